@@ -1,0 +1,96 @@
+package sequent
+
+import (
+	"errors"
+	"slices"
+)
+
+// A Code classifies an error for programs. Codes are stable and only ever
+// added; messages may change.
+type Code string
+
+// The codes of this package and of the stores under it. Codes of a dialect's
+// own rules live in the dialect.
+const (
+	CodeInvalidThought   Code = "invalid_thought"     // a field of a draft is not acceptable
+	CodeInvalidSession   Code = "invalid_session"     // a session ID, label or scope is not acceptable
+	CodeInvalidQuery     Code = "invalid_query"       // a search or listing request cannot be understood
+	CodeSessionNotFound  Code = "session_not_found"   // no such session, for this owner
+	CodeSessionExists    Code = "session_exists"      // Begin found a session with that ID
+	CodeRequestKeyReused Code = "request_key_reused"  // a request key came back with another body
+	CodeLimitExceeded    Code = "limit_exceeded"      // one of Limits would be passed; nothing was stored
+	CodeConflict         Code = "conflict"            // another writer got there first; safe to retry
+	CodeCanceled         Code = "canceled"            // the caller gave up before anything was stored
+	CodeBusy             Code = "store_busy"          // the store was held by others for too long; safe to retry
+	CodeUnavailable      Code = "store_unavailable"   // the store cannot be reached or opened
+	CodeReadOnly         Code = "store_read_only"     // the store cannot be written
+	CodeFull             Code = "store_full"          // no space left for the store
+	CodeCorrupt          Code = "store_corrupt"       // the store's file is damaged
+	CodeNewerSchema      Code = "store_newer_schema"  // the store was written by a newer version of the program
+	CodeInternal         Code = "internal"            // a fault of ours; details are in the log
+)
+
+// Codes returns every code of this package, for tables and tests.
+func Codes() []Code {
+	return slices.Clone([]Code{
+		CodeInvalidThought, CodeInvalidSession, CodeInvalidQuery,
+		CodeSessionNotFound, CodeSessionExists, CodeRequestKeyReused,
+		CodeLimitExceeded, CodeConflict, CodeCanceled, CodeBusy, CodeUnavailable,
+		CodeReadOnly, CodeFull, CodeCorrupt, CodeNewerSchema, CodeInternal,
+	})
+}
+
+// An Error is a refusal or a failure with a stable code.
+type Error struct {
+	Code  Code
+	Field string // the argument at fault, in the words of this package; may be empty
+	Msg   string // what is wrong, in one sentence; safe to show to a client
+	Fix   string // what to do next; safe to show to a client; may be empty
+	Err   error  // the cause, for logs only: it may hold paths
+}
+
+// Error returns the message, what to do next, and the cause.
+func (e *Error) Error() string {
+	s := e.Msg
+	if s == "" {
+		s = string(e.Code)
+	}
+	if e.Fix != "" {
+		s += ": " + e.Fix
+	}
+	if e.Err != nil {
+		s += " (" + e.Err.Error() + ")"
+	}
+	return s
+}
+
+// Unwrap returns the cause.
+func (e *Error) Unwrap() error { return e.Err }
+
+// Is reports whether target is a sentinel of the same code.
+func (e *Error) Is(target error) bool {
+	t, ok := target.(*Error)
+	return ok && t.Code == e.Code && t.Msg == ""
+}
+
+// CodeOf returns the code that err carries. It is CodeInternal if err carries
+// none, and empty if err is nil.
+func CodeOf(err error) Code {
+	if err == nil {
+		return ""
+	}
+	if e, ok := errors.AsType[*Error](err); ok {
+		return e.Code
+	}
+	return CodeInternal
+}
+
+// Sentinels for errors.Is.
+var (
+	ErrNotFound         = &Error{Code: CodeSessionNotFound}
+	ErrExists           = &Error{Code: CodeSessionExists}
+	ErrRequestKeyReused = &Error{Code: CodeRequestKeyReused}
+	ErrLimit            = &Error{Code: CodeLimitExceeded}
+	ErrConflict         = &Error{Code: CodeConflict}
+	ErrBusy             = &Error{Code: CodeBusy}
+)

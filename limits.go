@@ -1,0 +1,75 @@
+package sequent
+
+import (
+	"fmt"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Limits bound what an [Engine] accepts. A zero field means the default, a
+// negative one no bound. What passes a limit is refused, never cut.
+type Limits struct {
+	Text     int // bytes of a thought's text, and of its note; default 64 KiB
+	Name     int // characters of a session ID, branch, scope or request key; default 128
+	Thoughts int // thoughts a session; default 100,000
+	Branches int // branches a session; default 1,000
+}
+
+// DefaultLimits are the limits behind the zero value.
+var defaultLimits = Limits{Text: 64 << 10, Name: 128, Thoughts: 100_000, Branches: 1_000}
+
+func (l Limits) orDefaults() Limits {
+	fill := func(v *int, d int) {
+		if *v == 0 {
+			*v = d
+		}
+	}
+	fill(&l.Text, defaultLimits.Text)
+	fill(&l.Name, defaultLimits.Name)
+	fill(&l.Thoughts, defaultLimits.Thoughts)
+	fill(&l.Branches, defaultLimits.Branches)
+	return l
+}
+
+func exceeds(n, limit int) bool { return limit > 0 && n > limit }
+
+// checkName refuses names that are too long or hold characters that do not
+// print. Everything else is data: "..", "/", "__proto__" are ordinary names.
+func checkName(field, s string, limit int, code Code) error {
+	if !utf8.ValidString(s) {
+		return &Error{Code: code, Field: field, Msg: field + " is not valid UTF-8"}
+	}
+	if n := utf8.RuneCountInString(s); exceeds(n, limit) {
+		return &Error{
+			Code: CodeLimitExceeded, Field: field,
+			Msg: fmt.Sprintf("%s has %d characters, the limit is %d", field, n, limit),
+			Fix: "use a shorter one",
+		}
+	}
+	for _, r := range s {
+		// Graphic characters and spaces print; controls, format characters
+		// (right-to-left marks, zero-width joiners) and line breaks do not.
+		if !unicode.IsPrint(r) && r != ' ' {
+			return &Error{
+				Code: code, Field: field,
+				Msg: fmt.Sprintf("%s holds the non-printing character %U", field, r),
+				Fix: "use printable characters only",
+			}
+		}
+	}
+	return nil
+}
+
+func checkText(field, s string, limit int) error {
+	if !utf8.ValidString(s) {
+		return &Error{Code: CodeInvalidThought, Field: field, Msg: field + " is not valid UTF-8"}
+	}
+	if exceeds(len(s), limit) {
+		return &Error{
+			Code: CodeLimitExceeded, Field: field,
+			Msg: fmt.Sprintf("%s has %d bytes, the limit is %d", field, len(s), limit),
+			Fix: "split it into several thoughts",
+		}
+	}
+	return nil
+}

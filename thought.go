@@ -1,0 +1,47 @@
+package sequent
+
+import "time"
+
+// A Ref names another thought by its author's number. The zero Ref names none.
+type Ref struct {
+	number int
+	set    bool
+}
+
+// To returns a Ref to the thought with the given number.
+func To(number int) Ref { return Ref{number: number, set: true} }
+
+// Number returns the number that r names, and whether it names one.
+func (r Ref) Number() (int, bool) { return r.number, r.set }
+
+// A Request identifies a call that its caller may repeat safely.
+type Request struct {
+	Key    string // chosen by the caller; empty means none
+	Digest string // of the call's body, so that a reused key is noticed
+}
+
+// A Draft is a thought as its author proposes it. Numbers and references are
+// the author's own words: the log keeps them as they are said.
+type Draft struct {
+	Number   int // the author's number for this step; dialects choose the base
+	Total    int // the author's estimate of the number of steps
+	Text     string
+	Note     string // remarks beside the text; rarely used
+	Branch   string // label of the branch; empty on the main line
+	From     Ref    // the thought at which the branch leaves, if named
+	Revises  Ref    // the thought that this one reconsiders, if named
+	Revision bool   // this step reconsiders an earlier one
+	More     bool   // another thought follows
+	Extend   bool   // the author wants more thoughts than Total
+	Request  Request
+	Labels   map[string]string // what only one dialect means; never modified once appended
+}
+
+// A Thought is a Draft that a session has accepted. Thoughts never change.
+type Thought struct {
+	Draft
+	Seq        int       // position in the session's log: 1, 2, 3, … without gaps
+	After      int       // Seq of the thought this one follows on its line; 0 for a beginning
+	Supersedes int       // Seq of the thought this one replaces in the effective chain; 0 for none
+	At         time.Time // when it was accepted, UTC, to the microsecond
+}
