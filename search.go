@@ -1,0 +1,33 @@
+package sequent
+
+import "time"
+
+// A SearchQuery asks for thoughts by their words.
+//
+// Text is what a person types: words that must all occur in the thought's text
+// or note, "quoted phrases", prefix* and -excluded words, in any case and with
+// or without diacritics. Text in scripts that write no spaces between words is
+// found by any part of it.
+type SearchQuery struct {
+	Owner     string
+	AllOwners bool      // ignore Owner
+	Session   ID        // only this session; empty means all
+	Text      string    // what to look for; at least one word that is not excluded
+	Limit     int       // at most so many; 0 means 20
+	Cursor    string    // from Hits.Next
+	Now       time.Time // sessions expired by then are left out; set by the engine
+}
+
+// Hits is a page of search results, best first (BM25).
+type Hits struct {
+	Hits []Hit
+	Next string // cursor of the next page; empty at the end
+}
+
+// A Hit is a thought that a search found.
+type Hit struct {
+	Key     Key
+	Title   string // of the session
+	Thought Thought
+	Score   float64 // higher is better; comparable within one result only
+}
