@@ -93,7 +93,8 @@ type Store interface {
 	Sweep(ctx context.Context, now time.Time, limit int) (int, error)
 
 	// Wait returns nil when the session has, or may have, left the position
-	// have (also by deletion), and ctx.Err() when ctx is done first. For the
+	// have (also by deletion), and an error wrapping ctx.Err() when ctx is done
+	// first. For the
 	// zero Key it returns when any session may have changed since the call.
 	// It may return nil early; the caller looks again.
 	Wait(ctx context.Context, k Key, have Position) error

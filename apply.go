@@ -1,0 +1,436 @@
+package sequent
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"slices"
+	"sync"
+)
+
+// A verb says what a change expects to find.
+type verb int
+
+const (
+	update verb = iota // a session
+	begin              // none
+	ensure             // either
+)
+
+// A job is one change on its way through the queue.
+type job struct {
+	ctx    context.Context
+	key    Key
+	verb   verb
+	change func(*Session) error
+
+	wake     chan struct{} // for a job that waits: it is done, or shall lead
+	promoted bool          // it shall lead; guarded by queue.mu
+	done     bool          // set before wake
+
+	result   *Session
+	err      error
+	panicked any
+}
+
+// A queue lets the first of several concurrent callers commit for all of them,
+// so that many changes share one transaction and one fsync, and a lone one
+// waits for nobody.
+type queue struct {
+	mu      sync.Mutex
+	waiting []*job
+	leading bool // someone commits
+}
+
+// maxBatch bounds the changes of one commit: beyond it a commit only takes
+// longer.
+const maxBatch = 256
+
+// errAgain asks apply to start over: what the change was made against is gone.
+var errAgain = errors.New("sequent: start over")
+
+func (e *Engine) apply(ctx context.Context, id ID, v verb, change func(*Session) error) (*Session, error) {
+	k, err := e.key(id)
+	if err != nil {
+		return nil, err
+	}
+	for {
+		if err := ctx.Err(); err != nil {
+			return nil, canceled(err)
+		}
+		// Read what must be read before it is this change's turn, so that
+		// nobody else waits for it.
+		if _, cached := e.cache.get(k); !cached && v != begin {
+			if _, err := e.load(ctx, k); err != nil && (v == update || !errors.Is(err, ErrNotFound)) {
+				return nil, err
+			}
+		}
+		j := &job{ctx: ctx, key: k, verb: v, change: change}
+		e.submit(j)
+		switch {
+		case j.panicked != nil:
+			panic(j.panicked)
+		case j.err == errAgain:
+			continue
+		case j.err != nil:
+			return nil, j.err
+		}
+		return j.result, nil
+	}
+}
+
+// submit returns when the job is done.
+func (c *core) submit(j *job) {
+	q := &c.queue
+	q.mu.Lock()
+	q.waiting = append(q.waiting, j)
+	if q.leading {
+		j.wake = make(chan struct{}, 1)
+		q.mu.Unlock()
+		select {
+		case <-j.wake:
+		case <-j.ctx.Done():
+			if q.withdraw(j) {
+				j.err = canceled(j.ctx.Err())
+				return
+			}
+			<-j.wake
+		}
+		if j.done {
+			return
+		}
+	} else {
+		q.leading = true
+		q.mu.Unlock()
+	}
+	c.lead(j)
+}
+
+// lead commits one batch, self among it, and hands the lead on.
+func (c *core) lead(self *job) {
+	q := &c.queue
+	q.mu.Lock()
+	n := min(len(q.waiting), maxBatch)
+	batch := slices.Clone(q.waiting[:n])
+	q.waiting = slices.Delete(q.waiting, 0, n)
+	q.mu.Unlock()
+
+	c.run(context.WithoutCancel(self.ctx), batch)
+
+	q.mu.Lock()
+	if len(q.waiting) > 0 {
+		next := q.waiting[0]
+		next.promoted = true
+		next.wake <- struct{}{}
+	} else {
+		q.leading = false
+	}
+	q.mu.Unlock()
+	for _, j := range batch {
+		if j != self {
+			j.done = true
+			j.wake <- struct{}{}
+		}
+	}
+}
+
+// withdraw takes a job out that is not yet being committed.
+func (q *queue) withdraw(j *job) bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	i := slices.Index(q.waiting, j)
+	if i < 0 || j.promoted {
+		return false
+	}
+	q.waiting = slices.Delete(q.waiting, i, i+1)
+	return true
+}
+
+// A group is the jobs of one session in one batch.
+type group struct {
+	core   *core
+	jobs   []*job
+	base   Header // as committed; Version 0 if there is no session
+	ledger *ledger
+	locked *ledger // whose writing lock is held
+	fresh  bool    // base was read from the store for this batch
+	write  *Write  // nil if there is nothing to write
+}
+
+// run applies a batch of jobs and fills in their outcomes.
+func (c *core) run(ctx context.Context, batch []*job) {
+	var groups []*group
+	at := make(map[Key]*group, len(batch))
+	for _, j := range batch {
+		if err := j.ctx.Err(); err != nil {
+			j.err = canceled(err)
+			continue
+		}
+		g := at[j.key]
+		if g == nil {
+			g = &group{core: c}
+			at[j.key] = g
+			groups = append(groups, g)
+		}
+		g.jobs = append(g.jobs, j)
+	}
+	var writes []*Write
+	var planned []*group
+	for _, g := range groups {
+		if err := g.prepare(ctx); err != nil {
+			g.finish(err)
+			continue
+		}
+		planned = append(planned, g)
+		if g.write != nil {
+			writes = append(writes, g.write)
+		}
+	}
+	var err error
+	if len(writes) > 0 {
+		err = c.store.Commit(ctx, writes)
+	}
+	for _, g := range planned {
+		g.finish(err)
+	}
+}
+
+// prepare finds the session and plans the group's write.
+func (g *group) prepare(ctx context.Context) error {
+	k := g.jobs[0].key
+	if e, ok := g.core.cache.get(k); ok {
+		g.base, g.ledger = e.header, e.ledger
+	} else if g.jobs[0].verb == begin {
+		g.reset() // most likely; the store knows better
+	} else if err := g.refresh(ctx, k); err != nil {
+		return err
+	}
+	g.lock()
+	if g.ledger.known() != g.base.Len { // a reader has brought in more
+		if err := g.refresh(ctx, k); err != nil {
+			return err
+		}
+	}
+	g.plan()
+	if g.fresh || !g.refused() {
+		return nil
+	}
+	// A refusal must not rest on what was true a while ago.
+	old := g.base.Position()
+	if err := g.refresh(ctx, k); err != nil {
+		return err
+	}
+	if g.base.Position() != old {
+		g.plan()
+	}
+	return nil
+}
+
+// refresh brings the group to what the store has now.
+func (g *group) refresh(ctx context.Context, k Key) error {
+	g.fresh = true
+	h, tail, err := g.core.store.Load(ctx, k, g.base.Position())
+	if errors.Is(err, ErrNotFound) {
+		g.reset()
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if h.Expired(g.core.now()) {
+		if err := g.core.store.Delete(ctx, k, h.Epoch); err != nil && !errors.Is(err, ErrNotFound) {
+			return err
+		}
+		g.reset()
+		return nil
+	}
+	g.rebase(h, tail)
+	return nil
+}
+
+// rebase puts the group on another committed state.
+func (g *group) rebase(h Header, tail []Thought) {
+	if g.ledger == nil || h.Epoch != g.base.Epoch {
+		g.ledger = restore(h.Epoch, tail)
+	} else {
+		g.ledger.truncate(0)
+		g.ledger.extend(tail)
+	}
+	g.base = h
+	g.lock()
+}
+
+// reset puts the group on no session at all.
+func (g *group) reset() {
+	g.base = Header{}
+	g.ledger = newLedger(1 + rand.Int64N(1<<53-1))
+	g.lock()
+}
+
+// lock makes the group the only one to change its ledger, until finish.
+func (g *group) lock() {
+	if g.locked == g.ledger {
+		return
+	}
+	g.unlock()
+	g.ledger.writing.Lock()
+	g.locked = g.ledger
+}
+
+func (g *group) unlock() {
+	if g.locked != nil {
+		g.locked.writing.Unlock()
+		g.locked = nil
+	}
+}
+
+// plan applies the group's changes, in order, to its base.
+func (g *group) plan() {
+	c := g.core
+	g.ledger.truncate(0)
+	g.write = nil
+	head := g.base
+	now := precise(c.now())
+	for _, j := range g.jobs {
+		exists := head.Version > 0
+		j.result, j.err, j.panicked = nil, nil, nil
+		switch {
+		case exists && head.Expired(now):
+			j.err = errAgain
+			continue
+		case exists && j.verb == begin:
+			j.err = &Error{
+				Code: CodeSessionExists, Field: "sessionId",
+				Msg: "there is a session with that id already",
+				Fix: "use another id, or continue that session",
+			}
+			continue
+		case !exists && j.verb == update:
+			j.err = notFound(j.key.ID)
+			continue
+		}
+		s := &Session{Header: head, ledger: g.ledger, write: &writing{limits: c.limits, now: now}}
+		if !exists {
+			s.Header = Header{Key: j.key, Epoch: g.ledger.epoch, State: Active, Created: now}
+			s.write.dirty = true
+		}
+		j.run(s)
+		if j.err != nil {
+			g.ledger.truncate(head.Len)
+			continue
+		}
+		if s.write.dirty {
+			s.Version++
+			s.Updated = now
+			if c.ttl > 0 {
+				s.Expires = precise(now.Add(c.ttl))
+			}
+			head = s.Header
+		}
+		s.write = nil
+		j.result = s
+	}
+	if head.Version == g.base.Version {
+		return
+	}
+	g.write = &Write{
+		Base:     g.base.Position(),
+		Header:   head,
+		Thoughts: (&Session{Header: head, ledger: g.ledger}).Thoughts()[g.base.Len:],
+		Rebase:   g.replan,
+	}
+}
+
+// replan is the group's [Write.Rebase].
+func (g *group) replan(now Header, exists bool, tail []Thought) bool {
+	w := g.write
+	if exists {
+		g.rebase(now, tail)
+	} else {
+		g.reset()
+	}
+	g.fresh = true
+	g.plan()
+	if g.write == nil {
+		return false
+	}
+	*w = *g.write // the store holds on to w
+	g.write = w
+	return true
+}
+
+// run applies the change. A panic in it is kept for the caller it belongs to.
+func (j *job) run(s *Session) {
+	defer func() {
+		if p := recover(); p != nil {
+			j.panicked, j.err = p, errAgain
+		}
+	}()
+	j.err = j.change(s)
+}
+
+// refused reports whether a change of the group was refused.
+func (g *group) refused() bool {
+	return slices.ContainsFunc(g.jobs, func(j *job) bool { return j.err != nil })
+}
+
+// fail gives an error to the jobs that had none.
+func (g *group) fail(err error) {
+	for _, j := range g.jobs {
+		if j.err == nil {
+			j.result, j.err = nil, err
+		}
+	}
+}
+
+// finish makes the outcome known: the ledger holds what is committed, and the
+// cache knows about it.
+func (g *group) finish(err error) {
+	defer g.unlock()
+	if g.write != nil && err == nil {
+		err = g.write.Err
+	}
+	switch {
+	case err != nil:
+		g.fail(err)
+		if g.ledger != nil {
+			g.ledger.truncate(0)
+		}
+		g.core.cache.remove(g.jobs[0].key)
+	case g.write != nil:
+		g.ledger.commit()
+		g.core.cache.put(g.write.Header, g.ledger)
+	case g.base.Version > 0:
+		g.core.cache.put(g.base, g.ledger)
+	}
+}
+
+// load returns a session as the store has it now, by way of the cache.
+func (c *core) load(ctx context.Context, k Key) (*Session, error) {
+	for {
+		e, cached := c.cache.get(k)
+		h, tail, err := c.store.Load(ctx, k, e.header.Position())
+		if err != nil {
+			if errors.Is(err, ErrNotFound) {
+				c.cache.remove(k)
+			}
+			return nil, err
+		}
+		l := e.ledger
+		switch {
+		case !cached || e.header.Epoch != h.Epoch:
+			l = restore(h.Epoch, tail)
+		case len(tail) > 0:
+			// Someone may be committing; then the ledger holds thoughts that
+			// are not yet in the store. They are gone or committed afterwards.
+			l.writing.Lock()
+			whole := l.extend(tail)
+			l.writing.Unlock()
+			if !whole {
+				continue
+			}
+		}
+		c.cache.put(h, l)
+		return &Session{Header: h, ledger: l}, nil
+	}
+}

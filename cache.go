@@ -1,0 +1,78 @@
+package sequent
+
+import (
+	"container/list"
+	"sync"
+)
+
+// A cache keeps the sessions used last, up to a number of bytes.
+type cache struct {
+	most int64
+
+	mu      sync.Mutex // guards what follows
+	bytes   int64
+	entries map[Key]*list.Element // of recent, each holding an *entry
+	recent  *list.List            // most recently used first
+}
+
+// An entry is a session as it was committed: the header, and a ledger that has
+// at least its thoughts.
+type entry struct {
+	header Header
+	ledger *ledger
+	bytes  int64
+}
+
+func newCache(most int64) *cache {
+	return &cache{most: most, entries: make(map[Key]*list.Element), recent: list.New()}
+}
+
+func (c *cache) get(k Key) (entry, bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	el, ok := c.entries[k]
+	if !ok {
+		return entry{}, false
+	}
+	c.recent.MoveToFront(el)
+	return *el.Value.(*entry), true
+}
+
+// put remembers a session, unless it is known in a later version already.
+func (c *cache) put(h Header, l *ledger) {
+	l.mu.RLock()
+	e := &entry{header: h, ledger: l, bytes: 1024 + l.bytes}
+	l.mu.RUnlock()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if el, ok := c.entries[h.Key]; ok {
+		old := el.Value.(*entry)
+		if old.header.Epoch == h.Epoch && old.header.Version > h.Version {
+			return
+		}
+		c.bytes += e.bytes - old.bytes
+		el.Value = e
+		c.recent.MoveToFront(el)
+	} else {
+		c.bytes += e.bytes
+		c.entries[h.Key] = c.recent.PushFront(e)
+	}
+	for c.bytes > c.most {
+		c.drop(c.recent.Back())
+	}
+}
+
+func (c *cache) remove(k Key) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if el, ok := c.entries[k]; ok {
+		c.drop(el)
+	}
+}
+
+// drop forgets one session. The caller holds mu.
+func (c *cache) drop(el *list.Element) {
+	e := c.recent.Remove(el).(*entry)
+	delete(c.entries, e.header.Key)
+	c.bytes -= e.bytes
+}

@@ -1,0 +1,209 @@
+package sequent
+
+import (
+	"cmp"
+	"context"
+	"iter"
+	"time"
+)
+
+// A Config configures an [Engine]. The zero Config is useful: it keeps
+// sessions in memory.
+type Config struct {
+	Store  Store            // nil means a new MemoryStore
+	Now    func() time.Time // nil means time.Now
+	Limits Limits           // zero fields mean the defaults
+	// TTL is how long a session is kept after its last change; 0 means for
+	// ever. A session that has outlived it is gone for every verb, and removed
+	// by Sweep.
+	TTL time.Duration
+	// CacheBytes bounds the memory for sessions used lately; 0 means 64 MiB.
+	CacheBytes int64
+}
+
+// An Engine is the one place where sessions change. It is safe for concurrent
+// use. It starts no goroutines, so there is nothing to close but the Store.
+//
+// An Engine sees the sessions of one owner; see [Engine.Owned].
+type Engine struct {
+	*core
+	owner string
+}
+
+// A core is what engines of different owners share.
+type core struct {
+	store  Store
+	now    func() time.Time
+	limits Limits
+	ttl    time.Duration
+	cache  *cache
+	queue  queue
+}
+
+// New returns an engine for the local user, whose owner is empty.
+func New(cfg Config) *Engine {
+	c := &core{
+		store:  cfg.Store,
+		now:    cfg.Now,
+		limits: cfg.Limits.orDefaults(),
+		ttl:    cfg.TTL,
+		cache:  newCache(cmp.Or(cfg.CacheBytes, 64<<20)),
+	}
+	if c.store == nil {
+		c.store = NewMemoryStore()
+	}
+	if c.now == nil {
+		c.now = time.Now
+	}
+	return &Engine{core: c}
+}
+
+// Owned returns the engine as an owner sees it. To an owner the sessions of
+// others do not exist: the same ID may be in use by several.
+func (e *Engine) Owned(owner string) *Engine {
+	return &Engine{core: e.core, owner: owner}
+}
+
+// Limits returns the limits that apply, defaults filled in.
+func (e *Engine) Limits() Limits { return e.limits }
+
+// Now returns the engine's time.
+func (e *Engine) Now() time.Time { return precise(e.now()) }
+
+// Begin creates session id and applies change to it. If there is such a
+// session, the error matches ErrExists.
+//
+// What is said of change at Update holds here too.
+func (e *Engine) Begin(ctx context.Context, id ID, change func(*Session) error) (*Session, error) {
+	return e.apply(ctx, id, begin, change)
+}
+
+// Update changes an existing session. If there is none, the error matches
+// ErrNotFound.
+//
+// Change is applied to a private state of the session and committed if nobody
+// else has changed the session meanwhile; else it is applied again, to fresh
+// state. So it must have no effect outside the session, wait for nothing, and
+// not call the engine. If it returns an error, nothing is changed and Update
+// returns that error. If it changes nothing, nothing is written.
+//
+// Update returns when the change is durable, as the store defines that. If it
+// returns an error, nothing was stored, but for errors of the connection to a
+// store, after which that cannot be known. When ctx is done before the store
+// was asked to commit, the error has the code CodeCanceled and nothing is
+// stored.
+func (e *Engine) Update(ctx context.Context, id ID, change func(*Session) error) (*Session, error) {
+	return e.apply(ctx, id, update, change)
+}
+
+// Ensure is Update if the session exists and Begin if it does not.
+func (e *Engine) Ensure(ctx context.Context, id ID, change func(*Session) error) (*Session, error) {
+	return e.apply(ctx, id, ensure, change)
+}
+
+// Delete removes a session and its log.
+func (e *Engine) Delete(ctx context.Context, id ID) error {
+	k, err := e.key(id)
+	if err != nil {
+		return err
+	}
+	e.cache.remove(k)
+	return e.store.Delete(ctx, k, 0)
+}
+
+// Session returns a session as it is now, in every process.
+func (e *Engine) Session(ctx context.Context, id ID) (*Session, error) {
+	k, err := e.key(id)
+	if err != nil {
+		return nil, err
+	}
+	s, err := e.load(ctx, k)
+	if err != nil {
+		return nil, err
+	}
+	if s.Expired(e.now()) {
+		return nil, notFound(id)
+	}
+	return s, nil
+}
+
+// Sessions lists sessions, as Query describes it. Only the engine of the local
+// user may ask for those of all owners.
+func (e *Engine) Sessions(ctx context.Context, q Query) (Page, error) {
+	q.Owner, q.Now = e.owner, e.Now()
+	q.AllOwners = q.AllOwners && e.owner == ""
+	return e.store.List(ctx, q)
+}
+
+// Search finds thoughts by their words, as SearchQuery describes it. Only the
+// engine of the local user may look into those of all owners.
+func (e *Engine) Search(ctx context.Context, q SearchQuery) (Hits, error) {
+	q.Owner, q.Now = e.owner, e.Now()
+	q.AllOwners = q.AllOwners && e.owner == ""
+	return e.store.Search(ctx, q)
+}
+
+// Sweep deletes the expired sessions of all owners, in batches that leave room
+// for writers between them, and returns how many it deleted.
+func (e *Engine) Sweep(ctx context.Context) (int, error) {
+	const batch = 200
+	for total := 0; ; {
+		n, err := e.store.Sweep(ctx, e.Now(), batch)
+		total += n
+		if err != nil || n < batch {
+			return total, err
+		}
+	}
+}
+
+// Follow yields every thought of a session after position seq of its log, then
+// waits for new ones, from whatever process, until ctx is done. It ends with
+// an error when the session is gone, and with none when ctx is done or the
+// loop is left. A slow follower holds up nobody and misses nothing.
+func (e *Engine) Follow(ctx context.Context, id ID, seq int) iter.Seq2[Thought, error] {
+	return func(yield func(Thought, error) bool) {
+		var epoch int64
+		for {
+			s, err := e.Session(ctx, id)
+			if err == nil && epoch != 0 && s.Epoch != epoch {
+				err = notFound(id) // deleted and begun again
+			}
+			if ctx.Err() != nil {
+				return
+			}
+			if err != nil {
+				yield(Thought{}, err)
+				return
+			}
+			epoch = s.Epoch
+			for t := range s.Since(seq) {
+				if !yield(t, nil) {
+					return
+				}
+				seq = t.Seq
+			}
+			if err := e.store.Wait(ctx, s.Key, s.Position()); err != nil {
+				if ctx.Err() == nil {
+					yield(Thought{}, err)
+				}
+				return
+			}
+		}
+	}
+}
+
+// Changed waits until any session may have changed, or ctx is done. A caller
+// that shows a live listing looks at it again then.
+func (e *Engine) Changed(ctx context.Context) error {
+	return e.store.Wait(ctx, Key{}, Position{})
+}
+
+func (e *Engine) key(id ID) (Key, error) {
+	if id == "" {
+		return Key{}, &Error{Code: CodeInvalidSession, Field: "sessionId", Msg: "the session id is empty"}
+	}
+	if err := checkName("sessionId", string(id), e.limits.Name, CodeInvalidSession); err != nil {
+		return Key{}, err
+	}
+	return Key{Owner: e.owner, ID: id}, nil
+}

@@ -1,0 +1,122 @@
+package sequent
+
+import "slices"
+
+// A Step is a thought as it stands in the effective chain.
+type Step struct {
+	Thought
+	Place    int   // number of the thought whose place it takes; its own if it replaced none
+	Replaced []int // Seqs of the thoughts it replaced, oldest first
+}
+
+// Path returns the lineage of a line in order of Seq: the line's thoughts and,
+// before them, those of its parent up to its origin, and so on to the first.
+// Revisions made between the origin and the opening of the branch belong to it
+// if what they replace does. The path of an unknown branch is empty.
+//
+// It costs as much as the path is long.
+func (s *Session) Path(branch string) []Thought {
+	s.ledger.mu.RLock()
+	defer s.ledger.mu.RUnlock()
+	l := s.ledger
+	_, at, ok := l.lineAt(branch, s.Len)
+	if !ok {
+		return nil
+	}
+	var path []Thought
+	n, origin := s.Len, s.Len
+	for {
+		ln := l.lines[at]
+		for seq := ln.last; seq > 0; seq = l.marks[seq-1].previous {
+			if seq <= n && (seq <= origin || l.replacesUpTo(seq, origin)) {
+				path = append(path, l.log[seq-1])
+			}
+		}
+		if ln.origin == 0 {
+			break
+		}
+		n, origin, at = min(n, ln.first), min(origin, ln.origin), ln.parent
+	}
+	slices.SortFunc(path, func(a, b Thought) int { return a.Seq - b.Seq })
+	return path
+}
+
+// Effective returns the chain that a line stands for now: its path, with each
+// thought that was revised replaced, in its place, by its latest revision.
+func (s *Session) Effective(branch string) []Step {
+	path := s.Path(branch)
+	steps := make([]Step, 0, len(path))
+	placeOf := make(map[int]int, len(path)) // Seq → index in steps
+	for _, t := range path {
+		if i, ok := placeOf[t.Supersedes]; ok && t.Supersedes > 0 {
+			old := steps[i]
+			steps[i] = Step{Thought: t, Place: old.Place, Replaced: append(old.Replaced, old.Seq)}
+			placeOf[t.Seq] = i
+			continue
+		}
+		placeOf[t.Seq] = len(steps)
+		steps = append(steps, Step{Thought: t, Place: t.Number})
+	}
+	return steps
+}
+
+// An Entry is a thought in an outline.
+type Entry struct {
+	Thought
+	Depth        int // 0 for the main line, 1 for a branch from it, …
+	SupersededBy int // Seq of the revision that replaced it last, on its own line or another; 0 for none
+}
+
+// Outline returns the whole session as a tree in reading order: each branch
+// stands after the thought it leaves at, one level deeper. Branches that leave
+// at no recorded thought stand at the end.
+func (s *Session) Outline() []Entry {
+	log := s.Thoughts()
+	own := make(map[string][]Thought) // line → its thoughts
+	leaving := make(map[int][]string) // Seq → branches that leave there
+	by := make(map[int]int)           // Seq → its latest revision
+	for _, t := range log {
+		if t.Branch != "" && len(own[t.Branch]) == 0 {
+			leaving[t.After] = append(leaving[t.After], t.Branch)
+		}
+		own[t.Branch] = append(own[t.Branch], t)
+		if t.Supersedes > 0 {
+			by[t.Supersedes] = t.Seq
+		}
+	}
+	entries := make([]Entry, 0, len(log))
+	var walk func(line string, depth int)
+	walk = func(line string, depth int) {
+		for _, t := range own[line] {
+			entries = append(entries, Entry{Thought: t, Depth: depth, SupersededBy: by[t.Seq]})
+			for _, branch := range leaving[t.Seq] {
+				walk(branch, depth+1)
+			}
+		}
+	}
+	walk("", 0)
+	for _, branch := range leaving[0] {
+		walk(branch, 1)
+	}
+	return entries
+}
+
+// Tokens estimates how many tokens a language model reads a text as: a quarter
+// of its bytes. It is for budgets, not for bills.
+func Tokens(text string) int { return (len(text) + 3) / 4 }
+
+// Newest returns the longest tail of items that costs no more than budget, but
+// at least the last one, and how many it leaves out before it. A budget of 0
+// keeps all.
+func Newest[T any](items []T, budget int, cost func(T) int) (kept []T, left int) {
+	if budget <= 0 {
+		return items, 0
+	}
+	for i := len(items) - 1; i >= 0; i-- {
+		budget -= cost(items[i])
+		if budget < 0 && i < len(items)-1 {
+			return items[i+1:], i + 1
+		}
+	}
+	return items, 0
+}
