@@ -1,0 +1,93 @@
+// Package implicit tells which session a call means that names none: the one
+// last begun in the caller's scope.
+package implicit
+
+import (
+	"context"
+	"errors"
+	"sync"
+
+	"github.com/sequent-dev/sequent"
+	"github.com/sequent-dev/sequent/tool"
+)
+
+// ErrNoScope is the error for a caller who belongs to no scope. A dialect
+// words it as its contract has it, and names [Remedies].
+var ErrNoScope = errors.New("the call names no session, and nothing else says which one it means")
+
+// Remedies says how a caller gets a scope.
+const Remedies = "pass the session's id if the tool takes one, or add ?scope=NAME to the endpoint's URL, or authenticate, or use stdio"
+
+// A Finder finds the current session of a scope. It is safe for concurrent
+// use.
+type Finder struct {
+	engine  *sequent.Engine
+	dialect string
+
+	mu     sync.Mutex               // guards what follows
+	scopes map[sequent.Key]*current // by owner and scope
+}
+
+// A current is what is known of one scope.
+type current struct {
+	turn sync.Mutex // held by the call that is under way in the scope
+	id   sequent.ID // the session last begun; empty if not known
+}
+
+// New returns a finder for the sessions that a dialect begins in engine.
+func New(engine *sequent.Engine, dialect string) *Finder {
+	return &Finder{engine: engine, dialect: dialect, scopes: make(map[sequent.Key]*current)}
+}
+
+// A Turn is a scope's, held by one call at a time so that two calls cannot
+// both begin its first session.
+type Turn struct {
+	finder *Finder
+	caller tool.Caller
+	known  *current
+}
+
+// Enter waits for the caller's scope to be free. The caller must call Leave.
+// The error is ErrNoScope if there is no scope.
+func (f *Finder) Enter(c tool.Caller) (*Turn, error) {
+	if c.Scope.Name == "" {
+		return nil, ErrNoScope
+	}
+	f.mu.Lock()
+	k := sequent.Key{Owner: c.Owner, ID: sequent.ID(c.Scope.Name)}
+	known := f.scopes[k]
+	if known == nil {
+		known = new(current)
+		f.scopes[k] = known
+	}
+	f.mu.Unlock()
+	known.turn.Lock()
+	return &Turn{finder: f, caller: c, known: known}, nil
+}
+
+// Leave frees the scope.
+func (t *Turn) Leave() { t.known.turn.Unlock() }
+
+// Current returns the id of the session last begun in the scope, or an empty
+// one if there is none.
+func (t *Turn) Current(ctx context.Context) (sequent.ID, error) {
+	if t.caller.Scope.Exclusive {
+		return t.known.id, nil
+	}
+	page, err := t.finder.engine.Owned(t.caller.Owner).Sessions(ctx, sequent.Query{
+		Scope: t.name(), ByCreated: true, Limit: 1,
+	})
+	if err != nil || len(page.Headers) == 0 {
+		return "", err
+	}
+	return page.Headers[0].ID, nil
+}
+
+// Begin marks s, in the change function that begins it, as the scope's.
+func (t *Turn) Begin(s *sequent.Session) { s.BeginIn(t.name(), t.finder.dialect) }
+
+// Began says that the session with that id is now the scope's current one.
+func (t *Turn) Began(id sequent.ID) { t.known.id = id }
+
+// name is the scope as sessions have it: two dialects never share one.
+func (t *Turn) name() string { return t.finder.dialect + "/" + t.caller.Scope.Name }
