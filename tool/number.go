@@ -1,0 +1,99 @@
+package tool
+
+// numberLen returns the length of the JSON number that b begins with, 0 if it
+// begins with none.
+func numberLen(b []byte) int {
+	i := 0
+	digits := func() bool {
+		from := i
+		for i < len(b) && '0' <= b[i] && b[i] <= '9' {
+			i++
+		}
+		return i > from
+	}
+	if i < len(b) && b[i] == '-' {
+		i++
+	}
+	if i < len(b) && b[i] == '0' {
+		i++
+	} else if !digits() {
+		return 0
+	}
+	if i < len(b) && b[i] == '.' {
+		i++
+		if !digits() {
+			return 0
+		}
+	}
+	if i < len(b) && (b[i] == 'e' || b[i] == 'E') {
+		i++
+		if i < len(b) && (b[i] == '+' || b[i] == '-') {
+			i++
+		}
+		if !digits() {
+			return 0
+		}
+	}
+	return i
+}
+
+// integer returns the value of a JSON number if it is a whole one within
+// ±maxInt, no matter how it is written: 7, 7.0 and 70e-1 are the same. It
+// calculates with the digits, for a float64 would round.
+func integer(b []byte) (n int, ok bool) {
+	negative := b[0] == '-'
+	if negative {
+		b = b[1:]
+	}
+	var digits [64]byte
+	buf := digits[:0]
+	point, exponent, i := -1, 0, 0
+	for ; i < len(b) && b[i] != 'e' && b[i] != 'E'; i++ {
+		if b[i] == '.' {
+			point = len(buf)
+		} else {
+			buf = append(buf, b[i])
+		}
+	}
+	if point < 0 {
+		point = len(buf)
+	}
+	if i < len(b) {
+		i++
+		down := b[i] == '-'
+		if b[i] == '-' || b[i] == '+' {
+			i++
+		}
+		for ; i < len(b); i++ {
+			// Larger ones make no difference: no message is as long as this.
+			exponent = min(exponent*10+int(b[i]-'0'), 1<<30)
+		}
+		if down {
+			exponent = -exponent
+		}
+	}
+	point += exponent
+
+	large := false
+	for i, c := range buf {
+		d := int(c - '0')
+		switch {
+		case i >= point && d != 0:
+			return 0, false
+		case i >= point || large:
+		case n > (maxInt-d)/10:
+			large = true
+		default:
+			n = n*10 + d
+		}
+	}
+	for i := len(buf); i < point && n != 0 && !large; i++ {
+		if large = n > maxInt/10; !large {
+			n *= 10
+		}
+	}
+	if negative {
+		n = -n
+	}
+	return n, !large
+}

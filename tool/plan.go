@@ -1,0 +1,325 @@
+package tool
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// maxFields bounds the properties of a tool, so that decoding keeps what it
+// finds on the stack.
+const maxFields = 32
+
+// maxInt is the largest integer that JSON numbers hold exactly in every language.
+const maxInt = min(1<<53-1, math.MaxInt)
+
+// A plan is a published schema and a Go struct, compiled into what decoding
+// needs: where each argument goes and what it may be.
+type plan struct {
+	fields []field // in the schema's order
+	names  []name  // every spelling of every field
+	closed bool    // unknown properties are refused
+}
+
+type name struct {
+	text  string
+	field int // index in plan.fields
+	alias bool
+}
+
+type kind uint8
+
+const (
+	kindString kind = iota
+	kindInt
+	kindBool
+	kindStrings
+)
+
+type field struct {
+	name     string
+	kind     kind
+	pointer  bool
+	required bool // must be there; null too is a value if nullable
+	nullable bool
+	offset   uintptr // in the struct
+	want     string  // for messages
+
+	least, most       int      // of an integer
+	shortest, longest int      // characters of a string; longest -1 for any
+	enum              []string // of a string or of each item; nil for any
+}
+
+// schema is the part of JSON Schema that a plan can enforce, and the
+// annotations that need no enforcing. Other keywords are refused.
+type schema struct {
+	Schema      string            `json:"$schema"`
+	Title       string            `json:"title"`
+	Description string            `json:"description"`
+	Type        types             `json:"type"`
+	Default     json.RawMessage   `json:"default"`
+	Examples    []json.RawMessage `json:"examples"`
+
+	Properties json.RawMessage `json:"properties"`
+	Required   []string        `json:"required"`
+	Additional *bool           `json:"additionalProperties"`
+
+	Minimum   *int      `json:"minimum"`
+	Maximum   *int      `json:"maximum"`
+	MinLength *int      `json:"minLength"`
+	MaxLength *int      `json:"maxLength"`
+	Enum      []*string `json:"enum"`
+	Items     *schema   `json:"items"`
+}
+
+// types is the type keyword: a name or several.
+type types []string
+
+// UnmarshalJSON reads either form.
+func (t *types) UnmarshalJSON(data []byte) error {
+	if len(data) > 0 && data[0] == '"' {
+		*t = types{""}
+		return json.Unmarshal(data, &(*t)[0])
+	}
+	return json.Unmarshal(data, (*[]string)(t))
+}
+
+// compile makes the plan of a tool. It panics where contract and code disagree.
+func compile[In any](s Spec) *plan {
+	fail := func(format string, args ...any) {
+		panic("tool: " + s.Name + ": " + fmt.Sprintf(format, args...))
+	}
+	var top schema
+	if err := unmarshalStrict(s.InputSchema, &top); err != nil {
+		fail("cannot read the input schema: %v", err)
+	}
+	if !slices.Equal(top.Type, types{"object"}) {
+		fail("the input schema has type %v, not object", top.Type)
+	}
+	in := reflect.TypeFor[In]()
+	if in.Kind() != reflect.Struct {
+		fail("the arguments are a %s, not a struct", in)
+	}
+
+	p := &plan{closed: top.Additional != nil && !*top.Additional}
+	members, fault := properties(top.Properties)
+	if fault != "" {
+		fail("cannot read the properties: %s", fault)
+	}
+	if len(members) > maxFields {
+		fail("has %d properties, more than %d", len(members), maxFields)
+	}
+	for _, r := range top.Required {
+		if !slices.ContainsFunc(members, func(m property) bool { return m.name == r }) {
+			fail("%s is required and is no property", r)
+		}
+	}
+	tagged := structFields(in, fail)
+	for _, m := range members {
+		at := slices.IndexFunc(tagged, func(f structField) bool { return f.name == m.name })
+		if at < 0 {
+			fail("property %s has no field in %s", m.name, in)
+		}
+		f := newField(m, slices.Contains(top.Required, m.name), tagged[at], fail)
+		p.add(name{text: m.name, field: len(p.fields)}, fail)
+		if alias := tagged[at].alias; alias != "" {
+			p.add(name{text: alias, field: len(p.fields), alias: true}, fail)
+		}
+		p.fields = append(p.fields, f)
+		tagged = slices.Delete(tagged, at, at+1)
+	}
+	for _, f := range tagged {
+		fail("field %s of %s is no property", f.name, in)
+	}
+	return p
+}
+
+func (p *plan) add(n name, fail func(string, ...any)) {
+	if slices.ContainsFunc(p.names, func(o name) bool { return o.text == n.text }) {
+		fail("%s is the name of two arguments", n.text)
+	}
+	p.names = append(p.names, n)
+}
+
+// A property is a member of the schema's properties, which come in the order of
+// the file.
+type property struct {
+	name   string
+	schema json.RawMessage
+}
+
+func properties(raw json.RawMessage) (members []property, fault string) {
+	s := scanner{data: raw}
+	if len(raw) == 0 || !s.open() {
+		return nil, s.fault
+	}
+	var key, val span
+	for s.member(&key, &val) {
+		members = append(members, property{name: s.text(key), schema: raw[val.start:val.end]})
+	}
+	return members, s.fault
+}
+
+// A structField is a field of an argument struct, by its tags.
+type structField struct {
+	name, alias string
+	zero        bool // tagged omitzero
+	reflect.StructField
+}
+
+func structFields(in reflect.Type, fail func(string, ...any)) []structField {
+	var list []structField
+	for f := range in.Fields() {
+		n, options, _ := strings.Cut(f.Tag.Get("json"), ",")
+		if !f.IsExported() || f.Anonymous || n == "" || n == "-" {
+			fail("field %s of %s needs to be exported and tagged json:\"name\"", f.Name, in)
+		}
+		list = append(list, structField{
+			name: n, alias: f.Tag.Get("alias"), zero: options == "omitzero", StructField: f,
+		})
+	}
+	return list
+}
+
+// newField joins a property with the struct field that takes it.
+func newField(m property, required bool, sf structField, fail func(string, ...any)) field {
+	var s schema
+	if err := unmarshalStrict(m.schema, &s); err != nil {
+		fail("cannot read the schema of %s: %v", m.name, err)
+	}
+	f := field{
+		name: m.name, offset: sf.Offset, required: required,
+		nullable: slices.Contains(s.Type, "null"),
+		least:    -maxInt, most: maxInt, longest: -1,
+	}
+	typ := slices.DeleteFunc(slices.Clone(s.Type), func(t string) bool { return t == "null" })
+	if len(typ) != 1 {
+		fail("%s has types %v; one is needed, and null beside it at most", m.name, s.Type)
+	}
+
+	goType := sf.Type
+	if f.pointer = goType.Kind() == reflect.Pointer; f.pointer {
+		goType = goType.Elem()
+	}
+	known := map[string]struct {
+		kind kind
+		typ  reflect.Type
+	}{
+		"string":  {kindString, reflect.TypeFor[string]()},
+		"integer": {kindInt, reflect.TypeFor[int]()},
+		"boolean": {kindBool, reflect.TypeFor[bool]()},
+		"array":   {kindStrings, reflect.TypeFor[[]string]()},
+	}
+	k, ok := known[typ[0]]
+	if !ok || k.typ != goType || (f.pointer && k.kind == kindStrings) {
+		fail("%s is published as %s, which a Go %s does not take", m.name, typ[0], sf.Type)
+	}
+	f.kind = k.kind
+	switch absent := !required || f.nullable; {
+	case k.kind == kindStrings:
+	case f.pointer && (!absent || sf.zero):
+		fail("%s is a pointer; it needs to be optional or nullable, without omitzero", m.name)
+	case !f.pointer && absent != sf.zero:
+		fail("%s is a plain value; it needs to be either required or tagged omitzero", m.name)
+	}
+	f.constrain(s, fail)
+	return f
+}
+
+// constrain takes over the bounds of the schema, and words them.
+func (f *field) constrain(s schema, fail func(string, ...any)) {
+	texts := s
+	if f.kind == kindStrings {
+		if s.Items == nil || !slices.Equal(s.Items.Type, types{"string"}) {
+			fail("%s needs items of type string", f.name)
+		}
+		texts = *s.Items
+	} else if s.Items != nil {
+		fail("%s is no array and has items", f.name)
+	}
+	if s.Properties != nil || s.Required != nil || s.Additional != nil {
+		fail("%s is no object and has properties", f.name)
+	}
+	isText := f.kind == kindString || f.kind == kindStrings
+	if !isText && (texts.MinLength != nil || texts.MaxLength != nil || texts.Enum != nil) {
+		fail("%s is no string and has bounds of one", f.name)
+	}
+	if f.kind != kindInt && (s.Minimum != nil || s.Maximum != nil) {
+		fail("%s is no integer and has bounds of one", f.name)
+	}
+	if s.Minimum != nil {
+		f.least = *s.Minimum
+	}
+	if s.Maximum != nil {
+		f.most = *s.Maximum
+	}
+	if texts.MinLength != nil {
+		f.shortest = *texts.MinLength
+	}
+	if texts.MaxLength != nil {
+		f.longest = *texts.MaxLength
+	}
+	for _, e := range texts.Enum {
+		if e != nil { // a nullable enumeration lists null as well
+			f.enum = append(f.enum, *e)
+		}
+	}
+
+	switch f.kind {
+	case kindBool:
+		f.want = "true or false"
+	case kindInt:
+		f.want = "a whole number" + bounds(f.least, f.most)
+	case kindString:
+		f.want = "a string" + f.textBounds()
+	case kindStrings:
+		f.want = "an array of strings"
+		if b := f.textBounds(); b != "" {
+			f.want += ", each" + b
+		}
+	}
+	if len(f.enum) > 0 && f.kind == kindString {
+		f.want = "one of " + quoteList(f.enum)
+	}
+	if f.nullable {
+		f.want += ", or null"
+	}
+}
+
+func bounds(least, most int) string {
+	switch {
+	case least == -maxInt && most == maxInt:
+		return ""
+	case most == maxInt:
+		return " of at least " + strconv.Itoa(least)
+	case least == -maxInt:
+		return " of at most " + strconv.Itoa(most)
+	}
+	return fmt.Sprintf(" from %d to %d", least, most)
+}
+
+func (f *field) textBounds() string {
+	switch {
+	case len(f.enum) > 0:
+		return " one of " + quoteList(f.enum)
+	case f.shortest <= 0 && f.longest < 0:
+		return ""
+	case f.shortest == 1 && f.longest < 0:
+		return " that is not empty"
+	case f.longest < 0:
+		return fmt.Sprintf(" of at least %d characters", f.shortest)
+	}
+	return fmt.Sprintf(" of %d to %d characters", f.shortest, f.longest)
+}
+
+func quoteList(list []string) string {
+	q := make([]string, len(list))
+	for i, s := range list {
+		q[i] = strconv.Quote(s)
+	}
+	return strings.Join(q, ", ")
+}
