@@ -1,0 +1,126 @@
+package words
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Excerpt cuts a readable piece of at most maxRunes characters out of text,
+// around the first place where a wanted term of q occurs, and tells where in
+// the piece the terms are. The piece is one line: white space becomes single
+// spaces and what does not print is left out, so it is safe on a terminal. An
+// ellipsis stands where something was cut off.
+func Excerpt(text string, q Query, maxRunes int) (piece string, at []Range) {
+	text = oneLine(text)
+	m := NewMatcher(q)
+	at = m.Ranges(text)
+	if utf8.RuneCountInString(text) <= maxRunes {
+		return text, at
+	}
+	room := max(maxRunes-2, 0) // for the ellipses
+	start := 0
+	if len(at) > 0 {
+		lead := min(room/4, max(room-utf8.RuneCountInString(text[at[0].Start:at[0].End]), 0))
+		start = back(text, at[0].Start, lead)
+	}
+	end := forth(text, start, room)
+	if end == len(text) { // show as much before as fits
+		start = back(text, end, room+1)
+	}
+	if start > 0 {
+		start = wordAfter(text, start, at)
+	}
+	if end < len(text) {
+		end = wordBefore(text, start, end)
+	}
+	before, after := "", ""
+	if start > 0 {
+		before = "…"
+	}
+	if end < len(text) {
+		after = "…"
+	}
+	shift := len(before) - start
+	at = slices.DeleteFunc(at, func(r Range) bool { return r.Start < start || r.Start >= end })
+	for i := range at {
+		at[i] = Range{at[i].Start + shift, min(at[i].End, end) + shift}
+	}
+	if maxRunes < 3 { // no room for anything
+		return string([]rune("…")[:max(min(maxRunes, 1), 0)]), nil
+	}
+	return before + text[start:end] + after, at
+}
+
+// oneLine returns s with runs of white space as single spaces and without
+// characters that do not print.
+func oneLine(s string) string {
+	var b strings.Builder
+	b.Grow(len(s))
+	gap := false
+	for _, r := range s {
+		switch {
+		case unicode.IsSpace(r) || unicode.IsControl(r):
+			gap = b.Len() > 0
+			continue
+		case r == utf8.RuneError || !unicode.IsGraphic(r) && !unicode.Is(unicode.M, r):
+			continue
+		}
+		if gap {
+			b.WriteByte(' ')
+			gap = false
+		}
+		b.WriteRune(r)
+	}
+	return b.String()
+}
+
+// back returns the place n characters before i.
+func back(s string, i, n int) int {
+	for ; n > 0 && i > 0; n-- {
+		_, size := utf8.DecodeLastRuneInString(s[:i])
+		i -= size
+	}
+	return i
+}
+
+// forth returns the place n characters after i.
+func forth(s string, i, n int) int {
+	for ; n > 0 && i < len(s); n-- {
+		_, size := utf8.DecodeRuneInString(s[i:])
+		i += size
+	}
+	return i
+}
+
+// edge is how many characters are given up for a cut between two words.
+const edge = 24
+
+// wordAfter moves a cut at i forward to the beginning of a word, unless that is
+// far or beyond the first match.
+func wordAfter(s string, i int, at []Range) int {
+	limit := forth(s, i, edge)
+	if len(at) > 0 && at[0].Start >= i {
+		limit = min(limit, at[0].Start)
+	}
+	if s[i-1] == ' ' {
+		return i
+	}
+	if n := strings.IndexByte(s[i:limit], ' '); n >= 0 {
+		return i + n + 1
+	}
+	return i
+}
+
+// wordBefore moves a cut at i back to the end of a word, unless that is far.
+func wordBefore(s string, start, i int) int {
+	limit := max(back(s, i, edge), start)
+	if s[i] == ' ' {
+		return i
+	}
+	if n := strings.LastIndexByte(s[limit:i], ' '); n > 0 {
+		return limit + n
+	}
+	return i
+}

@@ -1,0 +1,140 @@
+package words
+
+import (
+	"slices"
+)
+
+// A Matcher holds a query against texts. It reuses its memory from text to
+// text and is not safe for concurrent use.
+type Matcher struct {
+	terms    []matchTerm
+	wanted   int            // how many of terms are
+	exact    map[string]int // token → index into found
+	prefixes []prefix
+	found    [][]place // where each token of the query stands in the text
+	counts   []int
+	sc       scanner
+}
+
+type matchTerm struct{ tokens []int } // indexes into Matcher.found
+
+type prefix struct {
+	text  string
+	index int
+}
+
+// A place is where a token stands: as the how manieth, and in which bytes.
+type place struct{ pos, start, end int }
+
+// A Range is a part of a text, in bytes.
+type Range struct{ Start, End int }
+
+// NewMatcher returns a Matcher for q.
+func NewMatcher(q Query) *Matcher {
+	m := &Matcher{exact: make(map[string]int), wanted: len(q.wanted)}
+	for _, t := range slices.Concat(q.wanted, q.unwanted) {
+		var mt matchTerm
+		for i, tok := range t.Tokens {
+			mt.tokens = append(mt.tokens, m.index(tok, t.Prefix && i == len(t.Tokens)-1))
+		}
+		m.terms = append(m.terms, mt)
+	}
+	m.counts = make([]int, len(q.wanted))
+	return m
+}
+
+func (m *Matcher) index(tok string, isPrefix bool) int {
+	if !isPrefix {
+		if i, ok := m.exact[tok]; ok {
+			return i
+		}
+		m.exact[tok] = len(m.found)
+	} else {
+		m.prefixes = append(m.prefixes, prefix{tok, len(m.found)})
+	}
+	m.found = append(m.found, nil)
+	return len(m.found) - 1
+}
+
+// Match reports whether the parts of a document, together, match the query;
+// how often each wanted term occurs in them; and how many tokens they hold. A
+// phrase lies within one part. The counts are valid until the next call.
+func (m *Matcher) Match(parts ...string) (counts []int, length int, ok bool) {
+	for i := range m.found {
+		m.found[i] = m.found[i][:0]
+	}
+	for _, part := range parts {
+		length += m.scan(part, length)
+		length++ // a gap, so that no phrase crosses it
+	}
+	length -= len(parts)
+	ok = m.wanted > 0
+	for i, t := range m.terms {
+		n := 0
+		m.each(t, func(place, place) { n++ })
+		switch {
+		case i < m.wanted:
+			m.counts[i] = n
+			ok = ok && n > 0
+		case n > 0:
+			ok = false
+		}
+	}
+	return m.counts, length, ok
+}
+
+// scan notes where the query's tokens stand in text, counting positions from
+// base, and returns how many tokens the text holds.
+func (m *Matcher) scan(text string, base int) int {
+	n := 0
+	for m.sc.reset(text); m.sc.next(); n++ {
+		if i, ok := m.exact[string(m.sc.token)]; ok {
+			m.found[i] = append(m.found[i], place{base + n, m.sc.start, m.sc.end})
+		}
+		for _, p := range m.prefixes {
+			if len(m.sc.token) >= len(p.text) && string(m.sc.token[:len(p.text)]) == p.text {
+				m.found[p.index] = append(m.found[p.index], place{base + n, m.sc.start, m.sc.end})
+			}
+		}
+	}
+	return n
+}
+
+// each calls f with the first and the last token of every occurrence of t.
+func (m *Matcher) each(t matchTerm, f func(first, last place)) {
+occurrences:
+	for _, first := range m.found[t.tokens[0]] {
+		last := first
+		for i, tok := range t.tokens[1:] {
+			at, ok := slices.BinarySearchFunc(m.found[tok], first.pos+i+1, func(p place, pos int) int { return p.pos - pos })
+			if !ok {
+				continue occurrences
+			}
+			last = m.found[tok][at]
+		}
+		f(first, last)
+	}
+}
+
+// Ranges returns where the wanted terms of the query occur in text, in order
+// and without overlaps, whether or not the whole query matches.
+func (m *Matcher) Ranges(text string) []Range {
+	for i := range m.found {
+		m.found[i] = m.found[i][:0]
+	}
+	m.scan(text, 0)
+	var all []Range
+	for _, t := range m.terms[:m.wanted] {
+		m.each(t, func(first, last place) { all = append(all, Range{first.start, last.end}) })
+	}
+	slices.SortFunc(all, func(a, b Range) int { return a.Start - b.Start })
+	out := all[:0]
+	for _, r := range all {
+		if n := len(out); n > 0 && r.Start < out[n-1].End {
+			out[n-1].End = max(out[n-1].End, r.End)
+		} else {
+			out = append(out, r)
+		}
+	}
+	return out
+}

@@ -1,0 +1,58 @@
+package words
+
+import "math"
+
+// The usual constants of BM25, which SQLite's FTS5 uses too.
+const (
+	saturation = 1.2  // k1: how soon more occurrences of a word stop to matter
+	lengthBias = 0.75 // b: how much long documents are held back
+)
+
+// A Corpus is what ranking needs to know of the documents among which a query
+// was asked. It is kept from the first page of a result to the last, so that
+// scores do not move between pages.
+type Corpus struct {
+	Docs   int64   `json:"d"`
+	Tokens int64   `json:"t"` // of all documents together
+	Hits   []int64 `json:"h"` // how many documents each wanted term occurs in
+}
+
+// NewCorpus returns an empty Corpus for q.
+func NewCorpus(q Query) Corpus { return Corpus{Hits: make([]int64, len(q.wanted))} }
+
+// Add counts a document, of which [Matcher.Match] has told counts and length.
+func (c *Corpus) Add(counts []int, length int) {
+	c.Docs++
+	c.Tokens += int64(length)
+	for i, n := range counts {
+		if n > 0 {
+			c.Hits[i]++
+		}
+	}
+}
+
+// Score returns the BM25 score of a document; higher is better. A word that
+// most documents hold counts for next to nothing, never for less.
+func (c *Corpus) Score(counts []int, length int) float64 {
+	mean := 1.0
+	if c.Docs > 0 && c.Tokens > 0 {
+		mean = float64(c.Tokens) / float64(c.Docs)
+	}
+	damping := saturation * (1 - lengthBias + lengthBias*float64(length)/mean)
+	score := 0.0
+	for i, n := range counts {
+		docs, hits := float64(c.Docs), float64(c.Hits[i])
+		rarity := max(math.Log((docs-hits+0.5)/(hits+0.5)), 1e-6)
+		score += rarity * float64(n) * (saturation + 1) / (float64(n) + damping)
+	}
+	return score
+}
+
+// ok reports whether c can be a corpus of q; one that a client sent may not.
+func (c *Corpus) ok(q Query) bool {
+	good := len(c.Hits) == len(q.wanted) && c.Docs >= 0 && c.Tokens >= 0
+	for _, n := range c.Hits {
+		good = good && 0 <= n && n <= c.Docs
+	}
+	return good
+}
