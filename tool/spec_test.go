@@ -92,9 +92,7 @@ func TestNewPanicsOnDisagreement(t *testing.T) {
 		B string `json:"b"`
 	}
 	type untagged struct{ A string }
-	type unexported struct {
-		a string //nolint:unused // only its presence matters
-	}
+	type unexported struct{ _ string }
 	object := func(properties, rest string) string {
 		return `{"type":"object","properties":{` + properties + `}` + rest + `}`
 	}
