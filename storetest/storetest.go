@@ -39,6 +39,7 @@ func Run(t *testing.T, h Harness) {
 		{"Wait", waitTests},
 		{"Writers", writerTests},
 		{"Shared", sharedTests},
+		{"Search", searchTests},
 	} {
 		t.Run(group.name, func(t *testing.T) {
 			for _, test := range group.tests {

@@ -14,7 +14,7 @@ type Cursor struct {
 	Corpus Corpus  `json:"c"` // as on the first page
 	Score  float64 `json:"s"` // of the last document
 	ID     int64   `json:"i,omitzero"`
-	Upto   int64   `json:"u,omitzero"` // newest document that takes part
+	Bound  int64   `json:"b,omitzero"`
 	Owner  string  `json:"o,omitzero"`
 	Name   string  `json:"n,omitzero"`
 }

@@ -244,7 +244,7 @@ func TestCursor(t *testing.T) {
 	digest := words.Digest(q, "owner")
 	c := words.Cursor{
 		Query: digest, Corpus: words.Corpus{Docs: 10, Tokens: 99, Hits: []int64{1, 2}},
-		Score: math.Pi, ID: 7, Upto: 9, Owner: "o", Name: "日本",
+		Score: math.Pi, ID: 7, Bound: 9, Owner: "o", Name: "日本",
 	}
 	got, err := words.ParseCursor(c.String(), q, digest)
 	if err != nil || got.String() != c.String() || got.Score != c.Score {

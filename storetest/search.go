@@ -1,0 +1,445 @@
+package storetest
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"math"
+	"math/rand/v2"
+	"reflect"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/sequent-dev/sequent"
+)
+
+var searchTests = []test{
+	{"finds words, phrases and beginnings", searchLanguage},
+	{"refuses what it cannot understand", searchRefuses},
+	{"returns the thought as it is stored", searchReturnsThoughts},
+	{"finds a thought once it is acknowledged", searchFindsAtOnce},
+	{"finds what another handle wrote", searchFindsOthers},
+	{"finds after reopening", searchAfterReopen},
+	{"keeps to a session", searchInSession},
+	{"keeps owners apart", searchOwners},
+	{"leaves expired sessions out", searchExpired},
+	{"forgets what was deleted", searchDeleted},
+	{"pages without doubles or gaps while others write", searchPages},
+	{"knows its cursors", searchCursors},
+	{"ranks like the memory store", searchRanks},
+	{"never panics on odd queries", searchOdd},
+}
+
+// find returns the texts that a search for text in all of the local user's
+// sessions finds, sorted.
+func find(t *testing.T, s sequent.Store, text string) []string {
+	t.Helper()
+	return texts(hits(t, s, sequent.SearchQuery{Text: text}))
+}
+
+// hits returns all hits of q, which it asks for page by page.
+func hits(t *testing.T, s sequent.Store, q sequent.SearchQuery) []sequent.Hit {
+	t.Helper()
+	var all []sequent.Hit
+	for {
+		page, err := s.Search(t.Context(), q)
+		if err != nil {
+			t.Fatalf("Search(%+v): %v", q, err)
+		}
+		all = append(all, page.Hits...)
+		if page.Next == "" {
+			return all
+		}
+		if page.Next == q.Cursor {
+			t.Fatalf("Search(%+v): the cursor does not move", q)
+		}
+		q.Cursor = page.Next
+	}
+}
+
+func texts(all []sequent.Hit) []string {
+	out := make([]string, 0, len(all))
+	for _, h := range all {
+		out = append(out, h.Thought.Text)
+	}
+	slices.Sort(out)
+	return out
+}
+
+// finds fails the test unless a search for text finds exactly the wanted.
+func finds(t *testing.T, s sequent.Store, text string, want ...string) {
+	t.Helper()
+	slices.Sort(want)
+	if got := find(t, s, text); !slices.Equal(got, want) {
+		t.Errorf("Search(%q)\n got %q\nwant %q", text, got, want)
+	}
+}
+
+func searchLanguage(t *testing.T, h Harness) {
+	const (
+		cafe    = "The Crème Brûlée at the café was FLAWLESS."
+		decomp  = "cre\u0300me fraiche, decomposed"
+		server  = "The cache server was down; the server cache was not."
+		chinese = "我们用Go写服务器,思考链很长。"
+		kana    = "サーバーを再起動する"
+		korean  = "생각의 사슬을 다시 시작"
+		thai    = "เซิร์ฟเวอร์ล่มเมื่อคืนนี้"
+		russian = "Ещё одна мысль о Сервере"
+		german  = "Die Straße über den Fluß"
+		code    = "call snake_case_name(x) in pkg/deploy.go:42 -- NOT later"
+		mail    = "write to user@example.com AND (wait)"
+	)
+	s := h.open(t)
+	put(t, s, begin(sequent.Key{ID: "a"}, cafe, decomp, server, chinese, kana, korean, thai, russian, german, code, mail))
+	for _, test := range []struct {
+		query string
+		want  []string
+	}{
+		{"creme", []string{cafe, decomp}},
+		{"CRÈME brûlée", []string{cafe}},
+		{"flawless", []string{cafe}},
+		{"brulee missing", nil},
+		{"server cache", []string{server}},
+		{`"cache server"`, []string{server}},
+		{`"server down"`, nil},
+		{`"server was down"`, []string{server}},
+		{"the -down", []string{cafe}},
+		{`the -"creme brulee"`, []string{server}},
+		{"flaw*", []string{cafe}},
+		{"the -flaw*", []string{server}},
+		{"fla", nil},
+		{"思考", []string{chinese}},
+		{"考链", []string{chinese}},
+		{"链考", nil},
+		{"go写", []string{chinese}},
+		{"服*", []string{chinese}},
+		{"ーバー", []string{kana}},
+		{"再起動", []string{kana}},
+		{"사슬", []string{korean}},
+		{"ร์ฟเ", []string{thai}},
+		{"еще СЕРВЕРЕ", []string{russian}},
+		{"strasse FLUSS", []string{german}},
+		{"snake_case", []string{code}},
+		{"case_name", []string{code}},
+		{"deploy.go:42", []string{code}},
+		{"pkg/dep*", []string{code}},
+		{"not", []string{server, code}},
+		{"write AND", []string{mail}},
+		{"(wait)", []string{mail}},
+		{"user@example.com", []string{mail}},
+		{"text:the", nil},
+		{"--later", []string{code}},
+		{"\"unclosed phrase", nil},
+		{"\"was FLAWLESS", []string{cafe}},
+	} {
+		finds(t, s, test.query, test.want...)
+	}
+}
+
+func searchRefuses(t *testing.T, h Harness) {
+	s := h.open(t)
+	for _, text := range []string{"", "  ", "-only", "?!", "ab*", "a -a", strings.Repeat("long ", 2000)} {
+		_, err := s.Search(t.Context(), sequent.SearchQuery{Text: text})
+		if got := sequent.CodeOf(err); got != sequent.CodeInvalidQuery {
+			t.Errorf("Search(%.20q): %v, want the code %s", text, err, sequent.CodeInvalidQuery)
+		}
+	}
+	if got := find(t, s, "anything"); len(got) != 0 {
+		t.Errorf("an empty store found %q", got)
+	}
+}
+
+func searchReturnsThoughts(t *testing.T, h Harness) {
+	s := h.open(t)
+	k := sequent.Key{ID: "whole"}
+	w := begin(k, "first zebra", "second thing", "third zebra")
+	w.Header.Title = "A title"
+	w.Thoughts[1].Note = "a zebra beside the text"
+	w.Thoughts[2].Branch, w.Thoughts[2].From = "side", sequent.To(1)
+	w.Thoughts[2].Labels = map[string]string{"mood": "calm"}
+	put(t, s, w)
+	_, log := load(t, s, k)
+	all := hits(t, s, sequent.SearchQuery{Text: "zebra"})
+	if len(all) != 3 {
+		t.Fatalf("found %+v, want three hits", all)
+	}
+	for _, hit := range all {
+		if hit.Key != k || hit.Title != "A title" || hit.Score <= 0 {
+			t.Errorf("hit of %q, titled %q, score %g", hit.Key, hit.Title, hit.Score)
+		}
+		if want := log[hit.Thought.Seq-1]; !reflect.DeepEqual(hit.Thought, want) {
+			t.Errorf("found %+v\nwant %+v", hit.Thought, want)
+		}
+	}
+}
+
+func searchFindsAtOnce(t *testing.T, h Harness) {
+	s := h.open(t)
+	var wg sync.WaitGroup
+	for writer := range 4 {
+		wg.Go(func() {
+			hd := begin(sequent.Key{ID: sequent.ID(fmt.Sprint("w", writer))}).Header
+			hd.Version = 0
+			for i := range 25 {
+				word := fmt.Sprintf("word%dx%d", writer, i)
+				w := add(hd, "common "+word)
+				if err := s.Commit(t.Context(), []*sequent.Write{w}); err != nil || w.Err != nil {
+					t.Errorf("Commit: %v, %v", err, w.Err)
+					return
+				}
+				hd = w.Header
+				got, err := s.Search(t.Context(), sequent.SearchQuery{Text: word})
+				if err != nil || len(got.Hits) != 1 {
+					t.Errorf("Search(%q) right after its commit: %+v, %v", word, got, err)
+					return
+				}
+			}
+		})
+	}
+	wg.Wait()
+	if got := find(t, s, "common"); len(got) != 100 {
+		t.Errorf("found %d thoughts, want 100", len(got))
+	}
+}
+
+func searchFindsOthers(t *testing.T, h Harness) {
+	s := h.open(t)
+	other := h.second(t, s)
+	put(t, other, begin(sequent.Key{ID: "theirs"}, "elephant one"))
+	finds(t, s, "elephant", "elephant one")
+	put(t, s, begin(sequent.Key{ID: "ours"}, "elephant two"))
+	finds(t, other, "elephant", "elephant one", "elephant two")
+	if err := other.Delete(t.Context(), sequent.Key{ID: "ours"}, 0); err != nil {
+		t.Fatal(err)
+	}
+	finds(t, s, "elephant", "elephant one")
+}
+
+func searchAfterReopen(t *testing.T, h Harness) {
+	if h.Reopen == nil {
+		t.Skip("this store forgets")
+	}
+	s := h.Open(t)
+	put(t, s, begin(sequent.Key{ID: "kept"}, "giraffe"))
+	s = closed(t, h.Reopen(t, s))
+	finds(t, s, "giraffe", "giraffe")
+}
+
+func searchInSession(t *testing.T, h Harness) {
+	s := h.open(t)
+	put(t, s, begin(sequent.Key{ID: "a"}, "lion in a"), begin(sequent.Key{ID: "b"}, "lion in b", "tiger in b"))
+	for id, want := range map[sequent.ID][]string{"a": {"lion in a"}, "b": {"lion in b"}, "c": {}} {
+		got := texts(hits(t, s, sequent.SearchQuery{Text: "lion", Session: id}))
+		if !slices.Equal(got, want) {
+			t.Errorf("in session %q found %q, want %q", id, got, want)
+		}
+	}
+}
+
+func searchOwners(t *testing.T, h Harness) {
+	s := h.open(t)
+	put(t, s,
+		begin(sequent.Key{ID: "x"}, "panda local"),
+		begin(sequent.Key{Owner: "ann", ID: "x"}, "panda ann"),
+		begin(sequent.Key{Owner: "bob", ID: "x"}, "panda bob"))
+	for _, test := range []struct {
+		q    sequent.SearchQuery
+		want []string
+	}{
+		{sequent.SearchQuery{}, []string{"panda local"}},
+		{sequent.SearchQuery{Owner: "ann"}, []string{"panda ann"}},
+		{sequent.SearchQuery{Owner: "bob", Session: "x"}, []string{"panda bob"}},
+		{sequent.SearchQuery{Owner: "eve"}, []string{}},
+		{sequent.SearchQuery{Owner: "eve", Session: "x"}, []string{}},
+		{sequent.SearchQuery{AllOwners: true}, []string{"panda ann", "panda bob", "panda local"}},
+		{sequent.SearchQuery{AllOwners: true, Session: "x"}, []string{"panda ann", "panda bob", "panda local"}},
+	} {
+		test.q.Text = "panda"
+		if got := texts(hits(t, s, test.q)); !slices.Equal(got, test.want) {
+			t.Errorf("Search(%+v)\n got %q\nwant %q", test.q, got, test.want)
+		}
+	}
+}
+
+func searchExpired(t *testing.T, h Harness) {
+	s := h.open(t)
+	w := begin(sequent.Key{ID: "old"}, "otter old")
+	w.Header.Expires = start.Add(time.Hour)
+	put(t, s, w, begin(sequent.Key{ID: "new"}, "otter new"))
+	for _, test := range []struct {
+		now  time.Time
+		want []string
+	}{
+		{time.Time{}, []string{"otter new", "otter old"}},
+		{start, []string{"otter new", "otter old"}},
+		{start.Add(time.Hour), []string{"otter new"}},
+	} {
+		if got := texts(hits(t, s, sequent.SearchQuery{Text: "otter", Now: test.now})); !slices.Equal(got, test.want) {
+			t.Errorf("at %s found %q, want %q", test.now, got, test.want)
+		}
+	}
+	if _, err := s.Sweep(t.Context(), start.Add(2*time.Hour), 10); err != nil {
+		t.Fatal(err)
+	}
+	finds(t, s, "otter", "otter new")
+}
+
+func searchDeleted(t *testing.T, h Harness) {
+	s := h.open(t)
+	k := sequent.Key{ID: "gone"}
+	put(t, s, begin(k, "badger before"), begin(sequent.Key{ID: "stays"}, "badger stays"))
+	finds(t, s, "badger", "badger before", "badger stays")
+	if err := s.Delete(t.Context(), k, 0); err != nil {
+		t.Fatal(err)
+	}
+	finds(t, s, "badger", "badger stays")
+	w := begin(k, "badger after")
+	w.Header.Epoch++
+	put(t, s, w)
+	finds(t, s, "badger", "badger after", "badger stays")
+	finds(t, s, "before")
+}
+
+func searchPages(t *testing.T, h Harness) {
+	s := h.open(t)
+	const n = 60
+	rng := rand.New(rand.NewPCG(1, 2))
+	want := map[string]bool{}
+	for i := range n {
+		text := fmt.Sprintf("unique%d heron %s%s", i, strings.Repeat("heron ", rng.IntN(4)), strings.Repeat("filler ", rng.IntN(6)))
+		want[text] = true
+		put(t, s, begin(sequent.Key{ID: sequent.ID(fmt.Sprint("s", i))}, text))
+	}
+	seen := map[string]bool{}
+	last := math.Inf(1)
+	q := sequent.SearchQuery{Text: "heron", Limit: 7}
+	for page := 0; ; page++ {
+		got, err := s.Search(t.Context(), q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(got.Hits) > q.Limit {
+			t.Fatalf("a page of %d hits, want at most %d", len(got.Hits), q.Limit)
+		}
+		for _, hit := range got.Hits {
+			if seen[hit.Thought.Text] {
+				t.Errorf("%q came twice", hit.Thought.Text)
+			}
+			seen[hit.Thought.Text] = true
+			if hit.Score > last {
+				t.Errorf("%q scores %g after %g", hit.Thought.Text, hit.Score, last)
+			}
+			last = hit.Score
+		}
+		if q.Cursor = got.Next; q.Cursor == "" {
+			break
+		}
+		// New thoughts, among them better ones, and words that grow common.
+		for i := range 5 {
+			put(t, s, begin(sequent.Key{ID: sequent.ID(fmt.Sprintf("new%d-%d", page, i))}, "heron heron heron", "other words"))
+		}
+	}
+	for text := range want {
+		if !seen[text] {
+			t.Errorf("%q never came", text)
+		}
+	}
+	if len(seen) < n {
+		t.Errorf("%d different hits, want at least %d", len(seen), n)
+	}
+}
+
+func searchCursors(t *testing.T, h Harness) {
+	s := h.open(t)
+	put(t, s, begin(sequent.Key{ID: "a"}, "crane one", "crane two", "crane three"))
+	page, err := s.Search(t.Context(), sequent.SearchQuery{Text: "crane", Limit: 2})
+	if err != nil || len(page.Hits) != 2 || page.Next == "" {
+		t.Fatalf("first page %+v, %v", page, err)
+	}
+	for _, q := range []sequent.SearchQuery{
+		{Text: "crane", Cursor: "nonsense"},
+		{Text: "crane", Cursor: "e30"},
+		{Text: "other", Cursor: page.Next},
+		{Text: "crane", Owner: "ann", Cursor: page.Next},
+		{Text: "crane", Session: "a", Cursor: page.Next},
+	} {
+		if _, err := s.Search(t.Context(), q); sequent.CodeOf(err) != sequent.CodeInvalidQuery {
+			t.Errorf("Search(%+v): %v, want the code %s", q, err, sequent.CodeInvalidQuery)
+		}
+	}
+	page, err = s.Search(t.Context(), sequent.SearchQuery{Text: "  CRANE ", Cursor: page.Next})
+	if err != nil || len(page.Hits) != 1 || page.Next != "" {
+		t.Errorf("second page %+v, %v", page, err)
+	}
+	if page, err = s.Search(t.Context(), sequent.SearchQuery{Text: "crane", Limit: 3}); err != nil || page.Next != "" {
+		t.Errorf("a page that holds all has the cursor %q, %v", page.Next, err)
+	}
+}
+
+func searchRanks(t *testing.T, h Harness) {
+	s, model := h.open(t), sequent.NewMemoryStore()
+	rng := rand.New(rand.NewPCG(3, 4))
+	vocabulary := strings.Fields("alpha beta gamma delta épsilon zeta eta theta iota kappa lambda mu 思 考 链")
+	for i := range 120 {
+		var lines []string
+		for range 1 + rng.IntN(3) {
+			var b strings.Builder
+			for range 1 + rng.IntN(20) {
+				b.WriteString(vocabulary[min(rng.IntN(len(vocabulary)), rng.IntN(len(vocabulary)))] + " ")
+			}
+			lines = append(lines, fmt.Sprintf("%sn%d", b.String(), i))
+		}
+		k := sequent.Key{ID: sequent.ID(fmt.Sprint("s", i))}
+		put(t, s, begin(k, lines...))
+		put(t, model, begin(k, lines...))
+	}
+	for i := 5; i < 15; i++ { // what is deleted counts no longer
+		k := sequent.Key{ID: sequent.ID(fmt.Sprint("s", i))}
+		if err := s.Delete(t.Context(), k, 0); err != nil {
+			t.Fatal(err)
+		}
+		if err := model.Delete(t.Context(), k, 0); err != nil {
+			t.Fatal(err)
+		}
+	}
+	score := func(all []sequent.Hit) map[string]float64 {
+		m := make(map[string]float64)
+		for _, hit := range all {
+			m[fmt.Sprint(hit.Key.ID, "/", hit.Thought.Seq)] = hit.Score
+		}
+		return m
+	}
+	for _, text := range []string{
+		"alpha", "lambda", "alpha mu", "beta gamma", `"alpha beta"`, "epsilon", "the*", "eta* alpha",
+		"alpha -beta", `alpha -"alpha alpha"`, "思", "考链", "mu lambda kappa", "alp* -gamma -考",
+	} {
+		q := sequent.SearchQuery{Text: text, Limit: 11}
+		got, want := hits(t, s, q), hits(t, model, q)
+		a, b := score(got), score(want)
+		if len(want) > 0 && !maps.EqualFunc(a, b, func(x, y float64) bool { return math.Abs(x-y) < 1e-9 }) {
+			t.Errorf("Search(%q)\n got %v\nwant %v", text, a, b)
+		}
+		if !slices.IsSortedFunc(got, func(x, y sequent.Hit) int { return cmp.Compare(y.Score, x.Score) }) {
+			t.Errorf("Search(%q): the scores do not fall: %v", text, got)
+		}
+	}
+}
+
+func searchOdd(t *testing.T, h Harness) {
+	s := h.open(t)
+	put(t, s, begin(sequent.Key{ID: "a"}, "some ordinary text", "another 思考 text"))
+	for _, text := range []string{
+		"AND", "OR OR", "NOT", "NEAR(", "NEAR(a b, 2)", ")", "((", "a:b", "{a b}:c", "^a", "+a", "a +", "*", "a*b",
+		"'", "''", "\"", "\"\"", "\"a", "a\"", "a;b", "a\x00b", "\xff\xfe", "%", "_", "--", "-", "- -", "- \"x",
+		"rank:x", "fts", "x'y", "\\", "\u202e", "🙂", strings.Repeat("a", 4000), strings.Repeat("(", 1000),
+		strings.Repeat("x ", 63) + "text", "some -\"", "text -*", "思* text*",
+	} {
+		q := sequent.SearchQuery{Text: text, Limit: -5}
+		if _, err := s.Search(t.Context(), q); err != nil && sequent.CodeOf(err) != sequent.CodeInvalidQuery {
+			t.Errorf("Search(%.40q): %v, want hits or the code %s", text, err, sequent.CodeInvalidQuery)
+		}
+	}
+}
