@@ -210,7 +210,7 @@ func (m *MemoryStore) Wait(ctx context.Context, k Key, have Position) error {
 	if k != (Key{}) {
 		m.mu.RLock()
 		s, ok := m.sessions[k]
-		moved := !ok || s.header.Position() != have
+		moved := ok && s.header.Position() != have || !ok && have != (Position{})
 		m.mu.RUnlock()
 		if moved {
 			return nil

@@ -1,3 +1,265 @@
 package storetest
 
-var commitTests = []test{}
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/sequent-dev/sequent"
+)
+
+var commitTests = []test{
+	{"begin and append", func(t *testing.T, h Harness) {
+		s := h.open(t)
+		w := begin(key("a"), "one")
+		put(t, s, w)
+		got, _ := load(t, s, key("a"))
+		sameHeader(t, got, w.Header)
+		w = next(got, "two", "three")
+		put(t, s, w)
+		got, _ = load(t, s, key("a"))
+		sameHeader(t, got, w.Header)
+		has(t, s, key("a"), "one", "two", "three")
+	}},
+	{"an empty batch", func(t *testing.T, h Harness) {
+		s := h.open(t)
+		put(t, s)
+	}},
+	{"a change without a thought", func(t *testing.T, h Harness) {
+		s := h.open(t)
+		w := begin(key("a"), "one")
+		put(t, s, w)
+		w = next(w.Header)
+		w.Header.State = sequent.Cancelled
+		w.Header.Conclusion = "never mind"
+		put(t, s, w)
+		got, _ := load(t, s, key("a"))
+		sameHeader(t, got, w.Header)
+		has(t, s, key("a"), "one")
+	}},
+	{"a stale base is rebased on what is there", func(t *testing.T, h Harness) {
+		s := h.open(t)
+		first := begin(key("a"), "one")
+		put(t, s, first)
+		put(t, s, next(first.Header, "two", "three"))
+		now, _ := load(t, s, key("a"))
+
+		w := next(first.Header, "four")
+		calls := 0
+		w.Rebase = func(got sequent.Header, exists bool, tail []sequent.Thought) bool {
+			calls++
+			if !exists {
+				t.Error("Rebase is told that the session does not exist")
+			}
+			sameHeader(t, got, now)
+			sameTexts(t, tail, 2, "two", "three")
+			refit(w, got, []string{"four"})
+			return true
+		}
+		put(t, s, w)
+		if calls != 1 {
+			t.Errorf("Rebase was called %d times, want 1", calls)
+		}
+		has(t, s, key("a"), "one", "two", "three", "four")
+		got, _ := load(t, s, key("a"))
+		sameHeader(t, got, w.Header)
+	}},
+	{"a matching base is not rebased", func(t *testing.T, h Harness) {
+		s := h.open(t)
+		w := begin(key("a"), "one")
+		fail := func(sequent.Header, bool, []sequent.Thought) bool {
+			t.Error("Rebase was called although the base matches")
+			return false
+		}
+		w.Rebase = fail
+		put(t, s, w)
+		w = next(w.Header, "two")
+		w.Rebase = fail
+		put(t, s, w)
+		has(t, s, key("a"), "one", "two")
+	}},
+	{"a newer version alone is a conflict", func(t *testing.T, h Harness) {
+		s := h.open(t)
+		first := begin(key("a"), "one")
+		put(t, s, first)
+		put(t, s, next(first.Header)) // no thought, only a version
+		w := next(first.Header, "two")
+		var tail []sequent.Thought
+		called := false
+		w.Rebase = func(now sequent.Header, _ bool, got []sequent.Thought) bool {
+			called, tail = true, got
+			refit(w, now, []string{"two"})
+			return true
+		}
+		put(t, s, w)
+		if !called || len(tail) != 0 {
+			t.Errorf("Rebase called: %t with a tail of %d, want true and 0", called, len(tail))
+		}
+		has(t, s, key("a"), "one", "two")
+	}},
+	{"the base of another epoch gets the whole log", func(t *testing.T, h Harness) {
+		s := h.open(t)
+		first := begin(key("a"), "old", "older")
+		put(t, s, first)
+		if err := s.Delete(t.Context(), key("a"), 0); err != nil {
+			t.Fatal(err)
+		}
+		again := begin(key("a"), "new", "newer")
+		again.Header.Epoch++
+		put(t, s, again)
+		w := next(first.Header, "newest")
+		w.Rebase = func(now sequent.Header, exists bool, tail []sequent.Thought) bool {
+			if !exists || now.Epoch != again.Header.Epoch {
+				t.Errorf("Rebase got exists %t, epoch %d, want true, %d", exists, now.Epoch, again.Header.Epoch)
+			}
+			sameTexts(t, tail, 1, "new", "newer")
+			refit(w, now, []string{"newest"})
+			return true
+		}
+		put(t, s, w)
+		has(t, s, key("a"), "new", "newer", "newest")
+	}},
+	{"a session that is gone", func(t *testing.T, h Harness) {
+		s := h.open(t)
+		first := begin(key("a"), "one")
+		put(t, s, first)
+		if err := s.Delete(t.Context(), key("a"), 0); err != nil {
+			t.Fatal(err)
+		}
+		w := next(first.Header, "two")
+		var existed bool
+		w.Rebase = func(_ sequent.Header, exists bool, tail []sequent.Thought) bool {
+			existed = exists
+			if len(tail) != 0 {
+				t.Errorf("a missing session has a tail of %d", len(tail))
+			}
+			return false
+		}
+		put(t, s, w)
+		if existed {
+			t.Error("Rebase is told that the deleted session exists")
+		}
+		missing(t, s, key("a"))
+
+		w = next(first.Header, "two")
+		w.Rebase = func(sequent.Header, bool, []sequent.Thought) bool {
+			h := begin(key("a")).Header
+			h.Epoch, h.Version = 7, 0
+			refit(w, h, []string{"begun again"})
+			return true
+		}
+		put(t, s, w)
+		has(t, s, key("a"), "begun again")
+	}},
+	{"a session that must not exist but does", func(t *testing.T, h Harness) {
+		s := h.open(t)
+		put(t, s, begin(key("a"), "one"))
+		w := begin(key("a"), "mine")
+		w.Rebase = func(now sequent.Header, exists bool, tail []sequent.Thought) bool {
+			if !exists || now.Version != 1 {
+				t.Errorf("Rebase got exists %t at version %d, want true at 1", exists, now.Version)
+			}
+			sameTexts(t, tail, 1, "one")
+			w.Err = sequent.ErrExists
+			return false
+		}
+		if err := s.Commit(t.Context(), []*sequent.Write{w}); err != nil {
+			t.Fatal(err)
+		}
+		if !errors.Is(w.Err, sequent.ErrExists) {
+			t.Errorf("the write's error is %v, want what Rebase set", w.Err)
+		}
+		has(t, s, key("a"), "one")
+	}},
+	{"nothing is written when Rebase says no", func(t *testing.T, h Harness) {
+		s := h.open(t)
+		first := begin(key("a"), "one")
+		put(t, s, first)
+		put(t, s, next(first.Header, "two"))
+		before, _ := load(t, s, key("a"))
+		w := next(first.Header, "three")
+		w.Rebase = func(now sequent.Header, _ bool, _ []sequent.Thought) bool {
+			refit(w, now, []string{"three"})
+			return false
+		}
+		put(t, s, w)
+		after, _ := load(t, s, key("a"))
+		sameHeader(t, after, before)
+		has(t, s, key("a"), "one", "two")
+	}},
+	{"many sessions in a batch", func(t *testing.T, h Harness) {
+		s := h.open(t)
+		var batch []*sequent.Write
+		for _, name := range names {
+			batch = append(batch, begin(key(name), name))
+		}
+		put(t, s, batch...)
+		for _, name := range names {
+			has(t, s, key(name), name)
+		}
+	}},
+	{"two writes to one session in a batch", func(t *testing.T, h Harness) {
+		s := h.open(t)
+		first := begin(key("a"), "one")
+		put(t, s, first)
+		put(t, s, add(first.Header, "two"), add(first.Header, "three"), add(first.Header, "four"))
+		has(t, s, key("a"), "one", "two", "three", "four")
+	}},
+	{"a batch begins a session and goes on in it", func(t *testing.T, h Harness) {
+		s := h.open(t)
+		w := begin(key("a"), "one")
+		put(t, s, w, next(w.Header, "two"), add(begin(key("a")).Header, "three"))
+		has(t, s, key("a"), "one", "two", "three")
+	}},
+	{"one failure leaves the rest of the batch alone", func(t *testing.T, h Harness) {
+		s := h.open(t)
+		first := begin(key("a"), "one")
+		put(t, s, first)
+		stale := begin(key("a"), "refused")
+		batch := []*sequent.Write{
+			begin(key("b"), "b1"), stale, next(first.Header, "two"), begin(key("c"), "c1"),
+		}
+		if err := s.Commit(t.Context(), batch); err != nil {
+			t.Fatalf("Commit: %v; want the refusal in the write only", err)
+		}
+		for i, w := range batch {
+			if (w.Err != nil) != (w == stale) {
+				t.Errorf("write %d has error %v", i, w.Err)
+			}
+		}
+		has(t, s, key("a"), "one", "two")
+		has(t, s, key("b"), "b1")
+		has(t, s, key("c"), "c1")
+	}},
+	{"a large batch", func(t *testing.T, h Harness) {
+		s := h.open(t)
+		const n = 1000
+		base := begin(key("a"), "first")
+		batch := []*sequent.Write{base}
+		want := []string{"first"}
+		for i := range n {
+			text := strings.Repeat("x", i)
+			batch = append(batch, add(base.Header, text))
+			want = append(want, text)
+		}
+		put(t, s, batch...)
+		has(t, s, key("a"), want...)
+	}},
+	{"a panic in Rebase does not block the store", func(t *testing.T, h Harness) {
+		s := h.open(t)
+		put(t, s, begin(key("a"), "one"))
+		w := begin(key("a"), "two")
+		w.Rebase = func(sequent.Header, bool, []sequent.Thought) bool { panic("a fault of the caller") }
+		func() {
+			defer func() {
+				if recover() == nil {
+					t.Error("the panic was swallowed")
+				}
+			}()
+			_ = s.Commit(t.Context(), []*sequent.Write{begin(key("b"), "of the same batch"), w})
+		}()
+		h1, _ := load(t, s, key("a"))
+		put(t, s, next(h1, "three"))
+		has(t, s, key("a"), "one", "three")
+	}},
+}

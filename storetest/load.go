@@ -1,3 +1,98 @@
 package storetest
 
-var loadTests = []test{}
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"github.com/sequent-dev/sequent"
+)
+
+var loadTests = []test{
+	{"a session that is not there", func(t *testing.T, h Harness) {
+		s := h.open(t)
+		missing(t, s, key("a"))
+		missing(t, s, sequent.Key{})
+		put(t, s, begin(key("a"), "one"))
+		missing(t, s, key("b"))
+		missing(t, s, sequent.Key{Owner: "a"})
+		missing(t, s, sequent.Key{Owner: "someone", ID: "a"})
+	}},
+	{"only what the caller lacks", func(t *testing.T, h Harness) {
+		s := h.open(t)
+		w := begin(key("a"), "one", "two", "three", "four")
+		put(t, s, w)
+		at := w.Header.Position()
+		for _, test := range []struct {
+			name  string
+			have  sequent.Position
+			texts []string
+		}{
+			{"nothing", sequent.Position{}, []string{"one", "two", "three", "four"}},
+			{"the epoch only", sequent.Position{Epoch: at.Epoch}, []string{"one", "two", "three", "four"}},
+			{"two", sequent.Position{Epoch: at.Epoch, Version: 1, Len: 2}, []string{"three", "four"}},
+			{"three", sequent.Position{Epoch: at.Epoch, Version: 1, Len: 3}, []string{"four"}},
+			{"all", at, nil},
+			{"more than there is", sequent.Position{Epoch: at.Epoch, Version: 9, Len: 9}, nil},
+			{"another session's", sequent.Position{Epoch: at.Epoch + 1, Version: 1, Len: 2}, []string{"one", "two", "three", "four"}},
+			{"no epoch but a length", sequent.Position{Version: 1, Len: 2}, []string{"one", "two", "three", "four"}},
+		} {
+			t.Run(test.name, func(t *testing.T) {
+				got, log, err := s.Load(t.Context(), key("a"), test.have)
+				if err != nil {
+					t.Fatalf("Load with %+v: %v", test.have, err)
+				}
+				sameHeader(t, got, w.Header)
+				sameTexts(t, log, 5-len(test.texts), test.texts...)
+			})
+		}
+	}},
+	{"a session without thoughts", func(t *testing.T, h Harness) {
+		s := h.open(t)
+		w := begin(key("a"))
+		put(t, s, w)
+		got, log := load(t, s, key("a"))
+		sameHeader(t, got, w.Header)
+		sameTexts(t, log, 1)
+		put(t, s, next(got, "one"))
+		has(t, s, key("a"), "one")
+	}},
+	{"what was loaded does not change", func(t *testing.T, h Harness) {
+		s := h.open(t)
+		put(t, s, begin(key("a"), "one"))
+		before, log := load(t, s, key("a"))
+		put(t, s, next(before, "two"))
+		if before.Len != 1 || before.Version != 1 {
+			t.Errorf("the header moved to %+v", before.Position())
+		}
+		sameTexts(t, log, 1, "one")
+		_ = append(log, sequent.Thought{Seq: 2, Draft: sequent.Draft{Text: "not of the store"}})
+		has(t, s, key("a"), "one", "two")
+	}},
+	{"a caller who gave up", func(t *testing.T, h Harness) {
+		s := h.open(t)
+		put(t, s, begin(key("a"), "one"))
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		_, _, err := s.Load(ctx, key("a"), sequent.Position{})
+		gaveUp(t, "Load", err)
+		_, err = s.List(ctx, sequent.Query{})
+		gaveUp(t, "List", err)
+		_, err = s.Sweep(ctx, start, 10)
+		gaveUp(t, "Sweep", err)
+		gaveUp(t, "Delete", s.Delete(ctx, key("a"), 0))
+		gaveUp(t, "Commit", s.Commit(ctx, []*sequent.Write{begin(key("b"), "one")}))
+		has(t, s, key("a"), "one")
+		missing(t, s, key("b"))
+		put(t, s, begin(key("b"), "later"))
+		has(t, s, key("b"), "later")
+	}},
+}
+
+func gaveUp(t *testing.T, call string, err error) {
+	t.Helper()
+	if sequent.CodeOf(err) != sequent.CodeCanceled || !errors.Is(err, context.Canceled) {
+		t.Errorf("%s with a cancelled context: %v, want code %s and a cause that is context.Canceled",
+			call, err, sequent.CodeCanceled)
+	}
+}

@@ -1,3 +1,0 @@
-package storetest
-
-var valueTests = []test{}
