@@ -1,0 +1,162 @@
+package dialecttest
+
+import (
+	"bytes"
+	"flag"
+	"io"
+	"math/rand/v2"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/sequent-dev/sequent"
+	"github.com/sequent-dev/sequent/dialect"
+)
+
+var update = flag.Bool("update", false, "write what was got into transcripts and golden files")
+
+// A Config says how a dialect is put under test.
+type Config struct {
+	// Build makes the dialect. Required.
+	Build func(t testing.TB, env Env) dialect.Dialect
+
+	// Call returns the arguments with which the dialect's first tool records a
+	// step, leaving out what the tool does not take. Required.
+	Call func(s Step) string
+
+	// Others are calls of the other tools, good in a store with any session.
+	Others []OtherCall
+
+	limits sequent.Limits // of the engine, for the check of limits
+}
+
+// An OtherCall is a call that is not made of a Step.
+type OtherCall struct {
+	Tool string
+	Args string
+}
+
+// An Env is what a dialect under test is built over. All of it is new for each
+// transcript, and the same in each run.
+type Env struct {
+	Engine *sequent.Engine
+	Rand   io.Reader // the same bytes in each run; safe for concurrent use
+	Dir    string    // an empty directory, for what the dialect writes beside the store
+	Stderr io.Writer // what the dialect writes for people
+}
+
+// A Step is a thought that a shared check records.
+type Step struct {
+	Number  int // from 1; a dialect that counts from 0 takes one off
+	Total   int
+	Text    string // a dialect may need more around it
+	Session string // empty means the implicit one, or a new one
+	Branch  string // with From, if not empty
+	From    int
+	Last    bool // no other thought follows
+}
+
+// Run checks the dialect against the transcripts in testdata, and against the
+// rules for all dialects.
+func Run(t *testing.T, cfg Config) {
+	t.Helper()
+	if cfg.Build == nil || cfg.Call == nil {
+		t.Fatal("dialecttest: Config needs Build and Call")
+	}
+	t.Run("Transcripts", func(t *testing.T) {
+		files, err := filepath.Glob("testdata/*.txtar")
+		if err != nil || len(files) == 0 {
+			t.Fatalf("no transcripts in testdata (%v)", err)
+		}
+		for _, file := range files {
+			t.Run(filepath.Base(file), func(t *testing.T) { runFile(t, cfg, file) })
+		}
+	})
+	t.Run("Tools", func(t *testing.T) { checkTools(t, cfg) })
+	t.Run("Loose", func(t *testing.T) { checkLoose(t, cfg) })
+	t.Run("Odd", func(t *testing.T) { checkOdd(t, cfg) })
+	t.Run("Limits", func(t *testing.T) { checkLimits(t, cfg) })
+	t.Run("Faults", func(t *testing.T) { checkFaults(t, cfg) })
+	t.Run("Concurrent", func(t *testing.T) { checkConcurrent(t, cfg) })
+}
+
+// A world is one engine with its dialect, under test.
+type world struct {
+	cfg     Config
+	store   sequent.Store
+	engine  *sequent.Engine
+	dialect dialect.Dialect
+	dir     string
+	clock   clock
+	rand    lockedReader
+	stderr  lockedBuffer
+}
+
+func newWorld(t testing.TB, cfg Config, store sequent.Store) *world {
+	t.Helper()
+	w := &world{cfg: cfg, store: store, dir: t.TempDir()}
+	w.clock.now = time.Date(2026, time.March, 14, 15, 9, 26, 0, time.UTC)
+	w.rand.r = rand.NewChaCha8([32]byte{})
+	w.restart(t)
+	return w
+}
+
+// restart makes engine and dialect anew, over the same store.
+func (w *world) restart(t testing.TB) {
+	t.Helper()
+	w.engine = sequent.New(sequent.Config{Store: w.store, Now: w.clock.read, Limits: w.cfg.limits})
+	w.dialect = w.cfg.Build(t, Env{Engine: w.engine, Rand: &w.rand, Dir: w.dir, Stderr: &w.stderr})
+	if len(w.dialect.Tools) == 0 {
+		t.Fatal("the dialect has no tools")
+	}
+}
+
+// A clock stands still but for what the test lets pass.
+type clock struct {
+	mu  sync.Mutex // guards now
+	now time.Time
+}
+
+func (c *clock) read() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.now
+}
+
+func (c *clock) pass(d time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.now = c.now.Add(d)
+}
+
+type lockedReader struct {
+	mu sync.Mutex // guards r
+	r  io.Reader
+}
+
+func (l *lockedReader) Read(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.r.Read(p)
+}
+
+type lockedBuffer struct {
+	mu sync.Mutex // guards b
+	b  bytes.Buffer
+}
+
+func (l *lockedBuffer) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.Write(p)
+}
+
+// take returns what was written since it was last called.
+func (l *lockedBuffer) take() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	s := l.b.String()
+	l.b.Reset()
+	return s
+}

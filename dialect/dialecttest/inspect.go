@@ -1,0 +1,82 @@
+package dialecttest
+
+import (
+	"fmt"
+	"io/fs"
+	"os"
+	"strings"
+	"testing"
+
+	"golang.org/x/tools/txtar"
+
+	"github.com/sequent-dev/sequent"
+)
+
+// inspect compares a section with what the dialect has left behind: in the
+// store, in its directory, on its standard error. With -update it changes the
+// section.
+func (r *run) inspect(t *testing.T, l line, f txtar.File) error {
+	t.Helper()
+	var got string
+	switch l.verb {
+	case "log":
+		s, err := r.engine.Owned(l.options["owner"]).Session(t.Context(), sequent.ID(l.arg(0)))
+		if err != nil {
+			got = string(sequent.CodeOf(err))
+		} else {
+			got = Log(s)
+		}
+	case "list":
+		names, err := r.list(l.arg(0))
+		if err != nil {
+			return err
+		}
+		got = strings.Join(names, "\n")
+	case "file":
+		root, err := os.OpenRoot(r.dir)
+		if err != nil {
+			return err
+		}
+		defer root.Close()
+		data, err := root.ReadFile(l.arg(0))
+		if err != nil {
+			return err
+		}
+		got = string(data)
+	case "stderr":
+		got = r.stderr.take()
+	}
+	got = strings.TrimSuffix(got, "\n")
+	if r.captures.match(got, text(f)) {
+		return nil
+	}
+	if !r.update {
+		t.Errorf("-- %s --\ngot:\n%s\nwant:\n%s", f.Name, r.captures.name(got), f.Data)
+		return nil
+	}
+	r.replaced = section(r.captures.name(got))
+	return nil
+}
+
+// list returns the paths of the files below a directory of the dialect's.
+func (r *run) list(dir string) ([]string, error) {
+	if dir == "" {
+		dir = "."
+	}
+	root, err := os.OpenRoot(r.dir)
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	var names []string
+	err = fs.WalkDir(root.FS(), dir, func(name string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return fmt.Errorf("listing %s: %w", name, err)
+		}
+		if !d.IsDir() {
+			names = append(names, name)
+		}
+		return nil
+	})
+	return names, err
+}

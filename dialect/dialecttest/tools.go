@@ -1,0 +1,82 @@
+package dialecttest
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/sequent-dev/sequent"
+	"github.com/sequent-dev/sequent/dialect"
+	"github.com/sequent-dev/sequent/tool"
+)
+
+// ToolsJSON returns the tools of a dialect as tools/list sends them, for golden
+// files and for counting what they cost.
+func ToolsJSON(d dialect.Dialect) []byte {
+	// A hint that is false where that is its default is left out.
+	type annotations struct {
+		Destructive bool `json:"destructiveHint"`
+		Idempotent  bool `json:"idempotentHint,omitempty"`
+		OpenWorld   bool `json:"openWorldHint"`
+		ReadOnly    bool `json:"readOnlyHint,omitempty"`
+	}
+	type published struct {
+		Annotations  annotations     `json:"annotations"`
+		Description  string          `json:"description"`
+		InputSchema  json.RawMessage `json:"inputSchema"`
+		Name         string          `json:"name"`
+		OutputSchema json.RawMessage `json:"outputSchema,omitempty"`
+		Title        string          `json:"title,omitempty"`
+	}
+	list := make([]published, len(d.Tools))
+	for i, t := range d.Tools {
+		list[i] = published{
+			Annotations: annotations{
+				Destructive: t.Annotations.Destructive, Idempotent: t.Annotations.Idempotent,
+				OpenWorld: t.Annotations.OpenWorld, ReadOnly: t.Annotations.ReadOnly,
+			},
+			Description: t.Description, InputSchema: t.InputSchema,
+			Name: t.Name, OutputSchema: t.OutputSchema, Title: t.Title,
+		}
+	}
+	return tool.JSONReply(list).JSON
+}
+
+// checkTools compares the published tools with their golden file.
+func checkTools(t *testing.T, cfg Config) {
+	w := newWorld(t, cfg, sequent.NewMemoryStore())
+	list := ToolsJSON(w.dialect)
+	if again := ToolsJSON(newWorld(t, cfg, sequent.NewMemoryStore()).dialect); !bytes.Equal(list, again) {
+		t.Errorf("the tools vary:\n%s\n%s", list, again)
+	}
+	if a := w.dialect.Tools[0].Annotations; a.ReadOnly || a.Destructive || a.Idempotent {
+		t.Errorf("%s appends a thought with each call, its annotations are %+v", w.dialect.Tools[0].Name, a)
+	}
+	var got bytes.Buffer
+	if err := json.Indent(&got, list, "", "  "); err != nil {
+		t.Fatal(err)
+	}
+	got.WriteByte('\n')
+
+	golden := filepath.Join("testdata", "tools.json")
+	if *update {
+		if err := os.WriteFile(golden, got.Bytes(), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	want, err := os.ReadFile(golden)
+	if errors.Is(err, os.ErrNotExist) {
+		t.Fatalf("there is no %s; -update writes it", golden)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	// A checkout may have given it other line ends.
+	if want = bytes.ReplaceAll(want, []byte("\r\n"), []byte("\n")); !bytes.Equal(got.Bytes(), want) {
+		t.Errorf("the published tools have changed. got:\n%s\nwant:\n%s", got.Bytes(), want)
+	}
+}

@@ -1,0 +1,365 @@
+package dialecttest
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/tools/txtar"
+
+	"github.com/sequent-dev/sequent"
+	"github.com/sequent-dev/sequent/dialect"
+	"github.com/sequent-dev/sequent/tool"
+)
+
+// runFile runs one transcript.
+func runFile(t *testing.T, cfg Config, file string) {
+	archive, err := txtar.ParseFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(archive.Comment) == 0 {
+		t.Error("the transcript does not say what it shows")
+	}
+	for _, exclusive := range []bool{false, true} {
+		name := "shared scopes"
+		if exclusive {
+			name = "exclusive scopes"
+			if *update || slices.ContainsFunc(archive.Files, func(f txtar.File) bool { return f.Name == "restart" }) {
+				continue // an exclusive scope ends with its process
+			}
+		}
+		r := &run{
+			world:    newWorld(t, cfg, sequent.NewMemoryStore()),
+			captures: make(captures), exclusive: exclusive, update: *update,
+		}
+		t.Run(name, func(t *testing.T) {
+			out := r.play(t, archive.Files)
+			if !r.update || t.Failed() {
+				return
+			}
+			if err := os.WriteFile(file, txtar.Format(&txtar.Archive{Comment: archive.Comment, Files: out}), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		})
+	}
+}
+
+// A run is one pass through a transcript.
+type run struct {
+	*world
+	captures  captures
+	exclusive bool
+	update    bool
+	replaced  []byte // what the section under way should hold, under -update
+}
+
+// A result is what a step led to, by the name of the section that expects it.
+type result struct {
+	sections []txtar.File
+	call     string // what was called with
+}
+
+// play does the steps and compares what is expected of them. It returns the
+// transcript as it was played.
+func (r *run) play(t *testing.T, files []txtar.File) (out []txtar.File) {
+	t.Helper()
+	for i := 0; i < len(files); {
+		step := files[i]
+		r.clock.pass(time.Second)
+		res, err := r.step(t, step)
+		if err != nil {
+			t.Fatalf("-- %s --\n%s%v", step.Name, step.Data, err)
+		}
+		if r.replaced != nil {
+			step.Data, r.replaced = r.replaced, nil
+		}
+		out = append(out, step)
+		i++
+		var want []txtar.File
+		for i < len(files) && expects(files[i].Name) {
+			want = append(want, files[i])
+			i++
+		}
+		out = append(out, r.compare(t, step, res, want)...)
+		if t.Failed() && !r.update {
+			t.FailNow() // what follows rests on it
+		}
+	}
+	return out
+}
+
+// expects reports whether a section says what is expected of the step before.
+func expects(section string) bool {
+	switch word, _, _ := strings.Cut(section, " "); word {
+	case "reply", "text", "refusal", "json", "error", "document", "message", "values":
+		return true
+	default:
+		return false
+	}
+}
+
+// compare holds what was got against the sections that expect it.
+func (r *run) compare(t *testing.T, step txtar.File, res result, want []txtar.File) (out []txtar.File) {
+	t.Helper()
+	where := "-- " + step.Name + " --\n" + string(step.Data)
+	if r.update {
+		r.captures.discover(join(res.sections), res.call)
+	}
+	for i, got := range res.sections {
+		at := slices.IndexFunc(want, func(f txtar.File) bool { return f.Name == got.Name })
+		if at < 0 {
+			switch {
+			case got.Name == "json" && res.sections[0].Name == "refusal":
+				continue // may be left out: it says the same again
+			case i == 0 && len(want) > 0 && !r.update:
+				t.Errorf("%sgot %s:\n%swant %s:\n%s", where, got.Name, got.Data, want[0].Name, want[0].Data)
+			case !r.update:
+				t.Errorf("%sgot %s, which the transcript does not have:\n%s", where, got.Name, got.Data)
+			}
+			out = append(out, r.named(got))
+			continue
+		}
+		if !r.captures.match(text(got), text(want[at])) {
+			if !r.update {
+				t.Errorf("%sgot %s:\n%swant:\n%s", where, got.Name, r.named(got).Data, want[at].Data)
+			}
+			out = append(out, r.named(got))
+		} else {
+			out = append(out, want[at])
+		}
+		want = slices.Delete(want, at, at+1)
+	}
+	for _, w := range want {
+		if !r.update {
+			t.Errorf("%sgot no %s, want:\n%s", where, w.Name, w.Data)
+		}
+	}
+	return out
+}
+
+func (r *run) named(f txtar.File) txtar.File {
+	f.Data = section(r.captures.name(string(f.Data)))
+	return f
+}
+
+func join(files []txtar.File) string {
+	var b strings.Builder
+	for _, f := range files {
+		b.Write(f.Data)
+	}
+	return b.String()
+}
+
+// text is a section's data without the line end that the format wants.
+func text(f txtar.File) string { return strings.TrimSuffix(string(f.Data), "\n") }
+
+// section is text as a section holds it.
+func section(s string) []byte {
+	if s != "" && !strings.HasSuffix(s, "\n") {
+		s += "\n"
+	}
+	return []byte(s)
+}
+
+// A line is a section's name, taken apart.
+type line struct {
+	verb    string
+	args    []string
+	options map[string]string
+}
+
+// parseLine reads "verb arg… option=value…".
+func parseLine(name string) line {
+	words := strings.Fields(name)
+	l := line{verb: words[0], options: make(map[string]string)}
+	for _, w := range words[1:] {
+		key, value, ok := strings.Cut(w, "=")
+		if ok && slices.Contains([]string{"scope", "owner", "dialect"}, key) {
+			l.options[key] = value
+		} else {
+			l.args = append(l.args, w)
+		}
+	}
+	return l
+}
+
+func (l line) arg(i int) string {
+	if i < len(l.args) {
+		return l.args[i]
+	}
+	return ""
+}
+
+func (r *run) caller(l line) tool.Caller {
+	c := tool.Caller{Owner: l.options["owner"], Scope: tool.Scope{Name: "test", Exclusive: r.exclusive}}
+	if s, ok := l.options["scope"]; ok {
+		c.Scope.Name = s
+	}
+	if c.Scope.Name == "-" {
+		c.Scope = tool.Scope{}
+	}
+	return c
+}
+
+// step does what a section says. An error is a fault of the transcript.
+func (r *run) step(t *testing.T, f txtar.File) (result, error) {
+	t.Helper()
+	l := parseLine(r.captures.expand(f.Name))
+	body := r.captures.expand(text(f))
+	caller := r.caller(l)
+	ctx := t.Context()
+	switch l.verb {
+	case "call":
+		return r.call(t, l.arg(0), body, caller)
+	case "read":
+		return r.read(ctx, l.arg(0), caller)
+	case "prompt":
+		return r.prompt(ctx, l.arg(0), body, caller)
+	case "complete":
+		return r.complete(ctx, l.arg(0), l.arg(1), caller)
+	case "given":
+		return result{}, r.given(ctx, l, body)
+	case "delete":
+		return result{}, r.engine.Owned(caller.Owner).Delete(ctx, sequent.ID(l.arg(0)))
+	case "wait":
+		d, err := time.ParseDuration(l.arg(0))
+		r.clock.pass(d)
+		return result{}, err
+	case "restart":
+		r.restart(t)
+		return result{}, nil
+	case "log", "list", "file", "stderr":
+		return result{}, r.inspect(t, l, f)
+	default:
+		return result{}, fmt.Errorf("there is no step %q", l.verb)
+	}
+}
+
+func (r *run) call(t *testing.T, name, args string, caller tool.Caller) (result, error) {
+	t.Helper()
+	i := 0
+	if name != "" {
+		i = slices.IndexFunc(r.dialect.Tools, func(tl tool.Tool) bool { return tl.Name == name })
+	}
+	if i < 0 {
+		return result{}, fmt.Errorf("the dialect has no tool %s", name)
+	}
+	before := dump(t, r.store)
+	reply, err := r.dialect.Tools[i].Call(t.Context(), tool.Call{Args: json.RawMessage(args), Caller: caller})
+	if err != nil || reply.Failed {
+		if after := dump(t, r.store); after != before {
+			t.Errorf("a refused call has changed the store\ncall: %s\nbefore:\n%s\nafter:\n%s", args, before, after)
+		}
+	}
+	res := result{call: args}
+	add := func(name, s string) { res.sections = append(res.sections, txtar.File{Name: name, Data: section(s)}) }
+	switch p, protocol := errors.AsType[*tool.ProtocolError](err); {
+	case protocol:
+		add("error", fmt.Sprintf("%d %s\n%s", p.Code, p.Message, p.Data))
+	case err != nil:
+		add("error", err.Error())
+	case reply.Failed:
+		add("refusal", reply.Text)
+		if reply.JSON != nil {
+			add("json", string(reply.JSON))
+		}
+	case string(reply.JSON) == reply.Text:
+		add("reply", reply.Text)
+	default:
+		add("text", reply.Text)
+		if reply.JSON != nil {
+			add("json", string(reply.JSON))
+		}
+	}
+	for _, s := range res.sections {
+		if len(txtar.Parse(s.Data).Files) > 0 {
+			return res, fmt.Errorf("a transcript cannot hold this reply, it has a marker line:\n%s", s.Data)
+		}
+	}
+	return res, nil
+}
+
+func (r *run) read(ctx context.Context, uri string, caller tool.Caller) (result, error) {
+	for _, res := range r.dialect.Resources {
+		if res.URI == uri {
+			s, err := res.Read(ctx, caller)
+			return outcome("document", s, err), nil
+		}
+	}
+	for _, tmpl := range r.dialect.Templates {
+		before, rest, _ := strings.Cut(tmpl.URI, "{")
+		_, after, _ := strings.Cut(rest, "}")
+		value, ok := strings.CutPrefix(uri, before)
+		value, ends := strings.CutSuffix(value, after)
+		if ok && ends && value != "" && !strings.Contains(value, "/") {
+			s, err := tmpl.Read(ctx, caller, value)
+			return outcome("document", s, err), nil
+		}
+	}
+	return result{}, fmt.Errorf("the dialect has no resource %s", uri)
+}
+
+func (r *run) prompt(ctx context.Context, name, body string, caller tool.Caller) (result, error) {
+	i := slices.IndexFunc(r.dialect.Prompts, func(p dialect.Prompt) bool { return p.Name == name })
+	if i < 0 {
+		return result{}, fmt.Errorf("the dialect has no prompt %s", name)
+	}
+	args := make(map[string]string)
+	if body != "" {
+		if err := json.Unmarshal([]byte(body), &args); err != nil {
+			return result{}, err
+		}
+	}
+	s, err := r.dialect.Prompts[i].Get(ctx, caller, args)
+	return outcome("message", s, err), nil
+}
+
+func (r *run) complete(ctx context.Context, what, prefix string, caller tool.Caller) (result, error) {
+	var find func(context.Context, tool.Caller, string) ([]string, error)
+	for _, tmpl := range r.dialect.Templates {
+		if tmpl.URI == what {
+			find = tmpl.Complete
+		}
+	}
+	for _, p := range r.dialect.Prompts {
+		for _, a := range p.Arguments {
+			if p.Name+"."+a.Name == what {
+				find = a.Complete
+			}
+		}
+	}
+	if find == nil {
+		return result{}, fmt.Errorf("nothing completes %s", what)
+	}
+	values, err := find(ctx, caller, prefix)
+	return outcome("values", strings.Join(values, "\n"), err), nil
+}
+
+func outcome(name, s string, err error) result {
+	if err != nil {
+		name, s = "error", string(sequent.CodeOf(err))+": "+err.Error()
+	}
+	return result{sections: []txtar.File{{Name: name, Data: section(s)}}}
+}
+
+// given records a session as another dialect would.
+func (r *run) given(ctx context.Context, l line, body string) error {
+	_, err := r.engine.Owned(l.options["owner"]).Begin(ctx, sequent.ID(l.arg(0)), func(s *sequent.Session) error {
+		s.BeginIn("", l.options["dialect"])
+		lines := strings.Split(body, "\n")
+		for i, text := range lines {
+			if _, err := s.Append(sequent.Draft{Number: i + 1, Total: len(lines), Text: text, More: true}); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return err
+}
