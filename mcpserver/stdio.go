@@ -1,0 +1,279 @@
+package mcpserver
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+)
+
+// patience is how long one write may take once the server has been told to end.
+const patience = 5 * time.Second
+
+var (
+	errUninitialized = invalidRequest(
+		"send initialize first, or with each request the _meta of protocol version " + firstModern)
+	errInitialized = invalidRequest("initialize was already received")
+)
+
+// ServeStdio serves one client, which writes to in and reads from out, until in
+// ends or ctx is done. It then answers what it has read, and returns nil; it
+// returns an error if in or out fails before.
+//
+//   - Requests are answered one after the other, in the order they came, and so
+//     are their replies. Only ping and a cancellation overtake what is waiting.
+//   - Every request gets one reply, with its id as it was written, except one
+//     that was cancelled, which gets none and if it had to wait is never begun.
+//   - A line that is not a request gets an error and does no harm. A line longer
+//     than Config.MaxLine is skipped without being kept.
+//   - Replies are written together where they come quickly, and at once where no
+//     other follows. A client that does not read is waited for, within bounds of
+//     memory; once ctx is done only for some seconds a write.
+//   - Nothing but messages of the protocol is written to out.
+//
+// ServeStdio closes neither in nor out. If ctx ends it leaves a goroutine behind that
+// waits in a Read of in, and at worst one in a Write to out, until these return:
+// there is no way to interrupt a read of standard input that works everywhere.
+// With os.Stdin that is until the process ends, which should be soon. The same
+// holds if out fails.
+//
+// A program that serves os.Stdout should ignore SIGPIPE, or a client that goes
+// away ends the program before it can clean up.
+func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) error {
+	c := &stdio{server: s, in: newInbox()}
+	c.out = newOutbox(out, c.in.abort)
+	for _, b := range []**bridge{&c.legacy, &c.modern} {
+		var err error
+		if *b, err = connect(context.WithoutCancel(ctx), s.mcp, c.note); err != nil {
+			return fmt.Errorf("mcpserver: %w", err)
+		}
+		defer (*b).shut()
+	}
+	stop := context.AfterFunc(ctx, func() {
+		c.in.close()
+		c.out.hurry(patience)
+	})
+	defer stop()
+
+	read := make(chan error, 1)
+	go func() {
+		err := c.read(in)
+		read <- err // before the queue is closed, so that it is there when that ends
+		c.in.close()
+	}()
+	answered := make(chan error, 1)
+	go func() {
+		c.answerAll()
+		answered <- c.out.drain()
+	}()
+	var err error
+	select {
+	case err = <-answered:
+	case <-c.out.stalled: // in a write that may never return
+		err = errStalled
+	}
+	c.out.close()
+	if err != nil {
+		return fmt.Errorf("mcpserver: write: %w", err)
+	}
+	select {
+	case err = <-read:
+	default: // ctx is done, and the reader still reads
+	}
+	if err != nil {
+		return fmt.Errorf("mcpserver: read: %w", err)
+	}
+	return nil
+}
+
+// A stdio is one connection. Its state belongs to the goroutine of answerAll,
+// but for inbox and outbox, which may be used by all.
+type stdio struct {
+	server *Server
+	in     *inbox
+	out    *outbox
+	// A session of the SDK belongs to the era of the first message in it, so that
+	// each era has its own.
+	legacy, modern *bridge
+	initialized    bool // the handshake of the legacy era has succeeded
+}
+
+// read reads messages until in ends or the connection is closed.
+func (c *stdio) read(in io.Reader) error {
+	lines := lineReader{r: bufio.NewReaderSize(in, 64<<10), max: c.server.maxLine}
+	for {
+		line, long, err := lines.next()
+		switch {
+		case errors.Is(err, io.EOF):
+			return nil
+		case err != nil:
+			return err
+		}
+		it := &item{size: len(line)}
+		switch {
+		case long != nil:
+			it.envelope = envelope{kind: refused, id: long.id, fault: invalidRequest(
+				fmt.Sprintf("the line is longer than %d bytes", c.server.maxLine))}
+		case skipSpace(line, 0) == len(line):
+			continue
+		default:
+			it.envelope = parse(line)
+		}
+		switch {
+		case it.kind == ignored:
+		case it.kind == notification && it.method == noteCancelled:
+			c.in.cancel(it.cancels())
+		case it.kind == request && it.method == methodPing:
+			// A ping asks whether anybody is there, not whether the queue is short.
+			if reply := c.ask(it, func(func()) {}); reply != nil {
+				_ = c.out.put(reply) // if that fails, answerAll hears of it
+				c.out.flush()
+			}
+		default:
+			if !c.in.put(it) {
+				return nil
+			}
+		}
+	}
+}
+
+// answerAll answers what is read, in order, until the inbox is closed and empty.
+func (c *stdio) answerAll() {
+	for {
+		it, ok := c.in.next()
+		if !ok {
+			return
+		}
+		if reply := c.answer(it); reply != nil && c.in.wanted() {
+			if c.out.put(reply) != nil {
+				return
+			}
+		}
+		if c.in.idle() {
+			c.out.flush()
+		} else {
+			c.out.soon()
+		}
+	}
+}
+
+// answer returns the reply to one message, a whole line, or nil for none.
+func (c *stdio) answer(it *item) []byte {
+	switch {
+	case it.kind == refused:
+		return errorLine(it.id, it.fault)
+	case it.kind == notification:
+		if it.method == noteInitialized {
+			c.legacy.tell(&it.envelope)
+		}
+		return nil // the others mean nothing to this server
+	case it.envelope.modern():
+	case it.method == methodDiscover: // the SDK tells such a client which era it is in
+	case it.method == methodInitialize && c.initialized:
+		return errorLine(it.id, errInitialized)
+	case it.method != methodInitialize && !c.initialized:
+		return errorLine(it.id, errUninitialized)
+	}
+	// Whatever answers some requests without the SDK belongs here: what came
+	// before has been answered, what comes after waits, and the version is known.
+	return c.ask(it, c.in.begin)
+}
+
+// ask has the SDK answer a request. It passes to begin what stops that.
+func (c *stdio) ask(it *item, begin func(cancel func())) []byte {
+	b, modern := c.legacy, it.envelope.modern()
+	if modern {
+		b = c.modern
+	}
+	n, reply := b.call(&it.envelope)
+	begin(func() { b.cancel(n) })
+	r := b.await(reply)
+	if r == nil {
+		return nil
+	}
+	if r.Error != nil {
+		return errorLine(it.id, c.server.wireError(it.method, r.Error))
+	}
+	if it.method == methodInitialize && !modern {
+		c.initialized = true
+	}
+	return resultLine(it.id, r.Result)
+}
+
+// note writes what the server says unasked.
+func (c *stdio) note(method string, params json.RawMessage) {
+	line, err := marshal(struct {
+		Version string          `json:"jsonrpc"`
+		Method  string          `json:"method"`
+		Params  json.RawMessage `json:"params,omitempty"`
+	}{"2.0", method, params})
+	if err != nil {
+		return
+	}
+	_ = c.out.put(append(line, '\n'))
+	c.out.soon()
+}
+
+// wireError returns what a client sees of an error in a reply. Those that are
+// not plain come from the SDK's own checks; their texts quote the request and
+// name types of Go.
+func (s *Server) wireError(method string, err error) *jsonrpc.Error {
+	if e, ok := err.(*jsonrpc.Error); ok {
+		return &jsonrpc.Error{Code: e.Code, Message: e.Message, Data: validData(e.Data)}
+	}
+	if errors.Is(err, context.Canceled) {
+		return errCancelled
+	}
+	e, ok := errors.AsType[*jsonrpc.Error](err)
+	switch {
+	case ok:
+	case method == methodInitialize: // the one whose params the SDK refuses without a code
+		e = &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams}
+	default:
+		return s.internal(method, "", err)
+	}
+	msg := e.Message
+	switch e.Code {
+	case jsonrpc.CodeMethodNotFound:
+		msg = fmt.Sprintf("method not found: %q", method)
+	case jsonrpc.CodeInvalidParams:
+		msg = fmt.Sprintf("invalid params: they are not what %s takes", method)
+	case jsonrpc.CodeInvalidRequest:
+		if strings.HasPrefix(method, notificationsPart) {
+			msg = fmt.Sprintf("invalid request: %s is a notification and has no id", method)
+			break
+		}
+		msg = fmt.Sprintf("invalid request: %s needs params", method)
+	}
+	return &jsonrpc.Error{Code: e.Code, Message: msg}
+}
+
+func resultLine(id, result json.RawMessage) []byte {
+	line := make([]byte, 0, len(id)+len(result)+40)
+	line = append(line, `{"jsonrpc":"2.0","id":`...)
+	line = append(line, id...)
+	line = append(line, `,"result":`...)
+	line = append(line, result...)
+	return append(line, "}\n"...)
+}
+
+// errorLine returns an error reply. An id that is not known is null.
+func errorLine(id json.RawMessage, e *jsonrpc.Error) []byte {
+	if id == nil {
+		id = json.RawMessage("null")
+	}
+	line := append([]byte(`{"jsonrpc":"2.0","id":`), id...)
+	line = append(line, `,"error":`...)
+	body, err := marshal(e)
+	if err != nil { // its data was checked, its message can be anything
+		body, _ = marshal(&jsonrpc.Error{Code: e.Code, Message: e.Message})
+	}
+	line = append(line, body...)
+	return append(line, "}\n"...)
+}

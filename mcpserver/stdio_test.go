@@ -1,0 +1,483 @@
+package mcpserver
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+func TestPipelinedCallsAreAnsweredInOrder(t *testing.T) {
+	t.Parallel()
+	const calls = 300
+	s, n, _ := testServer(t)
+	var in strings.Builder
+	in.WriteString(hello + "\n" + opened + "\n")
+	var want []string
+	for i := range calls {
+		fmt.Fprintln(&in, call(i+1, "note", fmt.Sprint("note ", i)))
+		want = append(want, fmt.Sprint("note ", i))
+	}
+	lines := strings.Split(strings.TrimSuffix(converse(t, s, in.String()), "\n"), "\n")
+	if len(lines) != calls+1 {
+		t.Fatalf("got %d replies, want %d", len(lines), calls+1)
+	}
+	for i, line := range lines {
+		var r struct{ ID int }
+		if err := json.Unmarshal([]byte(line), &r); err != nil || r.ID != i {
+			t.Fatalf("reply %d is %.200s (%v), want id %d", i, line, err, i)
+		}
+	}
+	if got := n.all(); !slices.Equal(got, want) {
+		t.Errorf("recorded %q, want them in the order of the calls", got)
+	}
+	if got := n.callers[0]; got.Scope.Name != "test" || !got.Scope.Exclusive {
+		t.Errorf("caller = %+v, want the one of the configuration", got)
+	}
+}
+
+func TestLineEnds(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct{ name, in string }{
+		{"newline", hello + "\n" + call(1, "note", "a") + "\n"},
+		{"carriage return", hello + "\r\n\r\n" + call(1, "note", "a") + "\r\n"},
+		{"none at the end", hello + "\n" + call(1, "note", "a")},
+		{"byte order mark", "\xef\xbb\xbf" + hello + "\n" + call(1, "note", "a") + "\n"},
+		{"blanks", "\n \n\t\n" + hello + "\n\n\n  " + call(1, "note", "a") + "  \n\n"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			s, n, _ := testServer(t)
+			out := converse(t, s, tt.in)
+			if got := n.all(); !slices.Equal(got, []string{"a"}) || strings.Count(out, "\n") != 2 || strings.Contains(out, "error") {
+				t.Errorf("recorded %q, wrote\n%s\nwant one note and two replies for %q", got, out, tt.in)
+			}
+		})
+	}
+}
+
+func TestBytesThatAreNotText(t *testing.T) {
+	t.Parallel()
+	const notUTF8 = `"error":{"code":-32700,"message":"parse error: the line is not valid UTF-8"}}` + "\n"
+	for _, tt := range []struct{ name, line, want string }{
+		{"in the arguments", strings.Replace(call(1, "note", "?"), "?", "\xff", 1), `{"jsonrpc":"2.0","id":1,` + notUTF8},
+		{"in the id", call("\"\xc3\x28\"", "note", "a"), `{"jsonrpc":"2.0","id":null,` + notUTF8},
+		{"in a notification", `{"jsonrpc":"2.0","method":"` + "\xff" + `"}`, ""},
+		{"a surrogate", call(1, "note", "?") + "\xed\xa0\x80", `{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"parse error: the line is not JSON"}}` + "\n"},
+		{"NUL", "\x00", `{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"parse error: the line is not JSON"}}` + "\n"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			s, n, _ := testServer(t)
+			_, got, _ := strings.Cut(converse(t, s, hello+"\n"+tt.line+"\n"), "\n")
+			if got != tt.want || len(n.all()) > 0 {
+				t.Errorf("server wrote %q and recorded %q, want %q and nothing for %q", got, n.all(), tt.want, tt.line)
+			}
+		})
+	}
+}
+
+// TestLongLines is not parallel: it measures.
+func TestLongLines(t *testing.T) {
+	const size = 20 << 20
+	long := strings.Repeat("x", size)
+	refusal := func(id string) string {
+		return `{"jsonrpc":"2.0","id":` + id + `,"error":{"code":-32600,"message":"invalid request: the line is longer than 16777216 bytes"}}`
+	}
+	for _, tt := range []struct{ name, line, want string }{
+		{"id first", call(`"a\"b"`, "note", long), refusal(`"a\"b"`)},
+		{"id last", `{"method":"tools/call","params":{"name":"note","id":5,"arguments":{"text":"` + long + `\",\"id\":6"}},"jsonrpc":"2.0","id":7}`, refusal("7")},
+		{"no id", `{"method":"` + long + `"}`, refusal("null")},
+		{"id that is none", `{"id":{"id":3},"method":"` + long + `"}`, refusal("null")},
+		{"batch", `[{"id":3,"method":"` + long + `"}]`, refusal("null")},
+		{"not JSON", long, refusal("null")},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			s, n, _ := testServer(t)
+			in := hello + "\n" + tt.line + "\n" + call(8, "note", "after") + "\n"
+			var before, after runtime.MemStats
+			runtime.ReadMemStats(&before)
+			out := converse(t, s, in)
+			runtime.ReadMemStats(&after)
+			if _, got, _ := strings.Cut(out, "\n"); !strings.HasPrefix(got, tt.want+"\n") || !slices.Equal(n.all(), []string{"after"}) {
+				t.Errorf("server wrote %.300q and recorded %.100q, want %q and the next call", got, n.all(), tt.want)
+			}
+			// What a line within the limit costs, with the smaller buffers before it.
+			if got := after.TotalAlloc - before.TotalAlloc; got > 3*defaultMaxLine {
+				t.Errorf("skipping a line of %d bytes allocated %d", len(tt.line), got)
+			}
+		})
+	}
+	t.Run("at the limit", func(t *testing.T) {
+		n := newNotebook()
+		line := call(1, "note", "abc")
+		for _, max := range []int{len(line), len(line) - 1} {
+			s := New(Config{Dialect: n.dialect(), MaxLine: max})
+			var out bytes.Buffer
+			in := line + "\n"
+			if err := s.ServeStdio(t.Context(), strings.NewReader(in), &out); err != nil {
+				t.Fatal(err)
+			}
+			if got, want := strings.Contains(out.String(), "longer than"), max < len(line); got != want {
+				t.Errorf("MaxLine %d for %d bytes: refused = %v, want %v: %s", max, len(line), got, want, out.String())
+			}
+		}
+	})
+}
+
+func TestPingAnswersWhileACallRuns(t *testing.T) {
+	t.Parallel()
+	s, n, _ := testServer(t)
+	p := dial(t, s)
+	p.open()
+	p.send(call(1, "wait", "a"), call(2, "note", "b"))
+	<-n.begun
+	p.send(`{"jsonrpc":"2.0","id":"p","method":"ping"}`)
+	p.want(`{"jsonrpc":"2.0","id":"p","result":{}}`)
+	if got := n.all(); !slices.Equal(got, []string{"a"}) {
+		t.Errorf("recorded %q while the first call runs, want only that", got)
+	}
+	n.release <- struct{}{}
+	p.want(said(1, "done a"))
+	p.line()
+	_ = p.in.Close()
+	if err := <-p.done; err != nil {
+		t.Errorf("ServeStdio = %v, want nil", err)
+	}
+}
+
+func TestCancelledRequestsAreNotAnswered(t *testing.T) {
+	t.Parallel()
+	cancel := func(id string) string {
+		return `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":` + id + `,"reason":"no more"}}`
+	}
+	meta := `"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}`
+	for _, tt := range []struct{ name, first string }{
+		{"legacy", call(`"a"`, "wait", "a")},
+		{"modern", `{"jsonrpc":"2.0","id":"a","method":"tools/call","params":{"name":"wait","arguments":{"text":"a"},` + meta + `}}`},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			s, n, log := testServer(t)
+			p := dial(t, s)
+			p.open()
+			p.send(tt.first, call(2, "note", "b"), call(3, "note", "c"))
+			<-n.begun
+			p.send(cancel("2"), cancel("99"), cancel(`"\u0061"`)) // waiting, unknown, running
+			if err := <-n.ended; !errors.Is(err, context.Canceled) {
+				t.Errorf("the running call ended with %v, want %v", err, context.Canceled)
+			}
+			p.want(`{"jsonrpc":"2.0","id":3,"result":{"content":[{"type":"text","text":"{\"zeta\":2,\"alpha\":\"c\"}"}],"structuredContent":{"zeta":2,"alpha":"c"}}}`)
+			if got := n.all(); !slices.Equal(got, []string{"a", "c"}) {
+				t.Errorf("recorded %q, want nothing of the call that was cancelled before it began", got)
+			}
+			if got := log.String(); got != "" {
+				t.Errorf("logged %s, want nothing: a cancellation is no fault", got)
+			}
+		})
+	}
+}
+
+func TestTheHandshakeCannotBeCancelled(t *testing.T) {
+	t.Parallel()
+	s, _, _ := testServer(t)
+	p := dial(t, s)
+	p.send(call(9, "note", "a"), hello, `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":0}}`)
+	p.line()
+	if got := p.line(); !strings.HasPrefix(got, `{"jsonrpc":"2.0","id":0,"result":`) {
+		t.Errorf("server wrote %s, want the reply to initialize", got)
+	}
+}
+
+// A writeCounter counts writes.
+type writeCounter struct {
+	bytes.Buffer
+	writes int
+}
+
+func (w *writeCounter) Write(p []byte) (int, error) {
+	w.writes++
+	return w.Buffer.Write(p)
+}
+
+func TestRepliesAreWrittenTogether(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s, _, _ := testServer(t)
+		var in strings.Builder
+		in.WriteString(hello + "\n")
+		for i := range 300 {
+			fmt.Fprintln(&in, call(i+1, "note", "x"))
+		}
+		var out writeCounter
+		if err := s.ServeStdio(t.Context(), strings.NewReader(in.String()), &out); err != nil {
+			t.Fatal(err)
+		}
+		// Time stands still here, so that nothing but their size parts them: 300
+		// replies are about 40 KiB. The first calls may be done before the reader
+		// has put the next ones in the queue.
+		if lines := strings.Count(out.String(), "\n"); lines != 301 || out.writes > 30 {
+			t.Errorf("got %d replies in %d writes, want 301 in a few", lines, out.writes)
+		}
+	})
+}
+
+func TestAReplyDoesNotWaitForTheNextCall(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s, n, _ := testServer(t)
+		p := dial(t, s)
+		p.open()
+		p.send(call(1, "args", "a"), call(2, "wait", "b"), call(3, "args", "c"))
+		<-n.begun
+		start := time.Now()
+		p.line()
+		if got := time.Since(start); got > gather {
+			t.Errorf("the first reply came %v after the second call began, want at most %v", got, gather)
+		}
+		n.release <- struct{}{}
+		p.line()
+		p.line()
+		_ = p.in.Close()
+		if err := <-p.done; err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// TestEndOfInput and those that follow run in a bubble, which fails if anything
+// they start is left behind.
+func TestEndOfInput(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s, n, _ := testServer(t)
+		p := dial(t, s)
+		p.open()
+		p.send(call(1, "wait", "a"), call(2, "note", "b"))
+		_ = p.in.Close()
+		<-n.begun
+		synctest.Wait()
+		select {
+		case err := <-p.done:
+			t.Fatalf("ServeStdio = %v while a call runs", err)
+		default:
+		}
+		n.release <- struct{}{}
+		p.want(said(1, "done a"))
+		p.line()
+		if err := <-p.done; err != nil {
+			t.Errorf("ServeStdio = %v, want nil", err)
+		}
+	})
+}
+
+func TestShutdownFinishesWhatWasAccepted(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s, n, _ := testServer(t)
+		p := dial(t, s)
+		p.open()
+		p.send(call(1, "wait", "a"), call(2, "note", "b"))
+		<-n.begun
+		synctest.Wait() // the second call has been read
+		p.cancel()
+		synctest.Wait()
+		n.release <- struct{}{}
+		p.want(said(1, "done a"))
+		p.line()
+		// The input is open still, and the reader waits in it.
+		if err := <-p.done; err != nil {
+			t.Errorf("ServeStdio = %v, want nil", err)
+		}
+		if got := n.all(); !slices.Equal(got, []string{"a", "b"}) {
+			t.Errorf("recorded %q, want both", got)
+		}
+		_ = p.in.Close()
+	})
+}
+
+func TestShutdownOfAnIdleServer(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s, _, _ := testServer(t)
+		p := dial(t, s)
+		p.open()
+		p.cancel()
+		if err := <-p.done; err != nil {
+			t.Errorf("ServeStdio = %v, want nil", err)
+		}
+		_ = p.in.Close()
+	})
+}
+
+func TestShutdownDoesNotWaitForAClientThatDoesNotRead(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s, _, _ := testServer(t)
+		p := dial(t, s)
+		p.send(hello)
+		synctest.Wait() // the reply is being written, and nobody reads
+		start := time.Now()
+		p.cancel()
+		err := <-p.done
+		if !errors.Is(err, errStalled) || time.Since(start) != patience {
+			t.Errorf("ServeStdio = %v after %v, want %v after %v", err, time.Since(start), errStalled, patience)
+		}
+		_ = p.in.Close()
+		_ = p.out.Close()
+	})
+}
+
+func TestClosedOutput(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s, n, _ := testServer(t)
+		p := dial(t, s)
+		p.open()
+		p.send(call(1, "wait", "a"), call(2, "note", "b"))
+		<-n.begun
+		_ = p.out.Close()
+		p.send(`{"jsonrpc":"2.0","id":3,"method":"ping"}`) // the reply to which finds out
+		if err := <-n.ended; !errors.Is(err, context.Canceled) {
+			t.Errorf("the running call ended with %v, want %v", err, context.Canceled)
+		}
+		if err := <-p.done; !errors.Is(err, io.ErrClosedPipe) {
+			t.Errorf("ServeStdio = %v, want %v", err, io.ErrClosedPipe)
+		}
+		if got := n.all(); !slices.Equal(got, []string{"a"}) {
+			t.Errorf("recorded %q, want nothing after the client has gone", got)
+		}
+		_ = p.in.Close()
+	})
+}
+
+func TestFailingInput(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s, n, _ := testServer(t)
+		broken := errors.New("cable pulled")
+		in := io.MultiReader(strings.NewReader(hello+"\n"+call(1, "note", "a")+"\n"+call(2, "note", "half")), failing{broken})
+		var out bytes.Buffer
+		if err := s.ServeStdio(t.Context(), in, &out); !errors.Is(err, broken) {
+			t.Errorf("ServeStdio = %v, want %v", err, broken)
+		}
+		if got := strings.Count(out.String(), "\n"); got != 2 || !slices.Equal(n.all(), []string{"a"}) {
+			t.Errorf("wrote %s and recorded %q, want what came before answered", out.String(), n.all())
+		}
+	})
+}
+
+type failing struct{ err error }
+
+func (f failing) Read([]byte) (int, error) { return 0, f.err }
+
+// TestSlowConsumer pipelines more than is kept for a client that does not read.
+func TestSlowConsumer(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		const calls = 3000
+		s, n, _ := testServer(t)
+		p := dial(t, s)
+		p.send(hello)
+		text := strings.Repeat("y", 4<<10)
+		sent := make(chan struct{})
+		go func() {
+			defer close(sent)
+			for i := range calls {
+				fmt.Fprintln(p.in, call(i+1, "note", text))
+			}
+			_ = p.in.Close()
+		}()
+		synctest.Wait()
+		// Each reply holds the text twice.
+		if got, most := len(n.all()), maxUnwritten/(2*len(text))+100; got == 0 || got > most {
+			t.Errorf("%d calls were answered for a client that does not read, want some and at most %d", got, most)
+		}
+		for i := range calls + 1 {
+			var r struct{ ID int }
+			if err := json.Unmarshal([]byte(p.line()), &r); err != nil || r.ID != i {
+				t.Fatalf("reply %d has id %d (%v)", i, r.ID, err)
+			}
+		}
+		<-sent
+		if err := <-p.done; err != nil {
+			t.Errorf("ServeStdio = %v, want nil", err)
+		}
+	})
+}
+
+// TestReadingAheadIsBounded writes to a server that is busy.
+func TestReadingAheadIsBounded(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s, n, _ := testServer(t)
+		p := dial(t, s)
+		p.open()
+		p.send(call(1, "wait", "a"))
+		<-n.begun
+		sent := 0
+		done := make(chan struct{})
+		go func() {
+			defer close(done)
+			for range maxAhead + 5000 {
+				if _, err := io.WriteString(p.in, call(2, "args", "")+"\n"); err != nil {
+					return
+				}
+				sent++
+			}
+		}()
+		synctest.Wait()
+		if sent < maxAhead || sent >= maxAhead+5000 {
+			t.Errorf("the server took %d messages ahead, want about %d", sent, maxAhead)
+		}
+		p.cancel()
+		n.release <- struct{}{}
+		for i := range 1 + maxAhead {
+			if got := p.line(); i == 0 && got != said(1, "done a") {
+				t.Errorf("server wrote %s, want the first reply first", got)
+			}
+		}
+		if err := <-p.done; err != nil {
+			t.Errorf("ServeStdio = %v, want nil", err)
+		}
+		_ = p.in.Close()
+		_ = p.out.Close()
+		// The reader is in the middle of a line, which the pipe has now cut.
+		<-done
+	})
+}
+
+func TestFaultsAreLoggedWithoutContent(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct{ tool, logged string }{
+		{"fault", "open /secret/path: no such file"},
+		{"panic", "index out of range"},
+		{"coded", "secret"},
+		{"broken", "not JSON"},
+	} {
+		t.Run(tt.tool, func(t *testing.T) {
+			t.Parallel()
+			s, _, log := testServer(t)
+			out := converse(t, s, hello+"\n"+call(1, tt.tool, "private words")+"\n")
+			id := faultIDs.FindString(out)
+			if id == "" || strings.Contains(out, "secret") || strings.Contains(out, "goroutine") {
+				t.Errorf("server wrote %s, want an id and nothing of the cause", out)
+			}
+			got := log.String()
+			if !strings.Contains(got, strings.Trim(id, "(id )")) || !strings.Contains(got, tt.logged) || !strings.Contains(got, tt.tool) {
+				t.Errorf("logged %s, want %s, the tool and %q", got, id, tt.logged)
+			}
+			if strings.Contains(got, "private") {
+				t.Errorf("logged %s, which holds what the client sent", got)
+			}
+		})
+	}
+}
