@@ -1,0 +1,57 @@
+# Every target works on its own; plain `make` lists them.
+
+FUZZTIME ?= 1m
+PLATFORMS = linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 windows/arm64
+
+# The race detector needs cgo and a C compiler; without them tests run without it.
+CC_FOUND := $(shell command -v $$(go env CC) 2>/dev/null)
+RACE := $(if $(and $(filter 1,$(shell go env CGO_ENABLED)),$(CC_FOUND)),-race)
+MODULES = . $(patsubst %/go.mod,%,$(shell git ls-files '*/go.mod'))
+
+help: ## print this list
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "%-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+check: lint cross test ## the whole gate, as .ci/run does it
+
+test: ## every test, shuffled, with the race detector where there is a C compiler
+	go test $(RACE) -shuffle=on -timeout 20m ./...
+
+lint: ## formatting, vet, staticcheck, modern idioms, tidy modules
+	@files=$$(gofmt -l $$(git ls-files '*.go')); [ -z "$$files" ] || { echo "gofmt -w is needed:"; echo "$$files"; exit 1; }
+	go vet ./...
+	go tool -modfile=tools/go.mod staticcheck -checks=all ./...
+	@diff=$$(go fix -diff ./...) && [ -z "$$diff" ] || { echo "go fix ./... is needed:"; echo "$$diff"; exit 1; }
+	@for m in $(MODULES); do echo "go mod tidy -diff in $$m"; (cd $$m && go mod tidy -diff) || exit 1; done
+
+cross: ## build the binary for every system, without cgo, and vet for each
+	@for p in $(PLATFORMS); do echo "build $$p"; \
+		CGO_ENABLED=0 GOOS=$${p%/*} GOARCH=$${p#*/} go build -o $(if $(DIST),$(DIST)/sequent-$$(echo $$p | tr / -),/dev/null) ./cmd/sequent || exit 1; done
+	@for os in darwin windows; do echo "vet $$os"; CGO_ENABLED=0 GOOS=$$os go vet ./... || exit 1; done
+
+update: ## rewrite golden files and transcripts; then read the diff
+	go test $$(git grep -l 'flag.Bool("update"' -- '*_test.go' 'dialect/dialecttest/*.go' | xargs -n1 dirname | sort -u | sed 's|^|./|') -update
+
+generate: ## rewrite docs/reference
+	go test $$(git grep -l 'func TestReference' -- '*_test.go' | xargs -n1 dirname | sort -u | sed 's|^|./|') -run TestReference -update
+
+fuzz: ## each fuzz target for FUZZTIME (1m)
+	@git grep -l '^func Fuzz' -- '*_test.go' | xargs -n1 dirname | sort -u | while read -r dir; do \
+		for f in $$(grep -hoE '^func Fuzz[A-Za-z0-9_]+' $$dir/*_test.go | cut -d' ' -f2); do \
+			echo "== $$f in ./$$dir, $(FUZZTIME)"; \
+			go test -run '^$$' -fuzz "^$$f\$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 100x ./$$dir || exit 1; \
+		done; done
+
+crash: ## the long tests of the SQLite store: kill -9 under load, eight processes
+	SEQUENT_LONG=1 go test -count=1 -v -timeout 60m ./store/sqlite
+
+bench: ## benchmarks
+	go test -run '^$$' -bench . -benchmem -timeout 60m ./...
+
+parity: ## compare classic with the npm reference server (needs Node.js 20)
+	npm ci --prefix e2e
+	SEQUENT_REQUIRE=all go test -count=1 -v -run Parity ./e2e/...
+
+vulns: ## known vulnerabilities in what we depend on (needs the network)
+	go tool -modfile=tools/go.mod govulncheck ./...
+
+.PHONY: help check test lint cross update generate fuzz crash bench parity vulns

@@ -1,0 +1,107 @@
+package archtest
+
+import (
+	"go/ast"
+	"go/token"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+func TestFilesAreShort(t *testing.T) {
+	for _, f := range sources(t) {
+		if f.lines > 500 && !f.generated {
+			t.Errorf("%s has %d lines, more than 500", f.name, f.lines)
+		}
+	}
+}
+
+func TestPackagesAreDocumented(t *testing.T) {
+	files := sources(t)
+	for _, pkg := range packages(files) {
+		if !slices.ContainsFunc(files, func(f source) bool { return f.pkg == pkg && !f.test && f.ast.Doc != nil }) {
+			t.Errorf("package %s has no comment that says what it is", pkg)
+		}
+	}
+}
+
+func TestNames(t *testing.T) {
+	refused := []string{"util", "utils", "common", "helpers", "misc", "base", "lib", "types"}
+	for _, f := range sources(t) {
+		if slices.Contains(refused, f.ast.Name.Name) {
+			t.Errorf("%s: package %s has a name that says nothing", f.name, f.ast.Name.Name)
+		}
+	}
+}
+
+// Packages do nothing when they are imported.
+func TestNoInit(t *testing.T) {
+	for _, f := range sources(t) {
+		for _, d := range f.ast.Decls {
+			if fn, ok := d.(*ast.FuncDecl); ok && fn.Recv == nil && fn.Name.Name == "init" {
+				t.Errorf("%s has an init function", f.fset.Position(fn.Pos()))
+			}
+		}
+	}
+}
+
+// dialects are the folders below dialect with a contract in them.
+func dialects(t *testing.T) []string {
+	t.Helper()
+	specs, err := filepath.Glob(filepath.Join("..", "..", "dialect", "*", "tool.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, s := range specs {
+		names = append(names, filepath.Base(filepath.Dir(s)))
+	}
+	return names
+}
+
+// What dialects stand on does not know them by name.
+func TestDialectsAreUnknownBelow(t *testing.T) {
+	names := dialects(t)
+	if len(names) == 0 {
+		t.Fatal("there are no dialects")
+	}
+	below := []string{".", "tool", "dialect", "mcpserver", "storetest", "store/...", "archive", "internal/wake", "internal/words"}
+	for _, f := range sources(t) {
+		if f.test || !matchesAny(below, f.pkg) {
+			continue
+		}
+		ast.Inspect(f.ast, func(n ast.Node) bool {
+			lit, ok := n.(*ast.BasicLit)
+			if !ok || lit.Kind != token.STRING {
+				return true
+			}
+			if text, err := strconv.Unquote(lit.Value); err == nil && slices.Contains(names, text) {
+				t.Errorf("%s names the dialect %s", f.fset.Position(lit.Pos()), text)
+			}
+			return true
+		})
+		for _, c := range f.ast.Comments {
+			for _, name := range names {
+				if strings.Contains(c.Text(), "dialect/"+name) {
+					t.Errorf("%s names the dialect %s", f.fset.Position(c.Pos()), name)
+				}
+			}
+		}
+	}
+}
+
+// ARCHITECTURE.md has a word on every package.
+func TestArchitectureNamesEveryPackage(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join("..", "..", "ARCHITECTURE.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, pkg := range packages(sources(t)) {
+		if pkg != "." && !strings.Contains(string(text), "`"+pkg+"`") {
+			t.Errorf("ARCHITECTURE.md does not name `%s`", pkg)
+		}
+	}
+}

@@ -1,0 +1,146 @@
+package archtest
+
+import (
+	"path"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// A rule says what packages may import, apart from the standard library. The
+// first rule that matches a package holds for it.
+//
+// Patterns are paths in the module, "." for its root, or of other modules.
+// A * stands for one element of a path, and /... for a package and all below it.
+type rule struct {
+	packages string
+	may      []string
+	why      string
+}
+
+// rules go from the bottom of the module to its top. A new package needs a place
+// here; a dialect, a store or a command has one already.
+var rules = []rule{
+	{"internal/wake", nil, "the root imports it"},
+	{"internal/words", nil, "the root imports it"},
+	{".", []string{"internal/wake", "internal/words"}, "the library outlives every dependency"},
+
+	{"tool", nil, "it knows JSON and nothing of thoughts"},
+	{"dialect", []string{"tool"}, "it is vocabulary"},
+	{"dialect/internal/...", []string{".", "dialect", "tool"}, "it is what two dialects share"},
+	{"dialect/dialecttest", []string{".", "dialect", "tool", "golang.org/x/tools/txtar"}, "it tests any dialect"},
+	{"dialect/*", []string{".", "dialect", "tool", "dialect/internal/..."},
+		"a dialect is removed with rm -r: it asks for what it needs through interfaces of its own"},
+
+	{"storetest", []string{"."}, "it tests any store"},
+	{"store/sqlite/...", []string{
+		".", "internal/wake", "internal/words", "store/sqlite/internal/...",
+		"modernc.org/sqlite/...", "github.com/gofrs/flock", "golang.org/x/sys/...",
+	}, "a store knows the engine's types and its database"},
+
+	{"archive", []string{"."}, "files are projections of sessions"},
+
+	{"mcpserver", []string{
+		".", "dialect", "tool",
+		"github.com/modelcontextprotocol/go-sdk/...", "github.com/google/jsonschema-go/...",
+	}, "it alone knows MCP, and no dialect by name"},
+
+	{"internal/needtest", nil, "it is for tests"},
+	{"internal/archtest", nil, "it is tests"},
+	{"internal/gendocs", []string{
+		".", "dialect", "tool", "github.com/spf13/cobra", "github.com/spf13/pflag",
+	}, "it prints what others tell it"},
+	{"internal/app", []string{"..."}, "it joins the parts; nothing but commands imports it"},
+	{"cmd/...", []string{"..."}, "a program uses what it needs"},
+	{"e2e/...", []string{"..."}, "it is tests of the whole"},
+	{"bench/...", []string{"..."}, "it measures the whole"},
+}
+
+// tops are imported by nothing below them, whatever the rules say.
+var tops = []string{"internal/app/...", "cmd/...", "e2e/...", "bench/..."}
+
+func TestImports(t *testing.T) {
+	for _, f := range sources(t) {
+		if f.test {
+			continue
+		}
+		i := slices.IndexFunc(rules, func(r rule) bool { return matches(r.packages, f.pkg) })
+		if i < 0 {
+			t.Errorf("%s: no rule of imports_test.go matches package %s; give it a place", f.name, f.pkg)
+			continue
+		}
+		for _, p := range f.imports() {
+			if p != f.pkg && !matchesAny(rules[i].may, p) {
+				t.Errorf("%s imports %s, which %s may not: %s", f.name, p, rules[i].packages, rules[i].why)
+			}
+			if matchesAny(tops, p) && !matchesAny(tops, f.pkg) {
+				t.Errorf("%s imports %s from below it", f.name, p)
+			}
+		}
+	}
+}
+
+// Only mcpserver imports the SDK, even in programs, which may import anything else.
+func TestSDKStaysInMCPServer(t *testing.T) {
+	for _, f := range sources(t) {
+		for _, p := range f.imports() {
+			if matches("github.com/modelcontextprotocol/...", p) && f.pkg != "mcpserver" && !f.test {
+				t.Errorf("%s imports %s; only mcpserver does", f.name, p)
+			}
+		}
+	}
+}
+
+func TestTestingStaysInTests(t *testing.T) {
+	for _, f := range sources(t) {
+		if f.test || strings.HasSuffix(f.pkg, "test") {
+			continue
+		}
+		for _, p := range f.allImports() {
+			own := strings.HasPrefix(p, modulePath)
+			if p == "testing" || strings.HasPrefix(p, "testing/") || own && strings.HasSuffix(p, "test") {
+				t.Errorf("%s imports %s; only packages named …test do", f.name, p)
+			}
+		}
+	}
+}
+
+func TestMatches(t *testing.T) {
+	tests := []struct {
+		pattern, name string
+		want          bool
+	}{
+		{".", ".", true},
+		{".", "tool", false},
+		{"tool", "tool", true},
+		{"tool", "tool/x", false},
+		{"dialect/*", "dialect/x", true},
+		{"dialect/*", "dialect", false},
+		{"dialect/*", "dialect/x/y", false},
+		{"cmd/...", "cmd", true},
+		{"cmd/...", "cmd/x/y", true},
+		{"cmd/...", "cmdx", false},
+		{"...", ".", true},
+		{"...", "example.com/x", true},
+	}
+	for _, tt := range tests {
+		if got := matches(tt.pattern, tt.name); got != tt.want {
+			t.Errorf("matches(%q, %q) = %v, want %v", tt.pattern, tt.name, got, tt.want)
+		}
+	}
+}
+
+func matches(pattern, name string) bool {
+	if pattern == "..." {
+		return true
+	}
+	if parent, ok := strings.CutSuffix(pattern, "/..."); ok {
+		return name == parent || strings.HasPrefix(name, parent+"/")
+	}
+	ok, err := path.Match(pattern, name)
+	return ok && err == nil
+}
+
+func matchesAny(patterns []string, name string) bool {
+	return slices.ContainsFunc(patterns, func(p string) bool { return matches(p, name) })
+}
