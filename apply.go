@@ -244,6 +244,9 @@ func (g *group) refresh(ctx context.Context, k Key) error {
 		g.reset()
 		return nil
 	}
+	if g.ledger != nil && h.Position() == g.base.Position() {
+		return nil // and what is planned stays
+	}
 	g.rebase(h, tail)
 	return nil
 }
