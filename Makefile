@@ -29,7 +29,7 @@ cross: ## build the binary for every system, without cgo, and vet for each
 	@for os in darwin windows; do echo "vet $$os"; CGO_ENABLED=0 GOOS=$$os go vet ./... || exit 1; done
 
 update: ## rewrite golden files and transcripts; then read the diff
-	go test $$(git grep -l 'flag.Bool("update"' -- '*_test.go' 'dialect/dialecttest/*.go' | xargs -n1 dirname | sort -u | sed 's|^|./|') -update
+	go test $$(git grep -lE 'flag.Bool\("update"|dialect/dialecttest"$$' -- '*_test.go' | xargs -n1 dirname | sort -u | sed 's|^|./|') -update
 
 generate: ## rewrite docs/reference
 	go test $$(git grep -l 'func TestReference' -- '*_test.go' | xargs -n1 dirname | sort -u | sed 's|^|./|') -run TestReference -update

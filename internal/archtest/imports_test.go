@@ -40,6 +40,7 @@ var rules = []rule{
 
 	{"archive", []string{"."}, "files are projections of sessions"},
 
+	{"mcpserver/client", []string{"tool", "github.com/modelcontextprotocol/go-sdk/..."}, "programs that are clients do not import the SDK themselves"},
 	{"mcpserver", []string{
 		".", "dialect", "tool",
 		"github.com/modelcontextprotocol/go-sdk/...", "github.com/google/jsonschema-go/...",
@@ -78,11 +79,12 @@ func TestImports(t *testing.T) {
 	}
 }
 
-// Only mcpserver imports the SDK, even in programs, which may import anything else.
+// Only mcpserver and its client import the SDK, even though programs may import
+// anything else.
 func TestSDKStaysInMCPServer(t *testing.T) {
 	for _, f := range sources(t) {
 		for _, p := range f.imports() {
-			if matches("github.com/modelcontextprotocol/...", p) && f.pkg != "mcpserver" && !f.test {
+			if matches("github.com/modelcontextprotocol/...", p) && !matches("mcpserver/...", f.pkg) && !f.test {
 				t.Errorf("%s imports %s; only mcpserver does", f.name, p)
 			}
 		}
