@@ -339,7 +339,7 @@ func (g *group) plan() {
 	g.write = &Write{
 		Base:     g.base.Position(),
 		Header:   head,
-		Thoughts: (&Session{Header: head, ledger: g.ledger}).Thoughts()[g.base.Len:],
+		Thoughts: slices.Collect((&Session{Header: head, ledger: g.ledger}).Since(g.base.Len)),
 		Rebase:   g.replan,
 	}
 }

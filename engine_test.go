@@ -125,7 +125,7 @@ func TestARefusalRestsOnTheNewestState(t *testing.T) {
 		ensure(t, b, "s", on("new", plain(n)))
 	}
 	if s := ensure(t, a, "s", plain(9)); s.Len != 4 || s.Branches()[0] != "new" {
-		t.Errorf("a continues what was deleted: %s", chain(s.Thoughts()))
+		t.Errorf("a continues what was deleted: %s", chain(slices.Collect(s.All())))
 	}
 }
 
@@ -218,7 +218,7 @@ func TestManyWriters(t *testing.T) {
 							t.Errorf("writer %d: the snapshot ends with %+v, not with what it appended", w, last)
 						}
 						if n%7 == 0 {
-							if s, err = e.Session(t.Context(), id); err != nil || len(s.Thoughts()) != s.Len {
+							if s, err = e.Session(t.Context(), id); err != nil || len(slices.Collect(s.All())) != s.Len {
 								t.Errorf("reading: %v", err)
 							}
 						}
@@ -233,7 +233,7 @@ func TestManyWriters(t *testing.T) {
 					t.Fatal(err)
 				}
 				next := make(map[string]int) // writer → number it should have next
-				for i, th := range s.Thoughts() {
+				for i, th := range slices.Collect(s.All()) {
 					if th.Seq != i+1 {
 						t.Fatalf("thought %d has the sequence number %d", i+1, th.Seq)
 					}
@@ -315,8 +315,8 @@ func TestConcurrentChangesShareACommit(t *testing.T) {
 		g.open <- nil
 		wg.Wait()
 		s, err := e.Session(t.Context(), "s")
-		if err != nil || chain(s.Thoughts()) != "1@1 7@2" {
-			t.Errorf("the log is %s, %v", chain(s.Thoughts()), err)
+		if err != nil || chain(slices.Collect(s.All())) != "1@1 7@2" {
+			t.Errorf("the log is %s, %v", chain(slices.Collect(s.All())), err)
 		}
 	})
 }
@@ -358,8 +358,8 @@ func TestAPanicOrRefusalIsItsCallersAlone(t *testing.T) {
 		g.open <- nil
 		wg.Wait()
 		s, err := e.Session(t.Context(), "s")
-		if err != nil || chain(s.Thoughts()) != "1@1 2@2 3@3 4@4" {
-			t.Errorf("the log is %s, %v", chain(s.Thoughts()), err)
+		if err != nil || chain(slices.Collect(s.All())) != "1@1 2@2 3@3 4@4" {
+			t.Errorf("the log is %s, %v", chain(slices.Collect(s.All())), err)
 		}
 	})
 }

@@ -14,14 +14,20 @@ type ledger struct {
 	writing sync.Mutex // held by whoever changes the ledger, from plan to commit
 
 	mu        sync.RWMutex // guards what follows
-	committed int          // how many thoughts of log the store has
-	log       []Thought
-	marks     []mark         // of the thought at the same place in log
+	n         int          // thoughts in log
+	committed int          // how many of them the store has
+	log       pages[logged]
 	lines     []line         // in order of first use; lines[0] is the main line
 	byLabel   map[string]int // branch label → place in lines
 	byNumber  map[place]int  // → Seq of the latest thought there
 	byKey     map[string]int // request key → Seq
 	bytes     int64          // of the log, roughly, for the cache
+}
+
+// A logged is a thought with what is known of it.
+type logged struct {
+	Thought
+	mark
 }
 
 // A place is an author's number on a line.
@@ -56,8 +62,6 @@ func newLedger(epoch int64) *ledger {
 // restore fills a ledger with stored thoughts.
 func restore(epoch int64, log []Thought) *ledger {
 	l := newLedger(epoch)
-	l.log = make([]Thought, 0, len(log))
-	l.marks = make([]mark, 0, len(log))
 	l.extend(log)
 	return l
 }
@@ -73,7 +77,7 @@ func (l *ledger) known() int {
 func (l *ledger) commit() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.committed = len(l.log)
+	l.committed = l.n
 }
 
 // extend appends thoughts that a store has. Those that the ledger already has
@@ -82,18 +86,21 @@ func (l *ledger) commit() {
 func (l *ledger) extend(tail []Thought) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	defer func() { l.committed = len(l.log) }()
+	defer func() { l.committed = l.n }()
 	for i := range tail {
-		if tail[i].Seq <= len(l.log) {
+		if tail[i].Seq <= l.n {
 			continue
 		}
-		if tail[i].Seq != len(l.log)+1 {
+		if tail[i].Seq != l.n+1 {
 			return false
 		}
 		l.push(tail[i])
 	}
 	return true
 }
+
+// seq returns the thought at a position of the log. The caller holds mu.
+func (l *ledger) seq(seq int) *logged { return l.log.at(seq - 1) }
 
 // push appends t, whose Seq, After and Supersedes are set. The caller holds mu.
 func (l *ledger) push(t Thought) {
@@ -102,7 +109,7 @@ func (l *ledger) push(t Thought) {
 		li = len(l.lines)
 		parent := 0
 		if t.After > 0 {
-			parent = l.marks[t.After-1].line
+			parent = l.seq(t.After).line
 		}
 		l.lines = append(l.lines, line{label: t.Branch, parent: parent, origin: t.After})
 		l.byLabel[t.Branch] = li
@@ -110,7 +117,7 @@ func (l *ledger) push(t Thought) {
 	ln := &l.lines[li]
 	m := mark{line: li, previous: ln.last, highest: t.Number}
 	if t.After > 0 {
-		m.highest = max(m.highest, l.marks[t.After-1].highest)
+		m.highest = max(m.highest, l.seq(t.After).highest)
 	}
 	at := place{li, t.Number}
 	m.namesake = l.byNumber[at]
@@ -125,8 +132,8 @@ func (l *ledger) push(t Thought) {
 		}
 		l.byKey[t.Request.Key] = t.Seq
 	}
-	l.log = append(l.log, t)
-	l.marks = append(l.marks, m)
+	l.log.set(l.n, logged{t, m})
+	l.n++
 	l.bytes += weigh(t)
 }
 
@@ -135,9 +142,9 @@ func (l *ledger) push(t Thought) {
 func (l *ledger) truncate(n int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	for len(l.log) > max(n, l.committed) {
-		last := len(l.log) - 1
-		t, m := l.log[last], l.marks[last]
+	for l.n > max(n, l.committed) {
+		last := l.log.at(l.n - 1)
+		t, m := last.Thought, last.mark
 		ln := &l.lines[m.line]
 		ln.last = m.previous
 		if at := (place{m.line, t.Number}); m.namesake == 0 {
@@ -156,8 +163,8 @@ func (l *ledger) truncate(n int) {
 			delete(l.byKey, t.Request.Key)
 		}
 		l.bytes -= weigh(t)
-		l.log[last] = Thought{}
-		l.log, l.marks = l.log[:last], l.marks[:last]
+		*last = logged{}
+		l.n--
 	}
 }
 
@@ -184,7 +191,7 @@ func (l *ledger) lineAt(label string, n int) (ln line, at int, ok bool) {
 		return line{}, 0, false
 	}
 	for ln.last > n {
-		ln.last = l.marks[ln.last-1].previous
+		ln.last = l.seq(ln.last).previous
 	}
 	return ln, at, true
 }
@@ -194,7 +201,7 @@ func (l *ledger) lineAt(label string, n int) (ln line, at int, ok bool) {
 func (l *ledger) named(at, number, n int) int {
 	seq := l.byNumber[place{at, number}]
 	for seq > n {
-		seq = l.marks[seq-1].namesake
+		seq = l.seq(seq).namesake
 	}
 	return seq
 }
@@ -210,7 +217,7 @@ func (l *ledger) resolve(at, number, n int) int {
 	for {
 		seq := l.named(at, number, n)
 		for seq > origin && !l.replacesUpTo(seq, origin) {
-			seq = l.marks[seq-1].namesake
+			seq = l.seq(seq).namesake
 		}
 		if seq > 0 {
 			return seq
@@ -227,7 +234,7 @@ func (l *ledger) resolve(at, number, n int) int {
 // at or before origin.
 func (l *ledger) replacesUpTo(seq, origin int) bool {
 	for seq > origin {
-		seq = l.log[seq-1].Supersedes
+		seq = l.seq(seq).Supersedes
 	}
 	return seq > 0
 }
@@ -238,7 +245,7 @@ func (l *ledger) origin(number, n int) int {
 	if n == 0 {
 		return 0
 	}
-	current := l.marks[n-1].line
+	current := l.seq(n).line
 	if seq := l.resolve(current, number, n); seq > 0 {
 		return seq
 	}
@@ -257,5 +264,5 @@ func (l *ledger) at(seq int) (Thought, bool) {
 	if seq == 0 {
 		return Thought{}, false
 	}
-	return l.log[seq-1], true
+	return l.seq(seq).Thought, true
 }

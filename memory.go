@@ -24,7 +24,7 @@ type MemoryStore struct {
 // A memSession is a stored session. Its log only grows.
 type memSession struct {
 	header Header
-	log    []Thought
+	log    pages[Thought]
 }
 
 // NewMemoryStore returns an empty store.
@@ -48,7 +48,7 @@ func (s *memSession) beyond(have Position) []Thought {
 	if have.Epoch != s.header.Epoch {
 		have.Len = 0
 	}
-	return s.log[min(have.Len, len(s.log)):len(s.log):len(s.log)]
+	return slices.Collect(s.log.slice(have.Len, s.header.Len))
 }
 
 // Commit implements [Store].
@@ -89,8 +89,10 @@ func (m *MemoryStore) commit(w *Write) {
 		s = new(memSession)
 		m.sessions[k] = s
 	}
+	for _, t := range w.Thoughts {
+		s.log.set(t.Seq-1, t)
+	}
 	s.header = w.Header
-	s.log = append(s.log, w.Thoughts...)
 	m.wake(k)
 }
 

@@ -105,8 +105,8 @@ func (m *MemoryStore) scan(ctx context.Context, q SearchQuery, asked words.Query
 		wanted := (q.AllOwners || h.Owner == q.Owner) &&
 			(q.Session == "" || h.ID == q.Session) &&
 			(q.Now.IsZero() || !h.Expired(q.Now))
-		for i := range s.log {
-			th := &s.log[i]
+		for i := range s.header.Len {
+			th := s.log.at(i)
 			counts, length, ok := matcher.Match(th.Text, th.Note)
 			corpus.Add(counts, length)
 			if ok && wanted {

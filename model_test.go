@@ -204,11 +204,11 @@ func FuzzSession(f *testing.F) {
 
 func compare(t *testing.T, s *sequent.Session, m model, labels []string) {
 	t.Helper()
-	if s.Len != len(m) || len(s.Thoughts()) != len(m) {
+	if s.Len != len(m) || len(slices.Collect(s.All())) != len(m) {
 		t.Fatalf("the session has %d thoughts, the model %d", s.Len, len(m))
 	}
 	var branches []string
-	for i, th := range s.Thoughts() {
+	for i, th := range slices.Collect(s.All()) {
 		if th.Seq != i+1 || th.After != m[i].after || th.Supersedes != m[i].supersedes || th.Number != m[i].Number {
 			t.Fatalf("thought %d is %+v, want after %d, supersedes %d", i+1, th, m[i].after, m[i].supersedes)
 		}

@@ -32,21 +32,19 @@ type writing struct {
 	dirty  bool
 }
 
-// Thoughts returns the log in the order of Seq. The caller must not modify it.
-func (s *Session) Thoughts() []Thought {
-	s.ledger.mu.RLock()
-	defer s.ledger.mu.RUnlock()
-	return s.ledger.log[:s.Len:s.Len]
-}
-
 // All yields the log in the order of Seq.
 func (s *Session) All() iter.Seq[Thought] { return s.Since(0) }
 
-// Since yields the thoughts after seq.
+// Since yields the thoughts after seq. It costs as much as it yields.
 func (s *Session) Since(seq int) iter.Seq[Thought] {
 	return func(yield func(Thought) bool) {
-		for _, t := range s.Thoughts()[min(max(seq, 0), s.Len):] {
-			if !yield(t) {
+		// What is in the pages below Len stays as it is, so no lock is held
+		// while the caller does what it likes.
+		s.ledger.mu.RLock()
+		log := s.ledger.log
+		s.ledger.mu.RUnlock()
+		for l := range log.slice(max(seq, 0), s.Len) {
+			if !yield(l.Thought) {
 				return
 			}
 		}
@@ -58,7 +56,9 @@ func (s *Session) At(seq int) (Thought, bool) {
 	if seq < 1 || seq > s.Len {
 		return Thought{}, false
 	}
-	return s.Thoughts()[seq-1], true
+	s.ledger.mu.RLock()
+	defer s.ledger.mu.RUnlock()
+	return s.ledger.at(seq)
 }
 
 // Last returns the thought that was recorded last, on whatever line.
@@ -97,7 +97,7 @@ func (s *Session) End(branch string) (Thought, bool) {
 	if !ok {
 		return Thought{}, false
 	}
-	return s.ledger.log[ln.last-1], true
+	return s.ledger.seq(ln.last).Thought, true
 }
 
 // Origin returns the thought at which a branch leaves its parent line. It
@@ -110,7 +110,7 @@ func (s *Session) Origin(branch string) (Thought, bool) {
 	if !ok || ln.origin == 0 {
 		return Thought{}, false
 	}
-	return s.ledger.log[ln.origin-1], true
+	return s.ledger.seq(ln.origin).Thought, true
 }
 
 // NextNumber returns the number that follows the largest one on the path that
@@ -135,7 +135,7 @@ func (s *Session) NumberAfter(seq int) int {
 func (s *Session) highest(seq int) int {
 	s.ledger.mu.RLock()
 	defer s.ledger.mu.RUnlock()
-	return s.ledger.marks[seq-1].highest
+	return s.ledger.seq(seq).highest
 }
 
 // Find returns the latest thought with the given number on the path that leads
@@ -206,7 +206,7 @@ func (s *Session) Append(d Draft) (Thought, error) {
 	}
 	if number, named := d.Revises.Number(); named {
 		if !ok && t.After > 0 { // a new branch: what it sees ends at its origin
-			t.Supersedes = l.resolve(l.marks[t.After-1].line, number, t.After)
+			t.Supersedes = l.resolve(l.seq(t.After).line, number, t.After)
 		} else if ok {
 			t.Supersedes = l.resolve(at, number, s.Len)
 		}

@@ -226,7 +226,7 @@ func TestASnapshotNeverChanges(t *testing.T) {
 	first := ensure(t, e, "s", plain(1))
 	ensure(t, e, "s", plain(1))
 	ensure(t, e, "s", on("b", from(1, plain(5))))
-	if first.Len != 1 || len(first.Thoughts()) != 1 || len(first.Branches()) != 0 {
+	if first.Len != 1 || len(slices.Collect(first.All())) != 1 || len(first.Branches()) != 0 {
 		t.Errorf("the first snapshot has %d thoughts and branches %q", first.Len, first.Branches())
 	}
 	if got, _ := first.Find("", 1); got.Seq != 1 {

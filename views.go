@@ -27,9 +27,9 @@ func (s *Session) Path(branch string) []Thought {
 	n, origin := s.Len, s.Len
 	for {
 		ln := l.lines[at]
-		for seq := ln.last; seq > 0; seq = l.marks[seq-1].previous {
+		for seq := ln.last; seq > 0; seq = l.seq(seq).previous {
 			if seq <= n && (seq <= origin || l.replacesUpTo(seq, origin)) {
-				path = append(path, l.log[seq-1])
+				path = append(path, l.seq(seq).Thought)
 			}
 		}
 		if ln.origin == 0 {
@@ -71,11 +71,10 @@ type Entry struct {
 // stands after the thought it leaves at, one level deeper. Branches that leave
 // at no recorded thought stand at the end.
 func (s *Session) Outline() []Entry {
-	log := s.Thoughts()
 	own := make(map[string][]Thought) // line → its thoughts
 	leaving := make(map[int][]string) // Seq → branches that leave there
 	by := make(map[int]int)           // Seq → its latest revision
-	for _, t := range log {
+	for t := range s.All() {
 		if t.Branch != "" && len(own[t.Branch]) == 0 {
 			leaving[t.After] = append(leaving[t.After], t.Branch)
 		}
@@ -84,7 +83,7 @@ func (s *Session) Outline() []Entry {
 			by[t.Supersedes] = t.Seq
 		}
 	}
-	entries := make([]Entry, 0, len(log))
+	entries := make([]Entry, 0, s.Len)
 	var walk func(line string, depth int)
 	walk = func(line string, depth int) {
 		for _, t := range own[line] {

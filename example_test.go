@@ -1,0 +1,125 @@
+package sequent_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/sequent-dev/sequent"
+)
+
+// Record a chain of thoughts with a revision, and read back what it stands for
+// now.
+func Example() {
+	ctx := context.Background()
+	engine := sequent.New(sequent.Config{})
+
+	drafts := []sequent.Draft{
+		{Number: 1, Total: 3, Text: "The cache is cold after each deploy.", More: true},
+		{Number: 2, Total: 3, Text: "So warm it from the access log.", More: true},
+		{Number: 3, Total: 3, Text: "Warm it from the previous instance: the log lags.", Revises: sequent.To(2)},
+	}
+	for _, d := range drafts {
+		_, err := engine.Ensure(ctx, "deploys", func(s *sequent.Session) error {
+			_, err := s.Append(d)
+			return err
+		})
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+	}
+
+	session, err := engine.Session(ctx, "deploys")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for _, step := range session.Effective("") {
+		fmt.Printf("%d. %s\n", step.Place, step.Text)
+	}
+	fmt.Println(session.Len, "thoughts,", session.State)
+	// Output:
+	// 1. The cache is cold after each deploy.
+	// 2. Warm it from the previous instance: the log lags.
+	// 3 thoughts, completed
+}
+
+// A change function decides about the session it sees, atomically with the
+// append.
+func ExampleEngine_Update() {
+	ctx := context.Background()
+	engine := sequent.New(sequent.Config{})
+	errUnknown := errors.New("there is no such thought to revise")
+
+	revise := func(number int, text string) error {
+		_, err := engine.Ensure(ctx, "s", func(s *sequent.Session) error {
+			if _, ok := s.Find("", number); !ok {
+				return errUnknown
+			}
+			_, err := s.Append(sequent.Draft{
+				Number: s.NextNumber(""), Text: text, Revises: sequent.To(number), More: true,
+			})
+			return err
+		})
+		return err
+	}
+
+	fmt.Println(revise(1, "Better."))
+	_, err := engine.Session(ctx, "s")
+	fmt.Println(errors.Is(err, sequent.ErrNotFound))
+	// Output:
+	// there is no such thought to revise
+	// true
+}
+
+// Follow a session while others write to it.
+func ExampleEngine_Follow() {
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	engine := sequent.New(sequent.Config{})
+	say := func(number int, text string) {
+		_, err := engine.Ensure(ctx, "s", func(s *sequent.Session) error {
+			_, err := s.Append(sequent.Draft{Number: number, Text: text, More: number < 3})
+			return err
+		})
+		if err != nil {
+			fmt.Println(err)
+		}
+	}
+
+	say(1, "Look.")
+	for thought, err := range engine.Follow(ctx, "s", 0) {
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		fmt.Println(thought.Number, thought.Text)
+		if !thought.More {
+			break
+		}
+		go say(thought.Number+1, []string{"Think.", "Act."}[thought.Number-1])
+	}
+	// Output:
+	// 1 Look.
+	// 2 Think.
+	// 3 Act.
+}
+
+// Keep the sessions of several users apart.
+func ExampleEngine_Owned() {
+	ctx := context.Background()
+	engine := sequent.New(sequent.Config{})
+	alice, bob := engine.Owned("alice"), engine.Owned("bob")
+
+	_, err := alice.Begin(ctx, "s", func(s *sequent.Session) error {
+		_, err := s.Append(sequent.Draft{Number: 1, Text: "Mine."})
+		return err
+	})
+	fmt.Println(err)
+	_, err = bob.Session(ctx, "s")
+	fmt.Println(sequent.CodeOf(err))
+	// Output:
+	// <nil>
+	// session_not_found
+}
