@@ -1,0 +1,96 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"time"
+
+	"github.com/sequent-dev/sequent"
+)
+
+const (
+	deleteSession  = `DELETE FROM tool_sessions WHERE key = ?`
+	deleteThoughts = `DELETE FROM thoughts WHERE session = ?`
+	selectExpired  = `SELECT key, owner, id, len FROM tool_sessions WHERE expires IS NOT NULL AND expires <= ? LIMIT ?`
+)
+
+// Delete implements [sequent.Store].
+func (s *Store) Delete(ctx context.Context, k sequent.Key, epoch int64) error {
+	err := s.transact(ctx, func(w *writer) error {
+		key, h, err := scanHeader(w.selectHeader.QueryRowContext(context.Background(), k.Owner, k.ID))
+		if errors.Is(err, sql.ErrNoRows) || err == nil && epoch != 0 && h.Epoch != epoch {
+			return notFound(k.ID)
+		}
+		if err != nil {
+			return err
+		}
+		return w.remove(key)
+	})
+	if err != nil {
+		return wrap(err)
+	}
+	s.announce([]sequent.Key{k})
+	return nil
+}
+
+func (w *writer) remove(key int64) error {
+	ctx := context.Background()
+	if _, err := w.deleteThoughts.ExecContext(ctx, key); err != nil {
+		return err
+	}
+	_, err := w.deleteSession.ExecContext(ctx, key)
+	return err
+}
+
+// sweepThoughts bounds the thoughts that one transaction of Sweep deletes, but
+// for the last session's, so that writers do not wait long.
+const sweepThoughts = 2000
+
+// Sweep implements [sequent.Store]. It leaves room for writers.
+func (s *Store) Sweep(ctx context.Context, now time.Time, limit int) (int, error) {
+	total := 0
+	for total < limit {
+		var gone []sequent.Key
+		err := s.transact(ctx, func(w *writer) (err error) {
+			gone, err = w.sweep(pack(now), limit-total)
+			return err
+		})
+		if err != nil {
+			return total, wrap(err)
+		}
+		if len(gone) == 0 {
+			break
+		}
+		total += len(gone)
+		s.announce(gone)
+	}
+	return total, wrap(ctx.Err())
+}
+
+// sweep deletes some expired sessions.
+func (w *writer) sweep(now int64, limit int) (gone []sequent.Key, err error) {
+	rows, err := w.selectExpired.QueryContext(context.Background(), now, limit)
+	if err != nil {
+		return nil, err
+	}
+	var keys []int64
+	for thoughts := 0; rows.Next() && thoughts < sweepThoughts && len(keys) < 100; {
+		var key int64
+		var k sequent.Key
+		var n int
+		if err := rows.Scan(&key, &k.Owner, &k.ID, &n); err != nil {
+			return nil, errors.Join(err, rows.Close())
+		}
+		keys, gone, thoughts = append(keys, key), append(gone, k), thoughts+n
+	}
+	if err := errors.Join(rows.Err(), rows.Close()); err != nil {
+		return nil, err
+	}
+	for _, key := range keys {
+		if err := w.remove(key); err != nil {
+			return nil, err
+		}
+	}
+	return gone, nil
+}

@@ -1,0 +1,36 @@
+//go:build unix
+
+package sqlite
+
+import (
+	"errors"
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+// isFull reports whether an error of the system says that there is no space.
+func isFull(err error) bool {
+	return errors.Is(err, unix.ENOSPC) || errors.Is(err, unix.EDQUOT)
+}
+
+// isReadOnly reports whether an error of the system says that something may
+// not be written.
+func isReadOnly(err error) bool {
+	return errors.Is(err, os.ErrPermission) || errors.Is(err, unix.EROFS)
+}
+
+// writable reports whether this process may write to a file or directory.
+func writable(path string) bool { return unix.Access(path, unix.W_OK) == nil }
+
+// writableDir reports whether files can be made in a directory.
+func writableDir(dir string) bool { return unix.Access(dir, unix.W_OK|unix.X_OK) == nil }
+
+// freeSpace returns how many bytes this process can still store in a directory.
+func freeSpace(dir string) (uint64, error) {
+	var fs unix.Statfs_t
+	if err := unix.Statfs(dir, &fs); err != nil {
+		return 0, err
+	}
+	return uint64(fs.Bavail) * uint64(fs.Bsize), nil
+}

@@ -1,0 +1,176 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+	"unicode/utf8"
+
+	"github.com/sequent-dev/sequent"
+)
+
+const (
+	headerColumns = `key, owner, id, epoch, version, len, state, title, scope, dialect,
+			conclusion, labels, created, updated, expires`
+
+	selectHeader = `SELECT ` + headerColumns + ` FROM tool_sessions WHERE owner = ? AND id = ?`
+
+	selectThoughts = `
+		SELECT seq, number, total, text, note, branch, branch_from, revises, revision, more, extend,
+			request_key, request_digest, labels, after, supersedes, at
+		FROM thoughts WHERE session = ? AND seq > ? AND seq <= ? ORDER BY seq`
+
+	selectPosition = `SELECT epoch, version, len FROM tool_sessions WHERE owner = ? AND id = ?`
+)
+
+// Load implements [sequent.Store].
+//
+// It reads the header and then the thoughts up to its Len. That needs no
+// transaction: a log only grows, and the key of a deleted session is never
+// used again. Only a deletion in between shows, as thoughts that are missing.
+func (s *Store) Load(ctx context.Context, k sequent.Key, have sequent.Position) (sequent.Header, []sequent.Thought, error) {
+	for {
+		key, h, err := scanHeader(s.loading.header.QueryRowContext(ctx, k.Owner, k.ID))
+		if errors.Is(err, sql.ErrNoRows) {
+			return sequent.Header{}, nil, notFound(k.ID)
+		}
+		if err != nil {
+			return sequent.Header{}, nil, s.wrap(err)
+		}
+		tail, err := readThoughts(ctx, s.loading.thoughts, key, &h, have)
+		if errors.Is(err, errIncomplete) {
+			again, _, missing := scanHeader(s.loading.header.QueryRowContext(ctx, k.Owner, k.ID))
+			if missing != nil || again != key {
+				continue // it was deleted meanwhile, and perhaps begun again
+			}
+		}
+		if err != nil {
+			return sequent.Header{}, nil, s.wrap(err)
+		}
+		return h, tail, nil
+	}
+}
+
+// errIncomplete says that a session has fewer thoughts than its header.
+var errIncomplete = &sequent.Error{
+	Code: sequent.CodeCorrupt,
+	Msg:  "thoughts of the session are missing from the store",
+	Fix:  "run `sequent doctor`",
+}
+
+// readThoughts returns the thoughts of h beyond have.
+func readThoughts(ctx context.Context, stmt *sql.Stmt, key int64, h *sequent.Header, have sequent.Position) (log []sequent.Thought, err error) {
+	first := 0
+	if have.Epoch == h.Epoch {
+		first = max(have.Len, 0)
+	}
+	if first >= h.Len {
+		return nil, nil
+	}
+	rows, err := stmt.QueryContext(ctx, key, first, h.Len)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, rows.Close()) }()
+	log = make([]sequent.Thought, 0, h.Len-first)
+	var from, revises sql.NullInt64
+	var labels string
+	var at int64
+	for rows.Next() {
+		log = append(log, sequent.Thought{})
+		t := &log[len(log)-1]
+		if err := rows.Scan(&t.Seq, &t.Number, &t.Total, &t.Text, &t.Note, &t.Branch, &from, &revises,
+			&t.Revision, &t.More, &t.Extend, &t.Request.Key, &t.Request.Digest, &labels,
+			&t.After, &t.Supersedes, &at); err != nil {
+			return nil, err
+		}
+		t.From, t.Revises, t.At = unpackRef(from), unpackRef(revises), unpack(at)
+		if t.Labels, err = unpackLabels(labels); err != nil {
+			return nil, err
+		}
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	if len(log) != h.Len-first {
+		return nil, errIncomplete
+	}
+	return log, nil
+}
+
+// scanHeader reads the headerColumns of one row.
+func scanHeader(row interface{ Scan(...any) error }) (key int64, h sequent.Header, err error) {
+	var labels string
+	var created, updated int64
+	var expires sql.NullInt64
+	if err := row.Scan(&key, &h.Owner, &h.ID, &h.Epoch, &h.Version, &h.Len, &h.State, &h.Title, &h.Scope,
+		&h.Dialect, &h.Conclusion, &labels, &created, &updated, &expires); err != nil {
+		return 0, sequent.Header{}, err
+	}
+	h.Created, h.Updated = unpack(created), unpack(updated)
+	if expires.Valid {
+		h.Expires = unpack(expires.Int64)
+	}
+	h.Labels, err = unpackLabels(labels)
+	return key, h, err
+}
+
+func pack(t time.Time) int64 { return t.UnixMicro() }
+
+func unpack(micros int64) time.Time { return time.UnixMicro(micros).UTC() }
+
+func packExpiry(t time.Time) sql.NullInt64 {
+	return sql.NullInt64{Int64: pack(t), Valid: !t.IsZero()}
+}
+
+func packRef(r sequent.Ref) sql.NullInt64 {
+	n, ok := r.Number()
+	return sql.NullInt64{Int64: int64(n), Valid: ok}
+}
+
+func unpackRef(n sql.NullInt64) sequent.Ref {
+	if !n.Valid {
+		return sequent.Ref{}
+	}
+	return sequent.To(int(n.Int64))
+}
+
+func packLabels(labels map[string]string) string {
+	if len(labels) == 0 {
+		return ""
+	}
+	b, err := json.Marshal(labels)
+	if err != nil {
+		panic(err) // a map of strings always has a JSON form
+	}
+	return string(b)
+}
+
+func unpackLabels(s string) (labels map[string]string, err error) {
+	if s == "" {
+		return nil, nil
+	}
+	if err := json.Unmarshal([]byte(s), &labels); err != nil {
+		return nil, &sequent.Error{
+			Code: sequent.CodeCorrupt, Msg: "labels in the store are not what was stored",
+			Fix: "run `sequent doctor`", Err: err,
+		}
+	}
+	return labels, nil
+}
+
+// checkLabels refuses what JSON would change.
+func checkLabels(labels map[string]string) error {
+	for k, v := range labels {
+		if !utf8.ValidString(k) || !utf8.ValidString(v) {
+			return &sequent.Error{
+				Code: sequent.CodeInvalidSession, Field: "labels",
+				Msg: fmt.Sprintf("the label %q is not valid UTF-8", k),
+			}
+		}
+	}
+	return nil
+}

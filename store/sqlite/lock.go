@@ -1,0 +1,81 @@
+package sqlite
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/gofrs/flock"
+
+	"github.com/sequent-dev/sequent"
+)
+
+// A fileLock lets the processes that write to one file take turns. SQLite's
+// own waiting is a race that some lose for seconds; the kernel's queue for a
+// lock is fair.
+type fileLock struct {
+	path string
+	held *flock.Flock
+}
+
+func newFileLock(path string) *fileLock { return &fileLock{path: path} }
+
+// acquire waits for the lock until ctx is done or patience is at an end. It is
+// not for concurrent use.
+func (l *fileLock) acquire(ctx context.Context, patience time.Duration) error {
+	f := flock.New(l.path, flock.SetPermissions(0o600))
+	locked, err := f.TryLock()
+	if err != nil {
+		return err
+	}
+	if !locked {
+		if err := queue(ctx, f, patience); err != nil {
+			return err
+		}
+	}
+	l.held = f
+	return nil
+}
+
+func (l *fileLock) release() error {
+	f := l.held
+	l.held = nil
+	return f.Unlock()
+}
+
+// queue waits in the kernel's queue. That cannot be broken off, so a goroutine
+// does it; if nobody waits for it any more, it gives the lock back at once.
+func queue(ctx context.Context, f *flock.Flock, patience time.Duration) error {
+	locked := make(chan error)
+	gone := make(chan struct{})
+	defer close(gone)
+	go func() {
+		err := f.Lock()
+		select {
+		case locked <- err:
+		case <-gone:
+			if err == nil {
+				_ = f.Unlock() // closes the file, which unlocks in any case
+			}
+		}
+	}()
+	late := time.NewTimer(patience)
+	defer late.Stop()
+	select {
+	case err := <-locked:
+		return err
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-late.C:
+		return busy(errors.New("the file lock was held for " + patience.String()))
+	}
+}
+
+func busy(cause error) *sequent.Error {
+	return &sequent.Error{
+		Code: sequent.CodeBusy,
+		Msg:  "another process kept the store to itself for too long; nothing was stored",
+		Fix:  "try again; if it goes on, look for a program that hangs while it has the store open",
+		Err:  cause,
+	}
+}

@@ -1,0 +1,185 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/sequent-dev/sequent"
+)
+
+// A writer is the one connection that writes, with its statements prepared.
+type writer struct {
+	db   *sql.DB
+	conn *sql.Conn
+
+	begin, commit, rollback       *sql.Stmt
+	insertSession, insertThought  *sql.Stmt
+	updateSession, replaceSession *sql.Stmt
+	selectHeader, selectThoughts  *sql.Stmt
+	deleteThoughts, deleteSession *sql.Stmt
+	selectExpired                 *sql.Stmt
+}
+
+// openWriter opens s.writer. The caller has the turn, or is Open.
+func (s *Store) openWriter(ctx context.Context) error {
+	synchronous := "synchronous(FULL)" // drivers differ in the default
+	if s.sync == Normal {
+		synchronous = "synchronous(NORMAL)"
+	}
+	info, err := os.Stat(s.path)
+	if err != nil {
+		return err
+	}
+	w := new(writer)
+	w.db, err = sql.Open("sqlite", s.dsn(
+		synchronous,
+		"fullfsync(1)", "checkpoint_fullfsync(1)", // macOS: through the drive's cache
+		"wal_autocheckpoint(4000)", "journal_size_limit(67108864)",
+	))
+	if err != nil {
+		return err
+	}
+	if err := w.prepare(ctx); err != nil {
+		return errors.Join(err, w.close())
+	}
+	s.writer, s.file = w, info
+	return nil
+}
+
+func (w *writer) prepare(ctx context.Context) (err error) {
+	if w.conn, err = w.db.Conn(ctx); err != nil {
+		return err
+	}
+	for _, p := range []struct {
+		stmt **sql.Stmt
+		text string
+	}{
+		{&w.begin, "BEGIN IMMEDIATE"},
+		{&w.commit, "COMMIT"},
+		{&w.rollback, "ROLLBACK"},
+		{&w.insertSession, insertSession},
+		{&w.insertThought, insertThought},
+		{&w.updateSession, updateSession},
+		{&w.replaceSession, replaceSession},
+		{&w.selectHeader, selectHeader},
+		{&w.selectThoughts, selectThoughts},
+		{&w.deleteThoughts, deleteThoughts},
+		{&w.deleteSession, deleteSession},
+		{&w.selectExpired, selectExpired},
+	} {
+		if *p.stmt, err = w.conn.PrepareContext(ctx, p.text); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (w *writer) close() error {
+	var err error
+	if w.conn != nil {
+		err = w.conn.Close()
+	}
+	return errors.Join(err, w.db.Close())
+}
+
+func (s *Store) dropWriter() error {
+	if s.writer == nil {
+		return nil
+	}
+	w := s.writer
+	s.writer = nil
+	return w.close()
+}
+
+// transact runs do in one transaction that no other process disturbs. Once it
+// has begun, the caller's context does not end it: what do has done is then
+// either durable or, on an error, undone.
+func (s *Store) transact(ctx context.Context, do func(*writer) error) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if s.readOnly {
+		return &sequent.Error{
+			Code: sequent.CodeReadOnly,
+			Msg:  "the store can only be read; nothing was stored",
+			Fix:  "make the file and its directory writable and restart, or name another file",
+		}
+	}
+	select {
+	case <-s.closed:
+		return errClosed
+	default:
+	}
+	select {
+	case s.turn <- struct{}{}:
+	case <-s.closed:
+		return errClosed
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	defer func() { <-s.turn }()
+	if err := s.lock.acquire(ctx, s.patience); err != nil {
+		return err
+	}
+	defer s.lock.release()
+	if s.writer == nil {
+		if err := s.openWriter(ctx); err != nil {
+			return err
+		}
+	}
+	if err := s.inPlace(); err != nil {
+		return err
+	}
+	err := s.writer.transact(do)
+	if err != nil {
+		// Whatever went wrong, a new connection knows nothing of it.
+		err = errors.Join(err, s.dropWriter())
+	}
+	return err
+}
+
+// inPlace refuses to write to a file that is not at its path any more: what
+// was acknowledged would be gone with the process.
+func (s *Store) inPlace() error {
+	info, err := os.Stat(s.path)
+	if err == nil && os.SameFile(info, s.file) {
+		return nil
+	}
+	if err == nil {
+		err = errors.New(s.path + " is another file than the one opened")
+	}
+	return &sequent.Error{
+		Code: sequent.CodeUnavailable,
+		Msg:  "the store's file was removed or replaced while it was in use; nothing was stored",
+		Fix:  "restart the program",
+		Err:  err,
+	}
+}
+
+func (w *writer) transact(do func(*writer) error) (err error) {
+	ctx := context.Background() // a transaction is not broken off half-way
+	if _, err := w.begin.ExecContext(ctx); err != nil {
+		return err
+	}
+	open := true
+	defer func() {
+		if !open {
+			return
+		}
+		// SQLite has rolled back already after some errors, and says so.
+		if _, undo := w.rollback.ExecContext(ctx); undo != nil && err != nil {
+			err = fmt.Errorf("%w; rolling back: %w", err, undo)
+		}
+	}()
+	if err := do(w); err != nil {
+		return err
+	}
+	if _, err := w.commit.ExecContext(ctx); err != nil {
+		return err
+	}
+	open = false
+	return nil
+}
