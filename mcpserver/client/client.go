@@ -1,0 +1,159 @@
+// Package client is a small MCP client for programs that start a server of their
+// own and call its tools.
+package client
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os/exec"
+	"sync"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/sequent-dev/sequent/tool"
+)
+
+// A Client is connected to a server that it has started. It is safe for
+// concurrent use; calls are made one after the other.
+type Client struct {
+	session *mcp.ClientSession
+	replies *recorder
+	mu      sync.Mutex // held during a call, so that replies knows whose it records
+}
+
+// Connect starts cmd, whose standard input and output must not be set, and
+// connects to it in the newest version of the protocol that both know. ctx
+// bounds only that. The server's standard error goes where cmd says.
+func Connect(ctx context.Context, cmd *exec.Cmd) (*Client, error) {
+	c := mcp.NewClient(
+		&mcp.Implementation{Name: "sequent-client", Version: "1"},
+		&mcp.ClientOptions{Capabilities: &mcp.ClientCapabilities{}},
+	)
+	r := &recorder{Transport: &mcp.CommandTransport{Command: cmd}}
+	session, err := c.Connect(ctx, r, nil)
+	if err != nil {
+		return nil, fmt.Errorf("client: connect to %s: %w", cmd.Path, err)
+	}
+	return &Client{session: session, replies: r}, nil
+}
+
+// ListTools returns the tools in the server's order. Their schemas mean what the
+// server's mean; they need not be the same bytes.
+func (c *Client) ListTools(ctx context.Context) ([]tool.Spec, error) {
+	var specs []tool.Spec
+	for t, err := range c.session.Tools(ctx, nil) {
+		if err != nil {
+			return nil, asProtocolError(err)
+		}
+		spec := tool.Spec{Name: t.Name, Title: t.Title, Description: t.Description}
+		if spec.InputSchema, err = json.Marshal(t.InputSchema); err != nil {
+			return nil, err
+		}
+		if t.OutputSchema != nil {
+			if spec.OutputSchema, err = json.Marshal(t.OutputSchema); err != nil {
+				return nil, err
+			}
+		}
+		if a := t.Annotations; a != nil {
+			spec.Annotations = tool.Annotations{
+				ReadOnly:    a.ReadOnlyHint,
+				Destructive: a.DestructiveHint == nil || *a.DestructiveHint, // the protocol's defaults
+				Idempotent:  a.IdempotentHint,
+				OpenWorld:   a.OpenWorldHint == nil || *a.OpenWorldHint,
+			}
+		}
+		specs = append(specs, spec)
+	}
+	return specs, nil
+}
+
+// CallTool calls a tool. The reply's JSON is what the server wrote, in its order.
+// An error of the protocol is a *[tool.ProtocolError].
+func (c *Client) CallTool(ctx context.Context, name string, args json.RawMessage) (tool.Reply, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	res, err := c.session.CallTool(ctx, &mcp.CallToolParams{Name: name, Arguments: args})
+	if err != nil {
+		return tool.Reply{}, asProtocolError(err)
+	}
+	reply := tool.Reply{Failed: res.IsError}
+	for _, block := range res.Content {
+		if t, ok := block.(*mcp.TextContent); ok {
+			reply.Text += t.Text
+		}
+	}
+	// The SDK has decoded the structured content to a map, without its order.
+	var raw struct {
+		StructuredContent json.RawMessage `json:"structuredContent"`
+	}
+	if err := json.Unmarshal(c.replies.last(), &raw); err != nil {
+		return tool.Reply{}, fmt.Errorf("client: reply of %s: %w", name, err)
+	}
+	reply.JSON = raw.StructuredContent
+	return reply, nil
+}
+
+// Close ends the server by closing its input, waits for it, and returns how it
+// ended. A server that does not end is told to, and after some seconds killed.
+func (c *Client) Close() error { return c.session.Close() }
+
+func asProtocolError(err error) error {
+	if e, ok := errors.AsType[*jsonrpc.Error](err); ok {
+		return &tool.ProtocolError{Code: int(e.Code), Message: e.Message, Data: e.Data}
+	}
+	return err
+}
+
+// A recorder is a transport that keeps the latest reply to tools/call.
+type recorder struct {
+	mcp.Transport
+	mu     sync.Mutex
+	id     jsonrpc.ID      // of the latest request
+	result json.RawMessage // of the reply to it
+}
+
+func (r *recorder) last() json.RawMessage {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.result
+}
+
+// Connect connects the transport and listens in.
+func (r *recorder) Connect(ctx context.Context) (mcp.Connection, error) {
+	conn, err := r.Transport.Connect(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return &recording{Connection: conn, r: r}, nil
+}
+
+type recording struct {
+	mcp.Connection
+	r *recorder
+}
+
+// Write notes the id of a call.
+func (c *recording) Write(ctx context.Context, m jsonrpc.Message) error {
+	if req, ok := m.(*jsonrpc.Request); ok && req.Method == "tools/call" {
+		c.r.mu.Lock()
+		c.r.id, c.r.result = req.ID, nil
+		c.r.mu.Unlock()
+	}
+	return c.Connection.Write(ctx, m)
+}
+
+// Read keeps the result of the reply to it.
+func (c *recording) Read(ctx context.Context) (jsonrpc.Message, error) {
+	m, err := c.Connection.Read(ctx)
+	if resp, ok := m.(*jsonrpc.Response); ok {
+		c.r.mu.Lock()
+		if resp.ID == c.r.id {
+			c.r.result = resp.Result
+		}
+		c.r.mu.Unlock()
+	}
+	return m, err
+}

@@ -1,0 +1,110 @@
+package mcpserver
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"testing"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// TestSDKClient talks to the server with a client that we did not write, in
+// each version of the protocol.
+func TestSDKClient(t *testing.T) {
+	t.Parallel()
+	for _, version := range mcp.SupportedProtocolVersions() {
+		t.Run(version, func(t *testing.T) {
+			t.Parallel()
+			ctx := t.Context()
+			s, n, _ := testServer(t)
+			inR, inW := io.Pipe()
+			outR, outW := io.Pipe()
+			done := make(chan error, 1)
+			go func() { done <- s.ServeStdio(ctx, inR, outW) }()
+			client := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, nil)
+			cs, err := client.Connect(ctx, &mcp.IOTransport{Reader: outR, Writer: inW}, &mcp.ClientSessionOptions{ProtocolVersion: version})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := cs.InitializeResult(); got.ProtocolVersion != version || got.ServerInfo.Name != "sequent" {
+				t.Errorf("server is %v, version %s, want sequent, %s", got.ServerInfo, got.ProtocolVersion, version)
+			}
+
+			tools, err := cs.ListTools(ctx, nil)
+			if err != nil || len(tools.Tools) != len(n.tools()) || tools.Tools[0].Name != "note" {
+				t.Errorf("ListTools = %v, %v; want those of the dialect in its order", tools, err)
+			}
+			for i := range 20 {
+				res, err := cs.CallTool(ctx, &mcp.CallToolParams{Name: "note", Arguments: map[string]string{"text": fmt.Sprint(i)}})
+				if err != nil || res.IsError {
+					t.Fatalf("CallTool = %v, %v; want a result", res, err)
+				}
+				if got, want := fmt.Sprint(res.StructuredContent), fmt.Sprintf("map[alpha:%d zeta:%d]", i, i+1); got != want {
+					t.Errorf("structured content = %s, want %s", got, want)
+				}
+			}
+			if _, err := cs.ReadResource(ctx, &mcp.ReadResourceParams{URI: "notes://note/none"}); !isCode(err, wantNotFound(version)) {
+				t.Errorf("ReadResource = %v, want code %d", err, wantNotFound(version))
+			}
+			if doc, err := cs.ReadResource(ctx, &mcp.ReadResourceParams{URI: "notes://note/a"}); err != nil || doc.Contents[0].Text != "# Note <a>\n" {
+				t.Errorf("ReadResource = %v, %v; want the document", doc, err)
+			}
+
+			// A call that the client gives up.
+			callCtx, cancel := context.WithCancel(ctx)
+			go func() { <-n.begun; cancel() }()
+			if _, err := cs.CallTool(callCtx, &mcp.CallToolParams{Name: "wait", Arguments: map[string]string{"text": "w"}}); !errors.Is(err, context.Canceled) {
+				t.Errorf("CallTool = %v, want %v", err, context.Canceled)
+			}
+			if err := <-n.ended; !errors.Is(err, context.Canceled) {
+				t.Errorf("the call ended with %v, want %v", err, context.Canceled)
+			}
+			if _, err := cs.GetPrompt(ctx, &mcp.GetPromptParams{Name: "again"}); err != nil {
+				t.Errorf("GetPrompt after that = %v, want a prompt", err)
+			}
+
+			if err := cs.Close(); err != nil {
+				t.Error(err)
+			}
+			if err := <-done; err != nil {
+				t.Errorf("ServeStdio = %v, want nil", err)
+			}
+			if got := n.all(); len(got) != 21 || !slices.Contains(got, "19") {
+				t.Errorf("recorded %q, want 21 notes", got)
+			}
+		})
+	}
+}
+
+func wantNotFound(version string) int64 {
+	if version >= firstModern {
+		return jsonrpc.CodeInvalidParams
+	}
+	return codeNoResource
+}
+
+func isCode(err error, code int64) bool {
+	e, ok := errors.AsType[*jsonrpc.Error](err)
+	return ok && e.Code == code
+}
+
+// TestNewRefuses checks that what cannot be published is found at once.
+func TestNewRefuses(t *testing.T) {
+	t.Parallel()
+	for _, uri := range []string{"notes://all", "notes://{a}/{b}", "notes://{}", "notes://{a"} {
+		t.Run(uri, func(t *testing.T) {
+			defer func() {
+				if recover() == nil {
+					t.Errorf("New took the template %q, want a panic", uri)
+				}
+			}()
+			d := newNotebook().dialect()
+			d.Templates[0].URI = uri
+			New(Config{Dialect: d})
+		})
+	}
+}
