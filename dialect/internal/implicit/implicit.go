@@ -30,8 +30,9 @@ type Finder struct {
 
 // A current is what is known of one scope.
 type current struct {
-	turn sync.Mutex // held by the call that is under way in the scope
-	id   sequent.ID // the session last begun; empty if not known
+	turn  sync.Mutex // held by the call that is under way in the scope
+	id    sequent.ID // the session last begun; empty if not known
+	calls int        // under way or waiting; guarded by Finder.mu
 }
 
 // New returns a finder for the sessions that a dialect begins in engine.
@@ -54,19 +55,34 @@ func (f *Finder) Enter(c tool.Caller) (*Turn, error) {
 		return nil, ErrNoScope
 	}
 	f.mu.Lock()
-	k := sequent.Key{Owner: c.Owner, ID: sequent.ID(c.Scope.Name)}
+	k := key(c)
 	known := f.scopes[k]
 	if known == nil {
 		known = new(current)
 		f.scopes[k] = known
 	}
+	known.calls++
 	f.mu.Unlock()
 	known.turn.Lock()
 	return &Turn{finder: f, caller: c, known: known}, nil
 }
 
-// Leave frees the scope.
-func (t *Turn) Leave() { t.known.turn.Unlock() }
+// Leave frees the scope. What is known of one that others share is forgotten:
+// callers choose scope names, and may choose many.
+func (t *Turn) Leave() {
+	t.known.turn.Unlock()
+	f := t.finder
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	t.known.calls--
+	if t.known.calls == 0 && !t.caller.Scope.Exclusive {
+		delete(f.scopes, key(t.caller))
+	}
+}
+
+func key(c tool.Caller) sequent.Key {
+	return sequent.Key{Owner: c.Owner, ID: sequent.ID(c.Scope.Name)}
+}
 
 // Current returns the id of the session last begun in the scope, or an empty
 // one if there is none.
