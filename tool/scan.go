@@ -200,7 +200,6 @@ func (s *scanner) str(escaped *bool) bool {
 			*escaped = true
 			n := escapeLen(data[i:])
 			if n == 0 {
-				s.pos = min(i+1, len(data))
 				s.fault = fmt.Sprintf("bad escape in a string at byte %d", i)
 				return false
 			}
