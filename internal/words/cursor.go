@@ -15,6 +15,7 @@ type Cursor struct {
 	Score  float64 `json:"s"` // of the last document
 	ID     int64   `json:"i,omitzero"`
 	Bound  int64   `json:"b,omitzero"`
+	Low    int64   `json:"l,omitzero"`
 	Owner  string  `json:"o,omitzero"`
 	Name   string  `json:"n,omitzero"`
 }

@@ -11,6 +11,7 @@ type Matcher struct {
 	wanted   int            // how many of terms are
 	exact    map[string]int // token → index into found
 	prefixes []prefix
+	first    [256]bool // bytes that a token of the query can begin with
 	found    [][]place // where each token of the query stands in the text
 	counts   []int
 	sc       scanner
@@ -44,6 +45,7 @@ func NewMatcher(q Query) *Matcher {
 }
 
 func (m *Matcher) index(tok string, isPrefix bool) int {
+	m.first[tok[0]] = true
 	if !isPrefix {
 		if i, ok := m.exact[tok]; ok {
 			return i
@@ -88,6 +90,9 @@ func (m *Matcher) Match(parts ...string) (counts []int, length int, ok bool) {
 func (m *Matcher) scan(text string, base int) int {
 	n := 0
 	for m.sc.reset(text); m.sc.next(); n++ {
+		if !m.first[m.sc.token[0]] {
+			continue
+		}
 		if i, ok := m.exact[string(m.sc.token)]; ok {
 			m.found[i] = append(m.found[i], place{base + n, m.sc.start, m.sc.end})
 		}

@@ -261,3 +261,19 @@ func TestCursor(t *testing.T) {
 		t.Error("a cursor of another search was taken")
 	}
 }
+
+func BenchmarkMatch(b *testing.B) {
+	text := strings.Repeat("The cache of the cache server was stale, and its café answered. ", 11)
+	q, err := words.Parse("stale cafe")
+	if err != nil {
+		b.Fatal(err)
+	}
+	m := words.NewMatcher(q)
+	b.SetBytes(int64(len(text)))
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, _, ok := m.Match(text); !ok {
+			b.Fatal("no match")
+		}
+	}
+}

@@ -1,0 +1,248 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
+)
+
+// indexVersion is the version of the index's schema and of the way texts are
+// cut into words. An older index is made anew; a newer one is left alone.
+const indexVersion = 1
+
+// indexApplicationID is in the header of an index; it reads "sqni".
+const indexApplicationID = 0x73716e69
+
+// The words are cut by package words, never by SQLite: the ascii tokenizer
+// takes every other character for a part of a word, so that it only splits at
+// the spaces we put. The scope of a thought is its session and its owner.
+const indexSchema = `
+CREATE TABLE state(
+	one INTEGER PRIMARY KEY CHECK (one = 1),
+	store TEXT NOT NULL,       -- identity of the store that is indexed
+	mark INTEGER NOT NULL,     -- thoughts up to this id are indexed
+	forgotten INTEGER NOT NULL,-- deletions up to this number are carried out
+	docs INTEGER NOT NULL,     -- thoughts in the index
+	tokens INTEGER NOT NULL    -- words in them
+);
+CREATE TABLE docs(id INTEGER PRIMARY KEY, tokens INTEGER NOT NULL);
+CREATE VIRTUAL TABLE words USING fts5(text, note, scope, content='', contentless_delete=1, tokenize='ascii');
+`
+
+// indexPath returns where the index of the store at path is.
+func indexPath(path string) string { return strings.TrimSuffix(path, ".db") + "-index.db" }
+
+// An indexFile is an index that is open.
+type indexFile struct {
+	path    string
+	info    os.FileInfo // tells it from a later file of the same name
+	readers *sql.DB
+	writer  *sql.DB // used by the holder of the lock only
+	users   sync.WaitGroup
+	damaged atomic.Bool // a search could not read it
+}
+
+// A purpose says what an index is opened for.
+type purpose int
+
+const (
+	forReading purpose = iota // it must exist
+	forWriting                // it is made if it is missing; the caller holds the lock
+)
+
+var (
+	errNoIndex  = errors.New("there is no index")
+	errDamaged  = errors.New("the index does not fit the store")
+	errNewIndex = errors.New("the index was written by a newer version of the program")
+	errForeign  = errors.New("the file at the place of the index belongs to another program")
+)
+
+// acquire returns the open index, which the caller releases.
+func (x *index) acquire(ctx context.Context, why purpose) (*indexFile, error) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.closed {
+		return nil, errNoIndex
+	}
+	if x.file != nil && !x.file.inPlace() { // deleted, perhaps made anew, by somebody else
+		old := x.file
+		x.file = nil
+		x.ended.Go(func() { old.close() }) //nolint:errcheck // nothing of it is needed
+	}
+	if x.file == nil {
+		f, err := x.open(ctx, why)
+		if err != nil {
+			return nil, err
+		}
+		x.file = f
+	}
+	x.file.users.Add(1)
+	return x.file, nil
+}
+
+func (f *indexFile) release() { f.users.Done() }
+
+// inPlace reports whether f is still the file of its name.
+func (f *indexFile) inPlace() bool {
+	info, err := os.Stat(f.path)
+	return err == nil && os.SameFile(info, f.info)
+}
+
+// close waits for the users of f.
+func (f *indexFile) close() error {
+	f.users.Wait()
+	return errors.Join(f.readers.Close(), f.writer.Close())
+}
+
+func (x *index) open(ctx context.Context, why purpose) (_ *indexFile, err error) {
+	if why == forWriting {
+		if _, err := os.Stat(x.path); errors.Is(err, os.ErrNotExist) {
+			if err := x.remove(); err != nil { // the log of an earlier file would be taken for its own
+				return nil, err
+			}
+			if err := create(x.path); err != nil {
+				return nil, err
+			}
+		}
+	}
+	info, err := os.Stat(x.path)
+	if err != nil {
+		return nil, errNoIndex
+	}
+	f := &indexFile{path: x.path, info: info}
+	if f.writer, err = x.connect(); err != nil {
+		return nil, err
+	}
+	f.writer.SetMaxOpenConns(1)
+	if f.readers, err = x.connect("query_only(1)"); err != nil {
+		return nil, errors.Join(err, f.writer.Close())
+	}
+	f.readers.SetMaxOpenConns(4)
+	f.readers.SetMaxIdleConns(4)
+	f.readers.SetConnMaxIdleTime(5 * time.Minute)
+	if why == forWriting {
+		err = f.prepare(ctx, x.identity, x.store.journal)
+	}
+	if err == nil {
+		err = f.check(ctx, x.identity)
+	}
+	if err != nil {
+		return nil, errors.Join(err, f.close())
+	}
+	return f, nil
+}
+
+// connect returns connections to the file, of the same kind as the store's.
+func (x *index) connect(pragmas ...string) (*sql.DB, error) {
+	like := Store{path: x.path, readOnly: x.store.readOnly, patience: 5 * time.Second}
+	if info, err := os.Stat(x.path + "-wal"); like.readOnly && (err != nil || info.Size() == 0) && !writableDir(filepath.Dir(x.path)) {
+		like.journal = immutable
+	}
+	return sql.Open("sqlite", like.dsn(append(pragmas, "synchronous(normal)", "journal_size_limit(67108864)")...))
+}
+
+// prepare makes the schema in an empty file.
+func (f *indexFile) prepare(ctx context.Context, identity, journal string) error {
+	if version, err := indexFormat(ctx, f.writer); err != nil || version != 0 {
+		return err
+	}
+	if _, err := f.writer.ExecContext(ctx, "PRAGMA journal_mode="+journal); err != nil {
+		return err
+	}
+	return inTx(ctx, f.writer, func(tx *sql.Tx) error {
+		if _, err := tx.ExecContext(ctx, indexSchema); err != nil {
+			return err
+		}
+		if _, err := tx.ExecContext(ctx, "INSERT INTO state VALUES (1, ?, 0, 0, 0, 0)", identity); err != nil {
+			return err
+		}
+		_, err := tx.ExecContext(ctx, fmt.Sprintf("PRAGMA user_version=%d; PRAGMA application_id=%d", indexVersion, indexApplicationID))
+		return err
+	})
+}
+
+// check returns an error unless f is an index of the store, as we make them.
+func (f *indexFile) check(ctx context.Context, identity string) error {
+	version, err := indexFormat(ctx, f.readers)
+	switch {
+	case err != nil:
+		return err
+	case version > indexVersion:
+		return errNewIndex
+	case version < indexVersion:
+		return errDamaged
+	}
+	st, err := f.state(ctx, f.readers)
+	if err == nil && st.store != identity {
+		err = errDamaged
+	}
+	return err
+}
+
+// indexFormat returns the version of an index, 0 for an empty file.
+func indexFormat(ctx context.Context, db queryer) (int, error) {
+	var version, application, objects int
+	err := db.QueryRowContext(ctx, `
+		SELECT user_version, application_id, (SELECT count(*) FROM sqlite_schema)
+		FROM pragma_user_version, pragma_application_id`,
+	).Scan(&version, &application, &objects)
+	if err == nil && application != indexApplicationID && (application != 0 || version != 0 || objects != 0) {
+		err = errForeign
+	}
+	return version, err
+}
+
+// An indexState is how far an index is.
+type indexState struct {
+	store                         string
+	mark, forgotten, docs, tokens int64
+}
+
+type queryer interface {
+	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
+}
+
+func (f *indexFile) state(ctx context.Context, from queryer) (st indexState, err error) {
+	err = from.QueryRowContext(ctx, "SELECT store, mark, forgotten, docs, tokens FROM state").
+		Scan(&st.store, &st.mark, &st.forgotten, &st.docs, &st.tokens)
+	return st, err
+}
+
+// isDamage reports whether err means that the index must be made anew.
+func isDamage(err error) bool {
+	if errors.Is(err, errDamaged) || errors.Is(err, sql.ErrNoRows) {
+		return true
+	}
+	e, ok := errors.AsType[*sqlite.Error](err)
+	if !ok {
+		return false
+	}
+	switch e.Code() & 0xff {
+	case sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_FORMAT,
+		sqlite3.SQLITE_ERROR: // the statements are ours: what they name is missing
+		return true
+	}
+	return e.Code() == sqlite3.SQLITE_IOERR_SHORT_READ
+}
+
+func inTx(ctx context.Context, db *sql.DB, f func(*sql.Tx) error) error {
+	tx, err := db.BeginTx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	defer tx.Rollback() //nolint:errcheck // does nothing after a commit
+	if err := f(tx); err != nil {
+		return err
+	}
+	return tx.Commit()
+}

@@ -1,0 +1,403 @@
+package sqlite
+
+import (
+	"cmp"
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"math"
+	"slices"
+
+	"github.com/sequent-dev/sequent"
+	"github.com/sequent-dev/sequent/internal/words"
+)
+
+// Bounds of a search.
+const (
+	defaultHits = 20
+	maxHits     = 1000
+
+	// block is how many thoughts are ranked against each other. If more match,
+	// the newest so many are ranked first, then the next, and so on: reading
+	// and ranking a thought costs about 10 µs, however common the words are.
+	block = 2000
+
+	// sample is how many thoughts with a word are counted, newest first, to
+	// tell how common the word is; beyond that it is estimated.
+	sample = 20_000
+)
+
+// What a search reads of the store. The condition is true for the thoughts
+// that the query is about.
+const (
+	inQuery = `(:all OR s.owner = :owner) AND (:session = '' OR s.id = :session)
+		AND (:now = 0 OR s.expires IS NULL OR s.expires > :now)`
+	selectTail = `
+		SELECT t.id, t.text, t.note, ` + inQuery + `
+		FROM thoughts t CROSS JOIN tool_sessions s ON s.key = t.session
+		WHERE t.id >= :low AND t.id <= :high ORDER BY t.id DESC`
+	selectAmong = `
+		SELECT t.id, t.text, t.note
+		FROM json_each(:ids) j CROSS JOIN thoughts t ON t.id = j.value CROSS JOIN tool_sessions s ON s.key = t.session
+		WHERE ` + inQuery
+	selectScope = `
+		SELECT s.key FROM tool_sessions s WHERE ` + inQuery + ` AND s.id = :session LIMIT 2`
+	selectHit = `
+		SELECT t.session, t.seq, s.owner, s.id, s.title
+		FROM thoughts t CROSS JOIN tool_sessions s ON s.key = t.session WHERE t.id = ?`
+	selectNewest = `SELECT ifnull(max(id), 0) FROM thoughts`
+)
+
+// Search implements [sequent.Store]. What the index does not hold yet is read
+// from the store; without an index, everything is.
+func (s *Store) Search(ctx context.Context, q sequent.SearchQuery) (sequent.Hits, error) {
+	asked, err := words.Parse(q.Text)
+	if err != nil {
+		return sequent.Hits{}, badSearch("query", err)
+	}
+	owner := "one:" + q.Owner
+	if q.AllOwners {
+		owner = "all"
+	}
+	sr := search{store: s, query: q, asked: asked, digest: words.Digest(asked, owner, string(q.Session))}
+	if q.Cursor != "" {
+		c, err := words.ParseCursor(q.Cursor, asked, sr.digest)
+		if err != nil {
+			return sequent.Hits{}, badSearch("cursor", err)
+		}
+		sr.from = &c
+	}
+	hits, err := s.indexedSearch(ctx, sr)
+	if errors.As(err, new(indexError)) {
+		hits, err = sr.run(ctx, nil)
+	}
+	if err != nil && ctx.Err() != nil { // SQLite only says that it was interrupted
+		err = ctx.Err()
+	}
+	return hits, s.wrap(err)
+}
+
+// indexedSearch searches with the index; an indexError says that this was not
+// possible.
+func (s *Store) indexedSearch(ctx context.Context, sr search) (sequent.Hits, error) {
+	if s.index == nil {
+		return sequent.Hits{}, indexError{errNoIndex}
+	}
+	file, err := s.index.acquire(ctx, forReading)
+	if err != nil {
+		s.index.poke() // it may be for the indexer to repair
+		return sequent.Hits{}, indexError{err}
+	}
+	defer file.release()
+	hits, err := sr.run(ctx, file)
+	if e, ok := errors.AsType[indexError](err); ok && ctx.Err() == nil {
+		if isDamage(e) {
+			file.damaged.Store(true)
+		}
+		s.index.poke()
+	}
+	return hits, err
+}
+
+func badSearch(field string, err error) error {
+	e := &sequent.Error{Code: sequent.CodeInvalidQuery, Field: field, Msg: "the search cannot be understood", Err: err}
+	if w, ok := errors.AsType[*words.Error](err); ok {
+		e.Msg, e.Fix, e.Err = w.Msg, w.Fix, nil
+	}
+	return e
+}
+
+// An indexError is a failure of the index, not of the store.
+type indexError struct{ error }
+
+func (e indexError) Unwrap() error { return e.error }
+
+// A search is one page of a result in the making.
+type search struct {
+	store  *Store
+	query  sequent.SearchQuery
+	asked  words.Query
+	digest uint64
+	from   *words.Cursor // nil on the first page
+
+	matcher *words.Matcher
+	main    *sql.Tx // the store as it is now
+	words   *sql.Tx // the index as it was a moment before; nil if there is none
+	mark    int64   // thoughts up to this id are in the index
+	docs    int64   // thoughts in the index
+	scope   string  // narrows what is looked up in the index
+	corpus  words.Corpus
+}
+
+// A candidate is a thought that matches.
+type candidate struct {
+	id     int64
+	counts []int // of each wanted term
+	length int   // in tokens
+	score  float64
+}
+
+// compare puts the better of two candidates first; of equals, the newer.
+func (c *candidate) compare(o *candidate) int {
+	return cmp.Or(cmp.Compare(o.score, c.score), cmp.Compare(o.id, c.id))
+}
+
+// run makes the page with the help of file, which may be nil. The index is
+// looked at first: what is missing there is then in the store's snapshot.
+func (sr search) run(ctx context.Context, file *indexFile) (sequent.Hits, error) {
+	sr.matcher = words.NewMatcher(sr.asked)
+	sr.corpus = words.NewCorpus(sr.asked)
+	if file != nil {
+		tx, err := file.readers.BeginTx(ctx, nil)
+		if err != nil {
+			return sequent.Hits{}, indexError{err}
+		}
+		defer tx.Rollback() //nolint:errcheck // it only reads
+		st, err := file.state(ctx, tx)
+		if err != nil {
+			return sequent.Hits{}, indexError{err}
+		}
+		sr.words, sr.mark, sr.docs = tx, st.mark, st.docs
+		sr.corpus.Docs, sr.corpus.Tokens = st.docs, st.tokens
+	}
+	tx, err := sr.store.readers.BeginTx(ctx, nil)
+	if err != nil {
+		return sequent.Hits{}, err
+	}
+	defer tx.Rollback() //nolint:errcheck // it only reads
+	sr.main = tx
+	if none, err := sr.setScope(ctx); err != nil || none {
+		return sequent.Hits{}, err
+	}
+	return sr.page(ctx)
+}
+
+// setScope narrows the search to the tokens of the query's session or owner,
+// and reports whether there is no such session.
+func (sr *search) setScope(ctx context.Context) (none bool, err error) {
+	switch {
+	case sr.query.Session != "":
+		ids, err := collectIDs(sr.main.QueryContext(ctx, selectScope, sr.args()...))
+		if len(ids) == 1 {
+			sr.scope = " AND scope : " + sessionToken(ids[0])
+		}
+		return len(ids) == 0, err
+	case !sr.query.AllOwners && sr.query.Owner != "":
+		sr.scope = " AND scope : " + ownerToken(sr.query.Owner)
+	}
+	return false, nil
+}
+
+func (sr *search) args(more ...any) []any {
+	var now int64
+	if !sr.query.Now.IsZero() {
+		now = pack(sr.query.Now)
+	}
+	return append([]any{
+		sql.Named("all", sr.query.AllOwners), sql.Named("owner", sr.query.Owner),
+		sql.Named("session", string(sr.query.Session)), sql.Named("now", now),
+	}, more...)
+}
+
+// page ranks block after block until the page is full.
+func (sr *search) page(ctx context.Context) (sequent.Hits, error) {
+	at := words.Cursor{Query: sr.digest, Score: math.MaxFloat64, ID: math.MaxInt64}
+	first := sr.from == nil
+	if first {
+		if err := sr.survey(ctx); err != nil {
+			return sequent.Hits{}, err
+		}
+		if err := sr.main.QueryRowContext(ctx, selectNewest).Scan(&at.Bound); err != nil {
+			return sequent.Hits{}, err
+		}
+		at.Bound = max(at.Bound, sr.mark)
+	} else {
+		at = *sr.from
+		sr.corpus = at.Corpus
+	}
+	limit := min(cmp.Or(max(sr.query.Limit, 0), defaultHits), maxHits)
+	var hits []candidate
+	for at.Bound > 0 {
+		found, err := sr.block(ctx, &at, first)
+		if err != nil {
+			return sequent.Hits{}, err
+		}
+		first = false
+		for i := range found {
+			found[i].score = sr.corpus.Score(found[i].counts, found[i].length)
+		}
+		after := candidate{id: at.ID, score: at.Score}
+		found = slices.DeleteFunc(found, func(c candidate) bool { return after.compare(&c) >= 0 })
+		slices.SortFunc(found, func(a, b candidate) int { return a.compare(&b) })
+		if room := limit - len(hits); len(found) > room {
+			hits = append(hits, found[:room]...)
+			last := hits[limit-1]
+			at.Score, at.ID = last.score, last.id
+			break
+		}
+		hits = append(hits, found...)
+		at.Bound, at.Low, at.Score, at.ID = at.Low-1, 0, math.MaxFloat64, math.MaxInt64
+		if len(hits) == limit {
+			break
+		}
+	}
+	out, err := sr.load(ctx, hits)
+	if err == nil && at.Bound > 0 {
+		at.Corpus = sr.corpus
+		out.Next = at.String()
+	}
+	return out, err
+}
+
+// survey tells the corpus how common the wanted words are in the index.
+func (sr *search) survey(ctx context.Context) error {
+	if sr.words == nil {
+		return nil
+	}
+	const count = `SELECT count(*), ifnull(min(rowid), 0) FROM
+		(SELECT rowid FROM words WHERE words MATCH ? ORDER BY rowid DESC LIMIT ?)`
+	for i, t := range sr.asked.Wanted() {
+		var n, oldest int64
+		if err := sr.words.QueryRowContext(ctx, count, t.FTS5(columns), sample).Scan(&n, &oldest); err != nil {
+			return indexError{err}
+		}
+		if n == sample { // the newest say how common it is among all
+			n = max(n, int64(float64(n)*float64(sr.mark)/float64(sr.mark-oldest+1)))
+		}
+		sr.corpus.Hits[i] = min(n, sr.docs)
+	}
+	return nil
+}
+
+// columns are those of the index that hold what people wrote.
+const columns = "text note"
+
+// block returns the matching thoughts of the block that at is in: the newest
+// up to at.Bound. It sets at.Low to the oldest that belongs to it, or finds it
+// set and keeps to it. On the first page it completes the corpus by what the
+// index does not hold.
+func (sr *search) block(ctx context.Context, at *words.Cursor, first bool) ([]candidate, error) {
+	most := block + 1 // one more, to learn whether there are more
+	low := max(at.Low, 1)
+	if at.Low > 0 {
+		most = math.MaxInt
+	}
+	var found []candidate
+	if at.Bound > sr.mark {
+		var err error
+		if found, err = sr.tail(ctx, max(low, sr.mark+1), at.Bound, most, first); err != nil {
+			return nil, err
+		}
+	}
+	for high := min(at.Bound, sr.mark); len(found) < most && high >= low; {
+		ids, err := sr.lookUp(ctx, low, high, min(most-len(found), block+1))
+		if err != nil {
+			return nil, err
+		}
+		if len(ids) == 0 {
+			break
+		}
+		some, err := sr.among(ctx, ids)
+		if err != nil {
+			return nil, err
+		}
+		found = append(found, some...)
+		high = ids[len(ids)-1] - 1
+	}
+	at.Low = low
+	if len(found) > block && most == block+1 {
+		found = found[:block]
+		at.Low = found[block-1].id
+	}
+	return found, nil
+}
+
+// tail returns the newest matching thoughts between low and high, newest first,
+// by reading all of them; beyond most only for the corpus, if it takes part.
+func (sr *search) tail(ctx context.Context, low, high int64, most int, census bool) ([]candidate, error) {
+	rows, err := sr.main.QueryContext(ctx, selectTail, sr.args(sql.Named("low", low), sql.Named("high", high))...)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var found []candidate
+	for rows.Next() {
+		var id int64
+		var text, note string
+		var wanted bool
+		if err := rows.Scan(&id, &text, &note, &wanted); err != nil {
+			return nil, err
+		}
+		counts, length, ok := sr.matcher.Match(text, note)
+		if census {
+			sr.corpus.Add(counts, length)
+		}
+		if ok && wanted && len(found) < most {
+			found = append(found, candidate{id: id, counts: slices.Clone(counts), length: length})
+		} else if len(found) == most && !census {
+			break
+		}
+	}
+	return found, rows.Err()
+}
+
+// lookUp returns at most n thoughts between low and high that match according
+// to the index, newest first.
+func (sr *search) lookUp(ctx context.Context, low, high int64, n int) ([]int64, error) {
+	ids, err := collectIDs(sr.words.QueryContext(ctx,
+		"SELECT rowid FROM words WHERE words MATCH ? AND rowid BETWEEN ? AND ? ORDER BY rowid DESC LIMIT ?",
+		sr.asked.FTS5(columns)+sr.scope, low, high, n))
+	if err != nil {
+		return nil, indexError{err}
+	}
+	return ids, nil
+}
+
+// among returns those of the thoughts that match, in the same order. It looks
+// at the thoughts themselves: the index may hold what is deleted or expired.
+func (sr *search) among(ctx context.Context, ids []int64) ([]candidate, error) {
+	list, err := json.Marshal(ids)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := sr.main.QueryContext(ctx, selectAmong, sr.args(sql.Named("ids", string(list)))...)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var found []candidate
+	for rows.Next() {
+		var id int64
+		var text, note string
+		if err := rows.Scan(&id, &text, &note); err != nil {
+			return nil, err
+		}
+		if counts, length, ok := sr.matcher.Match(text, note); ok {
+			found = append(found, candidate{id: id, counts: slices.Clone(counts), length: length})
+		}
+	}
+	return found, rows.Err()
+}
+
+// load returns the candidates as hits.
+func (sr *search) load(ctx context.Context, found []candidate) (sequent.Hits, error) {
+	var out sequent.Hits
+	thoughts := sr.main.StmtContext(ctx, sr.store.loading.thoughts)
+	defer thoughts.Close()
+	for _, c := range found {
+		hit := sequent.Hit{Score: c.score}
+		var key int64
+		var seq int
+		if err := sr.main.QueryRowContext(ctx, selectHit, c.id).Scan(&key, &seq, &hit.Key.Owner, &hit.Key.ID, &hit.Title); err != nil {
+			return sequent.Hits{}, err
+		}
+		one, err := readThoughts(ctx, thoughts, key, &sequent.Header{Len: seq}, sequent.Position{Len: seq - 1})
+		if err != nil {
+			return sequent.Hits{}, err
+		}
+		hit.Thought = one[0]
+		out.Hits = append(out.Hits, hit)
+	}
+	return out, nil
+}

@@ -1,0 +1,254 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"hash/fnv"
+	"strings"
+
+	"github.com/sequent-dev/sequent/internal/words"
+)
+
+// What the index reads of the store.
+const (
+	selectEnds = `
+		SELECT ifnull((SELECT seq FROM sqlite_sequence WHERE name = 'thoughts'), 0),
+			ifnull((SELECT max(id) FROM thoughts), 0),
+			ifnull((SELECT min(id) FROM forgotten), 0),
+			ifnull((SELECT max(id) FROM forgotten), 0)`
+	selectForgotten = `
+		SELECT id, session FROM forgotten WHERE id > ? ORDER BY id LIMIT 100`
+	selectUnindexed = `
+		SELECT t.id, t.session, s.owner, t.text, t.note
+		FROM thoughts t CROSS JOIN tool_sessions s ON s.key = t.session
+		WHERE t.id > ? ORDER BY t.id LIMIT ?`
+)
+
+// ends are the borders of what the store holds.
+type ends struct {
+	ever, last                      int64 // newest thought that ever was, and that is
+	firstForgotten, latestForgotten int64 // deletions that are still on record
+}
+
+func (x *index) ends(ctx context.Context) (e ends, err error) {
+	err = x.store.readers.QueryRowContext(ctx, selectEnds).
+		Scan(&e.ever, &e.last, &e.firstForgotten, &e.latestForgotten)
+	return e, err
+}
+
+// upToDate reports whether the index lacks nothing, as far as can be seen
+// without the lock.
+func (x *index) upToDate(ctx context.Context) bool {
+	f, err := x.acquire(ctx, forReading)
+	if err != nil {
+		return false
+	}
+	defer f.release()
+	st, err := f.state(ctx, f.readers)
+	if err != nil {
+		return false
+	}
+	e, err := x.ends(ctx)
+	return err == nil && !f.damaged.Load() && e.fits(st) && e.last <= st.mark && e.latestForgotten == st.forgotten
+}
+
+// fits reports whether an index at st can be one of the store. It cannot when
+// the store was put back to an earlier state, or when deletions are no longer
+// on record that the index has not carried out.
+func (e ends) fits(st indexState) bool {
+	return st.mark <= e.ever && st.forgotten <= e.latestForgotten &&
+		(e.firstForgotten <= st.forgotten+1 || st.mark == 0)
+}
+
+// write indexes what is missing and drops what is gone. The caller holds the
+// lock.
+func (x *index) write(ctx context.Context) error {
+	f, err := x.acquire(ctx, forWriting)
+	if err != nil {
+		return err
+	}
+	defer f.release()
+	if f.damaged.Load() {
+		return errDamaged
+	}
+	for f.inPlace() {
+		st, err := f.state(ctx, f.writer)
+		if err != nil {
+			return err
+		}
+		e, err := x.ends(ctx)
+		if err != nil {
+			return err
+		}
+		if !e.fits(st) {
+			return errDamaged
+		}
+		switch {
+		case st.mark == 0 && st.forgotten < e.latestForgotten: // nothing to delete from
+			err = f.setForgotten(ctx, e.latestForgotten)
+		case st.forgotten < e.latestForgotten:
+			err = x.forget(ctx, f, st.forgotten)
+		case st.mark < e.last:
+			err = x.add(ctx, f, st.mark, e.last)
+		default:
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+	}
+	x.poke() // the file was deleted meanwhile
+	return nil
+}
+
+// A document is what is indexed of a thought.
+type document struct {
+	id, session       int64
+	owner, text, note string
+}
+
+// add indexes the next batch of thoughts after mark, of which last is the last.
+func (x *index) add(ctx context.Context, f *indexFile, mark, last int64) error {
+	batch, err := x.unindexed(ctx, mark)
+	if err != nil {
+		return err
+	}
+	if len(batch) > 0 { // else all of them were deleted just now
+		last = batch[len(batch)-1].id
+	}
+	return inTx(ctx, f.writer, func(tx *sql.Tx) error {
+		fts, err := tx.PrepareContext(ctx, "INSERT INTO words(rowid, text, note, scope) VALUES (?, ?, ?, ?)")
+		if err != nil {
+			return err
+		}
+		defer fts.Close()
+		docs, err := tx.PrepareContext(ctx, "INSERT INTO docs VALUES (?, ?)")
+		if err != nil {
+			return err
+		}
+		defer docs.Close()
+		var text, note []byte
+		total := 0
+		for _, d := range batch {
+			var n, m int
+			text, n = words.AppendTokens(text[:0], d.text)
+			note, m = words.AppendTokens(note[:0], d.note)
+			scope := sessionToken(d.session) + " " + ownerToken(d.owner)
+			if _, err := fts.ExecContext(ctx, d.id, string(text), string(note), scope); err != nil {
+				return err
+			}
+			if _, err := docs.ExecContext(ctx, d.id, n+m); err != nil {
+				return err
+			}
+			total += n + m
+		}
+		_, err = tx.ExecContext(ctx, "UPDATE state SET mark = ?, docs = docs + ?, tokens = tokens + ?",
+			last, len(batch), total)
+		return err
+	})
+}
+
+func (x *index) unindexed(ctx context.Context, mark int64) ([]document, error) {
+	rows, err := x.store.readers.QueryContext(ctx, selectUnindexed, mark, batchSize)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var batch []document
+	for size := 0; size < batchBytes && rows.Next(); {
+		var d document
+		if err := rows.Scan(&d.id, &d.session, &d.owner, &d.text, &d.note); err != nil {
+			return nil, err
+		}
+		size += len(d.text) + len(d.note)
+		batch = append(batch, d)
+	}
+	return batch, rows.Err()
+}
+
+// forget carries out the next deletions after the number done. A session that
+// is too big for one transaction takes several.
+func (x *index) forget(ctx context.Context, f *indexFile, done int64) error {
+	type deletion struct{ id, session int64 }
+	var all []deletion
+	rows, err := x.store.readers.QueryContext(ctx, selectForgotten, done)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var d deletion
+		if err := rows.Scan(&d.id, &d.session); err != nil {
+			return err
+		}
+		all = append(all, d)
+	}
+	if err := rows.Err(); err != nil {
+		return err
+	}
+	return inTx(ctx, f.writer, func(tx *sql.Tx) error {
+		room := batchSize
+		for _, d := range all {
+			ids, err := collectIDs(tx.QueryContext(ctx,
+				"SELECT rowid FROM words WHERE words MATCH ? LIMIT ?", "scope : "+sessionToken(d.session), room+1))
+			if err != nil {
+				return err
+			}
+			for _, id := range ids[:min(len(ids), room)] {
+				if err := forgetThought(ctx, tx, id); err != nil {
+					return err
+				}
+			}
+			if room -= len(ids); room < 0 {
+				break
+			}
+			done = d.id
+		}
+		_, err := tx.ExecContext(ctx, "UPDATE state SET forgotten = ?", done)
+		return err
+	})
+}
+
+func forgetThought(ctx context.Context, tx *sql.Tx, id int64) error {
+	for _, stmt := range []string{
+		"UPDATE state SET docs = docs - 1, tokens = tokens - ifnull((SELECT tokens FROM docs WHERE id = ?), 0)",
+		"DELETE FROM docs WHERE id = ?",
+		"DELETE FROM words WHERE rowid = ?",
+	} {
+		if _, err := tx.ExecContext(ctx, stmt, id); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (f *indexFile) setForgotten(ctx context.Context, n int64) error {
+	_, err := f.writer.ExecContext(ctx, "UPDATE state SET forgotten = ?", n)
+	return err
+}
+
+func collectIDs(rows *sql.Rows, err error) ([]int64, error) {
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var ids []int64
+	for rows.Next() {
+		var id int64
+		if err := rows.Scan(&id); err != nil {
+			return nil, err
+		}
+		ids = append(ids, id)
+	}
+	return ids, rows.Err()
+}
+
+// sessionToken and ownerToken are the words of a thought's scope.
+func sessionToken(session int64) string { return fmt.Sprintf("s%d", session) }
+
+func ownerToken(owner string) string {
+	h := fnv.New64a()
+	h.Write([]byte(owner))
+	return strings.ToLower(fmt.Sprintf("o%016x", h.Sum64()))
+}
