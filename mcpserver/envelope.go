@@ -25,6 +25,7 @@ type envelope struct {
 	id     json.RawMessage // a string or a number; nil if there is none to reply with
 	method string
 	params json.RawMessage // nil if absent
+	modern bool            // a request that says it is of 2026-07-28 or later
 	fault  *jsonrpc.Error  // why it was refused
 }
 
@@ -101,13 +102,14 @@ func parse(line []byte) envelope {
 		e.fault = errMethodKind
 	default:
 		e.kind = request
+		e.modern = saysModern(params)
 	}
 	return e
 }
 
-// modern reports whether the message says that it is of 2026-07-28 or later.
-func (e *envelope) modern() bool {
-	for name, value := range members(e.params) {
+// saysModern reports whether params name a version from 2026-07-28 on.
+func saysModern(params json.RawMessage) bool {
+	for name, value := range members(params) {
 		if name != "_meta" {
 			continue
 		}

@@ -64,13 +64,13 @@ const noteSchema = `{
 }`
 
 func (n *notebook) tools() []tool.Tool {
-	make := func(name string, call func(context.Context, tool.Call) (tool.Reply, error)) tool.Tool {
+	simple := func(name string, call func(context.Context, tool.Call) (tool.Reply, error)) tool.Tool {
 		return tool.Tool{
 			Spec: tool.Spec{Name: name, Description: "Test tool " + name + ".", InputSchema: json.RawMessage(noteSchema)},
 			Call: call,
 		}
 	}
-	note := make("note", func(_ context.Context, c tool.Call) (tool.Reply, error) {
+	note := simple("note", func(_ context.Context, c tool.Call) (tool.Reply, error) {
 		text, count := n.add(c)
 		return tool.JSONReply(struct {
 			Zeta  int    `json:"zeta"` // the order is not the alphabet's
@@ -81,7 +81,7 @@ func (n *notebook) tools() []tool.Tool {
 	note.OutputSchema = json.RawMessage(`{"type":"object","properties":{"zeta":{"type":"integer"},"alpha":{"type":"string"}}}`)
 	return []tool.Tool{
 		note,
-		make("wait", func(ctx context.Context, c tool.Call) (tool.Reply, error) {
+		simple("wait", func(ctx context.Context, c tool.Call) (tool.Reply, error) {
 			text, _ := n.add(c)
 			n.begun <- text
 			select {
@@ -93,28 +93,28 @@ func (n *notebook) tools() []tool.Tool {
 				return tool.Reply{}, ctx.Err()
 			}
 		}),
-		make("args", func(_ context.Context, c tool.Call) (tool.Reply, error) {
+		simple("args", func(_ context.Context, c tool.Call) (tool.Reply, error) {
 			return tool.Reply{Text: string(c.Args)}, nil
 		}),
-		make("refuse", func(context.Context, tool.Call) (tool.Reply, error) {
+		simple("refuse", func(context.Context, tool.Call) (tool.Reply, error) {
 			return tool.Refusal{Code: "NO", Message: "it cannot be", Fix: "do something else"}.Reply(), nil
 		}),
-		make("outside", func(context.Context, tool.Call) (tool.Reply, error) {
+		simple("outside", func(context.Context, tool.Call) (tool.Reply, error) {
 			return tool.Reply{}, fmt.Errorf("wrapped: %w", &tool.ProtocolError{
 				Code: -32602, Message: "Invalid params", Data: json.RawMessage("\"Missing\\nfield <x>\""),
 			})
 		}),
-		make("fault", func(context.Context, tool.Call) (tool.Reply, error) {
+		simple("fault", func(context.Context, tool.Call) (tool.Reply, error) {
 			return tool.Reply{}, errors.New("open /secret/path: no such file")
 		}),
-		make("coded", func(context.Context, tool.Call) (tool.Reply, error) {
+		simple("coded", func(context.Context, tool.Call) (tool.Reply, error) {
 			return tool.Reply{}, &sequent.Error{Code: sequent.CodeBusy, Msg: "secret"}
 		}),
-		make("panic", func(context.Context, tool.Call) (tool.Reply, error) {
+		simple("panic", func(context.Context, tool.Call) (tool.Reply, error) {
 			var s []int
 			return tool.Reply{Text: fmt.Sprint(s[len(s)])}, nil
 		}),
-		make("broken", func(context.Context, tool.Call) (tool.Reply, error) {
+		simple("broken", func(context.Context, tool.Call) (tool.Reply, error) {
 			return tool.Reply{Text: "x", JSON: json.RawMessage(`{"half":`)}, nil
 		}),
 	}

@@ -9,19 +9,17 @@ import (
 
 // The methods and versions that this package treats in a way of its own.
 const (
-	methodInitialize  = "initialize"
-	methodDiscover    = "server/discover"
-	methodPing        = "ping"
-	methodCallTool    = "tools/call"
-	methodReadDoc     = "resources/read"
-	methodListen      = "subscriptions/listen"
-	noteCancelled     = "notifications/cancelled"
-	noteInitialized   = "notifications/initialized"
-	noteSubscribed    = "notifications/subscriptions/acknowledged"
-	firstModern       = "2026-07-28"
-	metaProtocol      = mcp.MetaKeyProtocolVersion
-	metaSubscription  = mcp.MetaKeySubscriptionID
-	notificationsPart = "notifications/"
+	methodInitialize = "initialize"
+	methodDiscover   = "server/discover"
+	methodPing       = "ping"
+	methodCallTool   = "tools/call"
+	noteCancelled    = "notifications/cancelled"
+	noteInitialized  = "notifications/initialized"
+	noteSubscribed   = "notifications/subscriptions/acknowledged"
+	firstModern      = "2026-07-28"
+	metaProtocol     = mcp.MetaKeyProtocolVersion
+	metaSubscription = mcp.MetaKeySubscriptionID
+	notePrefix       = "notifications/"
 )
 
 // receive wraps the SDK's handling of every request, on all transports: what
@@ -35,7 +33,7 @@ func (s *Server) receive(next mcp.MethodHandler) mcp.MethodHandler {
 			}
 		}()
 		res, err = next(ctx, method, req)
-		if strings.HasPrefix(method, notificationsPart) {
+		if strings.HasPrefix(method, notePrefix) {
 			return nil, err // of which nobody is told
 		}
 		if err != nil {

@@ -2,13 +2,12 @@ package mcpserver
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"log/slog"
 	"slices"
 	"strings"
 	"time"
-
-	"context"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 

@@ -173,7 +173,7 @@ func (c *stdio) answer(it *item) []byte {
 			c.legacy.tell(&it.envelope)
 		}
 		return nil // the others mean nothing to this server
-	case it.envelope.modern():
+	case it.modern:
 	case it.method == methodDiscover: // the SDK tells such a client which era it is in
 	case it.method == methodInitialize && c.initialized:
 		return errorLine(it.id, errInitialized)
@@ -187,8 +187,8 @@ func (c *stdio) answer(it *item) []byte {
 
 // ask has the SDK answer a request. It passes to begin what stops that.
 func (c *stdio) ask(it *item, begin func(cancel func())) []byte {
-	b, modern := c.legacy, it.envelope.modern()
-	if modern {
+	b := c.legacy
+	if it.modern {
 		b = c.modern
 	}
 	n, reply := b.call(&it.envelope)
@@ -200,7 +200,7 @@ func (c *stdio) ask(it *item, begin func(cancel func())) []byte {
 	if r.Error != nil {
 		return errorLine(it.id, c.server.wireError(it.method, r.Error))
 	}
-	if it.method == methodInitialize && !modern {
+	if it.method == methodInitialize && !it.modern {
 		c.initialized = true
 	}
 	return resultLine(it.id, r.Result)
@@ -245,7 +245,7 @@ func (s *Server) wireError(method string, err error) *jsonrpc.Error {
 	case jsonrpc.CodeInvalidParams:
 		msg = fmt.Sprintf("invalid params: they are not what %s takes", method)
 	case jsonrpc.CodeInvalidRequest:
-		if strings.HasPrefix(method, notificationsPart) {
+		if strings.HasPrefix(method, notePrefix) {
 			msg = fmt.Sprintf("invalid request: %s is a notification and has no id", method)
 			break
 		}

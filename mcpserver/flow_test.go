@@ -1,0 +1,274 @@
+package mcpserver
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// A writeCounter counts writes.
+type writeCounter struct {
+	bytes.Buffer
+	writes int
+}
+
+func (w *writeCounter) Write(p []byte) (int, error) {
+	w.writes++
+	return w.Buffer.Write(p)
+}
+
+func TestRepliesAreWrittenTogether(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s, _, _ := testServer(t)
+		var in strings.Builder
+		in.WriteString(hello + "\n")
+		for i := range 300 {
+			fmt.Fprintln(&in, call(i+1, "note", "x"))
+		}
+		var out writeCounter
+		if err := s.ServeStdio(t.Context(), strings.NewReader(in.String()), &out); err != nil {
+			t.Fatal(err)
+		}
+		// Time stands still here, so that nothing but their size parts them: 300
+		// replies are about 40 KiB. The first calls may be done before the reader
+		// has put the next ones in the queue.
+		if lines := strings.Count(out.String(), "\n"); lines != 301 || out.writes > 30 {
+			t.Errorf("got %d replies in %d writes, want 301 in a few", lines, out.writes)
+		}
+	})
+}
+
+func TestAReplyDoesNotWaitForTheNextCall(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s, n, _ := testServer(t)
+		p := dial(t, s)
+		p.open()
+		p.send(call(1, "args", "a"), call(2, "wait", "b"), call(3, "args", "c"))
+		<-n.begun
+		start := time.Now()
+		p.line()
+		if got := time.Since(start); got > gather {
+			t.Errorf("the first reply came %v after the second call began, want at most %v", got, gather)
+		}
+		n.release <- struct{}{}
+		p.line()
+		p.line()
+		_ = p.in.Close()
+		if err := <-p.done; err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// TestEndOfInput and those that follow run in a bubble, which fails if anything
+// they start is left behind.
+func TestEndOfInput(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s, n, _ := testServer(t)
+		p := dial(t, s)
+		p.open()
+		p.send(call(1, "wait", "a"), call(2, "note", "b"))
+		_ = p.in.Close()
+		<-n.begun
+		synctest.Wait()
+		select {
+		case err := <-p.done:
+			t.Fatalf("ServeStdio = %v while a call runs", err)
+		default:
+		}
+		n.release <- struct{}{}
+		p.want(said(1, "done a"))
+		p.line()
+		if err := <-p.done; err != nil {
+			t.Errorf("ServeStdio = %v, want nil", err)
+		}
+	})
+}
+
+func TestShutdownFinishesWhatWasAccepted(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s, n, _ := testServer(t)
+		p := dial(t, s)
+		p.open()
+		p.send(call(1, "wait", "a"), call(2, "note", "b"))
+		<-n.begun
+		synctest.Wait() // the second call has been read
+		p.cancel()
+		synctest.Wait()
+		n.release <- struct{}{}
+		p.want(said(1, "done a"))
+		p.line()
+		// The input is open still, and the reader waits in it.
+		if err := <-p.done; err != nil {
+			t.Errorf("ServeStdio = %v, want nil", err)
+		}
+		if got := n.all(); !slices.Equal(got, []string{"a", "b"}) {
+			t.Errorf("recorded %q, want both", got)
+		}
+		_ = p.in.Close()
+	})
+}
+
+func TestShutdownOfAnIdleServer(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s, _, _ := testServer(t)
+		p := dial(t, s)
+		p.open()
+		p.cancel()
+		if err := <-p.done; err != nil {
+			t.Errorf("ServeStdio = %v, want nil", err)
+		}
+		_ = p.in.Close()
+	})
+}
+
+func TestShutdownDoesNotWaitForAClientThatDoesNotRead(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s, _, _ := testServer(t)
+		p := dial(t, s)
+		p.send(hello)
+		synctest.Wait() // the reply is being written, and nobody reads
+		start := time.Now()
+		p.cancel()
+		err := <-p.done
+		if !errors.Is(err, errStalled) || time.Since(start) != patience {
+			t.Errorf("ServeStdio = %v after %v, want %v after %v", err, time.Since(start), errStalled, patience)
+		}
+		_ = p.in.Close()
+		_ = p.out.Close()
+	})
+}
+
+func TestClosedOutput(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s, n, _ := testServer(t)
+		p := dial(t, s)
+		p.open()
+		p.send(call(1, "wait", "a"), call(2, "note", "b"))
+		<-n.begun
+		_ = p.out.Close()
+		p.send(`{"jsonrpc":"2.0","id":3,"method":"ping"}`) // the reply to which finds out
+		if err := <-n.ended; !errors.Is(err, context.Canceled) {
+			t.Errorf("the running call ended with %v, want %v", err, context.Canceled)
+		}
+		if err := <-p.done; !errors.Is(err, io.ErrClosedPipe) {
+			t.Errorf("ServeStdio = %v, want %v", err, io.ErrClosedPipe)
+		}
+		if got := n.all(); !slices.Equal(got, []string{"a"}) {
+			t.Errorf("recorded %q, want nothing after the client has gone", got)
+		}
+		_ = p.in.Close()
+	})
+}
+
+func TestFailingInput(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s, n, _ := testServer(t)
+		broken := errors.New("cable pulled")
+		in := io.MultiReader(strings.NewReader(hello+"\n"+call(1, "note", "a")+"\n"+call(2, "note", "half")), failing{broken})
+		var out bytes.Buffer
+		if err := s.ServeStdio(t.Context(), in, &out); !errors.Is(err, broken) {
+			t.Errorf("ServeStdio = %v, want %v", err, broken)
+		}
+		if got := strings.Count(out.String(), "\n"); got != 2 || !slices.Equal(n.all(), []string{"a"}) {
+			t.Errorf("wrote %s and recorded %q, want what came before answered", out.String(), n.all())
+		}
+	})
+}
+
+type failing struct{ err error }
+
+func (f failing) Read([]byte) (int, error) { return 0, f.err }
+
+// TestSlowConsumer pipelines more than is kept for a client that does not read.
+func TestSlowConsumer(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		const calls = 80
+		s, n, _ := testServer(t)
+		p := dial(t, s)
+		p.send(hello)
+		text := strings.Repeat("y", 60<<10)
+		sent := make(chan struct{})
+		go func() {
+			defer close(sent)
+			for i := range calls {
+				fmt.Fprintln(p.in, call(i+1, "note", text))
+			}
+			_ = p.in.Close()
+		}()
+		synctest.Wait()
+		// Each reply holds the text twice.
+		if got, most := len(n.all()), maxUnwritten/(2*len(text))+20; got == 0 || got > most {
+			t.Errorf("%d calls were answered for a client that does not read, want some and at most %d", got, most)
+		}
+		for i := range calls + 1 {
+			var r struct{ ID int }
+			if err := json.Unmarshal([]byte(p.line()), &r); err != nil || r.ID != i {
+				t.Fatalf("reply %d has id %d (%v)", i, r.ID, err)
+			}
+		}
+		<-sent
+		if err := <-p.done; err != nil {
+			t.Errorf("ServeStdio = %v, want nil", err)
+		}
+	})
+}
+
+// TestReadingAheadIsBounded writes to a server that is busy.
+func TestReadingAheadIsBounded(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s, n, _ := testServer(t)
+		p := dial(t, s)
+		p.open()
+		p.send(call(1, "wait", "a"))
+		<-n.begun
+		sent := 0
+		done := make(chan struct{})
+		go func() {
+			defer close(done)
+			for range maxAhead + 5000 {
+				// What is refused waits its turn like anything else.
+				if _, err := io.WriteString(p.in, "nonsense\n"); err != nil {
+					return
+				}
+				sent++
+			}
+		}()
+		synctest.Wait()
+		if sent < maxAhead || sent >= maxAhead+5000 {
+			t.Errorf("the server took %d messages ahead, want about %d", sent, maxAhead)
+		}
+		p.cancel()
+		n.release <- struct{}{}
+		for i := range 1 + maxAhead {
+			if got := p.line(); i == 0 && got != said(1, "done a") {
+				t.Errorf("server wrote %s, want the first reply first", got)
+			}
+		}
+		if err := <-p.done; err != nil {
+			t.Errorf("ServeStdio = %v, want nil", err)
+		}
+		_ = p.in.Close()
+		_ = p.out.Close()
+		// The reader is in the middle of a line, which the pipe has now cut.
+		<-done
+	})
+}
