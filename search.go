@@ -1,6 +1,10 @@
 package sequent
 
-import "time"
+import (
+	"time"
+
+	"github.com/sequent-dev/sequent/internal/words"
+)
 
 // A SearchQuery asks for thoughts by their words.
 //
@@ -16,6 +20,17 @@ type SearchQuery struct {
 	Limit     int       // at most so many; 0 means 20
 	Cursor    string    // from Hits.Next
 	Now       time.Time // sessions expired by then are left out; set by the engine
+}
+
+// Excerpt returns a piece of at most so many characters out of a text, on one
+// line and around the first of the words that q looks for.
+func (q SearchQuery) Excerpt(text string, characters int) string {
+	asked, err := words.Parse(q.Text)
+	if err != nil {
+		asked = words.Query{} // nothing is found with it; show how the text begins
+	}
+	piece, _ := words.Excerpt(text, asked, characters)
+	return piece
 }
 
 // Hits is a page of search results, best first (BM25).

@@ -1,0 +1,181 @@
+package standard
+
+import (
+	"context"
+	"strings"
+
+	"github.com/sequent-dev/sequent"
+	"github.com/sequent-dev/sequent/tool"
+)
+
+// recallArgs are the arguments of recall_thinking.
+type recallArgs struct {
+	Session string `json:"sessionId,omitzero" alias:"session_id"`
+	Branch  string `json:"branchId,omitzero" alias:"branch_id"`
+	Query   string `json:"query,omitzero"`
+	View    string `json:"view,omitzero"`
+	Limit   int    `json:"limit,omitzero"`
+	Tokens  int    `json:"maxTokens,omitzero" alias:"max_tokens"`
+	Cursor  string `json:"cursor,omitzero"`
+}
+
+const (
+	defaultTokens = 2000
+	defaultListed = 10 // sessions or hits on a page
+	maxListed     = 200
+)
+
+// recall answers recall_thinking. Its answers are text alone: it is a model that
+// reads them, and structured content would send every thought twice.
+func (d *server) recall(ctx context.Context, c tool.Call, in recallArgs) (tool.Reply, error) {
+	if in.Tokens == 0 {
+		in.Tokens = defaultTokens
+	}
+	p := &page{room: in.Tokens * bytesPerToken}
+	if len(c.Unknown) > 0 {
+		p.line("unknown fields ignored: " + strings.Join(c.Unknown, ", "))
+	}
+	engine := d.engine.Owned(c.Caller.Owner)
+	var err error
+	switch {
+	case in.Branch != "" && in.Session == "":
+		err = &refusal{
+			Code: codeInvalidArgument, Field: "branchId",
+			Message: "branchId is given without a sessionId", Fix: "add the sessionId, or leave branchId out",
+		}
+	case in.Branch != "" && in.Query != "":
+		err = &refusal{
+			Code: codeInvalidArgument, Field: "branchId",
+			Message: "a query looks into all branches", Fix: "leave branchId out, or leave query out to read that branch",
+		}
+	case in.Query != "":
+		err = p.search(ctx, engine, in)
+	case in.Session == "":
+		err = p.list(ctx, engine, in)
+	default:
+		err = p.session(ctx, engine, in)
+	}
+	if err != nil {
+		return refuse(err)
+	}
+	return tool.Reply{Text: p.text()}, nil
+}
+
+// bytesPerToken is how [sequent.Tokens] counts.
+const bytesPerToken = 4
+
+// A page is a text of limited size in the making.
+type page struct {
+	b    strings.Builder
+	room int // bytes left
+}
+
+// line adds a line, whether there is room or not.
+func (p *page) line(s string) {
+	p.b.WriteString(s)
+	p.b.WriteByte('\n')
+	p.room -= len(s) + 1
+}
+
+func (p *page) text() string { return strings.TrimSuffix(p.b.String(), "\n") }
+
+// cut returns the beginning of s that has at most n bytes, the mark that it was
+// cut among them.
+func cut(s string, n int) string {
+	const mark = "…"
+	if len(s) <= n {
+		return s
+	}
+	n = max(n-len(mark), 0)
+	for n > 0 && s[n]&0xC0 == 0x80 { // not inside a character
+		n--
+	}
+	return s[:n] + mark
+}
+
+// minute is a time as a model needs it.
+const minute = "2006-01-02T15:04Z"
+
+// list shows the latest sessions.
+func (p *page) list(ctx context.Context, engine *sequent.Engine, in recallArgs) error {
+	render := func(h sequent.Header) string {
+		return string(h.ID) + " " + string(h.State) + ", " + thoughts(h.Len) + ", " + h.Updated.Format(minute) + ": " + h.Title
+	}
+	return fill(p, in, "No sessions yet: sequentialthinking begins one.", func(limit int) ([]string, string, error) {
+		found, err := engine.Sessions(ctx, sequent.Query{Limit: limit, Cursor: in.Cursor})
+		return each(found.Headers, render), found.Next, err
+	})
+}
+
+// search shows thoughts that match a query.
+func (p *page) search(ctx context.Context, engine *sequent.Engine, in recallArgs) error {
+	if in.Session != "" { // an unknown one is not one without hits
+		if _, err := engine.Session(ctx, sequent.ID(in.Session)); err != nil {
+			return err
+		}
+	}
+	q := sequent.SearchQuery{Session: sequent.ID(in.Session), Text: in.Query, Cursor: in.Cursor}
+	render := func(h sequent.Hit) string {
+		const most = 240 // characters
+		line := "#" + number(h.Thought.Number) + tag(h.Thought.Branch) + " " + q.Excerpt(h.Thought.Text, most)
+		if in.Session == "" {
+			line = string(h.Key.ID) + " " + line
+		}
+		return line
+	}
+	return fill(p, in, "Nothing matches.", func(limit int) ([]string, string, error) {
+		q := q
+		q.Limit = limit
+		found, err := engine.Search(ctx, q)
+		return each(found.Hits, render), found.Next, err
+	})
+}
+
+func each[T any](items []T, render func(T) string) []string {
+	lines := make([]string, len(items))
+	for i, item := range items {
+		lines[i] = render(item)
+	}
+	return lines
+}
+
+// fill puts lines on the page as far as there is room, and the cursor of the
+// rest. A cursor belongs to what was asked for, so if there is less room than
+// that, less is asked for.
+func fill(p *page, in recallArgs, none string, fetch func(limit int) (lines []string, next string, err error)) error {
+	limit := defaultListed
+	if in.Limit > 0 {
+		limit = min(in.Limit, maxListed)
+	}
+	for {
+		lines, next, err := fetch(limit)
+		if err != nil {
+			return err
+		}
+		if len(lines) == 0 {
+			p.line(none)
+			return nil
+		}
+		more := ""
+		if next != "" {
+			more = "more: cursor " + quote(next)
+		}
+		room := p.room - len(more) - 1
+		fit := 0
+		for fit < len(lines) && room > len(lines[fit]) {
+			room -= len(lines[fit]) + 1
+			fit++
+		}
+		if fit < len(lines) && limit > 1 {
+			limit = max(min(fit, limit-1), 1)
+			continue
+		}
+		for _, line := range lines {
+			p.line(cut(line, max(p.room-len(more)-2, 40)))
+		}
+		if more != "" {
+			p.line(more)
+		}
+		return nil
+	}
+}

@@ -1,0 +1,112 @@
+package standard
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+	"strings"
+
+	"github.com/sequent-dev/sequent"
+	"github.com/sequent-dev/sequent/dialect"
+	"github.com/sequent-dev/sequent/tool"
+)
+
+const (
+	markdown = "text/markdown"
+	sessions = "sequent://sessions"
+)
+
+func (d *server) resources() []dialect.Resource {
+	return []dialect.Resource{
+		{
+			URI: sessions, Name: "sessions", Title: "Thinking sessions",
+			Description: "The latest sessions, newest first.", MIME: markdown, Read: d.readSessions,
+		},
+		{
+			URI: "sequentialthinking://documentation", Name: "documentation", Title: "Sequential Thinking documentation",
+			Description: "What the tools do, with examples.", MIME: markdown,
+			Read: func(context.Context, tool.Caller) (string, error) { return documentation, nil },
+		},
+	}
+}
+
+func (d *server) templates() []dialect.Template {
+	document := func(suffix, name, title, mime string, render func(*sequent.Session) string) dialect.Template {
+		return dialect.Template{
+			URI: sessions + "/{id}" + suffix, Name: name, Title: title,
+			Description: "One session, by its id, as " + title[strings.LastIndexByte(title, ' ')+1:] + ".",
+			MIME:        mime,
+			Read: func(ctx context.Context, c tool.Caller, id string) (string, error) {
+				s, err := d.engine.Owned(c.Owner).Session(ctx, sequent.ID(id))
+				if err != nil {
+					return "", err
+				}
+				return render(s), nil
+			},
+			Complete: d.completeSession,
+		}
+	}
+	return []dialect.Template{
+		document("", "session", "Session as Markdown", markdown, d.render.Markdown),
+		document("/json", "session-json", "Session as JSON", "application/json", d.render.JSON),
+		document("/mermaid", "session-mermaid", "Session as Mermaid", "text/vnd.mermaid", d.render.Mermaid),
+	}
+}
+
+// readSessions lists sessions with links to their documents.
+func (d *server) readSessions(ctx context.Context, c tool.Caller) (string, error) {
+	found, err := d.engine.Owned(c.Owner).Sessions(ctx, sequent.Query{})
+	if err != nil {
+		return "", err
+	}
+	var b strings.Builder
+	b.WriteString("# Thinking sessions\n")
+	if len(found.Headers) == 0 {
+		b.WriteString("\nNone yet.\n")
+	}
+	for i, h := range found.Headers {
+		if i == 0 {
+			b.WriteByte('\n')
+		}
+		fmt.Fprintf(&b, "- [%s](%s/%s): %s (%s, %s, %s)\n",
+			plain(string(h.ID)), sessions, url.PathEscape(string(h.ID)), plain(h.Title),
+			h.State, thoughts(h.Len), h.Updated.Format(minute))
+	}
+	if found.Next != "" {
+		b.WriteString("\nOlder ones are found with recall_thinking.\n")
+	}
+	return b.String(), nil
+}
+
+// plain keeps a text from being read as Markdown.
+func plain(s string) string {
+	return strings.NewReplacer(
+		`\`, `\\`, "`", "\\`", "*", `\*`, "_", `\_`, "[", `\[`, "]", `\]`, "<", `\<`, "!", `\!`,
+	).Replace(s)
+}
+
+// completeSession returns ids that begin with prefix, of the sessions used last.
+func (d *server) completeSession(ctx context.Context, c tool.Caller, prefix string) ([]string, error) {
+	const most, among = 100, 1000
+	ids := []string{}
+	q := sequent.Query{Limit: 200}
+	for looked := 0; looked < among; {
+		found, err := d.engine.Owned(c.Owner).Sessions(ctx, q)
+		if err != nil {
+			return nil, err
+		}
+		for _, h := range found.Headers {
+			if strings.HasPrefix(string(h.ID), prefix) {
+				ids = append(ids, string(h.ID))
+			}
+			if len(ids) == most {
+				return ids, nil
+			}
+		}
+		looked += len(found.Headers)
+		if q.Cursor = found.Next; q.Cursor == "" {
+			break
+		}
+	}
+	return ids, nil
+}

@@ -1,0 +1,85 @@
+// Package standard is the project's own dialect and its default: the arguments
+// of the reference server and what it lacks. A session has a handle that the
+// model is given and passes on, numbers count by themselves, references are
+// checked, a lost reply can be asked for again, and a second tool gives the
+// thoughts back in as many tokens as the model wants to spend.
+//
+// The contract is in tool.json, tool.md, recall.json and recall.md, which are
+// published as they stand, and in the transcripts in testdata.
+package standard
+
+import (
+	"crypto/rand"
+	_ "embed" // of the contract
+	"io"
+
+	"github.com/sequent-dev/sequent"
+	"github.com/sequent-dev/sequent/dialect"
+	"github.com/sequent-dev/sequent/dialect/internal/implicit"
+	"github.com/sequent-dev/sequent/tool"
+)
+
+// name is the dialect's, and where its sessions say they were begun.
+const name = "standard"
+
+var (
+	//go:embed tool.json
+	thinkSpec []byte
+	//go:embed tool.md
+	thinkText []byte
+	//go:embed recall.json
+	recallSpec []byte
+	//go:embed recall.md
+	recallText []byte
+	//go:embed documentation.md
+	documentation string
+)
+
+// A Config says what the dialect works with.
+type Config struct {
+	Engine *sequent.Engine // required
+	Render Render          // required
+	Rand   io.Reader       // where session ids come from; nil means crypto/rand
+}
+
+// A Render draws sessions for the dialect's resources. All are required.
+type Render struct {
+	Markdown func(*sequent.Session) string
+	JSON     func(*sequent.Session) string
+	Mermaid  func(*sequent.Session) string
+}
+
+// A server is what the dialect's parts share.
+type server struct {
+	engine *sequent.Engine
+	scopes *implicit.Finder
+	render Render
+	rand   io.Reader
+}
+
+// New returns the dialect. It panics if something required is missing.
+func New(cfg Config) dialect.Dialect {
+	if cfg.Engine == nil || cfg.Render.Markdown == nil || cfg.Render.JSON == nil || cfg.Render.Mermaid == nil {
+		panic("standard: Config needs Engine and Render")
+	}
+	d := &server{
+		engine: cfg.Engine,
+		scopes: implicit.New(cfg.Engine, name),
+		render: cfg.Render,
+		rand:   cfg.Rand,
+	}
+	if d.rand == nil {
+		d.rand = rand.Reader
+	}
+	return dialect.Dialect{
+		Name:    name,
+		Summary: "the reference server's arguments, with sessions, auto-numbering, safe retry and recall",
+		Tools: []tool.Tool{
+			tool.New(tool.Parse(thinkSpec, thinkText), d.think, reject),
+			tool.New(tool.Parse(recallSpec, recallText), d.recall, reject),
+		},
+		Resources: d.resources(),
+		Templates: d.templates(),
+		Prompts:   d.prompts(),
+	}
+}

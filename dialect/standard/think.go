@@ -1,0 +1,244 @@
+package standard
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+
+	"github.com/sequent-dev/sequent"
+	"github.com/sequent-dev/sequent/dialect/internal/implicit"
+	"github.com/sequent-dev/sequent/tool"
+)
+
+// thinkArgs are the arguments of sequentialthinking.
+type thinkArgs struct {
+	Thought  string `json:"thought"`
+	Next     bool   `json:"nextThoughtNeeded" alias:"next_thought_needed"`
+	Number   *int   `json:"thoughtNumber" alias:"thought_number"`
+	Total    *int   `json:"totalThoughts" alias:"total_thoughts"`
+	Session  string `json:"sessionId,omitzero" alias:"session_id"`
+	Revision bool   `json:"isRevision,omitzero" alias:"is_revision"`
+	Revises  *int   `json:"revisesThought" alias:"revises_thought"`
+	From     *int   `json:"branchFromThought" alias:"branch_from_thought"`
+	Branch   string `json:"branchId,omitzero" alias:"branch_id"`
+	More     bool   `json:"needsMoreThoughts,omitzero" alias:"needs_more_thoughts"`
+	Key      string `json:"requestKey,omitzero" alias:"request_key"`
+}
+
+// A step is one call on its way into a session.
+type step struct {
+	thinkArgs
+	unknown []string
+	digest  string // of the arguments; empty without a request key
+	seq     int    // of the thought that the call is recorded as
+}
+
+// think answers sequentialthinking.
+func (d *server) think(ctx context.Context, c tool.Call, in thinkArgs) (tool.Reply, error) {
+	st := &step{thinkArgs: in, unknown: c.Unknown}
+	if st.Key != "" {
+		st.digest = st.sum()
+	}
+	s, err := d.record(ctx, c.Caller, st)
+	if err != nil {
+		return refuse(err)
+	}
+	return st.reply(s.Upto(st.seq)), nil
+}
+
+// sum is the same for two calls that say the same. The session is left out:
+// the first call of a session may be repeated with its id and without.
+func (st *step) sum() string {
+	args := st.thinkArgs
+	args.Session = ""
+	said := tool.JSONReply(struct {
+		thinkArgs
+		Unknown []string `json:"unknown"`
+	}{args, st.unknown})
+	sum := sha256.Sum256(said.JSON)
+	return hex.EncodeToString(sum[:16])
+}
+
+// record puts the step into the session that it means.
+func (d *server) record(ctx context.Context, caller tool.Caller, st *step) (*sequent.Session, error) {
+	engine := d.engine.Owned(caller.Owner)
+	if st.Session != "" {
+		return engine.Update(ctx, sequent.ID(st.Session), st.apply)
+	}
+	turn, err := d.scopes.Enter(caller)
+	if errors.Is(err, implicit.ErrNoScope) {
+		if st.refers() || st.Number != nil && *st.Number > 1 {
+			return nil, errSessionRequired
+		}
+		return d.begin(ctx, engine, nil, st)
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer turn.Leave()
+	current, err := turn.Current(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if current != "" {
+		s, err := engine.Update(ctx, current, st.resume)
+		// It may have been deleted, or have outlived its time.
+		if !errors.Is(err, errSuccessor) && !errors.Is(err, sequent.ErrNotFound) {
+			return s, err
+		}
+	}
+	return d.begin(ctx, engine, turn, st)
+}
+
+// begin puts the step into a new session, the scope's if there is a turn.
+func (d *server) begin(ctx context.Context, engine *sequent.Engine, turn *implicit.Turn, st *step) (*sequent.Session, error) {
+	const tries = 3 // an id that is taken is a chance of one in 2^60 for each session there is
+	for try := 1; ; try++ {
+		id, err := mint(d.rand)
+		if err != nil {
+			return nil, err
+		}
+		s, err := engine.Begin(ctx, id, func(s *sequent.Session) error {
+			if turn != nil {
+				turn.Begin(s)
+			} else {
+				s.BeginIn("", name)
+			}
+			return st.apply(s)
+		})
+		if errors.Is(err, sequent.ErrExists) && try < tries {
+			continue
+		}
+		if err == nil && turn != nil {
+			turn.Began(id)
+		}
+		return s, err
+	}
+}
+
+var (
+	errSessionRequired = &refusal{
+		Code: codeSessionRequired, Field: "sessionId",
+		Message: "the call goes on with a session, and nothing says with which",
+		Fix:     implicit.Remedies + "; or begin a session with thoughtNumber 1",
+	}
+
+	// errSuccessor says that the step begins the scope's next session.
+	errSuccessor = errors.New("the step begins a session")
+)
+
+// refers reports whether the step makes sense only after others.
+func (st *step) refers() bool {
+	return st.Revision || st.Revises != nil || st.From != nil || st.Branch != ""
+}
+
+// resume is apply for a session that the call does not name.
+func (st *step) resume(s *sequent.Session) error {
+	begins := st.Number == nil && s.State != sequent.Active || st.Number != nil && *st.Number == 1
+	if begins && !st.refers() {
+		// Unless its reply was lost and this is the same call again.
+		if t, ok := s.Recorded(st.Key); !ok || t.Request.Digest != st.digest {
+			return errSuccessor
+		}
+	}
+	return st.apply(s)
+}
+
+// apply is the change that the step makes to its session.
+func (st *step) apply(s *sequent.Session) error {
+	if t, ok := s.Recorded(st.Key); ok {
+		if t.Request.Digest != st.digest {
+			return &sequent.Error{
+				Code: sequent.CodeRequestKeyReused, Field: "requestKey",
+				Msg: fmt.Sprintf("thought %d was recorded with that requestKey and other arguments", t.Number),
+			}
+		}
+		st.seq = t.Seq
+		return nil
+	}
+	d := sequent.Draft{
+		Text: st.Thought, Branch: st.Branch,
+		Revision: st.Revision || st.Revises != nil,
+		More:     st.Next, Extend: st.More,
+		Request: sequent.Request{Key: st.Key, Digest: st.digest},
+	}
+	if st.Revises != nil {
+		d.Revises = sequent.To(*st.Revises)
+	}
+	if st.From != nil {
+		d.From = sequent.To(*st.From)
+	}
+	number, err := st.place(s, &d)
+	if err != nil {
+		return err
+	}
+	st.count(s, &d, number)
+	t, err := s.Append(d)
+	if err != nil {
+		return err
+	}
+	if st.Revises != nil && t.Supersedes == 0 {
+		return notOnPath("revisesThought", *st.Revises, s, d.Branch, t.Seq, "")
+	}
+	st.seq = t.Seq
+	return nil
+}
+
+// place finds the line that the step is on, and the number that is next there.
+func (st *step) place(s *sequent.Session, d *sequent.Draft) (number int, err error) {
+	if d.Branch == "" && st.From != nil {
+		d.Branch = freeBranch(s)
+	}
+	_, begun := s.End(d.Branch)
+	switch {
+	case begun && st.From != nil:
+		// Callers of the reference server repeat the origin with each thought.
+		if _, ok := s.Find(d.Branch, *st.From); !ok {
+			return 0, notOnPath("branchFromThought", *st.From, s, d.Branch, 0,
+				"leave it out to go on with that branch, or choose another branchId")
+		}
+		fallthrough
+	case begun || d.Branch == "":
+		return s.NextNumber(d.Branch), nil
+	case st.From != nil:
+		origin, ok := s.FindOrigin(*st.From)
+		if !ok {
+			return 0, notFound("branchFromThought", *st.From, s)
+		}
+		return s.NumberAfter(origin.Seq), nil
+	default: // it leaves the line in use at its end
+		return s.NumberAfter(s.Len), nil
+	}
+}
+
+// count numbers the step.
+func (st *step) count(s *sequent.Session, d *sequent.Draft, number int) {
+	d.Number = number
+	if st.Number != nil {
+		d.Number = *st.Number
+	}
+	if st.Total != nil {
+		d.Total = *st.Total
+	} else {
+		if last, ok := s.Last(); ok {
+			d.Total = last.Total
+		}
+		if st.More {
+			d.Total = max(d.Total, d.Number+1)
+		}
+	}
+	d.Total = max(d.Total, d.Number)
+}
+
+// freeBranch returns the first of branch-1, branch-2, … that is not in use. It
+// costs what the reply costs, which lists all branches.
+func freeBranch(s *sequent.Session) string {
+	for n := 1; ; n++ {
+		label := fmt.Sprintf("branch-%d", n)
+		if _, used := s.End(label); !used {
+			return label
+		}
+	}
+}
