@@ -1,0 +1,90 @@
+package sqlite
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// TestIndexKilled kills a process while it indexes, and another, until one
+// gets to the end. Searches are right all the time.
+func TestIndexKilled(t *testing.T) {
+	t.Parallel()
+	const sessions, each = 8, 1000
+	path := filepath.Join(t.TempDir(), "s.db")
+	s := openIndexed(t, path, nil)
+	for i := range sessions {
+		write(t, s, fmt.Sprint("s", i), each, "heron "+strings.Repeat("and more words ", 10))
+	}
+	rare := func() {
+		t.Helper()
+		finds(t, s, "heron s3 n77", 1)
+		finds(t, s, "n1000", sessions)
+	}
+	rare()
+	for _, target := range []int{1, sessions * each / 3, sessions * each / 2, sessions*each - batchSize} {
+		c := start(t, "index", childStore+"="+path)
+		for {
+			mark, err := strconv.Atoi(c.line(t))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if mark >= target {
+				break
+			}
+		}
+		if err := c.cmd.Process.Kill(); err != nil {
+			t.Fatal(err)
+		}
+		_ = c.cmd.Wait() // it was killed
+		t.Logf("killed at %d or later: the index is at %+v", target, stateOf(t, s))
+		rare()
+	}
+	catchUp(t, s)
+	rare()
+	wholeIndex(t, s.index.file.writer)
+	if st := stateOf(t, s); st.docs != sessions*each {
+		t.Errorf("the index is at %+v, want %d documents", st, sessions*each)
+	}
+}
+
+// indexTask indexes and tells after each batch how far it is.
+func indexTask() error {
+	ctx := context.Background()
+	s, err := Open(ctx, Config{Path: os.Getenv(childStore)})
+	if err != nil {
+		return err
+	}
+	if err := s.index.close(); err != nil { // what it has done so far stays
+		return err
+	}
+	x, err := newIndex(ctx, s)
+	if err != nil {
+		return err
+	}
+	if held, err := x.lock.TryLock(); err != nil || !held {
+		return fmt.Errorf("TryLock: %t, %w", held, err)
+	}
+	f, err := x.acquire(ctx, forWriting)
+	if err != nil {
+		return err
+	}
+	for {
+		st, err := f.state(ctx, f.writer)
+		if err != nil {
+			return err
+		}
+		fmt.Println(st.mark)
+		e, err := x.ends(ctx)
+		if err != nil {
+			return err
+		}
+		if err := x.add(ctx, f, st.mark, e.last); err != nil {
+			return err
+		}
+	}
+}
