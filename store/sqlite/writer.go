@@ -15,6 +15,7 @@ type writer struct {
 	db   *sql.DB
 	conn *sql.Conn
 
+	stmts                         []*sql.Stmt // all that follow
 	begin, commit, rollback       *sql.Stmt
 	insertSession, insertThought  *sql.Stmt
 	updateSession, replaceSession *sql.Stmt
@@ -73,12 +74,18 @@ func (w *writer) prepare(ctx context.Context) (err error) {
 		if *p.stmt, err = w.conn.PrepareContext(ctx, p.text); err != nil {
 			return err
 		}
+		w.stmts = append(w.stmts, *p.stmt)
 	}
 	return nil
 }
 
+// close closes the statements first: SQLite keeps a connection that has any,
+// with its locks, and the last one to go then does not empty the log.
 func (w *writer) close() error {
 	var err error
+	for _, stmt := range w.stmts {
+		err = errors.Join(err, stmt.Close())
+	}
 	if w.conn != nil {
 		err = w.conn.Close()
 	}
