@@ -1,0 +1,252 @@
+package draw_test
+
+import (
+	"encoding/json"
+	"flag"
+	"fmt"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/tools/txtar"
+
+	"github.com/sequent-dev/sequent"
+	"github.com/sequent-dev/sequent/internal/draw"
+
+	"os"
+)
+
+var update = flag.Bool("update", false, "write the drawings anew")
+
+// begun is when every session of these tests was.
+var begun = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+
+// A draft is a line of the section drafts.
+type draft struct {
+	N, Total      int
+	Text          string
+	Note          string
+	Repeat        int // the text so many times
+	Branch        string
+	From, Revises int
+	Revision, End bool
+	Extend        bool
+}
+
+func (d draft) draft() sequent.Draft {
+	s := sequent.Draft{
+		Number: d.N, Total: d.Total, Branch: d.Branch, Note: d.Note,
+		Text: strings.Repeat(d.Text, max(d.Repeat, 1)), Revision: d.Revision, More: !d.End, Extend: d.Extend,
+	}
+	if d.From > 0 {
+		s.From = sequent.To(d.From)
+	}
+	if d.Revises > 0 {
+		s.Revises = sequent.To(d.Revises)
+	}
+	return s
+}
+
+func session(t testing.TB, drafts ...sequent.Draft) *sequent.Session {
+	t.Helper()
+	e := sequent.New(sequent.Config{Now: func() time.Time { return begun }})
+	s, err := e.Begin(t.Context(), "7k3m9q2xw4ht", func(s *sequent.Session) error {
+		s.BeginIn("", "standard")
+		for _, d := range drafts {
+			if _, err := s.Append(d); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// Each file of testdata holds drafts, one JSON object a line, and drawings of
+// them: sections named by the options, as in "40 ascii".
+func TestDrawings(t *testing.T) {
+	files, err := filepath.Glob("testdata/*.txtar")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no files: %v", err)
+	}
+	for _, file := range files {
+		t.Run(strings.TrimSuffix(filepath.Base(file), ".txtar"), func(t *testing.T) {
+			ar, err := txtar.ParseFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			s := session(t, drafts(t, ar.Files[0])...)
+			for i, f := range ar.Files[1:] {
+				o := options(t, f.Name)
+				d := draw.Session(s, o)
+				got := draw.Plain(d.Lines)
+				checkRows(t, d, o)
+				if *update {
+					ar.Files[i+1].Data = []byte(got)
+				} else if want := strings.ReplaceAll(string(f.Data), "\r\n", "\n"); got != want {
+					t.Errorf("%s, section %q: got\n%s\nwant\n%s", file, f.Name, got, want)
+				}
+			}
+			if *update {
+				if err := os.WriteFile(file, txtar.Format(ar), 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+func drafts(t testing.TB, f txtar.File) []sequent.Draft {
+	t.Helper()
+	var list []sequent.Draft
+	for line := range strings.Lines(string(f.Data)) {
+		if strings.TrimSpace(line) == "" {
+			continue
+		}
+		var d draft
+		dec := json.NewDecoder(strings.NewReader(line))
+		dec.DisallowUnknownFields()
+		if err := dec.Decode(&d); err != nil {
+			t.Fatalf("%s: %v", line, err)
+		}
+		list = append(list, d.draft())
+	}
+	return list
+}
+
+func options(t testing.TB, name string) draw.Options {
+	t.Helper()
+	o := draw.Options{Now: begun.Add(5 * time.Minute)}
+	for word := range strings.FieldsSeq(name) {
+		switch n, err := strconv.Atoi(word); {
+		case err == nil:
+			o.Width = n
+		case word == "ascii":
+			o.Charset = draw.ASCII
+		case word == "only":
+			o.Charset = draw.ASCIIOnly
+		case word == "full":
+			o.Full = true
+		default:
+			t.Fatalf("unknown option %q", word)
+		}
+	}
+	return o
+}
+
+// checkRows checks what holds for every drawing.
+func checkRows(t testing.TB, d draw.Drawing, o draw.Options) {
+	t.Helper()
+	for i, line := range d.Lines {
+		text := strings.TrimSuffix(draw.Plain([]draw.Line{line}), "\n")
+		if n := draw.Width(text); n > max(o.Width, 30) {
+			t.Errorf("row %d is %d columns wide, more than %d: %q", i, n, o.Width, text)
+		}
+		for _, r := range text {
+			if r < ' ' || r >= 0x7F && r < 0xA0 || o.Charset == draw.ASCIIOnly && r > '~' {
+				t.Errorf("row %d holds %U: %q", i, r, text)
+			}
+		}
+	}
+}
+
+func TestNothingIsLost(t *testing.T) {
+	var list []sequent.Draft
+	for i := range 300 {
+		d := sequent.Draft{Number: i + 1, Text: fmt.Sprintf("word%d.", i), More: true}
+		if i%7 == 6 {
+			d.Branch, d.From = fmt.Sprintf("b%d", i%35), sequent.To(i/2+1)
+		}
+		list = append(list, d)
+	}
+	s := session(t, list...)
+	folded := draw.Session(s, draw.Options{Width: 60})
+	if !folded.Folded || len(folded.Lines) > 200 {
+		t.Errorf("300 thoughts are drawn in %d rows, folded: %v", len(folded.Lines), folded.Folded)
+	}
+	full := draw.Session(s, draw.Options{Width: 60, Full: true})
+	text := draw.Plain(full.Lines)
+	if full.Folded {
+		t.Error("a full drawing says that it is folded")
+	}
+	for i := range list {
+		if !strings.Contains(text, fmt.Sprintf("word%d.", i)) {
+			t.Errorf("thought %d is not in the full drawing", i+1)
+		}
+		if _, ok := full.Rows[i+1]; !ok {
+			t.Errorf("Rows lacks thought %d", i+1)
+		}
+	}
+}
+
+func TestStyledSaysTheSame(t *testing.T) {
+	s := session(t,
+		sequent.Draft{Number: 1, Total: 3, Text: "One \x1b[31mred\x1b[0m", More: true},
+		sequent.Draft{Number: 2, Total: 3, Text: "Two", Revises: sequent.To(1), More: true},
+		sequent.Draft{Number: 3, Total: 3, Text: "Three", Branch: "b", From: sequent.To(2)},
+	)
+	d := draw.Session(s, draw.Options{Width: 60, Newest: 3})
+	styled := draw.Styled(d.Lines)
+	if !strings.Contains(styled, "\x1b[") {
+		t.Errorf("no style in %q", styled)
+	}
+	if strings.Contains(styled, "\x1b[31mred") {
+		t.Errorf("a thought's escape sequence is in %q", styled)
+	}
+	var plain strings.Builder
+	for rest := styled; rest != ""; {
+		before, after, ok := strings.Cut(rest, "\x1b[")
+		plain.WriteString(before)
+		if !ok {
+			break
+		}
+		_, rest, _ = strings.Cut(after, "m")
+	}
+	if want := draw.Plain(d.Lines); plain.String() != want {
+		t.Errorf("without its style it is\n%q\nwant\n%q", plain.String(), want)
+	}
+}
+
+func TestThought(t *testing.T) {
+	d := sequent.Thought{Seq: 4, Draft: sequent.Draft{
+		Number: 4, Total: 9, Branch: "pool", Revises: sequent.To(2), Text: "a\nb\tc \x1b]0;x\a",
+	}}
+	got := draw.Plain([]draw.Line{draw.Thought(d, draw.Options{Width: 60})})
+	if want := "4/9 pool revises 2 a b c ␛]0;x␇ ■\n"; got != want {
+		t.Errorf("got  %q\nwant %q", got, want)
+	}
+}
+
+func FuzzSession(f *testing.F) {
+	f.Add("one\ntwo", "b", 40, 0)
+	f.Add("漢字かな交じり文\x1b[2J\u202e👩‍👩‍👧‍👦e\u0301", "a/b", 30, 2)
+	f.Fuzz(func(t *testing.T, text, branch string, width, charset int) {
+		e := sequent.New(sequent.Config{})
+		s, err := e.Begin(t.Context(), "x", func(s *sequent.Session) error {
+			for i := range 4 {
+				d := sequent.Draft{Number: i + 1, Text: text, More: i < 3, Revises: sequent.To(i % 2)}
+				if i > 0 {
+					d.Branch, d.From = branch+strings.Repeat("x", i/2), sequent.To(i)
+				}
+				if _, err := s.Append(d); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			t.Skip() // the engine refuses it
+		}
+		o := draw.Options{Width: width % 300, Charset: draw.Charset(uint(charset) % 3)}
+		d := draw.Session(s, o)
+		if o.Width == 0 {
+			o.Width = 80
+		}
+		checkRows(t, d, o)
+	})
+}

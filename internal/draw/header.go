@@ -1,0 +1,84 @@
+package draw
+
+import (
+	"fmt"
+	"time"
+)
+
+// header draws the title, and what else is known of the session.
+func (p *painter) header() {
+	s := p.session
+	title := One(s.Title, p.o.Charset)
+	if title == "" {
+		title = "(no thoughts yet)"
+	}
+	p.row(cut(Line{{Text: title, Role: Title}}, p.o.width(), p.glyphs.ellipsis))
+	facts := []string{One(string(s.ID), p.o.Charset), string(s.State)}
+	if s.Dialect != "" {
+		facts = append(facts, One(s.Dialect, p.o.Charset))
+	}
+	facts = append(facts, Count(s.Len, "thought", "thoughts"))
+	if p.branches > 0 {
+		facts = append(facts, Count(p.branches, "branch", "branches"))
+	}
+	if !p.o.Now.IsZero() {
+		facts = append(facts, Ago(p.o.Now.Sub(s.Updated)))
+	}
+	var line string
+	for _, f := range facts { // whole facts a row
+		if line != "" && Width(line+p.glyphs.dot+f) > p.o.width() {
+			p.row(cut(Line{{Text: line, Role: Meta}}, p.o.width(), p.glyphs.ellipsis))
+			line = ""
+		}
+		if line != "" {
+			line += p.glyphs.dot
+		}
+		line += f
+	}
+	p.row(cut(Line{{Text: line, Role: Meta}}, p.o.width(), p.glyphs.ellipsis))
+	p.row(nil)
+}
+
+func (p *painter) conclusion() {
+	if p.session.Conclusion == "" {
+		return
+	}
+	p.row(nil)
+	p.row(Line{{Text: "Conclusion", Role: Title}})
+	for _, r := range p.rows(p.session.Conclusion, 0, p.o.width()) {
+		p.row(Line{{Text: r}})
+	}
+}
+
+// Count returns n with the right form of a noun.
+func Count(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, many)
+}
+
+// Ago says how long ago something was, in words.
+func Ago(d time.Duration) string {
+	if age := Age(d); age != "now" {
+		return age + " ago"
+	}
+	return "just now"
+}
+
+// Age is the length of a time in its largest unit: 5m, 3h, 12d.
+func Age(d time.Duration) string {
+	switch {
+	case d < 10*time.Second:
+		return "now"
+	case d < time.Minute:
+		return fmt.Sprintf("%ds", d/time.Second)
+	case d < time.Hour:
+		return fmt.Sprintf("%dm", d/time.Minute)
+	case d < 48*time.Hour:
+		return fmt.Sprintf("%dh", d/time.Hour)
+	case d < 365*24*time.Hour:
+		return fmt.Sprintf("%dd", d/(24*time.Hour))
+	}
+	return fmt.Sprintf("%dy", d/(365*24*time.Hour))
+}

@@ -1,0 +1,55 @@
+package draw
+
+import (
+	"strings"
+
+	"charm.land/lipgloss/v2"
+)
+
+// Style returns how a span looks on a terminal with colours. Only the 16
+// colours are used that every terminal has and that its owner chose.
+func Style(s Span) lipgloss.Style {
+	plain := lipgloss.NewStyle()
+	switch s.Role {
+	case Superseded, Meta, Fold:
+		return plain.Faint(true)
+	case Lane:
+		return plain.Foreground(lane(s.Lane))
+	case Number:
+		return plain.Foreground(lane(s.Lane)).Bold(true)
+	case Label:
+		return plain.Foreground(lane(s.Lane)).Italic(true)
+	case Tag:
+		return plain.Foreground(lipgloss.Yellow)
+	case Final:
+		return plain.Foreground(lipgloss.Green).Bold(true)
+	case Newest:
+		return plain.Foreground(lipgloss.BrightRed).Bold(true)
+	case Title:
+		return plain.Bold(true)
+	}
+	return plain
+}
+
+// lane returns the colour of the nth line of a session.
+func lane(n int) lipgloss.ANSIColor {
+	colors := [...]lipgloss.ANSIColor{6, 5, 4, 3, 2, 1} // cyan, magenta, blue, yellow, green, red
+	return colors[n%len(colors)]
+}
+
+// Styled returns lines as a terminal with colours shows them. Each ends with a
+// line feed.
+func Styled(lines []Line) string {
+	var b strings.Builder
+	for _, line := range lines {
+		for _, s := range line {
+			if s.Role == Text || s.Text == "" {
+				b.WriteString(s.Text)
+				continue
+			}
+			b.WriteString(Style(s).Render(s.Text))
+		}
+		b.WriteByte('\n')
+	}
+	return b.String()
+}

@@ -1,0 +1,230 @@
+package draw
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/sequent-dev/sequent"
+)
+
+// What is folded, unless Options.Full is set.
+const (
+	small    = 40 // a session with so many thoughts is folded only where a text is very long
+	aLot     = 12 // rows of a thought in a small session
+	some     = 5  // rows of a thought on the main line of a large session
+	few      = 2  // rows of a thought on its branches
+	head     = 5  // thoughts at the beginning of the main line of a large session
+	tail     = 20 // thoughts at its end
+	siblings = 6  // branches that leave at one thought
+)
+
+// A painter draws one session.
+type painter struct {
+	session *sequent.Session
+	o       Options
+	glyphs  glyphs
+	drawing Drawing
+
+	lanes    map[string]int               // branch → its place in order of first use, 0 for the main line
+	own      map[string][]sequent.Thought // branch → its thoughts
+	leaving  map[int][]string             // Seq → branches that leave there
+	revised  map[int]sequent.Thought      // Seq → its latest revision
+	numbers  map[int]int                  // author's number → how many thoughts have it
+	numberW  int                          // columns of "12/20"
+	deepest  int                          // the last lane that leaves room for text
+	large    bool                         // fold
+	prefix   Line                         // the lanes to the left of the current one
+	branches int
+}
+
+func newPainter(s *sequent.Session, o Options) *painter {
+	p := &painter{
+		session: s, o: o, glyphs: glyphsOf(o.Charset),
+		drawing: Drawing{Rows: make(map[int]int, s.Len)},
+		lanes:   map[string]int{"": 0},
+		own:     make(map[string][]sequent.Thought),
+		leaving: make(map[int][]string),
+		revised: make(map[int]sequent.Thought),
+		numbers: make(map[int]int),
+	}
+	for t := range s.All() {
+		if t.Branch != "" && len(p.own[t.Branch]) == 0 {
+			p.lanes[t.Branch] = len(p.lanes)
+			p.leaving[t.After] = append(p.leaving[t.After], t.Branch)
+		}
+		p.own[t.Branch] = append(p.own[t.Branch], t)
+		p.numbers[t.Number]++
+		p.numberW = max(p.numberW, len(numberOf(t)))
+		if t.Supersedes > 0 {
+			p.revised[t.Supersedes] = t
+		}
+	}
+	p.branches = len(p.lanes) - 1
+	p.large = !o.Full && (s.Len > small || p.branches > siblings)
+	// Half of the width is for the text, at the least.
+	p.deepest = max(1, (o.width()/2-p.numberW-3)/2)
+	return p
+}
+
+// numberOf is what the author calls a thought.
+func numberOf(t sequent.Thought) string {
+	if t.Total <= 0 {
+		return fmt.Sprint(t.Number)
+	}
+	return fmt.Sprintf("%d/%d", t.Number, t.Total)
+}
+
+func (p *painter) row(line Line) {
+	p.drawing.Lines = append(p.drawing.Lines, line)
+}
+
+func (p *painter) fold(line Line) {
+	p.drawing.Folded = true
+	p.row(cut(line, p.o.width(), p.glyphs.ellipsis))
+}
+
+func (p *painter) tree() {
+	p.line("", 0)
+	p.branchesAt(0, "", 0, false) // those that leave at no recorded thought
+}
+
+// line draws the thoughts of a line in lane depth, each with what leaves at it.
+func (p *painter) line(branch string, depth int) {
+	thoughts := p.own[branch]
+	for i := 0; i < len(thoughts); i++ {
+		if n := p.skippable(thoughts[i:], i, len(thoughts), depth); n > 1 {
+			p.skipped(thoughts[i:i+n], depth)
+			i += n - 1
+			continue
+		}
+		more := i+1 < len(thoughts)
+		p.thought(thoughts[i], depth, more)
+		p.branchesAt(thoughts[i].Seq, branch, depth, more)
+	}
+}
+
+// skippable returns how many thoughts from rest on are folded.
+func (p *painter) skippable(rest []sequent.Thought, at, all, depth int) int {
+	if !p.large {
+		return 0
+	}
+	from, to := head, all-tail
+	if depth > 0 {
+		from, to = 1, all-1
+	}
+	if at < from {
+		return 0
+	}
+	n := 0
+	for n < len(rest) && at+n < to {
+		seq := rest[n].Seq
+		if len(p.leaving[seq]) > 0 || seq == p.o.Newest {
+			break
+		}
+		n++
+	}
+	return n
+}
+
+func (p *painter) skipped(thoughts []sequent.Thought, depth int) {
+	first, last := thoughts[0], thoughts[len(thoughts)-1]
+	p.fold(append(p.at(depth, p.glyphs.gap, first.Branch), Span{
+		Text: fmt.Sprintf(" %s %d more thoughts, %d to %d", p.glyphs.folded, len(thoughts), first.Number, last.Number),
+		Role: Fold,
+	}))
+}
+
+// at returns the lanes up to depth, with a glyph in that of branch.
+func (p *painter) at(depth int, glyph, branch string) Line {
+	depth = min(depth, p.deepest)
+	line := append(Line(nil), p.prefix[:min(depth, len(p.prefix))]...)
+	return append(line, Span{Text: glyph, Role: Lane, Lane: p.lanes[branch]})
+}
+
+// branchesAt draws the branches that leave at a thought of parent. More says
+// that parent goes on below.
+func (p *painter) branchesAt(seq int, parent string, depth int, more bool) {
+	all := p.leaving[seq]
+	shown := all
+	if p.large && len(all) > siblings {
+		shown = append(all[:2:2], all[len(all)-siblings+3:]...)
+	}
+	for i, branch := range shown {
+		if len(shown) < len(all) && i == 2 {
+			hidden := all[2 : len(all)-len(shown)+2]
+			p.fold(append(p.at(depth, p.glyphs.gap, parent), Span{
+				Text: fmt.Sprintf(" %s %d more branches: %s", p.glyphs.folded, len(hidden), p.names(hidden)),
+				Role: Fold,
+			}))
+		}
+		p.branch(branch, parent, depth, more || i+1 < len(shown))
+	}
+}
+
+func (p *painter) names(branches []string) string {
+	names := make([]string, len(branches))
+	for i, b := range branches {
+		names[i] = One(b, p.o.Charset)
+	}
+	return strings.Join(names, ", ")
+}
+
+// branch draws a branch and the bend by which it leaves its parent.
+func (p *painter) branch(branch, parent string, depth int, more bool) {
+	first := p.own[branch][0]
+	label := Span{Text: " " + One(branch, p.o.Charset), Role: Label, Lane: p.lanes[branch]}
+	switch {
+	case first.After == 0: // there is nothing to bend from, nor to go on with
+		more = false
+		p.row(cut(append(p.at(depth, " ", ""), Span{Text: "  ", Role: Lane}, label, p.origin(first)), p.o.width(), p.glyphs.ellipsis))
+	case depth >= p.deepest: // no room for another lane: the branch goes on in this one
+		from, _ := p.session.At(first.After)
+		p.row(cut(append(p.at(depth, p.glyphs.turn, branch), label,
+			Span{Text: p.glyphs.dot + "leaves " + p.lineName(parent) + " at " + fmt.Sprint(from.Number), Role: Tag}), p.o.width(), p.glyphs.ellipsis))
+	default:
+		bend := p.glyphs.last
+		if more {
+			bend = p.glyphs.fork
+		}
+		p.row(cut(append(p.at(depth, "", parent), p.bend(bend, parent, branch)...).with(label, p.origin(first)), p.o.width(), p.glyphs.ellipsis))
+	}
+	outer := p.prefix
+	if depth < p.deepest {
+		pass := "  "
+		if more {
+			pass = p.glyphs.pass + " "
+		}
+		p.prefix = append(p.prefix[:len(p.prefix):len(p.prefix)], Span{Text: pass, Role: Lane, Lane: p.lanes[parent]})
+	}
+	p.line(branch, depth+1)
+	p.prefix = outer
+	if depth >= p.deepest && more {
+		p.row(cut(append(p.at(depth, p.glyphs.turn, parent), Span{Text: " back on " + p.lineName(parent), Role: Tag}), p.o.width(), p.glyphs.ellipsis))
+	}
+}
+
+// bend colours the first column as the parent and the rest as the branch.
+func (p *painter) bend(glyphs, parent, branch string) Line {
+	r := []rune(glyphs)
+	return Line{
+		{Text: string(r[:1]), Role: Lane, Lane: p.lanes[parent]},
+		{Text: string(r[1:]), Role: Lane, Lane: p.lanes[branch]},
+	}
+}
+
+func (l Line) with(spans ...Span) Line { return append(l, spans...) }
+
+// origin says where a branch left that names a thought which is not there.
+func (p *painter) origin(first sequent.Thought) Span {
+	if n, named := first.From.Number(); named && first.After == 0 {
+		return Span{Text: fmt.Sprintf("%sfrom %d, which is not recorded", p.glyphs.dot, n), Role: Tag}
+	}
+	return Span{Role: Tag}
+}
+
+func (p *painter) lineName(branch string) string {
+	if branch == "" {
+		return "the main line"
+	}
+	return One(branch, p.o.Charset)
+}
