@@ -19,7 +19,7 @@ func Commands(root *cobra.Command) string {
 func section(b *strings.Builder, c *cobra.Command) {
 	fmt.Fprintf(b, "## `%s`\n\n", c.CommandPath())
 	if c.Short != "" {
-		fmt.Fprintf(b, "%s.\n\n", strings.TrimSuffix(c.Short, "."))
+		fmt.Fprintf(b, "%s\n\n", sentence(c.Short))
 	}
 	if c.Long != "" && c.Long != c.Short {
 		fmt.Fprintf(b, "%s\n\n", strings.TrimSpace(c.Long))

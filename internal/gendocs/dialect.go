@@ -8,10 +8,11 @@ import (
 	"github.com/sequent-dev/sequent/tool"
 )
 
-// Dialect returns the page of a dialect.
-func Dialect(d dialect.Dialect) (string, error) {
+// Dialect returns the page of a dialect. It ends with an example, one of the
+// transcripts that the dialect is tested with.
+func Dialect(d dialect.Dialect, example []byte) (string, error) {
 	var b strings.Builder
-	fmt.Fprintf(&b, "# Dialect `%s`\n\n%s\n\n", d.Name, d.Summary)
+	fmt.Fprintf(&b, "# Dialect `%s`\n\n%s\n\n", d.Name, sentence(d.Summary))
 	if d.Instructions != "" {
 		fmt.Fprintf(&b, "What a model is told when it connects:\n\n%s\n", quote(d.Instructions))
 	}
@@ -47,7 +48,9 @@ func Dialect(d dialect.Dialect) (string, error) {
 		b.WriteString("## Prompts\n\n")
 		table(&b, []string{"Name", "Arguments", "What it does"}, prompts)
 	}
-	return strings.TrimRight(b.String(), "\n") + "\n", nil
+	fmt.Fprintf(&b, "## Example\n\nOne of the transcripts this dialect is tested with.\n\n```\n%s\n```\n",
+		strings.TrimSpace(string(example)))
+	return b.String(), nil
 }
 
 func quote(text string) string {

@@ -76,7 +76,7 @@ func TestDialect(t *testing.T) {
 		}}},
 		Resources: []dialect.Resource{{URI: "x://y", MIME: "text/plain", Description: "All."}},
 		Prompts:   []dialect.Prompt{{Name: "p", Arguments: []dialect.Argument{{Name: "q", Required: true}, {Name: "r"}}}},
-	})
+	}, []byte("A comment.\n-- call --\n{}\n"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -86,9 +86,10 @@ func TestDialect(t *testing.T) {
 		"Think: records something; removes nothing.\n\n> Thinks.\n",
 		"| `b` | integer ≥ 1 | yes | a \\| b |\n| `a` | string or null |  |  |\n| `v` | `\"log\"`, `\"x\"` |  |  |\n" +
 			"| `t` | array of string, not empty |  |  |\n",
-		"### Reply\n\n| Name | Type | Always | Meaning |\n|---|---|---|---|\n| `id` | string | yes |  |\n",
+		"### Reply\n\n| Name | Type | Always |\n| --- | --- | --- |\n| `id` | string | yes |\n",
 		"| `x://y` | text/plain | All. |\n",
-		"| `p` | `q`, `r` (optional) |  |\n",
+		"| `p` | `q`, `r` (optional) |\n",
+		"```\nA comment.\n-- call --\n{}\n```\n",
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the page lacks\n%s\nit is\n%s", want, text)

@@ -1,0 +1,63 @@
+package gendocs_test
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/sequent-dev/sequent"
+	"github.com/sequent-dev/sequent/dialect"
+	"github.com/sequent-dev/sequent/dialect/standard"
+	"github.com/sequent-dev/sequent/internal/gendocs"
+)
+
+// dialects are all there are, made as a program makes them but for their
+// collaborators, which do nothing: a page tells what is published.
+func dialects() []dialect.Dialect {
+	engine := sequent.New(sequent.Config{})
+	nothing := func(*sequent.Session) string { return "" }
+	return []dialect.Dialect{
+		standard.New(standard.Config{
+			Engine: engine,
+			Render: standard.Render{Markdown: nothing, JSON: nothing, Mermaid: nothing},
+		}),
+	}
+}
+
+func TestReferenceDialects(t *testing.T) {
+	var names []string
+	for _, d := range dialects() {
+		// Every dialect has a transcript of a straight chain.
+		example, err := os.ReadFile(filepath.Join("..", "..", "dialect", d.Name, "testdata", "linear.txtar"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, err := gendocs.Dialect(d, example)
+		if err != nil {
+			t.Fatal(err)
+		}
+		fresh(t, "dialect-"+d.Name+".md", text)
+		names = append(names, d.Name)
+	}
+	specs, err := filepath.Glob(filepath.Join("..", "..", "dialect", "*", "tool.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range specs {
+		if name := filepath.Base(filepath.Dir(s)); !slices.Contains(names, name) {
+			t.Errorf("the dialect %s has no page: add it to dialects", name)
+		}
+	}
+	pages, err := filepath.Glob(filepath.Join("..", "..", "docs", "reference", "dialect-*.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range pages {
+		name := strings.TrimSuffix(strings.TrimPrefix(filepath.Base(p), "dialect-"), ".md")
+		if !slices.Contains(names, name) {
+			t.Errorf("%s is the page of no dialect: remove it", filepath.Base(p))
+		}
+	}
+}
