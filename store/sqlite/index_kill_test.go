@@ -18,7 +18,7 @@ func TestIndexKilled(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "s.db")
 	s := openIndexed(t, path, nil)
 	for i := range sessions {
-		write(t, s, fmt.Sprint("s", i), each, "heron "+strings.Repeat("and more words ", 10))
+		fill(t, s, fmt.Sprint("s", i), each, "heron "+strings.Repeat("and more words ", 10))
 	}
 	rare := func() {
 		t.Helper()

@@ -69,8 +69,8 @@ func stateOf(t *testing.T, s *Store) indexState {
 	return st
 }
 
-// write begins a session of n thoughts, each with the words.
-func write(t testing.TB, s *Store, id string, n int, text string) {
+// fill begins a session of n thoughts, each with the words.
+func fill(t testing.TB, s *Store, id string, n int, text string) {
 	t.Helper()
 	at := time.UnixMicro(1_800_000_000_000_000).UTC()
 	h := sequent.Header{
@@ -117,14 +117,14 @@ func TestIndexFollows(t *testing.T) {
 	t.Parallel()
 	s := openIndexed(t, filepath.Join(t.TempDir(), "s.db"), nil)
 	finds(t, s, "heron", 0)
-	write(t, s, "a", batchSize+10, "heron")
+	fill(t, s, "a", batchSize+10, "heron")
 	finds(t, s, "heron", batchSize+10) // without an index
 	catchUp(t, s)
 	if st := stateOf(t, s); st.mark != batchSize+10 || st.docs != batchSize+10 || st.tokens != 3*(batchSize+10) {
 		t.Errorf("the index is at %+v", st)
 	}
 	finds(t, s, "heron", batchSize+10) // with all of it
-	write(t, s, "b", 5, "heron")
+	fill(t, s, "b", 5, "heron")
 	finds(t, s, "heron", batchSize+15) // with a part of it
 	finds(t, s, "heron -b", batchSize+10)
 	catchUp(t, s)
@@ -172,12 +172,12 @@ func TestIndexAgreesWithScan(t *testing.T) {
 	}
 	same := func(a, b float64) bool { return a == b }
 	for i := range 40 {
-		write(t, s, fmt.Sprint("a", i), 3, some())
+		fill(t, s, fmt.Sprint("a", i), 3, some())
 	}
 	catchUp(t, s)
 	check("complete", same)
 	for i := range 40 {
-		write(t, s, fmt.Sprint("b", i), 3, some())
+		fill(t, s, fmt.Sprint("b", i), 3, some())
 	}
 	check("behind", same)
 	for i := range 20 {
@@ -192,8 +192,8 @@ func TestIndexAgreesWithScan(t *testing.T) {
 func TestIndexForgets(t *testing.T) {
 	t.Parallel()
 	s := openIndexed(t, filepath.Join(t.TempDir(), "s.db"), nil)
-	write(t, s, "big", 2*batchSize+7, "badger")
-	write(t, s, "small", 3, "badger")
+	fill(t, s, "big", 2*batchSize+7, "badger")
+	fill(t, s, "small", 3, "badger")
 	catchUp(t, s)
 	if err := s.Delete(t.Context(), sequent.Key{ID: "big"}, 0); err != nil {
 		t.Fatal(err)
@@ -220,15 +220,15 @@ func TestIndexForgets(t *testing.T) {
 func TestIndexMissedDeletions(t *testing.T) {
 	t.Parallel()
 	s := openIndexed(t, filepath.Join(t.TempDir(), "s.db"), nil)
-	write(t, s, "a", 3, "badger")
-	write(t, s, "b", 3, "badger")
+	fill(t, s, "a", 3, "badger")
+	fill(t, s, "b", 3, "badger")
 	catchUp(t, s)
 	for _, id := range []sequent.ID{"a", "b"} {
 		if err := s.Delete(t.Context(), sequent.Key{ID: id}, 0); err != nil {
 			t.Fatal(err)
 		}
 	}
-	write(t, s, "c", 2, "badger")
+	fill(t, s, "c", 2, "badger")
 	db, err := sql.Open("sqlite", s.dsn())
 	if err != nil {
 		t.Fatal(err)
@@ -256,7 +256,7 @@ func TestIndexDeletedWhileOpen(t *testing.T) {
 			t.Parallel()
 			s := openIndexed(t, filepath.Join(t.TempDir(), "s.db"), nil)
 			other := openIndexed(t, s.path, nil)
-			write(t, s, "a", 30, "heron")
+			fill(t, s, "a", 30, "heron")
 			catchUp(t, s)
 			finds(t, other, "heron", 30)
 			for _, suffix := range suffixes {
@@ -265,7 +265,7 @@ func TestIndexDeletedWhileOpen(t *testing.T) {
 				}
 			}
 			finds(t, s, "heron", 30)
-			write(t, other, "b", 4, "heron")
+			fill(t, other, "b", 4, "heron")
 			finds(t, s, "heron", 34)
 			catchUp(t, s)
 			finds(t, s, "heron", 34)
@@ -308,7 +308,7 @@ func TestIndexDamaged(t *testing.T) {
 				path := filepath.Join(t.TempDir(), "s.db")
 				var log bytes.Buffer
 				s := openIndexed(t, path, slog.New(slog.NewTextHandler(&log, nil)))
-				write(t, s, "a", 700, "heron with a few more words to fill pages "+strings.Repeat("filler ", 20))
+				fill(t, s, "a", 700, "heron with a few more words to fill pages "+strings.Repeat("filler ", 20))
 				catchUp(t, s)
 				f := s.index.takeFile(false) // checkpoints
 				if err := f.close(); err != nil {
@@ -324,7 +324,7 @@ func TestIndexDamaged(t *testing.T) {
 				if err := os.WriteFile(s.index.path, damage(index), 0o600); err != nil {
 					t.Fatal(err)
 				}
-				write(t, s, "b", 5, "heron")
+				fill(t, s, "b", 5, "heron")
 				finds(t, s, "heron b", 5)
 				if err := s.index.catchUp(t.Context()); err != nil {
 					t.Errorf("catchUp: %v", err)
@@ -380,15 +380,15 @@ func TestIndexNotOurs(t *testing.T) {
 			t.Parallel()
 			path := filepath.Join(t.TempDir(), "s.db")
 			lay(t, indexPath(path))
-			before := contents(t, indexPath(path))
+			before := atIndexPath(t, indexPath(path))
 			s := openIndexed(t, path, nil)
-			write(t, s, "a", 3, "heron")
+			fill(t, s, "a", 3, "heron")
 			finds(t, s, "heron", 3)
 			if err := s.index.catchUp(t.Context()); err == nil {
 				t.Error("catchUp: no error")
 			}
 			finds(t, s, "heron", 3)
-			if after := contents(t, indexPath(path)); after != before {
+			if after := atIndexPath(t, indexPath(path)); after != before {
 				t.Errorf("what lay there was changed: %q, before %q", after, before)
 			}
 		})
@@ -407,7 +407,7 @@ func execIn(t *testing.T, path, statements string) {
 	}
 }
 
-func contents(t *testing.T, path string) string {
+func atIndexPath(t *testing.T, path string) string {
 	t.Helper()
 	if b, err := os.ReadFile(path); err == nil {
 		return string(b)
@@ -421,15 +421,15 @@ func contents(t *testing.T, path string) string {
 func TestIndexOfAnotherStore(t *testing.T) {
 	t.Parallel()
 	s := openIndexed(t, filepath.Join(t.TempDir(), "s.db"), nil)
-	write(t, s, "a", 5, "heron")
+	fill(t, s, "a", 5, "heron")
 	catchUp(t, s)
 	saved := filepath.Join(t.TempDir(), "copy.db")
 	execIn(t, s.path, "VACUUM INTO '"+saved+"'")
-	write(t, s, "b", 5, "stork")
+	fill(t, s, "b", 5, "stork")
 	catchUp(t, s)
 
 	other := openIndexed(t, filepath.Join(t.TempDir(), "s.db"), nil)
-	write(t, other, "c", 20, "crane")
+	fill(t, other, "c", 20, "crane")
 	for _, moved := range []*Store{openIndexed(t, saved, nil), other} {
 		execIn(t, s.index.path, "VACUUM INTO '"+moved.index.path+"'")
 		finds(t, moved, "stork", 0)
@@ -452,7 +452,7 @@ func TestIndexHeldElsewhere(t *testing.T) {
 	if held, err := s.index.lock.TryLock(); err != nil || !held {
 		t.Fatalf("TryLock: %t, %v", held, err)
 	}
-	write(t, other, "a", 3, "heron")
+	fill(t, other, "a", 3, "heron")
 	if err := other.index.catchUp(t.Context()); !errors.Is(err, errIndexHeld) {
 		t.Errorf("catchUp: %v, want %v", err, errIndexHeld)
 	}
@@ -468,7 +468,7 @@ func TestIndexOfReadOnlyStore(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "s.db")
 	s := openIndexed(t, path, nil)
-	write(t, s, "a", 3, "heron")
+	fill(t, s, "a", 3, "heron")
 	readOnly := func() {
 		t.Helper()
 		r, err := Open(t.Context(), Config{Path: path, ReadOnly: true})
@@ -496,9 +496,9 @@ func TestIndexBlocks(t *testing.T) {
 	t.Parallel()
 	s := openIndexed(t, filepath.Join(t.TempDir(), "s.db"), nil)
 	const n = 2*block + 123
-	write(t, s, "old", block+200, "heron")
+	fill(t, s, "old", block+200, "heron")
 	catchUp(t, s)
-	write(t, s, "new", n-block-200, "heron heron")
+	fill(t, s, "new", n-block-200, "heron heron")
 	for _, step := range []string{"half indexed", "indexed", "without index"} {
 		if step == "without index" {
 			if err := s.index.discard(); err != nil {
@@ -537,7 +537,7 @@ func TestIndexBlocks(t *testing.T) {
 func TestIndexRuns(t *testing.T) {
 	t.Parallel()
 	s := openAt(t, filepath.Join(t.TempDir(), "s.db"))
-	write(t, s, "a", 100, "heron")
+	fill(t, s, "a", 100, "heron")
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	tick := time.NewTicker(5 * time.Millisecond)
