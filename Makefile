@@ -48,10 +48,13 @@ bench: ## benchmarks
 	go test -run '^$$' -bench . -benchmem -timeout 60m ./...
 
 parity: ## compare classic with the npm reference server (needs Node.js 20)
-	npm ci --prefix e2e
+	@$(MAKE) --no-print-directory npm
 	SEQUENT_REQUIRE=all go test -count=1 -v -run Parity ./e2e/...
+
+npm: ## what tests with Node.js need, as locked
+	@for f in $$(git ls-files 'e2e/*package-lock.json'); do (cd $$(dirname $$f) && npm ci --no-audit --no-fund) || exit 1; done
 
 vulns: ## known vulnerabilities in what we depend on (needs the network)
 	go tool -modfile=tools/go.mod govulncheck ./...
 
-.PHONY: help check test lint cross update generate fuzz crash bench parity vulns
+.PHONY: help check test lint cross update generate fuzz crash bench parity npm vulns
