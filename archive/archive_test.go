@@ -1,0 +1,302 @@
+package archive_test
+
+import (
+	"encoding/json"
+	"flag"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/sequent-dev/sequent"
+	"github.com/sequent-dev/sequent/archive"
+)
+
+var update = flag.Bool("update", false, "write the golden files")
+
+// recorded returns a session with the given thoughts, a second after each other.
+func recorded(t testing.TB, key sequent.Key, drafts ...sequent.Draft) *sequent.Session {
+	t.Helper()
+	now := time.Date(2025, time.April, 28, 14, 53, 2, 123_456_000, time.UTC)
+	e := sequent.New(sequent.Config{Now: func() time.Time { return now }}).Owned(key.Owner)
+	s, err := e.Begin(t.Context(), key.ID, func(*sequent.Session) error { return nil })
+	for _, d := range drafts {
+		if err != nil {
+			break
+		}
+		s, err = e.Update(t.Context(), key.ID, func(s *sequent.Session) error {
+			_, err := s.Append(d)
+			return err
+		})
+		now = now.Add(time.Second)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func key(id string) sequent.Key { return sequent.Key{ID: sequent.ID(id)} }
+
+// worked is a session with a bit of everything.
+func worked(t testing.TB) *sequent.Session {
+	return recorded(t, key("session-20250428-145302"),
+		sequent.Draft{Number: 1, Total: 3, Text: "The login fails on *some* days.\n\n- not on Mondays\n- never at night", More: true},
+		sequent.Draft{Number: 2, Total: 3, Text: "Then it is the cache.", More: true},
+		sequent.Draft{Number: 3, Total: 4, Text: "No: the clock.", Revises: sequent.To(2), Revision: true, More: true},
+		sequent.Draft{Number: 3, Total: 4, Text: "Or <b>the proxy</b>?", Branch: "proxy & co", From: sequent.To(1), More: true},
+		sequent.Draft{Number: 4, Total: 4, Text: "Its log says nothing.", Branch: "proxy & co", From: sequent.To(1), More: true},
+		sequent.Draft{Number: 5, Total: 5, Text: "From nowhere.", Branch: "x`y", From: sequent.To(77), More: true, Extend: true},
+		sequent.Draft{Number: 4, Total: 4, Text: "It is the clock.", Note: "sure"},
+	)
+}
+
+func golden(t *testing.T, name, got string) {
+	t.Helper()
+	file := filepath.Join("testdata", name)
+	if *update {
+		if err := os.MkdirAll("testdata", 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if w := strings.ReplaceAll(string(want), "\r\n", "\n"); got != w {
+		t.Errorf("%s: got\n%s\nwant\n%s", name, got, w)
+	}
+}
+
+func TestRenderings(t *testing.T) {
+	s := worked(t)
+	golden(t, "session.json", string(archive.SessionFile(s)))
+	golden(t, "session.md", archive.Markdown(s))
+	golden(t, "session.mmd", archive.Mermaid(s))
+	golden(t, "export.json", string(archive.JSON(s)))
+}
+
+func TestRenderingsOfNothing(t *testing.T) {
+	s := recorded(t, key("empty"))
+	want := `{
+  "id": "empty",
+  "timestamp": "2025-04-28T14:53:02.123Z",
+  "thoughtHistory": [],
+  "branches": {}
+}
+`
+	if got := string(archive.SessionFile(s)); got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+	if got := archive.Markdown(s); !strings.HasPrefix(got, "# Session `empty`\n") {
+		t.Errorf("got\n%s", got)
+	}
+	if got := archive.Mermaid(s); !strings.Contains(got, `empty["No thoughts yet"]`) {
+		t.Errorf("got\n%s", got)
+	}
+}
+
+func TestSessionFileKeepsWhatWasGiven(t *testing.T) {
+	s := recorded(t, key("a"),
+		sequent.Draft{Number: 1, Total: 1, Text: "a", More: true, Labels: map[string]string{
+			archive.Given + "isRevision": "false", archive.Given + "branchId": `"<x>"`, archive.Given + "revisesThought": "not JSON",
+			"other": "1",
+		}},
+		sequent.Draft{Number: 2, Total: 2, Text: "b", More: true, Revision: true, Revises: sequent.To(1), Extend: true,
+			Branch: "y", From: sequent.To(1)},
+		sequent.Draft{Number: 3, Total: 3, Text: "c", More: true, Branch: "y"},
+	)
+	var file struct {
+		ThoughtHistory []json.RawMessage
+		Branches       map[string][]json.RawMessage
+	}
+	if err := json.Unmarshal(archive.SessionFile(s), &file); err != nil {
+		t.Fatal(err)
+	}
+	want := []string{
+		`{"thought":"a","thoughtNumber":1,"totalThoughts":1,"nextThoughtNeeded":true,"isRevision":false,"branchId":"<x>"}`,
+		`{"thought":"b","thoughtNumber":2,"totalThoughts":2,"nextThoughtNeeded":true,"isRevision":true,"revisesThought":1,"branchFromThought":1,"branchId":"y","needsMoreThoughts":true}`,
+		`{"thought":"c","thoughtNumber":3,"totalThoughts":3,"nextThoughtNeeded":true,"branchId":"y"}`,
+	}
+	for i, raw := range file.ThoughtHistory {
+		if got := compact(t, raw); got != want[i] {
+			t.Errorf("thought %d: got\n%s\nwant\n%s", i+1, got, want[i])
+		}
+	}
+	if got := file.Branches["y"]; len(file.Branches) != 1 || len(got) != 1 || compact(t, got[0]) != want[1] {
+		t.Errorf("branches: got %s, want the one thought that names its origin", file.Branches)
+	}
+}
+
+func compact(t testing.TB, raw json.RawMessage) string {
+	t.Helper()
+	out, err := json.Marshal(raw) // which compacts, and escapes HTML
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.NewReplacer(`\u003c`, "<", `\u003e`, ">").Replace(string(out))
+}
+
+// An export says all that a session says: nothing in a draft or a header is
+// forgotten, now or when they get new fields.
+func TestExportIsComplete(t *testing.T) {
+	var x archive.Export
+	s := worked(t)
+	if err := json.Unmarshal(archive.JSON(s), &x); err != nil {
+		t.Fatal(err)
+	}
+	if x.Format != "sequent-session" || x.Version != 1 || len(x.Thoughts) != s.Len {
+		t.Errorf("got %+v", x)
+	}
+	for i, th := range x.Thoughts {
+		orig, _ := s.At(i + 1)
+		back := sequent.Thought{
+			Draft: sequent.Draft{
+				Number: th.Number, Total: th.Total, Text: th.Text, Note: th.Note, Branch: th.Branch,
+				Revision: th.Revision, More: th.More, Extend: th.Extend,
+				Request: sequent.Request{Key: th.RequestKey, Digest: th.RequestDigest}, Labels: th.Labels,
+			},
+			Seq: th.Seq, After: th.After, Supersedes: th.Supersedes, At: th.At,
+		}
+		if th.From != nil {
+			back.From = sequent.To(*th.From)
+		}
+		if th.Revises != nil {
+			back.Revises = sequent.To(*th.Revises)
+		}
+		if !reflect.DeepEqual(back, orig) {
+			t.Errorf("thought %d comes back as\n%+v\nwant\n%+v", i+1, back, orig)
+		}
+	}
+	// Key has two fields, Epoch, Version and Len are the store's; Request and
+	// the embedded Draft count for what is in them.
+	header, draft := reflect.TypeFor[sequent.Header](), reflect.TypeFor[sequent.Draft]()
+	if got, want := reflect.TypeFor[archive.Export]().NumField(), header.NumField()+1-3+3; got != want {
+		t.Errorf("an Export has %d fields; a header now has %d, so %d are expected", got, header.NumField(), want)
+	}
+	if got, want := reflect.TypeFor[archive.ExportedThought]().NumField(), draft.NumField()+1+4; got != want {
+		t.Errorf("an ExportedThought has %d fields; a draft now has %d, so %d are expected", got, draft.NumField(), want)
+	}
+}
+
+func TestExportIsDocumented(t *testing.T) {
+	page, err := os.ReadFile(filepath.Join("..", "docs", "export.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, typ := range []reflect.Type{reflect.TypeFor[archive.Export](), reflect.TypeFor[archive.ExportedThought]()} {
+		for f := range typ.Fields() {
+			name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+			if !strings.Contains(string(page), "| `"+name+"` |") {
+				t.Errorf("docs/export.md does not describe %s", name)
+			}
+		}
+	}
+}
+
+// hostile are texts that try to be more than text.
+var hostile = []string{
+	"# Heading", "a\n===", "a\n---", "## Main line", "- # x", "> # x", "1. ## x",
+	"```\nopen", "~~~\nopen", "````", "<!-- open", "<script>alert(1)</script>", "<details>", "a <b", "</blockquote>",
+	"[x]: http://example.com", "[x\ny]: z", "> quote\n\nout", "\n\n\n", "\r# x\r\n# y", "\x1b[31mred\x00", "a\u2028# x",
+	"![x](y)", "| a | b |\n|---|---|", "    code", "\t# x", "end", "`\"end\"]", "\"];", "#quot;", "#35;", "ﬂ°°35¶ß",
+	"%%{init: {}}%%", "---\ntitle: x\n---", "click t1 call x()", "style t1 fill:#f9f;", "classDef x fill:#fff;", "subgraph x",
+	"t1 --> t2", "$$x$$", "`markdown`", "1. a\n2. b", "<br/>", "\\", "a\\\"b", "&quot;&#35;", strings.Repeat("x", 5000), "👩‍👩‍👧‍👦", "", " ",
+}
+
+// Every line of a document is ours or stands in a quote, and quotes hold no
+// HTML, heading or definition but in a fence that nothing in them ends.
+func TestMarkdownHoldsText(t *testing.T) {
+	for _, text := range hostile {
+		label := strings.Join(strings.Fields(strings.Map(func(r rune) rune {
+			if r < 0x20 || r == '\u2028' || r == '\u200d' {
+				return ' '
+			}
+			return r
+		}, text)), " ")
+		if len(label) > 100 {
+			label = label[:100]
+		}
+		s := recorded(t, key("s"+label),
+			sequent.Draft{Number: 1, Total: 1, Text: text, Note: text, More: true},
+			sequent.Draft{Number: 2, Total: 2, Text: text, Branch: label, From: sequent.To(1)},
+		)
+		var headings int
+		fence := ""
+		for line := range strings.SplitSeq(archive.Markdown(s), "\n") {
+			quote, in := strings.CutPrefix(line, ">")
+			quote = strings.TrimPrefix(quote, " ")
+			switch {
+			case strings.ContainsAny(line, "\r\x00\x1b"):
+				t.Errorf("text %q: control characters in %q", text, line)
+			case !in:
+				if fence != "" {
+					t.Errorf("text %q: the fence %s stays open", text, fence)
+				}
+				fence = ""
+				if strings.HasPrefix(line, "#") {
+					headings++
+				}
+				if strings.Contains(strings.ReplaceAll(stripCode(line), `\<`, ""), "<") {
+					t.Errorf("text %q: HTML outside a quote: %q", text, line)
+				}
+			case fence != "" && strings.Trim(quote, " ") == fence:
+				fence = ""
+			case fence != "":
+				if strings.HasPrefix(strings.TrimLeft(quote, " "), fence) {
+					t.Errorf("text %q: %q ends the fence %s", text, quote, fence)
+				}
+			case strings.HasPrefix(quote, "```") && strings.HasSuffix(quote, "text"):
+				fence = strings.TrimSuffix(quote, "text")
+			case strings.HasPrefix(strings.TrimLeft(quote, " \t->1.")+" ", "# "), strings.Contains(quote, "<b"), strings.HasPrefix(quote, "["):
+				t.Errorf("text %q: a quote holds %q", text, quote)
+			}
+		}
+		want := 5 // title, main line, its thought, the branch, its thought
+		if label == "" {
+			want = 4
+		}
+		if headings != want {
+			t.Errorf("text %q: %d headings, want %d:\n%s", text, headings, want, archive.Markdown(s))
+		}
+	}
+}
+
+// stripCode takes the code spans out of one of our own lines.
+func stripCode(line string) string {
+	for {
+		start := strings.Index(line, "`")
+		if start < 0 || start > 0 && line[start-1] == '\\' {
+			return line
+		}
+		n := len(line[start:]) - len(strings.TrimLeft(line[start:], "`"))
+		end := strings.Index(line[start+n:], strings.Repeat("`", n))
+		if end < 0 {
+			return line
+		}
+		line = line[:start] + line[start+n+end+n:]
+	}
+}
+
+// Whatever a text says, a label holds letters, digits, spaces and entities.
+func TestMermaidHoldsText(t *testing.T) {
+	for _, text := range hostile {
+		s := recorded(t, key("s"), sequent.Draft{Number: 1, Total: 1, Text: text})
+		lines := strings.Split(archive.Mermaid(s), "\n")
+		label, ok := strings.CutPrefix(lines[1], `    t1["Thought 1<br/>(Final)`)
+		label, closed := strings.CutSuffix(label, `"]`)
+		if !ok || !closed || len(lines) != 5 {
+			t.Errorf("text %q: got\n%s", text, strings.Join(lines, "\n"))
+			continue
+		}
+		label = strings.TrimPrefix(label, "<br/>")
+		if bad := strings.IndexAny(label, "\"'`[](){}<>|\\%:&*_~$!@-.+=/?^"); bad >= 0 {
+			t.Errorf("text %q: the label has %q: %s", text, label[bad], label)
+		}
+	}
+}

@@ -1,0 +1,145 @@
+package archive
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"io"
+	"strings"
+
+	"github.com/sequent-dev/sequent"
+)
+
+// Given is how the names of labels begin that hold a field of a thought as its
+// author gave it, where the draft does not tell: Given+"isRevision" = "false".
+// The rest of the name is the field's in a session file, the value is JSON.
+const Given = "given."
+
+// A record is a thought in a session file.
+type record struct {
+	Thought    string          `json:"thought"`
+	Number     int             `json:"thoughtNumber"`
+	Total      int             `json:"totalThoughts"`
+	More       bool            `json:"nextThoughtNeeded"`
+	IsRevision json.RawMessage `json:"isRevision,omitempty"`
+	Revises    json.RawMessage `json:"revisesThought,omitempty"`
+	From       json.RawMessage `json:"branchFromThought,omitempty"`
+	Branch     json.RawMessage `json:"branchId,omitempty"`
+	Extend     json.RawMessage `json:"needsMoreThoughts,omitempty"`
+}
+
+func recordOf(t sequent.Thought) record {
+	r := record{Thought: t.Text, Number: t.Number, Total: t.Total, More: t.More}
+	given := func(field *json.RawMessage, name string, known bool, value any) {
+		if label := t.Labels[Given+name]; json.Valid([]byte(label)) {
+			*field = json.RawMessage(label)
+		} else if known {
+			*field = encode(value)
+		}
+	}
+	revises, named := t.Revises.Number()
+	given(&r.IsRevision, "isRevision", t.Revision, true)
+	given(&r.Revises, "revisesThought", named, revises)
+	from, left := t.From.Number()
+	given(&r.From, "branchFromThought", left, from)
+	given(&r.Branch, "branchId", t.Branch != "", t.Branch)
+	given(&r.Extend, "needsMoreThoughts", t.Extend, true)
+	return r
+}
+
+// SessionFile returns the content of a session's file.
+func SessionFile(s *sequent.Session) []byte {
+	var b bytes.Buffer
+	_ = writeSessionFile(&b, s) // a buffer takes everything
+	return b.Bytes()
+}
+
+// writeSessionFile writes a session's file, a thought at a time: a long session
+// is not held in memory twice.
+func writeSessionFile(dst io.Writer, s *sequent.Session) error {
+	w := bufio.NewWriterSize(dst, 64<<10) // keeps the first error for Flush
+	field := func(indent, name string) {
+		w.WriteString("\n" + indent)
+		w.Write(encode(name))
+		w.WriteString(": ")
+	}
+	list := func(indent string, seqs func(yield func(sequent.Thought) bool)) {
+		w.WriteByte('[')
+		empty := true
+		for t := range seqs {
+			if !empty {
+				w.WriteByte(',')
+			}
+			empty = false
+			w.WriteString("\n  " + indent)
+			var b bytes.Buffer
+			if json.Indent(&b, encode(recordOf(t)), indent+"  ", "  ") == nil { // what was just encoded is JSON
+				w.Write(b.Bytes())
+			}
+		}
+		if !empty {
+			w.WriteString("\n" + indent)
+		}
+		w.WriteByte(']')
+	}
+
+	w.WriteByte('{')
+	field("  ", "id")
+	w.Write(encode(string(s.ID)))
+	w.WriteByte(',')
+	field("  ", "timestamp")
+	w.Write(encode(s.Created.UTC().Format("2006-01-02T15:04:05.000Z")))
+	w.WriteByte(',')
+	field("  ", "thoughtHistory")
+	list("  ", s.All())
+	w.WriteByte(',')
+	field("  ", "branches")
+	w.WriteByte('{')
+	labels, members := branches(s)
+	for i, label := range labels {
+		if i > 0 {
+			w.WriteByte(',')
+		}
+		field("    ", label)
+		list("    ", func(yield func(sequent.Thought) bool) {
+			for _, seq := range members[label] {
+				if t, ok := s.At(seq); ok && !yield(t) {
+					return
+				}
+			}
+		})
+	}
+	if len(labels) > 0 {
+		w.WriteString("\n  ")
+	}
+	w.WriteString("}\n}\n")
+	return w.Flush()
+}
+
+// branches returns the labels that thoughts give together with an origin, in
+// order of first use, and the positions of these thoughts.
+func branches(s *sequent.Session) (labels []string, members map[string][]int) {
+	members = make(map[string][]int)
+	for t := range s.All() {
+		if _, left := t.From.Number(); !left || t.Branch == "" {
+			continue
+		}
+		if members[t.Branch] == nil {
+			labels = append(labels, t.Branch)
+		}
+		members[t.Branch] = append(members[t.Branch], t.Seq)
+	}
+	return labels, members
+}
+
+// encode returns v as compact JSON, with the characters of HTML as they are. v
+// is made of strings, numbers, booleans and what holds them.
+func encode(v any) []byte {
+	var b strings.Builder
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(v); err != nil {
+		panic("archive: cannot encode: " + err.Error()) // none of these types fails
+	}
+	return []byte(strings.TrimSuffix(b.String(), "\n"))
+}

@@ -1,0 +1,100 @@
+package archive
+
+import (
+	"regexp"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/sequent-dev/sequent"
+)
+
+// printable returns text with line breaks of one kind, and with control
+// characters replaced by their pictures: a document may end up on a terminal.
+func printable(text string) string {
+	text = strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(text)
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r == '\n' || r == '\t':
+			return r
+		case r < 0x20:
+			return '\u2400' + r
+		case r == 0x7f:
+			return '\u2421'
+		case r >= 0x80 && r < 0xa0:
+			return utf8.RuneError
+		default:
+			return r
+		}
+	}, text)
+}
+
+// oneLine returns the text in one line of at most so many characters.
+func oneLine(text string, most int) string {
+	text = strings.Join(strings.Fields(printable(text)), " ")
+	if utf8.RuneCountInString(text) <= most {
+		return text
+	}
+	return strings.TrimSpace(string([]rune(text)[:most-1])) + "…"
+}
+
+// inline are the characters that have a meaning within a line of Markdown.
+var inline = regexp.MustCompile("[\\\\`*_\\[\\]<>&#|~$!@]")
+
+// escaped returns a line of text as Markdown that says it literally.
+func escaped(text string) string {
+	return inline.ReplaceAllString(oneLine(text, 200), `\$0`)
+}
+
+// code returns text as a code span.
+func code(text string) string {
+	text = oneLine(text, 200)
+	fence := "`" + strings.Repeat("`", longestRun(text, '`'))
+	if text == "" || strings.ContainsAny(text[:1]+text[len(text)-1:], "` ") {
+		text = " " + text + " " // one space is taken off again on either side
+	}
+	return fence + text + fence
+}
+
+func longestRun(text string, of rune) int {
+	longest, run := 0, 0
+	for _, r := range text {
+		if r != of {
+			run = 0
+			continue
+		}
+		run++
+		longest = max(longest, run)
+	}
+	return longest
+}
+
+// unsafe matches text that would not stay where it is put: HTML, of which a
+// browser may take all that follows to be part; headings, which would stand in a
+// document's table of contents; and definitions of links, which hold for the
+// whole document.
+var unsafe = regexp.MustCompile(`(?m)<[a-zA-Z/!?]` +
+	`|^[\s>*+\-0-9.)]*#{1,6}(\s|$)` +
+	`|^[\s>*+\-0-9.)]*(=+|-{2,})\s*$` +
+	`|^[\s>*+\-0-9.)]*\[(?s:.*)\]:`)
+
+// quoted returns a text as a block quote. What was written in Markdown is shown
+// as such, unless it could reach beyond the quote: then it is shown literally.
+func quoted(text string) string {
+	text = strings.Trim(printable(text), "\n")
+	if unsafe.MatchString(text) {
+		fence := strings.Repeat("`", max(3, longestRun(text, '`')+1))
+		text = fence + "text\n" + text + "\n" + fence
+	}
+	var b strings.Builder
+	for line := range strings.SplitSeq(text, "\n") {
+		b.WriteString(strings.TrimRight("> "+line, " "))
+		b.WriteByte('\n')
+	}
+	return b.String()
+}
+
+// revises reports whether a thought reconsiders another, and which by number.
+func revises(t sequent.Thought) (number int, named, revision bool) {
+	number, named = t.Revises.Number()
+	return number, named, named || t.Revision
+}
