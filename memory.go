@@ -3,10 +3,9 @@ package sequent
 import (
 	"cmp"
 	"context"
+	"encoding/base64"
 	"fmt"
 	"slices"
-	"strconv"
-	"strings"
 	"sync"
 	"time"
 
@@ -182,9 +181,13 @@ func (m *MemoryStore) List(ctx context.Context, q Query) (Page, error) {
 		return Page{Headers: found}, nil
 	}
 	last := found[limit-1]
-	next := fmt.Sprintf("%d %d %q %q", stamp(&last).UnixMicro(), last.Epoch, last.Owner, last.ID)
+	next := base64.RawURLEncoding.EncodeToString(
+		fmt.Appendf(nil, memoryCursor, stamp(&last).UnixMicro(), last.Epoch, last.Owner, last.ID))
 	return Page{Headers: found[:limit:limit], Next: next}, nil
 }
+
+// memoryCursor holds what the order of a listing looks at.
+const memoryCursor = "%d %d %q %q"
 
 // parseMemoryCursor returns the last header of the page before, as far as the
 // order needs it; nil for the first page.
@@ -194,10 +197,14 @@ func parseMemoryCursor(q Query) (*Header, error) {
 	}
 	var micros int64
 	h := new(Header)
-	if _, err := fmt.Fscanf(strings.NewReader(q.Cursor), "%d %d %q %q", &micros, &h.Epoch, &h.Owner, &h.ID); err != nil {
+	b, err := base64.RawURLEncoding.DecodeString(q.Cursor)
+	if err == nil {
+		_, err = fmt.Sscanf(string(b), memoryCursor, &micros, &h.Epoch, &h.Owner, &h.ID)
+	}
+	if err != nil {
 		return nil, &Error{
 			Code: CodeInvalidQuery, Field: "cursor",
-			Msg: "the cursor " + strconv.Quote(q.Cursor) + " is not one of this listing",
+			Msg: "the cursor is not one of this listing",
 			Fix: "pass the cursor of the page before, or none",
 		}
 	}

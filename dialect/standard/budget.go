@@ -9,21 +9,59 @@ import (
 // footer is room kept for the line that says what was left out.
 const footer = 80
 
-// items shows the newest of the items that there is room for, and those that
-// sum up what came before, and says how to get the others.
-func (p *page) items(items []item, in recallArgs, cursor func(before int) string) {
-	show, first := choose(items, p.room-footer, in.Limit)
+// heads is what stands above the thoughts.
+type heads struct {
+	head  string
+	title string   // shown if the thought that it comes from is not
+	more  []string // further lines
+	cut   int      // bytes that these lines had more
+}
+
+// add adds a line of at most so many bytes.
+func (h *heads) add(line string, most int) {
+	if line != "" {
+		h.more = append(h.more, cut(line, most))
+		h.cut += max(len(line)-most, 0)
+	}
+}
+
+// size is the bytes that all of it takes.
+func (h *heads) size() int {
+	n := len(h.head) + len(": ") + len(h.title) + 1
+	for _, line := range h.more {
+		n += len(line) + 1
+	}
+	return n
+}
+
+// items shows the newest of the items that there is room for, and those worth
+// keeping, and says how to get the others.
+func (p *page) items(items []item, in recallArgs, h heads, cursor func(before int) string) {
+	whole := h.size() + h.cut + footer
+	if most := p.room / 4; len(h.title) > most {
+		h.title = cut(h.title, most)
+	}
+	if most := p.room / 4; len(h.head) > most {
+		h.head = cut(h.head, most)
+	}
+	show, first := choose(items, p.room-footer-h.size(), in.Limit)
+	if !show[0] && h.title != "" {
+		h.head += ": " + h.title
+	}
+	p.line(h.head)
+	for _, line := range h.more {
+		p.line(line)
+	}
 	left := 0
 	for i, it := range items {
 		if !show[i] {
 			left++
 			continue
 		}
-		text := it.text
-		if room := p.room - footer; len(text) >= room {
-			text = shorten(text, room-1, in.Tokens)
+		if room := p.room - footer; len(it.text) >= room {
+			it.text = shorten(it.text, room-1, sequent.Tokens(it.text)+whole/bytesPerToken+1)
 		}
-		p.line(text)
+		p.line(it.text)
 	}
 	if left > 0 {
 		p.line(fmt.Sprintf("%d earlier left out: cursor %s", left, quote(cursor(first))))
@@ -31,8 +69,8 @@ func (p *page) items(items []item, in recallArgs, cursor func(before int) string
 }
 
 // choose picks what to show in so many bytes: the newest item, whatever its
-// size; summaries, newest first, in at most half the room; and of the rest the
-// newest. All items from first on are shown. A limit of 0 is none.
+// size; those worth keeping, the best and newest first, in at most half the room;
+// and of the rest the newest. All items from first on are shown. A limit of 0 is none.
 func choose(items []item, room, limit int) (show []bool, first int) {
 	show = make([]bool, len(items))
 	if limit == 0 {
@@ -54,9 +92,11 @@ func choose(items []item, room, limit int) (show []bool, first int) {
 	newest := len(items) - 1
 	take(newest, len(items[newest].text)+1)
 	half := room / 2
-	for i := newest - 1; i >= 0; i-- {
-		if items[i].summary {
-			take(i, room-half)
+	for _, worth := range []int{latest, summary} {
+		for i := newest - 1; i >= 0; i-- {
+			if items[i].keep == worth {
+				take(i, room-half)
+			}
 		}
 	}
 	for first = newest; first > 0 && take(first-1, room); first-- {
@@ -64,10 +104,10 @@ func choose(items []item, room, limit int) (show []bool, first int) {
 	return show, first
 }
 
-// shorten cuts a thought that is larger than the page, and says how to have all
-// of it.
+// shorten cuts a thought that is larger than the page, and says in how many
+// tokens all of it is shown.
 func shorten(text string, room, tokens int) string {
 	rest := sequent.Tokens(text) - room/bytesPerToken
-	mark := fmt.Sprintf("\n  (cut, %d tokens more: maxTokens %d shows all)", rest, tokens+rest+footer/bytesPerToken)
+	mark := fmt.Sprintf("\n  (cut, %d tokens more: maxTokens %d shows all)", rest, tokens)
 	return cut(text, max(room-len(mark), 0)) + mark
 }

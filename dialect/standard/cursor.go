@@ -46,7 +46,7 @@ func parsePosition(in recallArgs, s *sequent.Session) (position, error) {
 // check tells the cursors of one question from those of another.
 func check(in recallArgs, s *sequent.Session) string {
 	h := fnv.New32a()
-	fmt.Fprintf(h, "%d %q %q", s.Epoch, in.View, in.Branch)
+	fmt.Fprintf(h, "%q %q %q", s.ID, in.View, in.Branch)
 	sum := h.Sum32()
 	return string([]byte{idLetters[sum&31], idLetters[sum>>5&31], idLetters[sum>>10&31]})
 }

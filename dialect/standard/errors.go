@@ -85,6 +85,9 @@ func refuse(err error) (tool.Reply, error) {
 	if w.fix != "" {
 		r.Fix = w.fix
 	}
+	if e.Field == "cursor" {
+		r.Code = codeInvalidCursor
+	}
 	if ours, ok := fields[e.Field]; ok {
 		r.Field = ours
 		if rest, begins := strings.CutPrefix(r.Message, e.Field+" "); begins {

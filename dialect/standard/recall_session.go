@@ -45,25 +45,29 @@ func (p *page) session(ctx context.Context, engine *sequent.Engine, in recallArg
 		return errCursor
 	}
 
-	p.line(cut(heading(s, in.View, line, whole), p.room/4))
+	h := heads{head: heading(s, in.View, line, whole)}
 	if in.Cursor == "" {
+		conclusion := ""
 		if s.Conclusion != "" {
-			p.line(cut("conclusion: "+indent(s.Conclusion), p.room/4))
+			conclusion = "conclusion: " + indent(s.Conclusion)
 		}
-		if others := otherLines(s, line, whole, p.room/4); others != "" {
-			p.line(others)
-		}
+		h.add(conclusion, p.room/4)
+		h.add(otherLines(s, line, whole), p.room/4)
 	} else {
+		if at.known < s.Len {
+			h.head += ", as it was after " + number(at.known)
+		}
 		items = items[:at.before]
 		for i := range items {
-			items[i].summary = false // they were on the first page
+			items[i].keep = ordinary // they were on the first page
 		}
 	}
 	if len(items) == 0 {
-		p.line("no thoughts yet")
+		p.line(h.head + ": no thoughts yet")
 		return nil
 	}
-	p.items(items, in, func(before int) string {
+	h.title = s.Title
+	p.items(items, in, h, func(before int) string {
 		return position{known: at.known, before: before}.cursor(in, s)
 	})
 	return nil
@@ -96,14 +100,29 @@ func lineOf(s *sequent.Session, in recallArgs) (line string, whole bool, err err
 
 // An item is a thought as it is shown.
 type item struct {
-	text    string
-	summary bool // the thought ended the session, so it sums up what came before
+	text string
+	keep int // how much more it is worth than what is near it
 }
+
+// What an item may be worth.
+const (
+	ordinary = iota
+	summary  // the thought ended the session, so it sums up what came before
+	latest   // nothing was recorded later; it may revise a thought far up
+)
 
 func itemsOf(s *sequent.Session, view, line string, whole bool) []item {
 	var items []item
+	last, at := 0, 0
 	add := func(t sequent.Thought, text string) {
-		items = append(items, item{text: text, summary: !t.More})
+		if t.Seq > last {
+			last, at = t.Seq, len(items)
+		}
+		it := item{text: text}
+		if !t.More {
+			it.keep = summary
+		}
+		items = append(items, it)
 	}
 	switch view {
 	case viewOutline:
@@ -137,6 +156,9 @@ func itemsOf(s *sequent.Session, view, line string, whole bool) []item {
 			add(step.Thought, shown(step.Thought, mark))
 		}
 	}
+	if len(items) > 0 {
+		items[at].keep = latest
+	}
 	return items
 }
 
@@ -153,7 +175,7 @@ func shown(t sequent.Thought, mark string) string {
 	if t.Note != "" {
 		text += "\nnote: " + t.Note
 	}
-	return "#" + number(t.Number) + tag(t.Branch) + mark + " " + indent(text)
+	return strings.TrimRight("#"+number(t.Number)+tag(t.Branch)+mark+" "+indent(text), " ")
 }
 
 // outlined is a thought in one line.
@@ -170,10 +192,11 @@ func outlined(s *sequent.Session, e sequent.Entry) string {
 		mark += " (final)"
 	}
 	text := strings.Join(strings.Fields(cut(e.Text, 4*most)), " ")
-	return strings.Repeat(" ", min(e.Depth, 8)) + "#" + number(e.Number) + tag(e.Branch) + mark + " " + cut(text, most)
+	line := "#" + number(e.Number) + tag(e.Branch) + mark + " " + cut(text, most)
+	return strings.Repeat(" ", min(e.Depth, 8)) + strings.TrimRight(line, " ")
 }
 
-// heading says what is shown.
+// heading says what is shown, but for the title.
 func heading(s *sequent.Session, view, line string, whole bool) string {
 	if line == "" {
 		line = mainLine
@@ -182,53 +205,51 @@ func heading(s *sequent.Session, view, line string, whole bool) string {
 	if whole {
 		what = view
 	}
-	return string(s.ID) + " " + string(s.State) + ", " + thoughts(s.Len) + ", " + what + ": " + s.Title
+	return string(s.ID) + " " + string(s.State) + ", " + thoughts(s.Len) + ", " + what
 }
 
-// otherLines names the lines that are not shown, as far as there is room.
-func otherLines(s *sequent.Session, line string, whole bool, room int) string {
+// otherLines names the lines that are not shown, for those who want to see one.
+func otherLines(s *sequent.Session, line string, whole bool) string {
 	branches := s.Branches()
 	if whole || len(branches) == 0 {
 		return ""
 	}
-	var b strings.Builder
-	b.WriteString("other lines:")
-	if line != "" {
-		b.WriteString(" " + mainLine)
+	const most = 40 // branches; more are no help
+	var others []string
+	if line != "" && !slices.Contains(branches, mainLine) {
+		others = append(others, mainLine)
 	}
 	for i, label := range branches {
 		if label == line {
 			continue
 		}
-		part := " " + label
-		if origin, ok := s.Origin(label); ok {
-			part += " from #" + number(origin.Number) + tag(origin.Branch)
-		}
-		if b.Len() > len("other lines:") {
-			part = "," + part
-		}
-		if b.Len()+len(part) > room {
-			fmt.Fprintf(&b, " and %d more", len(branches)-i)
+		if len(others) == most {
+			others = append(others, fmt.Sprintf("and %d more", len(branches)-i))
 			break
 		}
-		b.WriteString(part)
+		if origin, ok := s.Origin(label); ok {
+			label += " from #" + number(origin.Number) + tag(origin.Branch)
+		}
+		others = append(others, label)
 	}
-	if b.Len() == len("other lines:") {
+	if len(others) == 0 {
 		return ""
 	}
-	return b.String()
+	return "other lines: " + strings.Join(others, ", ")
 }
 
 func number(n int) string { return strconv.Itoa(n) }
 
 func quote(s string) string { return `"` + s + `"` }
 
-// tag names a thought's branch; nothing on the main line.
+// tag names a thought's branch, shortened, for it stands at every thought;
+// nothing on the main line.
 func tag(branch string) string {
+	const most = 40 // bytes
 	if branch == "" {
 		return ""
 	}
-	return " [" + branch + "]"
+	return " [" + cut(branch, most) + "]"
 }
 
 func thoughts(n int) string {

@@ -45,7 +45,7 @@ func (st *step) warnings(s *sequent.Session, t sequent.Thought) []string {
 		warn("the thought is empty")
 	}
 	if p, ok := s.At(t.Seq - 1); ok && nearlySame(p.Text, t.Text) {
-		warn("nearly the same as the previous thought, %d", p.Number)
+		warn("nearly the same as the previous thought (%d)", p.Number)
 	}
 	if st.Total != nil && onlyGrows(s, t.Seq) {
 		warn("totalThoughts grew in each of the last %d calls: come to a conclusion, or make an estimate that holds", patience)

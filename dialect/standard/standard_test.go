@@ -1,12 +1,19 @@
 package standard_test
 
 import (
+	"bytes"
 	"encoding/json"
+	"fmt"
+	"regexp"
+	"strings"
+	"sync"
 	"testing"
 
+	"github.com/sequent-dev/sequent"
 	"github.com/sequent-dev/sequent/dialect"
 	"github.com/sequent-dev/sequent/dialect/dialecttest"
 	"github.com/sequent-dev/sequent/dialect/standard"
+	"github.com/sequent-dev/sequent/tool"
 )
 
 func build(_ testing.TB, env dialecttest.Env) dialect.Dialect {
@@ -43,4 +50,103 @@ func TestDialect(t *testing.T) {
 			{Tool: "recall_thinking", Args: `{"sessionId":"0123456789ab","query":"a"}`},
 		},
 	})
+}
+
+var validID = regexp.MustCompile(`^[0-9a-hjkmnp-tv-z]{12}$`)
+
+// Session ids are 12 characters of Crockford's base32, and all different.
+func TestIDs(t *testing.T) {
+	d := standard.New(standard.Config{
+		Engine: sequent.New(sequent.Config{}),
+		Render: standard.Render{Markdown: dialecttest.Log, JSON: dialecttest.Log, Mermaid: dialecttest.Log},
+	})
+	seen := make(map[string]bool)
+	for range 1000 {
+		reply, err := d.Tools[0].Call(t.Context(), tool.Call{Args: json.RawMessage(`{"thought":"a","nextThoughtNeeded":true}`)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got struct{ SessionID string }
+		if err := json.Unmarshal(reply.JSON, &got); err != nil {
+			t.Fatal(err)
+		}
+		if !validID.MatchString(got.SessionID) || seen[got.SessionID] {
+			t.Fatalf("session id %q is malformed or not new", got.SessionID)
+		}
+		seen[got.SessionID] = true
+	}
+}
+
+// An id that is taken is minted anew.
+func TestIDTaken(t *testing.T) {
+	e := sequent.New(sequent.Config{})
+	// Eight bytes of zero are the id 000000000000.
+	taken := standard.New(standard.Config{
+		Engine: e, Rand: bytes.NewReader(append(make([]byte, 16), 1, 0, 0, 0, 0, 0, 0, 0)),
+		Render: standard.Render{Markdown: dialecttest.Log, JSON: dialecttest.Log, Mermaid: dialecttest.Log},
+	})
+	for _, want := range []string{"000000000000", "100000000000"} {
+		reply, err := taken.Tools[0].Call(t.Context(), tool.Call{Args: json.RawMessage(`{"thought":"a","nextThoughtNeeded":true}`)})
+		if err != nil || !strings.Contains(reply.Text, `"`+want+`"`) {
+			t.Errorf("got %s %v, want session %s", reply.Text, err, want)
+		}
+	}
+	// And where no random bytes are left, nothing is begun.
+	if reply, err := taken.Tools[0].Call(t.Context(), tool.Call{Args: json.RawMessage(`{"thought":"a","nextThoughtNeeded":true}`)}); err == nil {
+		t.Errorf("got %s, want a fault", reply.Text)
+	}
+}
+
+// The same call made at once from many places, as impatient clients do, is
+// recorded once and answered alike.
+func TestRetriesAtOnce(t *testing.T) {
+	e := sequent.New(sequent.Config{})
+	d := build(t, dialecttest.Env{Engine: e, Rand: nil})
+	args := json.RawMessage(`{"thought":"a","thoughtNumber":1,"nextThoughtNeeded":true,"requestKey":"k"}`)
+	replies := make([]string, 32)
+	var wg sync.WaitGroup
+	for i := range replies {
+		wg.Go(func() {
+			reply, err := d.Tools[0].Call(t.Context(), tool.Call{Args: args, Caller: tool.Caller{Scope: tool.Scope{Name: "s"}}})
+			replies[i] = fmt.Sprint(reply.Text, err)
+		})
+	}
+	wg.Wait()
+	for _, got := range replies {
+		if got != replies[0] {
+			t.Errorf("replies differ:\n%s\n%s", got, replies[0])
+		}
+	}
+	page, err := e.Sessions(t.Context(), sequent.Query{})
+	if err != nil || len(page.Headers) != 1 || page.Headers[0].Len != 1 {
+		t.Errorf("got %d sessions (%v), want one with one thought: %+v", len(page.Headers), err, page.Headers)
+	}
+}
+
+// A thought costs what the first did, however long the session is.
+func BenchmarkThink(b *testing.B) {
+	for _, before := range []int{10, 10_000} {
+		b.Run(fmt.Sprint(before), func(b *testing.B) {
+			e := sequent.New(sequent.Config{Limits: sequent.Limits{Thoughts: -1}})
+			d := build(b, dialecttest.Env{Engine: e})
+			_, err := e.Begin(b.Context(), "s", func(s *sequent.Session) error {
+				for i := range before {
+					if _, err := s.Append(sequent.Draft{Number: i + 1, Total: before, Text: fmt.Sprint("thought ", i), More: true}); err != nil {
+						return err
+					}
+				}
+				return nil
+			})
+			if err != nil {
+				b.Fatal(err)
+			}
+			args := json.RawMessage(`{"thought":"another one, of ordinary length","nextThoughtNeeded":true,"sessionId":"s"}`)
+			b.ReportAllocs()
+			for b.Loop() {
+				if reply, err := d.Tools[0].Call(b.Context(), tool.Call{Args: args}); err != nil || reply.Failed {
+					b.Fatal(reply.Text, err)
+				}
+			}
+		})
+	}
 }

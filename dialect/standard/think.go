@@ -122,7 +122,8 @@ var (
 	errSessionRequired = &refusal{
 		Code: codeSessionRequired, Field: "sessionId",
 		Message: "the call goes on with a session, and nothing says with which",
-		Fix:     implicit.Remedies + "; or begin a session with thoughtNumber 1",
+		Fix: "pass sessionId, or begin a session with thoughtNumber 1; to go without an id, use stdio, " +
+			"authenticate, or add ?scope=NAME to the endpoint's URL",
 	}
 
 	// errSuccessor says that the step begins the scope's next session.
@@ -136,7 +137,10 @@ func (st *step) refers() bool {
 
 // resume is apply for a session that the call does not name.
 func (st *step) resume(s *sequent.Session) error {
-	begins := st.Number == nil && s.State != sequent.Active || st.Number != nil && *st.Number == 1
+	begins := st.Number != nil && *st.Number == 1
+	if st.Number == nil {
+		begins = s.State != sequent.Active && !st.More
+	}
 	if begins && !st.refers() {
 		// Unless its reply was lost and this is the same call again.
 		if t, ok := s.Recorded(st.Key); !ok || t.Request.Digest != st.digest {

@@ -1,0 +1,195 @@
+package standard_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/sequent-dev/sequent"
+	"github.com/sequent-dev/sequent/dialect"
+	"github.com/sequent-dev/sequent/dialect/dialecttest"
+	"github.com/sequent-dev/sequent/tool"
+)
+
+// recall calls recall_thinking and returns the text of its reply.
+func recall(t *testing.T, d dialect.Dialect, args map[string]any) string {
+	t.Helper()
+	raw, err := json.Marshal(args)
+	if err != nil {
+		t.Fatal(err)
+	}
+	reply, err := d.Tools[1].Call(t.Context(), tool.Call{Args: raw})
+	if err != nil || reply.Failed {
+		t.Fatalf("recall_thinking(%s): %s %v", raw, reply.Text, err)
+	}
+	return reply.Text
+}
+
+var cursorOf = regexp.MustCompile(`cursor "([^"]*)"$`)
+
+// Whatever a session looks like and however small the page is, a reply keeps
+// within its budget, and following the cursors shows every thought.
+func TestRecallKeepsWithinBudget(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	for round := range 60 {
+		e := sequent.New(sequent.Config{})
+		d := build(t, dialecttest.Env{Engine: e})
+		labels := []string{"", "x", strings.Repeat("é", 1+r.IntN(128)), "y"}
+		n := 1 + r.IntN(60)
+		_, err := e.Begin(t.Context(), "s", func(s *sequent.Session) error {
+			if r.IntN(3) == 0 {
+				s.Conclude(words(r, r.IntN(300)))
+			}
+			for i := range n {
+				d := sequent.Draft{
+					Number: i + 1, Text: fmt.Sprintf("<%d> %s", i+1, words(r, r.IntN(1+r.IntN(400)))),
+					Branch: labels[r.IntN(len(labels))], More: r.IntN(5) > 0,
+				}
+				if i > 0 && r.IntN(4) == 0 {
+					d.Revises = sequent.To(1 + r.IntN(i))
+				}
+				if _, err := s.Append(d); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, view := range []string{"effective", "log", "outline"} {
+			for _, budget := range []int{200, 200 + r.IntN(2000), 1 << 20} {
+				args := map[string]any{"sessionId": "s", "view": view, "maxTokens": budget}
+				if r.IntN(3) == 0 {
+					args["limit"] = 1 + r.IntN(10)
+				}
+				var all strings.Builder
+				for page := 0; ; page++ {
+					text := recall(t, d, args)
+					if got := sequent.Tokens(text); got > budget {
+						t.Fatalf("round %d: %v: the reply has %d tokens:\n%s", round, args, got, text)
+					}
+					all.WriteString(text + "\n")
+					next := cursorOf.FindStringSubmatch(text)
+					if next == nil {
+						break
+					}
+					if page > n {
+						t.Fatalf("round %d: %v: the cursors do not end", round, args)
+					}
+					args["cursor"] = next[1]
+				}
+				s, err := e.Session(t.Context(), "s")
+				if err != nil {
+					t.Fatal(err)
+				}
+				last, _ := s.Last()
+				var want []sequent.Thought
+				if view == "effective" {
+					for _, step := range s.Effective(last.Branch) {
+						want = append(want, step.Thought)
+					}
+				} else {
+					for th := range s.All() {
+						want = append(want, th)
+					}
+				}
+				for _, th := range want {
+					if mark := fmt.Sprintf("<%d>", th.Number); !strings.Contains(all.String(), mark) {
+						t.Errorf("round %d: %v: thought %s is never shown in\n%s", round, args, mark, all.String())
+					}
+				}
+			}
+		}
+	}
+}
+
+// The hint of a thought that was cut is right: with that budget all of it is there.
+func TestRecallShowsAllOfALargeThought(t *testing.T) {
+	for _, size := range []int{700, 3000, 60_000} {
+		e := sequent.New(sequent.Config{})
+		d := build(t, dialecttest.Env{Engine: e})
+		_, err := e.Begin(t.Context(), "s", func(s *sequent.Session) error {
+			s.Conclude(strings.Repeat("so it is ", size/20))
+			for i, text := range []string{strings.Repeat("a long title ", 9), strings.Repeat("ä", size/2) + "END"} {
+				if _, err := s.Append(sequent.Draft{Number: i + 1, Text: text, More: true}); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		text := recall(t, d, map[string]any{"sessionId": "s", "maxTokens": 200})
+		var more, all int
+		_, cut, ok := strings.Cut(text, "(cut, ")
+		if _, err := fmt.Sscanf(cut, "%d tokens more: maxTokens %d shows all)", &more, &all); !ok || err != nil {
+			t.Fatalf("size %d: no hint in\n%s", size, text)
+		}
+		if text := recall(t, d, map[string]any{"sessionId": "s", "maxTokens": all}); !strings.Contains(text, "END") {
+			t.Errorf("size %d: maxTokens %d does not show all:\n…%s", size, all, text[len(text)-200:])
+		}
+	}
+}
+
+// Listings and searches keep within their budget, and their cursors lead to
+// everything.
+func TestListsKeepWithinBudget(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 4))
+	e := sequent.New(sequent.Config{})
+	d := build(t, dialecttest.Env{Engine: e})
+	const n = 45
+	for i := range n {
+		id := sequent.ID(fmt.Sprintf("<%d>", i))
+		_, err := e.Begin(t.Context(), id, func(s *sequent.Session) error {
+			_, err := s.Append(sequent.Draft{Number: 1, Text: "needle " + words(r, r.IntN(60)), More: true})
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, query := range []string{"", "needle"} {
+		for _, budget := range []int{200, 333, 2000, 1 << 20} {
+			args := map[string]any{"maxTokens": budget, "limit": 20}
+			if query != "" {
+				args["query"] = query
+			}
+			seen := make(map[string]int)
+			for page := 0; ; page++ {
+				text := recall(t, d, args)
+				if got := sequent.Tokens(text); got > budget {
+					t.Fatalf("%v: the reply has %d tokens:\n%s", args, got, text)
+				}
+				for line := range strings.Lines(text) {
+					if id, _, ok := strings.Cut(line, " "); ok && strings.HasPrefix(id, "<") {
+						seen[id]++
+					}
+				}
+				next := cursorOf.FindStringSubmatch(text)
+				if next == nil || page > n {
+					break
+				}
+				args["cursor"] = next[1]
+			}
+			for i := range n {
+				if id := fmt.Sprintf("<%d>", i); seen[id] != 1 {
+					t.Errorf("query %q, budget %d: session %s is shown %d times", query, budget, id, seen[id])
+				}
+			}
+		}
+	}
+}
+
+func words(r *rand.Rand, n int) string {
+	list := []string{"cache", "slow", "über", "データ", "\n", "👩‍👩‍👧", "a", "measure", "then", "\r\n#3 x"}
+	var b strings.Builder
+	for range n {
+		b.WriteString(list[r.IntN(len(list))] + " ")
+	}
+	return b.String()
+}
