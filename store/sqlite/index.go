@@ -24,6 +24,8 @@ type index struct {
 	path     string
 	lock     *flock.Flock
 
+	blockSize int // of searches; tests make it small
+
 	pokes chan struct{} // something was written; holds at most one
 	stop  context.CancelFunc
 	ended sync.WaitGroup
@@ -65,6 +67,8 @@ func newIndex(ctx context.Context, s *Store) (*index, error) {
 		path:  indexPath(s.path),
 		pokes: make(chan struct{}, 1),
 		stop:  func() {},
+
+		blockSize: blockSize,
 	}
 	x.lock = flock.New(x.path+".lock", flock.SetPermissions(0o600))
 	err := s.readers.QueryRowContext(ctx, "SELECT id FROM identity").Scan(&x.identity)

@@ -39,7 +39,7 @@ const columns = "text note"
 // set and keeps to it. On the first page it completes the corpus by what the
 // index does not hold.
 func (sr *search) block(ctx context.Context, at *words.Cursor, first bool) ([]candidate, error) {
-	most := block + 1 // one more, to learn whether there are more
+	most := sr.blockSize + 1 // one more, to learn whether there are more
 	low := max(at.Low, 1)
 	if at.Low > 0 {
 		most = math.MaxInt
@@ -52,7 +52,7 @@ func (sr *search) block(ctx context.Context, at *words.Cursor, first bool) ([]ca
 		}
 	}
 	for high := min(at.Bound, sr.mark); len(found) < most && high >= low; {
-		ids, err := sr.lookUp(ctx, low, high, min(most-len(found), block+1))
+		ids, err := sr.lookUp(ctx, low, high, min(most-len(found), blockSize+1))
 		if err != nil {
 			return nil, err
 		}
@@ -67,9 +67,9 @@ func (sr *search) block(ctx context.Context, at *words.Cursor, first bool) ([]ca
 		high = ids[len(ids)-1] - 1
 	}
 	at.Low = low
-	if len(found) > block && most == block+1 {
-		found = found[:block]
-		at.Low = found[block-1].id
+	if len(found) == most { // never so when Low was set
+		found = found[:most-1]
+		at.Low = found[most-2].id
 	}
 	return found, nil
 }

@@ -17,10 +17,10 @@ const (
 	defaultHits = 20
 	maxHits     = 1000
 
-	// block is how many thoughts are ranked against each other. If more match,
-	// the newest so many are ranked first, then the next, and so on: reading
-	// and ranking a thought costs about 10 µs, however common the words are.
-	block = 2000
+	// blockSize is how many thoughts are ranked against each other. If more
+	// match, the newest so many are ranked first, then the next, and so on:
+	// reading and ranking a thought costs about 10 µs, however common the words.
+	blockSize = 2000
 
 	// sample is how many thoughts with a word are counted, newest first, to
 	// tell how common the word is; beyond that it is estimated.
@@ -59,13 +59,19 @@ func (s *Store) Search(ctx context.Context, q sequent.SearchQuery) (sequent.Hits
 	if q.AllOwners {
 		owner = "all"
 	}
-	sr := search{store: s, query: q, asked: asked, digest: words.Digest(asked, owner, string(q.Session))}
+	sr := search{
+		store: s, query: q, asked: asked, blockSize: blockSize,
+		digest: words.Digest(asked, owner, string(q.Session)),
+	}
 	if q.Cursor != "" {
 		c, err := words.ParseCursor(q.Cursor, asked, sr.digest)
 		if err != nil {
 			return sequent.Hits{}, badSearch("cursor", err)
 		}
 		sr.from = &c
+	}
+	if s.index != nil {
+		sr.blockSize = s.index.blockSize
 	}
 	hits, err := s.indexedSearch(ctx, sr)
 	if errors.As(err, new(indexError)) {
@@ -119,6 +125,8 @@ type search struct {
 	asked  words.Query
 	digest uint64
 	from   *words.Cursor // nil on the first page
+
+	blockSize int
 
 	matcher *words.Matcher
 	main    *sql.Tx // the store as it is now

@@ -154,7 +154,7 @@ func TestIndexAgreesWithScan(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			sr := search{store: s, query: sequent.SearchQuery{Text: text, Limit: maxHits}, asked: q}
+			sr := search{store: s, query: sequent.SearchQuery{Text: text, Limit: maxHits}, asked: q, blockSize: blockSize}
 			got, err := s.indexedSearch(t.Context(), sr)
 			if err != nil {
 				t.Fatalf("%s: %q: %v", step, text, err)
@@ -495,17 +495,19 @@ func TestIndexOfReadOnlyStore(t *testing.T) {
 func TestIndexBlocks(t *testing.T) {
 	t.Parallel()
 	s := openIndexed(t, filepath.Join(t.TempDir(), "s.db"), nil)
-	const n = 2*block + 123
-	fill(t, s, "old", block+200, "heron")
+	const block = 50
+	const n = 2*block + 23
+	s.index.blockSize = block
+	fill(t, s, "old", block+20, "heron")
 	catchUp(t, s)
-	fill(t, s, "new", n-block-200, "heron heron")
+	fill(t, s, "new", n-block-20, "heron heron")
 	for _, step := range []string{"half indexed", "indexed", "without index"} {
 		if step == "without index" {
 			if err := s.index.discard(); err != nil {
 				t.Fatal(err)
 			}
 		}
-		for _, limit := range []int{maxHits, 7 * 89, block} {
+		for _, limit := range []int{maxHits, 1, 2, 7, block - 1, block, block + 1} {
 			seen := make(map[string]bool)
 			for i, hit := range all(t, s, "heron", limit) {
 				place := fmt.Sprint(hit.Key.ID, hit.Thought.Seq)
@@ -513,7 +515,7 @@ func TestIndexBlocks(t *testing.T) {
 					t.Fatalf("%s, pages of %d: %s came twice", step, limit, place)
 				}
 				seen[place] = true
-				if i < block-200 && hit.Key.ID != "new" {
+				if i < block-20 && hit.Key.ID != "new" {
 					t.Fatalf("%s, pages of %d: hit %d is of the session %s", step, limit, i, hit.Key.ID)
 				}
 			}
@@ -525,11 +527,28 @@ func TestIndexBlocks(t *testing.T) {
 			catchUp(t, s)
 		}
 	}
-	for _, limit := range []int{block, 1} { // a page that ends with its block
-		page, err := s.Search(t.Context(), sequent.SearchQuery{Text: "n1", Limit: limit})
-		if err != nil || len(page.Hits) != min(limit, 2) || (page.Next == "") != (limit == block) {
-			t.Errorf("limit %d: %d hits, next %q, %v", limit, len(page.Hits), page.Next, err)
+	// Deleting between two pages costs no hit and brings none twice.
+	page, err := s.Search(t.Context(), sequent.SearchQuery{Text: "heron", Limit: 5})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Delete(t.Context(), sequent.Key{ID: "new"}, 0); err != nil {
+		t.Fatal(err)
+	}
+	left := 0
+	for q := (sequent.SearchQuery{Text: "heron", Limit: 5, Cursor: page.Next}); q.Cursor != ""; q.Cursor = page.Next {
+		if page, err = s.Search(t.Context(), q); err != nil {
+			t.Fatal(err)
 		}
+		left += len(page.Hits)
+	}
+	if left != block+20 {
+		t.Errorf("%d hits after the deletion, want %d", left, block+20)
+	}
+	// A page that ends with the result has no next one.
+	page, err = s.Search(t.Context(), sequent.SearchQuery{Text: "n1", Limit: 1})
+	if err != nil || len(page.Hits) != 1 || page.Next != "" {
+		t.Errorf("%d hits, next %q, %v", len(page.Hits), page.Next, err)
 	}
 }
 
