@@ -41,7 +41,7 @@ const (
 // Commit implements [sequent.Store]. The batch is one transaction.
 func (s *Store) Commit(ctx context.Context, batch []*sequent.Write) error {
 	if len(batch) == 0 {
-		return wrap(ctx.Err())
+		return s.wrap(ctx.Err())
 	}
 	changed := make([]sequent.Key, 0, len(batch))
 	err := s.transact(ctx, func(w *writer) error {
@@ -58,7 +58,7 @@ func (s *Store) Commit(ctx context.Context, batch []*sequent.Write) error {
 		return nil
 	})
 	if err != nil {
-		return wrap(err)
+		return s.wrap(err)
 	}
 	s.announce(changed)
 	return nil

@@ -126,7 +126,7 @@ func (s *Store) dsn(pragmas ...string) string {
 	switch {
 	case !s.readOnly:
 		q.Set("mode", "rw") // never make it: create does
-	case s.journal == immutable:
+	case s.immutable:
 		q.Set("mode", "ro")
 		q.Set("immutable", "1")
 	default:
@@ -143,19 +143,9 @@ func (s *Store) dsn(pragmas ...string) string {
 	return (&url.URL{Scheme: "file", Path: path, RawQuery: q.Encode()}).String()
 }
 
-// immutable stands for the journal of a file that nobody can change.
-const immutable = "immutable"
-
 // connect opens a connection for looking at the file.
 func (s *Store) connect(ctx context.Context) (*sql.DB, error) {
-	if s.readOnly && s.journal == "" {
-		// SQLite reads a file in WAL mode only with the files beside it, which
-		// it cannot make in a place that cannot be written. If there are none,
-		// the file is all there is.
-		if info, err := os.Stat(s.path + "-wal"); (err != nil || info.Size() == 0) && !writableDir(filepath.Dir(s.path)) {
-			s.journal = immutable
-		}
-	}
+	s.immutable = s.readOnly && unchanging(s.path)
 	db, err := sql.Open("sqlite", s.dsn())
 	if err != nil {
 		return nil, err
@@ -165,6 +155,18 @@ func (s *Store) connect(ctx context.Context) (*sql.DB, error) {
 		return nil, errors.Join(err, db.Close())
 	}
 	return db, nil
+}
+
+// unchanging reports whether a file can be read only as one that nobody
+// changes: SQLite reads a file in WAL mode with the files beside it, which it
+// cannot make in a directory that cannot be written. If there are none, the
+// file is all there is.
+func unchanging(path string) bool {
+	if writableDir(filepath.Dir(path)) {
+		return false
+	}
+	info, err := os.Stat(path + "-wal")
+	return err != nil || info.Size() == 0
 }
 
 func journalMode(ctx context.Context, db *sql.DB) (mode string, err error) {

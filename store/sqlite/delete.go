@@ -28,7 +28,7 @@ func (s *Store) Delete(ctx context.Context, k sequent.Key, epoch int64) error {
 		return w.remove(key)
 	})
 	if err != nil {
-		return wrap(err)
+		return s.wrap(err)
 	}
 	s.announce([]sequent.Key{k})
 	return nil
@@ -57,7 +57,7 @@ func (s *Store) Sweep(ctx context.Context, now time.Time, limit int) (int, error
 			return err
 		})
 		if err != nil {
-			return total, wrap(err)
+			return total, s.wrap(err)
 		}
 		if len(gone) == 0 {
 			break
@@ -65,7 +65,7 @@ func (s *Store) Sweep(ctx context.Context, now time.Time, limit int) (int, error
 		total += len(gone)
 		s.announce(gone)
 	}
-	return total, wrap(ctx.Err())
+	return total, s.wrap(ctx.Err())
 }
 
 // sweep deletes some expired sessions.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"path/filepath"
 
 	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
@@ -27,7 +28,8 @@ func notFound(id sequent.ID) error {
 	}
 }
 
-// wrap gives an error of a closed store its name, and others their code.
+// wrap gives an error of a closed store its name, and others their code. That
+// a disk is full SQLite does not always say.
 func (s *Store) wrap(err error) error {
 	if err == nil {
 		return nil
@@ -36,8 +38,17 @@ func (s *Store) wrap(err error) error {
 	case <-s.closed:
 		return errClosed
 	default:
-		return wrap(err)
 	}
+	err = wrap(err)
+	if e, ok := errors.AsType[*sqlite.Error](err); ok && e.Code()&0xff == sqlite3.SQLITE_IOERR {
+		const little = 64 << 10 // SQLite makes files grow by less
+		if free, err2 := freeSpace(filepath.Dir(s.path)); err2 == nil && free < little {
+			full := &sequent.Error{Err: err}
+			describe(full, sqlite3.SQLITE_FULL)
+			return full
+		}
+	}
+	return err
 }
 
 // wrap is the one place where errors of the driver and the system become

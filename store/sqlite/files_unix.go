@@ -20,6 +20,10 @@ func isReadOnly(err error) bool {
 	return errors.Is(err, os.ErrPermission) || errors.Is(err, unix.EROFS)
 }
 
+// readable reports whether this process may read a file. It does not open it,
+// for the reason given at create.
+func readable(path string) bool { return unix.Access(path, unix.R_OK) == nil }
+
 // writable reports whether this process may write to a file or directory.
 func writable(path string) bool { return unix.Access(path, unix.W_OK) == nil }
 

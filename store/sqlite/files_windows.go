@@ -20,6 +20,12 @@ func isReadOnly(err error) bool {
 	return errors.Is(err, os.ErrPermission) || errors.Is(err, windows.ERROR_WRITE_PROTECT)
 }
 
+// readable reports whether a file can be read.
+func readable(path string) bool {
+	f, err := os.Open(path)
+	return err == nil && f.Close() == nil
+}
+
 // writable reports whether a file or directory is not marked read-only. What
 // access lists say shows only when it is tried.
 func writable(path string) bool {

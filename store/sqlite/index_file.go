@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -145,9 +144,7 @@ func (x *index) open(ctx context.Context, why purpose) (_ *indexFile, err error)
 // connect returns connections to the file, of the same kind as the store's.
 func (x *index) connect(pragmas ...string) (*sql.DB, error) {
 	like := Store{path: x.path, readOnly: x.store.readOnly, patience: 5 * time.Second}
-	if info, err := os.Stat(x.path + "-wal"); like.readOnly && (err != nil || info.Size() == 0) && !writableDir(filepath.Dir(x.path)) {
-		like.journal = immutable
-	}
+	like.immutable = like.readOnly && unchanging(x.path)
 	return sql.Open("sqlite", like.dsn(append(pragmas, "synchronous(normal)", "journal_size_limit(67108864)")...))
 }
 

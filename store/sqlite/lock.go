@@ -3,6 +3,7 @@ package sqlite
 import (
 	"context"
 	"errors"
+	"os"
 	"time"
 
 	"github.com/gofrs/flock"
@@ -15,15 +16,16 @@ import (
 // lock is fair.
 type fileLock struct {
 	path string
+	flag int // for opening it
 	held *flock.Flock
 }
 
-func newFileLock(path string) *fileLock { return &fileLock{path: path} }
+func newFileLock(path string) *fileLock { return &fileLock{path: path, flag: os.O_CREATE | os.O_RDWR} }
 
 // acquire waits for the lock until ctx is done or patience is at an end. It is
 // not for concurrent use.
 func (l *fileLock) acquire(ctx context.Context, patience time.Duration) error {
-	f := flock.New(l.path, flock.SetPermissions(0o600))
+	f := flock.New(l.path, flock.SetFlag(l.flag), flock.SetPermissions(0o600))
 	locked, err := f.TryLock()
 	if err != nil {
 		return err

@@ -16,6 +16,7 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"path/filepath"
 	"sync"
 	"time"
 
@@ -48,7 +49,9 @@ type Store struct {
 	patience time.Duration
 	log      *slog.Logger
 	readOnly bool   // the file or its directory cannot be written, or must not be
-	journal  string // wal or delete
+	journal  string // wal or delete; empty if it is not known
+
+	immutable bool // nobody can change the file, so SQLite need not look out for that
 
 	readers *sql.DB
 	loading struct{ header, thoughts, position *sql.Stmt } // on readers
@@ -88,7 +91,7 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 		if err := s.shut(); err != nil {
 			s.log.WarnContext(ctx, "a store that did not open did not close either", "store", s.path, "error", err)
 		}
-		return nil, wrap(err)
+		return nil, s.wrap(err)
 	}
 	var err error
 	if s.index, err = openIndex(ctx, s); err != nil {
@@ -118,14 +121,8 @@ func (s *Store) open(ctx context.Context, path string) error {
 func (s *Store) prepare(ctx context.Context) error {
 	if !s.readOnly {
 		err := s.prepareWriting(ctx)
-		switch code := sequent.CodeOf(wrap(err)); {
-		case err == nil:
-			return nil
-		case code != sequent.CodeReadOnly:
+		if err == nil || !s.mayRead(err) {
 			return err
-		}
-		if _, missing := os.Stat(s.path); missing != nil {
-			return err // there is nothing to read either
 		}
 		s.readOnly = true
 		s.log.WarnContext(ctx, "the store can only be read", "store", s.path, "error", err)
@@ -135,12 +132,12 @@ func (s *Store) prepare(ctx context.Context) error {
 	}
 	db, err := s.connect(ctx)
 	if err != nil {
-		return err
+		return s.unreadable(err)
 	}
 	defer db.Close()
 	version, err := schemaVersion(ctx, db)
 	if err != nil {
-		return err
+		return s.unreadable(err)
 	}
 	if version < latest {
 		return &sequent.Error{
@@ -150,6 +147,41 @@ func (s *Store) prepare(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// mayRead reports whether a store that cannot be opened for writing may still
+// be opened for reading: it is there, and only the right to write is missing.
+func (s *Store) mayRead(err error) bool {
+	if _, missing := os.Stat(s.path); missing != nil {
+		return false
+	}
+	switch sequent.CodeOf(wrap(err)) {
+	case sequent.CodeReadOnly:
+		return true
+	case sequent.CodeUnavailable: // SQLite does not always see why
+		return !writableDir(filepath.Dir(s.path)) || !writable(s.path)
+	}
+	return false
+}
+
+// unreadable explains why a file in a place that cannot be written cannot be
+// read there either.
+func (s *Store) unreadable(err error) error {
+	if _, ours := errors.AsType[*sequent.Error](err); ours {
+		return err // it has been explained
+	}
+	if sequent.CodeOf(wrap(err)) != sequent.CodeUnavailable || writableDir(filepath.Dir(s.path)) {
+		return err
+	}
+	if _, missing := os.Stat(s.path + "-wal"); missing != nil {
+		return err
+	}
+	return &sequent.Error{
+		Code: sequent.CodeReadOnly,
+		Msg:  "the store was not closed properly and lies where nothing can be written, so it cannot be brought in order",
+		Fix:  "copy the file and its -wal to a place that can be written, and open it there",
+		Err:  err,
+	}
 }
 
 // prepareWriting opens the writer, and makes or migrates the file if need be.

@@ -1,0 +1,210 @@
+package sqlite
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/sequent-dev/sequent"
+)
+
+// The tests with several processes run this test binary again as a child: what
+// it does is named by environment variables.
+const (
+	childTask    = "SEQUENT_TEST_CHILD"   // a key of tasks or systemTasks
+	childStore   = "SEQUENT_TEST_STORE"   // path of the database
+	childName    = "SEQUENT_TEST_NAME"    // marks the child's thoughts
+	childSession = "SEQUENT_TEST_SESSION" // where it writes
+	childWriters = "SEQUENT_TEST_WRITERS" // goroutines
+)
+
+// tasks are what a child can do.
+var tasks = map[string]func() error{
+	"open":   openTask,
+	"append": appendTask,
+	"hold":   holdTask,
+	"index":  indexTask,
+}
+
+func TestMain(m *testing.M) {
+	name := os.Getenv(childTask)
+	if name == "" {
+		os.Exit(m.Run())
+	}
+	task := tasks[name]
+	if task == nil {
+		task = systemTasks[name]
+	}
+	if err := task(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
+
+// A child is a process that a test has started.
+type child struct {
+	cmd    *exec.Cmd
+	stdin  io.WriteCloser
+	lines  *bufio.Scanner // of its stdout
+	errors *strings.Builder
+}
+
+// start runs a task in a process of its own.
+func start(t *testing.T, task string, env ...string) *child {
+	t.Helper()
+	c := command(t, task, env...)
+	c.launch(t)
+	return c
+}
+
+// command prepares a task that is not yet running.
+func command(t *testing.T, task string, env ...string) *child {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := &child{cmd: exec.CommandContext(t.Context(), self), errors: new(strings.Builder)}
+	c.cmd.Env = append(os.Environ(), append(env, childTask+"="+task)...)
+	c.cmd.Stderr = c.errors
+	if c.stdin, err = c.cmd.StdinPipe(); err != nil {
+		t.Fatal(err)
+	}
+	stdout, err := c.cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.lines = bufio.NewScanner(stdout)
+	return c
+}
+
+func (c *child) launch(t *testing.T) {
+	t.Helper()
+	if err := c.cmd.Start(); err != nil {
+		t.Fatalf("starting %s: %v", c.cmd.Path, err)
+	}
+}
+
+// line returns the next line that the child prints.
+func (c *child) line(t *testing.T) string {
+	t.Helper()
+	if !c.lines.Scan() {
+		t.Fatalf("the child ended early: %v\n%s", c.lines.Err(), c.errors)
+	}
+	return c.lines.Text()
+}
+
+// end closes the child's input and waits for it.
+func (c *child) end(t *testing.T) {
+	t.Helper()
+	c.stdin.Close()
+	for c.lines.Scan() {
+	}
+	if err := c.cmd.Wait(); err != nil {
+		t.Errorf("child: %v\n%s", err, c.errors)
+	}
+}
+
+// openChild opens the store that the environment names. Its log is on stderr.
+func openChild(ctx context.Context) (*Store, error) {
+	return Open(ctx, Config{
+		Path:   os.Getenv(childStore),
+		Logger: slog.New(slog.NewTextHandler(os.Stderr, nil)),
+	})
+}
+
+// await returns when the parent says so, which is how children start at once.
+func await() error {
+	fmt.Println("ready")
+	_, err := bufio.NewReader(os.Stdin).ReadString('\n')
+	return err
+}
+
+// openTask opens the store, adds one thought and closes it.
+func openTask() error {
+	if err := await(); err != nil {
+		return err
+	}
+	ctx := context.Background()
+	s, err := openChild(ctx)
+	if err != nil {
+		return err
+	}
+	e := sequent.New(sequent.Config{Store: s})
+	if _, err := e.Ensure(ctx, "shared", record(os.Getenv(childName))); err != nil {
+		return err
+	}
+	return s.Close()
+}
+
+// record returns a change that appends one thought.
+func record(text string) func(*sequent.Session) error {
+	return func(s *sequent.Session) error {
+		_, err := s.Append(sequent.Draft{Number: s.Len + 1, Total: s.Len + 1, Text: text, More: true})
+		return err
+	}
+}
+
+// appendTask appends thoughts until its input ends, and prints each when it is
+// acknowledged.
+func appendTask() error {
+	ctx := context.Background()
+	s, err := openChild(ctx)
+	if err != nil {
+		return err
+	}
+	e := sequent.New(sequent.Config{Store: s})
+	if err := await(); err != nil {
+		return err
+	}
+	stop := make(chan struct{})
+	go func() {
+		io.Copy(io.Discard, os.Stdin)
+		close(stop)
+	}()
+	writers, err := strconv.Atoi(os.Getenv(childWriters))
+	if err != nil {
+		return err
+	}
+	var wg sync.WaitGroup
+	failed := make(chan error, writers)
+	for w := range writers {
+		wg.Go(func() {
+			session := sequent.ID(os.Getenv(childSession))
+			if session == "" {
+				session = sequent.ID(fmt.Sprint("session-", w))
+			}
+			for n := 0; ; n++ {
+				select {
+				case <-stop:
+					return
+				default:
+				}
+				text := fmt.Sprintf("%s.%d %d", os.Getenv(childName), w, n)
+				began := time.Now()
+				if _, err := e.Ensure(ctx, session, record(text)); err != nil {
+					failed <- fmt.Errorf("%s after %v: %w", text, time.Since(began), err)
+					return
+				}
+				// One write call, so that lines of several goroutines and a
+				// sudden death leave whole lines.
+				os.Stdout.WriteString(text + "\n")
+			}
+		})
+	}
+	wg.Wait()
+	close(failed)
+	for err := range failed {
+		return err
+	}
+	return s.Close()
+}

@@ -1,0 +1,109 @@
+package sqlite
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"testing"
+)
+
+// TestDiagnose names the cause of every trouble, and nothing else.
+func TestDiagnose(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		name   string
+		check  string // that finds it; empty if nothing is wrong
+		status Status
+		make   func(t *testing.T, path string)
+	}{
+		{"a good store", "", OK, func(t *testing.T, path string) { filled(t, path, 10) }},
+		{"a store in use", "", OK, func(t *testing.T, path string) {
+			s := openAt(t, path)
+			t.Cleanup(func() { s.Close() })
+			appendTo(t, s, 10)
+		}},
+		{"no store yet", "", OK, func(*testing.T, string) {}},
+		{"an empty file", "journal", Warn, func(t *testing.T, path string) { write(t, path, nil) }},
+		{"a directory", "path", Fail, func(t *testing.T, path string) {
+			if err := os.Mkdir(path, 0o700); err != nil {
+				t.Fatal(err)
+			}
+		}},
+		{"text", "database", Fail, func(t *testing.T, path string) {
+			write(t, path, bytes.Repeat([]byte("not a database\n"), 1000))
+		}},
+		{"another program's database", "format", Fail, func(t *testing.T, path string) {
+			raw(t, path, "CREATE TABLE other(x)")
+			if err := os.Chmod(path, 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}},
+		{"a newer format", "format", Fail, func(t *testing.T, path string) {
+			filled(t, path, 1)
+			raw(t, path, fmt.Sprint("PRAGMA user_version=", latest+1))
+		}},
+		{"a damaged page", "integrity", Fail, func(t *testing.T, path string) {
+			filled(t, path, 500)
+			info, err := os.Stat(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			overwrite(t, path, info.Size()/2, bytes.Repeat([]byte{0xee}, int(info.Size()/2)))
+		}},
+		{"missing thoughts", "contents", Fail, func(t *testing.T, path string) {
+			filled(t, path, 10)
+			raw(t, path, "DELETE FROM thoughts WHERE seq = 4")
+		}},
+		{"a journal that somebody changed", "journal", Warn, func(t *testing.T, path string) {
+			filled(t, path, 1)
+			raw(t, path, "PRAGMA journal_mode=DELETE")
+		}},
+		{"open to everybody", "file", Warn, func(t *testing.T, path string) {
+			filled(t, path, 1)
+			if err := os.Chmod(path, 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}},
+		{"a directory for everybody", "directory", Warn, func(t *testing.T, path string) {
+			filled(t, path, 1)
+			if err := os.Chmod(filepath.Dir(path), 0o777); err != nil {
+				t.Fatal(err)
+			}
+		}},
+		{"a lock that is held", "lock", Fail, func(t *testing.T, path string) {
+			filled(t, path, 1)
+			c := start(t, "hold", childStore+"="+path)
+			c.line(t)
+			t.Cleanup(func() { _ = c.cmd.Wait() }) // the end of the test ends it
+		}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			if runtime.GOOS == "windows" && (test.check == "file" || test.check == "directory") {
+				t.Skip("Windows has no such modes")
+			}
+			path := filepath.Join(t.TempDir(), "sessions.db")
+			test.make(t, path)
+			findings, err := Diagnose(t.Context(), path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			found := false
+			for _, f := range findings {
+				if f.Check == "" || f.Detail == "" || f.Status != OK && f.Fix == "" {
+					t.Errorf("a finding does not say what, why or what to do: %+v", f)
+				}
+				if f.Check == test.check {
+					found = f.Status == test.status
+				} else if f.Status != OK && f.Check != "free space" && f.Check != "file system" {
+					t.Errorf("it is not the fault of this: %+v", f)
+				}
+			}
+			if test.check != "" && !found {
+				t.Errorf("no finding %q is %q: %+v", test.check, test.status, findings)
+			}
+		})
+	}
+}

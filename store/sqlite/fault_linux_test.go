@@ -1,0 +1,349 @@
+package sqlite
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/sequent-dev/sequent"
+)
+
+// inNamespace runs a task in a process that may mount file systems which only
+// it can see. That needs no root where users may make namespaces.
+func inNamespace(t *testing.T, task string, env ...string) {
+	t.Helper()
+	c := command(t, task, append(env, childStore+"="+t.TempDir())...)
+	attr := &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWNS}
+	if os.Getuid() != 0 {
+		attr.Cloneflags |= syscall.CLONE_NEWUSER
+		attr.UidMappings = []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Getuid(), Size: 1}}
+		attr.GidMappings = []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Getgid(), Size: 1}}
+	}
+	c.cmd.SysProcAttr = attr
+	if err := c.cmd.Start(); err != nil {
+		need(t, "a mount namespace cannot be made here (%v); run as root, or allow user namespaces", err)
+	}
+	c.end(t)
+	if out := c.errors.String(); strings.Contains(out, "cannot mount") {
+		need(t, "nothing can be mounted here; run as root, or allow user namespaces\n%s", out)
+	}
+}
+
+func mount(dir, options string) error {
+	err := unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, "")
+	if err == nil {
+		err = unix.Mount("tmpfs", dir, "tmpfs", 0, options)
+	}
+	if errors.Is(err, unix.EPERM) || errors.Is(err, unix.EACCES) {
+		fmt.Fprintln(os.Stderr, "cannot mount:", err)
+		os.Exit(0)
+	}
+	return err
+}
+
+func TestDiskFull(t *testing.T) {
+	t.Parallel()
+	inNamespace(t, "faults")
+}
+
+// faultsTask fills a small disk.
+func faultsTask() error {
+	dir := os.Getenv(childStore)
+	if err := mount(dir, "size=3m"); err != nil {
+		return err
+	}
+	if os.Getenv(childName) == "readonly" {
+		return readOnlyMount(dir)
+	}
+	ctx := context.Background()
+	filler := filepath.Join(dir, "filler")
+	if err := os.WriteFile(filler, make([]byte, 1<<20), 0o600); err != nil {
+		return err
+	}
+	s, err := Open(ctx, Config{Path: filepath.Join(dir, "sessions.db")})
+	if err != nil {
+		return err
+	}
+	acked, err := untilFull(ctx, s)
+	if err != nil {
+		return err
+	}
+	if _, err := untilFull(ctx, s); err != nil {
+		return fmt.Errorf("once more: %w", err)
+	}
+
+	// Another process starts while the disk is full: it says why it cannot.
+	if other, err := Open(ctx, Config{Path: filepath.Join(dir, "other.db")}); sequent.CodeOf(err) != sequent.CodeFull {
+		return fmt.Errorf("opening a new store on a full disk: %v, %v; want code %s", other, err, sequent.CodeFull)
+	}
+	if err := os.Remove(filler); err != nil {
+		return err
+	}
+	e := sequent.New(sequent.Config{Store: s})
+	got, err := e.Ensure(ctx, "s", record("there is space again"))
+	if err != nil {
+		return fmt.Errorf("after space was freed: %w", err)
+	}
+	if got.Len != acked+1 {
+		return fmt.Errorf("after space was freed there are %d thoughts, want the %d acknowledged and one more", got.Len, acked)
+	}
+	if err := s.Close(); err != nil {
+		return fmt.Errorf("closing: %w", err)
+	}
+
+	if s, err = Open(ctx, Config{Path: filepath.Join(dir, "sessions.db")}); err != nil {
+		return err
+	}
+	defer s.Close()
+	_, log, err := s.Load(ctx, sequent.Key{ID: "s"}, sequent.Position{})
+	if err != nil || len(log) != acked+1 {
+		return fmt.Errorf("after reopening there are %d thoughts, error %w; want %d", len(log), err, acked+1)
+	}
+	for i, th := range log[:acked] {
+		if want := fmt.Sprint(i, " ", benchText); th.Text != want || th.Seq != i+1 {
+			return fmt.Errorf("thought %d is %d %.40q, want %.40q", i+1, th.Seq, th.Text, want)
+		}
+	}
+	var check string
+	if err := s.readers.QueryRowContext(ctx, "PRAGMA integrity_check").Scan(&check); err != nil || check != "ok" {
+		return fmt.Errorf("integrity_check says %q, error %w", check, err)
+	}
+
+	// A store that exists is opened on a disk without a byte left.
+	if err := s.Close(); err != nil {
+		return err
+	}
+	if err := os.WriteFile(filler, make([]byte, 8<<20), 0o600); !errors.Is(err, unix.ENOSPC) {
+		return fmt.Errorf("filling the disk: %v", err)
+	}
+	s, err = Open(ctx, Config{Path: filepath.Join(dir, "sessions.db")})
+	if err == nil {
+		_, _, err = s.Load(ctx, sequent.Key{ID: "s"}, sequent.Position{})
+		err = errors.Join(err, s.Close())
+		if err != nil {
+			return fmt.Errorf("reading on a full disk: %w", err)
+		}
+	} else if sequent.CodeOf(err) != sequent.CodeFull {
+		return fmt.Errorf("opening on a full disk: %w, want code %s", err, sequent.CodeFull)
+	}
+	findings, err := Diagnose(ctx, filepath.Join(dir, "sessions.db"))
+	if err != nil {
+		return err
+	}
+	for _, f := range findings {
+		if f.Check == "free space" && f.Status == Fail {
+			return nil
+		}
+	}
+	return fmt.Errorf("the diagnosis does not name the full disk: %+v", findings)
+}
+
+// untilFull appends until there is no space, and returns how many thoughts
+// were acknowledged in all.
+func untilFull(ctx context.Context, s *Store) (int, error) {
+	e := sequent.New(sequent.Config{Store: s})
+	n := 0
+	if h, _, err := s.Load(ctx, sequent.Key{ID: "s"}, sequent.Position{}); err == nil {
+		n = h.Len
+	}
+	for range 100_000 {
+		if _, err := e.Ensure(ctx, "s", record(fmt.Sprint(n, " ", benchText))); err != nil {
+			if sequent.CodeOf(err) != sequent.CodeFull {
+				return n, fmt.Errorf("after %d thoughts: %w, want code %s", n, err, sequent.CodeFull)
+			}
+			_, log, err := s.Load(ctx, sequent.Key{ID: "s"}, sequent.Position{})
+			if err != nil || len(log) != n {
+				return n, fmt.Errorf("on the full disk %d thoughts are read, error %w; want %d", len(log), err, n)
+			}
+			return n, nil
+		}
+		n++
+	}
+	return n, errors.New("the disk does not fill up")
+}
+
+func TestReadOnlyMount(t *testing.T) {
+	t.Parallel()
+	inNamespace(t, "faults", childName+"=readonly")
+}
+
+func readOnlyMount(dir string) error {
+	ctx := context.Background()
+	path := filepath.Join(dir, "sessions.db")
+	s, err := Open(ctx, Config{Path: path})
+	if err != nil {
+		return err
+	}
+	e := sequent.New(sequent.Config{Store: s})
+	for i := range 5 {
+		if _, err := e.Ensure(ctx, "a", record(fmt.Sprint(i))); err != nil {
+			return err
+		}
+	}
+	// A copy as a backup program makes it, with the log beside the file.
+	for _, suffix := range []string{"", "-wal"} {
+		data, err := os.ReadFile(path + suffix)
+		if err == nil {
+			err = os.WriteFile(filepath.Join(dir, "copy.db"+suffix), data, 0o600)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if err := s.Close(); err != nil {
+		return err
+	}
+	if err := unix.Mount("", dir, "", unix.MS_REMOUNT|unix.MS_RDONLY, ""); err != nil {
+		return err
+	}
+	if err := onlyReads(ctx, path, 5); err != nil {
+		return err
+	}
+	if _, err := Open(ctx, Config{Path: filepath.Join(dir, "copy.db")}); sequent.CodeOf(err) != sequent.CodeReadOnly {
+		return fmt.Errorf("opening a file with an unfinished log: %v, want code %s", err, sequent.CodeReadOnly)
+	}
+	for _, name := range []string{"new.db", "sub/new.db"} {
+		if _, err := Open(ctx, Config{Path: filepath.Join(dir, name)}); sequent.CodeOf(err) != sequent.CodeReadOnly {
+			return fmt.Errorf("making %s: %v, want code %s", name, err, sequent.CodeReadOnly)
+		}
+	}
+	return nil
+}
+
+// onlyReads checks a store that cannot be written and has n thoughts in "a".
+func onlyReads(ctx context.Context, path string, n int) error {
+	s, err := Open(ctx, Config{Path: path})
+	if err != nil {
+		return fmt.Errorf("opening for reading: %w", err)
+	}
+	defer s.Close()
+	_, log, err := s.Load(ctx, sequent.Key{ID: "a"}, sequent.Position{})
+	if err != nil || len(log) != n {
+		return fmt.Errorf("%d thoughts are read, error %w; want %d", len(log), err, n)
+	}
+	e := sequent.New(sequent.Config{Store: s})
+	if _, err := e.Update(ctx, "a", record("more")); sequent.CodeOf(err) != sequent.CodeReadOnly {
+		return fmt.Errorf("an update ended with %v, want code %s", err, sequent.CodeReadOnly)
+	}
+	if _, err := s.Search(ctx, sequent.SearchQuery{Text: "1"}); err != nil {
+		return fmt.Errorf("searching: %w", err)
+	}
+	findings, err := Diagnose(ctx, path)
+	if err != nil {
+		return err
+	}
+	for _, f := range findings {
+		if f.Status == Fail && f.Fix != "" {
+			return nil
+		}
+	}
+	return fmt.Errorf("the diagnosis does not say that nothing can be written: %+v", findings)
+}
+
+// TestReadOnlyDirectory needs a user to whom file modes matter.
+func TestReadOnlyDirectory(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		name      string
+		dir, file os.FileMode
+	}{
+		{"directory and file", 0o555, 0o444},
+		{"directory", 0o555, 0o666},
+		{"file", 0o777, 0o444},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			dir := t.TempDir()
+			path := filepath.Join(dir, "sessions.db")
+			filled(t, path, 5)
+			for _, suffix := range []string{".lock", "-index.db.lock"} {
+				os.Remove(path + suffix)
+			}
+			if err := errors.Join(os.Chmod(path, test.file), os.Chmod(dir, test.dir)); err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() { os.Chmod(dir, 0o700) })
+			c := command(t, "readonly", childStore+"="+path)
+			if os.Getuid() == 0 {
+				// Root may write everywhere; nobody may not. The binary and the
+				// path to the store must be open to it.
+				if err := errors.Join(os.Chmod(filepath.Dir(dir), 0o755), openPath(c.cmd.Path)); err != nil {
+					t.Fatal(err)
+				}
+				c.cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}
+			}
+			c.launch(t)
+			c.end(t)
+		})
+	}
+}
+
+// openPath lets everybody run the test binary.
+func openPath(path string) error {
+	for dir := filepath.Dir(path); len(dir) > len(os.TempDir()); dir = filepath.Dir(dir) {
+		if err := os.Chmod(dir, 0o755); err != nil {
+			return err
+		}
+	}
+	return os.Chmod(path, 0o755)
+}
+
+func readOnlyTask() error { return onlyReads(context.Background(), os.Getenv(childStore), 5) }
+
+// TestFileSizeLimit stops the file from growing, in a way that needs no
+// privilege and looks to SQLite like a disk that fails.
+func TestFileSizeLimit(t *testing.T) {
+	t.Parallel()
+	start(t, "limit", childStore+"="+filepath.Join(t.TempDir(), "sessions.db")).end(t)
+}
+
+// systemTasks are what a child can do on this system.
+var systemTasks = map[string]func() error{
+	"limit":    limitTask,
+	"faults":   faultsTask,
+	"readonly": readOnlyTask,
+}
+
+func limitTask() error {
+	signal.Ignore(syscall.SIGXFSZ)
+	ctx := context.Background()
+	s, err := openChild(ctx)
+	if err != nil {
+		return err
+	}
+	var old syscall.Rlimit
+	if err := syscall.Getrlimit(syscall.RLIMIT_FSIZE, &old); err != nil {
+		return err
+	}
+	if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &syscall.Rlimit{Cur: 256 << 10, Max: old.Max}); err != nil {
+		return err
+	}
+	e := sequent.New(sequent.Config{Store: s})
+	n := 0
+	for ; ; n++ {
+		if n == 10_000 {
+			return errors.New("the file does not reach its limit")
+		}
+		if _, err = e.Ensure(ctx, "s", record(fmt.Sprint(n, " ", benchText))); err != nil {
+			break
+		}
+	}
+	if code := sequent.CodeOf(err); code != sequent.CodeUnavailable && code != sequent.CodeFull {
+		return fmt.Errorf("at the limit: %w, want code %s", err, sequent.CodeUnavailable)
+	}
+	if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &old); err != nil {
+		return err
+	}
+	got, err := e.Ensure(ctx, "s", record("more"))
+	if err != nil || got.Len != n+1 {
+		return fmt.Errorf("after the limit was lifted: %w; want %d thoughts", err, n+1)
+	}
+	return s.Close()
+}

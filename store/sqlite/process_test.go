@@ -1,0 +1,297 @@
+package sqlite
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/sequent-dev/sequent"
+)
+
+// long reports whether the tests shall take the time that is asked of a
+// release.
+func long() bool { return os.Getenv("SEQUENT_LONG") != "" }
+
+// TestManyProcessesStartAtOnce lets eight processes make the same new file.
+func TestManyProcessesStartAtOnce(t *testing.T) {
+	t.Parallel()
+	const processes = 8
+	rounds := 5
+	if long() {
+		rounds = 50
+	}
+	for round := range rounds {
+		path := filepath.Join(t.TempDir(), "new", "dir", "sessions.db")
+		var all []*child
+		for i := range processes {
+			all = append(all, start(t, "open", childStore+"="+path, fmt.Sprint(childName, "=", i)))
+		}
+		for _, c := range all {
+			c.line(t)
+		}
+		for _, c := range all {
+			fmt.Fprintln(c.stdin, "go")
+		}
+		for _, c := range all {
+			c.end(t)
+		}
+		s := openAt(t, path)
+		_, log, err := s.Load(t.Context(), sequent.Key{ID: "shared"}, sequent.Position{})
+		if err != nil || len(log) != processes {
+			t.Errorf("round %d: %d thoughts, error %v; want one of each process", round, len(log), err)
+		}
+		intact(t, s)
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+		if t.Failed() {
+			return
+		}
+	}
+}
+
+// TestProcessesShareAFile lets eight processes append to one file, each to its
+// own session and then all to one.
+func TestProcessesShareAFile(t *testing.T) {
+	t.Parallel()
+	const processes = 8
+	duration := 2 * time.Second
+	if long() {
+		duration = 10 * time.Second
+	}
+	for _, test := range []struct{ name, session string }{
+		{"a session each", ""},
+		{"one session", "hot"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "sessions.db")
+			acked := newAcks()
+			var all []*child
+			for i := range processes {
+				env := []string{childStore + "=" + path, fmt.Sprintf("%s=p%d", childName, i), childWriters + "=1"}
+				if test.session != "" {
+					env = append(env, childSession+"="+test.session)
+				} else {
+					env = append(env, fmt.Sprintf("%s=own%d", childSession, i))
+				}
+				all = append(all, start(t, "append", env...))
+			}
+			for _, c := range all {
+				c.line(t)
+			}
+			var reading sync.WaitGroup
+			for _, c := range all {
+				reading.Go(func() { acked.read(c) })
+				fmt.Fprintln(c.stdin, "go")
+			}
+			<-time.After(duration)
+			for _, c := range all {
+				c.stdin.Close()
+			}
+			reading.Wait()
+			for _, c := range all {
+				if err := c.cmd.Wait(); err != nil {
+					t.Errorf("child: %v\n%s", err, c.errors)
+				}
+			}
+			s := openAt(t, path)
+			defer s.Close()
+			verify(t, s, acked, 0)
+			counts := acked.counts()
+			total := 0
+			for _, n := range counts {
+				total += n
+			}
+			mean := total / processes
+			t.Logf("%d appends in %v, by process: %v", total, duration, counts)
+			if len(counts) != processes || slices.Min(counts) < mean/3 {
+				t.Errorf("a process fell behind: %v, the mean is %d", counts, mean)
+			}
+		})
+	}
+}
+
+// TestKill ends processes with SIGKILL while they write.
+func TestKill(t *testing.T) {
+	t.Parallel()
+	rounds := 3
+	if long() {
+		rounds = 50
+	}
+	path := filepath.Join(t.TempDir(), "sessions.db")
+	acked := newAcks()
+	const processes, writers = 3, 4
+	for round := range rounds {
+		var all []*child
+		for i := range processes {
+			all = append(all, start(t, "append", childStore+"="+path,
+				fmt.Sprintf("%s=r%dp%d", childName, round, i), fmt.Sprint(childWriters, "=", writers)))
+		}
+		for _, c := range all {
+			c.line(t)
+		}
+		before := acked.total()
+		enough := acked.reach(before + 200 + 37*(round%10))
+		var reading sync.WaitGroup
+		for _, c := range all {
+			reading.Go(func() { acked.read(c) })
+			fmt.Fprintln(c.stdin, "go")
+		}
+		select {
+		case <-enough:
+		case <-time.After(30 * time.Second):
+			t.Errorf("round %d: only %d acknowledged in 30 s", round, acked.total()-before)
+		}
+		for _, c := range all {
+			if err := c.cmd.Process.Kill(); err != nil {
+				t.Error(err)
+			}
+		}
+		reading.Wait()
+		for _, c := range all {
+			if err := c.cmd.Wait(); err == nil {
+				t.Errorf("round %d: a child ended before it was killed\n%s", round, c.errors)
+			}
+		}
+		s := openAt(t, path)
+		// What was stored but not yet acknowledged may be there: one thought of
+		// each writer that was killed.
+		verify(t, s, acked, (round+1)*processes*writers)
+		intact(t, s)
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+		if t.Failed() {
+			t.Fatalf("in round %d", round)
+		}
+	}
+	t.Logf("%d rounds, %d thoughts acknowledged, all there", rounds, acked.total())
+}
+
+// acks collects what children say is acknowledged.
+type acks struct {
+	mu    sync.Mutex
+	texts map[string]bool
+	want  int           // close enough when there are so many
+	met   chan struct{} // nil if nobody waits
+}
+
+func newAcks() *acks { return &acks{texts: make(map[string]bool)} }
+
+func (a *acks) read(c *child) {
+	for c.lines.Scan() {
+		a.mu.Lock()
+		a.texts[c.lines.Text()] = true
+		if a.met != nil && len(a.texts) >= a.want {
+			close(a.met)
+			a.met = nil
+		}
+		a.mu.Unlock()
+	}
+}
+
+func (a *acks) reach(n int) <-chan struct{} {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	met := make(chan struct{})
+	a.want, a.met = n, met
+	return met
+}
+
+func (a *acks) total() int {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return len(a.texts)
+}
+
+// counts returns how many thoughts each process had acknowledged.
+func (a *acks) counts() []int {
+	by := make(map[string]int)
+	for text := range a.texts {
+		process, _, _ := strings.Cut(text, ".")
+		by[process]++
+	}
+	var all []int
+	for _, n := range by {
+		all = append(all, n)
+	}
+	slices.Sort(all)
+	return all
+}
+
+// verify fails the test unless all that was acknowledged is in the store, none
+// of it twice, every log is gapless and each writer's thoughts are in order;
+// at most extra thoughts were not acknowledged.
+func verify(t *testing.T, s *Store, acked *acks, extra int) {
+	t.Helper()
+	page, err := s.List(t.Context(), sequent.Query{Limit: 1000})
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := make(map[string]bool)
+	next := make(map[string]int) // writer → its next number
+	for _, head := range page.Headers {
+		h, log, err := s.Load(t.Context(), head.Key, sequent.Position{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(log) != h.Len {
+			t.Errorf("%q has %d thoughts under a header of %d", h.ID, len(log), h.Len)
+		}
+		for i, th := range log {
+			if th.Seq != i+1 {
+				t.Errorf("%q: thought %d has Seq %d", h.ID, i+1, th.Seq)
+			}
+			if seen[th.Text] {
+				t.Errorf("%q is there twice", th.Text)
+			}
+			seen[th.Text] = true
+			var n int
+			writer, number, _ := strings.Cut(th.Text, " ")
+			if _, err := fmt.Sscan(number, &n); err != nil || n != next[writer] {
+				t.Errorf("%q: %q comes where number %d is due", h.ID, th.Text, next[writer])
+			}
+			next[writer] = n + 1
+		}
+	}
+	lost := 0
+	for text := range acked.texts {
+		if !seen[text] {
+			lost++
+		}
+	}
+	if lost > 0 {
+		t.Errorf("%d of %d acknowledged thoughts are lost", lost, len(acked.texts))
+	}
+	if n := len(seen) - len(acked.texts) + lost; n > extra {
+		t.Errorf("%d thoughts are there that nobody acknowledged, at most %d may be", n, extra)
+	}
+}
+
+// intact runs SQLite's own check.
+func intact(t *testing.T, s *Store) {
+	t.Helper()
+	rows, err := s.readers.QueryContext(context.Background(), "PRAGMA integrity_check")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer rows.Close()
+	var all bytes.Buffer
+	for rows.Next() {
+		var line string
+		if err := rows.Scan(&line); err != nil {
+			t.Fatal(err)
+		}
+		all.WriteString(line)
+	}
+	if err := rows.Err(); err != nil || all.String() != "ok" {
+		t.Errorf("integrity_check says %q, error %v", all.String(), err)
+	}
+}
