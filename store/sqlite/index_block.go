@@ -104,8 +104,12 @@ func (sr *search) tail(ctx context.Context, low, high int64, most int, census bo
 }
 
 // lookUp returns at most n thoughts between low and high that match according
-// to the index, newest first.
+// to the index, newest first. Of a small session it returns all: reading them
+// costs less than passing over what other sessions say with the same words.
 func (sr *search) lookUp(ctx context.Context, low, high int64, n int) ([]int64, error) {
+	if sr.session != 0 {
+		return collectIDs(sr.main.QueryContext(ctx, selectOfSession, sr.session, low, high, n))
+	}
 	ids, err := collectIDs(sr.words.QueryContext(ctx,
 		"SELECT rowid FROM words WHERE words MATCH ? AND rowid BETWEEN ? AND ? ORDER BY rowid DESC LIMIT ?",
 		sr.asked.FTS5(columns)+sr.scope, low, high, n))

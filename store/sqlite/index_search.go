@@ -41,7 +41,9 @@ const (
 		FROM json_each(:ids) j CROSS JOIN thoughts t ON t.id = j.value CROSS JOIN tool_sessions s ON s.key = t.session
 		WHERE ` + inQuery
 	selectScope = `
-		SELECT s.key FROM tool_sessions s WHERE ` + inQuery + ` AND s.id = :session LIMIT 2`
+		SELECT count(*), ifnull(max(s.key), 0), ifnull(max(s.len), 0) FROM tool_sessions s WHERE ` + inQuery + ` AND s.id = :session`
+	selectOfSession = `
+		SELECT id FROM thoughts WHERE session = ? AND id BETWEEN ? AND ? ORDER BY id DESC LIMIT ?`
 	selectHit = `
 		SELECT t.session, t.seq, s.owner, s.id, s.title
 		FROM thoughts t CROSS JOIN tool_sessions s ON s.key = t.session WHERE t.id = ?`
@@ -134,6 +136,7 @@ type search struct {
 	mark    int64   // thoughts up to this id are in the index
 	docs    int64   // thoughts in the index
 	scope   string  // narrows what is looked up in the index
+	session int64   // the only one that is searched, if it is a small one
 	corpus  words.Corpus
 }
 
@@ -185,11 +188,16 @@ func (sr search) run(ctx context.Context, file *indexFile) (sequent.Hits, error)
 func (sr *search) setScope(ctx context.Context) (none bool, err error) {
 	switch {
 	case sr.query.Session != "":
-		ids, err := collectIDs(sr.main.QueryContext(ctx, selectScope, sr.args()...))
-		if len(ids) == 1 {
-			sr.scope = " AND scope : " + sessionToken(ids[0])
+		var n, key int64
+		var thoughts int
+		err := sr.main.QueryRowContext(ctx, selectScope, sr.args()...).Scan(&n, &key, &thoughts)
+		if n == 1 {
+			sr.scope = " AND scope : " + sessionToken(key)
+			if thoughts <= sr.blockSize {
+				sr.session = key
+			}
 		}
-		return len(ids) == 0, err
+		return n == 0, err
 	case !sr.query.AllOwners && sr.query.Owner != "":
 		sr.scope = " AND scope : " + ownerToken(sr.query.Owner)
 	}

@@ -69,12 +69,17 @@ func stateOf(t *testing.T, s *Store) indexState {
 	return st
 }
 
-// fill begins a session of n thoughts, each with the words.
+// fill begins a session of n thoughts, each with the words. The id may have its
+// owner and a slash before it.
 func fill(t testing.TB, s *Store, id string, n int, text string) {
 	t.Helper()
 	at := time.UnixMicro(1_800_000_000_000_000).UTC()
+	owner, name, owned := strings.Cut(id, "/")
+	if !owned {
+		owner, name = "", id
+	}
 	h := sequent.Header{
-		Key: sequent.Key{ID: sequent.ID(id)}, Epoch: 1, Version: 1, Len: n,
+		Key: sequent.Key{Owner: owner, ID: sequent.ID(name)}, Epoch: 1, Version: 1, Len: n,
 		State: sequent.Active, Created: at, Updated: at,
 	}
 	w := &sequent.Write{Header: h}
@@ -147,46 +152,55 @@ func TestIndexAgreesWithScan(t *testing.T) {
 		}
 		return b.String()
 	}
-	check := func(step string, alike func(a, b float64) bool) {
+	check := func(step string) {
 		t.Helper()
-		for _, text := range []string{"alpha", "theta eta", `"alpha beta"`, "eps*", "gam* -alpha", "考链 alpha", "delta -思"} {
+		for i, text := range []string{"alpha", "theta eta", `"alpha beta"`, "eps*", "gam* -alpha", "考链 alpha", "delta -思"} {
 			q, err := words.Parse(text)
 			if err != nil {
 				t.Fatal(err)
 			}
-			sr := search{store: s, query: sequent.SearchQuery{Text: text, Limit: maxHits}, asked: q, blockSize: blockSize}
-			got, err := s.indexedSearch(t.Context(), sr)
-			if err != nil {
-				t.Fatalf("%s: %q: %v", step, text, err)
-			}
-			want, err := sr.run(t.Context(), nil)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if !slices.EqualFunc(got.Hits, want.Hits, func(a, b sequent.Hit) bool {
-				return a.Key == b.Key && a.Thought.Seq == b.Thought.Seq && alike(a.Score, b.Score)
-			}) {
-				t.Errorf("%s: %q\n with the index %v\nwithout %v", step, text, got.Hits, want.Hits)
+			for _, sr := range []search{
+				{query: sequent.SearchQuery{Text: text}, blockSize: blockSize},
+				{query: sequent.SearchQuery{Text: text}, blockSize: 7},
+				{query: sequent.SearchQuery{Text: text, Session: sequent.ID(fmt.Sprint("ab"[i%2:i%2+1], i))}, blockSize: blockSize},
+				{query: sequent.SearchQuery{Text: text, Session: "b23"}, blockSize: 1},
+				{query: sequent.SearchQuery{Text: text, Owner: "ann"}, blockSize: blockSize},
+				{query: sequent.SearchQuery{Text: text, AllOwners: true, Session: "a30"}, blockSize: 7},
+			} {
+				sr.store, sr.asked, sr.query.Limit = s, q, maxHits
+				got, err := s.indexedSearch(t.Context(), sr)
+				if err != nil {
+					t.Fatalf("%s: %+v: %v", step, sr.query, err)
+				}
+				want, err := sr.run(t.Context(), nil)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if !slices.EqualFunc(got.Hits, want.Hits, func(a, b sequent.Hit) bool {
+					return a.Key == b.Key && a.Thought.Seq == b.Thought.Seq && a.Score == b.Score
+				}) {
+					t.Errorf("%s: %+v\n with the index %v\nwithout %v", step, sr.query, got.Hits, want.Hits)
+				}
 			}
 		}
 	}
-	same := func(a, b float64) bool { return a == b }
 	for i := range 40 {
 		fill(t, s, fmt.Sprint("a", i), 3, some())
 	}
 	catchUp(t, s)
-	check("complete", same)
+	check("complete")
 	for i := range 40 {
 		fill(t, s, fmt.Sprint("b", i), 3, some())
+		fill(t, s, fmt.Sprint("ann/a", i), 2, some())
 	}
-	check("behind", same)
+	check("behind")
 	for i := range 20 {
 		if err := s.Delete(t.Context(), sequent.Key{ID: sequent.ID(fmt.Sprint("ab"[i%2:i%2+1], i))}, 0); err != nil {
 			t.Fatal(err)
 		}
 	}
 	catchUp(t, s)
-	check("after deletions", same)
+	check("after deletions")
 }
 
 func TestIndexForgets(t *testing.T) {
