@@ -41,7 +41,8 @@ const (
 		FROM json_each(:ids) j CROSS JOIN thoughts t ON t.id = j.value CROSS JOIN tool_sessions s ON s.key = t.session
 		WHERE ` + inQuery
 	selectScope = `
-		SELECT count(*), ifnull(max(s.key), 0), ifnull(max(s.len), 0) FROM tool_sessions s WHERE ` + inQuery + ` AND s.id = :session`
+		SELECT count(*), ifnull(max(s.key), 0), ifnull(max(s.len), 0) FROM tool_sessions s
+		WHERE s.id = :session AND `
 	selectOfSession = `
 		SELECT id FROM thoughts WHERE session = ? AND id BETWEEN ? AND ? ORDER BY id DESC LIMIT ?`
 	selectHit = `
@@ -190,7 +191,11 @@ func (sr *search) setScope(ctx context.Context) (none bool, err error) {
 	case sr.query.Session != "":
 		var n, key int64
 		var thoughts int
-		err := sr.main.QueryRowContext(ctx, selectScope, sr.args()...).Scan(&n, &key, &thoughts)
+		which := "s.owner = :owner" // lets SQLite find it at once
+		if sr.query.AllOwners {
+			which = inQuery
+		}
+		err := sr.main.QueryRowContext(ctx, selectScope+which, sr.args()...).Scan(&n, &key, &thoughts)
 		if n == 1 {
 			sr.scope = " AND scope : " + sessionToken(key)
 			if thoughts <= sr.blockSize {
