@@ -3,6 +3,7 @@ package dialecttest
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"regexp"
 	"strconv"
 	"strings"
@@ -72,9 +73,7 @@ func (c captures) match(got, want string) bool {
 		}
 		bound[name] = found[i+1]
 	}
-	for name, v := range bound {
-		c[name] = v
-	}
+	maps.Copy(c, bound)
 	return true
 }
 

@@ -16,12 +16,11 @@ import (
 // ToolsJSON returns the tools of a dialect as tools/list sends them, for golden
 // files and for counting what they cost.
 func ToolsJSON(d dialect.Dialect) []byte {
-	// A hint that is false where that is its default is left out.
 	type annotations struct {
 		Destructive bool `json:"destructiveHint"`
-		Idempotent  bool `json:"idempotentHint,omitempty"`
+		Idempotent  bool `json:"idempotentHint"`
 		OpenWorld   bool `json:"openWorldHint"`
-		ReadOnly    bool `json:"readOnlyHint,omitempty"`
+		ReadOnly    bool `json:"readOnlyHint"`
 	}
 	type published struct {
 		Annotations  annotations     `json:"annotations"`

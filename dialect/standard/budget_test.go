@@ -193,3 +193,13 @@ func words(r *rand.Rand, n int) string {
 	}
 	return b.String()
 }
+
+// The definitions of both tools cost at most 560 tokens (o200k), as tools/list
+// sends them. Counted with a tokenizer this text has 552; who changes it counts
+// again.
+func TestDefinitionsAreShort(t *testing.T) {
+	const counted = 2320 // bytes
+	if got := len(dialecttest.ToolsJSON(build(t, dialecttest.Env{Engine: sequent.New(sequent.Config{})}))); got > counted {
+		t.Errorf("the tools take %d bytes, those that were counted %d", got, counted)
+	}
+}
