@@ -61,6 +61,7 @@ const (
 	Fold                   // what stands for what is not shown
 	Title                  // of the session
 	Meta                   // of the session: its id, age, state
+	Match                  // what a search was for
 )
 
 // A Span is a piece of a line.
@@ -92,7 +93,7 @@ func Session(s *sequent.Session, o Options) Drawing {
 // Thought draws one thought in one row, cut to the width.
 func Thought(t sequent.Thought, o Options) Line {
 	p := &painter{o: o, glyphs: glyphsOf(o.Charset), lanes: map[string]int{}, numbers: map[int]int{}}
-	line := Line{{Text: numberOf(t) + " ", Role: Number}}
+	line := Line{{Text: NumberOf(t) + " ", Role: Number}}
 	if t.Branch != "" {
 		line = append(line, Span{Text: One(t.Branch, o.Charset) + " ", Role: Label, Lane: 1})
 	}
@@ -118,6 +119,34 @@ func Plain(lines []Line) string {
 	return b.String()
 }
 
+// Cut shortens a line to the width.
+func Cut(line Line, o Options) Line { return cut(line, o.width(), glyphsOf(o.Charset).ellipsis) }
+
+// Marked draws one line of text that Lines or One has returned, broken into
+// indented rows. At says which bytes of it match what somebody looked for.
+func Marked(text string, at [][2]int, o Options, indent int) []Line {
+	if o.Charset == ASCIIOnly {
+		text, at = clean(text, o.Charset), nil
+	}
+	var lines []Line
+	pos := 0
+	for _, row := range wrap(text, 0, o.width()-indent) {
+		pos += max(strings.Index(text[pos:], row), 0)
+		line := Line{{Text: strings.Repeat(" ", indent)}}
+		done, end := pos, pos+len(row)
+		for _, r := range at {
+			from, to := max(r[0], done), min(r[1], end)
+			if from < to {
+				line = append(line, Span{Text: text[done:from]}, Span{Text: text[from:to], Role: Match})
+				done = to
+			}
+		}
+		lines = append(lines, append(line, Span{Text: text[done:end]}))
+		pos = end
+	}
+	return lines
+}
+
 // cut shortens a line to a width.
 func cut(line Line, width int, ellipsis string) Line {
 	total := 0
@@ -130,4 +159,18 @@ func cut(line Line, width int, ellipsis string) Line {
 		total += w
 	}
 	return line
+}
+
+// Beside draws a text to the right of a lead, in rows that begin in the same
+// column.
+func Beside(lead Line, text string, role Role, o Options) []Line {
+	width := lead.width()
+	var lines []Line
+	for _, line := range Lines(text, o.Charset) {
+		for _, row := range wrap(line, 0, max(o.width()-width, narrowest/2)) {
+			lines = append(lines, append(lead, Span{Text: row, Role: role}).trimmed())
+			lead = Line{{Text: strings.Repeat(" ", width)}}
+		}
+	}
+	return lines
 }

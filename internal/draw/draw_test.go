@@ -222,6 +222,25 @@ func TestThought(t *testing.T) {
 	}
 }
 
+func TestMarked(t *testing.T) {
+	text := "the pool of connections is the bottleneck, not the pool of workers"
+	lines := draw.Marked(text, [][2]int{{4, 8}, {51, 55}}, draw.Options{Width: 30}, 2)
+	var got strings.Builder
+	for _, l := range lines {
+		for _, s := range l {
+			if s.Role == draw.Match {
+				s.Text = "<" + s.Text + ">"
+			}
+			got.WriteString(s.Text)
+		}
+		got.WriteByte('\n')
+	}
+	want := "  the <pool> of connections is\n  the bottleneck, not the <pool>\n  of workers\n"
+	if got.String() != want {
+		t.Errorf("got\n%s\nwant\n%s", got.String(), want)
+	}
+}
+
 func FuzzSession(f *testing.F) {
 	f.Add("one\ntwo", "b", 40, 0)
 	f.Add("漢字かな交じり文\x1b[2J\u202e👩‍👩‍👧‍👦e\u0301", "a/b", 30, 2)

@@ -25,6 +25,8 @@ func Style(s Span) lipgloss.Style {
 		return plain.Foreground(lipgloss.Green).Bold(true)
 	case Newest:
 		return plain.Foreground(lipgloss.BrightRed).Bold(true)
+	case Match:
+		return plain.Foreground(lipgloss.Yellow).Bold(true)
 	case Title:
 		return plain.Bold(true)
 	}

@@ -15,7 +15,7 @@ func (p *painter) thought(t sequent.Thought, depth int, more bool) {
 	if _, old := p.revised[t.Seq]; old {
 		role = Superseded
 	}
-	number := numberOf(t)
+	number := NumberOf(t)
 	lead = append(lead, Span{Text: " " + strings.Repeat(" ", p.numberW-len(number)) + number + " ", Role: Number, Lane: p.lanes[t.Branch]})
 	width := p.o.width() - lead.width()
 

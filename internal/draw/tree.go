@@ -54,7 +54,7 @@ func newPainter(s *sequent.Session, o Options) *painter {
 		}
 		p.own[t.Branch] = append(p.own[t.Branch], t)
 		p.numbers[t.Number]++
-		p.numberW = max(p.numberW, len(numberOf(t)))
+		p.numberW = max(p.numberW, len(NumberOf(t)))
 		if t.Supersedes > 0 {
 			p.revised[t.Supersedes] = t
 		}
@@ -66,8 +66,8 @@ func newPainter(s *sequent.Session, o Options) *painter {
 	return p
 }
 
-// numberOf is what the author calls a thought.
-func numberOf(t sequent.Thought) string {
+// NumberOf is what the author calls a thought.
+func NumberOf(t sequent.Thought) string {
 	if t.Total <= 0 {
 		return fmt.Sprint(t.Number)
 	}

@@ -1,0 +1,222 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/sequent-dev/sequent"
+	"github.com/sequent-dev/sequent/internal/app"
+	"github.com/sequent-dev/sequent/internal/draw"
+	"github.com/sequent-dev/sequent/mcpserver/client"
+)
+
+func (p *program) demo() *cobra.Command {
+	var fast bool
+	c := &cobra.Command{
+		Use:   "demo [--fast] [--store PATH]",
+		Short: "Watch a whole session come into being, over a real MCP connection",
+		Long: "Start sequent serve as an editor does, send it the thoughts of an agent that hunts a bug, with a revision and\n" +
+			"two branches, and draw the session as it grows. It needs no key and no network. The session stays in the store.",
+		Example: "sequent demo\n\n# without pauses\nsequent demo --fast",
+		Args:    arguments(0, 0, ""),
+		RunE: func(c *cobra.Command, _ []string) error {
+			ctx := c.Context()
+			place, err := app.Locate(p.store)
+			if err != nil {
+				return err
+			}
+			if place.Memory {
+				return &usageError{
+					msg: "the demo shows that one process sees what another records, which memory cannot",
+					fix: "leave --store out, or name a file",
+				}
+			}
+			a, err := app.Open(ctx, p.config())
+			if err != nil {
+				return err
+			}
+			return errors.Join(p.play(ctx, a, fast || !isTerminal(p.out) || !isTerminal(p.in)), a.Close())
+		},
+	}
+	c.Flags().BoolVar(&fast, "fast", false, "do not pause between thoughts")
+	p.hasWidth(c)
+	return c
+}
+
+// play runs the demo over the store of a.
+func (p *program) play(ctx context.Context, a *app.App, fast bool) error {
+	exe, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	cmd := exec.Command(exe, "serve", "--dialect", "standard", "--store", a.Place.String())
+	cmd.Stderr = p.err
+	if err := p.say("Starting a server and talking MCP to it:\n    %s serve --store %s\n", shortPath(exe), shortPath(a.Place.Path)); err != nil {
+		return err
+	}
+	connecting, cancel := context.WithTimeout(ctx, 30*time.Second)
+	defer cancel()
+	server, err := client.Connect(connecting, cmd)
+	if err != nil {
+		return err
+	}
+	agent := &agent{server: server}
+	if fast {
+		err = agent.think(ctx, func(context.Context, call) {})
+	} else {
+		err = p.playSlowly(ctx, a, agent)
+	}
+	// This process reads what the other one recorded, and after its end.
+	err = errors.Join(err, server.Close())
+	if err != nil || agent.session == "" {
+		return err
+	}
+	s, err := a.Engine.Session(context.WithoutCancel(ctx), agent.session)
+	if err != nil {
+		return err
+	}
+	o := p.drawing()
+	o.Full = true
+	if err := p.print(draw.Session(s, o).Lines...); err != nil {
+		return err
+	}
+	return p.farewell(s)
+}
+
+// playSlowly draws the session while it grows, slowly enough to read along.
+func (p *program) playSlowly(ctx context.Context, a *app.App, agent *agent) error {
+	w := &watcher{engine: a.Engine}
+	begun := make(chan struct{})
+	_, err := p.runScreen(ctx, &screen{p: p, watcher: w, begun: begun}, func(ctx context.Context) error {
+		return agent.think(ctx, func(ctx context.Context, next call) {
+			if w.id == "" && agent.session != "" {
+				w.id = agent.session
+				close(begun)
+			}
+			pause := time.Duration(len(next.Thought)) * 9 * time.Millisecond
+			select {
+			case <-ctx.Done():
+			case <-time.After(pause):
+			}
+		})
+	})
+	return err
+}
+
+// An agent thinks the story.
+type agent struct {
+	server  *client.Client
+	session sequent.ID // once there is one
+}
+
+// think sends all thoughts. It calls pause before each but the first, and once
+// after the last, until ctx is done.
+func (g *agent) think(ctx context.Context, pause func(ctx context.Context, next call)) error {
+	steps := story()
+	for i, step := range steps {
+		step.SessionID = string(g.session)
+		step.NextThoughtNeeded = i+1 < len(steps)
+		args, err := json.Marshal(step)
+		if err != nil {
+			return err
+		}
+		reply, err := g.server.CallTool(ctx, "sequentialthinking", args)
+		if ctx.Err() != nil {
+			return nil // told to stop
+		}
+		if err != nil {
+			return err
+		}
+		if reply.Failed {
+			return fmt.Errorf("the server refused a thought: %s", reply.Text)
+		}
+		var answer struct {
+			SessionID string `json:"sessionId"`
+		}
+		if err := json.Unmarshal(reply.JSON, &answer); err != nil {
+			return err
+		}
+		g.session = sequent.ID(cmp.Or(answer.SessionID, string(g.session)))
+		next := call{Thought: step.Thought}
+		if i+1 < len(steps) {
+			next = steps[i+1]
+		}
+		if pause(ctx, next); ctx.Err() != nil {
+			return nil
+		}
+	}
+	return nil
+}
+
+// farewell tells what to do next.
+func (p *program) farewell(s *sequent.Session) error {
+	me := thisCommand()
+	self := "sequent"
+	if me.passing {
+		self = "go run ./cmd/sequent"
+	}
+	id := string(s.ID)
+	options := ""
+	server := me
+	if p.store != "" {
+		options = " --store " + quoted(p.store)
+		if place, err := app.Locate(p.store); err == nil {
+			server = me.with("--store", place.Path)
+		}
+	}
+	rows := [][2]string{
+		{"show " + id, "see it again"},
+		{"watch", "follow the next one live, in another terminal"},
+		{"export " + id, "take it along: md, json or mermaid"},
+		{"search " + `"connection pool"`, "find a thought in all of them"},
+	}
+	width := 0
+	for _, r := range rows {
+		width = max(width, len(r[0]))
+	}
+	o := p.drawing()
+	lines := []draw.Line{nil, {{Text: "What now", Role: draw.Title}}}
+	for _, r := range rows {
+		line := draw.Line{{Text: "    " + self + " " + r[0] + options, Role: draw.Number}}
+		if draw.Width(self)+width+len(options)+len(r[1])+7 <= o.Width {
+			line = append(line, draw.Span{Text: fmt.Sprintf("%*s%s", width-len(r[0])+2, "", r[1]), Role: draw.Meta})
+		}
+		lines = append(lines, line)
+	}
+	lines = append(lines, nil, draw.Line{{Text: "Add it to your editor", Role: draw.Title}})
+	if me.passing {
+		lines = append(lines, draw.Beside(draw.Line{{Text: "    "}},
+			"This binary goes when go run ends. Better: go install ./cmd/sequent, then sequent demo --fast tells the path.", draw.Meta, o)...)
+	}
+	if err := p.print(append(lines, nil)...); err != nil {
+		return err
+	}
+	return p.say("%s", editors(server))
+}
+
+// shortPath puts ~ for the home directory.
+func shortPath(path string) string {
+	home, err := os.UserHomeDir()
+	if err != nil {
+		return path
+	}
+	if rest, ok := cutPrefixPath(path, home); ok {
+		return "~" + rest
+	}
+	return path
+}
+
+func cutPrefixPath(path, dir string) (string, bool) {
+	if len(path) > len(dir) && path[:len(dir)] == dir && os.IsPathSeparator(path[len(dir)]) {
+		return path[len(dir):], true
+	}
+	return "", false
+}

@@ -1,0 +1,142 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/sequent-dev/sequent/internal/app"
+	"github.com/sequent-dev/sequent/internal/draw"
+)
+
+func (p *program) doctor() *cobra.Command {
+	c := &cobra.Command{
+		Use:   "doctor [--store PATH] [--json]",
+		Short: "Find out what is wrong, and what to do about it",
+		Long: "Look at the store, the disk under it, the environment and the terminal, and tell for each whether it is as it\n" +
+			"should be, and what to do if not. It changes nothing. The exit code is 1 if something does not work.\n\n" +
+			"With --json: {\"ok\": bool, \"findings\": [{check, status, detail, fix}]}; status is ok, warn or fail.",
+		Example: "sequent doctor\nsequent doctor --store ./.sequent/sequent.db\nsequent doctor --json",
+		Args:    arguments(0, 0, ""),
+		RunE: func(c *cobra.Command, _ []string) error {
+			findings, err := p.examine(c.Context(), c.Root())
+			if err != nil {
+				return err
+			}
+			ok := !slices.ContainsFunc(findings, func(f app.Finding) bool { return f.Status == app.Fail })
+			if p.json {
+				err = writeJSON(p.out, struct {
+					OK       bool          `json:"ok"`
+					Findings []app.Finding `json:"findings"`
+				}{ok, findings})
+			} else {
+				err = p.print(p.report(findings)...)
+			}
+			if err == nil && !ok {
+				return errQuiet
+			}
+			return err
+		},
+	}
+	p.asJSON(c)
+	p.hasWidth(c)
+	return c
+}
+
+func (p *program) examine(ctx context.Context, root *cobra.Command) ([]app.Finding, error) {
+	findings := []app.Finding{
+		{Check: "program", Status: app.OK, Detail: buildInfo().String()},
+		environment(root),
+		p.terminal(),
+	}
+	store, err := app.Diagnose(ctx, p.config())
+	return append(findings, store...), err
+}
+
+// environment tells which variables have a say.
+func environment(root *cobra.Command) app.Finding {
+	var set, unknown []string
+	known := map[string]bool{}
+	for _, c := range append(root.Commands(), root) {
+		for _, flags := range []*pflag.FlagSet{c.LocalFlags(), c.PersistentFlags()} {
+			flags.VisitAll(func(f *pflag.Flag) { known[variable(f.Name)] = true })
+		}
+	}
+	for _, entry := range os.Environ() {
+		name, value, _ := strings.Cut(entry, "=")
+		switch {
+		case name == "DISABLE_THOUGHT_LOGGING" || known[name]:
+			set = append(set, name+"="+value)
+		case strings.HasPrefix(name, "SEQUENT_"):
+			unknown = append(unknown, name)
+		}
+	}
+	slices.Sort(set)
+	slices.Sort(unknown)
+	switch {
+	case len(unknown) > 0:
+		return app.Finding{
+			Check: "environment", Status: app.Warn,
+			Detail: strings.Join(unknown, ", ") + " means nothing",
+			Fix:    "unset it, or spell it like the flag that it stands for: SEQUENT_STORE for --store",
+		}
+	case len(set) > 0:
+		return app.Finding{Check: "environment", Status: app.OK, Detail: strings.Join(set, ", ")}
+	}
+	return app.Finding{Check: "environment", Status: app.OK, Detail: "no variable changes anything"}
+}
+
+// terminal tells how sessions are drawn.
+func (p *program) terminal() app.Finding {
+	f := app.Finding{Check: "terminal", Status: app.OK}
+	switch {
+	case !isTerminal(p.out):
+		f.Detail = "standard output is not one"
+	case p.charset() != draw.Unicode:
+		f.Status = app.Warn
+		f.Detail = "the locale is not a UTF-8 one, so trees are drawn in ASCII"
+		f.Fix = "if the terminal shows UTF-8, set LANG to a locale such as C.UTF-8"
+	default:
+		f.Detail = fmt.Sprintf("%d columns, UTF-8", p.columns())
+		if !p.colored() {
+			f.Detail += ", without colour"
+		}
+	}
+	return f
+}
+
+// report lays the findings out for people.
+func (p *program) report(findings []app.Finding) []draw.Line {
+	o := p.drawing()
+	width := 0
+	for _, f := range findings {
+		width = max(width, draw.Width(f.Check))
+	}
+	roles := map[app.Status]draw.Role{app.OK: draw.Final, app.Warn: draw.Tag, app.Fail: draw.Newest}
+	var lines []draw.Line
+	counts := map[app.Status]int{}
+	for _, f := range findings {
+		counts[f.Status]++
+		lead := draw.Line{
+			{Text: fmt.Sprintf("%-4s  ", f.Status), Role: roles[f.Status]},
+			{Text: f.Check + strings.Repeat(" ", width-draw.Width(f.Check)+2), Role: draw.Title},
+		}
+		lines = append(lines, draw.Beside(lead, f.Detail, draw.Text, o)...)
+		if f.Fix != "" {
+			lines = append(lines, draw.Beside(draw.Line{{Text: strings.Repeat(" ", width+8)}}, "→ "+f.Fix, roles[f.Status], o)...)
+		}
+	}
+	verdict := "Everything is as it should be."
+	switch {
+	case counts[app.Fail] > 0:
+		verdict = draw.Count(counts[app.Fail], "thing does", "things do") + " not work."
+	case counts[app.Warn] > 0:
+		verdict = "It works; " + draw.Count(counts[app.Warn], "thing", "things") + " could be better."
+	}
+	return append(lines, nil, draw.Line{{Text: verdict, Role: draw.Title}})
+}

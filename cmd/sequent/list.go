@@ -1,0 +1,175 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/sequent-dev/sequent"
+	"github.com/sequent-dev/sequent/internal/app"
+	"github.com/sequent-dev/sequent/internal/draw"
+)
+
+func (p *program) list() *cobra.Command {
+	var limit int
+	var since time.Duration
+	c := &cobra.Command{
+		Use:   "list [--limit N] [--since DURATION] [--json]",
+		Short: "List the sessions, the latest first",
+		Long: "List the sessions, those that changed last first.\n\n" +
+			"With --json: {\"sessions\": [{id, title, state, dialect, thoughts, branches, created, updated}], \"more\": bool}.",
+		Example: "sequent list\n\n# those of the last day\nsequent list --since 24h\n\n# the ids of all that go on\n" +
+			"sequent list --limit 0 --json | jq -r '.sessions[] | select(.state == \"active\").id'",
+		Args: arguments(0, 0, ""),
+		RunE: func(c *cobra.Command, _ []string) error {
+			if limit < 0 {
+				return usagef("--limit cannot be %d, only a number of sessions, or 0 for all", limit)
+			}
+			return p.reading(c.Context(), func(a *app.App) error {
+				return p.listSessions(c.Context(), a, limit, since)
+			})
+		},
+	}
+	c.Flags().IntVar(&limit, "limit", 20, "at most `N` sessions, 0 for all")
+	c.Flags().DurationVar(&since, "since", 0, "only those that changed within this `DURATION`, as in 90m or 24h")
+	p.asJSON(c)
+	p.hasWidth(c)
+	return c
+}
+
+func (p *program) listSessions(ctx context.Context, a *app.App, limit int, since time.Duration) error {
+	q := sequent.Query{Limit: limit}
+	if limit == 0 {
+		q.Limit = 1000
+	}
+	if since > 0 {
+		q.Since = p.now().Add(-since)
+	}
+	sessions := []jsonSession{}
+	for {
+		page, err := a.Engine.Sessions(ctx, q)
+		if err != nil {
+			return err
+		}
+		for _, h := range page.Headers {
+			s, err := a.Engine.Session(ctx, h.ID)
+			if errors.Is(err, sequent.ErrNotFound) {
+				continue // deleted just now
+			}
+			if err != nil {
+				return err
+			}
+			sessions = append(sessions, jsonSession{
+				ID: string(s.ID), Title: s.Title, State: string(s.State), Dialect: s.Dialect,
+				Thoughts: s.Len, Branches: len(s.Branches()),
+				Created: s.Created, Updated: s.Updated, Expires: s.Expires,
+			})
+		}
+		if q.Cursor = page.Next; page.Next == "" || limit > 0 {
+			break
+		}
+	}
+	more := q.Cursor != ""
+	switch {
+	case p.json:
+		return writeJSON(p.out, struct {
+			Sessions []jsonSession `json:"sessions"`
+			More     bool          `json:"more"`
+		}{sessions, more})
+	case len(sessions) == 0 && since > 0:
+		return p.say("No session changed within %v.", since)
+	case len(sessions) == 0:
+		return p.say(beginning, indent(snippet(thisCommand()), "    "))
+	}
+	if err := p.print(p.table(sessions)...); err != nil {
+		return err
+	}
+	if more {
+		return p.say("\nThere are more: sequent list --limit 0 shows all.")
+	}
+	return nil
+}
+
+// table lays sessions out in columns, as many as there is room for. The title
+// gets what is left.
+func (p *program) table(sessions []jsonSession) []draw.Line {
+	charset := p.charset()
+	rows := [][]string{{"ID", "AGE", "STATE", "DIALECT", "THOUGHTS", "BRANCHES", "TITLE"}}
+	for _, s := range sessions {
+		branches := ""
+		if s.Branches > 0 {
+			branches = strconv.Itoa(s.Branches)
+		}
+		rows = append(rows, []string{
+			draw.One(s.ID, charset), draw.Age(p.now().Sub(s.Updated)), s.State, draw.One(s.Dialect, charset),
+			strconv.Itoa(s.Thoughts), branches, draw.One(s.Title, charset),
+		})
+	}
+	widths := make([]int, len(rows[0]))
+	for _, r := range rows {
+		for i, cell := range r {
+			widths[i] = max(widths[i], draw.Width(cell))
+		}
+	}
+	const title, gap, least = 6, 2, 16
+	room := p.columns() - widths[0]
+	shown := make([]bool, len(widths))
+	shown[0], shown[title] = true, true
+	for _, i := range []int{1, 4, 2, 5, 3} { // in the order of how much they are missed
+		if room-gap-widths[i] >= gap+least {
+			shown[i] = true
+			room -= gap + widths[i]
+		}
+	}
+	widths[title] = max(room-gap, least)
+	var lines []draw.Line
+	for n, r := range rows {
+		var line draw.Line
+		for i, cell := range r {
+			if !shown[i] {
+				continue
+			}
+			span := draw.Span{Text: cell, Role: role(n, i, r[2])}
+			pad := strings.Repeat(" ", max(widths[i]-draw.Width(cell), 0))
+			switch {
+			case i == title:
+				span.Text = draw.Truncate(cell, widths[i], ellipsis(charset))
+			case i == 4 || i == 5: // numbers
+				span.Text = pad + cell + "  "
+			default:
+				span.Text += pad + "  "
+			}
+			line = append(line, span)
+		}
+		lines = append(lines, line)
+	}
+	return lines
+}
+
+// role is that of a cell of the table.
+func role(row, column int, state string) draw.Role {
+	switch {
+	case row == 0:
+		return draw.Meta
+	case column == 0:
+		return draw.Number
+	case column == 2 && state == string(sequent.Completed):
+		return draw.Final
+	case column == 2:
+		return draw.Tag
+	case column == 6:
+		return draw.Text
+	}
+	return draw.Meta
+}
+
+func ellipsis(c draw.Charset) string {
+	if c == draw.Unicode {
+		return "…"
+	}
+	return "~"
+}

@@ -1,0 +1,73 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/sequent-dev/sequent/internal/app"
+)
+
+func (p *program) serve() *cobra.Command {
+	var dialect, sync, storage string
+	var ttl time.Duration
+	c := &cobra.Command{
+		Use:   "serve [--dialect NAME] [--store PATH] [flags]",
+		Short: "Serve MCP on standard input and output",
+		Long: "Serve MCP on standard input and output, for the editor or agent that starts it.\n\n" +
+			"A thought is in the store before it is acknowledged, and several servers may share one store. The server ends\n" +
+			"when its input does, or when it is told to, and answers first what it has read. Nothing but MCP goes to\n" +
+			"standard output; logs go to standard error and hold no thoughts.\n\n" +
+			"Every flag can be given in the environment as well: SEQUENT_STORE for --store, SEQUENT_SESSION_TTL for\n" +
+			"--session-ttl. A flag wins over the environment.",
+		Example: "# as an editor starts it\nsequent serve\n\n# forget sessions a month after their last thought\nsequent serve --session-ttl 720h\n\n" +
+			"# a store for one project, in its own directory\nsequent serve --store ./.sequent/sequent.db",
+		Args: arguments(0, 0, ""),
+		RunE: func(c *cobra.Command, _ []string) (err error) {
+			survivePipes()
+			cfg := p.config()
+			cfg.Dialect, cfg.Sync, cfg.SessionTTL, cfg.StoragePath = dialect, sync, ttl, storage
+			cfg.Quiet, err = p.quiet()
+			if err != nil {
+				return err
+			}
+			ctx := c.Context()
+			a, err := app.Open(ctx, cfg)
+			if err != nil {
+				return err
+			}
+			defer func() { err = errors.Join(err, a.Close()) }()
+			if isTerminal(p.in) {
+				fmt.Fprintln(p.err, "sequent serve speaks MCP, one JSON message a line: an editor starts it. Ctrl-D ends it; sequent demo shows it at work.")
+			}
+			return a.Serve(ctx, p.in, p.out)
+		},
+	}
+	f := c.Flags()
+	f.StringVar(&dialect, "dialect", app.Dialects()[0], "the form of the tool, a `NAME` among: "+strings.Join(app.Dialects(), ", "))
+	f.StringVar(&sync, "sync", "full", "what a thought survives: `full`, a loss of power; normal, the death of the process")
+	f.DurationVar(&ttl, "session-ttl", 0, "forget sessions so long after their last change, a `DURATION` as in 720h; 0 for never")
+	f.StringVarP(&storage, "storage-path", "s", "", "where the dialect classic writes session files, a `DIR` (default: Documents/thinking in your home directory)")
+	complete(c, "dialect", app.Dialects()...)
+	complete(c, "sync", "full", "normal")
+	return c
+}
+
+// quiet reads the variable by which users of the reference server turn its
+// drawings off.
+func (p *program) quiet() (bool, error) {
+	const name = "DISABLE_THOUGHT_LOGGING"
+	value := p.getenv(name)
+	if value == "" {
+		return false, nil
+	}
+	quiet, err := strconv.ParseBool(value)
+	if err != nil {
+		return false, &usageError{msg: fmt.Sprintf("%s cannot be %q", name, value), fix: "set it to true or false"}
+	}
+	return quiet, nil
+}

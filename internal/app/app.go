@@ -1,0 +1,134 @@
+// Package app joins the parts of the program: configuration in, an engine over
+// a store, dialects over the engine and a server over a dialect out.
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"os"
+	"time"
+
+	"github.com/sequent-dev/sequent"
+	"github.com/sequent-dev/sequent/store/sqlite"
+)
+
+// A Config is what the program can be told. Every field's zero value is useful.
+type Config struct {
+	Store       string        // memory, a path, sqlite:PATH; empty means DefaultStore
+	Sync        string        // full or normal; empty means full
+	SessionTTL  time.Duration // how long a session is kept after its last change; 0 means for ever
+	Dialect     string        // what is served; empty means the first of Dialects
+	StoragePath string        // where classic writes session files; empty means Documents/thinking in the home directory
+	Quiet       bool          // classic does not draw thoughts on standard error
+	Version     string        // of the program
+	Logger      *slog.Logger  // nil means discard
+	Stderr      *os.File      // where classic draws; nil means nowhere
+}
+
+// A ConfigError is a setting that cannot be used.
+type ConfigError struct {
+	Msg string // what is wrong, in one sentence
+	Fix string // what to do instead
+}
+
+// Error returns the message and what to do instead.
+func (e *ConfigError) Error() string {
+	if e.Fix == "" {
+		return e.Msg
+	}
+	return e.Msg + ": " + e.Fix
+}
+
+// An App is the program's parts, joined. Close it.
+type App struct {
+	Engine *sequent.Engine
+	Place  Place // where the store is
+
+	config Config
+	store  sequent.Store
+}
+
+// Open opens the store, and makes it if there is none.
+func Open(ctx context.Context, cfg Config) (*App, error) {
+	place, err := Locate(cfg.Store)
+	if err != nil {
+		return nil, err
+	}
+	return open(ctx, cfg, place)
+}
+
+// OpenExisting opens the store for somebody who wants to see what is in it. It
+// makes none: if there is none at the default place, the App is empty, and if
+// there is none at another, that is an error matching fs.ErrNotExist.
+func OpenExisting(ctx context.Context, cfg Config) (*App, error) {
+	place, err := Locate(cfg.Store)
+	if err != nil {
+		return nil, err
+	}
+	if place.Memory {
+		return nil, &ConfigError{
+			Msg: "sessions in memory are gone with the process that has them, so there is nothing to see",
+			Fix: "leave --store out, or name a file",
+		}
+	}
+	_, err = os.Stat(place.Path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist) && place.Default:
+		return &App{Engine: sequent.New(sequent.Config{}), Place: place, config: cfg}, nil
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, &sequent.Error{
+			Code: sequent.CodeUnavailable,
+			Msg:  "there is no store at " + place.Path,
+			Fix:  "check the path; sequent serve and sequent demo make a store where there is none",
+			Err:  fs.ErrNotExist,
+		}
+	}
+	return open(ctx, cfg, place)
+}
+
+func open(ctx context.Context, cfg Config, place Place) (*App, error) {
+	if cfg.Logger == nil {
+		cfg.Logger = slog.New(slog.DiscardHandler)
+	}
+	if cfg.SessionTTL < 0 {
+		return nil, &ConfigError{
+			Msg: fmt.Sprintf("a session cannot be kept for %v", cfg.SessionTTL),
+			Fix: "use a duration such as 720h, or 0 for ever",
+		}
+	}
+	durability, err := parseSync(cfg.Sync)
+	if err != nil {
+		return nil, err
+	}
+	a := &App{Place: place, config: cfg}
+	if place.Memory {
+		a.store = sequent.NewMemoryStore()
+	} else if a.store, err = sqlite.Open(ctx, sqlite.Config{
+		Path: place.Path, Sync: durability, Logger: cfg.Logger,
+	}); err != nil {
+		return nil, err
+	}
+	a.Engine = sequent.New(sequent.Config{Store: a.store, TTL: cfg.SessionTTL})
+	return a, nil
+}
+
+func parseSync(s string) (sqlite.Sync, error) {
+	switch s {
+	case "", "full":
+		return sqlite.Full, nil
+	case "normal":
+		return sqlite.Normal, nil
+	}
+	return 0, &ConfigError{Msg: fmt.Sprintf("--sync cannot be %q", s), Fix: "use full or normal"}
+}
+
+// Close closes the store.
+func (a *App) Close() error {
+	if a.store == nil {
+		return nil
+	}
+	return a.store.Close()
+}

@@ -1,0 +1,81 @@
+package app
+
+import (
+	"context"
+	"crypto/rand"
+	"io"
+	"sync"
+	"time"
+
+	"github.com/sequent-dev/sequent"
+	"github.com/sequent-dev/sequent/mcpserver"
+	"github.com/sequent-dev/sequent/tool"
+)
+
+// Sessions that have outlived their time are removed soon after a start, since
+// many a server does not live long, and then now and again. Nobody sees them in
+// between.
+const (
+	first    = time.Minute
+	sweeping = 10 * time.Minute
+)
+
+// Serve serves the configured dialect to the one client that writes to in and
+// reads from out, until in ends or ctx is done. What was read is answered then.
+func (a *App) Serve(ctx context.Context, in io.Reader, out io.Writer) error {
+	d, err := a.Dialect()
+	if err != nil {
+		return err
+	}
+	if err := a.writable(ctx); err != nil {
+		return err
+	}
+	server := mcpserver.New(mcpserver.Config{
+		Dialect: d,
+		Version: a.config.Version,
+		Logger:  a.config.Logger,
+		// Nobody else is in this scope, now or later: what a call means that
+		// names no session is the business of this process.
+		Caller: tool.Caller{Scope: tool.Scope{Name: "stdio-" + rand.Text(), Exclusive: true}},
+	})
+	inside, leave := context.WithCancel(ctx)
+	var wg sync.WaitGroup
+	wg.Go(func() { a.sweep(inside) })
+	defer wg.Wait()
+	defer leave()
+	return server.ServeStdio(ctx, in, out)
+}
+
+// writable tells whether thoughts can be recorded. A store that can only be read
+// opens, for those who want to see what is in it; a server that refuses every
+// thought had better not start.
+func (a *App) writable(ctx context.Context) error {
+	nobody := sequent.Key{ID: "-"}
+	err := a.store.Delete(ctx, nobody, 1) // no session has this epoch but by a chance in 2^53
+	if code := sequent.CodeOf(err); code == sequent.CodeReadOnly || code == sequent.CodeFull {
+		return err
+	}
+	return nil
+}
+
+func (a *App) sweep(ctx context.Context) {
+	next := time.NewTimer(first)
+	defer next.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-next.C:
+			next.Reset(sweeping)
+		}
+		n, err := a.Engine.Sweep(ctx)
+		switch {
+		case ctx.Err() != nil:
+			return
+		case err != nil:
+			a.config.Logger.WarnContext(ctx, "expired sessions could not be removed; the next try is in a while", "error", err)
+		case n > 0:
+			a.config.Logger.InfoContext(ctx, "expired sessions removed", "sessions", n)
+		}
+	}
+}
