@@ -1,0 +1,94 @@
+package classic
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/clipperhouse/displaywidth"
+)
+
+// What joins characters, or keeps them apart, and does not print.
+const (
+	zwnj = '\u200c'
+	zwj  = '\u200d'
+)
+
+// wrap returns text as rows that are at most width columns wide, broken between
+// words where that is possible, with nothing in them that a terminal would act
+// upon.
+func wrap(text string, width int) []string {
+	text = strings.NewReplacer("\r\n", "\n", "\r", "\n", "\u0085", "\n", "\u2028", "\n", "\u2029", "\n").Replace(text)
+	var rows []string
+	for line := range strings.SplitSeq(text, "\n") {
+		rows = append(rows, wrapLine(strings.Map(shown, line), width)...)
+	}
+	return rows
+}
+
+// wrapLine wraps a text without line breaks.
+func wrapLine(line string, width int) (rows []string) {
+	var row strings.Builder
+	column := 0 // behind row
+	// The last place to break row: how much of it stays, and what is left of it
+	// in columns.
+	breakAt, breakColumn := 0, 0
+	put := func(cell string, columns int) {
+		if column+columns > width {
+			whole := row.String()
+			row.Reset()
+			if breakAt > 0 {
+				rows = append(rows, strings.TrimRight(whole[:breakAt], " "))
+				row.WriteString(whole[breakAt:])
+				column -= breakColumn
+			} else {
+				rows = append(rows, whole)
+				column = 0
+			}
+			breakAt = 0
+		}
+		if r, _ := utf8.DecodeRuneInString(cell); row.Len() == 0 && (unicode.IsMark(r) || r == zwnj || r == zwj) {
+			// At the beginning of a row it would join the frame.
+			cell = "◌" + cell
+			columns = displaywidth.String(cell)
+		}
+		row.WriteString(cell)
+		column += columns
+	}
+	cells := displaywidth.StringGraphemes(line)
+	for cells.Next() {
+		switch cell := cells.Value(); {
+		case cell == "\t":
+			for range tabStop - column%tabStop {
+				put(" ", 1)
+			}
+		case cell == " " && column >= width: // between two rows
+			breakAt, breakColumn = row.Len(), column
+		case cell == " ":
+			put(cell, 1)
+			if strings.Trim(row.String()[breakAt:], " ") != "" { // not within the indentation
+				breakAt, breakColumn = row.Len(), column
+			}
+		default:
+			put(cell, cells.Width())
+		}
+	}
+	return append(rows, strings.TrimRight(row.String(), " "))
+}
+
+// shown returns r, or what is shown in its place: a picture of a control
+// character, and a replacement for those that change how others are shown.
+func shown(r rune) rune {
+	switch {
+	case r == '\t', unicode.IsGraphic(r):
+		return r
+	case r == zwnj, r == zwj: // they join what stands beside them
+		return r
+	case r < ' ':
+		return '\u2400' + r
+	case r == 0x7f:
+		return '\u2421'
+	default:
+		return utf8.RuneError
+	}
+}
