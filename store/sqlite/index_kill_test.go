@@ -14,7 +14,7 @@ import (
 // gets to the end. Searches are right all the time.
 func TestIndexKilled(t *testing.T) {
 	t.Parallel()
-	const sessions, each = 8, 1000
+	const sessions, each = 8, 500
 	path := filepath.Join(t.TempDir(), "s.db")
 	s := openIndexed(t, path, nil)
 	for i := range sessions {
@@ -23,7 +23,7 @@ func TestIndexKilled(t *testing.T) {
 	rare := func() {
 		t.Helper()
 		finds(t, s, "heron s3 n77", 1)
-		finds(t, s, "n1000", sessions)
+		finds(t, s, "n500", sessions)
 	}
 	rare()
 	for _, target := range []int{1, sessions * each / 3, sessions * each / 2, sessions*each - batchSize} {
