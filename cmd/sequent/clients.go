@@ -2,6 +2,7 @@ package main
 
 import (
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -41,6 +42,22 @@ func isPassing(exe string) bool {
 	}
 	dirs := strings.Split(filepath.ToSlash(filepath.Dir(exe)), "/")
 	return slices.ContainsFunc(dirs, func(dir string) bool { return strings.HasPrefix(dir, "go-build") })
+}
+
+// name is how a person starts the program in a shell.
+func (l launch) name() string {
+	if l.passing {
+		return "go run ./cmd/sequent"
+	}
+	found, err := exec.LookPath("sequent")
+	if err == nil {
+		here, _ := os.Stat(l.command)
+		there, _ := os.Stat(found)
+		if os.SameFile(here, there) {
+			return "sequent"
+		}
+	}
+	return quoted(l.command)
 }
 
 // moduleDir returns the directory of this module's source, if the program is run
@@ -116,8 +133,8 @@ func editors(l launch) string {
 	var b strings.Builder
 	b.WriteString("Claude Code\n    claude mcp add --scope user sequent -- " + l.line() + "\n\n")
 	b.WriteString("Codex\n    codex mcp add sequent -- " + l.line() + "\n\n")
-	b.WriteString("Cursor (~/.cursor/mcp.json), Claude Desktop (claude_desktop_config.json), Windsurf, Gemini CLI\n")
-	b.WriteString(indent(snippet(l), "    ") + "\n\n")
-	b.WriteString("VS Code (.vscode/mcp.json): the same, with \"servers\" for \"mcpServers\". Zed (settings): \"context_servers\".\n")
+	b.WriteString("Cursor, Claude Desktop, Windsurf, Gemini CLI and most others\n" + indent(snippet(l), "    ") + "\n\n")
+	b.WriteString("in ~/.cursor/mcp.json, claude_desktop_config.json,\n~/.codeium/windsurf/mcp_config.json, ~/.gemini/settings.json.\n" +
+		"VS Code wants it in .vscode/mcp.json as \"servers\" instead of \"mcpServers\",\nZed in its settings as \"context_servers\".")
 	return b.String()
 }

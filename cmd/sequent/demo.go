@@ -21,10 +21,11 @@ import (
 func (p *program) demo() *cobra.Command {
 	var fast bool
 	c := &cobra.Command{
-		Use:   "demo [--fast] [--store PATH]",
+		Use:   "demo",
 		Short: "Watch a whole session come into being, over a real MCP connection",
-		Long: "Start sequent serve as an editor does, send it the thoughts of an agent that hunts a bug, with a revision and\n" +
-			"two branches, and draw the session as it grows. It needs no key and no network. The session stays in the store.",
+		Long: prose(`Start sequent serve as an editor does, send it the thoughts of an agent that hunts a bug, with a
+revision and two branches, and draw the session as it grows. It needs no key and no network. The
+session stays in the store.`),
 		Example: "sequent demo\n\n# without pauses\nsequent demo --fast",
 		Args:    arguments(0, 0, ""),
 		RunE: func(c *cobra.Command, _ []string) error {
@@ -159,10 +160,7 @@ func (g *agent) think(ctx context.Context, pause func(ctx context.Context, next 
 // farewell tells what to do next.
 func (p *program) farewell(s *sequent.Session) error {
 	me := thisCommand()
-	self := "sequent"
-	if me.passing {
-		self = "go run ./cmd/sequent"
-	}
+	self := me.name()
 	id := string(s.ID)
 	options := ""
 	server := me
@@ -174,7 +172,7 @@ func (p *program) farewell(s *sequent.Session) error {
 	}
 	rows := [][2]string{
 		{"show " + id, "see it again"},
-		{"watch", "follow the next one live, in another terminal"},
+		{"watch", "follow the next one live"},
 		{"export " + id, "take it along: md, json or mermaid"},
 		{"search " + `"connection pool"`, "find a thought in all of them"},
 	}

@@ -16,11 +16,13 @@ import (
 
 func (p *program) doctor() *cobra.Command {
 	c := &cobra.Command{
-		Use:   "doctor [--store PATH] [--json]",
+		Use:   "doctor",
 		Short: "Find out what is wrong, and what to do about it",
-		Long: "Look at the store, the disk under it, the environment and the terminal, and tell for each whether it is as it\n" +
-			"should be, and what to do if not. It changes nothing. The exit code is 1 if something does not work.\n\n" +
-			"With --json: {\"ok\": bool, \"findings\": [{check, status, detail, fix}]}; status is ok, warn or fail.",
+		Long: prose(`Look at the store, the disk under it, the environment and the terminal, and tell for each whether it
+is as it should be, and what to do if not. It changes nothing. The exit code is 1 if something does
+not work.
+
+With --json: {"ok": bool, "findings": [{check, status, detail, fix}]}; status is ok, warn or fail.`),
 		Example: "sequent doctor\nsequent doctor --store ./.sequent/sequent.db\nsequent doctor --json",
 		Args:    arguments(0, 0, ""),
 		RunE: func(c *cobra.Command, _ []string) error {
@@ -103,7 +105,7 @@ func (p *program) terminal() app.Finding {
 		f.Fix = "if the terminal shows UTF-8, set LANG to a locale such as C.UTF-8"
 	default:
 		f.Detail = fmt.Sprintf("%d columns, UTF-8", p.columns())
-		if !p.colored() {
+		if !p.colored(p.out) {
 			f.Detail += ", without colour"
 		}
 	}

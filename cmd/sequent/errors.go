@@ -71,7 +71,9 @@ func complain(err error, command string) complaint {
 			c.Fix = strings.TrimPrefix(c.Fix+"; sequent doctor says more", "; ")
 		}
 	case sequent.CodeSessionNotFound:
-		c.Fix = "sequent list shows the sessions there are"
+		if e.Field != fieldID {
+			c.Fix = "sequent list shows the sessions there are"
+		}
 	}
 	return c
 }

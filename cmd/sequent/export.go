@@ -26,10 +26,10 @@ func formats() map[string]func(*sequent.Session) string {
 func (p *program) export() *cobra.Command {
 	var format, file string
 	c := &cobra.Command{
-		Use:   "export [ID] --format md|json|mermaid [-o FILE]",
+		Use:   "export [ID]",
 		Short: "Write a session as Markdown, JSON or a Mermaid diagram",
-		Long: "Write a session as Markdown for people, as JSON with all that is known of it for programs, or as a Mermaid\n" +
-			"diagram. Without an ID it is the session that changed last; the beginning of an ID will do.",
+		Long: prose(`Write a session as Markdown for people, as JSON with all that is known of it for programs, or as a
+Mermaid diagram. Without an ID it is the session that changed last; the beginning of an ID will do.`),
 		Example: "sequent export --format md\n\n# the name of the file tells the format\nsequent export 7k3 -o session.json\n\n" +
 			"sequent export 7k3 --format mermaid -o session.mmd",
 		Args:              arguments(0, 1, "at most one ID"),

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"os"
 	"slices"
 	"strings"
 	"time"
@@ -47,26 +46,32 @@ func (p *program) main(ctx context.Context, args []string) int {
 		command = c.CommandPath()
 		return p.settings(c)
 	}
-	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
-		command = c.CommandPath()
-		return &usageError{msg: err.Error()}
-	})
-	code := exitOK
-	// The error is handled where it is printed.
-	_ = fang.Execute(ctx, root,
-		fang.WithVersion(buildInfo().Version),
-		fang.WithColorSchemeFunc(colors),
-		fang.WithErrorHandler(func(_ io.Writer, _ fang.Styles, err error) {
-			if errors.Is(err, errQuiet) {
-				code = exitFailure
-				return
-			}
-			c := complain(err, command)
-			c.print(p.err, p.json || slices.Contains(args, "--json"))
-			code = c.exit
-		}),
-	)
-	return code
+	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error { return misuse(c, "%v", err) })
+
+	var err error
+	if isTerminal(p.out) && wantsHelp(args) {
+		// Only for help: it asks the terminal for its background, and that is no
+		// time to lose before an error or a thought.
+		err = fang.Execute(ctx, root, fang.WithVersion(root.Version), fang.WithoutManpage(), fang.WithColorSchemeFunc(colors),
+			fang.WithErrorHandler(func(io.Writer, fang.Styles, error) {}))
+	} else {
+		root.SilenceErrors, root.SilenceUsage = true, true
+		err = root.ExecuteContext(ctx)
+	}
+	switch {
+	case err == nil:
+		return exitOK
+	case errors.Is(err, errQuiet):
+		return exitFailure
+	}
+	c := complain(err, command)
+	c.print(p.err, p.json || slices.Contains(args, "--json"))
+	return c.exit
+}
+
+// wantsHelp reports whether the command line asks for help.
+func wantsHelp(args []string) bool {
+	return len(args) == 0 || args[0] == "help" || slices.Contains(args, "--help") || slices.Contains(args, "-h")
 }
 
 // colors are those of the help: the 16 that the owner of the terminal chose.
@@ -84,8 +89,8 @@ func (p *program) root() *cobra.Command {
 	root := &cobra.Command{
 		Use:   "sequent",
 		Short: "Chains of thought for AI agents: recorded, branched, revised, read back",
-		Long: "sequent is an MCP server that records the chains of thought of AI agents: numbered thoughts that branch\n" +
-			"and revise, durable before they are acknowledged. The other commands show what was recorded.",
+		Long: prose(`sequent is an MCP server that records the chains of thought of AI agents: numbered thoughts that
+branch and revise, durable before they are acknowledged. The other commands show what was recorded.`),
 		Example: "# see it at work: a session over a real MCP connection\nsequent demo\n\n" +
 			"# what an editor runs\nsequent serve\n\n" +
 			"# look at what was thought\nsequent list\nsequent show\nsequent search \"connection pool\"",
@@ -99,7 +104,8 @@ func (p *program) root() *cobra.Command {
 			}
 			return &usageError{msg: msg, fix: "sequent --help lists the commands"}
 		},
-		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
+		RunE:    func(c *cobra.Command, _ []string) error { return c.Help() },
+		Version: buildInfo().Version,
 	}
 	root.SuggestionsMinimumDistance = 2
 	flags := root.PersistentFlags()
@@ -109,17 +115,19 @@ func (p *program) root() *cobra.Command {
 	root.AddGroup(
 		&cobra.Group{ID: "serving", Title: "Serving"},
 		&cobra.Group{ID: "sessions", Title: "Sessions"},
+		&cobra.Group{ID: "more", Title: "More"},
 	)
 	add := func(group string, commands ...*cobra.Command) {
 		for _, c := range commands {
 			c.GroupID = group
-			c.DisableFlagsInUseLine = true
 			root.AddCommand(c)
 		}
 	}
 	add("serving", p.demo(), p.serve(), p.doctor())
 	add("sessions", p.list(), p.show(), p.search(), p.watch(), p.export(), p.delete())
-	add("", p.version())
+	add("more", p.version())
+	root.SetHelpCommandGroupID("more")
+	root.SetCompletionCommandGroupID("more")
 	complete(root, "color", "auto", "always", "never")
 	complete(root, "log-level", "debug", "info", "warn", "error")
 	return root
@@ -139,14 +147,19 @@ func arguments(least, most int, what string) cobra.PositionalArgs {
 	return func(c *cobra.Command, args []string) error {
 		switch {
 		case len(args) < least:
-			return usagef("%s needs %s", c.CommandPath(), what)
+			return misuse(c, "%s needs %s", c.CommandPath(), what)
 		case most >= 0 && len(args) > most && most == 0:
-			return usagef("%s takes no arguments, but there is %q", c.CommandPath(), args[0])
+			return misuse(c, "%s takes no arguments, but there is %q", c.CommandPath(), args[0])
 		case most >= 0 && len(args) > most:
-			return usagef("%s takes %s, but there is also %q", c.CommandPath(), what, args[most])
+			return misuse(c, "%s takes %s, but there is also %q", c.CommandPath(), what, args[most])
 		}
 		return nil
 	}
+}
+
+// misuse is a usage error that points to the help of a command.
+func misuse(c *cobra.Command, format string, args ...any) error {
+	return &usageError{msg: fmt.Sprintf(format, args...), fix: c.CommandPath() + " --help tells how it is used"}
 }
 
 // settings reads from the environment what no flag says, and checks the values
@@ -195,13 +208,11 @@ func (p *program) level() (slog.Level, error) {
 // config is what all commands tell the application.
 func (p *program) config() app.Config {
 	level, _ := p.level() // settings has checked it
-	cfg := app.Config{
+	return app.Config{
 		Store:   p.store,
 		Version: buildInfo().Version,
 		Logger:  slog.New(slog.NewTextHandler(p.err, &slog.HandlerOptions{Level: level})),
 	}
-	cfg.Stderr, _ = p.err.(*os.File)
-	return cfg
 }
 
 // reading runs a command that looks at what is in the store.

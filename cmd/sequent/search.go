@@ -16,11 +16,13 @@ func (p *program) search() *cobra.Command {
 	var limit int
 	var session string
 	c := &cobra.Command{
-		Use:   "search QUERY... [--session ID] [--limit N] [--json]",
+		Use:   "search QUERY...",
 		Short: "Find thoughts by their words",
-		Long: "Find thoughts by their words, best first: words that must all occur, in any case and with or without\n" +
-			"accents, \"quoted phrases\", prefix* and -excluded words.\n\n" +
-			"With --json: {\"hits\": [{session, title, score, seq, number, total, text, branch, more, at}], \"more\": bool}.",
+		Long: prose(`Find thoughts by their words, best first: words that must all occur, in any case and with or without
+accents, "quoted phrases", prefix* and -excluded words.
+
+With --json: {"hits": [{session, title, score, seq, number, total, text, branch, more, at}], "more":
+bool}.`),
 		Example: "sequent search connection pool\n\n# a phrase, and a word that must not occur\n" +
 			"sequent search '\"connection pool\" -postgres'\n\n# in one session\nsequent search --session 7k3 timeout*",
 		Args: arguments(1, -1, "words to look for"),

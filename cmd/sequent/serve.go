@@ -16,14 +16,16 @@ func (p *program) serve() *cobra.Command {
 	var dialect, sync, storage string
 	var ttl time.Duration
 	c := &cobra.Command{
-		Use:   "serve [--dialect NAME] [--store PATH] [flags]",
+		Use:   "serve",
 		Short: "Serve MCP on standard input and output",
-		Long: "Serve MCP on standard input and output, for the editor or agent that starts it.\n\n" +
-			"A thought is in the store before it is acknowledged, and several servers may share one store. The server ends\n" +
-			"when its input does, or when it is told to, and answers first what it has read. Nothing but MCP goes to\n" +
-			"standard output; logs go to standard error and hold no thoughts.\n\n" +
-			"Every flag can be given in the environment as well: SEQUENT_STORE for --store, SEQUENT_SESSION_TTL for\n" +
-			"--session-ttl. A flag wins over the environment.",
+		Long: prose(`Serve MCP on standard input and output, for the editor or agent that starts it.
+
+A thought is in the store before it is acknowledged, and several servers may share one store. The
+server ends when its input does, or when it is told to, and answers first what it has read. Nothing
+but MCP goes to standard output; logs go to standard error and hold no thoughts.
+
+Every flag can be given in the environment as well: SEQUENT_STORE for --store, SEQUENT_SESSION_TTL
+for --session-ttl. A flag wins over the environment.`),
 		Example: "# as an editor starts it\nsequent serve\n\n# forget sessions a month after their last thought\nsequent serve --session-ttl 720h\n\n" +
 			"# a store for one project, in its own directory\nsequent serve --store ./.sequent/sequent.db",
 		Args: arguments(0, 0, ""),
@@ -31,8 +33,7 @@ func (p *program) serve() *cobra.Command {
 			survivePipes()
 			cfg := p.config()
 			cfg.Dialect, cfg.Sync, cfg.SessionTTL, cfg.StoragePath = dialect, sync, ttl, storage
-			cfg.Quiet, err = p.quiet()
-			if err != nil {
+			if cfg.Drawing, err = p.drawingWhileServing(); err != nil {
 				return err
 			}
 			ctx := c.Context()
@@ -57,17 +58,18 @@ func (p *program) serve() *cobra.Command {
 	return c
 }
 
-// quiet reads the variable by which users of the reference server turn its
-// drawings off.
-func (p *program) quiet() (bool, error) {
+// drawingWhileServing says how a dialect draws thoughts, unless the variable is
+// set by which users of the reference server turn its drawings off.
+func (p *program) drawingWhileServing() (app.Drawing, error) {
 	const name = "DISABLE_THOUGHT_LOGGING"
-	value := p.getenv(name)
-	if value == "" {
-		return false, nil
+	if value := p.getenv(name); value != "" {
+		quiet, err := strconv.ParseBool(strings.ToLower(value))
+		if err != nil {
+			return app.Drawing{}, &usageError{msg: fmt.Sprintf("%s cannot be %q", name, value), fix: "set it to true or false"}
+		}
+		if quiet {
+			return app.Drawing{}, nil
+		}
 	}
-	quiet, err := strconv.ParseBool(value)
-	if err != nil {
-		return false, &usageError{msg: fmt.Sprintf("%s cannot be %q", name, value), fix: "set it to true or false"}
-	}
-	return quiet, nil
+	return app.Drawing{Out: p.err, Colour: p.colored(p.err), Width: func() int { return columnsOf(p.err) }}, nil
 }

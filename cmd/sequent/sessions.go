@@ -55,6 +55,9 @@ func newJSONThought(id sequent.ID, t sequent.Thought) jsonThought {
 	}
 }
 
+// fieldID is the argument at fault in errors that say all there is to say.
+const fieldID = "ID"
+
 // latest returns the session that changed last, or an error that tells how to
 // begin one.
 func latest(ctx context.Context, e *sequent.Engine) (*sequent.Session, error) {
@@ -65,8 +68,9 @@ func latest(ctx context.Context, e *sequent.Engine) (*sequent.Session, error) {
 		}
 		if len(page.Headers) == 0 {
 			return nil, &sequent.Error{
-				Code: sequent.CodeSessionNotFound,
-				Msg:  "there are no sessions yet",
+				Code: sequent.CodeSessionNotFound, Field: fieldID,
+				Msg: "there are no sessions yet",
+				Fix: "sequent demo makes one",
 			}
 		}
 		s, err := e.Session(ctx, page.Headers[0].ID)
@@ -90,8 +94,9 @@ func find(ctx context.Context, e *sequent.Engine, id string) (*sequent.Session, 
 	switch len(matching) {
 	case 0:
 		return nil, &sequent.Error{
-			Code: sequent.CodeSessionNotFound, Field: "ID",
+			Code: sequent.CodeSessionNotFound, Field: fieldID,
 			Msg: fmt.Sprintf("there is no session %q, nor one whose id begins like that", id),
+			Fix: "sequent list shows the sessions there are",
 		}
 	case 1:
 		return e.Session(ctx, matching[0].ID)

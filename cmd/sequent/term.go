@@ -28,23 +28,31 @@ func (p *program) columns() int {
 	if p.width > 0 {
 		return p.width
 	}
-	if f, ok := p.out.(*os.File); ok && isTerminal(f) {
-		if w, _, err := term.GetSize(f.Fd()); err == nil && w > 0 {
-			return min(w, widest)
-		}
+	if w := columnsOf(p.out); w > 0 {
+		return min(w, widest)
 	}
 	return 80
 }
 
-// colored reports whether to use colour on standard output.
-func (p *program) colored() bool {
+// columnsOf returns the width of a terminal, or 0.
+func columnsOf(stream any) int {
+	if f, ok := stream.(*os.File); ok && isTerminal(f) {
+		if w, _, err := term.GetSize(f.Fd()); err == nil {
+			return w
+		}
+	}
+	return 0
+}
+
+// colored reports whether to use colour on a stream.
+func (p *program) colored(stream any) bool {
 	switch p.color {
 	case "always":
 		return true
 	case "never":
 		return false
 	}
-	return isTerminal(p.out) && p.getenv("NO_COLOR") == "" && p.getenv("TERM") != "dumb"
+	return isTerminal(stream) && p.getenv("NO_COLOR") == "" && p.getenv("TERM") != "dumb"
 }
 
 // charset returns the characters that can be shown. The rest of what a thought
@@ -85,7 +93,7 @@ func (p *program) print(lines ...draw.Line) error {
 }
 
 func (p *program) render(lines []draw.Line) string {
-	if p.colored() {
+	if p.colored(p.out) {
 		return draw.Styled(lines)
 	}
 	return draw.Plain(lines)
@@ -100,4 +108,15 @@ func (p *program) say(format string, args ...any) error {
 // hasWidth gives a command the flag --width.
 func (p *program) hasWidth(c *cobra.Command) {
 	c.Flags().IntVar(&p.width, "width", 0, "draw so many `COLUMNS` wide (default: the terminal's width, at most 120)")
+}
+
+// prose breaks paragraphs of help into lines that fit a terminal of the usual
+// width.
+func prose(text string) string {
+	var paragraphs []string
+	for p := range strings.SplitSeq(text, "\n\n") {
+		lines := draw.Beside(nil, strings.Join(strings.Fields(p), " "), draw.Text, draw.Options{Width: 78})
+		paragraphs = append(paragraphs, draw.Plain(lines))
+	}
+	return strings.TrimSuffix(strings.Join(paragraphs, "\n"), "\n")
 }

@@ -53,7 +53,7 @@ func (b build) String() string {
 
 func (p *program) version() *cobra.Command {
 	c := &cobra.Command{
-		Use:     "version [--json]",
+		Use:     "version",
 		Short:   "Tell which build this is",
 		Example: "sequent version\nsequent version --json",
 		Args:    arguments(0, 0, ""),

@@ -19,13 +19,14 @@ const lookAgain = time.Second
 func (p *program) watch() *cobra.Command {
 	var untilComplete bool
 	c := &cobra.Command{
-		Use:   "watch [ID] [--until-complete] [--json]",
+		Use:   "watch [ID]",
 		Short: "Follow a session live, from another process",
-		Long: "Follow a session while it grows, in whatever process. With an ID it is that session, from its first thought\n" +
-			"on; without, it is whichever session changes.\n\n" +
-			"On a terminal the tree is drawn anew with each thought: q ends, arrows scroll, f goes back to the newest\n" +
-			"thought. Elsewhere each thought is one line, as soon as it is recorded; with --json one object:\n" +
-			"{session, seq, number, total, text, branch, from, revises, revision, more, at}.",
+		Long: prose(`Follow a session while it grows, in whatever process. With an ID it is that session, from its first
+thought on; without, it is whichever session changes.
+
+On a terminal the tree is drawn anew with each thought: q ends, arrows scroll, f goes back to the
+newest thought. Elsewhere each thought is one line, as soon as it is recorded; with --json one
+object: {session, seq, number, total, text, branch, from, revises, revision, more, at}.`),
 		Example: "# in a second terminal, beside your editor\nsequent watch\n\n" +
 			"# until it is done\nsequent watch 7k3 --until-complete\n\n" +
 			"# what is being thought, for another program\nsequent watch --json | jq -r .text",

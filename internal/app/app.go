@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"log/slog"
 	"os"
@@ -22,10 +23,16 @@ type Config struct {
 	SessionTTL  time.Duration // how long a session is kept after its last change; 0 means for ever
 	Dialect     string        // what is served; empty means the first of Dialects
 	StoragePath string        // where classic writes session files; empty means Documents/thinking in the home directory
-	Quiet       bool          // classic does not draw thoughts on standard error
+	Drawing     Drawing       // how classic draws thoughts for people
 	Version     string        // of the program
 	Logger      *slog.Logger  // nil means discard
-	Stderr      *os.File      // where classic draws; nil means nowhere
+}
+
+// A Drawing says where thoughts are drawn while they are recorded.
+type Drawing struct {
+	Out    io.Writer  // nil means nowhere
+	Colour bool       // Out is a terminal that shows colours
+	Width  func() int // columns of Out; nil or 0 means that they are not known
 }
 
 // A ConfigError is a setting that cannot be used.
@@ -98,6 +105,9 @@ func open(ctx context.Context, cfg Config, place Place) (*App, error) {
 			Msg: fmt.Sprintf("a session cannot be kept for %v", cfg.SessionTTL),
 			Fix: "use a duration such as 720h, or 0 for ever",
 		}
+	}
+	if _, err := cfg.offer(); err != nil {
+		return nil, err
 	}
 	durability, err := parseSync(cfg.Sync)
 	if err != nil {

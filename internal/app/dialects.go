@@ -2,11 +2,14 @@ package app
 
 import (
 	"fmt"
+	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/sequent-dev/sequent"
 	"github.com/sequent-dev/sequent/archive"
 	"github.com/sequent-dev/sequent/dialect"
+	"github.com/sequent-dev/sequent/dialect/classic"
 	"github.com/sequent-dev/sequent/dialect/standard"
 )
 
@@ -21,6 +24,7 @@ type offer struct {
 func offers() []offer {
 	return []offer{
 		{"standard", buildStandard},
+		{"classic", buildClassic},
 	}
 }
 
@@ -33,21 +37,29 @@ func Dialects() []string {
 	return names
 }
 
-// Dialect returns the dialect that the configuration names.
-func (a *App) Dialect() (dialect.Dialect, error) {
+// offer returns the dialect that the configuration names.
+func (c Config) offer() (offer, error) {
 	all := offers()
-	if a.config.Dialect == "" {
-		return all[0].build(a)
+	if c.Dialect == "" {
+		return all[0], nil
 	}
-	for _, o := range all {
-		if o.name == a.config.Dialect {
-			return o.build(a)
+	i := slices.IndexFunc(all, func(o offer) bool { return o.name == c.Dialect })
+	if i < 0 {
+		return offer{}, &ConfigError{
+			Msg: fmt.Sprintf("there is no dialect %q", c.Dialect),
+			Fix: "use one of " + strings.Join(Dialects(), ", "),
 		}
 	}
-	return dialect.Dialect{}, &ConfigError{
-		Msg: fmt.Sprintf("there is no dialect %q", a.config.Dialect),
-		Fix: "use one of " + strings.Join(Dialects(), ", "),
+	return all[i], nil
+}
+
+// Dialect builds the dialect that the configuration names.
+func (a *App) Dialect() (dialect.Dialect, error) {
+	o, err := a.config.offer()
+	if err != nil {
+		return dialect.Dialect{}, err
 	}
+	return o.build(a)
 }
 
 func buildStandard(a *App) (dialect.Dialect, error) {
@@ -58,5 +70,31 @@ func buildStandard(a *App) (dialect.Dialect, error) {
 			JSON:     func(s *sequent.Session) string { return string(archive.JSON(s)) },
 			Mermaid:  archive.Mermaid,
 		},
+	}), nil
+}
+
+func buildClassic(a *App) (dialect.Dialect, error) {
+	dir := a.config.StoragePath
+	if dir == "" {
+		var err error
+		if dir, err = DefaultStorage(); err != nil {
+			return dialect.Dialect{}, err
+		}
+	}
+	dir, err := expand(dir)
+	if err != nil {
+		return dialect.Dialect{}, err
+	}
+	// The working directory is the editor's: a relative path means it as it is now.
+	if dir, err = filepath.Abs(dir); err != nil {
+		return dialect.Dialect{}, err
+	}
+	return classic.New(classic.Config{
+		Engine:  a.Engine,
+		Archive: archive.Dir(dir),
+		Drawing: a.config.Drawing.Out,
+		Colour:  a.config.Drawing.Colour,
+		Width:   a.config.Drawing.Width,
+		Logger:  a.config.Logger,
 	}), nil
 }
