@@ -24,7 +24,7 @@ func awaits(ctx context.Context, s sequent.Store, k sequent.Key, have sequent.Po
 			return looks, err
 		}
 	}
-	return 100_000, errors.New("Wait does not wait")
+	return 100_000, errors.New("the wait ended at once, time and again")
 }
 
 // reaches waits until the session has n thoughts.

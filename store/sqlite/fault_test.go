@@ -3,7 +3,6 @@ package sqlite
 import (
 	"bytes"
 	"context"
-	"crypto/sha256"
 	"database/sql"
 	"errors"
 	"fmt"
@@ -11,8 +10,6 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
-	"slices"
-	"strings"
 	"testing"
 	"time"
 
@@ -67,143 +64,6 @@ func raw(t *testing.T, path string, statements ...string) {
 	}
 }
 
-// refused opens a store and expects an error that tells what to do.
-func refused(t *testing.T, cfg Config, want sequent.Code) {
-	t.Helper()
-	s, err := Open(t.Context(), cfg)
-	if err == nil {
-		s.Close()
-		t.Fatalf("Open(%q) succeeded, want code %s", cfg.Path, want)
-	}
-	e, ok := errors.AsType[*sequent.Error](err)
-	if !ok || e.Code != want || e.Msg == "" || e.Fix == "" {
-		t.Errorf("Open(%q) = %v (code %s, fix %q), want code %s and a fix", cfg.Path, err, sequent.CodeOf(err), e.Fix, want)
-	}
-	if ok && (strings.Contains(e.Msg, cfg.Path) || strings.Contains(e.Fix, cfg.Path)) && cfg.Path != "" {
-		t.Errorf("the error for %q shows the path to a client: %q, %q", cfg.Path, e.Msg, e.Fix)
-	}
-}
-
-// contents returns a digest of every file in a directory that holds data.
-func contents(t *testing.T, dir string) string {
-	t.Helper()
-	all, err := os.ReadDir(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var b strings.Builder
-	for _, entry := range all {
-		data, err := os.ReadFile(filepath.Join(dir, entry.Name()))
-		if err != nil {
-			t.Fatal(err)
-		}
-		// Whoever only reads leaves SQLite's own files behind, with nothing in
-		// them.
-		if len(data) == 0 || strings.HasSuffix(entry.Name(), "-shm") {
-			continue
-		}
-		fmt.Fprintf(&b, "%s %x\n", entry.Name(), sha256.Sum256(data))
-	}
-	return b.String()
-}
-
-func TestOpenRefuses(t *testing.T) {
-	t.Parallel()
-	for _, test := range []struct {
-		name string
-		want sequent.Code
-		make func(t *testing.T, path string)
-	}{
-		{"a directory", sequent.CodeUnavailable, func(t *testing.T, path string) {
-			if err := os.Mkdir(path, 0o700); err != nil {
-				t.Fatal(err)
-			}
-		}},
-		{"text", sequent.CodeCorrupt, func(t *testing.T, path string) {
-			write(t, path, bytes.Repeat([]byte("this is not a database\n"), 1000))
-		}},
-		{"a few bytes", sequent.CodeCorrupt, func(t *testing.T, path string) { write(t, path, []byte("SQL")) }},
-		{"a truncated file", sequent.CodeCorrupt, func(t *testing.T, path string) {
-			filled(t, path, 100)
-			info, err := os.Stat(path)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := os.Truncate(path, info.Size()/2); err != nil {
-				t.Fatal(err)
-			}
-		}},
-		{"a damaged header", sequent.CodeCorrupt, func(t *testing.T, path string) {
-			filled(t, path, 10)
-			overwrite(t, path, 0, make([]byte, 200))
-		}},
-		{"a damaged schema", sequent.CodeCorrupt, func(t *testing.T, path string) {
-			filled(t, path, 10)
-			overwrite(t, path, 100, bytes.Repeat([]byte{0xff}, 3000))
-		}},
-		{"a newer format", sequent.CodeNewerSchema, func(t *testing.T, path string) {
-			filled(t, path, 10)
-			raw(t, path, fmt.Sprint("PRAGMA user_version=", latest+1))
-		}},
-		{"another program's database", sequent.CodeUnavailable, func(t *testing.T, path string) {
-			raw(t, path, "CREATE TABLE other(x)", "INSERT INTO other VALUES (1)")
-		}},
-		{"another program's database with its mark", sequent.CodeUnavailable, func(t *testing.T, path string) {
-			raw(t, path, "PRAGMA application_id=7", "PRAGMA user_version=1")
-		}},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			t.Parallel()
-			dir := t.TempDir()
-			path := filepath.Join(dir, "sessions.db")
-			test.make(t, path)
-			before := ""
-			if test.name != "a directory" {
-				before = contents(t, dir)
-			}
-			refused(t, Config{Path: path}, test.want)
-			refused(t, Config{Path: path, ReadOnly: true}, test.want)
-			if before != "" {
-				if after := contents(t, dir); after != before {
-					t.Errorf("the refused file was touched:\nbefore %s\nafter  %s", before, after)
-				}
-			}
-		})
-	}
-	t.Run("no path", func(t *testing.T) { refused(t, Config{}, sequent.CodeUnavailable) })
-	t.Run("nothing to read", func(t *testing.T) {
-		dir := t.TempDir()
-		refused(t, Config{Path: filepath.Join(dir, "none.db"), ReadOnly: true}, sequent.CodeUnavailable)
-		if after := contents(t, dir); after != "" {
-			t.Errorf("files were made: %s", after)
-		}
-	})
-	t.Run("below a file", func(t *testing.T) {
-		file := filepath.Join(t.TempDir(), "file")
-		write(t, file, []byte("x"))
-		refused(t, Config{Path: filepath.Join(file, "sessions.db")}, sequent.CodeUnavailable)
-	})
-}
-
-func write(t *testing.T, path string, data []byte) {
-	t.Helper()
-	if err := os.WriteFile(path, data, 0o600); err != nil {
-		t.Fatal(err)
-	}
-}
-
-func overwrite(t *testing.T, path string, at int64, data []byte) {
-	t.Helper()
-	f, err := os.OpenFile(path, os.O_WRONLY, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	if _, err := f.WriteAt(data, at); err != nil {
-		t.Fatal(err)
-	}
-}
-
 // TestDamageInUse damages pages that opening does not read.
 func TestDamageInUse(t *testing.T) {
 	t.Parallel()
@@ -219,87 +79,6 @@ func TestDamageInUse(t *testing.T) {
 	if _, _, err := s.Load(t.Context(), sequent.Key{ID: "a"}, sequent.Position{}); sequent.CodeOf(err) != sequent.CodeCorrupt {
 		t.Errorf("Load of damaged pages: %v, want code %s", err, sequent.CodeCorrupt)
 	}
-}
-
-func TestPathsAndModes(t *testing.T) {
-	t.Parallel()
-	name := "a b?c#d%41&é 日本.db"
-	if runtime.GOOS == "windows" {
-		name = "a b#d%41&é 日本.db"
-	}
-	path := filepath.Join(t.TempDir(), "new", "er", name)
-	s := openAt(t, path)
-	defer s.Close()
-	appendTo(t, s, 3)
-	var got []string
-	all, err := os.ReadDir(filepath.Dir(path))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, entry := range all {
-		info, err := entry.Info()
-		if err != nil {
-			t.Fatal(err)
-		}
-		got = append(got, entry.Name())
-		if runtime.GOOS != "windows" && info.Mode().Perm() != 0o600 {
-			t.Errorf("%s has mode %s, want 0600", entry.Name(), info.Mode())
-		}
-	}
-	for _, want := range []string{name, name + "-wal", name + "-shm", name + ".lock"} {
-		if !slices.Contains(got, want) {
-			t.Errorf("there is no %q among %q", want, got)
-		}
-	}
-	for _, dir := range []string{"new", filepath.Join("new", "er")} {
-		info, err := os.Stat(filepath.Join(filepath.Dir(path), "..", "..", dir))
-		if err != nil || runtime.GOOS != "windows" && info.Mode().Perm() != 0o700 {
-			t.Errorf("directory %s has mode %v, error %v; want 0700", dir, info.Mode(), err)
-		}
-	}
-}
-
-// TestSymbolicLink opens one file by two paths, which must share the lock.
-func TestSymbolicLink(t *testing.T) {
-	t.Parallel()
-	dir := t.TempDir()
-	a := openAt(t, filepath.Join(dir, "sessions.db"))
-	defer a.Close()
-	link := filepath.Join(dir, "link.db")
-	if err := os.Symlink(a.path, link); err != nil {
-		t.Skipf("no symbolic links here: %v", err)
-	}
-	b := openAt(t, link)
-	defer b.Close()
-	if a.lock.path != b.lock.path {
-		t.Errorf("the locks are %q and %q, want the same", a.lock.path, b.lock.path)
-	}
-}
-
-func TestUpgrade(t *testing.T) {
-	t.Parallel()
-	path := filepath.Join(t.TempDir(), "sessions.db")
-	script, err := migrations.ReadFile(scripts[0])
-	if err != nil {
-		t.Fatal(err)
-	}
-	raw(t, path, string(script), "PRAGMA user_version=1", fmt.Sprint("PRAGMA application_id=", applicationID))
-	raw(t, path, `INSERT INTO tool_sessions (owner, id, epoch, version, len, state, title, scope, dialect, conclusion, labels, created, updated)
-		VALUES ('', 'a', 1, 1, 1, 'active', '', '', '', '', '', 0, 0)`,
-		`INSERT INTO thoughts (session, seq, number, total, text, note, branch, revision, more, extend, request_key, request_digest, labels, after, supersedes, at)
-		VALUES (1, 1, 1, 1, 'old', '', '', 0, 1, 0, '', '', '', 0, 0, 0)`)
-	refused(t, Config{Path: path, ReadOnly: true}, sequent.CodeReadOnly)
-	s := openAt(t, path)
-	defer s.Close()
-	_, log, err := s.Load(t.Context(), sequent.Key{ID: "a"}, sequent.Position{})
-	if err != nil || len(log) != 1 || log[0].Text != "old" {
-		t.Errorf("after the upgrade Load = %+v, error %v", log, err)
-	}
-	version, err := schemaVersion(t.Context(), s.readers)
-	if err != nil || version != latest {
-		t.Errorf("the version is %d, error %v; want %d", version, err, latest)
-	}
-	appendTo(t, s, 1)
 }
 
 // holdTask holds the file lock until its input ends.
@@ -390,6 +169,75 @@ func TestFileRemoved(t *testing.T) {
 	filled(t, path, 2) // by another process: a new file
 	if err := s.Commit(t.Context(), []*sequent.Write{w}); sequent.CodeOf(err) != sequent.CodeUnavailable {
 		t.Errorf("Commit to a replaced file: %v, want code %s", err, sequent.CodeUnavailable)
+	}
+}
+
+// TestFailedBatch lets SQLite refuse a statement in the middle of a batch.
+func TestFailedBatch(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "sessions.db")
+	s := openAt(t, path)
+	defer s.Close()
+	appendTo(t, s, 1)
+	a, _, err := s.Load(t.Context(), sequent.Key{ID: "a"}, sequent.Position{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	raw(t, path, `INSERT INTO thoughts (session, seq, number, total, text, note, branch, revision, more, extend, request_key, request_digest, labels, after, supersedes, at)
+		SELECT key, 2, 1, 1, 'in the way', '', '', 0, 1, 0, '', '', '', 0, 0, 0 FROM tool_sessions`)
+	next := a
+	next.Version, next.Len = 2, 2
+	b := sequent.Header{Key: sequent.Key{ID: "b"}, Epoch: 1, Version: 1}
+	batch := []*sequent.Write{
+		{Header: b},
+		{Base: a.Position(), Header: next, Thoughts: []sequent.Thought{{Seq: 2}}},
+	}
+	if err := s.Commit(t.Context(), batch); sequent.CodeOf(err) != sequent.CodeInternal {
+		t.Errorf("Commit: %v, want code %s", err, sequent.CodeInternal)
+	}
+	if _, _, err := s.Load(t.Context(), b.Key, sequent.Position{}); !errors.Is(err, sequent.ErrNotFound) {
+		t.Errorf("a part of the failed batch was stored: %v", err)
+	}
+	if now, _, err := s.Load(t.Context(), a.Key, sequent.Position{}); err != nil || now.Version != 1 {
+		t.Errorf("after the failed batch a is at %+v, error %v; want version 1", now.Position(), err)
+	}
+	if err := s.Commit(t.Context(), batch[:1]); err != nil {
+		t.Errorf("Commit after the failed one: %v", err)
+	}
+}
+
+// TestContradictions refuses writes that would leave a gap, each by itself.
+func TestContradictions(t *testing.T) {
+	t.Parallel()
+	s := openAt(t, filepath.Join(t.TempDir(), "sessions.db"))
+	defer s.Close()
+	k := func(id string) sequent.Header {
+		return sequent.Header{Key: sequent.Key{ID: sequent.ID(id)}, Epoch: 1, Version: 1}
+	}
+	long := k("long")
+	long.Len = 2
+	gap := k("gap")
+	gap.Len = 1
+	labels := k("labels")
+	labels.Labels = map[string]string{"a": "\xff"}
+	other := k("other")
+	batch := []*sequent.Write{
+		{Header: long, Thoughts: []sequent.Thought{{Seq: 1}}},
+		{Header: gap, Thoughts: []sequent.Thought{{Seq: 2}}},
+		{Header: labels},
+		{Header: other, Base: sequent.Position{Epoch: 2, Version: 1}},
+		{Header: k("good")},
+	}
+	if err := s.Commit(t.Context(), batch); err != nil {
+		t.Fatal(err)
+	}
+	for _, w := range batch {
+		if _, _, err := s.Load(t.Context(), w.Header.Key, sequent.Position{}); (err == nil) != (w.Header.ID == "good") {
+			t.Errorf("%s: the write's error is %v, Load's is %v", w.Header.ID, w.Err, err)
+		}
+		if (w.Err == nil) != (w.Header.ID == "good") {
+			t.Errorf("%s: the write's error is %v", w.Header.ID, w.Err)
+		}
 	}
 }
 

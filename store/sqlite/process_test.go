@@ -118,6 +118,39 @@ func TestProcessesShareAFile(t *testing.T) {
 	}
 }
 
+// TestFollowAnotherProcess reads live what another process writes.
+func TestFollowAnotherProcess(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "sessions.db")
+	s := openAt(t, path)
+	defer s.Close()
+	e := sequent.New(sequent.Config{Store: s})
+	if _, err := e.Begin(t.Context(), "hot", record("mine 0")); err != nil {
+		t.Fatal(err)
+	}
+	c := start(t, "append", childStore+"="+path, childName+"=other", childSession+"=hot", childWriters+"=1")
+	c.line(t)
+	fmt.Fprintln(c.stdin, "go")
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	followed := 0
+	for th, err := range e.Follow(ctx, "hot", 1) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want := fmt.Sprint("other.0 ", followed); th.Text != want || th.Seq != followed+2 {
+			t.Fatalf("thought %d is %q, want %q", th.Seq, th.Text, want)
+		}
+		if followed++; followed == 100 {
+			break
+		}
+	}
+	if followed != 100 {
+		t.Errorf("%d thoughts were followed, want 100", followed)
+	}
+	c.end(t)
+}
+
 // TestKill ends processes with SIGKILL while they write.
 func TestKill(t *testing.T) {
 	t.Parallel()

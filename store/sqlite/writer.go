@@ -4,7 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"errors"
-	"fmt"
 	"os"
 
 	"github.com/sequent-dev/sequent"
@@ -12,8 +11,9 @@ import (
 
 // A writer is the one connection that writes, with its statements prepared.
 type writer struct {
-	db   *sql.DB
-	conn *sql.Conn
+	db     *sql.DB
+	conn   *sql.Conn
+	failed bool // SQLite failed: a new connection knows nothing of that
 
 	stmts                         []*sql.Stmt // all that follow
 	begin, commit, rollback       *sql.Stmt
@@ -46,7 +46,10 @@ func (s *Store) openWriter(ctx context.Context) error {
 	if err := w.prepare(ctx); err != nil {
 		return errors.Join(err, w.close())
 	}
-	s.writer, s.file = w, info
+	s.writer = w
+	if s.file == nil {
+		s.file = info
+	}
 	return nil
 }
 
@@ -87,7 +90,7 @@ func (w *writer) close() error {
 		err = errors.Join(err, stmt.Close())
 	}
 	if w.conn != nil {
-		err = w.conn.Close()
+		err = errors.Join(err, w.conn.Close())
 	}
 	return errors.Join(err, w.db.Close())
 }
@@ -131,18 +134,21 @@ func (s *Store) transact(ctx context.Context, do func(*writer) error) error {
 	if err := s.lock.acquire(ctx, s.patience); err != nil {
 		return err
 	}
-	defer s.lock.release()
+	defer func() {
+		if err := s.lock.release(); err != nil {
+			s.log.WarnContext(ctx, "the file lock could not be released", "store", s.path, "error", err)
+		}
+	}()
+	if err := s.inPlace(); err != nil {
+		return err
+	}
 	if s.writer == nil {
 		if err := s.openWriter(ctx); err != nil {
 			return err
 		}
 	}
-	if err := s.inPlace(); err != nil {
-		return err
-	}
 	err := s.writer.transact(do)
-	if err != nil {
-		// Whatever went wrong, a new connection knows nothing of it.
+	if s.writer.failed {
 		err = errors.Join(err, s.dropWriter())
 	}
 	return err
@@ -167,6 +173,11 @@ func (s *Store) inPlace() error {
 }
 
 func (w *writer) transact(do func(*writer) error) (err error) {
+	defer func() {
+		if _, refused := errors.AsType[*sequent.Error](err); err != nil && !refused {
+			w.failed = true
+		}
+	}()
 	ctx := context.Background() // a transaction is not broken off half-way
 	if _, err := w.begin.ExecContext(ctx); err != nil {
 		return err
@@ -177,8 +188,9 @@ func (w *writer) transact(do func(*writer) error) (err error) {
 			return
 		}
 		// SQLite has rolled back already after some errors, and says so.
-		if _, undo := w.rollback.ExecContext(ctx); undo != nil && err != nil {
-			err = fmt.Errorf("%w; rolling back: %w", err, undo)
+		if _, undo := w.rollback.ExecContext(ctx); undo != nil {
+			w.failed = true
+			err = errors.Join(err, undo)
 		}
 	}()
 	if err := do(w); err != nil {
