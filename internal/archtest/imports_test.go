@@ -44,8 +44,10 @@ var rules = []rule{
 	{"mcpserver/client", []string{"tool", "github.com/modelcontextprotocol/go-sdk/..."}, "programs that are clients do not import the SDK themselves"},
 	{"mcpserver", []string{
 		".", "dialect", "tool",
-		"github.com/modelcontextprotocol/go-sdk/...", "github.com/google/jsonschema-go/...",
+		"github.com/modelcontextprotocol/go-sdk/...", "github.com/google/jsonschema-go/...", "golang.org/x/time/rate",
 	}, "it alone knows MCP, and no dialect by name"},
+
+	{"auth/...", nil, "it knows who somebody is, and no transport"},
 
 	{"internal/needtest", nil, "it is for tests"},
 	{"internal/archtest", nil, "it is tests"},
