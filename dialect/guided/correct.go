@@ -1,0 +1,155 @@
+package guided
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/sequent-dev/sequent"
+	"github.com/sequent-dev/sequent/tool"
+)
+
+// A partial is what is known of a call that was not right.
+type partial struct {
+	Thought  *string `json:"thought"`
+	Number   *int    `json:"thoughtNumber"`
+	Total    *int    `json:"totalThoughts"`
+	Next     *bool   `json:"nextThoughtNeeded"`
+	Revision *bool   `json:"isRevision"`
+	From     *int    `json:"branchFromThought"`
+	Branch   *string `json:"branchId"`
+	More     *bool   `json:"needsMoreThoughts"`
+}
+
+func (in args) partial() partial {
+	return partial{
+		Thought: &in.Thought, Number: &in.Number, Total: &in.Total, Next: &in.Next,
+		Revision: &in.Revision, From: in.From, Branch: in.Branch, More: &in.More,
+	}
+}
+
+// correct returns the call that its author most likely meant: what is good of
+// it, and for the rest what fits the session. It is accepted as it stands,
+// unless its thought is empty: that is for the author to write.
+func (p partial) correct(s *sequent.Session, limits sequent.Limits) args {
+	out := args{Revision: p.Revision != nil && *p.Revision, More: p.More != nil && *p.More}
+	if p.Thought != nil && strings.TrimSpace(*p.Thought) != "" && !tooLong(*p.Thought, limits) {
+		out.Thought = *p.Thought
+	}
+	if p.Branch != nil && goodName(*p.Branch, limits) {
+		out.Branch = p.Branch
+	}
+	if p.From != nil && *p.From >= 1 {
+		out.From = p.From
+	}
+
+	switch {
+	case p.Number != nil:
+		out.Number = max(1, *p.Number)
+	case out.Branch != nil && begun(s, *out.Branch):
+		out.Number = s.NextNumber(*out.Branch)
+	case out.Branch != nil:
+		out.Number = s.NumberAfter(s.Len)
+	default:
+		out.Number = s.NextNumber("")
+	}
+	out.Number = min(out.Number, maxNumber)
+	last, _ := s.Last()
+	out.Total = last.Total
+	if p.Total != nil {
+		out.Total = *p.Total
+	}
+	unplanned := out.Total == 0 // nobody has said how many there will be
+	out.Total = max(out.Total, out.Number)
+	out.Next = out.Number < out.Total || unplanned
+	if p.Next != nil {
+		out.Next = *p.Next
+	}
+	out.pair(s)
+	return out
+}
+
+// pair completes half of a branch, and moves an origin below the number.
+func (in *args) pair(s *sequent.Session) {
+	switch {
+	case in.From == nil && in.Branch == nil:
+		return
+	case in.Number == 1: // there is nothing below it
+		in.From, in.Branch = nil, nil
+		return
+	case in.Branch == nil:
+		in.Branch = new(freeBranch(s))
+	case in.From == nil:
+		if origin, ok := s.Origin(*in.Branch); ok && origin.Number >= 1 {
+			in.From = new(origin.Number)
+		}
+	}
+	if in.From == nil || *in.From >= in.Number {
+		in.From = new(in.Number - 1)
+	}
+}
+
+// freeBranch returns the first of branch-1, branch-2, … that is not in use.
+func freeBranch(s *sequent.Session) string {
+	for n := 1; ; n++ {
+		if name := fmt.Sprintf("branch-%d", n); !begun(s, name) {
+			return name
+		}
+	}
+}
+
+func begun(s *sequent.Session, branch string) bool {
+	_, ok := s.End(branch)
+	return ok
+}
+
+func tooLong(text string, limits sequent.Limits) bool {
+	return limits.Text > 0 && len(text) > limits.Text
+}
+
+// looseTool returns a tool that takes any of the arguments and answers with a
+// partial of them.
+func looseTool(spec tool.Spec) tool.Tool {
+	var schema struct {
+		Type       json.RawMessage `json:"type"`
+		Properties json.RawMessage `json:"properties"`
+	}
+	if err := json.Unmarshal(spec.InputSchema, &schema); err != nil {
+		panic("guided: " + err.Error())
+	}
+	spec.InputSchema = tool.JSONReply(schema).JSON
+	answer := func(_ context.Context, _ tool.Call, in partial) (tool.Reply, error) { return tool.JSONReply(in), nil }
+	return tool.New(spec, answer, misfit)
+}
+
+// salvage returns the arguments that are good, of a call that is not.
+func (d *server) salvage(ctx context.Context, c tool.Call) (p partial) {
+	var text string
+	if json.Unmarshal(c.Args, &text) == nil { // an object may come as a string
+		c.Args = json.RawMessage(text)
+	}
+	var members map[string]json.RawMessage
+	if json.Unmarshal(c.Args, &members) != nil {
+		return partial{}
+	}
+	for {
+		reply, err := d.loose.Call(ctx, c)
+		if err == nil {
+			err = json.Unmarshal(reply.JSON, &p)
+		}
+		if err == nil {
+			return p
+		}
+		e, ok := errors.AsType[*tool.ArgumentError](err)
+		if !ok {
+			return partial{}
+		}
+		if _, there := members[e.Field]; !there {
+			return partial{} // it is not one argument that is wrong
+		}
+		delete(members, e.Field)
+		c.Args = tool.JSONReply(members).JSON
+	}
+}

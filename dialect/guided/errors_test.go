@@ -1,0 +1,77 @@
+package guided
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"log/slog"
+	"strings"
+	"testing"
+
+	"github.com/sequent-dev/sequent"
+	"github.com/sequent-dev/sequent/tool"
+)
+
+func TestEveryCodeHasWords(t *testing.T) {
+	for _, code := range sequent.Codes() {
+		if _, ok := table[code]; !ok {
+			t.Errorf("the table has no %s", code)
+		}
+	}
+	if len(table) != len(sequent.Codes()) {
+		t.Errorf("the table has %d codes, want %d", len(table), len(sequent.Codes()))
+	}
+}
+
+// Each reason that the schema publishes has its constant.
+func TestReasons(t *testing.T) {
+	all := []reason{
+		nextRequired, needsMore, complete, validationError, limitReached,
+		rateLimited, tooLarge, processingError, unexpectedError,
+	}
+	schema := string(tool.Parse(specJSON, specText).OutputSchema)
+	_, list, _ := strings.Cut(schema, `"stop_reason":{"type":"string","enum":[`)
+	list, _, _ = strings.Cut(list, "]")
+	var want []string
+	for _, r := range all {
+		want = append(want, `"`+string(r)+`"`)
+	}
+	if got := strings.Join(want, ","); got != list {
+		t.Errorf("the schema has the reasons %s, want %s", list, got)
+	}
+}
+
+// A fault of ours is told apart from what a caller can put right, and its cause
+// is for the log.
+func TestUnexpectedError(t *testing.T) {
+	var log bytes.Buffer
+	d := New(Config{
+		Engine: sequent.New(sequent.Config{}), Rand: failing{},
+		Logger: slog.New(slog.NewTextHandler(&log, nil)),
+	})
+	reply, err := d.Tools[0].Call(t.Context(), tool.Call{
+		Args: []byte(`{"thought":"SECRET","thoughtNumber":1,"totalThoughts":2,"nextThoughtNeeded":true,` +
+			`"isRevision":false,"branchFromThought":null,"branchId":null,"needsMoreThoughts":false}`),
+		Caller: tool.Caller{Scope: tool.Scope{Name: "s"}},
+	})
+	if err != nil || !reply.Failed {
+		t.Fatalf("the call is answered with %+v, %v", reply, err)
+	}
+	for _, want := range []string{`"should_continue":false`, `"stop_reason":"unexpected_error"`, `"next_call_arguments":null`} {
+		if !strings.Contains(string(reply.JSON), want) {
+			t.Errorf("the reply has no %s: %s", want, reply.JSON)
+		}
+	}
+	if strings.Contains(reply.Text, "no more bytes") || !strings.Contains(log.String(), "no more bytes") {
+		t.Errorf("the cause is for the log and not for the reply\nlog: %s\nreply: %s", log.String(), reply.Text)
+	}
+	if strings.Contains(log.String(), "SECRET") {
+		t.Errorf("the log has the thought: %s", log.String())
+	}
+}
+
+type failing struct{}
+
+func (failing) Read([]byte) (int, error) {
+	return 0, errors.Join(io.ErrUnexpectedEOF, errors.New("no more bytes"))
+}
