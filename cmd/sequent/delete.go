@@ -20,10 +20,10 @@ func (p *program) delete() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "delete ID...",
 		Short: "Delete sessions for good",
-		Long: prose(`Delete sessions with all their thoughts. On a terminal it asks first; elsewhere it needs --yes. If
+		Long: `Delete sessions with all their thoughts. On a terminal it asks first; elsewhere it needs --yes. If
 one of the sessions is not there, none is deleted.
 
-With --json: {"deleted": [id]}.`),
+With --json: {"deleted": [id]}.`,
 		Example:           "sequent delete 7k3m9q2xw4ht\n\n# without being asked\nsequent delete 7k3 9wd --yes",
 		Args:              arguments(1, -1, "the ID of a session; sequent list has them"),
 		ValidArgsFunction: p.completeIDs,

@@ -23,9 +23,9 @@ func (p *program) demo() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "demo",
 		Short: "Watch a whole session come into being, over a real MCP connection",
-		Long: prose(`Start sequent serve as an editor does, send it the thoughts of an agent that hunts a bug, with a
+		Long: `Start sequent serve as an editor does, send it the thoughts of an agent that hunts a bug, with a
 revision and two branches, and draw the session as it grows. It needs no key and no network. The
-session stays in the store.`),
+session stays in the store.`,
 		Example: "sequent demo\n\n# without pauses\nsequent demo --fast",
 		Args:    arguments(0, 0, ""),
 		RunE: func(c *cobra.Command, _ []string) error {

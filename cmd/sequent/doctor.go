@@ -18,11 +18,11 @@ func (p *program) doctor() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "doctor",
 		Short: "Find out what is wrong, and what to do about it",
-		Long: prose(`Look at the store, the disk under it, the environment and the terminal, and tell for each whether it
+		Long: `Look at the store, the disk under it, the environment and the terminal, and tell for each whether it
 is as it should be, and what to do if not. It changes nothing. The exit code is 1 if something does
 not work.
 
-With --json: {"ok": bool, "findings": [{check, status, detail, fix}]}; status is ok, warn or fail.`),
+With --json: {"ok": bool, "findings": [{check, status, detail, fix}]}; status is ok, warn or fail.`,
 		Example: "sequent doctor\nsequent doctor --store ./.sequent/sequent.db\nsequent doctor --json",
 		Args:    arguments(0, 0, ""),
 		RunE: func(c *cobra.Command, _ []string) error {

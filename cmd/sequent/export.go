@@ -28,8 +28,8 @@ func (p *program) export() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "export [ID]",
 		Short: "Write a session as Markdown, JSON or a Mermaid diagram",
-		Long: prose(`Write a session as Markdown for people, as JSON with all that is known of it for programs, or as a
-Mermaid diagram. Without an ID it is the session that changed last; the beginning of an ID will do.`),
+		Long: `Write a session as Markdown for people, as JSON with all that is known of it for programs, or as a
+Mermaid diagram. Without an ID it is the session that changed last; the beginning of an ID will do.`,
 		Example: "sequent export --format md\n\n# the name of the file tells the format\nsequent export 7k3 -o session.json\n\n" +
 			"sequent export 7k3 --format mermaid -o session.mmd",
 		Args:              arguments(0, 1, "at most one ID"),
@@ -54,7 +54,7 @@ Mermaid diagram. Without an ID it is the session that changed last; the beginnin
 			})
 		},
 	}
-	c.Flags().StringVar(&format, "format", "", "`md`, json or mermaid (default: what the name of the file says, or md)")
+	c.Flags().StringVar(&format, "format", "", "`FORMAT` md, json or mermaid (default: what the name of the file says, or md)")
 	c.Flags().StringVarP(&file, "output", "o", "", "write to a `FILE` instead of standard output")
 	complete(c, "format", "md", "json", "mermaid")
 	p.asJSON(c)

@@ -20,10 +20,10 @@ func (p *program) list() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "list",
 		Short: "List the sessions, the latest first",
-		Long: prose(`List the sessions, those that changed last first.
+		Long: `List the sessions, those that changed last first.
 
 With --json: {"sessions": [{id, title, state, dialect, thoughts, branches, created, updated}],
-"more": bool}.`),
+"more": bool}.`,
 		Example: "sequent list\n\n# those of the last day\nsequent list --since 24h\n\n# the ids of all that go on\n" +
 			"sequent list --limit 0 --json | jq -r '.sessions[] | select(.state == \"active\").id'",
 		Args: arguments(0, 0, ""),

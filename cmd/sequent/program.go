@@ -10,8 +10,6 @@ import (
 	"strings"
 	"time"
 
-	"charm.land/fang/v2"
-	"charm.land/lipgloss/v2"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
@@ -48,16 +46,14 @@ func (p *program) main(ctx context.Context, args []string) int {
 	}
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error { return misuse(c, "%v", err) })
 
-	var err error
-	if isTerminal(p.out) && wantsHelp(args) {
-		// Only for help: it asks the terminal for its background, and that is no
-		// time to lose before an error or a thought.
-		err = fang.Execute(ctx, root, fang.WithVersion(root.Version), fang.WithoutManpage(), fang.WithColorSchemeFunc(colors),
-			fang.WithErrorHandler(func(io.Writer, fang.Styles, error) {}))
-	} else {
-		root.SilenceErrors, root.SilenceUsage = true, true
-		err = root.ExecuteContext(ctx)
-	}
+	root.SetHelpFunc(func(c *cobra.Command, _ []string) {
+		// A flag before --help may say whether to use colour; a wrong one is no
+		// reason to refuse help.
+		_ = p.settings(c)
+		_ = p.help(c)
+	})
+	root.SilenceErrors, root.SilenceUsage = true, true
+	err := root.ExecuteContext(ctx)
 	switch {
 	case err == nil:
 		return exitOK
@@ -69,28 +65,12 @@ func (p *program) main(ctx context.Context, args []string) int {
 	return c.exit
 }
 
-// wantsHelp reports whether the command line asks for help.
-func wantsHelp(args []string) bool {
-	return len(args) == 0 || args[0] == "help" || slices.Contains(args, "--help") || slices.Contains(args, "-h")
-}
-
-// colors are those of the help: the 16 that the owner of the terminal chose.
-func colors(c lipgloss.LightDarkFunc) fang.ColorScheme {
-	scheme := fang.AnsiColorScheme(c)
-	base := lipgloss.NoColor{}
-	scheme.Base, scheme.Description, scheme.Argument, scheme.Help, scheme.Dash = base, base, base, base, base
-	scheme.Title, scheme.Program, scheme.Command = lipgloss.Cyan, lipgloss.Cyan, lipgloss.Cyan
-	scheme.Comment, scheme.FlagDefault, scheme.DimmedArgument = lipgloss.BrightBlack, lipgloss.BrightBlack, lipgloss.BrightBlack
-	scheme.Flag, scheme.Codeblock = lipgloss.Yellow, base
-	return scheme
-}
-
 func (p *program) root() *cobra.Command {
 	root := &cobra.Command{
 		Use:   "sequent",
 		Short: "Chains of thought for AI agents: recorded, branched, revised, read back",
-		Long: prose(`sequent is an MCP server that records the chains of thought of AI agents: numbered thoughts that
-branch and revise, durable before they are acknowledged. The other commands show what was recorded.`),
+		Long: `sequent is an MCP server that records the chains of thought of AI agents: numbered thoughts that
+branch and revise, durable before they are acknowledged. The other commands show what was recorded.`,
 		Example: "# see it at work: a session over a real MCP connection\nsequent demo\n\n" +
 			"# what an editor runs\nsequent serve\n\n" +
 			"# look at what was thought\nsequent list\nsequent show\nsequent search \"connection pool\"",
@@ -110,8 +90,8 @@ branch and revise, durable before they are acknowledged. The other commands show
 	root.SuggestionsMinimumDistance = 2
 	flags := root.PersistentFlags()
 	flags.StringVar(&p.store, "store", "", "where sessions are: memory, a `PATH`, or sqlite:PATH (default: a file in your data directory)")
-	flags.StringVar(&p.color, "color", "auto", "when to use colour: `auto`, always or never")
-	flags.StringVar(&p.logLevel, "log-level", "warn", "what goes to standard error: `debug`, info, warn or error")
+	flags.StringVar(&p.color, "color", "auto", "use colour `WHEN`: auto, always or never")
+	flags.StringVar(&p.logLevel, "log-level", "warn", "log from this `LEVEL` on: debug, info, warn or error")
 	root.AddGroup(
 		&cobra.Group{ID: "serving", Title: "Serving"},
 		&cobra.Group{ID: "sessions", Title: "Sessions"},

@@ -18,7 +18,6 @@ type screen struct {
 	p       *program
 	ctx     context.Context
 	watcher *watcher
-	whole   bool          // it has the terminal for itself, and scrolls
 	begun   chan struct{} // closed when the watcher knows its session; nil if it does
 
 	width, height int
@@ -40,7 +39,7 @@ type (
 
 // watchScreen follows a session on a terminal.
 func (p *program) watchScreen(ctx context.Context, w *watcher) error {
-	s, err := p.runScreen(ctx, &screen{p: p, watcher: w, whole: true}, nil)
+	s, err := p.runScreen(ctx, &screen{p: p, watcher: w}, nil)
 	if err != nil {
 		return err
 	}
@@ -197,11 +196,9 @@ func (s *screen) draw() {
 // View implements [tea.Model].
 func (s *screen) View() tea.View {
 	var v tea.View
-	v.AltScreen = s.whole
-	if s.whole {
-		v.MouseMode = tea.MouseModeCellMotion
-		v.WindowTitle = "sequent watch"
-	}
+	v.AltScreen = true
+	v.MouseMode = tea.MouseModeCellMotion
+	v.WindowTitle = "sequent"
 	switch {
 	case s.done || s.width == 0:
 		return v
@@ -215,9 +212,7 @@ func (s *screen) View() tea.View {
 	rows := s.lines[s.top:min(s.top+s.room(), len(s.lines))]
 	var b strings.Builder
 	b.WriteString(s.p.render(rows))
-	if s.whole {
-		b.WriteString(strings.Repeat("\n", max(s.room()-len(rows), 0)))
-	}
+	b.WriteString(strings.Repeat("\n", max(s.room()-len(rows), 0)))
 	b.WriteString(strings.TrimSuffix(s.p.render([]draw.Line{nil, s.status()}), "\n"))
 	v.SetContent(b.String())
 	return v
@@ -225,18 +220,16 @@ func (s *screen) View() tea.View {
 
 // status is the last row.
 func (s *screen) status() draw.Line {
-	o := draw.Options{Width: s.width, Charset: s.p.charset()}
-	text := "q quits"
-	if s.whole {
-		t, _ := s.session.Last()
-		what := "following"
-		if s.free {
-			what = "f follows again"
-		}
-		if hidden := len(s.lines) - s.room(); hidden > 0 {
-			what += fmt.Sprintf(", %d%%", (s.top*100+hidden/2)/hidden)
-		}
-		text = fmt.Sprintf("q quits, arrows scroll, %s; last thought %s", what, t.At.Local().Format(time.TimeOnly))
+	what := "q quits, arrows scroll"
+	if s.free {
+		what += ", f follows"
 	}
-	return draw.Cut(draw.Line{{Text: text, Role: draw.Meta}}, o)
+	if hidden := len(s.lines) - s.room(); hidden > 0 {
+		what += fmt.Sprintf("  %d%%", (s.top*100+hidden/2)/hidden)
+	}
+	if t, ok := s.session.Last(); ok {
+		what += "  last thought " + t.At.Local().Format(time.TimeOnly)
+	}
+	o := draw.Options{Width: s.width, Charset: s.p.charset()}
+	return draw.Cut(draw.Line{{Text: what, Role: draw.Meta}}, o)
 }

@@ -18,11 +18,11 @@ func (p *program) search() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "search QUERY...",
 		Short: "Find thoughts by their words",
-		Long: prose(`Find thoughts by their words, best first: words that must all occur, in any case and with or without
+		Long: `Find thoughts by their words, best first: words that must all occur, in any case and with or without
 accents, "quoted phrases", prefix* and -excluded words.
 
 With --json: {"hits": [{session, title, score, seq, number, total, text, branch, more, at}], "more":
-bool}.`),
+bool}.`,
 		Example: "sequent search connection pool\n\n# a phrase, and a word that must not occur\n" +
 			"sequent search '\"connection pool\" -postgres'\n\n# in one session\nsequent search --session 7k3 timeout*",
 		Args: arguments(1, -1, "words to look for"),

@@ -18,14 +18,14 @@ func (p *program) serve() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "serve",
 		Short: "Serve MCP on standard input and output",
-		Long: prose(`Serve MCP on standard input and output, for the editor or agent that starts it.
+		Long: `Serve MCP on standard input and output, for the editor or agent that starts it.
 
 A thought is in the store before it is acknowledged, and several servers may share one store. The
 server ends when its input does, or when it is told to, and answers first what it has read. Nothing
 but MCP goes to standard output; logs go to standard error and hold no thoughts.
 
 Every flag can be given in the environment as well: SEQUENT_STORE for --store, SEQUENT_SESSION_TTL
-for --session-ttl. A flag wins over the environment.`),
+for --session-ttl. A flag wins over the environment.`,
 		Example: "# as an editor starts it\nsequent serve\n\n# forget sessions a month after their last thought\nsequent serve --session-ttl 720h\n\n" +
 			"# a store for one project, in its own directory\nsequent serve --store ./.sequent/sequent.db",
 		Args: arguments(0, 0, ""),
@@ -49,8 +49,8 @@ for --session-ttl. A flag wins over the environment.`),
 		},
 	}
 	f := c.Flags()
-	f.StringVar(&dialect, "dialect", app.Dialects()[0], "the form of the tool, a `NAME` among: "+strings.Join(app.Dialects(), ", "))
-	f.StringVar(&sync, "sync", "full", "what a thought survives: `full`, a loss of power; normal, the death of the process")
+	f.StringVar(&dialect, "dialect", app.Dialects()[0], "the `NAME` of a form of the tool: "+strings.Join(app.Dialects(), ", "))
+	f.StringVar(&sync, "sync", "full", "`MODE` full: a thought survives a loss of power; normal: the death of the process")
 	f.DurationVar(&ttl, "session-ttl", 0, "forget sessions so long after their last change, a `DURATION` as in 720h; 0 for never")
 	f.StringVarP(&storage, "storage-path", "s", "", "where the dialect classic writes session files, a `DIR` (default: Documents/thinking in your home directory)")
 	complete(c, "dialect", app.Dialects()...)

@@ -14,14 +14,14 @@ func (p *program) show() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "show [ID]",
 		Short: "Draw a session as a tree",
-		Long: prose(`Draw a session as a tree: the main line straight down, each branch in a lane of its own after the
+		Long: `Draw a session as a tree: the main line straight down, each branch in a lane of its own after the
 thought that it leaves at. Without an ID it is the session that changed last; the beginning of an ID
 will do.
 
 A filled dot is a thought, a hollow one a thought that was revised, a diamond a revision, and a
 square a thought after which none follows. Long sessions are folded; --full shows everything.
 
-With --json: the session with all its thoughts, as sequent export --format json writes it.`),
+With --json: the session with all its thoughts, as sequent export --format json writes it.`,
 		Example: "# the latest\nsequent show\n\n# one of sequent list\nsequent show 7k3m9q2xw4ht\nsequent show 7k3\n\n" +
 			"# for a pager, with colours\nsequent show --full --color always | less -R",
 		Args:              arguments(0, 1, "at most one ID"),

@@ -109,14 +109,3 @@ func (p *program) say(format string, args ...any) error {
 func (p *program) hasWidth(c *cobra.Command) {
 	c.Flags().IntVar(&p.width, "width", 0, "draw so many `COLUMNS` wide (default: the terminal's width, at most 120)")
 }
-
-// prose breaks paragraphs of help into lines that fit a terminal of the usual
-// width.
-func prose(text string) string {
-	var paragraphs []string
-	for p := range strings.SplitSeq(text, "\n\n") {
-		lines := draw.Beside(nil, strings.Join(strings.Fields(p), " "), draw.Text, draw.Options{Width: 78})
-		paragraphs = append(paragraphs, draw.Plain(lines))
-	}
-	return strings.TrimSuffix(strings.Join(paragraphs, "\n"), "\n")
-}

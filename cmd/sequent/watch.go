@@ -21,12 +21,12 @@ func (p *program) watch() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "watch [ID]",
 		Short: "Follow a session live, from another process",
-		Long: prose(`Follow a session while it grows, in whatever process. With an ID it is that session, from its first
+		Long: `Follow a session while it grows, in whatever process. With an ID it is that session, from its first
 thought on; without, it is whichever session changes.
 
 On a terminal the tree is drawn anew with each thought: q ends, arrows scroll, f goes back to the
 newest thought. Elsewhere each thought is one line, as soon as it is recorded; with --json one
-object: {session, seq, number, total, text, branch, from, revises, revision, more, at}.`),
+object: {session, seq, number, total, text, branch, from, revises, revision, more, at}.`,
 		Example: "# in a second terminal, beside your editor\nsequent watch\n\n" +
 			"# until it is done\nsequent watch 7k3 --until-complete\n\n" +
 			"# what is being thought, for another program\nsequent watch --json | jq -r .text",
