@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"io"
 	"strconv"
 	"sync"
@@ -14,10 +13,10 @@ import (
 )
 
 // A bridge is a session with the SDK's server, in the form of a transport whose
-// other end is [stdio]. Requests get ids of the bridge's own: the SDK would
-// round large numbers and drop fractions.
+// other end is [stdio] or [HTTP]. Requests get ids of the bridge's own: the SDK
+// would round large numbers and drop fractions.
 type bridge struct {
-	notify  func(method string, params json.RawMessage) // takes what the server sends unasked
+	unasked func(ctx context.Context, m *jsonrpc.Request) error // takes what the server sends unasked
 	in      chan jsonrpc.Message
 	closed  chan struct{}
 	close   func()
@@ -34,9 +33,9 @@ type waiter struct {
 }
 
 // connect opens a session.
-func connect(ctx context.Context, s *mcp.Server, notify func(string, json.RawMessage)) (*bridge, error) {
+func connect(ctx context.Context, s *mcp.Server, unasked func(context.Context, *jsonrpc.Request) error) (*bridge, error) {
 	b := &bridge{
-		notify:  notify,
+		unasked: unasked,
 		in:      make(chan jsonrpc.Message),
 		closed:  make(chan struct{}),
 		waiting: make(map[int64]waiter),
@@ -54,8 +53,8 @@ func (b *bridge) shut() {
 }
 
 // call hands a request over. The work on it has begun when call returns, so that
-// cancel reaches it; its reply comes on the channel.
-func (b *bridge) call(e *envelope) (n int64, reply <-chan *jsonrpc.Response) {
+// cancel reaches it; its reply comes on the channel. The handler sees extra.
+func (b *bridge) call(e *envelope, extra *mcp.RequestExtra) (n int64, reply <-chan *jsonrpc.Response) {
 	ch := make(chan *jsonrpc.Response, 1)
 	b.mu.Lock()
 	b.last++
@@ -63,7 +62,11 @@ func (b *bridge) call(e *envelope) (n int64, reply <-chan *jsonrpc.Response) {
 	b.waiting[n] = waiter{id: e.id, reply: ch}
 	b.mu.Unlock()
 	id, _ := jsonrpc.MakeID(float64(n)) // a number cannot fail
-	b.send(&jsonrpc.Request{ID: id, Method: e.method, Params: e.params})
+	m := &jsonrpc.Request{ID: id, Method: e.method, Params: e.params}
+	if extra != nil {
+		m.Extra = extra
+	}
+	b.send(m)
 	return n, ch
 }
 
@@ -116,7 +119,7 @@ func (t bridgeTransport) Read(context.Context) (jsonrpc.Message, error) {
 	}
 }
 
-func (t bridgeTransport) Write(_ context.Context, m jsonrpc.Message) error {
+func (t bridgeTransport) Write(ctx context.Context, m jsonrpc.Message) error {
 	b := t.b
 	switch m := m.(type) {
 	case *jsonrpc.Response:
@@ -132,19 +135,16 @@ func (t bridgeTransport) Write(_ context.Context, m jsonrpc.Message) error {
 		w.reply <- m
 		return nil
 	case *jsonrpc.Request:
-		if m.IsCall() {
-			return errors.New("mcpserver: over stdio the server asks nothing of a client")
-		}
-		b.notify(m.Method, b.restoreAny(m.Method, m.Params))
-		return nil
+		m.Params = b.restoreAny(m.Params)
+		return b.unasked(ctx, m)
 	}
 	return nil
 }
 
-// restoreAny puts the client's id back into the one notification that names a
-// request.
-func (b *bridge) restoreAny(method string, params json.RawMessage) json.RawMessage {
-	if method != noteSubscribed {
+// restoreAny puts the client's id back into a notification that belongs to a
+// subscription.
+func (b *bridge) restoreAny(params json.RawMessage) json.RawMessage {
+	if !bytes.Contains(params, []byte(`"`+metaSubscription+`":`)) {
 		return params
 	}
 	b.mu.Lock()

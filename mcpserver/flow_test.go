@@ -257,6 +257,7 @@ func TestReadingAheadIsBounded(t *testing.T) {
 			t.Errorf("the server took %d messages ahead, want about %d", sent, maxAhead)
 		}
 		p.cancel()
+		synctest.Wait() // until nothing more is taken
 		n.release <- struct{}{}
 		for i := range 1 + maxAhead {
 			if got := p.line(); i == 0 && got != said(1, "done a") {

@@ -15,7 +15,6 @@ const (
 	methodCallTool   = "tools/call"
 	noteCancelled    = "notifications/cancelled"
 	noteInitialized  = "notifications/initialized"
-	noteSubscribed   = "notifications/subscriptions/acknowledged"
 	firstModern      = "2026-07-28"
 	metaProtocol     = mcp.MetaKeyProtocolVersion
 	metaSubscription = mcp.MetaKeySubscriptionID

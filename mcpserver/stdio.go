@@ -3,11 +3,9 @@ package mcpserver
 import (
 	"bufio"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"strings"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
@@ -191,7 +189,7 @@ func (c *stdio) ask(it *item, begin func(cancel func())) []byte {
 	if it.modern {
 		b = c.modern
 	}
-	n, reply := b.call(&it.envelope)
+	n, reply := b.call(&it.envelope, nil)
 	begin(func() { b.cancel(n) })
 	r := b.await(reply)
 	if r == nil {
@@ -207,73 +205,15 @@ func (c *stdio) ask(it *item, begin func(cancel func())) []byte {
 }
 
 // note writes what the server says unasked.
-func (c *stdio) note(method string, params json.RawMessage) {
-	line, err := marshal(struct {
-		Version string          `json:"jsonrpc"`
-		Method  string          `json:"method"`
-		Params  json.RawMessage `json:"params,omitempty"`
-	}{"2.0", method, params})
+func (c *stdio) note(_ context.Context, m *jsonrpc.Request) error {
+	if m.IsCall() {
+		return errors.New("mcpserver: over stdio the server asks nothing of a client")
+	}
+	line, err := messageLine(m)
 	if err != nil {
-		return
+		return err
 	}
-	_ = c.out.put(append(line, '\n'))
+	_ = c.out.put(line) // if that fails, answerAll hears of it
 	c.out.soon()
-}
-
-// wireError returns what a client sees of an error in a reply. Those that are
-// not plain come from the SDK's own checks; their texts quote the request and
-// name types of Go.
-func (s *Server) wireError(method string, err error) *jsonrpc.Error {
-	if e, ok := err.(*jsonrpc.Error); ok {
-		return &jsonrpc.Error{Code: e.Code, Message: e.Message, Data: validData(e.Data)}
-	}
-	if errors.Is(err, context.Canceled) {
-		return errCancelled
-	}
-	e, ok := errors.AsType[*jsonrpc.Error](err)
-	switch {
-	case ok:
-	case method == methodInitialize: // the one whose params the SDK refuses without a code
-		e = &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams}
-	default:
-		return s.internal(method, "", err)
-	}
-	msg := e.Message
-	switch e.Code {
-	case jsonrpc.CodeMethodNotFound:
-		msg = fmt.Sprintf("method not found: %q", method)
-	case jsonrpc.CodeInvalidParams:
-		msg = fmt.Sprintf("invalid params: they are not what %s takes", method)
-	case jsonrpc.CodeInvalidRequest:
-		if strings.HasPrefix(method, notePrefix) {
-			msg = fmt.Sprintf("invalid request: %s is a notification and has no id", method)
-			break
-		}
-		msg = fmt.Sprintf("invalid request: %s needs params", method)
-	}
-	return &jsonrpc.Error{Code: e.Code, Message: msg}
-}
-
-func resultLine(id, result json.RawMessage) []byte {
-	line := make([]byte, 0, len(id)+len(result)+40)
-	line = append(line, `{"jsonrpc":"2.0","id":`...)
-	line = append(line, id...)
-	line = append(line, `,"result":`...)
-	line = append(line, result...)
-	return append(line, "}\n"...)
-}
-
-// errorLine returns an error reply. An id that is not known is null.
-func errorLine(id json.RawMessage, e *jsonrpc.Error) []byte {
-	if id == nil {
-		id = json.RawMessage("null")
-	}
-	line := append([]byte(`{"jsonrpc":"2.0","id":`), id...)
-	line = append(line, `,"error":`...)
-	body, err := marshal(e)
-	if err != nil { // its data was checked, its message can be anything
-		body, _ = marshal(&jsonrpc.Error{Code: e.Code, Message: e.Message})
-	}
-	line = append(line, body...)
-	return append(line, "}\n"...)
+	return nil
 }
