@@ -1,0 +1,162 @@
+package parity
+
+import (
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+)
+
+// A generator makes calls that both servers accept.
+type generator struct{ *rand.Rand }
+
+// A member is a member of the arguments, its value in JSON.
+type member struct{ name, value string }
+
+func object(members []member) string {
+	var b strings.Builder
+	b.WriteByte('{')
+	for i, m := range members {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		b.WriteString(quote(m.name) + ":" + m.value)
+	}
+	b.WriteByte('}')
+	return b.String()
+}
+
+func quote(s string) string {
+	b, err := json.Marshal(s)
+	if err != nil {
+		panic(err)
+	}
+	return string(b)
+}
+
+// sequence makes calls up to the first completion, if there is one; some go on
+// behind it, with calls that open the session again.
+func (g generator) sequence() []string {
+	length := 1 + g.IntN(12)
+	if g.IntN(50) == 0 {
+		length = 200
+	}
+	var calls []string
+	number, completed := 1, false
+	for range length {
+		last := g.IntN(12) == 0
+		calls = append(calls, object(g.call(number, last, completed)))
+		if last {
+			completed = true
+			if g.IntN(2) == 0 {
+				break
+			}
+		}
+		if g.IntN(4) > 0 {
+			number++
+		}
+	}
+	return calls
+}
+
+// call makes the arguments of a call. One that reopens is no plain thought
+// with number 1, which begins a session of its own with us.
+func (g generator) call(number int, last, reopens bool) []member {
+	switch g.IntN(12) {
+	case 0:
+		number = 1 + g.IntN(5)
+	case 1:
+		number = 1 + g.IntN(1<<31)
+	case 2:
+		number = 1<<53 - 1 - g.IntN(2)
+	}
+	if reopens {
+		number = max(number, 2)
+	}
+	members := []member{
+		{"thought", g.thought()},
+		{"thoughtNumber", g.integer(number)},
+		{"totalThoughts", g.integer(min(max(1, number+g.IntN(7)-3), 1<<53-1))},
+		{"nextThoughtNeeded", g.boolean(!last)},
+	}
+	maybe := func(odds int, name string, value func() string) {
+		if g.IntN(odds) == 0 {
+			members = append(members, member{name, value()})
+		}
+	}
+	if g.IntN(3) == 0 {
+		members = append(members, member{"branchFromThought", g.reference()}, member{"branchId", g.branch()})
+	} else { // half a pair, now and then
+		maybe(15, "branchFromThought", g.reference)
+		maybe(15, "branchId", g.branch)
+	}
+	maybe(4, "isRevision", func() string { return g.boolean(g.IntN(2) == 0) })
+	maybe(5, "revisesThought", g.reference)
+	maybe(6, "needsMoreThoughts", func() string { return g.boolean(g.IntN(2) == 0) })
+	// Names that the contract does not have are passed over, ours of other
+	// dialects among them.
+	maybe(8, g.pick("sessionId", "thought_number", "requestKey", "Thought", "x", "", "__proto__", "constructor"), func() string {
+		return g.pick(`"x"`, `7`, `null`, `{"a":[1,{}]}`, `[]`, `true`)
+	})
+	g.Shuffle(len(members), func(i, j int) { members[i], members[j] = members[j], members[i] })
+	return members
+}
+
+func (g generator) pick(list ...string) string { return list[g.IntN(len(list))] }
+
+func (g generator) reference() string {
+	if g.IntN(5) == 0 {
+		return g.integer(1 + g.IntN(1<<20))
+	}
+	return g.integer(1 + g.IntN(6))
+}
+
+// integer writes a number in one of the forms in which models do.
+func (g generator) integer(n int) string {
+	form := g.pick(`%d`, `%d`, `%d`, `"%d"`, `%d.0`, `"%d.0"`, `" %d "`, `%de0`, `"%de0"`)
+	return fmt.Sprintf(form, n)
+}
+
+func (g generator) boolean(b bool) string {
+	word := fmt.Sprint(b)
+	switch g.IntN(6) {
+	case 0:
+		return quote(word)
+	case 1:
+		return quote(strings.ToUpper(word))
+	case 2:
+		return quote(strings.ToUpper(word[:1]) + word[1:])
+	default:
+		return word
+	}
+}
+
+// branch makes a name that is not one of those that every object in JavaScript
+// has: the reference server fails on these.
+func (g generator) branch() string {
+	switch g.IntN(5) {
+	case 0: // what could be an array index
+		return quote(g.pick("0", "1", "2", "3", "10", "9", "01", "00", "-1", "-0", "1.5", "1e3", " 1", "0x1", "+1", "١",
+			"4294967293", "4294967294", "4294967295", "4294967296", "2147483648", "9007199254740991", "99999999999999999999"))
+	case 1:
+		return fmt.Sprintf(`"%d"`, g.IntN(1000))
+	case 2:
+		return quote(g.pick("", " ", "a b", "日本語", "é", "e\u0301", "😀", "𝕏", "A", "a", "\"", "\\", "'", "<b>&", "null", "true",
+			"length", "prototype", "..", "/", "$&", "%s", strings.Repeat("long", 32)))
+	default:
+		return quote(g.pick("a", "b", "c", "alternative", "branch-1", "branch-2"))
+	}
+}
+
+func (g generator) thought() string {
+	switch g.IntN(8) {
+	case 0:
+		return quote(g.pick(" ", "\n", "\t", "a\nb\r\nc", "\x00", "\x1b[31m", "日本語", "👩‍👩‍👧‍👦", "\u202e", "\u2028", "\ufeff", "\ufffd", "</script>", "null"))
+	case 1:
+		return quote(strings.Repeat("x", g.IntN(2000)+1))
+	case 2:
+		return `"\ud83d\ude00 \u0041"`
+	default:
+		return quote(fmt.Sprintf("thought %d", g.IntN(1000)))
+	}
+}
