@@ -325,7 +325,7 @@ func (g *group) plan() {
 		if s.write.dirty {
 			s.Version++
 			s.Updated = now
-			if c.ttl > 0 {
+			if c.ttl > 0 && !s.write.expiry {
 				s.Expires = precise(now.Add(c.ttl))
 			}
 			head = s.Header

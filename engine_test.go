@@ -172,6 +172,12 @@ func TestExpiry(t *testing.T) {
 	if s, err := e.Begin(t.Context(), "s", add(plain(1))); err != nil || s.Len != 1 {
 		t.Errorf("an expired session stands in the way of a new one: %v", err)
 	}
+	if s, err := e.Update(t.Context(), "s", func(s *sequent.Session) error {
+		s.ExpireAt(now.Add(time.Minute))
+		return nil
+	}); err != nil || !s.Expires.Equal(now.Add(time.Minute)) {
+		t.Errorf("a change that says when the session expires is not heard: %v, %v", s, err)
+	}
 	ensure(t, e, "t", plain(1))
 	now = now.Add(2 * time.Hour)
 	if n, err := e.Sweep(t.Context()); n != 2 || err != nil {

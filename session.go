@@ -30,6 +30,7 @@ type writing struct {
 	limits Limits
 	now    time.Time
 	dirty  bool
+	expiry bool // ExpireAt was called
 }
 
 // All yields the log in the order of Seq.
@@ -286,8 +287,10 @@ func (s *Session) BeginIn(scope, dialect string) {
 }
 
 // ExpireAt says when the session may be forgotten; the zero time means never.
+// It holds until the next change, where there is a [Config.TTL] for those that
+// do not say.
 func (s *Session) ExpireAt(at time.Time) {
-	s.set(func() { s.Expires = precise(at) })
+	s.set(func() { s.Expires, s.write.expiry = precise(at), true })
 }
 
 func (s *Session) set(change func()) {
