@@ -8,6 +8,8 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"strings"
+	"time"
 
 	"github.com/sequent-dev/sequent"
 )
@@ -21,7 +23,15 @@ import (
 // Directories are made when they are needed, for their owner alone.
 type Dir string
 
-const fileName = "session.json"
+const (
+	fileName   = "session.json"
+	tempPrefix = ".session-"
+	tempSuffix = ".tmp"
+)
+
+// abandoned is how old a temporary file is that nobody writes any more: its
+// process has been killed.
+const abandoned = time.Hour
 
 // WriteSession writes a session's file, or replaces it. When it returns nil the
 // file is on disk and whole; when it returns an error the file is as it was
@@ -51,6 +61,7 @@ func (d Dir) writeSession(s *sequent.Session) (err error) {
 		return err
 	}
 	defer closing(session.Close, &err)
+	sweep(session)
 	return replace(session, s)
 }
 
@@ -85,9 +96,25 @@ func makeFolder(root *os.Root, name string) error {
 	return syncFolder(root, path.Dir(name))
 }
 
+// sweep removes what writers left behind that were killed. What cannot be
+// removed is in nobody's way.
+func sweep(folder *os.Root) {
+	entries, err := fs.ReadDir(folder.FS(), ".")
+	if err != nil {
+		return
+	}
+	for _, e := range entries {
+		if name := e.Name(); strings.HasPrefix(name, tempPrefix) && strings.HasSuffix(name, tempSuffix) {
+			if info, err := e.Info(); err == nil && time.Since(info.ModTime()) > abandoned {
+				_ = folder.Remove(name)
+			}
+		}
+	}
+}
+
 // replace writes a session's file beside the old one and puts it in its place.
 func replace(folder *os.Root, s *sequent.Session) (err error) {
-	temp := ".session-" + rand.Text() + ".tmp"
+	temp := tempPrefix + rand.Text() + tempSuffix
 	f, err := folder.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return err

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/sequent-dev/sequent"
 	"github.com/sequent-dev/sequent/archive"
@@ -54,6 +55,32 @@ func TestWriteSession(t *testing.T) {
 		if info, err := os.Stat(path); err != nil || info.Mode().Perm() != want {
 			t.Errorf("%s has mode %v (%v), want %v", path, info.Mode().Perm(), err, want)
 		}
+	}
+}
+
+// What a killed writer left behind is removed by the next one, unless it may
+// still be in use.
+func TestWriteSessionSweeps(t *testing.T) {
+	dir := t.TempDir()
+	folder := filepath.Join(dir, "a")
+	if err := os.Mkdir(folder, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	old := time.Now().Add(-2 * time.Hour)
+	for name, at := range map[string]time.Time{".session-OLD.tmp": old, ".session-NEW.tmp": time.Now(), "notes.tmp": old} {
+		file := filepath.Join(folder, name)
+		if err := os.WriteFile(file, nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Chtimes(file, at, at); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := archive.Dir(dir).WriteSession(recorded(t, key("a"), sequent.Draft{Number: 1, Total: 1, Text: "a"})); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := files(t, dir), []string{"a/.session-NEW.tmp", "a/notes.tmp", "a/session.json"}; !slices.Equal(got, want) {
+		t.Errorf("got the files %q, want %q", got, want)
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -230,12 +231,14 @@ func BenchmarkThink(b *testing.B) {
 				return d
 			}
 			d, n := begin(), before
+			runtime.GC()
 			args := step(5, false)
 			b.ReportAllocs()
 			for b.Loop() {
 				if n++; n > before+1000 { // stay near the length that is measured
 					b.StopTimer()
 					d, n = begin(), before
+					runtime.GC() // of what made the session
 					b.StartTimer()
 				}
 				think(b, d, "a", true, args)
