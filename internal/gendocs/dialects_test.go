@@ -9,6 +9,7 @@ import (
 
 	"github.com/sequent-dev/sequent"
 	"github.com/sequent-dev/sequent/dialect"
+	"github.com/sequent-dev/sequent/dialect/classic"
 	"github.com/sequent-dev/sequent/dialect/standard"
 	"github.com/sequent-dev/sequent/internal/gendocs"
 )
@@ -23,6 +24,7 @@ func dialects() []dialect.Dialect {
 			Engine: engine,
 			Render: standard.Render{Markdown: nothing, JSON: nothing, Mermaid: nothing},
 		}),
+		classic.New(classic.Config{Engine: engine}),
 	}
 }
 
