@@ -1,0 +1,6 @@
+package history
+
+import "context"
+
+// Sweep removes the expired sessions of a tool and returns how many there were.
+func Sweep(ctx context.Context, t *Tool) (int, error) { return t.engine.Sweep(ctx) }

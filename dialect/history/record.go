@@ -1,0 +1,179 @@
+package history
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/sequent-dev/sequent"
+	"github.com/sequent-dev/sequent/tool"
+)
+
+// ours is the label of the sessions that were begun here. Its value tells
+// people how long the session is kept after its last use.
+//
+// Only these expire by our TTL and are cleared with all others: a session that
+// another dialect began is not made to end by being continued here.
+const ours = "history"
+
+// A recorder puts calls into sessions.
+type recorder struct {
+	pinned sequent.ID
+	ttl    time.Duration // negative means for ever
+	window int
+	rand   io.Reader
+}
+
+func newRecorder(cfg Config) *recorder {
+	r := &recorder{
+		pinned: cfg.SessionID, ttl: cmp.Or(cfg.TTL, DefaultTTL), window: cfg.Window, rand: cfg.Rand,
+	}
+	if r.rand == nil {
+		r.rand = rand.Reader
+	}
+	return r
+}
+
+// reply answers a call in JSON.
+func (r *recorder) reply(ctx context.Context, e *sequent.Engine, in args) (tool.Reply, error) {
+	out, err := r.think(ctx, e, in.input())
+	if err != nil {
+		return refuse(err)
+	}
+	return tool.JSONReply(out), nil
+}
+
+func (r *recorder) think(ctx context.Context, e *sequent.Engine, in Input) (Output, error) {
+	if err := in.check(); err != nil {
+		return Output{}, err
+	}
+	s, err := r.record(ctx, e, in)
+	if err != nil {
+		return Output{}, err
+	}
+	return in.output(s, r.window), nil
+}
+
+// record puts the call into the session that it means.
+func (r *recorder) record(ctx context.Context, e *sequent.Engine, in Input) (*sequent.Session, error) {
+	change := r.change(e.Now(), in.draft())
+	switch {
+	case r.pinned != "" && in.ClearSession:
+		return renew(ctx, e, r.pinned, change)
+	case r.pinned != "":
+		return e.Ensure(ctx, r.pinned, change)
+	case in.SessionID == "":
+		return r.begin(ctx, e, change)
+	case in.ClearSession:
+		return r.replace(ctx, e, in.SessionID, change)
+	}
+	s, err := e.Update(ctx, in.SessionID, change)
+	if gone(err) {
+		return r.begin(ctx, e, change)
+	}
+	return s, err
+}
+
+// change is what a call does to its session.
+func (r *recorder) change(now time.Time, d sequent.Draft) func(*sequent.Session) error {
+	return func(s *sequent.Session) error {
+		if s.Version == 0 {
+			s.BeginIn("", name)
+		}
+		if _, err := s.Append(d); err != nil {
+			return err
+		}
+		switch {
+		case s.Version > 0 && !isOurs(s.Header):
+		case r.ttl < 0:
+			s.SetLabel(ours, "kept")
+			s.ExpireAt(time.Time{})
+		default:
+			s.SetLabel(ours, r.ttl.String())
+			s.ExpireAt(now.Add(r.ttl))
+		}
+		return nil
+	}
+}
+
+func isOurs(h sequent.Header) bool { return h.Labels[ours] != "" }
+
+// begin puts the call into a new session under a new id.
+func (r *recorder) begin(ctx context.Context, e *sequent.Engine, change func(*sequent.Session) error) (*sequent.Session, error) {
+	const tries = 3 // an id that is taken is a chance of one in 2^74 for each begun in that millisecond
+	for try := 1; ; try++ {
+		id, err := mint(e.Now(), r.rand)
+		if err != nil {
+			return nil, err
+		}
+		s, err := e.Begin(ctx, id, change)
+		if !errors.Is(err, sequent.ErrExists) || try == tries {
+			return s, err
+		}
+	}
+}
+
+// replace puts the call into a new session under a new id, and then removes the
+// old one. Whatever goes wrong before that, the old one is there.
+func (r *recorder) replace(ctx context.Context, e *sequent.Engine, old sequent.ID, change func(*sequent.Session) error) (*sequent.Session, error) {
+	s, err := r.begin(ctx, e, change)
+	if err != nil {
+		return nil, err
+	}
+	ctx = context.WithoutCancel(ctx)
+	if err := remove(ctx, e, old); err != nil && !gone(err) {
+		// What could not be done has not happened at all. A session that this
+		// cannot remove either, expires.
+		return nil, errors.Join(err, e.Delete(ctx, s.ID))
+	}
+	return s, nil
+}
+
+// renew begins a session afresh under its id.
+//
+// That takes two steps. What could be refused is refused before the first; so
+// between them there is only a crash or a fault of the store, after which the
+// session is empty, as the call wanted, and the call can be repeated. Those who
+// use the session meanwhile were before the call.
+func renew(ctx context.Context, e *sequent.Engine, id sequent.ID, change func(*sequent.Session) error) (*sequent.Session, error) {
+	trial := sequent.New(sequent.Config{Now: e.Now, Limits: e.Limits()})
+	if _, err := trial.Begin(ctx, id, change); err != nil {
+		return nil, err
+	}
+	ctx = context.WithoutCancel(ctx)
+	for {
+		if err := e.Delete(ctx, id); err != nil && !gone(err) {
+			return nil, err
+		}
+		s, err := e.Begin(ctx, id, change)
+		if !errors.Is(err, sequent.ErrExists) {
+			return s, err
+		}
+	}
+}
+
+// remove deletes a session that was begun here.
+func remove(ctx context.Context, e *sequent.Engine, id sequent.ID) error {
+	s, err := e.Session(ctx, id)
+	if err != nil {
+		return err
+	}
+	if !isOurs(s.Header) {
+		return notOurs(id)
+	}
+	return e.Delete(ctx, id)
+}
+
+func notOurs(id sequent.ID) error {
+	return &sequent.Error{
+		Code: sequent.CodeSessionNotFound, Field: "sessionId",
+		Msg: fmt.Sprintf("the session %q was not begun by this tool", id),
+	}
+}
+
+// gone reports whether err says that there is no such session.
+func gone(err error) bool { return errors.Is(err, sequent.ErrNotFound) }

@@ -1,0 +1,424 @@
+package history_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/sequent-dev/sequent"
+	"github.com/sequent-dev/sequent/dialect/history"
+	"github.com/sequent-dev/sequent/tool"
+)
+
+// think records a plain thought.
+func think(t testing.TB, tl *history.Tool, id sequent.ID, number int, text string) history.Output {
+	t.Helper()
+	return record(t, tl, history.Input{
+		Thought: text, NextThoughtNeeded: true, ThoughtNumber: number, TotalThoughts: 5, SessionID: id,
+	})
+}
+
+func record(t testing.TB, tl *history.Tool, in history.Input) history.Output {
+	t.Helper()
+	out, err := tl.Think(t.Context(), in)
+	if err != nil {
+		t.Fatalf("%+v: %v", in, err)
+	}
+	return out
+}
+
+// texts are the thoughts of a history.
+func texts(out history.Output) string {
+	var list []string
+	for _, e := range out.ThoughtHistory {
+		list = append(list, e.Thought)
+	}
+	return strings.Join(list, ", ")
+}
+
+// ids are the tool's sessions.
+func ids(t testing.TB, tl *history.Tool) []sequent.ID {
+	t.Helper()
+	var list []sequent.ID
+	for s, err := range tl.Sessions(t.Context()) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		list = append(list, s.ID)
+	}
+	return list
+}
+
+func TestIDs(t *testing.T) {
+	at := time.Date(2026, 11, 20, 12, 0, 0, 123e6, time.UTC)
+	e := sequent.New(sequent.Config{Now: func() time.Time { return at }})
+	tl := history.NewTool(history.ToolConfig{Engine: e})
+	form := regexp.MustCompile(`^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$`)
+	seen := make(map[sequent.ID]bool)
+	for range 1000 {
+		id := think(t, tl, "", 1, "a").SessionID
+		if !form.MatchString(string(id)) || seen[id] {
+			t.Fatalf("%s is no new UUID of version 7", id)
+		}
+		seen[id] = true
+		var milli int64
+		if _, err := fmt.Sscanf(strings.ReplaceAll(string(id), "-", "")[:12], "%x", &milli); err != nil || milli != at.UnixMilli() {
+			t.Fatalf("%s was minted at %d (%v), want %d", id, milli, err, at.UnixMilli())
+		}
+	}
+}
+
+// A tool that is made with an id keeps it.
+func TestPinned(t *testing.T) {
+	e := sequent.New(sequent.Config{})
+	tl := history.NewTool(history.ToolConfig{Engine: e, SessionID: "plan-7"})
+	if out := think(t, tl, "", 1, "a"); out.SessionID != "plan-7" || texts(out) != "a" {
+		t.Errorf("the first thought is answered with %+v", out)
+	}
+	if out := think(t, tl, "another", 2, "b"); out.SessionID != "plan-7" || texts(out) != "a, b" {
+		t.Errorf("a call that names another session is answered with %+v", out)
+	}
+
+	before, err := e.Session(t.Context(), "plan-7")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = tl.Think(t.Context(), history.Input{
+		Thought: strings.Repeat("a", 64<<10+1), ThoughtNumber: 1, TotalThoughts: 1, ClearSession: true,
+	})
+	if !errors.Is(err, sequent.ErrLimit) {
+		t.Errorf("a thought that is too long is answered with %v", err)
+	}
+	if s, err := tl.Session(t.Context(), "plan-7"); err != nil || s.Epoch != before.Epoch || s.Len != 2 {
+		t.Errorf("a refused call has cleared the session: %v", err)
+	}
+
+	out := record(t, tl, history.Input{Thought: "c", NextThoughtNeeded: true, ThoughtNumber: 1, TotalThoughts: 1, ClearSession: true})
+	if out.SessionID != "plan-7" || texts(out) != "c" {
+		t.Errorf("the session is begun afresh as %+v", out)
+	}
+	if s, err := tl.Session(t.Context(), "plan-7"); err != nil || s.Epoch == before.Epoch {
+		t.Errorf("the session is still the same one: %v", err)
+	}
+
+	same := history.NewTool(history.ToolConfig{Engine: e, SessionID: "plan-7"})
+	if out := think(t, same, "", 2, "d"); texts(out) != "c, d" {
+		t.Errorf("a tool with the same id sees %q", texts(out))
+	}
+	for _, other := range []*history.Tool{
+		history.NewTool(history.ToolConfig{Engine: e, SessionID: "plan-8"}),
+		history.NewTool(history.ToolConfig{Engine: e}),
+		history.NewTool(history.ToolConfig{Engine: e.Owned("alice"), SessionID: "plan-7"}),
+		history.NewTool(history.ToolConfig{SessionID: "plan-7"}),
+	} {
+		if out := think(t, other, "", 1, "x"); texts(out) != "x" {
+			t.Errorf("another tool sees %q", texts(out))
+		}
+	}
+	if err := tl.Clear(t.Context(), "plan-7"); err != nil {
+		t.Error(err)
+	}
+	if out := think(t, tl, "", 1, "e"); out.SessionID != "plan-7" || texts(out) != "e" {
+		t.Errorf("after Clear the session is begun as %+v", out)
+	}
+}
+
+// A server can be pinned as well.
+func TestPinnedDialect(t *testing.T) {
+	e := sequent.New(sequent.Config{})
+	d := history.New(history.Config{Engine: e, SessionID: "plan-7", Window: 1})
+	for i, want := range []string{
+		`{"sessionId":"plan-7","thoughtNumber":1,"totalThoughts":2,"nextThoughtNeeded":true,"thoughtHistory":[{"thoughtNumber":1,"thought":"a"}],"branches":[],"thoughtHistoryLength":1}`,
+		`{"sessionId":"plan-7","thoughtNumber":1,"totalThoughts":2,"nextThoughtNeeded":true,"thoughtHistory":[{"thoughtNumber":1,"thought":"a"}],"branches":[],"thoughtHistoryLength":2}`,
+	} {
+		reply, err := d.Tools[0].Call(t.Context(), tool.Call{Args: json.RawMessage(
+			`{"thought":"a","thoughtNumber":1,"totalThoughts":2,"nextThoughtNeeded":true,"sessionId":"mine"}`)})
+		if err != nil || reply.Text != want {
+			t.Errorf("call %d: got %s, %v, want %s", i+1, reply.Text, err, want)
+		}
+	}
+}
+
+// Whoever begins afresh at the same time as others ends with a session that
+// holds its thought, and nothing is half done.
+func TestPinnedClearedByMany(t *testing.T) {
+	e := sequent.New(sequent.Config{})
+	var wg sync.WaitGroup
+	for n := range 20 {
+		wg.Go(func() {
+			tl := history.NewTool(history.ToolConfig{Engine: e, SessionID: "p"})
+			for range 20 {
+				out := record(t, tl, history.Input{
+					Thought: fmt.Sprint(n), NextThoughtNeeded: true, ThoughtNumber: 1, TotalThoughts: 1, ClearSession: n%2 == 0,
+				})
+				if last := out.ThoughtHistory[len(out.ThoughtHistory)-1]; last.Thought != fmt.Sprint(n) || n%2 == 0 && len(out.ThoughtHistory) != 1 {
+					t.Errorf("agent %d is answered with %+v", n, out.ThoughtHistory)
+				}
+			}
+		})
+	}
+	wg.Wait()
+}
+
+func TestWindow(t *testing.T) {
+	e := sequent.New(sequent.Config{})
+	tl := history.NewTool(history.ToolConfig{Engine: e, Window: 2})
+	out := think(t, tl, "", 1, "a")
+	for i, want := range []string{"a, b", "b, c", "c, d"} {
+		out = think(t, tl, out.SessionID, i+2, string(rune('b'+i)))
+		if texts(out) != want || out.ThoughtHistoryLength != i+2 {
+			t.Errorf("thought %d: the history is %q of %d, want %q of %d", i+2, texts(out), out.ThoughtHistoryLength, want, i+2)
+		}
+	}
+	whole := history.NewTool(history.ToolConfig{Engine: e})
+	if out := think(t, whole, out.SessionID, 5, "e"); texts(out) != "a, b, c, d, e" {
+		t.Errorf("without a window the history is %q", texts(out))
+	}
+}
+
+func TestTTL(t *testing.T) {
+	tests := []struct {
+		name      string
+		ttl       time.Duration
+		engine    time.Duration
+		keeps     time.Duration // so long after the last use it is there
+		forgotten time.Duration // and so long after it is not; 0 means that it always is there
+	}{
+		{"default", 0, 0, 30*time.Minute - time.Second, 30 * time.Minute},
+		{"set", time.Hour, 0, time.Hour - time.Second, time.Hour},
+		{"the engine's is longer", 5 * time.Minute, 24 * time.Hour, 5*time.Minute - time.Second, 5 * time.Minute},
+		{"the engine's is shorter", 2 * time.Hour, time.Minute, 2*time.Hour - time.Second, 2 * time.Hour},
+		{"for ever", -1, 0, 1000 * time.Hour, 0},
+		{"for ever, where the engine forgets", -1, time.Hour, 1000 * time.Hour, 0},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				e := sequent.New(sequent.Config{TTL: tt.engine})
+				tl := history.NewTool(history.ToolConfig{Engine: e, TTL: tt.ttl})
+				id := think(t, tl, "", 1, "a").SessionID
+				for n := range 3 {
+					time.Sleep(tt.keeps)
+					if out := think(t, tl, id, n+2, "b"); out.SessionID != id {
+						t.Fatalf("%v after use %d the session is gone", tt.keeps, n+1)
+					}
+				}
+				if tt.forgotten == 0 {
+					return
+				}
+				time.Sleep(tt.forgotten)
+				if _, err := tl.Session(t.Context(), id); !errors.Is(err, sequent.ErrNotFound) {
+					t.Errorf("%v after its last use the session is read: %v", tt.forgotten, err)
+				}
+				if got := ids(t, tl); len(got) != 0 {
+					t.Errorf("it is listed: %v", got)
+				}
+				if n, err := e.Sweep(t.Context()); n != 1 || err != nil {
+					t.Errorf("the sweep removes %d, %v", n, err)
+				}
+				if out := think(t, tl, id, 9, "c"); out.SessionID == id || texts(out) != "c" {
+					t.Errorf("it is continued: %+v", out)
+				}
+			})
+		})
+	}
+}
+
+// A pinned session that has expired is begun anew.
+func TestPinnedExpires(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		tl := history.NewTool(history.ToolConfig{SessionID: "p"})
+		think(t, tl, "", 1, "a")
+		time.Sleep(history.DefaultTTL)
+		if out := think(t, tl, "", 2, "b"); out.SessionID != "p" || texts(out) != "b" {
+			t.Errorf("the session is %+v", out)
+		}
+	})
+}
+
+// A tool that has an engine for itself does not gather what has expired.
+func TestOwnEngineIsSwept(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		tl := history.NewTool(history.ToolConfig{})
+		for range 10 {
+			for range 100 {
+				think(t, tl, "", 1, "a")
+			}
+			time.Sleep(history.DefaultTTL)
+		}
+		think(t, tl, "", 1, "a")
+		if n, err := history.Sweep(t.Context(), tl); n != 0 || err != nil {
+			t.Errorf("%d expired sessions were left (%v)", n, err)
+		}
+	})
+}
+
+func TestClear(t *testing.T) {
+	e := sequent.New(sequent.Config{})
+	tl, other := history.NewTool(history.ToolConfig{Engine: e}), history.NewTool(history.ToolConfig{Engine: e})
+	alice := history.NewTool(history.ToolConfig{Engine: e.Owned("alice")})
+	if _, err := e.Begin(t.Context(), "theirs", func(s *sequent.Session) error {
+		s.BeginIn("", "standard")
+		_, err := s.Append(sequent.Draft{Number: 1, Total: 1, Text: "theirs", More: true})
+		return err
+	}); err != nil {
+		t.Fatal(err)
+	}
+	a, b, c := think(t, tl, "", 1, "a").SessionID, think(t, other, "", 1, "b").SessionID, think(t, alice, "", 1, "c").SessionID
+	think(t, tl, "theirs", 2, "continued")
+
+	got := ids(t, tl)
+	slices.Sort(got)
+	want := []sequent.ID{a, b}
+	slices.Sort(want)
+	if !slices.Equal(got, want) {
+		t.Errorf("the sessions are %v, want %v", got, want)
+	}
+	if s, err := tl.Session(t.Context(), a); err != nil || s.Len != 1 || len(s.Branches()) != 0 || s.Created.IsZero() {
+		t.Errorf("session %s is %+v, %v", a, s, err)
+	}
+	for _, id := range []sequent.ID{"theirs", c, "nowhere"} {
+		if _, err := tl.Session(t.Context(), id); !errors.Is(err, sequent.ErrNotFound) {
+			t.Errorf("session %s is read: %v", id, err)
+		}
+		if err := tl.Clear(t.Context(), id); !errors.Is(err, sequent.ErrNotFound) {
+			t.Errorf("session %s is cleared: %v", id, err)
+		}
+	}
+	if err := tl.Clear(t.Context(), a); err != nil {
+		t.Error(err)
+	}
+	if out := think(t, tl, a, 2, "again"); out.SessionID == a || out.ThoughtHistoryLength != 1 {
+		t.Errorf("a cleared session goes on: %+v", out)
+	}
+	for range 250 { // more than a page
+		think(t, tl, "", 1, "a")
+	}
+	if err := tl.ClearAll(t.Context()); err != nil {
+		t.Error(err)
+	}
+	if got := ids(t, tl); len(got) != 0 {
+		t.Errorf("%d sessions are left", len(got))
+	}
+	if s, err := e.Session(t.Context(), "theirs"); err != nil || s.Len != 2 {
+		t.Errorf("the session of another dialect is gone: %v", err)
+	}
+	if got := ids(t, alice); !slices.Equal(got, []sequent.ID{c}) {
+		t.Errorf("alice's sessions are %v", got)
+	}
+}
+
+// Agents at the same time see their own thoughts and nobody else's, whether
+// they share a tool, an engine or only a store.
+func TestAgentsAreIsolated(t *testing.T) {
+	const agents, steps = 100, 10
+	e := sequent.New(sequent.Config{})
+	shared := history.NewTool(history.ToolConfig{Engine: e})
+	var wg sync.WaitGroup
+	for n := range agents {
+		wg.Go(func() {
+			tl := shared
+			switch n % 4 {
+			case 1:
+				tl = history.NewTool(history.ToolConfig{Engine: e})
+			case 2:
+				tl = history.NewTool(history.ToolConfig{Engine: e, SessionID: sequent.ID(fmt.Sprintf("agent-%d", n))})
+			case 3: // the same id for every owner
+				tl = history.NewTool(history.ToolConfig{Engine: e.Owned(fmt.Sprintf("owner-%d", n)), SessionID: "agent"})
+			}
+			var id sequent.ID
+			var want []string
+			for step := range steps {
+				text := fmt.Sprintf("agent %d step %d", n, step)
+				want = append(want, text)
+				in := history.Input{Thought: text, NextThoughtNeeded: step < steps-1, ThoughtNumber: step + 1, TotalThoughts: steps, SessionID: id}
+				if step%3 == 2 {
+					in.BranchID = fmt.Sprintf("branch of %d", n)
+				}
+				out, err := tl.Think(t.Context(), in)
+				if err != nil {
+					t.Errorf("%s: %v", text, err)
+					return
+				}
+				if texts(out) != strings.Join(want, ", ") || out.ThoughtHistoryLength != step+1 {
+					t.Errorf("%s: the history is %q", text, texts(out))
+				}
+				if id != "" && out.SessionID != id {
+					t.Errorf("%s: the session has become %s", text, out.SessionID)
+				}
+				id = out.SessionID
+			}
+		})
+	}
+	wg.Wait()
+	if got := len(ids(t, shared)); got != agents*3/4 {
+		t.Errorf("the local user has %d sessions, want %d", got, agents*3/4)
+	}
+}
+
+// Bad calls are refused alike in Go and in JSON.
+func TestRefusals(t *testing.T) {
+	tl := history.NewTool(history.ToolConfig{})
+	for _, in := range []history.Input{
+		{Thought: "a", ThoughtNumber: 0, TotalThoughts: 1},
+		{Thought: "a", ThoughtNumber: 1, TotalThoughts: -1},
+		{Thought: "a", ThoughtNumber: 1, TotalThoughts: 1, RevisesThought: -1},
+		{Thought: "a", ThoughtNumber: 1, TotalThoughts: 1, BranchFromThought: -1},
+		{Thought: "a", ThoughtNumber: 1, TotalThoughts: 1, BranchID: "a\x00b"},
+		{Thought: "a", ThoughtNumber: 1, TotalThoughts: 1, SessionID: "\u200f"},
+		{Thought: strings.Repeat("a", 64<<10+1), ThoughtNumber: 1, TotalThoughts: 1},
+	} {
+		out, err := tl.Think(t.Context(), in)
+		if e, ok := errors.AsType[*sequent.Error](err); !ok || e.Field == "" || e.Msg == "" || out.SessionID != "" {
+			t.Errorf("%.200v is answered with %+v, %v", in, out, err)
+		}
+		args, err := json.Marshal(in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		raw, err := tl.CallJSON(t.Context(), args)
+		var refusal struct {
+			Error tool.Refusal `json:"error"`
+		}
+		if jsonErr := json.Unmarshal(raw, &refusal); err != nil || jsonErr != nil || refusal.Error.Code == "" || refusal.Error.Message == "" {
+			t.Errorf("%.200s is answered with %s, %v", args, raw, err)
+		}
+		text, err := tl.Call(t.Context(), string(args))
+		if err != nil || !strings.HasPrefix(text, refusal.Error.Code+": ") {
+			t.Errorf("%.200s is answered with %s, %v", args, text, err)
+		}
+	}
+	if got := ids(t, tl); len(got) != 0 {
+		t.Errorf("%d sessions were begun", len(got))
+	}
+	if text, err := tl.Call(t.Context(), "think about it"); err != nil || !strings.HasPrefix(text, "INVALID_ARGUMENT: ") {
+		t.Errorf("plain text is answered with %s, %v", text, err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := tl.Think(ctx, history.Input{Thought: "a", ThoughtNumber: 1, TotalThoughts: 1}); sequent.CodeOf(err) != sequent.CodeCanceled {
+		t.Errorf("a call that was given up is answered with %v", err)
+	}
+}
+
+// Frameworks ask for these.
+var _ interface {
+	Name() string
+	Description() string
+	Call(ctx context.Context, input string) (string, error)
+} = (*history.Tool)(nil)
+
+func TestDescription(t *testing.T) {
+	tl := history.NewTool(history.ToolConfig{})
+	if tl.Name() != "sequentialthinking" || tl.Description() == "" || !json.Valid(tl.InputSchema()) || !json.Valid(tl.OutputSchema()) {
+		t.Errorf("the tool is %q: %q, %s, %s", tl.Name(), tl.Description(), tl.InputSchema(), tl.OutputSchema())
+	}
+}
