@@ -72,6 +72,7 @@ func environment(root *cobra.Command) app.Finding {
 	for _, entry := range os.Environ() {
 		name, value, _ := strings.Cut(entry, "=")
 		switch {
+		case value == "": // as good as not set
 		case name == "DISABLE_THOUGHT_LOGGING" || known[name]:
 			set = append(set, name+"="+value)
 		case strings.HasPrefix(name, "SEQUENT_"):

@@ -1,0 +1,77 @@
+package main
+
+import (
+	"errors"
+	"flag"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+var update = flag.Bool("update", false, "write golden output and the reference anew")
+
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){"sequent": main})
+}
+
+// TestScript runs the stories of testdata/script, each in a home of its own.
+// Beside the usual commands there are
+//
+//	exits CODE program args...   like exec, with an exit code that must be CODE
+//	capture NAME REGEXP          set a variable to what the first group matches in the output of the last command
+func TestScript(t *testing.T) {
+	testscript.Run(t, testscript.Params{
+		Dir:           filepath.Join("testdata", "script"),
+		UpdateScripts: *update,
+		Setup: func(env *testscript.Env) error {
+			home := filepath.Join(env.WorkDir, "home")
+			for _, v := range [][2]string{
+				{"HOME", home}, {"USERPROFILE", home},
+				{"XDG_DATA_HOME", filepath.Join(home, "data")}, {"LocalAppData", filepath.Join(home, "data")},
+				{"LANG", "C.UTF-8"}, {"LC_ALL", ""}, {"LC_CTYPE", ""}, {"NO_COLOR", ""},
+			} {
+				env.Setenv(v[0], v[1])
+			}
+			return os.MkdirAll(home, 0o700)
+		},
+		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
+			"exits":   exits,
+			"capture": capture,
+		},
+	})
+}
+
+func exits(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: exits CODE program args...")
+	}
+	want, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	got := 0
+	if err := ts.Exec(args[1], args[2:]...); err != nil {
+		exit, ok := errors.AsType[*exec.ExitError](err)
+		if !ok {
+			ts.Fatalf("%v", err)
+		}
+		got = exit.ExitCode()
+	}
+	if got != want {
+		ts.Fatalf("%q exits with %d, want %d", args[1:], got, want)
+	}
+}
+
+func capture(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: capture NAME REGEXP")
+	}
+	m := regexp.MustCompile(args[1]).FindStringSubmatch(ts.ReadFile("stdout"))
+	if len(m) < 2 {
+		ts.Fatalf("nothing in the output matches %s", args[1])
+	}
+	ts.Setenv(args[0], m[1])
+}

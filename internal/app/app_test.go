@@ -1,0 +1,182 @@
+package app
+
+import (
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/sequent-dev/sequent"
+	"github.com/sequent-dev/sequent/store/sqlite"
+)
+
+func record(t *testing.T, a *App, id sequent.ID, texts ...string) {
+	t.Helper()
+	_, err := a.Engine.Ensure(t.Context(), id, func(s *sequent.Session) error {
+		for i, text := range texts {
+			if _, err := s.Append(sequent.Draft{Number: i + 1, Text: text, More: true}); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestOpenExisting(t *testing.T) {
+	home := t.TempDir()
+	for _, v := range []string{"HOME", "USERPROFILE", "XDG_DATA_HOME", "LocalAppData"} {
+		t.Setenv(v, home)
+	}
+	ctx := t.Context()
+
+	// Nothing is made by looking.
+	a, err := OpenExisting(ctx, Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if page, err := a.Engine.Sessions(ctx, sequent.Query{}); err != nil || len(page.Headers) > 0 {
+		t.Errorf("a store that is not there has %v, %v", page.Headers, err)
+	}
+	if err := a.Close(); err != nil {
+		t.Error(err)
+	}
+	if entries, _ := os.ReadDir(home); len(entries) > 0 {
+		t.Errorf("looking made %v", entries)
+	}
+	_, err = OpenExisting(ctx, Config{Store: filepath.Join(home, "typo.db")})
+	if !errors.Is(err, fs.ErrNotExist) || sequent.CodeOf(err) != sequent.CodeUnavailable {
+		t.Errorf("a path with nothing at it: got %v", err)
+	}
+	if _, err := OpenExisting(ctx, Config{Store: "memory"}); err == nil {
+		t.Error("memory can be looked into")
+	}
+
+	// What one process records another sees.
+	writer, err := Open(ctx, Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer writer.Close()
+	record(t, writer, "x", "one", "two")
+	reader, err := OpenExisting(ctx, Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer reader.Close()
+	if s, err := reader.Engine.Session(ctx, "x"); err != nil || s.Len != 2 {
+		t.Errorf("the reader sees %v, %v", s, err)
+	}
+}
+
+// A setting that cannot be used is refused before there is a store.
+func TestOpenRefuses(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "s.db")
+	for _, cfg := range []Config{
+		{Sync: "sometimes"}, {SessionTTL: -1}, {Dialect: "esperanto"},
+	} {
+		cfg.Store = path
+		a, err := Open(t.Context(), cfg)
+		if e, ok := errors.AsType[*ConfigError](err); !ok || e.Fix == "" {
+			t.Errorf("Open(%+v) = %v, %v; want a ConfigError with a remedy", cfg, a, err)
+		}
+		if _, err := os.Stat(path); err == nil {
+			t.Fatalf("Open(%+v) made a store", cfg)
+		}
+	}
+}
+
+func TestDialects(t *testing.T) {
+	a, err := Open(t.Context(), Config{Store: "memory"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer a.Close()
+	if names := Dialects(); names[0] != "standard" {
+		t.Errorf("the default dialect is %s", names[0])
+	}
+	for _, name := range Dialects() {
+		a.config.Dialect = name
+		d, err := a.Dialect()
+		if err != nil || d.Name != name || len(d.Tools) == 0 {
+			t.Errorf("%s: got %q with %d tools, %v", name, d.Name, len(d.Tools), err)
+		}
+	}
+}
+
+// A server removes sessions that have outlived their time, soon after its start
+// and from then on.
+func TestServeSweeps(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a, err := Open(t.Context(), Config{Store: "memory", SessionTTL: 30 * time.Second})
+		if err != nil {
+			t.Fatal(err)
+		}
+		record(t, a, "old", "one")
+		in, feed := io.Pipe()
+		done := make(chan error)
+		go func() { done <- a.Serve(t.Context(), in, io.Discard) }()
+
+		stored := func() int { // what is there, expired or not
+			page, err := a.store.List(t.Context(), sequent.Query{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return len(page.Headers)
+		}
+		time.Sleep(50 * time.Second)
+		synctest.Wait()
+		if n := stored(); n != 1 {
+			t.Errorf("before the first sweep there are %d sessions, want 1", n)
+		}
+		time.Sleep(20 * time.Second)
+		synctest.Wait()
+		if n := stored(); n != 0 {
+			t.Errorf("after the first sweep there are %d sessions, want none", n)
+		}
+		record(t, a, "next", "one")
+		time.Sleep(sweeping)
+		synctest.Wait()
+		if n := stored(); n != 0 {
+			t.Errorf("after the second sweep there are %d sessions, want none", n)
+		}
+		feed.Close()
+		if err := <-done; err != nil {
+			t.Errorf("the end of the input ends the server with %v", err)
+		}
+	})
+}
+
+// A server whose every thought would be refused does not start.
+func TestServeNeedsAStoreToWrite(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "s.db")
+	a, err := Open(t.Context(), Config{Store: path})
+	if err != nil {
+		t.Fatal(err)
+	}
+	record(t, a, "x", "one")
+	if err := a.Close(); err != nil {
+		t.Fatal(err)
+	}
+	// As Open finds it where nothing can be written.
+	store, err := sqlite.Open(t.Context(), sqlite.Config{Path: path, ReadOnly: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	a = &App{store: store, Engine: sequent.New(sequent.Config{Store: store})}
+	defer a.Close()
+	if s, err := a.Engine.Session(t.Context(), "x"); err != nil || s.Len != 1 {
+		t.Errorf("what can be read is not read: %v, %v", s, err)
+	}
+	err = a.Serve(t.Context(), strings.NewReader(""), io.Discard)
+	if sequent.CodeOf(err) != sequent.CodeReadOnly {
+		t.Errorf("Serve returns %v, want an error with the code %s", err, sequent.CodeReadOnly)
+	}
+}

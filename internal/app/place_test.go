@@ -1,0 +1,84 @@
+package app
+
+import (
+	"errors"
+	"path/filepath"
+	"runtime"
+	"testing"
+)
+
+func TestLocate(t *testing.T) {
+	home := t.TempDir()
+	for _, v := range []string{"HOME", "USERPROFILE"} {
+		t.Setenv(v, home)
+	}
+	here, err := filepath.Abs(".")
+	if err != nil {
+		t.Fatal(err)
+	}
+	abs := filepath.Join(home, "x", "s.db")
+	tests := []struct {
+		store string
+		want  Place
+	}{
+		{"memory", Place{Memory: true}},
+		{":memory:", Place{Memory: true}},
+		{abs, Place{Path: abs}},
+		{"sqlite:" + abs, Place{Path: abs}},
+		{"s.db", Place{Path: filepath.Join(here, "s.db")}},
+		{"sqlite:s.db", Place{Path: filepath.Join(here, "s.db")}},
+		{"~/s.db", Place{Path: filepath.Join(home, "s.db")}},
+		{"sqlite:~/s.db", Place{Path: filepath.Join(home, "s.db")}},
+		{"~s.db", Place{Path: filepath.Join(here, "~s.db")}},
+		{"postgres", Place{Path: filepath.Join(here, "postgres")}},
+	}
+	if runtime.GOOS != "windows" {
+		tests = append(tests, struct {
+			store string
+			want  Place
+		}{"sqlite:///x/s.db", Place{Path: "/x/s.db"}})
+	}
+	for _, tt := range tests {
+		if got, err := Locate(tt.store); err != nil || got != tt.want {
+			t.Errorf("Locate(%q) = %+v, %v; want %+v", tt.store, got, err, tt.want)
+		}
+		if tt.want.Path == "" {
+			continue
+		}
+		if got, err := Locate(tt.want.String()); err != nil || got != tt.want {
+			t.Errorf("Locate(%q) = %+v, %v; want %+v, whose String it is", tt.want, got, err, tt.want)
+		}
+	}
+	for _, store := range []string{"postgres://h/d", "postgresql://h/d", "mysql://h/d", "http://h", "sqlite:", "sqlite://"} {
+		got, err := Locate(store)
+		if e, ok := errors.AsType[*ConfigError](err); !ok || e.Fix == "" {
+			t.Errorf("Locate(%q) = %+v, %v; want a ConfigError with a remedy", store, got, err)
+		}
+	}
+}
+
+func TestDataDir(t *testing.T) {
+	home := t.TempDir()
+	for _, v := range []string{"HOME", "USERPROFILE"} {
+		t.Setenv(v, home)
+	}
+	local := filepath.Join(home, "local")
+	tests := []struct {
+		goos, xdg, local string
+		want             string
+	}{
+		{"linux", "", "", filepath.Join(home, ".local", "share")},
+		{"linux", filepath.Join(home, "xdg"), "", filepath.Join(home, "xdg")},
+		{"linux", "relative", "", filepath.Join(home, ".local", "share")},
+		{"darwin", filepath.Join(home, "xdg"), "", filepath.Join(home, "Library", "Application Support")},
+		{"windows", "", local, local},
+		{"windows", "", "", filepath.Join(home, "AppData", "Local")},
+	}
+	for _, tt := range tests {
+		t.Setenv("XDG_DATA_HOME", tt.xdg)
+		t.Setenv("LocalAppData", tt.local)
+		if got, err := dataDir(tt.goos); err != nil || got != tt.want {
+			t.Errorf("%+v: got %q, %v", tt, got, err)
+		}
+	}
+}
