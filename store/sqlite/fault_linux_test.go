@@ -202,7 +202,7 @@ func readOnlyMount(dir string) error {
 		return err
 	}
 	if err := unix.Mount("", dir, "", unix.MS_REMOUNT|unix.MS_RDONLY, ""); err != nil {
-		return err
+		return fmt.Errorf("%w; open files after Close: %q", err, openFiles(dir))
 	}
 	if err := onlyReads(ctx, path, 5); err != nil {
 		return err
@@ -216,6 +216,17 @@ func readOnlyMount(dir string) error {
 		}
 	}
 	return nil
+}
+
+// openFiles returns the files below dir that this process has open.
+func openFiles(dir string) (all []string) {
+	entries, _ := os.ReadDir("/proc/self/fd")
+	for _, entry := range entries {
+		if path, err := os.Readlink("/proc/self/fd/" + entry.Name()); err == nil && strings.HasPrefix(path, dir) {
+			all = append(all, path)
+		}
+	}
+	return all
 }
 
 // onlyReads checks a store that cannot be written and has n thoughts in "a".

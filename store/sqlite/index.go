@@ -138,7 +138,7 @@ var errIndexHeld = errors.New("the index is held by another process")
 
 // catchUp brings the index up to date, unless another process is doing it.
 func (x *index) catchUp(ctx context.Context) error {
-	if x.upToDate(ctx) {
+	if x.upToDate(context.WithoutCancel(ctx)) {
 		return nil
 	}
 	switch held, err := x.lock.TryLock(); {

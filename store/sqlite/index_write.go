@@ -63,7 +63,12 @@ func (e ends) fits(st indexState) bool {
 
 // write indexes what is missing and drops what is gone. The caller holds the
 // lock.
-func (x *index) write(ctx context.Context) error {
+//
+// It gives up between two steps, never within one: a connection whose
+// transaction is broken off is closed some time later, when the store may have
+// been closed and its directory be gone.
+func (x *index) write(until context.Context) error {
+	ctx := context.WithoutCancel(until)
 	f, err := x.acquire(ctx, forWriting)
 	if err != nil {
 		return err
@@ -73,6 +78,9 @@ func (x *index) write(ctx context.Context) error {
 		return errDamaged
 	}
 	for f.inPlace() {
+		if err := until.Err(); err != nil {
+			return err
+		}
 		st, err := f.state(ctx, f.writer)
 		if err != nil {
 			return err
