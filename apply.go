@@ -159,30 +159,32 @@ type group struct {
 
 // run applies a batch of jobs and fills in their outcomes.
 func (c *core) run(ctx context.Context, batch []*job) {
-	var groups []*group
-	at := make(map[Key]*group, len(batch))
-	for _, j := range batch {
+	groups := make([]*group, 0, 1)
+	var at map[Key]*group // for more than one job
+	if len(batch) > 1 {
+		at = make(map[Key]*group, len(batch))
+	}
+	for i, j := range batch {
 		if err := j.ctx.Err(); err != nil {
 			j.err = canceled(err)
 			continue
 		}
-		g := at[j.key]
-		if g == nil {
-			g = &group{core: c}
-			at[j.key] = g
-			groups = append(groups, g)
-		}
-		g.jobs = append(g.jobs, j)
-	}
-	var writes []*Write
-	var planned []*group
-	for _, g := range groups {
-		if err := g.prepare(ctx); err != nil {
-			g.finish(err)
+		if g := at[j.key]; g != nil {
+			g.jobs = append(g.jobs, j)
 			continue
 		}
-		planned = append(planned, g)
-		if g.write != nil {
+		g := &group{core: c, jobs: batch[i : i+1 : i+1]}
+		groups = append(groups, g)
+		if at != nil {
+			at[j.key] = g
+		}
+	}
+	writes := make([]*Write, 0, len(groups))
+	for i, g := range groups {
+		if err := g.prepare(ctx); err != nil {
+			g.finish(err)
+			groups[i] = nil
+		} else if g.write != nil {
 			writes = append(writes, g.write)
 		}
 	}
@@ -190,8 +192,10 @@ func (c *core) run(ctx context.Context, batch []*job) {
 	if len(writes) > 0 {
 		err = c.store.Commit(ctx, writes)
 	}
-	for _, g := range planned {
-		g.finish(err)
+	for _, g := range groups {
+		if g != nil {
+			g.finish(err)
+		}
 	}
 }
 
@@ -339,7 +343,7 @@ func (g *group) plan() {
 	g.write = &Write{
 		Base:     g.base.Position(),
 		Header:   head,
-		Thoughts: slices.Collect((&Session{Header: head, ledger: g.ledger}).Since(g.base.Len)),
+		Thoughts: g.ledger.since(g.base.Len),
 		Rebase:   g.replan,
 	}
 }

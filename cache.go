@@ -41,7 +41,7 @@ func (c *cache) get(k Key) (entry, bool) {
 // put remembers a session, unless it is known in a later version already.
 func (c *cache) put(h Header, l *ledger) {
 	l.mu.RLock()
-	e := &entry{header: h, ledger: l, bytes: 1024 + l.bytes}
+	e := entry{header: h, ledger: l, bytes: 1024 + l.bytes}
 	l.mu.RUnlock()
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -51,11 +51,11 @@ func (c *cache) put(h Header, l *ledger) {
 			return
 		}
 		c.bytes += e.bytes - old.bytes
-		el.Value = e
+		*old = e
 		c.recent.MoveToFront(el)
 	} else {
 		c.bytes += e.bytes
-		c.entries[h.Key] = c.recent.PushFront(e)
+		c.entries[h.Key] = c.recent.PushFront(&e)
 	}
 	for c.bytes > c.most {
 		c.drop(c.recent.Back())

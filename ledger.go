@@ -73,6 +73,17 @@ func (l *ledger) known() int {
 	return l.committed
 }
 
+// since returns the thoughts after the first n.
+func (l *ledger) since(n int) []Thought {
+	l.mu.RLock()
+	defer l.mu.RUnlock()
+	thoughts := make([]Thought, 0, l.n-n)
+	for ; n < l.n; n++ {
+		thoughts = append(thoughts, l.log.at(n).Thought)
+	}
+	return thoughts
+}
+
 // commit says that a store has all thoughts of the ledger.
 func (l *ledger) commit() {
 	l.mu.Lock()
