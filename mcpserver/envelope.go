@@ -13,10 +13,11 @@ import (
 type kind int
 
 const (
-	ignored      kind = iota // a reply to us, or a notification that is none
+	ignored      kind = iota // a notification that is none
 	request                  // wants exactly one reply
 	notification             // wants none
 	refused                  // wants an error as its reply
+	response                 // a reply to us
 )
 
 // An envelope is a JSON-RPC message with its parts as they came.
@@ -26,14 +27,15 @@ type envelope struct {
 	method string
 	params json.RawMessage // nil if absent
 	modern bool            // a request that says it is of 2026-07-28 or later
+	says   string          // the version that its _meta names; empty if none
 	fault  *jsonrpc.Error  // why it was refused
 }
 
-// The ways in which a line can fail to be a message.
+// The ways in which a message can fail to be a message.
 var (
-	errNotJSON    = &jsonrpc.Error{Code: jsonrpc.CodeParseError, Message: "parse error: the line is not JSON"}
-	errNotUTF8    = &jsonrpc.Error{Code: jsonrpc.CodeParseError, Message: "parse error: the line is not valid UTF-8"}
-	errBatch      = invalidRequest("batches are not supported; send one message a line")
+	errNotJSON    = &jsonrpc.Error{Code: jsonrpc.CodeParseError, Message: "parse error: the message is not JSON"}
+	errNotUTF8    = &jsonrpc.Error{Code: jsonrpc.CodeParseError, Message: "parse error: the message is not valid UTF-8"}
+	errBatch      = invalidRequest("batches are not supported; send one message at a time")
 	errNotObject  = invalidRequest("a message is a JSON object")
 	errVersion    = invalidRequest(`"jsonrpc" must be "2.0"`)
 	errID         = invalidRequest("an id is a string or a number")
@@ -45,7 +47,7 @@ func invalidRequest(msg string) *jsonrpc.Error {
 	return &jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest, Message: "invalid request: " + msg}
 }
 
-// parse reads a line. The envelope shares its memory.
+// parse reads a message. The envelope shares its memory.
 func parse(line []byte) envelope {
 	if !json.Valid(line) {
 		return envelope{kind: refused, fault: errNotJSON}
@@ -80,8 +82,12 @@ func parse(line []byte) envelope {
 		// What follows is wrong with some of these too, but nobody waits for an
 		// answer, and to answer an error is how two programs talk for ever.
 		v, _ := text(version)
-		if named && v == "2.0" && utf8.Valid(line) {
+		switch {
+		case v != "2.0" || !utf8.Valid(line):
+		case named:
 			e.kind = notification
+		case reply:
+			e.kind = response
 		}
 		return e
 	}
@@ -102,13 +108,14 @@ func parse(line []byte) envelope {
 		e.fault = errMethodKind
 	default:
 		e.kind = request
-		e.modern = saysModern(params)
+		e.says = saysVersion(params)
+		e.modern = e.says >= firstModern
 	}
 	return e
 }
 
-// saysModern reports whether params name a version from 2026-07-28 on.
-func saysModern(params json.RawMessage) bool {
+// saysVersion returns the version of the protocol that params name.
+func saysVersion(params json.RawMessage) string {
 	for name, value := range members(params) {
 		if name != "_meta" {
 			continue
@@ -116,11 +123,11 @@ func saysModern(params json.RawMessage) bool {
 		for name, value := range members(value) {
 			if name == metaProtocol {
 				v, _ := text(value)
-				return v >= firstModern
+				return v
 			}
 		}
 	}
-	return false
+	return ""
 }
 
 // cancels returns the key of the request that a notification cancels.

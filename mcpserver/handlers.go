@@ -22,7 +22,7 @@ type completer func(ctx context.Context, c tool.Caller, prefix string) ([]string
 // and encodes its result.
 func (s *Server) callTool(t tool.Tool) mcp.ToolHandler {
 	return func(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-		reply, err := t.Call(ctx, tool.Call{Args: req.Params.Arguments, Caller: s.caller})
+		reply, err := t.Call(ctx, tool.Call{Args: req.Params.Arguments, Caller: s.callerOf(ctx)})
 		if err != nil {
 			return nil, err
 		}
@@ -39,7 +39,7 @@ func (s *Server) callTool(t tool.Tool) mcp.ToolHandler {
 
 func (s *Server) readResource(r dialect.Resource) mcp.ResourceHandler {
 	return func(ctx context.Context, req *mcp.ReadResourceRequest) (*mcp.ReadResourceResult, error) {
-		text, err := r.Read(ctx, s.caller)
+		text, err := r.Read(ctx, s.callerOf(ctx))
 		if err != nil {
 			return nil, err
 		}
@@ -56,7 +56,7 @@ func (s *Server) readTemplate(t dialect.Template) mcp.ResourceHandler {
 		if err != nil || value == "" {
 			return nil, mcp.ResourceNotFoundError(req.Params.URI)
 		}
-		text, err := t.Read(ctx, s.caller, value)
+		text, err := t.Read(ctx, s.callerOf(ctx), value)
 		if err != nil {
 			return nil, err
 		}
@@ -82,7 +82,7 @@ func (s *Server) getPrompt(p dialect.Prompt) mcp.PromptHandler {
 				return nil, invalidParams("prompt %q needs the argument %q", p.Name, a.Name)
 			}
 		}
-		text, err := p.Get(ctx, s.caller, args)
+		text, err := p.Get(ctx, s.callerOf(ctx), args)
 		if err != nil {
 			return nil, err
 		}
@@ -108,7 +108,7 @@ func (s *Server) complete(ctx context.Context, req *mcp.CompleteRequest) (*mcp.C
 	}
 	var values []string
 	if find != nil {
-		if values, err = find(ctx, s.caller, req.Params.Argument.Value); err != nil {
+		if values, err = find(ctx, s.callerOf(ctx), req.Params.Argument.Value); err != nil {
 			return nil, err
 		}
 	}

@@ -12,6 +12,7 @@ const (
 	methodInitialize = "initialize"
 	methodDiscover   = "server/discover"
 	methodPing       = "ping"
+	methodListen     = "subscriptions/listen"
 	methodCallTool   = "tools/call"
 	noteCancelled    = "notifications/cancelled"
 	noteInitialized  = "notifications/initialized"
@@ -31,6 +32,9 @@ func (s *Server) receive(next mcp.MethodHandler) mcp.MethodHandler {
 				res, err = nil, s.panicked(method, subject(req), p)
 			}
 		}()
+		if x := exchangeOf(req.GetExtra()); x != nil {
+			ctx = context.WithValue(ctx, exchangeKey{}, x)
+		}
 		res, err = next(ctx, method, req)
 		if strings.HasPrefix(method, notePrefix) {
 			return nil, err // of which nobody is told
@@ -40,6 +44,9 @@ func (s *Server) receive(next mcp.MethodHandler) mcp.MethodHandler {
 		}
 		switch r := res.(type) {
 		case *mcp.CallToolResult:
+			if _, ours := s.order["tool/"+subject(req)]; !ours {
+				break
+			}
 			out, err := newToolResult(r, modern(req))
 			if err != nil {
 				return nil, s.internal(method, subject(req), err)

@@ -148,7 +148,7 @@ func cacheable(_ context.Context, req mcp.Request, c *mcp.Cacheable) {
 
 // sortByRank puts a list, which the SDK sorts by name, in the dialect's order.
 func sortByRank[T any](s *Server, kind string, list []T, name func(T) string) {
-	slices.SortFunc(list, func(a, b T) int {
+	slices.SortStableFunc(list, func(a, b T) int {
 		return cmp.Compare(s.order[kind+name(a)], s.order[kind+name(b)])
 	})
 }

@@ -124,7 +124,7 @@ func (c *stdio) read(in io.Reader) error {
 			it.envelope = parse(line)
 		}
 		switch {
-		case it.kind == ignored:
+		case it.kind == ignored || it.kind == response: // nothing was asked
 		case it.kind == notification && it.method == noteCancelled:
 			c.in.cancel(it.cancels())
 		case it.kind == request && it.method == methodPing:

@@ -63,13 +63,13 @@ func TestLineEnds(t *testing.T) {
 
 func TestBytesThatAreNotText(t *testing.T) {
 	t.Parallel()
-	const notUTF8 = `"error":{"code":-32700,"message":"parse error: the line is not valid UTF-8"}}` + "\n"
+	const notUTF8 = `"error":{"code":-32700,"message":"parse error: the message is not valid UTF-8"}}` + "\n"
 	for _, tt := range []struct{ name, line, want string }{
 		{"in the arguments", strings.Replace(call(1, "note", "?"), "?", "\xff", 1), `{"jsonrpc":"2.0","id":1,` + notUTF8},
 		{"in the id", call("\"\xc3\x28\"", "note", "a"), `{"jsonrpc":"2.0","id":null,` + notUTF8},
 		{"in a notification", `{"jsonrpc":"2.0","method":"` + "\xff" + `"}`, ""},
-		{"a surrogate", call(1, "note", "?") + "\xed\xa0\x80", `{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"parse error: the line is not JSON"}}` + "\n"},
-		{"NUL", "\x00", `{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"parse error: the line is not JSON"}}` + "\n"},
+		{"a surrogate", call(1, "note", "?") + "\xed\xa0\x80", `{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"parse error: the message is not JSON"}}` + "\n"},
+		{"NUL", "\x00", `{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"parse error: the message is not JSON"}}` + "\n"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
