@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/sequent-dev/sequent/internal/draw"
 )
 
 // A launch is how an editor starts the server.
@@ -128,13 +130,22 @@ func indent(text, by string) string {
 	return by + strings.ReplaceAll(text, "\n", "\n"+by)
 }
 
-// editors tells how to add the server to the main clients.
-func editors(l launch) string {
-	var b strings.Builder
-	b.WriteString("Claude Code\n    claude mcp add --scope user sequent -- " + l.line() + "\n\n")
-	b.WriteString("Codex\n    codex mcp add sequent -- " + l.line() + "\n\n")
-	b.WriteString("Cursor, Claude Desktop, Windsurf, Gemini CLI and most others\n" + indent(snippet(l), "    ") + "\n\n")
-	b.WriteString("in ~/.cursor/mcp.json, claude_desktop_config.json,\n~/.codeium/windsurf/mcp_config.json, ~/.gemini/settings.json.\n" +
-		"VS Code wants it in .vscode/mcp.json as \"servers\" instead of \"mcpServers\",\nZed in its settings as \"context_servers\".")
-	return b.String()
+// editors tells how to add the server to the main clients. Commands and
+// configuration are not broken into rows: they are there to be copied.
+func editors(l launch, o draw.Options) []draw.Line {
+	const by = "    "
+	var lines []draw.Line
+	client := func(name, text string) {
+		lines = append(lines, draw.Beside(nil, name, draw.Label, o)...)
+		for row := range strings.SplitSeq(text, "\n") {
+			lines = append(lines, draw.Line{{Text: by + row}})
+		}
+		lines = append(lines, nil)
+	}
+	client("Claude Code", "claude mcp add --scope user sequent -- "+l.line())
+	client("Codex", "codex mcp add sequent -- "+l.line())
+	client("Cursor, Claude Desktop, Windsurf, Gemini CLI and most others", snippet(l))
+	return append(lines, draw.Beside(nil, "in ~/.cursor/mcp.json, claude_desktop_config.json, ~/.codeium/windsurf/mcp_config.json, "+
+		"~/.gemini/settings.json. VS Code wants it in .vscode/mcp.json as \"servers\" instead of \"mcpServers\", "+
+		"Zed in its settings as \"context_servers\".", draw.Meta, o)...)
 }

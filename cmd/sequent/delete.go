@@ -87,7 +87,11 @@ func (p *program) confirm(ctx context.Context, doomed []*sequent.Session) error 
 		}
 		fmt.Fprint(p.err, p.render([]draw.Line{draw.Cut(line, p.drawing())}))
 	}
-	fmt.Fprintf(p.err, "Delete %s for good? [y/N] ", draw.Count(len(doomed), "this session", "sessions"))
+	what := "this session"
+	if len(doomed) > 1 {
+		what = fmt.Sprintf("these %d sessions", len(doomed))
+	}
+	fmt.Fprintf(p.err, "Delete %s for good? [y/N] ", what)
 	answer := make(chan string, 1)
 	go func() {
 		line, err := bufio.NewReader(p.in).ReadString('\n')

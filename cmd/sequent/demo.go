@@ -137,7 +137,10 @@ func (g *agent) think(ctx context.Context, pause func(ctx context.Context, next 
 			return err
 		}
 		if reply.Failed {
-			return fmt.Errorf("the server refused a thought: %s", reply.Text)
+			return &sequent.Error{
+				Code: sequent.CodeInternal, Msg: "the server refused a thought", Fix: "sequent doctor may tell why",
+				Err: errors.New(reply.Text),
+			}
 		}
 		var answer struct {
 			SessionID string `json:"sessionId"`
@@ -194,10 +197,8 @@ func (p *program) farewell(s *sequent.Session) error {
 		lines = append(lines, draw.Beside(draw.Line{{Text: "    "}},
 			"This binary goes when go run ends. Better: go install ./cmd/sequent, then sequent demo --fast tells the path.", draw.Meta, o)...)
 	}
-	if err := p.print(append(lines, nil)...); err != nil {
-		return err
-	}
-	return p.say("%s", editors(server))
+	lines = append(lines, nil)
+	return p.print(append(lines, editors(server, o)...)...)
 }
 
 // shortPath puts ~ for the home directory.

@@ -43,7 +43,7 @@ for --session-ttl. A flag wins over the environment.`,
 			}
 			defer func() { err = errors.Join(err, a.Close()) }()
 			if isTerminal(p.in) {
-				fmt.Fprintln(p.err, "sequent serve speaks MCP, one JSON message a line: an editor starts it. Ctrl-D ends it; sequent demo shows it at work.")
+				fmt.Fprintln(p.err, "sequent serve speaks MCP, one JSON message a line; usually an editor starts it.\nCtrl-D ends it. sequent demo shows it at work.")
 			}
 			return a.Serve(ctx, p.in, p.out)
 		},

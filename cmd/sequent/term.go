@@ -48,11 +48,15 @@ func columnsOf(stream any) int {
 func (p *program) colored(stream any) bool {
 	switch p.color {
 	case "always":
+		if f, ok := stream.(*os.File); ok && isTerminal(f) {
+			canStyle(f) // whether or not it can
+		}
 		return true
 	case "never":
 		return false
 	}
-	return isTerminal(stream) && p.getenv("NO_COLOR") == "" && p.getenv("TERM") != "dumb"
+	f, ok := stream.(*os.File)
+	return ok && isTerminal(f) && p.getenv("NO_COLOR") == "" && canStyle(f)
 }
 
 // charset returns the characters that can be shown. The rest of what a thought

@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"log/slog"
 	"os"
+	"strings"
 	"time"
 
 	"github.com/sequent-dev/sequent"
@@ -119,10 +120,21 @@ func open(ctx context.Context, cfg Config, place Place) (*App, error) {
 	} else if a.store, err = sqlite.Open(ctx, sqlite.Config{
 		Path: place.Path, Sync: durability, Logger: cfg.Logger,
 	}); err != nil {
-		return nil, err
+		return nil, at(place, err)
 	}
 	a.Engine = sequent.New(sequent.Config{Store: a.store, TTL: cfg.SessionTTL})
 	return a, nil
+}
+
+// at adds to what is wrong with a store where it is.
+func at(place Place, err error) error {
+	e, ok := errors.AsType[*sequent.Error](err)
+	if !ok || strings.Contains(e.Msg, place.Path) {
+		return err
+	}
+	where := *e
+	where.Msg = place.Path + ": " + e.Msg
+	return &where
 }
 
 func parseSync(s string) (sqlite.Sync, error) {
