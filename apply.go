@@ -234,19 +234,20 @@ func (g *group) prepare(ctx context.Context) error {
 func (g *group) refresh(ctx context.Context, k Key) error {
 	g.fresh = true
 	h, tail, err := g.core.store.Load(ctx, k, g.base.Position())
+	if err == nil && h.Expired(g.core.now()) {
+		err = g.core.store.Delete(ctx, k, h.Epoch)
+		if err == nil {
+			err = ErrNotFound
+		}
+	}
 	if errors.Is(err, ErrNotFound) {
-		g.reset()
+		if g.ledger == nil || g.base.Version > 0 { // else what is planned stays
+			g.reset()
+		}
 		return nil
 	}
 	if err != nil {
 		return err
-	}
-	if h.Expired(g.core.now()) {
-		if err := g.core.store.Delete(ctx, k, h.Epoch); err != nil && !errors.Is(err, ErrNotFound) {
-			return err
-		}
-		g.reset()
-		return nil
 	}
 	if g.ledger != nil && h.Position() == g.base.Position() {
 		return nil // and what is planned stays
