@@ -61,7 +61,7 @@ func TestServeFinishesAtSIGTERM(t *testing.T) {
 	if n := recorded(t, store); n != replies-1 {
 		t.Errorf("%d thoughts are recorded and %d acknowledged", n, replies-1)
 	}
-	if replies < 52 || replies > 3_000 {
-		t.Errorf("there are %d replies", replies)
+	if replies < 52 { // what was in the pipe when it was told to end is answered, too
+		t.Errorf("there are %d replies only", replies)
 	}
 }
