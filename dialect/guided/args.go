@@ -35,7 +35,9 @@ func (in *args) normalise() {
 }
 
 // plain reports whether the thought makes sense without others before it.
-func (in args) plain() bool { return !in.Revision && in.From == nil && in.Branch == nil }
+func (in args) plain() bool {
+	return !in.Revision && !in.More && in.From == nil && in.Branch == nil
+}
 
 // apply is the change that the call makes to its session.
 func (in args) apply(s *sequent.Session, limits sequent.Limits) error {

@@ -30,6 +30,12 @@ func (in args) partial() partial {
 	}
 }
 
+// plain is [args.plain] as far as it is known.
+func (p partial) plain() bool {
+	said := func(b *bool) bool { return b != nil && *b }
+	return !said(p.Revision) && !said(p.More) && p.From == nil && p.Branch == nil
+}
+
 // correct returns the call that its author most likely meant: what is good of
 // it, and for the rest what fits the session. It is accepted as it stands,
 // unless its thought is empty: that is for the author to write.

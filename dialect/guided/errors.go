@@ -60,8 +60,7 @@ func misfit(err *tool.ArgumentError) (tool.Reply, error) { return tool.Reply{}, 
 func (d *server) reject(ctx context.Context, c tool.Call, fault *tool.ArgumentError) tool.Reply {
 	p := d.salvage(ctx, c)
 	s := d.current(ctx, c.Caller)
-	plain := p.From == nil && p.Branch == nil && (p.Revision == nil || !*p.Revision)
-	if plain && s.State != sequent.Active {
+	if p.plain() && s.State != sequent.Active {
 		s = d.empty // such a thought begins a session
 	}
 	return correction(fault.Error(), p.correct(s, d.engine.Limits()))

@@ -10,6 +10,8 @@ import (
 	"github.com/sequent-dev/sequent"
 	"github.com/sequent-dev/sequent/dialect"
 	"github.com/sequent-dev/sequent/dialect/classic"
+	"github.com/sequent-dev/sequent/dialect/guided"
+	"github.com/sequent-dev/sequent/dialect/history"
 	"github.com/sequent-dev/sequent/dialect/standard"
 	"github.com/sequent-dev/sequent/internal/gendocs"
 )
@@ -25,6 +27,8 @@ func dialects() []dialect.Dialect {
 			Render: standard.Render{Markdown: nothing, JSON: nothing, Mermaid: nothing},
 		}),
 		classic.New(classic.Config{Engine: engine}),
+		guided.New(guided.Config{Engine: engine}),
+		history.New(history.Config{Engine: engine}),
 	}
 }
 
