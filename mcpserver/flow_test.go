@@ -215,8 +215,8 @@ func TestSlowConsumer(t *testing.T) {
 		}()
 		synctest.Wait()
 		// Each reply holds the text twice.
-		if got, most := len(n.all()), maxUnwritten/(2*len(text))+20; got == 0 || got > most {
-			t.Errorf("%d calls were answered for a client that does not read, want some and at most %d", got, most)
+		if got, most := len(n.all()), maxUnwritten/(2*len(text))+20; got > most {
+			t.Errorf("%d calls were answered for a client that does not read, want at most %d", got, most)
 		}
 		for i := range calls + 1 {
 			var r struct{ ID int }

@@ -151,13 +151,12 @@ func NewHTTP(cfg HTTPConfig) (*HTTP, error) {
 // ServeHTTP answers one request.
 func (h *HTTP) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	v := &visit{h: h, w: w, r: r, control: http.NewResponseController(w)}
-	v.hurry() // or the deadline of the connection's last reply holds
 	w.Header().Set("Cache-Control", "no-store")
 	w.Header().Set("X-Content-Type-Options", "nosniff")
 	if !h.enter() {
 		w.Header().Set("Connection", "close")
 		w.Header().Set("Retry-After", "1")
-		refuse(w, http.StatusServiceUnavailable, nil, invalidRequest("the server is shutting down; try again"))
+		v.fail(http.StatusServiceUnavailable, nil, invalidRequest("the server is shutting down; try again"))
 		return
 	}
 	defer h.leave()

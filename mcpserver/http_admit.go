@@ -68,7 +68,7 @@ func (v *visit) admit() bool {
 	if v.h.origins[origin] {
 		v.allowOrigin(origin)
 		if v.r.Method == http.MethodOptions {
-			v.w.WriteHeader(http.StatusNoContent)
+			v.accept(http.StatusNoContent)
 			return false
 		}
 	}
@@ -143,7 +143,7 @@ func (v *visit) limit() bool {
 	data, _ := marshal(struct { // a number cannot fail
 		RetryAfterMS int64 `json:"retryAfterMs"`
 	}{ceil(wait, time.Millisecond).Milliseconds()})
-	refuse(v.w, http.StatusTooManyRequests, v.peekID(), &jsonrpc.Error{
+	v.fail(http.StatusTooManyRequests, v.peekID(), &jsonrpc.Error{
 		Code: codeTooMany,
 		Message: fmt.Sprintf("too many requests: this client may send %g a second; retry in %s",
 			float64(v.h.limiter.rate), ceil(wait, unit)),
@@ -214,7 +214,7 @@ func (v *visit) callerIn(s *httpSession) tool.Caller {
 
 // refuse answers with an error that is about the HTTP request.
 func (v *visit) refuse(status int, format string, args ...any) {
-	refuse(v.w, status, nil, invalidRequest(fmt.Sprintf(format, args...)))
+	v.fail(status, nil, invalidRequest(fmt.Sprintf(format, args...)))
 }
 
 func (v *visit) notAllowed(msg string) {
@@ -222,13 +222,24 @@ func (v *visit) notAllowed(msg string) {
 	v.refuse(http.StatusMethodNotAllowed, "%s", msg)
 }
 
-// refuse answers with an error. The id is that of the request, if it is known.
-func refuse(w http.ResponseWriter, status int, id []byte, e *jsonrpc.Error) {
-	body := errorLine(id, e)
-	w.Header().Set("Content-Type", "application/json")
-	w.Header().Set("Content-Length", strconv.Itoa(len(body)))
-	w.WriteHeader(status)
-	_, _ = w.Write(body) // nobody may be there
+// fail answers with an error. The id is that of the request, if it is known.
+func (v *visit) fail(status int, id []byte, e *jsonrpc.Error) {
+	v.send(status, errorLine(id, e))
+}
+
+// accept answers with nothing but a status.
+func (v *visit) accept(status int) {
+	v.hurry()
+	v.w.WriteHeader(status)
+}
+
+// send answers with a document.
+func (v *visit) send(status int, body []byte) {
+	v.hurry()
+	v.w.Header().Set("Content-Type", "application/json")
+	v.w.Header().Set("Content-Length", strconv.Itoa(len(body)))
+	v.w.WriteHeader(status)
+	_, _ = v.w.Write(body) // nobody may be there
 }
 
 // hostOf returns the name of a host that may have a port.

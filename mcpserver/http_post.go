@@ -33,7 +33,7 @@ func (v *visit) post() {
 		v.w.Header().Set("Connection", "close") // the rest of it is not wanted
 		var f idFinder
 		f.feed(body)
-		refuse(v.w, http.StatusRequestEntityTooLarge, f.found(), invalidRequest(
+		v.fail(http.StatusRequestEntityTooLarge, f.found(), invalidRequest(
 			"the message is longer than "+strconv.Itoa(v.h.maxBody)+" bytes"))
 		return
 	case errors.Is(err, os.ErrDeadlineExceeded):
@@ -48,14 +48,14 @@ func (v *visit) post() {
 	version := v.r.Header.Get(headerVersion)
 	switch {
 	case e.kind == refused:
-		refuse(v.w, http.StatusBadRequest, e.id, e.fault)
+		v.fail(http.StatusBadRequest, e.id, e.fault)
 	case e.kind == ignored:
 		v.refuse(http.StatusBadRequest, "this is no message of JSON-RPC 2.0")
 	case e.modern || version >= firstModern:
 		e.modern = true
 		v.modern(&e, version)
 	case version != "" && !slices.Contains(mcp.SupportedProtocolVersions(), version):
-		refuse(v.w, http.StatusBadRequest, e.id, unsupported(version))
+		v.fail(http.StatusBadRequest, e.id, unsupported(version))
 	default:
 		v.legacy(&e, body)
 	}
@@ -128,24 +128,24 @@ func unsupported(version string) *jsonrpc.Error {
 func (v *visit) modern(e *envelope, version string) {
 	switch e.kind {
 	case notification: // closing the connection is what cancels
-		v.w.WriteHeader(http.StatusAccepted)
+		v.accept(http.StatusAccepted)
 		return
 	case response:
 		v.refuse(http.StatusBadRequest, "the server has asked nothing")
 		return
 	}
 	if err := v.checkHeaders(e, version); err != nil {
-		refuse(v.w, http.StatusBadRequest, e.id, err)
+		v.fail(http.StatusBadRequest, e.id, err)
 		return
 	}
 	// Whatever answers some requests without the SDK belongs here: the version is
 	// known, and there is nothing to wait for.
-	x := newExchange(v.caller)
+	x := v.exchange(v.caller)
 	b, err := connect(context.WithoutCancel(v.r.Context()), v.server.mcp, func(_ context.Context, m *jsonrpc.Request) error {
 		return deliver(m, x)
 	})
 	if err != nil {
-		refuse(v.w, http.StatusInternalServerError, e.id, v.server.internal(e.method, "", err))
+		v.fail(http.StatusInternalServerError, e.id, v.server.internal(e.method, "", err))
 		return
 	}
 	defer b.shut()
@@ -253,7 +253,7 @@ func (v *visit) legacy(e *envelope, body json.RawMessage) {
 		return
 	}
 	if id == "" {
-		refuse(v.w, http.StatusBadRequest, e.id, errUninitialized)
+		v.fail(http.StatusBadRequest, e.id, errUninitialized)
 		return
 	}
 	s := v.h.sessions.enter(id, v.server, v.caller.Owner)
@@ -270,7 +270,7 @@ func (v *visit) legacy(e *envelope, body json.RawMessage) {
 			return
 		}
 		s.bridge.send(m)
-		v.w.WriteHeader(http.StatusAccepted)
+		v.accept(http.StatusAccepted)
 	case notification:
 		switch e.method {
 		case noteInitialized:
@@ -278,17 +278,17 @@ func (v *visit) legacy(e *envelope, body json.RawMessage) {
 		case noteCancelled:
 			s.cancel(e.cancels())
 		}
-		v.w.WriteHeader(http.StatusAccepted)
+		v.accept(http.StatusAccepted)
 	case request:
 		if e.method == methodInitialize {
-			refuse(v.w, http.StatusBadRequest, e.id, errInitialized)
+			v.fail(http.StatusBadRequest, e.id, errInitialized)
 			return
 		}
-		v.relay(s.bridge, e, newExchange(v.callerIn(s)), s)
+		v.relay(s.bridge, e, v.exchange(v.callerIn(s)), s)
 	}
 }
 
 func (v *visit) noSession(id []byte) {
-	refuse(v.w, http.StatusNotFound, id, invalidRequest(
+	v.fail(http.StatusNotFound, id, invalidRequest(
 		"there is no such MCP session, or it was idle for too long: send initialize again, without "+headerSession))
 }

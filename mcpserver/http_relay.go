@@ -3,10 +3,11 @@ package mcpserver
 import (
 	"errors"
 	"net/http"
-	"strconv"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+
+	"github.com/sequent-dev/sequent/tool"
 )
 
 // heartbeat is how long a stream may be silent. A client that is gone is noticed
@@ -29,9 +30,10 @@ func (v *visit) relay(b *bridge, e *envelope, x *exchange, s *httpSession) {
 	if e.method != methodListen {
 		closing = nil // it will not take for ever
 	}
+	deaf := false // the client reads no more
 	lost := func() {
 		x.end()
-		gone = nil
+		deaf, gone = true, nil
 		if e.modern {
 			b.cancel(n) // an older client may still want it done
 		}
@@ -39,12 +41,12 @@ func (v *visit) relay(b *bridge, e *envelope, x *exchange, s *httpSession) {
 	for {
 		select {
 		case r := <-reply:
-			if gone == nil {
-				return
+			if !deaf {
+				v.finish(out, x, e, r)
 			}
-			v.finish(out, x, e, r)
 			return
 		case <-b.closed:
+			// Which is after all that was under way.
 			select {
 			case r := <-reply:
 				v.finish(out, x, e, r)
@@ -53,15 +55,11 @@ func (v *visit) relay(b *bridge, e *envelope, x *exchange, s *httpSession) {
 			}
 			return
 		case <-x.wake:
-			lines, more := x.take()
-			if !v.accepts("text/event-stream") {
-				break // they are not for this client
-			}
-			if out.events(lines) != nil || !more && gone != nil {
+			if lines, more := x.take(); !deaf && (out.events(lines) != nil || !more) {
 				lost()
 			}
 		case <-out.silent():
-			if out.comment() != nil {
+			if !deaf && out.comment() != nil {
 				lost()
 			}
 		case <-gone:
@@ -74,6 +72,15 @@ func (v *visit) relay(b *bridge, e *envelope, x *exchange, s *httpSession) {
 			b.cancel(n)
 		}
 	}
+}
+
+// exchange returns an exchange for the request. Who takes no events is sent none.
+func (v *visit) exchange(c tool.Caller) *exchange {
+	x := newExchange(c)
+	if !v.accepts("text/event-stream") {
+		x.end()
+	}
+	return x
 }
 
 // finish writes the reply to a request.
@@ -90,15 +97,11 @@ func (v *visit) finish(out *stream, x *exchange, e *envelope, r *jsonrpc.Respons
 		v.w.Header().Set(headerSession, v.opened)
 	}
 	lines, _ := x.take()
-	if out.begun() || len(lines) > 0 && v.accepts("text/event-stream") || !v.accepts("application/json") {
+	if out.begun() || len(lines) > 0 || !v.accepts("application/json") {
 		_ = out.events(append(lines, line)) // the request is over either way
 		return
 	}
-	v.hurry()
-	v.w.Header().Set("Content-Type", "application/json")
-	v.w.Header().Set("Content-Length", strconv.Itoa(len(line)))
-	v.w.WriteHeader(statusOf(e.modern, fault))
-	_, _ = v.w.Write(line) // the request is over either way
+	v.send(statusOf(e.modern, fault), line)
 }
 
 // hurry bounds the time that the next write may take.

@@ -245,16 +245,16 @@ func (v *visit) begin(e *envelope) {
 	case errors.Is(err, errFull):
 		v.h.logger.Warn("a client was turned away: all sessions are in use", "limit", v.h.sessions.max)
 		v.w.Header().Set("Retry-After", "60")
-		refuse(v.w, http.StatusServiceUnavailable, e.id, &jsonrpc.Error{Code: codeFull,
+		v.fail(http.StatusServiceUnavailable, e.id, &jsonrpc.Error{Code: codeFull,
 			Message: "all MCP sessions of this server are in use; try again in a minute, or use protocol version " + firstModern + ", which needs none"})
 		return
 	case err != nil:
-		refuse(v.w, http.StatusInternalServerError, e.id, v.server.internal(e.method, "", err))
+		v.fail(http.StatusInternalServerError, e.id, v.server.internal(e.method, "", err))
 		return
 	}
 	defer v.h.sessions.leave(s)
 	v.opened = s.id
-	v.relay(s.bridge, e, newExchange(v.callerIn(s)), s)
+	v.relay(s.bridge, e, v.exchange(v.callerIn(s)), s)
 	if s.bridge.session.InitializeParams() == nil {
 		v.h.sessions.end(s) // it was refused
 	}
@@ -318,7 +318,7 @@ func (v *visit) delete() {
 	}
 	defer v.h.sessions.leave(s)
 	v.h.sessions.end(s)
-	v.w.WriteHeader(http.StatusNoContent)
+	v.accept(http.StatusNoContent)
 }
 
 // session enters the session that a request without a message is about. If there
