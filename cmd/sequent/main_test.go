@@ -33,6 +33,7 @@ func TestScript(t *testing.T) {
 			for _, v := range [][2]string{
 				{"HOME", home}, {"USERPROFILE", home},
 				{"XDG_DATA_HOME", filepath.Join(home, "data")}, {"LocalAppData", filepath.Join(home, "data")},
+				{"GORACE", "atexit_sleep_ms=0"}, // else every program waits for a second at its end
 				{"LANG", "C.UTF-8"}, {"LC_ALL", ""}, {"LC_CTYPE", ""}, {"NO_COLOR", ""},
 			} {
 				env.Setenv(v[0], v[1])
