@@ -16,8 +16,8 @@ import (
 // What an HTTP does where its configuration says nothing.
 const (
 	defaultMaxBody     = 4 << 20
-	defaultRate        = 100
-	defaultBurst       = 1000
+	defaultRate        = 1000
+	defaultBurst       = 2000
 	defaultMaxSessions = 4096
 	defaultIdle        = time.Hour
 	defaultPatience    = 30 * time.Second
@@ -50,8 +50,8 @@ type HTTPConfig struct {
 	MaxBody        int           // bytes of a request's body; 0 means 4 MiB
 	MaxSessions    int           // sessions of clients before 2026-07-28; 0 means 4,096
 	SessionTimeout time.Duration // without a request or an open stream; 0 means an hour
-	Rate           float64       // requests a second for each client; 0 means 100
-	Burst          int           // requests that it may make at once; 0 means ten times Rate
+	Rate           float64       // requests a second for each client; 0 means 1,000
+	Burst          int           // requests that it may make at once; 0 means twice Rate
 	Patience       time.Duration // for a client to send a request, or to take a reply; 0 means 30 s
 	Grace          time.Duration // for calls under way when Serve ends; 0 means 10 s
 }
