@@ -90,11 +90,11 @@ func nodeLabel(t sequent.Thought, final bool) string {
 // literal returns text for a quoted label. Mermaid looks for structure in a label
 // in several ways (quotes, entities, HTML, Markdown, directives), and writes the
 // entities down with the characters ﬂ, ° and ¶ on the way; so of ASCII only
-// letters, digits and spaces stand for themselves.
+// letters, digits, spaces and the marks of plain prose stand for themselves.
 func literal(text string) string {
 	var b strings.Builder
 	for _, r := range text {
-		ascii := r == ' ' || r < 0x80 && (unicode.IsLetter(r) || unicode.IsDigit(r))
+		ascii := r < 0x80 && (unicode.IsLetter(r) || unicode.IsDigit(r) || strings.ContainsRune(" .,:'-?!", r))
 		other := r >= 0x80 && unicode.IsGraphic(r) && !strings.ContainsRune("ﬂ°¶", r)
 		if ascii || other {
 			b.WriteRune(r)
