@@ -20,6 +20,18 @@
 // input ends, handles pipelined calls in any order and dies of a malformed
 // line. See [Server.ServeStdio] for what it promises instead.
 //
+// # HTTP
+//
+// An [HTTP] serves one or more dialects, each at its endpoint:
+//
+//	h, err := mcpserver.NewHTTP(mcpserver.HTTPConfig{Servers: []*mcpserver.Server{s}, Auth: tokens})
+//	err = h.Serve(ctx, listener)
+//
+// Who calls is the subject of the request's bearer token, and which conversation
+// a call belongs to is said by ?scope=NAME in the URL, else by the subject, else
+// by the session of an older client. A server that others can reach needs an
+// [Authenticator]; see [CheckAddress].
+//
 // This is the only package that imports the SDK, together with its client in
 // mcpserver/client.
 package mcpserver
