@@ -47,6 +47,5 @@ func parsePosition(in recallArgs, s *sequent.Session) (position, error) {
 func check(in recallArgs, s *sequent.Session) string {
 	h := fnv.New32a()
 	fmt.Fprintf(h, "%q %q %q", s.ID, in.View, in.Branch)
-	sum := h.Sum32()
-	return string([]byte{idLetters[sum&31], idLetters[sum>>5&31], idLetters[sum>>10&31]})
+	return fmt.Sprintf("%03x", h.Sum32()&0xfff)
 }

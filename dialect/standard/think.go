@@ -9,6 +9,7 @@ import (
 
 	"github.com/sequent-dev/sequent"
 	"github.com/sequent-dev/sequent/dialect/internal/implicit"
+	"github.com/sequent-dev/sequent/dialect/internal/shortid"
 	"github.com/sequent-dev/sequent/tool"
 )
 
@@ -96,7 +97,7 @@ func (d *server) record(ctx context.Context, caller tool.Caller, st *step) (*seq
 func (d *server) begin(ctx context.Context, engine *sequent.Engine, turn *implicit.Turn, st *step) (*sequent.Session, error) {
 	const tries = 3 // an id that is taken is a chance of one in 2^60 for each session there is
 	for try := 1; ; try++ {
-		id, err := mint(d.rand)
+		id, err := shortid.New(d.rand)
 		if err != nil {
 			return nil, err
 		}

@@ -1,0 +1,32 @@
+// Package shortid makes session ids that a model can afford to write in every
+// call: 12 characters cost it 8 tokens, where a UUID costs 23.
+package shortid
+
+import (
+	"encoding/binary"
+	"fmt"
+	"io"
+
+	"github.com/sequent-dev/sequent"
+)
+
+// letters are Crockford's base32 in lower case: no i, l, o or u.
+const letters = "0123456789abcdefghjkmnpqrstvwxyz"
+
+// length letters hold 60 bits.
+const length = 12
+
+// New returns an id of 60 bits from a source of randomness.
+func New(random io.Reader) (sequent.ID, error) {
+	var raw [8]byte
+	if _, err := io.ReadFull(random, raw[:]); err != nil {
+		return "", fmt.Errorf("shortid: no random bytes: %w", err)
+	}
+	bits := binary.LittleEndian.Uint64(raw[:])
+	var id [length]byte
+	for i := range id {
+		id[i] = letters[bits&31]
+		bits >>= 5
+	}
+	return sequent.ID(id[:]), nil
+}

@@ -1,0 +1,40 @@
+package shortid_test
+
+import (
+	"bytes"
+	"crypto/rand"
+	"errors"
+	"io"
+	"regexp"
+	"testing"
+
+	"github.com/sequent-dev/sequent"
+	"github.com/sequent-dev/sequent/dialect/internal/shortid"
+)
+
+func TestNew(t *testing.T) {
+	form := regexp.MustCompile(`^[0-9a-hjkmnp-tv-z]{12}$`)
+	seen := make(map[sequent.ID]bool)
+	for range 1000 {
+		id, err := shortid.New(rand.Reader)
+		if err != nil || !form.MatchString(string(id)) || seen[id] {
+			t.Fatalf("New = %q, %v; seen before: %v", id, err, seen[id])
+		}
+		seen[id] = true
+	}
+	for _, tt := range []struct {
+		raw  []byte
+		want sequent.ID
+	}{
+		{make([]byte, 8), "000000000000"},
+		{[]byte{1, 0, 0, 0, 0, 0, 0, 0}, "100000000000"},
+		{bytes.Repeat([]byte{0xff}, 8), "zzzzzzzzzzzz"},
+	} {
+		if id, err := shortid.New(bytes.NewReader(tt.raw)); id != tt.want || err != nil {
+			t.Errorf("New from %x = %q, %v, want %q", tt.raw, id, err, tt.want)
+		}
+	}
+	if _, err := shortid.New(bytes.NewReader(nil)); !errors.Is(err, io.EOF) {
+		t.Errorf("without randomness: %v", err)
+	}
+}
