@@ -83,6 +83,11 @@ func TestHTTPTranscripts(t *testing.T) {
 					t.Errorf("server answered\n%s\nwant\n%s\nfor\n%s", got, want, f.Data)
 				}
 			}
+			for _, secret := range []string{"token-", "Bearer", session} {
+				if strings.Contains(w.log.String(), secret) {
+					t.Errorf("the log has %q in it:\n%s", secret, w.log)
+				}
+			}
 			if *update {
 				if err := os.WriteFile(file, txtar.Format(out), 0o644); err != nil {
 					t.Fatal(err)
