@@ -47,8 +47,8 @@ func FuzzParse(f *testing.F) {
 			}
 			return
 		}
-		again, err := words.Parse(q.String())
-		if err != nil || again.String() != q.String() {
+		const most = 4096 // bytes of a query; String may have more, with its quotation marks
+		if again, err := words.Parse(q.String()); len(q.String()) <= most && (err != nil || again.String() != q.String()) {
 			t.Fatalf("Parse(%q) = %s, and parsed again %s, %v", text, q, again, err)
 		}
 		// One part for each term: no phrase reaches from one to the next.
