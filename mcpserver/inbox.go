@@ -1,7 +1,6 @@
 package mcpserver
 
 import (
-	"iter"
 	"slices"
 	"sync"
 )
@@ -13,27 +12,44 @@ const (
 	maxAheadBytes = 64 << 20
 )
 
+// maxUnderway is how many calls may overlap, as many as the engine commits at once.
+const maxUnderway = 256
+
 // An item is a message waiting for its turn.
 type item struct {
 	envelope
-	size      int
-	cancelled bool   // guarded by the inbox: no reply is wanted any more
-	cancel    func() // guarded by the inbox: stops the work on it; nil before that begins
+	plain    plainCall
+	overlaps bool // it may begin while others are under way
+	size     int
+
+	// Guarded by the inbox:
+	cancelled bool   // no reply is wanted any more
+	cancel    func() // stops the work on it; nil before that begins
+	answered  bool   // the work on it is done
+	reply     []byte // may be nil even then
 }
 
-// An inbox holds what has been read and not yet answered, in order.
+// An inbox holds what has been read and not yet answered, in order. Items are
+// taken one at a time: the next is given out when the one before is answered, or
+// has let go because nothing that comes after can overtake it any more.
 type inbox struct {
-	mu      sync.Mutex
-	change  *sync.Cond // any of the below has changed
-	queue   []*item
-	bytes   int   // of queue
-	current *item // being answered
-	closed  bool  // nothing more is accepted
+	spawn func() // makes one more that takes; it must not wait
+
+	mu         sync.Mutex
+	room       *sync.Cond // there may be room for more
+	ready      *sync.Cond // there may be something to take
+	queue      []*item
+	bytes      int     // of queue
+	underway   []*item // taken, and their replies not yet given out
+	holder     *item   // the one taken last, unless it has let go
+	takers     int     // those who wait to take, or were spawned to
+	delivering bool    // somebody gives replies out
+	closed     bool    // nothing more is accepted
 }
 
-func newInbox() *inbox {
-	b := new(inbox)
-	b.change = sync.NewCond(&b.mu)
+func newInbox(spawn func()) *inbox {
+	b := &inbox{spawn: spawn}
+	b.room, b.ready = sync.NewCond(&b.mu), sync.NewCond(&b.mu)
 	return b
 }
 
@@ -43,26 +59,51 @@ func (b *inbox) put(it *item) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for !b.closed && (len(b.queue) >= maxAhead || len(b.queue) > 0 && b.bytes+it.size > maxAheadBytes) {
-		b.change.Wait()
+		b.room.Wait()
 	}
 	if b.closed {
 		return false
 	}
 	b.queue = append(b.queue, it)
 	b.bytes += it.size
-	b.change.Broadcast()
+	b.rouse()
 	return true
 }
 
-// next waits for the next item and makes it the current one. It reports false
-// when the inbox is closed and empty.
+// may reports whether the first in the queue can be taken. The caller holds mu.
+func (b *inbox) may() bool {
+	return len(b.queue) > 0 && b.holder == nil &&
+		(len(b.underway) == 0 || b.queue[0].overlaps && len(b.underway) < maxUnderway)
+}
+
+// rouse has somebody take the first in the queue, if that may be. The caller
+// holds mu.
+func (b *inbox) rouse() {
+	switch {
+	case !b.may():
+	case b.takers > 0:
+		b.ready.Signal()
+	default:
+		b.takers++
+		b.spawn()
+	}
+}
+
+// enter announces one that takes. One that was spawned is announced.
+func (b *inbox) enter() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.takers++
+}
+
+// next waits for the next item and takes it, for one that was announced. It
+// reports false when the inbox is closed and empty.
 func (b *inbox) next() (*item, bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.current = nil
 	for {
-		for len(b.queue) == 0 && !b.closed {
-			b.change.Wait()
+		for !b.may() && (len(b.queue) > 0 || !b.closed) {
+			b.ready.Wait()
 		}
 		if len(b.queue) == 0 {
 			return nil, false
@@ -71,67 +112,92 @@ func (b *inbox) next() (*item, bool) {
 		b.queue[0] = nil
 		b.queue = b.queue[1:]
 		b.bytes -= it.size
-		b.change.Broadcast()
+		b.room.Signal()
+		if b.closed && len(b.queue) == 0 {
+			b.ready.Broadcast() // nobody need wait for more
+		}
 		if it.cancelled {
 			continue
 		}
-		b.current = it
+		b.takers--
+		b.underway = append(b.underway, it)
+		b.holder = it
 		return it, true
 	}
 }
 
-// idle reports whether nothing waits.
-func (b *inbox) idle() bool {
+// letGo lets the next item be taken while the work on it goes on.
+func (b *inbox) letGo(it *item) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return len(b.queue) == 0
+	if b.holder == it {
+		b.holder = nil
+		b.rouse()
+	}
 }
 
-// begin says how to stop the work on the current item.
-func (b *inbox) begin(cancel func()) {
+// begin says how to stop the work on an item that was taken.
+func (b *inbox) begin(it *item, cancel func()) {
 	b.mu.Lock()
-	b.current.cancel = cancel
-	already := b.current.cancelled
+	it.cancel = cancel
+	already := it.cancelled
 	b.mu.Unlock()
 	if already {
 		cancel()
 	}
 }
 
-// wanted reports whether the current item still wants its reply.
-func (b *inbox) wanted() bool {
+// finish says that the work on an item is done, and announces the caller as one
+// that takes. It gives out in order the replies that are due, unless somebody is
+// at it, who then gives them all. It returns how many items wait and how many are
+// under way.
+func (b *inbox) finish(it *item, reply []byte, give func([]byte) error) (waiting, underway int) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return !b.current.cancelled
+	it.answered, it.reply = true, reply
+	if b.holder == it {
+		b.holder = nil
+	}
+	if !b.delivering {
+		b.delivering = true
+		for len(b.underway) > 0 && b.underway[0].answered {
+			first := b.underway[0]
+			b.underway = slices.Delete(b.underway, 0, 1)
+			if first.reply == nil || first.cancelled {
+				continue
+			}
+			b.mu.Unlock()
+			_ = give(first.reply) // if that fails, the inbox is closed
+			b.mu.Lock()
+		}
+		b.delivering = false
+	}
+	if b.takers > 0 {
+		b.rouse()
+	}
+	b.takers++
+	return len(b.queue), len(b.underway)
 }
 
 // cancel drops the request with that key, or stops the work on it.
 func (b *inbox) cancel(key string) {
 	b.mu.Lock()
-	var stop func()
-	for it := range b.all() {
-		// The protocol lets nobody cancel the handshake.
-		if it.kind != request || it.method == methodInitialize || idKey(it.id) != key {
-			continue
-		}
-		it.cancelled = true
-		if it == b.current {
-			stop = it.cancel
+	var stop []func()
+	for _, items := range [][]*item{b.underway, b.queue} {
+		for _, it := range items {
+			// The protocol lets nobody cancel the handshake.
+			if it.kind != request || it.method == methodInitialize || idKey(it.id) != key {
+				continue
+			}
+			it.cancelled = true
+			if it.cancel != nil {
+				stop = append(stop, it.cancel)
+			}
 		}
 	}
 	b.mu.Unlock()
-	if stop != nil {
-		stop()
-	}
-}
-
-// all yields the current item and those that wait. The caller holds mu.
-func (b *inbox) all() iter.Seq[*item] {
-	return func(yield func(*item) bool) {
-		if b.current != nil && !yield(b.current) {
-			return
-		}
-		slices.Values(b.queue)(yield)
+	for _, f := range stop {
+		f()
 	}
 }
 
@@ -140,23 +206,26 @@ func (b *inbox) close() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.closed = true
-	b.change.Broadcast()
+	b.room.Broadcast()
+	b.ready.Broadcast()
 }
 
-// abort closes the inbox, drops what it holds and stops the current work: there
-// is nobody left to answer.
+// abort closes the inbox, drops what it holds and stops the work that is under
+// way: there is nobody left to answer.
 func (b *inbox) abort() {
 	b.mu.Lock()
 	b.closed = true
 	b.queue, b.bytes = nil, 0
-	var stop func()
-	if b.current != nil {
-		b.current.cancelled = true
-		stop = b.current.cancel
+	var stop []func()
+	for _, it := range b.underway {
+		it.cancelled = true
+		if it.cancel != nil {
+			stop = append(stop, it.cancel)
+		}
 	}
-	b.change.Broadcast()
 	b.mu.Unlock()
-	if stop != nil {
-		stop()
+	b.close()
+	for _, f := range stop {
+		f()
 	}
 }

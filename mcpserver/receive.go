@@ -18,6 +18,8 @@ const (
 	noteInitialized  = "notifications/initialized"
 	firstModern      = "2026-07-28"
 	metaProtocol     = mcp.MetaKeyProtocolVersion
+	metaCapabilities = mcp.MetaKeyClientCapabilities
+	metaClient       = mcp.MetaKeyClientInfo
 	metaSubscription = mcp.MetaKeySubscriptionID
 	notePrefix       = "notifications/"
 )

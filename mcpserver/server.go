@@ -33,6 +33,7 @@ type Config struct {
 	Logger  *slog.Logger    // faults, never what a client sent; nil means discard
 	Caller  tool.Caller     // who is at the other end of standard input
 	MaxLine int             // bytes of a line of standard input; 0 means 16 MiB
+	SDKOnly bool            // have the SDK answer plain calls on standard input too
 }
 
 // A Server serves one dialect. It is safe for concurrent use.
@@ -41,8 +42,11 @@ type Server struct {
 	caller  tool.Caller
 	logger  *slog.Logger
 	maxLine int
+	sdkOnly bool
 	mcp     *mcp.Server
 	order   map[string]int // rank in its list, by kind and name: "tool/recall_thinking"
+
+	modernMeta string // the first member of results of the modern era, with a comma
 }
 
 // New makes a Server. It panics if the dialect cannot be published: a schema
@@ -53,6 +57,7 @@ func New(cfg Config) *Server {
 		caller:  cfg.Caller,
 		logger:  cfg.Logger,
 		maxLine: cfg.MaxLine,
+		sdkOnly: cfg.SDKOnly,
 		order:   make(map[string]int),
 	}
 	if s.logger == nil {
@@ -84,7 +89,8 @@ func New(cfg Config) *Server {
 	if completes(d) {
 		opts.CompletionHandler = s.complete
 	}
-	s.mcp = mcp.NewServer(&mcp.Implementation{Name: serverName, Version: cmp.Or(cfg.Version, "dev")}, opts)
+	program := &mcp.Implementation{Name: serverName, Version: cmp.Or(cfg.Version, "dev")}
+	s.mcp = mcp.NewServer(program, opts)
 	s.mcp.AddReceivingMiddleware(s.receive)
 
 	for i, t := range d.Tools {
@@ -115,7 +121,20 @@ func New(cfg Config) *Server {
 			Name: p.Name, Title: p.Title, Description: p.Description, Arguments: args,
 		}, s.getPrompt(p))
 	}
+	meta, err := marshal(mcp.Meta{mcp.MetaKeyServerInfo: program})
+	if err != nil {
+		panic(fmt.Sprintf("mcpserver: %v", err)) // two strings cannot fail
+	}
+	s.modernMeta = `"_meta":` + string(meta) + ","
 	return s
+}
+
+// toolNamed returns a tool of the dialect, or nil.
+func (s *Server) toolNamed(name string) *tool.Tool {
+	if i, ok := s.order["tool/"+name]; ok {
+		return &s.dialect.Tools[i]
+	}
+	return nil
 }
 
 // published returns what a client is told of a tool.

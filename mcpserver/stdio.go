@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"runtime"
+	"sync"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
@@ -44,11 +46,13 @@ var (
 // A program that serves os.Stdout should ignore SIGPIPE, or a client that goes
 // away ends the program before it can clean up.
 func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) error {
-	c := &stdio{server: s, in: newInbox()}
+	c := &stdio{server: s, ctx: context.WithoutCancel(ctx)}
+	c.in = newInbox(func() { c.workers.Go(c.answerAll) })
+	c.in.enter()
 	c.out = newOutbox(out, c.in.abort)
 	for _, b := range []**bridge{&c.legacy, &c.modern} {
 		var err error
-		if *b, err = connect(context.WithoutCancel(ctx), s.mcp, c.note); err != nil {
+		if *b, err = connect(c.ctx, s.mcp, c.note); err != nil {
 			return fmt.Errorf("mcpserver: %w", err)
 		}
 		defer (*b).shut()
@@ -68,6 +72,7 @@ func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) er
 	answered := make(chan error, 1)
 	go func() {
 		c.answerAll()
+		c.workers.Wait()
 		answered <- c.out.drain()
 	}()
 	var err error
@@ -90,16 +95,19 @@ func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) er
 	return nil
 }
 
-// A stdio is one connection. Its state belongs to the goroutine of answerAll,
-// but for inbox and outbox, which may be used by all.
+// A stdio is one connection. Its state belongs to whoever has taken an item of
+// the inbox and not let go of it.
 type stdio struct {
-	server *Server
-	in     *inbox
-	out    *outbox
+	server  *Server
+	ctx     context.Context // of calls
+	in      *inbox
+	out     *outbox
+	workers sync.WaitGroup // those who answer, but for the first
 	// A session of the SDK belongs to the era of the first message in it, so that
 	// each era has its own.
 	legacy, modern *bridge
-	initialized    bool // the handshake of the legacy era has succeeded
+	initialized    bool   // the handshake of the legacy era has succeeded
+	client         judged // of the modern era
 }
 
 // read reads messages until in ends or the connection is closed.
@@ -120,8 +128,11 @@ func (c *stdio) read(in io.Reader) error {
 				fmt.Sprintf("the line is longer than %d bytes", c.server.maxLine))}
 		case skipSpace(line, 0) == len(line):
 			continue
-		default:
+		case c.server.sdkOnly || !glance(line, &it.envelope, &it.plain):
 			it.envelope = parse(line)
+		default:
+			t := c.server.toolNamed(it.plain.name)
+			it.overlaps = t != nil && t.Overlaps
 		}
 		switch {
 		case it.kind == ignored || it.kind == response: // nothing was asked
@@ -137,26 +148,33 @@ func (c *stdio) read(in io.Reader) error {
 			if !c.in.put(it) {
 				return nil
 			}
+			if lines.r.Buffered() == 0 {
+				// The read that follows may block the thread, and it takes the
+				// scheduler a while to see that others could run.
+				runtime.Gosched()
+			}
 		}
 	}
 }
 
-// answerAll answers what is read, in order, until the inbox is closed and empty.
+// answerAll answers what is read until the inbox is closed and empty. Several
+// may be at it.
 func (c *stdio) answerAll() {
 	for {
 		it, ok := c.in.next()
 		if !ok {
 			return
 		}
-		if reply := c.answer(it); reply != nil && c.in.wanted() {
-			if c.out.put(reply) != nil {
-				return
-			}
-		}
-		if c.in.idle() {
-			c.out.flush()
-		} else {
+		waiting, underway := c.in.finish(it, c.answer(it), c.out.put)
+		switch {
+		case waiting > 0:
 			c.out.soon()
+		case underway > 0:
+			// Those of the same commit are about to be done: one write serves all.
+			runtime.Gosched()
+			fallthrough
+		default:
+			c.out.flush()
 		}
 	}
 }
@@ -178,9 +196,10 @@ func (c *stdio) answer(it *item) []byte {
 	case it.method != methodInitialize && !c.initialized:
 		return errorLine(it.id, errUninitialized)
 	}
-	// Whatever answers some requests without the SDK belongs here: what came
-	// before has been answered, what comes after waits, and the version is known.
-	return c.ask(it, c.in.begin)
+	if t := c.tool(it); t != nil {
+		return c.call(t, it)
+	}
+	return c.ask(it, func(cancel func()) { c.in.begin(it, cancel) })
 }
 
 // ask has the SDK answer a request. It passes to begin what stops that.
@@ -200,6 +219,9 @@ func (c *stdio) ask(it *item, begin func(cancel func())) []byte {
 	}
 	if it.method == methodInitialize && !it.modern {
 		c.initialized = true
+	}
+	if it.modern && it.plain.ok {
+		c.client = judged{true, it.plain.capabilities, it.plain.client}
 	}
 	return resultLine(it.id, r.Result)
 }

@@ -31,6 +31,9 @@ type Annotations struct {
 // A Tool is a function that an agent can call.
 type Tool struct {
 	Spec
+	// Overlaps means that calls may begin while earlier ones are under way, as
+	// soon as those have called [Call.Queued]: a call does nothing but append.
+	Overlaps bool
 	// Call answers one call. An error is either a *ProtocolError, which a
 	// transport reports in its own way, or a fault of ours, of which a client
 	// learns nothing but that it happened. Refusals are replies with Failed set.
@@ -42,6 +45,10 @@ type Call struct {
 	Args    json.RawMessage // the arguments object as it came; empty or null means none
 	Caller  Caller
 	Unknown []string // names of argument fields that the contract does not have; set by New
+	// Queued, if not nil, is to be called once no later call can overtake this
+	// one, so that the next may begin and both be committed together. Nothing
+	// depends on its being called.
+	Queued func()
 }
 
 // A Caller says who is calling.
