@@ -41,22 +41,22 @@ func (c *cache) get(k Key) (entry, bool) {
 // put remembers a session, unless it is known in a later version already.
 func (c *cache) put(h Header, l *ledger) {
 	l.mu.RLock()
-	e := entry{header: h, ledger: l, bytes: 1024 + l.bytes}
+	bytes := 1024 + l.bytes
 	l.mu.RUnlock()
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if el, ok := c.entries[h.Key]; ok {
-		old := el.Value.(*entry)
-		if old.header.Epoch == h.Epoch && old.header.Version > h.Version {
+		e := el.Value.(*entry)
+		if e.header.Epoch == h.Epoch && e.header.Version > h.Version {
 			return
 		}
-		c.bytes += e.bytes - old.bytes
-		*old = e
+		c.bytes -= e.bytes
+		e.header, e.ledger, e.bytes = h, l, bytes
 		c.recent.MoveToFront(el)
 	} else {
-		c.bytes += e.bytes
-		c.entries[h.Key] = c.recent.PushFront(&e)
+		c.entries[h.Key] = c.recent.PushFront(&entry{header: h, ledger: l, bytes: bytes})
 	}
+	c.bytes += bytes
 	for c.bytes > c.most {
 		c.drop(c.recent.Back())
 	}
