@@ -23,6 +23,7 @@ type job struct {
 	key    Key
 	verb   verb
 	change func(*Session) error
+	queued func() // called when it is in the queue; may be nil
 
 	wake     chan struct{} // for a job that waits: it is done, or shall lead
 	promoted bool          // it shall lead; guarded by queue.mu
@@ -46,7 +47,7 @@ type queue struct {
 // longer.
 const maxBatch = 256
 
-// errAgain asks apply to start over: what the change was made against is gone.
+// errAgain asks lead to start over: what the change was made against is gone.
 var errAgain = errors.New("sequent: start over")
 
 func (e *Engine) apply(ctx context.Context, id ID, v verb, change func(*Session) error) (*Session, error) {
@@ -54,29 +55,22 @@ func (e *Engine) apply(ctx context.Context, id ID, v verb, change func(*Session)
 	if err != nil {
 		return nil, err
 	}
-	for {
-		if err := ctx.Err(); err != nil {
-			return nil, canceled(err)
-		}
-		// Read what must be read before it is this change's turn, so that
-		// nobody else waits for it.
-		if _, cached := e.cache.get(k); !cached && v != begin {
-			if _, err := e.load(ctx, k); err != nil && (v == update || !errors.Is(err, ErrNotFound)) {
-				return nil, err
-			}
-		}
-		j := &job{ctx: ctx, key: k, verb: v, change: change}
-		e.submit(j)
-		switch {
-		case j.panicked != nil:
-			panic(j.panicked)
-		case j.err == errAgain:
-			continue
-		case j.err != nil:
-			return nil, j.err
-		}
-		return j.result, nil
+	if err := ctx.Err(); err != nil {
+		return nil, canceled(err)
 	}
+	// Read what must be read before it is this change's turn, so that nobody
+	// else waits for it.
+	if _, cached := e.cache.get(k); !cached && v != begin {
+		if _, err := e.load(ctx, k); err != nil && (v == update || !errors.Is(err, ErrNotFound)) {
+			return nil, err
+		}
+	}
+	j := &job{ctx: ctx, key: k, verb: v, change: change, queued: e.queued}
+	e.submit(j)
+	if j.panicked != nil {
+		panic(j.panicked)
+	}
+	return j.result, j.err
 }
 
 // submit returns when the job is done.
@@ -84,9 +78,16 @@ func (c *core) submit(j *job) {
 	q := &c.queue
 	q.mu.Lock()
 	q.waiting = append(q.waiting, j)
-	if q.leading {
+	leader := !q.leading
+	q.leading = true
+	if !leader {
 		j.wake = make(chan struct{}, 1)
-		q.mu.Unlock()
+	}
+	q.mu.Unlock()
+	if j.queued != nil {
+		j.queued()
+	}
+	if !leader {
 		select {
 		case <-j.wake:
 		case <-j.ctx.Done():
@@ -99,14 +100,12 @@ func (c *core) submit(j *job) {
 		if j.done {
 			return
 		}
-	} else {
-		q.leading = true
-		q.mu.Unlock()
 	}
 	c.lead(j)
 }
 
-// lead commits one batch, self among it, and hands the lead on.
+// lead commits one batch, self at its head, and hands the lead on. Changes that
+// must start over do so before any that came later.
 func (c *core) lead(self *job) {
 	q := &c.queue
 	q.mu.Lock()
@@ -115,7 +114,9 @@ func (c *core) lead(self *job) {
 	q.waiting = slices.Delete(q.waiting, 0, n)
 	q.mu.Unlock()
 
-	c.run(context.WithoutCancel(self.ctx), batch)
+	for left := batch; len(left) > 0; left = unfinished(left) {
+		c.run(context.WithoutCancel(self.ctx), left)
+	}
 
 	q.mu.Lock()
 	if len(q.waiting) > 0 {
@@ -132,6 +133,16 @@ func (c *core) lead(self *job) {
 			j.wake <- struct{}{}
 		}
 	}
+}
+
+// unfinished returns the jobs that must start over, in order.
+func unfinished(batch []*job) (left []*job) {
+	for _, j := range batch {
+		if j.err == errAgain && j.panicked == nil {
+			left = append(left, j)
+		}
+	}
+	return left
 }
 
 // withdraw takes a job out that is not yet being committed.

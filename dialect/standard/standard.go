@@ -71,11 +71,13 @@ func New(cfg Config) dialect.Dialect {
 	if d.rand == nil {
 		d.rand = rand.Reader
 	}
+	think := tool.New(tool.Parse(thinkSpec, thinkText), d.think, reject)
+	think.Overlaps = true
 	return dialect.Dialect{
 		Name:    name,
 		Summary: "the reference server's arguments, with sessions, auto-numbering, safe retry and recall",
 		Tools: []tool.Tool{
-			tool.New(tool.Parse(thinkSpec, thinkText), d.think, reject),
+			think,
 			tool.New(tool.Parse(recallSpec, recallText), d.recall, reject),
 		},
 		Resources: d.resources(),

@@ -42,7 +42,7 @@ func (d *server) think(ctx context.Context, c tool.Call, in thinkArgs) (tool.Rep
 	if st.Key != "" {
 		st.digest = st.sum()
 	}
-	s, err := d.record(ctx, c.Caller, st)
+	s, err := d.record(ctx, c, st)
 	if err != nil {
 		return refuse(err)
 	}
@@ -63,12 +63,12 @@ func (st *step) sum() string {
 }
 
 // record puts the step into the session that it means.
-func (d *server) record(ctx context.Context, caller tool.Caller, st *step) (*sequent.Session, error) {
-	engine := d.engine.Owned(caller.Owner)
+func (d *server) record(ctx context.Context, c tool.Call, st *step) (*sequent.Session, error) {
+	engine := d.engine.Owned(c.Caller.Owner)
 	if st.Session != "" {
-		return engine.Update(ctx, sequent.ID(st.Session), st.apply)
+		return engine.WhenQueued(c.Queued).Update(ctx, sequent.ID(st.Session), st.apply)
 	}
-	turn, err := d.scopes.Enter(caller)
+	turn, err := d.scopes.Enter(c.Caller)
 	if errors.Is(err, implicit.ErrNoScope) {
 		if st.refers() || st.Number != nil && *st.Number > 1 {
 			return nil, errSessionRequired
@@ -79,18 +79,33 @@ func (d *server) record(ctx context.Context, caller tool.Caller, st *step) (*seq
 		return nil, err
 	}
 	defer turn.Leave()
-	current, err := turn.Current(ctx)
-	if err != nil {
-		return nil, err
-	}
-	if current != "" {
-		s, err := engine.Update(ctx, current, st.resume)
+	for over := sequent.ID(""); ; {
+		current, err := turn.Current(ctx)
+		if err != nil {
+			return nil, err
+		}
+		if current == over {
+			if turn.Alone() {
+				continue // a call before this one may have begun a session
+			}
+			return d.begin(ctx, engine, turn, st)
+		}
+		view := engine
+		if st.goesOn() {
+			view = engine.WhenQueued(func() {
+				turn.Pass(current)
+				if c.Queued != nil {
+					c.Queued()
+				}
+			})
+		}
+		s, err := view.Update(ctx, current, st.resume)
 		// It may have been deleted, or have outlived its time.
 		if !errors.Is(err, errSuccessor) && !errors.Is(err, sequent.ErrNotFound) {
 			return s, err
 		}
+		over = current
 	}
-	return d.begin(ctx, engine, turn, st)
 }
 
 // begin puts the step into a new session, the scope's if there is a turn.
@@ -134,6 +149,12 @@ var (
 // refers reports whether the step makes sense only after others.
 func (st *step) refers() bool {
 	return st.Revision || st.Revises != nil || st.From != nil || st.Branch != ""
+}
+
+// goesOn reports whether the step begins no session if there is one to resume,
+// whatever the state of that.
+func (st *step) goesOn() bool {
+	return st.refers() || st.Number != nil && *st.Number != 1 || st.Number == nil && st.More
 }
 
 // resume is apply for a session that the call does not name.
