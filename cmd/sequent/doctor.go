@@ -15,18 +15,19 @@ import (
 )
 
 func (p *program) doctor() *cobra.Command {
+	var tokens string
 	c := &cobra.Command{
 		Use:   "doctor",
 		Short: "Find out what is wrong, and what to do about it",
-		Long: `Look at the store, the disk under it, the environment and the terminal, and tell for each whether it
-is as it should be, and what to do if not. It changes nothing. The exit code is 1 if something does
-not work.
+		Long: `Look at the store, the disk under it, the file of tokens if there is one, the environment and the
+terminal, and tell for each whether it is as it should be, and what to do if not. It changes nothing.
+The exit code is 1 if something does not work.
 
 With --json: {"ok": bool, "findings": [{check, status, detail, fix}]}; status is ok, warn or fail.`,
-		Example: "sequent doctor\nsequent doctor --store ./.sequent/sequent.db\nsequent doctor --json",
+		Example: "sequent doctor\nsequent doctor --store ./.sequent/sequent.db --auth tokens\nsequent doctor --json",
 		Args:    arguments(0, 0, ""),
 		RunE: func(c *cobra.Command, _ []string) error {
-			findings, err := p.examine(c.Context(), c.Root())
+			findings, err := p.examine(c.Context(), c.Root(), tokens)
 			if err != nil {
 				return err
 			}
@@ -45,30 +46,38 @@ With --json: {"ok": bool, "findings": [{check, status, detail, fix}]}; status is
 			return err
 		},
 	}
+	c.Flags().StringVar(&tokens, "auth", "", "the `FILE` of tokens of a server (default: tokens in your data directory, if it is there)")
 	p.asJSON(c)
 	p.hasWidth(c)
 	return c
 }
 
-func (p *program) examine(ctx context.Context, root *cobra.Command) ([]app.Finding, error) {
+func (p *program) examine(ctx context.Context, root *cobra.Command, tokens string) ([]app.Finding, error) {
 	findings := []app.Finding{
 		{Check: "program", Status: app.OK, Detail: buildInfo().String()},
 		environment(root),
 		p.terminal(),
 	}
 	store, err := app.Diagnose(ctx, p.config())
-	return append(findings, store...), err
+	if err != nil {
+		return nil, err
+	}
+	auth, err := app.DiagnoseTokens(tokens)
+	return slices.Concat(findings, store, auth), err
 }
 
 // environment tells which variables have a say.
 func environment(root *cobra.Command) app.Finding {
 	var set, unknown []string
 	known := map[string]bool{}
-	for _, c := range append(root.Commands(), root) {
-		for _, flags := range []*pflag.FlagSet{c.LocalFlags(), c.PersistentFlags()} {
-			flags.VisitAll(func(f *pflag.Flag) { known[variable(f.Name)] = true })
+	var learn func(c *cobra.Command)
+	learn = func(c *cobra.Command) {
+		c.LocalFlags().VisitAll(func(f *pflag.Flag) { known[variable(f.Name)] = true })
+		for _, sub := range c.Commands() {
+			learn(sub)
 		}
 	}
+	learn(root)
 	for _, entry := range os.Environ() {
 		name, value, _ := strings.Cut(entry, "=")
 		switch {

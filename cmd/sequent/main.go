@@ -1,7 +1,7 @@
 // Command sequent records chains of thought for AI agents and gives them back.
 //
 //	sequent demo     a whole session over a real MCP connection, drawn as it grows
-//	sequent serve    the MCP server, on standard input and output
+//	sequent serve    the MCP server, on standard input and output or over HTTP
 //	sequent --help   the rest
 //
 // It exits with 0 if all went well, 1 if something failed and 2 if it was used

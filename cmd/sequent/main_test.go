@@ -16,7 +16,7 @@ import (
 var update = flag.Bool("update", false, "write golden output and the reference anew")
 
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"sequent": main})
+	testscript.Main(m, map[string]func(){"sequent": main, "mcp": mcpClient})
 }
 
 // TestScript runs the stories of testdata/script, each in a home of its own.
@@ -24,6 +24,9 @@ func TestMain(m *testing.M) {
 //
 //	exits CODE program args...   like exec, with an exit code that must be CODE
 //	capture NAME REGEXP          set a variable to what the first group matches in the output of the last command
+//	server args...               start sequent serve --http on a free port and set URL
+//	stopserver                   tell it to end with SIGTERM; it must exit with 0
+//	exec mcp [flags] URL METHOD [NAME] [JSON]   a request to it
 func TestScript(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir:           filepath.Join("testdata", "script"),
@@ -38,11 +41,14 @@ func TestScript(t *testing.T) {
 			} {
 				env.Setenv(v[0], v[1])
 			}
+			env.Values[serverKey{}] = new(webServer)
 			return os.MkdirAll(home, 0o700)
 		},
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
-			"exits":   exits,
-			"capture": capture,
+			"exits":      exits,
+			"capture":    capture,
+			"server":     startServer,
+			"stopserver": stopServer,
 		},
 	})
 }

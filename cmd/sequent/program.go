@@ -30,6 +30,8 @@ type program struct {
 	logLevel string
 	json     bool
 	width    int
+
+	inherited []string // flags that the environment has set
 }
 
 // main runs a command line and returns the exit code.
@@ -103,7 +105,7 @@ branch and revise, durable before they are acknowledged. The other commands show
 			root.AddCommand(c)
 		}
 	}
-	add("serving", p.demo(), p.serve(), p.doctor())
+	add("serving", p.demo(), p.serve(), p.token(), p.doctor())
 	add("sessions", p.list(), p.show(), p.search(), p.watch(), p.export(), p.delete())
 	add("more", p.version())
 	root.SetHelpCommandGroupID("more")
@@ -152,6 +154,7 @@ func (p *program) settings(c *cobra.Command) error {
 		if f.Changed || value == "" || f.Name == "help" || f.Name == "version" || err != nil {
 			return
 		}
+		p.inherited = append(p.inherited, f.Name)
 		if bad := c.Flags().Set(f.Name, value); bad != nil {
 			err = &usageError{
 				msg: fmt.Sprintf("%s cannot be %q (%v)", name, value, errors.Unwrap(bad)),

@@ -15,26 +15,51 @@ import (
 func (p *program) serve() *cobra.Command {
 	var dialect, sync, storage string
 	var ttl time.Duration
+	var window int
+	var web httpFlags
 	c := &cobra.Command{
 		Use:   "serve",
-		Short: "Serve MCP on standard input and output",
-		Long: `Serve MCP on standard input and output, for the editor or agent that starts it.
+		Short: "Serve MCP on standard input and output, or over HTTP",
+		Long: `Serve MCP on standard input and output, for the editor or agent that starts it, or with --http for
+any number of clients.
 
 A thought is in the store before it is acknowledged, and several servers may share one store. The
 server ends when its input does, or when it is told to, and answers first what it has read. Nothing
 but MCP goes to standard output; logs go to standard error and hold no thoughts.
 
+Over HTTP the dialect of --dialect is at /mcp and each at /mcp/NAME, for clients of MCP 2026-07-28 and
+of older versions. With --auth FILE each subject of a file of tokens has sessions of its own; without
+it all clients are one user, the one whose sessions the other commands show. A call that names no
+session goes on in the one that was begun last in the same scope, where a dialect has that: the scope
+is NAME if the URL ends in ?scope=NAME, else the token's subject, else the connection of an older
+client.
+
+An address that other machines can reach needs --auth or --insecure. The server speaks plain HTTP: to
+keep tokens secret between machines put a proxy that speaks TLS before it, and name its site with
+--allow-origin.
+
 Every flag can be given in the environment as well: SEQUENT_STORE for --store, SEQUENT_SESSION_TTL
 for --session-ttl. A flag wins over the environment.`,
 		Example: "# as an editor starts it\nsequent serve\n\n# forget sessions a month after their last thought\nsequent serve --session-ttl 720h\n\n" +
-			"# a store for one project, in its own directory\nsequent serve --store ./.sequent/sequent.db",
+			"# a store for one project, in its own directory\nsequent serve --store ./.sequent/sequent.db\n\n" +
+			"# for all clients on this machine, at http://127.0.0.1:8080/mcp\nsequent serve --http 8080\n\n" +
+			"# for a team, each with sessions of their own\nsequent token new alice --file tokens\nsequent serve --http 0.0.0.0:8080 --auth tokens",
 		Args: arguments(0, 0, ""),
 		RunE: func(c *cobra.Command, _ []string) (err error) {
 			survivePipes()
 			cfg := p.config()
-			cfg.Dialect, cfg.Sync, cfg.SessionTTL, cfg.StoragePath = dialect, sync, ttl, storage
-			if cfg.Drawing, err = p.drawingWhileServing(); err != nil {
+			cfg.Dialect, cfg.Sync, cfg.StoragePath, cfg.HistoryWindow = dialect, sync, storage, window
+			if c.Flags().Changed("session-ttl") {
+				cfg.SessionTTL = &ttl
+			}
+			if cfg.HTTP, err = web.config(p, c); err != nil {
 				return err
+			}
+			// Over HTTP thoughts are many people's, or many conversations'.
+			if cfg.HTTP.Addr == "" {
+				if cfg.Drawing, err = p.drawingWhileServing(); err != nil {
+					return err
+				}
 			}
 			ctx := c.Context()
 			a, err := app.Open(ctx, cfg)
@@ -42,6 +67,9 @@ for --session-ttl. A flag wins over the environment.`,
 				return err
 			}
 			defer func() { err = errors.Join(err, a.Close()) }()
+			if cfg.HTTP.Addr != "" {
+				return a.ServeHTTP(ctx)
+			}
 			if isTerminal(p.in) {
 				fmt.Fprintln(p.err, "sequent serve speaks MCP, one JSON message a line; usually an editor starts it.\nCtrl-D ends it. sequent demo shows it at work.")
 			}
@@ -51,10 +79,12 @@ for --session-ttl. A flag wins over the environment.`,
 	f := c.Flags()
 	f.StringVar(&dialect, "dialect", app.Dialects()[0], "the `NAME` of a form of the tool: "+strings.Join(app.Dialects(), ", "))
 	f.StringVar(&sync, "sync", "full", "`MODE` full: a thought survives a loss of power; normal: the death of the process")
-	f.DurationVar(&ttl, "session-ttl", 0, "forget sessions so long after their last change, a `DURATION` as in 720h; 0 for never")
+	f.DurationVar(&ttl, "session-ttl", 0, "forget sessions so long after their last change, a `DURATION` as in 720h; 0 for never (default: never, but in the dialect history after 30m)")
+	f.IntVar(&window, "history-window", 0, "in the dialect history a reply holds the last `N` thoughts; 0 for all")
 	f.StringVarP(&storage, "storage-path", "s", "", "where the dialect classic writes session files, a `DIR` (default: Documents/thinking in your home directory)")
 	complete(c, "dialect", app.Dialects()...)
 	complete(c, "sync", "full", "normal")
+	web.add(f)
 	return c
 }
 

@@ -19,14 +19,21 @@ import (
 
 // A Config is what the program can be told. Every field's zero value is useful.
 type Config struct {
-	Store       string        // memory, a path, sqlite:PATH; empty means DefaultStore
-	Sync        string        // full or normal; empty means full
-	SessionTTL  time.Duration // how long a session is kept after its last change; 0 means for ever
-	Dialect     string        // what is served; empty means the first of Dialects
-	StoragePath string        // where classic writes session files; empty means Documents/thinking in the home directory
-	Drawing     Drawing       // how classic draws thoughts for people
-	Version     string        // of the program
-	Logger      *slog.Logger  // nil means discard
+	Store   string // memory, a path, sqlite:PATH; empty means DefaultStore
+	Sync    string // full or normal; empty means full
+	Dialect string // what is served; empty means the first of Dialects
+
+	// SessionTTL is how long a session is kept after its last change, 0 for ever.
+	// Nil means that dialects have it their way: for ever, but for history's
+	// sessions, which are kept for half an hour.
+	SessionTTL *time.Duration
+
+	HistoryWindow int          // how many thoughts a reply of history holds; 0 means all
+	StoragePath   string       // where classic writes session files; empty means Documents/thinking in the home directory
+	Drawing       Drawing      // how classic draws thoughts for people
+	HTTP          HTTPConfig   // for ServeHTTP
+	Version       string       // of the program
+	Logger        *slog.Logger // nil means discard
 }
 
 // A Drawing says where thoughts are drawn while they are recorded.
@@ -101,10 +108,20 @@ func open(ctx context.Context, cfg Config, place Place) (*App, error) {
 	if cfg.Logger == nil {
 		cfg.Logger = slog.New(slog.DiscardHandler)
 	}
-	if cfg.SessionTTL < 0 {
+	var ttl time.Duration
+	if cfg.SessionTTL != nil {
+		ttl = *cfg.SessionTTL
+	}
+	if ttl < 0 {
 		return nil, &ConfigError{
-			Msg: fmt.Sprintf("a session cannot be kept for %v", cfg.SessionTTL),
+			Msg: fmt.Sprintf("a session cannot be kept for %v", ttl),
 			Fix: "use a duration such as 720h, or 0 for ever",
+		}
+	}
+	if cfg.HistoryWindow < 0 {
+		return nil, &ConfigError{
+			Msg: fmt.Sprintf("a reply cannot hold %d thoughts", cfg.HistoryWindow),
+			Fix: "use a number such as 20 for --history-window, or 0 for all",
 		}
 	}
 	if _, err := cfg.offer(); err != nil {
@@ -112,6 +129,9 @@ func open(ctx context.Context, cfg Config, place Place) (*App, error) {
 	}
 	durability, err := parseSync(cfg.Sync)
 	if err != nil {
+		return nil, err
+	}
+	if err := cfg.HTTP.check(); err != nil {
 		return nil, err
 	}
 	a := &App{Place: place, config: cfg}
@@ -122,7 +142,7 @@ func open(ctx context.Context, cfg Config, place Place) (*App, error) {
 	}); err != nil {
 		return nil, at(place, err)
 	}
-	a.Engine = sequent.New(sequent.Config{Store: a.store, TTL: cfg.SessionTTL})
+	a.Engine = sequent.New(sequent.Config{Store: a.store, TTL: ttl})
 	return a, nil
 }
 

@@ -80,7 +80,7 @@ func TestOpenExisting(t *testing.T) {
 func TestOpenRefuses(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "s.db")
 	for _, cfg := range []Config{
-		{Sync: "sometimes"}, {SessionTTL: -1}, {Dialect: "esperanto"},
+		{Sync: "sometimes"}, {SessionTTL: new(time.Duration(-1))}, {HistoryWindow: -1}, {Dialect: "esperanto"},
 	} {
 		cfg.Store = path
 		a, err := Open(t.Context(), cfg)
@@ -115,7 +115,7 @@ func TestDialects(t *testing.T) {
 // and from then on.
 func TestServeSweeps(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		a, err := Open(t.Context(), Config{Store: "memory", SessionTTL: 30 * time.Second})
+		a, err := Open(t.Context(), Config{Store: "memory", SessionTTL: new(30 * time.Second)})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -142,7 +142,7 @@ func TestServeSweeps(t *testing.T) {
 			t.Errorf("after the first sweep there are %d sessions, want none", n)
 		}
 		record(t, a, "next", "one")
-		time.Sleep(sweeping)
+		time.Sleep(later)
 		synctest.Wait()
 		if n := stored(); n != 0 {
 			t.Errorf("after the second sweep there are %d sessions, want none", n)

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -10,6 +11,8 @@ import (
 	"github.com/sequent-dev/sequent/archive"
 	"github.com/sequent-dev/sequent/dialect"
 	"github.com/sequent-dev/sequent/dialect/classic"
+	"github.com/sequent-dev/sequent/dialect/guided"
+	"github.com/sequent-dev/sequent/dialect/history"
 	"github.com/sequent-dev/sequent/dialect/standard"
 )
 
@@ -25,6 +28,8 @@ func offers() []offer {
 	return []offer{
 		{"standard", buildStandard},
 		{"classic", buildClassic},
+		{"guided", buildGuided},
+		{"history", buildHistory},
 	}
 }
 
@@ -62,6 +67,27 @@ func (a *App) Dialect() (dialect.Dialect, error) {
 	return o.build(a)
 }
 
+// allDialects builds every dialect, the configured one first.
+func (a *App) allDialects() ([]dialect.Dialect, error) {
+	chosen, err := a.config.offer()
+	if err != nil {
+		return nil, err
+	}
+	var all []dialect.Dialect
+	for _, o := range offers() {
+		d, err := o.build(a)
+		if err != nil {
+			return nil, err
+		}
+		if o.name == chosen.name {
+			all = slices.Insert(all, 0, d)
+		} else {
+			all = append(all, d)
+		}
+	}
+	return all, nil
+}
+
 func buildStandard(a *App) (dialect.Dialect, error) {
 	return standard.New(standard.Config{
 		Engine: a.Engine,
@@ -97,4 +123,16 @@ func buildClassic(a *App) (dialect.Dialect, error) {
 		Width:   a.config.Drawing.Width,
 		Logger:  a.config.Logger,
 	}), nil
+}
+
+func buildGuided(a *App) (dialect.Dialect, error) {
+	return guided.New(guided.Config{Engine: a.Engine, Logger: a.config.Logger}), nil
+}
+
+func buildHistory(a *App) (dialect.Dialect, error) {
+	c := history.Config{Engine: a.Engine, Window: a.config.HistoryWindow}
+	if ttl := a.config.SessionTTL; ttl != nil {
+		c.TTL = cmp.Or(*ttl, -1) // its zero is half an hour
+	}
+	return history.New(c), nil
 }

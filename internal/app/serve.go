@@ -16,8 +16,8 @@ import (
 // many a server does not live long, and then now and again. Nobody sees them in
 // between.
 const (
-	first    = time.Minute
-	sweeping = 10 * time.Minute
+	first = time.Minute
+	later = 10 * time.Minute
 )
 
 // Serve serves the configured dialect to the one client that writes to in and
@@ -38,12 +38,19 @@ func (a *App) Serve(ctx context.Context, in io.Reader, out io.Writer) error {
 		// names no session is the business of this process.
 		Caller: tool.Caller{Scope: tool.Scope{Name: "stdio-" + rand.Text(), Exclusive: true}},
 	})
-	inside, leave := context.WithCancel(ctx)
-	var wg sync.WaitGroup
-	wg.Go(func() { a.sweep(inside) })
-	defer wg.Wait()
-	defer leave()
+	defer a.sweeping(ctx)()
 	return server.ServeStdio(ctx, in, out)
+}
+
+// sweeping sweeps until the returned function is called.
+func (a *App) sweeping(ctx context.Context) (stop func()) {
+	ctx, leave := context.WithCancel(ctx)
+	var wg sync.WaitGroup
+	wg.Go(func() { a.sweep(ctx) })
+	return func() {
+		leave()
+		wg.Wait()
+	}
 }
 
 // writable tells whether thoughts can be recorded. A store that can only be read
@@ -66,7 +73,7 @@ func (a *App) sweep(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case <-next.C:
-			next.Reset(sweeping)
+			next.Reset(later)
 		}
 		n, err := a.Engine.Sweep(ctx)
 		switch {

@@ -1,0 +1,114 @@
+//go:build !windows
+
+package main
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+)
+
+// A server over HTTP that is told to end while many clients call finishes what
+// it has accepted: what it acknowledged is recorded, nothing else is, and it
+// exits with 0.
+func TestServeHTTPFinishesAtSIGTERM(t *testing.T) {
+	t.Parallel()
+	store := filepath.Join(t.TempDir(), "s.db")
+	cmd := exec.Command("sequent", "serve", "--http", "127.0.0.1:0", "--sync", "normal", "--store", store,
+		"--rate", "0", "--log-level", "info")
+	stderr, err := cmd.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	log := bufio.NewReader(stderr)
+	first, err := log.ReadString('\n')
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, url, ok := strings.Cut(strings.TrimSpace(first), "url=")
+	if !ok {
+		t.Fatalf("the server says %q, want its URL", first)
+	}
+	call := func(id string, n int) (acknowledged bool, session string) {
+		args := fmt.Sprintf(`{"thought":"thought %d","nextThoughtNeeded":true%s}`, n, id)
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, url+"?scope=test", strings.NewReader(
+			`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"sequentialthinking","arguments":`+args+`,"_meta":{`+
+				`"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"t","version":"1"},`+
+				`"io.modelcontextprotocol/clientCapabilities":{}}}}`))
+		if err != nil {
+			t.Error(err)
+			return false, ""
+		}
+		for key, value := range map[string]string{
+			"Content-Type": "application/json", "Accept": "application/json, text/event-stream",
+			"Mcp-Protocol-Version": "2026-07-28", "Mcp-Method": "tools/call", "Mcp-Name": "sequentialthinking",
+		} {
+			req.Header.Set(key, value)
+		}
+		res, err := http.DefaultClient.Do(req)
+		if err != nil {
+			return false, "" // it listens no more
+		}
+		defer res.Body.Close()
+		body, err := io.ReadAll(res.Body)
+		if err != nil {
+			t.Errorf("a reply is cut off after %q: %v", body, err)
+			return false, ""
+		}
+		if res.StatusCode == http.StatusServiceUnavailable {
+			return false, ""
+		}
+		var reply struct {
+			Result struct {
+				StructuredContent reply
+			}
+		}
+		if err := json.Unmarshal(body, &reply); err != nil || reply.Result.StructuredContent.SessionID == "" {
+			t.Errorf("a call is answered with %d %s", res.StatusCode, body)
+			return false, ""
+		}
+		return true, reply.Result.StructuredContent.SessionID
+	}
+	ok, session := call("", 1)
+	if !ok {
+		t.Fatal("the first call is refused")
+	}
+	var wg sync.WaitGroup
+	var acknowledged atomic.Int64
+	acknowledged.Store(1)
+	for range 8 {
+		wg.Go(func() {
+			for {
+				ok, _ := call(`,"sessionId":"`+session+`"`, 2)
+				if !ok {
+					return
+				}
+				if acknowledged.Add(1) == 100 {
+					stop(t, cmd)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	rest, _ := io.ReadAll(log)
+	if err := cmd.Wait(); err != nil {
+		t.Errorf("it ended with %v, want exit code 0", err)
+	}
+	if len(rest) > 0 {
+		t.Errorf("it says %s", rest)
+	}
+	if n := recorded(t, store); int64(n) != acknowledged.Load() {
+		t.Errorf("%d thoughts are recorded and %d acknowledged", n, acknowledged.Load())
+	}
+}
