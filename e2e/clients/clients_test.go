@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/sequent-dev/sequent/internal/app"
 	"github.com/sequent-dev/sequent/internal/needtest"
 )
 
@@ -91,7 +92,7 @@ func TestAnotherClientGoesOnAfterKill(t *testing.T) {
 func TestDefinitionsAreStrict(t *testing.T) {
 	t.Parallel()
 	server, node := build(t), node22(t)
-	for _, dialect := range []string{"standard", "classic"} {
+	for _, dialect := range app.Dialects() {
 		t.Run(dialect, func(t *testing.T) {
 			t.Parallel()
 			cmd := exec.Command(node, inspector(t), "--cli", server, "serve", "--store", "memory", "--dialect", dialect,
