@@ -2,7 +2,10 @@ package standard
 
 import (
 	"fmt"
+	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/sequent-dev/sequent"
 	"github.com/sequent-dev/sequent/tool"
@@ -98,18 +101,54 @@ func nearlySame(a, b string) bool {
 	if a == "" || len(b)-len(a) > 16+len(b)/4 { // mostly it ends here
 		return false
 	}
-	left, right := strings.Fields(strings.ToLower(a)), strings.Fields(strings.ToLower(b))
-	most := max(len(left), len(right))
-	count := make(map[string]int, len(left))
-	for _, word := range left {
-		count[word]++
-	}
+	var left, right [64]uint64
+	x, y := appendWords(left[:0], a), appendWords(right[:0], b)
+	most := max(len(x), len(y))
+	slices.Sort(x)
+	slices.Sort(y)
 	shared := 0
-	for _, word := range right {
-		if count[word] > 0 {
-			count[word]--
+	for len(x) > 0 && len(y) > 0 {
+		switch {
+		case x[0] < y[0]:
+			x = x[1:]
+		case x[0] > y[0]:
+			y = y[1:]
+		default:
 			shared++
+			x, y = x[1:], y[1:]
 		}
 	}
 	return most > 0 && shared*10 >= most*9
+}
+
+// appendWords appends a hash of each word of a text, in lower case: each call
+// compares two thoughts, and needs no more of their words than that.
+func appendWords(words []uint64, text string) []uint64 {
+	const offset, prime = 14695981039346656037, 1099511628211 // FNV-1a, by runes
+	var hash uint64
+	inside := false
+	for _, r := range text {
+		space := r == ' ' || '\t' <= r && r <= '\r'
+		switch {
+		case r >= utf8.RuneSelf:
+			space, r = unicode.IsSpace(r), unicode.ToLower(r)
+		case 'A' <= r && r <= 'Z':
+			r += 'a' - 'A'
+		}
+		switch {
+		case space:
+			if inside {
+				words = append(words, hash)
+			}
+			inside = false
+			continue
+		case !inside:
+			hash, inside = offset, true
+		}
+		hash = (hash ^ uint64(r)) * prime
+	}
+	if inside {
+		words = append(words, hash)
+	}
+	return words
 }
