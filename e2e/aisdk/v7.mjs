@@ -1,0 +1,43 @@
+// An agent on version 7 of the Vercel AI SDK that thinks with sequent.
+// docs/ai-sdk.md shows the parts between the marks.
+
+// #region imports
+import { generateText, isStepCount } from 'ai';
+import { createMCPClient } from '@ai-sdk/mcp';
+import { StdioMCPTransport } from '@ai-sdk/mcp/mcp-stdio';
+// #endregion
+export { MockLanguageModelV4 as MockModel } from 'ai/test';
+
+// #region stdio
+export function overStdio(command, args) {
+  return createMCPClient({ transport: new StdioMCPTransport({ command, args }) });
+}
+// #endregion
+
+// #region http
+export function overHTTP(url, token) {
+  const headers = token ? { Authorization: `Bearer ${token}` } : {};
+  return createMCPClient({ transport: { type: 'http', url, headers } });
+}
+// #endregion
+
+// #region think
+export async function think({ connect, model, prompt, sessionId }) {
+  const client = await connect();
+  try {
+    const { text, steps } = await generateText({
+      model,
+      tools: await client.tools(),
+      stopWhen: isStepCount(20),
+      instructions: sessionId && `Your earlier thoughts are in sessionId ${sessionId}: go on there.`,
+      prompt,
+    });
+    for (const { output } of steps.flatMap((step) => step.toolResults)) {
+      sessionId = output.structuredContent?.sessionId ?? sessionId;
+    }
+    return { text, sessionId, steps };
+  } finally {
+    await client.close();
+  }
+}
+// #endregion
