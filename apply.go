@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"sync"
+	"time"
 )
 
 // A verb says what a change expects to find.
@@ -41,6 +42,9 @@ type queue struct {
 	mu      sync.Mutex
 	waiting []*job
 	leading bool // someone commits
+
+	last int           // changes in the last batch
+	took time.Duration // by its commit
 }
 
 // maxBatch bounds the changes of one commit: beyond it a commit only takes
@@ -109,16 +113,23 @@ func (c *core) submit(j *job) {
 func (c *core) lead(self *job) {
 	q := &c.queue
 	q.mu.Lock()
+	if wait := q.worthwhile(); wait > 0 {
+		q.mu.Unlock()
+		time.Sleep(wait)
+		q.mu.Lock()
+	}
 	n := min(len(q.waiting), maxBatch)
 	batch := slices.Clone(q.waiting[:n])
 	q.waiting = slices.Delete(q.waiting, 0, n)
 	q.mu.Unlock()
 
+	begun := time.Now()
 	for left := batch; len(left) > 0; left = unfinished(left) {
 		c.run(context.WithoutCancel(self.ctx), left)
 	}
 
 	q.mu.Lock()
+	q.last, q.took = n, time.Since(begun)
 	if len(q.waiting) > 0 {
 		next := q.waiting[0]
 		next.promoted = true
@@ -133,6 +144,18 @@ func (c *core) lead(self *job) {
 			j.wake <- struct{}{}
 		}
 	}
+}
+
+// worthwhile returns how long to wait for those whom the last commit served: they
+// have their answers and are about to be back, and the first of them must not take
+// a whole commit for itself. It is nothing for a lone caller, nor where commits
+// are quick. The caller holds mu.
+func (q *queue) worthwhile() time.Duration {
+	const share, least = 8, 20 * time.Microsecond
+	if wait := q.took / share; len(q.waiting) < q.last && wait >= least {
+		return min(wait, time.Millisecond)
+	}
+	return 0
 }
 
 // unfinished returns the jobs that must start over, in order.

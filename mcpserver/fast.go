@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"runtime"
 	"unicode/utf8"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
@@ -43,7 +44,11 @@ func (c *stdio) call(t *tool.Tool, it *item) []byte {
 	defer cancel()
 	c.in.begin(it, cancel)
 	s := c.server
-	reply, fault := s.callPlain(ctx, t, it, func() { c.in.letGo(it) })
+	reply, fault := s.callPlain(ctx, t, it, func() {
+		if c.in.letGo(it) {
+			runtime.Gosched() // so that those which are here come along
+		}
+	})
 	if fault != nil {
 		return errorLine(it.id, s.wireError(methodCallTool, fault))
 	}

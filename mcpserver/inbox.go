@@ -126,14 +126,16 @@ func (b *inbox) next() (*item, bool) {
 	}
 }
 
-// letGo lets the next item be taken while the work on it goes on.
-func (b *inbox) letGo(it *item) {
+// letGo lets the next item be taken while the work on it goes on. It reports
+// whether there is one.
+func (b *inbox) letGo(it *item) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.holder == it {
 		b.holder = nil
 		b.rouse()
 	}
+	return len(b.queue) > 0
 }
 
 // begin says how to stop the work on an item that was taken.
