@@ -142,7 +142,7 @@ func (a *App) ServeHTTP(ctx context.Context) error {
 	}
 	defer a.sweeping(ctx)()
 	if cfg.Ready != nil {
-		cfg.Ready("http://" + listener.Addr().String() + "/mcp")
+		cfg.Ready(urlOf(listener.Addr()))
 	}
 	err = handler.Serve(ctx, listener)
 	if err != nil && ctx.Err() != nil {
@@ -152,4 +152,14 @@ func (a *App) ServeHTTP(ctx context.Context) error {
 		}
 	}
 	return err
+}
+
+// urlOf returns where a server that listens on addr can be reached: from this
+// machine if it listens on all its addresses, which is none to connect to.
+func urlOf(addr net.Addr) string {
+	host := addr.String()
+	if tcp, ok := addr.(*net.TCPAddr); ok && tcp.IP.IsUnspecified() {
+		host = net.JoinHostPort("127.0.0.1", strconv.Itoa(tcp.Port))
+	}
+	return "http://" + host + "/mcp"
 }

@@ -42,7 +42,7 @@ func TokenFile(path string) (string, error) {
 // there is none. This is the only time that anybody sees the token.
 func NewToken(path, subject string) (secret string, info Token, err error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		return "", Token{}, err
+		return "", Token{}, &ConfigError{Msg: err.Error(), Fix: "name a file that can be made with --file FILE"}
 	}
 	secret, err = token.Add(path, subject)
 	if err != nil {

@@ -1,0 +1,160 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+)
+
+func TestHTTPConfig(t *testing.T) {
+	t.Parallel()
+	tokens := filepath.Join(t.TempDir(), "tokens")
+	if _, _, err := NewToken(tokens, "alice"); err != nil {
+		t.Fatal(err)
+	}
+	tests := []struct {
+		cfg  HTTPConfig
+		want string // in the error; empty for none
+	}{
+		{HTTPConfig{}, ""},
+		{HTTPConfig{Tokens: "nosuch"}, ""}, // nobody serves over HTTP
+		{HTTPConfig{Addr: "8080"}, ""},
+		{HTTPConfig{Addr: "127.0.0.1:8080"}, ""},
+		{HTTPConfig{Addr: "localhost:0"}, ""},
+		{HTTPConfig{Addr: "[::1]:0"}, ""},
+		{HTTPConfig{Addr: "127.0.0.1:8080", Insecure: true}, ""},
+		{HTTPConfig{Addr: ":8080", Tokens: tokens}, ""},
+		{HTTPConfig{Addr: "0.0.0.0:8080", Insecure: true}, ""},
+		{HTTPConfig{Addr: "8080", Origins: []string{"https://a.example", "http://b.example:81"}}, ""},
+		{HTTPConfig{Addr: ":8080"}, "other machines"},
+		{HTTPConfig{Addr: "0.0.0.0:8080"}, "other machines"},
+		{HTTPConfig{Addr: "[::]:8080"}, "other machines"},
+		{HTTPConfig{Addr: "think.example.com:8080"}, "other machines"},
+		{HTTPConfig{Addr: "192.168.1.7:8080"}, "other machines"},
+		{HTTPConfig{Addr: "x"}, "--http cannot be"},
+		{HTTPConfig{Addr: "65536"}, "--http cannot be"},
+		{HTTPConfig{Addr: "-1"}, "--http cannot be"},
+		{HTTPConfig{Addr: "::1"}, "--http cannot be"},
+		{HTTPConfig{Addr: "http://127.0.0.1:8080"}, "--http cannot be"},
+		{HTTPConfig{Addr: "8080", Tokens: tokens, Insecure: true}, "--insecure asks nobody"},
+		{HTTPConfig{Addr: ":8080", Tokens: tokens + "x"}, "no such file"},
+		{HTTPConfig{Addr: "8080", Origins: []string{"a.example"}}, "--allow-origin"},
+		{HTTPConfig{Addr: "8080", Origins: []string{"https://a.example/path"}}, "--allow-origin"},
+		{HTTPConfig{Addr: "8080", Origins: []string{""}}, "--allow-origin"},
+	}
+	for _, tt := range tests {
+		err := tt.cfg.check()
+		if tt.want == "" {
+			if err != nil {
+				t.Errorf("%+v: %v", tt.cfg, err)
+			}
+			continue
+		}
+		e, ok := errors.AsType[*ConfigError](err)
+		if !ok || e.Fix == "" || !strings.Contains(e.Msg, tt.want) && runtime.GOOS != "windows" {
+			t.Errorf("%+v: got %v, want a ConfigError with %q and a remedy", tt.cfg, err, tt.want)
+		}
+	}
+}
+
+func TestURLOf(t *testing.T) {
+	t.Parallel()
+	for addr, want := range map[string]string{
+		"127.0.0.1:80": "http://127.0.0.1:80/mcp",
+		"[::1]:80":     "http://[::1]:80/mcp",
+		"0.0.0.0:80":   "http://127.0.0.1:80/mcp",
+		"[::]:80":      "http://127.0.0.1:80/mcp",
+		"10.0.0.1:80":  "http://10.0.0.1:80/mcp",
+	} {
+		tcp, err := net.ResolveTCPAddr("tcp", addr)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := urlOf(tcp); got != want {
+			t.Errorf("urlOf(%s) = %s, want %s", addr, got, want)
+		}
+	}
+}
+
+// Every dialect has an endpoint, whichever is the default.
+func TestServeHTTP(t *testing.T) {
+	t.Parallel()
+	for _, name := range Dialects() {
+		ctx, stop := context.WithCancel(t.Context())
+		ready, done := make(chan string, 1), make(chan error, 1)
+		a, err := Open(ctx, Config{Store: "memory", Dialect: name, StoragePath: t.TempDir(), HTTP: HTTPConfig{
+			Addr: "127.0.0.1:0", Ready: func(url string) { ready <- url },
+		}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		go func() { done <- a.ServeHTTP(ctx) }()
+		url := <-ready
+		res, err := http.Get(strings.TrimSuffix(url, "/mcp") + "/nosuch")
+		if err != nil {
+			t.Fatal(err)
+		}
+		body, err := io.ReadAll(res.Body)
+		res.Body.Close()
+		if want := "/mcp (" + name + ")"; err != nil || !strings.Contains(string(body), want) {
+			t.Errorf("the endpoints are %s (%v), want %s among them", body, err, want)
+		}
+		for _, other := range Dialects() {
+			if !strings.Contains(string(body), "/mcp/"+other) {
+				t.Errorf("dialect %s: %s is not among the endpoints %s", name, other, body)
+			}
+		}
+		stop()
+		if err := <-done; err != nil {
+			t.Errorf("it ends with %v", err)
+		}
+		if err := a.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+func TestDiagnoseTokens(t *testing.T) {
+	home := t.TempDir()
+	for _, v := range []string{"HOME", "USERPROFILE", "XDG_DATA_HOME", "LocalAppData"} {
+		t.Setenv(v, home)
+	}
+	if got, err := DiagnoseTokens(""); err != nil || got != nil {
+		t.Errorf("without a file: %v, %v", got, err)
+	}
+	path := filepath.Join(home, "tokens")
+	status := func(path string, want Status, words string) {
+		t.Helper()
+		got, err := DiagnoseTokens(path)
+		if err != nil || len(got) != 1 || got[0].Status != want || !strings.Contains(got[0].Detail, words) || want != OK && got[0].Fix == "" {
+			t.Errorf("got %+v, %v; want %s and %q", got, err, want, words)
+		}
+	}
+	status(path, Fail, path)
+	write := func(text string, mode os.FileMode) {
+		t.Helper()
+		if err := errors.Join(os.WriteFile(path, []byte(text), mode), os.Chmod(path, mode)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("# none\n", 0o600)
+	status(path, Warn, "0 tokens")
+	write("alice:secret\n", 0o600)
+	status(path, Fail, "line 1")
+	write("", 0o600)
+	if _, _, err := NewToken(path, "alice"); err != nil {
+		t.Fatal(err)
+	}
+	status(path, OK, "1 token of 1 subject")
+	if runtime.GOOS != "windows" {
+		write("", 0o644)
+		status(path, Fail, "0644")
+	}
+}
