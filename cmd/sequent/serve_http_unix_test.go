@@ -13,6 +13,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"testing"
 )
 
@@ -110,5 +111,40 @@ func TestServeHTTPFinishesAtSIGTERM(t *testing.T) {
 	}
 	if n := recorded(t, store); int64(n) != acknowledged.Load() {
 		t.Errorf("%d thoughts are recorded and %d acknowledged", n, acknowledged.Load())
+	}
+}
+
+// A server that nohup starts goes on when its terminal goes away, and ends when
+// it is told to.
+func TestServeHTTPUnderNohup(t *testing.T) {
+	t.Parallel()
+	cmd := exec.Command("sh", "-c", `trap "" HUP && exec sequent serve --http 127.0.0.1:0 --store memory --log-level info`)
+	stderr, err := cmd.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	log := bufio.NewReader(stderr)
+	first, err := log.ReadString('\n')
+	_, url, ok := strings.Cut(strings.TrimSpace(first), "url=")
+	if err != nil || !ok {
+		t.Fatalf("the server says %q (%v), want its URL", first, err)
+	}
+	if err := cmd.Process.Signal(syscall.SIGHUP); err != nil {
+		t.Fatal(err)
+	}
+	for range 3 { // had it been told to end, it would listen no more soon
+		res, err := http.Get(url)
+		if err != nil {
+			t.Fatalf("after SIGHUP: %v", err)
+		}
+		res.Body.Close()
+	}
+	stop(t, cmd)
+	rest, _ := io.ReadAll(log)
+	if err := cmd.Wait(); err != nil || len(rest) > 0 {
+		t.Errorf("it ends with %v and says %s", err, rest)
 	}
 }
