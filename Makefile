@@ -44,7 +44,16 @@ fuzz: ## each fuzz target for FUZZTIME (1m)
 crash: ## the long tests of the SQLite store: kill -9 under load, eight processes
 	SEQUENT_LONG=1 go test -count=1 -v -timeout 60m ./store/sqlite
 
-bench: ## benchmarks
+REFERENCE = e2e/node_modules/@modelcontextprotocol/server-sequential-thinking/dist/index.js
+ONE_CORE := $(if $(shell command -v taskset),taskset -c 0)
+
+bench: ## compare with the reference on one core, into docs/benchmarks.md (needs Node.js)
+	@[ -f $(REFERENCE) ] || $(MAKE) --no-print-directory npm
+	@dir=$$(mktemp -d) && trap 'rm -r "$$dir"' EXIT && \
+		CGO_ENABLED=0 go build -trimpath -ldflags '-s -w' -o "$$dir/" ./cmd/sequent ./bench && \
+		$(ONE_CORE) "$$dir/bench" -sequent "$$dir/sequent" -reference $(REFERENCE) -out docs/benchmarks.md
+
+microbench: ## Go benchmarks of single functions
 	go test -run '^$$' -bench . -benchmem -timeout 60m ./...
 
 parity: ## compare classic with the npm reference server (needs Node.js 20)
@@ -57,4 +66,4 @@ npm: ## what tests with Node.js need, as locked
 vulns: ## known vulnerabilities in what we depend on (needs the network)
 	go tool -modfile=tools/go.mod govulncheck ./...
 
-.PHONY: help check test lint cross update generate fuzz crash bench parity npm vulns
+.PHONY: help check test lint cross update generate fuzz crash bench microbench parity npm vulns
