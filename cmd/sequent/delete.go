@@ -50,6 +50,7 @@ With --json: {"deleted": [id]}.`,
 	}
 	c.Flags().BoolVarP(&yes, "yes", "y", false, "do not ask")
 	p.asJSON(c)
+	p.hasOwner(c)
 	return c
 }
 

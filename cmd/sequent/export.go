@@ -58,6 +58,7 @@ Mermaid diagram. Without an ID it is the session that changed last; the beginnin
 	c.Flags().StringVarP(&file, "output", "o", "", "write to a `FILE` instead of standard output")
 	complete(c, "format", "md", "json", "mermaid")
 	p.asJSON(c)
+	p.hasOwner(c)
 	c.Flags().Lookup("json").Usage = "the same as --format json"
 	return c
 }

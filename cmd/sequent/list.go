@@ -39,6 +39,7 @@ With --json: {"sessions": [{id, title, state, dialect, thoughts, branches, creat
 	c.Flags().IntVar(&limit, "limit", 20, "at most `N` sessions, 0 for all")
 	c.Flags().DurationVar(&since, "since", 0, "only those that changed within this `DURATION`, as in 90m or 24h")
 	p.asJSON(c)
+	p.hasOwner(c)
 	p.hasWidth(c)
 	return c
 }

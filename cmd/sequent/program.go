@@ -30,6 +30,7 @@ type program struct {
 	logLevel string
 	json     bool
 	width    int
+	owner    string // whose sessions; empty means the local user's
 
 	inherited []string // flags that the environment has set
 }
@@ -209,7 +210,13 @@ func (p *program) reading(ctx context.Context, do func(a *app.App) error) (err e
 			err = closing
 		}
 	}()
+	a.Engine = a.Engine.Owned(p.owner)
 	return do(a)
+}
+
+// hasOwner gives a command the flag --owner.
+func (p *program) hasOwner(c *cobra.Command) {
+	c.Flags().StringVar(&p.owner, "owner", "", "the sessions of a `SUBJECT` of sequent serve --auth, instead of your own")
 }
 
 // asJSON gives a command the flag --json.

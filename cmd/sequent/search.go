@@ -45,6 +45,7 @@ bool}.`,
 		panic(err)
 	}
 	p.asJSON(c)
+	p.hasOwner(c)
 	p.hasWidth(c)
 	return c
 }

@@ -28,11 +28,11 @@ server ends when its input does, or when it is told to, and answers first what i
 but MCP goes to standard output; logs go to standard error and hold no thoughts.
 
 Over HTTP the dialect of --dialect is at /mcp and each at /mcp/NAME, for clients of MCP 2026-07-28 and
-of older versions. With --auth FILE each subject of a file of tokens has sessions of its own; without
-it all clients are one user, the one whose sessions the other commands show. A call that names no
-session goes on in the one that was begun last in the same scope, where a dialect has that: the scope
-is NAME if the URL ends in ?scope=NAME, else the token's subject, else the connection of an older
-client.
+of older versions. With --auth FILE each subject of a file of tokens has sessions of its own, which
+the other commands show with --owner; without it all clients are one user, the one whose sessions they
+show anyway. A call that names no session goes on in the one that was begun last in the same scope,
+where a dialect has that: the scope is NAME if the URL ends in ?scope=NAME, else the token's subject,
+else the connection of an older client.
 
 An address that other machines can reach needs --auth or --insecure. The server speaks plain HTTP: to
 keep tokens secret between machines put a proxy that speaks TLS before it, and name its site with

@@ -47,6 +47,7 @@ With --json: the session with all its thoughts, as sequent export --format json 
 	}
 	c.Flags().BoolVar(&full, "full", false, "fold nothing")
 	p.asJSON(c)
+	p.hasOwner(c)
 	p.hasWidth(c)
 	return c
 }

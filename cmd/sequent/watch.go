@@ -60,6 +60,7 @@ object: {session, seq, number, total, text, branch, from, revises, revision, mor
 	}
 	c.Flags().BoolVar(&untilComplete, "until-complete", false, "end when the session is complete")
 	p.asJSON(c)
+	p.hasOwner(c)
 	p.hasWidth(c)
 	return c
 }
@@ -74,6 +75,7 @@ func (p *program) watching(ctx context.Context, do func(a *app.App) error) error
 	if err != nil {
 		return err
 	}
+	a.Engine = a.Engine.Owned(p.owner)
 	err = do(a)
 	if closing := a.Close(); err == nil {
 		err = closing
