@@ -92,11 +92,15 @@ func (s *Server) appendReply(line []byte, it *item, reply tool.Reply) ([]byte, e
 	line = append(line, `}]`...)
 	if reply.JSON != nil {
 		line = append(line, `,"structuredContent":`...)
-		b := bytes.NewBuffer(line)
-		if !utf8.Valid(reply.JSON) || json.Compact(b, reply.JSON) != nil {
-			return nil, errors.New("the tool's structured content is not JSON")
+		if compact(reply.JSON) {
+			line = append(line, reply.JSON...)
+		} else {
+			b := bytes.NewBuffer(line)
+			if !utf8.Valid(reply.JSON) || json.Compact(b, reply.JSON) != nil {
+				return nil, errors.New("the tool's structured content is not JSON")
+			}
+			line = b.Bytes()
 		}
-		line = b.Bytes()
 	}
 	if reply.Failed {
 		line = append(line, `,"isError":true`...)

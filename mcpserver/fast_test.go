@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/sequent-dev/sequent/tool"
 )
@@ -217,6 +218,20 @@ func FuzzGlance(f *testing.F) {
 		}
 		if err := json.Unmarshal(e.params, &params); err != nil || params.Name != p.name || !bytes.Equal(params.Arguments, p.args) {
 			t.Fatalf("%q has params %+v (%v), read as %q, %q", line, params, err, p.name, p.args)
+		}
+	})
+}
+
+// FuzzCompact checks that what is taken for compact is what encoding/json makes
+// of it.
+func FuzzCompact(f *testing.F) {
+	for _, seed := range []string{`{"a":[1,"x y",null]}`, `{"a": 1}`, "\"\u2028 \xff\"", `[-0.5e+7,true]`, `{"a":1} `, `01`, ``} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, raw []byte) {
+		var b bytes.Buffer
+		if compact(raw) && (json.Compact(&b, raw) != nil || !bytes.Equal(b.Bytes(), raw) || !utf8.Valid(raw)) {
+			t.Errorf("%q was taken for compact, it is %q", raw, b.Bytes())
 		}
 	})
 }

@@ -140,9 +140,22 @@ type glancer struct {
 	wide bool // there were bytes beyond ASCII
 	odd  bool // there was a number that is not a short integer
 	bad  bool // it gave up
+
+	loose bool // there was white space between tokens
 }
 
-func (g *glancer) space() { g.i = skipSpace(g.b, g.i) }
+// compact reports whether raw is surely one value in UTF-8 without white space
+// between its tokens.
+func compact(raw json.RawMessage) bool {
+	g := glancer{b: raw}
+	return g.value(0) && g.i == len(raw) && !g.loose && (!g.wide || utf8.Valid(raw))
+}
+
+func (g *glancer) space() {
+	i := skipSpace(g.b, g.i)
+	g.loose = g.loose || i > g.i
+	g.i = i
+}
 
 // next skips white space and reports whether the next byte is c.
 func (g *glancer) next(c byte) bool {
