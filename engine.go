@@ -65,11 +65,12 @@ func (e *Engine) Owned(owner string) *Engine {
 	return &Engine{core: e.core, owner: owner}
 }
 
-// WhenQueued returns the engine as it is seen by somebody who does not wait for a
-// change before asking for the next: each change calls f as soon as it stands in line. Changes of the same session that are asked
-// for after that are applied after it, and may be made durable together with it. F
-// must not wait. It is not called for a change that fails before it stands in line,
-// and may be called more than once. A nil f is none.
+// WhenQueued returns the engine for somebody who does not wait for a change
+// before asking for the next: each change calls f as soon as it stands in line.
+// Changes of the same session that are asked for after that are applied after
+// it, and may be made durable together with it. F must not wait. It is not
+// called for a change that fails before it stands in line, and may be called
+// more than once. A nil f is none.
 func (e *Engine) WhenQueued(f func()) *Engine {
 	return &Engine{core: e.core, owner: e.owner, queued: f}
 }
