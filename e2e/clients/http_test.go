@@ -1,15 +1,14 @@
 package clients
 
 import (
-	"bufio"
 	"encoding/json"
-	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/sequent-dev/sequent/e2e/programtest"
 )
 
 // What the program publishes in its default dialect, in order.
@@ -23,10 +22,10 @@ var (
 // era that they know: lists, calls, resources, prompts.
 func TestHTTP(t *testing.T) {
 	t.Parallel()
-	program, node := build(t), node22(t)
+	inspector, program, node := inspector(t), programtest.Build(t), programtest.Node(t, "../node_modules")
 	file := filepath.Join(t.TempDir(), "tokens")
-	token := strings.TrimSpace(string(output(t, exec.Command(program, "token", "new", "alice", "--file", file))))
-	url := serveHTTP(t, program, "--auth", file, "--store", filepath.Join(t.TempDir(), "sequent.db"))
+	token := strings.TrimSpace(string(programtest.Output(t, exec.Command(program, "token", "new", "alice", "--file", file))))
+	url := programtest.ServeHTTP(t, program, "--auth", file, "--store", filepath.Join(t.TempDir(), "sequent.db"))
 	for _, era := range []string{"legacy", "auto", "modern"} {
 		t.Run("client "+era, func(t *testing.T) {
 			t.Parallel()
@@ -36,10 +35,10 @@ func TestHTTP(t *testing.T) {
 			t.Parallel()
 			inspectHTTP(t, func(args ...string) []byte {
 				t.Helper()
-				cmd := exec.Command(node, inspector(t), "--cli", url, "--transport", "http", "--protocol-era", era,
+				cmd := exec.Command(node, inspector, "--cli", url, "--transport", "http", "--protocol-era", era,
 					"--header", "Authorization: Bearer "+token, "--format", "json")
 				cmd.Args = append(cmd.Args, args...)
-				return output(t, cmd)
+				return programtest.Output(t, cmd)
 			})
 		})
 	}
@@ -54,7 +53,7 @@ func typeScriptClient(t *testing.T, cmd *exec.Cmd, era string) {
 		Completion                           []string
 		Refused                              bool
 	}
-	out := output(t, cmd)
+	out := programtest.Output(t, cmd)
 	if err := json.Unmarshal(out, &got); err != nil {
 		t.Fatalf("%v: it prints %s", err, out)
 	}
@@ -111,37 +110,4 @@ func inspectHTTP(t *testing.T, inspect func(args ...string) []byte) {
 			t.Errorf("%q prints %s", args, out)
 		}
 	}
-}
-
-// serveHTTP starts the program over HTTP on a free port, with more arguments, and
-// returns its URL. At the end of the test it is told to end, which has to go well.
-func serveHTTP(t *testing.T, program string, args ...string) string {
-	t.Helper()
-	if runtime.GOOS == "windows" {
-		t.Skip("SKIP: there is no signal to end the server with")
-	}
-	cmd := exec.Command(program, append([]string{"serve", "--http", "127.0.0.1:0", "--log-level", "info"}, args...)...)
-	stderr, err := cmd.StderrPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	log := bufio.NewScanner(stderr)
-	t.Cleanup(func() {
-		_ = cmd.Process.Signal(os.Interrupt)
-		for log.Scan() {
-			t.Errorf("the server says %s", log.Text())
-		}
-		if err := cmd.Wait(); err != nil {
-			t.Errorf("the server ends with %v", err)
-		}
-	})
-	log.Scan()
-	_, url, ok := strings.Cut(log.Text(), "url=")
-	if !ok {
-		t.Fatalf("the server says %q, want its URL", log.Text())
-	}
-	return url
 }

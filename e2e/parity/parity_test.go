@@ -5,6 +5,8 @@ import (
 	"math/rand/v2"
 	"testing"
 	"time"
+
+	"github.com/sequent-dev/sequent/e2e/programtest"
 )
 
 var seed = flag.Uint64("seed", 0, "makes the same calls again; 0 for others in each run")
@@ -59,7 +61,7 @@ func TestParityOfProcesses(t *testing.T) {
 	t.Parallel()
 	node, file := entry(t)
 	theirs := processes(node, file)
-	ours := processes(binary(t), "serve", "--dialect", "classic", "--store", "memory", "--storage-path", t.TempDir())
+	ours := processes(programtest.Build(t), "serve", "--dialect", "classic", "--store", "memory", "--storage-path", t.TempDir())
 	g := newGenerator(t)
 	n := 0
 	for range realOnes {

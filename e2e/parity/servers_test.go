@@ -236,15 +236,3 @@ func reference(t testing.TB) server {
 		return answers(t, calls, replies)
 	}
 }
-
-// binary builds the program and returns its path.
-func binary(t testing.TB) string {
-	t.Helper()
-	file := filepath.Join(t.TempDir(), "sequent.exe") // which every system runs
-	build := exec.CommandContext(t.Context(), "go", "build", "-o", file, "./cmd/sequent")
-	build.Dir = filepath.Join("..", "..")
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("the program cannot be built: %v\n%s", err, out)
-	}
-	return file
-}

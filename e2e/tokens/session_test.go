@@ -34,17 +34,6 @@ func node(t *testing.T) string {
 	return path
 }
 
-// build returns the path of the program, built from this tree.
-func build(t *testing.T) string {
-	t.Helper()
-	path := filepath.Join(t.TempDir(), "sequent.exe") // which every system runs
-	cmd := exec.Command("go", "build", "-o", path, "github.com/sequent-dev/sequent/cmd/sequent")
-	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("the program cannot be built: %v\n%s", err, out)
-	}
-	return path
-}
-
 // A conversation is a client of a server on standard input and output.
 type conversation struct {
 	t    *testing.T

@@ -15,6 +15,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/sequent-dev/sequent/e2e/programtest"
 )
 
 var update = flag.Bool("update", false, "write docs/tokens.md anew")
@@ -36,7 +38,7 @@ type cost struct {
 
 func TestTokens(t *testing.T) {
 	t.Parallel()
-	program, node := build(t), node(t)
+	program, node := programtest.Build(t), node(t)
 	start := func(name string) *conversation {
 		if name == "reference" {
 			return converse(t, node, "../node_modules/@modelcontextprotocol/server-sequential-thinking/dist/index.js")
