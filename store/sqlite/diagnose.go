@@ -251,6 +251,6 @@ func (d *diagnosis) contents(ctx context.Context, db *sql.DB) {
 		d.add("contents", Fail, "restore the file from a backup, or delete those sessions",
 			"%d of %d sessions do not have the thoughts that they should", torn, sessions)
 	default:
-		d.add("contents", OK, "", "%d sessions, %d thoughts", sessions, thoughts)
+		d.add("contents", OK, "", "sessions: %d, thoughts: %d", sessions, thoughts)
 	}
 }
