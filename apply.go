@@ -416,10 +416,11 @@ func (g *group) refused() bool {
 	return slices.ContainsFunc(g.jobs, func(j *job) bool { return j.err != nil })
 }
 
-// fail gives an error to the jobs that had none.
+// fail gives an error to the jobs that have no answer of their own: those that
+// succeeded so far, and those that would start over and meet the same error.
 func (g *group) fail(err error) {
 	for _, j := range g.jobs {
-		if j.err == nil {
+		if j.err == nil || j.err == errAgain {
 			j.result, j.err = nil, err
 		}
 	}

@@ -1,6 +1,7 @@
 package sequent_test
 
 import (
+	"context"
 	"errors"
 	"slices"
 	"sync"
@@ -66,4 +67,25 @@ func TestBeginTogether(t *testing.T) {
 			})
 		})
 	}
+}
+
+// A stuck store keeps what it has and takes nothing away.
+type stuck struct{ sequent.Store }
+
+func (stuck) Delete(context.Context, sequent.Key, int64) error { return sequent.ErrBusy }
+
+// To begin anew where an expired session is, that one has to be deleted first.
+func TestAnExpiredSessionOnAStoreThatFails(t *testing.T) {
+	now := time.Date(2026, 11, 20, 0, 0, 0, 0, time.UTC)
+	e := sequent.New(sequent.Config{
+		Store: stuck{sequent.NewMemoryStore()},
+		Now:   func() time.Time { return now },
+		TTL:   time.Hour,
+	})
+	ensure(t, e, "s", plain(1))
+	now = now.Add(time.Hour)
+	if _, err := e.Ensure(t.Context(), "s", add(plain(1))); !errors.Is(err, sequent.ErrBusy) {
+		t.Errorf("Ensure: %v, want the store's error", err)
+	}
+	ensure(t, e, "other", plain(1)) // and nobody is held up
 }
