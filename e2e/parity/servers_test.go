@@ -1,14 +1,10 @@
 package parity
 
 import (
-	"bufio"
 	"bytes"
-	"context"
 	"encoding/json"
 	"fmt"
-	"io"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -17,6 +13,7 @@ import (
 	"github.com/sequent-dev/sequent"
 	"github.com/sequent-dev/sequent/archive"
 	"github.com/sequent-dev/sequent/dialect/classic"
+	"github.com/sequent-dev/sequent/e2e/programtest"
 	"github.com/sequent-dev/sequent/internal/needtest"
 	"github.com/sequent-dev/sequent/mcpserver"
 	"github.com/sequent-dev/sequent/tool"
@@ -137,79 +134,18 @@ func entry(t testing.TB) (node, file string) {
 	return node, file
 }
 
-// A program is a process that is spoken to in lines.
-type program struct {
-	in  io.Writer
-	out *bufio.Reader
-	end func()
-	err *bytes.Buffer
-}
-
-// start starts a process; it ends with its input, and at the latest with the test.
-func start(t testing.TB, name string, args ...string) *program {
-	t.Helper()
-	// Beyond t.Context, which is done before what cleans up.
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), patience)
-	cmd := exec.CommandContext(ctx, name, args...)
-	home := t.TempDir()
-	cmd.Env = append(os.Environ(), "DISABLE_THOUGHT_LOGGING=true", "HOME="+home, "USERPROFILE="+home)
-	p := &program{err: new(bytes.Buffer)}
-	cmd.Stderr = p.err
-	in, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	p.in, p.out = in, bufio.NewReader(out)
-	p.end = func() {
-		t.Helper()
-		defer cancel()
-		if err := in.Close(); err != nil {
-			t.Error(err)
-		}
-		if err := cmd.Wait(); err != nil {
-			t.Errorf("%s: %v\n%s", name, err, p.err)
-		}
-	}
-	return p
-}
-
-// ask sends a line and returns the one that answers it.
-func (p *program) ask(t testing.TB, line string) string {
-	t.Helper()
-	p.tell(t, line)
-	reply, err := p.out.ReadString('\n')
-	if err != nil {
-		t.Fatalf("no answer to %.300s: %v\n%s", line, err, p.err)
-	}
-	return strings.TrimSuffix(reply, "\n")
-}
-
-func (p *program) tell(t testing.TB, line string) {
-	t.Helper()
-	if _, err := io.WriteString(p.in, line+"\n"); err != nil {
-		t.Fatalf("%v\n%s", err, p.err)
-	}
-}
-
 // processes returns a server that is a new process for each sequence.
 func processes(name string, args ...string) server {
 	return func(t testing.TB, calls []string) []answer {
 		t.Helper()
-		p := start(t, name, args...)
-		defer p.end()
+		p := programtest.Start(t, patience, name, args...)
+		defer p.End(t)
 		var replies []string
 		for _, line := range lines(calls) {
 			if strings.Contains(line, `"method":"notifications/`) {
-				p.tell(t, line)
+				p.Tell(t, line)
 			} else {
-				replies = append(replies, p.ask(t, line))
+				replies = append(replies, p.Ask(t, line))
 			}
 		}
 		return answers(t, calls, replies)
@@ -221,8 +157,8 @@ func processes(name string, args ...string) server {
 func reference(t testing.TB) server {
 	t.Helper()
 	node, file := entry(t)
-	p := start(t, node, "driver.mjs", file)
-	t.Cleanup(p.end)
+	p := programtest.Start(t, patience, node, "driver.mjs", file)
+	t.Cleanup(func() { p.End(t) })
 	return func(t testing.TB, calls []string) []answer {
 		t.Helper()
 		request, err := json.Marshal(lines(calls))
@@ -230,7 +166,7 @@ func reference(t testing.TB) server {
 			t.Fatal(err)
 		}
 		var replies []string
-		if err := json.Unmarshal([]byte(p.ask(t, string(request))), &replies); err != nil {
+		if err := json.Unmarshal([]byte(p.Ask(t, string(request))), &replies); err != nil {
 			t.Fatal(err)
 		}
 		return answers(t, calls, replies)

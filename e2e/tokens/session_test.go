@@ -1,20 +1,16 @@
 package tokens
 
 import (
-	"bufio"
-	"bytes"
-	"context"
 	"encoding/json"
 	"fmt"
-	"io"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/sequent-dev/sequent/e2e/programtest"
 	"github.com/sequent-dev/sequent/internal/needtest"
 )
 
@@ -36,68 +32,30 @@ func node(t *testing.T) string {
 
 // A conversation is a client of a server on standard input and output.
 type conversation struct {
-	t    *testing.T
-	in   io.Writer
-	out  *bufio.Reader
-	err  *bytes.Buffer
-	next int
+	t      *testing.T
+	server *programtest.Process
+	next   int
 }
 
 // converse starts a server, which ends with the test.
 func converse(t *testing.T, name string, args ...string) *conversation {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), patience)
-	cmd := exec.CommandContext(ctx, name, args...)
-	home := t.TempDir()
-	cmd.Env = append(os.Environ(), "DISABLE_THOUGHT_LOGGING=true", "HOME="+home, "USERPROFILE="+home)
-	c := &conversation{t: t, err: new(bytes.Buffer)}
-	cmd.Stderr = c.err
-	in, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	c.in, c.out = in, bufio.NewReader(out)
-	t.Cleanup(func() {
-		defer cancel()
-		if err := in.Close(); err != nil {
-			t.Error(err)
-		}
-		if err := cmd.Wait(); err != nil {
-			t.Errorf("%s: %v\n%s", cmd, err, c.err)
-		}
-	})
+	c := &conversation{t: t, server: programtest.Start(t, patience, name, args...)}
+	t.Cleanup(func() { c.server.End(t) })
 	c.ask("initialize", `{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"tokens","version":"1"}}`)
-	c.tell(`{"jsonrpc":"2.0","method":"notifications/initialized"}`)
+	c.server.Tell(t, `{"jsonrpc":"2.0","method":"notifications/initialized"}`)
 	return c
-}
-
-func (c *conversation) tell(line string) {
-	c.t.Helper()
-	if _, err := io.WriteString(c.in, line+"\n"); err != nil {
-		c.t.Fatalf("%v\n%s", err, c.err)
-	}
 }
 
 // ask sends a request and returns its result.
 func (c *conversation) ask(method, params string) json.RawMessage {
 	c.t.Helper()
 	c.next++
-	c.tell(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":%q,"params":%s}`, c.next, method, params))
-	line, err := c.out.ReadBytes('\n')
-	if err != nil {
-		c.t.Fatalf("%s: %v\n%s", method, err, c.err)
-	}
+	line := c.server.Ask(c.t, fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":%q,"params":%s}`, c.next, method, params))
 	var reply struct {
 		Result, Error json.RawMessage
 	}
-	if err := json.Unmarshal(line, &reply); err != nil || reply.Error != nil {
+	if err := json.Unmarshal([]byte(line), &reply); err != nil || reply.Error != nil {
 		c.t.Fatalf("%s %s is answered with %s (%v)", method, params, line, err)
 	}
 	return reply.Result
