@@ -18,10 +18,12 @@ const (
 
 // An exchange is one HTTP request, as the handlers of its message see it: who
 // makes it, and what it is sent before its reply. It is also a stream that a
-// client opens to hear what belongs to no request.
+// client opens to hear what belongs to no request. On standard input, where what
+// is sent has another way, it is who calls and how that is reported on.
 type exchange struct {
-	caller tool.Caller
-	wake   chan struct{} // has room for one; filled when there is something to take
+	caller   tool.Caller
+	progress *progress     // of the call, if the client wants to know
+	wake     chan struct{} // has room for one; filled when there is something to take
 
 	mu    sync.Mutex
 	queue [][]byte // lines
@@ -52,6 +54,16 @@ func (x *exchange) put(line []byte) bool {
 	default:
 	}
 	return !x.over
+}
+
+// offer is put for what may be lost, so that the stream is not.
+func (x *exchange) offer(line []byte) {
+	x.mu.Lock()
+	full := len(x.queue) >= maxQueued/2 || x.size+len(line) > maxQueuedBytes/2
+	x.mu.Unlock()
+	if !full {
+		x.put(line)
+	}
 }
 
 // take returns what was put, and whether more may come.

@@ -44,7 +44,9 @@ func (c *stdio) call(t *tool.Tool, it *item) []byte {
 	defer cancel()
 	c.in.begin(it, cancel)
 	s := c.server
-	reply, fault := s.callPlain(ctx, t, it, func() {
+	p := c.progress(it)
+	defer p.end()
+	reply, fault := s.callPlain(ctx, t, it, p, func() {
 		if c.in.letGo(it) {
 			runtime.Gosched() // so that those which are here come along
 		}
@@ -61,7 +63,7 @@ func (c *stdio) call(t *tool.Tool, it *item) []byte {
 }
 
 // callPlain does what [Server.receive] and [Server.callTool] do.
-func (s *Server) callPlain(ctx context.Context, t *tool.Tool, it *item, queued func()) (reply tool.Reply, fault *jsonrpc.Error) {
+func (s *Server) callPlain(ctx context.Context, t *tool.Tool, it *item, p *progress, queued func()) (reply tool.Reply, fault *jsonrpc.Error) {
 	defer func() {
 		if p := recover(); p != nil {
 			fault = s.panicked(methodCallTool, t.Name, p)
@@ -71,6 +73,7 @@ func (s *Server) callPlain(ctx context.Context, t *tool.Tool, it *item, queued f
 	if t.Overlaps {
 		c.Queued = queued
 	}
+	c.Progress = p.reporter()
 	reply, err := t.Call(ctx, c)
 	if err != nil {
 		req := &mcp.CallToolRequest{Params: &mcp.CallToolParamsRaw{Name: t.Name}}

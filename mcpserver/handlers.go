@@ -22,7 +22,11 @@ type completer func(ctx context.Context, c tool.Caller, prefix string) ([]string
 // and encodes its result.
 func (s *Server) callTool(t tool.Tool) mcp.ToolHandler {
 	return func(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-		reply, err := t.Call(ctx, tool.Call{Args: req.Params.Arguments, Caller: s.callerOf(ctx)})
+		c := tool.Call{Args: req.Params.Arguments, Caller: s.callerOf(ctx)}
+		if x := exchangeIn(ctx); x != nil {
+			c.Progress = x.progress.reporter()
+		}
+		reply, err := t.Call(ctx, c)
 		if err != nil {
 			return nil, err
 		}

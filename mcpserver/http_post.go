@@ -140,7 +140,7 @@ func (v *visit) modern(e *envelope, version string) {
 	}
 	// Whatever answers some requests without the SDK belongs here: the version is
 	// known, and there is nothing to wait for.
-	x := v.exchange(v.caller)
+	x := v.exchange(e, v.caller)
 	b, err := connect(context.WithoutCancel(v.r.Context()), v.server.mcp, func(_ context.Context, m *jsonrpc.Request) error {
 		return deliver(m, x)
 	})
@@ -284,7 +284,7 @@ func (v *visit) legacy(e *envelope, body json.RawMessage) {
 			v.fail(http.StatusBadRequest, e.id, errInitialized)
 			return
 		}
-		v.relay(s.bridge, e, v.exchange(v.callerIn(s)), s)
+		v.relay(s.bridge, e, v.exchange(e, v.callerIn(s)), s)
 	}
 }
 

@@ -74,11 +74,14 @@ func (v *visit) relay(b *bridge, e *envelope, x *exchange, s *httpSession) {
 	}
 }
 
-// exchange returns an exchange for the request. Who takes no events is sent none.
-func (v *visit) exchange(c tool.Caller) *exchange {
+// exchange returns an exchange for a request. Who takes no events is sent none.
+func (v *visit) exchange(e *envelope, c tool.Caller) *exchange {
 	x := newExchange(c)
 	if !v.accepts("text/event-stream") {
 		x.end()
+	}
+	if e.method == methodCallTool {
+		x.progress = newProgress(progressToken(e.params), x.offer)
 	}
 	return x
 }

@@ -254,7 +254,7 @@ func (v *visit) begin(e *envelope) {
 	}
 	defer v.h.sessions.leave(s)
 	v.opened = s.id
-	v.relay(s.bridge, e, v.exchange(v.callerIn(s)), s)
+	v.relay(s.bridge, e, v.exchange(e, v.callerIn(s)), s)
 	if s.bridge.session.InitializeParams() == nil {
 		v.h.sessions.end(s) // it was refused
 	}

@@ -66,6 +66,17 @@ func (o *outbox) put(lines []byte) error {
 	return nil
 }
 
+// offer has a line written before long, or drops it where put would wait.
+func (o *outbox) offer(line []byte) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.err != nil || len(o.buf) > maxUnwritten {
+		return
+	}
+	o.buf = append(o.buf, line...)
+	o.start()
+}
+
 // soon has what was put written before long.
 func (o *outbox) soon() {
 	if o.arm() {
@@ -77,11 +88,18 @@ func (o *outbox) soon() {
 func (o *outbox) arm() (now bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	switch {
-	case len(o.buf) >= plenty:
+	if len(o.buf) >= plenty {
 		return true
+	}
+	o.start()
+	return false
+}
+
+// start starts the timer unless it runs. The caller holds mu.
+func (o *outbox) start() {
+	switch {
 	case o.armed || o.err != nil || len(o.buf) == 0:
-		return false
+		return
 	case o.timer == nil:
 		o.timer = time.AfterFunc(gather, func() {
 			o.mu.Lock()
@@ -93,7 +111,6 @@ func (o *outbox) arm() (now bool) {
 		o.timer.Reset(gather)
 	}
 	o.armed = true
-	return false
 }
 
 // flush writes what was put, unless someone is already writing, who then takes

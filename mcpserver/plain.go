@@ -16,6 +16,7 @@ type plainCall struct {
 	args json.RawMessage // an object, or nil if absent
 	// What a request of the modern era says about its client.
 	capabilities, client json.RawMessage
+	token                json.RawMessage // by which it asks for reports of progress; nil if it does not
 }
 
 // glance reads a line once, and is false for all but a valid plain call, which
@@ -124,6 +125,16 @@ func (g *glancer) meta(e *envelope, p *plainCall) bool {
 			}
 			p.client = g.raw('{')
 			return p.client != nil
+		case metaProgress:
+			if p.token != nil {
+				return false
+			}
+			start := g.i
+			if !g.value(1) {
+				return false
+			}
+			p.token = g.b[start:g.i:g.i]
+			return true
 		}
 		return g.value(1)
 	})

@@ -21,6 +21,7 @@ const (
 	metaCapabilities = mcp.MetaKeyClientCapabilities
 	metaClient       = mcp.MetaKeyClientInfo
 	metaSubscription = mcp.MetaKeySubscriptionID
+	metaProgress     = "progressToken"
 	notePrefix       = "notifications/"
 )
 

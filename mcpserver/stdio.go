@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
 // patience is how long one write may take once the server has been told to end.
@@ -208,7 +209,12 @@ func (c *stdio) ask(it *item, begin func(cancel func())) []byte {
 	if it.modern {
 		b = c.modern
 	}
-	n, reply := b.call(&it.envelope, nil)
+	var extra *mcp.RequestExtra
+	if p := c.progress(it); p != nil {
+		defer p.end()
+		extra = (&exchange{caller: c.server.caller, progress: p}).extra()
+	}
+	n, reply := b.call(&it.envelope, extra)
 	begin(func() { b.cancel(n) })
 	r := b.await(reply)
 	if r == nil {
@@ -224,6 +230,18 @@ func (c *stdio) ask(it *item, begin func(cancel func())) []byte {
 		c.client = judged{true, it.plain.capabilities, it.plain.client}
 	}
 	return resultLine(it.id, r.Result)
+}
+
+// progress returns what reports on a call; nil if the client does not ask.
+func (c *stdio) progress(it *item) *progress {
+	if it.method != methodCallTool {
+		return nil
+	}
+	token := it.plain.token
+	if !it.plain.ok {
+		token = progressToken(it.params)
+	}
+	return newProgress(token, c.out.offer)
 }
 
 // note writes what the server says unasked.

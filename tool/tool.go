@@ -49,6 +49,13 @@ type Call struct {
 	// one, so that the next may begin and both be committed together. Nothing
 	// depends on its being called.
 	Queued func()
+	// Progress, if not nil, tells the client how far the call is: done out of
+	// total, in whatever unit, and what is being done. A total of 0 is one that is
+	// not known, and the message may be empty. Done must grow from one report to
+	// the next: one that does not, or that comes after the reply, is not sent. It
+	// may be called by several goroutines, does not wait, and is nil if the client
+	// has not asked.
+	Progress func(message string, done, total float64)
 }
 
 // A Caller says who is calling.
