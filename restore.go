@@ -1,0 +1,207 @@
+package sequent
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"unicode/utf8"
+)
+
+// A Restored tells what [Engine.Restore] did.
+type Restored int
+
+// The outcomes of [Engine.Restore].
+const (
+	RestoredNothing Restored = iota // the store has all of it, or more
+	RestoredNew                     // there was no such session
+	RestoredMore                    // the store had an earlier state of it
+)
+
+// Restore stores a session that was recorded elsewhere, as it was there: with
+// its times, and with what its references were found to mean. It is for
+// archives; what is thought now goes through the other verbs.
+//
+// Of the header the owner, epoch, version and length are not used: the session
+// becomes the engine's owner's. An empty title is that of the first thoughts,
+// and missing times are those of the log. The log is complete: Seq is 1, 2, 3, …,
+// and After and Supersedes name earlier thoughts.
+//
+// If the store has the session already, Restore adds what it lacks: the
+// thoughts beyond its own, and the header if that is of a later time. A session
+// that has gone on in the store is left alone. If the logs differ where both
+// have thoughts (in more than the time), the error matches ErrExists. A session
+// that has expired is refused with CodeInvalidSession.
+//
+// The log must not be changed afterwards; its times are made as precise as a
+// store can keep them.
+func (e *Engine) Restore(ctx context.Context, h Header, log []Thought) (Restored, error) {
+	k, err := e.key(h.ID)
+	if err != nil {
+		return 0, err
+	}
+	h.Key = k
+	if err := e.checkRestored(&h, log); err != nil {
+		return 0, err
+	}
+	for {
+		now, have, err := e.store.Load(ctx, k, Position{})
+		exists := err == nil
+		if exists && now.Expired(e.now()) {
+			if err := e.Delete(ctx, k.ID); err != nil && !errors.Is(err, ErrNotFound) {
+				return 0, err
+			}
+			exists, now, have = false, Header{}, nil
+		} else if err != nil && !errors.Is(err, ErrNotFound) {
+			return 0, err
+		}
+		outcome := RestoredNew
+		if exists {
+			if outcome, err = compare(now, have, h, log); err != nil || outcome == RestoredNothing {
+				return outcome, err
+			}
+		}
+		raced := false
+		w := &Write{
+			Base: now.Position(), Header: h, Thoughts: log[len(have):],
+			Rebase: func(Header, bool, []Thought) bool { raced = true; return false },
+		}
+		w.Header.Epoch, w.Header.Version, w.Header.Len = cmp.Or(now.Epoch, 1+rand.Int64N(1<<53-1)), now.Version+1, len(log)
+		if err := e.store.Commit(ctx, []*Write{w}); err != nil {
+			return 0, err
+		}
+		if w.Err != nil || !raced {
+			return outcome, w.Err
+		}
+	}
+}
+
+// compare tells what a session in the store lacks of a recorded one.
+func compare(now Header, have []Thought, h Header, log []Thought) (Restored, error) {
+	for i := range min(len(have), len(log)) {
+		if !sameThought(have[i], log[i]) {
+			return 0, &Error{
+				Code: CodeSessionExists, Field: "sessionId",
+				Msg: fmt.Sprintf("there is another session %q: they differ from thought %d of the log on", h.ID, i+1),
+				Fix: "delete that session first, or keep it",
+			}
+		}
+	}
+	switch {
+	case len(log) > len(have):
+		return RestoredMore, nil
+	case len(log) < len(have) || !h.Updated.After(now.Updated) || sameHeader(now, h):
+		return RestoredNothing, nil
+	}
+	return RestoredMore, nil
+}
+
+func sameThought(a, b Thought) bool {
+	return a.Seq == b.Seq && a.After == b.After && a.Supersedes == b.Supersedes &&
+		a.Number == b.Number && a.Total == b.Total && a.Text == b.Text && a.Note == b.Note &&
+		a.Branch == b.Branch && a.From == b.From && a.Revises == b.Revises &&
+		a.Revision == b.Revision && a.More == b.More && a.Extend == b.Extend &&
+		a.Request == b.Request && maps.Equal(a.Labels, b.Labels)
+}
+
+func sameHeader(a, b Header) bool {
+	return a.State == b.State && a.Title == b.Title && a.Scope == b.Scope && a.Dialect == b.Dialect &&
+		a.Conclusion == b.Conclusion && maps.Equal(a.Labels, b.Labels) &&
+		a.Created.Equal(b.Created) && a.Updated.Equal(b.Updated) && a.Expires.Equal(b.Expires)
+}
+
+// checkRestored refuses what the engine could not have recorded itself, and
+// fills in what the header leaves open. It makes times precise in place.
+func (e *Engine) checkRestored(h *Header, log []Thought) error {
+	s := &Session{ledger: newLedger(0), write: &writing{limits: e.limits}}
+	l := s.ledger
+	for i := range log {
+		t := &log[i]
+		switch {
+		case t.Seq != i+1:
+			return invalidLog(i, "its place in the log is given as %d", t.Seq)
+		case t.After < 0 || t.After > i:
+			return invalidLog(i, "it follows thought %d, which is not before it", t.After)
+		case t.Supersedes < 0 || t.Supersedes > i:
+			return invalidLog(i, "it supersedes thought %d, which is not before it", t.Supersedes)
+		}
+		if err := s.check(t.Draft); err != nil {
+			return err
+		}
+		if err := checkLabels(t.Labels, e.limits.Text); err != nil {
+			return err
+		}
+		t.At = precise(t.At)
+		if h.Title == "" {
+			h.Title = title(t.Text)
+		}
+		l.push(*t)
+		s.Len++
+		if exceeds(len(l.lines)-1, e.limits.Branches) {
+			return &Error{
+				Code: CodeLimitExceeded, Field: "branch",
+				Msg: fmt.Sprintf("the session has more than %d branches, the limit", e.limits.Branches),
+			}
+		}
+	}
+	return e.checkRestoredHeader(h, log)
+}
+
+func (e *Engine) checkRestoredHeader(h *Header, log []Thought) error {
+	switch h.State {
+	case Active, Completed, Cancelled:
+	default:
+		return &Error{
+			Code: CodeInvalidSession, Field: "state",
+			Msg: fmt.Sprintf("%q is not a state of a session", h.State),
+			Fix: "use active, completed or cancelled",
+		}
+	}
+	for _, n := range [][2]string{{"scope", h.Scope}, {"dialect", h.Dialect}} {
+		if err := checkName(n[0], n[1], e.limits.Name, CodeInvalidSession); err != nil {
+			return err
+		}
+	}
+	for _, n := range [][2]string{{"title", h.Title}, {"conclusion", h.Conclusion}} {
+		if err := checkText(n[0], n[1], e.limits.Text); err != nil {
+			return err
+		}
+	}
+	if err := checkLabels(h.Labels, e.limits.Text); err != nil {
+		return err
+	}
+	first, last := e.Now(), e.Now()
+	if len(log) > 0 {
+		first, last = log[0].At, log[len(log)-1].At
+	}
+	h.Created, h.Updated, h.Expires = precise(cmp.Or(h.Created, first)), precise(cmp.Or(h.Updated, last)), precise(h.Expires)
+	if h.Expired(e.now()) {
+		return &Error{
+			Code: CodeInvalidSession, Field: "expires",
+			Msg: "the session has expired at " + h.Expires.Format("2006-01-02 15:04:05 UTC"),
+			Fix: "remove its time of expiry to keep it",
+		}
+	}
+	return nil
+}
+
+func checkLabels(labels map[string]string, limit int) error {
+	for k, v := range labels {
+		if !utf8.ValidString(k) {
+			return &Error{Code: CodeInvalidSession, Field: "labels", Msg: "the name of a label is not valid UTF-8"}
+		}
+		if err := checkText("labels", k+v, limit); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func invalidLog(i int, format string, args ...any) error {
+	return &Error{
+		Code: CodeInvalidThought, Field: "seq",
+		Msg: fmt.Sprintf("thought %d of the log cannot be: ", i+1) + fmt.Sprintf(format, args...),
+	}
+}

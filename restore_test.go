@@ -1,0 +1,175 @@
+package sequent_test
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/sequent-dev/sequent"
+)
+
+var restoredAt = time.Date(2025, 4, 28, 14, 53, 2, 123_456_000, time.UTC)
+
+// grownAt returns an engine whose clock goes on by a second each time, and a session of
+// n thoughts on it.
+func grownAt(t testing.TB, n int) *sequent.Session {
+	t.Helper()
+	now := restoredAt
+	e := sequent.New(sequent.Config{Now: func() time.Time { now = now.Add(time.Second); return now }})
+	drafts := []sequent.Draft{plain(1), plain(2), revises(3, 1), on("b", from(2, plain(3))), on("b", plain(4)), plain(4)}
+	for i := range n {
+		d := drafts[i%len(drafts)]
+		d.Text = fmt.Sprintf("%d", i)
+		ensure(t, e, "s", d)
+	}
+	s, err := e.Session(t.Context(), "s")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func restore(e *sequent.Engine, t testing.TB, s *sequent.Session) (sequent.Restored, error) {
+	return e.Restore(t.Context(), s.Header, slices.Collect(s.All()))
+}
+
+func TestRestore(t *testing.T) {
+	whole := grownAt(t, 9)
+	e := sequent.New(sequent.Config{})
+	check := func(what string, s *sequent.Session, want sequent.Restored, length int) {
+		t.Helper()
+		got, err := restore(e, t, s)
+		if err != nil || got != want {
+			t.Errorf("%s: got %v, %v, want %v", what, got, err, want)
+		}
+		now, err := e.Session(t.Context(), "s")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if now.Len != length || fmt.Sprint(slices.Collect(now.All())) != fmt.Sprint(slices.Collect(whole.Upto(length).All())) {
+			t.Errorf("%s: the log is %v", what, slices.Collect(now.All()))
+		}
+		if f, ok := now.Find("", 1); !ok || f.Seq != 7 && length > 6 {
+			t.Errorf("%s: number 1 is found at %d", what, f.Seq)
+		}
+	}
+	early := whole.Upto(5)
+	early.Updated = restoredAt.Add(time.Minute)
+	check("new", early, sequent.RestoredNew, 5)
+	check("again", early, sequent.RestoredNothing, 5)
+	check("shorter", whole.Upto(3), sequent.RestoredNothing, 5)
+	check("longer", whole, sequent.RestoredMore, 9)
+	check("the earlier one again", early, sequent.RestoredNothing, 9)
+
+	changed := grownAt(t, 9)
+	changed.Header.State, changed.Header.Conclusion = sequent.Cancelled, "never mind"
+	check("an older header", changed, sequent.RestoredNothing, 9)
+	changed.Header.Updated = time.Now()
+	check("a newer header", changed, sequent.RestoredMore, 9)
+	s, _ := e.Session(t.Context(), "s")
+	if s.State != sequent.Cancelled || s.Conclusion != "never mind" || !s.Created.Equal(whole.Created) {
+		t.Errorf("the header is %+v", s.Header)
+	}
+
+	// What goes on here is left alone, and an engine that knows the session
+	// notices what was restored.
+	ensure(t, e, "s", plain(10))
+	if got, err := restore(e, t, whole); got != sequent.RestoredNothing || err != nil {
+		t.Errorf("gone on: %v, %v", got, err)
+	}
+	other := grownAt(t, 9)
+	log := slices.Collect(other.All())
+	log[4].Text = "something else"
+	if _, err := e.Restore(t.Context(), other.Header, log); !errors.Is(err, sequent.ErrExists) || !strings.Contains(err.Error(), "from thought 5") {
+		t.Errorf("another session: %v", err)
+	}
+	// To another owner it does not exist.
+	if got, err := restore(e.Owned("alice"), t, whole); got != sequent.RestoredNew || err != nil {
+		t.Errorf("another owner: %v, %v", got, err)
+	}
+}
+
+func TestRestoreRefuses(t *testing.T) {
+	for name, c := range map[string]struct {
+		change func(h *sequent.Header, log []sequent.Thought) []sequent.Thought
+		code   sequent.Code
+	}{
+		"no id":        {func(h *sequent.Header, log []sequent.Thought) []sequent.Thought { h.ID = ""; return log }, sequent.CodeInvalidSession},
+		"a gap":        {func(_ *sequent.Header, log []sequent.Thought) []sequent.Thought { return log[1:] }, sequent.CodeInvalidThought},
+		"after itself": {func(_ *sequent.Header, log []sequent.Thought) []sequent.Thought { log[1].After = 2; return log }, sequent.CodeInvalidThought},
+		"after -1":     {func(_ *sequent.Header, log []sequent.Thought) []sequent.Thought { log[1].After = -1; return log }, sequent.CodeInvalidThought},
+		"replaces the next": {func(_ *sequent.Header, log []sequent.Thought) []sequent.Thought { log[0].Supersedes = 2; return log },
+			sequent.CodeInvalidThought},
+		"state":   {func(h *sequent.Header, log []sequent.Thought) []sequent.Thought { h.State = "open"; return log }, sequent.CodeInvalidSession},
+		"dialect": {func(h *sequent.Header, log []sequent.Thought) []sequent.Thought { h.Dialect = "a\x00"; return log }, sequent.CodeInvalidSession},
+		"label": {func(h *sequent.Header, log []sequent.Thought) []sequent.Thought {
+			h.Labels = map[string]string{"a": "\xff"}
+			return log
+		}, sequent.CodeInvalidThought},
+		"expired": {func(h *sequent.Header, log []sequent.Thought) []sequent.Thought { h.Expires = restoredAt; return log }, sequent.CodeInvalidSession},
+		"too long": {func(_ *sequent.Header, log []sequent.Thought) []sequent.Thought {
+			log[2].Text = strings.Repeat("x", 65<<10)
+			return log
+		}, sequent.CodeLimitExceeded},
+		"too many": {func(_ *sequent.Header, log []sequent.Thought) []sequent.Thought {
+			for n := range 20 {
+				log = append(log, sequent.Thought{Seq: len(log) + 1, Draft: sequent.Draft{Number: n, Text: "x"}})
+			}
+			return log
+		}, sequent.CodeLimitExceeded},
+		"branches": {func(_ *sequent.Header, log []sequent.Thought) []sequent.Thought {
+			for i := range log {
+				log[i].Branch = fmt.Sprint(i)
+			}
+			return log
+		}, sequent.CodeLimitExceeded},
+		"a key twice": {func(_ *sequent.Header, log []sequent.Thought) []sequent.Thought {
+			log[1].Request.Key, log[2].Request.Key = "k", "k"
+			return log
+		}, sequent.CodeRequestKeyReused},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := grownAt(t, 6)
+			e := sequent.New(sequent.Config{Limits: sequent.Limits{Thoughts: 12, Branches: 4}})
+			h := s.Header
+			log := c.change(&h, slices.Collect(s.All()))
+			if _, err := e.Restore(t.Context(), h, log); sequent.CodeOf(err) != c.code {
+				t.Errorf("got %v, want code %s", err, c.code)
+			}
+			if page, err := e.Sessions(t.Context(), sequent.Query{}); err != nil || len(page.Headers) > 0 {
+				t.Errorf("there are %v, %v", page.Headers, err)
+			}
+		})
+	}
+}
+
+// Several restore different states of a session at once, while it is used.
+func TestRestoreTogether(t *testing.T) {
+	whole := grownAt(t, 60)
+	store := sequent.NewMemoryStore()
+	var wg sync.WaitGroup
+	for range 8 {
+		e := sequent.New(sequent.Config{Store: store})
+		lengths := rand.Perm(61)
+		wg.Go(func() {
+			for _, n := range lengths {
+				if _, err := restore(e, t, whole.Upto(n)); err != nil {
+					t.Error(err)
+				}
+				if _, err := e.Session(t.Context(), "s"); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	s, err := sequent.New(sequent.Config{Store: store}).Session(t.Context(), "s")
+	if err != nil || chain(slices.Collect(s.All())) != chain(slices.Collect(whole.All())) {
+		t.Errorf("got %v, %v", s, err)
+	}
+}
