@@ -31,7 +31,7 @@ type Resource struct {
 }
 
 // A Template is a family of documents with one variable in their URI, written
-// {id} in it.
+// {id} in it, or {+id} if its values may have slashes.
 type Template struct {
 	URI         string // for example sequent://sessions/{id}
 	Name        string

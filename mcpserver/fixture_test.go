@@ -159,6 +159,7 @@ func (n *notebook) dialect() dialect.Dialect {
 			{URI: "notes://note/{id}/json", Name: "note-json", MIME: "application/json", Read: func(_ context.Context, _ tool.Caller, v string) (string, error) {
 				return `{"id":"` + v + `"}`, nil
 			}},
+			{URI: "files://{+path}", Name: "file", MIME: "text/markdown", Read: read, Complete: complete},
 		},
 		Prompts: []dialect.Prompt{
 			{Name: "write", Description: "Write about something.", Arguments: []dialect.Argument{

@@ -2,6 +2,7 @@ package mcpserver
 
 import (
 	"context"
+	"fmt"
 	"net/url"
 	"slices"
 	"strings"
@@ -55,8 +56,7 @@ func (s *Server) readTemplate(t dialect.Template) mcp.ResourceHandler {
 	before, _, after := variable(t.URI)
 	return func(ctx context.Context, req *mcp.ReadResourceRequest) (*mcp.ReadResourceResult, error) {
 		// The SDK has matched the template, so that before and after are there.
-		escaped := strings.TrimSuffix(strings.TrimPrefix(req.Params.URI, before), after)
-		value, err := url.PathUnescape(escaped)
+		value, err := url.PathUnescape(strings.TrimSuffix(strings.TrimPrefix(req.Params.URI, before), after))
 		if err != nil || value == "" {
 			return nil, mcp.ResourceNotFoundError(req.Params.URI)
 		}
@@ -66,6 +66,21 @@ func (s *Server) readTemplate(t dialect.Template) mcp.ResourceHandler {
 		}
 		return document(req.Params.URI, t.MIME, text), nil
 	}
+}
+
+// escaped returns a URI as it should have been written: what no URI can hold is
+// escaped. Models write the names of documents as people do, with spaces and
+// letters of all scripts.
+func escaped(uri string) string {
+	var b strings.Builder
+	for i := range len(uri) {
+		if c := uri[i]; c <= ' ' || c >= 0x7f || strings.IndexByte("\"<>\\^`{|}", c) >= 0 {
+			fmt.Fprintf(&b, "%%%02X", c)
+		} else {
+			b.WriteByte(c)
+		}
+	}
+	return b.String()
 }
 
 func document(uri, mime, text string) *mcp.ReadResourceResult {

@@ -38,7 +38,14 @@ func (s *Server) receive(next mcp.MethodHandler) mcp.MethodHandler {
 		if x := exchangeOf(req.GetExtra()); x != nil {
 			ctx = context.WithValue(ctx, exchangeKey{}, x)
 		}
-		res, err = next(ctx, method, req)
+		if p, ok := req.GetParams().(*mcp.ReadResourceParams); ok && p != nil {
+			said := p.URI
+			p.URI = escaped(said)
+			res, err = next(ctx, method, req)
+			p.URI = said // for what it is told of it
+		} else {
+			res, err = next(ctx, method, req)
+		}
 		if strings.HasPrefix(method, notePrefix) {
 			return nil, err // of which nobody is told
 		}

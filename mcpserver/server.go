@@ -173,9 +173,11 @@ func sortByRank[T any](s *Server, kind string, list []T, name func(T) string) {
 }
 
 // variable returns the parts of a template around its variable, and its name.
+// A plus before the name lets its values have slashes in them (RFC 6570).
 func variable(uri string) (before, name, after string) {
 	before, rest, ok := strings.Cut(uri, "{")
 	name, after, closed := strings.Cut(rest, "}")
+	name = strings.TrimPrefix(name, "+")
 	if !ok || !closed || name == "" || strings.ContainsAny(after, "{}") {
 		panic(fmt.Sprintf("mcpserver: template %q must have exactly one variable", uri))
 	}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/url"
 	"os"
 	"slices"
 	"strings"
@@ -295,10 +296,14 @@ func (r *run) read(ctx context.Context, uri string, caller tool.Caller) (result,
 	}
 	for _, tmpl := range r.dialect.Templates {
 		before, rest, _ := strings.Cut(tmpl.URI, "{")
-		_, after, _ := strings.Cut(rest, "}")
+		name, after, _ := strings.Cut(rest, "}")
 		value, ok := strings.CutPrefix(uri, before)
 		value, ends := strings.CutSuffix(value, after)
-		if ok && ends && value != "" && !strings.Contains(value, "/") {
+		if ok && ends && value != "" && (strings.HasPrefix(name, "+") || !strings.Contains(value, "/")) {
+			value, err := url.PathUnescape(value)
+			if err != nil {
+				return result{}, err
+			}
 			s, err := tmpl.Read(ctx, caller, value)
 			return outcome("document", s, err), nil
 		}
