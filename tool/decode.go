@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 	"unsafe"
@@ -187,6 +188,9 @@ func (f *field) set(s *scanner, v span, p unsafe.Pointer) bool {
 	case kindInt:
 		n, ok := f.intOf(s, v)
 		return ok && store(p, n, f.pointer)
+	case kindFloat:
+		n, ok := f.floatOf(s, v)
+		return ok && store(p, n, f.pointer)
 	case kindBool:
 		b, ok := boolOf(s, v)
 		return ok && store(p, b, f.pointer)
@@ -230,15 +234,34 @@ func (f *field) fits(t string) bool {
 }
 
 func (f *field) intOf(s *scanner, v span) (int, bool) {
+	raw := s.number(v)
+	if raw == nil {
+		return 0, false
+	}
+	n, ok := integer(raw)
+	return n, ok && f.least <= n && n <= f.most
+}
+
+func (f *field) floatOf(s *scanner, v span) (float64, bool) {
+	raw := s.number(v)
+	if raw == nil {
+		return 0, false
+	}
+	n, err := strconv.ParseFloat(string(raw), 64)
+	return n, err == nil && float64(f.least) <= n && n <= float64(f.most)
+}
+
+// number returns a value that is a JSON number or a string of one; nil if it is
+// neither.
+func (s *scanner) number(v span) []byte {
 	raw := s.data[v.start:v.end]
 	if raw[0] == '"' {
 		raw = bytes.TrimSpace(s.loose(v))
 	}
 	if len(raw) == 0 || numberLen(raw) != len(raw) {
-		return 0, false
+		return nil
 	}
-	n, ok := integer(raw)
-	return n, ok && f.least <= n && n <= f.most
+	return raw
 }
 
 func boolOf(s *scanner, v span) (value, ok bool) {

@@ -15,13 +15,14 @@ type fuzzInput struct {
 	Next    bool     `json:"next"`
 	Number  *int     `json:"number" alias:"num"`
 	Offset  int      `json:"offset,omitzero"`
+	Heat    *float64 `json:"heat"`
 	Branch  *string  `json:"branch"`
 	Tags    []string `json:"tags"`
 }
 
 const fuzzSchema = `{"type":"object","properties":{"thought":{"type":"string","minLength":1},"next":{"type":"boolean"},
 	"number":{"type":"integer","minimum":1},"offset":{"type":"integer"},"branch":{"type":"string"},
-	"tags":{"type":"array","items":{"type":"string"}}},"required":["thought","next"]}`
+	"tags":{"type":"array","items":{"type":"string"}},"heat":{"type":"number"}},"required":["thought","next"]}`
 
 // FuzzDecode checks the decoder against encoding/json: what it accepts is JSON
 // and means the same there, and it refuses nothing that fits the schema strictly.
@@ -74,6 +75,7 @@ func FuzzDecode(f *testing.F) {
 			meansInt(t, raw["num"], in.Number)
 		}
 		meansTexts(t, raw["tags"], in.Tags)
+		meansFloat(t, raw["heat"], in.Heat)
 	})
 }
 
@@ -145,6 +147,18 @@ func meansInt(t *testing.T, raw json.RawMessage, got *int) {
 	}
 }
 
+func meansFloat(t *testing.T, raw json.RawMessage, got *float64) {
+	t.Helper()
+	var want float64
+	if null(raw) {
+		if got != nil {
+			t.Errorf("got %v for %q", *got, raw)
+		}
+	} else if err := json.Unmarshal([]byte(loosely(raw)), &want); err != nil || got == nil || *got != want {
+		t.Errorf("got %v for %q, encoding/json %v and %v", got, raw, want, err)
+	}
+}
+
 // strictly reports whether the arguments fit the schema to the letter.
 func strictly(args []byte) (in fuzzInput, ok bool) {
 	var raw map[string]json.RawMessage
@@ -157,7 +171,7 @@ func strictly(args []byte) (in fuzzInput, ok bool) {
 	// encoding/json matches names in any case; keep the exact ones only.
 	for k := range raw {
 		switch k {
-		case "thought", "next", "number", "offset", "branch", "tags":
+		case "thought", "next", "number", "offset", "branch", "tags", "heat":
 		default:
 			delete(raw, k)
 		}
@@ -167,7 +181,8 @@ func strictly(args []byte) (in fuzzInput, ok bool) {
 		return in, false
 	}
 	fits := in.Thought != "" && (in.Number == nil || 1 <= *in.Number && *in.Number <= maxInt) &&
-		-maxInt <= in.Offset && in.Offset <= maxInt
+		-maxInt <= in.Offset && in.Offset <= maxInt &&
+		(in.Heat == nil || -maxInt <= *in.Heat && *in.Heat <= maxInt)
 	return in, fits
 }
 

@@ -11,7 +11,7 @@ import (
 // In is a struct with a field for each property of s.InputSchema, tagged with
 // its name: `json:"thoughtNumber"`. A tag `alias:"thought_number"` adds a second
 // spelling that callers may use and that is not published. Fields are strings,
-// ints and bools, pointers to these, and slices of strings:
+// ints, float64s and bools, pointers to these, and slices of strings:
 //
 //   - A plain field is a required property. Tagged `json:"name,omitzero"` it is
 //     an optional one that is zero when absent.
@@ -30,6 +30,7 @@ import (
 //   - For an integer: 7, 7.0 and 7e0, and the same as a string, spaces around it
 //     allowed. Not true, 1.5, "seven", 0x7, or anything beyond ±(2^53−1), which
 //     JSON numbers cannot hold exactly.
+//   - For a number: any JSON number within ±(2^53−1), and the same as a string.
 //   - For a boolean: true and false, and the same as a string in any case. Not
 //     0, 1, "yes".
 //   - For a string: strings only. A number is refused, for it might have lost

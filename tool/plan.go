@@ -36,6 +36,7 @@ type kind uint8
 const (
 	kindString kind = iota
 	kindInt
+	kindFloat
 	kindBool
 	kindStrings
 )
@@ -49,7 +50,7 @@ type field struct {
 	offset   uintptr // in the struct
 	want     string  // for messages
 
-	least, most       int      // of an integer
+	least, most       int      // of an integer or a number
 	shortest, longest int      // characters of a string; longest -1 for any
 	enum              []string // of a string or of each item; nil for any
 }
@@ -211,6 +212,7 @@ func newField(m property, required bool, sf structField, fail func(string, ...an
 	}{
 		"string":  {kindString, reflect.TypeFor[string]()},
 		"integer": {kindInt, reflect.TypeFor[int]()},
+		"number":  {kindFloat, reflect.TypeFor[float64]()},
 		"boolean": {kindBool, reflect.TypeFor[bool]()},
 		"array":   {kindStrings, reflect.TypeFor[[]string]()},
 	}
@@ -248,8 +250,8 @@ func (f *field) constrain(s schema, fail func(string, ...any)) {
 	if !isText && (texts.MinLength != nil || texts.MaxLength != nil || texts.Enum != nil) {
 		fail("%s is no string and has bounds of one", f.name)
 	}
-	if f.kind != kindInt && (s.Minimum != nil || s.Maximum != nil) {
-		fail("%s is no integer and has bounds of one", f.name)
+	if f.kind != kindInt && f.kind != kindFloat && (s.Minimum != nil || s.Maximum != nil) {
+		fail("%s is no number and has bounds of one", f.name)
 	}
 	if s.Minimum != nil {
 		f.least = *s.Minimum
@@ -274,6 +276,8 @@ func (f *field) constrain(s schema, fail func(string, ...any)) {
 		f.want = "true or false"
 	case kindInt:
 		f.want = "a whole number" + bounds(f.least, f.most)
+	case kindFloat:
+		f.want = "a number" + bounds(f.least, f.most)
 	case kindString:
 		f.want = "a string" + f.textBounds()
 	case kindStrings:

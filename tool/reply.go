@@ -11,7 +11,7 @@ import (
 // same bytes, for a model. Characters of HTML stay as they are: nothing here is
 // read by a browser, and escapes cost a model tokens.
 //
-// v is a reply type of a dialect, made of strings, integers, booleans and
+// v is a reply type of a dialect, made of strings, finite numbers, booleans and
 // slices, maps and structs of these, for which encoding cannot fail; JSONReply
 // panics if it does.
 func JSONReply(v any) Reply {
