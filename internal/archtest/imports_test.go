@@ -39,6 +39,7 @@ var rules = []rule{
 	}, "a store knows the engine's types and its database"},
 
 	{"archive", []string{"."}, "files are projections of sessions"},
+	{"vault/wikilink", []string{"github.com/yuin/goldmark/...", "golang.org/x/text/..."}, "it knows Markdown and no vault"},
 	{"internal/draw", []string{".", "charm.land/lipgloss/v2", "github.com/clipperhouse/displaywidth"}, "a drawing is a function of a session"},
 
 	{"mcpserver/client", []string{"tool", "github.com/modelcontextprotocol/go-sdk/..."}, "programs that are clients do not import the SDK themselves"},

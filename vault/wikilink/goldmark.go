@@ -1,0 +1,121 @@
+package wikilink
+
+import (
+	"slices"
+
+	"github.com/yuin/goldmark"
+	"github.com/yuin/goldmark/ast"
+	"github.com/yuin/goldmark/extension"
+	"github.com/yuin/goldmark/parser"
+	"github.com/yuin/goldmark/renderer"
+	"github.com/yuin/goldmark/text"
+	"github.com/yuin/goldmark/util"
+)
+
+// Parse returns the links of a Markdown text in the order of the text, which
+// comes without front matter.
+func Parse(markdown []byte) []Link {
+	md := goldmark.New(goldmark.WithExtensions(extension.Table, extension.Strikethrough, &Extender{}))
+	ctx := parser.NewContext()
+	md.Parser().Parse(text.NewReader(markdown), parser.WithContext(ctx))
+	links, _ := ctx.Get(foundKey).([]Link)
+	slices.SortFunc(links, func(a, b Link) int { return a.Start - b.Start })
+	return links
+}
+
+// foundKey is where the links of a document gather as they are read.
+var foundKey = parser.NewContextKey()
+
+// An Extender adds WikiLinks to a goldmark.Markdown.
+type Extender struct {
+	// Resolve returns where a link leads, for a page. If it is nil or returns
+	// nothing, the page shows the link as one that leads nowhere.
+	Resolve func(Link) (url string)
+}
+
+// Extend implements [goldmark.Extender].
+func (e *Extender) Extend(md goldmark.Markdown) {
+	// Before goldmark's own links, which have priority 200.
+	md.Parser().AddOptions(parser.WithInlineParsers(util.Prioritized(inlineParser{}, 199)))
+	md.Renderer().AddOptions(renderer.WithNodeRenderers(util.Prioritized(htmlRenderer{e.Resolve}, 199)))
+}
+
+// KindNode is the kind of a [Node].
+var KindNode = ast.NewNodeKind("WikiLink")
+
+// A Node is a WikiLink in a goldmark document. Its children are what is shown.
+type Node struct {
+	ast.BaseInline
+	Link Link
+}
+
+// Kind implements [ast.Node].
+func (*Node) Kind() ast.NodeKind { return KindNode }
+
+// Dump implements [ast.Node].
+func (n *Node) Dump(source []byte, level int) {
+	ast.DumpHelper(n, source, level, map[string]string{
+		"Target": n.Link.Target, "Fragment": n.Link.Fragment, "Alias": n.Link.Alias,
+	}, nil)
+}
+
+type inlineParser struct{}
+
+// Trigger implements [parser.InlineParser].
+func (inlineParser) Trigger() []byte { return []byte{'!', '['} }
+
+// Parse implements [parser.InlineParser].
+func (inlineParser) Parse(parent ast.Node, block text.Reader, pc parser.Context) ast.Node {
+	line, segment := block.PeekLine()
+	bang := 0
+	if line[0] == '!' {
+		bang = 1
+	}
+	if len(line) < bang+2 || line[bang] != '[' || line[bang+1] != '[' {
+		return nil
+	}
+	rest := line[bang:]
+	if run := runOf(rest, '['); run != 2 || bang == 0 && afterBracket(block.Source(), segment.Start) {
+		return nil
+	}
+	l, size, ok := match(rest)
+	if !ok {
+		return nil
+	}
+	l.Embed = bang == 1
+	l.Start, l.Stop = segment.Start, segment.Start+bang+size
+	found, _ := pc.Get(foundKey).([]Link)
+	pc.Set(foundKey, append(found, l))
+	block.Advance(bang + size)
+
+	n := &Node{Link: l}
+	n.SetPos(l.Start)
+	n.AppendChild(n, ast.NewString([]byte(l.shown())))
+	return n
+}
+
+// afterBracket reports whether a bracket that is not escaped stands before
+// place i of the text.
+func afterBracket(source []byte, i int) bool {
+	if i == 0 || source[i-1] != '[' {
+		return false
+	}
+	slashes := 0
+	for j := i - 2; j >= 0 && source[j] == '\\'; j-- {
+		slashes++
+	}
+	return slashes%2 == 0
+}
+
+// shown returns what a reader sees of the link.
+func (l Link) shown() string {
+	switch {
+	case l.Alias != "":
+		return l.Alias
+	case l.Fragment == "":
+		return l.Target
+	case l.Target == "":
+		return l.Fragment
+	}
+	return l.Target + " > " + l.Fragment
+}
