@@ -38,7 +38,8 @@ var rules = []rule{
 		"modernc.org/sqlite/...", "github.com/gofrs/flock", "golang.org/x/sys/...",
 	}, "a store knows the engine's types and its database"},
 
-	{"archive", []string{"."}, "files are projections of sessions"},
+	{"archive/internal/...", nil, "it knows JSON and nothing of thoughts"},
+	{"archive", []string{".", "archive/internal/..."}, "files are projections of sessions"},
 	{"vault/wikilink", []string{"github.com/yuin/goldmark/...", "golang.org/x/text/..."}, "it knows Markdown and no vault"},
 	{"internal/draw", []string{".", "charm.land/lipgloss/v2", "github.com/clipperhouse/displaywidth"}, "a drawing is a function of a session"},
 

@@ -1,0 +1,269 @@
+package archive
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/sequent-dev/sequent"
+	"github.com/sequent-dev/sequent/archive/internal/jsonwalk"
+)
+
+// ReadJSON reads an [Export], as [JSON] wrote it. It takes as much memory as
+// the session, however large the document is. It refuses another format and a
+// higher version; whether the session can be stored is for
+// [sequent.Engine.Restore] to say.
+func ReadJSON(r io.Reader) (sequent.Header, []sequent.Thought, error) {
+	var x Export
+	var log []sequent.Thought
+	seen := false
+	w := jsonwalk.New(r)
+	err := w.Object(func(name string) error {
+		switch name {
+		case "thoughts":
+			if seen {
+				return fmt.Errorf("it has thoughts twice")
+			}
+			seen = true
+			return w.Array(func(int) error {
+				var t ExportedThought
+				if err := w.Value(&t); err != nil {
+					return fmt.Errorf("thought %d: %w", len(log)+1, err)
+				}
+				log = append(log, t.thought())
+				return nil
+			})
+		default:
+			field := x.field(name)
+			if field == nil {
+				return w.Skip()
+			}
+			return w.Value(field)
+		}
+	})
+	switch {
+	case err != nil:
+		return sequent.Header{}, nil, err
+	case x.Format != Format:
+		return sequent.Header{}, nil, fmt.Errorf("its format is %q and not %q", x.Format, Format)
+	case x.Version < 1 || x.Version > Version:
+		return sequent.Header{}, nil, fmt.Errorf("it is in version %d of the format, and this program knows %d; a newer program reads it", x.Version, Version)
+	case !seen:
+		return sequent.Header{}, nil, fmt.Errorf("it has no thoughts")
+	}
+	return sequent.Header{
+		Key:   sequent.Key{Owner: x.Owner, ID: sequent.ID(x.ID)},
+		State: sequent.State(x.State), Title: x.Title, Scope: x.Scope, Dialect: x.Dialect,
+		Conclusion: x.Conclusion, Labels: x.Labels,
+		Created: x.Created.UTC(), Updated: x.Updated.UTC(), Expires: x.Expires.UTC(),
+	}, log, w.End()
+}
+
+// field returns where a member goes, or nil.
+func (x *Export) field(name string) any {
+	switch name {
+	case "format":
+		return &x.Format
+	case "version":
+		return &x.Version
+	case "id":
+		return &x.ID
+	case "owner":
+		return &x.Owner
+	case "state":
+		return &x.State
+	case "title":
+		return &x.Title
+	case "scope":
+		return &x.Scope
+	case "dialect":
+		return &x.Dialect
+	case "conclusion":
+		return &x.Conclusion
+	case "labels":
+		return &x.Labels
+	case "created":
+		return &x.Created
+	case "updated":
+		return &x.Updated
+	case "expires":
+		return &x.Expires
+	}
+	return nil
+}
+
+func (t ExportedThought) thought() sequent.Thought {
+	back := sequent.Thought{
+		Draft: sequent.Draft{
+			Number: t.Number, Total: t.Total, Text: t.Text, Note: t.Note, Branch: t.Branch,
+			Revision: t.Revision, More: t.More, Extend: t.Extend,
+			Request: sequent.Request{Key: t.RequestKey, Digest: t.RequestDigest}, Labels: t.Labels,
+		},
+		Seq: t.Seq, After: t.After, Supersedes: t.Supersedes, At: t.At.UTC(),
+	}
+	if t.From != nil {
+		back.From = sequent.To(*t.From)
+	}
+	if t.Revises != nil {
+		back.Revises = sequent.To(*t.Revises)
+	}
+	return back
+}
+
+// A SessionDocument is what a session file says.
+type SessionDocument struct {
+	ID        string
+	Timestamp time.Time // when it began; zero if the file does not say
+	Thoughts  []sequent.Draft
+}
+
+// ReadSessionFile reads a session file as [SessionFile] and other servers of
+// the same contract write it. Members that it does not know are passed over;
+// the branches repeat what the history has. Numbers and booleans may be in
+// quotes. It takes as much memory as the thoughts.
+func ReadSessionFile(r io.Reader) (SessionDocument, error) {
+	var d SessionDocument
+	seen := false
+	w := jsonwalk.New(r)
+	err := w.Object(func(name string) error {
+		switch name {
+		case "id":
+			return w.Value(&d.ID)
+		case "timestamp":
+			var stamp string
+			if err := w.Value(&stamp); err != nil {
+				return err
+			}
+			at, err := time.Parse(time.RFC3339Nano, stamp)
+			if err != nil {
+				return fmt.Errorf("timestamp is no time: %q", oneLine(stamp, 40))
+			}
+			d.Timestamp = at.UTC()
+			return nil
+		case "thoughtHistory":
+			if seen {
+				return fmt.Errorf("it has a thoughtHistory twice")
+			}
+			seen = true
+			return w.Array(func(i int) error {
+				var r reading
+				err := w.Value(&r)
+				if err == nil && r.Thought == nil {
+					err = fmt.Errorf("it has no text")
+				}
+				if err != nil {
+					return fmt.Errorf("thought %d: %w", i+1, err)
+				}
+				d.Thoughts = append(d.Thoughts, r.draft())
+				return nil
+			})
+		}
+		return w.Skip()
+	})
+	if err == nil && !seen {
+		err = fmt.Errorf("it has no thoughtHistory")
+	}
+	if err == nil {
+		err = w.End()
+	}
+	return d, err
+}
+
+// A reading is a record as it is found in a file.
+type reading struct {
+	Thought    *string `json:"thought"`
+	Number     Whole   `json:"thoughtNumber"`
+	Total      Whole   `json:"totalThoughts"`
+	More       Truth   `json:"nextThoughtNeeded"`
+	IsRevision *Truth  `json:"isRevision"`
+	Revises    *Whole  `json:"revisesThought"`
+	From       *Whole  `json:"branchFromThought"`
+	Branch     *string `json:"branchId"`
+	Extend     *Truth  `json:"needsMoreThoughts"`
+}
+
+// draft returns the thought as the log has it, with labels for what it cannot
+// tell, so that the file can be written again as it was; see [Given].
+func (r reading) draft() sequent.Draft {
+	d := sequent.Draft{
+		Number: int(r.Number), Total: int(r.Total), Text: *r.Thought, More: bool(r.More),
+		Revision: r.IsRevision != nil && bool(*r.IsRevision), Extend: r.Extend != nil && bool(*r.Extend),
+	}
+	label := func(name string, value any) {
+		if d.Labels == nil {
+			d.Labels = make(map[string]string)
+		}
+		d.Labels[Given+name] = string(encode(value))
+	}
+	refused := r.IsRevision != nil && !bool(*r.IsRevision)
+	if refused {
+		label("isRevision", false)
+	}
+	switch {
+	case r.Revises == nil:
+	case refused: // it says that it revises nothing
+		label("revisesThought", *r.Revises)
+	default:
+		d.Revises = sequent.To(int(*r.Revises))
+	}
+	if r.From != nil && r.Branch != nil && *r.Branch != "" {
+		d.Branch, d.From = *r.Branch, sequent.To(int(*r.From))
+	} else {
+		if r.From != nil {
+			label("branchFromThought", *r.From)
+		}
+		if r.Branch != nil {
+			label("branchId", *r.Branch)
+		}
+	}
+	if r.Extend != nil && !bool(*r.Extend) {
+		label("needsMoreThoughts", false)
+	}
+	return d
+}
+
+// A Whole is a whole number that may be in quotes, or have a fraction of zero.
+type Whole int
+
+// UnmarshalJSON implements [json.Unmarshaler].
+func (n *Whole) UnmarshalJSON(b []byte) error {
+	text := unquoted(b)
+	if text == "null" {
+		return nil
+	}
+	whole, fraction, _ := strings.Cut(text, ".")
+	i, err := strconv.Atoi(whole)
+	if err != nil || strings.Trim(fraction, "0") != "" {
+		return fmt.Errorf("%s is no whole number", oneLine(string(b), 40))
+	}
+	*n = Whole(i)
+	return nil
+}
+
+// A Truth is a boolean that may be in quotes.
+type Truth bool
+
+// UnmarshalJSON implements [json.Unmarshaler].
+func (v *Truth) UnmarshalJSON(b []byte) error {
+	switch strings.ToLower(unquoted(b)) {
+	case "true":
+		*v = true
+	case "false":
+		*v = false
+	case "null":
+	default:
+		return fmt.Errorf("%s is neither true nor false", oneLine(string(b), 40))
+	}
+	return nil
+}
+
+func unquoted(b []byte) string {
+	var s string
+	if json.Unmarshal(b, &s) == nil && len(b) > 0 && b[0] == '"' {
+		return strings.TrimSpace(s)
+	}
+	return string(b)
+}

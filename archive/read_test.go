@@ -1,0 +1,312 @@
+package archive_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/sequent-dev/sequent"
+	"github.com/sequent-dev/sequent/archive"
+	"github.com/sequent-dev/sequent/store/sqlite"
+)
+
+// stores are the real ones.
+func stores(t *testing.T) map[string]func(t *testing.T) sequent.Store {
+	return map[string]func(t *testing.T) sequent.Store{
+		"memory": func(*testing.T) sequent.Store { return sequent.NewMemoryStore() },
+		"sqlite": func(t *testing.T) sequent.Store {
+			s, err := sqlite.Open(t.Context(), sqlite.Config{Path: filepath.Join(t.TempDir(), "s.db"), Sync: sqlite.Normal})
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() { s.Close() })
+			return s
+		},
+	}
+}
+
+// What a text may be, from plain to hostile.
+func anyText(rng *rand.Rand) string {
+	pieces := []string{
+		"plain", "", " ", "\n", "\t", "\r\n", `"quoted"`, `\`, "<b>&amp;</b>", "\x00", "\x1b[31m", "\u2028", "\u202e",
+		"中文", "👩‍👩‍👧‍👦", "é", "é", "\ufeff", "\ufffd", "{", "[]", "null", "# x", "---", "[[link]]", "𝔘", "\U0010ffff",
+	}
+	var b strings.Builder
+	for range rng.IntN(6) {
+		b.WriteString(pieces[rng.IntN(len(pieces))])
+	}
+	return b.String()
+}
+
+// anySession records a random session through the verbs of an engine.
+func anySession(t *testing.T, e *sequent.Engine, rng *rand.Rand, id sequent.ID) *sequent.Session {
+	t.Helper()
+	maybe := func() bool { return rng.IntN(3) == 0 }
+	labels := func() map[string]string {
+		if !maybe() {
+			return nil
+		}
+		return map[string]string{"a": anyText(rng), archive.Given + "isRevision": "false", anyText(rng): "x"}
+	}
+	branch := []string{"", "", "", "b", "__proto__", "中", "a/../b"}
+	for i := range rng.IntN(12) + 1 {
+		_, err := e.Ensure(t.Context(), id, func(s *sequent.Session) error {
+			if s.Version == 0 {
+				s.BeginIn([]string{"", "alice's", "scope"}[rng.IntN(3)], []string{"standard", "classic", ""}[rng.IntN(3)])
+			}
+			for range rng.IntN(3) {
+				d := sequent.Draft{
+					Number: rng.IntN(9) - 2, Total: rng.IntN(1 << 40), Text: anyText(rng), Note: anyText(rng),
+					Branch: branch[rng.IntN(len(branch))], Revision: maybe(), More: !maybe(), Extend: maybe(), Labels: labels(),
+				}
+				if maybe() {
+					d.From = sequent.To(rng.IntN(5) - 1)
+				}
+				if maybe() {
+					d.Revises = sequent.To(rng.IntN(5) - 1)
+				}
+				if maybe() {
+					d.Request = sequent.Request{Key: fmt.Sprintf("k%d-%d", i, rng.Int()), Digest: anyText(rng)}
+				}
+				if _, err := s.Append(d); err != nil {
+					return err
+				}
+			}
+			for k, v := range labels() {
+				s.SetLabel(k, v)
+			}
+			if maybe() {
+				s.Conclude(anyText(rng))
+			}
+			if maybe() {
+				s.SetState([]sequent.State{sequent.Active, sequent.Completed, sequent.Cancelled}[rng.IntN(3)])
+			}
+			if maybe() {
+				s.ExpireAt(time.Now().Add(time.Duration(1+rng.IntN(1000)) * time.Hour))
+			}
+			s.SetLabel("turn", fmt.Sprint(i))
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	s, err := e.Session(t.Context(), id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// A session that is exported, and imported into an empty store, is exported
+// from there in the same bytes.
+func TestExportIsLossless(t *testing.T) {
+	for name, open := range stores(t) {
+		t.Run(name, func(t *testing.T) {
+			seed := uint64(time.Now().UnixNano())
+			t.Logf("seed %d", seed)
+			rng := rand.New(rand.NewPCG(seed, 1))
+			from, to := sequent.New(sequent.Config{Store: open(t)}), sequent.New(sequent.Config{Store: open(t)})
+			for n := range 150 {
+				owner := []string{"", "alice", "bob@example.com"}[rng.IntN(3)]
+				s := anySession(t, from.Owned(owner), rng, sequent.ID(fmt.Sprintf("s%d", n)))
+				want := archive.JSON(s)
+				h, log, err := archive.ReadJSON(bytes.NewReader(want))
+				if err != nil {
+					t.Fatalf("%v in\n%s", err, want)
+				}
+				e := to.Owned(h.Owner)
+				if did, err := e.Restore(t.Context(), h, log); err != nil || did != sequent.RestoredNew {
+					t.Fatalf("%v, %v for\n%s", did, err, want)
+				}
+				back, err := e.Session(t.Context(), h.ID)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if got := archive.JSON(back); !bytes.Equal(got, want) {
+					t.Fatalf("got\n%s\nwant\n%s", got, want)
+				}
+				// Again: nothing happens.
+				h, log, _ = archive.ReadJSON(bytes.NewReader(want))
+				if did, err := e.Restore(t.Context(), h, log); err != nil || did != sequent.RestoredNothing {
+					t.Fatalf("again: %v, %v for\n%s", did, err, want)
+				}
+				if again, err := e.Session(t.Context(), h.ID); err != nil || again.Version != back.Version {
+					t.Fatalf("again: version %d, %v", again.Version, err)
+				}
+			}
+		})
+	}
+}
+
+func TestReadJSONRefuses(t *testing.T) {
+	for doc, want := range map[string]string{
+		``:   "it ends in the middle",
+		`[]`: "no object",
+		`{}`: `its format is ""`,
+		`{"format":"other","version":1,"thoughts":[]}`:                            `its format is "other"`,
+		`{"format":"sequent-session","version":2,"thoughts":[]}`:                  "version 2",
+		`{"format":"sequent-session","thoughts":[]}`:                              "version 0",
+		`{"format":"sequent-session","version":1}`:                                "no thoughts",
+		`{"format":"sequent-session","version":1,"thoughts":{}}`:                  "no list",
+		`{"format":"sequent-session","version":1,"thoughts":[],"thoughts":[]}`:    "thoughts twice",
+		`{"format":"sequent-session","version":1,"thoughts":[{"seq":"1"}]}`:       "thought 1: seq is a string",
+		`{"format":"sequent-session","version":1,"thoughts":[{"number":1.5}]}`:    "thought 1: number is a number 1.5",
+		`{"format":"sequent-session","version":1,"thoughts":[{"text":"a`:          "ends in the middle",
+		`{"format":"sequent-session","version":1,"created":"soon","thoughts":[]}`: "parsing time",
+		`{"format":"sequent-session","version":1,"thoughts":[]} x`:                "more after the end",
+		`{"format":"sequent-session","version":1,"x":` + strings.Repeat("[", 2e6): "nested",
+	} {
+		if _, _, err := archive.ReadJSON(strings.NewReader(doc)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%.80s: got %v, want %q in it", doc, err, want)
+		}
+	}
+	// What is not known is passed over.
+	h, log, err := archive.ReadJSON(strings.NewReader(
+		`{"format":"sequent-session","version":1,"new":{"a":[1,{"b":2}]},"id":"s","state":"active","thoughts":[{"seq":1,"mood":"good"}]}`))
+	if err != nil || h.ID != "s" || len(log) != 1 {
+		t.Errorf("got %+v, %v, %v", h, log, err)
+	}
+}
+
+// A session file gives back the drafts that it was made of, and so is written
+// again as it was.
+func TestReadSessionFile(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 1))
+	for n := range 500 {
+		var drafts []sequent.Draft
+		for range rng.IntN(8) {
+			d := sequent.Draft{Number: rng.IntN(9), Total: rng.IntN(9), Text: anyText(rng), More: rng.IntN(2) > 0}
+			given := map[string]string{}
+			switch rng.IntN(5) {
+			case 0:
+				d.Revision, d.Revises = true, sequent.To(rng.IntN(4))
+			case 1:
+				given[archive.Given+"isRevision"], given[archive.Given+"revisesThought"] = "false", "7"
+			case 2:
+				d.Revises = sequent.To(3)
+			}
+			switch rng.IntN(4) {
+			case 0:
+				d.Branch, d.From = "b"+anyText(rng)[:0], sequent.To(1)
+			case 1:
+				given[archive.Given+"branchId"] = `"<half>"`
+			case 2:
+				given[archive.Given+"branchFromThought"] = "-4"
+			}
+			if rng.IntN(2) == 0 {
+				given[archive.Given+"needsMoreThoughts"] = "false"
+			} else {
+				d.Extend = rng.IntN(2) == 0
+			}
+			if len(given) > 0 {
+				d.Labels = given
+			}
+			drafts = append(drafts, d)
+		}
+		want := archive.SessionFile(recorded(t, key(fmt.Sprintf("s%d", n)), drafts...))
+		doc, err := archive.ReadSessionFile(bytes.NewReader(want))
+		if err != nil {
+			t.Fatalf("%v in\n%s", err, want)
+		}
+		if len(drafts) != len(doc.Thoughts) {
+			t.Fatalf("got %d thoughts from\n%s", len(doc.Thoughts), want)
+		}
+		for i, d := range doc.Thoughts {
+			if !maps.Equal(d.Labels, drafts[i].Labels) {
+				t.Fatalf("labels of thought %d: got %v, want %v", i+1, d.Labels, drafts[i].Labels)
+			}
+			d.Labels = drafts[i].Labels
+			if !reflect.DeepEqual(d, drafts[i]) {
+				t.Fatalf("thought %d: got\n%+v\nwant\n%+v", i+1, d, drafts[i])
+			}
+		}
+		if got := archive.SessionFile(recorded(t, key(doc.ID), doc.Thoughts...)); !bytes.Equal(got, want) {
+			t.Fatalf("got\n%s\nwant\n%s", got, want)
+		}
+	}
+}
+
+func TestReadSessionFileTakesWhatOthersWrite(t *testing.T) {
+	doc, err := archive.ReadSessionFile(strings.NewReader(`{
+		"id": "base-sequential-session-20250912-101112", "timestamp": "2025-09-12T12:11:12+02:00", "sessionPurpose": null,
+		"branches": {"b": [{"thought": "copied"}]},
+		"thoughtHistory": [
+			{"strategy": "base", "currentStage": "x", "thought": "a", "thoughtNumber": "1", "totalThoughts": 2.0, "nextThoughtNeeded": "True", "branchId": null, "isRevision": null}
+		]}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []sequent.Draft{{Number: 1, Total: 2, Text: "a", More: true}}
+	if doc.ID != "base-sequential-session-20250912-101112" || !slices.EqualFunc(doc.Thoughts, want, func(a, b sequent.Draft) bool { return reflect.DeepEqual(a, b) }) ||
+		!doc.Timestamp.Equal(time.Date(2025, 9, 12, 10, 11, 12, 0, time.UTC)) {
+		t.Errorf("got %+v", doc)
+	}
+	for file, want := range map[string]string{
+		`{"id":"a"}`: "no thoughtHistory",
+		`{"thoughtHistory":[{"thoughtNumber":1}]}`:                    "thought 1: it has no text",
+		`{"thoughtHistory":[{"thought":"a"},{"thought":1}]}`:          "thought 2: thought is a number",
+		`{"thoughtHistory":[{"thoughtNumber":1.5}]}`:                  "1.5 is no whole number",
+		`{"thoughtHistory":[{"nextThoughtNeeded":"maybe"}]}`:          "neither true nor false",
+		`{"timestamp":"yesterday","thoughtHistory":[]}`:               "timestamp is no time",
+		`{"thoughtHistory":[],"thoughtHistory":[]}`:                   "thoughtHistory twice",
+		`{"thoughtHistory":[{"thoughtNumber":99999999999999999999}]}`: "no whole number",
+	} {
+		if _, err := archive.ReadSessionFile(strings.NewReader(file)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: got %v, want %q in it", file, err, want)
+		}
+	}
+}
+
+func FuzzReadJSON(f *testing.F) {
+	f.Add(archive.JSON(worked(f)))
+	f.Add([]byte(`{"format":"sequent-session","version":1,"thoughts":[{"seq":1,"after":-1,"supersedes":9}]}`))
+	f.Fuzz(func(t *testing.T, doc []byte) {
+		h, log, err := archive.ReadJSON(bytes.NewReader(doc))
+		if err != nil {
+			return
+		}
+		e := sequent.New(sequent.Config{}).Owned(h.Owner)
+		if _, err := e.Restore(t.Context(), h, log); err != nil {
+			return
+		}
+		s, err := e.Session(t.Context(), h.ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		out := archive.JSON(s)
+		h2, log2, err := archive.ReadJSON(bytes.NewReader(out))
+		if err != nil {
+			t.Fatalf("%v in\n%s", err, out)
+		}
+		if did, err := e.Restore(t.Context(), h2, log2); did != sequent.RestoredNothing || err != nil {
+			t.Fatalf("%v, %v for\n%s", did, err, out)
+		}
+	})
+}
+
+func FuzzReadSessionFile(f *testing.F) {
+	f.Add(archive.SessionFile(worked(f)))
+	f.Add([]byte(`{"id":"x","thoughtHistory":[{"thought":"a","thoughtNumber":"1","isRevision":false,"revisesThought":2}]}`))
+	f.Fuzz(func(t *testing.T, doc []byte) {
+		d, err := archive.ReadSessionFile(bytes.NewReader(doc))
+		if err != nil || len(d.Thoughts) > 1000 {
+			return
+		}
+		for _, th := range d.Thoughts {
+			for name, value := range th.Labels {
+				if !json.Valid([]byte(value)) {
+					t.Fatalf("label %s is %q", name, value)
+				}
+			}
+		}
+	})
+}
