@@ -1,0 +1,226 @@
+package vault
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/sequent-dev/sequent"
+)
+
+// A Front is the front matter of a note: a YAML mapping. Setting a key changes
+// the lines of that key and no others. The zero Front is none; setting a key
+// makes one.
+//
+// Front matter that is not such a mapping is damaged: its keys cannot be read,
+// setting one is refused with CodeFrontMatter, and its text stays as it is.
+type Front struct {
+	open string // the first fence, with its line break; empty if there is no front matter
+	text string // between the fences
+	end  string // the second fence, with its line break if there is one
+
+	parsed bool
+	keys   []*yaml.Node // and
+	values []*yaml.Node // as many
+	err    error
+}
+
+// mostFront bounds the front matter that is parsed, in bytes.
+const mostFront = 256 << 10
+
+// Present reports whether the note has front matter, damaged or not.
+func (f *Front) Present() bool { return f.open != "" }
+
+// Text returns the front matter as it is written, without its fences.
+func (f *Front) Text() string { return f.text }
+
+// Err says what is wrong with damaged front matter, with CodeFrontMatter; it
+// is nil for good one.
+func (f *Front) Err() error {
+	f.parse()
+	return f.err
+}
+
+// Keys returns the keys in their order.
+func (f *Front) Keys() []string {
+	f.parse()
+	keys := make([]string, len(f.keys))
+	for i, k := range f.keys {
+		keys[i] = k.Value
+	}
+	return keys
+}
+
+// Get returns the value of a key as it is written, without quotes. It is empty
+// if there is no such key, or its value is null or not a scalar.
+func (f *Front) Get(key string) string {
+	if n := f.find(key); n != nil && n.Kind == yaml.ScalarNode && n.Tag != "!!null" {
+		return n.Value
+	}
+	return ""
+}
+
+// List returns the value of a key as a list: its scalar elements, or the one
+// scalar that it is. An element that is a sequence of one scalar, which is how
+// YAML reads [[link]] without quotes, counts as that link.
+func (f *Front) List(key string) []string {
+	n := f.find(key)
+	switch {
+	case n == nil:
+		return nil
+	case n.Kind == yaml.SequenceNode:
+		var list []string
+		for _, e := range n.Content {
+			switch {
+			case e.Kind == yaml.ScalarNode && e.Tag != "!!null":
+				list = append(list, e.Value)
+			case e.Kind == yaml.SequenceNode && len(e.Content) == 1 && e.Content[0].Kind == yaml.SequenceNode && len(e.Content[0].Content) == 1:
+				list = append(list, "[["+e.Content[0].Content[0].Value+"]]")
+			}
+		}
+		return list
+	default:
+		if s := f.Get(key); s != "" {
+			return []string{s}
+		}
+		return nil
+	}
+}
+
+// Has reports whether there is such a key.
+func (f *Front) Has(key string) bool { return f.find(key) != nil }
+
+// Set gives a key a text for its value.
+func (f *Front) Set(key, value string) error { return f.put(key, scalar(value)) }
+
+// SetInt gives a key a number for its value.
+func (f *Front) SetInt(key string, value int) error {
+	return f.put(key, &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!int", Value: strconv.Itoa(value)})
+}
+
+// SetTime gives a key a time for its value, in UTC, to the millisecond.
+func (f *Front) SetTime(key string, value time.Time) error {
+	return f.put(key, &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!timestamp", Value: FormatTime(value)})
+}
+
+// SetList gives a key a list of texts for its value.
+func (f *Front) SetList(key string, values []string) error {
+	n := &yaml.Node{Kind: yaml.SequenceNode, Tag: "!!seq"}
+	if len(values) == 0 {
+		n.Style = yaml.FlowStyle
+	}
+	for _, v := range values {
+		n.Content = append(n.Content, scalar(v))
+	}
+	return f.put(key, n)
+}
+
+// Delete removes a key and its value, if it is there.
+func (f *Front) Delete(key string) error {
+	if err := f.Err(); err != nil {
+		return err
+	}
+	if !f.Has(key) {
+		return nil
+	}
+	return f.edit(key, nil)
+}
+
+// FormatTime returns a time as front matter has it: in UTC, to the millisecond.
+func FormatTime(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z") }
+
+// scalar returns a text as a node, in double quotes where it needs quotes.
+func scalar(value string) *yaml.Node {
+	n := &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: value}
+	if plain, err := yaml.Marshal(n); err != nil || strings.ContainsAny(string(plain[:1]), `'"|>`) {
+		n.Style = yaml.DoubleQuotedStyle
+	}
+	return n
+}
+
+// parse reads the keys, once.
+func (f *Front) parse() {
+	if f.parsed {
+		return
+	}
+	f.parsed = true
+	f.keys, f.values, f.err = parseMapping(f.text)
+}
+
+func parseMapping(text string) (keys, values []*yaml.Node, err error) {
+	if len(text) > mostFront {
+		return nil, nil, damaged(fmt.Sprintf("it is longer than %d bytes", mostFront), nil)
+	}
+	var doc yaml.Node
+	if err := yaml.Unmarshal([]byte(text), &doc); err != nil {
+		return nil, nil, damaged("it is not YAML", err)
+	}
+	if doc.Kind == 0 || doc.Kind == yaml.DocumentNode && doc.Content[0].Tag == "!!null" {
+		return nil, nil, nil // nothing but comments
+	}
+	m := doc.Content[0]
+	if m.Kind != yaml.MappingNode {
+		return nil, nil, damaged("it is YAML, but not keys with values", nil)
+	}
+	for i := 0; i+1 < len(m.Content); i += 2 {
+		keys, values = append(keys, m.Content[i]), append(values, m.Content[i+1])
+	}
+	return keys, values, nil
+}
+
+func damaged(why string, cause error) error {
+	return &sequent.Error{
+		Code: CodeFrontMatter,
+		Msg:  "the note's front matter is damaged: " + why,
+		Fix:  "mend it in an editor; nothing of it is lost",
+		Err:  cause,
+	}
+}
+
+// find returns the value of a key, an alias resolved; nil if there is none.
+func (f *Front) find(key string) *yaml.Node {
+	f.parse()
+	for i, k := range f.keys {
+		if k.Kind == yaml.ScalarNode && k.Value == key {
+			if n := f.values[i]; n.Kind == yaml.AliasNode {
+				return n.Alias
+			}
+			return f.values[i]
+		}
+	}
+	return nil
+}
+
+// put sets a key, if that changes anything.
+func (f *Front) put(key string, value *yaml.Node) error {
+	if err := f.Err(); err != nil {
+		return err
+	}
+	if old := f.find(key); old != nil && same(old, value) {
+		return nil
+	}
+	lines, err := yaml.Marshal(&yaml.Node{Kind: yaml.MappingNode, Content: []*yaml.Node{scalar(key), value}})
+	if err != nil {
+		return damaged("the value of "+key+" cannot be written", err)
+	}
+	return f.edit(key, lines)
+}
+
+// same reports whether two values say the same.
+func same(a, b *yaml.Node) bool {
+	if a.Kind != b.Kind || a.Value != b.Value || len(a.Content) != len(b.Content) {
+		return false
+	}
+	if a.Kind == yaml.ScalarNode && a.ShortTag() != b.ShortTag() {
+		return false
+	}
+	for i := range a.Content {
+		if !same(a.Content[i], b.Content[i]) {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,51 @@
+//go:build unix
+
+package vault
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"syscall"
+)
+
+// openFlags keep an open from following a link that has taken a file's place,
+// and from waiting for the other end of a pipe.
+const openFlags = syscall.O_NOFOLLOW | syscall.O_NONBLOCK
+
+func isFull(err error) bool {
+	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) || errors.Is(err, syscall.EFBIG)
+}
+
+func isReadOnly(err error) bool {
+	return errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS)
+}
+
+// links returns how many names a file has.
+func links(info fs.FileInfo) uint64 {
+	if st, ok := info.Sys().(*syscall.Stat_t); ok {
+		return uint64(st.Nlink)
+	}
+	return 1
+}
+
+// noLinks reports whether an error says that the file system has no hard links.
+func noLinks(err error) bool {
+	return errors.Is(err, errors.ErrUnsupported) || errors.Is(err, syscall.EPERM) || errors.Is(err, syscall.EMLINK)
+}
+
+// syncFolder sees to it that the names in a folder are on disk.
+func syncFolder(root *os.Root, name string) error {
+	f, err := root.Open(name)
+	if err != nil {
+		return err
+	}
+	err = f.Sync()
+	if errors.Is(err, errors.ErrUnsupported) || errors.Is(err, syscall.EINVAL) {
+		err = nil // some network file systems do not sync folders; there is nothing more to do
+	}
+	if closed := f.Close(); err == nil {
+		err = closed
+	}
+	return err
+}

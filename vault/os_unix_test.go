@@ -1,0 +1,5 @@
+//go:build unix
+
+package vault_test
+
+const onWindows = false

@@ -1,0 +1,37 @@
+package vault
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"syscall"
+)
+
+const openFlags = 0
+
+const (
+	errorHandleDiskFull  = syscall.Errno(39)
+	errorWriteProtect    = syscall.Errno(19)
+	errorDiskFull        = syscall.Errno(112)
+	errorNotSupported    = syscall.Errno(50)
+	errorInvalidFunction = syscall.Errno(1)
+)
+
+func isFull(err error) bool {
+	return errors.Is(err, errorDiskFull) || errors.Is(err, errorHandleDiskFull)
+}
+
+func isReadOnly(err error) bool {
+	return errors.Is(err, fs.ErrPermission) || errors.Is(err, errorWriteProtect)
+}
+
+// links does not ask: a file of several names is written in place.
+func links(fs.FileInfo) uint64 { return 1 }
+
+func noLinks(err error) bool {
+	return errors.Is(err, errors.ErrUnsupported) || errors.Is(err, errorNotSupported) || errors.Is(err, errorInvalidFunction)
+}
+
+// Windows has no way to flush a directory; its file systems keep a journal of
+// names.
+func syncFolder(*os.Root, string) error { return nil }

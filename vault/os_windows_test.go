@@ -1,0 +1,3 @@
+package vault_test
+
+const onWindows = true

@@ -1,0 +1,120 @@
+package vault
+
+import (
+	"cmp"
+	"errors"
+	"io/fs"
+	"os"
+	"time"
+
+	"github.com/sequent-dev/sequent"
+)
+
+// A Config configures a [Vault].
+type Config struct {
+	Dir string // the folder; required
+	// Create makes the folder if there is none, readable for its owner alone.
+	Create bool
+	// MaxBytes bounds what is read and written of one note; 0 means 16 MiB.
+	MaxBytes int64
+	// Patience is how long to wait for another process that writes to the same
+	// note; 0 means 10 seconds.
+	Patience time.Duration
+}
+
+// A Vault is a folder of notes. It is safe for concurrent use, by several
+// processes as well.
+type Vault struct {
+	root     *os.Root
+	dir      string
+	max      int64
+	patience time.Duration
+	locks    locks
+}
+
+// stateDir is where this package keeps what it needs for itself.
+const stateDir = ".sequent"
+
+// Open opens the vault in a folder. It writes nothing there; what it needs for
+// itself it makes with the first note that it writes.
+func Open(cfg Config) (*Vault, error) {
+	root, err := openDir(cfg)
+	if err != nil {
+		return nil, openError(err)
+	}
+	v := &Vault{
+		root: root, dir: cfg.Dir,
+		max:      cmp.Or(cfg.MaxBytes, 16<<20),
+		patience: cmp.Or(cfg.Patience, 10*time.Second),
+	}
+	v.locks.init()
+	if err := v.checkState(); err != nil {
+		_ = root.Close()
+		return nil, err
+	}
+	return v, nil
+}
+
+func openDir(cfg Config) (*os.Root, error) {
+	if cfg.Dir == "" {
+		return nil, errors.New("vault: Config.Dir is empty")
+	}
+	root, err := os.OpenRoot(cfg.Dir)
+	if errors.Is(err, fs.ErrNotExist) && cfg.Create {
+		if err := os.MkdirAll(cfg.Dir, 0o700); err != nil {
+			return nil, err
+		}
+		root, err = os.OpenRoot(cfg.Dir)
+	}
+	return root, err
+}
+
+func openError(err error) error {
+	out := &sequent.Error{Code: CodeUnavailable, Msg: "the vault's folder cannot be opened", Fix: "check its path and permissions", Err: err}
+	if errors.Is(err, fs.ErrNotExist) {
+		out.Msg, out.Fix = "the vault's folder does not exist", "make it, or name another"
+	}
+	return out
+}
+
+// checkState refuses a vault whose folder for locks would lead elsewhere.
+func (v *Vault) checkState() error {
+	for _, name := range []string{stateDir, lockDir, tempDir} {
+		info, err := v.root.Lstat(name)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err == nil && !info.IsDir() {
+			err = errors.New(name + " is not a folder")
+		}
+		if err != nil {
+			return &sequent.Error{
+				Code: CodeUnavailable,
+				Msg:  "the folder " + stateDir + " of the vault cannot be used",
+				Fix:  "delete it; it holds nothing that cannot be made again",
+				Err:  err,
+			}
+		}
+	}
+	return nil
+}
+
+// Close releases the folder. Calls under way finish first or fail.
+func (v *Vault) Close() error { return v.root.Close() }
+
+// Dir returns the folder as it was named.
+func (v *Vault) Dir() string { return v.dir }
+
+// State returns the folder .sequent of the vault, which it makes: for what can
+// be made again from the notes. The caller closes it. Names in it belong to the
+// package that made them; locks and tmp are taken.
+func (v *Vault) State() (*os.Root, error) {
+	if err := v.checkState(); err != nil {
+		return nil, err
+	}
+	if err := v.makeFolder(stateDir); err != nil {
+		return nil, wrap(err, scheme)
+	}
+	root, err := v.root.OpenRoot(stateDir)
+	return root, wrap(err, scheme)
+}
