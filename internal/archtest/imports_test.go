@@ -51,6 +51,10 @@ var rules = []rule{
 		"github.com/modelcontextprotocol/go-sdk/...", "github.com/google/jsonschema-go/...", "golang.org/x/time/rate",
 	}, "it alone knows MCP, and no dialect by name"},
 
+	{"llm", []string{"github.com/google/jsonschema-go/..."}, "it says what a model is, and knows none"},
+	{"llm/llmtest", []string{"llm"}, "it plays any model"},
+	{"llm/openai", []string{"llm", "github.com/sashabaranov/go-openai"}, "a client knows one protocol"},
+
 	{"auth/...", nil, "it knows who somebody is, and no transport"},
 
 	{"internal/needtest", nil, "it is for tests"},

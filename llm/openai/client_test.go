@@ -1,0 +1,302 @@
+package openai_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/sequent-dev/sequent/llm"
+	"github.com/sequent-dev/sequent/llm/llmtest"
+	"github.com/sequent-dev/sequent/llm/openai"
+)
+
+const secret = "sk-proj-verysecret0123456789"
+
+// environ returns an environment in which every provider is at a URL.
+func environ(url string) func(string) string {
+	return func(name string) string {
+		switch {
+		case strings.HasSuffix(name, "_BASE_URL"):
+			return url
+		case strings.HasSuffix(name, "_API_KEY"):
+			return secret
+		}
+		return ""
+	}
+}
+
+func connect(t *testing.T, model, url string) *openai.Client {
+	t.Helper()
+	c, err := openai.New(openai.Config{Model: model, Getenv: environ(url), Timeout: 5 * time.Second})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+func ask(text string) llm.Request {
+	return llm.Request{Messages: []llm.Message{{Role: llm.User, Text: text}}}
+}
+
+// collect reads a stream to its end.
+func collect(ctx context.Context, c llm.Model, r llm.Request) (text, reasoning string, last *llm.Response, err error) {
+	for e, err := range c.Stream(ctx, r) {
+		switch {
+		case err != nil:
+			return text, reasoning, last, err
+		case e.Retry != nil:
+			text, reasoning = "", ""
+		case e.Response != nil:
+			last = e.Response
+		}
+		text += e.Text
+		reasoning += e.Reasoning
+	}
+	return text, reasoning, last, nil
+}
+
+func TestAnswersOfEveryShape(t *testing.T) {
+	turns := map[string]llmtest.Turn{
+		"text":      llmtest.Say("It is the pool: ten connections, ünïcödé 🧵."),
+		"reasoning": {Text: "The pool.", Reasoning: "Tuesday's release, so\nthe diff first."},
+		"calls": {Text: "Let me look.", Calls: []llm.Call{
+			{ID: "a", Name: "read_file", Args: `{"path":"pool.go"}`}, {ID: "b", Name: "read_file", Args: `{"path":"main.go"}`},
+		}},
+		"cut":     {Text: "So far", Stop: llm.StopLength, Usage: llm.Usage{Input: 3, Output: 900, Reasoning: 800}},
+		"broken":  llmtest.CallOf("read_file", `{"path":`),
+		"nothing": {Usage: llm.Usage{Input: 1, Output: 1}},
+	}
+	for name, turn := range turns {
+		for _, in := range []string{"reasoning_content", "reasoning", "think"} {
+			t.Run(name+" "+in, func(t *testing.T) {
+				s := llmtest.Serve(t, llmtest.Reply{Turn: turn, ReasoningIn: in}, llmtest.Reply{Turn: turn, ReasoningIn: in})
+				c := connect(t, "gpt-4o", s.URL)
+				whole, err := c.Chat(t.Context(), ask("Why?"))
+				if err != nil {
+					t.Fatal(err)
+				}
+				text, reasoning, streamed, err := collect(t.Context(), c, ask("Why?"))
+				if err != nil || streamed == nil {
+					t.Fatal(streamed, err)
+				}
+				if text != turn.Text || strings.TrimSpace(reasoning) != turn.Reasoning {
+					t.Errorf("streams %q after thinking %q, want %q and %q", text, reasoning, turn.Text, turn.Reasoning)
+				}
+				for _, res := range []llm.Response{whole, *streamed} {
+					m := res.Message
+					if m.Role != llm.Assistant || m.Text != turn.Text || m.Reasoning != turn.Reasoning || len(m.Calls) != len(turn.Calls) {
+						t.Fatalf("got %+v, want %+v", m, turn)
+					}
+					for i, call := range m.Calls {
+						want := turn.Calls[i]
+						if call.Name != want.Name || call.Args != want.Args || call.ID == "" || want.ID != "" && call.ID != want.ID {
+							t.Errorf("got call %+v, want %+v", call, want)
+						}
+					}
+					wantStop := turn.Stop
+					if wantStop == "" {
+						wantStop = llm.StopEnd
+						if len(turn.Calls) > 0 {
+							wantStop = llm.StopCalls
+						}
+					}
+					wantUsage := turn.Usage
+					if wantUsage == (llm.Usage{}) {
+						wantUsage = llm.Usage{Input: 10, Output: 5}
+					}
+					if res.Stop != wantStop || res.Usage != wantUsage || res.Model != "gpt-4o" {
+						t.Errorf("stops with %q, usage %+v, model %q; want %q and %+v", res.Stop, res.Usage, res.Model, wantStop, wantUsage)
+					}
+				}
+			})
+		}
+	}
+}
+
+func TestFailures(t *testing.T) {
+	tests := []struct {
+		name   string
+		script []llmtest.Reply
+		want   llm.Code // empty: the answer comes
+		says   string   // a part of the error
+		asked  int
+	}{
+		{"429 then 200", []llmtest.Reply{{Status: 429, Header: http.Header{"Retry-After-Ms": {"1"}}}, {Turn: llmtest.Say("yes")}}, "", "", 2},
+		{"500s", []llmtest.Reply{{Status: 500}, {Status: 503, Body: "<html>"}, {Status: 502}}, llm.CodeUnavailable, "OpenAI failed with status 502", 3},
+		{"500s then 200", []llmtest.Reply{{Status: 500}, {Status: 529}, {Turn: llmtest.Say("yes")}}, "", "", 3},
+		{"429 for an hour", []llmtest.Reply{{Status: 429, Header: http.Header{"Retry-After": {"3600"}}}}, llm.CodeRateLimited, "try again in 1h0m0s", 1},
+		{"no quota", []llmtest.Reply{{Status: 429, Body: `{"error":{"message":"You exceeded it","code":"insufficient_quota"}}`}}, llm.CodeRateLimited, "no quota left", 1},
+		{"wrong key", []llmtest.Reply{{Status: 401, Body: `{"error":{"message":"Incorrect API key provided: ` + secret + `"}}`}}, llm.CodeBadKey, "check OPENAI_API_KEY", 1},
+		{"400", []llmtest.Reply{{Status: 400, Body: `{"error":{"message":"messages too weird"}}`}}, llm.CodeRefused, "messages too weird", 1},
+		{"no such model", []llmtest.Reply{{Status: 404}}, llm.CodeUnknown, "does not know the model", 1},
+		{"no JSON", []llmtest.Reply{{Body: "<html>welcome to the hotel</html>"}}, llm.CodeBadAnswer, "OPENAI_BASE_URL", 1},
+		{"error in a 200", []llmtest.Reply{{Body: `{"error":{"message":"upstream is down","code":502}}`}, {Turn: llmtest.Say("yes")}}, "", "", 2},
+		{"cut", []llmtest.Reply{{Turn: llmtest.Say("so far so good"), Cut: true}, {Turn: llmtest.Say("yes")}}, "", "", 2},
+		{"cut thrice", []llmtest.Reply{{Cut: true}, {Cut: true}, {Cut: true}}, llm.CodeInterrupted, "broke off", 3},
+		{"refusal", []llmtest.Reply{{Body: `{"choices":[{"message":{"role":"assistant","refusal":"I can't help with that."},"finish_reason":"stop"}]}`}}, llm.CodeDeclined, "I can't help", 1},
+		{"filter", []llmtest.Reply{{Body: `{"choices":[{"message":{"role":"assistant","content":""},"finish_reason":"content_filter"}]}`}}, llm.CodeDeclined, "filter of OpenAI", 1},
+		{"redirect", []llmtest.Reply{{Status: 307, Header: http.Header{"Location": {"http://127.0.0.1:1/"}}}}, llm.CodeUnavailable, "redirects", 1},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			s := llmtest.Serve(t, tt.script...)
+			res, err := connect(t, "gpt-4o", s.URL).Chat(t.Context(), ask("?"))
+			if got := llm.CodeOf(err); got != tt.want || tt.want == "" && res.Message.Text != "yes" {
+				t.Fatalf("got %q and %v, want the code %q", res.Message.Text, err, tt.want)
+			}
+			if err != nil && !strings.Contains(err.Error(), tt.says) {
+				t.Errorf("the error is %q, want %q in it", err, tt.says)
+			}
+			if n := len(s.Requests()); n != tt.asked {
+				t.Errorf("%d requests, want %d", n, tt.asked)
+			}
+		})
+	}
+}
+
+func TestStreamThatBreaksOffBeginsAgain(t *testing.T) {
+	s := llmtest.Serve(t,
+		llmtest.Reply{Turn: llmtest.Say("a text of several pieces that is cut"), Cut: true},
+		llmtest.Reply{Turn: llmtest.Say("yes")},
+	)
+	var seen []string
+	for e, err := range connect(t, "gpt-4o", s.URL).Stream(t.Context(), ask("?")) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		switch {
+		case e.Retry != nil:
+			seen = append(seen, "retry: "+string(llm.CodeOf(e.Retry.Err)))
+		case e.Response != nil:
+			seen = append(seen, "whole: "+e.Response.Message.Text)
+		default:
+			seen = append(seen, "piece")
+		}
+	}
+	got := strings.Join(seen, " ")
+	if !strings.HasPrefix(got, "piece ") || !strings.Contains(got, "retry: model_interrupted piece whole: yes") {
+		t.Errorf("got %s", got)
+	}
+}
+
+func TestErrorInTheMidstOfAStream(t *testing.T) {
+	for _, event := range []string{
+		`data: {"error":{"message":"overloaded","code":503}}`,
+		`data: {"id":"x","error":{"message":"overloaded","code":503},"choices":[{"delta":{"content":""},"finish_reason":"error"}]}`,
+	} {
+		broken := llmtest.Reply{Body: ": PROCESSING\n\ndata: {\"choices\":[{\"delta\":{\"content\":\"So\"}}]}\n\n" + event + "\n\n"}
+		s := llmtest.Serve(t, broken, broken, broken)
+		_, _, _, err := collect(t.Context(), connect(t, "gpt-4o", s.URL), ask("?"))
+		if llm.CodeOf(err) != llm.CodeUnavailable || !strings.Contains(err.Error(), "overloaded") || len(s.Requests()) != 3 {
+			t.Errorf("%s\ngot %v after %d requests", event, err, len(s.Requests()))
+		}
+	}
+}
+
+func TestSlowAnswer(t *testing.T) {
+	hold := func(r *http.Request) { <-r.Context().Done() }
+	for _, stream := range []bool{false, true} {
+		s := llmtest.Serve(t, llmtest.Reply{Hold: hold}, llmtest.Reply{Hold: hold})
+		c, err := openai.New(openai.Config{Model: "gpt-4o", Getenv: environ(s.URL), Timeout: 30 * time.Millisecond, Tries: 2})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if stream {
+			_, _, _, err = collect(t.Context(), c, ask("?"))
+		} else {
+			_, err = c.Chat(t.Context(), ask("?"))
+		}
+		if llm.CodeOf(err) != llm.CodeTimeout || len(s.Requests()) != 2 {
+			t.Errorf("got %v after %d requests, want a time-out after 2", err, len(s.Requests()))
+		}
+	}
+}
+
+func TestCancellationCancelsTheRequest(t *testing.T) {
+	gone := make(chan struct{})
+	ctx, cancel := context.WithCancel(t.Context())
+	s := llmtest.Serve(t, llmtest.Reply{Hold: func(r *http.Request) {
+		cancel()
+		<-r.Context().Done()
+		close(gone)
+	}})
+	_, err := connect(t, "gpt-4o", s.URL).Chat(ctx, ask("?"))
+	if llm.CodeOf(err) != llm.CodeCanceled || !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v", err)
+	}
+	<-gone
+}
+
+// A loop that is left takes the request back.
+func TestLeavingAStream(t *testing.T) {
+	s := llmtest.Serve(t, llmtest.Reply{Turn: llmtest.Say("one two three four five six seven eight nine ten")})
+	for e, err := range connect(t, "gpt-4o", s.URL).Stream(t.Context(), ask("?")) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if e.Text != "" {
+			break
+		}
+		t.Errorf("got %+v before the text", e)
+	}
+	if n := len(s.Requests()); n != 1 {
+		t.Errorf("%d requests", n)
+	}
+}
+
+func TestLargeAnswer(t *testing.T) {
+	big := llmtest.Reply{Turn: llmtest.Say(strings.Repeat("x", 1<<20))}
+	for _, stream := range []bool{false, true} {
+		s := llmtest.Serve(t, big)
+		c, err := openai.New(openai.Config{Model: "gpt-4o", Getenv: environ(s.URL), MaxBody: 1 << 16})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if stream {
+			_, _, _, err = collect(t.Context(), c, ask("?"))
+		} else {
+			_, err = c.Chat(t.Context(), ask("?"))
+		}
+		if llm.CodeOf(err) != llm.CodeTooLarge || len(s.Requests()) != 1 {
+			t.Errorf("got %v after %d requests", err, len(s.Requests()))
+		}
+	}
+}
+
+// What a model refuses to be told is left out, then and later.
+func TestModelThatRefusesATemperature(t *testing.T) {
+	no := llmtest.Reply{Status: 400, Body: `{"error":{"message":"Unsupported value: 'temperature' does not support 0.7","param":"temperature","code":"unsupported_value"}}`}
+	s := llmtest.Serve(t, no, llmtest.Reply{Turn: llmtest.Say("yes")}, llmtest.Reply{Turn: llmtest.Say("yes")}, no)
+	c := connect(t, "some-new-model", s.URL)
+	r := ask("?")
+	r.Temperature = new(0.7)
+	for range 2 {
+		if res, err := c.Chat(t.Context(), r); err != nil || res.Message.Text != "yes" {
+			t.Fatal(res, err)
+		}
+	}
+	var told []bool
+	for _, req := range s.Requests() {
+		told = append(told, strings.Contains(string(req.Body), `"temperature"`))
+	}
+	if len(told) != 3 || !told[0] || told[1] || told[2] {
+		t.Errorf("told a temperature: %v, want only the first time", told)
+	}
+	if _, err := c.Chat(t.Context(), r); llm.CodeOf(err) != llm.CodeRefused || len(s.Requests()) != 4 {
+		t.Errorf("a second refusal: %v after %d requests", err, len(s.Requests()))
+	}
+}
+
+func body(t *testing.T, s *llmtest.Server, n int) map[string]json.RawMessage {
+	t.Helper()
+	var m map[string]json.RawMessage
+	if err := json.Unmarshal(s.Requests()[n].Body, &m); err != nil {
+		t.Fatal(err)
+	}
+	return m
+}

@@ -1,0 +1,95 @@
+package openai
+
+import (
+	"cmp"
+	"encoding/json"
+	"strings"
+
+	"github.com/sashabaranov/go-openai"
+
+	"github.com/sequent-dev/sequent/llm"
+)
+
+// What a model may refuse to be told, and how the protocol calls it.
+const (
+	saysTemperature = "temperature"
+	saysSchema      = "response_format"
+	saysMaxTokens   = "max_tokens"
+)
+
+// request puts a question into the provider's form: what the library knows, and
+// what it does not.
+func (c *Client) request(r llm.Request) (openai.ChatCompletionRequest, []field) {
+	q := openai.ChatCompletionRequest{Model: c.model}
+	var extra []field
+	for _, m := range r.Messages {
+		q.Messages = append(q.Messages, message(m))
+	}
+	for _, t := range r.Tools {
+		q.Tools = append(q.Tools, openai.Tool{Type: openai.ToolTypeFunction, Function: &openai.FunctionDefinition{
+			Name: t.Name, Description: t.Description, Parameters: t.Schema,
+		}})
+	}
+	if len(q.Tools) > 0 {
+		q.ReasoningEffort = c.about.toolEffort
+	}
+	if r.Schema != nil {
+		extra = append(extra, c.schema(&q, *r.Schema)...)
+	}
+	if t := r.Temperature; t != nil && !c.about.temperature && !c.dropped(saysTemperature) {
+		// The library leaves out a 0.
+		raw, err := json.Marshal(max(0, min(*t, c.at.hottest)))
+		if err == nil { // else it is no number
+			extra = append(extra, field{"temperature", raw})
+		}
+	}
+	if r.MaxTokens > 0 {
+		if c.at.maxTokens == saysMaxTokens != c.dropped(saysMaxTokens) {
+			q.MaxTokens = r.MaxTokens
+		} else {
+			q.MaxCompletionTokens = r.MaxTokens
+		}
+	}
+	return q, extra
+}
+
+// schema asks for an answer in a form, as well as the provider can be asked.
+func (c *Client) schema(q *openai.ChatCompletionRequest, s llm.Schema) []field {
+	how := c.at.structured
+	if c.dropped(saysSchema) {
+		how = byWords
+	}
+	if how == bySchema {
+		q.ResponseFormat = &openai.ChatCompletionResponseFormat{
+			Type:       openai.ChatCompletionResponseFormatTypeJSONSchema,
+			JSONSchema: &openai.ChatCompletionResponseFormatJSONSchema{Name: s.Name, Schema: s.JSON, Strict: true},
+		}
+		return c.at.withSchema
+	}
+	if how == byObject {
+		q.ResponseFormat = &openai.ChatCompletionResponseFormat{Type: openai.ChatCompletionResponseFormatTypeJSONObject}
+	}
+	// Beside what the program tells the model, if it does: some providers want
+	// that first, and once.
+	words := s.InWords()
+	if len(q.Messages) > 0 && q.Messages[0].Role == openai.ChatMessageRoleSystem {
+		q.Messages[0].Content = strings.TrimSpace(q.Messages[0].Content + "\n\n" + words)
+		return nil
+	}
+	q.Messages = append([]openai.ChatCompletionMessage{{Role: openai.ChatMessageRoleSystem, Content: words}}, q.Messages...)
+	return nil
+}
+
+func message(m llm.Message) openai.ChatCompletionMessage {
+	w := openai.ChatCompletionMessage{Role: string(m.Role), Content: m.Text, ToolCallID: m.CallID}
+	if m.Role == llm.Result {
+		w.Content = cmp.Or(m.Text, "(nothing)") // the library would leave it out
+	}
+	for _, call := range m.Calls {
+		w.ToolCalls = append(w.ToolCalls, openai.ToolCall{
+			ID: call.ID, Type: openai.ToolTypeFunction,
+			Function: openai.FunctionCall{Name: call.Name, Arguments: cmp.Or(call.Args, "{}")},
+		})
+	}
+	return w
+}
