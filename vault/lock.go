@@ -31,21 +31,6 @@ func (l *locks) init() {
 	}
 }
 
-// Lock makes the caller the only one, of all processes that use this package,
-// to write the note, until it calls unlock. It gives up with CodeBusy when
-// [Config.Patience] is at an end. Update and the like take the lock
-// themselves; who holds it must not call them.
-//
-// People's editors know nothing of it.
-func (v *Vault) Lock(ctx context.Context, uri URI) (unlock func(), err error) {
-	p, err := pathOf(string(uri))
-	if err != nil {
-		return nil, err
-	}
-	unlock, err = v.lock(ctx, p)
-	return unlock, wrap(err, uri)
-}
-
 func (v *Vault) lock(ctx context.Context, p string) (unlock func(), err error) {
 	// Names that differ in case alone are one file on some systems.
 	h := fnv.New32a()

@@ -23,21 +23,7 @@ const abandoned = time.Hour
 // When Create returns nil, the note is on disk and whole; else there is none,
 // but for a failure after the last step.
 func (v *Vault) Create(ctx context.Context, n *Note) error {
-	p, err := pathOf(string(n.URI))
-	if err != nil {
-		return err
-	}
-	uri := uriOf(p)
-	unlock, err := v.lock(ctx, p)
-	if err != nil {
-		return wrap(err, uri)
-	}
-	defer unlock()
-	if err := v.create(p, n.Bytes()); err != nil {
-		return wrap(err, uri)
-	}
-	n.URI = uri
-	return nil
+	return v.Hold(ctx, n.URI, func(h *Held) error { return h.Create(n) })
 }
 
 // Update changes a note. Change gets the note as it is and changes its front
@@ -49,106 +35,62 @@ func (v *Vault) Create(ctx context.Context, n *Note) error {
 // When Update returns, the note is on disk and whole, as change has left it;
 // when it returns an error the file is as it was, whole as well, but for a
 // failure after the last step. The file keeps its permissions.
-func (v *Vault) Update(ctx context.Context, uri URI, change func(*Note) error) (*Note, error) {
-	p, err := pathOf(string(uri))
-	if err != nil {
-		return nil, err
-	}
-	uri = uriOf(p)
-	unlock, err := v.lock(ctx, p)
-	if err != nil {
-		return nil, wrap(err, uri)
-	}
-	defer unlock()
-	for range attempts {
-		if err := ctx.Err(); err != nil {
-			return nil, wrap(err, uri)
-		}
-		old, err := v.read(p)
-		if err != nil {
-			return nil, wrap(err, uri)
-		}
-		n := old.clone()
-		if err := change(n); err != nil {
-			return nil, err
-		}
-		data := n.Bytes()
-		if string(data) == old.data {
-			return n, nil
-		}
-		info, err := v.replace(p, data, old.stat)
-		if err != nil {
-			return nil, wrap(err, uri)
-		}
-		if info != nil {
-			n.URI, n.data, n.stat, n.Info = uri, string(data), info, infoOf(p, info)
-			return n, nil
-		}
-	}
-	return nil, conflict(uri)
+func (v *Vault) Update(ctx context.Context, uri URI, change func(*Note) error) (n *Note, err error) {
+	err = v.Hold(ctx, uri, func(h *Held) error {
+		n, err = h.Update(change)
+		return err
+	})
+	return n, err
 }
 
 // Ensure is Update if there is a note with that URI, and Create if there is
 // none; change gets an empty one then.
-func (v *Vault) Ensure(ctx context.Context, uri URI, change func(*Note) error) (*Note, error) {
-	for range attempts {
-		n, err := v.Update(ctx, uri, change)
-		if !errors.Is(err, ErrNotFound) {
-			return n, err
+func (v *Vault) Ensure(ctx context.Context, uri URI, change func(*Note) error) (n *Note, err error) {
+	err = v.Hold(ctx, uri, func(h *Held) error {
+		for range attempts {
+			if n, err = h.Update(change); !errors.Is(err, ErrNotFound) {
+				return err
+			}
+			n = &Note{URI: h.uri}
+			if err := change(n); err != nil {
+				return err
+			}
+			if err = h.Create(n); !errors.Is(err, ErrExists) {
+				return err
+			}
 		}
-		n = &Note{URI: uri}
-		if err := change(n); err != nil {
-			return nil, err
-		}
-		if err := v.Create(ctx, n); !errors.Is(err, ErrExists) {
-			return n, err
-		}
+		return conflict(h.uri)
+	})
+	if err != nil {
+		return nil, err
 	}
-	return nil, conflict(uri)
+	return n, nil
 }
 
 // Delete removes a note. There being none is an error matching ErrNotFound.
 func (v *Vault) Delete(ctx context.Context, uri URI) error {
-	p, err := pathOf(string(uri))
-	if err != nil {
-		return err
-	}
-	uri = uriOf(p)
-	unlock, err := v.lock(ctx, p)
-	if err != nil {
-		return wrap(err, uri)
-	}
-	defer unlock()
-	if _, err := v.lstat(p); err != nil {
-		return wrap(err, uri)
-	}
-	if err := v.root.Remove(p); err != nil {
-		return wrap(err, uri)
-	}
-	return wrap(syncFolder(v.root, path.Dir(p)), uri)
+	return v.Hold(ctx, uri, (*Held).delete)
 }
 
-// create writes a new file. The caller holds its lock.
-func (v *Vault) create(p string, data []byte) error {
+// create writes a new file and returns what it is then. The caller holds it.
+func (v *Vault) create(p string, data []byte) (fs.FileInfo, error) {
 	if int64(len(data)) > v.max {
-		return v.tooLarge(uriOf(p))
+		return nil, v.tooLarge(uriOf(p))
 	}
-	if dir := path.Dir(p); dir != "." {
-		if err := v.noLinksOnTheWay(p); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return err
-		}
-		if err := v.makeFolder(dir); err != nil {
-			return err
-		}
+	if err := v.noLinksOnTheWay(p); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	if err := v.makeFolder(path.Dir(p)); err != nil {
+		return nil, err
 	}
 	if _, err := v.root.Lstat(p); err == nil {
-		return fs.ErrExist
+		return nil, fs.ErrExist
 	} else if !errors.Is(err, fs.ErrNotExist) {
-		return err
+		return nil, err
 	}
 	temp, err := v.writeTemp(data, 0o600)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	// A link fails where a rename would replace what somebody has just made.
 	err = v.root.Link(temp, p)
@@ -158,9 +100,12 @@ func (v *Vault) create(p string, data []byte) error {
 		_ = v.root.Remove(temp)
 	}
 	if err != nil {
-		return err
+		return nil, err
 	}
-	return syncFolder(v.root, path.Dir(p))
+	if err := syncFolder(v.root, path.Dir(p)); err != nil {
+		return nil, err
+	}
+	return v.root.Lstat(p)
 }
 
 // replace puts new contents in the place of a file that is as old says, and
@@ -177,6 +122,8 @@ func (v *Vault) replace(p string, data []byte, old fs.FileInfo) (fs.FileInfo, er
 	if err != nil {
 		return nil, err
 	}
+	// From here to the rename is what is left of the time in which a person's
+	// change could be lost.
 	now, err := v.lstat(p)
 	if err == nil && !unchanged(old, now) || errors.Is(err, fs.ErrNotExist) {
 		_ = v.root.Remove(temp)

@@ -1,0 +1,146 @@
+package vault
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path"
+)
+
+// A Held is a note, or the place of one, that no other program writes to as long
+// as it is held, if it uses this package. People's editors know nothing of that.
+type Held struct {
+	ctx context.Context
+	v   *Vault
+	p   string
+	uri URI
+}
+
+// Hold calls f with a note that it holds, and lets go of it afterwards. It waits
+// until others have let go, and gives up with CodeBusy when [Config.Patience] is
+// at an end. F must not write to the vault in other ways than through h.
+func (v *Vault) Hold(ctx context.Context, uri URI, f func(h *Held) error) error {
+	p, err := pathOf(string(uri))
+	if err != nil {
+		return err
+	}
+	uri = uriOf(p)
+	unlock, err := v.lock(ctx, p)
+	if err != nil {
+		return wrap(err, uri)
+	}
+	defer unlock()
+	return f(&Held{ctx: ctx, v: v, p: p, uri: uri})
+}
+
+// Stat returns what the file system knows of the note, without reading it.
+func (h *Held) Stat() (Info, error) { return h.v.Stat(h.ctx, h.uri) }
+
+// Read returns the note as it is.
+func (h *Held) Read() (*Note, error) { return h.v.Read(h.ctx, h.uri) }
+
+// Create is [Vault.Create] at this place, whatever URI the note has.
+func (h *Held) Create(n *Note) error {
+	info, err := h.v.create(h.p, n.Bytes())
+	if err != nil {
+		return wrap(err, h.uri)
+	}
+	n.URI, n.Info = h.uri, infoOf(h.p, info)
+	return nil
+}
+
+// Update is [Vault.Update] of this note.
+func (h *Held) Update(change func(*Note) error) (*Note, error) {
+	for range attempts {
+		if err := h.ctx.Err(); err != nil {
+			return nil, wrap(err, h.uri)
+		}
+		old, err := h.v.read(h.p)
+		if err != nil {
+			return nil, wrap(err, h.uri)
+		}
+		n := old.clone()
+		if err := change(n); err != nil {
+			return nil, err
+		}
+		data := n.Bytes()
+		if string(data) == old.data {
+			return n, nil
+		}
+		info, err := h.v.replace(h.p, data, old.stat)
+		if err != nil {
+			return nil, wrap(err, h.uri)
+		}
+		if info != nil {
+			n.URI, n.data, n.stat, n.Info = h.uri, string(data), info, infoOf(h.p, info)
+			return n, nil
+		}
+	}
+	return nil, conflict(h.uri)
+}
+
+// Append adds text at the note's end, wherever that is by then, and returns
+// what the file is afterwards. It costs what it adds: the note is not read. What
+// a person writes at the same time is not touched.
+//
+// If Append fails, or the program dies in it, the file may end in a part of the
+// text. A file with several names is rewritten, since the others may be a backup.
+func (h *Held) Append(text string) (Info, error) {
+	info, err := h.append(text)
+	return info, wrap(err, h.uri)
+}
+
+func (h *Held) append(text string) (Info, error) {
+	if err := h.ctx.Err(); err != nil {
+		return Info{}, err
+	}
+	f, info, err := h.v.open(h.p, os.O_WRONLY|os.O_APPEND)
+	if err != nil {
+		return Info{}, err
+	}
+	defer f.Close()
+	if links(info) > 1 {
+		n, err := h.Update(func(n *Note) error { n.Body += text; return nil })
+		if err != nil {
+			return Info{}, err
+		}
+		return n.Info, nil
+	}
+	if info.Size()+int64(len(text)) > h.v.max {
+		return Info{}, h.v.tooLarge(h.uri)
+	}
+	if info.Mode().Perm()&0o200 == 0 {
+		return Info{}, &fs.PathError{Op: "append", Path: h.p, Err: fs.ErrPermission}
+	}
+	if _, err := f.WriteString(text); err != nil {
+		return Info{}, err
+	}
+	if err := f.Sync(); err != nil {
+		return Info{}, err
+	}
+	// If somebody has put another file in this one's place meanwhile, the text
+	// is in a file that nobody sees any more.
+	after, err := f.Stat()
+	if err != nil {
+		return Info{}, err
+	}
+	now, err := h.v.lstat(h.p)
+	if err == nil && os.SameFile(after, now) {
+		return infoOf(h.p, after), nil
+	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return Info{}, err
+	}
+	return Info{}, conflict(h.uri)
+}
+
+func (h *Held) delete() error {
+	if _, err := h.v.lstat(h.p); err != nil {
+		return wrap(err, h.uri)
+	}
+	if err := h.v.root.Remove(h.p); err != nil {
+		return wrap(err, h.uri)
+	}
+	return wrap(syncFolder(h.v.root, path.Dir(h.p)), h.uri)
+}
