@@ -1,0 +1,213 @@
+package status
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"sync"
+	"time"
+	"unicode/utf8"
+
+	"github.com/sequent-dev/sequent"
+	"github.com/sequent-dev/sequent/tool"
+)
+
+// defaultTemperature is how freely a model writes if nobody says.
+const defaultTemperature = 0.7
+
+// longestModel bounds the name of a model, in characters.
+const longestModel = 200
+
+// heartbeat is how often a client that wants to know is told that a model is still
+// at work.
+const heartbeat = time.Second
+
+// Labels of a thought that a model wrote. What it was asked is the thought's note.
+const (
+	labelModel      = name + ".model"
+	labelConfidence = name + ".confidence"
+)
+
+// externalArgs are the arguments of sequential_thinking_external.
+type externalArgs struct {
+	Thought     string   `json:"thought"`
+	Number      int      `json:"thought_number"`
+	Total       int      `json:"total_thoughts"`
+	Next        bool     `json:"next_thought_needed"`
+	Revision    *bool    `json:"is_revision"`
+	Revises     int      `json:"revises_thought,omitzero"`
+	From        int      `json:"branch_from_thought,omitzero"`
+	Branch      string   `json:"branch_id,omitzero"`
+	More        bool     `json:"needs_more_thoughts,omitzero"`
+	Session     string   `json:"session_id,omitzero"`
+	Model       string   `json:"model,omitzero"`
+	Temperature *float64 `json:"temperature"`
+	UseLLM      *bool    `json:"use_llm"`
+}
+
+func (in externalArgs) step() step {
+	return step{plainArgs{
+		Thought: in.Thought, Number: in.Number, Total: in.Total, Next: in.Next,
+		Revision: in.Revision, Revises: in.Revises, From: in.From, Branch: in.Branch,
+		More: in.More, Session: in.Session,
+	}}
+}
+
+// An externalReply has the members of the contract in their order.
+type externalReply struct {
+	Number     int        `json:"thought_number"`
+	Total      int        `json:"total_thoughts"`
+	Next       bool       `json:"next_thought_needed"`
+	Content    string     `json:"thought_content"`
+	Branches   []string   `json:"branches"`
+	Length     int        `json:"thought_history_length"`
+	Status     string     `json:"status"`
+	Session    sequent.ID `json:"session_id,omitzero"`
+	Model      string     `json:"model_used,omitzero"`
+	Confidence *float64   `json:"confidence,omitempty"`
+	Hint       string     `json:"reasoning_hint,omitzero"`
+}
+
+// external answers sequential_thinking_external.
+func (d *server) external(ctx context.Context, c tool.Call, in externalArgs) (tool.Reply, error) {
+	st := in.step()
+	if err := st.check(); err != nil {
+		return tool.Reply{}, err
+	}
+	if n := utf8.RuneCountInString(in.Model); n > longestModel {
+		return tool.Reply{}, &tool.ArgumentError{
+			Field: "model", Value: fmt.Sprintf("%d characters long", n), Want: fmt.Sprintf("at most %d", longestModel),
+		}
+	}
+	leave, err := d.enter(ctx, c, st)
+	if err != nil {
+		return tool.Reply{}, err
+	}
+	defer leave()
+	reply := externalReply{
+		Number: st.Number, Total: st.total(), Next: st.Next, Content: st.Thought,
+		Session: st.id(), Status: st.status("thinking"), Hint: st.hint(),
+	}
+	draft := st.draft()
+	if in.UseLLM == nil || *in.UseLLM {
+		answer, err := d.ask(ctx, c, st, in)
+		if err != nil {
+			return tool.Reply{}, err
+		}
+		reply.Model = answer.Model
+		if reply.Content, reply.Confidence, err = answer.read(d.engine.Limits().Text); err != nil {
+			return tool.Reply{}, err
+		}
+		draft.Text, draft.Note = reply.Content, st.Thought
+		draft.Labels = map[string]string{labelModel: answer.Model}
+		if reply.Confidence != nil {
+			draft.Labels[labelConfidence] = strconv.FormatFloat(*reply.Confidence, 'g', -1, 64)
+		}
+	}
+	s, err := d.record(ctx, c.Caller, st.id(), draft)
+	if err != nil {
+		return tool.Reply{}, err
+	}
+	reply.Branches, reply.Length = s.Branches(), s.Len
+	return tool.JSONReply(reply), nil
+}
+
+// ask has the model write the step.
+func (d *server) ask(ctx context.Context, c tool.Call, st step, in externalArgs) (Answer, error) {
+	s, err := d.look(ctx, c.Caller, st.id())
+	if err != nil {
+		return Answer{}, err
+	}
+	// What would be refused afterwards is refused before it costs anything.
+	if err := d.try(ctx, c.Caller, s, st.draft()); err != nil {
+		return Answer{}, err
+	}
+	p := Prompt{
+		Model: in.Model, Temperature: defaultTemperature,
+		System: system, User: st.user(s), Schema: []byte(form),
+	}
+	if in.Temperature != nil {
+		p.Temperature = *in.Temperature
+	}
+	defer beat(c.Progress, p.Model)()
+	answer, err := d.model.Write(ctx, p)
+	if err != nil && ctx.Err() != nil {
+		err = &sequent.Error{Code: sequent.CodeCanceled, Msg: "the call was cancelled", Err: ctx.Err()}
+	}
+	return answer, err
+}
+
+// errTried ends a change that was made to see whether it could be made.
+var errTried = errors.New("status: the change is only tried")
+
+// try returns why a thought cannot be recorded in a session, which is nil if there
+// is none yet.
+func (d *server) try(ctx context.Context, caller tool.Caller, s *sequent.Session, draft sequent.Draft) error {
+	engine, begin := d.engine.Owned(caller.Owner), false
+	change := func(s *sequent.Session) error {
+		if _, err := s.Append(draft); err != nil {
+			return err
+		}
+		return errTried
+	}
+	var err error
+	if s != nil {
+		_, err = engine.Update(ctx, s.ID, change)
+		begin = errors.Is(err, sequent.ErrNotFound) // since it was looked at
+	}
+	if s == nil || begin {
+		trial := sequent.New(sequent.Config{Now: engine.Now, Limits: engine.Limits()})
+		_, err = trial.Begin(ctx, "trial", change)
+	}
+	if errors.Is(err, errTried) {
+		return nil
+	}
+	return err
+}
+
+// beat reports once in a while, until the returned function is called, that a
+// model is at work.
+func beat(report func(message string, done, total float64), model string) (stop func()) {
+	if report == nil {
+		return func() {}
+	}
+	if model == "" {
+		model = "the model"
+	}
+	end := make(chan struct{})
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		tick := time.NewTicker(heartbeat)
+		defer tick.Stop()
+		for n := 0; ; n++ {
+			report("waiting for "+model, float64(n), 0)
+			select {
+			case <-tick.C:
+			case <-end:
+				return
+			}
+		}
+	})
+	return func() {
+		close(end)
+		wg.Wait()
+	}
+}
+
+// hint says what the step after this one could do.
+func (st step) hint() string {
+	switch {
+	case !st.Next:
+		return ""
+	case st.revises():
+		return "Check what rested on the step that was corrected, and go on from the correction."
+	case st.branches():
+		return "Follow this way far enough to compare it with the others."
+	case 2*st.Number < st.total():
+		return "Explore further: facts, constraints, other ways."
+	case st.Number < st.total():
+		return "Begin to draw the steps together into an answer."
+	}
+	return "Conclude, or raise total_thoughts if something is still open."
+}

@@ -1,0 +1,169 @@
+package status_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"testing"
+
+	"github.com/google/jsonschema-go/jsonschema"
+
+	"github.com/sequent-dev/sequent"
+	"github.com/sequent-dev/sequent/dialect"
+	"github.com/sequent-dev/sequent/dialect/dialecttest"
+	"github.com/sequent-dev/sequent/dialect/status"
+	"github.com/sequent-dev/sequent/tool"
+)
+
+// A script is a model that writes to out what it is asked, and answers as the
+// caller's choice of a model says.
+type script struct{ out io.Writer }
+
+func (m script) Write(_ context.Context, p status.Prompt) (status.Answer, error) {
+	fmt.Fprintf(m.out, "model %q, temperature %v\n%s\n", p.Model, p.Temperature, p.User)
+	name := p.Model
+	if name == "" {
+		name = "configured"
+	}
+	answer := func(text string) (status.Answer, error) { return status.Answer{Text: text, Model: name}, nil }
+	thought := fmt.Sprintf("What %s thinks.", name)
+	switch p.Model {
+	case "plain":
+		return answer("  What I think, without a form.\n")
+	case "fenced":
+		return answer("Here it is:\n```json\n{\"thought\": \"In a fence.\", \"confidence\": \"0.5\"}\n```\n")
+	case "unsure":
+		return answer(`{"thought":"I cannot say how sure I am.","confidence":85}`)
+	case "silent":
+		return answer(" \n")
+	case "empty":
+		return answer(`{"thought":"","confidence":1}`)
+	case "broken":
+		return answer(`{"thought":"It ends in the mid`)
+	case "long":
+		return answer(strings.Repeat("a", 64<<10+1))
+	case "keyless":
+		return status.Answer{}, &status.ModelError{Setup: true, Msg: "OpenAI API key not configured", Err: errors.New("sk-secret")}
+	case "down":
+		return status.Answer{}, &status.ModelError{Msg: "the provider answered 503 three times", Err: errors.New("sk-secret")}
+	}
+	text, err := json.Marshal(struct {
+		Thought    string  `json:"thought"`
+		Confidence float64 `json:"confidence"`
+	}{thought, 0.8})
+	if err != nil {
+		panic(err)
+	}
+	return answer(string(text))
+}
+
+func build(_ testing.TB, env dialecttest.Env) dialect.Dialect {
+	return status.New(status.Config{Engine: env.Engine, Rand: env.Rand, Model: script{env.Stderr}})
+}
+
+// args are those of both tools.
+type args struct {
+	Thought string   `json:"thought"`
+	Number  int      `json:"thought_number"`
+	Total   int      `json:"total_thoughts"`
+	Next    bool     `json:"next_thought_needed"`
+	Revises int      `json:"revises_thought,omitzero"`
+	From    int      `json:"branch_from_thought,omitzero"`
+	Branch  string   `json:"branch_id,omitzero"`
+	Session string   `json:"session_id,omitzero"`
+	Model   string   `json:"model,omitzero"`
+	Heat    *float64 `json:"temperature,omitzero"`
+	UseLLM  *bool    `json:"use_llm,omitzero"`
+}
+
+func (a args) json() string {
+	raw, err := json.Marshal(a)
+	if err != nil {
+		panic(err)
+	}
+	return string(raw)
+}
+
+func step(s dialecttest.Step) args {
+	return args{
+		Thought: s.Text, Number: s.Number, Total: s.Total, Next: !s.Last,
+		From: s.From, Branch: s.Branch, Session: s.Session,
+	}
+}
+
+func TestDialect(t *testing.T) {
+	other := args{Thought: "a", Number: 2, Total: 3, Next: true, Session: "other"}
+	manual := other
+	manual.UseLLM = new(false)
+	implicit := other
+	implicit.Session = ""
+	dialecttest.Run(t, dialecttest.Config{
+		Build: build,
+		Call:  func(s dialecttest.Step) string { return step(s).json() },
+		Others: []dialecttest.OtherCall{
+			{Tool: "sequential_thinking_external", Args: other.json()},
+			{Tool: "sequential_thinking_external", Args: manual.json()},
+			{Tool: "sequential_thinking_external", Args: implicit.json()},
+		},
+	})
+}
+
+// The other tool keeps the rules for all dialects as well.
+func TestExternalKeepsTheRules(t *testing.T) {
+	dialecttest.Rules(t, dialecttest.Config{
+		Build: func(t testing.TB, env dialecttest.Env) dialect.Dialect {
+			d := build(t, env)
+			d.Tools = d.Tools[1:]
+			return d
+		},
+		Call: func(s dialecttest.Step) string {
+			a := step(s)
+			a.UseLLM = new(false)
+			return a.json()
+		},
+	})
+}
+
+// Replies of both tools are as published.
+func TestOutputSchemas(t *testing.T) {
+	for i, first := range []args{
+		{Thought: "a", Number: 1, Total: 9, Next: true},
+		{Thought: "a", Number: 1, Total: 9, Next: true, UseLLM: new(false)},
+		{Thought: "a", Number: 1, Total: 9, Next: true, Model: "configured"},
+		{Thought: "a", Number: 1, Total: 9, Next: true, Model: "plain"},
+	} {
+		d := status.New(status.Config{Engine: sequent.New(sequent.Config{}), Model: script{io.Discard}})
+		tl := d.Tools[min(i, 1)]
+		var s jsonschema.Schema
+		if err := json.Unmarshal(tl.OutputSchema, &s); err != nil {
+			t.Fatal(err)
+		}
+		schema, err := s.Resolve(nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, a := range []args{
+			first,
+			{Thought: "b", Number: 2, Total: 1, Session: "s", Branch: "x", From: 1, Next: true, Model: first.Model, UseLLM: first.UseLLM},
+			{Thought: "c", Number: 2, Total: 1, Session: "s", Revises: 2, Next: true, Model: first.Model, UseLLM: first.UseLLM},
+			{Thought: "d", Number: 2, Total: 1, Model: first.Model, UseLLM: first.UseLLM},
+		} {
+			reply, err := tl.Call(t.Context(), tool.Call{
+				Args: json.RawMessage(a.json()), Caller: tool.Caller{Scope: tool.Scope{Name: "test"}},
+			})
+			if err != nil {
+				t.Fatalf("%s: %v", a.json(), err)
+			}
+			var instance any
+			if err := json.Unmarshal(reply.JSON, &instance); err != nil {
+				t.Fatal(err)
+			}
+			if err := schema.Validate(instance); err != nil {
+				t.Errorf("%s: %v\n%s", a.json(), err, reply.JSON)
+			}
+		}
+	}
+}
