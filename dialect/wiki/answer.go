@@ -1,0 +1,112 @@
+package wiki
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/sequent-dev/sequent"
+	"github.com/sequent-dev/sequent/tool"
+)
+
+// An answer is the reply to a thought in the making.
+type answer struct {
+	Session sequent.ID `json:"sessionId"`
+	Number  int        `json:"thoughtNumber"`
+	Total   int        `json:"totalThoughts"`
+	Status  string     `json:"status"`
+	Next    bool       `json:"nextThoughtNeeded"`
+
+	begun   bool
+	advices []string // what else the caller should know, a line each
+}
+
+// The words for a session's state.
+const (
+	inProgress = "in_progress"
+	completed  = "completed"
+)
+
+// checkpoint reminds of what the vault knows.
+const checkpoint = "💡 **CHECK YOUR MEMORY:** search_memories for what exists and build_context on [[WikiLinks]] | sync new findings to add them to the graph"
+
+// answer tells what became of the step, which is the last thought of s.
+func (st *step) answer(s *sequent.Session) *answer {
+	t, _ := s.Last()
+	a := &answer{Session: s.ID, Number: t.Number, Total: st.Total, Status: completed, Next: t.More, begun: s.Len == 1}
+	switch {
+	case st.Cancel:
+		a.Status = cancelled
+	case t.More:
+		a.Status = inProgress
+		if st.More {
+			a.Total++
+		}
+		a.Total = max(a.Total, a.Number+1)
+	default:
+		a.Total = max(a.Total, a.Number)
+		if lacks := missing(st.Conclusion); len(lacks) > 0 {
+			a.advise("the conclusion does not speak of %s; tell the user about that, and next time put it into the conclusion", list(lacks))
+		}
+	}
+	return a
+}
+
+// advise adds a line to the reply.
+func (a *answer) advise(format string, args ...any) {
+	a.advices = append(a.advices, "⚠️ "+fmt.Sprintf(format, args...))
+}
+
+// unknown names arguments that the contract does not have.
+func (a *answer) unknown(names []string) {
+	if len(names) > 0 {
+		a.advise("unknown fields ignored: %s", strings.Join(names, ", "))
+	}
+}
+
+func (a *answer) reply() tool.Reply {
+	var b strings.Builder
+	if a.begun {
+		fmt.Fprintf(&b, "Created session: %s\n\n", a.Session)
+	} else {
+		fmt.Fprintf(&b, "Added thought %d to session: %s\n\n", a.Number, a.Session)
+	}
+	switch a.Status {
+	case cancelled:
+		b.WriteString("❌ Thinking cancelled")
+	case completed:
+		b.WriteString("✅ Thinking complete")
+	default:
+		fmt.Fprintf(&b, "💭 Continue with thought %d/%d", a.Number+1, a.Total)
+		if a.Number%3 == 0 {
+			b.WriteString("\n" + checkpoint)
+		}
+	}
+	for _, line := range a.advices {
+		b.WriteString("\n" + line)
+	}
+	r := tool.JSONReply(a)
+	r.Text = b.String()
+	return r
+}
+
+// list names parts in a sentence.
+func list(lacks []part) string {
+	names := make([]string, len(lacks))
+	for i, p := range lacks {
+		names[i] = p.String()
+	}
+	if len(names) == 1 {
+		return names[0]
+	}
+	last := len(names) - 1
+	return strings.Join(names[:last], ", ") + " and " + names[last]
+}
+
+// keys names parts in a label.
+func keys(lacks []part) string {
+	names := make([]string, len(lacks))
+	for i, p := range lacks {
+		names[i] = p.key()
+	}
+	return strings.Join(names, ", ")
+}

@@ -1,0 +1,172 @@
+package wiki
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/sequent-dev/sequent"
+	"github.com/sequent-dev/sequent/dialect/internal/wording"
+	"github.com/sequent-dev/sequent/tool"
+)
+
+// The codes of this contract's rules.
+const (
+	codeWikiLink           = "WIKILINK_REQUIRED"
+	codeInvalidID          = "INVALID_SESSION_ID"
+	codeNotFound           = "SESSION_NOT_FOUND"
+	codeMissing            = "SESSION_MISSING"
+	codeExists             = "SESSION_EXISTS"
+	codeClosed             = "SESSION_CLOSED"
+	codeBranchID           = "BRANCH_ID_REQUIRED"
+	codeInvalidParent      = "INVALID_PARENT_WORKFLOW"
+	codeParentNotFound     = "PARENT_WORKFLOW_NOT_FOUND"
+	codeParentClosed       = "PARENT_WORKFLOW_CLOSED"
+	codeConclusion         = "CONCLUSION_REQUIRED"
+	codeConclusionWikiLink = "CONCLUSION_WIKILINK_REQUIRED"
+	codeInvalidAnalysis    = "INVALID_ANALYSIS_TYPE"
+	codeInvalidArgument    = "INVALID_ARGUMENT" // an argument is missing or of another type
+	codeInternal           = "INTERNAL_ERROR"
+)
+
+const (
+	again    = "repeat the call"
+	tellUser = "tell the user; nothing was recorded"
+)
+
+// table has the words of this contract for the engine's.
+var table = wording.Table{
+	Codes: map[sequent.Code]wording.Words{
+		sequent.CodeInvalidThought:   {Code: "INVALID_THOUGHT"},
+		sequent.CodeInvalidSession:   {Code: codeInvalidID},
+		sequent.CodeInvalidQuery:     {Code: "INVALID_QUERY"},
+		sequent.CodeSessionNotFound:  {Code: codeNotFound, Fix: "leave sessionId out and begin with thoughtNumber 0, or pass the sessionId of an earlier reply"},
+		sequent.CodeSessionExists:    {Code: codeExists, Fix: again},
+		sequent.CodeRequestKeyReused: {Code: "REQUEST_KEY_REUSED"},
+		sequent.CodeLimitExceeded:    {Code: "LIMIT_EXCEEDED"},
+		sequent.CodeConflict:         {Code: "CONFLICT", Fix: again},
+		sequent.CodeCanceled:         {Code: "CANCELED", Fix: again},
+		sequent.CodeBusy:             {Code: "STORE_BUSY", Fix: again},
+		sequent.CodeUnavailable:      {Code: "STORE_UNAVAILABLE", Fix: tellUser},
+		sequent.CodeReadOnly:         {Code: "STORE_READ_ONLY", Fix: tellUser},
+		sequent.CodeFull:             {Code: "STORE_FULL", Fix: tellUser},
+		sequent.CodeCorrupt:          {Code: "STORE_CORRUPT", Fix: "tell the user to run: sequent doctor"},
+		sequent.CodeNewerSchema:      {Code: "STORE_NEWER_SCHEMA", Fix: "tell the user to update sequent"},
+	},
+	Fields: map[string]string{"text": "response", "note": "thoughts", "branch": "branchId"},
+}
+
+// A refusal is what a call is answered that this contract refuses.
+type refusal struct {
+	Code    string `json:"code"`
+	Message string `json:"message"` // what is wrong and what to do, in one line
+}
+
+// Error returns the refusal's code and message.
+func (r *refusal) Error() string { return r.Code + ": " + r.Message }
+
+func (r *refusal) reply() tool.Reply {
+	line := refusal{r.Code, strings.Join(strings.Fields(r.Message), " ")}
+	reply := tool.JSONReply(struct {
+		Error refusal `json:"error"`
+	}{line})
+	reply.Text = "ERROR: " + line.Error()
+	reply.Failed = true
+	return reply
+}
+
+// The refusals that always say the same.
+var (
+	errInvalidID = refusal{codeInvalidID, "a sessionId is session-{unix milliseconds}, and - and letters, digits, - or _ after it if you like; " +
+		"pass the one of an earlier reply, or leave sessionId out to begin a session"}
+	errSessionMissing  = refusal{codeMissing, "no session to go on with; pass the sessionId of an earlier reply, or begin a session with thoughtNumber 0 and without isRevision, branchId and cancel"}
+	errBranchID        = refusal{codeBranchID, "branchFromThought needs a branchId, so that agents that share the session do not mix; add a name for the branch and repeat the call"}
+	errInvalidParent   = refusal{codeInvalidParent, "parentWorkflowId belongs to the first thought of a session; leave it out, or begin a new session with it and thoughtNumber 0"}
+	errConclusion      = refusal{codeConclusion, "nextThoughtNeeded is false, so give a conclusion: " + wanted + "; or set nextThoughtNeeded to true"}
+	errConclusionLinks = refusal{codeConclusionWikiLink, "conclusion holds no [[WikiLink]]; put double brackets around the concepts it rests on and repeat the call"}
+)
+
+// wanted is what a conclusion should hold.
+const wanted = "what you found, which instructions you followed and which not, shortcuts taken, risks, and sources, with [[WikiLinks]]"
+
+// errLinks says which text holds no link.
+func (st *step) errLinks() error {
+	const fix = "; put double brackets around the concepts it is about, as in [[rate limiting]], and repeat the call (links in code do not count)"
+	switch {
+	case st.Response == "":
+		return &refusal{codeWikiLink, "response is missing; it holds this step of your thinking, with at least one [[WikiLink]]"}
+	case !st.linked:
+		return &refusal{codeWikiLink, "response holds no [[WikiLink]]" + fix}
+	}
+	return &refusal{codeWikiLink, "thoughts holds no [[WikiLink]]" + fix + ", or leave thoughts out"}
+}
+
+// errExists says how to go on with a session.
+func errExists(s *sequent.Session) error {
+	return &refusal{codeExists, fmt.Sprintf("the session %s has begun; pass thoughtNumber %d to go on with it, "+
+		"branchId or isRevision if that is what you mean, or leave sessionId out to begin another", s.ID, s.NextNumber(""))}
+}
+
+// errClosed says what to do instead of thinking on.
+func errClosed(s *sequent.Session) error {
+	if s.State == sequent.Cancelled {
+		return &refusal{codeClosed, "the session was cancelled; leave sessionId out and begin another with thoughtNumber 0"}
+	}
+	return &refusal{codeClosed, "the session is completed; set needsMoreThoughts to reopen it, or leave sessionId out and begin another with thoughtNumber 0"}
+}
+
+func errParentNotFound(id string) error {
+	return &refusal{codeParentNotFound, fmt.Sprintf("there is no workflow %q; start one with the tool workflow and pass its id, or leave parentWorkflowId out", shorten(id))}
+}
+
+func errParentClosed(id string) error {
+	return &refusal{codeParentClosed, fmt.Sprintf("the workflow %s is closed; start another with the tool workflow, or leave parentWorkflowId out", id)}
+}
+
+func tooLong(field string, n, most int) error {
+	return &sequent.Error{
+		Code: sequent.CodeLimitExceeded, Field: field,
+		Msg: fmt.Sprintf("%s has %d bytes, the limit is %d", field, n, most), Fix: "shorten it",
+	}
+}
+
+// reject words arguments that do not fit a schema.
+func reject(err *tool.ArgumentError) (tool.Reply, error) {
+	r := refusal{codeInvalidArgument, err.Error() + "; " + wording.ArgumentFix(err)}
+	if err.Field == "analysisType" {
+		r.Code = codeInvalidAnalysis
+		r.Message += ", or leave it out"
+	}
+	return r.reply(), nil
+}
+
+// refuse words an error. An error without words is returned: it is a fault.
+//
+// Collaborators have codes of their own, which are refusals in upper case.
+func refuse(err error) (tool.Reply, error) {
+	if r, ok := errors.AsType[*refusal](err); ok {
+		return r.reply(), nil
+	}
+	e, ok := errors.AsType[*sequent.Error](err)
+	if !ok || e.Code == sequent.CodeInternal {
+		return tool.Reply{}, err
+	}
+	words, _, ok := table.Refusal(err)
+	if !ok {
+		words = tool.Refusal{Code: strings.ToUpper(string(e.Code)), Message: e.Msg, Fix: e.Fix}
+	}
+	r := refusal{words.Code, words.Message}
+	if words.Fix != "" {
+		r.Message += "; " + words.Fix
+	}
+	return r.reply(), nil
+}
+
+// shorten keeps a message short that quotes a caller.
+func shorten(s string) string {
+	const most = 60
+	if r := []rune(s); len(r) > most {
+		return string(r[:most]) + "…"
+	}
+	return s
+}

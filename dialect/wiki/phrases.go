@@ -1,0 +1,66 @@
+package wiki
+
+// titles are what headings and labels call the parts.
+var titles = [parts]phrase{
+	synthesis: words(`\b(synthesis|synthesi[sz]ed?|summary|findings?|found|conclusions?|results?|outcome|answer|decision|verdict|recommendation|takeaways?|tl;?dr|in short|bottom line|root cause)\b`, ``),
+	compliance: words(`\b(complian\w+|compl(y|ied)|instructions?|requirements?|checklist|constraints?|the brief|guidelines)\b`,
+		`instruction set`),
+	shortcuts: words(`\b(short-?cuts?|hacks?|corners?( cut)?|work-?arounds?|simplifications?|skipped|easy way|omissions?)\b`,
+		`keyboard short-?cuts?`),
+	risks: words(`\b(risks?|uncertain\w*|unknowns?|caveats?|limitations?|concerns?|worr(y|ies)|open (questions?|issues?|points?)|doubts?|go wrong|downsides?|dangers?|threats?)\b`,
+		`risk-free`),
+	sources: words(`\b(sources?|references?|citations?|cited|bibliography|see also|further reading|evidence|where it comes from|literature|based on)\b`,
+		`open[- ]source|(data|power|light|event) sources?$|source code`),
+}
+
+// concludes is how people begin to say what they found.
+var concludes = words(`\b(determined|conclude[ds]?|conclusion|found( out)? that|we found|i found|findings?|results? (is|are|was|were|shows?)|recommend\w*|decided|decision|the answer|outcome|root cause|culprit|in short|in summary|to sum up|shows? that|showed that|we (go|went) with|wins over|therefore|turns? out|proves? that|proved|should be|should become|must be)\b`, ``)
+
+// ends is how people say that they are done, which is no finding.
+var ends = words(`^\W*(all |i am |i'm |now )?(done|finished|complete[d]?|thanks?|thank you|ready)\b|\b(is|are|am) (now )?(done|finished|complete|concluded)( now)?\W*$`, ``)
+
+// phrases are how people speak of a part in a sentence.
+var phrases = [parts][]phrase{
+	compliance: {
+		words(`\binstruct(ions?|ed)\b`, `instruction (set|cache|pointer|manual)s?|(installation|assembly|cooking|machine|cpu) instructions?`),
+		words(`\bcompl(y|ied|ies|iance|iant)\b`, `(?-i:\b[A-Z][A-Z0-9]+)[ -](?i:complian(t|ce))|\x{E000}\s*complian(t|ce)|complian(t|ce) (officer|team|department|law|regulation|audit|software)s?`),
+		words(`\bas (was |were |i was |we were )?(asked|requested|told|specified|required|ordered|agreed)\b`, ``),
+		words(`\bwhat (was|i was|you|the user|the brief) (asked|requested|wanted|required)\b|\bto what was asked\b`, ``),
+		words(`\bthe brief\b|\bwas asked\b|\bwere asked\b|\bthe request\b`, ``),
+		words(`\b(stuck|sticking|kept|keeping|held|adher\w+|conform\w*) (strictly |closely )?to\b`, `stuck to the|kept to (himself|herself|itself|themselves|myself)`),
+		words(`\bstuck to the (constraints?|brief|rules?|instructions?|plan|scope|format|guidelines?)\b`, ``),
+		words(`\brequirements? (are|were|was|is|check|met|fulfilled|satisfied)|\b(met|meets|fulfilled|satisf\w+) (all |every |the |your )*requirements?\b`, ``),
+		words(`\bfollowed\b`, `\b(be|been|is|are|was|were|being|then|closely) followed\b|\bfollowed (by|up|from|suit)\b`),
+		words(`\b(respected|obeyed|honou?red)\b`, `\b(well|highly|widely)[- ]respected\b`),
+		words(`\bdid (exactly )?what (i|we|the|you|was)\b`, ``),
+	},
+	shortcuts: {
+		words(`\bshort-?cuts?\b`, `\b(keyboard|desktop|menu|browser|app|siri|start-?menu) short-?cuts?|short-?cut (keys?|menus?|icons?|bars?|overlays?|app)`),
+		words(`\bhack(s|y|ish)?\b`, `\b(growth|life|brain) hacks?\b`),
+		words(`\bwork-?arounds?\b|\bquick[- ](and|&|n)[- ]dirty\b|\bstop-?gaps?\b|\bkludg\w+|\bfudg(e|ed|ing)\b`, ``),
+		words(`\bcut(ting)?( \w+)? corners?\b|\bcorners?( were| was)? cut\b`, ``),
+		words(`\b(took|take|taking|taken|chose|went) the (easy|short|quick|lazy)\w*\b`, ``),
+		words(`\b(i|we|was|were|is|also|deliberately|nothing|just|but|and) skipped\b|^\W*skipped\b`, ``),
+		words(`\b(i|we) (\w+ )?(simplified|over-?simplified|approximated|rounded|guessed|assumed|estimated|extrapolated|eyeballed|cheated|glossed|ignored|hard-?coded|stubbed|faked|hand-?waved|omitted|sampled|judged)\b`, ``),
+		words(`\bhard-?coded\b|\bsimplif(ied by|ication)\b|\b(was|were) (guessed|assumed|estimated|approximated|simplified|omitted|left out|faked|stubbed)\b`, ``),
+		words(`\bwithout (measuring|verifying|checking|testing|confirming|looking|validating)\b|\brather than (measured|verified|checked|looked up|tested)\b`, ``),
+		words(`\b(i|we) (did not|didn't|have not|haven't|could not|couldn't|never) (\w+ )?(verif\w*|check\w*|test\w*|measur\w*|model\w*|look\w*|read|tr(y|ied)|benchmark\w*|validat\w*|profil\w*)\b`, ``),
+		words(`\b(i|we) only (\w+ )?(looked|read|tested|tried|checked|simulated|skimmed|sampled)\b|\b(i|we) (looked|read|tested|tried|checked|skimmed) (at )?only\b|\bonly \w+( of the \w+)? \w+ (was|were) (tried|tested|checked|read|simulated|looked at)\b`, ``),
+	},
+	risks: {
+		words(`\brisk(s|y|ier)?\b`, `risk-free|risk-averse|risk averse|\bat the risk of\b|\brisk (appetite|model|premium|management|department|team|manager)s?\b|de-risk`),
+		words(`\buncertain(ty|ties)?\b|\bunclear\b|\bunsure\b|\bunknowns?\b|\bunproven\b|\buntested\b|\bunverified\b|\bunresolved\b`, ``),
+		words(`\bnot (\w+ )?(sure|certain|clear|known|proven)\b|\bcannot (say|tell|know|rule out)\b|\bcan't (say|tell|rule out)\b|\bnobody knows\b`, ``),
+		words(`\bcaveats?\b|\blimitations?\b|\bdownsides?\b|\bdrawbacks?\b|\bpitfalls?\b|\bdanger(s|ous)?\b|\bthreatens?\b|\bsingle point of failure\b`, ``),
+		words(`\bconcern(s|ed|ing)? (is|are|about|that)\b|\b(my|our|main|one|biggest|a|some) (concern|worry|doubt)s?\b|\bworr(y|ies|ied|ying)\b`, ``),
+		words(`\bopen (question|issue|point)s?\b|\bremains? (unclear|open|to be seen|unknown)\b`, ``),
+		words(`\b(could|might|may) (\w+ )?(break|fail|go wrong|change|hurt|starve|become|not|flip|drive|reorder|reject|lose|leak|cause|regress|slow|grow|be (wrong|other|too|missing|slow|off|stale|different|a|an))\b|\bthere may be\b`, ``),
+		words(`\b(there's|there is) (a |some )?(chance|danger|possibility|doubt)\b|\bconfidence (is|in|:)|\b(low|medium|moderate|limited|high) confidence\b|\bif \w+ .* (flips|breaks|fails|changes)\b|\bcorrelation only\b`, ``),
+	},
+	sources: {
+		words(`\b(my|our|primary|main|secondary|further|used|these|the|following|no (other|external|outside)|all) sources?( (is|are|was|were|used|consulted|cited|include[ds]?|:)|\W*$)`, `(data|power|light|open|event) sources?|sources? (of|code|were harmed)`),
+		words(`\bsources? (used|consulted|cited|include[ds]?)\b|^\W*sources?\W*$`, `no sources were harmed`),
+		words(`\b(based|building|built|rests?|drawing|drawn|draws|drew|rel(y|ied|ies|ying)) (up)?on (the |my |our |an? )?(\w+ )?(\x{E000}|\x{E001}|\x{E002}|notes?|docs?|documentation|papers?|logs?|data|manual|interviews?)`, ``),
+		words(`\b(taken|came|comes|come|evidence|derived|learned|known|quoted) from\b.*(\x{E000}|\x{E001}|\x{E002})|\b(according to|as per|see|see also|cf\.?|cited|citing|consulted|reading|quoting|per) (the )?(\x{E000}|\x{E001}|\x{E002})`, ``),
+	},
+}
