@@ -16,6 +16,7 @@ func (p *program) serve() *cobra.Command {
 	var dialect, sync, storage string
 	var ttl time.Duration
 	var window int
+	var model modelFlags
 	var web httpFlags
 	c := &cobra.Command{
 		Use:   "serve",
@@ -38,6 +39,10 @@ An address that other machines can reach needs --auth or --insecure. The server 
 keep tokens secret between machines put a proxy that speaks TLS before it, and name its site with
 --allow-origin.
 
+In the dialect status a language model writes thoughts, if it is asked to. Which one says the call,
+else --model, else LUX_MODEL_NORMAL or SEQUENT_MODEL in the environment; the key is in the variable of
+its provider, such as OPENAI_API_KEY. The server starts without, and refuses such calls then.
+
 Every flag can be given in the environment as well: SEQUENT_STORE for --store, SEQUENT_SESSION_TTL
 for --session-ttl. A flag wins over the environment.`,
 		Example: "# as an editor starts it\nsequent serve\n\n# forget sessions a month after their last thought\nsequent serve --session-ttl 720h\n\n" +
@@ -51,6 +56,9 @@ for --session-ttl. A flag wins over the environment.`,
 			cfg.Dialect, cfg.Sync, cfg.StoragePath, cfg.HistoryWindow = dialect, sync, storage, window
 			if c.Flags().Changed("session-ttl") {
 				cfg.SessionTTL = &ttl
+			}
+			if cfg.Model, err = model.config(p, c); err != nil {
+				return err
 			}
 			if cfg.HTTP, err = web.config(p, c); err != nil {
 				return err
@@ -82,6 +90,7 @@ for --session-ttl. A flag wins over the environment.`,
 	f.DurationVar(&ttl, "session-ttl", 0, "forget sessions so long after their last change, a `DURATION` as in 720h; 0 for never (default: never, but in the dialect history after 30m)")
 	f.IntVar(&window, "history-window", 0, "in the dialect history a reply holds the last `N` thoughts; 0 for all")
 	f.StringVarP(&storage, "storage-path", "s", "", "where the dialect classic writes session files, a `DIR` (default: Documents/thinking in your home directory)")
+	model.add(f)
 	complete(c, "dialect", app.Dialects()...)
 	complete(c, "sync", "full", "normal")
 	web.add(f)

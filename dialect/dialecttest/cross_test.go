@@ -14,6 +14,7 @@ import (
 	"github.com/sequent-dev/sequent/dialect/guided"
 	"github.com/sequent-dev/sequent/dialect/history"
 	"github.com/sequent-dev/sequent/dialect/standard"
+	"github.com/sequent-dev/sequent/dialect/status"
 	"github.com/sequent-dev/sequent/tool"
 )
 
@@ -64,6 +65,29 @@ func camelArgs(s step) string {
 	return string(raw)
 }
 
+// snake is how status has it.
+type snake struct {
+	Thought string     `json:"thought"`
+	Number  int        `json:"thought_number"`
+	Total   int        `json:"total_thoughts"`
+	Next    bool       `json:"next_thought_needed"`
+	Revises int        `json:"revises_thought,omitzero"`
+	From    int        `json:"branch_from_thought,omitzero"`
+	Branch  string     `json:"branch_id,omitzero"`
+	Session sequent.ID `json:"session_id,omitzero"`
+}
+
+func snakeArgs(s step) string {
+	raw, err := json.Marshal(snake{
+		Thought: s.text, Number: s.number, Total: 9, Next: !s.last,
+		Revises: s.revises, From: s.from, Branch: s.branch, Session: s.session,
+	})
+	if err != nil {
+		panic(err)
+	}
+	return string(raw)
+}
+
 func speakers() []speaker {
 	log := standard.Render{Markdown: dialecttest.Log, JSON: dialecttest.Log, Mermaid: dialecttest.Log}
 	return []speaker{
@@ -73,6 +97,7 @@ func speakers() []speaker {
 		{"classic", func(e *sequent.Engine) dialect.Dialect { return classic.New(classic.Config{Engine: e}) }, camelArgs, false},
 		{"guided", func(e *sequent.Engine) dialect.Dialect { return guided.New(guided.Config{Engine: e}) }, camelArgs, false},
 		{"history", func(e *sequent.Engine) dialect.Dialect { return history.New(history.Config{Engine: e}) }, camelArgs, true},
+		{"status", func(e *sequent.Engine) dialect.Dialect { return status.New(status.Config{Engine: e}) }, snakeArgs, true},
 	}
 }
 
@@ -133,6 +158,7 @@ func TestSessionsCrossDialects(t *testing.T) {
 
 				think = b.Tools[0].Name
 				reply := say(t, second, b, think, second.args(step{text: "continued", number: 4, branch: "x", from: 1, session: id}))
+				reply = strings.ReplaceAll(reply, "thought_history_length", "thoughtHistoryLength")
 				if !strings.Contains(reply, string(id)) || !strings.Contains(reply, `"thoughtHistoryLength":4`) {
 					t.Errorf("%s continues session %s with %s", second.name, id, reply)
 				}

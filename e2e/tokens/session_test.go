@@ -121,6 +121,12 @@ type (
 		More    bool   `json:"nextThoughtNeeded"`
 		Session string `json:"sessionId,omitempty"`
 	}
+	statusArgs struct {
+		Thought string `json:"thought"`
+		Number  int    `json:"thought_number"`
+		Total   int    `json:"total_thoughts"`
+		More    bool   `json:"next_thought_needed"`
+	}
 	guidedArgs struct {
 		plainArgs
 		Revision   bool    `json:"isRevision"`
@@ -145,6 +151,9 @@ func contenders() []contender {
 		}},
 		{"history", func(session string, n, total int) any {
 			return plainArgs{Thought: thought(n), More: n < total, Number: n, Total: total, Session: session}
+		}},
+		{"status", func(_ string, n, total int) any {
+			return statusArgs{Thought: thought(n), Number: n, Total: total, More: n < total}
 		}},
 	}
 }
@@ -174,7 +183,11 @@ func (c *conversation) session(of contender, n int) (id string, wrote, read []st
 		if err != nil {
 			c.t.Fatal(err)
 		}
-		text := c.call("sequentialthinking", string(args))
+		tool := "sequentialthinking"
+		if of.name == "status" {
+			tool = "sequential_thinking"
+		}
+		text := c.call(tool, string(args))
 		if m := sessionID.FindStringSubmatch(text); m != nil {
 			id = m[1]
 		}

@@ -31,6 +31,7 @@ type Config struct {
 	HistoryWindow int          // how many thoughts a reply of history holds; 0 means all
 	StoragePath   string       // where classic writes session files; empty means Documents/thinking in the home directory
 	Drawing       Drawing      // how classic draws thoughts for people
+	Model         ModelConfig  // how language models are asked, where a dialect does
 	HTTP          HTTPConfig   // for ServeHTTP
 	Version       string       // of the program
 	Logger        *slog.Logger // nil means discard

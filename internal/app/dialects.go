@@ -14,6 +14,7 @@ import (
 	"github.com/sequent-dev/sequent/dialect/guided"
 	"github.com/sequent-dev/sequent/dialect/history"
 	"github.com/sequent-dev/sequent/dialect/standard"
+	"github.com/sequent-dev/sequent/dialect/status"
 )
 
 // An offer is a dialect that this program can serve.
@@ -30,6 +31,7 @@ func offers() []offer {
 		{"classic", buildClassic},
 		{"guided", buildGuided},
 		{"history", buildHistory},
+		{"status", buildStatus},
 	}
 }
 
@@ -135,4 +137,8 @@ func buildHistory(a *App) (dialect.Dialect, error) {
 		c.TTL = cmp.Or(*ttl, -1) // its zero is half an hour
 	}
 	return history.New(c), nil
+}
+
+func buildStatus(a *App) (dialect.Dialect, error) {
+	return status.New(status.Config{Engine: a.Engine, Model: newWriter(a.config.Model)}), nil
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/sequent-dev/sequent/dialect/guided"
 	"github.com/sequent-dev/sequent/dialect/history"
 	"github.com/sequent-dev/sequent/dialect/standard"
+	"github.com/sequent-dev/sequent/dialect/status"
 	"github.com/sequent-dev/sequent/internal/gendocs"
 )
 
@@ -29,6 +30,7 @@ func dialects() []dialect.Dialect {
 		classic.New(classic.Config{Engine: engine}),
 		guided.New(guided.Config{Engine: engine}),
 		history.New(history.Config{Engine: engine}),
+		status.New(status.Config{Engine: engine}),
 	}
 }
 

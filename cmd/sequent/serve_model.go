@@ -1,0 +1,46 @@
+package main
+
+import (
+	"slices"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/sequent-dev/sequent/internal/app"
+)
+
+// What a request to a language model is given if nobody says otherwise.
+const (
+	defaultModelTimeout = time.Minute
+	defaultModelTries   = 3
+)
+
+// modelFlags are the flags about language models that write thoughts.
+type modelFlags struct {
+	name    string
+	timeout time.Duration
+	tries   int
+}
+
+func (m *modelFlags) add(f *pflag.FlagSet) {
+	f.StringVar(&m.name, "model", "", "in the dialect status: the language model that is asked if a call names none, a `NAME` as in gpt-4o, glm-4.7, vendor/model or ollama:qwen3")
+	f.DurationVar(&m.timeout, "model-timeout", defaultModelTimeout, "in the dialect status: wait so long for an answer of a model, a `DURATION` for each try")
+	f.IntVar(&m.tries, "model-tries", defaultModelTries, "in the dialect status: ask a model at most `N` times where it may help")
+}
+
+// config returns what the flags say. Which variable names the model is not for
+// the flag to decide: there are several, in an order.
+func (m *modelFlags) config(p *program, c *cobra.Command) (app.ModelConfig, error) {
+	switch {
+	case m.timeout <= 0:
+		return app.ModelConfig{}, usagef("--model-timeout cannot be %v, only a duration such as 90s", m.timeout)
+	case m.tries < 1:
+		return app.ModelConfig{}, usagef("--model-tries cannot be %d, only a number from 1 on", m.tries)
+	}
+	cfg := app.ModelConfig{Timeout: m.timeout, Tries: m.tries, Getenv: p.getenv}
+	if c.Flags().Changed("model") && !slices.Contains(p.inherited, "model") {
+		cfg.Name = m.name
+	}
+	return cfg, nil
+}
