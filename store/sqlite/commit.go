@@ -5,37 +5,42 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"maps"
 
 	"github.com/sequent-dev/sequent"
 )
 
 const (
 	insertSession = `
-		INSERT INTO tool_sessions (owner, id, epoch, version, len, state, title, scope, dialect,
-			conclusion, labels, created, updated, expires)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+		INSERT INTO tool_sessions (version, len, updated, period, state, title, conclusion, labels, expires,
+			scope, dialect, created, owner, id, epoch)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 		ON CONFLICT (owner, id) DO NOTHING RETURNING key`
 
-	// What an append leaves alone is compared instead of set, so that the
-	// indexes on it are left alone too.
-	updateSession = `
+	// SQLite rewrites the entries of every index on a column that is set,
+	// changed or not. So there are three: for an append like the one before,
+	// for one that changes what may change, and for whatever it may be.
+	moveSession = `
+		UPDATE tool_sessions SET version = ?, len = ?, updated = ?
+		WHERE key = ? AND epoch = ? AND version = ? AND len = ?`
+	changeSession = `
 		UPDATE tool_sessions
-		SET version = ?, len = ?, state = ?, title = ?, conclusion = ?, labels = ?, updated = ?, expires = ?
-		WHERE owner = ? AND id = ? AND epoch = ? AND version = ? AND len = ?
-			AND scope = ? AND dialect = ? AND created = ?
-		RETURNING key`
-
+		SET version = ?, len = ?, updated = ?, period = ?, state = ?, title = ?, conclusion = ?, labels = ?, expires = ?
+		WHERE key = ? AND epoch = ? AND version = ? AND len = ?`
 	replaceSession = `
 		UPDATE tool_sessions
-		SET version = ?, len = ?, state = ?, title = ?, conclusion = ?, labels = ?, updated = ?, expires = ?,
+		SET version = ?, len = ?, updated = ?, period = ?, state = ?, title = ?, conclusion = ?, labels = ?, expires = ?,
 			scope = ?, dialect = ?, created = ?
 		WHERE owner = ? AND id = ? AND epoch = ? AND version = ? AND len = ?
 		RETURNING key`
 
 	insertThought = `
-		INSERT INTO thoughts (session, seq, number, total, text, note, branch, branch_from, revises,
-			revision, more, extend, request_key, request_digest, labels, after, supersedes, at)
+		INSERT INTO thoughts (session, seq, number, total, text, more, after, at, note, branch, branch_from, revises,
+			revision, supersedes, extend, request_key, request_digest, labels)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
+	insertPlain = `
+		INSERT INTO thoughts (session, seq, number, total, text, more, after, at)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?)`
 )
 
 // Commit implements [sequent.Store]. The batch is one transaction.
@@ -44,8 +49,9 @@ func (s *Store) Commit(ctx context.Context, batch []*sequent.Write) error {
 		return s.wrap(ctx.Err())
 	}
 	changed := make([]sequent.Key, 0, len(batch))
+	thoughts := 0
 	err := s.transact(ctx, func(w *writer) error {
-		changed = changed[:0]
+		changed, thoughts = changed[:0], 0
 		for _, wr := range batch {
 			stored, err := w.apply(wr)
 			if err != nil {
@@ -53,6 +59,7 @@ func (s *Store) Commit(ctx context.Context, batch []*sequent.Write) error {
 			}
 			if stored {
 				changed = append(changed, wr.Header.Key)
+				thoughts += len(wr.Thoughts)
 			}
 		}
 		return nil
@@ -60,12 +67,12 @@ func (s *Store) Commit(ctx context.Context, batch []*sequent.Write) error {
 	if err != nil {
 		return s.wrap(err)
 	}
-	s.announce(changed)
+	s.announce(changed, thoughts)
 	return nil
 }
 
 // announce tells those in this process who wait, and the indexer.
-func (s *Store) announce(changed []sequent.Key) {
+func (s *Store) announce(changed []sequent.Key, thoughts int) {
 	if len(changed) == 0 {
 		return
 	}
@@ -74,7 +81,7 @@ func (s *Store) announce(changed []sequent.Key) {
 	}
 	s.hub.Wake(sequent.Key{})
 	if s.index != nil {
-		s.index.poke()
+		s.index.wrote(max(thoughts, 1))
 	}
 }
 
@@ -106,39 +113,72 @@ func (w *writer) apply(wr *sequent.Write) (stored bool, err error) {
 
 // put stores the write if its session is at its base.
 func (w *writer) put(wr *sequent.Write) (bool, error) {
-	ctx := context.Background()
-	h, base := &wr.Header, wr.Base
-	labels, created, updated, expires := packLabels(h.Labels), pack(h.Created), pack(h.Updated), packExpiry(h.Expires)
-	var key int64
-	var err error
-	if base.Version == 0 {
-		err = w.insertSession.QueryRowContext(ctx, h.Owner, h.ID, h.Epoch, h.Version, h.Len, h.State, h.Title,
-			h.Scope, h.Dialect, h.Conclusion, labels, created, updated, expires).Scan(&key)
-	} else {
-		err = w.updateSession.QueryRowContext(ctx, h.Version, h.Len, h.State, h.Title, h.Conclusion, labels,
-			updated, expires, h.Owner, h.ID, base.Epoch, base.Version, base.Len,
-			h.Scope, h.Dialect, created).Scan(&key)
-		if errors.Is(err, sql.ErrNoRows) {
-			err = w.replaceSession.QueryRowContext(ctx, h.Version, h.Len, h.State, h.Title, h.Conclusion, labels,
-				updated, expires, h.Scope, h.Dialect, created,
-				h.Owner, h.ID, base.Epoch, base.Version, base.Len).Scan(&key)
-		}
-	}
-	if errors.Is(err, sql.ErrNoRows) {
-		return false, nil
-	}
-	if err != nil {
+	h := &wr.Header
+	key, ok, err := w.putHeader(h, wr.Base)
+	if err != nil || !ok {
+		delete(w.known, h.Key)
 		return false, err
 	}
+	if len(w.known) >= maxKnown {
+		clear(w.known)
+	}
+	w.known[h.Key] = row{key, *h}
 	for i := range wr.Thoughts {
-		t := &wr.Thoughts[i]
-		if _, err := w.insertThought.ExecContext(ctx, key, t.Seq, t.Number, t.Total, t.Text, t.Note, t.Branch,
-			packRef(t.From), packRef(t.Revises), t.Revision, t.More, t.Extend,
-			t.Request.Key, t.Request.Digest, packLabels(t.Labels), t.After, t.Supersedes, pack(t.At)); err != nil {
+		if err := w.putThought(key, &wr.Thoughts[i]); err != nil {
 			return false, err
 		}
 	}
 	return true, nil
+}
+
+// putHeader returns the session's key; ok is false if it is not at base.
+func (w *writer) putHeader(h *sequent.Header, base sequent.Position) (key int64, ok bool, err error) {
+	version, length, updated, created := int64(h.Version), int64(h.Len), pack(h.Updated), pack(h.Created)
+	was, known := w.known[h.Key]
+	known = known && base.Version > 0 && was.header.Position() == base && was.header.Scope == h.Scope &&
+		was.header.Dialect == h.Dialect && pack(was.header.Created) == created
+	switch {
+	case known && sameButMoved(&was.header, h):
+		n, err := w.moveSession.exec(version, length, updated, was.key, base.Epoch, int64(base.Version), int64(base.Len))
+		return was.key, n > 0, err
+	case known:
+		n, err := w.changeSession.exec(version, length, updated, period(updated), string(h.State), h.Title, h.Conclusion,
+			packLabels(h.Labels), packExpiry(h.Expires), was.key, base.Epoch, int64(base.Version), int64(base.Len))
+		return was.key, n > 0, err
+	case base.Version == 0:
+		return w.insertSession.key(version, length, updated, period(updated), string(h.State), h.Title, h.Conclusion,
+			packLabels(h.Labels), packExpiry(h.Expires), h.Scope, h.Dialect, created, h.Owner, string(h.ID), h.Epoch)
+	}
+	return w.replaceSession.key(version, length, updated, period(updated), string(h.State), h.Title, h.Conclusion,
+		packLabels(h.Labels), packExpiry(h.Expires), h.Scope, h.Dialect, created,
+		h.Owner, string(h.ID), base.Epoch, int64(base.Version), int64(base.Len))
+}
+
+// sameButMoved reports whether a header differs from an earlier one, of the
+// same scope, dialect and time of creation, in what moveSession sets only.
+func sameButMoved(old, now *sequent.Header) bool {
+	return period(pack(old.Updated)) == period(pack(now.Updated)) &&
+		old.State == now.State && old.Title == now.Title && old.Conclusion == now.Conclusion &&
+		maps.Equal(old.Labels, now.Labels) &&
+		packExpiry(old.Expires) == packExpiry(now.Expires)
+}
+
+func (w *writer) putThought(session int64, t *sequent.Thought) (err error) {
+	seq, number, total, after, at := int64(t.Seq), int64(t.Number), int64(t.Total), int64(t.After), pack(t.At)
+	if plain(t) {
+		_, err = w.insertPlain.exec(session, seq, number, total, t.Text, t.More, after, at)
+	} else {
+		_, err = w.insertThought.exec(session, seq, number, total, t.Text, t.More, after, at,
+			t.Note, t.Branch, packRef(t.From), packRef(t.Revises), t.Revision, int64(t.Supersedes), t.Extend,
+			t.Request.Key, t.Request.Digest, packLabels(t.Labels))
+	}
+	return err
+}
+
+// plain reports whether all that insertPlain leaves out is as by default.
+func plain(t *sequent.Thought) bool {
+	return t.Note == "" && t.Branch == "" && t.From == (sequent.Ref{}) && t.Revises == (sequent.Ref{}) &&
+		!t.Revision && t.Supersedes == 0 && !t.Extend && t.Request == (sequent.Request{}) && len(t.Labels) == 0
 }
 
 // now returns what Rebase is to know.
@@ -148,9 +188,11 @@ func (w *writer) now(wr *sequent.Write) (now sequent.Header, exists bool, tail [
 	if errors.Is(err, sql.ErrNoRows) {
 		return sequent.Header{}, false, nil, nil
 	}
-	if err == nil {
-		tail, err = readThoughts(ctx, w.selectThoughts, key, &now, wr.Base)
+	if err != nil {
+		return now, true, nil, err
 	}
+	w.known[now.Key] = row{key, now}
+	tail, err = readThoughts(ctx, w.selectThoughts, key, &now, wr.Base)
 	return now, true, tail, err
 }
 

@@ -12,7 +12,15 @@ import (
 const (
 	deleteSession  = `DELETE FROM tool_sessions WHERE key = ?`
 	deleteThoughts = `DELETE FROM thoughts WHERE session = ?`
-	selectExpired  = `SELECT key, owner, id, len FROM tool_sessions WHERE expires IS NOT NULL AND expires <= ? LIMIT ?`
+
+	// The greatest id stays, so that it is not given again.
+	emptyNewest = `
+		UPDATE thoughts SET session = 0, seq = id, number = 0, total = 0, text = '', more = 0, after = 0, at = 0,
+			note = '', branch = '', branch_from = NULL, revises = NULL, revision = 0, supersedes = 0, extend = 0,
+			request_key = '', request_digest = '', labels = ''
+		WHERE id = (SELECT max(id) FROM thoughts) AND session = ?`
+	deleteEmpty   = `DELETE FROM thoughts WHERE session = 0 AND seq < (SELECT max(id) FROM thoughts)`
+	selectExpired = `SELECT key, owner, id, len FROM tool_sessions WHERE expires IS NOT NULL AND expires <= ? LIMIT ?`
 )
 
 // Delete implements [sequent.Store].
@@ -30,16 +38,18 @@ func (s *Store) Delete(ctx context.Context, k sequent.Key, epoch int64) error {
 	if err != nil {
 		return s.wrap(err)
 	}
-	s.announce([]sequent.Key{k})
+	s.announce([]sequent.Key{k}, 0)
 	return nil
 }
 
 func (w *writer) remove(key int64) error {
 	ctx := context.Background()
-	if _, err := w.deleteThoughts.ExecContext(ctx, key); err != nil {
-		return err
+	for _, stmt := range []*sql.Stmt{w.emptyNewest, w.deleteThoughts, w.deleteSession} {
+		if _, err := stmt.ExecContext(ctx, key); err != nil {
+			return err
+		}
 	}
-	_, err := w.deleteSession.ExecContext(ctx, key)
+	_, err := w.deleteEmpty.ExecContext(ctx)
 	return err
 }
 
@@ -63,7 +73,7 @@ func (s *Store) Sweep(ctx context.Context, now time.Time, limit int) (int, error
 			break
 		}
 		total += len(gone)
-		s.announce(gone)
+		s.announce(gone, 0)
 	}
 	return total, s.wrap(ctx.Err())
 }

@@ -186,7 +186,7 @@ func (d *diagnosis) lock(ctx context.Context) {
 	case err != nil:
 		d.broken("lock", err)
 	default:
-		if err := l.release(); err != nil {
+		if err := errors.Join(l.release(), l.close()); err != nil {
 			d.broken("lock", err)
 			return
 		}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/gofrs/flock"
@@ -26,9 +27,11 @@ type index struct {
 
 	blockSize int // of searches; tests make it small
 
-	pokes chan struct{} // something was written; holds at most one
-	stop  context.CancelFunc
-	ended sync.WaitGroup
+	pokes   chan struct{} // something was written; holds at most one
+	hurries chan struct{} // somebody searches and had much to read; holds at most one
+	written atomic.Int64  // thoughts, or more, written by this process
+	stop    context.CancelFunc
+	ended   sync.WaitGroup
 
 	mu     sync.Mutex // guards the fields below
 	file   *indexFile // nil until it is needed, and after it was given up
@@ -37,11 +40,17 @@ type index struct {
 
 // Pauses of the indexer.
 const (
-	gather     = 50 * time.Millisecond // after a write, so that one transaction takes the next ones along
-	lookAgain  = time.Second           // while another process holds the lock; after a failure
-	longest    = time.Minute           // after many failures
-	batchSize  = 500                   // thoughts a transaction
-	batchBytes = 4 << 20               // text a transaction, which may end a batch sooner
+	quiet     = 250 * time.Millisecond // without a write, before the indexer begins
+	lookAgain = time.Second            // while another process holds the lock; after a failure
+	longest   = time.Minute            // after many failures
+)
+
+// What the indexer does at once.
+const (
+	batchSize  = 500     // thoughts a transaction
+	batchBytes = 4 << 20 // text a transaction, which may end a batch sooner
+	maxBehind  = 10_000  // thoughts that wait for a quiet moment
+	longRead   = 1000    // thoughts that a search reads without an index before it asks for one
 )
 
 // openIndex starts the index of s. What is wrong with the file shows later, in
@@ -63,10 +72,11 @@ func openIndex(ctx context.Context, s *Store) (*index, error) {
 // newIndex returns an index that nobody brings up to date yet.
 func newIndex(ctx context.Context, s *Store) (*index, error) {
 	x := &index{
-		store: s,
-		path:  indexPath(s.path),
-		pokes: make(chan struct{}, 1),
-		stop:  func() {},
+		store:   s,
+		path:    indexPath(s.path),
+		pokes:   make(chan struct{}, 1),
+		hurries: make(chan struct{}, 1),
+		stop:    func() {},
 
 		blockSize: blockSize,
 	}
@@ -79,6 +89,20 @@ func newIndex(ctx context.Context, s *Store) (*index, error) {
 func (x *index) poke() {
 	select {
 	case x.pokes <- struct{}{}:
+	default:
+	}
+}
+
+// wrote tells the index that thoughts were written, or something else with 1.
+func (x *index) wrote(n int) {
+	x.written.Add(int64(n))
+	x.poke()
+}
+
+// hurry tells the indexer that the index is missed. It does not wait.
+func (x *index) hurry() {
+	select {
+	case x.hurries <- struct{}{}:
 	default:
 	}
 }
@@ -99,13 +123,15 @@ func (x *index) close() error {
 // run brings the index up to date after every poke, until ctx is done.
 func (x *index) run(ctx context.Context) {
 	told := "" // what the log already says
-	pause := gather
+	pause := time.Duration(0)
 	again := (<-chan time.Time)(nil)
 	for {
 		select {
 		case <-ctx.Done():
 			return
 		case <-x.pokes:
+			x.settle(ctx)
+		case <-x.hurries:
 		case <-again:
 		}
 		again = nil
@@ -123,13 +149,33 @@ func (x *index) run(ctx context.Context) {
 			}
 			pause = min(max(2*pause, lookAgain), longest)
 		default:
-			told, pause = "", gather
+			told, pause = "", 0
 		}
 		select {
 		case <-ctx.Done():
 			return
 		case <-time.After(pause):
 		}
+	}
+}
+
+// settle waits until writing pauses, but not for ever: an index is for those who
+// search, and costs whoever writes.
+func (x *index) settle(ctx context.Context) {
+	begun := x.written.Load()
+	for before, now := int64(-1), begun; now != before && now-begun < maxBehind; now = x.written.Load() {
+		before = now
+		select {
+		case <-ctx.Done():
+			return
+		case <-x.hurries:
+			return
+		case <-time.After(quiet):
+		}
+	}
+	select {
+	case <-x.pokes: // of what is indexed now
+	default:
 	}
 }
 

@@ -83,7 +83,10 @@ func (sr *search) tail(ctx context.Context, low, high int64, most int, census bo
 	}
 	defer rows.Close()
 	var found []candidate
-	for rows.Next() {
+	for read := 0; rows.Next(); read++ {
+		if read == longRead && sr.store.index != nil {
+			sr.store.index.hurry()
+		}
 		var id int64
 		var text, note string
 		var wanted bool

@@ -94,7 +94,7 @@ func (s *Store) indexedSearch(ctx context.Context, sr search) (sequent.Hits, err
 	}
 	file, err := s.index.acquire(ctx, forReading)
 	if err != nil {
-		s.index.poke() // it may be for the indexer to repair
+		s.index.hurry() // it may be for the indexer to repair
 		return sequent.Hits{}, indexError{err}
 	}
 	defer file.release()
@@ -103,7 +103,7 @@ func (s *Store) indexedSearch(ctx context.Context, sr search) (sequent.Hits, err
 		if isDamage(e) {
 			file.damaged.Store(true)
 		}
-		s.index.poke()
+		s.index.hurry()
 	}
 	return hits, err
 }

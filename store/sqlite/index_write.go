@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"fmt"
 	"hash/fnv"
+	"runtime"
 	"strings"
 
 	"github.com/sequent-dev/sequent/internal/words"
@@ -13,8 +14,7 @@ import (
 // What the index reads of the store.
 const (
 	selectEnds = `
-		SELECT ifnull((SELECT seq FROM sqlite_sequence WHERE name = 'thoughts'), 0),
-			ifnull((SELECT max(id) FROM thoughts), 0),
+		SELECT ifnull((SELECT max(id) FROM thoughts), 0),
 			ifnull((SELECT min(id) FROM forgotten), 0),
 			ifnull((SELECT max(id) FROM forgotten), 0)`
 	selectForgotten = `
@@ -27,13 +27,13 @@ const (
 
 // ends are the borders of what the store holds.
 type ends struct {
-	ever, last                      int64 // newest thought that ever was, and that is
+	last                            int64 // greatest id that was ever given to a thought
 	firstForgotten, latestForgotten int64 // deletions that are still on record
 }
 
 func (x *index) ends(ctx context.Context) (e ends, err error) {
 	err = x.store.readers.QueryRowContext(ctx, selectEnds).
-		Scan(&e.ever, &e.last, &e.firstForgotten, &e.latestForgotten)
+		Scan(&e.last, &e.firstForgotten, &e.latestForgotten)
 	return e, err
 }
 
@@ -57,7 +57,7 @@ func (x *index) upToDate(ctx context.Context) bool {
 // the store was put back to an earlier state, or when deletions are no longer
 // on record that the index has not carried out.
 func (e ends) fits(st indexState) bool {
-	return st.mark <= e.ever && st.forgotten <= e.latestForgotten &&
+	return st.mark <= e.last && st.forgotten <= e.latestForgotten &&
 		(e.firstForgotten <= st.forgotten+1 || st.mark == 0)
 }
 
@@ -150,6 +150,7 @@ func (x *index) add(ctx context.Context, f *indexFile, mark, last int64) error {
 				return err
 			}
 			total += n + m
+			runtime.Gosched() // whoever writes or searches goes first
 		}
 		_, err = tx.ExecContext(ctx, "UPDATE state SET mark = ?, docs = docs + ?, tokens = tokens + ?",
 			last, len(batch), total)

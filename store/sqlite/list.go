@@ -51,17 +51,18 @@ func stamp(q sequent.Query, h *sequent.Header) time.Time {
 	return h.Updated
 }
 
-// listing returns the statement for a query. Its order is that of an index,
-// so that a page costs what it holds.
+// listing returns the statement for a query. Its order is that of an index, or
+// begins like it, so that a page costs what it holds and, by last update, the
+// periods that it touches.
 func listing(q sequent.Query, after *cursor, limit int) (text string, args []any) {
 	var where []string
 	and := func(condition string, values ...any) {
 		where = append(where, condition)
 		args = append(args, values...)
 	}
-	column := "updated"
+	column, order := "updated", "period DESC, updated DESC, key DESC"
 	if q.ByCreated {
-		column = "created"
+		column, order = "created", "created DESC, key DESC"
 	}
 	if !q.AllOwners {
 		and("owner = ?", q.Owner)
@@ -70,10 +71,14 @@ func listing(q sequent.Query, after *cursor, limit int) (text string, args []any
 		and("scope = ? AND scope <> ''", q.Scope)
 	}
 	if !q.Since.IsZero() {
-		and("updated >= ?", ceil(q.Since))
+		since := ceil(q.Since)
+		and("period >= ? AND updated >= ?", period(since), since)
 	}
 	if !q.Now.IsZero() {
 		and("(expires IS NULL OR expires > ?)", pack(q.Now))
+	}
+	if after != nil && !q.ByCreated {
+		and("period <= ?", period(after.at))
 	}
 	if after != nil {
 		and("("+column+", key) < (?, ?)", after.at, after.key)
@@ -83,9 +88,12 @@ func listing(q sequent.Query, after *cursor, limit int) (text string, args []any
 	if len(where) > 0 {
 		b.WriteString(" WHERE " + strings.Join(where, " AND "))
 	}
-	b.WriteString(" ORDER BY " + column + " DESC, key DESC LIMIT ?")
+	b.WriteString(" ORDER BY " + order + " LIMIT ?")
 	return b.String(), append(args, limit)
 }
+
+// period is the column of that name for a time.
+func period(micros int64) int64 { return micros >> 24 }
 
 // ceil is the first microsecond that is not before t.
 func ceil(t time.Time) int64 {

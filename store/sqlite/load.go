@@ -122,13 +122,20 @@ func pack(t time.Time) int64 { return t.UnixMicro() }
 
 func unpack(micros int64) time.Time { return time.UnixMicro(micros).UTC() }
 
-func packExpiry(t time.Time) sql.NullInt64 {
-	return sql.NullInt64{Int64: pack(t), Valid: !t.IsZero()}
+// packExpiry returns the microseconds of a time as an int64, or nil for never.
+func packExpiry(t time.Time) any {
+	if t.IsZero() {
+		return nil
+	}
+	return pack(t)
 }
 
-func packRef(r sequent.Ref) sql.NullInt64 {
-	n, ok := r.Number()
-	return sql.NullInt64{Int64: int64(n), Valid: ok}
+// packRef returns the number that is named as an int64, or nil.
+func packRef(r sequent.Ref) any {
+	if n, ok := r.Number(); ok {
+		return int64(n)
+	}
+	return nil
 }
 
 func unpackRef(n sql.NullInt64) sequent.Ref {

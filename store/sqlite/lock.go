@@ -15,9 +15,10 @@ import (
 // own waiting is a race that some lose for seconds; the kernel's queue for a
 // lock is fair.
 type fileLock struct {
-	path string
-	flag int // for opening it
-	held *flock.Flock
+	path   string
+	flag   int          // for opening it
+	latch  latch        // of a lock that was free
+	waited *flock.Flock // the lock, if it had to be waited for
 }
 
 func newFileLock(path string) *fileLock { return &fileLock{path: path, flag: os.O_CREATE | os.O_RDWR} }
@@ -25,25 +26,29 @@ func newFileLock(path string) *fileLock { return &fileLock{path: path, flag: os.
 // acquire waits for the lock until ctx is done or patience is at an end. It is
 // not for concurrent use.
 func (l *fileLock) acquire(ctx context.Context, patience time.Duration) error {
-	f := flock.New(l.path, flock.SetFlag(l.flag), flock.SetPermissions(0o600))
-	locked, err := f.TryLock()
-	if err != nil {
+	free, err := l.latch.try(l.path, l.flag)
+	if free || err != nil {
 		return err
 	}
-	if !locked {
-		if err := queue(ctx, f, patience); err != nil {
-			return err
-		}
+	// A file of its own: whoever gives up leaves it behind in the queue.
+	f := flock.New(l.path, flock.SetFlag(l.flag), flock.SetPermissions(0o600))
+	if err := queue(ctx, f, patience); err != nil {
+		return err
 	}
-	l.held = f
+	l.waited = f
 	return nil
 }
 
 func (l *fileLock) release() error {
-	f := l.held
-	l.held = nil
-	return f.Unlock()
+	if f := l.waited; f != nil {
+		l.waited = nil
+		return f.Unlock()
+	}
+	return l.latch.release()
 }
+
+// close is for a lock that is not held.
+func (l *fileLock) close() error { return l.latch.close() }
 
 // queue waits in the kernel's queue. That cannot be broken off, so a goroutine
 // does it; if nobody waits for it any more, it gives the lock back at once.

@@ -215,8 +215,8 @@ func TestUpgrade(t *testing.T) {
 		t.Fatal(err)
 	}
 	raw(t, path, string(script), "PRAGMA user_version=1", fmt.Sprint("PRAGMA application_id=", applicationID))
-	raw(t, path, `INSERT INTO tool_sessions (owner, id, epoch, version, len, state, title, scope, dialect, conclusion, labels, created, updated)
-		VALUES ('', 'a', 1, 1, 1, 'active', '', '', '', '', '', 0, 0)`,
+	raw(t, path, `INSERT INTO tool_sessions (owner, id, epoch, version, len, state, title, scope, dialect, conclusion, labels, created, updated, period)
+		VALUES ('', 'a', 1, 1, 1, 'active', '', '', '', '', '', 0, 0, 0)`,
 		`INSERT INTO thoughts (session, seq, number, total, text, note, branch, revision, more, extend, request_key, request_digest, labels, after, supersedes, at)
 		VALUES (1, 1, 1, 1, 'old', '', '', 0, 1, 0, '', '', '', 0, 0, 0)`)
 	refused(t, Config{Path: path, ReadOnly: true}, sequent.CodeReadOnly)

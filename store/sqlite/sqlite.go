@@ -253,5 +253,8 @@ func (s *Store) shut() error {
 	if s.readers != nil {
 		err = s.readers.Close()
 	}
+	if s.lock != nil {
+		err = errors.Join(err, s.lock.close())
+	}
 	return errors.Join(err, s.dropWriter())
 }

@@ -15,14 +15,27 @@ type writer struct {
 	conn   *sql.Conn
 	failed bool // SQLite failed: a new connection knows nothing of that
 
-	stmts                         []*sql.Stmt // all that follow
-	begin, commit, rollback       *sql.Stmt
-	insertSession, insertThought  *sql.Stmt
-	updateSession, replaceSession *sql.Stmt
-	selectHeader, selectThoughts  *sql.Stmt
-	deleteThoughts, deleteSession *sql.Stmt
-	selectExpired                 *sql.Stmt
+	statements                                  []*statement // all that follow
+	begin, commit, rollback                     *statement
+	insertSession                               *statement
+	moveSession, changeSession, replaceSession  *statement
+	insertThought, insertPlain                  *statement
+	stmts                                       []*sql.Stmt // all that follow
+	selectHeader, selectThoughts, selectExpired *sql.Stmt
+	emptyNewest, deleteThoughts, deleteEmpty    *sql.Stmt
+	deleteSession                               *sql.Stmt
+
+	known map[sequent.Key]row // sessions as they were last written
 }
+
+// A row is a session in the file.
+type row struct {
+	key    int64
+	header sequent.Header
+}
+
+// maxKnown bounds writer.known.
+const maxKnown = 1000
 
 // openWriter opens s.writer. The caller has the turn, or is Open.
 func (s *Store) openWriter(ctx context.Context) error {
@@ -34,7 +47,7 @@ func (s *Store) openWriter(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	w := new(writer)
+	w := &writer{known: make(map[sequent.Key]row)}
 	w.db, err = sql.Open("sqlite", s.dsn(
 		synchronous,
 		"fullfsync(1)", "checkpoint_fullfsync(1)", // macOS: through the drive's cache
@@ -58,21 +71,35 @@ func (w *writer) prepare(ctx context.Context) (err error) {
 		return err
 	}
 	for _, p := range []struct {
-		stmt **sql.Stmt
+		stmt **statement
 		text string
 	}{
 		{&w.begin, "BEGIN IMMEDIATE"},
 		{&w.commit, "COMMIT"},
 		{&w.rollback, "ROLLBACK"},
 		{&w.insertSession, insertSession},
-		{&w.insertThought, insertThought},
-		{&w.updateSession, updateSession},
+		{&w.moveSession, moveSession},
+		{&w.changeSession, changeSession},
 		{&w.replaceSession, replaceSession},
+		{&w.insertThought, insertThought},
+		{&w.insertPlain, insertPlain},
+	} {
+		if *p.stmt, err = newStatement(w.conn, p.text); err != nil {
+			return err
+		}
+		w.statements = append(w.statements, *p.stmt)
+	}
+	for _, p := range []struct {
+		stmt **sql.Stmt
+		text string
+	}{
 		{&w.selectHeader, selectHeader},
 		{&w.selectThoughts, selectThoughts},
-		{&w.deleteThoughts, deleteThoughts},
-		{&w.deleteSession, deleteSession},
 		{&w.selectExpired, selectExpired},
+		{&w.emptyNewest, emptyNewest},
+		{&w.deleteThoughts, deleteThoughts},
+		{&w.deleteEmpty, deleteEmpty},
+		{&w.deleteSession, deleteSession},
 	} {
 		if *p.stmt, err = w.conn.PrepareContext(ctx, p.text); err != nil {
 			return err
@@ -86,6 +113,9 @@ func (w *writer) prepare(ctx context.Context) (err error) {
 // with its locks, and the last one to go then does not empty the log.
 func (w *writer) close() error {
 	var err error
+	for _, stmt := range w.statements {
+		err = errors.Join(err, stmt.close())
+	}
 	for _, stmt := range w.stmts {
 		err = errors.Join(err, stmt.Close())
 	}
@@ -178,8 +208,7 @@ func (w *writer) transact(do func(*writer) error) (err error) {
 			w.failed = true
 		}
 	}()
-	ctx := context.Background() // a transaction is not broken off half-way
-	if _, err := w.begin.ExecContext(ctx); err != nil {
+	if _, err := w.begin.exec(); err != nil {
 		return err
 	}
 	open := true
@@ -187,8 +216,9 @@ func (w *writer) transact(do func(*writer) error) (err error) {
 		if !open {
 			return
 		}
+		clear(w.known)
 		// SQLite has rolled back already after some errors, and says so.
-		if _, undo := w.rollback.ExecContext(ctx); undo != nil {
+		if _, undo := w.rollback.exec(); undo != nil {
 			w.failed = true
 			err = errors.Join(err, undo)
 		}
@@ -196,7 +226,7 @@ func (w *writer) transact(do func(*writer) error) (err error) {
 	if err := do(w); err != nil {
 		return err
 	}
-	if _, err := w.commit.ExecContext(ctx); err != nil {
+	if _, err := w.commit.exec(); err != nil {
 		return err
 	}
 	open = false

@@ -8,6 +8,8 @@ CREATE TABLE tool_sessions (
   epoch      INTEGER NOT NULL,
   version    INTEGER NOT NULL,
   len        INTEGER NOT NULL,
+  updated    INTEGER NOT NULL,
+  period     INTEGER NOT NULL, -- updated / 2^24, rounded down: 17 seconds
   state      TEXT    NOT NULL,
   title      TEXT    NOT NULL,
   scope      TEXT    NOT NULL,
@@ -15,38 +17,42 @@ CREATE TABLE tool_sessions (
   conclusion TEXT    NOT NULL,
   labels     TEXT    NOT NULL,
   created    INTEGER NOT NULL,
-  updated    INTEGER NOT NULL,
   expires    INTEGER, -- NULL: never
   UNIQUE (owner, id)
 ) STRICT;
 
--- Every append moves a session in these two.
-CREATE INDEX sessions_by_update ON tool_sessions (owner, updated);
-CREATE INDEX all_sessions_by_update ON tool_sessions (updated);
+-- An append moves a session in these two when a period has passed; within one,
+-- a listing sorts.
+CREATE INDEX sessions_by_update ON tool_sessions (owner, period);
+CREATE INDEX all_sessions_by_update ON tool_sessions (period);
 -- These change when a session begins and ends.
 CREATE INDEX sessions_by_creation ON tool_sessions (owner, created);
 CREATE INDEX sessions_of_scope ON tool_sessions (owner, scope, created) WHERE scope <> '';
 CREATE INDEX sessions_by_expiry ON tool_sessions (expires) WHERE expires IS NOT NULL;
 
+-- Ids grow in the order of commits and are never used again: SQLite gives the
+-- next one after the greatest, and the row that has it stays when its session
+-- is deleted, empty and as one of session 0.
 CREATE TABLE thoughts (
-  id             INTEGER PRIMARY KEY AUTOINCREMENT, -- grows in the order of commits
+  id             INTEGER PRIMARY KEY,
   session        INTEGER NOT NULL, -- tool_sessions.key
   seq            INTEGER NOT NULL,
   number         INTEGER NOT NULL,
   total          INTEGER NOT NULL,
   text           TEXT    NOT NULL,
-  note           TEXT    NOT NULL,
-  branch         TEXT    NOT NULL,
+  more           INTEGER NOT NULL,
+  after          INTEGER NOT NULL,
+  at             INTEGER NOT NULL,
+  -- Most thoughts have the following as they are by default.
+  note           TEXT    NOT NULL DEFAULT '',
+  branch         TEXT    NOT NULL DEFAULT '',
   branch_from    INTEGER, -- NULL: not named
   revises        INTEGER, -- NULL: not named
-  revision       INTEGER NOT NULL,
-  more           INTEGER NOT NULL,
-  extend         INTEGER NOT NULL,
-  request_key    TEXT    NOT NULL,
-  request_digest TEXT    NOT NULL,
-  labels         TEXT    NOT NULL,
-  after          INTEGER NOT NULL,
-  supersedes     INTEGER NOT NULL,
-  at             INTEGER NOT NULL,
+  revision       INTEGER NOT NULL DEFAULT 0,
+  supersedes     INTEGER NOT NULL DEFAULT 0,
+  extend         INTEGER NOT NULL DEFAULT 0,
+  request_key    TEXT    NOT NULL DEFAULT '',
+  request_digest TEXT    NOT NULL DEFAULT '',
+  labels         TEXT    NOT NULL DEFAULT '',
   UNIQUE (session, seq)
 ) STRICT;
