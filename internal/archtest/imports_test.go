@@ -42,6 +42,8 @@ var rules = []rule{
 	{"archive", []string{".", "archive/internal/..."}, "files are projections of sessions"},
 	{"vault/wikilink", []string{"github.com/yuin/goldmark/...", "golang.org/x/text/..."}, "it knows Markdown and no vault"},
 	{"vault/thinking", []string{".", "vault", "vault/wikilink", "go.yaml.in/yaml/v3"}, "files of sessions are notes of a vault"},
+	{"vault/workflow", []string{".", "vault", "vault/wikilink"}, "runs are notes of a vault"},
+	{"vault/assumption", []string{".", "vault", "vault/wikilink"}, "assumptions are notes of a vault"},
 	{"vault", []string{".", "go.yaml.in/yaml/v3", "github.com/gofrs/flock"}, "it knows files, and neither links nor what notes are about"},
 	{"internal/draw", []string{".", "charm.land/lipgloss/v2", "github.com/clipperhouse/displaywidth"}, "a drawing is a function of a session"},
 
