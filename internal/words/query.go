@@ -26,6 +26,7 @@ type Query struct {
 type Term struct {
 	Tokens []string
 	Prefix bool // the last token may be the beginning of a longer one
+	Quoted bool // it was typed in quotation marks
 }
 
 // An Error is a query that cannot be understood.
@@ -99,7 +100,12 @@ func Parse(text string) (Query, error) {
 		if minus {
 			into = &q.unwanted
 		}
-		if len(t.Tokens) > 0 && !slices.ContainsFunc(*into, t.equal) {
+		if len(t.Tokens) == 0 {
+			continue
+		}
+		if i := slices.IndexFunc(*into, t.equal); i >= 0 {
+			(*into)[i].Quoted = (*into)[i].Quoted || t.Quoted
+		} else {
 			*into = append(*into, t)
 		}
 	}
@@ -148,10 +154,10 @@ func parseTerm(s string) (t Term, minus bool, rest string, err error) {
 		inside := s[size:]
 		end := strings.IndexFunc(inside, isQuote)
 		if end < 0 { // a quote that nobody closes reaches to the end
-			return Term{Tokens: Tokens(inside)}, minus, "", nil
+			return Term{Tokens: Tokens(inside), Quoted: true}, minus, "", nil
 		}
 		_, size := utf8.DecodeRuneInString(inside[end:])
-		return Term{Tokens: Tokens(inside[:end])}, minus, inside[end+size:], nil
+		return Term{Tokens: Tokens(inside[:end]), Quoted: true}, minus, inside[end+size:], nil
 	}
 	word := s
 	if end := strings.IndexFunc(s, func(r rune) bool { return isQuote(r) || unicode.IsSpace(r) }); end >= 0 {

@@ -44,6 +44,13 @@ func AppendTokens(dst []byte, text string) ([]byte, int) {
 	return dst, n
 }
 
+// Unspaced reports whether a token is one character of a script that writes no
+// spaces between words, so that it says little by itself.
+func Unspaced(token string) bool {
+	r, size := utf8.DecodeRuneInString(token)
+	return size == len(token) && kindOf(r) == single
+}
+
 // A scanner walks over the tokens of text without allocating for each.
 type scanner struct {
 	text       string

@@ -102,6 +102,32 @@ func TestParse(t *testing.T) {
 	}
 }
 
+func TestParseKeepsQuotation(t *testing.T) {
+	t.Parallel()
+	q, err := words.Parse(`a "b" "c d" e-f g "g" -"h" -i`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, term := range slices.Concat(q.Wanted(), q.Unwanted()) {
+		if term.Quoted {
+			got = append(got, term.String())
+		}
+	}
+	if want := []string{"b", `"c d"`, "g", "h"}; !slices.Equal(got, want) {
+		t.Errorf("quoted are %q, want %q", got, want)
+	}
+}
+
+func TestUnspaced(t *testing.T) {
+	t.Parallel()
+	for token, want := range map[string]bool{"": false, "a": false, "链": true, "が": true, "ab": false, "ก": true, "ж": false} {
+		if got := words.Unspaced(token); got != want {
+			t.Errorf("Unspaced(%q) = %v, want %v", token, got, want)
+		}
+	}
+}
+
 func TestParseRefuses(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct{ text, want string }{
