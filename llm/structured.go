@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/google/jsonschema-go/jsonschema"
@@ -44,10 +45,12 @@ func Structured[T any](ctx context.Context, m Model, r Request, s Schema) (value
 		}
 		var zero T
 		value = zero
-		r.Messages = append(r.Messages[:len(r.Messages):len(r.Messages)],
-			Message{Role: Assistant, Text: last.Message.Text},
-			Message{Role: User, Text: "That cannot be used: " + misfit.Error() +
-				". Answer again, with nothing but one JSON object in the form that was asked for."})
+		r.Messages = slices.Clip(r.Messages)
+		if text := last.Message.Text; text != "" {
+			r.Messages = append(r.Messages, Message{Role: Assistant, Text: text})
+		}
+		r.Messages = append(r.Messages, Message{Role: User, Text: "That cannot be used: " + misfit.Error() +
+			". Answer again, with nothing but one JSON object in the form that was asked for."})
 	}
 }
 

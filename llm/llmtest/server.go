@@ -15,6 +15,8 @@ import (
 // A Server speaks the Chat Completions protocol as a script has it.
 type Server struct {
 	URL string // of the service, to be set as some provider's base URL
+	// Answer, if not nil, is asked instead of the script; n counts requests from 1.
+	Answer func(n int, r Request) Reply
 
 	mu       sync.Mutex
 	script   []Reply
@@ -85,6 +87,9 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		reply = s.script[n-1]
 	}
 	s.mu.Unlock()
+	if s.Answer != nil {
+		reply = s.Answer(n, req)
+	}
 	if reply.Hold != nil {
 		reply.Hold(r)
 	}

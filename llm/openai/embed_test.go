@@ -1,0 +1,107 @@
+package openai_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/sequent-dev/sequent/llm"
+	"github.com/sequent-dev/sequent/llm/llmtest"
+	"github.com/sequent-dev/sequent/llm/openai"
+)
+
+func embedder(t *testing.T, url string) *openai.Embedder {
+	t.Helper()
+	e, err := openai.NewEmbedder(openai.Config{Timeout: 5 * time.Second, Getenv: func(name string) string {
+		return map[string]string{openai.EmbeddingsURL: url, openai.EmbeddingsModel: "embed-small", openai.EmbeddingsKey: secret}[name]
+	}})
+	if err != nil || e == nil {
+		t.Fatal(e, err)
+	}
+	return e
+}
+
+// vectors answers a request with a vector for each text, last first: its length,
+// and whether it is the first.
+func vectors(_ int, r llmtest.Request) llmtest.Reply {
+	var q struct{ Input []string }
+	if err := json.Unmarshal(r.Body, &q); err != nil {
+		return llmtest.Reply{Status: 400}
+	}
+	var data []string
+	for i := len(q.Input) - 1; i >= 0; i-- {
+		data = append(data, fmt.Sprintf(`{"index":%d,"embedding":[%d,0.5]}`, i, len(q.Input[i])))
+	}
+	return llmtest.Reply{Body: `{"data":[` + strings.Join(data, ",") + `]}`}
+}
+
+func TestEmbedInBatches(t *testing.T) {
+	s := llmtest.Serve(t)
+	s.Answer = func(n int, r llmtest.Request) llmtest.Reply {
+		if n == 2 {
+			return llmtest.Reply{Status: 429, Header: http.Header{"Retry-After-Ms": {"1"}}}
+		}
+		return vectors(n, r)
+	}
+	var texts []string
+	for i := range 150 {
+		texts = append(texts, strings.Repeat("x", i))
+	}
+	texts = append(texts, strings.Repeat("y", 100<<10), strings.Repeat("z", 100<<10))
+	got, err := embedder(t, s.URL).Embed(t.Context(), texts)
+	if err != nil || len(got) != len(texts) {
+		t.Fatalf("%d vectors and %v", len(got), err)
+	}
+	for i, v := range got {
+		if want := max(1, len(texts[i])); len(v) != 2 || v[0] != float32(want) || v[1] != 0.5 {
+			t.Errorf("text %d of %d bytes has the vector %v", i, len(texts[i]), v)
+		}
+	}
+	sent := s.Requests()
+	if len(sent) != 5 { // 64, the same again, 64, 22 and a large one, the other large one
+		t.Errorf("%d requests, want 5", len(sent))
+	}
+	if sent[0].Path != "/v1/embeddings" || sent[0].Authorization != "Bearer "+secret || sent[0].Model != "embed-small" {
+		t.Errorf("asked %s for %q with %q", sent[0].Path, sent[0].Model, sent[0].Authorization)
+	}
+	if none, err := embedder(t, s.URL).Embed(t.Context(), nil); none != nil || err != nil || len(s.Requests()) != 5 {
+		t.Errorf("for no texts: %v, %v", none, err)
+	}
+}
+
+func TestEmbedRefusesNonsense(t *testing.T) {
+	for _, body := range []string{
+		`{"data":[]}`, `{}`, `[]`, `{"data":[{"index":0,"embedding":[1]}]}`,
+		`{"data":[{"index":0,"embedding":[1]},{"index":0,"embedding":[1]}]}`,
+		`{"data":[{"index":0,"embedding":[1]},{"index":7,"embedding":[1]}]}`,
+		`{"data":[{"index":0,"embedding":[1]},{"index":1,"embedding":[1,2]}]}`,
+		`{"data":[{"index":0,"embedding":[]},{"index":1,"embedding":[]}]}`,
+	} {
+		s := llmtest.Serve(t, llmtest.Reply{Body: body})
+		if got, err := embedder(t, s.URL).Embed(t.Context(), []string{"a", "b"}); llm.CodeOf(err) != llm.CodeBadAnswer {
+			t.Errorf("%s\ngot %v and %v", body, got, err)
+		}
+	}
+}
+
+func TestNewEmbedder(t *testing.T) {
+	with := func(url, model string) (*openai.Embedder, error) {
+		return openai.NewEmbedder(openai.Config{Getenv: func(name string) string {
+			return map[string]string{openai.EmbeddingsURL: url, openai.EmbeddingsModel: model}[name]
+		}})
+	}
+	if e, err := with("", ""); e != nil || err != nil {
+		t.Errorf("without a service: %v, %v", e, err)
+	}
+	if e, err := with("http://gpu/v1", "m"); err != nil || e.Model() != "m" {
+		t.Errorf("without a key: %v, %v", e, err)
+	}
+	for _, bad := range [][2]string{{"http://gpu/v1", ""}, {"", "m"}, {"gpu", "m"}} {
+		if e, err := with(bad[0], bad[1]); err == nil {
+			t.Errorf("%q: %v", bad, e)
+		}
+	}
+}

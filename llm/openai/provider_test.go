@@ -1,0 +1,195 @@
+package openai_test
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/sequent-dev/sequent/llm"
+	"github.com/sequent-dev/sequent/llm/llmtest"
+	"github.com/sequent-dev/sequent/llm/openai"
+)
+
+func TestResolve(t *testing.T) {
+	tests := []struct{ name, provider, model string }{
+		{"gpt-4o", "OpenAI", "gpt-4o"},
+		{"o3-mini", "OpenAI", "o3-mini"},
+		{"anthropic/claude-sonnet-4.5", "OpenRouter", "anthropic/claude-sonnet-4.5"},
+		{"z-ai/glm-4.7", "OpenRouter", "z-ai/glm-4.7"},
+		{"glm-4.7", "Z.ai", "glm-4.7"},
+		{"zai:glm-4.7", "Z.ai", "glm-4.7"},
+		{"zai:something-else", "Z.ai", "something-else"},
+		{"ollama:qwen3:8b", "Ollama", "qwen3:8b"},
+		{"ollama:hf.co/someone/model", "Ollama", "hf.co/someone/model"},
+		{"openai:meta-llama/llama-3", "OpenAI", "meta-llama/llama-3"},
+		{"openrouter:auto", "OpenRouter", "auto"},
+		{"qwen3:8b", "OpenAI", "qwen3:8b"},
+		{"日本語", "OpenAI", "日本語"},
+	}
+	for _, tt := range tests {
+		if p, model := openai.Resolve(tt.name); p.Title != tt.provider || model != tt.model {
+			t.Errorf("Resolve(%q) = %s, %q, want %s, %q", tt.name, p.Title, model, tt.provider, tt.model)
+		}
+	}
+	for _, p := range openai.Providers() {
+		if got, _ := openai.Resolve(p.Example); got.Title != p.Title {
+			t.Errorf("the example of %s, %s, is a model of %s", p.Title, p.Example, got.Title)
+		}
+	}
+}
+
+func TestNew(t *testing.T) {
+	tests := []struct {
+		name  string
+		model string
+		env   string // NAME=value …
+		code  llm.Code
+		says  string
+		asked string // the name of the model that is used
+	}{
+		{"nothing", "", "", llm.CodeNoModel, "SEQUENT_MODEL", ""},
+		{"OpenAI without a key", "gpt-4o", "", llm.CodeNoKey, "OpenAI API key not configured: set OPENAI_API_KEY", ""},
+		{"OpenRouter without a key", "a/b", "OPENAI_API_KEY=x", llm.CodeNoKey, "OpenRouter API key not configured", ""},
+		{"Z.ai without a key", "glm-4.7", "OPENAI_API_KEY=x", llm.CodeNoKey, "Z.ai API key not configured", ""},
+		{"Z.ai with the older variable", "glm-4.7", "Z_AI_API_KEY=x", "", "", "glm-4.7"},
+		{"Ollama without a key", "ollama:qwen3", "", "", "", "ollama:qwen3"},
+		{"a server of one's own", "qwen3", "OPENAI_BASE_URL=http://127.0.0.1:8000/v1", "", "", "qwen3"},
+		{"a server elsewhere", "qwen3", "OPENAI_BASE_URL=http://gpu:8000/v1", llm.CodeNoKey, "OPENAI_API_KEY", ""},
+		{"a prefix alone", "ollama:", "", llm.CodeNoModel, "ollama:NAME", ""},
+		{"no URL", "gpt-4o", "OPENAI_API_KEY=x OPENAI_BASE_URL=gpu", llm.CodeUnavailable, "OPENAI_BASE_URL is not the URL", ""},
+		{"from the environment", "", "SEQUENT_MODEL=glm-4.7 ZAI_API_KEY=x", "", "", "glm-4.7"},
+		{"Lux's variable wins", "", "SEQUENT_MODEL=glm-4.7 LUX_MODEL_NORMAL=gpt-4o OPENAI_API_KEY=x", "", "", "gpt-4o"},
+		{"the argument wins", "ollama:a", "SEQUENT_MODEL=glm-4.7 LUX_MODEL_NORMAL=gpt-4o", "", "", "ollama:a"},
+		{"a key with a line break", "gpt-4o", "OPENAI_API_KEY=sk-a\nX-Evil:1", llm.CodeNoKey, "characters", ""},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			env := make(map[string]string)
+			for pair := range strings.SplitSeq(tt.env, " ") {
+				name, value, _ := strings.Cut(pair, "=")
+				env[name] = value
+			}
+			c, err := openai.New(openai.Config{Model: tt.model, Getenv: func(name string) string { return env[name] }})
+			if llm.CodeOf(err) != tt.code || err != nil && !strings.Contains(err.Error(), tt.says) {
+				t.Fatalf("got %v, want %q with %q", err, tt.code, tt.says)
+			}
+			if err == nil && c.Name() != tt.asked {
+				t.Errorf("asks %q, want %q", c.Name(), tt.asked)
+			}
+		})
+	}
+}
+
+// What each provider is sent, where they differ.
+func TestRequests(t *testing.T) {
+	schema := &llm.Schema{Name: "answer", JSON: json.RawMessage(`{"type":"object","properties":{"n":{"type":"integer"}},"required":["n"],"additionalProperties":false}`)}
+	full := llm.Request{
+		Messages: []llm.Message{
+			{Role: llm.System, Text: "Be brief."}, {Role: llm.User, Text: "?"},
+			{Role: llm.Assistant, Reasoning: "hm", Calls: []llm.Call{{ID: "a", Name: "look", Args: ""}}},
+			{Role: llm.Result, CallID: "a", Text: ""},
+		},
+		Tools:       []llm.Tool{{Name: "look", Description: "Looks.", Schema: json.RawMessage(`{"type":"object"}`)}},
+		Temperature: new(1.5), MaxTokens: 100,
+	}
+	tests := []struct {
+		model string
+		alter func(*llm.Request)
+		want  []string
+		not   []string
+	}{
+		{"gpt-4o", nil, []string{
+			`"model":"gpt-4o"`, `"temperature":1.5`, `"max_completion_tokens":100`, `"content":"(nothing)"`, `"arguments":"{}"`,
+			`"parameters":{"type":"object"}`, `"tool_call_id":"a"`,
+		}, []string{`"max_tokens"`, `"hm"`, `"stream_options"`, `"reasoning_effort"`}},
+		{"gpt-5.4-mini", nil, []string{`"max_completion_tokens":100`}, []string{`"temperature"`}},
+		{"gpt-6-sol", nil, []string{`"reasoning_effort":"none"`}, []string{`"temperature"`}},
+		{"o3", nil, nil, []string{`"temperature"`}},
+		{"openai/gpt-5", nil, []string{`"max_tokens":100`}, []string{`"temperature"`}},
+		{"a/b", func(r *llm.Request) { r.Temperature = new(0.0) }, []string{`"temperature":0`}, []string{`"require_parameters"`}},
+		{"glm-4.7", nil, []string{`"temperature":1,`, `"max_tokens":100`}, nil},
+		{"ollama:qwen3", nil, []string{`"model":"qwen3"`, `"max_tokens":100`}, nil},
+		{"gpt-4o", func(r *llm.Request) { r.Schema = schema }, []string{`"response_format":{"type":"json_schema","json_schema":{"name":"answer"`, `"strict":true`, `"content":"Be brief."`}, nil},
+		{"a/b", func(r *llm.Request) { r.Schema = schema }, []string{`"type":"json_schema"`, `"provider":{"require_parameters":true}`}, nil},
+		{"ollama:qwen3", func(r *llm.Request) { r.Schema = schema }, []string{`"type":"json_schema"`}, nil},
+		{"glm-4.7", func(r *llm.Request) { r.Schema = schema }, []string{`"response_format":{"type":"json_object"}`, `Be brief.\n\nAnswer with nothing but one JSON object`}, nil},
+		{"glm-4.7", func(r *llm.Request) { r.Schema, r.Messages = schema, r.Messages[1:2] }, []string{`{"role":"system","content":"Answer with nothing`}, nil},
+	}
+	for _, tt := range tests {
+		t.Run(tt.model, func(t *testing.T) {
+			r := full
+			if tt.alter != nil {
+				tt.alter(&r)
+			}
+			s := llmtest.Serve(t, llmtest.Reply{Turn: llmtest.Say("ok")}, llmtest.Reply{Turn: llmtest.Say("ok")})
+			c := connect(t, tt.model, s.URL)
+			if _, err := c.Chat(t.Context(), r); err != nil {
+				t.Fatal(err)
+			}
+			if _, _, _, err := collect(t.Context(), c, r); err != nil {
+				t.Fatal(err)
+			}
+			sent := s.Requests()
+			for _, want := range tt.want {
+				if !strings.Contains(string(sent[0].Body), want) {
+					t.Errorf("want %s in\n%s", want, sent[0].Body)
+				}
+			}
+			for _, not := range tt.not {
+				if strings.Contains(string(sent[0].Body), not) {
+					t.Errorf("no %s in\n%s", not, sent[0].Body)
+				}
+			}
+			if sent[0].Path != "/v1/chat/completions" || sent[0].Authorization != "Bearer "+secret {
+				t.Errorf("path %s, authorization %s", sent[0].Path, sent[0].Authorization)
+			}
+			asked := strings.Contains(string(sent[1].Body), `"stream_options":{"include_usage":true}`)
+			if p, _ := openai.Resolve(tt.model); !sent[1].Stream || asked == (p.Title == "Z.ai") {
+				t.Errorf("the stream is asked for with\n%s", sent[1].Body)
+			}
+		})
+	}
+}
+
+// The library knows that these cannot call tools over this protocol.
+func TestModelWithoutTools(t *testing.T) {
+	r := ask("?")
+	r.Tools = []llm.Tool{{Name: "look", Schema: json.RawMessage(`{"type":"object"}`)}}
+	s := llmtest.Serve(t)
+	_, err := connect(t, "gpt-6-astra", s.URL).Chat(t.Context(), r)
+	if llm.CodeOf(err) != llm.CodeRefused || !strings.Contains(err.Error(), "another model") || len(s.Requests()) != 0 {
+		t.Errorf("got %v after %d requests", err, len(s.Requests()))
+	}
+}
+
+// A model that cannot be held to a schema is asked in words.
+func TestSchemaThatIsRefused(t *testing.T) {
+	for _, no := range []llmtest.Reply{
+		{Status: 400, Body: `{"error":{"message":"'response_format' of type 'json_schema' is not supported with this model","param":"response_format"}}`},
+		{Status: 404, Body: `{"error":{"message":"No endpoints found that can handle the requested parameters","code":404}}`},
+	} {
+		s := llmtest.Serve(t, no, llmtest.Reply{Turn: llmtest.Say("Sure:\n```json\n{\"n\": 7}\n```")})
+		type answer struct{ N int }
+		schema := llm.Schema{Name: "answer", JSON: json.RawMessage(`{"type":"object","properties":{"n":{"type":"integer"}},"required":["n"]}`)}
+		got, _, err := llm.Structured[answer](t.Context(), connect(t, "a/b", s.URL), ask("?"), schema)
+		if err != nil || got.N != 7 {
+			t.Fatalf("got %+v and %v", got, err)
+		}
+		if b := body(t, s, 1); b["response_format"] != nil || b["provider"] != nil || !strings.Contains(string(b["messages"]), "JSON Schema") {
+			t.Errorf("the second request is %s", s.Requests()[1].Body)
+		}
+	}
+}
+
+func TestTitlesAndVariablesAreDistinct(t *testing.T) {
+	var seen []string
+	for _, p := range openai.Providers() {
+		for _, s := range append([]string{p.Title, p.Prefix, p.BaseVar, p.BaseURL}, p.KeyVars...) {
+			if slices.Contains(seen, s) || s == "" {
+				t.Errorf("%q of %s is empty or another's as well", s, p.Title)
+			}
+			seen = append(seen, s)
+		}
+	}
+}

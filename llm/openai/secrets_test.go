@@ -1,0 +1,84 @@
+package openai_test
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/sequent-dev/sequent/llm"
+	"github.com/sequent-dev/sequent/llm/llmtest"
+	"github.com/sequent-dev/sequent/llm/openai"
+)
+
+// Whatever goes wrong, and whatever a provider says, no key is in an error, nor
+// in anything under it.
+func TestNoErrorHoldsAKey(t *testing.T) {
+	echo, err := json.Marshal("header was 'Authorization: Bearer " + secret + "', key " + secret[:12] + "****, you")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var replies []llmtest.Reply
+	for _, status := range []int{400, 401, 402, 403, 404, 409, 413, 418, 429, 500, 503, 307} {
+		for _, body := range []string{
+			`{"error":{"message":` + string(echo) + `}}`, `{"error":` + string(echo) + `}`, string(echo), secret,
+			`{"error":{"message":` + string(echo) + `,"code":"insufficient_quota"}}`,
+		} {
+			replies = append(replies, llmtest.Reply{Status: status, Body: body, Header: http.Header{"Retry-After": {"9999"}, "Location": {"http://x/?key=" + secret}}})
+		}
+	}
+	for _, body := range []string{
+		secret, `{"error":{"message":` + string(echo) + `,"code":400}}`,
+		`{"choices":[{"message":{"refusal":` + string(echo) + `}}]}`,
+		"data: {\"error\":{\"message\":" + string(echo) + ",\"code\":400}}\n\n", `{"choices":"` + secret + `"}`, "data: " + secret + "\n\n",
+	} {
+		replies = append(replies, llmtest.Reply{Body: body})
+	}
+	for _, reply := range replies {
+		for _, model := range []string{"gpt-4o", "a/b", "glm-4.7", "ollama:qwen3"} {
+			s := llmtest.Serve(t, reply, reply, reply, reply)
+			c, err := openai.New(openai.Config{Model: model, Getenv: environ(s.URL), Tries: 1})
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, plain := c.Chat(t.Context(), ask("?"))
+			_, _, _, streamed := collect(t.Context(), c, ask("?"))
+			for _, err := range []error{plain, streamed} {
+				leaks(t, err)
+			}
+		}
+	}
+}
+
+// Nor the URL, which may hold one.
+func TestNoErrorHoldsTheURL(t *testing.T) {
+	c, err := openai.New(openai.Config{Model: "gpt-4o", Getenv: environ("http://me:" + secret + "@127.0.0.1:1/" + secret), Tries: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = c.Chat(t.Context(), ask("?"))
+	if llm.CodeOf(err) != llm.CodeUnavailable {
+		t.Error(err)
+	}
+	leaks(t, err)
+	_, err = openai.New(openai.Config{Model: "gpt-4o", Getenv: environ("ftp://me:" + secret + "@x")})
+	leaks(t, err)
+	_, err = openai.New(openai.Config{Model: "gpt-4o", Getenv: func(string) string { return "http://x/ " + secret + "\x00" }})
+	leaks(t, err)
+}
+
+func leaks(t *testing.T, err error) {
+	t.Helper()
+	if err == nil {
+		t.Error("no error")
+	}
+	for e := err; e != nil; e = errors.Unwrap(e) {
+		for _, format := range []string{"%v", "%+v", "%#v"} {
+			if s := fmt.Sprintf(format, e); strings.Contains(s, secret[8:12]) {
+				t.Errorf("an error shows a part of the key: %s", s)
+			}
+		}
+	}
+}

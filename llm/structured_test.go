@@ -1,0 +1,103 @@
+package llm_test
+
+import (
+	"encoding/json"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/sequent-dev/sequent/llm"
+	"github.com/sequent-dev/sequent/llm/llmtest"
+)
+
+type verdict struct {
+	Thought    string  `json:"thought"`
+	Confidence float64 `json:"confidence"`
+}
+
+var form = llm.Schema{Name: "verdict", JSON: json.RawMessage(`{
+	"type": "object",
+	"properties": {"thought": {"type": "string", "minLength": 1}, "confidence": {"type": "number", "minimum": 0, "maximum": 1}},
+	"required": ["thought", "confidence"], "additionalProperties": false
+}`)}
+
+func TestStructured(t *testing.T) {
+	const good = `{"thought": "the {pool}", "confidence": 0.5}`
+	tests := []struct {
+		name    string
+		answers []string
+		tries   int
+		bad     bool
+		told    string // what the model is told before it tries again
+	}{
+		{"plain", []string{good}, 1, false, ""},
+		{"fenced", []string{"```json\n" + good + "\n```"}, 1, false, ""},
+		{"fence without an end", []string{"```\n" + good}, 1, false, ""},
+		{"between words", []string{"Sure! Here {it} is: " + good + " — does {that} help?"}, 1, false, ""},
+		{"after one that does not fit", []string{`{"example": 1} ` + good}, 1, false, ""},
+		{"malformed, then good", []string{`{"thought": "x", "confidence": `, good}, 2, false, "malformed or incomplete"},
+		{"words, then good", []string{"I'd say the pool.", good}, 2, false, "no JSON object"},
+		{"beyond the bounds, then good", []string{`{"thought": "x", "confidence": 7}`, good}, 2, false, "does not fit the schema"},
+		{"an array, then good", []string{`["x", 0.5]`, good}, 2, false, "no JSON object"},
+		{"nothing, then good", []string{"", good}, 2, false, "no JSON object"},
+		{"never", []string{"no", "no", good}, 2, true, ""},
+		{"never, in many braces", []string{strings.Repeat("{", 1<<20), strings.Repeat("{\"a\":", 1<<16)}, 2, true, ""},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			var script []llmtest.Turn
+			for _, a := range tt.answers {
+				script = append(script, llmtest.Say(a))
+			}
+			m := llmtest.New(script...)
+			question := llm.Request{Messages: []llm.Message{{Role: llm.User, Text: "Why?"}}}
+			got, last, err := llm.Structured[verdict](t.Context(), m, question, form)
+			if tt.bad {
+				if llm.CodeOf(err) != llm.CodeBadAnswer || errors.Unwrap(err) == nil {
+					t.Errorf("got %+v and %v", got, err)
+				}
+			} else if err != nil || got != (verdict{"the {pool}", 0.5}) {
+				t.Errorf("got %+v and %v", got, err)
+			}
+			asked := m.Requests()
+			if len(asked) != tt.tries || last.Usage.Input != 10*tt.tries {
+				t.Fatalf("%d requests, usage %+v, want %d", len(asked), last.Usage, tt.tries)
+			}
+			if asked[0].Schema == nil || len(question.Messages) != 1 {
+				t.Errorf("asked %+v", asked[0])
+			}
+			if tt.told != "" {
+				m := asked[1].Messages
+				last := m[len(m)-1]
+				if last.Role != llm.User || !strings.Contains(last.Text, tt.told) || tt.answers[0] != "" && m[1].Text != tt.answers[0] {
+					t.Errorf("the second request is %+v, want %q in it", m, tt.told)
+				}
+			}
+		})
+	}
+}
+
+func TestStructuredPassesErrorsOn(t *testing.T) {
+	want := &llm.Error{Code: llm.CodeBadKey, Msg: "no"}
+	m := llmtest.New(llmtest.Turn{Err: want})
+	if _, _, err := llm.Structured[verdict](t.Context(), m, llm.Request{}, form); !errors.Is(err, want) || len(m.Requests()) != 1 {
+		t.Errorf("got %v after %d requests", err, len(m.Requests()))
+	}
+}
+
+// Whatever a model says, what is taken from it fits, and nothing panics.
+func FuzzStructured(f *testing.F) {
+	f.Add(`{"thought":"a","confidence":1}`)
+	f.Add("```json\n{\"thought\":\"a\",\"confidence\":0}```")
+	f.Add(`{{{"thought":{}}}}`)
+	f.Fuzz(func(t *testing.T, answer string) {
+		m := llmtest.New(llmtest.Say(answer), llmtest.Say(answer))
+		got, _, err := llm.Structured[verdict](t.Context(), m, llm.Request{}, form)
+		if err == nil && (got.Thought == "" || got.Confidence < 0 || got.Confidence > 1) {
+			t.Errorf("%q gives %+v", answer, got)
+		}
+		if err != nil && llm.CodeOf(err) != llm.CodeBadAnswer {
+			t.Errorf("%q: %v", answer, err)
+		}
+	})
+}
