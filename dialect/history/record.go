@@ -26,6 +26,7 @@ type recorder struct {
 	ttl    time.Duration // negative means for ever
 	window int
 	rand   io.Reader
+	beside func(context.Context, *sequent.Session) error // nil does nothing
 }
 
 func newRecorder(cfg Config) *recorder {
@@ -60,7 +61,7 @@ func (r *recorder) think(ctx context.Context, e *sequent.Engine, in Input) (Outp
 
 // record puts the call into the session that it means.
 func (r *recorder) record(ctx context.Context, e *sequent.Engine, in Input) (*sequent.Session, error) {
-	change := r.change(e.Now(), in.draft())
+	change := r.change(ctx, e.Now(), in.draft())
 	switch {
 	case r.pinned != "" && in.ClearSession:
 		return renew(ctx, e, r.pinned, change)
@@ -79,13 +80,18 @@ func (r *recorder) record(ctx context.Context, e *sequent.Engine, in Input) (*se
 }
 
 // change is what a call does to its session.
-func (r *recorder) change(now time.Time, d sequent.Draft) func(*sequent.Session) error {
+func (r *recorder) change(ctx context.Context, now time.Time, d sequent.Draft) func(*sequent.Session) error {
 	return func(s *sequent.Session) error {
 		if s.Version == 0 {
 			s.BeginIn("", name)
 		}
 		if _, err := s.Append(d); err != nil {
 			return err
+		}
+		if r.beside != nil {
+			if err := r.beside(ctx, s); err != nil {
+				return err
+			}
 		}
 		switch {
 		case s.Version > 0 && !isOurs(s.Header):

@@ -26,6 +26,11 @@ type ToolConfig struct {
 	TTL       time.Duration // how long a session is kept after its last use; 0 means DefaultTTL, negative for ever
 	Window    int           // how many thoughts a reply holds, the last ones; 0 means all
 	Rand      io.Reader     // where session ids come from; nil means crypto/rand
+	// Beside is called in the change that records a thought, after it, and what
+	// it does to the session is committed together with the thought. It keeps to
+	// what [sequent.Engine.Update] says of change functions; if it returns an
+	// error the thought is refused with it. Nil does nothing.
+	Beside func(ctx context.Context, s *sequent.Session) error
 }
 
 // A Tool is the thinking tool for an agent in the same process. It is safe for
@@ -48,6 +53,7 @@ func NewTool(cfg ToolConfig) *Tool {
 	t := &Tool{engine: cfg.Engine, recorder: newRecorder(Config{
 		SessionID: cfg.SessionID, TTL: cfg.TTL, Window: cfg.Window, Rand: cfg.Rand,
 	})}
+	t.recorder.beside = cfg.Beside
 	if t.engine == nil {
 		t.engine = sequent.New(sequent.Config{})
 		t.sweeper = &sweeper{engine: t.engine, every: t.recorder.ttl}
@@ -67,6 +73,9 @@ func (t *Tool) Description() string { return t.json.Description }
 
 // InputSchema returns the JSON Schema of the arguments.
 func (t *Tool) InputSchema() json.RawMessage { return t.json.InputSchema }
+
+// Tool returns the tool as a value of package tool.
+func (t *Tool) Tool() tool.Tool { return t.json }
 
 // OutputSchema returns the JSON Schema of the answers that are no refusals.
 func (t *Tool) OutputSchema() json.RawMessage { return t.json.OutputSchema }

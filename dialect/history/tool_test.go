@@ -422,3 +422,31 @@ func TestDescription(t *testing.T) {
 		t.Errorf("the tool is %q: %q, %s, %s", tl.Name(), tl.Description(), tl.InputSchema(), tl.OutputSchema())
 	}
 }
+
+// What is done beside a thought is committed with it, or neither is.
+func TestBeside(t *testing.T) {
+	engine := sequent.New(sequent.Config{})
+	full := errors.New("no more")
+	tl := history.NewTool(history.ToolConfig{Engine: engine, SessionID: "s", Beside: func(_ context.Context, s *sequent.Session) error {
+		if s.Len > 1 {
+			return full
+		}
+		s.SetLabel("count", fmt.Sprint(s.Len))
+		return nil
+	}})
+	in := history.Input{Thought: "a", ThoughtNumber: 1, TotalThoughts: 2, NextThoughtNeeded: true}
+	if _, err := tl.Think(t.Context(), in); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := tl.Think(t.Context(), in); !errors.Is(err, full) {
+		t.Errorf("a refused thought: %v", err)
+	}
+	s, err := engine.Session(t.Context(), "s")
+	if err != nil || s.Len != 1 || s.Labels["count"] != "1" {
+		t.Errorf("the session has %d thoughts, labels %v: %v", s.Len, s.Labels, err)
+	}
+	reply, err := tl.Tool().Call(t.Context(), tool.Call{Args: json.RawMessage(`{"thought":""}`)})
+	if err != nil || !reply.Failed {
+		t.Errorf("as a value: %+v, %v", reply, err)
+	}
+}
