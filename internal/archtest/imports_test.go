@@ -55,6 +55,8 @@ var rules = []rule{
 
 	{"llm", []string{"github.com/google/jsonschema-go/..."}, "it says what a model is, and knows none"},
 	{"llm/llmtest", []string{"llm"}, "it plays any model"},
+	{"agent", []string{"llm", "tool"}, "it knows models and tools, and no thoughts"},
+	{"agent/plan", []string{".", "agent", "llm", "tool"}, "it is handed the tool that thinks"},
 	{"llm/openai", []string{"llm", "github.com/sashabaranov/go-openai"}, "a client knows one protocol"},
 
 	{"auth/...", nil, "it knows who somebody is, and no transport"},

@@ -1,0 +1,200 @@
+package agent
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/sequent-dev/sequent/llm"
+	"github.com/sequent-dev/sequent/tool"
+)
+
+// together is how many tools that only read run at once.
+const together = 8
+
+// A toolbox has the tools of a run by the names that the model knows them by.
+type toolbox struct {
+	offered []llm.Tool
+	byName  map[string]tool.Tool
+}
+
+func newToolbox(tools []tool.Tool) *toolbox {
+	b := &toolbox{byName: make(map[string]tool.Tool)}
+	for _, t := range tools {
+		name := b.free(t.Name)
+		schema := t.InputSchema
+		if len(schema) == 0 {
+			schema = json.RawMessage(`{"type":"object","properties":{}}`)
+		}
+		b.offered = append(b.offered, llm.Tool{Name: name, Description: cmp.Or(t.Description, t.Title), Schema: schema})
+		b.byName[name] = t
+	}
+	return b
+}
+
+// free returns a name that providers accept and that is not taken.
+func (b *toolbox) free(name string) string {
+	const longest = 64
+	clean := strings.Map(func(r rune) rune {
+		if r < utf8.RuneSelf && (r == '_' || r == '-' || '0' <= r && r <= '9' || 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z') {
+			return r
+		}
+		return '_'
+	}, name)
+	clean = cmp.Or(clean, "tool")
+	for n := 1; ; n++ {
+		suffix := ""
+		if n > 1 {
+			suffix = fmt.Sprintf("_%d", n)
+		}
+		name := clean[:min(len(clean), longest-len(suffix))] + suffix
+		if _, taken := b.byName[name]; !taken {
+			return name
+		}
+	}
+}
+
+func (b *toolbox) names() string {
+	names := make([]string, len(b.offered))
+	for i, t := range b.offered {
+		names[i] = t.Name
+	}
+	return cmp.Or(strings.Join(names, ", "), "none")
+}
+
+type callKey struct{}
+
+// CallOf returns the call that a tool was called for, from the context that the
+// tool was given.
+func CallOf(ctx context.Context) (llm.Call, bool) {
+	c, ok := ctx.Value(callKey{}).(llm.Call)
+	return c, ok
+}
+
+// call makes calls and adds their results to the conversation. It returns early
+// when the caller has left, after all tools have ended.
+func (r *run) call(ctx context.Context, calls []llm.Call) ([]Called, error) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	results := make([]Called, len(calls))
+	for first := 0; first < len(calls); {
+		n := r.group(calls[first:])
+		if err := r.callGroup(ctx, cancel, calls[first:first+n], results[first:]); err != nil || r.left {
+			return nil, err
+		}
+		first += n
+	}
+	for _, c := range results {
+		r.messages = append(r.messages, llm.Message{Role: llm.Result, CallID: c.Call.ID, Text: c.Text})
+	}
+	return results, nil
+}
+
+// group returns how many calls from the first on may run at once.
+func (r *run) group(calls []llm.Call) int {
+	n := 0
+	for n < len(calls) && n < together && r.tools.byName[calls[n].Name].Annotations.ReadOnly {
+		n++
+	}
+	return max(n, 1)
+}
+
+func (r *run) callGroup(ctx context.Context, cancel func(), calls []llm.Call, results []Called) error {
+	for _, c := range calls {
+		a := r.tools.byName[c.Name].Annotations
+		if !r.tell(Event{Calling: &Calling{Call: c, Repeatable: a.ReadOnly || a.Idempotent}}) {
+			return nil
+		}
+	}
+	done := make(chan int)
+	for i, c := range calls {
+		go func() {
+			results[i] = r.callOne(ctx, c)
+			done <- i
+		}()
+	}
+	for range calls {
+		i := <-done // each is waited for, whatever happens
+		if ctx.Err() == nil && !r.tell(Event{Called: &results[i]}) {
+			cancel()
+		}
+	}
+	if r.left {
+		return nil
+	}
+	return context.Cause(ctx)
+}
+
+// callOne makes one call.
+func (r *run) callOne(ctx context.Context, c llm.Call) Called {
+	begun := time.Now()
+	called := Called{Call: c}
+	called.Reply, called.Err = r.reply(ctx, c)
+	called.Took = time.Since(begun)
+	text := cmp.Or(called.Reply.Text, string(called.Reply.JSON))
+	called.Text = shorten(strings.ToValidUTF8(text, "\uFFFD"), cmp.Or(r.MaxResult, defaultMaxResult))
+	return called
+}
+
+func (r *run) reply(ctx context.Context, c llm.Call) (tool.Reply, error) {
+	refuse := func(format string, args ...any) tool.Reply {
+		return tool.Reply{Text: fmt.Sprintf(format, args...), Failed: true}
+	}
+	t, ok := r.tools.byName[c.Name]
+	if !ok {
+		return refuse("There is no tool %q. The tools are: %s.", c.Name, r.tools.names()), nil
+	}
+	args, err := object(c.Args)
+	if err != nil {
+		return refuse("The arguments of %s are no JSON object (%v). Nothing was done: call it again with one.", c.Name, err), nil
+	}
+	ctx, cancel := context.WithTimeout(context.WithValue(ctx, callKey{}, c), cmp.Or(r.ToolTime, defaultToolTime))
+	defer cancel()
+	reply, err := t.Call(ctx, tool.Call{Args: args, Caller: r.Caller})
+	if err == nil {
+		return reply, nil
+	}
+	if e, ok := errors.AsType[*tool.ProtocolError](err); ok {
+		return refuse("%s was not called: %s %s", c.Name, e.Message, e.Data), err
+	}
+	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		return refuse("%s did not answer in time. It is not known what it did.", c.Name), err
+	}
+	return refuse("%s failed, for no reason that you can do anything about.", c.Name), err
+}
+
+// object returns arguments as a JSON object. Some models write it into a string,
+// and none at all for no arguments.
+func object(args string) (json.RawMessage, error) {
+	raw := bytes.TrimSpace([]byte(args))
+	if len(raw) == 0 || string(raw) == "null" {
+		return json.RawMessage("{}"), nil
+	}
+	var inner string
+	if raw[0] == '"' && json.Unmarshal(raw, &inner) == nil {
+		raw = bytes.TrimSpace([]byte(inner))
+	}
+	var members map[string]json.RawMessage
+	if err := json.Unmarshal(raw, &members); err != nil {
+		return nil, err
+	}
+	return raw, nil
+}
+
+// shorten leaves out the end of a text that is too long, and says so.
+func shorten(s string, most int) string {
+	if len(s) <= most {
+		return s
+	}
+	cut := most
+	for cut > 0 && !utf8.RuneStart(s[cut]) {
+		cut--
+	}
+	return fmt.Sprintf("%s\n[%d more bytes are left out]", s[:cut], len(s)-cut)
+}
