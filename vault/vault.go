@@ -2,6 +2,8 @@ package vault
 
 import (
 	"cmp"
+	"context"
+	"crypto/rand"
 	"errors"
 	"io/fs"
 	"os"
@@ -118,3 +120,37 @@ func (v *Vault) State() (*os.Root, error) {
 	root, err := v.root.OpenRoot(stateDir)
 	return root, wrap(err, scheme)
 }
+
+// ID returns what tells this vault from others, wherever it is moved: 26
+// characters, which the first call makes and keeps in the folder .sequent.
+func (v *Vault) ID(ctx context.Context) (string, error) {
+	const name = stateDir + "/id"
+	id := func() string {
+		data, _, err := v.readFile(name)
+		if err == nil && len(data) == idLength+1 {
+			return string(data[:idLength])
+		}
+		return ""
+	}
+	if id := id(); id != "" {
+		return id, nil
+	}
+	unlock, err := v.lock(ctx, name)
+	if err != nil {
+		return "", wrap(err, scheme)
+	}
+	defer unlock()
+	if id := id(); id != "" {
+		return id, nil // another process was faster
+	}
+	temp, err := v.writeTemp([]byte(rand.Text()+"\n"), 0o600)
+	if err == nil {
+		err = v.root.Rename(temp, name)
+	}
+	if err != nil {
+		return "", wrap(err, scheme)
+	}
+	return id(), nil
+}
+
+const idLength = 26 // of rand.Text
