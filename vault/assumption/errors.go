@@ -1,0 +1,39 @@
+package assumption
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/sequent-dev/sequent"
+	"github.com/sequent-dev/sequent/vault"
+)
+
+// The codes of this package's errors, which are [*sequent.Error]s. Those of
+// package vault come through.
+const (
+	CodeInvalid         sequent.Code = "assumption_invalid"          // an argument is not acceptable
+	CodeConceptRequired sequent.Code = "assumption_concept_required" // no concept is named, so that nobody would find it
+	CodeInvalidStatus   sequent.Code = "assumption_invalid_status"   // there is no such status
+	CodeNotFound        sequent.Code = "assumption_not_found"        // no assumption has that URI
+)
+
+// Codes returns every code of this package, for tables and tests.
+func Codes() []sequent.Code {
+	return slices.Clone([]sequent.Code{CodeInvalid, CodeConceptRequired, CodeInvalidStatus, CodeNotFound})
+}
+
+func missing(err error, uri vault.URI) error {
+	if !errors.Is(err, vault.ErrNotFound) {
+		return err
+	}
+	return &sequent.Error{
+		Code: CodeNotFound, Field: "uri", Err: err,
+		Msg: fmt.Sprintf("there is no assumption %s", uri),
+		Fix: "check the uri; search_memories in the folder " + Folder + " finds it",
+	}
+}
+
+func invalid(field, fix, format string, args ...any) error {
+	return &sequent.Error{Code: CodeInvalid, Field: field, Msg: fmt.Sprintf(format, args...), Fix: fix}
+}

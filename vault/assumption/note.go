@@ -1,0 +1,70 @@
+package assumption
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+
+	"github.com/sequent-dev/sequent/vault"
+	"github.com/sequent-dev/sequent/vault/wikilink"
+)
+
+// body returns the body of a new note. The concepts come first: whatever the
+// statement leaves open, a code fence for instance, their links are links.
+func (a Assumption) body(concepts []string) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "# Assumption: %s\n", title(a.Statement))
+	b.WriteString(related(concepts))
+	fmt.Fprintf(&b, "\n## Statement\n\n%s\n", text(a.Statement))
+	if plan := text(a.ValidationPlan); plan != "" {
+		fmt.Fprintf(&b, "\n## Validation Plan\n\n%s\n", plan)
+	}
+	return b.String()
+}
+
+func related(concepts []string) string {
+	if len(concepts) == 0 {
+		return ""
+	}
+	return "\n## Related Concepts\n\n- [[" + strings.Join(concepts, "]]\n- [[") + "]]\n"
+}
+
+var statementForm = regexp.MustCompile(`(?ms)^## Statement\s*\n(.*?)(?:^## |\z)`)
+
+// entryOf reads a note.
+func entryOf(n *vault.Note) Entry {
+	f := &n.Front
+	e := Entry{
+		URI: n.URI, Status: Status(f.Get("status")), Confidence: f.Get("confidence"), Context: f.Get("context"),
+		ValidationPlan: f.Get("validation_plan"), Created: f.Get("created"), Updated: f.Get("updated"),
+		Concepts: wikilink.Concepts(wikilink.Parse([]byte(n.Body))), Body: strings.TrimSpace(n.Body),
+	}
+	body := strings.ReplaceAll(n.Body, "\r\n", "\n")
+	if m := statementForm.FindStringSubmatch(body); m != nil {
+		e.Statement = strings.TrimSpace(m[1])
+	}
+	if e.Statement == "" {
+		e.Statement = title(strings.TrimPrefix(strings.TrimPrefix(strings.TrimSpace(body), "# "), "Assumption: "))
+	}
+	return e
+}
+
+// title returns the first line of a statement, shortened.
+func title(s string) string {
+	line, _, _ := strings.Cut(strings.TrimSpace(s), "\n")
+	return short(strings.Join(strings.Fields(line), " "))
+}
+
+// text is a text as it stands in a note.
+func text(s string) string { return strings.TrimSpace(strings.ReplaceAll(s, "\r\n", "\n")) }
+
+// plain keeps a value from being more than a few words in emphasis.
+func plain(s string) string { return strings.ReplaceAll(title(s), "*", "∗") }
+
+func short(s string) string {
+	const most = 100
+	if r := []rune(s); len(r) > most {
+		return string(r[:most-1]) + "…"
+	}
+	return s
+}
