@@ -380,6 +380,7 @@ func (g *group) plan() {
 		Header:   head,
 		Thoughts: g.ledger.since(g.base.Len),
 		Rebase:   g.replan,
+		log:      g.ledger.log,
 	}
 }
 

@@ -16,29 +16,11 @@ type ledger struct {
 	mu        sync.RWMutex // guards what follows
 	n         int          // thoughts in log
 	committed int          // how many of them the store has
-	log       pages[logged]
+	log       pages
 	lines     []line         // in order of first use; lines[0] is the main line
 	byLabel   map[string]int // branch label → place in lines
-	byNumber  map[place]int  // → Seq of the latest thought there
 	byKey     map[string]int // request key → Seq
 	bytes     int64          // of the log, roughly, for the cache
-}
-
-// A logged is a thought with what is known of it.
-type logged struct {
-	Thought
-	mark
-}
-
-// A place is an author's number on a line.
-type place struct{ line, number int }
-
-// A mark holds what was true of a thought's line when it was appended.
-type mark struct {
-	line     int // place in lines
-	previous int // Seq of the thought before it on its own line, 0 for none
-	namesake int // Seq of the thought before it with the same number on that line, 0 for none
-	highest  int // largest number on its path so far, its own included
 }
 
 // A line is the main line or a branch.
@@ -48,14 +30,15 @@ type line struct {
 	origin int // Seq of the thought it leaves at; 0 for none
 	first  int // Seq of its first thought
 	last   int // Seq of its last thought
+
+	numbers numbering
 }
 
 func newLedger(epoch int64) *ledger {
 	return &ledger{
-		epoch:    epoch,
-		lines:    []line{{parent: -1}},
-		byLabel:  map[string]int{"": 0},
-		byNumber: make(map[place]int),
+		epoch:   epoch,
+		lines:   []line{{parent: -1}},
+		byLabel: map[string]int{"": 0},
 	}
 }
 
@@ -79,7 +62,7 @@ func (l *ledger) since(n int) []Thought {
 	defer l.mu.RUnlock()
 	thoughts := make([]Thought, 0, l.n-n)
 	for ; n < l.n; n++ {
-		thoughts = append(thoughts, l.log.at(n).Thought)
+		thoughts = append(thoughts, l.log.thought(n))
 	}
 	return thoughts
 }
@@ -110,8 +93,11 @@ func (l *ledger) extend(tail []Thought) bool {
 	return true
 }
 
-// seq returns the thought at a position of the log. The caller holds mu.
-func (l *ledger) seq(seq int) *logged { return l.log.at(seq - 1) }
+// seq returns what is kept at a position of the log. The caller holds mu.
+func (l *ledger) seq(seq int) *record { return l.log.at(seq - 1) }
+
+// thought returns the thought at a position of the log. The caller holds mu.
+func (l *ledger) thought(seq int) Thought { return l.log.thought(seq - 1) }
 
 // push appends t, whose Seq, After and Supersedes are set. The caller holds mu.
 func (l *ledger) push(t Thought) {
@@ -120,19 +106,24 @@ func (l *ledger) push(t Thought) {
 		li = len(l.lines)
 		parent := 0
 		if t.After > 0 {
-			parent = l.seq(t.After).line
+			parent = int(l.seq(t.After).line)
 		}
 		l.lines = append(l.lines, line{label: t.Branch, parent: parent, origin: t.After})
 		l.byLabel[t.Branch] = li
 	}
 	ln := &l.lines[li]
-	m := mark{line: li, previous: ln.last, highest: t.Number}
-	if t.After > 0 {
-		m.highest = max(m.highest, l.seq(t.After).highest)
+	var like *rest
+	if ln.last > 0 {
+		like = l.seq(ln.last).rest
 	}
-	at := place{li, t.Number}
-	m.namesake = l.byNumber[at]
-	l.byNumber[at] = t.Seq
+	r := newRecord(&t, like)
+	r.mark = mark{
+		line: int32(li), previous: int32(ln.last), namesake: int32(ln.numbers.latest(t.Number)), highest: t.Number,
+	}
+	if t.After > 0 {
+		r.highest = max(r.highest, l.seq(t.After).highest)
+	}
+	ln.numbers.set(t.Number, t.Seq)
 	if ln.first == 0 {
 		ln.first = t.Seq
 	}
@@ -143,9 +134,9 @@ func (l *ledger) push(t Thought) {
 		}
 		l.byKey[t.Request.Key] = t.Seq
 	}
-	l.log.set(l.n, logged{t, m})
+	l.log.set(l.n, r)
 	l.n++
-	l.bytes += weigh(t)
+	l.bytes += weigh(&r)
 }
 
 // truncate takes back everything after the first n thoughts, but nothing that
@@ -153,38 +144,42 @@ func (l *ledger) push(t Thought) {
 func (l *ledger) truncate(n int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	for l.n > max(n, l.committed) {
-		last := l.log.at(l.n - 1)
-		t, m := last.Thought, last.mark
-		ln := &l.lines[m.line]
-		ln.last = m.previous
-		if at := (place{m.line, t.Number}); m.namesake == 0 {
-			delete(l.byNumber, at)
-		} else {
-			l.byNumber[at] = m.namesake
-		}
-		if ln.first == t.Seq {
+	n = max(n, l.committed)
+	if l.n <= n {
+		return
+	}
+	for ; l.n > n; l.n-- {
+		r := l.seq(l.n)
+		ln := &l.lines[r.line]
+		ln.last = int(r.previous)
+		ln.numbers.set(r.number, int(r.namesake))
+		if ln.first == l.n {
 			ln.first = 0
-			if m.line > 0 { // a branch begins with its first thought
+			if r.line > 0 { // a branch begins with its first thought
 				delete(l.byLabel, ln.label)
-				l.lines = l.lines[:m.line]
+				l.lines = l.lines[:r.line]
 			}
 		}
-		if t.Request.Key != "" {
-			delete(l.byKey, t.Request.Key)
+		if r.rest != nil && r.rest.request.Key != "" {
+			delete(l.byKey, r.rest.request.Key)
 		}
-		l.bytes -= weigh(t)
-		*last = logged{}
-		l.n--
+		l.bytes -= weigh(r)
 	}
+	l.log = l.log.cut(n)
 }
 
-// weigh estimates the bytes that a thought takes in a ledger: its struct, its
-// mark, its share of the maps, and its strings.
-func weigh(t Thought) int64 {
-	n := 400 + len(t.Text) + len(t.Note) + len(t.Branch) + len(t.Request.Key) + len(t.Request.Digest)
-	for k, v := range t.Labels {
-		n += 48 + len(k) + len(v)
+// weigh estimates the bytes that a thought takes in a ledger: its record, its
+// share of what finds it, and its strings.
+func weigh(r *record) int64 {
+	n := 112 + len(r.text)
+	if x := r.rest; x != nil {
+		n += 112 + len(x.note) + len(x.branch) + len(x.request.Digest)
+		if x.request.Key != "" {
+			n += 64 + len(x.request.Key)
+		}
+		for k, v := range x.labels {
+			n += 48 + len(k) + len(v)
+		}
 	}
 	return int64(n)
 }
@@ -202,7 +197,7 @@ func (l *ledger) lineAt(label string, n int) (ln line, at int, ok bool) {
 		return line{}, 0, false
 	}
 	for ln.last > n {
-		ln.last = l.seq(ln.last).previous
+		ln.last = int(l.seq(ln.last).previous)
 	}
 	return ln, at, true
 }
@@ -210,9 +205,9 @@ func (l *ledger) lineAt(label string, n int) (ln line, at int, ok bool) {
 // named returns the latest thought with that number on line at, among the
 // first n.
 func (l *ledger) named(at, number, n int) int {
-	seq := l.byNumber[place{at, number}]
+	seq := l.lines[at].numbers.latest(number)
 	for seq > n {
-		seq = l.seq(seq).namesake
+		seq = int(l.seq(seq).namesake)
 	}
 	return seq
 }
@@ -228,7 +223,7 @@ func (l *ledger) resolve(at, number, n int) int {
 	for {
 		seq := l.named(at, number, n)
 		for seq > origin && !l.replacesUpTo(seq, origin) {
-			seq = l.seq(seq).namesake
+			seq = int(l.seq(seq).namesake)
 		}
 		if seq > 0 {
 			return seq
@@ -245,7 +240,7 @@ func (l *ledger) resolve(at, number, n int) int {
 // at or before origin.
 func (l *ledger) replacesUpTo(seq, origin int) bool {
 	for seq > origin {
-		seq = l.seq(seq).Supersedes
+		seq = int(l.seq(seq).supersedes)
 	}
 	return seq > 0
 }
@@ -256,7 +251,7 @@ func (l *ledger) origin(number, n int) int {
 	if n == 0 {
 		return 0
 	}
-	current := l.seq(n).line
+	current := int(l.seq(n).line)
 	if seq := l.resolve(current, number, n); seq > 0 {
 		return seq
 	}
@@ -275,5 +270,5 @@ func (l *ledger) at(seq int) (Thought, bool) {
 	if seq == 0 {
 		return Thought{}, false
 	}
-	return l.seq(seq).Thought, true
+	return l.thought(seq), true
 }

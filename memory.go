@@ -20,10 +20,11 @@ type MemoryStore struct {
 	hub      wake.Hub[Key] // the zero Key is woken by every change
 }
 
-// A memSession is a stored session. Its log only grows.
+// A memSession is a stored session. What header.Len says of its log never changes.
 type memSession struct {
 	header Header
-	log    pages[Thought]
+	log    pages
+	shared bool // an engine has the log, too, and writes beyond header.Len
 }
 
 // NewMemoryStore returns an empty store.
@@ -88,11 +89,23 @@ func (m *MemoryStore) commit(w *Write) {
 		s = new(memSession)
 		m.sessions[k] = s
 	}
-	for _, t := range w.Thoughts {
-		s.log.set(t.Seq-1, t)
-	}
+	s.record(w)
 	s.header = w.Header
 	m.wake(k)
+}
+
+// record takes over the thoughts of a write.
+func (s *memSession) record(w *Write) {
+	if w.log != nil {
+		s.log, s.shared = w.log, true
+		return
+	}
+	if s.shared {
+		s.log, s.shared = s.log.cut(s.header.Len), false
+	}
+	for i := range w.Thoughts {
+		s.log.set(w.Thoughts[i].Seq-1, newRecord(&w.Thoughts[i], nil))
+	}
 }
 
 func (m *MemoryStore) wake(k Key) {

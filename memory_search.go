@@ -63,21 +63,21 @@ func (m *MemoryStore) Search(ctx context.Context, q SearchQuery) (Hits, error) {
 		}.String()
 	}
 	for _, h := range found {
-		out.Hits = append(out.Hits, Hit{Key: h.key, Title: h.title, Thought: *h.thought, Score: h.score})
+		out.Hits = append(out.Hits, Hit{Key: h.key, Title: h.title, Thought: h.log.thought(h.seq - 1), Score: h.score})
 	}
 	return out, nil
 }
 
 // A memHit is a thought that matches a query.
 type memHit struct {
-	key     Key
-	title   string
-	thought *Thought
-	counts  []int // of each wanted term
-	length  int   // in tokens
-	score   float64
-	at      int64 // when it was accepted; the newest comes first among equals
-	seq     int
+	key    Key
+	title  string
+	log    pages
+	counts []int // of each wanted term
+	length int   // in tokens
+	score  float64
+	at     int64 // when it was accepted; the newest comes first among equals
+	seq    int
 }
 
 // compare puts the better of two hits first. It is a total order.
@@ -106,13 +106,17 @@ func (m *MemoryStore) scan(ctx context.Context, q SearchQuery, asked words.Query
 			(q.Session == "" || h.ID == q.Session) &&
 			(q.Now.IsZero() || !h.Expired(q.Now))
 		for i := range s.header.Len {
-			th := s.log.at(i)
-			counts, length, ok := matcher.Match(th.Text, th.Note)
+			r := s.log.at(i)
+			note := ""
+			if r.rest != nil {
+				note = r.rest.note
+			}
+			counts, length, ok := matcher.Match(r.text, note)
 			corpus.Add(counts, length)
 			if ok && wanted {
 				found = append(found, &memHit{
-					key: h.Key, title: h.Title, thought: th,
-					counts: slices.Clone(counts), length: length, at: th.At.UnixMicro(), seq: th.Seq,
+					key: h.Key, title: h.Title, log: s.log,
+					counts: slices.Clone(counts), length: length, at: r.at, seq: i + 1,
 				})
 			}
 		}

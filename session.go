@@ -44,11 +44,7 @@ func (s *Session) Since(seq int) iter.Seq[Thought] {
 		s.ledger.mu.RLock()
 		log := s.ledger.log
 		s.ledger.mu.RUnlock()
-		for l := range log.slice(max(seq, 0), s.Len) {
-			if !yield(l.Thought) {
-				return
-			}
-		}
+		log.slice(max(seq, 0), s.Len)(yield)
 	}
 }
 
@@ -98,7 +94,7 @@ func (s *Session) End(branch string) (Thought, bool) {
 	if !ok {
 		return Thought{}, false
 	}
-	return s.ledger.seq(ln.last).Thought, true
+	return s.ledger.thought(ln.last), true
 }
 
 // Origin returns the thought at which a branch leaves its parent line. It
@@ -111,7 +107,7 @@ func (s *Session) Origin(branch string) (Thought, bool) {
 	if !ok || ln.origin == 0 {
 		return Thought{}, false
 	}
-	return s.ledger.seq(ln.origin).Thought, true
+	return s.ledger.thought(ln.origin), true
 }
 
 // NextNumber returns the number that follows the largest one on the path that
@@ -207,7 +203,7 @@ func (s *Session) Append(d Draft) (Thought, error) {
 	}
 	if number, named := d.Revises.Number(); named {
 		if !ok && t.After > 0 { // a new branch: what it sees ends at its origin
-			t.Supersedes = l.resolve(l.seq(t.After).line, number, t.After)
+			t.Supersedes = l.resolve(int(l.seq(t.After).line), number, t.After)
 		} else if ok {
 			t.Supersedes = l.resolve(at, number, s.Len)
 		}

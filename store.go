@@ -124,6 +124,10 @@ type Write struct {
 
 	// Err is set by the store if this write alone failed.
 	Err error
+
+	// log has the thoughts as the engine keeps them, from the session's first to
+	// Header.Len at least. A store in memory shares it; nil means that it cannot.
+	log pages
 }
 
 // A Query selects sessions to list. The zero Query lists all sessions of the

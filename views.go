@@ -27,9 +27,9 @@ func (s *Session) Path(branch string) []Thought {
 	n, origin := s.Len, s.Len
 	for {
 		ln := l.lines[at]
-		for seq := ln.last; seq > 0; seq = l.seq(seq).previous {
+		for seq := ln.last; seq > 0; seq = int(l.seq(seq).previous) {
 			if seq <= n && (seq <= origin || l.replacesUpTo(seq, origin)) {
-				path = append(path, l.seq(seq).Thought)
+				path = append(path, l.thought(seq))
 			}
 		}
 		if ln.origin == 0 {
