@@ -1,0 +1,513 @@
+package plan_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/sequent-dev/sequent"
+	"github.com/sequent-dev/sequent/agent/plan"
+	"github.com/sequent-dev/sequent/dialect/history"
+	"github.com/sequent-dev/sequent/llm"
+	"github.com/sequent-dev/sequent/llm/llmtest"
+	"github.com/sequent-dev/sequent/tool"
+)
+
+// think makes the tool of package history for a machine.
+func think(e *sequent.Engine) func(sequent.ID, func(context.Context, *sequent.Session) error) tool.Tool {
+	return func(id sequent.ID, beside func(context.Context, *sequent.Session) error) tool.Tool {
+		return history.NewTool(history.ToolConfig{Engine: e, SessionID: id, TTL: -1, Window: 1, Beside: beside}).Tool()
+	}
+}
+
+// A scene is a model that answers by where it is asked, not by how often, so that
+// a question that is repeated gets the same answer.
+type scene struct {
+	asked []string // phase and step of each question
+	turns map[string]llmtest.Turn
+	wrote []string // what the tool "write" was called with
+}
+
+// where returns the phase and the step that a model is asked in.
+func where(r llm.Request) string {
+	phase, step := "think", 1
+	for _, m := range r.Messages {
+		if _, rest, ok := strings.Cut(m.Text, "This is the phase "); ok && m.Role == llm.User && step == 1 {
+			phase, _, _ = strings.Cut(rest, ".")
+		}
+		if m.Role == llm.Assistant {
+			step++
+		}
+	}
+	return fmt.Sprintf("%s %d", phase, step)
+}
+
+func thought(number int, text string) llm.Call {
+	args, err := json.Marshal(history.Input{Thought: text, ThoughtNumber: number, TotalThoughts: 9, NextThoughtNeeded: number < 9})
+	if err != nil {
+		panic(err)
+	}
+	return llm.Call{Name: "sequentialthinking", Args: string(args)}
+}
+
+func newScene() *scene {
+	return &scene{turns: map[string]llmtest.Turn{
+		"analyze_code 1": {Text: "Ten connections, 32 workers."},
+		"research 1":     {Calls: []llm.Call{thought(2, "What holds a connection?"), thought(3, "Look at the worker.")}},
+		"research 2":     {Text: "Let me see.", Calls: []llm.Call{{Name: "read", Args: `{"path":"worker.go"}`}, {Name: "write", Args: `{"note":"seen"}`}, thought(4, "It calls out inside the transaction.")}},
+		"research 3":     {Text: "The check holds the connection."},
+		"design 1":       {Calls: []llm.Call{thought(6, "Move the check.")}},
+		"design 2":       {Calls: []llm.Call{thought(9, "Nothing speaks against it.")}},
+		"design 3":       {Text: "1. Move the check before the transaction.\n2. Measure."},
+	}}
+}
+
+func (s *scene) machine(e *sequent.Engine) *plan.Machine {
+	turn := llmtest.Turn{Answer: func(ctx context.Context, r llm.Request) llmtest.Turn {
+		at := where(r)
+		s.asked = append(s.asked, at)
+		t, ok := s.turns[at]
+		if t.Answer != nil {
+			t = t.Answer(ctx, r)
+		}
+		if !ok {
+			t.Err = &llm.Error{Code: llm.CodeUnavailable, Msg: "nothing to say at " + at}
+		}
+		t.Calls = slices.Clone(t.Calls)
+		for i := range t.Calls {
+			t.Calls[i].ID = fmt.Sprintf("%s.%d", at, i)
+		}
+		return t
+	}}
+	return plan.New(plan.Config{
+		Engine: e, Model: llmtest.New(slices.Repeat([]llmtest.Turn{turn}, 100)...), Think: think(e),
+		Tools: []tool.Tool{
+			{Spec: tool.Spec{Name: "read", Annotations: tool.Annotations{ReadOnly: true}}, Call: func(context.Context, tool.Call) (tool.Reply, error) {
+				return tool.Reply{Text: "func work() { tx.Begin(); check() }"}, nil
+			}},
+			{Spec: tool.Spec{Name: "write"}, Call: func(_ context.Context, c tool.Call) (tool.Reply, error) {
+				s.wrote = append(s.wrote, string(c.Args))
+				return tool.Reply{Text: "written"}, nil
+			}},
+		},
+	})
+}
+
+const problem = "Orders time out at noon.\nWhy?"
+
+// run goes on with a plan for so many events, or to its end if that is negative,
+// and returns them, a line each.
+func run(m *plan.Machine, ctx context.Context, most int) (events []string, err error) {
+	for e, err := range m.Run(ctx, "p") {
+		if err != nil {
+			return events, err
+		}
+		switch {
+		case e.Moved != nil:
+			events = append(events, fmt.Sprintf("%s -%s-> %s", e.Moved.From, e.Moved.On, e.Moved.To))
+		case e.Answer != nil:
+			events = append(events, fmt.Sprintf("%s %d answer", e.State, e.Step))
+		case e.Calling != nil:
+			events = append(events, fmt.Sprintf("%s %d calling %s", e.State, e.Step, e.Calling.Call.Name))
+		case e.Called != nil:
+			events = append(events, fmt.Sprintf("%s %d called %s", e.State, e.Step, e.Called.Call.Name))
+		default:
+			continue
+		}
+		if len(events) == most {
+			return events, nil
+		}
+	}
+	return events, nil
+}
+
+func log(t *testing.T, e *sequent.Engine) (texts []string, s *sequent.Session) {
+	t.Helper()
+	s, err := e.Session(t.Context(), "p")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for th := range s.All() {
+		texts = append(texts, fmt.Sprintf("%d %s", th.Number, th.Text))
+	}
+	return texts, s
+}
+
+var wantLog = []string{
+	"1 Ten connections, 32 workers.", "2 What holds a connection?", "3 Look at the worker.",
+	"4 It calls out inside the transaction.", "5 The check holds the connection.", "6 Move the check.", "9 Nothing speaks against it.",
+}
+
+func TestPlan(t *testing.T) {
+	e := sequent.New(sequent.Config{})
+	sc := newScene()
+	m := sc.machine(e)
+	if err := m.Begin(t.Context(), "p", problem); err != nil {
+		t.Fatal(err)
+	}
+	events, err := run(m, t.Context(), -1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []string{
+		"analyze_code 1 answer", "analyze_code -done-> research",
+		"research 1 answer", "research 1 calling sequentialthinking", "research 1 called sequentialthinking",
+		"research 1 calling sequentialthinking", "research 1 called sequentialthinking",
+		"research 2 answer", "research 2 calling read", "research 2 called read", "research 2 calling write", "research 2 called write",
+		"research 2 calling sequentialthinking", "research 2 called sequentialthinking",
+		"research 3 answer", "research -done-> design",
+		"design 1 answer", "design 1 calling sequentialthinking", "design 1 called sequentialthinking",
+		"design 2 answer", "design 2 calling sequentialthinking", "design 2 called sequentialthinking",
+		"design 3 answer", "design -done-> plan_complete",
+	}
+	if !slices.Equal(events, want) {
+		t.Errorf("got\n%s\nwant\n%s", strings.Join(events, "\n"), strings.Join(want, "\n"))
+	}
+	texts, s := log(t, e)
+	if !slices.Equal(texts, wantLog) {
+		t.Errorf("the log is\n%s", strings.Join(texts, "\n"))
+	}
+	if s.Title != "Orders time out at noon." || s.State != sequent.Completed || !strings.HasPrefix(s.Conclusion, "1. Move") || s.Dialect != "plan" {
+		t.Errorf("the session is %+v", s.Header)
+	}
+	st, ok := plan.StateOf(s)
+	if !ok || st.State != "plan_complete" || len(st.Results) != 3 || st.Usage != (llm.Usage{Input: 70, Output: 35}) || st.Steps != 7 || st.Messages != nil {
+		t.Errorf("the state is %+v", st)
+	}
+	// It is done, and stays so.
+	asked := len(sc.asked)
+	if again, err := run(m, t.Context(), -1); err != nil || len(again) != 1 || again[0] != "design -done-> plan_complete" || len(sc.asked) != asked {
+		t.Errorf("once more: %q, %v", again, err)
+	}
+}
+
+// Wherever a process ends, the next one goes on: no question that was answered is
+// asked again, no thought recorded twice, no tool called twice that writes.
+func TestGoingOnAfterEveryEvent(t *testing.T) {
+	whole := func() int {
+		e := sequent.New(sequent.Config{})
+		m := newScene().machine(e)
+		if err := m.Begin(t.Context(), "p", problem); err != nil {
+			t.Fatal(err)
+		}
+		events, err := run(m, t.Context(), -1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return len(events)
+	}()
+	for n := 1; n < whole; n++ {
+		e := sequent.New(sequent.Config{})
+		sc := newScene()
+		if err := sc.machine(e).Begin(t.Context(), "p", problem); err != nil {
+			t.Fatal(err)
+		}
+		before, err := run(sc.machine(e), t.Context(), n)
+		if err != nil {
+			t.Fatal(err)
+		}
+		asked := len(sc.asked)
+		after, err := run(sc.machine(e), t.Context(), -1)
+		if err != nil {
+			t.Fatalf("after %d events: %v", n, err)
+		}
+		for _, at := range sc.asked[asked:] {
+			if slices.Contains(sc.asked[:asked], at) && slices.Contains(before, at+" answer") {
+				t.Errorf("after %d events: %s is asked again", n, at)
+			}
+		}
+		texts, s := log(t, e)
+		if !slices.Equal(texts, wantLog) || s.State != sequent.Completed {
+			t.Errorf("after %d events the log is\n%s\nbefore\n%s\nafter\n%s", n,
+				strings.Join(texts, "\n"), strings.Join(before, "\n"), strings.Join(after, "\n"))
+		}
+		if len(sc.wrote) > 1 {
+			t.Errorf("after %d events: written %d times", n, len(sc.wrote))
+		}
+	}
+}
+
+// A tool that may have done something is not called again: the model is told.
+func TestCallWithUnknownOutcome(t *testing.T) {
+	e := sequent.New(sequent.Config{})
+	sc := newScene()
+	if err := sc.machine(e).Begin(t.Context(), "p", problem); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := run(sc.machine(e), t.Context(), 11); err != nil { // "research 2 calling write"
+		t.Fatal(err)
+	}
+	sc.wrote = nil
+	told := ""
+	turn := sc.turns["research 3"]
+	sc.turns["research 3"] = llmtest.Turn{Answer: func(_ context.Context, r llm.Request) llmtest.Turn {
+		for _, m := range r.Messages {
+			if m.CallID == "research 2.1" {
+				told = m.Text
+			}
+		}
+		return turn
+	}}
+	if _, err := run(sc.machine(e), t.Context(), -1); err != nil {
+		t.Fatal(err)
+	}
+	if len(sc.wrote) != 0 {
+		t.Errorf("written again: %q", sc.wrote)
+	}
+	if !strings.Contains(told, "not known whether it did anything") {
+		t.Errorf("the model is told %q", told)
+	}
+}
+
+func TestFailureAndResumption(t *testing.T) {
+	for _, phase := range []string{"analyze_code 1", "research 3", "design 2"} {
+		e := sequent.New(sequent.Config{})
+		sc := newScene()
+		turn := sc.turns[phase]
+		delete(sc.turns, phase)
+		m := sc.machine(e)
+		if err := m.Begin(t.Context(), "p", problem); err != nil {
+			t.Fatal(err)
+		}
+		events, err := run(m, t.Context(), -1)
+		name, _, _ := strings.Cut(phase, " ")
+		if llm.CodeOf(err) != llm.CodeUnavailable || events[max(len(events)-1, 0)] != name+" -fail-> error" {
+			t.Fatalf("%s: got %v after %q", phase, err, events)
+		}
+		_, s := log(t, e)
+		st, _ := plan.StateOf(s)
+		if st.State != plan.Failed || st.Fault == nil || st.Fault.Phase != name || st.Fault.Code != string(llm.CodeUnavailable) || s.State != sequent.Active {
+			t.Errorf("%s: the state is %+v", phase, st)
+		}
+		sc.turns[phase] = turn
+		events, err = run(m, t.Context(), -1)
+		if err != nil || events[0] != "error -resume-> "+name {
+			t.Errorf("%s: got %v after %q", phase, err, events)
+		}
+		if texts, _ := log(t, e); !slices.Equal(texts, wantLog) {
+			t.Errorf("%s: the log is\n%s", phase, strings.Join(texts, "\n"))
+		}
+	}
+}
+
+func TestBudgets(t *testing.T) {
+	e := sequent.New(sequent.Config{})
+	sc := newScene()
+	for i := 1; i <= 20; i++ { // never done
+		sc.turns[fmt.Sprintf("research %d", i)] = llmtest.Turn{Calls: []llm.Call{thought(i+1, fmt.Sprintf("r%d", i))}}
+		sc.turns[fmt.Sprintf("design %d", i)] = llmtest.Turn{Calls: []llm.Call{thought(i+17, fmt.Sprintf("d%d", i))}}
+	}
+	sc.turns["analyze_code 1"] = llmtest.Turn{Calls: []llm.Call{thought(1, "a1"), {Name: "read", Args: "{}"}}}
+	m := sc.machine(e)
+	if err := m.Begin(t.Context(), "p", problem); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := run(m, t.Context(), -1); err != nil {
+		t.Fatal(err)
+	}
+	count := map[string]int{}
+	for _, at := range sc.asked {
+		phase, _, _ := strings.Cut(at, " ")
+		count[phase]++
+	}
+	if count["analyze_code"] != 1 || count["research"] != 15 || count["design"] != 20 {
+		t.Errorf("asked %v", count)
+	}
+	_, s := log(t, e)
+	st, _ := plan.StateOf(s)
+	if got := st.Results[0].Text; got != "a1\n\nread answered: func work() { tx.Begin(); check() }" {
+		t.Errorf("the analysis is %q", got)
+	}
+	if !strings.HasPrefix(st.Results[1].Text, "r1\n\nr2\n\n") || !strings.HasSuffix(s.Conclusion, "d20") {
+		t.Errorf("the results are %+v", st.Results)
+	}
+}
+
+func TestTokenBudget(t *testing.T) {
+	e := sequent.New(sequent.Config{})
+	sc := newScene()
+	with := func(tokens int) *plan.Machine {
+		m := sc.machine(e)
+		return plan.WithTokens(m, tokens)
+	}
+	if err := with(40).Begin(t.Context(), "p", problem); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		_, err := run(with(40), t.Context(), -1)
+		if pe, ok := errors.AsType[*plan.Error](err); !ok || pe.Code != plan.CodeOutOfTokens || len(sc.asked) != 3 {
+			t.Fatalf("got %v after %q", err, sc.asked)
+		}
+	}
+	if _, err := run(with(1000), t.Context(), -1); err != nil || len(sc.asked) != 7 {
+		t.Errorf("got %v after %q", err, sc.asked)
+	}
+	if texts, _ := log(t, e); !slices.Equal(texts, wantLog) {
+		t.Errorf("the log is\n%s", strings.Join(texts, "\n"))
+	}
+}
+
+// Of two that go on with a plan, the one that is too late is told so, and has
+// changed nothing.
+func TestTwoAtOnce(t *testing.T) {
+	e := sequent.New(sequent.Config{})
+	first, second := newScene(), newScene()
+	if err := first.machine(e).Begin(t.Context(), "p", problem); err != nil {
+		t.Fatal(err)
+	}
+	n := 0
+	for ev, err := range first.machine(e).Run(t.Context(), "p") {
+		if n++; n == 1 {
+			if _, err := run(second.machine(e), t.Context(), 9); err != nil {
+				t.Fatal(err)
+			}
+			continue
+		}
+		if err == nil && ev.Text != "" {
+			continue
+		}
+		pe, ok := errors.AsType[*plan.Error](err)
+		if !ok || pe.Code != plan.CodeTaken {
+			t.Fatalf("the first goes on with %+v, %v", ev, err)
+		}
+	}
+	if _, err := run(second.machine(e), t.Context(), -1); err != nil {
+		t.Fatal(err)
+	}
+	if texts, _ := log(t, e); !slices.Equal(texts, wantLog) {
+		t.Errorf("the log is\n%s", strings.Join(texts, "\n"))
+	}
+}
+
+func TestSessionIsNotCleared(t *testing.T) {
+	e := sequent.New(sequent.Config{})
+	sc := newScene()
+	clear := thought(6, "Begin again.")
+	clear.Args = strings.Replace(clear.Args, "{", `{"clearSession":true,`, 1)
+	sc.turns["design 1"] = llmtest.Turn{Calls: []llm.Call{clear, thought(6, "Move the check.")}}
+	m := sc.machine(e)
+	if err := m.Begin(t.Context(), "p", problem); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := run(m, t.Context(), -1); err != nil {
+		t.Fatal(err)
+	}
+	if texts, _ := log(t, e); !slices.Equal(texts, wantLog) {
+		t.Errorf("the log is\n%s", strings.Join(texts, "\n"))
+	}
+}
+
+func TestCancellation(t *testing.T) {
+	e := sequent.New(sequent.Config{})
+	sc := newScene()
+	ctx, cancel := context.WithCancel(t.Context())
+	turn := sc.turns["research 2"]
+	sc.turns["research 2"] = llmtest.Turn{Answer: func(context.Context, llm.Request) llmtest.Turn {
+		cancel()
+		return turn
+	}}
+	m := sc.machine(e)
+	if err := m.Begin(ctx, "p", problem); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := run(m, ctx, -1); !errors.Is(err, context.Canceled) {
+		t.Fatalf("got %v", err)
+	}
+	_, s := log(t, e)
+	if st, _ := plan.StateOf(s); st.State != "research" || st.Step != 1 || st.Fault != nil {
+		t.Errorf("the state is %+v", st)
+	}
+	sc.turns["research 2"] = turn
+	if _, err := run(m, t.Context(), -1); err != nil {
+		t.Fatal(err)
+	}
+	if texts, _ := log(t, e); !slices.Equal(texts, wantLog) {
+		t.Errorf("the log is\n%s", strings.Join(texts, "\n"))
+	}
+}
+
+func TestRefusals(t *testing.T) {
+	e := sequent.New(sequent.Config{})
+	m := newScene().machine(e)
+	for _, bad := range []string{"", " \n", strings.Repeat("x", 1<<20+1)} {
+		if err := m.Begin(t.Context(), "p", bad); err == nil {
+			t.Errorf("a problem of %d bytes begins", len(bad))
+		}
+	}
+	if _, err := run(m, t.Context(), -1); !errors.Is(err, sequent.ErrNotFound) {
+		t.Errorf("no session: %v", err)
+	}
+	if _, err := e.Begin(t.Context(), "p", func(s *sequent.Session) error { s.SetLabel("x", "y"); return nil }); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := run(m, t.Context(), -1); err == nil || !strings.Contains(err.Error(), "was not begun by plan") {
+		t.Errorf("another session: %v", err)
+	}
+	if err := m.Begin(t.Context(), "p", problem); !errors.Is(err, sequent.ErrExists) {
+		t.Errorf("a taken id: %v", err)
+	}
+}
+
+func TestThinking(t *testing.T) {
+	e := sequent.New(sequent.Config{})
+	model := llmtest.New(llmtest.Turn{Calls: []llm.Call{thought(1, "Six times nine.")}}, llmtest.Say("54"))
+	m := plan.New(plan.Config{Engine: e, Model: model, Think: think(e), Table: plan.Thinking(5)})
+	if err := m.Begin(t.Context(), "p", "6 × 9?"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := run(m, t.Context(), -1); err != nil {
+		t.Fatal(err)
+	}
+	texts, s := log(t, e)
+	if len(texts) != 1 || s.Conclusion != "54" || s.State != sequent.Completed {
+		t.Errorf("the session is %+v with %q", s.Header, texts)
+	}
+	sent := model.Requests()[0].Messages
+	if strings.Contains(sent[1].Text, "This is the phase") || !strings.Contains(sent[1].Text, "6 × 9?") {
+		t.Errorf("asked %q", sent[1].Text)
+	}
+}
+
+// An answer without a thought is the thought.
+func TestAnswerAtOnce(t *testing.T) {
+	e := sequent.New(sequent.Config{Limits: sequent.Limits{Text: 10}})
+	m := plan.New(plan.Config{Engine: e, Model: llmtest.New(llmtest.Say("Fifty-four, äs everybody knows.")), Think: think(e), Table: plan.Thinking(5)})
+	if err := m.Begin(t.Context(), "p", "6 × 9?"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := run(m, t.Context(), -1); err != nil {
+		t.Fatal(err)
+	}
+	texts, s := log(t, e)
+	if want := []string{"1 Fifty-four", "2 , äs ever", "3 ybody know", "4 s."}; !slices.Equal(texts, want) || s.State != sequent.Completed {
+		t.Errorf("the session is %+v with %q", s.Header, texts)
+	}
+}
+
+func TestMermaid(t *testing.T) {
+	const want = `stateDiagram-v2
+    [*] --> analyze_code
+    analyze_code: analyze_code, at most 1 step
+    research: research, at most 15 steps
+    design: design, at most 20 steps
+    analyze_code --> research: done
+    analyze_code --> error: fail
+    error --> analyze_code: resume
+    research --> design: done
+    research --> error: fail
+    error --> research: resume
+    design --> plan_complete: done
+    design --> error: fail
+    error --> design: resume
+    plan_complete --> [*]
+    classDef current font-weight:bold,stroke-width:3px
+    class design current
+`
+	if got := plan.Planning().Mermaid("design"); got != want {
+		t.Errorf("got\n%s", got)
+	}
+}
