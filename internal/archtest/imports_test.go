@@ -40,6 +40,8 @@ var rules = []rule{
 
 	{"archive/internal/...", nil, "it knows JSON and nothing of thoughts"},
 	{"archive", []string{".", "archive/internal/..."}, "files are projections of sessions"},
+	{"vault/index", []string{".", "internal/words", "vault", "vault/wikilink", "modernc.org/sqlite/...", "github.com/gofrs/flock", "github.com/fsnotify/fsnotify"},
+		"it is made of notes, and asks for embeddings through an interface of its own"},
 	{"vault/wikilink", []string{"github.com/yuin/goldmark/...", "golang.org/x/text/..."}, "it knows Markdown and no vault"},
 	{"vault/thinking", []string{".", "vault", "vault/wikilink", "go.yaml.in/yaml/v3"}, "files of sessions are notes of a vault"},
 	{"vault/workflow", []string{".", "vault", "vault/wikilink"}, "runs are notes of a vault"},

@@ -1,0 +1,314 @@
+package index
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/sequent-dev/sequent"
+	"github.com/sequent-dev/sequent/internal/words"
+	"github.com/sequent-dev/sequent/vault"
+)
+
+// Results is a page of what a search has found.
+type Results struct {
+	Mode     Mode
+	Total    int // matching notes, on all pages
+	Page     int
+	PageSize int
+	Hits     []Hit
+	// Warning says what did not work and what the results lack therefore; it
+	// is mostly empty.
+	Warning string
+}
+
+// A Hit is a note that matches. All scores lie between 0 and 1.
+type Hit struct {
+	URI     vault.URI
+	Title   string
+	Snippet string // a piece of the note around a match, in one line of at most 200 characters
+	// Score orders the hits. In mode FullText and Semantic it is the one score
+	// below; in mode Hybrid it joins the ranks by each of them.
+	Score float64
+	Text  float64 // how much of the query's words the note has, by BM25; 0 if none
+	Graph float64 // how close the note's links are to the query's concepts, against the closest; 0 if not at all
+	// Semantic is the cosine between the query and the closest passage of the
+	// note; 0 if there is none.
+	Semantic float64
+}
+
+const snippetLength = 200 // characters
+
+// fusion is the constant of reciprocal rank fusion, from the paper that
+// introduced it (Cormack, Clarke, Büttcher 2009): large enough that no one list
+// decides alone by its first places.
+const fusion = 60
+
+// nearest is how many notes a hybrid search takes in for their meaning alone.
+const nearest = 50
+
+// Search returns the notes that match a query, best first. The order is the
+// same for every page as long as no note changes.
+func (x *Index) Search(ctx context.Context, q Query) (Results, error) {
+	if err := q.check(); err != nil {
+		return Results{}, err
+	}
+	if q.Mode == Semantic && x.embedder == nil {
+		return Results{}, noEmbeddings()
+	}
+	asked, err := understand(q.Text)
+	if err != nil && q.Mode != Semantic {
+		return Results{}, err
+	}
+	results := Results{Mode: q.Mode, Page: q.Page, PageSize: q.PageSize}
+	err = x.reading(ctx, func(v *view) error {
+		s := search{x: x, view: v, query: &q, request: &asked, results: &results}
+		return s.run(ctx)
+	})
+	return results, err
+}
+
+// reading calls f with the present state of a complete index.
+func (x *Index) reading(ctx context.Context, f func(*view) error) error {
+	err := x.try(ctx, f)
+	if isDamage(err) && ctx.Err() == nil { // Sync makes it anew
+		x.log.WarnContext(ctx, "the index of the vault is damaged", "index", x.path, "error", err)
+		if err = x.repair(ctx); err == nil {
+			err = x.try(ctx, f)
+		}
+	}
+	if err != nil && ctx.Err() != nil { // SQLite only says that it was interrupted
+		err = ctx.Err()
+	}
+	return wrap(err)
+}
+
+func (x *Index) try(ctx context.Context, f func(*view) error) error {
+	if err := x.makeDir(); err != nil {
+		return err
+	}
+	v, err := x.view(ctx)
+	if err != nil {
+		return err
+	}
+	if !v.synced {
+		v.close()
+		if _, err := x.Sync(ctx, nil); err != nil {
+			return err
+		}
+		if v, err = x.view(ctx); err != nil {
+			return err
+		}
+	}
+	defer v.close()
+	return f(v)
+}
+
+// repair throws a damaged index away, unless another process has done so, and
+// makes it anew.
+func (x *Index) repair(ctx context.Context) error {
+	unlock, err := x.lock(ctx)
+	if err != nil {
+		return err
+	}
+	err = x.discard()
+	unlock()
+	if err == nil {
+		_, err = x.Sync(ctx, nil)
+	}
+	return err
+}
+
+// A search is one call of Search.
+type search struct {
+	x *Index
+	*view
+	query   *Query
+	request *request
+	results *Results
+	allowed func(note int64) bool // has what is required and nothing that is excluded
+}
+
+// A found note is a candidate with its scores.
+type found struct {
+	note                         *noteInfo
+	score, text, graph, semantic float64
+	counts                       []int // of each of the request's units, if words matched
+}
+
+func (s *search) run(ctx context.Context) error {
+	all, err := s.candidates(ctx)
+	if err != nil {
+		return err
+	}
+	all = slices.DeleteFunc(all, func(f *found) bool { return f.score < s.query.MinScore })
+	slices.SortFunc(all, func(a, b *found) int { return compareRank(a.score, b.score, a.note, b.note) })
+	s.results.Total = len(all)
+	first := len(all)
+	if s.query.Page <= len(all) { // else the product could be too large for an int
+		first = min((s.query.Page-1)*s.query.PageSize, len(all))
+	}
+	for _, f := range all[first:min(first+s.query.PageSize, len(all))] {
+		hit, err := s.hit(ctx, f)
+		if err != nil {
+			return err
+		}
+		s.results.Hits = append(s.results.Hits, hit)
+	}
+	return nil
+}
+
+func (s *search) candidates(ctx context.Context) ([]*found, error) {
+	if err := s.setAllowed(ctx); err != nil {
+		return nil, err
+	}
+	c := candidates{byID: make(map[int64]*found)}
+	if s.query.Mode == Semantic {
+		if err := s.addNear(ctx, &c, math.MaxInt); err != nil {
+			return nil, err
+		}
+		for _, f := range c.all {
+			f.score = f.semantic
+		}
+		return c.all, nil
+	}
+	if err := s.addMatches(ctx, &c); err != nil {
+		return nil, err
+	}
+	if s.query.Mode == FullText {
+		for _, f := range c.all {
+			f.score = f.text
+		}
+		return c.all, nil
+	}
+	s.addLinked(&c)
+	if s.x.embedder != nil {
+		err := s.addNear(ctx, &c, nearest)
+		if e, ok := errors.AsType[*sequent.Error](err); ok && e.Code == CodeEmbeddingsFailed && ctx.Err() == nil {
+			s.x.log.WarnContext(ctx, "a search goes without meaning", "error", err)
+			s.results.Warning = "the embedding model could not be asked; the results are by words and links alone"
+		} else if err != nil {
+			return nil, err
+		}
+	}
+	c.fuse()
+	return c.all, nil
+}
+
+// Candidates are the notes that may be hits.
+type candidates struct {
+	all  []*found
+	byID map[int64]*found
+}
+
+// get returns the candidate for a note, which it makes one.
+func (c *candidates) get(n *noteInfo) *found {
+	f := c.byID[n.id]
+	if f == nil {
+		f = &found{note: n}
+		c.byID[n.id] = f
+		c.all = append(c.all, f)
+	}
+	return f
+}
+
+// fuse gives the candidates of a hybrid search their scores: what they get for
+// their rank in each list, against what the first of all lists would get. Notes
+// with the same score in a list share a rank.
+func (c *candidates) fuse() {
+	lists := []func(*found) float64{
+		func(f *found) float64 { return f.text },
+		func(f *found) float64 { return f.graph },
+		func(f *found) float64 { return f.semantic },
+	}
+	best := 0.0
+	for _, score := range lists {
+		ranked := slices.DeleteFunc(slices.Clone(c.all), func(f *found) bool { return score(f) <= 0 })
+		if len(ranked) == 0 {
+			continue
+		}
+		best += 1.0 / (fusion + 1)
+		slices.SortFunc(ranked, func(a, b *found) int { return cmp.Compare(score(b), score(a)) })
+		rank := 1
+		for i, f := range ranked {
+			if i > 0 && score(f) < score(ranked[i-1]) {
+				rank = i + 1
+			}
+			f.score += 1 / float64(fusion+rank)
+		}
+	}
+	for _, f := range c.all {
+		f.score = min(f.score/best, 1)
+	}
+}
+
+// compareRank puts the better of two notes first, and equals in the order of
+// their paths.
+func compareRank(a, b float64, left, right *noteInfo) int {
+	return cmp.Or(cmp.Compare(b, a), strings.Compare(left.path, right.path))
+}
+
+func (s *search) hit(ctx context.Context, f *found) (Hit, error) {
+	uri, err := vault.PathURI(f.note.path)
+	if err != nil {
+		return Hit{}, err
+	}
+	h := Hit{
+		URI: uri, Title: f.note.title,
+		Score: round(f.score), Text: round(f.text), Graph: round(f.graph), Semantic: round(f.semantic),
+	}
+	var body string
+	if err := s.tx.QueryRowContext(ctx, "SELECT body FROM notes WHERE id = ?", f.note.id).Scan(&body); err != nil {
+		return Hit{}, err
+	}
+	h.Snippet = snippet(body, s.shown(f))
+	return h, nil
+}
+
+// round leaves of a score what is worth reading.
+func round(score float64) float64 { return math.Round(score*1e4) / 1e4 }
+
+// shown returns the units that a note's snippet may show, rarest in it first.
+func (s *search) shown(f *found) []unit {
+	var at []int
+	for i, n := range f.counts {
+		if n > 0 {
+			at = append(at, i)
+		}
+	}
+	slices.SortStableFunc(at, func(a, b int) int { return f.counts[a] - f.counts[b] })
+	var out []unit
+	for _, i := range at {
+		out = append(out, s.request.units[i])
+	}
+	for _, name := range s.request.links {
+		if tokens := words.Tokens(name); len(tokens) > 0 {
+			out = append(out, unit{tokens: tokens})
+		}
+	}
+	return out
+}
+
+// snippet cuts a piece out of a note's body around the first place of the
+// first unit that the body has.
+func snippet(body string, units []unit) string {
+	for _, u := range units {
+		q, err := words.Parse(u.String())
+		if err != nil {
+			continue
+		}
+		if piece, at := words.Excerpt(body, q, snippetLength); len(at) > 0 {
+			return piece
+		}
+	}
+	piece, _ := words.Excerpt(body, words.Query{}, snippetLength)
+	return piece
+}
+
+// String returns the unit as it can be typed.
+func (u unit) String() string {
+	return words.Term{Tokens: u.tokens, Prefix: u.prefix}.String()
+}

@@ -1,0 +1,206 @@
+package index_test
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/sequent-dev/sequent"
+	"github.com/sequent-dev/sequent/vault/index"
+)
+
+var library = map[string]string{
+	"tech/auth.md": "---\ntitle: Authentication\ntags: [security, web/api]\naliases: [Sign-in]\n---\n" +
+		"# Authentication\n\nTokens are signed. The [[token-refresh]] uses [[JWT]] and a rotating secret.\n",
+	"tech/limits.md":    "# Limits\n\nA [[sliding window]] for [[Rate Limiting]] keeps clients fair. Tokens fill a bucket.\n",
+	"tech/cache.md":     "---\ntags: web\n---\nCaches forget. A cache of answers, a cache of tokens, a cache of nothing.\n",
+	"journal/monday.md": "Talked about [[JWT]] and [[rate limiting]] with Ana. The refresh of tokens was late.\n",
+	"journal/中文.md":     "我们讨论了令牌刷新机制，以及限流算法。见 [[令牌]]。\n",
+	"journal/日本語.md":    "認証トークンの更新について話した。サーバーは再起動が必要。\n",
+	"empty.md":          "",
+	"only title.md":     "# Zebra crossing\n",
+}
+
+func TestFullText(t *testing.T) {
+	t.Parallel()
+	b := newBox(t, index.Config{}, library)
+	for _, test := range []struct{ query, want string }{
+		{"zebra", "only title"},
+		{"ZEBRA", "only title"},
+		{"cache", "tech/cache"},
+		{"sign-in", "tech/auth"},
+		{"security", "tech/auth"},
+		{"unheard-of caches", "tech/cache journal/monday"}, // any word will do
+		{"xyzzy", ""},
+		{"refresh tokens", "tech/auth journal/monday tech/cache tech/limits"},
+		{`"refresh of tokens"`, "journal/monday"},
+		{`tokens "sliding window"`, "tech/limits"},
+		{"tokens -refresh", "tech/cache tech/limits"},
+		{`tokens -"a cache"`, "tech/auth journal/monday tech/limits"},
+		{"authen*", "tech/auth"},
+		{"[[Rate Limiting]]", "journal/monday tech/limits"},
+		{"令牌刷新", "journal/中文"},
+		{"限流", "journal/中文"},
+		{"如何设计令牌的刷新", "journal/中文"},
+		{"再起動", "journal/日本語"},
+		{"トークン更新", "journal/日本語"},
+		{"only", "only title"},
+		{"empty", "empty"},
+	} {
+		if got := b.text(test.query); got != test.want {
+			t.Errorf("%s\n got %s\nwant %s", test.query, got, test.want)
+		}
+	}
+}
+
+func TestFilters(t *testing.T) {
+	t.Parallel()
+	b := newBox(t, index.Config{}, library)
+	for _, test := range []struct {
+		name  string
+		query index.Query
+		want  string
+	}{
+		{"folder", index.Query{Folder: "journal"}, "journal/monday"},
+		{"folder as a URI", index.Query{Folder: "memory://journal/"}, "journal/monday"},
+		{"part of a folder's name", index.Query{Folder: "jour"}, ""},
+		{"no such folder", index.Query{Folder: "../journal"}, ""},
+		{"tag", index.Query{Tags: []string{"security"}}, "tech/auth"},
+		{"tag with its mark", index.Query{Tags: []string{"#Security"}}, "tech/auth"},
+		{"tag above", index.Query{Tags: []string{"web"}}, "tech/auth tech/cache"},
+		{"all of the tags", index.Query{Tags: []string{"web", "security"}}, "tech/auth"},
+		{"no such tag", index.Query{Tags: []string{"web", "nothing"}}, ""},
+		{"folder and tag", index.Query{Folder: "journal", Tags: []string{"web"}}, ""},
+	} {
+		test.query.Text, test.query.Mode = "tokens", index.FullText
+		if got := b.find(test.query); got != test.want {
+			t.Errorf("%s: got %q, want %q", test.name, got, test.want)
+		}
+	}
+}
+
+func TestHybrid(t *testing.T) {
+	t.Parallel()
+	b := newBox(t, index.Config{}, library)
+	// limits links to rate limiting; so does monday; auth is related by JWT alone.
+	if got, want := b.find(index.Query{Text: "[[rate limiting]]"}), "tech/limits journal/monday"; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+	// No note has the words, but links lead to their notes.
+	b.write("a.md", "See [[Quux Frob|that thing]].")
+	b.write("b.md", "It goes on with [[quux-frob]].")
+	b.sync()
+	if got, want := b.find(index.Query{Text: "quux frob"}), "a b"; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+	r := b.search(index.Query{Text: "tokens for JWT", Mode: "hybrid"})
+	if r.Mode != index.Hybrid || r.Warning != "" || r.Total != 4 {
+		t.Errorf("got %+v", r)
+	}
+	for i, h := range r.Hits {
+		if h.Score <= 0 || h.Score > 1 || i > 0 && h.Score > r.Hits[i-1].Score || h.Snippet == "" || h.Title == "" {
+			t.Errorf("hit %d: %+v", i, h)
+		}
+	}
+}
+
+func TestSearchRefuses(t *testing.T) {
+	t.Parallel()
+	b := newBox(t, index.Config{}, library)
+	for _, test := range []struct {
+		query index.Query
+		code  sequent.Code
+		field string
+	}{
+		{index.Query{}, sequent.CodeInvalidQuery, "query"},
+		{index.Query{Text: " \n"}, sequent.CodeInvalidQuery, "query"},
+		{index.Query{Text: "?! 👍"}, sequent.CodeInvalidQuery, "query"},
+		{index.Query{Text: "[[]]"}, sequent.CodeInvalidQuery, "query"},
+		{index.Query{Text: "-a"}, sequent.CodeInvalidQuery, "query"},
+		{index.Query{Text: strings.Repeat("a", 5000)}, sequent.CodeInvalidQuery, "query"},
+		{index.Query{Text: "a", Mode: "Fuzzy"}, sequent.CodeInvalidQuery, "mode"},
+		{index.Query{Text: "a", Mode: index.Semantic}, index.CodeNoEmbeddings, "mode"},
+		{index.Query{Text: "a", PageSize: -1}, sequent.CodeInvalidQuery, "pageSize"},
+		{index.Query{Text: "a", PageSize: 101}, sequent.CodeInvalidQuery, "pageSize"},
+		{index.Query{Text: "a", Page: -1}, sequent.CodeInvalidQuery, "page"},
+		{index.Query{Text: "a", MinScore: -0.1}, sequent.CodeInvalidQuery, "minScore"},
+		{index.Query{Text: "a", MinScore: 1.1}, sequent.CodeInvalidQuery, "minScore"},
+		{index.Query{Text: "a", MinScore: math.NaN()}, sequent.CodeInvalidQuery, "minScore"},
+	} {
+		_, err := b.Search(t.Context(), test.query)
+		wantCode(t, err, test.code, test.field)
+	}
+}
+
+// Every matching note is on exactly one page, however many there are.
+func TestPages(t *testing.T) {
+	t.Parallel()
+	const notes = 1200
+	files := make(map[string]string)
+	for i := range notes {
+		files[fmt.Sprintf("n%04d.md", i)] = "the same words in the note, linked to [[same]]"
+	}
+	files["other.md"] = "something else"
+	b := newBox(t, index.Config{}, files)
+	for _, mode := range []index.Mode{index.FullText, index.Hybrid} {
+		var all []string
+		for page := 1; ; page++ {
+			r := b.search(index.Query{Text: "same", Mode: mode, PageSize: 100, Page: page})
+			if r.Total != notes || r.Page != page || r.PageSize != 100 {
+				t.Fatalf("%s: total %d, page %d of %d", mode, r.Total, r.Page, r.PageSize)
+			}
+			if len(r.Hits) == 0 {
+				break
+			}
+			for _, h := range r.Hits {
+				all = append(all, h.URI.Path())
+			}
+		}
+		if !slices.IsSorted(all) || len(slices.Compact(all)) != notes {
+			t.Errorf("%s: %d notes on all pages, want %d in the order of their paths", mode, len(all), notes)
+		}
+	}
+	if r := b.search(index.Query{Text: "same", Page: math.MaxInt, PageSize: 100}); r.Total != notes || len(r.Hits) != 0 {
+		t.Errorf("last page there could be: %d hits of %d", len(r.Hits), r.Total)
+	}
+	// Words that every note has still find them all.
+	if r := b.search(index.Query{Text: "the in", Mode: index.FullText}); r.Total != notes {
+		t.Errorf("common words find %d notes, want %d", r.Total, notes)
+	}
+}
+
+func TestScores(t *testing.T) {
+	t.Parallel()
+	b := newBox(t, index.Config{}, library)
+	all := b.search(index.Query{Text: "refresh tokens", Mode: index.FullText})
+	if len(all.Hits) < 3 {
+		t.Fatal(all)
+	}
+	for i, h := range all.Hits {
+		if h.Score != h.Text || h.Graph != 0 || h.Semantic != 0 || h.Score <= 0 || h.Score > 1 {
+			t.Errorf("hit %d: %+v", i, h)
+		}
+	}
+	some := b.search(index.Query{Text: "refresh tokens", Mode: index.FullText, MinScore: all.Hits[1].Score - 1e-3})
+	if some.Total != 2 || len(some.Hits) != 2 {
+		t.Errorf("with a floor below the second: %+v", some)
+	}
+}
+
+func TestSnippet(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("filling words without end ", 200)
+	b := newBox(t, index.Config{}, map[string]string{
+		"a.md": "# Title\n\n" + long + "\n\nhere is the **needle** of it\n\n" + long,
+		"b.md": long + "限流算法" + strings.Repeat("字", 500),
+	})
+	for query, want := range map[string]string{"needle": "**needle** of it", "限流": "限流算法", "filling": "# Title filling"} {
+		h := b.search(index.Query{Text: query, Mode: index.FullText}).Hits[0]
+		if !strings.Contains(h.Snippet, want) || utf8.RuneCountInString(h.Snippet) > 200 {
+			t.Errorf("%s: snippet %q lacks %q or is too long", query, h.Snippet, want)
+		}
+	}
+}

@@ -1,0 +1,271 @@
+package index
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/sequent-dev/sequent/internal/words"
+)
+
+// A snapshot is what of the index is kept in memory: everything but the texts
+// and the postings. It does not change; the next one is made of what has
+// changed since.
+type snapshot struct {
+	rev    int64
+	synced bool
+	notes  map[int64]*noteInfo
+	paths  map[string]*noteInfo
+	words  int64 // in all bodies
+
+	names    []string         // of concepts; what is mentioned nowhere stays
+	concepts map[string]int32 // name → index in names
+	spelled  map[string]int32 // name as package words cuts it → index in names
+	mentions map[int32][]int64
+	about    map[int32][]int64 // notes whose own name the concept is
+
+	relations, orphans int // -1 before they are counted
+}
+
+// A noteInfo is a note without its text.
+type noteInfo struct {
+	id             int64
+	path, title    string
+	size, modified int64
+	settled        bool
+	length         int
+	tags           []string
+	concepts       []int32
+	about          []int32
+}
+
+// A view is one state of the index: a snapshot and the transaction to read
+// what it lacks.
+type view struct {
+	*snapshot
+	file *file
+	tx   *sql.Tx
+}
+
+func (v *view) close() {
+	_ = v.tx.Rollback() // it only reads
+	v.file.release()
+}
+
+// view returns the present state, which the caller closes.
+func (x *Index) view(ctx context.Context) (*view, error) {
+	f, err := x.acquire(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for {
+		tx, err := f.readers.BeginTx(ctx, nil)
+		if err == nil {
+			var snap *snapshot
+			if snap, err = f.snapshot(ctx, tx); err == nil {
+				return &view{snap, f, tx}, nil
+			}
+			_ = tx.Rollback()
+		}
+		if !errors.Is(err, errOvertaken) {
+			f.release()
+			return nil, err
+		}
+	}
+}
+
+// errOvertaken says that the snapshot is of a later state than the transaction.
+var errOvertaken = errors.New("the transaction is of an earlier state")
+
+func (f *file) snapshot(ctx context.Context, tx queryer) (*snapshot, error) {
+	var rev, floor int64
+	var synced bool
+	if err := tx.QueryRowContext(ctx, "SELECT rev, floor, synced FROM state").Scan(&rev, &floor, &synced); err != nil {
+		return nil, err
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	switch {
+	case f.snap != nil && f.snap.rev == rev && f.snap.synced == synced:
+		return f.snap, nil
+	case f.snap != nil && f.snap.rev > rev:
+		return nil, errOvertaken
+	}
+	next := newSnapshot()
+	if f.snap != nil && f.snap.rev >= floor {
+		next = f.snap.clone()
+	}
+	if err := next.catchUp(ctx, tx); err != nil {
+		return nil, err
+	}
+	next.rev, next.synced = rev, synced
+	next.count()
+	f.snap = next
+	return next, nil
+}
+
+func newSnapshot() *snapshot {
+	return &snapshot{
+		notes: make(map[int64]*noteInfo), paths: make(map[string]*noteInfo),
+		concepts: make(map[string]int32), spelled: make(map[string]int32),
+		mentions: make(map[int32][]int64), about: make(map[int32][]int64),
+	}
+}
+
+func (s *snapshot) clone() *snapshot {
+	c := *s
+	c.notes, c.paths = maps.Clone(s.notes), maps.Clone(s.paths)
+	c.names = slices.Clip(s.names)
+	c.concepts, c.spelled = maps.Clone(s.concepts), maps.Clone(s.spelled)
+	c.mentions, c.about = maps.Clone(s.mentions), maps.Clone(s.about)
+	return &c
+}
+
+// catchUp reads what has changed since s.rev.
+func (s *snapshot) catchUp(ctx context.Context, tx queryer) error {
+	rows, err := tx.QueryContext(ctx, "SELECT id FROM removed WHERE rev > ?", s.rev)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var id int64
+		if err := rows.Scan(&id); err != nil {
+			return err
+		}
+		s.remove(id)
+	}
+	if err := rows.Err(); err != nil {
+		return err
+	}
+	rows, err = tx.QueryContext(ctx,
+		"SELECT id, path, size, modified, settled, title, tags, concepts, about, length FROM notes WHERE rev > ?", s.rev)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		n := new(noteInfo)
+		var tags, concepts, about string
+		if err := rows.Scan(&n.id, &n.path, &n.size, &n.modified, &n.settled, &n.title, &tags, &concepts, &about, &n.length); err != nil {
+			return err
+		}
+		n.tags = split(tags)
+		n.concepts = s.intern(split(concepts))
+		n.about = s.intern(split(about))
+		s.remove(n.id)
+		s.add(n)
+	}
+	return rows.Err()
+}
+
+func (s *snapshot) add(n *noteInfo) {
+	s.notes[n.id], s.paths[n.path] = n, n
+	s.words += int64(n.length)
+	for _, c := range n.concepts {
+		s.mentions[c] = with(s.mentions[c], n.id)
+	}
+	for _, c := range n.about {
+		s.about[c] = with(s.about[c], n.id)
+	}
+}
+
+func (s *snapshot) remove(id int64) {
+	n := s.notes[id]
+	if n == nil {
+		return
+	}
+	delete(s.notes, id)
+	if s.paths[n.path] == n { // a new note may have taken it
+		delete(s.paths, n.path)
+	}
+	s.words -= int64(n.length)
+	for _, c := range n.concepts {
+		s.mentions[c] = without(s.mentions[c], id)
+	}
+	for _, c := range n.about {
+		s.about[c] = without(s.about[c], id)
+	}
+}
+
+// with returns the sorted list with id in it. Ids mostly come in order, and
+// what an earlier snapshot sees of the list stays as it is.
+func with(list []int64, id int64) []int64 {
+	if n := len(list); n == 0 || list[n-1] < id {
+		return append(list, id)
+	}
+	i, found := slices.BinarySearch(list, id)
+	if found {
+		return list
+	}
+	return slices.Insert(slices.Clone(list), i, id)
+}
+
+// without returns a new list that lacks id.
+func without(list []int64, id int64) []int64 {
+	i, found := slices.BinarySearch(list, id)
+	if !found {
+		return list
+	}
+	return slices.Concat(list[:i], list[i+1:])
+}
+
+// intern returns the numbers of concepts.
+func (s *snapshot) intern(names []string) []int32 {
+	ids := make([]int32, 0, len(names))
+	for _, name := range names {
+		id, ok := s.concepts[name]
+		if !ok {
+			id = int32(len(s.names))
+			s.names = append(s.names, name)
+			s.concepts[name] = id
+			if spelled := spell(words.Tokens(name)); spelled != "" {
+				if _, taken := s.spelled[spelled]; !taken {
+					s.spelled[spelled] = id
+				}
+			}
+		}
+		ids = append(ids, id)
+	}
+	return ids
+}
+
+// spell writes tokens in the form in which concepts are recognized in a query.
+func spell(tokens []string) string { return strings.Join(tokens, " ") }
+
+// count counts relations, which are pairs of concepts that occur together in a
+// note, and orphans, which are concepts that occur with no other.
+func (s *snapshot) count() {
+	seen := make([]int32, len(s.names)) // by which concept, plus one, a concept was seen last
+	pairs, orphans := 0, 0
+	for c, notes := range s.mentions {
+		alone := true
+		for _, id := range notes {
+			for _, other := range s.notes[id].concepts {
+				if other != c && seen[other] != c+1 {
+					seen[other] = c + 1
+					pairs++
+					alone = false
+				}
+			}
+		}
+		if alone && len(notes) > 0 {
+			orphans++
+		}
+	}
+	s.relations, s.orphans = pairs/2, orphans
+}
+
+// mentioned returns how many concepts are mentioned.
+func (s *snapshot) mentioned() int {
+	n := 0
+	for _, notes := range s.mentions {
+		if len(notes) > 0 {
+			n++
+		}
+	}
+	return n
+}

@@ -1,0 +1,261 @@
+package index
+
+import (
+	"cmp"
+	"context"
+	"database/sql"
+	"errors"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/sequent-dev/sequent/vault"
+)
+
+// A changeset is what one transaction brings into the index.
+type changeset struct {
+	docs    []document
+	removed []int64
+	touched []touch
+}
+
+// A touch is a note whose text turned out to be the same.
+type touch struct {
+	id   int64
+	info vault.Info
+}
+
+func (c *changeset) empty() bool { return len(c.docs)+len(c.removed)+len(c.touched) == 0 }
+
+// settled reports whether the size and time of a note will be enough to see
+// that it has changed. They are not right after a change: file systems count
+// time in steps of up to two seconds.
+func settled(info vault.Info) bool { return time.Since(info.Modified) > 2*time.Second }
+
+// A writer brings changes into a file. The caller holds the lock.
+type writer struct {
+	file *file
+	ids  map[string]int64 // of words, as far as they are known
+}
+
+func newWriter(f *file) *writer { return &writer{file: f, ids: make(map[string]int64)} }
+
+// apply carries out a changeset, or nothing of it.
+func (w *writer) apply(ctx context.Context, set *changeset) error {
+	if set.empty() {
+		return nil
+	}
+	fresh := make(map[string]int64) // ids that hold only if the transaction does
+	err := inTx(ctx, w.file.writer, func(tx *sql.Tx) error {
+		t := writeTx{Tx: tx, ctx: ctx, known: w.ids, fresh: fresh, changes: make(map[change][]posting)}
+		return t.run(set)
+	})
+	if err == nil {
+		maps.Copy(w.ids, fresh)
+	}
+	return err
+}
+
+// A change is a row of words in a field whose postings change.
+type change struct {
+	word  string
+	field field
+}
+
+type writeTx struct {
+	*sql.Tx
+	ctx          context.Context
+	rev          int64
+	known, fresh map[string]int64
+	changes      map[change][]posting
+}
+
+func (t *writeTx) exec(query string, args ...any) error {
+	_, err := t.ExecContext(t.ctx, query, args...)
+	return err
+}
+
+func (t *writeTx) run(set *changeset) error {
+	if err := t.QueryRowContext(t.ctx, "UPDATE state SET rev = rev + 1 RETURNING rev").Scan(&t.rev); err != nil {
+		return err
+	}
+	for _, id := range set.removed {
+		if err := t.remove(id); err != nil {
+			return err
+		}
+	}
+	for _, n := range set.touched {
+		if err := t.exec("UPDATE notes SET rev = ?, size = ?, modified = ?, settled = ? WHERE id = ?",
+			t.rev, n.info.Size, n.info.Modified.UnixNano(), settled(n.info), n.id); err != nil {
+			return err
+		}
+	}
+	for i := range set.docs {
+		if err := t.put(&set.docs[i]); err != nil {
+			return err
+		}
+	}
+	if err := t.writePostings(); err != nil {
+		return err
+	}
+	return t.forgetRemovals()
+}
+
+// texts returns the words that the index has of a note, and its id; none if
+// there is no such note.
+func (t *writeTx) texts(where string, arg any) (id int64, old occurrences, err error) {
+	var head, more, body string
+	err = t.QueryRowContext(t.ctx, "SELECT id, head, more, body FROM notes WHERE "+where, arg).Scan(&id, &head, &more, &body)
+	if errors.Is(err, sql.ErrNoRows) {
+		return 0, occurrences{}, nil
+	}
+	if err == nil {
+		old, _ = occurrencesOf(split(head), append([]string{body}, split(more)...))
+	}
+	return id, old, err
+}
+
+func (t *writeTx) remove(id int64) error {
+	found, old, err := t.texts("id = ?", id)
+	if err != nil || found == 0 {
+		return err
+	}
+	t.compare(id, old, occurrences{})
+	for _, stmt := range []string{
+		"DELETE FROM passages WHERE note = ?",
+		"DELETE FROM notes WHERE id = ?",
+	} {
+		if err := t.exec(stmt, id); err != nil {
+			return err
+		}
+	}
+	return t.exec("INSERT INTO removed VALUES (?, ?)", id, t.rev)
+}
+
+func (t *writeTx) put(d *document) error {
+	id, old, err := t.texts("path = ?", d.path)
+	if err != nil {
+		return err
+	}
+	head, more := join(d.head), join(d.more)
+	now, length := occurrencesOf(split(head), append([]string{d.body}, split(more)...))
+	modified := d.info.Modified.UnixNano()
+	if id == 0 {
+		err = t.QueryRowContext(t.ctx, `
+			INSERT INTO notes(path, rev, size, modified, settled, hash, title, tags, concepts, about, length, head, more, body)
+			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id`,
+			d.path, t.rev, d.info.Size, modified, settled(d.info), d.hash[:], d.title, join(d.tags), join(d.concepts), join(d.about),
+			length, head, more, d.body).Scan(&id)
+	} else {
+		err = t.exec(`
+			UPDATE notes SET rev = ?, size = ?, modified = ?, settled = ?, hash = ?, title = ?, tags = ?, concepts = ?,
+				about = ?, length = ?, head = ?, more = ?, body = ?, embedded = '' WHERE id = ?`,
+			t.rev, d.info.Size, modified, settled(d.info), d.hash[:], d.title, join(d.tags), join(d.concepts),
+			join(d.about), length, head, more, d.body, id)
+	}
+	t.compare(id, old, now)
+	return err
+}
+
+// compare notes which postings of a note differ.
+func (t *writeTx) compare(id int64, old, now occurrences) {
+	for f := range fields {
+		for word, data := range now[f] {
+			if before, ok := old[f][word]; !ok || !slices.Equal(before, data) {
+				t.changes[change{word, f}] = append(t.changes[change{word, f}], posting{note: id, data: data})
+			}
+		}
+		for word := range old[f] {
+			if _, ok := now[f][word]; !ok {
+				t.changes[change{word, f}] = append(t.changes[change{word, f}], posting{note: id})
+			}
+		}
+	}
+}
+
+// writePostings rewrites the rows in which something changes, in the order of
+// their keys.
+func (t *writeTx) writePostings() error {
+	type row struct {
+		key     int64
+		chunk   int64
+		changes []posting
+	}
+	var rows []row
+	for c, all := range t.changes {
+		word, err := t.word(c.word)
+		if err != nil {
+			return err
+		}
+		sortPostings(all)
+		for len(all) > 0 {
+			chunk := all[0].note >> chunkBits
+			n := 1
+			for n < len(all) && all[n].note>>chunkBits == chunk {
+				n++
+			}
+			rows = append(rows, row{rowKey(word, c.field, chunk), chunk, all[:n]})
+			all = all[n:]
+		}
+	}
+	slices.SortFunc(rows, func(a, b row) int { return cmp.Compare(a.key, b.key) })
+	get, err := t.PrepareContext(t.ctx, "SELECT data FROM postings WHERE key = ?")
+	if err != nil {
+		return err
+	}
+	put, err := t.PrepareContext(t.ctx, "INSERT OR REPLACE INTO postings VALUES (?, ?)")
+	if err != nil {
+		return err
+	}
+	var old []posting
+	for _, r := range rows {
+		var data []byte
+		if err := get.QueryRowContext(t.ctx, r.key).Scan(&data); err != nil && !errors.Is(err, sql.ErrNoRows) {
+			return err
+		}
+		if old, err = appendPostings(old[:0], r.chunk, data); err != nil {
+			return err
+		}
+		if merged := merge(old, r.changes); len(merged) > 0 {
+			_, err = put.ExecContext(t.ctx, r.key, appendRow(make([]byte, 0, len(data)+64), merged))
+		} else {
+			err = t.exec("DELETE FROM postings WHERE key = ?", r.key)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// word returns the id of a word, which it gives one if it has none.
+func (t *writeTx) word(word string) (int64, error) {
+	if id, ok := t.known[word]; ok {
+		return id, nil
+	}
+	if id, ok := t.fresh[word]; ok {
+		return id, nil
+	}
+	var id int64
+	err := t.QueryRowContext(t.ctx, "SELECT id FROM words WHERE word = ?", word).Scan(&id)
+	if errors.Is(err, sql.ErrNoRows) {
+		err = t.QueryRowContext(t.ctx, "INSERT INTO words(word) VALUES (?) RETURNING id", word).Scan(&id)
+	}
+	t.fresh[word] = id
+	return id, err
+}
+
+// mostRemovals bounds the record of removals. Processes that have not looked
+// since before it begins read the whole index anew.
+const mostRemovals = 10_000
+
+func (t *writeTx) forgetRemovals() error {
+	var n int
+	if err := t.QueryRowContext(t.ctx, "SELECT count(*) FROM removed").Scan(&n); err != nil || n <= mostRemovals {
+		return err
+	}
+	return errors.Join(
+		t.exec("DELETE FROM removed"),
+		t.exec("UPDATE state SET floor = rev"),
+	)
+}
