@@ -64,21 +64,23 @@ func (f *Front) Get(key string) string {
 }
 
 // List returns the value of a key as a list: its scalar elements, or the one
-// scalar that it is. An element that is a sequence of one scalar, which is how
-// YAML reads [[link]] without quotes, counts as that link.
+// scalar that it is. A list of a list of one scalar, which is how YAML reads
+// [[link]] without quotes, counts as that link.
 func (f *Front) List(key string) []string {
 	n := f.find(key)
 	switch {
 	case n == nil:
 		return nil
 	case n.Kind == yaml.SequenceNode:
+		if link := bareLink(n); link != "" {
+			return []string{link}
+		}
 		var list []string
 		for _, e := range n.Content {
-			switch {
-			case e.Kind == yaml.ScalarNode && e.Tag != "!!null":
+			if link := bareLink(e); link != "" {
+				list = append(list, link)
+			} else if e.Kind == yaml.ScalarNode && e.Tag != "!!null" {
 				list = append(list, e.Value)
-			case e.Kind == yaml.SequenceNode && len(e.Content) == 1 && e.Content[0].Kind == yaml.SequenceNode && len(e.Content[0].Content) == 1:
-				list = append(list, "[["+e.Content[0].Content[0].Value+"]]")
 			}
 		}
 		return list
@@ -88,6 +90,20 @@ func (f *Front) List(key string) []string {
 		}
 		return nil
 	}
+}
+
+// bareLink returns the link that YAML has read as a list in a list.
+func bareLink(n *yaml.Node) string {
+	for range 2 {
+		if n.Kind != yaml.SequenceNode || len(n.Content) != 1 {
+			return ""
+		}
+		n = n.Content[0]
+	}
+	if n.Kind != yaml.ScalarNode {
+		return ""
+	}
+	return "[[" + n.Value + "]]"
 }
 
 // Has reports whether there is such a key.

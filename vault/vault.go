@@ -2,8 +2,6 @@ package vault
 
 import (
 	"cmp"
-	"context"
-	"crypto/rand"
 	"errors"
 	"io/fs"
 	"os"
@@ -106,51 +104,3 @@ func (v *Vault) Close() error { return v.root.Close() }
 
 // Dir returns the folder as it was named.
 func (v *Vault) Dir() string { return v.dir }
-
-// State returns the folder .sequent of the vault, which it makes: for what can
-// be made again from the notes. The caller closes it. Names in it belong to the
-// package that made them; locks and tmp are taken.
-func (v *Vault) State() (*os.Root, error) {
-	if err := v.checkState(); err != nil {
-		return nil, err
-	}
-	if err := v.makeFolder(stateDir); err != nil {
-		return nil, wrap(err, scheme)
-	}
-	root, err := v.root.OpenRoot(stateDir)
-	return root, wrap(err, scheme)
-}
-
-// ID returns what tells this vault from others, wherever it is moved: 26
-// characters, which the first call makes and keeps in the folder .sequent.
-func (v *Vault) ID(ctx context.Context) (string, error) {
-	const name = stateDir + "/id"
-	id := func() string {
-		data, _, err := v.readFile(name)
-		if err == nil && len(data) == idLength+1 {
-			return string(data[:idLength])
-		}
-		return ""
-	}
-	if id := id(); id != "" {
-		return id, nil
-	}
-	unlock, err := v.lock(ctx, name)
-	if err != nil {
-		return "", wrap(err, scheme)
-	}
-	defer unlock()
-	if id := id(); id != "" {
-		return id, nil // another process was faster
-	}
-	temp, err := v.writeTemp([]byte(rand.Text()+"\n"), 0o600)
-	if err == nil {
-		err = v.root.Rename(temp, name)
-	}
-	if err != nil {
-		return "", wrap(err, scheme)
-	}
-	return id(), nil
-}
-
-const idLength = 26 // of rand.Text

@@ -1,0 +1,239 @@
+package thinking
+
+import (
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/sequent-dev/sequent"
+)
+
+// A Section is what a file says of one thought.
+type Section struct {
+	Draft sequent.Draft // More is true; the agent is a label, as is the conclusion that follows
+	At    time.Time     // to the second, UTC; zero if the section does not say
+	Seq   int           // the position in the log that its block id names; 0 without one
+
+	start, end int  // where it is in the body: from its heading to after its last line
+	concluded  bool // the section with its conclusion has its last line
+}
+
+// closed reports whether the section has its last line, with the time.
+func (s *Section) closed() bool { return !s.At.IsZero() || s.Seq > 0 }
+
+var (
+	headingForm = regexp.MustCompile(`^## +Thought +(-?\d{1,15})/(\?|\d{1,15})(\+?)(?: +\[(.*?)\])?((?: +\(.*\))?)\s*$`)
+	quotedAgent = regexp.MustCompile("^## +Thought +(-?\\d{1,15})/(\\?|\\d{1,15})(\\+?) +\\[(`\"(?:[^\"\\\\]|\\\\.)*\"`)\\]((?: +\\(.*\\))?)\\s*$")
+	conclusion  = regexp.MustCompile(`^## +Conclusion\s*$`)
+	abandoned   = regexp.MustCompile(`^## +Session Abandoned\s*$`)
+	lastLine    = regexp.MustCompile(`^(?:\*(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d)(?: UTC)?\*)?(?:(?:^|\s+)\^(thought|conclusion)-(\d{1,15}))?\s*$`)
+	branchMark  = regexp.MustCompile(`^ +\(Branch: (.*?)(?:, from (-?\d{1,15}))?\)$`)
+	fromMark    = regexp.MustCompile(`^ +\(From: (-?\d{1,15})\)$`)
+	revisesMark = regexp.MustCompile(` +\((?:Revises: (-?\d{1,15})|Revision)\)$`)
+)
+
+// Parse returns what the body of a session file says of thoughts, in the order
+// of the file. What is no section, a person's remark between two of them for
+// instance, is left out. Every text can be parsed.
+func Parse(body string) []Section {
+	var list []Section
+	var p piece
+	at := 0
+	for line := range strings.Lines(body) {
+		raw := strings.TrimRight(line, "\r\n")
+		text := strings.TrimRight(raw, " \t")
+		draft, isThought := parseHeading(text)
+		switch {
+		case isThought:
+			list = p.end(list, at)
+			p = piece{open: true, section: Section{Draft: draft, start: at}}
+		case conclusion.MatchString(text):
+			list = p.end(list, at)
+			p = piece{open: true, concludes: true, section: Section{start: at}}
+		case abandoned.MatchString(text):
+			list = p.end(list, at)
+			p = piece{}
+		case p.open:
+			if p.line(raw, text, at+len(line)) {
+				list = p.end(list, at+len(line))
+				p = piece{}
+			}
+		}
+		at += len(line)
+	}
+	return p.end(list, at)
+}
+
+// A piece is a section in the making.
+type piece struct {
+	open      bool
+	concludes bool // it is a conclusion
+	section   Section
+	lines     []string // after the heading
+	stamped   int      // how many lines there were when the time came; without a block id more may come
+	after     int      // where the line with the time ends
+}
+
+// line takes the next line, raw and without spaces at its end. It reports
+// whether it was the last.
+func (p *piece) line(raw, text string, end int) bool {
+	m := lastLine.FindStringSubmatch(text)
+	if m == nil || text == "" {
+		p.lines = append(p.lines, raw)
+		return false
+	}
+	if m[1] != "" {
+		if at, err := time.Parse(timeForm, m[1]); err == nil {
+			p.section.At = at
+		}
+		p.stamped, p.after = len(p.lines), end
+	}
+	if m[2] != "" && (m[2] == "conclusion") == p.concludes {
+		p.section.Seq, _ = strconv.Atoi(m[3])
+		p.section.end = end
+		if m[1] != "" || p.after == 0 {
+			p.stamped, p.after = len(p.lines), end
+		}
+		return true
+	}
+	p.lines = append(p.lines, raw)
+	return false
+}
+
+// end puts a finished section into the list.
+func (p *piece) end(list []Section, at int) []Section {
+	if !p.open {
+		return list
+	}
+	p.open = false
+	lines := p.lines
+	if p.section.end == 0 { // no block id
+		p.section.end = at
+		if p.after > 0 {
+			p.section.end = p.after
+		}
+	}
+	if p.after > 0 {
+		lines = lines[:p.stamped]
+	}
+	if p.concludes {
+		return p.conclude(list, blockText(trimEmpty(lines)))
+	}
+	text, note := cutNote(trimEmpty(lines))
+	p.section.Draft.Text, p.section.Draft.Note = blockText(text), note
+	return append(list, p.section)
+}
+
+// conclude gives a conclusion to the thought that it belongs to.
+func (p *piece) conclude(list []Section, text string) []Section {
+	for i := len(list) - 1; i >= 0; i-- {
+		s := &list[i]
+		if p.section.Seq != 0 && s.Seq != p.section.Seq {
+			continue
+		}
+		if s.Draft.Labels[LabelConclusion] == "" && text != "" {
+			s.Draft.Labels[LabelConclusion] = text
+			s.Draft.More = false
+			s.concluded = p.section.Seq != 0
+		}
+		return list
+	}
+	return list
+}
+
+// parseHeading returns what the heading of a thought says.
+func parseHeading(line string) (sequent.Draft, bool) {
+	if !strings.HasPrefix(line, "## ") {
+		return sequent.Draft{}, false
+	}
+	m := quotedAgent.FindStringSubmatch(line)
+	if m == nil {
+		m = headingForm.FindStringSubmatch(line)
+	}
+	if m == nil {
+		return sequent.Draft{}, false
+	}
+	d := sequent.Draft{Extend: m[3] != "" || m[2] == "?", More: true, Labels: map[string]string{}}
+	d.Number, _ = strconv.Atoi(m[1])
+	d.Total, _ = strconv.Atoi(m[2])
+	if agent := nameOf(m[4]); agent != "" {
+		d.Labels[LabelAgent] = agent
+	}
+	marks := m[5]
+	if r := revisesMark.FindStringSubmatchIndex(marks); r != nil {
+		d.Revision = true
+		if r[2] >= 0 {
+			d.Revises = refTo(marks[r[2]:r[3]])
+		}
+		marks = marks[:r[0]]
+	}
+	if b := branchMark.FindStringSubmatch(marks); b != nil {
+		d.Branch, d.From = nameOf(b[1]), refTo(b[2])
+	} else if f := fromMark.FindStringSubmatch(marks); f != nil {
+		d.From = refTo(f[1])
+	}
+	return d, true
+}
+
+func refTo(number string) sequent.Ref {
+	n, err := strconv.Atoi(number)
+	if err != nil {
+		return sequent.Ref{}
+	}
+	return sequent.To(n)
+}
+
+// cutNote cuts the remarks off the lines of a section. They are its last block.
+func cutNote(lines []string) (text []string, note string) {
+	for i := len(lines) - 1; i >= 0; i-- {
+		if i > 0 && strings.TrimSpace(lines[i-1]) != "" {
+			continue
+		}
+		line, last := strings.TrimSpace(lines[i]), strings.TrimSpace(lines[len(lines)-1])
+		switch {
+		case line == noteInside:
+			if inner, n := unquote(lines[i+1:]); n == len(lines)-i-1 {
+				return trimEmpty(lines[:i]), inner
+			}
+			return lines, ""
+		case strings.HasPrefix(line, thoughtsMark) && strings.HasSuffix(last, "*") && (line != last || len(line) > len(thoughtsMark)):
+			note = strings.TrimSpace(strings.Join(lines[i:], "\n"))
+			return trimEmpty(lines[:i]), strings.TrimSuffix(strings.TrimPrefix(note, thoughtsMark), "*")
+		}
+	}
+	return lines, ""
+}
+
+// blockText is the text that textBlock has written.
+func blockText(lines []string) string {
+	if len(lines) > 0 && strings.TrimSpace(lines[0]) == asWritten {
+		if inner, n := unquote(lines[1:]); n == len(lines)-1 {
+			return inner
+		}
+	}
+	return strings.Join(lines, "\n")
+}
+
+// unquote returns the text in the lines of a quote, and how many those are.
+func unquote(lines []string) (string, int) {
+	var inner []string
+	for _, line := range lines {
+		text, ok := strings.CutPrefix(line, ">")
+		if !ok {
+			break
+		}
+		inner = append(inner, strings.TrimPrefix(text, " "))
+	}
+	return strings.Join(inner, "\n"), len(inner)
+}
+
+func trimEmpty(lines []string) []string {
+	for len(lines) > 0 && strings.TrimSpace(lines[0]) == "" {
+		lines = lines[1:]
+	}
+	for len(lines) > 0 && strings.TrimSpace(lines[len(lines)-1]) == "" {
+		lines = lines[:len(lines)-1]
+	}
+	return lines
+}

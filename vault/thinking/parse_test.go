@@ -1,0 +1,110 @@
+package thinking
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/sequent-dev/sequent"
+)
+
+// texts are what is hard to put into a section.
+var texts = []string{
+	"plain [[link]]", "two\n\nparagraphs", "trailing  \nspaces", " leading", "ends in a break\n", "\n", " ",
+	"## Thought 3/5 [agent]\n\nnested", "text\n\n## Conclusion\n\nmine", "a\n## Session Abandoned", "# Top\n## Own heading",
+	"*2025-01-02 03:04:05 UTC*", "*2025-01-02 03:04:05 UTC* ^thought-9", "see ^thought-3", "^thought-3", "x ^conclusion-1  ",
+	"*Thoughts: mine*", "*Thoughts: *", "> [!quote] As written", "> [!quote] As written\n> x", "> [!note] Thoughts\n> x",
+	"[!note] Thoughts\n<!-- open", "[!quote] As written\n```",
+	"```go\nopen", "```\nclosed\n```", "~~~\n```\n~~~", "> ```\n\n```\ncode", "- ```\n\n```\ncode", "1. x\n   ```\ncode\n   ```\n", "1. x\n   ```\n   code\n   ```",
+	"    ```\n    indented\n    ```", "`` ` ``", "```inline```", "<!-- open", "<script>", "%% open", "$$ open", "$$ a $$",
+	"---", "title\n---", "---\nkey: value\n---", "[a]: http://x", "\u2028line", "日本語の[[考え]]", "🧠", "\\", "|a|b|\n|-|-|",
+}
+
+func TestSectionsComeBack(t *testing.T) {
+	at := time.Date(2025, 8, 31, 3, 22, 26, 0, time.UTC)
+	drafts := []sequent.Draft{
+		{Number: 0, Total: 5},
+		{Number: -3, Total: 0, Extend: true},
+		{Number: 3, Total: 5, Branch: "T-2.1.2-swe", From: sequent.To(2)},
+		{Number: 3, Total: 5, Branch: "a (b), from 3) `x` [[y]] (Revises: 2)", From: sequent.To(2), Revision: true, Revises: sequent.To(0)},
+		{Number: 3, Total: 5, Branch: "only", Revision: true},
+		{Number: 3, Total: 5, From: sequent.To(7)},
+	}
+	for _, d := range drafts {
+		for _, agent := range []string{"agent", "a] (Branch: x) [b", "line\nbreak", "`", " "} {
+			for i, text := range texts {
+				for _, conclusion := range []string{"", texts[len(texts)-1-i]} {
+					d.Text, d.Note, d.More = text, texts[(i+7)%len(texts)], conclusion == ""
+					d.Labels = map[string]string{LabelAgent: agent}
+					if conclusion != "" {
+						d.Labels[LabelConclusion] = conclusion
+					}
+					checkRoundTrip(t, sequent.Thought{Draft: d, Seq: 12, At: at})
+				}
+			}
+		}
+	}
+}
+
+func checkRoundTrip(t *testing.T, th sequent.Thought) {
+	t.Helper()
+	var b strings.Builder
+	b.WriteString("\n# Title\n")
+	writeThought(&b, th, th.Labels[LabelConclusion])
+	list := Parse(b.String() + "\nA person's words.\n" + "\n## Thought 9/9 [other]\n\nnext\n")
+	if len(list) != 2 {
+		t.Fatalf("%d sections in %s", len(list), b.String())
+	}
+	if got := list[0]; !sameDraft(got.Draft, th.Draft) || got.Seq != th.Seq || !got.At.Equal(th.At) {
+		t.Fatalf("got  %+v\nwant %+v\nin %s", got, th, b.String())
+	}
+	if list[1].Draft.Text != "next" || list[1].Draft.Labels[LabelAgent] != "other" {
+		t.Fatalf("the next section is %+v", list[1])
+	}
+	// Editors may take spaces off the ends of lines, and make line breaks theirs.
+	if got := Parse(strings.ReplaceAll(b.String(), "\n", "\r\n")); len(got) != 1 || !sameDraft(got[0].Draft, th.Draft) {
+		t.Fatalf("with CRLF: %+v\nin %q", got, b.String())
+	}
+}
+
+func FuzzSection(f *testing.F) {
+	for i, text := range texts {
+		f.Add(text, texts[(i+1)%len(texts)], texts[(i+2)%len(texts)], texts[(i+3)%len(texts)], i, i*7, i%3 == 0)
+	}
+	f.Fuzz(func(t *testing.T, text, note, conclusion, branch string, number, total int, revision bool) {
+		if int(int32(number)) != number || int(int32(total)) != total || total < 0 {
+			return
+		}
+		for _, s := range []*string{&text, &note, &conclusion, &branch} {
+			*s = printable(strings.ToValidUTF8(*s, "?"))
+		}
+		d := sequent.Draft{Number: number, Total: total, Text: text, Note: note, Branch: branch, Revision: revision, More: conclusion == ""}
+		d.Labels = map[string]string{LabelAgent: "agent"}
+		if branch != "" {
+			d.From = sequent.To(number - 1)
+		}
+		if conclusion != "" {
+			d.Labels[LabelConclusion] = conclusion
+		}
+		checkRoundTrip(t, sequent.Thought{Draft: d, Seq: 12, At: time.Unix(1_700_000_000, 0).UTC()})
+	})
+}
+
+func FuzzParse(f *testing.F) {
+	for _, text := range texts {
+		f.Add("## Thought 1/2 [agent]\n\n" + text + "\n\n*2025-01-02 03:04:05 UTC* ^thought-1\n" + text)
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, body string) {
+		end := 0
+		for _, s := range Parse(body) {
+			if s.start < end || s.end < s.start || s.end > len(body) {
+				t.Fatalf("a section from %d to %d after %d in %q", s.start, s.end, end, body)
+			}
+			end = s.start + 1
+			if s.Draft.Labels == nil {
+				t.Fatalf("a section without labels in %q", body)
+			}
+		}
+	})
+}

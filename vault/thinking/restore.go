@@ -1,0 +1,112 @@
+package thinking
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/sequent-dev/sequent"
+	"github.com/sequent-dev/sequent/vault"
+)
+
+// restore returns the session that a file tells of.
+func (f *Files) restore(ctx context.Context, id sequent.ID, n *vault.Note) (sequent.Header, []sequent.Thought, error) {
+	return f.replay(ctx, f.header(id, n), nil, Parse(n.Body))
+}
+
+// header returns what front matter tells of a session.
+func (f *Files) header(id sequent.ID, n *vault.Note) sequent.Header {
+	front := &n.Front
+	h := sequent.Header{
+		Key: sequent.Key{ID: id}, Dialect: f.dialect, State: sequent.Active, Labels: map[string]string{},
+		Created: cmp.Or(timeIn(front, keyCreated), begun(id)),
+	}
+	switch front.Get(keyStatus) {
+	case string(sequent.Completed):
+		h.State, h.Updated = sequent.Completed, timeIn(front, keyCompleted)
+	case string(sequent.Cancelled):
+		h.State, h.Updated = sequent.Cancelled, timeIn(front, keyCancelled)
+		h.Labels[LabelStatus] = string(sequent.Cancelled)
+	}
+	for label, value := range map[string]string{
+		LabelAnalysisType: front.Get(keyAnalysis),
+		LabelParent:       workflowID(linkIn(front, keyParent)),
+		LabelMissing:      strings.Join(front.List(keyMissing), ", "),
+	} {
+		if value != "" {
+			h.Labels[label] = strings.ToValidUTF8(value, "\uFFFD")
+		}
+	}
+	return h
+}
+
+func timeIn(f *vault.Front, key string) time.Time {
+	for _, form := range []string{time.RFC3339Nano, "2006-01-02 15:04:05", time.DateOnly} {
+		if t, err := time.Parse(form, f.Get(key)); err == nil {
+			return t.UTC()
+		}
+	}
+	return time.Time{}
+}
+
+// replay returns the log that follows from the thoughts of a log and sections of
+// a file after it: an engine without a store finds out what references mean.
+func (f *Files) replay(ctx context.Context, h sequent.Header, log []sequent.Thought, list []Section) (sequent.Header, []sequent.Thought, error) {
+	trial := sequent.New(sequent.Config{Limits: sequent.Limits{Text: -1, Name: -1, Thoughts: -1, Branches: -1}})
+	have := len(log)
+	if have > 0 {
+		if _, err := trial.Restore(ctx, h, log); err != nil {
+			return h, nil, err
+		}
+	}
+	s, err := trial.Ensure(ctx, h.ID, func(s *sequent.Session) error {
+		for i, sec := range list {
+			d := valid(sec.Draft)
+			if last := i == len(list)-1; last && h.State != sequent.Active {
+				d.More = false
+			}
+			if _, err := s.Append(d); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return h, nil, err
+	}
+	log = slices.AppendSeq(slices.Clip(log), s.Since(have))
+	at := h.Created
+	if have > 0 {
+		at = log[have-1].At
+	}
+	for i := have; i < len(log); i++ {
+		at = cmp.Or(list[i-have].At, at)
+		log[i].At = at
+	}
+	if len(list) > 0 {
+		if at.After(h.Updated) {
+			h.Updated = at
+		}
+		if h.State == sequent.Completed {
+			h.Conclusion = log[len(log)-1].Labels[LabelConclusion]
+		}
+	}
+	if h.Created.After(h.Updated) && !h.Updated.IsZero() {
+		h.Created = h.Updated
+	}
+	return h, log, nil
+}
+
+// valid returns a draft as an engine takes it.
+func valid(d sequent.Draft) sequent.Draft {
+	clean := func(text string) string { return strings.ToValidUTF8(text, "\uFFFD") }
+	d.Text, d.Note, d.Branch = clean(d.Text), clean(d.Note), clean(d.Branch)
+	labels := make(map[string]string, len(d.Labels))
+	for k, v := range d.Labels {
+		labels[k] = clean(v)
+	}
+	d.Labels = labels
+	return d
+}
