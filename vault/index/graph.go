@@ -142,11 +142,7 @@ func (v *view) fill(ctx context.Context, from int32, r *Relation, content bool) 
 		return cmp.Or(cmp.Compare(b.modified, a.modified), strings.Compare(a.path, b.path))
 	})
 	for _, n := range notes[:min(len(notes), mostFiles)] {
-		uri, err := vault.PathURI(n.path)
-		if err != nil {
-			return err
-		}
-		r.Files = append(r.Files, uri)
+		r.Files = append(r.Files, n.uri)
 	}
 	if !content || len(notes) == 0 {
 		return nil

@@ -252,12 +252,8 @@ func compareRank(a, b float64, left, right *noteInfo) int {
 }
 
 func (s *search) hit(ctx context.Context, f *found) (Hit, error) {
-	uri, err := vault.PathURI(f.note.path)
-	if err != nil {
-		return Hit{}, err
-	}
 	h := Hit{
-		URI: uri, Title: f.note.title,
+		URI: f.note.uri, Title: f.note.title,
 		Score: round(f.score), Text: round(f.text), Graph: round(f.graph), Semantic: round(f.semantic),
 	}
 	var body string

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/sequent-dev/sequent/internal/words"
+	"github.com/sequent-dev/sequent/vault"
 )
 
 // A snapshot is what of the index is kept in memory: everything but the texts
@@ -18,7 +19,7 @@ type snapshot struct {
 	rev    int64
 	synced bool
 	notes  map[int64]*noteInfo
-	paths  map[string]*noteInfo
+	uris   map[vault.URI]*noteInfo
 	words  int64 // in all bodies
 
 	names    []string         // of concepts; what is mentioned nowhere stays
@@ -33,6 +34,7 @@ type snapshot struct {
 // A noteInfo is a note without its text.
 type noteInfo struct {
 	id             int64
+	uri            vault.URI
 	path, title    string
 	size, modified int64
 	settled        bool
@@ -109,7 +111,7 @@ func (f *file) snapshot(ctx context.Context, tx queryer) (*snapshot, error) {
 
 func newSnapshot() *snapshot {
 	return &snapshot{
-		notes: make(map[int64]*noteInfo), paths: make(map[string]*noteInfo),
+		notes: make(map[int64]*noteInfo), uris: make(map[vault.URI]*noteInfo),
 		concepts: make(map[string]int32), spelled: make(map[string]int32),
 		mentions: make(map[int32][]int64), about: make(map[int32][]int64),
 	}
@@ -117,7 +119,7 @@ func newSnapshot() *snapshot {
 
 func (s *snapshot) clone() *snapshot {
 	c := *s
-	c.notes, c.paths = maps.Clone(s.notes), maps.Clone(s.paths)
+	c.notes, c.uris = maps.Clone(s.notes), maps.Clone(s.uris)
 	c.names = slices.Clip(s.names)
 	c.concepts, c.spelled = maps.Clone(s.concepts), maps.Clone(s.spelled)
 	c.mentions, c.about = maps.Clone(s.mentions), maps.Clone(s.about)
@@ -153,6 +155,9 @@ func (s *snapshot) catchUp(ctx context.Context, tx queryer) error {
 		if err := rows.Scan(&n.id, &n.path, &n.size, &n.modified, &n.settled, &n.title, &tags, &concepts, &about, &n.length); err != nil {
 			return err
 		}
+		if n.uri, err = vault.PathURI(n.path); err != nil {
+			return errDamaged
+		}
 		n.tags = split(tags)
 		n.concepts = s.intern(split(concepts))
 		n.about = s.intern(split(about))
@@ -163,7 +168,7 @@ func (s *snapshot) catchUp(ctx context.Context, tx queryer) error {
 }
 
 func (s *snapshot) add(n *noteInfo) {
-	s.notes[n.id], s.paths[n.path] = n, n
+	s.notes[n.id], s.uris[n.uri] = n, n
 	s.words += int64(n.length)
 	for _, c := range n.concepts {
 		s.mentions[c] = with(s.mentions[c], n.id)
@@ -179,8 +184,8 @@ func (s *snapshot) remove(id int64) {
 		return
 	}
 	delete(s.notes, id)
-	if s.paths[n.path] == n { // a new note may have taken it
-		delete(s.paths, n.path)
+	if s.uris[n.uri] == n { // a new note may have taken it
+		delete(s.uris, n.uri)
 	}
 	s.words -= int64(n.length)
 	for _, c := range n.concepts {

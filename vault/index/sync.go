@@ -88,6 +88,9 @@ func (x *Index) Refresh(ctx context.Context, notes ...vault.URI) error {
 		}
 		var set changeset
 		for _, uri := range notes {
+			if canonical, err := vault.ParseURI(string(uri)); err == nil {
+				uri = canonical
+			}
 			_ = x.look(ctx, w.file, snap, uri, &set) // what cannot be read the next Sync reports
 		}
 		if ctx.Err() != nil {
@@ -179,7 +182,7 @@ func (x *Index) sync(ctx context.Context, w *writer, progress func(Progress)) (R
 
 // compare returns the notes that have to be read, and what is gone.
 func (x *Index) compare(ctx context.Context, snap *snapshot, report *Report) (todo []vault.Info, set changeset, err error) {
-	seen := make(map[string]bool, len(snap.notes))
+	seen := make(map[vault.URI]bool, len(snap.notes))
 	blind := false // a folder could not be read
 	for info, err := range x.vault.Walk(ctx) {
 		if ctx.Err() != nil {
@@ -190,23 +193,18 @@ func (x *Index) compare(ctx context.Context, snap *snapshot, report *Report) (to
 			report.Unreadable = append(report.Unreadable, Problem{info.URI, err})
 			continue
 		}
-		path := info.URI.Path()
-		seen[path] = true
-		old := snap.paths[path]
+		seen[info.URI] = true
+		old := snap.uris[info.URI]
 		if old == nil || !old.settled || old.size != info.Size || old.modified != info.Modified.UnixNano() {
 			todo = append(todo, info)
 		}
 	}
-	for path, n := range snap.paths {
-		if seen[path] {
+	for uri, n := range snap.uris {
+		if seen[uri] {
 			continue
 		}
 		if blind {
-			uri, err := vault.PathURI(path)
-			if err == nil {
-				_, err = x.vault.Stat(ctx, uri)
-			}
-			if !errors.Is(err, vault.ErrNotFound) {
+			if _, err := x.vault.Stat(ctx, uri); !errors.Is(err, vault.ErrNotFound) {
 				continue
 			}
 		}
@@ -259,7 +257,7 @@ func (x *Index) read(ctx context.Context, f *file, snap *snapshot, todo []vault.
 // look reads a note and adds to set what the index has to do about it. A note
 // that cannot be read is one that the index does not have.
 func (x *Index) look(ctx context.Context, f *file, snap *snapshot, uri vault.URI, set *changeset) error {
-	old := snap.paths[uri.Path()]
+	old := snap.uris[uri]
 	note, err := x.vault.Read(ctx, uri)
 	if err != nil {
 		if ctx.Err() == nil && old != nil {
@@ -275,7 +273,9 @@ func (x *Index) look(ctx context.Context, f *file, snap *snapshot, uri vault.URI
 		var hash []byte
 		err := f.readers.QueryRowContext(ctx, "SELECT hash FROM notes WHERE id = ?", old.id).Scan(&hash)
 		if err == nil && slices.Equal(hash, doc.hash[:]) {
-			set.touched = append(set.touched, touch{old.id, doc.info})
+			if old.size != doc.info.Size || old.modified != doc.info.Modified.UnixNano() || old.settled != settled(doc.info) {
+				set.touched = append(set.touched, touch{old.id, doc.info})
+			}
 			return nil
 		}
 	}

@@ -47,7 +47,11 @@ func (w *writer) apply(ctx context.Context, set *changeset) error {
 	}
 	fresh := make(map[string]int64) // ids that hold only if the transaction does
 	err := inTx(ctx, w.file.writer, func(tx *sql.Tx) error {
-		t := writeTx{Tx: tx, ctx: ctx, known: w.ids, fresh: fresh, changes: make(map[change][]posting)}
+		// A context that can be cancelled costs a goroutine a statement.
+		t := writeTx{Tx: tx, given: ctx, ctx: context.WithoutCancel(ctx), known: w.ids, fresh: fresh, changes: make(map[change][]posting)}
+		if err := t.prepare(); err != nil {
+			return err
+		}
 		return t.run(set)
 	})
 	if err == nil {
@@ -64,10 +68,31 @@ type change struct {
 
 type writeTx struct {
 	*sql.Tx
+	given        context.Context // the caller's, which is looked at between statements
 	ctx          context.Context
 	rev          int64
 	known, fresh map[string]int64
 	changes      map[change][]posting
+
+	findWord, addWord, getRow, putRow *sql.Stmt
+}
+
+func (t *writeTx) prepare() error {
+	for _, p := range []struct {
+		stmt **sql.Stmt
+		text string
+	}{
+		{&t.findWord, "SELECT id FROM words WHERE word = ?"},
+		{&t.addWord, "INSERT INTO words(word) VALUES (?)"},
+		{&t.getRow, "SELECT data FROM postings WHERE key = ?"},
+		{&t.putRow, "INSERT OR REPLACE INTO postings VALUES (?, ?)"},
+	} {
+		var err error
+		if *p.stmt, err = t.PrepareContext(t.ctx, p.text); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (t *writeTx) exec(query string, args ...any) error {
@@ -91,6 +116,9 @@ func (t *writeTx) run(set *changeset) error {
 		}
 	}
 	for i := range set.docs {
+		if err := t.given.Err(); err != nil {
+			return err
+		}
 		if err := t.put(&set.docs[i]); err != nil {
 			return err
 		}
@@ -199,25 +227,21 @@ func (t *writeTx) writePostings() error {
 		}
 	}
 	slices.SortFunc(rows, func(a, b row) int { return cmp.Compare(a.key, b.key) })
-	get, err := t.PrepareContext(t.ctx, "SELECT data FROM postings WHERE key = ?")
-	if err != nil {
-		return err
-	}
-	put, err := t.PrepareContext(t.ctx, "INSERT OR REPLACE INTO postings VALUES (?, ?)")
-	if err != nil {
-		return err
-	}
 	var old []posting
 	for _, r := range rows {
+		if err := t.given.Err(); err != nil {
+			return err
+		}
 		var data []byte
-		if err := get.QueryRowContext(t.ctx, r.key).Scan(&data); err != nil && !errors.Is(err, sql.ErrNoRows) {
+		err := t.getRow.QueryRowContext(t.ctx, r.key).Scan(&data)
+		if err != nil && !errors.Is(err, sql.ErrNoRows) {
 			return err
 		}
 		if old, err = appendPostings(old[:0], r.chunk, data); err != nil {
 			return err
 		}
 		if merged := merge(old, r.changes); len(merged) > 0 {
-			_, err = put.ExecContext(t.ctx, r.key, appendRow(make([]byte, 0, len(data)+64), merged))
+			_, err = t.putRow.ExecContext(t.ctx, r.key, appendRow(make([]byte, 0, len(data)+64), merged))
 		} else {
 			err = t.exec("DELETE FROM postings WHERE key = ?", r.key)
 		}
@@ -237,9 +261,12 @@ func (t *writeTx) word(word string) (int64, error) {
 		return id, nil
 	}
 	var id int64
-	err := t.QueryRowContext(t.ctx, "SELECT id FROM words WHERE word = ?", word).Scan(&id)
+	err := t.findWord.QueryRowContext(t.ctx, word).Scan(&id)
 	if errors.Is(err, sql.ErrNoRows) {
-		err = t.QueryRowContext(t.ctx, "INSERT INTO words(word) VALUES (?) RETURNING id", word).Scan(&id)
+		var added sql.Result
+		if added, err = t.addWord.ExecContext(t.ctx, word); err == nil {
+			id, err = added.LastInsertId()
+		}
 	}
 	t.fresh[word] = id
 	return id, err

@@ -1,0 +1,133 @@
+package index_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/sequent-dev/sequent/vault/index"
+)
+
+// watch runs Watch until the test ends.
+func (b *box) watch() {
+	ctx, stop := context.WithCancel(context.Background())
+	var done sync.WaitGroup
+	done.Go(func() { b.Watch(ctx) })
+	b.t.Cleanup(func() { stop(); done.Wait() })
+}
+
+// becomes waits until a query finds the notes.
+func (b *box) becomes(query, want string) {
+	b.t.Helper()
+	got := ""
+	for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
+		if got = b.text(query); got == want {
+			return
+		}
+	}
+	b.t.Fatalf("%s: got %q for 20 seconds, want %q", query, got, want)
+}
+
+func (b *box) path(name string) string { return filepath.Join(b.dir, filepath.FromSlash(name)) }
+
+func TestWatch(t *testing.T) {
+	t.Parallel()
+	b := newBox(t, index.Config{Debounce: 20 * time.Millisecond, Rescan: time.Hour}, map[string]string{
+		"a.md": "first words", "dir/b.md": "second words",
+	})
+	b.watch()
+	b.becomes("words", "a dir/b")
+	must := func(errs ...error) {
+		t.Helper()
+		if err := errors.Join(errs...); err != nil {
+			t.Fatal(err)
+		}
+	}
+
+	b.write("a.md", "changed in place")
+	b.becomes("changed", "a")
+	b.becomes("first", "")
+
+	b.write("dir/c.md", "third words")
+	b.becomes("third", "dir/c")
+
+	// The way of editors: a file beside it, then a rename.
+	b.write("dir/.c.md.swp", "third swap")
+	b.write("dir/c.md~", "third backup")
+	b.write("dir/4913.tmp", "saved third")
+	must(os.Rename(b.path("dir/4913.tmp"), b.path("dir/c.md")))
+	b.becomes("third", "dir/c")
+	b.becomes("saved", "dir/c")
+
+	must(os.Rename(b.path("dir/c.md"), b.path("dir/d.md")))
+	b.becomes("third", "dir/d")
+
+	b.remove("dir/d.md")
+	b.becomes("third", "")
+
+	// New folders, with what is in them at once and later.
+	b.write("new/deep/folder/e.md", "fourth words")
+	b.becomes("fourth", "new/deep/folder/e")
+	b.write("new/deep/folder/f.md", "fifth words")
+	b.becomes("fifth", "new/deep/folder/f")
+
+	must(os.Rename(b.path("new"), b.path("renamed")))
+	b.becomes("fourth fifth", "renamed/deep/folder/e renamed/deep/folder/f")
+	b.write("renamed/deep/folder/e.md", "sixth words")
+	b.becomes("sixth", "renamed/deep/folder/e")
+
+	b.remove("renamed")
+	b.becomes("fifth sixth", "")
+
+	// A folder that comes from elsewhere, and one that goes there.
+	outside := t.TempDir()
+	must(os.MkdirAll(filepath.Join(outside, "x"), 0o700), os.WriteFile(filepath.Join(outside, "x", "g.md"), []byte("seventh"), 0o600))
+	must(os.Rename(filepath.Join(outside, "x"), b.path("x")))
+	b.becomes("seventh", "x/g")
+	must(os.Rename(b.path("x"), filepath.Join(outside, "y")))
+	b.becomes("seventh", "")
+
+	// What is no note stays out.
+	b.write(".obsidian/h.md", "eighth")
+	b.write("eighth.txt", "eighth")
+	b.write("i.md", "ninth")
+	b.becomes("ninth", "i")
+	if got := b.text("eighth"); got != "" {
+		t.Errorf("found %s", got)
+	}
+}
+
+// What the system does not tell is found all the same.
+func TestRescan(t *testing.T) {
+	t.Parallel()
+	b := newBox(t, index.Config{Debounce: time.Hour, Rescan: 30 * time.Millisecond}, map[string]string{"a.md": "first"})
+	b.watch()
+	b.becomes("first", "a")
+	b.write("b.md", "second")
+	b.becomes("second", "b")
+}
+
+// A program that never stops writing does not keep the index from being
+// brought up to date.
+func TestWatchDoesNotWaitForever(t *testing.T) {
+	t.Parallel()
+	b := newBox(t, index.Config{Debounce: 100 * time.Millisecond, Rescan: time.Hour}, map[string]string{"a.md": "first", "b.md": ""})
+	b.watch()
+	b.becomes("first", "a")
+	ctx, stop := context.WithCancel(t.Context())
+	var writing sync.WaitGroup
+	writing.Go(func() {
+		for n := 0; ctx.Err() == nil; n++ {
+			b.write("b.md", strings.Repeat("x", n%1000)+" second")
+			time.Sleep(5 * time.Millisecond)
+		}
+	})
+	defer writing.Wait()
+	defer stop()
+	b.becomes("second", "b")
+}
