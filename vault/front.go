@@ -151,7 +151,7 @@ func FormatTime(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05
 // scalar returns a text as a node, in double quotes where it needs quotes.
 func scalar(value string) *yaml.Node {
 	n := &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: value}
-	if plain, err := yaml.Marshal(n); err != nil || strings.ContainsAny(string(plain[:1]), `'"|>`) {
+	if plain, err := yaml.Marshal(value); err != nil || strings.ContainsAny(string(plain[:1]), `'"|>`) {
 		n.Style = yaml.DoubleQuotedStyle
 	}
 	return n

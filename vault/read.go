@@ -83,6 +83,9 @@ func (v *Vault) List(ctx context.Context, folder string) ([]string, error) {
 }
 
 func checkFile(p string) error {
+	if len(p) > longestPath {
+		return invalidURI(p, fmt.Sprintf("it is longer than %d bytes", longestPath))
+	}
 	for name := range strings.SplitSeq(p, "/") {
 		if why := badName(name); why != "" {
 			return invalidURI(p, why)

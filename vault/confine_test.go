@@ -1,0 +1,300 @@
+package vault_test
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/sequent-dev/sequent"
+	"github.com/sequent-dev/sequent/vault"
+)
+
+// hostile are names of notes that lead out of the vault, or into what is no
+// note, or that mean something else on another system.
+var hostile = []struct{ name, uri string }{
+	{"nothing", ""},
+	{"no scheme", "a/b.md"},
+	{"another scheme", "file:///etc/passwd"},
+	{"the vault itself", "memory://"},
+	{"a slash", "memory:///"},
+	{"absolute", "memory:///etc/passwd"},
+	{"absolute, encoded", "memory://%2Fetc%2Fpasswd"},
+	{"parent", "memory://../secret"},
+	{"parent inside", "memory://a/../../secret"},
+	{"parent at the end", "memory://a/.."},
+	{"parent, encoded", "memory://%2e%2e/secret"},
+	{"parent, half encoded", "memory://.%2e/secret"},
+	{"slash encoded", "memory://..%2fsecret"},
+	{"encoded twice stays a name, and ends in no dot", "memory://%252e%252e./secret"},
+	{"this folder", "memory://./a"},
+	{"empty name", "memory://a//b"},
+	{"ends in a slash", "memory://a/"},
+	{"backslash", `memory://..\secret`},
+	{"backslash, encoded", "memory://..%5Csecret"},
+	{"drive", "memory://C:/secret"},
+	{"drive alone", "memory://c:secret"},
+	{"network path", `memory://\\host\share`},
+	{"stream", "memory://a:b"},
+	{"stream of a note", "memory://note.md:hidden"},
+	{"device", "memory://CON"},
+	{"device in small letters", "memory://nul.md"},
+	{"device with extensions", "memory://aux.x.y"},
+	{"device as a folder", "memory://com1/a"},
+	{"device with a raised digit", "memory://LPT²"},
+	{"console", "memory://CONIN$"},
+	{"dot at the end", "memory://a./b"},
+	{"space at the end", "memory://a%20/b"},
+	{"space at the start", "memory:// a"},
+	{"NUL", "memory://a\x00b"},
+	{"NUL, encoded", "memory://a%00.md"},
+	{"line break", "memory://a%0Ab"},
+	{"escape character", "memory://a\x1b[31m"},
+	{"delete character", "memory://a%7Fb"},
+	{"C1 control", "memory://a%C2%85b"},
+	{"right to left", "memory://a\u202Emd.exe"},
+	{"right to left, encoded", "memory://a%E2%80%AEdm"},
+	{"isolate", "memory://a\u2066b"},
+	{"mark", "memory://\u200Fa"},
+	{"byte order mark", "memory://\uFEFFa"},
+	{"line separator", "memory://a\u2028b"},
+	{"not UTF-8", "memory://a\xffb"},
+	{"not UTF-8, encoded", "memory://a%FFb"},
+	{"overlong slash", "memory://..%C0%AFsecret"},
+	{"wildcard", "memory://*"},
+	{"question", "memory://a?b"},
+	{"question, encoded", "memory://a%3Fb"},
+	{"fragment", "memory://a#b"},
+	{"broken encoding", "memory://a%zz"},
+	{"half an encoding", "memory://a%2"},
+	{"angle", "memory://<a>"},
+	{"quote", `memory://"a"`},
+	{"pipe", "memory://a|b"},
+	{"hidden", "memory://.hidden"},
+	{"hidden folder", "memory://.git/config"},
+	{"our folder", "memory://.sequent/locks/00"},
+	{"Obsidian's folder", "memory://.obsidian/app"},
+	{"no name", "memory://.md"},
+	{"no name in a folder", "memory://a/.md"},
+	{"long name", "memory://" + strings.Repeat("x", 300)},
+	{"long path", "memory://" + strings.Repeat("x/", 600) + "a"},
+	{"long in bytes", "memory://" + strings.Repeat("語", 100)},
+}
+
+// everything tries all that takes a URI, and returns the errors.
+func everything(ctx context.Context, v *vault.Vault, uri vault.URI) map[string]error {
+	change := func(n *vault.Note) error { n.Body += "changed"; return nil }
+	return map[string]error{
+		"Read":   second(v.Read(ctx, uri)),
+		"Stat":   second(v.Stat(ctx, uri)),
+		"Create": v.Create(ctx, &vault.Note{URI: uri, Body: "created"}),
+		"Update": second(v.Update(ctx, uri, change)),
+		"Ensure": second(v.Ensure(ctx, uri, change)),
+		"Delete": v.Delete(ctx, uri),
+		"Append": v.Hold(ctx, uri, func(h *vault.Held) error { return second(h.Append("appended")) }),
+	}
+}
+
+func TestHostileURIs(t *testing.T) {
+	outer := t.TempDir()
+	dir := filepath.Join(outer, "vault")
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	v := openIn(t, vault.Config{Dir: dir})
+	put(t, outer, "secret.md", "secret")
+	put(t, outer, "secret", "secret")
+	put(t, dir, ".hidden.md", "secret")
+	put(t, dir, ".git/config.md", "secret")
+	before := tree(t, outer)
+	for _, tt := range hostile {
+		if _, err := vault.ParseURI(tt.uri); sequent.CodeOf(err) != vault.CodeInvalidURI {
+			t.Errorf("%s: ParseURI(%q): %v", tt.name, tt.uri, err)
+		}
+		if u := vault.URI(tt.uri); u.Path() != "" || u.Name() != "" {
+			t.Errorf("%s: %q has the path %q and the name %q", tt.name, tt.uri, u.Path(), u.Name())
+		}
+		for what, err := range everything(t.Context(), v, vault.URI(tt.uri)) {
+			if sequent.CodeOf(err) != vault.CodeInvalidURI {
+				t.Errorf("%s: %s(%q): %v", tt.name, what, tt.uri, err)
+			}
+		}
+		if path, ok := strings.CutPrefix(tt.uri, "memory://"); ok && !strings.Contains(path, "%") && !strings.ContainsAny(path, "#") {
+			for _, err := range []error{
+				second(vault.PathURI(path)), second(v.ReadFile(t.Context(), path)), second(v.List(t.Context(), path)),
+			} {
+				if err == nil {
+					t.Errorf("%s: the path %q is accepted", tt.name, path)
+				}
+			}
+			for _, err := range v.WalkFolder(t.Context(), path) {
+				if err == nil {
+					t.Errorf("%s: there is a note in the folder %q", tt.name, path)
+				}
+			}
+		}
+	}
+	if after := tree(t, outer); after != before {
+		t.Errorf("the files are now\n%s\nand were\n%s", after, before)
+	}
+}
+
+func TestGoodURIs(t *testing.T) {
+	for _, tt := range []struct{ uri, path, canonical string }{
+		{"memory://a", "a.md", "memory://a.md"},
+		{"memory://a.md", "a.md", "memory://a.md"},
+		{"memory://a.md.md", "a.md.md", "memory://a.md.md"},
+		{"memory://a.MD", "a.MD", "memory://a.MD"},
+		{"MEMORY://a/b/c", "a/b/c.md", "memory://a/b/c.md"},
+		{"memory://v1.2 notes", "v1.2 notes.md", "memory://v1.2%20notes.md"},
+		{"memory://v1.2%20notes.md", "v1.2 notes.md", "memory://v1.2%20notes.md"},
+		{"memory://日本語/メモ", "日本語/メモ.md", "memory://%E6%97%A5%E6%9C%AC%E8%AA%9E/%E3%83%A1%E3%83%A2.md"},
+		{"memory://a%2520b", "a%20b.md", "memory://a%2520b.md"},
+		{"memory://100%25", "100%.md", "memory://100%25.md"},
+		{"memory://c%23", "c#.md", "memory://c%23.md"},
+		{"memory://console", "console.md", "memory://console.md"},
+		{"memory://com10", "com10.md", "memory://com10.md"},
+		{"memory://__proto__/constructor", "__proto__/constructor.md", "memory://__proto__/constructor.md"},
+		{"memory://...x", "", ""},
+		{"memory://a..b", "a..b.md", "memory://a..b.md"},
+		{"memory://👩‍💻", "👩‍💻.md", "memory://%F0%9F%91%A9%E2%80%8D%F0%9F%92%BB.md"},
+	} {
+		u, err := vault.ParseURI(tt.uri)
+		if string(u) != tt.canonical || u.Path() != tt.path || (err != nil) != (tt.path == "") {
+			t.Errorf("ParseURI(%q) = %q with the path %q, %v; want %q, %q", tt.uri, u, u.Path(), err, tt.canonical, tt.path)
+		}
+		if err == nil {
+			if again, err := vault.PathURI(tt.path); again != u || err != nil {
+				t.Errorf("PathURI(%q) = %q, %v", tt.path, again, err)
+			}
+		}
+	}
+}
+
+// Links lead nowhere, whether out of the vault or to another place in it.
+func TestLinks(t *testing.T) {
+	outer := t.TempDir()
+	dir := filepath.Join(outer, "vault")
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	put(t, outer, "secret.md", "secret")
+	put(t, outer, "outside/note.md", "secret")
+	put(t, dir, "real/note.md", "real")
+	put(t, dir, "file.md/x.md", "in a folder that is called like a note")
+	for _, l := range []struct{ link, to string }{
+		{"out.md", "../secret.md"},
+		{"absolute.md", filepath.Join(outer, "secret.md")},
+		{"in.md", "real/note.md"},
+		{"absolute-in.md", filepath.Join(dir, "real", "note.md")},
+		{"dangling.md", "nowhere.md"},
+		{"dangling-out.md", "../new.md"},
+		{"self.md", "self.md"},
+		{"chain.md", "out.md"},
+		{"etc.md", "/etc/passwd"},
+		{"outside", "../outside"},
+		{"absolute-outside", filepath.Join(outer, "outside")},
+		{"inside", "real"},
+		{"real/up", ".."},
+		{"round", "."},
+		{"parent", ".."},
+	} {
+		if err := os.Symlink(l.to, filepath.Join(dir, filepath.FromSlash(l.link))); err != nil {
+			if runtime.GOOS == "windows" {
+				t.Skipf("SKIP: links cannot be made here (%v); allow the user to make symbolic links", err)
+			}
+			t.Fatal(err)
+		}
+	}
+	special := makeSpecial(t, dir)
+	v := openIn(t, vault.Config{Dir: dir})
+	put(t, dir, ".sequent/locks/keep", "")
+	before := tree(t, outer)
+	uris := append([]string{
+		"out", "absolute", "in", "absolute-in", "dangling", "dangling-out", "self", "chain", "etc",
+		"outside/note", "outside/new", "absolute-outside/note", "absolute-outside/new", "inside/note", "inside/new",
+		"real/up/real/note", "round/real/note", "round/new", "parent/secret", "parent/new", "parent/vault/real/note",
+		"file", "real/note.md/x",
+	}, special...)
+	for _, name := range uris {
+		uri := vault.URI("memory://" + name)
+		for what, err := range everything(t.Context(), v, uri) {
+			switch code := sequent.CodeOf(err); {
+			case what == "Create" && code == vault.CodeExists:
+			case code != vault.CodeNotANote:
+				t.Errorf("%s(%s): %v", what, uri, err)
+			}
+			if err != nil && (strings.Contains(err.(*sequent.Error).Msg, outer) || strings.Contains(err.(*sequent.Error).Fix, outer)) {
+				t.Errorf("%s(%s) tells the path: %v", what, uri, err)
+			}
+		}
+	}
+	for info, err := range v.Walk(t.Context()) {
+		if name := info.URI.Path(); err != nil || name != "real/note.md" && name != "file.md/x.md" {
+			t.Errorf("Walk yields %v, %v", info, err)
+		}
+	}
+	for _, folder := range []string{"outside", "absolute-outside", "inside", "real/up", "round", "parent"} {
+		for info, err := range v.WalkFolder(t.Context(), folder) {
+			if sequent.CodeOf(err) != vault.CodeNotANote {
+				t.Errorf("in %s: %v, %v", folder, info, err)
+			}
+		}
+		if names, err := v.List(t.Context(), folder); sequent.CodeOf(err) != vault.CodeNotANote {
+			t.Errorf("List(%s) = %q, %v", folder, names, err)
+		}
+	}
+	if after := tree(t, outer); after != before {
+		t.Errorf("the files are now\n%s\nand were\n%s", after, before)
+	}
+}
+
+// A folder for locks that leads elsewhere is noticed before anything is written.
+func TestHostileState(t *testing.T) {
+	for _, link := range []string{".sequent", ".sequent/locks", ".sequent/tmp"} {
+		outer, dir := t.TempDir(), t.TempDir()
+		if err := os.MkdirAll(filepath.Dir(filepath.Join(dir, link)), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Symlink(outer, filepath.Join(dir, link)); err != nil {
+			t.Skipf("SKIP: links cannot be made here (%v)", err)
+		}
+		if _, err := vault.Open(vault.Config{Dir: dir}); sequent.CodeOf(err) != vault.CodeUnavailable {
+			t.Errorf("%s: %v", link, err)
+		}
+		if got := tree(t, outer); got != "" {
+			t.Errorf("%s: %s", link, got)
+		}
+	}
+}
+
+// tree returns all files below a folder with what they hold, but for locks.
+func tree(t *testing.T, dir string) string {
+	t.Helper()
+	var b strings.Builder
+	err := filepath.WalkDir(dir, func(path string, e os.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		name, _ := filepath.Rel(dir, path)
+		name = filepath.ToSlash(name)
+		switch {
+		case e.IsDir() && (strings.HasSuffix(name, ".sequent") || strings.HasSuffix(name, ".sequent/tmp")), name == ".", strings.Contains(name, ".sequent/locks"):
+		case e.Type().IsRegular():
+			data, err := os.ReadFile(path)
+			if err != nil {
+				return err
+			}
+			b.WriteString(name + ": " + string(data) + "\n")
+		default:
+			b.WriteString(name + " " + e.Type().String() + "\n")
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
