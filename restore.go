@@ -46,7 +46,8 @@ func (e *Engine) Restore(ctx context.Context, h Header, log []Thought) (Restored
 	if err := e.checkRestored(&h, log); err != nil {
 		return 0, err
 	}
-	for {
+	const tries = 100 // against others who go on with the session meanwhile
+	for try := 1; ; try++ {
 		now, have, err := e.store.Load(ctx, k, Position{})
 		exists := err == nil
 		if exists && now.Expired(e.now()) {
@@ -74,6 +75,12 @@ func (e *Engine) Restore(ctx context.Context, h Header, log []Thought) (Restored
 		}
 		if w.Err != nil || !raced {
 			return outcome, w.Err
+		}
+		if try == tries {
+			return 0, &Error{
+				Code: CodeConflict, Field: "sessionId",
+				Msg: fmt.Sprintf("the session %q keeps changing", h.ID), Fix: "try again",
+			}
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package sequent_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -172,4 +173,24 @@ func TestRestoreTogether(t *testing.T) {
 	if err != nil || chain(slices.Collect(s.All())) != chain(slices.Collect(whole.All())) {
 		t.Errorf("got %v, %v", s, err)
 	}
+}
+
+// A store that does not show a session which it has is not asked for ever.
+func TestRestoreGivesUp(t *testing.T) {
+	store := hidingStore{sequent.NewMemoryStore()}
+	e := sequent.New(sequent.Config{Store: store})
+	log := []sequent.Thought{{Seq: 1, Draft: sequent.Draft{Number: 1, Total: 1, Text: "a"}}}
+	h := sequent.Header{Key: sequent.Key{ID: "x"}, State: sequent.Completed}
+	if _, err := e.Restore(t.Context(), h, log); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := e.Restore(t.Context(), h, log); !errors.Is(err, sequent.ErrConflict) {
+		t.Errorf("got %v, want a conflict", err)
+	}
+}
+
+type hidingStore struct{ sequent.Store }
+
+func (hidingStore) Load(context.Context, sequent.Key, sequent.Position) (sequent.Header, []sequent.Thought, error) {
+	return sequent.Header{}, nil, sequent.ErrNotFound
 }
