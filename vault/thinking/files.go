@@ -83,7 +83,7 @@ func (f *Files) Session(ctx context.Context, id sequent.ID) (sequent.Header, []s
 	if err != nil {
 		return sequent.Header{}, nil, err
 	}
-	return f.restore(ctx, id, n)
+	return f.FromNote(ctx, id, n)
 }
 
 func noFile(id sequent.ID) error {

@@ -11,8 +11,8 @@ import (
 	"github.com/sequent-dev/sequent/vault"
 )
 
-// restore returns the session that a file tells of.
-func (f *Files) restore(ctx context.Context, id sequent.ID, n *vault.Note) (sequent.Header, []sequent.Thought, error) {
+// FromNote returns the session that a note tells of, wherever it is from.
+func (f *Files) FromNote(ctx context.Context, id sequent.ID, n *vault.Note) (sequent.Header, []sequent.Thought, error) {
 	return f.replay(ctx, f.header(id, n), nil, Parse(n.Body))
 }
 

@@ -123,7 +123,7 @@ func (f *Files) sync(ctx context.Context, store Store, p sessionPlace, opts Opti
 
 // adopt gives the store a session that it does not have.
 func (f *Files) adopt(ctx context.Context, store Store, id sequent.ID, n *vault.Note) (*sequent.Session, error) {
-	h, log, err := f.restore(ctx, id, n)
+	h, log, err := f.FromNote(ctx, id, n)
 	if err != nil {
 		return nil, err
 	}
