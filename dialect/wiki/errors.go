@@ -52,6 +52,13 @@ var table = wording.Table{
 		sequent.CodeFull:             {Code: "STORE_FULL", Fix: tellUser},
 		sequent.CodeCorrupt:          {Code: "STORE_CORRUPT", Fix: "tell the user to run: sequent doctor"},
 		sequent.CodeNewerSchema:      {Code: "STORE_NEWER_SCHEMA", Fix: "tell the user to update sequent"},
+
+		// Of workflows, what this contract has a word for.
+		"workflow_link_required":       {Code: codeWikiLink},
+		"workflow_conclusion_required": {Code: codeConclusion},
+		"workflow_conclusion_link":     {Code: codeConclusionWikiLink},
+		"workflow_invalid":             {Code: codeInvalidArgument},
+		"assumption_invalid":           {Code: codeInvalidArgument},
 	},
 	Fields: map[string]string{"text": "response", "note": "thoughts", "branch": "branchId"},
 }

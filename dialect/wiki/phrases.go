@@ -14,7 +14,7 @@ var titles = [parts]phrase{
 }
 
 // concludes is how people begin to say what they found.
-var concludes = words(`\b(determined|conclude[ds]?|conclusion|found( out)? that|we found|i found|findings?|results? (is|are|was|were|shows?)|recommend\w*|decided|decision|the answer|outcome|root cause|culprit|in short|in summary|to sum up|shows? that|showed that|we (go|went) with|wins over|therefore|turns? out|proves? that|proved|should be|should become|must be)\b`, ``)
+var concludes = words(`\b(determined|conclude[ds]?|conclusion|found( out)? that|found \x{E000}|we found|i found|findings?|results? (is|are|was|were|shows?)|recommend\w*|decided|decision|the answer|outcome|root cause|culprit|in short|in summary|to sum up|shows? that|showed that|we (go|went) with|wins over|therefore|turns? out|proves? that|proved|should be|should become|must be)\b`, ``)
 
 // ends is how people say that they are done, which is no finding.
 var ends = words(`^\W*(all |i am |i'm |now )?(done|finished|complete[d]?|thanks?|thank you|ready)\b|\b(is|are|am) (now )?(done|finished|complete|concluded)( now)?\W*$`, ``)

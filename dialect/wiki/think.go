@@ -14,7 +14,7 @@ type thinkArgs struct {
 	Response   string `json:"response,omitzero"`
 	Next       bool   `json:"nextThoughtNeeded,omitzero" alias:"next_thought_needed"`
 	Number     *int   `json:"thoughtNumber" alias:"thought_number"`
-	Total      int    `json:"totalThoughts,omitzero" alias:"total_thoughts"`
+	Total      *int   `json:"totalThoughts" alias:"total_thoughts"`
 	Session    string `json:"sessionId,omitzero" alias:"session_id"`
 	Cancel     bool   `json:"cancel,omitzero"`
 	Thoughts   string `json:"thoughts,omitzero"`
@@ -47,6 +47,7 @@ const (
 	labelParent     = "parent"       // of a session: the id of a workflow
 	labelStatus     = "status"       // of a session: cancelled, or nothing
 	labelMissing    = "missing"      // of a session: the parts that its conclusion lacks
+	labelVault      = "vault"        // of a session: the id of the vault that has its file
 )
 
 const cancelled = "cancelled"
@@ -92,7 +93,7 @@ func (d *server) record(ctx context.Context, caller tool.Caller, v *Vault, openi
 		if err := st.checkEnd(); err != nil {
 			return nil, err
 		}
-		return d.begin(ctx, engine, st)
+		return d.begin(ctx, engine, v, st)
 	}
 	id := sequent.ID(st.Session)
 	s, err := engine.Update(ctx, id, st.apply)
@@ -109,7 +110,7 @@ func (d *server) record(ctx context.Context, caller tool.Caller, v *Vault, openi
 }
 
 // begin puts the step into a new session.
-func (d *server) begin(ctx context.Context, engine *sequent.Engine, st *step) (*sequent.Session, error) {
+func (d *server) begin(ctx context.Context, engine *sequent.Engine, v *Vault, st *step) (*sequent.Session, error) {
 	const tries = 5 // one id in 90,000 is taken for each session begun in that millisecond
 	for try := 1; ; try++ {
 		id, err := d.mint(engine.Now())
@@ -118,6 +119,9 @@ func (d *server) begin(ctx context.Context, engine *sequent.Engine, st *step) (*
 		}
 		s, err := engine.Begin(ctx, id, func(s *sequent.Session) error {
 			s.BeginIn("", name)
+			if v != nil && v.ID != "" {
+				s.SetLabel(labelVault, v.ID)
+			}
 			if st.Parent != "" {
 				s.SetLabel(labelParent, st.Parent)
 			}
@@ -152,14 +156,16 @@ func (d *server) adopt(ctx context.Context, engine *sequent.Engine, v *Vault, id
 
 // validID is what a session may be called: its time in milliseconds, and what
 // tells it from others of that time. What fits is a name for a file.
-var validID = regexp.MustCompile(`^session-[0-9]{1,15}(-[A-Za-z0-9_-]{1,100})?$`)
+var validID = regexp.MustCompile(`^session-[0-9]{1,15}(-[A-Za-z0-9_-]+)?$`)
+
+const longestID = 128
 
 // check refuses what is wrong with the call in itself.
 func (st *step) check() error {
 	switch {
 	case !st.Cancel && !st.linked, !st.Cancel && st.Thoughts != "" && !st.ambient:
 		return st.errLinks()
-	case st.Session != "" && !validID.MatchString(st.Session):
+	case st.Session != "" && (len(st.Session) > longestID || !validID.MatchString(st.Session)):
 		return &errInvalidID
 	}
 	return nil
@@ -227,13 +233,19 @@ func (st *step) number(other int) int {
 // append records the thought and what the session becomes with it.
 func (st *step) append(s *sequent.Session) error {
 	d := sequent.Draft{
-		Number: st.number(0), Total: st.Total, Text: st.Response, Note: st.Thoughts,
+		Number: st.number(0), Text: st.Response, Note: st.Thoughts,
 		Branch: st.Branch, Revision: st.revises(), More: st.Next && !st.Cancel, Extend: st.More,
 		Labels: map[string]string{labelAgent: st.agent},
 	}
 	// A call that comes after others and gives no number counts as the next one.
 	if d.Number == 0 && s.Len > 0 && (st.Cancel || st.Number == nil) {
 		d.Number = st.next(s)
+	}
+	if last, ok := s.Last(); ok {
+		d.Total = last.Total
+	}
+	if st.Total != nil {
+		d.Total = *st.Total
 	}
 	if st.Revises != nil {
 		d.Revises = sequent.To(*st.Revises)
@@ -283,7 +295,7 @@ func (st *step) next(s *sequent.Session) int {
 
 // parentOpen refuses a workflow that a session cannot be part of.
 func parentOpen(ctx context.Context, v *Vault, id string) error {
-	open, err := v.Workflows.Open(ctx, id)
+	open, err := v.Parents.Open(ctx, id)
 	switch {
 	case errors.Is(err, ErrNotFound):
 		return errParentNotFound(id)

@@ -2,6 +2,7 @@ package wiki
 
 import (
 	"context"
+	"errors"
 	"strings"
 
 	"github.com/sequent-dev/sequent"
@@ -12,8 +13,13 @@ import (
 // caller sees in upper case; those for something that is not there match the
 // sentinel that the method names.
 type Vault struct {
+	ID        string // what tells it from others; empty if that is not known
 	Files     Files
+	Parents   Parents
 	Workflows Workflows
+	Graph     Graph
+	Ledger    Ledger
+	Notes     Notes
 }
 
 // Files are the notes of sessions.
@@ -26,19 +32,14 @@ type Files interface {
 	Session(ctx context.Context, id sequent.ID) (sequent.Header, []sequent.Thought, error)
 }
 
-// Workflows lead through named steps.
-type Workflows interface {
-	// Open reports whether a workflow can be added to. If there is none, the
-	// error matches ErrNotFound.
-	Open(ctx context.Context, id string) (bool, error)
-
-	// Join lists a session among those of a workflow.
-	Join(ctx context.Context, id string, session sequent.ID) error
-}
-
 // ErrNotFound is the sentinel for a note, workflow or assumption that does not
 // exist.
 var ErrNotFound = &sequent.Error{Code: "note_not_found"}
+
+// isNone reports whether an error says that a note does not exist, or cannot.
+func isNone(err error) bool {
+	return errors.Is(err, ErrNotFound) || sequent.CodeOf(err) == "invalid_uri" || sequent.CodeOf(err) == "not_a_note"
+}
 
 // project brings the files in step with a session that has just got a thought.
 // What goes wrong with them is told and does not take the thought back: sync
@@ -56,7 +57,7 @@ func (d *server) project(ctx context.Context, v *Vault, opening error, s *sequen
 		fail("its note", err)
 	}
 	if st.Session == "" && st.Parent != "" {
-		if err := v.Workflows.Join(ctx, st.Parent, s.ID); err != nil {
+		if err := v.Parents.Join(ctx, st.Parent, s.ID); err != nil {
 			fail("the link in its workflow", err)
 		}
 	}

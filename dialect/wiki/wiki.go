@@ -87,7 +87,14 @@ func New(cfg Config) dialect.Dialect {
 		Summary: "thoughts with [[WikiLinks]] as notes in a Markdown vault, with workflows, search, graph and assumptions",
 		Tools: []tool.Tool{
 			tool.New(tool.Parse(thinkSpec, thinkText), d.think, reject),
+			tool.New(tool.Parse(workflowSpec, workflowText), d.workflow, reject),
+			tool.New(tool.Parse(searchSpec, searchText), d.search, reject),
+			tool.New(tool.Parse(contextSpec, contextText), d.context, reject),
+			tool.New(tool.Parse(assumptionSpec, assumptionText), d.ledger, reject),
+			tool.New(tool.Parse(syncSpec, syncText), d.sync, reject),
 		},
+		Resources: d.resources(),
+		Templates: d.templates(),
 	}
 }
 

@@ -1,34 +1,26 @@
 package wiki_test
 
 import (
-	"context"
 	"encoding/json"
+	"path/filepath"
 	"testing"
 
-	"github.com/sequent-dev/sequent"
 	"github.com/sequent-dev/sequent/dialect"
 	"github.com/sequent-dev/sequent/dialect/dialecttest"
 	"github.com/sequent-dev/sequent/dialect/wiki"
-	"github.com/sequent-dev/sequent/vault/wikilink"
+	"github.com/sequent-dev/sequent/internal/app/vaults"
 )
 
-type tmp struct{}
-
-func (tmp) Write(context.Context, *sequent.Session) error { return nil }
-func (tmp) Session(_ context.Context, id sequent.ID) (sequent.Header, []sequent.Thought, error) {
-	return sequent.Header{}, nil, sequent.ErrNotFound
-}
-func (tmp) Open(context.Context, string) (bool, error)          { return false, wiki.ErrNotFound }
-func (tmp) Join(context.Context, string, sequent.ID) error { return nil }
-
-func build(_ testing.TB, env dialecttest.Env) dialect.Dialect {
-	return wiki.New(wiki.Config{
-		Engine: env.Engine, Rand: env.Rand,
-		Linked: func(s string) bool { return wikilink.HasConcept([]byte(s)) },
-		Open: func(context.Context, string) (*wiki.Vault, error) {
-			return &wiki.Vault{Files: tmp{}, Workflows: tmp{}}, nil
-		},
+// build makes the dialect over a real vault, as the program does.
+func build(t testing.TB, env dialecttest.Env) dialect.Dialect {
+	t.Helper()
+	v := vaults.New(vaults.Config{Dir: filepath.Join(env.Dir, "vault"), Engine: env.Engine})
+	t.Cleanup(func() {
+		if err := v.Close(); err != nil {
+			t.Error(err)
+		}
 	})
+	return v.Dialect(wiki.Config{Rand: env.Rand})
 }
 
 func call(s dialecttest.Step) string {

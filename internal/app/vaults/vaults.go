@@ -1,0 +1,177 @@
+// Package vaults joins the dialect wiki with what works on folders of notes: it
+// has the vault of each owner, and small adapters between the types of both.
+package vaults
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"log/slog"
+	"path/filepath"
+	"strings"
+	"sync"
+
+	"github.com/sequent-dev/sequent"
+	"github.com/sequent-dev/sequent/dialect/wiki"
+	"github.com/sequent-dev/sequent/vault"
+	"github.com/sequent-dev/sequent/vault/assumption"
+	"github.com/sequent-dev/sequent/vault/index"
+	"github.com/sequent-dev/sequent/vault/thinking"
+	"github.com/sequent-dev/sequent/vault/workflow"
+)
+
+// A Config configures [Vaults].
+type Config struct {
+	Dir    string          // the local user's folder, absolute; required
+	Engine *sequent.Engine // whose sessions have notes; required
+	Agent  string          // who thinks, in notes; empty means "agent"
+
+	// Watch has changes by others noticed, and what a crash has left behind
+	// mended, in the background.
+	Watch bool
+
+	Embedder index.Embedder // for searches by meaning; nil for none
+	Model    string         // of the Embedder
+	Logger   *slog.Logger   // nil means discard
+}
+
+// Vaults are the folders of notes of all owners, each opened when its owner
+// first calls. Close them.
+type Vaults struct {
+	config Config
+
+	ctx   context.Context // of what runs in the background
+	leave context.CancelFunc
+	tasks sync.WaitGroup
+
+	mu     sync.Mutex // guards what follows
+	owners map[string]*shelf
+}
+
+// A shelf is the vault of one owner with all that works on it.
+type shelf struct {
+	vault *vault.Vault
+	index *index.Index
+	files *thinking.Files
+	wiki  *wiki.Vault
+}
+
+// New returns the vaults below a folder. It opens none.
+func New(cfg Config) *Vaults {
+	if cfg.Logger == nil {
+		cfg.Logger = slog.New(slog.DiscardHandler)
+	}
+	v := &Vaults{config: cfg, owners: make(map[string]*shelf)}
+	v.ctx, v.leave = context.WithCancel(context.Background())
+	return v
+}
+
+// Open returns an owner's vault, whose folder is made if there is none.
+func (v *Vaults) Open(ctx context.Context, owner string) (*wiki.Vault, error) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if s := v.owners[owner]; s != nil {
+		return s.wiki, nil
+	}
+	if err := v.ctx.Err(); err != nil {
+		return nil, &sequent.Error{Code: sequent.CodeCanceled, Msg: "the server is about to end", Err: err}
+	}
+	s, err := v.open(ctx, owner)
+	if err != nil {
+		return nil, err
+	}
+	v.owners[owner] = s
+	if v.config.Watch {
+		v.tasks.Go(func() { v.tend(owner, s) })
+	}
+	return s.wiki, nil
+}
+
+func (v *Vaults) open(ctx context.Context, owner string) (*shelf, error) {
+	notes, err := vault.Open(vault.Config{Dir: filepath.Join(v.config.Dir, ownersDir(owner)), Create: true})
+	if err != nil {
+		return nil, err
+	}
+	id, err := notes.ID(ctx)
+	if err != nil {
+		return nil, errors.Join(err, notes.Close())
+	}
+	engine := v.config.Engine.Owned(owner)
+	s := &shelf{
+		vault: notes,
+		index: index.New(index.Config{
+			Vault: notes, Embedder: v.config.Embedder, Model: v.config.Model, Log: v.config.Logger,
+		}),
+		files: thinking.New(thinking.Config{
+			Vault: notes, Dialect: "wiki",
+			Owns: func(h *sequent.Header) bool { return h.Labels[thinking.LabelVault] == id },
+		}),
+	}
+	runs := workflow.New(workflow.Config{Vault: notes, Agent: v.config.Agent, Now: engine.Now})
+	ledger := assumption.New(assumption.Config{Vault: notes, Now: engine.Now})
+	g := &graph{
+		index: s.index, files: s.files, engine: engine,
+		notes: make(map[vault.URI]bool), sessions: make(map[sequent.ID]bool),
+	}
+	s.wiki = &wiki.Vault{
+		ID:        id,
+		Files:     &sessionFiles{Files: s.files, graph: g},
+		Parents:   &parents{runs: runs, graph: g},
+		Workflows: &workflows{runs: runs, graph: g},
+		Graph:     g,
+		Ledger:    &assumptions{ledger: ledger, vault: notes, graph: g},
+		Notes:     &notebook{vault: notes},
+	}
+	return s, nil
+}
+
+// tend brings a vault in step with the log and the index with the vault, and
+// follows its changes until the end.
+func (v *Vaults) tend(owner string, s *shelf) {
+	log := v.config.Logger.With("owner", owner)
+	if _, err := s.index.Sync(v.ctx, nil); err != nil && v.ctx.Err() == nil {
+		log.WarnContext(v.ctx, "the vault was not indexed; sync tries again", "error", err)
+	}
+}
+
+// Close ends what runs in the background and releases the folders.
+func (v *Vaults) Close() error {
+	v.leave()
+	v.tasks.Wait()
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	var errs []error
+	for _, s := range v.owners {
+		errs = append(errs, s.index.Close(), s.vault.Close())
+	}
+	clear(v.owners)
+	return errors.Join(errs...)
+}
+
+// ownersDir returns where in the folder the vault of an owner is. The local
+// user's is the folder itself; what begins with a dot is no part of it.
+//
+// Two owners have two folders on every file system, also where case does not
+// count, and no name leads elsewhere.
+func ownersDir(owner string) string {
+	if owner == "" {
+		return "."
+	}
+	var b strings.Builder
+	for i := range len(owner) {
+		switch c := owner[i]; {
+		case 'a' <= c && c <= 'z', '0' <= c && c <= '9', c == '-':
+			b.WriteByte(c)
+		default:
+			fmt.Fprintf(&b, "_%02x", c)
+		}
+	}
+	const longest = 200 // bytes that every file system takes as a name
+	if b.Len() > longest {
+		sum := sha256.Sum256([]byte(owner))
+		return filepath.Join(".owners", "hash-"+hex.EncodeToString(sum[:]))
+	}
+	return filepath.Join(".owners", "of-"+b.String())
+}
