@@ -385,3 +385,6 @@ func (r *run) finish(ctx context.Context, p Phase, text string) error {
 	r.tell(Event{Moved: &Transition{p.Name, Done, to}, Result: text})
 	return nil
 }
+
+// Table returns the machine's table.
+func (m *Machine) Table() Table { return m.cfg.Table }

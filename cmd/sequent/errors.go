@@ -47,19 +47,28 @@ type complaint struct {
 	Message string `json:"message"`
 	Fix     string `json:"fix,omitempty"`
 	exit    int
+	more    string // for people: further lines
 }
 
 // complain finds the words for an error. Command is what was run, for its help.
 func complain(err error, command string) complaint {
+	if kept, ok := errors.AsType[*keptError](err); ok {
+		c := complain(kept.err, command)
+		c.Fix = strings.TrimPrefix(c.Fix+"; to go on: "+kept.resume, "; ")
+		return c
+	}
 	if usage, ok := errors.AsType[*usageError](err); ok {
-		return complaint{codeUsage, usage.msg, cmp.Or(usage.fix, command+" --help tells how it is used"), exitUsage}
+		return complaint{Code: codeUsage, Message: usage.msg, Fix: cmp.Or(usage.fix, command+" --help tells how it is used"), exit: exitUsage}
 	}
 	if setting, ok := errors.AsType[*app.ConfigError](err); ok {
-		return complaint{codeUsage, setting.Msg, setting.Fix, exitUsage}
+		return complaint{Code: codeUsage, Message: setting.Msg, Fix: setting.Fix, exit: exitUsage}
+	}
+	if c, ok := complainOfModel(err); ok {
+		return c
 	}
 	e, ok := errors.AsType[*sequent.Error](err)
 	if !ok {
-		return complaint{string(sequent.CodeInternal), err.Error(), "", exitFailure}
+		return complaint{Code: string(sequent.CodeInternal), Message: err.Error(), exit: exitFailure}
 	}
 	c := complaint{Code: string(e.Code), Message: cmp.Or(e.Msg, string(e.Code)), Fix: e.Fix, exit: exitFailure}
 	if e.Err != nil && !errors.Is(e.Err, context.Canceled) && !strings.Contains(c.Message, e.Err.Error()) && !errors.Is(e.Err, os.ErrNotExist) {
@@ -90,6 +99,7 @@ func (c complaint) print(w io.Writer, asJSON bool) {
 	if c.Fix != "" {
 		fmt.Fprintln(w, "  "+draw.One(c.Fix, draw.Unicode))
 	}
+	fmt.Fprint(w, c.more)
 }
 
 // writeJSON writes v as one line. Text for people is left as it is.

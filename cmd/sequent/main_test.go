@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/sequent-dev/sequent/llm/llmtest"
 )
 
 var update = flag.Bool("update", false, "write golden output and the reference anew")
@@ -26,6 +28,9 @@ func TestMain(m *testing.M) {
 //	capture NAME REGEXP          set a variable to what the first group matches in the output of the last command
 //	server args...               start sequent serve --http on a free port and set URL
 //	stopserver                   tell it to end with SIGTERM; it must exit with 0
+//	model FILE                   start a language model that follows a script, and set the variables of providers
+//	asked N                      it was asked so often since, and the last command shows no key
+//	waitasked N                  wait until it was
 //	exec mcp [flags] URL METHOD [NAME] [JSON]   a request to it
 func TestScript(t *testing.T) {
 	testscript.Run(t, testscript.Params{
@@ -42,6 +47,7 @@ func TestScript(t *testing.T) {
 				env.Setenv(v[0], v[1])
 			}
 			env.Values[serverKey{}] = new(webServer)
+			env.Values[modelKey{}] = new(*llmtest.Server)
 			return os.MkdirAll(home, 0o700)
 		},
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
@@ -49,6 +55,9 @@ func TestScript(t *testing.T) {
 			"capture":    capture,
 			"server":     startServer,
 			"stopserver": stopServer,
+			"model":      startModel,
+			"asked":      asked,
+			"waitasked":  waitAsked,
 		},
 	})
 }

@@ -97,6 +97,7 @@ branch and revise, durable before they are acknowledged. The other commands show
 	flags.StringVar(&p.logLevel, "log-level", "warn", "log from this `LEVEL` on: debug, info, warn or error")
 	root.AddGroup(
 		&cobra.Group{ID: "serving", Title: "Serving"},
+		&cobra.Group{ID: "thinking", Title: "With a language model"},
 		&cobra.Group{ID: "sessions", Title: "Sessions"},
 		&cobra.Group{ID: "more", Title: "More"},
 	)
@@ -107,6 +108,7 @@ branch and revise, durable before they are acknowledged. The other commands show
 		}
 	}
 	add("serving", p.demo(), p.serve(), p.token(), p.doctor())
+	add("thinking", p.think(), p.plan())
 	add("sessions", p.list(), p.show(), p.search(), p.watch(), p.export(), p.delete())
 	add("more", p.version())
 	root.SetHelpCommandGroupID("more")

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -19,6 +20,7 @@ type screen struct {
 	ctx     context.Context
 	watcher *watcher
 	begun   chan struct{} // closed when the watcher knows its session; nil if it does
+	quits   string        // what quitting does; empty means nothing but that
 
 	width, height int
 	session       *sequent.Session // nil before there is one
@@ -28,6 +30,7 @@ type screen struct {
 	top           int  // first row that is shown
 	free          bool // the person has scrolled: do not follow
 	done          bool
+	note          string // what is being done, for the last row
 }
 
 // What a screen is told.
@@ -35,6 +38,7 @@ type (
 	grown  struct{ session *sequent.Session } // the session has changed
 	failed struct{ err error }                // watching has come to an end
 	finish struct{}                           // there is nothing more to watch
+	noted  struct{ note string }              // something is being done
 )
 
 // watchScreen follows a session on a terminal.
@@ -50,8 +54,9 @@ func (p *program) watchScreen(ctx context.Context, w *watcher) error {
 }
 
 // runScreen runs a screen until it is over. If there is something to do beside,
-// it is done meanwhile, and the screen is over when that is.
-func (p *program) runScreen(ctx context.Context, s *screen, beside func(ctx context.Context) error) (*screen, error) {
+// it is done meanwhile, and the screen is over when that is. It may tell what it is
+// doing.
+func (p *program) runScreen(ctx context.Context, s *screen, beside func(ctx context.Context, tell func(note string)) error) (*screen, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	s.ctx = ctx
@@ -63,7 +68,7 @@ func (p *program) runScreen(ctx context.Context, s *screen, beside func(ctx cont
 	} else {
 		go func() {
 			defer close(done)
-			besideErr = beside(ctx)
+			besideErr = beside(ctx, func(note string) { prog.Send(noted{note}) })
 			prog.Send(finish{})
 		}()
 	}
@@ -126,6 +131,8 @@ func (s *screen) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	case failed:
 		s.err, s.done = msg.err, true
 		return s, tea.Quit
+	case noted:
+		s.note = msg.note
 	case finish:
 		s.done = true
 		return s, tea.Quit
@@ -220,9 +227,13 @@ func (s *screen) View() tea.View {
 
 // status is the last row.
 func (s *screen) status() draw.Line {
-	what := "q quits, arrows scroll"
+	what := "q " + cmp.Or(s.quits, "quits") + ", arrows scroll"
 	if s.free {
 		what += ", f follows"
+	}
+	if s.note != "" {
+		o := draw.Options{Width: s.width, Charset: s.p.charset()}
+		return draw.Cut(draw.Line{{Text: what + "  ", Role: draw.Meta}, {Text: draw.One(s.note, o.Charset)}}, o)
 	}
 	if hidden := len(s.lines) - s.room(); hidden > 0 {
 		what += fmt.Sprintf("  %d%%", (s.top*100+hidden/2)/hidden)

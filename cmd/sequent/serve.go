@@ -90,7 +90,7 @@ for --session-ttl. A flag wins over the environment.`,
 	f.DurationVar(&ttl, "session-ttl", 0, "forget sessions so long after their last change, a `DURATION` as in 720h; 0 for never (default: never, but in the dialect history after 30m)")
 	f.IntVar(&window, "history-window", 0, "in the dialect history a reply holds the last `N` thoughts; 0 for all")
 	f.StringVarP(&storage, "storage-path", "s", "", "where the dialect classic writes session files, a `DIR` (default: Documents/thinking in your home directory)")
-	model.add(f)
+	model.add(f, "in the dialect status: ", " if a call names none")
 	complete(c, "dialect", app.Dialects()...)
 	complete(c, "sync", "full", "normal")
 	web.add(f)

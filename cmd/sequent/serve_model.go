@@ -16,17 +16,19 @@ const (
 	defaultModelTries   = 3
 )
 
-// modelFlags are the flags about language models that write thoughts.
+// modelFlags are the flags about language models that think.
 type modelFlags struct {
 	name    string
 	timeout time.Duration
 	tries   int
 }
 
-func (m *modelFlags) add(f *pflag.FlagSet) {
-	f.StringVar(&m.name, "model", "", "in the dialect status: the language model that is asked if a call names none, a `NAME` as in gpt-4o, glm-4.7, vendor/model or ollama:qwen3")
-	f.DurationVar(&m.timeout, "model-timeout", defaultModelTimeout, "in the dialect status: wait so long for an answer of a model, a `DURATION` for each try")
-	f.IntVar(&m.tries, "model-tries", defaultModelTries, "in the dialect status: ask a model at most `N` times where it may help")
+// add gives a command the flags. Where says what they are for, if the command does
+// more than that, and when the model is asked.
+func (m *modelFlags) add(f *pflag.FlagSet, where, when string) {
+	f.StringVar(&m.name, "model", "", where+"the language model that is asked"+when+", a `NAME` as in gpt-4o, glm-4.7, vendor/model or ollama:qwen3")
+	f.DurationVar(&m.timeout, "model-timeout", defaultModelTimeout, where+"wait so long for an answer of a model, a `DURATION` for each try")
+	f.IntVar(&m.tries, "model-tries", defaultModelTries, where+"ask a model at most `N` times where it may help")
 }
 
 // config returns what the flags say. Which variable names the model is not for

@@ -1,0 +1,212 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/sequent-dev/sequent"
+	"github.com/sequent-dev/sequent/agent/plan"
+	"github.com/sequent-dev/sequent/internal/draw"
+	"github.com/sequent-dev/sequent/llm"
+)
+
+// A screenTeller is for a person: the tree grows, and what the model says runs
+// through the last row.
+type screenTeller struct {
+	w     *work
+	table plan.Table
+	note  func(string)
+	said  string
+	shown time.Time
+}
+
+func (t *screenTeller) tell(_ context.Context, e plan.Event) error {
+	const often = 50 * time.Millisecond
+	where := e.State
+	for _, p := range t.table.Phases {
+		if p.Name == e.State && e.Step > 0 {
+			where = fmt.Sprintf("%s %d/%d", e.State, e.Step, p.Steps)
+		}
+	}
+	switch {
+	case e.Reasoning != "" || e.Text != "":
+		t.said += e.Reasoning + e.Text
+		if now := time.Now(); now.Sub(t.shown) > often {
+			t.shown = now
+			t.note(where + ": " + tail(t.said, 60))
+		}
+		return nil
+	case e.Retry != nil:
+		t.note(where + ": asking again: " + e.Retry.Err.Error())
+	case e.Calling != nil:
+		t.note(where + ": calls " + e.Calling.Call.Name)
+	default:
+		t.note(where)
+	}
+	t.said = ""
+	return nil
+}
+
+// tail returns the end of a text, on one line.
+func tail(s string, most int) string {
+	r := []rune(strings.Join(strings.Fields(s), " "))
+	if len(r) > most {
+		return "…" + string(r[len(r)-most:])
+	}
+	return string(r)
+}
+
+func (t *screenTeller) end(s *sequent.Session, st plan.State, _ bool, took time.Duration) error {
+	p := t.w.p
+	o := p.drawing()
+	o.Full = true
+	if err := p.print(draw.Session(s, o).Lines...); err != nil {
+		return err
+	}
+	return p.print(nil, draw.Line{{Text: draw.One(t.w.summary(s, st, took), o.Charset), Role: draw.Meta}})
+}
+
+// A lineTeller is for a pipe: the answer goes to standard output, and a line for
+// each thought to standard error.
+type lineTeller struct {
+	w      *work
+	engine *sequent.Engine
+	id     sequent.ID
+	seen   int // thoughts that have been told
+}
+
+func (t *lineTeller) tell(ctx context.Context, e plan.Event) error {
+	if e.Retry != nil {
+		t.say("asking again: " + e.Retry.Err.Error())
+	}
+	if e.Called != nil || e.Moved != nil {
+		if err := t.thoughts(ctx); err != nil {
+			return err
+		}
+	}
+	if m := e.Moved; m != nil && len(m.To) > 0 {
+		t.say(fmt.Sprintf("%s, then %s", m.From, m.To))
+	}
+	return nil
+}
+
+func (t *lineTeller) thoughts(ctx context.Context) error {
+	s, err := t.engine.Session(ctx, t.id)
+	if err != nil {
+		return err
+	}
+	o := t.w.p.drawing()
+	for th := range s.Since(t.seen) {
+		fmt.Fprint(t.w.p.err, draw.Plain([]draw.Line{draw.Thought(th, o)}))
+		t.seen = th.Seq
+	}
+	return nil
+}
+
+func (t *lineTeller) say(what string) {
+	o := t.w.p.drawing()
+	fmt.Fprint(t.w.p.err, draw.Plain([]draw.Line{draw.Cut(draw.Line{{Text: "-- " + draw.One(what, o.Charset)}}, o)}))
+}
+
+func (t *lineTeller) end(s *sequent.Session, st plan.State, complete bool, took time.Duration) error {
+	if complete {
+		if err := t.w.p.say("%s", s.Conclusion); err != nil {
+			return err
+		}
+	}
+	t.say(t.w.summary(s, st, took))
+	return nil
+}
+
+// A jsonTeller is for a program: an object a line.
+type jsonTeller struct {
+	w      *work
+	engine *sequent.Engine
+	id     sequent.ID
+	seen   int
+	begun  jsonEvent // told with the first event
+}
+
+// A jsonEvent is what happened, as --json tells it.
+type jsonEvent struct {
+	Event   string       `json:"event"` // begin, answer, thought, call, result, retry, move or end
+	Session string       `json:"session"`
+	State   string       `json:"state,omitempty"` // the phase, or where the machine is
+	Step    int          `json:"step,omitempty"`  // of the phase
+	Problem string       `json:"problem,omitempty"`
+	Text    string       `json:"text,omitempty"`
+	Calls   []llm.Call   `json:"calls,omitempty"`
+	Call    *llm.Call    `json:"call,omitempty"`
+	Failed  bool         `json:"failed,omitempty"`
+	Thought *jsonThought `json:"thought,omitempty"`
+	From    string       `json:"from,omitempty"`
+	On      string       `json:"on,omitempty"`
+	Reason  string       `json:"reason,omitempty"`
+	Model   string       `json:"model,omitempty"`
+	Usage   *llm.Usage   `json:"usage,omitempty"`
+	Seconds float64      `json:"seconds,omitempty"`
+}
+
+func newJSONTeller(w *work, e *sequent.Engine, s *sequent.Session) *jsonTeller {
+	st, _ := plan.StateOf(s)
+	return &jsonTeller{w: w, engine: e, id: s.ID, seen: s.Len, begun: jsonEvent{Event: "begin", State: st.State, Problem: st.Problem}}
+}
+
+func (t *jsonTeller) write(e jsonEvent) error {
+	if first := t.begun; first.Event != "" {
+		t.begun.Event = ""
+		if err := t.write(first); err != nil {
+			return err
+		}
+	}
+	e.Session = string(t.id)
+	return writeJSON(t.w.p.out, e)
+}
+
+func (t *jsonTeller) tell(ctx context.Context, e plan.Event) error {
+	out := jsonEvent{State: e.State, Step: e.Step}
+	switch {
+	case e.Retry != nil:
+		out.Event, out.Reason = "retry", e.Retry.Err.Error()
+	case e.Answer != nil:
+		out.Event, out.Text, out.Calls, out.Usage, out.Model = "answer", e.Answer.Message.Text, e.Answer.Message.Calls, &e.Answer.Usage, e.Answer.Model
+	case e.Calling != nil:
+		out.Event, out.Call = "call", &e.Calling.Call
+	case e.Called != nil:
+		if err := t.thoughts(ctx, e); err != nil {
+			return err
+		}
+		call := e.Called.Call
+		call.Args = "" // they have been told
+		out.Event, out.Call, out.Text, out.Failed, out.Seconds = "result", &call, e.Called.Text, e.Called.Reply.Failed, e.Called.Took.Seconds()
+	case e.Moved != nil:
+		if err := t.thoughts(ctx, e); err != nil {
+			return err
+		}
+		out.Event, out.From, out.On, out.Text = "move", e.Moved.From, e.Moved.On, e.Result
+	default:
+		return nil // pieces are told as a whole
+	}
+	return t.write(out)
+}
+
+func (t *jsonTeller) thoughts(ctx context.Context, e plan.Event) error {
+	s, err := t.engine.Session(ctx, t.id)
+	if err != nil {
+		return err
+	}
+	for th := range s.Since(t.seen) {
+		told := newJSONThought(t.id, th)
+		if err := t.write(jsonEvent{Event: "thought", State: e.State, Step: e.Step, Thought: &told}); err != nil {
+			return err
+		}
+		t.seen = th.Seq
+	}
+	return nil
+}
+
+func (t *jsonTeller) end(s *sequent.Session, st plan.State, _ bool, took time.Duration) error {
+	return t.write(jsonEvent{Event: "end", State: st.State, Text: s.Conclusion, Model: st.Model, Usage: &st.Usage, Seconds: took.Seconds()})
+}
