@@ -3,6 +3,7 @@
 package jsonwalk
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -13,10 +14,13 @@ import (
 const deepest = 1000
 
 // A Walker goes through one document.
-type Walker struct{ dec *json.Decoder }
+type Walker struct {
+	dec  *json.Decoder
+	name string // of the member that is read
+}
 
 // New returns a walker through what r has.
-func New(r io.Reader) *Walker { return &Walker{json.NewDecoder(r)} }
+func New(r io.Reader) *Walker { return &Walker{dec: json.NewDecoder(r)} }
 
 // Object calls member for each member of the object that comes next, with its
 // name. Member must read the value, with one of the walker's methods.
@@ -33,6 +37,7 @@ func (w *Walker) Object(member func(name string) error) error {
 		if !ok {
 			return fmt.Errorf("the name of a member is missing at byte %d", w.dec.InputOffset())
 		}
+		w.name = name
 		if err := member(name); err != nil {
 			return err
 		}
@@ -118,17 +123,10 @@ func (w *Walker) wrong(err error) error {
 		return fmt.Errorf("it ends in the middle, after %d bytes: %w", w.dec.InputOffset(), io.ErrUnexpectedEOF)
 	}
 	if bad, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
-		return fmt.Errorf("%s is a %s, which it cannot be, near byte %d", member(bad.Field), bad.Value, w.dec.InputOffset())
+		return fmt.Errorf("%s is a %s, which it cannot be, near byte %d", cmp.Or(bad.Field, w.name, "a value"), bad.Value, w.dec.InputOffset())
 	}
 	if bad, ok := errors.AsType[*json.SyntaxError](err); ok {
 		return fmt.Errorf("it is not JSON at byte %d: %w", bad.Offset, err)
 	}
 	return err
-}
-
-func member(field string) string {
-	if field == "" {
-		return "a value"
-	}
-	return field
 }

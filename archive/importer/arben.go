@@ -1,0 +1,251 @@
+package importer
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/sequent-dev/sequent"
+	"github.com/sequent-dev/sequent/archive"
+	"github.com/sequent-dev/sequent/archive/internal/jsonwalk"
+)
+
+// arbenVersion is the newest version of arben-adm's files that is understood.
+const arbenVersion = 2
+
+// longestLine is as long as a line of JSON Lines may be.
+const longestLine = 16 << 20
+
+// An arbenRecord is a line of current_session.jsonl, or a thought of an export.
+type arbenRecord struct {
+	Type      string         `json:"type"`      // header or thought; absent in exports
+	Version   *archive.Whole `json:"version"`   // of the header
+	CreatedAt string         `json:"createdAt"` // of the header
+
+	ID         string         `json:"id"` // a UUID
+	Thought    *string        `json:"thought"`
+	Number     archive.Whole  `json:"thoughtNumber"`
+	Total      archive.Whole  `json:"totalThoughts"`
+	More       archive.Truth  `json:"nextThoughtNeeded"`
+	Stage      string         `json:"stage"`
+	Tags       []string       `json:"tags"`
+	Axioms     []string       `json:"axiomsUsed"`
+	Challenged []string       `json:"assumptionsChallenged"`
+	At         string         `json:"timestamp"`
+	Revision   archive.Truth  `json:"isRevision"`
+	Revises    *archive.Whole `json:"revisesThoughtNumber"`
+	From       *archive.Whole `json:"branchFromThought"`
+	Branch     string         `json:"branchId"`
+}
+
+// readArben reads JSON Lines of version 2, or the one object of exports and of
+// version 1.
+func (im *Importer) readArben(r *bufio.Reader) (session, error) {
+	first, _ := r.Peek(4096)
+	line, _, _ := bytes.Cut(bytes.TrimLeft(first, " \t\r\n"), []byte("\n"))
+	var head arbenRecord
+	if json.Unmarshal(line, &head) == nil && head.Type != "" {
+		return im.readArbenLines(r)
+	}
+	return im.readArbenObject(r)
+}
+
+func (im *Importer) readArbenLines(r *bufio.Reader) (session, error) {
+	var a arben
+	var warnings []string
+	for n := 1; ; n++ {
+		line, whole, err := readLine(r)
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err == nil {
+			err = a.line(line)
+		}
+		if err != nil && !whole && n > 1 && !json.Valid(line) {
+			// The program was killed while it wrote, and would drop this line too.
+			warnings = append(warnings, fmt.Sprintf("line %d breaks off in the middle and is left out", n))
+			break
+		}
+		if err != nil {
+			return session{}, fmt.Errorf("line %d: %w", n, err)
+		}
+	}
+	s, err := a.session(im)
+	s.warnings = warnings
+	return s, err
+}
+
+// readLine returns a line without its end, and whether it had one.
+func readLine(r *bufio.Reader) (line []byte, whole bool, err error) {
+	for {
+		piece, err := r.ReadSlice('\n')
+		line = append(line, piece...)
+		switch {
+		case err == nil:
+			return bytes.TrimRight(line, "\r\n"), true, nil
+		case errors.Is(err, io.EOF) && len(line) > 0:
+			return line, false, nil
+		case !errors.Is(err, bufio.ErrBufferFull):
+			return nil, false, err
+		case len(line) > longestLine:
+			return nil, true, fmt.Errorf("it is longer than %d MiB", longestLine>>20)
+		}
+	}
+}
+
+func (im *Importer) readArbenObject(r io.Reader) (session, error) {
+	a := arben{headed: true}
+	w := jsonwalk.New(r)
+	err := w.Object(func(name string) error {
+		switch name {
+		case "version":
+			var v archive.Whole
+			if err := w.Value(&v); err != nil {
+				return err
+			}
+			return knownVersion(v)
+		case "thoughts":
+			return w.Array(func(i int) error {
+				var rec arbenRecord
+				err := w.Value(&rec)
+				if err == nil {
+					err = a.thought(rec)
+				}
+				if err != nil {
+					return fmt.Errorf("thought %d: %w", i+1, err)
+				}
+				return nil
+			})
+		}
+		return w.Skip()
+	})
+	if err == nil {
+		err = w.End()
+	}
+	if err != nil {
+		return session{}, err
+	}
+	return a.session(im)
+}
+
+// An arben gathers a session.
+type arben struct {
+	headed  bool
+	created string // as it is written
+	firstID string
+	steps   []step
+	zone    *time.Location // of times that name none; nil means this system's
+}
+
+func (a *arben) line(line []byte) error {
+	if len(bytes.TrimSpace(line)) == 0 {
+		return nil
+	}
+	var rec arbenRecord
+	if err := json.Unmarshal(line, &rec); err != nil {
+		return fmt.Errorf("it is no record: %w", err)
+	}
+	switch {
+	case !a.headed && rec.Type != "header":
+		return fmt.Errorf("there is no header before it")
+	case rec.Type == "header" && a.headed:
+		return fmt.Errorf("it is a second header")
+	case rec.Type == "header":
+		if rec.Version == nil {
+			return fmt.Errorf("the header names no version")
+		}
+		a.headed, a.created = true, rec.CreatedAt
+		return knownVersion(*rec.Version)
+	case rec.Type != "thought":
+		return fmt.Errorf("there are no records of type %q", rec.Type)
+	}
+	return a.thought(rec)
+}
+
+func knownVersion(v archive.Whole) error {
+	if v < 1 || v > arbenVersion {
+		return fmt.Errorf("version %d is not known, only versions up to %d are", v, arbenVersion)
+	}
+	return nil
+}
+
+func (a *arben) thought(rec arbenRecord) error {
+	if rec.Thought == nil {
+		return fmt.Errorf("it has no text")
+	}
+	d := sequent.Draft{
+		Number: int(rec.Number), Total: int(rec.Total), Text: *rec.Thought, Note: rec.note(),
+		More: bool(rec.More), Revision: bool(rec.Revision), Branch: rec.Branch,
+	}
+	if rec.Revises != nil {
+		d.Revises = sequent.To(int(*rec.Revises))
+	}
+	if rec.From != nil {
+		d.From = sequent.To(int(*rec.From))
+	}
+	if len(a.steps) == 0 {
+		a.firstID = rec.ID
+	}
+	at, ok := a.time(rec.At)
+	if !ok && len(a.steps) > 0 {
+		at = a.steps[len(a.steps)-1].at
+	} else if !ok {
+		at, _ = a.time(a.created)
+	}
+	a.steps = append(a.steps, step{d, at})
+	return nil
+}
+
+// note says what our thoughts have no place for.
+func (r arbenRecord) note() string {
+	var parts []string
+	add := func(name string, values ...string) {
+		if text := strings.Join(values, "; "); text != "" {
+			parts = append(parts, name+": "+text)
+		}
+	}
+	add("Stage", r.Stage)
+	add("Tags", r.Tags...)
+	add("Axioms used", r.Axioms...)
+	add("Assumptions challenged", r.Challenged...)
+	return strings.Join(parts, "\n")
+}
+
+// time reads a time as Python writes it, which mostly names no zone: it was
+// that of the computer, which is taken to be this one. What is no time is the
+// beginning of Unix time.
+func (a *arben) time(text string) (time.Time, bool) {
+	zone := a.zone
+	if zone == nil {
+		zone = time.Local
+	}
+	for _, layout := range []string{"2006-01-02T15:04:05.999999", "2006-01-02T15:04:05.999999Z07:00", "2006-01-02 15:04:05.999999"} {
+		if at, err := time.ParseInLocation(layout, text, zone); err == nil {
+			return at.UTC(), true
+		}
+	}
+	return time.Unix(0, 0).UTC(), false
+}
+
+// session makes a session of what was gathered. Its id is made of what stays
+// when it grows: the first thought's own, else its text and when the file was
+// begun.
+func (a *arben) session(im *Importer) (session, error) {
+	if len(a.steps) == 0 {
+		return session{}, fmt.Errorf("it has no thoughts")
+	}
+	id := derivedID("arben", a.firstID)
+	if a.firstID == "" {
+		id = derivedID("arben", a.created, a.steps[0].Text)
+	}
+	created := a.steps[0].at
+	if at, ok := a.time(a.created); ok && at.Before(created) {
+		created = at
+	}
+	return im.replay(sequent.Header{Key: sequent.Key{ID: id}, Dialect: "arben-adm", Created: created}, a.steps)
+}

@@ -1,0 +1,319 @@
+package importer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/sequent-dev/sequent"
+	"github.com/sequent-dev/sequent/archive"
+)
+
+// A Config configures an [Importer].
+type Config struct {
+	Engine *sequent.Engine // where sessions go
+	// Owner, if not nil, is whose the sessions become. Else they belong to
+	// whom the source names, or to the local user.
+	Owner *string
+	// Markdown reads a Markdown session, from the name of its file without .md
+	// and its contents. Nil means that there are none.
+	Markdown func(ctx context.Context, name string, data []byte) (sequent.Header, []sequent.Thought, error)
+	// Progress, if not nil, is called while a file is read, with the bytes that
+	// have been read and those that there are.
+	Progress func(file string, read, size int64)
+}
+
+// An Importer brings in sessions.
+type Importer struct{ Config }
+
+// New returns an importer.
+func New(c Config) *Importer { return &Importer{c} }
+
+// An Outcome is what became of a file.
+type Outcome string
+
+// The outcomes.
+const (
+	Added     Outcome = "added"     // the store did not have the session
+	Extended  Outcome = "extended"  // the store had an earlier state of it
+	Unchanged Outcome = "unchanged" // the store had all of it
+	Failed    Outcome = "failed"    // Result.Err tells why; nothing of the file is in the store
+)
+
+// A Result is what became of one file.
+type Result struct {
+	File     string
+	Kind     Kind // empty if it is of none
+	Outcome  Outcome
+	Key      sequent.Key // of the session; empty if the file could not be read
+	Title    string
+	Thoughts int      // in the file
+	Warnings []string // what was left out of a file that is otherwise in order
+	Err      error    // for Failed; with a code for programs
+}
+
+// A Summary counts what became of files.
+type Summary struct {
+	Added, Extended, Unchanged, Failed int
+	Passed                             int // files in folders that hold no sessions
+}
+
+// CodeUnreadable is the code of a file that cannot be imported as it is.
+const CodeUnreadable sequent.Code = "import_unreadable"
+
+// Import brings in a file, or all files below a folder, and reports each that
+// is a session or should be one. The error is for what prevents the rest, such
+// as a missing path or a store that does not answer; files that cannot be
+// read are reported and counted instead.
+func (im *Importer) Import(ctx context.Context, path string, report func(Result)) (Summary, error) {
+	var sum Summary
+	info, err := os.Stat(path)
+	if err != nil {
+		return sum, &sequent.Error{
+			Code: CodeUnreadable, Field: "FILE",
+			Msg: fmt.Sprintf("%s cannot be opened: %v", path, plain(err)), Fix: "check the path",
+		}
+	}
+	each := func(file string, named bool) error {
+		r, known, err := im.file(ctx, file, named)
+		switch {
+		case err != nil:
+			return err
+		case !known:
+			sum.Passed++
+			return nil
+		}
+		sum.count(r.Outcome)
+		report(r)
+		return nil
+	}
+	if !info.IsDir() {
+		return sum, each(path, true)
+	}
+	err = filepath.WalkDir(path, func(file string, d fs.DirEntry, err error) error {
+		switch {
+		case ctx.Err() != nil:
+			return canceled(ctx)
+		case err != nil:
+			sum.Failed++
+			report(Result{File: file, Outcome: Failed, Err: unreadable(err)})
+			if d != nil && d.IsDir() {
+				return fs.SkipDir
+			}
+			return nil
+		case d.IsDir() && file != path && strings.HasPrefix(d.Name(), "."):
+			return fs.SkipDir
+		case !d.Type().IsRegular() || !promising(file):
+			return nil
+		}
+		return each(file, false)
+	})
+	if err == nil && sum == (Summary{Passed: sum.Passed}) {
+		err = &sequent.Error{
+			Code: CodeUnreadable, Field: "FILE",
+			Msg: path + " has no session below it", Fix: understood(),
+		}
+	}
+	return sum, err
+}
+
+func (s *Summary) count(o Outcome) {
+	switch o {
+	case Added:
+		s.Added++
+	case Extended:
+		s.Extended++
+	case Unchanged:
+		s.Unchanged++
+	default:
+		s.Failed++
+	}
+}
+
+// promising reports whether a file of a folder is worth a look inside.
+func promising(file string) bool {
+	switch strings.ToLower(filepath.Ext(file)) {
+	case ".json", ".jsonl", ".md":
+		return true
+	}
+	return false
+}
+
+// meant reports whether a file of a folder is a session by its name, so that it
+// is damaged if it does not look like one.
+func meant(file string) bool {
+	name := strings.ToLower(filepath.Base(file))
+	return name == "session.json" || name == "current_session.jsonl" || name == "current_session.json" ||
+		strings.HasPrefix(name, "session-") && strings.HasSuffix(name, ".md")
+}
+
+// file brings in one file. Named says that somebody has named it, and known
+// that it is, or should be, a session. An error prevents the rest.
+func (im *Importer) file(ctx context.Context, file string, named bool) (r Result, known bool, err error) {
+	r = Result{File: file, Outcome: Failed}
+	f, err := os.Open(file)
+	if err != nil {
+		r.Err = unreadable(err)
+		return r, true, nil
+	}
+	defer f.Close()
+	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
+		r.Err = unreadable(errors.New("it is not an ordinary file"))
+		return r, true, nil
+	}
+	r.Kind, err = kindOf(f)
+	if err != nil {
+		e := unreadable(err)
+		if named {
+			e.Fix = understood()
+		}
+		r.Err = e
+		return r, named || meant(file), nil
+	}
+	if _, err := f.Seek(0, io.SeekStart); err != nil {
+		r.Err = unreadable(err)
+		return r, true, nil
+	}
+	s, err := im.read(ctx, r.Kind, f)
+	if ctx.Err() != nil {
+		return r, true, canceled(ctx)
+	}
+	if err != nil {
+		r.Err = unreadable(err)
+		return r, true, nil
+	}
+	return im.store(ctx, r, s)
+}
+
+// A session is what a file holds.
+type session struct {
+	header   sequent.Header
+	log      []sequent.Thought
+	warnings []string
+}
+
+// read reads a file of a kind.
+func (im *Importer) read(ctx context.Context, kind Kind, f *os.File) (session, error) {
+	size := int64(0)
+	if info, err := f.Stat(); err == nil {
+		size = info.Size()
+	}
+	src := skipBOM(&counting{ctx: ctx, r: f, name: f.Name(), size: size, progress: im.Progress})
+	switch kind {
+	case Export:
+		h, log, err := archive.ReadJSON(src)
+		return session{header: h, log: log}, err
+	case SessionFile:
+		return im.readSessionFile(src)
+	case Arben:
+		return im.readArben(src)
+	case Maenifold:
+		return im.readMarkdown(ctx, filepath.Base(f.Name()), src)
+	}
+	return session{}, errUnknown
+}
+
+// mostMarkdown bounds a Markdown file, in bytes: it is read as a whole.
+const mostMarkdown = 256 << 20
+
+func (im *Importer) readMarkdown(ctx context.Context, name string, r io.Reader) (session, error) {
+	if im.Markdown == nil {
+		return session{}, errUnknown
+	}
+	data, err := io.ReadAll(io.LimitReader(r, mostMarkdown+1))
+	if err == nil && len(data) > mostMarkdown {
+		err = fmt.Errorf("it is longer than %d MiB", mostMarkdown>>20)
+	}
+	if err != nil {
+		return session{}, err
+	}
+	h, log, err := im.Markdown(ctx, name[:len(name)-len(filepath.Ext(name))], data)
+	if err == nil && len(log) == 0 {
+		err = fmt.Errorf("it has no thoughts")
+	}
+	return session{header: h, log: log}, err
+}
+
+// store puts a session into the store.
+func (im *Importer) store(ctx context.Context, r Result, s session) (Result, bool, error) {
+	owner := s.header.Owner
+	if im.Owner != nil {
+		owner = *im.Owner
+	}
+	r.Key = sequent.Key{Owner: owner, ID: s.header.ID}
+	r.Thoughts, r.Warnings = len(s.log), s.warnings
+	r.Title = s.header.Title
+	did, err := im.Engine.Owned(owner).Restore(ctx, s.header, s.log)
+	if err != nil {
+		switch sequent.CodeOf(err) {
+		case sequent.CodeInvalidSession, sequent.CodeInvalidThought, sequent.CodeLimitExceeded,
+			sequent.CodeSessionExists, sequent.CodeRequestKeyReused:
+			r.Err = err
+			return r, true, nil
+		}
+		return r, true, err
+	}
+	r.Outcome = map[sequent.Restored]Outcome{
+		sequent.RestoredNew: Added, sequent.RestoredMore: Extended, sequent.RestoredNothing: Unchanged,
+	}[did]
+	return r, true, nil
+}
+
+func canceled(ctx context.Context) error {
+	return &sequent.Error{
+		Code: sequent.CodeCanceled, Msg: "the import was given up", Err: ctx.Err(),
+		Fix: "what was reported is imported; importing again brings the rest",
+	}
+}
+
+// unreadable gives an error a code.
+func unreadable(err error) *sequent.Error {
+	if e, ok := errors.AsType[*sequent.Error](err); ok {
+		return e
+	}
+	return &sequent.Error{Code: CodeUnreadable, Msg: plain(err).Error()}
+}
+
+// plain returns an error of the file system without the path, which stands
+// beside it.
+func plain(err error) error {
+	if p, ok := errors.AsType[*fs.PathError](err); ok {
+		return p.Err
+	}
+	return err
+}
+
+// A counting reader tells how far it is, and ends with its context.
+type counting struct {
+	ctx      context.Context
+	r        io.Reader
+	name     string
+	read     int64
+	size     int64
+	progress func(file string, read, size int64)
+}
+
+// Read implements [io.Reader].
+func (c *counting) Read(b []byte) (int, error) {
+	if err := c.ctx.Err(); err != nil {
+		return 0, err
+	}
+	n, err := c.r.Read(b)
+	c.read += int64(n)
+	if c.progress != nil {
+		c.progress(c.name, c.read, c.size)
+	}
+	return n, err
+}
+
+// A step is a thought as a source tells it.
+type step struct {
+	sequent.Draft
+	at time.Time
+}
