@@ -11,9 +11,11 @@ import (
 	"log/slog"
 	"os"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/sequent-dev/sequent"
+	"github.com/sequent-dev/sequent/internal/app/vaults"
 	"github.com/sequent-dev/sequent/store/sqlite"
 )
 
@@ -30,6 +32,8 @@ type Config struct {
 
 	HistoryWindow int          // how many thoughts a reply of history holds; 0 means all
 	StoragePath   string       // where classic writes session files; empty means Documents/thinking in the home directory
+	Vault         string       // the folder of wiki's notes; empty means Documents/sequent-vault in the home directory
+	Agent         string       // who thinks, in wiki's notes; empty means "agent"
 	Drawing       Drawing      // how classic draws thoughts for people
 	Model         ModelConfig  // how language models are asked, where a dialect does
 	HTTP          HTTPConfig   // for ServeHTTP
@@ -65,6 +69,9 @@ type App struct {
 
 	config Config
 	store  sequent.Store
+
+	mu     sync.Mutex     // guards vaults
+	vaults *vaults.Vaults // nil until somebody asks for them
 }
 
 // Open opens the store, and makes it if there is none.
@@ -168,10 +175,16 @@ func parseSync(s string) (sqlite.Sync, error) {
 	return 0, &ConfigError{Msg: fmt.Sprintf("--sync cannot be %q", s), Fix: "use full or normal"}
 }
 
-// Close closes the store.
+// Close ends what runs in the background and closes the store.
 func (a *App) Close() error {
-	if a.store == nil {
-		return nil
+	var err error
+	a.mu.Lock()
+	if a.vaults != nil {
+		err = a.vaults.Close()
 	}
-	return a.store.Close()
+	a.mu.Unlock()
+	if a.store != nil {
+		err = errors.Join(err, a.store.Close())
+	}
+	return err
 }

@@ -32,6 +32,7 @@ func offers() []offer {
 		{"guided", buildGuided},
 		{"history", buildHistory},
 		{"status", buildStatus},
+		{"wiki", buildWiki},
 	}
 }
 

@@ -89,7 +89,7 @@ func TestServeHTTP(t *testing.T) {
 	for _, name := range Dialects() {
 		ctx, stop := context.WithCancel(t.Context())
 		ready, done := make(chan string, 1), make(chan error, 1)
-		a, err := Open(ctx, Config{Store: "memory", Dialect: name, StoragePath: t.TempDir(), HTTP: HTTPConfig{
+		a, err := Open(ctx, Config{Store: "memory", Dialect: name, StoragePath: t.TempDir(), Vault: t.TempDir(), HTTP: HTTPConfig{
 			Addr: "127.0.0.1:0", Ready: func(url string) { ready <- url },
 		}})
 		if err != nil {

@@ -1,6 +1,7 @@
 package gendocs_test
 
 import (
+	"context"
 	"os"
 	"path/filepath"
 	"slices"
@@ -14,6 +15,7 @@ import (
 	"github.com/sequent-dev/sequent/dialect/history"
 	"github.com/sequent-dev/sequent/dialect/standard"
 	"github.com/sequent-dev/sequent/dialect/status"
+	"github.com/sequent-dev/sequent/dialect/wiki"
 	"github.com/sequent-dev/sequent/internal/gendocs"
 )
 
@@ -31,6 +33,10 @@ func dialects() []dialect.Dialect {
 		guided.New(guided.Config{Engine: engine}),
 		history.New(history.Config{Engine: engine}),
 		status.New(status.Config{Engine: engine}),
+		wiki.New(wiki.Config{
+			Engine: engine, Linked: func(string) bool { return true },
+			Open: func(context.Context, string) (*wiki.Vault, error) { return new(wiki.Vault), nil },
+		}),
 	}
 }
 

@@ -283,19 +283,38 @@ func relations(list []index.Relation) []wiki.Relation {
 	return out
 }
 
+// Sync brings sessions and their notes in step, and then the index with all
+// notes.
 func (g *graph) Sync(ctx context.Context, progress func(message string, done, total float64)) (wiki.Synced, error) {
-	report := func(p index.Progress) {
-		if progress != nil {
-			progress(p.Stage, float64(p.Done), float64(p.Total))
-		}
+	if progress == nil {
+		progress = func(string, float64, float64) {}
 	}
-	r, err := g.index.Sync(ctx, report)
+	sessions := 0
+	f, err := g.files.Sync(ctx, g.engine, thinking.Options{Progress: func(done, total int) {
+		sessions = total
+		progress("sessions", float64(done), float64(total))
+	}})
+	if err != nil {
+		return wiki.Synced{}, err
+	}
+	r, err := g.index.Sync(ctx, func(p index.Progress) {
+		progress(p.Stage, float64(sessions+p.Done), float64(sessions+p.Total))
+	})
 	if err != nil {
 		return wiki.Synced{}, err
 	}
 	out := wiki.Synced{
 		Notes: r.Notes, Changed: r.Changed, Removed: r.Removed,
 		Concepts: r.Concepts, Relations: r.Relations, Orphans: r.Orphans,
+		Sessions: f.Files + f.Adopted,
+	}
+	for _, left := range f.Left {
+		switch left.Problem {
+		case thinking.Failed:
+			out.Problems = append(out.Problems, string(left.URI)+": "+sayable(left.Err))
+		case thinking.TwoFiles:
+			out.Problems = append(out.Problems, string(left.URI)+": the session has another note; one of them is used")
+		}
 	}
 	for _, p := range r.Unreadable {
 		out.Problems = append(out.Problems, sayable(p.Err))

@@ -68,6 +68,9 @@ func New(cfg Config) *Vaults {
 	return v
 }
 
+// Dir returns the local user's folder.
+func (v *Vaults) Dir() string { return v.config.Dir }
+
 // Open returns an owner's vault, whose folder is made if there is none.
 func (v *Vaults) Open(ctx context.Context, owner string) (*wiki.Vault, error) {
 	v.mu.Lock()
@@ -131,9 +134,10 @@ func (v *Vaults) open(ctx context.Context, owner string) (*shelf, error) {
 // follows its changes until the end.
 func (v *Vaults) tend(owner string, s *shelf) {
 	log := v.config.Logger.With("owner", owner)
-	if _, err := s.index.Sync(v.ctx, nil); err != nil && v.ctx.Err() == nil {
-		log.WarnContext(v.ctx, "the vault was not indexed; sync tries again", "error", err)
+	if _, err := s.files.Sync(v.ctx, v.config.Engine.Owned(owner), thinking.Options{}); err != nil && v.ctx.Err() == nil {
+		log.WarnContext(v.ctx, "notes of sessions were not brought in step with the store; sync tries again", "error", err)
 	}
+	s.index.Watch(v.ctx)
 }
 
 // Close ends what runs in the background and releases the folders.
