@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"runtime"
+	"time"
 	"unicode/utf8"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
@@ -46,11 +47,13 @@ func (c *stdio) call(t *tool.Tool, it *item) []byte {
 	s := c.server
 	p := c.progress(it)
 	defer p.end()
+	begun := time.Now()
 	reply, fault := s.callPlain(ctx, t, it, p, func() {
 		if c.in.letGo(it) {
 			runtime.Gosched() // so that those which are here come along
 		}
 	})
+	c.reading.took(time.Since(begun))
 	if fault != nil {
 		return errorLine(it.id, s.wireError(methodCallTool, fault))
 	}

@@ -104,7 +104,8 @@ func TestShutdownFinishesWhatWasAccepted(t *testing.T) {
 		p.open()
 		p.send(call(1, "wait", "a"), call(2, "note", "b"))
 		<-n.begun
-		synctest.Wait() // the second call has been read
+		time.Sleep(3 * relief) // the second call has been read
+		synctest.Wait()
 		p.cancel()
 		synctest.Wait()
 		n.release <- struct{}{}
@@ -252,6 +253,7 @@ func TestReadingAheadIsBounded(t *testing.T) {
 				sent++
 			}
 		}()
+		time.Sleep(3 * relief)
 		synctest.Wait()
 		if sent < maxAhead || sent >= maxAhead+5000 {
 			t.Errorf("the server took %d messages ahead, want about %d", sent, maxAhead)

@@ -70,6 +70,25 @@ func (b *inbox) put(it *item) bool {
 	return true
 }
 
+// take takes an item that would not have to wait, for one who is none of those
+// that take. It reports false if it would.
+func (b *inbox) take(it *item) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.closed || len(b.queue) > 0 || len(b.underway) > 0 || b.delivering {
+		return false
+	}
+	b.underway = append(b.underway, it)
+	b.holder = it
+	return true
+}
+
+// over reports whether there is nothing to take any more, and everything is
+// answered. The caller holds mu.
+func (b *inbox) over() bool {
+	return b.closed && len(b.queue) == 0 && len(b.underway) == 0 && !b.delivering
+}
+
 // may reports whether the first in the queue can be taken. The caller holds mu.
 func (b *inbox) may() bool {
 	return len(b.queue) > 0 && b.holder == nil &&
@@ -97,12 +116,12 @@ func (b *inbox) enter() {
 }
 
 // next waits for the next item and takes it, for one that was announced. It
-// reports false when the inbox is closed and empty.
+// reports false when the inbox is closed and empty, and what was taken is answered.
 func (b *inbox) next() (*item, bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for {
-		for !b.may() && (len(b.queue) > 0 || !b.closed) {
+		for !b.may() && !b.over() {
 			b.ready.Wait()
 		}
 		if len(b.queue) == 0 {
@@ -113,8 +132,8 @@ func (b *inbox) next() (*item, bool) {
 		b.queue = b.queue[1:]
 		b.bytes -= it.size
 		b.room.Signal()
-		if b.closed && len(b.queue) == 0 {
-			b.ready.Broadcast() // nobody need wait for more
+		if b.over() {
+			b.ready.Broadcast() // if nothing comes of this one
 		}
 		if it.cancelled {
 			continue
@@ -156,6 +175,27 @@ func (b *inbox) begin(it *item, cancel func()) {
 func (b *inbox) finish(it *item, reply []byte, give func([]byte) error) (waiting, underway int) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	b.deliver(it, reply, give)
+	if b.takers > 0 {
+		b.rouse()
+	}
+	b.takers++
+	return len(b.queue), len(b.underway)
+}
+
+// settle is finish for one who is none of those that take. It reports whether any
+// items wait.
+func (b *inbox) settle(it *item, reply []byte, give func([]byte) error) (waiting bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.deliver(it, reply, give)
+	b.rouse()
+	return len(b.queue) > 0
+}
+
+// deliver says that the work on an item is done and gives out the replies that are
+// due. The caller holds mu, which is free meanwhile.
+func (b *inbox) deliver(it *item, reply []byte, give func([]byte) error) {
 	it.answered, it.reply = true, reply
 	if b.holder == it {
 		b.holder = nil
@@ -174,11 +214,9 @@ func (b *inbox) finish(it *item, reply []byte, give func([]byte) error) (waiting
 		}
 		b.delivering = false
 	}
-	if b.takers > 0 {
-		b.rouse()
+	if b.over() {
+		b.ready.Broadcast()
 	}
-	b.takers++
-	return len(b.queue), len(b.underway)
 }
 
 // cancel drops the request with that key, or stops the work on it.

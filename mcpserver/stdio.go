@@ -1,7 +1,6 @@
 package mcpserver
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -65,11 +64,9 @@ func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) er
 	defer stop()
 
 	read := make(chan error, 1)
-	go func() {
-		err := c.read(in)
-		read <- err // before the queue is closed, so that it is there when that ends
-		c.in.close()
-	}()
+	c.reading = newReading(in, s.maxLine, read, c.relieve)
+	defer c.reading.timer.Stop()
+	go c.read()
 	answered := make(chan error, 1)
 	go func() {
 		c.answerAll()
@@ -103,59 +100,13 @@ type stdio struct {
 	ctx     context.Context // of calls
 	in      *inbox
 	out     *outbox
+	reading *reading
 	workers sync.WaitGroup // those who answer, but for the first
 	// A session of the SDK belongs to the era of the first message in it, so that
 	// each era has its own.
 	legacy, modern *bridge
 	initialized    bool   // the handshake of the legacy era has succeeded
 	client         judged // of the modern era
-}
-
-// read reads messages until in ends or the connection is closed.
-func (c *stdio) read(in io.Reader) error {
-	lines := lineReader{r: bufio.NewReaderSize(in, 64<<10), max: c.server.maxLine}
-	for {
-		line, long, err := lines.next()
-		switch {
-		case errors.Is(err, io.EOF):
-			return nil
-		case err != nil:
-			return err
-		}
-		it := &item{size: len(line)}
-		switch {
-		case long != nil:
-			it.envelope = envelope{kind: refused, id: long.id, fault: invalidRequest(
-				fmt.Sprintf("the line is longer than %d bytes", c.server.maxLine))}
-		case skipSpace(line, 0) == len(line):
-			continue
-		case c.server.sdkOnly || !glance(line, &it.envelope, &it.plain):
-			it.envelope = parse(line)
-		default:
-			t := c.server.toolNamed(it.plain.name)
-			it.overlaps = t != nil && t.Overlaps
-		}
-		switch {
-		case it.kind == ignored || it.kind == response: // nothing was asked
-		case it.kind == notification && it.method == noteCancelled:
-			c.in.cancel(it.cancels())
-		case it.kind == request && it.method == methodPing:
-			// A ping asks whether anybody is there, not whether the queue is short.
-			if reply := c.ask(it, func(func()) {}); reply != nil {
-				_ = c.out.put(reply) // if that fails, answerAll hears of it
-				c.out.flush()
-			}
-		default:
-			if !c.in.put(it) {
-				return nil
-			}
-			if lines.r.Buffered() == 0 {
-				// The read that follows may block the thread, and it takes the
-				// scheduler a while to see that others could run.
-				runtime.Gosched()
-			}
-		}
-	}
 }
 
 // answerAll answers what is read until the inbox is closed and empty. Several
