@@ -235,34 +235,31 @@ func (s *snapshot) asked(r *request) []int32 {
 	return out
 }
 
-// How much a related concept counts against one that was asked for, at most;
-// and a link against a note of that very name.
-const (
-	relatedWeight = 0.5
-	namesake      = 2
-)
+// relatedWeight is how much a note gets, at most, for a concept that is related
+// to one that was asked for, against what it gets for that one.
+const relatedWeight = 0.5
 
-// proximity returns how close notes are to concepts: a note gets for each
-// concept that it mentions what the concept is worth, the rarer the more, and
-// for concepts related to these a part of it. Of notes with many links each
-// link counts less. A note that bears the concept's name is about it.
+// proximity returns how close notes are to concepts: for each concept what it
+// is worth, the rarer the more, to the notes that mention it or bear its name;
+// to others a part of it, by the strongest relation of a concept that they
+// mention. Notes that mention the same concepts are equally close: which of
+// them says more about it, their words must tell.
 func (s *snapshot) proximity(asked []int32) map[int64]float64 {
-	worth := make(map[int32]float64)
+	scores := make(map[int64]float64)
 	for _, c := range asked {
 		rarity := math.Log(1 + float64(len(s.notes))/float64(1+len(s.mentions[c])))
-		worth[c] += rarity
+		shares := make(map[int64]float64)
 		for _, e := range s.neighbours(c) {
 			strength := float64(e.weight) / math.Sqrt(float64(len(s.mentions[c]))*float64(len(s.mentions[e.to])))
-			worth[e.to] += rarity * relatedWeight * strength
+			for _, id := range s.mentions[e.to] {
+				shares[id] = max(shares[id], relatedWeight*strength)
+			}
 		}
-	}
-	scores := make(map[int64]float64)
-	for c, w := range worth {
-		for _, id := range s.mentions[c] {
-			scores[id] += w / math.Sqrt(float64(len(s.notes[id].concepts)))
+		for _, id := range slices.Concat(s.mentions[c], s.about[c]) {
+			shares[id] = 1
 		}
-		for _, id := range s.about[c] {
-			scores[id] += w * namesake
+		for id, share := range shares {
+			scores[id] += rarity * share
 		}
 	}
 	return scores

@@ -11,7 +11,7 @@ import (
 // A tally says how often a note has a unit, the head's weight included.
 type tally struct {
 	note  int64
-	count int
+	count float64
 }
 
 // addMatches adds the notes that have at least one of the words asked for, with
@@ -25,7 +25,10 @@ func (s *search) addMatches(ctx context.Context, c *candidates) error {
 		if lists[i], err = s.tallies(ctx, u); err != nil {
 			return err
 		}
-		ranking.add(len(lists[i]))
+		if lists[i], err = s.addForms(ctx, u, lists[i]); err != nil {
+			return err
+		}
+		ranking.add(len(lists[i]), weight(u))
 	}
 	for {
 		next := int64(math.MaxInt64)
@@ -37,7 +40,7 @@ func (s *search) addMatches(ctx context.Context, c *candidates) error {
 		if next == math.MaxInt64 {
 			return nil
 		}
-		counts := make([]int, len(lists))
+		counts := make([]float64, len(lists))
 		for i, l := range lists {
 			if len(l) > 0 && l[0].note == next {
 				counts[i] = l[0].count
@@ -97,7 +100,7 @@ func (v *view) tallies(ctx context.Context, u unit) ([]tally, error) {
 			return nil, err
 		}
 		for _, p := range postings {
-			n := p.count
+			n := float64(p.count)
 			if f == inHead {
 				n *= headWeight
 			}
@@ -105,6 +108,24 @@ func (v *view) tallies(ctx context.Context, u unit) ([]tally, error) {
 		}
 	}
 	return addTallies(sums[inBody], sums[inHead]), nil
+}
+
+// addForms adds the notes that have another form of a word that was not quoted.
+func (s *search) addForms(ctx context.Context, u unit, list []tally) ([]tally, error) {
+	if len(u.tokens) != 1 || u.prefix || slices.ContainsFunc(s.request.required, u.equal) {
+		return list, nil
+	}
+	for _, form := range forms(u.tokens[0]) {
+		more, err := s.tallies(ctx, unit{tokens: []string{form}})
+		if err != nil {
+			return nil, err
+		}
+		for i := range more {
+			more[i].count *= otherForm
+		}
+		list = addTallies(list, more)
+	}
+	return list, nil
 }
 
 func addTallies(a, b []tally) []tally {

@@ -31,21 +31,21 @@ func newRanking(notes int, words int64) *ranking {
 }
 
 // add adds a unit that so many notes have.
-func (r *ranking) add(notes int) {
+func (r *ranking) add(notes int, weight float64) {
 	n := float64(notes)
-	rarity := math.Log(1 + (r.notes-n+0.5)/(n+0.5))
+	rarity := weight * math.Log(1+(r.notes-n+0.5)/(n+0.5))
 	r.rarities = append(r.rarities, rarity)
 	r.best += rarity * (saturation + 1)
 }
 
 // score returns the score, between 0 and 1, of a note of that length with so
 // many of each unit.
-func (r *ranking) score(counts []int, length int) float64 {
+func (r *ranking) score(counts []float64, length int) float64 {
 	damping := saturation * (1 - lengthBias + lengthBias*float64(length)/r.mean)
 	sum := 0.0
 	for i, n := range counts {
 		if n > 0 {
-			sum += r.rarities[i] * float64(n) * (saturation + 1) / (float64(n) + damping)
+			sum += r.rarities[i] * n * (saturation + 1) / (n + damping)
 		}
 	}
 	return sum / r.best

@@ -136,7 +136,7 @@ type search struct {
 type found struct {
 	note                         *noteInfo
 	score, text, graph, semantic float64
-	counts                       []int // of each of the request's units, if words matched
+	counts                       []float64 // of each of the request's units, if words matched
 }
 
 func (s *search) run(ctx context.Context) error {
@@ -144,7 +144,7 @@ func (s *search) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	all = slices.DeleteFunc(all, func(f *found) bool { return f.score < s.query.MinScore })
+	all = slices.DeleteFunc(all, func(f *found) bool { return round(f.score) < s.query.MinScore })
 	slices.SortFunc(all, func(a, b *found) int { return compareRank(a.score, b.score, a.note, b.note) })
 	s.results.Total = len(all)
 	first := len(all)
@@ -267,7 +267,8 @@ func (s *search) hit(ctx context.Context, f *found) (Hit, error) {
 // round leaves of a score what is worth reading.
 func round(score float64) float64 { return math.Round(score*1e4) / 1e4 }
 
-// shown returns the units that a note's snippet may show, rarest in it first.
+// shown returns what a note's snippet may show: the units that it has, rarest in
+// it first, then other forms of them, then the links that were asked for.
 func (s *search) shown(f *found) []unit {
 	var at []int
 	for i, n := range f.counts {
@@ -275,10 +276,17 @@ func (s *search) shown(f *found) []unit {
 			at = append(at, i)
 		}
 	}
-	slices.SortStableFunc(at, func(a, b int) int { return f.counts[a] - f.counts[b] })
+	slices.SortStableFunc(at, func(a, b int) int { return cmp.Compare(f.counts[a], f.counts[b]) })
 	var out []unit
 	for _, i := range at {
 		out = append(out, s.request.units[i])
+	}
+	for _, u := range slices.Clone(out) {
+		if len(u.tokens) == 1 && !u.prefix {
+			for _, form := range forms(u.tokens[0]) {
+				out = append(out, unit{tokens: []string{form}})
+			}
+		}
 	}
 	for _, name := range s.request.links {
 		if tokens := words.Tokens(name); len(tokens) > 0 {

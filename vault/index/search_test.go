@@ -41,13 +41,16 @@ func TestFullText(t *testing.T) {
 		{"tokens -refresh", "tech/cache tech/limits"},
 		{`tokens -"a cache"`, "tech/auth journal/monday tech/limits"},
 		{"authen*", "tech/auth"},
-		{"[[Rate Limiting]]", "journal/monday tech/limits"},
+		{"[[Rate Limiting]]", "tech/limits journal/monday"},
 		{"令牌刷新", "journal/中文"},
 		{"限流", "journal/中文"},
 		{"如何设计令牌的刷新", "journal/中文"},
 		{"再起動", "journal/日本語"},
 		{"トークン更新", "journal/日本語"},
 		{"only", "only title"},
+		{"caching", "tech/cache"}, // another form
+		{`"caching"`, ""},
+		{"the of", "journal/monday tech/cache tech/auth"}, // words that say little find what there is
 		{"empty", "empty"},
 	} {
 		if got := b.text(test.query); got != test.want {

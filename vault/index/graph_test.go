@@ -1,0 +1,146 @@
+package index_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/sequent-dev/sequent"
+	"github.com/sequent-dev/sequent/vault/index"
+)
+
+var linked = map[string]string{
+	"1.md": "[[Hub]] with [[near]], and the near one is explained: [[near]] means close.",
+	"2.md": "[[hub]] [[near]] [[other]]",
+	"3.md": "[[HUB]] [[other]]",
+	"4.md": "[[near]] [[far]]",
+	"5.md": "[[far]] [[farther]]",
+	"6.md": "[[farther]] [[farthest]]",
+	"7.md": "[[lonely]]",
+	"8.md": "---\nparent: \"[[hub]]\"\n---\n[[child]]",
+}
+
+func around(t *testing.T, b *box, q index.ContextQuery) index.Context {
+	t.Helper()
+	c, err := b.Context(t.Context(), q)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+func relations(list []index.Relation) string {
+	var out []string
+	for _, r := range list {
+		s := fmt.Sprintf("%s %d", r.Name, r.Count)
+		if r.Via != "" {
+			s += fmt.Sprintf(" at %d via %s", r.Distance, r.Via)
+		}
+		out = append(out, s)
+	}
+	return strings.Join(out, ", ")
+}
+
+func TestContext(t *testing.T) {
+	t.Parallel()
+	b := newBox(t, index.Config{}, linked)
+	for i, name := range []string{"1", "2", "3"} { // 3 was changed last
+		at := time.Now().Add(time.Duration(i-10) * time.Hour)
+		if err := os.Chtimes(b.path(name+".md"), at, at); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, test := range []struct {
+		query            index.ContextQuery
+		direct, expanded string
+	}{
+		{index.ContextQuery{Concept: "hub", Depth: 0}, "", ""},
+		{index.ContextQuery{Concept: "hub", Depth: 1}, "near 2, other 2, child 1", ""},
+		{index.ContextQuery{Concept: " [[Hub]] ", Depth: 2}, "near 2, other 2, child 1", "far 1 at 2 via near"},
+		{index.ContextQuery{Concept: "hub", Depth: 3}, "near 2, other 2, child 1", "far 1 at 2 via near, farther 1 at 3 via far"},
+		{index.ContextQuery{Concept: "hub", Depth: 10}, "near 2, other 2, child 1",
+			"far 1 at 2 via near, farther 1 at 3 via far, farthest 1 at 4 via farther"},
+		{index.ContextQuery{Concept: "hub", Depth: 3, MaxEntities: 1}, "near 2", "far 1 at 2 via near"},
+		{index.ContextQuery{Concept: "lonely", Depth: 2}, "", ""},
+		{index.ContextQuery{Concept: "never heard of", Depth: 2}, "", ""},
+		{index.ContextQuery{Concept: "1", Depth: 2}, "", ""}, // a note's name that nobody links to
+	} {
+		c := around(t, b, test.query)
+		if d, e := relations(c.Direct), relations(c.Expanded); d != test.direct || e != test.expanded {
+			t.Errorf("%+v\n got %s | %s\nwant %s | %s", test.query, d, e, test.direct, test.expanded)
+		}
+	}
+	c := around(t, b, index.ContextQuery{Concept: "hub", Depth: 1, IncludeContent: true})
+	if c.Concept != "hub" || c.Notes != 4 {
+		t.Errorf("%+v", c)
+	}
+	near := c.Direct[0]
+	if got := fmt.Sprint(near.Files); got != "[memory://2.md memory://1.md]" {
+		t.Errorf("files %s", got)
+	}
+	if want := "[[hub]] [[near]] [[other]]"; near.Preview != want {
+		t.Errorf("preview %q, want %q", near.Preview, want)
+	}
+	if c := around(t, b, index.ContextQuery{Concept: "hub", Depth: 1}); c.Direct[0].Preview != "" {
+		t.Errorf("a preview that nobody asked for: %+v", c.Direct[0])
+	}
+}
+
+func TestContextRefuses(t *testing.T) {
+	t.Parallel()
+	b := newBox(t, index.Config{}, linked)
+	for _, test := range []struct {
+		query index.ContextQuery
+		field string
+	}{
+		{index.ContextQuery{}, "conceptName"},
+		{index.ContextQuery{Concept: " [[ - ]] "}, "conceptName"},
+		{index.ContextQuery{Concept: "hub", Depth: -1}, "depth"},
+		{index.ContextQuery{Concept: "hub", Depth: 11}, "depth"},
+		{index.ContextQuery{Concept: "hub", MaxEntities: -1}, "maxEntities"},
+		{index.ContextQuery{Concept: "hub", MaxEntities: 1001}, "maxEntities"},
+	} {
+		_, err := b.Context(t.Context(), test.query)
+		wantCode(t, err, sequent.CodeInvalidQuery, test.field)
+	}
+}
+
+// The graph of an index that has followed many changes is the one that a new
+// index has.
+func TestFollowingEqualsBeginningAnew(t *testing.T) {
+	t.Parallel()
+	b := newBox(t, index.Config{}, nil)
+	r := rand.New(rand.NewPCG(3, 4))
+	some := func(n int) string { return fmt.Sprintf("word%d", r.IntN(n)) }
+	for round := range 12 {
+		for range 20 {
+			name := fmt.Sprintf("n%d.md", r.IntN(40))
+			if r.IntN(4) == 0 {
+				b.remove(name)
+				continue
+			}
+			b.write(name, fmt.Sprintf("# %s\n\n%s %s [[%s]] [[%s]] %s", some(9), some(30), some(30), some(12), some(12), some(3)))
+		}
+		got := b.sync()
+		fresh := &box{t: t, dir: b.dir}
+		fresh.open(index.Config{Dir: t.TempDir()})
+		want := fresh.sync()
+		if got.Notes != want.Notes || got.Concepts != want.Concepts || got.Relations != want.Relations || got.Orphans != want.Orphans {
+			t.Fatalf("round %d: %+v, anew %+v", round, got, want)
+		}
+		for i := range 30 {
+			q := index.Query{Text: fmt.Sprintf("word%d", i), PageSize: 100}
+			if got, want := b.search(q), fresh.search(q); !slices.Equal(got.Hits, want.Hits) {
+				t.Fatalf("round %d, %s\n got %+v\nanew %+v", round, q.Text, got.Hits, want.Hits)
+			}
+			c := index.ContextQuery{Concept: fmt.Sprintf("word%d", i), Depth: 3}
+			if got, want := fmt.Sprint(around(t, b, c)), fmt.Sprint(around(t, fresh, c)); got != want {
+				t.Fatalf("round %d, %s\n got %s\nanew %s", round, c.Concept, got, want)
+			}
+		}
+	}
+}

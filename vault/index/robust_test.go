@@ -1,0 +1,360 @@
+package index_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/sequent-dev/sequent"
+	"github.com/sequent-dev/sequent/vault"
+	"github.com/sequent-dev/sequent/vault/index"
+)
+
+func (b *box) db() string { return b.path(".sequent/index.db") }
+
+func TestSync(t *testing.T) {
+	t.Parallel()
+	b := newBox(t, index.Config{}, map[string]string{
+		"a.md":       "[[One]] and [[Two]]",
+		"b.md":       "[[one]], [[Three|3]], `[[code]]`",
+		"c.md":       "---\nparent: \"[[workflow/x]]\"\nrelated: [[One]]\n# [[comment]]\n---\nno links",
+		"d.md":       "[[alone]]",
+		"e.md":       "nothing",
+		".hidden.md": "[[hidden]]",
+		"f.txt":      "[[text]]",
+	})
+	var told []index.Progress
+	r, err := b.Sync(t.Context(), func(p index.Progress) { told = append(told, p) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	// Concepts: one, two, three, workflow-x, alone. Relations: one with each of the three.
+	check := func(r index.Report, want string) {
+		t.Helper()
+		got := fmt.Sprintf("notes %d, changed %d, removed %d, concepts %d, relations %d, orphans %d, unreadable %d",
+			r.Notes, r.Changed, r.Removed, r.Concepts, r.Relations, r.Orphans, len(r.Unreadable))
+		if got != want {
+			t.Errorf("got  %s\nwant %s", got, want)
+		}
+	}
+	check(r, "notes 5, changed 5, removed 0, concepts 5, relations 3, orphans 1, unreadable 0")
+	if len(told) != 1 || told[0] != (index.Progress{Stage: "reading", Done: 5, Total: 5}) {
+		t.Errorf("told %+v", told)
+	}
+	check(b.sync(), "notes 5, changed 0, removed 0, concepts 5, relations 3, orphans 1, unreadable 0")
+
+	b.write("a.md", "[[Two]] only")
+	b.remove("d.md")
+	b.write("g.md", "[[two]] [[five]]")
+	check(b.sync(), "notes 5, changed 2, removed 1, concepts 5, relations 3, orphans 0, unreadable 0")
+}
+
+// A note that is changed again within the step of the file system's clock, to
+// another text of the same length, is seen all the same.
+func TestSyncSeesQuickChanges(t *testing.T) {
+	t.Parallel()
+	b := newBox(t, index.Config{}, map[string]string{"a.md": "first"})
+	same := time.Now().Truncate(time.Second)
+	for _, word := range []string{"apple", "grape", "melon"} {
+		b.write("a.md", word)
+		if err := os.Chtimes(b.path("a.md"), same, same); err != nil {
+			t.Fatal(err)
+		}
+		b.sync()
+		if got := b.text(word); got != "a" {
+			t.Errorf("%s: found %q", word, got)
+		}
+	}
+}
+
+func TestUnreadableNotes(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	b := &box{t: t, dir: dir}
+	b.write("good.md", "fine words")
+	b.write("large.md", strings.Repeat("large ", 1000))
+	b.write("damaged.md", "---\n: [ : x\n---\nfine [[link]]")
+	b.write("binary.md", "\x00\xff\xfe fine \xc3")
+	v, err := vault.Open(vault.Config{Dir: dir, MaxBytes: 1000})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.Index = index.New(index.Config{Vault: v})
+	defer func() {
+		if err := errors.Join(b.Close(), v.Close()); err != nil {
+			t.Error(err)
+		}
+	}()
+	wantLarge := 1
+	if runtime.GOOS != "windows" {
+		b.write("bad|name.md", "fine")
+		wantLarge++
+	}
+	r := b.sync()
+	if len(r.Unreadable) != wantLarge || r.Notes != 3 {
+		t.Fatalf("%+v", r)
+	}
+	for _, p := range r.Unreadable {
+		if code := sequent.CodeOf(p.Err); code != vault.CodeTooLarge && code != vault.CodeInvalidURI {
+			t.Errorf("%s: %v", p.URI, p.Err)
+		}
+	}
+	if got := b.text("fine"); got != "binary damaged good" && got != "damaged good binary" && got != "binary good damaged" && got != "good binary damaged" {
+		t.Errorf("found %s", got)
+	}
+	// What was readable and is no longer is not found any more.
+	b.write("good.md", strings.Repeat("fine words ", 200))
+	if r := b.sync(); len(r.Unreadable) != wantLarge+1 || b.text("words") != "" {
+		t.Errorf("%+v", r)
+	}
+}
+
+// A damaged index is made anew, whatever finds it.
+func TestDamage(t *testing.T) {
+	t.Parallel()
+	for name, damage := range map[string]func(b *box) error{
+		"no database": func(b *box) error { return os.WriteFile(b.db(), []byte("this is no database, but a text"), 0o600) },
+		"empty":       func(b *box) error { return os.WriteFile(b.db(), nil, 0o600) },
+		"cut off":     func(b *box) error { return os.Truncate(b.db(), 5000) },
+		"overwritten": func(b *box) error {
+			data, err := os.ReadFile(b.db())
+			if err != nil {
+				return err
+			}
+			for i := 4096; i < len(data); i++ {
+				data[i] ^= 0x5a
+			}
+			return os.WriteFile(b.db(), data, 0o600)
+		},
+		"gone":        func(b *box) error { return os.Remove(b.db()) },
+		"all is gone": func(b *box) error { return os.RemoveAll(b.path(".sequent")) },
+	} {
+		for _, open := range []bool{true, false} {
+			t.Run(fmt.Sprintf("%s, open %v", name, open), func(t *testing.T) {
+				t.Parallel()
+				if open && runtime.GOOS == "windows" {
+					t.Skip("SKIP: Windows keeps others from changing an open file")
+				}
+				files := make(map[string]string)
+				for i := range 300 {
+					files[fmt.Sprintf("n%d.md", i)] = fmt.Sprintf("words of number%d in [[concept %d]]", i, i%7)
+				}
+				b := newBox(t, index.Config{}, files)
+				b.sync()
+				if !open {
+					if err := b.Close(); err != nil {
+						t.Fatal(err)
+					}
+				}
+				for _, beside := range []string{"-wal", "-shm"} {
+					if !open {
+						_ = os.Remove(b.db() + beside)
+					}
+				}
+				if err := damage(b); err != nil {
+					t.Fatal(err)
+				}
+				if !open {
+					b = &box{t: t, dir: b.dir}
+					b.open(index.Config{})
+				}
+				// What SQLite holds in memory may answer still; a Sync sets it right.
+				if !open {
+					if got := b.text("number17"); got != "n17" {
+						t.Errorf("search found %q", got)
+					}
+				}
+				b.write("new.md", "words that are new")
+				b.sync()
+				if got := b.text("number17"); got != "n17" {
+					t.Errorf("after a sync found %q", got)
+				}
+				if got := b.text("new"); got != "new" {
+					t.Errorf("of what is new found %q", got)
+				}
+			})
+		}
+	}
+}
+
+func TestForeignFile(t *testing.T) {
+	t.Parallel()
+	b := newBox(t, index.Config{}, map[string]string{"a.md": "words"})
+	b.write(".sequent/x", "")
+	if err := os.Symlink(filepath.Join(b.dir, "elsewhere"), b.db()); err != nil {
+		t.Skip("SKIP: no symbolic links here:", err)
+	}
+	_, err := b.Search(t.Context(), index.Query{Text: "words"})
+	wantCode(t, err, index.CodeUnavailable, "")
+	if _, err := os.Stat(b.path("elsewhere")); err == nil {
+		t.Error("the link was followed")
+	}
+}
+
+func TestReadOnlyVault(t *testing.T) {
+	t.Parallel()
+	if os.Getuid() <= 0 {
+		t.Skip("SKIP: permissions do not hold for this user; run as another")
+	}
+	b := newBox(t, index.Config{}, map[string]string{"a.md": "words"})
+	if err := os.Chmod(b.dir, 0o500); err != nil {
+		t.Fatal(err)
+	}
+	defer os.Chmod(b.dir, 0o700) //nolint:errcheck // for the clean-up
+	_, err := b.Search(t.Context(), index.Query{Text: "words"})
+	wantCode(t, err, vault.CodeReadOnly, "")
+	elsewhere := &box{t: t, dir: b.dir}
+	elsewhere.open(index.Config{Dir: t.TempDir()})
+	if got := elsewhere.text("words"); got != "a" {
+		t.Errorf("with a folder of its own found %q", got)
+	}
+}
+
+func TestCanceled(t *testing.T) {
+	t.Parallel()
+	b := newBox(t, index.Config{}, library)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	_, err1 := b.Sync(ctx, nil)
+	_, err2 := b.Search(ctx, index.Query{Text: "words"})
+	_, err3 := b.Context(ctx, index.ContextQuery{Concept: "jwt"})
+	for _, err := range []error{err1, err2, err3, b.Refresh(ctx, "memory://a.md")} {
+		if sequent.CodeOf(err) != sequent.CodeCanceled {
+			t.Errorf("error %v", err)
+		}
+	}
+	if got := b.text("zebra"); got != "only title" {
+		t.Errorf("after it found %q", got)
+	}
+}
+
+func TestClosed(t *testing.T) {
+	t.Parallel()
+	b := newBox(t, index.Config{}, library)
+	b.sync()
+	if err := errors.Join(b.Close(), b.Close()); err != nil {
+		t.Fatal(err)
+	}
+	_, err := b.Search(t.Context(), index.Query{Text: "words"})
+	wantCode(t, err, index.CodeUnavailable, "")
+}
+
+func TestRefresh(t *testing.T) {
+	t.Parallel()
+	b := newBox(t, index.Config{}, library)
+	b.sync()
+	b.write("tech/new.md", "xyzzy one")
+	b.write("tech/other.md", "xyzzy two")
+	refresh := func(uris ...vault.URI) {
+		t.Helper()
+		if err := b.Refresh(t.Context(), uris...); err != nil {
+			t.Fatal(err)
+		}
+	}
+	refresh("memory://tech/new")
+	if got := b.text("xyzzy"); got != "tech/new" {
+		t.Errorf("found %q", got)
+	}
+	b.write("tech/new.md", "xyzzy changed")
+	refresh("memory://tech/new.md", "memory://tech/other.md")
+	if got := b.text("xyzzy changed"); got != "tech/new tech/other" {
+		t.Errorf("found %q", got)
+	}
+	b.remove("tech/new.md")
+	refresh("memory://tech/new.md", "memory://never/was.md", "bad")
+	if got := b.text("xyzzy"); got != "tech/other" {
+		t.Errorf("found %q", got)
+	}
+}
+
+// Searches go on while notes change, and see each change whole.
+func TestConcurrent(t *testing.T) {
+	t.Parallel()
+	b := newBox(t, index.Config{}, library)
+	b.sync()
+	ctx, stop := context.WithCancel(t.Context())
+	var all sync.WaitGroup
+	for range 3 {
+		all.Go(func() {
+			for ctx.Err() == nil {
+				r, err := b.Search(t.Context(), index.Query{Text: "xyzzy [[Moving]]"})
+				if err != nil || r.Total > 1 {
+					t.Errorf("%+v, %v", r, err)
+					return
+				}
+				if _, err := b.Context(t.Context(), index.ContextQuery{Concept: "moving", Depth: 2, IncludeContent: true}); err != nil {
+					t.Error(err)
+					return
+				}
+			}
+		})
+	}
+	for i := range 50 {
+		b.write("moving.md", fmt.Sprintf("xyzzy %d [[moving]] [[part %d]]", i, i%5))
+		if i%7 == 6 {
+			b.remove("moving.md")
+		}
+		b.sync()
+	}
+	stop()
+	all.Wait()
+}
+
+// Several processes bring one index up to date at once, some are killed in the
+// middle, and in the end it is complete.
+func TestProcesses(t *testing.T) {
+	if dir := os.Getenv("SEQUENT_TEST_SYNC"); dir != "" {
+		b := &box{t: t, dir: dir}
+		b.open(index.Config{})
+		b.sync()
+		return
+	}
+	t.Parallel()
+	const notes = 700
+	files := make(map[string]string)
+	for i := range notes {
+		files[fmt.Sprintf("d%d/n%d.md", i%10, i)] = fmt.Sprintf("words of number%d in [[concept %d]] and [[concept %d]]", i, i%70, i%3)
+	}
+	b := newBox(t, index.Config{}, files)
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all sync.WaitGroup
+	for i := range 4 {
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		cmd := exec.CommandContext(ctx, exe, "-test.run=^TestProcesses$")
+		cmd.Env = append(os.Environ(), "SEQUENT_TEST_SYNC="+b.dir)
+		all.Go(func() {
+			out, err := cmd.CombinedOutput()
+			if err != nil && i%2 == 0 {
+				t.Errorf("%v\n%s", err, out)
+			}
+		})
+		if i%2 == 1 {
+			time.AfterFunc(time.Duration(100*i)*time.Millisecond, cancel) // kills it
+		}
+	}
+	all.Wait()
+	r := b.sync()
+	if r.Notes != notes || r.Changed != 0 || r.Concepts != 70 {
+		t.Errorf("%+v", r)
+	}
+	for _, i := range []int{0, 17, 699} {
+		if got, want := b.text(fmt.Sprintf("number%d", i)), fmt.Sprintf("d%d/n%d", i%10, i); got != want {
+			t.Errorf("number%d: found %q", i, got)
+		}
+	}
+	if got := b.search(index.Query{Text: "words", Mode: index.FullText}).Total; got != notes {
+		t.Errorf("%d notes have the word that all have", got)
+	}
+}

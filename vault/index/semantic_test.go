@@ -1,0 +1,201 @@
+package index_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/sequent-dev/sequent/vault/index"
+)
+
+func TestSemantic(t *testing.T) {
+	t.Parallel()
+	e := &wordsEmbedder{size: 512}
+	b := newBox(t, index.Config{Embedder: e, Model: "words"}, library)
+	r := b.sync()
+	if r.Embedded != len(library) || r.Warning != "" {
+		t.Errorf("%+v", r)
+	}
+	got := b.search(index.Query{Text: "a cache forgetting answers", Mode: index.Semantic})
+	if len(got.Hits) == 0 || got.Hits[0].URI != "memory://tech/cache.md" || got.Warning != "" {
+		t.Fatalf("%+v", got)
+	}
+	for i, h := range got.Hits {
+		if h.Score != h.Semantic || h.Score <= 0 || h.Score > 1 || i > 0 && h.Score > got.Hits[i-1].Score {
+			t.Errorf("hit %d: %+v", i, h)
+		}
+	}
+	if n := b.search(index.Query{Text: "a cache forgetting answers", Mode: index.Semantic, MinScore: got.Hits[0].Score}).Total; n != 1 {
+		t.Errorf("%d notes are as close as the closest", n)
+	}
+	if got := b.find(index.Query{Text: "tokens", Mode: index.Semantic, Tags: []string{"security"}}); got != "tech/auth" {
+		t.Errorf("with a tag found %s", got)
+	}
+	if h := b.search(index.Query{Text: "caches"}).Hits[0]; h.Semantic <= 0 || h.Text <= 0 {
+		t.Errorf("hybrid: %+v", h)
+	}
+	// A query without words, which only a model may understand.
+	if _, err := b.Search(t.Context(), index.Query{Text: "👍", Mode: index.Semantic}); err != nil {
+		t.Error(err)
+	}
+}
+
+// What was asked of the model once is not asked again.
+func TestEmbeddingsAreKept(t *testing.T) {
+	t.Parallel()
+	e := &wordsEmbedder{size: 64}
+	cfg := index.Config{Embedder: e, Model: "words"}
+	b := newBox(t, cfg, map[string]string{
+		"a.md": "one text", "b.md": "one text", "c.md": strings.Repeat("long paragraph of words\n\n", 300),
+	})
+	asked := func(want int, what string) {
+		t.Helper()
+		n := len(e.texts)
+		r := b.sync()
+		if got := len(e.texts) - n; got != want || r.Embedded != want {
+			t.Errorf("%s: asked for %d texts and reported %d, want %d", what, got, r.Embedded, want)
+		}
+	}
+	asked(4, "first sync") // a and b have other titles; c has four passages, three of them the same
+	asked(0, "second sync")
+	b.write("d.md", "# a\n\none text")
+	b.remove("b.md")
+	asked(1, "new note")
+	b.write("c.md", strings.Repeat("long paragraph of words\n\n", 300)+"and one more")
+	asked(1, "changed end")
+	b.write("b.md", "one text")
+	asked(0, "a note that comes back")
+
+	again := &box{t: t, dir: b.dir}
+	again.open(cfg)
+	b = again
+	asked(0, "another process")
+	calls := e.calls
+	for range 3 {
+		b.search(index.Query{Text: "the same query"})
+	}
+	if e.calls != calls+1 {
+		t.Errorf("one query three times asked the model %d times", e.calls-calls)
+	}
+}
+
+func TestModelChanges(t *testing.T) {
+	t.Parallel()
+	small, large := &wordsEmbedder{size: 32}, &wordsEmbedder{size: 64}
+	b := newBox(t, index.Config{Embedder: small, Model: "small"}, library)
+	b.sync()
+	use := func(e index.Embedder, model string) *box {
+		next := &box{t: t, dir: b.dir}
+		next.open(index.Config{Embedder: e, Model: model})
+		return next
+	}
+	other := use(large, "large")
+	if r := other.search(index.Query{Text: "cache", Mode: index.Semantic}); r.Total != 0 || !strings.Contains(r.Warning, "have no embeddings yet") {
+		t.Errorf("before a sync: %+v", r)
+	}
+	if r := other.sync(); r.Embedded != len(library) {
+		t.Errorf("%+v", r)
+	}
+	if r := other.search(index.Query{Text: "cache", Mode: index.Semantic}); r.Hits[0].URI != "memory://tech/cache.md" || r.Warning != "" {
+		t.Errorf("%+v", r)
+	}
+	// Back again costs nothing: vectors are kept by model.
+	if r := use(small, "small").sync(); r.Embedded != 0 {
+		t.Errorf("%+v", r)
+	}
+	// A model that gives vectors of another size under the old name.
+	changed := use(large, "small")
+	if r := changed.search(index.Query{Text: "cache", Mode: index.Semantic}); r.Total != 0 || r.Warning == "" {
+		t.Errorf("vectors of two sizes: %+v", r)
+	}
+	changed.write("tech/cache.md", "caches, changed")
+	if r := changed.sync(); r.Embedded != len(library) {
+		t.Errorf("%+v", r)
+	}
+	if r := changed.search(index.Query{Text: "caches", Mode: index.Semantic}); r.Hits[0].URI != "memory://tech/cache.md" || r.Warning != "" {
+		t.Errorf("%+v", r)
+	}
+}
+
+func TestEmbedderFails(t *testing.T) {
+	t.Parallel()
+	e := &wordsEmbedder{size: 64, fail: errors.New("the secret address refuses")}
+	b := newBox(t, index.Config{Embedder: e, Model: "words"}, library)
+	r := b.sync()
+	if r.Warning == "" || r.Embedded != 0 || r.Notes != len(library) || strings.Contains(r.Warning, "secret") {
+		t.Errorf("%+v", r)
+	}
+	got := b.search(index.Query{Text: "cache"})
+	if got.Warning == "" || got.Total == 0 || strings.Contains(got.Warning, "secret") {
+		t.Errorf("hybrid: %+v", got)
+	}
+	_, err := b.Search(t.Context(), index.Query{Text: "cache", Mode: index.Semantic})
+	wantCode(t, err, index.CodeEmbeddingsFailed, "")
+	e.fail = nil
+	if r := b.sync(); r.Embedded != len(library) || r.Warning != "" {
+		t.Errorf("after it: %+v", r)
+	}
+	if got := b.search(index.Query{Text: "cache"}); got.Warning != "" {
+		t.Errorf("after it: %+v", got)
+	}
+}
+
+// badEmbedder answers what no embedder may.
+type badEmbedder func(texts []string) [][]float32
+
+func (e badEmbedder) Embed(_ context.Context, texts []string) ([][]float32, error) {
+	return e(texts), nil
+}
+
+func TestBadVectors(t *testing.T) {
+	t.Parallel()
+	inf := float32(math.Inf(1))
+	for name, e := range map[string]badEmbedder{
+		"none":         func([]string) [][]float32 { return nil },
+		"one too many": func(texts []string) [][]float32 { return make([][]float32, len(texts)+1) },
+		"empty":        func(texts []string) [][]float32 { return make([][]float32, len(texts)) },
+		"infinite":     func(texts []string) [][]float32 { return slices.Repeat([][]float32{{1, inf}}, len(texts)) },
+		"several sizes": func(texts []string) [][]float32 {
+			return append(slices.Repeat([][]float32{{1, 2}}, len(texts)-1), []float32{1})
+		},
+		"all of nothing": func(texts []string) [][]float32 { return slices.Repeat([][]float32{{0, 0}}, len(texts)) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := newBox(t, index.Config{Embedder: e, Model: "bad"}, library)
+			r := b.sync()
+			if (r.Warning == "") != (name == "all of nothing") {
+				t.Errorf("%+v", r)
+			}
+			if got := b.search(index.Query{Text: "cache"}); got.Total == 0 || got.Hits[0].URI != "memory://tech/cache.md" {
+				t.Errorf("%+v", got)
+			}
+		})
+	}
+}
+
+// Progress tells of both stages, and ends at the end.
+func TestProgress(t *testing.T) {
+	t.Parallel()
+	files := make(map[string]string)
+	for i := range 230 {
+		files[fmt.Sprintf("n%d.md", i)] = fmt.Sprintf("note %d", i)
+	}
+	b := newBox(t, index.Config{Embedder: &wordsEmbedder{size: 8}, Model: "words"}, files)
+	last := make(map[string]index.Progress)
+	if _, err := b.Sync(t.Context(), func(p index.Progress) {
+		if before := last[p.Stage]; p.Done <= before.Done || p.Done > p.Total || p.Total != 230 {
+			t.Errorf("%+v after %+v", p, before)
+		}
+		last[p.Stage] = p
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if last["reading"].Done != 230 || last["embedding"].Done != 230 {
+		t.Errorf("ended at %+v", last)
+	}
+}
