@@ -13,7 +13,7 @@ import (
 )
 
 func (p *program) serve() *cobra.Command {
-	var dialect, sync, storage string
+	var dialect, sync, storage, vault string
 	var ttl time.Duration
 	var window int
 	var model modelFlags
@@ -43,17 +43,24 @@ In the dialect status a language model writes thoughts, if it is asked to. Which
 else --model, else LUX_MODEL_NORMAL or SEQUENT_MODEL in the environment; the key is in the variable of
 its provider, such as OPENAI_API_KEY. The server starts without, and refuses such calls then.
 
+In the dialect wiki sessions are notes as well, in a folder of Markdown that --vault names, made for
+Obsidian and the like. AGENT_ID says who thinks. With --auth each subject has a vault of their own, in
+the folder .owners of that one. Searches by meaning need SEQUENT_EMBEDDINGS_URL and
+SEQUENT_EMBEDDINGS_MODEL, and SEQUENT_EMBEDDINGS_KEY where the service wants a key.
+
 Every flag can be given in the environment as well: SEQUENT_STORE for --store, SEQUENT_SESSION_TTL
 for --session-ttl. A flag wins over the environment.`,
 		Example: "# as an editor starts it\nsequent serve\n\n# forget sessions a month after their last thought\nsequent serve --session-ttl 720h\n\n" +
 			"# a store for one project, in its own directory\nsequent serve --store ./.sequent/sequent.db\n\n" +
 			"# for all clients on this machine, at http://127.0.0.1:8080/mcp\nsequent serve --http 8080\n\n" +
-			"# for a team, each with sessions of their own\nsequent token new alice --file tokens\nsequent serve --http 0.0.0.0:8080 --auth tokens",
+			"# for a team, each with sessions of their own\nsequent token new alice --file tokens\nsequent serve --http 0.0.0.0:8080 --auth tokens\n\n" +
+			"# thoughts with [[WikiLinks]], as notes in your vault\nsequent serve --dialect wiki --vault ~/Notes",
 		Args: arguments(0, 0, ""),
 		RunE: func(c *cobra.Command, _ []string) (err error) {
 			survivePipes()
 			cfg := p.config()
 			cfg.Dialect, cfg.Sync, cfg.StoragePath, cfg.HistoryWindow = dialect, sync, storage, window
+			cfg.Vault, cfg.Agent = vault, p.getenv("AGENT_ID")
 			if c.Flags().Changed("session-ttl") {
 				cfg.SessionTTL = &ttl
 			}
@@ -90,11 +97,22 @@ for --session-ttl. A flag wins over the environment.`,
 	f.DurationVar(&ttl, "session-ttl", 0, "forget sessions so long after their last change, a `DURATION` as in 720h; 0 for never (default: never, but in the dialect history after 30m)")
 	f.IntVar(&window, "history-window", 0, "in the dialect history a reply holds the last `N` thoughts; 0 for all")
 	f.StringVarP(&storage, "storage-path", "s", "", "where the dialect classic writes session files, a `DIR` (default: Documents/thinking in your home directory)")
+	f.StringVar(&vault, "vault", "", "in the dialect wiki the folder of notes, a `DIR` (default: Documents/sequent-vault in your home directory)")
 	model.add(f, "in the dialect status: ", " if a call names none")
 	complete(c, "dialect", app.Dialects()...)
 	complete(c, "sync", "full", "normal")
+	completeDirs(c, "storage-path", "vault")
 	web.add(f)
 	return c
+}
+
+// completeDirs has the shell propose folders for flags.
+func completeDirs(c *cobra.Command, flags ...string) {
+	for _, flag := range flags {
+		if err := c.MarkFlagDirname(flag); err != nil {
+			panic(err) // there is no such flag
+		}
+	}
 }
 
 // drawingWhileServing says how a dialect draws thoughts, unless the variable is

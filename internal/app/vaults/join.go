@@ -191,15 +191,17 @@ func (a *assumptions) entry(e assumption.Entry, err error) (wiki.Assumption, err
 	}, nil
 }
 
-// A graph finds notes. What this process has written is found at once: it is
-// read before the next search, so that writing does not wait for the index.
+// A graph finds notes. What was there when the process began, and what it has
+// written itself, is found at once: the index reads it before the next search, so
+// that writing does not wait for it.
 type graph struct {
 	index  *index.Index
 	files  *thinking.Files
 	engine *sequent.Engine
 
-	mu       sync.Mutex // guards what was written since the index was last refreshed
-	notes    map[vault.URI]bool
+	mu       sync.Mutex         // guards what follows
+	synced   bool               // by this process
+	notes    map[vault.URI]bool // written since the index was last refreshed
 	sessions map[sequent.ID]bool
 }
 
@@ -223,9 +225,18 @@ func (g *graph) touchSession(id sequent.ID) {
 // does not work is found by the next Sync.
 func (g *graph) refresh(ctx context.Context) error {
 	g.mu.Lock()
-	notes, sessions := g.notes, g.sessions
+	synced, notes, sessions := g.synced, g.notes, g.sessions
 	g.notes, g.sessions = make(map[vault.URI]bool), make(map[sequent.ID]bool)
 	g.mu.Unlock()
+	if !synced {
+		if _, err := g.index.Sync(ctx, nil); err != nil {
+			return err
+		}
+		g.mu.Lock()
+		g.synced = true
+		g.mu.Unlock()
+		return nil
+	}
 	for id := range sessions {
 		if uri, ok, err := g.files.Find(ctx, id); ok && err == nil {
 			notes[uri] = true
