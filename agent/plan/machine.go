@@ -217,8 +217,8 @@ func (r *run) resume(ctx context.Context) error {
 // phase works on a phase until it has its result.
 func (r *run) phase(ctx context.Context, p Phase) error {
 	tools := r.tools(p)
-	if text, done := r.st.finished(); done {
-		return r.finish(ctx, p, text)
+	if _, done := r.st.finished(); done {
+		return r.finish(ctx, p)
 	}
 	if err := r.settle(ctx); err != nil {
 		return err
@@ -247,7 +247,7 @@ func (r *run) phase(ctx context.Context, p Phase) error {
 			Fix: "resume with a larger budget",
 		})
 	}
-	return r.finish(ctx, p, outcome.Text)
+	return r.finish(ctx, p)
 }
 
 // tools returns the tools of a phase, the one that thinks first.
@@ -350,12 +350,13 @@ func (r *run) fail(ctx context.Context, p Phase, err error) error {
 }
 
 // finish stores the result of a phase and moves on.
-func (r *run) finish(ctx context.Context, p Phase, text string) error {
+func (r *run) finish(ctx context.Context, p Phase) error {
 	s, err := r.Engine.Session(ctx, r.id)
 	if err != nil {
 		return err
 	}
-	if text = clean(text); text == "" {
+	text, done := r.st.finished()
+	if text = clean(text); text == "" || !done {
 		text = r.gathered(s)
 	}
 	if text == "" {

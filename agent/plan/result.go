@@ -2,6 +2,7 @@ package plan
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -50,11 +51,17 @@ func clean(text string) string {
 	return strings.TrimSpace(strings.ReplaceAll(strings.ToValidUTF8(text, "\uFFFD"), "\x00", ""))
 }
 
-// gathered is the result of a phase that ended without an answer: what was thought
-// in it, and what tools answered, as far as there is room.
+// gathered is the result of a phase that ended without an answer: what was said
+// last, what was thought, and what tools answered, as far as there is room.
 func (r *run) gathered(s *sequent.Session) string {
 	const room, each = 24 << 10, 4 << 10
 	var found []string
+	for _, m := range slices.Backward(r.st.Messages) {
+		if m.Role == llm.Assistant {
+			found = append(found, m.Text)
+			break
+		}
+	}
 	for t := range s.Since(r.st.Since) {
 		found = append(found, t.Text)
 	}
@@ -71,11 +78,14 @@ func (r *run) gathered(s *sequent.Session) string {
 	}
 	var b strings.Builder
 	for _, f := range found {
-		if f = clean(f); b.Len()+len(f) > room {
+		f = clean(f)
+		if b.Len()+len(f) > room {
 			b.WriteString("[more is left out]")
 			break
 		}
-		b.WriteString(f + "\n\n")
+		if f != "" {
+			b.WriteString(f + "\n\n")
+		}
 	}
 	return clean(b.String())
 }

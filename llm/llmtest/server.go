@@ -56,8 +56,14 @@ type Reply struct {
 
 // Serve starts a server, which ends with the test. A request beyond the script is
 // answered with status 404.
-func Serve(t testing.TB, script ...Reply) *Server {
-	s := &Server{script: script}
+func Serve(t testing.TB, script ...Reply) *Server { return serve(t, &Server{script: script}) }
+
+// ServeFunc starts a server that asks for each answer; n counts requests from 1.
+func ServeFunc(t testing.TB, answer func(n int, r Request) Reply) *Server {
+	return serve(t, &Server{Answer: answer})
+}
+
+func serve(t testing.TB, s *Server) *Server {
 	web := httptest.NewServer(s)
 	t.Cleanup(func() {
 		web.CloseClientConnections()

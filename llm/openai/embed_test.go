@@ -39,13 +39,12 @@ func vectors(_ int, r llmtest.Request) llmtest.Reply {
 }
 
 func TestEmbedInBatches(t *testing.T) {
-	s := llmtest.Serve(t)
-	s.Answer = func(n int, r llmtest.Request) llmtest.Reply {
+	s := llmtest.ServeFunc(t, func(n int, r llmtest.Request) llmtest.Reply {
 		if n == 2 {
 			return llmtest.Reply{Status: 429, Header: http.Header{"Retry-After-Ms": {"1"}}}
 		}
 		return vectors(n, r)
-	}
+	})
 	var texts []string
 	for i := range 150 {
 		texts = append(texts, strings.Repeat("x", i))
