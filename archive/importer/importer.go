@@ -248,7 +248,9 @@ func (im *Importer) store(ctx context.Context, r Result, s session) (Result, boo
 	}
 	r.Key = sequent.Key{Owner: owner, ID: s.header.ID}
 	r.Thoughts, r.Warnings = len(s.log), s.warnings
-	r.Title = s.header.Title
+	if r.Title = s.header.Title; r.Title == "" && len(s.log) > 0 {
+		r.Title, _, _ = strings.Cut(strings.TrimSpace(s.log[0].Text), "\n")
+	}
 	did, err := im.Engine.Owned(owner).Restore(ctx, s.header, s.log)
 	if err != nil {
 		switch sequent.CodeOf(err) {
