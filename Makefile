@@ -44,6 +44,9 @@ fuzz: ## each fuzz target for FUZZTIME (1m)
 crash: ## the long tests of the SQLite store: kill -9 under load, eight processes
 	SEQUENT_LONG=1 go test -count=1 -v -timeout 60m ./store/sqlite
 
+postgres: ## the tests of the PostgreSQL store, on a server that they start and throw away
+	SEQUENT_REQUIRE=all go test $(RACE) -count=1 -shuffle=on -timeout 20m ./store/postgres
+
 REFERENCE = e2e/node_modules/@modelcontextprotocol/server-sequential-thinking/dist/index.js
 ONE_CORE := $(if $(shell command -v taskset),taskset -c 0)
 
@@ -66,4 +69,4 @@ npm: ## what tests with Node.js need, as locked
 vulns: ## known vulnerabilities in what we depend on (needs the network)
 	go tool -modfile=tools/go.mod govulncheck ./...
 
-.PHONY: help check test lint cross update generate fuzz crash bench microbench parity npm vulns
+.PHONY: help check test lint cross update generate fuzz crash postgres bench microbench parity npm vulns

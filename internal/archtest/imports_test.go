@@ -37,6 +37,8 @@ var rules = []rule{
 		".", "internal/wake", "internal/words", "store/sqlite/internal/...",
 		"modernc.org/sqlite/...", "github.com/gofrs/flock", "golang.org/x/sys/...",
 	}, "a store knows the engine's types and its database"},
+	{"store/postgres", []string{".", "internal/wake", "internal/words", "github.com/jackc/pgx/v5/..."},
+		"a store knows the engine's types and its database"},
 
 	{"archive/importer", []string{".", "archive", "archive/internal/..."}, "it reads files of others, and stores through the engine"},
 	{"archive/internal/...", nil, "it knows JSON and nothing of thoughts"},
@@ -65,6 +67,7 @@ var rules = []rule{
 	{"auth/...", nil, "it knows who somebody is, and no transport"},
 
 	{"internal/needtest", nil, "it is for tests"},
+	{"internal/pgtest", []string{"internal/needtest", "github.com/jackc/pgx/v5/..."}, "it is for tests"},
 	{"internal/archtest", nil, "it is tests"},
 	{"internal/gendocs", []string{".", "dialect", "tool", "github.com/spf13/cobra"}, "it prints what others tell it"},
 	{"internal/app/...", []string{"..."}, "it joins the parts; nothing but commands imports it"},

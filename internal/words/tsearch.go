@@ -1,0 +1,111 @@
+package words
+
+import (
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// Bounds of what PostgreSQL keeps of a text in a tsvector, with room to spare.
+const (
+	maxLexeme    = 2000    // bytes of a word
+	maxPlaces    = 250     // of one word
+	maxPosition  = 16_000  // words in a text
+	maxTSVector  = 600_000 // bytes
+	betweenParts = 2       // places that no phrase bridges
+)
+
+// TSVector returns the words of a document's parts in the form of PostgreSQL's
+// tsvector, and how many they are. It is false of a text that does not fit into
+// one, of which some phrase might be missed.
+func TSVector(parts ...string) (vector string, length int, ok bool) {
+	places := make(map[string][]int)
+	size, place := 0, 0
+	ok = true
+	for _, part := range parts {
+		for _, token := range Tokens(part) {
+			length++
+			place++
+			size += 6
+			if len(places[token]) == 0 {
+				size += len(token) + 8
+			}
+			ok = ok && len(token) <= maxLexeme && len(places[token]) < maxPlaces && place < maxPosition && size < maxTSVector
+			if ok {
+				places[token] = append(places[token], place)
+			}
+		}
+		place += betweenParts
+	}
+	if !ok {
+		return "", length, false
+	}
+	var b strings.Builder
+	for token, at := range places {
+		b.WriteString(lexeme(token))
+		for i, n := range at {
+			if i == 0 {
+				b.WriteByte(':')
+			} else {
+				b.WriteByte(',')
+			}
+			b.WriteString(strconv.Itoa(n))
+		}
+		b.WriteByte(' ')
+	}
+	return b.String(), length, true
+}
+
+// TSQuery returns q in the language of PostgreSQL's tsquery, as a filter that
+// lets every match of q in a [TSVector] pass and little more; a [Matcher]
+// decides. It is false if no TSVector can match.
+func (q Query) TSQuery() (query string, ok bool) {
+	var b strings.Builder
+	for i, t := range q.wanted {
+		s, ok := t.TSQuery()
+		if !ok {
+			return "", false
+		}
+		if i > 0 {
+			b.WriteString(" & ")
+		}
+		b.WriteString(s)
+	}
+	for _, t := range q.unwanted {
+		if s, exact, ok := t.tsquery(); ok && exact {
+			b.WriteString(" & !" + s)
+		}
+	}
+	return b.String(), true
+}
+
+// TSQuery returns t like [Query.TSQuery] does.
+func (t Term) TSQuery() (query string, ok bool) {
+	query, _, ok = t.tsquery()
+	return query, ok
+}
+
+// tsquery also returns whether the phrase lets no more than t pass.
+func (t Term) tsquery() (phrase string, exact, ok bool) {
+	tokens, star := t.Tokens, ""
+	if t.Prefix {
+		star = ":*"
+		last := len(tokens) - 1
+		if utf8.RuneCountInString(tokens[last]) < minPrefix && last > 0 {
+			tokens, star = tokens[:last], ""
+		}
+	}
+	quoted := make([]string, len(tokens))
+	for i, token := range tokens {
+		if len(token) > maxLexeme {
+			return "", false, false
+		}
+		quoted[i] = lexeme(token)
+	}
+	return "(" + strings.Join(quoted, " <-> ") + star + ")", len(tokens) == len(t.Tokens), true
+}
+
+var quoting = strings.NewReplacer(`'`, `''`, `\`, `\\`)
+
+// lexeme returns a word as tsvector and tsquery take it.
+func lexeme(token string) string { return "'" + quoting.Replace(token) + "'" }

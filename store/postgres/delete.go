@@ -1,0 +1,132 @@
+package postgres
+
+import (
+	"context"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/sequent-dev/sequent"
+)
+
+const (
+	// Whoever appends to a session has its row, so those thoughts are seen by
+	// the statements that come after this one.
+	lockSession = `SELECT key FROM tool_sessions WHERE owner = $1 AND id = $2 AND ($3::bigint = 0 OR epoch = $3) FOR UPDATE`
+
+	lockExpired = `
+		SELECT key, owner, id FROM tool_sessions
+		WHERE expires IS NOT NULL AND expires <= $1 ORDER BY expires LIMIT $2 FOR UPDATE SKIP LOCKED`
+
+	// The indexer has this row too, so that it counts what it and this see.
+	lockIndex = `SELECT FROM index_state FOR UPDATE`
+
+	deleteWords = `
+		WITH gone AS (
+			DELETE FROM thought_words w USING thoughts t WHERE t.id = w.id AND t.session = ANY ($1) RETURNING w.length
+		)
+		UPDATE index_state SET docs = docs - (SELECT count(*) FROM gone),
+			tokens = tokens - (SELECT coalesce(sum(length), 0) FROM gone)`
+
+	deleteThoughts = `DELETE FROM thoughts WHERE session = ANY ($1)`
+	deleteSessions = `DELETE FROM tool_sessions WHERE key = ANY ($1)`
+)
+
+// Delete implements [sequent.Store].
+func (s *Store) Delete(ctx context.Context, k sequent.Key, epoch int64) error {
+	if err := s.open(ctx); err != nil {
+		return err
+	}
+	err := s.again(context.WithoutCancel(ctx), repeatable, func(ctx context.Context) error {
+		return s.inTx(ctx, pgx.TxOptions{}, func(tx pgx.Tx) error {
+			var key int64
+			err := tx.QueryRow(ctx, lockSession, pack(k.Owner), pack(string(k.ID)), epoch).Scan(&key)
+			if isNoRows(err) {
+				return notFound(k.ID)
+			}
+			if err != nil {
+				return err
+			}
+			return s.remove(ctx, tx, []int64{key}, string(nameOf(k)))
+		})
+	})
+	if err != nil {
+		return s.wrap(ctx, outcome(err))
+	}
+	s.hub.Wake(nameOf(k))
+	s.hub.Wake(anything)
+	return nil
+}
+
+// remove deletes sessions that are locked, in one round trip.
+func (s *Store) remove(ctx context.Context, tx pgx.Tx, keys []int64, notice string) error {
+	b := new(pgx.Batch)
+	b.Queue(lockIndex)
+	b.Queue(deleteWords, keys)
+	b.Queue(deleteThoughts, keys)
+	b.Queue(deleteSessions, keys)
+	b.Queue("SELECT pg_notify($1, $2)", s.channel, notice)
+	return tx.SendBatch(ctx, b).Close()
+}
+
+// sweepSessions bounds the sessions that one transaction of Sweep deletes, so
+// that nobody waits long.
+const sweepSessions = 100
+
+// Sweep implements [sequent.Store]. It leaves room for writers, and passes over
+// sessions that somebody writes to.
+func (s *Store) Sweep(ctx context.Context, now time.Time, limit int) (total int, err error) {
+	if err := s.open(ctx); err != nil {
+		return 0, err
+	}
+	for total < limit {
+		var gone []sequent.Key
+		err := s.again(ctx, repeatable, func(ctx context.Context) error {
+			return s.inTx(ctx, pgx.TxOptions{}, func(tx pgx.Tx) (err error) {
+				gone, err = s.sweep(ctx, tx, packTime(now), min(limit-total, sweepSessions))
+				return err
+			})
+		})
+		if err != nil {
+			return total, s.wrap(ctx, outcome(err))
+		}
+		if len(gone) == 0 {
+			break
+		}
+		total += len(gone)
+		for _, k := range gone {
+			s.hub.Wake(nameOf(k))
+		}
+		s.hub.Wake(anything)
+	}
+	return total, s.wrap(ctx, ctx.Err())
+}
+
+// sweep deletes some expired sessions.
+func (s *Store) sweep(ctx context.Context, tx pgx.Tx, now int64, limit int) (gone []sequent.Key, err error) {
+	rows, err := tx.Query(ctx, lockExpired, now, limit)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var keys []int64
+	var told []*sequent.Write
+	for rows.Next() {
+		var key int64
+		var owner, id string
+		if err := rows.Scan(&key, &owner, &id); err != nil {
+			return nil, err
+		}
+		if err := unpackAll(&owner, &id); err != nil {
+			return nil, err
+		}
+		k := sequent.Key{Owner: owner, ID: sequent.ID(id)}
+		keys, gone = append(keys, key), append(gone, k)
+		told = append(told, &sequent.Write{Header: sequent.Header{Key: k}})
+	}
+	rows.Close()
+	if err := rows.Err(); err != nil || len(keys) == 0 {
+		return nil, err
+	}
+	return gone, s.remove(ctx, tx, keys, notice(told))
+}

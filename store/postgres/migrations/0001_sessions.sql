@@ -1,0 +1,73 @@
+-- Times are microseconds since 1970, UTC. Labels are a JSON object of strings,
+-- or empty. A text that PostgreSQL cannot hold, because it has the character
+-- U+0000 or is not UTF-8, is kept as U+0001, "base64:" and its bytes.
+
+CREATE TABLE tool_sessions (
+  key        bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+  epoch      bigint NOT NULL,
+  version    bigint NOT NULL,
+  len        bigint NOT NULL,
+  updated    bigint NOT NULL,
+  period     bigint NOT NULL, -- updated / 2^24, rounded down: 17 seconds
+  created    bigint NOT NULL,
+  expires    bigint, -- NULL: never
+  owner      text COLLATE "C" NOT NULL,
+  id         text COLLATE "C" NOT NULL,
+  scope      text COLLATE "C" NOT NULL,
+  state      text NOT NULL,
+  title      text NOT NULL,
+  dialect    text NOT NULL,
+  conclusion text NOT NULL,
+  labels     text NOT NULL,
+  UNIQUE (owner, id)
+) WITH (fillfactor = 70); -- an append within a period rewrites the row in its page
+
+CREATE INDEX sessions_by_update ON tool_sessions (owner, period);
+CREATE INDEX all_sessions_by_update ON tool_sessions (period);
+CREATE INDEX sessions_by_creation ON tool_sessions (owner, created);
+CREATE INDEX sessions_of_scope ON tool_sessions (owner, scope, created) WHERE scope <> '';
+CREATE INDEX sessions_by_expiry ON tool_sessions (expires) WHERE expires IS NOT NULL;
+
+CREATE TABLE thoughts (
+  id             bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, -- about in the order of commits
+  tx             xid8   NOT NULL DEFAULT pg_current_xact_id(), -- so that the index can follow
+  session        bigint NOT NULL, -- tool_sessions.key
+  seq            bigint NOT NULL,
+  number         bigint NOT NULL,
+  total          bigint NOT NULL,
+  after          bigint NOT NULL,
+  supersedes     bigint NOT NULL,
+  at             bigint NOT NULL,
+  branch_from    bigint, -- NULL: not named
+  revises        bigint, -- NULL: not named
+  more           boolean NOT NULL,
+  revision       boolean NOT NULL,
+  extend         boolean NOT NULL,
+  text           text NOT NULL,
+  note           text NOT NULL,
+  branch         text NOT NULL,
+  request_key    text NOT NULL,
+  request_digest text NOT NULL,
+  labels         text NOT NULL,
+  UNIQUE (session, seq)
+);
+CREATE INDEX thoughts_in_order ON thoughts (tx, id);
+
+-- The search index. It follows behind the thoughts, and only proposes: what it
+-- finds is matched again.
+CREATE TABLE thought_words (
+  id     bigint PRIMARY KEY REFERENCES thoughts (id) ON DELETE CASCADE,
+  length bigint NOT NULL, -- words
+  words  tsvector -- NULL: too many, or too long, for one
+);
+CREATE INDEX thought_words_words ON thought_words USING gin (words);
+CREATE INDEX thought_words_without ON thought_words (id) WHERE words IS NULL;
+
+CREATE TABLE index_state (
+  one    integer PRIMARY KEY CHECK (one = 1),
+  tx     xid8    NOT NULL, -- thoughts up to this transaction
+  id     bigint  NOT NULL, -- and id are indexed
+  docs   bigint  NOT NULL, -- thoughts in the index
+  tokens bigint  NOT NULL  -- words in them
+);
+INSERT INTO index_state VALUES (1, '0', 0, 0, 0);

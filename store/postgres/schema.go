@@ -1,0 +1,103 @@
+package postgres
+
+import (
+	"context"
+	"embed"
+	"errors"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/sequent-dev/sequent"
+)
+
+// migrations holds one script a version. A released one never changes.
+//
+//go:embed migrations/*.sql
+var migrations embed.FS
+
+// scripts are the migrations in their order; the first makes version 1.
+var scripts = [...]string{
+	"migrations/0001_sessions.sql",
+}
+
+// latest is the version of the schema that this program knows.
+const latest = len(scripts)
+
+// migrate brings the schema to the latest version. Of many processes that do so
+// at once, one works and the others wait for it.
+func migrate(ctx context.Context, config *pgx.ConnConfig) (err error) {
+	conn, err := pgx.ConnectConfig(ctx, config)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, conn.Close(context.WithoutCancel(ctx))) }()
+	version, err := schemaVersion(ctx, conn)
+	if err != nil || version == latest {
+		return err
+	}
+	tx, err := conn.Begin(ctx)
+	if err != nil {
+		return err
+	}
+	defer rollback(ctx, tx)
+	// The lock is of this schema, and ends with the transaction.
+	if _, err := tx.Exec(ctx, "SELECT pg_advisory_xact_lock(hashtextextended('sequent ' || current_schema(), 0))"); err != nil {
+		return err
+	}
+	if version, err = schemaVersion(ctx, tx); err != nil || version == latest {
+		return err
+	}
+	for _, name := range scripts[version:] {
+		script, err := migrations.ReadFile(name)
+		if err != nil {
+			return err
+		}
+		if _, err := tx.Exec(ctx, string(script)); err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+	}
+	if version == 0 {
+		_, err = tx.Exec(ctx, fmt.Sprintf(`
+			CREATE TABLE sequent_schema (one integer PRIMARY KEY CHECK (one = 1), version integer NOT NULL);
+			INSERT INTO sequent_schema VALUES (1, %d)`, latest))
+	} else {
+		_, err = tx.Exec(ctx, "UPDATE sequent_schema SET version = $1", latest)
+	}
+	if err != nil {
+		return err
+	}
+	return tx.Commit(ctx)
+}
+
+// schemaVersion returns the version of the schema, 0 if there is none. It
+// refuses what is newer.
+func schemaVersion(ctx context.Context, db interface {
+	QueryRow(ctx context.Context, query string, args ...any) pgx.Row
+}) (version int, err error) {
+	var schema *string
+	var there bool
+	err = db.QueryRow(ctx, "SELECT current_schema(), to_regclass(quote_ident(current_schema()) || '.sequent_schema') IS NOT NULL").
+		Scan(&schema, &there)
+	switch {
+	case err != nil:
+		return 0, err
+	case schema == nil:
+		return 0, &sequent.Error{
+			Code: sequent.CodeUnavailable,
+			Msg:  "the database has no schema for this user",
+			Fix:  "create one, or name one with search_path in the address",
+		}
+	case !there:
+		return 0, nil
+	}
+	err = db.QueryRow(ctx, "SELECT version FROM sequent_schema").Scan(&version)
+	if err == nil && version > latest {
+		err = &sequent.Error{
+			Code: sequent.CodeNewerSchema,
+			Msg:  fmt.Sprintf("the store has format %d, this program knows up to %d; it was not touched", version, latest),
+			Fix:  "install the newer version of the program that last used it, or name another database",
+		}
+	}
+	return version, err
+}
