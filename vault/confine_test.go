@@ -93,7 +93,7 @@ func everything(ctx context.Context, v *vault.Vault, uri vault.URI) map[string]e
 		"Update": second(v.Update(ctx, uri, change)),
 		"Ensure": second(v.Ensure(ctx, uri, change)),
 		"Delete": v.Delete(ctx, uri),
-		"Append": v.Hold(ctx, uri, func(h *vault.Held) error { return second(h.Append("appended")) }),
+		"Append": v.Hold(ctx, uri, func(h *vault.Held) error { return second(h.Append("appended", vault.Info{})) }),
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path"
+	"time"
 )
 
 // A Held is a note, or the place of one, that no other program writes to as long
@@ -37,8 +38,35 @@ func (v *Vault) Hold(ctx context.Context, uri URI, f func(h *Held) error) error 
 // Stat returns what the file system knows of the note, without reading it.
 func (h *Held) Stat() (Info, error) { return h.v.Stat(h.ctx, h.uri) }
 
-// Read returns the note as it is.
-func (h *Held) Read() (*Note, error) { return h.v.Read(h.ctx, h.uri) }
+// Read returns the note as it is, but for an empty one: that may be because
+// somebody is just writing it, which Read waits for.
+func (h *Held) Read() (*Note, error) {
+	n, err := h.settled()
+	return n, wrap(err, h.uri)
+}
+
+// settled reads the note. Editors that write in place empty the file first; what
+// they write then would be lost if the empty note were changed and replaced.
+func (h *Held) settled() (*Note, error) {
+	const (
+		recent = time.Second
+		pause  = 20 * time.Millisecond
+		pauses = 5
+	)
+	for try := 0; ; try++ {
+		if err := h.ctx.Err(); err != nil {
+			return nil, err
+		}
+		n, err := h.v.read(h.p)
+		if err != nil || n.data != "" || try == pauses || time.Since(n.Info.Modified) > recent {
+			return n, err
+		}
+		select {
+		case <-h.ctx.Done():
+		case <-time.After(pause):
+		}
+	}
+}
 
 // Create is [Vault.Create] at this place, whatever URI the note has.
 func (h *Held) Create(n *Note) error {
@@ -53,10 +81,7 @@ func (h *Held) Create(n *Note) error {
 // Update is [Vault.Update] of this note.
 func (h *Held) Update(change func(*Note) error) (*Note, error) {
 	for range attempts {
-		if err := h.ctx.Err(); err != nil {
-			return nil, wrap(err, h.uri)
-		}
-		old, err := h.v.read(h.p)
+		old, err := h.settled()
 		if err != nil {
 			return nil, wrap(err, h.uri)
 		}
@@ -80,18 +105,20 @@ func (h *Held) Update(change func(*Note) error) (*Note, error) {
 	return nil, conflict(h.uri)
 }
 
-// Append adds text at the note's end, wherever that is by then, and returns
-// what the file is afterwards. It costs what it adds: the note is not read. What
-// a person writes at the same time is not touched.
+// Append adds text at the note's end and returns what the file is afterwards.
+// It costs what it adds: the note is not read. What a person writes at the same
+// time is not touched. If seen is not zero, the file must be as it says, since
+// the text follows from that; else the end is wherever it is by then.
 //
 // If Append fails, or the program dies in it, the file may end in a part of the
-// text. A file with several names is rewritten, since the others may be a backup.
-func (h *Held) Append(text string) (Info, error) {
-	info, err := h.append(text)
+// text, or all of it. CodeConflict means that somebody has written the file
+// meanwhile. A file with several names is rewritten, since the others may be a backup.
+func (h *Held) Append(text string, seen Info) (Info, error) {
+	info, err := h.append(text, seen)
 	return info, wrap(err, h.uri)
 }
 
-func (h *Held) append(text string) (Info, error) {
+func (h *Held) append(text string, seen Info) (Info, error) {
 	if err := h.ctx.Err(); err != nil {
 		return Info{}, err
 	}
@@ -100,6 +127,9 @@ func (h *Held) append(text string) (Info, error) {
 		return Info{}, err
 	}
 	defer f.Close()
+	if seen != (Info{}) && seen != infoOf(h.p, info) {
+		return Info{}, conflict(h.uri)
+	}
 	if links(info) > 1 {
 		n, err := h.Update(func(n *Note) error { n.Body += text; return nil })
 		if err != nil {
@@ -120,13 +150,14 @@ func (h *Held) append(text string) (Info, error) {
 		return Info{}, err
 	}
 	// If somebody has put another file in this one's place meanwhile, the text
-	// is in a file that nobody sees any more.
+	// is in a file that nobody sees any more; if somebody has written to it, the
+	// text may be gone.
 	after, err := f.Stat()
 	if err != nil {
 		return Info{}, err
 	}
 	now, err := h.v.lstat(h.p)
-	if err == nil && os.SameFile(after, now) {
+	if err == nil && os.SameFile(after, now) && after.Size() == info.Size()+int64(len(text)) {
 		return infoOf(h.p, after), nil
 	}
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {

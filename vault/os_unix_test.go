@@ -52,7 +52,7 @@ func TestHardLinks(t *testing.T) {
 	if err := os.Link(filepath.Join(dir, "a.md"), backup); err != nil {
 		t.Skipf("SKIP: no hard links here: %v", err)
 	}
-	err := v.Hold(t.Context(), "memory://a", func(h *vault.Held) error { return second(h.Append("two\n")) })
+	err := v.Hold(t.Context(), "memory://a", func(h *vault.Held) error { return second(h.Append("two\n", vault.Info{})) })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -75,7 +75,7 @@ func TestReadOnlyNote(t *testing.T) {
 	}
 	for _, err := range []error{
 		second(v.Update(t.Context(), "memory://a", func(n *vault.Note) error { n.Body = "two"; return nil })),
-		v.Hold(t.Context(), "memory://a", func(h *vault.Held) error { return second(h.Append("two")) }),
+		v.Hold(t.Context(), "memory://a", func(h *vault.Held) error { return second(h.Append("two", vault.Info{})) }),
 	} {
 		if sequent.CodeOf(err) != vault.CodeReadOnly {
 			t.Errorf("%v", err)

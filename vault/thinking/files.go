@@ -51,7 +51,7 @@ func (f *Files) Write(ctx context.Context, s *sequent.Session) error {
 	if err := checkID(s.ID); err != nil {
 		return err
 	}
-	const tries = 5 // somebody may put another file in the place of the one written to
+	const tries = 10 // somebody may put another file in the place of the one written to
 	for try := 1; ; try++ {
 		uri, err := f.place(ctx, s)
 		if err == nil {
@@ -167,7 +167,7 @@ func (w *writer) write() error {
 		if w.mark.Front == frontKey(s) {
 			if w.mark.Seq < s.Len {
 				w.appended, w.changed = s.Len-w.mark.Seq, true
-				info, err = w.held.Append(w.lineBreaks(sections(s, w.mark.Seq)))
+				info, err = w.held.Append(w.lineBreaks(sections(s, w.mark.Seq)), vault.Info{})
 			}
 			if err != nil {
 				return err
@@ -214,7 +214,7 @@ func (w *writer) reconcile() error {
 		info := n.Info
 		if c.add != "" {
 			var failed error
-			if info, failed = w.held.Append(c.add); failed != nil {
+			if info, failed = w.held.Append(c.add, n.Info); failed != nil {
 				return failed
 			}
 			w.changed = true
