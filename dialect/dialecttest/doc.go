@@ -34,6 +34,7 @@
 //	given ID [dialect=D] [owner=O]    records the lines below as thoughts of a new session, as another dialect would
 //	delete ID [owner=O]               deletes a session
 //	wait DURATION                     lets time pass, beyond the second that each step takes
+//	put NAME                          writes the text below to a file below Env.Dir, as a person would
 //	restart                           makes the dialect and its engine anew, over the same store
 //
 // What is expected of it:

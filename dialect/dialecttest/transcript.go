@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/url"
 	"os"
+	"path"
 	"slices"
 	"strings"
 	"testing"
@@ -236,6 +237,8 @@ func (r *run) step(t *testing.T, f txtar.File) (result, error) {
 	case "restart":
 		r.restart(t)
 		return result{}, nil
+	case "put":
+		return result{}, r.put(strings.Join(l.args, " "), body)
 	case "log", "list", "file", "stderr":
 		return result{}, r.inspect(t, l, f)
 	default:
@@ -352,6 +355,23 @@ func outcome(name, s string, err error) result {
 		name, s = "error", string(sequent.CodeOf(err))+": "+err.Error()
 	}
 	return result{sections: []txtar.File{{Name: name, Data: section(s)}}}
+}
+
+// put writes a file below the dialect's directory, as a person would, at the time of
+// the transcript.
+func (r *run) put(name, body string) error {
+	root, err := os.OpenRoot(r.dir)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	if err := root.MkdirAll(path.Dir(name), 0o700); err != nil {
+		return err
+	}
+	if err := root.WriteFile(name, []byte(body+"\n"), 0o600); err != nil {
+		return err
+	}
+	return root.Chtimes(name, r.clock.read(), r.clock.read())
 }
 
 // given records a session as another dialect would.

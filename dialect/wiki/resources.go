@@ -2,6 +2,7 @@ package wiki
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -57,8 +58,8 @@ func (d *server) readNote(ctx context.Context, c tool.Caller, path string) (stri
 		return "", err
 	}
 	text, err := v.Notes.Read(ctx, path)
-	if isNone(err) {
-		return "", fmt.Errorf("%w: %w", sequent.ErrNotFound, err) // as a transport knows it
+	if e, ok := errors.AsType[*sequent.Error](err); ok && isNone(e) {
+		err = &sequent.Error{Code: sequent.CodeSessionNotFound, Field: "uri", Msg: e.Msg, Fix: e.Fix} // as transports know it
 	}
 	return text, err
 }

@@ -275,7 +275,7 @@ func (d *server) sync(ctx context.Context, c tool.Call, _ syncArgs) (tool.Reply,
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "Synced %s: %d read anew, %d removed\n", count(s.Notes, "note", "notes"), s.Changed, s.Removed)
-	fmt.Fprintf(&b, "%s, %s between them, %s on its own", count(s.Concepts, "concept", "concepts"), count(s.Relations, "relation", "relations"), count(s.Orphans, "concept", "concepts"))
+	fmt.Fprintf(&b, "%s, %s between them, %d without any", count(s.Concepts, "concept", "concepts"), count(s.Relations, "relation", "relations"), s.Orphans)
 	if s.Sessions > 0 {
 		fmt.Fprintf(&b, "\n%s brought in step with its note", count(s.Sessions, "session", "sessions"))
 	}

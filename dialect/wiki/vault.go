@@ -2,7 +2,6 @@ package wiki
 
 import (
 	"context"
-	"errors"
 	"strings"
 
 	"github.com/sequent-dev/sequent"
@@ -37,8 +36,8 @@ type Files interface {
 var ErrNotFound = &sequent.Error{Code: "note_not_found"}
 
 // isNone reports whether an error says that a note does not exist, or cannot.
-func isNone(err error) bool {
-	return errors.Is(err, ErrNotFound) || sequent.CodeOf(err) == "invalid_uri" || sequent.CodeOf(err) == "not_a_note"
+func isNone(e *sequent.Error) bool {
+	return e.Is(ErrNotFound) || e.Code == "invalid_uri" || e.Code == "not_a_note"
 }
 
 // project brings the files in step with a session that has just got a thought.

@@ -193,7 +193,7 @@ func (r Run) reply(in workflowArgs, started bool, unknown []string) tool.Reply {
 	}
 	switch {
 	case r.Status == completed:
-		b.WriteString("✅ Workflow complete\n💡 sync adds its note to the graph: " + r.URI)
+		b.WriteString("✅ Workflow complete\n💡 Its note is " + r.URI)
 	case r.Status == cancelled:
 		b.WriteString("❌ Workflow cancelled")
 	case r.Next == nil && r.Status == "active":
