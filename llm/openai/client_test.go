@@ -250,10 +250,10 @@ func TestLeavingAStream(t *testing.T) {
 }
 
 func TestLargeAnswer(t *testing.T) {
-	big := llmtest.Reply{Turn: llmtest.Say(strings.Repeat("x", 1<<20))}
+	big := llmtest.Reply{Turn: llmtest.Say(strings.Repeat("x", 1<<15))}
 	for _, stream := range []bool{false, true} {
 		s := llmtest.Serve(t, big)
-		c, err := openai.New(openai.Config{Model: "gpt-4o", Getenv: environ(s.URL), MaxBody: 1 << 16})
+		c, err := openai.New(openai.Config{Model: "gpt-4o", Getenv: environ(s.URL), MaxBody: 1 << 14})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,0 +1,53 @@
+package openai_test
+
+import (
+	"bytes"
+	"io"
+	"net/http"
+	"testing"
+
+	"github.com/sequent-dev/sequent/llm"
+	"github.com/sequent-dev/sequent/llm/openai"
+)
+
+// A canned answer to every request.
+type canned struct {
+	status int
+	body   []byte
+}
+
+func (c canned) RoundTrip(r *http.Request) (*http.Response, error) {
+	return &http.Response{
+		StatusCode: c.status, Header: http.Header{}, Body: io.NopCloser(bytes.NewReader(c.body)), Request: r,
+	}, nil
+}
+
+// Whatever a service answers, there is an answer or an error with a code.
+func FuzzAnswers(f *testing.F) {
+	for _, seed := range []string{
+		`{"choices":[{"message":{"content":"a","tool_calls":[{"id":"x","function":{"name":"f","arguments":"{}"}}]},"finish_reason":"stop"}],"usage":{}}`,
+		`{"choices":[{"message":{"content":[{"type":"text","text":"a"}]}}]}`,
+		`{"choices":[{"message":null,"finish_reason":7}]}`, `{"error":{"code":{},"message":[1]}}`, `{"error":"x"}`, `null`, `[]`, ``,
+		"data: {\"choices\":[{\"delta\":{\"content\":\"<think>a\"}}]}\n\ndata: {\"choices\":[{\"delta\":{\"tool_calls\":[{\"index\":-7}]},\"finish_reason\":\"x\"}]}\n\ndata: [DONE]\n",
+		"data: {\"error\":{\"message\":\"m\",\"code\":\"c\"}}\n\n", "data:\ndata: null\n: x\nevent: y\ndata: {}\n", "data: {\"choices\":[null]}\n",
+	} {
+		f.Add(200, []byte(seed))
+	}
+	f.Add(429, []byte(`{"error":{"message":"m","code":null,"param":7}}`))
+	f.Fuzz(func(t *testing.T, status int, body []byte) {
+		c, err := openai.New(openai.Config{
+			Model: "gpt-4o", Getenv: environ("http://model/v1"), Tries: 1,
+			HTTP: &http.Client{Transport: canned{200 + (status%400+400)%400, body}},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := c.Chat(t.Context(), ask("?")); err != nil && llm.CodeOf(err) == "" {
+			t.Errorf("chat: %v", err)
+		}
+		_, _, res, err := collect(t.Context(), c, ask("?"))
+		if (err == nil) == (res == nil) || err != nil && llm.CodeOf(err) == "" {
+			t.Errorf("stream: %v, %v", res, err)
+		}
+	})
+}
