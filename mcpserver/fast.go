@@ -48,17 +48,20 @@ func (c *stdio) call(t *tool.Tool, it *item) []byte {
 	p := c.progress(it)
 	defer p.end()
 	begun := time.Now()
-	reply, fault := s.callPlain(ctx, t, it, p, func() {
-		if c.in.letGo(it) {
-			runtime.Gosched() // so that those which are here come along
+	args := tool.Call{Args: it.plain.args, Caller: s.caller, Progress: p.reporter()}
+	if t.Overlaps {
+		args.Queued = func() {
+			if c.in.letGo(it) {
+				runtime.Gosched() // so that those which are here come along
+			}
 		}
-	})
+	}
+	reply, fault := s.callPlain(ctx, t, args)
 	c.reading.took(time.Since(begun))
 	if fault != nil {
 		return errorLine(it.id, s.wireError(methodCallTool, fault))
 	}
-	line := make([]byte, 0, len(it.id)+len(reply.JSON)+len(reply.Text)+len(reply.Text)/4+len(s.modernMeta)+160)
-	line, err := s.appendReply(line, it, reply)
+	line, err := s.appendReply(make([]byte, 0, s.roomFor(&it.envelope, reply)), &it.envelope, reply)
 	if err != nil {
 		return errorLine(it.id, s.wireError(methodCallTool, s.internal(methodCallTool, t.Name, err)))
 	}
@@ -66,17 +69,12 @@ func (c *stdio) call(t *tool.Tool, it *item) []byte {
 }
 
 // callPlain does what [Server.receive] and [Server.callTool] do.
-func (s *Server) callPlain(ctx context.Context, t *tool.Tool, it *item, p *progress, queued func()) (reply tool.Reply, fault *jsonrpc.Error) {
+func (s *Server) callPlain(ctx context.Context, t *tool.Tool, c tool.Call) (reply tool.Reply, fault *jsonrpc.Error) {
 	defer func() {
 		if p := recover(); p != nil {
 			fault = s.panicked(methodCallTool, t.Name, p)
 		}
 	}()
-	c := tool.Call{Args: it.plain.args, Caller: s.caller}
-	if t.Overlaps {
-		c.Queued = queued
-	}
-	c.Progress = p.reporter()
 	reply, err := t.Call(ctx, c)
 	if err != nil {
 		req := &mcp.CallToolRequest{Params: &mcp.CallToolParamsRaw{Name: t.Name}}
@@ -85,12 +83,17 @@ func (s *Server) callPlain(ctx context.Context, t *tool.Tool, it *item, p *progr
 	return reply, nil
 }
 
+// roomFor returns about how long a reply is as a line.
+func (s *Server) roomFor(e *envelope, reply tool.Reply) int {
+	return len(e.id) + len(reply.JSON) + len(reply.Text) + len(reply.Text)/4 + len(s.modernMeta) + 160
+}
+
 // appendReply appends the reply to a call as a line.
-func (s *Server) appendReply(line []byte, it *item, reply tool.Reply) ([]byte, error) {
+func (s *Server) appendReply(line []byte, e *envelope, reply tool.Reply) ([]byte, error) {
 	line = append(line, `{"jsonrpc":"2.0","id":`...)
-	line = append(line, it.id...)
+	line = append(line, e.id...)
 	line = append(line, `,"result":{`...)
-	if it.modern {
+	if e.modern {
 		line = append(line, s.modernMeta...)
 	}
 	line = append(line, `"content":[{"type":"text","text":`...)
@@ -111,7 +114,7 @@ func (s *Server) appendReply(line []byte, it *item, reply tool.Reply) ([]byte, e
 	if reply.Failed {
 		line = append(line, `,"isError":true`...)
 	}
-	if it.modern {
+	if e.modern {
 		line = append(line, `,"resultType":"complete"`...)
 	}
 	return append(line, "}}\n"...), nil

@@ -86,7 +86,9 @@ type HTTP struct {
 	sessions *sessionTable
 
 	closing chan struct{} // closed when the server is about to end: streams do
-	abort   chan struct{} // closed when the time for that is up: calls end
+
+	aborting context.Context // done when the time for that is up: calls end
+	abort    context.CancelFunc
 
 	closeOnce sync.Once
 
@@ -113,9 +115,9 @@ func NewHTTP(cfg HTTPConfig) (*HTTP, error) {
 		patience: cmp.Or(cfg.Patience, defaultPatience),
 		grace:    cmp.Or(cfg.Grace, defaultGrace),
 		closing:  make(chan struct{}),
-		abort:    make(chan struct{}),
 		quiet:    make(chan struct{}),
 	}
+	h.aborting, h.abort = context.WithCancel(context.Background())
 	if h.logger == nil {
 		h.logger = slog.New(slog.DiscardHandler)
 	}
@@ -225,7 +227,7 @@ func (h *HTTP) Shutdown(ctx context.Context) error {
 	case <-h.quiet:
 	case <-ctx.Done():
 		err = ctx.Err()
-		close(h.abort)
+		h.abort()
 		select {
 		case <-h.quiet:
 		case <-time.After(time.Second): // for calls that heed it

@@ -44,7 +44,11 @@ func (v *visit) post() {
 		v.refuse(http.StatusBadRequest, "the message did not arrive whole")
 		return
 	}
-	e := parse(body)
+	var e envelope
+	var p plainCall
+	if v.server.sdkOnly || !glance(body, &e, &p) {
+		e = parse(body)
+	}
 	version := v.r.Header.Get(headerVersion)
 	switch {
 	case e.kind == refused:
@@ -53,7 +57,7 @@ func (v *visit) post() {
 		v.refuse(http.StatusBadRequest, "this is no message of JSON-RPC 2.0")
 	case e.modern || version >= firstModern:
 		e.modern = true
-		v.modern(&e, version)
+		v.modern(&e, &p, version)
 	case version != "" && !slices.Contains(mcp.SupportedProtocolVersions(), version):
 		v.fail(http.StatusBadRequest, e.id, unsupported(version))
 	default:
@@ -125,7 +129,7 @@ func unsupported(version string) *jsonrpc.Error {
 }
 
 // modern answers a message of 2026-07-28 or later.
-func (v *visit) modern(e *envelope, version string) {
+func (v *visit) modern(e *envelope, p *plainCall, version string) {
 	switch e.kind {
 	case notification: // closing the connection is what cancels
 		v.accept(http.StatusAccepted)
@@ -138,8 +142,10 @@ func (v *visit) modern(e *envelope, version string) {
 		v.fail(http.StatusBadRequest, e.id, err)
 		return
 	}
-	// Whatever answers some requests without the SDK belongs here: the version is
-	// known, and there is nothing to wait for.
+	if t := v.tool(p); t != nil {
+		v.call(t, e, p)
+		return
+	}
 	x := v.exchange(e, v.caller)
 	b, err := connect(context.WithoutCancel(v.r.Context()), v.server.mcp, func(_ context.Context, m *jsonrpc.Request) error {
 		return deliver(m, x)
@@ -149,7 +155,9 @@ func (v *visit) modern(e *envelope, version string) {
 		return
 	}
 	defer b.shut()
-	v.relay(b, e, x, nil)
+	if v.relay(b, e, x, nil) && p.ok {
+		v.server.clients.accept(p)
+	}
 }
 
 // checkHeaders compares what intermediaries see of a request with what it says.

@@ -15,8 +15,9 @@ import (
 const heartbeat = 20 * time.Second
 
 // relay has the SDK answer a request and writes the reply, after whatever is said
-// before it. s is the session of an older client, or nil.
-func (v *visit) relay(b *bridge, e *envelope, x *exchange, s *httpSession) {
+// before it. s is the session of an older client, or nil. It reports whether the
+// reply was a result.
+func (v *visit) relay(b *bridge, e *envelope, x *exchange, s *httpSession) (ok bool) {
 	defer x.end()
 	n, reply := b.call(e, x.extra())
 	if s != nil {
@@ -25,7 +26,7 @@ func (v *visit) relay(b *bridge, e *envelope, x *exchange, s *httpSession) {
 	out := &stream{visit: v}
 	defer out.stop()
 	gone := v.r.Context().Done()
-	abort := v.h.abort
+	abort := v.h.aborting.Done()
 	closing := v.h.closing
 	if e.method != methodListen {
 		closing = nil // it will not take for ever
@@ -44,7 +45,7 @@ func (v *visit) relay(b *bridge, e *envelope, x *exchange, s *httpSession) {
 			if !deaf {
 				v.finish(out, x, e, r)
 			}
-			return
+			return r.Error == nil
 		case <-b.closed:
 			// Which is after all that was under way.
 			select {
@@ -53,7 +54,7 @@ func (v *visit) relay(b *bridge, e *envelope, x *exchange, s *httpSession) {
 			default:
 				v.noSession(e.id)
 			}
-			return
+			return false
 		case <-x.wake:
 			if lines, more := x.take(); !deaf && (out.events(lines) != nil || !more) {
 				lost()

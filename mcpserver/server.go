@@ -33,7 +33,7 @@ type Config struct {
 	Logger  *slog.Logger    // faults, never what a client sent; nil means discard
 	Caller  tool.Caller     // who is at the other end of standard input
 	MaxLine int             // bytes of a line of standard input; 0 means 16 MiB
-	SDKOnly bool            // have the SDK answer plain calls on standard input too
+	SDKOnly bool            // have the SDK answer plain calls too
 }
 
 // A Server serves one dialect. It is safe for concurrent use.
@@ -47,6 +47,7 @@ type Server struct {
 	order   map[string]int // rank in its list, by kind and name: "tool/recall_thinking"
 
 	modernMeta string // the first member of results of the modern era, with a comma
+	clients    jury   // over HTTP
 }
 
 // New makes a Server. It panics if the dialect cannot be published: a schema
