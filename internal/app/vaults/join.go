@@ -297,18 +297,28 @@ func relations(list []index.Relation) []wiki.Relation {
 // Sync brings sessions and their notes in step, and then the index with all
 // notes.
 func (g *graph) Sync(ctx context.Context, progress func(message string, done, total float64)) (wiki.Synced, error) {
+	return g.sync(ctx, false, progress)
+}
+
+// sync is Sync; or, with rebuild, brings back what was deleted from the notes of
+// sessions as well, and makes the index anew.
+func (g *graph) sync(ctx context.Context, rebuild bool, progress func(message string, done, total float64)) (wiki.Synced, error) {
 	if progress == nil {
 		progress = func(string, float64, float64) {}
 	}
 	sessions := 0
-	f, err := g.files.Sync(ctx, g.engine, thinking.Options{Progress: func(done, total int) {
+	f, err := g.files.Sync(ctx, g.engine, thinking.Options{RestoreDeleted: rebuild, Progress: func(done, total int) {
 		sessions = total
 		progress("sessions", float64(done), float64(total))
 	}})
 	if err != nil {
 		return wiki.Synced{}, err
 	}
-	r, err := g.index.Sync(ctx, func(p index.Progress) {
+	refresh := g.index.Sync
+	if rebuild {
+		refresh = g.index.Rebuild
+	}
+	r, err := refresh(ctx, func(p index.Progress) {
 		progress(p.Stage, float64(sessions+p.Done), float64(sessions+p.Total))
 	})
 	if err != nil {

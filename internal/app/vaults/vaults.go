@@ -55,6 +55,7 @@ type shelf struct {
 	vault *vault.Vault
 	index *index.Index
 	files *thinking.Files
+	graph *graph
 	wiki  *wiki.Vault
 }
 
@@ -73,10 +74,18 @@ func (v *Vaults) Dir() string { return v.config.Dir }
 
 // Open returns an owner's vault, whose folder is made if there is none.
 func (v *Vaults) Open(ctx context.Context, owner string) (*wiki.Vault, error) {
+	s, err := v.shelf(ctx, owner)
+	if err != nil {
+		return nil, err
+	}
+	return s.wiki, nil
+}
+
+func (v *Vaults) shelf(ctx context.Context, owner string) (*shelf, error) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if s := v.owners[owner]; s != nil {
-		return s.wiki, nil
+		return s, nil
 	}
 	if err := v.ctx.Err(); err != nil {
 		return nil, &sequent.Error{Code: sequent.CodeCanceled, Msg: "the server is about to end", Err: err}
@@ -89,7 +98,7 @@ func (v *Vaults) Open(ctx context.Context, owner string) (*wiki.Vault, error) {
 	if v.config.Watch {
 		v.tasks.Go(func() { v.tend(owner, s) })
 	}
-	return s.wiki, nil
+	return s, nil
 }
 
 func (v *Vaults) open(ctx context.Context, owner string) (*shelf, error) {
@@ -118,6 +127,7 @@ func (v *Vaults) open(ctx context.Context, owner string) (*shelf, error) {
 		index: s.index, files: s.files, engine: engine,
 		notes: make(map[vault.URI]bool), sessions: make(map[sequent.ID]bool),
 	}
+	s.graph = g
 	s.wiki = &wiki.Vault{
 		ID:        id,
 		Files:     &sessionFiles{Files: s.files, graph: g},
