@@ -54,17 +54,14 @@ type modelQuirks struct {
 }
 
 // reasoners are OpenAI's models that think before they speak.
-func reasoners(vendor string) []modelQuirks {
-	names := func(list ...string) []string {
-		for i := range list {
-			list[i] = vendor + list[i]
-		}
-		return list
+func reasoners() []string { return []string{"gpt-6", "gpt-5", "o1", "o3", "o4"} }
+
+// of returns names with their vendor's before them.
+func of(vendor string, names []string) []string {
+	for i := range names {
+		names[i] = vendor + names[i]
 	}
-	return []modelQuirks{
-		{prefixes: names("gpt-6-sol", "gpt-6-luna"), temperature: true, toolEffort: "none"},
-		{prefixes: names("gpt-6", "gpt-5", "o1", "o3", "o4"), temperature: true},
-	}
+	return names
 }
 
 // Providers returns all providers that are known by name. The last is meant by
@@ -78,7 +75,7 @@ func Providers() []Provider {
 			// Else it may choose a host for the model that ignores the schema.
 			withSchema: []field{{"provider", json.RawMessage(`{"require_parameters":true}`)}},
 			noQuota:    []string{"402"},
-			quirks:     reasoners("openai/"),
+			quirks:     []modelQuirks{{prefixes: of("openai/", reasoners()), temperature: true}},
 		},
 		{
 			Title: "Z.ai", Prefix: "zai:", Models: "a name that begins with `glm-`", Example: "glm-4.7",
@@ -96,7 +93,10 @@ func Providers() []Provider {
 			BaseURL: "https://api.openai.com/v1", BaseVar: "OPENAI_BASE_URL", KeyVars: []string{"OPENAI_API_KEY"},
 			maxTokens: "max_completion_tokens", structured: bySchema, hottest: 2,
 			noQuota: []string{"insufficient_quota", "billing_hard_limit_reached"},
-			quirks:  reasoners(""),
+			quirks: []modelQuirks{
+				{prefixes: []string{"gpt-6-sol", "gpt-6-luna"}, temperature: true, toolEffort: "none"},
+				{prefixes: reasoners(), temperature: true},
+			},
 		},
 	}
 }
