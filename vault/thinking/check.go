@@ -141,7 +141,7 @@ func (f *Files) check(ctx context.Context, store Store, p sessionPlace) []Findin
 		return failed(stored)
 	case stored != nil && n == nil:
 		return nil
-	case stored != nil && len(Parse(n.Body)) == 0:
+	case stored != nil && !tells(n):
 		return nil // a note that has the name of a session
 	case stored != nil:
 		return []Finding{{Session: p.id, URI: p.uri, Problem: NotStored}}

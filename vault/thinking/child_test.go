@@ -220,14 +220,14 @@ func TestProcesses(t *testing.T) {
 func TestKill(t *testing.T) {
 	dir := t.TempDir()
 	all, gaps := map[string]bool{}, 0
-	for round := range 12 {
+	for round := range 9 {
 		strike := 0
 		if round%2 == 0 {
 			strike = 1 + round/2 // between store and file
 		}
 		c := start(t, dir, fmt.Sprint("k", round), 0, strike)
 		c.begin(t)
-		timer := time.AfterFunc(time.Duration(20+17*round)*time.Millisecond, func() {
+		timer := time.AfterFunc(time.Duration(20+23*round)*time.Millisecond, func() {
 			if strike == 0 {
 				kill(c.cmd.Process.Pid)
 			}

@@ -376,11 +376,11 @@ func TestTornTail(t *testing.T) {
 	if at < 0 || at > whole+len("completed: 2025-08-31T03:22:29.730Z\nthoughtCount: 3\n")+20 {
 		t.Fatal(want)
 	}
-	for tail, every := range map[string]int{"": 1, "\x00\x00\x00\x00\x00": 9} {
+	for tail, every := range map[string]int{"": 1, "\x00\x00\x00\x00\x00": 15} {
 		for cut := at; cut < len(want); cut += every {
 			torn := want[:cut] + tail
 			d.write(torn)
-			os.RemoveAll(filepath.Join(d.dir, ".sequent"))
+			os.Remove(filepath.Join(d.dir, ".sequent", "thinking", string(sessionID)))
 			if err := d.files.Write(t.Context(), s); err != nil {
 				t.Fatal(err)
 			}
@@ -521,6 +521,58 @@ func TestAdopt(t *testing.T) {
 	d.wantCheck()
 	if got := d.read(); strings.Count(got, "## ") != 6 || !strings.HasSuffix(got, "^thought-5\n") {
 		t.Errorf("%s", got)
+	}
+}
+
+// Positions in the file stay those of the log, whatever is left of the file.
+func TestAdoptWhatIsLeft(t *testing.T) {
+	d := newDesk(t)
+	for n := range 5 {
+		d.think(step(n))
+	}
+	text := d.read()
+	third := strings.Index(text, "\n## Thought 2/5")
+	fourth := strings.Index(text, "\n## Thought 3/5")
+	fifth := strings.Index(text, "\n## Thought 4/5")
+	first := strings.Index(text, "\n## Thought 0/5")
+	second := strings.Index(text, "\n## Thought 1/5")
+	// The second is deleted, the fourth stands before the first, the third is
+	// there twice, and the fifth was cut short.
+	left := text[:first] + text[fourth:fifth] + text[first:second] + text[third:fourth] + text[third:fourth] + text[fifth:len(text)-20]
+	d.write(left)
+	os.RemoveAll(filepath.Join(d.dir, ".sequent"))
+	d.engine = newDesk(t).engine
+	if r := d.sync(thinking.Options{}); r.Adopted != 1 || r.Thoughts != 0 {
+		t.Errorf("%+v", r)
+	}
+	s := must(d.engine.Session(t.Context(), sessionID))
+	if s.Len != 4 {
+		t.Errorf("%d thoughts", s.Len)
+	}
+	for _, n := range []int{0, 2, 3} {
+		if th, _ := s.At(n + 1); th.Text != step(n).Text || th.Number != n {
+			t.Errorf("thought %d is %+v", n+1, th)
+		}
+	}
+	if th, _ := s.At(2); !strings.Contains(th.Text, "deleted") {
+		t.Errorf("the deleted thought is %+v", th)
+	}
+	if d.read() != left {
+		t.Errorf("the file is now\n%s", d.read())
+	}
+	d.think(sequent.Draft{Number: 4, Total: 5, Text: "Another [[thought]].", More: true})
+	d.wantCheck("deleted[2]", "doubled[3]", "foreign")
+	if got := d.read(); !strings.HasPrefix(got, left) || !strings.HasSuffix(got, "^thought-5\n") {
+		t.Errorf("the file is now\n%s", d.read())
+	}
+}
+
+func TestAdoptRefusesWhatCannotBe(t *testing.T) {
+	d := newDesk(t)
+	d.write("## Thought 1/2 [agent]\n\n[[x]]\n\n*2025-08-31 03:22:26 UTC* ^thought-999999999\n")
+	r := d.sync(thinking.Options{})
+	if len(r.Left) != 1 || r.Left[0].Problem != thinking.Failed || sequent.CodeOf(r.Left[0].Err) != sequent.CodeInvalidSession {
+		t.Errorf("%+v", r)
 	}
 }
 

@@ -3,6 +3,7 @@ package thinking
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -13,7 +14,49 @@ import (
 
 // FromNote returns the session that a note tells of, wherever it is from.
 func (f *Files) FromNote(ctx context.Context, id sequent.ID, n *vault.Note) (sequent.Header, []sequent.Thought, error) {
-	return f.replay(ctx, f.header(id, n), nil, Parse(n.Body))
+	list, err := arrange(Parse(n.Body))
+	if err != nil {
+		return sequent.Header{}, nil, err
+	}
+	return f.replay(ctx, f.header(id, n), nil, list)
+}
+
+const (
+	// lost stands for a thought that is in neither file nor store.
+	lost = "(This thought was deleted from the session's file, and the store does not have it.)"
+	// mostLost is how many such thoughts a session may have.
+	mostLost = 1_000
+)
+
+// arrange returns the sections of a file in the order of the log, one for each
+// position, so that the log which is made of them has the positions that the
+// file names. Sections that are unfinished, or without a position, are left out.
+func arrange(list []Section) ([]Section, error) {
+	list = slices.Clone(list)
+	place(list)
+	list = slices.DeleteFunc(list, func(s Section) bool { return s.Seq == 0 || !s.closed() })
+	slices.SortStableFunc(list, func(a, b Section) int { return a.Seq - b.Seq })
+	list = slices.CompactFunc(list, func(a, b Section) bool { return a.Seq == b.Seq })
+	if n := len(list); n > 0 && list[n-1].Seq-n > mostLost {
+		return nil, &sequent.Error{
+			Code: sequent.CodeInvalidSession, Field: "sessionId",
+			Msg: fmt.Sprintf("the session's file names %d thoughts, of which it has %d", list[n-1].Seq, n),
+			Fix: "restore the file from a backup",
+		}
+	}
+	var full []Section
+	for _, s := range list {
+		for len(full)+1 < s.Seq {
+			gap := Section{Draft: sequent.Draft{Text: lost, More: true}, Seq: len(full) + 1}
+			if len(full) > 0 {
+				last := full[len(full)-1]
+				gap.At, gap.Draft.Number, gap.Draft.Total = last.At, last.Draft.Number+1, last.Draft.Total
+			}
+			full = append(full, gap)
+		}
+		full = append(full, s)
+	}
+	return full, nil
 }
 
 // header returns what front matter tells of a session.

@@ -3,6 +3,7 @@ package thinking
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"github.com/sequent-dev/sequent"
 	"github.com/sequent-dev/sequent/vault"
@@ -82,7 +83,7 @@ func (f *Files) sync(ctx context.Context, store Store, p sessionPlace, opts Opti
 		}
 		s, err := store.Session(ctx, p.id)
 		switch {
-		case errors.Is(err, sequent.ErrNotFound) && (n == nil || len(Parse(n.Body)) == 0):
+		case errors.Is(err, sequent.ErrNotFound) && (n == nil || !tells(n)):
 			return nil
 		case errors.Is(err, sequent.ErrNotFound):
 			s, err = f.adopt(ctx, store, p.id, n)
@@ -119,6 +120,11 @@ func (f *Files) sync(ctx context.Context, store Store, p sessionPlace, opts Opti
 		}
 		return nil
 	})
+}
+
+// tells reports whether a note tells of a session.
+func tells(n *vault.Note) bool {
+	return slices.ContainsFunc(Parse(n.Body), func(s Section) bool { return s.closed() })
 }
 
 // adopt gives the store a session that it does not have.

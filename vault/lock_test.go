@@ -1,0 +1,102 @@
+package vault_test
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/sequent-dev/sequent"
+	"github.com/sequent-dev/sequent/vault"
+)
+
+// Vaults that are opened twice stand for two processes: the lock is one of open
+// files.
+func TestUpdatesTakeTurns(t *testing.T) {
+	const writers, changes = 6, 10
+	dir := t.TempDir()
+	vaults := []*vault.Vault{openIn(t, vault.Config{Dir: dir}), openIn(t, vault.Config{Dir: dir})}
+	var wg sync.WaitGroup
+	for w := range writers {
+		v := vaults[w%len(vaults)]
+		wg.Go(func() {
+			for n := range changes {
+				_, err := v.Ensure(t.Context(), "memory://log", func(note *vault.Note) error {
+					note.Body += fmt.Sprintf("%d.%d\n", w, n)
+					return nil
+				})
+				if err == nil {
+					err = v.Hold(t.Context(), "memory://log", func(h *vault.Held) error {
+						return second(h.Append(fmt.Sprintf("%d.%d appended\n", w, n), vault.Info{}))
+					})
+				}
+				if err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	text := get(t, dir, "log.md")
+	for w := range writers {
+		for n := range changes {
+			for _, line := range []string{fmt.Sprintf("%d.%d\n", w, n), fmt.Sprintf("%d.%d appended\n", w, n)} {
+				if strings.Count("\n"+text, "\n"+line) != 1 {
+					t.Errorf("%q is there %d times", line, strings.Count("\n"+text, "\n"+line))
+				}
+			}
+		}
+	}
+}
+
+func TestWaitingHasAnEnd(t *testing.T) {
+	dir := t.TempDir()
+	v := openIn(t, vault.Config{Dir: dir})
+	impatient := openIn(t, vault.Config{Dir: dir, Patience: 20 * time.Millisecond})
+	err := v.Hold(t.Context(), "memory://Note", func(*vault.Held) error {
+		// The same file, where case does not count.
+		err := impatient.Create(t.Context(), &vault.Note{URI: "memory://note"})
+		if sequent.CodeOf(err) != vault.CodeBusy {
+			t.Errorf("held by another process: %v", err)
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
+		defer cancel()
+		for _, v := range []*vault.Vault{v, openIn(t, vault.Config{Dir: dir})} {
+			err := v.Create(ctx, &vault.Note{URI: "memory://note"})
+			if sequent.CodeOf(err) != sequent.CodeCanceled {
+				t.Errorf("given up: %v", err)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	// Those who gave up keep nothing.
+	if err := v.Create(t.Context(), &vault.Note{URI: "memory://note"}); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestIDIsOne(t *testing.T) {
+	dir := t.TempDir()
+	ids := make([]string, 8)
+	var wg sync.WaitGroup
+	for i := range ids {
+		v := openIn(t, vault.Config{Dir: dir})
+		wg.Go(func() {
+			var err error
+			if ids[i], err = v.ID(t.Context()); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	for _, id := range ids {
+		if id != ids[0] || len(id) != 26 {
+			t.Errorf("%q", ids)
+		}
+	}
+}
