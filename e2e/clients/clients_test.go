@@ -94,7 +94,7 @@ func TestDefinitionsAreStrict(t *testing.T) {
 	for _, dialect := range app.Dialects() {
 		t.Run(dialect, func(t *testing.T) {
 			t.Parallel()
-			cmd := exec.Command(node, inspector, "--cli", server, "serve", "--store", "memory", "--dialect", dialect,
+			cmd := exec.Command(node, inspector, "--cli", server, "serve", "--store", "memory", "--vault", t.TempDir(), "--dialect", dialect,
 				"--method", "tools/list", "--strict", "--format", "json")
 			if out := programtest.Output(t, cmd); !regexp.MustCompile(`"sequential_?thinking"`).Match(out) {
 				t.Errorf("tools/list prints %s", out)

@@ -100,6 +100,17 @@ func thought(n int) string {
 	return fmt.Sprintf("Step %d. %s", n, list[(n-1)%len(list)])
 }
 
+// linked is the same with links around what it is about.
+func linked(n int) string {
+	return strings.NewReplacer("Checkout", "[[checkout]]", "payment query", "[[payment query]]", "Lock waits", "[[lock wait|Lock waits]]",
+		"The pool", "The [[connection pool]]", "fraud service", "[[fraud service]]", "the pool", "the [[connection pool]]",
+		"Forty connections", "Forty [[connection pool|connections]]", "Asking first", "Asking the [[fraud service]] first").Replace(thought(n))
+}
+
+// conclusion is what a model might conclude.
+const conclusion = "The [[fraud service]] inside the transaction starves the [[connection pool]]; ask it first. " +
+	"✅ Read-only, as instructed. No shortcuts. Risk: a fraud answer may be stale by a second. Sources: [[checkout]] traces of noon."
+
 // A contender is a server, and how a model calls it when it does what the
 // descriptions say and no more.
 type contender struct {
@@ -126,6 +137,14 @@ type (
 		Number  int    `json:"thought_number"`
 		Total   int    `json:"total_thoughts"`
 		More    bool   `json:"next_thought_needed"`
+	}
+	wikiArgs struct {
+		Response   string `json:"response"`
+		More       bool   `json:"nextThoughtNeeded"`
+		Number     int    `json:"thoughtNumber"`
+		Total      int    `json:"totalThoughts"`
+		Session    string `json:"sessionId,omitempty"`
+		Conclusion string `json:"conclusion,omitempty"`
 	}
 	guidedArgs struct {
 		plainArgs
@@ -155,6 +174,13 @@ func contenders() []contender {
 		{"status", func(_ string, n, total int) any {
 			return statusArgs{Thought: thought(n), Number: n, Total: total, More: n < total}
 		}},
+		{"wiki", func(session string, n, total int) any {
+			args := wikiArgs{Response: linked(n), More: n < total, Number: n - 1, Total: total - 1, Session: session}
+			if !args.More {
+				args.Conclusion = conclusion
+			}
+			return args
+		}},
 	}
 }
 
@@ -164,9 +190,10 @@ var exampleIDs = map[string]string{
 	"standard": "7k3m9q2xw4ht",
 	"classic":  "session-20260731-141503",
 	"history":  "01981f3c-5b7e-7d42-9a06-c3f1e28b74d5",
+	"wiki":     "session-1785507303000-48291",
 }
 
-var sessionID = regexp.MustCompile(`"sessionId": ?"([^"]+)"`)
+var sessionID = regexp.MustCompile(`(?:"sessionId": ?"|Created session: )([^"\n]+)`)
 
 // session has a model think n thoughts. It returns the session's id, what the
 // model wrote, and what it read.
@@ -184,7 +211,7 @@ func (c *conversation) session(of contender, n int) (id string, wrote, read []st
 			c.t.Fatal(err)
 		}
 		tool := "sequentialthinking"
-		if of.name == "status" {
+		if of.name == "status" || of.name == "wiki" {
 			tool = "sequential_thinking"
 		}
 		text := c.call(tool, string(args))

@@ -43,7 +43,7 @@ func TestTokens(t *testing.T) {
 		if name == "reference" {
 			return converse(t, node, "../node_modules/@modelcontextprotocol/server-sequential-thinking/dist/index.js")
 		}
-		return converse(t, program, "serve", "--store", "memory", "--dialect", name)
+		return converse(t, program, "serve", "--store", "memory", "--vault", t.TempDir(), "--dialect", name)
 	}
 	var table strings.Builder
 	for _, of := range contenders() {
