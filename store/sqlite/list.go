@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
+	"math"
 	"strings"
 	"time"
 
@@ -77,14 +78,24 @@ func listing(q sequent.Query, after *cursor, limit int) (text string, args []any
 	if !q.Now.IsZero() {
 		and("(expires IS NULL OR expires > ?)", pack(q.Now))
 	}
-	if after != nil && !q.ByCreated {
-		and("period <= ?", period(after.at))
+	// SQLite takes a whole sort for no dearer than many small ones, unless told.
+	from := "tool_sessions"
+	if !q.ByCreated && (q.Scope == "" || q.AllOwners) {
+		from += " INDEXED BY sessions_by_update"
+		if q.AllOwners {
+			from = "tool_sessions INDEXED BY all_sessions_by_update"
+		}
+		last := int64(math.MaxInt64)
+		if after != nil {
+			last = period(after.at)
+		}
+		and("period <= ?", last)
 	}
 	if after != nil {
 		and("("+column+", key) < (?, ?)", after.at, after.key)
 	}
 	var b strings.Builder
-	b.WriteString("SELECT " + headerColumns + " FROM tool_sessions")
+	b.WriteString("SELECT " + headerColumns + " FROM " + from)
 	if len(where) > 0 {
 		b.WriteString(" WHERE " + strings.Join(where, " AND "))
 	}
