@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -26,6 +27,7 @@ func TestMain(m *testing.M) {
 //
 //	exits CODE program args...   like exec, with an exit code that must be CODE
 //	capture NAME REGEXP          set a variable to what the first group matches in the output of the last command
+//	edit FILE OLD NEW       replace a text that is in the file
 //	server args...               start sequent serve --http on a free port and set URL
 //	stopserver                   tell it to end with SIGTERM; it must exit with 0
 //	model FILE                   start a language model that follows a script, and set the variables of providers
@@ -53,6 +55,7 @@ func TestScript(t *testing.T) {
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
 			"exits":      exits,
 			"capture":    capture,
+			"edit":       edit,
 			"server":     startServer,
 			"stopserver": stopServer,
 			"model":      startModel,
@@ -79,6 +82,17 @@ func exits(ts *testscript.TestScript, neg bool, args []string) {
 	if got != want {
 		ts.Fatalf("%q exits with %d, want %d", args[1:], got, want)
 	}
+}
+
+func edit(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 3 {
+		ts.Fatalf("usage: edit FILE OLD NEW")
+	}
+	text := ts.ReadFile(args[0])
+	if !strings.Contains(text, args[1]) {
+		ts.Fatalf("%q is not in %s", args[1], args[0])
+	}
+	ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(strings.ReplaceAll(text, args[1], args[2])), 0o600))
 }
 
 func capture(ts *testscript.TestScript, neg bool, args []string) {

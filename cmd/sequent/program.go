@@ -109,7 +109,7 @@ branch and revise, durable before they are acknowledged. The other commands show
 	}
 	add("serving", p.demo(), p.serve(), p.token(), p.doctor())
 	add("thinking", p.think(), p.plan())
-	add("sessions", p.list(), p.show(), p.search(), p.watch(), p.export(), p.importFiles(), p.delete())
+	add("sessions", p.list(), p.show(), p.search(), p.watch(), p.export(), p.importFiles(), p.delete(), p.vault())
 	add("more", p.version())
 	root.SetHelpCommandGroupID("more")
 	root.SetCompletionCommandGroupID("more")

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -10,25 +11,46 @@ import (
 	"github.com/sequent-dev/sequent/internal/app"
 	"github.com/sequent-dev/sequent/internal/draw"
 	"github.com/sequent-dev/sequent/internal/words"
+	"github.com/sequent-dev/sequent/vault/index"
 )
 
 func (p *program) search() *cobra.Command {
 	var limit int
-	var session string
+	var session, dir string
+	var notes index.Query
 	c := &cobra.Command{
 		Use:   "search QUERY...",
-		Short: "Find thoughts by their words",
+		Short: "Find thoughts, or notes of a vault, by their words",
 		Long: `Find thoughts by their words, best first: words that must all occur, in any case and with or without
 accents, "quoted phrases", prefix* and -excluded words.
 
+With --vault it finds notes, of which one need not have all of the words: those with more and rarer
+ones come first, and those that [[links]] in the query lead to.
+
 With --json: {"hits": [{session, title, score, seq, number, total, text, branch, more, at}], "more":
-bool}.`,
+bool}; with --vault {"notes": [{uri, title, snippet, score, text, graph, meaning}], "total", "more",
+"warning"}.`,
 		Example: "sequent search connection pool\n\n# a phrase, and a word that must not occur\n" +
-			"sequent search '\"connection pool\" -postgres'\n\n# in one session\nsequent search --session 7k3 timeout*",
+			"sequent search '\"connection pool\" -postgres'\n\n# in one session\nsequent search --session 7k3 timeout*\n\n" +
+			"# notes, and those that have to do with a concept\nsequent search --vault ~/Notes 'rate limiting [[JWT]]'",
 		Args: arguments(1, -1, "words to look for"),
 		RunE: func(c *cobra.Command, args []string) error {
 			if limit < 1 {
 				return usagef("--limit cannot be %d, only a number of thoughts from 1", limit)
+			}
+			// A vault in the environment is that of a server: searches are for
+			// thoughts unless somebody says otherwise.
+			if dir != "" && !slices.Contains(p.inherited, "vault") {
+				if session != "" {
+					return usagef("--session and --vault do not go together: a search is for thoughts or for notes")
+				}
+				notes.Text = strings.Join(args, " ")
+				return p.searchNotes(c.Context(), dir, notes, limit)
+			}
+			for _, f := range []string{"mode", "folder", "tag"} {
+				if c.Flags().Changed(f) && !slices.Contains(p.inherited, f) {
+					return usagef("--%s is for notes: name their folder with --vault DIR", f)
+				}
 			}
 			return p.reading(c.Context(), func(a *app.App) error {
 				return p.searchThoughts(c.Context(), a, sequent.SearchQuery{
@@ -37,7 +59,13 @@ bool}.`,
 			})
 		},
 	}
-	c.Flags().IntVar(&limit, "limit", 20, "at most `N` thoughts")
+	c.Flags().IntVar(&limit, "limit", 20, "at most `N` thoughts, or notes")
+	c.Flags().StringVar(&dir, "vault", "", "find notes in this folder, a `DIR`, instead of thoughts")
+	c.Flags().StringVar((*string)(&notes.Mode), "mode", "", "what makes a note match, a `MODE`: Hybrid, FullText or Semantic (default: Hybrid)")
+	c.Flags().StringVar(&notes.Folder, "folder", "", "only notes in this `FOLDER` of the vault")
+	c.Flags().StringSliceVar(&notes.Tags, "tag", nil, "only notes with this `TAG`; with several, those that have all")
+	complete(c, "mode", string(index.Hybrid), string(index.FullText), string(index.Semantic))
+	completeDirs(c, "vault")
 	c.Flags().StringVar(&session, "session", "", "only in the session with this `ID`")
 	if err := c.RegisterFlagCompletionFunc("session", func(c *cobra.Command, _ []string, prefix string) ([]string, cobra.ShellCompDirective) {
 		return p.completeIDs(c, nil, prefix)
