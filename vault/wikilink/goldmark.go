@@ -5,7 +5,6 @@ import (
 
 	"github.com/yuin/goldmark"
 	"github.com/yuin/goldmark/ast"
-	"github.com/yuin/goldmark/extension"
 	"github.com/yuin/goldmark/parser"
 	"github.com/yuin/goldmark/renderer"
 	"github.com/yuin/goldmark/text"
@@ -15,9 +14,8 @@ import (
 // Parse returns the links of a Markdown text in the order of the text, which
 // comes without front matter.
 func Parse(markdown []byte) []Link {
-	md := goldmark.New(goldmark.WithExtensions(extension.Table, extension.Strikethrough, &Extender{}))
 	ctx := parser.NewContext()
-	md.Parser().Parse(text.NewReader(markdown), parser.WithContext(ctx))
+	NewMarkdown(nil).Parser().Parse(text.NewReader(markdown), parser.WithContext(ctx))
 	links, _ := ctx.Get(foundKey).([]Link)
 	slices.SortFunc(links, func(a, b Link) int { return a.Start - b.Start })
 	return links
@@ -26,7 +24,8 @@ func Parse(markdown []byte) []Link {
 // foundKey is where the links of a document gather as they are read.
 var foundKey = parser.NewContextKey()
 
-// An Extender adds WikiLinks to a goldmark.Markdown.
+// An Extender adds WikiLinks to a goldmark.Markdown. That of [NewMarkdown] has
+// them already, and withstands hostile texts.
 type Extender struct {
 	// Resolve returns where a link leads, for a page. If it is nil or returns
 	// nothing, the page shows the link as one that leads nowhere.

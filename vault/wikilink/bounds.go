@@ -1,0 +1,143 @@
+package wikilink
+
+import (
+	"github.com/yuin/goldmark"
+	"github.com/yuin/goldmark/ast"
+	"github.com/yuin/goldmark/extension"
+	"github.com/yuin/goldmark/parser"
+	"github.com/yuin/goldmark/renderer"
+	"github.com/yuin/goldmark/text"
+	"github.com/yuin/goldmark/util"
+)
+
+// What goldmark does for some texts costs the square of their length: a
+// megabyte of asterisks keeps it busy for minutes. These bounds are far beyond
+// what people write; what lies beyond them is taken for plain text.
+const (
+	mostDepth      = 100  // quotes and lists within each other
+	mostDelimiters = 256  // runs of *, _ and ~ in a paragraph
+	mostBrackets   = 512  // closing brackets in a paragraph, other than of WikiLinks
+	mostScans      = 256  // times that a paragraph is read over again for its links
+	mostLines      = 1000 // of a paragraph that may define links, or be a table
+)
+
+// NewMarkdown returns a Markdown with WikiLinks, tables and strikethrough, of
+// which no text takes more than time in proportion to its length. [Parse] reads
+// texts as it does. Resolve is that of [Extender].
+func NewMarkdown(resolve func(Link) (url string)) goldmark.Markdown {
+	md := goldmark.New(goldmark.WithParser(parser.NewParser(
+		parser.WithBlockParsers(boundedBlocks()...),
+		parser.WithInlineParsers(boundedInlines()...),
+		parser.WithParagraphTransformers(
+			util.Prioritized(boundedTransformer{parser.LinkReferenceParagraphTransformer}, 100),
+			util.Prioritized(boundedTransformer{extension.NewTableParagraphTransformer()}, 200),
+		),
+		parser.WithASTTransformers(util.Prioritized(extension.NewTableASTTransformer(), 0)),
+	)))
+	md.Renderer().AddOptions(renderer.WithNodeRenderers(
+		util.Prioritized(extension.NewTableHTMLRenderer(), 500),
+		util.Prioritized(extension.NewStrikethroughHTMLRenderer(), 500),
+	))
+	(&Extender{Resolve: resolve}).Extend(md)
+	return md
+}
+
+func boundedBlocks() []util.PrioritizedValue {
+	all := parser.DefaultBlockParsers()
+	for i, p := range all {
+		switch p.Priority {
+		case 300, 800: // lists, quotes
+			all[i].Value = boundedBlock{p.Value.(parser.BlockParser)}
+		}
+	}
+	return all
+}
+
+func boundedInlines() []util.PrioritizedValue {
+	all := append(parser.DefaultInlineParsers(), util.Prioritized(extension.NewStrikethroughParser(), 500))
+	for i, p := range all {
+		switch p.Priority {
+		case 200: // links
+			all[i].Value = boundedLinks{p.Value.(linkParser)}
+		case 500: // emphasis and strikethrough
+			all[i].Value = boundedDelimiters{p.Value.(parser.InlineParser)}
+		}
+	}
+	return all
+}
+
+// A boundedBlock is a list or a quote that is not nested too deep.
+type boundedBlock struct{ parser.BlockParser }
+
+// Open implements [parser.BlockParser].
+func (b boundedBlock) Open(parent ast.Node, reader text.Reader, pc parser.Context) (ast.Node, parser.State) {
+	depth := 0
+	for n := parent; n != nil; n = n.Parent() {
+		if depth++; depth > mostDepth {
+			return nil, parser.NoChildren
+		}
+	}
+	return b.BlockParser.Open(parent, reader, pc)
+}
+
+// A boundedTransformer does nothing for a paragraph of too many lines.
+type boundedTransformer struct{ parser.ParagraphTransformer }
+
+// Transform implements [parser.ParagraphTransformer].
+func (b boundedTransformer) Transform(node *ast.Paragraph, reader text.Reader, pc parser.Context) {
+	if node.Lines().Len() <= mostLines {
+		b.ParagraphTransformer.Transform(node, reader, pc)
+	}
+}
+
+// A spending says what has been done for a paragraph.
+type spending struct {
+	block                ast.Node
+	delimiters, brackets int
+	scanned              int // bytes, or what takes as long
+}
+
+var spendingKey = parser.NewContextKey()
+
+func spendingOf(block ast.Node, pc parser.Context) *spending {
+	s, ok := pc.Get(spendingKey).(*spending)
+	if !ok || s.block != block {
+		s = &spending{block: block}
+		pc.Set(spendingKey, s)
+	}
+	return s
+}
+
+type boundedDelimiters struct{ parser.InlineParser }
+
+// Parse implements [parser.InlineParser].
+func (b boundedDelimiters) Parse(parent ast.Node, block text.Reader, pc parser.Context) ast.Node {
+	s := spendingOf(parent, pc)
+	if s.delimiters++; s.delimiters > mostDelimiters {
+		return nil
+	}
+	return b.InlineParser.Parse(parent, block, pc)
+}
+
+type linkParser interface {
+	parser.InlineParser
+	parser.CloseBlocker
+}
+
+type boundedLinks struct{ linkParser }
+
+// Parse implements [parser.InlineParser].
+func (b boundedLinks) Parse(parent ast.Node, block text.Reader, pc parser.Context) ast.Node {
+	s := spendingOf(parent, pc)
+	line, _ := block.PeekLine()
+	if line[0] == ']' {
+		s.brackets++
+		s.scanned += len(line) + 4*parent.ChildCount() // it looks ahead for an address and back for other links
+	}
+	lines := parent.Lines()
+	length := lines.At(lines.Len()-1).Stop - lines.At(0).Start
+	if s.brackets > mostBrackets || s.scanned > mostScans*length {
+		return nil
+	}
+	return b.linkParser.Parse(parent, block, pc)
+}
