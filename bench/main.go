@@ -36,7 +36,12 @@ func main() {
 	flag.IntVar(&p.window, "window", 32, "calls in flight in the second phase")
 	flag.IntVar(&p.kept, "kept", 99_000, "thoughts in memory when it is read the second time")
 	flag.IntVar(&p.size, "size", 200, "bytes of a thought")
+	echo := flag.String("echo", "", "serve HTTP at this address and send back what is read; used by the program itself")
 	flag.Parse()
+	if *echo != "" {
+		fmt.Fprintln(os.Stderr, "bench:", serveEcho(*echo))
+		os.Exit(1)
+	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
 	if err := run(ctx, p, *sequent, *reference, *out); err != nil {
@@ -62,6 +67,7 @@ func run(ctx context.Context, p plan, sequent, reference, out string) error {
 		{name: "SQLite, normal", command: []string{sequent, "serve", "--sync", "normal", "--store"}, stores: dir},
 		{name: "SQLite, full", command: []string{sequent, "serve", "--store"}, stores: dir},
 	}
+	web := web{clients: 16}
 	syncs := 0.0
 	for round := range p.rounds {
 		for _, s := range all {
@@ -69,6 +75,9 @@ func run(ctx context.Context, p plan, sequent, reference, out string) error {
 			if err := s.round(ctx, p); err != nil {
 				return fmt.Errorf("%s: %w", s.name, err)
 			}
+		}
+		if err := web.round(ctx, p, sequent); err != nil {
+			return err
 		}
 		n, err := syncLoop(filepath.Join(dir, "sync"), p.size, time.Second)
 		if err != nil {
@@ -82,7 +91,7 @@ func run(ctx context.Context, p plan, sequent, reference, out string) error {
 			return fmt.Errorf("%s: %w", s.name, err)
 		}
 	}
-	page := report(p, all, syncs)
+	page := report(p, all, &web, syncs)
 	if out == "" {
 		_, err := fmt.Print(page)
 		return err

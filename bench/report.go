@@ -30,7 +30,7 @@ var goals = []goal{
 }
 
 // report returns the page.
-func report(p plan, all []*subject, syncs float64) string {
+func report(p plan, all []*subject, web *web, syncs float64) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, `# Benchmarks
 
@@ -82,6 +82,11 @@ SQLite *normal* survives the death of the process, *full* a loss of power: a cal
 A bare loop that appends %d bytes and makes them durable did so %s times a second: one call at a time with
 SQLite, full, is %.2f of that, and %d in flight are %.1f times that, because one fsync serves many calls.
 `, p.size, figure(syncs), full.serial.rate/syncs, p.window, full.windowed.rate/syncs)
+	paragraph, short := web.report()
+	fmt.Fprint(&b, paragraph)
+	if short != "" {
+		missed = append(missed, short)
+	}
 	if len(missed) > 0 {
 		fmt.Fprintf(&b, "\nGoals that were missed:\n\n%s\n", strings.Join(missed, "\n"))
 	} else {

@@ -20,11 +20,12 @@ func TestReportSaysWhatWasMissed(t *testing.T) {
 	for _, s := range all[1:] {
 		s.fresh, s.full = 2<<20, 8<<20
 	}
-	page := report(plan{window: 32, kept: 5}, all, 1600)
+	page := report(plan{window: 32, kept: 5}, all, &web{clients: 16, echo: 1000, real: 250}, 1600)
 	_, below, ok := strings.Cut(page, "Goals that were missed:\n\n")
 	want := `- start to first reply, SQLite, normal: 0.06x, goal ≤ 0.05x
 - one call at a time, SQLite, normal: 1.2x, goal ≥ 1.3x
 - CPU of the server a call, memory: 0.3x, goal ≤ 0.2x
+- over HTTP, memory: 0.25x of a bare echo, goal ≥ 0.3x
 `
 	if !ok || below != want {
 		t.Errorf("missed goals are\n%s\nwant\n%s", below, want)

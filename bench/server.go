@@ -96,12 +96,17 @@ func (v *server) think(calls, size, window int) (phase, error) {
 }
 
 func (v *server) request(size int) []byte {
+	return fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"sequentialthinking","arguments":`+
+		`{"thought":"%s","thoughtNumber":%d,"totalThoughts":1000000,"nextThoughtNeeded":true}}}`+"\n", v.number, words(v.number, size), v.number)
+}
+
+// words returns a text of its own for each number.
+func words(number, size int) string {
 	var text strings.Builder
 	for i := 0; text.Len() < size; i++ {
-		fmt.Fprintf(&text, "word%d ", v.number*7+i)
+		fmt.Fprintf(&text, "word%d ", number*7+i)
 	}
-	return fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"sequentialthinking","arguments":`+
-		`{"thought":"%s","thoughtNumber":%d,"totalThoughts":1000000,"nextThoughtNeeded":true}}}`+"\n", v.number, text.String()[:size], v.number)
+	return text.String()[:size]
 }
 
 // cpu returns the seconds that the process has run, where the system tells.
