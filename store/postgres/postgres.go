@@ -104,7 +104,17 @@ func (s *Store) prepare(ctx context.Context) error {
 		if err := migrate(ctx, s.config); err != nil {
 			return err
 		}
-		return s.pool.QueryRow(ctx, "SELECT 'sequent_' || current_schema()").Scan(&s.channel)
+		var encoding string
+		err := s.pool.QueryRow(ctx, "SELECT 'sequent_' || to_hex(hashtext(current_schema())), current_setting('server_encoding')").
+			Scan(&s.channel, &encoding)
+		if err == nil && encoding != "UTF8" {
+			err = &sequent.Error{
+				Code: sequent.CodeUnavailable,
+				Msg:  "the database has the encoding " + encoding + ", which cannot hold every text",
+				Fix:  "create one with the encoding UTF8",
+			}
+		}
+		return err
 	})
 }
 
@@ -198,6 +208,4 @@ func outcome(err error) error {
 	return err
 }
 
-var errNoRows = pgx.ErrNoRows
-
-func isNoRows(err error) bool { return errors.Is(err, errNoRows) }
+func isNoRows(err error) bool { return errors.Is(err, pgx.ErrNoRows) }

@@ -77,8 +77,12 @@ func schemaVersion(ctx context.Context, db interface {
 }) (version int, err error) {
 	var schema *string
 	var there bool
-	err = db.QueryRow(ctx, "SELECT current_schema(), to_regclass(quote_ident(current_schema()) || '.sequent_schema') IS NOT NULL").
-		Scan(&schema, &there)
+	// Not to_regclass, which may answer from before another process's commit.
+	err = db.QueryRow(ctx, `
+		SELECT current_schema(), EXISTS (
+			SELECT FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+			WHERE n.nspname = current_schema() AND c.relname = 'sequent_schema'
+		)`).Scan(&schema, &there)
 	switch {
 	case err != nil:
 		return 0, err
