@@ -78,64 +78,53 @@ func (x *Index) Context(ctx context.Context, q ContextQuery) (Context, error) {
 
 func (v *view) around(ctx context.Context, name string, q ContextQuery) (Context, error) {
 	out := Context{Concept: name}
-	start, ok := v.concepts[name]
+	start, ok := v.concepts.find(name)
 	if !ok {
 		return out, nil
 	}
-	out.Notes = len(v.mentions[start])
+	out.Notes = len(v.mentioning(start))
 	reached := map[int32]bool{start: true}
 	frontier := []int32{start}
 	for distance := 1; distance <= q.Depth && len(frontier) > 0; distance++ {
 		var next []edge
 		for _, from := range frontier {
-			for _, e := range v.neighbours(from) {
-				if !reached[e.to] {
-					next = append(next, e)
-				}
-			}
+			next = append(next, v.neighbours(from)...)
 		}
 		v.sortEdges(next)
 		frontier = nil
+		list := &out.Direct
+		if distance > 1 {
+			list = &out.Expanded
+		}
 		for _, e := range next {
 			if reached[e.to] {
-				continue // by a stronger relation
+				continue // from nearer, or by a stronger relation
 			}
 			reached[e.to] = true
 			if len(frontier) < startingPoints {
 				frontier = append(frontier, e.to)
 			}
-			list := &out.Expanded
-			if distance == 1 {
-				list = &out.Direct
-			}
 			if len(*list) == q.MaxEntities {
 				continue
 			}
-			r := Relation{Name: v.names[e.to], Count: e.weight, Distance: distance}
-			if distance > 1 {
-				r.Via = v.names[e.from]
+			r, err := v.relation(ctx, e, q.IncludeContent && distance == 1)
+			if err != nil {
+				return out, err
+			}
+			if r.Distance = distance; distance > 1 {
+				r.Via = v.concepts.name(e.from)
 			}
 			*list = append(*list, r)
-		}
-	}
-	for i := range out.Direct {
-		if err := v.fill(ctx, start, &out.Direct[i], q.IncludeContent); err != nil {
-			return out, err
-		}
-	}
-	for i := range out.Expanded {
-		if err := v.fill(ctx, v.concepts[out.Expanded[i].Via], &out.Expanded[i], false); err != nil {
-			return out, err
 		}
 	}
 	return out, nil
 }
 
-// fill names the notes of a relation with the concept from.
-func (v *view) fill(ctx context.Context, from int32, r *Relation, content bool) error {
-	to := v.concepts[r.Name]
+// relation says what an edge is, with a piece of a note if content is wanted.
+func (v *view) relation(ctx context.Context, e edge, content bool) (Relation, error) {
+	r := Relation{Name: v.concepts.name(e.to), Count: e.weight}
 	var notes []*noteInfo
-	for _, id := range common(v.mentions[from], v.mentions[to]) {
+	for _, id := range common(v.mentioning(e.from), v.mentioning(e.to)) {
 		notes = append(notes, v.notes[id])
 	}
 	slices.SortFunc(notes, func(a, b *noteInfo) int {
@@ -144,15 +133,15 @@ func (v *view) fill(ctx context.Context, from int32, r *Relation, content bool) 
 	for _, n := range notes[:min(len(notes), mostFiles)] {
 		r.Files = append(r.Files, n.uri)
 	}
-	if !content || len(notes) == 0 {
-		return nil
+	if !content {
+		return r, nil
 	}
 	var body string
 	if err := v.tx.QueryRowContext(ctx, "SELECT body FROM notes WHERE id = ?", notes[0].id).Scan(&body); err != nil {
-		return err
+		return r, err
 	}
-	r.Preview = snippet(body, []unit{{tokens: words.Tokens(r.Name)}, {tokens: words.Tokens(v.names[from])}})
-	return nil
+	r.Preview = snippet(body, []unit{{tokens: words.Tokens(r.Name)}, {tokens: words.Tokens(v.concepts.name(e.from))}})
+	return r, nil
 }
 
 // common returns what two sorted lists share.
@@ -181,7 +170,7 @@ type edge struct {
 // neighbours returns the edges of a concept, in no order.
 func (s *snapshot) neighbours(c int32) []edge {
 	weights := make(map[int32]int)
-	for _, id := range s.mentions[c] {
+	for _, id := range s.mentioning(c) {
 		for _, other := range s.notes[id].concepts {
 			if other != c {
 				weights[other]++
@@ -197,9 +186,9 @@ func (s *snapshot) neighbours(c int32) []edge {
 
 // sortEdges puts the heaviest first; of equals, by name.
 func (s *snapshot) sortEdges(edges []edge) {
+	names := s.concepts.all()
 	slices.SortFunc(edges, func(a, b edge) int {
-		return cmp.Or(cmp.Compare(b.weight, a.weight), strings.Compare(s.names[a.to], s.names[b.to]),
-			strings.Compare(s.names[a.from], s.names[b.from]))
+		return cmp.Or(cmp.Compare(b.weight, a.weight), strings.Compare(names[a.to], names[b.to]), strings.Compare(names[a.from], names[b.from]))
 	})
 }
 
@@ -212,19 +201,19 @@ const longestName = 8
 func (s *snapshot) asked(r *request) []int32 {
 	var out []int32
 	add := func(c int32) {
-		if (len(s.mentions[c]) > 0 || len(s.about[c]) > 0) && !slices.Contains(out, c) {
+		if (len(s.mentioning(c)) > 0 || len(s.namesakes(c)) > 0) && !slices.Contains(out, c) {
 			out = append(out, c)
 		}
 	}
 	for _, name := range r.links {
-		if c, ok := s.concepts[name]; ok {
+		if c, ok := s.concepts.find(name); ok {
 			add(c)
 		}
 	}
 	for i := 0; i < len(r.tokens); {
 		size := 1
 		for n := min(longestName, len(r.tokens)-i); n > 0; n-- {
-			if c, ok := s.spelled[spell(r.tokens[i:i+n])]; ok {
+			if c, ok := s.concepts.findSpelled(r.tokens[i : i+n]); ok {
 				add(c)
 				size = n
 				break
@@ -247,15 +236,15 @@ const relatedWeight = 0.5
 func (s *snapshot) proximity(asked []int32) map[int64]float64 {
 	scores := make(map[int64]float64)
 	for _, c := range asked {
-		rarity := math.Log(1 + float64(len(s.notes))/float64(1+len(s.mentions[c])))
+		rarity := math.Log(1 + float64(len(s.notes))/float64(1+len(s.mentioning(c))))
 		shares := make(map[int64]float64)
 		for _, e := range s.neighbours(c) {
-			strength := float64(e.weight) / math.Sqrt(float64(len(s.mentions[c]))*float64(len(s.mentions[e.to])))
-			for _, id := range s.mentions[e.to] {
+			strength := float64(e.weight) / math.Sqrt(float64(len(s.mentioning(c)))*float64(len(s.mentioning(e.to))))
+			for _, id := range s.mentioning(e.to) {
 				shares[id] = max(shares[id], relatedWeight*strength)
 			}
 		}
-		for _, id := range slices.Concat(s.mentions[c], s.about[c]) {
+		for _, id := range slices.Concat(s.mentioning(c), s.namesakes(c)) {
 			shares[id] = 1
 		}
 		for id, share := range shares {
@@ -273,7 +262,7 @@ func (s *search) addLinked(c *candidates) {
 		return
 	}
 	for _, concept := range asked {
-		for _, id := range slices.Concat(s.mentions[concept], s.about[concept]) {
+		for _, id := range slices.Concat(s.mentioning(concept), s.namesakes(concept)) {
 			if n := s.notes[id]; s.allowed(id) && s.query.admits(n) {
 				c.get(n)
 			}

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/sequent-dev/sequent/internal/words"
 	"github.com/sequent-dev/sequent/vault"
@@ -22,13 +23,65 @@ type snapshot struct {
 	uris   map[vault.URI]*noteInfo
 	words  int64 // in all bodies
 
-	names    []string         // of concepts; what is mentioned nowhere stays
-	concepts map[string]int32 // name → index in names
-	spelled  map[string]int32 // name as package words cuts it → index in names
-	mentions map[int32][]int64
-	about    map[int32][]int64 // notes whose own name the concept is
+	concepts *concepts
+	mentions [][]int64 // by concept: the notes that mention it
+	about    [][]int64 // by concept: the notes whose own name it is
+}
 
-	relations, orphans int // -1 before they are counted
+// Concepts gives concepts numbers. Snapshots share it: it only grows, and one
+// that is mentioned nowhere any more does no harm.
+type concepts struct {
+	mu      sync.RWMutex
+	names   []string
+	numbers map[string]int32
+	spelled map[string]int32 // by the words that the name is of
+}
+
+// find returns the number of a concept.
+func (c *concepts) find(name string) (int32, bool) {
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	n, ok := c.numbers[name]
+	return n, ok
+}
+
+// findSpelled returns the number of the first concept whose name is of these
+// words.
+func (c *concepts) findSpelled(tokens []string) (int32, bool) {
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	n, ok := c.spelled[strings.Join(tokens, " ")]
+	return n, ok
+}
+
+// all returns the names of all concepts, by their numbers.
+func (c *concepts) all() []string {
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	return c.names
+}
+
+func (c *concepts) name(n int32) string { return c.all()[n] }
+
+// intern returns the numbers of concepts.
+func (c *concepts) intern(names []string) []int32 {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	numbers := make([]int32, 0, len(names))
+	for _, name := range names {
+		n, ok := c.numbers[name]
+		if !ok {
+			n = int32(len(c.names))
+			c.names = append(c.names, name)
+			c.numbers[name] = n
+			spelled := strings.Join(words.Tokens(name), " ")
+			if _, taken := c.spelled[spelled]; !taken && spelled != "" {
+				c.spelled[spelled] = n
+			}
+		}
+		numbers = append(numbers, n)
+	}
+	return numbers
 }
 
 // A noteInfo is a note without its text.
@@ -104,7 +157,6 @@ func (f *file) snapshot(ctx context.Context, tx queryer) (*snapshot, error) {
 		return nil, err
 	}
 	next.rev, next.synced = rev, synced
-	next.count()
 	f.snap = next
 	return next, nil
 }
@@ -112,17 +164,14 @@ func (f *file) snapshot(ctx context.Context, tx queryer) (*snapshot, error) {
 func newSnapshot() *snapshot {
 	return &snapshot{
 		notes: make(map[int64]*noteInfo), uris: make(map[vault.URI]*noteInfo),
-		concepts: make(map[string]int32), spelled: make(map[string]int32),
-		mentions: make(map[int32][]int64), about: make(map[int32][]int64),
+		concepts: &concepts{numbers: make(map[string]int32), spelled: make(map[string]int32)},
 	}
 }
 
 func (s *snapshot) clone() *snapshot {
 	c := *s
 	c.notes, c.uris = maps.Clone(s.notes), maps.Clone(s.uris)
-	c.names = slices.Clip(s.names)
-	c.concepts, c.spelled = maps.Clone(s.concepts), maps.Clone(s.spelled)
-	c.mentions, c.about = maps.Clone(s.mentions), maps.Clone(s.about)
+	c.mentions, c.about = slices.Clone(s.mentions), slices.Clone(s.about)
 	return &c
 }
 
@@ -159,8 +208,8 @@ func (s *snapshot) catchUp(ctx context.Context, tx queryer) error {
 			return errDamaged
 		}
 		n.tags = split(tags)
-		n.concepts = s.intern(split(concepts))
-		n.about = s.intern(split(about))
+		n.concepts = s.concepts.intern(split(concepts))
+		n.about = s.concepts.intern(split(about))
 		s.remove(n.id)
 		s.add(n)
 	}
@@ -171,11 +220,37 @@ func (s *snapshot) add(n *noteInfo) {
 	s.notes[n.id], s.uris[n.uri] = n, n
 	s.words += int64(n.length)
 	for _, c := range n.concepts {
+		s.mentions = grown(s.mentions, c)
 		s.mentions[c] = with(s.mentions[c], n.id)
 	}
 	for _, c := range n.about {
+		s.about = grown(s.about, c)
 		s.about[c] = with(s.about[c], n.id)
 	}
+}
+
+// grown returns lists with room for concept c.
+func grown(lists [][]int64, c int32) [][]int64 {
+	if n := int(c) + 1 - len(lists); n > 0 {
+		return append(lists, make([][]int64, n)...)
+	}
+	return lists
+}
+
+// mentioning returns the notes that mention a concept.
+func (s *snapshot) mentioning(c int32) []int64 {
+	if int(c) < len(s.mentions) {
+		return s.mentions[c]
+	}
+	return nil
+}
+
+// namesakes returns the notes whose own name a concept is.
+func (s *snapshot) namesakes(c int32) []int64 {
+	if int(c) < len(s.about) {
+		return s.about[c]
+	}
+	return nil
 }
 
 func (s *snapshot) remove(id int64) {
@@ -218,59 +293,34 @@ func without(list []int64, id int64) []int64 {
 	return slices.Concat(list[:i], list[i+1:])
 }
 
-// intern returns the numbers of concepts.
-func (s *snapshot) intern(names []string) []int32 {
-	ids := make([]int32, 0, len(names))
-	for _, name := range names {
-		id, ok := s.concepts[name]
-		if !ok {
-			id = int32(len(s.names))
-			s.names = append(s.names, name)
-			s.concepts[name] = id
-			if spelled := spell(words.Tokens(name)); spelled != "" {
-				if _, taken := s.spelled[spelled]; !taken {
-					s.spelled[spelled] = id
-				}
-			}
+// A census is what can be counted in the graph.
+type census struct{ concepts, relations, orphans int }
+
+// count counts the concepts that are mentioned, the pairs of them that occur
+// together in a note, and those that occur with no other.
+func (s *snapshot) count() census {
+	var out census
+	seen := make([]int32, len(s.mentions)) // by which concept, plus one, a concept was seen last
+	for i, notes := range s.mentions {
+		if len(notes) == 0 {
+			continue
 		}
-		ids = append(ids, id)
-	}
-	return ids
-}
-
-// spell writes tokens in the form in which concepts are recognized in a query.
-func spell(tokens []string) string { return strings.Join(tokens, " ") }
-
-// count counts relations, which are pairs of concepts that occur together in a
-// note, and orphans, which are concepts that occur with no other.
-func (s *snapshot) count() {
-	seen := make([]int32, len(s.names)) // by which concept, plus one, a concept was seen last
-	pairs, orphans := 0, 0
-	for c, notes := range s.mentions {
+		c := int32(i)
+		out.concepts++
 		alone := true
 		for _, id := range notes {
 			for _, other := range s.notes[id].concepts {
 				if other != c && seen[other] != c+1 {
 					seen[other] = c + 1
-					pairs++
+					out.relations++
 					alone = false
 				}
 			}
 		}
-		if alone && len(notes) > 0 {
-			orphans++
+		if alone {
+			out.orphans++
 		}
 	}
-	s.relations, s.orphans = pairs/2, orphans
-}
-
-// mentioned returns how many concepts are mentioned.
-func (s *snapshot) mentioned() int {
-	n := 0
-	for _, notes := range s.mentions {
-		if len(notes) > 0 {
-			n++
-		}
-	}
-	return n
+	out.relations /= 2 // each was seen from both its ends
+	return out
 }

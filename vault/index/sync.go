@@ -175,8 +175,9 @@ func (x *Index) sync(ctx context.Context, w *writer, progress func(Progress)) (R
 	if snap, err = x.now(ctx); err != nil {
 		return report, err
 	}
+	graph := snap.count()
 	report.Notes = len(snap.notes)
-	report.Concepts, report.Relations, report.Orphans = snap.mentioned(), snap.relations, snap.orphans
+	report.Concepts, report.Relations, report.Orphans = graph.concepts, graph.relations, graph.orphans
 	return report, nil
 }
 
