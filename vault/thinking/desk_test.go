@@ -1,0 +1,182 @@
+package thinking_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/sequent-dev/sequent"
+	"github.com/sequent-dev/sequent/vault"
+	"github.com/sequent-dev/sequent/vault/thinking"
+)
+
+const (
+	sessionID = sequent.ID("session-1756610546730-48291")
+	fileName  = "thinking/sequential/session-1756610546730-48291.md"
+)
+
+// A desk is a vault with a store beside it.
+type desk struct {
+	t      *testing.T
+	dir    string
+	files  *thinking.Files
+	engine *sequent.Engine
+	now    time.Time
+}
+
+func newDesk(t *testing.T) *desk {
+	t.Helper()
+	d := &desk{t: t, dir: t.TempDir(), now: time.Date(2025, 8, 31, 3, 22, 26, 730_000_000, time.UTC)}
+	d.engine = sequent.New(sequent.Config{Now: func() time.Time { d.now = d.now.Add(time.Second); return d.now }})
+	d.files = openFiles(t, d.dir)
+	return d
+}
+
+func openFiles(t *testing.T, dir string) *thinking.Files {
+	t.Helper()
+	v, err := vault.Open(vault.Config{Dir: dir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { v.Close() })
+	return thinking.New(thinking.Config{
+		Vault: v, Dialect: "test",
+		Owns: func(h *sequent.Header) bool { return h.Dialect == "test" },
+	})
+}
+
+// commit changes the session, or begins it, and leaves its file alone.
+func (d *desk) commit(id sequent.ID, change func(*sequent.Session) error) *sequent.Session {
+	d.t.Helper()
+	s, err := d.engine.Ensure(d.t.Context(), id, func(s *sequent.Session) error {
+		if s.Len == 0 {
+			s.BeginIn("", "test")
+		}
+		return change(s)
+	})
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	return s
+}
+
+// think is commit and a write of the file.
+func (d *desk) think(draft sequent.Draft) *sequent.Session {
+	d.t.Helper()
+	s := d.commit(sessionID, thought(draft))
+	if err := d.files.Write(d.t.Context(), s); err != nil {
+		d.t.Fatal(err)
+	}
+	return s
+}
+
+func thought(d sequent.Draft) func(*sequent.Session) error {
+	return func(s *sequent.Session) error {
+		_, err := s.Append(d)
+		return err
+	}
+}
+
+// step is a plain thought.
+func step(n int) sequent.Draft {
+	return sequent.Draft{Number: n, Total: 5, Text: fmt.Sprintf("Step %d of [[authentication]].", n), More: true}
+}
+
+func (d *desk) read() string { return d.readFile(fileName) }
+
+func (d *desk) readFile(name string) string {
+	d.t.Helper()
+	data, err := os.ReadFile(filepath.Join(d.dir, filepath.FromSlash(name)))
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	return string(data)
+}
+
+func (d *desk) write(text string) { d.writeFile(fileName, text) }
+
+func (d *desk) writeFile(name, text string) {
+	d.t.Helper()
+	name = filepath.Join(d.dir, filepath.FromSlash(name))
+	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+		d.t.Fatal(err)
+	}
+	if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
+		d.t.Fatal(err)
+	}
+}
+
+// edit changes the file as a person does.
+func (d *desk) edit(old, new string) {
+	d.t.Helper()
+	text := d.read()
+	if !strings.Contains(text, old) {
+		d.t.Fatalf("the file does not hold %q:\n%s", old, text)
+	}
+	d.write(strings.Replace(text, old, new, 1))
+}
+
+// check returns what is wrong, a line each: problem, thoughts.
+func (d *desk) check() []string {
+	d.t.Helper()
+	var list []string
+	for f, err := range d.files.Check(d.t.Context(), d.engine) {
+		if err != nil {
+			d.t.Fatal(err)
+		}
+		line := string(f.Problem)
+		if len(f.Thoughts) > 0 {
+			line += fmt.Sprint(f.Thoughts)
+		}
+		if f.Err != nil {
+			line += ": " + string(sequent.CodeOf(f.Err))
+		}
+		list = append(list, line)
+	}
+	return list
+}
+
+func (d *desk) wantCheck(want ...string) {
+	d.t.Helper()
+	if got := d.check(); !slices.Equal(got, want) {
+		d.t.Errorf("check finds %q, want %q\n%s", got, want, d.read())
+	}
+}
+
+func (d *desk) sync(opts thinking.Options) thinking.Report {
+	d.t.Helper()
+	r, err := d.files.Sync(d.t.Context(), d.engine, opts)
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	return r
+}
+
+// What a person does to the file stays.
+// The end of a session is told in front matter, whatever else is there.
+// An append that was cut short, at whatever byte, is made whole.
+// A person's words before the torn part stay.
+func must[T any](v T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return v
+}
+
+// With the store lost, files are what is left.
+// Positions in the file stay those of the log, whatever is left of the file.
+// A store that was set back, as from a backup, gets the last thoughts.
+// A folder of Maenifold goes on where it is.
+// A file that is gone is written again, with all thoughts.
+func (d *desk) wantNoFile() {
+	d.t.Helper()
+	if got := d.check(); !slices.Equal(got, []string{"no_file"}) {
+		d.t.Errorf("check finds %q", got)
+	}
+}
+
+// Snapshots may come in any order.

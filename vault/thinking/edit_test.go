@@ -1,0 +1,109 @@
+package thinking_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/sequent-dev/sequent"
+	"github.com/sequent-dev/sequent/vault/thinking"
+)
+
+func TestEditsSurvive(t *testing.T) {
+	edits := []struct {
+		name     string
+		old, new string
+		findings []string
+	}{
+		{"the text of a thought", "Step 1 of", "Step one of", []string{"edited[2]"}},
+		{"a heading", "## Thought 1/5 [agent]", "## Thought 1/5 [agent] and more", []string{"deleted[2]"}},
+		{"the title", "title: Step 0 of authentication.", "title: Mine # the best", nil},
+		{"front matter", "status: active\n", "status: active\ntags: [a, b] # of mine\nodd:   {x: 1}\n", nil},
+		{"status", "status: active", "status: on hold", nil},
+		{"a deleted section", "\n## Thought 1/5 [agent]\n\nStep 1 of [[authentication]].\n\n*2025-08-31 03:22:28 UTC* ^thought-2\n", "", []string{"deleted[2]"}},
+		{"the last section deleted", "\n## Thought 2/5 [agent]\n\nStep 2 of [[authentication]].\n\n*2025-08-31 03:22:29 UTC* ^thought-3\n", "", []string{"deleted[3]"}},
+		{"an own section", "\n## Thought 1/5", "\n## My view\n\nWell, [[maybe]].\n\n## Thought 1/5", nil},
+		{"words at the end", "^thought-3\n", "^thought-3\n\nMy last word", nil},
+		{"spaces and empty lines", "authentication]].\n\n*2025-08-31 03:22:28", "authentication]].   \n\n\n*2025-08-31 03:22:28", nil},
+		{"no front matter", "---\ntitle", "title", nil},
+		{"damaged front matter", "status: active", "status: [active", []string{"failed: front_matter_damaged"}},
+		{"a section of a person's", "^thought-3\n", "^thought-3\n\n## Thought 99/99 [me]\n\nI think.\n", []string{"foreign"}},
+		{"a section twice", "^thought-3\n", "^thought-3\n\n## Thought 2/5 [agent]\n\nStep 2 of [[authentication]].\n\n*2025-08-31 03:22:29 UTC* ^thought-3\n", []string{"doubled[3]"}},
+	}
+	for _, tt := range edits {
+		t.Run(tt.name, func(t *testing.T) {
+			d := newDesk(t)
+			for n := range 3 {
+				d.think(step(n))
+			}
+			d.edit(tt.old, tt.new)
+			edited := d.read()
+			d.wantCheck(tt.findings...)
+			d.think(step(3))
+			d.think(step(4))
+			got, ok := strings.CutPrefix(d.read(), edited)
+			if !ok {
+				t.Errorf("the edit is gone:\n%s", d.read())
+			}
+			if strings.Count(got, "## Thought 3/5") != 1 || strings.Count(got, "## Thought 4/5") != 1 || strings.Count(got, "## ") != 2 {
+				t.Errorf("this was added:\n%s", got)
+			}
+			before := d.read()
+			d.sync(thinking.Options{})
+			if d.read() != before {
+				t.Errorf("sync has made of it:\n%s", d.read())
+			}
+			d.wantCheck(tt.findings...)
+		})
+	}
+}
+
+func TestEditedFrontMatterIsKept(t *testing.T) {
+	d := newDesk(t)
+	d.think(step(0))
+	d.edit("type: sequential\nstatus: active\n", "# about me\ntype: sequential\nrating: 5\nstatus: on hold # for now\n\n# when\n")
+	d.think(sequent.Draft{Number: 1, Total: 1, Text: "[[done]]", Labels: map[string]string{"conclusion": "[[done]]"}})
+	front, _, _ := strings.Cut(d.read(), "\n---\n")
+	for _, want := range []string{"# about me\ntype: sequential\nrating: 5\nstatus: completed\n\n# when\ncreated:", "thoughtCount: 2"} {
+		if !strings.Contains(front, want) {
+			t.Errorf("%q is not in\n%s", want, front)
+		}
+	}
+}
+
+func TestCRLF(t *testing.T) {
+	d := newDesk(t)
+	d.think(step(0))
+	d.write("\uFEFF" + strings.ReplaceAll(d.read(), "\n", "\r\n"))
+	d.think(step(1))
+	d.think(step(2))
+	d.think(sequent.Draft{Number: 3, Total: 3, Text: "[[done]]\n\nnow", Labels: map[string]string{"conclusion": "[[done]]"}})
+	text := d.read()
+	if !strings.HasPrefix(text, "\uFEFF---\r\n") || strings.Count(text, "\n") != strings.Count(text, "\r\n") {
+		t.Errorf("%q", text)
+	}
+	d.wantCheck()
+}
+
+func TestRebuildRestoresWhatWasDeleted(t *testing.T) {
+	d := newDesk(t)
+	for n := range 5 {
+		d.think(step(n))
+	}
+	want := d.read()
+	for _, gone := range []int{0, 2, 3, 4} {
+		i := strings.Index(d.read(), fmt.Sprintf("\n## Thought %d/5", gone))
+		j := strings.Index(d.read(), fmt.Sprintf("^thought-%d\n", gone+1)) + len("^thought-1\n")
+		d.write(d.read()[:i] + d.read()[j:])
+	}
+	d.wantCheck("deleted[1 3 4 5]")
+	d.edit("Step 1 of", "Step one of")
+	r := d.sync(thinking.Options{RestoreDeleted: true})
+	if r.Thoughts != 4 || r.Files != 1 {
+		t.Errorf("%+v", r)
+	}
+	if got := d.read(); got != strings.Replace(want, "Step 1 of", "Step one of", 1) {
+		t.Errorf("%s", got)
+	}
+	d.wantCheck("edited[2]")
+}

@@ -1,0 +1,255 @@
+package thinking_test
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/sequent-dev/sequent"
+	"github.com/sequent-dev/sequent/vault/thinking"
+)
+
+func TestSyncWritesWhatIsMissing(t *testing.T) {
+	d := newDesk(t)
+	// The program died between store and file, three times.
+	d.commit("session-1-new", thought(step(0)))
+	d.think(step(0))
+	d.commit(sessionID, thought(step(1)))
+	d.commit("session-2-state", thought(step(0)))
+	d.files.Write(t.Context(), must(d.engine.Session(t.Context(), "session-2-state")))
+	d.commit("session-2-state", func(s *sequent.Session) error { s.SetState(sequent.Cancelled); return nil })
+	d.commit("plan", thought(step(0))) // has no file, and never will
+
+	d.wantCheck("not_written[2]", "front_old", "no_file")
+	r := d.sync(thinking.Options{})
+	if r.Files != 3 || r.Thoughts != 2 || r.Sessions != 3 || len(r.Left) != 0 {
+		t.Errorf("%+v", r)
+	}
+	d.wantCheck()
+	r = d.sync(thinking.Options{})
+	if r.Files != 0 || r.Thoughts != 0 || r.Sessions != 3 {
+		t.Errorf("again: %+v", r)
+	}
+}
+
+func TestAdopt(t *testing.T) {
+	d := newDesk(t)
+	d.commit(sessionID, func(s *sequent.Session) error {
+		s.SetLabel("analysisType", "bug")
+		s.SetLabel("parent", "workflow-17")
+		s.SetLabel("missing", "risks, sources")
+		return nil
+	})
+	d.think(step(0))
+	d.think(sequent.Draft{Number: 1, Total: 5, Text: "<!-- odd", Note: "*aside*", Branch: "b, c", From: sequent.To(0), More: true, Extend: true, Labels: map[string]string{"agent": "a]"}})
+	d.think(sequent.Draft{Number: 2, Total: 5, Text: "[[x]]", Revision: true, Revises: sequent.To(0), More: true})
+	d.think(sequent.Draft{Number: 3, Total: 5, Text: "[[y]]", Labels: map[string]string{"conclusion": "All of [[it]]."}})
+	old := d.commit(sessionID, func(s *sequent.Session) error { s.Conclude("All of [[it]]."); return nil })
+	d.files.Write(t.Context(), old)
+	before := d.read()
+
+	lost := newDesk(t)
+	d.engine, d.now = lost.engine, lost.now
+	d.wantCheck("not_stored")
+	if r := d.sync(thinking.Options{}); r.Adopted != 1 || r.Thoughts != 0 || len(r.Left) != 0 {
+		t.Errorf("%+v", r)
+	}
+	if d.read() != before {
+		t.Errorf("the file is now\n%s", d.read())
+	}
+	d.wantCheck()
+	got := must(d.engine.Session(t.Context(), sessionID))
+	if got.State != sequent.Completed || got.Conclusion != old.Conclusion || got.Dialect != "test" || got.Title != old.Title ||
+		got.Labels["analysisType"] != "bug" || got.Labels["parent"] != "workflow-17" || got.Labels["missing"] != "risks, sources" ||
+		!got.Created.Equal(old.Created.Truncate(time.Millisecond)) {
+		t.Errorf("header\ngot  %+v\nwant %+v", got.Header, old.Header)
+	}
+	for want := range old.All() {
+		g, _ := got.At(want.Seq)
+		if g.After != want.After || g.Supersedes != want.Supersedes || g.Text != want.Text || g.Note != want.Note ||
+			g.Branch != want.Branch || g.From != want.From || g.Revises != want.Revises || g.More != want.More ||
+			g.Extend != want.Extend || !g.At.Equal(want.At.Truncate(time.Second)) {
+			t.Errorf("thought %d\ngot  %+v\nwant %+v", want.Seq, g, want)
+		}
+	}
+	// It goes on.
+	d.think(step(4))
+	d.wantCheck()
+	if got := d.read(); strings.Count(got, "## ") != 6 || !strings.HasSuffix(got, "^thought-5\n") {
+		t.Errorf("%s", got)
+	}
+}
+
+func TestAdoptWhatIsLeft(t *testing.T) {
+	d := newDesk(t)
+	for n := range 5 {
+		d.think(step(n))
+	}
+	text := d.read()
+	third := strings.Index(text, "\n## Thought 2/5")
+	fourth := strings.Index(text, "\n## Thought 3/5")
+	fifth := strings.Index(text, "\n## Thought 4/5")
+	first := strings.Index(text, "\n## Thought 0/5")
+	second := strings.Index(text, "\n## Thought 1/5")
+	// The second is deleted, the fourth stands before the first, the third is
+	// there twice, and the fifth was cut short.
+	left := text[:first] + text[fourth:fifth] + text[first:second] + text[third:fourth] + text[third:fourth] + text[fifth:len(text)-20]
+	d.write(left)
+	os.RemoveAll(filepath.Join(d.dir, ".sequent"))
+	d.engine = newDesk(t).engine
+	if r := d.sync(thinking.Options{}); r.Adopted != 1 || r.Thoughts != 0 {
+		t.Errorf("%+v", r)
+	}
+	s := must(d.engine.Session(t.Context(), sessionID))
+	if s.Len != 4 {
+		t.Errorf("%d thoughts", s.Len)
+	}
+	for _, n := range []int{0, 2, 3} {
+		if th, _ := s.At(n + 1); th.Text != step(n).Text || th.Number != n {
+			t.Errorf("thought %d is %+v", n+1, th)
+		}
+	}
+	if th, _ := s.At(2); !strings.Contains(th.Text, "deleted") {
+		t.Errorf("the deleted thought is %+v", th)
+	}
+	if d.read() != left {
+		t.Errorf("the file is now\n%s", d.read())
+	}
+	d.think(sequent.Draft{Number: 4, Total: 5, Text: "Another [[thought]].", More: true})
+	d.wantCheck("deleted[2]", "doubled[3]", "foreign")
+	if got := d.read(); !strings.HasPrefix(got, left) || !strings.HasSuffix(got, "^thought-5\n") {
+		t.Errorf("the file is now\n%s", d.read())
+	}
+}
+
+func TestAdoptRefusesWhatCannotBe(t *testing.T) {
+	d := newDesk(t)
+	d.write("## Thought 1/2 [agent]\n\n[[x]]\n\n*2025-08-31 03:22:26 UTC* ^thought-999999999\n")
+	r := d.sync(thinking.Options{})
+	if len(r.Left) != 1 || r.Left[0].Problem != thinking.Failed || sequent.CodeOf(r.Left[0].Err) != sequent.CodeInvalidSession {
+		t.Errorf("%+v", r)
+	}
+}
+
+func TestStoreBehindFile(t *testing.T) {
+	d := newDesk(t)
+	d.think(step(0))
+	backup := must(d.engine.Session(t.Context(), sessionID))
+	d.think(step(1))
+	d.think(sequent.Draft{Number: 2, Total: 2, Text: "[[end]]", Labels: map[string]string{"conclusion": "[[end]]"}})
+	before := d.read()
+
+	d.engine = newDesk(t).engine
+	if _, err := d.engine.Restore(t.Context(), backup.Header, slices.Collect(backup.All())); err != nil {
+		t.Fatal(err)
+	}
+	d.wantCheck("file_ahead[2 3]", "front_old")
+	if r := d.sync(thinking.Options{}); r.Adopted != 1 || len(r.Left) > 0 {
+		t.Errorf("%+v", r)
+	}
+	if d.read() != before {
+		t.Errorf("the file is now\n%s", d.read())
+	}
+	s := must(d.engine.Session(t.Context(), sessionID))
+	if s.Len != 3 || s.State != sequent.Completed || s.Conclusion != "[[end]]" {
+		t.Errorf("%+v", s.Header)
+	}
+	d.wantCheck()
+}
+
+func TestMaenifoldFolder(t *testing.T) {
+	const name = "thinking/sequential/2025/08/31/session-1756610546730-48291.md"
+	const text = `---
+title: Sequential Thinking Session session-1756610546730-48291
+permalink: session-1756610546730-48291
+type: sequential
+status: active
+analysisType: bug
+parent: '[[workflow/workflow-1756610500000]]'
+---
+
+# Sequential Thinking Session
+
+## Thought 0/3 [agent]
+
+First [[thought]].
+
+*Thoughts: an [[aside]]
+in two lines*
+
+*2025-08-31 03:22:26 UTC*
+
+## Thought 1/3 [swe] (Branch: T-1)
+
+Second [[thought]], with
+
+## a heading
+
+*2025-08-31 03:23:26*
+
+## Thought 2/3 [agent] (Revises: 0)
+
+Third [[thought]].
+
+*2025-08-31 03:24:26 UTC*
+`
+	d := newDesk(t)
+	d.writeFile(name, text)
+	d.writeFile("thinking/sequential/README.md", "# About\n")
+	d.writeFile("thinking/sequential/session-17-note.md", "# Just a note\n")
+	if got := d.check(); !slices.Equal(got, []string{"not_stored"}) {
+		t.Errorf("check: %q", got)
+	}
+	h, log, err := d.files.Session(t.Context(), sessionID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(log) != 3 || log[0].Note != "an [[aside]]\nin two lines" || log[1].Branch != "T-1" || log[1].Text != "Second [[thought]], with\n\n## a heading" ||
+		log[2].Supersedes != 1 || log[1].Labels["agent"] != "swe" || log[1].At.Format(time.TimeOnly) != "03:23:26" {
+		t.Errorf("%+v", log)
+	}
+	if h.Labels["parent"] != "workflow-1756610500000" || h.Labels["analysisType"] != "bug" || h.State != sequent.Active ||
+		!h.Created.Equal(time.UnixMilli(1756610546730)) {
+		t.Errorf("%+v", h)
+	}
+	if _, err := d.engine.Restore(t.Context(), h, log); err != nil {
+		t.Fatal(err)
+	}
+	d.think(step(3))
+	d.think(step(4))
+	got := d.readFile(name)
+	if !strings.HasPrefix(got, text) || strings.Count(got, "## Thought") != 5 || !strings.HasSuffix(got, "^thought-5\n") {
+		t.Errorf("%s", got)
+	}
+	if _, err := os.Stat(filepath.Join(d.dir, fileName)); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("there is another file: %v", err)
+	}
+	if got := d.check(); len(got) > 0 {
+		t.Errorf("check: %q", got)
+	}
+	os.RemoveAll(filepath.Join(d.dir, ".sequent"))
+	if got := d.check(); len(got) > 0 {
+		t.Errorf("check without marks: %q", got)
+	}
+}
+
+func TestCheckAndSyncCanBeGivenUp(t *testing.T) {
+	d := newDesk(t)
+	d.think(step(0))
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	for _, err := range d.files.Check(ctx, d.engine) {
+		if sequent.CodeOf(err) != sequent.CodeCanceled {
+			t.Errorf("%v", err)
+		}
+	}
+	if _, err := d.files.Sync(ctx, d.engine, thinking.Options{}); sequent.CodeOf(err) != sequent.CodeCanceled {
+		t.Errorf("%v", err)
+	}
+}
