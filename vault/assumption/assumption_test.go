@@ -206,13 +206,16 @@ func TestRefusals(t *testing.T) {
 // What a statement leaves open does not hide the concepts.
 func TestConceptsAreInTheGraph(t *testing.T) {
 	l, _ := open(t)
-	for _, statement := range []string{"```\nopen", "<!-- open", "<script>", "`", "    code", "# x\n---", "[x]: y\n\n[[", "~~~", "a\x00b", "{{<"} {
+	for _, statement := range []string{"```\nopen", "<!-- open", "<script>", "`", "    code", "# x\n---", "x\n## Update: y", "[x]: y\n\n[[", "~~~", "a\x00b", "{{<"} {
 		e, err := l.Append(t.Context(), assumption.Assumption{Statement: statement, Concepts: []string{"b", "中 文"}})
 		if err != nil {
 			t.Fatalf("%q: %v", statement, err)
 		}
 		if !slices.Equal(e.Concepts, []string{"b", "中-文"}) {
 			t.Errorf("%q: the concepts are %q in\n%s", statement, e.Concepts, e.Body)
+		}
+		if want := strings.TrimSpace(strings.ReplaceAll(statement, "\x00", "␀")); e.Statement != want {
+			t.Errorf("the statement is %q, want %q", e.Statement, want)
 		}
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/sequent-dev/sequent/vault"
+	"github.com/sequent-dev/sequent/vault/internal/block"
 	"github.com/sequent-dev/sequent/vault/wikilink"
 )
 
@@ -41,7 +42,7 @@ func entryOf(n *vault.Note) Entry {
 	}
 	body := strings.ReplaceAll(n.Body, "\r\n", "\n")
 	if m := statementForm.FindStringSubmatch(body); m != nil {
-		e.Statement = strings.TrimSpace(m[1])
+		e.Statement = block.Plain(strings.Split(strings.TrimSpace(m[1]), "\n"))
 	}
 	if e.Statement == "" {
 		e.Statement = title(strings.TrimPrefix(strings.TrimPrefix(strings.TrimSpace(body), "# "), "Assumption: "))
@@ -55,8 +56,16 @@ func title(s string) string {
 	return short(strings.Join(strings.Fields(line), " "))
 }
 
-// text is a text as it stands in a note.
-func text(s string) string { return strings.TrimSpace(strings.ReplaceAll(s, "\r\n", "\n")) }
+// text is a text as it stands in a note; empty if there is none.
+func text(s string) string {
+	if s = strings.TrimSpace(s); s == "" {
+		return ""
+	}
+	if strings.Contains("\n"+s, "\n## ") { // it would look like a section of its own
+		return block.Callout(block.Printable(s))
+	}
+	return block.Text(s)
+}
 
 // plain keeps a value from being more than a few words in emphasis.
 func plain(s string) string { return strings.ReplaceAll(title(s), "*", "∗") }

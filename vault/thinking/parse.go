@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/sequent-dev/sequent"
+	"github.com/sequent-dev/sequent/vault/internal/block"
 )
 
 // A Section is what a file says of one thought.
@@ -118,10 +119,10 @@ func (p *piece) end(list []Section, at int) []Section {
 		lines = lines[:p.stamped]
 	}
 	if p.concludes {
-		return p.conclude(list, blockText(trimEmpty(lines)))
+		return p.conclude(list, block.Plain(trimEmpty(lines)))
 	}
 	text, note := cutNote(trimEmpty(lines))
-	p.section.Draft.Text, p.section.Draft.Note = blockText(text), note
+	p.section.Draft.Text, p.section.Draft.Note = block.Plain(text), note
 	return append(list, p.section)
 }
 
@@ -192,40 +193,17 @@ func cutNote(lines []string) (text []string, note string) {
 		}
 		line, last := strings.TrimSpace(lines[i]), strings.TrimSpace(lines[len(lines)-1])
 		switch {
-		case line == noteInside:
-			if inner, n := unquote(lines[i+1:]); n == len(lines)-i-1 {
+		case line == block.NoteInside:
+			if inner, n := block.Unquote(lines[i+1:]); n == len(lines)-i-1 {
 				return trimEmpty(lines[:i]), inner
 			}
 			return lines, ""
-		case strings.HasPrefix(line, thoughtsMark) && strings.HasSuffix(last, "*") && (line != last || len(line) > len(thoughtsMark)):
+		case strings.HasPrefix(line, block.ThoughtsAre) && strings.HasSuffix(last, "*") && (line != last || len(line) > len(block.ThoughtsAre)):
 			note = strings.TrimSpace(strings.Join(lines[i:], "\n"))
-			return trimEmpty(lines[:i]), strings.TrimSuffix(strings.TrimPrefix(note, thoughtsMark), "*")
+			return trimEmpty(lines[:i]), strings.TrimSuffix(strings.TrimPrefix(note, block.ThoughtsAre), "*")
 		}
 	}
 	return lines, ""
-}
-
-// blockText is the text that textBlock has written.
-func blockText(lines []string) string {
-	if len(lines) > 0 && strings.TrimSpace(lines[0]) == asWritten {
-		if inner, n := unquote(lines[1:]); n == len(lines)-1 {
-			return inner
-		}
-	}
-	return strings.Join(lines, "\n")
-}
-
-// unquote returns the text in the lines of a quote, and how many those are.
-func unquote(lines []string) (string, int) {
-	var inner []string
-	for _, line := range lines {
-		text, ok := strings.CutPrefix(line, ">")
-		if !ok {
-			break
-		}
-		inner = append(inner, strings.TrimPrefix(text, " "))
-	}
-	return strings.Join(inner, "\n"), len(inner)
 }
 
 func trimEmpty(lines []string) []string {

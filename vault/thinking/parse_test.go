@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/sequent-dev/sequent"
+	"github.com/sequent-dev/sequent/vault/internal/block"
 )
 
 // texts are what is hard to put into a section.
@@ -79,7 +80,7 @@ func FuzzSection(f *testing.F) {
 			return
 		}
 		for _, s := range []*string{&text, &note, &conclusion, &branch} {
-			*s = printable(strings.ToValidUTF8(*s, "?"))
+			*s = block.Printable(strings.ToValidUTF8(*s, "?"))
 		}
 		d := sequent.Draft{Number: number, Total: total, Text: text, Note: note, Branch: branch, Revision: revision, More: conclusion == ""}
 		d.Labels = map[string]string{LabelAgent: "agent"}

@@ -7,17 +7,12 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/sequent-dev/sequent"
+	"github.com/sequent-dev/sequent/vault/internal/block"
 )
 
-const (
-	timeForm     = "2006-01-02 15:04:05"
-	asWritten    = "> [!quote] As written" // begins a text that would not stay in its section
-	noteInside   = "> [!note] Thoughts"    // begins remarks that are not one plain line
-	thoughtsMark = "*Thoughts: "           // begins those that are
-)
+const timeForm = "2006-01-02 15:04:05"
 
 // sections returns the sections of the thoughts after the first n, each with an
 // empty line before it.
@@ -42,7 +37,7 @@ func writeThought(b *strings.Builder, t sequent.Thought, conclusion string) {
 		fmt.Fprintf(b, "%s\n\n", textBlock(t.Text))
 	}
 	if t.Note != "" {
-		fmt.Fprintf(b, "%s\n\n", noteBlock(t.Note))
+		fmt.Fprintf(b, "%s\n\n", block.Remarks(t.Note))
 	}
 	fmt.Fprintf(b, "*%s UTC* ^thought-%d\n", t.At.UTC().Format(timeForm), t.Seq)
 	b.WriteString(conclusionSection(t, conclusion))
@@ -111,106 +106,21 @@ func nameOf(text string) string {
 	return text
 }
 
-// textBlock returns a text as it stands in a section.
+// structural matches lines that mean something to the reader of a file.
+var structural = regexp.MustCompile(`(?m)^## +(Thought|Conclusion|Session Abandoned)\b` +
+	`|\^(thought|conclusion)-\d+[ \t]*$` +
+	`|^\*\d{4}-\d\d-\d\d \d\d:\d\d:\d\d( UTC)?\*` +
+	`|^\*Thoughts:` +
+	`|^> \[!(quote|note)\] (As written|Thoughts)[ \t]*$`)
+
+// textBlock returns a text as it stands in a section. One that could be taken
+// for the section's own lines stands in a callout, too.
 func textBlock(text string) string {
-	text = printable(text)
-	if staysInside(text) {
-		return text
+	text = block.Printable(text)
+	if structural.MatchString(text) {
+		return block.Callout(text)
 	}
-	return asWritten + "\n" + quote(text)
-}
-
-// noteBlock returns remarks as they stand in a section.
-func noteBlock(text string) string {
-	text = printable(text)
-	if strings.TrimSpace(text) == text && !strings.ContainsAny(text, "*\n\\`<$%") {
-		return thoughtsMark + text + "*"
-	}
-	return noteInside + "\n" + quote(text)
-}
-
-func quote(text string) string {
-	lines := strings.Split(text, "\n")
-	for i, line := range lines {
-		if lines[i] = ">"; line != "" {
-			lines[i] = "> " + line
-		}
-	}
-	return strings.Join(lines, "\n")
-}
-
-// printable returns text with line breaks of one kind, and with control
-// characters replaced by their pictures, so that editors take the file for text.
-func printable(text string) string {
-	text = strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(text)
-	return strings.Map(func(r rune) rune {
-		switch {
-		case r == '\n' || r == '\t':
-			return r
-		case r < 0x20:
-			return '\u2400' + r
-		case r == 0x7f:
-			return '\u2421'
-		case r >= 0x80 && r < 0xa0, r == '\uFEFF':
-			return utf8.RuneError
-		default:
-			return r
-		}
-	}, text)
-}
-
-var (
-	// structural matches lines that mean something to the reader of a file.
-	structural = regexp.MustCompile(`(?m)^## +(Thought|Conclusion|Session Abandoned)\b` +
-		`|\^(thought|conclusion)-\d+[ \t]*$` +
-		`|^\*\d{4}-\d\d-\d\d \d\d:\d\d:\d\d( UTC)?\*` +
-		`|^\*Thoughts:` +
-		`|^> \[!(quote|note)\] (As written|Thoughts)[ \t]*$`)
-	// fenceLine matches a line that opens or closes a code fence, maybe in a list
-	// or a quote.
-	fenceLine = regexp.MustCompile("^[\\s>*+\\-0-9.)]*(`{3,}|~{3,})")
-	// openHTML matches HTML that lasts until its end is found, over empty lines.
-	openHTML = regexp.MustCompile(`(?i)<!--|<\?|<![a-z]|<!\[CDATA\[|<(script|pre|style|textarea)\b`)
-)
-
-// staysInside reports whether a text stands as it is in its section: whether it
-// leaves nothing open that would swallow what follows, and can be told from the
-// section's own lines. It is careful: a text that it is wrong about is shown in
-// a callout, which holds everything.
-func staysInside(text string) bool {
-	if strings.TrimSpace(text) != text || structural.MatchString(text) || openHTML.MatchString(text) {
-		return false
-	}
-	if strings.Count(text, "%%")%2 != 0 || strings.Count(text, "$$")%2 != 0 {
-		return false
-	}
-	return fencesClosed(text)
-}
-
-// fencesClosed reports whether every code fence of a text is closed, as far as
-// that can be told without parsing Markdown.
-func fencesClosed(text string) bool {
-	open, indent := "", 0 // the fence that is open
-	for line := range strings.SplitSeq(text, "\n") {
-		m := fenceLine.FindStringSubmatch(line)
-		spaces := len(line) - len(strings.TrimLeft(line, " "))
-		switch {
-		case open == "" && m == nil:
-		case open == "":
-			if rest := line[len(m[0]):]; m[1][0] == '`' && strings.Contains(rest, "`") {
-				continue // code in a line
-			}
-			if open, indent = m[1], spaces; len(m[0]) != spaces+len(open) {
-				return false // in a list or a quote, which may end before the fence does
-			}
-		case m != nil && m[1][0] == open[0] && len(m[1]) >= len(open) && line[spaces:] == m[1]+line[len(m[0]):] &&
-			strings.TrimSpace(line[len(m[0]):]) == "" && (spaces == indent || max(spaces, indent) <= 3 && indent == 0):
-			open = ""
-		case indent > 0 && spaces < indent && strings.TrimSpace(line) != "":
-			return false // in a list that ends here, maybe
-		}
-	}
-	return open == ""
+	return block.Text(text)
 }
 
 // links matches WikiLinks, for a title.
@@ -223,6 +133,6 @@ func title(s *sequent.Session) string {
 		m := links.FindStringSubmatch(link)
 		return cmp.Or(m[2], m[1])
 	})
-	text = strings.Join(strings.Fields(printable(text)), " ")
+	text = strings.Join(strings.Fields(block.Printable(text)), " ")
 	return cmp.Or(strings.Trim(text, "# "), "Sequential Thinking Session "+string(s.ID))
 }

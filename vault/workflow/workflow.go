@@ -11,6 +11,7 @@ import (
 
 	"github.com/sequent-dev/sequent"
 	"github.com/sequent-dev/sequent/vault"
+	"github.com/sequent-dev/sequent/vault/internal/block"
 	"github.com/sequent-dev/sequent/vault/wikilink"
 )
 
@@ -229,9 +230,9 @@ func (w *Workflows) advance(r *Run, n *vault.Note, a Answer) error {
 	if len(r.Queue) > 1 {
 		heading = fmt.Sprintf("%s, step %d/%d: %s [%s]", oneLine(d.Name), r.Step+1, len(d.Steps), oneLine(step.Name), w.agent)
 	}
-	text := a.Response
+	text := block.Text(strings.TrimSpace(a.Response))
 	if a.Thoughts != "" {
-		text += "\n\n*Thoughts: " + strings.TrimSpace(a.Thoughts) + "*"
+		text += "\n\n" + block.Remarks(strings.TrimSpace(a.Thoughts))
 	}
 	w.write(n, heading, text)
 	r.Step++
@@ -288,7 +289,7 @@ func (w *Workflows) Close(ctx context.Context, id string, c Closing) (Run, error
 			heading = "Cancelled"
 		}
 		if c.Conclusion != "" {
-			w.write(n, heading, c.Conclusion)
+			w.write(n, heading, block.Text(strings.TrimSpace(c.Conclusion)))
 		}
 		r.Status = c.Status
 		return errors.Join(n.Front.Set("status", string(c.Status)), n.Front.SetTime(string(c.Status), w.now()))
@@ -328,14 +329,14 @@ func (w *Workflows) change(ctx context.Context, id string, do func(*Run, *vault.
 // write adds a section to the end of a note.
 func (w *Workflows) write(n *vault.Note, heading, text string) {
 	br := n.LineBreak()
-	section := fmt.Sprintf("## %s\n\n%s\n\n*%s*\n", heading, strings.TrimSpace(text), w.now().UTC().Format("2006-01-02 15:04:05 UTC"))
+	section := fmt.Sprintf("## %s\n\n%s\n\n*%s*\n", heading, text, w.now().UTC().Format("2006-01-02 15:04:05 UTC"))
 	if n.Body != "" && !strings.HasSuffix(n.Body, "\n") {
 		n.Body += br
 	}
 	if n.Body != "" && !strings.HasSuffix(n.Body, br+br) {
 		n.Body += br
 	}
-	n.Body += strings.ReplaceAll(strings.ReplaceAll(section, "\r\n", "\n"), "\n", br)
+	n.Body += strings.ReplaceAll(section, "\n", br)
 }
 
 func isNotFound(err error) bool { return errors.Is(err, vault.ErrNotFound) }

@@ -346,6 +346,18 @@ func TestStatus(t *testing.T) {
 	}
 }
 
+// What an answer leaves open does not swallow the next one.
+func TestAnswersStayInTheirSections(t *testing.T) {
+	w, _ := open(t)
+	r := must(t)(w.Start(t.Context(), workflow.Plan{Queue: []string{"design"}}))
+	for _, text := range []string{"[[a]]\n```\nopen", "[[b]] <!-- open", "[[c]]\n\n## Conclusion", "[[d]]"} {
+		r = must(t)(w.Advance(t.Context(), r.ID, workflow.Answer{Response: text, Thoughts: "[[e]]\n~~~"}))
+	}
+	if got := wikilink.Concepts(wikilink.Parse([]byte(r.Note))); !slices.Equal(got, []string{"a", "e", "b", "c", "d"}) {
+		t.Errorf("the note links to %q:\n%s", got, r.Note)
+	}
+}
+
 // What a person writes into the note stays as it is, byte for byte.
 func TestEditsSurvive(t *testing.T) {
 	w, dir := open(t)

@@ -1,0 +1,46 @@
+package block_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/sequent-dev/sequent/vault/internal/block"
+	"github.com/sequent-dev/sequent/vault/wikilink"
+)
+
+var hostile = []string{
+	"plain", "```\nopen", "~~~\nopen", "- ```\n  open", "> ```\nopen", "<!-- open", "<script>", "<?php", "<![CDATA[", "`", "``x`",
+	"%% open", "$$ open", "# x\n---", "    code", "\tcode", "a\n\n\n", " a", "```\nclosed\n```", "a\x00\x1b[31m\u0085", "a\r\nb\rc", "中文", "",
+	"> quote", "- list\n- list", "1. x\n   ```\n   y\n   ```", "| a |\n|---|", "[x]: y", "\\", "*", "<details>", "***", "[[x]]\n```",
+}
+
+// Whatever a text leaves open, what follows it is not its part, and the text can
+// be read back.
+func TestText(t *testing.T) {
+	for _, text := range hostile {
+		for name, written := range map[string]string{"text": block.Text(text), "remarks": block.Remarks(text)} {
+			note := written + "\n\n[[after]]\n"
+			if links := wikilink.Concepts(wikilink.Parse([]byte(note))); !slices.Contains(links, "after") {
+				t.Errorf("%q as %s swallows what follows:\n%s", text, name, note)
+			}
+		}
+		if got := block.Plain(strings.Split(block.Text(text), "\n")); got != block.Printable(text) {
+			t.Errorf("%q comes back as %q", text, got)
+		}
+	}
+	if got := block.Text("a [[b]]\n\n- c"); got != "a [[b]]\n\n- c" {
+		t.Errorf("an ordinary text is written as %q", got)
+	}
+}
+
+func FuzzText(f *testing.F) {
+	for _, text := range hostile {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		if got := block.Plain(strings.Split(block.Text(text), "\n")); got != block.Printable(text) {
+			t.Fatalf("%q comes back as %q", text, got)
+		}
+	})
+}
