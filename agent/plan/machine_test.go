@@ -294,63 +294,6 @@ func TestFailureAndResumption(t *testing.T) {
 	}
 }
 
-func TestBudgets(t *testing.T) {
-	e := sequent.New(sequent.Config{})
-	sc := newScene()
-	for i := 1; i <= 20; i++ { // never done
-		sc.turns[fmt.Sprintf("research %d", i)] = llmtest.Turn{Calls: []llm.Call{thought(i+1, fmt.Sprintf("r%d", i))}}
-		sc.turns[fmt.Sprintf("design %d", i)] = llmtest.Turn{Calls: []llm.Call{thought(i+17, fmt.Sprintf("d%d", i))}}
-	}
-	sc.turns["analyze_code 1"] = llmtest.Turn{Calls: []llm.Call{thought(1, "a1"), {Name: "read", Args: "{}"}}}
-	m := sc.machine(e)
-	if err := m.Begin(t.Context(), "p", problem); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := run(m, t.Context(), -1); err != nil {
-		t.Fatal(err)
-	}
-	count := map[string]int{}
-	for _, at := range sc.asked {
-		phase, _, _ := strings.Cut(at, " ")
-		count[phase]++
-	}
-	if count["analyze_code"] != 1 || count["research"] != 15 || count["design"] != 20 {
-		t.Errorf("asked %v", count)
-	}
-	_, s := log(t, e)
-	st, _ := plan.StateOf(s)
-	if got := st.Results[0].Text; got != "a1\n\nread answered: func work() { tx.Begin(); check() }" {
-		t.Errorf("the analysis is %q", got)
-	}
-	if !strings.HasPrefix(st.Results[1].Text, "r1\n\nr2\n\n") || !strings.HasSuffix(s.Conclusion, "d20") {
-		t.Errorf("the results are %+v", st.Results)
-	}
-}
-
-func TestTokenBudget(t *testing.T) {
-	e := sequent.New(sequent.Config{})
-	sc := newScene()
-	with := func(tokens int) *plan.Machine {
-		m := sc.machine(e)
-		return plan.WithTokens(m, tokens)
-	}
-	if err := with(40).Begin(t.Context(), "p", problem); err != nil {
-		t.Fatal(err)
-	}
-	for range 2 {
-		_, err := run(with(40), t.Context(), -1)
-		if pe, ok := errors.AsType[*plan.Error](err); !ok || pe.Code != plan.CodeOutOfTokens || len(sc.asked) != 3 {
-			t.Fatalf("got %v after %q", err, sc.asked)
-		}
-	}
-	if _, err := run(with(1000), t.Context(), -1); err != nil || len(sc.asked) != 7 {
-		t.Errorf("got %v after %q", err, sc.asked)
-	}
-	if texts, _ := log(t, e); !slices.Equal(texts, wantLog) {
-		t.Errorf("the log is\n%s", strings.Join(texts, "\n"))
-	}
-}
-
 // Of two that go on with a plan, the one that is too late is told so, and has
 // changed nothing.
 func TestTwoAtOnce(t *testing.T) {
@@ -449,65 +392,5 @@ func TestRefusals(t *testing.T) {
 	}
 	if err := m.Begin(t.Context(), "p", problem); !errors.Is(err, sequent.ErrExists) {
 		t.Errorf("a taken id: %v", err)
-	}
-}
-
-func TestThinking(t *testing.T) {
-	e := sequent.New(sequent.Config{})
-	model := llmtest.New(llmtest.Turn{Calls: []llm.Call{thought(1, "Six times nine.")}}, llmtest.Say("54"))
-	m := plan.New(plan.Config{Engine: e, Model: model, Think: think(e), Table: plan.Thinking(5)})
-	if err := m.Begin(t.Context(), "p", "6 × 9?"); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := run(m, t.Context(), -1); err != nil {
-		t.Fatal(err)
-	}
-	texts, s := log(t, e)
-	if len(texts) != 1 || s.Conclusion != "54" || s.State != sequent.Completed {
-		t.Errorf("the session is %+v with %q", s.Header, texts)
-	}
-	sent := model.Requests()[0].Messages
-	if strings.Contains(sent[1].Text, "This is the phase") || !strings.Contains(sent[1].Text, "6 × 9?") {
-		t.Errorf("asked %q", sent[1].Text)
-	}
-}
-
-// An answer without a thought is the thought.
-func TestAnswerAtOnce(t *testing.T) {
-	e := sequent.New(sequent.Config{Limits: sequent.Limits{Text: 10}})
-	m := plan.New(plan.Config{Engine: e, Model: llmtest.New(llmtest.Say("Fifty-four, äs everybody knows.")), Think: think(e), Table: plan.Thinking(5)})
-	if err := m.Begin(t.Context(), "p", "6 × 9?"); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := run(m, t.Context(), -1); err != nil {
-		t.Fatal(err)
-	}
-	texts, s := log(t, e)
-	if want := []string{"1 Fifty-four", "2 , äs ever", "3 ybody know", "4 s."}; !slices.Equal(texts, want) || s.State != sequent.Completed {
-		t.Errorf("the session is %+v with %q", s.Header, texts)
-	}
-}
-
-func TestMermaid(t *testing.T) {
-	const want = `stateDiagram-v2
-    [*] --> analyze_code
-    analyze_code: analyze_code, at most 1 step
-    research: research, at most 15 steps
-    design: design, at most 20 steps
-    analyze_code --> research: done
-    analyze_code --> error: fail
-    error --> analyze_code: resume
-    research --> design: done
-    research --> error: fail
-    error --> research: resume
-    design --> plan_complete: done
-    design --> error: fail
-    error --> design: resume
-    plan_complete --> [*]
-    classDef current font-weight:bold,stroke-width:3px
-    class design current
-`
-	if got := plan.Planning().Mermaid("design"); got != want {
-		t.Errorf("got\n%s", got)
 	}
 }

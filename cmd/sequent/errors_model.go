@@ -33,16 +33,14 @@ func complainOfModel(err error) (complaint, bool) {
 
 // choices are the models that somebody may begin with, and what each needs.
 func choices() string {
-	var b strings.Builder
-	b.WriteString("\n")
-	keyless := ""
+	var keys, keyless strings.Builder
 	for _, p := range openai.Providers() {
 		if p.Keyless {
-			keyless += fmt.Sprintf("\n  On this machine, without a key: %s (get the model with %s pull %s)\n",
-				"--model "+p.Example, strings.ToLower(p.Title), strings.TrimPrefix(p.Example, p.Prefix))
+			fmt.Fprintf(&keyless, "  On this machine, without a key: --model %s (get the model with %s pull %s)\n",
+				p.Example, strings.ToLower(p.Title), strings.TrimPrefix(p.Example, p.Prefix))
 			continue
 		}
-		fmt.Fprintf(&b, "  %-18s --model %s\n", p.KeyVars[0], p.Example)
+		fmt.Fprintf(&keys, "  %-18s --model %s\n", p.KeyVars[0], p.Example)
 	}
-	return b.String() + keyless + "  docs/providers.md has all variables.\n"
+	return "\n" + keys.String() + "\n" + keyless.String() + "  docs/providers.md has all variables.\n"
 }

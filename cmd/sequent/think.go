@@ -11,12 +11,11 @@ const thinkSteps = 20
 
 func (p *program) think() *cobra.Command {
 	w := &work{p: p, command: "think"}
-	steps := thinkSteps
 	table := func() (plan.Table, error) {
-		if steps < 1 || steps > 1000 {
-			return plan.Table{}, usagef("--steps cannot be %d, only a number from 1 to 1000", steps)
+		if w.steps < 1 || w.steps > 1000 {
+			return plan.Table{}, usagef("--steps cannot be %d, only a number from 1 to 1000", w.steps)
 		}
-		return plan.Thinking(steps), nil
+		return plan.Thinking(w.steps), nil
 	}
 	c := &cobra.Command{
 		Use:   "think PROBLEM",
@@ -67,7 +66,7 @@ gave is asked for again. Without an ID it is the latest that is not done.`,
 	}
 	for _, c := range []*cobra.Command{c, resume} {
 		w.add(c)
-		c.Flags().IntVar(&steps, "steps", thinkSteps, "let the model answer at most `N` times")
+		c.Flags().IntVar(&w.steps, "steps", thinkSteps, "let the model answer at most `N` times")
 	}
 	c.AddCommand(resume)
 	return c

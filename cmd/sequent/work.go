@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strconv"
 	"strings"
 	"time"
 
@@ -27,6 +28,7 @@ type work struct {
 	model   modelFlags
 	mcp     []string
 	tokens  int
+	steps   int // of think; 0 for those of plan
 }
 
 func (w *work) add(c *cobra.Command) {
@@ -240,17 +242,20 @@ func stopped(err error) bool {
 
 // resumption is the command that goes on with a session.
 func (w *work) resumption(id sequent.ID) string {
-	command := thisCommand().name() + " " + w.command + " resume " + string(id)
+	words := []string{thisCommand().name(), w.command, "resume", string(id)}
 	if w.p.store != "" {
-		command += " --store " + quoted(w.p.store)
+		words = append(words, "--store", quoted(w.p.store))
 	}
 	if w.model.name != "" {
-		command += " --model " + quoted(w.model.name)
+		words = append(words, "--model", quoted(w.model.name))
+	}
+	if w.steps > 0 && w.steps != thinkSteps {
+		words = append(words, "--steps", strconv.Itoa(w.steps))
 	}
 	for _, m := range w.mcp {
-		command += " --mcp " + quoted(m)
+		words = append(words, "--mcp", quoted(m))
 	}
-	return command
+	return strings.Join(words, " ")
 }
 
 // A teller tells what happens while a model works.

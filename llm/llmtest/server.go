@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"sync"
@@ -99,9 +100,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if reply.Hold != nil {
 		reply.Hold(r)
 	}
-	for k, v := range reply.Header {
-		w.Header()[k] = v
-	}
+	maps.Copy(w.Header(), reply.Header)
 	turn := reply.response(n)
 	switch {
 	case reply.Status != 0:

@@ -3,6 +3,7 @@ package openai
 import (
 	"cmp"
 	"encoding/json"
+	"strconv"
 	"strings"
 
 	"github.com/sashabaranov/go-openai"
@@ -16,6 +17,15 @@ const (
 	saysSchema      = "response_format"
 	saysMaxTokens   = "max_tokens"
 )
+
+// otherMaxTokens returns the older name of a limit for the newer one, and the
+// other way round.
+func otherMaxTokens(name string) string {
+	if name == "max_tokens" {
+		return "max_completion_tokens"
+	}
+	return "max_tokens"
+}
 
 // request puts a question into the provider's form: what the library knows, and
 // what it does not.
@@ -44,11 +54,11 @@ func (c *Client) request(r llm.Request) (openai.ChatCompletionRequest, []field) 
 		}
 	}
 	if r.MaxTokens > 0 {
-		if c.at.maxTokens == saysMaxTokens != c.dropped(saysMaxTokens) {
-			q.MaxTokens = r.MaxTokens
-		} else {
-			q.MaxCompletionTokens = r.MaxTokens
+		name := c.at.maxTokens
+		if c.dropped(saysMaxTokens) { // then it may take the other name
+			name = otherMaxTokens(name)
 		}
+		extra = append(extra, field{name, json.RawMessage(strconv.Itoa(r.MaxTokens))})
 	}
 	return q, extra
 }
