@@ -156,9 +156,10 @@ func (d *server) search(ctx context.Context, c tool.Call, in searchArgs) (tool.R
 		b.WriteString("No note matches. Try fewer or other words, or build_context on a concept.")
 	case len(found.Results) == 0:
 		fmt.Fprintf(&b, "%d notes match, and none of them is on page %d.", found.Total, q.Page)
+	case len(found.Results) == found.Total:
+		fmt.Fprintf(&b, "%s:\n", count(found.Total, "note matches", "notes match"))
 	default:
-		first := (q.Page-1)*q.PageSize + 1
-		fmt.Fprintf(&b, "%s, %d to %d:\n", count(found.Total, "note matches", "notes match"), first, first+len(found.Results)-1)
+		fmt.Fprintf(&b, "%d notes match; page %d of %d:\n", found.Total, q.Page, (found.Total+q.PageSize-1)/q.PageSize)
 	}
 	for _, r := range found.Results {
 		out.Results = append(out.Results, resultOut{r.Title, r.URI, r.Snippet, r.Score, r.Text, r.Graph, r.Meaning})
@@ -166,9 +167,6 @@ func (d *server) search(ctx context.Context, c tool.Call, in searchArgs) (tool.R
 		if r.Snippet != "" {
 			b.WriteString("\n  " + oneLine(r.Snippet))
 		}
-	}
-	if q.Page*q.PageSize < found.Total && len(found.Results) > 0 {
-		fmt.Fprintf(&b, "\n\nMore on page %d.", q.Page+1)
 	}
 	if found.Advice != "" {
 		b.WriteString("\n⚠️ " + oneLine(found.Advice))
