@@ -42,8 +42,8 @@
 // others alone: what was edited stays edited, what was deleted stays deleted,
 // what was added stays where it is. Front matter is written when the session
 // begins and when its state changes, and then only the keys that tell the
-// state; in a session that is under way, modified and thoughtCount are those of
-// the last change of state.
+// state; in a session that is under way, modified is when it last did so, and
+// there is no thoughtCount.
 //
 // So a write costs what it adds, however long the session. How far the file has
 // been written is noted in .sequent/thinking of the vault; without that note the
