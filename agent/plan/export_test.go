@@ -1,5 +1,19 @@
 package plan
 
+import (
+	"context"
+
+	"github.com/sequent-dev/sequent"
+	"github.com/sequent-dev/sequent/tool"
+)
+
+// WithThink returns a machine with another tool that thinks.
+func WithThink(m *Machine, think func(sequent.ID, func(context.Context, *sequent.Session) error) tool.Tool) *Machine {
+	cfg := m.cfg
+	cfg.Think = think
+	return New(cfg)
+}
+
 // WithTokens returns a machine with another budget.
 func WithTokens(m *Machine, tokens int) *Machine {
 	cfg := m.cfg

@@ -231,6 +231,41 @@ func TestGoingOnAfterEveryEvent(t *testing.T) {
 	}
 }
 
+// A thought and the state that says that it is recorded are one commit: whoever is
+// stopped between the thought and anything else does not record it again.
+func TestStoppedAfterAThought(t *testing.T) {
+	for n := 1; n <= 5; n++ {
+		e := sequent.New(sequent.Config{})
+		sc := newScene()
+		ctx, cancel := context.WithCancel(t.Context())
+		left := n
+		stopping := plan.WithThink(sc.machine(e), func(id sequent.ID, beside func(context.Context, *sequent.Session) error) tool.Tool {
+			inner := think(e)(id, beside)
+			record := inner.Call
+			inner.Call = func(ctx context.Context, c tool.Call) (tool.Reply, error) {
+				reply, err := record(ctx, c)
+				if left--; left == 0 {
+					cancel()
+				}
+				return reply, err
+			}
+			return inner
+		})
+		if err := stopping.Begin(ctx, "p", problem); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := run(stopping, ctx, -1); !errors.Is(err, context.Canceled) {
+			t.Fatalf("after %d thoughts: %v", n, err)
+		}
+		if _, err := run(sc.machine(e), t.Context(), -1); err != nil {
+			t.Fatal(err)
+		}
+		if texts, _ := log(t, e); !slices.Equal(texts, wantLog) {
+			t.Errorf("after %d thoughts the log is\n%s", n, strings.Join(texts, "\n"))
+		}
+	}
+}
+
 // A tool that may have done something is not called again: the model is told.
 func TestCallWithUnknownOutcome(t *testing.T) {
 	e := sequent.New(sequent.Config{})
