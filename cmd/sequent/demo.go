@@ -58,9 +58,16 @@ func (p *program) play(ctx context.Context, a *app.App, fast bool) error {
 	if err != nil {
 		return err
 	}
-	cmd := exec.Command(exe, "serve", "--dialect", "standard", "--store", a.Place.String())
+	cmd := exec.Command(exe, "serve", "--dialect", "standard")
 	cmd.Stderr = p.err
-	if err := p.say("Starting a server and talking MCP to it:\n    %s serve --store %s\n", shortPath(exe), shortPath(a.Place.Path)); err != nil {
+	where := shortPath(a.Place.Path)
+	if address, ok := a.Place.Database(); ok { // not for everybody who lists processes
+		where = a.Place.String()
+		cmd.Env = append(os.Environ(), "SEQUENT_STORE="+address)
+	} else {
+		cmd.Args = append(cmd.Args, "--store", a.Place.String())
+	}
+	if err := p.say("Starting a server and talking MCP to it:\n    %s serve --store %s\n", shortPath(exe), where); err != nil {
 		return err
 	}
 	connecting, cancel := context.WithTimeout(ctx, 30*time.Second)
@@ -168,10 +175,15 @@ func (p *program) farewell(s *sequent.Session) error {
 	options := ""
 	server := me
 	if p.store != "" {
-		options = " --store " + quoted(p.store)
+		store := p.store
 		if place, err := app.Locate(p.store); err == nil {
 			server = me.with("--store", place.Path)
+			if _, ok := place.Database(); ok {
+				store = place.String() // without its password
+				server = me.with("--store", store)
+			}
 		}
+		options = " --store " + quoted(store)
 	}
 	rows := [][2]string{
 		{"show " + id, "see it again"},

@@ -92,7 +92,7 @@ branch and revise, durable before they are acknowledged. The other commands show
 	}
 	root.SuggestionsMinimumDistance = 2
 	flags := root.PersistentFlags()
-	flags.StringVar(&p.store, "store", "", "where sessions are: memory, a `PATH`, or sqlite:PATH (default: a file in your data directory)")
+	flags.StringVar(&p.store, "store", "", "where sessions are: memory, a `PATH`, sqlite:PATH, or postgres://… (default: a file in your data directory)")
 	flags.StringVar(&p.color, "color", "auto", "use colour `WHEN`: auto, always or never")
 	flags.StringVar(&p.logLevel, "log-level", "warn", "log from this `LEVEL` on: debug, info, warn or error")
 	root.AddGroup(

@@ -16,12 +16,13 @@ import (
 
 	"github.com/sequent-dev/sequent"
 	"github.com/sequent-dev/sequent/internal/app/vaults"
+	"github.com/sequent-dev/sequent/store/postgres"
 	"github.com/sequent-dev/sequent/store/sqlite"
 )
 
 // A Config is what the program can be told. Every field's zero value is useful.
 type Config struct {
-	Store   string // memory, a path, sqlite:PATH; empty means DefaultStore
+	Store   string // memory, a path, sqlite:PATH, postgres://…; empty means DefaultStore
 	Sync    string // full or normal; empty means full
 	Dialect string // what is served; empty means the first of Dialects
 
@@ -97,6 +98,9 @@ func OpenExisting(ctx context.Context, cfg Config) (*App, error) {
 			Fix: "leave --store out, or name a file",
 		}
 	}
+	if _, ok := place.Database(); ok {
+		return open(ctx, cfg, place)
+	}
 	_, err = os.Stat(place.Path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && place.Default:
@@ -143,25 +147,44 @@ func open(ctx context.Context, cfg Config, place Place) (*App, error) {
 		return nil, err
 	}
 	a := &App{Place: place, config: cfg}
-	if place.Memory {
-		a.store = sequent.NewMemoryStore()
-	} else if a.store, err = sqlite.Open(ctx, sqlite.Config{
-		Path: place.Path, Sync: durability, Logger: cfg.Logger,
-	}); err != nil {
+	if a.store, err = openStore(ctx, cfg, place, durability); err != nil {
 		return nil, at(place, err)
 	}
 	a.Engine = sequent.New(sequent.Config{Store: a.store, TTL: ttl})
 	return a, nil
 }
 
+func openStore(ctx context.Context, cfg Config, place Place, durability sqlite.Sync) (sequent.Store, error) {
+	address, isDatabase := place.Database()
+	switch {
+	case place.Memory:
+		return sequent.NewMemoryStore(), nil
+	case isDatabase:
+		return opened(postgres.Open(ctx, postgres.Config{URL: address, Logger: cfg.Logger}))
+	}
+	return opened(sqlite.Open(ctx, sqlite.Config{Path: place.Path, Sync: durability, Logger: cfg.Logger}))
+}
+
+// opened makes a store of some kind one of any kind, and none of none.
+func opened[S sequent.Store](s S, err error) (sequent.Store, error) {
+	if err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
 // at adds to what is wrong with a store where it is.
 func at(place Place, err error) error {
 	e, ok := errors.AsType[*sequent.Error](err)
-	if !ok || strings.Contains(e.Msg, place.Path) {
+	name := place.Path
+	if _, isDatabase := place.Database(); isDatabase {
+		name = place.String()
+	}
+	if !ok || strings.Contains(e.Msg, name) {
 		return err
 	}
 	where := *e
-	where.Msg = place.Path + ": " + e.Msg
+	where.Msg = name + ": " + e.Msg
 	return &where
 }
 

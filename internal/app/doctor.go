@@ -3,6 +3,7 @@ package app
 import (
 	"context"
 
+	"github.com/sequent-dev/sequent/store/postgres"
 	"github.com/sequent-dev/sequent/store/sqlite"
 )
 
@@ -33,6 +34,12 @@ func Diagnose(ctx context.Context, cfg Config) ([]Finding, error) {
 	if place.Memory {
 		findings[0].Detail = "in memory: sessions end with the process that has them"
 		return findings, nil
+	}
+	if address, ok := place.Database(); ok {
+		for _, f := range postgres.Diagnose(ctx, address) {
+			findings = append(findings, Finding{Check: f.Check, Status: Status(f.Status), Detail: f.Detail, Fix: f.Fix})
+		}
+		return findings, ctx.Err()
 	}
 	more, err := sqlite.Diagnose(ctx, place.Path)
 	return append(findings, more...), err

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"net/url"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -12,14 +13,35 @@ type Place struct {
 	Memory  bool   // nowhere: it ends with the process
 	Path    string // of the SQLite file, absolute
 	Default bool   // nobody named it
+
+	// The address of a database, which may hold a password; nil if it is none.
+	// A pointer, so that printing a Place does not show it.
+	address *string
 }
 
-// String returns the place as --store takes it.
+// Database returns the address of the place if it is a database, and whether it
+// is one. It may hold a password: it is not for logs or arguments of programs.
+func (p Place) Database() (address string, ok bool) {
+	if p.address == nil {
+		return "", false
+	}
+	return *p.address, true
+}
+
+// String returns the place as --store takes it, but for a database's password
+// and whatever else may be secret in its address.
 func (p Place) String() string {
 	if p.Memory {
 		return "memory"
 	}
-	return "sqlite:" + p.Path
+	if p.address == nil {
+		return "sqlite:" + p.Path
+	}
+	u, err := url.Parse(*p.address)
+	if err != nil {
+		return "postgres://…"
+	}
+	return (&url.URL{Scheme: u.Scheme, Host: u.Host, Path: u.Path}).String()
 }
 
 // Locate finds out what a value of --store means.
@@ -35,14 +57,11 @@ func Locate(store string) (Place, error) {
 	case isSQLite:
 		path = strings.TrimPrefix(path, "//")
 	case isURL && (scheme == "postgres" || scheme == "postgresql"):
-		return Place{}, &ConfigError{
-			Msg: "PostgreSQL is not in this build yet",
-			Fix: "use a file: --store PATH or --store sqlite:PATH",
-		}
+		return Place{address: &store}, nil
 	case isURL:
 		return Place{}, &ConfigError{
 			Msg: "there is no store of the kind " + scheme,
-			Fix: "use memory, a path, or sqlite:PATH",
+			Fix: "use memory, a path, sqlite:PATH or postgres://…",
 		}
 	default:
 		path = store

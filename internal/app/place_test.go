@@ -2,8 +2,10 @@ package app
 
 import (
 	"errors"
+	"fmt"
 	"path/filepath"
 	"runtime"
+	"strings"
 	"testing"
 )
 
@@ -49,10 +51,31 @@ func TestLocate(t *testing.T) {
 			t.Errorf("Locate(%q) = %+v, %v; want %+v, whose String it is", tt.want, got, err, tt.want)
 		}
 	}
-	for _, store := range []string{"postgres://h/d", "postgresql://h/d", "mysql://h/d", "http://h", "sqlite:", "sqlite://"} {
+	for _, store := range []string{"mysql://h/d", "http://h", "sqlite:", "sqlite://"} {
 		got, err := Locate(store)
 		if e, ok := errors.AsType[*ConfigError](err); !ok || e.Fix == "" {
 			t.Errorf("Locate(%q) = %+v, %v; want a ConfigError with a remedy", store, got, err)
+		}
+	}
+}
+
+func TestLocateDatabase(t *testing.T) {
+	for store, want := range map[string]string{
+		"postgres://h/d": "postgres://h/d",
+		"postgresql://user:s3cret@h:5433/d?search_path=x&password=s3cret": "postgresql://h:5433/d",
+		"postgres://user:s3cret@h:port/d":                                 "postgres://…",
+	} {
+		got, err := Locate(store)
+		if err != nil || got.String() != want {
+			t.Errorf("Locate(%q) = %s, %v; want %s", store, got, err, want)
+		}
+		if address, ok := got.Database(); !ok || address != store {
+			t.Errorf("Locate(%q).Database() = %q, %t", store, address, ok)
+		}
+		for _, format := range []string{"%v", "%+v", "%#v", "%s", "%q"} {
+			if text := fmt.Sprintf(format, got); strings.Contains(text, "s3cret") {
+				t.Errorf("%s shows the password: %s", format, text)
+			}
 		}
 	}
 }

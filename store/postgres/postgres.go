@@ -56,31 +56,15 @@ type Store struct {
 // Many processes may do so at the same instant. A schema of an older version is
 // brought up to date; one of a newer version is refused and not touched.
 func Open(ctx context.Context, cfg Config) (*Store, error) {
-	config, err := pgxpool.ParseConfig(cfg.URL)
+	config, err := parse(cfg)
 	if err != nil {
-		return nil, &sequent.Error{ // the cause may show what was meant to be a password
-			Code: sequent.CodeUnavailable,
-			Msg:  "the address of the database cannot be understood",
-			Fix:  "write it as postgres://USER:PASSWORD@HOST:PORT/DATABASE, with other characters in USER and PASSWORD as %XX",
-		}
+		return nil, err
 	}
 	s := &Store{
 		patience: cmp.Or(cfg.Patience, 5*time.Second),
-		timeout:  cmp.Or(cfg.Timeout, 30*time.Second),
+		timeout:  cmp.Or(cfg.Timeout, timeout),
 		log:      cmp.Or(cfg.Logger, slog.Default()),
 		closed:   make(chan struct{}),
-	}
-	config.MaxConns = int32(cmp.Or(cfg.Connections, 8))
-	config.ConnConfig.ConnectTimeout = cmp.Or(config.ConnConfig.ConnectTimeout, 5*time.Second)
-	config.PingTimeout = 2 * time.Second
-	for name, value := range map[string]string{
-		"application_name":                    "sequent",
-		"statement_timeout":                   strconv.FormatInt(s.timeout.Milliseconds(), 10),
-		"idle_in_transaction_session_timeout": strconv.FormatInt(2*s.timeout.Milliseconds(), 10),
-	} {
-		if _, set := config.ConnConfig.RuntimeParams[name]; !set {
-			config.ConnConfig.RuntimeParams[name] = value
-		}
 	}
 	s.config = config.ConnConfig
 	if s.pool, err = pgxpool.NewWithConfig(ctx, config); err != nil {
@@ -96,6 +80,35 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 	s.indexer.init()
 	s.running.Go(func() { s.index(background) })
 	return s, nil
+}
+
+// timeout is that of a statement if none is given.
+const timeout = 30 * time.Second
+
+// parse reads the address, and sets what it does not.
+func parse(cfg Config) (*pgxpool.Config, error) {
+	config, err := pgxpool.ParseConfig(cfg.URL)
+	if err != nil {
+		return nil, &sequent.Error{ // the cause may show what was meant to be a password
+			Code: sequent.CodeUnavailable,
+			Msg:  "the address of the database cannot be understood",
+			Fix:  "write it as postgres://USER:PASSWORD@HOST:PORT/DATABASE, with other characters in USER and PASSWORD as %XX",
+		}
+	}
+	config.MaxConns = int32(cmp.Or(cfg.Connections, 8))
+	config.ConnConfig.ConnectTimeout = cmp.Or(config.ConnConfig.ConnectTimeout, 5*time.Second)
+	config.PingTimeout = 2 * time.Second
+	limit := cmp.Or(cfg.Timeout, timeout).Milliseconds()
+	for name, value := range map[string]string{
+		"application_name":                    "sequent",
+		"statement_timeout":                   strconv.FormatInt(limit, 10),
+		"idle_in_transaction_session_timeout": strconv.FormatInt(2*limit, 10),
+	} {
+		if _, set := config.ConnConfig.RuntimeParams[name]; !set {
+			config.ConnConfig.RuntimeParams[name] = value
+		}
+	}
+	return config, nil
 }
 
 // prepare brings the schema up to date and learns its name.
