@@ -215,8 +215,12 @@ func (w *work) run(ctx context.Context, a *app.App, m *plan.Machine, id sequent.
 	switch {
 	case complete:
 		return nil
+	case err != nil && !stopped(err) && a.Place.Memory:
+		return err
 	case err != nil && !stopped(err):
 		return &keptError{err, w.resumption(id)}
+	case !p.json && a.Place.Memory:
+		fmt.Fprintln(p.err, "Stopped, and gone: it was in memory.")
 	case !p.json:
 		fmt.Fprintf(p.err, "Stopped, and kept as %s. To go on: %s\n", id, w.resumption(id))
 	}

@@ -74,14 +74,8 @@ func MCPTools(ctx context.Context, command string, stderr io.Writer) (tools []to
 	if err != nil {
 		return nil, nil, failed(err)
 	}
-	specs, err := server.ListTools(connecting)
-	if err != nil {
+	if tools, err = server.Tools(connecting); err != nil {
 		return nil, nil, failed(errors.Join(err, server.Close()))
-	}
-	for _, spec := range specs {
-		tools = append(tools, tool.Tool{Spec: spec, Call: func(ctx context.Context, c tool.Call) (tool.Reply, error) {
-			return server.CallTool(ctx, spec.Name, c.Args)
-		}})
 	}
 	return tools, server.Close, nil
 }

@@ -70,6 +70,22 @@ func (c *Client) ListTools(ctx context.Context) ([]tool.Spec, error) {
 	return specs, nil
 }
 
+// Tools returns the tools in the server's order, to be called as any others. They
+// do not work any more once the client is closed.
+func (c *Client) Tools(ctx context.Context) ([]tool.Tool, error) {
+	specs, err := c.ListTools(ctx)
+	if err != nil {
+		return nil, err
+	}
+	tools := make([]tool.Tool, len(specs))
+	for i, spec := range specs {
+		tools[i] = tool.Tool{Spec: spec, Call: func(ctx context.Context, call tool.Call) (tool.Reply, error) {
+			return c.CallTool(ctx, spec.Name, call.Args)
+		}}
+	}
+	return tools, nil
+}
+
 // CallTool calls a tool. The reply's JSON is what the server wrote, in its order.
 // An error of the protocol is a *[tool.ProtocolError].
 func (c *Client) CallTool(ctx context.Context, name string, args json.RawMessage) (tool.Reply, error) {

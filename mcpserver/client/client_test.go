@@ -88,6 +88,16 @@ func TestClient(t *testing.T) {
 	if reply, err := c.CallTool(ctx, "refuse", nil); err != nil || !reply.Failed || reply.Text != "no" || reply.JSON != nil {
 		t.Errorf("CallTool(refuse) = %+v, %v; want a refusal without JSON", reply, err)
 	}
+	tools, err := c.Tools(ctx)
+	if err != nil || len(tools) != 2 {
+		t.Fatalf("Tools = %v, %v; want two", tools, err)
+	}
+	if reply, err := tools[0].Call(ctx, tool.Call{Args: json.RawMessage(args)}); err != nil || string(reply.JSON) != args || tools[0].Name != "echo" {
+		t.Errorf("Tools()[0].Call = %+v, %v; want %s", reply, err, args)
+	}
+	if reply, err := tools[1].Call(ctx, tool.Call{}); err != nil || !reply.Failed {
+		t.Errorf("Tools()[1].Call = %+v, %v; want a refusal", reply, err)
+	}
 	_, err = c.CallTool(ctx, "absent", nil)
 	if e, ok := errors.AsType[*tool.ProtocolError](err); !ok || e.Code != -32602 {
 		t.Errorf("CallTool(absent) = %v, want a protocol error with code -32602", err)
