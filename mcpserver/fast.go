@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"runtime"
+	"slices"
 	"time"
 	"unicode/utf8"
 
@@ -61,7 +62,7 @@ func (c *stdio) call(t *tool.Tool, it *item) []byte {
 	if fault != nil {
 		return errorLine(it.id, s.wireError(methodCallTool, fault))
 	}
-	line, err := s.appendReply(make([]byte, 0, s.roomFor(&it.envelope, reply)), &it.envelope, reply)
+	line, err := s.appendReply(slices.Grow(it.room, s.roomFor(&it.envelope, reply)), &it.envelope, reply)
 	if err != nil {
 		return errorLine(it.id, s.wireError(methodCallTool, s.internal(methodCallTool, t.Name, err)))
 	}

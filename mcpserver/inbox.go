@@ -21,6 +21,7 @@ type item struct {
 	plain    plainCall
 	overlaps bool // it may begin while others are under way
 	size     int
+	room     []byte // for the reply; may be nil
 
 	// Guarded by the inbox:
 	cancelled bool   // no reply is wanted any more

@@ -37,6 +37,7 @@ type reading struct {
 	watched atomic.Bool  // the timer runs
 	seen    atomic.Int64 // the call that the timer met last
 	timer   *time.Timer
+	room    []byte // for a reply; of whoever has the duty
 }
 
 // read reads messages until the input ends, the connection is closed, or somebody
@@ -127,9 +128,14 @@ func (c *stdio) answerHere(it *item) bool {
 	if !r.watched.Swap(true) {
 		r.timer.Reset(relief)
 	}
+	it.room, r.room = r.room[:0], nil
 	reply := c.answer(it)
 	mine := r.call.CompareAndSwap(n, 0)
-	if waiting := c.in.settle(it, reply, c.out.put); waiting || mine && r.lines.ready() {
+	waiting := c.in.settle(it, reply, c.out.put)
+	if mine && cap(reply) <= maxSpare {
+		r.room = reply // which was given out, since nothing else was read meanwhile
+	}
+	if waiting || mine && r.lines.ready() {
 		c.out.soon()
 	} else {
 		c.out.flush()

@@ -192,6 +192,9 @@ func (c *stdio) progress(it *item) *progress {
 	if !it.plain.ok {
 		token = progressToken(it.params)
 	}
+	if token == nil {
+		return nil
+	}
 	return newProgress(token, c.out.offer)
 }
 
