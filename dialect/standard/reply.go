@@ -98,12 +98,15 @@ func nearlySame(a, b string) bool {
 	if len(a) > len(b) {
 		a, b = b, a
 	}
-	if a == "" || len(b)-len(a) > 16+len(b)/4 { // mostly it ends here
+	if a == "" || len(b)-len(a) > 16+len(b)/4 {
 		return false
 	}
 	var left, right [64]uint64
 	x, y := appendWords(left[:0], a), appendWords(right[:0], b)
 	most := max(len(x), len(y))
+	if !mayShare(x, y, most) { // mostly it ends here
+		return false
+	}
 	slices.Sort(x)
 	slices.Sort(y)
 	shared := 0
@@ -119,6 +122,20 @@ func nearlySame(a, b string) bool {
 		}
 	}
 	return most > 0 && shared*10 >= most*9
+}
+
+// mayShare reports whether nine in ten of most can be in both lists. It is quick,
+// and sometimes true where they are not.
+func mayShare(x, y []uint64, most int) bool {
+	var seen [16]uint64 // a bit for each of 1,024 kinds of words
+	for _, h := range y {
+		seen[h>>6&15] |= 1 << (h & 63)
+	}
+	shared := 0
+	for _, h := range x {
+		shared += int(seen[h>>6&15] >> (h & 63) & 1)
+	}
+	return shared*10 >= most*9
 }
 
 // appendWords appends a hash of each word of a text, in lower case: each call
