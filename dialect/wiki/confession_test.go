@@ -10,15 +10,16 @@ import (
 	"golang.org/x/tools/txtar"
 )
 
-// How well conclusions are read, of which one set was written before the code
-// that reads them and one after it.
+// How well conclusions are read. One set was written before the code that reads
+// them, one after it, and one after all improvements.
 func TestMissing(t *testing.T) {
 	for _, set := range []struct {
 		file  string
 		least [parts]int // so many must be right; the figures are in decision 0123
 	}{
 		{"conclusions.txt", [parts]int{51, 51, 51, 51, 51}},
-		{"unseen.txt", [parts]int{19, 19, 16, 15, 19}},
+		{"later.txt", [parts]int{20, 20, 20, 20, 20}},
+		{"unseen.txt", [parts]int{14, 14, 12, 10, 16}},
 	} {
 		data, err := os.ReadFile(filepath.Join("testdata", "confession", set.file))
 		if err != nil {

@@ -9,12 +9,12 @@ var titles = [parts]phrase{
 		`keyboard short-?cuts?`),
 	risks: words(`\b(risks?|uncertain\w*|unknowns?|caveats?|limitations?|concerns?|worr(y|ies)|open (questions?|issues?|points?)|doubts?|go wrong|downsides?|dangers?|threats?)\b`,
 		`risk-free`),
-	sources: words(`\b(sources?|references?|citations?|cited|bibliography|see also|further reading|evidence|where it comes from|literature|based on)\b`,
+	sources: words(`\b(sources?|references?|citations?|cited|bibliography|see also|further reading|evidence|where it comes from|literature|based on|refs?|material)\b`,
 		`open[- ]source|(data|power|light|event) sources?$|source code`),
 }
 
 // concludes is how people begin to say what they found.
-var concludes = words(`\b(determined|conclude[ds]?|conclusion|found( out)? that|found \x{E000}|we found|i found|findings?|results? (is|are|was|were|shows?)|recommend\w*|decided|decision|the answer|outcome|root cause|culprit|in short|in summary|to sum up|shows? that|showed that|we (go|went) with|wins over|therefore|turns? out|proves? that|proved|should be|should become|must be)\b`, ``)
+var concludes = words(`\b(determined|conclude[ds]?|conclusion|found( out)? that|found \x{E000}|we found|i found|findings?|results? (is|are|was|were|shows?)|recommend\w*|decided|decision|the answer|outcome|root cause|culprit|in short|in summary|to sum up|shows? that|showed that|we (go|went) with|we should|i suggest|we suggest|wins over|therefore|turns? out|proves? that|proved|should be|should become|must be)\b`, ``)
 
 // ends is how people say that they are done, which is no finding.
 var ends = words(`^\W*(all |i am |i'm |now )?(done|finished|complete[d]?|thanks?|thank you|ready)\b|\b(is|are|am) (now )?(done|finished|complete|concluded)( now)?\W*$`, ``)
@@ -33,6 +33,7 @@ var phrases = [parts][]phrase{
 		words(`\bfollowed\b`, `\b(be|been|is|are|was|were|being|then|closely) followed\b|\bfollowed (by|up|from|suit)\b`),
 		words(`\b(respected|obeyed|honou?red)\b`, `\b(well|highly|widely)[- ]respected\b`),
 		words(`\bdid (exactly )?what (i|we|the|you|was)\b`, ``),
+		words(`\b(protocol|steps|rules?|format|limits?|constraints?|checklist|scope) (that )?(you|i was|was|were|we were) (set|gave|given|list(ed)?|asked|agreed|wanted)\b|\b(as )?per (the|your) (instructions?|requests?|spec\w*|brief|rules|guidelines?)\b|\b(every|all|each) (of the )?(instruction|constraint|requirement|rule)s?\b`, ``),
 	},
 	shortcuts: {
 		words(`\bshort-?cuts?\b`, `\b(keyboard|desktop|menu|browser|app|siri|start-?menu) short-?cuts?|short-?cut (keys?|menus?|icons?|bars?|overlays?|app)`),
@@ -44,7 +45,8 @@ var phrases = [parts][]phrase{
 		words(`\b(i|we) (\w+ )?(simplified|over-?simplified|approximated|rounded|guessed|assumed|estimated|extrapolated|eyeballed|cheated|glossed|ignored|hard-?coded|stubbed|faked|hand-?waved|omitted|sampled|judged)\b`, ``),
 		words(`\bhard-?coded\b|\bsimplif(ied by|ication)\b|\b(was|were) (guessed|assumed|estimated|approximated|simplified|omitted|left out|faked|stubbed)\b`, ``),
 		words(`\bwithout (measuring|verifying|checking|testing|confirming|looking|validating)\b|\brather than (measured|verified|checked|looked up|tested)\b`, ``),
-		words(`\b(i|we) (did not|didn't|have not|haven't|could not|couldn't|never) (\w+ )?(verif\w*|check\w*|test\w*|measur\w*|model\w*|look\w*|read|tr(y|ied)|benchmark\w*|validat\w*|profil\w*)\b`, ``),
+		words(`\bto save time\b|\b(for|out of) lack of time\b|\bin a hurry\b|\brushed\b|\bskimm?ed\b|\b(rough|educated|wild) guess\b|\bguesswork\b|\bfrom memory\b|\bball-?park\b|\bback[- ]of[- ]the[- ]envelope\b|\b(i|we) (simply |just )?(trusted|took \w+ word|copied|borrowed|lumped|reused)\b|\bgood enough\b`, ``),
+		words(`\b(i|we) (\w+ )?(did not|didn't|have not|haven't|could not|couldn't|never) (\w+ )?(verif\w*|check\w*|test\w*|measur\w*|model\w*|look\w*|read|tr(y|ied)|benchmark\w*|validat\w*|profil\w*)\b`, ``),
 		words(`\b(i|we) only (\w+ )?(looked|read|tested|tried|checked|simulated|skimmed|sampled)\b|\b(i|we) (looked|read|tested|tried|checked|skimmed) (at )?only\b|\bonly \w+( of the \w+)? \w+ (was|were) (tried|tested|checked|read|simulated|looked at)\b`, ``),
 	},
 	risks: {
@@ -54,6 +56,7 @@ var phrases = [parts][]phrase{
 		words(`\bcaveats?\b|\blimitations?\b|\bdownsides?\b|\bdrawbacks?\b|\bpitfalls?\b|\bdanger(s|ous)?\b|\bthreatens?\b|\bsingle point of failure\b`, ``),
 		words(`\bconcern(s|ed|ing)? (is|are|about|that)\b|\b(my|our|main|one|biggest|a|some) (concern|worry|doubt)s?\b|\bworr(y|ies|ied|ying)\b`, ``),
 		words(`\bopen (question|issue|point)s?\b|\bremains? (unclear|open|to be seen|unknown)\b`, ``),
+		words(`\bmight\b|(?-i:\bmay\b)|\b(it's|it is) (well )?possible\b|\bpossibly\b|\bwith care\b|\bno guarantee\b|\bnot guaranteed\b|\bsensitive to\b|\bdepends (up)?on (whether|how|who|the)\b|\bassum(es|ing|ption)s?\b|\bif\b.{3,80}\b(will|would|no longer|has to|have to|must|falls?|collapses?)\b|\bedge cases?\b`, ``),
 		words(`\b(could|might|may) (\w+ )?(break|fail|go wrong|change|hurt|starve|become|not|flip|drive|reorder|reject|lose|leak|cause|regress|slow|grow|be (wrong|other|too|missing|slow|off|stale|different|a|an))\b|\bthere may be\b`, ``),
 		words(`\b(there's|there is) (a |some )?(chance|danger|possibility|doubt)\b|\bconfidence (is|in|:)|\b(low|medium|moderate|limited|high) confidence\b|\bif \w+ .* (flips|breaks|fails|changes)\b|\bcorrelation only\b`, ``),
 	},
@@ -61,6 +64,6 @@ var phrases = [parts][]phrase{
 		words(`\b(my|our|primary|main|secondary|further|used|these|the|following|no (other|external|outside)|all) sources?( (is|are|was|were|used|consulted|cited|include[ds]?|:)|\W*$)`, `(data|power|light|open|event) sources?|sources? (of|code|were harmed)`),
 		words(`\bsources? (used|consulted|cited|include[ds]?)\b|^\W*sources?\W*$`, `no sources were harmed`),
 		words(`\b(based|building|built|rests?|drawing|drawn|draws|drew|rel(y|ied|ies|ying)) (up)?on (the |my |our |an? )?(\w+ )?(\x{E000}|\x{E001}|\x{E002}|notes?|docs?|documentation|papers?|logs?|data|manual|interviews?)`, ``),
-		words(`\b(taken|came|comes|come|evidence|derived|learned|known|quoted) from\b.*(\x{E000}|\x{E001}|\x{E002})|\b(according to|as per|see|see also|cf\.?|cited|citing|consulted|reading|quoting|per) (the )?(\x{E000}|\x{E001}|\x{E002})`, ``),
+		words(`\b(figures|numbers|data|facts) (are |is |come |comes )?from\b|\b(taken|came|comes|come|evidence|derived|learned|known|quoted) from\b.*(\x{E000}|\x{E001}|\x{E002})|\b(according to|as per|see|see also|cf\.?|cited|citing|consulted|reading|quoting|per) (the )?(\x{E000}|\x{E001}|\x{E002})`, ``),
 	},
 }
