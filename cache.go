@@ -5,7 +5,8 @@ import (
 	"sync"
 )
 
-// A cache keeps the sessions used last, up to a number of bytes.
+// A cache keeps the sessions used last, up to a number of bytes, and at least
+// one. If the number is negative, it keeps none.
 type cache struct {
 	most int64
 
@@ -57,7 +58,13 @@ func (c *cache) put(h Header, l *ledger) {
 		c.entries[h.Key] = c.recent.PushFront(&entry{header: h, ledger: l, bytes: bytes})
 	}
 	c.bytes += bytes
-	for c.bytes > c.most {
+	// The one used last stays even if it alone is more: it had to be read whole to
+	// be used, and the next to use it would have to read it again.
+	least := 1
+	if c.most < 0 {
+		least = 0
+	}
+	for c.bytes > c.most && c.recent.Len() > least {
 		c.drop(c.recent.Back())
 	}
 }

@@ -17,7 +17,8 @@ type Config struct {
 	// ever. A session that has outlived it is gone for every verb, and removed
 	// by Sweep.
 	TTL time.Duration
-	// CacheBytes bounds the memory for sessions used lately; 0 means 64 MiB.
+	// CacheBytes bounds the memory for sessions used lately, the last one excepted;
+	// 0 means 64 MiB, a negative number that none is remembered.
 	CacheBytes int64
 }
 

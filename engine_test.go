@@ -207,7 +207,7 @@ func TestManyWriters(t *testing.T) {
 			store := sequent.NewMemoryStore()
 			engines := []*sequent.Engine{
 				sequent.New(sequent.Config{Store: store}),
-				sequent.New(sequent.Config{Store: store, CacheBytes: 1}), // knows nothing by heart
+				sequent.New(sequent.Config{Store: store, CacheBytes: -1}), // knows nothing by heart
 			}
 			var wg sync.WaitGroup
 			for w := range writers {
@@ -429,6 +429,29 @@ func TestFollowEndsWithTheSession(t *testing.T) {
 			t.Errorf("followed %q, want %q", got, want)
 		}
 	})
+}
+
+// A session that is larger than the cache is not read anew for every thought.
+func TestLargeSessionIsRemembered(t *testing.T) {
+	t.Parallel()
+	store := &countingStore{Store: sequent.NewMemoryStore()}
+	e := sequent.New(sequent.Config{Store: store, CacheBytes: 1 << 10})
+	for i := range 100 {
+		ensure(t, e, "s", plain(i+1))
+	}
+	if loads := store.loads.Load(); loads > 2 {
+		t.Errorf("the store was asked %d times for 100 thoughts of one session, want at most twice", loads)
+	}
+}
+
+type countingStore struct {
+	sequent.Store
+	loads atomic.Int64
+}
+
+func (s *countingStore) Load(ctx context.Context, k sequent.Key, since sequent.Position) (sequent.Header, []sequent.Thought, error) {
+	s.loads.Add(1)
+	return s.Store.Load(ctx, k, since)
 }
 
 func TestMemoryStaysBounded(t *testing.T) {

@@ -139,7 +139,7 @@ func FuzzSession(f *testing.F) {
 		store := sequent.NewMemoryStore()
 		engines := []*sequent.Engine{
 			sequent.New(sequent.Config{Store: store}),
-			sequent.New(sequent.Config{Store: store, CacheBytes: 1}),
+			sequent.New(sequent.Config{Store: store, CacheBytes: -1}),
 		}
 		ctx := context.Background()
 		var m model
