@@ -20,6 +20,7 @@ func (s *search) addMatches(ctx context.Context, c *candidates) error {
 	units := s.request.units
 	ranking := newRanking(len(s.notes), s.words)
 	lists := make([][]tally, len(units))
+	longest := 0
 	for i, u := range units {
 		var err error
 		if lists[i], err = s.tallies(ctx, u); err != nil {
@@ -29,7 +30,10 @@ func (s *search) addMatches(ctx context.Context, c *candidates) error {
 			return err
 		}
 		ranking.add(len(lists[i]), weight(u))
+		longest = max(longest, len(lists[i]))
 	}
+	c.grow(longest)
+	var room []float64 // for the counts of many notes
 	for {
 		next := int64(math.MaxInt64)
 		for _, l := range lists {
@@ -40,7 +44,11 @@ func (s *search) addMatches(ctx context.Context, c *candidates) error {
 		if next == math.MaxInt64 {
 			return nil
 		}
-		counts := make([]float64, len(lists))
+		if len(room) < len(lists) {
+			room = make([]float64, len(lists)*256)
+		}
+		counts := room[:len(lists):len(lists)]
+		clear(counts)
 		for i, l := range lists {
 			if len(l) > 0 && l[0].note == next {
 				counts[i] = l[0].count
@@ -54,6 +62,7 @@ func (s *search) addMatches(ctx context.Context, c *candidates) error {
 		if s.allowed(next) && s.query.admits(n) {
 			f := c.get(n)
 			f.counts, f.text = counts, ranking.score(counts, n.length)
+			room = room[len(lists):]
 		}
 	}
 }
@@ -99,6 +108,7 @@ func (v *view) tallies(ctx context.Context, u unit) ([]tally, error) {
 		if err != nil {
 			return nil, err
 		}
+		sums[f] = make([]tally, 0, len(postings))
 		for _, p := range postings {
 			n := float64(p.count)
 			if f == inHead {
@@ -129,6 +139,9 @@ func (s *search) addForms(ctx context.Context, u unit, list []tally) ([]tally, e
 }
 
 func addTallies(a, b []tally) []tally {
+	if len(b) == 0 {
+		return a
+	}
 	out := make([]tally, 0, len(a)+len(b))
 	for len(a) > 0 || len(b) > 0 {
 		switch {
@@ -236,6 +249,7 @@ func (v *view) rows(ctx context.Context, word int64, f field) ([]posting, error)
 		if err := rows.Scan(&key, &data); err != nil {
 			return nil, err
 		}
+		out = slices.Grow(out, chunkNotes/8)
 		if out, err = appendPostings(out, key-first, data); err != nil {
 			return nil, err
 		}

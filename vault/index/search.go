@@ -145,12 +145,12 @@ func (s *search) run(ctx context.Context) error {
 		return err
 	}
 	all = slices.DeleteFunc(all, func(f *found) bool { return round(f.score) < s.query.MinScore })
-	slices.SortFunc(all, func(a, b *found) int { return compareRank(a.score, b.score, a.note, b.note) })
 	s.results.Total = len(all)
 	first := len(all)
 	if s.query.Page <= len(all) { // else the product could be too large for an int
 		first = min((s.query.Page-1)*s.query.PageSize, len(all))
 	}
+	all = leading(all, first+s.query.PageSize)
 	for _, f := range all[first:min(first+s.query.PageSize, len(all))] {
 		hit, err := s.hit(ctx, f)
 		if err != nil {
@@ -161,11 +161,26 @@ func (s *search) run(ctx context.Context) error {
 	return nil
 }
 
+// leading returns the first n notes in their order, and perhaps more: to sort
+// all of a large vault takes as long as to find them.
+func leading(all []*found, n int) []*found {
+	if n < len(all) {
+		scores := make([]float64, len(all))
+		for i, f := range all {
+			scores[i] = -f.score
+		}
+		slices.Sort(scores)
+		all = slices.DeleteFunc(all, func(f *found) bool { return -f.score > scores[n-1] })
+	}
+	slices.SortFunc(all, func(a, b *found) int { return compareRank(a.score, b.score, a.note, b.note) })
+	return all
+}
+
 func (s *search) candidates(ctx context.Context) ([]*found, error) {
 	if err := s.setAllowed(ctx); err != nil {
 		return nil, err
 	}
-	c := candidates{byID: make(map[int64]*found)}
+	var c candidates
 	if s.query.Mode == Semantic {
 		if err := s.addNear(ctx, &c, math.MaxInt); err != nil {
 			return nil, err
@@ -200,15 +215,30 @@ func (s *search) candidates(ctx context.Context) ([]*found, error) {
 
 // Candidates are the notes that may be hits.
 type candidates struct {
-	all  []*found
-	byID map[int64]*found
+	all    []*found
+	byID   map[int64]*found
+	unused []found
+}
+
+// grow makes room for so many notes.
+func (c *candidates) grow(n int) {
+	c.all = make([]*found, 0, n)
+	c.byID = make(map[int64]*found, n)
+	c.unused = make([]found, n)
 }
 
 // get returns the candidate for a note, which it makes one.
 func (c *candidates) get(n *noteInfo) *found {
 	f := c.byID[n.id]
 	if f == nil {
-		f = &found{note: n}
+		if len(c.unused) == 0 {
+			c.unused = make([]found, 64)
+		}
+		f, c.unused = &c.unused[0], c.unused[1:]
+		f.note = n
+		if c.byID == nil {
+			c.byID = make(map[int64]*found)
+		}
 		c.byID[n.id] = f
 		c.all = append(c.all, f)
 	}
@@ -225,19 +255,24 @@ func (c *candidates) fuse() {
 		func(f *found) float64 { return f.semantic },
 	}
 	best := 0.0
+	ranked := make([]float64, 0, len(c.all))
 	for _, score := range lists {
-		ranked := slices.DeleteFunc(slices.Clone(c.all), func(f *found) bool { return score(f) <= 0 })
+		ranked = ranked[:0]
+		for _, f := range c.all {
+			if s := score(f); s > 0 {
+				ranked = append(ranked, -s)
+			}
+		}
 		if len(ranked) == 0 {
 			continue
 		}
 		best += 1.0 / (fusion + 1)
-		slices.SortFunc(ranked, func(a, b *found) int { return cmp.Compare(score(b), score(a)) })
-		rank := 1
-		for i, f := range ranked {
-			if i > 0 && score(f) < score(ranked[i-1]) {
-				rank = i + 1
+		slices.Sort(ranked)
+		for _, f := range c.all {
+			if s := score(f); s > 0 {
+				better, _ := slices.BinarySearch(ranked, -s)
+				f.score += 1 / float64(fusion+better+1)
 			}
-			f.score += 1 / float64(fusion+rank)
 		}
 	}
 	for _, f := range c.all {
