@@ -218,7 +218,7 @@ func (f *Front) put(key string, value *yaml.Node) error {
 	if old := f.find(key); old != nil && same(old, value) {
 		return nil
 	}
-	lines, err := yaml.Marshal(&yaml.Node{Kind: yaml.MappingNode, Content: []*yaml.Node{scalar(key), value}})
+	lines, err := encode(&yaml.Node{Kind: yaml.MappingNode, Content: []*yaml.Node{scalar(key), value}})
 	if err != nil {
 		return damaged("the value of "+key+" cannot be written", err)
 	}

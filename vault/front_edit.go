@@ -128,13 +128,19 @@ func (f *Front) rewritten(key string, lines []byte) (string, bool) {
 	if len(m.Content) == 0 {
 		return "", true
 	}
+	text, err := encode(m)
+	return string(text), err == nil
+}
+
+// encode returns a node as YAML, with lists as Obsidian indents them.
+func encode(n *yaml.Node) ([]byte, error) {
 	var b bytes.Buffer
 	e := yaml.NewEncoder(&b)
 	e.SetIndent(2)
-	if err := e.Encode(m); err != nil {
-		return "", false
+	if err := e.Encode(n); err != nil {
+		return nil, err
 	}
-	return b.String(), true
+	return b.Bytes(), e.Close()
 }
 
 // sameBut reports whether two mappings are the same but for one key.

@@ -135,7 +135,7 @@ func TestFrontEdits(t *testing.T) {
 		{"a time", "", func(f *Front) error {
 			return f.SetTime("at", time.Date(2025, 8, 31, 5, 22, 26, 730_400_000, time.FixedZone("", 7200)))
 		}, "---\nat: 2025-08-31T03:22:26.730Z\n---\n"},
-		{"a list of texts", "---\na: 1\n---\n", func(f *Front) error { return f.SetList("a", []string{"x", "[[y]]"}) }, "---\na:\n    - x\n    - \"[[y]]\"\n---\n"},
+		{"a list of texts", "---\na: 1\n---\n", func(f *Front) error { return f.SetList("a", []string{"x", "[[y]]"}) }, "---\na:\n  - x\n  - \"[[y]]\"\n---\n"},
 		{"an empty list", "", func(f *Front) error { return f.SetList("a", nil) }, "---\na: []\n---\n"},
 		{"removed", "---\na: 1\nb:\n  x: 1\n  y: 2\nc: 3\n---\n", func(f *Front) error { return f.Delete("b") }, "---\na: 1\nc: 3\n---\n"},
 		{"removed, the only one", "---\na: 1\n---\nx", func(f *Front) error { return f.Delete("a") }, "---\n---\nx"},

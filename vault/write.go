@@ -209,5 +209,9 @@ func (v *Vault) makeFolder(name string) error {
 	} else if err != nil {
 		return err
 	}
+	if name == stateDir {
+		// A vault may be kept in version control; this is nobody's concern there.
+		_ = v.root.WriteFile(stateDir+"/.gitignore", []byte("*\n"), 0o600)
+	}
 	return syncFolder(v.root, parent)
 }

@@ -2,6 +2,7 @@ package thinking
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -246,12 +247,14 @@ func overlap(body, text string) int {
 	return 0
 }
 
-// restored returns the body with the deleted sections back in their places.
+// restored returns the body with the deleted sections back in their places:
+// each before the first section that comes after it in the log, else at the end.
 func (c *comparison) restored() string {
 	body := c.body + c.add
 	list := Parse(body)
 	place(list)
-	for _, seq := range slices.Backward(c.deleted) {
+	at := make(map[int]string) // where in the body → what goes there
+	for _, seq := range c.deleted {
 		t, ok := c.session.At(seq)
 		if !ok {
 			continue
@@ -259,16 +262,21 @@ func (c *comparison) restored() string {
 		text := c.broken(section(c.session, t))
 		next := slices.IndexFunc(list, func(s Section) bool { return s.Seq > seq && s.Seq <= c.session.Len })
 		if next < 0 {
-			if !strings.HasSuffix(body, "\n") {
-				body += c.breaks
+			if at[len(body)] == "" && !strings.HasSuffix(body, "\n") {
+				text = c.breaks + text
 			}
-			body += text
+			at[len(body)] += text
 		} else {
-			at := list[next].start
-			body = body[:at] + strings.TrimPrefix(text, c.breaks) + c.breaks + body[at:]
+			at[list[next].start] += strings.TrimPrefix(text, c.breaks) + c.breaks
 		}
-		list = Parse(body)
-		place(list)
 	}
-	return body
+	var b strings.Builder
+	done := 0
+	for _, i := range slices.Sorted(maps.Keys(at)) {
+		b.WriteString(body[done:i])
+		b.WriteString(at[i])
+		done = i
+	}
+	b.WriteString(body[done:])
+	return b.String()
 }
