@@ -179,7 +179,8 @@ func (e *Engine) checkRestoredHeader(h *Header, log []Thought) error {
 	if err := checkLabels(h.Labels, e.limits.Text); err != nil {
 		return err
 	}
-	first, last := e.Now(), e.Now()
+	first := cmp.Or(h.Created, e.Now())
+	last := first
 	if len(log) > 0 {
 		first, last = log[0].At, log[len(log)-1].At
 	}

@@ -1,6 +1,7 @@
 package importer
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -236,6 +237,9 @@ func (im *Importer) readMarkdown(ctx context.Context, name string, r io.Reader) 
 	h, log, err := im.Markdown(ctx, name[:len(name)-len(filepath.Ext(name))], data)
 	if err == nil && len(log) == 0 {
 		err = fmt.Errorf("it has no thoughts")
+	}
+	for i := range log {
+		log[i].At = cmp.Or(log[i].At, time.Unix(0, 0).UTC())
 	}
 	return session{header: h, log: log}, err
 }

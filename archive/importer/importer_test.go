@@ -425,3 +425,27 @@ func TestLarge(t *testing.T) {
 		t.Errorf("the heap had %d MB", peak>>20)
 	}
 }
+
+// Whatever a Markdown file holds, it is a session that can be stored, twice the
+// same, or an error.
+func FuzzMaenifold(f *testing.F) {
+	f.Add(read(f, "testdata/maenifold.md"))
+	f.Add([]byte("---\ntype: sequential\nstatus: cancelled\ncancelled: 2025-08-31T03:40:12Z\n---\n## Thought 1/2 [a] (Branch: x)\n\ny\n\n*2025-08-31 03:22:26*\n\n## Session Abandoned\n"))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		h, log, err := markdown(t.Context(), "session-1", data)
+		if err != nil || len(log) == 0 { // which an import refuses
+			return
+		}
+		e := sequent.New(sequent.Config{})
+		if _, err := e.Restore(t.Context(), h, log); err != nil {
+			if sequent.CodeOf(err) == sequent.CodeInternal {
+				t.Fatal(err)
+			}
+			return
+		}
+		h, log, _ = markdown(t.Context(), "session-1", data)
+		if did, err := e.Restore(t.Context(), h, log); did != sequent.RestoredNothing || err != nil {
+			t.Fatalf("again: %v, %v", did, err)
+		}
+	})
+}
