@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"iter"
 	"path"
+	"sync"
 
 	"github.com/sequent-dev/sequent"
 )
@@ -19,7 +20,7 @@ import (
 // what begins with a dot it passes over. It ends early when ctx is done, with an
 // error of the code sequent.CodeCanceled.
 func (v *Vault) Walk(ctx context.Context) iter.Seq2[Info, error] {
-	return func(yield func(Info, error) bool) { v.walk(ctx, ".", yield) }
+	return func(yield func(Info, error) bool) { v.walkAhead(ctx, ".", yield) }
 }
 
 // WalkFolder is Walk in one folder, given by its slash-separated path. A folder
@@ -37,19 +38,59 @@ func (v *Vault) WalkFolder(ctx context.Context, folder string) iter.Seq2[Info, e
 			yield(Info{}, wrap(err, fileURI(folder)))
 			return
 		}
-		v.walk(ctx, folder, yield)
+		v.walkAhead(ctx, folder, yield)
 	}
 }
 
+// A walker reads folders ahead of where it is: asking the system for each file
+// is nearly all that a walk costs, and another core can do it meanwhile.
+type walker struct {
+	*Vault
+	reading sync.WaitGroup
+}
+
+// readAhead is how many folders of one folder are read before they are come to.
+const readAhead = 4
+
+// A listing is what a folder holds.
+type listing struct {
+	entries []fs.DirEntry
+	err     error
+}
+
+func (v *Vault) walkAhead(ctx context.Context, folder string, yield func(Info, error) bool) {
+	w := walker{Vault: v}
+	defer w.reading.Wait()
+	w.walk(ctx, folder, w.list(folder), yield)
+}
+
+// list begins to read a folder.
+func (w *walker) list(folder string) <-chan listing {
+	out := make(chan listing, 1)
+	w.reading.Go(func() {
+		entries, err := fs.ReadDir(w.root.FS(), folder)
+		out <- listing{entries, err}
+	})
+	return out
+}
+
 // walk reports whether to go on.
-func (v *Vault) walk(ctx context.Context, folder string, yield func(Info, error) bool) bool {
-	entries, err := fs.ReadDir(v.root.FS(), folder)
+func (w *walker) walk(ctx context.Context, folder string, reading <-chan listing, yield func(Info, error) bool) bool {
+	read := <-reading
+	entries, err := read.entries, read.err
 	if err != nil && len(entries) == 0 {
 		if errors.Is(err, fs.ErrNotExist) {
 			return true // it has just been removed
 		}
 		return yield(Info{}, wrap(err, fileURI(folder)))
 	}
+	var below []string // the folders to come
+	for _, e := range entries {
+		if p := path.Join(folder, e.Name()); e.IsDir() && badName(e.Name()) == "" && len(p) <= longestPath {
+			below = append(below, p)
+		}
+	}
+	ahead := make(map[string]<-chan listing, readAhead)
 	for _, e := range entries {
 		if err := ctx.Err(); err != nil {
 			yield(Info{}, wrap(err, fileURI(folder)))
@@ -70,9 +111,16 @@ func (v *Vault) walk(ctx context.Context, folder string, yield func(Info, error)
 			continue
 		}
 		if e.IsDir() {
-			if !v.walk(ctx, p, yield) {
+			for _, next := range below[:min(readAhead, len(below))] {
+				if ahead[next] == nil {
+					ahead[next] = w.list(next)
+				}
+			}
+			below = below[1:] // p is its first
+			if !w.walk(ctx, p, ahead[p], yield) {
 				return false
 			}
+			delete(ahead, p)
 			continue
 		}
 		info, err := e.Info()
