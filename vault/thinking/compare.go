@@ -253,7 +253,13 @@ func (c *comparison) restored() string {
 	body := c.body + c.add
 	list := Parse(body)
 	place(list)
-	at := make(map[int]string) // where in the body → what goes there
+	at := make(map[int]*strings.Builder) // where in the body → what goes there
+	into := func(i int) *strings.Builder {
+		if at[i] == nil {
+			at[i] = new(strings.Builder)
+		}
+		return at[i]
+	}
 	for _, seq := range c.deleted {
 		t, ok := c.session.At(seq)
 		if !ok {
@@ -261,20 +267,21 @@ func (c *comparison) restored() string {
 		}
 		text := c.broken(section(c.session, t))
 		next := slices.IndexFunc(list, func(s Section) bool { return s.Seq > seq && s.Seq <= c.session.Len })
-		if next < 0 {
-			if at[len(body)] == "" && !strings.HasSuffix(body, "\n") {
-				text = c.breaks + text
-			}
-			at[len(body)] += text
-		} else {
-			at[list[next].start] += strings.TrimPrefix(text, c.breaks) + c.breaks
+		if next >= 0 {
+			into(list[next].start).WriteString(strings.TrimPrefix(text, c.breaks) + c.breaks)
+			continue
 		}
+		end := into(len(body))
+		if end.Len() == 0 && !strings.HasSuffix(body, "\n") {
+			end.WriteString(c.breaks)
+		}
+		end.WriteString(text)
 	}
 	var b strings.Builder
 	done := 0
 	for _, i := range slices.Sorted(maps.Keys(at)) {
 		b.WriteString(body[done:i])
-		b.WriteString(at[i])
+		b.WriteString(at[i].String())
 		done = i
 	}
 	b.WriteString(body[done:])

@@ -49,10 +49,10 @@ func Parse(body string) []Section {
 		case isThought:
 			list = p.end(list, at)
 			p = piece{open: true, section: Section{Draft: draft, start: at}}
-		case conclusion.MatchString(text):
+		case isHeading(text) && conclusion.MatchString(text):
 			list = p.end(list, at)
 			p = piece{open: true, concludes: true, section: Section{start: at}}
-		case abandoned.MatchString(text):
+		case isHeading(text) && abandoned.MatchString(text):
 			list = p.end(list, at)
 			p = piece{}
 		case p.open:
@@ -79,8 +79,11 @@ type piece struct {
 // line takes the next line, raw and without spaces at its end. It reports
 // whether it was the last.
 func (p *piece) line(raw, text string, end int) bool {
-	m := lastLine.FindStringSubmatch(text)
-	if m == nil || text == "" {
+	var m []string
+	if strings.HasPrefix(text, "*") || strings.Contains(text, "^") {
+		m = lastLine.FindStringSubmatch(text)
+	}
+	if m == nil {
 		p.lines = append(p.lines, raw)
 		return false
 	}
@@ -143,9 +146,11 @@ func (p *piece) conclude(list []Section, text string) []Section {
 	return list
 }
 
+func isHeading(line string) bool { return strings.HasPrefix(line, "## ") }
+
 // parseHeading returns what the heading of a thought says.
 func parseHeading(line string) (sequent.Draft, bool) {
-	if !strings.HasPrefix(line, "## ") {
+	if !isHeading(line) {
 		return sequent.Draft{}, false
 	}
 	m := quotedAgent.FindStringSubmatch(line)

@@ -107,7 +107,7 @@ func nameOf(text string) string {
 }
 
 // structural matches lines that mean something to the reader of a file.
-var structural = regexp.MustCompile(`(?m)^## +(Thought|Conclusion|Session Abandoned)\b` +
+var structural = regexp.MustCompile(`^## +(Thought|Conclusion|Session Abandoned)\b` +
 	`|\^(thought|conclusion)-\d+[ \t]*$` +
 	`|^\*\d{4}-\d\d-\d\d \d\d:\d\d:\d\d( UTC)?\*` +
 	`|^\*Thoughts:` +
@@ -117,8 +117,11 @@ var structural = regexp.MustCompile(`(?m)^## +(Thought|Conclusion|Session Abando
 // for the section's own lines stands in a callout, too.
 func textBlock(text string) string {
 	text = block.Printable(text)
-	if structural.MatchString(text) {
-		return block.Callout(text)
+	for line := range strings.SplitSeq(text, "\n") {
+		begins := line != "" && (line[0] == '#' || line[0] == '*' || line[0] == '>')
+		if (begins || strings.Contains(line, "^")) && structural.MatchString(line) {
+			return block.Callout(text)
+		}
 	}
 	return block.Text(text)
 }

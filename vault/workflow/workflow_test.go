@@ -133,12 +133,12 @@ status: completed
 created: 2025-08-31T03:28:20.000Z
 modified: 2025-08-31T03:28:20.000Z
 queue:
-    - release
+  - release
 currentWorkflow: 0
 currentStep: 2
 stepCount: 2
 related:
-    - "[[sequential/session-1756610950000-12345]]"
+  - "[[sequential/session-1756610950000-12345]]"
 completed: 2025-08-31T03:28:20.000Z
 ---
 # 🚀 Release

@@ -75,6 +75,9 @@ func Unquote(lines []string) (string, int) {
 // Printable returns text with line breaks of one kind, and with control
 // characters replaced by their pictures, so that editors take the file for text.
 func Printable(text string) string {
+	if strings.IndexFunc(text, unprintable) < 0 {
+		return text
+	}
 	text = strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(text)
 	return strings.Map(func(r rune) rune {
 		switch {
@@ -92,6 +95,11 @@ func Printable(text string) string {
 	}, text)
 }
 
+// unprintable reports whether Printable replaces a character.
+func unprintable(r rune) bool {
+	return r < 0x20 && r != '\n' && r != '\t' || r >= 0x7f && r < 0xa0 || r == '\uFEFF' || r == utf8.RuneError
+}
+
 var (
 	// fenceLine matches a line that opens or closes a code fence, maybe in a list
 	// or a quote.
@@ -104,7 +112,7 @@ var (
 // leaves nothing open that would swallow what follows. It is careful: a text that
 // it is wrong about is shown in a callout.
 func staysInside(text string) bool {
-	if strings.TrimSpace(text) != text || openHTML.MatchString(text) {
+	if strings.TrimSpace(text) != text || strings.Contains(text, "<") && openHTML.MatchString(text) {
 		return false
 	}
 	if strings.Count(text, "%%")%2 != 0 || strings.Count(text, "$$")%2 != 0 {
@@ -116,6 +124,9 @@ func staysInside(text string) bool {
 // fencesClosed reports whether every code fence of a text is closed, as far as
 // that can be told without parsing Markdown.
 func fencesClosed(text string) bool {
+	if !strings.Contains(text, "```") && !strings.Contains(text, "~~~") {
+		return true
+	}
 	open, indent := "", 0 // the fence that is open
 	for line := range strings.SplitSeq(text, "\n") {
 		m := fenceLine.FindStringSubmatch(line)
