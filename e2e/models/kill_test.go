@@ -234,6 +234,7 @@ func TestKilledPlanGoesOn(t *testing.T) {
 	if !slices.Equal(thoughts, wantThoughts) || notes != 2 || len(whole.model.questions()) != 7 {
 		t.Fatalf("without a kill there are %d notes, questions at %v, and the thoughts\n%s", notes, whole.model.questions(), strings.Join(thoughts, "\n"))
 	}
+	t.Run("several at once", func(t *testing.T) { severalAtOnce(t, program) })
 	t.Run("after each event", func(t *testing.T) {
 		t.Parallel()
 		for n := range len(events) - 1 {
@@ -255,6 +256,40 @@ func TestKilledPlanGoesOn(t *testing.T) {
 			s.goesOn(t, seen)
 		}
 	})
+}
+
+// Of several that go on with a plan at once, one gets to its end, the others are
+// told, and the log is as if it had been alone.
+func severalAtOnce(t *testing.T, program string) {
+	t.Parallel()
+	s := newStory(t, program)
+	seen := s.run(t, s.command("plan", "Move the fraud check."), func(e event) bool { return e.Event == "move" }, nil)
+	const many = 4
+	var working sync.WaitGroup
+	var done, taken atomic.Int32
+	for range many {
+		working.Go(func() {
+			cmd := s.command("plan", "resume", seen[0].Session)
+			var said strings.Builder
+			cmd.Stderr = &said
+			switch err := cmd.Run(); {
+			case err == nil:
+				done.Add(1)
+			case strings.Contains(said.String(), `"plan_taken"`):
+				taken.Add(1)
+			default:
+				t.Errorf("%v\n%s", err, said.String())
+			}
+		})
+	}
+	working.Wait()
+	// One that comes late finds the plan done, and says what it came to.
+	if done.Load() < 1 || done.Load()+taken.Load() != many {
+		t.Errorf("%d got to the end, %d were told that others have it", done.Load(), taken.Load())
+	}
+	if thoughts, _ := s.log(t, seen[0].Session); !slices.Equal(thoughts, wantThoughts) {
+		t.Errorf("the thoughts are\n%s", strings.Join(thoughts, "\n"))
+	}
 }
 
 // only returns the id of the one session there is.

@@ -111,6 +111,9 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		}
 		io.WriteString(w, reply.Body)
 	case reply.Body != "":
+		if reply.Body[0] == '{' {
+			w.Header().Set("Content-Type", "application/json")
+		}
 		io.WriteString(w, reply.Body)
 	case req.Stream:
 		stream(w, reply, newChunks(reply, turn, req.Model))

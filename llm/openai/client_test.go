@@ -139,6 +139,8 @@ func TestFailures(t *testing.T) {
 		{"cut thrice", []llmtest.Reply{{Cut: true}, {Cut: true}, {Cut: true}}, llm.CodeInterrupted, "broke off", 3},
 		{"refusal", []llmtest.Reply{{Body: `{"choices":[{"message":{"role":"assistant","refusal":"I can't help with that."},"finish_reason":"stop"}]}`}}, llm.CodeDeclined, "I can't help", 1},
 		{"filter", []llmtest.Reply{{Body: `{"choices":[{"message":{"role":"assistant","content":""},"finish_reason":"content_filter"}]}`}}, llm.CodeDeclined, "filter of OpenAI", 1},
+		{"a whole answer", []llmtest.Reply{{Body: `{"choices":[{"message":{"role":"assistant","content":"yes","reasoning":"hm"},"finish_reason":"stop"}],"usage":{"prompt_tokens":1}}`}}, "", "", 1},
+		{"nothing", []llmtest.Reply{{Body: " "}}, llm.CodeBadAnswer, "OPENAI_BASE_URL", 1},
 		{"redirect", []llmtest.Reply{{Status: 307, Header: http.Header{"Location": {"http://127.0.0.1:1/"}}}}, llm.CodeUnavailable, "redirects", 1},
 	}
 	for _, tt := range tests {
@@ -146,6 +148,11 @@ func TestFailures(t *testing.T) {
 			t.Parallel()
 			s := llmtest.Serve(t, tt.script...)
 			res, err := connect(t, "gpt-4o", s.URL).Chat(t.Context(), ask("?"))
+			streaming := llmtest.Serve(t, tt.script...)
+			text, _, _, streamed := collect(t.Context(), connect(t, "gpt-4o", streaming.URL), ask("?"))
+			if got := llm.CodeOf(streamed); got != tt.want || tt.want == "" && text != "yes" || len(streaming.Requests()) != tt.asked {
+				t.Errorf("streamed %q and %v after %d requests, want the code %q after %d", text, streamed, len(streaming.Requests()), tt.want, tt.asked)
+			}
 			if got := llm.CodeOf(err); got != tt.want || tt.want == "" && res.Message.Text != "yes" {
 				t.Fatalf("got %q and %v, want the code %q", res.Message.Text, err, tt.want)
 			}

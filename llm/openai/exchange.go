@@ -8,6 +8,7 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"strings"
 	"time"
 
 	"github.com/sashabaranov/go-openai"
@@ -33,6 +34,7 @@ type exchange struct {
 	status int
 	header http.Header
 	kept   bytes.Buffer // the answer, but for a stream
+	data   bool         // a line of a stream has come
 }
 
 // client returns the library's client for this exchange.
@@ -54,15 +56,13 @@ func (x *exchange) Do(req *http.Request) (*http.Response, error) {
 		return nil, err
 	}
 	x.status, x.header = res.StatusCode, res.Header
-	stream := x.pieces
-	switch {
-	case res.StatusCode >= 300 && res.StatusCode < 400:
+	if res.StatusCode >= 300 && res.StatusCode < 400 {
 		return nil, errors.Join(errRedirect, res.Body.Close())
-	case res.StatusCode >= 400:
-		stream = false
 	}
 	b := &body{ReadCloser: res.Body, x: x, left: x.limit}
-	if stream {
+	// Some services answer as a whole where a stream was asked for.
+	whole := strings.HasPrefix(res.Header.Get("Content-Type"), "application/json")
+	if x.pieces && !whole && res.StatusCode < 400 {
 		b.lines = bufio.NewReader(readerFunc(b.read))
 	}
 	res.Body = b
@@ -111,7 +111,7 @@ func (b *body) Read(p []byte) (int, error) {
 	for len(b.line) == 0 {
 		line, err := b.lines.ReadBytes('\n')
 		if bytes.HasPrefix(line, []byte("data:")) {
-			b.line = line
+			b.line, b.x.data = line, true
 		}
 		if err != nil && len(b.line) == 0 {
 			return 0, err

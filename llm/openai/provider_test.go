@@ -87,7 +87,7 @@ func TestRequests(t *testing.T) {
 	full := llm.Request{
 		Messages: []llm.Message{
 			{Role: llm.System, Text: "Be brief."}, {Role: llm.User, Text: "?"},
-			{Role: llm.Assistant, Reasoning: "hm", Calls: []llm.Call{{ID: "a", Name: "look", Args: ""}}},
+			{Role: llm.Assistant, Reasoning: "hm", Calls: []llm.Call{{ID: "a", Name: "look", Args: ""}, {ID: "b", Name: "look", Args: `{"x":`}, {ID: "c", Name: "look", Args: `["x"]`}}},
 			{Role: llm.Result, CallID: "a", Text: ""},
 		},
 		Tools:       []llm.Tool{{Name: "look", Description: "Looks.", Schema: json.RawMessage(`{"type":"object"}`)}},
@@ -100,7 +100,7 @@ func TestRequests(t *testing.T) {
 		not   []string
 	}{
 		{"gpt-4o", nil, []string{
-			`"model":"gpt-4o"`, `"temperature":1.5`, `"max_completion_tokens":100`, `"content":"(nothing)"`, `"arguments":"{}"`,
+			`"model":"gpt-4o"`, `"temperature":1.5`, `"max_completion_tokens":100`, `"content":"(nothing)"`, `"name":"look","arguments":"{}"}},{"id":"b","type":"function","function":{"name":"look","arguments":"{}"}},{"id":"c","type":"function","function":{"name":"look","arguments":"{}"}}`,
 			`"parameters":{"type":"object"}`, `"tool_call_id":"a"`,
 		}, []string{`"max_tokens"`, `"hm"`, `"stream_options"`, `"reasoning_effort"`}},
 		{"gpt-5.4-mini", nil, []string{`"max_completion_tokens":100`}, []string{`"temperature"`}},

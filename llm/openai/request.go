@@ -98,8 +98,17 @@ func message(m llm.Message) openai.ChatCompletionMessage {
 	for _, call := range m.Calls {
 		w.ToolCalls = append(w.ToolCalls, openai.ToolCall{
 			ID: call.ID, Type: openai.ToolTypeFunction,
-			Function: openai.FunctionCall{Name: call.Name, Arguments: cmp.Or(call.Args, "{}")},
+			Function: openai.FunctionCall{Name: call.Name, Arguments: arguments(call.Args)},
 		})
 	}
 	return w
+}
+
+// arguments returns what a call was given. Some services refuse a conversation in
+// which that is no JSON object, whoever wrote it.
+func arguments(args string) string {
+	if args = strings.TrimSpace(args); strings.HasPrefix(args, "{") && json.Valid([]byte(args)) {
+		return args
+	}
+	return "{}"
 }

@@ -25,6 +25,11 @@ func (c *Client) chat(ctx context.Context, r llm.Request) (llm.Response, *failur
 	if err != nil {
 		return llm.Response{}, c.failed(ctx, x, err)
 	}
+	return c.whole(ctx, x, res)
+}
+
+// whole puts together an answer that came as a whole.
+func (c *Client) whole(ctx context.Context, x *exchange, res openai.ChatCompletionResponse) (llm.Response, *failure) {
 	// What the library does not read of an answer.
 	var more struct {
 		Error   *openai.APIError `json:"error"`
@@ -108,6 +113,8 @@ func (c *Client) stream(ctx context.Context, r llm.Request, tell func(llm.Event)
 	for {
 		raw, err := s.RecvRaw()
 		switch {
+		case errors.Is(err, io.EOF) && !x.data:
+			return c.unstreamed(ctx, x, tell)
 		case errors.Is(err, io.EOF) && a.reason == "":
 			return c.failed(ctx, x, io.ErrUnexpectedEOF)
 		case errors.Is(err, io.EOF):
@@ -144,6 +151,19 @@ func (c *Client) stream(ctx context.Context, r llm.Request, tell func(llm.Event)
 			a.reason = cmp.Or(in.FinishReason, a.reason)
 		}
 	}
+}
+
+// unstreamed reads an answer as a whole, where a stream was asked for.
+func (c *Client) unstreamed(ctx context.Context, x *exchange, tell func(llm.Event) bool) *failure {
+	var res openai.ChatCompletionResponse
+	if err := json.Unmarshal(x.kept.Bytes(), &res); err != nil {
+		return &failure{err: c.badAnswer(err)}
+	}
+	answer, f := c.whole(ctx, x, res)
+	if f == nil && (answer.Message.Text == "" || tell(llm.Event{Text: answer.Message.Text})) {
+		tell(llm.Event{Response: &answer})
+	}
+	return f
 }
 
 // An assembly is an answer as it is put together.
