@@ -44,8 +44,8 @@ func (st *step) answer(s *sequent.Session) *answer {
 		a.Total = max(a.Total, a.Number+1)
 	default:
 		a.Total = max(a.Total, a.Number)
-		if lacks := missing(st.Conclusion); len(lacks) > 0 {
-			a.advise("the conclusion does not speak of %s; tell the user about that, and next time put it into the conclusion", list(lacks))
+		if len(st.lacks) > 0 {
+			a.advise("the conclusion does not speak of %s; tell the user about that, and next time put it into the conclusion", list(st.lacks))
 		}
 	}
 	return a

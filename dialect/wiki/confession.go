@@ -35,10 +35,13 @@ func (p part) key() string {
 // missing returns the parts that a conclusion does not speak of. It looks for
 // what people write, in whatever order: words, marks, headings and labels. It
 // is a reader's guess and refuses nothing.
-func missing(conclusion string) []part {
+func (b *book) missing(conclusion string) []part {
 	var has [parts]bool
-	r := reader{has: &has}
+	r := reader{book: b, has: &has, left: mostSentences}
 	for line := range strings.Lines(conclusion) {
+		if r.left <= 0 {
+			break
+		}
 		r.line(strings.TrimSpace(line))
 	}
 	var lacks []part
@@ -50,9 +53,14 @@ func missing(conclusion string) []part {
 	return lacks
 }
 
+// mostSentences bounds what is read of a conclusion that is none.
+const mostSentences = 1000
+
 // A reader goes through a conclusion line by line.
 type reader struct {
+	book    *book
 	has     *[parts]bool
+	left    int  // sentences that it still looks at
 	section part // that the last heading began; parts if none, or none that is known
 	inside  bool // some heading began one
 }
@@ -101,11 +109,12 @@ func (r *reader) line(line string) {
 		r.has[sources] = true
 	}
 	line = strings.Join(strings.Fields(emphasis.ReplaceAllString(line, "")), " ")
-	if title == "" && bareTitle(line) {
+	if title == "" && r.book.bareTitle(line) {
 		title = line
 	}
 	if title != "" {
-		r.section, r.inside = titleOf(title), true
+		r.left--
+		r.section, r.inside = r.book.titleOf(title), true
 		r.found(r.section)
 		return
 	}
@@ -114,8 +123,11 @@ func (r *reader) line(line string) {
 	}
 	section, inside := r.section, r.inside
 	for _, s := range split(line) {
+		if r.left <= 0 {
+			break
+		}
 		if m := labelled.FindStringSubmatch(s); m != nil {
-			if p := titleOf(m[1]); p < parts {
+			if p := r.book.titleOf(m[1]); p < parts {
 				section, inside = p, true
 				r.found(p)
 				if p == synthesis && !wordy(s[len(m[0]):], 1) {
@@ -137,7 +149,7 @@ func (r *reader) found(p part) {
 
 // bareTitle reports whether a line is a heading without marks: a few words that
 // name a part, and nothing after them.
-func bareTitle(line string) bool {
+func (b *book) bareTitle(line string) bool {
 	if strings.ContainsAny(line, ".!;\uE000\uE001\uE002✅✔☑❌✗✘✖☒✓") {
 		return false
 	}
@@ -147,7 +159,7 @@ func bareTitle(line string) bool {
 		}
 		line = before
 	}
-	return len(strings.Fields(line)) <= 6 && titleOf(line) < parts
+	return len(strings.Fields(line)) <= 6 && b.titleOf(line) < parts
 }
 
 // split cuts a line into sentences.
@@ -171,19 +183,19 @@ func split(line string) []string {
 
 // sentence notes what a sentence speaks of.
 func (r *reader) sentence(s string, section part, inside bool) {
+	if r.left--; r.left < 0 {
+		return
+	}
 	spoken := false
 	for p := compliance; p < parts; p++ {
-		if !speaks(p, s) {
-			continue
+		if !(r.has[p] && r.has[synthesis]) && r.book.speaks(p, s) {
+			spoken, r.has[p] = true, true
 		}
-		spoken = true
-		r.has[p] = true
 	}
+	lower := strings.ToLower(s)
 	switch {
-	case inside && section != synthesis && section < parts:
-	case says(concludes, s) && !says(ends, s):
-		r.has[synthesis] = true
-	case !spoken && wordy(s, 5) && !says(ends, s):
+	case r.has[synthesis], inside && section != synthesis && section < parts, r.book.ends.in(s, lower):
+	case r.book.concludes.in(s, lower), !spoken && wordy(s, 5):
 		r.has[synthesis] = true
 	}
 }
@@ -207,39 +219,20 @@ func spaceless(c rune) bool {
 	return unicode.In(c, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai)
 }
 
-// A phrase is what people write, but for the same words in another sense.
-type phrase struct {
-	is, not *regexp.Regexp
-}
-
-func words(is, not string) phrase {
-	w := phrase{is: regexp.MustCompile(`(?i)` + is)}
-	if not != "" {
-		w.not = regexp.MustCompile(`(?i)` + not)
-	}
-	return w
-}
-
-// says reports whether a text holds the phrase in its sense.
-func says(w phrase, s string) bool {
-	if w.not != nil {
-		s = w.not.ReplaceAllString(s, " ")
-	}
-	return w.is.MatchString(s)
-}
-
 // speaks reports whether a sentence speaks of a part.
-func speaks(p part, s string) bool {
+func (b *book) speaks(p part, s string) bool {
 	if p == compliance && checkMark.MatchString(s) {
 		return true
 	}
-	return slices.ContainsFunc(phrases[p], func(w phrase) bool { return says(w, s) })
+	lower := strings.ToLower(s)
+	return slices.ContainsFunc(b.phrases[p], func(w phrase) bool { return w.in(s, lower) })
 }
 
 // titleOf returns the part that a heading or label names; parts if none.
-func titleOf(title string) part {
+func (b *book) titleOf(title string) part {
+	lower := strings.ToLower(title)
 	for _, p := range []part{sources, compliance, shortcuts, risks, synthesis} {
-		if says(titles[p], title) {
+		if b.titles[p].in(title, lower) {
 			return p
 		}
 	}

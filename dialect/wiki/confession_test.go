@@ -13,6 +13,7 @@ import (
 // How well conclusions are read. One set was written before the code that reads
 // them, one after it, and one after all improvements.
 func TestMissing(t *testing.T) {
+	reads := newBook()
 	for _, set := range []struct {
 		file  string
 		least [parts]int // so many must be right; the figures are in decision 0123
@@ -34,7 +35,7 @@ func TestMissing(t *testing.T) {
 			}
 			want := strings.Fields(strings.TrimPrefix(lacks, "nothing"))
 			var got []string
-			for _, p := range missing(string(f.Data)) {
+			for _, p := range reads.missing(string(f.Data)) {
 				got = append(got, p.key())
 			}
 			for p := range parts {
@@ -60,8 +61,9 @@ func FuzzMissing(f *testing.F) {
 	for _, seed := range []string{"", "\n", "# ", "- [x] ", "**", "Risks:", "a. b; c!", "[[a]]", "\xff", "結論：速い。", strings.Repeat("a: ", 100)} {
 		f.Add(seed)
 	}
+	reads := newBook()
 	f.Fuzz(func(t *testing.T, conclusion string) {
-		for _, p := range missing(conclusion) {
+		for _, p := range reads.missing(conclusion) {
 			if p.key() == "" || p.String() == "" {
 				t.Errorf("%q lacks %d", conclusion, p)
 			}

@@ -34,9 +34,10 @@ type step struct {
 	thinkArgs
 	agent     string
 	limits    sequent.Limits
-	linked    bool // the response holds a WikiLink
-	ambient   bool // so do the thoughts beside it
-	concluded bool // so does the conclusion
+	linked    bool   // the response holds a WikiLink
+	ambient   bool   // so do the thoughts beside it
+	concluded bool   // so does the conclusion
+	lacks     []part // of the conclusion
 }
 
 // The keys of labels. A session's file is written by them.
@@ -56,10 +57,13 @@ const cancelled = "cancelled"
 func (d *server) think(ctx context.Context, c tool.Call, in thinkArgs) (tool.Reply, error) {
 	st := &step{thinkArgs: in, agent: d.agent, limits: d.engine.Limits()}
 	if !in.Cancel {
-		st.linked, st.ambient, st.concluded = d.linked(in.Response), d.linked(in.Thoughts), d.linked(in.Conclusion)
+		st.linked, st.ambient, st.concluded = d.links(in.Response), d.links(in.Thoughts), d.links(in.Conclusion)
 	}
 	if err := st.check(); err != nil {
 		return refuse(err)
+	}
+	if !in.Next && !d.tooLong(in.Conclusion) {
+		st.lacks = d.book.missing(in.Conclusion)
 	}
 	v, opening := d.open(ctx, c.Caller.Owner)
 	s, err := d.record(ctx, c.Caller, v, opening, st)
@@ -73,6 +77,15 @@ func (d *server) think(ctx context.Context, c tool.Call, in thinkArgs) (tool.Rep
 	ctx = context.WithoutCancel(ctx)
 	d.project(ctx, v, opening, s, st, a)
 	return a.reply(), nil
+}
+
+// links reports whether a text holds a WikiLink. One that is too long is not looked
+// at, but refused for that.
+func (d *server) links(text string) bool { return text != "" && (d.tooLong(text) || d.linked(text)) }
+
+func (d *server) tooLong(text string) bool {
+	most := d.engine.Limits().Text
+	return most > 0 && len(text) > most
 }
 
 // record puts the step into the session that it means.
@@ -257,7 +270,7 @@ func (st *step) append(s *sequent.Session) error {
 	lacks := ""
 	if concludes {
 		d.Labels[labelConclusion] = st.Conclusion
-		lacks = keys(missing(st.Conclusion))
+		lacks = keys(st.lacks)
 	}
 	if _, err := s.Append(d); err != nil {
 		return err

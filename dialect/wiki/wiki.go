@@ -55,6 +55,7 @@ type server struct {
 	agent  string
 	rand   io.Reader
 	logger *slog.Logger
+	book   *book
 }
 
 var (
@@ -71,7 +72,7 @@ func New(cfg Config) dialect.Dialect {
 	}
 	d := &server{
 		engine: cfg.Engine, linked: cfg.Linked, open: cfg.Open,
-		agent: oneLine(cfg.Agent), rand: cfg.Rand, logger: cfg.Logger,
+		agent: oneLine(cfg.Agent), rand: cfg.Rand, logger: cfg.Logger, book: newBook(),
 	}
 	if d.agent == "" {
 		d.agent = defaultAgent
