@@ -48,14 +48,15 @@ func run(t testing.TB, c importer.Config, path string) (lines []string, sum impo
 	t.Helper()
 	sum, err = importer.New(c).Import(t.Context(), path, func(r importer.Result) {
 		file, _ := filepath.Rel(path, r.File)
-		line := fmt.Sprintf("%s: %s %s %s %d", filepath.ToSlash(file), r.Kind, r.Outcome, r.Key.ID, r.Thoughts)
+		var line strings.Builder
+		line.WriteString(fmt.Sprintf("%s: %s %s %s %d", filepath.ToSlash(file), r.Kind, r.Outcome, r.Key.ID, r.Thoughts))
 		if r.Err != nil {
-			line += ": " + r.Err.Error()
+			line.WriteString(": " + r.Err.Error())
 		}
 		for _, w := range r.Warnings {
-			line += "; " + w
+			line.WriteString("; " + w)
 		}
-		lines = append(lines, line)
+		lines = append(lines, line.String())
 	})
 	return lines, sum, err
 }
@@ -145,15 +146,16 @@ func TestArben(t *testing.T) {
 	// Again, from an export of the same, and after it has grown.
 	lines, _, _ = run(t, config(e), file)
 	compare(t, "again", lines, []string{".: arben-adm unchanged " + id + " 5; line 7 breaks off in the middle and is left out"})
-	export := `{"version": 2, "thoughts": [`
+	var export strings.Builder
+	export.WriteString(`{"version": 2, "thoughts": [`)
 	for i, line := range strings.Split(strings.TrimSpace(string(data)), "\n")[1:] {
 		if i > 0 {
-			export += ",\n"
+			export.WriteString(",\n")
 		}
-		export += strings.Replace(line, `"type": "thought", `, "", 1)
+		export.WriteString(strings.Replace(line, `"type": "thought", `, "", 1))
 	}
-	export += `], "lastUpdated": "2026-08-18T10:00:00", "exportedAt": "x", "metadata": {"totalThoughts": 5}}`
-	lines, _, _ = run(t, config(e), write(t, dir, "exports/a.json", []byte(export)))
+	export.WriteString(`], "lastUpdated": "2026-08-18T10:00:00", "exportedAt": "x", "metadata": {"totalThoughts": 5}}`)
+	lines, _, _ = run(t, config(e), write(t, dir, "exports/a.json", []byte(export.String())))
 	compare(t, "export", lines, []string{".: arben-adm unchanged " + id + " 5"})
 	write(t, dir, "current_session.jsonl", append(data, strings.Replace(strings.Split(string(data), "\n")[5], "Take the lock", "Then", 1)...))
 	lines, _, _ = run(t, config(e), file)
@@ -370,7 +372,7 @@ func TestCanceled(t *testing.T) {
 	e := engine(t)
 	dir := t.TempDir()
 	for i := range 3 {
-		write(t, dir, fmt.Sprintf("%d/session.json", i), []byte(fmt.Sprintf(`{"id": "s%d", "thoughtHistory": []}`, i)))
+		write(t, dir, fmt.Sprintf("%d/session.json", i), fmt.Appendf(nil, `{"id": "s%d", "thoughtHistory": []}`, i))
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	sum, err := importer.New(config(e)).Import(ctx, dir, func(importer.Result) { cancel() })

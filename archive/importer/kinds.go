@@ -127,7 +127,7 @@ func jsonKind(r io.Reader) (Kind, error) {
 
 // markdownKind tells by the type in the front matter.
 func markdownKind(br *bufio.Reader) (Kind, error) {
-	for n := 0; n < 200; n++ {
+	for n := range 200 {
 		line, err := br.ReadString('\n')
 		text := strings.TrimRight(line, " \t\r\n")
 		if n > 0 && text == "---" || err != nil {

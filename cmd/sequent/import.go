@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -53,7 +54,7 @@ With --json, one object a line: {"file", "kind", "outcome": "added", "extended",
 				return err
 			}
 			err = im.run(c.Context(), a.Importer(cfg), args)
-			return cmp.Or(err, a.Close())
+			return errors.Join(err, a.Close())
 		},
 	}
 	c.Flags().BoolVarP(&rehearse, "dry-run", "n", false, "tell what would be done, and do nothing")
@@ -97,7 +98,7 @@ func (im *importing) run(ctx context.Context, from *importer.Importer, paths []s
 			err = nil
 		}
 		im.meter.clear()
-		if err := cmp.Or(err, im.err); err != nil {
+		if err := errors.Join(err, im.err); err != nil {
 			return err
 		}
 	}
@@ -131,7 +132,7 @@ func (im *importing) spool() (name string, err error) {
 		return "", err
 	}
 	_, err = io.Copy(f, im.in)
-	if err = cmp.Or(err, f.Close()); err != nil {
+	if err = errors.Join(err, f.Close()); err != nil {
 		_ = os.Remove(f.Name())
 		return "", err
 	}

@@ -1,8 +1,8 @@
 package main
 
 import (
-	"cmp"
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/spf13/cobra"
@@ -111,7 +111,7 @@ func (p *program) withVault(ctx context.Context, dir string, open func(context.C
 	if err == nil {
 		err = do(v)
 	}
-	return cmp.Or(err, a.Close())
+	return errors.Join(err, a.Close())
 }
 
 // stage shows how far something is.
