@@ -7,6 +7,7 @@ PLATFORMS = linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 wind
 CC_FOUND := $(shell command -v $$(go env CC) 2>/dev/null)
 RACE := $(if $(and $(filter 1,$(shell go env CGO_ENABLED)),$(CC_FOUND)),-race)
 MODULES = . $(patsubst %/go.mod,%,$(shell git ls-files '*/go.mod'))
+ADAPTERS = $(filter adapters/%,$(MODULES))
 
 help: ## print this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "%-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -15,6 +16,11 @@ check: lint cross test ## the whole gate, as .ci/run does it
 
 test: ## every test, shuffled, with the race detector where there is a C compiler
 	go test $(RACE) -shuffle=on -timeout 20m ./...
+	@$(MAKE) --no-print-directory adapters
+
+# Frameworks are large: they are compiled once, without the race detector.
+adapters: ## the tests of the adapters, which are modules of their own
+	@for m in $(ADAPTERS); do echo "go test in $$m"; (cd $$m && go test -vet=off -shuffle=on -timeout 20m ./...) || exit 1; done
 
 lint: ## formatting, vet, staticcheck, modern idioms, tidy modules
 	@files=$$(gofmt -l $$(git ls-files '*.go')); [ -z "$$files" ] || { echo "gofmt -w is needed:"; echo "$$files"; exit 1; }
@@ -69,4 +75,4 @@ npm: ## what tests with Node.js need, as locked
 vulns: ## known vulnerabilities in what we depend on (needs the network)
 	go tool -modfile=tools/go.mod govulncheck ./...
 
-.PHONY: help check test lint cross update generate fuzz crash postgres bench microbench parity npm vulns
+.PHONY: help check test adapters lint cross update generate fuzz crash postgres bench microbench parity npm vulns
