@@ -75,6 +75,9 @@ func (m *Machine) Begin(ctx context.Context, id sequent.ID, problem string) erro
 		s.BeginIn("", m.cfg.Table.Name)
 		s.Title = title(problem)
 		st := State{Machine: m.cfg.Table.Name, Problem: problem}
+		if m.cfg.Model != nil {
+			st.Model = m.cfg.Model.Name()
+		}
 		st.enter(m.cfg.Table.Phases[0].Name, s)
 		return st.put(s)
 	})

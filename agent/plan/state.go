@@ -31,10 +31,10 @@ type Fault struct {
 type State struct {
 	Machine string    `json:"machine"` // the name of the table
 	Problem string    `json:"problem"`
-	State   string    `json:"state"` // a phase, Failed, or the final state
-	Model   string    `json:"model,omitempty"`
-	Step    int       `json:"step,omitzero"`  // answers of the model in this phase
-	Steps   int       `json:"steps,omitzero"` // answers in all phases
+	State   string    `json:"state"`           // a phase, Failed, or the final state
+	Model   string    `json:"model,omitempty"` // who is asked, or was last
+	Step    int       `json:"step,omitzero"`   // answers of the model in this phase
+	Steps   int       `json:"steps,omitzero"`  // answers in all phases
 	Results []Result  `json:"results,omitempty"`
 	Usage   llm.Usage `json:"usage"`
 	Fault   *Fault    `json:"fault,omitempty"`

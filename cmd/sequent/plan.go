@@ -48,7 +48,8 @@ Models, keys, - for what is piped in, and what is shown are as with sequent thin
 		Use:   "resume [ID]",
 		Short: "Go on with a plan that was stopped, or failed",
 		Long: `Go on with a plan where it was stopped, in whatever way, and in whatever phase. Without an ID it is the
-latest that is not done. Flags are not remembered: give --mcp and --model again.`,
+latest that is not done. The model is the one that it was begun with, unless --model names another;
+other flags are not remembered: give --mcp again.`,
 		Example:           "sequent plan resume\n\nsequent plan resume 7k3",
 		Args:              arguments(0, 1, "at most one ID"),
 		ValidArgsFunction: p.completeIDs,

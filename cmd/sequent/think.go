@@ -52,7 +52,8 @@ call, result, retry, move or end.`,
 		Use:   "resume [ID]",
 		Short: "Go on with a problem that was stopped, or failed",
 		Long: `Go on with a session of sequent think where it was stopped, in whatever way: no answer that the model
-gave is asked for again. Without an ID it is the latest that is not done.`,
+gave is asked for again. Without an ID it is the latest that is not done. The model is the one that it
+was begun with, unless --model names another; other flags are not remembered.`,
 		Example:           "sequent think resume\n\nsequent think resume 7k3",
 		Args:              arguments(0, 1, "at most one ID"),
 		ValidArgsFunction: p.completeIDs,

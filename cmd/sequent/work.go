@@ -64,8 +64,22 @@ func (w *work) problem(args []string) (string, error) {
 }
 
 // begin begins a session for a problem and works on it.
-func (w *work) begin(c *cobra.Command, table plan.Table, problem string) error {
-	return w.with(c, table, func(a *app.App, m *plan.Machine) error {
+func (w *work) begin(c *cobra.Command, table plan.Table, problem string) (err error) {
+	cfg, err := w.config(c)
+	if err != nil {
+		return err
+	}
+	// Without a model there is no use in making a store.
+	model, err := cfg.Model.Open()
+	if err != nil {
+		return err
+	}
+	a, err := app.Open(c.Context(), cfg)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, a.Close()) }()
+	return w.with(c.Context(), a, app.MachineConfig{Model: model, Table: table}, func(m *plan.Machine) error {
 		id := sequent.ID(strings.ToLower(rand.Text()[:12]))
 		if err := m.Begin(c.Context(), id, problem); err != nil {
 			return err
@@ -75,19 +89,33 @@ func (w *work) begin(c *cobra.Command, table plan.Table, problem string) error {
 }
 
 // resume goes on with the session that the argument names, or the latest that is
-// not done.
-func (w *work) resume(c *cobra.Command, table plan.Table, args []string) error {
-	return w.with(c, table, func(a *app.App, m *plan.Machine) error {
-		var s *sequent.Session
-		var err error
-		if len(args) > 0 {
-			s, err = find(c.Context(), a.Engine, args[0])
-		} else {
-			s, err = w.unfinished(c.Context(), a.Engine)
-		}
-		if err != nil {
-			return err
-		}
+// not done, with the model that it was begun with if no flag names another.
+func (w *work) resume(c *cobra.Command, table plan.Table, args []string) (err error) {
+	cfg, err := w.config(c)
+	if err != nil {
+		return err
+	}
+	a, err := app.OpenExisting(c.Context(), cfg)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, a.Close()) }()
+	var s *sequent.Session
+	if len(args) > 0 {
+		s, err = find(c.Context(), a.Engine, args[0])
+	} else {
+		s, err = w.unfinished(c.Context(), a.Engine)
+	}
+	if err != nil {
+		return err
+	}
+	st, _ := plan.StateOf(s) // if it has none, Run says so
+	cfg.Model.Name = cmp.Or(cfg.Model.Name, st.Model)
+	model, err := cfg.Model.Open()
+	if err != nil {
+		return err
+	}
+	return w.with(c.Context(), a, app.MachineConfig{Model: model, Table: table}, func(m *plan.Machine) error {
 		return w.run(c.Context(), a, m, s.ID)
 	})
 }
@@ -113,41 +141,34 @@ func (w *work) unfinished(ctx context.Context, e *sequent.Engine) (*sequent.Sess
 	}
 }
 
-// with opens what is worked with, in the order in which it is cheap to fail.
-func (w *work) with(c *cobra.Command, table plan.Table, do func(*app.App, *plan.Machine) error) (err error) {
-	p := w.p
-	cfg := p.config()
-	if cfg.Model, err = w.model.config(p, c); err != nil {
-		return err
-	}
+// config returns what the flags say.
+func (w *work) config(c *cobra.Command) (app.Config, error) {
+	cfg := w.p.config()
 	if w.tokens < 0 {
-		return usagef("--max-tokens cannot be %d, only a number of tokens, or 0 for any number", w.tokens)
+		return cfg, usagef("--max-tokens cannot be %d, only a number of tokens, or 0 for any number", w.tokens)
 	}
-	ctx := c.Context()
-	model, err := cfg.Model.Open()
-	if err != nil {
-		return err
-	}
-	a, err := app.Open(ctx, cfg)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, a.Close()) }()
-	machine := app.MachineConfig{Model: model, Table: table, Tokens: w.tokens}
+	var err error
+	cfg.Model, err = w.model.config(w.p, c)
+	return cfg, err
+}
+
+// with starts the servers of tools and hands on a machine that can use them.
+func (w *work) with(ctx context.Context, a *app.App, cfg app.MachineConfig, do func(*plan.Machine) error) error {
+	cfg.Tokens = w.tokens
 	for _, command := range w.mcp {
-		phase, command := phaseOf(table, command)
-		tools, end, err := app.MCPTools(ctx, command, p.err)
+		phase, command := phaseOf(cfg.Table, command)
+		tools, end, err := app.MCPTools(ctx, command, w.p.err)
 		if err != nil {
 			return err
 		}
 		defer end() //nolint:errcheck // how a server ends is its own affair
 		if phase == nil {
-			machine.Tools = append(machine.Tools, tools...)
+			cfg.Tools = append(cfg.Tools, tools...)
 		} else {
 			phase.Tools = append(phase.Tools, tools...)
 		}
 	}
-	return do(a, a.Machine(machine))
+	return do(a.Machine(cfg))
 }
 
 // phaseOf returns the phase that a command line is meant for, as in
@@ -249,9 +270,6 @@ func (w *work) resumption(id sequent.ID) string {
 	words := []string{thisCommand().name(), w.command, "resume", string(id)}
 	if w.p.store != "" {
 		words = append(words, "--store", quoted(w.p.store))
-	}
-	if w.model.name != "" {
-		words = append(words, "--model", quoted(w.model.name))
 	}
 	if w.steps > 0 && w.steps != thinkSteps {
 		words = append(words, "--steps", strconv.Itoa(w.steps))
