@@ -144,6 +144,9 @@ func (f *Files) check(ctx context.Context, store Store, p sessionPlace) []Findin
 	case stored != nil && !tells(n):
 		return nil // a note that has the name of a session
 	case stored != nil:
+		if err := ownFile(&n.Front, p.id); err != nil {
+			return failed(err)
+		}
 		return []Finding{{Session: p.id, URI: p.uri, Problem: NotStored}}
 	case n == nil:
 		return []Finding{{Session: p.id, URI: p.uri, Problem: NoFile}}

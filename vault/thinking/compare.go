@@ -40,7 +40,7 @@ func compare(n *vault.Note, s *sequent.Session, m mark) (*comparison, error) {
 	c.sections = Parse(c.body)
 	place(c.sections)
 	c.doubtLast()
-	if err := c.sameSession(); err != nil {
+	if err := c.sameSession(&n.Front); err != nil {
 		return nil, err
 	}
 	written := m.seqOf(s)
@@ -84,17 +84,22 @@ func (c *comparison) doubtLast() {
 	}
 }
 
-// sameSession refuses a file whose sections are of other thoughts than those of
-// the log. People edit texts; that they give a thought another number and
-// another time is less likely than that there are two sessions of one id.
-func (c *comparison) sameSession() error {
+// sameSession refuses the file of another session. That is one whose permalink
+// names another, where a system does not tell names by case; or one whose
+// sections are of other thoughts than those of the log. People edit texts: that
+// they change the time of a thought as well is less likely than that there are
+// two sessions of one id.
+func (c *comparison) sameSession(f *vault.Front) error {
+	if err := ownFile(f, c.session.ID); err != nil {
+		return err
+	}
 	compared := 0
 	for _, sec := range c.sections {
 		t, ok := c.session.At(sec.Seq)
 		if !ok || sec.At.IsZero() {
 			continue
 		}
-		if t.At.Unix() == sec.At.Unix() || t.Number == sec.Draft.Number && t.Total == sec.Draft.Total {
+		if t.At.Unix() == sec.At.Unix() || t.Text != "" && t.Text == sec.Draft.Text {
 			return nil
 		}
 		compared++
@@ -102,10 +107,22 @@ func (c *comparison) sameSession() error {
 	if compared == 0 {
 		return nil
 	}
+	return anothersFile(c.session.ID)
+}
+
+// ownFile refuses a file whose permalink is the id of another session.
+func ownFile(f *vault.Front, id sequent.ID) error {
+	if other := sequent.ID(f.Get(keyPermalink)); ValidID(other) && other != id {
+		return anothersFile(id)
+	}
+	return nil
+}
+
+func anothersFile(id sequent.ID) error {
 	return &sequent.Error{
 		Code: sequent.CodeSessionExists, Field: "sessionId",
-		Msg: fmt.Sprintf("the file of %s in the vault is of another session", c.session.ID),
-		Fix: "move the file to another folder",
+		Msg: fmt.Sprintf("the file of %s in the vault is of another session", id),
+		Fix: "move the file to another folder, or if it is a copy give it another name",
 	}
 }
 

@@ -156,10 +156,6 @@ func (d *desk) sync(opts thinking.Options) thinking.Report {
 	return r
 }
 
-// What a person does to the file stays.
-// The end of a session is told in front matter, whatever else is there.
-// An append that was cut short, at whatever byte, is made whole.
-// A person's words before the torn part stay.
 func must[T any](v T, err error) T {
 	if err != nil {
 		panic(err)
@@ -167,16 +163,9 @@ func must[T any](v T, err error) T {
 	return v
 }
 
-// With the store lost, files are what is left.
-// Positions in the file stay those of the log, whatever is left of the file.
-// A store that was set back, as from a backup, gets the last thoughts.
-// A folder of Maenifold goes on where it is.
-// A file that is gone is written again, with all thoughts.
 func (d *desk) wantNoFile() {
 	d.t.Helper()
 	if got := d.check(); !slices.Equal(got, []string{"no_file"}) {
 		d.t.Errorf("check finds %q", got)
 	}
 }
-
-// Snapshots may come in any order.

@@ -9,6 +9,7 @@ import (
 	"github.com/sequent-dev/sequent/vault/thinking"
 )
 
+// What a person does to the file stays.
 func TestEditsSurvive(t *testing.T) {
 	edits := []struct {
 		name     string
@@ -58,6 +59,7 @@ func TestEditsSurvive(t *testing.T) {
 	}
 }
 
+// The end of a session is told in front matter, whatever else is there.
 func TestEditedFrontMatterIsKept(t *testing.T) {
 	d := newDesk(t)
 	d.think(step(0))

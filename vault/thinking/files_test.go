@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/sequent-dev/sequent"
+	"github.com/sequent-dev/sequent/vault"
 	"github.com/sequent-dev/sequent/vault/thinking"
 )
 
@@ -137,6 +138,7 @@ func TestStates(t *testing.T) {
 	}
 }
 
+// An append that was cut short, at whatever byte, is made whole.
 func TestTornTail(t *testing.T) {
 	d := newDesk(t)
 	d.think(step(0))
@@ -178,6 +180,7 @@ func TestNoLineBreakAtTheEnd(t *testing.T) {
 	}
 }
 
+// A person's words before the torn part stay.
 func TestTornTailAfterWords(t *testing.T) {
 	d := newDesk(t)
 	d.think(step(0))
@@ -224,6 +227,7 @@ func TestFileOfAnotherSession(t *testing.T) {
 	}
 }
 
+// A file that is gone is written again, with all thoughts.
 func TestFileRemoved(t *testing.T) {
 	d := newDesk(t)
 	d.think(step(0))
@@ -239,6 +243,54 @@ func TestFileRemoved(t *testing.T) {
 	d.wantCheck()
 }
 
+// A copy of a file is not a session.
+func TestCopyOfAFile(t *testing.T) {
+	const id = "session-1756610546731-copy"
+	d := newDesk(t)
+	d.think(step(0))
+	d.writeFile("thinking/sequential/"+id+".md", d.read())
+	d.wantCheck("failed: session_exists")
+	if _, _, err := d.files.Session(t.Context(), id); !errors.Is(err, sequent.ErrExists) {
+		t.Errorf("%v", err)
+	}
+	r := d.sync(thinking.Options{})
+	if len(r.Left) != 1 || r.Left[0].Problem != thinking.Failed || r.Adopted != 0 {
+		t.Errorf("%+v", r)
+	}
+	s := d.commit(id, thought(step(0)))
+	if err := d.files.Write(t.Context(), s); !errors.Is(err, sequent.ErrExists) {
+		t.Errorf("%v", err)
+	}
+}
+
+// Links in the place of files and folders lead nowhere.
+func TestLinks(t *testing.T) {
+	for _, link := range []string{fileName, "thinking", "thinking/sequential", ".sequent/thinking"} {
+		d, outer := newDesk(t), t.TempDir()
+		path := filepath.Join(d.dir, filepath.FromSlash(link))
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Symlink(outer, path); err != nil {
+			t.Skipf("SKIP: links cannot be made here: %v", err)
+		}
+		s := d.commit(sessionID, thought(step(0)))
+		err := d.files.Write(t.Context(), s)
+		if want := link != ".sequent/thinking"; (sequent.CodeOf(err) == vault.CodeNotANote) != want || err != nil && !want {
+			t.Errorf("%s: %v", link, err)
+		}
+		if _, _, err := d.files.Session(t.Context(), "session-2"); err == nil {
+			t.Errorf("%s: there is a session", link)
+		}
+		d.check()
+		d.sync(thinking.Options{})
+		if entries, err := os.ReadDir(outer); err != nil || len(entries) > 0 {
+			t.Errorf("%s: outside there is %v, %v", link, entries, err)
+		}
+	}
+}
+
+// Snapshots may come in any order.
 func TestOldSnapshot(t *testing.T) {
 	d := newDesk(t)
 	old := d.commit(sessionID, thought(step(0)))

@@ -14,6 +14,9 @@ import (
 
 // FromNote returns the session that a note tells of, wherever it is from.
 func (f *Files) FromNote(ctx context.Context, id sequent.ID, n *vault.Note) (sequent.Header, []sequent.Thought, error) {
+	if err := ownFile(&n.Front, id); err != nil {
+		return sequent.Header{}, nil, err
+	}
 	list, err := arrange(Parse(n.Body))
 	if err != nil {
 		return sequent.Header{}, nil, err

@@ -86,8 +86,9 @@ func (f *Files) sync(ctx context.Context, store Store, p sessionPlace, opts Opti
 		case errors.Is(err, sequent.ErrNotFound) && (n == nil || !tells(n)):
 			return nil
 		case errors.Is(err, sequent.ErrNotFound):
-			s, err = f.adopt(ctx, store, p.id, n)
-			r.Adopted++
+			if s, err = f.adopt(ctx, store, p.id, n); err == nil {
+				r.Adopted++
+			}
 		}
 		if err != nil {
 			return err

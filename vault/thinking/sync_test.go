@@ -38,6 +38,7 @@ func TestSyncWritesWhatIsMissing(t *testing.T) {
 	}
 }
 
+// With the store lost, files are what is left.
 func TestAdopt(t *testing.T) {
 	d := newDesk(t)
 	d.commit(sessionID, func(s *sequent.Session) error {
@@ -86,6 +87,7 @@ func TestAdopt(t *testing.T) {
 	}
 }
 
+// Positions in the file stay those of the log, whatever is left of the file.
 func TestAdoptWhatIsLeft(t *testing.T) {
 	d := newDesk(t)
 	for n := range 5 {
@@ -137,6 +139,7 @@ func TestAdoptRefusesWhatCannotBe(t *testing.T) {
 	}
 }
 
+// A store that was set back, as from a backup, gets the last thoughts.
 func TestStoreBehindFile(t *testing.T) {
 	d := newDesk(t)
 	d.think(step(0))
@@ -163,6 +166,7 @@ func TestStoreBehindFile(t *testing.T) {
 	d.wantCheck()
 }
 
+// A folder of Maenifold goes on where it is.
 func TestMaenifoldFolder(t *testing.T) {
 	const name = "thinking/sequential/2025/08/31/session-1756610546730-48291.md"
 	const text = `---
