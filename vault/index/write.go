@@ -74,7 +74,9 @@ type writeTx struct {
 	known, fresh map[string]int64
 	changes      map[change][]posting
 
-	findWord, addWord, getRow, putRow *sql.Stmt
+	newest int64 // note before this transaction
+
+	findWord, addWord, getRow, putRow, findNote, addNote *sql.Stmt
 }
 
 func (t *writeTx) prepare() error {
@@ -86,6 +88,10 @@ func (t *writeTx) prepare() error {
 		{&t.addWord, "INSERT INTO words(word) VALUES (?)"},
 		{&t.getRow, "SELECT data FROM postings WHERE key = ?"},
 		{&t.putRow, "INSERT OR REPLACE INTO postings VALUES (?, ?)"},
+		{&t.findNote, "SELECT id, head, more, body FROM notes WHERE path = ?"},
+		{&t.addNote, `
+			INSERT INTO notes(path, rev, size, modified, settled, hash, title, tags, concepts, about, length, head, more, body)
+			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`},
 	} {
 		var err error
 		if *p.stmt, err = t.PrepareContext(t.ctx, p.text); err != nil {
@@ -101,7 +107,8 @@ func (t *writeTx) exec(query string, args ...any) error {
 }
 
 func (t *writeTx) run(set *changeset) error {
-	if err := t.QueryRowContext(t.ctx, "UPDATE state SET rev = rev + 1 RETURNING rev").Scan(&t.rev); err != nil {
+	if err := t.QueryRowContext(t.ctx, "UPDATE state SET rev = rev + 1 RETURNING rev, (SELECT ifnull(max(id), 0) FROM notes)").
+		Scan(&t.rev, &t.newest); err != nil {
 		return err
 	}
 	for _, id := range set.removed {
@@ -129,11 +136,11 @@ func (t *writeTx) run(set *changeset) error {
 	return t.forgetRemovals()
 }
 
-// texts returns the words that the index has of a note, and its id; none if
-// there is no such note.
-func (t *writeTx) texts(where string, arg any) (id int64, old occurrences, err error) {
+// texts returns the id of a note that is read from row, and the words that the
+// index has of it; none if there is no such note.
+func texts(row *sql.Row) (id int64, old occurrences, err error) {
 	var head, more, body string
-	err = t.QueryRowContext(t.ctx, "SELECT id, head, more, body FROM notes WHERE "+where, arg).Scan(&id, &head, &more, &body)
+	err = row.Scan(&id, &head, &more, &body)
 	if errors.Is(err, sql.ErrNoRows) {
 		return 0, occurrences{}, nil
 	}
@@ -144,7 +151,7 @@ func (t *writeTx) texts(where string, arg any) (id int64, old occurrences, err e
 }
 
 func (t *writeTx) remove(id int64) error {
-	found, old, err := t.texts("id = ?", id)
+	found, old, err := texts(t.QueryRowContext(t.ctx, "SELECT id, head, more, body FROM notes WHERE id = ?", id))
 	if err != nil || found == 0 {
 		return err
 	}
@@ -161,7 +168,7 @@ func (t *writeTx) remove(id int64) error {
 }
 
 func (t *writeTx) put(d *document) error {
-	id, old, err := t.texts("path = ?", d.path)
+	id, old, err := texts(t.findNote.QueryRowContext(t.ctx, d.path))
 	if err != nil {
 		return err
 	}
@@ -169,11 +176,11 @@ func (t *writeTx) put(d *document) error {
 	now, length := occurrencesOf(split(head), append([]string{d.body}, split(more)...))
 	modified := d.info.Modified.UnixNano()
 	if id == 0 {
-		err = t.QueryRowContext(t.ctx, `
-			INSERT INTO notes(path, rev, size, modified, settled, hash, title, tags, concepts, about, length, head, more, body)
-			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id`,
-			d.path, t.rev, d.info.Size, modified, settled(d.info), d.hash[:], d.title, join(d.tags), join(d.concepts), join(d.about),
-			length, head, more, d.body).Scan(&id)
+		var added sql.Result
+		if added, err = t.addNote.ExecContext(t.ctx, d.path, t.rev, d.info.Size, modified, settled(d.info), d.hash[:], d.title,
+			join(d.tags), join(d.concepts), join(d.about), length, head, more, d.body); err == nil {
+			id, err = added.LastInsertId()
+		}
 	} else {
 		err = t.exec(`
 			UPDATE notes SET rev = ?, size = ?, modified = ?, settled = ?, hash = ?, title = ?, tags = ?, concepts = ?,
@@ -233,9 +240,11 @@ func (t *writeTx) writePostings() error {
 			return err
 		}
 		var data []byte
-		err := t.getRow.QueryRowContext(t.ctx, r.key).Scan(&data)
-		if err != nil && !errors.Is(err, sql.ErrNoRows) {
-			return err
+		var err error
+		if r.chunk <= t.newest>>chunkBits { // else it holds none but new notes
+			if err = t.getRow.QueryRowContext(t.ctx, r.key).Scan(&data); err != nil && !errors.Is(err, sql.ErrNoRows) {
+				return err
+			}
 		}
 		if old, err = appendPostings(old[:0], r.chunk, data); err != nil {
 			return err
