@@ -43,6 +43,11 @@ type Template struct {
 	Read func(ctx context.Context, c tool.Caller, value string) (text string, err error)
 	// Complete returns values that begin with prefix, best first.
 	Complete func(ctx context.Context, c tool.Caller, prefix string) ([]string, error)
+	// Watch begins to watch a document: each call of next waits until it has
+	// changed since Watch, or since next returned before. An error of next ends
+	// that, one matching sequent.ErrNotFound because the document is gone. Nil
+	// means that nobody is told of changes.
+	Watch func(ctx context.Context, c tool.Caller, value string) (next func(context.Context) error, err error)
 }
 
 // A Prompt is a message that a person can have their client send.

@@ -16,6 +16,7 @@ import (
 // other end is [stdio] or [HTTP]. Requests get ids of the bridge's own: the SDK
 // would round large numbers and drop fractions.
 type bridge struct {
+	server  *Server
 	unasked func(ctx context.Context, m *jsonrpc.Request) error // takes what the server sends unasked
 	in      chan jsonrpc.Message
 	closed  chan struct{}
@@ -33,16 +34,18 @@ type waiter struct {
 }
 
 // connect opens a session.
-func connect(ctx context.Context, s *mcp.Server, unasked func(context.Context, *jsonrpc.Request) error) (*bridge, error) {
+func connect(ctx context.Context, s *Server, unasked func(context.Context, *jsonrpc.Request) error) (*bridge, error) {
 	b := &bridge{
+		server:  s,
 		unasked: unasked,
 		in:      make(chan jsonrpc.Message),
 		closed:  make(chan struct{}),
 		waiting: make(map[int64]waiter),
 	}
 	b.close = sync.OnceFunc(func() { close(b.closed) })
+	ctx = context.WithValue(ctx, bridgeKey{}, b) // for handlers
 	var err error
-	b.session, err = s.Connect(ctx, bridgeTransport{b}, nil)
+	b.session, err = s.mcp.Connect(ctx, bridgeTransport{b}, nil)
 	return b, err
 }
 
@@ -50,6 +53,7 @@ func connect(ctx context.Context, s *mcp.Server, unasked func(context.Context, *
 func (b *bridge) shut() {
 	b.close()
 	_ = b.session.Wait() // says how the connection ended, which was our doing
+	b.server.watches.forget(b.session)
 }
 
 // call hands a request over. The work on it has begun when call returns, so that

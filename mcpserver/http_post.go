@@ -147,7 +147,7 @@ func (v *visit) modern(e *envelope, p *plainCall, version string) {
 		return
 	}
 	x := v.exchange(e, v.caller)
-	b, err := connect(context.WithoutCancel(v.r.Context()), v.server.mcp, func(_ context.Context, m *jsonrpc.Request) error {
+	b, err := connect(context.WithoutCancel(v.r.Context()), v.server, func(_ context.Context, m *jsonrpc.Request) error {
 		return deliver(m, x)
 	})
 	if err != nil {

@@ -116,7 +116,7 @@ func (t *sessionTable) begin(ctx context.Context, server *Server, owner, client 
 
 	s := &httpSession{id: rand.Text(), server: server, owner: owner, client: client, busy: 1}
 	var err error
-	s.bridge, err = connect(context.WithoutCancel(ctx), server.mcp, s.unasked)
+	s.bridge, err = connect(context.WithoutCancel(ctx), server, s.unasked)
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.opening--

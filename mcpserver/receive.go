@@ -38,6 +38,7 @@ func (s *Server) receive(next mcp.MethodHandler) mcp.MethodHandler {
 		if x := exchangeOf(req.GetExtra()); x != nil {
 			ctx = context.WithValue(ctx, exchangeKey{}, x)
 		}
+		refuseWatching(req)
 		if p, ok := req.GetParams().(*mcp.ReadResourceParams); ok && p != nil {
 			said := p.URI
 			p.URI = escaped(said)
@@ -62,6 +63,8 @@ func (s *Server) receive(next mcp.MethodHandler) mcp.MethodHandler {
 				return nil, s.internal(method, subject(req), err)
 			}
 			return out, nil
+		case *mcp.DiscoverResult:
+			offerNoWatching(r)
 		case *mcp.ListToolsResult:
 			sortByRank(s, "tool/", r.Tools, func(t *mcp.Tool) string { return t.Name })
 		case *mcp.ListResourcesResult:

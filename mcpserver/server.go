@@ -48,6 +48,7 @@ type Server struct {
 
 	modernMeta string // the first member of results of the modern era, with a comma
 	clients    jury   // over HTTP
+	watches    watches
 }
 
 // New makes a Server. It panics if the dialect cannot be published: a schema
@@ -89,6 +90,9 @@ func New(cfg Config) *Server {
 	}
 	if completes(d) {
 		opts.CompletionHandler = s.complete
+	}
+	if s.canWatch() {
+		opts.SubscribeHandler, opts.UnsubscribeHandler = s.subscribe, s.unsubscribe
 	}
 	program := &mcp.Implementation{Name: serverName, Version: cmp.Or(cfg.Version, "dev")}
 	s.mcp = mcp.NewServer(program, opts)

@@ -52,7 +52,7 @@ func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) er
 	c.out = newOutbox(out, c.in.abort)
 	for _, b := range []**bridge{&c.legacy, &c.modern} {
 		var err error
-		if *b, err = connect(c.ctx, s.mcp, c.note); err != nil {
+		if *b, err = connect(c.ctx, s, c.note); err != nil {
 			return fmt.Errorf("mcpserver: %w", err)
 		}
 		defer (*b).shut()

@@ -44,6 +44,7 @@ func (d *server) templates() []dialect.Template {
 				return render(s), nil
 			},
 			Complete: d.completeSession,
+			Watch:    d.watchSession,
 		}
 	}
 	return []dialect.Template{
@@ -51,6 +52,31 @@ func (d *server) templates() []dialect.Template {
 		document("/json", "session-json", "Session as JSON", "application/json", d.render.JSON),
 		document("/mermaid", "session-mermaid", "Session as Mermaid", "text/vnd.mermaid", d.render.Mermaid),
 	}
+}
+
+// watchSession tells of each change of a session.
+func (d *server) watchSession(ctx context.Context, c tool.Caller, id string) (next func(context.Context) error, err error) {
+	engine := d.engine.Owned(c.Owner)
+	s, err := engine.Session(ctx, sequent.ID(id))
+	if err != nil {
+		return nil, err
+	}
+	seen := s.Position()
+	return func(ctx context.Context) error {
+		for {
+			if err := engine.Await(ctx, sequent.ID(id), seen); err != nil {
+				return err
+			}
+			s, err := engine.Session(ctx, sequent.ID(id))
+			if err != nil {
+				return err
+			}
+			if now := s.Position(); now != seen {
+				seen = now
+				return nil
+			}
+		}
+	}, nil
 }
 
 // readSessions lists sessions with links to their documents.
