@@ -154,5 +154,6 @@ func harmless(err error) bool {
 	if _, ok := errors.AsType[*pgconn.ConnectError](err); ok {
 		return true
 	}
-	return refused(err) || pgconn.SafeToRetry(err)
+	_, rolledBack := errors.AsType[undone](err)
+	return rolledBack && lost(err) || refused(err) || pgconn.SafeToRetry(err)
 }

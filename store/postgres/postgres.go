@@ -79,6 +79,7 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 	s.listener.init()
 	s.indexer.init()
 	s.running.Go(func() { s.index(background) })
+	s.running.Go(func() { s.follow(background) })
 	return s, nil
 }
 
@@ -103,6 +104,10 @@ func parse(cfg Config) (*pgxpool.Config, error) {
 		"application_name":                    "sequent",
 		"statement_timeout":                   strconv.FormatInt(limit, 10),
 		"idle_in_transaction_session_timeout": strconv.FormatInt(2*limit, 10),
+		// Every statement has its index. A table that has just been filled has no
+		// statistics that say so.
+		"enable_seqscan": "off",
+		"jit":            "off",
 	} {
 		if _, set := config.ConnConfig.RuntimeParams[name]; !set {
 			config.ConnConfig.RuntimeParams[name] = value
@@ -190,27 +195,24 @@ func rollback(ctx context.Context, tx pgx.Tx) {
 	_ = tx.Rollback(ctx) // what is not committed goes with the connection at the latest
 }
 
-// inTx runs do in one transaction.
+// inTx runs do in one transaction. An error is undone, unless it is one of
+// COMMIT.
 func (s *Store) inTx(ctx context.Context, options pgx.TxOptions, do func(pgx.Tx) error) error {
 	tx, err := s.pool.BeginTx(ctx, options)
 	if err != nil {
-		return err
+		return undone{err}
 	}
 	defer rollback(ctx, tx)
 	if err := do(tx); err != nil {
-		return err
+		return undone{err}
 	}
-	if err := tx.Commit(ctx); err != nil {
-		return commitError{err}
-	}
-	return nil
+	return tx.Commit(ctx)
 }
 
-// A commitError is an error of COMMIT: unless the server says otherwise, nobody
-// knows what happened.
-type commitError struct{ error }
+// undone is an error of a transaction that was not committed.
+type undone struct{ error }
 
-func (e commitError) Unwrap() error { return e.error }
+func (e undone) Unwrap() error { return e.error }
 
 // outcome returns what an error of a write means: one after which nobody knows
 // whether it was stored is made to say so.

@@ -19,7 +19,7 @@ const (
 	defaultHits = 20
 	maxHits     = 1000
 	blockSize   = 2000   // thoughts that are ranked against each other, the newest first
-	sample      = 20_000 // thoughts with a word that are counted; beyond, that is how common it is
+	sample      = 20_000 // thoughts with a word that are counted, the newest first; beyond, it is estimated
 )
 
 // What a search reads. The condition is true for the thoughts that the query is
@@ -42,7 +42,9 @@ const (
 		FROM thought_words w JOIN thoughts t ON t.id = w.id JOIN tool_sessions s ON s.key = t.session
 		WHERE w.words @@ $5::tsquery AND t.id BETWEEN $6 AND $7 AND ` + inQuery + `
 		ORDER BY t.id DESC LIMIT $8`
-	selectCommon = `SELECT count(*) FROM (SELECT FROM thought_words WHERE words @@ $1::tsquery LIMIT $2) w`
+	selectCommon = `
+		SELECT count(*), coalesce(min(id), 0), (SELECT coalesce(max(id), 0) FROM thought_words)
+		FROM (SELECT id FROM thought_words WHERE words @@ $1::tsquery ORDER BY id DESC LIMIT $2) w`
 	selectIndex  = `SELECT tx, id, docs, tokens FROM index_state`
 	selectNewest = `SELECT coalesce(max(id), 0) FROM thoughts`
 	selectHits   = `
@@ -74,6 +76,11 @@ func (s *Store) Search(ctx context.Context, q sequent.SearchQuery) (hits sequent
 			sr := search{
 				tx: tx, query: q, asked: asked, digest: digest, from: from,
 				matcher: words.NewMatcher(asked), corpus: words.NewCorpus(asked),
+			}
+			// Whether to go through the words or through the newest thoughts depends
+			// on how common the words are, which a plan for any words cannot know.
+			if _, err := tx.Exec(ctx, "SET LOCAL plan_cache_mode = force_custom_plan"); err != nil {
+				return err
 			}
 			hits, err = sr.page(ctx)
 			return err
@@ -186,9 +193,14 @@ func (sr *search) survey(ctx context.Context) error {
 			if !ok {
 				continue
 			}
-			if err := sr.tx.QueryRow(ctx, selectCommon, query, sample).Scan(&sr.corpus.Hits[i]); err != nil {
+			var n, oldest, newest int64
+			if err := sr.tx.QueryRow(ctx, selectCommon, query, sample).Scan(&n, &oldest, &newest); err != nil {
 				return err
 			}
+			if n == sample { // the newest say how common it is among all
+				n = max(n, int64(float64(n)*float64(newest)/float64(newest-oldest+1)))
+			}
+			sr.corpus.Hits[i] = n
 		}
 	}
 	rows, err := sr.tx.Query(ctx, selectUnlisted, sr.scope(tx, id)...)

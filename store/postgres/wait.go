@@ -116,11 +116,12 @@ func (s *Store) moved(ctx context.Context, k sequent.Key, have sequent.Position)
 // A listener is the one connection that notifications come on. It is made when
 // somebody waits for the first time, and kept.
 type listener struct {
-	once  sync.Once
-	ready chan struct{} // closed when it has listened for the first time
+	once   sync.Once
+	wanted chan struct{} // closed when somebody waits for the first time
+	ready  chan struct{} // closed when it has listened for the first time
 }
 
-func (l *listener) init() { l.ready = make(chan struct{}) }
+func (l *listener) init() { l.wanted, l.ready = make(chan struct{}), make(chan struct{}) }
 
 // listen returns when notifications come, or have come and will again. fresh
 // tells that they did not when it was called.
@@ -128,14 +129,7 @@ func (s *Store) listen(ctx context.Context) (fresh bool, err error) {
 	if err := s.open(ctx); err != nil {
 		return false, err
 	}
-	s.listener.once.Do(func() {
-		background, stop := context.WithCancel(context.WithoutCancel(ctx))
-		s.running.Go(func() {
-			<-s.closed
-			stop()
-		})
-		s.running.Go(func() { s.follow(background) })
-	})
+	s.listener.once.Do(func() { close(s.listener.wanted) })
 	select {
 	case <-s.listener.ready:
 		return false, nil
@@ -151,9 +145,15 @@ func (s *Store) listen(ctx context.Context) (fresh bool, err error) {
 	}
 }
 
-// follow receives notifications until ctx is done. A connection that breaks is
-// made anew, and then everybody looks for what was missed.
+// follow receives notifications, once they are wanted, until ctx is done. A
+// connection that breaks is made anew, and then everybody looks for what was
+// missed.
 func (s *Store) follow(ctx context.Context) {
+	select {
+	case <-s.listener.wanted:
+	case <-ctx.Done():
+		return
+	}
 	told := false
 	for pause := 50 * time.Millisecond; ctx.Err() == nil; pause = min(2*pause, 2*time.Second) {
 		begun := time.Now()

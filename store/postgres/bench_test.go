@@ -1,0 +1,138 @@
+//go:build unix
+
+package postgres
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/sequent-dev/sequent"
+	"github.com/sequent-dev/sequent/internal/pgtest"
+)
+
+// BenchmarkAppend is an append through the engine, durable, by a number of
+// clients that each have a session. In the same run, what PostgreSQL allows: a
+// bare loop on pgx that inserts the same texts and moves the same number of
+// rows, with the same batching, and nothing else.
+func BenchmarkAppend(b *testing.B) {
+	durable := pgtest.Server{Durable: true}
+	b.Cleanup(func() {
+		if err := durable.Stop(); err != nil {
+			b.Error(err)
+		}
+	})
+	text := strings.Repeat("a thought of some size ", 9)[:200]
+	for _, clients := range []int{1, 8, 64} {
+		s := openAt(b, durable.Schema(b))
+		b.Cleanup(func() { s.Close() })
+		e := sequent.New(sequent.Config{Store: s})
+		crowd := func(b *testing.B, do func(client, n int) error) {
+			var left atomic.Int64
+			left.Store(int64(b.N))
+			began := time.Now()
+			var wg sync.WaitGroup
+			for client := range clients {
+				wg.Go(func() {
+					for n := 1; left.Add(-1) >= 0; n++ {
+						if err := do(client, n); err != nil {
+							b.Error(err)
+							return
+						}
+					}
+				})
+			}
+			wg.Wait()
+			b.ReportMetric(float64(b.N)/time.Since(began).Seconds(), "appends/s")
+		}
+		run := 0
+		b.Run(fmt.Sprintf("store/clients=%d", clients), func(b *testing.B) {
+			run++
+			crowd(b, func(client, n int) error {
+				_, err := e.Ensure(b.Context(), sequent.ID(fmt.Sprint(run, " ", client)), record(text))
+				return err
+			})
+		})
+		bare := newBare(b, durable.Schema(b), clients)
+		b.Run(fmt.Sprintf("bare/clients=%d", clients), func(b *testing.B) {
+			crowd(b, func(client, _ int) error { return bare.add(client, text) })
+		})
+	}
+}
+
+// A bareLoop is the least that a batching writer can do.
+type bareLoop struct {
+	pool *pgxpool.Pool
+	jobs chan bareJob
+	seqs []int64
+}
+
+type bareJob struct {
+	client int
+	text   string
+	done   chan error
+}
+
+func newBare(b *testing.B, url string, clients int) *bareLoop {
+	pool, err := pgxpool.New(b.Context(), url)
+	if err != nil {
+		b.Fatal(err)
+	}
+	if _, err := pool.Exec(b.Context(), `
+		CREATE TABLE s (key bigint PRIMARY KEY, head bigint NOT NULL, updated bigint NOT NULL) WITH (fillfactor = 70);
+		CREATE TABLE t (session bigint, seq bigint, text text, PRIMARY KEY (session, seq));
+		INSERT INTO s SELECT n, 0, 0 FROM generate_series(0, 63) n`); err != nil {
+		b.Fatal(err)
+	}
+	l := &bareLoop{pool: pool, jobs: make(chan bareJob, clients), seqs: make([]int64, clients)}
+	ctx, stop := context.WithCancel(context.Background())
+	var wg sync.WaitGroup
+	wg.Go(func() { l.run(ctx) })
+	b.Cleanup(func() { stop(); wg.Wait(); pool.Close() })
+	return l
+}
+
+func (l *bareLoop) add(client int, text string) error {
+	j := bareJob{client, text, make(chan error, 1)}
+	l.jobs <- j
+	return <-j.done
+}
+
+func (l *bareLoop) run(ctx context.Context) {
+	for {
+		var batch []bareJob
+		select {
+		case <-ctx.Done():
+			return
+		case j := <-l.jobs:
+			batch = append(batch, j)
+		}
+		for more := true; more; {
+			select {
+			case j := <-l.jobs:
+				batch = append(batch, j)
+			default:
+				more = false
+			}
+		}
+		var keys, seqs []int64
+		var texts []string
+		for _, j := range batch {
+			l.seqs[j.client]++
+			keys, seqs, texts = append(keys, int64(j.client)), append(seqs, l.seqs[j.client]), append(texts, j.text)
+		}
+		_, err := l.pool.Exec(ctx, `
+			WITH w AS (SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::text[]) AS w (key, seq, text)),
+			u AS (UPDATE s SET head = w.seq, updated = w.seq FROM w WHERE s.key = w.key)
+			INSERT INTO t SELECT key, seq, text FROM w`, keys, seqs, texts)
+		for _, j := range batch {
+			j.done <- err
+		}
+	}
+}
