@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"strconv"
 	"strings"
 	"time"
@@ -155,9 +156,13 @@ func (w *work) config(c *cobra.Command) (app.Config, error) {
 // with starts the servers of tools and hands on a machine that can use them.
 func (w *work) with(ctx context.Context, a *app.App, cfg app.MachineConfig, do func(*plan.Machine) error) error {
 	cfg.Tokens = w.tokens
+	said := io.Discard // what servers say for people: most say something
+	if level, _ := w.p.level(); level <= slog.LevelDebug {
+		said = w.p.err
+	}
 	for _, command := range w.mcp {
 		phase, command := phaseOf(cfg.Table, command)
-		tools, end, err := app.MCPTools(ctx, command, w.p.err)
+		tools, end, err := app.MCPTools(ctx, command, said)
 		if err != nil {
 			return err
 		}

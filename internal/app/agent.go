@@ -70,6 +70,7 @@ func MCPTools(ctx context.Context, command string, stderr io.Writer) (tools []to
 	defer cancel()
 	cmd := exec.Command(args[0], args[1:]...)
 	cmd.Stderr = stderr
+	apart(cmd)
 	server, err := client.Connect(connecting, cmd)
 	if err != nil {
 		return nil, nil, failed(err)

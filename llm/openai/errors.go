@@ -155,8 +155,10 @@ func unwelcome(says *openai.APIError) string {
 		return saysTemperature
 	case strings.Contains(about, "response_format"), strings.Contains(about, "json_schema"), strings.Contains(about, "requested parameters"):
 		return saysSchema
-	case strings.Contains(about, "max_tokens"), strings.Contains(about, "max_completion_tokens"):
-		return saysMaxTokens
+	case strings.Contains(about, "not support") || strings.Contains(about, "unsupported"):
+		if strings.Contains(about, "max_tokens") || strings.Contains(about, "max_completion_tokens") {
+			return saysMaxTokens
+		}
 	}
 	return ""
 }
