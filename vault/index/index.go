@@ -29,6 +29,9 @@ type Config struct {
 	// Model names what the Embedder uses. Vectors are kept by this name; it is
 	// required with an Embedder.
 	Model string
+	// EmbedPatience is how long a hybrid search waits for the Embedder before it
+	// goes on without; 0 means ten seconds.
+	EmbedPatience time.Duration
 	// Debounce is how long Watch waits for more changes after one; 0 means
 	// 200 milliseconds.
 	Debounce time.Duration
@@ -45,14 +48,15 @@ type Config struct {
 // An Index finds notes. It is safe for concurrent use, by several processes as
 // well.
 type Index struct {
-	vault    *vault.Vault
-	path     string // empty until it is needed, if it is in the vault
-	embedder Embedder
-	model    string
-	debounce time.Duration
-	rescan   time.Duration
-	patience time.Duration
-	log      *slog.Logger
+	vault         *vault.Vault
+	path          string // empty until it is needed, if it is in the vault
+	embedder      Embedder
+	model         string
+	embedPatience time.Duration
+	debounce      time.Duration
+	rescan        time.Duration
+	patience      time.Duration
+	log           *slog.Logger
 
 	turn chan struct{} // held while this process writes; holds at most one
 
@@ -73,14 +77,15 @@ func New(cfg Config) *Index {
 		panic("index: Config.Embedder without Config.Model")
 	}
 	x := &Index{
-		vault:    cfg.Vault,
-		embedder: cfg.Embedder,
-		model:    cfg.Model,
-		debounce: cmp.Or(cfg.Debounce, 200*time.Millisecond),
-		rescan:   cmp.Or(cfg.Rescan, time.Minute),
-		patience: cmp.Or(cfg.Patience, 5*time.Minute),
-		log:      cfg.Log,
-		turn:     make(chan struct{}, 1),
+		vault:         cfg.Vault,
+		embedder:      cfg.Embedder,
+		model:         cfg.Model,
+		embedPatience: cmp.Or(cfg.EmbedPatience, 10*time.Second),
+		debounce:      cmp.Or(cfg.Debounce, 200*time.Millisecond),
+		rescan:        cmp.Or(cfg.Rescan, time.Minute),
+		patience:      cmp.Or(cfg.Patience, 5*time.Minute),
+		log:           cfg.Log,
+		turn:          make(chan struct{}, 1),
 	}
 	if x.log == nil {
 		x.log = slog.New(slog.DiscardHandler)

@@ -144,7 +144,7 @@ func TestDamage(t *testing.T) {
 					t.Skip("SKIP: Windows keeps others from changing an open file")
 				}
 				files := make(map[string]string)
-				for i := range 300 {
+				for i := range 80 {
 					files[fmt.Sprintf("n%d.md", i)] = fmt.Sprintf("words of number%d in [[concept %d]]", i, i%7)
 				}
 				b := newBox(t, index.Config{}, files)

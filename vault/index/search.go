@@ -3,7 +3,6 @@ package index
 import (
 	"cmp"
 	"context"
-	"errors"
 	"math"
 	"slices"
 	"strings"
@@ -201,12 +200,14 @@ func (s *search) candidates(ctx context.Context) ([]*found, error) {
 	}
 	s.addLinked(&c)
 	if s.x.embedder != nil {
-		err := s.addNear(ctx, &c, nearest)
-		if e, ok := errors.AsType[*sequent.Error](err); ok && e.Code == CodeEmbeddingsFailed && ctx.Err() == nil {
+		asking, cancel := context.WithTimeout(ctx, s.x.embedPatience)
+		defer cancel()
+		if err := s.addNear(asking, &c, nearest); err != nil {
+			if ctx.Err() != nil || asking.Err() == nil && sequent.CodeOf(err) != CodeEmbeddingsFailed {
+				return nil, err
+			}
 			s.x.log.WarnContext(ctx, "a search goes without meaning", "error", err)
 			s.results.Warning = "the embedding model could not be asked; the results are by words and links alone"
-		} else if err != nil {
-			return nil, err
 		}
 	}
 	c.fuse()

@@ -141,7 +141,7 @@ func TestSearchRefuses(t *testing.T) {
 // Every matching note is on exactly one page, however many there are.
 func TestPages(t *testing.T) {
 	t.Parallel()
-	const notes = 1200
+	const notes = 700
 	files := make(map[string]string)
 	for i := range notes {
 		files[fmt.Sprintf("n%04d.md", i)] = "the same words in the note, linked to [[same]]"

@@ -8,7 +8,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/sequent-dev/sequent"
 	"github.com/sequent-dev/sequent/vault/index"
 )
 
@@ -141,6 +143,31 @@ func TestEmbedderFails(t *testing.T) {
 	}
 	if got := b.search(index.Query{Text: "cache"}); got.Warning != "" {
 		t.Errorf("after it: %+v", got)
+	}
+}
+
+// slowEmbedder answers when its caller has given up.
+type slowEmbedder struct{ vectors *wordsEmbedder }
+
+func (e slowEmbedder) Embed(ctx context.Context, texts []string) ([][]float32, error) {
+	if len(texts) > 1 {
+		return e.vectors.Embed(ctx, texts)
+	}
+	<-ctx.Done()
+	return nil, ctx.Err()
+}
+
+func TestSlowEmbedder(t *testing.T) {
+	t.Parallel()
+	b := newBox(t, index.Config{Embedder: slowEmbedder{&wordsEmbedder{size: 8}}, Model: "slow", EmbedPatience: 10 * time.Millisecond}, library)
+	b.sync()
+	if r := b.search(index.Query{Text: "cache"}); r.Warning == "" || r.Hits[0].URI != "memory://tech/cache.md" {
+		t.Errorf("%+v", r)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
+	defer cancel()
+	if _, err := b.Search(ctx, index.Query{Text: "other"}); sequent.CodeOf(err) != sequent.CodeCanceled {
+		t.Errorf("a caller who gives up gets %v", err)
 	}
 }
 
