@@ -41,6 +41,7 @@ take turns. Standard input and output, protocol 2025-11-25, the dialect `+"`stan
 ends. The ratio to it is beside each figure, and below that the goal where there is one.
 
 SQLite *normal* survives the death of the process, *full* a loss of power: a call then waits for the disk.
+How well the search of a vault finds what is meant is measured on a page of its own: [search quality](search-quality.md).
 
 `, runtime.GOOS, runtime.GOARCH, runtime.Version(), p.size, p.calls, p.warm, p.rounds)
 
