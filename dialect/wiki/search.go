@@ -162,7 +162,7 @@ func (d *server) search(ctx context.Context, c tool.Call, in searchArgs) (tool.R
 		fmt.Fprintf(&b, "%d notes match; page %d of %d:\n", found.Total, q.Page, (found.Total+q.PageSize-1)/q.PageSize)
 	}
 	for _, r := range found.Results {
-		out.Results = append(out.Results, resultOut{r.Title, r.URI, r.Snippet, r.Score, r.Text, r.Graph, r.Meaning})
+		out.Results = append(out.Results, resultOut(r))
 		fmt.Fprintf(&b, "\n- %s (%.3f) %s", oneLine(r.Title), r.Score, r.URI)
 		if r.Snippet != "" {
 			b.WriteString("\n  " + oneLine(r.Snippet))

@@ -233,7 +233,7 @@ func definitions(ctx context.Context, v *Vault, unknown []string) (tool.Reply, e
 	var b strings.Builder
 	b.WriteString("Workflows that can be started with workflowId:\n")
 	for _, d := range list {
-		out.Definitions = append(out.Definitions, definition{d.ID, d.Name, d.Description, d.Steps})
+		out.Definitions = append(out.Definitions, definition(d))
 		fmt.Fprintf(&b, "\n- %s: %s, %d steps", d.ID, d.Name, d.Steps)
 		if d.Description != "" {
 			b.WriteString(". " + oneLine(d.Description))

@@ -1,0 +1,190 @@
+package vaults
+
+import (
+	"bytes"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/sequent-dev/sequent"
+	"github.com/sequent-dev/sequent/dialect/wiki"
+)
+
+// Owners have folders of their own on every file system, whatever they are called.
+func TestOwnersDir(t *testing.T) {
+	if got := ownersDir(""); got != "." {
+		t.Errorf("the local user's folder is %q", got)
+	}
+	owners := []string{
+		"alice", "Alice", "ALICE", "al ice", "al_ice", "al-ice", "al.ice", "..", ".", "/", `\`, "../../etc", "con", "nul", "a/b", "a:b",
+		"\x00", "é", "e\u0301", "日本", "_61lice", "of-alice", "hash-", "https://issuer.example.com|1234", "a.", "a ", "*", "~",
+		strings.Repeat("a", 200), strings.Repeat("a", 201), strings.Repeat("a", 202), strings.Repeat("é", 128),
+	}
+	seen := make(map[string]string)
+	for _, owner := range owners {
+		dir := ownersDir(owner)
+		name := filepath.Base(dir)
+		if filepath.Dir(dir) != ".owners" || len(name) > 255 || name != strings.ToLower(name) || strings.ContainsAny(name, `./\:*~ `) {
+			t.Errorf("the folder of %q is %q", owner, dir)
+		}
+		if other, taken := seen[dir]; taken {
+			t.Errorf("%q and %q share the folder %q", owner, other, dir)
+		}
+		seen[dir] = owner
+	}
+}
+
+func open(t *testing.T, cfg Config) *Vaults {
+	t.Helper()
+	v := New(cfg)
+	t.Cleanup(func() {
+		if err := v.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return v
+}
+
+// An owner has one vault, however many ask for it at once.
+func TestOpenIsOnce(t *testing.T) {
+	v := open(t, Config{Dir: t.TempDir(), Engine: sequent.New(sequent.Config{}), Watch: true})
+	var wg sync.WaitGroup
+	var mu sync.Mutex
+	found := make(map[string]map[*wiki.Vault]bool)
+	for range 8 {
+		for _, owner := range []string{"", "alice", "bob"} {
+			wg.Go(func() {
+				got, err := v.Open(t.Context(), owner)
+				if err != nil {
+					t.Error(err)
+				}
+				mu.Lock()
+				defer mu.Unlock()
+				if found[owner] == nil {
+					found[owner] = make(map[*wiki.Vault]bool)
+				}
+				found[owner][got] = true
+			})
+		}
+	}
+	wg.Wait()
+	ids := make(map[string]bool)
+	for owner, vaults := range found {
+		for one := range vaults {
+			ids[one.ID] = true
+		}
+		if len(vaults) != 1 {
+			t.Errorf("%q has %d vaults", owner, len(vaults))
+		}
+	}
+	if len(ids) != 3 {
+		t.Errorf("three owners have the vaults %v", ids)
+	}
+}
+
+// A folder that cannot be opened is told, and tried again.
+func TestOpenFails(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "vault")
+	if err := os.WriteFile(dir, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	v := open(t, Config{Dir: dir, Engine: sequent.New(sequent.Config{})})
+	if _, err := v.Open(t.Context(), ""); sequent.CodeOf(err) != "vault_unavailable" {
+		t.Errorf("a file as a vault: %v", err)
+	}
+	if err := os.Remove(dir); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := v.Open(t.Context(), ""); err != nil {
+		t.Error(err)
+	}
+	if err := v.Close(); err != nil {
+		t.Error(err)
+	}
+	if _, err := v.Open(t.Context(), ""); sequent.CodeOf(err) != sequent.CodeCanceled {
+		t.Errorf("after the end: %v", err)
+	}
+}
+
+// What a crash between store and note has left behind is mended at the start, and what
+// others write is found, without a call of sync.
+func TestTend(t *testing.T) {
+	dir := t.TempDir()
+	var log lockedBuffer
+	cfg := Config{
+		Dir: dir, Engine: sequent.New(sequent.Config{}), Watch: true,
+		Logger: slog.New(slog.NewTextHandler(&log, nil)),
+	}
+	before := New(Config{Dir: dir, Engine: cfg.Engine})
+	first, err := before.Open(t.Context(), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	const id = "session-1756610546730-48291"
+	if _, err := cfg.Engine.Begin(t.Context(), id, func(s *sequent.Session) error {
+		s.BeginIn("", "wiki")
+		s.SetLabel("vault", first.ID)
+		_, err := s.Append(sequent.Draft{Number: 0, Total: 3, Text: "never in a [[note]]", More: true})
+		return err
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if err := before.Close(); err != nil {
+		t.Fatal(err)
+	}
+
+	v := open(t, cfg)
+	own, err := v.Open(t.Context(), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(dir, "thinking", "sequential", id+".md")
+	until(t, "the note is written", func() bool {
+		text, err := os.ReadFile(file)
+		return err == nil && strings.Contains(string(text), "never in a [[note]]")
+	})
+	if err := os.WriteFile(filepath.Join(dir, "mine.md"), []byte("about [[zebras]]"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	until(t, "a person's note is found", func() bool {
+		found, err := own.Graph.Search(t.Context(), wiki.Query{Text: "zebras", Mode: "FullText", Page: 1, PageSize: 5})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return found.Total == 1
+	})
+	if said := log.String(); said != "" {
+		t.Errorf("the log has %s", said)
+	}
+}
+
+// until waits for what happens in the background, on a busy machine too.
+func until(t *testing.T, what string, is func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(30 * time.Second); !is(); time.Sleep(20 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("%s: not within half a minute", what)
+		}
+	}
+}
+
+type lockedBuffer struct {
+	mu sync.Mutex // guards b
+	b  bytes.Buffer
+}
+
+func (l *lockedBuffer) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.Write(p)
+}
+
+func (l *lockedBuffer) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.String()
+}
