@@ -243,6 +243,27 @@ func TestFileRemoved(t *testing.T) {
 	d.wantCheck()
 }
 
+// A person puts the file into a folder of theirs: it goes on there.
+func TestFileMoved(t *testing.T) {
+	const there = "thinking/sequential/projects/login/" + string(sessionID) + ".md"
+	d := newDesk(t)
+	d.think(step(0))
+	d.think(step(1))
+	text := d.read()
+	if err := os.Remove(filepath.Join(d.dir, filepath.FromSlash(fileName))); err != nil {
+		t.Fatal(err)
+	}
+	d.writeFile(there, text)
+	d.think(step(2))
+	d.think(step(3))
+	if got := d.readFile(there); !strings.HasPrefix(got, text) || strings.Count(got, "## Thought") != 4 {
+		t.Errorf("%s", got)
+	}
+	if got := d.check(); len(got) > 0 {
+		t.Errorf("check finds %q", got)
+	}
+}
+
 // A copy of a file is not a session.
 func TestCopyOfAFile(t *testing.T) {
 	const id = "session-1756610546731-copy"

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/sequent-dev/sequent"
+	"github.com/sequent-dev/sequent/vault/wikilink"
 	"github.com/sequent-dev/sequent/vault/internal/block"
 )
 
@@ -64,6 +65,12 @@ func checkRoundTrip(t *testing.T, th sequent.Thought) {
 	}
 	if list[1].Draft.Text != "next" || list[1].Draft.Labels[LabelAgent] != "other" {
 		t.Fatalf("the next section is %+v", list[1])
+	}
+	// Whatever the text leaves open, it ends with the section: the next one is read
+	// as Markdown.
+	links := wikilink.Parse([]byte(b.String() + "\n## Thought 9/9 [other]\n\nSee [[what comes next]].\n"))
+	if len(links) == 0 || links[len(links)-1].Target != "what comes next" {
+		t.Fatalf("the text swallows what follows:\n%s", b.String())
 	}
 	// Editors may take spaces off the ends of lines, and make line breaks theirs.
 	if got := Parse(strings.ReplaceAll(b.String(), "\n", "\r\n")); len(got) != 1 || !sameDraft(got[0].Draft, th.Draft) {
