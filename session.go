@@ -254,6 +254,12 @@ func (s *Session) SetState(state State) {
 	s.set(func() { s.State = state })
 }
 
+// SetTitle titles the session with the first line of a text, shortened. Without it
+// the first thought does.
+func (s *Session) SetTitle(text string) {
+	s.set(func() { s.Title = title(text) })
+}
+
 // Conclude records what the author concluded.
 func (s *Session) Conclude(text string) {
 	s.set(func() { s.Conclusion = text })

@@ -337,6 +337,15 @@ func TestTitle(t *testing.T) {
 			t.Errorf("title of %q = %q, want %q", text, got, want)
 		}
 	}
+	e := sequent.New(sequent.Config{})
+	s, err := e.Begin(t.Context(), "s", func(s *sequent.Session) error {
+		s.SetTitle(" The  problem\nat length")
+		_, err := s.Append(sequent.Draft{Text: "a"})
+		return err
+	})
+	if err != nil || s.Title != "The problem" {
+		t.Errorf("the title that was set is %q, %v", s.Title, err)
+	}
 }
 
 func TestNewest(t *testing.T) {

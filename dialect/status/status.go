@@ -96,14 +96,22 @@ func newTool[In any](w words, spec tool.Spec, handle func(context.Context, tool.
 	return t
 }
 
+// add adds a thought to a session. What a model was asked is the better title.
+func add(s *sequent.Session, d sequent.Draft) error {
+	if s.Title == "" && d.Note != "" {
+		s.SetTitle(d.Note)
+	}
+	_, err := s.Append(d)
+	return err
+}
+
 // added is the change that adds a thought to a session, new or not.
 func added(d sequent.Draft) func(*sequent.Session) error {
 	return func(s *sequent.Session) error {
 		if s.Version == 0 {
 			s.BeginIn("", name)
 		}
-		_, err := s.Append(d)
-		return err
+		return add(s, d)
 	}
 }
 
@@ -142,8 +150,7 @@ func (d *server) begin(ctx context.Context, engine *sequent.Engine, turn *implic
 		}
 		s, err := engine.Begin(ctx, id, func(s *sequent.Session) error {
 			turn.Begin(s)
-			_, err := s.Append(draft)
-			return err
+			return add(s, draft)
 		})
 		if errors.Is(err, sequent.ErrExists) && try < tries {
 			continue
