@@ -3,6 +3,7 @@ package standard
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -27,11 +28,30 @@ type thinkReply struct {
 // but s and the call, so that a repeated call is answered as the first was.
 func (st *step) reply(s *sequent.Session) tool.Reply {
 	t, _ := s.Last()
-	return tool.JSONReply(thinkReply{
+	r := thinkReply{
 		Session: s.ID, Number: t.Number, Total: t.Total, Next: t.More,
 		Branches: s.Branches(), Length: s.Len, Branch: t.Branch,
 		Warnings: st.warnings(s, t),
-	})
+	}
+	return r.reply()
+}
+
+// reply is [tool.JSONReply] of r, which most replies need not: they are numbers
+// and an id that we have made.
+func (r *thinkReply) reply() tool.Reply {
+	ours := func(c rune) bool { return 'a' <= c && c <= 'z' || '0' <= c && c <= '9' }
+	if len(r.Branches) > 0 || r.Branch != "" || len(r.Warnings) > 0 ||
+		strings.ContainsFunc(string(r.Session), func(c rune) bool { return !ours(c) }) {
+		return tool.JSONReply(r)
+	}
+	b := make([]byte, 0, 192)
+	b = append(append(b, `{"sessionId":"`...), r.Session...)
+	b = strconv.AppendInt(append(b, `","thoughtNumber":`...), int64(r.Number), 10)
+	b = strconv.AppendInt(append(b, `,"totalThoughts":`...), int64(r.Total), 10)
+	b = strconv.AppendBool(append(b, `,"nextThoughtNeeded":`...), r.Next)
+	b = strconv.AppendInt(append(b, `,"branches":[],"thoughtHistoryLength":`...), int64(r.Length), 10)
+	b = append(b, '}')
+	return tool.Reply{Text: string(b), JSON: b}
 }
 
 // patience is for how many calls totalThoughts may only grow.
@@ -98,6 +118,9 @@ func nearlySame(a, b string) bool {
 	if len(a) > len(b) {
 		a, b = b, a
 	}
+	if a == b {
+		return strings.TrimSpace(a) != ""
+	}
 	if a == "" || len(b)-len(a) > 16+len(b)/4 {
 		return false
 	}
@@ -145,7 +168,7 @@ func appendWords(words []uint64, text string) []uint64 {
 	var hash uint64
 	inside := false
 	for _, r := range text {
-		space := r == ' ' || '\t' <= r && r <= '\r'
+		space := r <= ' ' && (r == ' ' || '\t' <= r && r <= '\r')
 		switch {
 		case r >= utf8.RuneSelf:
 			space, r = unicode.IsSpace(r), unicode.ToLower(r)
