@@ -14,14 +14,14 @@ import (
 
 // A box is a vault with its index, for tests.
 type box struct {
-	t     *testing.T
+	t     testing.TB
 	dir   string
 	vault *vault.Vault
 	*index.Index
 }
 
 // newBox returns a box with files, given by their paths.
-func newBox(t *testing.T, cfg index.Config, files map[string]string) *box {
+func newBox(t testing.TB, cfg index.Config, files map[string]string) *box {
 	t.Helper()
 	b := &box{t: t, dir: t.TempDir()}
 	for name, text := range files {

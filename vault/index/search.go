@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/sequent-dev/sequent"
-	"github.com/sequent-dev/sequent/internal/words"
 	"github.com/sequent-dev/sequent/vault"
 )
 
@@ -285,70 +284,4 @@ func (c *candidates) fuse() {
 // their paths.
 func compareRank(a, b float64, left, right *noteInfo) int {
 	return cmp.Or(cmp.Compare(b, a), strings.Compare(left.path, right.path))
-}
-
-func (s *search) hit(ctx context.Context, f *found) (Hit, error) {
-	h := Hit{
-		URI: f.note.uri, Title: f.note.title,
-		Score: round(f.score), Text: round(f.text), Graph: round(f.graph), Semantic: round(f.semantic),
-	}
-	var body string
-	if err := s.tx.QueryRowContext(ctx, "SELECT body FROM notes WHERE id = ?", f.note.id).Scan(&body); err != nil {
-		return Hit{}, err
-	}
-	h.Snippet = snippet(body, s.shown(f))
-	return h, nil
-}
-
-// round leaves of a score what is worth reading.
-func round(score float64) float64 { return math.Round(score*1e4) / 1e4 }
-
-// shown returns what a note's snippet may show: the units that it has, rarest in
-// it first, then other forms of them, then the links that were asked for.
-func (s *search) shown(f *found) []unit {
-	var at []int
-	for i, n := range f.counts {
-		if n > 0 {
-			at = append(at, i)
-		}
-	}
-	slices.SortStableFunc(at, func(a, b int) int { return cmp.Compare(f.counts[a], f.counts[b]) })
-	var out []unit
-	for _, i := range at {
-		out = append(out, s.request.units[i])
-	}
-	for _, u := range slices.Clone(out) {
-		if len(u.tokens) == 1 && !u.prefix {
-			for _, form := range forms(u.tokens[0]) {
-				out = append(out, unit{tokens: []string{form}})
-			}
-		}
-	}
-	for _, name := range s.request.links {
-		if tokens := words.Tokens(name); len(tokens) > 0 {
-			out = append(out, unit{tokens: tokens})
-		}
-	}
-	return out
-}
-
-// snippet cuts a piece out of a note's body around the first place of the
-// first unit that the body has.
-func snippet(body string, units []unit) string {
-	for _, u := range units {
-		q, err := words.Parse(u.String())
-		if err != nil {
-			continue
-		}
-		if piece, at := words.Excerpt(body, q, snippetLength); len(at) > 0 {
-			return piece
-		}
-	}
-	piece, _ := words.Excerpt(body, words.Query{}, snippetLength)
-	return piece
-}
-
-// String returns the unit as it can be typed.
-func (u unit) String() string {
-	return words.Term{Tokens: u.tokens, Prefix: u.prefix}.String()
 }

@@ -6,10 +6,7 @@ import (
 	"errors"
 	"maps"
 	"slices"
-	"strings"
-	"sync"
 
-	"github.com/sequent-dev/sequent/internal/words"
 	"github.com/sequent-dev/sequent/vault"
 )
 
@@ -26,62 +23,6 @@ type snapshot struct {
 	concepts *concepts
 	mentions [][]int64 // by concept: the notes that mention it
 	about    [][]int64 // by concept: the notes whose own name it is
-}
-
-// Concepts gives concepts numbers. Snapshots share it: it only grows, and one
-// that is mentioned nowhere any more does no harm.
-type concepts struct {
-	mu      sync.RWMutex
-	names   []string
-	numbers map[string]int32
-	spelled map[string]int32 // by the words that the name is of
-}
-
-// find returns the number of a concept.
-func (c *concepts) find(name string) (int32, bool) {
-	c.mu.RLock()
-	defer c.mu.RUnlock()
-	n, ok := c.numbers[name]
-	return n, ok
-}
-
-// findSpelled returns the number of the first concept whose name is of these
-// words.
-func (c *concepts) findSpelled(tokens []string) (int32, bool) {
-	c.mu.RLock()
-	defer c.mu.RUnlock()
-	n, ok := c.spelled[strings.Join(tokens, " ")]
-	return n, ok
-}
-
-// all returns the names of all concepts, by their numbers.
-func (c *concepts) all() []string {
-	c.mu.RLock()
-	defer c.mu.RUnlock()
-	return c.names
-}
-
-func (c *concepts) name(n int32) string { return c.all()[n] }
-
-// intern returns the numbers of concepts.
-func (c *concepts) intern(names []string) []int32 {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	numbers := make([]int32, 0, len(names))
-	for _, name := range names {
-		n, ok := c.numbers[name]
-		if !ok {
-			n = int32(len(c.names))
-			c.names = append(c.names, name)
-			c.numbers[name] = n
-			spelled := strings.Join(words.Tokens(name), " ")
-			if _, taken := c.spelled[spelled]; !taken && spelled != "" {
-				c.spelled[spelled] = n
-			}
-		}
-		numbers = append(numbers, n)
-	}
-	return numbers
 }
 
 // A noteInfo is a note without its text.
@@ -291,36 +232,4 @@ func without(list []int64, id int64) []int64 {
 		return list
 	}
 	return slices.Concat(list[:i], list[i+1:])
-}
-
-// A census is what can be counted in the graph.
-type census struct{ concepts, relations, orphans int }
-
-// count counts the concepts that are mentioned, the pairs of them that occur
-// together in a note, and those that occur with no other.
-func (s *snapshot) count() census {
-	var out census
-	seen := make([]int32, len(s.mentions)) // by which concept, plus one, a concept was seen last
-	for i, notes := range s.mentions {
-		if len(notes) == 0 {
-			continue
-		}
-		c := int32(i)
-		out.concepts++
-		alone := true
-		for _, id := range notes {
-			for _, other := range s.notes[id].concepts {
-				if other != c && seen[other] != c+1 {
-					seen[other] = c + 1
-					out.relations++
-					alone = false
-				}
-			}
-		}
-		if alone {
-			out.orphans++
-		}
-	}
-	out.relations /= 2 // each was seen from both its ends
-	return out
 }

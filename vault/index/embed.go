@@ -1,0 +1,302 @@
+package index
+
+import (
+	"context"
+	"crypto/sha256"
+	"database/sql"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/gofrs/flock"
+)
+
+const (
+	passageLength = 2000 // bytes; a few paragraphs, which a vector can stand for
+	mostPassages  = 200  // of a note; beyond it a note is found by its words alone
+	askAtOnce     = 64   // texts a call of the Embedder
+	notesAtOnce   = 100  // notes that are embedded before they are stored
+)
+
+// passages cuts a note into the texts that get vectors: paragraphs together up
+// to passageLength, each with the title before it.
+func passages(title, body string) []string {
+	var out []string
+	var b strings.Builder
+	flush := func() {
+		if text := strings.TrimSpace(b.String()); text != "" && len(out) < mostPassages {
+			out = append(out, title+"\n\n"+text)
+		}
+		b.Reset()
+	}
+	for paragraph := range strings.SplitSeq(strings.ReplaceAll(body, "\r\n", "\n"), "\n\n") {
+		if b.Len()+len(paragraph) > passageLength {
+			flush()
+		}
+		for len(paragraph) > passageLength {
+			cut := passageLength
+			if i := strings.LastIndexAny(paragraph[:cut], " \n"); i > passageLength/2 {
+				cut = i
+			}
+			b.WriteString(strings.ToValidUTF8(paragraph[:cut], ""))
+			flush()
+			paragraph = paragraph[cut:]
+		}
+		b.WriteString(strings.ToValidUTF8(paragraph, "\uFFFD") + "\n\n")
+	}
+	flush()
+	if len(out) == 0 {
+		out = append(out, title)
+	}
+	return out
+}
+
+// pending is a note that lacks vectors.
+type pending struct {
+	id       int64
+	hash     []byte
+	passages []string
+}
+
+// embed asks for the vectors that are missing, and returns of how many texts.
+// It holds the lock only while it stores some.
+func (x *Index) embed(ctx context.Context, progress func(Progress)) (int, error) {
+	if x.embedder == nil {
+		return 0, nil
+	}
+	only := flock.New(x.path+"-embed.lock", flock.SetPermissions(0o600))
+	switch held, err := only.TryLock(); {
+	case err != nil:
+		return 0, wrap(err)
+	case !held: // somebody else is doing it
+		return 0, nil
+	}
+	defer only.Unlock() //nolint:errcheck // closes the file, which unlocks in any case
+	asked, done := 0, 0
+	for {
+		batch, left, err := x.lacking(ctx)
+		if err != nil || len(batch) == 0 {
+			return asked, wrap(err)
+		}
+		vectors, n, err := x.vectorsOf(ctx, batch)
+		asked += n
+		if err != nil {
+			return asked, wrap(err)
+		}
+		if err := x.writing(ctx, func(w *writer) error { return w.putVectors(ctx, x.model, batch, vectors) }); err != nil {
+			return asked, err
+		}
+		done += len(batch)
+		progress(Progress{"embedding", done, done - len(batch) + left})
+	}
+}
+
+// lacking returns some of the notes that lack vectors, and how many there are.
+func (x *Index) lacking(ctx context.Context) (some []pending, all int, err error) {
+	v, err := x.view(ctx)
+	if err != nil {
+		return nil, 0, err
+	}
+	defer v.close()
+	if err := v.tx.QueryRowContext(ctx, "SELECT count(*) FROM notes WHERE embedded != ?", x.model).Scan(&all); err != nil || all == 0 {
+		return nil, 0, err
+	}
+	rows, err := v.tx.QueryContext(ctx, "SELECT id, hash, title, body FROM notes WHERE embedded != ? ORDER BY id LIMIT ?", x.model, notesAtOnce)
+	if err != nil {
+		return nil, 0, err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var p pending
+		var title, body string
+		if err := rows.Scan(&p.id, &p.hash, &title, &body); err != nil {
+			return nil, 0, err
+		}
+		p.passages = passages(title, body)
+		some = append(some, p)
+	}
+	return some, all, rows.Err()
+}
+
+// vectorsOf returns the vector of every passage, from the index or the model.
+func (x *Index) vectorsOf(ctx context.Context, batch []pending) (vectors map[[sha256.Size]byte][]float32, asked int, err error) {
+	v, err := x.view(ctx)
+	if err != nil {
+		return nil, 0, err
+	}
+	defer v.close()
+	vectors = make(map[[sha256.Size]byte][]float32)
+	var missing []string
+	for _, p := range batch {
+		for _, text := range p.passages {
+			hash := sha256.Sum256([]byte(text))
+			if _, ok := vectors[hash]; ok {
+				continue
+			}
+			vectors[hash] = nil
+			var known bool
+			if err := v.tx.QueryRowContext(ctx, "SELECT EXISTS (SELECT 1 FROM vectors WHERE model = ? AND hash = ?)",
+				x.model, hash[:]).Scan(&known); err != nil {
+				return nil, 0, err
+			}
+			if !known {
+				missing = append(missing, text)
+			}
+		}
+	}
+	for some := range slices.Chunk(missing, askAtOnce) {
+		got, err := x.ask(ctx, some)
+		if err != nil {
+			return nil, asked, err
+		}
+		asked += len(some)
+		for i, vector := range got {
+			vectors[sha256.Sum256([]byte(some[i]))] = vector
+		}
+	}
+	return vectors, asked, nil
+}
+
+// ask returns vectors of length 1 for texts. An error has the code
+// CodeEmbeddingsFailed, unless ctx is done.
+func (x *Index) ask(ctx context.Context, texts []string) ([][]float32, error) {
+	vectors, err := x.embedder.Embed(ctx, texts)
+	switch {
+	case ctx.Err() != nil:
+		return nil, ctx.Err()
+	case err != nil:
+		return nil, embeddingsFailed(err)
+	case len(vectors) != len(texts):
+		return nil, embeddingsFailed(fmt.Errorf("%d vectors for %d texts", len(vectors), len(texts)))
+	}
+	out := make([][]float32, len(vectors))
+	for i, vector := range vectors {
+		if len(vector) == 0 || len(vector) != len(vectors[0]) {
+			return nil, embeddingsFailed(fmt.Errorf("vectors of %d and %d numbers", len(vectors[0]), len(vector)))
+		}
+		if out[i], err = unitVector(vector); err != nil {
+			return nil, embeddingsFailed(err)
+		}
+	}
+	return out, nil
+}
+
+func unitVector(vector []float32) ([]float32, error) {
+	sum := 0.0
+	for _, f := range vector {
+		sum += float64(f) * float64(f)
+	}
+	length := math.Sqrt(sum)
+	if math.IsNaN(length) || math.IsInf(length, 0) {
+		return nil, errors.New("a vector holds what is no number")
+	}
+	out := make([]float32, len(vector))
+	if length > 0 { // a text that means nothing is close to nothing
+		for i, f := range vector {
+			out[i] = float32(float64(f) / length)
+		}
+	}
+	return out, nil
+}
+
+// putVectors stores vectors, and which passages of which notes they are of.
+// Vectors of another size are of a model that has changed under its name; they
+// are dropped, and their notes lack vectors again.
+func (w *writer) putVectors(ctx context.Context, model string, batch []pending, vectors map[[sha256.Size]byte][]float32) error {
+	return inTx(ctx, w.file.writer, func(tx *sql.Tx) error {
+		var rev int64
+		if err := tx.QueryRowContext(ctx, "UPDATE state SET rev = rev + 1 RETURNING rev").Scan(&rev); err != nil {
+			return err
+		}
+		for hash, vector := range vectors {
+			if vector == nil {
+				continue
+			}
+			if err := dropOtherSizes(ctx, tx, model, len(vector), rev); err != nil {
+				return err
+			}
+			if _, err := tx.ExecContext(ctx, "INSERT OR IGNORE INTO vectors(model, hash, vector) VALUES (?, ?, ?)",
+				model, hash[:], packVector(vector)); err != nil {
+				return err
+			}
+		}
+		for _, p := range batch {
+			if err := putPassages(ctx, tx, model, p, rev); err != nil {
+				return err
+			}
+		}
+		return dropUnused(ctx, tx, model)
+	})
+}
+
+func dropOtherSizes(ctx context.Context, tx *sql.Tx, model string, size int, rev int64) error {
+	var other bool
+	err := tx.QueryRowContext(ctx, "SELECT EXISTS (SELECT 1 FROM (SELECT vector FROM vectors WHERE model = ? LIMIT 1) WHERE length(vector) != ?)",
+		model, 4*size).Scan(&other)
+	if err != nil || !other {
+		return err
+	}
+	if _, err := tx.ExecContext(ctx, "DELETE FROM vectors WHERE model = ?", model); err != nil {
+		return err
+	}
+	_, err = tx.ExecContext(ctx, "UPDATE notes SET embedded = '', rev = ? WHERE embedded = ?", rev, model)
+	return err
+}
+
+// putPassages completes a note, unless it has changed meanwhile or one of its
+// vectors has just been dropped.
+func putPassages(ctx context.Context, tx *sql.Tx, model string, p pending, rev int64) error {
+	var same bool
+	err := tx.QueryRowContext(ctx, "SELECT EXISTS (SELECT 1 FROM notes WHERE id = ? AND hash = ?)", p.id, p.hash).Scan(&same)
+	if err != nil || !same {
+		return err
+	}
+	if _, err := tx.ExecContext(ctx, "DELETE FROM passages WHERE note = ?", p.id); err != nil {
+		return err
+	}
+	for i, text := range p.passages {
+		hash := sha256.Sum256([]byte(text))
+		result, err := tx.ExecContext(ctx, "INSERT INTO passages SELECT ?, ?, id FROM vectors WHERE model = ? AND hash = ?", p.id, i, model, hash[:])
+		if err != nil {
+			return err
+		}
+		if n, err := result.RowsAffected(); err != nil || n == 0 {
+			return err
+		}
+	}
+	_, err = tx.ExecContext(ctx, "UPDATE notes SET embedded = ?, rev = ? WHERE id = ?", model, rev, p.id)
+	return err
+}
+
+// dropUnused drops the vectors of texts that are in no note any more, when they
+// are more than the others. Until then they are at hand if a text comes back.
+func dropUnused(ctx context.Context, tx *sql.Tx, model string) error {
+	const unused = "model = ? AND NOT EXISTS (SELECT 1 FROM passages WHERE passages.vector = vectors.id)"
+	var all, idle int
+	err := tx.QueryRowContext(ctx, "SELECT count(*), count(*) FILTER (WHERE NOT EXISTS (SELECT 1 FROM passages WHERE passages.vector = vectors.id)) FROM vectors WHERE model = ?",
+		model).Scan(&all, &idle)
+	if err != nil || idle <= all/2 || idle < 1000 {
+		return err
+	}
+	_, err = tx.ExecContext(ctx, "DELETE FROM vectors WHERE "+unused, model)
+	return err
+}
+
+func packVector(vector []float32) []byte {
+	out := make([]byte, 0, 4*len(vector))
+	for _, f := range vector {
+		out = binary.LittleEndian.AppendUint32(out, math.Float32bits(f))
+	}
+	return out
+}
+
+func unpackVector(data []byte) []float32 {
+	out := make([]float32, len(data)/4)
+	for i := range out {
+		out[i] = math.Float32frombits(binary.LittleEndian.Uint32(data[4*i:]))
+	}
+	return out
+}
