@@ -19,7 +19,7 @@ import (
 // whose session has moved are left out of it, and then made one by one, each in
 // a transaction that holds the session while Rebase is called.
 func (s *Store) Commit(ctx context.Context, batch []*sequent.Write) error {
-	if err := s.open(ctx); err != nil || len(batch) == 0 {
+	if err := s.usable(ctx); err != nil || len(batch) == 0 {
 		return err
 	}
 	var sound []*sequent.Write

@@ -34,7 +34,7 @@ const (
 
 // Delete implements [sequent.Store].
 func (s *Store) Delete(ctx context.Context, k sequent.Key, epoch int64) error {
-	if err := s.open(ctx); err != nil {
+	if err := s.usable(ctx); err != nil {
 		return err
 	}
 	err := s.again(context.WithoutCancel(ctx), repeatable, func(ctx context.Context) error {
@@ -76,7 +76,7 @@ const sweepSessions = 100
 // Sweep implements [sequent.Store]. It leaves room for writers, and passes over
 // sessions that somebody writes to.
 func (s *Store) Sweep(ctx context.Context, now time.Time, limit int) (total int, err error) {
-	if err := s.open(ctx); err != nil {
+	if err := s.usable(ctx); err != nil {
 		return 0, err
 	}
 	for total < limit {

@@ -45,10 +45,11 @@ type Store struct {
 	listener listener
 	indexer  indexer
 
-	closing sync.Once
-	closed  chan struct{}
-	stop    context.CancelFunc // ends the goroutines
-	running sync.WaitGroup
+	closing    sync.Once
+	closed     chan struct{}
+	background context.Context // of the goroutines
+	stop       context.CancelFunc
+	running    sync.WaitGroup
 }
 
 // Open opens the store that cfg names, and makes its tables if there are none.
@@ -56,6 +57,16 @@ type Store struct {
 // Many processes may do so at the same instant. A schema of an older version is
 // brought up to date; one of a newer version is refused and not touched.
 func Open(ctx context.Context, cfg Config) (*Store, error) {
+	s, err := open(ctx, cfg)
+	if err != nil {
+		return nil, err
+	}
+	s.running.Go(func() { s.index(s.background) })
+	return s, nil
+}
+
+// open opens a store whose index nobody brings up to date.
+func open(ctx context.Context, cfg Config) (*Store, error) {
 	config, err := parse(cfg)
 	if err != nil {
 		return nil, err
@@ -74,12 +85,10 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 		s.pool.Close()
 		return nil, wrap(ctx, err)
 	}
-	background, stop := context.WithCancel(context.WithoutCancel(ctx))
-	s.stop = stop
+	s.background, s.stop = context.WithCancel(context.WithoutCancel(ctx))
 	s.listener.init()
 	s.indexer.init()
-	s.running.Go(func() { s.index(background) })
-	s.running.Go(func() { s.follow(background) })
+	s.running.Go(func() { s.follow(s.background) })
 	return s, nil
 }
 
@@ -160,14 +169,14 @@ func (s *Store) again(ctx context.Context, accepts func(error) bool, do func(con
 
 // read runs do, which changes nothing, again if the connection is lost.
 func (s *Store) read(ctx context.Context, do func(context.Context) error) error {
-	if err := s.open(ctx); err != nil {
+	if err := s.usable(ctx); err != nil {
 		return err
 	}
 	return s.wrap(ctx, s.again(ctx, lost, do))
 }
 
-// open returns an error if the store is closed or the caller has given up.
-func (s *Store) open(ctx context.Context) error {
+// usable returns an error if the store is closed or the caller has given up.
+func (s *Store) usable(ctx context.Context) error {
 	select {
 	case <-s.closed:
 		return errClosed

@@ -126,7 +126,7 @@ func (l *listener) init() { l.wanted, l.ready = make(chan struct{}), make(chan s
 // listen returns when notifications come, or have come and will again. fresh
 // tells that they did not when it was called.
 func (s *Store) listen(ctx context.Context) (fresh bool, err error) {
-	if err := s.open(ctx); err != nil {
+	if err := s.usable(ctx); err != nil {
 		return false, err
 	}
 	s.listener.once.Do(func() { close(s.listener.wanted) })
