@@ -103,7 +103,7 @@ func (w *Workflows) note(id string, p Plan, plans []Definition) (*vault.Note, er
 	n := &vault.Note{URI: places(id)[0], Body: outline(plans, p.Queue, "\n")}
 	f, now := &n.Front, w.now()
 	err := errors.Join(
-		f.Set("title", "Workflow "+id), f.Set("permalink", id), f.Set("type", "workflow"), f.Set("status", string(Active)),
+		f.Set("title", titleOf(plans)), f.Set("permalink", id), f.Set("type", "workflow"), f.Set("status", string(Active)),
 		f.SetTime("created", now), f.SetTime("modified", now),
 		f.SetList("queue", p.Queue), f.SetInt("currentWorkflow", 0), f.SetInt("currentStep", 0), f.SetInt("stepCount", 0),
 	)
@@ -112,9 +112,19 @@ func (w *Workflows) note(id string, p Plan, plans []Definition) (*vault.Note, er
 		for i, s := range p.Steps {
 			steps[i] = strings.TrimSpace(s)
 		}
-		err = errors.Join(err, f.Set("title", plans[0].Name), f.SetList("steps", steps))
+		err = errors.Join(err, f.SetList("steps", steps))
 	}
 	return n, err
+}
+
+// titleOf names a run after what it leads through, so that people and searches
+// can tell it from others.
+func titleOf(plans []Definition) string {
+	var names []string
+	for _, d := range plans {
+		names = append(names, oneLine(d.Name))
+	}
+	return short(strings.Join(names, ", then "))
 }
 
 // View returns a run as it is.

@@ -126,7 +126,7 @@ func TestRun(t *testing.T) {
 	}
 	r = must(t)(w.Close(ctx, r.ID, workflow.Closing{Status: workflow.Completed, Conclusion: "[[v1]] is out."}))
 	want := `---
-title: Workflow workflow-1756610900000
+title: Release
 permalink: workflow-1756610900000
 type: workflow
 status: completed
