@@ -411,7 +411,7 @@ func TestCancellation(t *testing.T) {
 func TestRefusals(t *testing.T) {
 	e := sequent.New(sequent.Config{})
 	m := newScene().machine(e)
-	for _, bad := range []string{"", " \n", strings.Repeat("x", 1<<20+1)} {
+	for _, bad := range []string{"", " \n", "\x00", strings.Repeat("x", plan.MaxProblem+1)} {
 		if err := m.Begin(t.Context(), "p", bad); err == nil {
 			t.Errorf("a problem of %d bytes begins", len(bad))
 		}

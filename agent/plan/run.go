@@ -1,0 +1,281 @@
+package plan
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/sequent-dev/sequent"
+	"github.com/sequent-dev/sequent/agent"
+	"github.com/sequent-dev/sequent/tool"
+)
+
+// A run is one process's work on a session.
+type run struct {
+	Config
+	id    sequent.ID
+	yield func(Event, error) bool
+	left  bool
+	st    State // as it is stored
+
+	thinking string // the name of the tool that records thoughts
+}
+
+func (r *run) tell(e Event) bool {
+	e.State, e.Usage = r.st.State, r.st.Usage
+	r.left = r.left || !r.yield(e, nil)
+	return !r.left
+}
+
+// run returns nil also when the caller has left.
+func (r *run) run(ctx context.Context) error {
+	s, err := r.Engine.Session(ctx, r.id)
+	if err != nil {
+		return err
+	}
+	st, ok := StateOf(s)
+	if !ok || st.Machine != r.Table.Name {
+		return &Error{
+			Code: CodeNoPlan, Msg: fmt.Sprintf("the session %s was not begun by %s", r.id, r.Table.Name),
+			Fix: "name one that was",
+		}
+	}
+	r.st = st
+	if r.st.State == Failed {
+		if err := r.resume(ctx); err != nil || r.left {
+			return err
+		}
+	}
+	for r.st.State != r.Table.Final {
+		p, ok := r.Table.phase(r.st.State)
+		if !ok {
+			return &Error{Code: CodeNoPlan, Msg: fmt.Sprintf("there is no phase %q", r.st.State), Fix: "update sequent"}
+		}
+		if err := r.phase(ctx, p); err != nil || r.left {
+			return err
+		}
+	}
+	if last := r.st.Results; len(last) > 0 && !r.left {
+		r.tell(Event{Moved: &Transition{From: last[len(last)-1].Phase, On: Done, To: r.st.State}, Result: last[len(last)-1].Text})
+	}
+	return nil
+}
+
+// commit changes the stored state, and whatever else of the session, in one step.
+func (r *run) commit(ctx context.Context, change func(st *State, s *sequent.Session) error) error {
+	var next State
+	_, err := r.Engine.Update(ctx, r.id, func(s *sequent.Session) (err error) {
+		next, err = r.change(s, change)
+		return err
+	})
+	if err == nil {
+		r.st = next
+	}
+	return err
+}
+
+// change puts a changed state into a session, if nobody else has changed it.
+func (r *run) change(s *sequent.Session, change func(st *State, s *sequent.Session) error) (State, error) {
+	st, ok := StateOf(s)
+	if !ok || st.Writes != r.st.Writes {
+		return st, taken(r.id)
+	}
+	if err := change(&st, s); err != nil {
+		return st, err
+	}
+	return st, st.put(s)
+}
+
+// resume leaves the state Failed.
+func (r *run) resume(ctx context.Context) error {
+	failed := r.st.Fault.Phase
+	to, ok := r.Table.next(Failed, Resume, failed)
+	if !ok {
+		return &Error{Code: CodeNoPlan, Msg: fmt.Sprintf("there is no phase %q", failed), Fix: "update sequent"}
+	}
+	err := r.commit(ctx, func(st *State, s *sequent.Session) error {
+		if st.Fault.Code == string(CodeNoAnswer) {
+			st.enter(to, s) // from its beginning
+		}
+		st.State, st.Fault = to, nil
+		return nil
+	})
+	if err == nil {
+		r.tell(Event{Moved: &Transition{Failed, Resume, to}})
+	}
+	return err
+}
+
+// phase works on a phase until it has its result.
+func (r *run) phase(ctx context.Context, p Phase) error {
+	tools := r.tools(p)
+	if _, done := r.st.finished(); done {
+		return r.finish(ctx, p)
+	}
+	if err := r.settle(ctx); err != nil {
+		return err
+	}
+	var outcome *agent.Outcome
+	for e, err := range agent.Run(ctx, agent.Config{
+		Model: r.Model, Tools: tools, Temperature: r.Temperature, Tokens: r.Tokens,
+		Messages: append(r.st.prompt(p, len(r.Table.Phases) == 1), r.st.Messages...),
+		Steps:    p.Steps, First: r.st.Step + 1, Used: r.st.Usage,
+	}) {
+		if err == nil {
+			err = r.store(ctx, e)
+		}
+		if err != nil {
+			return r.fail(ctx, p, err)
+		}
+		if e.Done != nil {
+			outcome = e.Done
+		} else if !r.tell(Event{Event: e}) {
+			return nil
+		}
+	}
+	if outcome.Reason == agent.OutOfTokens {
+		return r.fail(ctx, p, &Error{
+			Code: CodeOutOfTokens, Msg: fmt.Sprintf("%d tokens are used, the budget is %d", r.st.Usage.Total(), r.Tokens),
+			Fix: "resume with a larger budget",
+		})
+	}
+	return r.finish(ctx, p)
+}
+
+// tools returns the tools of a phase, the one that thinks first.
+func (r *run) tools(p Phase) []tool.Tool {
+	var pending *State
+	t := r.Think(r.id, func(ctx context.Context, s *sequent.Session) error {
+		if s.Version == 0 {
+			return &sequent.Error{
+				Code: sequent.CodeInvalidThought, Field: "clearSession",
+				Msg: "this session cannot be cleared while it is worked on", Fix: "revise what is wrong instead",
+			}
+		}
+		call, _ := agent.CallOf(ctx)
+		next, err := r.change(s, func(st *State, s *sequent.Session) error {
+			s.SetState(sequent.Active) // until the machine is done
+			st.answered(call.ID, fmt.Sprintf("Recorded. The session has %d thoughts.", s.Len))
+			return nil
+		})
+		pending = &next
+		return err
+	})
+	record := t.Call
+	t.Call = func(ctx context.Context, c tool.Call) (tool.Reply, error) {
+		pending = nil
+		reply, err := record(ctx, c)
+		if err == nil && !reply.Failed && pending != nil {
+			r.st = *pending
+		}
+		return reply, err
+	}
+	r.thinking = t.Name
+	return slices.Concat([]tool.Tool{t}, p.Tools, r.Tools)
+}
+
+// store keeps what has happened.
+func (r *run) store(ctx context.Context, e agent.Event) error {
+	switch {
+	case e.Answer != nil:
+		return r.commit(ctx, func(st *State, _ *sequent.Session) error {
+			m := e.Answer.Message
+			m.Reasoning = ""
+			st.Messages = append(slices.Clip(st.Messages), m)
+			st.Step, st.Steps = e.Step, st.Steps+1
+			st.Usage, st.Model = st.Usage.Plus(e.Answer.Usage), r.Model.Name()
+			return nil
+		})
+	case e.Calling != nil && !e.Calling.Repeatable && e.Calling.Call.Name != r.thinking:
+		return r.commit(ctx, func(st *State, _ *sequent.Session) error {
+			st.Begun = append(slices.Clip(st.Begun), e.Calling.Call.ID)
+			return nil
+		})
+	case e.Called != nil:
+		return r.commit(ctx, func(st *State, _ *sequent.Session) error {
+			st.answered(e.Called.Call.ID, e.Called.Text)
+			return nil
+		})
+	}
+	return nil
+}
+
+// settle answers the calls of which nobody knows what they did, since the process
+// ended that made them.
+func (r *run) settle(ctx context.Context) error {
+	answered := make(map[string]bool)
+	for _, m := range r.st.Messages {
+		answered[m.CallID] = true
+	}
+	var open []string
+	for _, id := range r.st.Begun {
+		if !answered[id] {
+			open = append(open, id)
+		}
+	}
+	if len(open) == 0 {
+		return nil
+	}
+	return r.commit(ctx, func(st *State, _ *sequent.Session) error {
+		for _, id := range open {
+			st.answered(id, "The program ended during this call. It is not known whether it did anything: find out before you call it again.")
+		}
+		return nil
+	})
+}
+
+// fail moves the machine to Failed, unless the error is none of the plan's, and
+// returns the error.
+func (r *run) fail(ctx context.Context, p Phase, err error) error {
+	if passing(ctx, err) {
+		return err
+	}
+	stored := r.commit(context.WithoutCancel(ctx), func(st *State, _ *sequent.Session) error {
+		st.State, st.Fault = Failed, fault(p.Name, err)
+		return nil
+	})
+	if stored != nil {
+		return errors.Join(err, stored)
+	}
+	r.tell(Event{Moved: &Transition{p.Name, Fail, Failed}})
+	return err
+}
+
+// finish stores the result of a phase and moves on.
+func (r *run) finish(ctx context.Context, p Phase) error {
+	s, err := r.Engine.Session(ctx, r.id)
+	if err != nil {
+		return err
+	}
+	text, done := r.st.finished()
+	if text = clean(text); text == "" || !done {
+		text = r.gathered(s)
+	}
+	if text == "" {
+		return r.fail(ctx, p, &Error{
+			Code: CodeNoAnswer, Msg: "the model said nothing in the phase " + p.Name, Fix: "resume to try the phase again",
+		})
+	}
+	to, _ := r.Table.next(p.Name, Done, "") // every phase has one
+	err = r.commit(ctx, func(st *State, s *sequent.Session) error {
+		st.Results = append(slices.Clip(st.Results), Result{p.Name, text})
+		final := to == r.Table.Final
+		if !final || s.Len == 0 {
+			if err := record(s, p.Name, text, r.Engine.Limits().Text); err != nil {
+				return err
+			}
+		}
+		if final {
+			s.Conclude(text)
+			s.SetState(sequent.Completed)
+		}
+		st.enter(to, s)
+		return nil
+	})
+	if err != nil || to == r.Table.Final {
+		return err
+	}
+	r.tell(Event{Moved: &Transition{p.Name, Done, to}, Result: text})
+	return nil
+}
