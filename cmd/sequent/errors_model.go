@@ -14,7 +14,11 @@ import (
 // with plans.
 func complainOfModel(err error) (complaint, bool) {
 	if e, ok := errors.AsType[*plan.Error](err); ok {
-		return complaint{Code: string(e.Code), Message: e.Msg, Fix: e.Fix, exit: exitFailure}, true
+		c := complaint{Code: string(e.Code), Message: e.Msg, Fix: e.Fix, exit: exitFailure}
+		if e.Code == plan.CodeNoProblem {
+			c.exit = exitUsage
+		}
+		return c, true
 	}
 	e, ok := errors.AsType[*llm.Error](err)
 	if !ok {

@@ -50,8 +50,7 @@ func (w *work) problem(args []string) (string, error) {
 		if a != "-" {
 			continue
 		}
-		const most = 1<<20 + 1 // one more than a problem may have
-		raw, err := io.ReadAll(io.LimitReader(w.p.in, most))
+		raw, err := io.ReadAll(io.LimitReader(w.p.in, plan.MaxProblem+1))
 		if err != nil {
 			return "", fmt.Errorf("standard input cannot be read: %w", err)
 		}
