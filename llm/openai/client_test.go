@@ -205,6 +205,15 @@ func TestErrorInTheMidstOfAStream(t *testing.T) {
 	}
 }
 
+func TestStreamedRefusal(t *testing.T) {
+	s := llmtest.Serve(t, llmtest.Reply{Body: `data: {"choices":[{"delta":{"refusal":"I can't "}}]}` + "\n\n" +
+		`data: {"choices":[{"delta":{"refusal":"do that."},"finish_reason":"stop"}]}` + "\n\ndata: [DONE]\n\n"})
+	_, _, _, err := collect(t.Context(), connect(t, "gpt-4o", s.URL), ask("?"))
+	if llm.CodeOf(err) != llm.CodeDeclined || !strings.Contains(err.Error(), "I can't do that.") || len(s.Requests()) != 1 {
+		t.Errorf("got %v after %d requests", err, len(s.Requests()))
+	}
+}
+
 func TestSlowAnswer(t *testing.T) {
 	hold := func(r *http.Request) { <-r.Context().Done() }
 	for _, stream := range []bool{false, true} {
