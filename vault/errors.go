@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"slices"
 	"syscall"
 
 	"github.com/sequent-dev/sequent"
@@ -26,14 +25,6 @@ const (
 	CodeUnavailable  sequent.Code = "vault_unavailable"    // the vault cannot be opened, read or locked
 	CodeNotSupported sequent.Code = "vault_not_supported"  // the file system cannot do what is needed
 )
-
-// Codes returns every code of this package, for tables and tests.
-func Codes() []sequent.Code {
-	return slices.Clone([]sequent.Code{
-		CodeInvalidURI, CodeNotFound, CodeExists, CodeNotANote, CodeTooLarge, CodeFrontMatter,
-		CodeConflict, CodeBusy, CodeReadOnly, CodeFull, CodeUnavailable, CodeNotSupported,
-	})
-}
 
 // Sentinels for errors.Is.
 var (

@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"github.com/sequent-dev/sequent"
-	"github.com/sequent-dev/sequent/vault/wikilink"
 	"github.com/sequent-dev/sequent/vault/internal/block"
+	"github.com/sequent-dev/sequent/vault/wikilink"
 )
 
 // texts are what is hard to put into a section.
