@@ -37,7 +37,7 @@ func (p part) key() string {
 // is a reader's guess and refuses nothing.
 func (b *book) missing(conclusion string) []part {
 	var has [parts]bool
-	r := reader{book: b, has: &has, left: mostSentences}
+	r := reader{book: b, has: &has, left: mostSentences, section: parts}
 	for line := range strings.Lines(conclusion) {
 		if r.left <= 0 {
 			break
@@ -61,22 +61,21 @@ type reader struct {
 	book    *book
 	has     *[parts]bool
 	left    int  // sentences that it still looks at
-	section part // that the last heading began; parts if none, or none that is known
-	inside  bool // some heading began one
+	section part // that the last heading began; parts for none
 }
 
 var (
-	bullet    = regexp.MustCompile(`^(?:>\s*)*(?:[-*+•–]\s+|\(?\d{1,2}[.)]\s+)+`)
-	checkbox  = regexp.MustCompile(`^\[[ xX]\]\s`)
-	heading   = regexp.MustCompile(`^#{1,6}\s+(.+?)\s*#*$`)
-	boldLine  = regexp.MustCompile(`^(?:\*\*|__)([^*_]+)(?:\*\*|__):?$`)
-	emphasis  = regexp.MustCompile("\\*\\*|__|\\*|`")
-	wikiLink  = regexp.MustCompile(`!?\[\[[^\[\]]*\]\]`)
-	noteURI   = regexp.MustCompile(`(?i)\bmemory://\S+`)
-	webURI    = regexp.MustCompile(`(?i)\bhttps?://\S+`)
-	sentences = regexp.MustCompile(`(?:[.!?…]+["')\]]*|;)(?:\s+|$)`)
-	labelled  = regexp.MustCompile(`^[^\pL\d:]*([\pL\d][^:.!?;]{0,60}?)\s*[:：](?:\s|$)`)
-	checkMark = regexp.MustCompile(`[✅✔☑❌✗✘✖☒✓]`)
+	bullet      = regexp.MustCompile(`^(?:>\s*)*(?:[-*+•–]\s+|\(?\d{1,2}[.)]\s+)+`)
+	checkbox    = regexp.MustCompile(`^\[[ xX]\]\s`)
+	heading     = regexp.MustCompile(`^#{1,6}\s+(.+?)\s*#*$`)
+	boldLine    = regexp.MustCompile(`^(?:\*\*|__)([^*_]+)(?:\*\*|__):?$`)
+	emphasis    = regexp.MustCompile("\\*\\*|__|\\*|`")
+	wikiLink    = regexp.MustCompile(`!?\[\[[^\[\]]*\]\]`)
+	noteURI     = regexp.MustCompile(`(?i)\bmemory://\S+`)
+	webURI      = regexp.MustCompile(`(?i)\bhttps?://\S+`)
+	sentenceEnd = regexp.MustCompile(`(?:[.!?…]+["')\]]*|;)(?:\s+|$)`)
+	labelled    = regexp.MustCompile(`^[^\pL\d:]*([\pL\d][^:.!?;]{0,60}?)\s*[:：](?:\s|$)`)
+	checkMark   = regexp.MustCompile(`[✅✔☑❌✗✘✖☒✓]`)
 )
 
 // Stand-ins for what is no prose: a link's text must not be taken for words of
@@ -114,36 +113,29 @@ func (r *reader) line(line string) {
 	}
 	if title != "" {
 		r.left--
-		r.section, r.inside = r.book.titleOf(title), true
-		r.found(r.section)
+		r.section = r.book.titleOf(title)
+		if r.section < parts {
+			r.has[r.section] = true
+		}
 		return
 	}
 	if checked {
 		r.has[compliance] = true
 	}
-	section, inside := r.section, r.inside
-	for _, s := range split(line) {
-		if r.left <= 0 {
-			break
+	section := r.section // until a label begins another
+	for len(line) > 0 && r.left > 0 {
+		s := line
+		if end := sentenceEnd.FindStringIndex(line); end != nil {
+			s = line[:end[1]]
 		}
+		line = line[len(s):]
 		if m := labelled.FindStringSubmatch(s); m != nil {
 			if p := r.book.titleOf(m[1]); p < parts {
-				section, inside = p, true
-				r.found(p)
-				if p == synthesis && !wordy(s[len(m[0]):], 1) {
-					r.has[p] = r.section == p && r.inside
-				}
-				r.sentence(s[len(m[0]):], section, inside)
-				continue
+				section, s = p, s[len(m[0]):]
+				r.has[p] = r.has[p] || p != synthesis || wordy(s, 1)
 			}
 		}
-		r.sentence(s, section, inside)
-	}
-}
-
-func (r *reader) found(p part) {
-	if p < parts {
-		r.has[p] = true
+		r.sentence(s, section)
 	}
 }
 
@@ -162,30 +154,9 @@ func (b *book) bareTitle(line string) bool {
 	return len(strings.Fields(line)) <= 6 && b.titleOf(line) < parts
 }
 
-// split cuts a line into sentences.
-func split(line string) []string {
-	var list []string
-	for _, at := range sentences.FindAllStringIndex(line, -1) {
-		list = append(list, line[:at[1]])
-	}
-	for i := len(list) - 1; i > 0; i-- {
-		list[i] = list[i][len(list[i-1]):]
-	}
-	whole := 0
-	for _, s := range list {
-		whole += len(s)
-	}
-	if rest := line[whole:]; strings.TrimSpace(rest) != "" {
-		list = append(list, rest)
-	}
-	return list
-}
-
 // sentence notes what a sentence speaks of.
-func (r *reader) sentence(s string, section part, inside bool) {
-	if r.left--; r.left < 0 {
-		return
-	}
+func (r *reader) sentence(s string, section part) {
+	r.left--
 	spoken := false
 	for p := compliance; p < parts; p++ {
 		if !(r.has[p] && r.has[synthesis]) && r.book.speaks(p, s) {
@@ -194,7 +165,7 @@ func (r *reader) sentence(s string, section part, inside bool) {
 	}
 	lower := strings.ToLower(s)
 	switch {
-	case r.has[synthesis], inside && section != synthesis && section < parts, r.book.ends.in(s, lower):
+	case r.has[synthesis], synthesis < section && section < parts, r.book.ends.in(s, lower):
 	case r.book.concludes.in(s, lower), !spoken && wordy(s, 5):
 		r.has[synthesis] = true
 	}

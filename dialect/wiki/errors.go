@@ -26,7 +26,6 @@ const (
 	codeConclusionWikiLink = "CONCLUSION_WIKILINK_REQUIRED"
 	codeInvalidAnalysis    = "INVALID_ANALYSIS_TYPE"
 	codeInvalidArgument    = "INVALID_ARGUMENT" // an argument is missing or of another type
-	codeInternal           = "INTERNAL_ERROR"
 )
 
 const (
