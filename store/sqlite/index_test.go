@@ -352,3 +352,52 @@ func TestIndexRuns(t *testing.T) {
 		t.Errorf("Close: %v", err)
 	}
 }
+
+// Ids of thoughts are not given again when the newest are deleted: what has
+// them would be taken for indexed.
+func TestIdsAreNotUsedAgain(t *testing.T) {
+	t.Parallel()
+	s := openIndexed(t, filepath.Join(t.TempDir(), "s.db"), nil)
+	newest := func() (id, rows int64) {
+		t.Helper()
+		if err := s.readers.QueryRowContext(t.Context(), "SELECT ifnull(max(id), 0), count(*) FROM thoughts").Scan(&id, &rows); err != nil {
+			t.Fatal(err)
+		}
+		return id, rows
+	}
+	for round := range 3 {
+		fill(t, s, "a", 5, "heron")
+		fill(t, s, "b", 5, "heron")
+		catchUp(t, s)
+		before, _ := newest()
+		for _, id := range []sequent.ID{"a", "b"} {
+			if err := s.Delete(t.Context(), sequent.Key{ID: id}, 0); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if id, rows := newest(); id != before || rows != 1 {
+			t.Errorf("after the deletion the greatest id is %d of %d rows, want %d of one that holds its place", id, rows, before)
+		}
+		finds(t, s, "heron", 0)
+		catchUp(t, s)
+		fill(t, s, "c", 3, "egret")
+		if id, _ := newest(); id != before+3 {
+			t.Errorf("round %d: the new thoughts end at %d, want %d", round, id, before+3)
+		}
+		finds(t, s, "egret", 3)
+		catchUp(t, s)
+		finds(t, s, "egret", 3)
+		if err := s.Delete(t.Context(), sequent.Key{ID: "c"}, 0); err != nil {
+			t.Fatal(err)
+		}
+	}
+	findings, err := Diagnose(t.Context(), s.path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range findings {
+		if f.Status != OK {
+			t.Errorf("finding %+v", f)
+		}
+	}
+}
