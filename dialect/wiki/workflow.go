@@ -3,6 +3,7 @@ package wiki
 import (
 	"context"
 	_ "embed" // of the contract
+	"encoding/json"
 	"fmt"
 	"strings"
 
@@ -77,6 +78,9 @@ type Task struct {
 	Name        string
 	Description string
 	Enhanced    bool // it asks for a session of thinking
+	// Metadata is an object that the definition has for whoever does the step;
+	// nil for none.
+	Metadata json.RawMessage
 }
 
 // A Definition is a workflow that can be started.
@@ -169,6 +173,8 @@ type taskOut struct {
 	Name        string `json:"name"`
 	Description string `json:"description,omitempty"`
 	Enhanced    bool   `json:"requiresEnhancedThinking"`
+
+	Metadata json.RawMessage `json:"metadata,omitempty"`
 }
 
 func (r Run) reply(in workflowArgs, started bool, unknown []string) tool.Reply {
@@ -177,7 +183,7 @@ func (r Run) reply(in workflowArgs, started bool, unknown []string) tool.Reply {
 		Sessions: append([]string{}, r.Sessions...), URI: r.URI,
 	}
 	if r.Next != nil {
-		out.Next = &taskOut{r.Answered + 1, r.Next.Name, r.Next.Description, r.Next.Enhanced}
+		out.Next = &taskOut{r.Answered + 1, r.Next.Name, r.Next.Description, r.Next.Enhanced, r.Next.Metadata}
 	}
 	reply := tool.JSONReply(out)
 	var b strings.Builder

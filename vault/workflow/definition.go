@@ -64,6 +64,11 @@ func parseDefinition(file string, data []byte) (Definition, error) {
 	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
 		return d, mistake(file, "", "keep one definition a file", "there is more after the definition")
 	}
+	for i := range d.Steps {
+		if s := &d.Steps[i]; string(s.Metadata) == "null" {
+			s.Metadata = nil
+		}
+	}
 	d.File = file
 	return d, d.check()
 }

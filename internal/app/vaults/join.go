@@ -104,7 +104,7 @@ func (w *workflows) run(r workflow.Run, err error) (wiki.Run, error) {
 		Answered: r.Answered, Steps: r.Steps(), Sessions: r.Sessions, Note: r.Note,
 	}
 	if s, ok := r.Next(); ok {
-		out.Next = &wiki.Task{Name: s.Name, Description: s.Description, Enhanced: s.Enhanced}
+		out.Next = &wiki.Task{Name: s.Name, Description: s.Description, Enhanced: s.Enhanced, Metadata: s.Metadata}
 	}
 	return out, nil
 }
