@@ -80,6 +80,10 @@ func (d *server) external(ctx context.Context, c tool.Call, in externalArgs) (to
 			Field: "model", Value: fmt.Sprintf("%d characters long", n), Want: fmt.Sprintf("at most %d", longestModel),
 		}
 	}
+	asks := in.UseLLM == nil || *in.UseLLM
+	if asks {
+		defer beat(c.Progress, in.Model)() // also while others have their turn
+	}
 	leave, err := d.enter(ctx, c, st)
 	if err != nil {
 		return tool.Reply{}, err
@@ -90,8 +94,8 @@ func (d *server) external(ctx context.Context, c tool.Call, in externalArgs) (to
 		Session: st.id(), Status: st.status("thinking"), Hint: st.hint(),
 	}
 	draft := st.draft()
-	if in.UseLLM == nil || *in.UseLLM {
-		answer, err := d.ask(ctx, c, st, in)
+	if asks {
+		answer, err := d.ask(ctx, c.Caller, st, in)
 		if err != nil {
 			return tool.Reply{}, err
 		}
@@ -114,13 +118,13 @@ func (d *server) external(ctx context.Context, c tool.Call, in externalArgs) (to
 }
 
 // ask has the model write the step.
-func (d *server) ask(ctx context.Context, c tool.Call, st step, in externalArgs) (Answer, error) {
-	s, err := d.look(ctx, c.Caller, st.id())
+func (d *server) ask(ctx context.Context, caller tool.Caller, st step, in externalArgs) (Answer, error) {
+	s, err := d.look(ctx, caller, st.id())
 	if err != nil {
 		return Answer{}, err
 	}
 	// What would be refused afterwards is refused before it costs anything.
-	if err := d.try(ctx, c.Caller, s, st.draft()); err != nil {
+	if err := d.try(ctx, caller, s, st.draft()); err != nil {
 		return Answer{}, err
 	}
 	p := Prompt{
@@ -130,7 +134,6 @@ func (d *server) ask(ctx context.Context, c tool.Call, st step, in externalArgs)
 	if in.Temperature != nil {
 		p.Temperature = *in.Temperature
 	}
-	defer beat(c.Progress, p.Model)()
 	answer, err := d.model.Write(ctx, p)
 	if err != nil && ctx.Err() != nil {
 		err = &sequent.Error{Code: sequent.CodeCanceled, Msg: "the call was cancelled", Err: ctx.Err()}

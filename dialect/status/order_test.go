@@ -180,13 +180,15 @@ func TestCancelledCalls(t *testing.T) {
 	})
 }
 
-// Who wants to know is told that a model is at work, until it is done.
+// Who wants to know is told that a model is at work, until it is done, or that
+// others have their turn.
 func TestProgress(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := newDesk(t)
+		before := d.call(t.Context(), d.external, args{Thought: "p", Number: 1, Next: true, Session: "s", Model: "think 1500ms"})
 		var said []string
 		call := tool.Call{
-			Args:   json.RawMessage(args{Thought: "p", Number: 1, Total: 1, Session: "s", Model: "think 2500ms"}.json()),
+			Args:   json.RawMessage(args{Thought: "p", Number: 1, Total: 1, Session: "s", Model: "think 1s"}.json()),
 			Caller: tool.Caller{Scope: tool.Scope{Name: "test"}},
 			Progress: func(message string, done, total float64) {
 				said = append(said, fmt.Sprint(message, ", ", done, " of ", total))
@@ -197,9 +199,8 @@ func TestProgress(t *testing.T) {
 		}
 		time.Sleep(time.Minute)
 		synctest.Wait()
-		want := []string{
-			"waiting for think 2500ms, 0 of 0", "waiting for think 2500ms, 1 of 0", "waiting for think 2500ms, 2 of 0",
-		}
+		d.want(before, 1500*time.Millisecond, `"thought_history_length":1`)
+		want := []string{"waiting for think 1s, 0 of 0", "waiting for think 1s, 1 of 0", "waiting for think 1s, 2 of 0"}
 		if !slices.Equal(said, want) {
 			t.Errorf("the client is told %q, want %q", said, want)
 		}
