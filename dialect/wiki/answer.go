@@ -42,6 +42,9 @@ func (st *step) answer(s *sequent.Session) *answer {
 			a.Total++
 		}
 		a.Total = max(a.Total, a.Number+1)
+		if st.Conclusion != "" {
+			a.advise("the conclusion was not recorded: it belongs to the last thought, with nextThoughtNeeded false")
+		}
 	default:
 		a.Total = max(a.Total, a.Number)
 		if len(st.lacks) > 0 {

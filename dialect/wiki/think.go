@@ -61,7 +61,7 @@ func (d *server) think(ctx context.Context, c tool.Call, in thinkArgs) (tool.Rep
 	if err := st.check(); err != nil {
 		return refuse(err)
 	}
-	if !in.Next && !d.tooLong(in.Conclusion) {
+	if !in.Next && !in.Cancel && !d.tooLong(in.Conclusion) {
 		st.lacks = d.book.missing(in.Conclusion)
 	}
 	v, opening := d.open(ctx, c.Caller.Owner)
@@ -120,8 +120,7 @@ func (st *step) checkNew() error {
 // checkEnd refuses to complete a session without a conclusion.
 func (st *step) checkEnd() error {
 	switch {
-	case st.Next || st.Cancel:
-		return nil
+	case st.Next, st.Cancel:
 	case st.Conclusion == "":
 		return &errConclusion
 	case !st.concluded:
@@ -186,11 +185,12 @@ func (st *step) append(s *sequent.Session) error {
 	if st.From != nil {
 		d.From = sequent.To(*st.From)
 	}
-	concludes := !st.Next && !st.Cancel
-	lacks := ""
-	if concludes {
-		d.Labels[labelConclusion] = st.Conclusion
-		lacks = keys(st.lacks)
+	conclusion, lacks := "", ""
+	if !d.More {
+		conclusion, lacks = st.Conclusion, keys(st.lacks)
+	}
+	if conclusion != "" {
+		d.Labels[labelConclusion] = conclusion
 	}
 	if _, err := s.Append(d); err != nil {
 		return err
@@ -201,14 +201,12 @@ func (st *step) append(s *sequent.Session) error {
 	if lacks != s.Labels[labelMissing] {
 		s.SetLabel(labelMissing, lacks)
 	}
-	switch {
-	case st.Cancel:
+	if conclusion != s.Conclusion {
+		s.Conclude(conclusion)
+	}
+	if st.Cancel {
 		s.SetState(sequent.Cancelled)
 		s.SetLabel(labelStatus, cancelled)
-	case concludes:
-		s.Conclude(st.Conclusion)
-	default:
-		s.Conclude("")
 	}
 	return nil
 }
