@@ -41,6 +41,7 @@ type Server struct {
 	who     *syscall.Credential
 	process *exec.Cmd // nil while it does not run
 	ended   chan error
+	guard   *exec.Cmd // ends the server if this process does not come to it
 	log     bytes.Buffer
 	schemas atomic.Int64
 }
@@ -144,11 +145,23 @@ func (s *Server) run() error {
 		cancel()
 		if err == nil {
 			s.process, s.ended = cmd, ended
-			return nil
+			return s.watch()
 		}
 	}
 	err := cmd.Process.Kill()
 	return errors.Join(errors.New("the server does not answer"), err, <-ended)
+}
+
+// watch starts a process that reads from a pipe which is closed when this process
+// ends, however it ends, and then ends the server.
+func (s *Server) watch() error {
+	s.guard = exec.Command("sh", "-c", `read -r _; kill -QUIT "$0"; while kill -0 "$0" 2>/dev/null; do sleep 0.1; done; rm -rf "$1"`,
+		strconv.Itoa(s.process.Process.Pid), s.dir)
+	s.guard.Dir = "/"
+	if _, err := s.guard.StdinPipe(); err != nil {
+		return err
+	}
+	return s.guard.Start()
 }
 
 func (s *Server) url(schema string) string {
@@ -208,6 +221,10 @@ func (s *Server) end(with syscall.Signal) error {
 	if s.process == nil {
 		return nil
 	}
+	if err := s.guard.Process.Kill(); err != nil {
+		return err
+	}
+	_ = s.guard.Wait() // it was killed
 	if err := s.process.Process.Signal(with); err != nil {
 		return err
 	}
