@@ -131,6 +131,7 @@ func TestFailures(t *testing.T) {
 		{"429 for an hour", []llmtest.Reply{{Status: 429, Header: http.Header{"Retry-After": {"3600"}}}}, llm.CodeRateLimited, "try again in 1h0m0s", 1},
 		{"no quota", []llmtest.Reply{{Status: 429, Body: `{"error":{"message":"You exceeded it","code":"insufficient_quota"}}`}}, llm.CodeRateLimited, "no quota left", 1},
 		{"wrong key", []llmtest.Reply{{Status: 401, Body: `{"error":{"message":"Incorrect API key provided: ` + secret + `"}}`}}, llm.CodeBadKey, "check OPENAI_API_KEY", 1},
+		{"flagged", []llmtest.Reply{{Status: 403, Body: `{"error":{"message":"a/b requires moderation on OpenAI. Your input was flagged.","code":403}}`}}, llm.CodeDeclined, "was flagged", 1},
 		{"400", []llmtest.Reply{{Status: 400, Body: `{"error":{"message":"messages too weird"}}`}}, llm.CodeRefused, "messages too weird", 1},
 		{"no such model", []llmtest.Reply{{Status: 404}}, llm.CodeUnknown, "does not know the model", 1},
 		{"no JSON", []llmtest.Reply{{Body: "<html>welcome to the hotel</html>"}}, llm.CodeBadAnswer, "OPENAI_BASE_URL", 1},

@@ -110,6 +110,8 @@ func (c *caller) refused(x *exchange, says *openai.APIError) *failure {
 		told = " (" + c.safe(says.Message) + ")"
 	}
 	switch {
+	case status == 403 && flagged(says.Message):
+		e.Code, e.Msg, e.Fix = llm.CodeDeclined, "a filter of "+c.at.Title+" stopped the question"+told, "ask for something else, or another model"
 	case status == 401 || status == 403:
 		// What it says may hold a part of the key.
 		e.Code, e.Msg = llm.CodeBadKey, c.at.Title+" does not accept the API key"
@@ -141,6 +143,12 @@ func (c *caller) refused(x *exchange, says *openai.APIError) *failure {
 		f.drop = unwelcome(says)
 	}
 	return f
+}
+
+// flagged reports whether a refusal is about what was asked, and not about the key.
+func flagged(message string) bool {
+	message = strings.ToLower(message)
+	return strings.Contains(message, "flagged") || strings.Contains(message, "moderation") || strings.Contains(message, "guardrail")
 }
 
 // unwelcome returns what a model refuses to be told, if that is what a refusal
