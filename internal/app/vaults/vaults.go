@@ -8,7 +8,9 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
+	"os"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -52,6 +54,10 @@ type Vaults struct {
 
 // A shelf is the vault of one owner with all that works on it.
 type shelf struct {
+	folder fs.FileInfo        // as it was opened
+	leave  context.CancelFunc // ends what looks after it
+	tended chan struct{}      // closed when that has ended
+
 	vault *vault.Vault
 	index *index.Index
 	files *thinking.Files
@@ -84,21 +90,41 @@ func (v *Vaults) Open(ctx context.Context, owner string) (*wiki.Vault, error) {
 func (v *Vaults) shelf(ctx context.Context, owner string) (*shelf, error) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	if s := v.owners[owner]; s != nil {
-		return s, nil
-	}
 	if err := v.ctx.Err(); err != nil {
 		return nil, &sequent.Error{Code: sequent.CodeCanceled, Msg: "the server is about to end", Err: err}
+	}
+	if s := v.owners[owner]; s != nil {
+		if now, err := os.Stat(s.vault.Dir()); err == nil && os.SameFile(now, s.folder) {
+			return s, nil
+		}
+		// The folder was removed or replaced. What is written to the one that was
+		// opened nobody would see.
+		delete(v.owners, owner)
+		v.tasks.Go(func() { v.retire(s) })
 	}
 	s, err := v.open(ctx, owner)
 	if err != nil {
 		return nil, err
 	}
 	v.owners[owner] = s
-	if v.config.Watch {
-		v.tasks.Go(func() { v.tend(owner, s) })
-	}
+	var tending context.Context
+	tending, s.leave = context.WithCancel(v.ctx)
+	v.tasks.Go(func() {
+		defer close(s.tended)
+		if v.config.Watch {
+			v.tend(tending, owner, s)
+		}
+	})
 	return s, nil
+}
+
+// retire closes a vault that is not used any more.
+func (v *Vaults) retire(s *shelf) {
+	s.leave()
+	<-s.tended
+	if err := errors.Join(s.index.Close(), s.vault.Close()); err != nil {
+		v.config.Logger.Warn("a vault whose folder is gone was not closed", "error", err)
+	}
 }
 
 func (v *Vaults) open(ctx context.Context, owner string) (*shelf, error) {
@@ -107,11 +133,16 @@ func (v *Vaults) open(ctx context.Context, owner string) (*shelf, error) {
 		return nil, err
 	}
 	id, err := notes.ID(ctx)
+	var folder fs.FileInfo
+	if err == nil {
+		folder, err = os.Stat(notes.Dir())
+	}
 	if err != nil {
 		return nil, errors.Join(err, notes.Close())
 	}
 	engine := v.config.Engine.Owned(owner)
 	s := &shelf{
+		folder: folder, tended: make(chan struct{}),
 		vault: notes,
 		index: index.New(index.Config{
 			Vault: notes, Embedder: v.config.Embedder, Model: v.config.Model, Log: v.config.Logger,
@@ -142,12 +173,12 @@ func (v *Vaults) open(ctx context.Context, owner string) (*shelf, error) {
 
 // tend brings a vault in step with the log and the index with the vault, and
 // follows its changes until the end.
-func (v *Vaults) tend(owner string, s *shelf) {
+func (v *Vaults) tend(ctx context.Context, owner string, s *shelf) {
 	log := v.config.Logger.With("owner", owner)
-	if _, err := s.files.Sync(v.ctx, v.config.Engine.Owned(owner), thinking.Options{}); err != nil && v.ctx.Err() == nil {
-		log.WarnContext(v.ctx, "notes of sessions were not brought in step with the store; sync tries again", "error", err)
+	if _, err := s.files.Sync(ctx, v.config.Engine.Owned(owner), thinking.Options{}); err != nil && ctx.Err() == nil {
+		log.WarnContext(ctx, "notes of sessions were not brought in step with the store; sync tries again", "error", err)
 	}
-	s.index.Watch(v.ctx)
+	s.index.Watch(ctx)
 }
 
 // Close ends what runs in the background and releases the folders.
@@ -158,6 +189,7 @@ func (v *Vaults) Close() error {
 	defer v.mu.Unlock()
 	var errs []error
 	for _, s := range v.owners {
+		s.leave()
 		errs = append(errs, s.index.Close(), s.vault.Close())
 	}
 	clear(v.owners)

@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -187,4 +188,50 @@ func (l *lockedBuffer) String() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.b.String()
+}
+
+// A folder that is removed or replaced while a server runs is opened anew, and a session
+// that goes on has its whole note there.
+func TestFolderReplaced(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "vault")
+	engine := sequent.New(sequent.Config{})
+	v := open(t, Config{Dir: dir, Engine: engine})
+	think := func(text string) {
+		t.Helper()
+		own, err := v.Open(t.Context(), "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := engine.Ensure(t.Context(), "session-1", func(s *sequent.Session) error {
+			_, err := s.Append(sequent.Draft{Number: s.Len, Total: 3, Text: text, More: true})
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := own.Files.Write(t.Context(), s); err != nil {
+			t.Fatal(err)
+		}
+	}
+	think("first")
+	if runtime.GOOS == "windows" {
+		t.Skip("a folder in use cannot be removed")
+	}
+	if err := os.RemoveAll(dir); err != nil {
+		t.Fatal(err)
+	}
+	think("second")
+	if err := os.Rename(dir, dir+".old"); err != nil {
+		t.Fatal(err)
+	}
+	think("third")
+	note, err := os.ReadFile(filepath.Join(dir, "thinking", "sequential", "session-1.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, text := range []string{"\nfirst\n", "\nsecond\n", "\nthird\n"} {
+		if !strings.Contains(string(note), text) {
+			t.Errorf("the note lacks %q:\n%s", text, note)
+		}
+	}
 }
