@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/sequent-dev/sequent"
+	"github.com/sequent-dev/sequent/llm"
 	"github.com/sequent-dev/sequent/tool"
 )
 
@@ -18,5 +19,12 @@ func WithThink(m *Machine, think func(sequent.ID, func(context.Context, *sequent
 func WithTokens(m *Machine, tokens int) *Machine {
 	cfg := m.cfg
 	cfg.Tokens = tokens
+	return New(cfg)
+}
+
+// WithModel returns a machine with another model.
+func WithModel(m *Machine, model llm.Model) *Machine {
+	cfg := m.cfg
+	cfg.Model = model
 	return New(cfg)
 }

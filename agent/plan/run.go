@@ -89,13 +89,16 @@ func (r *run) change(s *sequent.Session, change func(st *State, s *sequent.Sessi
 
 // resume leaves the state Failed.
 func (r *run) resume(ctx context.Context) error {
-	failed := r.st.Fault.Phase
-	to, ok := r.Table.next(Failed, Resume, failed)
+	var failed Fault
+	if r.st.Fault != nil {
+		failed = *r.st.Fault
+	}
+	to, ok := r.Table.next(Failed, Resume, failed.Phase)
 	if !ok {
-		return &Error{Code: CodeNoPlan, Msg: fmt.Sprintf("there is no phase %q", failed), Fix: "update sequent"}
+		return &Error{Code: CodeNoPlan, Msg: fmt.Sprintf("there is no phase %q", failed.Phase), Fix: "update sequent"}
 	}
 	err := r.commit(ctx, func(st *State, s *sequent.Session) error {
-		if st.Fault.Code == string(CodeNoAnswer) {
+		if failed.Code == string(CodeNoAnswer) {
 			st.enter(to, s) // from its beginning
 		}
 		st.State, st.Fault = to, nil

@@ -1,0 +1,64 @@
+package plan_test
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/sequent-dev/sequent"
+	"github.com/sequent-dev/sequent/agent/plan"
+	"github.com/sequent-dev/sequent/llm"
+	"github.com/sequent-dev/sequent/llm/llmtest"
+)
+
+// A session may come from anywhere. Whatever its label says, a machine comes to an
+// end, with a session that is complete or an error.
+func FuzzState(f *testing.F) {
+	for _, st := range []plan.State{
+		{Machine: "plan", State: "research", Step: 3, Messages: []llm.Message{
+			{Role: llm.Assistant, Calls: []llm.Call{{ID: "a", Name: "sequentialthinking", Args: `{"thought":"x","thoughtNumber":1,"totalThoughts":1,"nextThoughtNeeded":true}`}, {ID: "a", Name: "write"}}},
+		}, Begun: []string{"a", "b"}},
+		{Machine: "plan", State: "error", Fault: &plan.Fault{Phase: "design", Code: "plan_no_answer"}},
+		{Machine: "plan", State: "error"}, {Machine: "plan", State: "plan_complete"}, {Machine: "plan"}, {},
+		{Machine: "plan", State: "design", Step: -7, Since: -1, Number: -1, Writes: -1},
+		{Machine: "plan", State: "design", Step: 1 << 40, Since: 1 << 40, Messages: []llm.Message{{Role: llm.Result, CallID: "x"}, {Role: "odd"}}},
+	} {
+		raw, err := json.Marshal(st)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(string(raw))
+	}
+	f.Add(`{"machine":"plan","state":"research","messages":null,"results":[{}],"usage":{"input":9223372036854775807}}`)
+	f.Fuzz(func(t *testing.T, label string) {
+		e := sequent.New(sequent.Config{})
+		if _, err := e.Begin(t.Context(), "p", func(s *sequent.Session) error {
+			s.SetLabel("plan", label)
+			s.SetState(sequent.Active)
+			return nil
+		}); err != nil {
+			return
+		}
+		turn := llmtest.Turn{Answer: func(_ context.Context, r llm.Request) llmtest.Turn {
+			if strings.Contains(r.Messages[len(r.Messages)-1].Text, "This is the phase") {
+				return llmtest.Turn{Calls: []llm.Call{thought(1, "Hm."), {Name: "write", Args: "{}"}}}
+			}
+			return llmtest.Say("So be it.")
+		}}
+		script := make([]llmtest.Turn, 64)
+		for i := range script {
+			script[i] = turn
+		}
+		sc := newScene()
+		m := plan.WithModel(sc.machine(e), llmtest.New(script...))
+		_, err := run(m, t.Context(), -1)
+		s, loading := e.Session(t.Context(), "p")
+		if loading != nil {
+			t.Fatal(loading)
+		}
+		if st, ok := plan.StateOf(s); err == nil && (!ok || st.State != "plan_complete") {
+			t.Errorf("the end of %q is %+v", label, st)
+		}
+	})
+}
