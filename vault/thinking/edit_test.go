@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/sequent-dev/sequent"
+	"github.com/sequent-dev/sequent/vault"
 	"github.com/sequent-dev/sequent/vault/thinking"
 )
 
@@ -71,6 +72,30 @@ func TestEditedFrontMatterIsKept(t *testing.T) {
 			t.Errorf("%q is not in\n%s", want, front)
 		}
 	}
+}
+
+// Damaged front matter is told, and keeps no thought from being added.
+func TestDamagedFrontMatter(t *testing.T) {
+	d := newDesk(t)
+	d.think(step(0))
+	d.edit("status: active", "status: [active")
+	s := d.commit(sessionID, thought(sequent.Draft{Number: 1, Total: 1, Text: "[[done]]", Labels: map[string]string{"conclusion": "[[so]]"}}))
+	for range 2 {
+		if err := d.files.Write(t.Context(), s); sequent.CodeOf(err) != vault.CodeFrontMatter {
+			t.Errorf("%v", err)
+		}
+	}
+	if got := d.read(); strings.Count(got, "## Thought 1/1") != 1 || !strings.Contains(got, "status: [active\n") {
+		t.Errorf("%s", got)
+	}
+	d.wantCheck("failed: front_matter_damaged")
+	d.edit("status: [active", "status: active")
+	d.wantCheck("front_old")
+	d.sync(thinking.Options{})
+	if !strings.Contains(d.read(), "status: completed\n") {
+		t.Errorf("%s", d.read())
+	}
+	d.wantCheck()
 }
 
 func TestCRLF(t *testing.T) {

@@ -1,7 +1,6 @@
 package thinking
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -146,6 +145,7 @@ type writer struct {
 	session *sequent.Session
 	mark    mark
 
+	untold         bool // front matter could not be brought up to date
 	restoreDeleted bool // what a person has deleted comes back
 	appended       int  // sections written
 	changed        bool // the file
@@ -165,14 +165,15 @@ func (w *writer) write() error {
 			return nil // another process has written this, and more
 		}
 		if w.mark.Front == frontKey(s) {
-			if w.mark.Seq < s.Len {
-				w.appended, w.changed = s.Len-w.mark.Seq, true
-				info, err = w.held.Append(w.lineBreaks(sections(s, w.mark.Seq)), vault.Info{})
+			text := w.broken(sections(s, w.mark.Seq))
+			if text != "" {
+				if info, err = w.held.Append(text, vault.Info{}); err != nil {
+					return err
+				}
 			}
-			if err != nil {
-				return err
-			}
-			return w.done(info)
+			w.appended, w.changed = max(s.Len-w.mark.Seq, 0), text != ""
+			w.done(info, "\n")
+			return nil
 		}
 	}
 	return w.reconcile()
@@ -189,49 +190,61 @@ func (w *writer) create() error {
 		return err
 	}
 	w.appended, w.changed, w.mark = s.Len, true, mark{}
-	return w.done(n.Info)
+	w.done(n.Info, n.Body)
+	return nil
 }
 
 // reconcile looks at the file as it is: it was edited, or a process died, or
 // its front matter is to change.
 func (w *writer) reconcile() error {
-	s := w.session
 	n, err := w.held.Read()
 	if err != nil {
 		return err
 	}
-	c, err := compare(n, s, w.mark)
+	c, err := compare(n, w.session, w.mark)
 	if err != nil {
 		return err
 	}
 	w.mark.Breaks = c.breaks
-	front := c.frontOld(n, w.mark)
-	if front && n.Front.Err() != nil {
-		// The thoughts can be added all the same.
-		err, front = n.Front.Err(), false
+	if !c.frontOld(n, w.mark) {
+		return w.extend(n.Info, c)
 	}
-	if !front && !c.rewrite && !(w.restoreDeleted && len(c.deleted) > 0) {
-		info := n.Info
-		if c.add != "" {
-			var failed error
-			if info, failed = w.held.Append(c.add, n.Info); failed != nil {
-				return failed
-			}
-			w.changed = true
-		}
-		w.appended = len(c.missing)
-		if err != nil {
+	damaged := n.Front.Err()
+	if damaged == nil {
+		return w.rewrite(true)
+	}
+	w.untold = true
+	if err := w.extend(n.Info, c); err != nil { // the thoughts can be added all the same
+		return err
+	}
+	return damaged
+}
+
+// extend adds to the file what is missing at its end.
+func (w *writer) extend(info vault.Info, c *comparison) error {
+	if c.rewrite || w.restoreDeleted && len(c.deleted) > 0 {
+		return w.rewrite(false)
+	}
+	if c.add != "" {
+		var err error
+		if info, err = w.held.Append(c.add, info); err != nil {
 			return err
 		}
-		if c.add == "" && !strings.HasSuffix(c.body, "\n") {
-			info.Size = -1 // the next section cannot be added without a look at the end
-		}
-		return w.done(info)
+		w.changed = true
 	}
-	before := n.Bytes()
-	n, failed := w.held.Update(func(n *vault.Note) error {
-		// The note may be another than above.
-		if c, err = compare(n, s, w.mark); err != nil {
+	w.appended = len(c.missing)
+	w.done(info, c.body+c.add)
+	return nil
+}
+
+// rewrite replaces the file, with what it lacks, and with front matter that tells
+// the session's state.
+func (w *writer) rewrite(front bool) error {
+	var c *comparison
+	before := ""
+	n, err := w.held.Update(func(n *vault.Note) (err error) {
+		before = string(n.Bytes())
+		if c, err = compare(n, w.session, w.mark); err != nil {
 			return err
 		}
 		n.Body = c.body + c.add
@@ -239,36 +252,39 @@ func (w *writer) reconcile() error {
 			n.Body = c.restored()
 		}
 		if front {
-			return tell(&n.Front, s)
+			return tell(&n.Front, w.session)
 		}
 		return nil
 	})
-	if failed != nil {
-		return failed
+	if err != nil {
+		return err
 	}
-	w.appended, w.changed = len(c.missing), !bytes.Equal(before, n.Bytes())
+	w.appended, w.changed = len(c.missing), before != string(n.Bytes())
 	if w.restoreDeleted {
 		w.appended += len(c.deleted)
 	}
-	return w.done(n.Info)
+	w.done(n.Info, n.Body)
+	return nil
 }
 
-// done notes how far the file has been written.
-func (w *writer) done(info vault.Info) error {
+// done notes how far the file has been written, whose body is given.
+func (w *writer) done(info vault.Info, body string) {
 	s := w.session
 	m := mark{
 		Path: info.URI.Path(), Epoch: s.Epoch, Version: s.Version, Front: frontKey(s),
 		Seq: max(s.Len, w.mark.seqOf(s)), Size: info.Size, Modified: info.Modified.UnixNano(), Breaks: w.mark.Breaks,
 	}
-	if w.mark.Epoch == s.Epoch && w.mark.Version > s.Version { // the snapshot is an old one
+	if w.untold || w.mark.Epoch == s.Epoch && w.mark.Version > s.Version { // the snapshot is an old one
 		m.Version, m.Front = w.mark.Version, w.mark.Front
 	}
+	if !strings.HasSuffix(body, "\n") {
+		m.Size = -1 // nothing can be added without a look at the end
+	}
 	w.files.writeMark(s.ID, m)
-	return nil
 }
 
-// lineBreaks makes line breaks those of the file.
-func (w *writer) lineBreaks(text string) string {
+// broken returns a text with the line breaks of the file.
+func (w *writer) broken(text string) string {
 	if w.mark.Breaks != "\r\n" {
 		return text
 	}
