@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -35,35 +36,6 @@ type Importer struct{ Config }
 
 // New returns an importer.
 func New(c Config) *Importer { return &Importer{c} }
-
-// An Outcome is what became of a file.
-type Outcome string
-
-// The outcomes.
-const (
-	Added     Outcome = "added"     // the store did not have the session
-	Extended  Outcome = "extended"  // the store had an earlier state of it
-	Unchanged Outcome = "unchanged" // the store had all of it
-	Failed    Outcome = "failed"    // Result.Err tells why; nothing of the file is in the store
-)
-
-// A Result is what became of one file.
-type Result struct {
-	File     string
-	Kind     Kind // empty if it is of none
-	Outcome  Outcome
-	Key      sequent.Key // of the session; empty if the file could not be read
-	Title    string
-	Thoughts int      // in the file
-	Warnings []string // what was left out of a file that is otherwise in order
-	Err      error    // for Failed; with a code for programs
-}
-
-// A Summary counts what became of files.
-type Summary struct {
-	Added, Extended, Unchanged, Failed int
-	Passed                             int // files in folders that hold no sessions
-}
 
 // CodeUnreadable is the code of a file that cannot be imported as it is.
 const CodeUnreadable sequent.Code = "import_unreadable"
@@ -122,19 +94,6 @@ func (im *Importer) Import(ctx context.Context, path string, report func(Result)
 		}
 	}
 	return sum, err
-}
-
-func (s *Summary) count(o Outcome) {
-	switch o {
-	case Added:
-		s.Added++
-	case Extended:
-		s.Extended++
-	case Unchanged:
-		s.Unchanged++
-	default:
-		s.Failed++
-	}
 }
 
 // promising reports whether a file of a folder is worth a look inside.
@@ -255,11 +214,17 @@ func (im *Importer) store(ctx context.Context, r Result, s session) (Result, boo
 	if r.Title = s.header.Title; r.Title == "" && len(s.log) > 0 {
 		r.Title, _, _ = strings.Cut(strings.TrimSpace(s.log[0].Text), "\n")
 	}
-	did, err := im.Engine.Owned(owner).Restore(ctx, s.header, s.log)
+	engine := im.Engine.Owned(owner)
+	if r.Kind != Export {
+		if known, err := engine.Session(ctx, s.header.ID); err == nil {
+			s.header = joined(known.Header, s.header)
+		}
+	}
+	did, err := engine.Restore(ctx, s.header, s.log)
 	if err != nil {
 		switch sequent.CodeOf(err) {
 		case sequent.CodeInvalidSession, sequent.CodeInvalidThought, sequent.CodeLimitExceeded,
-			sequent.CodeSessionExists, sequent.CodeRequestKeyReused:
+			sequent.CodeSessionExists, sequent.CodeRequestKeyReused, sequent.CodeConflict:
 			r.Err = err
 			return r, true, nil
 		}
@@ -269,6 +234,22 @@ func (im *Importer) store(ctx context.Context, r Result, s session) (Result, boo
 		sequent.RestoredNew: Added, sequent.RestoredMore: Extended, sequent.RestoredNothing: Unchanged,
 	}[did]
 	return r, true, nil
+}
+
+// joined returns the header of a session that the store knows, as a file tells
+// it that knows less than an export: what it does not say stays.
+func joined(known, told sequent.Header) sequent.Header {
+	labels := maps.Clone(known.Labels)
+	if labels == nil {
+		labels = make(map[string]string)
+	}
+	maps.Copy(labels, told.Labels)
+	if len(labels) == 0 {
+		labels = nil
+	}
+	told.Labels, told.Scope, told.Dialect, told.Created = labels, known.Scope, known.Dialect, known.Created
+	told.Expires = known.Expires
+	return told
 }
 
 func canceled(ctx context.Context) error {
