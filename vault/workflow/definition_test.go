@@ -2,6 +2,8 @@ package workflow_test
 
 import (
 	"encoding/json"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -108,6 +110,35 @@ func TestDefinitions(t *testing.T) {
 		if got != wanted {
 			t.Errorf("got\n%s\nwant\n%s", got, wanted)
 		}
+	}
+}
+
+// A folder that leads elsewhere is not followed, and hides nothing that is
+// shipped.
+func TestDefinitionsElsewhere(t *testing.T) {
+	w, dir := open(t)
+	outside := t.TempDir()
+	write(t, outside, "release.json", twoSteps)
+	if err := os.Symlink(outside, filepath.Join(dir, "workflows")); err != nil {
+		t.Skip(err)
+	}
+	list, mistakes, err := w.Definitions(t.Context())
+	if err != nil || len(list) != 6 || len(mistakes) != 1 || !strings.Contains(mistakes[0].Error(), "link") {
+		t.Errorf("got %d definitions, %v, %v", len(list), mistakes, err)
+	}
+	must(t)(w.Start(t.Context(), workflow.Plan{Queue: []string{"design"}}))
+	if _, err := w.Start(t.Context(), workflow.Plan{Queue: []string{"release"}}); sequent.CodeOf(err) != workflow.CodeUnknownDefinition {
+		t.Errorf("got %v", err)
+	}
+	if err := os.Remove(filepath.Join(dir, "workflows")); err != nil {
+		t.Fatal(err)
+	}
+	write(t, dir, "workflows/own.json", twoSteps)
+	if err := os.Symlink(filepath.Join(outside, "release.json"), filepath.Join(dir, "workflows", "link.json")); err != nil {
+		t.Fatal(err)
+	}
+	if list, mistakes, err := w.Definitions(t.Context()); err != nil || len(list) != 7 || len(mistakes) != 0 {
+		t.Errorf("got %d definitions, %v, %v", len(list), mistakes, err)
 	}
 }
 

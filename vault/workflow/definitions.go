@@ -19,18 +19,21 @@ const Folder = "workflows"
 var shipped embed.FS
 
 // Definitions returns every definition that can be started, by id, and what is
-// wrong with the files that cannot be used. The error is for a vault that
-// cannot be read.
+// wrong with the files, or the folder, that cannot be used. The error is for a
+// call that was given up.
 func (w *Workflows) Definitions(ctx context.Context) ([]Definition, []error, error) {
 	all := make(map[string]Definition)
 	for _, d := range Shipped() {
 		all[d.ID] = d
 	}
+	var mistakes []error
 	names, err := w.vault.List(ctx, Folder)
-	if err != nil {
+	if ctx.Err() != nil {
 		return nil, nil, err
 	}
-	var mistakes []error
+	if err != nil { // a link instead of a folder, for instance: what is shipped can be used
+		mistakes = append(mistakes, err)
+	}
 	for _, name := range names {
 		if !strings.EqualFold(path.Ext(name), ".json") {
 			continue
