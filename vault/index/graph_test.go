@@ -116,7 +116,7 @@ func TestFollowingEqualsBeginningAnew(t *testing.T) {
 	b := newBox(t, index.Config{}, nil)
 	r := rand.New(rand.NewPCG(3, 4))
 	some := func(n int) string { return fmt.Sprintf("word%d", r.IntN(n)) }
-	for round := range 12 {
+	for round := range 5 {
 		for range 20 {
 			name := fmt.Sprintf("n%d.md", r.IntN(40))
 			if r.IntN(4) == 0 {
@@ -132,7 +132,7 @@ func TestFollowingEqualsBeginningAnew(t *testing.T) {
 		if got.Notes != want.Notes || got.Concepts != want.Concepts || got.Relations != want.Relations || got.Orphans != want.Orphans {
 			t.Fatalf("round %d: %+v, anew %+v", round, got, want)
 		}
-		for i := range 30 {
+		for i := range 12 {
 			q := index.Query{Text: fmt.Sprintf("word%d", i), PageSize: 100}
 			if got, want := b.search(q), fresh.search(q); !slices.Equal(got.Hits, want.Hits) {
 				t.Fatalf("round %d, %s\n got %+v\nanew %+v", round, q.Text, got.Hits, want.Hits)
