@@ -75,7 +75,7 @@ var paths = map[string]path{
 
 func connect(t *testing.T, p path, url, key string) *openai.Client {
 	t.Helper()
-	c, err := openai.New(openai.Config{Model: p.model, Timeout: 3 * time.Second, Getenv: func(name string) string {
+	c, err := openai.New(openai.Config{Model: p.model, Timeout: 30 * time.Second, Getenv: func(name string) string {
 		return map[string]string{p.variable + "_BASE_URL": url + p.base, p.variable + "_API_KEY": key}[name]
 	}})
 	if err != nil {
@@ -189,7 +189,7 @@ func TestTrouble(t *testing.T) {
 				c := connect(t, paths["OpenAI"], url, key)
 				if tt.code == llm.CodeTimeout {
 					var err error
-					c, err = openai.New(openai.Config{Model: "gpt-4o", Timeout: 300 * time.Millisecond, Tries: 2, Getenv: func(name string) string {
+					c, err = openai.New(openai.Config{Model: "gpt-4o", Timeout: 1500 * time.Millisecond, Tries: 2, Getenv: func(name string) string {
 						return map[string]string{"OPENAI_BASE_URL": url + "/v1", "OPENAI_API_KEY": key}[name]
 					}})
 					if err != nil {
