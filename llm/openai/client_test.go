@@ -31,7 +31,7 @@ func environ(url string) func(string) string {
 
 func connect(t *testing.T, model, url string) *openai.Client {
 	t.Helper()
-	c, err := openai.New(openai.Config{Model: model, Getenv: environ(url), Timeout: 5 * time.Second})
+	c, err := openai.New(openai.Config{Model: model, Getenv: environ(url), Timeout: 30 * time.Second})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -219,7 +219,7 @@ func TestSlowAnswer(t *testing.T) {
 	hold := func(r *http.Request) { <-r.Context().Done() }
 	for _, stream := range []bool{false, true} {
 		s := llmtest.Serve(t, llmtest.Reply{Hold: hold}, llmtest.Reply{Hold: hold})
-		c, err := openai.New(openai.Config{Model: "gpt-4o", Getenv: environ(s.URL), Timeout: 30 * time.Millisecond, Tries: 2})
+		c, err := openai.New(openai.Config{Model: "gpt-4o", Getenv: environ(s.URL), Timeout: 500 * time.Millisecond, Tries: 2})
 		if err != nil {
 			t.Fatal(err)
 		}

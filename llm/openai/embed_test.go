@@ -15,7 +15,7 @@ import (
 
 func embedder(t *testing.T, url string) *openai.Embedder {
 	t.Helper()
-	e, err := openai.NewEmbedder(openai.Config{Timeout: 5 * time.Second, Getenv: func(name string) string {
+	e, err := openai.NewEmbedder(openai.Config{Timeout: 30 * time.Second, Getenv: func(name string) string {
 		return map[string]string{openai.EmbeddingsURL: url, openai.EmbeddingsModel: "embed-small", openai.EmbeddingsKey: secret}[name]
 	}})
 	if err != nil || e == nil {
