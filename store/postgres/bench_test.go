@@ -19,8 +19,8 @@ import (
 
 // BenchmarkAppend is an append through the engine, durable, by a number of
 // clients that each have a session. In the same run, what PostgreSQL allows: a
-// bare loop on pgx that inserts the same texts and moves the same number of
-// rows, with the same batching, and nothing else.
+// bare loop on pgx that makes the same inserts and moves the same rows, with the
+// same batching, and nothing else.
 func BenchmarkAppend(b *testing.B) {
 	durable := pgtest.Server{Durable: true}
 	b.Cleanup(func() {
@@ -80,14 +80,15 @@ type bareJob struct {
 }
 
 func newBare(b *testing.B, url string, clients int) *bareLoop {
+	openAt(b, url).Close() // which makes the tables
 	pool, err := pgxpool.New(b.Context(), url)
 	if err != nil {
 		b.Fatal(err)
 	}
 	if _, err := pool.Exec(b.Context(), `
-		CREATE TABLE s (key bigint PRIMARY KEY, head bigint NOT NULL, updated bigint NOT NULL) WITH (fillfactor = 70);
-		CREATE TABLE t (session bigint, seq bigint, text text, PRIMARY KEY (session, seq));
-		INSERT INTO s SELECT n, 0, 0 FROM generate_series(0, 63) n`); err != nil {
+		INSERT INTO tool_sessions (owner, id, epoch, version, len, updated, period, created, scope, state, title, dialect,
+			conclusion, labels)
+		SELECT '', n::text, n, 1, 0, 0, 0, 0, '', 'active', 'a title', '', '', '' FROM generate_series(1, 64) n`); err != nil {
 		b.Fatal(err)
 	}
 	l := &bareLoop{pool: pool, jobs: make(chan bareJob, clients), seqs: make([]int64, clients)}
@@ -121,16 +122,24 @@ func (l *bareLoop) run(ctx context.Context) {
 				more = false
 			}
 		}
-		var keys, seqs []int64
+		var keys, seqs, totals, ats []int64
+		var more []bool
 		var texts []string
 		for _, j := range batch {
 			l.seqs[j.client]++
-			keys, seqs, texts = append(keys, int64(j.client)), append(seqs, l.seqs[j.client]), append(texts, j.text)
+			keys, seqs = append(keys, int64(j.client+1)), append(seqs, l.seqs[j.client])
+			totals, ats = append(totals, 100), append(ats, time.Now().UnixMicro())
+			more, texts = append(more, true), append(texts, j.text)
 		}
 		_, err := l.pool.Exec(ctx, `
-			WITH w AS (SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::text[]) AS w (key, seq, text)),
-			u AS (UPDATE s SET head = w.seq, updated = w.seq FROM w WHERE s.key = w.key)
-			INSERT INTO t SELECT key, seq, text FROM w`, keys, seqs, texts)
+			WITH w AS (
+				SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[], $5::boolean[], $6::text[])
+				AS w (key, seq, total, at, more, text)
+			), u AS (
+				UPDATE tool_sessions s SET version = w.seq, len = w.seq, updated = w.at FROM w WHERE s.key = w.key
+			)
+			INSERT INTO thoughts (session, seq, number, total, after, at, more, text)
+			SELECT key, seq, seq, total, seq - 1, at, more, text FROM w`, keys, seqs, totals, ats, more, texts)
 		for _, j := range batch {
 			j.done <- err
 		}

@@ -2,20 +2,47 @@ package postgres
 
 import (
 	"context"
+	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/jackc/pgx/v5"
 
 	"github.com/sequent-dev/sequent"
 )
 
-// storeWrites makes a number of writes, each of another session, if their
-// sessions are at their bases, and returns the numbers of those that were. Who
-// waits is told in the same transaction, once for all.
-const storeWrites = `
+// A shape is how thoughts are handed over: columns, their types, and what each is
+// of a thought. There are two, since most thoughts have only what every thought
+// has.
+var (
+	plainColumns = []string{"seq", "number", "total", "after", "at", "more", "text"}
+	plainTypes   = []string{"bigint", "bigint", "bigint", "bigint", "bigint", "boolean", "text"}
+	otherColumns = []string{"supersedes", "branch_from", "revises", "revision", "extend", "note", "branch",
+		"request_key", "request_digest", "labels"}
+	otherTypes = []string{"bigint", "bigint", "bigint", "boolean", "boolean", "text", "text", "text", "text", "text"}
+
+	storePlain = storeWrites(plainColumns, plainTypes)
+	storeAll   = storeWrites(slices.Concat(plainColumns, otherColumns), slices.Concat(plainTypes, otherTypes))
+)
+
+// storeWrites returns the statement that makes a number of writes, each of
+// another session, if their sessions are at their bases, and returns the numbers
+// of those that were. Who waits is told in the same transaction, once for all.
+func storeWrites(columns, types []string) string {
+	const first = 21 // the parameters before it are the same in both
+	arrays := []string{"$20::bigint[]"}
+	for i, t := range types {
+		arrays = append(arrays, fmt.Sprintf("$%d::%s[]", first+i, t))
+	}
+	names := strings.Join(columns, ", ")
+	return fmt.Sprintf(storeText, names, "t."+strings.Join(columns, ", t."), strings.Join(arrays, ", "), names)
+}
+
+const storeText = `
 	WITH w AS (
-		SELECT * FROM unnest($1::text[], $2::text[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[], $7::bigint[],
-			$8::bigint[], $9::bigint[], $10::bigint[], $11::bigint[], $12::text[], $13::text[], $14::text[], $15::text[],
-			$16::text[], $17::text[])
+		SELECT * FROM unnest($3::text[], $4::text[], $5::bigint[], $6::bigint[], $7::bigint[], $8::bigint[], $9::bigint[],
+			$10::bigint[], $11::bigint[], $12::bigint[], $13::bigint[], $14::text[], $15::text[], $16::text[], $17::text[],
+			$18::text[], $19::text[])
 		WITH ORDINALITY AS w (owner, id, epoch, base_version, base_len, version, len, updated, period, created, expires,
 			scope, state, title, dialect, conclusion, labels, n)
 	), moved AS (
@@ -40,20 +67,14 @@ const storeWrites = `
 		UNION ALL
 		SELECT b.key, w.n FROM begun b JOIN w ON w.owner = b.owner AND w.id = b.id
 	), added AS (
-		INSERT INTO thoughts (session, seq, number, total, after, supersedes, at, branch_from, revises, more, revision,
-			extend, text, note, branch, request_key, request_digest, labels)
-		SELECT stored.key, t.seq, t.number, t.total, t.after, t.supersedes, t.at, t.branch_from, t.revises, t.more,
-			t.revision, t.extend, t.text, t.note, t.branch, t.request_key, t.request_digest, t.labels
-		FROM unnest($18::bigint[], $19::bigint[], $20::bigint[], $21::bigint[], $22::bigint[], $23::bigint[],
-			$24::bigint[], $25::bigint[], $26::bigint[], $27::boolean[], $28::boolean[], $29::boolean[], $30::text[],
-			$31::text[], $32::text[], $33::text[], $34::text[], $35::text[])
-		WITH ORDINALITY AS t (n, seq, number, total, after, supersedes, at, branch_from, revises, more, revision, extend,
-			text, note, branch, request_key, request_digest, labels, place)
+		INSERT INTO thoughts (session, %s)
+		SELECT stored.key, %s
+		FROM unnest(%s) WITH ORDINALITY AS t (n, %s, place)
 		JOIN stored ON stored.n = t.n
 		ORDER BY t.place
 	)
 	SELECT coalesce(array_agg(n), '{}'),
-		CASE WHEN count(*) > 0 THEN pg_notify($36, $37)::text END
+		CASE WHEN count(*) > 0 THEN pg_notify($1, $2)::text END
 	FROM stored`
 
 type queryer interface {
@@ -63,10 +84,17 @@ type queryer interface {
 // store makes writes of different sessions, and reports of each whether its
 // session was at its base.
 func (s *Store) store(ctx context.Context, db queryer, round []*sequent.Write) ([]bool, error) {
-	args := append(sessionArgs(round), thoughtArgs(round)...)
+	args := append([]any{s.channel, notice(round)}, sessionArgs(round)...)
+	text := storePlain
+	if allPlain(round) {
+		args = append(args, plainArgs(round)...)
+	} else {
+		text = storeAll
+		args = append(append(args, plainArgs(round)...), otherArgs(round)...)
+	}
 	var done []int64
 	var told *string
-	if err := db.QueryRow(ctx, storeWrites, append(args, s.channel, notice(round))...).Scan(&done, &told); err != nil {
+	if err := db.QueryRow(ctx, text, args...).Scan(&done, &told); err != nil {
 		return nil, err
 	}
 	stored := make([]bool, len(round))
@@ -104,70 +132,83 @@ func sessionArgs(round []*sequent.Write) []any {
 		}
 		expires[i] = packExpiry(h.Expires)
 	}
-	args := []any{texts[0], texts[1]}
-	for _, column := range numbers {
-		args = append(args, column)
-	}
-	args = append(args, expires)
-	for _, column := range texts[2:] {
-		args = append(args, column)
-	}
-	return args
+	args := append(columns(texts[:2]), columns(numbers)...)
+	return append(append(args, expires), columns(texts[2:])...)
 }
 
-// thoughtArgs returns the columns of the thoughts, with the number of the write
-// that each belongs to.
-func thoughtArgs(round []*sequent.Write) []any {
-	total := 0
+// allPlain reports whether all that otherColumns hold is as by default.
+func allPlain(round []*sequent.Write) bool {
 	for _, w := range round {
-		total += len(w.Thoughts)
+		for i := range w.Thoughts {
+			t := &w.Thoughts[i]
+			if t.Supersedes != 0 || t.From != (sequent.Ref{}) || t.Revises != (sequent.Ref{}) || t.Revision || t.Extend ||
+				t.Note != "" || t.Branch != "" || t.Request != (sequent.Request{}) || len(t.Labels) > 0 {
+				return false
+			}
+		}
 	}
-	numbers := make([][]int64, 7) // write, seq, number, total, after, supersedes, at
+	return true
+}
+
+// count returns how many thoughts the writes have.
+func count(round []*sequent.Write) (n int) {
+	for _, w := range round {
+		n += len(w.Thoughts)
+	}
+	return n
+}
+
+// plainArgs returns plainColumns, after the number of the write that each
+// thought belongs to.
+func plainArgs(round []*sequent.Write) []any {
+	n := count(round)
+	numbers := make([][]int64, 6) // write, seq, number, total, after, at
 	for i := range numbers {
-		numbers[i] = make([]int64, 0, total)
+		numbers[i] = make([]int64, 0, n)
 	}
-	refs := make([][]*int64, 2) // branch from, revises
-	for i := range refs {
-		refs[i] = make([]*int64, 0, total)
-	}
-	flags := make([][]bool, 3) // more, revision, extend
-	for i := range flags {
-		flags[i] = make([]bool, 0, total)
-	}
-	texts := make([][]string, 6) // text, note, branch, request key, request digest, labels
-	for i := range texts {
-		texts[i] = make([]string, 0, total)
-	}
+	more, texts := make([]bool, 0, n), make([]string, 0, n)
 	for i, w := range round {
 		for j := range w.Thoughts {
 			t := &w.Thoughts[j]
 			for c, v := range [...]int64{
-				int64(i + 1), int64(t.Seq), int64(t.Number), int64(t.Total), int64(t.After), int64(t.Supersedes), packTime(t.At),
+				int64(i + 1), int64(t.Seq), int64(t.Number), int64(t.Total), int64(t.After), packTime(t.At),
 			} {
 				numbers[c] = append(numbers[c], v)
 			}
-			for c, v := range [...]*int64{packRef(t.From), packRef(t.Revises)} {
-				refs[c] = append(refs[c], v)
-			}
-			for c, v := range [...]bool{t.More, t.Revision, t.Extend} {
-				flags[c] = append(flags[c], v)
-			}
-			for c, v := range [...]string{t.Text, t.Note, t.Branch, t.Request.Key, t.Request.Digest, packLabels(t.Labels)} {
+			more, texts = append(more, t.More), append(texts, pack(t.Text))
+		}
+	}
+	return append(columns(numbers), more, texts)
+}
+
+// otherArgs returns otherColumns.
+func otherArgs(round []*sequent.Write) []any {
+	n := count(round)
+	supersedes := make([]int64, 0, n)
+	refs := [][]*int64{make([]*int64, 0, n), make([]*int64, 0, n)} // branch from, revises
+	flags := [][]bool{make([]bool, 0, n), make([]bool, 0, n)}      // revision, extend
+	texts := make([][]string, 5)                                   // note, branch, request key, request digest, labels
+	for i := range texts {
+		texts[i] = make([]string, 0, n)
+	}
+	for _, w := range round {
+		for j := range w.Thoughts {
+			t := &w.Thoughts[j]
+			supersedes = append(supersedes, int64(t.Supersedes))
+			refs[0], refs[1] = append(refs[0], packRef(t.From)), append(refs[1], packRef(t.Revises))
+			flags[0], flags[1] = append(flags[0], t.Revision), append(flags[1], t.Extend)
+			for c, v := range [...]string{t.Note, t.Branch, t.Request.Key, t.Request.Digest, packLabels(t.Labels)} {
 				texts[c] = append(texts[c], pack(v))
 			}
 		}
 	}
-	var args []any
-	for _, column := range numbers {
-		args = append(args, column)
-	}
-	for _, column := range refs {
-		args = append(args, column)
-	}
-	for _, column := range flags {
-		args = append(args, column)
-	}
-	for _, column := range texts {
+	args := append([]any{supersedes}, columns(refs)...)
+	return append(append(args, columns(flags)...), columns(texts)...)
+}
+
+// columns returns slices as arguments.
+func columns[T any](all [][]T) (args []any) {
+	for _, column := range all {
 		args = append(args, column)
 	}
 	return args

@@ -30,25 +30,26 @@ CREATE INDEX sessions_by_expiry ON tool_sessions (expires) WHERE expires IS NOT 
 
 CREATE TABLE thoughts (
   id             bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, -- about in the order of commits
-  tx             xid8   NOT NULL DEFAULT pg_current_xact_id(), -- so that the index can follow
-  session        bigint NOT NULL, -- tool_sessions.key
-  seq            bigint NOT NULL,
-  number         bigint NOT NULL,
-  total          bigint NOT NULL,
-  after          bigint NOT NULL,
-  supersedes     bigint NOT NULL,
-  at             bigint NOT NULL,
+  tx             xid8    NOT NULL DEFAULT pg_current_xact_id(), -- so that the index can follow
+  session        bigint  NOT NULL, -- tool_sessions.key
+  seq            bigint  NOT NULL,
+  number         bigint  NOT NULL,
+  total          bigint  NOT NULL,
+  after          bigint  NOT NULL,
+  at             bigint  NOT NULL,
+  more           boolean NOT NULL,
+  text           text    NOT NULL,
+  -- Most thoughts have the following as they are by default.
   branch_from    bigint, -- NULL: not named
   revises        bigint, -- NULL: not named
-  more           boolean NOT NULL,
-  revision       boolean NOT NULL,
-  extend         boolean NOT NULL,
-  text           text NOT NULL,
-  note           text NOT NULL,
-  branch         text NOT NULL,
-  request_key    text NOT NULL,
-  request_digest text NOT NULL,
-  labels         text NOT NULL,
+  supersedes     bigint  NOT NULL DEFAULT 0,
+  revision       boolean NOT NULL DEFAULT FALSE,
+  extend         boolean NOT NULL DEFAULT FALSE,
+  note           text    NOT NULL DEFAULT '',
+  branch         text    NOT NULL DEFAULT '',
+  request_key    text    NOT NULL DEFAULT '',
+  request_digest text    NOT NULL DEFAULT '',
+  labels         text    NOT NULL DEFAULT '',
   UNIQUE (session, seq)
 );
 CREATE INDEX thoughts_in_order ON thoughts (tx, id);
