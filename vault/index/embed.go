@@ -75,17 +75,20 @@ func (x *Index) embed(ctx context.Context, progress func(Progress)) (int, error)
 		return 0, nil
 	}
 	defer only.Unlock() //nolint:errcheck // closes the file, which unlocks in any case
-	asked, done := 0, 0
+	asked, done, first := 0, 0, 0
 	for {
 		batch, left, err := x.lacking(ctx)
 		if err != nil || len(batch) == 0 {
 			return asked, wrap(err)
 		}
-		vectors, n, err := x.vectorsOf(ctx, batch)
-		asked += n
+		if first = max(first, left); done > 2*first { // once more than a change of the model explains
+			return asked, embeddingsFailed(errors.New("its vectors do not keep to one size"))
+		}
+		vectors, err := x.vectorsOf(ctx, batch)
 		if err != nil {
 			return asked, wrap(err)
 		}
+		asked += len(vectors)
 		if err := x.writing(ctx, func(w *writer) error { return w.putVectors(ctx, x.model, batch, vectors) }); err != nil {
 			return asked, err
 		}
@@ -121,43 +124,52 @@ func (x *Index) lacking(ctx context.Context) (some []pending, all int, err error
 	return some, all, rows.Err()
 }
 
-// vectorsOf returns the vector of every passage, from the index or the model.
-func (x *Index) vectorsOf(ctx context.Context, batch []pending) (vectors map[[sha256.Size]byte][]float32, asked int, err error) {
+// vectorsOf returns the vectors of passages that the index does not have yet,
+// by the hashes of their texts, from the model.
+func (x *Index) vectorsOf(ctx context.Context, batch []pending) (map[[sha256.Size]byte][]float32, error) {
+	missing, err := x.unknown(ctx, batch)
+	if err != nil {
+		return nil, err
+	}
+	vectors := make(map[[sha256.Size]byte][]float32, len(missing))
+	for some := range slices.Chunk(missing, askAtOnce) {
+		got, err := x.ask(ctx, some)
+		if err != nil {
+			return nil, err
+		}
+		for i, vector := range got {
+			vectors[sha256.Sum256([]byte(some[i]))] = vector
+		}
+	}
+	return vectors, nil
+}
+
+// unknown returns the passages, each once, that have no vectors.
+func (x *Index) unknown(ctx context.Context, batch []pending) (missing []string, err error) {
 	v, err := x.view(ctx)
 	if err != nil {
-		return nil, 0, err
+		return nil, err
 	}
 	defer v.close()
-	vectors = make(map[[sha256.Size]byte][]float32)
-	var missing []string
+	seen := make(map[string]bool)
 	for _, p := range batch {
 		for _, text := range p.passages {
-			hash := sha256.Sum256([]byte(text))
-			if _, ok := vectors[hash]; ok {
+			if seen[text] {
 				continue
 			}
-			vectors[hash] = nil
+			seen[text] = true
+			hash := sha256.Sum256([]byte(text))
 			var known bool
 			if err := v.tx.QueryRowContext(ctx, "SELECT EXISTS (SELECT 1 FROM vectors WHERE model = ? AND hash = ?)",
 				x.model, hash[:]).Scan(&known); err != nil {
-				return nil, 0, err
+				return nil, err
 			}
 			if !known {
 				missing = append(missing, text)
 			}
 		}
 	}
-	for some := range slices.Chunk(missing, askAtOnce) {
-		got, err := x.ask(ctx, some)
-		if err != nil {
-			return nil, asked, err
-		}
-		asked += len(some)
-		for i, vector := range got {
-			vectors[sha256.Sum256([]byte(some[i]))] = vector
-		}
-	}
-	return vectors, asked, nil
+	return missing, nil
 }
 
 // ask returns vectors of length 1 for texts. An error has the code
@@ -212,9 +224,6 @@ func (w *writer) putVectors(ctx context.Context, model string, batch []pending, 
 			return err
 		}
 		for hash, vector := range vectors {
-			if vector == nil {
-				continue
-			}
 			if err := dropOtherSizes(ctx, tx, model, len(vector), rev); err != nil {
 				return err
 			}

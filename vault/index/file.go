@@ -82,12 +82,21 @@ type file struct {
 
 var (
 	errClosed  = errors.New("the index is closed")
+	errMissing = errors.New("there is no index")
 	errDamaged = errors.New("the index is not one of this version")
 	errForeign = errors.New("the file at the place of the index belongs to another program")
 )
 
+// A purpose says what the file is opened for.
+type purpose int
+
+const (
+	forReading purpose = iota // it must be there
+	forWriting                // it is made if it is missing; the caller holds the lock
+)
+
 // acquire returns the open file, which the caller releases.
-func (x *Index) acquire(ctx context.Context) (*file, error) {
+func (x *Index) acquire(ctx context.Context, why purpose) (*file, error) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if x.closed {
@@ -97,7 +106,7 @@ func (x *Index) acquire(ctx context.Context) (*file, error) {
 		x.dropLocked()
 	}
 	if x.file == nil {
-		f, err := openFile(ctx, x.path)
+		f, err := openFile(ctx, x.path, why)
 		if err != nil {
 			return nil, err
 		}
@@ -129,15 +138,16 @@ func (f *file) close() error {
 	return errors.Join(f.readers.Close(), f.writer.Close())
 }
 
-func openFile(ctx context.Context, path string) (_ *file, err error) {
+func openFile(ctx context.Context, path string, why purpose) (_ *file, err error) {
 	info, err := os.Lstat(path)
 	if errors.Is(err, os.ErrNotExist) {
+		if why == forReading {
+			return nil, errMissing
+		}
 		if err := removeFiles(path); err != nil { // the log of an earlier file would be taken for its own
 			return nil, err
 		}
-		if info, err = createFile(path); err != nil {
-			return nil, err
-		}
+		info, err = createFile(path)
 	}
 	if err != nil {
 		return nil, err
@@ -156,20 +166,19 @@ func openFile(ctx context.Context, path string) (_ *file, err error) {
 	f.readers.SetMaxOpenConns(4)
 	f.readers.SetMaxIdleConns(4)
 	f.readers.SetConnMaxIdleTime(5 * time.Minute)
-	if err := f.prepare(ctx); err != nil {
+	if err = f.check(ctx, f.readers); errors.Is(err, errMissing) && why == forWriting {
+		err = f.prepare(ctx)
+	}
+	if err != nil {
 		return nil, errors.Join(err, f.close())
 	}
 	return f, nil
 }
 
 // createFile makes an empty file for nobody else to read; SQLite gives the
-// files beside it the same mode. If another process was faster, its file
-// will do.
+// files beside it the same mode.
 func createFile(path string) (os.FileInfo, error) {
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o600)
-	if errors.Is(err, os.ErrExist) {
-		return os.Lstat(path)
-	}
 	if err != nil {
 		return nil, err
 	}
@@ -200,31 +209,25 @@ func connect(path string, q url.Values) (*sql.DB, error) {
 	return sql.Open("sqlite", (&url.URL{Scheme: "file", Path: path, RawQuery: q.Encode()}).String())
 }
 
-// prepare makes the schema in an empty file, and refuses one that is not ours.
+// prepare makes the schema in an empty file.
 func (f *file) prepare(ctx context.Context) error {
-	if err := f.check(ctx, f.writer); err == nil || !errors.Is(err, errEmpty) {
-		return err
-	}
 	var mode string
 	if err := f.writer.QueryRowContext(ctx, "PRAGMA journal_mode=wal").Scan(&mode); err != nil {
 		return err
 	}
 	return inTx(ctx, f.writer, func(tx *sql.Tx) error {
-		if err := f.check(ctx, tx); !errors.Is(err, errEmpty) {
-			return err // another process was faster
-		}
 		_, err := tx.ExecContext(ctx, schema+fmt.Sprintf("PRAGMA user_version=%d; PRAGMA application_id=%d", format, applicationID))
 		return err
 	})
 }
-
-var errEmpty = errors.New("the file is empty")
 
 type queryer interface {
 	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
 	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
 }
 
+// check refuses a file that is not an index of this version. An empty one is
+// none yet.
 func (f *file) check(ctx context.Context, db queryer) error {
 	var version, application, objects int
 	err := db.QueryRowContext(ctx, `
@@ -235,7 +238,7 @@ func (f *file) check(ctx context.Context, db queryer) error {
 	case err != nil:
 		return err
 	case application == 0 && version == 0 && objects == 0:
-		return errEmpty
+		return errMissing
 	case application != applicationID:
 		return errForeign
 	case version != format:

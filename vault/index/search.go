@@ -3,11 +3,12 @@ package index
 import (
 	"cmp"
 	"context"
+	"errors"
 	"math"
+	"os"
 	"slices"
 	"strings"
 
-	"github.com/sequent-dev/sequent"
 	"github.com/sequent-dev/sequent/vault"
 )
 
@@ -62,8 +63,19 @@ func (x *Index) Search(ctx context.Context, q Query) (Results, error) {
 		return Results{}, err
 	}
 	results := Results{Mode: q.Mode, Page: q.Page, PageSize: q.PageSize}
+	var vector []float32
+	if x.embedder != nil && q.Mode != FullText {
+		if vector, err = x.queryVector(ctx, &q); err != nil {
+			if q.Mode == Semantic || ctx.Err() != nil {
+				return Results{}, wrap(err)
+			}
+			x.log.WarnContext(ctx, "a search goes without meaning", "error", err)
+			results.Warning = "the embedding model could not be asked; the results are by words and links alone"
+		}
+	}
 	err = x.reading(ctx, func(v *view) error {
-		s := search{x: x, view: v, query: &q, request: &asked, results: &results}
+		results.Hits = nil // of an attempt that found damage
+		s := search{view: v, query: &q, request: &asked, model: x.model, vector: vector, results: &results}
 		return s.run(ctx)
 	})
 	return results, err
@@ -72,9 +84,10 @@ func (x *Index) Search(ctx context.Context, q Query) (Results, error) {
 // reading calls f with the present state of a complete index.
 func (x *Index) reading(ctx context.Context, f func(*view) error) error {
 	err := x.try(ctx, f)
-	if isDamage(err) && ctx.Err() == nil { // Sync makes it anew
-		x.log.WarnContext(ctx, "the index of the vault is damaged", "index", x.path, "error", err)
-		if err = x.repair(ctx); err == nil {
+	if isDamage(err) && ctx.Err() == nil {
+		x.log.WarnContext(ctx, "the index of the vault is damaged and is made anew", "index", x.path, "error", err)
+		damaged, _ := os.Stat(x.path)
+		if err = x.repair(ctx, damaged); err == nil {
 			err = x.try(ctx, f)
 		}
 	}
@@ -89,17 +102,17 @@ func (x *Index) try(ctx context.Context, f func(*view) error) error {
 		return err
 	}
 	v, err := x.view(ctx)
-	if err != nil {
-		return err
-	}
-	if !v.synced {
-		v.close()
+	if errors.Is(err, errMissing) || err == nil && !v.synced {
+		if err == nil {
+			v.close()
+		}
 		if _, err := x.Sync(ctx, nil); err != nil {
 			return err
 		}
-		if v, err = x.view(ctx); err != nil {
-			return err
-		}
+		v, err = x.view(ctx)
+	}
+	if err != nil {
+		return err
 	}
 	defer v.close()
 	return f(v)
@@ -107,12 +120,14 @@ func (x *Index) try(ctx context.Context, f func(*view) error) error {
 
 // repair throws a damaged index away, unless another process has done so, and
 // makes it anew.
-func (x *Index) repair(ctx context.Context) error {
+func (x *Index) repair(ctx context.Context, damaged os.FileInfo) error {
 	unlock, err := x.lock(ctx)
 	if err != nil {
 		return err
 	}
-	err = x.discard()
+	if present, err2 := os.Stat(x.path); err2 != nil || damaged == nil || os.SameFile(present, damaged) {
+		err = x.discard()
+	}
 	unlock()
 	if err == nil {
 		_, err = x.Sync(ctx, nil)
@@ -122,10 +137,11 @@ func (x *Index) repair(ctx context.Context) error {
 
 // A search is one call of Search.
 type search struct {
-	x *Index
 	*view
 	query   *Query
 	request *request
+	model   string
+	vector  []float32 // of the query; nil if meaning does not count
 	results *Results
 	allowed func(note int64) bool // has what is required and nothing that is excluded
 }
@@ -198,15 +214,9 @@ func (s *search) candidates(ctx context.Context) ([]*found, error) {
 		return c.all, nil
 	}
 	s.addLinked(&c)
-	if s.x.embedder != nil {
-		asking, cancel := context.WithTimeout(ctx, s.x.embedPatience)
-		defer cancel()
-		if err := s.addNear(asking, &c, nearest); err != nil {
-			if ctx.Err() != nil || asking.Err() == nil && sequent.CodeOf(err) != CodeEmbeddingsFailed {
-				return nil, err
-			}
-			s.x.log.WarnContext(ctx, "a search goes without meaning", "error", err)
-			s.results.Warning = "the embedding model could not be asked; the results are by words and links alone"
+	if s.vector != nil {
+		if err := s.addNear(ctx, &c, nearest); err != nil {
+			return nil, err
 		}
 	}
 	c.fuse()

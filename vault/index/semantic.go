@@ -67,12 +67,20 @@ type queryCache struct {
 
 const queriesKept = 256
 
-func (x *Index) queryVector(ctx context.Context, text string) ([]float32, error) {
+// queryVector returns the vector of a query's text. A hybrid search does not
+// wait for it for ever.
+func (x *Index) queryVector(ctx context.Context, q *Query) ([]float32, error) {
+	text := strings.TrimSpace(q.Text)
 	x.asked.mu.Lock()
 	vector, ok := x.asked.vectors[text]
 	x.asked.mu.Unlock()
 	if ok {
 		return vector, nil
+	}
+	if q.Mode == Hybrid {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, x.embedPatience)
+		defer cancel()
 	}
 	got, err := x.ask(ctx, []string{text})
 	if err != nil {
@@ -90,11 +98,7 @@ func (x *Index) queryVector(ctx context.Context, text string) ([]float32, error)
 // addNear adds the notes that are closest in meaning, at most so many, and
 // gives those that are candidates already their semantic score.
 func (s *search) addNear(ctx context.Context, c *candidates, most int) error {
-	asked, err := s.x.queryVector(ctx, strings.TrimSpace(s.query.Text))
-	if err != nil {
-		return err
-	}
-	vectors, err := s.vectorsAt(ctx, s.x.model)
+	vectors, err := s.vectorsAt(ctx, s.model)
 	if err != nil {
 		return err
 	}
@@ -106,13 +110,13 @@ func (s *search) addNear(ctx context.Context, c *candidates, most int) error {
 	lacking := 0
 	for id, n := range s.notes {
 		list := vectors[id]
-		if len(list) == 0 || len(list[0]) != len(asked) {
+		if len(list) == 0 || len(list[0]) != len(s.vector) {
 			lacking++
 			continue
 		}
 		best := 0.0
 		for _, vector := range list {
-			best = max(best, dot(asked, vector))
+			best = max(best, dot(s.vector, vector))
 		}
 		if best > 0 && s.allowed(id) && s.query.admits(n) {
 			all = append(all, near{n, min(best, 1)})

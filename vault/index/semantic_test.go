@@ -171,6 +171,28 @@ func TestSlowEmbedder(t *testing.T) {
 	}
 }
 
+// A model that cannot make up its mind is not asked for ever.
+func TestVectorsOfManySizes(t *testing.T) {
+	t.Parallel()
+	files := make(map[string]string)
+	for i := range 150 { // more than are embedded at once
+		files[fmt.Sprintf("n%d.md", i)] = fmt.Sprintf("note %d", i)
+	}
+	calls := 0
+	e := badEmbedder(func(texts []string) [][]float32 {
+		calls++
+		size := 1 + calls/2 // two calls for each hundred notes
+		return slices.Repeat([][]float32{slices.Repeat([]float32{1}, size)}, len(texts))
+	})
+	b := newBox(t, index.Config{Embedder: e, Model: "moody"}, files)
+	if r := b.sync(); r.Warning == "" {
+		t.Errorf("%+v", r)
+	}
+	if calls > 20 {
+		t.Errorf("it was asked %d times", calls)
+	}
+}
+
 // badEmbedder answers what no embedder may.
 type badEmbedder func(texts []string) [][]float32
 

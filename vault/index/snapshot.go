@@ -53,7 +53,7 @@ func (v *view) close() {
 
 // view returns the present state, which the caller closes.
 func (x *Index) view(ctx context.Context) (*view, error) {
-	f, err := x.acquire(ctx)
+	f, err := x.acquire(ctx, forReading)
 	if err != nil {
 		return nil, err
 	}

@@ -109,7 +109,7 @@ func (x *Index) writing(ctx context.Context, f func(*writer) error) error {
 	}
 	defer unlock()
 	try := func() error {
-		file, err := x.acquire(ctx)
+		file, err := x.acquire(ctx, forWriting)
 		if err != nil {
 			return err
 		}
