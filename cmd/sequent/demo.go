@@ -175,15 +175,10 @@ func (p *program) farewell(s *sequent.Session) error {
 	options := ""
 	server := me
 	if p.store != "" {
-		store := p.store
+		options = " --store " + quoted(p.shownStore())
 		if place, err := app.Locate(p.store); err == nil {
-			server = me.with("--store", place.Path)
-			if _, ok := place.Database(); ok {
-				store = place.String() // without its password
-				server = me.with("--store", store)
-			}
+			server = me.with("--store", cmp.Or(place.Path, p.shownStore()))
 		}
-		options = " --store " + quoted(store)
 	}
 	rows := [][2]string{
 		{"show " + id, "see it again"},

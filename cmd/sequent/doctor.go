@@ -83,6 +83,9 @@ func environment(root *cobra.Command) app.Finding {
 		switch {
 		case value == "": // as good as not set
 		case name == "DISABLE_THOUGHT_LOGGING" || known[name]:
+			if name == variable("store") {
+				value = withoutSecret(value)
+			}
 			set = append(set, name+"="+value)
 		case strings.HasPrefix(name, "SEQUENT_"):
 			unknown = append(unknown, name)

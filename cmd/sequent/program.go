@@ -191,6 +191,18 @@ func (p *program) level() (slog.Level, error) {
 	return level, nil
 }
 
+// shownStore is what --store was given, but for a database's password.
+func (p *program) shownStore() string { return withoutSecret(p.store) }
+
+func withoutSecret(store string) string {
+	if place, err := app.Locate(store); err == nil {
+		if _, ok := place.Database(); ok {
+			return place.String()
+		}
+	}
+	return store
+}
+
 // config is what all commands tell the application.
 func (p *program) config() app.Config {
 	level, _ := p.level() // settings has checked it

@@ -273,7 +273,7 @@ func stopped(err error) bool {
 func (w *work) resumption(id sequent.ID) string {
 	words := []string{thisCommand().name(), w.command, "resume", string(id)}
 	if w.p.store != "" {
-		words = append(words, "--store", quoted(w.p.store))
+		words = append(words, "--store", quoted(w.p.shownStore()))
 	}
 	if w.steps > 0 && w.steps != thinkSteps {
 		words = append(words, "--steps", strconv.Itoa(w.steps))

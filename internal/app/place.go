@@ -41,7 +41,11 @@ func (p Place) String() string {
 	if err != nil {
 		return "postgres://…"
 	}
-	return (&url.URL{Scheme: u.Scheme, Host: u.Host, Path: u.Path}).String()
+	shown := url.URL{Scheme: u.Scheme, Host: u.Host, Path: u.Path}
+	if name := u.User.Username(); name != "" {
+		shown.User = url.User(name)
+	}
+	return shown.String()
 }
 
 // Locate finds out what a value of --store means.

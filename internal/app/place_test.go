@@ -62,7 +62,7 @@ func TestLocate(t *testing.T) {
 func TestLocateDatabase(t *testing.T) {
 	for store, want := range map[string]string{
 		"postgres://h/d": "postgres://h/d",
-		"postgresql://user:s3cret@h:5433/d?search_path=x&password=s3cret": "postgresql://h:5433/d",
+		"postgresql://user:s3cret@h:5433/d?search_path=x&password=s3cret": "postgresql://user@h:5433/d",
 		"postgres://user:s3cret@h:port/d":                                 "postgres://…",
 	} {
 		got, err := Locate(store)
