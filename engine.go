@@ -158,9 +158,28 @@ func (e *Engine) Search(ctx context.Context, q SearchQuery) (Hits, error) {
 // Sweep deletes the expired sessions of all owners, in batches that leave room
 // for writers between them, and returns how many it deleted.
 func (e *Engine) Sweep(ctx context.Context) (int, error) {
+	return e.sweep(ctx, SweepQuery{AllOwners: true, Expired: e.Now()})
+}
+
+// SweepUnchanged deletes the sessions of all owners that were last changed
+// before a time, whether or not they expire, in batches as Sweep does.
+func (e *Engine) SweepUnchanged(ctx context.Context, before time.Time) (int, error) {
+	if before.IsZero() {
+		return 0, nil // nothing is older
+	}
+	return e.sweep(ctx, SweepQuery{AllOwners: true, Before: before})
+}
+
+// DeleteAll deletes all sessions of the engine's owner, also those that begin
+// meanwhile, in batches as Sweep does, and returns how many it deleted.
+func (e *Engine) DeleteAll(ctx context.Context) (int, error) {
+	return e.sweep(ctx, SweepQuery{Owner: e.owner})
+}
+
+func (e *Engine) sweep(ctx context.Context, q SweepQuery) (int, error) {
 	const batch = 200
 	for total := 0; ; {
-		n, err := e.store.Sweep(ctx, e.Now(), batch)
+		n, err := e.store.Sweep(ctx, q, batch)
 		total += n
 		if err != nil || n < batch {
 			return total, err

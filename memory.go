@@ -130,7 +130,7 @@ func (m *MemoryStore) Delete(ctx context.Context, k Key, epoch int64) error {
 }
 
 // Sweep implements [Store].
-func (m *MemoryStore) Sweep(ctx context.Context, now time.Time, limit int) (int, error) {
+func (m *MemoryStore) Sweep(ctx context.Context, q SweepQuery, limit int) (int, error) {
 	if err := ctx.Err(); err != nil {
 		return 0, canceled(err)
 	}
@@ -141,7 +141,12 @@ func (m *MemoryStore) Sweep(ctx context.Context, now time.Time, limit int) (int,
 		if n == limit {
 			break
 		}
-		if s.header.Expired(now) {
+		h := &s.header
+		switch {
+		case !q.AllOwners && h.Owner != q.Owner,
+			!q.Expired.IsZero() && !h.Expired(q.Expired),
+			!q.Before.IsZero() && !h.Updated.Before(q.Before):
+		default:
 			delete(m.sessions, k)
 			m.wake(k)
 			n++

@@ -88,9 +88,10 @@ type Store interface {
 	// commit that brought it has returned.
 	Search(ctx context.Context, q SearchQuery) (Hits, error)
 
-	// Sweep deletes at most limit sessions that had expired by now and returns
-	// how many it deleted.
-	Sweep(ctx context.Context, now time.Time, limit int) (int, error)
+	// Sweep deletes at most limit of the sessions that q selects and returns how
+	// many it deleted. It leaves room for writers, and a session that somebody
+	// has changed meanwhile, so that q does not select it any more, is kept.
+	Sweep(ctx context.Context, q SweepQuery, limit int) (int, error)
 
 	// Wait returns nil when the session has, or may have, left the position
 	// have (also by deletion), and an error wrapping ctx.Err() when ctx is done
@@ -128,6 +129,15 @@ type Write struct {
 	// log has the thoughts as the engine keeps them, from the session's first to
 	// Header.Len at least. A store in memory shares it; nil means that it cannot.
 	log pages
+}
+
+// A SweepQuery selects sessions to delete, those that meet all that it says. The
+// zero SweepQuery selects all sessions of the local user.
+type SweepQuery struct {
+	Owner     string
+	AllOwners bool      // ignore Owner
+	Expired   time.Time // only those that had expired by this time; zero means all
+	Before    time.Time // only those that were last updated before this time; zero means all
 }
 
 // A Query selects sessions to list. The zero Query lists all sessions of the

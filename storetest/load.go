@@ -78,7 +78,7 @@ var loadTests = []test{
 		gaveUp(t, "Load", err)
 		_, err = s.List(ctx, sequent.Query{})
 		gaveUp(t, "List", err)
-		_, err = s.Sweep(ctx, start, 10)
+		_, err = s.Sweep(ctx, expired(start), 10)
 		gaveUp(t, "Sweep", err)
 		gaveUp(t, "Delete", s.Delete(ctx, key("a"), 0))
 		gaveUp(t, "Commit", s.Commit(ctx, []*sequent.Write{begin(key("b"), "one")}))

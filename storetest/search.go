@@ -280,7 +280,7 @@ func searchExpired(t *testing.T, h Harness) {
 			t.Errorf("at %s found %q, want %q", test.now, got, test.want)
 		}
 	}
-	if _, err := s.Sweep(t.Context(), start.Add(2*time.Hour), 10); err != nil {
+	if _, err := s.Sweep(t.Context(), expired(start.Add(2*time.Hour)), 10); err != nil {
 		t.Fatal(err)
 	}
 	finds(t, s, "otter", "otter new")

@@ -8,6 +8,10 @@ import (
 	"github.com/sequent-dev/sequent"
 )
 
+func expired(now time.Time) sequent.SweepQuery {
+	return sequent.SweepQuery{AllOwners: true, Expired: now}
+}
+
 var sweepTests = []test{
 	{"only what has expired", func(t *testing.T, h Harness) {
 		s := h.open(t)
@@ -28,7 +32,7 @@ var sweepTests = []test{
 			{8, 2, 0, 2},
 			{99, 1000, 1, 1},
 		} {
-			got, err := s.Sweep(t.Context(), start.Add(time.Duration(step.minute)*time.Minute), step.limit)
+			got, err := s.Sweep(t.Context(), expired(start.Add(time.Duration(step.minute)*time.Minute)), step.limit)
 			if err != nil || got != step.want {
 				t.Errorf("Sweep at minute %d, limit %d = %d, error %v; want %d", step.minute, step.limit, got, err, step.want)
 			}
@@ -50,7 +54,7 @@ var sweepTests = []test{
 		w = next(w.Header, "two")
 		w.Header.Expires = start.Add(time.Hour)
 		put(t, s, w)
-		if n, err := s.Sweep(t.Context(), start.Add(time.Minute), 10); err != nil || n != 0 {
+		if n, err := s.Sweep(t.Context(), expired(start.Add(time.Minute)), 10); err != nil || n != 0 {
 			t.Errorf("Sweep = %d, error %v; want 0", n, err)
 		}
 		has(t, s, key("a"), "one", "two")
@@ -62,11 +66,114 @@ var sweepTests = []test{
 			w.Header.Expires = start
 			put(t, s, w)
 		}
-		if n, err := s.Sweep(t.Context(), start, 10); err != nil || n != 3 {
+		if n, err := s.Sweep(t.Context(), expired(start), 10); err != nil || n != 3 {
 			t.Errorf("Sweep = %d, error %v; want all 3, however long", n, err)
 		}
 		for i := range 3 {
 			missing(t, s, key(fmt.Sprint(i)))
+		}
+	}},
+	{"what has not changed for long", func(t *testing.T, h Harness) {
+		s := h.open(t)
+		for i := range 6 {
+			w := begin(sequent.Key{Owner: fmt.Sprint(i % 2), ID: sequent.ID(fmt.Sprint(i))}, "one")
+			w.Header.Updated = start.Add(time.Duration(i) * time.Hour)
+			if i == 0 {
+				w.Header.Expires = start.Add(time.Hour)
+			}
+			put(t, s, w)
+		}
+		changed := begin(sequent.Key{Owner: "0", ID: "changed"}, "one")
+		put(t, s, changed)
+		w := next(changed.Header, "two")
+		w.Header.Updated = start.Add(5 * time.Hour)
+		put(t, s, w)
+		for _, step := range []struct {
+			q          sequent.SweepQuery
+			want, left int
+		}{
+			{sequent.SweepQuery{AllOwners: true, Before: start}, 0, 7},
+			{sequent.SweepQuery{AllOwners: true, Before: start.Add(time.Hour), Expired: start}, 0, 7}, // none meets both
+			{sequent.SweepQuery{AllOwners: true, Before: start.Add(time.Nanosecond)}, 1, 6},
+			{sequent.SweepQuery{AllOwners: true, Before: start.Add(time.Hour)}, 0, 6},
+			{sequent.SweepQuery{Owner: "0", Before: start.Add(3 * time.Hour)}, 1, 5},
+			{sequent.SweepQuery{AllOwners: true, Before: start.Add(5 * time.Hour)}, 3, 2},
+			{sequent.SweepQuery{AllOwners: true, Before: start.Add(99 * time.Hour)}, 2, 0},
+		} {
+			got, err := s.Sweep(t.Context(), step.q, 10)
+			if err != nil || got != step.want {
+				t.Errorf("Sweep of %+v = %d, error %v; want %d", step.q, got, err, step.want)
+			}
+			page, err := s.List(t.Context(), sequent.Query{AllOwners: true})
+			if err != nil || len(page.Headers) != step.left {
+				t.Errorf("%d sessions are left after %+v, error %v; want %d", len(page.Headers), step.q, err, step.left)
+			}
+		}
+	}},
+	{"all of one owner", func(t *testing.T, h Harness) {
+		s := h.open(t)
+		for i := range 9 {
+			w := begin(sequent.Key{Owner: []string{"", "al", "alice"}[i%3], ID: sequent.ID(fmt.Sprint(i))}, "a needle")
+			w.Thoughts[0].Request = sequent.Request{Key: "k", Digest: "d"}
+			put(t, s, w)
+		}
+		for _, step := range []struct{ limit, want int }{{2, 2}, {2, 1}, {2, 0}} {
+			if got, err := s.Sweep(t.Context(), sequent.SweepQuery{Owner: "al"}, step.limit); err != nil || got != step.want {
+				t.Errorf("Sweep = %d, error %v; want %d", got, err, step.want)
+			}
+		}
+		for owner, want := range map[string]int{"": 3, "al": 0, "alice": 3} {
+			page, err := s.List(t.Context(), sequent.Query{Owner: owner})
+			if err != nil || len(page.Headers) != want {
+				t.Errorf("%q has %d sessions, error %v; want %d", owner, len(page.Headers), err, want)
+			}
+			hits, err := s.Search(t.Context(), sequent.SearchQuery{Owner: owner, Text: "needle"})
+			if err != nil || len(hits.Hits) != want {
+				t.Errorf("%q has %d matches, error %v; want %d", owner, len(hits.Hits), err, want)
+			}
+		}
+	}},
+	{"a session that is being written to", func(t *testing.T, h Harness) {
+		s := h.open(t)
+		const writers, steps = 4, 50
+		done := make(chan error, writers)
+		for i := range writers {
+			go func() {
+				h := sequent.Header{Key: key(fmt.Sprint(i))}
+				for n := range steps {
+					w := add(h, fmt.Sprint(n))
+					fit := w.Rebase
+					w.Rebase = func(now sequent.Header, exists bool, tail []sequent.Thought) bool {
+						ok := fit(now, exists, tail)
+						w.Header.Updated = start.Add(time.Hour)
+						return ok
+					}
+					w.Header.Updated = start.Add(time.Hour)
+					if err := s.Commit(t.Context(), []*sequent.Write{w}); err != nil || w.Err != nil {
+						done <- fmt.Errorf("Commit: %w, %w", err, w.Err)
+						return
+					}
+					h = w.Header
+				}
+				done <- nil
+			}()
+		}
+		for left := writers; left > 0; {
+			select {
+			case err := <-done:
+				if left--; err != nil {
+					t.Error(err)
+				}
+			default:
+				if n, err := s.Sweep(t.Context(), sequent.SweepQuery{AllOwners: true, Before: start.Add(time.Hour)}, 10); n != 0 || err != nil {
+					t.Errorf("Sweep = %d, error %v; want 0", n, err)
+				}
+			}
+		}
+		for i := range writers {
+			if h, _ := load(t, s, key(fmt.Sprint(i))); h.Len != steps {
+				t.Errorf("%d has %d thoughts, want %d", i, h.Len, steps)
+			}
 		}
 	}},
 }

@@ -144,7 +144,7 @@ var waitTests = []test{
 			})
 			done <- err
 		}()
-		if _, err := s.Sweep(t.Context(), start, 1); err != nil {
+		if _, err := s.Sweep(t.Context(), expired(start), 1); err != nil {
 			t.Fatal(err)
 		}
 		if err := <-done; err != nil {

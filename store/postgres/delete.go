@@ -2,7 +2,8 @@ package postgres
 
 import (
 	"context"
-	"time"
+	"fmt"
+	"strings"
 
 	"github.com/jackc/pgx/v5"
 
@@ -13,10 +14,6 @@ const (
 	// Whoever appends to a session has its row, so those thoughts are seen by
 	// the statements that come after this one.
 	lockSession = `SELECT key FROM tool_sessions WHERE owner = $1 AND id = $2 AND ($3::bigint = 0 OR epoch = $3) FOR UPDATE`
-
-	lockExpired = `
-		SELECT key, owner, id FROM tool_sessions
-		WHERE expires IS NOT NULL AND expires <= $1 ORDER BY expires LIMIT $2 FOR UPDATE SKIP LOCKED`
 
 	// The indexer has this row too, so that it counts what it and this see.
 	lockIndex = `SELECT FROM index_state FOR UPDATE`
@@ -69,13 +66,16 @@ func (s *Store) remove(ctx context.Context, tx pgx.Tx, keys []int64, notice stri
 	return tx.SendBatch(ctx, b).Close()
 }
 
-// sweepSessions bounds the sessions that one transaction of Sweep deletes, so
-// that nobody waits long.
-const sweepSessions = 100
+// One transaction of Sweep deletes so much, but for the last session's thoughts:
+// nobody waits long, and each ends within the time-out of statements.
+const (
+	sweepSessions = 100
+	sweepThoughts = 5000
+)
 
-// Sweep implements [sequent.Store]. It leaves room for writers, and passes over
-// sessions that somebody writes to.
-func (s *Store) Sweep(ctx context.Context, now time.Time, limit int) (total int, err error) {
+// Sweep implements [sequent.Store]. It passes over sessions that somebody writes
+// to, or that another process deletes.
+func (s *Store) Sweep(ctx context.Context, q sequent.SweepQuery, limit int) (total int, err error) {
 	if err := s.usable(ctx); err != nil {
 		return 0, err
 	}
@@ -83,7 +83,7 @@ func (s *Store) Sweep(ctx context.Context, now time.Time, limit int) (total int,
 		var gone []sequent.Key
 		err := s.again(ctx, repeatable, func(ctx context.Context) error {
 			return s.inTx(ctx, pgx.TxOptions{}, func(tx pgx.Tx) (err error) {
-				gone, err = s.sweep(ctx, tx, packTime(now), min(limit-total, sweepSessions))
+				gone, err = s.sweep(ctx, tx, q, min(limit-total, sweepSessions))
 				return err
 			})
 		})
@@ -102,21 +102,24 @@ func (s *Store) Sweep(ctx context.Context, now time.Time, limit int) (total int,
 	return total, s.wrap(ctx, ctx.Err())
 }
 
-// sweep deletes some expired sessions.
-func (s *Store) sweep(ctx context.Context, tx pgx.Tx, now int64, limit int) (gone []sequent.Key, err error) {
-	rows, err := tx.Query(ctx, lockExpired, now, limit)
+// sweep deletes some of the sessions that q selects.
+func (s *Store) sweep(ctx context.Context, tx pgx.Tx, q sequent.SweepQuery, limit int) (gone []sequent.Key, err error) {
+	text, args := doomed(q, limit)
+	rows, err := tx.Query(ctx, text, args...)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
 	var keys []int64
 	var told []*sequent.Write
-	for rows.Next() {
+	for thoughts := 0; rows.Next() && thoughts < sweepThoughts; {
 		var key int64
 		var owner, id string
-		if err := rows.Scan(&key, &owner, &id); err != nil {
+		var n int
+		if err := rows.Scan(&key, &owner, &id, &n); err != nil {
 			return nil, err
 		}
+		thoughts += n
 		if err := unpackAll(&owner, &id); err != nil {
 			return nil, err
 		}
@@ -129,4 +132,31 @@ func (s *Store) sweep(ctx context.Context, tx pgx.Tx, now int64, limit int) (gon
 		return nil, err
 	}
 	return gone, s.remove(ctx, tx, keys, notice(told))
+}
+
+// doomed returns the statement that finds sessions to delete, and locks them. An
+// index has them together.
+func doomed(q sequent.SweepQuery, limit int) (text string, args []any) {
+	where := []string{"TRUE"}
+	and := func(condition string, values ...any) {
+		var places []any
+		for _, v := range values {
+			args = append(args, v)
+			places = append(places, len(args))
+		}
+		where = append(where, fmt.Sprintf(condition, places...))
+	}
+	if !q.AllOwners {
+		and("owner = $%d", pack(q.Owner))
+	}
+	if !q.Expired.IsZero() {
+		and("expires IS NOT NULL AND expires <= $%d", packTime(q.Expired))
+	}
+	if !q.Before.IsZero() {
+		before := ceil(q.Before)
+		and("period <= $%d AND updated < $%d", period(before), before)
+	}
+	args = append(args, limit)
+	return fmt.Sprintf("SELECT key, owner, id, len FROM tool_sessions WHERE %s LIMIT $%d FOR UPDATE SKIP LOCKED",
+		strings.Join(where, " AND "), len(args)), args
 }

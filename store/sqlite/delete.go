@@ -4,7 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
-	"time"
+	"strings"
 
 	"github.com/sequent-dev/sequent"
 )
@@ -19,8 +19,7 @@ const (
 			note = '', branch = '', branch_from = NULL, revises = NULL, revision = 0, supersedes = 0, extend = 0,
 			request_key = '', request_digest = '', labels = ''
 		WHERE id = (SELECT max(id) FROM thoughts) AND session = ?`
-	deleteEmpty   = `DELETE FROM thoughts WHERE session = 0 AND seq < (SELECT max(id) FROM thoughts)`
-	selectExpired = `SELECT key, owner, id, len FROM tool_sessions WHERE expires IS NOT NULL AND expires <= ? LIMIT ?`
+	deleteEmpty = `DELETE FROM thoughts WHERE session = 0 AND seq < (SELECT max(id) FROM thoughts)`
 )
 
 // Delete implements [sequent.Store].
@@ -57,13 +56,13 @@ func (w *writer) remove(key int64) error {
 // for the last session's, so that writers do not wait long.
 const sweepThoughts = 2000
 
-// Sweep implements [sequent.Store]. It leaves room for writers.
-func (s *Store) Sweep(ctx context.Context, now time.Time, limit int) (int, error) {
+// Sweep implements [sequent.Store].
+func (s *Store) Sweep(ctx context.Context, q sequent.SweepQuery, limit int) (int, error) {
 	total := 0
 	for total < limit {
 		var gone []sequent.Key
 		err := s.transact(ctx, func(w *writer) (err error) {
-			gone, err = w.sweep(pack(now), limit-total)
+			gone, err = w.sweep(q, limit-total)
 			return err
 		})
 		if err != nil {
@@ -78,9 +77,10 @@ func (s *Store) Sweep(ctx context.Context, now time.Time, limit int) (int, error
 	return total, s.wrap(ctx.Err())
 }
 
-// sweep deletes some expired sessions.
-func (w *writer) sweep(now int64, limit int) (gone []sequent.Key, err error) {
-	rows, err := w.selectExpired.QueryContext(context.Background(), now, limit)
+// sweep deletes some of the sessions that q selects.
+func (w *writer) sweep(q sequent.SweepQuery, limit int) (gone []sequent.Key, err error) {
+	text, args := doomed(q, limit)
+	rows, err := w.conn.QueryContext(context.Background(), text, args...)
 	if err != nil {
 		return nil, err
 	}
@@ -103,4 +103,25 @@ func (w *writer) sweep(now int64, limit int) (gone []sequent.Key, err error) {
 		}
 	}
 	return gone, nil
+}
+
+// doomed returns the statement that finds sessions to delete. An index has them
+// together.
+func doomed(q sequent.SweepQuery, limit int) (text string, args []any) {
+	where := []string{"TRUE"}
+	and := func(condition string, values ...any) {
+		where = append(where, condition)
+		args = append(args, values...)
+	}
+	if !q.AllOwners {
+		and("owner = ?", q.Owner)
+	}
+	if !q.Expired.IsZero() {
+		and("expires IS NOT NULL AND expires <= ?", pack(q.Expired))
+	}
+	if !q.Before.IsZero() {
+		before := ceil(q.Before)
+		and("period <= ? AND updated < ?", period(before), before)
+	}
+	return "SELECT key, owner, id, len FROM tool_sessions WHERE " + strings.Join(where, " AND ") + " LIMIT ?", append(args, limit)
 }

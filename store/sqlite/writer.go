@@ -15,15 +15,15 @@ type writer struct {
 	conn   *sql.Conn
 	failed bool // SQLite failed: a new connection knows nothing of that
 
-	statements                                  []*statement // all that follow
-	begin, commit, rollback                     *statement
-	insertSession                               *statement
-	moveSession, changeSession, replaceSession  *statement
-	insertThought, insertPlain                  *statement
-	stmts                                       []*sql.Stmt // all that follow
-	selectHeader, selectThoughts, selectExpired *sql.Stmt
-	emptyNewest, deleteThoughts, deleteEmpty    *sql.Stmt
-	deleteSession                               *sql.Stmt
+	statements                                 []*statement // all that follow
+	begin, commit, rollback                    *statement
+	insertSession                              *statement
+	moveSession, changeSession, replaceSession *statement
+	insertThought, insertPlain                 *statement
+	stmts                                      []*sql.Stmt // all that follow
+	selectHeader, selectThoughts               *sql.Stmt
+	emptyNewest, deleteThoughts, deleteEmpty   *sql.Stmt
+	deleteSession                              *sql.Stmt
 
 	known map[sequent.Key]row // sessions as they were last written
 }
@@ -95,7 +95,6 @@ func (w *writer) prepare(ctx context.Context) (err error) {
 	}{
 		{&w.selectHeader, selectHeader},
 		{&w.selectThoughts, selectThoughts},
-		{&w.selectExpired, selectExpired},
 		{&w.emptyNewest, emptyNewest},
 		{&w.deleteThoughts, deleteThoughts},
 		{&w.deleteEmpty, deleteEmpty},
