@@ -23,6 +23,7 @@ type rule struct {
 var rules = []rule{
 	{"internal/wake", nil, "the root imports it"},
 	{"internal/words", nil, "the root imports it"},
+	{"internal/lazyregexp", nil, "whoever has an expression may import it"},
 	{".", []string{"internal/wake", "internal/words"}, "the library outlives every dependency"},
 
 	{"tool", nil, "it knows JSON and nothing of thoughts"},
@@ -46,10 +47,10 @@ var rules = []rule{
 	{"vault/index", []string{".", "internal/words", "vault", "vault/wikilink", "modernc.org/sqlite/...", "github.com/gofrs/flock", "github.com/fsnotify/fsnotify"},
 		"it is made of notes, and asks for embeddings through an interface of its own"},
 	{"vault/wikilink", []string{"github.com/yuin/goldmark/...", "golang.org/x/text/..."}, "it knows Markdown and no vault"},
-	{"vault/thinking", []string{".", "vault", "vault/internal/..."}, "files of sessions are notes of a vault"},
-	{"vault/internal/...", nil, "it is what kinds of notes share"},
-	{"vault/workflow", []string{".", "vault", "vault/internal/...", "vault/wikilink"}, "runs are notes of a vault"},
-	{"vault/assumption", []string{".", "vault", "vault/internal/...", "vault/wikilink"}, "assumptions are notes of a vault"},
+	{"vault/thinking", []string{".", "internal/lazyregexp", "vault", "vault/internal/..."}, "files of sessions are notes of a vault"},
+	{"vault/internal/...", []string{"internal/lazyregexp"}, "it is what kinds of notes share"},
+	{"vault/workflow", []string{".", "internal/lazyregexp", "vault", "vault/internal/...", "vault/wikilink"}, "runs are notes of a vault"},
+	{"vault/assumption", []string{".", "internal/lazyregexp", "vault", "vault/internal/...", "vault/wikilink"}, "assumptions are notes of a vault"},
 	{"vault", []string{".", "go.yaml.in/yaml/v3", "github.com/gofrs/flock"}, "it knows files, and neither links nor what notes are about"},
 	{"internal/draw", []string{".", "charm.land/lipgloss/v2", "github.com/clipperhouse/displaywidth"}, "a drawing is a function of a session"},
 

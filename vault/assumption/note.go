@@ -2,9 +2,9 @@ package assumption
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
 
+	"github.com/sequent-dev/sequent/internal/lazyregexp"
 	"github.com/sequent-dev/sequent/vault"
 	"github.com/sequent-dev/sequent/vault/internal/block"
 	"github.com/sequent-dev/sequent/vault/wikilink"
@@ -30,7 +30,7 @@ func related(concepts []string) string {
 	return "\n## Related Concepts\n\n- [[" + strings.Join(concepts, "]]\n- [[") + "]]\n"
 }
 
-var statementForm = regexp.MustCompile(`(?ms)^## Statement\s*\n(.*?)(?:^## |\z)`)
+var statementForm = lazyregexp.New(`(?ms)^## Statement\s*\n(.*?)(?:^## |\z)`)
 
 // entryOf reads a note.
 func entryOf(n *vault.Note) Entry {
@@ -41,7 +41,7 @@ func entryOf(n *vault.Note) Entry {
 		Concepts: wikilink.Concepts(wikilink.Parse([]byte(n.Body))), Body: strings.TrimSpace(n.Body),
 	}
 	body := strings.ReplaceAll(n.Body, "\r\n", "\n")
-	if m := statementForm.FindStringSubmatch(body); m != nil {
+	if m := statementForm().FindStringSubmatch(body); m != nil {
 		e.Statement = block.Plain(strings.Split(strings.TrimSpace(m[1]), "\n"))
 	}
 	if e.Statement == "" {

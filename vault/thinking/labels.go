@@ -3,12 +3,12 @@ package thinking
 import (
 	"cmp"
 	"fmt"
-	"regexp"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/sequent-dev/sequent"
+	"github.com/sequent-dev/sequent/internal/lazyregexp"
 )
 
 // The labels in which a session keeps what a file shows and a [sequent.Draft]
@@ -30,18 +30,18 @@ const DefaultAgent = "agent"
 // Folder is the folder of the vault that holds session files.
 const Folder = "thinking/sequential"
 
-var idForm = regexp.MustCompile(`^session-(\d{1,15})(-[A-Za-z0-9_-]+)?$`)
+var idForm = lazyregexp.New(`^session-(\d{1,15})(-[A-Za-z0-9_-]+)?$`)
 
 const longestID = 128 // bytes
 
 // ValidID reports whether a session of that id can have a file: its id is
 // session-{unix milliseconds}, with or without -{letters, digits, - or _}, in
 // at most 128 characters.
-func ValidID(id sequent.ID) bool { return len(id) <= longestID && idForm.MatchString(string(id)) }
+func ValidID(id sequent.ID) bool { return len(id) <= longestID && idForm().MatchString(string(id)) }
 
 // begun returns the time that an id names.
 func begun(id sequent.ID) time.Time {
-	m := idForm.FindStringSubmatch(string(id))
+	m := idForm().FindStringSubmatch(string(id))
 	if m == nil {
 		return time.Time{}
 	}

@@ -1,12 +1,12 @@
 package thinking
 
 import (
-	"regexp"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/sequent-dev/sequent"
+	"github.com/sequent-dev/sequent/internal/lazyregexp"
 	"github.com/sequent-dev/sequent/vault/internal/block"
 )
 
@@ -24,14 +24,14 @@ type Section struct {
 func (s *Section) closed() bool { return !s.At.IsZero() || s.Seq > 0 }
 
 var (
-	headingForm = regexp.MustCompile(`^## +Thought +(-?\d{1,15})/(\?|\d{1,15})(\+?)(?: +\[(.*?)\])?((?: +\(.*\))?)\s*$`)
-	quotedAgent = regexp.MustCompile("^## +Thought +(-?\\d{1,15})/(\\?|\\d{1,15})(\\+?) +\\[(`\"(?:[^\"\\\\]|\\\\.)*\"`)\\]((?: +\\(.*\\))?)\\s*$")
-	conclusion  = regexp.MustCompile(`^## +Conclusion\s*$`)
-	abandoned   = regexp.MustCompile(`^## +Session Abandoned\s*$`)
-	lastLine    = regexp.MustCompile(`^(?:\*(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d)(?: UTC)?\*)?(?:(?:^|\s+)\^(thought|conclusion)-(\d{1,15}))?\s*$`)
-	branchMark  = regexp.MustCompile(`^ +\(Branch: (.*?)(?:, from (-?\d{1,15}))?\)$`)
-	fromMark    = regexp.MustCompile(`^ +\(From: (-?\d{1,15})\)$`)
-	revisesMark = regexp.MustCompile(` +\((?:Revises: (-?\d{1,15})|Revision)\)$`)
+	headingForm = lazyregexp.New(`^## +Thought +(-?\d{1,15})/(\?|\d{1,15})(\+?)(?: +\[(.*?)\])?((?: +\(.*\))?)\s*$`)
+	quotedAgent = lazyregexp.New("^## +Thought +(-?\\d{1,15})/(\\?|\\d{1,15})(\\+?) +\\[(`\"(?:[^\"\\\\]|\\\\.)*\"`)\\]((?: +\\(.*\\))?)\\s*$")
+	conclusion  = lazyregexp.New(`^## +Conclusion\s*$`)
+	abandoned   = lazyregexp.New(`^## +Session Abandoned\s*$`)
+	lastLine    = lazyregexp.New(`^(?:\*(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d)(?: UTC)?\*)?(?:(?:^|\s+)\^(thought|conclusion)-(\d{1,15}))?\s*$`)
+	branchMark  = lazyregexp.New(`^ +\(Branch: (.*?)(?:, from (-?\d{1,15}))?\)$`)
+	fromMark    = lazyregexp.New(`^ +\(From: (-?\d{1,15})\)$`)
+	revisesMark = lazyregexp.New(` +\((?:Revises: (-?\d{1,15})|Revision)\)$`)
 )
 
 // Parse returns what the body of a session file says of thoughts, in the order
@@ -49,10 +49,10 @@ func Parse(body string) []Section {
 		case isThought:
 			list = p.end(list, at)
 			p = piece{open: true, section: Section{Draft: draft, start: at}}
-		case isHeading(text) && conclusion.MatchString(text):
+		case isHeading(text) && conclusion().MatchString(text):
 			list = p.end(list, at)
 			p = piece{open: true, concludes: true, section: Section{start: at}}
-		case isHeading(text) && abandoned.MatchString(text):
+		case isHeading(text) && abandoned().MatchString(text):
 			list = p.end(list, at)
 			p = piece{}
 		case p.open:
@@ -81,7 +81,7 @@ type piece struct {
 func (p *piece) line(raw, text string, end int) bool {
 	var m []string
 	if strings.HasPrefix(text, "*") || strings.Contains(text, "^") {
-		m = lastLine.FindStringSubmatch(text)
+		m = lastLine().FindStringSubmatch(text)
 	}
 	if m == nil {
 		p.lines = append(p.lines, raw)
@@ -153,9 +153,9 @@ func parseHeading(line string) (sequent.Draft, bool) {
 	if !isHeading(line) {
 		return sequent.Draft{}, false
 	}
-	m := quotedAgent.FindStringSubmatch(line)
+	m := quotedAgent().FindStringSubmatch(line)
 	if m == nil {
-		m = headingForm.FindStringSubmatch(line)
+		m = headingForm().FindStringSubmatch(line)
 	}
 	if m == nil {
 		return sequent.Draft{}, false
@@ -167,16 +167,16 @@ func parseHeading(line string) (sequent.Draft, bool) {
 		d.Labels[LabelAgent] = agent
 	}
 	marks := m[5]
-	if r := revisesMark.FindStringSubmatchIndex(marks); r != nil {
+	if r := revisesMark().FindStringSubmatchIndex(marks); r != nil {
 		d.Revision = true
 		if r[2] >= 0 {
 			d.Revises = refTo(marks[r[2]:r[3]])
 		}
 		marks = marks[:r[0]]
 	}
-	if b := branchMark.FindStringSubmatch(marks); b != nil {
+	if b := branchMark().FindStringSubmatch(marks); b != nil {
 		d.Branch, d.From = nameOf(b[1]), refTo(b[2])
-	} else if f := fromMark.FindStringSubmatch(marks); f != nil {
+	} else if f := fromMark().FindStringSubmatch(marks); f != nil {
 		d.From = refTo(f[1])
 	}
 	return d, true

@@ -4,11 +4,11 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
-	"regexp"
 	"strconv"
 	"strings"
 
 	"github.com/sequent-dev/sequent"
+	"github.com/sequent-dev/sequent/internal/lazyregexp"
 	"github.com/sequent-dev/sequent/vault/internal/block"
 )
 
@@ -80,12 +80,12 @@ func heading(t sequent.Thought) string {
 }
 
 // plainName matches names that stand in a heading as they are.
-var plainName = regexp.MustCompile(`^[\pL\pN]([\pL\pN ._:@/+-]*[\pL\pN._:@/+-])?$`)
+var plainName = lazyregexp.New(`^[\pL\pN]([\pL\pN ._:@/+-]*[\pL\pN._:@/+-])?$`)
 
 // nameIn returns a name as it stands in a heading: as it is, or quoted in a code
 // span if it holds characters that mean something there.
 func nameIn(name string) string {
-	if plainName.MatchString(name) {
+	if plainName().MatchString(name) {
 		return name
 	}
 	quoted, err := json.Marshal(name)
@@ -107,7 +107,7 @@ func nameOf(text string) string {
 }
 
 // structural matches lines that mean something to the reader of a file.
-var structural = regexp.MustCompile(`^## +(Thought|Conclusion|Session Abandoned)\b` +
+var structural = lazyregexp.New(`^## +(Thought|Conclusion|Session Abandoned)\b` +
 	`|\^(thought|conclusion)-\d+[ \t]*$` +
 	`|^\*\d{4}-\d\d-\d\d \d\d:\d\d:\d\d( UTC)?\*` +
 	`|^\*Thoughts:` +
@@ -119,7 +119,7 @@ func textBlock(text string) string {
 	text = block.Printable(text)
 	for line := range strings.SplitSeq(text, "\n") {
 		begins := line != "" && (line[0] == '#' || line[0] == '*' || line[0] == '>')
-		if (begins || strings.Contains(line, "^")) && structural.MatchString(line) {
+		if (begins || strings.Contains(line, "^")) && structural().MatchString(line) {
 			return block.Callout(text)
 		}
 	}
@@ -127,13 +127,13 @@ func textBlock(text string) string {
 }
 
 // links matches WikiLinks, for a title.
-var links = regexp.MustCompile(`!?\[\[([^\[\]|]*)(?:\|([^\[\]|]*))?\]\]`)
+var links = lazyregexp.New(`!?\[\[([^\[\]|]*)(?:\|([^\[\]|]*))?\]\]`)
 
 // title returns the title of a session's note: its first words, without the
 // brackets of links.
 func title(s *sequent.Session) string {
-	text := links.ReplaceAllStringFunc(s.Title, func(link string) string {
-		m := links.FindStringSubmatch(link)
+	text := links().ReplaceAllStringFunc(s.Title, func(link string) string {
+		m := links().FindStringSubmatch(link)
 		return cmp.Or(m[2], m[1])
 	})
 	text = strings.Join(strings.Fields(block.Printable(text)), " ")

@@ -6,10 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"regexp"
 	"strings"
 
 	"github.com/sequent-dev/sequent"
+	"github.com/sequent-dev/sequent/internal/lazyregexp"
 )
 
 // A Definition says which steps a workflow has. The names of its members in
@@ -47,7 +47,7 @@ const (
 	mostProse      = 20000 // characters
 )
 
-var validID = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]{0,99}$`)
+var validID = lazyregexp.New(`^[A-Za-z0-9][A-Za-z0-9_-]{0,99}$`)
 
 // parseDefinition reads a definition's file. Members that it does not know are
 // passed over.
@@ -87,7 +87,7 @@ func (d *Definition) check() error {
 	switch {
 	case d.ID == "":
 		return wrong("id", `add one, such as "id": "release"`, "it is missing or empty")
-	case !validID.MatchString(d.ID):
+	case !validID().MatchString(d.ID):
 		return wrong("id", "use letters, digits, - and _, at most 100 of them", "%q cannot be an id", short(d.ID))
 	case strings.TrimSpace(d.Name) == "":
 		return wrong("name", `add one, such as "name": "Release"`, "it is missing or empty")

@@ -4,12 +4,12 @@ import (
 	"context"
 	"fmt"
 	"path"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
+	"github.com/sequent-dev/sequent/internal/lazyregexp"
 	"github.com/sequent-dev/sequent/vault"
 )
 
@@ -74,12 +74,12 @@ func (r Run) Steps() int {
 
 // validRun matches ids of runs. Sessions are looked for, too: what a session
 // may name as its parent includes one.
-var validRun = regexp.MustCompile(`^(workflow|session)-([0-9]{1,15})(-[A-Za-z0-9_-]{1,100})?$`)
+var validRun = lazyregexp.New(`^(workflow|session)-([0-9]{1,15})(-[A-Za-z0-9_-]{1,100})?$`)
 
 // places returns where the note of a run may be: flat, as we write it, and by
 // date, as Maenifold does.
 func places(id string) []vault.URI {
-	m := validRun.FindStringSubmatch(id)
+	m := validRun().FindStringSubmatch(id)
 	if m == nil {
 		return nil
 	}

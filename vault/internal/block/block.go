@@ -4,9 +4,10 @@
 package block
 
 import (
-	"regexp"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/sequent-dev/sequent/internal/lazyregexp"
 )
 
 // How blocks begin, for those who read them back.
@@ -103,16 +104,16 @@ func unprintable(r rune) bool {
 var (
 	// fenceLine matches a line that opens or closes a code fence, maybe in a list
 	// or a quote.
-	fenceLine = regexp.MustCompile("^[\\s>*+\\-0-9.)]*(`{3,}|~{3,})")
+	fenceLine = lazyregexp.New("^[\\s>*+\\-0-9.)]*(`{3,}|~{3,})")
 	// openHTML matches HTML that lasts until its end is found, over empty lines.
-	openHTML = regexp.MustCompile(`(?i)<!--|<\?|<![a-z]|<!\[CDATA\[|<(script|pre|style|textarea)\b`)
+	openHTML = lazyregexp.New(`(?i)<!--|<\?|<![a-z]|<!\[CDATA\[|<(script|pre|style|textarea)\b`)
 )
 
 // staysInside reports whether a text stands as it is in its section: whether it
 // leaves nothing open that would swallow what follows. It is careful: a text that
 // it is wrong about is shown in a callout.
 func staysInside(text string) bool {
-	if strings.TrimSpace(text) != text || strings.Contains(text, "<") && openHTML.MatchString(text) {
+	if strings.TrimSpace(text) != text || strings.Contains(text, "<") && openHTML().MatchString(text) {
 		return false
 	}
 	if strings.Count(text, "%%")%2 != 0 || strings.Count(text, "$$")%2 != 0 {
@@ -129,7 +130,7 @@ func fencesClosed(text string) bool {
 	}
 	open, indent := "", 0 // the fence that is open
 	for line := range strings.SplitSeq(text, "\n") {
-		m := fenceLine.FindStringSubmatch(line)
+		m := fenceLine().FindStringSubmatch(line)
 		spaces := len(line) - len(strings.TrimLeft(line, " "))
 		switch {
 		case open == "" && m == nil:
