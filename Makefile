@@ -50,6 +50,9 @@ fuzz: ## each fuzz target for FUZZTIME (1m)
 crash: ## the long tests of the SQLite store: kill -9 under load, eight processes
 	SEQUENT_LONG=1 go test -count=1 -v -timeout 60m ./store/sqlite
 
+figures: ## how fast a vault of 10,000 notes is searched and kept up with
+	SEQUENT_LONG=1 go test -count=1 -v -run TestFigures -timeout 20m ./vault/index
+
 postgres: ## the tests of the PostgreSQL store, on a server that they start and throw away
 	SEQUENT_REQUIRE=all go test $(RACE) -count=1 -shuffle=on -timeout 20m ./store/postgres
 
@@ -75,4 +78,4 @@ npm: ## what tests with Node.js need, as locked
 vulns: ## known vulnerabilities in what we depend on (needs the network)
 	go tool -modfile=tools/go.mod govulncheck ./...
 
-.PHONY: help check test adapters lint cross update generate fuzz crash postgres bench microbench parity npm vulns
+.PHONY: help check test adapters lint cross update generate fuzz crash figures postgres bench microbench parity npm vulns
