@@ -1,10 +1,11 @@
 package wiki
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 	"unicode"
+
+	"github.com/sequent-dev/sequent/internal/lazyregexp"
 )
 
 // A part is one of what a conclusion should hold beside its links.
@@ -65,17 +66,17 @@ type reader struct {
 }
 
 var (
-	bullet      = regexp.MustCompile(`^(?:>\s*)*(?:[-*+•–]\s+|\(?\d{1,2}[.)]\s+)+`)
-	checkbox    = regexp.MustCompile(`^\[[ xX]\]\s`)
-	heading     = regexp.MustCompile(`^#{1,6}\s+(.+?)\s*#*$`)
-	boldLine    = regexp.MustCompile(`^(?:\*\*|__)([^*_]+)(?:\*\*|__):?$`)
-	emphasis    = regexp.MustCompile("\\*\\*|__|\\*|`")
-	wikiLink    = regexp.MustCompile(`!?\[\[[^\[\]]*\]\]`)
-	noteURI     = regexp.MustCompile(`(?i)\bmemory://\S+`)
-	webURI      = regexp.MustCompile(`(?i)\bhttps?://\S+`)
-	sentenceEnd = regexp.MustCompile(`(?:[.!?…]+["')\]]*|;)(?:\s+|$)`)
-	labelled    = regexp.MustCompile(`^[^\pL\d:]*([\pL\d][^:.!?;]{0,60}?)\s*[:：](?:\s|$)`)
-	checkMark   = regexp.MustCompile(`[✅✔☑❌✗✘✖☒✓]`)
+	bullet      = lazyregexp.New(`^(?:>\s*)*(?:[-*+•–]\s+|\(?\d{1,2}[.)]\s+)+`)
+	checkbox    = lazyregexp.New(`^\[[ xX]\]\s`)
+	heading     = lazyregexp.New(`^#{1,6}\s+(.+?)\s*#*$`)
+	boldLine    = lazyregexp.New(`^(?:\*\*|__)([^*_]+)(?:\*\*|__):?$`)
+	emphasis    = lazyregexp.New("\\*\\*|__|\\*|`")
+	wikiLink    = lazyregexp.New(`!?\[\[[^\[\]]*\]\]`)
+	noteURI     = lazyregexp.New(`(?i)\bmemory://\S+`)
+	webURI      = lazyregexp.New(`(?i)\bhttps?://\S+`)
+	sentenceEnd = lazyregexp.New(`(?:[.!?…]+["')\]]*|;)(?:\s+|$)`)
+	labelled    = lazyregexp.New(`^[^\pL\d:]*([\pL\d][^:.!?;]{0,60}?)\s*[:：](?:\s|$)`)
+	checkMark   = lazyregexp.New(`[✅✔☑❌✗✘✖☒✓]`)
 )
 
 // Stand-ins for what is no prose: a link's text must not be taken for words of
@@ -91,23 +92,23 @@ func (r *reader) line(line string) {
 		return
 	}
 	checked := false
-	line = bullet.ReplaceAllString(line, "")
-	if checkbox.MatchString(line) {
+	line = bullet().ReplaceAllString(line, "")
+	if checkbox().MatchString(line) {
 		checked, line = true, line[len("[x]"):]
 	}
 	title := ""
-	if m := heading.FindStringSubmatch(line); m != nil {
+	if m := heading().FindStringSubmatch(line); m != nil {
 		title = m[1]
-	} else if m := boldLine.FindStringSubmatch(line); m != nil {
+	} else if m := boldLine().FindStringSubmatch(line); m != nil {
 		title = m[1]
 	}
-	line = wikiLink.ReplaceAllString(line, aLink)
-	line = noteURI.ReplaceAllString(line, aNote)
-	line = webURI.ReplaceAllString(line, aPage)
+	line = wikiLink().ReplaceAllString(line, aLink)
+	line = noteURI().ReplaceAllString(line, aNote)
+	line = webURI().ReplaceAllString(line, aPage)
 	if strings.ContainsAny(line, "\uE001\uE002") {
 		r.has[sources] = true
 	}
-	line = strings.Join(strings.Fields(emphasis.ReplaceAllString(line, "")), " ")
+	line = strings.Join(strings.Fields(emphasis().ReplaceAllString(line, "")), " ")
 	if title == "" && r.book.bareTitle(line) {
 		title = line
 	}
@@ -125,11 +126,11 @@ func (r *reader) line(line string) {
 	section := r.section // until a label begins another
 	for len(line) > 0 && r.left > 0 {
 		s := line
-		if end := sentenceEnd.FindStringIndex(line); end != nil {
+		if end := sentenceEnd().FindStringIndex(line); end != nil {
 			s = line[:end[1]]
 		}
 		line = line[len(s):]
-		if m := labelled.FindStringSubmatch(s); m != nil {
+		if m := labelled().FindStringSubmatch(s); m != nil {
 			if p := r.book.titleOf(m[1]); p < parts {
 				section, s = p, s[len(m[0]):]
 				r.has[p] = r.has[p] || p != synthesis || wordy(s, 1)
@@ -192,7 +193,7 @@ func spaceless(c rune) bool {
 
 // speaks reports whether a sentence speaks of a part.
 func (b *book) speaks(p part, s string) bool {
-	if p == compliance && checkMark.MatchString(s) {
+	if p == compliance && checkMark().MatchString(s) {
 		return true
 	}
 	lower := strings.ToLower(s)

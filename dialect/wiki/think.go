@@ -2,9 +2,9 @@ package wiki
 
 import (
 	"context"
-	"regexp"
 
 	"github.com/sequent-dev/sequent"
+	"github.com/sequent-dev/sequent/internal/lazyregexp"
 	"github.com/sequent-dev/sequent/tool"
 )
 
@@ -89,7 +89,7 @@ func (d *server) tooLong(text string) bool {
 
 // validID is what a session may be called: its time in milliseconds, and what
 // tells it from others of that time. What fits is a name for a file.
-var validID = regexp.MustCompile(`^session-[0-9]{1,15}(-[A-Za-z0-9_-]+)?$`)
+var validID = lazyregexp.New(`^session-[0-9]{1,15}(-[A-Za-z0-9_-]+)?$`)
 
 const longestID = 128
 
@@ -98,7 +98,7 @@ func (st *step) check() error {
 	switch {
 	case !st.Cancel && (!st.linked || st.Thoughts != "" && !st.ambient):
 		return st.errLinks()
-	case st.Session != "" && (len(st.Session) > longestID || !validID.MatchString(st.Session)):
+	case st.Session != "" && (len(st.Session) > longestID || !validID().MatchString(st.Session)):
 		return &errInvalidID
 	}
 	return nil
