@@ -64,7 +64,8 @@ func (p *program) vaultRebuild(dir *string) *cobra.Command {
 		Short: "Make the index anew, and bring deleted thoughts back into notes",
 		Long: `Make the index anew from the notes, and bring those thoughts of sessions back into their notes that
 were deleted there. What you have written or changed stays so. It is for an index that does not find
-what is there, and for notes that were lost.
+what is there, and for notes that were lost: in a folder without the note of any session it makes those of
+all sessions of the dialect wiki.
 
 With --json: what sequent vault sync writes.`,
 		Example: "sequent vault rebuild\nsequent vault rebuild --vault ~/Notes",

@@ -195,9 +195,13 @@ func (a *assumptions) entry(e assumption.Entry, err error) (wiki.Assumption, err
 // written itself, is found at once: the index reads it before the next search, so
 // that writing does not wait for it.
 type graph struct {
-	index  *index.Index
-	files  *thinking.Files
-	engine *sequent.Engine
+	vault *vault.Vault
+	index *index.Index
+	files *thinking.Files
+	// everySession is files for a vault that lost them: all sessions of the
+	// dialect should have one.
+	everySession *thinking.Files
+	engine       *sequent.Engine
 
 	mu       sync.Mutex         // guards what follows
 	synced   bool               // by this process
@@ -300,14 +304,28 @@ func (g *graph) Sync(ctx context.Context, progress func(message string, done, to
 	return g.sync(ctx, false, progress)
 }
 
+// lost reports whether the vault has no note of any session: what a vault looks like
+// whose folder was lost and made anew, under another id than the sessions know.
+func (g *graph) lost(ctx context.Context) bool {
+	for info, err := range g.vault.WalkFolder(ctx, thinking.Folder) {
+		if err != nil || thinking.ValidID(sequent.ID(info.URI.Name())) {
+			return false
+		}
+	}
+	return true
+}
+
 // sync is Sync; or, with rebuild, brings back what was deleted from the notes of
-// sessions as well, and makes the index anew.
+// sessions as well, or all of them where there are none, and makes the index anew.
 func (g *graph) sync(ctx context.Context, rebuild bool, progress func(message string, done, total float64)) (wiki.Synced, error) {
 	if progress == nil {
 		progress = func(string, float64, float64) {}
 	}
-	sessions := 0
-	f, err := g.files.Sync(ctx, g.engine, thinking.Options{RestoreDeleted: rebuild, Progress: func(done, total int) {
+	sessions, files := 0, g.files
+	if rebuild && g.lost(ctx) {
+		files = g.everySession
+	}
+	f, err := files.Sync(ctx, g.engine, thinking.Options{RestoreDeleted: rebuild, Progress: func(done, total int) {
 		sessions = total
 		progress("sessions", float64(done), float64(total))
 	}})

@@ -155,7 +155,11 @@ func (v *Vaults) open(ctx context.Context, owner string) (*shelf, error) {
 	runs := workflow.New(workflow.Config{Vault: notes, Agent: v.config.Agent, Now: engine.Now})
 	ledger := assumption.New(assumption.Config{Vault: notes, Now: engine.Now})
 	g := &graph{
-		index: s.index, files: s.files, engine: engine,
+		vault: notes, index: s.index, files: s.files, engine: engine,
+		everySession: thinking.New(thinking.Config{
+			Vault: notes, Dialect: "wiki",
+			Owns: func(h *sequent.Header) bool { return h.Dialect == "wiki" },
+		}),
 		notes: make(map[vault.URI]bool), sessions: make(map[sequent.ID]bool),
 	}
 	s.graph = g

@@ -235,3 +235,38 @@ func TestFolderReplaced(t *testing.T) {
 		}
 	}
 }
+
+// A vault whose folder is lost is made anew from the store, when somebody asks for a
+// rebuild. The sessions of another vault stay out of one that has some.
+func TestRebuildOfALostFolder(t *testing.T) {
+	dir := t.TempDir()
+	engine := sequent.New(sequent.Config{})
+	begin := func(id sequent.ID, label string) {
+		t.Helper()
+		if _, err := engine.Begin(t.Context(), id, func(s *sequent.Session) error {
+			s.BeginIn("", "wiki")
+			s.SetLabel("vault", label)
+			_, err := s.Append(sequent.Draft{Total: 1, Text: "[[a]]", More: true})
+			return err
+		}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	begin("session-1", "lost")
+	begin("session-2", "lost")
+	v := open(t, Config{Dir: dir, Engine: engine})
+	sync := func(rebuild bool, want int) {
+		t.Helper()
+		if _, err := v.Sync(t.Context(), "", rebuild, nil); err != nil {
+			t.Fatal(err)
+		}
+		notes, err := filepath.Glob(filepath.Join(dir, "thinking", "sequential", "*.md"))
+		if err != nil || len(notes) != want {
+			t.Fatalf("there are the notes %v (%v), want %d", notes, err, want)
+		}
+	}
+	sync(false, 0)
+	sync(true, 2)
+	begin("session-3", "another")
+	sync(true, 2)
+}
