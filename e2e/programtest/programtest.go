@@ -67,43 +67,73 @@ func Output(t testing.TB, cmd *exec.Cmd) []byte {
 // server is told to end, and has to do so in peace.
 func ServeHTTP(t testing.TB, program string, args ...string) string {
 	t.Helper()
-	cmd := exec.Command(program, append([]string{"serve", "--http", "127.0.0.1:0", "--log-level", "info"}, args...)...)
-	stderr, err := cmd.StderrPipe()
+	s := StartHTTP(t, program, args...)
+	t.Cleanup(func() { t.Helper(); s.Stop(t) })
+	return s.URL
+}
+
+// A Server is sequent serve over HTTP. Its methods are for one goroutine.
+type Server struct {
+	URL string // of the MCP endpoint
+
+	cmd   *exec.Cmd
+	log   strings.Builder
+	ended chan struct{} // closed when the log is whole
+}
+
+// StartHTTP starts a Server as [ServeHTTP] does. The caller must Stop or Kill it.
+func StartHTTP(t testing.TB, program string, args ...string) *Server {
+	t.Helper()
+	s := &Server{
+		cmd:   exec.Command(program, append([]string{"serve", "--http", "127.0.0.1:0", "--log-level", "info"}, args...)...),
+		ended: make(chan struct{}),
+	}
+	stderr, err := s.cmd.StderrPipe()
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := cmd.Start(); err != nil {
+	if err := s.cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
 	ready := make(chan string, 1)
-	ended := make(chan struct{})
-	var log strings.Builder
 	go func() {
-		defer close(ended)
+		defer close(s.ended)
 		for lines := bufio.NewScanner(stderr); lines.Scan(); {
-			log.WriteString(lines.Text() + "\n")
+			s.log.WriteString(lines.Text() + "\n")
 			if _, url, ok := strings.Cut(lines.Text(), `msg="serving MCP" url=`); ok {
 				ready <- url
 			}
 		}
 	}()
-	t.Cleanup(func() {
-		t.Helper()
-		if runtime.GOOS == "windows" { // which knows no gentle way
-			_ = cmd.Process.Kill()
-		} else {
-			_ = cmd.Process.Signal(os.Interrupt)
-		}
-		<-ended
-		if err := cmd.Wait(); err != nil && runtime.GOOS != "windows" {
-			t.Errorf("the server ends with %v and says\n%s", err, log.String())
-		}
-	})
 	select {
-	case url := <-ready:
-		return url
-	case <-ended:
-		t.Fatalf("the server does not serve; it says\n%s", log.String())
-		return ""
+	case s.URL = <-ready:
+	case <-s.ended:
+		_ = s.cmd.Wait()
+		t.Fatalf("the server does not serve; it says\n%s", s.log.String())
 	}
+	return s
+}
+
+// Stop tells the server to end, which it has to do in peace.
+func (s *Server) Stop(t testing.TB) {
+	t.Helper()
+	if runtime.GOOS == "windows" { // which knows no gentle way
+		_ = s.cmd.Process.Kill()
+	} else {
+		_ = s.cmd.Process.Signal(os.Interrupt)
+	}
+	<-s.ended
+	if err := s.cmd.Wait(); err != nil && runtime.GOOS != "windows" {
+		t.Errorf("the server ends with %v and says\n%s", err, s.log.String())
+	}
+}
+
+// Kill ends the server without warning.
+func (s *Server) Kill(t testing.TB) {
+	t.Helper()
+	if err := s.cmd.Process.Kill(); err != nil {
+		t.Error(err)
+	}
+	<-s.ended
+	_ = s.cmd.Wait() // it was killed
 }
