@@ -10,6 +10,7 @@ import (
 	"net/url"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -54,6 +55,15 @@ type HTTPConfig struct {
 	Burst          int           // requests that it may make at once; 0 means twice Rate
 	Patience       time.Duration // for a client to send a request, or to take a reply; 0 means 30 s
 	Grace          time.Duration // for calls under way when Serve ends; 0 means 10 s
+
+	// Ready tells whether calls can be answered, for those who ask at /readyz,
+	// which get to see the code of its error. It is called at most once a second,
+	// and has two. Nil means that they always can.
+	Ready func(ctx context.Context) error
+	// Drain is how long Serve goes on to accept calls when it is to end, while
+	// /readyz says that it does, so that a load balancer turns to other servers
+	// first. 0 means not at all.
+	Drain time.Duration
 }
 
 // An HTTP serves dialects over streamable HTTP, in both eras of the protocol on
@@ -71,6 +81,9 @@ type HTTPConfig struct {
 //
 // The reply to a request is one JSON document, or a stream of events if there is
 // something to say before it.
+//
+// At /healthz it tells that the process answers, and at /readyz whether it wants
+// calls, to everybody and without limits.
 type HTTP struct {
 	servers  map[string]*Server // by path
 	names    string             // of the paths, for people
@@ -84,6 +97,10 @@ type HTTP struct {
 	grace    time.Duration
 	limiter  *limiter // nil for none
 	sessions *sessionTable
+
+	readiness readiness
+	drain     time.Duration
+	draining  atomic.Bool // about to end: others should get the calls
 
 	closing chan struct{} // closed when the server is about to end: streams do
 
@@ -116,7 +133,9 @@ func NewHTTP(cfg HTTPConfig) (*HTTP, error) {
 		grace:    cmp.Or(cfg.Grace, defaultGrace),
 		closing:  make(chan struct{}),
 		quiet:    make(chan struct{}),
+		drain:    cfg.Drain,
 	}
+	h.readiness.check = cfg.Ready
 	h.aborting, h.abort = context.WithCancel(context.Background())
 	if h.logger == nil {
 		h.logger = slog.New(slog.DiscardHandler)
@@ -155,6 +174,12 @@ func (h *HTTP) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	v := &visit{h: h, w: w, r: r, control: http.NewResponseController(w)}
 	w.Header().Set("Cache-Control", "no-store")
 	w.Header().Set("X-Content-Type-Options", "nosniff")
+	if h.draining.Load() {
+		w.Header().Set("Connection", "close") // the next call had better go elsewhere
+	}
+	if v.probe() {
+		return
+	}
 	if !h.enter() {
 		w.Header().Set("Connection", "close")
 		w.Header().Set("Retry-After", "1")
@@ -211,6 +236,7 @@ func (h *HTTP) endStreams() { h.closeOnce.Do(func() { close(h.closing) }) }
 // When ctx is done before them it has them cancelled, and returns ctx's error.
 // Only the first call of Shutdown does anything.
 func (h *HTTP) Shutdown(ctx context.Context) error {
+	h.draining.Store(true)
 	h.mu.Lock()
 	first := !h.down
 	h.down = true

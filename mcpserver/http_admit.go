@@ -52,10 +52,7 @@ type visit struct {
 // admit finds out what is asked for and by whom. If it reports false it has
 // answered.
 func (v *visit) admit() bool {
-	local, _ := v.r.Context().Value(http.LocalAddrContextKey).(net.Addr)
-	if local != nil && localHost(local.String()) && !localHost(v.r.Host) && !v.h.hosts[hostOf(v.r.Host)] {
-		// A page of another site has made its name point here.
-		v.refuse(http.StatusForbidden, "a server on this address answers to local names only, not to the Host %.100q", v.r.Host)
+	if !v.ownName() {
 		return false
 	}
 	origin := v.r.Header.Get("Origin")
@@ -78,6 +75,17 @@ func (v *visit) admit() bool {
 		return false
 	}
 	return v.authenticate() && v.limit() && v.scope()
+}
+
+// ownName refuses a request for another server: a page of another site has made
+// its name point here.
+func (v *visit) ownName() bool {
+	local, _ := v.r.Context().Value(http.LocalAddrContextKey).(net.Addr)
+	if local == nil || !localHost(local.String()) || localHost(v.r.Host) || v.h.hosts[hostOf(v.r.Host)] {
+		return true
+	}
+	v.refuse(http.StatusForbidden, "a server on this address answers to local names only, not to the Host %.100q", v.r.Host)
+	return false
 }
 
 // allowOrigin lets scripts of a trusted origin read the reply.

@@ -22,9 +22,10 @@ const (
 	maxHeader = 64 << 10
 )
 
-// Serve accepts connections until ctx is done. Then it answers what it has begun
-// to read, for as long as Config.Grace allows, ends streams, and returns nil, or
-// an error if there was not time enough. It closes l.
+// Serve accepts connections until ctx is done, and for Config.Drain after that.
+// Then it answers what it has begun to read, for as long as Config.Grace allows,
+// ends streams, and returns nil, or an error if there was not time enough. It
+// closes l.
 func (h *HTTP) Serve(ctx context.Context, l net.Listener) error {
 	srv := &http.Server{
 		Handler:           h,
@@ -43,6 +44,14 @@ func (h *HTTP) Serve(ctx context.Context, l net.Listener) error {
 		_ = h.Shutdown(context.WithoutCancel(ctx))
 		return fmt.Errorf("mcpserver: %w", err)
 	case <-ctx.Done():
+	}
+	h.draining.Store(true)
+	if h.drain > 0 {
+		select {
+		case err := <-served:
+			served <- err
+		case <-time.After(h.drain):
+		}
 	}
 	grace := context.WithoutCancel(ctx)
 	if h.grace >= 0 {

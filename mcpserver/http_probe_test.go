@@ -1,0 +1,125 @@
+package mcpserver
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/sequent-dev/sequent"
+)
+
+// Everybody may ask how the server is, without a token and as often as they like,
+// but for a page of another site.
+func TestProbes(t *testing.T) {
+	t.Parallel()
+	var fault atomic.Pointer[error]
+	check := func(context.Context) error {
+		if err := fault.Load(); err != nil {
+			return *err
+		}
+		return nil
+	}
+	w := serveHTTP(t, HTTPConfig{Auth: testAuth, Rate: 1.0 / 64, Burst: 1, Ready: check})
+	for range 3 {
+		w.want("GET /healthz", http.StatusOK, `{"status":"ok"}`)
+		w.want("GET /readyz", http.StatusOK, `{"status":"ready"}`)
+	}
+	if a := w.want("HEAD /readyz", http.StatusOK); a.body != "" {
+		t.Errorf("HEAD has the body %q", a.body)
+	}
+	w.want("GET /readyz\nHost: evil.example", http.StatusForbidden, "local names only")
+	w.want("GET /healthz\nHost: evil.example", http.StatusForbidden, "local names only")
+	if a := w.want("POST /readyz\n\n{}", http.StatusMethodNotAllowed); a.header.Get("Allow") != "GET, HEAD" {
+		t.Errorf("Allow is %q", a.header.Get("Allow"))
+	}
+	w.want("GET /healthz/x", http.StatusNotFound)
+
+	secret := &sequent.Error{Code: sequent.CodeUnavailable, Msg: "host db.internal is away", Err: errors.New("password secret")}
+	fault.Store(new(error(secret)))
+	until(t, func() bool { return w.ask("GET /readyz").status == http.StatusServiceUnavailable })
+	a := w.want("GET /readyz", http.StatusServiceUnavailable, `{"status":"not ready","reason":"store_unavailable"}`)
+	if strings.Contains(a.body, "secret") || strings.Contains(a.body, "internal") || a.header.Get("Retry-After") == "" {
+		t.Errorf("it says %v %s", a.header, a.body)
+	}
+	w.want("GET /healthz", http.StatusOK)
+	fault.Store(nil)
+	until(t, func() bool { return w.ask("GET /readyz").status == http.StatusOK })
+}
+
+// until waits for something that takes a second or two.
+func until(t *testing.T, done func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(20 * time.Second); !done(); time.Sleep(50 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatal("it does not happen")
+		}
+	}
+}
+
+// A server that is to end says so first, goes on to answer, and then ends.
+func TestDrain(t *testing.T) {
+	t.Parallel()
+	const drain = 3 * time.Second // enough for a few requests on a slow machine
+	w := serveHTTP(t, HTTPConfig{Drain: drain})
+	call := "POST /mcp/caller\nMcp-Session-Id: " + w.handshake("/mcp/caller") + "\n\n" + `{"jsonrpc":"2.0","id":1,"method":"ping"}`
+	w.want(call, http.StatusOK)
+	begun := time.Now()
+	w.stop()
+	until(t, func() bool { return w.ask("GET /readyz").status == http.StatusServiceUnavailable })
+	w.want("GET /readyz", http.StatusServiceUnavailable, `"reason":"draining"`)
+	w.want("GET /healthz", http.StatusOK)
+	if a := w.want(call, http.StatusOK); a.header.Get("Connection") != "close" {
+		t.Errorf("the connection stays: %v", a.header)
+	}
+	if err := <-w.done; err != nil || time.Since(begun) < drain {
+		t.Errorf("it ends with %v after %v, want nil after %v", err, time.Since(begun), drain)
+	}
+}
+
+func TestReadiness(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		looks, fault := 0, error(nil)
+		hang := false
+		r := readiness{check: func(ctx context.Context) error {
+			looks++
+			if hang {
+				<-ctx.Done()
+				return ctx.Err()
+			}
+			return fault
+		}}
+		want := func(why string, n int, told bool) {
+			t.Helper()
+			got, err := r.ask(t.Context())
+			if got != why || looks != n || (err != nil) != told {
+				t.Errorf("ask = %q, %v after %d looks; want %q, %v after %d", got, err, looks, why, told, n)
+			}
+		}
+		want("", 1, false)
+		want("", 1, false)
+		time.Sleep(readyFor)
+		fault = &sequent.Error{Code: sequent.CodeNewerSchema}
+		want("store_newer_schema", 2, true)
+		want("store_newer_schema", 2, false)
+		time.Sleep(readyFor)
+		want("store_newer_schema", 3, false) // nobody is told twice
+		time.Sleep(readyFor)
+		hang = true
+		begun := time.Now()
+		want("store_timeout", 4, true)
+		if time.Since(begun) != readyPatience {
+			t.Errorf("it takes %v", time.Since(begun))
+		}
+		time.Sleep(readyFor)
+		hang, fault = false, nil
+		want("", 5, false)
+		r.check = nil
+		want("", 5, false)
+	})
+}
