@@ -83,7 +83,7 @@ func environment(root *cobra.Command) app.Finding {
 		switch {
 		case value == "": // as good as not set
 		case name == "DISABLE_THOUGHT_LOGGING" || known[name]:
-			if name == variable("store") {
+			if name == variable("store") || name == variable("from") || name == variable("to") {
 				value = withoutSecret(value)
 			}
 			set = append(set, name+"="+value)

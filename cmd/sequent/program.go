@@ -107,7 +107,7 @@ branch and revise, durable before they are acknowledged. The other commands show
 			root.AddCommand(c)
 		}
 	}
-	add("serving", p.demo(), p.serve(), p.token(), p.doctor())
+	add("serving", p.demo(), p.serve(), p.token(), p.doctor(), p.migrate(), p.copy())
 	add("thinking", p.think(), p.plan())
 	add("sessions", p.list(), p.show(), p.search(), p.watch(), p.export(), p.importFiles(), p.delete(), p.vault())
 	add("more", p.version())

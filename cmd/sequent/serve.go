@@ -14,7 +14,7 @@ import (
 
 func (p *program) serve() *cobra.Command {
 	var dialect, sync, storage, vault string
-	var ttl time.Duration
+	var ttl, retain time.Duration
 	var window int
 	var model modelFlags
 	var web httpFlags
@@ -35,6 +35,9 @@ show anyway. A call that names no session goes on in the one that was begun last
 where a dialect has that: the scope is NAME if the URL ends in ?scope=NAME, else the token's subject,
 else the connection of an older client.
 
+At /healthz it says that it answers, and at /readyz whether calls make sense: not while the store is
+away, nor when it is to end. With --drain it goes on for that long, so that a load balancer sees it.
+
 An address that other machines can reach needs --auth or --insecure. The server speaks plain HTTP: to
 keep tokens secret between machines put a proxy that speaks TLS before it, and name its site with
 --allow-origin.
@@ -50,7 +53,7 @@ SEQUENT_EMBEDDINGS_MODEL, and SEQUENT_EMBEDDINGS_KEY where the service wants a k
 
 Every flag can be given in the environment as well: SEQUENT_STORE for --store, SEQUENT_SESSION_TTL
 for --session-ttl. A flag wins over the environment.`,
-		Example: "# as an editor starts it\nsequent serve\n\n# forget sessions a month after their last thought\nsequent serve --session-ttl 720h\n\n" +
+		Example: "# as an editor starts it\nsequent serve\n\n# forget sessions a month after their last thought\nsequent serve --session-ttl 30d\n\n" +
 			"# a store for one project, in its own directory\nsequent serve --store ./.sequent/sequent.db\n\n" +
 			"# for all clients on this machine, at http://127.0.0.1:8080/mcp\nsequent serve --http 8080\n\n" +
 			"# for a team, each with sessions of their own\nsequent token new alice --file tokens\nsequent serve --http 0.0.0.0:8080 --auth tokens\n\n" +
@@ -60,6 +63,7 @@ for --session-ttl. A flag wins over the environment.`,
 			survivePipes()
 			cfg := p.config()
 			cfg.Dialect, cfg.Sync, cfg.StoragePath, cfg.HistoryWindow = dialect, sync, storage, window
+			cfg.Retain = retain
 			cfg.Vault, cfg.Agent = vault, p.getenv("AGENT_ID")
 			if c.Flags().Changed("session-ttl") {
 				cfg.SessionTTL = &ttl
@@ -94,7 +98,8 @@ for --session-ttl. A flag wins over the environment.`,
 	f := c.Flags()
 	f.StringVar(&dialect, "dialect", app.Dialects()[0], "the `NAME` of a form of the tool: "+strings.Join(app.Dialects(), ", "))
 	f.StringVar(&sync, "sync", "full", "`MODE` full: a thought survives a loss of power; normal: the death of the process")
-	f.DurationVar(&ttl, "session-ttl", 0, "forget sessions so long after their last change, a `DURATION` as in 720h; 0 for never (default: never, but in the dialect history after 30m)")
+	f.Var((*span)(&ttl), "session-ttl", "forget sessions so long after their last change here, a `DURATION` as in 30d or 12h; 0 for never (default: never, but in the dialect history after 30m)")
+	f.Var((*span)(&retain), "retain", "delete any session that has not changed for a `DURATION` as in 90d, whoever recorded it and when; 0 for never")
 	f.IntVar(&window, "history-window", 0, "in the dialect history a reply holds the last `N` thoughts; 0 for all")
 	f.StringVarP(&storage, "storage-path", "s", "", "where the dialect classic writes session files, a `DIR` (default: Documents/thinking in your home directory)")
 	f.StringVar(&vault, "vault", "", "in the dialect wiki the folder of notes, a `DIR` (default: Documents/sequent-vault in your home directory)")

@@ -31,6 +31,7 @@ type httpFlags struct {
 	timeout    time.Duration
 	rate       float64
 	burst      int
+	drain      time.Duration
 	names      []string
 }
 
@@ -43,6 +44,7 @@ func (h *httpFlags) add(f *pflag.FlagSet) {
 	own.DurationVar(&h.timeout, "mcp-session-timeout", defaultTimeout, "over HTTP: an older client has to connect again when it was idle for a `DURATION`; 0 for never")
 	own.Float64Var(&h.rate, "rate", defaultRate, "over HTTP: take at most `N` requests a second from each client; 0 for any number")
 	own.IntVar(&h.burst, "burst", 0, "over HTTP: take `N` requests at once from a client that was quiet (default: twice --rate)")
+	own.Var((*span)(&h.drain), "drain", "over HTTP: when told to end, go on for a `DURATION` while /readyz says so, as behind a load balancer; 0 for not at all")
 	own.VisitAll(func(flag *pflag.Flag) { h.names = append(h.names, flag.Name) })
 	f.StringVar(&h.addr, "http", "", "serve over HTTP at `ADDRESS`, HOST:PORT or a port of 127.0.0.1, and not on standard input and output")
 	f.AddFlagSet(own)
@@ -69,13 +71,15 @@ func (h *httpFlags) config(p *program, c *cobra.Command) (app.HTTPConfig, error)
 		return app.HTTPConfig{}, usagef("--mcp-session-timeout cannot be %v, only a duration from 0 on", h.timeout)
 	case !(h.rate >= 0 && h.rate <= 1e9): // nor NaN
 		return app.HTTPConfig{}, usagef("--rate cannot be %v, only a number from 0 on", h.rate)
+	case h.drain < 0:
+		return app.HTTPConfig{}, usagef("--drain cannot be %v, only a duration from 0 on", h.drain)
 	case h.burst < 0:
 		return app.HTTPConfig{}, usagef("--burst cannot be %d, only a number from 1 on", h.burst)
 	}
 	return app.HTTPConfig{
 		Addr: h.addr, Tokens: h.auth, Insecure: h.insecure, Origins: h.origins,
 		Sessions: cmp.Or(h.sessions, -1), SessionTimeout: cmp.Or(h.timeout, -1),
-		Rate: cmp.Or(h.rate, -1), Burst: h.burst,
+		Rate: cmp.Or(h.rate, -1), Burst: h.burst, Drain: h.drain,
 		Ready: func(url string) { p.tell(c.Context(), url) },
 	}, nil
 }

@@ -31,6 +31,10 @@ type Config struct {
 	// sessions, which are kept for half an hour.
 	SessionTTL *time.Duration
 
+	// Retain is how long a server keeps any session after its last change, also
+	// those that were recorded before and by others; 0 means for ever.
+	Retain time.Duration
+
 	HistoryWindow int          // how many thoughts a reply of history holds; 0 means all
 	StoragePath   string       // where classic writes session files; empty means Documents/thinking in the home directory
 	Vault         string       // the folder of wiki's notes; empty means Documents/sequent-vault in the home directory
@@ -128,6 +132,12 @@ func open(ctx context.Context, cfg Config, place Place) (*App, error) {
 		return nil, &ConfigError{
 			Msg: fmt.Sprintf("a session cannot be kept for %v", ttl),
 			Fix: "use a duration such as 720h, or 0 for ever",
+		}
+	}
+	if cfg.Retain < 0 {
+		return nil, &ConfigError{
+			Msg: fmt.Sprintf("sessions cannot be kept for %v", cfg.Retain),
+			Fix: "use a duration such as 90d or 2160h for --retain, or 0 for ever",
 		}
 	}
 	if cfg.HistoryWindow < 0 {

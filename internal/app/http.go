@@ -26,6 +26,7 @@ type HTTPConfig struct {
 	SessionTimeout time.Duration // of those that are idle
 	Rate           float64       // requests a second for each client
 	Burst          int           // requests that it may make at once
+	Drain          time.Duration // how long to go on when it is told to end; 0 means not at all
 
 	Ready func(url string) // told where the server is, once it listens; nil for nobody
 }
@@ -120,6 +121,7 @@ func (a *App) ServeHTTP(ctx context.Context) error {
 	handler, err := mcpserver.NewHTTP(mcpserver.HTTPConfig{
 		Servers: servers, Auth: auth, Logger: a.config.Logger, Origins: cfg.Origins,
 		MaxSessions: cfg.Sessions, SessionTimeout: cfg.SessionTimeout, Rate: cfg.Rate, Burst: cfg.Burst,
+		Ready: a.ready, Drain: max(0, cfg.Drain),
 	})
 	if err != nil {
 		return err

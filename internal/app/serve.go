@@ -65,6 +65,16 @@ func (a *App) writable(ctx context.Context) error {
 	return nil
 }
 
+// ready tells whether calls can be answered now.
+func (a *App) ready(ctx context.Context) error {
+	if store, ok := a.store.(interface {
+		Check(ctx context.Context) error
+	}); ok {
+		return store.Check(ctx)
+	}
+	return nil // in memory
+}
+
 func (a *App) sweep(ctx context.Context) {
 	next := time.NewTimer(first)
 	defer next.Stop()
@@ -75,7 +85,7 @@ func (a *App) sweep(ctx context.Context) {
 		case <-next.C:
 			next.Reset(later)
 		}
-		n, err := a.Engine.Sweep(ctx)
+		n, err := a.sweepOnce(ctx)
 		switch {
 		case ctx.Err() != nil:
 			return
@@ -85,4 +95,16 @@ func (a *App) sweep(ctx context.Context) {
 			a.config.Logger.InfoContext(ctx, "expired sessions removed", "sessions", n)
 		}
 	}
+}
+
+// sweepOnce removes what has expired, and what is not kept for so long. Several
+// processes may do so at once: each session goes once.
+func (a *App) sweepOnce(ctx context.Context) (int, error) {
+	n, err := a.Engine.Sweep(ctx)
+	if err == nil && a.config.Retain > 0 {
+		var old int
+		old, err = a.Engine.SweepUnchanged(ctx, a.Engine.Now().Add(-a.config.Retain))
+		n += old
+	}
+	return n, err
 }
