@@ -52,90 +52,100 @@ type walker struct {
 // readAhead is how many folders of one folder are read before they are come to.
 const readAhead = 4
 
-// A listing is what a folder holds.
-type listing struct {
-	entries []fs.DirEntry
-	err     error
+// An item of a folder is another folder, a note, or what cannot be one.
+type item struct {
+	folder string // its path; empty if it is no folder
+	info   Info
+	err    error
 }
 
 func (v *Vault) walkAhead(ctx context.Context, folder string, yield func(Info, error) bool) {
 	w := walker{Vault: v}
 	defer w.reading.Wait()
-	w.walk(ctx, folder, w.list(folder), yield)
+	w.walk(ctx, w.list(folder), yield)
 }
 
 // list begins to read a folder.
-func (w *walker) list(folder string) <-chan listing {
-	out := make(chan listing, 1)
+func (w *walker) list(folder string) <-chan []item {
+	out := make(chan []item, 1)
 	w.reading.Go(func() {
 		entries, err := fs.ReadDir(w.root.FS(), folder)
-		out <- listing{entries, err}
+		if err != nil && len(entries) == 0 {
+			if errors.Is(err, fs.ErrNotExist) {
+				out <- nil // it has just been removed
+			} else {
+				out <- []item{{err: wrap(err, fileURI(folder))}}
+			}
+			return
+		}
+		items := make([]item, 0, len(entries))
+		for _, e := range entries {
+			if it, ok := itemOf(folder, e); ok {
+				items = append(items, it)
+			}
+		}
+		out <- items
 	})
 	return out
 }
 
+// itemOf returns what an entry of a folder is, and whether it is anything.
+func itemOf(folder string, e fs.DirEntry) (item, bool) {
+	name := e.Name()
+	if name[0] == '.' || !e.IsDir() && !(e.Type().IsRegular() && isNote(name)) {
+		return item{}, false
+	}
+	p := path.Join(folder, name)
+	if why := badName(name); why != "" {
+		return item{err: unnamable(p, why)}, true
+	}
+	if len(p) > longestPath {
+		return item{err: unnamable(p, fmt.Sprintf("its path is longer than %d bytes", longestPath))}, true
+	}
+	if e.IsDir() {
+		return item{folder: p}, true
+	}
+	info, err := e.Info()
+	switch {
+	case errors.Is(err, fs.ErrNotExist), err == nil && !info.Mode().IsRegular():
+		return item{}, false
+	case err != nil:
+		return item{err: wrap(err, uriOf(p))}, true
+	}
+	return item{info: infoOf(p, info)}, true
+}
+
 // walk reports whether to go on.
-func (w *walker) walk(ctx context.Context, folder string, reading <-chan listing, yield func(Info, error) bool) bool {
-	read := <-reading
-	entries, err := read.entries, read.err
-	if err != nil && len(entries) == 0 {
-		if errors.Is(err, fs.ErrNotExist) {
-			return true // it has just been removed
-		}
-		return yield(Info{}, wrap(err, fileURI(folder)))
-	}
+func (w *walker) walk(ctx context.Context, reading <-chan []item, yield func(Info, error) bool) bool {
+	items := <-reading
 	var below []string // the folders to come
-	for _, e := range entries {
-		if p := path.Join(folder, e.Name()); e.IsDir() && badName(e.Name()) == "" && len(p) <= longestPath {
-			below = append(below, p)
+	for _, it := range items {
+		if it.folder != "" {
+			below = append(below, it.folder)
 		}
 	}
-	ahead := make(map[string]<-chan listing, readAhead)
-	for _, e := range entries {
+	ahead := make(map[string]<-chan []item, readAhead)
+	for _, it := range items {
 		if err := ctx.Err(); err != nil {
-			yield(Info{}, wrap(err, fileURI(folder)))
+			yield(Info{}, wrap(err, scheme))
 			return false
 		}
-		name := e.Name()
-		if name[0] == '.' || !e.IsDir() && !(e.Type().IsRegular() && isNote(name)) {
-			continue
-		}
-		p := path.Join(folder, name)
-		if why := badName(name); why != "" || len(p) > longestPath {
-			if why == "" {
-				why = fmt.Sprintf("its path is longer than %d bytes", longestPath)
-			}
-			if !yield(Info{}, unnamable(p, why)) {
+		if it.folder == "" {
+			if !yield(it.info, it.err) {
 				return false
 			}
 			continue
 		}
-		if e.IsDir() {
-			for _, next := range below[:min(readAhead, len(below))] {
-				if ahead[next] == nil {
-					ahead[next] = w.list(next)
-				}
+		for _, next := range below[:min(readAhead, len(below))] {
+			if ahead[next] == nil {
+				ahead[next] = w.list(next)
 			}
-			below = below[1:] // p is its first
-			if !w.walk(ctx, p, ahead[p], yield) {
-				return false
-			}
-			delete(ahead, p)
-			continue
 		}
-		info, err := e.Info()
-		if errors.Is(err, fs.ErrNotExist) || err == nil && !info.Mode().IsRegular() {
-			continue
-		}
-		if err != nil {
-			if !yield(Info{}, wrap(err, uriOf(p))) {
-				return false
-			}
-			continue
-		}
-		if !yield(infoOf(p, info), nil) {
+		below = below[1:] // it is the first
+		if !w.walk(ctx, ahead[it.folder], yield) {
 			return false
 		}
+		delete(ahead, it.folder)
 	}
 	return true
 }

@@ -3,6 +3,7 @@ package index
 import (
 	"context"
 	"errors"
+	"maps"
 	"runtime"
 	"slices"
 	"sync"
@@ -183,8 +184,8 @@ func (x *Index) sync(ctx context.Context, w *writer, progress func(Progress)) (R
 
 // compare returns the notes that have to be read, and what is gone.
 func (x *Index) compare(ctx context.Context, snap *snapshot, report *Report) (todo []vault.Info, set changeset, err error) {
-	seen := make(map[vault.URI]bool, len(snap.notes))
-	blind := false // a folder could not be read
+	seen := make([]vault.URI, 0, len(snap.notes)) // of the notes that the index has
+	blind := false                                // a folder could not be read
 	for info, err := range x.vault.Walk(ctx) {
 		if ctx.Err() != nil {
 			return nil, set, ctx.Err()
@@ -194,16 +195,22 @@ func (x *Index) compare(ctx context.Context, snap *snapshot, report *Report) (to
 			report.Unreadable = append(report.Unreadable, Problem{info.URI, err})
 			continue
 		}
-		seen[info.URI] = true
 		old := snap.uris[info.URI]
+		if old != nil {
+			seen = append(seen, info.URI)
+		}
 		if old == nil || !old.settled || old.size != info.Size || old.modified != info.Modified.UnixNano() {
 			todo = append(todo, info)
 		}
 	}
-	for uri, n := range snap.uris {
-		if seen[uri] {
-			continue
+	gone := make(map[vault.URI]*noteInfo)
+	if len(seen) < len(snap.uris) {
+		maps.Copy(gone, snap.uris)
+		for _, uri := range seen {
+			delete(gone, uri)
 		}
+	}
+	for uri, n := range gone {
 		if blind {
 			if _, err := x.vault.Stat(ctx, uri); !errors.Is(err, vault.ErrNotFound) {
 				continue
