@@ -195,10 +195,10 @@ func words(r *rand.Rand, n int) string {
 }
 
 // The definitions of both tools cost at most 560 tokens (o200k), as tools/list
-// sends them. Counted with a tokenizer this text has 552; who changes it counts
+// sends them. Counted with a tokenizer this text has 560; who changes it counts
 // again.
 func TestDefinitionsAreShort(t *testing.T) {
-	const counted = 2320 // bytes
+	const counted = 2345 // bytes
 	if got := len(dialecttest.ToolsJSON(build(t, dialecttest.Env{Engine: sequent.New(sequent.Config{})}))); got > counted {
 		t.Errorf("the tools take %d bytes, those that were counted %d", got, counted)
 	}

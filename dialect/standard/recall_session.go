@@ -198,12 +198,12 @@ func outlined(s *sequent.Session, e sequent.Entry) string {
 
 // heading says what is shown, but for the title.
 func heading(s *sequent.Session, view, line string, whole bool) string {
-	if line == "" {
-		line = mainLine
-	}
-	what := view + " of " + line
-	if whole {
+	what := view + " of " + line + " (pass branchId to go on there)"
+	switch {
+	case whole:
 		what = view
+	case line == "":
+		what = view + " of " + mainLine
 	}
 	return string(s.ID) + " " + string(s.State) + ", " + thoughts(s.Len) + ", " + what
 }
