@@ -70,6 +70,14 @@ type census struct{ concepts, relations, orphans int }
 // together in a note, and those that occur with no other.
 func (s *snapshot) count() census {
 	var out census
+	last := int64(0)
+	for id := range s.notes {
+		last = max(last, id)
+	}
+	links := make([][]int32, last+1) // of notes, by their ids: a map takes half as long again
+	for id, n := range s.notes {
+		links[id] = n.concepts
+	}
 	seen := make([]int32, len(s.mentions)) // by which concept, plus one, a concept was seen last
 	for i, notes := range s.mentions {
 		if len(notes) == 0 {
@@ -79,7 +87,7 @@ func (s *snapshot) count() census {
 		out.concepts++
 		alone := true
 		for _, id := range notes {
-			for _, other := range s.notes[id].concepts {
+			for _, other := range links[id] {
 				if other != c && seen[other] != c+1 {
 					seen[other] = c + 1
 					out.relations++
