@@ -1,0 +1,212 @@
+//go:build unix
+
+package replicas
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"sync"
+)
+
+// A reply is what a thought is answered with.
+type reply struct {
+	SessionID            string
+	ThoughtNumber        int
+	TotalThoughts        int
+	NextThoughtNeeded    bool
+	Branches             []string
+	ThoughtHistoryLength int
+	BranchID             string
+	Warnings             []string
+}
+
+// told is a thought as its author knows it: as it was sent, and answered.
+type told struct {
+	Seq, Number, Total int
+	Text, Branch       string
+	From, Revises      *int
+	Revision, More     bool
+	RequestKey         string
+
+	line           string // the branch that it goes on with, if that is known
+	sent, answered string // JSON
+}
+
+// arguments are those of a thought.
+type arguments struct {
+	Thought    string `json:"thought"`
+	Total      int    `json:"totalThoughts"`
+	More       bool   `json:"nextThoughtNeeded"`
+	RequestKey string `json:"requestKey"`
+	SessionID  string `json:"sessionId,omitempty"`
+	Revises    *int   `json:"revisesThought,omitempty"`
+	Revision   bool   `json:"isRevision,omitempty"`
+	From       *int   `json:"branchFromThought,omitempty"`
+	Branch     string `json:"branchId,omitempty"`
+}
+
+// A notebook is what the clients of a session were told.
+type notebook struct {
+	id     string
+	shared bool // by two authors
+
+	mu       sync.Mutex
+	thoughts map[int]*told // by place in the log
+}
+
+func (n *notebook) add(t *told) error {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if old := n.thoughts[t.Seq]; old != nil {
+		return fmt.Errorf("place %d of session %s was given to %s and to %s", t.Seq, n.id, old.sent, t.sent)
+	}
+	n.thoughts[t.Seq] = t
+	return nil
+}
+
+// An author thinks, in a session that may have another author too.
+type author struct {
+	*client
+	notebook *notebook
+	name     string
+	lines    []line
+	past     []*told
+}
+
+// A line is a branch, or the main line, as its author knows it.
+type line struct {
+	branch  string
+	opens   *int // the number that the branch opens at, if it is not there yet
+	numbers []int
+}
+
+// fill thinks until there are as many thoughts; the last completes the session.
+func (a *author) fill(ctx context.Context, count int) error {
+	for len(a.past) < count {
+		if err := a.think(ctx, len(a.past) == count-1); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// think records a thought of some kind; the last one completes the session.
+func (a *author) think(ctx context.Context, last bool) error {
+	n := len(a.past) + 1
+	t := &told{
+		Text:       fmt.Sprintf("%s has idea %d: %s", a.name, n, idea(a.rng)),
+		RequestKey: fmt.Sprintf("%s-%d", a.name, n),
+		More:       !last,
+	}
+	at := &a.lines[a.rng.IntN(len(a.lines))]
+	t.line = at.branch
+	args := arguments{Thought: t.Text, Total: thoughts + a.rng.IntN(20), More: t.More, RequestKey: t.RequestKey}
+	if a.notebook.shared || a.rng.IntN(5) > 0 { // else the scope tells
+		args.SessionID = a.notebook.id
+	}
+	fresh := false
+	switch kind := a.rng.IntN(10); {
+	case at.opens != nil:
+		t.From, at.opens = at.opens, nil
+		args.From = t.From
+	case len(at.numbers) > 0 && kind < 2:
+		t.Revises, t.Revision = pick(a.rng, at.numbers), true
+		args.Revises, args.Revision = t.Revises, true
+	case at.branch == "" && len(at.numbers) > 0 && kind < 3 && len(a.lines) < 4:
+		t.From, fresh = pick(a.rng, at.numbers), true
+		args.From = t.From
+		if a.rng.IntN(2) == 0 { // else it is given a name
+			t.line = fmt.Sprintf("%s-%d", a.name, n)
+			args.Branch = t.line
+		}
+	}
+	if !fresh && at.branch != "" {
+		args.Branch = at.branch
+	}
+	t.sent = inJSON(args)
+	r, err := a.send(ctx, t)
+	if err != nil {
+		return err
+	}
+	if a.notebook.id == "" {
+		a.notebook.id = r.SessionID
+	}
+	t.Seq, t.Number, t.Total, t.Branch = r.ThoughtHistoryLength, r.ThoughtNumber, r.TotalThoughts, r.BranchID
+	if r.SessionID != a.notebook.id || r.NextThoughtNeeded != t.More || len(r.Warnings) > 0 ||
+		t.line != "" && t.Branch != t.line || fresh && t.Branch == "" {
+		return fmt.Errorf("%s is answered with %s", t.sent, t.answered)
+	}
+	if fresh {
+		a.lines = append(a.lines, line{branch: t.Branch})
+		at = &a.lines[len(a.lines)-1]
+	}
+	at.numbers = append(at.numbers, t.Number)
+	a.past = append(a.past, t)
+	return a.notebook.add(t)
+}
+
+// send makes a call. Some are made again at once, and some at the same time with
+// a second client, as by a load balancer that has lost its patience.
+func (a *author) send(ctx context.Context, t *told) (r reply, err error) {
+	const tool = "sequentialthinking"
+	both := a.notebook.id != "" && a.rng.IntN(100) < 2
+	second := make(chan error, 1)
+	var other string
+	if both {
+		twin := a.twin()
+		go func() {
+			var err error
+			other, err = twin.call(ctx, tool, t.sent)
+			second <- err
+		}()
+	}
+	t.answered, err = a.call(ctx, tool, t.sent)
+	if both {
+		if failed := <-second; err == nil {
+			err = failed
+		}
+		if err == nil && other != t.answered {
+			err = fmt.Errorf("%s, made twice at a time, is answered with %s and %s", t.sent, t.answered, other)
+		}
+	}
+	if err != nil {
+		return reply{}, err
+	}
+	if a.rng.IntN(100) < 3 {
+		if err := a.repeat(ctx, t); err != nil {
+			return reply{}, err
+		}
+	}
+	if len(a.past) > 0 && a.rng.IntN(100) < 2 {
+		if err := a.repeat(ctx, a.past[a.rng.IntN(len(a.past))]); err != nil {
+			return reply{}, err
+		}
+	}
+	return r, json.Unmarshal([]byte(t.answered), &r)
+}
+
+// repeat makes a call again, to whatever replica, and wants the same answer.
+func (a *author) repeat(ctx context.Context, t *told) error {
+	again, err := a.call(ctx, "sequentialthinking", t.sent)
+	if err == nil && again != t.answered {
+		err = fmt.Errorf("%s, made again, is answered with %s and not with %s", t.sent, again, t.answered)
+	}
+	return err
+}
+
+func pick(rng *rand.Rand, numbers []int) *int {
+	n := numbers[rng.IntN(len(numbers))]
+	return &n
+}
+
+// idea returns words of its own kind, so that no thought looks like the one before.
+func idea(rng *rand.Rand) string {
+	words := make([]string, 8+rng.IntN(20))
+	for i := range words {
+		words[i] = fmt.Sprintf("%x", rng.Uint32())
+	}
+	return strings.Join(words, " ")
+}
