@@ -5,6 +5,8 @@ import (
 	"context"
 	"math"
 	"slices"
+	"strings"
+	"time"
 
 	"github.com/sequent-dev/sequent/internal/words"
 )
@@ -57,6 +59,7 @@ func (s *search) shown(f *found) []unit {
 // snippet cuts a piece out of a note's body around the first place of the
 // first unit that the body has.
 func snippet(body string, units []unit) string {
+	body = prose(body)
 	for _, u := range units {
 		q, err := words.Parse(u.String())
 		if err != nil {
@@ -68,6 +71,33 @@ func snippet(body string, units []unit) string {
 	}
 	piece, _ := words.Excerpt(body, words.Query{}, snippetLength)
 	return piece
+}
+
+// prose is a note's body without what tells a reader nothing in a piece of one
+// line: the marks of headings, the ids of blocks, and the time below a thought.
+func prose(body string) string {
+	var b strings.Builder
+	b.Grow(len(body))
+	for line := range strings.Lines(body) {
+		line = strings.TrimSpace(line)
+		if heading := strings.TrimLeft(line, "#"); strings.HasPrefix(heading, " ") {
+			line = heading[1:]
+		}
+		if i := strings.LastIndexByte(line, '^'); i >= 0 && isBlockID(line[i+1:]) && (i == 0 || line[i-1] == ' ') {
+			line = strings.TrimSpace(line[:i])
+		}
+		if _, err := time.Parse("*2006-01-02 15:04:05 UTC*", line); err == nil {
+			continue
+		}
+		b.WriteString(line)
+		b.WriteByte('\n')
+	}
+	return b.String()
+}
+
+// isBlockID reports whether Obsidian would take s, behind a ^, for the id of a block.
+func isBlockID(s string) bool {
+	return s != "" && strings.Trim(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-") == ""
 }
 
 // String returns the unit as it can be typed.

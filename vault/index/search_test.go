@@ -199,8 +199,13 @@ func TestSnippet(t *testing.T) {
 	b := newBox(t, index.Config{}, map[string]string{
 		"a.md": "# Title\n\n" + long + "\n\nhere is the **needle** of it\n\n" + long,
 		"b.md": long + "限流算法" + strings.Repeat("字", 500),
+		"c.md": "## Thought 1/3 [agent]\n\nraise the limit ^ it\n\n*2026-11-21 17:27:06 UTC* ^thought-2\n\n## Thought 2/3 [agent]\n\n2 ^x ^b-1\n",
 	})
-	for query, want := range map[string]string{"needle": "**needle** of it", "限流": "限流算法", "filling": "# Title filling"} {
+	for query, want := range map[string]string{
+		"needle": "**needle** of it", "限流": "限流算法", "filling": "Title filling",
+		"limit": "Thought 1/3 [agent] raise the limit ^ it Thought 2/3 [agent] 2 ^x",
+		"27":    "Thought 1/3 [agent]", // what is left out can be found
+	} {
 		h := b.search(index.Query{Text: query, Mode: index.FullText}).Hits[0]
 		if !strings.Contains(h.Snippet, want) || utf8.RuneCountInString(h.Snippet) > 200 {
 			t.Errorf("%s: snippet %q lacks %q or is too long", query, h.Snippet, want)
