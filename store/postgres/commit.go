@@ -68,7 +68,7 @@ func (s *Store) commitRound(ctx context.Context, round []*sequent.Write) (change
 	ctx = context.WithoutCancel(ctx)
 	var stored []bool
 	err = s.again(ctx, repeatable, func(ctx context.Context) (err error) {
-		stored, err = s.store(ctx, s.pool, round)
+		stored, err = s.commit(ctx, round)
 		return err
 	})
 	if err != nil {
@@ -101,10 +101,11 @@ func (s *Store) commitRounds(ctx context.Context, rounds [][]*sequent.Write) (ch
 		changed = nil
 		return s.inTx(ctx, pgx.TxOptions{}, func(tx pgx.Tx) error {
 			for _, round := range rounds {
-				stored, err := s.store(ctx, tx, round)
+				keys, err := s.store(ctx, tx, round)
 				if err != nil {
 					return err
 				}
+				stored := made(keys)
 				for i, w := range round {
 					if !stored[i] {
 						if stored[i], err = s.rebase(ctx, tx, w); err != nil {
@@ -156,8 +157,8 @@ func (s *Store) rebase(ctx context.Context, tx pgx.Tx, w *sequent.Write) (bool, 
 		if w.Err = check(w); w.Err != nil {
 			return false, nil
 		}
-		stored, err := s.store(ctx, tx, []*sequent.Write{w})
-		if err != nil || stored[0] {
+		keys, err := s.store(ctx, tx, []*sequent.Write{w})
+		if err != nil || keys[0] != 0 {
 			return err == nil, err
 		}
 	}

@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"context"
+	"sync/atomic"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -15,43 +16,69 @@ import (
 // It follows transactions in their order, up to the oldest that is still under
 // way: ids alone are not in the order of commits.
 type indexer struct {
-	pokes chan struct{} // something was written; holds at most one
+	pokes   chan struct{} // something was written; holds at most one
+	hurries chan struct{} // somebody searches and had much to read; holds at most one
+	written atomic.Int64  // thoughts, by this process
 }
 
-func (x *indexer) init() { x.pokes = make(chan struct{}, 1) }
+func (x *indexer) init() { x.pokes, x.hurries = make(chan struct{}, 1), make(chan struct{}, 1) }
 
-// poke tells the indexer that something was written. It does not wait.
-func (x *indexer) poke() {
+// wrote tells the indexer that so many thoughts were written. It does not wait.
+func (x *indexer) wrote(n int) {
+	x.written.Add(int64(n))
 	select {
 	case x.pokes <- struct{}{}:
 	default:
 	}
 }
 
+// hurry tells the indexer that the index is missed. It does not wait.
+func (x *indexer) hurry() {
+	select {
+	case x.hurries <- struct{}{}:
+	default:
+	}
+}
+
 const (
-	gather     = 250 * time.Millisecond // after a write, so that one transaction takes the next ones along
+	quiet      = 250 * time.Millisecond // without a write, before the indexer begins
+	maxBehind  = 10_000                 // thoughts that wait for a quiet moment
+	longRead   = 1000                   // thoughts that a search reads without an index before it asks for one
 	lookAgain  = 2 * time.Second        // while something cannot be indexed yet
 	batchSize  = 500                    // thoughts a transaction
 	batchBytes = 4 << 20                // text a transaction, which may end a batch sooner
 )
 
+// settle waits until writing pauses, but not for ever: an index is for those who
+// search, and costs whoever writes.
+func (x *indexer) settle(ctx context.Context) {
+	begun := x.written.Load()
+	for before, now := int64(-1), begun; now != before && now-begun < maxBehind; now = x.written.Load() {
+		before = now
+		select {
+		case <-ctx.Done():
+			return
+		case <-x.hurries:
+			return
+		case <-time.After(quiet):
+		}
+	}
+}
+
 // index brings the index up to date after every write, until ctx is done.
 func (s *Store) index(ctx context.Context) {
 	told := ""
-	s.indexer.poke()
+	s.indexer.wrote(0) // there may be something from before
 	for again := (<-chan time.Time)(nil); ; {
 		select {
 		case <-ctx.Done():
 			return
 		case <-s.indexer.pokes:
+			s.indexer.settle(ctx)
+		case <-s.indexer.hurries:
 		case <-again:
 		}
 		again = nil
-		select {
-		case <-ctx.Done():
-			return
-		case <-time.After(gather):
-		}
 		done, err := s.catchUp(ctx)
 		switch {
 		case ctx.Err() != nil:

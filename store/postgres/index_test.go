@@ -173,7 +173,7 @@ func TestIndexWaitsForTransactions(t *testing.T) {
 		Header:   sequent.Header{Key: sequent.Key{ID: "slow"}, Epoch: 1, Version: 1, Len: 1, Created: at, Updated: at},
 		Thoughts: []sequent.Thought{{Draft: sequent.Draft{Text: "heron two"}, Seq: 1, At: at}},
 	}
-	if stored, err := s.store(t.Context(), slow, []*sequent.Write{w}); err != nil || !stored[0] {
+	if stored, err := s.store(t.Context(), slow, []*sequent.Write{w}); err != nil || stored[0] == 0 {
 		t.Fatalf("store = %v, %v", stored, err)
 	}
 	found := func(want int) {

@@ -41,6 +41,7 @@ type Store struct {
 	timeout  time.Duration
 	log      *slog.Logger
 
+	known    known
 	hub      wake.Hub[name]
 	listener listener
 	indexer  indexer

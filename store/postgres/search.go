@@ -74,7 +74,7 @@ func (s *Store) Search(ctx context.Context, q sequent.SearchQuery) (hits sequent
 	err = s.read(ctx, func(ctx context.Context) error {
 		return s.inTx(ctx, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}, func(tx pgx.Tx) (err error) {
 			sr := search{
-				tx: tx, query: q, asked: asked, digest: digest, from: from,
+				store: s, tx: tx, query: q, asked: asked, digest: digest, from: from,
 				matcher: words.NewMatcher(asked), corpus: words.NewCorpus(asked),
 			}
 			// Whether to go through the words or through the newest thoughts depends
@@ -99,6 +99,7 @@ func badSearch(field string, err error) error {
 
 // A search is one page of a result in the making.
 type search struct {
+	store  *Store
 	tx     pgx.Tx
 	query  sequent.SearchQuery
 	asked  words.Query
@@ -208,7 +209,10 @@ func (sr *search) survey(ctx context.Context) error {
 		return err
 	}
 	defer rows.Close()
-	for rows.Next() {
+	for read := 0; rows.Next(); read++ {
+		if read == longRead {
+			sr.store.indexer.hurry()
+		}
 		var id int64
 		var text, note string
 		var wanted, uncounted bool

@@ -73,7 +73,7 @@ const storeText = `
 		JOIN stored ON stored.n = t.n
 		ORDER BY t.place
 	)
-	SELECT coalesce(array_agg(n), '{}'),
+	SELECT coalesce(array_agg(n), '{}'), coalesce(array_agg(key), '{}'),
 		CASE WHEN count(*) > 0 THEN pg_notify($1, $2)::text END
 	FROM stored`
 
@@ -81,25 +81,31 @@ type queryer interface {
 	QueryRow(ctx context.Context, query string, args ...any) pgx.Row
 }
 
-// store makes writes of different sessions, and reports of each whether its
-// session was at its base.
-func (s *Store) store(ctx context.Context, db queryer, round []*sequent.Write) ([]bool, error) {
-	args := append([]any{s.channel, notice(round)}, sessionArgs(round)...)
+// store makes writes of different sessions, and returns the keys of those that
+// were at their bases, and 0 for the others.
+func (s *Store) store(ctx context.Context, db queryer, round []*sequent.Write) ([]int64, error) {
+	args := []any{s.channel, notice(round)}
 	text := storePlain
-	if allPlain(round) {
-		args = append(args, plainArgs(round)...)
+	plain := allPlain(round)
+	if known, ok := s.known.moves(round); ok && plain {
+		text = storeMoves
+		args = append(args, moveArgs(round, known)...)
 	} else {
-		text = storeAll
-		args = append(append(args, plainArgs(round)...), otherArgs(round)...)
+		args = append(args, sessionArgs(round)...)
 	}
-	var done []int64
+	args = append(args, plainArgs(round)...)
+	if !plain {
+		text = storeAll
+		args = append(args, otherArgs(round)...)
+	}
+	var done, keys []int64
 	var told *string
-	if err := db.QueryRow(ctx, text, args...).Scan(&done, &told); err != nil {
+	if err := db.QueryRow(ctx, text, args...).Scan(&done, &keys, &told); err != nil {
 		return nil, err
 	}
-	stored := make([]bool, len(round))
-	for _, n := range done {
-		stored[n-1] = true
+	stored := make([]int64, len(round))
+	for i, n := range done {
+		stored[n-1] = keys[i]
 	}
 	return stored, nil
 }

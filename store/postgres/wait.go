@@ -56,7 +56,7 @@ func (s *Store) announce(changed []*sequent.Write) {
 		s.hub.Wake(nameOf(w.Header.Key))
 	}
 	s.hub.Wake(anything)
-	s.indexer.poke()
+	s.indexer.wrote(count(changed))
 }
 
 // Wait implements [sequent.Store]. Commits anywhere wake at once.
