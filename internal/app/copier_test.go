@@ -1,0 +1,266 @@
+package app
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/sequent-dev/sequent"
+	"github.com/sequent-dev/sequent/archive"
+	"github.com/sequent-dev/sequent/archive/importer"
+)
+
+var long = time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC)
+
+// fill records random sessions of several owners: branches, revisions, labels,
+// request keys, texts of all kinds, times of expiry.
+func fill(t *testing.T, s sequent.Store, r *rand.Rand, sessions int, now time.Time) {
+	t.Helper()
+	root := sequent.New(sequent.Config{Store: s, Now: func() time.Time { now = now.Add(time.Duration(r.IntN(1e9))); return now }})
+	texts := []string{"plain", "é 日本語 🧠", "a\x00b", "\x01base64:AA==", "<b>\u2028&", " ", strings.Repeat("long ", 300), "''; --", "\\x00\n\t\r"}
+	pick := func(of ...string) string { return of[r.IntN(len(of))] }
+	for i := range sessions {
+		e := root.Owned(pick("", "alice", "al ice", "日本"))
+		id := sequent.ID(pick("", "..", "__proto__", "'", "日本 ") + fmt.Sprint(i))
+		steps := 1 + r.IntN(12)
+		if r.IntN(20) == 0 {
+			steps = 120
+		}
+		for n := 1; n <= steps; n++ {
+			_, err := e.Ensure(t.Context(), id, func(s *sequent.Session) error {
+				d := sequent.Draft{Number: n, Total: steps, Text: pick(texts...), More: n < steps, Note: pick("", "", "a note")}
+				if r.IntN(4) == 0 && n > 1 {
+					d.Branch, d.From = pick("b", "ü"), sequent.To(1+r.IntN(n-1))
+				} else if r.IntN(4) == 0 && n > 1 {
+					d.Revision, d.Revises = true, sequent.To(1+r.IntN(n-1))
+				}
+				if r.IntN(3) == 0 {
+					d.Request = sequent.Request{Key: fmt.Sprint(now.UnixNano(), r.Int()), Digest: fmt.Sprint(r.Int())}
+					d.Labels = map[string]string{"stage": pick(texts...), "": ""}
+				}
+				if r.IntN(3) == 0 {
+					s.SetLabel(pick("x", "y"), pick(texts...))
+				}
+				if r.IntN(10) == 0 {
+					s.ExpireAt(time.Date(2099, 1, 1, 0, 0, 0, r.IntN(1e9), time.UTC))
+				}
+				_, err := s.Append(d)
+				return err
+			})
+			if err != nil {
+				t.Error(err) // perhaps from a goroutine
+				return
+			}
+		}
+	}
+}
+
+// same fails the test unless two stores hold the same sessions: header by header,
+// thought by thought, and byte by byte as exports.
+func same(t *testing.T, a, b sequent.Store) (sessions, thoughts int) {
+	t.Helper()
+	keys := func(s sequent.Store) (all []sequent.Header) {
+		for q := (sequent.Query{AllOwners: true}); ; {
+			page, err := s.List(t.Context(), q)
+			if err != nil {
+				t.Fatal(err)
+			}
+			all = append(all, page.Headers...)
+			if q.Cursor = page.Next; q.Cursor == "" {
+				return all
+			}
+		}
+	}
+	left, right := keys(a), keys(b)
+	if len(left) != len(right) {
+		t.Errorf("there are %d sessions in one and %d in the other", len(left), len(right))
+	}
+	for _, h := range left {
+		ha, la, err := a.Load(t.Context(), h.Key, sequent.Position{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		hb, lb, err := b.Load(t.Context(), h.Key, sequent.Position{})
+		if err != nil || !sameHeader(ha, hb, true) {
+			t.Errorf("%q is\n%+v, and in the other store\n%+v, %v", h.Key, ha, hb, err)
+			continue
+		}
+		if !slices.EqualFunc(la, lb, sameThought) {
+			t.Errorf("%q has other thoughts", h.Key)
+		}
+		sessions, thoughts = sessions+1, thoughts+len(la)
+		export := func(s sequent.Store) string {
+			one, err := sequent.New(sequent.Config{Store: s}).Owned(h.Owner).Session(t.Context(), h.ID)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return string(archive.JSON(one))
+		}
+		if x, y := export(a), export(b); x != y {
+			t.Errorf("%q is exported as\n%s\nand\n%s", h.Key, x, y)
+		}
+	}
+	return sessions, thoughts
+}
+
+// copyAll runs a copier, and returns what it reports beside the summary.
+func copyAll(t *testing.T, from, to sequent.Store) (sum CopySummary, told []Copied) {
+	t.Helper()
+	c := &copier{from: from, to: to, now: time.Now, report: func(s Copied) { told = append(told, s) }, progress: func(CopySummary) {}}
+	if err := c.run(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	return c.sum, told
+}
+
+func TestCopy(t *testing.T) {
+	t.Parallel()
+	from, to := sequent.NewMemoryStore(), sequent.NewMemoryStore()
+	fill(t, from, rand.New(rand.NewPCG(1, 2)), 150, long)
+	sum, _ := copyAll(t, from, to)
+	sessions, thoughts := same(t, from, to)
+	if want := (CopySummary{Added: sessions, Thoughts: thoughts}); sum != want {
+		t.Errorf("the first copy is %+v, want %+v", sum, want)
+	}
+	if sum, told := copyAll(t, from, to); sum != (CopySummary{Unchanged: sessions}) || len(told) > 0 {
+		t.Errorf("the second copy is %+v with %v, want all unchanged", sum, told)
+	}
+}
+
+func TestCopyOnceMore(t *testing.T) {
+	t.Parallel()
+	think := func(s sequent.Store, id string, texts ...string) {
+		t.Helper()
+		for _, text := range texts {
+			if _, err := sequent.New(sequent.Config{Store: s}).Ensure(t.Context(), sequent.ID(id), func(s *sequent.Session) error {
+				_, err := s.Append(sequent.Draft{Number: s.Len + 1, Total: 9, Text: text, More: true})
+				return err
+			}); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	from, to := sequent.NewMemoryStore(), sequent.NewMemoryStore()
+	for _, id := range []string{"same", "more", "ahead", "parted", "gone", "begun anew", "labelled"} {
+		think(from, id, "one", "two")
+	}
+	think(to, "other", "one")
+	think(from, "other", "two")
+	copyAll(t, from, to)
+	local := sequent.New(sequent.Config{Store: from})
+	think(from, "more", "three", "four")
+	think(to, "ahead", "three")
+	think(from, "parted", "three", "four")
+	think(to, "parted", "else")
+	think(from, "new", "one")
+	if err := local.Delete(t.Context(), "gone"); err != nil {
+		t.Fatal(err)
+	}
+	if err := local.Delete(t.Context(), "begun anew"); err != nil {
+		t.Fatal(err)
+	}
+	think(from, "begun anew", "uno")
+	if _, err := local.Update(t.Context(), "labelled", func(s *sequent.Session) error { s.SetLabel("k", "v"); return nil }); err != nil {
+		t.Fatal(err)
+	}
+	past := time.Now().Add(-time.Hour)
+	if _, err := local.Ensure(t.Context(), "expired", func(s *sequent.Session) error {
+		s.ExpireAt(past)
+		_, err := s.Append(sequent.Draft{Number: 1, Total: 1, Text: "x"})
+		return err
+	}); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		sum, told := copyAll(t, from, to)
+		failed := map[sequent.ID]bool{}
+		for _, s := range told {
+			if s.Outcome == importer.Failed {
+				failed[s.Key.ID] = sequent.CodeOf(s.Err) == sequent.CodeSessionExists
+			}
+		}
+		if sum.Failed != 3 || !failed["parted"] || !failed["begun anew"] || !failed["other"] {
+			t.Errorf("copied: %+v, failed %v", sum, failed)
+		}
+	}
+	for id, want := range map[string]string{
+		"same": "one two", "more": "one two three four", "ahead": "one two three", "parted": "one two else", "gone": "one two",
+		"begun anew": "one two", "new": "one", "other": "one", "labelled": "one two", "expired": "",
+	} {
+		_, log, _ := to.Load(t.Context(), sequent.Key{ID: sequent.ID(id)}, sequent.Position{})
+		var texts []string
+		for _, th := range log {
+			texts = append(texts, th.Text)
+		}
+		if got := strings.Join(texts, " "); got != want {
+			t.Errorf("%q is %q, want %q", id, got, want)
+		}
+	}
+	if h, _, _ := to.Load(t.Context(), sequent.Key{ID: "labelled"}, sequent.Position{}); h.Labels["k"] != "v" {
+		t.Errorf("the label is not copied: %+v", h)
+	}
+}
+
+// A copier that is stopped between any two commits goes on where it was.
+func TestCopyIsStopped(t *testing.T) {
+	t.Parallel()
+	from, to := sequent.NewMemoryStore(), sequent.NewMemoryStore()
+	fill(t, from, rand.New(rand.NewPCG(3, 4)), 200, long)
+	stops := 0
+	for ; ; stops++ {
+		ctx, stop := context.WithCancel(t.Context())
+		once := &onlyOnce{Store: to, then: stop}
+		c := &copier{from: from, to: once, now: time.Now, report: func(Copied) {}, progress: func(CopySummary) {}}
+		err := c.run(ctx)
+		stop()
+		if err == nil {
+			break
+		}
+		if sequent.CodeOf(err) != sequent.CodeCanceled || c.sum.Added == 0 {
+			t.Fatalf("stopped with %v after %+v", err, c.sum)
+		}
+	}
+	if stops < 3 {
+		t.Errorf("it was stopped %d times only", stops)
+	}
+	same(t, from, to)
+}
+
+// onlyOnce calls a function after a commit.
+type onlyOnce struct {
+	sequent.Store
+	then func()
+}
+
+func (o *onlyOnce) Commit(ctx context.Context, batch []*sequent.Write) error {
+	defer o.then()
+	return o.Store.Commit(ctx, batch)
+}
+
+// What is thought while it is copied comes with it or with the next run, and
+// nothing is torn.
+func TestCopyWhileInUse(t *testing.T) {
+	t.Parallel()
+	from, to := sequent.NewMemoryStore(), sequent.NewMemoryStore()
+	fill(t, from, rand.New(rand.NewPCG(5, 6)), 50, long)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		fill(t, from, rand.New(rand.NewPCG(5, 6)), 50, long.AddDate(0, 1, 0)) // goes on with the same sessions
+	}()
+	for busy := true; busy; {
+		select {
+		case <-done:
+			busy = false
+		default:
+		}
+		if sum, told := copyAll(t, from, to); sum.Failed > 0 {
+			t.Fatalf("%+v: %v", sum, told)
+		}
+	}
+	same(t, from, to)
+}
