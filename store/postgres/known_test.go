@@ -1,0 +1,74 @@
+//go:build unix
+
+package postgres
+
+import (
+	"reflect"
+	"testing"
+	"time"
+
+	"github.com/sequent-dev/sequent"
+)
+
+// What a process remembers of headers shortens what it sends, and never changes
+// what is stored, whoever else writes.
+func TestKnownHeaders(t *testing.T) {
+	t.Parallel()
+	url := server.Schema(t)
+	a, b := openAt(t, url), openAt(t, url)
+	defer a.Close()
+	defer b.Close()
+	at := time.UnixMicro(1_800_000_000_000_000).UTC()
+	now := sequent.Header{
+		Key: sequent.Key{ID: "a"}, Epoch: 7, State: sequent.Active, Title: "one", Labels: map[string]string{"x": "1"}, Created: at,
+	}
+	step := func(s *Store, short bool, change func(*sequent.Header)) {
+		t.Helper()
+		w := &sequent.Write{Base: now.Position(), Header: now}
+		if now.Version == 0 {
+			w.Base = sequent.Position{}
+		}
+		w.Header.Version++
+		w.Header.Len++
+		w.Header.Updated = w.Header.Updated.Add(time.Millisecond)
+		if now.Version == 0 {
+			w.Header.Updated = at
+		}
+		change(&w.Header)
+		w.Thoughts = []sequent.Thought{{Draft: sequent.Draft{Text: "text"}, Seq: w.Header.Len, At: at}}
+		if _, moves := s.known.moves([]*sequent.Write{w}); moves != short {
+			t.Errorf("version %d is sent as a move: %t, want %t", w.Header.Version, moves, short)
+		}
+		if err := s.Commit(t.Context(), []*sequent.Write{w}); err != nil || w.Err != nil {
+			t.Fatalf("Commit: %v, %v", err, w.Err)
+		}
+		now = w.Header
+		got, log, err := b.Load(t.Context(), now.Key, sequent.Position{})
+		if err != nil || len(log) != now.Len || !reflect.DeepEqual(got, now) {
+			t.Fatalf("stored\n%+v with %d thoughts, error %v, want\n%+v", got, len(log), err, now)
+		}
+	}
+	same := func(*sequent.Header) {}
+	step(a, false, same)
+	step(a, true, same)
+	step(a, false, func(h *sequent.Header) { h.Title = "two" })
+	step(a, true, same)
+	step(b, false, func(h *sequent.Header) { h.Title, h.Labels = "three", nil }) // a does not know of it
+	step(a, false, same)
+	step(a, true, same)
+	step(a, false, func(h *sequent.Header) { h.Updated = h.Updated.Add(time.Minute) })
+	step(a, false, func(h *sequent.Header) { h.Expires = at.Add(time.Hour) })
+	step(a, true, same)
+	step(a, false, func(h *sequent.Header) { h.State = sequent.Completed })
+
+	// A stale write changes nothing, though the header is known.
+	stale := &sequent.Write{Base: now.Position(), Header: now}
+	stale.Header.Version++
+	step(b, false, same)
+	if err := a.Commit(t.Context(), []*sequent.Write{stale}); err != nil || sequent.CodeOf(stale.Err) != sequent.CodeConflict {
+		t.Errorf("a stale write: %v, %v; want a conflict", err, stale.Err)
+	}
+	if got, _, err := a.Load(t.Context(), now.Key, sequent.Position{}); err != nil || !reflect.DeepEqual(got, now) {
+		t.Errorf("after a stale write %+v, %v; want %+v", got, err, now)
+	}
+}
