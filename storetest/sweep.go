@@ -150,7 +150,7 @@ var sweepTests = []test{
 					}
 					w.Header.Updated = start.Add(time.Hour)
 					if err := s.Commit(t.Context(), []*sequent.Write{w}); err != nil || w.Err != nil {
-						done <- fmt.Errorf("Commit: %w, %w", err, w.Err)
+						done <- fmt.Errorf("committing: %w, %w", err, w.Err)
 						return
 					}
 					h = w.Header
