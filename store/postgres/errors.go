@@ -81,7 +81,7 @@ func wrap(ctx context.Context, err error) error {
 
 func away(e *sequent.Error) {
 	e.Code = sequent.CodeUnavailable
-	e.Msg = "the store's server cannot be reached; nothing was stored"
+	e.Msg = "the store's server cannot be reached; nothing was changed"
 	e.Fix = "try again in a moment; if it goes on, check that the server runs and that the address is right"
 }
 

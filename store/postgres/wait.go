@@ -210,6 +210,7 @@ func (s *Store) receive(ctx context.Context) (err error) {
 				s.hub.Wake(name(each))
 			}
 			s.hub.Wake(anything)
+			s.indexer.wrote(1) // whoever wrote may have ended already
 		case silent && !conn.IsClosed():
 			limited, cancel := context.WithTimeout(ctx, 5*time.Second)
 			err := conn.Ping(limited)
