@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"strings"
+	"time"
 
 	"github.com/sequent-dev/sequent"
 )
@@ -52,15 +53,21 @@ func (w *writer) remove(key int64) error {
 	return err
 }
 
-// sweepThoughts bounds the thoughts that one transaction of Sweep deletes, but
-// for the last session's, so that writers do not wait long.
-const sweepThoughts = 2000
+// One transaction of Sweep deletes so much, but for the last session's thoughts,
+// so that writers do not wait long. Between two of them it leaves the file to
+// others for so many times as long as it had it.
+const (
+	sweepSessions = 20
+	sweepThoughts = 500
+	sweepRest     = 3
+)
 
 // Sweep implements [sequent.Store].
 func (s *Store) Sweep(ctx context.Context, q sequent.SweepQuery, limit int) (int, error) {
 	total := 0
 	for total < limit {
 		var gone []sequent.Key
+		begun := time.Now()
 		err := s.transact(ctx, func(w *writer) (err error) {
 			gone, err = w.sweep(q, limit-total)
 			return err
@@ -73,6 +80,12 @@ func (s *Store) Sweep(ctx context.Context, q sequent.SweepQuery, limit int) (int
 		}
 		total += len(gone)
 		s.announce(gone, 0)
+		select {
+		case <-time.After(min(sweepRest*time.Since(begun), time.Second)):
+		case <-s.closed:
+			return total, errClosed
+		case <-ctx.Done():
+		}
 	}
 	return total, s.wrap(ctx.Err())
 }
@@ -85,7 +98,7 @@ func (w *writer) sweep(q sequent.SweepQuery, limit int) (gone []sequent.Key, err
 		return nil, err
 	}
 	var keys []int64
-	for thoughts := 0; rows.Next() && thoughts < sweepThoughts && len(keys) < 100; {
+	for thoughts := 0; rows.Next() && thoughts < sweepThoughts && len(keys) < sweepSessions; {
 		var key int64
 		var k sequent.Key
 		var n int
