@@ -1,0 +1,236 @@
+//go:build unix
+
+package app
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/sequent-dev/sequent"
+	"github.com/sequent-dev/sequent/internal/pgtest"
+)
+
+// eachStore runs a test with the stores that outlive a process.
+func eachStore(t testing.TB, durable bool, run func(name, store string)) {
+	t.Helper()
+	run("sqlite", filepath.Join(t.TempDir(), "s.db"))
+	server := &pgtest.Server{Durable: durable}
+	defer func() {
+		if err := server.Stop(); err != nil {
+			t.Error(err)
+		}
+	}()
+	run("postgres", server.Schema(t))
+}
+
+func openAt(t testing.TB, store string, retain time.Duration) *App {
+	t.Helper()
+	a, err := Open(t.Context(), Config{Store: store, Retain: retain})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a
+}
+
+// old stores sessions that have not changed for a year, each with three thoughts
+// that have a request key, of three owners.
+func old(t testing.TB, s sequent.Store, n int) {
+	t.Helper()
+	long := time.Now().AddDate(-1, 0, 0).UTC().Truncate(time.Microsecond)
+	from := sequent.NewMemoryStore()
+	e := sequent.New(sequent.Config{Store: from, Now: func() time.Time { return long }})
+	for i := range n {
+		_, err := e.Owned([]string{"", "alice", "bob"}[i%3]).Begin(t.Context(), sequent.ID(fmt.Sprint("old ", i)), func(s *sequent.Session) error {
+			for n := range 3 {
+				_, err := s.Append(sequent.Draft{
+					Number: n + 1, Total: 3, Text: fmt.Sprint("an outdated thought ", i, n), More: n < 2,
+					Request: sequent.Request{Key: fmt.Sprint(n), Digest: "d"},
+				})
+				if err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	c := &copier{from: from, to: s, now: time.Now, report: func(Copied) {}, progress: func(CopySummary) {}}
+	if err := c.run(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// appending appends to sessions, one for each client, until stop is closed, and
+// returns how long each append took.
+func appending(t testing.TB, a *App, clients int, stop <-chan struct{}) []time.Duration {
+	t.Helper()
+	var mu sync.Mutex
+	var took []time.Duration
+	var wg sync.WaitGroup
+	for i := range clients {
+		wg.Go(func() {
+			for {
+				select {
+				case <-stop:
+					return
+				default:
+				}
+				begun := time.Now()
+				_, err := a.Engine.Ensure(t.Context(), sequent.ID(fmt.Sprint("new ", i)), func(s *sequent.Session) error {
+					_, err := s.Append(sequent.Draft{Number: s.Len + 1, Total: s.Len + 1, Text: "a fresh thought", More: true})
+					return err
+				})
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				mu.Lock()
+				took = append(took, time.Since(begun))
+				mu.Unlock()
+			}
+		})
+	}
+	wg.Wait()
+	slices.Sort(took)
+	return took
+}
+
+// Several servers remove what is old while others write: each session goes once,
+// with all that belongs to it, and nothing else does.
+func TestRetain(t *testing.T) {
+	t.Parallel()
+	const sessions = 700
+	eachStore(t, false, func(name, store string) {
+		replicas := []*App{openAt(t, store, 90*24*time.Hour), openAt(t, store, 90*24*time.Hour)}
+		a := replicas[0]
+		old(t, a.store, sessions)
+		stop := make(chan struct{})
+		var took []time.Duration
+		var appends, sweeps sync.WaitGroup
+		appends.Go(func() { took = appending(t, a, 2, stop) })
+		gone := make([]int, len(replicas))
+		for i, r := range replicas {
+			sweeps.Go(func() {
+				var err error
+				if gone[i], err = r.sweepOnce(t.Context()); err != nil {
+					t.Errorf("%s: %v", name, err)
+				}
+			})
+		}
+		sweeps.Wait()
+		close(stop)
+		appends.Wait()
+		if gone[0]+gone[1] != sessions {
+			t.Errorf("%s: %v sessions went, want %d together", name, gone, sessions)
+		}
+		page, err := a.Engine.Sessions(t.Context(), sequent.Query{AllOwners: true})
+		if err != nil || len(page.Headers) > 2 {
+			t.Errorf("%s: %d sessions are left, error %v", name, len(page.Headers), err)
+		}
+		kept := 0
+		for _, h := range page.Headers {
+			kept += h.Len
+		}
+		if kept != len(took) {
+			t.Errorf("%s: %d thoughts are left of %d that were recorded meanwhile", name, kept, len(took))
+		}
+		hits, err := a.Engine.Search(t.Context(), sequent.SearchQuery{Text: "outdated", AllOwners: true})
+		if err != nil || len(hits.Hits) > 0 {
+			t.Errorf("%s: Search finds %d thoughts, error %v", name, len(hits.Hits), err)
+		}
+		if strings.HasPrefix(store, "postgres") {
+			leftovers(t, store, kept)
+		}
+		for _, r := range replicas {
+			if err := r.Close(); err != nil {
+				t.Error(err)
+			}
+		}
+	})
+}
+
+// leftovers fails the test if a table of the database has rows of other thoughts
+// than those of the sessions that are left.
+func leftovers(t *testing.T, store string, kept int) {
+	t.Helper()
+	conn, err := pgx.Connect(t.Context(), store)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close(t.Context())
+	var thoughts, words, lost int
+	err = conn.QueryRow(t.Context(), `SELECT (SELECT count(*) FROM thoughts), (SELECT count(*) FROM thought_words),
+		(SELECT count(*) FROM thought_words w WHERE NOT EXISTS (SELECT FROM thoughts t WHERE t.id = w.id))`).Scan(&thoughts, &words, &lost)
+	if err != nil || thoughts != kept || words > kept || lost > 0 {
+		t.Errorf("there are %d thoughts and %d in the index, %d of them of no thought, error %v; want %d", thoughts, words, lost, err, kept)
+	}
+}
+
+// An owner's sessions go, and nobody else's.
+func TestDeleteAll(t *testing.T) {
+	t.Parallel()
+	eachStore(t, false, func(name, store string) {
+		a := openAt(t, store, 0)
+		old(t, a.store, 300)
+		for _, want := range []int{100, 0} {
+			if n, err := a.Engine.Owned("alice").DeleteAll(t.Context()); n != want || err != nil {
+				t.Errorf("%s: DeleteAll = %d, error %v; want %d", name, n, err, want)
+			}
+		}
+		page, err := a.Engine.Sessions(t.Context(), sequent.Query{AllOwners: true, Limit: 1000})
+		if err != nil || len(page.Headers) != 200 || slices.ContainsFunc(page.Headers, func(h sequent.Header) bool { return h.Owner == "alice" }) {
+			t.Errorf("%s: %d sessions are left, error %v", name, len(page.Headers), err)
+		}
+		hits, err := a.Engine.Owned("alice").Search(t.Context(), sequent.SearchQuery{Text: "outdated"})
+		if err != nil || len(hits.Hits) > 0 {
+			t.Errorf("%s: Search finds %d thoughts, error %v", name, len(hits.Hits), err)
+		}
+		if err := a.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// BenchmarkSweep measures how long appends of four clients take while 10,000 old
+// sessions are removed, and without that.
+func BenchmarkSweep(b *testing.B) {
+	const sessions = 10_000
+	measure := func(b *testing.B, a *App, meanwhile func()) {
+		stop := make(chan struct{})
+		go func() {
+			defer close(stop)
+			meanwhile()
+		}()
+		took := appending(b, a, 4, stop)
+		b.ReportMetric(float64(took[len(took)/2].Microseconds()), "p50-µs")
+		b.ReportMetric(float64(took[len(took)*99/100].Microseconds()), "p99-µs")
+		b.ReportMetric(float64(took[len(took)-1].Microseconds()), "max-µs")
+		b.ReportMetric(0, "ns/op")
+	}
+	eachStore(b, true, func(name, store string) {
+		a := openAt(b, store, 90*24*time.Hour)
+		defer a.Close()
+		old(b, a.store, sessions)
+		b.Run(name+"/quiet", func(b *testing.B) { measure(b, a, func() { time.Sleep(5 * time.Second) }) })
+		b.Run(name+"/sweep", func(b *testing.B) {
+			measure(b, a, func() {
+				begun := time.Now()
+				n, err := a.sweepOnce(context.WithoutCancel(b.Context()))
+				if n != sessions || err != nil {
+					b.Errorf("%d sessions went, error %v", n, err)
+				}
+				b.ReportMetric(time.Since(begun).Seconds(), "s/sweep")
+			})
+		})
+	})
+}
