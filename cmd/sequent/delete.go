@@ -16,19 +16,34 @@ import (
 )
 
 func (p *program) delete() *cobra.Command {
-	var yes bool
+	var yes, all bool
 	c := &cobra.Command{
-		Use:   "delete ID...",
+		Use:   "delete [ID...]",
 		Short: "Delete sessions for good",
 		Long: `Delete sessions with all their thoughts. On a terminal it asks first; elsewhere it needs --yes. If
 one of the sessions is not there, none is deleted.
 
-With --json: {"deleted": [id]}.`,
-		Example:           "sequent delete 7k3m9q2xw4ht\n\n# without being asked\nsequent delete 7k3 9wd --yes",
-		Args:              arguments(1, -1, "the ID of a session; sequent list has them"),
+With --all it deletes all of your sessions, or of those of --owner, in small steps that do not hold up
+others; what was deleted when it is stopped stays deleted. Notes of the dialect wiki and files of the
+dialect classic are left where they are.
+
+With --json: {"deleted": [id]}, and with --all {"sessions": n}.`,
+		Example: "sequent delete 7k3m9q2xw4ht\n\n# without being asked\nsequent delete 7k3 9wd --yes\n\n# all that is kept of somebody\nsequent delete --owner alice --all",
+		Args: func(c *cobra.Command, args []string) error {
+			switch {
+			case all && len(args) > 0:
+				return misuse(c, "%s takes either --all or IDs, but there is also %q", c.CommandPath(), args[0])
+			case all:
+				return nil
+			}
+			return arguments(1, -1, "the ID of a session, which sequent list has, or --all")(c, args)
+		},
 		ValidArgsFunction: p.completeIDs,
 		RunE: func(c *cobra.Command, args []string) error {
 			return p.reading(c.Context(), func(a *app.App) error {
+				if all {
+					return p.deleteAll(c.Context(), a, yes)
+				}
 				var doomed []*sequent.Session
 				for _, id := range args {
 					s, err := find(c.Context(), a.Engine, id)
@@ -48,10 +63,42 @@ With --json: {"deleted": [id]}.`,
 			})
 		},
 	}
+	c.Flags().BoolVar(&all, "all", false, "delete all sessions of the owner")
 	c.Flags().BoolVarP(&yes, "yes", "y", false, "do not ask")
 	p.asJSON(c)
 	p.hasOwner(c)
 	return c
+}
+
+// deleteAll deletes the sessions of one owner.
+func (p *program) deleteAll(ctx context.Context, a *app.App, yes bool) error {
+	whose := "your"
+	if p.owner != "" {
+		whose = draw.One(p.owner, p.charset()) + "'s"
+	}
+	if !yes {
+		page, err := a.Engine.Sessions(ctx, sequent.Query{Limit: 1000})
+		if err != nil {
+			return err
+		}
+		n := draw.Count(len(page.Headers), "session", "sessions")
+		if page.Next != "" {
+			n = "more than " + n
+		}
+		if err := p.ask(ctx, fmt.Sprintf("all of %s sessions (%s)", whose, n)); err != nil {
+			return err
+		}
+	}
+	n, err := a.Engine.DeleteAll(ctx)
+	if err != nil {
+		return err
+	}
+	if p.json {
+		return writeJSON(p.out, struct {
+			Sessions int `json:"sessions"`
+		}{n})
+	}
+	return p.say("Deleted all of %s sessions (%d).", whose, n)
 }
 
 func (p *program) deleteSessions(ctx context.Context, a *app.App, doomed []*sequent.Session) error {
@@ -77,8 +124,8 @@ func (p *program) deleteSessions(ctx context.Context, a *app.App, doomed []*sequ
 
 // confirm asks the person at the terminal. No answer is a no.
 func (p *program) confirm(ctx context.Context, doomed []*sequent.Session) error {
-	if !isTerminal(p.in) || !isTerminal(p.err) {
-		return &usageError{msg: "nobody is there to be asked whether to delete", fix: "say so with --yes"}
+	if err := p.someone(); err != nil {
+		return err
 	}
 	for _, s := range doomed {
 		line := draw.Line{
@@ -91,6 +138,22 @@ func (p *program) confirm(ctx context.Context, doomed []*sequent.Session) error 
 	what := "this session"
 	if len(doomed) > 1 {
 		what = fmt.Sprintf("these %d sessions", len(doomed))
+	}
+	return p.ask(ctx, what)
+}
+
+// someone tells whether there is anybody to be asked.
+func (p *program) someone() error {
+	if !isTerminal(p.in) || !isTerminal(p.err) {
+		return &usageError{msg: "nobody is there to be asked whether to delete", fix: "say so with --yes"}
+	}
+	return nil
+}
+
+// ask asks whether to delete something.
+func (p *program) ask(ctx context.Context, what string) error {
+	if err := p.someone(); err != nil {
+		return err
 	}
 	fmt.Fprintf(p.err, "Delete %s for good? [y/N] ", what)
 	answer := make(chan string, 1)
