@@ -40,7 +40,7 @@ func TestPostgres(t *testing.T) {
 		}
 	}
 	findings, err := Diagnose(t.Context(), cfg)
-	if err != nil || len(findings) != 5 {
+	if err != nil || len(findings) != 9 {
 		t.Errorf("Diagnose = %+v, error %v", findings, err)
 	}
 	for _, f := range findings {
