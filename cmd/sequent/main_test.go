@@ -34,9 +34,12 @@ func TestMain(m *testing.M) {
 //	asked N                      it was asked so often since, and the last command shows no key
 //	waitasked N                  wait until it was
 //	exec mcp [flags] URL METHOD [NAME] [JSON]   a request to it
-func TestScript(t *testing.T) {
-	testscript.Run(t, testscript.Params{
-		Dir:           filepath.Join("testdata", "script"),
+func TestScript(t *testing.T) { testscript.Run(t, scripts("script")) }
+
+// scripts says how to run the scripts in a folder of testdata.
+func scripts(folder string) testscript.Params {
+	return testscript.Params{
+		Dir:           filepath.Join("testdata", folder),
 		UpdateScripts: *update,
 		Setup: func(env *testscript.Env) error {
 			home := filepath.Join(env.WorkDir, "home")
@@ -62,7 +65,7 @@ func TestScript(t *testing.T) {
 			"asked":      asked,
 			"waitasked":  waitAsked,
 		},
-	})
+	}
 }
 
 func exits(ts *testscript.TestScript, neg bool, args []string) {
