@@ -41,6 +41,9 @@ func wrap(err error, uri URI) error {
 	if e, ok := errors.AsType[*sequent.Error](err); ok {
 		return e
 	}
+	if uri == scheme {
+		uri = "the vault"
+	}
 	out := &sequent.Error{Err: err}
 	switch {
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):

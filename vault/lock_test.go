@@ -88,7 +88,7 @@ func TestIDIsOne(t *testing.T) {
 		v := openIn(t, vault.Config{Dir: dir})
 		wg.Go(func() {
 			var err error
-			if ids[i], err = v.ID(t.Context()); err != nil {
+			if ids[i], err = v.ID(t.Context(), ""); err != nil {
 				t.Error(err)
 			}
 		})

@@ -1,6 +1,7 @@
 package vault
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"io/fs"
@@ -56,9 +57,30 @@ func (v *Vault) WriteState(folder, name string, data []byte) error {
 	return wrap(err, fileURI(p))
 }
 
+// Writable returns why the folder .sequent, and so the vault, cannot be written;
+// nil if it can.
+func (v *Vault) Writable() error {
+	const enough = 16 << 10 // bytes, for a full disk to be noticed
+	if err := v.checkState(); err != nil {
+		return err
+	}
+	if err := v.makeFolder(tempDir); err != nil {
+		return wrap(err, scheme)
+	}
+	name := tempDir + "/" + rand.Text()
+	f, err := v.root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return wrap(err, scheme)
+	}
+	_, err = f.Write(make([]byte, enough))
+	err = cmp.Or(err, f.Close(), v.root.Remove(name))
+	return wrap(err, scheme)
+}
+
 // ID returns what tells this vault from others, wherever it is moved: 26
-// characters, which the first call makes and keeps in the folder .sequent.
-func (v *Vault) ID(ctx context.Context) (string, error) {
+// characters, which the first call makes and keeps in the folder .sequent. What
+// is proposed is taken if there is none yet; empty means a new one.
+func (v *Vault) ID(ctx context.Context, proposed string) (string, error) {
 	const name = stateDir + "/id"
 	id := func() string {
 		data, _, err := v.readFile(name)
@@ -78,7 +100,10 @@ func (v *Vault) ID(ctx context.Context) (string, error) {
 	if id := id(); id != "" {
 		return id, nil // another process was faster
 	}
-	temp, err := v.writeTemp([]byte(rand.Text()+"\n"), 0o600)
+	if len(proposed) != idLength {
+		proposed = rand.Text()
+	}
+	temp, err := v.writeTemp([]byte(proposed+"\n"), 0o600)
 	if err == nil {
 		err = v.root.Rename(temp, name)
 	}

@@ -3,6 +3,7 @@ package app
 import (
 	"context"
 	"errors"
+	"os"
 	"path/filepath"
 
 	"github.com/sequent-dev/sequent"
@@ -45,6 +46,9 @@ func (a *App) Vaults(watch bool) (*vaults.Vaults, error) {
 		return nil, err
 	}
 	cfg := vaults.Config{Dir: dir, Engine: a.Engine, Agent: a.config.Agent, Watch: watch, Logger: a.config.Logger}
+	if cache, err := os.UserCacheDir(); err == nil { // else there is none
+		cfg.Cache = filepath.Join(cache, "sequent", "vaults")
+	}
 	m := a.config.Model
 	embedder, err := openai.NewEmbedder(openai.Config{Timeout: m.Timeout, Tries: m.Tries, Getenv: m.Getenv})
 	if e, ok := errors.AsType[*llm.Error](err); ok {

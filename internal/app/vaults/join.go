@@ -325,13 +325,13 @@ func (g *graph) sync(ctx context.Context, rebuild bool, progress func(message st
 	if rebuild && g.lost(ctx) {
 		files = g.everySession
 	}
-	f, err := files.Sync(ctx, g.engine, thinking.Options{RestoreDeleted: rebuild, Progress: func(done, total int) {
+	f, failed := files.Sync(ctx, g.engine, thinking.Options{RestoreDeleted: rebuild, Progress: func(done, total int) {
 		sessions = total
 		progress("sessions", float64(done), float64(total))
 	}})
-	if err != nil {
-		return wiki.Synced{}, err
-	}
+	if code := sequent.CodeOf(failed); failed != nil && code != vault.CodeReadOnly && code != vault.CodeFull {
+		return wiki.Synced{}, failed
+	} // else the index may be elsewhere
 	refresh := g.index.Sync
 	if rebuild {
 		refresh = g.index.Rebuild
@@ -339,6 +339,9 @@ func (g *graph) sync(ctx context.Context, rebuild bool, progress func(message st
 	r, err := refresh(ctx, func(p index.Progress) {
 		progress(p.Stage, float64(sessions+p.Done), float64(sessions+p.Total))
 	})
+	if failed != nil {
+		err = failed
+	}
 	if err != nil {
 		return wiki.Synced{}, err
 	}

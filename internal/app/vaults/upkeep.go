@@ -90,11 +90,12 @@ func (v *Vaults) Check(ctx context.Context, owner string, report func(Finding)) 
 		return 0, err
 	}
 	defer opened.Close()
-	id := ""
-	if _, err := os.Stat(filepath.Join(dir, ".sequent", "id")); err == nil { // else it would be made
-		if id, err = opened.ID(ctx); err != nil {
-			return 0, err
-		}
+	id, err := asideID(ctx, v.aside(dir))
+	if _, missing := os.Stat(filepath.Join(dir, stateDir, "id")); missing == nil { // else it would be made
+		id, err = opened.ID(ctx, "")
+	}
+	if err != nil {
+		return 0, err
 	}
 	files := thinking.New(thinking.Config{
 		Vault: opened, Dialect: "wiki",

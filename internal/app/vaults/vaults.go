@@ -30,6 +30,11 @@ type Config struct {
 	Engine *sequent.Engine // whose sessions have notes; required
 	Agent  string          // who thinks, in notes; empty means "agent"
 
+	// Cache is a folder for the index, and whatever else a vault keeps for itself,
+	// of vaults that cannot be written; empty means there is none, and that such
+	// vaults cannot be opened.
+	Cache string
+
 	// Watch has changes by others noticed, and what a crash has left behind
 	// mended, in the background.
 	Watch bool
@@ -132,7 +137,7 @@ func (v *Vaults) open(ctx context.Context, owner string) (*shelf, error) {
 	if err != nil {
 		return nil, err
 	}
-	id, err := notes.ID(ctx)
+	id, aside, err := v.identity(ctx, notes)
 	var folder fs.FileInfo
 	if err == nil {
 		folder, err = os.Stat(notes.Dir())
@@ -145,7 +150,7 @@ func (v *Vaults) open(ctx context.Context, owner string) (*shelf, error) {
 		folder: folder, tended: make(chan struct{}),
 		vault: notes,
 		index: index.New(index.Config{
-			Vault: notes, Embedder: v.config.Embedder, Model: v.config.Model, Log: v.config.Logger,
+			Vault: notes, Dir: aside, Embedder: v.config.Embedder, Model: v.config.Model, Log: v.config.Logger,
 		}),
 		files: thinking.New(thinking.Config{
 			Vault: notes, Dialect: "wiki",

@@ -1,0 +1,102 @@
+//go:build unix
+
+package vaults
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/sequent-dev/sequent"
+	"github.com/sequent-dev/sequent/dialect/wiki"
+	"github.com/sequent-dev/sequent/vault"
+	"github.com/sequent-dev/sequent/vault/index"
+)
+
+// A vault that cannot be written is searched all the same, and nothing is lost that
+// is thought meanwhile: it gets its notes when it can be written.
+func TestReadOnlyVault(t *testing.T) {
+	if os.Getuid() == 0 {
+		t.Skip("SKIP: root may write everywhere")
+	}
+	dir, engine := t.TempDir(), sequent.New(sequent.Config{})
+	if err := os.WriteFile(filepath.Join(dir, "pool.md"), []byte("# Pool\n\nThe [[pool]] is small.\n"), 0o400); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chmod(dir, 0o500); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.Chmod(dir, 0o700) })
+	const id = "session-1773500968000-12345"
+	cfg := Config{Dir: dir, Engine: engine, Cache: t.TempDir()}
+
+	v := New(cfg)
+	w, err := v.Open(t.Context(), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if w.ID == "" {
+		t.Fatal("the vault has no id")
+	}
+	s, err := engine.Begin(t.Context(), id, func(s *sequent.Session) error {
+		s.BeginIn("", "wiki")
+		s.SetLabel("vault", w.ID)
+		_, err := s.Append(sequent.Draft{Text: "Why the [[pool]]?", More: true})
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Files.Write(t.Context(), s); sequent.CodeOf(err) != vault.CodeReadOnly {
+		t.Errorf("writing a note gives %v", err)
+	}
+	found, err := w.Graph.Search(t.Context(), wiki.Query{Text: "pool", PageSize: 10, Page: 1, Mode: string(index.Hybrid)})
+	if err != nil || found.Total != 1 {
+		t.Errorf("a search finds %+v, %v", found, err)
+	}
+	if _, err := w.Graph.Sync(t.Context(), nil); sequent.CodeOf(err) != vault.CodeReadOnly {
+		t.Errorf("sync gives %v", err)
+	}
+	if err := v.Close(); err != nil {
+		t.Error(err)
+	}
+
+	again := New(cfg)
+	if same, err := again.Open(t.Context(), ""); err != nil || same.ID != w.ID {
+		t.Errorf("opened again it is %+v, %v; want the id %s", same, err, w.ID)
+	}
+	if err := again.Close(); err != nil {
+		t.Error(err)
+	}
+
+	if err := os.Chmod(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	free := open(t, cfg)
+	r, err := free.Sync(t.Context(), "", false, nil)
+	if err != nil || r.Sessions != 1 || r.Notes != 2 {
+		t.Errorf("when it can be written, sync gives %+v, %v", r, err)
+	}
+	if _, err := os.Stat(filepath.Join(dir, "thinking", "sequential", id+".md")); err != nil {
+		t.Error(err)
+	}
+	if own, err := free.Open(t.Context(), ""); err != nil || own.ID != w.ID {
+		t.Errorf("its own id is %+v, %v; want %s", own, err, w.ID)
+	}
+}
+
+// Without a place to go to, the error says what to do.
+func TestReadOnlyVaultWithoutCache(t *testing.T) {
+	if os.Getuid() == 0 {
+		t.Skip("SKIP: root may write everywhere")
+	}
+	dir := t.TempDir()
+	if err := os.Chmod(dir, 0o500); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.Chmod(dir, 0o700) })
+	v := open(t, Config{Dir: dir, Engine: sequent.New(sequent.Config{})})
+	if _, err := v.Open(t.Context(), ""); sequent.CodeOf(err) != vault.CodeReadOnly {
+		t.Errorf("it is opened with %v", err)
+	}
+}
