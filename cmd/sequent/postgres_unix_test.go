@@ -185,6 +185,8 @@ func TestCopyIsKilled(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		var said strings.Builder
+		cmd.Stderr = &said
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
 		}
@@ -199,7 +201,11 @@ func TestCopyIsKilled(t *testing.T) {
 				}
 			}
 		}
-		_ = cmd.Wait() // it may have been done
+		// It may have been done before the signal came.
+		if err := cmd.Wait(); err != nil && with == syscall.SIGINT &&
+			(cmd.ProcessState.ExitCode() != 1 || !strings.Contains(said.String(), "goes on from there")) {
+			t.Errorf("after Ctrl-C it ends with %v and says %s", err, said.String())
+		}
 	}
 	out, err := copying().Output()
 	if err != nil || !strings.Contains(string(out), `"failed":0,`) || !strings.HasSuffix(string(out), "\"complete\":true}\n") {

@@ -4,6 +4,7 @@ package app
 
 import (
 	"context"
+	"database/sql"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -12,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/jackc/pgx/v5"
+	_ "github.com/jackc/pgx/v5/stdlib" // the driver
 
 	"github.com/sequent-dev/sequent"
 	"github.com/sequent-dev/sequent/internal/pgtest"
@@ -114,6 +115,9 @@ func TestRetain(t *testing.T) {
 		replicas := []*App{openAt(t, store, 90*24*time.Hour), openAt(t, store, 90*24*time.Hour)}
 		a := replicas[0]
 		old(t, a.store, sessions)
+		tables := look{t, name, store}
+		tables.has(3*sessions, true)
+		tables.indexes(3*sessions, 3*sessions)
 		stop := make(chan struct{})
 		var took []time.Duration
 		var appends, sweeps sync.WaitGroup
@@ -148,9 +152,8 @@ func TestRetain(t *testing.T) {
 		if err != nil || len(hits.Hits) > 0 {
 			t.Errorf("%s: Search finds %d thoughts, error %v", name, len(hits.Hits), err)
 		}
-		if strings.HasPrefix(store, "postgres") {
-			leftovers(t, store, kept)
-		}
+		tables.has(kept, false)
+		tables.indexes(0, kept)
 		for _, r := range replicas {
 			if err := r.Close(); err != nil {
 				t.Error(err)
@@ -159,20 +162,59 @@ func TestRetain(t *testing.T) {
 	})
 }
 
-// leftovers fails the test if a table of the database has rows of other thoughts
-// than those of the sessions that are left.
-func leftovers(t *testing.T, store string, kept int) {
-	t.Helper()
-	conn, err := pgx.Connect(t.Context(), store)
-	if err != nil {
-		t.Fatal(err)
+// A look is one into the tables of a store, past the program.
+type look struct {
+	t           *testing.T
+	name, store string
+}
+
+// count counts the rows of a table of a database; driver and address are of it.
+func (l look) count(driver, address, table string) (n int, err error) {
+	if driver == "sqlite" {
+		address += "?_pragma=busy_timeout(10000)"
 	}
-	defer conn.Close(t.Context())
-	var thoughts, words, lost int
-	err = conn.QueryRow(t.Context(), `SELECT (SELECT count(*) FROM thoughts), (SELECT count(*) FROM thought_words),
-		(SELECT count(*) FROM thought_words w WHERE NOT EXISTS (SELECT FROM thoughts t WHERE t.id = w.id))`).Scan(&thoughts, &words, &lost)
-	if err != nil || thoughts != kept || words > kept || lost > 0 {
-		t.Errorf("there are %d thoughts and %d in the index, %d of them of no thought, error %v; want %d", thoughts, words, lost, err, kept)
+	db, err := sql.Open(driver, address)
+	if err != nil {
+		return 0, err
+	}
+	defer db.Close()
+	err = db.QueryRowContext(l.t.Context(), "SELECT count(*) FROM "+table).Scan(&n)
+	return n, err
+}
+
+// has fails the test unless there are so many thoughts of sessions, and none with
+// a request key if there should be none.
+func (l look) has(thoughts int, keys bool) {
+	l.t.Helper()
+	driver := "sqlite"
+	if l.name == "postgres" {
+		driver = "pgx"
+	}
+	if n, err := l.count(driver, l.store, "thoughts WHERE session <> 0"); n != thoughts || err != nil {
+		l.t.Errorf("%s: there are %d thoughts, error %v; want %d", l.name, n, err, thoughts)
+	}
+	if n, err := l.count(driver, l.store, "thoughts WHERE request_key <> ''"); n > 0 != keys || err != nil {
+		l.t.Errorf("%s: there are %d request keys, error %v", l.name, n, err)
+	}
+}
+
+// indexes waits until the search index, which follows behind, has a number of
+// thoughts in bounds.
+func (l look) indexes(least, most int) {
+	l.t.Helper()
+	driver, address, table := "sqlite", strings.TrimSuffix(l.store, ".db")+"-index.db", "docs"
+	if l.name == "postgres" {
+		driver, address, table = "pgx", l.store, "thought_words"
+	}
+	for deadline := time.Now().Add(30 * time.Second); ; time.Sleep(50 * time.Millisecond) {
+		n, err := l.count(driver, address, table)
+		if err == nil && least <= n && n <= most {
+			return
+		}
+		if time.Now().After(deadline) {
+			l.t.Errorf("%s: there are %d thoughts in the index, error %v; want %d to %d", l.name, n, err, least, most)
+			return
+		}
 	}
 }
 

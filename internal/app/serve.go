@@ -90,9 +90,9 @@ func (a *App) sweep(ctx context.Context) {
 		case ctx.Err() != nil:
 			return
 		case err != nil:
-			a.config.Logger.WarnContext(ctx, "expired sessions could not be removed; the next try is in a while", "error", err)
+			a.config.Logger.WarnContext(ctx, "sessions that are kept no longer could not be removed; the next try is in a while", "error", err)
 		case n > 0:
-			a.config.Logger.InfoContext(ctx, "expired sessions removed", "sessions", n)
+			a.config.Logger.InfoContext(ctx, "sessions removed that are kept no longer", "sessions", n)
 		}
 	}
 }
