@@ -53,8 +53,8 @@ crash: ## the long tests of the SQLite store: kill -9 under load, eight processe
 figures: ## how fast a vault of 10,000 notes is searched and kept up with
 	SEQUENT_LONG=1 go test -count=1 -v -run TestFigures -timeout 20m ./vault/index
 
-postgres: ## the tests of the PostgreSQL store, on a server that they start and throw away
-	SEQUENT_REQUIRE=all go test $(RACE) -count=1 -shuffle=on -timeout 20m ./store/postgres
+postgres: ## the tests with PostgreSQL, on servers that they start and throw away
+	SEQUENT_REQUIRE=all go test $(RACE) -count=1 -shuffle=on -timeout 20m ./store/postgres ./e2e/replicas
 
 REFERENCE = e2e/node_modules/@modelcontextprotocol/server-sequential-thinking/dist/index.js
 ONE_CORE := $(if $(shell command -v taskset),taskset -c 0)
@@ -64,6 +64,9 @@ bench: ## compare with the reference on one core, into docs/benchmarks.md (needs
 	@dir=$$(mktemp -d) && trap 'rm -r "$$dir"' EXIT && \
 		CGO_ENABLED=0 go build -trimpath -ldflags '-s -w' -o "$$dir/" ./cmd/sequent ./bench && \
 		$(ONE_CORE) "$$dir/bench" -sequent "$$dir/sequent" -reference $(REFERENCE) -out docs/benchmarks.md
+
+benchpostgres: ## measure with PostgreSQL, into docs/benchmarks-postgres.md (takes ten minutes)
+	SEQUENT_REQUIRE=all go test -count=1 -v -timeout 60m -run '^TestPostgres$$' ./bench -page $(CURDIR)/docs/benchmarks-postgres.md
 
 microbench: ## Go benchmarks of single functions
 	go test -run '^$$' -bench . -benchmem -timeout 60m ./...
