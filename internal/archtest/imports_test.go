@@ -34,11 +34,12 @@ var rules = []rule{
 		"a dialect is removed with rm -r: it asks for what it needs through interfaces of its own"},
 
 	{"storetest", []string{"."}, "it tests any store"},
+	{"store/internal/...", []string{".", "internal/words"}, "it is what SQL stores share, and knows no database"},
 	{"store/sqlite/...", []string{
-		".", "internal/wake", "internal/words", "store/sqlite/internal/...",
+		".", "internal/wake", "internal/words", "store/internal/...", "store/sqlite/internal/...",
 		"modernc.org/sqlite/...", "github.com/gofrs/flock", "golang.org/x/sys/...",
 	}, "a store knows the engine's types and its database"},
-	{"store/postgres", []string{".", "internal/wake", "internal/words", "github.com/jackc/pgx/v5/..."},
+	{"store/postgres", []string{".", "internal/wake", "internal/words", "store/internal/...", "github.com/jackc/pgx/v5/..."},
 		"a store knows the engine's types and its database"},
 
 	{"archive/importer", []string{".", "archive", "archive/internal/..."}, "it reads files of others, and stores through the engine"},

@@ -34,7 +34,7 @@ func BenchmarkAppend(b *testing.B) {
 		b.Cleanup(func() { s.Close() })
 		e := sequent.New(sequent.Config{Store: s})
 		store := func(client int) error {
-			_, err := e.Ensure(b.Context(), sequent.ID(fmt.Sprint(client)), record(text))
+			_, err := e.Ensure(b.Context(), sequent.ID(fmt.Sprint(client)), adding(text))
 			return err
 		}
 		bare := newBare(b, durable.Schema(b), clients)

@@ -4,13 +4,13 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/sequent-dev/sequent"
+	"github.com/sequent-dev/sequent/store/internal/record"
 )
 
 // Commit implements [sequent.Store].
@@ -24,7 +24,7 @@ func (s *Store) Commit(ctx context.Context, batch []*sequent.Write) error {
 	}
 	var sound []*sequent.Write
 	for _, w := range batch {
-		if w.Err = check(w); w.Err == nil {
+		if w.Err = record.Check(w, tooLong); w.Err == nil {
 			sound = append(sound, w)
 		}
 	}
@@ -154,7 +154,7 @@ func (s *Store) rebase(ctx context.Context, tx pgx.Tx, w *sequent.Write) (bool, 
 		if !w.Rebase(now, exists, tail) {
 			return false, nil
 		}
-		if w.Err = check(w); w.Err != nil {
+		if w.Err = record.Check(w, tooLong); w.Err != nil {
 			return false, nil
 		}
 		keys, err := s.store(ctx, tx, []*sequent.Write{w})
@@ -168,44 +168,3 @@ func (s *Store) rebase(ctx context.Context, tx pgx.Tx, w *sequent.Write) (bool, 
 
 // tooLong is less than what PostgreSQL takes in one message.
 const tooLong = 200 << 20
-
-// check refuses a write that contradicts itself, or that would fail half-way
-// and take its batch with it.
-func check(w *sequent.Write) error {
-	h, base := &w.Header, w.Base
-	if base.Version == 0 {
-		base.Len = 0
-	}
-	fault := func(format string, args ...any) error {
-		return &sequent.Error{
-			Code: sequent.CodeInternal, Msg: "a write to the store contradicts itself",
-			Err: fmt.Errorf(format, args...),
-		}
-	}
-	switch {
-	case base.Version != 0 && base.Epoch != h.Epoch:
-		return fault("it changes the epoch from %d to %d", base.Epoch, h.Epoch)
-	case h.Len != base.Len+len(w.Thoughts):
-		return fault("%d thoughts lead from %d to %d", len(w.Thoughts), base.Len, h.Len)
-	}
-	if err := checkLabels(h.Labels); err != nil {
-		return err
-	}
-	for i := range w.Thoughts {
-		t := &w.Thoughts[i]
-		if t.Seq != base.Len+i+1 {
-			return fault("thought %d has the sequence number %d", base.Len+i+1, t.Seq)
-		}
-		if n := len(t.Text) + len(t.Note); n > tooLong {
-			return &sequent.Error{
-				Code: sequent.CodeLimitExceeded, Field: "text",
-				Msg: fmt.Sprintf("a thought has %d bytes, the store takes %d", n, tooLong),
-				Fix: "split it into several thoughts",
-			}
-		}
-		if err := checkLabels(t.Labels); err != nil {
-			return err
-		}
-	}
-	return nil
-}

@@ -8,6 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/sequent-dev/sequent"
+	"github.com/sequent-dev/sequent/store/internal/record"
 )
 
 const (
@@ -150,11 +151,11 @@ func doomed(q sequent.SweepQuery, limit int) (text string, args []any) {
 		and("owner = $%d", pack(q.Owner))
 	}
 	if !q.Expired.IsZero() {
-		and("expires IS NOT NULL AND expires <= $%d", packTime(q.Expired))
+		and("expires IS NOT NULL AND expires <= $%d", record.Micros(q.Expired))
 	}
 	if !q.Before.IsZero() {
-		before := ceil(q.Before)
-		and("period <= $%d AND updated < $%d", period(before), before)
+		before := record.Ceil(q.Before)
+		and("period <= $%d AND updated < $%d", record.Period(before), before)
 	}
 	args = append(args, limit)
 	return fmt.Sprintf("SELECT key, owner, id, len FROM tool_sessions WHERE %s LIMIT $%d FOR UPDATE SKIP LOCKED",

@@ -50,7 +50,7 @@ func TestManyMigrateAtOnce(t *testing.T) {
 				}
 				defer s.Close()
 				e := sequent.New(sequent.Config{Store: s})
-				if _, err := e.Ensure(t.Context(), "a", record(fmt.Sprint("from ", i))); err != nil {
+				if _, err := e.Ensure(t.Context(), "a", adding(fmt.Sprint("from ", i))); err != nil {
 					t.Errorf("replica %d: %v", i, err)
 				}
 			})
@@ -65,7 +65,7 @@ func TestManyMigrateAtOnce(t *testing.T) {
 	}
 }
 
-func record(text string) func(*sequent.Session) error {
+func adding(text string) func(*sequent.Session) error {
 	return func(s *sequent.Session) error {
 		_, err := s.Append(sequent.Draft{Number: s.Len + 1, Total: 100, Text: text, More: true})
 		return err
@@ -155,7 +155,7 @@ func TestServerGoesAway(t *testing.T) {
 				default:
 				}
 				text := fmt.Sprintf("%d/%d", i, n)
-				_, err := e.Ensure(t.Context(), id, record(text))
+				_, err := e.Ensure(t.Context(), id, adding(text))
 				mu.Lock()
 				if err == nil {
 					acknowledged[id] = append(acknowledged[id], text)
@@ -262,7 +262,7 @@ func TestFollowersMissNothing(t *testing.T) {
 	defer b.Close()
 	e := sequent.New(sequent.Config{Store: a})
 	k := sequent.Key{ID: "a"}
-	if _, err := e.Ensure(t.Context(), k.ID, record("0")); err != nil {
+	if _, err := e.Ensure(t.Context(), k.ID, adding("0")); err != nil {
 		t.Fatal(err)
 	}
 	for i := 1; i < 6; i++ {
@@ -275,7 +275,7 @@ func TestFollowersMissNothing(t *testing.T) {
 		if i > 1 { // it listens by now
 			exec(t, url, fmt.Sprintf(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE 'LISTEN "%s"%%'`, b.channel))
 		}
-		if _, err := e.Ensure(t.Context(), k.ID, record(fmt.Sprint(i))); err != nil {
+		if _, err := e.Ensure(t.Context(), k.ID, adding(fmt.Sprint(i))); err != nil {
 			t.Fatal(err)
 		}
 		select {

@@ -2,10 +2,10 @@ package postgres
 
 import (
 	"context"
-	"maps"
 	"sync"
 
 	"github.com/sequent-dev/sequent"
+	"github.com/sequent-dev/sequent/store/internal/record"
 )
 
 // known are the headers that this process stored last. A header at an epoch and
@@ -32,7 +32,7 @@ func (k *known) moves(round []*sequent.Write) (keys []int64, ok bool) {
 	keys = make([]int64, len(round))
 	for i, w := range round {
 		was, there := k.rows[w.Header.Key]
-		if !there || w.Base.Version == 0 || was.header.Position() != w.Base || !sameButMoved(&was.header, &w.Header) {
+		if !there || w.Base.Version == 0 || was.header.Position() != w.Base || !record.OnlyMoved(&was.header, &w.Header) {
 			return nil, false
 		}
 		keys[i] = was.key
@@ -54,16 +54,6 @@ func (k *known) learn(round []*sequent.Write, keys []int64) {
 			delete(k.rows, w.Header.Key)
 		}
 	}
-}
-
-// sameButMoved reports whether a header differs from an earlier one of the same
-// session in what storeMoves sets only.
-func sameButMoved(old, now *sequent.Header) bool {
-	return period(packTime(old.Updated)) == period(packTime(now.Updated)) && old.State == now.State &&
-		old.Title == now.Title && old.Conclusion == now.Conclusion && old.Scope == now.Scope &&
-		old.Dialect == now.Dialect && packTime(old.Created) == packTime(now.Created) &&
-		old.Expires.IsZero() == now.Expires.IsZero() && packTime(old.Expires) == packTime(now.Expires) &&
-		maps.Equal(old.Labels, now.Labels)
 }
 
 // storeMoves is storePlain for sessions that are known and only move on.
@@ -93,7 +83,7 @@ func moveArgs(round []*sequent.Write, keys []int64) []any {
 	}
 	for i, w := range round {
 		for c, v := range [...]int64{
-			w.Base.Epoch, int64(w.Base.Version), int64(w.Header.Version), int64(w.Header.Len), packTime(w.Header.Updated),
+			w.Base.Epoch, int64(w.Base.Version), int64(w.Header.Version), int64(w.Header.Len), record.Micros(w.Header.Updated),
 		} {
 			numbers[c][i] = v
 		}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/sequent-dev/sequent"
+	"github.com/sequent-dev/sequent/store/internal/record"
 )
 
 // List implements [sequent.Store]. Of sessions with the same time, the one
@@ -41,7 +42,7 @@ func (s *Store) List(ctx context.Context, q sequent.Query) (page sequent.Page, e
 				continue
 			}
 			page.Headers = append(page.Headers, h)
-			last = cursor{byCreated: q.ByCreated, at: packTime(stamp(q, &h)), key: key}
+			last = cursor{byCreated: q.ByCreated, at: record.Micros(stamp(q, &h)), key: key}
 		}
 		return rows.Err()
 	})
@@ -75,15 +76,15 @@ func listing(q sequent.Query, after *cursor, limit int) (text string, args []any
 		and("scope = " + arg(pack(q.Scope)) + " AND scope <> ''")
 	}
 	if !q.Since.IsZero() {
-		since := ceil(q.Since)
-		and("period >= " + arg(period(since)) + " AND updated >= " + arg(since))
+		since := record.Ceil(q.Since)
+		and("period >= " + arg(record.Period(since)) + " AND updated >= " + arg(since))
 	}
 	if !q.Now.IsZero() {
-		and("(expires IS NULL OR expires > " + arg(packTime(q.Now)) + ")")
+		and("(expires IS NULL OR expires > " + arg(record.Micros(q.Now)) + ")")
 	}
 	if after != nil {
 		if !q.ByCreated {
-			and("period <= " + arg(period(after.at)))
+			and("period <= " + arg(record.Period(after.at)))
 		}
 		and("(" + column + ", key) < (" + arg(after.at) + "::bigint, " + arg(after.key) + "::bigint)")
 	}
@@ -94,18 +95,6 @@ func listing(q sequent.Query, after *cursor, limit int) (text string, args []any
 	}
 	b.WriteString(" ORDER BY " + order + " LIMIT " + arg(limit))
 	return b.String(), args
-}
-
-// period is the column of that name for a time.
-func period(micros int64) int64 { return micros >> 24 }
-
-// ceil is the first microsecond that is not before t.
-func ceil(t time.Time) int64 {
-	micros := packTime(t)
-	if unpackTime(micros).Before(t) {
-		micros++
-	}
-	return micros
 }
 
 // A cursor is the place of the last session of a page.

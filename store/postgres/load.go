@@ -7,6 +7,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/sequent-dev/sequent"
+	"github.com/sequent-dev/sequent/store/internal/record"
 )
 
 const (
@@ -120,9 +121,9 @@ func scanHeader(row pgx.Row) (key int64, h sequent.Header, err error) {
 		return 0, sequent.Header{}, err
 	}
 	h.ID, h.State = sequent.ID(id), sequent.State(state)
-	h.Created, h.Updated = unpackTime(created), unpackTime(updated)
+	h.Created, h.Updated = record.Time(created), record.Time(updated)
 	if expires != nil {
-		h.Expires = unpackTime(*expires)
+		h.Expires = record.Time(*expires)
 	}
 	h.Labels, err = unpackLabels(labels)
 	return key, h, err
@@ -142,7 +143,7 @@ func scanThought(row pgx.Row, more ...any) (session int64, t sequent.Thought, er
 	if err := unpackAll(&t.Text, &t.Note, &t.Branch, &t.Request.Key, &t.Request.Digest, &labels); err != nil {
 		return 0, sequent.Thought{}, err
 	}
-	t.From, t.Revises, t.At = unpackRef(from), unpackRef(revises), unpackTime(at)
+	t.From, t.Revises, t.At = unpackRef(from), unpackRef(revises), record.Time(at)
 	t.Labels, err = unpackLabels(labels)
 	return session, t, err
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/sequent-dev/sequent"
 	"github.com/sequent-dev/sequent/internal/words"
+	"github.com/sequent-dev/sequent/store/internal/record"
 )
 
 // Bounds of a search, as in the other stores.
@@ -175,7 +176,7 @@ func (sr *search) page(ctx context.Context) (sequent.Hits, error) {
 func (sr *search) scope(more ...any) []any {
 	var now int64
 	if !sr.query.Now.IsZero() {
-		now = packTime(sr.query.Now)
+		now = record.Micros(sr.query.Now)
 	}
 	return append([]any{sr.query.AllOwners, pack(sr.query.Owner), pack(string(sr.query.Session)), now}, more...)
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/sequent-dev/sequent"
+	"github.com/sequent-dev/sequent/store/internal/record"
 )
 
 // A shape is how thoughts are handed over: columns, their types, and what each is
@@ -125,14 +126,14 @@ func sessionArgs(round []*sequent.Write) []any {
 	for i, w := range round {
 		h, base := &w.Header, w.Base
 		for j, s := range [...]string{
-			h.Owner, string(h.ID), h.Scope, string(h.State), h.Title, h.Dialect, h.Conclusion, packLabels(h.Labels),
+			h.Owner, string(h.ID), h.Scope, string(h.State), h.Title, h.Dialect, h.Conclusion, record.Labels(h.Labels),
 		} {
 			texts[j][i] = pack(s)
 		}
-		updated := packTime(h.Updated)
+		updated := record.Micros(h.Updated)
 		for j, v := range [...]int64{
 			h.Epoch, int64(base.Version), int64(base.Len), int64(h.Version), int64(h.Len),
-			updated, period(updated), packTime(h.Created),
+			updated, record.Period(updated), record.Micros(h.Created),
 		} {
 			numbers[j][i] = v
 		}
@@ -146,9 +147,7 @@ func sessionArgs(round []*sequent.Write) []any {
 func allPlain(round []*sequent.Write) bool {
 	for _, w := range round {
 		for i := range w.Thoughts {
-			t := &w.Thoughts[i]
-			if t.Supersedes != 0 || t.From != (sequent.Ref{}) || t.Revises != (sequent.Ref{}) || t.Revision || t.Extend ||
-				t.Note != "" || t.Branch != "" || t.Request != (sequent.Request{}) || len(t.Labels) > 0 {
+			if !record.Plain(&w.Thoughts[i]) {
 				return false
 			}
 		}
@@ -177,7 +176,7 @@ func plainArgs(round []*sequent.Write) []any {
 		for j := range w.Thoughts {
 			t := &w.Thoughts[j]
 			for c, v := range [...]int64{
-				int64(i + 1), int64(t.Seq), int64(t.Number), int64(t.Total), int64(t.After), packTime(t.At),
+				int64(i + 1), int64(t.Seq), int64(t.Number), int64(t.Total), int64(t.After), record.Micros(t.At),
 			} {
 				numbers[c] = append(numbers[c], v)
 			}
@@ -203,7 +202,7 @@ func otherArgs(round []*sequent.Write) []any {
 			supersedes = append(supersedes, int64(t.Supersedes))
 			refs[0], refs[1] = append(refs[0], packRef(t.From)), append(refs[1], packRef(t.Revises))
 			flags[0], flags[1] = append(flags[0], t.Revision), append(flags[1], t.Extend)
-			for c, v := range [...]string{t.Note, t.Branch, t.Request.Key, t.Request.Digest, packLabels(t.Labels)} {
+			for c, v := range [...]string{t.Note, t.Branch, t.Request.Key, t.Request.Digest, record.Labels(t.Labels)} {
 				texts[c] = append(texts[c], pack(v))
 			}
 		}

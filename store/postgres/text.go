@@ -2,12 +2,12 @@ package postgres
 
 import (
 	"encoding/base64"
-	"encoding/json"
 	"strings"
 	"time"
 	"unicode/utf8"
 
 	"github.com/sequent-dev/sequent"
+	"github.com/sequent-dev/sequent/store/internal/record"
 )
 
 // coded begins a text that PostgreSQL could not hold as it is.
@@ -46,16 +46,12 @@ func unpackAll(texts ...*string) error {
 	return nil
 }
 
-func packTime(t time.Time) int64 { return t.UnixMicro() }
-
-func unpackTime(micros int64) time.Time { return time.UnixMicro(micros).UTC() }
-
 // packExpiry returns nil for never.
 func packExpiry(t time.Time) *int64 {
 	if t.IsZero() {
 		return nil
 	}
-	micros := packTime(t)
+	micros := record.Micros(t)
 	return &micros
 }
 
@@ -75,37 +71,10 @@ func unpackRef(n *int64) sequent.Ref {
 	return sequent.To(int(*n))
 }
 
-// packLabels is for labels that checkLabels has passed.
-func packLabels(labels map[string]string) string {
-	if len(labels) == 0 {
-		return ""
-	}
-	b, err := json.Marshal(labels)
+func unpackLabels(s string) (map[string]string, error) {
+	labels, err := record.ParseLabels(s)
 	if err != nil {
-		panic(err) // a map of strings always has a JSON form
-	}
-	return string(b)
-}
-
-func unpackLabels(s string) (labels map[string]string, err error) {
-	if s == "" {
-		return nil, nil
-	}
-	if err := json.Unmarshal([]byte(s), &labels); err != nil {
 		return nil, corrupt("labels in the store are not what was stored", err)
 	}
 	return labels, nil
-}
-
-// checkLabels refuses what JSON would change.
-func checkLabels(labels map[string]string) error {
-	for k, v := range labels {
-		if !utf8.ValidString(k) || !utf8.ValidString(v) {
-			return &sequent.Error{
-				Code: sequent.CodeInvalidSession, Field: "labels",
-				Msg: "a label is not valid UTF-8", Fix: "use UTF-8",
-			}
-		}
-	}
-	return nil
 }

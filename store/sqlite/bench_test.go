@@ -53,7 +53,7 @@ func BenchmarkAppend(b *testing.B) {
 			for range test.writers {
 				wg.Go(func() {
 					for left.Add(-1) >= 0 {
-						if _, err := e.Ensure(b.Context(), sequent.ID(fmt.Sprint(n.Add(1)/100)), record(benchText)); err != nil {
+						if _, err := e.Ensure(b.Context(), sequent.ID(fmt.Sprint(n.Add(1)/100)), adding(benchText)); err != nil {
 							b.Error(err)
 							return
 						}
@@ -132,7 +132,7 @@ func BenchmarkAppendAt(b *testing.B) {
 					id = sessions - ready + 1
 				}
 				ready--
-				if _, err := e.Update(ctx, sequent.ID(fmt.Sprint(id)), record(benchText)); err != nil {
+				if _, err := e.Update(ctx, sequent.ID(fmt.Sprint(id)), adding(benchText)); err != nil {
 					b.Fatal(err)
 				}
 			}

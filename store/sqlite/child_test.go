@@ -140,14 +140,14 @@ func openTask() error {
 		return err
 	}
 	e := sequent.New(sequent.Config{Store: s})
-	if _, err := e.Ensure(ctx, "shared", record(os.Getenv(childName))); err != nil {
+	if _, err := e.Ensure(ctx, "shared", adding(os.Getenv(childName))); err != nil {
 		return err
 	}
 	return s.Close()
 }
 
-// record returns a change that appends one thought.
-func record(text string) func(*sequent.Session) error {
+// adding returns a change that appends one thought.
+func adding(text string) func(*sequent.Session) error {
 	return func(s *sequent.Session) error {
 		_, err := s.Append(sequent.Draft{Number: s.Len + 1, Total: s.Len + 1, Text: text, More: true})
 		return err
@@ -191,7 +191,7 @@ func appendTask() error {
 				}
 				text := fmt.Sprintf("%s.%d %d", os.Getenv(childName), w, n)
 				began := time.Now()
-				if _, err := e.Ensure(ctx, session, record(text)); err != nil {
+				if _, err := e.Ensure(ctx, session, adding(text)); err != nil {
 					failed <- fmt.Errorf("%s after %v: %w", text, time.Since(began), err)
 					return
 				}

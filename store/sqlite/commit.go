@@ -4,10 +4,9 @@ import (
 	"context"
 	"database/sql"
 	"errors"
-	"fmt"
-	"maps"
 
 	"github.com/sequent-dev/sequent"
+	"github.com/sequent-dev/sequent/store/internal/record"
 )
 
 const (
@@ -89,7 +88,7 @@ func (s *Store) announce(changed []sequent.Key, thoughts int) {
 // before anything of it is stored.
 func (w *writer) apply(wr *sequent.Write) (stored bool, err error) {
 	for range 2 {
-		if wr.Err = check(wr); wr.Err != nil {
+		if wr.Err = record.Check(wr, tooLong); wr.Err != nil {
 			return false, nil
 		}
 		stored, err := w.put(wr)
@@ -133,52 +132,36 @@ func (w *writer) put(wr *sequent.Write) (bool, error) {
 
 // putHeader returns the session's key; ok is false if it is not at base.
 func (w *writer) putHeader(h *sequent.Header, base sequent.Position) (key int64, ok bool, err error) {
-	version, length, updated, created := int64(h.Version), int64(h.Len), pack(h.Updated), pack(h.Created)
+	version, length, updated, created := int64(h.Version), int64(h.Len), record.Micros(h.Updated), record.Micros(h.Created)
 	was, known := w.known[h.Key]
-	known = known && base.Version > 0 && was.header.Position() == base && was.header.Scope == h.Scope &&
-		was.header.Dialect == h.Dialect && pack(was.header.Created) == created
+	known = known && base.Version > 0 && was.header.Position() == base && record.SameOrigin(&was.header, h)
 	switch {
-	case known && sameButMoved(&was.header, h):
+	case known && record.OnlyMoved(&was.header, h):
 		n, err := w.moveSession.exec(version, length, updated, was.key, base.Epoch, int64(base.Version), int64(base.Len))
 		return was.key, n > 0, err
 	case known:
-		n, err := w.changeSession.exec(version, length, updated, period(updated), string(h.State), h.Title, h.Conclusion,
-			packLabels(h.Labels), packExpiry(h.Expires), was.key, base.Epoch, int64(base.Version), int64(base.Len))
+		n, err := w.changeSession.exec(version, length, updated, record.Period(updated), string(h.State), h.Title, h.Conclusion,
+			record.Labels(h.Labels), packExpiry(h.Expires), was.key, base.Epoch, int64(base.Version), int64(base.Len))
 		return was.key, n > 0, err
 	case base.Version == 0:
-		return w.insertSession.key(version, length, updated, period(updated), string(h.State), h.Title, h.Conclusion,
-			packLabels(h.Labels), packExpiry(h.Expires), h.Scope, h.Dialect, created, h.Owner, string(h.ID), h.Epoch)
+		return w.insertSession.key(version, length, updated, record.Period(updated), string(h.State), h.Title, h.Conclusion,
+			record.Labels(h.Labels), packExpiry(h.Expires), h.Scope, h.Dialect, created, h.Owner, string(h.ID), h.Epoch)
 	}
-	return w.replaceSession.key(version, length, updated, period(updated), string(h.State), h.Title, h.Conclusion,
-		packLabels(h.Labels), packExpiry(h.Expires), h.Scope, h.Dialect, created,
+	return w.replaceSession.key(version, length, updated, record.Period(updated), string(h.State), h.Title, h.Conclusion,
+		record.Labels(h.Labels), packExpiry(h.Expires), h.Scope, h.Dialect, created,
 		h.Owner, string(h.ID), base.Epoch, int64(base.Version), int64(base.Len))
 }
 
-// sameButMoved reports whether a header differs from an earlier one, of the
-// same scope, dialect and time of creation, in what moveSession sets only.
-func sameButMoved(old, now *sequent.Header) bool {
-	return period(pack(old.Updated)) == period(pack(now.Updated)) &&
-		old.State == now.State && old.Title == now.Title && old.Conclusion == now.Conclusion &&
-		maps.Equal(old.Labels, now.Labels) &&
-		packExpiry(old.Expires) == packExpiry(now.Expires)
-}
-
 func (w *writer) putThought(session int64, t *sequent.Thought) (err error) {
-	seq, number, total, after, at := int64(t.Seq), int64(t.Number), int64(t.Total), int64(t.After), pack(t.At)
-	if plain(t) {
+	seq, number, total, after, at := int64(t.Seq), int64(t.Number), int64(t.Total), int64(t.After), record.Micros(t.At)
+	if record.Plain(t) {
 		_, err = w.insertPlain.exec(session, seq, number, total, t.Text, t.More, after, at)
 	} else {
 		_, err = w.insertThought.exec(session, seq, number, total, t.Text, t.More, after, at,
 			t.Note, t.Branch, packRef(t.From), packRef(t.Revises), t.Revision, int64(t.Supersedes), t.Extend,
-			t.Request.Key, t.Request.Digest, packLabels(t.Labels))
+			t.Request.Key, t.Request.Digest, record.Labels(t.Labels))
 	}
 	return err
-}
-
-// plain reports whether all that insertPlain leaves out is as by default.
-func plain(t *sequent.Thought) bool {
-	return t.Note == "" && t.Branch == "" && t.From == (sequent.Ref{}) && t.Revises == (sequent.Ref{}) &&
-		!t.Revision && t.Supersedes == 0 && !t.Extend && t.Request == (sequent.Request{}) && len(t.Labels) == 0
 }
 
 // now returns what Rebase is to know.
@@ -198,44 +181,3 @@ func (w *writer) now(wr *sequent.Write) (now sequent.Header, exists bool, tail [
 
 // tooLong is less than what SQLite takes in one row.
 const tooLong = 500 << 20
-
-// check refuses a write that contradicts itself, or that would fail half-way
-// and take its batch with it.
-func check(wr *sequent.Write) error {
-	h, base := &wr.Header, wr.Base
-	if base.Version == 0 {
-		base.Len = 0
-	}
-	fault := func(format string, args ...any) error {
-		return &sequent.Error{
-			Code: sequent.CodeInternal, Msg: "a write to the store contradicts itself",
-			Err: fmt.Errorf(format, args...),
-		}
-	}
-	switch {
-	case base.Version != 0 && base.Epoch != h.Epoch:
-		return fault("it changes the epoch from %d to %d", base.Epoch, h.Epoch)
-	case h.Len != base.Len+len(wr.Thoughts):
-		return fault("%d thoughts lead from %d to %d", len(wr.Thoughts), base.Len, h.Len)
-	}
-	if err := checkLabels(h.Labels); err != nil {
-		return err
-	}
-	for i := range wr.Thoughts {
-		t := &wr.Thoughts[i]
-		if t.Seq != base.Len+i+1 {
-			return fault("thought %d has the sequence number %d", base.Len+i+1, t.Seq)
-		}
-		if n := len(t.Text) + len(t.Note); n > tooLong {
-			return &sequent.Error{
-				Code: sequent.CodeLimitExceeded, Field: "text",
-				Msg: fmt.Sprintf("a thought has %d bytes, the store takes %d", n, tooLong),
-				Fix: "split it into several thoughts",
-			}
-		}
-		if err := checkLabels(t.Labels); err != nil {
-			return err
-		}
-	}
-	return nil
-}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/sequent-dev/sequent"
+	"github.com/sequent-dev/sequent/store/internal/record"
 )
 
 const (
@@ -130,11 +131,11 @@ func doomed(q sequent.SweepQuery, limit int) (text string, args []any) {
 		and("owner = ?", q.Owner)
 	}
 	if !q.Expired.IsZero() {
-		and("expires IS NOT NULL AND expires <= ?", pack(q.Expired))
+		and("expires IS NOT NULL AND expires <= ?", record.Micros(q.Expired))
 	}
 	if !q.Before.IsZero() {
-		before := ceil(q.Before)
-		and("period <= ? AND updated < ?", period(before), before)
+		before := record.Ceil(q.Before)
+		and("period <= ? AND updated < ?", record.Period(before), before)
 	}
 	return "SELECT key, owner, id, len FROM tool_sessions WHERE " + strings.Join(where, " AND ") + " LIMIT ?", append(args, limit)
 }

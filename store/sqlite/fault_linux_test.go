@@ -88,7 +88,7 @@ func faultsTask() error {
 		return err
 	}
 	e := sequent.New(sequent.Config{Store: s})
-	got, err := e.Ensure(ctx, "s", record("there is space again"))
+	got, err := e.Ensure(ctx, "s", adding("there is space again"))
 	if err != nil {
 		return fmt.Errorf("after space was freed: %w", err)
 	}
@@ -155,7 +155,7 @@ func untilFull(ctx context.Context, s *Store) (int, error) {
 		n = h.Len
 	}
 	for range 100_000 {
-		if _, err := e.Ensure(ctx, "s", record(fmt.Sprint(n, " ", benchText))); err != nil {
+		if _, err := e.Ensure(ctx, "s", adding(fmt.Sprint(n, " ", benchText))); err != nil {
 			if sequent.CodeOf(err) != sequent.CodeFull {
 				return n, fmt.Errorf("after %d thoughts: %w, want code %s", n, err, sequent.CodeFull)
 			}
@@ -184,7 +184,7 @@ func readOnlyMount(dir string) error {
 	}
 	e := sequent.New(sequent.Config{Store: s})
 	for i := range 5 {
-		if _, err := e.Ensure(ctx, "a", record(fmt.Sprint(i))); err != nil {
+		if _, err := e.Ensure(ctx, "a", adding(fmt.Sprint(i))); err != nil {
 			return err
 		}
 	}
@@ -241,7 +241,7 @@ func onlyReads(ctx context.Context, path string, n int) error {
 		return fmt.Errorf("%d thoughts are read, error %w; want %d", len(log), err, n)
 	}
 	e := sequent.New(sequent.Config{Store: s})
-	if _, err := e.Update(ctx, "a", record("more")); sequent.CodeOf(err) != sequent.CodeReadOnly {
+	if _, err := e.Update(ctx, "a", adding("more")); sequent.CodeOf(err) != sequent.CodeReadOnly {
 		return fmt.Errorf("an update ended with %v, want code %s", err, sequent.CodeReadOnly)
 	}
 	if _, err := s.Search(ctx, sequent.SearchQuery{Text: "1"}); err != nil {
@@ -342,7 +342,7 @@ func limitTask() error {
 		if n == 10_000 {
 			return errors.New("the file does not reach its limit")
 		}
-		if _, err = e.Ensure(ctx, "s", record(fmt.Sprint(n, " ", benchText))); err != nil {
+		if _, err = e.Ensure(ctx, "s", adding(fmt.Sprint(n, " ", benchText))); err != nil {
 			break
 		}
 	}
@@ -352,7 +352,7 @@ func limitTask() error {
 	if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &old); err != nil {
 		return err
 	}
-	got, err := e.Ensure(ctx, "s", record("more"))
+	got, err := e.Ensure(ctx, "s", adding("more"))
 	if err != nil || got.Len != n+1 {
 		return fmt.Errorf("after the limit was lifted: %w; want %d thoughts", err, n+1)
 	}

@@ -43,7 +43,7 @@ func appendTo(t *testing.T, s *Store, n int) {
 	t.Helper()
 	e := sequent.New(sequent.Config{Store: s})
 	for i := range n {
-		if _, err := e.Ensure(t.Context(), "a", record(fmt.Sprintf("%d %s", i, benchText))); err != nil {
+		if _, err := e.Ensure(t.Context(), "a", adding(fmt.Sprintf("%d %s", i, benchText))); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -105,7 +105,7 @@ func TestBusy(t *testing.T) {
 
 	c := start(t, "hold", childStore+"="+s.path)
 	c.line(t)
-	if _, err := e.Update(t.Context(), "a", record("x")); !errors.Is(err, sequent.ErrBusy) {
+	if _, err := e.Update(t.Context(), "a", adding("x")); !errors.Is(err, sequent.ErrBusy) {
 		t.Errorf("Update while another process holds the file lock: %v, want code %s", err, sequent.CodeBusy)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
@@ -118,7 +118,7 @@ func TestBusy(t *testing.T) {
 		t.Errorf("Delete given up while another process holds the file lock: %v, want code %s", err, sequent.CodeCanceled)
 	}
 	c.end(t)
-	if _, err := e.Update(t.Context(), "a", record("y")); err != nil {
+	if _, err := e.Update(t.Context(), "a", adding("y")); err != nil {
 		t.Errorf("Update after the lock was released: %v", err)
 	}
 
@@ -132,13 +132,13 @@ func TestBusy(t *testing.T) {
 	if _, err := other.Exec("BEGIN IMMEDIATE"); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := e.Update(t.Context(), "a", record("x")); !errors.Is(err, sequent.ErrBusy) {
+	if _, err := e.Update(t.Context(), "a", adding("x")); !errors.Is(err, sequent.ErrBusy) {
 		t.Errorf("Update while another program writes: %v, want code %s", err, sequent.CodeBusy)
 	}
 	if _, err := other.Exec("ROLLBACK"); err != nil {
 		t.Fatal(err)
 	}
-	got, err := e.Update(t.Context(), "a", record("z"))
+	got, err := e.Update(t.Context(), "a", adding("z"))
 	if err != nil || got.Len != 3 {
 		t.Errorf("after the other program has gone: %v; want 3 thoughts", err)
 	}

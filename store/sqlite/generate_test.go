@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/sequent-dev/sequent"
+	"github.com/sequent-dev/sequent/store/internal/record"
 )
 
 // bigStore is a directory in which a big store is kept from run to run. Without
@@ -91,7 +92,7 @@ func generate(ctx context.Context, path string, n int) error {
 // grow returns the write of the next thought of a session, and moves its header.
 func grow(h *sequent.Header, session, step int, text string) *sequent.Write {
 	base := h.Position()
-	at := unpack(1_800_000_000_000_000 + int64(session)*1_000_000 + int64(step)*60_000_000)
+	at := record.Time(1_800_000_000_000_000 + int64(session)*1_000_000 + int64(step)*60_000_000)
 	if step == 0 {
 		base = sequent.Position{}
 		*h = sequent.Header{

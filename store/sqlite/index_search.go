@@ -10,6 +10,7 @@ import (
 
 	"github.com/sequent-dev/sequent"
 	"github.com/sequent-dev/sequent/internal/words"
+	"github.com/sequent-dev/sequent/store/internal/record"
 )
 
 // Bounds of a search.
@@ -212,7 +213,7 @@ func (sr *search) setScope(ctx context.Context) (none bool, err error) {
 func (sr *search) args(more ...any) []any {
 	var now int64
 	if !sr.query.Now.IsZero() {
-		now = pack(sr.query.Now)
+		now = record.Micros(sr.query.Now)
 	}
 	return append([]any{
 		sql.Named("all", sr.query.AllOwners), sql.Named("owner", sr.query.Owner),

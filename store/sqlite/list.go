@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/sequent-dev/sequent"
+	"github.com/sequent-dev/sequent/store/internal/record"
 )
 
 // List implements [sequent.Store]. Of sessions with the same time, the one
@@ -40,7 +41,7 @@ func (s *Store) List(ctx context.Context, q sequent.Query) (page sequent.Page, e
 			break
 		}
 		page.Headers = append(page.Headers, h)
-		last = cursor{byCreated: q.ByCreated, at: pack(stamp(q, &h)), key: key}
+		last = cursor{byCreated: q.ByCreated, at: record.Micros(stamp(q, &h)), key: key}
 	}
 	return page, s.wrap(rows.Err())
 }
@@ -72,11 +73,11 @@ func listing(q sequent.Query, after *cursor, limit int) (text string, args []any
 		and("scope = ? AND scope <> ''", q.Scope)
 	}
 	if !q.Since.IsZero() {
-		since := ceil(q.Since)
-		and("period >= ? AND updated >= ?", period(since), since)
+		since := record.Ceil(q.Since)
+		and("period >= ? AND updated >= ?", record.Period(since), since)
 	}
 	if !q.Now.IsZero() {
-		and("(expires IS NULL OR expires > ?)", pack(q.Now))
+		and("(expires IS NULL OR expires > ?)", record.Micros(q.Now))
 	}
 	// SQLite takes a whole sort for no dearer than many small ones, unless told.
 	from := "tool_sessions"
@@ -87,7 +88,7 @@ func listing(q sequent.Query, after *cursor, limit int) (text string, args []any
 		}
 		last := int64(math.MaxInt64)
 		if after != nil {
-			last = period(after.at)
+			last = record.Period(after.at)
 		}
 		and("period <= ?", last)
 	}
@@ -101,18 +102,6 @@ func listing(q sequent.Query, after *cursor, limit int) (text string, args []any
 	}
 	b.WriteString(" ORDER BY " + order + " LIMIT ?")
 	return b.String(), append(args, limit)
-}
-
-// period is the column of that name for a time.
-func period(micros int64) int64 { return micros >> 24 }
-
-// ceil is the first microsecond that is not before t.
-func ceil(t time.Time) int64 {
-	micros := pack(t)
-	if unpack(micros).Before(t) {
-		micros++
-	}
-	return micros
 }
 
 // A cursor is the place of the last session of a page.

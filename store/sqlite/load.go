@@ -3,13 +3,11 @@ package sqlite
 import (
 	"context"
 	"database/sql"
-	"encoding/json"
 	"errors"
-	"fmt"
 	"time"
-	"unicode/utf8"
 
 	"github.com/sequent-dev/sequent"
+	"github.com/sequent-dev/sequent/store/internal/record"
 )
 
 const (
@@ -87,7 +85,7 @@ func readThoughts(ctx context.Context, stmt *sql.Stmt, key int64, h *sequent.Hea
 			&t.After, &t.Supersedes, &at); err != nil {
 			return nil, err
 		}
-		t.From, t.Revises, t.At = unpackRef(from), unpackRef(revises), unpack(at)
+		t.From, t.Revises, t.At = unpackRef(from), unpackRef(revises), record.Time(at)
 		if t.Labels, err = unpackLabels(labels); err != nil {
 			return nil, err
 		}
@@ -110,24 +108,20 @@ func scanHeader(row interface{ Scan(...any) error }) (key int64, h sequent.Heade
 		&h.Dialect, &h.Conclusion, &labels, &created, &updated, &expires); err != nil {
 		return 0, sequent.Header{}, err
 	}
-	h.Created, h.Updated = unpack(created), unpack(updated)
+	h.Created, h.Updated = record.Time(created), record.Time(updated)
 	if expires.Valid {
-		h.Expires = unpack(expires.Int64)
+		h.Expires = record.Time(expires.Int64)
 	}
 	h.Labels, err = unpackLabels(labels)
 	return key, h, err
 }
-
-func pack(t time.Time) int64 { return t.UnixMicro() }
-
-func unpack(micros int64) time.Time { return time.UnixMicro(micros).UTC() }
 
 // packExpiry returns the microseconds of a time as an int64, or nil for never.
 func packExpiry(t time.Time) any {
 	if t.IsZero() {
 		return nil
 	}
-	return pack(t)
+	return record.Micros(t)
 }
 
 // packRef returns the number that is named as an int64, or nil.
@@ -145,39 +139,13 @@ func unpackRef(n sql.NullInt64) sequent.Ref {
 	return sequent.To(int(n.Int64))
 }
 
-func packLabels(labels map[string]string) string {
-	if len(labels) == 0 {
-		return ""
-	}
-	b, err := json.Marshal(labels)
+func unpackLabels(s string) (map[string]string, error) {
+	labels, err := record.ParseLabels(s)
 	if err != nil {
-		panic(err) // a map of strings always has a JSON form
-	}
-	return string(b)
-}
-
-func unpackLabels(s string) (labels map[string]string, err error) {
-	if s == "" {
-		return nil, nil
-	}
-	if err := json.Unmarshal([]byte(s), &labels); err != nil {
 		return nil, &sequent.Error{
 			Code: sequent.CodeCorrupt, Msg: "labels in the store are not what was stored",
 			Fix: "run `sequent doctor`", Err: err,
 		}
 	}
 	return labels, nil
-}
-
-// checkLabels refuses what JSON would change.
-func checkLabels(labels map[string]string) error {
-	for k, v := range labels {
-		if !utf8.ValidString(k) || !utf8.ValidString(v) {
-			return &sequent.Error{
-				Code: sequent.CodeInvalidSession, Field: "labels",
-				Msg: fmt.Sprintf("the label %q is not valid UTF-8", k),
-			}
-		}
-	}
-	return nil
 }

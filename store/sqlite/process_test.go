@@ -125,7 +125,7 @@ func TestFollowAnotherProcess(t *testing.T) {
 	s := openAt(t, path)
 	defer s.Close()
 	e := sequent.New(sequent.Config{Store: s})
-	if _, err := e.Begin(t.Context(), "hot", record("mine 0")); err != nil {
+	if _, err := e.Begin(t.Context(), "hot", adding("mine 0")); err != nil {
 		t.Fatal(err)
 	}
 	c := start(t, "append", childStore+"="+path, childName+"=other", childSession+"=hot", childWriters+"=1")

@@ -1,0 +1,147 @@
+package record_test
+
+import (
+	"errors"
+	"maps"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/sequent-dev/sequent"
+	"github.com/sequent-dev/sequent/store/internal/record"
+)
+
+func TestTimes(t *testing.T) {
+	at := time.Date(2026, 4, 1, 12, 0, 0, 123456789, time.FixedZone("", 3600))
+	micros := record.Micros(at)
+	if got := record.Time(micros); !got.Equal(at.Truncate(time.Microsecond)) || got.Location() != time.UTC {
+		t.Errorf("Time(Micros(%v)) = %v", at, got)
+	}
+	if got := record.Ceil(at); got != micros+1 {
+		t.Errorf("Ceil(%v) = %d, want %d", at, got, micros+1)
+	}
+	if got := record.Ceil(record.Time(micros)); got != micros {
+		t.Errorf("Ceil of a whole microsecond %d = %d", micros, got)
+	}
+	for _, micros := range []int64{-1 << 24, -1, 0, micros} {
+		if p := record.Period(micros); p<<24 > micros || (p+1)<<24 <= micros {
+			t.Errorf("%d is not in its period, %d", micros, p)
+		}
+	}
+}
+
+func TestLabels(t *testing.T) {
+	for _, labels := range []map[string]string{nil, {"a": ""}, {"": "é\x00\"", "b": "<&>"}} {
+		got, err := record.ParseLabels(record.Labels(labels))
+		if err != nil || !maps.Equal(got, labels) {
+			t.Errorf("labels %q came back as %q, %v", labels, got, err)
+		}
+	}
+	if s := record.Labels(map[string]string{}); s != "" {
+		t.Errorf("no labels are kept as %q", s)
+	}
+	for _, s := range []string{"{", "[]", `{"a":1}`} {
+		if got, err := record.ParseLabels(s); err == nil {
+			t.Errorf("ParseLabels(%q) = %q", s, got)
+		}
+	}
+}
+
+func TestOnlyMoved(t *testing.T) {
+	begun := record.Time(1000 << 24)
+	old := sequent.Header{
+		Version: 3, Len: 3, Created: begun, Updated: begun, State: sequent.Active,
+		Title: "t", Labels: map[string]string{"a": "b"},
+	}
+	for name, tt := range map[string]struct {
+		change func(*sequent.Header)
+		want   bool
+	}{
+		"moved":        {func(h *sequent.Header) { h.Version, h.Len, h.Updated = 4, 5, h.Updated.Add(time.Second) }, true},
+		"period":       {func(h *sequent.Header) { h.Updated = h.Updated.Add(time.Minute) }, false},
+		"state":        {func(h *sequent.Header) { h.State = sequent.Completed }, false},
+		"title":        {func(h *sequent.Header) { h.Title = "" }, false},
+		"conclusion":   {func(h *sequent.Header) { h.Conclusion = "c" }, false},
+		"scope":        {func(h *sequent.Header) { h.Scope = "s" }, false},
+		"dialect":      {func(h *sequent.Header) { h.Dialect = "d" }, false},
+		"created":      {func(h *sequent.Header) { h.Created = h.Created.Add(time.Microsecond) }, false},
+		"label":        {func(h *sequent.Header) { h.Labels = map[string]string{"a": "c"} }, false},
+		"to expire":    {func(h *sequent.Header) { h.Expires = begun }, false},
+		"at the epoch": {func(h *sequent.Header) { h.Expires = time.Unix(0, 0) }, false},
+	} {
+		now := old
+		tt.change(&now)
+		if got := record.OnlyMoved(&old, &now); got != tt.want {
+			t.Errorf("%s: OnlyMoved = %v", name, got)
+		}
+	}
+}
+
+func TestPlain(t *testing.T) {
+	if !record.Plain(&sequent.Thought{Draft: sequent.Draft{Number: 2, Total: 3, Text: "x", More: true}, Seq: 2, After: 1, At: time.Unix(1, 0)}) {
+		t.Error("a thought with what every thought has is not plain")
+	}
+	for name, change := range map[string]func(*sequent.Thought){
+		"note":       func(t *sequent.Thought) { t.Note = "n" },
+		"branch":     func(t *sequent.Thought) { t.Branch = "b" },
+		"from":       func(t *sequent.Thought) { t.From = sequent.To(1) },
+		"revises":    func(t *sequent.Thought) { t.Revises = sequent.To(1) },
+		"revision":   func(t *sequent.Thought) { t.Revision = true },
+		"supersedes": func(t *sequent.Thought) { t.Supersedes = 1 },
+		"extend":     func(t *sequent.Thought) { t.Extend = true },
+		"request":    func(t *sequent.Thought) { t.Request.Key = "k" },
+		"labels":     func(t *sequent.Thought) { t.Labels = map[string]string{"a": "b"} },
+	} {
+		var other sequent.Thought
+		change(&other)
+		if record.Plain(&other) {
+			t.Errorf("a thought with %s is plain", name)
+		}
+	}
+}
+
+func TestCheck(t *testing.T) {
+	bad := map[string]string{"a": "\xff"}
+	tests := []struct {
+		name string
+		w    sequent.Write
+		want sequent.Code
+		says string
+	}{
+		{"first", sequent.Write{
+			Header: sequent.Header{Epoch: 7, Len: 1}, Thoughts: []sequent.Thought{{Seq: 1, Draft: sequent.Draft{Text: "1234", Note: "56789"}}},
+		}, "", ""},
+		{"first, at a base that is none", sequent.Write{Base: sequent.Position{Epoch: 8, Len: 4}, Header: sequent.Header{Epoch: 7}}, "", ""},
+		{"epoch", sequent.Write{
+			Base: sequent.Position{Epoch: 1, Version: 1}, Header: sequent.Header{Epoch: 2},
+		}, sequent.CodeInternal, "changes the epoch from 1 to 2"},
+		{"length", sequent.Write{Header: sequent.Header{Len: 1}}, sequent.CodeInternal, "0 thoughts lead from 0 to 1"},
+		{"gap", sequent.Write{
+			Header: sequent.Header{Len: 1}, Thoughts: []sequent.Thought{{Seq: 2}},
+		}, sequent.CodeInternal, "thought 1 has the sequence number 2"},
+		{"long", sequent.Write{
+			Header: sequent.Header{Len: 1}, Thoughts: []sequent.Thought{{Seq: 1, Draft: sequent.Draft{Text: "1234567", Note: "890"}}},
+		}, sequent.CodeLimitExceeded, "a thought has 10 bytes, the store takes 9"},
+		{"labels", sequent.Write{Header: sequent.Header{Labels: bad}}, sequent.CodeInvalidSession, `the label "a"`},
+		{"labels of a thought", sequent.Write{
+			Header: sequent.Header{Len: 1}, Thoughts: []sequent.Thought{{Seq: 1, Draft: sequent.Draft{Labels: bad}}},
+		}, sequent.CodeInvalidSession, `the label "a"`},
+	}
+	for _, tt := range tests {
+		err := record.Check(&tt.w, 9)
+		if tt.want == "" && err == nil {
+			continue
+		}
+		e, ok := errors.AsType[*sequent.Error](err)
+		if !ok || e.Code != tt.want || !strings.Contains(e.Error()+" "+errText(e.Err), tt.says) {
+			t.Errorf("%s: Check = %v, want %s: %s", tt.name, err, tt.want, tt.says)
+		}
+	}
+}
+
+func errText(err error) string {
+	if err == nil {
+		return ""
+	}
+	return err.Error()
+}
