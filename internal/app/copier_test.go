@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -239,6 +240,36 @@ type onlyOnce struct {
 func (o *onlyOnce) Commit(ctx context.Context, batch []*sequent.Write) error {
 	defer o.then()
 	return o.Store.Commit(ctx, batch)
+}
+
+// Copiers at the same time do not get in each other's way.
+func TestCopyTogether(t *testing.T) {
+	t.Parallel()
+	from, to := sequent.NewMemoryStore(), sequent.NewMemoryStore()
+	fill(t, from, rand.New(rand.NewPCG(9, 10)), 100, long)
+	sums := make([]CopySummary, 3)
+	var wg sync.WaitGroup
+	for i := range sums {
+		wg.Go(func() {
+			c := &copier{from: from, to: to, now: time.Now, report: func(Copied) {}, progress: func(CopySummary) {}}
+			if err := c.run(t.Context()); err != nil {
+				t.Error(err)
+			}
+			sums[i] = c.sum
+		})
+	}
+	wg.Wait()
+	sessions, thoughts := same(t, from, to)
+	added, brought := 0, 0
+	for _, sum := range sums {
+		added, brought = added+sum.Added, brought+sum.Thoughts
+		if sum.Failed+sum.Extended > 0 || sum.Added+sum.Unchanged != sessions {
+			t.Errorf("one copied %+v, want %d sessions", sum, sessions)
+		}
+	}
+	if added != sessions || brought != thoughts {
+		t.Errorf("together they copied %d sessions with %d thoughts, want %d with %d", added, brought, sessions, thoughts)
+	}
 }
 
 // What is thought while it is copied comes with it or with the next run, and

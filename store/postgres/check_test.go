@@ -1,0 +1,98 @@
+//go:build unix
+
+package postgres
+
+import (
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/sequent-dev/sequent"
+)
+
+func TestCheck(t *testing.T) {
+	t.Parallel()
+	url := server.Schema(t)
+	format := func(want int, code sequent.Code) {
+		t.Helper()
+		have, to, err := Format(t.Context(), Config{URL: url})
+		if have != want || to != latest || sequent.CodeOf(err) != code {
+			t.Errorf("Format = %d, %d, error %v; want %d and %q", have, to, err, want, code)
+		}
+	}
+	format(0, "")
+	s := openAt(t, url)
+	defer s.Close()
+	check := func(want sequent.Code) {
+		t.Helper()
+		if err := s.Check(t.Context()); sequent.CodeOf(err) != want {
+			t.Errorf("Check = %v, want %q", err, want)
+		}
+	}
+	execute := func(statement string) {
+		t.Helper()
+		conn, err := pgx.Connect(t.Context(), url)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer conn.Close(t.Context())
+		if _, err := conn.Exec(t.Context(), statement); err != nil {
+			t.Fatal(err)
+		}
+	}
+	check("")
+	format(latest, "")
+	execute("UPDATE sequent_schema SET version = 99")
+	check(sequent.CodeNewerSchema)
+	format(99, sequent.CodeNewerSchema)
+	execute("DROP TABLE sequent_schema")
+	check(sequent.CodeUnavailable)
+	format(0, "")
+	if err := s.Close(); err != nil {
+		t.Error(err)
+	}
+	check(sequent.CodeUnavailable)
+}
+
+// What the doctor says of a store and of a user who may not do what it takes.
+func TestDiagnose(t *testing.T) {
+	t.Parallel()
+	url := server.Schema(t)
+	find := func(address, check, status string) {
+		t.Helper()
+		all := Diagnose(t.Context(), address)
+		for _, f := range all {
+			if f.Check == check && f.Status == status && (status == "ok") == (f.Fix == "") {
+				return
+			}
+		}
+		t.Errorf("there is no finding %q that is %q, and has a remedy if it is not ok, in %+v", check, status, all)
+	}
+	find(url, "format", "ok")
+	s := openAt(t, url)
+	defer s.Close()
+	for _, check := range []string{"server", "encoding", "connections", "time-outs", "format", "tables", "search index"} {
+		find(url, check, "ok")
+	}
+	find(url+"&statement_timeout=0", "time-outs", "warn")
+	find(url+"&synchronous_commit=off", "durability", "warn")
+	find(url+"&port=1", "server", "fail")
+	find("postgres://%zz", "address", "fail")
+
+	conn, err := pgx.Connect(t.Context(), url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close(t.Context())
+	var schema string
+	if err := conn.QueryRow(t.Context(), "SELECT current_schema()").Scan(&schema); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := conn.Exec(t.Context(), "CREATE ROLE onlooker LOGIN; GRANT USAGE ON SCHEMA "+schema+
+		" TO onlooker; GRANT SELECT ON ALL TABLES IN SCHEMA "+schema+" TO onlooker"); err != nil {
+		t.Fatal(err)
+	}
+	onlooker := url[:len("postgres://")] + "onlooker" + url[len("postgres://postgres"):]
+	find(onlooker, "rights", "warn")
+	find(onlooker, "tables", "fail")
+}
