@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -133,6 +134,8 @@ func TestFailures(t *testing.T) {
 		{"wrong key", []llmtest.Reply{{Status: 401, Body: `{"error":{"message":"Incorrect API key provided: ` + secret + `"}}`}}, llm.CodeBadKey, "check OPENAI_API_KEY", 1},
 		{"flagged", []llmtest.Reply{{Status: 403, Body: `{"error":{"message":"a/b requires moderation on OpenAI. Your input was flagged.","code":403}}`}}, llm.CodeDeclined, "was flagged", 1},
 		{"400", []llmtest.Reply{{Status: 400, Body: `{"error":{"message":"messages too weird"}}`}}, llm.CodeRefused, "messages too weird", 1},
+		{"an error that is a text", []llmtest.Reply{{Status: 400, Body: `{"error":"phi does not support tools"}`}}, llm.CodeRefused, "status 400 (phi does not support tools)", 1},
+		{"an error of another form", []llmtest.Reply{{Status: 422, Body: `{"error":{"message":{"why":"x"}},"detail":"no such field"}`}}, llm.CodeRefused, "status 422 (no such field)", 1},
 		{"no such model", []llmtest.Reply{{Status: 404}}, llm.CodeUnknown, "does not know the model", 1},
 		{"no JSON", []llmtest.Reply{{Body: "<html>welcome to the hotel</html>"}}, llm.CodeBadAnswer, "OPENAI_BASE_URL", 1},
 		{"error in a 200", []llmtest.Reply{{Body: `{"error":{"message":"upstream is down","code":502}}`}, {Turn: llmtest.Say("yes")}}, "", "", 2},
@@ -202,6 +205,30 @@ func TestErrorInTheMidstOfAStream(t *testing.T) {
 		_, _, _, err := collect(t.Context(), connect(t, "gpt-4o", s.URL), ask("?"))
 		if llm.CodeOf(err) != llm.CodeUnavailable || !strings.Contains(err.Error(), "overloaded") || len(s.Requests()) != 3 {
 			t.Errorf("%s\ngot %v after %d requests", event, err, len(s.Requests()))
+		}
+	}
+}
+
+func TestCallsThatAllCountAsTheFirst(t *testing.T) {
+	const (
+		first  = `{"index":0,"id":"a","function":{"name":"read","arguments":"{\"n\":"}}`
+		rest   = `{"index":0,"function":{"arguments":"1}"}}`
+		second = `{"index":0,"id":"b","function":{"name":"read","arguments":"{\"n\":2}"}}`
+		other  = `{"index":0,"id":"x","function":{"arguments":"1}"}}` // an id a piece
+	)
+	for _, pieces := range [][]string{{first, rest, second}, {first, other, second}} {
+		var body string
+		for _, p := range pieces {
+			body += `data: {"choices":[{"delta":{"tool_calls":[` + p + `]}}]}` + "\n\n"
+		}
+		s := llmtest.Serve(t, llmtest.Reply{Body: body + `data: {"choices":[{"delta":{},"finish_reason":"tool_calls"}]}` + "\n\ndata: [DONE]\n\n"})
+		_, _, res, err := collect(t.Context(), connect(t, "gpt-4o", s.URL), ask("?"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := []llm.Call{{ID: "a", Name: "read", Args: `{"n":1}`}, {ID: "b", Name: "read", Args: `{"n":2}`}}
+		if got := res.Message.Calls; !slices.Equal(got, want) {
+			t.Errorf("got %+v, want %+v", got, want)
 		}
 	}
 }

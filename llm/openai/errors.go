@@ -1,6 +1,7 @@
 package openai
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -41,11 +42,12 @@ func (c *caller) failed(ctx context.Context, x *exchange, err error) *failure {
 			Fix: "set " + c.at.BaseVar + " to the one that it redirects to",
 		}}
 	}
+	// It may hold an APIError that was read in part.
+	if says, ok := errors.AsType[*openai.RequestError](err); ok {
+		return c.refused(x, &openai.APIError{HTTPStatusCode: says.HTTPStatusCode, Message: plainly(says.Body)})
+	}
 	if says, ok := errors.AsType[*openai.APIError](err); ok {
 		return c.refused(x, says)
-	}
-	if says, ok := errors.AsType[*openai.RequestError](err); ok {
-		return c.refused(x, &openai.APIError{HTTPStatusCode: says.HTTPStatusCode})
 	}
 	for _, unsupported := range []error{
 		openai.ErrReasoningToolsRequireResponses, openai.ErrReasoningEffortUnsupported,
@@ -90,6 +92,17 @@ func (c *caller) badAnswer(err error) *llm.Error {
 		Code: llm.CodeBadAnswer, Err: err, Msg: c.at.Title + " did not answer as the protocol has it",
 		Fix: "check that " + c.at.BaseVar + ", if it is set, is the URL of a Chat Completions service",
 	}
+}
+
+// plainly returns what an error says that is not in the protocol's form.
+func plainly(body []byte) string {
+	var says struct {
+		Error   json.RawMessage `json:"error"`
+		Message json.RawMessage `json:"message"`
+		Detail  json.RawMessage `json:"detail"`
+	}
+	_ = json.Unmarshal(body, &says) // it may be a page of a proxy
+	return cmp.Or(textOf(says.Error), textOf(says.Message), textOf(says.Detail))
 }
 
 // refused finds out what a provider means by an error.

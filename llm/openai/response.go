@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/sashabaranov/go-openai"
@@ -198,8 +199,10 @@ func (a *assembly) building(p openai.ToolCall) *building {
 	if p.Index != nil {
 		index = *p.Index
 	}
-	for _, b := range a.calls {
-		if index >= 0 && b.index == index {
+	for _, b := range slices.Backward(a.calls) {
+		// Some services count every call as the first: then only its id and name
+		// tell that another one begins.
+		if index >= 0 && b.index == index && (p.ID == "" || p.ID == b.ID || p.Function.Name == "") {
 			return b
 		}
 	}
