@@ -64,6 +64,7 @@ func TestEveryCallToAnyReplica(t *testing.T) {
 			}
 		})
 	}
+	defer func() { cancel(); wg.Wait() }() // whatever becomes of the replicas
 	reached := func(share float64) func() {
 		return func() {
 			for float64(c.answered.Load()) < share*sessions*thoughts && ctx.Err() == nil {
