@@ -22,9 +22,18 @@ import (
 // exits with 0.
 func TestServeHTTPFinishesAtSIGTERM(t *testing.T) {
 	t.Parallel()
+	for _, drain := range []string{"0", "500ms"} {
+		t.Run(drain, func(t *testing.T) {
+			t.Parallel()
+			finishes(t, drain)
+		})
+	}
+}
+
+func finishes(t *testing.T, drain string) {
 	store := filepath.Join(t.TempDir(), "s.db")
 	cmd := exec.Command("sequent", "serve", "--http", "127.0.0.1:0", "--sync", "normal", "--store", store,
-		"--rate", "0", "--log-level", "info")
+		"--rate", "0", "--log-level", "info", "--drain", drain)
 	stderr, err := cmd.StderrPipe()
 	if err != nil {
 		t.Fatal(err)
