@@ -122,6 +122,29 @@ func TestShutdownFinishesWhatWasAccepted(t *testing.T) {
 	})
 }
 
+func TestShutdownStopsCallsThatTakeTooLong(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s, n, _ := testServer(t)
+		p := dial(t, s)
+		p.open()
+		p.send(call(1, "wait", "a"), call(2, "note", "b"))
+		<-n.begun
+		start := time.Now()
+		p.cancel()
+		if err := <-n.ended; !errors.Is(err, context.Canceled) || time.Since(start) != patience {
+			t.Errorf("the running call ended with %v after %v, want %v after %v", err, time.Since(start), context.Canceled, patience)
+		}
+		if err := <-p.done; err != nil {
+			t.Errorf("ServeStdio = %v, want nil", err)
+		}
+		if got := n.all(); !slices.Equal(got, []string{"a"}) {
+			t.Errorf("recorded %q, want nothing that had not begun", got)
+		}
+		_ = p.in.Close()
+	})
+}
+
 func TestShutdownOfAnIdleServer(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -13,7 +13,8 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// patience is how long one write may take once the server has been told to end.
+// patience is how long one write may take once the server has been told to end, and
+// how long the calls that are under way may.
 const patience = 5 * time.Second
 
 var (
@@ -24,7 +25,8 @@ var (
 
 // ServeStdio serves one client, which writes to in and reads from out, until in
 // ends or ctx is done. It then answers what it has read, and returns nil; it
-// returns an error if in or out fails before.
+// returns an error if in or out fails before. Calls that go on for seconds after
+// ctx is done are stopped, and get no reply.
 //
 //   - Requests are answered one after the other, in the order they came, and so
 //     are their replies. Only ping and a cancellation overtake what is waiting.
@@ -73,12 +75,7 @@ func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) er
 		c.workers.Wait()
 		answered <- c.out.drain()
 	}()
-	var err error
-	select {
-	case err = <-answered:
-	case <-c.out.stalled: // in a write that may never return
-		err = errStalled
-	}
+	err := c.ended(ctx, answered)
 	c.out.close()
 	if err != nil {
 		return fmt.Errorf("mcpserver: write: %w", err)
@@ -91,6 +88,25 @@ func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) er
 		return fmt.Errorf("mcpserver: read: %w", err)
 	}
 	return nil
+}
+
+// ended waits until all that was read is answered. Nobody waits for long for a
+// server that was told to end: it would be killed.
+func (c *stdio) ended(ctx context.Context, answered <-chan error) error {
+	told := ctx.Done()
+	var late <-chan time.Time
+	for {
+		select {
+		case err := <-answered:
+			return err
+		case <-c.out.stalled: // in a write that may never return
+			return errStalled
+		case <-told:
+			told, late = nil, time.After(patience)
+		case <-late:
+			c.in.abort()
+		}
+	}
 }
 
 // A stdio is one connection. Its state belongs to whoever has taken an item of
