@@ -160,6 +160,12 @@ func (w *Workflows) read(ctx context.Context, id string, n *vault.Note) (Run, er
 	if r.Workflow >= len(r.Plans) {
 		return Run{}, damaged("currentWorkflow", "currentWorkflow is %d, and the queue has %d, counted from 0", r.Workflow, len(r.Plans))
 	}
+	if f.Get("stepCount") == "" { // Maenifold counts the steps when all are answered
+		r.Answered = r.Step
+		for _, d := range r.Plans[:r.Workflow] {
+			r.Answered += len(d.Steps)
+		}
+	}
 	return r, nil
 }
 

@@ -229,6 +229,21 @@ func TestQueue(t *testing.T) {
 	}
 }
 
+// A note of Maenifold's says how many steps were answered only when all are.
+func TestForeignRunGoesOn(t *testing.T) {
+	w, dir := open(t)
+	write(t, dir, "workflows/release.json", twoSteps)
+	write(t, dir, "thinking/workflow/workflow-7.md",
+		"---\ntype: workflow\nstatus: active\nqueue:\n- release\n- release\ncurrentWorkflow: 1\ncurrentStep: 1\n---\n\n# Workflow Session\n")
+	if r := must(t)(w.View(t.Context(), "workflow-7")); r.Answered != 3 {
+		t.Errorf("%d steps are answered, want 3", r.Answered)
+	}
+	r := must(t)(w.Advance(t.Context(), "workflow-7", workflow.Answer{Response: "[[done]]", At: 4}))
+	if r.Answered != 4 {
+		t.Errorf("%d steps are answered afterwards, want 4", r.Answered)
+	}
+}
+
 func TestStepsOfItsOwn(t *testing.T) {
 	w, dir := open(t)
 	ctx := t.Context()
