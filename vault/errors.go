@@ -48,6 +48,9 @@ func wrap(err error, uri URI) error {
 	switch {
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 		out.Code, out.Msg = sequent.CodeCanceled, "the call was given up"
+	case errors.Is(err, fs.ErrNotExist) && uri == "the vault":
+		out.Code, out.Msg = CodeUnavailable, "the vault's folder is gone"
+		out.Fix = "make it again; the notes of sessions come back with sequent vault rebuild"
 	case errors.Is(err, fs.ErrNotExist):
 		out.Code, out.Msg = CodeNotFound, fmt.Sprintf("there is no note %s", uri)
 		out.Fix = "check its URI"

@@ -16,21 +16,27 @@ import (
 )
 
 func (p *program) delete() *cobra.Command {
-	var yes, all bool
+	var yes, all, withNote bool
+	var dir string
 	c := &cobra.Command{
 		Use:   "delete [ID...]",
 		Short: "Delete sessions for good",
 		Long: `Delete sessions with all their thoughts. On a terminal it asks first; elsewhere it needs --yes. If
 one of the sessions is not there, none is deleted.
 
-With --all it deletes all of your sessions, or of those of --owner, in small steps that do not hold up
-others; what was deleted when it is stopped stays deleted. Notes of the dialect wiki and files of the
-dialect classic are left where they are.
+A session of the dialect wiki has a note as well, from which the next sync would bring it back: with
+--with-note that is deleted, too, and without it you are told where it is. Files of the dialect classic
+are left where they are.
 
-With --json: {"deleted": [id]}, and with --all {"sessions": n}.`,
-		Example: "sequent delete 7k3m9q2xw4ht\n\n# without being asked\nsequent delete 7k3 9wd --yes\n\n# all that is kept of somebody\nsequent delete --owner alice --all",
+With --all it deletes all of your sessions, or of those of --owner, in small steps that do not hold up
+others; what was deleted when it is stopped stays deleted. All notes are left.
+
+With --json: {"deleted": [id], "notesLeft": [uri], if there are any}, and with --all {"sessions": n}.`,
+		Example: "sequent delete 7k3m9q2xw4ht\n\n# without being asked\nsequent delete 7k3 9wd --yes\n\n# of the dialect wiki, with the note in your vault\nsequent delete session-1773500968000-12345 --with-note --vault ~/Notes\n\n# all that is kept of somebody\nsequent delete --owner alice --all",
 		Args: func(c *cobra.Command, args []string) error {
 			switch {
+			case all && withNote:
+				return misuse(c, "--all and --with-note do not go together")
 			case all && len(args) > 0:
 				return misuse(c, "%s takes either --all or IDs, but there is also %q", c.CommandPath(), args[0])
 			case all:
@@ -40,7 +46,9 @@ With --json: {"deleted": [id]}, and with --all {"sessions": n}.`,
 		},
 		ValidArgsFunction: p.completeIDs,
 		RunE: func(c *cobra.Command, args []string) error {
-			return p.reading(c.Context(), func(a *app.App) error {
+			cfg := p.config()
+			cfg.Vault, cfg.Model.Getenv = dir, p.getenv
+			return p.readingWith(c.Context(), cfg, func(a *app.App) error {
 				if all {
 					return p.deleteAll(c.Context(), a, yes)
 				}
@@ -59,11 +67,16 @@ With --json: {"deleted": [id]}, and with --all {"sessions": n}.`,
 						return err
 					}
 				}
-				return p.deleteSessions(c.Context(), a, doomed)
+				return p.deleteSessions(c.Context(), a, doomed, withNote)
 			})
 		},
 	}
 	c.Flags().BoolVar(&all, "all", false, "delete all sessions of the owner")
+	c.Flags().BoolVar(&withNote, "with-note", false, "delete the note of a session of the dialect wiki as well")
+	c.Flags().StringVar(&dir, "vault", "", "the folder of notes, a `DIR` (default: Documents/sequent-vault in your home directory)")
+	if err := c.MarkFlagDirname("vault"); err != nil {
+		panic(err) // there is no such flag
+	}
 	c.Flags().BoolVarP(&yes, "yes", "y", false, "do not ask")
 	p.asJSON(c)
 	p.hasOwner(c)
@@ -98,18 +111,53 @@ func (p *program) deleteAll(ctx context.Context, a *app.App, yes bool) error {
 			Sessions int `json:"sessions"`
 		}{n})
 	}
-	return p.say("Deleted all of %s sessions (%d).", whose, n)
+	if err := p.say("Deleted all of %s sessions (%d).", whose, n); err != nil {
+		return err
+	}
+	v, err := a.Vaults(false)
+	if err != nil {
+		return err
+	}
+	if folder, some := v.SessionNotes(ctx, p.owner); some {
+		return p.say("Their notes are left, and the next sync brings them back: delete those in %s as well.", draw.One(folder, p.charset()))
+	}
+	return nil
 }
 
-func (p *program) deleteSessions(ctx context.Context, a *app.App, doomed []*sequent.Session) error {
-	ids := []string{}
+func (p *program) deleteSessions(ctx context.Context, a *app.App, doomed []*sequent.Session, withNote bool) error {
+	v, err := a.Vaults(false)
+	if err != nil {
+		return err
+	}
+	ids, left := []string{}, []string{}
 	for _, s := range doomed {
+		note, err := v.Note(ctx, p.owner, s.ID)
+		if err != nil && withNote {
+			return err
+		}
+		if withNote && note != "" { // first, as a note that is left brings its session back
+			if err := v.DeleteNote(ctx, p.owner, note); err != nil {
+				return err
+			}
+			note = ""
+		}
 		if err := a.Engine.Delete(ctx, s.ID); err != nil {
 			return err
 		}
 		ids = append(ids, string(s.ID))
-		if !p.json {
-			if err := p.say("Deleted %s (%s).", draw.One(string(s.ID), p.charset()), draw.Count(s.Len, "thought", "thoughts")); err != nil {
+		if note != "" {
+			left = append(left, string(note))
+		}
+		if p.json {
+			continue
+		}
+		if err := p.say("Deleted %s (%s).", draw.One(string(s.ID), p.charset()), draw.Count(s.Len, "thought", "thoughts")); err != nil {
+			return err
+		}
+		if note != "" {
+			err := p.say("  Its note %s is left, and the next sync brings the session back from it.\n"+
+				"  Delete the note as well; --with-note does both.", draw.One(string(note), p.charset()))
+			if err != nil {
 				return err
 			}
 		}
@@ -118,8 +166,9 @@ func (p *program) deleteSessions(ctx context.Context, a *app.App, doomed []*sequ
 		return nil
 	}
 	return writeJSON(p.out, struct {
-		Deleted []string `json:"deleted"`
-	}{ids})
+		Deleted   []string `json:"deleted"`
+		NotesLeft []string `json:"notesLeft,omitempty"`
+	}{ids, left})
 }
 
 // confirm asks the person at the terminal. No answer is a no.

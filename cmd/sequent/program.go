@@ -214,8 +214,12 @@ func (p *program) config() app.Config {
 }
 
 // reading runs a command that looks at what is in the store.
-func (p *program) reading(ctx context.Context, do func(a *app.App) error) (err error) {
-	a, err := app.OpenExisting(ctx, p.config())
+func (p *program) reading(ctx context.Context, do func(a *app.App) error) error {
+	return p.readingWith(ctx, p.config(), do)
+}
+
+func (p *program) readingWith(ctx context.Context, cfg app.Config, do func(a *app.App) error) (err error) {
+	a, err := app.OpenExisting(ctx, cfg)
 	if err != nil {
 		return err
 	}

@@ -44,7 +44,7 @@ func (v *Vaults) Search(ctx context.Context, owner string, q index.Query, progre
 
 // existing opens a vault, and makes none.
 func (v *Vaults) existing(ctx context.Context, owner string) (*shelf, error) {
-	dir := filepath.Join(v.config.Dir, ownersDir(owner))
+	dir := v.ownersFolder(owner)
 	if info, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) || err == nil && !info.IsDir() {
 		return nil, noVault(dir)
 	}
@@ -81,7 +81,7 @@ const (
 // and which files cannot be used. It changes nothing, and returns how many notes
 // it has looked at.
 func (v *Vaults) Check(ctx context.Context, owner string, report func(Finding)) (notes int, err error) {
-	dir := filepath.Join(v.config.Dir, ownersDir(owner))
+	dir := v.ownersFolder(owner)
 	opened, err := vault.Open(vault.Config{Dir: dir})
 	if errors.Is(err, fs.ErrNotExist) {
 		err = noVault(dir)

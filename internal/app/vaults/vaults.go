@@ -133,7 +133,7 @@ func (v *Vaults) retire(s *shelf) {
 }
 
 func (v *Vaults) open(ctx context.Context, owner string) (*shelf, error) {
-	notes, err := vault.Open(vault.Config{Dir: filepath.Join(v.config.Dir, ownersDir(owner)), Create: true})
+	notes, err := vault.Open(vault.Config{Dir: v.ownersFolder(owner), Create: true})
 	if err != nil {
 		return nil, err
 	}
