@@ -91,7 +91,7 @@ func run(ctx context.Context, p plan, sequent, reference, out string) error {
 			return fmt.Errorf("%s: %w", s.name, err)
 		}
 	}
-	page := report(p, all, &web, syncs)
+	page := report(p, all, &web, syncs, searchQuality(filepath.Join(filepath.Dir(out), "search-quality.md")))
 	if out == "" {
 		_, err := fmt.Print(page)
 		return err

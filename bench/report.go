@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"os"
 	"runtime"
 	"strings"
 )
@@ -30,7 +31,7 @@ var goals = []goal{
 }
 
 // report returns the page.
-func report(p plan, all []*subject, web *web, syncs float64) string {
+func report(p plan, all []*subject, web *web, syncs float64, quality string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, `# Benchmarks
 
@@ -41,9 +42,9 @@ take turns. Standard input and output, protocol 2025-11-25, the dialect `+"`stan
 ends. The ratio to it is beside each figure, and below that the goal where there is one.
 
 SQLite *normal* survives the death of the process, *full* a loss of power: a call then waits for the disk.
-How well the search of a vault finds what is meant is measured on a page of its own: [search quality](search-quality.md).
+How well the search of a vault finds what is meant is measured on a page of its own, [search quality](search-quality.md)%s.
 
-`, runtime.GOOS, runtime.GOARCH, runtime.Version(), p.size, p.calls, p.warm, p.rounds)
+`, runtime.GOOS, runtime.GOARCH, runtime.Version(), p.size, p.calls, p.warm, p.rounds, quality)
 
 	fmt.Fprint(&b, "| |")
 	for _, s := range all {
@@ -94,6 +95,21 @@ SQLite, full, is %.2f of that, and %d in flight are %.1f times that, because one
 		fmt.Fprint(&b, "\nAll goals were met.\n")
 	}
 	return b.String()
+}
+
+// searchQuality returns what the page of that name says in its last row, as the
+// end of a sentence; nothing if there is no such page.
+func searchQuality(name string) string {
+	page, err := os.ReadFile(name)
+	if err != nil {
+		return ""
+	}
+	_, row, ok := strings.Cut(string(page), "| **mean** | ")
+	means := strings.Split(strings.ReplaceAll(row, "**", ""), " | ")
+	if !ok || len(means) < 2 {
+		return ""
+	}
+	return fmt.Sprintf(": nDCG@10 is %s\nfor full text and %s for hybrid", means[0], means[1])
 }
 
 // figure returns a number with three digits that matter.

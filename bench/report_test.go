@@ -1,6 +1,7 @@
 package main
 
 import (
+	"os"
 	"strings"
 	"testing"
 )
@@ -20,7 +21,7 @@ func TestReportSaysWhatWasMissed(t *testing.T) {
 	for _, s := range all[1:] {
 		s.fresh, s.full = 2<<20, 8<<20
 	}
-	page := report(plan{window: 32, kept: 5}, all, &web{clients: 16, echo: 1000, real: 250}, 1600)
+	page := report(plan{window: 32, kept: 5}, all, &web{clients: 16, echo: 1000, real: 250}, 1600, "")
 	_, below, ok := strings.Cut(page, "Goals that were missed:\n\n")
 	want := `- start to first reply, SQLite, normal: 0.06x, goal ≤ 0.05x
 - one call at a time, SQLite, normal: 1.2x, goal ≥ 1.3x
@@ -38,5 +39,18 @@ func TestReportSaysWhatWasMissed(t *testing.T) {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page lacks %q:\n%s", want, page)
 		}
+	}
+}
+
+// The figures of searches stand in the page of benchmarks as in their own.
+func TestSearchQualityIsFresh(t *testing.T) {
+	t.Parallel()
+	quality := searchQuality("../docs/search-quality.md")
+	page, err := os.ReadFile("../docs/benchmarks.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if quality == "" || !strings.Contains(string(page), quality+".\n") {
+		t.Errorf("docs/benchmarks.md lacks %q: write it there, or run make bench", quality)
 	}
 }
