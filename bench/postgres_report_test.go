@@ -60,8 +60,8 @@ in rounds, %d short ones for appends and %d for the rest, and the best round of 
 
 Through the engine, each client one at a time in a session of its own; and by a bare loop on pgx that makes the same rows
 in the same tables, on the same condition, without telling anybody and without an index of words. Of three ways to write
-such a loop the best is shown. Beside it is a loop with one writer that tells others, with one pg_notify a batch, as the
-store does: PostgreSQL lets transactions that notify commit one after the other.
+such a loop the best is shown. Beside it is a loop with one writer that tells others, with one pg_notify a batch as the
+store does, which shows what that costs.
 
 | clients | engine and store | bare loop | its way | ratio | bare loop that tells |
 |--:|--:|--:|---|---|--:|
