@@ -248,7 +248,7 @@ func (s *Store) Close() error {
 
 // shut closes what open has opened.
 func (s *Store) shut() error {
-	s.others.done.Wait()
+	s.others.end()
 	var err error
 	if s.readers != nil {
 		err = s.readers.Close()

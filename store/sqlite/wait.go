@@ -65,6 +65,7 @@ type watch struct {
 	mu      sync.Mutex // guards what follows
 	waiting int
 	looking bool // a goroutine looks at the file
+	ended   bool // nobody may look at it any more
 	done    sync.WaitGroup
 }
 
@@ -72,6 +73,9 @@ type watch struct {
 func (w *watch) enter(ctx context.Context) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	if w.ended {
+		return errClosed
+	}
 	if !w.looking {
 		g, err := w.open(ctx)
 		if err != nil {
@@ -112,6 +116,15 @@ func (w *watch) look(g *glancer) {
 			w.hub.Wake(struct{}{})
 		}
 	}
+}
+
+// end lets nobody enter any more, and waits until nobody looks at the file. Those
+// who look know that the store is closed.
+func (w *watch) end() {
+	w.mu.Lock()
+	w.ended = true
+	w.mu.Unlock()
+	w.done.Wait()
 }
 
 // A glancer tells whether another connection has committed.
