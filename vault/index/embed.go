@@ -12,6 +12,8 @@ import (
 	"strings"
 
 	"github.com/gofrs/flock"
+
+	"github.com/sequent-dev/sequent/internal/indexfile"
 )
 
 const (
@@ -218,7 +220,7 @@ func unitVector(vector []float32) ([]float32, error) {
 // Vectors of another size are of a model that has changed under its name; they
 // are dropped, and their notes lack vectors again.
 func (w *writer) putVectors(ctx context.Context, model string, batch []pending, vectors map[[sha256.Size]byte][]float32) error {
-	return inTx(ctx, w.file.writer, func(tx *sql.Tx) error {
+	return indexfile.InTx(ctx, w.file.Writer, func(tx *sql.Tx) error {
 		var rev int64
 		if err := tx.QueryRowContext(ctx, "UPDATE state SET rev = rev + 1 RETURNING rev").Scan(&rev); err != nil {
 			return err

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/sequent-dev/sequent"
+	"github.com/sequent-dev/sequent/internal/indexfile"
 	"github.com/sequent-dev/sequent/internal/words"
 )
 
@@ -44,7 +45,7 @@ func wrap(err error) error {
 	switch {
 	case errors.Is(err, errClosed):
 		out.Msg, out.Fix = "the index is closed", "restart the program"
-	case errors.Is(err, errForeign):
+	case errors.Is(err, indexfile.ErrForeign):
 		out.Msg, out.Fix = "the file index.db in the folder .sequent of the vault belongs to another program", "move it away"
 	}
 	return out

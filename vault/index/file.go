@@ -10,10 +10,8 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
-	"time"
 
-	"modernc.org/sqlite"
-	sqlite3 "modernc.org/sqlite/lib"
+	"github.com/sequent-dev/sequent/internal/indexfile"
 )
 
 // format is the version of the schema and of what is put into it. An index of
@@ -68,11 +66,7 @@ CREATE INDEX passages_vector ON passages(vector);
 
 // A file is an index that is open.
 type file struct {
-	path    string
-	info    os.FileInfo // tells it from a later file of the same name
-	readers *sql.DB
-	writer  *sql.DB // used by the holder of the lock only
-	users   sync.WaitGroup
+	*indexfile.File
 
 	mu   sync.Mutex
 	snap *snapshot
@@ -84,7 +78,6 @@ var (
 	errClosed  = errors.New("the index is closed")
 	errMissing = errors.New("there is no index")
 	errDamaged = errors.New("the index is not one of this version")
-	errForeign = errors.New("the file at the place of the index belongs to another program")
 )
 
 // A purpose says what the file is opened for.
@@ -102,7 +95,7 @@ func (x *Index) acquire(ctx context.Context, why purpose) (*file, error) {
 	if x.closed {
 		return nil, errClosed
 	}
-	if x.file != nil && !x.file.inPlace() { // another process has thrown it away
+	if x.file != nil && !x.file.InPlace() { // another process has thrown it away
 		x.dropLocked()
 	}
 	if x.file == nil {
@@ -112,30 +105,17 @@ func (x *Index) acquire(ctx context.Context, why purpose) (*file, error) {
 		}
 		x.file = f
 	}
-	x.file.users.Add(1)
+	x.file.Use()
 	return x.file, nil
 }
-
-func (f *file) release() { f.users.Done() }
 
 // dropLocked gives the open file up; it is closed when nobody uses it any more.
 func (x *Index) dropLocked() {
 	old := x.file
 	x.file = nil
 	if old != nil {
-		x.ended.Go(func() { _ = old.close() }) // nothing of it is needed
+		x.ended.Go(func() { _ = old.Close() }) // nothing of it is needed
 	}
-}
-
-// inPlace reports whether f is still the file of its name.
-func (f *file) inPlace() bool {
-	info, err := os.Stat(f.path)
-	return err == nil && os.SameFile(info, f.info)
-}
-
-func (f *file) close() error {
-	f.users.Wait()
-	return errors.Join(f.readers.Close(), f.writer.Close())
 }
 
 func openFile(ctx context.Context, path string, why purpose) (_ *file, err error) {
@@ -144,7 +124,7 @@ func openFile(ctx context.Context, path string, why purpose) (_ *file, err error
 		if why == forReading {
 			return nil, errMissing
 		}
-		if err := removeFiles(path); err != nil { // the log of an earlier file would be taken for its own
+		if err := indexfile.Remove(path); err != nil { // the log of an earlier file would be taken for its own
 			return nil, err
 		}
 		info, err = createFile(path)
@@ -153,24 +133,23 @@ func openFile(ctx context.Context, path string, why purpose) (_ *file, err error
 		return nil, err
 	}
 	if !info.Mode().IsRegular() {
-		return nil, errForeign
+		return nil, indexfile.ErrForeign
 	}
-	f := &file{path: path, info: info}
-	if f.writer, err = connect(path, url.Values{"_txlock": {"immediate"}}); err != nil {
+	open, err := indexfile.Open(path, info, func(writes bool) (*sql.DB, error) {
+		if writes {
+			return connect(path, url.Values{"_txlock": {"immediate"}})
+		}
+		return connect(path, url.Values{"_pragma": {"query_only(1)"}})
+	})
+	if err != nil {
 		return nil, err
 	}
-	f.writer.SetMaxOpenConns(1)
-	if f.readers, err = connect(path, url.Values{"_pragma": {"query_only(1)"}}); err != nil {
-		return nil, errors.Join(err, f.writer.Close())
-	}
-	f.readers.SetMaxOpenConns(4)
-	f.readers.SetMaxIdleConns(4)
-	f.readers.SetConnMaxIdleTime(5 * time.Minute)
-	if err = f.check(ctx, f.readers); errors.Is(err, errMissing) && why == forWriting {
+	f := &file{File: open}
+	if err = f.check(ctx); errors.Is(err, errMissing) && why == forWriting {
 		err = f.prepare(ctx)
 	}
 	if err != nil {
-		return nil, errors.Join(err, f.close())
+		return nil, errors.Join(err, f.Close())
 	}
 	return f, nil
 }
@@ -188,15 +167,6 @@ func createFile(path string) (os.FileInfo, error) {
 	return os.Lstat(path)
 }
 
-func removeFiles(path string) error {
-	for _, suffix := range []string{"-wal", "-shm", ""} {
-		if err := os.Remove(path + suffix); err != nil && !errors.Is(err, os.ErrNotExist) {
-			return err
-		}
-	}
-	return nil
-}
-
 func connect(path string, q url.Values) (*sql.DB, error) {
 	q.Set("mode", "rw")
 	q["_pragma"] = append([]string{
@@ -212,10 +182,10 @@ func connect(path string, q url.Values) (*sql.DB, error) {
 // prepare makes the schema in an empty file.
 func (f *file) prepare(ctx context.Context) error {
 	var mode string
-	if err := f.writer.QueryRowContext(ctx, "PRAGMA journal_mode=wal").Scan(&mode); err != nil {
+	if err := f.Writer.QueryRowContext(ctx, "PRAGMA journal_mode=wal").Scan(&mode); err != nil {
 		return err
 	}
-	return inTx(ctx, f.writer, func(tx *sql.Tx) error {
+	return indexfile.InTx(ctx, f.Writer, func(tx *sql.Tx) error {
 		_, err := tx.ExecContext(ctx, schema+fmt.Sprintf("PRAGMA user_version=%d; PRAGMA application_id=%d", format, applicationID))
 		return err
 	})
@@ -228,19 +198,13 @@ type queryer interface {
 
 // check refuses a file that is not an index of this version. An empty one is
 // none yet.
-func (f *file) check(ctx context.Context, db queryer) error {
-	var version, application, objects int
-	err := db.QueryRowContext(ctx, `
-		SELECT user_version, application_id, (SELECT count(*) FROM sqlite_schema)
-		FROM pragma_user_version, pragma_application_id`,
-	).Scan(&version, &application, &objects)
+func (f *file) check(ctx context.Context) error {
+	version, empty, err := indexfile.Version(ctx, f.Readers, applicationID)
 	switch {
 	case err != nil:
 		return err
-	case application == 0 && version == 0 && objects == 0:
+	case empty:
 		return errMissing
-	case application != applicationID:
-		return errForeign
 	case version != format:
 		return errDamaged
 	}
@@ -249,29 +213,5 @@ func (f *file) check(ctx context.Context, db queryer) error {
 
 // isDamage reports whether err means that the index must be made anew.
 func isDamage(err error) bool {
-	if errors.Is(err, errDamaged) || errors.Is(err, errPostings) || errors.Is(err, sql.ErrNoRows) {
-		return true
-	}
-	e, ok := errors.AsType[*sqlite.Error](err)
-	if !ok {
-		return false
-	}
-	switch e.Code() & 0xff {
-	case sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_FORMAT,
-		sqlite3.SQLITE_ERROR: // the statements are ours: what they name is missing
-		return true
-	}
-	return e.Code() == sqlite3.SQLITE_IOERR_SHORT_READ
-}
-
-func inTx(ctx context.Context, db *sql.DB, f func(*sql.Tx) error) error {
-	tx, err := db.BeginTx(ctx, nil)
-	if err != nil {
-		return err
-	}
-	defer tx.Rollback() //nolint:errcheck // does nothing after a commit
-	if err := f(tx); err != nil {
-		return err
-	}
-	return tx.Commit()
+	return indexfile.IsDamage(err) || errors.Is(err, errDamaged) || errors.Is(err, errPostings)
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/gofrs/flock"
 
+	"github.com/sequent-dev/sequent/internal/indexfile"
 	"github.com/sequent-dev/sequent/vault"
 )
 
@@ -108,7 +109,7 @@ func (x *Index) Close() error {
 	if f == nil {
 		return nil
 	}
-	return f.close()
+	return f.Close()
 }
 
 // lock makes the caller the only one to write, of all processes.
@@ -153,7 +154,7 @@ func (x *Index) discard() error {
 	defer x.mu.Unlock()
 	if f := x.file; f != nil {
 		x.file = nil
-		_ = f.close() // nothing of it is needed
+		_ = f.Close() // nothing of it is needed
 	}
-	return removeFiles(x.path)
+	return indexfile.Remove(x.path)
 }

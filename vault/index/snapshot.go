@@ -48,7 +48,7 @@ type view struct {
 
 func (v *view) close() {
 	_ = v.tx.Rollback() // it only reads
-	v.file.release()
+	v.file.Release()
 }
 
 // view returns the present state, which the caller closes.
@@ -58,7 +58,7 @@ func (x *Index) view(ctx context.Context) (*view, error) {
 		return nil, err
 	}
 	for {
-		tx, err := f.readers.BeginTx(ctx, nil)
+		tx, err := f.Readers.BeginTx(ctx, nil)
 		if err == nil {
 			var snap *snapshot
 			if snap, err = f.snapshot(ctx, tx); err == nil {
@@ -67,7 +67,7 @@ func (x *Index) view(ctx context.Context) (*view, error) {
 			_ = tx.Rollback()
 		}
 		if !errors.Is(err, errOvertaken) {
-			f.release()
+			f.Release()
 			return nil, err
 		}
 	}

@@ -114,7 +114,7 @@ func (x *Index) writing(ctx context.Context, f func(*writer) error) error {
 		if err != nil {
 			return err
 		}
-		defer file.release()
+		defer file.Release()
 		return f(newWriter(file))
 	}
 	err = try()
@@ -169,7 +169,7 @@ func (x *Index) sync(ctx context.Context, w *writer, progress func(Progress)) (R
 		}
 	}
 	if !snap.synced {
-		if _, err := w.file.writer.ExecContext(ctx, "UPDATE state SET synced = 1"); err != nil {
+		if _, err := w.file.Writer.ExecContext(ctx, "UPDATE state SET synced = 1"); err != nil {
 			return report, err
 		}
 	}
@@ -279,7 +279,7 @@ func (x *Index) look(ctx context.Context, f *file, snap *snapshot, uri vault.URI
 	doc := newDocument(note)
 	if old != nil {
 		var hash []byte
-		err := f.readers.QueryRowContext(ctx, "SELECT hash FROM notes WHERE id = ?", old.id).Scan(&hash)
+		err := f.Readers.QueryRowContext(ctx, "SELECT hash FROM notes WHERE id = ?", old.id).Scan(&hash)
 		if err == nil && slices.Equal(hash, doc.hash[:]) {
 			if old.size != doc.info.Size || old.modified != doc.info.Modified.UnixNano() || old.settled != settled(doc.info) {
 				set.touched = append(set.touched, touch{old.id, doc.info})

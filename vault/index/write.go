@@ -9,6 +9,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/sequent-dev/sequent/internal/indexfile"
 	"github.com/sequent-dev/sequent/vault"
 )
 
@@ -46,7 +47,7 @@ func (w *writer) apply(ctx context.Context, set *changeset) error {
 		return nil
 	}
 	fresh := make(map[string]int64) // ids that hold only if the transaction does
-	err := inTx(ctx, w.file.writer, func(tx *sql.Tx) error {
+	err := indexfile.InTx(ctx, w.file.Writer, func(tx *sql.Tx) error {
 		// A context that can be cancelled costs a goroutine a statement.
 		t := writeTx{Tx: tx, given: ctx, ctx: context.WithoutCancel(ctx), known: w.ids, fresh: fresh, changes: make(map[change][]posting)}
 		if err := t.prepare(); err != nil {
