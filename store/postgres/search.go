@@ -3,7 +3,6 @@ package postgres
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -12,15 +11,8 @@ import (
 
 	"github.com/sequent-dev/sequent"
 	"github.com/sequent-dev/sequent/internal/words"
+	"github.com/sequent-dev/sequent/store/internal/ranked"
 	"github.com/sequent-dev/sequent/store/internal/record"
-)
-
-// Bounds of a search, as in the other stores.
-const (
-	defaultHits = 20
-	maxHits     = 1000
-	blockSize   = 2000   // thoughts that are ranked against each other, the newest first
-	sample      = 20_000 // thoughts with a word that are counted, the newest first; beyond, it is estimated
 )
 
 // What a search reads. The condition is true for the thoughts that the query is
@@ -55,29 +47,14 @@ const (
 
 // Search implements [sequent.Store]. It sees one state of the database.
 func (s *Store) Search(ctx context.Context, q sequent.SearchQuery) (hits sequent.Hits, err error) {
-	asked, err := words.Parse(q.Text)
+	asked, err := ranked.Parse(q)
 	if err != nil {
-		return sequent.Hits{}, badSearch("query", err)
-	}
-	owner := "one:" + q.Owner
-	if q.AllOwners {
-		owner = "all"
-	}
-	digest := words.Digest(asked, owner, string(q.Session))
-	var from *words.Cursor
-	if q.Cursor != "" {
-		c, err := words.ParseCursor(q.Cursor, asked, digest)
-		if err != nil {
-			return sequent.Hits{}, badSearch("cursor", err)
-		}
-		from = &c
+		return sequent.Hits{}, err
 	}
 	err = s.read(ctx, func(ctx context.Context) error {
 		return s.inTx(ctx, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}, func(tx pgx.Tx) (err error) {
-			sr := search{
-				store: s, tx: tx, query: q, asked: asked, digest: digest, from: from,
-				matcher: words.NewMatcher(asked), corpus: words.NewCorpus(asked),
-			}
+			sr := search{Search: asked, store: s, tx: tx}
+			sr.Begin()
 			// Whether to go through the words or through the newest thoughts depends
 			// on how common the words are, which a plan for any words cannot know.
 			if _, err := tx.Exec(ctx, "SET LOCAL plan_cache_mode = force_custom_plan"); err != nil {
@@ -90,84 +67,32 @@ func (s *Store) Search(ctx context.Context, q sequent.SearchQuery) (hits sequent
 	return hits, err
 }
 
-func badSearch(field string, err error) error {
-	e := &sequent.Error{Code: sequent.CodeInvalidQuery, Field: field, Msg: "the search cannot be understood", Err: err}
-	if w, ok := errors.AsType[*words.Error](err); ok {
-		e.Msg, e.Fix, e.Err = w.Msg, w.Fix, nil
-	}
-	return e
-}
-
 // A search is one page of a result in the making.
 type search struct {
-	store  *Store
-	tx     pgx.Tx
-	query  sequent.SearchQuery
-	asked  words.Query
-	digest uint64
-	from   *words.Cursor // nil on the first page
-
-	matcher  *words.Matcher
-	corpus   words.Corpus
-	unlisted []candidate // that match, newest first: what the index does not hold
+	ranked.Search
+	store    *Store
+	tx       pgx.Tx
+	unlisted []ranked.Candidate // that match, newest first: what the index does not hold
 }
 
-// A candidate is a thought that matches.
-type candidate struct {
-	id     int64
-	counts []int // of each wanted term
-	length int   // in tokens
-	score  float64
-}
-
-// compare puts the better of two candidates first; of equals, the newer.
-func (c *candidate) compare(o *candidate) int {
-	return cmp.Or(cmp.Compare(o.score, c.score), cmp.Compare(o.id, c.id))
-}
-
-// page ranks block after block until the page is full.
+// page ranks what the store has and loads the best of it.
 func (sr *search) page(ctx context.Context) (sequent.Hits, error) {
-	at := words.Cursor{Query: sr.digest, Score: math.MaxFloat64, ID: math.MaxInt64}
-	if sr.from != nil {
-		at = *sr.from
-	} else if err := sr.tx.QueryRow(ctx, selectNewest).Scan(&at.Bound); err != nil {
-		return sequent.Hits{}, err
+	var newest int64
+	if sr.From == nil {
+		if err := sr.tx.QueryRow(ctx, selectNewest).Scan(&newest); err != nil {
+			return sequent.Hits{}, err
+		}
 	}
 	if err := sr.survey(ctx); err != nil {
 		return sequent.Hits{}, err
 	}
-	if sr.from != nil {
-		sr.corpus = at.Corpus // as on the first page
+	best, next, err := sr.Rank(ctx, newest, sr.block)
+	if err != nil {
+		return sequent.Hits{}, err
 	}
-	limit := min(cmp.Or(max(sr.query.Limit, 0), defaultHits), maxHits)
-	var hits []candidate
-	for at.Bound > 0 {
-		found, err := sr.block(ctx, &at)
-		if err != nil {
-			return sequent.Hits{}, err
-		}
-		for i := range found {
-			found[i].score = sr.corpus.Score(found[i].counts, found[i].length)
-		}
-		after := candidate{id: at.ID, score: at.Score}
-		found = slices.DeleteFunc(found, func(c candidate) bool { return after.compare(&c) >= 0 })
-		slices.SortFunc(found, func(a, b candidate) int { return a.compare(&b) })
-		if room := limit - len(hits); len(found) > room {
-			hits = append(hits, found[:room]...)
-			last := hits[limit-1]
-			at.Score, at.ID = last.score, last.id
-			break
-		}
-		hits = append(hits, found...)
-		at.Bound, at.Low, at.Score, at.ID = at.Low-1, 0, math.MaxFloat64, math.MaxInt64
-		if len(hits) == limit {
-			break
-		}
-	}
-	out, err := sr.load(ctx, hits)
-	if err == nil && at.Bound > 0 {
-		at.Corpus = sr.corpus
-		out.Next = at.String()
+	out, err := sr.load(ctx, best)
+	if err == nil {
+		out.Next = next
 	}
 	return out, err
 }
@@ -175,10 +100,10 @@ func (sr *search) page(ctx context.Context) (sequent.Hits, error) {
 // scope are the arguments of inQuery.
 func (sr *search) scope(more ...any) []any {
 	var now int64
-	if !sr.query.Now.IsZero() {
-		now = record.Micros(sr.query.Now)
+	if !sr.Query.Now.IsZero() {
+		now = record.Micros(sr.Query.Now)
 	}
-	return append([]any{sr.query.AllOwners, pack(sr.query.Owner), pack(string(sr.query.Session)), now}, more...)
+	return append([]any{sr.Query.AllOwners, pack(sr.Query.Owner), pack(string(sr.Query.Session)), now}, more...)
 }
 
 // survey reads what the index does not hold, and learns how common the wanted
@@ -186,23 +111,20 @@ func (sr *search) scope(more ...any) []any {
 func (sr *search) survey(ctx context.Context) error {
 	var tx uint64
 	var id int64
-	if err := sr.tx.QueryRow(ctx, selectIndex).Scan(&tx, &id, &sr.corpus.Docs, &sr.corpus.Tokens); err != nil {
+	if err := sr.tx.QueryRow(ctx, selectIndex).Scan(&tx, &id, &sr.Corpus.Docs, &sr.Corpus.Tokens); err != nil {
 		return err
 	}
-	if sr.from == nil {
-		for i, t := range sr.asked.Wanted() {
+	if sr.From == nil {
+		for i, t := range sr.Asked.Wanted() {
 			query, ok := t.TSQuery()
 			if !ok {
 				continue
 			}
 			var n, oldest, newest int64
-			if err := sr.tx.QueryRow(ctx, selectCommon, query, sample).Scan(&n, &oldest, &newest); err != nil {
+			if err := sr.tx.QueryRow(ctx, selectCommon, query, ranked.Sample).Scan(&n, &oldest, &newest); err != nil {
 				return err
 			}
-			if n == sample { // the newest say how common it is among all
-				n = max(n, int64(float64(n)*float64(newest)/float64(newest-oldest+1)))
-			}
-			sr.corpus.Hits[i] = n
+			sr.Corpus.Hits[i] = ranked.Estimate(n, oldest, newest)
 		}
 	}
 	rows, err := sr.tx.Query(ctx, selectUnlisted, sr.scope(tx, id)...)
@@ -223,61 +145,59 @@ func (sr *search) survey(ctx context.Context) error {
 		if err := unpackAll(&text, &note); err != nil {
 			return err
 		}
-		counts, length, ok := sr.matcher.Match(text, note)
-		before := sr.corpus
-		sr.corpus.Add(counts, length)
+		counts, length, ok := sr.Matcher.Match(text, note)
+		before := sr.Corpus
+		sr.Corpus.Add(counts, length)
 		if !uncounted {
-			sr.corpus.Docs, sr.corpus.Tokens = before.Docs, before.Tokens
+			sr.Corpus.Docs, sr.Corpus.Tokens = before.Docs, before.Tokens
 		}
 		if ok && wanted {
-			sr.unlisted = append(sr.unlisted, candidate{id: id, counts: slices.Clone(counts), length: length})
+			sr.unlisted = append(sr.unlisted, ranked.Candidate{ID: id, Counts: slices.Clone(counts), Length: length})
 		}
 	}
 	if err := rows.Err(); err != nil {
 		return err
 	}
-	for i := range sr.corpus.Hits { // deletions may have been counted
-		sr.corpus.Hits[i] = max(min(sr.corpus.Hits[i], sr.corpus.Docs), 0)
+	for i := range sr.Corpus.Hits { // deletions may have been counted
+		sr.Corpus.Hits[i] = max(min(sr.Corpus.Hits[i], sr.Corpus.Docs), 0)
 	}
 	return nil
 }
 
-// block returns the matching thoughts of the block that at is in: the newest up
-// to at.Bound. It sets at.Low to the oldest that belongs to it, or finds it set
-// and keeps to it.
-func (sr *search) block(ctx context.Context, at *words.Cursor) ([]candidate, error) {
-	most := blockSize + 1 // one more, to learn whether there are more
+// block is the [ranked.Block] of what is unlisted and what the index proposes.
+func (sr *search) block(ctx context.Context, at *words.Cursor) ([]ranked.Candidate, error) {
+	most := ranked.BlockSize + 1 // one more, to learn whether there are more
 	low := max(at.Low, 1)
 	if at.Low > 0 {
 		most = math.MaxInt
 	}
-	var found []candidate
+	var found []ranked.Candidate
 	for _, c := range sr.unlisted {
-		if low <= c.id && c.id <= at.Bound && len(found) < most {
+		if low <= c.ID && c.ID <= at.Bound && len(found) < most {
 			found = append(found, c)
 		}
 	}
-	if query, ok := sr.asked.TSQuery(); ok {
+	if query, ok := sr.Asked.TSQuery(); ok {
 		listed, err := sr.listed(ctx, query, low, at.Bound, most)
 		if err != nil {
 			return nil, err
 		}
 		found = append(found, listed...)
 	}
-	slices.SortFunc(found, func(a, b candidate) int { return cmp.Compare(b.id, a.id) })
+	slices.SortFunc(found, func(a, b ranked.Candidate) int { return cmp.Compare(b.ID, a.ID) })
 	at.Low = low
 	if len(found) >= most { // never so when Low was set
 		found = found[:most-1]
-		at.Low = found[most-2].id
+		at.Low = found[most-2].ID
 	}
 	return found, nil
 }
 
 // listed returns the newest matching thoughts between low and high that the
 // index proposes, at most so many.
-func (sr *search) listed(ctx context.Context, query string, low, high int64, most int) (found []candidate, err error) {
+func (sr *search) listed(ctx context.Context, query string, low, high int64, most int) (found []ranked.Candidate, err error) {
 	for len(found) < most && high >= low {
-		n := min(most-len(found), blockSize+1)
+		n := min(most-len(found), ranked.BlockSize+1)
 		rows, err := sr.tx.Query(ctx, selectListed, sr.scope(query, low, high, n)...)
 		if err != nil {
 			return nil, err
@@ -294,8 +214,8 @@ func (sr *search) listed(ctx context.Context, query string, low, high int64, mos
 				return nil, err
 			}
 			proposed++
-			if counts, length, ok := sr.matcher.Match(text, note); ok {
-				found = append(found, candidate{id: high, counts: slices.Clone(counts), length: length})
+			if counts, length, ok := sr.Matcher.Match(text, note); ok {
+				found = append(found, ranked.Candidate{ID: high, Counts: slices.Clone(counts), Length: length})
 			}
 		}
 		rows.Close()
@@ -311,14 +231,14 @@ func (sr *search) listed(ctx context.Context, query string, low, high int64, mos
 }
 
 // load returns the candidates as hits.
-func (sr *search) load(ctx context.Context, found []candidate) (out sequent.Hits, err error) {
+func (sr *search) load(ctx context.Context, found []ranked.Candidate) (out sequent.Hits, err error) {
 	if len(found) == 0 {
 		return out, nil
 	}
 	ids := make([]int64, len(found))
 	place := make(map[int64]int, len(found))
 	for i, c := range found {
-		ids[i], place[c.id] = c.id, i
+		ids[i], place[c.ID] = c.ID, i
 	}
 	rows, err := sr.tx.Query(ctx, selectHits, ids)
 	if err != nil {
@@ -339,7 +259,7 @@ func (sr *search) load(ctx context.Context, found []candidate) (out sequent.Hits
 		}
 		i := place[id]
 		out.Hits[i] = sequent.Hit{
-			Key: sequent.Key{Owner: owner, ID: sequent.ID(name)}, Title: title, Thought: t, Score: found[i].score,
+			Key: sequent.Key{Owner: owner, ID: sequent.ID(name)}, Title: title, Thought: t, Score: found[i].Score,
 		}
 		loaded++
 	}

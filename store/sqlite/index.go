@@ -4,12 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/gofrs/flock"
+
+	"github.com/sequent-dev/sequent/internal/indexfile"
+	"github.com/sequent-dev/sequent/store/internal/ranked"
 )
 
 // An index finds thoughts by their words. It is a file of its own beside the
@@ -78,7 +80,7 @@ func newIndex(ctx context.Context, s *Store) (*index, error) {
 		hurries: make(chan struct{}, 1),
 		stop:    func() {},
 
-		blockSize: blockSize,
+		blockSize: ranked.BlockSize,
 	}
 	x.lock = flock.New(x.path+".lock", flock.SetPermissions(0o600))
 	err := s.readers.QueryRowContext(ctx, "SELECT id FROM identity").Scan(&x.identity)
@@ -115,7 +117,7 @@ func (x *index) close() error {
 	x.ended.Wait()
 	var err error
 	if f != nil {
-		err = f.close()
+		err = f.Close()
 	}
 	return errors.Join(err, x.lock.Close())
 }
@@ -207,20 +209,9 @@ func (x *index) catchUp(ctx context.Context) error {
 // discard removes the file. The caller holds the lock.
 func (x *index) discard() error {
 	if f := x.takeFile(false); f != nil {
-		f.close() //nolint:errcheck // it is thrown away
+		f.Close() //nolint:errcheck // it is thrown away
 	}
-	return x.remove()
-}
-
-// remove removes the file and what SQLite keeps beside it. The caller holds the
-// lock.
-func (x *index) remove() error {
-	for _, suffix := range []string{"-wal", "-shm", ""} {
-		if err := os.Remove(x.path + suffix); err != nil && !errors.Is(err, os.ErrNotExist) {
-			return err
-		}
-	}
-	return nil
+	return indexfile.Remove(x.path)
 }
 
 // takeFile returns the open file, if there is one, for the caller to close,

@@ -79,7 +79,7 @@ func TestIndexDamaged(t *testing.T) {
 				fill(t, s, "a", 250, "heron with a few more words to fill pages "+strings.Repeat("filler ", 20))
 				catchUp(t, s)
 				f := s.index.takeFile(false) // checkpoints
-				if err := f.close(); err != nil {
+				if err := f.Close(); err != nil {
 					t.Fatal(err)
 				}
 				if open == "open" {
@@ -102,7 +102,7 @@ func TestIndexDamaged(t *testing.T) {
 					t.Errorf("catchUp: %v", err)
 				}
 				finds(t, s, "heron b", 5)
-				wholeIndex(t, s.index.file.writer)
+				wholeIndex(t, s.index.file.Writer)
 				if st := stateOf(t, s); st.docs != 255 {
 					t.Errorf("the index is at %+v, want 255 documents", st)
 				}

@@ -7,12 +7,10 @@ import (
 	"fmt"
 	"os"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"time"
 
-	"modernc.org/sqlite"
-	sqlite3 "modernc.org/sqlite/lib"
+	"github.com/sequent-dev/sequent/internal/indexfile"
 )
 
 // indexVersion is the version of the index's schema and of the way texts are
@@ -43,11 +41,7 @@ func indexPath(path string) string { return strings.TrimSuffix(path, ".db") + "-
 
 // An indexFile is an index that is open.
 type indexFile struct {
-	path    string
-	info    os.FileInfo // tells it from a later file of the same name
-	readers *sql.DB
-	writer  *sql.DB // used by the holder of the lock only
-	users   sync.WaitGroup
+	*indexfile.File
 	damaged atomic.Bool // a search could not read it
 }
 
@@ -63,7 +57,6 @@ var (
 	errNoIndex  = errors.New("there is no index")
 	errDamaged  = errors.New("the index does not fit the store")
 	errNewIndex = errors.New("the index was written by a newer version of the program")
-	errForeign  = errors.New("the file at the place of the index belongs to another program")
 )
 
 // acquire returns the open index, which the caller releases.
@@ -73,10 +66,10 @@ func (x *index) acquire(ctx context.Context, why purpose) (*indexFile, error) {
 	if x.closed {
 		return nil, errNoIndex
 	}
-	if x.file != nil && !x.file.inPlace() { // deleted, perhaps made anew, by somebody else
+	if x.file != nil && !x.file.InPlace() { // deleted, perhaps made anew, by somebody else
 		old := x.file
 		x.file = nil
-		x.ended.Go(func() { old.close() }) //nolint:errcheck // nothing of it is needed
+		x.ended.Go(func() { old.Close() }) //nolint:errcheck // nothing of it is needed
 	}
 	if x.file == nil {
 		f, err := x.open(ctx, why)
@@ -85,28 +78,14 @@ func (x *index) acquire(ctx context.Context, why purpose) (*indexFile, error) {
 		}
 		x.file = f
 	}
-	x.file.users.Add(1)
+	x.file.Use()
 	return x.file, nil
-}
-
-func (f *indexFile) release() { f.users.Done() }
-
-// inPlace reports whether f is still the file of its name.
-func (f *indexFile) inPlace() bool {
-	info, err := os.Stat(f.path)
-	return err == nil && os.SameFile(info, f.info)
-}
-
-// close waits for the users of f.
-func (f *indexFile) close() error {
-	f.users.Wait()
-	return errors.Join(f.readers.Close(), f.writer.Close())
 }
 
 func (x *index) open(ctx context.Context, why purpose) (_ *indexFile, err error) {
 	if why == forWriting {
 		if _, err := os.Stat(x.path); errors.Is(err, os.ErrNotExist) {
-			if err := x.remove(); err != nil { // the log of an earlier file would be taken for its own
+			if err := indexfile.Remove(x.path); err != nil { // the log of an earlier file would be taken for its own
 				return nil, err
 			}
 			if err := create(x.path); err != nil {
@@ -118,17 +97,11 @@ func (x *index) open(ctx context.Context, why purpose) (_ *indexFile, err error)
 	if err != nil {
 		return nil, errNoIndex
 	}
-	f := &indexFile{path: x.path, info: info}
-	if f.writer, err = x.connect(); err != nil {
+	open, err := indexfile.Open(x.path, info, x.connect)
+	if err != nil {
 		return nil, err
 	}
-	f.writer.SetMaxOpenConns(1)
-	if f.readers, err = x.connect("query_only(1)"); err != nil {
-		return nil, errors.Join(err, f.writer.Close())
-	}
-	f.readers.SetMaxOpenConns(4)
-	f.readers.SetMaxIdleConns(4)
-	f.readers.SetConnMaxIdleTime(5 * time.Minute)
+	f := &indexFile{File: open}
 	if why == forWriting {
 		err = f.prepare(ctx, x.identity, x.store.journal)
 	}
@@ -136,27 +109,31 @@ func (x *index) open(ctx context.Context, why purpose) (_ *indexFile, err error)
 		err = f.check(ctx, x.identity)
 	}
 	if err != nil {
-		return nil, errors.Join(err, f.close())
+		return nil, errors.Join(err, f.Close())
 	}
 	return f, nil
 }
 
 // connect returns connections to the file, of the same kind as the store's.
-func (x *index) connect(pragmas ...string) (*sql.DB, error) {
+func (x *index) connect(writes bool) (*sql.DB, error) {
 	like := Store{path: x.path, readOnly: x.store.readOnly, patience: 5 * time.Second}
 	like.immutable = like.readOnly && unchanging(x.path)
-	return sql.Open("sqlite", like.dsn(append(pragmas, "synchronous(normal)", "journal_size_limit(67108864)")...))
+	pragmas := []string{"synchronous(normal)", "journal_size_limit(67108864)"}
+	if !writes {
+		pragmas = append(pragmas, "query_only(1)")
+	}
+	return sql.Open("sqlite", like.dsn(pragmas...))
 }
 
 // prepare makes the schema in an empty file.
 func (f *indexFile) prepare(ctx context.Context, identity, journal string) error {
-	if version, err := indexFormat(ctx, f.writer); err != nil || version != 0 {
+	if version, _, err := indexfile.Version(ctx, f.Writer, indexApplicationID); err != nil || version != 0 {
 		return err
 	}
-	if _, err := f.writer.ExecContext(ctx, "PRAGMA journal_mode="+journal); err != nil {
+	if _, err := f.Writer.ExecContext(ctx, "PRAGMA journal_mode="+journal); err != nil {
 		return err
 	}
-	return inTx(ctx, f.writer, func(tx *sql.Tx) error {
+	return indexfile.InTx(ctx, f.Writer, func(tx *sql.Tx) error {
 		if _, err := tx.ExecContext(ctx, indexSchema); err != nil {
 			return err
 		}
@@ -170,7 +147,7 @@ func (f *indexFile) prepare(ctx context.Context, identity, journal string) error
 
 // check returns an error unless f is an index of the store, as we make them.
 func (f *indexFile) check(ctx context.Context, identity string) error {
-	version, err := indexFormat(ctx, f.readers)
+	version, _, err := indexfile.Version(ctx, f.Readers, indexApplicationID)
 	switch {
 	case err != nil:
 		return err
@@ -179,24 +156,11 @@ func (f *indexFile) check(ctx context.Context, identity string) error {
 	case version < indexVersion:
 		return errDamaged
 	}
-	st, err := f.state(ctx, f.readers)
+	st, err := f.state(ctx, f.Readers)
 	if err == nil && st.store != identity {
 		err = errDamaged
 	}
 	return err
-}
-
-// indexFormat returns the version of an index, 0 for an empty file.
-func indexFormat(ctx context.Context, db queryer) (int, error) {
-	var version, application, objects int
-	err := db.QueryRowContext(ctx, `
-		SELECT user_version, application_id, (SELECT count(*) FROM sqlite_schema)
-		FROM pragma_user_version, pragma_application_id`,
-	).Scan(&version, &application, &objects)
-	if err == nil && application != indexApplicationID && (application != 0 || version != 0 || objects != 0) {
-		err = errForeign
-	}
-	return version, err
 }
 
 // An indexState is how far an index is.
@@ -205,41 +169,11 @@ type indexState struct {
 	mark, forgotten, docs, tokens int64
 }
 
-type queryer interface {
-	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
-}
-
-func (f *indexFile) state(ctx context.Context, from queryer) (st indexState, err error) {
+func (f *indexFile) state(ctx context.Context, from indexfile.Queryer) (st indexState, err error) {
 	err = from.QueryRowContext(ctx, "SELECT store, mark, forgotten, docs, tokens FROM state").
 		Scan(&st.store, &st.mark, &st.forgotten, &st.docs, &st.tokens)
 	return st, err
 }
 
 // isDamage reports whether err means that the index must be made anew.
-func isDamage(err error) bool {
-	if errors.Is(err, errDamaged) || errors.Is(err, sql.ErrNoRows) {
-		return true
-	}
-	e, ok := errors.AsType[*sqlite.Error](err)
-	if !ok {
-		return false
-	}
-	switch e.Code() & 0xff {
-	case sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_FORMAT,
-		sqlite3.SQLITE_ERROR: // the statements are ours: what they name is missing
-		return true
-	}
-	return e.Code() == sqlite3.SQLITE_IOERR_SHORT_READ
-}
-
-func inTx(ctx context.Context, db *sql.DB, f func(*sql.Tx) error) error {
-	tx, err := db.BeginTx(ctx, nil)
-	if err != nil {
-		return err
-	}
-	defer tx.Rollback() //nolint:errcheck // does nothing after a commit
-	if err := f(tx); err != nil {
-		return err
-	}
-	return tx.Commit()
-}
+func isDamage(err error) bool { return indexfile.IsDamage(err) || errors.Is(err, errDamaged) }

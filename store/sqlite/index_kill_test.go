@@ -46,7 +46,7 @@ func TestIndexKilled(t *testing.T) {
 	}
 	catchUp(t, s)
 	rare()
-	wholeIndex(t, s.index.file.writer)
+	wholeIndex(t, s.index.file.Writer)
 	if st := stateOf(t, s); st.docs != sessions*each {
 		t.Errorf("the index is at %+v, want %d documents", st, sessions*each)
 	}
@@ -74,7 +74,7 @@ func indexTask() error {
 		return err
 	}
 	for {
-		st, err := f.state(ctx, f.writer)
+		st, err := f.state(ctx, f.Writer)
 		if err != nil {
 			return err
 		}

@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"github.com/sequent-dev/sequent"
-	"github.com/sequent-dev/sequent/internal/words"
+	"github.com/sequent-dev/sequent/store/internal/ranked"
 )
 
 // openIndexed opens a store whose index is only brought up to date by hand.
@@ -59,8 +59,8 @@ func stateOf(t *testing.T, s *Store) indexState {
 	if err != nil {
 		t.Fatalf("the index cannot be read: %v", err)
 	}
-	defer f.release()
-	st, err := f.state(t.Context(), f.readers)
+	defer f.Release()
+	st, err := f.state(t.Context(), f.Readers)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -153,22 +153,26 @@ func TestIndexAgreesWithScan(t *testing.T) {
 	check := func(step string) {
 		t.Helper()
 		for i, text := range []string{"alpha", "theta eta", `"alpha beta"`, "eps*", "gam* -alpha", "考链 alpha", "delta -思"} {
-			q, err := words.Parse(text)
-			if err != nil {
-				t.Fatal(err)
-			}
-			for _, sr := range []search{
-				{query: sequent.SearchQuery{Text: text}, blockSize: blockSize},
-				{query: sequent.SearchQuery{Text: text}, blockSize: 7},
-				{query: sequent.SearchQuery{Text: text, Session: sequent.ID(fmt.Sprint("ab"[i%2:i%2+1], i))}, blockSize: blockSize},
-				{query: sequent.SearchQuery{Text: text, Session: "b23"}, blockSize: 1},
-				{query: sequent.SearchQuery{Text: text, Owner: "ann"}, blockSize: blockSize},
-				{query: sequent.SearchQuery{Text: text, AllOwners: true, Session: "a30"}, blockSize: 7},
+			for _, tt := range []struct {
+				query     sequent.SearchQuery
+				blockSize int
+			}{
+				{sequent.SearchQuery{}, ranked.BlockSize},
+				{sequent.SearchQuery{}, 7},
+				{sequent.SearchQuery{Session: sequent.ID(fmt.Sprint("ab"[i%2:i%2+1], i))}, ranked.BlockSize},
+				{sequent.SearchQuery{Session: "b23"}, 1},
+				{sequent.SearchQuery{Owner: "ann"}, ranked.BlockSize},
+				{sequent.SearchQuery{AllOwners: true, Session: "a30"}, 7},
 			} {
-				sr.store, sr.asked, sr.query.Limit = s, q, maxHits
+				tt.query.Text, tt.query.Limit = text, ranked.MaxHits
+				asked, err := ranked.Parse(tt.query)
+				if err != nil {
+					t.Fatal(err)
+				}
+				sr := search{Search: asked, store: s, blockSize: tt.blockSize}
 				got, err := s.indexedSearch(t.Context(), sr)
 				if err != nil {
-					t.Fatalf("%s: %+v: %v", step, sr.query, err)
+					t.Fatalf("%s: %+v: %v", step, sr.Query, err)
 				}
 				want, err := sr.run(t.Context(), nil)
 				if err != nil {
@@ -177,7 +181,7 @@ func TestIndexAgreesWithScan(t *testing.T) {
 				if !slices.EqualFunc(got.Hits, want.Hits, func(a, b sequent.Hit) bool {
 					return a.Key == b.Key && a.Thought.Seq == b.Thought.Seq && a.Score == b.Score
 				}) {
-					t.Errorf("%s: %+v\n with the index %v\nwithout %v", step, sr.query, got.Hits, want.Hits)
+					t.Errorf("%s: %+v\n with the index %v\nwithout %v", step, sr.Query, got.Hits, want.Hits)
 				}
 			}
 		}
@@ -221,11 +225,11 @@ func TestIndexForgets(t *testing.T) {
 		"docs":  "SELECT count(*) FROM docs",
 	} {
 		var n int
-		if err := s.index.file.readers.QueryRowContext(t.Context(), query).Scan(&n); err != nil || n != 3 {
+		if err := s.index.file.Readers.QueryRowContext(t.Context(), query).Scan(&n); err != nil || n != 3 {
 			t.Errorf("%s holds %d thoughts, %v, want 3", table, n, err)
 		}
 	}
-	wholeIndex(t, s.index.file.writer)
+	wholeIndex(t, s.index.file.Writer)
 }
 
 // An index that missed deletions which are no longer on record starts again.
@@ -274,7 +278,7 @@ func TestIndexBlocks(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		for _, limit := range []int{maxHits, 1, 2, 7, block - 1, block, block + 1} {
+		for _, limit := range []int{ranked.MaxHits, 1, 2, 7, block - 1, block, block + 1} {
 			seen := make(map[string]bool)
 			for i, hit := range all(t, s, "heron", limit) {
 				place := fmt.Sprint(hit.Key.ID, hit.Thought.Seq)

@@ -8,6 +8,7 @@ import (
 	"runtime"
 	"strings"
 
+	"github.com/sequent-dev/sequent/internal/indexfile"
 	"github.com/sequent-dev/sequent/internal/words"
 )
 
@@ -44,8 +45,8 @@ func (x *index) upToDate(ctx context.Context) bool {
 	if err != nil {
 		return false
 	}
-	defer f.release()
-	st, err := f.state(ctx, f.readers)
+	defer f.Release()
+	st, err := f.state(ctx, f.Readers)
 	if err != nil {
 		return false
 	}
@@ -73,15 +74,15 @@ func (x *index) write(until context.Context) error {
 	if err != nil {
 		return err
 	}
-	defer f.release()
+	defer f.Release()
 	if f.damaged.Load() {
 		return errDamaged
 	}
-	for f.inPlace() {
+	for f.InPlace() {
 		if err := until.Err(); err != nil {
 			return err
 		}
-		st, err := f.state(ctx, f.writer)
+		st, err := f.state(ctx, f.Writer)
 		if err != nil {
 			return err
 		}
@@ -125,7 +126,7 @@ func (x *index) add(ctx context.Context, f *indexFile, mark, last int64) error {
 	if len(batch) > 0 { // else all of them were deleted just now
 		last = batch[len(batch)-1].id
 	}
-	return inTx(ctx, f.writer, func(tx *sql.Tx) error {
+	return indexfile.InTx(ctx, f.Writer, func(tx *sql.Tx) error {
 		fts, err := tx.PrepareContext(ctx, "INSERT INTO words(rowid, text, note, scope) VALUES (?, ?, ?, ?)")
 		if err != nil {
 			return err
@@ -196,7 +197,7 @@ func (x *index) forget(ctx context.Context, f *indexFile, done int64) error {
 	if err := rows.Err(); err != nil {
 		return err
 	}
-	return inTx(ctx, f.writer, func(tx *sql.Tx) error {
+	return indexfile.InTx(ctx, f.Writer, func(tx *sql.Tx) error {
 		room := batchSize
 		for _, d := range all {
 			ids, err := collectIDs(tx.QueryContext(ctx,
@@ -233,7 +234,7 @@ func forgetThought(ctx context.Context, tx *sql.Tx, id int64) error {
 }
 
 func (f *indexFile) setForgotten(ctx context.Context, n int64) error {
-	_, err := f.writer.ExecContext(ctx, "UPDATE state SET forgotten = ?", n)
+	_, err := f.Writer.ExecContext(ctx, "UPDATE state SET forgotten = ?", n)
 	return err
 }
 

@@ -2,35 +2,30 @@ package sqlite
 
 import (
 	"context"
-	"encoding/base64"
 	"errors"
-	"fmt"
 	"math"
 	"strings"
-	"time"
 
 	"github.com/sequent-dev/sequent"
+	"github.com/sequent-dev/sequent/store/internal/listing"
 	"github.com/sequent-dev/sequent/store/internal/record"
 )
 
 // List implements [sequent.Store]. Of sessions with the same time, the one
 // begun last comes first.
 func (s *Store) List(ctx context.Context, q sequent.Query) (page sequent.Page, err error) {
-	after, err := parseCursor(q)
+	after, err := listing.After(q)
 	if err != nil {
 		return sequent.Page{}, err
 	}
-	limit := q.Limit
-	if limit <= 0 {
-		limit = 100
-	}
-	text, args := listing(q, after, limit+1)
+	limit := listing.Limit(q)
+	text, args := selectPage(q, after, limit+1)
 	rows, err := s.readers.QueryContext(ctx, text, args...)
 	if err != nil {
 		return sequent.Page{}, s.wrap(err)
 	}
 	defer func() { err = errors.Join(err, s.wrap(rows.Close())) }()
-	var last cursor
+	var last listing.Cursor
 	for rows.Next() {
 		key, h, err := scanHeader(rows)
 		if err != nil {
@@ -41,22 +36,15 @@ func (s *Store) List(ctx context.Context, q sequent.Query) (page sequent.Page, e
 			break
 		}
 		page.Headers = append(page.Headers, h)
-		last = cursor{byCreated: q.ByCreated, at: record.Micros(stamp(q, &h)), key: key}
+		last = listing.At(q, key, &h)
 	}
 	return page, s.wrap(rows.Err())
 }
 
-func stamp(q sequent.Query, h *sequent.Header) time.Time {
-	if q.ByCreated {
-		return h.Created
-	}
-	return h.Updated
-}
-
-// listing returns the statement for a query. Its order is that of an index, or
+// selectPage returns the statement for a query. Its order is that of an index, or
 // begins like it, so that a page costs what it holds and, by last update, the
 // periods that it touches.
-func listing(q sequent.Query, after *cursor, limit int) (text string, args []any) {
+func selectPage(q sequent.Query, after *listing.Cursor, limit int) (text string, args []any) {
 	var where []string
 	and := func(condition string, values ...any) {
 		where = append(where, condition)
@@ -88,12 +76,12 @@ func listing(q sequent.Query, after *cursor, limit int) (text string, args []any
 		}
 		last := int64(math.MaxInt64)
 		if after != nil {
-			last = record.Period(after.at)
+			last = record.Period(after.At)
 		}
 		and("period <= ?", last)
 	}
 	if after != nil {
-		and("("+column+", key) < (?, ?)", after.at, after.key)
+		and("("+column+", key) < (?, ?)", after.At, after.Key)
 	}
 	var b strings.Builder
 	b.WriteString("SELECT " + headerColumns + " FROM " + from)
@@ -102,40 +90,4 @@ func listing(q sequent.Query, after *cursor, limit int) (text string, args []any
 	}
 	b.WriteString(" ORDER BY " + order + " LIMIT ?")
 	return b.String(), append(args, limit)
-}
-
-// A cursor is the place of the last session of a page.
-type cursor struct {
-	byCreated bool
-	at, key   int64
-}
-
-const cursorFormat = "%t %d %d"
-
-func (c cursor) String() string {
-	return base64.RawURLEncoding.EncodeToString(fmt.Appendf(nil, cursorFormat, c.byCreated, c.at, c.key))
-}
-
-// parseCursor returns nil for the first page.
-func parseCursor(q sequent.Query) (*cursor, error) {
-	if q.Cursor == "" {
-		return nil, nil
-	}
-	c := new(cursor)
-	b, err := base64.RawURLEncoding.DecodeString(q.Cursor)
-	if err == nil {
-		_, err = fmt.Sscanf(string(b), cursorFormat, &c.byCreated, &c.at, &c.key)
-	}
-	if err == nil && (c.byCreated != q.ByCreated || c.String() != q.Cursor) {
-		err = errors.New("it is of another listing")
-	}
-	if err != nil {
-		return nil, &sequent.Error{
-			Code: sequent.CodeInvalidQuery, Field: "cursor",
-			Msg: "the cursor is not one of this listing",
-			Fix: "pass the cursor of the page before, or none",
-			Err: err,
-		}
-	}
-	return c, nil
 }

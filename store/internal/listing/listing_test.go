@@ -1,0 +1,58 @@
+package listing_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/sequent-dev/sequent"
+	"github.com/sequent-dev/sequent/store/internal/listing"
+)
+
+func TestCursor(t *testing.T) {
+	h := sequent.Header{Created: time.UnixMicro(-5), Updated: time.UnixMicro(1 << 50)}
+	for _, byCreated := range []bool{false, true} {
+		q := sequent.Query{ByCreated: byCreated}
+		if c, err := listing.After(q); c != nil || err != nil {
+			t.Errorf("the first page begins after %v, %v", c, err)
+		}
+		c := listing.At(q, 42, &h)
+		want := listing.Cursor{ByCreated: byCreated, At: 1 << 50, Key: 42}
+		if byCreated {
+			want.At = -5
+		}
+		if c != want {
+			t.Errorf("At = %+v, want %+v", c, want)
+		}
+		q.Cursor = c.String()
+		if got, err := listing.After(q); err != nil || *got != c {
+			t.Errorf("%+v came back as %+v, %v", c, got, err)
+		}
+		q.ByCreated = !byCreated
+		if _, err := listing.After(q); sequent.CodeOf(err) != sequent.CodeInvalidQuery {
+			t.Errorf("a cursor of the other order: %v", err)
+		}
+	}
+}
+
+func TestLimit(t *testing.T) {
+	for limit, want := range map[int]int{-1: 100, 0: 100, 1: 1, 5000: 5000} {
+		if got := listing.Limit(sequent.Query{Limit: limit}); got != want {
+			t.Errorf("Limit of %d = %d, want %d", limit, got, want)
+		}
+	}
+}
+
+func FuzzAfter(f *testing.F) {
+	f.Add("dHJ1ZSAxIDI", true)
+	f.Add("*", false)
+	f.Add(listing.Cursor{At: 1, Key: 2}.String()+"\n", false)
+	f.Fuzz(func(t *testing.T, s string, byCreated bool) {
+		c, err := listing.After(sequent.Query{Cursor: s, ByCreated: byCreated})
+		switch {
+		case err != nil && sequent.CodeOf(err) != sequent.CodeInvalidQuery:
+			t.Errorf("After(%q): %v", s, err)
+		case err == nil && s != "" && c.String() != s:
+			t.Errorf("After(%q) is the place %q", s, c)
+		}
+	})
+}
