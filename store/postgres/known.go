@@ -56,13 +56,15 @@ func (k *known) learn(round []*sequent.Write, keys []int64) {
 	}
 }
 
-// storeMoves is storePlain for sessions that are known and only move on.
+// storeMoves is storePlain for sessions that are known and only move on. The
+// list of keys, said twice, keeps a plan that was made for a small table from
+// reading all sessions of a large one.
 const storeMoves = `
 	WITH moved AS (
 		UPDATE tool_sessions s SET version = w.version, len = w.len, updated = w.updated
 		FROM unnest($3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[], $7::bigint[], $8::bigint[])
 			WITH ORDINALITY AS w (key, epoch, base_version, version, len, updated, n)
-		WHERE s.key = w.key AND s.epoch = w.epoch AND s.version = w.base_version
+		WHERE s.key = ANY ($3) AND s.key = w.key AND s.epoch = w.epoch AND s.version = w.base_version
 		RETURNING s.key, w.n
 	), added AS (
 		INSERT INTO thoughts (session, seq, number, total, after, at, more, text)
