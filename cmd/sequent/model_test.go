@@ -27,12 +27,13 @@ type scriptedReply struct {
 	Status int
 	Body   string
 	Cut    bool
+	Stop   llm.Stop
 	Want   string // a part of the request
 	Hold   bool   // until the client has gone
 }
 
 func (r scriptedReply) reply() llmtest.Reply {
-	out := llmtest.Reply{Turn: llmtest.Turn{Text: r.Text, Reasoning: r.Reasoning}, Status: r.Status, Body: r.Body, Cut: r.Cut}
+	out := llmtest.Reply{Turn: llmtest.Turn{Text: r.Text, Reasoning: r.Reasoning, Stop: r.Stop}, Status: r.Status, Body: r.Body, Cut: r.Cut}
 	if r.Hold {
 		out.Hold = func(r *http.Request) { <-r.Context().Done() }
 	}

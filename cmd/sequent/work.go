@@ -240,8 +240,8 @@ func (w *work) run(ctx context.Context, a *app.App, m *plan.Machine, id sequent.
 	switch {
 	case complete:
 		return nil
-	case err != nil && !stopped(err) && a.Place.Memory:
-		return err
+	case err != nil && !stopped(err) && (a.Place.Memory || foreign(err)):
+		return err // there is nothing to go on with
 	case err != nil && !stopped(err):
 		return &keptError{err, w.resumption(id)}
 	case !p.json && a.Place.Memory:
@@ -267,6 +267,12 @@ func (e *keptError) Unwrap() error { return e.err }
 // stopped reports whether an error is that somebody wanted to stop.
 func stopped(err error) bool {
 	return errors.Is(err, context.Canceled) || llm.CodeOf(err) == llm.CodeCanceled
+}
+
+// foreign reports whether an error is that the session is not of this command.
+func foreign(err error) bool {
+	e, ok := errors.AsType[*plan.Error](err)
+	return ok && e.Code == plan.CodeNoPlan
 }
 
 // resumption is the command that goes on with a session.

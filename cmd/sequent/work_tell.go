@@ -20,7 +20,11 @@ type screenTeller struct {
 	note  func(string)
 	said  string
 	shown time.Time
+	cut   bool // an answer was
 }
+
+// cutOff says that an answer is not whole.
+const cutOff = "the model's answer was cut off, at its longest"
 
 func (t *screenTeller) tell(_ context.Context, e plan.Event) error {
 	const often = 50 * time.Millisecond
@@ -42,6 +46,9 @@ func (t *screenTeller) tell(_ context.Context, e plan.Event) error {
 		t.note(where + ": asking again: " + e.Retry.Err.Error())
 	case e.Calling != nil:
 		t.note(where + ": calls " + e.Calling.Call.Name)
+	case e.Answer != nil && e.Answer.Stop == llm.StopLength:
+		t.cut = true
+		fallthrough
 	default:
 		t.note(where)
 	}
@@ -65,7 +72,11 @@ func (t *screenTeller) end(s *sequent.Session, st plan.State, _ bool, took time.
 	if err := p.print(draw.Session(s, o).Lines...); err != nil {
 		return err
 	}
-	return p.print(nil, draw.Line{{Text: draw.One(t.w.summary(s, st, took), o.Charset), Role: draw.Meta}})
+	last := []draw.Line{nil}
+	if t.cut {
+		last = append(last, draw.Line{{Text: draw.One(cutOff, o.Charset), Role: draw.Meta}})
+	}
+	return p.print(append(last, draw.Line{{Text: draw.One(t.w.summary(s, st, took), o.Charset), Role: draw.Meta}})...)
 }
 
 // A lineTeller is for a pipe: the answer goes to standard output, and a line for
@@ -80,6 +91,9 @@ type lineTeller struct {
 func (t *lineTeller) tell(ctx context.Context, e plan.Event) error {
 	if e.Retry != nil {
 		t.say("asking again: " + e.Retry.Err.Error())
+	}
+	if e.Answer != nil && e.Answer.Stop == llm.StopLength {
+		t.say(cutOff)
 	}
 	if e.Called != nil || e.Moved != nil {
 		if err := t.thoughts(ctx); err != nil {
@@ -112,7 +126,11 @@ func (t *lineTeller) say(what string) {
 
 func (t *lineTeller) end(s *sequent.Session, st plan.State, complete bool, took time.Duration) error {
 	if complete {
-		if err := t.w.p.say("%s", s.Conclusion); err != nil {
+		answer := s.Conclusion
+		if isTerminal(t.w.p.out) { // which would do what it says
+			answer = strings.Join(draw.Lines(answer, t.w.p.drawing().Charset), "\n")
+		}
+		if err := t.w.p.say("%s", answer); err != nil {
 			return err
 		}
 	}
@@ -139,6 +157,7 @@ type jsonEvent struct {
 	Text    string       `json:"text,omitempty"`
 	Calls   []llm.Call   `json:"calls,omitempty"`
 	Call    *llm.Call    `json:"call,omitempty"`
+	Cut     bool         `json:"cut,omitempty"` // the answer is not whole
 	Failed  bool         `json:"failed,omitempty"`
 	Thought *jsonThought `json:"thought,omitempty"`
 	From    string       `json:"from,omitempty"`
@@ -172,6 +191,7 @@ func (t *jsonTeller) tell(ctx context.Context, e plan.Event) error {
 		out.Event, out.Reason = "retry", e.Retry.Err.Error()
 	case e.Answer != nil:
 		out.Event, out.Text, out.Calls, out.Usage, out.Model = "answer", e.Answer.Message.Text, e.Answer.Message.Calls, &e.Answer.Usage, e.Answer.Model
+		out.Cut = e.Answer.Stop == llm.StopLength
 	case e.Calling != nil:
 		out.Event, out.Call = "call", &e.Calling.Call
 	case e.Called != nil:
