@@ -19,8 +19,8 @@ test: ## every test, shuffled, with the race detector where there is a C compile
 	@$(MAKE) --no-print-directory adapters
 
 # Frameworks are large: they are compiled once, without the race detector.
-adapters: ## the tests of the adapters, which are modules of their own
-	@for m in $(ADAPTERS); do echo "go test in $$m"; (cd $$m && go test -vet=off -shuffle=on -timeout 20m ./...) || exit 1; done
+adapters: ## vet and test the adapters, which are modules of their own
+	@for m in $(ADAPTERS); do echo "go vet and test in $$m"; (cd $$m && go vet ./... && go test -vet=off -shuffle=on -timeout 20m ./...) || exit 1; done
 
 lint: ## formatting, vet, staticcheck, modern idioms, tidy modules
 	@files=$$(gofmt -l $$(git ls-files '*.go')); [ -z "$$files" ] || { echo "gofmt -w is needed:"; echo "$$files"; exit 1; }
