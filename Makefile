@@ -26,6 +26,7 @@ lint: ## formatting, vet, staticcheck, modern idioms, tidy modules
 	@files=$$(gofmt -l $$(git ls-files '*.go')); [ -z "$$files" ] || { echo "gofmt -w is needed:"; echo "$$files"; exit 1; }
 	go vet ./...
 	go tool -modfile=tools/go.mod staticcheck -checks=all ./...
+	@for m in $(ADAPTERS); do echo "staticcheck in $$m"; (cd $$m && go tool -modfile=$(CURDIR)/tools/go.mod staticcheck -checks=all ./...) || exit 1; done
 	@diff=$$(go fix -diff ./...) && [ -z "$$diff" ] || { echo "go fix ./... is needed:"; echo "$$diff"; exit 1; }
 	@for m in $(MODULES); do echo "go mod tidy -diff in $$m"; (cd $$m && go mod tidy -diff) || exit 1; done
 
