@@ -28,7 +28,7 @@ var (
 	quotedAgent = lazyregexp.New("^## +Thought +(-?\\d{1,15})/(\\?|\\d{1,15})(\\+?) +\\[(`\"(?:[^\"\\\\]|\\\\.)*\"`)\\]((?: +\\(.*\\))?)\\s*$")
 	conclusion  = lazyregexp.New(`^## +Conclusion\s*$`)
 	abandoned   = lazyregexp.New(`^## +Session Abandoned\s*$`)
-	lastLine    = lazyregexp.New(`^(?:\*(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d)(?: UTC)?\*)?(?:(?:^|\s+)\^(thought|conclusion)-(\d{1,15}))?\s*$`)
+	lastLine    = lazyregexp.New(`^(?:[*_](\d{4}-\d\d-\d\d \d\d:\d\d:\d\d)(?: UTC)?[*_])?(?:(?:^|\s+)\^(thought|conclusion)-(\d{1,15}))?\s*$`)
 	branchMark  = lazyregexp.New(`^ +\(Branch: (.*?)(?:, from (-?\d{1,15}))?\)$`)
 	fromMark    = lazyregexp.New(`^ +\(From: (-?\d{1,15})\)$`)
 	revisesMark = lazyregexp.New(` +\((?:Revises: (-?\d{1,15})|Revision)\)$`)
@@ -80,7 +80,7 @@ type piece struct {
 // whether it was the last.
 func (p *piece) line(raw, text string, end int) bool {
 	var m []string
-	if strings.HasPrefix(text, "*") || strings.Contains(text, "^") {
+	if strings.HasPrefix(text, "*") || strings.HasPrefix(text, "_") || strings.Contains(text, "^") {
 		m = lastLine().FindStringSubmatch(text)
 	}
 	if m == nil {
@@ -133,7 +133,8 @@ func (p *piece) end(list []Section, at int) []Section {
 func (p *piece) conclude(list []Section, text string) []Section {
 	for i := len(list) - 1; i >= 0; i-- {
 		s := &list[i]
-		if p.section.Seq != 0 && s.Seq != p.section.Seq {
+		// A thought that another program has written has no position but its place.
+		if own := s.Seq == p.section.Seq || s.Seq == 0 && p.section.Seq == i+1; p.section.Seq != 0 && !own {
 			continue
 		}
 		if s.Draft.Labels[LabelConclusion] == "" && text != "" {
@@ -197,6 +198,11 @@ func cutNote(lines []string) (text []string, note string) {
 			continue
 		}
 		line, last := strings.TrimSpace(lines[i]), strings.TrimSpace(lines[len(lines)-1])
+		if plain, ok := strings.CutPrefix(line, "_"); ok && strings.HasPrefix("*"+plain, block.ThoughtsAre) && strings.HasSuffix(last, "_") {
+			// A formatter of Markdown has been at work.
+			note = strings.TrimSpace(strings.Join(lines[i:], "\n"))
+			return trimEmpty(lines[:i]), strings.TrimSuffix(strings.TrimPrefix("*"+note[1:], block.ThoughtsAre), "_")
+		}
 		switch {
 		case line == block.NoteInside:
 			if inner, n := block.Unquote(lines[i+1:]); n == len(lines)-i-1 {

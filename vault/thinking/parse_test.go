@@ -15,6 +15,7 @@ var texts = []string{
 	"plain [[link]]", "two\n\nparagraphs", "trailing  \nspaces", " leading", "ends in a break\n", "\n", " ",
 	"## Thought 3/5 [agent]\n\nnested", "text\n\n## Conclusion\n\nmine", "a\n## Session Abandoned", "# Top\n## Own heading",
 	"*2025-01-02 03:04:05 UTC*", "*2025-01-02 03:04:05 UTC* ^thought-9", "see ^thought-3", "^thought-3", "x ^conclusion-1  ",
+	"_2025-01-02 03:04:05 UTC_", "_2025-01-02 03:04:05 UTC_ ^thought-9", "_Thoughts: mine_", "_Thoughts: _",
 	"*Thoughts: mine*", "*Thoughts: *", "> [!quote] As written", "> [!quote] As written\n> x", "> [!note] Thoughts\n> x",
 	"[!note] Thoughts\n<!-- open", "[!quote] As written\n```",
 	"```go\nopen", "```\nclosed\n```", "~~~\n```\n~~~", "> ```\n\n```\ncode", "- ```\n\n```\ncode", "1. x\n   ```\ncode\n   ```\n", "1. x\n   ```\n   code\n   ```",
@@ -75,6 +76,30 @@ func checkRoundTrip(t *testing.T, th sequent.Thought) {
 	// Editors may take spaces off the ends of lines, and make line breaks theirs.
 	if got := Parse(strings.ReplaceAll(b.String(), "\n", "\r\n")); len(got) != 1 || !sameDraft(got[0].Draft, th.Draft) {
 		t.Fatalf("with CRLF: %+v\nin %q", got, b.String())
+	}
+}
+
+// Formatters of Markdown write _this_ for *this*.
+func TestFormatted(t *testing.T) {
+	at := time.Date(2025, 8, 31, 3, 22, 26, 0, time.UTC)
+	var b strings.Builder
+	th := sequent.Thought{Seq: 1, At: at, Draft: sequent.Draft{Text: "Why [[x]]?", Note: "Hm, so."}}
+	writeThought(&b, th, "It is [[y]].")
+	body := strings.NewReplacer("*2025", "_2025", "UTC*", "UTC_", "*Thoughts", "_Thoughts", "so.*", "so._").Replace(b.String())
+	list := Parse(body)
+	if len(list) != 1 || list[0].Seq != 1 || !list[0].At.Equal(at) || list[0].Draft.Text != th.Text ||
+		list[0].Draft.Note != "Hm, so." || list[0].Draft.Labels[LabelConclusion] != "It is [[y]]." {
+		t.Errorf("%q\nis read as %+v", body, list)
+	}
+}
+
+// In a file of another program thoughts have no ids, and a conclusion may have got one.
+func TestConclusionOfAThoughtWithoutID(t *testing.T) {
+	const body = "## Thought 0/2 [agent]\n\n[[a]]\n\n*2026-03-15 15:09:28 UTC*\n\n## Thought 1/2 [agent]\n\n[[b]]\n\n*2026-03-15 15:10:28 UTC*\n\n" +
+		"## Conclusion\n\n[[c]] it is.\n\n*2026-03-15 15:10:28 UTC* ^conclusion-2\n"
+	list := Parse(body)
+	if len(list) != 2 || list[0].Draft.Labels[LabelConclusion] != "" || list[1].Draft.Labels[LabelConclusion] != "[[c]] it is." {
+		t.Errorf("got %+v", list)
 	}
 }
 

@@ -109,8 +109,8 @@ func nameOf(text string) string {
 // structural matches lines that mean something to the reader of a file.
 var structural = lazyregexp.New(`^## +(Thought|Conclusion|Session Abandoned)\b` +
 	`|\^(thought|conclusion)-\d+[ \t]*$` +
-	`|^\*\d{4}-\d\d-\d\d \d\d:\d\d:\d\d( UTC)?\*` +
-	`|^\*Thoughts:` +
+	`|^[*_]\d{4}-\d\d-\d\d \d\d:\d\d:\d\d( UTC)?[*_]` +
+	`|^[*_]Thoughts:` +
 	`|^> \[!(quote|note)\] (As written|Thoughts)[ \t]*$`)
 
 // textBlock returns a text as it stands in a section. One that could be taken
@@ -118,7 +118,7 @@ var structural = lazyregexp.New(`^## +(Thought|Conclusion|Session Abandoned)\b` 
 func textBlock(text string) string {
 	text = block.Printable(text)
 	for line := range strings.SplitSeq(text, "\n") {
-		begins := line != "" && (line[0] == '#' || line[0] == '*' || line[0] == '>')
+		begins := line != "" && strings.IndexByte("#*_>", line[0]) >= 0
 		if (begins || strings.Contains(line, "^")) && structural().MatchString(line) {
 			return block.Callout(text)
 		}
