@@ -217,11 +217,11 @@ func TestCallsThatAllCountAsTheFirst(t *testing.T) {
 		other  = `{"index":0,"id":"x","function":{"arguments":"1}"}}` // an id a piece
 	)
 	for _, pieces := range [][]string{{first, rest, second}, {first, other, second}} {
-		var body string
+		var body strings.Builder
 		for _, p := range pieces {
-			body += `data: {"choices":[{"delta":{"tool_calls":[` + p + `]}}]}` + "\n\n"
+			body.WriteString(`data: {"choices":[{"delta":{"tool_calls":[` + p + `]}}]}` + "\n\n")
 		}
-		s := llmtest.Serve(t, llmtest.Reply{Body: body + `data: {"choices":[{"delta":{},"finish_reason":"tool_calls"}]}` + "\n\ndata: [DONE]\n\n"})
+		s := llmtest.Serve(t, llmtest.Reply{Body: body.String() + `data: {"choices":[{"delta":{},"finish_reason":"tool_calls"}]}` + "\n\ndata: [DONE]\n\n"})
 		_, _, res, err := collect(t.Context(), connect(t, "gpt-4o", s.URL), ask("?"))
 		if err != nil {
 			t.Fatal(err)
