@@ -13,6 +13,7 @@ import (
 	"github.com/gofrs/flock"
 
 	"github.com/sequent-dev/sequent"
+	"github.com/sequent-dev/sequent/internal/fairlock"
 )
 
 const lockDir = stateDir + "/locks"
@@ -77,28 +78,13 @@ func acquire(ctx context.Context, name string, late <-chan time.Time) (*flock.Fl
 	} else if ok {
 		return f, nil
 	}
-	// The kernel's queue is fair, but waiting in it cannot be broken off: a
-	// goroutine does it, and gives the lock back if nobody waits any more.
-	locked, gone := make(chan error), make(chan struct{})
-	defer close(gone)
-	go func() {
-		err := f.Lock()
-		select {
-		case locked <- err:
-		case <-gone:
-			if err == nil {
-				_ = f.Unlock()
-			}
-		}
-	}()
-	select {
-	case err := <-locked:
-		return f, err
-	case <-ctx.Done():
-		return nil, ctx.Err()
-	case <-late:
+	switch err := fairlock.Wait(ctx, f, late); {
+	case errors.Is(err, fairlock.ErrLate):
 		return nil, busy(nil)
+	case err != nil:
+		return nil, err
 	}
+	return f, nil
 }
 
 func busy(cause error) error {

@@ -23,6 +23,7 @@ type rule struct {
 var rules = []rule{
 	{"internal/wake", nil, "the root imports it"},
 	{"internal/words", nil, "the root imports it"},
+	{"internal/fairlock", []string{"github.com/gofrs/flock"}, "it knows a lock, and not what it is for"},
 	{"internal/lazyregexp", nil, "whoever has an expression may import it"},
 	{".", []string{"internal/wake", "internal/words"}, "the library outlives every dependency"},
 
@@ -37,7 +38,7 @@ var rules = []rule{
 	{"storetest", []string{"."}, "it tests any store"},
 	{"store/internal/...", []string{".", "internal/words", "store/internal/..."}, "it is what SQL stores share, and knows no database"},
 	{"store/sqlite/...", []string{
-		".", "internal/indexfile", "internal/wake", "internal/words", "store/internal/...", "store/sqlite/internal/...",
+		".", "internal/fairlock", "internal/indexfile", "internal/wake", "internal/words", "store/internal/...", "store/sqlite/internal/...",
 		"modernc.org/sqlite/...", "github.com/gofrs/flock", "golang.org/x/sys/...",
 	}, "a store knows the engine's types and its database"},
 	{"store/postgres", []string{".", "internal/wake", "internal/words", "store/internal/...", "github.com/jackc/pgx/v5/..."},
@@ -53,7 +54,7 @@ var rules = []rule{
 	{"vault/internal/...", []string{"internal/lazyregexp"}, "it is what kinds of notes share"},
 	{"vault/workflow", []string{".", "internal/lazyregexp", "vault", "vault/internal/...", "vault/wikilink"}, "runs are notes of a vault"},
 	{"vault/assumption", []string{".", "internal/lazyregexp", "vault", "vault/internal/...", "vault/wikilink"}, "assumptions are notes of a vault"},
-	{"vault", []string{".", "go.yaml.in/yaml/v3", "github.com/gofrs/flock"}, "it knows files, and neither links nor what notes are about"},
+	{"vault", []string{".", "internal/fairlock", "go.yaml.in/yaml/v3", "github.com/gofrs/flock"}, "it knows files, and neither links nor what notes are about"},
 	{"internal/draw", []string{".", "charm.land/lipgloss/v2", "github.com/clipperhouse/displaywidth"}, "a drawing is a function of a session"},
 
 	{"mcpserver/client", []string{"tool", "github.com/modelcontextprotocol/go-sdk/..."}, "programs that are clients do not import the SDK themselves"},

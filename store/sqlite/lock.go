@@ -9,6 +9,7 @@ import (
 	"github.com/gofrs/flock"
 
 	"github.com/sequent-dev/sequent"
+	"github.com/sequent-dev/sequent/internal/fairlock"
 )
 
 // A fileLock lets the processes that write to one file take turns. SQLite's
@@ -32,7 +33,12 @@ func (l *fileLock) acquire(ctx context.Context, patience time.Duration) error {
 	}
 	// A file of its own: whoever gives up leaves it behind in the queue.
 	f := flock.New(l.path, flock.SetFlag(l.flag), flock.SetPermissions(0o600))
-	if err := queue(ctx, f, patience); err != nil {
+	late := time.NewTimer(patience)
+	defer late.Stop()
+	switch err := fairlock.Wait(ctx, f, late.C); {
+	case errors.Is(err, fairlock.ErrLate):
+		return busy(errors.New("the file lock was held for " + patience.String()))
+	case err != nil:
 		return err
 	}
 	l.waited = f
@@ -49,34 +55,6 @@ func (l *fileLock) release() error {
 
 // close is for a lock that is not held.
 func (l *fileLock) close() error { return l.latch.close() }
-
-// queue waits in the kernel's queue. That cannot be broken off, so a goroutine
-// does it; if nobody waits for it any more, it gives the lock back at once.
-func queue(ctx context.Context, f *flock.Flock, patience time.Duration) error {
-	locked := make(chan error)
-	gone := make(chan struct{})
-	defer close(gone)
-	go func() {
-		err := f.Lock()
-		select {
-		case locked <- err:
-		case <-gone:
-			if err == nil {
-				_ = f.Unlock() // closes the file, which unlocks in any case
-			}
-		}
-	}()
-	late := time.NewTimer(patience)
-	defer late.Stop()
-	select {
-	case err := <-locked:
-		return err
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-late.C:
-		return busy(errors.New("the file lock was held for " + patience.String()))
-	}
-}
 
 func busy(cause error) *sequent.Error {
 	return &sequent.Error{
