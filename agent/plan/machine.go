@@ -12,7 +12,6 @@ import (
 	"context"
 	"fmt"
 	"iter"
-	"strings"
 
 	"github.com/sequent-dev/sequent"
 	"github.com/sequent-dev/sequent/agent"
@@ -75,7 +74,7 @@ func (m *Machine) Begin(ctx context.Context, id sequent.ID, problem string) erro
 	}
 	_, err := m.cfg.Engine.Begin(ctx, id, func(s *sequent.Session) error {
 		s.BeginIn("", m.cfg.Table.Name)
-		s.Title = title(problem)
+		s.SetTitle(problem)
 		st := State{Machine: m.cfg.Table.Name, Problem: problem}
 		if m.cfg.Model != nil {
 			st.Model = m.cfg.Model.Name()
@@ -84,17 +83,6 @@ func (m *Machine) Begin(ctx context.Context, id sequent.ID, problem string) erro
 		return st.put(s)
 	})
 	return err
-}
-
-// title is the first line of a problem, for listings.
-func title(problem string) string {
-	const most = 80
-	line, _, _ := strings.Cut(problem, "\n")
-	line = strings.Join(strings.Fields(line), " ")
-	if r := []rune(line); len(r) > most {
-		return strings.TrimSpace(string(r[:most-1])) + "…"
-	}
-	return line
 }
 
 // An Event is something that happened, stored before it is told. Either the agent's
