@@ -40,7 +40,7 @@ func (s *Store) Delete(ctx context.Context, k sequent.Key, epoch int64) error {
 			var key int64
 			err := tx.QueryRow(ctx, lockSession, pack(k.Owner), pack(string(k.ID)), epoch).Scan(&key)
 			if isNoRows(err) {
-				return notFound(k.ID)
+				return record.NotFound(k.ID)
 			}
 			if err != nil {
 				return err

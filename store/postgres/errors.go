@@ -3,7 +3,6 @@ package postgres
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"net"
 	"strings"
@@ -11,22 +10,8 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/sequent-dev/sequent"
+	"github.com/sequent-dev/sequent/store/internal/record"
 )
-
-// errClosed answers every call after Close.
-var errClosed = &sequent.Error{
-	Code: sequent.CodeUnavailable,
-	Msg:  "the store is closed",
-	Fix:  "restart the program",
-}
-
-func notFound(id sequent.ID) error {
-	return &sequent.Error{
-		Code: sequent.CodeSessionNotFound, Field: "sessionId",
-		Msg: fmt.Sprintf("there is no session %q", id),
-		Fix: "check the id, or begin a new session",
-	}
-}
 
 func corrupt(msg string, err error) error {
 	return &sequent.Error{Code: sequent.CodeCorrupt, Msg: msg, Fix: "restore the database from a backup", Err: err}
@@ -49,7 +34,7 @@ func (s *Store) wrap(ctx context.Context, err error) error {
 	}
 	select {
 	case <-s.closed:
-		return errClosed
+		return record.ErrClosed
 	default:
 	}
 	return wrap(ctx, err)

@@ -70,7 +70,7 @@ func load(ctx context.Context, db sender, k sequent.Key, have sequent.Position, 
 	defer func() { err = errors.Join(err, results.Close()) }()
 	key, h, err := scanHeader(results.QueryRow())
 	if isNoRows(err) {
-		return sequent.Header{}, nil, notFound(k.ID)
+		return sequent.Header{}, nil, record.NotFound(k.ID)
 	}
 	if err != nil {
 		return sequent.Header{}, nil, err

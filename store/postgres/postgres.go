@@ -21,6 +21,7 @@ import (
 
 	"github.com/sequent-dev/sequent"
 	"github.com/sequent-dev/sequent/internal/wake"
+	"github.com/sequent-dev/sequent/store/internal/record"
 )
 
 // A Config says where the database is and how the store behaves.
@@ -166,7 +167,7 @@ func (s *Store) again(ctx context.Context, accepts func(error) bool, do func(con
 		case <-ctx.Done():
 			return ctx.Err()
 		case <-s.closed:
-			return errClosed
+			return record.ErrClosed
 		}
 	}
 }
@@ -183,7 +184,7 @@ func (s *Store) read(ctx context.Context, do func(context.Context) error) error 
 func (s *Store) usable(ctx context.Context) error {
 	select {
 	case <-s.closed:
-		return errClosed
+		return record.ErrClosed
 	default:
 		return s.wrap(ctx, ctx.Err())
 	}

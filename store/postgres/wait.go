@@ -12,6 +12,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/sequent-dev/sequent"
+	"github.com/sequent-dev/sequent/store/internal/record"
 )
 
 // A name is what a session is called in a notification: two sessions may share
@@ -92,7 +93,7 @@ func (s *Store) Wait(ctx context.Context, k sequent.Key, have sequent.Position) 
 				return nil
 			}
 		case <-s.closed:
-			return errClosed
+			return record.ErrClosed
 		case <-ctx.Done():
 			return wrap(ctx, ctx.Err())
 		}
@@ -139,7 +140,7 @@ func (s *Store) listen(ctx context.Context) (fresh bool, err error) {
 	case <-s.listener.ready:
 		return true, nil
 	case <-s.closed:
-		return false, errClosed
+		return false, record.ErrClosed
 	case <-ctx.Done():
 		return false, wrap(ctx, ctx.Err())
 	}

@@ -29,7 +29,7 @@ func (s *Store) Delete(ctx context.Context, k sequent.Key, epoch int64) error {
 	err := s.transact(ctx, func(w *writer) error {
 		key, h, err := scanHeader(w.selectHeader.QueryRowContext(context.Background(), k.Owner, k.ID))
 		if errors.Is(err, sql.ErrNoRows) || err == nil && epoch != 0 && h.Epoch != epoch {
-			return notFound(k.ID)
+			return record.NotFound(k.ID)
 		}
 		if err != nil {
 			return err
@@ -84,7 +84,7 @@ func (s *Store) Sweep(ctx context.Context, q sequent.SweepQuery, limit int) (int
 		select {
 		case <-time.After(min(sweepRest*time.Since(begun), time.Second)):
 		case <-s.closed:
-			return total, errClosed
+			return total, record.ErrClosed
 		case <-ctx.Done():
 		}
 	}

@@ -3,7 +3,6 @@ package sqlite
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io/fs"
 	"path/filepath"
 
@@ -11,22 +10,8 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 
 	"github.com/sequent-dev/sequent"
+	"github.com/sequent-dev/sequent/store/internal/record"
 )
-
-// errClosed answers every call after Close.
-var errClosed = &sequent.Error{
-	Code: sequent.CodeUnavailable,
-	Msg:  "the store is closed",
-	Fix:  "restart the program",
-}
-
-func notFound(id sequent.ID) error {
-	return &sequent.Error{
-		Code: sequent.CodeSessionNotFound, Field: "sessionId",
-		Msg: fmt.Sprintf("there is no session %q", id),
-		Fix: "check the id, or begin a new session",
-	}
-}
 
 // wrap gives an error of a closed store its name, and others their code. That
 // a disk is full SQLite does not always say.
@@ -36,7 +21,7 @@ func (s *Store) wrap(err error) error {
 	}
 	select {
 	case <-s.closed:
-		return errClosed
+		return record.ErrClosed
 	default:
 	}
 	err = wrap(err)

@@ -33,7 +33,7 @@ func (s *Store) Load(ctx context.Context, k sequent.Key, have sequent.Position) 
 	for {
 		key, h, err := scanHeader(s.loading.header.QueryRowContext(ctx, k.Owner, k.ID))
 		if errors.Is(err, sql.ErrNoRows) {
-			return sequent.Header{}, nil, notFound(k.ID)
+			return sequent.Header{}, nil, record.NotFound(k.ID)
 		}
 		if err != nil {
 			return sequent.Header{}, nil, s.wrap(err)

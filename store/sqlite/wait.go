@@ -9,6 +9,7 @@ import (
 
 	"github.com/sequent-dev/sequent"
 	"github.com/sequent-dev/sequent/internal/wake"
+	"github.com/sequent-dev/sequent/store/internal/record"
 )
 
 // Wait implements [sequent.Store]. Commits of this handle wake at once, those
@@ -37,7 +38,7 @@ func (s *Store) Wait(ctx context.Context, k sequent.Key, have sequent.Position) 
 				return nil
 			}
 		case <-s.closed:
-			return errClosed
+			return record.ErrClosed
 		case <-ctx.Done():
 			return wrap(ctx.Err())
 		}
@@ -74,7 +75,7 @@ func (w *watch) enter(ctx context.Context) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.ended {
-		return errClosed
+		return record.ErrClosed
 	}
 	if !w.looking {
 		g, err := w.open(ctx)

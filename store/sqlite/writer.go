@@ -7,6 +7,7 @@ import (
 	"os"
 
 	"github.com/sequent-dev/sequent"
+	"github.com/sequent-dev/sequent/store/internal/record"
 )
 
 // A writer is the one connection that writes, with its statements prepared.
@@ -149,13 +150,13 @@ func (s *Store) transact(ctx context.Context, do func(*writer) error) error {
 	}
 	select {
 	case <-s.closed:
-		return errClosed
+		return record.ErrClosed
 	default:
 	}
 	select {
 	case s.turn <- struct{}{}:
 	case <-s.closed:
-		return errClosed
+		return record.ErrClosed
 	case <-ctx.Done():
 		return ctx.Err()
 	}

@@ -1,4 +1,5 @@
-// Package record says what the rows of SQL stores hold of sessions and thoughts.
+// Package record says what the rows of SQL stores hold of sessions and thoughts,
+// which writes they refuse, and what they say where there is no row.
 package record
 
 import (
