@@ -55,29 +55,29 @@ figures: ## how fast a vault of 10,000 notes is searched and kept up with
 	SEQUENT_LONG=1 go test -count=1 -v -run TestFigures -timeout 20m ./vault/index
 
 postgres: ## the tests with PostgreSQL, on servers that they start and throw away
-	SEQUENT_REQUIRE=all go test $(RACE) -count=1 -shuffle=on -timeout 20m ./store/postgres ./e2e/replicas
+	SEQUENT_REQUIRE=all go test $(RACE) -count=1 -shuffle=on -timeout 20m ./store/postgres ./internal/e2e/replicas
 
-REFERENCE = e2e/node_modules/@modelcontextprotocol/server-sequential-thinking/dist/index.js
+REFERENCE = internal/e2e/node_modules/@modelcontextprotocol/server-sequential-thinking/dist/index.js
 ONE_CORE := $(if $(shell command -v taskset),taskset -c 0)
 
 bench: ## compare with the reference on one core, into docs/benchmarks.md (needs Node.js)
 	@[ -f $(REFERENCE) ] || $(MAKE) --no-print-directory npm
 	@dir=$$(mktemp -d) && trap 'rm -r "$$dir"' EXIT && \
-		CGO_ENABLED=0 go build -trimpath -ldflags '-s -w' -o "$$dir/" ./cmd/sequent ./bench && \
+		CGO_ENABLED=0 go build -trimpath -ldflags '-s -w' -o "$$dir/" ./cmd/sequent ./internal/bench && \
 		$(ONE_CORE) "$$dir/bench" -sequent "$$dir/sequent" -reference $(REFERENCE) -out docs/benchmarks.md
 
 benchpostgres: ## measure with PostgreSQL, into docs/benchmarks-postgres.md (takes ten minutes)
-	SEQUENT_REQUIRE=all go test -count=1 -v -timeout 60m -run '^TestPostgres$$' ./bench -page $(CURDIR)/docs/benchmarks-postgres.md
+	SEQUENT_REQUIRE=all go test -count=1 -v -timeout 60m -run '^TestPostgres$$' ./internal/bench -page $(CURDIR)/docs/benchmarks-postgres.md
 
 microbench: ## Go benchmarks of single functions
 	go test -run '^$$' -bench . -benchmem -timeout 60m ./...
 
 parity: ## compare classic with the npm reference server (needs Node.js 20)
 	@$(MAKE) --no-print-directory npm
-	SEQUENT_REQUIRE=all go test -count=1 -v -run Parity ./e2e/...
+	SEQUENT_REQUIRE=all go test -count=1 -v -run Parity ./internal/e2e/...
 
 npm: ## what tests with Node.js need, as locked
-	@for f in $$(git ls-files 'e2e/*package-lock.json'); do (cd $$(dirname $$f) && npm ci --no-audit --no-fund) || exit 1; done
+	@for f in $$(git ls-files 'internal/e2e/*package-lock.json'); do (cd $$(dirname $$f) && npm ci --no-audit --no-fund) || exit 1; done
 
 vulns: ## known vulnerabilities in what we depend on (needs the network)
 	go tool -modfile=tools/go.mod govulncheck ./...

@@ -15,7 +15,7 @@ import (
 )
 
 // conformanceDir has the suite, as locked.
-const conformanceDir = "../e2e/conformance"
+const conformanceDir = "../internal/e2e/conformance"
 
 // conformance runs the official suite against a URL, with the requirements of one
 // revision of the protocol.

@@ -77,12 +77,12 @@ var rules = []rule{
 	{"internal/gendocs", []string{".", "dialect", "tool", "github.com/spf13/cobra"}, "it prints what others tell it"},
 	{"internal/app/...", []string{"..."}, "it joins the parts; nothing but commands imports it"},
 	{"cmd/...", []string{"..."}, "a program uses what it needs"},
-	{"e2e/...", []string{"..."}, "it is tests of the whole"},
-	{"bench/...", []string{"..."}, "it measures the whole"},
+	{"internal/e2e/...", []string{"..."}, "it is tests of the whole"},
+	{"internal/bench/...", []string{"..."}, "it measures the whole"},
 }
 
 // tops are imported by nothing below them, whatever the rules say.
-var tops = []string{"internal/app/...", "cmd/...", "e2e/...", "bench/..."}
+var tops = []string{"internal/app/...", "cmd/...", "internal/e2e/...", "internal/bench/..."}
 
 func TestImports(t *testing.T) {
 	for _, f := range sources(t) {

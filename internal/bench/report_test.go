@@ -1,0 +1,56 @@
+package main
+
+import (
+	"os"
+	"strings"
+	"testing"
+)
+
+// What misses its goal is said to, beside the figure and below the table, and
+// what reaches it or was not measured is not.
+func TestReportSaysWhatWasMissed(t *testing.T) {
+	t.Parallel()
+	figures := func(name string, start, rate, cpu float64) *subject {
+		p := phase{rate: rate, cpu: cpu, median: 1, late: 2}
+		return &subject{name: name, start: start, serial: p, windowed: p, fresh: 10 << 20, full: 20 << 20}
+	}
+	all := []*subject{
+		figures("reference", 1, 1000, 1), figures("memory", 0.04, 4000, 0.3),
+		figures("SQLite, normal", 0.06, 1200, 0), figures("SQLite, full", 0.05, 800, 1.2),
+	}
+	for _, s := range all[1:] {
+		s.fresh, s.full = 2<<20, 8<<20
+	}
+	page := report(plan{window: 32, kept: 5}, all, &web{clients: 16, echo: 1000, real: 250}, 1600, "")
+	_, below, ok := strings.Cut(page, "Goals that were missed:\n\n")
+	want := `- start to first reply, SQLite, normal: 0.06x, goal ≤ 0.05x
+- one call at a time, SQLite, normal: 1.2x, goal ≥ 1.3x
+- CPU of the server a call, memory: 0.3x, goal ≤ 0.2x
+- over HTTP, memory: 0.25x of a bare echo, goal ≥ 0.3x
+`
+	if !ok || below != want {
+		t.Errorf("missed goals are\n%s\nwant\n%s", below, want)
+	}
+	for _, want := range []string{
+		"| start to first reply, ms | 1000 | 40.0 (0.04x)<br>goal ≤ 0.05x | 60.0 (0.06x)<br>goal ≤ 0.05x, **missed** |",
+		"| CPU of the server a call, µs | 1000000 | 300000 (0.3x)<br>goal ≤ 0.2x, **missed** | – | 1200000 (1.2x)<br>goal ≤ 1.2x |",
+		"| 32 calls in flight, calls/s |", "| memory with 5 thoughts, MiB |", "is 0.50 of that",
+	} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the page lacks %q:\n%s", want, page)
+		}
+	}
+}
+
+// The figures of searches stand in the page of benchmarks as in their own.
+func TestSearchQualityIsFresh(t *testing.T) {
+	t.Parallel()
+	quality := searchQuality("../../docs/search-quality.md")
+	page, err := os.ReadFile("../../docs/benchmarks.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if quality == "" || !strings.Contains(string(page), quality+".\n") {
+		t.Errorf("docs/benchmarks.md lacks %q: write it there, or run make bench", quality)
+	}
+}

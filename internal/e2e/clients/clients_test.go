@@ -1,0 +1,117 @@
+// Package clients tests the binary with MCP clients that are not ours.
+package clients
+
+import (
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/sequent-dev/sequent/internal/app"
+	"github.com/sequent-dev/sequent/internal/e2e/programtest"
+	"github.com/sequent-dev/sequent/internal/needtest"
+)
+
+// The main job: one client records a chain with a revision and two branches,
+// the server dies without warning, and another client goes on in the same
+// session and reads the chain back.
+func TestAnotherClientGoesOnAfterKill(t *testing.T) {
+	t.Parallel()
+	inspector, server, node := inspector(t), programtest.Build(t), programtest.Node(t, "../node_modules")
+	for _, era := range []string{"legacy", "auto", "modern"} {
+		t.Run(era, func(t *testing.T) {
+			t.Parallel()
+			store := filepath.Join(t.TempDir(), "sequent.db")
+			calls := `[
+				{"thought": "Orders fail at noon.", "thoughtNumber": 1, "totalThoughts": 5, "nextThoughtNeeded": true},
+				{"thought": "The database is slow.", "thoughtNumber": 2, "totalThoughts": 5, "nextThoughtNeeded": true, "sessionId": "$ID"},
+				{"thought": "Noon is when reports run.", "thoughtNumber": 3, "totalThoughts": 5, "nextThoughtNeeded": true, "sessionId": "$ID"},
+				{"thought": "The database is idle; the pool is empty.", "thoughtNumber": 4, "totalThoughts": 5, "nextThoughtNeeded": true, "sessionId": "$ID", "isRevision": true, "revisesThought": 2},
+				{"thought": "Enlarge the pool.", "thoughtNumber": 4, "totalThoughts": 5, "nextThoughtNeeded": true, "sessionId": "$ID", "branchFromThought": 3, "branchId": "larger"},
+				{"thought": "Move the reports.", "thoughtNumber": 4, "totalThoughts": 5, "nextThoughtNeeded": true, "sessionId": "$ID", "branchFromThought": 3, "branchId": "later"}
+			]`
+			record := exec.Command(node, append([]string{"record.mjs", era}, server, "serve", "--store", store)...)
+			record.Stdin = strings.NewReader(calls)
+			var replies []struct {
+				SessionID            string
+				ThoughtHistoryLength int
+				Branches             []string
+			}
+			if err := json.Unmarshal(programtest.Output(t, record), &replies); err != nil {
+				t.Fatal(err)
+			}
+			last := replies[len(replies)-1]
+			if last.ThoughtHistoryLength != 6 || strings.Join(last.Branches, " ") != "larger later" {
+				t.Errorf("the last reply is %+v", last)
+			}
+
+			inspect := func(tool, args string) string {
+				t.Helper()
+				cmd := exec.Command(node, inspector, "--cli", server, "serve", "--store", store,
+					"--protocol-era", era, "--method", "tools/call", "--tool-name", tool,
+					"--tool-args-json", args, "--format", "json")
+				var result struct {
+					Result struct{ Content []struct{ Text string } }
+				}
+				out := programtest.Output(t, cmd)
+				if err := json.Unmarshal(out, &result); err != nil || len(result.Result.Content) != 1 {
+					t.Fatalf("%v: the inspector prints %s", err, out)
+				}
+				return result.Result.Content[0].Text
+			}
+			id := `"sessionId": "` + last.SessionID + `"`
+			got := inspect("sequentialthinking", `{"thought": "So: the reports starve the pool.", "nextThoughtNeeded": false, `+id+`}`)
+			if !strings.Contains(got, `"thoughtNumber":5,`) || !strings.Contains(got, `"thoughtHistoryLength":7`) {
+				t.Errorf("the other client's thought is answered with %s", got)
+			}
+			chain := inspect("recall_thinking", `{`+id+`}`)
+			for text, want := range map[string]bool{
+				"Orders fail at noon.":                     true,
+				"The database is slow.":                    false, // revised
+				"The database is idle; the pool is empty.": true,
+				"Noon is when reports run.":                true,
+				"So: the reports starve the pool.":         true,
+				"Move the reports.":                        false, // on a branch
+			} {
+				if strings.Contains(chain, text) != want {
+					t.Errorf("the chain read back has %q: %v, want %v\n%s", text, !want, want, chain)
+				}
+			}
+			if branch := inspect("recall_thinking", `{"branchId": "later", `+id+`}`); !strings.Contains(branch, "Move the reports.") {
+				t.Errorf("the branch read back is %s", branch)
+			}
+		})
+	}
+}
+
+// What the inspector's linter says of the published schemas.
+func TestDefinitionsAreStrict(t *testing.T) {
+	t.Parallel()
+	inspector, server, node := inspector(t), programtest.Build(t), programtest.Node(t, "../node_modules")
+	for _, dialect := range app.Dialects() {
+		t.Run(dialect, func(t *testing.T) {
+			t.Parallel()
+			cmd := exec.Command(node, inspector, "--cli", server, "serve", "--store", "memory", "--vault", t.TempDir(), "--dialect", dialect,
+				"--method", "tools/list", "--strict", "--format", "json")
+			if out := programtest.Output(t, cmd); !regexp.MustCompile(`"sequential_?thinking"`).Match(out) {
+				t.Errorf("tools/list prints %s", out)
+			}
+		})
+	}
+}
+
+// inspector returns the path of the MCP Inspector.
+func inspector(t *testing.T) string {
+	t.Helper()
+	path, err := filepath.Abs("../node_modules/.bin/mcp-inspector")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(path); err != nil {
+		needtest.Missing(t, "the npm packages of internal/e2e are not installed", "run make npm")
+	}
+	return path
+}

@@ -1,0 +1,174 @@
+package parity
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/sequent-dev/sequent"
+	"github.com/sequent-dev/sequent/archive"
+	"github.com/sequent-dev/sequent/dialect/classic"
+	"github.com/sequent-dev/sequent/internal/e2e/programtest"
+	"github.com/sequent-dev/sequent/internal/needtest"
+	"github.com/sequent-dev/sequent/mcpserver"
+	"github.com/sequent-dev/sequent/tool"
+)
+
+// patience is how long a process may go on, on a busy machine.
+const patience = 5 * time.Minute
+
+// A server answers the calls of one sequence, each the arguments of a
+// sequentialthinking call, from an empty history on.
+type server func(t testing.TB, calls []string) []answer
+
+// An answer is what a server replied to a call.
+type answer struct {
+	Failed bool   // isError, or an error of the protocol
+	Text   string // of a failure
+	Fields fields
+}
+
+// fields are those of a reply that are compared.
+type fields struct {
+	Number   *int      `json:"thoughtNumber"`
+	Total    *int      `json:"totalThoughts"`
+	Next     *bool     `json:"nextThoughtNeeded"`
+	Branches *[]string `json:"branches"`
+	Length   *int      `json:"thoughtHistoryLength"`
+}
+
+func (f fields) String() string {
+	b, err := json.Marshal(f)
+	if err != nil {
+		return err.Error()
+	}
+	return string(b)
+}
+
+const handshake = `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"parity","version":"1"}}}`
+
+// lines are what a client sends.
+func lines(calls []string) []string {
+	list := []string{handshake, `{"jsonrpc":"2.0","method":"notifications/initialized"}`}
+	for i, args := range calls {
+		list = append(list, fmt.Sprintf(
+			`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"sequentialthinking","arguments":%s}}`, i+1, args))
+	}
+	return list
+}
+
+// answers reads a server's replies: one to the handshake and one to each call.
+func answers(t testing.TB, calls, replies []string) []answer {
+	t.Helper()
+	if len(replies) != len(calls)+1 {
+		t.Fatalf("%d replies to %d calls: %q", len(replies), len(calls), replies)
+	}
+	list := make([]answer, len(calls))
+	for i, line := range replies[1:] {
+		var r struct {
+			ID     int
+			Result struct {
+				IsError           bool
+				StructuredContent json.RawMessage
+				Content           []struct{ Text string }
+			}
+			Error *struct{ Message string }
+		}
+		if err := json.Unmarshal([]byte(line), &r); err != nil || r.ID != i+1 {
+			t.Fatalf("call %d, %s: got %s (%v)", i+1, calls[i], line, err)
+		}
+		switch {
+		case r.Error != nil:
+			list[i] = answer{Failed: true, Text: r.Error.Message}
+		case len(r.Result.Content) != 1:
+			t.Fatalf("call %s: got %s", calls[i], line)
+		case r.Result.IsError:
+			list[i] = answer{Failed: true, Text: r.Result.Content[0].Text}
+		default:
+			// The text says the same as the structured content.
+			var text fields
+			errs := []error{
+				json.Unmarshal(r.Result.StructuredContent, &list[i].Fields),
+				json.Unmarshal([]byte(r.Result.Content[0].Text), &text),
+			}
+			if errs[0] != nil || errs[1] != nil || text.String() != list[i].Fields.String() {
+				t.Fatalf("call %s: got %s (%v)", calls[i], line, errs)
+			}
+		}
+	}
+	return list
+}
+
+// inProcess is ours: the dialect behind the real transport, in this process.
+func inProcess(t testing.TB, calls []string) []answer {
+	t.Helper()
+	s := mcpserver.New(mcpserver.Config{
+		Dialect: classic.New(classic.Config{Engine: sequent.New(sequent.Config{}), Archive: archive.Dir(t.TempDir())}),
+		Caller:  tool.Caller{Scope: tool.Scope{Name: "stdio", Exclusive: true}},
+	})
+	var out bytes.Buffer
+	in := strings.NewReader(strings.Join(lines(calls), "\n") + "\n")
+	if err := s.ServeStdio(t.Context(), in, &out); err != nil {
+		t.Fatalf("calls %q: %v", calls, err)
+	}
+	return answers(t, calls, strings.Split(strings.TrimSuffix(out.String(), "\n"), "\n"))
+}
+
+// entry returns the reference server's program and the Node.js that runs it.
+func entry(t testing.TB) (node, file string) {
+	t.Helper()
+	const get = "install Node.js 20 or newer and run: npm ci --prefix internal/e2e"
+	node = needtest.Program(t, "node", get)
+	file, err := filepath.Abs(filepath.Join("..", "node_modules", "@modelcontextprotocol", "server-sequential-thinking", "dist", "index.js"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(file); err != nil {
+		needtest.Missing(t, "the reference server is not installed", get)
+	}
+	return node, file
+}
+
+// processes returns a server that is a new process for each sequence.
+func processes(name string, args ...string) server {
+	return func(t testing.TB, calls []string) []answer {
+		t.Helper()
+		p := programtest.Start(t, patience, name, args...)
+		defer p.End(t)
+		var replies []string
+		for _, line := range lines(calls) {
+			if strings.Contains(line, `"method":"notifications/`) {
+				p.Tell(t, line)
+			} else {
+				replies = append(replies, p.Ask(t, line))
+			}
+		}
+		return answers(t, calls, replies)
+	}
+}
+
+// reference returns the reference server, begun anew for each sequence within
+// one process, as driver.mjs says. It ends with the test.
+func reference(t testing.TB) server {
+	t.Helper()
+	node, file := entry(t)
+	p := programtest.Start(t, patience, node, "driver.mjs", file)
+	t.Cleanup(func() { p.End(t) })
+	return func(t testing.TB, calls []string) []answer {
+		t.Helper()
+		request, err := json.Marshal(lines(calls))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var replies []string
+		if err := json.Unmarshal([]byte(p.Ask(t, string(request))), &replies); err != nil {
+			t.Fatal(err)
+		}
+		return answers(t, calls, replies)
+	}
+}

@@ -1,0 +1,187 @@
+//go:build unix
+
+package replicas
+
+import (
+	"context"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/sequent-dev/sequent/internal/e2e/programtest"
+)
+
+var seed = flag.Uint64("seed", 0, "of what clients do; 0 means one of its own for each run")
+
+const (
+	sessions = 200
+	thoughts = 50 // a session
+	crowd    = 32 // sessions at a time
+)
+
+// Clients of both eras think in sessions of their own, some two in one, and each
+// call goes to any replica. One replica is killed and one is told to end, both
+// while calls are under way; each comes back elsewhere. A call that is not
+// answered is made again with its request key, and others are for no reason. At
+// the end every replica has what the clients were told: no more, no less.
+func TestEveryCallToAnyReplica(t *testing.T) {
+	t.Parallel()
+	start := *seed
+	for start == 0 {
+		start = rand.Uint64()
+	}
+	t.Logf("to do the same again: go test ./internal/e2e/replicas -run %s -seed %d", t.Name(), start)
+	store := database.Schema(t)
+	c := newCluster(t, programtest.Build(t), store)
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
+	defer cancel()
+
+	begun := time.Now()
+	notebooks := make([]*notebook, sessions)
+	waiting := make(chan int, sessions)
+	for i := range notebooks {
+		notebooks[i] = &notebook{shared: i%10 == 9, thoughts: make(map[int]*told)}
+		waiting <- i
+	}
+	close(waiting)
+	var wg sync.WaitGroup
+	for range crowd {
+		wg.Go(func() {
+			for i := range waiting {
+				rng := rand.New(rand.NewPCG(start, uint64(i)))
+				if err := write(ctx, c.client(rng, i%2 == 0, fmt.Sprint("user", i)), notebooks[i]); err != nil {
+					t.Errorf("session %d: %v", i, err)
+					cancel()
+					return
+				}
+			}
+		})
+	}
+	defer func() { cancel(); wg.Wait() }() // whatever becomes of the replicas
+	reached := func(share float64) func() {
+		return func() {
+			for float64(c.answered.Load()) < share*sessions*thoughts && ctx.Err() == nil {
+				time.Sleep(5 * time.Millisecond)
+			}
+		}
+	}
+	victims := rand.New(rand.NewPCG(start, sessions)).Perm(size)
+	reached(0.25)()
+	c.replace(t, victims[0], (*programtest.Server).Kill, reached(0.4))
+	reached(0.6)()
+	c.replace(t, victims[1], (*programtest.Server).Stop, reached(0.75))
+	wg.Wait()
+	if t.Failed() {
+		return
+	}
+	t.Logf("%d calls in %.1f s; %d requests without an answer, %d to a replica that did not know the client",
+		c.answered.Load(), time.Since(begun).Seconds(), c.lost.Load(), c.strayed.Load())
+	if c.lost.Load() == 0 || c.strayed.Load() == 0 {
+		t.Error("no call was disturbed")
+	}
+
+	begun = time.Now()
+	for replica := range size {
+		wg.Go(func() {
+			reader := c.client(rand.New(rand.NewPCG(start, uint64(sessions+1+replica))), replica > 0, "reader")
+			for _, n := range notebooks {
+				if err := compare(ctx, reader, replica, n); err != nil {
+					t.Errorf("replica %d, session %s: %v", replica, n.id, err)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	conn, err := pgx.Connect(ctx, store)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close(ctx)
+	var kept, recorded int
+	if err := conn.QueryRow(ctx, "SELECT (SELECT count(*) FROM tool_sessions), (SELECT count(*) FROM thoughts)").Scan(&kept, &recorded); err != nil {
+		t.Fatal(err)
+	}
+	if kept != sessions || recorded != sessions*thoughts {
+		t.Errorf("the store has %d sessions and %d thoughts, want %d and %d", kept, recorded, sessions, sessions*thoughts)
+	}
+	t.Logf("compared in %.1f s", time.Since(begun).Seconds())
+}
+
+// write fills a session. In one that is shared, a second author writes in a
+// branch at the same time.
+func write(ctx context.Context, c *client, n *notebook) error {
+	first := &author{client: c, notebook: n, name: "A", lines: []line{{}}}
+	if err := first.think(ctx, false); err != nil {
+		return err
+	}
+	count := thoughts
+	second := make(chan error, 1)
+	if n.shared {
+		count = thoughts / 2
+		other := &author{client: c.twin(), notebook: n, name: "B", lines: []line{{branch: "B", opens: pick(c.rng, []int{1})}}}
+		go func() { second <- other.fill(ctx, thoughts-count) }()
+	} else {
+		second <- nil
+	}
+	err := first.fill(ctx, count)
+	if other := <-second; err == nil {
+		err = other
+	}
+	return err
+}
+
+// compare checks what a replica has of a session.
+func compare(ctx context.Context, c *client, replica int, n *notebook) error {
+	text, err := c.read(ctx, replica, "sequent://sessions/"+n.id+"/json")
+	if err != nil {
+		return err
+	}
+	var s struct {
+		State    string
+		Thoughts []told
+	}
+	if err := json.Unmarshal([]byte(text), &s); err != nil {
+		return err
+	}
+	if len(s.Thoughts) != thoughts || len(n.thoughts) != thoughts {
+		return fmt.Errorf("it has %d thoughts and its clients were told of %d, want %d", len(s.Thoughts), len(n.thoughts), thoughts)
+	}
+	for i, got := range s.Thoughts {
+		want := *n.thoughts[i+1]
+		want.line, want.sent, want.answered = "", "", ""
+		a, b := inJSON(got), inJSON(want)
+		if a != b {
+			return fmt.Errorf("thought %d is\n%s, want\n%s", i+1, a, b)
+		}
+	}
+	if want := map[bool]string{true: "active", false: "completed"}[n.thoughts[thoughts].More]; s.State != want {
+		return fmt.Errorf("its state is %s, want %s", s.State, want)
+	}
+	recalled, err := c.callOf(ctx, replica, "recall_thinking", `{"sessionId":"`+n.id+`","view":"log","maxTokens":100000}`)
+	if err != nil {
+		return err
+	}
+	lines := strings.Split(recalled, "\n")
+	if len(lines) != thoughts+1 {
+		return fmt.Errorf("it is recalled as %s", recalled)
+	}
+	for i, line := range lines[1:] {
+		t := n.thoughts[i+1]
+		if !strings.HasPrefix(line, fmt.Sprintf("#%d ", t.Number)) || !strings.HasSuffix(line, t.Text) {
+			return fmt.Errorf("thought %d is recalled as %s, want %s", i+1, line, t.Text)
+		}
+	}
+	return nil
+}
+
+func inJSON[T any](v T) string {
+	text, _ := json.Marshal(v) // plain values
+	return string(text)
+}

@@ -1,0 +1,214 @@
+package tokens
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/sequent-dev/sequent/internal/e2e/programtest"
+)
+
+var update = flag.Bool("update", false, "write docs/tokens.md anew")
+
+// What the dialect standard promises.
+const (
+	mostDefinitions = 560
+	mostReply       = 45
+)
+
+const page = "../../../docs/tokens.md"
+
+// A cost is what a server costs, in tokens.
+type cost struct {
+	definitions int
+	reply       int // the text of a plain one, in the middle of a session
+	wrote, read int // in a session of 20 thoughts
+}
+
+func TestTokens(t *testing.T) {
+	t.Parallel()
+	program, node := programtest.Build(t), node(t)
+	start := func(name string) *conversation {
+		if name == "reference" {
+			return converse(t, node, "../node_modules/@modelcontextprotocol/server-sequential-thinking/dist/index.js")
+		}
+		return converse(t, program, "serve", "--store", "memory", "--vault", t.TempDir(), "--dialect", name)
+	}
+	var table strings.Builder
+	for _, of := range contenders() {
+		c := start(of.name)
+		definitions := c.definitions()
+		_, wrote, read := c.session(of, 20)
+		n := count(t, node, slices.Concat([]string{definitions}, wrote, read))
+		got := cost{definitions: n[0], reply: n[1+20+9], wrote: sum(n[1:21]), read: sum(n[21:])}
+		row := of.name
+		if of.name != "reference" {
+			row = "`" + of.name + "`"
+		}
+		fmt.Fprintf(&table, "| %s | %s | %s | %s | %s | %s |\n", row, thousands(got.definitions), thousands(got.reply),
+			thousands(got.wrote), thousands(got.read), thousands(got.definitions+got.wrote+got.read))
+		if of.name == "standard" && (got.definitions > mostDefinitions || got.reply > mostReply) {
+			t.Errorf("standard takes %d tokens for its definitions and %d for a reply, want at most %d and %d:\n%s\n%s",
+				got.definitions, got.reply, mostDefinitions, mostReply, definitions, read[9])
+		}
+	}
+	fresh(t, fmt.Sprintf(template, table.String(), recalls(t, start("standard"), node)))
+}
+
+// cursor finds where the next page of a recall is.
+var cursor = regexp.MustCompile(`cursor "([^"]*)"`)
+
+// exampleCursor returns one like a cursor: that of a session ends in a check of
+// the call, that of a search holds the time.
+func exampleCursor(s string) string {
+	if i := strings.LastIndexByte(s, '-'); i > 0 && len(s) < 40 {
+		return s[:i] + `-yrn"`
+	}
+	return `cursor "eyJxIjo2NTYzOTk2MTg0ODYzMjIxOTQzLCJjIjp7ImQiOjYwLCJ0IjozODQwLCJoIjpbNjBdfSwicyI6MC4wMDAwMDEsImkiOjU5LCJiIjoxNzk1MjIzNTQ5MDczNjE2LCJuIjoieWdrMjltOTVkMjdwIn0"`
+}
+
+// recalls measures what it takes to read a session of 200 thoughts back.
+func recalls(t *testing.T, c *conversation, node string) string {
+	t.Helper()
+	const long = 200
+	var standard contender
+	for _, of := range contenders() {
+		if of.name == "standard" {
+			standard = of
+		}
+	}
+	id, wrote, _ := c.session(standard, long)
+	recall := func(more string) string {
+		return c.call("recall_thinking", fmt.Sprintf(`{"sessionId":%q%s}`, id, more))
+	}
+	example := func(texts []string) []string { // as what depends on neither chance nor time
+		var same []string
+		for _, text := range texts {
+			text = strings.ReplaceAll(text, id, exampleIDs["standard"])
+			same = append(same, cursor.ReplaceAllStringFunc(text, exampleCursor))
+		}
+		return same
+	}
+	var all []string
+	for more := ""; ; {
+		text := recall(more)
+		all = append(all, text)
+		next := cursor.FindStringSubmatch(text)
+		if next == nil {
+			break
+		}
+		if len(all) > long {
+			t.Fatal("the cursors do not end")
+		}
+		more = `,"cursor":` + strconv.Quote(next[1])
+	}
+	for n := 1; n <= long; n++ {
+		if !strings.Contains(strings.Join(all, "\n"), thought(n)) {
+			t.Errorf("thought %d is not read back", n)
+		}
+	}
+	one := []string{recall(""), recall(`,"maxTokens":500`), recall(`,"view":"outline"`), recall(`,"query":"fraud","limit":5`)}
+	n := count(t, node, slices.Concat(example(one), example(all), wrote))
+	pages, written := n[4:4+len(all)], n[4+len(all):]
+	var table strings.Builder
+	for i, what := range []string{
+		"one page, within the default of 2,000", "`maxTokens: 500`", "`view: outline`", "`query: fraud`, 5 hits",
+	} {
+		fmt.Fprintf(&table, "| %s | %s |\n", what, thousands(n[i]))
+	}
+	fmt.Fprintf(&table, "| everything, in %d pages | %s |\n", len(all), thousands(sum(pages)))
+	fmt.Fprintf(&table, "| for comparison: the calls that recorded it | %s |\n", thousands(sum(written)))
+	return table.String()
+}
+
+// count counts the tokens of texts.
+func count(t *testing.T, node string, texts []string) []int {
+	t.Helper()
+	in, err := json.Marshal(texts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(node, "count.mjs")
+	cmd.Stdin = bytes.NewReader(in)
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("count.mjs: %v", err)
+	}
+	var n []int
+	if err := json.Unmarshal(out, &n); err != nil || len(n) != len(texts) {
+		t.Fatalf("count.mjs prints %s", out)
+	}
+	return n
+}
+
+func sum(list []int) int {
+	total := 0
+	for _, n := range list {
+		total += n
+	}
+	return total
+}
+
+// thousands writes a number as people read it.
+func thousands(n int) string {
+	s := strconv.Itoa(n)
+	for i := len(s) - 3; i > 0; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return s
+}
+
+// fresh compares the page with what was measured, or writes it.
+func fresh(t *testing.T, want string) {
+	t.Helper()
+	file := filepath.FromSlash(page)
+	if *update {
+		if err := os.WriteFile(file, []byte(want), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got, err := os.ReadFile(file)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		t.Fatal(err)
+	}
+	if string(got) != want {
+		t.Errorf("%s is stale: run go test ./internal/e2e/tokens -update; it should be\n%s", page, want)
+	}
+}
+
+const template = "<!-- Written by `go test ./internal/e2e/tokens -update`; do not edit. -->\n" + `
+# What the tools cost in tokens
+
+Counted with the encoding o200k, by gpt-tokenizer 4.0.0, from what the program sends over standard output. The
+reference is the npm package @modelcontextprotocol/server-sequential-thinking 2026.8.31.
+
+*Definitions* are the tools as tools/list sends them, which a model has before it every time. *A reply* is the text block
+of a plain one, the tenth of the session. The session has 20 thoughts of a sentence or two, without branches; the model
+gives the arguments that the descriptions ask for and no others. *Wrote* are its arguments, *read* the text blocks of
+the replies, *in context* all of that at the end. A client that shows a model the structured content too doubles what
+is read, with every server here. Session ids and cursors are replaced by examples, since their tokens vary with chance.
+
+| | definitions | a reply | 20 thoughts: wrote | read | in context at the end |
+|---|---|---|---|---|---|
+%s
+The session of ` + "`history`" + ` holds all thoughts in every reply, which is its contract; ` + "`--history-window N`" + ` bounds it.
+
+## Reading back
+
+What ` + "`recall_thinking`" + ` of the dialect ` + "`standard`" + ` answers about a session of 200 thoughts. The reference has nothing like it:
+what has left the model's context is gone.
+
+| | tokens |
+|---|---|
+%s`

@@ -1,0 +1,193 @@
+// Package xstate tests the recipe for AI SDK and XState users with the binary: a
+// machine that owns the session and its phases. The model is one that follows a
+// script; all else is real.
+package xstate
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/sequent-dev/sequent/archive"
+	"github.com/sequent-dev/sequent/internal/e2e/programtest"
+	"github.com/sequent-dev/sequent/internal/needtest"
+)
+
+// A script has the thoughts of each phase.
+type script struct {
+	Analyze  []string `json:"analyze_code"`
+	Research []string `json:"research"`
+	Design   []string `json:"design"`
+}
+
+// thoughts returns n of them.
+func thoughts(name string, n int) (list []string) {
+	for i := range n {
+		list = append(list, fmt.Sprintf("%s %d", name, i+1))
+	}
+	return list
+}
+
+// A told is what run.mjs tells.
+type told struct {
+	Protocols []string
+	Sessions  []string
+	Steps     map[string]int
+	Offered   []string
+	States    []string
+	Error     string
+}
+
+// each runs a test over both transports.
+func each(t *testing.T, test func(t *testing.T, run func(s script) (told, error), session func(id string) archive.Export)) {
+	t.Parallel()
+	server, node := programtest.Build(t), ready(t)
+	for _, transport := range []string{"stdio", "http"} {
+		t.Run(transport, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			store := filepath.Join(dir, "sequent.db")
+			args := []string{"run.mjs", filepath.Join(dir, "plan.json"), transport}
+			if transport == "http" {
+				args = append(args, programtest.ServeHTTP(t, server, "--store", store, "--dialect", "history"))
+			} else {
+				args = append(args, server, "serve", "--store", store, "--dialect", "history")
+			}
+			run := func(s script) (got told, err error) {
+				in, err := json.Marshal(s)
+				if err != nil {
+					t.Fatal(err)
+				}
+				cmd := exec.Command(node, args...)
+				cmd.Stdin = strings.NewReader(string(in))
+				out, err := cmd.Output()
+				if err != nil {
+					if exit, ok := errors.AsType[*exec.ExitError](err); ok && len(exit.Stderr) > 0 {
+						t.Logf("%s", exit.Stderr)
+					}
+					return got, err
+				}
+				return got, json.Unmarshal(out, &got)
+			}
+			test(t, run, func(id string) (e archive.Export) {
+				out := programtest.Output(t, exec.Command(server, "export", id, "--format", "json", "--store", store))
+				if err := json.Unmarshal(out, &e); err != nil {
+					t.Fatalf("%v: %s", err, out)
+				}
+				list := programtest.Output(t, exec.Command(server, "list", "--json", "--store", store))
+				if n := strings.Count(string(list), `"id":`); n != 1 {
+					t.Errorf("%d sessions are stored, want one: %s", n, list)
+				}
+				return e
+			})
+		})
+	}
+}
+
+func texts(e archive.Export) (list []string) {
+	for _, th := range e.Thoughts {
+		list = append(list, th.Text)
+	}
+	return list
+}
+
+const complete = `"plan_complete"`
+
+var phases = []string{`{"planning":"analyze_code"}`, `{"planning":"research"}`, `{"planning":"design"}`}
+
+// The whole plan goes into one session, and no phase takes more steps than it has.
+func TestPlan(t *testing.T) {
+	each(t, func(t *testing.T, run func(script) (told, error), session func(string) archive.Export) {
+		got, err := run(script{thoughts("analysis", 3), thoughts("finding", 40), thoughts("choice", 4)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want := append(slices.Clone(phases), complete); !slices.Equal(got.States, want) {
+			t.Errorf("the machine goes through %q, want %q", got.States, want)
+		}
+		// One step, fifteen, and four thoughts with an answer after them.
+		if got.Steps["analyze_code"] != 1 || got.Steps["research"] != 15 || got.Steps["design"] != 5 {
+			t.Errorf("the phases take %v", got.Steps)
+		}
+		if len(got.Sessions) != 1 || !slices.Equal(got.Offered, []string{"sequentialthinking"}) ||
+			!slices.Equal(got.Protocols, []string{"2026-07-28", "2026-07-28", "2026-07-28"}) {
+			t.Errorf("the machine tells %+v", got)
+		}
+		e := session(got.Sessions[0])
+		want := slices.Concat(thoughts("analysis", 1), thoughts("finding", 15), thoughts("choice", 4))
+		if !slices.Equal(texts(e), want) || e.State != "completed" {
+			t.Errorf("session %s is %s: %q, want %q", e.ID, e.State, texts(e), want)
+		}
+	})
+}
+
+// Twenty steps are the most that design takes.
+func TestDesignIsBounded(t *testing.T) {
+	each(t, func(t *testing.T, run func(script) (told, error), session func(string) archive.Export) {
+		got, err := run(script{thoughts("analysis", 1), []string{}, thoughts("choice", 30)})
+		if err != nil || got.Steps["research"] != 1 || got.Steps["design"] != 20 {
+			t.Fatalf("the phases take %v, %v", got.Steps, err)
+		}
+		if n := len(session(got.Sessions[0]).Thoughts); n != 21 {
+			t.Errorf("the session has %d thoughts, want 21", n)
+		}
+	})
+}
+
+// A phase that fails is tried again, in the same session.
+func TestRetry(t *testing.T) {
+	each(t, func(t *testing.T, run func(script) (told, error), session func(string) archive.Export) {
+		got, err := run(script{thoughts("analysis", 1), []string{"finding 1", "fail", "finding 3"}, thoughts("choice", 1)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := []string{phases[0], phases[1], `"failed"`, phases[1], phases[2], complete}
+		if !slices.Equal(got.States, want) || !strings.Contains(got.Error, "out of order") || len(got.Sessions) != 1 {
+			t.Errorf("the machine tells %+v, want the states %q", got, want)
+		}
+		e := session(got.Sessions[0])
+		if want := []string{"analysis 1", "finding 1", "finding 1", "fail", "finding 3", "choice 1"}; !slices.Equal(texts(e), want) {
+			t.Errorf("the session is %q, want %q", texts(e), want)
+		}
+	})
+}
+
+// A process that is killed in the midst of a phase leaves a state from which the
+// next goes on, in the same session.
+func TestKilled(t *testing.T) {
+	each(t, func(t *testing.T, run func(script) (told, error), session func(string) archive.Export) {
+		for _, s := range []script{
+			{[]string{"analysis"}, []string{"finding 1", "die", "finding 3"}, thoughts("choice", 1)},
+		} {
+			if got, err := run(s); err == nil {
+				t.Fatalf("the first process tells %+v", got)
+			}
+			got, err := run(s)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if want := []string{phases[1], phases[2], complete}; !slices.Equal(got.States, want) || len(got.Sessions) != 1 {
+				t.Errorf("the second process tells %+v, want the states %q", got, want)
+			}
+			e := session(got.Sessions[0])
+			if want := []string{"analysis", "finding 1", "finding 1", "die", "finding 3", "choice 1"}; !slices.Equal(texts(e), want) {
+				t.Errorf("the session is %q, want %q", texts(e), want)
+			}
+		}
+	})
+}
+
+// ready returns a Node.js, if the packages are there as well.
+func ready(t *testing.T) string {
+	t.Helper()
+	if _, err := os.Stat("node_modules/xstate"); err != nil {
+		needtest.Missing(t, "the npm packages of internal/e2e/xstate are not installed", "run make npm")
+	}
+	return programtest.Node(t, "../node_modules")
+}
