@@ -79,7 +79,7 @@ func acquire(ctx context.Context, name string, late <-chan time.Time) (*flock.Fl
 		return f, nil
 	}
 	switch err := fairlock.Wait(ctx, f, late); {
-	case errors.Is(err, fairlock.ErrLate):
+	case errors.Is(err, fairlock.ErrTimeout):
 		return nil, busy(nil)
 	case err != nil:
 		return nil, err

@@ -1,5 +1,5 @@
-// Package fairlock waits for a file lock in the kernel's queue, which is fair:
-// whoever tries again and again may lose for seconds.
+// Package fairlock waits for a file lock in the kernel's queue, which is fair. A
+// process that polls for a lock instead may be starved for seconds.
 package fairlock
 
 import (
@@ -10,23 +10,23 @@ import (
 	"github.com/gofrs/flock"
 )
 
-// ErrLate says that the lock was held until the caller's patience was at an end.
-var ErrLate = errors.New("fairlock: the lock was held for too long")
+// ErrTimeout is the error of a Wait whose timeout fired before it had the lock.
+var ErrTimeout = errors.New("fairlock: timeout waiting for the lock")
 
-// Wait takes the lock, unless ctx is done or late fires before: the error is
-// then ctx's, or ErrLate. Waiting in the kernel's queue cannot be broken off, so
-// a goroutine does it; if nobody waits for it any more, it gives the lock back
-// at once. So f is of no more use after an error.
-func Wait(ctx context.Context, f *flock.Flock, late <-chan time.Time) error {
-	locked, gone := make(chan error), make(chan struct{})
-	defer close(gone)
+// Wait acquires the lock. It returns ctx.Err() if ctx ends first, and ErrTimeout
+// if timeout fires first. The system call cannot be cancelled: after such an
+// error it continues in a goroutine, which releases the lock as soon as it has
+// it. The caller must not use f again after an error.
+func Wait(ctx context.Context, f *flock.Flock, timeout <-chan time.Time) error {
+	locked, returned := make(chan error), make(chan struct{})
+	defer close(returned)
 	go func() {
 		err := f.Lock()
 		select {
 		case locked <- err:
-		case <-gone:
+		case <-returned:
 			if err == nil {
-				_ = f.Unlock() // closes the file, which unlocks in any case
+				_ = f.Unlock() // it closes the file, which unlocks even after an error
 			}
 		}
 	}()
@@ -35,7 +35,7 @@ func Wait(ctx context.Context, f *flock.Flock, late <-chan time.Time) error {
 		return err
 	case <-ctx.Done():
 		return ctx.Err()
-	case <-late:
-		return ErrLate
+	case <-timeout:
+		return ErrTimeout
 	}
 }

@@ -12,8 +12,7 @@ import (
 	"github.com/sequent-dev/sequent/internal/fairlock"
 )
 
-// Whoever gives up leaves the queue to the others: the lock is free once the one
-// who had it lets go.
+// Waits that ended with an error do not keep the lock from later ones.
 func TestWait(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "lock")
@@ -21,15 +20,15 @@ func TestWait(t *testing.T) {
 	if err := fairlock.Wait(t.Context(), holder, nil); err != nil {
 		t.Fatal(err)
 	}
-	late := make(chan time.Time, 1)
-	late <- time.Time{}
-	if err := fairlock.Wait(t.Context(), flock.New(path), late); !errors.Is(err, fairlock.ErrLate) {
-		t.Errorf("a held lock: got %v, want %v", err, fairlock.ErrLate)
+	timeout := make(chan time.Time, 1)
+	timeout <- time.Time{}
+	if err := fairlock.Wait(t.Context(), flock.New(path), timeout); !errors.Is(err, fairlock.ErrTimeout) {
+		t.Errorf("Wait for a held lock = %v, want %v", err, fairlock.ErrTimeout)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if err := fairlock.Wait(ctx, flock.New(path), nil); !errors.Is(err, context.Canceled) {
-		t.Errorf("a call given up: got %v, want %v", err, context.Canceled)
+		t.Errorf("Wait with a cancelled context = %v, want %v", err, context.Canceled)
 	}
 	got := make(chan error, 1)
 	next := flock.New(path)
@@ -38,7 +37,7 @@ func TestWait(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := <-got; err != nil {
-		t.Errorf("the next one got %v, want the lock", err)
+		t.Errorf("Wait after Unlock = %v, want the lock", err)
 	}
 	if err := next.Unlock(); err != nil {
 		t.Error(err)

@@ -1,6 +1,6 @@
-// Package indexfile opens SQLite files that hold nothing that could not be made
-// anew: whoever finds one damaged throws it away. Several processes use such a file
-// at once, and one of them, the holder of a lock that is the caller's, writes it.
+// Package indexfile opens SQLite files whose content can be rebuilt from other
+// data, so that a damaged file is simply removed. Several processes may have such
+// a file open. Only the process that holds the caller's lock writes to it.
 package indexfile
 
 import (
@@ -15,24 +15,25 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 )
 
-// ErrForeign says that the file was not made by us, and is to be left alone.
-var ErrForeign = errors.New("the file at the place of the index belongs to another program")
+// ErrForeign means that another program made the file at the index's path. Such a
+// file must not be changed or removed.
+var ErrForeign = errors.New("the file at the path of the index belongs to another program")
 
-// A File is an index that is open.
+// A File is an open index.
 type File struct {
 	Readers *sql.DB
 	Writer  *sql.DB // one connection, for the holder of the lock only
 
 	path  string
-	info  os.FileInfo // tells it from a later file of the same name
+	info  os.FileInfo // to recognise a later file at the same path
 	users sync.WaitGroup
 }
 
-// A Connect returns connections to a file, which only read if writes is false.
+// A Connect opens a connection pool to a file. The connections are read-only if
+// writes is false.
 type Connect func(writes bool) (*sql.DB, error)
 
-// Open opens the file at path, which info describes. What is in it is not looked
-// at.
+// Open opens the file at path, which info describes. It does not read the file.
 func Open(path string, info os.FileInfo, connect Connect) (*File, error) {
 	f := &File{path: path, info: info}
 	var err error
@@ -49,27 +50,29 @@ func Open(path string, info os.FileInfo, connect Connect) (*File, error) {
 	return f, nil
 }
 
-// Use keeps f open until a call of Release. It must not be called after Close.
+// Use keeps f open until the caller calls Release. It must not be called after
+// Close.
 func (f *File) Use() { f.users.Add(1) }
 
-// Release ends a use.
+// Release ends one Use.
 func (f *File) Release() { f.users.Done() }
 
-// InPlace reports whether f is still the file of its name: another process may
-// have thrown it away, and perhaps made it anew.
+// InPlace reports whether f is still the file at its path: another process may
+// have removed or replaced it.
 func (f *File) InPlace() bool {
 	info, err := os.Stat(f.path)
 	return err == nil && os.SameFile(info, f.info)
 }
 
-// Close waits for the uses of f to end, and closes it.
+// Close waits until every Use has been released, then closes f.
 func (f *File) Close() error {
 	f.users.Wait()
 	return errors.Join(f.Readers.Close(), f.Writer.Close())
 }
 
-// Remove removes the file at path, if there is one, and what SQLite keeps beside
-// it, which it would take for a part of the next file. The caller holds the lock.
+// Remove removes the file at path, if any, with its -wal and -shm files, which
+// SQLite would otherwise apply to the next file at path. The caller holds the
+// lock.
 func Remove(path string) error {
 	for _, suffix := range []string{"-wal", "-shm", ""} {
 		if err := os.Remove(path + suffix); err != nil && !errors.Is(err, os.ErrNotExist) {
@@ -84,9 +87,9 @@ type Queryer interface {
 	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
 }
 
-// Version returns the version of an index with our application id, and whether
-// the file is still empty. The error is [ErrForeign] if it is neither ours nor
-// empty.
+// Version returns the user_version of an index and whether the file is still
+// empty. It returns [ErrForeign] for a file that is not empty and has another
+// application id.
 func Version(ctx context.Context, db Queryer, application int) (version int, empty bool, err error) {
 	var found, objects int
 	err = db.QueryRowContext(ctx, `
@@ -100,10 +103,10 @@ func Version(ctx context.Context, db Queryer, application int) (version int, emp
 	return version, empty, err
 }
 
-// IsDamage reports whether err, of reading or writing an index, means that it must
-// be made anew.
+// IsDamage reports whether err, from reading or writing an index, means that the
+// index must be rebuilt.
 func IsDamage(err error) bool {
-	if errors.Is(err, sql.ErrNoRows) { // where there is always one
+	if errors.Is(err, sql.ErrNoRows) { // single rows are only read where an intact index has one
 		return true
 	}
 	e, ok := errors.AsType[*sqlite.Error](err)
@@ -112,13 +115,14 @@ func IsDamage(err error) bool {
 	}
 	switch e.Code() & 0xff {
 	case sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_FORMAT,
-		sqlite3.SQLITE_ERROR: // the statements are ours: what they name is missing
+		sqlite3.SQLITE_ERROR: // our statements are valid, so a table or column is missing
 		return true
 	}
 	return e.Code() == sqlite3.SQLITE_IOERR_SHORT_READ
 }
 
-// InTx calls f in a transaction, which is committed if f returns nil.
+// InTx calls f in a transaction. It commits if f returns nil and rolls back
+// otherwise.
 func InTx(ctx context.Context, db *sql.DB, f func(*sql.Tx) error) error {
 	tx, err := db.BeginTx(ctx, nil)
 	if err != nil {

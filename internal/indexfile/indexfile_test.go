@@ -14,14 +14,14 @@ import (
 
 const application = 0x1234
 
-// open opens the file at path, which is made if there is none.
+// open opens the file at path, creating it if necessary.
 func open(t *testing.T, path string) *indexfile.File {
 	t.Helper()
-	made, err := os.OpenFile(path, os.O_CREATE, 0o600)
+	created, err := os.OpenFile(path, os.O_CREATE, 0o600)
 	if err != nil {
 		t.Fatal(err)
 	}
-	made.Close()
+	created.Close()
 	info, err := os.Stat(path)
 	if err != nil {
 		t.Fatal(err)
@@ -49,7 +49,7 @@ func exec(t *testing.T, db *sql.DB, text string) {
 
 func TestVersion(t *testing.T) {
 	for _, tt := range []struct {
-		made    string
+		setup   string
 		version int
 		empty   bool
 		err     error
@@ -62,10 +62,10 @@ func TestVersion(t *testing.T) {
 		{"CREATE TABLE t(x)", 0, false, indexfile.ErrForeign},
 	} {
 		f := open(t, filepath.Join(t.TempDir(), "x.db"))
-		exec(t, f.Writer, tt.made)
+		exec(t, f.Writer, tt.setup)
 		version, empty, err := indexfile.Version(t.Context(), f.Readers, application)
 		if version != tt.version || empty != tt.empty || !errors.Is(err, tt.err) {
-			t.Errorf("%s: Version = %d, %v, %v", tt.made, version, empty, err)
+			t.Errorf("%s: Version = %d, %v, %v, want %d, %v, %v", tt.setup, version, empty, err, tt.version, tt.empty, tt.err)
 		}
 	}
 }
@@ -75,7 +75,7 @@ func TestOpen(t *testing.T) {
 	f := open(t, path)
 	exec(t, f.Writer, "PRAGMA journal_mode=wal; CREATE TABLE t(x)")
 	if _, err := f.Readers.ExecContext(t.Context(), "INSERT INTO t VALUES (1)"); err == nil {
-		t.Error("a connection that only reads has written")
+		t.Error("INSERT on a read-only connection succeeded")
 	}
 	failed := errors.New("no")
 	err := indexfile.InTx(t.Context(), f.Writer, func(tx *sql.Tx) error {
@@ -93,7 +93,7 @@ func TestOpen(t *testing.T) {
 	}
 	var n, sum int
 	if err := f.Readers.QueryRowContext(t.Context(), "SELECT count(*), sum(x) FROM t").Scan(&n, &sum); err != nil || n != 1 || sum != 2 {
-		t.Errorf("%d rows of sum %d, %v; want the one that was committed", n, sum, err)
+		t.Errorf("got %d rows with sum %d, error %v; want only the committed row", n, sum, err)
 	}
 
 	f.Use()
@@ -101,7 +101,7 @@ func TestOpen(t *testing.T) {
 	go func() { closed <- f.Close() }()
 	select {
 	case <-closed:
-		t.Fatal("it was closed while it was used")
+		t.Fatal("Close returned before Release")
 	case <-time.After(20 * time.Millisecond):
 	}
 	if err := f.Readers.PingContext(t.Context()); err != nil {
@@ -118,7 +118,7 @@ func TestRemove(t *testing.T) {
 	f := open(t, path)
 	exec(t, f.Writer, "PRAGMA journal_mode=wal; CREATE TABLE t(x)")
 	if !f.InPlace() {
-		t.Error("it is not in place")
+		t.Error("InPlace = false for an open file")
 	}
 	if err := f.Close(); err != nil {
 		t.Fatal(err)
@@ -126,22 +126,22 @@ func TestRemove(t *testing.T) {
 	if err := os.WriteFile(path+"-wal", []byte("left behind"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	for range 2 { // the second time there is nothing
+	for range 2 { // the second time the files are gone
 		if err := indexfile.Remove(path); err != nil {
 			t.Fatal(err)
 		}
 	}
 	if left, _ := filepath.Glob(path + "*"); len(left) > 0 || f.InPlace() {
-		t.Errorf("there are still %v", left)
+		t.Errorf("after Remove: files %v, InPlace %v; want none and false", left, f.InPlace())
 	}
 }
 
 func TestIsDamage(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x.db")
-	if err := os.WriteFile(path, []byte("this is no database, however long it may be"), 0o600); err != nil {
+	if err := os.WriteFile(path, []byte("a text file that is longer than the header of a database"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	_, _, noDatabase := indexfile.Version(t.Context(), open(t, path).Readers, application)
+	_, _, notDatabase := indexfile.Version(t.Context(), open(t, path).Readers, application)
 	f := open(t, filepath.Join(t.TempDir(), "y.db"))
 	_, noTable := f.Readers.ExecContext(t.Context(), "SELECT * FROM missing")
 	exec(t, f.Writer, "CREATE TABLE t(x)")
@@ -151,18 +151,18 @@ func TestIsDamage(t *testing.T) {
 		err  error
 		want bool
 	}{
-		"no database": {noDatabase, true},
-		"no table":    {noTable, true},
-		"no row":      {noRow, true},
-		"read-only":   {readOnly, false},
-		"foreign":     {indexfile.ErrForeign, false},
-		"gone":        {os.ErrNotExist, false},
+		"not a database": {notDatabase, true},
+		"no table":       {noTable, true},
+		"no row":         {noRow, true},
+		"read-only":      {readOnly, false},
+		"foreign":        {indexfile.ErrForeign, false},
+		"no file":        {os.ErrNotExist, false},
 	} {
 		if tt.err == nil || indexfile.IsDamage(tt.err) != tt.want {
-			t.Errorf("%s: IsDamage(%v) = %v", name, tt.err, !tt.want)
+			t.Errorf("%s: IsDamage(%v) = %v, want %v", name, tt.err, !tt.want, tt.want)
 		}
 	}
 	if indexfile.IsDamage(nil) {
-		t.Error("no error is damage")
+		t.Error("IsDamage(nil) = true")
 	}
 }

@@ -1,6 +1,6 @@
-// Package lazyregexp compiles regular expressions when they are first used. A
-// program pays in memory and at its start only for the parts that it runs: an
-// expression with a counted repetition takes tens of kilobytes.
+// Package lazyregexp compiles regular expressions on first use, so that a program
+// does not spend time and memory on expressions that it never runs. One with a
+// counted repetition takes tens of kilobytes.
 package lazyregexp
 
 import (
@@ -8,8 +8,8 @@ import (
 	"sync"
 )
 
-// New returns a function that returns the compiled expression. It compiles at its
-// first call, and panics then if the expression is not valid.
+// New returns a function that compiles expr on its first call and returns the
+// compiled expression. The function panics if expr is not valid.
 func New(expr string) func() *regexp.Regexp {
 	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expr) })
 }

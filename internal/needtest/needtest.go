@@ -1,9 +1,9 @@
-// Package needtest is for tests that need something which a machine with only
-// Go does not have: a program, a server, a browser.
+// Package needtest skips tests that need more than a Go toolchain: a program, a
+// server, a browser.
 //
-// Such a test is skipped where the thing is missing, and says how to get it. With
-// SEQUENT_REQUIRE=all in the environment, as in the gate, it fails instead, so
-// that no test is left out without anybody noticing.
+// The message of a skipped test says how to install what is missing. With
+// SEQUENT_REQUIRE=all in the environment, as in .ci/run, the test fails instead,
+// so that no test is skipped unnoticed.
 package needtest
 
 import (
@@ -12,8 +12,8 @@ import (
 	"testing"
 )
 
-// Program returns the path of a program. If it is not installed the test is
-// skipped, or fails where nothing may be missing; get says how to install it.
+// Program returns the path of an installed program. If there is none, it skips or
+// fails the test like [Missing].
 func Program(t testing.TB, name, get string) string {
 	t.Helper()
 	path, err := exec.LookPath(name)
@@ -23,8 +23,8 @@ func Program(t testing.TB, name, get string) string {
 	return path
 }
 
-// Missing ends the test because of something that is not there; get says how to
-// get it.
+// Missing skips the test, or fails it if SEQUENT_REQUIRE is all. The message says
+// what is missing and get, an instruction for installing it.
 func Missing(t testing.TB, what, get string) {
 	t.Helper()
 	if os.Getenv("SEQUENT_REQUIRE") == "all" {

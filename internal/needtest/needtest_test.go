@@ -9,7 +9,7 @@ import (
 	"github.com/sequent-dev/sequent/internal/needtest"
 )
 
-// recorder is a testing.TB whose end can be looked at.
+// recorder is a testing.TB that records its Fatalf and Skipf.
 type recorder struct {
 	testing.TB
 	failed, skipped string
@@ -43,10 +43,10 @@ func TestProgram(t *testing.T) {
 		t.Errorf("go: path %q, failed %q, skipped %q; want a path", path, r.failed, r.skipped)
 	}
 	if _, r := run("no-such-program"); r.failed != "" || !strings.Contains(r.skipped, "install it from nowhere") {
-		t.Errorf("missing: failed %q, skipped %q; want it skipped with the way to get it", r.failed, r.skipped)
+		t.Errorf("missing: failed %q, skipped %q; want a skip that says how to install it", r.failed, r.skipped)
 	}
 	t.Setenv("SEQUENT_REQUIRE", "all")
 	if _, r := run("no-such-program"); !strings.Contains(r.failed, "install it from nowhere") {
-		t.Errorf("missing but required: failed %q, skipped %q; want a failure", r.failed, r.skipped)
+		t.Errorf("missing and required: failed %q, skipped %q; want a failure that says how to install it", r.failed, r.skipped)
 	}
 }

@@ -1,3 +1,3 @@
-// Package pgtest runs a PostgreSQL server of its own for tests. On Windows it
-// has none.
+// Package pgtest runs a private PostgreSQL server for tests. It is empty on
+// Windows.
 package pgtest

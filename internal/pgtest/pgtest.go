@@ -1,8 +1,7 @@
 //go:build unix
 
-// Package pgtest runs a PostgreSQL server of its own for tests: in a directory
-// that is thrown away, on a Unix socket, with nothing of the machine's own
-// servers.
+// Package pgtest runs a private PostgreSQL server for tests: in a temporary
+// directory, on a Unix socket, independent of the machine's own servers.
 package pgtest
 
 import (
@@ -28,29 +27,28 @@ import (
 	"github.com/sequent-dev/sequent/internal/needtest"
 )
 
-// A Server is a PostgreSQL server. The zero Server starts when it is first
-// needed; whoever has one must Stop it, in TestMain if many tests share it.
+// A Server is a PostgreSQL server. The zero Server starts on first use. The
+// caller must Stop it, in TestMain if several tests share it.
 type Server struct {
-	// Durable makes commits survive a loss of power, for measuring; tests that
-	// only kill the server do not need it and are quicker without.
+	// Durable turns fsync on, so that commits survive a loss of power. Only
+	// benchmarks need it: commits survive a kill of the server without it.
 	Durable bool
 
-	mu      sync.Mutex
-	bin     string // where the programs are
-	dir     string // of data and socket
-	who     *syscall.Credential
-	process *exec.Cmd // nil while it does not run
-	ended   chan error
-	guard   *exec.Cmd // ends the server if this process does not come to it
-	log     bytes.Buffer
-	schemas atomic.Int64
+	mu       sync.Mutex
+	bin      string // directory of initdb and postgres
+	dir      string // parent of the data directory and the socket
+	user     *syscall.Credential
+	process  *exec.Cmd // nil while the server is stopped
+	exited   chan error
+	watchdog *exec.Cmd // stops the server if this process ends without doing so
+	log      bytes.Buffer
+	schemas  atomic.Int64
 }
 
-// get says how a test gets what it misses.
-const get = "install Debian's package postgresql, or put initdb and postgres into the PATH"
+const howToInstall = "install Debian's package postgresql, or put initdb and postgres into the PATH"
 
-// start makes the directory, if there is none, and starts the server. The caller
-// holds mu.
+// start starts the server if it is stopped, after creating its directory if
+// necessary. The caller holds mu.
 func (s *Server) start(t testing.TB) {
 	t.Helper()
 	if s.process != nil {
@@ -58,18 +56,19 @@ func (s *Server) start(t testing.TB) {
 	}
 	if s.dir == "" {
 		if s.bin = programs(); s.bin == "" {
-			needtest.Missing(t, "PostgreSQL is not installed", get)
+			needtest.Missing(t, "PostgreSQL is not installed", howToInstall)
 		}
 		if err := s.init(); err != nil {
-			t.Fatalf("a PostgreSQL server for the tests: %v", err)
+			t.Fatalf("starting PostgreSQL: %v", err)
 		}
 	}
 	if err := s.run(); err != nil {
-		t.Fatalf("a PostgreSQL server for the tests: %v\n%s", err, s.log.String())
+		t.Fatalf("starting PostgreSQL: %v\n%s", err, s.log.String())
 	}
 }
 
-// programs returns the directory of the newest server that is installed.
+// programs returns the directory of initdb and postgres: the first in the PATH,
+// else the newest version that Debian's packages have installed, else "".
 func programs() string {
 	if path, err := exec.LookPath("initdb"); err == nil {
 		if _, err := exec.LookPath("postgres"); err == nil {
@@ -92,11 +91,11 @@ func (s *Server) init() error {
 	if s.dir, err = os.MkdirTemp("", "pgtest"); err != nil {
 		return err
 	}
-	if os.Getuid() == 0 { // which the server refuses to run as
-		if s.who, err = unprivileged(); err != nil {
+	if os.Getuid() == 0 { // PostgreSQL refuses to run as root
+		if s.user, err = unprivileged(); err != nil {
 			return err
 		}
-		if err := os.Chown(s.dir, int(s.who.Uid), int(s.who.Gid)); err != nil {
+		if err := os.Chown(s.dir, int(s.user.Uid), int(s.user.Gid)); err != nil {
 			return err
 		}
 	}
@@ -113,10 +112,11 @@ func (s *Server) command(name string, args ...string) *exec.Cmd {
 	cmd := exec.Command(filepath.Join(s.bin, name), args...)
 	cmd.Dir = s.dir
 	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "LC_ALL=C", "TZ=UTC"}
-	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: s.who}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: s.user}
 	return cmd
 }
 
+// run starts the server and waits until it accepts connections.
 func (s *Server) run() error {
 	fsync := "off"
 	if s.Durable {
@@ -129,12 +129,12 @@ func (s *Server) run() error {
 	if err := cmd.Start(); err != nil {
 		return err
 	}
-	ended := make(chan error, 1)
-	go func() { ended <- cmd.Wait() }()
+	exited := make(chan error, 1)
+	go func() { exited <- cmd.Wait() }()
 	for deadline := time.Now().Add(30 * time.Second); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
 		select {
-		case err := <-ended:
-			return fmt.Errorf("the server ended: %w", errors.Join(err, errors.New(s.log.String())))
+		case err := <-exited:
+			return fmt.Errorf("the server exited: %w", err)
 		default:
 		}
 		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
@@ -144,24 +144,24 @@ func (s *Server) run() error {
 		}
 		cancel()
 		if err == nil {
-			s.process, s.ended = cmd, ended
-			return s.watch()
+			s.process, s.exited = cmd, exited
+			return s.startWatchdog()
 		}
 	}
 	err := cmd.Process.Kill()
-	return errors.Join(errors.New("the server does not answer"), err, <-ended)
+	return errors.Join(errors.New("the server accepted no connection within 30 seconds"), err, <-exited)
 }
 
-// watch starts a process that reads from a pipe which is closed when this process
-// ends, however it ends, and then ends the server.
-func (s *Server) watch() error {
-	s.guard = exec.Command("sh", "-c", `read -r _; kill -QUIT "$0"; while kill -0 "$0" 2>/dev/null; do sleep 0.1; done; rm -rf "$1"`,
+// startWatchdog starts a process that waits for the end of this one, on a pipe
+// that the kernel then closes, and kills the server.
+func (s *Server) startWatchdog() error {
+	s.watchdog = exec.Command("sh", "-c", `read -r _; kill -QUIT "$0"; while kill -0 "$0" 2>/dev/null; do sleep 0.1; done; rm -rf "$1"`,
 		strconv.Itoa(s.process.Process.Pid), s.dir)
-	s.guard.Dir = "/"
-	if _, err := s.guard.StdinPipe(); err != nil {
+	s.watchdog.Dir = "/"
+	if _, err := s.watchdog.StdinPipe(); err != nil {
 		return err
 	}
-	return s.guard.Start()
+	return s.watchdog.Start()
 }
 
 func (s *Server) url(schema string) string {
@@ -169,7 +169,8 @@ func (s *Server) url(schema string) string {
 	return (&url.URL{Scheme: "postgres", User: url.User("postgres"), Path: "/postgres", RawQuery: q.Encode()}).String()
 }
 
-// Schema returns the URL of an empty schema, which no other test has.
+// Schema creates a schema for the caller alone and returns its URL. It starts the
+// server if necessary.
 func (s *Server) Schema(t testing.TB) string {
 	t.Helper()
 	s.mu.Lock()
@@ -187,19 +188,20 @@ func (s *Server) Schema(t testing.TB) string {
 	return s.url(name)
 }
 
-// Kill ends the server at once, as a crash would, with all connections.
+// Kill stops the server like a crash (PostgreSQL's immediate shutdown).
 func (s *Server) Kill(t testing.TB) {
 	t.Helper()
-	s.halt(t, syscall.SIGQUIT)
+	s.signal(t, syscall.SIGQUIT)
 }
 
-// Shut ends the server as an administrator would who does not wait for clients.
-func (s *Server) Shut(t testing.TB) {
+// Shutdown disconnects all clients and stops the server (PostgreSQL's fast
+// shutdown).
+func (s *Server) Shutdown(t testing.TB) {
 	t.Helper()
-	s.halt(t, syscall.SIGINT)
+	s.signal(t, syscall.SIGINT)
 }
 
-// Start starts a server that was ended.
+// Start starts the server again after Kill or Shutdown.
 func (s *Server) Start(t testing.TB) {
 	t.Helper()
 	s.mu.Lock()
@@ -207,36 +209,37 @@ func (s *Server) Start(t testing.TB) {
 	s.start(t)
 }
 
-func (s *Server) halt(t testing.TB, with syscall.Signal) {
+func (s *Server) signal(t testing.TB, sig syscall.Signal) {
 	t.Helper()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if err := s.end(with); err != nil && !strings.Contains(err.Error(), "exit status") {
-		t.Fatalf("the server does not end: %v", err)
+	if err := s.stop(sig); err != nil && !strings.Contains(err.Error(), "exit status") {
+		t.Fatalf("stopping PostgreSQL: %v", err)
 	}
 }
 
-// end sends a signal and waits. The caller holds mu.
-func (s *Server) end(with syscall.Signal) error {
+// stop sends sig and waits for the server to exit. The caller holds mu.
+func (s *Server) stop(sig syscall.Signal) error {
 	if s.process == nil {
 		return nil
 	}
-	if err := s.guard.Process.Kill(); err != nil {
+	if err := s.watchdog.Process.Kill(); err != nil {
 		return err
 	}
-	_ = s.guard.Wait() // it was killed
-	if err := s.process.Process.Signal(with); err != nil {
+	_ = s.watchdog.Wait() // always "signal: killed"
+	if err := s.process.Process.Signal(sig); err != nil {
 		return err
 	}
 	s.process = nil
-	return <-s.ended
+	return <-s.exited
 }
 
-// Stop ends the server, if it runs, and removes its directory.
+// Stop stops the server, if it is running, and removes its directory. The next
+// use starts it again with an empty database.
 func (s *Server) Stop() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	err := s.end(syscall.SIGINT)
+	err := s.stop(syscall.SIGINT)
 	if s.dir != "" {
 		err = errors.Join(err, os.RemoveAll(s.dir))
 		s.dir = ""

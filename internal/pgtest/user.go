@@ -9,7 +9,7 @@ import (
 	"syscall"
 )
 
-// unprivileged returns a user that a server may run as.
+// unprivileged returns a user other than root for the server to run as.
 func unprivileged() (*syscall.Credential, error) {
 	for _, name := range []string{"postgres", "nobody"} {
 		u, err := user.Lookup(name)
@@ -23,5 +23,5 @@ func unprivileged() (*syscall.Credential, error) {
 		}
 		return &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}, nil
 	}
-	return nil, errors.New("there is no user postgres or nobody to run it as")
+	return nil, errors.New("PostgreSQL does not run as root, and the users postgres and nobody do not exist")
 }

@@ -1,4 +1,4 @@
-// Package wake lets many wait for one thing to change, by name.
+// Package wake signals goroutines that wait for a key to change.
 package wake
 
 import (
@@ -6,21 +6,21 @@ import (
 	"sync"
 )
 
-// A Hub wakes those who wait for a name. The zero Hub is ready for use.
+// A Hub holds the subscriptions to keys. The zero Hub is ready for use.
 type Hub[K comparable] struct {
 	mu   sync.Mutex
-	subs map[K]map[*Sub[K]]struct{} // who waits for what
+	subs map[K]map[*Sub[K]]struct{}
 }
 
-// A Sub is one waiter's place. It is made before the waiter looks at the state
-// it waits for, so that no change between the look and the wait is missed.
+// A Sub is a subscription to one key. Subscribe before reading the state that
+// is waited for; otherwise a change between the read and the wait is missed.
 type Sub[K comparable] struct {
 	hub *Hub[K]
 	key K
 	c   chan struct{}
 }
 
-// Subscribe returns a place at key. The caller must Close it.
+// Subscribe returns a subscription to key. The caller must Close it.
 func (h *Hub[K]) Subscribe(key K) *Sub[K] {
 	s := &Sub[K]{hub: h, key: key, c: make(chan struct{}, 1)}
 	h.mu.Lock()
@@ -35,7 +35,7 @@ func (h *Hub[K]) Subscribe(key K) *Sub[K] {
 	return s
 }
 
-// Wake wakes everyone who has a place at key. It never blocks.
+// Wake signals every subscription to key. It never blocks.
 func (h *Hub[K]) Wake(key K) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -47,10 +47,11 @@ func (h *Hub[K]) Wake(key K) {
 	}
 }
 
-// C is readable after a Wake since the last read.
+// C returns a channel of capacity one that receives after a Wake. Several Wakes
+// before a receive count as one.
 func (s *Sub[K]) C() <-chan struct{} { return s.c }
 
-// Wait returns nil after a Wake, or ctx.Err() if ctx is done first.
+// Wait returns nil after a Wake, or ctx.Err() if ctx ends first.
 func (s *Sub[K]) Wait(ctx context.Context) error {
 	select {
 	case <-s.c:
@@ -60,7 +61,7 @@ func (s *Sub[K]) Wait(ctx context.Context) error {
 	}
 }
 
-// Close gives the place up.
+// Close ends the subscription.
 func (s *Sub[K]) Close() {
 	s.hub.mu.Lock()
 	defer s.hub.mu.Unlock()

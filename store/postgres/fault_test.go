@@ -211,7 +211,7 @@ func TestServerGoesAway(t *testing.T) {
 		}
 		return n
 	}
-	for _, end := range []func(testing.TB){own.Kill, own.Shut} {
+	for _, end := range []func(testing.TB){own.Kill, own.Shutdown} {
 		before := count()
 		drain(func() bool { return count() > before+50 })
 		end(t)

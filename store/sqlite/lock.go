@@ -36,7 +36,7 @@ func (l *fileLock) acquire(ctx context.Context, patience time.Duration) error {
 	late := time.NewTimer(patience)
 	defer late.Stop()
 	switch err := fairlock.Wait(ctx, f, late.C); {
-	case errors.Is(err, fairlock.ErrLate):
+	case errors.Is(err, fairlock.ErrTimeout):
 		return busy(errors.New("the file lock was held for " + patience.String()))
 	case err != nil:
 		return err

@@ -100,7 +100,7 @@ func TestFollowFromAnotherReplica(t *testing.T) {
 			own.Kill(t)
 			own.Start(t)
 		case count * 3 / 4:
-			own.Shut(t)
+			own.Shutdown(t)
 			own.Start(t)
 		}
 		record(i, id)
