@@ -79,7 +79,10 @@ parity: ## compare classic with the npm reference server (needs Node.js 20)
 npm: ## what tests with Node.js need, as locked
 	@for f in $$(git ls-files 'internal/e2e/*package-lock.json'); do (cd $$(dirname $$f) && npm ci --no-audit --no-fund) || exit 1; done
 
+size: ## lines of code of each package and in total, without tests, blank lines and comments
+	@go run ./internal/size
+
 vulns: ## known vulnerabilities in what we depend on (needs the network)
 	go tool -modfile=tools/go.mod govulncheck ./...
 
-.PHONY: help check test adapters lint cross update generate fuzz crash figures postgres bench microbench parity npm vulns
+.PHONY: help check test adapters lint cross update generate fuzz crash figures postgres bench microbench parity npm size vulns

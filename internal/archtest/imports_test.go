@@ -74,6 +74,7 @@ var rules = []rule{
 	{"internal/needtest", nil, "it is for tests"},
 	{"internal/pgtest", []string{"internal/needtest", "github.com/jackc/pgx/v5/..."}, "it is for tests"},
 	{"internal/archtest", nil, "it is tests"},
+	{"internal/size", nil, "it reads Go files"},
 	{"internal/gendocs", []string{".", "dialect", "tool", "github.com/spf13/cobra"}, "it prints what others tell it"},
 	{"internal/app/...", []string{"..."}, "it joins the parts; nothing but commands imports it"},
 	{"cmd/...", []string{"..."}, "a program uses what it needs"},
