@@ -1,6 +1,5 @@
-// Package archtest holds the architecture, as tests: who may import whom, and
-// what may stand in which package. ARCHITECTURE.md tells the same in prose.
+// Package archtest tests the rules of ARCHITECTURE.md: which package may import
+// which, and what a package may contain.
 //
-// The tests read the source of every package for every operating system, not
-// only what is built here.
+// The tests parse every source file, including those for other operating systems.
 package archtest

@@ -23,7 +23,7 @@ func TestPackagesAreDocumented(t *testing.T) {
 	files := sources(t)
 	for _, pkg := range packages(files) {
 		if !slices.ContainsFunc(files, func(f source) bool { return f.pkg == pkg && !f.test && f.ast.Doc != nil }) {
-			t.Errorf("package %s has no comment that says what it is", pkg)
+			t.Errorf("package %s has no package comment", pkg)
 		}
 	}
 }
@@ -32,12 +32,12 @@ func TestNames(t *testing.T) {
 	refused := []string{"util", "utils", "common", "helpers", "misc", "base", "lib", "types"}
 	for _, f := range sources(t) {
 		if slices.Contains(refused, f.ast.Name.Name) {
-			t.Errorf("%s: package %s has a name that says nothing", f.name, f.ast.Name.Name)
+			t.Errorf("%s: package name %s is too general", f.name, f.ast.Name.Name)
 		}
 	}
 }
 
-// Packages do nothing when they are imported.
+// Importing a package runs no code.
 func TestNoInit(t *testing.T) {
 	for _, f := range sources(t) {
 		for _, d := range f.ast.Decls {
@@ -48,7 +48,7 @@ func TestNoInit(t *testing.T) {
 	}
 }
 
-// dialects are the folders below dialect with a contract in them.
+// dialects returns the names of the directories below dialect with a tool.json.
 func dialects(t *testing.T) []string {
 	t.Helper()
 	specs, err := filepath.Glob(filepath.Join("..", "..", "dialect", "*", "tool.json"))
@@ -62,11 +62,11 @@ func dialects(t *testing.T) []string {
 	return names
 }
 
-// What dialects stand on does not know them by name.
+// Packages below the dialects do not mention a dialect by name.
 func TestDialectsAreUnknownBelow(t *testing.T) {
 	names := dialects(t)
 	if len(names) == 0 {
-		t.Fatal("there are no dialects")
+		t.Fatal("found no dialects")
 	}
 	below := []string{".", "tool", "dialect", "mcpserver", "storetest", "store/...", "archive", "internal/wake", "internal/words"}
 	for _, f := range sources(t) {
@@ -79,21 +79,20 @@ func TestDialectsAreUnknownBelow(t *testing.T) {
 				return true
 			}
 			if text, err := strconv.Unquote(lit.Value); err == nil && slices.Contains(names, text) {
-				t.Errorf("%s names the dialect %s", f.fset.Position(lit.Pos()), text)
+				t.Errorf("%s mentions the dialect %s", f.fset.Position(lit.Pos()), text)
 			}
 			return true
 		})
 		for _, c := range f.ast.Comments {
 			for _, name := range names {
 				if strings.Contains(c.Text(), "dialect/"+name) {
-					t.Errorf("%s names the dialect %s", f.fset.Position(c.Pos()), name)
+					t.Errorf("%s mentions the dialect %s", f.fset.Position(c.Pos()), name)
 				}
 			}
 		}
 	}
 }
 
-// ARCHITECTURE.md has a word on every package.
 func TestArchitectureNamesEveryPackage(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join("..", "..", "ARCHITECTURE.md"))
 	if err != nil {
@@ -101,7 +100,7 @@ func TestArchitectureNamesEveryPackage(t *testing.T) {
 	}
 	for _, pkg := range packages(sources(t)) {
 		if pkg != "." && !strings.Contains(string(text), "`"+pkg+"`") {
-			t.Errorf("ARCHITECTURE.md does not name `%s`", pkg)
+			t.Errorf("ARCHITECTURE.md does not mention `%s`", pkg)
 		}
 	}
 }

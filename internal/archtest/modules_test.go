@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// A module is what go mod edit -json tells of a go.mod.
+// A module is the part of the output of go mod edit -json that the tests use.
 type module struct {
 	Module  struct{ Path string }
 	Require []struct {
@@ -37,23 +37,23 @@ func readModule(t *testing.T, dir string) module {
 	return m
 }
 
-// Adapters are modules of their own, so that who uses this one downloads no
-// framework, and who uses an adapter downloads the one.
+// Adapters are separate modules, so that users of the root module download no
+// framework and users of an adapter download only its own.
 func TestAdaptersAreModules(t *testing.T) {
 	root := filepath.Join("..", "..")
 	sums, err := os.ReadFile(filepath.Join(root, "go.sum"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	ours := make(map[string]bool) // what the root module requires
+	required := make(map[string]bool) // by the root module
 	for _, r := range readModule(t, root).Require {
-		ours[r.Path] = true
+		required[r.Path] = true
 	}
 	files, err := filepath.Glob(filepath.Join(root, "adapters", "*", "go.mod"))
 	if err != nil || len(files) == 0 {
 		t.Fatalf("no adapters (%v)", err)
 	}
-	version := "" // of the root module, that all of them require
+	version := "" // of the root module, the same in all adapters
 	for _, file := range files {
 		dir := filepath.Dir(file)
 		name := filepath.Base(dir)
@@ -62,30 +62,30 @@ func TestAdaptersAreModules(t *testing.T) {
 			t.Errorf("%s is the module %s, want %s", file, m.Module.Path, want)
 		}
 		if len(m.Replace) != 1 || m.Replace[0].Old.Path != modulePath || m.Replace[0].New.Path != "../.." {
-			t.Errorf("%s replaces %+v, want %s by ../.. alone", file, m.Replace, modulePath)
+			t.Errorf("%s replaces %+v, want only %s by ../..", file, m.Replace, modulePath)
 		}
 		requires, frameworks := "", 0
 		for _, r := range m.Require {
 			switch {
 			case r.Path == modulePath:
 				requires = r.Version
-			case r.Indirect || ours[r.Path]:
+			case r.Indirect || required[r.Path]:
 			default:
 				frameworks++
-				// go.sum has every module of the graph, also those that are only looked at.
+				// go.sum lists every module of the graph, even if no package of it is built.
 				if strings.Contains(string(sums), "\n"+r.Path+" ") {
-					t.Errorf("the root module's graph has %s, which belongs to %s", r.Path, file)
+					t.Errorf("the root module depends on %s, which only %s may require", r.Path, file)
 				}
 			}
 		}
 		if frameworks == 0 {
-			t.Errorf("%s requires nothing that the root module does not: it need not be a module", file)
+			t.Errorf("%s requires nothing beyond the root module: it needs no module of its own", file)
 		}
 		if version == "" {
 			version = requires
 		}
 		if requires == "" || requires != version {
-			t.Errorf("%s requires version %q of %s, others %q", file, requires, modulePath, version)
+			t.Errorf("%s requires %s %q, other adapters %q", file, modulePath, requires, version)
 		}
 	}
 }

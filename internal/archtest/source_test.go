@@ -20,7 +20,7 @@ const modulePath = "github.com/sequent-dev/sequent"
 // A source is a Go file of the module.
 type source struct {
 	name      string // slashes, relative to the module
-	pkg       string // its directory; "." is the root
+	pkg       string // directory; "." is the root
 	test      bool
 	generated bool
 	lines     int
@@ -28,8 +28,8 @@ type source struct {
 	fset      *token.FileSet
 }
 
-// imports returns what the file imports outside the standard library: paths
-// relative to the module, "." for its root, and full ones for other modules.
+// imports returns the file's imports outside the standard library: packages of
+// this module as relative paths, "." for its root, others as full paths.
 func (s source) imports() []string {
 	var list []string
 	for _, p := range s.allImports() {
@@ -39,7 +39,7 @@ func (s source) imports() []string {
 			list = append(list, ".")
 		case own:
 			list = append(list, rest[1:])
-		case strings.Contains(first, "."): // a domain
+		case strings.Contains(first, "."): // a domain, so not the standard library
 			list = append(list, p)
 		}
 	}
@@ -49,7 +49,7 @@ func (s source) imports() []string {
 func (s source) allImports() []string {
 	var list []string
 	for _, spec := range s.ast.Imports {
-		if p, err := strconv.Unquote(spec.Path.Value); err == nil { // the parser has checked it
+		if p, err := strconv.Unquote(spec.Path.Value); err == nil { // always: the file was parsed
 			list = append(list, p)
 		}
 	}
@@ -58,8 +58,8 @@ func (s source) allImports() []string {
 
 var generatedMark = regexp.MustCompile(`(?m)^// Code generated .* DO NOT EDIT\.$`)
 
-// sources reads every Go file of the module. Directories that Go leaves out, and
-// modules inside this one, are left out.
+// sources parses every Go file of the module. It skips nested modules and the
+// directories that the go command ignores.
 func sources(t *testing.T) []source {
 	t.Helper()
 	root := filepath.Join("..", "..")
@@ -107,12 +107,12 @@ func sources(t *testing.T) []source {
 		t.Fatal(err)
 	}
 	if len(list) < 10 {
-		t.Fatalf("found %d Go files only; is %s the module?", len(list), root)
+		t.Fatalf("found only %d Go files in %s", len(list), root)
 	}
 	return list
 }
 
-// packages returns the directories with Go files that are not tests.
+// packages returns the directories that have Go files other than tests.
 func packages(files []source) []string {
 	var list []string
 	for _, f := range files {

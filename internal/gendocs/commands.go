@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// Commands returns the page of the command line.
+// Commands returns the reference page of a command and its subcommands.
 func Commands(root *cobra.Command) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# Command line\n\n")

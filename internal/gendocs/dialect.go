@@ -8,13 +8,13 @@ import (
 	"github.com/sequent-dev/sequent/tool"
 )
 
-// Dialect returns the page of a dialect. It ends with an example, one of the
-// transcripts that the dialect is tested with.
+// Dialect returns the reference page of a dialect. The example, one of the
+// dialect's test transcripts, is its last section.
 func Dialect(d dialect.Dialect, example []byte) (string, error) {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# Dialect `%s`\n\n%s\n\n", d.Name, sentence(d.Summary))
 	if d.Instructions != "" {
-		fmt.Fprintf(&b, "What a model is told when it connects:\n\n%s\n", quote(d.Instructions))
+		fmt.Fprintf(&b, "Instructions that a model receives when it connects:\n\n%s\n", quote(d.Instructions))
 	}
 	for _, t := range d.Tools {
 		if err := toolSection(&b, t.Spec); err != nil {
@@ -30,7 +30,7 @@ func Dialect(d dialect.Dialect, example []byte) (string, error) {
 	}
 	if docs != nil {
 		b.WriteString("## Resources\n\n")
-		table(&b, []string{"URI", "Type", "What it is"}, docs)
+		table(&b, []string{"URI", "Type", "Content"}, docs)
 	}
 	var prompts [][]string
 	for _, p := range d.Prompts {
@@ -46,9 +46,9 @@ func Dialect(d dialect.Dialect, example []byte) (string, error) {
 	}
 	if prompts != nil {
 		b.WriteString("## Prompts\n\n")
-		table(&b, []string{"Name", "Arguments", "What it does"}, prompts)
+		table(&b, []string{"Name", "Arguments", "Description"}, prompts)
 	}
-	fmt.Fprintf(&b, "## Example\n\nOne of the transcripts this dialect is tested with.\n\n```\n%s\n```\n",
+	fmt.Fprintf(&b, "## Example\n\nOne of the transcripts that test this dialect.\n\n```\n%s\n```\n",
 		strings.TrimSpace(string(example)))
 	return b.String(), nil
 }
@@ -109,11 +109,11 @@ func hints(a tool.Annotations) string {
 			words = append(words, no)
 		}
 	}
-	add(a.ReadOnly, "changes nothing", "records something")
+	add(a.ReadOnly, "read-only", "writes")
 	if !a.ReadOnly {
-		add(a.Destructive, "may remove what was there", "removes nothing")
-		add(a.Idempotent, "the same call twice is as good as once", "")
+		add(a.Destructive, "may delete data", "deletes nothing")
+		add(a.Idempotent, "idempotent", "")
 	}
-	add(a.OpenWorld, "reaches out to other systems", "")
+	add(a.OpenWorld, "uses other systems", "")
 	return strings.Join(words, "; ")
 }

@@ -19,8 +19,8 @@ import (
 	"github.com/sequent-dev/sequent/internal/gendocs"
 )
 
-// dialects are all there are, made as a program makes them but for their
-// collaborators, which do nothing: a page tells what is published.
+// dialects returns every dialect. Their collaborators do nothing, because a page
+// shows only what a dialect publishes.
 func dialects() []dialect.Dialect {
 	engine := sequent.New(sequent.Config{})
 	nothing := func(*sequent.Session) string { return "" }
@@ -43,7 +43,6 @@ func dialects() []dialect.Dialect {
 func TestReferenceDialects(t *testing.T) {
 	var names []string
 	for _, d := range dialects() {
-		// Every dialect has a transcript of a straight chain.
 		example, err := os.ReadFile(filepath.Join("..", "..", "dialect", d.Name, "testdata", "linear.txtar"))
 		if err != nil {
 			t.Fatal(err)
@@ -61,7 +60,7 @@ func TestReferenceDialects(t *testing.T) {
 	}
 	for _, s := range specs {
 		if name := filepath.Base(filepath.Dir(s)); !slices.Contains(names, name) {
-			t.Errorf("the dialect %s has no page: add it to dialects", name)
+			t.Errorf("dialect %s has no page: add it to the function dialects", name)
 		}
 	}
 	pages, err := filepath.Glob(filepath.Join("..", "..", "docs", "reference", "dialect-*.md"))
@@ -71,7 +70,7 @@ func TestReferenceDialects(t *testing.T) {
 	for _, p := range pages {
 		name := strings.TrimSuffix(strings.TrimPrefix(filepath.Base(p), "dialect-"), ".md")
 		if !slices.Contains(names, name) {
-			t.Errorf("%s is the page of no dialect: remove it", filepath.Base(p))
+			t.Errorf("%s describes no dialect: remove it", filepath.Base(p))
 		}
 	}
 }

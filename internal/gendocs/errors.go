@@ -11,8 +11,8 @@ import (
 	"github.com/sequent-dev/sequent"
 )
 
-// Errors returns the page of error codes. What a code means is the comment beside
-// its declaration in source, which is the text of the errors.go that declares them.
+// Errors returns the reference page of error codes. Source is the text of the
+// file that declares them; the comment after a declaration is the code's meaning.
 func Errors(source []byte) (string, error) {
 	file, err := parser.ParseFile(token.NewFileSet(), "errors.go", source, parser.ParseComments)
 	if err != nil {
@@ -40,20 +40,20 @@ func Errors(source []byte) (string, error) {
 	}
 	codes := sequent.Codes()
 	if len(meaning) != len(codes) {
-		return "", fmt.Errorf("errors.go declares %d codes, and Codes has %d", len(meaning), len(codes))
+		return "", fmt.Errorf("errors.go declares %d codes, sequent.Codes returns %d", len(meaning), len(codes))
 	}
 	var rows [][]string
 	for _, c := range codes {
 		if meaning[c] == "" {
-			return "", fmt.Errorf("the code %s has no comment beside it", c)
+			return "", fmt.Errorf("the declaration of code %s has no comment on its line", c)
 		}
 		rows = append(rows, []string{"`" + string(c) + "`", meaning[c]})
 	}
 	var b strings.Builder
 	b.WriteString("# Error codes\n\n" +
-		"The codes of package `sequent` and of its stores. Codes are stable: new ones may come, none goes or\n" +
-		"changes its meaning. In Go, `sequent.CodeOf(err)` returns the code of any error. Each dialect words\n" +
-		"refusals in the way of its contract; codes of rules that only one dialect has are in that dialect.\n\n")
+		"The error codes of package `sequent` and its stores. Codes are stable: new ones may be added, and none is\n" +
+		"removed or changes its meaning. In Go, `sequent.CodeOf(err)` returns the code of any error. Each dialect\n" +
+		"translates these errors into the words of its contract, and documents the codes of its own rules.\n\n")
 	table(&b, []string{"Code", "Meaning"}, rows)
 	return strings.TrimRight(b.String(), "\n") + "\n", nil
 }

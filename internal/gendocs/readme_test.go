@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// What README.md shows of the library is the body of a tested example.
+// Code in README.md marked "example: FILE FUNCTION" is the body of that function.
 func TestReadmeShowsTheExample(t *testing.T) {
 	readme, err := os.ReadFile("../../README.md")
 	if err != nil {
@@ -23,13 +23,13 @@ func TestReadmeShowsTheExample(t *testing.T) {
 	for _, m := range shown {
 		file, name, got := string(m[1]), string(m[2]), string(m[3])
 		if want := body(t, "../../"+file, name); got != want {
-			t.Errorf("README.md shows %s of %s as\n%s\nbut it is\n%s", name, file, got, want)
+			t.Errorf("README.md shows %s of %s as\n%s\nwant\n%s", name, file, got, want)
 		}
 	}
 }
 
-// body returns the statements of a function, without its indentation and the
-// comment that says what it prints.
+// body returns the statements of a function, unindented and without the Output
+// comment.
 func body(t *testing.T, file, name string) string {
 	t.Helper()
 	src, err := os.ReadFile(file)

@@ -14,9 +14,9 @@ import (
 	"github.com/sequent-dev/sequent/tool"
 )
 
-var update = flag.Bool("update", false, "write the pages anew")
+var update = flag.Bool("update", false, "rewrite the pages")
 
-// fresh compares a page of docs/reference, or writes it under -update.
+// fresh checks a page of docs/reference, after writing it under -update.
 func fresh(t *testing.T, name, text string) {
 	t.Helper()
 	file := filepath.Join("..", "..", "docs", "reference", name)
@@ -44,14 +44,14 @@ func TestReferenceErrors(t *testing.T) {
 
 func TestErrorsNeedsComments(t *testing.T) {
 	if _, err := gendocs.Errors([]byte(`package x; const CodeX Code = "x"`)); err == nil {
-		t.Error("a file without the codes is accepted")
+		t.Error("Errors accepts a file that lacks codes")
 	}
 }
 
-func TestCheckTellsTheLine(t *testing.T) {
+func TestCheckReportsTheLine(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "ref", "x.md")
 	if err := gendocs.Check(file, "a\n"); err == nil {
-		t.Error("a missing page is fresh")
+		t.Error("Check accepts a missing page")
 	}
 	if err := gendocs.Write(file, "a\nb\n"); err != nil {
 		t.Fatal(err)
@@ -60,7 +60,7 @@ func TestCheckTellsTheLine(t *testing.T) {
 		t.Error(err)
 	}
 	err := gendocs.Check(file, "a\nc\n")
-	if err == nil || !strings.Contains(err.Error(), "line 4\nis:     b\nshould: c") {
+	if err == nil || !strings.Contains(err.Error(), "line 4 differs\ngot:  b\nwant: c") {
 		t.Errorf("got %v, want the line that differs", err)
 	}
 }
@@ -83,7 +83,7 @@ func TestDialect(t *testing.T) {
 	for _, want := range []string{
 		"# Dialect `x`\n\nOne line.\n",
 		"> Think.\n>\n> Then act.\n",
-		"Think: records something; removes nothing.\n\n> Thinks.\n",
+		"Think: writes; deletes nothing.\n\n> Thinks.\n",
 		"| `b` | integer ≥ 1 | yes | a \\| b |\n| `a` | string or null |  |  |\n| `v` | `\"log\"`, `\"x\"` |  |  |\n" +
 			"| `t` | array of string, not empty |  |  |\n",
 		"### Reply\n\n| Name | Type | Always |\n| --- | --- | --- |\n| `id` | string | yes |\n",
@@ -92,7 +92,7 @@ func TestDialect(t *testing.T) {
 		"```\nA comment.\n-- call --\n{}\n```\n",
 	} {
 		if !strings.Contains(text, want) {
-			t.Errorf("the page lacks\n%s\nit is\n%s", want, text)
+			t.Errorf("the page lacks\n%s\ngot\n%s", want, text)
 		}
 	}
 }

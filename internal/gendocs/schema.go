@@ -9,15 +9,15 @@ import (
 	"strings"
 )
 
-// An object is a published schema of an object.
+// An object is the JSON schema of an object.
 type object struct {
-	properties []property // in their order
+	properties []property // in the schema's order
 	required   []string
 }
 
 func (o object) requires(name string) bool { return slices.Contains(o.required, name) }
 
-// A property is the part of a JSON schema that people read.
+// A property holds the keywords of a property's JSON schema that the pages show.
 type property struct {
 	name        string
 	Type        json.RawMessage   `json:"type"`
@@ -29,8 +29,8 @@ type property struct {
 	Items       *property         `json:"items"`
 }
 
-// readSchema reads a schema and keeps the order of its properties, which
-// encoding/json gives up.
+// readSchema reads a schema. It keeps the order of the properties, which decoding
+// into a map would lose.
 func readSchema(raw json.RawMessage) (object, error) {
 	var top struct {
 		Properties json.RawMessage `json:"properties"`
@@ -61,7 +61,7 @@ func readSchema(raw json.RawMessage) (object, error) {
 	return o, nil
 }
 
-// what describes the values of a property.
+// what describes the values of a property in a few words.
 func (p property) what() string {
 	var types []string
 	if json.Unmarshal(p.Type, &types) != nil {
