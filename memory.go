@@ -222,8 +222,8 @@ func parseMemoryCursor(q Query) (*Header, error) {
 	if err != nil {
 		return nil, &Error{
 			Code: CodeInvalidQuery, Field: "cursor",
-			Msg: "the cursor is not one of this listing",
-			Fix: "pass the cursor of the page before, or none",
+			Msg: "the cursor does not belong to this listing",
+			Fix: "pass the cursor of the previous page, or none",
 		}
 	}
 	h.Created, h.Updated = time.UnixMicro(micros), time.UnixMicro(micros)

@@ -135,7 +135,7 @@ func (m *MemoryStore) snapshot() []memSession {
 }
 
 func invalidSearch(field string, err error) error {
-	e := &Error{Code: CodeInvalidQuery, Field: field, Msg: "the search cannot be understood", Err: err}
+	e := &Error{Code: CodeInvalidQuery, Field: field, Msg: "the search is not valid", Err: err}
 	if w, ok := errors.AsType[*words.Error](err); ok {
 		e.Msg, e.Fix, e.Err = w.Msg, w.Fix, nil
 	}

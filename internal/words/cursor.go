@@ -51,8 +51,8 @@ func ParseCursor(s string, q Query, digest uint64) (Cursor, error) {
 	}
 	if err != nil || !c.Corpus.ok(q) || c.Query != digest || math.IsNaN(c.Score) || math.IsInf(c.Score, 0) {
 		return Cursor{}, &Error{
-			Msg: "the cursor is not one of this search",
-			Fix: "pass the cursor of the page before with the same query, or none",
+			Msg: "the cursor does not belong to this search",
+			Fix: "pass the cursor of the previous page with the same query, or none",
 		}
 	}
 	return c, nil

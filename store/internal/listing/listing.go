@@ -1,4 +1,5 @@
-// Package listing pages through the sessions of SQL stores.
+// Package listing implements page limits and cursors for listing the sessions of
+// SQL stores.
 package listing
 
 import (
@@ -10,7 +11,7 @@ import (
 	"github.com/sequent-dev/sequent/store/internal/record"
 )
 
-// Limit returns how many sessions a page of q may have.
+// Limit returns the maximum number of sessions on a page of q.
 func Limit(q sequent.Query) int {
 	if q.Limit <= 0 {
 		return 100
@@ -18,14 +19,15 @@ func Limit(q sequent.Query) int {
 	return q.Limit
 }
 
-// A Cursor is the place of the last session of a page.
+// A Cursor is the position of the last session of a page.
 type Cursor struct {
 	ByCreated bool  // the order of the listing
-	At        int64 // when the session was created or updated, in microseconds
-	Key       int64 // of its row
+	At        int64 // time of creation or last update, in microseconds
+	Key       int64 // key of the session's row
 }
 
-// At returns the place, in the listing of q, of the session in a row.
+// At returns the position of a session in the listing of q. Key is the key of its
+// row.
 func At(q sequent.Query, key int64, h *sequent.Header) Cursor {
 	c := Cursor{ByCreated: q.ByCreated, At: record.Micros(h.Updated), Key: key}
 	if q.ByCreated {
@@ -36,13 +38,14 @@ func At(q sequent.Query, key int64, h *sequent.Header) Cursor {
 
 const format = "%t %d %d"
 
-// String returns c in the form that a page gives to its reader.
+// String returns c in the form of [sequent.Page.Next].
 func (c Cursor) String() string {
 	return base64.RawURLEncoding.EncodeToString(fmt.Appendf(nil, format, c.ByCreated, c.At, c.Key))
 }
 
-// After returns the place after which the page of q begins, nil for the first
-// page. Its error is a *sequent.Error: the cursor is none of such a listing.
+// After returns the position after which the page of q begins, nil for the first
+// page. It returns an error with [sequent.CodeInvalidQuery] if q.Cursor is not
+// from a listing in the same order.
 func After(q sequent.Query) (*Cursor, error) {
 	if q.Cursor == "" {
 		return nil, nil
@@ -53,13 +56,13 @@ func After(q sequent.Query) (*Cursor, error) {
 		_, err = fmt.Sscanf(string(b), format, &c.ByCreated, &c.At, &c.Key)
 	}
 	if err == nil && (c.ByCreated != q.ByCreated || c.String() != q.Cursor) {
-		err = errors.New("it is of another listing")
+		err = errors.New("the cursor is from a listing in another order")
 	}
 	if err != nil {
 		return nil, &sequent.Error{
 			Code: sequent.CodeInvalidQuery, Field: "cursor",
-			Msg: "the cursor is not one of this listing",
-			Fix: "pass the cursor of the page before, or none",
+			Msg: "the cursor does not belong to this listing",
+			Fix: "pass the cursor of the previous page, or none",
 			Err: err,
 		}
 	}

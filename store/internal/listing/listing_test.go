@@ -13,7 +13,7 @@ func TestCursor(t *testing.T) {
 	for _, byCreated := range []bool{false, true} {
 		q := sequent.Query{ByCreated: byCreated}
 		if c, err := listing.After(q); c != nil || err != nil {
-			t.Errorf("the first page begins after %v, %v", c, err)
+			t.Errorf("After without a cursor = %v, %v, want nil", c, err)
 		}
 		c := listing.At(q, 42, &h)
 		want := listing.Cursor{ByCreated: byCreated, At: 1 << 50, Key: 42}
@@ -25,11 +25,11 @@ func TestCursor(t *testing.T) {
 		}
 		q.Cursor = c.String()
 		if got, err := listing.After(q); err != nil || *got != c {
-			t.Errorf("%+v came back as %+v, %v", c, got, err)
+			t.Errorf("After(%+v) = %+v, %v", c, got, err)
 		}
 		q.ByCreated = !byCreated
 		if _, err := listing.After(q); sequent.CodeOf(err) != sequent.CodeInvalidQuery {
-			t.Errorf("a cursor of the other order: %v", err)
+			t.Errorf("After with a cursor from the other order = %v, want %s", err, sequent.CodeInvalidQuery)
 		}
 	}
 }
@@ -52,7 +52,7 @@ func FuzzAfter(f *testing.F) {
 		case err != nil && sequent.CodeOf(err) != sequent.CodeInvalidQuery:
 			t.Errorf("After(%q): %v", s, err)
 		case err == nil && s != "" && c.String() != s:
-			t.Errorf("After(%q) is the place %q", s, c)
+			t.Errorf("After(%q) = %q, want the same", s, c)
 		}
 	})
 }

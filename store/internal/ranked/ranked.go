@@ -1,5 +1,5 @@
-// Package ranked searches the thoughts of SQL stores: it ranks those that a store
-// proposes, and pages through them.
+// Package ranked implements searching for SQL stores: a store finds the matching
+// thoughts, this package ranks them and splits the result into pages.
 package ranked
 
 import (
@@ -13,36 +13,37 @@ import (
 	"github.com/sequent-dev/sequent/internal/words"
 )
 
-// Bounds of a search.
+// Limits of a search.
 const (
-	defaultHits = 20
-	MaxHits     = 1000 // of a page
+	defaultHits = 20   // hits on a page
+	MaxHits     = 1000 // hits on a page
 
-	// BlockSize is how many thoughts are ranked against each other. If more
-	// match, the newest so many are ranked first, then the next, and so on:
-	// reading and ranking a thought costs about 10 µs, however common the words.
+	// BlockSize is the number of thoughts that are ranked against each other. If
+	// more match, the newest BlockSize are ranked first, then the next, and so on,
+	// because reading and ranking a thought costs about 10 µs.
 	BlockSize = 2000
 
-	// Sample is how many thoughts with a word are counted, newest first, to tell
-	// how common the word is; beyond that it is estimated.
+	// Sample is the maximum number of thoughts with a word that are counted, newest
+	// first, to learn how common the word is. See [Estimate].
 	Sample = 20_000
 )
 
-// A Search is one page of a result in the making.
+// A Search computes one page of a result.
 type Search struct {
 	Query sequent.SearchQuery
 	Asked words.Query
-	From  *words.Cursor // where the page before ended; nil on the first page
+	From  *words.Cursor // end of the previous page; nil on the first page
 
-	// Matcher and Corpus are the store's to use and to fill in.
+	// Matcher matches the thoughts that the store reads. Corpus is filled in by
+	// the store.
 	Matcher *words.Matcher
 	Corpus  words.Corpus
 
 	digest uint64
 }
 
-// Parse returns a search that has not begun. Its error is a *sequent.Error: the
-// query cannot be understood, or the cursor is none of it.
+// Parse parses a query. It returns an error with [sequent.CodeInvalidQuery] if the
+// text is not a valid query or the cursor is from another one.
 func Parse(q sequent.SearchQuery) (Search, error) {
 	asked, err := words.Parse(q.Text)
 	if err != nil {
@@ -64,14 +65,15 @@ func Parse(q sequent.SearchQuery) (Search, error) {
 }
 
 func refuse(field string, err error) error {
-	e := &sequent.Error{Code: sequent.CodeInvalidQuery, Field: field, Msg: "the search cannot be understood", Err: err}
+	e := &sequent.Error{Code: sequent.CodeInvalidQuery, Field: field, Msg: "the search is not valid", Err: err}
 	if w, ok := errors.AsType[*words.Error](err); ok {
 		e.Msg, e.Fix, e.Err = w.Msg, w.Fix, nil
 	}
 	return e
 }
 
-// Begin makes ready for a try: a store may have to try again.
+// Begin resets the matcher and the corpus. A store calls it before each attempt to
+// compute the page.
 func (s *Search) Begin() {
 	s.Matcher = words.NewMatcher(s.Asked)
 	s.Corpus = words.NewCorpus(s.Asked)
@@ -79,40 +81,41 @@ func (s *Search) Begin() {
 
 // A Candidate is a thought that matches.
 type Candidate struct {
-	ID     int64 // the greater, the newer
-	Counts []int // of each wanted term
+	ID     int64 // ids grow with time
+	Counts []int // occurrences of each wanted term
 	Length int   // in tokens
 	Score  float64
 }
 
-// compare puts the better of two candidates first; of equals, the newer.
+// compare orders candidates by descending score, then newest first.
 func (c *Candidate) compare(o *Candidate) int {
 	return cmp.Or(cmp.Compare(o.Score, c.Score), cmp.Compare(o.ID, c.ID))
 }
 
-// Estimate returns how many thoughts have a word of which n were counted, the
-// newest, down to the id oldest; newest is the greatest id of all.
+// Estimate returns the estimated number of thoughts with a word. Of those, n were
+// counted from the newest down to the id oldest; newest is the greatest id of all
+// thoughts. Below [Sample] the count is exact, otherwise it is extrapolated.
 func Estimate(n, oldest, newest int64) int64 {
-	if n == Sample { // the newest say how common it is among all
+	if n == Sample {
 		n = max(n, int64(float64(n)*float64(newest)/float64(newest-oldest+1)))
 	}
 	return n
 }
 
-// A Block finds the matching thoughts of the block that at is in: the newest up to
-// at.Bound. It sets at.Low to the oldest that belongs to it, or finds it set and
-// keeps to it.
+// A Block returns the matching thoughts of one block: ids at.Low to at.Bound, or,
+// if at.Low is 0, the newest [BlockSize] up to at.Bound, in which case it sets
+// at.Low to the block's lowest id.
 type Block func(ctx context.Context, at *words.Cursor) ([]Candidate, error)
 
-// Rank ranks block after block until the page is full, and returns the best and
-// the cursor for the page after it; it is empty if there is none. On the first page
-// thoughts up to the id newest are searched; on another, from the cursor on. The
-// corpus is complete at the latest when the first block is found.
+// Rank ranks block after block until the page is full. It returns the hits and the
+// cursor of the next page, or "" if this is the last. The first page searches
+// thoughts up to the id newest, others continue at the cursor. The store must have
+// completed the corpus by the end of the first call of block.
 func (s *Search) Rank(ctx context.Context, newest int64, block Block) (hits []Candidate, next string, err error) {
 	at := words.Cursor{Query: s.digest, Bound: newest, Score: math.MaxFloat64, ID: math.MaxInt64}
 	if s.From != nil {
 		at = *s.From
-		s.Corpus = at.Corpus // as on the first page
+		s.Corpus = at.Corpus // the first page's, so that scores compare
 	}
 	limit := min(cmp.Or(max(s.Query.Limit, 0), defaultHits), MaxHits)
 	for at.Bound > 0 {

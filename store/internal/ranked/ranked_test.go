@@ -11,12 +11,12 @@ import (
 	"github.com/sequent-dev/sequent/store/internal/ranked"
 )
 
-// thoughts are what a store has, the thought with the id n at n-1.
+// thoughts is the content of a store. The thought with the id n is at n-1.
 var thoughts = []string{
 	"heron", "heron heron", "stork", "a heron far away", "heron heron heron", "heron", "heron", "stork heron",
 }
 
-// store returns the blocks of a store of thoughts, of so many matches each.
+// store returns a Block over thoughts, of size matches each.
 func store(s *ranked.Search, size int) ranked.Block {
 	return func(_ context.Context, at *words.Cursor) (found []ranked.Candidate, err error) {
 		low := max(at.Low, 1)
@@ -36,7 +36,7 @@ func store(s *ranked.Search, size int) ranked.Block {
 	}
 }
 
-// all returns the ids of all hits in pages of so many.
+// all returns the ids of all hits, read in pages of limit hits.
 func all(t *testing.T, size, limit int) (ids []int64) {
 	t.Helper()
 	q := sequent.SearchQuery{Text: "heron", Limit: limit}
@@ -48,7 +48,8 @@ func all(t *testing.T, size, limit int) (ids []int64) {
 		s.Begin()
 		if s.From == nil {
 			for _, text := range thoughts {
-				s.Corpus.Add(first2(s.Matcher.Match(text, "")))
+				counts, length, _ := s.Matcher.Match(text, "")
+				s.Corpus.Add(counts, length)
 			}
 		}
 		hits, next, err := s.Rank(t.Context(), int64(len(thoughts)), store(&s, size))
@@ -63,11 +64,9 @@ func all(t *testing.T, size, limit int) (ids []int64) {
 		}
 		q.Cursor = next
 	}
-	t.Fatalf("blocks of %d, pages of %d: there is no end: %v", size, limit, ids)
+	t.Fatalf("blocks of %d, pages of %d: more pages than thoughts: %v", size, limit, ids)
 	return nil
 }
-
-func first2(counts []int, length int, _ bool) ([]int, int) { return counts, length }
 
 func TestRank(t *testing.T) {
 	want := map[int][]int64{
@@ -110,12 +109,12 @@ func TestParse(t *testing.T) {
 		_, err := ranked.Parse(tt.q)
 		e, ok := errors.AsType[*sequent.Error](err)
 		if tt.field == "" && err != nil || tt.field != "" && (!ok || e.Code != sequent.CodeInvalidQuery || e.Field != tt.field || e.Fix == "") {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("%s: Parse = %v, want an error for field %q", name, err, tt.field)
 		}
 	}
 }
 
-func TestRankFails(t *testing.T) {
+func TestRankError(t *testing.T) {
 	s, err := ranked.Parse(sequent.SearchQuery{Text: "heron"})
 	if err != nil {
 		t.Fatal(err)
@@ -126,7 +125,7 @@ func TestRankFails(t *testing.T) {
 		return nil, failed
 	})
 	if !errors.Is(err, failed) || hits != nil || next != "" {
-		t.Errorf("Rank = %v, %q, %v", hits, next, err)
+		t.Errorf("Rank = %v, %q, %v, want only the error of the block", hits, next, err)
 	}
 }
 

@@ -7,19 +7,20 @@ import (
 	"github.com/sequent-dev/sequent"
 )
 
-// Check refuses a write that contradicts itself, or that would fail half-way and
-// take its batch with it: one with labels that would not be the same afterwards,
-// or with a thought of more than most bytes. Its errors are *sequent.Error.
-func Check(w *sequent.Write, most int) error {
+// Check returns a *sequent.Error for a write that the store must refuse alone,
+// because it would otherwise fail its whole batch: one whose header and thoughts
+// are inconsistent, with labels that JSON would change, or with a thought of more
+// than maxBytes.
+func Check(w *sequent.Write, maxBytes int) error {
 	h, base := &w.Header, w.Base
 	if base.Version == 0 {
 		base.Len = 0
 	}
 	switch {
 	case base.Version != 0 && base.Epoch != h.Epoch:
-		return fault("it changes the epoch from %d to %d", base.Epoch, h.Epoch)
+		return inconsistent("epoch changes from %d to %d", base.Epoch, h.Epoch)
 	case h.Len != base.Len+len(w.Thoughts):
-		return fault("%d thoughts lead from %d to %d", len(w.Thoughts), base.Len, h.Len)
+		return inconsistent("length changes from %d to %d with %d thoughts", base.Len, h.Len, len(w.Thoughts))
 	}
 	if err := checkLabels(h.Labels); err != nil {
 		return err
@@ -27,12 +28,12 @@ func Check(w *sequent.Write, most int) error {
 	for i := range w.Thoughts {
 		t := &w.Thoughts[i]
 		if t.Seq != base.Len+i+1 {
-			return fault("thought %d has the sequence number %d", base.Len+i+1, t.Seq)
+			return inconsistent("thought %d has the sequence number %d", base.Len+i+1, t.Seq)
 		}
-		if n := len(t.Text) + len(t.Note); n > most {
+		if n := len(t.Text) + len(t.Note); n > maxBytes {
 			return &sequent.Error{
 				Code: sequent.CodeLimitExceeded, Field: "text",
-				Msg: fmt.Sprintf("a thought has %d bytes, the store takes %d", n, most),
+				Msg: fmt.Sprintf("the thought has %d bytes; the store accepts at most %d", n, maxBytes),
 				Fix: "split it into several thoughts",
 			}
 		}
@@ -43,14 +44,14 @@ func Check(w *sequent.Write, most int) error {
 	return nil
 }
 
-func fault(format string, args ...any) error {
+func inconsistent(format string, args ...any) error {
 	return &sequent.Error{
-		Code: sequent.CodeInternal, Msg: "a write to the store contradicts itself",
+		Code: sequent.CodeInternal, Msg: "the write to the store is inconsistent",
 		Err: fmt.Errorf(format, args...),
 	}
 }
 
-// checkLabels refuses what JSON would change.
+// checkLabels refuses invalid UTF-8, which encoding/json would replace.
 func checkLabels(labels map[string]string) error {
 	for k, v := range labels {
 		if !utf8.ValidString(k) || !utf8.ValidString(v) {

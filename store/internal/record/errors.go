@@ -6,14 +6,14 @@ import (
 	"github.com/sequent-dev/sequent"
 )
 
-// ErrClosed answers every call of a store after its Close.
+// ErrClosed is the error of every call of a store after Close.
 var ErrClosed = &sequent.Error{
 	Code: sequent.CodeUnavailable,
 	Msg:  "the store is closed",
 	Fix:  "restart the program",
 }
 
-// NotFound says that a store has no session of an id.
+// NotFound returns the error for a session that does not exist.
 func NotFound(id sequent.ID) error {
 	return &sequent.Error{
 		Code: sequent.CodeSessionNotFound, Field: "sessionId",

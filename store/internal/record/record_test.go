@@ -21,11 +21,11 @@ func TestTimes(t *testing.T) {
 		t.Errorf("Ceil(%v) = %d, want %d", at, got, micros+1)
 	}
 	if got := record.Ceil(record.Time(micros)); got != micros {
-		t.Errorf("Ceil of a whole microsecond %d = %d", micros, got)
+		t.Errorf("Ceil of the whole microsecond %d = %d", micros, got)
 	}
 	for _, micros := range []int64{-1 << 24, -1, 0, micros} {
 		if p := record.Period(micros); p<<24 > micros || (p+1)<<24 <= micros {
-			t.Errorf("%d is not in its period, %d", micros, p)
+			t.Errorf("Period(%d) = %d, which does not contain it", micros, p)
 		}
 	}
 }
@@ -34,23 +34,23 @@ func TestLabels(t *testing.T) {
 	for _, labels := range []map[string]string{nil, {"a": ""}, {"": "é\x00\"", "b": "<&>"}} {
 		got, err := record.ParseLabels(record.Labels(labels))
 		if err != nil || !maps.Equal(got, labels) {
-			t.Errorf("labels %q came back as %q, %v", labels, got, err)
+			t.Errorf("ParseLabels(Labels(%q)) = %q, %v", labels, got, err)
 		}
 	}
 	if s := record.Labels(map[string]string{}); s != "" {
-		t.Errorf("no labels are kept as %q", s)
+		t.Errorf("Labels of an empty map = %q, want \"\"", s)
 	}
 	for _, s := range []string{"{", "[]", `{"a":1}`} {
 		if got, err := record.ParseLabels(s); err == nil {
-			t.Errorf("ParseLabels(%q) = %q", s, got)
+			t.Errorf("ParseLabels(%q) = %q, want an error", s, got)
 		}
 	}
 }
 
 func TestOnlyMoved(t *testing.T) {
-	begun := record.Time(1000 << 24)
+	start := record.Time(1000 << 24)
 	old := sequent.Header{
-		Version: 3, Len: 3, Created: begun, Updated: begun, State: sequent.Active,
+		Version: 3, Len: 3, Created: start, Updated: start, State: sequent.Active,
 		Title: "t", Labels: map[string]string{"a": "b"},
 	}
 	for name, tt := range map[string]struct {
@@ -66,20 +66,20 @@ func TestOnlyMoved(t *testing.T) {
 		"dialect":      {func(h *sequent.Header) { h.Dialect = "d" }, false},
 		"created":      {func(h *sequent.Header) { h.Created = h.Created.Add(time.Microsecond) }, false},
 		"label":        {func(h *sequent.Header) { h.Labels = map[string]string{"a": "c"} }, false},
-		"to expire":    {func(h *sequent.Header) { h.Expires = begun }, false},
-		"at the epoch": {func(h *sequent.Header) { h.Expires = time.Unix(0, 0) }, false},
+		"expires":      {func(h *sequent.Header) { h.Expires = start }, false},
+		"expires at 0": {func(h *sequent.Header) { h.Expires = time.Unix(0, 0) }, false},
 	} {
 		now := old
 		tt.change(&now)
 		if got := record.OnlyMoved(&old, &now); got != tt.want {
-			t.Errorf("%s: OnlyMoved = %v", name, got)
+			t.Errorf("%s: OnlyMoved = %v, want %v", name, got, tt.want)
 		}
 	}
 }
 
 func TestPlain(t *testing.T) {
 	if !record.Plain(&sequent.Thought{Draft: sequent.Draft{Number: 2, Total: 3, Text: "x", More: true}, Seq: 2, After: 1, At: time.Unix(1, 0)}) {
-		t.Error("a thought with what every thought has is not plain")
+		t.Error("a thought without optional fields is not plain")
 	}
 	for name, change := range map[string]func(*sequent.Thought){
 		"note":       func(t *sequent.Thought) { t.Note = "n" },
@@ -106,22 +106,22 @@ func TestCheck(t *testing.T) {
 		name string
 		w    sequent.Write
 		want sequent.Code
-		says string
+		text string
 	}{
 		{"first", sequent.Write{
 			Header: sequent.Header{Epoch: 7, Len: 1}, Thoughts: []sequent.Thought{{Seq: 1, Draft: sequent.Draft{Text: "1234", Note: "56789"}}},
 		}, "", ""},
-		{"first, at a base that is none", sequent.Write{Base: sequent.Position{Epoch: 8, Len: 4}, Header: sequent.Header{Epoch: 7}}, "", ""},
+		{"first, base without a version", sequent.Write{Base: sequent.Position{Epoch: 8, Len: 4}, Header: sequent.Header{Epoch: 7}}, "", ""},
 		{"epoch", sequent.Write{
 			Base: sequent.Position{Epoch: 1, Version: 1}, Header: sequent.Header{Epoch: 2},
-		}, sequent.CodeInternal, "changes the epoch from 1 to 2"},
-		{"length", sequent.Write{Header: sequent.Header{Len: 1}}, sequent.CodeInternal, "0 thoughts lead from 0 to 1"},
+		}, sequent.CodeInternal, "epoch changes from 1 to 2"},
+		{"length", sequent.Write{Header: sequent.Header{Len: 1}}, sequent.CodeInternal, "length changes from 0 to 1 with 0 thoughts"},
 		{"gap", sequent.Write{
 			Header: sequent.Header{Len: 1}, Thoughts: []sequent.Thought{{Seq: 2}},
 		}, sequent.CodeInternal, "thought 1 has the sequence number 2"},
 		{"long", sequent.Write{
 			Header: sequent.Header{Len: 1}, Thoughts: []sequent.Thought{{Seq: 1, Draft: sequent.Draft{Text: "1234567", Note: "890"}}},
-		}, sequent.CodeLimitExceeded, "a thought has 10 bytes, the store takes 9"},
+		}, sequent.CodeLimitExceeded, "the thought has 10 bytes; the store accepts at most 9"},
 		{"labels", sequent.Write{Header: sequent.Header{Labels: bad}}, sequent.CodeInvalidSession, `the label "a"`},
 		{"labels of a thought", sequent.Write{
 			Header: sequent.Header{Len: 1}, Thoughts: []sequent.Thought{{Seq: 1, Draft: sequent.Draft{Labels: bad}}},
@@ -133,8 +133,8 @@ func TestCheck(t *testing.T) {
 			continue
 		}
 		e, ok := errors.AsType[*sequent.Error](err)
-		if !ok || e.Code != tt.want || !strings.Contains(e.Error()+" "+errText(e.Err), tt.says) {
-			t.Errorf("%s: Check = %v, want %s: %s", tt.name, err, tt.want, tt.says)
+		if !ok || e.Code != tt.want || !strings.Contains(e.Error()+" "+errText(e.Err), tt.text) {
+			t.Errorf("%s: Check = %v, want %s: %s", tt.name, err, tt.want, tt.text)
 		}
 	}
 }
