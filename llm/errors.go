@@ -11,19 +11,19 @@ type Code string
 
 // The codes of this package.
 const (
-	CodeNoModel     Code = "model_not_chosen"      // nobody said which model to ask
-	CodeNoKey       Code = "model_key_missing"     // the provider needs a key, and there is none in the environment
-	CodeBadKey      Code = "model_key_refused"     // the provider does not accept the key, or not for this
-	CodeUnknown     Code = "model_unknown"         // the provider has no such model
-	CodeRefused     Code = "model_request_refused" // the provider does not accept the request as it is
-	CodeDeclined    Code = "model_declined"        // the model, or a filter before it, will not answer this
-	CodeRateLimited Code = "model_rate_limited"    // too many requests, or no quota left
-	CodeUnavailable Code = "model_unavailable"     // the provider cannot be reached, or failed
-	CodeTimeout     Code = "model_timeout"         // no answer in time
-	CodeInterrupted Code = "model_interrupted"     // the answer broke off
-	CodeBadAnswer   Code = "model_bad_answer"      // the answer is not what was asked for
-	CodeTooLarge    Code = "model_answer_large"    // the answer passes the limit of what is read
-	CodeCanceled    Code = "model_canceled"        // the caller gave up
+	CodeNoModel     Code = "model_not_chosen"      // no model is configured
+	CodeNoKey       Code = "model_key_missing"     // the provider needs an API key and the environment has none
+	CodeBadKey      Code = "model_key_refused"     // the provider rejected the API key
+	CodeUnknown     Code = "model_unknown"         // the provider has no model of this name
+	CodeRefused     Code = "model_request_refused" // the provider rejected the request
+	CodeDeclined    Code = "model_declined"        // the model or a content filter declined to answer
+	CodeRateLimited Code = "model_rate_limited"    // too many requests, or the quota is used up
+	CodeUnavailable Code = "model_unavailable"     // the provider is unreachable or failed
+	CodeTimeout     Code = "model_timeout"         // the request timed out
+	CodeInterrupted Code = "model_interrupted"     // the connection closed before the answer was complete
+	CodeBadAnswer   Code = "model_bad_answer"      // the answer does not have the requested form
+	CodeTooLarge    Code = "model_answer_large"    // the answer exceeds the size limit
+	CodeCanceled    Code = "model_canceled"        // the caller canceled the request
 )
 
 // Codes returns every code of this package, for tables and tests.
@@ -34,14 +34,14 @@ func Codes() []Code {
 	})
 }
 
-// An Error is why there is no answer. None of its parts holds a key.
+// An Error is a failed request to a model. None of its fields contains an API key.
 type Error struct {
-	Code   Code
-	Msg    string        // what is wrong, in one sentence; safe to show
-	Fix    string        // what to do next; safe to show; may be empty
-	Status int           // of the HTTP answer, if there was one
-	After  time.Duration // how long the provider asks to be left alone; 0 if it does not say
-	Err    error         // the cause, for logs
+	Code       Code
+	Msg        string        // what is wrong, in one sentence; safe to show
+	Fix        string        // what to do next; safe to show; may be empty
+	Status     int           // HTTP status; 0 without a response
+	RetryAfter time.Duration // wait that the provider asks for; 0 if it asks for none
+	Err        error         // the cause, for logs
 }
 
 // Error returns the message and what to do next.
@@ -65,7 +65,7 @@ func (e *Error) Is(target error) bool {
 	return ok && t.Code == e.Code && t.Msg == ""
 }
 
-// CodeOf returns the code that err carries, or an empty one.
+// CodeOf returns the code of the first Error in err's chain, or an empty one.
 func CodeOf(err error) Code {
 	if e, ok := errors.AsType[*Error](err); ok {
 		return e.Code

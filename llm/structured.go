@@ -5,41 +5,43 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"iter"
 	"slices"
 	"strings"
 
 	"github.com/google/jsonschema-go/jsonschema"
 )
 
-// Structured asks for an answer in the form of a schema and returns it decoded.
-// The answer is taken from whatever the model puts around it, such as a fence of
-// Markdown, and checked against the schema, whether or not the provider says that
-// it has done so. A model whose answer does not fit is told what is wrong and
-// asked once more; if that does not help, the error has the code CodeBadAnswer.
+// Structured requests an answer that matches a schema and returns it decoded. It
+// ignores text around the JSON object, such as a Markdown fence, and validates
+// the object even if the provider enforces schemas. If the answer does not match,
+// Structured tells the model why and asks once more. If the second answer does
+// not match either, the error has the code CodeBadAnswer.
 //
-// The Response is the last one, with the usage of both. Structured panics if the
-// schema is no JSON Schema.
+// The Response is the last one; its Usage is the sum of both requests. Structured
+// panics if s is not a valid JSON Schema.
 func Structured[T any](ctx context.Context, m Model, r Request, s Schema) (value T, last Response, err error) {
-	form := compile(s)
+	const maxAttempts = 2
+	schema := compile(s)
 	r.Schema = &s
 	var used Usage
-	for try := 1; ; try++ {
+	for attempt := 1; ; attempt++ {
 		last, err = m.Chat(ctx, r)
 		used = used.Plus(last.Usage)
 		last.Usage = used
 		if err != nil {
 			return value, last, err
 		}
-		raw, misfit := form.find(last.Message.Text)
-		if misfit == nil {
-			if misfit = json.Unmarshal(raw, &value); misfit == nil {
+		raw, mismatch := find(schema, last.Message.Text)
+		if mismatch == nil {
+			if mismatch = json.Unmarshal(raw, &value); mismatch == nil {
 				return value, last, nil
 			}
 		}
-		if try == 2 {
+		if attempt == maxAttempts {
 			return value, last, &Error{
-				Code: CodeBadAnswer, Err: misfit,
-				Msg: "the model did not answer in the form that it was asked for",
+				Code: CodeBadAnswer, Err: mismatch,
+				Msg: "the model's answer does not match the requested schema",
 				Fix: "try again, or choose another model",
 			}
 		}
@@ -49,63 +51,61 @@ func Structured[T any](ctx context.Context, m Model, r Request, s Schema) (value
 		if text := last.Message.Text; text != "" {
 			r.Messages = append(r.Messages, Message{Role: Assistant, Text: text})
 		}
-		r.Messages = append(r.Messages, Message{Role: User, Text: "That cannot be used: " + misfit.Error() +
+		r.Messages = append(r.Messages, Message{Role: User, Text: "That cannot be used: " + mismatch.Error() +
 			". Answer again, with nothing but one JSON object in the form that was asked for."})
 	}
 }
 
-// InWords asks for a schema in words, for providers that cannot hold a model to it.
+// InWords returns an instruction to answer in the schema's form, for providers
+// that do not enforce schemas.
 func (s Schema) InWords() string {
 	return "Answer with nothing but one JSON object, without a Markdown fence, that fits this JSON Schema:\n" + string(s.JSON)
 }
 
-// A form is a compiled schema.
-type form struct{ schema *jsonschema.Resolved }
-
-func compile(s Schema) form {
+func compile(s Schema) *jsonschema.Resolved {
 	var schema jsonschema.Schema
 	if err := json.Unmarshal(s.JSON, &schema); err != nil {
-		panic(fmt.Sprintf("llm: the schema %s cannot be read: %v", s.Name, err))
+		panic(fmt.Sprintf("llm: schema %s is malformed: %v", s.Name, err))
 	}
 	resolved, err := schema.Resolve(nil)
 	if err != nil {
-		panic(fmt.Sprintf("llm: the schema %s: %v", s.Name, err))
+		panic(fmt.Sprintf("llm: schema %s: %v", s.Name, err))
 	}
-	return form{resolved}
+	return resolved
 }
 
-// find returns the first object in a text that fits the form, or what is wrong
-// with the first object there is.
-func (f form) find(text string) (json.RawMessage, error) {
-	var misfit error
+// find returns the first object in text that matches the schema. If none does,
+// the error says what is wrong with the first object.
+func find(schema *jsonschema.Resolved, text string) (json.RawMessage, error) {
+	var mismatch error
 	for raw := range objects(text) {
 		var value any
 		if err := json.Unmarshal(raw, &value); err != nil {
-			continue // numbers beyond a float
+			continue // a number that overflows float64
 		}
-		err := f.schema.Validate(value)
+		err := schema.Validate(value)
 		if err == nil {
 			return raw, nil
 		}
-		if misfit == nil {
-			misfit = fmt.Errorf("it does not fit the schema (%w)", err)
+		if mismatch == nil {
+			mismatch = fmt.Errorf("it does not fit the schema (%w)", err)
 		}
 	}
 	switch {
-	case misfit != nil:
-		return nil, misfit
+	case mismatch != nil:
+		return nil, mismatch
 	case strings.Contains(text, "{"):
 		return nil, errors.New("the JSON in it is malformed or incomplete")
 	}
 	return nil, errors.New("there is no JSON object in it")
 }
 
-// objects yields the JSON objects in a text, from the left, none inside another.
-// It looks at so many opening braces only, for each may cost the whole text.
-func objects(text string) func(yield func(json.RawMessage) bool) {
-	const most = 64
+// objects yields the outermost JSON objects in a text, from the left. It tries at
+// most maxBraces opening braces, because each can cost a scan of the whole text.
+func objects(text string) iter.Seq[json.RawMessage] {
+	const maxBraces = 64
 	return func(yield func(json.RawMessage) bool) {
-		for range most {
+		for range maxBraces {
 			i := strings.IndexByte(text, '{')
 			if i < 0 {
 				return

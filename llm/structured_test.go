@@ -15,7 +15,7 @@ type verdict struct {
 	Confidence float64 `json:"confidence"`
 }
 
-var form = llm.Schema{Name: "verdict", JSON: json.RawMessage(`{
+var verdictSchema = llm.Schema{Name: "verdict", JSON: json.RawMessage(`{
 	"type": "object",
 	"properties": {"thought": {"type": "string", "minLength": 1}, "confidence": {"type": "number", "minimum": 0, "maximum": 1}},
 	"required": ["thought", "confidence"], "additionalProperties": false
@@ -26,22 +26,22 @@ func TestStructured(t *testing.T) {
 	tests := []struct {
 		name    string
 		answers []string
-		tries   int
+		asked   int // number of requests
 		bad     bool
-		told    string // what the model is told before it tries again
+		hint    string // a part of the message before the second attempt
 	}{
 		{"plain", []string{good}, 1, false, ""},
 		{"fenced", []string{"```json\n" + good + "\n```"}, 1, false, ""},
 		{"fence without an end", []string{"```\n" + good}, 1, false, ""},
-		{"between words", []string{"Sure! Here {it} is: " + good + " — does {that} help?"}, 1, false, ""},
-		{"after one that does not fit", []string{`{"example": 1} ` + good}, 1, false, ""},
+		{"inside prose", []string{"Sure! Here {it} is: " + good + " — does {that} help?"}, 1, false, ""},
+		{"after an object that does not match", []string{`{"example": 1} ` + good}, 1, false, ""},
 		{"malformed, then good", []string{`{"thought": "x", "confidence": `, good}, 2, false, "malformed or incomplete"},
-		{"words, then good", []string{"I'd say the pool.", good}, 2, false, "no JSON object"},
-		{"beyond the bounds, then good", []string{`{"thought": "x", "confidence": 7}`, good}, 2, false, "does not fit the schema"},
+		{"prose, then good", []string{"I'd say the pool.", good}, 2, false, "no JSON object"},
+		{"out of range, then good", []string{`{"thought": "x", "confidence": 7}`, good}, 2, false, "does not fit the schema"},
 		{"an array, then good", []string{`["x", 0.5]`, good}, 2, false, "no JSON object"},
 		{"nothing, then good", []string{"", good}, 2, false, "no JSON object"},
 		{"never", []string{"no", "no", good}, 2, true, ""},
-		{"never, in many braces", []string{strings.Repeat("{", 1<<20), strings.Repeat("{\"a\":", 1<<16)}, 2, true, ""},
+		{"never, with many braces", []string{strings.Repeat("{", 1<<20), strings.Repeat("{\"a\":", 1<<16)}, 2, true, ""},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -51,7 +51,7 @@ func TestStructured(t *testing.T) {
 			}
 			m := llmtest.New(script...)
 			question := llm.Request{Messages: []llm.Message{{Role: llm.User, Text: "Why?"}}}
-			got, last, err := llm.Structured[verdict](t.Context(), m, question, form)
+			got, last, err := llm.Structured[verdict](t.Context(), m, question, verdictSchema)
 			if tt.bad {
 				if llm.CodeOf(err) != llm.CodeBadAnswer || errors.Unwrap(err) == nil {
 					t.Errorf("got %+v and %v", got, err)
@@ -59,18 +59,18 @@ func TestStructured(t *testing.T) {
 			} else if err != nil || got != (verdict{"the {pool}", 0.5}) {
 				t.Errorf("got %+v and %v", got, err)
 			}
-			asked := m.Requests()
-			if len(asked) != tt.tries || last.Usage.Input != 10*tt.tries {
-				t.Fatalf("%d requests, usage %+v, want %d", len(asked), last.Usage, tt.tries)
+			requests := m.Requests()
+			if len(requests) != tt.asked || last.Usage.Input != 10*tt.asked {
+				t.Fatalf("got %d requests with usage %+v, want %d", len(requests), last.Usage, tt.asked)
 			}
-			if asked[0].Schema == nil || len(question.Messages) != 1 {
-				t.Errorf("asked %+v", asked[0])
+			if requests[0].Schema == nil || len(question.Messages) != 1 {
+				t.Errorf("first request is %+v, want a schema and an unchanged question", requests[0])
 			}
-			if tt.told != "" {
-				m := asked[1].Messages
+			if tt.hint != "" {
+				m := requests[1].Messages
 				last := m[len(m)-1]
-				if last.Role != llm.User || !strings.Contains(last.Text, tt.told) || tt.answers[0] != "" && m[1].Text != tt.answers[0] {
-					t.Errorf("the second request is %+v, want %q in it", m, tt.told)
+				if last.Role != llm.User || !strings.Contains(last.Text, tt.hint) || tt.answers[0] != "" && m[1].Text != tt.answers[0] {
+					t.Errorf("second request is %+v, want %q in it", m, tt.hint)
 				}
 			}
 		})
@@ -80,19 +80,19 @@ func TestStructured(t *testing.T) {
 func TestStructuredPassesErrorsOn(t *testing.T) {
 	want := &llm.Error{Code: llm.CodeBadKey, Msg: "no"}
 	m := llmtest.New(llmtest.Turn{Err: want})
-	if _, _, err := llm.Structured[verdict](t.Context(), m, llm.Request{}, form); !errors.Is(err, want) || len(m.Requests()) != 1 {
+	if _, _, err := llm.Structured[verdict](t.Context(), m, llm.Request{}, verdictSchema); !errors.Is(err, want) || len(m.Requests()) != 1 {
 		t.Errorf("got %v after %d requests", err, len(m.Requests()))
 	}
 }
 
-// Whatever a model says, what is taken from it fits, and nothing panics.
+// Structured never panics, and what it returns matches the schema.
 func FuzzStructured(f *testing.F) {
 	f.Add(`{"thought":"a","confidence":1}`)
 	f.Add("```json\n{\"thought\":\"a\",\"confidence\":0}```")
 	f.Add(`{{{"thought":{}}}}`)
 	f.Fuzz(func(t *testing.T, answer string) {
 		m := llmtest.New(llmtest.Say(answer), llmtest.Say(answer))
-		got, _, err := llm.Structured[verdict](t.Context(), m, llm.Request{}, form)
+		got, _, err := llm.Structured[verdict](t.Context(), m, llm.Request{}, verdictSchema)
 		if err == nil && (got.Thought == "" || got.Confidence < 0 || got.Confidence > 1) {
 			t.Errorf("%q gives %+v", answer, got)
 		}

@@ -21,7 +21,7 @@ import (
 
 // Open returns the model that the configuration chooses. It makes no request.
 func (c ModelConfig) Open() (llm.Model, error) {
-	m, err := openai.New(openai.Config{Model: c.Name, Timeout: c.Timeout, Tries: c.Tries, Getenv: c.Getenv})
+	m, err := openai.New(openai.Config{Model: c.Name, Timeout: c.Timeout, MaxAttempts: c.MaxAttempts, Getenv: c.Getenv})
 	if err != nil {
 		return nil, err
 	}

@@ -15,10 +15,10 @@ import (
 // A ModelConfig is what the program can be told about language models. Keys and
 // URLs come from the environment alone.
 type ModelConfig struct {
-	Name    string              // which one is asked if a call names none; empty means the environment's choice
-	Timeout time.Duration       // for each try; 0 means a minute
-	Tries   int                 // of a request; 0 means 3
-	Getenv  func(string) string // the environment; nil means os.Getenv
+	Name        string              // which one is asked if a call names none; empty means the environment's choice
+	Timeout     time.Duration       // for each try; 0 means a minute
+	MaxAttempts int                 // maximum attempts per request; 0 means 3
+	Getenv      func(string) string // the environment; nil means os.Getenv
 }
 
 // maxModels bounds how many models are remembered with what they refuse to be told.
@@ -46,7 +46,7 @@ func (w *writer) client(name string) (*openai.Client, error) {
 		return c, nil
 	}
 	c, err := openai.New(openai.Config{
-		Model: name, Timeout: w.config.Timeout, Tries: w.config.Tries, Getenv: w.config.Getenv,
+		Model: name, Timeout: w.config.Timeout, MaxAttempts: w.config.MaxAttempts, Getenv: w.config.Getenv,
 	})
 	if err == nil && len(w.clients) < maxModels {
 		w.clients[name] = c

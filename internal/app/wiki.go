@@ -50,7 +50,7 @@ func (a *App) Vaults(watch bool) (*vaults.Vaults, error) {
 		cfg.Cache = filepath.Join(cache, "sequent", "vaults")
 	}
 	m := a.config.Model
-	embedder, err := openai.NewEmbedder(openai.Config{Timeout: m.Timeout, Tries: m.Tries, Getenv: m.Getenv})
+	embedder, err := openai.NewEmbedder(openai.Config{Timeout: m.Timeout, MaxAttempts: m.MaxAttempts, Getenv: m.Getenv})
 	if e, ok := errors.AsType[*llm.Error](err); ok {
 		return nil, &ConfigError{Msg: e.Msg, Fix: e.Fix}
 	}

@@ -1,5 +1,5 @@
-// Package llmtest plays language models for tests: a [Model] in the process, and a
-// [Server] over HTTP that real clients are pointed at. Both follow a script.
+// Package llmtest provides scripted language models for tests: a [Model] in the
+// process, and a [Server] that speaks the Chat Completions protocol over HTTP.
 package llmtest
 
 import (
@@ -12,7 +12,7 @@ import (
 	"github.com/sequent-dev/sequent/llm"
 )
 
-// A Model answers with the turns of a script, one after the other. It implements
+// A Model answers the n-th request with the n-th turn of its script. It implements
 // [llm.Model].
 type Model struct {
 	mu       sync.Mutex
@@ -20,38 +20,39 @@ type Model struct {
 	requests []llm.Request
 }
 
-// A Turn is one answer. Without anything else it is the text.
+// A Turn is one answer.
 type Turn struct {
 	Text      string
 	Reasoning string
-	Calls     []llm.Call // an ID that is missing is made up
-	Stop      llm.Stop   // empty means as the calls have it
-	Usage     llm.Usage  // zero means 10 and 5
-	Err       error      // instead of an answer
-	// Answer, if not nil, is asked what to answer, and may wait for ctx.
+	Calls     []llm.Call // a missing ID is generated
+	Stop      llm.Stop   // empty means StopCalls if there are calls, otherwise StopEnd
+	Usage     llm.Usage  // zero means 10 input and 5 output tokens
+	Err       error      // returned instead of an answer
+	// Answer, if not nil, returns the turn to use instead. It may block until ctx is done.
 	Answer func(ctx context.Context, r llm.Request) Turn
 }
 
-// Say is a turn that says something.
+// Say returns a turn that answers with a text.
 func Say(text string) Turn { return Turn{Text: text} }
 
-// CallOf is a turn that calls a tool.
+// CallOf returns a turn that calls a tool.
 func CallOf(name, args string) Turn { return Turn{Calls: []llm.Call{{Name: name, Args: args}}} }
 
-// New returns a model with a script.
+// New returns a model that follows a script. A request beyond the script fails
+// with the code [llm.CodeUnavailable].
 func New(script ...Turn) *Model { return &Model{script: script} }
 
 // Name returns "scripted".
 func (m *Model) Name() string { return "scripted" }
 
-// Requests returns what the model has been asked.
+// Requests returns all requests so far.
 func (m *Model) Requests() []llm.Request {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return append([]llm.Request(nil), m.requests...)
 }
 
-// Chat returns the next turn.
+// Chat answers with the next turn.
 func (m *Model) Chat(ctx context.Context, r llm.Request) (llm.Response, error) {
 	m.mu.Lock()
 	m.requests = append(m.requests, r)
@@ -67,7 +68,7 @@ func (m *Model) Chat(ctx context.Context, r llm.Request) (llm.Response, error) {
 		t = t.Answer(ctx, r)
 	}
 	if t.Err == nil && ctx.Err() != nil {
-		t.Err = &llm.Error{Code: llm.CodeCanceled, Msg: "taken back", Err: ctx.Err()}
+		t.Err = &llm.Error{Code: llm.CodeCanceled, Msg: "the request was canceled", Err: ctx.Err()}
 	}
 	if t.Err != nil {
 		return llm.Response{}, t.Err
@@ -98,7 +99,7 @@ func (t Turn) response(n int) llm.Response {
 	return res
 }
 
-// Stream yields the next turn word by word.
+// Stream answers with the next turn, word by word.
 func (m *Model) Stream(ctx context.Context, r llm.Request) iter.Seq2[llm.Event, error] {
 	return func(yield func(llm.Event, error) bool) {
 		res, err := m.Chat(ctx, r)
@@ -120,7 +121,7 @@ func (m *Model) Stream(ctx context.Context, r llm.Request) iter.Seq2[llm.Event, 
 	}
 }
 
-// words returns a text in pieces.
+// words splits a text after each space.
 func words(s string) []string {
 	if s == "" {
 		return nil

@@ -13,10 +13,11 @@ import (
 	"github.com/sequent-dev/sequent/llm"
 )
 
-// A Server speaks the Chat Completions protocol as a script has it.
+// A Server answers the n-th Chat Completions request with the n-th reply of its
+// script.
 type Server struct {
-	URL string // of the service, to be set as some provider's base URL
-	// Answer, if not nil, is asked instead of the script; n counts requests from 1.
+	URL string // base URL of the service
+	// Answer, if not nil, returns the replies instead of the script; n counts requests from 1.
 	Answer func(n int, r Request) Reply
 
 	mu       sync.Mutex
@@ -24,11 +25,11 @@ type Server struct {
 	requests []Request
 }
 
-// A Request is what a client has asked.
+// A Request is a request as the server received it.
 type Request struct {
 	Path          string
-	Authorization string          // the header
-	Body          json.RawMessage // the whole request
+	Authorization string // value of the header
+	Body          json.RawMessage
 	Model         string
 	Stream        bool
 	Messages      []struct {
@@ -39,27 +40,28 @@ type Request struct {
 	Tools []struct{ Function struct{ Name string } }
 }
 
-// A Reply is one answer of a server: a turn, unless it is something else.
+// A Reply is one response of a Server: a turn by default, or a failure or raw body.
 type Reply struct {
 	Turn
-	Status int         // other than 200: a failure, with Body or a message of its own
-	Header http.Header // further headers
-	Body   string      // what is sent as it is, instead of the turn
-	// Cut breaks the connection off: in the midst of a stream, or of a body.
+	Status int         // HTTP status of a failure; 0 means success
+	Header http.Header // additional headers
+	Body   string      // raw body, sent instead of the turn or of the default error
+	// Cut closes the connection halfway through the response.
 	Cut bool
-	// ReasoningIn says how the reasoning is sent: reasoning_content (also if it is
-	// empty), reasoning, or think, which puts it into the text between tags.
+	// ReasoningIn selects where the reasoning is sent: "reasoning_content" (the
+	// default), "reasoning", or "think" for tags inside the text.
 	ReasoningIn string
-	// Hold, if not nil, is called before anything is sent, and may wait. The
-	// context of the request is done when the client has gone.
+	// Hold, if not nil, is called before the response is sent, and may block. The
+	// context of r is done when the client closes the connection.
 	Hold func(r *http.Request)
 }
 
-// Serve starts a server, which ends with the test. A request beyond the script is
-// answered with status 404.
+// Serve starts a server with a script and closes it when the test ends. It
+// answers a request beyond the script with status 404.
 func Serve(t testing.TB, script ...Reply) *Server { return serve(t, &Server{script: script}) }
 
-// ServeFunc starts a server that asks for each answer; n counts requests from 1.
+// ServeFunc starts a server that calls answer for each request; n counts requests
+// from 1. It closes the server when the test ends.
 func ServeFunc(t testing.TB, answer func(n int, r Request) Reply) *Server {
 	return serve(t, &Server{Answer: answer})
 }
@@ -74,18 +76,18 @@ func serve(t testing.TB, s *Server) *Server {
 	return s
 }
 
-// Requests returns what has been asked so far.
+// Requests returns all requests so far.
 func (s *Server) Requests() []Request {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return append([]Request(nil), s.requests...)
 }
 
-// ServeHTTP answers a request.
+// ServeHTTP implements [http.Handler].
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	req := Request{Path: r.URL.Path, Authorization: r.Header.Get("Authorization")}
 	req.Body, _ = io.ReadAll(r.Body)
-	_ = json.Unmarshal(req.Body, &req) // what does not fit is seen by the test
+	_ = json.Unmarshal(req.Body, &req) // the test sees the raw body
 	s.mu.Lock()
 	s.requests = append(s.requests, req)
 	n := len(s.requests)
@@ -132,7 +134,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 func stream(w http.ResponseWriter, reply Reply, chunks []completion) {
 	w.Header().Set("Content-Type", "text/event-stream")
-	io.WriteString(w, ": comments are to be skipped\n\n")
+	io.WriteString(w, ": clients must ignore comments\n\n")
 	for i, c := range chunks {
 		if reply.Cut && i >= len(chunks)/2 {
 			panic(http.ErrAbortHandler)
@@ -143,7 +145,7 @@ func stream(w http.ResponseWriter, reply Reply, chunks []completion) {
 	io.WriteString(w, "data: [DONE]\n\n")
 }
 
-// A completion is an answer, or a piece of one, as the protocol has it.
+// A completion is the protocol's form of an answer, or of a chunk of one.
 type completion struct {
 	ID      string   `json:"id"`
 	Model   string   `json:"model"`
@@ -228,8 +230,8 @@ func (m *message) reason(reply Reply, text string) {
 	}
 }
 
-// newChunks returns an answer in pieces of a few bytes, the arguments of calls
-// interleaved.
+// newChunks splits an answer into chunks of a few runes. The arguments of parallel
+// calls are interleaved.
 func newChunks(reply Reply, res llm.Response, model string) []completion {
 	all := whole(reply, res, model)
 	m, reason := all.Choices[0].Message, all.Choices[0].FinishReason
@@ -248,14 +250,14 @@ func newChunks(reply Reply, res llm.Response, model string) []completion {
 		add(message{Content: p}, nil)
 	}
 	rest := make([][]string, len(m.ToolCalls))
-	most := 0
+	longest := 0
 	for i, c := range m.ToolCalls {
 		rest[i] = pieces(c.Function.Arguments)
-		most = max(most, len(rest[i]))
+		longest = max(longest, len(rest[i]))
 		c.Function.Arguments = ""
 		add(message{ToolCalls: []toolCall{c}}, nil)
 	}
-	for n := range most {
+	for n := range longest {
 		for i, r := range rest {
 			if n < len(r) {
 				c := toolCall{Index: i}
@@ -268,7 +270,7 @@ func newChunks(reply Reply, res llm.Response, model string) []completion {
 	return append(chunks, completion{ID: "scripted", Model: model, Choices: []choice{}, Usage: all.Usage})
 }
 
-// pieces returns a text in pieces of some runes.
+// pieces splits a text into pieces of at most size runes.
 func pieces(s string) []string {
 	const size = 5
 	var list []string
@@ -281,7 +283,7 @@ func pieces(s string) []string {
 func mustJSON(v any) []byte {
 	b, err := json.Marshal(v)
 	if err != nil {
-		panic(err) // they are our own types
+		panic(err) // the types of this file always marshal
 	}
 	return b
 }

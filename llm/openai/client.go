@@ -1,10 +1,9 @@
-// Package openai asks language models that speak the Chat Completions protocol:
-// those of OpenAI, OpenRouter, Z.ai and Ollama, and of any service at another URL
-// that speaks it too.
+// Package openai is a client for the Chat Completions protocol. It supports OpenAI,
+// OpenRouter, Z.ai, Ollama and, at a configured URL, any compatible service.
 //
-// A model's name says whose it is ([Resolve]). Keys and URLs come from the
-// environment and from nowhere else, and a key is in no error. How providers
-// differ is in one table, [Providers].
+// The model's name selects the provider ([Resolve]). Keys and URLs come only from
+// the environment, and no error contains a key. The table in [Providers] holds all
+// differences between providers.
 package openai
 
 import (
@@ -19,41 +18,41 @@ import (
 	"github.com/sequent-dev/sequent/llm"
 )
 
-// A Config configures a [Client].
+// A Config configures a [Client] or an [Embedder].
 type Config struct {
-	Model  string              // as [Resolve] takes it; empty means as [Choose] does
-	Getenv func(string) string // the environment, with keys and URLs; nil means os.Getenv
-	// Timeout is how long to wait for an answer, and while one is streamed for
-	// its next piece; 0 means a minute. It holds for each try. A provider that
-	// asks to be left alone for longer is not asked again.
-	Timeout time.Duration
-	Tries   int   // how often a request is made, at most; 0 means 3
-	MaxBody int64 // bytes of an answer as it is read; 0 means 16 MiB
-	// HTTP makes the requests; nil means a client of this package's own. It should
-	// not follow redirects.
+	Model  string              // model name, see [Resolve]; empty means the environment's, see [Choose]
+	Getenv func(string) string // returns variables with keys and URLs; nil means os.Getenv
+	// Timeout limits each attempt: the wait for a complete answer or, while an
+	// answer is streamed, for its next piece. 0 means DefaultTimeout. A request is
+	// not retried if the provider's Retry-After exceeds Timeout.
+	Timeout     time.Duration
+	MaxAttempts int   // maximum attempts per request; 0 means DefaultMaxAttempts
+	MaxBody     int64 // maximum bytes of an answer; 0 means 16 MiB
+	// HTTP makes the requests; nil means a client that does not follow redirects.
+	// A client that does would send the conversation to another service.
 	HTTP *http.Client
 }
 
 // The defaults of a Config.
 const (
-	DefaultTimeout = time.Minute
-	DefaultTries   = 3
-	defaultMaxBody = 16 << 20
+	DefaultTimeout     = time.Minute
+	DefaultMaxAttempts = 3
+	defaultMaxBody     = 16 << 20
 )
 
-// A Client asks one model. It implements [llm.Model].
+// A Client sends requests to one model. It implements [llm.Model].
 type Client struct {
 	caller
-	name  string // as the user wrote it
-	model string // as the provider knows it
-	about modelQuirks
+	name   string // as the user wrote it
+	model  string // as the provider knows it
+	quirks modelQuirks
 
-	mu      sync.Mutex
-	without map[string]bool // what the model has refused to be told
+	mu          sync.Mutex
+	unsupported map[option]bool // options that the model has rejected
 }
 
-// New returns a client. It makes no request. If no model is chosen, or the
-// environment has no key for it, the error is an [*llm.Error].
+// New returns a client without making a request. The error is an [*llm.Error] if
+// no model is configured or the environment has no key for it.
 func New(cfg Config) (*Client, error) {
 	if cfg.Getenv == nil {
 		cfg.Getenv = os.Getenv
@@ -65,27 +64,27 @@ func New(cfg Config) (*Client, error) {
 	provider, model := Resolve(name)
 	if model == "" {
 		return nil, &llm.Error{
-			Code: llm.CodeNoModel, Msg: name + " names no model",
-			Fix: "add its name, as in " + provider.Prefix + "NAME",
+			Code: llm.CodeNoModel, Msg: name + " is a provider without a model",
+			Fix: "add the model's name: " + provider.Prefix + "NAME",
 		}
 	}
-	at, err := provider.locate(cfg.Getenv)
+	at, err := provider.endpoint(cfg.Getenv)
 	if err != nil {
 		return nil, err
 	}
 	return &Client{
 		caller: newCaller(at, cfg), name: name, model: model,
-		about: provider.about(model), without: make(map[string]bool),
+		quirks: provider.quirksOf(model), unsupported: make(map[option]bool),
 	}, nil
 }
 
-// Name returns the model's name as it was chosen.
+// Name returns the model's name as it was configured.
 func (c *Client) Name() string { return c.name }
 
-// Chat returns the whole answer.
+// Chat returns the complete answer.
 func (c *Client) Chat(ctx context.Context, r llm.Request) (llm.Response, error) {
 	var answer llm.Response
-	err := c.persist(ctx, func(ctx context.Context) *failure {
+	err := c.retry(ctx, func(ctx context.Context) *failure {
 		var f *failure
 		answer, f = c.chat(ctx, r)
 		return c.adapt(f)
@@ -93,55 +92,55 @@ func (c *Client) Chat(ctx context.Context, r llm.Request) (llm.Response, error) 
 	return answer, err
 }
 
-// Stream yields the answer as it comes.
+// Stream yields the answer in pieces.
 func (c *Client) Stream(ctx context.Context, r llm.Request) iter.Seq2[llm.Event, error] {
 	return func(yield func(llm.Event, error) bool) {
-		left := false
-		tell := func(e llm.Event) bool {
-			left = left || !yield(e, nil)
-			return !left
+		stopped := false
+		emit := func(e llm.Event) bool {
+			stopped = stopped || !yield(e, nil)
+			return !stopped
 		}
-		err := c.persist(ctx, func(ctx context.Context) *failure {
-			return c.adapt(c.stream(ctx, r, tell))
-		}, func(retry llm.Retry) bool { return tell(llm.Event{Retry: &retry}) })
-		if err != nil && !left {
+		err := c.retry(ctx, func(ctx context.Context) *failure {
+			return c.adapt(c.stream(ctx, r, emit))
+		}, func(retry llm.Retry) bool { return emit(llm.Event{Retry: &retry}) })
+		if err != nil && !stopped {
 			yield(llm.Event{}, err)
 		}
 	}
 }
 
-// adapt remembers what the model has refused to be told, so that the request is
-// made again without it.
+// adapt records the option that the model has rejected, if f is about one. The
+// next attempt omits it.
 func (c *Client) adapt(f *failure) *failure {
-	if f == nil || f.drop == "" {
+	if f == nil || f.rejected == "" {
 		return f
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	f.changed = !c.without[f.drop]
-	c.without[f.drop] = true
+	f.adapted = !c.unsupported[f.rejected]
+	c.unsupported[f.rejected] = true
 	return f
 }
 
-func (c *Client) dropped(what string) bool {
+func (c *Client) rejects(o option) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.without[what]
+	return c.unsupported[o]
 }
 
-// A caller makes requests of one endpoint.
+// A caller sends requests to one endpoint.
 type caller struct {
-	at      endpoint
-	http    *http.Client
-	timeout time.Duration
-	tries   int
-	maxBody int64
+	at          endpoint
+	http        *http.Client
+	timeout     time.Duration
+	maxAttempts int
+	maxBody     int64
 }
 
 func newCaller(at endpoint, cfg Config) caller {
 	c := caller{
 		at: at, http: cfg.HTTP,
-		timeout: cmp.Or(cfg.Timeout, DefaultTimeout), tries: cmp.Or(cfg.Tries, DefaultTries),
+		timeout: cmp.Or(cfg.Timeout, DefaultTimeout), maxAttempts: cmp.Or(cfg.MaxAttempts, DefaultMaxAttempts),
 		maxBody: cmp.Or(cfg.MaxBody, defaultMaxBody),
 	}
 	if c.http == nil {

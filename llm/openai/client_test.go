@@ -17,7 +17,7 @@ import (
 
 const secret = "sk-proj-verysecret0123456789"
 
-// environ returns an environment in which every provider is at a URL.
+// environ returns an environment with url as the base URL of every provider.
 func environ(url string) func(string) string {
 	return func(name string) string {
 		switch {
@@ -60,7 +60,7 @@ func collect(ctx context.Context, c llm.Model, r llm.Request) (text, reasoning s
 	return text, reasoning, last, nil
 }
 
-func TestAnswersOfEveryShape(t *testing.T) {
+func TestAnswerForms(t *testing.T) {
 	turns := map[string]llmtest.Turn{
 		"text":      llmtest.Say("It is the pool: ten connections, ünïcödé 🧵."),
 		"reasoning": {Text: "The pool.", Reasoning: "Tuesday's release, so\nthe diff first."},
@@ -85,7 +85,7 @@ func TestAnswersOfEveryShape(t *testing.T) {
 					t.Fatal(streamed, err)
 				}
 				if text != turn.Text || strings.TrimSpace(reasoning) != turn.Reasoning {
-					t.Errorf("streams %q after thinking %q, want %q and %q", text, reasoning, turn.Text, turn.Reasoning)
+					t.Errorf("streamed text %q and reasoning %q, want %q and %q", text, reasoning, turn.Text, turn.Reasoning)
 				}
 				for _, res := range []llm.Response{whole, *streamed} {
 					m := res.Message
@@ -110,7 +110,7 @@ func TestAnswersOfEveryShape(t *testing.T) {
 						wantUsage = llm.Usage{Input: 10, Output: 5}
 					}
 					if res.Stop != wantStop || res.Usage != wantUsage || res.Model != "gpt-4o" {
-						t.Errorf("stops with %q, usage %+v, model %q; want %q and %+v", res.Stop, res.Usage, res.Model, wantStop, wantUsage)
+						t.Errorf("got stop %q, usage %+v, model %q; want %q and %+v", res.Stop, res.Usage, res.Model, wantStop, wantUsage)
 					}
 				}
 			})
@@ -122,28 +122,28 @@ func TestFailures(t *testing.T) {
 	tests := []struct {
 		name   string
 		script []llmtest.Reply
-		want   llm.Code // empty: the answer comes
-		says   string   // a part of the error
-		asked  int
+		want   llm.Code // empty: success
+		msg    string   // a part of the error
+		asked  int      // number of requests
 	}{
 		{"429 then 200", []llmtest.Reply{{Status: 429, Header: http.Header{"Retry-After-Ms": {"1"}}}, {Turn: llmtest.Say("yes")}}, "", "", 2},
 		{"500s", []llmtest.Reply{{Status: 500}, {Status: 503, Body: "<html>"}, {Status: 502}}, llm.CodeUnavailable, "OpenAI failed with status 502", 3},
 		{"500s then 200", []llmtest.Reply{{Status: 500}, {Status: 529}, {Turn: llmtest.Say("yes")}}, "", "", 3},
 		{"429 for an hour", []llmtest.Reply{{Status: 429, Header: http.Header{"Retry-After": {"3600"}}}}, llm.CodeRateLimited, "try again in 1h0m0s", 1},
-		{"no quota", []llmtest.Reply{{Status: 429, Body: `{"error":{"message":"You exceeded it","code":"insufficient_quota"}}`}}, llm.CodeRateLimited, "no quota left", 1},
+		{"no quota", []llmtest.Reply{{Status: 429, Body: `{"error":{"message":"You exceeded it","code":"insufficient_quota"}}`}}, llm.CodeRateLimited, "quota of this OpenAI key is used up", 1},
 		{"wrong key", []llmtest.Reply{{Status: 401, Body: `{"error":{"message":"Incorrect API key provided: ` + secret + `"}}`}}, llm.CodeBadKey, "check OPENAI_API_KEY", 1},
 		{"flagged", []llmtest.Reply{{Status: 403, Body: `{"error":{"message":"a/b requires moderation on OpenAI. Your input was flagged.","code":403}}`}}, llm.CodeDeclined, "was flagged", 1},
 		{"400", []llmtest.Reply{{Status: 400, Body: `{"error":{"message":"messages too weird"}}`}}, llm.CodeRefused, "messages too weird", 1},
-		{"an error that is a text", []llmtest.Reply{{Status: 400, Body: `{"error":"phi does not support tools"}`}}, llm.CodeRefused, "status 400 (phi does not support tools)", 1},
+		{"an error that is a string", []llmtest.Reply{{Status: 400, Body: `{"error":"phi does not support tools"}`}}, llm.CodeRefused, "status 400 (phi does not support tools)", 1},
 		{"an error of another form", []llmtest.Reply{{Status: 422, Body: `{"error":{"message":{"why":"x"}},"detail":"no such field"}`}}, llm.CodeRefused, "status 422 (no such field)", 1},
 		{"no such model", []llmtest.Reply{{Status: 404}}, llm.CodeUnknown, "does not know the model", 1},
 		{"no JSON", []llmtest.Reply{{Body: "<html>welcome to the hotel</html>"}}, llm.CodeBadAnswer, "OPENAI_BASE_URL", 1},
 		{"error in a 200", []llmtest.Reply{{Body: `{"error":{"message":"upstream is down","code":502}}`}, {Turn: llmtest.Say("yes")}}, "", "", 2},
 		{"cut", []llmtest.Reply{{Turn: llmtest.Say("so far so good"), Cut: true}, {Turn: llmtest.Say("yes")}}, "", "", 2},
-		{"cut thrice", []llmtest.Reply{{Cut: true}, {Cut: true}, {Cut: true}}, llm.CodeInterrupted, "broke off", 3},
+		{"cut three times", []llmtest.Reply{{Cut: true}, {Cut: true}, {Cut: true}}, llm.CodeInterrupted, "closed the connection", 3},
 		{"refusal", []llmtest.Reply{{Body: `{"choices":[{"message":{"role":"assistant","refusal":"I can't help with that."},"finish_reason":"stop"}]}`}}, llm.CodeDeclined, "I can't help", 1},
-		{"filter", []llmtest.Reply{{Body: `{"choices":[{"message":{"role":"assistant","content":""},"finish_reason":"content_filter"}]}`}}, llm.CodeDeclined, "filter of OpenAI", 1},
-		{"a whole answer", []llmtest.Reply{{Body: `{"choices":[{"message":{"role":"assistant","content":"yes","reasoning":"hm"},"finish_reason":"stop"}],"usage":{"prompt_tokens":1}}`}}, "", "", 1},
+		{"filter", []llmtest.Reply{{Body: `{"choices":[{"message":{"role":"assistant","content":""},"finish_reason":"content_filter"}]}`}}, llm.CodeDeclined, "content filter of OpenAI", 1},
+		{"not streamed", []llmtest.Reply{{Body: `{"choices":[{"message":{"role":"assistant","content":"yes","reasoning":"hm"},"finish_reason":"stop"}],"usage":{"prompt_tokens":1}}`}}, "", "", 1},
 		{"nothing", []llmtest.Reply{{Body: " "}}, llm.CodeBadAnswer, "OPENAI_BASE_URL", 1},
 		{"redirect", []llmtest.Reply{{Status: 307, Header: http.Header{"Location": {"http://127.0.0.1:1/"}}}}, llm.CodeUnavailable, "redirects", 1},
 	}
@@ -155,22 +155,22 @@ func TestFailures(t *testing.T) {
 			streaming := llmtest.Serve(t, tt.script...)
 			text, _, _, streamed := collect(t.Context(), connect(t, "gpt-4o", streaming.URL), ask("?"))
 			if got := llm.CodeOf(streamed); got != tt.want || tt.want == "" && text != "yes" || len(streaming.Requests()) != tt.asked {
-				t.Errorf("streamed %q and %v after %d requests, want the code %q after %d", text, streamed, len(streaming.Requests()), tt.want, tt.asked)
+				t.Errorf("stream: got %q and %v after %d requests, want code %q after %d", text, streamed, len(streaming.Requests()), tt.want, tt.asked)
 			}
 			if got := llm.CodeOf(err); got != tt.want || tt.want == "" && res.Message.Text != "yes" {
-				t.Fatalf("got %q and %v, want the code %q", res.Message.Text, err, tt.want)
+				t.Fatalf("got %q and %v, want code %q", res.Message.Text, err, tt.want)
 			}
-			if err != nil && !strings.Contains(err.Error(), tt.says) {
-				t.Errorf("the error is %q, want %q in it", err, tt.says)
+			if err != nil && !strings.Contains(err.Error(), tt.msg) {
+				t.Errorf("got error %q, want %q in it", err, tt.msg)
 			}
 			if n := len(s.Requests()); n != tt.asked {
-				t.Errorf("%d requests, want %d", n, tt.asked)
+				t.Errorf("got %d requests, want %d", n, tt.asked)
 			}
 		})
 	}
 }
 
-func TestStreamThatBreaksOffBeginsAgain(t *testing.T) {
+func TestInterruptedStreamIsRetried(t *testing.T) {
 	s := llmtest.Serve(t,
 		llmtest.Reply{Turn: llmtest.Say("a text of several pieces that is cut"), Cut: true},
 		llmtest.Reply{Turn: llmtest.Say("yes")},
@@ -195,7 +195,7 @@ func TestStreamThatBreaksOffBeginsAgain(t *testing.T) {
 	}
 }
 
-func TestErrorInTheMidstOfAStream(t *testing.T) {
+func TestErrorInsideStream(t *testing.T) {
 	for _, event := range []string{
 		`data: {"error":{"message":"overloaded","code":503}}`,
 		`data: {"id":"x","error":{"message":"overloaded","code":503},"choices":[{"delta":{"content":""},"finish_reason":"error"}]}`,
@@ -209,12 +209,12 @@ func TestErrorInTheMidstOfAStream(t *testing.T) {
 	}
 }
 
-func TestCallsThatAllCountAsTheFirst(t *testing.T) {
+func TestCallsThatAllHaveIndex0(t *testing.T) {
 	const (
 		first  = `{"index":0,"id":"a","function":{"name":"read","arguments":"{\"n\":"}}`
 		rest   = `{"index":0,"function":{"arguments":"1}"}}`
 		second = `{"index":0,"id":"b","function":{"name":"read","arguments":"{\"n\":2}"}}`
-		other  = `{"index":0,"id":"x","function":{"arguments":"1}"}}` // an id a piece
+		other  = `{"index":0,"id":"x","function":{"arguments":"1}"}}` // a new id for every piece
 	)
 	for _, pieces := range [][]string{{first, rest, second}, {first, other, second}} {
 		var body strings.Builder
@@ -242,11 +242,11 @@ func TestStreamedRefusal(t *testing.T) {
 	}
 }
 
-func TestSlowAnswer(t *testing.T) {
+func TestTimeout(t *testing.T) {
 	hold := func(r *http.Request) { <-r.Context().Done() }
 	for _, stream := range []bool{false, true} {
 		s := llmtest.Serve(t, llmtest.Reply{Hold: hold}, llmtest.Reply{Hold: hold})
-		c, err := openai.New(openai.Config{Model: "gpt-4o", Getenv: environ(s.URL), Timeout: 500 * time.Millisecond, Tries: 2})
+		c, err := openai.New(openai.Config{Model: "gpt-4o", Getenv: environ(s.URL), Timeout: 500 * time.Millisecond, MaxAttempts: 2})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -256,28 +256,27 @@ func TestSlowAnswer(t *testing.T) {
 			_, err = c.Chat(t.Context(), ask("?"))
 		}
 		if llm.CodeOf(err) != llm.CodeTimeout || len(s.Requests()) != 2 {
-			t.Errorf("got %v after %d requests, want a time-out after 2", err, len(s.Requests()))
+			t.Errorf("got %v after %d requests, want a timeout after 2", err, len(s.Requests()))
 		}
 	}
 }
 
 func TestCancellationCancelsTheRequest(t *testing.T) {
-	gone := make(chan struct{})
+	closed := make(chan struct{})
 	ctx, cancel := context.WithCancel(t.Context())
 	s := llmtest.Serve(t, llmtest.Reply{Hold: func(r *http.Request) {
 		cancel()
 		<-r.Context().Done()
-		close(gone)
+		close(closed)
 	}})
 	_, err := connect(t, "gpt-4o", s.URL).Chat(ctx, ask("?"))
 	if llm.CodeOf(err) != llm.CodeCanceled || !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)
 	}
-	<-gone
+	<-closed
 }
 
-// A loop that is left takes the request back.
-func TestLeavingAStream(t *testing.T) {
+func TestBreakFromStream(t *testing.T) {
 	s := llmtest.Serve(t, llmtest.Reply{Turn: llmtest.Say("one two three four five six seven eight nine ten")})
 	for e, err := range connect(t, "gpt-4o", s.URL).Stream(t.Context(), ask("?")) {
 		if err != nil {
@@ -289,7 +288,7 @@ func TestLeavingAStream(t *testing.T) {
 		t.Errorf("got %+v before the text", e)
 	}
 	if n := len(s.Requests()); n != 1 {
-		t.Errorf("%d requests", n)
+		t.Errorf("got %d requests, want 1", n)
 	}
 }
 
@@ -312,8 +311,8 @@ func TestLargeAnswer(t *testing.T) {
 	}
 }
 
-// What a model refuses to be told is left out, then and later.
-func TestModelThatRefusesATemperature(t *testing.T) {
+// A temperature that the model rejects is omitted in the retry and in later requests.
+func TestRejectedTemperature(t *testing.T) {
 	no := llmtest.Reply{Status: 400, Body: `{"error":{"message":"Unsupported value: 'temperature' does not support 0.7","param":"temperature","code":"unsupported_value"}}`}
 	s := llmtest.Serve(t, no, llmtest.Reply{Turn: llmtest.Say("yes")}, llmtest.Reply{Turn: llmtest.Say("yes")}, no)
 	c := connect(t, "some-new-model", s.URL)
@@ -324,20 +323,20 @@ func TestModelThatRefusesATemperature(t *testing.T) {
 			t.Fatal(res, err)
 		}
 	}
-	var told []bool
+	var sent []bool
 	for _, req := range s.Requests() {
-		told = append(told, strings.Contains(string(req.Body), `"temperature"`))
+		sent = append(sent, strings.Contains(string(req.Body), `"temperature"`))
 	}
-	if len(told) != 3 || !told[0] || told[1] || told[2] {
-		t.Errorf("told a temperature: %v, want only the first time", told)
+	if len(sent) != 3 || !sent[0] || sent[1] || sent[2] {
+		t.Errorf("requests with a temperature: %v, want only the first", sent)
 	}
 	if _, err := c.Chat(t.Context(), r); llm.CodeOf(err) != llm.CodeRefused || len(s.Requests()) != 4 {
-		t.Errorf("a second refusal: %v after %d requests", err, len(s.Requests()))
+		t.Errorf("second rejection: got %v after %d requests", err, len(s.Requests()))
 	}
 }
 
-// What the limit of an answer is called depends on the model, too.
-func TestModelThatWantsTheOtherLimit(t *testing.T) {
+// The name of the length limit also depends on the model.
+func TestRejectedMaxTokens(t *testing.T) {
 	s := llmtest.Serve(t,
 		llmtest.Reply{Status: 400, Body: `{"error":{"message":"Unsupported parameter: 'max_completion_tokens' is not supported with this model.","param":"max_completion_tokens"}}`},
 		llmtest.Reply{Turn: llmtest.Say("yes")},
@@ -350,10 +349,10 @@ func TestModelThatWantsTheOtherLimit(t *testing.T) {
 		t.Fatal(res, err)
 	}
 	if first, second := body(t, s, 0), body(t, s, 1); string(first["max_completion_tokens"]) != "7" || string(second["max_tokens"]) != "7" || second["max_completion_tokens"] != nil {
-		t.Errorf("asked %s, then %s", s.Requests()[0].Body, s.Requests()[1].Body)
+		t.Errorf("sent %s, then %s", s.Requests()[0].Body, s.Requests()[1].Body)
 	}
 	if _, err := c.Chat(t.Context(), r); llm.CodeOf(err) != llm.CodeRefused || len(s.Requests()) != 3 {
-		t.Errorf("a limit that is too large: %v after %d requests", err, len(s.Requests()))
+		t.Errorf("limit too large: got %v after %d requests", err, len(s.Requests()))
 	}
 }
 

@@ -14,11 +14,11 @@ import (
 	"github.com/sequent-dev/sequent/llm"
 )
 
-var update = flag.Bool("update", false, "write the tables of docs/providers.md anew")
+var update = flag.Bool("update", false, "rewrite the tables of docs/providers.md")
 
 const page = "../../docs/providers.md"
 
-// The tables of docs/providers.md are those of this package.
+// TestReferenceProviders checks that the tables of docs/providers.md are current.
 func TestReferenceProviders(t *testing.T) {
 	raw, err := os.ReadFile(page)
 	if err != nil {
@@ -32,12 +32,12 @@ func TestReferenceProviders(t *testing.T) {
 		before, rest, ok := strings.Cut(text, begin)
 		got, after, ended := strings.Cut(rest, end)
 		if !ok || !ended {
-			t.Fatalf("the page has no place for the %s", name)
+			t.Fatalf("%s has no markers for the %s table", page, name)
 		}
 		if *update {
 			text = before + begin + want + end + after
 		} else if got != want {
-			t.Errorf("the %s are stale: run make generate", name)
+			t.Errorf("the table of %s is stale; run make generate", name)
 		}
 	}
 	if *update {
@@ -62,11 +62,9 @@ func code(s string) string { return "`" + s + "`" }
 func providerTable() string {
 	var rows [][]string
 	for _, p := range Providers() {
-		names := "begins with " + code(p.Prefix)
-		if p.Models == "" {
-			names = "a name that " + names
-		} else {
-			names = p.Models + ", or one that " + names
+		names := "names that begin with " + code(p.Prefix)
+		if p.Models != "" {
+			names = p.Models + ", or with the prefix " + code(p.Prefix)
 		}
 		key := code(p.KeyVars[0])
 		if p.Keyless {
@@ -74,71 +72,72 @@ func providerTable() string {
 		}
 		rows = append(rows, []string{p.Title, names, code(p.Example), key})
 	}
-	return table("Provider | Names | For instance | Key", rows...)
+	return table("Provider | Model names | Example | Key", rows...)
 }
 
 func variableTable() string {
 	rows := [][]string{
-		{code("LUX_MODEL_NORMAL"), "the model, if nothing else says it"},
-		{code("SEQUENT_MODEL"), "the model, if that does not say it either"},
+		{code("LUX_MODEL_NORMAL"), "default model"},
+		{code("SEQUENT_MODEL"), "default model if `LUX_MODEL_NORMAL` is not set"},
 	}
 	for _, p := range Providers() {
 		for i, v := range p.KeyVars {
-			what := "the key of " + p.Title
+			what := "API key of " + p.Title
 			if i > 0 {
-				what += ", if " + code(p.KeyVars[0]) + " is not set"
+				what += " if " + code(p.KeyVars[0]) + " is not set"
 			}
 			if p.Keyless {
-				what += ", where one is wanted"
+				what += ", if it requires one"
 			}
 			rows = append(rows, []string{code(v), what})
 		}
-		rows = append(rows, []string{code(p.BaseVar), "where " + p.Title + " is, instead of " + code(p.BaseURL)})
+		rows = append(rows, []string{code(p.BaseVar), "base URL of " + p.Title + " (default " + code(p.BaseURL) + ")"})
 	}
-	return table("Variable | What it says", append(rows,
-		[]string{code("SEQUENT_MODEL_TIMEOUT"), "`--model-timeout`: how long to wait for an answer; 1m"},
-		[]string{code("SEQUENT_MODEL_TRIES"), "`--model-tries`: how often to ask; 3"},
-		[]string{code(EmbeddingsURL), "the base URL of a service that embeds texts, for the search of notes by meaning; off if it is not set"},
-		[]string{code(EmbeddingsModel), "its model"},
-		[]string{code(EmbeddingsKey), "its key, where one is wanted"},
+	return table("Variable | Meaning", append(rows,
+		[]string{code("SEQUENT_MODEL_TIMEOUT"), "same as `--model-timeout` (default 1m)"},
+		[]string{code("SEQUENT_MODEL_TRIES"), "same as `--model-tries` (default 3)"},
+		[]string{code(EmbeddingsURL), "base URL of an embeddings service; enables the search of notes by meaning"},
+		[]string{code(EmbeddingsModel), "model of the embeddings service"},
+		[]string{code(EmbeddingsKey), "API key of the embeddings service, if it requires one"},
 	)...)
 }
 
 func quirkList() string {
 	var b strings.Builder
 	for _, p := range Providers() {
-		fmt.Fprintf(&b, "- **%s**: the limit of an answer is %s; ", p.Title, code(p.maxTokens))
+		fmt.Fprintf(&b, "- **%s**: length limit in %s; ", p.Title, code(p.maxTokens))
 		switch p.structured {
 		case bySchema:
-			b.WriteString("structured answers by `json_schema`")
+			b.WriteString("structured answers with `json_schema`")
 		case byObject:
-			b.WriteString("structured answers by `json_object`, with the schema in words")
+			b.WriteString("structured answers with `json_object` and the schema in the prompt")
 		case byWords:
-			b.WriteString("structured answers by asking in words")
+			b.WriteString("structured answers with the schema in the prompt")
 		}
 		for _, f := range p.withSchema {
 			fmt.Fprintf(&b, " and %s", code(fmt.Sprintf("%q: %s", f.name, f.value)))
 		}
-		fmt.Fprintf(&b, "; temperatures up to %g", p.hottest)
+		fmt.Fprintf(&b, "; temperatures up to %g", p.maxTemperature)
 		if p.noUsageFlag {
-			b.WriteString("; streams are not asked to count tokens")
+			b.WriteString("; no `stream_options`")
 		}
 		for _, q := range p.quirks {
 			var what []string
-			if q.temperature {
+			if q.noTemperature {
 				what = append(what, "no temperature")
 			}
 			if q.toolEffort != "" {
-				what = append(what, "tools with a reasoning effort of "+code(q.toolEffort))
+				what = append(what, "tools only with reasoning effort "+code(q.toolEffort))
 			}
-			fmt.Fprintf(&b, "; for `%s…` %s", strings.Join(q.prefixes, "…`, `"), strings.Join(what, " and "))
+			fmt.Fprintf(&b, "; `%s…`: %s", strings.Join(q.prefixes, "…`, `"), strings.Join(what, ", "))
 		}
 		b.WriteString(".\n")
 	}
 	return b.String()
 }
 
-// codeTable has the codes of package llm, with the comments beside them.
+// codeTable lists the codes of package llm. Their meanings are the comments in the
+// source.
 func codeTable(t *testing.T) string {
 	file, err := parser.ParseFile(token.NewFileSet(), "../errors.go", nil, parser.ParseComments)
 	if err != nil {
@@ -156,18 +155,19 @@ func codeTable(t *testing.T) string {
 	var rows [][]string
 	for _, c := range llm.Codes() {
 		if meaning[string(c)] == "" {
-			t.Errorf("the code %s has no comment beside it", c)
+			t.Errorf("code %s has no comment on its line", c)
 		}
 		rows = append(rows, []string{code(string(c)), meaning[string(c)]})
 	}
 	if len(meaning) != len(rows) {
-		t.Errorf("errors.go declares %d codes, and Codes has %d", len(meaning), len(rows))
+		t.Errorf("errors.go declares %d codes, Codes returns %d", len(meaning), len(rows))
 	}
 	return table("Code | Meaning", rows...)
 }
 
-// What the page calls a variable is one that this package reads, or a flag.
-func TestVariablesOfThePage(t *testing.T) {
+// TestPageVariables checks that docs/providers.md names exactly the variables that
+// the program reads.
+func TestPageVariables(t *testing.T) {
 	known := map[string]bool{
 		EmbeddingsURL: true, EmbeddingsModel: true, EmbeddingsKey: true,
 		"SEQUENT_MODEL_TIMEOUT": true, "SEQUENT_MODEL_TRIES": true, // flags
@@ -188,7 +188,7 @@ func TestVariablesOfThePage(t *testing.T) {
 	seen := map[string]bool{}
 	for _, v := range regexp.MustCompile(`\b[A-Z]+(_[A-Z]+)+\b`).FindAllString(string(raw), -1) {
 		if seen[v] = true; !known[v] {
-			t.Errorf("the page names %s, which nothing reads", v)
+			t.Errorf("the page names %s, but the program does not read it", v)
 		}
 	}
 	for v := range known {

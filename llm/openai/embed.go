@@ -3,7 +3,6 @@ package openai
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"slices"
@@ -13,27 +12,27 @@ import (
 	"github.com/sequent-dev/sequent/llm"
 )
 
-// The variables of the environment that say where texts are embedded.
+// The environment variables that configure an [Embedder].
 const (
-	EmbeddingsURL   = "SEQUENT_EMBEDDINGS_URL"   // the base URL of the service
-	EmbeddingsModel = "SEQUENT_EMBEDDINGS_MODEL" // the model
-	EmbeddingsKey   = "SEQUENT_EMBEDDINGS_KEY"   // the key, where it wants one
+	EmbeddingsURL   = "SEQUENT_EMBEDDINGS_URL"   // base URL of the service
+	EmbeddingsModel = "SEQUENT_EMBEDDINGS_MODEL" // model name
+	EmbeddingsKey   = "SEQUENT_EMBEDDINGS_KEY"   // API key, if the service requires one
 )
 
-// A request for embeddings holds so much, which every service takes.
+// The limits of one request, small enough for every known service.
 const (
-	batchTexts = 64
-	batchBytes = 128 << 10
+	maxBatchTexts = 64
+	maxBatchBytes = 128 << 10
 )
 
-// An Embedder turns texts into vectors. It is safe for concurrent use.
+// An Embedder converts texts to vectors. It is safe for concurrent use.
 type Embedder struct {
 	caller
 	model string
 }
 
-// NewEmbedder returns an embedder for the service that the environment names, or
-// nil if it names none. Of the Config, Model is not used.
+// NewEmbedder returns an embedder for the service in the environment, or nil if
+// neither EmbeddingsURL nor EmbeddingsModel is set. It ignores cfg.Model.
 func NewEmbedder(cfg Config) (*Embedder, error) {
 	if cfg.Getenv == nil {
 		cfg.Getenv = os.Getenv
@@ -44,37 +43,37 @@ func NewEmbedder(cfg Config) (*Embedder, error) {
 	}
 	if url == "" || model == "" {
 		return nil, &llm.Error{
-			Code: llm.CodeNoModel, Msg: "of " + EmbeddingsURL + " and " + EmbeddingsModel + " only one is set",
-			Fix: "set both, or neither",
+			Code: llm.CodeNoModel, Msg: "only one of " + EmbeddingsURL + " and " + EmbeddingsModel + " is set",
+			Fix: "set both or neither",
 		}
 	}
 	service := Provider{
 		Title: "the embeddings service", BaseURL: "http://localhost:11434/v1", BaseVar: EmbeddingsURL,
 		KeyVars: []string{EmbeddingsKey}, Keyless: true,
 	}
-	at, err := service.locate(cfg.Getenv)
+	at, err := service.endpoint(cfg.Getenv)
 	if err != nil {
 		return nil, err
 	}
 	return &Embedder{newCaller(at, cfg), model}, nil
 }
 
-// Model returns the name of the model: vectors of two models cannot be compared.
+// Model returns the model's name. Vectors of different models are not comparable.
 func (e *Embedder) Model() string { return e.model }
 
-// Embed returns a vector for each text, all of the same length, in the order of
-// the texts. Texts are sent in batches, one after the other; if one fails, there
-// are none.
+// Embed returns one vector per text, in the order of the texts and all of the same
+// length. It sends the texts in batches, one after the other. If a batch fails,
+// Embed returns no vectors.
 func (e *Embedder) Embed(ctx context.Context, texts []string) ([][]float32, error) {
 	var all [][]float32
 	for len(texts) > 0 {
 		n, size := 0, 0
-		for n < len(texts) && n < batchTexts && (n == 0 || size+len(texts[n]) <= batchBytes) {
+		for n < len(texts) && n < maxBatchTexts && (n == 0 || size+len(texts[n]) <= maxBatchBytes) {
 			size += len(texts[n])
 			n++
 		}
 		var vectors [][]float32
-		err := e.persist(ctx, func(ctx context.Context) (f *failure) {
+		err := e.retry(ctx, func(ctx context.Context) (f *failure) {
 			vectors, f = e.embed(ctx, texts[:n])
 			return f
 		}, func(llm.Retry) bool { return true })
@@ -82,7 +81,7 @@ func (e *Embedder) Embed(ctx context.Context, texts []string) ([][]float32, erro
 			return nil, err
 		}
 		if all != nil && len(vectors[0]) != len(all[0]) {
-			return nil, e.badAnswer(fmt.Errorf("vectors of %d and of %d numbers", len(all[0]), len(vectors[0])))
+			return nil, e.badAnswer(fmt.Errorf("vectors have %d and %d numbers", len(all[0]), len(vectors[0])))
 		}
 		all, texts = append(all, vectors...), texts[n:]
 	}
@@ -90,14 +89,14 @@ func (e *Embedder) Embed(ctx context.Context, texts []string) ([][]float32, erro
 }
 
 func (e *Embedder) embed(ctx context.Context, texts []string) ([][]float32, *failure) {
-	ctx, dog, release := watched(ctx, e.timeout)
-	defer release()
-	// Some services refuse a text of nothing.
+	ctx, timer, cancel := withWatchdog(ctx, e.timeout)
+	defer cancel()
+	// Some services reject an empty text.
 	texts = slices.Clone(texts)
 	for i := range texts {
 		texts[i] = cmp.Or(texts[i], " ")
 	}
-	x := &exchange{http: e.http, limit: e.maxBody, dog: dog}
+	x := &exchange{http: e.http, limit: e.maxBody, timer: timer}
 	res, err := x.client(e.at).CreateEmbeddings(ctx, openai.EmbeddingRequest{
 		Input: texts, Model: openai.EmbeddingModel(e.model), EncodingFormat: openai.EmbeddingEncodingFormatFloat,
 	})
@@ -107,13 +106,13 @@ func (e *Embedder) embed(ctx context.Context, texts []string) ([][]float32, *fai
 	vectors := make([][]float32, len(texts))
 	for _, d := range res.Data {
 		if d.Index < 0 || d.Index >= len(texts) || vectors[d.Index] != nil {
-			return nil, &failure{err: e.badAnswer(errors.New("an index that was not asked for"))}
+			return nil, &failure{err: e.badAnswer(fmt.Errorf("index %d is out of range or repeated", d.Index))}
 		}
 		vectors[d.Index] = d.Embedding
 	}
 	for _, v := range vectors {
 		if len(v) == 0 || len(v) != len(vectors[0]) {
-			return nil, &failure{err: e.badAnswer(fmt.Errorf("%d vectors for %d texts, or of different lengths", len(res.Data), len(texts)))}
+			return nil, &failure{err: e.badAnswer(fmt.Errorf("%d vectors for %d texts, or vectors of different lengths", len(res.Data), len(texts)))}
 		}
 	}
 	return vectors, nil

@@ -24,8 +24,8 @@ func embedder(t *testing.T, url string) *openai.Embedder {
 	return e
 }
 
-// vectors answers a request with a vector for each text, last first: its length,
-// and whether it is the first.
+// vectors answers a request with one vector per text, in reverse order. The first
+// number of a vector is the length of its text.
 func vectors(_ int, r llmtest.Request) llmtest.Reply {
 	var q struct{ Input []string }
 	if err := json.Unmarshal(r.Body, &q); err != nil {
@@ -52,26 +52,26 @@ func TestEmbedInBatches(t *testing.T) {
 	texts = append(texts, strings.Repeat("y", 100<<10), strings.Repeat("z", 100<<10))
 	got, err := embedder(t, s.URL).Embed(t.Context(), texts)
 	if err != nil || len(got) != len(texts) {
-		t.Fatalf("%d vectors and %v", len(got), err)
+		t.Fatalf("got %d vectors and %v, want %d", len(got), err, len(texts))
 	}
 	for i, v := range got {
 		if want := max(1, len(texts[i])); len(v) != 2 || v[0] != float32(want) || v[1] != 0.5 {
-			t.Errorf("text %d of %d bytes has the vector %v", i, len(texts[i]), v)
+			t.Errorf("text %d of %d bytes: got vector %v", i, len(texts[i]), v)
 		}
 	}
 	sent := s.Requests()
-	if len(sent) != 5 { // 64, the same again, 64, 22 and a large one, the other large one
-		t.Errorf("%d requests, want 5", len(sent))
+	if len(sent) != 5 { // 64, the same 64 again, 64, 22 and a large one, the other large one
+		t.Errorf("got %d requests, want 5", len(sent))
 	}
 	if sent[0].Path != "/v1/embeddings" || sent[0].Authorization != "Bearer "+secret || sent[0].Model != "embed-small" {
-		t.Errorf("asked %s for %q with %q", sent[0].Path, sent[0].Model, sent[0].Authorization)
+		t.Errorf("got path %s, model %q, authorization %q", sent[0].Path, sent[0].Model, sent[0].Authorization)
 	}
 	if none, err := embedder(t, s.URL).Embed(t.Context(), nil); none != nil || err != nil || len(s.Requests()) != 5 {
-		t.Errorf("for no texts: %v, %v", none, err)
+		t.Errorf("no texts: got %v, %v", none, err)
 	}
 }
 
-func TestEmbedRefusesNonsense(t *testing.T) {
+func TestEmbedInvalidReply(t *testing.T) {
 	for _, body := range []string{
 		`{"data":[]}`, `{}`, `[]`, `{"data":[{"index":0,"embedding":[1]}]}`,
 		`{"data":[{"index":0,"embedding":[1]},{"index":0,"embedding":[1]}]}`,
@@ -93,14 +93,14 @@ func TestNewEmbedder(t *testing.T) {
 		}})
 	}
 	if e, err := with("", ""); e != nil || err != nil {
-		t.Errorf("without a service: %v, %v", e, err)
+		t.Errorf("without a service: got %v, %v", e, err)
 	}
 	if e, err := with("http://gpu/v1", "m"); err != nil || e.Model() != "m" {
-		t.Errorf("without a key: %v, %v", e, err)
+		t.Errorf("without a key: got %v, %v", e, err)
 	}
 	for _, bad := range [][2]string{{"http://gpu/v1", ""}, {"", "m"}, {"gpu", "m"}} {
 		if e, err := with(bad[0], bad[1]); err == nil {
-			t.Errorf("%q: %v", bad, e)
+			t.Errorf("%q: got %v, want an error", bad, e)
 		}
 	}
 }

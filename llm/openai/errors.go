@@ -18,36 +18,37 @@ import (
 	"github.com/sequent-dev/sequent/llm"
 )
 
-// failed finds out what an error of an exchange means.
+// failed classifies an error of an exchange.
 func (c *caller) failed(ctx context.Context, x *exchange, err error) *failure {
-	cause := bare(err)
+	cause := withoutURL(err)
 	switch {
 	case errors.Is(context.Cause(ctx), errTimeout):
-		return &failure{again: true, err: &llm.Error{
+		return &failure{retryable: true, err: &llm.Error{
 			Code: llm.CodeTimeout, Err: errTimeout,
 			Msg: fmt.Sprintf("%s did not answer within %v", c.at.Title, c.timeout),
-			Fix: "try again, or allow it more time",
+			Fix: "try again, or raise the timeout",
 		}}
 	case ctx.Err() != nil:
 		return &failure{err: canceled(ctx)}
 	case errors.Is(err, errTooLarge):
 		return &failure{err: &llm.Error{
 			Code: llm.CodeTooLarge, Err: errTooLarge,
-			Msg: fmt.Sprintf("the answer of %s has more than %d bytes", c.at.Title, c.maxBody),
+			Msg: fmt.Sprintf("the answer of %s exceeds %d bytes", c.at.Title, c.maxBody),
+			Fix: "ask for a shorter answer",
 		}}
 	case errors.Is(err, errRedirect):
 		return &failure{err: &llm.Error{
 			Code: llm.CodeUnavailable, Err: errRedirect, Status: x.status,
 			Msg: c.at.Title + " redirects to another URL",
-			Fix: "set " + c.at.BaseVar + " to the one that it redirects to",
+			Fix: "set " + c.at.BaseVar + " to the target of the redirect",
 		}}
 	}
-	// It may hold an APIError that was read in part.
-	if says, ok := errors.AsType[*openai.RequestError](err); ok {
-		return c.refused(x, &openai.APIError{HTTPStatusCode: says.HTTPStatusCode, Message: plainly(says.Body)})
+	// First, because a RequestError can wrap an APIError that was decoded in part.
+	if e, ok := errors.AsType[*openai.RequestError](err); ok {
+		return c.rejected(x, &openai.APIError{HTTPStatusCode: e.HTTPStatusCode, Message: errorText(e.Body)})
 	}
-	if says, ok := errors.AsType[*openai.APIError](err); ok {
-		return c.refused(x, says)
+	if e, ok := errors.AsType[*openai.APIError](err); ok {
+		return c.rejected(x, e)
 	}
 	for _, unsupported := range []error{
 		openai.ErrReasoningToolsRequireResponses, openai.ErrReasoningEffortUnsupported,
@@ -60,13 +61,13 @@ func (c *caller) failed(ctx context.Context, x *exchange, err error) *failure {
 		}
 	}
 	if _, sent := errors.AsType[*url.Error](err); sent && x.status == 0 {
-		f := &failure{again: true, err: &llm.Error{
+		f := &failure{retryable: true, err: &llm.Error{
 			Code: llm.CodeUnavailable, Err: cause,
-			Msg: c.at.Title + " cannot be reached (" + c.safe(cause.Error()) + ")",
+			Msg: c.at.Title + " is unreachable (" + c.safe(cause.Error()) + ")",
 			Fix: "check the network, and " + c.at.BaseVar + " if it is set",
 		}}
 		if c.at.Title == "Ollama" {
-			f.err.Fix = "start it with: ollama serve; or set OLLAMA_BASE_URL to where it is"
+			f.err.Fix = "run ollama serve, or set OLLAMA_BASE_URL to its URL"
 		}
 		return f
 	}
@@ -80,37 +81,37 @@ func (c *caller) failed(ctx context.Context, x *exchange, err error) *failure {
 	if malformed {
 		return &failure{err: c.badAnswer(cause)}
 	}
-	return &failure{again: true, err: &llm.Error{
+	return &failure{retryable: true, err: &llm.Error{
 		Code: llm.CodeInterrupted, Err: cause, Status: x.status,
-		Msg: "the answer of " + c.at.Title + " broke off", Fix: "try again",
+		Msg: c.at.Title + " closed the connection before the answer was complete", Fix: "try again",
 	}}
 }
 
-// badAnswer is an answer that is none of the protocol.
+// badAnswer reports a reply that is not valid Chat Completions JSON.
 func (c *caller) badAnswer(err error) *llm.Error {
 	return &llm.Error{
-		Code: llm.CodeBadAnswer, Err: err, Msg: c.at.Title + " did not answer as the protocol has it",
-		Fix: "check that " + c.at.BaseVar + ", if it is set, is the URL of a Chat Completions service",
+		Code: llm.CodeBadAnswer, Err: err, Msg: "the reply of " + c.at.Title + " is not a valid reply of the protocol",
+		Fix: "if " + c.at.BaseVar + " is set, check that it is the URL of a service compatible with OpenAI's",
 	}
 }
 
-// plainly returns what an error says that is not in the protocol's form.
-func plainly(body []byte) string {
-	var says struct {
+// errorText returns the message of an error that is not in the protocol's form.
+func errorText(body []byte) string {
+	var e struct {
 		Error   json.RawMessage `json:"error"`
 		Message json.RawMessage `json:"message"`
 		Detail  json.RawMessage `json:"detail"`
 	}
-	_ = json.Unmarshal(body, &says) // it may be a page of a proxy
-	return cmp.Or(textOf(says.Error), textOf(says.Message), textOf(says.Detail))
+	_ = json.Unmarshal(body, &e) // a proxy may answer with an HTML page
+	return cmp.Or(textOf(e.Error), textOf(e.Message), textOf(e.Detail))
 }
 
-// refused finds out what a provider means by an error.
-func (c *caller) refused(x *exchange, says *openai.APIError) *failure {
-	status := says.HTTPStatusCode
-	code := strings.TrimSuffix(fmt.Sprint(says.Code), "<nil>")
-	if status == 0 { // in the midst of an answer
-		if n, ok := says.Code.(int); ok && n >= 400 && n < 600 {
+// rejected classifies an error that the provider reports.
+func (c *caller) rejected(x *exchange, reported *openai.APIError) *failure {
+	status := reported.HTTPStatusCode
+	code := strings.TrimSuffix(fmt.Sprint(reported.Code), "<nil>")
+	if status == 0 { // reported inside a stream
+		if n, ok := reported.Code.(int); ok && n >= 400 && n < 600 {
 			status = n
 		} else {
 			status = 500
@@ -118,93 +119,94 @@ func (c *caller) refused(x *exchange, says *openai.APIError) *failure {
 	}
 	e := &llm.Error{Status: status}
 	f := &failure{err: e}
-	told := ""
-	if says.Message != "" {
-		told = " (" + c.safe(says.Message) + ")"
+	detail := ""
+	if reported.Message != "" {
+		detail = " (" + c.safe(reported.Message) + ")"
 	}
 	switch {
-	case status == 403 && flagged(says.Message):
-		e.Code, e.Msg, e.Fix = llm.CodeDeclined, "a filter of "+c.at.Title+" stopped the question"+told, "ask for something else, or another model"
+	case status == 403 && flagged(reported.Message):
+		e.Code, e.Msg, e.Fix = llm.CodeDeclined, "a content filter of "+c.at.Title+" blocked the request"+detail, "rephrase the request, or choose another model"
 	case status == 401 || status == 403:
-		// What it says may hold a part of the key.
-		e.Code, e.Msg = llm.CodeBadKey, c.at.Title+" does not accept the API key"
+		// Without the detail, which may contain a part of the key.
+		e.Code, e.Msg = llm.CodeBadKey, c.at.Title+" rejected the API key"
 		e.Fix = "check " + c.at.KeyVars[0]
 		if c.at.key == "" {
-			e.Msg, e.Fix = c.at.Title+" wants an API key", "set "+c.at.KeyVars[0]
+			e.Msg, e.Fix = c.at.Title+" requires an API key", "set "+c.at.KeyVars[0]
 		}
 	case slices.Contains(c.at.noQuota, code) || slices.Contains(c.at.noQuota, fmt.Sprint(status)):
-		e.Code, e.Msg, e.Fix = llm.CodeRateLimited, c.at.Title+" has no quota left for this key"+told, "check the plan and the billing of the account"
+		e.Code, e.Msg, e.Fix = llm.CodeRateLimited, "the quota of this "+c.at.Title+" key is used up"+detail, "check the plan and the billing of the account"
 	case status == 429:
-		e.Code, e.Msg, e.Fix = llm.CodeRateLimited, c.at.Title+" gets too many requests"+told, "try again later"
-		e.After, f.again = retryAfter(x.header, time.Now()), true
-		if e.After > c.timeout {
-			e.Fix = "try again in " + e.After.Round(time.Second).String()
+		e.Code, e.Msg, e.Fix = llm.CodeRateLimited, c.at.Title+" receives too many requests"+detail, "try again later"
+		e.RetryAfter, f.retryable = retryAfter(x.header, time.Now()), true
+		if e.RetryAfter > c.timeout {
+			e.Fix = "try again in " + e.RetryAfter.Round(time.Second).String()
 		}
 	case status == 408 || status == 409 || status == 425 || status >= 500:
-		e.Code, e.Msg, e.Fix = llm.CodeUnavailable, fmt.Sprintf("%s failed with status %d%s", c.at.Title, status, told), "try again later"
-		e.After, f.again = retryAfter(x.header, time.Now()), true
-	case status == 404 && !strings.Contains(says.Message, "parameters"):
-		e.Code, e.Msg = llm.CodeUnknown, c.at.Title+" does not know the model"+told
+		e.Code, e.Msg, e.Fix = llm.CodeUnavailable, fmt.Sprintf("%s failed with status %d%s", c.at.Title, status, detail), "try again later"
+		e.RetryAfter, f.retryable = retryAfter(x.header, time.Now()), true
+	case status == 404 && !strings.Contains(reported.Message, "parameters"):
+		e.Code, e.Msg = llm.CodeUnknown, c.at.Title+" does not know the model"+detail
 		e.Fix = "check its name"
 		if c.at.Title == "Ollama" {
-			e.Fix = "get it with: ollama pull NAME"
+			e.Fix = "run ollama pull NAME"
 		}
 	case status == 413:
-		e.Code, e.Msg, e.Fix = llm.CodeRefused, c.at.Title+" does not take a request of that size"+told, "ask with less"
+		e.Code, e.Msg, e.Fix = llm.CodeRefused, "the request is too large for "+c.at.Title+detail, "shorten the request"
 	default:
-		e.Code, e.Msg = llm.CodeRefused, fmt.Sprintf("%s does not accept the request, status %d%s", c.at.Title, status, told)
-		f.drop = unwelcome(says)
+		e.Code, e.Msg = llm.CodeRefused, fmt.Sprintf("%s rejected the request with status %d%s", c.at.Title, status, detail)
+		f.rejected = rejectedOption(reported)
 	}
 	return f
 }
 
-// flagged reports whether a refusal is about what was asked, and not about the key.
+// flagged reports whether a status of 403 is about the content of the request
+// rather than the key.
 func flagged(message string) bool {
 	message = strings.ToLower(message)
 	return strings.Contains(message, "flagged") || strings.Contains(message, "moderation") || strings.Contains(message, "guardrail")
 }
 
-// unwelcome returns what a model refuses to be told, if that is what a refusal
-// is about.
-func unwelcome(says *openai.APIError) string {
-	about := strings.ToLower(says.Message)
-	if says.Param != nil {
-		about += " " + *says.Param
+// rejectedOption returns the option that an error is about, empty if it is about
+// none.
+func rejectedOption(reported *openai.APIError) option {
+	text := strings.ToLower(reported.Message)
+	if reported.Param != nil {
+		text += " " + *reported.Param
 	}
 	switch {
-	case strings.Contains(about, "temperature"):
-		return saysTemperature
-	case strings.Contains(about, "response_format"), strings.Contains(about, "json_schema"), strings.Contains(about, "requested parameters"):
-		return saysSchema
-	case strings.Contains(about, "not support") || strings.Contains(about, "unsupported"):
-		if strings.Contains(about, "max_tokens") || strings.Contains(about, "max_completion_tokens") {
-			return saysMaxTokens
+	case strings.Contains(text, "temperature"):
+		return optionTemperature
+	case strings.Contains(text, "response_format"), strings.Contains(text, "json_schema"), strings.Contains(text, "requested parameters"):
+		return optionSchema
+	case strings.Contains(text, "not support") || strings.Contains(text, "unsupported"):
+		if strings.Contains(text, "max_tokens") || strings.Contains(text, "max_completion_tokens") {
+			return optionMaxTokens
 		}
 	}
 	return ""
 }
 
-// bare returns an error without the URL that was asked, which may hold a secret.
-func bare(err error) error {
+// withoutURL unwraps a url.Error, because its URL may contain a secret.
+func withoutURL(err error) error {
 	if e, ok := errors.AsType[*url.Error](err); ok {
 		return e.Err
 	}
 	return err
 }
 
-// secrets look like keys, whole or with a part starred out.
+// secrets matches keys, complete or partly masked with asterisks.
 var secrets = regexp.MustCompile(`(?i)\b(sk|pk|rk|key|api)-[\w*.-]{4,}|\bbearer\s+\S+`)
 
-// safe returns what a provider says, on one line, short, and without a key.
+// safe returns a text of the provider on one line, shortened and without keys.
 func (c *caller) safe(s string) string {
-	const most = 300
+	const maxRunes = 300
 	if c.at.key != "" {
 		s = strings.ReplaceAll(s, c.at.key, "…")
 	}
 	s = secrets.ReplaceAllString(s, "…")
 	s = strings.Join(strings.Fields(strings.ToValidUTF8(s, "")), " ")
-	if r := []rune(s); len(r) > most {
-		s = string(r[:most]) + "…"
+	if r := []rune(s); len(r) > maxRunes {
+		s = string(r[:maxRunes]) + "…"
 	}
 	return s
 }

@@ -14,27 +14,26 @@ import (
 	"github.com/sashabaranov/go-openai"
 )
 
-// What an exchange finds wrong by itself.
 var (
-	errTimeout  = errors.New("no answer in time")
+	errTimeout  = errors.New("timeout")
 	errTooLarge = errors.New("the answer is too large")
 	errRedirect = errors.New("the service redirects")
 )
 
-// An exchange is one HTTP request and its answer. It does what the library does
-// not: it bounds the answer in bytes and time, keeps its header, and adds members
-// to the request that the library has no names for.
+// An exchange is one HTTP request and its response. It adds what the library
+// lacks: limits on the size and the time of the response, access to its header,
+// and request members that the library does not support.
 type exchange struct {
 	http   *http.Client
 	extra  []field
-	limit  int64
-	dog    *watchdog
-	pieces bool // it is streamed: the watchdog waits for the next piece, not for the whole
+	limit  int64 // bytes
+	timer  *watchdog
+	stream bool // the timeout applies to each read, not to the whole response
 
-	status int
-	header http.Header
-	kept   bytes.Buffer // the answer, but for a stream
-	data   bool         // a line of a stream has come
+	status  int
+	header  http.Header
+	body    bytes.Buffer // the response, unless it is a stream
+	gotData bool         // a data line of a stream has arrived
 }
 
 // client returns the library's client for this exchange.
@@ -60,9 +59,9 @@ func (x *exchange) Do(req *http.Request) (*http.Response, error) {
 		return nil, errors.Join(errRedirect, res.Body.Close())
 	}
 	b := &body{ReadCloser: res.Body, x: x, left: x.limit}
-	// Some services answer as a whole where a stream was asked for.
+	// Some services ignore the request for a stream.
 	whole := strings.HasPrefix(res.Header.Get("Content-Type"), "application/json")
-	if x.pieces && !whole && res.StatusCode < 400 {
+	if x.stream && !whole && res.StatusCode < 400 {
 		b.lines = bufio.NewReader(readerFunc(b.read))
 	}
 	res.Body = b
@@ -91,27 +90,27 @@ func extend(req *http.Request, extra []field) error {
 	return nil
 }
 
-// A body is an answer as it is read.
+// A body is the body of a response.
 type body struct {
 	io.ReadCloser
 	x     *exchange
-	left  int64
-	lines *bufio.Reader // of a stream
-	line  []byte        // what of a line is still to be handed on
+	left  int64         // bytes until the limit
+	lines *bufio.Reader // lines of a stream
+	line  []byte        // rest of the current line
 }
 
-// Read hands on the answer; of a stream only the lines with data, for the library
-// takes comments for errors.
+// Read passes only the data lines of a stream to the library, which takes comments
+// for errors.
 func (b *body) Read(p []byte) (int, error) {
 	if b.lines == nil {
 		n, err := b.read(p)
-		b.x.kept.Write(p[:n])
+		b.x.body.Write(p[:n])
 		return n, err
 	}
 	for len(b.line) == 0 {
 		line, err := b.lines.ReadBytes('\n')
 		if bytes.HasPrefix(line, []byte("data:")) {
-			b.line, b.x.data = line, true
+			b.line, b.x.gotData = line, true
 		}
 		if err != nil && len(b.line) == 0 {
 			return 0, err
@@ -126,9 +125,9 @@ func (b *body) read(p []byte) (int, error) {
 	if b.left <= 0 {
 		return 0, errTooLarge
 	}
-	if b.x.pieces {
-		b.x.dog.wait()
-		defer b.x.dog.rest()
+	if b.x.stream {
+		b.x.timer.start()
+		defer b.x.timer.stop()
 	}
 	n, err := b.ReadCloser.Read(p[:min(int64(len(p)), b.left)])
 	b.left -= int64(n)
@@ -140,19 +139,19 @@ type readerFunc func([]byte) (int, error)
 // Read calls f.
 func (f readerFunc) Read(p []byte) (int, error) { return f(p) }
 
-// A watchdog ends a context when something takes too long.
+// A watchdog cancels a context unless it is stopped or restarted in time.
 type watchdog struct {
-	timer *time.Timer
-	after time.Duration
+	timer   *time.Timer
+	timeout time.Duration
 }
 
-// watched returns a context that ends with errTimeout unless the dog is told to
-// rest. It begins to wait at once. The caller must call release.
-func watched(ctx context.Context, after time.Duration) (_ context.Context, dog *watchdog, release func()) {
-	ctx, cancel := context.WithCancelCause(ctx)
-	dog = &watchdog{after: after, timer: time.AfterFunc(after, func() { cancel(errTimeout) })}
-	return ctx, dog, func() { dog.rest(); cancel(nil) }
+// withWatchdog returns a context that a running watchdog cancels with errTimeout.
+// The caller must call cancel.
+func withWatchdog(ctx context.Context, timeout time.Duration) (_ context.Context, w *watchdog, cancel func()) {
+	ctx, cancelCause := context.WithCancelCause(ctx)
+	w = &watchdog{timeout: timeout, timer: time.AfterFunc(timeout, func() { cancelCause(errTimeout) })}
+	return ctx, w, func() { w.stop(); cancelCause(nil) }
 }
 
-func (d *watchdog) wait() { d.timer.Reset(d.after) }
-func (d *watchdog) rest() { d.timer.Stop() }
+func (w *watchdog) start() { w.timer.Reset(w.timeout) }
+func (w *watchdog) stop()  { w.timer.Stop() }

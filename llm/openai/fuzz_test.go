@@ -10,7 +10,7 @@ import (
 	"github.com/sequent-dev/sequent/llm/openai"
 )
 
-// A canned answer to every request.
+// canned gives the same answer to every request.
 type canned struct {
 	status int
 	body   []byte
@@ -22,7 +22,7 @@ func (c canned) RoundTrip(r *http.Request) (*http.Response, error) {
 	}, nil
 }
 
-// Whatever a service answers, there is an answer or an error with a code.
+// Every response of a service gives an answer or an error with a code.
 func FuzzAnswers(f *testing.F) {
 	for _, seed := range []string{
 		`{"choices":[{"message":{"content":"a","tool_calls":[{"id":"x","function":{"name":"f","arguments":"{}"}}]},"finish_reason":"stop"}],"usage":{}}`,
@@ -36,7 +36,7 @@ func FuzzAnswers(f *testing.F) {
 	f.Add(429, []byte(`{"error":{"message":"m","code":null,"param":7}}`))
 	f.Fuzz(func(t *testing.T, status int, body []byte) {
 		c, err := openai.New(openai.Config{
-			Model: "gpt-4o", Getenv: environ("http://model/v1"), Tries: 1,
+			Model: "gpt-4o", Getenv: environ("http://model/v1"), MaxAttempts: 1,
 			HTTP: &http.Client{Transport: canned{200 + (status%400+400)%400, body}},
 		})
 		if err != nil {

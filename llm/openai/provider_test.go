@@ -34,7 +34,7 @@ func TestResolve(t *testing.T) {
 	}
 	for _, p := range openai.Providers() {
 		if got, _ := openai.Resolve(p.Example); got.Title != p.Title {
-			t.Errorf("the example of %s, %s, is a model of %s", p.Title, p.Example, got.Title)
+			t.Errorf("example %s of %s resolves to %s", p.Example, p.Title, got.Title)
 		}
 	}
 }
@@ -45,8 +45,8 @@ func TestNew(t *testing.T) {
 		model string
 		env   string // NAME=value …
 		code  llm.Code
-		says  string
-		asked string // the name of the model that is used
+		msg   string // a part of the error
+		used  string // name of the model in use
 	}{
 		{"nothing", "", "", llm.CodeNoModel, "SEQUENT_MODEL", ""},
 		{"OpenAI without a key", "gpt-4o", "", llm.CodeNoKey, "OpenAI API key not configured: set OPENAI_API_KEY", ""},
@@ -54,14 +54,14 @@ func TestNew(t *testing.T) {
 		{"Z.ai without a key", "glm-4.7", "OPENAI_API_KEY=x", llm.CodeNoKey, "Z.ai API key not configured", ""},
 		{"Z.ai with the older variable", "glm-4.7", "Z_AI_API_KEY=x", "", "", "glm-4.7"},
 		{"Ollama without a key", "ollama:qwen3", "", "", "", "ollama:qwen3"},
-		{"a server of one's own", "qwen3", "OPENAI_BASE_URL=http://127.0.0.1:8000/v1", "", "", "qwen3"},
-		{"a server elsewhere", "qwen3", "OPENAI_BASE_URL=http://gpu:8000/v1", llm.CodeNoKey, "OPENAI_API_KEY", ""},
+		{"a server on this machine", "qwen3", "OPENAI_BASE_URL=http://127.0.0.1:8000/v1", "", "", "qwen3"},
+		{"a server on another machine", "qwen3", "OPENAI_BASE_URL=http://gpu:8000/v1", llm.CodeNoKey, "OPENAI_API_KEY", ""},
 		{"a prefix alone", "ollama:", "", llm.CodeNoModel, "ollama:NAME", ""},
-		{"no URL", "gpt-4o", "OPENAI_API_KEY=x OPENAI_BASE_URL=gpu", llm.CodeUnavailable, "OPENAI_BASE_URL is not the URL", ""},
+		{"no URL", "gpt-4o", "OPENAI_API_KEY=x OPENAI_BASE_URL=gpu", llm.CodeUnavailable, "OPENAI_BASE_URL is not an http or https URL", ""},
 		{"from the environment", "", "SEQUENT_MODEL=glm-4.7 ZAI_API_KEY=x", "", "", "glm-4.7"},
 		{"Lux's variable wins", "", "SEQUENT_MODEL=glm-4.7 LUX_MODEL_NORMAL=gpt-4o OPENAI_API_KEY=x", "", "", "gpt-4o"},
 		{"the argument wins", "ollama:a", "SEQUENT_MODEL=glm-4.7 LUX_MODEL_NORMAL=gpt-4o", "", "", "ollama:a"},
-		{"a key with a line break", "gpt-4o", "OPENAI_API_KEY=sk-a\nX-Evil:1", llm.CodeNoKey, "characters", ""},
+		{"a key with a line break", "gpt-4o", "OPENAI_API_KEY=sk-a\nX-Evil:1", llm.CodeNoKey, "not allowed in an API key", ""},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -71,17 +71,17 @@ func TestNew(t *testing.T) {
 				env[name] = value
 			}
 			c, err := openai.New(openai.Config{Model: tt.model, Getenv: func(name string) string { return env[name] }})
-			if llm.CodeOf(err) != tt.code || err != nil && !strings.Contains(err.Error(), tt.says) {
-				t.Fatalf("got %v, want %q with %q", err, tt.code, tt.says)
+			if llm.CodeOf(err) != tt.code || err != nil && !strings.Contains(err.Error(), tt.msg) {
+				t.Fatalf("got %v, want code %q with %q", err, tt.code, tt.msg)
 			}
-			if err == nil && c.Name() != tt.asked {
-				t.Errorf("asks %q, want %q", c.Name(), tt.asked)
+			if err == nil && c.Name() != tt.used {
+				t.Errorf("got model %q, want %q", c.Name(), tt.used)
 			}
 		})
 	}
 }
 
-// What each provider is sent, where they differ.
+// TestRequests checks the bodies of requests where providers differ.
 func TestRequests(t *testing.T) {
 	schema := &llm.Schema{Name: "answer", JSON: json.RawMessage(`{"type":"object","properties":{"n":{"type":"integer"}},"required":["n"],"additionalProperties":false}`)}
 	full := llm.Request{
@@ -133,26 +133,26 @@ func TestRequests(t *testing.T) {
 			sent := s.Requests()
 			for _, want := range tt.want {
 				if !strings.Contains(string(sent[0].Body), want) {
-					t.Errorf("want %s in\n%s", want, sent[0].Body)
+					t.Errorf("request lacks %s:\n%s", want, sent[0].Body)
 				}
 			}
 			for _, not := range tt.not {
 				if strings.Contains(string(sent[0].Body), not) {
-					t.Errorf("no %s in\n%s", not, sent[0].Body)
+					t.Errorf("request contains %s:\n%s", not, sent[0].Body)
 				}
 			}
 			if sent[0].Path != "/v1/chat/completions" || sent[0].Authorization != "Bearer "+secret {
-				t.Errorf("path %s, authorization %s", sent[0].Path, sent[0].Authorization)
+				t.Errorf("got path %s, authorization %s", sent[0].Path, sent[0].Authorization)
 			}
 			asked := strings.Contains(string(sent[1].Body), `"stream_options":{"include_usage":true}`)
 			if p, _ := openai.Resolve(tt.model); !sent[1].Stream || asked == (p.Title == "Z.ai") {
-				t.Errorf("the stream is asked for with\n%s", sent[1].Body)
+				t.Errorf("request for a stream is\n%s", sent[1].Body)
 			}
 		})
 	}
 }
 
-// The library knows that these cannot call tools over this protocol.
+// The library knows which models cannot call tools over this protocol.
 func TestModelWithoutTools(t *testing.T) {
 	r := ask("?")
 	r.Tools = []llm.Tool{{Name: "look", Schema: json.RawMessage(`{"type":"object"}`)}}
@@ -163,8 +163,8 @@ func TestModelWithoutTools(t *testing.T) {
 	}
 }
 
-// A model that cannot be held to a schema is asked in words.
-func TestSchemaThatIsRefused(t *testing.T) {
+// If the model rejects response_format, the schema goes into the prompt.
+func TestRejectedSchema(t *testing.T) {
 	for _, no := range []llmtest.Reply{
 		{Status: 400, Body: `{"error":{"message":"'response_format' of type 'json_schema' is not supported with this model","param":"response_format"}}`},
 		{Status: 404, Body: `{"error":{"message":"No endpoints found that can handle the requested parameters","code":404}}`},
@@ -177,7 +177,7 @@ func TestSchemaThatIsRefused(t *testing.T) {
 			t.Fatalf("got %+v and %v", got, err)
 		}
 		if b := body(t, s, 1); b["response_format"] != nil || b["provider"] != nil || !strings.Contains(string(b["messages"]), "JSON Schema") {
-			t.Errorf("the second request is %s", s.Requests()[1].Body)
+			t.Errorf("second request is %s", s.Requests()[1].Body)
 		}
 	}
 }
@@ -187,7 +187,7 @@ func TestTitlesAndVariablesAreDistinct(t *testing.T) {
 	for _, p := range openai.Providers() {
 		for _, s := range append([]string{p.Title, p.Prefix, p.BaseVar, p.BaseURL}, p.KeyVars...) {
 			if slices.Contains(seen, s) || s == "" {
-				t.Errorf("%q of %s is empty or another's as well", s, p.Title)
+				t.Errorf("%q of %s is empty or not unique", s, p.Title)
 			}
 			seen = append(seen, s)
 		}

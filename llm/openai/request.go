@@ -11,15 +11,17 @@ import (
 	"github.com/sequent-dev/sequent/llm"
 )
 
-// What a model may refuse to be told, and how the protocol calls it.
+// An option is a member of a request that some models reject.
+type option string
+
 const (
-	saysTemperature = "temperature"
-	saysSchema      = "response_format"
-	saysMaxTokens   = "max_tokens"
+	optionTemperature option = "temperature"
+	optionSchema      option = "response_format"
+	optionMaxTokens   option = "max_tokens"
 )
 
-// otherMaxTokens returns the older name of a limit for the newer one, and the
-// other way round.
+// otherMaxTokens returns the newer name of the limit for the older one, and vice
+// versa.
 func otherMaxTokens(name string) string {
 	if name == "max_tokens" {
 		return "max_completion_tokens"
@@ -27,8 +29,8 @@ func otherMaxTokens(name string) string {
 	return "max_tokens"
 }
 
-// request puts a question into the provider's form: what the library knows, and
-// what it does not.
+// request converts a request to the provider's form. The fields are members that
+// the library does not support.
 func (c *Client) request(r llm.Request) (openai.ChatCompletionRequest, []field) {
 	q := openai.ChatCompletionRequest{Model: c.model}
 	var extra []field
@@ -41,21 +43,21 @@ func (c *Client) request(r llm.Request) (openai.ChatCompletionRequest, []field) 
 		}})
 	}
 	if len(q.Tools) > 0 {
-		q.ReasoningEffort = c.about.toolEffort
+		q.ReasoningEffort = c.quirks.toolEffort
 	}
 	if r.Schema != nil {
 		extra = append(extra, c.schema(&q, *r.Schema)...)
 	}
-	if t := r.Temperature; t != nil && !c.about.temperature && !c.dropped(saysTemperature) {
-		// The library leaves out a 0.
-		raw, err := json.Marshal(max(0, min(*t, c.at.hottest)))
-		if err == nil { // else it is no number
+	if t := r.Temperature; t != nil && !c.quirks.noTemperature && !c.rejects(optionTemperature) {
+		// The library omits a temperature of 0.
+		raw, err := json.Marshal(max(0, min(*t, c.at.maxTemperature)))
+		if err == nil { // NaN has no JSON
 			extra = append(extra, field{"temperature", raw})
 		}
 	}
 	if r.MaxTokens > 0 {
 		name := c.at.maxTokens
-		if c.dropped(saysMaxTokens) { // then it may take the other name
+		if c.rejects(optionMaxTokens) {
 			name = otherMaxTokens(name)
 		}
 		extra = append(extra, field{name, json.RawMessage(strconv.Itoa(r.MaxTokens))})
@@ -63,10 +65,10 @@ func (c *Client) request(r llm.Request) (openai.ChatCompletionRequest, []field) 
 	return q, extra
 }
 
-// schema asks for an answer in a form, as well as the provider can be asked.
+// schema adds a schema to a request, in the strongest form that the model supports.
 func (c *Client) schema(q *openai.ChatCompletionRequest, s llm.Schema) []field {
 	how := c.at.structured
-	if c.dropped(saysSchema) {
+	if c.rejects(optionSchema) {
 		how = byWords
 	}
 	if how == bySchema {
@@ -79,8 +81,7 @@ func (c *Client) schema(q *openai.ChatCompletionRequest, s llm.Schema) []field {
 	if how == byObject {
 		q.ResponseFormat = &openai.ChatCompletionResponseFormat{Type: openai.ChatCompletionResponseFormatTypeJSONObject}
 	}
-	// Beside what the program tells the model, if it does: some providers want
-	// that first, and once.
+	// Some providers accept only one system message, and only as the first.
 	words := s.InWords()
 	if len(q.Messages) > 0 && q.Messages[0].Role == openai.ChatMessageRoleSystem {
 		q.Messages[0].Content = strings.TrimSpace(q.Messages[0].Content + "\n\n" + words)
@@ -93,7 +94,7 @@ func (c *Client) schema(q *openai.ChatCompletionRequest, s llm.Schema) []field {
 func message(m llm.Message) openai.ChatCompletionMessage {
 	w := openai.ChatCompletionMessage{Role: string(m.Role), Content: m.Text, ToolCallID: m.CallID}
 	if m.Role == llm.Result {
-		w.Content = cmp.Or(m.Text, "(nothing)") // the library would leave it out
+		w.Content = cmp.Or(m.Text, "(nothing)") // the library omits an empty text
 	}
 	for _, call := range m.Calls {
 		w.ToolCalls = append(w.ToolCalls, openai.ToolCall{
@@ -104,8 +105,8 @@ func message(m llm.Message) openai.ChatCompletionMessage {
 	return w
 }
 
-// arguments returns what a call was given. Some services refuse a conversation in
-// which that is no JSON object, whoever wrote it.
+// arguments returns the arguments of a call, or {} if they are not a JSON object:
+// some services reject a conversation with malformed arguments.
 func arguments(args string) string {
 	if args = strings.TrimSpace(args); strings.HasPrefix(args, "{") && json.Valid([]byte(args)) {
 		return args

@@ -16,12 +16,12 @@ import (
 	"github.com/sequent-dev/sequent/llm"
 )
 
-// chat makes one request for a whole answer.
+// chat makes one attempt to get a complete answer.
 func (c *Client) chat(ctx context.Context, r llm.Request) (llm.Response, *failure) {
-	ctx, dog, release := watched(ctx, c.timeout)
-	defer release()
+	ctx, timer, cancel := withWatchdog(ctx, c.timeout)
+	defer cancel()
 	q, extra := c.request(r)
-	x := &exchange{http: c.http, extra: extra, limit: c.maxBody, dog: dog}
+	x := &exchange{http: c.http, extra: extra, limit: c.maxBody, timer: timer}
 	res, err := x.client(c.at).CreateChatCompletion(ctx, q)
 	if err != nil {
 		return llm.Response{}, c.failed(ctx, x, err)
@@ -29,9 +29,9 @@ func (c *Client) chat(ctx context.Context, r llm.Request) (llm.Response, *failur
 	return c.whole(ctx, x, res)
 }
 
-// whole puts together an answer that came as a whole.
+// whole converts an answer that was not streamed.
 func (c *Client) whole(ctx context.Context, x *exchange, res openai.ChatCompletionResponse) (llm.Response, *failure) {
-	// What the library does not read of an answer.
+	// The members that the library does not decode.
 	var more struct {
 		Error   *openai.APIError `json:"error"`
 		Choices []struct {
@@ -40,8 +40,8 @@ func (c *Client) whole(ctx context.Context, x *exchange, res openai.ChatCompleti
 			} `json:"message"`
 		} `json:"choices"`
 	}
-	// The library has read it, so it is JSON; other types are not ours to judge.
-	_ = json.NewDecoder(&x.kept).Decode(&more)
+	// The library has decoded the JSON; members of other types are ignored.
+	_ = json.NewDecoder(&x.body).Decode(&more)
 	switch {
 	case more.Error != nil:
 		return llm.Response{}, c.failed(ctx, x, more.Error)
@@ -55,20 +55,20 @@ func (c *Client) whole(ctx context.Context, x *exchange, res openai.ChatCompleti
 		text.WriteString(part.Text)
 	}
 	a := assembly{reason: string(in.FinishReason), refusal: in.Message.Refusal, model: res.Model, usage: &res.Usage}
-	thought, said := split(text.String())
+	reasoning, answer := split(text.String())
 	if a.reasoning.WriteString(in.Message.ReasoningContent); len(more.Choices) > 0 && a.reasoning.Len() == 0 {
 		a.reasoning.WriteString(textOf(more.Choices[0].Message.Reasoning))
 	}
-	a.reasoning.WriteString(thought)
-	a.text.WriteString(said)
+	a.reasoning.WriteString(reasoning)
+	a.text.WriteString(answer)
 	a.add(in.Message.ToolCalls)
 	return c.finish(&a)
 }
 
-// textOf returns a JSON string's text, and nothing for anything else.
+// textOf returns the text of a JSON string, and "" for any other value.
 func textOf(raw json.RawMessage) string {
 	var s string
-	_ = json.Unmarshal(raw, &s) // null, or an object in some later version
+	_ = json.Unmarshal(raw, &s)
 	return s
 }
 
@@ -89,42 +89,42 @@ type chunk struct {
 	} `json:"choices"`
 }
 
-// stream makes one request for an answer in pieces, and hands them on until tell
-// reports false.
-func (c *Client) stream(ctx context.Context, r llm.Request, tell func(llm.Event) bool) *failure {
-	ctx, dog, release := watched(ctx, c.timeout)
-	defer release()
+// stream makes one attempt to get an answer in pieces. It passes them to emit
+// until emit returns false.
+func (c *Client) stream(ctx context.Context, r llm.Request, emit func(llm.Event) bool) *failure {
+	ctx, timer, cancel := withWatchdog(ctx, c.timeout)
+	defer cancel()
 	q, extra := c.request(r)
 	if !c.at.noUsageFlag {
 		q.StreamOptions = &openai.StreamOptions{IncludeUsage: true}
 	}
-	x := &exchange{http: c.http, extra: extra, limit: c.maxBody, dog: dog, pieces: true}
+	x := &exchange{http: c.http, extra: extra, limit: c.maxBody, timer: timer, stream: true}
 	s, err := x.client(c.at).CreateChatCompletionStream(ctx, q)
 	if err != nil {
 		return c.failed(ctx, x, err)
 	}
-	defer s.Close() //nolint:errcheck // it is read, or given up
+	defer s.Close() //nolint:errcheck // read to its end or canceled
 	var a assembly
 	var sp splitter
-	hand := func(reasoning, text string) bool {
+	emitPiece := func(reasoning, text string) bool {
 		a.reasoning.WriteString(reasoning)
 		a.text.WriteString(text)
-		return (reasoning == "" || tell(llm.Event{Reasoning: reasoning})) && (text == "" || tell(llm.Event{Text: text}))
+		return (reasoning == "" || emit(llm.Event{Reasoning: reasoning})) && (text == "" || emit(llm.Event{Text: text}))
 	}
 	for {
 		raw, err := s.RecvRaw()
 		switch {
-		case errors.Is(err, io.EOF) && !x.data:
-			return c.unstreamed(ctx, x, tell)
+		case errors.Is(err, io.EOF) && !x.gotData:
+			return c.unstreamed(ctx, x, emit)
 		case errors.Is(err, io.EOF) && a.reason == "":
 			return c.failed(ctx, x, io.ErrUnexpectedEOF)
 		case errors.Is(err, io.EOF):
-			if !hand(sp.end()) {
+			if !emitPiece(sp.end()) {
 				return nil
 			}
 			answer, f := c.finish(&a)
 			if f == nil {
-				tell(llm.Event{Response: &answer})
+				emit(llm.Event{Response: &answer})
 			}
 			return f
 		case err != nil:
@@ -144,7 +144,7 @@ func (c *Client) stream(ctx context.Context, r llm.Request, tell func(llm.Event)
 		for _, in := range piece.Choices {
 			reasoning, text := sp.add(in.Delta.Content)
 			reasoning = cmp.Or(in.Delta.ReasoningContent, textOf(in.Delta.Reasoning)) + reasoning
-			if !hand(reasoning, text) {
+			if !emitPiece(reasoning, text) {
 				return nil
 			}
 			a.refusal += in.Delta.Refusal
@@ -154,87 +154,87 @@ func (c *Client) stream(ctx context.Context, r llm.Request, tell func(llm.Event)
 	}
 }
 
-// unstreamed reads an answer as a whole, where a stream was asked for.
-func (c *Client) unstreamed(ctx context.Context, x *exchange, tell func(llm.Event) bool) *failure {
+// unstreamed emits a complete answer that the service sent instead of a stream.
+func (c *Client) unstreamed(ctx context.Context, x *exchange, emit func(llm.Event) bool) *failure {
 	var res openai.ChatCompletionResponse
-	if err := json.Unmarshal(x.kept.Bytes(), &res); err != nil {
+	if err := json.Unmarshal(x.body.Bytes(), &res); err != nil {
 		return &failure{err: c.badAnswer(err)}
 	}
 	answer, f := c.whole(ctx, x, res)
-	if f == nil && (answer.Message.Text == "" || tell(llm.Event{Text: answer.Message.Text})) {
-		tell(llm.Event{Response: &answer})
+	if f == nil && (answer.Message.Text == "" || emit(llm.Event{Text: answer.Message.Text})) {
+		emit(llm.Event{Response: &answer})
 	}
 	return f
 }
 
-// An assembly is an answer as it is put together.
+// An assembly collects the pieces of an answer.
 type assembly struct {
 	text, reasoning strings.Builder
 	refusal         string
-	calls           []*building
+	calls           []*partialCall
 	reason          string // the protocol's finish_reason
 	model           string
 	usage           *openai.Usage
 }
 
-// A building is a call whose arguments come in pieces.
-type building struct {
+// A partialCall is a call whose arguments arrive in pieces.
+type partialCall struct {
 	llm.Call
 	args  bytes.Buffer
-	index int // as the provider counts; -1 if it does not
+	index int // the provider's index; -1 if it sends none
 }
 
-// add takes calls, or pieces of them.
+// add adds calls, or pieces of calls.
 func (a *assembly) add(pieces []openai.ToolCall) {
 	for _, p := range pieces {
-		b := a.building(p)
-		b.ID, b.Name = cmp.Or(b.ID, p.ID), cmp.Or(b.Name, p.Function.Name)
-		b.args.WriteString(p.Function.Arguments)
+		call := a.callOf(p)
+		call.ID, call.Name = cmp.Or(call.ID, p.ID), cmp.Or(call.Name, p.Function.Name)
+		call.args.WriteString(p.Function.Arguments)
 	}
 }
 
-// building returns the call that a piece belongs to.
-func (a *assembly) building(p openai.ToolCall) *building {
+// callOf returns the call that a piece belongs to, a new one if necessary.
+func (a *assembly) callOf(p openai.ToolCall) *partialCall {
 	index := -1
 	if p.Index != nil {
 		index = *p.Index
 	}
-	for _, b := range slices.Backward(a.calls) {
-		// Some services count every call as the first: then only its id and name
-		// tell that another one begins.
-		if index >= 0 && b.index == index && (p.ID == "" || p.ID == b.ID || p.Function.Name == "") {
-			return b
+	for _, call := range slices.Backward(a.calls) {
+		// Some services send index 0 for every call. Then only a new id together
+		// with a name starts another call.
+		if index >= 0 && call.index == index && (p.ID == "" || p.ID == call.ID || p.Function.Name == "") {
+			return call
 		}
 	}
 	if index < 0 && p.ID == "" && p.Function.Name == "" && len(a.calls) > 0 {
 		return a.calls[len(a.calls)-1]
 	}
-	b := &building{index: index}
-	a.calls = append(a.calls, b)
-	return b
+	call := &partialCall{index: index}
+	a.calls = append(a.calls, call)
+	return call
 }
 
-// finish returns the whole answer, or why it is none.
+// finish returns the complete answer. It fails if the model or a filter declined.
 func (c *Client) finish(a *assembly) (llm.Response, *failure) {
 	if a.refusal != "" || a.reason == string(openai.FinishReasonContentFilter) {
-		what := "a filter of " + c.at.Title + " stopped the answer"
+		msg := "a content filter of " + c.at.Title + " blocked the answer"
 		if a.refusal != "" {
-			what = "the model declined: " + c.safe(a.refusal)
+			msg = "the model declined: " + c.safe(a.refusal)
 		}
-		return llm.Response{}, &failure{err: &llm.Error{Code: llm.CodeDeclined, Msg: what, Fix: "ask for something else, or another model"}}
+		return llm.Response{}, &failure{err: &llm.Error{Code: llm.CodeDeclined, Msg: msg, Fix: "rephrase the request, or choose another model"}}
 	}
 	res := llm.Response{
 		Message: llm.Message{Role: llm.Assistant, Text: a.text.String(), Reasoning: strings.TrimSpace(a.reasoning.String())},
 		Stop:    llm.StopEnd, Model: cmp.Or(a.model, c.model),
 	}
-	taken := make(map[string]bool)
-	for i, b := range a.calls {
-		b.Args = b.args.String()
-		if b.ID == "" || taken[b.ID] { // as some servers have it
-			b.ID = fmt.Sprintf("call_%d", i+1)
+	seen := make(map[string]bool)
+	for i, call := range a.calls {
+		call.Args = call.args.String()
+		if call.ID == "" || seen[call.ID] { // some servers omit or repeat ids
+			call.ID = fmt.Sprintf("call_%d", i+1)
 		}
-		taken[b.ID] = true
-		res.Message.Calls = append(res.Message.Calls, b.Call)
+		seen[call.ID] = true
+		res.Message.Calls = append(res.Message.Calls, call.Call)
 	}
 	switch {
 	case a.reason == string(openai.FinishReasonLength):

@@ -10,52 +10,52 @@ import (
 	"github.com/sequent-dev/sequent/llm"
 )
 
-// Between tries a random part of a time that doubles is waited for.
+// The upper bound of the random wait between attempts. It doubles with each.
 const (
-	firstWait   = 500 * time.Millisecond
-	longestWait = 8 * time.Second
+	firstWait = 500 * time.Millisecond
+	maxWait   = 8 * time.Second
 )
 
-// A failure is a try that did not succeed.
+// A failure is a failed attempt.
 type failure struct {
-	err     *llm.Error
-	again   bool   // another try may succeed
-	drop    string // what the request should not say, if the model refuses to be told it
-	changed bool   // another try would leave it out, and this one did not
+	err       *llm.Error
+	retryable bool
+	rejected  option // the option that the model rejected; empty for none
+	adapted   bool   // the attempt sent the rejected option and the next one will not
 }
 
-// persist tries until one try succeeds, or none is left, or another would be of
-// no use. It calls tell before it tries again, which reports whether to do so.
-func (c *caller) persist(ctx context.Context, try func(context.Context) *failure, tell func(llm.Retry) bool) error {
-	for attempt := 1; ; attempt++ {
-		f := try(ctx)
+// retry calls attempt until it succeeds, its failure is permanent, or maxAttempts
+// is reached. It calls notify before each retry; notify reports whether to retry.
+func (c *caller) retry(ctx context.Context, attempt func(context.Context) *failure, notify func(llm.Retry) bool) error {
+	for n := 1; ; n++ {
+		f := attempt(ctx)
 		switch {
 		case f == nil:
 			return nil
 		case ctx.Err() != nil:
 			return canceled(ctx)
-		case f.changed: // it is another request, and no try of this one
-			attempt--
+		case f.adapted: // the next request differs, so this attempt does not count
+			n--
 			continue
-		case !f.again || attempt >= c.tries || f.err.After > c.timeout:
+		case !f.retryable || n >= c.maxAttempts || f.err.RetryAfter > c.timeout:
 			return f.err
 		}
-		if !tell(llm.Retry{Attempt: attempt, Err: f.err}) {
+		if !notify(llm.Retry{Attempt: n, Err: f.err}) {
 			return f.err
 		}
-		if !sleep(ctx, f.err.After+jitter(attempt)) {
+		if !sleep(ctx, f.err.RetryAfter+jitter(n)) {
 			return canceled(ctx)
 		}
 	}
 }
 
-// jitter returns a random part of the time that is waited for after a try, so
-// that those who failed together do not come back together.
-func jitter(attempt int) time.Duration {
-	return rand.N(min(longestWait, firstWait<<min(attempt-1, 10)))
+// jitter returns a random wait after the n-th attempt. Being random, it spreads
+// the retries of clients that failed together.
+func jitter(n int) time.Duration {
+	return rand.N(min(maxWait, firstWait<<min(n-1, 10)))
 }
 
-// sleep reports false if ctx was done first.
+// sleep waits for d. It returns false if ctx is done first.
 func sleep(ctx context.Context, d time.Duration) bool {
 	t := time.NewTimer(d)
 	defer t.Stop()
@@ -68,12 +68,12 @@ func sleep(ctx context.Context, d time.Duration) bool {
 }
 
 func canceled(ctx context.Context) *llm.Error {
-	return &llm.Error{Code: llm.CodeCanceled, Msg: "the question to the model was taken back", Err: context.Cause(ctx)}
+	return &llm.Error{Code: llm.CodeCanceled, Msg: "the request to the model was canceled", Err: context.Cause(ctx)}
 }
 
-// retryAfter reads how long a provider wants to be left alone.
+// retryAfter returns the wait that a response asks for, 0 if it asks for none.
 func retryAfter(h http.Header, now time.Time) time.Duration {
-	const longest = 365 * 24 * time.Hour
+	const longest = 365 * 24 * time.Hour // keeps the sum with a jitter from overflowing
 	for _, v := range []struct {
 		header string
 		unit   time.Duration

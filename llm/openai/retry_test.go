@@ -13,29 +13,29 @@ import (
 	"github.com/sequent-dev/sequent/llm/openai"
 )
 
-// A wire answers requests without a network, so that time can be the test's own.
-type wire struct {
+// A transport calls a handler without a network, which synctest could not fake.
+type transport struct {
 	handler http.Handler
-	at      []time.Duration // when requests came
-	begun   time.Time
+	at      []time.Duration // times of the requests since start
+	start   time.Time
 }
 
-func (w *wire) RoundTrip(r *http.Request) (*http.Response, error) {
-	w.at = append(w.at, time.Since(w.begun))
+func (tr *transport) RoundTrip(r *http.Request) (*http.Response, error) {
+	tr.at = append(tr.at, time.Since(tr.start))
 	rec := httptest.NewRecorder()
-	w.handler.ServeHTTP(rec, r)
+	tr.handler.ServeHTTP(rec, r)
 	return rec.Result(), nil
 }
 
-func TestWaitingBetweenTries(t *testing.T) {
+func TestWaitBetweenAttempts(t *testing.T) {
 	after := func(value string) llmtest.Reply {
 		return llmtest.Reply{Status: 429, Header: http.Header{"Retry-After": {value}}}
 	}
 	tests := []struct {
 		name     string
 		reply    func() llmtest.Reply
-		from, to time.Duration // of the second request
-		third    time.Duration // how much later the third is, at most
+		from, to time.Duration // range of the second request's time
+		third    time.Duration // maximum wait before the third request
 	}{
 		{"jitter", func() llmtest.Reply { return llmtest.Reply{Status: 500} }, 0, 500 * time.Millisecond, time.Second},
 		{"seconds", func() llmtest.Reply { return after("7") }, 7 * time.Second, 7500 * time.Millisecond, 8 * time.Second},
@@ -47,37 +47,37 @@ func TestWaitingBetweenTries(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				s := &llmtest.Server{Answer: func(int, llmtest.Request) llmtest.Reply { return tt.reply() }}
-				w := &wire{handler: s, begun: time.Now()}
-				c, err := openai.New(openai.Config{Model: "gpt-4o", Getenv: environ("http://model/v1"), HTTP: &http.Client{Transport: w}})
+				tr := &transport{handler: s, start: time.Now()}
+				c, err := openai.New(openai.Config{Model: "gpt-4o", Getenv: environ("http://model/v1"), HTTP: &http.Client{Transport: tr}})
 				if err != nil {
 					t.Fatal(err)
 				}
 				if _, err := c.Chat(t.Context(), ask("?")); err == nil {
 					t.Fatal("no error")
 				}
-				if len(w.at) != 3 || w.at[0] != 0 || w.at[1] < tt.from || w.at[1] >= tt.to || w.at[2]-w.at[1] >= tt.third {
-					t.Errorf("requests after %v", w.at)
+				if len(tr.at) != 3 || tr.at[0] != 0 || tr.at[1] < tt.from || tr.at[1] >= tt.to || tr.at[2]-tr.at[1] >= tt.third {
+					t.Errorf("requests at %v, want the second from %v to %v and the third within %v", tr.at, tt.from, tt.to, tt.third)
 				}
 			})
 		})
 	}
 }
 
-func TestCancellationWhileWaiting(t *testing.T) {
+func TestCancelDuringWait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &llmtest.Server{Answer: func(int, llmtest.Request) llmtest.Reply {
 			return llmtest.Reply{Status: 429, Header: http.Header{"Retry-After": {"30"}}}
 		}}
-		w := &wire{handler: s, begun: time.Now()}
-		c, err := openai.New(openai.Config{Model: "gpt-4o", Getenv: environ("http://model/v1"), HTTP: &http.Client{Transport: w}})
+		tr := &transport{handler: s, start: time.Now()}
+		c, err := openai.New(openai.Config{Model: "gpt-4o", Getenv: environ("http://model/v1"), HTTP: &http.Client{Transport: tr}})
 		if err != nil {
 			t.Fatal(err)
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
 		defer cancel()
 		_, err = c.Chat(ctx, ask("?"))
-		if llm.CodeOf(err) != llm.CodeCanceled || len(w.at) != 1 || time.Since(w.begun) != 3*time.Second {
-			t.Errorf("got %v after %v and requests at %v", err, time.Since(w.begun), w.at)
+		if llm.CodeOf(err) != llm.CodeCanceled || len(tr.at) != 1 || time.Since(tr.start) != 3*time.Second {
+			t.Errorf("got %v after %v and requests at %v", err, time.Since(tr.start), tr.at)
 		}
 	})
 }

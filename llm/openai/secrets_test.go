@@ -13,9 +13,9 @@ import (
 	"github.com/sequent-dev/sequent/llm/openai"
 )
 
-// Whatever goes wrong, and whatever a provider says, no key is in an error, nor
-// in anything under it.
-func TestNoErrorHoldsAKey(t *testing.T) {
+// No error, and no error that it wraps, contains the key, even if the provider
+// repeats it.
+func TestErrorsWithoutKey(t *testing.T) {
 	echo, err := json.Marshal("header was 'Authorization: Bearer " + secret + "', key " + secret[:12] + "****, you")
 	if err != nil {
 		t.Fatal(err)
@@ -39,22 +39,22 @@ func TestNoErrorHoldsAKey(t *testing.T) {
 	for _, reply := range replies {
 		for _, model := range []string{"gpt-4o", "a/b", "glm-4.7", "ollama:qwen3"} {
 			s := llmtest.Serve(t, reply, reply, reply, reply)
-			c, err := openai.New(openai.Config{Model: model, Getenv: environ(s.URL), Tries: 1})
+			c, err := openai.New(openai.Config{Model: model, Getenv: environ(s.URL), MaxAttempts: 1})
 			if err != nil {
 				t.Fatal(err)
 			}
 			_, plain := c.Chat(t.Context(), ask("?"))
 			_, _, _, streamed := collect(t.Context(), c, ask("?"))
 			for _, err := range []error{plain, streamed} {
-				leaks(t, err)
+				checkNoSecret(t, err)
 			}
 		}
 	}
 }
 
-// Nor the URL, which may hold one.
-func TestNoErrorHoldsTheURL(t *testing.T) {
-	c, err := openai.New(openai.Config{Model: "gpt-4o", Getenv: environ("http://me:" + secret + "@127.0.0.1:1/" + secret), Tries: 1})
+// No error contains the URL, which may contain a key.
+func TestErrorsWithoutURL(t *testing.T) {
+	c, err := openai.New(openai.Config{Model: "gpt-4o", Getenv: environ("http://me:" + secret + "@127.0.0.1:1/" + secret), MaxAttempts: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -62,22 +62,22 @@ func TestNoErrorHoldsTheURL(t *testing.T) {
 	if llm.CodeOf(err) != llm.CodeUnavailable {
 		t.Error(err)
 	}
-	leaks(t, err)
+	checkNoSecret(t, err)
 	_, err = openai.New(openai.Config{Model: "gpt-4o", Getenv: environ("ftp://me:" + secret + "@x")})
-	leaks(t, err)
+	checkNoSecret(t, err)
 	_, err = openai.New(openai.Config{Model: "gpt-4o", Getenv: func(string) string { return "http://x/ " + secret + "\x00" }})
-	leaks(t, err)
+	checkNoSecret(t, err)
 }
 
-func leaks(t *testing.T, err error) {
+func checkNoSecret(t *testing.T, err error) {
 	t.Helper()
 	if err == nil {
-		t.Error("no error")
+		t.Error("got no error")
 	}
 	for e := err; e != nil; e = errors.Unwrap(e) {
 		for _, format := range []string{"%v", "%+v", "%#v"} {
 			if s := fmt.Sprintf(format, e); strings.Contains(s, secret[8:12]) {
-				t.Errorf("an error shows a part of the key: %s", s)
+				t.Errorf("error contains a part of the key: %s", s)
 			}
 		}
 	}

@@ -2,28 +2,29 @@ package openai
 
 import "strings"
 
-// Some models write what they think before they speak into the answer itself,
-// between these tags.
+// Some models write their reasoning at the beginning of the answer, between these
+// tags.
 const (
 	thinkBegin = "<think>"
 	thinkEnd   = "</think>"
 )
 
-// A splitter tells the reasoning at the beginning of an answer from the answer.
-// The zero splitter is at its beginning.
+// A splitter separates the reasoning at the beginning of an answer from the answer.
+// The zero value is ready to use.
 type splitter struct {
-	state int    // before, within or after the reasoning
-	held  string // what may be the beginning of a tag
+	state int
+	held  string // the end of the input, if it may begin a tag
 }
 
+// The states of a splitter.
 const (
-	before = iota
-	within
-	after
-	answer // as after, with white space at the beginning gone
+	before = iota // the reasoning may still begin
+	within        // inside the reasoning
+	after         // in the white space after the reasoning
+	answer        // inside the answer
 )
 
-// add takes the next piece and returns what of it is known.
+// add adds a piece and returns the text that it can already classify.
 func (s *splitter) add(piece string) (reasoning, text string) {
 	s.held += piece
 	if s.state == before {
@@ -32,7 +33,7 @@ func (s *splitter) add(piece string) (reasoning, text string) {
 		case strings.HasPrefix(rest, thinkBegin):
 			s.state, s.held = within, rest[len(thinkBegin):]
 		case strings.HasPrefix(thinkBegin, rest):
-			return "", "" // a tag, perhaps
+			return "", "" // perhaps a tag
 		default:
 			s.state = answer
 		}
@@ -56,7 +57,7 @@ func (s *splitter) add(piece string) (reasoning, text string) {
 	return reasoning, text
 }
 
-// end returns what was held back.
+// end returns the text that add has held back.
 func (s *splitter) end() (reasoning, text string) {
 	held := s.held
 	s.held = ""
@@ -66,7 +67,7 @@ func (s *splitter) end() (reasoning, text string) {
 	return "", held
 }
 
-// partial returns how many bytes at the end of s begin a tag.
+// partial returns the length of the longest suffix of s that begins a tag.
 func partial(s, tag string) int {
 	for n := min(len(s), len(tag)-1); n > 0; n-- {
 		if strings.HasSuffix(s, tag[:n]) {
@@ -76,7 +77,7 @@ func partial(s, tag string) int {
 	return 0
 }
 
-// split is a splitter for a whole answer.
+// split splits a complete answer.
 func split(s string) (reasoning, text string) {
 	var sp splitter
 	reasoning, text = sp.add(s)

@@ -27,7 +27,7 @@ func TestSplit(t *testing.T) {
 	}
 }
 
-// In whatever pieces an answer comes, it is split at the same place.
+// The result does not depend on how the answer is cut into pieces.
 func FuzzSplitter(f *testing.F) {
 	f.Add("<think>hm\n</think>\n plain", uint8(3))
 	f.Add(" <thi<think></thi</think></think>", uint8(1))
@@ -45,7 +45,7 @@ func FuzzSplitter(f *testing.F) {
 		reasoning.WriteString(r)
 		text.WriteString(x)
 		if reasoning.String() != wantReasoning || text.String() != wantText {
-			t.Errorf("%q in pieces of %d: %q, %q, at once %q, %q", s, size+1, &reasoning, &text, wantReasoning, wantText)
+			t.Errorf("%q in pieces of %d: got %q, %q, want %q, %q", s, size+1, &reasoning, &text, wantReasoning, wantText)
 		}
 	})
 }

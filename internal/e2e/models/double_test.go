@@ -174,8 +174,8 @@ func TestTrouble(t *testing.T) {
 		{"drip", llm.CodeTimeout, "did not answer within", 2, "stream"},
 		{"cut", "", "This one is whole.", 2, "stream"},
 		{"garbled", llm.CodeBadAnswer, "OPENAI_BASE_URL", 1, ""},
-		{"dropped", llm.CodeUnavailable, "cannot be reached", 3, ""},
-		{"forbidden", llm.CodeDeclined, "a filter of OpenAI", 1, ""},
+		{"dropped", llm.CodeUnavailable, "is unreachable", 3, ""},
+		{"forbidden", llm.CodeDeclined, "a content filter of OpenAI", 1, ""},
 		{"nobody expects this", llm.CodeUnknown, "OpenAI", 1, ""},
 	}
 	for _, tt := range tests {
@@ -189,7 +189,7 @@ func TestTrouble(t *testing.T) {
 				c := connect(t, paths["OpenAI"], url, key)
 				if tt.code == llm.CodeTimeout {
 					var err error
-					c, err = openai.New(openai.Config{Model: "gpt-4o", Timeout: 1500 * time.Millisecond, Tries: 2, Getenv: func(name string) string {
+					c, err = openai.New(openai.Config{Model: "gpt-4o", Timeout: 1500 * time.Millisecond, MaxAttempts: 2, Getenv: func(name string) string {
 						return map[string]string{"OPENAI_BASE_URL": url + "/v1", "OPENAI_API_KEY": key}[name]
 					}})
 					if err != nil {

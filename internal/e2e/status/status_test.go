@@ -282,7 +282,7 @@ func TestErrors(t *testing.T) {
 		for model, want := range map[string]string{
 			"gpt-4o": "OpenAI API key not configured", "anthropic/claude": "OpenRouter API key not configured",
 			"glm-4.7": "Z.ai API key not configured", "zai:glm-4.7": "Z.ai API key not configured",
-			"": "Failed to generate thought with LLM: no model is chosen; pass model, or set LUX_MODEL_NORMAL or SEQUENT_MODEL for the server",
+			"": "Failed to generate thought with LLM: no model is configured; pass model, or set LUX_MODEL_NORMAL or SEQUENT_MODEL for the server",
 		} {
 			c.refused(external, fmt.Sprintf(`{"thought":"a","thought_number":1,"total_thoughts":5,"next_thought_needed":true,"session_id":"s","model":%q}`, model),
 				-32603, "Internal error", want)
@@ -311,8 +311,8 @@ func TestFailures(t *testing.T) {
 		const failed = "Failed to generate thought with LLM: "
 		for i, want := range []string{
 			"OpenAI failed with status 503 (status 503); try again later",
-			"OpenAI does not accept the API key; check OPENAI_API_KEY",
-			"OpenAI does not accept the request, status 400 (bad request)",
+			"OpenAI rejected the API key; check OPENAI_API_KEY",
+			"OpenAI rejected the request with status 400 (bad request)",
 			"the model's answer was cut off at its longest; ask for less, or choose another model",
 		} {
 			c.refused("sequential_thinking_external", args, -32603, "Internal error", failed+want)
