@@ -1,7 +1,6 @@
 package token
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -13,69 +12,68 @@ import (
 )
 
 const (
-	// defaultInterval is how often a file is looked at, at most.
-	defaultInterval = time.Second
-	// settled is how old a file must be before its time tells one state of it from
-	// the next: some file systems count in seconds.
-	settled = 2 * time.Second
+	// checkInterval is the minimum time between two checks for a changed file.
+	checkInterval = time.Second
+	// mtimeGranularity exceeds the resolution of modification times, which is a
+	// second on some file systems. A file read within it is read again.
+	mtimeGranularity = 2 * time.Second
 )
 
-// A Config says which file to read, and how.
+// A Config configures a [File].
 type Config struct {
-	Path     string        // required
-	Logger   *slog.Logger  // faults of the file, never what is in it; nil means discard
-	Interval time.Duration // between two looks at the file; 0 means a second
+	Path   string       // required
+	Logger *slog.Logger // receives errors of the file, never its contents; nil means discard
 }
 
-// A File is a file of tokens, read again when it changes. It is safe for
+// A File is a file of tokens that is reloaded when it changes. It is safe for
 // concurrent use.
 type File struct {
 	path     string
 	logger   *slog.Logger
 	interval time.Duration
 
-	mu      sync.Mutex  // guards what follows
+	mu      sync.Mutex  // guards the fields below
 	entries []entry     // never changed in place
-	state   fs.FileInfo // of the file when it was last read; nil if it could not be
-	read    time.Time   // when that was
-	looked  time.Time   // when it was last looked at
-	failing bool        // the last look found a fault
+	state   fs.FileInfo // when the file was last read; nil if that failed
+	read    time.Time   // time of the last read
+	checked time.Time   // time of the last check
+	failing bool        // the last check failed
 }
 
-// Open reads a file. It must not be open to everyone: on Unix, not readable by
-// others and not writable by the group.
+// Open reads a file. On Unix it must not be writable by the group or accessible to
+// others.
 func Open(cfg Config) (*File, error) {
-	f := &File{path: cfg.Path, logger: cfg.Logger, interval: cmp.Or(cfg.Interval, defaultInterval)}
+	f := &File{path: cfg.Path, logger: cfg.Logger, interval: checkInterval}
 	if f.logger == nil {
 		f.logger = slog.New(slog.DiscardHandler)
 	}
 	var err error
 	now := time.Now()
 	if f.entries, f.state, err = load(f.path); err != nil {
-		return nil, fmt.Errorf("token: %s: %w", f.path, plain(err))
+		return nil, fmt.Errorf("token: %s: %w", f.path, withoutPath(err))
 	}
-	f.read, f.looked = now, now
+	f.read, f.checked = now, now
 	return f, nil
 }
 
-// Subject returns whose token it is, "" for nobody's. A file that has become
-// unreadable or wrong changes nothing: what it held before is good until it is
-// right again, and the log says so. The error is always nil.
+// Subject returns the subject of a token, "" for an unknown token. If the file
+// becomes unreadable or malformed, Subject logs it and uses the previous contents
+// until the file is valid again. The error is always nil.
 func (f *File) Subject(_ context.Context, token string) (string, error) {
 	return find(f.current(), token), nil
 }
 
-// current returns the entries, read again if the file has changed.
+// current returns the entries. It reloads the file if it has changed.
 func (f *File) current() []entry {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	now := time.Now()
-	if now.Sub(f.looked) < f.interval {
+	if now.Sub(f.checked) < f.interval {
 		return f.entries
 	}
-	f.looked = now
+	f.checked = now
 	state, err := os.Stat(f.path)
-	if err == nil && f.state != nil && same(state, f.state) && f.read.Sub(state.ModTime()) > settled {
+	if err == nil && f.state != nil && same(state, f.state) && f.read.Sub(state.ModTime()) > mtimeGranularity {
 		return f.entries
 	}
 	f.read = now
@@ -85,22 +83,22 @@ func (f *File) current() []entry {
 	}
 	if err != nil {
 		if !f.failing {
-			f.logger.Error("the token file cannot be used; what it held before stays valid",
-				"file", f.path, "error", plain(err))
+			f.logger.Error("cannot reload the token file; its previous contents stay valid",
+				"file", f.path, "error", withoutPath(err))
 		}
 		f.failing = true
 		f.state = nil
 		return f.entries
 	}
 	if f.failing {
-		f.logger.Warn("the token file can be used again", "file", f.path)
+		f.logger.Warn("reloaded the token file", "file", f.path)
 	}
 	f.failing = false
 	f.entries, f.state = entries, state
 	return f.entries
 }
 
-// same reports whether two looks saw the same state of the same file.
+// same reports whether a and b describe the same state of the same file.
 func same(a, b fs.FileInfo) bool {
 	return os.SameFile(a, b) && a.Size() == b.Size() && a.ModTime().Equal(b.ModTime()) && a.Mode() == b.Mode()
 }
@@ -116,7 +114,7 @@ func load(path string) ([]entry, fs.FileInfo, error) {
 		return nil, nil, err
 	}
 	if !state.Mode().IsRegular() {
-		return nil, nil, errors.New("it is not a file")
+		return nil, nil, errors.New("not a regular file")
 	}
 	if err := checkMode(state.Mode()); err != nil {
 		return nil, nil, err
@@ -125,29 +123,30 @@ func load(path string) ([]entry, fs.FileInfo, error) {
 	return entries, state, err
 }
 
-// plain takes the path off an error that names it, for those who say it anyway.
-func plain(err error) error {
+// withoutPath unwraps a PathError, for messages that already name the file.
+func withoutPath(err error) error {
 	if e, ok := errors.AsType[*fs.PathError](err); ok {
 		return e.Err
 	}
 	return err
 }
 
-// Add makes a token for a subject and adds its line to the file, which it creates
-// if there is none. The token is not kept anywhere: this is the only time to see it.
+// Add creates a token for a subject and appends its line to the file. It creates
+// a missing file with mode 0600. The token itself is stored nowhere, so the caller
+// must keep it.
 func Add(path, subject string) (token string, err error) {
-	token, line, err := Mint(subject)
+	token, line, err := generate(subject)
 	if err != nil {
 		return "", fmt.Errorf("token: %w", err)
 	}
 	if err := appendLine(path, line); err != nil {
-		return "", fmt.Errorf("token: %s: %w", path, plain(err))
+		return "", fmt.Errorf("token: %s: %w", path, withoutPath(err))
 	}
 	return token, nil
 }
 
 func appendLine(path, line string) (err error) {
-	// What would not be read back is not added to.
+	// Do not append to a file that a server would refuse to load.
 	switch _, _, err := load(path); {
 	case errors.Is(err, fs.ErrNotExist):
 	case err != nil:
@@ -167,7 +166,7 @@ func appendLine(path, line string) (err error) {
 		if _, err := file.ReadAt(last[:], size-1); err != nil {
 			return err
 		}
-		if last[0] != '\n' { // somebody's editor leaves the end of the last line off
+		if last[0] != '\n' { // some editors do not end the last line
 			line = "\n" + line
 		}
 	}

@@ -10,111 +10,83 @@ import (
 	"time"
 )
 
-// idLength is how many digits of a hash name its token among those of a file.
+// idLength is the number of hash digits in an ID.
 const idLength = 12
 
-// An Info is what a file tells of a token. The token itself is in no file.
+// An Info describes a token in a file. It does not contain the token.
 type Info struct {
-	ID      string `json:"id"` // the beginning of its hash
+	ID      string `json:"id"` // the first digits of the token's hash
 	Subject string `json:"subject"`
 }
 
-// ID returns what names a token without giving it away.
-func ID(token string) string { return Hash(token)[:idLength] }
+// ID returns a name for a token that does not reveal it.
+func ID(token string) string { return hashOf(token)[:idLength] }
 
-// List returns the tokens of a file, in its order.
+// List returns the tokens of a file, in the order of its lines.
 func List(path string) ([]Info, error) {
-	lines, err := scan(path)
+	entries, _, err := load(path)
 	if err != nil {
-		return nil, fmt.Errorf("token: %s: %w", path, plain(err))
+		return nil, fmt.Errorf("token: %s: %w", path, withoutPath(err))
 	}
-	list := make([]Info, 0, len(lines))
-	for _, l := range lines {
-		list = append(list, l.info())
+	list := make([]Info, 0, len(entries))
+	for _, e := range entries {
+		list = append(list, e.info())
 	}
 	return list, nil
 }
 
-// Revoke makes tokens of a file worthless. Each is named by its ID, or by the
-// token itself. If one is not there nothing is changed.
+// Revoke removes tokens from a file. Each token is given by its ID or by itself.
+// If one of them is not in the file, Revoke changes nothing and returns an error.
 //
-// Where its line was there is a comment of the same length afterwards, so that
-// whoever adds a line at the same time loses nothing.
+// Revoke overwrites the line of a token with a comment of the same length, so a
+// concurrent Add is not lost.
 func Revoke(path string, tokens ...string) ([]Info, error) {
-	var gone []Info
-	err := func() error {
-		lines, err := scan(path)
-		if err != nil {
-			return err
-		}
-		var doomed []line
-		for _, t := range tokens {
-			found := slices.DeleteFunc(slices.Clone(lines), func(l line) bool { return l.hash != Hash(t) && l.info().ID != strings.ToLower(t) })
-			if len(found) == 0 {
-				if strings.HasPrefix(t, prefix) {
-					return errors.New("it has no such token")
-				}
-				return fmt.Errorf("it has no token %.40q", t)
-			}
-			doomed = append(doomed, found...)
-		}
-		file, err := os.OpenFile(path, os.O_WRONLY, 0)
-		if err != nil {
-			return err
-		}
-		for _, l := range doomed {
-			if !slices.Contains(gone, l.info()) {
-				gone = append(gone, l.info())
-			}
-			if _, err := file.WriteAt(l.comment(), l.offset); err != nil {
-				return errors.Join(err, file.Close())
-			}
-		}
-		return errors.Join(file.Sync(), file.Close())
-	}()
+	revoked, err := revoke(path, tokens)
 	if err != nil {
-		return nil, fmt.Errorf("token: %s: %w", path, plain(err))
+		return nil, fmt.Errorf("token: %s: %w", path, withoutPath(err))
 	}
-	return gone, nil
+	return revoked, nil
 }
 
-// A line is one of a file that has a token.
-type line struct {
-	subject, hash string
-	offset        int64 // of the line in the file
-	length        int   // without its end
-}
-
-func (l line) info() Info { return Info{ID: l.hash[:idLength], Subject: l.subject} }
-
-// comment returns what the line becomes: as long as it, and shorter than it
-// would be with the hash.
-func (l line) comment() []byte {
-	text := "# revoked " + time.Now().UTC().Format(time.DateOnly) + ": " + l.subject
-	return append([]byte(text), bytes.Repeat([]byte(" "), max(0, l.length-len(text)))...)
-}
-
-// scan returns the lines of a file that Open would read.
-func scan(path string) ([]line, error) {
-	if _, _, err := load(path); err != nil {
-		return nil, err
-	}
-	data, err := os.ReadFile(path)
+func revoke(path string, tokens []string) ([]Info, error) {
+	entries, _, err := load(path)
 	if err != nil {
 		return nil, err
 	}
-	var lines []line
-	offset := 0
-	for raw := range bytes.Lines(data) {
-		text := strings.TrimSpace(strings.TrimPrefix(string(raw), "\ufeff"))
-		if colon := strings.LastIndexByte(text, ':'); text != "" && text[0] != '#' && colon >= 0 {
-			lines = append(lines, line{
-				subject: strings.TrimSpace(text[:colon]),
-				hash:    strings.ToLower(strings.TrimSpace(text[colon+1:])),
-				offset:  int64(offset), length: len(bytes.TrimRight(raw, "\r\n")),
-			})
+	var matches []entry
+	for _, t := range tokens {
+		matching := slices.DeleteFunc(slices.Clone(entries), func(e entry) bool {
+			return e.hexHash() != hashOf(t) && e.info().ID != strings.ToLower(t)
+		})
+		if len(matching) == 0 {
+			if strings.HasPrefix(t, prefix) { // a secret: do not repeat it
+				return nil, errors.New("the file does not contain this token")
+			}
+			return nil, fmt.Errorf("the file contains no token with the id %.40q", t)
 		}
-		offset += len(raw)
+		matches = append(matches, matching...)
 	}
-	return lines, nil
+	file, err := os.OpenFile(path, os.O_WRONLY, 0)
+	if err != nil {
+		return nil, err
+	}
+	var revoked []Info
+	for _, e := range matches {
+		if !slices.Contains(revoked, e.info()) {
+			revoked = append(revoked, e.info())
+		}
+		if _, err := file.WriteAt(e.comment(), e.offset); err != nil {
+			return nil, errors.Join(err, file.Close())
+		}
+	}
+	return revoked, errors.Join(file.Sync(), file.Close())
+}
+
+func (e entry) info() Info { return Info{ID: e.hexHash()[:idLength], Subject: e.subject} }
+
+// comment returns a comment of the same length as the line. It is never longer,
+// because the text replaces a hash of 64 digits.
+func (e entry) comment() []byte {
+	text := "# revoked " + time.Now().UTC().Format(time.DateOnly) + ": " + e.subject
+	return append([]byte(text), bytes.Repeat([]byte(" "), max(0, e.length-len(text)))...)
 }

@@ -4,5 +4,5 @@ package token
 
 import "io/fs"
 
-// checkMode accepts every mode: here a mode does not say who may read.
+// checkMode accepts every mode: on this system a mode does not restrict reading.
 func checkMode(fs.FileMode) error { return nil }

@@ -7,11 +7,11 @@ import (
 	"io/fs"
 )
 
-// checkMode refuses a file that people other than its owner can change, or that
-// everyone can read. A group that reads it is how servers are often given secrets.
+// checkMode rejects a file that the group can write or that others can access.
+// The group may read it, because secrets are often deployed that way.
 func checkMode(m fs.FileMode) error {
 	if m.Perm()&0o027 != 0 {
-		return fmt.Errorf("its mode is %#o, which lets others at it: chmod 600", m.Perm())
+		return fmt.Errorf("mode %#o gives other users access: chmod 600", m.Perm())
 	}
 	return nil
 }

@@ -17,11 +17,11 @@ import (
 
 func TestParse(t *testing.T) {
 	t.Parallel()
-	a, b := Hash("a"), Hash("b")
+	a, b := hashOf("a"), hashOf("b")
 	tests := []struct {
 		name, file string
-		wantErr    string // in the error; "" for none
-		wantA      string // whose token a is
+		wantErr    string // a part of the error; "" for none
+		wantA      string // subject of token a
 	}{
 		{"empty", "", "", ""},
 		{"comments only", "# nobody\n\n  \n", "", ""},
@@ -34,14 +34,14 @@ func TestParse(t *testing.T) {
 		{"space in the subject", "Alice B:" + a, "", "Alice B"},
 		{"several tokens", "alice:" + b + "\nalice:" + a, "", "alice"},
 		{"the same line twice", "alice:" + a + "\nalice:" + a, "", "alice"},
-		{"one token of two", "alice:" + a + "\nbob:" + a, "line 2 gives", ""},
-		{"no colon", "# x\nsecret", "line 2 has no colon", ""},
-		{"token for hash", "alice:secret", "line 1: what follows", ""},
+		{"one token of two", "alice:" + a + "\nbob:" + a, "line 2 assigns", ""},
+		{"no colon", "# x\nsecret", "line 2: no colon", ""},
+		{"token instead of a hash", "alice:secret", "line 1: the text after", ""},
 		{"not hexadecimal", "alice:" + strings.Repeat("secret!!", 8), "not hexadecimal", ""},
-		{"no subject", ":" + a, "must not be empty", ""},
-		{"control character", "al\x00ice:" + a, "printable", ""},
-		{"right-to-left mark", "al\u202eice:" + a, "printable", ""},
-		{"not UTF-8", "al\xffice:" + a, "printable", ""},
+		{"no subject", ":" + a, "subject is empty", ""},
+		{"control character", "al\x00ice:" + a, "unprintable", ""},
+		{"right-to-left mark", "al\u202eice:" + a, "unprintable", ""},
+		{"not UTF-8", "al\xffice:" + a, "unprintable", ""},
 		{"long subject", strings.Repeat("é", 129) + ":" + a, "128", ""},
 		{"longest subject", strings.Repeat("é", 128) + ":" + a, "", strings.Repeat("é", 128)},
 		{"huge", strings.Repeat("#", maxFile+1), "larger", ""},
@@ -54,34 +54,34 @@ func TestParse(t *testing.T) {
 				t.Fatalf("parse = %v, want an error with %q", err, tt.wantErr)
 			}
 			if err != nil && strings.Contains(err.Error(), "secret") {
-				t.Errorf("the error %q tells what is in the file", err)
+				t.Errorf("error %q quotes the file", err)
 			}
 			if got := find(entries, "a"); got != tt.wantA {
-				t.Errorf("token a is %q's, want %q", got, tt.wantA)
+				t.Errorf("find(a) = %q, want %q", got, tt.wantA)
 			}
 			for _, not := range []string{"", "A", "aa", a} {
 				if got := find(entries, not); got != "" {
-					t.Errorf("token %q is %q's, want nobody's", not, got)
+					t.Errorf("find(%q) = %q, want none", not, got)
 				}
 			}
 		})
 	}
 }
 
-func TestMint(t *testing.T) {
+func TestGenerate(t *testing.T) {
 	t.Parallel()
-	one, line, err := Mint("alice")
-	two, _, _ := Mint("alice")
+	one, line, err := generate("alice")
+	two, _, _ := generate("alice")
 	if err != nil || one == two || len(one) < 30 || strings.Contains(line, one) {
-		t.Errorf("Mint = %q, %q, %v, then %q; want two tokens, and a line without", one, line, err, two)
+		t.Errorf("generate = %q, %q, %v, then %q; want two different tokens and a line without the token", one, line, err, two)
 	}
 	entries, err := parse(strings.NewReader(line))
 	if err != nil || find(entries, one) != "alice" || find(entries, two) != "" {
-		t.Errorf("line %q: %v; want it to know its token and no other", line, err)
+		t.Errorf("parse(%q) = %v; want an entry that matches only its token", line, err)
 	}
 	for _, subject := range []string{"", " ", "a\nb", "#a", strings.Repeat("a", 129)} {
-		if _, _, err := Mint(subject); err == nil {
-			t.Errorf("Mint(%q) = nil, want an error", subject)
+		if _, _, err := generate(subject); err == nil {
+			t.Errorf("generate(%q) = nil, want an error", subject)
 		}
 	}
 }
@@ -97,7 +97,7 @@ func TestAdd(t *testing.T) {
 		t.Errorf("the new file is %v, %v; want mode 0600", state.Mode(), err)
 	}
 	data, _ := os.ReadFile(path)
-	write(t, path, string(bytes.TrimSuffix(data, []byte("\n")))) // as some editors leave it
+	write(t, path, string(bytes.TrimSuffix(data, []byte("\n")))) // as some editors save it
 	bob, err := Add(path, "bob")
 	if err != nil {
 		t.Fatal(err)
@@ -110,10 +110,10 @@ func TestAdd(t *testing.T) {
 	}
 	write(t, path, "broken")
 	if _, err := Add(path, "carol"); err == nil || !strings.Contains(err.Error(), "line 1") {
-		t.Errorf("Add to a broken file = %v, want an error that names the line", err)
+		t.Errorf("Add to a malformed file = %v, want an error with the line number", err)
 	}
 	if got, _ := os.ReadFile(path); string(got) != "broken" {
-		t.Errorf("the broken file is %q now, want it untouched", got)
+		t.Errorf("the malformed file is %q now, want it unchanged", got)
 	}
 }
 
@@ -129,26 +129,26 @@ func TestOpenRefuses(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		return
 	}
-	for mode, fine := range map[os.FileMode]bool{0o600: true, 0o400: true, 0o640: true, 0o644: false, 0o660: false, 0o602: false} {
+	for mode, ok := range map[os.FileMode]bool{0o600: true, 0o400: true, 0o640: true, 0o644: false, 0o660: false, 0o602: false} {
 		path := filepath.Join(dir, "m")
-		write(t, path, "alice:"+Hash("a"))
+		write(t, path, "alice:"+hashOf("a"))
 		if err := os.Chmod(path, mode); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := Open(Config{Path: path}); (err == nil) != fine {
-			t.Errorf("Open of a file of mode %#o = %v, want it fine: %v", mode, err, fine)
+		if _, err := Open(Config{Path: path}); (err == nil) != ok {
+			t.Errorf("Open of a file of mode %#o = %v, want success: %v", mode, err, ok)
 		}
 		_ = os.Remove(path)
 	}
 }
 
-// TestReload changes the file in the ways in which people do.
+// TestReload changes the file in the ways that editors and deployments do.
 func TestReload(t *testing.T) {
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
 		path := filepath.Join(dir, "tokens")
 		var log bytes.Buffer
-		a, b := "alice:"+Hash("a"), "alice:"+Hash("b")
+		a, b := "alice:"+hashOf("a"), "alice:"+hashOf("b")
 		write(t, path, a)
 		f := open(t, Config{Path: path, Logger: slog.New(slog.NewTextHandler(&log, nil))})
 		want := func(what, token, want string) {
@@ -158,7 +158,7 @@ func TestReload(t *testing.T) {
 			}
 		}
 		want("at first", "a", "alice")
-		write(t, path, b) // of the same size, and for a coarse clock of the same time
+		write(t, path, b) // same size and, with a coarse clock, same modification time
 		want("within the interval", "a", "alice")
 		time.Sleep(time.Second)
 		want("a token replaced", "a", "")
@@ -170,7 +170,7 @@ func TestReload(t *testing.T) {
 		time.Sleep(time.Second)
 		want("a broken file", "a", "")
 		if got := log.String(); strings.Count(got, "level=ERROR") != 1 || !strings.Contains(got, "line 2") || strings.Contains(got, "secret") {
-			t.Errorf("log = %q, want one error that names the line and quotes nothing", got)
+			t.Errorf("log = %q, want one error with the line number and no quote", got)
 		}
 		if err := os.Remove(path); err != nil {
 			t.Fatal(err)
@@ -185,8 +185,8 @@ func TestReload(t *testing.T) {
 		}
 		time.Sleep(time.Second)
 		want("another file in its place", "a", "alice")
-		if got := log.String(); !strings.Contains(got, "can be used again") {
-			t.Errorf("log = %q, want it to say that the file is right again", got)
+		if got := log.String(); !strings.Contains(got, "reloaded the token file") {
+			t.Errorf("log = %q, want a message that the file was reloaded", got)
 		}
 		write(t, path, "")
 		time.Sleep(time.Second)
@@ -197,8 +197,9 @@ func TestReload(t *testing.T) {
 func TestConcurrentUse(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "tokens")
-	write(t, path, "alice:"+Hash("a"))
-	f := open(t, Config{Path: path, Interval: time.Nanosecond})
+	write(t, path, "alice:"+hashOf("a"))
+	f := open(t, Config{Path: path})
+	f.interval = 0
 	var wg sync.WaitGroup
 	for range 8 {
 		wg.Go(func() {
