@@ -16,7 +16,7 @@ func TestMissing(t *testing.T) {
 	reads := newBook()
 	for _, set := range []struct {
 		file  string
-		least [parts]int // so many must be right; the figures are in decision 0123
+		least [parts]int // so many must be right
 	}{
 		{"conclusions.txt", [parts]int{51, 51, 51, 51, 51}},
 		{"later.txt", [parts]int{20, 20, 20, 20, 20}},
