@@ -2,110 +2,108 @@ package tool
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
-	"unsafe"
+
+	"github.com/sequent-dev/sequent/internal/jsonscan"
 )
 
 const (
-	maxUnknown = 8 // so many unknown properties are named
+	maxDepth   = 64 // nesting levels; no tool nests, so this is for unknown properties
+	maxUnknown = 8  // unknown properties that are named
 	noObject   = "a JSON object"
 )
 
 // given is what a call says about one field.
 type given struct {
-	span
-	alias bool // by its second spelling
-	twice bool // by both
+	raw   []byte // the last value; nil if the field is absent
+	alias bool   // it came under the field's alias
+	twice bool   // it came under both names
 }
 
-// decode reads arguments into the struct at base, which is a zero value of the
-// type that p was compiled from.
-func (p *plan) decode(args []byte, base unsafe.Pointer) (unknown []string, err *ArgumentError) {
+// decode reads arguments into variables, which must be zero: to has a pointer for
+// each field of p. It checks that args are valid JSON in UTF-8, unless checked
+// says that they are.
+func (p *plan) decode(args []byte, checked bool, to []any) (unknown []string, err *ArgumentError) {
+	s := jsonscan.New(args, maxDepth)
+	if checked {
+		s = jsonscan.NewChecked(args, maxDepth)
+	}
 	var found [maxFields]given
-	s := scanner{data: args}
-	switch s.peek() {
-	case 0:
-		if s.pos == len(args) { // and not a NUL
-			return nil, p.fill(&s, &found, base)
-		}
-	case 'n':
-		if s.word("null") && s.end() {
-			return nil, p.fill(&s, &found, base)
-		}
-	case '"':
-		// Some models write the object into a string.
-		var in span
-		in.start = s.pos + 1
-		if s.str(&in.escaped) && s.end() {
-			in.end = bytes.LastIndexByte(args, '"')
-			inner := s.text(in)
-			if !strings.HasPrefix(strings.TrimLeft(inner, " \n\t\r"), "{") {
-				return nil, &ArgumentError{Value: quoted(bytes.TrimSpace(args)), Want: noObject}
-			}
-			return p.decode([]byte(inner), base)
-		}
-	case '{':
-		unknown, err = p.scan(&s, &found)
+	kind := s.Kind()
+	if kind == '{' {
+		unknown, err = p.object(&s, &found)
 		if err != nil {
 			return nil, err
 		}
-		return unknown, p.fill(&s, &found, base)
-	default:
-		var escaped bool
-		if s.value(&escaped) && s.end() {
-			return nil, &ArgumentError{Value: quoted(bytes.TrimSpace(args)), Want: noObject}
-		}
+		return unknown, p.fill(&found, to)
 	}
-	s.fail()
-	return nil, malformed(s.fault)
+	var raw []byte
+	if kind != 0 {
+		raw = s.Value()
+	}
+	if err := s.End(); err != nil {
+		return nil, malformed(err)
+	}
+	if raw == nil || kind == 'n' {
+		return nil, p.fill(&found, to)
+	}
+	// Some models write the object into a string.
+	if inner, ok := jsonscan.TextBytes(raw); ok && bytes.HasPrefix(bytes.TrimLeft(inner, " \n\t\r"), []byte("{")) {
+		return p.decode(inner, false, to)
+	}
+	return nil, &ArgumentError{Value: quoted(raw), Want: noObject}
 }
 
-func malformed(fault string) *ArgumentError {
-	return &ArgumentError{Value: "not valid JSON (" + fault + ")", Want: noObject}
+// malformed words an error of a scanner.
+func malformed(err error) *ArgumentError {
+	if errors.Is(err, jsonscan.ErrUTF8) {
+		return &ArgumentError{Value: err.Error(), Want: noObject}
+	}
+	return &ArgumentError{Value: "not valid JSON (" + err.Error() + ")", Want: noObject}
 }
 
-// scan finds the fields in the object and checks the syntax of all of it. A name
-// that comes twice counts where it comes last.
-func (p *plan) scan(s *scanner, found *[maxFields]given) (unknown []string, err *ArgumentError) {
-	s.open()
-	var key, val span
-	var stranger span
-	for s.member(&key, &val) {
-		n := p.lookup(s, key)
+// object finds the fields in the arguments. Of a name that occurs twice the last
+// value counts.
+func (p *plan) object(s *jsonscan.Scanner, found *[maxFields]given) (unknown []string, err *ArgumentError) {
+	s.Object()
+	var firstUnknown []byte
+	for s.Member() {
+		key := s.Name()
+		raw := s.Value()
+		if raw == nil {
+			break
+		}
+		n := p.lookup(key)
 		if n == nil {
-			if stranger.end == 0 {
-				stranger = key
+			if unknown == nil {
+				firstUnknown = key
 			}
-			if label := s.brief(key); len(unknown) < maxUnknown && !slices.Contains(unknown, label) {
+			if label := brief(key); len(unknown) < maxUnknown && !slices.Contains(unknown, label) {
 				unknown = append(unknown, label)
 			}
 			continue
 		}
 		g := &found[n.field]
 		twice := g.twice
-		if g.end > 0 && g.alias != n.alias { // its other spelling was there
-			if s.data[val.start] == 'n' {
+		if g.raw != nil && g.alias != n.alias {
+			if raw[0] == 'n' {
 				continue
 			}
-			twice = twice || s.data[g.start] != 'n'
+			twice = twice || g.raw[0] != 'n'
 		}
-		*g = given{span: val, alias: n.alias, twice: twice}
+		*g = given{raw: raw, alias: n.alias, twice: twice}
 	}
-	if s.fault == "" {
-		s.end()
+	if err := s.End(); err != nil {
+		return nil, malformed(err)
 	}
-	switch {
-	case s.fault != "":
-		return nil, malformed(s.fault)
-	case s.wide && !utf8.Valid(s.data):
-		return nil, &ArgumentError{Value: "not valid UTF-8", Want: noObject}
-	case p.closed && unknown != nil:
+	if p.closed && unknown != nil {
 		return nil, &ArgumentError{
-			Field: s.brief(stranger), Value: "not an argument of this tool", Want: "left out, or " + p.list(),
+			Field: brief(firstUnknown), Value: "not an argument of this tool", Want: "left out, or " + p.list(),
 		}
 	}
 	return unknown, nil
@@ -119,16 +117,9 @@ func (p *plan) list() string {
 	return "one of " + strings.Join(list, ", ")
 }
 
-// brief names an unknown property in a message.
-func (s *scanner) brief(key span) string { return brief([]byte(s.text(key))) }
-
-func (p *plan) lookup(s *scanner, key span) *name {
-	text := s.data[key.start:key.end]
-	if key.escaped {
-		text = []byte(s.text(key))
-	}
+func (p *plan) lookup(key []byte) *name {
 	for i := range p.names {
-		if n := &p.names[i]; string(text) == n.text {
+		if n := &p.names[i]; string(key) == n.text {
 			return n
 		}
 	}
@@ -136,90 +127,73 @@ func (p *plan) lookup(s *scanner, key span) *name {
 }
 
 // fill converts what was found, in the order of the schema.
-func (p *plan) fill(s *scanner, found *[maxFields]given, base unsafe.Pointer) *ArgumentError {
+func (p *plan) fill(found *[maxFields]given, to []any) *ArgumentError {
 	for i := range p.fields {
 		f, g := &p.fields[i], &found[i]
 		if g.twice {
 			return &ArgumentError{
-				Field: f.name, Value: "given in two spellings, also as " + p.alias(i), Want: "given once",
+				Field: f.name, Value: "given in two spellings, also as " + f.alias, Want: "given once",
 			}
 		}
-		absent := g.end == 0
-		if absent || s.data[g.start] == 'n' {
+		absent := g.raw == nil
+		if absent || g.raw[0] == 'n' {
 			if f.required && (absent || !f.nullable) {
 				return &ArgumentError{Field: f.name, Want: f.want, Missing: true}
 			}
 			continue
 		}
-		if !f.set(s, g.span, unsafe.Add(base, f.offset)) {
-			raw := s.data[g.start:g.end]
-			return &ArgumentError{Field: f.name, Value: quoted(raw), Want: f.wanted(raw)}
+		if !f.set(g.raw, to[i]) {
+			return &ArgumentError{Field: f.name, Value: quoted(g.raw), Want: f.wanted(g.raw)}
 		}
 	}
 	return nil
 }
 
-func (p *plan) alias(field int) string {
-	for _, n := range p.names {
-		if n.field == field && n.alias {
-			return n.text
-		}
-	}
-	return ""
-}
-
 // wanted is what raw should have been.
 func (f *field) wanted(raw []byte) string {
 	large := len(raw) > 15 || bytes.ContainsAny(raw, "eE")
-	if f.kind != kindInt || !large || numberLen(raw) != len(raw) {
+	if f.kind != kindInt || !large || !jsonscan.Number(raw) {
 		return f.want
 	}
 	// Its size alone may be what is wrong with it, so tell all bounds.
 	return fmt.Sprintf("a whole number from %d to %d", f.least, f.most)
 }
 
-// set converts a value and stores it at p, where a variable of the field's type
-// is. It is false if the value does not fit.
-func (f *field) set(s *scanner, v span, p unsafe.Pointer) bool {
+// set converts a value and stores it at to, a pointer to the field. It returns
+// false if the value does not fit.
+func (f *field) set(raw []byte, to any) bool {
 	switch f.kind {
 	case kindString:
-		t, ok := f.stringOf(s, v)
-		return ok && store(p, t, f.pointer)
+		t, ok := f.stringOf(raw)
+		return ok && store(to, t)
 	case kindInt:
-		n, ok := f.intOf(s, v)
-		return ok && store(p, n, f.pointer)
+		n, ok := f.intOf(raw)
+		return ok && store(to, n)
 	case kindFloat:
-		n, ok := f.floatOf(s, v)
-		return ok && store(p, n, f.pointer)
+		n, ok := f.floatOf(raw)
+		return ok && store(to, n)
 	case kindBool:
-		b, ok := boolOf(s, v)
-		return ok && store(p, b, f.pointer)
+		b, ok := boolOf(raw)
+		return ok && store(to, b)
 	default:
-		list, ok := f.stringsOf(s, v)
-		return ok && store(p, list, f.pointer)
+		list, ok := f.stringsOf(raw)
+		return ok && store(to, list)
 	}
 }
 
-// store writes v to the T, or by way of a new variable to the *T, at p. That it
-// is one of these was checked when the plan was compiled.
-func store[T any](p unsafe.Pointer, v T, pointer bool) bool {
-	if pointer {
-		*(**T)(p) = new(v)
+// store sets the T or the *T that to points to, which [newField] has checked.
+func store[T any](to any, v T) bool {
+	if plain, ok := to.(*T); ok {
+		*plain = v
 	} else {
-		*(*T)(p) = v
+		*to.(**T) = new(v)
 	}
 	return true
 }
 
-// inside returns the span between the quotes of a string value.
-func (v span) inside() span { return span{v.start + 1, v.end - 1, v.escaped} }
-
-func (f *field) stringOf(s *scanner, v span) (string, bool) {
-	if s.data[v.start] != '"' {
-		return "", false
-	}
-	t := s.text(v.inside())
-	return t, f.fits(t)
+func (f *field) stringOf(raw []byte) (string, bool) {
+	t, ok := jsonscan.Text(raw)
+	return t, ok && f.fits(t)
 }
 
 func (f *field) fits(t string) bool {
@@ -233,92 +207,54 @@ func (f *field) fits(t string) bool {
 	return f.shortest <= 0 || t != ""
 }
 
-func (f *field) intOf(s *scanner, v span) (int, bool) {
-	raw := s.number(v)
-	if raw == nil {
+func (f *field) intOf(raw []byte) (int, bool) {
+	raw = unquoted(raw)
+	if !jsonscan.Number(raw) {
 		return 0, false
 	}
 	n, ok := integer(raw)
 	return n, ok && f.least <= n && n <= f.most
 }
 
-func (f *field) floatOf(s *scanner, v span) (float64, bool) {
-	raw := s.number(v)
-	if raw == nil {
+func (f *field) floatOf(raw []byte) (float64, bool) {
+	raw = unquoted(raw)
+	if !jsonscan.Number(raw) {
 		return 0, false
 	}
 	n, err := strconv.ParseFloat(string(raw), 64)
 	return n, err == nil && float64(f.least) <= n && n <= float64(f.most)
 }
 
-// number returns a value that is a JSON number or a string of one; nil if it is
-// neither.
-func (s *scanner) number(v span) []byte {
-	raw := s.data[v.start:v.end]
-	if raw[0] == '"' {
-		raw = bytes.TrimSpace(s.loose(v))
-	}
-	if len(raw) == 0 || numberLen(raw) != len(raw) {
-		return nil
+func boolOf(raw []byte) (value, ok bool) {
+	raw = unquoted(raw)
+	value = bytes.EqualFold(raw, []byte("true"))
+	return value, value || bytes.EqualFold(raw, []byte("false"))
+}
+
+// unquoted returns a value, or what is in it if it is a string, without the
+// white space around it.
+func unquoted(raw []byte) []byte {
+	if text, ok := jsonscan.TextBytes(raw); ok {
+		return bytes.TrimSpace(text)
 	}
 	return raw
 }
 
-func boolOf(s *scanner, v span) (value, ok bool) {
-	raw := s.data[v.start:v.end]
-	switch raw[0] {
-	case 't':
-		return true, true
-	case 'f':
-		return false, true
-	case '"':
-		raw = bytes.TrimSpace(s.loose(v))
-		value = bytes.EqualFold(raw, []byte("true"))
-		return value, value || bytes.EqualFold(raw, []byte("false"))
+func (f *field) stringsOf(raw []byte) ([]string, bool) {
+	s := jsonscan.New(raw, maxDepth)
+	if text, ok := jsonscan.TextBytes(raw); ok {
+		s = jsonscan.New(text, maxDepth)
 	}
-	return false, false
-}
-
-// loose returns what a string says, for conversion to something else; without
-// escapes it is no copy.
-func (s *scanner) loose(v span) []byte {
-	in := v.inside()
-	if in.escaped {
-		return []byte(s.text(in))
-	}
-	return s.data[in.start:in.end]
-}
-
-func (f *field) stringsOf(s *scanner, v span) ([]string, bool) {
-	switch s.data[v.start] {
-	case '[':
-	case '"':
-		inner := scanner{data: s.loose(v)}
-		v.start, v.escaped = 0, false
-		if inner.peek() != '[' || !inner.value(&v.escaped) || !inner.end() {
-			return nil, false
-		}
-		v.end, s = len(inner.data), &inner
-	default:
+	if s.Kind() != '[' {
 		return nil, false
 	}
 	list := []string{}
-	items := scanner{data: s.data[:v.end], pos: v.start}
-	items.peek()
-	items.pos++
-	for items.peek() != ']' {
-		if items.data[items.pos] == ',' {
-			items.pos++
-			items.peek()
-		}
-		item := span{start: items.pos}
-		items.value(&item.escaped) // its syntax is known to be good
-		item.end = items.pos
-		t, ok := f.stringOf(&items, item)
+	for s.Array(); s.Element(); {
+		t, ok := f.stringOf(s.Value())
 		if !ok {
 			return nil, false
 		}
 		list = append(list, t)
 	}
-	return list, true
+	return list, s.End() == nil
 }

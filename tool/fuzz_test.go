@@ -4,10 +4,10 @@ import (
 	"bytes"
 	"encoding/json"
 	"math/big"
+	"reflect"
 	"strings"
 	"testing"
 	"unicode/utf8"
-	"unsafe"
 )
 
 type fuzzInput struct {
@@ -40,9 +40,18 @@ func FuzzDecode(f *testing.F) {
 	f.Fuzz(func(t *testing.T, args []byte) {
 		before := bytes.Clone(args)
 		var in fuzzInput
-		unknown, err := p.decode(args, unsafe.Pointer(&in))
+		unknown, err := p.decode(args, false, p.pointers(reflect.ValueOf(&in).Elem()))
 		if !bytes.Equal(args, before) {
 			t.Fatalf("the arguments were changed from %q to %q", before, args)
+		}
+		if json.Valid(args) && utf8.Valid(args) {
+			var again fuzzInput
+			unknownAgain, errAgain := p.decode(args, true, p.pointers(reflect.ValueOf(&again).Elem()))
+			if !reflect.DeepEqual(again, in) || !reflect.DeepEqual(unknownAgain, unknown) || !reflect.DeepEqual(errAgain, err) {
+				t.Errorf("%q\ndecoded: %+v, %q, %v\nas checked arguments: %+v, %q, %v", args, in, unknown, err, again, unknownAgain, errAgain)
+			}
+		} else { // misread, but without a panic
+			_, _ = p.decode(args, true, p.pointers(reflect.ValueOf(new(fuzzInput)).Elem()))
 		}
 		for _, u := range unknown {
 			if !utf8.ValidString(u) || strings.ContainsAny(u, "\n\r\x00") {
@@ -213,15 +222,19 @@ func BenchmarkDecode(b *testing.B) {
 		"wide":    strings.Repeat("der Zähler läuft über, ", 13),
 	} {
 		args := []byte(`{"thought":"` + text + rest)
-		b.Run(name, func(b *testing.B) {
-			b.ReportAllocs()
-			b.SetBytes(int64(len(args)))
-			for b.Loop() {
+		for mode, checked := range map[string]bool{"": false, "Checked": true} {
+			b.Run(name+mode, func(b *testing.B) {
+				b.ReportAllocs()
+				b.SetBytes(int64(len(args)))
 				var in input
-				if _, err := p.decode(args, unsafe.Pointer(&in)); err != nil {
-					b.Fatal(err)
+				to := p.pointers(reflect.ValueOf(&in).Elem())
+				for b.Loop() {
+					in = input{}
+					if _, err := p.decode(args, checked, to); err != nil {
+						b.Fatal(err)
+					}
 				}
-			}
-		})
+			})
+		}
 	}
 }

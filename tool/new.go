@@ -2,7 +2,8 @@ package tool
 
 import (
 	"context"
-	"unsafe"
+	"reflect"
+	"sync"
 )
 
 // New makes a Tool from a handler of typed arguments. Arguments that do not fit
@@ -53,13 +54,30 @@ func New[In any](
 	reject func(*ArgumentError) (Reply, error),
 ) Tool {
 	p := compile[In](s)
+	pool := sync.Pool{New: func() any { return newDestination[In](p) }}
 	return Tool{Spec: s, Call: func(ctx context.Context, c Call) (Reply, error) {
-		var in In
-		unknown, err := p.decode(c.Args, unsafe.Pointer(&in))
+		d := pool.Get().(*destination[In])
+		unknown, err := p.decode(c.Args, c.Checked, d.fields)
+		in := d.in
+		d.in = *new(In)
+		pool.Put(d)
 		if err != nil {
 			return reject(err)
 		}
 		c.Unknown = unknown
 		return handle(ctx, c, in)
 	}}
+}
+
+// A destination is a struct that arguments are decoded into. Destinations are
+// reused because finding the pointers takes longer than decoding.
+type destination[In any] struct {
+	in     In
+	fields []any // pointers to the fields of in, in the plan's order
+}
+
+func newDestination[In any](p *plan) *destination[In] {
+	d := new(destination[In])
+	d.fields = p.pointers(reflect.ValueOf(&d.in).Elem())
+	return d
 }

@@ -1,42 +1,5 @@
 package tool
 
-// numberLen returns the length of the JSON number that b begins with, 0 if it
-// begins with none.
-func numberLen(b []byte) int {
-	i := 0
-	digits := func() bool {
-		from := i
-		for i < len(b) && '0' <= b[i] && b[i] <= '9' {
-			i++
-		}
-		return i > from
-	}
-	if i < len(b) && b[i] == '-' {
-		i++
-	}
-	if i < len(b) && b[i] == '0' {
-		i++
-	} else if !digits() {
-		return 0
-	}
-	if i < len(b) && b[i] == '.' {
-		i++
-		if !digits() {
-			return 0
-		}
-	}
-	if i < len(b) && (b[i] == 'e' || b[i] == 'E') {
-		i++
-		if i < len(b) && (b[i] == '+' || b[i] == '-') {
-			i++
-		}
-		if !digits() {
-			return 0
-		}
-	}
-	return i
-}
-
 // integer returns the value of a JSON number if it is a whole one within
 // ±maxInt, no matter how it is written: 7, 7.0 and 70e-1 are the same. It
 // calculates with the digits, for a float64 would round.

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/sequent-dev/sequent/internal/jsonscan"
 )
 
 // maxFields bounds the properties of a tool, so that decoding keeps what it
@@ -25,6 +27,7 @@ type plan struct {
 	closed bool    // unknown properties are refused
 }
 
+// A name is a spelling of a field.
 type name struct {
 	text  string
 	field int // index in plan.fields
@@ -43,12 +46,13 @@ const (
 
 type field struct {
 	name     string
+	alias    string // a second name; empty for none
 	kind     kind
 	pointer  bool
 	required bool // must be there; null too is a value if nullable
 	nullable bool
-	offset   uintptr // in the struct
-	want     string  // for messages
+	index    int    // in the struct of the arguments
+	want     string // for messages
 
 	least, most       int      // of an integer or a number
 	shortest, longest int      // characters of a string; longest -1 for any
@@ -107,9 +111,9 @@ func compile[In any](s Spec) *plan {
 	}
 
 	p := &plan{closed: top.Additional != nil && !*top.Additional}
-	members, fault := properties(top.Properties)
-	if fault != "" {
-		fail("cannot read the properties: %s", fault)
+	members, err := properties(top.Properties)
+	if err != nil {
+		fail("cannot read the properties: %v", err)
 	}
 	if len(members) > maxFields {
 		fail("has %d properties, more than %d", len(members), maxFields)
@@ -126,9 +130,9 @@ func compile[In any](s Spec) *plan {
 			fail("property %s has no field in %s", m.name, in)
 		}
 		f := newField(m, slices.Contains(top.Required, m.name), tagged[at], fail)
-		p.add(name{text: m.name, field: len(p.fields)}, fail)
-		if alias := tagged[at].alias; alias != "" {
-			p.add(name{text: alias, field: len(p.fields), alias: true}, fail)
+		p.add(name{text: f.name, field: len(p.fields)}, fail)
+		if f.alias != "" {
+			p.add(name{text: f.alias, field: len(p.fields), alias: true}, fail)
 		}
 		p.fields = append(p.fields, f)
 		tagged = slices.Delete(tagged, at, at+1)
@@ -140,10 +144,20 @@ func compile[In any](s Spec) *plan {
 }
 
 func (p *plan) add(n name, fail func(string, ...any)) {
-	if slices.ContainsFunc(p.names, func(o name) bool { return o.text == n.text }) {
+	if p.lookup([]byte(n.text)) != nil {
 		fail("%s is the name of two arguments", n.text)
 	}
 	p.names = append(p.names, n)
+}
+
+// pointers returns pointers to the fields of a struct of arguments, in the plan's
+// order.
+func (p *plan) pointers(in reflect.Value) []any {
+	list := make([]any, len(p.fields))
+	for i, f := range p.fields {
+		list[i] = in.Field(f.index).Addr().Interface()
+	}
+	return list
 }
 
 // A property is a member of the schema's properties, which come in the order of
@@ -153,16 +167,16 @@ type property struct {
 	schema json.RawMessage
 }
 
-func properties(raw json.RawMessage) (members []property, fault string) {
-	s := scanner{data: raw}
-	if len(raw) == 0 || !s.open() {
-		return nil, s.fault
+func properties(raw json.RawMessage) (members []property, err error) {
+	if len(raw) == 0 {
+		return nil, nil
 	}
-	var key, val span
-	for s.member(&key, &val) {
-		members = append(members, property{name: s.text(key), schema: raw[val.start:val.end]})
+	s := jsonscan.New(raw, maxDepth)
+	for s.Object(); s.Member(); {
+		name := string(s.Name())
+		members = append(members, property{name: name, schema: s.Value()})
 	}
-	return members, s.fault
+	return members, s.End()
 }
 
 // A structField is a field of an argument struct, by its tags.
@@ -193,7 +207,7 @@ func newField(m property, required bool, sf structField, fail func(string, ...an
 		fail("cannot read the schema of %s: %v", m.name, err)
 	}
 	f := field{
-		name: m.name, offset: sf.Offset, required: required,
+		name: m.name, alias: sf.alias, index: sf.Index[0], required: required,
 		nullable: slices.Contains(s.Type, "null"),
 		least:    -maxInt, most: maxInt, longest: -1,
 	}

@@ -42,7 +42,10 @@ type Tool struct {
 
 // A Call is one invocation of a tool.
 type Call struct {
-	Args    json.RawMessage // the arguments object as it came; empty or null means none
+	Args json.RawMessage // the arguments object as it came; empty or null means none
+	// Checked means that Args are known to be valid JSON in UTF-8, so that the tool
+	// does not check this again. If it is set and not true, the tool misreads Args.
+	Checked bool
 	Caller  Caller
 	Unknown []string // names of argument fields that the contract does not have; set by New
 	// Queued, if not nil, is to be called once no later call can overtake this

@@ -27,7 +27,8 @@ var rules = []rule{
 	{"internal/lazyregexp", nil, "any package may import it"},
 	{".", []string{"internal/wake", "internal/words"}, "the library outlives every dependency"},
 
-	{"tool", nil, "it depends on JSON, not on sessions"},
+	{"internal/jsonscan", nil, "it depends on nothing"},
+	{"tool", []string{"internal/jsonscan"}, "it depends on JSON, not on sessions"},
 	{"dialect", []string{"tool"}, "it only defines types"},
 	{"dialect/internal/...", []string{".", "dialect", "tool"}, "it is shared by dialects"},
 	{"dialect/dialecttest", []string{".", "dialect", "tool", "golang.org/x/tools/txtar"}, "it tests any dialect"},
@@ -59,7 +60,7 @@ var rules = []rule{
 
 	{"mcpserver/client", []string{"tool", "github.com/modelcontextprotocol/go-sdk/..."}, "other packages use it instead of the SDK"},
 	{"mcpserver", []string{
-		".", "dialect", "tool",
+		".", "dialect", "tool", "internal/jsonscan",
 		"github.com/modelcontextprotocol/go-sdk/...", "github.com/google/jsonschema-go/...", "golang.org/x/time/rate",
 	}, "it serves any dialect"},
 
