@@ -261,5 +261,5 @@ func notFound(id ID) error {
 }
 
 func canceled(err error) error {
-	return &Error{Code: CodeCanceled, Msg: "the call was given up", Err: err}
+	return &Error{Code: CodeCanceled, Msg: "the call was cancelled", Err: err}
 }

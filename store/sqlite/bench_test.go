@@ -14,7 +14,7 @@ import (
 	"github.com/sequent-dev/sequent"
 )
 
-// benchText is of the usual size.
+// benchText has the size of a usual thought.
 var benchText = strings.Repeat("a thought of the usual size ", 25) // 700 bytes
 
 func benchStore(b *testing.B, sync Sync) *Store {
@@ -31,8 +31,8 @@ func benchStore(b *testing.B, sync Sync) *Store {
 	return s
 }
 
-// BenchmarkAppend is an append through the engine. What no store can beat is
-// in the same run: a bare file that is extended and synchronised.
+// BenchmarkAppend measures an append through the engine, and as the lower bound
+// an append with fsync to a plain file.
 func BenchmarkAppend(b *testing.B) {
 	for _, test := range []struct {
 		name    string
@@ -46,7 +46,7 @@ func BenchmarkAppend(b *testing.B) {
 		b.Run(test.name, func(b *testing.B) {
 			e := sequent.New(sequent.Config{Store: benchStore(b, test.sync)})
 			b.ReportAllocs()
-			began := time.Now()
+			start := time.Now()
 			var left, n atomic.Int64
 			left.Store(int64(b.N))
 			var wg sync.WaitGroup
@@ -61,11 +61,11 @@ func BenchmarkAppend(b *testing.B) {
 				})
 			}
 			wg.Wait()
-			b.ReportMetric(float64(b.N)/time.Since(began).Seconds(), "appends/s")
+			b.ReportMetric(float64(b.N)/time.Since(start).Seconds(), "appends/s")
 		})
 	}
-	b.Run("bare-file", func(b *testing.B) {
-		f, err := os.Create(filepath.Join(b.TempDir(), "bare"))
+	b.Run("plain-file", func(b *testing.B) {
+		f, err := os.Create(filepath.Join(b.TempDir(), "plain"))
 		if err != nil {
 			b.Fatal(err)
 		}
@@ -82,8 +82,8 @@ func BenchmarkAppend(b *testing.B) {
 	})
 }
 
-// BenchmarkAppendAt shows that the 10,000th thought of a session costs what
-// the 10th does. Nothing waits for the disk, so that the difference would show.
+// BenchmarkAppendAt shows that the 10,000th thought of a session costs as much as
+// the 10th. It does not wait for the disk, which would hide a difference.
 func BenchmarkAppendAt(b *testing.B) {
 	ctx := context.Background()
 	texts := func(n int) []sequent.Thought {
@@ -99,7 +99,7 @@ func BenchmarkAppendAt(b *testing.B) {
 	for _, position := range []int{10, 10_000} {
 		b.Run(fmt.Sprint(position), func(b *testing.B) {
 			s := benchStore(b, Normal)
-			if err := s.index.close(); err != nil { // it follows behind, at its own time
+			if err := s.index.close(); err != nil { // indexing is not measured
 				b.Fatal(err)
 			}
 			s.index = nil
@@ -123,7 +123,7 @@ func BenchmarkAppendAt(b *testing.B) {
 						}
 					}
 					if position > 1000 {
-						ready = 500 // one session takes many, and hardly grows by them
+						ready = 500 // appends to one session, which hardly grows by them
 					}
 					b.StartTimer()
 				}
@@ -140,8 +140,8 @@ func BenchmarkAppendAt(b *testing.B) {
 	}
 }
 
-// BenchmarkBig reads a store of 1,000,000 thoughts in 100,000 sessions; with
-// -short, one of a fiftieth.
+// BenchmarkBig reads a store of 1,000,000 thoughts in 100,000 sessions, or, with
+// -short, 20,000 thoughts in 2,000 sessions.
 func BenchmarkBig(b *testing.B) {
 	n := 1_000_000
 	if testing.Short() {

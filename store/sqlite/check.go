@@ -10,25 +10,25 @@ import (
 	"github.com/sequent-dev/sequent"
 )
 
-// Check looks whether the store can be read, and whether its format is that of
-// this program.
+// Check returns an error unless the file exists, can be read and has the latest
+// format.
 func (s *Store) Check(ctx context.Context) error {
 	if _, err := os.Stat(s.path); err != nil {
-		return s.wrap(err) // those who have it open can still read it
+		return s.wrap(err) // open connections still read a removed file
 	}
 	version, err := schemaVersion(ctx, s.readers)
 	if err == nil && version != latest {
-		err = &sequent.Error{ // Open has seen to it: somebody has restored a backup since
+		err = &sequent.Error{ // a backup was restored after Open
 			Code: sequent.CodeUnavailable,
-			Msg:  fmt.Sprintf("the store has format %d, and this program needs %d", version, latest),
-			Fix:  "bring it up to date with sequent migrate",
+			Msg:  fmt.Sprintf("the store has format %d; this program needs format %d", version, latest),
+			Fix:  "run `sequent migrate`",
 		}
 	}
 	return s.wrap(err)
 }
 
-// Format returns the format of the store at path, 0 if there is none yet, and the
-// one that this program brings it to. It changes nothing.
+// Format returns the format of the store at path, 0 if it does not exist, and the
+// format that Open would migrate it to. It changes nothing.
 func Format(ctx context.Context, path string) (have, want int, err error) {
 	switch info, err := os.Stat(path); {
 	case errors.Is(err, fs.ErrNotExist):

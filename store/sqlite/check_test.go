@@ -1,7 +1,6 @@
 package sqlite
 
 import (
-	"database/sql"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -22,7 +21,7 @@ func TestCheck(t *testing.T) {
 	}
 	format(0, "")
 	if _, err := os.Stat(path); err == nil {
-		t.Error("Format makes the file")
+		t.Error("Format creates the file")
 	}
 	s := openAt(t, path)
 	defer s.Close()
@@ -32,26 +31,15 @@ func TestCheck(t *testing.T) {
 			t.Errorf("Check = %v, want %q", err, want)
 		}
 	}
-	version := func(n string) {
-		t.Helper()
-		db, err := sql.Open("sqlite", path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer db.Close()
-		if _, err := db.ExecContext(t.Context(), "PRAGMA user_version="+n); err != nil {
-			t.Fatal(err)
-		}
-	}
 	check("")
 	format(latest, "")
-	version("99")
+	raw(t, path, "PRAGMA user_version=99")
 	check(sequent.CodeNewerSchema)
 	format(0, sequent.CodeNewerSchema)
-	version("1")
+	raw(t, path, "PRAGMA user_version=1")
 	check(sequent.CodeUnavailable)
 	format(1, "")
-	if runtime.GOOS != "windows" { // where an open file stays
+	if runtime.GOOS != "windows" { // Windows does not remove open files
 		if err := os.Remove(path); err != nil {
 			t.Fatal(err)
 		}

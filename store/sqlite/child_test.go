@@ -17,17 +17,17 @@ import (
 	"github.com/sequent-dev/sequent"
 )
 
-// The tests with several processes run this test binary again as a child: what
-// it does is named by environment variables.
+// Tests with several processes run this test binary as a child, controlled by
+// these environment variables.
 const (
 	childTask    = "SEQUENT_TEST_CHILD"   // a key of tasks or systemTasks
 	childStore   = "SEQUENT_TEST_STORE"   // path of the database
-	childName    = "SEQUENT_TEST_NAME"    // marks the child's thoughts
-	childSession = "SEQUENT_TEST_SESSION" // where it writes
-	childWriters = "SEQUENT_TEST_WRITERS" // goroutines
+	childName    = "SEQUENT_TEST_NAME"    // prefix of the child's thoughts
+	childSession = "SEQUENT_TEST_SESSION" // id of the session that it appends to
+	childWriters = "SEQUENT_TEST_WRITERS" // number of goroutines
 )
 
-// tasks are what a child can do.
+// tasks are the tasks of a child.
 var tasks = map[string]func() error{
 	"open":   openTask,
 	"append": appendTask,
@@ -50,7 +50,7 @@ func TestMain(m *testing.M) {
 	}
 }
 
-// A child is a process that a test has started.
+// A child is a process started by a test.
 type child struct {
 	cmd    *exec.Cmd
 	stdin  io.WriteCloser
@@ -58,7 +58,7 @@ type child struct {
 	errors *strings.Builder
 }
 
-// start runs a task in a process of its own.
+// start starts a child that runs a task.
 func start(t *testing.T, task string, env ...string) *child {
 	t.Helper()
 	c := command(t, task, env...)
@@ -66,7 +66,7 @@ func start(t *testing.T, task string, env ...string) *child {
 	return c
 }
 
-// command prepares a task that is not yet running.
+// command returns a child that has not been started.
 func command(t *testing.T, task string, env ...string) *child {
 	t.Helper()
 	self, err := os.Executable()
@@ -98,13 +98,13 @@ func (c *child) launch(t *testing.T) {
 func (c *child) line(t *testing.T) string {
 	t.Helper()
 	if !c.lines.Scan() {
-		t.Fatalf("the child ended early: %v\n%s", c.lines.Err(), c.errors)
+		t.Fatalf("the child exited early: %v\n%s", c.lines.Err(), c.errors)
 	}
 	return c.lines.Text()
 }
 
-// end closes the child's input and waits for it.
-func (c *child) end(t *testing.T) {
+// wait closes the child's input and waits for it to exit.
+func (c *child) wait(t *testing.T) {
 	t.Helper()
 	c.stdin.Close()
 	for c.lines.Scan() {
@@ -114,7 +114,7 @@ func (c *child) end(t *testing.T) {
 	}
 }
 
-// openChild opens the store that the environment names. Its log is on stderr.
+// openChild opens the store of a child, with a log on stderr.
 func openChild(ctx context.Context) (*Store, error) {
 	return Open(ctx, Config{
 		Path:   os.Getenv(childStore),
@@ -122,16 +122,17 @@ func openChild(ctx context.Context) (*Store, error) {
 	})
 }
 
-// await returns when the parent says so, which is how children start at once.
-func await() error {
+// awaitParent waits for a line from the parent, so that all children start at the
+// same time.
+func awaitParent() error {
 	fmt.Println("ready")
 	_, err := bufio.NewReader(os.Stdin).ReadString('\n')
 	return err
 }
 
-// openTask opens the store, adds one thought and closes it.
+// openTask opens the store, appends one thought and closes it.
 func openTask() error {
-	if err := await(); err != nil {
+	if err := awaitParent(); err != nil {
 		return err
 	}
 	ctx := context.Background()
@@ -154,8 +155,8 @@ func adding(text string) func(*sequent.Session) error {
 	}
 }
 
-// appendTask appends thoughts until its input ends, and prints each when it is
-// acknowledged.
+// appendTask appends thoughts until its input ends, and prints each acknowledged
+// one.
 func appendTask() error {
 	ctx := context.Background()
 	s, err := openChild(ctx)
@@ -163,7 +164,7 @@ func appendTask() error {
 		return err
 	}
 	e := sequent.New(sequent.Config{Store: s})
-	if err := await(); err != nil {
+	if err := awaitParent(); err != nil {
 		return err
 	}
 	stop := make(chan struct{})
@@ -190,13 +191,13 @@ func appendTask() error {
 				default:
 				}
 				text := fmt.Sprintf("%s.%d %d", os.Getenv(childName), w, n)
-				began := time.Now()
+				start := time.Now()
 				if _, err := e.Ensure(ctx, session, adding(text)); err != nil {
-					failed <- fmt.Errorf("%s after %v: %w", text, time.Since(began), err)
+					failed <- fmt.Errorf("%s after %v: %w", text, time.Since(start), err)
 					return
 				}
-				// One write call, so that lines of several goroutines and a
-				// sudden death leave whole lines.
+				// One write per line, so that lines of several goroutines do not
+				// mix and a kill leaves whole lines.
 				os.Stdout.WriteString(text + "\n")
 			}
 		})

@@ -16,9 +16,10 @@ const (
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 		ON CONFLICT (owner, id) DO NOTHING RETURNING key`
 
-	// SQLite rewrites the entries of every index on a column that is set,
-	// changed or not. So there are three: for an append like the one before,
-	// for one that changes what may change, and for whatever it may be.
+	// SQLite rewrites the entries of every index on a column that is set, changed
+	// or not. So there are three statements: for a write that changes only the
+	// position and time within a period, for one that changes other fields of a
+	// cached session, and for any write.
 	moveSession = `
 		UPDATE tool_sessions SET version = ?, len = ?, updated = ?
 		WHERE key = ? AND epoch = ? AND version = ? AND len = ?`
@@ -42,7 +43,7 @@ const (
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?)`
 )
 
-// Commit implements [sequent.Store]. The batch is one transaction.
+// Commit implements [sequent.Store]. It stores the batch in one transaction.
 func (s *Store) Commit(ctx context.Context, batch []*sequent.Write) error {
 	if len(batch) == 0 {
 		return s.wrap(ctx.Err())
@@ -66,12 +67,12 @@ func (s *Store) Commit(ctx context.Context, batch []*sequent.Write) error {
 	if err != nil {
 		return s.wrap(err)
 	}
-	s.announce(changed, thoughts)
+	s.notify(changed, thoughts)
 	return nil
 }
 
-// announce tells those in this process who wait, and the indexer.
-func (s *Store) announce(changed []sequent.Key, thoughts int) {
+// notify wakes waiters in this process and the indexer.
+func (s *Store) notify(changed []sequent.Key, thoughts int) {
 	if len(changed) == 0 {
 		return
 	}
@@ -80,22 +81,22 @@ func (s *Store) announce(changed []sequent.Key, thoughts int) {
 	}
 	s.hub.Wake(sequent.Key{})
 	if s.index != nil {
-		s.index.wrote(max(thoughts, 1))
+		s.index.committed(max(thoughts, 1))
 	}
 }
 
-// apply makes one write. An error of the write alone goes into it, and comes
-// before anything of it is stored.
+// apply stores one write, rebasing it at most once. If only this write is refused,
+// nothing of it is stored and the reason is in wr.Err.
 func (w *writer) apply(wr *sequent.Write) (stored bool, err error) {
 	for range 2 {
-		if wr.Err = record.Check(wr, tooLong); wr.Err != nil {
+		if wr.Err = record.Check(wr, maxThoughtBytes); wr.Err != nil {
 			return false, nil
 		}
 		stored, err := w.put(wr)
 		if stored || err != nil {
 			return stored, err
 		}
-		now, exists, tail, err := w.now(wr)
+		now, exists, tail, err := w.current(wr)
 		if err != nil {
 			return false, err
 		}
@@ -106,22 +107,23 @@ func (w *writer) apply(wr *sequent.Write) (stored bool, err error) {
 			return false, nil
 		}
 	}
-	wr.Err = sequent.ErrConflict // not even what it was rebased on is there
+	wr.Err = sequent.ErrConflict
 	return false, nil
 }
 
-// put stores the write if its session is at its base.
+// put stores the write if its session is still at wr.Base, and reports whether it
+// did.
 func (w *writer) put(wr *sequent.Write) (bool, error) {
 	h := &wr.Header
 	key, ok, err := w.putHeader(h, wr.Base)
 	if err != nil || !ok {
-		delete(w.known, h.Key)
+		delete(w.cache, h.Key)
 		return false, err
 	}
-	if len(w.known) >= maxKnown {
-		clear(w.known)
+	if len(w.cache) >= maxCached {
+		clear(w.cache)
 	}
-	w.known[h.Key] = row{key, *h}
+	w.cache[h.Key] = row{key, *h}
 	for i := range wr.Thoughts {
 		if err := w.putThought(key, &wr.Thoughts[i]); err != nil {
 			return false, err
@@ -130,19 +132,20 @@ func (w *writer) put(wr *sequent.Write) (bool, error) {
 	return true, nil
 }
 
-// putHeader returns the session's key; ok is false if it is not at base.
+// putHeader stores the header and returns the session's key. If the session is not
+// at base, ok is false.
 func (w *writer) putHeader(h *sequent.Header, base sequent.Position) (key int64, ok bool, err error) {
 	version, length, updated, created := int64(h.Version), int64(h.Len), record.Micros(h.Updated), record.Micros(h.Created)
-	was, known := w.known[h.Key]
-	known = known && base.Version > 0 && was.header.Position() == base && record.SameOrigin(&was.header, h)
+	old, cached := w.cache[h.Key]
+	cached = cached && base.Version > 0 && old.header.Position() == base && record.SameOrigin(&old.header, h)
 	switch {
-	case known && record.OnlyMoved(&was.header, h):
-		n, err := w.moveSession.exec(version, length, updated, was.key, base.Epoch, int64(base.Version), int64(base.Len))
-		return was.key, n > 0, err
-	case known:
+	case cached && record.OnlyMoved(&old.header, h):
+		n, err := w.moveSession.exec(version, length, updated, old.key, base.Epoch, int64(base.Version), int64(base.Len))
+		return old.key, n > 0, err
+	case cached:
 		n, err := w.changeSession.exec(version, length, updated, record.Period(updated), string(h.State), h.Title, h.Conclusion,
-			record.Labels(h.Labels), packExpiry(h.Expires), was.key, base.Epoch, int64(base.Version), int64(base.Len))
-		return was.key, n > 0, err
+			record.Labels(h.Labels), packExpiry(h.Expires), old.key, base.Epoch, int64(base.Version), int64(base.Len))
+		return old.key, n > 0, err
 	case base.Version == 0:
 		return w.insertSession.key(version, length, updated, record.Period(updated), string(h.State), h.Title, h.Conclusion,
 			record.Labels(h.Labels), packExpiry(h.Expires), h.Scope, h.Dialect, created, h.Owner, string(h.ID), h.Epoch)
@@ -164,8 +167,8 @@ func (w *writer) putThought(session int64, t *sequent.Thought) (err error) {
 	return err
 }
 
-// now returns what Rebase is to know.
-func (w *writer) now(wr *sequent.Write) (now sequent.Header, exists bool, tail []sequent.Thought, err error) {
+// current returns the arguments of wr.Rebase: the session as it is now.
+func (w *writer) current(wr *sequent.Write) (now sequent.Header, exists bool, tail []sequent.Thought, err error) {
 	ctx := context.Background()
 	key, now, err := scanHeader(w.selectHeader.QueryRowContext(ctx, wr.Header.Owner, wr.Header.ID))
 	if errors.Is(err, sql.ErrNoRows) {
@@ -174,10 +177,10 @@ func (w *writer) now(wr *sequent.Write) (now sequent.Header, exists bool, tail [
 	if err != nil {
 		return now, true, nil, err
 	}
-	w.known[now.Key] = row{key, now}
+	w.cache[now.Key] = row{key, now}
 	tail, err = readThoughts(ctx, w.selectThoughts, key, &now, wr.Base)
 	return now, true, tail, err
 }
 
-// tooLong is less than what SQLite takes in one row.
-const tooLong = 500 << 20
+// maxThoughtBytes is below SQLite's limit of 10^9 bytes for a row.
+const maxThoughtBytes = 500 << 20

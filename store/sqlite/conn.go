@@ -16,11 +16,11 @@ import (
 	"github.com/sequent-dev/sequent"
 )
 
-// oldest is the first SQLite without the bug by which two connections that
-// write and checkpoint at the same instant lose committed data.
-const oldest = "3.51.3"
+// minVersion is the first SQLite without the bug that loses committed data when
+// two connections write and checkpoint at the same time.
+const minVersion = "3.51.3"
 
-// checkVersion refuses a SQLite that would lose data.
+// checkVersion returns an error if the linked SQLite is older than minVersion.
 func checkVersion() error {
 	version, err := libraryVersion()
 	if err != nil {
@@ -28,9 +28,9 @@ func checkVersion() error {
 	}
 	var have, want [3]int
 	_, err1 := fmt.Sscanf(version, "%d.%d.%d", &have[0], &have[1], &have[2])
-	_, err2 := fmt.Sscanf(oldest, "%d.%d.%d", &want[0], &want[1], &want[2])
+	_, err2 := fmt.Sscanf(minVersion, "%d.%d.%d", &want[0], &want[1], &want[2])
 	if err := errors.Join(err1, err2); err != nil {
-		return fmt.Errorf("SQLite calls its version %q: %w", version, err)
+		return fmt.Errorf("version %q of SQLite: %w", version, err)
 	}
 	for i := range have {
 		if have[i] > want[i] {
@@ -40,7 +40,7 @@ func checkVersion() error {
 			return &sequent.Error{
 				Code: sequent.CodeUnavailable,
 				Msg:  "this program was built with SQLite " + version + ", which can lose committed data",
-				Fix:  "build it with SQLite " + oldest + " or newer",
+				Fix:  "build it with SQLite " + minVersion + " or newer",
 			}
 		}
 	}
@@ -57,14 +57,14 @@ func libraryVersion() (string, error) {
 	return version, db.QueryRow("SELECT sqlite_version()").Scan(&version)
 }
 
-// locate returns the path under which the file is known to all processes:
-// those that come by different symbolic links must share the lock beside it.
-// It makes the directory.
+// locate returns the absolute path of the file without symbolic links, so that
+// processes that use different links share one lock file. It creates the
+// directory if necessary.
 func (s *Store) locate(path string) (string, error) {
 	if path == "" {
 		return "", &sequent.Error{
-			Code: sequent.CodeUnavailable, Msg: "the store has no path",
-			Fix: "name a file",
+			Code: sequent.CodeUnavailable, Msg: "the store's path is empty",
+			Fix: "use the path of a file",
 		}
 	}
 	path, err := filepath.Abs(path)
@@ -75,13 +75,13 @@ func (s *Store) locate(path string) (string, error) {
 	case err == nil && info.IsDir():
 		return "", &sequent.Error{
 			Code: sequent.CodeUnavailable, Msg: "the store's path is a directory",
-			Fix: "name a file, for example sessions.db in that directory",
+			Fix: "use a file, for example sessions.db in that directory",
 			Err: errors.New(path),
 		}
 	case err == nil && !info.Mode().IsRegular():
 		return "", &sequent.Error{
 			Code: sequent.CodeUnavailable, Msg: "the store's path is not a regular file",
-			Fix: "name another file",
+			Fix: "use another file",
 			Err: fmt.Errorf("%s is %s", path, info.Mode()),
 		}
 	case err == nil:
@@ -90,8 +90,8 @@ func (s *Store) locate(path string) (string, error) {
 		return "", err
 	case s.readOnly:
 		return "", &sequent.Error{
-			Code: sequent.CodeUnavailable, Msg: "there is no store to read",
-			Fix: "check the path, or let the program make the store first", Err: err,
+			Code: sequent.CodeUnavailable, Msg: "the store does not exist",
+			Fix: "check the path, or create the store by opening it for writing", Err: err,
 		}
 	}
 	dir := filepath.Dir(path)
@@ -104,11 +104,11 @@ func (s *Store) locate(path string) (string, error) {
 	return filepath.Join(dir, filepath.Base(path)), nil
 }
 
-// create makes the file if there is none, for nobody else to read; SQLite
-// gives the files beside it the same mode.
+// create creates the file with mode 0600, which SQLite copies to its -wal and
+// -shm, unless it exists.
 //
-// An existing file is not opened: closing any descriptor of a database file
-// drops all locks that the process holds on it.
+// It must not open an existing file: closing any descriptor of a database file
+// releases all locks that the process holds on it.
 func create(path string) error {
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o600)
 	if errors.Is(err, os.ErrExist) {
@@ -120,12 +120,12 @@ func create(path string) error {
 	return f.Close()
 }
 
-// dsn returns the name of a connection to the database.
+// dsn returns the data source name of the database.
 func (s *Store) dsn(pragmas ...string) string {
 	q := make(url.Values)
 	switch {
 	case !s.readOnly:
-		q.Set("mode", "rw") // never make it: create does
+		q.Set("mode", "rw") // not rwc: create creates the file
 	case s.immutable:
 		q.Set("mode", "ro")
 		q.Set("immutable", "1")
@@ -133,19 +133,20 @@ func (s *Store) dsn(pragmas ...string) string {
 		q.Set("mode", "ro")
 	}
 	q["_pragma"] = append([]string{
-		fmt.Sprintf("busy_timeout(%d)", s.patience.Milliseconds()),
+		fmt.Sprintf("busy_timeout(%d)", s.busyTimeout.Milliseconds()),
 		"trusted_schema(0)",
 	}, pragmas...)
 	path := filepath.ToSlash(s.path)
 	if !strings.HasPrefix(path, "/") {
-		path = "/" + path // a drive letter
+		path = "/" + path // before a drive letter
 	}
 	return (&url.URL{Scheme: "file", Path: path, RawQuery: q.Encode()}).String()
 }
 
-// connect opens a connection for looking at the file.
+// connect opens a connection for preparing or diagnosing the file. It sets
+// s.immutable.
 func (s *Store) connect(ctx context.Context) (*sql.DB, error) {
-	s.immutable = s.readOnly && unchanging(s.path)
+	s.immutable = s.readOnly && needsImmutable(s.path)
 	db, err := sql.Open("sqlite", s.dsn())
 	if err != nil {
 		return nil, err
@@ -157,11 +158,10 @@ func (s *Store) connect(ctx context.Context) (*sql.DB, error) {
 	return db, nil
 }
 
-// unchanging reports whether a file can be read only as one that nobody
-// changes: SQLite reads a file in WAL mode with the files beside it, which it
-// cannot make in a directory that cannot be written. If there are none, the
-// file is all there is.
-func unchanging(path string) bool {
+// needsImmutable reports whether SQLite can read the file only with the parameter
+// immutable: in WAL mode SQLite needs a -wal and a -shm file, and it cannot create
+// them in a read-only directory. Without a -wal the file is complete.
+func needsImmutable(path string) bool {
 	if writableDir(filepath.Dir(path)) {
 		return false
 	}
@@ -174,27 +174,27 @@ func journalMode(ctx context.Context, db *sql.DB) (mode string, err error) {
 	return mode, err
 }
 
-// wantJournal returns the journal that fits the place of the file. Processes
-// that share a WAL must share memory, which a network file system does not.
+// wantJournal returns the journal mode for the file: wal, but delete on a network
+// file system, because processes that share a WAL must share memory.
 func (s *Store) wantJournal() string {
 	if s.journal == "" {
 		s.journal = "wal"
 		if name, remote := remoteFS(filepath.Dir(s.path)); remote {
 			s.journal = "delete"
-			s.log.Warn("the store is on a network file system and will be slow; a local disk is better",
+			s.log.Warn("the store is on a network file system, which is slow; prefer a local disk",
 				"store", s.path, "file system", name)
 		}
 	}
 	return s.journal
 }
 
-// openReaders opens the connections for everything but writing.
+// openReaders opens the connections for reading.
 func (s *Store) openReaders(ctx context.Context) (err error) {
 	s.readers, err = sql.Open("sqlite", s.dsn("query_only(1)"))
 	if err != nil {
 		return err
 	}
-	s.readers.SetMaxOpenConns(5) // one is for whoever waits
+	s.readers.SetMaxOpenConns(5) // the poller uses one
 	s.readers.SetMaxIdleConns(5)
 	s.readers.SetConnMaxIdleTime(5 * time.Minute)
 	for _, p := range []struct {

@@ -15,13 +15,14 @@ const (
 	deleteSession  = `DELETE FROM tool_sessions WHERE key = ?`
 	deleteThoughts = `DELETE FROM thoughts WHERE session = ?`
 
-	// The greatest id stays, so that it is not given again.
-	emptyNewest = `
+	// The row with the greatest id is cleared and not deleted, because SQLite would
+	// assign its id again.
+	clearNewest = `
 		UPDATE thoughts SET session = 0, seq = id, number = 0, total = 0, text = '', more = 0, after = 0, at = 0,
 			note = '', branch = '', branch_from = NULL, revises = NULL, revision = 0, supersedes = 0, extend = 0,
 			request_key = '', request_digest = '', labels = ''
 		WHERE id = (SELECT max(id) FROM thoughts) AND session = ?`
-	deleteEmpty = `DELETE FROM thoughts WHERE session = 0 AND seq < (SELECT max(id) FROM thoughts)`
+	deleteCleared = `DELETE FROM thoughts WHERE session = 0 AND seq < (SELECT max(id) FROM thoughts)`
 )
 
 // Delete implements [sequent.Store].
@@ -39,50 +40,48 @@ func (s *Store) Delete(ctx context.Context, k sequent.Key, epoch int64) error {
 	if err != nil {
 		return s.wrap(err)
 	}
-	s.announce([]sequent.Key{k}, 0)
+	s.notify([]sequent.Key{k}, 0)
 	return nil
 }
 
 func (w *writer) remove(key int64) error {
 	ctx := context.Background()
-	for _, stmt := range []*sql.Stmt{w.emptyNewest, w.deleteThoughts, w.deleteSession} {
+	for _, stmt := range []*sql.Stmt{w.clearNewest, w.deleteThoughts, w.deleteSession} {
 		if _, err := stmt.ExecContext(ctx, key); err != nil {
 			return err
 		}
 	}
-	_, err := w.deleteEmpty.ExecContext(ctx)
+	_, err := w.deleteCleared.ExecContext(ctx)
 	return err
 }
 
-// One transaction of Sweep deletes so much, but for the last session's thoughts,
-// so that writers do not wait long. Between two of them it leaves the file to
-// others for so many times as long as it had it.
+// Sweep deletes in small transactions so that writers do not wait long.
 const (
-	sweepSessions = 20
-	sweepThoughts = 500
-	sweepRest     = 3
+	sweepSessions   = 20  // sessions per transaction
+	sweepThoughts   = 500 // thoughts per transaction; the last session may exceed it
+	sweepPauseRatio = 3   // pause between transactions, relative to the previous one
 )
 
 // Sweep implements [sequent.Store].
 func (s *Store) Sweep(ctx context.Context, q sequent.SweepQuery, limit int) (int, error) {
 	total := 0
 	for total < limit {
-		var gone []sequent.Key
-		begun := time.Now()
+		var deleted []sequent.Key
+		start := time.Now()
 		err := s.transact(ctx, func(w *writer) (err error) {
-			gone, err = w.sweep(q, limit-total)
+			deleted, err = w.sweep(q, limit-total)
 			return err
 		})
 		if err != nil {
 			return total, s.wrap(err)
 		}
-		if len(gone) == 0 {
+		if len(deleted) == 0 {
 			break
 		}
-		total += len(gone)
-		s.announce(gone, 0)
+		total += len(deleted)
+		s.notify(deleted, 0)
 		select {
-		case <-time.After(min(sweepRest*time.Since(begun), time.Second)):
+		case <-time.After(min(sweepPauseRatio*time.Since(start), time.Second)):
 		case <-s.closed:
 			return total, record.ErrClosed
 		case <-ctx.Done():
@@ -91,9 +90,9 @@ func (s *Store) Sweep(ctx context.Context, q sequent.SweepQuery, limit int) (int
 	return total, s.wrap(ctx.Err())
 }
 
-// sweep deletes some of the sessions that q selects.
-func (w *writer) sweep(q sequent.SweepQuery, limit int) (gone []sequent.Key, err error) {
-	text, args := doomed(q, limit)
+// sweep deletes some of the sessions that q selects, and returns their keys.
+func (w *writer) sweep(q sequent.SweepQuery, limit int) (deleted []sequent.Key, err error) {
+	text, args := selectSweep(q, limit)
 	rows, err := w.conn.QueryContext(context.Background(), text, args...)
 	if err != nil {
 		return nil, err
@@ -106,7 +105,7 @@ func (w *writer) sweep(q sequent.SweepQuery, limit int) (gone []sequent.Key, err
 		if err := rows.Scan(&key, &k.Owner, &k.ID, &n); err != nil {
 			return nil, errors.Join(err, rows.Close())
 		}
-		keys, gone, thoughts = append(keys, key), append(gone, k), thoughts+n
+		keys, deleted, thoughts = append(keys, key), append(deleted, k), thoughts+n
 	}
 	if err := errors.Join(rows.Err(), rows.Close()); err != nil {
 		return nil, err
@@ -116,12 +115,12 @@ func (w *writer) sweep(q sequent.SweepQuery, limit int) (gone []sequent.Key, err
 			return nil, err
 		}
 	}
-	return gone, nil
+	return deleted, nil
 }
 
-// doomed returns the statement that finds sessions to delete. An index has them
-// together.
-func doomed(q sequent.SweepQuery, limit int) (text string, args []any) {
+// selectSweep returns the statement that selects the sessions to delete. It can
+// use an index on the time of expiry or update.
+func selectSweep(q sequent.SweepQuery, limit int) (text string, args []any) {
 	where := []string{"TRUE"}
 	and := func(condition string, values ...any) {
 		where = append(where, condition)

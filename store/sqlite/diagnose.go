@@ -17,36 +17,39 @@ import (
 	"github.com/sequent-dev/sequent"
 )
 
-// A Status says how good a finding is.
+// A Status is the result of a check.
 type Status string
 
 // The values of Status.
 const (
 	OK   Status = "ok"
-	Warn Status = "warn" // works, but not as well or as safely as it could
-	Fail Status = "fail" // does not work
+	Warn Status = "warn" // the store works, but slower or less safely than it could
+	Fail Status = "fail" // the store does not work
 )
 
-// A Finding is what one check of [Diagnose] found.
+// A Finding is the result of one check of [Diagnose].
 type Finding struct {
-	Check  string `json:"check"` // what was looked at, in a word or two
+	Check  string `json:"check"` // name of the check
 	Status Status `json:"status"`
-	Detail string `json:"detail"`        // what was found and what it means; may hold paths
-	Fix    string `json:"fix,omitempty"` // what to do about it
+	Detail string `json:"detail"`        // what was found; may contain paths
+	Fix    string `json:"fix,omitempty"` // what to do
 }
 
-// Diagnose looks at the store at path, and at what is around it, for anything
-// that would keep it from working. It changes nothing, and may be used while
-// others use the store. It returns an error only if ctx is done.
+// Diagnose checks the store at path, its directory and its disk for problems. It
+// changes nothing and may run while the store is in use. It returns an error only
+// if ctx ends.
 func Diagnose(ctx context.Context, path string) ([]Finding, error) {
 	d := &diagnosis{store: &Store{
-		path: path, readOnly: true, patience: time.Second,
+		path: path, readOnly: true, busyTimeout: time.Second,
 		log: slog.New(slog.DiscardHandler), closed: make(chan struct{}),
 	}}
 	d.library()
-	if d.place() && d.filesystem() && d.file() {
-		d.lock(ctx)
-		d.database(ctx)
+	if d.directory() {
+		d.disk()
+		if d.file() {
+			d.lock(ctx)
+			d.database(ctx)
+		}
 	}
 	return d.findings, wrap(ctx.Err())
 }
@@ -60,14 +63,14 @@ func (d *diagnosis) add(check string, status Status, fix, format string, args ..
 	d.findings = append(d.findings, Finding{Check: check, Status: status, Detail: fmt.Sprintf(format, args...), Fix: fix})
 }
 
-// broken adds what an error means.
-func (d *diagnosis) broken(check string, err error) {
+// fail adds an error as a failed check.
+func (d *diagnosis) fail(check string, err error) {
 	e, _ := errors.AsType[*sequent.Error](wrap(err))
 	detail := e.Msg
 	if e.Err != nil {
 		detail += " (" + e.Err.Error() + ")"
 	}
-	d.add(check, Fail, cmp.Or(e.Fix, "report this as a fault of the program"), "%s", detail)
+	d.add(check, Fail, cmp.Or(e.Fix, "report this as a bug"), "%s", detail)
 }
 
 func (d *diagnosis) library() {
@@ -76,153 +79,152 @@ func (d *diagnosis) library() {
 		err = checkVersion()
 	}
 	if err != nil {
-		d.broken("sqlite", err)
+		d.fail("sqlite", err)
 		return
 	}
-	d.add("sqlite", OK, "", "SQLite %s, which loses no data between processes (since %s)", version, oldest)
+	d.add("sqlite", OK, "", "SQLite %s (%s or newer is required)", version, minVersion)
 }
 
-// place looks at the directory. It reports whether it makes sense to go on, as
-// the other checks do.
-func (d *diagnosis) place() bool {
+// directory checks the directory of the store, and reports whether it exists.
+func (d *diagnosis) directory() bool {
 	path, err := d.store.locate(d.store.path)
 	switch {
 	case err == nil:
 		d.store.path = path
 	case errors.Is(err, os.ErrNotExist):
 		if d.store.path, err = filepath.Abs(d.store.path); err != nil {
-			d.broken("path", err)
+			d.fail("path", err)
 			return false
 		}
 	default:
-		d.broken("path", err)
+		d.fail("path", err)
 		return false
 	}
 	dir := filepath.Dir(d.store.path)
 	info, err := os.Stat(dir)
 	switch {
 	case errors.Is(err, os.ErrNotExist):
-		d.add("directory", OK, "", "%s is not there yet; it is made at the first start", dir)
+		d.add("directory", OK, "", "%s does not exist; it is created at the first start", dir)
 		return false
 	case err != nil:
-		d.broken("directory", err)
+		d.fail("directory", err)
 		return false
 	case !writableDir(dir):
-		d.add("directory", Fail, "make it writable for this user, or name a file elsewhere",
-			"%s cannot be written: no file can be made in it, so the store can only be read", dir)
+		d.add("directory", Fail, "make it writable for this user, or use another directory",
+			"%s is not writable, so the store is read-only", dir)
 	case runtime.GOOS != "windows" && info.Mode().Perm()&0o022 != 0 && info.Mode()&os.ModeSticky == 0:
 		d.add("directory", Warn, "chmod go-w "+dir,
-			"%s can be written by other users, who could replace the store", dir)
+			"%s is writable by other users, who could replace the store", dir)
 	default:
-		d.add("directory", OK, "", "%s can be written", dir)
+		d.add("directory", OK, "", "%s is writable", dir)
 	}
 	return true
 }
 
-// filesystem looks at the disk.
-func (d *diagnosis) filesystem() bool {
+// disk checks the file system and the free space.
+func (d *diagnosis) disk() {
 	dir := filepath.Dir(d.store.path)
 	if name, remote := remoteFS(dir); remote {
-		d.add("file system", Warn, "name a file on a local disk",
-			"%s is on %s: the store works more slowly there, and its locks are only as good as those of the network", dir, name)
+		d.add("file system", Warn, "use a file on a local disk",
+			"%s is on %s: the store is slower there, and depends on the file locks of the network", dir, name)
 	} else {
-		d.add("file system", OK, "", "the disk is local")
+		d.add("file system", OK, "", "local disk")
 	}
 	free, err := freeSpace(dir)
 	switch {
 	case err != nil:
-		d.broken("free space", err)
+		d.fail("free space", err)
 	case free < 1<<20:
-		d.add("free space", Fail, "free some space on the disk", "%d KiB are left: nothing more can be stored", free>>10)
+		d.add("free space", Fail, "free some space on the disk", "%d KiB free, too little to store more", free>>10)
 	case free < 64<<20:
-		d.add("free space", Warn, "free some space on the disk", "%d MiB are left", free>>20)
+		d.add("free space", Warn, "free some space on the disk", "%d MiB free", free>>20)
 	default:
-		d.add("free space", OK, "", "%d MiB are left", free>>20)
+		d.add("free space", OK, "", "%d MiB free", free>>20)
 	}
-	return true
 }
 
-// file looks at the database as a file.
+// file checks the type and mode of the file and the size of its log. It reports
+// whether the file can be read.
 func (d *diagnosis) file() bool {
 	path := d.store.path
 	info, err := os.Stat(path)
 	switch {
 	case errors.Is(err, os.ErrNotExist):
-		d.add("file", OK, "", "%s is not there yet; it is made at the first start", path)
+		d.add("file", OK, "", "%s does not exist; it is created at the first start", path)
 		return false
 	case err != nil:
-		d.broken("file", err)
+		d.fail("file", err)
 		return false
 	case !readable(path):
-		d.add("file", Fail, "give this user the right to read and write it", "%s cannot be read", path)
+		d.add("file", Fail, "make it readable and writable for this user", "%s is not readable", path)
 		return false
 	case !writable(path):
-		d.add("file", Fail, "give this user the right to write it", "%s can only be read: nothing can be stored", path)
+		d.add("file", Fail, "make it writable for this user", "%s is read-only: nothing can be stored", path)
 	case runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0:
-		d.add("file", Warn, "chmod 600 "+path, "%s is open to other users of this machine (%s)", path, info.Mode().Perm())
+		d.add("file", Warn, "chmod 600 "+path, "%s is accessible to other users of this machine (mode %s)", path, info.Mode().Perm())
 	default:
 		d.add("file", OK, "", "%s, %d KiB", path, info.Size()>>10)
 	}
 	if wal, err := os.Stat(path + "-wal"); err == nil && wal.Size() > 256<<20 {
-		d.add("log", Warn, "look for a program that has the store open for reading and does not go on",
-			"%s-wal has %d MiB: it cannot be worked off while somebody reads an old state", path, wal.Size()>>20)
+		d.add("log", Warn, "look for a hanging program that has the store open",
+			"%s-wal has %d MiB: SQLite cannot checkpoint it while a program reads an old state", path, wal.Size()>>20)
 	}
 	return true
 }
 
-// lock looks whether somebody holds the file lock and does not let go.
+// lock checks that the file lock becomes free within two seconds.
 func (d *diagnosis) lock(ctx context.Context) {
 	path := d.store.path + ".lock"
 	if _, err := os.Stat(path); errors.Is(err, os.ErrNotExist) {
-		d.add("lock", OK, "", "nobody has written yet")
+		d.add("lock", OK, "", "never used")
 		return
 	}
 	l := &fileLock{path: path, flag: os.O_RDONLY}
 	err := l.acquire(ctx, 2*time.Second)
 	switch {
 	case errors.Is(err, sequent.ErrBusy):
-		d.add("lock", Fail, "find the process that holds "+path+" (lsof, or the Resource Monitor on Windows) and end it",
-			"another process has held the lock for two seconds: writing waits for it")
+		d.add("lock", Fail, "find the process that holds "+path+" (lsof, or the Resource Monitor on Windows) and stop it",
+			"another process has held the lock for two seconds and blocks writers")
 	case err != nil:
-		d.broken("lock", err)
+		d.fail("lock", err)
 	default:
 		if err := errors.Join(l.release(), l.close()); err != nil {
-			d.broken("lock", err)
+			d.fail("lock", err)
 			return
 		}
 		d.add("lock", OK, "", "free")
 	}
 }
 
-// database looks into the file.
+// database checks the format, journal and integrity of the file.
 func (d *diagnosis) database(ctx context.Context) {
 	db, err := d.store.connect(ctx)
 	if err != nil {
-		d.broken("database", err)
+		d.fail("database", err)
 		return
 	}
 	defer db.Close()
 	version, err := schemaVersion(ctx, db)
 	switch {
 	case err != nil:
-		d.broken("format", err)
+		d.fail("format", err)
 		return
 	case version < latest:
-		d.add("format", OK, "", "format %d, which is brought to %d at the next start", version, latest)
+		d.add("format", OK, "", "format %d, migrated to %d at the next start", version, latest)
 	default:
 		d.add("format", OK, "", "format %d", version)
 	}
 	if mode, err := journalMode(ctx, db); err != nil {
-		d.broken("journal", err)
+		d.fail("journal", err)
 	} else if _, remote := remoteFS(filepath.Dir(d.store.path)); mode != "wal" && !remote {
-		d.add("journal", Warn, "it is set at the next start", "the journal mode is %s, not wal", mode)
+		d.add("journal", Warn, "start the program, which sets it", "the journal mode is %s, not wal", mode)
 	} else {
 		d.add("journal", OK, "", "%s", mode)
 	}
 	var verdict string
 	switch err := db.QueryRowContext(ctx, "PRAGMA quick_check(1)").Scan(&verdict); {
 	case err != nil:
-		d.broken("integrity", err)
+		d.fail("integrity", err)
 		return
 	case verdict != "ok":
 		e := new(sequent.Error)
@@ -230,26 +232,27 @@ func (d *diagnosis) database(ctx context.Context) {
 		d.add("integrity", Fail, e.Fix, "the file is damaged: %s", verdict)
 		return
 	}
-	d.add("integrity", OK, "", "SQLite finds no fault in the file")
+	d.add("integrity", OK, "", "quick_check found no damage")
 	if version > 0 {
 		d.contents(ctx, db)
 	}
 }
 
+// contents checks that every session has the thoughts that its header says.
 func (d *diagnosis) contents(ctx context.Context, db *sql.DB) {
-	var sessions, thoughts, torn int
+	var sessions, thoughts, incomplete int
 	err := db.QueryRowContext(ctx, `
 		SELECT count(*), ifnull(sum(n), 0), ifnull(sum(n <> len OR n <> last), 0)
 		FROM (
 			SELECT s.len, count(t.seq) AS n, ifnull(max(t.seq), 0) AS last
 			FROM tool_sessions s LEFT JOIN thoughts t ON t.session = s.key GROUP BY s.key
-		)`).Scan(&sessions, &thoughts, &torn)
+		)`).Scan(&sessions, &thoughts, &incomplete)
 	switch {
 	case err != nil:
-		d.broken("contents", err)
-	case torn > 0:
+		d.fail("contents", err)
+	case incomplete > 0:
 		d.add("contents", Fail, "restore the file from a backup, or delete those sessions",
-			"%d of %d sessions do not have the thoughts that they should", torn, sessions)
+			"%d of %d sessions lack thoughts", incomplete, sessions)
 	default:
 		d.add("contents", OK, "", "sessions: %d, thoughts: %d", sessions, thoughts)
 	}

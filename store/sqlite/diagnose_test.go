@@ -9,22 +9,22 @@ import (
 	"testing"
 )
 
-// TestDiagnose names the cause of every trouble, and nothing else.
+// TestDiagnose checks that exactly one check reports each problem.
 func TestDiagnose(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
 		name   string
-		check  string // that finds it; empty if nothing is wrong
+		check  string // the one that must report the problem; empty if there is none
 		status Status
-		make   func(t *testing.T, path string)
+		setup  func(t *testing.T, path string)
 	}{
-		{"a good store", "", OK, func(t *testing.T, path string) { filled(t, path, 10) }},
+		{"an intact store", "", OK, func(t *testing.T, path string) { filled(t, path, 10) }},
 		{"a store in use", "", OK, func(t *testing.T, path string) {
 			s := openAt(t, path)
 			t.Cleanup(func() { s.Close() })
 			appendTo(t, s, 10)
 		}},
-		{"no store yet", "", OK, func(*testing.T, string) {}},
+		{"no store", "", OK, func(*testing.T, string) {}},
 		{"an empty file", "journal", Warn, func(t *testing.T, path string) { write(t, path, nil) }},
 		{"a directory", "path", Fail, func(t *testing.T, path string) {
 			if err := os.Mkdir(path, 0o700); err != nil {
@@ -56,17 +56,17 @@ func TestDiagnose(t *testing.T) {
 			filled(t, path, 10)
 			raw(t, path, "DELETE FROM thoughts WHERE seq = 4")
 		}},
-		{"a journal that somebody changed", "journal", Warn, func(t *testing.T, path string) {
+		{"a changed journal mode", "journal", Warn, func(t *testing.T, path string) {
 			filled(t, path, 1)
 			raw(t, path, "PRAGMA journal_mode=DELETE")
 		}},
-		{"open to everybody", "file", Warn, func(t *testing.T, path string) {
+		{"a file readable by all", "file", Warn, func(t *testing.T, path string) {
 			filled(t, path, 1)
 			if err := os.Chmod(path, 0o644); err != nil {
 				t.Fatal(err)
 			}
 		}},
-		{"a directory for everybody", "directory", Warn, func(t *testing.T, path string) {
+		{"a directory writable by all", "directory", Warn, func(t *testing.T, path string) {
 			filled(t, path, 1)
 			if err := os.Chmod(filepath.Dir(path), 0o777); err != nil {
 				t.Fatal(err)
@@ -76,16 +76,16 @@ func TestDiagnose(t *testing.T) {
 			filled(t, path, 1)
 			c := start(t, "hold", childStore+"="+path)
 			c.line(t)
-			t.Cleanup(func() { _ = c.cmd.Wait() }) // the end of the test ends it
+			t.Cleanup(func() { _ = c.cmd.Wait() }) // t.Context kills it first
 		}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			if runtime.GOOS == "windows" && (test.check == "file" || test.check == "directory") {
-				t.Skip("Windows has no such modes")
+				t.Skip("Windows has no such file modes")
 			}
 			path := filepath.Join(t.TempDir(), "sessions.db")
-			test.make(t, path)
+			test.setup(t, path)
 			findings, err := Diagnose(t.Context(), path)
 			if err != nil {
 				t.Fatal(err)
@@ -93,16 +93,16 @@ func TestDiagnose(t *testing.T) {
 			found := false
 			for _, f := range findings {
 				if f.Check == "" || f.Detail == "" || f.Status != OK && f.Fix == "" {
-					t.Errorf("a finding does not say what, why or what to do: %+v", f)
+					t.Errorf("incomplete finding: %+v", f)
 				}
 				if f.Check == test.check {
 					found = f.Status == test.status
 				} else if f.Status != OK && f.Check != "free space" && f.Check != "file system" {
-					t.Errorf("it is not the fault of this: %+v", f)
+					t.Errorf("unexpected finding: %+v", f)
 				}
 			}
 			if test.check != "" && !found {
-				t.Errorf("no finding %q is %q: %+v", test.check, test.status, findings)
+				t.Errorf("no finding %q with status %q: %+v", test.check, test.status, findings)
 			}
 		})
 	}

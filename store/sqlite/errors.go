@@ -13,8 +13,9 @@ import (
 	"github.com/sequent-dev/sequent/store/internal/record"
 )
 
-// wrap gives an error of a closed store its name, and others their code. That
-// a disk is full SQLite does not always say.
+// wrap converts err like the function wrap, with two exceptions: every error of a
+// closed store is record.ErrClosed, and an I/O error on a full disk has
+// [sequent.CodeFull], which SQLite does not always report.
 func (s *Store) wrap(err error) error {
 	if err == nil {
 		return nil
@@ -26,8 +27,8 @@ func (s *Store) wrap(err error) error {
 	}
 	err = wrap(err)
 	if e, ok := errors.AsType[*sqlite.Error](err); ok && e.Code()&0xff == sqlite3.SQLITE_IOERR {
-		const little = 64 << 10 // SQLite makes files grow by less
-		if free, err2 := freeSpace(filepath.Dir(s.path)); err2 == nil && free < little {
+		const maxGrowth = 64 << 10 // SQLite extends a file by less at a time
+		if free, err2 := freeSpace(filepath.Dir(s.path)); err2 == nil && free < maxGrowth {
 			full := &sequent.Error{Err: err}
 			describe(full, sqlite3.SQLITE_FULL)
 			return full
@@ -36,8 +37,8 @@ func (s *Store) wrap(err error) error {
 	return err
 }
 
-// wrap is the one place where errors of the driver and the system become
-// errors of sequent.
+// wrap converts an error of the driver or the operating system to a
+// *sequent.Error.
 func wrap(err error) error {
 	if err == nil {
 		return nil
@@ -46,9 +47,9 @@ func wrap(err error) error {
 		return e
 	}
 	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
-		return &sequent.Error{Code: sequent.CodeCanceled, Msg: "the call was given up", Err: err}
+		return &sequent.Error{Code: sequent.CodeCanceled, Msg: "the call was cancelled", Err: err}
 	}
-	out := &sequent.Error{Code: sequent.CodeInternal, Msg: "the store failed in an unexpected way", Err: err}
+	out := &sequent.Error{Code: sequent.CodeInternal, Msg: "the store failed unexpectedly", Err: err}
 	if e, ok := errors.AsType[*sqlite.Error](err); ok {
 		describe(out, e.Code())
 		return out
@@ -66,29 +67,28 @@ func wrap(err error) error {
 	return out
 }
 
-// describe says what a result code of SQLite means to a user.
+// describe sets the code, message and fix of e for a result code of SQLite.
 func describe(e *sequent.Error, code int) {
 	const doctor = "run `sequent doctor` to find the cause"
 	switch code & 0xff {
 	case sqlite3.SQLITE_FULL:
 		e.Code = sequent.CodeFull
-		e.Msg = "there is no space left for the store; nothing was stored"
-		e.Fix = "free some space on its disk and try again; a restart is not needed"
+		e.Msg = "the store's disk is full; nothing was stored"
+		e.Fix = "free some space and try again; a restart is not needed"
 	case sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PERM:
 		e.Code = sequent.CodeReadOnly
-		e.Msg = "the store can only be read; nothing was stored"
-		e.Fix = "make the file and its directory writable, or name another file"
+		e.Msg = "the store is read-only; nothing was stored"
+		e.Fix = "make the file and its directory writable, or use another file"
 	case sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_FORMAT:
 		e.Code = sequent.CodeCorrupt
 		e.Msg = "the store's file is damaged"
-		e.Fix = "restore it from a backup, or move it away and try `sqlite3 OLD .recover | sqlite3 NEW`; `sequent doctor` tells more"
+		e.Fix = "restore it from a backup, or rename it and try `sqlite3 RENAMED .recover | sqlite3 NEW`; `sequent doctor` shows details"
 	case sqlite3.SQLITE_NOTADB:
 		e.Code = sequent.CodeCorrupt
 		e.Msg = "the store's file is not a SQLite database, or its beginning is damaged"
-		e.Fix = "name another file, or restore this one from a backup"
+		e.Fix = "use another file, or restore this one from a backup"
 	case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_PROTOCOL:
-		err := e.Err
-		*e = *busy(err)
+		*e = *busy(e.Err)
 	case sqlite3.SQLITE_CANTOPEN:
 		e.Code = sequent.CodeUnavailable
 		e.Msg = "the store's file cannot be opened"
@@ -103,7 +103,7 @@ func describe(e *sequent.Error, code int) {
 		e.Fix = "free some memory and try again"
 	case sqlite3.SQLITE_TOOBIG:
 		e.Code = sequent.CodeLimitExceeded
-		e.Msg = "a text is larger than the store can keep"
+		e.Msg = "the text is too large for the store"
 		e.Fix = "split it into several thoughts"
 	}
 }

@@ -14,10 +14,11 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/sequent-dev/sequent"
+	"github.com/sequent-dev/sequent/internal/needtest"
 )
 
-// inNamespace runs a task in a process that may mount file systems which only
-// it can see. That needs no root where users may make namespaces.
+// inNamespace runs a task in a child with a mount namespace of its own. That needs
+// root or user namespaces.
 func inNamespace(t *testing.T, task string, env ...string) {
 	t.Helper()
 	c := command(t, task, append(env, childStore+"="+t.TempDir())...)
@@ -28,15 +29,17 @@ func inNamespace(t *testing.T, task string, env ...string) {
 		attr.GidMappings = []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Getgid(), Size: 1}}
 	}
 	c.cmd.SysProcAttr = attr
+	const howTo = "run as root, or allow user namespaces"
 	if err := c.cmd.Start(); err != nil {
-		need(t, "a mount namespace cannot be made here (%v); run as root, or allow user namespaces", err)
+		needtest.Missing(t, fmt.Sprintf("creating a mount namespace failed (%v)", err), howTo)
 	}
-	c.end(t)
+	c.wait(t)
 	if out := c.errors.String(); strings.Contains(out, "cannot mount") {
-		need(t, "nothing can be mounted here; run as root, or allow user namespaces\n%s", out)
+		needtest.Missing(t, "mounting failed ("+strings.TrimSpace(out)+")", howTo)
 	}
 }
 
+// mount mounts a tmpfs at dir.
 func mount(dir, options string) error {
 	err := unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, "")
 	if err == nil {
@@ -54,7 +57,8 @@ func TestDiskFull(t *testing.T) {
 	inNamespace(t, "faults")
 }
 
-// faultsTask fills a small disk.
+// faultsTask mounts a small disk and fills it, or, if childName is readonly, calls
+// readOnlyMount.
 func faultsTask() error {
 	dir := os.Getenv(childStore)
 	if err := mount(dir, "size=3m"); err != nil {
@@ -77,10 +81,9 @@ func faultsTask() error {
 		return err
 	}
 	if _, err := untilFull(ctx, s); err != nil {
-		return fmt.Errorf("once more: %w", err)
+		return fmt.Errorf("second time: %w", err)
 	}
 
-	// Another process starts while the disk is full: it says why it cannot.
 	if other, err := Open(ctx, Config{Path: filepath.Join(dir, "other.db")}); sequent.CodeOf(err) != sequent.CodeFull {
 		return fmt.Errorf("opening a new store on a full disk: %v, %v; want code %s", other, err, sequent.CodeFull)
 	}
@@ -93,7 +96,7 @@ func faultsTask() error {
 		return fmt.Errorf("after space was freed: %w", err)
 	}
 	if got.Len != acked+1 {
-		return fmt.Errorf("after space was freed there are %d thoughts, want the %d acknowledged and one more", got.Len, acked)
+		return fmt.Errorf("after space was freed: %d thoughts, want %d acknowledged and one more", got.Len, acked)
 	}
 	if err := s.Close(); err != nil {
 		return fmt.Errorf("closing: %w", err)
@@ -105,7 +108,7 @@ func faultsTask() error {
 	defer s.Close()
 	_, log, err := s.Load(ctx, sequent.Key{ID: "s"}, sequent.Position{})
 	if err != nil || len(log) != acked+1 {
-		return fmt.Errorf("after reopening there are %d thoughts, error %w; want %d", len(log), err, acked+1)
+		return fmt.Errorf("after reopening: %d thoughts, error %w; want %d", len(log), err, acked+1)
 	}
 	for i, th := range log[:acked] {
 		if want := fmt.Sprint(i, " ", benchText); th.Text != want || th.Seq != i+1 {
@@ -114,10 +117,10 @@ func faultsTask() error {
 	}
 	var check string
 	if err := s.readers.QueryRowContext(ctx, "PRAGMA integrity_check").Scan(&check); err != nil || check != "ok" {
-		return fmt.Errorf("integrity_check says %q, error %w", check, err)
+		return fmt.Errorf("integrity_check = %q, error %w", check, err)
 	}
 
-	// A store that exists is opened on a disk without a byte left.
+	// Open an existing store on a disk with no free block.
 	if err := s.Close(); err != nil {
 		return err
 	}
@@ -143,11 +146,11 @@ func faultsTask() error {
 			return nil
 		}
 	}
-	return fmt.Errorf("the diagnosis does not name the full disk: %+v", findings)
+	return fmt.Errorf("Diagnose does not report the full disk: %+v", findings)
 }
 
-// untilFull appends until there is no space, and returns how many thoughts
-// were acknowledged in all.
+// untilFull appends until the disk is full, and returns the total number of
+// acknowledged thoughts.
 func untilFull(ctx context.Context, s *Store) (int, error) {
 	e := sequent.New(sequent.Config{Store: s})
 	n := 0
@@ -161,13 +164,13 @@ func untilFull(ctx context.Context, s *Store) (int, error) {
 			}
 			_, log, err := s.Load(ctx, sequent.Key{ID: "s"}, sequent.Position{})
 			if err != nil || len(log) != n {
-				return n, fmt.Errorf("on the full disk %d thoughts are read, error %w; want %d", len(log), err, n)
+				return n, fmt.Errorf("on the full disk: %d thoughts, error %w; want %d", len(log), err, n)
 			}
 			return n, nil
 		}
 		n++
 	}
-	return n, errors.New("the disk does not fill up")
+	return n, errors.New("the disk is not full after 100,000 thoughts")
 }
 
 func TestReadOnlyMount(t *testing.T) {
@@ -175,6 +178,7 @@ func TestReadOnlyMount(t *testing.T) {
 	inNamespace(t, "faults", childName+"=readonly")
 }
 
+// readOnlyMount makes a store, remounts its disk read-only and opens it.
 func readOnlyMount(dir string) error {
 	ctx := context.Background()
 	path := filepath.Join(dir, "sessions.db")
@@ -188,7 +192,7 @@ func readOnlyMount(dir string) error {
 			return err
 		}
 	}
-	// A copy as a backup program makes it, with the log beside the file.
+	// Copy the store with its log, like a backup program.
 	for _, suffix := range []string{"", "-wal"} {
 		data, err := os.ReadFile(path + suffix)
 		if err == nil {
@@ -208,11 +212,11 @@ func readOnlyMount(dir string) error {
 		return err
 	}
 	if _, err := Open(ctx, Config{Path: filepath.Join(dir, "copy.db")}); sequent.CodeOf(err) != sequent.CodeReadOnly {
-		return fmt.Errorf("opening a file with an unfinished log: %v, want code %s", err, sequent.CodeReadOnly)
+		return fmt.Errorf("opening a file that was not closed: %v, want code %s", err, sequent.CodeReadOnly)
 	}
 	for _, name := range []string{"new.db", "sub/new.db"} {
 		if _, err := Open(ctx, Config{Path: filepath.Join(dir, name)}); sequent.CodeOf(err) != sequent.CodeReadOnly {
-			return fmt.Errorf("making %s: %v, want code %s", name, err, sequent.CodeReadOnly)
+			return fmt.Errorf("creating %s: %v, want code %s", name, err, sequent.CodeReadOnly)
 		}
 	}
 	return nil
@@ -229,7 +233,7 @@ func openFiles(dir string) (all []string) {
 	return all
 }
 
-// onlyReads checks a store that cannot be written and has n thoughts in "a".
+// onlyReads checks a store that is not writable and has n thoughts in session "a".
 func onlyReads(ctx context.Context, path string, n int) error {
 	s, err := Open(ctx, Config{Path: path})
 	if err != nil {
@@ -238,11 +242,11 @@ func onlyReads(ctx context.Context, path string, n int) error {
 	defer s.Close()
 	_, log, err := s.Load(ctx, sequent.Key{ID: "a"}, sequent.Position{})
 	if err != nil || len(log) != n {
-		return fmt.Errorf("%d thoughts are read, error %w; want %d", len(log), err, n)
+		return fmt.Errorf("Load = %d thoughts, error %w; want %d", len(log), err, n)
 	}
 	e := sequent.New(sequent.Config{Store: s})
 	if _, err := e.Update(ctx, "a", adding("more")); sequent.CodeOf(err) != sequent.CodeReadOnly {
-		return fmt.Errorf("an update ended with %v, want code %s", err, sequent.CodeReadOnly)
+		return fmt.Errorf("Update = %v, want code %s", err, sequent.CodeReadOnly)
 	}
 	if _, err := s.Search(ctx, sequent.SearchQuery{Text: "1"}); err != nil {
 		return fmt.Errorf("searching: %w", err)
@@ -256,10 +260,11 @@ func onlyReads(ctx context.Context, path string, n int) error {
 			return nil
 		}
 	}
-	return fmt.Errorf("the diagnosis does not say that nothing can be written: %+v", findings)
+	return fmt.Errorf("Diagnose does not report that the store is not writable: %+v", findings)
 }
 
-// TestReadOnlyDirectory needs a user to whom file modes matter.
+// TestReadOnlyDirectory runs its child as nobody if it is run by root, who may
+// write everywhere.
 func TestReadOnlyDirectory(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
@@ -283,20 +288,19 @@ func TestReadOnlyDirectory(t *testing.T) {
 			t.Cleanup(func() { os.Chmod(dir, 0o700) })
 			c := command(t, "readonly", childStore+"="+path)
 			if os.Getuid() == 0 {
-				// Root may write everywhere; nobody may not. The binary and the
-				// path to the store must be open to it.
+				// The user nobody must be able to read the store and run the binary.
 				if err := errors.Join(os.Chmod(filepath.Dir(dir), 0o755), openPath(c.cmd.Path)); err != nil {
 					t.Fatal(err)
 				}
 				c.cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}
 			}
 			c.launch(t)
-			c.end(t)
+			c.wait(t)
 		})
 	}
 }
 
-// openPath lets everybody run the test binary.
+// openPath makes the test binary executable for all users.
 func openPath(path string) error {
 	for dir := filepath.Dir(path); len(dir) > len(os.TempDir()); dir = filepath.Dir(dir) {
 		if err := os.Chmod(dir, 0o755); err != nil {
@@ -308,14 +312,14 @@ func openPath(path string) error {
 
 func readOnlyTask() error { return onlyReads(context.Background(), os.Getenv(childStore), 5) }
 
-// TestFileSizeLimit stops the file from growing, in a way that needs no
-// privilege and looks to SQLite like a disk that fails.
+// TestFileSizeLimit limits the size of files. It needs no privileges, and to SQLite
+// the failure looks like one of the disk.
 func TestFileSizeLimit(t *testing.T) {
 	t.Parallel()
-	start(t, "limit", childStore+"="+filepath.Join(t.TempDir(), "sessions.db")).end(t)
+	start(t, "limit", childStore+"="+filepath.Join(t.TempDir(), "sessions.db")).wait(t)
 }
 
-// systemTasks are what a child can do on this system.
+// systemTasks are the tasks of a child that only this operating system has.
 var systemTasks = map[string]func() error{
 	"limit":    limitTask,
 	"faults":   faultsTask,
@@ -340,7 +344,7 @@ func limitTask() error {
 	n := 0
 	for ; ; n++ {
 		if n == 10_000 {
-			return errors.New("the file does not reach its limit")
+			return errors.New("no error after 10,000 thoughts")
 		}
 		if _, err = e.Ensure(ctx, "s", adding(fmt.Sprint(n, " ", benchText))); err != nil {
 			break
@@ -354,7 +358,7 @@ func limitTask() error {
 	}
 	got, err := e.Ensure(ctx, "s", adding("more"))
 	if err != nil || got.Len != n+1 {
-		return fmt.Errorf("after the limit was lifted: %w; want %d thoughts", err, n+1)
+		return fmt.Errorf("after the limit was removed: %w; want %d thoughts", err, n+1)
 	}
 	return s.Close()
 }

@@ -2,5 +2,5 @@
 
 package sqlite
 
-// systemTasks are what a child can do on this system.
+// systemTasks are the tasks of a child that only this operating system has.
 var systemTasks map[string]func() error

@@ -19,17 +19,7 @@ import (
 	"github.com/sequent-dev/sequent"
 )
 
-// need skips a test for want of something, or fails it where nothing may be
-// wanting.
-func need(t *testing.T, format string, args ...any) {
-	t.Helper()
-	if os.Getenv("SEQUENT_REQUIRE") == "all" {
-		t.Fatalf("required: "+format, args...)
-	}
-	t.Skipf(format, args...)
-}
-
-// filled makes a store with n thoughts in session "a" and closes it.
+// filled creates a store with n thoughts in session "a" and closes it.
 func filled(t *testing.T, path string, n int) {
 	t.Helper()
 	s := openAt(t, path)
@@ -49,7 +39,7 @@ func appendTo(t *testing.T, s *Store, n int) {
 	}
 }
 
-// raw runs statements on a database past the store.
+// raw runs statements on a database without the store.
 func raw(t *testing.T, path string, statements ...string) {
 	t.Helper()
 	db, err := sql.Open("sqlite", path)
@@ -64,7 +54,7 @@ func raw(t *testing.T, path string, statements ...string) {
 	}
 }
 
-// TestDamageInUse damages pages that opening does not read.
+// TestDamageInUse damages pages that Open does not read.
 func TestDamageInUse(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "sessions.db")
@@ -96,7 +86,7 @@ func TestBusy(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "sessions.db")
 	filled(t, path, 1)
-	s, err := Open(t.Context(), Config{Path: path, Patience: 100 * time.Millisecond})
+	s, err := Open(t.Context(), Config{Path: path, BusyTimeout: 100 * time.Millisecond})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -109,20 +99,20 @@ func TestBusy(t *testing.T) {
 		t.Errorf("Update while another process holds the file lock: %v, want code %s", err, sequent.CodeBusy)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
-	patient := openAt(t, path) // a file that needs no work is opened without the lock
-	defer patient.Close()
+	waiting := openAt(t, path) // opening a file of the latest format needs no lock
+	defer waiting.Close()
 	cancelled := make(chan error)
-	go func() { cancelled <- patient.Delete(ctx, sequent.Key{ID: "a"}, 0) }()
+	go func() { cancelled <- waiting.Delete(ctx, sequent.Key{ID: "a"}, 0) }()
 	cancel()
 	if err := <-cancelled; sequent.CodeOf(err) != sequent.CodeCanceled {
-		t.Errorf("Delete given up while another process holds the file lock: %v, want code %s", err, sequent.CodeCanceled)
+		t.Errorf("Delete cancelled while another process holds the file lock: %v, want code %s", err, sequent.CodeCanceled)
 	}
-	c.end(t)
+	c.wait(t)
 	if _, err := e.Update(t.Context(), "a", adding("y")); err != nil {
 		t.Errorf("Update after the lock was released: %v", err)
 	}
 
-	// A program that knows nothing of the file lock.
+	// Another program writes without the file lock.
 	other, err := sql.Open("sqlite", path)
 	if err != nil {
 		t.Fatal(err)
@@ -140,12 +130,11 @@ func TestBusy(t *testing.T) {
 	}
 	got, err := e.Update(t.Context(), "a", adding("z"))
 	if err != nil || got.Len != 3 {
-		t.Errorf("after the other program has gone: %v; want 3 thoughts", err)
+		t.Errorf("Update after the other program's rollback: %v; want 3 thoughts", err)
 	}
 }
 
-// TestFileRemoved keeps the promise of durability when somebody deletes the
-// file of a running store.
+// TestFileRemoved checks that commits to a removed or replaced file fail.
 func TestFileRemoved(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS == "windows" {
@@ -166,13 +155,13 @@ func TestFileRemoved(t *testing.T) {
 			t.Errorf("Commit to a removed file: %v, want code %s", err, sequent.CodeUnavailable)
 		}
 	}
-	filled(t, path, 2) // by another process: a new file
+	filled(t, path, 2) // a new file, like another process would create
 	if err := s.Commit(t.Context(), []*sequent.Write{w}); sequent.CodeOf(err) != sequent.CodeUnavailable {
 		t.Errorf("Commit to a replaced file: %v, want code %s", err, sequent.CodeUnavailable)
 	}
 }
 
-// TestFailedBatch lets SQLite refuse a statement in the middle of a batch.
+// TestFailedBatch makes a statement in the middle of a batch fail.
 func TestFailedBatch(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "sessions.db")
@@ -199,44 +188,43 @@ func TestFailedBatch(t *testing.T) {
 		t.Errorf("a part of the failed batch was stored: %v", err)
 	}
 	if now, _, err := s.Load(t.Context(), a.Key, sequent.Position{}); err != nil || now.Version != 1 {
-		t.Errorf("after the failed batch a is at %+v, error %v; want version 1", now.Position(), err)
+		t.Errorf("after the failed batch: position %+v, error %v; want version 1", now.Position(), err)
 	}
 	if err := s.Commit(t.Context(), batch[:1]); err != nil {
 		t.Errorf("Commit after the failed one: %v", err)
 	}
 }
 
-// TestContradictions refuses writes that would leave a gap, each by itself.
-func TestContradictions(t *testing.T) {
+// TestInconsistentWrites checks that each inconsistent write is refused alone.
+func TestInconsistentWrites(t *testing.T) {
 	t.Parallel()
 	s := openAt(t, filepath.Join(t.TempDir(), "sessions.db"))
 	defer s.Close()
-	k := func(id string) sequent.Header {
+	header := func(id string) sequent.Header {
 		return sequent.Header{Key: sequent.Key{ID: sequent.ID(id)}, Epoch: 1, Version: 1}
 	}
-	long := k("long")
+	long := header("long")
 	long.Len = 2
-	gap := k("gap")
+	gap := header("gap")
 	gap.Len = 1
-	labels := k("labels")
+	labels := header("labels")
 	labels.Labels = map[string]string{"a": "\xff"}
-	other := k("other")
+	other := header("other")
 	batch := []*sequent.Write{
 		{Header: long, Thoughts: []sequent.Thought{{Seq: 1}}},
 		{Header: gap, Thoughts: []sequent.Thought{{Seq: 2}}},
 		{Header: labels},
 		{Header: other, Base: sequent.Position{Epoch: 2, Version: 1}},
-		{Header: k("good")},
+		{Header: header("good")},
 	}
 	if err := s.Commit(t.Context(), batch); err != nil {
 		t.Fatal(err)
 	}
 	for _, w := range batch {
-		if _, _, err := s.Load(t.Context(), w.Header.Key, sequent.Position{}); (err == nil) != (w.Header.ID == "good") {
-			t.Errorf("%s: the write's error is %v, Load's is %v", w.Header.ID, w.Err, err)
-		}
-		if (w.Err == nil) != (w.Header.ID == "good") {
-			t.Errorf("%s: the write's error is %v", w.Header.ID, w.Err)
+		want := w.Header.ID == "good"
+		_, _, err := s.Load(t.Context(), w.Header.Key, sequent.Position{})
+		if (err == nil) != want || (w.Err == nil) != want {
+			t.Errorf("%s: Err = %v, Load = %v; want stored %v", w.Header.ID, w.Err, err, want)
 		}
 	}
 }
@@ -258,7 +246,7 @@ func TestClosed(t *testing.T) {
 		}
 	}
 	if err := <-waiting; sequent.CodeOf(err) != sequent.CodeUnavailable {
-		t.Errorf("Wait ended with %v, want code %s", err, sequent.CodeUnavailable)
+		t.Errorf("Wait during Close = %v, want code %s", err, sequent.CodeUnavailable)
 	}
 	_, _, loading := s.Load(t.Context(), k, sequent.Position{})
 	_, listing := s.List(t.Context(), sequent.Query{})
@@ -285,7 +273,7 @@ func TestReadOnly(t *testing.T) {
 		t.Fatal(err)
 	}
 	reads(t, s, 5)
-	w := openAt(t, path) // what others write is seen
+	w := openAt(t, path)
 	appendTo(t, w, 2)
 	if err := w.Close(); err != nil {
 		t.Error(err)
@@ -295,11 +283,11 @@ func TestReadOnly(t *testing.T) {
 		t.Errorf("Close: %v", err)
 	}
 	if before == contents(t, filepath.Dir(path)) {
-		t.Error("the second store wrote nothing")
+		t.Error("the writer changed nothing")
 	}
 }
 
-// reads checks a store that can only be read and has n thoughts in "a".
+// reads checks a read-only store with n thoughts in session "a".
 func reads(t testing.TB, s *Store, n int) {
 	t.Helper()
 	h, log, err := s.Load(t.Context(), sequent.Key{ID: "a"}, sequent.Position{})
@@ -309,7 +297,7 @@ func reads(t testing.TB, s *Store, n int) {
 	if page, err := s.List(t.Context(), sequent.Query{}); err != nil || len(page.Headers) != 1 {
 		t.Errorf("List = %d headers, error %v; want 1", len(page.Headers), err)
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 2*glance)
+	ctx, cancel := context.WithTimeout(t.Context(), 2*pollInterval)
 	defer cancel()
 	if err := s.Wait(ctx, h.Key, h.Position()); sequent.CodeOf(err) != sequent.CodeCanceled {
 		t.Errorf("Wait: %v, want code %s", err, sequent.CodeCanceled)
@@ -326,7 +314,8 @@ func reads(t testing.TB, s *Store, n int) {
 	}
 }
 
-// TestErrors checks that whatever SQLite says has a code and a remedy.
+// TestErrors checks the code for each result code of SQLite, and that each has a
+// fix.
 func TestErrors(t *testing.T) {
 	for code, want := range map[int]sequent.Code{
 		sqlite3.SQLITE_FULL:              sequent.CodeFull,
@@ -351,10 +340,10 @@ func TestErrors(t *testing.T) {
 		e := &sequent.Error{Code: sequent.CodeInternal, Err: io.EOF}
 		describe(e, code)
 		if e.Code != want || want != sequent.CodeInternal && (e.Msg == "" || e.Fix == "") || e.Err == nil {
-			t.Errorf("result code %d gives %+v, want code %s", code, e, want)
+			t.Errorf("describe(%d) = %+v, want code %s", code, e, want)
 		}
 	}
 	if _, err := os.Open(filepath.Join(t.TempDir(), "none")); sequent.CodeOf(wrap(err)) != sequent.CodeUnavailable {
-		t.Errorf("a missing file gives %v", wrap(err))
+		t.Errorf("wrap of a missing file = %v, want code %s", wrap(err), sequent.CodeUnavailable)
 	}
 }

@@ -8,8 +8,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// remoteFS returns the name of the file system that a directory is on, and
-// whether it is one that several machines may share.
+// remoteFS reports whether a directory is on a network file system, and its name.
 func remoteFS(dir string) (name string, remote bool) {
 	var fs unix.Statfs_t
 	if err := unix.Statfs(dir, &fs); err != nil {

@@ -8,32 +8,31 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// isFull reports whether an error of the system says that there is no space.
+// isFull reports whether err means that the disk or quota is full.
 func isFull(err error) bool {
 	return errors.Is(err, windows.ERROR_DISK_FULL) || errors.Is(err, windows.ERROR_HANDLE_DISK_FULL) ||
 		errors.Is(err, windows.ERROR_DISK_QUOTA_EXCEEDED)
 }
 
-// isReadOnly reports whether an error of the system says that something may
-// not be written.
+// isReadOnly reports whether err means that write permission is missing.
 func isReadOnly(err error) bool {
 	return errors.Is(err, os.ErrPermission) || errors.Is(err, windows.ERROR_WRITE_PROTECT)
 }
 
-// readable reports whether a file can be read.
+// readable reports whether this process may read a file.
 func readable(path string) bool {
 	f, err := os.Open(path)
 	return err == nil && f.Close() == nil
 }
 
-// writable reports whether a file or directory is not marked read-only. What
-// access lists say shows only when it is tried.
+// writable reports whether a file or directory is not marked read-only. It does
+// not check access control lists.
 func writable(path string) bool {
 	info, err := os.Stat(path)
 	return err == nil && (info.IsDir() || info.Mode().Perm()&0o200 != 0)
 }
 
-// writableDir reports whether files can be made in a directory.
+// writableDir reports whether this process can create files in a directory.
 func writableDir(dir string) bool {
 	f, err := os.CreateTemp(dir, ".sequent-*")
 	if err != nil {
@@ -43,7 +42,7 @@ func writableDir(dir string) bool {
 	return errors.Join(f.Close(), os.Remove(name)) == nil
 }
 
-// freeSpace returns how many bytes this process can still store in a directory.
+// freeSpace returns the free space for this process in a directory, in bytes.
 func freeSpace(dir string) (uint64, error) {
 	p, err := windows.UTF16PtrFromString(dir)
 	if err != nil {
@@ -53,8 +52,7 @@ func freeSpace(dir string) (uint64, error) {
 	return free, windows.GetDiskFreeSpaceEx(p, &free, nil, nil)
 }
 
-// remoteFS returns the name of the file system that a directory is on, and
-// whether it is one that several machines may share.
+// remoteFS reports whether a directory is on a network drive, and what kind it is.
 func remoteFS(dir string) (name string, remote bool) {
 	volume := filepath.VolumeName(dir)
 	if len(volume) > 2 && volume[0] == '\\' {

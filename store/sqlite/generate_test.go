@@ -13,13 +13,13 @@ import (
 	"github.com/sequent-dev/sequent/store/internal/record"
 )
 
-// bigStore is a directory in which a big store is kept from run to run. Without
-// it, a store is generated for each benchmark.
+// bigStore names the environment variable with the directory that keeps generated
+// stores between runs. Without it, each benchmark generates its own.
 const bigStore = "SEQUENT_BIG_STORE"
 
-// openBig opens a store of n thoughts in n/10 sessions, which it generates if
-// it is not there: texts of 200 to 1,200 bytes, of words that are as common as
-// words are.
+// openBig opens a store of n thoughts in n/10 sessions, generating it if it does
+// not exist. Texts have 200 to 1,200 bytes, and words with the frequencies of
+// natural language.
 func openBig(b *testing.B, n int) *Store {
 	b.Helper()
 	dir := os.Getenv(bigStore)
@@ -41,8 +41,8 @@ func openBig(b *testing.B, n int) *Store {
 	return s
 }
 
-// generate makes a store under another name and then renames it, so that what
-// is at path is complete.
+// generate creates the store under another name and renames it, so that a store
+// at path is always complete.
 func generate(ctx context.Context, path string, n int) error {
 	unfinished := path + ".unfinished.db"
 	for _, suffix := range []string{"", "-wal", "-shm"} {
@@ -65,10 +65,11 @@ func generate(ctx context.Context, path string, n int) error {
 	}
 	text := newTexts()
 	sessions := n / 10
-	// Sessions grow side by side, so that the thoughts of one are not neighbours.
-	const together = 1000
-	for first := 0; first < sessions; first += together {
-		headers := make([]sequent.Header, min(together, sessions-first))
+	// Append to many sessions in turn, so that the thoughts of one session are not
+	// in adjacent rows.
+	const interleaved = 1000
+	for first := 0; first < sessions; first += interleaved {
+		headers := make([]sequent.Header, min(interleaved, sessions-first))
 		for step := range 10 {
 			var batch []*sequent.Write
 			for i := range headers {
@@ -89,7 +90,7 @@ func generate(ctx context.Context, path string, n int) error {
 	return os.Rename(unfinished, path)
 }
 
-// grow returns the write of the next thought of a session, and moves its header.
+// grow returns a write that appends a thought to a session, and updates its header.
 func grow(h *sequent.Header, session, step int, text string) *sequent.Write {
 	base := h.Position()
 	at := record.Time(1_800_000_000_000_000 + int64(session)*1_000_000 + int64(step)*60_000_000)
@@ -113,8 +114,8 @@ func grow(h *sequent.Header, session, step int, text string) *sequent.Write {
 	}
 }
 
-// texts makes texts of 40,000 words, of which the k-th is about 1/k as common
-// as the first.
+// texts generates texts from a vocabulary of 40,000 words. The k-th word is about
+// 1/k as frequent as the first.
 type texts struct {
 	rng        *rand.Rand
 	zipf       *rand.Zipf
@@ -130,7 +131,7 @@ func newTexts() *texts {
 	return x
 }
 
-// word returns the word number i: common ones are short, as words are.
+// word returns the i-th word. Frequent words are short.
 func word(i int) string {
 	syllables := strings.Fields("ba ce di fo gu ha je ki lo mu na pe ri so tu va we xi yo zu")
 	var b strings.Builder

@@ -14,50 +14,49 @@ import (
 	"github.com/sequent-dev/sequent/store/internal/ranked"
 )
 
-// An index finds thoughts by their words. It is a file of its own beside the
-// store's file, behind it by at most what was written a moment ago, and made
-// anew whenever it is missing, damaged or of another store: it holds nothing
-// that is not in the store. A store works without it, only slower.
+// An index finds thoughts by their words. Its file is separate from the store's,
+// lags behind it by the latest commits, and is rebuilt if it is missing, damaged or
+// from another store: it contains nothing that is not in the store. Without it
+// searches work, but slower.
 //
-// One goroutine, owned by the index, brings the file up to date. Among several
-// processes the one that holds the lock file does it.
+// One goroutine, owned by the index, updates the file. Among several processes
+// only the holder of the lock file does.
 type index struct {
 	store    *Store
 	identity string // of the store
 	path     string
 	lock     *flock.Flock
 
-	blockSize int // of searches; tests make it small
+	blockSize int // of searches; smaller in tests
 
-	pokes   chan struct{} // something was written; holds at most one
-	hurries chan struct{} // somebody searches and had much to read; holds at most one
-	written atomic.Int64  // thoughts, or more, written by this process
+	writes  chan struct{} // capacity one; wakes the indexer after a commit
+	urgent  chan struct{} // capacity one; wakes the indexer because a search was slow
+	written atomic.Int64  // thoughts and deletions committed by this Store
 	stop    context.CancelFunc
-	ended   sync.WaitGroup
+	done    sync.WaitGroup
 
 	mu     sync.Mutex // guards the fields below
-	file   *indexFile // nil until it is needed, and after it was given up
+	file   *indexFile // nil until it is needed, and after detachFile
 	closed bool
 }
 
-// Pauses of the indexer.
+// Waits of the indexer.
 const (
-	quiet     = 250 * time.Millisecond // without a write, before the indexer begins
-	lookAgain = time.Second            // while another process holds the lock; after a failure
-	longest   = time.Minute            // after many failures
+	writePause = 250 * time.Millisecond // without a commit, before it starts
+	minRetry   = time.Second            // after a failure, or if another process holds the lock
+	maxRetry   = time.Minute            // after repeated failures
 )
 
-// What the indexer does at once.
+// Limits of the indexer.
 const (
-	batchSize  = 500     // thoughts a transaction
-	batchBytes = 4 << 20 // text a transaction, which may end a batch sooner
-	maxBehind  = 10_000  // thoughts that wait for a quiet moment
-	longRead   = 1000    // thoughts that a search reads without an index before it asks for one
+	batchSize    = 500     // thoughts per transaction
+	batchBytes   = 4 << 20 // text per transaction
+	maxBacklog   = 10_000  // thoughts that wait for a pause in writing
+	maxUnindexed = 1000    // thoughts that a search reads before it calls expedite
 )
 
-// openIndex starts the index of s. What is wrong with the file shows later, in
-// the log, and is repaired if it can be. Of a store that is only read, the
-// index is used as far as it goes.
+// openIndex opens the index of s and starts the indexer, unless s is read-only.
+// Problems of the file are logged and repaired later.
 func openIndex(ctx context.Context, s *Store) (*index, error) {
 	x, err := newIndex(ctx, s)
 	if err != nil {
@@ -65,20 +64,20 @@ func openIndex(ctx context.Context, s *Store) (*index, error) {
 	}
 	ctx, x.stop = context.WithCancel(context.WithoutCancel(ctx))
 	if !s.readOnly {
-		x.ended.Go(func() { x.run(ctx) })
-		x.poke()
+		x.done.Go(func() { x.run(ctx) })
+		x.wake()
 	}
 	return x, nil
 }
 
-// newIndex returns an index that nobody brings up to date yet.
+// newIndex returns an index without an indexer.
 func newIndex(ctx context.Context, s *Store) (*index, error) {
 	x := &index{
-		store:   s,
-		path:    indexPath(s.path),
-		pokes:   make(chan struct{}, 1),
-		hurries: make(chan struct{}, 1),
-		stop:    func() {},
+		store:  s,
+		path:   indexPath(s.path),
+		writes: make(chan struct{}, 1),
+		urgent: make(chan struct{}, 1),
+		stop:   func() {},
 
 		blockSize: ranked.BlockSize,
 	}
@@ -87,34 +86,35 @@ func newIndex(ctx context.Context, s *Store) (*index, error) {
 	return x, err
 }
 
-// poke tells the index that something was written. It does not wait.
-func (x *index) poke() {
+// wake wakes the indexer, which then waits for a pause in writing.
+func (x *index) wake() {
 	select {
-	case x.pokes <- struct{}{}:
+	case x.writes <- struct{}{}:
 	default:
 	}
 }
 
-// wrote tells the index that thoughts were written, or something else with 1.
-func (x *index) wrote(n int) {
+// committed wakes the indexer after a commit of n thoughts; n is 1 for a commit of
+// something else.
+func (x *index) committed(n int) {
 	x.written.Add(int64(n))
-	x.poke()
+	x.wake()
 }
 
-// hurry tells the indexer that the index is missed. It does not wait.
-func (x *index) hurry() {
+// expedite wakes the indexer, which then does not wait for a pause in writing.
+func (x *index) expedite() {
 	select {
-	case x.hurries <- struct{}{}:
+	case x.urgent <- struct{}{}:
 	default:
 	}
 }
 
-// close ends the indexer, waits for it and for searches under way, and closes
+// close stops the indexer, waits for it and for searches in progress, and closes
 // the file.
 func (x *index) close() error {
 	x.stop()
-	f := x.takeFile(true)
-	x.ended.Wait()
+	f := x.detachFile(true)
+	x.done.Wait()
 	var err error
 	if f != nil {
 		err = f.Close()
@@ -122,70 +122,70 @@ func (x *index) close() error {
 	return errors.Join(err, x.lock.Close())
 }
 
-// run brings the index up to date after every poke, until ctx is done.
+// run updates the index whenever it is woken, until ctx ends.
 func (x *index) run(ctx context.Context) {
-	told := "" // what the log already says
-	pause := time.Duration(0)
-	again := (<-chan time.Time)(nil)
+	logged := "" // the last error, so that it is logged once
+	wait := time.Duration(0)
+	retry := (<-chan time.Time)(nil)
 	for {
 		select {
 		case <-ctx.Done():
 			return
-		case <-x.pokes:
-			x.settle(ctx)
-		case <-x.hurries:
-		case <-again:
+		case <-x.writes:
+			x.waitForPause(ctx)
+		case <-x.urgent:
+		case <-retry:
 		}
-		again = nil
-		err := x.catchUp(ctx)
+		retry = nil
+		err := x.update(ctx)
 		switch {
 		case ctx.Err() != nil:
 			return
-		case errors.Is(err, errIndexHeld):
-			again = time.After(lookAgain)
+		case errors.Is(err, errIndexLocked):
+			retry = time.After(minRetry)
 			continue
 		case err != nil:
-			if err.Error() != told {
-				told = err.Error()
-				x.store.log.WarnContext(ctx, "the search index cannot be brought up to date; searches read the store instead", "index", x.path, "error", err)
+			if err.Error() != logged {
+				logged = err.Error()
+				x.store.log.WarnContext(ctx, "updating the search index; searches read the store instead", "index", x.path, "error", err)
 			}
-			pause = min(max(2*pause, lookAgain), longest)
+			wait = min(max(2*wait, minRetry), maxRetry)
 		default:
-			told, pause = "", 0
+			logged, wait = "", 0
 		}
 		select {
 		case <-ctx.Done():
 			return
-		case <-time.After(pause):
+		case <-time.After(wait):
 		}
 	}
 }
 
-// settle waits until writing pauses, but not for ever: an index is for those who
-// search, and costs whoever writes.
-func (x *index) settle(ctx context.Context) {
-	begun := x.written.Load()
-	for before, now := int64(-1), begun; now != before && now-begun < maxBehind; now = x.written.Load() {
+// waitForPause waits for a pause in writing, because indexing slows writers down.
+// It returns earlier if a search is slow or the backlog reaches maxBacklog.
+func (x *index) waitForPause(ctx context.Context) {
+	start := x.written.Load()
+	for before, now := int64(-1), start; now != before && now-start < maxBacklog; now = x.written.Load() {
 		before = now
 		select {
 		case <-ctx.Done():
 			return
-		case <-x.hurries:
+		case <-x.urgent:
 			return
-		case <-time.After(quiet):
+		case <-time.After(writePause):
 		}
 	}
 	select {
-	case <-x.pokes: // of what is indexed now
+	case <-x.writes: // those commits are indexed now
 	default:
 	}
 }
 
-// errIndexHeld says that another process has the lock and writes the index.
-var errIndexHeld = errors.New("the index is held by another process")
+// errIndexLocked means that another process holds the lock and writes the index.
+var errIndexLocked = errors.New("the index is locked by another process")
 
-// catchUp brings the index up to date, unless another process is doing it.
-func (x *index) catchUp(ctx context.Context) error {
+// update brings the index up to date, or returns errIndexLocked.
+func (x *index) update(ctx context.Context) error {
 	if x.upToDate(context.WithoutCancel(ctx)) {
 		return nil
 	}
@@ -193,33 +193,33 @@ func (x *index) catchUp(ctx context.Context) error {
 	case err != nil:
 		return fmt.Errorf("lock: %w", err)
 	case !held:
-		return errIndexHeld
+		return errIndexLocked
 	}
-	defer x.lock.Unlock() //nolint:errcheck // the lock ends with the process at the latest
+	defer x.lock.Unlock() //nolint:errcheck // the kernel releases the lock when the process exits
 	err := x.write(ctx)
 	if isDamage(err) && ctx.Err() == nil {
-		x.store.log.WarnContext(ctx, "the search index is damaged and is made anew", "index", x.path, "error", err)
-		if err = x.discard(); err == nil {
+		x.store.log.WarnContext(ctx, "the search index is damaged; rebuilding it", "index", x.path, "error", err)
+		if err = x.remove(); err == nil {
 			err = x.write(ctx)
 		}
 	}
 	return err
 }
 
-// discard removes the file. The caller holds the lock.
-func (x *index) discard() error {
-	if f := x.takeFile(false); f != nil {
-		f.Close() //nolint:errcheck // it is thrown away
+// remove closes and removes the file. The caller holds the lock.
+func (x *index) remove() error {
+	if f := x.detachFile(false); f != nil {
+		f.Close() //nolint:errcheck // the file is removed
 	}
 	return indexfile.Remove(x.path)
 }
 
-// takeFile returns the open file, if there is one, for the caller to close,
-// and leaves none; after the last time, none is opened any more.
-func (x *index) takeFile(last bool) *indexFile {
+// detachFile sets x.file to nil and returns its previous value, for the caller to
+// close. If final, no file is opened again.
+func (x *index) detachFile(final bool) *indexFile {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	f := x.file
-	x.file, x.closed = nil, x.closed || last
+	x.file, x.closed = nil, x.closed || final
 	return f
 }

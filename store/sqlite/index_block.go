@@ -12,8 +12,9 @@ import (
 	"github.com/sequent-dev/sequent/store/internal/ranked"
 )
 
-// survey tells the corpus how common the wanted words are in the index.
-func (sr *search) survey(ctx context.Context) error {
+// countTerms sets the corpus's counts of thoughts with each wanted term, for the
+// thoughts in the index.
+func (sr *search) countTerms(ctx context.Context) error {
 	if sr.words == nil {
 		return nil
 	}
@@ -21,7 +22,7 @@ func (sr *search) survey(ctx context.Context) error {
 		(SELECT rowid FROM words WHERE words MATCH ? ORDER BY rowid DESC LIMIT ?)`
 	for i, t := range sr.Asked.Wanted() {
 		var n, oldest int64
-		if err := sr.words.QueryRowContext(ctx, count, t.FTS5(columns), ranked.Sample).Scan(&n, &oldest); err != nil {
+		if err := sr.words.QueryRowContext(ctx, count, t.FTS5(textColumns), ranked.Sample).Scan(&n, &oldest); err != nil {
 			return indexError{err}
 		}
 		sr.Corpus.Hits[i] = min(ranked.Estimate(n, oldest, sr.mark), sr.docs)
@@ -29,59 +30,59 @@ func (sr *search) survey(ctx context.Context) error {
 	return nil
 }
 
-// columns are those of the index that hold what people wrote.
-const columns = "text note"
+// textColumns are the columns of the index with the words of a thought.
+const textColumns = "text note"
 
-// block is the [ranked.Block]. With census, on the first page, it completes the
-// corpus by what the index does not hold.
-func (sr *search) block(ctx context.Context, at *words.Cursor, census bool) ([]ranked.Candidate, error) {
-	most := sr.blockSize + 1 // one more, to learn whether there are more
+// block is the [ranked.Block]. If count is set, on the first page, it adds the
+// thoughts that are not in the index to the corpus.
+func (sr *search) block(ctx context.Context, at *words.Cursor, count bool) ([]ranked.Candidate, error) {
+	limit := sr.blockSize + 1 // one more, to learn whether there are more
 	low := max(at.Low, 1)
 	if at.Low > 0 {
-		most = math.MaxInt
+		limit = math.MaxInt
 	}
 	var found []ranked.Candidate
 	if at.Bound > sr.mark {
 		var err error
-		if found, err = sr.tail(ctx, max(low, sr.mark+1), at.Bound, most, census); err != nil {
+		if found, err = sr.scan(ctx, max(low, sr.mark+1), at.Bound, limit, count); err != nil {
 			return nil, err
 		}
 	}
-	for high := min(at.Bound, sr.mark); len(found) < most && high >= low; {
-		ids, err := sr.lookUp(ctx, low, high, min(most-len(found), ranked.BlockSize+1))
+	for high := min(at.Bound, sr.mark); len(found) < limit && high >= low; {
+		ids, err := sr.lookUp(ctx, low, high, min(limit-len(found), ranked.BlockSize+1))
 		if err != nil {
 			return nil, err
 		}
 		if len(ids) == 0 {
 			break
 		}
-		some, err := sr.among(ctx, ids)
+		matching, err := sr.filter(ctx, ids)
 		if err != nil {
 			return nil, err
 		}
-		found = append(found, some...)
+		found = append(found, matching...)
 		high = ids[len(ids)-1] - 1
 	}
 	at.Low = low
-	if len(found) == most { // never so when Low was set
-		found = found[:most-1]
-		at.Low = found[most-2].ID
+	if len(found) == limit { // only if at.Low was 0
+		found = found[:limit-1]
+		at.Low = found[limit-2].ID
 	}
 	return found, nil
 }
 
-// tail returns the newest matching thoughts between low and high, newest first,
-// by reading all of them; beyond most only for the corpus, if it takes part.
-func (sr *search) tail(ctx context.Context, low, high int64, most int, census bool) ([]ranked.Candidate, error) {
-	rows, err := sr.main.QueryContext(ctx, selectTail, sr.args(sql.Named("low", low), sql.Named("high", high))...)
+// scan reads all thoughts between low and high, newest first, and returns at most
+// limit matching ones. If count is set, it adds all of them to the corpus.
+func (sr *search) scan(ctx context.Context, low, high int64, limit int, count bool) ([]ranked.Candidate, error) {
+	rows, err := sr.main.QueryContext(ctx, selectRange, sr.args(sql.Named("low", low), sql.Named("high", high))...)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
 	var found []ranked.Candidate
 	for read := 0; rows.Next(); read++ {
-		if read == longRead && sr.store.index != nil {
-			sr.store.index.hurry()
+		if read == maxUnindexed && sr.store.index != nil {
+			sr.store.index.expedite()
 		}
 		var id int64
 		var text, note string
@@ -90,42 +91,42 @@ func (sr *search) tail(ctx context.Context, low, high int64, most int, census bo
 			return nil, err
 		}
 		counts, length, ok := sr.Matcher.Match(text, note)
-		if census {
+		if count {
 			sr.Corpus.Add(counts, length)
 		}
-		if ok && wanted && len(found) < most {
+		if ok && wanted && len(found) < limit {
 			found = append(found, ranked.Candidate{ID: id, Counts: slices.Clone(counts), Length: length})
-		} else if len(found) == most && !census {
+		} else if len(found) == limit && !count {
 			break
 		}
 	}
 	return found, rows.Err()
 }
 
-// lookUp returns at most n thoughts between low and high that match according
-// to the index, newest first. Of a small session it returns all: reading them
-// costs less than passing over what other sessions say with the same words.
+// lookUp returns at most n thoughts between low and high that may match, newest
+// first. It uses the index, except in a small session, whose thoughts it returns
+// all: the index would also step over matching thoughts of other sessions.
 func (sr *search) lookUp(ctx context.Context, low, high int64, n int) ([]int64, error) {
 	if sr.session != 0 {
 		return collectIDs(sr.main.QueryContext(ctx, selectOfSession, sr.session, low, high, n))
 	}
 	ids, err := collectIDs(sr.words.QueryContext(ctx,
 		"SELECT rowid FROM words WHERE words MATCH ? AND rowid BETWEEN ? AND ? ORDER BY rowid DESC LIMIT ?",
-		sr.Asked.FTS5(columns)+sr.scope, low, high, n))
+		sr.Asked.FTS5(textColumns)+sr.scope, low, high, n))
 	if err != nil {
 		return nil, indexError{err}
 	}
 	return ids, nil
 }
 
-// among returns those of the thoughts that match, in the same order. It looks
-// at the thoughts themselves: the index may hold what is deleted or expired.
-func (sr *search) among(ctx context.Context, ids []int64) ([]ranked.Candidate, error) {
+// filter reads the thoughts with these ids and returns those that match, in the
+// same order. The index may still contain deleted or expired thoughts.
+func (sr *search) filter(ctx context.Context, ids []int64) ([]ranked.Candidate, error) {
 	list, err := json.Marshal(ids)
 	if err != nil {
 		return nil, err
 	}
-	rows, err := sr.main.QueryContext(ctx, selectAmong, sr.args(sql.Named("ids", string(list)))...)
+	rows, err := sr.main.QueryContext(ctx, selectByID, sr.args(sql.Named("ids", string(list)))...)
 	if err != nil {
 		return nil, err
 	}

@@ -16,7 +16,7 @@ import (
 
 func TestIndexDeletedWhileOpen(t *testing.T) {
 	if runtime.GOOS == "windows" {
-		t.Skip("files that are open cannot be deleted here")
+		t.Skip("Windows does not remove open files")
 	}
 	t.Parallel()
 	for _, suffixes := range [][]string{{""}, {"", "-wal", "-shm"}, {"", "-wal", "-shm", ".lock"}} {
@@ -39,7 +39,7 @@ func TestIndexDeletedWhileOpen(t *testing.T) {
 			finds(t, s, "heron", 34)
 			finds(t, other, "heron", 34)
 			if st := stateOf(t, other); st.docs != 34 {
-				t.Errorf("the other handle sees %+v, want 34 documents", st)
+				t.Errorf("the other Store has the index %+v, want 34 documents", st)
 			}
 		})
 	}
@@ -52,7 +52,7 @@ func TestIndexDamaged(t *testing.T) {
 	for i := range noise {
 		noise[i] = byte(rng.Uint32())
 	}
-	over := func(from int) func([]byte) []byte {
+	noiseFrom := func(from int) func([]byte) []byte {
 		return func(b []byte) []byte {
 			copy(b[min(from, len(b)):], noise)
 			return b
@@ -61,11 +61,11 @@ func TestIndexDamaged(t *testing.T) {
 	for name, damage := range map[string]func(index []byte) []byte{
 		"empty":         func([]byte) []byte { return nil },
 		"noise":         func([]byte) []byte { return noise },
-		"text":          func([]byte) []byte { return []byte("this is no index\n") },
-		"header":        over(0),
-		"first page":    over(100),
-		"pages":         over(4096),
-		"later pages":   over(3 * 4096),
+		"text":          func([]byte) []byte { return []byte("not an index\n") },
+		"header":        noiseFrom(0),
+		"first page":    noiseFrom(100),
+		"pages":         noiseFrom(4096),
+		"later pages":   noiseFrom(3 * 4096),
 		"half":          func(b []byte) []byte { return b[:len(b)/2/4096*4096] },
 		"version 0":     func(b []byte) []byte { copy(b[60:], []byte{0, 0, 0, 0}); return b },
 		"not a version": func(b []byte) []byte { copy(b[60:], []byte{0x80, 0, 0, 0}); return b },
@@ -78,8 +78,8 @@ func TestIndexDamaged(t *testing.T) {
 				s := openIndexed(t, path, slog.New(slog.NewTextHandler(&log, nil)))
 				fill(t, s, "a", 250, "heron with a few more words to fill pages "+strings.Repeat("filler ", 20))
 				catchUp(t, s)
-				f := s.index.takeFile(false) // checkpoints
-				if err := f.Close(); err != nil {
+				f := s.index.detachFile(false)
+				if err := f.Close(); err != nil { // checkpoints
 					t.Fatal(err)
 				}
 				if open == "open" {
@@ -94,49 +94,51 @@ func TestIndexDamaged(t *testing.T) {
 				}
 				fill(t, s, "b", 5, "heron")
 				finds(t, s, "heron b", 5)
-				if err := s.index.catchUp(t.Context()); err != nil {
-					t.Errorf("catchUp: %v", err)
+				if err := s.index.update(t.Context()); err != nil {
+					t.Errorf("update: %v", err)
 				}
 				finds(t, s, "heron", 255)
-				if err := s.index.catchUp(t.Context()); err != nil {
-					t.Errorf("catchUp: %v", err)
+				if err := s.index.update(t.Context()); err != nil {
+					t.Errorf("update: %v", err)
 				}
 				finds(t, s, "heron b", 5)
-				wholeIndex(t, s.index.file.Writer)
+				checkIntegrity(t, s.index.file.Writer)
 				if st := stateOf(t, s); st.docs != 255 {
 					t.Errorf("the index is at %+v, want 255 documents", st)
 				}
-				// What an open index holds in memory, or what is empty, needs no repair.
-				unseen := open == "open" && strings.Contains(name, "version") || name == "empty"
-				if !unseen && !strings.Contains(log.String(), "level=WARN") {
-					t.Errorf("the log says nothing of it: %q", &log)
+				// SQLite has the version of an open file in memory, and an empty file
+				// is filled without a warning.
+				silent := open == "open" && strings.Contains(name, "version") || name == "empty"
+				if !silent && !strings.Contains(log.String(), "level=WARN") {
+					t.Errorf("no warning in the log: %q", &log)
 				}
 			})
 		}
 	}
 }
 
-// wholeIndex fails the test unless SQLite finds the index whole.
-func wholeIndex(t *testing.T, db *sql.DB) {
+// checkIntegrity runs the integrity checks of FTS5 and SQLite on an index.
+func checkIntegrity(t *testing.T, db *sql.DB) {
 	t.Helper()
 	if _, err := db.ExecContext(t.Context(), "INSERT INTO words(words) VALUES ('integrity-check')"); err != nil {
 		t.Errorf("integrity-check: %v", err)
 	}
 	var result string
 	if err := db.QueryRowContext(t.Context(), "PRAGMA integrity_check").Scan(&result); err != nil || result != "ok" {
-		t.Errorf("integrity_check: %s, %v", result, err)
+		t.Errorf("integrity_check = %s, %v", result, err)
 	}
 }
 
-// What is not ours to repair is left alone, and searches go on without it.
+// A file of a newer version or another program is not changed, and searches work
+// without an index.
 func TestIndexNotOurs(t *testing.T) {
 	t.Parallel()
-	for name, lay := range map[string]func(t *testing.T, path string){
+	for name, setup := range map[string]func(t *testing.T, path string){
 		"newer": func(t *testing.T, path string) {
-			execIn(t, path, fmt.Sprintf("PRAGMA application_id=%d; PRAGMA user_version=%d; CREATE TABLE future(x)", indexApplicationID, indexVersion+1))
+			raw(t, path, fmt.Sprintf("PRAGMA application_id=%d; PRAGMA user_version=%d; CREATE TABLE future(x)", indexApplicationID, indexVersion+1))
 		},
 		"of another program": func(t *testing.T, path string) {
-			execIn(t, path, "CREATE TABLE recipes(x)")
+			raw(t, path, "CREATE TABLE recipes(x)")
 		},
 		"a directory": func(t *testing.T, path string) {
 			if err := os.Mkdir(path, 0o700); err != nil {
@@ -147,35 +149,24 @@ func TestIndexNotOurs(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			path := filepath.Join(t.TempDir(), "s.db")
-			lay(t, indexPath(path))
-			before := atIndexPath(t, indexPath(path))
+			setup(t, indexPath(path))
+			before := read(t, indexPath(path))
 			s := openIndexed(t, path, nil)
 			fill(t, s, "a", 3, "heron")
 			finds(t, s, "heron", 3)
-			if err := s.index.catchUp(t.Context()); err == nil {
-				t.Error("catchUp: no error")
+			if err := s.index.update(t.Context()); err == nil {
+				t.Error("update succeeded, want an error")
 			}
 			finds(t, s, "heron", 3)
-			if after := atIndexPath(t, indexPath(path)); after != before {
-				t.Errorf("what lay there was changed: %q, before %q", after, before)
+			if after := read(t, indexPath(path)); after != before {
+				t.Errorf("the file changed from %q to %q", before, after)
 			}
 		})
 	}
 }
 
-func execIn(t *testing.T, path, statements string) {
-	t.Helper()
-	db, err := sql.Open("sqlite", path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer db.Close()
-	if _, err := db.ExecContext(t.Context(), statements); err != nil {
-		t.Fatal(err)
-	}
-}
-
-func atIndexPath(t *testing.T, path string) string {
+// read returns the content of a file or the entries of a directory.
+func read(t *testing.T, path string) string {
 	t.Helper()
 	if b, err := os.ReadFile(path); err == nil {
 		return string(b)
@@ -184,36 +175,36 @@ func atIndexPath(t *testing.T, path string) string {
 	return fmt.Sprint(entries, err)
 }
 
-// The index of another store, and of this store before it was put back to an
-// earlier state, is made anew.
+// An index of another store, or of this store before it was restored to an earlier
+// state, is rebuilt.
 func TestIndexOfAnotherStore(t *testing.T) {
 	t.Parallel()
 	s := openIndexed(t, filepath.Join(t.TempDir(), "s.db"), nil)
 	fill(t, s, "a", 5, "heron")
 	catchUp(t, s)
 	saved := filepath.Join(t.TempDir(), "copy.db")
-	execIn(t, s.path, "VACUUM INTO '"+saved+"'")
+	raw(t, s.path, "VACUUM INTO '"+saved+"'")
 	fill(t, s, "b", 5, "stork")
 	catchUp(t, s)
 
 	other := openIndexed(t, filepath.Join(t.TempDir(), "s.db"), nil)
 	fill(t, other, "c", 20, "crane")
-	for _, moved := range []*Store{openIndexed(t, saved, nil), other} {
-		execIn(t, s.index.path, "VACUUM INTO '"+moved.index.path+"'")
-		finds(t, moved, "stork", 0)
-		catchUp(t, moved)
-		finds(t, moved, "stork", 0)
+	for _, wrong := range []*Store{openIndexed(t, saved, nil), other} {
+		raw(t, s.index.path, "VACUUM INTO '"+wrong.index.path+"'")
+		finds(t, wrong, "stork", 0)
+		catchUp(t, wrong)
+		finds(t, wrong, "stork", 0)
 		var want int64
-		if err := moved.readers.QueryRowContext(t.Context(), "SELECT count(*) FROM thoughts").Scan(&want); err != nil {
+		if err := wrong.readers.QueryRowContext(t.Context(), "SELECT count(*) FROM thoughts").Scan(&want); err != nil {
 			t.Fatal(err)
 		}
-		if st := stateOf(t, moved); st.docs != want {
+		if st := stateOf(t, wrong); st.docs != want {
 			t.Errorf("the index is at %+v, want %d documents", st, want)
 		}
 	}
 }
 
-func TestIndexHeldElsewhere(t *testing.T) {
+func TestIndexLocked(t *testing.T) {
 	t.Parallel()
 	s := openIndexed(t, filepath.Join(t.TempDir(), "s.db"), nil)
 	other := openIndexed(t, s.path, nil)
@@ -221,8 +212,8 @@ func TestIndexHeldElsewhere(t *testing.T) {
 		t.Fatalf("TryLock: %t, %v", held, err)
 	}
 	fill(t, other, "a", 3, "heron")
-	if err := other.index.catchUp(t.Context()); !errors.Is(err, errIndexHeld) {
-		t.Errorf("catchUp: %v, want %v", err, errIndexHeld)
+	if err := other.index.update(t.Context()); !errors.Is(err, errIndexLocked) {
+		t.Errorf("update = %v, want %v", err, errIndexLocked)
 	}
 	finds(t, other, "heron", 3)
 	if err := s.index.lock.Unlock(); err != nil {
@@ -253,7 +244,7 @@ func TestIndexOfReadOnlyStore(t *testing.T) {
 	}
 	readOnly()
 	if _, err := os.Stat(s.index.path); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("a store that is only read has made an index: %v", err)
+		t.Errorf("a read-only store created an index: %v", err)
 	}
 	catchUp(t, s)
 	readOnly()

@@ -13,66 +13,66 @@ import (
 	"github.com/sequent-dev/sequent/internal/indexfile"
 )
 
-// indexVersion is the version of the index's schema and of the way texts are
-// cut into words. An older index is made anew; a newer one is left alone.
+// indexVersion is the version of the index's schema and tokenizer. An older index
+// is rebuilt, a newer one is not used.
 const indexVersion = 1
 
-// indexApplicationID is in the header of an index; it reads "sqni".
+// indexApplicationID marks the header of an index. In ASCII it is "sqni".
 const indexApplicationID = 0x73716e69
 
-// The words are cut by package words, never by SQLite: the ascii tokenizer
-// takes every other character for a part of a word, so that it only splits at
-// the spaces we put. The scope of a thought is its session and its owner.
+// Package words splits the text into tokens, which are stored with spaces between
+// them: the tokenizer ascii splits there and nowhere inside a token. The column
+// scope has the tokens of a thought's session and owner.
 const indexSchema = `
 CREATE TABLE state(
 	one INTEGER PRIMARY KEY CHECK (one = 1),
-	store TEXT NOT NULL,       -- identity of the store that is indexed
+	store TEXT NOT NULL,       -- identity of the store
 	mark INTEGER NOT NULL,     -- thoughts up to this id are indexed
-	forgotten INTEGER NOT NULL,-- deletions up to this number are carried out
+	forgotten INTEGER NOT NULL,-- deletions up to this id are applied
 	docs INTEGER NOT NULL,     -- thoughts in the index
-	tokens INTEGER NOT NULL    -- words in them
+	tokens INTEGER NOT NULL    -- tokens in them
 );
 CREATE TABLE docs(id INTEGER PRIMARY KEY, tokens INTEGER NOT NULL);
 CREATE VIRTUAL TABLE words USING fts5(text, note, scope, content='', contentless_delete=1, tokenize='ascii');
 `
 
-// indexPath returns where the index of the store at path is.
+// indexPath returns the path of the index for the store at path.
 func indexPath(path string) string { return strings.TrimSuffix(path, ".db") + "-index.db" }
 
-// An indexFile is an index that is open.
+// An indexFile is an open index.
 type indexFile struct {
 	*indexfile.File
-	damaged atomic.Bool // a search could not read it
+	damaged atomic.Bool // set by a search that failed to read it
 }
 
-// A purpose says what an index is opened for.
-type purpose int
+// An openMode says how an index is opened.
+type openMode int
 
 const (
-	forReading purpose = iota // it must exist
-	forWriting                // it is made if it is missing; the caller holds the lock
+	forReading openMode = iota // the file must exist
+	forWriting                 // the file is created if missing; the caller holds the lock
 )
 
 var (
 	errNoIndex  = errors.New("there is no index")
-	errDamaged  = errors.New("the index does not fit the store")
+	errDamaged  = errors.New("the index does not match the store")
 	errNewIndex = errors.New("the index was written by a newer version of the program")
 )
 
-// acquire returns the open index, which the caller releases.
-func (x *index) acquire(ctx context.Context, why purpose) (*indexFile, error) {
+// acquire returns the open index, opening it if necessary. The caller releases it.
+func (x *index) acquire(ctx context.Context, m openMode) (*indexFile, error) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if x.closed {
 		return nil, errNoIndex
 	}
-	if x.file != nil && !x.file.InPlace() { // deleted, perhaps made anew, by somebody else
+	if x.file != nil && !x.file.InPlace() { // removed or replaced by another process
 		old := x.file
 		x.file = nil
-		x.ended.Go(func() { old.Close() }) //nolint:errcheck // nothing of it is needed
+		x.done.Go(func() { old.Close() }) //nolint:errcheck // the file is not needed any more
 	}
 	if x.file == nil {
-		f, err := x.open(ctx, why)
+		f, err := x.open(ctx, m)
 		if err != nil {
 			return nil, err
 		}
@@ -82,10 +82,10 @@ func (x *index) acquire(ctx context.Context, why purpose) (*indexFile, error) {
 	return x.file, nil
 }
 
-func (x *index) open(ctx context.Context, why purpose) (_ *indexFile, err error) {
-	if why == forWriting {
+func (x *index) open(ctx context.Context, m openMode) (_ *indexFile, err error) {
+	if m == forWriting {
 		if _, err := os.Stat(x.path); errors.Is(err, os.ErrNotExist) {
-			if err := indexfile.Remove(x.path); err != nil { // the log of an earlier file would be taken for its own
+			if err := indexfile.Remove(x.path); err != nil { // a -wal may be left
 				return nil, err
 			}
 			if err := create(x.path); err != nil {
@@ -102,7 +102,7 @@ func (x *index) open(ctx context.Context, why purpose) (_ *indexFile, err error)
 		return nil, err
 	}
 	f := &indexFile{File: open}
-	if why == forWriting {
+	if m == forWriting {
 		err = f.prepare(ctx, x.identity, x.store.journal)
 	}
 	if err == nil {
@@ -114,18 +114,19 @@ func (x *index) open(ctx context.Context, why purpose) (_ *indexFile, err error)
 	return f, nil
 }
 
-// connect returns connections to the file, of the same kind as the store's.
+// connect is an [indexfile.Connect]. It opens the file in the same mode as the
+// store's.
 func (x *index) connect(writes bool) (*sql.DB, error) {
-	like := Store{path: x.path, readOnly: x.store.readOnly, patience: 5 * time.Second}
-	like.immutable = like.readOnly && unchanging(x.path)
+	s := Store{path: x.path, readOnly: x.store.readOnly, busyTimeout: 5 * time.Second}
+	s.immutable = s.readOnly && needsImmutable(x.path)
 	pragmas := []string{"synchronous(normal)", "journal_size_limit(67108864)"}
 	if !writes {
 		pragmas = append(pragmas, "query_only(1)")
 	}
-	return sql.Open("sqlite", like.dsn(pragmas...))
+	return sql.Open("sqlite", s.dsn(pragmas...))
 }
 
-// prepare makes the schema in an empty file.
+// prepare creates the schema if the file is empty.
 func (f *indexFile) prepare(ctx context.Context, identity, journal string) error {
 	if version, _, err := indexfile.Version(ctx, f.Writer, indexApplicationID); err != nil || version != 0 {
 		return err
@@ -145,7 +146,8 @@ func (f *indexFile) prepare(ctx context.Context, identity, journal string) error
 	})
 }
 
-// check returns an error unless f is an index of the store, as we make them.
+// check returns an error unless f is an index of the store with this identity, in
+// the version of this program.
 func (f *indexFile) check(ctx context.Context, identity string) error {
 	version, _, err := indexfile.Version(ctx, f.Readers, indexApplicationID)
 	switch {
@@ -163,7 +165,7 @@ func (f *indexFile) check(ctx context.Context, identity string) error {
 	return err
 }
 
-// An indexState is how far an index is.
+// An indexState is the row of the table state.
 type indexState struct {
 	store                         string
 	mark, forgotten, docs, tokens int64
@@ -175,5 +177,5 @@ func (f *indexFile) state(ctx context.Context, from indexfile.Queryer) (st index
 	return st, err
 }
 
-// isDamage reports whether err means that the index must be made anew.
+// isDamage reports whether err means that the index must be rebuilt.
 func isDamage(err error) bool { return indexfile.IsDamage(err) || errors.Is(err, errDamaged) }

@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// TestIndexKilled kills a process while it indexes, and another, until one
-// gets to the end. Searches are right all the time.
+// TestIndexKilled kills processes while they index. Searches find everything at any
+// time.
 func TestIndexKilled(t *testing.T) {
 	t.Parallel()
 	const sessions, each = 8, 500
@@ -20,12 +20,12 @@ func TestIndexKilled(t *testing.T) {
 	for i := range sessions {
 		fill(t, s, fmt.Sprint("s", i), each, "heron "+strings.Repeat("and more words ", 10))
 	}
-	rare := func() {
+	search := func() {
 		t.Helper()
 		finds(t, s, "heron s3 n77", 1)
 		finds(t, s, "n500", sessions)
 	}
-	rare()
+	search()
 	for _, target := range []int{1, sessions * each / 3, sessions * each / 2, sessions*each - batchSize} {
 		c := start(t, "index", childStore+"="+path)
 		for {
@@ -40,26 +40,26 @@ func TestIndexKilled(t *testing.T) {
 		if err := c.cmd.Process.Kill(); err != nil {
 			t.Fatal(err)
 		}
-		_ = c.cmd.Wait() // it was killed
+		_ = c.cmd.Wait() // always "signal: killed"
 		t.Logf("killed at %d or later: the index is at %+v", target, stateOf(t, s))
-		rare()
+		search()
 	}
 	catchUp(t, s)
-	rare()
-	wholeIndex(t, s.index.file.Writer)
+	search()
+	checkIntegrity(t, s.index.file.Writer)
 	if st := stateOf(t, s); st.docs != sessions*each {
 		t.Errorf("the index is at %+v, want %d documents", st, sessions*each)
 	}
 }
 
-// indexTask indexes and tells after each batch how far it is.
+// indexTask indexes, and prints the id that it has reached before each batch.
 func indexTask() error {
 	ctx := context.Background()
 	s, err := Open(ctx, Config{Path: os.Getenv(childStore)})
 	if err != nil {
 		return err
 	}
-	if err := s.index.close(); err != nil { // what it has done so far stays
+	if err := s.index.close(); err != nil {
 		return err
 	}
 	x, err := newIndex(ctx, s)
@@ -79,7 +79,7 @@ func indexTask() error {
 			return err
 		}
 		fmt.Println(st.mark)
-		e, err := x.ends(ctx)
+		e, err := x.extent(ctx)
 		if err != nil {
 			return err
 		}

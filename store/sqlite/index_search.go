@@ -11,16 +11,16 @@ import (
 	"github.com/sequent-dev/sequent/store/internal/record"
 )
 
-// What a search reads of the store. The condition is true for the thoughts
-// that the query is about.
+// Statements of a search on the store.
 const (
+	// inQuery is true for thoughts of sessions that the query selects.
 	inQuery = `(:all OR s.owner = :owner) AND (:session = '' OR s.id = :session)
 		AND (:now = 0 OR s.expires IS NULL OR s.expires > :now)`
-	selectTail = `
+	selectRange = `
 		SELECT t.id, t.text, t.note, ` + inQuery + `
 		FROM thoughts t CROSS JOIN tool_sessions s ON s.key = t.session
 		WHERE t.id >= :low AND t.id <= :high ORDER BY t.id DESC`
-	selectAmong = `
+	selectByID = `
 		SELECT t.id, t.text, t.note
 		FROM json_each(:ids) j CROSS JOIN thoughts t ON t.id = j.value CROSS JOIN tool_sessions s ON s.key = t.session
 		WHERE ` + inQuery
@@ -35,8 +35,8 @@ const (
 	selectNewest = `SELECT ifnull(max(id), 0) FROM thoughts`
 )
 
-// Search implements [sequent.Store]. What the index does not hold yet is read
-// from the store; without an index, everything is.
+// Search implements [sequent.Store]. It uses the index, and reads the thoughts that
+// are not indexed yet from the store. Without an index it reads all.
 func (s *Store) Search(ctx context.Context, q sequent.SearchQuery) (sequent.Hits, error) {
 	asked, err := ranked.Parse(q)
 	if err != nil {
@@ -50,21 +50,21 @@ func (s *Store) Search(ctx context.Context, q sequent.SearchQuery) (sequent.Hits
 	if errors.As(err, new(indexError)) {
 		hits, err = sr.run(ctx, nil)
 	}
-	if err != nil && ctx.Err() != nil { // SQLite only says that it was interrupted
+	if err != nil && ctx.Err() != nil { // SQLite's own error is "interrupted"
 		err = ctx.Err()
 	}
 	return hits, s.wrap(err)
 }
 
-// indexedSearch searches with the index; an indexError says that this was not
-// possible.
+// indexedSearch searches with the index. It returns an indexError if the index
+// cannot be used.
 func (s *Store) indexedSearch(ctx context.Context, sr search) (sequent.Hits, error) {
 	if s.index == nil {
 		return sequent.Hits{}, indexError{errNoIndex}
 	}
 	file, err := s.index.acquire(ctx, forReading)
 	if err != nil {
-		s.index.hurry() // it may be for the indexer to repair
+		s.index.expedite() // the indexer may be able to repair it
 		return sequent.Hits{}, indexError{err}
 	}
 	defer file.Release()
@@ -73,7 +73,7 @@ func (s *Store) indexedSearch(ctx context.Context, sr search) (sequent.Hits, err
 		if isDamage(e) {
 			file.damaged.Store(true)
 		}
-		s.index.hurry()
+		s.index.expedite()
 	}
 	return hits, err
 }
@@ -83,22 +83,22 @@ type indexError struct{ error }
 
 func (e indexError) Unwrap() error { return e.error }
 
-// A search is one page of a result in the making.
+// A search computes one page of a result.
 type search struct {
 	ranked.Search
 	store     *Store
 	blockSize int
 
-	main    *sql.Tx // the store as it is now
-	words   *sql.Tx // the index as it was a moment before; nil if there is none
+	main    *sql.Tx // snapshot of the store
+	words   *sql.Tx // earlier snapshot of the index; nil if there is none
 	mark    int64   // thoughts up to this id are in the index
-	docs    int64   // thoughts in the index
-	scope   string  // narrows what is looked up in the index
-	session int64   // the only one that is searched, if it is a small one
+	docs    int64   // number of thoughts in the index
+	scope   string  // FTS5 condition for the session or owner
+	session int64   // key of the session that is searched alone, if it is small
 }
 
-// run makes the page with the help of file, which may be nil. The index is
-// looked at first: what is missing there is then in the store's snapshot.
+// run computes the page, with the index in file unless it is nil. The snapshot of
+// the index must be the earlier one: then the store has whatever the index lacks.
 func (sr search) run(ctx context.Context, file *indexFile) (sequent.Hits, error) {
 	sr.Begin()
 	if file != nil {
@@ -126,14 +126,14 @@ func (sr search) run(ctx context.Context, file *indexFile) (sequent.Hits, error)
 	return sr.page(ctx)
 }
 
-// setScope narrows the search to the tokens of the query's session or owner,
-// and reports whether there is no such session.
+// setScope restricts the search to the query's session or owner. It reports whether
+// the session does not exist.
 func (sr *search) setScope(ctx context.Context) (none bool, err error) {
 	switch {
 	case sr.Query.Session != "":
 		var n, key int64
 		var thoughts int
-		which := "s.owner = :owner" // lets SQLite find it at once
+		which := "s.owner = :owner" // allows SQLite to use the index on owner and id
 		if sr.Query.AllOwners {
 			which = inQuery
 		}
@@ -162,12 +162,12 @@ func (sr *search) args(more ...any) []any {
 	}, more...)
 }
 
-// page ranks what the store has and loads the best of it.
+// page ranks the matching thoughts and loads those of the page.
 func (sr *search) page(ctx context.Context) (sequent.Hits, error) {
 	var newest int64
 	first := sr.From == nil
 	if first {
-		if err := sr.survey(ctx); err != nil {
+		if err := sr.countTerms(ctx); err != nil {
 			return sequent.Hits{}, err
 		}
 		if err := sr.main.QueryRowContext(ctx, selectNewest).Scan(&newest); err != nil {
@@ -176,9 +176,9 @@ func (sr *search) page(ctx context.Context) (sequent.Hits, error) {
 		newest = max(newest, sr.mark)
 	}
 	best, next, err := sr.Rank(ctx, newest, func(ctx context.Context, at *words.Cursor) ([]ranked.Candidate, error) {
-		census := first
+		count := first
 		first = false
-		return sr.block(ctx, at, census)
+		return sr.block(ctx, at, count)
 	})
 	if err != nil {
 		return sequent.Hits{}, err

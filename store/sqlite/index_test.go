@@ -2,7 +2,6 @@ package sqlite
 
 import (
 	"context"
-	"database/sql"
 	"fmt"
 	"log/slog"
 	"math/rand/v2"
@@ -18,7 +17,7 @@ import (
 	"github.com/sequent-dev/sequent/store/internal/ranked"
 )
 
-// openIndexed opens a store whose index is only brought up to date by hand.
+// openIndexed opens a store without an indexer. Tests call catchUp.
 func openIndexed(t *testing.T, path string, log *slog.Logger) *Store {
 	t.Helper()
 	if log == nil {
@@ -42,13 +41,14 @@ func openIndexed(t *testing.T, path string, log *slog.Logger) *Store {
 	return s
 }
 
+// catchUp brings the index up to date.
 func catchUp(t *testing.T, s *Store) {
 	t.Helper()
-	if err := s.index.catchUp(t.Context()); err != nil {
-		t.Fatalf("the index cannot catch up: %v", err)
+	if err := s.index.update(t.Context()); err != nil {
+		t.Fatalf("update: %v", err)
 	}
 	st := stateOf(t, s)
-	if e, err := s.index.ends(t.Context()); err != nil || st.mark < e.last || st.forgotten != e.latestForgotten {
+	if e, err := s.index.extent(t.Context()); err != nil || st.mark < e.last || st.forgotten != e.lastForgotten {
 		t.Fatalf("the index is at %+v, the store at %+v, %v", st, e, err)
 	}
 }
@@ -57,7 +57,7 @@ func stateOf(t *testing.T, s *Store) indexState {
 	t.Helper()
 	f, err := s.index.acquire(t.Context(), forReading)
 	if err != nil {
-		t.Fatalf("the index cannot be read: %v", err)
+		t.Fatalf("opening the index: %v", err)
 	}
 	defer f.Release()
 	st, err := f.state(t.Context(), f.Readers)
@@ -67,8 +67,8 @@ func stateOf(t *testing.T, s *Store) indexState {
 	return st
 }
 
-// fill begins a session of n thoughts, each with the words. The id may have its
-// owner and a slash before it.
+// fill begins a session of n thoughts, each with the text, the id and its number.
+// The id may be prefixed by an owner and a slash.
 func fill(t testing.TB, s *Store, id string, n int, text string) {
 	t.Helper()
 	at := time.UnixMicro(1_800_000_000_000_000).UTC()
@@ -121,29 +121,29 @@ func TestIndexFollows(t *testing.T) {
 	s := openIndexed(t, filepath.Join(t.TempDir(), "s.db"), nil)
 	finds(t, s, "heron", 0)
 	fill(t, s, "a", batchSize+10, "heron")
-	finds(t, s, "heron", batchSize+10) // without an index
+	finds(t, s, "heron", batchSize+10) // nothing is indexed
 	catchUp(t, s)
 	if st := stateOf(t, s); st.mark != batchSize+10 || st.docs != batchSize+10 || st.tokens != 3*(batchSize+10) {
 		t.Errorf("the index is at %+v", st)
 	}
-	finds(t, s, "heron", batchSize+10) // with all of it
+	finds(t, s, "heron", batchSize+10) // everything is indexed
 	fill(t, s, "b", 5, "heron")
-	finds(t, s, "heron", batchSize+15) // with a part of it
+	finds(t, s, "heron", batchSize+15) // a part is indexed
 	finds(t, s, "heron -b", batchSize+10)
 	catchUp(t, s)
 	finds(t, s, "heron b", 5)
 	if info, err := os.Stat(s.index.path); err != nil || runtime.GOOS != "windows" && info.Mode().Perm() != 0o600 {
-		t.Errorf("the index has the mode %v, %v", info.Mode(), err)
+		t.Errorf("mode of the index = %v, %v, want 0600", info.Mode(), err)
 	}
 }
 
-// A search with an index, whatever it lacks or has too much, finds and ranks
-// what a search without one does.
+// A search with an index returns the same hits with the same scores as one without,
+// even if the index lacks thoughts or has deleted ones.
 func TestIndexAgreesWithScan(t *testing.T) {
 	t.Parallel()
 	s := openIndexed(t, filepath.Join(t.TempDir(), "s.db"), nil)
 	rng := rand.New(rand.NewPCG(1, 1))
-	some := func() string {
+	text := func() string {
 		var b strings.Builder
 		for range 1 + rng.IntN(12) {
 			fmt.Fprintf(&b, "%s ", strings.Fields("alpha beta gamma delta épsilon eta theta 思考 链")[min(rng.IntN(9), rng.IntN(9))])
@@ -187,13 +187,13 @@ func TestIndexAgreesWithScan(t *testing.T) {
 		}
 	}
 	for i := range 40 {
-		fill(t, s, fmt.Sprint("a", i), 3, some())
+		fill(t, s, fmt.Sprint("a", i), 3, text())
 	}
 	catchUp(t, s)
 	check("complete")
 	for i := range 40 {
-		fill(t, s, fmt.Sprint("b", i), 3, some())
-		fill(t, s, fmt.Sprint("ann/a", i), 2, some())
+		fill(t, s, fmt.Sprint("b", i), 3, text())
+		fill(t, s, fmt.Sprint("ann/a", i), 2, text())
 	}
 	check("behind")
 	for i := range 20 {
@@ -218,7 +218,7 @@ func TestIndexForgets(t *testing.T) {
 	catchUp(t, s)
 	finds(t, s, "badger", 3)
 	if st := stateOf(t, s); st.docs != 3 || st.tokens != 9 {
-		t.Errorf("the index is at %+v, want 3 documents of 3 words", st)
+		t.Errorf("the index is at %+v, want 3 documents of 3 tokens", st)
 	}
 	for table, query := range map[string]string{
 		"words": "SELECT count(*) FROM words WHERE words MATCH 'badger'",
@@ -226,13 +226,13 @@ func TestIndexForgets(t *testing.T) {
 	} {
 		var n int
 		if err := s.index.file.Readers.QueryRowContext(t.Context(), query).Scan(&n); err != nil || n != 3 {
-			t.Errorf("%s holds %d thoughts, %v, want 3", table, n, err)
+			t.Errorf("%s has %d thoughts, %v, want 3", table, n, err)
 		}
 	}
-	wholeIndex(t, s.index.file.Writer)
+	checkIntegrity(t, s.index.file.Writer)
 }
 
-// An index that missed deletions which are no longer on record starts again.
+// An index that missed deletions which the store no longer records is rebuilt.
 func TestIndexMissedDeletions(t *testing.T) {
 	t.Parallel()
 	s := openIndexed(t, filepath.Join(t.TempDir(), "s.db"), nil)
@@ -245,16 +245,7 @@ func TestIndexMissedDeletions(t *testing.T) {
 		}
 	}
 	fill(t, s, "c", 2, "badger")
-	db, err := sql.Open("sqlite", s.dsn())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := db.ExecContext(t.Context(), "DELETE FROM forgotten WHERE id = 1"); err != nil {
-		t.Fatal(err)
-	}
-	if err := db.Close(); err != nil {
-		t.Fatal(err)
-	}
+	raw(t, s.path, "DELETE FROM forgotten WHERE id = 1")
 	catchUp(t, s)
 	if st := stateOf(t, s); st.docs != 2 {
 		t.Errorf("the index is at %+v, want 2 documents", st)
@@ -262,7 +253,7 @@ func TestIndexMissedDeletions(t *testing.T) {
 	finds(t, s, "badger", 2)
 }
 
-// More hits than are ranked at once come all, each once, newest block first.
+// A search with more matches than a block returns each once, newest block first.
 func TestIndexBlocks(t *testing.T) {
 	t.Parallel()
 	s := openIndexed(t, filepath.Join(t.TempDir(), "s.db"), nil)
@@ -274,20 +265,20 @@ func TestIndexBlocks(t *testing.T) {
 	fill(t, s, "new", n-block-20, "heron heron")
 	for _, step := range []string{"half indexed", "indexed", "without index"} {
 		if step == "without index" {
-			if err := s.index.discard(); err != nil {
+			if err := s.index.remove(); err != nil {
 				t.Fatal(err)
 			}
 		}
 		for _, limit := range []int{ranked.MaxHits, 1, 2, 7, block - 1, block, block + 1} {
 			seen := make(map[string]bool)
 			for i, hit := range all(t, s, "heron", limit) {
-				place := fmt.Sprint(hit.Key.ID, hit.Thought.Seq)
-				if seen[place] {
-					t.Fatalf("%s, pages of %d: %s came twice", step, limit, place)
+				name := fmt.Sprint(hit.Key.ID, hit.Thought.Seq)
+				if seen[name] {
+					t.Fatalf("%s, pages of %d: %s is returned twice", step, limit, name)
 				}
-				seen[place] = true
+				seen[name] = true
 				if i < block-20 && hit.Key.ID != "new" {
-					t.Fatalf("%s, pages of %d: hit %d is of the session %s", step, limit, i, hit.Key.ID)
+					t.Fatalf("%s, pages of %d: hit %d is from session %s, want new", step, limit, i, hit.Key.ID)
 				}
 			}
 			if len(seen) != n {
@@ -298,7 +289,7 @@ func TestIndexBlocks(t *testing.T) {
 			catchUp(t, s)
 		}
 	}
-	// Deleting between two pages costs no hit and brings none twice.
+	// A deletion between two pages neither loses nor repeats other hits.
 	page, err := s.Search(t.Context(), sequent.SearchQuery{Text: "heron", Limit: 5})
 	if err != nil {
 		t.Fatal(err)
@@ -316,14 +307,14 @@ func TestIndexBlocks(t *testing.T) {
 	if left != block+20 {
 		t.Errorf("%d hits after the deletion, want %d", left, block+20)
 	}
-	// A page that ends with the result has no next one.
+	// The last page has no cursor even if it is full.
 	page, err = s.Search(t.Context(), sequent.SearchQuery{Text: "n1", Limit: 1})
 	if err != nil || len(page.Hits) != 1 || page.Next != "" {
-		t.Errorf("%d hits, next %q, %v", len(page.Hits), page.Next, err)
+		t.Errorf("%d hits, next %q, %v; want one hit and no cursor", len(page.Hits), page.Next, err)
 	}
 }
 
-// The indexer of a store follows by itself, and close waits for it.
+// The indexer runs without being called, and Close waits for it.
 func TestIndexRuns(t *testing.T) {
 	t.Parallel()
 	s := openAt(t, filepath.Join(t.TempDir(), "s.db"))
@@ -335,7 +326,7 @@ func TestIndexRuns(t *testing.T) {
 	for !s.index.upToDate(ctx) {
 		select {
 		case <-ctx.Done():
-			t.Fatal("the index does not follow")
+			t.Fatal("the index is not up to date after a minute")
 		case <-tick.C:
 		}
 	}
@@ -348,18 +339,18 @@ func TestIndexRuns(t *testing.T) {
 	}
 	canceled, cancel := context.WithCancel(t.Context())
 	cancel()
-	again := openAt(t, s.path)
-	if _, err := again.Search(canceled, sequent.SearchQuery{Text: "heron"}); sequent.CodeOf(err) != sequent.CodeCanceled {
-		t.Errorf("Search with a dead context: %v, want the code %s", err, sequent.CodeCanceled)
+	reopened := openAt(t, s.path)
+	if _, err := reopened.Search(canceled, sequent.SearchQuery{Text: "heron"}); sequent.CodeOf(err) != sequent.CodeCanceled {
+		t.Errorf("Search with a cancelled context: %v, want the code %s", err, sequent.CodeCanceled)
 	}
-	if err := again.Close(); err != nil {
+	if err := reopened.Close(); err != nil {
 		t.Errorf("Close: %v", err)
 	}
 }
 
-// Ids of thoughts are not given again when the newest are deleted: what has
-// them would be taken for indexed.
-func TestIdsAreNotUsedAgain(t *testing.T) {
+// Ids of thoughts are not reused when the newest are deleted: the index would take
+// the new thoughts for indexed ones.
+func TestIdsAreNotReused(t *testing.T) {
 	t.Parallel()
 	s := openIndexed(t, filepath.Join(t.TempDir(), "s.db"), nil)
 	newest := func() (id, rows int64) {
@@ -380,7 +371,7 @@ func TestIdsAreNotUsedAgain(t *testing.T) {
 			}
 		}
 		if id, rows := newest(); id != before || rows != 1 {
-			t.Errorf("after the deletion the greatest id is %d of %d rows, want %d of one that holds its place", id, rows, before)
+			t.Errorf("after the deletion: %d rows, greatest id %d; want one row with id %d", rows, id, before)
 		}
 		finds(t, s, "heron", 0)
 		catchUp(t, s)

@@ -12,9 +12,9 @@ import (
 	"github.com/sequent-dev/sequent/internal/words"
 )
 
-// What the index reads of the store.
+// Statements of the indexer on the store.
 const (
-	selectEnds = `
+	selectExtent = `
 		SELECT ifnull((SELECT max(id) FROM thoughts), 0),
 			ifnull((SELECT min(id) FROM forgotten), 0),
 			ifnull((SELECT max(id) FROM forgotten), 0)`
@@ -26,20 +26,20 @@ const (
 		WHERE t.id > ? ORDER BY t.id LIMIT ?`
 )
 
-// ends are the borders of what the store holds.
-type ends struct {
-	last                            int64 // greatest id that was ever given to a thought
-	firstForgotten, latestForgotten int64 // deletions that are still on record
+// An extent is the range of ids in the store.
+type extent struct {
+	last                          int64 // greatest id ever assigned to a thought
+	firstForgotten, lastForgotten int64 // recorded deletions
 }
 
-func (x *index) ends(ctx context.Context) (e ends, err error) {
-	err = x.store.readers.QueryRowContext(ctx, selectEnds).
-		Scan(&e.last, &e.firstForgotten, &e.latestForgotten)
+func (x *index) extent(ctx context.Context) (e extent, err error) {
+	err = x.store.readers.QueryRowContext(ctx, selectExtent).
+		Scan(&e.last, &e.firstForgotten, &e.lastForgotten)
 	return e, err
 }
 
-// upToDate reports whether the index lacks nothing, as far as can be seen
-// without the lock.
+// upToDate reports whether the index has everything in the store. It needs no
+// lock.
 func (x *index) upToDate(ctx context.Context) bool {
 	f, err := x.acquire(ctx, forReading)
 	if err != nil {
@@ -50,26 +50,27 @@ func (x *index) upToDate(ctx context.Context) bool {
 	if err != nil {
 		return false
 	}
-	e, err := x.ends(ctx)
-	return err == nil && !f.damaged.Load() && e.fits(st) && e.last <= st.mark && e.latestForgotten == st.forgotten
+	e, err := x.extent(ctx)
+	return err == nil && !f.damaged.Load() && e.fits(st) && e.last <= st.mark && e.lastForgotten == st.forgotten
 }
 
-// fits reports whether an index at st can be one of the store. It cannot when
-// the store was put back to an earlier state, or when deletions are no longer
-// on record that the index has not carried out.
-func (e ends) fits(st indexState) bool {
-	return st.mark <= e.last && st.forgotten <= e.latestForgotten &&
+// fits reports whether an index at st can be updated. It cannot after the store
+// was restored to an earlier state, or if the store no longer records deletions
+// that the index has not applied.
+func (e extent) fits(st indexState) bool {
+	return st.mark <= e.last && st.forgotten <= e.lastForgotten &&
 		(e.firstForgotten <= st.forgotten+1 || st.mark == 0)
 }
 
-// write indexes what is missing and drops what is gone. The caller holds the
-// lock.
+// write adds the missing thoughts to the index and removes the deleted ones. The
+// caller holds the lock.
 //
-// It gives up between two steps, never within one: a connection whose
-// transaction is broken off is closed some time later, when the store may have
-// been closed and its directory be gone.
-func (x *index) write(until context.Context) error {
-	ctx := context.WithoutCancel(until)
+// It checks ctx only between transactions: database/sql closes a connection whose
+// transaction was cancelled in the background, possibly after the store was closed
+// and its directory removed.
+func (x *index) write(ctx context.Context) error {
+	parent := ctx
+	ctx = context.WithoutCancel(ctx)
 	f, err := x.acquire(ctx, forWriting)
 	if err != nil {
 		return err
@@ -79,14 +80,14 @@ func (x *index) write(until context.Context) error {
 		return errDamaged
 	}
 	for f.InPlace() {
-		if err := until.Err(); err != nil {
+		if err := parent.Err(); err != nil {
 			return err
 		}
 		st, err := f.state(ctx, f.Writer)
 		if err != nil {
 			return err
 		}
-		e, err := x.ends(ctx)
+		e, err := x.extent(ctx)
 		if err != nil {
 			return err
 		}
@@ -94,9 +95,9 @@ func (x *index) write(until context.Context) error {
 			return errDamaged
 		}
 		switch {
-		case st.mark == 0 && st.forgotten < e.latestForgotten: // nothing to delete from
-			err = f.setForgotten(ctx, e.latestForgotten)
-		case st.forgotten < e.latestForgotten:
+		case st.mark == 0 && st.forgotten < e.lastForgotten: // the index is empty
+			err = f.setForgotten(ctx, e.lastForgotten)
+		case st.forgotten < e.lastForgotten:
 			err = x.forget(ctx, f, st.forgotten)
 		case st.mark < e.last:
 			err = x.add(ctx, f, st.mark, e.last)
@@ -107,23 +108,24 @@ func (x *index) write(until context.Context) error {
 			return err
 		}
 	}
-	x.poke() // the file was deleted meanwhile
+	x.wake() // another process removed or replaced the file
 	return nil
 }
 
-// A document is what is indexed of a thought.
+// A document is the indexed part of a thought.
 type document struct {
 	id, session       int64
 	owner, text, note string
 }
 
-// add indexes the next batch of thoughts after mark, of which last is the last.
+// add indexes the next batch of thoughts with ids greater than mark. The greatest
+// id in the store is last.
 func (x *index) add(ctx context.Context, f *indexFile, mark, last int64) error {
 	batch, err := x.unindexed(ctx, mark)
 	if err != nil {
 		return err
 	}
-	if len(batch) > 0 { // else all of them were deleted just now
+	if len(batch) > 0 { // otherwise the rest up to last was deleted
 		last = batch[len(batch)-1].id
 	}
 	return indexfile.InTx(ctx, f.Writer, func(tx *sql.Tx) error {
@@ -151,7 +153,7 @@ func (x *index) add(ctx context.Context, f *indexFile, mark, last int64) error {
 				return err
 			}
 			total += n + m
-			runtime.Gosched() // whoever writes or searches goes first
+			runtime.Gosched() // prefer goroutines that write or search
 		}
 		_, err = tx.ExecContext(ctx, "UPDATE state SET mark = ?, docs = docs + ?, tokens = tokens + ?",
 			last, len(batch), total)
@@ -177,8 +179,8 @@ func (x *index) unindexed(ctx context.Context, mark int64) ([]document, error) {
 	return batch, rows.Err()
 }
 
-// forget carries out the next deletions after the number done. A session that
-// is too big for one transaction takes several.
+// forget applies the next deletions after the id done. The thoughts of a large
+// session take several transactions.
 func (x *index) forget(ctx context.Context, f *indexFile, done int64) error {
 	type deletion struct{ id, session int64 }
 	var all []deletion
@@ -254,7 +256,7 @@ func collectIDs(rows *sql.Rows, err error) ([]int64, error) {
 	return ids, rows.Err()
 }
 
-// sessionToken and ownerToken are the words of a thought's scope.
+// sessionToken and ownerToken return the tokens in a thought's scope.
 func sessionToken(session int64) string { return fmt.Sprintf("s%d", session) }
 
 func ownerToken(owner string) string {

@@ -11,8 +11,8 @@ import (
 	"github.com/sequent-dev/sequent/store/internal/record"
 )
 
-// List implements [sequent.Store]. Of sessions with the same time, the one
-// begun last comes first.
+// List implements [sequent.Store]. Sessions with equal times are ordered by their
+// keys, newest first.
 func (s *Store) List(ctx context.Context, q sequent.Query) (page sequent.Page, err error) {
 	after, err := listing.After(q)
 	if err != nil {
@@ -41,9 +41,9 @@ func (s *Store) List(ctx context.Context, q sequent.Query) (page sequent.Page, e
 	return page, s.wrap(rows.Err())
 }
 
-// selectPage returns the statement for a query. Its order is that of an index, or
-// begins like it, so that a page costs what it holds and, by last update, the
-// periods that it touches.
+// selectPage returns the statement for a query. An index provides the order, so
+// that SQLite reads only the rows of the page. By last update it provides the order
+// of the periods, so that SQLite reads and sorts whole periods.
 func selectPage(q sequent.Query, after *listing.Cursor, limit int) (text string, args []any) {
 	var where []string
 	and := func(condition string, values ...any) {
@@ -67,7 +67,7 @@ func selectPage(q sequent.Query, after *listing.Cursor, limit int) (text string,
 	if !q.Now.IsZero() {
 		and("(expires IS NULL OR expires > ?)", record.Micros(q.Now))
 	}
-	// SQLite takes a whole sort for no dearer than many small ones, unless told.
+	// Without INDEXED BY, SQLite prefers one sort of everything to one per period.
 	from := "tool_sessions"
 	if !q.ByCreated && (q.Scope == "" || q.AllOwners) {
 		from += " INDEXED BY sessions_by_update"

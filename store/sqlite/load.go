@@ -26,9 +26,9 @@ const (
 
 // Load implements [sequent.Store].
 //
-// It reads the header and then the thoughts up to its Len. That needs no
-// transaction: a log only grows, and the key of a deleted session is never
-// used again. Only a deletion in between shows, as thoughts that are missing.
+// It reads the header and then the thoughts up to its Len, without a transaction:
+// a log only grows, and SQLite never reuses the key of a deleted session. A
+// deletion between the two reads is noticed by the missing thoughts.
 func (s *Store) Load(ctx context.Context, k sequent.Key, have sequent.Position) (sequent.Header, []sequent.Thought, error) {
 	for {
 		key, h, err := scanHeader(s.loading.header.QueryRowContext(ctx, k.Owner, k.ID))
@@ -42,7 +42,7 @@ func (s *Store) Load(ctx context.Context, k sequent.Key, have sequent.Position) 
 		if errors.Is(err, errIncomplete) {
 			again, _, missing := scanHeader(s.loading.header.QueryRowContext(ctx, k.Owner, k.ID))
 			if missing != nil || again != key {
-				continue // it was deleted meanwhile, and perhaps begun again
+				continue // deleted meanwhile, and perhaps begun again
 			}
 		}
 		if err != nil {
@@ -52,14 +52,14 @@ func (s *Store) Load(ctx context.Context, k sequent.Key, have sequent.Position) 
 	}
 }
 
-// errIncomplete says that a session has fewer thoughts than its header.
+// errIncomplete means that a session has fewer thoughts than its header says.
 var errIncomplete = &sequent.Error{
 	Code: sequent.CodeCorrupt,
 	Msg:  "thoughts of the session are missing from the store",
 	Fix:  "run `sequent doctor`",
 }
 
-// readThoughts returns the thoughts of h beyond have.
+// readThoughts returns the thoughts of h after have.
 func readThoughts(ctx context.Context, stmt *sql.Stmt, key int64, h *sequent.Header, have sequent.Position) (log []sequent.Thought, err error) {
 	first := 0
 	if have.Epoch == h.Epoch {
@@ -99,7 +99,7 @@ func readThoughts(ctx context.Context, stmt *sql.Stmt, key int64, h *sequent.Hea
 	return log, nil
 }
 
-// scanHeader reads the headerColumns of one row.
+// scanHeader scans the headerColumns of a row.
 func scanHeader(row interface{ Scan(...any) error }) (key int64, h sequent.Header, err error) {
 	var labels string
 	var created, updated int64
@@ -116,7 +116,7 @@ func scanHeader(row interface{ Scan(...any) error }) (key int64, h sequent.Heade
 	return key, h, err
 }
 
-// packExpiry returns the microseconds of a time as an int64, or nil for never.
+// packExpiry returns t in microseconds as an int64, or nil if t is zero.
 func packExpiry(t time.Time) any {
 	if t.IsZero() {
 		return nil
@@ -124,7 +124,7 @@ func packExpiry(t time.Time) any {
 	return record.Micros(t)
 }
 
-// packRef returns the number that is named as an int64, or nil.
+// packRef returns the number of r as an int64, or nil if it has none.
 func packRef(r sequent.Ref) any {
 	if n, ok := r.Number(); ok {
 		return int64(n)
@@ -143,7 +143,7 @@ func unpackLabels(s string) (map[string]string, error) {
 	labels, err := record.ParseLabels(s)
 	if err != nil {
 		return nil, &sequent.Error{
-			Code: sequent.CodeCorrupt, Msg: "labels in the store are not what was stored",
+			Code: sequent.CodeCorrupt, Msg: "labels in the store are damaged",
 			Fix: "run `sequent doctor`", Err: err,
 		}
 	}

@@ -3,6 +3,7 @@ package sqlite
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"time"
 
@@ -12,32 +13,32 @@ import (
 	"github.com/sequent-dev/sequent/internal/fairlock"
 )
 
-// A fileLock lets the processes that write to one file take turns. SQLite's
-// own waiting is a race that some lose for seconds; the kernel's queue for a
-// lock is fair.
+// A fileLock gives the processes that write to one file fair access. SQLite polls
+// for its own lock, which can starve a process for seconds. A fileLock must not be
+// used concurrently.
 type fileLock struct {
 	path   string
-	flag   int          // for opening it
-	latch  latch        // of a lock that was free
-	waited *flock.Flock // the lock, if it had to be waited for
+	flag   int          // of os.OpenFile
+	free   lockFile     // for a lock that is free
+	waited *flock.Flock // for a lock that is not; nil unless held
 }
 
 func newFileLock(path string) *fileLock { return &fileLock{path: path, flag: os.O_CREATE | os.O_RDWR} }
 
-// acquire waits for the lock until ctx is done or patience is at an end. It is
-// not for concurrent use.
-func (l *fileLock) acquire(ctx context.Context, patience time.Duration) error {
-	free, err := l.latch.try(l.path, l.flag)
-	if free || err != nil {
+// acquire acquires the lock. It waits until ctx ends, or returns a busy error
+// after timeout.
+func (l *fileLock) acquire(ctx context.Context, timeout time.Duration) error {
+	locked, err := l.free.try(l.path, l.flag)
+	if locked || err != nil {
 		return err
 	}
-	// A file of its own: whoever gives up leaves it behind in the queue.
+	// fairlock needs a separate descriptor, because it keeps it after a timeout.
 	f := flock.New(l.path, flock.SetFlag(l.flag), flock.SetPermissions(0o600))
-	late := time.NewTimer(patience)
-	defer late.Stop()
-	switch err := fairlock.Wait(ctx, f, late.C); {
+	timer := time.NewTimer(timeout)
+	defer timer.Stop()
+	switch err := fairlock.Wait(ctx, f, timer.C); {
 	case errors.Is(err, fairlock.ErrTimeout):
-		return busy(errors.New("the file lock was held for " + patience.String()))
+		return busy(fmt.Errorf("timeout after %v waiting for the file lock", timeout))
 	case err != nil:
 		return err
 	}
@@ -50,17 +51,17 @@ func (l *fileLock) release() error {
 		l.waited = nil
 		return f.Unlock()
 	}
-	return l.latch.release()
+	return l.free.release()
 }
 
-// close is for a lock that is not held.
-func (l *fileLock) close() error { return l.latch.close() }
+// close closes the lock, which must not be held.
+func (l *fileLock) close() error { return l.free.close() }
 
 func busy(cause error) *sequent.Error {
 	return &sequent.Error{
 		Code: sequent.CodeBusy,
-		Msg:  "another process kept the store to itself for too long; nothing was stored",
-		Fix:  "try again; if it goes on, look for a program that hangs while it has the store open",
+		Msg:  "another process locked the store for too long; nothing was stored",
+		Fix:  "try again; if it persists, look for a hanging program that has the store open",
 		Err:  cause,
 	}
 }

@@ -4,18 +4,18 @@ package sqlite
 
 import "github.com/gofrs/flock"
 
-// A latch is the file of a lock, which is only open while it is held.
-type latch struct {
+// A lockFile is a lock that is acquired without waiting. Its file is only open
+// while the lock is held.
+type lockFile struct {
 	file *flock.Flock
 }
 
-// try takes the lock if it is free.
-func (l *latch) try(path string, flag int) (bool, error) {
+// try acquires the lock if it is free, and reports whether it did.
+func (l *lockFile) try(path string, flag int) (bool, error) {
 	l.file = flock.New(path, flock.SetFlag(flag), flock.SetPermissions(0o600))
 	return l.file.TryLock()
 }
 
-// release gives the lock back.
-func (l *latch) release() error { return l.file.Unlock() }
+func (l *lockFile) release() error { return l.file.Unlock() }
 
-func (l *latch) close() error { return nil }
+func (l *lockFile) close() error { return nil }

@@ -8,11 +8,11 @@ import (
 	"time"
 )
 
-// A lock file that is deleted while it is open is made anew, so that processes
-// that come later take turns with those that were there.
+// After the lock file was deleted, a process that has it open and one that opens a
+// new one still exclude each other.
 func TestDeletedLockFile(t *testing.T) {
 	if runtime.GOOS == "windows" {
-		t.Skip("a file that is open cannot be deleted")
+		t.Skip("Windows does not remove open files")
 	}
 	path := filepath.Join(t.TempDir(), "lock")
 	a, b := newFileLock(path), newFileLock(path)
@@ -32,7 +32,7 @@ func TestDeletedLockFile(t *testing.T) {
 			t.Fatal(err)
 		}
 		if err := a.acquire(t.Context(), 50*time.Millisecond); err == nil {
-			t.Error("two have the lock")
+			t.Error("both hold the lock")
 		}
 		if err := b.release(); err != nil {
 			t.Fatal(err)

@@ -9,13 +9,14 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A latch is the file of a lock, kept open between commits.
-type latch struct {
-	file *os.File // nil until it is needed
+// A lockFile is a lock that is acquired without waiting. Its file stays open
+// between commits.
+type lockFile struct {
+	file *os.File // nil before first use
 }
 
-// try takes the lock if it is free.
-func (l *latch) try(path string, flag int) (bool, error) {
+// try acquires the lock if it is free, and reports whether it did.
+func (l *lockFile) try(path string, flag int) (bool, error) {
 	for {
 		if l.file == nil {
 			f, err := os.OpenFile(path, flag, 0o600)
@@ -37,22 +38,21 @@ func (l *latch) try(path string, flag int) (bool, error) {
 		if err := unix.Fstat(fd, &info); err == nil && info.Nlink > 0 {
 			return true, nil
 		}
-		// It was deleted; others take turns at another file.
+		// The file was deleted: other processes lock a new one.
 		if err := l.close(); err != nil {
 			return false, err
 		}
 	}
 }
 
-// release gives the lock back.
-func (l *latch) release() error {
+func (l *lockFile) release() error {
 	if err := unix.Flock(int(l.file.Fd()), unix.LOCK_UN); err != nil {
-		return errors.Join(err, l.close()) // which unlocks in any case
+		return errors.Join(err, l.close()) // closing unlocks too
 	}
 	return nil
 }
 
-func (l *latch) close() error {
+func (l *lockFile) close() error {
 	if l.file == nil {
 		return nil
 	}

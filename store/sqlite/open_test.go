@@ -15,7 +15,7 @@ import (
 	"github.com/sequent-dev/sequent"
 )
 
-// refused opens a store and expects an error that tells what to do.
+// refused opens a store and expects an error with a fix.
 func refused(t *testing.T, cfg Config, want sequent.Code) {
 	t.Helper()
 	s, err := Open(t.Context(), cfg)
@@ -32,7 +32,7 @@ func refused(t *testing.T, cfg Config, want sequent.Code) {
 	}
 }
 
-// contents returns a digest of every file in a directory that holds data.
+// contents returns a digest of every file with data in a directory.
 func contents(t *testing.T, dir string) string {
 	t.Helper()
 	all, err := os.ReadDir(dir)
@@ -45,8 +45,7 @@ func contents(t *testing.T, dir string) string {
 		if err != nil {
 			t.Fatal(err)
 		}
-		// Whoever only reads leaves SQLite's own files behind, with nothing in
-		// them.
+		// Readers create SQLite's -wal and -shm too, the -wal without content.
 		if len(data) == 0 || strings.HasSuffix(entry.Name(), "-shm") {
 			continue
 		}
@@ -58,9 +57,9 @@ func contents(t *testing.T, dir string) string {
 func TestOpenRefuses(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
-		name string
-		want sequent.Code
-		make func(t *testing.T, path string)
+		name  string
+		want  sequent.Code
+		setup func(t *testing.T, path string)
 	}{
 		{"a directory", sequent.CodeUnavailable, func(t *testing.T, path string) {
 			if err := os.Mkdir(path, 0o700); err != nil {
@@ -96,7 +95,7 @@ func TestOpenRefuses(t *testing.T) {
 		{"another program's database", sequent.CodeUnavailable, func(t *testing.T, path string) {
 			raw(t, path, "CREATE TABLE other(x)", "INSERT INTO other VALUES (1)")
 		}},
-		{"another program's database with its mark", sequent.CodeUnavailable, func(t *testing.T, path string) {
+		{"another program's application id", sequent.CodeUnavailable, func(t *testing.T, path string) {
 			raw(t, path, "PRAGMA application_id=7", "PRAGMA user_version=1")
 		}},
 	} {
@@ -104,7 +103,7 @@ func TestOpenRefuses(t *testing.T) {
 			t.Parallel()
 			dir := t.TempDir()
 			path := filepath.Join(dir, "sessions.db")
-			test.make(t, path)
+			test.setup(t, path)
 			before := ""
 			if test.name != "a directory" {
 				before = contents(t, dir)
@@ -113,17 +112,17 @@ func TestOpenRefuses(t *testing.T) {
 			refused(t, Config{Path: path, ReadOnly: true}, test.want)
 			if before != "" {
 				if after := contents(t, dir); after != before {
-					t.Errorf("the refused file was touched:\nbefore %s\nafter  %s", before, after)
+					t.Errorf("the refused file was changed:\nbefore %s\nafter  %s", before, after)
 				}
 			}
 		})
 	}
 	t.Run("no path", func(t *testing.T) { refused(t, Config{}, sequent.CodeUnavailable) })
-	t.Run("nothing to read", func(t *testing.T) {
+	t.Run("no file, read-only", func(t *testing.T) {
 		dir := t.TempDir()
 		refused(t, Config{Path: filepath.Join(dir, "none.db"), ReadOnly: true}, sequent.CodeUnavailable)
 		if after := contents(t, dir); after != "" {
-			t.Errorf("files were made: %s", after)
+			t.Errorf("Open created files: %s", after)
 		}
 	})
 	t.Run("below a file", func(t *testing.T) {
@@ -179,7 +178,7 @@ func TestPathsAndModes(t *testing.T) {
 	}
 	for _, want := range []string{name, name + "-wal", name + "-shm", name + ".lock"} {
 		if !slices.Contains(got, want) {
-			t.Errorf("there is no %q among %q", want, got)
+			t.Errorf("%q is missing from %q", want, got)
 		}
 	}
 	for _, dir := range []string{"new", filepath.Join("new", "er")} {
@@ -190,7 +189,8 @@ func TestPathsAndModes(t *testing.T) {
 	}
 }
 
-// TestSymbolicLink opens one file by two paths, which must share the lock.
+// TestSymbolicLink opens one file through two paths. Both Stores must use the same
+// lock file.
 func TestSymbolicLink(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -198,7 +198,7 @@ func TestSymbolicLink(t *testing.T) {
 	defer a.Close()
 	link := filepath.Join(dir, "link.db")
 	if err := os.Symlink(a.path, link); err != nil {
-		t.Skipf("no symbolic links here: %v", err)
+		t.Skipf("creating a symbolic link failed: %v", err)
 	}
 	b := openAt(t, link)
 	defer b.Close()
@@ -224,11 +224,11 @@ func TestUpgrade(t *testing.T) {
 	defer s.Close()
 	_, log, err := s.Load(t.Context(), sequent.Key{ID: "a"}, sequent.Position{})
 	if err != nil || len(log) != 1 || log[0].Text != "old" {
-		t.Errorf("after the upgrade Load = %+v, error %v", log, err)
+		t.Errorf("Load after the migration = %+v, error %v", log, err)
 	}
 	version, err := schemaVersion(t.Context(), s.readers)
 	if err != nil || version != latest {
-		t.Errorf("the version is %d, error %v; want %d", version, err, latest)
+		t.Errorf("format after the migration = %d, error %v; want %d", version, err, latest)
 	}
 	appendTo(t, s, 1)
 }

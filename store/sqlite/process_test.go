@@ -15,12 +15,11 @@ import (
 	"github.com/sequent-dev/sequent"
 )
 
-// long reports whether the tests shall take the time that is asked of a
-// release.
+// long reports whether the long versions of the tests are wanted (make crash).
 func long() bool { return os.Getenv("SEQUENT_LONG") != "" }
 
-// TestManyProcessesStartAtOnce lets eight processes make the same new file.
-func TestManyProcessesStartAtOnce(t *testing.T) {
+// TestConcurrentCreate lets eight processes create the same file.
+func TestConcurrentCreate(t *testing.T) {
 	t.Parallel()
 	const processes = 8
 	rounds := 5
@@ -40,12 +39,12 @@ func TestManyProcessesStartAtOnce(t *testing.T) {
 			fmt.Fprintln(c.stdin, "go")
 		}
 		for _, c := range all {
-			c.end(t)
+			c.wait(t)
 		}
 		s := openAt(t, path)
 		_, log, err := s.Load(t.Context(), sequent.Key{ID: "shared"}, sequent.Position{})
 		if err != nil || len(log) != processes {
-			t.Errorf("round %d: %d thoughts, error %v; want one of each process", round, len(log), err)
+			t.Errorf("round %d: %d thoughts, error %v; want one from each process", round, len(log), err)
 		}
 		intact(t, s)
 		if err := s.Close(); err != nil {
@@ -57,8 +56,8 @@ func TestManyProcessesStartAtOnce(t *testing.T) {
 	}
 }
 
-// TestProcessesShareAFile lets eight processes append to one file, each to its
-// own session and then all to one.
+// TestProcessesShareAFile lets eight processes append to one file, first each to
+// its own session, then all to the same.
 func TestProcessesShareAFile(t *testing.T) {
 	t.Parallel()
 	const processes = 8
@@ -112,13 +111,13 @@ func TestProcessesShareAFile(t *testing.T) {
 			mean := total / processes
 			t.Logf("%d appends in %v, by process: %v", total, duration, counts)
 			if len(counts) != processes || slices.Min(counts) < mean/3 {
-				t.Errorf("a process fell behind: %v, the mean is %d", counts, mean)
+				t.Errorf("a process was starved: %v, the mean is %d", counts, mean)
 			}
 		})
 	}
 }
 
-// TestFollowAnotherProcess reads live what another process writes.
+// TestFollowAnotherProcess follows a session that another process writes.
 func TestFollowAnotherProcess(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "sessions.db")
@@ -146,12 +145,12 @@ func TestFollowAnotherProcess(t *testing.T) {
 		}
 	}
 	if followed != 100 {
-		t.Errorf("%d thoughts were followed, want 100", followed)
+		t.Errorf("Follow returned %d thoughts, want 100", followed)
 	}
-	c.end(t)
+	c.wait(t)
 }
 
-// TestKill ends processes with SIGKILL while they write.
+// TestKill kills processes while they write.
 func TestKill(t *testing.T) {
 	t.Parallel()
 	rounds := 3
@@ -190,12 +189,11 @@ func TestKill(t *testing.T) {
 		reading.Wait()
 		for _, c := range all {
 			if err := c.cmd.Wait(); err == nil {
-				t.Errorf("round %d: a child ended before it was killed\n%s", round, c.errors)
+				t.Errorf("round %d: a child exited before it was killed\n%s", round, c.errors)
 			}
 		}
 		s := openAt(t, path)
-		// What was stored but not yet acknowledged may be there: one thought of
-		// each writer that was killed.
+		// Each killed writer may have stored one thought without acknowledging it.
 		verify(t, s, acked, (round+1)*processes*writers)
 		intact(t, s)
 		if err := s.Close(); err != nil {
@@ -205,15 +203,15 @@ func TestKill(t *testing.T) {
 			t.Fatalf("in round %d", round)
 		}
 	}
-	t.Logf("%d rounds, %d thoughts acknowledged, all there", rounds, acked.total())
+	t.Logf("%d rounds, %d thoughts acknowledged, none lost", rounds, acked.total())
 }
 
-// acks collects what children say is acknowledged.
+// acks collects the thoughts that children report as acknowledged.
 type acks struct {
-	mu    sync.Mutex
-	texts map[string]bool
-	want  int           // close enough when there are so many
-	met   chan struct{} // nil if nobody waits
+	mu      sync.Mutex
+	texts   map[string]bool
+	target  int           // number of texts at which reached is closed
+	reached chan struct{} // nil if there is no target
 }
 
 func newAcks() *acks { return &acks{texts: make(map[string]bool)} }
@@ -222,20 +220,21 @@ func (a *acks) read(c *child) {
 	for c.lines.Scan() {
 		a.mu.Lock()
 		a.texts[c.lines.Text()] = true
-		if a.met != nil && len(a.texts) >= a.want {
-			close(a.met)
-			a.met = nil
+		if a.reached != nil && len(a.texts) >= a.target {
+			close(a.reached)
+			a.reached = nil
 		}
 		a.mu.Unlock()
 	}
 }
 
+// reach returns a channel that is closed when there are n texts.
 func (a *acks) reach(n int) <-chan struct{} {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	met := make(chan struct{})
-	a.want, a.met = n, met
-	return met
+	reached := make(chan struct{})
+	a.target, a.reached = n, reached
+	return reached
 }
 
 func (a *acks) total() int {
@@ -244,7 +243,7 @@ func (a *acks) total() int {
 	return len(a.texts)
 }
 
-// counts returns how many thoughts each process had acknowledged.
+// counts returns the number of acknowledged thoughts of each process, sorted.
 func (a *acks) counts() []int {
 	by := make(map[string]int)
 	for text := range a.texts {
@@ -259,9 +258,9 @@ func (a *acks) counts() []int {
 	return all
 }
 
-// verify fails the test unless all that was acknowledged is in the store, none
-// of it twice, every log is gapless and each writer's thoughts are in order;
-// at most extra thoughts were not acknowledged.
+// verify fails the test unless every acknowledged thought is in the store once, the
+// logs have no gaps, each writer's thoughts are in order, and at most extra
+// thoughts are not acknowledged.
 func verify(t *testing.T, s *Store, acked *acks, extra int) {
 	t.Helper()
 	page, err := s.List(t.Context(), sequent.Query{Limit: 1000})
@@ -269,27 +268,27 @@ func verify(t *testing.T, s *Store, acked *acks, extra int) {
 		t.Fatal(err)
 	}
 	seen := make(map[string]bool)
-	next := make(map[string]int) // writer → its next number
+	next := make(map[string]int) // the next number of each writer
 	for _, head := range page.Headers {
 		h, log, err := s.Load(t.Context(), head.Key, sequent.Position{})
 		if err != nil {
 			t.Fatal(err)
 		}
 		if len(log) != h.Len {
-			t.Errorf("%q has %d thoughts under a header of %d", h.ID, len(log), h.Len)
+			t.Errorf("%q has %d thoughts, the header says %d", h.ID, len(log), h.Len)
 		}
 		for i, th := range log {
 			if th.Seq != i+1 {
 				t.Errorf("%q: thought %d has Seq %d", h.ID, i+1, th.Seq)
 			}
 			if seen[th.Text] {
-				t.Errorf("%q is there twice", th.Text)
+				t.Errorf("%q is stored twice", th.Text)
 			}
 			seen[th.Text] = true
 			var n int
 			writer, number, _ := strings.Cut(th.Text, " ")
 			if _, err := fmt.Sscan(number, &n); err != nil || n != next[writer] {
-				t.Errorf("%q: %q comes where number %d is due", h.ID, th.Text, next[writer])
+				t.Errorf("%q: got %q, want number %d", h.ID, th.Text, next[writer])
 			}
 			next[writer] = n + 1
 		}
@@ -304,11 +303,11 @@ func verify(t *testing.T, s *Store, acked *acks, extra int) {
 		t.Errorf("%d of %d acknowledged thoughts are lost", lost, len(acked.texts))
 	}
 	if n := len(seen) - len(acked.texts) + lost; n > extra {
-		t.Errorf("%d thoughts are there that nobody acknowledged, at most %d may be", n, extra)
+		t.Errorf("%d stored thoughts were not acknowledged, want at most %d", n, extra)
 	}
 }
 
-// intact runs SQLite's own check.
+// intact runs SQLite's integrity check on the store.
 func intact(t *testing.T, s *Store) {
 	t.Helper()
 	rows, err := s.readers.QueryContext(context.Background(), "PRAGMA integrity_check")
@@ -325,6 +324,6 @@ func intact(t *testing.T, s *Store) {
 		all.WriteString(line)
 	}
 	if err := rows.Err(); err != nil || all.String() != "ok" {
-		t.Errorf("integrity_check says %q, error %v", all.String(), err)
+		t.Errorf("integrity_check = %q, error %v", all.String(), err)
 	}
 }

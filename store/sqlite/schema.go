@@ -9,25 +9,25 @@ import (
 	"github.com/sequent-dev/sequent"
 )
 
-// migrations holds one script a version. A released one never changes.
+// migrations holds one script per format. A released script never changes.
 //
 //go:embed migrations/*.sql
 var migrations embed.FS
 
-// scripts are the migrations in their order; the first makes version 1.
+// scripts lists the migrations in order. The first creates format 1.
 var scripts = [...]string{
 	"migrations/0001_sessions.sql",
 	"migrations/0002_index.sql",
 }
 
-// latest is the version of the schema that this program knows.
+// latest is the format that this program reads and writes.
 const latest = len(scripts)
 
-// applicationID is in the header of our files; it reads "sqnt".
+// applicationID marks the header of our files. In ASCII it is "sqnt".
 const applicationID = 0x73716e74
 
-// schemaVersion returns the version of a file, 0 for an empty one. It refuses
-// what is newer and what belongs to another program.
+// schemaVersion returns the format of a file, 0 for an empty file. It returns an
+// error if the format is newer than latest or the file is another program's.
 func schemaVersion(ctx context.Context, db interface {
 	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
 }) (int, error) {
@@ -43,20 +43,20 @@ func schemaVersion(ctx context.Context, db interface {
 		return 0, &sequent.Error{
 			Code: sequent.CodeUnavailable,
 			Msg:  "the store's file is a SQLite database of another program",
-			Fix:  "name another file",
+			Fix:  "use another file",
 			Err:  fmt.Errorf("application_id %#x, user_version %d, %d tables and indexes", application, version, objects),
 		}
 	case version > latest:
 		return 0, &sequent.Error{
 			Code: sequent.CodeNewerSchema,
-			Msg:  fmt.Sprintf("the store has format %d, this program knows up to %d; it was not touched", version, latest),
-			Fix:  "install the newer version of the program that last used it, or name another file",
+			Msg:  fmt.Sprintf("the store has format %d; this program supports formats up to %d and did not change it", version, latest),
+			Fix:  "install the newer version of the program that created it, or use another file",
 		}
 	}
 	return version, nil
 }
 
-// migrate brings a file to the latest version and the given journal. The
+// migrate brings a file to the latest format and the given journal mode. The
 // caller holds the file lock.
 func migrate(ctx context.Context, db *sql.DB, journal string) error {
 	conn, err := db.Conn(ctx)
@@ -65,14 +65,14 @@ func migrate(ctx context.Context, db *sql.DB, journal string) error {
 	}
 	defer conn.Close()
 	if _, err := schemaVersion(ctx, conn); err != nil {
-		return err // before anything is touched
+		return err // before changing the journal mode of a file that is refused
 	}
 	var mode string
 	if err := conn.QueryRowContext(ctx, "PRAGMA journal_mode="+journal).Scan(&mode); err != nil {
 		return err
 	}
 	if mode != journal {
-		return fmt.Errorf("the journal mode is %q and cannot be made %q", mode, journal)
+		return fmt.Errorf("changing the journal mode to %q failed, it is %q", journal, mode)
 	}
 	if _, err := conn.ExecContext(ctx, "PRAGMA synchronous=FULL"); err != nil {
 		return err
@@ -80,7 +80,7 @@ func migrate(ctx context.Context, db *sql.DB, journal string) error {
 	if _, err := conn.ExecContext(ctx, "BEGIN IMMEDIATE"); err != nil {
 		return err
 	}
-	// If anything goes wrong, closing the connection rolls back.
+	// After an error, closing the connection rolls back.
 	version, err := schemaVersion(ctx, conn)
 	if err != nil {
 		return err

@@ -1,11 +1,10 @@
-// Package sqlite keeps sessions in one SQLite file, which several processes
-// may share.
+// Package sqlite stores sessions in a SQLite file, which several processes may
+// share.
 //
-// A commit is in the file when [Store.Commit] returns, and survives the death
-// of the process; with [Full], the default, also a loss of power. Beside the
-// file lie SQLite's own -wal and -shm, a .lock file that keeps processes from
-// starving each other, and an index for searching that may be deleted at any
-// time.
+// When [Store.Commit] returns, the commit is in the file and survives a crash of
+// the process; with [Full], the default, also a loss of power. Next to the file
+// are SQLite's -wal and -shm files, a .lock file that gives processes fair access,
+// and a search index, which may be deleted at any time.
 package sqlite
 
 import (
@@ -24,78 +23,79 @@ import (
 	"github.com/sequent-dev/sequent/internal/wake"
 )
 
-// Sync says what a commit survives.
+// A Sync is the durability of commits: what a commit survives.
 type Sync int
 
 // The values of Sync.
 const (
 	Full   Sync = iota // a loss of power
-	Normal             // the death of the process; a loss of power may cost the latest commits
+	Normal             // a crash of the process; a loss of power may undo the latest commits
 )
 
-// A Config says where the store is and how it behaves.
+// A Config configures a [Store].
 type Config struct {
-	Path     string        // of the database file; required. Missing directories are made.
-	Sync     Sync          // zero means Full
-	ReadOnly bool          // never write, and do not make the file
-	Patience time.Duration // how long to wait for others who write; 0 means 10 s
-	Logger   *slog.Logger  // nil means slog.Default()
+	Path        string        // database file; required. Missing directories are created.
+	Sync        Sync          // zero means Full
+	ReadOnly    bool          // do not write, and do not create the file
+	BusyTimeout time.Duration // maximum wait for other writers; 0 means 10 s
+	Logger      *slog.Logger  // nil means slog.Default()
 }
 
 // A Store is a [sequent.Store] in a SQLite file. Use [Open].
 type Store struct {
-	path     string // absolute, without symbolic links
-	sync     Sync
-	patience time.Duration
-	log      *slog.Logger
-	readOnly bool   // the file or its directory cannot be written, or must not be
-	journal  string // wal or delete; empty if it is not known
+	path        string // absolute, without symbolic links
+	sync        Sync
+	busyTimeout time.Duration
+	log         *slog.Logger
+	readOnly    bool   // by configuration, or because the file or directory is not writable
+	journal     string // wal or delete; empty if not known yet
 
-	immutable bool // nobody can change the file, so SQLite need not look out for that
+	immutable bool // read without locks, because no process can change the file
 
 	readers *sql.DB
 	loading struct{ header, thoughts, position *sql.Stmt } // on readers
 	index   *index                                         // nil if it could not be opened
 
-	turn   chan struct{} // holds a token while somebody uses what follows
-	lock   *fileLock
-	writer *writer     // nil after a failure, until the next write
-	file   os.FileInfo // what path was when writer was opened
+	writing chan struct{} // capacity one; holds a token while a goroutine uses the fields below
+	lock    *fileLock
+	writer  *writer     // nil after a failure, until the next write
+	file    os.FileInfo // the file at path when writer was opened first
 
-	hub    wake.Hub[sequent.Key] // the zero Key is woken by every commit here
-	others watch                 // for commits elsewhere
+	hub    wake.Hub[sequent.Key] // signals commits of this Store; the zero Key gets every one
+	poller poller                // signals commits of others
 
 	closing sync.Once
 	closed  chan struct{}
 }
 
-// Open opens the store at cfg.Path and makes it if there is none.
+// Open opens the store at cfg.Path and creates it if it does not exist. Several
+// processes may do so at the same time.
 //
-// Many processes may do so at the same instant. A file of an older version is
-// brought up to date; one of a newer version is refused and not touched. Where
-// nothing can be written, the store opens for reading if SQLite can read it,
-// and every write is refused with [sequent.CodeReadOnly].
+// It migrates a file of an older format, and refuses one of a newer format
+// without changing it. If the file or its directory is not writable, the store
+// opens read-only where SQLite can do that, and refuses writes with
+// [sequent.CodeReadOnly].
 func Open(ctx context.Context, cfg Config) (*Store, error) {
 	s := &Store{
-		sync:     cfg.Sync,
-		patience: cmp.Or(cfg.Patience, 10*time.Second),
-		log:      cfg.Logger,
-		readOnly: cfg.ReadOnly,
-		turn:     make(chan struct{}, 1),
-		closed:   make(chan struct{}),
+		sync:        cfg.Sync,
+		busyTimeout: cmp.Or(cfg.BusyTimeout, 10*time.Second),
+		log:         cfg.Logger,
+		readOnly:    cfg.ReadOnly,
+		writing:     make(chan struct{}, 1),
+		closed:      make(chan struct{}),
 	}
 	if s.log == nil {
 		s.log = slog.Default()
 	}
 	if err := s.open(ctx, cfg.Path); err != nil {
-		if err := s.shut(); err != nil {
-			s.log.WarnContext(ctx, "a store that did not open did not close either", "store", s.path, "error", err)
+		if err := s.closeFiles(); err != nil {
+			s.log.WarnContext(ctx, "closing a store that failed to open", "store", s.path, "error", err)
 		}
 		return nil, s.wrap(err)
 	}
 	var err error
 	if s.index, err = openIndex(ctx, s); err != nil {
-		s.log.WarnContext(ctx, "the search index cannot be used", "store", s.path, "error", err)
+		s.log.WarnContext(ctx, "opening the search index; searches will read the store instead", "store", s.path, "error", err)
 	}
 	return s, nil
 }
@@ -109,23 +109,23 @@ func (s *Store) open(ctx context.Context, path string) error {
 		return err
 	}
 	s.lock = newFileLock(s.path + ".lock")
-	s.others.store = s
+	s.poller.store = s
 	if err := s.prepare(ctx); err != nil {
 		return err
 	}
 	return s.openReaders(ctx)
 }
 
-// prepare makes the file ready for readers: there, of this version, and with
-// the right journal. It finds out whether the store can be written.
+// prepare creates or migrates the file as needed and opens the writer. If that
+// fails for lack of write permission, it sets s.readOnly.
 func (s *Store) prepare(ctx context.Context) error {
 	if !s.readOnly {
-		err := s.prepareWriting(ctx)
-		if err == nil || !s.mayRead(err) {
+		err := s.prepareWriter(ctx)
+		if err == nil || !s.canRead(err) {
 			return err
 		}
 		s.readOnly = true
-		s.log.WarnContext(ctx, "the store can only be read", "store", s.path, "error", err)
+		s.log.WarnContext(ctx, "the store is read-only", "store", s.path, "error", err)
 		if err := s.dropWriter(); err != nil {
 			return err
 		}
@@ -142,33 +142,33 @@ func (s *Store) prepare(ctx context.Context) error {
 	if version < latest {
 		return &sequent.Error{
 			Code: sequent.CodeReadOnly,
-			Msg:  fmt.Sprintf("the store has the older format %d and cannot be brought to %d, because it can only be read", version, latest),
-			Fix:  "open it once where it can be written, or copy it to such a place",
+			Msg:  fmt.Sprintf("the store has format %d and cannot be migrated to format %d because it is read-only", version, latest),
+			Fix:  "open it once with write access, or open a copy of it",
 		}
 	}
 	return nil
 }
 
-// mayRead reports whether a store that cannot be opened for writing may still
-// be opened for reading: it is there, and only the right to write is missing.
-func (s *Store) mayRead(err error) bool {
+// canRead reports whether err, from opening the store for writing, only means that
+// write permission is missing.
+func (s *Store) canRead(err error) bool {
 	if _, missing := os.Stat(s.path); missing != nil {
 		return false
 	}
 	switch sequent.CodeOf(wrap(err)) {
 	case sequent.CodeReadOnly:
 		return true
-	case sequent.CodeUnavailable: // SQLite does not always see why
+	case sequent.CodeUnavailable: // SQLite does not always report the cause
 		return !writableDir(filepath.Dir(s.path)) || !writable(s.path)
 	}
 	return false
 }
 
-// unreadable explains why a file in a place that cannot be written cannot be
-// read there either.
+// unreadable replaces an error of reading a file that SQLite can only recover in a
+// writable directory by one that says so.
 func (s *Store) unreadable(err error) error {
 	if _, ours := errors.AsType[*sequent.Error](err); ours {
-		return err // it has been explained
+		return err
 	}
 	if sequent.CodeOf(wrap(err)) != sequent.CodeUnavailable || writableDir(filepath.Dir(s.path)) {
 		return err
@@ -178,20 +178,19 @@ func (s *Store) unreadable(err error) error {
 	}
 	return &sequent.Error{
 		Code: sequent.CodeReadOnly,
-		Msg:  "the store was not closed properly and lies where nothing can be written, so it cannot be brought in order",
-		Fix:  "copy the file and its -wal to a place that can be written, and open it there",
+		Msg:  "the store was not closed properly and cannot be recovered in a read-only directory",
+		Fix:  "copy the file and its -wal to a writable directory and open it there",
 		Err:  err,
 	}
 }
 
-// prepareWriting opens the writer, and makes or migrates the file if need be.
-// All but the making of a connection is done under the file lock, since many
-// processes may be at it.
-func (s *Store) prepareWriting(ctx context.Context) error {
-	if ready, err := s.ready(ctx); ready || err != nil {
+// prepareWriter opens the writer. Before that it creates or migrates the file if
+// necessary, under the file lock.
+func (s *Store) prepareWriter(ctx context.Context) error {
+	if opened, err := s.openCurrent(ctx); opened || err != nil {
 		return err
 	}
-	if err := s.lock.acquire(ctx, s.patience); err != nil {
+	if err := s.lock.acquire(ctx, s.busyTimeout); err != nil {
 		return err
 	}
 	defer s.lock.release()
@@ -209,11 +208,11 @@ func (s *Store) prepareWriting(ctx context.Context) error {
 	return s.openWriter(ctx)
 }
 
-// ready opens the writer of a file that needs no work, and reports whether it
-// is one.
-func (s *Store) ready(ctx context.Context) (bool, error) {
+// openCurrent opens the writer if the file exists and has the latest format and
+// the wanted journal, and reports whether it did.
+func (s *Store) openCurrent(ctx context.Context) (opened bool, err error) {
 	if info, err := os.Stat(s.path); err != nil || info.Size() == 0 {
-		return false, nil // the careful way tells what is wrong
+		return false, nil // prepareWriter creates the file or returns the error
 	}
 	db, err := s.connect(ctx)
 	if err != nil {
@@ -231,8 +230,8 @@ func (s *Store) ready(ctx context.Context) (bool, error) {
 	return true, s.openWriter(ctx)
 }
 
-// Close implements [sequent.Store]. Commits under way finish; those who Wait
-// are told that the store is closed.
+// Close implements [sequent.Store]. It waits for commits in progress; calls of
+// Wait return with an error.
 func (s *Store) Close() error {
 	var err error
 	s.closing.Do(func() {
@@ -240,15 +239,15 @@ func (s *Store) Close() error {
 		if s.index != nil {
 			err = s.index.close()
 		}
-		s.turn <- struct{}{} // and never given back
-		err = errors.Join(err, s.shut())
+		s.writing <- struct{}{} // never released
+		err = errors.Join(err, s.closeFiles())
 	})
 	return wrap(err)
 }
 
-// shut closes what open has opened.
-func (s *Store) shut() error {
-	s.others.end()
+// closeFiles closes what open has opened.
+func (s *Store) closeFiles() error {
+	s.poller.close()
 	var err error
 	if s.readers != nil {
 		err = s.readers.Close()

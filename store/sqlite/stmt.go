@@ -8,9 +8,9 @@ import (
 	"io"
 )
 
-// A statement is one of the driver's own, for what every append does: the
-// pool's locks, conversions and results cost as much as the statement. Its
-// connection is the writer's alone.
+// A statement is a prepared statement of the driver, used for appends: database/sql
+// would cost as much as executing the statement does. It must not be used
+// concurrently.
 type statement struct {
 	stmt interface {
 		driver.Stmt
@@ -20,7 +20,7 @@ type statement struct {
 	args []driver.NamedValue
 }
 
-// newStatement prepares text on a connection that the caller keeps.
+// newStatement prepares text on conn. The caller closes the statement before conn.
 func newStatement(conn *sql.Conn, text string) (*statement, error) {
 	s := new(statement)
 	err := conn.Raw(func(c any) error {
@@ -38,14 +38,14 @@ func newStatement(conn *sql.Conn, text string) (*statement, error) {
 			driver.StmtQueryContext
 		})
 		if !ok {
-			err = errors.Join(errors.New("the driver's statements take no context"), stmt.Close())
+			err = errors.Join(errors.New("the driver's statements accept no context"), stmt.Close())
 		}
 		return err
 	})
 	return s, err
 }
 
-// bind sets the arguments: int64, string, bool or nil.
+// bind returns the arguments, each an int64, string, bool or nil, as named values.
 func (s *statement) bind(args []any) []driver.NamedValue {
 	s.args = s.args[:0]
 	for i, v := range args {
@@ -54,18 +54,18 @@ func (s *statement) bind(args []any) []driver.NamedValue {
 	return s.args
 }
 
-// exec runs the statement and returns how many rows it changed.
+// exec runs the statement and returns the number of rows changed.
 func (s *statement) exec(args ...any) (int64, error) {
 	result, err := s.stmt.ExecContext(context.Background(), s.bind(args))
-	clear(s.args) // texts are not kept
+	clear(s.args) // do not keep texts in memory
 	if err != nil {
 		return 0, err
 	}
 	return result.RowsAffected()
 }
 
-// key runs a statement that returns at most one row, of one key; ok is false if
-// there is none.
+// key runs a statement that returns at most one row with one integer. If there is
+// no row, ok is false.
 func (s *statement) key(args ...any) (key int64, ok bool, err error) {
 	rows, err := s.stmt.QueryContext(context.Background(), s.bind(args))
 	clear(s.args)
@@ -82,10 +82,10 @@ func (s *statement) key(args ...any) (key int64, ok bool, err error) {
 	}
 	key, ok = row[0].(int64)
 	if !ok {
-		return 0, false, errors.New("a key is not a number")
+		return 0, false, errors.New("the key of a row is not an integer")
 	}
-	if err := rows.Next(row[:]); !errors.Is(err, io.EOF) { // to its end, which makes it take effect
-		return 0, false, errors.Join(err, errors.New("there are two keys"))
+	if err := rows.Next(row[:]); !errors.Is(err, io.EOF) { // SQLite needs the step to the end
+		return 0, false, errors.Join(err, errors.New("the statement returned two rows"))
 	}
 	return key, true, nil
 }

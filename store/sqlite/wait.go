@@ -12,18 +12,18 @@ import (
 	"github.com/sequent-dev/sequent/store/internal/record"
 )
 
-// Wait implements [sequent.Store]. Commits of this handle wake at once, those
-// of others within the interval of a glance at the file.
+// Wait implements [sequent.Store]. It notices commits of this Store at once, and
+// those of others within pollInterval.
 func (s *Store) Wait(ctx context.Context, k sequent.Key, have sequent.Position) error {
-	// Both places are taken before the look, so that nothing is missed.
-	here := s.hub.Subscribe(k)
-	defer here.Close()
-	elsewhere := s.others.hub.Subscribe(struct{}{})
-	defer elsewhere.Close()
-	if err := s.others.enter(ctx); err != nil {
+	// Subscribe before the first read, so that no commit is missed.
+	own := s.hub.Subscribe(k)
+	defer own.Close()
+	others := s.poller.hub.Subscribe(struct{}{})
+	defer others.Close()
+	if err := s.poller.addWaiter(ctx); err != nil {
 		return s.wrap(err)
 	}
-	defer s.others.leave()
+	defer s.poller.removeWaiter()
 	for {
 		if k != (sequent.Key{}) {
 			if moved, err := s.moved(ctx, k, have); moved || err != nil {
@@ -31,9 +31,9 @@ func (s *Store) Wait(ctx context.Context, k sequent.Key, have sequent.Position) 
 			}
 		}
 		select {
-		case <-here.C():
+		case <-own.C():
 			return nil
-		case <-elsewhere.C():
+		case <-others.C():
 			if k == (sequent.Key{}) {
 				return nil
 			}
@@ -45,6 +45,7 @@ func (s *Store) Wait(ctx context.Context, k sequent.Key, have sequent.Position) 
 	}
 }
 
+// moved reports whether the position of a session differs from have.
 func (s *Store) moved(ctx context.Context, k sequent.Key, have sequent.Position) (bool, error) {
 	var now sequent.Position
 	err := s.loading.position.QueryRowContext(ctx, k.Owner, k.ID).Scan(&now.Epoch, &now.Version, &now.Len)
@@ -54,114 +55,115 @@ func (s *Store) moved(ctx context.Context, k sequent.Key, have sequent.Position)
 	return now != have, err
 }
 
-// glance is how often the file is looked at while somebody waits.
-const glance = 50 * time.Millisecond
+// pollInterval is the time between two polls of the file.
+const pollInterval = 50 * time.Millisecond
 
-// A watch notices commits of other handles and processes. It looks at the file
-// only while somebody waits.
-type watch struct {
+// A poller notices commits of other Stores and processes by polling the file while
+// there are waiters.
+type poller struct {
 	store *Store
 	hub   wake.Hub[struct{}]
 
-	mu      sync.Mutex // guards what follows
-	waiting int
-	looking bool // a goroutine looks at the file
-	ended   bool // nobody may look at it any more
+	mu      sync.Mutex // guards the fields below
+	waiters int
+	running bool // a goroutine runs poll
+	closed  bool
 	done    sync.WaitGroup
 }
 
-// enter makes sure that every commit from now on is noticed, until leave.
-func (w *watch) enter(ctx context.Context) error {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.ended {
+// addWaiter starts the polling if it is not running. Every later commit is noticed
+// until removeWaiter.
+func (p *poller) addWaiter(ctx context.Context) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.closed {
 		return record.ErrClosed
 	}
-	if !w.looking {
-		g, err := w.open(ctx)
+	if !p.running {
+		v, err := openDataVersion(ctx, p.store.readers)
 		if err != nil {
 			return err
 		}
-		w.looking = true
-		w.done.Go(func() { w.look(g) })
+		p.running = true
+		p.done.Go(func() { p.poll(v) })
 	}
-	w.waiting++
+	p.waiters++
 	return nil
 }
 
-func (w *watch) leave() {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.waiting--
+func (p *poller) removeWaiter() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.waiters--
 }
 
-// look glances at the file until nobody waits any more.
-func (w *watch) look(g *glancer) {
-	defer g.close()
-	tick := time.NewTicker(glance)
+// poll polls until there are no waiters or the store is closed.
+func (p *poller) poll(v *dataVersion) {
+	defer v.close()
+	tick := time.NewTicker(pollInterval)
 	defer tick.Stop()
 	for {
 		select {
-		case <-w.store.closed:
+		case <-p.store.closed:
 			return
 		case <-tick.C:
 		}
-		w.mu.Lock()
-		idle := w.waiting == 0
-		w.looking = !idle
-		w.mu.Unlock()
+		p.mu.Lock()
+		idle := p.waiters == 0
+		p.running = !idle
+		p.mu.Unlock()
 		if idle {
 			return
 		}
-		if g.changed() {
-			w.hub.Wake(struct{}{})
+		if v.changed() {
+			p.hub.Wake(struct{}{})
 		}
 	}
 }
 
-// end lets nobody enter any more, and waits until nobody looks at the file. Those
-// who look know that the store is closed.
-func (w *watch) end() {
-	w.mu.Lock()
-	w.ended = true
-	w.mu.Unlock()
-	w.done.Wait()
+// close waits for the polling to stop. The caller has closed store.closed, unless
+// there were no waiters yet.
+func (p *poller) close() {
+	p.mu.Lock()
+	p.closed = true
+	p.mu.Unlock()
+	p.done.Wait()
 }
 
-// A glancer tells whether another connection has committed.
-type glancer struct {
-	conn    *sql.Conn
-	stmt    *sql.Stmt
-	version int64
+// A dataVersion tells whether other connections have committed since the last
+// look.
+type dataVersion struct {
+	conn  *sql.Conn
+	stmt  *sql.Stmt
+	value int64
 }
 
-func (w *watch) open(ctx context.Context) (*glancer, error) {
-	g := new(glancer)
+func openDataVersion(ctx context.Context, db *sql.DB) (*dataVersion, error) {
+	v := new(dataVersion)
 	var err error
-	if g.conn, err = w.store.readers.Conn(ctx); err != nil {
+	if v.conn, err = db.Conn(ctx); err != nil {
 		return nil, err
 	}
-	if g.stmt, err = g.conn.PrepareContext(ctx, "PRAGMA data_version"); err != nil {
-		return nil, errors.Join(err, g.conn.Close())
+	if v.stmt, err = v.conn.PrepareContext(ctx, "PRAGMA data_version"); err != nil {
+		return nil, errors.Join(err, v.conn.Close())
 	}
-	if err := g.stmt.QueryRowContext(ctx).Scan(&g.version); err != nil {
-		g.close()
+	if err := v.stmt.QueryRowContext(ctx).Scan(&v.value); err != nil {
+		v.close()
 		return nil, err
 	}
-	return g, nil
+	return v, nil
 }
 
-// changed reports a change since the last call. A file that cannot be read
-// counts as changed, so that those who wait look for themselves.
-func (g *glancer) changed() bool {
-	before := g.version
-	err := g.stmt.QueryRowContext(context.Background()).Scan(&g.version)
-	return err != nil || g.version != before
+// changed reports whether there was a commit since the last call. It returns true
+// after an error, so that waiters read the file and see the error.
+func (v *dataVersion) changed() bool {
+	before := v.value
+	err := v.stmt.QueryRowContext(context.Background()).Scan(&v.value)
+	return err != nil || v.value != before
 }
 
-// close gives the connection back. An error would be one of the file, and
-// those who read it will see it.
-func (g *glancer) close() {
-	_ = g.stmt.Close()
-	_ = g.conn.Close()
+// close ignores errors of the file: readers of the file get them too.
+func (v *dataVersion) close() {
+	_ = v.stmt.Close()
+	_ = v.conn.Close()
 }

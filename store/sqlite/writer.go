@@ -10,37 +10,37 @@ import (
 	"github.com/sequent-dev/sequent/store/internal/record"
 )
 
-// A writer is the one connection that writes, with its statements prepared.
+// A writer is the connection that writes, with its prepared statements.
 type writer struct {
 	db     *sql.DB
 	conn   *sql.Conn
-	failed bool // SQLite failed: a new connection knows nothing of that
+	failed bool // SQLite failed: replace the connection
 
-	statements                                 []*statement // all that follow
+	statements                                 []*statement // the following ones, for close
 	begin, commit, rollback                    *statement
 	insertSession                              *statement
 	moveSession, changeSession, replaceSession *statement
 	insertThought, insertPlain                 *statement
-	stmts                                      []*sql.Stmt // all that follow
+
+	stmts                                      []*sql.Stmt // the following ones, for close
 	selectHeader, selectThoughts               *sql.Stmt
-	emptyNewest, deleteThoughts, deleteEmpty   *sql.Stmt
+	clearNewest, deleteThoughts, deleteCleared *sql.Stmt
 	deleteSession                              *sql.Stmt
 
-	known map[sequent.Key]row // sessions as they were last written
+	cache map[sequent.Key]row // recently written sessions, at most maxCached
 }
 
-// A row is a session in the file.
+// A row is the row of a session.
 type row struct {
 	key    int64
 	header sequent.Header
 }
 
-// maxKnown bounds writer.known.
-const maxKnown = 1000
+const maxCached = 1000
 
-// openWriter opens s.writer. The caller has the turn, or is Open.
+// openWriter opens s.writer. The caller holds s.writing, or is Open.
 func (s *Store) openWriter(ctx context.Context) error {
-	synchronous := "synchronous(FULL)" // drivers differ in the default
+	synchronous := "synchronous(FULL)" // the default differs between drivers
 	if s.sync == Normal {
 		synchronous = "synchronous(NORMAL)"
 	}
@@ -48,10 +48,10 @@ func (s *Store) openWriter(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	w := &writer{known: make(map[sequent.Key]row)}
+	w := &writer{cache: make(map[sequent.Key]row)}
 	w.db, err = sql.Open("sqlite", s.dsn(
 		synchronous,
-		"fullfsync(1)", "checkpoint_fullfsync(1)", // macOS: through the drive's cache
+		"fullfsync(1)", "checkpoint_fullfsync(1)", // macOS: flush the drive's cache
 		"wal_autocheckpoint(4000)", "journal_size_limit(67108864)",
 	))
 	if err != nil {
@@ -96,9 +96,9 @@ func (w *writer) prepare(ctx context.Context) (err error) {
 	}{
 		{&w.selectHeader, selectHeader},
 		{&w.selectThoughts, selectThoughts},
-		{&w.emptyNewest, emptyNewest},
+		{&w.clearNewest, clearNewest},
 		{&w.deleteThoughts, deleteThoughts},
-		{&w.deleteEmpty, deleteEmpty},
+		{&w.deleteCleared, deleteCleared},
 		{&w.deleteSession, deleteSession},
 	} {
 		if *p.stmt, err = w.conn.PrepareContext(ctx, p.text); err != nil {
@@ -109,8 +109,9 @@ func (w *writer) prepare(ctx context.Context) (err error) {
 	return nil
 }
 
-// close closes the statements first: SQLite keeps a connection that has any,
-// with its locks, and the last one to go then does not empty the log.
+// close closes the statements first: SQLite keeps a connection with open
+// statements and its locks, and then does not checkpoint when the last connection
+// closes.
 func (w *writer) close() error {
 	var err error
 	for _, stmt := range w.statements {
@@ -134,9 +135,9 @@ func (s *Store) dropWriter() error {
 	return w.close()
 }
 
-// transact runs do in one transaction that no other process disturbs. Once it
-// has begun, the caller's context does not end it: what do has done is then
-// either durable or, on an error, undone.
+// transact calls do in a transaction while holding the file lock. It commits if do
+// returns nil and rolls back otherwise. ctx cancels only the wait for the lock, so
+// that an error always means that nothing was stored.
 func (s *Store) transact(ctx context.Context, do func(*writer) error) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -144,8 +145,8 @@ func (s *Store) transact(ctx context.Context, do func(*writer) error) error {
 	if s.readOnly {
 		return &sequent.Error{
 			Code: sequent.CodeReadOnly,
-			Msg:  "the store can only be read; nothing was stored",
-			Fix:  "make the file and its directory writable and restart, or name another file",
+			Msg:  "the store is read-only; nothing was stored",
+			Fix:  "make the file and its directory writable and restart, or use another file",
 		}
 	}
 	select {
@@ -154,22 +155,22 @@ func (s *Store) transact(ctx context.Context, do func(*writer) error) error {
 	default:
 	}
 	select {
-	case s.turn <- struct{}{}:
+	case s.writing <- struct{}{}:
 	case <-s.closed:
 		return record.ErrClosed
 	case <-ctx.Done():
 		return ctx.Err()
 	}
-	defer func() { <-s.turn }()
-	if err := s.lock.acquire(ctx, s.patience); err != nil {
+	defer func() { <-s.writing }()
+	if err := s.lock.acquire(ctx, s.busyTimeout); err != nil {
 		return err
 	}
 	defer func() {
 		if err := s.lock.release(); err != nil {
-			s.log.WarnContext(ctx, "the file lock could not be released", "store", s.path, "error", err)
+			s.log.WarnContext(ctx, "releasing the file lock", "store", s.path, "error", err)
 		}
 	}()
-	if err := s.inPlace(); err != nil {
+	if err := s.checkInPlace(); err != nil {
 		return err
 	}
 	if s.writer == nil {
@@ -184,15 +185,15 @@ func (s *Store) transact(ctx context.Context, do func(*writer) error) error {
 	return err
 }
 
-// inPlace refuses to write to a file that is not at its path any more: what
-// was acknowledged would be gone with the process.
-func (s *Store) inPlace() error {
+// checkInPlace returns an error if the open file is no longer the one at s.path:
+// commits to a removed file would be lost when the process exits.
+func (s *Store) checkInPlace() error {
 	info, err := os.Stat(s.path)
 	if err == nil && os.SameFile(info, s.file) {
 		return nil
 	}
 	if err == nil {
-		err = errors.New(s.path + " is another file than the one opened")
+		err = errors.New(s.path + " is not the file that was opened")
 	}
 	return &sequent.Error{
 		Code: sequent.CodeUnavailable,
@@ -216,11 +217,11 @@ func (w *writer) transact(do func(*writer) error) (err error) {
 		if !open {
 			return
 		}
-		clear(w.known)
-		// SQLite has rolled back already after some errors, and says so.
-		if _, undo := w.rollback.exec(); undo != nil {
+		clear(w.cache)
+		// After some errors SQLite has rolled back already, and ROLLBACK fails.
+		if _, rollbackErr := w.rollback.exec(); rollbackErr != nil {
 			w.failed = true
-			err = errors.Join(err, undo)
+			err = errors.Join(err, rollbackErr)
 		}
 	}()
 	if err := do(w); err != nil {

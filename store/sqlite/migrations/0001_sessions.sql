@@ -1,8 +1,8 @@
--- Times are microseconds since 1970, UTC. Labels are a JSON object of strings,
--- or empty.
+-- Times are microseconds since 1970, UTC. Labels are a JSON object of strings, or
+-- the empty string.
 
 CREATE TABLE tool_sessions (
-  key        INTEGER PRIMARY KEY AUTOINCREMENT, -- never used again after a deletion
+  key        INTEGER PRIMARY KEY AUTOINCREMENT, -- never reused
   owner      TEXT    NOT NULL,
   id         TEXT    NOT NULL,
   epoch      INTEGER NOT NULL,
@@ -21,18 +21,18 @@ CREATE TABLE tool_sessions (
   UNIQUE (owner, id)
 ) STRICT;
 
--- An append moves a session in these two when a period has passed; within one,
--- a listing sorts.
+-- An append changes these two only when the period changes. Listings sort within a
+-- period.
 CREATE INDEX sessions_by_update ON tool_sessions (owner, period);
 CREATE INDEX all_sessions_by_update ON tool_sessions (period);
--- These change when a session begins and ends.
+-- Appends do not change these.
 CREATE INDEX sessions_by_creation ON tool_sessions (owner, created);
 CREATE INDEX sessions_of_scope ON tool_sessions (owner, scope, created) WHERE scope <> '';
 CREATE INDEX sessions_by_expiry ON tool_sessions (expires) WHERE expires IS NOT NULL;
 
--- Ids grow in the order of commits and are never used again: SQLite gives the
--- next one after the greatest, and the row that has it stays when its session
--- is deleted, empty and as one of session 0.
+-- Ids grow in the order of commits and are never reused: SQLite assigns the greatest
+-- id plus one. If the session of the newest thought is deleted, that row stays,
+-- cleared and with session 0.
 CREATE TABLE thoughts (
   id             INTEGER PRIMARY KEY,
   session        INTEGER NOT NULL, -- tool_sessions.key
@@ -43,11 +43,11 @@ CREATE TABLE thoughts (
   more           INTEGER NOT NULL,
   after          INTEGER NOT NULL,
   at             INTEGER NOT NULL,
-  -- Most thoughts have the following as they are by default.
+  -- Most thoughts have the defaults of these.
   note           TEXT    NOT NULL DEFAULT '',
   branch         TEXT    NOT NULL DEFAULT '',
-  branch_from    INTEGER, -- NULL: not named
-  revises        INTEGER, -- NULL: not named
+  branch_from    INTEGER, -- NULL: none
+  revises        INTEGER, -- NULL: none
   revision       INTEGER NOT NULL DEFAULT 0,
   supersedes     INTEGER NOT NULL DEFAULT 0,
   extend         INTEGER NOT NULL DEFAULT 0,

@@ -1,18 +1,17 @@
--- What the search index needs to know beside the thoughts. It is a file of its
--- own and follows behind.
+-- Tables for the search index, which is a separate file.
 
--- Tells this store from another that once had the same path.
+-- Distinguishes this store from others that had the same path.
 CREATE TABLE identity (
   one INTEGER PRIMARY KEY CHECK (one = 1),
   id  TEXT    NOT NULL
 ) STRICT;
 INSERT INTO identity VALUES (1, lower(hex(randomblob(16))));
 
--- Sessions that were deleted, in the order of commits. An index that missed
--- some that are no longer here is made anew.
+-- Deleted sessions, in the order of commits. An index that has not applied deletions
+-- which are no longer listed is rebuilt.
 CREATE TABLE forgotten (
   id      INTEGER PRIMARY KEY AUTOINCREMENT,
-  session INTEGER NOT NULL -- tool_sessions.key, as it was
+  session INTEGER NOT NULL -- tool_sessions.key before the deletion
 ) STRICT;
 CREATE TRIGGER session_forgotten AFTER DELETE ON tool_sessions
 BEGIN
