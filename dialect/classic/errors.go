@@ -1,7 +1,6 @@
 package classic
 
 import (
-	"errors"
 	"strings"
 
 	"github.com/sequent-dev/sequent"
@@ -10,37 +9,20 @@ import (
 	"github.com/sequent-dev/sequent/tool"
 )
 
-// Codes of rules that this contract alone has.
-const (
-	codeInvalidArgument = "INVALID_ARGUMENT" // an argument is missing or of another type
-	codeScopeRequired   = "SCOPE_REQUIRED"   // nothing says which session the call belongs to
-)
+// codeInvalidArgument is the code of an argument that is missing or of another
+// type.
+const codeInvalidArgument = "INVALID_ARGUMENT"
 
-const (
-	again = "repeat the call"
-	tell  = "tell the user; nothing was recorded"
-)
-
-// table has the words of this contract for the engine's.
+// table has what this contract says in other words than the rest.
 var table = wording.Table{
 	Codes: map[sequent.Code]wording.Words{
-		sequent.CodeInvalidThought:   {Code: "INVALID_THOUGHT"},
 		sequent.CodeInvalidSession:   {Code: "INVALID_SESSION", Fix: "use another scope"},
-		sequent.CodeInvalidQuery:     {Code: "INVALID_QUERY", Fix: again},
-		sequent.CodeSessionNotFound:  {Code: "SESSION_NOT_FOUND", Fix: again},
-		sequent.CodeSessionExists:    {Code: "SESSION_EXISTS", Fix: again},
-		sequent.CodeRequestKeyReused: {Code: "REQUEST_KEY_REUSED", Fix: again},
-		sequent.CodeLimitExceeded:    {Code: "LIMIT_EXCEEDED"},
-		sequent.CodeConflict:         {Code: "CONFLICT", Fix: again},
-		sequent.CodeCanceled:         {Code: "CANCELED", Fix: again},
-		sequent.CodeBusy:             {Code: "STORE_BUSY", Fix: again},
-		sequent.CodeUnavailable:      {Code: "STORE_UNAVAILABLE", Fix: tell},
-		sequent.CodeReadOnly:         {Code: "STORE_READ_ONLY", Fix: tell},
-		sequent.CodeFull:             {Code: "STORE_FULL", Fix: tell},
-		sequent.CodeCorrupt:          {Code: "STORE_CORRUPT", Fix: "tell the user to run: sequent doctor"},
-		sequent.CodeNewerSchema:      {Code: "STORE_NEWER_SCHEMA", Fix: "tell the user to update sequent"},
+		sequent.CodeInvalidQuery:     {Fix: wording.RepeatCall},
+		sequent.CodeRequestKeyReused: {Fix: wording.RepeatCall},
+		implicit.CodeNoScope:         {Fix: "add ?scope=NAME to the endpoint's URL, or authenticate, or use stdio"},
 	},
-	Fields: map[string]string{"text": "thought", "branch": "branchId"},
+	Fields:      map[string]string{"text": "thought", "branch": "branchId"},
+	SessionFull: "begin another session with thoughtNumber 1",
 }
 
 // A refusal has the members of the contract, error and status, and what a model
@@ -76,26 +58,19 @@ func reject(err *tool.ArgumentError) (tool.Reply, error) {
 
 // refuse words an error. An error without words is returned: it is a fault.
 func refuse(err error) (tool.Reply, error) {
-	if errors.Is(err, implicit.ErrNoScope) {
-		return refusal{
-			Code:  codeScopeRequired,
-			Error: "Nothing says which session the call belongs to",
-			Fix:   "add ?scope=NAME to the endpoint's URL, or authenticate, or use stdio",
-		}.reply(), nil
-	}
-	said, e, ok := table.Refusal(err)
+	said, ok := table.Refusal(err)
 	if !ok {
 		return tool.Reply{}, err
 	}
 	r := refusal{Code: said.Code, Field: said.Field, Error: said.Message, Fix: said.Fix}
-	if said.Field != e.Field { // one of the arguments
+	if said.Field != said.Cause.Field { // one of the arguments
 		if rest, begins := strings.CutPrefix(r.Error, said.Field+" "); begins {
 			r.Error = "it " + rest
 		}
 		r.Error = "Invalid " + said.Field + ": " + r.Error
 	}
-	if e.Code == sequent.CodeLimitExceeded && e.Field == "thought" {
-		r.Field, r.Fix = "", "begin another session with thoughtNumber 1"
+	if said.SessionFull() {
+		r.Field = ""
 	}
 	return r.reply(), nil
 }

@@ -1,46 +1,24 @@
 package guided
 
 import (
-	"cmp"
 	"context"
 	"errors"
-	"strings"
 
 	"github.com/sequent-dev/sequent"
-	"github.com/sequent-dev/sequent/dialect/internal/implicit"
+	"github.com/sequent-dev/sequent/dialect/internal/wording"
 	"github.com/sequent-dev/sequent/tool"
 )
 
-// words are a code of the engine in this contract.
-type words struct {
-	reason reason
-	repeat bool   // the same call may succeed
-	fix    string // where the engine has none, or none in the terms of this contract
-}
-
-const (
-	repeatCall = "repeat the call"
-	tellUser   = "stop and tell the user; nothing was recorded"
-)
-
-// table has every code of the engine.
-var table = map[sequent.Code]words{
-	sequent.CodeInvalidThought:   {reason: validationError},
-	sequent.CodeInvalidSession:   {reason: processingError, fix: tellUser},
-	sequent.CodeInvalidQuery:     {reason: processingError, fix: tellUser},
-	sequent.CodeSessionNotFound:  {processingError, true, repeatCall},
-	sequent.CodeSessionExists:    {processingError, true, repeatCall},
-	sequent.CodeRequestKeyReused: {reason: processingError, fix: tellUser},
-	sequent.CodeLimitExceeded:    {reason: limitReached},
-	sequent.CodeConflict:         {processingError, true, repeatCall},
-	sequent.CodeCanceled:         {processingError, true, repeatCall},
-	sequent.CodeBusy:             {processingError, true, repeatCall},
-	sequent.CodeUnavailable:      {reason: processingError, fix: tellUser},
-	sequent.CodeReadOnly:         {reason: processingError, fix: tellUser},
-	sequent.CodeFull:             {reason: processingError, fix: tellUser},
-	sequent.CodeCorrupt:          {reason: processingError, fix: "stop and tell the user to run: sequent doctor"},
-	sequent.CodeNewerSchema:      {reason: processingError, fix: "stop and tell the user to update sequent"},
-	sequent.CodeInternal:         {reason: unexpectedError, fix: tellUser},
+// table has what this contract says in other words than the rest. No argument of
+// it can cause the errors that are reported to a person here.
+var table = wording.Table{
+	Codes: map[sequent.Code]wording.Words{
+		sequent.CodeInvalidSession:   {Action: wording.Report, Fix: wording.TellUser},
+		sequent.CodeInvalidQuery:     {Action: wording.Report, Fix: wording.TellUser},
+		sequent.CodeRequestKeyReused: {Action: wording.Report, Fix: wording.TellUser},
+	},
+	Fields:      map[string]string{"text": "thought", "branch": "branchId"},
+	SessionFull: "stop here; thoughtNumber 1 begins a new session",
 }
 
 // An invalid is the error of a call that breaks a rule for arguments.
@@ -108,47 +86,26 @@ func (d *server) refuse(ctx context.Context, in args, err error) tool.Reply {
 	if e, ok := errors.AsType[*invalid](err); ok {
 		return correction(e.msg, e.fixed)
 	}
-	if errors.Is(err, implicit.ErrNoScope) {
-		return in.stop(processingError).refusal(implicit.ErrNoScope.Error() + "; " + implicit.Remedies)
-	}
-	e, ok := errors.AsType[*sequent.Error](err)
+	said, ok := table.Refusal(err)
 	if !ok {
-		e = &sequent.Error{Code: sequent.CodeInternal}
-	}
-	if e.Code == sequent.CodeLimitExceeded && e.Field == "text" {
-		in.Thought = ""
-		return again(tooLarge, in).refusal(renamed(e) + "; say it in several shorter thoughts, beginning with next_call_arguments")
-	}
-	w, ok := table[e.Code]
-	if !ok {
-		w = table[sequent.CodeInternal]
-	}
-	if w.reason == unexpectedError {
 		d.logger.ErrorContext(ctx, "a call failed", "dialect", name, "error", err)
-		return in.stop(unexpectedError).refusal("something went wrong here; " + tellUser)
+		return in.stop(unexpectedError).refusal("something went wrong here; stop and " + wording.TellUser)
 	}
-	said, fix := renamed(e), cmp.Or(w.fix, e.Fix)
-	if w.reason == limitReached && e.Field == "thought" {
-		fix = "stop here; thoughtNumber 1 begins a new session"
+	code := said.Cause.Code
+	if code == sequent.CodeLimitExceeded && said.Cause.Field == "text" {
+		in.Thought = ""
+		return again(tooLarge, in).refusal(said.Message + "; say it in several shorter thoughts, beginning with next_call_arguments")
 	}
-	if fix != "" {
-		said += "; " + fix
+	if said.Action == wording.Report {
+		said.Fix = "stop and " + said.Fix
 	}
-	if w.repeat {
-		return again(w.reason, in).refusal(said)
+	switch {
+	case said.Action == wording.Repeat:
+		return again(processingError, in).refusal(said.Text())
+	case code == sequent.CodeInvalidThought:
+		return in.stop(validationError).refusal(said.Text())
+	case code == sequent.CodeLimitExceeded:
+		return in.stop(limitReached).refusal(said.Text())
 	}
-	return in.stop(w.reason).refusal(said)
-}
-
-// fields are the engine's names of arguments in this contract.
-var fields = map[string]string{"text": "thought", "branch": "branchId"}
-
-// renamed returns what e says, with the name of the argument as it is here.
-func renamed(e *sequent.Error) string {
-	if ours, ok := fields[e.Field]; ok {
-		if rest, begins := strings.CutPrefix(e.Msg, e.Field+" "); begins {
-			return ours + " " + rest
-		}
-	}
-	return cmp.Or(e.Msg, strings.ReplaceAll(string(e.Code), "_", " "))
+	return in.stop(processingError).refusal(said.Text())
 }

@@ -2,6 +2,7 @@ package guided
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"io"
 	"log/slog"
@@ -12,14 +13,47 @@ import (
 	"github.com/sequent-dev/sequent/tool"
 )
 
-func TestEveryCodeHasWords(t *testing.T) {
-	for _, code := range sequent.Codes() {
-		if _, ok := table[code]; !ok {
-			t.Errorf("the table has no %s", code)
-		}
+// Every code of the engine has a reason, and a call is to be repeated only where
+// that can help.
+func TestReasonsOfCodes(t *testing.T) {
+	type want struct {
+		reason reason
+		repeat bool
 	}
-	if len(table) != len(sequent.Codes()) {
-		t.Errorf("the table has %d codes, want %d", len(table), len(sequent.Codes()))
+	wants := map[sequent.Code]want{
+		sequent.CodeInvalidThought:   {validationError, false},
+		sequent.CodeInvalidSession:   {processingError, false},
+		sequent.CodeInvalidQuery:     {processingError, false},
+		sequent.CodeSessionNotFound:  {processingError, true},
+		sequent.CodeSessionExists:    {processingError, true},
+		sequent.CodeRequestKeyReused: {processingError, false},
+		sequent.CodeLimitExceeded:    {limitReached, false},
+		sequent.CodeConflict:         {processingError, true},
+		sequent.CodeCanceled:         {processingError, true},
+		sequent.CodeBusy:             {processingError, true},
+		sequent.CodeUnavailable:      {processingError, false},
+		sequent.CodeReadOnly:         {processingError, false},
+		sequent.CodeFull:             {processingError, false},
+		sequent.CodeCorrupt:          {processingError, false},
+		sequent.CodeNewerSchema:      {processingError, false},
+		sequent.CodeInternal:         {unexpectedError, false},
+	}
+	d := &server{logger: slog.New(slog.DiscardHandler)}
+	for _, code := range sequent.Codes() {
+		reply := d.refuse(t.Context(), args{Thought: "a", Number: 1, Total: 2, Next: true}, &sequent.Error{Code: code})
+		var got struct {
+			Reason   reason `json:"stop_reason"`
+			Continue bool   `json:"should_continue"`
+		}
+		if err := json.Unmarshal(reply.JSON, &got); err != nil {
+			t.Fatal(err)
+		}
+		if w, ok := wants[code]; !ok || w != (want{got.Reason, got.Continue}) {
+			t.Errorf("%s: got %+v, want %+v", code, got, w)
+		}
+		if stops := strings.Contains(reply.Text, "stop and tell the user"); stops == (got.Continue || code == sequent.CodeInvalidThought || code == sequent.CodeLimitExceeded) {
+			t.Errorf("%s: got %q", code, reply.Text)
+		}
 	}
 }
 

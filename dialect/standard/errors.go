@@ -17,26 +17,11 @@ const (
 	codeSessionRequired = "SESSION_ID_REQUIRED" // nothing says which session the call continues
 )
 
-const again = "repeat the call"
-
-// table has the words of this contract for the engine's.
+// table has what this contract says in other words than the rest.
 var table = wording.Table{
 	Codes: map[sequent.Code]wording.Words{
-		sequent.CodeInvalidThought:   {Code: "INVALID_THOUGHT"},
-		sequent.CodeInvalidSession:   {Code: "INVALID_SESSION_ID"},
-		sequent.CodeInvalidQuery:     {Code: "INVALID_QUERY"},
-		sequent.CodeSessionNotFound:  {Code: "SESSION_NOT_FOUND", Fix: "omit sessionId to begin a session, or call recall_thinking to list those that exist"},
-		sequent.CodeSessionExists:    {Code: "SESSION_EXISTS", Fix: again},
-		sequent.CodeRequestKeyReused: {Code: "REQUEST_KEY_REUSED", Fix: "use a new requestKey for a new thought, or repeat the first call unchanged"},
-		sequent.CodeLimitExceeded:    {Code: "LIMIT_EXCEEDED"},
-		sequent.CodeConflict:         {Code: "CONFLICT", Fix: again},
-		sequent.CodeCanceled:         {Code: "CANCELED", Fix: again},
-		sequent.CodeBusy:             {Code: "STORE_BUSY", Fix: again},
-		sequent.CodeUnavailable:      {Code: "STORE_UNAVAILABLE", Fix: "tell the user; nothing was recorded"},
-		sequent.CodeReadOnly:         {Code: "STORE_READ_ONLY", Fix: "tell the user; nothing was recorded"},
-		sequent.CodeFull:             {Code: "STORE_FULL", Fix: "tell the user; nothing was recorded"},
-		sequent.CodeCorrupt:          {Code: "STORE_CORRUPT", Fix: "tell the user to run: sequent doctor"},
-		sequent.CodeNewerSchema:      {Code: "STORE_NEWER_SCHEMA", Fix: "tell the user to update sequent"},
+		sequent.CodeSessionNotFound:  {Fix: "omit sessionId to begin a session, or call recall_thinking to list those that exist"},
+		sequent.CodeRequestKeyReused: {Fix: "use a new requestKey for a new thought, or repeat the first call unchanged"},
 	},
 	Fields: map[string]string{"text": "thought", "branch": "branchId"},
 }
@@ -57,12 +42,12 @@ func refuse(err error) (tool.Reply, error) {
 	if r, ok := errors.AsType[*refusal](err); ok {
 		return tool.Refusal(*r).Reply(), nil
 	}
-	r, e, ok := table.Refusal(err)
+	said, ok := table.Refusal(err)
 	if !ok {
 		return tool.Reply{}, err
 	}
-	if e.Field == "cursor" {
-		r.Code = codeInvalidCursor
+	if said.Field == "cursor" {
+		said.Code = codeInvalidCursor
 	}
-	return r.Reply(), nil
+	return said.Reply(), nil
 }

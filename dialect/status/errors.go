@@ -5,8 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 
-	"github.com/sequent-dev/sequent"
-	"github.com/sequent-dev/sequent/dialect/internal/implicit"
 	"github.com/sequent-dev/sequent/dialect/internal/wording"
 	"github.com/sequent-dev/sequent/tool"
 )
@@ -17,37 +15,10 @@ const (
 	codeInternalError = -32603
 )
 
-// What a code of the engine is in this contract.
-const (
-	params   = "params"   // the caller can correct it
-	internal = "internal" // the caller can repeat it, or tell somebody
-)
-
-const (
-	again    = "repeat the call"
-	tellUser = "tell the user; nothing was recorded"
-)
-
-// table has the words of this contract for the engine's.
+// table has what this contract says in other words than the rest.
 var table = wording.Table{
-	Codes: map[sequent.Code]wording.Words{
-		sequent.CodeInvalidThought:   {Code: params},
-		sequent.CodeInvalidSession:   {Code: params},
-		sequent.CodeInvalidQuery:     {Code: params},
-		sequent.CodeRequestKeyReused: {Code: params},
-		sequent.CodeLimitExceeded:    {Code: params},
-		sequent.CodeSessionNotFound:  {Code: internal, Fix: again},
-		sequent.CodeSessionExists:    {Code: internal, Fix: again},
-		sequent.CodeConflict:         {Code: internal, Fix: again},
-		sequent.CodeCanceled:         {Code: internal, Fix: again},
-		sequent.CodeBusy:             {Code: internal, Fix: again},
-		sequent.CodeUnavailable:      {Code: internal, Fix: tellUser},
-		sequent.CodeReadOnly:         {Code: internal, Fix: tellUser},
-		sequent.CodeFull:             {Code: internal, Fix: tellUser},
-		sequent.CodeCorrupt:          {Code: internal, Fix: "tell the user to run: sequent doctor"},
-		sequent.CodeNewerSchema:      {Code: internal, Fix: "tell the user to update sequent"},
-	},
-	Fields: map[string]string{"text": "thought", "note": "thought", "branch": "branch_id", "sessionId": "session_id"},
+	Fields:      map[string]string{"text": "thought", "note": "thought", "branch": "branch_id", "sessionId": "session_id"},
+	SessionFull: "pass another session_id",
 }
 
 // words are what differs between the errors of the two tools.
@@ -75,27 +46,17 @@ func (w words) word(err error) error {
 		}
 		return w.invalid(e.Error())
 	}
-	if errors.Is(err, implicit.ErrNoScope) {
-		return w.invalid(implicit.ErrNoScope.Error() + "; " + implicit.Remedies)
-	}
 	if e, ok := errors.AsType[*ModelError](err); ok {
 		return internalError(e.Error())
 	}
-	said, e, ok := table.Refusal(err)
+	said, ok := table.Refusal(err)
 	if !ok {
 		return err
 	}
-	text := said.Message
-	if e.Code == sequent.CodeLimitExceeded && e.Field == "thought" {
-		said.Fix = "pass another session_id"
+	if said.Action == wording.Correct {
+		return w.invalid(said.Text())
 	}
-	if said.Fix != "" {
-		text += "; " + said.Fix
-	}
-	if said.Code == params {
-		return w.invalid(text)
-	}
-	return internalError(text)
+	return internalError(said.Text())
 }
 
 func (w words) invalid(details string) error {

@@ -28,29 +28,10 @@ const (
 	codeInvalidArgument    = "INVALID_ARGUMENT" // an argument is missing or of another type
 )
 
-const (
-	again    = "repeat the call"
-	tellUser = "tell the user; nothing was recorded"
-)
-
-// table has the words of this contract for the engine's.
+// table has what this contract says in other words than the rest.
 var table = wording.Table{
 	Codes: map[sequent.Code]wording.Words{
-		sequent.CodeInvalidThought:   {Code: "INVALID_THOUGHT"},
-		sequent.CodeInvalidSession:   {Code: codeInvalidID},
-		sequent.CodeInvalidQuery:     {Code: "INVALID_QUERY"},
-		sequent.CodeSessionNotFound:  {Code: codeNotFound, Fix: "leave sessionId out and begin with thoughtNumber 0, or pass the sessionId of an earlier reply"},
-		sequent.CodeSessionExists:    {Code: codeExists, Fix: again},
-		sequent.CodeRequestKeyReused: {Code: "REQUEST_KEY_REUSED"},
-		sequent.CodeLimitExceeded:    {Code: "LIMIT_EXCEEDED"},
-		sequent.CodeConflict:         {Code: "CONFLICT", Fix: again},
-		sequent.CodeCanceled:         {Code: "CANCELED", Fix: again},
-		sequent.CodeBusy:             {Code: "STORE_BUSY", Fix: again},
-		sequent.CodeUnavailable:      {Code: "STORE_UNAVAILABLE", Fix: tellUser},
-		sequent.CodeReadOnly:         {Code: "STORE_READ_ONLY", Fix: tellUser},
-		sequent.CodeFull:             {Code: "STORE_FULL", Fix: tellUser},
-		sequent.CodeCorrupt:          {Code: "STORE_CORRUPT", Fix: "tell the user to run: sequent doctor"},
-		sequent.CodeNewerSchema:      {Code: "STORE_NEWER_SCHEMA", Fix: "tell the user to update sequent"},
+		sequent.CodeSessionNotFound: {Fix: "leave sessionId out and begin with thoughtNumber 0, or pass the sessionId of an earlier reply"},
 
 		// Of workflows, what this contract has a word for.
 		"workflow_link_required":       {Code: codeWikiLink},
@@ -157,14 +138,11 @@ func refuse(err error) (tool.Reply, error) {
 	if !ok || e.Code == sequent.CodeInternal {
 		return tool.Reply{}, err
 	}
-	words, _, ok := table.Refusal(err)
+	said, ok := table.Refusal(err)
 	if !ok {
-		words = tool.Refusal{Code: strings.ToUpper(string(e.Code)), Message: e.Msg, Fix: e.Fix}
+		said.Refusal = tool.Refusal{Code: strings.ToUpper(string(e.Code)), Message: e.Msg, Fix: e.Fix}
 	}
-	r := refusal{words.Code, words.Message}
-	if words.Fix != "" {
-		r.Message += "; " + words.Fix
-	}
+	r := refusal{said.Code, said.Text()}
 	return r.reply(), nil
 }
 

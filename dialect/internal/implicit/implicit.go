@@ -4,7 +4,6 @@ package implicit
 
 import (
 	"context"
-	"errors"
 	"slices"
 	"sync"
 
@@ -12,12 +11,15 @@ import (
 	"github.com/sequent-dev/sequent/tool"
 )
 
-// ErrNoScope is the error for a caller who belongs to no scope. A dialect
-// words it as its contract has it, and names [Remedies].
-var ErrNoScope = errors.New("the call names no session, and nothing else says which one it means")
+// CodeNoScope is the code of [ErrNoScope].
+const CodeNoScope sequent.Code = "scope_required"
 
-// Remedies says how a caller gets a scope.
-const Remedies = "pass the session's id if the tool takes one, or add ?scope=NAME to the endpoint's URL, or authenticate, or use stdio"
+// ErrNoScope is the error for a caller without a scope.
+var ErrNoScope = &sequent.Error{
+	Code: CodeNoScope,
+	Msg:  "the call names no session and has no scope",
+	Fix:  "pass the session's id if the tool takes one, or add ?scope=NAME to the endpoint's URL, or authenticate, or use stdio",
+}
 
 // A Finder finds the current session of a scope. It is safe for concurrent
 // use.

@@ -1,44 +1,105 @@
-// Package wording says an engine's errors in the terms of a dialect. Which terms
-// these are is the dialect's own: it has the table.
+// Package wording turns errors of the engine into refusals in a dialect's terms.
+// The words that all dialects share are here; a dialect adds what differs.
 package wording
 
 import (
+	"cmp"
 	"errors"
 	"strings"
 
 	"github.com/sequent-dev/sequent"
+	"github.com/sequent-dev/sequent/dialect/internal/implicit"
 	"github.com/sequent-dev/sequent/tool"
 )
 
-// A Table has a dialect's words for what the engine says.
-type Table struct {
-	// Codes has the engine's codes, but not the internal error: that one is left
-	// to the transport, which logs the cause and tells the client where to find it.
-	Codes map[sequent.Code]Words
-	// Fields has the engine's names of arguments that have another one here.
-	Fields map[string]string
-}
+// An Action is what a caller can do about a refusal.
+type Action int
 
-// Words are a code of the engine in a dialect.
+// The actions.
+const (
+	Correct Action = iota + 1 // change the call
+	Repeat                    // send the same call again
+	Report                    // tell a person
+)
+
+// Words describe an error code in a dialect. Zero fields mean the shared words.
 type Words struct {
-	Code string
-	Fix  string // where the engine has none, or none in the terms of the dialect
+	Code   string
+	Action Action
+	Fix    string // replaces the engine's fix; empty keeps it
 }
 
-// Refusal words an error, and returns the engine's error that it words. It
-// reports false for an error without words: a fault.
-func (t Table) Refusal(err error) (tool.Refusal, *sequent.Error, bool) {
+// The shared fixes.
+const (
+	RepeatCall = "repeat the call"
+	TellUser   = "tell the user; nothing was recorded"
+)
+
+// shared has every code of the engine except [sequent.CodeInternal], which is
+// left to the transport: it logs the cause and refers the client to the log.
+var shared = map[sequent.Code]Words{
+	sequent.CodeInvalidThought:   {"INVALID_THOUGHT", Correct, ""},
+	sequent.CodeInvalidSession:   {"INVALID_SESSION_ID", Correct, ""},
+	sequent.CodeInvalidQuery:     {"INVALID_QUERY", Correct, ""},
+	sequent.CodeRequestKeyReused: {"REQUEST_KEY_REUSED", Correct, ""},
+	sequent.CodeLimitExceeded:    {"LIMIT_EXCEEDED", Correct, ""},
+	implicit.CodeNoScope:         {"SCOPE_REQUIRED", Correct, ""},
+	sequent.CodeSessionNotFound:  {"SESSION_NOT_FOUND", Repeat, RepeatCall},
+	sequent.CodeSessionExists:    {"SESSION_EXISTS", Repeat, RepeatCall},
+	sequent.CodeConflict:         {"CONFLICT", Repeat, RepeatCall},
+	sequent.CodeCanceled:         {"CANCELED", Repeat, RepeatCall},
+	sequent.CodeBusy:             {"STORE_BUSY", Repeat, RepeatCall},
+	sequent.CodeUnavailable:      {"STORE_UNAVAILABLE", Report, TellUser},
+	sequent.CodeReadOnly:         {"STORE_READ_ONLY", Report, TellUser},
+	sequent.CodeFull:             {"STORE_FULL", Report, TellUser},
+	sequent.CodeCorrupt:          {"STORE_CORRUPT", Report, "tell the user to run: sequent doctor"},
+	sequent.CodeNewerSchema:      {"STORE_NEWER_SCHEMA", Report, "tell the user to update sequent"},
+}
+
+// A Table is how a dialect's words differ from the shared ones. The zero Table is
+// usable.
+type Table struct {
+	Codes  map[sequent.Code]Words
+	Fields map[string]string // the engine's names of arguments to the dialect's
+	// SessionFull is the fix when a session has reached the maximum number of
+	// thoughts. Empty means the engine's.
+	SessionFull string
+}
+
+// A Refusal is an error of the engine in a dialect's terms.
+type Refusal struct {
+	tool.Refusal
+	Action Action
+	Cause  *sequent.Error
+}
+
+// SessionFull reports whether the session has reached the maximum number of
+// thoughts.
+func (r *Refusal) SessionFull() bool {
+	return r.Cause.Code == sequent.CodeLimitExceeded && r.Cause.Field == "thought"
+}
+
+// Refusal returns err in the dialect's terms. It returns false if neither the
+// dialect nor the shared table has words for err: a fault.
+func (t Table) Refusal(err error) (Refusal, bool) {
 	e, ok := errors.AsType[*sequent.Error](err)
 	if !ok {
-		return tool.Refusal{}, nil, false
+		return Refusal{}, false
 	}
-	w, ok := t.Codes[e.Code]
-	if !ok {
-		return tool.Refusal{}, nil, false
+	all, known := shared[e.Code]
+	w, own := t.Codes[e.Code]
+	if !known && !own {
+		return Refusal{}, false
 	}
-	r := tool.Refusal{Code: w.Code, Field: e.Field, Message: e.Msg, Fix: e.Fix}
-	if w.Fix != "" {
-		r.Fix = w.Fix
+	r := Refusal{
+		Refusal: tool.Refusal{
+			Code: cmp.Or(w.Code, all.Code), Field: e.Field, Message: e.Msg, Fix: cmp.Or(w.Fix, all.Fix, e.Fix),
+		},
+		Action: cmp.Or(w.Action, all.Action),
+		Cause:  e,
+	}
+	if r.SessionFull() {
+		r.Fix = cmp.Or(t.SessionFull, r.Fix)
 	}
 	if here, ok := t.Fields[e.Field]; ok {
 		r.Field = here
@@ -47,17 +108,25 @@ func (t Table) Refusal(err error) (tool.Refusal, *sequent.Error, bool) {
 		}
 	}
 	if r.Message == "" {
-		r.Message = strings.ToLower(strings.ReplaceAll(w.Code, "_", " "))
+		r.Message = strings.ToLower(strings.ReplaceAll(r.Code, "_", " "))
 	}
-	return r, e, true
+	return r, true
 }
 
-// Argument words arguments that do not fit a tool's schema.
+// Text returns the message and the fix in one line.
+func (r *Refusal) Text() string {
+	if r.Fix == "" {
+		return r.Message
+	}
+	return r.Message + "; " + r.Fix
+}
+
+// Argument returns arguments that do not fit a tool's schema as a refusal.
 func Argument(code string, err *tool.ArgumentError) tool.Refusal {
 	return tool.Refusal{Code: code, Field: err.Field, Message: err.Error(), Fix: ArgumentFix(err)}
 }
 
-// ArgumentFix says what to do about arguments that do not fit a tool's schema.
+// ArgumentFix returns what to do about arguments that do not fit a tool's schema.
 func ArgumentFix(err *tool.ArgumentError) string {
 	switch {
 	case err.Missing:

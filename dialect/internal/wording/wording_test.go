@@ -1,0 +1,73 @@
+package wording_test
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+
+	"github.com/sequent-dev/sequent"
+	"github.com/sequent-dev/sequent/dialect/internal/implicit"
+	"github.com/sequent-dev/sequent/dialect/internal/wording"
+	"github.com/sequent-dev/sequent/tool"
+)
+
+func TestRefusal(t *testing.T) {
+	table := wording.Table{
+		Codes: map[sequent.Code]wording.Words{
+			sequent.CodeInvalidSession: {Code: "INVALID_SESSION", Action: wording.Report},
+			sequent.CodeConflict:       {Fix: "wait"},
+			"workflow_closed":          {Code: "CLOSED", Action: wording.Correct},
+		},
+		Fields:      map[string]string{"text": "thought"},
+		SessionFull: "begin anew",
+	}
+	full := &sequent.Error{Code: sequent.CodeLimitExceeded, Field: "thought", Msg: "the session has 9 thoughts, the limit", Fix: "begin another session"}
+	tests := []struct {
+		name   string
+		table  wording.Table
+		err    error
+		want   tool.Refusal
+		action wording.Action
+	}{
+		{"shared", table, &sequent.Error{Code: sequent.CodeBusy, Msg: "the store is busy"},
+			tool.Refusal{Code: "STORE_BUSY", Message: "the store is busy", Fix: "repeat the call"}, wording.Repeat},
+		{"the engine's fix", table, &sequent.Error{Code: sequent.CodeInvalidQuery, Field: "limit", Msg: "m", Fix: "f"},
+			tool.Refusal{Code: "INVALID_QUERY", Field: "limit", Message: "m", Fix: "f"}, wording.Correct},
+		{"the shared fix before the engine's", table, &sequent.Error{Code: sequent.CodeCorrupt, Msg: "m", Fix: "run sequent doctor"},
+			tool.Refusal{Code: "STORE_CORRUPT", Message: "m", Fix: "tell the user to run: sequent doctor"}, wording.Report},
+		{"code and action", table, &sequent.Error{Code: sequent.CodeInvalidSession, Msg: "m", Fix: "f"},
+			tool.Refusal{Code: "INVALID_SESSION", Message: "m", Fix: "f"}, wording.Report},
+		{"fix", table, sequent.ErrConflict, tool.Refusal{Code: "CONFLICT", Message: "conflict", Fix: "wait"}, wording.Repeat},
+		{"a code of the dialect's own", table, &sequent.Error{Code: "workflow_closed", Msg: "m"},
+			tool.Refusal{Code: "CLOSED", Message: "m"}, wording.Correct},
+		{"field", table, &sequent.Error{Code: sequent.CodeInvalidThought, Field: "text", Msg: "text is empty"},
+			tool.Refusal{Code: "INVALID_THOUGHT", Field: "thought", Message: "thought is empty"}, wording.Correct},
+		{"session full", table, fmt.Errorf("wrapped: %w", full),
+			tool.Refusal{Code: "LIMIT_EXCEEDED", Field: "thought", Message: full.Msg, Fix: "begin anew"}, wording.Correct},
+		{"session full without words", wording.Table{}, full,
+			tool.Refusal{Code: "LIMIT_EXCEEDED", Field: "thought", Message: full.Msg, Fix: "begin another session"}, wording.Correct},
+		{"no scope", wording.Table{}, implicit.ErrNoScope,
+			tool.Refusal{Code: "SCOPE_REQUIRED", Message: implicit.ErrNoScope.Msg, Fix: implicit.ErrNoScope.Fix}, wording.Correct},
+	}
+	for _, tt := range tests {
+		got, ok := tt.table.Refusal(tt.err)
+		if !ok || got.Refusal != tt.want || got.Action != tt.action {
+			t.Errorf("%s:\n got %+v, action %d, %v\nwant %+v, action %d", tt.name, got.Refusal, got.Action, ok, tt.want, tt.action)
+		}
+	}
+}
+
+// Every code has words but the internal error, which is left to the transport.
+func TestEveryCodeHasWords(t *testing.T) {
+	for _, code := range append(sequent.Codes(), implicit.CodeNoScope) {
+		r, ok := wording.Table{}.Refusal(&sequent.Error{Code: code})
+		if want := code != sequent.CodeInternal; ok != want || ok && (r.Code == "" || r.Message == "" || r.Action == 0) {
+			t.Errorf("%s: got %+v, %v", code, r, ok)
+		}
+	}
+	for _, err := range []error{errors.New("a fault"), &sequent.Error{Code: "unknown"}} {
+		if r, ok := (wording.Table{}).Refusal(err); ok {
+			t.Errorf("%v: got %+v, want no words", err, r)
+		}
+	}
+}
