@@ -30,6 +30,7 @@ var rules = []rule{
 	{"internal/jsonscan", nil, "it depends on nothing"},
 	{"tool", []string{"internal/jsonscan"}, "it depends on JSON, not on sessions"},
 	{"dialect", []string{"tool"}, "it only defines types"},
+	{"dialect/internal/wording", []string{".", "dialect/internal/implicit", "tool"}, "it words the errors of what dialects share"},
 	{"dialect/internal/...", []string{".", "dialect", "tool"}, "it is shared by dialects"},
 	{"dialect/dialecttest", []string{".", "dialect", "tool", "golang.org/x/tools/txtar"}, "it tests any dialect"},
 	{"dialect/*", []string{".", "dialect", "tool", "dialect/internal/...", "internal/lazyregexp", "github.com/clipperhouse/displaywidth"},
