@@ -23,7 +23,7 @@ type job struct {
 	ctx    context.Context
 	key    Key
 	verb   verb
-	change func(*Session) error
+	change func(*Change) error
 	queued func() // called when it is in the queue; may be nil
 
 	wake     chan struct{} // for a job that waits: it is done, or shall lead
@@ -54,17 +54,20 @@ const maxBatch = 256
 // errAgain asks lead to start over: what the change was made against is gone.
 var errAgain = errors.New("sequent: start over")
 
-func (e *Engine) apply(ctx context.Context, id ID, v verb, change func(*Session) error) (*Session, error) {
+func (e *Engine) apply(ctx context.Context, id ID, v verb, change func(*Change) error) (*Session, error) {
 	k, err := e.key(id)
 	if err != nil {
 		return nil, err
+	}
+	if change == nil {
+		return nil, &Error{Code: CodeInternal, Msg: "the change function is nil"}
 	}
 	if err := ctx.Err(); err != nil {
 		return nil, canceled(err)
 	}
 	// Read what must be read before it is this change's turn, so that nobody
 	// else waits for it.
-	if _, cached := e.cache.get(k); !cached && v != begin {
+	if e.cache.get(k) == nil && v != begin {
 		if _, err := e.load(ctx, k); err != nil && (v == update || !errors.Is(err, ErrNotFound)) {
 			return nil, err
 		}
@@ -184,11 +187,11 @@ func (q *queue) withdraw(j *job) bool {
 type group struct {
 	core   *core
 	jobs   []*job
-	base   Header // as committed; Version 0 if there is no session
-	ledger *ledger
-	locked *ledger // whose writing lock is held
-	fresh  bool    // base was read from the store for this batch
-	write  *Write  // nil if there is nothing to write
+	base   *Session // as committed; Version 0 if there is no session
+	head   *Session // with what the jobs have changed
+	locked *ledger  // whose writing lock is held
+	fresh  bool     // base was read from the store for this batch
+	write  *Write   // nil if there is nothing to write
 }
 
 // run applies a batch of jobs and fills in their outcomes.
@@ -236,15 +239,15 @@ func (c *core) run(ctx context.Context, batch []*job) {
 // prepare finds the session and plans the group's write.
 func (g *group) prepare(ctx context.Context) error {
 	k := g.jobs[0].key
-	if e, ok := g.core.cache.get(k); ok {
-		g.base, g.ledger = e.header, e.ledger
+	if s := g.core.cache.get(k); s != nil {
+		g.base = s
 	} else if g.jobs[0].verb == begin {
 		g.reset() // most likely; the store knows better
 	} else if err := g.refresh(ctx, k); err != nil {
 		return err
 	}
 	g.lock()
-	if g.ledger.known() != g.base.Len { // a reader has brought in more
+	if g.base.ledger.known() != g.base.Len() { // a reader has brought in more
 		if err := g.refresh(ctx, k); err != nil {
 			return err
 		}
@@ -267,7 +270,11 @@ func (g *group) prepare(ctx context.Context) error {
 // refresh brings the group to what the store has now.
 func (g *group) refresh(ctx context.Context, k Key) error {
 	g.fresh = true
-	h, tail, err := g.core.store.Load(ctx, k, g.base.Position())
+	var have Position
+	if g.base != nil {
+		have = g.base.Position()
+	}
+	h, tail, err := g.core.store.Load(ctx, k, have)
 	if err == nil && h.Expired(g.core.now()) {
 		err = g.core.store.Delete(ctx, k, h.Epoch)
 		if err == nil {
@@ -275,7 +282,7 @@ func (g *group) refresh(ctx context.Context, k Key) error {
 		}
 	}
 	if errors.Is(err, ErrNotFound) {
-		if g.ledger == nil || g.base.Version > 0 { // else what is planned stays
+		if g.base == nil || g.base.Version() > 0 { // else what is planned stays
 			g.reset()
 		}
 		return nil
@@ -283,7 +290,7 @@ func (g *group) refresh(ctx context.Context, k Key) error {
 	if err != nil {
 		return err
 	}
-	if g.ledger != nil && h.Position() == g.base.Position() {
+	if g.base != nil && h.Position() == have {
 		return nil // and what is planned stays
 	}
 	g.rebase(h, tail)
@@ -292,31 +299,33 @@ func (g *group) refresh(ctx context.Context, k Key) error {
 
 // rebase puts the group on another committed state.
 func (g *group) rebase(h Header, tail []Thought) {
-	if g.ledger == nil || h.Epoch != g.base.Epoch {
-		g.ledger = restore(h.Epoch, tail)
+	var l *ledger
+	if g.base == nil || h.Epoch != g.base.Epoch() {
+		l = restore(h.Epoch, tail)
 	} else {
-		g.ledger.truncate(0)
-		g.ledger.extend(tail)
+		l = g.base.ledger
+		l.truncate(0)
+		l.extend(tail)
 	}
-	g.base = h
+	g.base = snapshot(h, l)
 	g.lock()
 }
 
 // reset puts the group on no session at all.
 func (g *group) reset() {
-	g.base = Header{}
-	g.ledger = newLedger(1 + rand.Int64N(1<<53-1))
+	g.base = snapshot(Header{}, newLedger(1+rand.Int64N(1<<53-1)))
 	g.lock()
 }
 
 // lock makes the group the only one to change its ledger, until finish.
 func (g *group) lock() {
-	if g.locked == g.ledger {
+	l := g.base.ledger
+	if g.locked == l {
 		return
 	}
 	g.unlock()
-	g.ledger.writing.Lock()
-	g.locked = g.ledger
+	l.writing.Lock()
+	g.locked = l
 }
 
 func (g *group) unlock() {
@@ -328,13 +337,13 @@ func (g *group) unlock() {
 
 // plan applies the group's changes, in order, to its base.
 func (g *group) plan() {
-	c := g.core
-	g.ledger.truncate(0)
+	c, l := g.core, g.base.ledger
+	l.truncate(0)
 	g.write = nil
 	head := g.base
 	now := precise(c.now())
 	for _, j := range g.jobs {
-		exists := head.Version > 0
+		exists := head.Version() > 0
 		j.result, j.err, j.panicked = nil, nil, nil
 		switch {
 		case exists && head.Expired(now):
@@ -351,36 +360,28 @@ func (g *group) plan() {
 			j.err = notFound(j.key.ID)
 			continue
 		}
-		s := &Session{Header: head, ledger: g.ledger, write: &writing{limits: c.limits, now: now}}
+		change := &Change{limits: c.limits, now: now, ledger: l, session: head, shared: true}
 		if !exists {
-			s.Header = Header{Key: j.key, Epoch: g.ledger.epoch, State: Active, Created: now}
-			s.write.dirty = true
+			change.write().header = Header{Key: j.key, Epoch: l.epoch, State: Active, Created: now}
 		}
-		j.run(s)
+		j.run(change)
+		s := change.end(c.ttl)
 		if j.err != nil {
-			g.ledger.truncate(head.Len)
+			l.truncate(head.Len())
 			continue
 		}
-		if s.write.dirty {
-			s.Version++
-			s.Updated = now
-			if c.ttl > 0 && !s.write.expiry {
-				s.Expires = precise(now.Add(c.ttl))
-			}
-			head = s.Header
-		}
-		s.write = nil
-		j.result = s
+		head, j.result = s, s
 	}
-	if head.Version == g.base.Version {
+	g.head = head
+	if head.Version() == g.base.Version() {
 		return
 	}
 	g.write = &Write{
 		Base:     g.base.Position(),
-		Header:   head,
-		Thoughts: g.ledger.since(g.base.Len),
+		Header:   head.header,
+		Thoughts: l.since(g.base.Len()),
 		Rebase:   g.replan,
-		log:      g.ledger.log,
+		log:      l.log,
 	}
 }
 
@@ -403,13 +404,13 @@ func (g *group) replan(now Header, exists bool, tail []Thought) bool {
 }
 
 // run applies the change. A panic in it is kept for the caller it belongs to.
-func (j *job) run(s *Session) {
+func (j *job) run(c *Change) {
 	defer func() {
 		if p := recover(); p != nil {
 			j.panicked, j.err = p, errAgain
 		}
 	}()
-	j.err = j.change(s)
+	j.err = j.change(c)
 }
 
 // refused reports whether a change of the group was refused.
@@ -437,44 +438,49 @@ func (g *group) finish(err error) {
 	switch {
 	case err != nil:
 		g.fail(err)
-		if g.ledger != nil {
-			g.ledger.truncate(0)
+		if g.base != nil {
+			g.base.ledger.truncate(0)
 		}
 		g.core.cache.remove(g.jobs[0].key)
 	case g.write != nil:
-		g.ledger.commit()
-		g.core.cache.put(g.write.Header, g.ledger)
-	case g.base.Version > 0:
-		g.core.cache.put(g.base, g.ledger)
+		g.base.ledger.commit()
+		g.core.cache.put(g.head)
+	case g.base.Version() > 0:
+		g.core.cache.put(g.base)
 	}
 }
 
 // load returns a session as the store has it now, by way of the cache.
 func (c *core) load(ctx context.Context, k Key) (*Session, error) {
 	for {
-		e, cached := c.cache.get(k)
-		h, tail, err := c.store.Load(ctx, k, e.header.Position())
+		s := c.cache.get(k)
+		var have Position
+		if s != nil {
+			have = s.Position()
+		}
+		h, tail, err := c.store.Load(ctx, k, have)
 		if err != nil {
 			if errors.Is(err, ErrNotFound) {
 				c.cache.remove(k)
 			}
 			return nil, err
 		}
-		l := e.ledger
 		switch {
-		case !cached || e.header.Epoch != h.Epoch:
-			l = restore(h.Epoch, tail)
-		case len(tail) > 0:
-			// Someone may be committing; then the ledger holds thoughts that
-			// are not yet in the store. They are gone or committed afterwards.
+		case s == nil || s.Epoch() != h.Epoch:
+			s = snapshot(h, restore(h.Epoch, tail))
+		case h.Position() != have:
+			// Another goroutine may be committing; then the ledger has thoughts
+			// that are not yet in the store. They are gone or committed afterwards.
+			l := s.ledger
 			l.writing.Lock()
 			whole := l.extend(tail)
 			l.writing.Unlock()
 			if !whole {
 				continue
 			}
+			s = snapshot(h, l)
 		}
-		c.cache.put(h, l)
-		return &Session{Header: h, ledger: l}, nil
+		c.cache.put(s)
+		return s, nil
 	}
 }

@@ -30,10 +30,10 @@ func BenchmarkAppend(b *testing.B) {
 					}
 					id, n = sequent.ID(fmt.Sprint("s", i)), 0
 					for n < have {
-						if _, err := e.Ensure(b.Context(), id, func(s *sequent.Session) error {
+						if _, err := e.Ensure(b.Context(), id, func(c *sequent.Change) error {
 							for range min(500, have-n) {
 								n++
-								if _, err := s.Append(sequent.Draft{Number: n, Total: n, Text: text, More: true}); err != nil {
+								if _, err := c.Append(sequent.Draft{Number: n, Total: n, Text: text, More: true}); err != nil {
 									return err
 								}
 							}

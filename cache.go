@@ -16,46 +16,45 @@ type cache struct {
 	recent  *list.List            // most recently used first
 }
 
-// An entry is a session as it was committed: the header, and a ledger that has
-// at least its thoughts.
+// An entry is a session as it was committed.
 type entry struct {
-	header Header
-	ledger *ledger
-	bytes  int64
+	session *Session
+	bytes   int64
 }
 
 func newCache(most int64) *cache {
 	return &cache{most: most, entries: make(map[Key]*list.Element), recent: list.New()}
 }
 
-func (c *cache) get(k Key) (entry, bool) {
+// get returns the session with a key, nil if it is not remembered.
+func (c *cache) get(k Key) *Session {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	el, ok := c.entries[k]
 	if !ok {
-		return entry{}, false
+		return nil
 	}
 	c.recent.MoveToFront(el)
-	return *el.Value.(*entry), true
+	return el.Value.(*entry).session
 }
 
 // put remembers a session, unless it is known in a later version already.
-func (c *cache) put(h Header, l *ledger) {
-	l.mu.RLock()
-	bytes := 1024 + l.bytes
-	l.mu.RUnlock()
+func (c *cache) put(s *Session) {
+	s.ledger.mu.RLock()
+	bytes := 1024 + s.ledger.bytes
+	s.ledger.mu.RUnlock()
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if el, ok := c.entries[h.Key]; ok {
+	if el, ok := c.entries[s.Key()]; ok {
 		e := el.Value.(*entry)
-		if e.header.Epoch == h.Epoch && e.header.Version > h.Version {
+		if e.session.Epoch() == s.Epoch() && e.session.Version() > s.Version() {
 			return
 		}
 		c.bytes -= e.bytes
-		e.header, e.ledger, e.bytes = h, l, bytes
+		e.session, e.bytes = s, bytes
 		c.recent.MoveToFront(el)
 	} else {
-		c.entries[h.Key] = c.recent.PushFront(&entry{header: h, ledger: l, bytes: bytes})
+		c.entries[s.Key()] = c.recent.PushFront(&entry{session: s, bytes: bytes})
 	}
 	c.bytes += bytes
 	// The one used last stays even if it alone is more: it had to be read whole to
@@ -80,6 +79,6 @@ func (c *cache) remove(k Key) {
 // drop forgets one session. The caller holds mu.
 func (c *cache) drop(el *list.Element) {
 	e := c.recent.Remove(el).(*entry)
-	delete(c.entries, e.header.Key)
+	delete(c.entries, e.session.Key())
 	c.bytes -= e.bytes
 }

@@ -6,8 +6,8 @@
 // place where sessions change:
 //
 //	engine := sequent.New(sequent.Config{})
-//	session, err := engine.Ensure(ctx, "plan", func(s *sequent.Session) error {
-//		_, err := s.Append(sequent.Draft{Number: 1, Total: 3, Text: "Begin with what is known.", More: true})
+//	session, err := engine.Ensure(ctx, "plan", func(c *sequent.Change) error {
+//		_, err := c.Append(sequent.Draft{Number: 1, Total: 3, Text: "Begin with what is known.", More: true})
 //		return err
 //	})
 //
@@ -17,9 +17,10 @@
 // # Verbs
 //
 // Begin, Update and Ensure differ in what they expect to find: no session, a
-// session, or either. Each takes a change function, which is applied to a
-// private state of the session and committed as a whole or not at all.
-// Whatever a caller wants to decide about a session it decides in there.
+// session, or either. Each takes a change function, which records a [Change]
+// that is committed as a whole or not at all. A decision that depends on the
+// session belongs into the function: it reads [Change.Session], which is what
+// the change will be applied to.
 //
 // # Views
 //

@@ -42,6 +42,14 @@ type core struct {
 	queue  queue
 }
 
+// open returns what e works with. The zero Engine has nothing to work with.
+func (e *Engine) open() (*core, error) {
+	if e.core == nil {
+		return nil, &Error{Code: CodeInternal, Msg: "the engine is the zero Engine", Fix: "make one with sequent.New"}
+	}
+	return e.core, nil
+}
+
 // New returns an engine for the local user, whose owner is empty.
 func New(cfg Config) *Engine {
 	c := &core{
@@ -77,39 +85,50 @@ func (e *Engine) WhenQueued(f func()) *Engine {
 }
 
 // Limits returns the limits that apply, defaults filled in.
-func (e *Engine) Limits() Limits { return e.limits }
+func (e *Engine) Limits() Limits {
+	if e.core == nil {
+		return defaultLimits
+	}
+	return e.limits
+}
 
 // Now returns the engine's time.
-func (e *Engine) Now() time.Time { return precise(e.now()) }
+func (e *Engine) Now() time.Time {
+	if e.core == nil {
+		return precise(time.Now())
+	}
+	return precise(e.now())
+}
 
 // Begin creates session id and applies change to it. If there is such a
 // session, the error matches ErrExists.
 //
-// What is said of change at Update holds here too.
-func (e *Engine) Begin(ctx context.Context, id ID, change func(*Session) error) (*Session, error) {
+// Update describes change.
+func (e *Engine) Begin(ctx context.Context, id ID, change func(*Change) error) (*Session, error) {
 	return e.apply(ctx, id, begin, change)
 }
 
 // Update changes an existing session. If there is none, the error matches
 // ErrNotFound.
 //
-// Change is applied to a private state of the session and committed if nobody
-// else has changed the session meanwhile; else it is applied again, to fresh
-// state. So it must have no effect outside the session, wait for nothing, and
-// not call the engine. If it returns an error, nothing is changed and Update
-// returns that error. If it changes nothing, nothing is written.
+// Update calls change with the session as it is and commits what it records. If
+// another writer has changed the session meanwhile, Update calls change again,
+// with the new state. So change must have no effect but through its Change,
+// wait for nothing, and not call the engine. If it returns an error, nothing is
+// changed and Update returns that error. If it records nothing, nothing is
+// written.
 //
 // Update returns when the change is durable, as the store defines that. If it
 // returns an error, nothing was stored, but for errors of the connection to a
 // store, after which that cannot be known. When ctx is done before the store
 // was asked to commit, the error has the code CodeCanceled and nothing is
 // stored.
-func (e *Engine) Update(ctx context.Context, id ID, change func(*Session) error) (*Session, error) {
+func (e *Engine) Update(ctx context.Context, id ID, change func(*Change) error) (*Session, error) {
 	return e.apply(ctx, id, update, change)
 }
 
 // Ensure is Update if the session exists and Begin if it does not.
-func (e *Engine) Ensure(ctx context.Context, id ID, change func(*Session) error) (*Session, error) {
+func (e *Engine) Ensure(ctx context.Context, id ID, change func(*Change) error) (*Session, error) {
 	return e.apply(ctx, id, ensure, change)
 }
 
@@ -142,17 +161,25 @@ func (e *Engine) Session(ctx context.Context, id ID) (*Session, error) {
 // Sessions lists sessions, as Query describes it. Only the engine of the local
 // user may ask for those of all owners.
 func (e *Engine) Sessions(ctx context.Context, q Query) (Page, error) {
+	c, err := e.open()
+	if err != nil {
+		return Page{}, err
+	}
 	q.Owner, q.Now = e.owner, e.Now()
 	q.AllOwners = q.AllOwners && e.owner == ""
-	return e.store.List(ctx, q)
+	return c.store.List(ctx, q)
 }
 
 // Search finds thoughts by their words, as SearchQuery describes it. Only the
 // engine of the local user may look into those of all owners.
 func (e *Engine) Search(ctx context.Context, q SearchQuery) (Hits, error) {
+	c, err := e.open()
+	if err != nil {
+		return Hits{}, err
+	}
 	q.Owner, q.Now = e.owner, e.Now()
 	q.AllOwners = q.AllOwners && e.owner == ""
-	return e.store.Search(ctx, q)
+	return c.store.Search(ctx, q)
 }
 
 // Sweep deletes the expired sessions of all owners, in batches that leave room
@@ -177,9 +204,13 @@ func (e *Engine) DeleteAll(ctx context.Context) (int, error) {
 }
 
 func (e *Engine) sweep(ctx context.Context, q SweepQuery) (int, error) {
+	c, err := e.open()
+	if err != nil {
+		return 0, err
+	}
 	const batch = 200
 	for total := 0; ; {
-		n, err := e.store.Sweep(ctx, q, batch)
+		n, err := c.store.Sweep(ctx, q, batch)
 		total += n
 		if err != nil || n < batch {
 			return total, err
@@ -196,7 +227,7 @@ func (e *Engine) Follow(ctx context.Context, id ID, seq int) iter.Seq2[Thought, 
 		var epoch int64
 		for {
 			s, err := e.Session(ctx, id)
-			if err == nil && epoch != 0 && s.Epoch != epoch {
+			if err == nil && epoch != 0 && s.Epoch() != epoch {
 				err = notFound(id) // deleted and begun again
 			}
 			if ctx.Err() != nil {
@@ -206,14 +237,14 @@ func (e *Engine) Follow(ctx context.Context, id ID, seq int) iter.Seq2[Thought, 
 				yield(Thought{}, err)
 				return
 			}
-			epoch = s.Epoch
+			epoch = s.Epoch()
 			for t := range s.Since(seq) {
 				if !yield(t, nil) {
 					return
 				}
 				seq = t.Seq
 			}
-			if err := e.store.Wait(ctx, s.Key, s.Position()); err != nil {
+			if err := e.store.Wait(ctx, s.Key(), s.Position()); err != nil {
 				if ctx.Err() == nil {
 					yield(Thought{}, err)
 				}
@@ -226,10 +257,17 @@ func (e *Engine) Follow(ctx context.Context, id ID, seq int) iter.Seq2[Thought, 
 // Changed waits until any session may have changed, or ctx is done. A caller
 // that shows a live listing looks at it again then.
 func (e *Engine) Changed(ctx context.Context) error {
-	return e.store.Wait(ctx, Key{}, Position{})
+	c, err := e.open()
+	if err != nil {
+		return err
+	}
+	return c.store.Wait(ctx, Key{}, Position{})
 }
 
 func (e *Engine) key(id ID) (Key, error) {
+	if _, err := e.open(); err != nil {
+		return Key{}, err
+	}
 	if id == "" {
 		return Key{}, &Error{Code: CodeInvalidSession, Field: "sessionId", Msg: "the session id is empty"}
 	}

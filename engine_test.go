@@ -15,11 +15,11 @@ import (
 	"github.com/sequent-dev/sequent"
 )
 
-func nothing(*sequent.Session) error { return nil }
+func nothing(*sequent.Change) error { return nil }
 
-func add(d sequent.Draft) func(*sequent.Session) error {
-	return func(s *sequent.Session) error {
-		_, err := s.Append(d)
+func add(d sequent.Draft) func(*sequent.Change) error {
+	return func(c *sequent.Change) error {
+		_, err := c.Append(d)
 		return err
 	}
 }
@@ -34,7 +34,7 @@ func TestVerbs(t *testing.T) {
 		t.Errorf("a refused Update left a session: %v", err)
 	}
 	s, err := e.Begin(ctx, "s", add(plain(1)))
-	if err != nil || s.Len != 1 || s.Version != 1 || s.State != sequent.Active {
+	if err != nil || s.Len() != 1 || s.Version() != 1 || s.State() != sequent.Active {
 		t.Fatalf("Begin = %+v, %v", s, err)
 	}
 	if _, err := e.Begin(ctx, "s", add(plain(1))); !errors.Is(err, sequent.ErrExists) {
@@ -42,16 +42,16 @@ func TestVerbs(t *testing.T) {
 	}
 	last := plain(2)
 	last.More = false
-	if s, err = e.Update(ctx, "s", add(last)); err != nil || s.Len != 2 || s.State != sequent.Completed {
+	if s, err = e.Update(ctx, "s", add(last)); err != nil || s.Len() != 2 || s.State() != sequent.Completed {
 		t.Fatalf("Update = %+v, %v", s, err)
 	}
-	if s, err = e.Ensure(ctx, "s", add(plain(3))); err != nil || s.Len != 3 || s.State != sequent.Active {
+	if s, err = e.Ensure(ctx, "s", add(plain(3))); err != nil || s.Len() != 3 || s.State() != sequent.Active {
 		t.Fatalf("Ensure = %+v, %v", s, err)
 	}
-	if s, err = e.Ensure(ctx, "other", nothing); err != nil || s.Len != 0 || s.Version != 1 {
+	if s, err = e.Ensure(ctx, "other", nothing); err != nil || s.Len() != 0 || s.Version() != 1 {
 		t.Fatalf("Ensure of no session, without a change = %+v, %v", s, err)
 	}
-	if s, err = e.Update(ctx, "other", nothing); err != nil || s.Version != 1 {
+	if s, err = e.Update(ctx, "other", nothing); err != nil || s.Version() != 1 {
 		t.Fatalf("a change that changes nothing = %+v, %v", s, err)
 	}
 	if err := e.Delete(ctx, "s"); err != nil {
@@ -63,7 +63,7 @@ func TestVerbs(t *testing.T) {
 	if _, err := e.Update(ctx, "s", nothing); !errors.Is(err, sequent.ErrNotFound) {
 		t.Errorf("Update after Delete: %v", err)
 	}
-	if s, err = e.Ensure(ctx, "s", add(plain(1))); err != nil || s.Len != 1 {
+	if s, err = e.Ensure(ctx, "s", add(plain(1))); err != nil || s.Len() != 1 {
 		t.Fatalf("begun afresh = %+v, %v", s, err)
 	}
 }
@@ -72,13 +72,13 @@ func TestARefusedChangeChangesNothing(t *testing.T) {
 	e := sequent.New(sequent.Config{})
 	ensure(t, e, "s", plain(1))
 	refusal := errors.New("no")
-	for _, verb := range []func(context.Context, sequent.ID, func(*sequent.Session) error) (*sequent.Session, error){e.Update, e.Ensure} {
-		_, err := verb(t.Context(), "s", func(s *sequent.Session) error {
-			if _, err := s.Append(on("b", plain(2))); err != nil {
+	for _, verb := range []func(context.Context, sequent.ID, func(*sequent.Change) error) (*sequent.Session, error){e.Update, e.Ensure} {
+		_, err := verb(t.Context(), "s", func(c *sequent.Change) error {
+			if _, err := c.Append(on("b", plain(2))); err != nil {
 				t.Fatal(err)
 			}
-			s.SetLabel("k", "v")
-			s.Conclude("done")
+			c.SetLabel("k", "v")
+			c.Conclude("done")
 			return refusal
 		})
 		if err != refusal {
@@ -86,10 +86,10 @@ func TestARefusedChangeChangesNothing(t *testing.T) {
 		}
 	}
 	s := ensure(t, e, "s", plain(2))
-	if s.Len != 2 || s.Version != 2 || len(s.Branches()) != 0 || s.Labels != nil || s.Conclusion != "" {
-		t.Errorf("after two refused changes and one good: %+v, branches %q", s.Header, s.Branches())
+	if s.Len() != 2 || s.Version() != 2 || len(s.Branches()) != 0 || s.Labels() != nil || s.Conclusion() != "" {
+		t.Errorf("after two refused changes and one good: %+v, branches %q", s.Header(), s.Branches())
 	}
-	if _, err := e.Begin(t.Context(), "new", func(*sequent.Session) error { return refusal }); err != refusal {
+	if _, err := e.Begin(t.Context(), "new", func(*sequent.Change) error { return refusal }); err != refusal {
 		t.Fatal(err)
 	}
 	if _, err := e.Session(t.Context(), "new"); !errors.Is(err, sequent.ErrNotFound) {
@@ -103,11 +103,11 @@ func TestARefusalRestsOnTheNewestState(t *testing.T) {
 	a, b := sequent.New(sequent.Config{Store: store}), sequent.New(sequent.Config{Store: store})
 	ensure(t, a, "s", plain(1))
 	ensure(t, b, "s", plain(2)) // a does not know this one
-	_, err := a.Update(t.Context(), "s", func(s *sequent.Session) error {
-		if _, ok := s.Find("", 2); !ok {
+	_, err := a.Update(t.Context(), "s", func(c *sequent.Change) error {
+		if _, ok := c.Session().Find("", 2); !ok {
 			return errors.New("there is no thought 2")
 		}
-		_, err := s.Append(revises(3, 2))
+		_, err := c.Append(revises(3, 2))
 		return err
 	})
 	if err != nil {
@@ -124,7 +124,7 @@ func TestARefusalRestsOnTheNewestState(t *testing.T) {
 	for n := range 3 {
 		ensure(t, b, "s", on("new", plain(n)))
 	}
-	if s := ensure(t, a, "s", plain(9)); s.Len != 4 || s.Branches()[0] != "new" {
+	if s := ensure(t, a, "s", plain(9)); s.Len() != 4 || s.Branches()[0] != "new" {
 		t.Errorf("a continues what was deleted: %s", chain(slices.Collect(s.All())))
 	}
 }
@@ -139,7 +139,7 @@ func TestOwnersAreApart(t *testing.T) {
 	if _, err := bob.Update(t.Context(), "s", nothing); !errors.Is(err, sequent.ErrNotFound) {
 		t.Errorf("bob changes alice's session: %v", err)
 	}
-	if s, err := bob.Begin(t.Context(), "s", add(plain(5))); err != nil || s.Len != 1 {
+	if s, err := bob.Begin(t.Context(), "s", add(plain(5))); err != nil || s.Len() != 1 {
 		t.Errorf("bob's own session under the same id: %v", err)
 	}
 	page, err := bob.Sessions(t.Context(), sequent.Query{AllOwners: true})
@@ -159,7 +159,7 @@ func TestExpiry(t *testing.T) {
 	now = now.Add(50 * time.Minute)
 	ensure(t, e, "s", plain(2))
 	now = now.Add(50 * time.Minute)
-	if s, err := e.Session(t.Context(), "s"); err != nil || s.Len != 2 {
+	if s, err := e.Session(t.Context(), "s"); err != nil || s.Len() != 2 {
 		t.Fatalf("an hour counts from the last change: %v", err)
 	}
 	now = now.Add(10 * time.Minute)
@@ -169,13 +169,13 @@ func TestExpiry(t *testing.T) {
 	if _, err := e.Update(t.Context(), "s", nothing); !errors.Is(err, sequent.ErrNotFound) {
 		t.Errorf("an expired session is changed: %v", err)
 	}
-	if s, err := e.Begin(t.Context(), "s", add(plain(1))); err != nil || s.Len != 1 {
+	if s, err := e.Begin(t.Context(), "s", add(plain(1))); err != nil || s.Len() != 1 {
 		t.Errorf("an expired session stands in the way of a new one: %v", err)
 	}
-	if s, err := e.Update(t.Context(), "s", func(s *sequent.Session) error {
-		s.ExpireAt(now.Add(time.Minute))
+	if s, err := e.Update(t.Context(), "s", func(c *sequent.Change) error {
+		c.ExpireAt(now.Add(time.Minute))
 		return nil
-	}); err != nil || !s.Expires.Equal(now.Add(time.Minute)) {
+	}); err != nil || !s.Expires().Equal(now.Add(time.Minute)) {
 		t.Errorf("a change that says when the session expires is not heard: %v, %v", s, err)
 	}
 	ensure(t, e, "t", plain(1))
@@ -224,7 +224,7 @@ func TestManyWriters(t *testing.T) {
 							t.Errorf("writer %d: the snapshot ends with %+v, not with what it appended", w, last)
 						}
 						if n%7 == 0 {
-							if s, err = e.Session(t.Context(), id); err != nil || len(slices.Collect(s.All())) != s.Len {
+							if s, err = e.Session(t.Context(), id); err != nil || len(slices.Collect(s.All())) != s.Len() {
 								t.Errorf("reading: %v", err)
 							}
 						}
@@ -248,7 +248,7 @@ func TestManyWriters(t *testing.T) {
 					}
 					next[th.Branch]++
 				}
-				total += s.Len
+				total += s.Len()
 			}
 			if total != writers*each {
 				t.Errorf("%d thoughts, want %d", total, writers*each)
@@ -340,15 +340,15 @@ func TestAPanicOrRefusalIsItsCallersAlone(t *testing.T) {
 					t.Errorf("the caller recovers %v", p)
 				}
 			}()
-			_, _ = e.Ensure(t.Context(), "s", func(s *sequent.Session) error { panic("oh") })
+			_, _ = e.Ensure(t.Context(), "s", func(c *sequent.Change) error { panic("oh") })
 		})
 		synctest.Wait()
 		for n := 2; n <= 4; n++ {
 			wg.Go(func() { ensure(t, e, "s", plain(n)) })
 			synctest.Wait()
 			wg.Go(func() {
-				_, err := e.Ensure(t.Context(), "s", func(s *sequent.Session) error {
-					if _, err := s.Append(plain(99)); err != nil {
+				_, err := e.Ensure(t.Context(), "s", func(c *sequent.Change) error {
+					if _, err := c.Append(plain(99)); err != nil {
 						return err
 					}
 					return context.Canceled

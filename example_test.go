@@ -20,8 +20,8 @@ func Example() {
 		{Number: 3, Total: 3, Text: "Warm it from the previous instance: the log lags.", Revises: sequent.To(2)},
 	}
 	for _, d := range drafts {
-		_, err := engine.Ensure(ctx, "deploys", func(s *sequent.Session) error {
-			_, err := s.Append(d)
+		_, err := engine.Ensure(ctx, "deploys", func(c *sequent.Change) error {
+			_, err := c.Append(d)
 			return err
 		})
 		if err != nil {
@@ -38,7 +38,7 @@ func Example() {
 	for _, step := range session.Effective("") {
 		fmt.Printf("%d. %s\n", step.Place, step.Text)
 	}
-	fmt.Println(session.Len, "thoughts,", session.State)
+	fmt.Println(session.Len(), "thoughts,", session.State())
 	// Output:
 	// 1. The cache is cold after each deploy.
 	// 2. Warm it from the previous instance: the log lags.
@@ -53,11 +53,12 @@ func ExampleEngine_Update() {
 	errUnknown := errors.New("there is no such thought to revise")
 
 	revise := func(number int, text string) error {
-		_, err := engine.Ensure(ctx, "s", func(s *sequent.Session) error {
+		_, err := engine.Ensure(ctx, "s", func(c *sequent.Change) error {
+			s := c.Session()
 			if _, ok := s.Find("", number); !ok {
 				return errUnknown
 			}
-			_, err := s.Append(sequent.Draft{
+			_, err := c.Append(sequent.Draft{
 				Number: s.NextNumber(""), Text: text, Revises: sequent.To(number), More: true,
 			})
 			return err
@@ -79,8 +80,8 @@ func ExampleEngine_Follow() {
 	defer cancel()
 	engine := sequent.New(sequent.Config{})
 	say := func(number int, text string) {
-		_, err := engine.Ensure(ctx, "s", func(s *sequent.Session) error {
-			_, err := s.Append(sequent.Draft{Number: number, Text: text, More: number < 3})
+		_, err := engine.Ensure(ctx, "s", func(c *sequent.Change) error {
+			_, err := c.Append(sequent.Draft{Number: number, Text: text, More: number < 3})
 			return err
 		})
 		if err != nil {
@@ -112,8 +113,8 @@ func ExampleEngine_Owned() {
 	engine := sequent.New(sequent.Config{})
 	alice, bob := engine.Owned("alice"), engine.Owned("bob")
 
-	_, err := alice.Begin(ctx, "s", func(s *sequent.Session) error {
-		_, err := s.Append(sequent.Draft{Number: 1, Text: "Mine."})
+	_, err := alice.Begin(ctx, "s", func(c *sequent.Change) error {
+		_, err := c.Append(sequent.Draft{Number: 1, Text: "Mine."})
 		return err
 	})
 	fmt.Println(err)

@@ -6,9 +6,10 @@ import "sync"
 // index that makes the questions of an append cheap: they cost the same for
 // the first thought and for the hundred-thousandth.
 //
-// Snapshots share a ledger, each seeing a prefix of it. Only the holder of
-// writing may make it longer, or take back what it added and did not commit;
-// so a prefix never changes.
+// Sessions share a ledger, each seeing a prefix of it. Only the holder of
+// writing may make it longer, or take back what it added and did not commit.
+// So the prefix of a committed session never changes. A session that a change
+// function was given may see more; it loses the thoughts that are taken back.
 type ledger struct {
 	epoch   int64
 	writing sync.Mutex // held by whoever changes the ledger, from plan to commit
@@ -21,6 +22,7 @@ type ledger struct {
 	byLabel   map[string]int // branch label → place in lines
 	byKey     map[string]int // request key → Seq
 	bytes     int64          // of the log, roughly, for the cache
+	handedOut []*Session     // by a Change, with thoughts that are not committed
 }
 
 // A line is the main line or a branch.
@@ -72,6 +74,16 @@ func (l *ledger) commit() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.committed = l.n
+	l.handedOut = nil
+}
+
+// handOut registers a session whose thoughts may still be taken back. The
+// caller holds mu.
+func (l *ledger) handOut(s *Session) {
+	n := len(l.handedOut)
+	if s.known > l.committed && (n == 0 || l.handedOut[n-1] != s) {
+		l.handedOut = append(l.handedOut, s)
+	}
 }
 
 // extend appends thoughts that a store has. Those that the ledger already has
@@ -96,8 +108,12 @@ func (l *ledger) extend(tail []Thought) bool {
 // seq returns what is kept at a position of the log. The caller holds mu.
 func (l *ledger) seq(seq int) *record { return l.log.at(seq - 1) }
 
-// thought returns the thought at a position of the log. The caller holds mu.
-func (l *ledger) thought(seq int) Thought { return l.log.thought(seq - 1) }
+// thought returns the thought at a position of the log, for a reader outside
+// the package. The caller holds mu.
+func (l *ledger) thought(seq int) Thought {
+	t := l.log.thought(seq - 1)
+	return t.detached()
+}
 
 // push appends t, whose Seq, After and Supersedes are set. The caller holds mu.
 func (l *ledger) push(t Thought) {
@@ -147,6 +163,9 @@ func (l *ledger) truncate(n int) {
 	n = max(n, l.committed)
 	if l.n <= n {
 		return
+	}
+	for _, s := range l.handedOut {
+		s.known = min(s.known, n)
 	}
 	for ; l.n > n; l.n-- {
 		r := l.seq(l.n)
@@ -263,6 +282,15 @@ func (l *ledger) origin(number, n int) int {
 		latest = max(latest, l.named(at, number, n))
 	}
 	return latest
+}
+
+// recorded returns the Seq of the thought with a request key among the first n;
+// 0 for none.
+func (l *ledger) recorded(key string, n int) int {
+	if seq := l.byKey[key]; seq <= n {
+		return seq
+	}
+	return 0
 }
 
 // at returns the thought at seq, or false for 0.

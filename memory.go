@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/base64"
 	"fmt"
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -195,6 +196,9 @@ func (m *MemoryStore) List(ctx context.Context, q Query) (Page, error) {
 	m.mu.RUnlock()
 	slices.SortFunc(found, order)
 	limit := cmp.Or(q.Limit, 100)
+	for i := range found[:min(limit, len(found))] {
+		found[i].Labels = maps.Clone(found[i].Labels)
+	}
 	if len(found) <= limit {
 		return Page{Headers: found}, nil
 	}

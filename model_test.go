@@ -159,11 +159,11 @@ func FuzzSession(f *testing.F) {
 			}
 			e := engines[op>>2&1]
 			if op&8 != 0 { // refused after it has appended
-				_, err := e.Ensure(ctx, "s", func(s *sequent.Session) error {
-					if _, err := s.Append(d); err != nil {
+				_, err := e.Ensure(ctx, "s", func(c *sequent.Change) error {
+					if _, err := c.Append(d); err != nil {
 						return err
 					}
-					if _, err := s.Append(d); err != nil {
+					if _, err := c.Append(d); err != nil {
 						return err
 					}
 					return context.Canceled
@@ -204,8 +204,8 @@ func FuzzSession(f *testing.F) {
 
 func compare(t *testing.T, s *sequent.Session, m model, labels []string) {
 	t.Helper()
-	if s.Len != len(m) || len(slices.Collect(s.All())) != len(m) {
-		t.Fatalf("the session has %d thoughts, the model %d", s.Len, len(m))
+	if s.Len() != len(m) || len(slices.Collect(s.All())) != len(m) {
+		t.Fatalf("the session has %d thoughts, the model %d", s.Len(), len(m))
 	}
 	var branches []string
 	for i, th := range slices.Collect(s.All()) {

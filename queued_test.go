@@ -18,7 +18,7 @@ func TestWhenQueuedKeepsTheOrder(t *testing.T) {
 	store := sequent.NewMemoryStore()
 	now := time.Now()
 	first := sequent.New(sequent.Config{Store: store, TTL: time.Hour, Now: func() time.Time { return now }})
-	if _, err := first.Begin(t.Context(), "s", func(*sequent.Session) error { return nil }); err != nil {
+	if _, err := first.Begin(t.Context(), "s", func(*sequent.Change) error { return nil }); err != nil {
 		t.Fatal(err)
 	}
 	for _, tt := range []struct {
@@ -36,8 +36,8 @@ func TestWhenQueuedKeepsTheOrder(t *testing.T) {
 			once := sync.OnceFunc(func() { close(queued) })
 			wg.Go(func() {
 				defer once()
-				if _, err := e.WhenQueued(once).Ensure(t.Context(), "s", func(s *sequent.Session) error {
-					_, err := s.Append(sequent.Draft{Text: fmt.Sprint(i), Number: i + 1, Total: calls, More: true})
+				if _, err := e.WhenQueued(once).Ensure(t.Context(), "s", func(c *sequent.Change) error {
+					_, err := c.Append(sequent.Draft{Text: fmt.Sprint(i), Number: i + 1, Total: calls, More: true})
 					return err
 				}); err != nil {
 					t.Error(err)
@@ -50,7 +50,7 @@ func TestWhenQueuedKeepsTheOrder(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		want := s.Len - calls
+		want := s.Len() - calls
 		if tt.later > 0 && want != 0 {
 			t.Errorf("%s: %d thoughts are older than the session", tt.name, want)
 		}

@@ -122,8 +122,7 @@ func sameHeader(a, b Header) bool {
 // checkRestored refuses what the engine could not have recorded itself, and
 // fills in what the header leaves open. It makes times precise in place.
 func (e *Engine) checkRestored(h *Header, log []Thought) error {
-	s := &Session{ledger: newLedger(0), write: &writing{limits: e.limits}}
-	l := s.ledger
+	l := newLedger(0)
 	for i := range log {
 		t := &log[i]
 		switch {
@@ -134,7 +133,10 @@ func (e *Engine) checkRestored(h *Header, log []Thought) error {
 		case t.Supersedes < 0 || t.Supersedes > i:
 			return invalidLog(i, "it supersedes thought %d, which is not before it", t.Supersedes)
 		}
-		if err := s.check(t.Draft); err != nil {
+		if err := checkDraft(&t.Draft, e.limits); err != nil {
+			return err
+		}
+		if err := l.checkNext(&t.Draft, i, e.limits); err != nil {
 			return err
 		}
 		if err := checkLabels(t.Labels, e.limits.Text); err != nil {
@@ -145,7 +147,6 @@ func (e *Engine) checkRestored(h *Header, log []Thought) error {
 			h.Title = title(t.Text)
 		}
 		l.push(*t)
-		s.Len++
 		if exceeds(len(l.lines)-1, e.limits.Branches) {
 			return &Error{
 				Code: CodeLimitExceeded, Field: "branch",

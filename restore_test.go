@@ -36,15 +36,15 @@ func grownAt(t testing.TB, n int) *sequent.Session {
 }
 
 func restore(e *sequent.Engine, t testing.TB, s *sequent.Session) (sequent.Restored, error) {
-	return e.Restore(t.Context(), s.Header, slices.Collect(s.All()))
+	return e.Restore(t.Context(), s.Header(), slices.Collect(s.All()))
 }
 
 func TestRestore(t *testing.T) {
 	whole := grownAt(t, 9)
 	e := sequent.New(sequent.Config{})
-	check := func(what string, s *sequent.Session, want sequent.Restored, length int) {
+	check := func(what string, h sequent.Header, s *sequent.Session, want sequent.Restored, length int) {
 		t.Helper()
-		got, err := restore(e, t, s)
+		got, err := e.Restore(t.Context(), h, slices.Collect(s.All()))
 		if err != nil || got != want {
 			t.Errorf("%s: got %v, %v, want %v", what, got, err, want)
 		}
@@ -52,7 +52,7 @@ func TestRestore(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if now.Len != length || fmt.Sprint(slices.Collect(now.All())) != fmt.Sprint(slices.Collect(whole.Upto(length).All())) {
+		if now.Len() != length || fmt.Sprint(slices.Collect(now.All())) != fmt.Sprint(slices.Collect(whole.Upto(length).All())) {
 			t.Errorf("%s: the log is %v", what, slices.Collect(now.All()))
 		}
 		if f, ok := now.Find("", 1); !ok || f.Seq != 7 && length > 6 {
@@ -60,21 +60,23 @@ func TestRestore(t *testing.T) {
 		}
 	}
 	early := whole.Upto(5)
-	early.Updated = restoredAt.Add(time.Minute)
-	check("new", early, sequent.RestoredNew, 5)
-	check("again", early, sequent.RestoredNothing, 5)
-	check("shorter", whole.Upto(3), sequent.RestoredNothing, 5)
-	check("longer", whole, sequent.RestoredMore, 9)
-	check("the earlier one again", early, sequent.RestoredNothing, 9)
+	earlier := early.Header()
+	earlier.Updated = restoredAt.Add(time.Minute)
+	check("new", earlier, early, sequent.RestoredNew, 5)
+	check("again", earlier, early, sequent.RestoredNothing, 5)
+	check("shorter", whole.Header(), whole.Upto(3), sequent.RestoredNothing, 5)
+	check("longer", whole.Header(), whole, sequent.RestoredMore, 9)
+	check("the earlier one again", earlier, early, sequent.RestoredNothing, 9)
 
 	changed := grownAt(t, 9)
-	changed.Header.State, changed.Header.Conclusion = sequent.Cancelled, "never mind"
-	check("an older header", changed, sequent.RestoredNothing, 9)
-	changed.Header.Updated = time.Now()
-	check("a newer header", changed, sequent.RestoredMore, 9)
+	h := changed.Header()
+	h.State, h.Conclusion = sequent.Cancelled, "never mind"
+	check("an older header", h, changed, sequent.RestoredNothing, 9)
+	h.Updated = time.Now()
+	check("a newer header", h, changed, sequent.RestoredMore, 9)
 	s, _ := e.Session(t.Context(), "s")
-	if s.State != sequent.Cancelled || s.Conclusion != "never mind" || !s.Created.Equal(whole.Created) {
-		t.Errorf("the header is %+v", s.Header)
+	if s.State() != sequent.Cancelled || s.Conclusion() != "never mind" || !s.Created().Equal(whole.Created()) {
+		t.Errorf("the header is %+v", s.Header())
 	}
 
 	// What goes on here is left alone, and an engine that knows the session
@@ -86,7 +88,7 @@ func TestRestore(t *testing.T) {
 	other := grownAt(t, 9)
 	log := slices.Collect(other.All())
 	log[4].Text = "something else"
-	if _, err := e.Restore(t.Context(), other.Header, log); !errors.Is(err, sequent.ErrExists) || !strings.Contains(err.Error(), "from thought 5") {
+	if _, err := e.Restore(t.Context(), other.Header(), log); !errors.Is(err, sequent.ErrExists) || !strings.Contains(err.Error(), "from thought 5") {
 		t.Errorf("another session: %v", err)
 	}
 	// To another owner it does not exist.
@@ -137,7 +139,7 @@ func TestRestoreRefuses(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := grownAt(t, 6)
 			e := sequent.New(sequent.Config{Limits: sequent.Limits{Thoughts: 12, Branches: 4}})
-			h := s.Header
+			h := s.Header()
 			log := c.change(&h, slices.Collect(s.All()))
 			if _, err := e.Restore(t.Context(), h, log); sequent.CodeOf(err) != c.code {
 				t.Errorf("got %v, want code %s", err, c.code)

@@ -60,9 +60,9 @@ func TestWhatIsStoredStays(t *testing.T) {
 		want = append(want, text)
 
 		refused := errors.New("no")
-		if _, err := e.Update(ctx, "s", func(s *sequent.Session) error {
+		if _, err := e.Update(ctx, "s", func(c *sequent.Change) error {
 			for range 20 {
-				if _, err := s.Append(sequent.Draft{Number: i, Text: "taken back"}); err != nil {
+				if _, err := c.Append(sequent.Draft{Number: i, Text: "taken back"}); err != nil {
 					return err
 				}
 			}
@@ -111,9 +111,9 @@ func TestReadingWhileWriting(t *testing.T) {
 		writers.Go(func() {
 			for n := range 300 {
 				refuse := n%7 == 3
-				_, err := e.Ensure(ctx, "s", func(s *sequent.Session) error {
+				_, err := e.Ensure(ctx, "s", func(c *sequent.Change) error {
 					d := sequent.Draft{Number: n, Text: fmt.Sprint("word ", i, n), Branch: []string{"", "a", "b"}[n%3]}
-					if _, err := s.Append(d); err != nil || !refuse {
+					if _, err := c.Append(d); err != nil || !refuse {
 						return err
 					}
 					return errLine

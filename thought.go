@@ -1,6 +1,9 @@
 package sequent
 
-import "time"
+import (
+	"maps"
+	"time"
+)
 
 // A Ref names another thought by its author's number. The zero Ref names none.
 type Ref struct {
@@ -37,6 +40,13 @@ type Draft struct {
 	Labels   map[string]string // what only one dialect means; never modified once appended
 }
 
+// empty reports whether nothing is said in d, not even a number.
+func (d *Draft) empty() bool {
+	return d.Text == "" && d.Note == "" && d.Number == 0 && d.Total == 0 && d.Branch == "" &&
+		!d.From.set && !d.Revises.set && !d.Revision && !d.More && !d.Extend &&
+		d.Request == (Request{}) && len(d.Labels) == 0
+}
+
 // A Thought is a Draft that a session has accepted. Thoughts never change.
 type Thought struct {
 	Draft
@@ -44,4 +54,12 @@ type Thought struct {
 	After      int       // Seq of the thought this one follows on its line; 0 for a beginning
 	Supersedes int       // Seq of the thought this one replaces in the effective chain; 0 for none
 	At         time.Time // when it was accepted, UTC, to the microsecond
+}
+
+// detached returns t with labels of its own, so that a reader cannot change
+// those of the log.
+func (t *Thought) detached() Thought {
+	d := *t
+	d.Labels = maps.Clone(t.Labels)
+	return d
 }

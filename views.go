@@ -16,15 +16,14 @@ type Step struct {
 //
 // It costs as much as the path is long.
 func (s *Session) Path(branch string) []Thought {
-	s.ledger.mu.RLock()
-	defer s.ledger.mu.RUnlock()
-	l := s.ledger
-	_, at, ok := l.lineAt(branch, s.Len)
+	l, n := s.read()
+	defer l.mu.RUnlock()
+	_, at, ok := l.lineAt(branch, n)
 	if !ok {
 		return nil
 	}
 	var path []Thought
-	n, origin := s.Len, s.Len
+	origin := n
 	for {
 		ln := l.lines[at]
 		for seq := ln.last; seq > 0; seq = int(l.seq(seq).previous) {
@@ -83,7 +82,7 @@ func (s *Session) Outline() []Entry {
 			by[t.Supersedes] = t.Seq
 		}
 	}
-	entries := make([]Entry, 0, s.Len)
+	entries := make([]Entry, 0, s.Len())
 	var walk func(line string, depth int)
 	walk = func(line string, depth int) {
 		for _, t := range own[line] {

@@ -21,13 +21,13 @@ func recorded(t testing.TB, key sequent.Key, drafts ...sequent.Draft) *sequent.S
 	t.Helper()
 	now := time.Date(2025, time.April, 28, 14, 53, 2, 123_456_000, time.UTC)
 	e := sequent.New(sequent.Config{Now: func() time.Time { return now }}).Owned(key.Owner)
-	s, err := e.Begin(t.Context(), key.ID, func(*sequent.Session) error { return nil })
+	s, err := e.Begin(t.Context(), key.ID, func(*sequent.Change) error { return nil })
 	for _, d := range drafts {
 		if err != nil {
 			break
 		}
-		s, err = e.Update(t.Context(), key.ID, func(s *sequent.Session) error {
-			_, err := s.Append(d)
+		s, err = e.Update(t.Context(), key.ID, func(c *sequent.Change) error {
+			_, err := c.Append(d)
 			return err
 		})
 		now = now.Add(time.Second)
@@ -150,7 +150,7 @@ func TestExportIsComplete(t *testing.T) {
 	if err := json.Unmarshal(archive.JSON(s), &x); err != nil {
 		t.Fatal(err)
 	}
-	if x.Format != "sequent-session" || x.Version != 1 || len(x.Thoughts) != s.Len {
+	if x.Format != "sequent-session" || x.Version != 1 || len(x.Thoughts) != s.Len() {
 		t.Errorf("got %+v", x)
 	}
 	for i, th := range x.Thoughts {

@@ -50,7 +50,7 @@ func (d Dir) writeSession(s *sequent.Session) (err error) {
 		return err
 	}
 	defer closing(root.Close, &err)
-	name := folder(s.Key)
+	name := folder(s.Key())
 	if err := makeFolder(root, name); err != nil {
 		return err
 	}

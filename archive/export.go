@@ -63,11 +63,11 @@ type ExportedThought struct {
 func JSON(s *sequent.Session) []byte {
 	x := Export{
 		Format: Format, Version: Version,
-		ID: string(s.ID), Owner: s.Owner,
-		State: string(s.State), Title: s.Title, Scope: s.Scope, Dialect: s.Dialect,
-		Conclusion: s.Conclusion, Labels: s.Labels,
-		Created: s.Created, Updated: s.Updated, Expires: s.Expires,
-		Thoughts: make([]ExportedThought, 0, s.Len),
+		ID: string(s.ID()), Owner: s.Owner(),
+		State: string(s.State()), Title: s.Title(), Scope: s.Scope(), Dialect: s.Dialect(),
+		Conclusion: s.Conclusion(), Labels: s.Labels(),
+		Created: s.Created(), Updated: s.Updated(), Expires: s.Expires(),
+		Thoughts: make([]ExportedThought, 0, s.Len()),
 	}
 	for t := range s.All() {
 		x.Thoughts = append(x.Thoughts, ExportedThought{

@@ -27,16 +27,16 @@ func Markdown(s *sequent.Session) string {
 	}
 	labels := s.Branches()
 
-	d.printf("# %s\n\n", cmp.Or(escaped(s.Title), "Session "+code(string(s.ID))))
-	d.printf("- Session: %s\n- State: %s\n", code(string(s.ID)), escaped(string(s.State)))
-	d.printf("- Thoughts: %d", s.Len)
+	d.printf("# %s\n\n", cmp.Or(escaped(s.Title()), "Session "+code(string(s.ID()))))
+	d.printf("- Session: %s\n- State: %s\n", code(string(s.ID())), escaped(string(s.State())))
+	d.printf("- Thoughts: %d", s.Len())
 	if n := len(labels); n > 0 {
 		d.printf(", on the main line and %s", count(n, "branch", "branches"))
 	}
 	if revisions > 0 {
 		d.printf(", with %s", count(revisions, "revision", "revisions"))
 	}
-	d.printf("\n- Begun: %s\n- Last changed: %s\n", stamp(s.Created), stamp(s.Updated))
+	d.printf("\n- Begun: %s\n- Last changed: %s\n", stamp(s.Created()), stamp(s.Updated()))
 
 	if main := d.lines[""]; len(main) > 0 {
 		d.printf("\n## Main line\n")
@@ -46,8 +46,8 @@ func Markdown(s *sequent.Session) string {
 		d.printf("\n## Branch %s\n\n%s\n", code(label), d.origin(label))
 		d.thoughts(d.lines[label])
 	}
-	if s.Conclusion != "" {
-		d.printf("\n## Conclusion\n\n%s", quoted(s.Conclusion))
+	if s.Conclusion() != "" {
+		d.printf("\n## Conclusion\n\n%s", quoted(s.Conclusion()))
 	}
 	return d.b.String()
 }
@@ -73,7 +73,7 @@ func (d *document) thoughts(list []sequent.Thought) {
 		if superseded {
 			title = "~~" + title + "~~"
 		}
-		if t.Seq == d.s.Len && !t.More {
+		if t.Seq == d.s.Len() && !t.More {
 			title += " (final)"
 		}
 		d.printf("\n### %s\n\n", title)

@@ -29,7 +29,7 @@ func Mermaid(s *sequent.Session) string {
 	for t := range s.All() {
 		node := fmt.Sprintf("t%d", t.Seq)
 		_, _, revision := revises(t)
-		final := t.Seq == s.Len && !t.More
+		final := t.Seq == s.Len() && !t.More
 		fmt.Fprintf(&b, "    %s[\"%s\"]\n", node, nodeLabel(t, final))
 		if t.After > 0 {
 			arrow := "-->"
@@ -55,7 +55,7 @@ func Mermaid(s *sequent.Session) string {
 			classes[2].nodes = append(classes[2].nodes, node)
 		}
 	}
-	if s.Len == 0 {
+	if s.Len() == 0 {
 		b.WriteString("    empty[\"No thoughts yet\"]\n")
 	}
 	for _, c := range classes {

@@ -58,9 +58,9 @@ func anySession(t *testing.T, e *sequent.Engine, rng *rand.Rand, id sequent.ID) 
 	}
 	branch := []string{"", "", "", "b", "__proto__", "中", "a/../b"}
 	for i := range rng.IntN(12) + 1 {
-		_, err := e.Ensure(t.Context(), id, func(s *sequent.Session) error {
-			if s.Version == 0 {
-				s.BeginIn([]string{"", "alice's", "scope"}[rng.IntN(3)], []string{"standard", "classic", ""}[rng.IntN(3)])
+		_, err := e.Ensure(t.Context(), id, func(c *sequent.Change) error {
+			if c.Session().Version() == 0 {
+				c.BeginIn([]string{"", "alice's", "scope"}[rng.IntN(3)], []string{"standard", "classic", ""}[rng.IntN(3)])
 			}
 			for range rng.IntN(3) {
 				d := sequent.Draft{
@@ -76,23 +76,23 @@ func anySession(t *testing.T, e *sequent.Engine, rng *rand.Rand, id sequent.ID) 
 				if maybe() {
 					d.Request = sequent.Request{Key: fmt.Sprintf("k%d-%d", i, rng.Int()), Digest: anyText(rng)}
 				}
-				if _, err := s.Append(d); err != nil {
+				if _, err := c.Append(d); err != nil {
 					return err
 				}
 			}
 			for k, v := range labels() {
-				s.SetLabel(k, v)
+				c.SetLabel(k, v)
 			}
 			if maybe() {
-				s.Conclude(anyText(rng))
+				c.Conclude(anyText(rng))
 			}
 			if maybe() {
-				s.SetState([]sequent.State{sequent.Active, sequent.Completed, sequent.Cancelled}[rng.IntN(3)])
+				c.SetState([]sequent.State{sequent.Active, sequent.Completed, sequent.Cancelled}[rng.IntN(3)])
 			}
 			if maybe() {
-				s.ExpireAt(time.Now().Add(time.Duration(1+rng.IntN(1000)) * time.Hour))
+				c.ExpireAt(time.Now().Add(time.Duration(1+rng.IntN(1000)) * time.Hour))
 			}
-			s.SetLabel("turn", fmt.Sprint(i))
+			c.SetLabel("turn", fmt.Sprint(i))
 			return nil
 		})
 		if err != nil {
@@ -139,8 +139,8 @@ func TestExportIsLossless(t *testing.T) {
 				if did, err := e.Restore(t.Context(), h, log); err != nil || did != sequent.RestoredNothing {
 					t.Fatalf("again: %v, %v for\n%s", did, err, want)
 				}
-				if again, err := e.Session(t.Context(), h.ID); err != nil || again.Version != back.Version {
-					t.Fatalf("again: version %d, %v", again.Version, err)
+				if again, err := e.Session(t.Context(), h.ID); err != nil || again.Version() != back.Version() {
+					t.Fatalf("again: version %d, %v", again.Version(), err)
 				}
 			}
 		})

@@ -85,10 +85,10 @@ func writeSessionFile(dst io.Writer, s *sequent.Session) error {
 
 	w.WriteByte('{')
 	field("  ", "id")
-	w.Write(encode(string(s.ID)))
+	w.Write(encode(string(s.ID())))
 	w.WriteByte(',')
 	field("  ", "timestamp")
-	w.Write(encode(s.Created.UTC().Format("2006-01-02T15:04:05.000Z")))
+	w.Write(encode(s.Created().UTC().Format("2006-01-02T15:04:05.000Z")))
 	w.WriteByte(',')
 	field("  ", "thoughtHistory")
 	list("  ", s.All())

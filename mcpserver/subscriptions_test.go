@@ -24,8 +24,8 @@ func thinking() (*Server, *sequent.Engine) {
 
 func think(t *testing.T, e *sequent.Engine, id sequent.ID) {
 	t.Helper()
-	if _, err := e.Ensure(t.Context(), id, func(s *sequent.Session) error {
-		_, err := s.Append(sequent.Draft{Number: s.Len + 1, Text: "a thought"})
+	if _, err := e.Ensure(t.Context(), id, func(c *sequent.Change) error {
+		_, err := c.Append(sequent.Draft{Number: c.Session().Len() + 1, Text: "a thought"})
 		return err
 	}); err != nil {
 		t.Fatal(err)

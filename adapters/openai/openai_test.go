@@ -128,7 +128,7 @@ func TestResponses(t *testing.T) {
 		previous = param.NewOpt(r.ID)
 	}
 	session, err := thinking.Session(t.Context(), "s")
-	if err != nil || session.Len != 2 || session.State != sequent.Completed {
+	if err != nil || session.Len() != 2 || session.State() != sequent.Completed {
 		t.Errorf("the session is %+v, %v", session, err)
 	}
 	for _, body := range s.asked {

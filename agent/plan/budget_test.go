@@ -41,7 +41,7 @@ func TestBudgets(t *testing.T) {
 	if got := st.Results[0].Text; got != "a1\n\nread answered: func work() { tx.Begin(); check() }" {
 		t.Errorf("the analysis is %q", got)
 	}
-	if !strings.HasPrefix(st.Results[1].Text, "r1\n\nr2\n\n") || !strings.HasSuffix(s.Conclusion, "d20") {
+	if !strings.HasPrefix(st.Results[1].Text, "r1\n\nr2\n\n") || !strings.HasSuffix(s.Conclusion(), "d20") {
 		t.Errorf("the results are %+v", st.Results)
 	}
 }

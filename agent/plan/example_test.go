@@ -26,7 +26,7 @@ func ExampleMachine() {
 			llmtest.CallOf("search", `{}`),
 			llmtest.Say("It is not the clock."),
 		),
-		Think: func(id sequent.ID, beside func(context.Context, *sequent.Session) error) tool.Tool {
+		Think: func(id sequent.ID, beside func(context.Context, *sequent.Change) error) tool.Tool {
 			return history.NewTool(history.ToolConfig{Engine: engine, SessionID: id, TTL: -1, Beside: beside}).Tool()
 		},
 		Table: plan.Table{Name: "debug", Final: "solved", Phases: []plan.Phase{

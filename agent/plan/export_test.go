@@ -9,7 +9,7 @@ import (
 )
 
 // WithThink returns a machine with another tool that thinks.
-func WithThink(m *Machine, think func(sequent.ID, func(context.Context, *sequent.Session) error) tool.Tool) *Machine {
+func WithThink(m *Machine, think func(sequent.ID, func(context.Context, *sequent.Change) error) tool.Tool) *Machine {
 	cfg := m.cfg
 	cfg.Think = think
 	return New(cfg)

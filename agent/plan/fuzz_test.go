@@ -33,9 +33,9 @@ func FuzzState(f *testing.F) {
 	f.Add(`{"machine":"plan","state":"research","messages":null,"results":[{}],"usage":{"input":9223372036854775807}}`)
 	f.Fuzz(func(t *testing.T, label string) {
 		e := sequent.New(sequent.Config{})
-		if _, err := e.Begin(t.Context(), "p", func(s *sequent.Session) error {
-			s.SetLabel("plan", label)
-			s.SetState(sequent.Active)
+		if _, err := e.Begin(t.Context(), "p", func(c *sequent.Change) error {
+			c.SetLabel("plan", label)
+			c.SetState(sequent.Active)
 			return nil
 		}); err != nil {
 			return

@@ -27,7 +27,7 @@ type Config struct {
 	// Think makes the tool that records the model's thoughts in a session. The
 	// tool has to call beside in the change that records a thought, after it.
 	// Required with a Model.
-	Think func(id sequent.ID, beside func(context.Context, *sequent.Session) error) tool.Tool
+	Think func(id sequent.ID, beside func(context.Context, *sequent.Change) error) tool.Tool
 	Tools []tool.Tool // what the model may call in every phase, beside those of the phase
 	// Tokens bounds what all phases may use together; 0 means no bound. A plan
 	// that has used them up fails, and can go on with more.
@@ -72,15 +72,15 @@ func (m *Machine) Begin(ctx context.Context, id sequent.ID, problem string) erro
 			Fix: "say it in fewer words, and give what belongs to it to a tool",
 		}
 	}
-	_, err := m.cfg.Engine.Begin(ctx, id, func(s *sequent.Session) error {
-		s.BeginIn("", m.cfg.Table.Name)
-		s.SetTitle(problem)
+	_, err := m.cfg.Engine.Begin(ctx, id, func(c *sequent.Change) error {
+		c.BeginIn("", m.cfg.Table.Name)
+		c.SetTitle(problem)
 		st := State{Machine: m.cfg.Table.Name, Problem: problem}
 		if m.cfg.Model != nil {
 			st.Model = m.cfg.Model.Name()
 		}
-		st.enter(m.cfg.Table.Phases[0].Name, s)
-		return st.put(s)
+		st.enter(m.cfg.Table.Phases[0].Name, c.Session())
+		return st.put(c)
 	})
 	return err
 }

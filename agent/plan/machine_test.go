@@ -18,8 +18,8 @@ import (
 )
 
 // think makes the tool of package history for a machine.
-func think(e *sequent.Engine) func(sequent.ID, func(context.Context, *sequent.Session) error) tool.Tool {
-	return func(id sequent.ID, beside func(context.Context, *sequent.Session) error) tool.Tool {
+func think(e *sequent.Engine) func(sequent.ID, func(context.Context, *sequent.Change) error) tool.Tool {
+	return func(id sequent.ID, beside func(context.Context, *sequent.Change) error) tool.Tool {
 		return history.NewTool(history.ToolConfig{Engine: e, SessionID: id, TTL: -1, Window: 1, Beside: beside}).Tool()
 	}
 }
@@ -171,8 +171,8 @@ func TestPlan(t *testing.T) {
 	if !slices.Equal(texts, wantLog) {
 		t.Errorf("the log is\n%s", strings.Join(texts, "\n"))
 	}
-	if s.Title != "Orders time out at noon." || s.State != sequent.Completed || !strings.HasPrefix(s.Conclusion, "1. Move") || s.Dialect != "plan" {
-		t.Errorf("the session is %+v", s.Header)
+	if s.Title() != "Orders time out at noon." || s.State() != sequent.Completed || !strings.HasPrefix(s.Conclusion(), "1. Move") || s.Dialect() != "plan" {
+		t.Errorf("the session is %+v", s.Header())
 	}
 	st, ok := plan.StateOf(s)
 	if !ok || st.State != "plan_complete" || len(st.Results) != 3 || st.Usage != (llm.Usage{Input: 70, Output: 35}) || st.Steps != 7 || st.Messages != nil {
@@ -221,7 +221,7 @@ func TestGoingOnAfterEveryEvent(t *testing.T) {
 			}
 		}
 		texts, s := log(t, e)
-		if !slices.Equal(texts, wantLog) || s.State != sequent.Completed {
+		if !slices.Equal(texts, wantLog) || s.State() != sequent.Completed {
 			t.Errorf("after %d events the log is\n%s\nbefore\n%s\nafter\n%s", n,
 				strings.Join(texts, "\n"), strings.Join(before, "\n"), strings.Join(after, "\n"))
 		}
@@ -239,7 +239,7 @@ func TestStoppedAfterAThought(t *testing.T) {
 		sc := newScene()
 		ctx, cancel := context.WithCancel(t.Context())
 		left := n
-		stopping := plan.WithThink(sc.machine(e), func(id sequent.ID, beside func(context.Context, *sequent.Session) error) tool.Tool {
+		stopping := plan.WithThink(sc.machine(e), func(id sequent.ID, beside func(context.Context, *sequent.Change) error) tool.Tool {
 			inner := think(e)(id, beside)
 			record := inner.Call
 			inner.Call = func(ctx context.Context, c tool.Call) (tool.Reply, error) {
@@ -315,7 +315,7 @@ func TestFailureAndResumption(t *testing.T) {
 		}
 		_, s := log(t, e)
 		st, _ := plan.StateOf(s)
-		if st.State != plan.Failed || st.Fault == nil || st.Fault.Phase != name || st.Fault.Code != string(llm.CodeUnavailable) || s.State != sequent.Active {
+		if st.State != plan.Failed || st.Fault == nil || st.Fault.Phase != name || st.Fault.Code != string(llm.CodeUnavailable) || s.State() != sequent.Active {
 			t.Errorf("%s: the state is %+v", phase, st)
 		}
 		sc.turns[phase] = turn
@@ -419,7 +419,7 @@ func TestRefusals(t *testing.T) {
 	if _, err := run(m, t.Context(), -1); !errors.Is(err, sequent.ErrNotFound) {
 		t.Errorf("no session: %v", err)
 	}
-	if _, err := e.Begin(t.Context(), "p", func(s *sequent.Session) error { s.SetLabel("x", "y"); return nil }); err != nil {
+	if _, err := e.Begin(t.Context(), "p", func(c *sequent.Change) error { c.SetLabel("x", "y"); return nil }); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := run(m, t.Context(), -1); err == nil || !strings.Contains(err.Error(), "was not begun by plan") {

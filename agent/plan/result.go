@@ -12,11 +12,12 @@ import (
 
 // record puts the result of a phase into the log, as a thought, or several where
 // one cannot hold it, unless it is what was thought last.
-func record(s *sequent.Session, phase, text string, limit int) error {
-	if last, ok := s.Last(); ok && clean(last.Text) == text {
+func record(c *sequent.Change, phase, text string, limit int) error {
+	if last, ok := c.Session().Last(); ok && clean(last.Text) == text {
 		return nil
 	}
 	for i, part := range parts(text, limit) {
+		s := c.Session()
 		number := s.NextNumber("")
 		total := number
 		if last, ok := s.End(""); ok {
@@ -26,7 +27,7 @@ func record(s *sequent.Session, phase, text string, limit int) error {
 		if note := "result of " + phase; i == 0 && (limit < 0 || len(note) <= limit) {
 			d.Note = note
 		}
-		if _, err := s.Append(d); err != nil {
+		if _, err := c.Append(d); err != nil {
 			return err
 		}
 	}

@@ -63,10 +63,10 @@ func (r *run) run(ctx context.Context) error {
 }
 
 // commit changes the stored state, and whatever else of the session, in one step.
-func (r *run) commit(ctx context.Context, change func(st *State, s *sequent.Session) error) error {
+func (r *run) commit(ctx context.Context, change func(st *State, c *sequent.Change) error) error {
 	var next State
-	_, err := r.Engine.Update(ctx, r.id, func(s *sequent.Session) (err error) {
-		next, err = r.change(s, change)
+	_, err := r.Engine.Update(ctx, r.id, func(c *sequent.Change) (err error) {
+		next, err = r.change(c, change)
 		return err
 	})
 	if err == nil {
@@ -76,15 +76,15 @@ func (r *run) commit(ctx context.Context, change func(st *State, s *sequent.Sess
 }
 
 // change puts a changed state into a session, if nobody else has changed it.
-func (r *run) change(s *sequent.Session, change func(st *State, s *sequent.Session) error) (State, error) {
-	st, ok := StateOf(s)
+func (r *run) change(c *sequent.Change, change func(st *State, c *sequent.Change) error) (State, error) {
+	st, ok := StateOf(c.Session())
 	if !ok || st.Writes != r.st.Writes {
 		return st, taken(r.id)
 	}
-	if err := change(&st, s); err != nil {
+	if err := change(&st, c); err != nil {
 		return st, err
 	}
-	return st, st.put(s)
+	return st, st.put(c)
 }
 
 // resume leaves the state Failed.
@@ -97,9 +97,9 @@ func (r *run) resume(ctx context.Context) error {
 	if !ok {
 		return &Error{Code: CodeNoPlan, Msg: fmt.Sprintf("there is no phase %q", failed.Phase), Fix: "update sequent"}
 	}
-	err := r.commit(ctx, func(st *State, s *sequent.Session) error {
+	err := r.commit(ctx, func(st *State, c *sequent.Change) error {
 		if failed.Code == string(CodeNoAnswer) {
-			st.enter(to, s) // from its beginning
+			st.enter(to, c.Session()) // from its beginning
 		}
 		st.State, st.Fault = to, nil
 		return nil
@@ -149,17 +149,17 @@ func (r *run) phase(ctx context.Context, p Phase) error {
 // tools returns the tools of a phase, the one that thinks first.
 func (r *run) tools(p Phase) []tool.Tool {
 	var pending *State
-	t := r.Think(r.id, func(ctx context.Context, s *sequent.Session) error {
-		if s.Version == 0 {
+	t := r.Think(r.id, func(ctx context.Context, c *sequent.Change) error {
+		if c.Session().Version() == 0 {
 			return &sequent.Error{
 				Code: sequent.CodeInvalidThought, Field: "clearSession",
 				Msg: "this session cannot be cleared while it is worked on", Fix: "revise what is wrong instead",
 			}
 		}
 		call, _ := agent.CallOf(ctx)
-		next, err := r.change(s, func(st *State, s *sequent.Session) error {
-			s.SetState(sequent.Active) // until the machine is done
-			st.answered(call.ID, fmt.Sprintf("Recorded. The session has %d thoughts.", s.Len))
+		next, err := r.change(c, func(st *State, c *sequent.Change) error {
+			c.SetState(sequent.Active) // until the machine is done
+			st.answered(call.ID, fmt.Sprintf("Recorded. The session has %d thoughts.", c.Session().Len()))
 			return nil
 		})
 		pending = &next
@@ -182,7 +182,7 @@ func (r *run) tools(p Phase) []tool.Tool {
 func (r *run) store(ctx context.Context, e agent.Event) error {
 	switch {
 	case e.Answer != nil:
-		return r.commit(ctx, func(st *State, _ *sequent.Session) error {
+		return r.commit(ctx, func(st *State, _ *sequent.Change) error {
 			m := e.Answer.Message
 			m.Reasoning = ""
 			st.Messages = append(slices.Clip(st.Messages), m)
@@ -191,12 +191,12 @@ func (r *run) store(ctx context.Context, e agent.Event) error {
 			return nil
 		})
 	case e.Calling != nil && !e.Calling.Repeatable && e.Calling.Call.Name != r.thinking:
-		return r.commit(ctx, func(st *State, _ *sequent.Session) error {
+		return r.commit(ctx, func(st *State, _ *sequent.Change) error {
 			st.Begun = append(slices.Clip(st.Begun), e.Calling.Call.ID)
 			return nil
 		})
 	case e.Called != nil:
-		return r.commit(ctx, func(st *State, _ *sequent.Session) error {
+		return r.commit(ctx, func(st *State, _ *sequent.Change) error {
 			st.answered(e.Called.Call.ID, e.Called.Text)
 			return nil
 		})
@@ -220,7 +220,7 @@ func (r *run) settle(ctx context.Context) error {
 	if len(open) == 0 {
 		return nil
 	}
-	return r.commit(ctx, func(st *State, _ *sequent.Session) error {
+	return r.commit(ctx, func(st *State, _ *sequent.Change) error {
 		for _, id := range open {
 			st.answered(id, "The program ended during this call. It is not known whether it did anything: find out before you call it again.")
 		}
@@ -234,7 +234,7 @@ func (r *run) fail(ctx context.Context, p Phase, err error) error {
 	if passing(ctx, err) {
 		return err
 	}
-	stored := r.commit(context.WithoutCancel(ctx), func(st *State, _ *sequent.Session) error {
+	stored := r.commit(context.WithoutCancel(ctx), func(st *State, _ *sequent.Change) error {
 		st.State, st.Fault = Failed, fault(p.Name, err)
 		return nil
 	})
@@ -261,19 +261,19 @@ func (r *run) finish(ctx context.Context, p Phase) error {
 		})
 	}
 	to, _ := r.Table.next(p.Name, Done, "") // every phase has one
-	err = r.commit(ctx, func(st *State, s *sequent.Session) error {
+	err = r.commit(ctx, func(st *State, c *sequent.Change) error {
 		st.Results = append(slices.Clip(st.Results), Result{p.Name, text})
 		final := to == r.Table.Final
-		if !final || s.Len == 0 {
-			if err := record(s, p.Name, text, r.Engine.Limits().Text); err != nil {
+		if !final || c.Session().Len() == 0 {
+			if err := record(c, p.Name, text, r.Engine.Limits().Text); err != nil {
 				return err
 			}
 		}
 		if final {
-			s.Conclude(text)
-			s.SetState(sequent.Completed)
+			c.Conclude(text)
+			c.SetState(sequent.Completed)
 		}
-		st.enter(to, s)
+		st.enter(to, c.Session())
 		return nil
 	})
 	if err != nil || to == r.Table.Final {

@@ -52,7 +52,7 @@ type State struct {
 // belongs to one.
 func StateOf(s *sequent.Session) (State, bool) {
 	var st State
-	raw := s.Labels[label]
+	raw := s.Label(label)
 	if raw == "" || json.Unmarshal([]byte(raw), &st) != nil {
 		return State{}, false
 	}
@@ -60,13 +60,13 @@ func StateOf(s *sequent.Session) (State, bool) {
 }
 
 // put stores the state in a session that is being changed.
-func (st *State) put(s *sequent.Session) error {
+func (st *State) put(c *sequent.Change) error {
 	st.Writes++
 	raw, err := json.Marshal(st)
 	if err != nil {
 		return fmt.Errorf("plan: %w", err)
 	}
-	s.SetLabel(label, string(raw))
+	c.SetLabel(label, string(raw))
 	return nil
 }
 
@@ -96,7 +96,7 @@ func (st *State) finished() (text string, ok bool) {
 // enter puts the machine into a state.
 func (st *State) enter(state string, s *sequent.Session) {
 	st.State, st.Step, st.Messages, st.Begun = state, 0, nil, nil
-	st.Number, st.Since = s.NextNumber(""), s.Len
+	st.Number, st.Since = s.NextNumber(""), s.Len()
 }
 
 // system is what the model is told in every phase.

@@ -22,8 +22,8 @@ func TestThinking(t *testing.T) {
 		t.Fatal(err)
 	}
 	texts, s := log(t, e)
-	if len(texts) != 1 || s.Conclusion != "54" || s.State != sequent.Completed {
-		t.Errorf("the session is %+v with %q", s.Header, texts)
+	if len(texts) != 1 || s.Conclusion() != "54" || s.State() != sequent.Completed {
+		t.Errorf("the session is %+v with %q", s.Header(), texts)
 	}
 	sent := model.Requests()[0].Messages
 	if strings.Contains(sent[1].Text, "This is the phase") || !strings.Contains(sent[1].Text, "6 × 9?") {
@@ -42,8 +42,8 @@ func TestAnswerAtOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	texts, s := log(t, e)
-	if want := []string{"1 Fifty-four", "2 , äs ever", "3 ybody know", "4 s."}; !slices.Equal(texts, want) || s.State != sequent.Completed {
-		t.Errorf("the session is %+v with %q", s.Header, texts)
+	if want := []string{"1 Fifty-four", "2 , äs ever", "3 ybody know", "4 s."}; !slices.Equal(texts, want) || s.State() != sequent.Completed {
+		t.Errorf("the session is %+v with %q", s.Header(), texts)
 	}
 }
 

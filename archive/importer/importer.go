@@ -217,7 +217,7 @@ func (im *Importer) store(ctx context.Context, r Result, s session) (Result, boo
 	engine := im.Engine.Owned(owner)
 	if r.Kind != Export {
 		if known, err := engine.Session(ctx, s.header.ID); err == nil {
-			s.header = joined(known.Header, s.header)
+			s.header = joined(known.Header(), s.header)
 		}
 	}
 	did, err := engine.Restore(ctx, s.header, s.log)

@@ -114,7 +114,7 @@ func log(t testing.TB, e *sequent.Engine, id sequent.ID) (sequent.Header, []stri
 		}
 		lines = append(lines, line+" @"+th.At.Format(time.DateTime))
 	}
-	return s.Header, lines
+	return s.Header(), lines
 }
 
 func TestArben(t *testing.T) {
@@ -352,8 +352,8 @@ func TestConflict(t *testing.T) {
 	if _, _, err := run(t, config(e), file); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := e.Update(t.Context(), "session-20250428-145302", func(s *sequent.Session) error {
-		_, err := s.Append(sequent.Draft{Number: 4, Total: 4, Text: "More."})
+	if _, err := e.Update(t.Context(), "session-20250428-145302", func(c *sequent.Change) error {
+		_, err := c.Append(sequent.Draft{Number: 4, Total: 4, Text: "More."})
 		return err
 	}); err != nil {
 		t.Fatal(err)
@@ -378,9 +378,9 @@ func TestGrownFileKeepsTheHeader(t *testing.T) {
 	if _, _, err := run(t, config(e), file); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := e.Update(t.Context(), "s", func(s *sequent.Session) error {
-		s.SetLabel("vault", "mine")
-		s.BeginIn("scope", "standard")
+	if _, err := e.Update(t.Context(), "s", func(c *sequent.Change) error {
+		c.SetLabel("vault", "mine")
+		c.BeginIn("scope", "standard")
 		return nil
 	}); err != nil {
 		t.Fatal(err)

@@ -26,8 +26,8 @@ func (im *Importer) replay(h sequent.Header, steps []step) (session, error) {
 		CacheBytes: math.MaxInt64, // the session is there only once
 	})
 	ctx := context.Background() // nothing in memory waits
-	if _, err := e.Begin(ctx, h.ID, func(s *sequent.Session) error {
-		s.BeginIn("", h.Dialect)
+	if _, err := e.Begin(ctx, h.ID, func(c *sequent.Change) error {
+		c.BeginIn("", h.Dialect)
 		return nil
 	}); err != nil {
 		return session{}, err
@@ -39,9 +39,9 @@ func (im *Importer) replay(h sequent.Header, steps []step) (session, error) {
 		if n < 0 {
 			n = len(steps)
 		}
-		if _, err := e.Update(ctx, h.ID, func(s *sequent.Session) error {
+		if _, err := e.Update(ctx, h.ID, func(c *sequent.Change) error {
 			for _, st := range steps[:n] {
-				if _, err := s.Append(st.Draft); err != nil {
+				if _, err := c.Append(st.Draft); err != nil {
 					return err
 				}
 			}
@@ -54,20 +54,20 @@ func (im *Importer) replay(h sequent.Header, steps []step) (session, error) {
 	if !h.Updated.IsZero() {
 		now = h.Updated
 	}
-	s, err := e.Update(ctx, h.ID, func(s *sequent.Session) error {
+	s, err := e.Update(ctx, h.ID, func(c *sequent.Change) error {
 		if h.State != "" {
-			s.SetState(h.State)
+			c.SetState(h.State)
 		}
-		s.Conclude(h.Conclusion)
+		c.Conclude(h.Conclusion)
 		for k, v := range h.Labels {
-			s.SetLabel(k, v)
+			c.SetLabel(k, v)
 		}
 		return nil
 	})
 	if err != nil {
 		return session{}, err
 	}
-	return session{header: s.Header, log: slices.AppendSeq(make([]sequent.Thought, 0, s.Len), s.All())}, nil
+	return session{header: s.Header(), log: slices.AppendSeq(make([]sequent.Thought, 0, s.Len()), s.All())}, nil
 }
 
 // derivedID makes an id of what identifies a session that has none.

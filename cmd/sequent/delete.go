@@ -58,7 +58,7 @@ With --json: {"deleted": [id], "notesLeft": [uri], if there are any}, and with -
 					if err != nil {
 						return err
 					}
-					if !slices.ContainsFunc(doomed, func(d *sequent.Session) bool { return d.ID == s.ID }) {
+					if !slices.ContainsFunc(doomed, func(d *sequent.Session) bool { return d.ID() == s.ID() }) {
 						doomed = append(doomed, s)
 					}
 				}
@@ -131,7 +131,7 @@ func (p *program) deleteSessions(ctx context.Context, a *app.App, doomed []*sequ
 	}
 	ids, left := []string{}, []string{}
 	for _, s := range doomed {
-		note, err := v.Note(ctx, p.owner, s.ID)
+		note, err := v.Note(ctx, p.owner, s.ID())
 		if err != nil && withNote {
 			return err
 		}
@@ -141,17 +141,17 @@ func (p *program) deleteSessions(ctx context.Context, a *app.App, doomed []*sequ
 			}
 			note = ""
 		}
-		if err := a.Engine.Delete(ctx, s.ID); err != nil {
+		if err := a.Engine.Delete(ctx, s.ID()); err != nil {
 			return err
 		}
-		ids = append(ids, string(s.ID))
+		ids = append(ids, string(s.ID()))
 		if note != "" {
 			left = append(left, string(note))
 		}
 		if p.json {
 			continue
 		}
-		if err := p.say("Deleted %s (%s).", draw.One(string(s.ID), p.charset()), draw.Count(s.Len, "thought", "thoughts")); err != nil {
+		if err := p.say("Deleted %s (%s).", draw.One(string(s.ID()), p.charset()), draw.Count(s.Len(), "thought", "thoughts")); err != nil {
 			return err
 		}
 		if note != "" {
@@ -178,9 +178,9 @@ func (p *program) confirm(ctx context.Context, doomed []*sequent.Session) error 
 	}
 	for _, s := range doomed {
 		line := draw.Line{
-			{Text: draw.One(string(s.ID), p.charset()) + "  ", Role: draw.Number},
-			{Text: draw.Count(s.Len, "thought", "thoughts") + "  ", Role: draw.Meta},
-			{Text: draw.One(s.Title, p.charset())},
+			{Text: draw.One(string(s.ID()), p.charset()) + "  ", Role: draw.Number},
+			{Text: draw.Count(s.Len(), "thought", "thoughts") + "  ", Role: draw.Meta},
+			{Text: draw.One(s.Title(), p.charset())},
 		}
 		fmt.Fprint(p.err, p.render([]draw.Line{draw.Cut(line, p.drawing())}))
 	}

@@ -171,7 +171,7 @@ func (g *agent) think(ctx context.Context, pause func(ctx context.Context, next 
 func (p *program) farewell(s *sequent.Session) error {
 	me := thisCommand()
 	self := me.name()
-	id := string(s.ID)
+	id := string(s.ID())
 	options := ""
 	server := me
 	if p.store != "" {

@@ -67,9 +67,9 @@ func (p *program) listSessions(ctx context.Context, a *app.App, limit int, since
 				return err
 			}
 			sessions = append(sessions, jsonSession{
-				ID: string(s.ID), Title: s.Title, State: string(s.State), Dialect: s.Dialect,
-				Thoughts: s.Len, Branches: len(s.Branches()),
-				Created: s.Created, Updated: s.Updated, Expires: s.Expires,
+				ID: string(s.ID()), Title: s.Title(), State: string(s.State()), Dialect: s.Dialect(),
+				Thoughts: s.Len(), Branches: len(s.Branches()),
+				Created: s.Created(), Updated: s.Updated(), Expires: s.Expires(),
 			})
 		}
 		if q.Cursor = page.Next; page.Next == "" || limit > 0 {

@@ -162,9 +162,9 @@ func TestCopyIsKilled(t *testing.T) {
 	}
 	const sessions, thoughts = 400, 8
 	for i := range sessions {
-		_, err := a.Engine.Begin(t.Context(), sequent.ID(fmt.Sprint(i)), func(s *sequent.Session) error {
+		_, err := a.Engine.Begin(t.Context(), sequent.ID(fmt.Sprint(i)), func(c *sequent.Change) error {
 			for n := range thoughts {
-				if _, err := s.Append(sequent.Draft{Number: n + 1, Total: thoughts, Text: fmt.Sprint(i, n), More: true}); err != nil {
+				if _, err := c.Append(sequent.Draft{Number: n + 1, Total: thoughts, Text: fmt.Sprint(i, n), More: true}); err != nil {
 					return err
 				}
 			}
@@ -219,7 +219,7 @@ func TestCopyIsKilled(t *testing.T) {
 	defer a.Close()
 	for i := range sessions {
 		s, err := a.Engine.Session(t.Context(), sequent.ID(fmt.Sprint(i)))
-		if err != nil || s.Len != thoughts {
+		if err != nil || s.Len() != thoughts {
 			t.Fatalf("session %d: %v, error %v", i, s, err)
 		}
 		for th := range s.All() {

@@ -50,7 +50,7 @@ func (p *program) watchScreen(ctx context.Context, w *watcher) error {
 	if s.session == nil {
 		return nil
 	}
-	return p.say("sequent show %s draws it again.", draw.One(string(s.session.ID), p.charset()))
+	return p.say("sequent show %s draws it again.", draw.One(string(s.session.ID()), p.charset()))
 }
 
 // runScreen runs a screen until it is over. If there is something to do beside,
@@ -118,12 +118,12 @@ func (s *screen) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 			s.scroll(3)
 		}
 	case grown:
-		if s.session == nil || s.session.ID != msg.session.ID {
+		if s.session == nil || s.session.ID() != msg.session.ID() {
 			s.free = false
 		}
 		s.session = msg.session
 		s.draw()
-		if s.watcher.untilComplete && s.session.State != sequent.Active {
+		if s.watcher.untilComplete && s.session.State() != sequent.Active {
 			s.done = true
 			return s, tea.Quit
 		}
@@ -187,7 +187,7 @@ func (s *screen) draw() {
 		return
 	}
 	o := s.p.drawing()
-	o.Width, o.Newest, o.Now = min(s.width, widest), s.session.Len, time.Time{}
+	o.Width, o.Newest, o.Now = min(s.width, widest), s.session.Len(), time.Time{}
 	if s.p.width > 0 {
 		o.Width = min(s.p.width, s.width)
 	}

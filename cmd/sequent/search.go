@@ -91,7 +91,7 @@ func (p *program) searchThoughts(ctx context.Context, a *app.App, q sequent.Sear
 		if err != nil {
 			return err
 		}
-		q.Session = s.ID
+		q.Session = s.ID()
 	}
 	found, err := a.Engine.Search(ctx, q)
 	if err != nil {

@@ -40,7 +40,7 @@ object: {session, seq, number, total, text, branch, from, revises, revision, mor
 					if err != nil {
 						return err
 					}
-					w.id = s.ID
+					w.id = s.ID()
 				}
 				var err error
 				switch {
@@ -115,7 +115,7 @@ func (w *watcher) next(ctx context.Context, known *sequent.Session) (*sequent.Se
 		if err != nil {
 			return nil, err
 		}
-		if s != nil && (known == nil || s.ID != known.ID || s.Position() != known.Position()) {
+		if s != nil && (known == nil || s.ID() != known.ID() || s.Position() != known.Position()) {
 			return s, nil
 		}
 		if err := w.wait(ctx); err != nil {
@@ -147,18 +147,18 @@ func (p *program) watchOne(ctx context.Context, w *watcher) error {
 		return err
 	}
 	for t := range s.All() {
-		if err := p.line(s.ID, t, true); err != nil {
+		if err := p.line(s.ID(), t, true); err != nil {
 			return err
 		}
 	}
-	if w.untilComplete && s.State != sequent.Active {
+	if w.untilComplete && s.State() != sequent.Active {
 		return nil
 	}
-	for t, err := range w.engine.Follow(ctx, w.id, s.Len) {
+	for t, err := range w.engine.Follow(ctx, w.id, s.Len()) {
 		if err != nil {
 			return err
 		}
-		if err := p.line(s.ID, t, true); err != nil {
+		if err := p.line(s.ID(), t, true); err != nil {
 			return err
 		}
 		if w.untilComplete && !t.More {
@@ -208,14 +208,14 @@ func (p *program) news(ctx context.Context, w *watcher, begun time.Time, seen ma
 				return false, err
 			}
 			from := known.Len
-			if known.Epoch != s.Epoch {
+			if known.Epoch != s.Epoch() {
 				from = 0
 			}
 			for t := range s.Since(from) {
 				if !ok && t.At.Before(begun) {
 					continue
 				}
-				if err := p.line(s.ID, t, false); err != nil {
+				if err := p.line(s.ID(), t, false); err != nil {
 					return false, err
 				}
 				complete = complete || !t.More

@@ -116,7 +116,7 @@ func (w *work) resume(c *cobra.Command, table plan.Table, args []string) (err er
 		return err
 	}
 	return w.with(c.Context(), a, app.MachineConfig{Model: model, Table: table}, func(m *plan.Machine) error {
-		return w.run(c.Context(), a, m, s.ID)
+		return w.run(c.Context(), a, m, s.ID())
 	})
 }
 
@@ -202,7 +202,7 @@ func (w *work) run(ctx context.Context, a *app.App, m *plan.Machine, id sequent.
 	case isTerminal(p.out) && isTerminal(p.in):
 		t = &screenTeller{w: w, table: m.Table()}
 	default:
-		t = &lineTeller{w: w, engine: a.Engine, id: id, seen: s.Len}
+		t = &lineTeller{w: w, engine: a.Engine, id: id, seen: s.Len()}
 	}
 	work := func(ctx context.Context) error {
 		for e, err := range m.Run(ctx, id) {
@@ -303,7 +303,7 @@ func (w *work) summary(s *sequent.Session, st plan.State, took time.Duration) st
 	if took >= time.Minute {
 		took = took.Round(time.Second)
 	}
-	line := fmt.Sprintf("%s in %s of %s", draw.Count(s.Len, "thought", "thoughts"), draw.Count(st.Steps, "answer", "answers"), cmp.Or(st.Model, "the model"))
+	line := fmt.Sprintf("%s in %s of %s", draw.Count(s.Len(), "thought", "thoughts"), draw.Count(st.Steps, "answer", "answers"), cmp.Or(st.Model, "the model"))
 	if st.Usage.Total() > 0 {
 		line += fmt.Sprintf(", %s tokens sent, %s received", thousands(st.Usage.Input), thousands(st.Usage.Output))
 	}

@@ -126,7 +126,7 @@ func (t *lineTeller) say(what string) {
 
 func (t *lineTeller) end(s *sequent.Session, st plan.State, complete bool, took time.Duration) error {
 	if complete {
-		answer := s.Conclusion
+		answer := s.Conclusion()
 		if isTerminal(t.w.p.out) { // which would do what it says
 			answer = strings.Join(draw.Lines(answer, t.w.p.drawing().Charset), "\n")
 		}
@@ -170,7 +170,7 @@ type jsonEvent struct {
 
 func newJSONTeller(w *work, e *sequent.Engine, s *sequent.Session) *jsonTeller {
 	st, _ := plan.StateOf(s)
-	return &jsonTeller{w: w, engine: e, id: s.ID, seen: s.Len, begun: jsonEvent{Event: "begin", State: st.State, Problem: st.Problem}}
+	return &jsonTeller{w: w, engine: e, id: s.ID(), seen: s.Len(), begun: jsonEvent{Event: "begin", State: st.State, Problem: st.Problem}}
 }
 
 func (t *jsonTeller) write(e jsonEvent) error {
@@ -228,5 +228,5 @@ func (t *jsonTeller) thoughts(ctx context.Context, e plan.Event) error {
 }
 
 func (t *jsonTeller) end(s *sequent.Session, st plan.State, _ bool, took time.Duration) error {
-	return t.write(jsonEvent{Event: "end", State: st.State, Text: s.Conclusion, Model: st.Model, Usage: &st.Usage, Seconds: took.Seconds()})
+	return t.write(jsonEvent{Event: "end", State: st.State, Text: s.Conclusion(), Model: st.Model, Usage: &st.Usage, Seconds: took.Seconds()})
 }

@@ -18,8 +18,8 @@ import (
 // else, and gives way to what it does.
 func TestScreenWhileAModelWorks(t *testing.T) {
 	engine := sequent.New(sequent.Config{})
-	session, err := engine.Begin(t.Context(), "s", func(s *sequent.Session) error {
-		_, err := s.Append(sequent.Draft{Number: 1, Total: 2, Text: "Which orders?", More: true})
+	session, err := engine.Begin(t.Context(), "s", func(c *sequent.Change) error {
+		_, err := c.Append(sequent.Draft{Number: 1, Total: 2, Text: "Which orders?", More: true})
 		return err
 	})
 	if err != nil {

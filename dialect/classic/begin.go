@@ -25,14 +25,14 @@ func (c *classic) begin(ctx context.Context, owner string, turn *implicit.Turn, 
 		if n > 1 {
 			id += "-" + strconv.Itoa(n)
 		}
-		s, err := e.Begin(ctx, sequent.ID(id), func(s *sequent.Session) error {
-			turn.Begin(s)
-			_, err := s.Append(d)
+		s, err := e.Begin(ctx, sequent.ID(id), func(c *sequent.Change) error {
+			turn.Begin(c)
+			_, err := c.Append(d)
 			return err
 		})
 		switch {
 		case err == nil:
-			turn.Began(s.ID)
+			turn.Began(s.ID())
 			return s, nil
 		case !errors.Is(err, sequent.ErrExists):
 			c.minted.giveBack(owner, second, n)

@@ -108,7 +108,7 @@ func (c *classic) think(ctx context.Context, call tool.Call, in args) (tool.Repl
 	}
 	r := reply{
 		Number: in.Number, Total: in.Total, Next: in.Next,
-		Branches: enumerated(s.Branches()), Length: s.Len, Session: s.ID,
+		Branches: enumerated(s.Branches()), Length: s.Len(), Session: s.ID(),
 	}
 	if !in.Next {
 		r.Saved = new(c.save(ctx, call.Caller, s))
@@ -129,12 +129,13 @@ func (c *classic) record(ctx context.Context, caller tool.Caller, turn *implicit
 	}
 	if id != "" {
 		limit := e.Limits().Thoughts
-		s, err := e.Update(ctx, id, func(s *sequent.Session) error {
-			full := limit > 0 && s.Len >= limit
-			if in.plain() && in.Number == 1 && (s.State != sequent.Active || full) {
+		s, err := e.Update(ctx, id, func(c *sequent.Change) error {
+			s := c.Session()
+			full := limit > 0 && s.Len() >= limit
+			if in.plain() && in.Number == 1 && (s.State() != sequent.Active || full) {
 				return errFinished
 			}
-			_, err := s.Append(draft)
+			_, err := c.Append(draft)
 			return err
 		})
 		// One that was deleted or has expired is followed like a completed one.
@@ -159,7 +160,7 @@ func (c *classic) save(ctx context.Context, caller tool.Caller, s *sequent.Sessi
 	for {
 		if err := c.Archive.WriteSession(s); err != nil {
 			c.Logger.WarnContext(ctx, "the session file was not written; the thought is recorded",
-				"session", string(s.ID), "error", err)
+				"session", string(s.ID()), "error", err)
 			return false
 		}
 		if caller.Scope.Exclusive {
@@ -175,12 +176,12 @@ func (c *classic) save(ctx context.Context, caller tool.Caller, s *sequent.Sessi
 
 // completedAfter returns the session as of its latest completion after s.
 func completedAfter(ctx context.Context, e *sequent.Engine, s *sequent.Session) (*sequent.Session, bool) {
-	now, err := e.Session(ctx, s.ID)
-	if err != nil || now.Epoch != s.Epoch {
+	now, err := e.Session(ctx, s.ID())
+	if err != nil || now.Epoch() != s.Epoch() {
 		return nil, false // gone; nobody completes it any more
 	}
 	at := 0
-	for t := range now.Since(s.Len) {
+	for t := range now.Since(s.Len()) {
 		if !t.More {
 			at = t.Seq
 		}

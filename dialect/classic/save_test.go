@@ -65,7 +65,7 @@ func TestSavedOncePerCompletion(t *testing.T) {
 		d := classic.New(classic.Config{
 			Engine: sequent.New(sequent.Config{}),
 			Archive: writer(func(s *sequent.Session) error {
-				written = append(written, fmt.Sprintf("%d %s", s.Len, s.State))
+				written = append(written, fmt.Sprintf("%d %s", s.Len(), s.State()))
 				return nil
 			}),
 		})
@@ -109,7 +109,7 @@ func TestNotSaved(t *testing.T) {
 			t.Errorf("%s: the log has %q, want %q", name, log.String(), tt.warning)
 		}
 		s, err := e.Session(t.Context(), sequent.ID(a.SessionID))
-		if err != nil || s.Len != 2 || s.State != sequent.Completed {
+		if err != nil || s.Len() != 2 || s.State() != sequent.Completed {
 			t.Errorf("%s: the store has %+v (%v)", name, s, err)
 		}
 	}
@@ -126,16 +126,16 @@ func TestSlowWriterDoesNotWin(t *testing.T) {
 			return dir.WriteSession(s)
 		}
 		overtaken = true
-		later, err := e.Update(t.Context(), s.ID, func(s *sequent.Session) error {
-			_, err := s.Append(sequent.Draft{Number: 3, Total: 3, Text: "later"})
+		later, err := e.Update(t.Context(), s.ID(), func(c *sequent.Change) error {
+			_, err := c.Append(sequent.Draft{Number: 3, Total: 3, Text: "later"})
 			return err
 		})
 		if err != nil {
 			return err
 		}
 		// And then it is opened again, which is not in the file.
-		if _, err := e.Update(t.Context(), s.ID, func(s *sequent.Session) error {
-			_, err := s.Append(sequent.Draft{Number: 4, Total: 4, Text: "open", More: true})
+		if _, err := e.Update(t.Context(), s.ID(), func(c *sequent.Change) error {
+			_, err := c.Append(sequent.Draft{Number: 4, Total: 4, Text: "open", More: true})
 			return err
 		}); err != nil {
 			return err

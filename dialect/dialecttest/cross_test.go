@@ -180,8 +180,8 @@ func TestSessionsCrossDialects(t *testing.T) {
 5: 3/9 revises=2 revision <2 ^2 "revised"
 6: 4/9 last "concluded"
 `
-				if got != want || s.State != sequent.Completed {
-					t.Errorf("the session is %s:\n%swant:\n%s", s.State, got, want)
+				if got != want || s.State() != sequent.Completed {
+					t.Errorf("the session is %s:\n%swant:\n%s", s.State(), got, want)
 				}
 				if page, err := e.Sessions(t.Context(), sequent.Query{}); err != nil || len(page.Headers) != 1 {
 					t.Errorf("there are %d sessions, %v", len(page.Headers), err)

@@ -74,7 +74,7 @@ func checkFaults(t *testing.T, cfg Config) {
 			w.store = store
 			w.restart(t)
 			w.accept(t, cfg.Call(Step{Number: 1, Total: 9, Text: "a"}), "test")
-			id := string(w.one(t).ID)
+			id := string(w.one(t).ID())
 			w.store = store.Store
 
 			calls := []OtherCall{

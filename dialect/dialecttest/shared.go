@@ -215,7 +215,7 @@ func checkOdd(t *testing.T, cfg Config) {
 
 		w = newWorld(t, cfg, sequent.NewMemoryStore())
 		w.accept(t, cfg.Call(Step{Number: 1, Total: 9, Text: "a"}), "test")
-		id := string(w.one(t).ID)
+		id := string(w.one(t).ID())
 		call = cfg.Call(Step{Number: 2, Total: 9, Text: "b", Session: id, Branch: name, From: 1})
 		if a := w.try(t, "", call, "test"); a.fault != nil {
 			t.Errorf("branch %q: %v", name, a.fault)
@@ -247,7 +247,7 @@ func checkLimits(t *testing.T, cfg Config) {
 	w := newWorld(t, cfg, sequent.NewMemoryStore())
 	// A dialect may need some of the text for itself.
 	w.accept(t, cfg.Call(Step{Number: 1, Total: 9, Text: strings.Repeat("a", text-100)}), "test")
-	id := string(w.one(t).ID)
+	id := string(w.one(t).ID())
 	w.refuse(t, cfg.Call(Step{Number: 2, Total: 9, Text: strings.Repeat("a", text+1), Session: id}), "test")
 	w.refuse(t, cfg.Call(Step{Number: 2, Total: 9, Text: strings.Repeat("é", text/2+1), Session: id}), "test")
 	long := strings.Repeat("é", name)
@@ -258,7 +258,7 @@ func checkLimits(t *testing.T, cfg Config) {
 	small.limits = sequent.Limits{Thoughts: 6, Branches: 2}
 	w = newWorld(t, small, sequent.NewMemoryStore())
 	w.accept(t, cfg.Call(Step{Number: 1, Total: 9, Text: "a"}), "test")
-	id = string(w.one(t).ID)
+	id = string(w.one(t).ID())
 	for n, branch := range []string{"x", "y"} {
 		w.accept(t, cfg.Call(Step{Number: n + 2, Total: 9, Text: branch, Session: id, Branch: branch, From: 1}), "test")
 	}

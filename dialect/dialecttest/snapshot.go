@@ -45,18 +45,18 @@ func dump(t testing.TB, store sequent.Store) string {
 // before it in the log, and ^SEQ the thought that it supersedes.
 func Log(s *sequent.Session) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s", s.State)
+	fmt.Fprintf(&b, "%s", s.State())
 	for _, p := range []struct{ name, value string }{
-		{"scope", s.Scope}, {"dialect", s.Dialect}, {"title", s.Title}, {"conclusion", s.Conclusion},
+		{"scope", s.Scope()}, {"dialect", s.Dialect()}, {"title", s.Title()}, {"conclusion", s.Conclusion()},
 	} {
 		if p.value != "" {
 			fmt.Fprintf(&b, " %s=%q", p.name, p.value)
 		}
 	}
-	if !s.Expires.IsZero() {
-		fmt.Fprintf(&b, " expires=%s", s.Expires.Format("2006-01-02T15:04:05Z"))
+	if !s.Expires().IsZero() {
+		fmt.Fprintf(&b, " expires=%s", s.Expires().Format("2006-01-02T15:04:05Z"))
 	}
-	labels(&b, s.Labels)
+	labels(&b, s.Labels())
 	b.WriteByte('\n')
 	for t := range s.All() {
 		fmt.Fprintf(&b, "%d: %d/%d", t.Seq, t.Number, t.Total)

@@ -376,11 +376,11 @@ func (r *run) put(name, body string) error {
 
 // given records a session as another dialect would.
 func (r *run) given(ctx context.Context, l line, body string) error {
-	_, err := r.engine.Owned(l.options["owner"]).Begin(ctx, sequent.ID(l.arg(0)), func(s *sequent.Session) error {
-		s.BeginIn("", l.options["dialect"])
+	_, err := r.engine.Owned(l.options["owner"]).Begin(ctx, sequent.ID(l.arg(0)), func(c *sequent.Change) error {
+		c.BeginIn("", l.options["dialect"])
 		lines := strings.Split(body, "\n")
 		for i, text := range lines {
-			if _, err := s.Append(sequent.Draft{Number: i + 1, Total: len(lines), Text: text, More: true}); err != nil {
+			if _, err := c.Append(sequent.Draft{Number: i + 1, Total: len(lines), Text: text, More: true}); err != nil {
 				return err
 			}
 		}

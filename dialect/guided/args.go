@@ -40,9 +40,9 @@ func (in args) plain() bool {
 }
 
 // apply is the change that the call makes to its session.
-func (in args) apply(s *sequent.Session, limits sequent.Limits) error {
+func (in args) apply(c *sequent.Change, limits sequent.Limits) error {
 	if field, msg := in.fault(limits); field != "" {
-		return &invalid{msg: msg, fixed: in.partial().correct(s, limits)}
+		return &invalid{msg: msg, fixed: in.partial().correct(c.Session(), limits)}
 	}
 	d := sequent.Draft{
 		Number: in.Number, Total: in.Total, Text: in.Thought,
@@ -51,7 +51,7 @@ func (in args) apply(s *sequent.Session, limits sequent.Limits) error {
 	if in.From != nil {
 		d.Branch, d.From = *in.Branch, sequent.To(*in.From)
 	}
-	_, err := s.Append(d)
+	_, err := c.Append(d)
 	return err
 }
 

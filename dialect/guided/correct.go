@@ -57,7 +57,7 @@ func (p partial) correct(s *sequent.Session, limits sequent.Limits) args {
 	case out.Branch != nil && begun(s, *out.Branch):
 		out.Number = s.NextNumber(*out.Branch)
 	case out.Branch != nil:
-		out.Number = s.NumberAfter(s.Len)
+		out.Number = s.NumberAfter(s.Len())
 	default:
 		out.Number = s.NextNumber("")
 	}

@@ -38,7 +38,7 @@ func misfit(err *tool.ArgumentError) (tool.Reply, error) { return tool.Reply{}, 
 func (d *server) reject(ctx context.Context, c tool.Call, fault *tool.ArgumentError) tool.Reply {
 	p := d.salvage(ctx, c)
 	s := d.current(ctx, c.Caller)
-	if p.plain() && s.State != sequent.Active {
+	if p.plain() && s.State() != sequent.Active {
 		s = d.empty // such a thought begins a session
 	}
 	return correction(fault.Error(), p.correct(s, d.engine.Limits()))
@@ -74,7 +74,7 @@ func (d *server) current(ctx context.Context, caller tool.Caller) *sequent.Sessi
 // emptySession returns a session without thoughts, to ask the questions that are
 // asked of the others.
 func emptySession() *sequent.Session {
-	s, err := sequent.New(sequent.Config{}).Begin(context.Background(), "empty", func(*sequent.Session) error { return nil })
+	s, err := sequent.New(sequent.Config{}).Begin(context.Background(), "empty", func(*sequent.Change) error { return nil })
 	if err != nil {
 		panic("guided: " + err.Error())
 	}

@@ -112,12 +112,13 @@ func (d *server) record(ctx context.Context, caller tool.Caller, in args) (*sequ
 		return nil, err
 	}
 	if current != "" {
-		s, err := engine.Update(ctx, current, func(s *sequent.Session) error {
-			over := s.State != sequent.Active || full(s, engine.Limits())
+		s, err := engine.Update(ctx, current, func(c *sequent.Change) error {
+			s := c.Session()
+			over := s.State() != sequent.Active || full(s, engine.Limits())
 			if in.plain() && in.Number == 1 && over {
 				return errFinished
 			}
-			return in.apply(s, engine.Limits())
+			return in.apply(c, engine.Limits())
 		})
 		// One that was deleted or has expired is followed like a completed one.
 		if err != errFinished && !errors.Is(err, sequent.ErrNotFound) {
@@ -135,9 +136,9 @@ func (d *server) begin(ctx context.Context, engine *sequent.Engine, turn *implic
 		if err != nil {
 			return nil, err
 		}
-		s, err := engine.Begin(ctx, id, func(s *sequent.Session) error {
-			turn.Begin(s)
-			return in.apply(s, engine.Limits())
+		s, err := engine.Begin(ctx, id, func(c *sequent.Change) error {
+			turn.Begin(c)
+			return in.apply(c, engine.Limits())
 		})
 		if errors.Is(err, sequent.ErrExists) && try < tries {
 			continue
@@ -151,5 +152,5 @@ func (d *server) begin(ctx context.Context, engine *sequent.Engine, turn *implic
 
 // full reports whether a session takes no more thoughts.
 func full(s *sequent.Session, limits sequent.Limits) bool {
-	return limits.Thoughts > 0 && s.Len >= limits.Thoughts
+	return limits.Thoughts > 0 && s.Len() >= limits.Thoughts
 }

@@ -195,7 +195,7 @@ func ExampleTool_ClearAll() {
 		fmt.Println(err)
 		return
 	}
-	fmt.Println(count(), "sessions, one with", session.Len, "thought and", len(session.Branches()), "branches")
+	fmt.Println(count(), "sessions, one with", session.Len(), "thought and", len(session.Branches()), "branches")
 
 	fresh, err := thinking.Think(ctx, history.Input{
 		Thought: "Start over.", ThoughtNumber: 1, TotalThoughts: 2, NextThoughtNeeded: true,

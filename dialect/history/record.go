@@ -26,7 +26,7 @@ type recorder struct {
 	ttl    time.Duration // negative means for ever
 	window int
 	rand   io.Reader
-	beside func(context.Context, *sequent.Session) error // nil does nothing
+	beside func(context.Context, *sequent.Change) error // nil does nothing
 }
 
 func newRecorder(cfg Config) *recorder {
@@ -80,27 +80,27 @@ func (r *recorder) record(ctx context.Context, e *sequent.Engine, in Input) (*se
 }
 
 // change is what a call does to its session.
-func (r *recorder) change(ctx context.Context, now time.Time, d sequent.Draft) func(*sequent.Session) error {
-	return func(s *sequent.Session) error {
-		if s.Version == 0 {
-			s.BeginIn("", name)
+func (r *recorder) change(ctx context.Context, now time.Time, d sequent.Draft) func(*sequent.Change) error {
+	return func(c *sequent.Change) error {
+		if c.Session().Version() == 0 {
+			c.BeginIn("", name)
 		}
-		if _, err := s.Append(d); err != nil {
+		if _, err := c.Append(d); err != nil {
 			return err
 		}
 		if r.beside != nil {
-			if err := r.beside(ctx, s); err != nil {
+			if err := r.beside(ctx, c); err != nil {
 				return err
 			}
 		}
 		switch {
-		case s.Version > 0 && !isOurs(s.Header):
+		case c.Session().Version() > 0 && c.Session().Label(ours) == "":
 		case r.ttl < 0:
-			s.SetLabel(ours, "kept")
-			s.ExpireAt(time.Time{})
+			c.SetLabel(ours, "kept")
+			c.ExpireAt(time.Time{})
 		default:
-			s.SetLabel(ours, r.ttl.String())
-			s.ExpireAt(now.Add(r.ttl))
+			c.SetLabel(ours, r.ttl.String())
+			c.ExpireAt(now.Add(r.ttl))
 		}
 		return nil
 	}
@@ -109,7 +109,7 @@ func (r *recorder) change(ctx context.Context, now time.Time, d sequent.Draft) f
 func isOurs(h sequent.Header) bool { return h.Labels[ours] != "" }
 
 // begin puts the call into a new session under a new id.
-func (r *recorder) begin(ctx context.Context, e *sequent.Engine, change func(*sequent.Session) error) (*sequent.Session, error) {
+func (r *recorder) begin(ctx context.Context, e *sequent.Engine, change func(*sequent.Change) error) (*sequent.Session, error) {
 	const tries = 3 // an id that is taken is a chance of one in 2^74 for each begun in that millisecond
 	for try := 1; ; try++ {
 		id, err := mint(e.Now(), r.rand)
@@ -125,7 +125,7 @@ func (r *recorder) begin(ctx context.Context, e *sequent.Engine, change func(*se
 
 // replace puts the call into a new session under a new id, and then removes the
 // old one. Whatever goes wrong before that, the old one is there.
-func (r *recorder) replace(ctx context.Context, e *sequent.Engine, old sequent.ID, change func(*sequent.Session) error) (*sequent.Session, error) {
+func (r *recorder) replace(ctx context.Context, e *sequent.Engine, old sequent.ID, change func(*sequent.Change) error) (*sequent.Session, error) {
 	s, err := r.begin(ctx, e, change)
 	if err != nil {
 		return nil, err
@@ -134,7 +134,7 @@ func (r *recorder) replace(ctx context.Context, e *sequent.Engine, old sequent.I
 	if err := remove(ctx, e, old); err != nil && !gone(err) {
 		// What could not be done has not happened at all. A session that this
 		// cannot remove either, expires.
-		return nil, errors.Join(err, e.Delete(ctx, s.ID))
+		return nil, errors.Join(err, e.Delete(ctx, s.ID()))
 	}
 	return s, nil
 }
@@ -145,7 +145,7 @@ func (r *recorder) replace(ctx context.Context, e *sequent.Engine, old sequent.I
 // between them there is only a crash or a fault of the store, after which the
 // session is empty, as the call wanted, and the call can be repeated. Those who
 // use the session meanwhile were before the call.
-func renew(ctx context.Context, e *sequent.Engine, id sequent.ID, change func(*sequent.Session) error) (*sequent.Session, error) {
+func renew(ctx context.Context, e *sequent.Engine, id sequent.ID, change func(*sequent.Change) error) (*sequent.Session, error) {
 	trial := sequent.New(sequent.Config{Now: e.Now, Limits: e.Limits()})
 	if _, err := trial.Begin(ctx, id, change); err != nil {
 		return nil, err
@@ -168,7 +168,7 @@ func remove(ctx context.Context, e *sequent.Engine, id sequent.ID) error {
 	if err != nil {
 		return err
 	}
-	if !isOurs(s.Header) {
+	if !isOurs(s.Header()) {
 		return notOurs(id)
 	}
 	return e.Delete(ctx, id)

@@ -111,20 +111,20 @@ func (in Input) draft() sequent.Draft {
 // thoughts or, if that is 0, all.
 func (in Input) output(s *sequent.Session, window int) Output {
 	out := Output{
-		SessionID:     s.ID,
+		SessionID:     s.ID(),
 		ThoughtNumber: in.ThoughtNumber, TotalThoughts: in.TotalThoughts, NextThoughtNeeded: in.NextThoughtNeeded,
-		ThoughtHistory: []Entry{}, Branches: s.Branches(), ThoughtHistoryLength: s.Len,
+		ThoughtHistory: []Entry{}, Branches: s.Branches(), ThoughtHistoryLength: s.Len(),
 	}
 	first := 0
 	if window > 0 {
-		first = max(0, s.Len-window)
+		first = max(0, s.Len()-window)
 	}
 	for t := range s.Since(first) {
 		out.ThoughtHistory = append(out.ThoughtHistory, Entry{t.Number, t.Text, t.Revision})
 	}
 	if !in.NextThoughtNeeded {
 		out.Summary = fmt.Sprintf("Thinking complete: %s, %s.",
-			count(s.Len, "thought", "thoughts"), count(len(out.Branches), "branch", "branches"))
+			count(s.Len(), "thought", "thoughts"), count(len(out.Branches), "branch", "branches"))
 	}
 	return out
 }

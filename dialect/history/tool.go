@@ -30,7 +30,7 @@ type ToolConfig struct {
 	// it does to the session is committed together with the thought. It keeps to
 	// what [sequent.Engine.Update] says of change functions; if it returns an
 	// error the thought is refused with it. Nil does nothing.
-	Beside func(ctx context.Context, s *sequent.Session) error
+	Beside func(ctx context.Context, c *sequent.Change) error
 }
 
 // A Tool is the thinking tool for an agent in the same process. It is safe for
@@ -110,7 +110,7 @@ func (t *Tool) Session(ctx context.Context, id sequent.ID) (*sequent.Session, er
 	if err != nil {
 		return nil, err
 	}
-	if !t.owns(s.Header) {
+	if !t.owns(s.Header()) {
 		return nil, notOurs(id)
 	}
 	return s, nil

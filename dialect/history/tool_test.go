@@ -52,7 +52,7 @@ func ids(t testing.TB, tl *history.Tool) []sequent.ID {
 		if err != nil {
 			t.Fatal(err)
 		}
-		list = append(list, s.ID)
+		list = append(list, s.ID())
 	}
 	return list
 }
@@ -97,7 +97,7 @@ func TestPinned(t *testing.T) {
 	if !errors.Is(err, sequent.ErrLimit) {
 		t.Errorf("a thought that is too long is answered with %v", err)
 	}
-	if s, err := tl.Session(t.Context(), "plan-7"); err != nil || s.Epoch != before.Epoch || s.Len != 2 {
+	if s, err := tl.Session(t.Context(), "plan-7"); err != nil || s.Epoch() != before.Epoch() || s.Len() != 2 {
 		t.Errorf("a refused call has cleared the session: %v", err)
 	}
 
@@ -105,7 +105,7 @@ func TestPinned(t *testing.T) {
 	if out.SessionID != "plan-7" || texts(out) != "c" {
 		t.Errorf("the session is begun afresh as %+v", out)
 	}
-	if s, err := tl.Session(t.Context(), "plan-7"); err != nil || s.Epoch == before.Epoch {
+	if s, err := tl.Session(t.Context(), "plan-7"); err != nil || s.Epoch() == before.Epoch() {
 		t.Errorf("the session is still the same one: %v", err)
 	}
 
@@ -265,9 +265,9 @@ func TestClear(t *testing.T) {
 	e := sequent.New(sequent.Config{})
 	tl, other := history.NewTool(history.ToolConfig{Engine: e}), history.NewTool(history.ToolConfig{Engine: e})
 	alice := history.NewTool(history.ToolConfig{Engine: e.Owned("alice")})
-	if _, err := e.Begin(t.Context(), "theirs", func(s *sequent.Session) error {
-		s.BeginIn("", "standard")
-		_, err := s.Append(sequent.Draft{Number: 1, Total: 1, Text: "theirs", More: true})
+	if _, err := e.Begin(t.Context(), "theirs", func(c *sequent.Change) error {
+		c.BeginIn("", "standard")
+		_, err := c.Append(sequent.Draft{Number: 1, Total: 1, Text: "theirs", More: true})
 		return err
 	}); err != nil {
 		t.Fatal(err)
@@ -282,7 +282,7 @@ func TestClear(t *testing.T) {
 	if !slices.Equal(got, want) {
 		t.Errorf("the sessions are %v, want %v", got, want)
 	}
-	if s, err := tl.Session(t.Context(), a); err != nil || s.Len != 1 || len(s.Branches()) != 0 || s.Created.IsZero() {
+	if s, err := tl.Session(t.Context(), a); err != nil || s.Len() != 1 || len(s.Branches()) != 0 || s.Created().IsZero() {
 		t.Errorf("session %s is %+v, %v", a, s, err)
 	}
 	for _, id := range []sequent.ID{"theirs", c, "nowhere"} {
@@ -308,7 +308,7 @@ func TestClear(t *testing.T) {
 	if got := ids(t, tl); len(got) != 0 {
 		t.Errorf("%d sessions are left", len(got))
 	}
-	if s, err := e.Session(t.Context(), "theirs"); err != nil || s.Len != 2 {
+	if s, err := e.Session(t.Context(), "theirs"); err != nil || s.Len() != 2 {
 		t.Errorf("the session of another dialect is gone: %v", err)
 	}
 	if got := ids(t, alice); !slices.Equal(got, []sequent.ID{c}) {
@@ -427,11 +427,11 @@ func TestDescription(t *testing.T) {
 func TestBeside(t *testing.T) {
 	engine := sequent.New(sequent.Config{})
 	full := errors.New("no more")
-	tl := history.NewTool(history.ToolConfig{Engine: engine, SessionID: "s", Beside: func(_ context.Context, s *sequent.Session) error {
-		if s.Len > 1 {
+	tl := history.NewTool(history.ToolConfig{Engine: engine, SessionID: "s", Beside: func(_ context.Context, c *sequent.Change) error {
+		if c.Session().Len() > 1 {
 			return full
 		}
-		s.SetLabel("count", fmt.Sprint(s.Len))
+		c.SetLabel("count", fmt.Sprint(c.Session().Len()))
 		return nil
 	}})
 	in := history.Input{Thought: "a", ThoughtNumber: 1, TotalThoughts: 2, NextThoughtNeeded: true}
@@ -442,8 +442,8 @@ func TestBeside(t *testing.T) {
 		t.Errorf("a refused thought: %v", err)
 	}
 	s, err := engine.Session(t.Context(), "s")
-	if err != nil || s.Len != 1 || s.Labels["count"] != "1" {
-		t.Errorf("the session has %d thoughts, labels %v: %v", s.Len, s.Labels, err)
+	if err != nil || s.Len() != 1 || s.Label("count") != "1" {
+		t.Errorf("the session has %d thoughts, labels %v: %v", s.Len(), s.Labels(), err)
 	}
 	reply, err := tl.Tool().Call(t.Context(), tool.Call{Args: json.RawMessage(`{"thought":""}`)})
 	if err != nil || !reply.Failed {

@@ -39,9 +39,9 @@ func TestRecallKeepsWithinBudget(t *testing.T) {
 		d := build(t, dialecttest.Env{Engine: e})
 		labels := []string{"", "x", strings.Repeat("é", 1+r.IntN(128)), "y"}
 		n := 1 + r.IntN(60)
-		_, err := e.Begin(t.Context(), "s", func(s *sequent.Session) error {
+		_, err := e.Begin(t.Context(), "s", func(c *sequent.Change) error {
 			if r.IntN(3) == 0 {
-				s.Conclude(words(r, r.IntN(300)))
+				c.Conclude(words(r, r.IntN(300)))
 			}
 			for i := range n {
 				d := sequent.Draft{
@@ -51,7 +51,7 @@ func TestRecallKeepsWithinBudget(t *testing.T) {
 				if i > 0 && r.IntN(4) == 0 {
 					d.Revises = sequent.To(1 + r.IntN(i))
 				}
-				if _, err := s.Append(d); err != nil {
+				if _, err := c.Append(d); err != nil {
 					return err
 				}
 			}
@@ -112,10 +112,10 @@ func TestRecallShowsAllOfALargeThought(t *testing.T) {
 	for _, size := range []int{700, 3000, 60_000} {
 		e := sequent.New(sequent.Config{})
 		d := build(t, dialecttest.Env{Engine: e})
-		_, err := e.Begin(t.Context(), "s", func(s *sequent.Session) error {
-			s.Conclude(strings.Repeat("so it is ", size/20))
+		_, err := e.Begin(t.Context(), "s", func(c *sequent.Change) error {
+			c.Conclude(strings.Repeat("so it is ", size/20))
 			for i, text := range []string{strings.Repeat("a long title ", 9), strings.Repeat("ä", size/2) + "END"} {
-				if _, err := s.Append(sequent.Draft{Number: i + 1, Text: text, More: true}); err != nil {
+				if _, err := c.Append(sequent.Draft{Number: i + 1, Text: text, More: true}); err != nil {
 					return err
 				}
 			}
@@ -145,8 +145,8 @@ func TestListsKeepWithinBudget(t *testing.T) {
 	const n = 45
 	for i := range n {
 		id := sequent.ID(fmt.Sprintf("<%d>", i))
-		_, err := e.Begin(t.Context(), id, func(s *sequent.Session) error {
-			_, err := s.Append(sequent.Draft{Number: 1, Text: "needle " + words(r, r.IntN(60)), More: true})
+		_, err := e.Begin(t.Context(), id, func(c *sequent.Change) error {
+			_, err := c.Append(sequent.Draft{Number: 1, Text: "needle " + words(r, r.IntN(60)), More: true})
 			return err
 		})
 		if err != nil {

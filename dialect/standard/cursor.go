@@ -37,7 +37,7 @@ func parsePosition(in recallArgs, s *sequent.Session) (position, error) {
 	at.known, errs[0] = strconv.Atoi(known)
 	at.before, errs[1] = strconv.Atoi(before)
 	if errs[0] != nil || errs[1] != nil || sum != check(in, s) ||
-		at.known < 1 || at.known > s.Len || at.before < 1 {
+		at.known < 1 || at.known > s.Len() || at.before < 1 {
 		return position{}, errCursor
 	}
 	return at, nil
@@ -46,6 +46,6 @@ func parsePosition(in recallArgs, s *sequent.Session) (position, error) {
 // check tells the cursors of one question from those of another.
 func check(in recallArgs, s *sequent.Session) string {
 	h := fnv.New32a()
-	fmt.Fprintf(h, "%q %q %q", s.ID, in.View, in.Branch)
+	fmt.Fprintf(h, "%q %q %q", s.ID(), in.View, in.Branch)
 	return fmt.Sprintf("%03x", h.Sum32()&0xfff)
 }

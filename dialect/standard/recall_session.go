@@ -29,7 +29,7 @@ func (p *page) session(ctx context.Context, engine *sequent.Engine, in recallArg
 	if in.View == "" {
 		in.View = viewEffective
 	}
-	at := position{known: s.Len, before: -1}
+	at := position{known: s.Len(), before: -1}
 	if in.Cursor != "" {
 		if at, err = parsePosition(in, s); err != nil {
 			return err
@@ -48,13 +48,13 @@ func (p *page) session(ctx context.Context, engine *sequent.Engine, in recallArg
 	h := heads{head: heading(s, in.View, line, whole)}
 	if in.Cursor == "" {
 		conclusion := ""
-		if s.Conclusion != "" {
-			conclusion = "conclusion: " + indent(s.Conclusion)
+		if s.Conclusion() != "" {
+			conclusion = "conclusion: " + indent(s.Conclusion())
 		}
 		h.add(conclusion, p.room/4)
 		h.add(otherLines(s, line, whole), p.room/4)
 	} else {
-		if at.known < s.Len {
+		if at.known < s.Len() {
 			h.head += ", as it was after " + number(at.known)
 		}
 		items = items[:at.before]
@@ -66,7 +66,7 @@ func (p *page) session(ctx context.Context, engine *sequent.Engine, in recallArg
 		p.line(h.head + ": no thoughts yet")
 		return nil
 	}
-	h.title = s.Title
+	h.title = s.Title()
 	p.items(items, in, h, func(before int) string {
 		return position{known: at.known, before: before}.cursor(in, s)
 	})
@@ -205,7 +205,7 @@ func heading(s *sequent.Session, view, line string, whole bool) string {
 	case line == "":
 		what = view + " of " + mainLine
 	}
-	return string(s.ID) + " " + string(s.State) + ", " + thoughts(s.Len) + ", " + what
+	return string(s.ID()) + " " + string(s.State()) + ", " + thoughts(s.Len()) + ", " + what
 }
 
 // otherLines names the lines that are not shown, for those who want to see one.

@@ -29,8 +29,8 @@ type thinkReply struct {
 func (st *step) reply(s *sequent.Session) tool.Reply {
 	t, _ := s.Last()
 	r := thinkReply{
-		Session: s.ID, Number: t.Number, Total: t.Total, Next: t.More,
-		Branches: s.Branches(), Length: s.Len, Branch: t.Branch,
+		Session: s.ID(), Number: t.Number, Total: t.Total, Next: t.More,
+		Branches: s.Branches(), Length: s.Len(), Branch: t.Branch,
 		Warnings: st.warnings(s, t),
 	}
 	return r.reply()

@@ -129,9 +129,9 @@ func BenchmarkThink(b *testing.B) {
 		b.Run(fmt.Sprint(before), func(b *testing.B) {
 			e := sequent.New(sequent.Config{Limits: sequent.Limits{Thoughts: -1}})
 			d := build(b, dialecttest.Env{Engine: e})
-			_, err := e.Begin(b.Context(), "s", func(s *sequent.Session) error {
+			_, err := e.Begin(b.Context(), "s", func(c *sequent.Change) error {
 				for i := range before {
-					if _, err := s.Append(sequent.Draft{Number: i + 1, Total: before, Text: fmt.Sprint("thought ", i), More: true}); err != nil {
+					if _, err := c.Append(sequent.Draft{Number: i + 1, Total: before, Text: fmt.Sprint("thought ", i), More: true}); err != nil {
 						return err
 					}
 				}

@@ -116,13 +116,13 @@ func (d *server) begin(ctx context.Context, engine *sequent.Engine, turn *implic
 		if err != nil {
 			return nil, err
 		}
-		s, err := engine.Begin(ctx, id, func(s *sequent.Session) error {
+		s, err := engine.Begin(ctx, id, func(c *sequent.Change) error {
 			if turn != nil {
-				turn.Begin(s)
+				turn.Begin(c)
 			} else {
-				s.BeginIn("", name)
+				c.BeginIn("", name)
 			}
-			return st.apply(s)
+			return st.apply(c)
 		})
 		if errors.Is(err, sequent.ErrExists) && try < tries {
 			continue
@@ -158,10 +158,11 @@ func (st *step) goesOn() bool {
 }
 
 // resume is apply for a session that the call does not name.
-func (st *step) resume(s *sequent.Session) error {
+func (st *step) resume(c *sequent.Change) error {
+	s := c.Session()
 	begins := st.Number != nil && *st.Number == 1
 	if st.Number == nil {
-		begins = s.State != sequent.Active && !st.More
+		begins = s.State() != sequent.Active && !st.More
 	}
 	if begins && !st.refers() {
 		// Unless its reply was lost and this is the same call again.
@@ -169,11 +170,12 @@ func (st *step) resume(s *sequent.Session) error {
 			return errSuccessor
 		}
 	}
-	return st.apply(s)
+	return st.apply(c)
 }
 
 // apply is the change that the step makes to its session.
-func (st *step) apply(s *sequent.Session) error {
+func (st *step) apply(c *sequent.Change) error {
+	s := c.Session()
 	if t, ok := s.Recorded(st.Key); ok {
 		if t.Request.Digest != st.digest {
 			return &sequent.Error{
@@ -201,12 +203,12 @@ func (st *step) apply(s *sequent.Session) error {
 		return err
 	}
 	st.count(s, &d, number)
-	t, err := s.Append(d)
+	t, err := c.Append(d)
 	if err != nil {
 		return err
 	}
 	if st.Revises != nil && t.Supersedes == 0 {
-		return notOnPath("revisesThought", *st.Revises, s, d.Branch, t.Seq, "")
+		return notOnPath("revisesThought", *st.Revises, c.Session(), d.Branch, t.Seq, "")
 	}
 	st.seq = t.Seq
 	return nil
@@ -235,7 +237,7 @@ func (st *step) place(s *sequent.Session, d *sequent.Draft) (number int, err err
 		}
 		return s.NumberAfter(origin.Seq), nil
 	default: // it leaves the line in use at its end
-		return s.NumberAfter(s.Len), nil
+		return s.NumberAfter(s.Len()), nil
 	}
 }
 

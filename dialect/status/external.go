@@ -113,7 +113,7 @@ func (d *server) external(ctx context.Context, c tool.Call, in externalArgs) (to
 	if err != nil {
 		return tool.Reply{}, err
 	}
-	reply.Branches, reply.Length = s.Branches(), s.Len
+	reply.Branches, reply.Length = s.Branches(), s.Len()
 	return tool.JSONReply(reply), nil
 }
 
@@ -148,15 +148,15 @@ var errTried = errors.New("status: the change is only tried")
 // is none yet.
 func (d *server) try(ctx context.Context, caller tool.Caller, s *sequent.Session, draft sequent.Draft) error {
 	engine, begin := d.engine.Owned(caller.Owner), false
-	change := func(s *sequent.Session) error {
-		if _, err := s.Append(draft); err != nil {
+	change := func(c *sequent.Change) error {
+		if _, err := c.Append(draft); err != nil {
 			return err
 		}
 		return errTried
 	}
 	var err error
 	if s != nil {
-		_, err = engine.Update(ctx, s.ID, change)
+		_, err = engine.Update(ctx, s.ID(), change)
 		begin = errors.Is(err, sequent.ErrNotFound) // since it was looked at
 	}
 	if s == nil || begin {

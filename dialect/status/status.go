@@ -97,21 +97,21 @@ func newTool[In any](w words, spec tool.Spec, handle func(context.Context, tool.
 }
 
 // add adds a thought to a session. What a model was asked is the better title.
-func add(s *sequent.Session, d sequent.Draft) error {
-	if s.Title == "" && d.Note != "" {
-		s.SetTitle(d.Note)
+func add(c *sequent.Change, d sequent.Draft) error {
+	if c.Session().Title() == "" && d.Note != "" {
+		c.SetTitle(d.Note)
 	}
-	_, err := s.Append(d)
+	_, err := c.Append(d)
 	return err
 }
 
 // added is the change that adds a thought to a session, new or not.
-func added(d sequent.Draft) func(*sequent.Session) error {
-	return func(s *sequent.Session) error {
-		if s.Version == 0 {
-			s.BeginIn("", name)
+func added(d sequent.Draft) func(*sequent.Change) error {
+	return func(c *sequent.Change) error {
+		if c.Session().Version() == 0 {
+			c.BeginIn("", name)
 		}
-		return add(s, d)
+		return add(c, d)
 	}
 }
 
@@ -148,9 +148,9 @@ func (d *server) begin(ctx context.Context, engine *sequent.Engine, turn *implic
 		if err != nil {
 			return nil, err
 		}
-		s, err := engine.Begin(ctx, id, func(s *sequent.Session) error {
-			turn.Begin(s)
-			return add(s, draft)
+		s, err := engine.Begin(ctx, id, func(c *sequent.Change) error {
+			turn.Begin(c)
+			return add(c, draft)
 		})
 		if errors.Is(err, sequent.ErrExists) && try < tries {
 			continue

@@ -134,6 +134,6 @@ func (d *server) think(ctx context.Context, c tool.Call, in plainArgs) (tool.Rep
 	}
 	return tool.JSONReply(plainReply{
 		Number: st.Number, Total: st.total(), Next: st.Next,
-		Branches: s.Branches(), Length: s.Len, Session: st.id(), Status: st.status("recorded"),
+		Branches: s.Branches(), Length: s.Len(), Session: st.id(), Status: st.status("recorded"),
 	}), nil
 }

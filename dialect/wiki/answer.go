@@ -32,7 +32,7 @@ const checkpoint = "💡 **CHECK YOUR MEMORY:** search_memories for what exists 
 // answer tells what became of the step, which is the last thought of s.
 func (st *step) answer(s *sequent.Session) *answer {
 	t, _ := s.Last()
-	a := &answer{Session: s.ID, Number: t.Number, Total: t.Total, Status: completed, Next: t.More, begun: st.Session == ""}
+	a := &answer{Session: s.ID(), Number: t.Number, Total: t.Total, Status: completed, Next: t.More, begun: st.Session == ""}
 	switch {
 	case st.Cancel:
 		a.Status = cancelled

@@ -91,12 +91,12 @@ func (st *step) errLinks() error {
 // errExists says how to go on with a session.
 func errExists(s *sequent.Session) error {
 	return &refusal{codeExists, fmt.Sprintf("the session %s has begun; pass thoughtNumber %d to go on with it, "+
-		"branchId or isRevision if that is what you mean, or leave sessionId out to begin another", s.ID, s.NextNumber(""))}
+		"branchId or isRevision if that is what you mean, or leave sessionId out to begin another", s.ID(), s.NextNumber(""))}
 }
 
 // errClosed says what to do instead of thinking on.
 func errClosed(s *sequent.Session) error {
-	if s.State == sequent.Cancelled {
+	if s.State() == sequent.Cancelled {
 		return &refusal{codeClosed, "the session was cancelled; leave sessionId out and begin another with thoughtNumber 0"}
 	}
 	return &refusal{codeClosed, "the session is completed; set needsMoreThoughts to reopen it, or leave sessionId out and begin another with thoughtNumber 0"}

@@ -50,15 +50,15 @@ func (d *server) begin(ctx context.Context, engine *sequent.Engine, v *Vault, st
 		if err != nil {
 			return nil, err
 		}
-		s, err := engine.Begin(ctx, id, func(s *sequent.Session) error {
-			s.BeginIn("", name)
+		s, err := engine.Begin(ctx, id, func(c *sequent.Change) error {
+			c.BeginIn("", name)
 			if v != nil && v.ID != "" {
-				s.SetLabel(labelVault, v.ID)
+				c.SetLabel(labelVault, v.ID)
 			}
 			if st.Parent != "" {
-				s.SetLabel(labelParent, st.Parent)
+				c.SetLabel(labelParent, st.Parent)
 			}
-			return st.append(s)
+			return st.append(c)
 		})
 		if !errors.Is(err, sequent.ErrExists) || try == tries {
 			return s, err

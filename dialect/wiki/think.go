@@ -133,7 +133,8 @@ func (st *step) checkEnd() error {
 }
 
 // apply is the change that the step makes to a session that exists.
-func (st *step) apply(s *sequent.Session) error {
+func (st *step) apply(c *sequent.Change) error {
+	s := c.Session()
 	switch {
 	case st.number(0) == 0 && !st.Cancel && !st.branches() && !st.revises():
 		return errExists(s)
@@ -145,10 +146,10 @@ func (st *step) apply(s *sequent.Session) error {
 	if err := st.checkEnd(); err != nil {
 		return err
 	}
-	if s.State == sequent.Cancelled || s.State == sequent.Completed && !(st.More && !st.Cancel) {
+	if s.State() == sequent.Cancelled || s.State() == sequent.Completed && !(st.More && !st.Cancel) {
 		return errClosed(s)
 	}
-	return st.append(s)
+	return st.append(c)
 }
 
 func (st *step) branches() bool { return st.Branch != "" || st.From != nil }
@@ -163,14 +164,15 @@ func (st *step) number(other int) int {
 }
 
 // append records the thought and what the session becomes with it.
-func (st *step) append(s *sequent.Session) error {
+func (st *step) append(c *sequent.Change) error {
 	d := sequent.Draft{
 		Number: st.number(0), Text: st.Response, Note: st.Thoughts,
 		Branch: st.Branch, Revision: st.revises(), More: st.Next && !st.Cancel, Extend: st.More,
 		Labels: map[string]string{labelAgent: st.agent},
 	}
 	// A call that comes after others and gives no number counts as the next one.
-	if d.Number == 0 && s.Len > 0 && (st.Cancel || st.Number == nil) {
+	s := c.Session()
+	if d.Number == 0 && s.Len() > 0 && (st.Cancel || st.Number == nil) {
 		d.Number = st.next(s)
 	}
 	if last, ok := s.Last(); ok {
@@ -192,21 +194,21 @@ func (st *step) append(s *sequent.Session) error {
 	if conclusion != "" {
 		d.Labels[labelConclusion] = conclusion
 	}
-	if _, err := s.Append(d); err != nil {
+	if _, err := c.Append(d); err != nil {
 		return err
 	}
 	if st.Analysis != "" {
-		s.SetLabel(labelAnalysis, st.Analysis)
+		c.SetLabel(labelAnalysis, st.Analysis)
 	}
-	if lacks != s.Labels[labelMissing] {
-		s.SetLabel(labelMissing, lacks)
+	if lacks != s.Label(labelMissing) {
+		c.SetLabel(labelMissing, lacks)
 	}
-	if conclusion != s.Conclusion {
-		s.Conclude(conclusion)
+	if conclusion != s.Conclusion() {
+		c.Conclude(conclusion)
 	}
 	if st.Cancel {
-		s.SetState(sequent.Cancelled)
-		s.SetLabel(labelStatus, cancelled)
+		c.SetState(sequent.Cancelled)
+		c.SetLabel(labelStatus, cancelled)
 	}
 	return nil
 }
@@ -221,5 +223,5 @@ func (st *step) next(s *sequent.Session) int {
 			return s.NumberAfter(origin.Seq)
 		}
 	}
-	return s.NumberAfter(s.Len)
+	return s.NumberAfter(s.Len())
 }

@@ -45,7 +45,7 @@ func isNone(e *sequent.Error) bool {
 // makes up for it.
 func (d *server) project(ctx context.Context, v *Vault, opening error, s *sequent.Session, st *step, a *answer) {
 	fail := func(what string, err error) {
-		d.logger.WarnContext(ctx, "the thought is recorded, but its note was not written", "session", string(s.ID), "note", what, "error", err)
+		d.logger.WarnContext(ctx, "the thought is recorded, but its note was not written", "session", string(s.ID()), "note", what, "error", err)
 		a.advise("the thought is recorded, but %s was not written (%s); sync makes up for it", what, reason(err))
 	}
 	if opening != nil {
@@ -56,7 +56,7 @@ func (d *server) project(ctx context.Context, v *Vault, opening error, s *sequen
 		fail("its note", err)
 	}
 	if st.Session == "" && st.Parent != "" {
-		if err := v.Parents.Join(ctx, st.Parent, s.ID); err != nil {
+		if err := v.Parents.Join(ctx, st.Parent, s.ID()); err != nil {
 			fail("the link in its workflow", err)
 		}
 	}

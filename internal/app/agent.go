@@ -41,7 +41,7 @@ type MachineConfig struct {
 func (a *App) Machine(cfg MachineConfig) *plan.Machine {
 	return plan.New(plan.Config{
 		Engine: a.Engine, Model: cfg.Model, Table: cfg.Table, Tools: cfg.Tools, Tokens: cfg.Tokens,
-		Think: func(id sequent.ID, beside func(context.Context, *sequent.Session) error) tool.Tool {
+		Think: func(id sequent.ID, beside func(context.Context, *sequent.Change) error) tool.Tool {
 			return history.NewTool(history.ToolConfig{
 				Engine: a.Engine, SessionID: id, Beside: beside,
 				TTL:    -1, // whoever asked for it wants to have it

@@ -17,9 +17,9 @@ import (
 
 func record(t *testing.T, a *App, id sequent.ID, texts ...string) {
 	t.Helper()
-	_, err := a.Engine.Ensure(t.Context(), id, func(s *sequent.Session) error {
+	_, err := a.Engine.Ensure(t.Context(), id, func(c *sequent.Change) error {
 		for i, text := range texts {
-			if _, err := s.Append(sequent.Draft{Number: i + 1, Text: text, More: true}); err != nil {
+			if _, err := c.Append(sequent.Draft{Number: i + 1, Text: text, More: true}); err != nil {
 				return err
 			}
 		}
@@ -71,7 +71,7 @@ func TestOpenExisting(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer reader.Close()
-	if s, err := reader.Engine.Session(ctx, "x"); err != nil || s.Len != 2 {
+	if s, err := reader.Engine.Session(ctx, "x"); err != nil || s.Len() != 2 {
 		t.Errorf("the reader sees %v, %v", s, err)
 	}
 }
@@ -172,7 +172,7 @@ func TestServeNeedsAStoreToWrite(t *testing.T) {
 	}
 	a = &App{store: store, Engine: sequent.New(sequent.Config{Store: store})}
 	defer a.Close()
-	if s, err := a.Engine.Session(t.Context(), "x"); err != nil || s.Len != 1 {
+	if s, err := a.Engine.Session(t.Context(), "x"); err != nil || s.Len() != 1 {
 		t.Errorf("what can be read is not read: %v, %v", s, err)
 	}
 	err = a.Serve(t.Context(), strings.NewReader(""), io.Discard)

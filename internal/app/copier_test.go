@@ -32,7 +32,7 @@ func fill(t *testing.T, s sequent.Store, r *rand.Rand, sessions int, now time.Ti
 			steps = 120
 		}
 		for n := 1; n <= steps; n++ {
-			_, err := e.Ensure(t.Context(), id, func(s *sequent.Session) error {
+			_, err := e.Ensure(t.Context(), id, func(c *sequent.Change) error {
 				d := sequent.Draft{Number: n, Total: steps, Text: pick(texts...), More: n < steps, Note: pick("", "", "a note")}
 				if r.IntN(4) == 0 && n > 1 {
 					d.Branch, d.From = pick("b", "ü"), sequent.To(1+r.IntN(n-1))
@@ -44,12 +44,12 @@ func fill(t *testing.T, s sequent.Store, r *rand.Rand, sessions int, now time.Ti
 					d.Labels = map[string]string{"stage": pick(texts...), "": ""}
 				}
 				if r.IntN(3) == 0 {
-					s.SetLabel(pick("x", "y"), pick(texts...))
+					c.SetLabel(pick("x", "y"), pick(texts...))
 				}
 				if r.IntN(10) == 0 {
-					s.ExpireAt(time.Date(2099, 1, 1, 0, 0, 0, r.IntN(1e9), time.UTC))
+					c.ExpireAt(time.Date(2099, 1, 1, 0, 0, 0, r.IntN(1e9), time.UTC))
 				}
-				_, err := s.Append(d)
+				_, err := c.Append(d)
 				return err
 			})
 			if err != nil {
@@ -137,8 +137,8 @@ func TestCopyOnceMore(t *testing.T) {
 	think := func(s sequent.Store, id string, texts ...string) {
 		t.Helper()
 		for _, text := range texts {
-			if _, err := sequent.New(sequent.Config{Store: s}).Ensure(t.Context(), sequent.ID(id), func(s *sequent.Session) error {
-				_, err := s.Append(sequent.Draft{Number: s.Len + 1, Total: 9, Text: text, More: true})
+			if _, err := sequent.New(sequent.Config{Store: s}).Ensure(t.Context(), sequent.ID(id), func(c *sequent.Change) error {
+				_, err := c.Append(sequent.Draft{Number: c.Session().Len() + 1, Total: 9, Text: text, More: true})
 				return err
 			}); err != nil {
 				t.Fatal(err)
@@ -165,13 +165,13 @@ func TestCopyOnceMore(t *testing.T) {
 		t.Fatal(err)
 	}
 	think(from, "begun anew", "uno")
-	if _, err := local.Update(t.Context(), "labelled", func(s *sequent.Session) error { s.SetLabel("k", "v"); return nil }); err != nil {
+	if _, err := local.Update(t.Context(), "labelled", func(c *sequent.Change) error { c.SetLabel("k", "v"); return nil }); err != nil {
 		t.Fatal(err)
 	}
 	past := time.Now().Add(-time.Hour)
-	if _, err := local.Ensure(t.Context(), "expired", func(s *sequent.Session) error {
-		s.ExpireAt(past)
-		_, err := s.Append(sequent.Draft{Number: 1, Total: 1, Text: "x"})
+	if _, err := local.Ensure(t.Context(), "expired", func(c *sequent.Change) error {
+		c.ExpireAt(past)
+		_, err := c.Append(sequent.Draft{Number: 1, Total: 1, Text: "x"})
 		return err
 	}); err != nil {
 		t.Fatal(err)

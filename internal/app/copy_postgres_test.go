@@ -66,8 +66,9 @@ func TestCopyBetweenStores(t *testing.T) {
 		t.Errorf("Search finds %d thoughts, error %v", len(hits.Hits), err)
 	}
 	h := hits.Hits[0].Key
-	if _, err := b.Engine.Owned(h.Owner).Ensure(t.Context(), h.ID, func(s *sequent.Session) error {
-		_, err := s.Append(sequent.Draft{Number: s.Len + 1, Total: s.Len + 1, Text: "on"})
+	if _, err := b.Engine.Owned(h.Owner).Ensure(t.Context(), h.ID, func(c *sequent.Change) error {
+		n := c.Session().Len() + 1
+		_, err := c.Append(sequent.Draft{Number: n, Total: n, Text: "on"})
 		return err
 	}); err != nil {
 		t.Error(err)

@@ -28,12 +28,12 @@ func TestPostgres(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		s, err := a.Engine.Ensure(t.Context(), "a", func(s *sequent.Session) error {
-			_, err := s.Append(sequent.Draft{Number: i + 1, Total: 3, Text: fmt.Sprint("thought ", i)})
+		s, err := a.Engine.Ensure(t.Context(), "a", func(c *sequent.Change) error {
+			_, err := c.Append(sequent.Draft{Number: i + 1, Total: 3, Text: fmt.Sprint("thought ", i)})
 			return err
 		})
-		if err != nil || s.Len != i+1 {
-			t.Errorf("Ensure = %d thoughts, error %v; want %d", s.Len, err, i+1)
+		if err != nil || s.Len() != i+1 {
+			t.Errorf("Ensure = %d thoughts, error %v; want %d", s.Len(), err, i+1)
 		}
 		if err := a.Close(); err != nil {
 			t.Errorf("Close: %v", err)

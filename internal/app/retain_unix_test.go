@@ -49,9 +49,9 @@ func old(t testing.TB, s sequent.Store, n int) {
 	from := sequent.NewMemoryStore()
 	e := sequent.New(sequent.Config{Store: from, Now: func() time.Time { return long }})
 	for i := range n {
-		_, err := e.Owned([]string{"", "alice", "bob"}[i%3]).Begin(t.Context(), sequent.ID(fmt.Sprint("old ", i)), func(s *sequent.Session) error {
+		_, err := e.Owned([]string{"", "alice", "bob"}[i%3]).Begin(t.Context(), sequent.ID(fmt.Sprint("old ", i)), func(c *sequent.Change) error {
 			for n := range 3 {
-				_, err := s.Append(sequent.Draft{
+				_, err := c.Append(sequent.Draft{
 					Number: n + 1, Total: 3, Text: fmt.Sprint("an outdated thought ", i, n), More: n < 2,
 					Request: sequent.Request{Key: fmt.Sprint(n), Digest: "d"},
 				})
@@ -87,8 +87,9 @@ func appending(t testing.TB, a *App, clients int, stop <-chan struct{}) []time.D
 				default:
 				}
 				begun := time.Now()
-				_, err := a.Engine.Ensure(t.Context(), sequent.ID(fmt.Sprint("new ", i)), func(s *sequent.Session) error {
-					_, err := s.Append(sequent.Draft{Number: s.Len + 1, Total: s.Len + 1, Text: "a fresh thought", More: true})
+				_, err := a.Engine.Ensure(t.Context(), sequent.ID(fmt.Sprint("new ", i)), func(c *sequent.Change) error {
+					n := c.Session().Len() + 1
+					_, err := c.Append(sequent.Draft{Number: n, Total: n, Text: "a fresh thought", More: true})
 					return err
 				})
 				if err != nil {

@@ -54,8 +54,8 @@ func (r *pgReport) growth(t *testing.T, server *pgtest.Server) {
 				func(i int) error { // by an engine that has not seen it
 					fresh := sequent.New(sequent.Config{Store: store})
 					got, err := fresh.Session(t.Context(), sequent.ID(fmt.Sprint("filled ", i*7919%n)))
-					if err == nil && got.Len != each {
-						err = fmt.Errorf("it has %d thoughts", got.Len)
+					if err == nil && got.Len() != each {
+						err = fmt.Errorf("it has %d thoughts", got.Len())
 					}
 					return err
 				},

@@ -96,9 +96,9 @@ func openStore(t *testing.T, url string) *postgres.Store {
 
 // appendTo appends a thought of so many bytes, as a dialect does.
 func appendTo(ctx context.Context, e *sequent.Engine, id sequent.ID, size int) error {
-	_, err := e.Ensure(ctx, id, func(s *sequent.Session) error {
-		n := s.Len + 1
-		_, err := s.Append(sequent.Draft{Number: n, Total: n, Text: words(n, size), More: true})
+	_, err := e.Ensure(ctx, id, func(c *sequent.Change) error {
+		n := c.Session().Len() + 1
+		_, err := c.Append(sequent.Draft{Number: n, Total: n, Text: words(n, size), More: true})
 		return err
 	})
 	return err

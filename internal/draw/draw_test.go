@@ -52,10 +52,10 @@ func (d draft) draft() sequent.Draft {
 func session(t testing.TB, drafts ...sequent.Draft) *sequent.Session {
 	t.Helper()
 	e := sequent.New(sequent.Config{Now: func() time.Time { return begun }})
-	s, err := e.Begin(t.Context(), "7k3m9q2xw4ht", func(s *sequent.Session) error {
-		s.BeginIn("", "standard")
+	s, err := e.Begin(t.Context(), "7k3m9q2xw4ht", func(c *sequent.Change) error {
+		c.BeginIn("", "standard")
 		for _, d := range drafts {
-			if _, err := s.Append(d); err != nil {
+			if _, err := c.Append(d); err != nil {
 				return err
 			}
 		}
@@ -246,13 +246,13 @@ func FuzzSession(f *testing.F) {
 	f.Add("漢字かな交じり文\x1b[2J\u202e👩‍👩‍👧‍👦e\u0301", "a/b", 30, 2)
 	f.Fuzz(func(t *testing.T, text, branch string, width, charset int) {
 		e := sequent.New(sequent.Config{})
-		s, err := e.Begin(t.Context(), "x", func(s *sequent.Session) error {
+		s, err := e.Begin(t.Context(), "x", func(c *sequent.Change) error {
 			for i := range 4 {
 				d := sequent.Draft{Number: i + 1, Text: text, More: i < 3, Revises: sequent.To(i % 2)}
 				if i > 0 {
 					d.Branch, d.From = branch+strings.Repeat("x", i/2), sequent.To(i)
 				}
-				if _, err := s.Append(d); err != nil {
+				if _, err := c.Append(d); err != nil {
 					return err
 				}
 			}

@@ -8,21 +8,21 @@ import (
 // header draws the title, and what else is known of the session.
 func (p *painter) header() {
 	s := p.session
-	title := One(s.Title, p.o.Charset)
+	title := One(s.Title(), p.o.Charset)
 	if title == "" {
 		title = "(no thoughts yet)"
 	}
 	p.row(cut(Line{{Text: title, Role: Title}}, p.o.width(), p.glyphs.ellipsis))
-	facts := []string{One(string(s.ID), p.o.Charset), string(s.State)}
-	if s.Dialect != "" {
-		facts = append(facts, One(s.Dialect, p.o.Charset))
+	facts := []string{One(string(s.ID()), p.o.Charset), string(s.State())}
+	if s.Dialect() != "" {
+		facts = append(facts, One(s.Dialect(), p.o.Charset))
 	}
-	facts = append(facts, Count(s.Len, "thought", "thoughts"))
+	facts = append(facts, Count(s.Len(), "thought", "thoughts"))
 	if p.branches > 0 {
 		facts = append(facts, Count(p.branches, "branch", "branches"))
 	}
 	if !p.o.Now.IsZero() {
-		facts = append(facts, Ago(p.o.Now.Sub(s.Updated)))
+		facts = append(facts, Ago(p.o.Now.Sub(s.Updated())))
 	}
 	var line string
 	for _, f := range facts { // whole facts a row
@@ -40,12 +40,12 @@ func (p *painter) header() {
 }
 
 func (p *painter) conclusion() {
-	if p.session.Conclusion == "" {
+	if p.session.Conclusion() == "" {
 		return
 	}
 	p.row(nil)
 	p.row(Line{{Text: "Conclusion", Role: Title}})
-	for _, r := range p.rows(p.session.Conclusion, 0, p.o.width()) {
+	for _, r := range p.rows(p.session.Conclusion(), 0, p.o.width()) {
 		p.row(Line{{Text: r}})
 	}
 }

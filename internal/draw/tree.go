@@ -40,7 +40,7 @@ type painter struct {
 func newPainter(s *sequent.Session, o Options) *painter {
 	p := &painter{
 		session: s, o: o, glyphs: glyphsOf(o.Charset),
-		drawing: Drawing{Rows: make(map[int]int, s.Len)},
+		drawing: Drawing{Rows: make(map[int]int, s.Len())},
 		lanes:   map[string]int{"": 0},
 		own:     make(map[string][]sequent.Thought),
 		leaving: make(map[int][]string),
@@ -60,7 +60,7 @@ func newPainter(s *sequent.Session, o Options) *painter {
 		}
 	}
 	p.branches = len(p.lanes) - 1
-	p.large = !o.Full && (s.Len > small || p.branches > siblings)
+	p.large = !o.Full && (s.Len() > small || p.branches > siblings)
 	// Half of the width is for the text, at the least.
 	p.deepest = max(1, (o.width()/2-p.numberW-3)/2)
 	return p

@@ -65,9 +65,9 @@ func TestManyMigrateAtOnce(t *testing.T) {
 	}
 }
 
-func adding(text string) func(*sequent.Session) error {
-	return func(s *sequent.Session) error {
-		_, err := s.Append(sequent.Draft{Number: s.Len + 1, Total: 100, Text: text, More: true})
+func adding(text string) func(*sequent.Change) error {
+	return func(c *sequent.Change) error {
+		_, err := c.Append(sequent.Draft{Number: c.Session().Len() + 1, Total: 100, Text: text, More: true})
 		return err
 	}
 }

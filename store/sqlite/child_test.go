@@ -148,9 +148,10 @@ func openTask() error {
 }
 
 // adding returns a change that appends one thought.
-func adding(text string) func(*sequent.Session) error {
-	return func(s *sequent.Session) error {
-		_, err := s.Append(sequent.Draft{Number: s.Len + 1, Total: s.Len + 1, Text: text, More: true})
+func adding(text string) func(*sequent.Change) error {
+	return func(c *sequent.Change) error {
+		n := c.Session().Len() + 1
+		_, err := c.Append(sequent.Draft{Number: n, Total: n, Text: text, More: true})
 		return err
 	}
 }

@@ -95,8 +95,8 @@ func faultsTask() error {
 	if err != nil {
 		return fmt.Errorf("after space was freed: %w", err)
 	}
-	if got.Len != acked+1 {
-		return fmt.Errorf("after space was freed: %d thoughts, want %d acknowledged and one more", got.Len, acked)
+	if got.Len() != acked+1 {
+		return fmt.Errorf("after space was freed: %d thoughts, want %d acknowledged and one more", got.Len(), acked)
 	}
 	if err := s.Close(); err != nil {
 		return fmt.Errorf("closing: %w", err)
@@ -357,7 +357,7 @@ func limitTask() error {
 		return err
 	}
 	got, err := e.Ensure(ctx, "s", adding("more"))
-	if err != nil || got.Len != n+1 {
+	if err != nil || got.Len() != n+1 {
 		return fmt.Errorf("after the limit was removed: %w; want %d thoughts", err, n+1)
 	}
 	return s.Close()

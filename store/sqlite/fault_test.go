@@ -129,7 +129,7 @@ func TestBusy(t *testing.T) {
 		t.Fatal(err)
 	}
 	got, err := e.Update(t.Context(), "a", adding("z"))
-	if err != nil || got.Len != 3 {
+	if err != nil || got.Len() != 3 {
 		t.Errorf("Update after the other program's rollback: %v; want 3 thoughts", err)
 	}
 }

@@ -28,9 +28,9 @@ func BenchmarkWrite(b *testing.B) {
 			engine := sequent.New(sequent.Config{})
 			text := "Considering [[rate-limiting]] for [[JWT]] refresh. " + strings.Repeat("What is known of it so far. ", 20)
 			think := func(n int) *sequent.Session {
-				s, err := engine.Ensure(b.Context(), sessionID, func(s *sequent.Session) error {
+				s, err := engine.Ensure(b.Context(), sessionID, func(c *sequent.Change) error {
 					for range n {
-						if _, err := s.Append(sequent.Draft{Number: s.Len, Total: s.Len + 1, Text: text, More: true}); err != nil {
+						if _, err := c.Append(sequent.Draft{Number: c.Session().Len(), Total: c.Session().Len() + 1, Text: text, More: true}); err != nil {
 							return err
 						}
 					}

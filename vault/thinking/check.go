@@ -195,7 +195,7 @@ func (c *comparison) frontOld(n *vault.Note, m mark) bool {
 	if !n.Front.Present() || c.front == frontKey(s) {
 		return false
 	}
-	return m.Epoch != s.Epoch || m.Front != frontKey(s) && m.Version <= s.Version
+	return m.Epoch != s.Epoch() || m.Front != frontKey(s) && m.Version <= s.Version()
 }
 
 // A sessionPlace is a session with the place of its file.

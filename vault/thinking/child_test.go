@@ -103,11 +103,11 @@ func thinkTask(ctx context.Context) error {
 		wg.Go(func() {
 			for n := 0; count == 0 || n < count; n++ {
 				text := fmt.Sprintf("%s says %d on %s", name, n, id)
-				s, err := p.engine.Ensure(ctx, id, func(s *sequent.Session) error {
-					if s.Len == 0 {
-						s.BeginIn("", "test")
+				s, err := p.engine.Ensure(ctx, id, func(c *sequent.Change) error {
+					if c.Session().Len() == 0 {
+						c.BeginIn("", "test")
 					}
-					_, err := s.Append(sequent.Draft{Number: s.Len, Total: s.Len, Text: text, More: true})
+					_, err := c.Append(sequent.Draft{Number: c.Session().Len(), Total: c.Session().Len(), Text: text, More: true})
 					return err
 				})
 				if err == nil {
@@ -276,7 +276,7 @@ func checkPlace(t *testing.T, dir string, said map[string]bool, sync bool) (gaps
 		}
 		n, err := p.vault.Read(t.Context(), vault.URI("memory://thinking/sequential/"+string(h.ID)))
 		if err != nil {
-			gaps += s.Len // the process died before it was made
+			gaps += s.Len() // the process died before it was made
 			continue
 		}
 		last := 0
@@ -291,7 +291,7 @@ func checkPlace(t *testing.T, dir string, said map[string]bool, sync bool) (gaps
 			last = sec.Seq
 			found[sec.Draft.Text]++
 		}
-		gaps += s.Len - last
+		gaps += s.Len() - last
 	}
 	if sync && gaps > 0 {
 		t.Errorf("after a sync, files lack %d thoughts", gaps)

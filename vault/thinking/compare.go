@@ -90,7 +90,7 @@ func (c *comparison) doubtLast() {
 // they change the time of a thought as well is less likely than that there are
 // two sessions of one id.
 func (c *comparison) sameSession(f *vault.Front) error {
-	if err := ownFile(f, c.session.ID); err != nil {
+	if err := ownFile(f, c.session.ID()); err != nil {
 		return err
 	}
 	compared := 0
@@ -107,7 +107,7 @@ func (c *comparison) sameSession(f *vault.Front) error {
 	if compared == 0 {
 		return nil
 	}
-	return anothersFile(c.session.ID)
+	return anothersFile(c.session.ID())
 }
 
 // ownFile refuses a file whose permalink is the id of another session.
@@ -133,7 +133,7 @@ func (c *comparison) count(written int) {
 	for _, sec := range c.sections {
 		t, ok := c.session.At(sec.Seq)
 		switch {
-		case !ok && sec.Seq == c.session.Len+len(c.ahead)+1 && sec.closed():
+		case !ok && sec.Seq == c.session.Len()+len(c.ahead)+1 && sec.closed():
 			c.ahead = append(c.ahead, sec)
 			continue
 		case !ok:
@@ -149,8 +149,8 @@ func (c *comparison) count(written int) {
 			c.edited = append(c.edited, sec.Seq)
 		}
 	}
-	highest = max(highest, min(written, c.session.Len))
-	for seq := 1; seq <= c.session.Len; seq++ {
+	highest = max(highest, min(written, c.session.Len()))
+	for seq := 1; seq <= c.session.Len(); seq++ {
 		switch {
 		case have[seq]:
 		case seq <= highest:
@@ -244,7 +244,7 @@ func (c *comparison) settle() {
 // lostConclusion returns the conclusion of the last thought in the file, if it
 // was not written with it, and whether the file has something in its place.
 func (c *comparison) lostConclusion(written int) (text string, begun bool) {
-	seq := c.session.Len - len(c.missing) // the last before the missing ones
+	seq := c.session.Len() - len(c.missing) // the last before the missing ones
 	i := slices.IndexFunc(c.sections, func(s Section) bool { return s.Seq > 0 && s.Seq == seq })
 	if i < 0 || seq <= written || c.sections[i].concluded {
 		return "", false
@@ -283,7 +283,7 @@ func (c *comparison) restored() string {
 			continue
 		}
 		text := c.broken(section(c.session, t))
-		next := slices.IndexFunc(list, func(s Section) bool { return s.Seq > seq && s.Seq <= c.session.Len })
+		next := slices.IndexFunc(list, func(s Section) bool { return s.Seq > seq && s.Seq <= c.session.Len() })
 		if next >= 0 {
 			into(list[next].start).WriteString(strings.TrimPrefix(text, c.breaks) + c.breaks)
 			continue

@@ -50,13 +50,13 @@ func openFiles(t *testing.T, dir string) *thinking.Files {
 }
 
 // commit changes the session, or begins it, and leaves its file alone.
-func (d *desk) commit(id sequent.ID, change func(*sequent.Session) error) *sequent.Session {
+func (d *desk) commit(id sequent.ID, change func(*sequent.Change) error) *sequent.Session {
 	d.t.Helper()
-	s, err := d.engine.Ensure(d.t.Context(), id, func(s *sequent.Session) error {
-		if s.Len == 0 {
-			s.BeginIn("", "test")
+	s, err := d.engine.Ensure(d.t.Context(), id, func(c *sequent.Change) error {
+		if c.Session().Len() == 0 {
+			c.BeginIn("", "test")
 		}
-		return change(s)
+		return change(c)
 	})
 	if err != nil {
 		d.t.Fatal(err)
@@ -74,9 +74,9 @@ func (d *desk) think(draft sequent.Draft) *sequent.Session {
 	return s
 }
 
-func thought(d sequent.Draft) func(*sequent.Session) error {
-	return func(s *sequent.Session) error {
-		_, err := s.Append(d)
+func thought(d sequent.Draft) func(*sequent.Change) error {
+	return func(c *sequent.Change) error {
+		_, err := c.Append(d)
 		return err
 	}
 }

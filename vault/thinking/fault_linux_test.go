@@ -176,8 +176,8 @@ func whole(ctx context.Context, v *vault.Vault, files *thinking.Files, engine *s
 		return err
 	}
 	list := thinking.Parse(n.Body)
-	if len(list) != s.Len {
-		return fmt.Errorf("%d sections of %d thoughts", len(list), s.Len)
+	if len(list) != s.Len() {
+		return fmt.Errorf("%d sections of %d thoughts", len(list), s.Len())
 	}
 	for i, sec := range list {
 		if th, _ := s.At(i + 1); sec.Seq != i+1 || strings.TrimSpace(th.Text) != strings.TrimSpace(sec.Draft.Text) {

@@ -47,7 +47,7 @@ func New(cfg Config) *Files {
 // If Write fails the thoughts are safe in the store, and the next Write or Sync
 // makes up for it.
 func (f *Files) Write(ctx context.Context, s *sequent.Session) error {
-	if err := checkID(s.ID); err != nil {
+	if err := checkID(s.ID()); err != nil {
 		return err
 	}
 	const tries = 10 // somebody may put another file in the place of the one written to
@@ -55,7 +55,7 @@ func (f *Files) Write(ctx context.Context, s *sequent.Session) error {
 		uri, err := f.place(ctx, s)
 		if err == nil {
 			err = f.vault.Hold(ctx, uri, func(h *vault.Held) error {
-				w := writer{files: f, held: h, session: s, mark: f.readMark(ctx, s.ID)}
+				w := writer{files: f, held: h, session: s, mark: f.readMark(ctx, s.ID())}
 				return w.write()
 			})
 		}
@@ -124,10 +124,10 @@ func (f *Files) Find(ctx context.Context, id sequent.ID) (vault.URI, bool, error
 
 // place returns where the file of a session is, or is to be.
 func (f *Files) place(ctx context.Context, s *sequent.Session) (vault.URI, error) {
-	if s.Version <= 1 { // it has just begun, and nobody has moved its file
-		return vault.PathURI(flat(s.ID))
+	if s.Version() <= 1 { // it has just begun, and nobody has moved its file
+		return vault.PathURI(flat(s.ID()))
 	}
-	uri, _, err := f.Find(ctx, s.ID)
+	uri, _, err := f.Find(ctx, s.ID())
 	return uri, err
 }
 
@@ -160,8 +160,8 @@ func (w *writer) write() error {
 	if err != nil {
 		return err
 	}
-	if w.mark.fits(info, s) && !w.restoreDeleted {
-		if w.mark.Version >= s.Version {
+	if w.mark.fits(info, s.Epoch()) && !w.restoreDeleted {
+		if w.mark.Version >= s.Version() {
 			return nil // another process has written this, and more
 		}
 		if w.mark.Front == frontKey(s) {
@@ -171,7 +171,7 @@ func (w *writer) write() error {
 					return err
 				}
 			}
-			w.appended, w.changed = max(s.Len-w.mark.Seq, 0), text != ""
+			w.appended, w.changed = max(s.Len()-w.mark.Seq, 0), text != ""
 			w.done(info, "\n")
 			return nil
 		}
@@ -189,7 +189,7 @@ func (w *writer) create() error {
 	if err := w.held.Create(n); err != nil {
 		return err
 	}
-	w.appended, w.changed, w.mark = s.Len, true, mark{}
+	w.appended, w.changed, w.mark = s.Len(), true, mark{}
 	w.done(n.Info, n.Body)
 	return nil
 }
@@ -271,16 +271,16 @@ func (w *writer) rewrite(front bool) error {
 func (w *writer) done(info vault.Info, body string) {
 	s := w.session
 	m := mark{
-		Path: info.URI.Path(), Epoch: s.Epoch, Version: s.Version, Front: frontKey(s),
-		Seq: max(s.Len, w.mark.seqOf(s)), Size: info.Size, Modified: info.Modified.UnixNano(), Breaks: w.mark.Breaks,
+		Path: info.URI.Path(), Epoch: s.Epoch(), Version: s.Version(), Front: frontKey(s),
+		Seq: max(s.Len(), w.mark.seqOf(s)), Size: info.Size, Modified: info.Modified.UnixNano(), Breaks: w.mark.Breaks,
 	}
-	if w.untold || w.mark.Epoch == s.Epoch && w.mark.Version > s.Version { // the snapshot is an old one
+	if w.untold || w.mark.Epoch == s.Epoch() && w.mark.Version > s.Version() { // the snapshot is an old one
 		m.Version, m.Front = w.mark.Version, w.mark.Front
 	}
 	if !strings.HasSuffix(body, "\n") {
 		m.Size = -1 // nothing can be added without a look at the end
 	}
-	w.files.writeMark(s.ID, m)
+	w.files.writeMark(s.ID(), m)
 }
 
 // broken returns a text with the line breaks of the file.

@@ -17,17 +17,17 @@ import (
 func TestFile(t *testing.T) {
 	d := newDesk(t)
 	agent := map[string]string{"agent": "blue"}
-	d.commit(sessionID, func(s *sequent.Session) error {
-		s.SetLabel("analysisType", "architecture")
-		s.SetLabel("parent", "workflow-1756610500000")
-		_, err := s.Append(sequent.Draft{Number: 0, Total: 5, Text: "Analyzing [[authentication]] flow for [[JWT|tokens]]", Note: "A [[hunch]].", More: true})
+	d.commit(sessionID, func(c *sequent.Change) error {
+		c.SetLabel("analysisType", "architecture")
+		c.SetLabel("parent", "workflow-1756610500000")
+		_, err := c.Append(sequent.Draft{Number: 0, Total: 5, Text: "Analyzing [[authentication]] flow for [[JWT|tokens]]", Note: "A [[hunch]].", More: true})
 		return err
 	})
 	d.think(sequent.Draft{Number: 2, Total: 5, Text: "Needs [[rate-limiting]].\n\n```go\nif x {", Labels: agent, More: true})
 	d.think(sequent.Draft{Number: 3, Total: 5, Text: "[[sliding-window]]", Revision: true, Revises: sequent.To(2), Labels: agent, More: true})
 	d.think(sequent.Draft{Number: 3, Total: 5, Text: "[[caching]]", Branch: "T-2.1.2-swe", From: sequent.To(2), Extend: true, More: true})
-	d.commit(sessionID, func(s *sequent.Session) error {
-		s.Conclude("Determined [[sliding-window]].\n\n- No shortcuts.")
+	d.commit(sessionID, func(c *sequent.Change) error {
+		c.Conclude("Determined [[sliding-window]].\n\n- No shortcuts.")
 		return nil
 	})
 	d.think(sequent.Draft{Number: 5, Total: 5, Text: "Confirmed [[JWT]]", Labels: map[string]string{"agent": "blue", "conclusion": "Determined [[sliding-window]].\n\n- No shortcuts."}})
@@ -123,10 +123,10 @@ func TestStates(t *testing.T) {
 	want("status completed, completed, thoughtCount 2")
 	d.think(step(2))
 	want("status active")
-	s := d.commit(sessionID, func(s *sequent.Session) error {
-		s.SetState(sequent.Cancelled)
-		_, err := s.Append(sequent.Draft{Number: 3, Total: 3})
-		s.SetState(sequent.Cancelled)
+	s := d.commit(sessionID, func(c *sequent.Change) error {
+		c.SetState(sequent.Cancelled)
+		_, err := c.Append(sequent.Draft{Number: 3, Total: 3})
+		c.SetState(sequent.Cancelled)
 		return err
 	})
 	if err := d.files.Write(t.Context(), s); err != nil {

@@ -27,7 +27,7 @@ const (
 // frontKey returns what front matter tells of a session that can change.
 func frontKey(s *sequent.Session) string {
 	return strings.Join([]string{
-		string(s.State), s.Labels[LabelAnalysisType], workflowLink(s.Labels[LabelParent]), s.Labels[LabelMissing],
+		string(s.State()), s.Label(LabelAnalysisType), workflowLink(s.Label(LabelParent)), s.Label(LabelMissing),
 	}, "|")
 }
 
@@ -52,12 +52,12 @@ func linkIn(f *vault.Front, key string) string {
 
 // describe writes the front matter of a new file.
 func describe(f *vault.Front, s *sequent.Session) error {
-	for _, kv := range [][2]string{{keyTitle, title(s)}, {keyPermalink, string(s.ID)}, {keyType, "sequential"}, {keyStatus, string(s.State)}} {
+	for _, kv := range [][2]string{{keyTitle, title(s)}, {keyPermalink, string(s.ID())}, {keyType, "sequential"}, {keyStatus, string(s.State())}} {
 		if err := f.Set(kv[0], kv[1]); err != nil {
 			return err
 		}
 	}
-	if err := f.SetTime(keyCreated, s.Created); err != nil {
+	if err := f.SetTime(keyCreated, s.Created()); err != nil {
 		return err
 	}
 	return tell(f, s)
@@ -69,23 +69,23 @@ func tell(f *vault.Front, s *sequent.Session) error {
 		return nil // a person has deleted it
 	}
 	t := teller{front: f}
-	t.set(keyStatus, string(s.State))
-	t.err = cmp.Or(t.err, f.SetTime(keyModified, s.Updated))
-	t.set(keyAnalysis, s.Labels[LabelAnalysisType])
-	t.set(keyParent, workflowLink(s.Labels[LabelParent]))
+	t.set(keyStatus, string(s.State()))
+	t.err = cmp.Or(t.err, f.SetTime(keyModified, s.Updated()))
+	t.set(keyAnalysis, s.Label(LabelAnalysisType))
+	t.set(keyParent, workflowLink(s.Label(LabelParent)))
 	for key, state := range map[string]sequent.State{keyCompleted: sequent.Completed, keyCancelled: sequent.Cancelled} {
-		if s.State != state {
+		if s.State() != state {
 			t.set(key, "")
 		} else if t.err == nil {
-			t.err = f.SetTime(key, s.Updated)
+			t.err = f.SetTime(key, s.Updated())
 		}
 	}
-	if s.State == sequent.Active {
+	if s.State() == sequent.Active {
 		t.set(keyThoughts, "")
 	} else if t.err == nil {
-		t.err = f.SetInt(keyThoughts, s.Len)
+		t.err = f.SetInt(keyThoughts, s.Len())
 	}
-	if lacks := s.Labels[LabelMissing]; lacks == "" {
+	if lacks := s.Label(LabelMissing); lacks == "" {
 		t.set(keyMissing, "")
 	} else if t.err == nil {
 		t.err = f.SetList(keyMissing, strings.Split(lacks, ", "))

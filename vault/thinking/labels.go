@@ -79,8 +79,8 @@ func conclusionOf(s *sequent.Session, t sequent.Thought) string {
 	if text := t.Labels[LabelConclusion]; text != "" {
 		return text
 	}
-	if t.Seq == s.Len && s.State == sequent.Completed {
-		return s.Conclusion
+	if t.Seq == s.Len() && s.State() == sequent.Completed {
+		return s.Conclusion()
 	}
 	return ""
 }

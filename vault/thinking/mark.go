@@ -23,13 +23,13 @@ type mark struct {
 }
 
 // fits reports whether the file is as it was when the mark was made.
-func (m *mark) fits(info vault.Info, s *sequent.Session) bool {
-	return m.Epoch == s.Epoch && m.Path == info.URI.Path() && m.Size == info.Size && m.Modified == info.Modified.UnixNano()
+func (m *mark) fits(info vault.Info, epoch int64) bool {
+	return m.Epoch == epoch && m.Path == info.URI.Path() && m.Size == info.Size && m.Modified == info.Modified.UnixNano()
 }
 
 // seqOf returns how much of a session's log has been written.
 func (m *mark) seqOf(s *sequent.Session) int {
-	if m.Epoch != s.Epoch {
+	if m.Epoch != s.Epoch() {
 		return 0
 	}
 	return m.Seq

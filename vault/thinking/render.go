@@ -132,10 +132,10 @@ var links = lazyregexp.New(`!?\[\[([^\[\]|]*)(?:\|([^\[\]|]*))?\]\]`)
 // title returns the title of a session's note: its first words, without the
 // brackets of links.
 func title(s *sequent.Session) string {
-	text := links().ReplaceAllStringFunc(s.Title, func(link string) string {
+	text := links().ReplaceAllStringFunc(s.Title(), func(link string) string {
 		m := links().FindStringSubmatch(link)
 		return cmp.Or(m[2], m[1])
 	})
 	text = strings.Join(strings.Fields(block.Printable(text)), " ")
-	return cmp.Or(strings.Trim(text, "# "), "Sequential Thinking Session "+string(s.ID))
+	return cmp.Or(strings.Trim(text, "# "), "Sequential Thinking Session "+string(s.ID()))
 }

@@ -107,13 +107,13 @@ func (f *Files) replay(ctx context.Context, h sequent.Header, log []sequent.Thou
 			return h, nil, err
 		}
 	}
-	s, err := trial.Ensure(ctx, h.ID, func(s *sequent.Session) error {
+	s, err := trial.Ensure(ctx, h.ID, func(c *sequent.Change) error {
 		for i, sec := range list {
 			d := valid(sec.Draft)
 			if last := i == len(list)-1; last && h.State != sequent.Active {
 				d.More = false
 			}
-			if _, err := s.Append(d); err != nil {
+			if _, err := c.Append(d); err != nil {
 				return err
 			}
 		}

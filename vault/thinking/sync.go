@@ -68,8 +68,7 @@ func (f *Files) inStep(ctx context.Context, p sessionPlace) bool {
 		return false
 	}
 	m := f.readMark(ctx, p.id)
-	s := &sequent.Session{Header: *p.header}
-	return m.fits(p.info, s) && m.Version == p.header.Version
+	return m.fits(p.info, p.header.Epoch) && m.Version == p.header.Version
 }
 
 // sync brings one session and its file in step.
@@ -146,9 +145,9 @@ func (f *Files) goOn(ctx context.Context, store Store, s *sequent.Session, n *va
 	for t := range s.All() {
 		log = append(log, t)
 	}
-	h := f.header(s.ID, n)
-	h.Created, h.Title, h.Scope, h.Dialect, h.Expires = s.Created, s.Title, s.Scope, s.Dialect, s.Expires
-	for label, value := range s.Labels {
+	h := f.header(s.ID(), n)
+	h.Created, h.Title, h.Scope, h.Dialect, h.Expires = s.Created(), s.Title(), s.Scope(), s.Dialect(), s.Expires()
+	for label, value := range s.Labels() {
 		if _, ok := h.Labels[label]; !ok && label != LabelStatus && label != LabelMissing {
 			h.Labels[label] = value
 		}
@@ -160,5 +159,5 @@ func (f *Files) goOn(ctx context.Context, store Store, s *sequent.Session, n *va
 	if _, err := store.Restore(ctx, h, log); err != nil {
 		return nil, err
 	}
-	return store.Session(ctx, s.ID)
+	return store.Session(ctx, s.ID())
 }

@@ -23,7 +23,7 @@ func TestSyncWritesWhatIsMissing(t *testing.T) {
 	d.commit(sessionID, thought(step(1)))
 	d.commit("session-2-state", thought(step(0)))
 	d.files.Write(t.Context(), must(d.engine.Session(t.Context(), "session-2-state")))
-	d.commit("session-2-state", func(s *sequent.Session) error { s.SetState(sequent.Cancelled); return nil })
+	d.commit("session-2-state", func(c *sequent.Change) error { c.SetState(sequent.Cancelled); return nil })
 	d.commit("plan", thought(step(0))) // has no file, and never will
 
 	d.wantCheck("not_written[2]", "front_old", "no_file")
@@ -41,17 +41,17 @@ func TestSyncWritesWhatIsMissing(t *testing.T) {
 // With the store lost, files are what is left.
 func TestAdopt(t *testing.T) {
 	d := newDesk(t)
-	d.commit(sessionID, func(s *sequent.Session) error {
-		s.SetLabel("analysisType", "bug")
-		s.SetLabel("parent", "workflow-17")
-		s.SetLabel("missing", "risks, sources")
+	d.commit(sessionID, func(c *sequent.Change) error {
+		c.SetLabel("analysisType", "bug")
+		c.SetLabel("parent", "workflow-17")
+		c.SetLabel("missing", "risks, sources")
 		return nil
 	})
 	d.think(step(0))
 	d.think(sequent.Draft{Number: 1, Total: 5, Text: "<!-- odd", Note: "*aside*", Branch: "b, c", From: sequent.To(0), More: true, Extend: true, Labels: map[string]string{"agent": "a]"}})
 	d.think(sequent.Draft{Number: 2, Total: 5, Text: "[[x]]", Revision: true, Revises: sequent.To(0), More: true})
 	d.think(sequent.Draft{Number: 3, Total: 5, Text: "[[y]]", Labels: map[string]string{"conclusion": "All of [[it]]."}})
-	old := d.commit(sessionID, func(s *sequent.Session) error { s.Conclude("All of [[it]]."); return nil })
+	old := d.commit(sessionID, func(c *sequent.Change) error { c.Conclude("All of [[it]]."); return nil })
 	d.files.Write(t.Context(), old)
 	before := d.read()
 
@@ -66,10 +66,10 @@ func TestAdopt(t *testing.T) {
 	}
 	d.wantCheck()
 	got := must(d.engine.Session(t.Context(), sessionID))
-	if got.State != sequent.Completed || got.Conclusion != old.Conclusion || got.Dialect != "test" || got.Title != old.Title ||
-		got.Labels["analysisType"] != "bug" || got.Labels["parent"] != "workflow-17" || got.Labels["missing"] != "risks, sources" ||
-		!got.Created.Equal(old.Created.Truncate(time.Millisecond)) {
-		t.Errorf("header\ngot  %+v\nwant %+v", got.Header, old.Header)
+	if got.State() != sequent.Completed || got.Conclusion() != old.Conclusion() || got.Dialect() != "test" || got.Title() != old.Title() ||
+		got.Label("analysisType") != "bug" || got.Label("parent") != "workflow-17" || got.Label("missing") != "risks, sources" ||
+		!got.Created().Equal(old.Created().Truncate(time.Millisecond)) {
+		t.Errorf("header\ngot  %+v\nwant %+v", got.Header(), old.Header())
 	}
 	for want := range old.All() {
 		g, _ := got.At(want.Seq)
@@ -109,8 +109,8 @@ func TestAdoptWhatIsLeft(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 	s := must(d.engine.Session(t.Context(), sessionID))
-	if s.Len != 4 {
-		t.Errorf("%d thoughts", s.Len)
+	if s.Len() != 4 {
+		t.Errorf("%d thoughts", s.Len())
 	}
 	for _, n := range []int{0, 2, 3} {
 		if th, _ := s.At(n + 1); th.Text != step(n).Text || th.Number != n {
@@ -149,7 +149,7 @@ func TestStoreBehindFile(t *testing.T) {
 	before := d.read()
 
 	d.engine = newDesk(t).engine
-	if _, err := d.engine.Restore(t.Context(), backup.Header, slices.Collect(backup.All())); err != nil {
+	if _, err := d.engine.Restore(t.Context(), backup.Header(), slices.Collect(backup.All())); err != nil {
 		t.Fatal(err)
 	}
 	d.wantCheck("file_ahead[2 3]", "front_old")
@@ -160,8 +160,8 @@ func TestStoreBehindFile(t *testing.T) {
 		t.Errorf("the file is now\n%s", d.read())
 	}
 	s := must(d.engine.Session(t.Context(), sessionID))
-	if s.Len != 3 || s.State != sequent.Completed || s.Conclusion != "[[end]]" {
-		t.Errorf("%+v", s.Header)
+	if s.Len() != 3 || s.State() != sequent.Completed || s.Conclusion() != "[[end]]" {
+		t.Errorf("%+v", s.Header())
 	}
 	d.wantCheck()
 }

@@ -173,7 +173,7 @@ func (t *Turn) find(ctx context.Context) (sequent.ID, error) {
 }
 
 // Begin marks s, in the change function that begins it, as the scope's.
-func (t *Turn) Begin(s *sequent.Session) { s.BeginIn(t.name(), t.finder.dialect) }
+func (t *Turn) Begin(c *sequent.Change) { c.BeginIn(t.name(), t.finder.dialect) }
 
 // Began says that the session with that id is now the scope's current one.
 func (t *Turn) Began(id sequent.ID) {

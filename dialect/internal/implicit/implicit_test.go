@@ -29,8 +29,8 @@ func call(t *testing.T, f *Finder, e *sequent.Engine, c tool.Caller, fresh strin
 		fresh = "first-" + c.Scope.Name
 	}
 	id = sequent.ID(fresh)
-	if _, err := e.Owned(c.Owner).Begin(t.Context(), id, func(s *sequent.Session) error {
-		turn.Begin(s)
+	if _, err := e.Owned(c.Owner).Begin(t.Context(), id, func(c *sequent.Change) error {
+		turn.Begin(c)
 		return nil
 	}); err != nil {
 		t.Fatal(err)

@@ -38,10 +38,10 @@ func TestReadOnlyVault(t *testing.T) {
 	if w.ID == "" {
 		t.Fatal("the vault has no id")
 	}
-	s, err := engine.Begin(t.Context(), id, func(s *sequent.Session) error {
-		s.BeginIn("", "wiki")
-		s.SetLabel("vault", w.ID)
-		_, err := s.Append(sequent.Draft{Text: "Why the [[pool]]?", More: true})
+	s, err := engine.Begin(t.Context(), id, func(c *sequent.Change) error {
+		c.BeginIn("", "wiki")
+		c.SetLabel("vault", w.ID)
+		_, err := c.Append(sequent.Draft{Text: "Why the [[pool]]?", More: true})
 		return err
 	})
 	if err != nil {

@@ -34,7 +34,7 @@ type sessionFiles struct {
 }
 
 func (f *sessionFiles) Write(ctx context.Context, s *sequent.Session) error {
-	defer f.graph.touchSession(s.ID)
+	defer f.graph.touchSession(s.ID())
 	return f.Files.Write(ctx, s)
 }
 

@@ -126,10 +126,10 @@ func TestTend(t *testing.T) {
 		t.Fatal(err)
 	}
 	const id = "session-1756610546730-48291"
-	if _, err := cfg.Engine.Begin(t.Context(), id, func(s *sequent.Session) error {
-		s.BeginIn("", "wiki")
-		s.SetLabel("vault", first.ID)
-		_, err := s.Append(sequent.Draft{Number: 0, Total: 3, Text: "never in a [[note]]", More: true})
+	if _, err := cfg.Engine.Begin(t.Context(), id, func(c *sequent.Change) error {
+		c.BeginIn("", "wiki")
+		c.SetLabel("vault", first.ID)
+		_, err := c.Append(sequent.Draft{Number: 0, Total: 3, Text: "never in a [[note]]", More: true})
 		return err
 	}); err != nil {
 		t.Fatal(err)
@@ -202,8 +202,8 @@ func TestFolderReplaced(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		s, err := engine.Ensure(t.Context(), "session-1", func(s *sequent.Session) error {
-			_, err := s.Append(sequent.Draft{Number: s.Len, Total: 3, Text: text, More: true})
+		s, err := engine.Ensure(t.Context(), "session-1", func(c *sequent.Change) error {
+			_, err := c.Append(sequent.Draft{Number: c.Session().Len(), Total: 3, Text: text, More: true})
 			return err
 		})
 		if err != nil {
@@ -243,10 +243,10 @@ func TestRebuildOfALostFolder(t *testing.T) {
 	engine := sequent.New(sequent.Config{})
 	begin := func(id sequent.ID, label string) {
 		t.Helper()
-		if _, err := engine.Begin(t.Context(), id, func(s *sequent.Session) error {
-			s.BeginIn("", "wiki")
-			s.SetLabel("vault", label)
-			_, err := s.Append(sequent.Draft{Total: 1, Text: "[[a]]", More: true})
+		if _, err := engine.Begin(t.Context(), id, func(c *sequent.Change) error {
+			c.BeginIn("", "wiki")
+			c.SetLabel("vault", label)
+			_, err := c.Append(sequent.Draft{Total: 1, Text: "[[a]]", More: true})
 			return err
 		}); err != nil {
 			t.Fatal(err)

@@ -1,0 +1,235 @@
+package sequent
+
+import (
+	"fmt"
+	"maps"
+	"time"
+)
+
+// A Change records what a change function does to a session; see
+// [Engine.Update]. It has effect until the function returns. After that Append
+// returns an error and the setters do nothing.
+type Change struct {
+	limits Limits
+	now    time.Time
+	ledger *ledger
+
+	// Guarded by ledger.mu, so that a goroutine that outlives the change
+	// function cannot change what is being committed.
+	session *Session // as of now; nil when the change function has returned
+	shared  bool     // others have session: it is copied before the next change
+	dirty   bool     // there is something to write
+	expiry  bool     // ExpireAt was called
+}
+
+// Session returns the session as it is now, with what c has recorded so far. The
+// snapshot does not change with the next call of c.
+//
+// If the change is refused or applied again, thoughts that were not committed
+// disappear from the snapshot. Use it in the change function only.
+func (c *Change) Session() *Session {
+	if c.ledger == nil {
+		return new(Session)
+	}
+	c.ledger.mu.Lock()
+	defer c.ledger.mu.Unlock()
+	if c.session == nil {
+		return new(Session)
+	}
+	c.shared = true
+	c.ledger.handOut(c.session)
+	return c.session
+}
+
+// Append records a thought. It refuses text and names beyond the limits, the
+// zero Draft, and a request key that the session has seen. It resolves
+// references as far as they can be, and accepts those that cannot: whether they
+// must exist is the rule of a dialect, which checks with [Session.Find] and
+// [Session.FindOrigin] first.
+//
+// The session becomes Active or Completed as d.More says.
+func (c *Change) Append(d Draft) (Thought, error) {
+	if c.ledger == nil {
+		return Thought{}, errChangeOver
+	}
+	if d.empty() {
+		return Thought{}, &Error{
+			Code: CodeInvalidThought, Field: "text",
+			Msg: "the thought is empty", Fix: "give it a text",
+		}
+	}
+	if err := checkDraft(&d, c.limits); err != nil {
+		return Thought{}, err
+	}
+	d.Labels = maps.Clone(d.Labels)
+	l := c.ledger
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if c.session == nil {
+		return Thought{}, errChangeOver
+	}
+	n := c.session.known
+	if err := l.checkNext(&d, n, c.limits); err != nil {
+		return Thought{}, err
+	}
+	t := Thought{Draft: d, Seq: n + 1, At: c.now}
+	ln, at, ok := l.lineAt(d.Branch, n)
+	switch from, named := d.From.Number(); {
+	case ok:
+		t.After = ln.last
+	case d.Branch == "":
+		at = 0
+	case exceeds(len(l.lines), c.limits.Branches):
+		return Thought{}, &Error{
+			Code: CodeLimitExceeded, Field: "branch",
+			Msg: fmt.Sprintf("the session has %d branches, the limit", len(l.lines)-1),
+			Fix: "continue one of them, or begin another session",
+		}
+	case named:
+		t.After = l.origin(from, n)
+	default:
+		t.After = n
+	}
+	if number, named := d.Revises.Number(); named {
+		if !ok && t.After > 0 { // a new branch: what it sees ends at its origin
+			t.Supersedes = l.resolve(int(l.seq(t.After).line), number, t.After)
+		} else if ok {
+			t.Supersedes = l.resolve(at, number, n)
+		}
+	}
+	l.push(t)
+	s := c.write()
+	s.known++
+	h := &s.header
+	h.Len++
+	h.State = stateAfter(d)
+	if h.Title == "" {
+		h.Title = title(d.Text)
+	}
+	return t.detached(), nil
+}
+
+// checkDraft refuses what no session can record.
+func checkDraft(d *Draft, limits Limits) error {
+	if err := checkText("text", d.Text, limits.Text); err != nil {
+		return err
+	}
+	if err := checkText("note", d.Note, limits.Text); err != nil {
+		return err
+	}
+	if err := checkName("branch", d.Branch, limits.Name, CodeInvalidThought); err != nil {
+		return err
+	}
+	return checkName("requestKey", d.Request.Key, limits.Name, CodeInvalidThought)
+}
+
+// checkNext refuses a draft that cannot follow the first n thoughts. The caller
+// holds mu.
+func (l *ledger) checkNext(d *Draft, n int, limits Limits) error {
+	if exceeds(n+1, limits.Thoughts) {
+		return &Error{
+			Code: CodeLimitExceeded, Field: "thought",
+			Msg: fmt.Sprintf("the session has %d thoughts, the limit", n),
+			Fix: "begin another session",
+		}
+	}
+	if l.recorded(d.Request.Key, n) > 0 {
+		return &Error{
+			Code: CodeRequestKeyReused, Field: "requestKey",
+			Msg: "this session has a thought with that request key already",
+			Fix: "use a new key for a new thought",
+		}
+	}
+	return nil
+}
+
+// SetState says whether the session is active, completed or cancelled.
+func (c *Change) SetState(state State) {
+	c.set(func(h *Header) { h.State = state })
+}
+
+// SetTitle titles the session with the first line of a text, shortened. Without it
+// the first thought does.
+func (c *Change) SetTitle(text string) {
+	c.set(func(h *Header) { h.Title = title(text) })
+}
+
+// Conclude records what the author concluded.
+func (c *Change) Conclude(text string) {
+	c.set(func(h *Header) { h.Conclusion = text })
+}
+
+// SetLabel records a value that only one dialect knows the meaning of. An
+// empty value removes the label.
+func (c *Change) SetLabel(key, value string) {
+	c.set(func(h *Header) {
+		labels := maps.Clone(h.Labels)
+		if labels == nil {
+			labels = make(map[string]string)
+		}
+		if value == "" {
+			delete(labels, key)
+		} else {
+			labels[key] = value
+		}
+		h.Labels = labels
+	})
+}
+
+// BeginIn says in which scope and dialect the session was begun, in the change
+// function of the call that begins it.
+func (c *Change) BeginIn(scope, dialect string) {
+	c.set(func(h *Header) { h.Scope, h.Dialect = scope, dialect })
+}
+
+// ExpireAt says when the session may be forgotten; the zero time means never.
+// It holds until the next change, where there is a [Config.TTL] for those that
+// do not say.
+func (c *Change) ExpireAt(at time.Time) {
+	c.set(func(h *Header) { h.Expires, c.expiry = precise(at), true })
+}
+
+func (c *Change) set(change func(*Header)) {
+	if c.ledger == nil {
+		return
+	}
+	c.ledger.mu.Lock()
+	defer c.ledger.mu.Unlock()
+	if c.session != nil {
+		change(&c.write().header)
+	}
+}
+
+// write returns the session, to be changed. The caller holds ledger.mu.
+func (c *Change) write() *Session {
+	if c.shared {
+		s := *c.session
+		c.session, c.shared = &s, false
+	}
+	c.dirty = true
+	return c.session
+}
+
+// end makes c inert and returns the session as the change function leaves it. If
+// there is something to write, nobody else has that session.
+func (c *Change) end(ttl time.Duration) *Session {
+	c.ledger.mu.Lock()
+	defer c.ledger.mu.Unlock()
+	if c.dirty {
+		h := &c.write().header
+		h.Version++
+		h.Updated = c.now
+		if ttl > 0 && !c.expiry {
+			h.Expires = precise(c.now.Add(ttl))
+		}
+	}
+	s := c.session
+	c.session = nil
+	return s
+}
+
+var errChangeOver = &Error{
+	Code: CodeInternal,
+	Msg:  "a thought was appended to a change that is over",
+	Fix:  "use a Change only in the change function that it was given to",
+}
