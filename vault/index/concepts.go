@@ -7,13 +7,13 @@ import (
 	"github.com/sequent-dev/sequent/internal/words"
 )
 
-// Concepts gives concepts numbers. Snapshots share it: it only grows, and one
-// that is mentioned nowhere any more does no harm.
+// A concepts table numbers concepts. Snapshots share one: it only grows, and
+// concepts that no note mentions any more do no harm.
 type concepts struct {
 	mu      sync.RWMutex
 	names   []string
 	numbers map[string]int32
-	spelled map[string]int32 // by the words that the name is of
+	spelled map[string]int32 // by the words of the name
 }
 
 // find returns the number of a concept.
@@ -24,8 +24,7 @@ func (c *concepts) find(name string) (int32, bool) {
 	return n, ok
 }
 
-// findSpelled returns the number of the first concept whose name is of these
-// words.
+// findSpelled returns the number of the first concept whose name has these words.
 func (c *concepts) findSpelled(tokens []string) (int32, bool) {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
@@ -33,7 +32,7 @@ func (c *concepts) findSpelled(tokens []string) (int32, bool) {
 	return n, ok
 }
 
-// all returns the names of all concepts, by their numbers.
+// all returns the names of all concepts, by number.
 func (c *concepts) all() []string {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
@@ -42,7 +41,7 @@ func (c *concepts) all() []string {
 
 func (c *concepts) name(n int32) string { return c.all()[n] }
 
-// intern returns the numbers of concepts.
+// intern returns the numbers of concepts, and numbers new ones.
 func (c *concepts) intern(names []string) []int32 {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -63,22 +62,22 @@ func (c *concepts) intern(names []string) []int32 {
 	return numbers
 }
 
-// A census is what can be counted in the graph.
+// A census is the size of the graph.
 type census struct{ concepts, relations, orphans int }
 
-// count counts the concepts that are mentioned, the pairs of them that occur
-// together in a note, and those that occur with no other.
+// count counts the concepts that notes mention, the pairs of them that a note
+// mentions together, and the concepts that are in no pair.
 func (s *snapshot) count() census {
 	var out census
 	last := int64(0)
 	for id := range s.notes {
 		last = max(last, id)
 	}
-	links := make([][]int32, last+1) // of notes, by their ids: a map takes half as long again
+	links := make([][]int32, last+1) // by note; a slice, because a map takes half as long again
 	for id, n := range s.notes {
 		links[id] = n.concepts
 	}
-	seen := make([]int32, len(s.mentions)) // by which concept, plus one, a concept was seen last
+	seen := make([]int32, len(s.mentions)) // by concept: one more than the concept that it was last paired with
 	for i, notes := range s.mentions {
 		if len(notes) == 0 {
 			continue
@@ -99,6 +98,6 @@ func (s *snapshot) count() census {
 			out.orphans++
 		}
 	}
-	out.relations /= 2 // each was seen from both its ends
+	out.relations /= 2 // each pair was counted from both sides
 	return out
 }

@@ -1,5 +1,5 @@
-// Package index finds the notes of a vault: by words, by meaning, and by what
-// their [[WikiLinks]] connect.
+// Package index finds the notes of a vault by words, by meaning and by the
+// [[WikiLinks]] that connect them.
 //
 //	x := index.New(index.Config{Vault: v})
 //	defer x.Close()
@@ -7,26 +7,32 @@
 //	results, err := x.Search(ctx, index.Query{Text: "token refresh"})
 //	around, err := x.Context(ctx, index.ContextQuery{Concept: "rate limiting"})
 //
-// The index is a file in the vault's folder .sequent that several processes
-// share. It holds nothing that is not in the notes: it may be deleted at any
-// time, and a damaged one is thrown away and made anew.
+// The index is a SQLite file in the vault's folder .sequent. Several processes
+// share it. It holds nothing that is not in the notes: it may be deleted at any
+// time, and a damaged or outdated file is replaced. Words of deleted notes and
+// passages are erased from the file.
 //
-// # What is found
+// # What is searched
 //
-// A note is found by what stands in its body, in its title, its file name, its
-// aliases and tags, and in the other values of its front matter. Package words
-// says what a word is.
+// The head of a note (title, file name, aliases and tags), its body and the
+// other values of its front matter. Words are found by SQLite's FTS5; package
+// words defines what a word is, for Chinese and Japanese too.
+//
+// # Scores
+//
+// All scores are between 0 and 1 and do not depend on the page or on the other
+// hits. See [Hit] for what each of them measures.
 //
 // # The graph
 //
-// A concept is what a link names, in the body or in the front matter. Two
-// concepts are related if they occur together in a note; in how many they do
-// is the weight of the relation.
+// A concept is the target of a link, in the body or in the front matter. Two
+// concepts are related if a note links to both; the weight of the relation is
+// the number of such notes.
 //
 // # Freshness
 //
-// [Index.Sync] reads what has changed. [Index.Refresh] does so for notes that
-// are known to have changed. While [Index.Watch] runs, changes by other
-// programs are found without either. The first search or context of an index
-// that has never been complete calls Sync.
+// [Index.Sync] reads the notes that have changed. [Index.Refresh] reads notes
+// that the caller knows to have changed. While [Index.Watch] runs, it finds the
+// changes of other programs. The first search calls Sync if no Sync has ever
+// completed.
 package index

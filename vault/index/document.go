@@ -1,26 +1,28 @@
 package index
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"slices"
 	"strings"
 
+	"github.com/sequent-dev/sequent/internal/words"
 	"github.com/sequent-dev/sequent/vault"
 	"github.com/sequent-dev/sequent/vault/wikilink"
 )
 
-// A document is what the index keeps of a note.
+// A document is what the index stores of a note.
 type document struct {
 	info     vault.Info
 	path     string
 	hash     [sha256.Size]byte
 	title    string
 	tags     []string // normalized
-	concepts []string // normalized, in the order of their first mention
-	about    []string // the concepts that the note's names are
-	head     []string // parts of the head field
+	concepts []string // normalized targets of its links, in the order of their first mention
+	about    []string // concepts that its title, file name or aliases name
+	head     []string // title, file name, aliases and tags as they are written
 	body     string   // the note without front matter
-	more     []string // values of front matter that are no part of the head
+	more     []string // the other values of the front matter
 }
 
 func newDocument(n *vault.Note) document {
@@ -31,7 +33,7 @@ func newDocument(n *vault.Note) document {
 	}
 	name := n.URI.Name()
 	front := &n.Front
-	d.title = oneOf(strings.TrimSpace(front.Get("title")), firstHeading(n.Body), name)
+	d.title = cmp.Or(strings.TrimSpace(front.Get("title")), firstHeading(n.Body), name)
 	aliases := slices.Concat(front.List("aliases"), front.List("alias"))
 	tags := slices.Concat(front.List("tags"), front.List("tag"))
 	d.tags = normalizeTags(tags)
@@ -46,7 +48,7 @@ func newDocument(n *vault.Note) document {
 	}
 	var links []wikilink.Link
 	for line := range strings.Lines(front.Text()) {
-		if !strings.HasPrefix(strings.TrimSpace(line), "#") { // a comment
+		if !strings.HasPrefix(strings.TrimSpace(line), "#") { // not a comment
 			links = append(links, wikilink.InText(line)...)
 		}
 	}
@@ -54,16 +56,7 @@ func newDocument(n *vault.Note) document {
 	return d
 }
 
-func oneOf(texts ...string) string {
-	for _, s := range texts {
-		if s != "" {
-			return s
-		}
-	}
-	return ""
-}
-
-// firstHeading returns the first heading of the highest level, outside code.
+// firstHeading returns the first heading of level 1 outside code.
 func firstHeading(body string) string {
 	fence := ""
 	for line := range strings.Lines(body) {
@@ -82,8 +75,8 @@ func firstHeading(body string) string {
 	return ""
 }
 
-// normalizeTags returns tags as they are compared: without the mark before
-// them, in lower case. One text may hold several, between commas or spaces.
+// normalizeTags returns tags in the form in which they are compared: in lower
+// case and without #. A text may hold several tags, separated by commas or spaces.
 func normalizeTags(tags []string) []string {
 	var out []string
 	for _, t := range tags {
@@ -106,7 +99,7 @@ func normalized(names []string) []string {
 	return distinct(out)
 }
 
-// distinct returns the texts that are not empty, each once, in their order.
+// distinct returns the texts that are not empty, without repetitions.
 func distinct(texts []string) []string {
 	var out []string
 	seen := make(map[string]bool, len(texts))
@@ -119,8 +112,7 @@ func distinct(texts []string) []string {
 	return out
 }
 
-// In the file, lists are texts with line ends between them, which no element
-// holds.
+// join encodes a list for the index file. Line breaks within elements are lost.
 func join(list []string) string {
 	clean := make([]string, len(list))
 	for i, s := range list {
@@ -129,9 +121,40 @@ func join(list []string) string {
 	return strings.Join(clean, "\n")
 }
 
+// split decodes what join has encoded.
 func split(s string) []string {
 	if s == "" {
 		return nil
 	}
 	return strings.Split(s, "\n")
+}
+
+// columns are what the table words holds of a note.
+type columns struct{ head, body, headStems, bodyStems string }
+
+// columnsOf returns the columns for the fields that the table notes holds.
+func columnsOf(head, body, more string) (c columns) {
+	c.head, c.headStems = tokens(split(head))
+	c.body, c.bodyStems = tokens(append([]string{body}, split(more)...))
+	return c
+}
+
+// tokens returns the words of parts and their stems. A paragraph sign, which is
+// in no word, keeps phrases from matching across two parts.
+func tokens(parts []string) (exact, stems string) {
+	var e, s strings.Builder
+	for i, part := range parts {
+		if i > 0 {
+			e.WriteString(" ¶ ")
+		}
+		for _, token := range words.Tokens(part) {
+			e.WriteString(token)
+			e.WriteByte(' ')
+			if st, ok := stem(token); ok {
+				s.WriteString(st)
+				s.WriteByte(' ')
+			}
+		}
+	}
+	return e.String(), s.String()
 }

@@ -17,30 +17,30 @@ import (
 )
 
 const (
-	passageLength = 2000 // bytes; a few paragraphs, which a vector can stand for
-	mostPassages  = 200  // of a note; beyond it a note is found by its words alone
-	askAtOnce     = 64   // texts a call of the Embedder
-	notesAtOnce   = 100  // notes that are embedded before they are stored
+	passageBytes = 2000 // a few paragraphs, which one vector can represent
+	maxPassages  = 200  // of a note; the rest is found by its words alone
+	maxTexts     = 64   // in one call of the Embedder
+	batchNotes   = 100  // embedded before their vectors are stored
 )
 
-// passages cuts a note into the texts that get vectors: paragraphs together up
-// to passageLength, each with the title before it.
+// passages divides a note into the texts that get vectors: runs of paragraphs of
+// up to passageBytes, each after the title.
 func passages(title, body string) []string {
 	var out []string
 	var b strings.Builder
 	flush := func() {
-		if text := strings.TrimSpace(b.String()); text != "" && len(out) < mostPassages {
+		if text := strings.TrimSpace(b.String()); text != "" && len(out) < maxPassages {
 			out = append(out, title+"\n\n"+text)
 		}
 		b.Reset()
 	}
 	for paragraph := range strings.SplitSeq(strings.ReplaceAll(body, "\r\n", "\n"), "\n\n") {
-		if b.Len()+len(paragraph) > passageLength {
+		if b.Len()+len(paragraph) > passageBytes {
 			flush()
 		}
-		for len(paragraph) > passageLength {
-			cut := passageLength
-			if i := strings.LastIndexAny(paragraph[:cut], " \n"); i > passageLength/2 {
+		for len(paragraph) > passageBytes {
+			cut := passageBytes
+			if i := strings.LastIndexAny(paragraph[:cut], " \n"); i > passageBytes/2 {
 				cut = i
 			}
 			b.WriteString(strings.ToValidUTF8(paragraph[:cut], ""))
@@ -56,15 +56,15 @@ func passages(title, body string) []string {
 	return out
 }
 
-// pending is a note that lacks vectors.
+// A pending note lacks vectors.
 type pending struct {
 	id       int64
 	hash     []byte
 	passages []string
 }
 
-// embed asks for the vectors that are missing, and returns of how many texts.
-// It holds the lock only while it stores some.
+// embed asks the Embedder for the missing vectors and returns for how many texts
+// it asked. It holds the lock only while it stores vectors.
 func (x *Index) embed(ctx context.Context, progress func(Progress)) (int, error) {
 	if x.embedder == nil {
 		return 0, nil
@@ -73,25 +73,25 @@ func (x *Index) embed(ctx context.Context, progress func(Progress)) (int, error)
 	switch held, err := only.TryLock(); {
 	case err != nil:
 		return 0, wrap(err)
-	case !held: // somebody else is doing it
+	case !held: // another process is embedding
 		return 0, nil
 	}
-	defer only.Unlock() //nolint:errcheck // closes the file, which unlocks in any case
+	defer only.Unlock() //nolint:errcheck // it closes the lock file, which releases the lock in any case
 	asked, done, first := 0, 0, 0
 	for {
 		batch, left, err := x.lacking(ctx)
 		if err != nil || len(batch) == 0 {
 			return asked, wrap(err)
 		}
-		if first = max(first, left); done > 2*first { // once more than a change of the model explains
-			return asked, embeddingsFailed(errors.New("its vectors do not keep to one size"))
+		if first = max(first, left); done > 2*first { // the model may change its size once, which embeds all notes again
+			return asked, embeddingsFailed(errors.New("its vectors keep changing their size"))
 		}
 		vectors, err := x.vectorsOf(ctx, batch)
 		if err != nil {
 			return asked, wrap(err)
 		}
 		asked += len(vectors)
-		if err := x.writing(ctx, func(w *writer) error { return w.putVectors(ctx, x.model, batch, vectors) }); err != nil {
+		if err := x.write(ctx, func(w *writer) error { return w.putVectors(ctx, x.model, batch, vectors) }); err != nil {
 			return asked, err
 		}
 		done += len(batch)
@@ -109,7 +109,7 @@ func (x *Index) lacking(ctx context.Context) (some []pending, all int, err error
 	if err := v.tx.QueryRowContext(ctx, "SELECT count(*) FROM notes WHERE embedded != ?", x.model).Scan(&all); err != nil || all == 0 {
 		return nil, 0, err
 	}
-	rows, err := v.tx.QueryContext(ctx, "SELECT id, hash, title, body FROM notes WHERE embedded != ? ORDER BY id LIMIT ?", x.model, notesAtOnce)
+	rows, err := v.tx.QueryContext(ctx, "SELECT id, hash, title, body FROM notes WHERE embedded != ? ORDER BY id LIMIT ?", x.model, batchNotes)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -126,15 +126,15 @@ func (x *Index) lacking(ctx context.Context) (some []pending, all int, err error
 	return some, all, rows.Err()
 }
 
-// vectorsOf returns the vectors of passages that the index does not have yet,
-// by the hashes of their texts, from the model.
+// vectorsOf asks the model for the vectors of passages that the index lacks, and
+// returns them by the hashes of the texts.
 func (x *Index) vectorsOf(ctx context.Context, batch []pending) (map[[sha256.Size]byte][]float32, error) {
 	missing, err := x.unknown(ctx, batch)
 	if err != nil {
 		return nil, err
 	}
 	vectors := make(map[[sha256.Size]byte][]float32, len(missing))
-	for some := range slices.Chunk(missing, askAtOnce) {
+	for some := range slices.Chunk(missing, maxTexts) {
 		got, err := x.ask(ctx, some)
 		if err != nil {
 			return nil, err
@@ -146,7 +146,7 @@ func (x *Index) vectorsOf(ctx context.Context, batch []pending) (map[[sha256.Siz
 	return vectors, nil
 }
 
-// unknown returns the passages, each once, that have no vectors.
+// unknown returns the passages without vectors, each once.
 func (x *Index) unknown(ctx context.Context, batch []pending) (missing []string, err error) {
 	v, err := x.view(ctx)
 	if err != nil {
@@ -175,7 +175,7 @@ func (x *Index) unknown(ctx context.Context, batch []pending) (missing []string,
 }
 
 // ask returns vectors of length 1 for texts. An error has the code
-// CodeEmbeddingsFailed, unless ctx is done.
+// CodeEmbeddingsFailed, unless ctx is cancelled.
 func (x *Index) ask(ctx context.Context, texts []string) ([][]float32, error) {
 	vectors, err := x.embedder.Embed(ctx, texts)
 	switch {
@@ -205,10 +205,10 @@ func unitVector(vector []float32) ([]float32, error) {
 	}
 	length := math.Sqrt(sum)
 	if math.IsNaN(length) || math.IsInf(length, 0) {
-		return nil, errors.New("a vector holds what is no number")
+		return nil, errors.New("a vector holds NaN or infinity")
 	}
 	out := make([]float32, len(vector))
-	if length > 0 { // a text that means nothing is close to nothing
+	if length > 0 { // else the text is near no other
 		for i, f := range vector {
 			out[i] = float32(float64(f) / length)
 		}
@@ -216,9 +216,9 @@ func unitVector(vector []float32) ([]float32, error) {
 	return out, nil
 }
 
-// putVectors stores vectors, and which passages of which notes they are of.
-// Vectors of another size are of a model that has changed under its name; they
-// are dropped, and their notes lack vectors again.
+// putVectors stores vectors and the passages that they belong to. If the model
+// under this name has changed, so that earlier vectors are of another size, it
+// drops those, and their notes lack vectors again.
 func (w *writer) putVectors(ctx context.Context, model string, batch []pending, vectors map[[sha256.Size]byte][]float32) error {
 	return indexfile.InTx(ctx, w.file.Writer, func(tx *sql.Tx) error {
 		var rev int64
@@ -257,8 +257,8 @@ func dropOtherSizes(ctx context.Context, tx *sql.Tx, model string, size int, rev
 	return err
 }
 
-// putPassages completes a note, unless it has changed meanwhile or one of its
-// vectors has just been dropped.
+// putPassages stores which vectors a note has, unless the note has changed since or
+// one of its vectors has just been dropped.
 func putPassages(ctx context.Context, tx *sql.Tx, model string, p pending, rev int64) error {
 	var same bool
 	err := tx.QueryRowContext(ctx, "SELECT EXISTS (SELECT 1 FROM notes WHERE id = ? AND hash = ?)", p.id, p.hash).Scan(&same)
@@ -282,8 +282,8 @@ func putPassages(ctx context.Context, tx *sql.Tx, model string, p pending, rev i
 	return err
 }
 
-// dropUnused drops the vectors of texts that are in no note any more, when they
-// are more than the others. Until then they are at hand if a text comes back.
+// dropUnused drops the vectors of texts that are in no note any more, once they
+// outnumber the others. Until then they serve texts that return.
 func dropUnused(ctx context.Context, tx *sql.Tx, model string) error {
 	const unused = "model = ? AND NOT EXISTS (SELECT 1 FROM passages WHERE passages.vector = vectors.id)"
 	var all, idle int

@@ -10,22 +10,21 @@ import (
 	"github.com/sequent-dev/sequent/internal/words"
 )
 
-// The codes of this package's errors, which are [*sequent.Error]s. Queries that
-// cannot be understood have sequent.CodeInvalidQuery.
+// The codes of this package's errors, which are [*sequent.Error]s. An invalid
+// query has the code sequent.CodeInvalidQuery.
 const (
 	CodeNoEmbeddings     sequent.Code = "embeddings_not_configured" // a semantic search without an Embedder
-	CodeEmbeddingsFailed sequent.Code = "embeddings_failed"         // the Embedder could not be used; safe to retry
-	CodeUnavailable      sequent.Code = "vault_index_unavailable"   // the index can be neither read nor made
-	CodeBusy             sequent.Code = "vault_index_busy"          // another process kept the index for too long; safe to retry
+	CodeEmbeddingsFailed sequent.Code = "embeddings_failed"         // the Embedder failed; safe to retry
+	CodeUnavailable      sequent.Code = "vault_index_unavailable"   // the index can neither be read nor rebuilt
+	CodeBusy             sequent.Code = "vault_index_busy"          // another process held the lock for too long; safe to retry
 )
 
-// Codes returns every code of this package, for tables and tests.
+// Codes returns all codes of this package.
 func Codes() []sequent.Code {
 	return slices.Clone([]sequent.Code{CodeNoEmbeddings, CodeEmbeddingsFailed, CodeUnavailable, CodeBusy})
 }
 
-// wrap is the one place where errors of the database and the system become
-// coded ones.
+// wrap gives errors of the database and the operating system their codes.
 func wrap(err error) error {
 	if err == nil {
 		return nil
@@ -34,12 +33,12 @@ func wrap(err error) error {
 		return e
 	}
 	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
-		return &sequent.Error{Code: sequent.CodeCanceled, Msg: "the call was given up", Err: err}
+		return &sequent.Error{Code: sequent.CodeCanceled, Msg: "the call was cancelled", Err: err}
 	}
 	out := &sequent.Error{
 		Code: CodeUnavailable,
-		Msg:  "the index of the vault cannot be used",
-		Fix:  "check that the folder .sequent of the vault can be written and that its disk has space",
+		Msg:  "the index of the vault cannot be read or written",
+		Fix:  "check that the folder .sequent of the vault is writable and that its disk has space",
 		Err:  err,
 	}
 	switch {
@@ -59,13 +58,13 @@ func badQuery(err error) error {
 	if e, ok := errors.AsType[*words.Error](err); ok {
 		return invalid("query", e.Msg, e.Fix)
 	}
-	return &sequent.Error{Code: sequent.CodeInvalidQuery, Field: "query", Msg: "the query cannot be understood", Err: err}
+	return &sequent.Error{Code: sequent.CodeInvalidQuery, Field: "query", Msg: "the query is invalid", Fix: "write words, separated by spaces", Err: err}
 }
 
 func embeddingsFailed(err error) *sequent.Error {
 	return &sequent.Error{
 		Code: CodeEmbeddingsFailed,
-		Msg:  "the embedding model could not be asked",
+		Msg:  "the embedding model did not answer",
 		Fix:  "try again, or search with mode FullText",
 		Err:  err,
 	}
@@ -82,7 +81,7 @@ func noEmbeddings() error {
 func busy() error {
 	return &sequent.Error{
 		Code: CodeBusy,
-		Msg:  "another program was writing the index of the vault for too long",
-		Fix:  "try again; if it goes on, look for a program that hangs while it has the vault open",
+		Msg:  "another program has been writing the index of the vault for too long",
+		Fix:  "try again; if this continues, look for a program that has the vault open and hangs",
 	}
 }

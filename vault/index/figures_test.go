@@ -12,8 +12,8 @@ import (
 	"github.com/sequent-dev/sequent/vault/index"
 )
 
-// generate writes notes of about 250 words with links, as a person's vault has
-// them: some words and concepts are in most notes, most are in few.
+// generate writes notes of about 250 words with links. As in a person's vault, some
+// words and concepts are in most notes and most are in few.
 func generate(b *box, notes, links int) {
 	b.t.Helper()
 	r := rand.New(rand.NewPCG(1, 2))
@@ -40,7 +40,7 @@ func generate(b *box, notes, links int) {
 	}
 }
 
-// spelled returns the n-th word of an invented language.
+// spelled returns the n-th word of an invented language, the most common first.
 func spelled(n uint64) string {
 	const consonants, vowels = "bdfgklmnprstvz", "aeiou"
 	var b strings.Builder
@@ -62,7 +62,8 @@ func median(n int, f func(i int)) time.Duration {
 	return all[n/2]
 }
 
-// TestFigures holds a large vault against the times that the index promises.
+// TestFigures measures a vault of 10,000 notes against the limits that
+// docs/search-quality.md names.
 func TestFigures(t *testing.T) {
 	if os.Getenv("SEQUENT_LONG") == "" {
 		t.Skip("set SEQUENT_LONG=1 to measure a vault of 10,000 notes")
@@ -79,12 +80,12 @@ func TestFigures(t *testing.T) {
 	}
 	start := time.Now()
 	r := b.sync()
-	atMost("first sync", time.Since(start), 30*time.Second)
+	atMost("first sync", time.Since(start), 8*time.Second)
 	t.Logf("%+v", r)
 	if info, err := os.Stat(b.dir + "/.sequent/index.db"); err == nil {
 		t.Logf("the index has %d MB", info.Size()>>20)
 	}
-	time.Sleep(2 * time.Second) // until the times of all notes are settled
+	time.Sleep(2 * time.Second) // until all notes are settled
 	b.sync()
 	atMost("sync with nothing to do", median(9, func(int) { b.sync() }), 100*time.Millisecond)
 	atMost("sync of one changed note", median(21, func(i int) {
@@ -117,7 +118,7 @@ func TestFigures(t *testing.T) {
 		} {
 			total := 0
 			d := median(21, func(i int) { total = b.search(index.Query{Text: q.text, Mode: mode, Page: 1 + i%3}).Total })
-			atMost(fmt.Sprintf("%s search, %s (%d notes)", mode, q.name, total), d, 50*time.Millisecond)
+			atMost(fmt.Sprintf("%s search, %s (%d notes)", mode, q.name, total), d, 100*time.Millisecond)
 		}
 	}
 	for _, name := range []string{spelled(0) + " idea", spelled(3000) + " idea", "area/7"} {

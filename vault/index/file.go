@@ -14,22 +14,29 @@ import (
 	"github.com/sequent-dev/sequent/internal/indexfile"
 )
 
-// format is the version of the schema and of what is put into it. An index of
-// another version is made anew.
-const format = 1
+// format is the version of the schema and of what is stored in it, which
+// includes how package words cuts texts and how stem shortens words. An index of
+// another version is replaced.
+const format = 2
 
 // applicationID is in the header of an index; it reads "sqnv".
 const applicationID = 0x73716e76
 
-// Lists are texts with one element a line. A note's id is never used again;
-// rev counts the changes of the whole index, so that a process learns what the
-// others have changed.
+// Lists are stored as text, one element a line. The id of a deleted note is not
+// used again. rev counts the changes of the index: a process reads from it what
+// the others have changed.
+//
+// The table words holds tokens that package words has cut, because FTS5's own
+// tokenizers take a Chinese sentence for one word. The ascii tokenizer splits
+// them at the spaces. The stems columns hold the stems of English words. The
+// table keeps no copy of its content: to delete a row, the writer passes what it
+// inserted.
 const schema = `
 CREATE TABLE state(
 	one INTEGER PRIMARY KEY CHECK (one = 1),
 	rev INTEGER NOT NULL,     -- of the last change
-	floor INTEGER NOT NULL,   -- removals up to this rev are no longer on record
-	synced INTEGER NOT NULL   -- all notes have been read at least once
+	floor INTEGER NOT NULL,   -- the table removed lacks removals up to this rev
+	synced INTEGER NOT NULL   -- a Sync has completed
 );
 INSERT INTO state VALUES (1, 0, 0, 0);
 CREATE TABLE notes(
@@ -38,33 +45,32 @@ CREATE TABLE notes(
 	rev INTEGER NOT NULL,
 	size INTEGER NOT NULL,
 	modified INTEGER NOT NULL,-- nanoseconds since 1970
-	settled INTEGER NOT NULL, -- size and time are enough to see a change
+	settled INTEGER NOT NULL, -- size and time suffice to see a change
 	hash BLOB NOT NULL,       -- SHA-256 of the file
 	title TEXT NOT NULL,
 	tags TEXT NOT NULL,
-	concepts TEXT NOT NULL,   -- what its links name
-	about TEXT NOT NULL,      -- concepts that are its own names
-	length INTEGER NOT NULL,  -- words in the body
+	concepts TEXT NOT NULL,   -- targets of its links
+	about TEXT NOT NULL,      -- concepts that its title, file name or aliases name
 	head TEXT NOT NULL,
 	more TEXT NOT NULL,
 	body TEXT NOT NULL,
-	embedded TEXT NOT NULL DEFAULT '' -- the model of which it has all vectors
+	embedded TEXT NOT NULL DEFAULT '' -- the model, once all passages have vectors
 );
 CREATE INDEX notes_rev ON notes(rev);
 CREATE TABLE removed(id INTEGER PRIMARY KEY, rev INTEGER NOT NULL);
-CREATE TABLE words(id INTEGER PRIMARY KEY, word TEXT NOT NULL UNIQUE);
-CREATE TABLE postings(key INTEGER PRIMARY KEY, data BLOB NOT NULL);
+CREATE VIRTUAL TABLE words USING fts5(head, body, head_stems, body_stems, content='', tokenize='ascii');
+INSERT INTO words(words, rank) VALUES ('secure-delete', 1);
 CREATE TABLE vectors(
 	id INTEGER PRIMARY KEY,
 	model TEXT NOT NULL, hash BLOB NOT NULL, -- SHA-256 of the text
-	vector BLOB NOT NULL,     -- 32-bit floats, little end first, of length 1
+	vector BLOB NOT NULL,     -- 32-bit floats, little-endian, of length 1
 	UNIQUE (model, hash)
 );
 CREATE TABLE passages(note INTEGER NOT NULL, seq INTEGER NOT NULL, vector INTEGER NOT NULL, PRIMARY KEY (note, seq)) WITHOUT ROWID;
 CREATE INDEX passages_vector ON passages(vector);
 `
 
-// A file is an index that is open.
+// A file is an open index.
 type file struct {
 	*indexfile.File
 
@@ -77,26 +83,28 @@ type file struct {
 var (
 	errClosed  = errors.New("the index is closed")
 	errMissing = errors.New("there is no index")
-	errDamaged = errors.New("the index is not one of this version")
+	errDamaged = errors.New("the index is damaged, or of another version")
 )
 
-// A purpose says what the file is opened for.
+// A purpose is what the caller needs the file for.
 type purpose int
 
 const (
-	forReading purpose = iota // it must be there
-	forWriting                // it is made if it is missing; the caller holds the lock
+	forReading purpose = iota // the file must exist
+	forWriting                // a missing file is created; the caller holds the lock
 )
 
-// acquire returns the open file, which the caller releases.
+// acquire returns the open file. The caller releases it.
 func (x *Index) acquire(ctx context.Context, why purpose) (*file, error) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if x.closed {
 		return nil, errClosed
 	}
-	if x.file != nil && !x.file.InPlace() { // another process has thrown it away
-		x.dropLocked()
+	if x.file != nil && !x.file.InPlace() { // another process has replaced it
+		old := x.file
+		x.file = nil
+		x.closing.Go(func() { _ = old.Close() }) // it waits for the users; its content is not needed
 	}
 	if x.file == nil {
 		f, err := openFile(ctx, x.path, why)
@@ -109,22 +117,13 @@ func (x *Index) acquire(ctx context.Context, why purpose) (*file, error) {
 	return x.file, nil
 }
 
-// dropLocked gives the open file up; it is closed when nobody uses it any more.
-func (x *Index) dropLocked() {
-	old := x.file
-	x.file = nil
-	if old != nil {
-		x.ended.Go(func() { _ = old.Close() }) // nothing of it is needed
-	}
-}
-
 func openFile(ctx context.Context, path string, why purpose) (_ *file, err error) {
 	info, err := os.Lstat(path)
 	if errors.Is(err, os.ErrNotExist) {
 		if why == forReading {
 			return nil, errMissing
 		}
-		if err := indexfile.Remove(path); err != nil { // the log of an earlier file would be taken for its own
+		if err := indexfile.Remove(path); err != nil { // SQLite would apply the log of an earlier file
 			return nil, err
 		}
 		info, err = createFile(path)
@@ -137,7 +136,7 @@ func openFile(ctx context.Context, path string, why purpose) (_ *file, err error
 	}
 	open, err := indexfile.Open(path, info, func(writes bool) (*sql.DB, error) {
 		if writes {
-			return connect(path, url.Values{"_txlock": {"immediate"}})
+			return connect(path, url.Values{"_txlock": {"immediate"}, "_pragma": {"secure_delete(1)"}})
 		}
 		return connect(path, url.Values{"_pragma": {"query_only(1)"}})
 	})
@@ -154,8 +153,8 @@ func openFile(ctx context.Context, path string, why purpose) (_ *file, err error
 	return f, nil
 }
 
-// createFile makes an empty file for nobody else to read; SQLite gives the
-// files beside it the same mode.
+// createFile creates an empty file that only the user can read. SQLite gives its
+// log the same mode.
 func createFile(path string) (os.FileInfo, error) {
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o600)
 	if err != nil {
@@ -179,7 +178,7 @@ func connect(path string, q url.Values) (*sql.DB, error) {
 	return sql.Open("sqlite", (&url.URL{Scheme: "file", Path: path, RawQuery: q.Encode()}).String())
 }
 
-// prepare makes the schema in an empty file.
+// prepare creates the schema in an empty file.
 func (f *file) prepare(ctx context.Context) error {
 	var mode string
 	if err := f.Writer.QueryRowContext(ctx, "PRAGMA journal_mode=wal").Scan(&mode); err != nil {
@@ -191,13 +190,7 @@ func (f *file) prepare(ctx context.Context) error {
 	})
 }
 
-type queryer interface {
-	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
-	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
-}
-
-// check refuses a file that is not an index of this version. An empty one is
-// none yet.
+// check returns errMissing for an empty file and errDamaged for another version.
 func (f *file) check(ctx context.Context) error {
 	version, empty, err := indexfile.Version(ctx, f.Readers, applicationID)
 	switch {
@@ -211,7 +204,5 @@ func (f *file) check(ctx context.Context) error {
 	return nil
 }
 
-// isDamage reports whether err means that the index must be made anew.
-func isDamage(err error) bool {
-	return indexfile.IsDamage(err) || errors.Is(err, errDamaged) || errors.Is(err, errPostings)
-}
+// isDamage reports whether err means that the index must be replaced.
+func isDamage(err error) bool { return indexfile.IsDamage(err) || errors.Is(err, errDamaged) }

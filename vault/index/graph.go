@@ -8,52 +8,51 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/sequent-dev/sequent/internal/words"
 	"github.com/sequent-dev/sequent/vault"
 	"github.com/sequent-dev/sequent/vault/wikilink"
 )
 
-// A ContextQuery asks what is around a concept.
+// A ContextQuery asks for the relations of a concept.
 type ContextQuery struct {
 	Concept string // in any spelling, with or without brackets
-	// Depth is how many relations to follow: 1 gives the direct ones alone, 0
-	// nothing. It is at most 10.
+	// Depth is how many relations to follow, 0 to 10: 1 returns only direct ones,
+	// 0 none.
 	Depth          int
 	MaxEntities    int  // of each of the two lists, 1 to 1000; 0 means 20
-	IncludeContent bool // with a piece of a note for each direct relation
+	IncludeContent bool // with a preview for each direct relation
 }
 
-// A Context is what is around a concept. A concept that no note mentions has
-// nothing around it.
+// A Context is the relations of a concept; empty for a concept that no note links
+// to.
 type Context struct {
-	Concept  string // as it is normalized
-	Notes    int    // that mention it
+	Concept  string // normalized
+	Notes    int    // that link to it
 	Direct   []Relation
 	Expanded []Relation
 }
 
-// A Relation is a concept that occurs together with another.
+// A Relation is a concept that is related to another.
 type Relation struct {
 	Name string
-	// Count is in how many notes the two occur together. In an expanded relation
-	// the other is Via.
+	// Count is the number of notes that link to both. The other concept of an
+	// expanded relation is Via.
 	Count    int
 	Files    []vault.URI // up to three of these notes, last changed first
-	Preview  string      // a piece of the first of them, around the concept; if asked for
+	Preview  string      // text of the first of them, around the concept, if asked for
 	Distance int         // 1 for direct relations
-	Via      string      // the concept through which an expanded relation was reached
+	Via      string      // the concept that an expanded relation was reached through
 }
 
 const (
 	defaultEntities = 20
-	mostEntities    = 1000
-	mostDepth       = 10
-	mostFiles       = 3
-	startingPoints  = 5 // of the relations of one distance, so many lead to the next
+	maxEntities     = 1000
+	maxDepth        = 10
+	maxFiles        = 3
+	maxExpanded     = 5 // relations of one distance from which the next are reached
 )
 
-// Context returns the concepts that occur together with a concept, those with
-// which they occur together, and so on.
+// Context returns the concepts that are related to a concept, those that are
+// related to them, and so on, strongest first.
 func (x *Index) Context(ctx context.Context, q ContextQuery) (Context, error) {
 	if q.MaxEntities == 0 {
 		q.MaxEntities = defaultEntities
@@ -62,13 +61,13 @@ func (x *Index) Context(ctx context.Context, q ContextQuery) (Context, error) {
 	switch {
 	case name == "":
 		return Context{}, invalid("conceptName", "the concept has no name", "write the text of a WikiLink")
-	case q.Depth < 0 || q.Depth > mostDepth:
-		return Context{}, invalid("depth", fmt.Sprintf("depth is %d", q.Depth), fmt.Sprintf("use 0 to %d", mostDepth))
-	case q.MaxEntities < 0 || q.MaxEntities > mostEntities:
-		return Context{}, invalid("maxEntities", fmt.Sprintf("maxEntities is %d", q.MaxEntities), fmt.Sprintf("use 1 to %d", mostEntities))
+	case q.Depth < 0 || q.Depth > maxDepth:
+		return Context{}, invalid("depth", fmt.Sprintf("depth is %d", q.Depth), fmt.Sprintf("use 0 to %d", maxDepth))
+	case q.MaxEntities < 0 || q.MaxEntities > maxEntities:
+		return Context{}, invalid("maxEntities", fmt.Sprintf("maxEntities is %d", q.MaxEntities), fmt.Sprintf("use 1 to %d", maxEntities))
 	}
 	var out Context
-	err := x.reading(ctx, func(v *view) error {
+	err := x.read(ctx, func(v *view) error {
 		var err error
 		out, err = v.around(ctx, name, q)
 		return err
@@ -98,10 +97,10 @@ func (v *view) around(ctx context.Context, name string, q ContextQuery) (Context
 		}
 		for _, e := range next {
 			if reached[e.to] {
-				continue // from nearer, or by a stronger relation
+				continue // by a shorter or stronger path
 			}
 			reached[e.to] = true
-			if len(frontier) < startingPoints {
+			if len(frontier) < maxExpanded {
 				frontier = append(frontier, e.to)
 			}
 			if len(*list) == q.MaxEntities {
@@ -120,7 +119,7 @@ func (v *view) around(ctx context.Context, name string, q ContextQuery) (Context
 	return out, nil
 }
 
-// relation says what an edge is, with a piece of a note if content is wanted.
+// relation returns the relation for an edge, with a preview if content is set.
 func (v *view) relation(ctx context.Context, e edge, content bool) (Relation, error) {
 	r := Relation{Name: v.concepts.name(e.to), Count: e.weight}
 	var notes []*noteInfo
@@ -130,21 +129,18 @@ func (v *view) relation(ctx context.Context, e edge, content bool) (Relation, er
 	slices.SortFunc(notes, func(a, b *noteInfo) int {
 		return cmp.Or(cmp.Compare(b.modified, a.modified), strings.Compare(a.path, b.path))
 	})
-	for _, n := range notes[:min(len(notes), mostFiles)] {
+	for _, n := range notes[:min(len(notes), maxFiles)] {
 		r.Files = append(r.Files, n.uri)
 	}
 	if !content {
 		return r, nil
 	}
-	var body string
-	if err := v.tx.QueryRowContext(ctx, "SELECT body FROM notes WHERE id = ?", notes[0].id).Scan(&body); err != nil {
-		return r, err
-	}
-	r.Preview = snippet(body, []unit{{tokens: words.Tokens(r.Name)}, {tokens: words.Tokens(v.concepts.name(e.from))}})
-	return r, nil
+	body, err := v.body(ctx, notes[0])
+	r.Preview = snippet(body, []unit{nameUnit(r.Name), nameUnit(v.concepts.name(e.from))})
+	return r, err
 }
 
-// common returns what two sorted lists share.
+// common returns the ids that are in both of two sorted lists.
 func common(a, b []int64) []int64 {
 	var out []int64
 	for len(a) > 0 && len(b) > 0 {
@@ -161,13 +157,13 @@ func common(a, b []int64) []int64 {
 	return out
 }
 
-// An edge says in how many notes two concepts occur together.
+// An edge connects two related concepts.
 type edge struct {
 	from, to int32
-	weight   int
+	weight   int // notes that link to both
 }
 
-// neighbours returns the edges of a concept, in no order.
+// neighbours returns the edges of a concept, unordered.
 func (s *snapshot) neighbours(c int32) []edge {
 	weights := make(map[int32]int)
 	for _, id := range s.mentioning(c) {
@@ -184,7 +180,7 @@ func (s *snapshot) neighbours(c int32) []edge {
 	return out
 }
 
-// sortEdges puts the heaviest first; of equals, by name.
+// sortEdges sorts edges by weight, heaviest first, then by name.
 func (s *snapshot) sortEdges(edges []edge) {
 	names := s.concepts.all()
 	slices.SortFunc(edges, func(a, b edge) int {
@@ -192,16 +188,15 @@ func (s *snapshot) sortEdges(edges []edge) {
 	})
 }
 
-// longestName is how many tokens in a row are looked at as the name of a
-// concept.
-const longestName = 8
+// maxNameTokens limits how many tokens in a row are looked up as a concept's name.
+const maxNameTokens = 8
 
-// asked returns the concepts that a query names: by its links, and by words in
-// a row that are the name of one, the longest that can be.
+// asked returns the concepts that a query names: its links, and the longest runs
+// of its words that are the name of a concept.
 func (s *snapshot) asked(r *request) []int32 {
 	var out []int32
 	add := func(c int32) {
-		if (len(s.mentioning(c)) > 0 || len(s.namesakes(c)) > 0) && !slices.Contains(out, c) {
+		if (len(s.mentioning(c)) > 0 || len(s.named(c)) > 0) && !slices.Contains(out, c) {
 			out = append(out, c)
 		}
 	}
@@ -212,7 +207,7 @@ func (s *snapshot) asked(r *request) []int32 {
 	}
 	for i := 0; i < len(r.tokens); {
 		size := 1
-		for n := min(longestName, len(r.tokens)-i); n > 0; n-- {
+		for n := min(maxNameTokens, len(r.tokens)-i); n > 0; n-- {
 			if c, ok := s.concepts.findSpelled(r.tokens[i : i+n]); ok {
 				add(c)
 				size = n
@@ -224,19 +219,20 @@ func (s *snapshot) asked(r *request) []int32 {
 	return out
 }
 
-// relatedWeight is how much a note gets, at most, for a concept that is related
-// to one that was asked for, against what it gets for that one.
+// relatedWeight is the most that a note gets for mentioning a concept that is
+// related to the one asked for.
 const relatedWeight = 0.5
 
-// proximity returns how close notes are to concepts: for each concept what it
-// is worth, the rarer the more, to the notes that mention it or bear its name;
-// to others a part of it, by the strongest relation of a concept that they
-// mention. Notes that mention the same concepts are equally close: which of
-// them says more about it, their words must tell.
+// proximity returns how close notes are to concepts, from 0 to 1. A concept counts
+// by its rarity: in full for notes that mention it or have its name; for others in
+// part, by the strongest relation of a concept that they mention. Notes that
+// mention the same concepts are equally close; their words decide between them.
 func (s *snapshot) proximity(asked []int32) map[int64]float64 {
 	scores := make(map[int64]float64)
+	rarities := 0.0
 	for _, c := range asked {
 		rarity := math.Log(1 + float64(len(s.notes))/float64(1+len(s.mentioning(c))))
+		rarities += rarity
 		shares := make(map[int64]float64)
 		for _, e := range s.neighbours(c) {
 			strength := float64(e.weight) / math.Sqrt(float64(len(s.mentioning(c)))*float64(len(s.mentioning(e.to))))
@@ -244,39 +240,35 @@ func (s *snapshot) proximity(asked []int32) map[int64]float64 {
 				shares[id] = max(shares[id], relatedWeight*strength)
 			}
 		}
-		for _, id := range slices.Concat(s.mentioning(c), s.namesakes(c)) {
+		for _, id := range slices.Concat(s.mentioning(c), s.named(c)) {
 			shares[id] = 1
 		}
 		for id, share := range shares {
 			scores[id] += rarity * share
 		}
 	}
+	for id := range scores {
+		scores[id] /= rarities
+	}
 	return scores
 }
 
-// addLinked gives the candidates their closeness to the concepts of the query,
-// and adds the notes that mention one or bear its name.
+// addLinked adds the notes that mention a concept of the query or have its name,
+// and sets the graph scores of all candidates.
 func (s *search) addLinked(c *candidates) {
 	asked := s.asked(s.request)
 	if len(asked) == 0 {
 		return
 	}
 	for _, concept := range asked {
-		for _, id := range slices.Concat(s.mentioning(concept), s.namesakes(concept)) {
-			if n := s.notes[id]; s.allowed(id) && s.query.admits(n) {
+		for _, id := range slices.Concat(s.mentioning(concept), s.named(concept)) {
+			if n := s.notes[id]; s.allowed(n) {
 				c.get(n)
 			}
 		}
 	}
 	scores := s.proximity(asked)
-	most := 0.0
 	for _, f := range c.all {
-		f.graph = scores[f.note.id]
-		most = max(most, f.graph)
-	}
-	for _, f := range c.all {
-		if most > 0 {
-			f.graph /= most
-		}
+		f.graph = min(scores[f.note.id], 1)
 	}
 }

@@ -67,7 +67,7 @@ func TestContext(t *testing.T) {
 		{index.ContextQuery{Concept: "hub", Depth: 3, MaxEntities: 1}, "near 2", "far 1 at 2 via near"},
 		{index.ContextQuery{Concept: "lonely", Depth: 2}, "", ""},
 		{index.ContextQuery{Concept: "never heard of", Depth: 2}, "", ""},
-		{index.ContextQuery{Concept: "1", Depth: 2}, "", ""}, // a note's name that nobody links to
+		{index.ContextQuery{Concept: "1", Depth: 2}, "", ""}, // a note's name without links to it
 	} {
 		c := around(t, b, test.query)
 		if d, e := relations(c.Direct), relations(c.Expanded); d != test.direct || e != test.expanded {
@@ -86,7 +86,7 @@ func TestContext(t *testing.T) {
 		t.Errorf("preview %q, want %q", near.Preview, want)
 	}
 	if c := around(t, b, index.ContextQuery{Concept: "hub", Depth: 1}); c.Direct[0].Preview != "" {
-		t.Errorf("a preview that nobody asked for: %+v", c.Direct[0])
+		t.Errorf("a preview without IncludeContent: %+v", c.Direct[0])
 	}
 }
 
@@ -109,9 +109,8 @@ func TestContextRefuses(t *testing.T) {
 	}
 }
 
-// The graph of an index that has followed many changes is the one that a new
-// index has.
-func TestFollowingEqualsBeginningAnew(t *testing.T) {
+// An index that was updated many times equals one that is built from the same notes.
+func TestUpdatedEqualsRebuilt(t *testing.T) {
 	t.Parallel()
 	b := newBox(t, index.Config{}, nil)
 	r := rand.New(rand.NewPCG(3, 4))
@@ -130,16 +129,16 @@ func TestFollowingEqualsBeginningAnew(t *testing.T) {
 		fresh.open(index.Config{Dir: t.TempDir()})
 		want := fresh.sync()
 		if got.Notes != want.Notes || got.Concepts != want.Concepts || got.Relations != want.Relations || got.Orphans != want.Orphans {
-			t.Fatalf("round %d: %+v, anew %+v", round, got, want)
+			t.Fatalf("round %d: %+v, rebuilt %+v", round, got, want)
 		}
 		for i := range 12 {
 			q := index.Query{Text: fmt.Sprintf("word%d", i), PageSize: 100}
 			if got, want := b.search(q), fresh.search(q); !slices.Equal(got.Hits, want.Hits) {
-				t.Fatalf("round %d, %s\n got %+v\nanew %+v", round, q.Text, got.Hits, want.Hits)
+				t.Fatalf("round %d, %s\n got %+v\nrebuilt %+v", round, q.Text, got.Hits, want.Hits)
 			}
 			c := index.ContextQuery{Concept: fmt.Sprintf("word%d", i), Depth: 3}
 			if got, want := fmt.Sprint(around(t, b, c)), fmt.Sprint(around(t, fresh, c)); got != want {
-				t.Fatalf("round %d, %s\n got %s\nanew %s", round, c.Concept, got, want)
+				t.Fatalf("round %d, %s\n got %s\nrebuilt %s", round, c.Concept, got, want)
 			}
 		}
 	}

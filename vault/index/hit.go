@@ -1,9 +1,7 @@
 package index
 
 import (
-	"cmp"
 	"context"
-	"math"
 	"slices"
 	"strings"
 	"time"
@@ -16,65 +14,67 @@ func (s *search) hit(ctx context.Context, f *found) (Hit, error) {
 		URI: f.note.uri, Title: f.note.title,
 		Score: round(f.score), Text: round(f.text), Graph: round(f.graph), Semantic: round(f.semantic),
 	}
-	var body string
-	if err := s.tx.QueryRowContext(ctx, "SELECT body FROM notes WHERE id = ?", f.note.id).Scan(&body); err != nil {
+	body, err := s.body(ctx, f.note)
+	if err != nil {
 		return Hit{}, err
 	}
-	h.Snippet = snippet(body, s.shown(f))
-	return h, nil
-}
-
-// round leaves of a score what is worth reading.
-func round(score float64) float64 { return math.Round(score*1e4) / 1e4 }
-
-// shown returns what a note's snippet may show: the units that it has, rarest in
-// it first, then other forms of them, then the links that were asked for.
-func (s *search) shown(f *found) []unit {
-	var at []int
-	for i, n := range f.counts {
-		if n > 0 {
-			at = append(at, i)
-		}
-	}
-	slices.SortStableFunc(at, func(a, b int) int { return cmp.Compare(f.counts[a], f.counts[b]) })
-	var out []unit
-	for _, i := range at {
-		out = append(out, s.request.units[i])
-	}
-	for _, u := range slices.Clone(out) {
-		if len(u.tokens) == 1 && !u.prefix {
-			for _, form := range forms(u.tokens[0]) {
-				out = append(out, unit{tokens: []string{form}})
-			}
+	var show []unit
+	for i, u := range s.rarest {
+		if f.units&(1<<i) != 0 {
+			show = append(show, u)
 		}
 	}
 	for _, name := range s.request.links {
-		if tokens := words.Tokens(name); len(tokens) > 0 {
-			out = append(out, unit{tokens: tokens})
-		}
+		show = append(show, nameUnit(name))
 	}
-	return out
+	h.Snippet = snippet(body, show)
+	return h, nil
 }
 
-// snippet cuts a piece out of a note's body around the first place of the
-// first unit that the body has.
+// body returns the body of a note.
+func (v *view) body(ctx context.Context, n *noteInfo) (body string, err error) {
+	err = v.tx.QueryRowContext(ctx, "SELECT body FROM notes WHERE id = ?", n.id).Scan(&body)
+	return body, err
+}
+
+// nameUnit returns the words of a concept's name.
+func nameUnit(name string) unit { return unit{tokens: words.Tokens(name)} }
+
+// snippet returns text of a note's body around the first unit that is in it.
 func snippet(body string, units []unit) string {
 	body = prose(body)
 	for _, u := range units {
-		q, err := words.Parse(u.String())
+		q, err := words.Parse(u.in(body))
 		if err != nil {
 			continue
 		}
-		if piece, at := words.Excerpt(body, q, snippetLength); len(at) > 0 {
+		if piece, at := words.Excerpt(body, q, maxSnippet); len(at) > 0 {
 			return piece
 		}
 	}
-	piece, _ := words.Excerpt(body, words.Query{}, snippetLength)
+	piece, _ := words.Excerpt(body, words.Query{}, maxSnippet)
 	return piece
 }
 
-// prose is a note's body without what tells a reader nothing in a piece of one
-// line: the marks of headings, the ids of blocks, and the time below a thought.
+// in returns the unit as package words parses it; for a stem, the first word of
+// text that has it, or nothing.
+func (u unit) in(text string) string {
+	if !u.stem {
+		return words.Term{Tokens: u.tokens, Prefix: u.prefix}.String()
+	}
+	all := words.Tokens(text)
+	i := slices.IndexFunc(all, func(token string) bool {
+		s, ok := stem(token)
+		return ok && s == u.tokens[0]
+	})
+	if i < 0 {
+		return ""
+	}
+	return all[i]
+}
+
+// prose returns a note's body without markup that says nothing in a snippet: the
+// marks of headings, the ids of blocks, and the times below thoughts.
 func prose(body string) string {
 	var b strings.Builder
 	b.Grow(len(body))
@@ -95,12 +95,7 @@ func prose(body string) string {
 	return b.String()
 }
 
-// isBlockID reports whether Obsidian would take s, behind a ^, for the id of a block.
+// isBlockID reports whether Obsidian takes s, after a ^, for the id of a block.
 func isBlockID(s string) bool {
 	return s != "" && strings.Trim(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-") == ""
-}
-
-// String returns the unit as it can be typed.
-func (u unit) String() string {
-	return words.Term{Tokens: u.tokens, Prefix: u.prefix}.String()
 }

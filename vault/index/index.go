@@ -14,8 +14,8 @@ import (
 	"github.com/sequent-dev/sequent/vault"
 )
 
-// An Embedder gives texts vectors, so that what means the same lies close
-// together. It returns one vector for each text, all of one size.
+// An Embedder is an embedding model. It returns one vector for each text, all of
+// the same size.
 type Embedder interface {
 	Embed(ctx context.Context, texts []string) ([][]float32, error)
 }
@@ -23,53 +23,53 @@ type Embedder interface {
 // A Config configures an [Index].
 type Config struct {
 	Vault *vault.Vault // required
-	// Dir is the folder for the index; empty means .sequent in the vault.
+	// Dir is the folder of the index; empty means .sequent in the vault.
 	Dir string
-	// Embedder is for searches by meaning; nil means there are none.
+	// Embedder enables searches by meaning; nil disables them.
 	Embedder Embedder
-	// Model names what the Embedder uses. Vectors are kept by this name; it is
-	// required with an Embedder.
+	// Model is the name of the Embedder's model, under which vectors are stored.
+	// It is required with an Embedder.
 	Model string
-	// EmbedPatience is how long a hybrid search waits for the Embedder before it
-	// goes on without; 0 means ten seconds.
-	EmbedPatience time.Duration
-	// Debounce is how long Watch waits for more changes after one; 0 means
+	// EmbedTimeout limits how long a hybrid search waits for the Embedder before
+	// it continues without meaning; 0 means 10 seconds.
+	EmbedTimeout time.Duration
+	// Debounce is how long Watch waits for further changes after one; 0 means
 	// 200 milliseconds.
 	Debounce time.Duration
-	// Rescan is how often Watch looks at all notes, for changes of which the
-	// system has not told; 0 means a minute.
+	// Rescan is the interval at which Watch looks at all notes, because the
+	// operating system does not report every change; 0 means a minute.
 	Rescan time.Duration
-	// Patience is how long to wait for another process that writes the index;
-	// 0 means five minutes, which is more than reading a large vault takes.
-	Patience time.Duration
-	// Log gets what does not reach a caller; nil means nothing is logged.
+	// LockTimeout limits how long a call waits for another process that writes
+	// the index; 0 means 5 minutes, more than reading a large vault takes.
+	LockTimeout time.Duration
+	// Log receives failures that are not returned; nil discards them.
 	Log *slog.Logger
 }
 
-// An Index finds notes. It is safe for concurrent use, by several processes as
-// well.
+// An Index finds notes. It is safe for concurrent use, also by several processes.
 type Index struct {
-	vault         *vault.Vault
-	path          string // empty until it is needed, if it is in the vault
-	embedder      Embedder
-	model         string
-	embedPatience time.Duration
-	debounce      time.Duration
-	rescan        time.Duration
-	patience      time.Duration
-	log           *slog.Logger
+	vault        *vault.Vault
+	path         string // of the file
+	embedder     Embedder
+	model        string
+	embedTimeout time.Duration
+	debounce     time.Duration
+	rescan       time.Duration
+	lockTimeout  time.Duration
+	log          *slog.Logger
 
-	turn chan struct{} // held while this process writes; holds at most one
+	writing chan struct{} // of capacity 1; full while this process writes
 
-	ended  sync.WaitGroup
-	mu     sync.Mutex // guards the fields below
-	file   *file      // nil until it is needed, and after it was given up
-	closed bool
+	closing sync.WaitGroup // files that were replaced
+	mu      sync.Mutex     // guards the fields below
+	file    *file          // nil until it is first used, and after it was discarded
+	closed  bool
 
-	asked queryCache
+	queries queryCache
 }
 
-// New returns the index of a vault. It reads and writes nothing yet.
+// New returns the index of a vault. It panics if Config.Vault is nil or an
+// Embedder has no Model. It reads and writes no file.
 func New(cfg Config) *Index {
 	if cfg.Vault == nil {
 		panic("index: Config.Vault is nil")
@@ -78,15 +78,15 @@ func New(cfg Config) *Index {
 		panic("index: Config.Embedder without Config.Model")
 	}
 	x := &Index{
-		vault:         cfg.Vault,
-		embedder:      cfg.Embedder,
-		model:         cfg.Model,
-		embedPatience: cmp.Or(cfg.EmbedPatience, 10*time.Second),
-		debounce:      cmp.Or(cfg.Debounce, 200*time.Millisecond),
-		rescan:        cmp.Or(cfg.Rescan, time.Minute),
-		patience:      cmp.Or(cfg.Patience, 5*time.Minute),
-		log:           cfg.Log,
-		turn:          make(chan struct{}, 1),
+		vault:        cfg.Vault,
+		embedder:     cfg.Embedder,
+		model:        cfg.Model,
+		embedTimeout: cmp.Or(cfg.EmbedTimeout, 10*time.Second),
+		debounce:     cmp.Or(cfg.Debounce, 200*time.Millisecond),
+		rescan:       cmp.Or(cfg.Rescan, time.Minute),
+		lockTimeout:  cmp.Or(cfg.LockTimeout, 5*time.Minute),
+		log:          cfg.Log,
+		writing:      make(chan struct{}, 1),
 	}
 	if x.log == nil {
 		x.log = slog.New(slog.DiscardHandler)
@@ -99,44 +99,44 @@ func New(cfg Config) *Index {
 	return x
 }
 
-// Close releases the index. Calls under way finish first; later ones fail.
+// Close waits for the calls in progress and closes the file. Later calls fail.
 func (x *Index) Close() error {
 	x.mu.Lock()
 	f := x.file
 	x.file, x.closed = nil, true
 	x.mu.Unlock()
-	x.ended.Wait()
+	x.closing.Wait()
 	if f == nil {
 		return nil
 	}
 	return f.Close()
 }
 
-// lock makes the caller the only one to write, of all processes.
+// lock makes the caller the only writer among all processes.
 func (x *Index) lock(ctx context.Context) (unlock func(), err error) {
-	ctx, cancel := context.WithTimeoutCause(ctx, x.patience, busy())
+	ctx, cancel := context.WithTimeoutCause(ctx, x.lockTimeout, busy())
 	defer cancel()
 	select {
-	case x.turn <- struct{}{}:
+	case x.writing <- struct{}{}:
 	case <-ctx.Done():
 		return nil, context.Cause(ctx)
 	}
 	if err := x.makeDir(); err != nil {
-		<-x.turn
+		<-x.writing
 		return nil, err
 	}
 	f := flock.New(x.path+".lock", flock.SetPermissions(0o600))
 	if _, err := f.TryLockContext(ctx, 20*time.Millisecond); err != nil {
-		<-x.turn
+		<-x.writing
 		return nil, cmp.Or(context.Cause(ctx), err)
 	}
 	return func() {
-		_ = f.Unlock() // closes the file, which unlocks in any case
-		<-x.turn
+		_ = f.Unlock() // it closes the lock file, which releases the lock in any case
+		<-x.writing
 	}, nil
 }
 
-// makeDir makes the folder of the index if it is the vault's own.
+// makeDir creates the folder of the index if it is in the vault.
 func (x *Index) makeDir() error {
 	if filepath.Dir(x.path) != filepath.Join(x.vault.Dir(), ".sequent") {
 		return nil
@@ -148,13 +148,13 @@ func (x *Index) makeDir() error {
 	return root.Close()
 }
 
-// discard throws the file away. The caller holds the lock.
+// discard removes the file. The caller holds the lock.
 func (x *Index) discard() error {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if f := x.file; f != nil {
 		x.file = nil
-		_ = f.Close() // nothing of it is needed
+		_ = f.Close() // its content is not needed
 	}
 	return indexfile.Remove(x.path)
 }

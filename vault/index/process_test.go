@@ -12,7 +12,7 @@ import (
 	"github.com/sequent-dev/sequent/vault/index"
 )
 
-// Searches go on while notes change, and see each change whole.
+// Searches run while notes change, and see each change whole.
 func TestConcurrent(t *testing.T) {
 	t.Parallel()
 	b := newBox(t, index.Config{}, library)
@@ -45,8 +45,8 @@ func TestConcurrent(t *testing.T) {
 	all.Wait()
 }
 
-// Several processes bring one index up to date at once, some are killed in the
-// middle, and in the end it is complete.
+// Several processes update one index at once, and some are killed. The index is
+// complete in the end.
 func TestProcesses(t *testing.T) {
 	if dir := os.Getenv("SEQUENT_TEST_SYNC"); dir != "" {
 		b := &box{t: t, dir: dir}
@@ -92,6 +92,6 @@ func TestProcesses(t *testing.T) {
 		}
 	}
 	if got := b.search(index.Query{Text: "words", Mode: index.FullText}).Total; got != notes {
-		t.Errorf("%d notes have the word that all have", got)
+		t.Errorf("%d notes have the word, want %d", got, notes)
 	}
 }

@@ -22,9 +22,9 @@ import (
 	"github.com/sequent-dev/sequent/vault/index"
 )
 
-var update = flag.Bool("update", false, "write docs/search-quality.md anew")
+var update = flag.Bool("update", false, "rewrite docs/search-quality.md")
 
-// A judged query is one with notes that answer it, by grade.
+// A judged query has the grades of the notes that answer it.
 type judged struct {
 	text   string
 	grades map[string]int
@@ -56,7 +56,7 @@ func judgedQueries(t *testing.T) []judged {
 	return all
 }
 
-// ndcg returns how good the order of the first ten is: 1 if no order is better.
+// ndcg returns nDCG@10 of an order of notes: 1 if no order is better.
 func ndcg(got []string, grades map[string]int) float64 {
 	gain := func(i, grade int) float64 { return (math.Pow(2, float64(grade)) - 1) / math.Log2(float64(i+2)) }
 	sum := 0.0
@@ -92,11 +92,11 @@ func TestNDCG(t *testing.T) {
 	}
 }
 
-// wordsEmbedder is an embedder that knows no language: a vector counts the words
-// and the beginnings of words that a text has, hashed into its numbers.
+// wordsEmbedder is an embedding model without knowledge of language: a vector counts
+// the words of a text and their first letters, hashed into its components.
 type wordsEmbedder struct {
 	size  int
-	texts []string // all that was asked for
+	texts []string // all texts that it was asked for
 	calls int
 	fail  error
 }
@@ -131,8 +131,8 @@ func (e *wordsEmbedder) place(s string) int {
 	return int(h.Sum32() % uint32(e.size))
 }
 
-// TestQuality asks the judged queries and holds how well they are answered
-// against a floor, a little below what was reached when it was written.
+// TestQuality measures how well the judged queries are answered. The floors are a
+// little below the measured figures.
 func TestQuality(t *testing.T) {
 	t.Parallel()
 	archive, err := txtar.ParseFile(filepath.Join("testdata", "quality", "notes.txtar"))
@@ -162,9 +162,9 @@ func TestQuality(t *testing.T) {
 		mode  index.Mode
 		floor float64
 	}{
-		{"full text", plain, index.FullText, 0.85},
-		{"hybrid", plain, index.Hybrid, 0.85},
-		{"hybrid with word vectors", embedded, index.Hybrid, 0.84},
+		{"full text", plain, index.FullText, 0.87},
+		{"hybrid", plain, index.Hybrid, 0.87},
+		{"hybrid with word vectors", embedded, index.Hybrid, 0.87},
 	}
 	var page bytes.Buffer
 	fmt.Fprintf(&page, pageHead, len(files), len(queries))
@@ -191,7 +191,7 @@ func TestQuality(t *testing.T) {
 		}
 		t.Logf("%s: nDCG@10 %.3f", c.name, mean)
 	}
-	page.WriteString("\n")
+	page.WriteString("\n" + pageFoot)
 
 	name := filepath.Join("..", "..", "docs", "search-quality.md")
 	if *update {
@@ -209,23 +209,61 @@ func TestQuality(t *testing.T) {
 	}
 }
 
-const pageHead = `# How good the search of a vault is
+const pageHead = `# How well search finds notes
 
 <!-- Written by go test ./vault/index -run TestQuality -update -->
 
-` + "`vault/index/testdata/quality`" + ` holds %d notes on several subjects in English, Chinese and Japanese, and %d queries.
-For each query it says which notes answer it, and how well, from 1 to 3. The notes, the queries and the grades were
-written before the first search was run and have not been changed since. The first ranking reached 0.804 and 0.793; the
-one of today treats forms of a word, words that say little, and ties among links as its failures suggested (decision
-0113), so that the figures flatter it somewhat.
+This page shows how well ` + "`search_memories`" + ` and ` + "`sequent search --notes`" + ` order the notes of a vault, and how fast they are.
+Run both measurements yourself:
 
-The figure is nDCG@10: 1 means that no order of the first ten would be better, 0 that none of them answers the query. The
-test fails if a mean falls below its floor.
+` + "```sh" + `
+go test -v -run TestQuality ./vault/index     # the table below; part of make test
+make figures                                  # a vault of 10,000 notes; takes a minute
+` + "```" + `
 
-*Full text* ranks by words, *hybrid* by words and links. The third column adds vectors that only count words and their
-beginnings: it shows how vectors are joined in, not what a real embedding model does. Notes that answer a query in another
-language than it was asked in are found by their links, or by such a model.
+## Quality
+
+%d notes in English, Chinese and Japanese and %d queries are in ` + "`vault/index/testdata/quality`" + `. For each query, the notes that
+answer it have a grade from 1 to 3. The figure is nDCG@10: 1 if no order of the first ten hits would be better, 0 if none of them
+answers the query. The test fails below 0.87.
+
+*Full text* ranks by words, *hybrid* by words and links. The third column adds vectors that only count words: it shows that vectors
+do no harm, not what an embedding model gains.
 
 | query | full text | hybrid | hybrid with word vectors |
 |---|---|---|---|
+`
+
+const pageFoot = `
+Some notes answer a query in another language than it is asked in, or in other words. Links find some of them; the others need an
+embedding model. The notes, queries and grades were written before the first search was run. The ranking was then improved by its
+failures, so the figures flatter it somewhat.
+
+## Speed
+
+Medians on two cores of a virtual machine, from ` + "`make figures`" + `: 10,000 notes of 250 words on average, with 50,000 links.
+
+| what | time | limit |
+|---|---|---|
+| first sync | 5.6 s | 8 s |
+| sync without changes | 38 ms | 100 ms |
+| refresh of one changed note | 14 ms | 50 ms |
+| search for a word that is in 5 notes | 0.8 ms | 100 ms |
+| search for three words that are in nearly all notes | 62 ms | 100 ms |
+| hybrid search for six words | 63 ms | 100 ms |
+| ` + "`build_context`" + `, depth 2, of a concept in 418 notes | 4 ms | 50 ms |
+
+The index takes 37 MB. A changed note is indexed as a whole, and its old words are erased from the file; for a note of 20,000
+words this takes about 0.3 s.
+
+## How notes are ranked
+
+A note matches if it has one of the query's words, apart from English function words. Plural, past tense and -ing forms of English
+words are the same word, unless they are quoted. Chinese and Japanese text is searched by pairs of characters. Half of the text
+score is the share of the query's words that a note has, rare words counting more. Half is its BM25 score, from SQLite's FTS5, as a
+share of the highest possible score; words in the title, file name, aliases and tags count three times.
+
+A hybrid score joins words, links and meaning as independent evidence: 1 − (1 − text)(1 − links ÷ 2)(1 − meaning ÷ 2). A note
+without a word and a link of the query is a hit only if it is near in meaning: with 0 for the average cosine of two passages of the
+vault and 1 for equal texts, at least 0.2.
 `

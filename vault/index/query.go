@@ -9,7 +9,7 @@ import (
 	"github.com/sequent-dev/sequent/vault/wikilink"
 )
 
-// A Mode says what makes a note match.
+// A Mode selects what makes a note match.
 type Mode string
 
 // The modes of a search.
@@ -21,24 +21,25 @@ const (
 
 // A Query asks for notes.
 type Query struct {
-	// Text is what to look for: words, of which a note need not have all;
-	// "quoted phrases", which it must have; prefix*; -excluded words and
-	// -"phrases", which it must not have; and [[links]].
+	// Text holds words, of which a note needs at least one; "quoted phrases",
+	// which it must have; prefix*; -excluded words and -"phrases"; and [[links]].
+	// English words also match their other forms, unless they are quoted. English
+	// function words count only in a query of nothing else.
 	Text     string
-	Mode     Mode     // empty means Hybrid; case does not matter
+	Mode     Mode     // empty means Hybrid; case-insensitive
 	PageSize int      // 1 to 100; 0 means 10
 	Page     int      // from 1; 0 means 1
-	Folder   string   // only notes in this folder of the vault or below it
-	Tags     []string // only notes with all of these tags; a/b is also an a
+	Folder   string   // only notes in or below this folder of the vault
+	Tags     []string // only notes with all of these tags; the tag a/b is also an a
 	MinScore float64  // only notes with at least this score, 0 to 1
 }
 
 const (
-	defaultPage = 10
-	largestPage = 100
+	defaultPageSize = 10
+	maxPageSize     = 100
 )
 
-// check fills in what is empty and refuses what is not right.
+// check sets defaults and refuses invalid values.
 func (q *Query) check() error {
 	modes := []Mode{Hybrid, FullText, Semantic}
 	if q.Mode == "" {
@@ -50,14 +51,14 @@ func (q *Query) check() error {
 	}
 	q.Mode = modes[i]
 	if q.PageSize == 0 {
-		q.PageSize = defaultPage
+		q.PageSize = defaultPageSize
 	}
 	if q.Page == 0 {
 		q.Page = 1
 	}
 	switch {
-	case q.PageSize < 0 || q.PageSize > largestPage:
-		return invalid("pageSize", fmt.Sprintf("pageSize is %d", q.PageSize), fmt.Sprintf("use 1 to %d", largestPage))
+	case q.PageSize < 0 || q.PageSize > maxPageSize:
+		return invalid("pageSize", fmt.Sprintf("pageSize is %d", q.PageSize), fmt.Sprintf("use 1 to %d", maxPageSize))
 	case q.Page < 0:
 		return invalid("page", fmt.Sprintf("page is %d", q.Page), "pages are counted from 1")
 	case !(q.MinScore >= 0 && q.MinScore <= 1): // NaN neither
@@ -81,7 +82,7 @@ func cutPrefixFold(s, prefix string) (string, bool) {
 	return s, false
 }
 
-// admits reports whether a note is among those that the query is about.
+// admits reports whether a note is in the query's folder and has its tags.
 func (q *Query) admits(n *noteInfo) bool {
 	if q.Folder != "" && !strings.HasPrefix(n.path, q.Folder+"/") {
 		return false
@@ -96,71 +97,96 @@ func (q *Query) admits(n *noteInfo) bool {
 	return true
 }
 
-// A unit is what is looked up and counted as one: a word, a phrase, or the
-// beginning of a word.
+// A unit is what the index looks up: a word, a phrase or the beginning of a word.
 type unit struct {
 	tokens []string
 	prefix bool
+	stem   bool // tokens has one element, the stem of the word
 }
 
-func (u unit) equal(o unit) bool { return u.prefix == o.prefix && slices.Equal(u.tokens, o.tokens) }
+func (u unit) equal(o unit) bool {
+	return u.prefix == o.prefix && u.stem == o.stem && slices.Equal(u.tokens, o.tokens)
+}
 
-// A request is a query as the index understands it.
+// fts5 returns the unit in the query language of FTS5. Tokens hold only letters,
+// marks and digits, and are quoted: no input is taken for syntax.
+func (u unit) fts5() string {
+	columns, star := "head body", ""
+	if u.stem {
+		columns = "head_stems body_stems"
+	}
+	if u.prefix {
+		star = " *"
+	}
+	return "{" + columns + `} : "` + strings.Join(u.tokens, " ") + `"` + star
+}
+
+// A request is a parsed query.
 type request struct {
-	units    []unit // that a match has one of, for ranking
-	required []unit // that it has all of; they are also in units
-	excluded []unit // that it has none of
+	units    []unit // a match has at least one of them
+	required []unit // a match has all of them; they are also in units
+	excluded []unit // a match has none of them
 	links    []string
 	tokens   []string // of the wanted words, in order
 }
 
-// mostUnits bounds what is looked up for a query. What follows it in a text
-// without spaces does not count.
-const mostUnits = 64
+// maxUnits limits how many units of a query are looked up.
+const maxUnits = 64
 
-// understand reads the text of a query.
-func understand(text string) (request, error) {
+// parse parses the text of a query.
+func parse(text string) (request, error) {
 	var r request
 	r.links = wikilink.Concepts(wikilink.InText(text))
-	asked, err := words.Parse(strings.NewReplacer("[[", " ", "]]", " ", "|", " ").Replace(text))
+	query, err := words.Parse(strings.NewReplacer("[[", " ", "]]", " ", "|", " ").Replace(text))
 	if err != nil {
 		return r, badQuery(err)
 	}
-	for _, t := range asked.Wanted() {
+	var little []unit // units that say little
+	for _, t := range query.Wanted() {
 		r.tokens = append(r.tokens, t.Tokens...)
-		whole := unit{t.Tokens, t.Prefix}
 		switch {
 		case t.Quoted:
-			r.required = append(r.required, whole)
-			r.want(whole)
+			u := unit{tokens: t.Tokens, prefix: t.Prefix}
+			r.required = appendNew(r.required, u)
+			r.units = appendNew(r.units, u)
 		case t.Prefix:
-			r.want(whole)
+			r.units = appendNew(r.units, unit{tokens: t.Tokens, prefix: true})
 		default:
-			for _, u := range parts(t.Tokens) {
-				r.want(u)
+			for _, part := range parts(t.Tokens) {
+				if saysLittle(part) {
+					little = appendNew(little, unit{tokens: part})
+				} else if s, ok := stem(part[0]); ok && len(part) == 1 {
+					r.units = appendNew(r.units, unit{tokens: []string{s}, stem: true})
+				} else {
+					r.units = appendNew(r.units, unit{tokens: part})
+				}
 			}
 		}
 	}
-	for _, t := range asked.Unwanted() {
-		r.excluded = append(r.excluded, unit{t.Tokens, t.Prefix})
+	if len(r.units) == 0 {
+		r.units = little
+	}
+	for _, t := range query.Unwanted() {
+		r.excluded = append(r.excluded, unit{tokens: t.Tokens, prefix: t.Prefix})
 	}
 	return r, nil
 }
 
-func (r *request) want(u unit) {
-	if len(r.units) < mostUnits && !slices.ContainsFunc(r.units, u.equal) {
-		r.units = append(r.units, u)
+func appendNew(list []unit, u unit) []unit {
+	if len(list) < maxUnits && !slices.ContainsFunc(list, u.equal) {
+		list = append(list, u)
 	}
+	return list
 }
 
-// parts cuts the tokens of a word in units. In a text without spaces these are
-// all pairs of neighbouring characters: most words of Chinese and Japanese have
-// two, and of a longer one a match has more of the pairs.
-func parts(tokens []string) []unit {
-	var out []unit
+// parts divides the tokens of a word into units. In scripts without spaces these
+// are all pairs of neighbouring characters: most words of Chinese and Japanese
+// have two characters, and a longer word has more pairs in common with a match.
+func parts(tokens []string) [][]string {
+	var out [][]string
 	for i := 0; i < len(tokens); {
 		if !words.Unspaced(tokens[i]) {
-			out = append(out, unit{tokens: tokens[i : i+1]})
+			out = append(out, tokens[i:i+1])
 			i++
 			continue
 		}
@@ -169,10 +195,10 @@ func parts(tokens []string) []unit {
 			end++
 		}
 		if end == i+1 {
-			out = append(out, unit{tokens: tokens[i:end]})
+			out = append(out, tokens[i:end])
 		}
 		for j := i; j+1 < end; j++ {
-			out = append(out, unit{tokens: tokens[j : j+2]})
+			out = append(out, tokens[j:j+2])
 		}
 		i = end
 	}

@@ -1,7 +1,9 @@
 package index_test
 
 import (
+	"bytes"
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 	"os"
@@ -55,8 +57,8 @@ func TestSync(t *testing.T) {
 	check(b.sync(), "notes 5, changed 2, removed 1, concepts 5, relations 3, orphans 0, unreadable 0")
 }
 
-// A note that is changed again within the step of the file system's clock, to
-// another text of the same length, is seen all the same.
+// A note that is changed twice within one tick of the file system's clock, without
+// changing its length, is read again.
 func TestSyncSeesQuickChanges(t *testing.T) {
 	t.Parallel()
 	b := newBox(t, index.Config{}, map[string]string{"a.md": "first"})
@@ -108,14 +110,14 @@ func TestUnreadableNotes(t *testing.T) {
 	if got := b.text("fine"); got != "binary damaged good" && got != "damaged good binary" && got != "binary good damaged" && got != "good binary damaged" {
 		t.Errorf("found %s", got)
 	}
-	// What was readable and is no longer is not found any more.
+	// A note that becomes unreadable is no longer found.
 	b.write("good.md", strings.Repeat("fine words ", 200))
 	if r := b.sync(); len(r.Unreadable) != wantLarge+1 || b.text("words") != "" {
 		t.Errorf("%+v", r)
 	}
 }
 
-// A damaged index is made anew, whatever finds it.
+// A damaged index is rebuilt by whichever call finds it.
 func TestDamage(t *testing.T) {
 	t.Parallel()
 	for name, damage := range map[string]func(b *box) error{
@@ -132,8 +134,11 @@ func TestDamage(t *testing.T) {
 			}
 			return os.WriteFile(b.db(), data, 0o600)
 		},
-		"gone":        func(b *box) error { return os.Remove(b.db()) },
-		"all is gone": func(b *box) error { return os.RemoveAll(b.path(".sequent")) },
+		"removed":        func(b *box) error { return os.Remove(b.db()) },
+		"folder removed": func(b *box) error { return os.RemoveAll(b.path(".sequent")) },
+		"old format":     func(b *box) error { return execute(b.db(), "PRAGMA user_version=1") },
+		"word missing":   func(b *box) error { return execute(b.db(), "DROP TABLE words") },
+		"note missing":   func(b *box) error { return execute(b.db(), "DELETE FROM notes WHERE path = 'n17.md'") },
 	} {
 		for _, open := range []bool{true, false} {
 			t.Run(fmt.Sprintf("%s, open %v", name, open), func(t *testing.T) {
@@ -164,7 +169,7 @@ func TestDamage(t *testing.T) {
 					b = &box{t: t, dir: b.dir}
 					b.open(index.Config{})
 				}
-				// What SQLite holds in memory may answer still; a Sync sets it right.
+				// With an open file SQLite may still answer from memory; a Sync repairs it.
 				if !open {
 					if got := b.text("number17"); got != "n17" {
 						t.Errorf("search found %q", got)
@@ -269,6 +274,64 @@ func TestRefresh(t *testing.T) {
 	b.remove("tech/new.md")
 	refresh("memory://tech/new.md", "memory://never/was.md", "bad")
 	if got := b.text("xyzzy"); got != "tech/other" {
+		t.Errorf("found %q", got)
+	}
+}
+
+// execute runs SQL on a database file.
+func execute(path, text string) error {
+	db, err := sql.Open("sqlite", "file:"+filepath.ToSlash(path))
+	if err != nil {
+		return err
+	}
+	_, err = db.Exec(text)
+	return errors.Join(err, db.Close())
+}
+
+// Deleted text is in no file of the index, also while the index is open.
+func TestDeletedTextIsErased(t *testing.T) {
+	t.Parallel()
+	files := make(map[string]string)
+	for i := range 300 {
+		files[fmt.Sprintf("n%d.md", i)] = fmt.Sprintf("# Note %d\n\n%s", i, strings.Repeat(fmt.Sprintf("filler%d words ", i), 50))
+	}
+	files["secret.md"] = "---\ntitle: Zqjxkvbpw\ntags: [zqjgrfmth]\nkey: zqjdlsnrc\n---\nThe pass phrase is zqjwyphtb zqjmkoqlsed."
+	files["changed.md"] = "It was zqjbafugh before."
+	erased := []string{"qjxkvbpw", "qjgrfmth", "qjdlsnrc", "qjwyphtb", "qjmkoqls", "qjbafugh"} // FTS5 may share the first letter
+	b := newBox(t, index.Config{}, files)
+	b.sync()
+	if got := b.text("zqjwyphtb zqjbafugh"); got != "changed secret" {
+		t.Fatalf("found %q", got)
+	}
+	found := func() (all []string) {
+		t.Helper()
+		names, err := filepath.Glob(b.path(".sequent/*"))
+		if err != nil || len(names) == 0 {
+			t.Fatalf("files of the index: %v, %v", names, err)
+		}
+		for _, name := range names {
+			data, err := os.ReadFile(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, text := range erased {
+				if bytes.Contains(bytes.ToLower(data), []byte(text)) {
+					all = append(all, text+" in "+filepath.Base(name))
+				}
+			}
+		}
+		return all
+	}
+	if n := len(found()); n < len(erased) {
+		t.Fatalf("this test can fail only if all %d texts are in the index at first; %d are", len(erased), n)
+	}
+	b.remove("secret.md")
+	b.write("changed.md", "It is different now.")
+	b.sync()
+	if all := found(); len(all) > 0 {
+		t.Errorf("there are still %q", all)
+	}
+	if got := b.text("zqjwyphtb zqjbafugh"); got != "" {
 		t.Errorf("found %q", got)
 	}
 }

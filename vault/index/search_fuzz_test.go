@@ -7,10 +7,11 @@ import (
 	"github.com/sequent-dev/sequent/vault/index"
 )
 
-// Whatever is asked, there is an answer or a refusal that says what to do.
+// Every query gets an answer or is refused as invalid; no input reaches FTS5 as syntax.
 func FuzzSearch(f *testing.F) {
 	for _, s := range []string{
 		"", "tokens", `"refresh of tokens" -cache auth*`, "[[JWT]] [[", "令牌刷新 とトークン", "-", `"`, "*", "a*", "[[a|b]]", "\xff\x00", "the of and", "👍",
+		`") OR (`, "head:x", "{body} : a", "NEAR(a b, 5)", "a AND NOT b", "^a + b", "a* \" OR *", "x\x00y", "¶",
 	} {
 		f.Add(s, 1, 10, "", "", 0.0)
 	}

@@ -33,9 +33,11 @@ func TestFullText(t *testing.T) {
 		{"cache", "tech/cache"},
 		{"sign-in", "tech/auth"},
 		{"security", "tech/auth"},
-		{"unheard-of caches", "tech/cache journal/monday"}, // any word will do
+		{"unheard-of caches", "tech/cache"}, // one word suffices, but not "of"
+		{"of caches in the tech", "tech/cache"},
+		{"cache zebra", "tech/cache only title"},
 		{"xyzzy", ""},
-		{"refresh tokens", "tech/auth journal/monday tech/cache tech/limits"},
+		{"refresh tokens", "journal/monday tech/auth tech/cache tech/limits"},
 		{`"refresh of tokens"`, "journal/monday"},
 		{`tokens "sliding window"`, "tech/limits"},
 		{"tokens -refresh", "tech/cache tech/limits"},
@@ -48,9 +50,9 @@ func TestFullText(t *testing.T) {
 		{"再起動", "journal/日本語"},
 		{"トークン更新", "journal/日本語"},
 		{"only", "only title"},
-		{"caching", "tech/cache"}, // another form
+		{"caching", "tech/cache"}, // another form of the word
 		{`"caching"`, ""},
-		{"the of", "journal/monday tech/cache tech/auth"}, // words that say little find what there is
+		{"the of", "journal/monday tech/cache tech/auth"}, // function words alone
 		{"empty", "empty"},
 	} {
 		if got := b.text(test.query); got != test.want {
@@ -92,7 +94,7 @@ func TestHybrid(t *testing.T) {
 	if got, want := b.find(index.Query{Text: "[[rate limiting]]"}), "tech/limits journal/monday"; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
-	// No note has the words, but links lead to their notes.
+	// No note has the words, but two link to the concept.
 	b.write("a.md", "See [[Quux Frob|that thing]].")
 	b.write("b.md", "It goes on with [[quux-frob]].")
 	b.sync()
@@ -167,11 +169,11 @@ func TestPages(t *testing.T) {
 		}
 	}
 	if r := b.search(index.Query{Text: "same", Page: math.MaxInt, PageSize: 100}); r.Total != notes || len(r.Hits) != 0 {
-		t.Errorf("last page there could be: %d hits of %d", len(r.Hits), r.Total)
+		t.Errorf("page %d: %d hits of %d", math.MaxInt, len(r.Hits), r.Total)
 	}
-	// Words that every note has still find them all.
+	// Function words that every note has find them all.
 	if r := b.search(index.Query{Text: "the in", Mode: index.FullText}); r.Total != notes {
-		t.Errorf("common words find %d notes, want %d", r.Total, notes)
+		t.Errorf("function words find %d notes, want %d", r.Total, notes)
 	}
 }
 
@@ -204,7 +206,7 @@ func TestSnippet(t *testing.T) {
 	for query, want := range map[string]string{
 		"needle": "**needle** of it", "限流": "限流算法", "filling": "Title filling",
 		"limit": "Thought 1/3 [agent] raise the limit ^ it Thought 2/3 [agent] 2 ^x",
-		"27":    "Thought 1/3 [agent]", // what is left out can be found
+		"27":    "Thought 1/3 [agent]", // the time is found, but not shown
 	} {
 		h := b.search(index.Query{Text: query, Mode: index.FullText}).Hits[0]
 		if !strings.Contains(h.Snippet, want) || utf8.RuneCountInString(h.Snippet) > 200 {

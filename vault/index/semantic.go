@@ -8,23 +8,25 @@ import (
 	"sync"
 )
 
-// A vectorCache keeps the vectors of all passages in memory.
+// A vectorCache holds the vectors of all passages in memory.
 type vectorCache struct {
-	mu    sync.Mutex
-	rev   int64
-	notes map[int64][][]float32
+	mu       sync.Mutex
+	rev      int64
+	vectors  map[int64][][]float32 // by note
+	baseline float64
 }
 
-// vectorsAt returns the vectors of the notes, as of v or later.
-func (v *view) vectorsAt(ctx context.Context, model string) (map[int64][][]float32, error) {
+// vectorsAt returns the vectors of the notes, as of v or later, and the average
+// cosine of two passages.
+func (v *view) vectorsAt(ctx context.Context, model string) (map[int64][][]float32, float64, error) {
 	c := &v.file.vectors
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.notes != nil && c.rev >= v.rev {
-		return c.notes, nil
+	if c.vectors != nil && c.rev >= v.rev {
+		return c.vectors, c.baseline, nil
 	}
 	next := make(map[int64][][]float32, len(v.notes))
-	for id, vectors := range c.notes {
+	for id, vectors := range c.vectors {
 		if v.notes[id] != nil {
 			next[id] = vectors
 		}
@@ -34,7 +36,7 @@ func (v *view) vectorsAt(ctx context.Context, model string) (map[int64][][]float
 		LEFT JOIN passages p ON p.note = n.id AND n.embedded = ? LEFT JOIN vectors v ON v.id = p.vector
 		WHERE n.rev > ? ORDER BY n.id, p.seq`, model, c.rev)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	defer rows.Close()
 	last := int64(0)
@@ -42,7 +44,7 @@ func (v *view) vectorsAt(ctx context.Context, model string) (map[int64][][]float
 		var id int64
 		var data []byte
 		if err := rows.Scan(&id, &data); err != nil {
-			return nil, err
+			return nil, 0, err
 		}
 		if id != last {
 			delete(next, id)
@@ -53,60 +55,95 @@ func (v *view) vectorsAt(ctx context.Context, model string) (map[int64][][]float
 		}
 	}
 	if err := rows.Err(); err != nil {
-		return nil, err
+		return nil, 0, err
 	}
-	c.notes, c.rev = next, v.rev
-	return next, nil
+	c.vectors, c.rev, c.baseline = next, v.rev, baseline(next)
+	return c.vectors, c.baseline, nil
 }
 
-// A queryCache keeps the vectors of the last queries.
+// baseline returns the average cosine of two different passages, which is what a
+// model gives to unrelated texts: 0.1 with some models, 0.7 with others.
+//
+// It is computed from the sum of all vectors, whose square is the sum of the
+// cosines of all pairs.
+func baseline(notes map[int64][][]float32) float64 {
+	var sum []float64
+	n := 0.0
+	for _, vectors := range notes {
+		for _, vector := range vectors {
+			if sum == nil {
+				sum = make([]float64, len(vector))
+			}
+			if len(vector) != len(sum) {
+				continue
+			}
+			n++
+			for i, f := range vector {
+				sum[i] += float64(f)
+			}
+		}
+	}
+	if n < 2 {
+		return 0
+	}
+	square := 0.0
+	for _, f := range sum {
+		square += f * f
+	}
+	return max((square-n)/(n*(n-1)), 0)
+}
+
+// A queryCache keeps the vectors of recent queries.
 type queryCache struct {
 	mu      sync.Mutex
 	vectors map[string][]float32
 }
 
-const queriesKept = 256
+const maxCachedQueries = 256
 
-// queryVector returns the vector of a query's text. A hybrid search does not
-// wait for it for ever.
+// queryVector returns the vector of a query's text. A hybrid search waits at most
+// Config.EmbedTimeout for it.
 func (x *Index) queryVector(ctx context.Context, q *Query) ([]float32, error) {
 	text := strings.TrimSpace(q.Text)
-	x.asked.mu.Lock()
-	vector, ok := x.asked.vectors[text]
-	x.asked.mu.Unlock()
+	x.queries.mu.Lock()
+	vector, ok := x.queries.vectors[text]
+	x.queries.mu.Unlock()
 	if ok {
 		return vector, nil
 	}
 	if q.Mode == Hybrid {
 		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, x.embedPatience)
+		ctx, cancel = context.WithTimeout(ctx, x.embedTimeout)
 		defer cancel()
 	}
 	got, err := x.ask(ctx, []string{text})
 	if err != nil {
 		return nil, err
 	}
-	x.asked.mu.Lock()
-	defer x.asked.mu.Unlock()
-	if x.asked.vectors == nil || len(x.asked.vectors) >= queriesKept {
-		x.asked.vectors = make(map[string][]float32)
+	x.queries.mu.Lock()
+	defer x.queries.mu.Unlock()
+	if x.queries.vectors == nil || len(x.queries.vectors) >= maxCachedQueries {
+		x.queries.vectors = make(map[string][]float32)
 	}
-	x.asked.vectors[text] = got[0]
+	x.queries.vectors[text] = got[0]
 	return got[0], nil
 }
 
-// addNear adds the notes that are closest in meaning, at most so many, and
-// gives those that are candidates already their semantic score.
-func (s *search) addNear(ctx context.Context, c *candidates, most int) error {
-	vectors, err := s.vectorsAt(ctx, s.model)
+const (
+	// nearFloor is how near in meaning a hit without words and links must be, on a
+	// scale from 0, the average of two passages, to 1, the same text.
+	nearFloor = 0.2
+	maxNear   = 50 // hits without words and links, in a hybrid search
+)
+
+// addNear sets the semantic scores of the candidates. It adds the nearest notes;
+// in mode Semantic, all.
+func (s *search) addNear(ctx context.Context, c *candidates) error {
+	vectors, baseline, err := s.vectorsAt(ctx, s.model)
 	if err != nil {
 		return err
 	}
-	type near struct {
-		note  *noteInfo
-		score float64
-	}
-	var all []near
+	var all []*found
 	lacking := 0
 	for id, n := range s.notes {
 		list := vectors[id]
@@ -118,17 +155,22 @@ func (s *search) addNear(ctx context.Context, c *candidates, most int) error {
 		for _, vector := range list {
 			best = max(best, dot(s.vector, vector))
 		}
-		if best > 0 && s.allowed(id) && s.query.admits(n) {
-			all = append(all, near{n, min(best, 1)})
+		if best = min(best, 1); best > 0 && s.allowed(n) {
+			near := 0.0
+			if baseline < 1 {
+				near = max((best-baseline)/(1-baseline), 0)
+			}
+			all = append(all, &found{note: n, semantic: best, near: near})
 		}
 	}
 	if lacking > 0 {
 		s.results.Warning = fmt.Sprintf("%d of %d notes have no embeddings yet and are not found by meaning; sync makes them", lacking, len(s.notes))
 	}
-	slices.SortFunc(all, func(a, b near) int { return compareRank(a.score, b.score, a.note, b.note) })
+	slices.SortFunc(all, func(a, b *found) int { return compareRank(a.semantic, b.semantic, a.note, b.note) })
 	for i, n := range all {
-		if i < most || c.byID[n.note.id] != nil {
-			c.get(n.note).semantic = n.score
+		if s.query.Mode == Semantic || i < maxNear && n.near >= nearFloor || c.byID[n.note.id] != nil {
+			f := c.get(n.note)
+			f.semantic, f.near = n.semantic, n.near
 		}
 	}
 	return nil

@@ -40,13 +40,13 @@ func TestSemantic(t *testing.T) {
 	if h := b.search(index.Query{Text: "caches"}).Hits[0]; h.Semantic <= 0 || h.Text <= 0 {
 		t.Errorf("hybrid: %+v", h)
 	}
-	// A query without words, which only a model may understand.
+	// A query without words, which a model may understand.
 	if _, err := b.Search(t.Context(), index.Query{Text: "👍", Mode: index.Semantic}); err != nil {
 		t.Error(err)
 	}
 }
 
-// What was asked of the model once is not asked again.
+// The model is asked for each text once.
 func TestEmbeddingsAreKept(t *testing.T) {
 	t.Parallel()
 	e := &wordsEmbedder{size: 64}
@@ -105,11 +105,11 @@ func TestModelChanges(t *testing.T) {
 	if r := other.search(index.Query{Text: "cache", Mode: index.Semantic}); r.Hits[0].URI != "memory://tech/cache.md" || r.Warning != "" {
 		t.Errorf("%+v", r)
 	}
-	// Back again costs nothing: vectors are kept by model.
+	// The vectors of the first model are still there.
 	if r := use(small, "small").sync(); r.Embedded != 0 {
 		t.Errorf("%+v", r)
 	}
-	// A model that gives vectors of another size under the old name.
+	// A model that returns vectors of another size under the old name.
 	changed := use(large, "small")
 	if r := changed.search(index.Query{Text: "cache", Mode: index.Semantic}); r.Total != 0 || r.Warning == "" {
 		t.Errorf("vectors of two sizes: %+v", r)
@@ -139,14 +139,14 @@ func TestEmbedderFails(t *testing.T) {
 	wantCode(t, err, index.CodeEmbeddingsFailed, "")
 	e.fail = nil
 	if r := b.sync(); r.Embedded != len(library) || r.Warning != "" {
-		t.Errorf("after it: %+v", r)
+		t.Errorf("once it answers: %+v", r)
 	}
 	if got := b.search(index.Query{Text: "cache"}); got.Warning != "" {
-		t.Errorf("after it: %+v", got)
+		t.Errorf("once it answers: %+v", got)
 	}
 }
 
-// slowEmbedder answers when its caller has given up.
+// slowEmbedder does not answer queries before their context ends.
 type slowEmbedder struct{ vectors *wordsEmbedder }
 
 func (e slowEmbedder) Embed(ctx context.Context, texts []string) ([][]float32, error) {
@@ -159,7 +159,7 @@ func (e slowEmbedder) Embed(ctx context.Context, texts []string) ([][]float32, e
 
 func TestSlowEmbedder(t *testing.T) {
 	t.Parallel()
-	b := newBox(t, index.Config{Embedder: slowEmbedder{&wordsEmbedder{size: 8}}, Model: "slow", EmbedPatience: 10 * time.Millisecond}, library)
+	b := newBox(t, index.Config{Embedder: slowEmbedder{&wordsEmbedder{size: 8}}, Model: "slow", EmbedTimeout: 10 * time.Millisecond}, library)
 	b.sync()
 	if r := b.search(index.Query{Text: "cache"}); r.Warning == "" || r.Hits[0].URI != "memory://tech/cache.md" {
 		t.Errorf("%+v", r)
@@ -167,11 +167,11 @@ func TestSlowEmbedder(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
 	defer cancel()
 	if _, err := b.Search(ctx, index.Query{Text: "other"}); sequent.CodeOf(err) != sequent.CodeCanceled {
-		t.Errorf("a caller who gives up gets %v", err)
+		t.Errorf("after cancellation: %v", err)
 	}
 }
 
-// A model that cannot make up its mind is not asked for ever.
+// A model that keeps changing the size of its vectors is not asked for ever.
 func TestVectorsOfManySizes(t *testing.T) {
 	t.Parallel()
 	files := make(map[string]string)
@@ -193,7 +193,7 @@ func TestVectorsOfManySizes(t *testing.T) {
 	}
 }
 
-// badEmbedder answers what no embedder may.
+// badEmbedder returns vectors that break the rules of [index.Embedder].
 type badEmbedder func(texts []string) [][]float32
 
 func (e badEmbedder) Embed(_ context.Context, texts []string) ([][]float32, error) {
@@ -227,7 +227,7 @@ func TestBadVectors(t *testing.T) {
 	}
 }
 
-// Progress tells of both stages, and ends at the end.
+// Progress reports both stages up to their end.
 func TestProgress(t *testing.T) {
 	t.Parallel()
 	files := make(map[string]string)

@@ -10,19 +10,18 @@ import (
 	"github.com/sequent-dev/sequent/vault"
 )
 
-// A snapshot is what of the index is kept in memory: everything but the texts
-// and the postings. It does not change; the next one is made of what has
-// changed since.
+// A snapshot holds in memory what the index knows of all notes, except their
+// texts. It is immutable; the next one is derived from it and from the changes
+// since.
 type snapshot struct {
 	rev    int64
 	synced bool
 	notes  map[int64]*noteInfo
 	uris   map[vault.URI]*noteInfo
-	words  int64 // in all bodies
 
 	concepts *concepts
-	mentions [][]int64 // by concept: the notes that mention it
-	about    [][]int64 // by concept: the notes whose own name it is
+	mentions [][]int64 // by concept: the notes that link to it
+	about    [][]int64 // by concept: the notes with its name
 }
 
 // A noteInfo is a note without its text.
@@ -32,14 +31,12 @@ type noteInfo struct {
 	path, title    string
 	size, modified int64
 	settled        bool
-	length         int
 	tags           []string
 	concepts       []int32
 	about          []int32
 }
 
-// A view is one state of the index: a snapshot and the transaction to read
-// what it lacks.
+// A view is one state of the index: a snapshot, and a transaction for the texts.
 type view struct {
 	*snapshot
 	file *file
@@ -51,7 +48,7 @@ func (v *view) close() {
 	v.file.Release()
 }
 
-// view returns the present state, which the caller closes.
+// view returns the current state. The caller closes it.
 func (x *Index) view(ctx context.Context) (*view, error) {
 	f, err := x.acquire(ctx, forReading)
 	if err != nil {
@@ -66,17 +63,18 @@ func (x *Index) view(ctx context.Context) (*view, error) {
 			}
 			_ = tx.Rollback()
 		}
-		if !errors.Is(err, errOvertaken) {
+		if !errors.Is(err, errStale) {
 			f.Release()
 			return nil, err
 		}
 	}
 }
 
-// errOvertaken says that the snapshot is of a later state than the transaction.
-var errOvertaken = errors.New("the transaction is of an earlier state")
+// errStale means that the snapshot is newer than the transaction.
+var errStale = errors.New("the transaction is older than the snapshot")
 
-func (f *file) snapshot(ctx context.Context, tx queryer) (*snapshot, error) {
+// snapshot returns the snapshot that belongs to a transaction.
+func (f *file) snapshot(ctx context.Context, tx *sql.Tx) (*snapshot, error) {
 	var rev, floor int64
 	var synced bool
 	if err := tx.QueryRowContext(ctx, "SELECT rev, floor, synced FROM state").Scan(&rev, &floor, &synced); err != nil {
@@ -88,7 +86,7 @@ func (f *file) snapshot(ctx context.Context, tx queryer) (*snapshot, error) {
 	case f.snap != nil && f.snap.rev == rev && f.snap.synced == synced:
 		return f.snap, nil
 	case f.snap != nil && f.snap.rev > rev:
-		return nil, errOvertaken
+		return nil, errStale
 	}
 	next := newSnapshot()
 	if f.snap != nil && f.snap.rev >= floor {
@@ -116,25 +114,17 @@ func (s *snapshot) clone() *snapshot {
 	return &c
 }
 
-// catchUp reads what has changed since s.rev.
-func (s *snapshot) catchUp(ctx context.Context, tx queryer) error {
-	rows, err := tx.QueryContext(ctx, "SELECT id FROM removed WHERE rev > ?", s.rev)
+// catchUp reads the changes since s.rev.
+func (s *snapshot) catchUp(ctx context.Context, tx *sql.Tx) error {
+	removed, err := ids(tx.QueryContext(ctx, "SELECT id FROM removed WHERE rev > ?", s.rev))
 	if err != nil {
 		return err
 	}
-	defer rows.Close()
-	for rows.Next() {
-		var id int64
-		if err := rows.Scan(&id); err != nil {
-			return err
-		}
+	for _, id := range removed {
 		s.remove(id)
 	}
-	if err := rows.Err(); err != nil {
-		return err
-	}
-	rows, err = tx.QueryContext(ctx,
-		"SELECT id, path, size, modified, settled, title, tags, concepts, about, length FROM notes WHERE rev > ?", s.rev)
+	rows, err := tx.QueryContext(ctx,
+		"SELECT id, path, size, modified, settled, title, tags, concepts, about FROM notes WHERE rev > ?", s.rev)
 	if err != nil {
 		return err
 	}
@@ -142,7 +132,7 @@ func (s *snapshot) catchUp(ctx context.Context, tx queryer) error {
 	for rows.Next() {
 		n := new(noteInfo)
 		var tags, concepts, about string
-		if err := rows.Scan(&n.id, &n.path, &n.size, &n.modified, &n.settled, &n.title, &tags, &concepts, &about, &n.length); err != nil {
+		if err := rows.Scan(&n.id, &n.path, &n.size, &n.modified, &n.settled, &n.title, &tags, &concepts, &about); err != nil {
 			return err
 		}
 		if n.uri, err = vault.PathURI(n.path); err != nil {
@@ -157,9 +147,25 @@ func (s *snapshot) catchUp(ctx context.Context, tx queryer) error {
 	return rows.Err()
 }
 
+// ids collects the rows of a query for ids.
+func ids(rows *sql.Rows, err error) ([]int64, error) {
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var out []int64
+	for rows.Next() {
+		var id int64
+		if err := rows.Scan(&id); err != nil {
+			return nil, err
+		}
+		out = append(out, id)
+	}
+	return out, rows.Err()
+}
+
 func (s *snapshot) add(n *noteInfo) {
 	s.notes[n.id], s.uris[n.uri] = n, n
-	s.words += int64(n.length)
 	for _, c := range n.concepts {
 		s.mentions = grown(s.mentions, c)
 		s.mentions[c] = with(s.mentions[c], n.id)
@@ -170,7 +176,7 @@ func (s *snapshot) add(n *noteInfo) {
 	}
 }
 
-// grown returns lists with room for concept c.
+// grown returns lists with a place for concept c.
 func grown(lists [][]int64, c int32) [][]int64 {
 	if n := int(c) + 1 - len(lists); n > 0 {
 		return append(lists, make([][]int64, n)...)
@@ -178,7 +184,7 @@ func grown(lists [][]int64, c int32) [][]int64 {
 	return lists
 }
 
-// mentioning returns the notes that mention a concept.
+// mentioning returns the notes that link to a concept.
 func (s *snapshot) mentioning(c int32) []int64 {
 	if int(c) < len(s.mentions) {
 		return s.mentions[c]
@@ -186,8 +192,8 @@ func (s *snapshot) mentioning(c int32) []int64 {
 	return nil
 }
 
-// namesakes returns the notes whose own name a concept is.
-func (s *snapshot) namesakes(c int32) []int64 {
+// named returns the notes with the name of a concept.
+func (s *snapshot) named(c int32) []int64 {
 	if int(c) < len(s.about) {
 		return s.about[c]
 	}
@@ -200,10 +206,9 @@ func (s *snapshot) remove(id int64) {
 		return
 	}
 	delete(s.notes, id)
-	if s.uris[n.uri] == n { // a new note may have taken it
+	if s.uris[n.uri] == n { // a new note may have the URI
 		delete(s.uris, n.uri)
 	}
-	s.words -= int64(n.length)
 	for _, c := range n.concepts {
 		s.mentions[c] = without(s.mentions[c], id)
 	}
@@ -212,8 +217,8 @@ func (s *snapshot) remove(id int64) {
 	}
 }
 
-// with returns the sorted list with id in it. Ids mostly come in order, and
-// what an earlier snapshot sees of the list stays as it is.
+// with returns a sorted list with id added. Earlier snapshots may share the list:
+// its elements are not changed, but mostly ids arrive in order and are appended.
 func with(list []int64, id int64) []int64 {
 	if n := len(list); n == 0 || list[n-1] < id {
 		return append(list, id)
@@ -225,7 +230,7 @@ func with(list []int64, id int64) []int64 {
 	return slices.Insert(slices.Clone(list), i, id)
 }
 
-// without returns a new list that lacks id.
+// without returns a copy of a sorted list without id.
 func without(list []int64, id int64) []int64 {
 	i, found := slices.BinarySearch(list, id)
 	if !found {

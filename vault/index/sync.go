@@ -13,51 +13,50 @@ import (
 	"github.com/sequent-dev/sequent/vault"
 )
 
-// A Report says what Sync found and did.
+// A Report is the result of Sync.
 type Report struct {
-	Notes   int // in the vault now, as far as they can be read
-	Changed int // read anew, because they were new or not as before
-	Removed int // no longer in the vault
-	// Unreadable are notes and folders that the index had to leave out.
+	Notes   int // in the index
+	Changed int // new or changed notes that were read
+	Removed int // notes that are no longer in the vault
+	// Unreadable are the notes and folders that were left out.
 	Unreadable []Problem
 
-	Concepts  int // that at least one note mentions
-	Relations int // pairs of concepts that occur together in a note
-	Orphans   int // concepts that occur together with no other
+	Concepts  int // that at least one note links to
+	Relations int // pairs of concepts that a note links to
+	Orphans   int // concepts without a relation
 
-	Embedded int    // texts for which the embedding model was asked
-	Warning  string // what did not work and is not needed for the rest; mostly empty
+	Embedded int    // texts sent to the embedding model
+	Warning  string // why the index lacks vectors; empty if it does not
 
 	Elapsed time.Duration
 }
 
-// A Problem is a note, or a folder, that cannot be indexed.
+// A Problem is a note or folder that cannot be indexed.
 type Problem struct {
-	URI vault.URI // empty if the place cannot have one
-	Err error     // a *sequent.Error that names the place
+	URI vault.URI // empty for a path that has no URI
+	Err error     // a *sequent.Error that names the path
 }
 
-// Progress says how far Sync is.
+// Progress is how far Sync is.
 type Progress struct {
-	Stage string // "reading" notes, or "embedding" passages
+	Stage string // "reading" notes or "embedding" passages
 	Done  int
 	Total int
 }
 
-// Sync brings the index up to date with the vault. It passes over notes whose
-// size and time have not changed. Progress, if it is not nil, is called now and
-// then, by one goroutine at a time.
+// Sync brings the index up to date with the vault. It skips notes whose size and
+// time have not changed. It calls progress, unless that is nil, from one goroutine
+// at a time.
 //
-// Notes that cannot be read, and an embedding model that does not answer, are
-// in the report and no error. If ctx is done, what has been read so far stays
-// in the index.
+// Notes that cannot be read and a model that does not answer are reported and are
+// no error. If ctx is cancelled, the index keeps what was read until then.
 func (x *Index) Sync(ctx context.Context, progress func(Progress)) (Report, error) {
 	if progress == nil {
 		progress = func(Progress) {}
 	}
 	start := time.Now()
 	var report Report
-	err := x.writing(ctx, func(w *writer) (err error) {
+	err := x.write(ctx, func(w *writer) (err error) {
 		report, err = x.sync(ctx, w, progress)
 		return err
 	})
@@ -66,20 +65,20 @@ func (x *Index) Sync(ctx context.Context, progress func(Progress)) (Report, erro
 	}
 	report.Embedded, err = x.embed(ctx, progress)
 	if sequent.CodeOf(err) == CodeEmbeddingsFailed {
-		x.log.WarnContext(ctx, "the embedding model could not be asked", "error", err)
-		report.Warning = "the embedding model could not be asked; searches by meaning miss some notes until a later sync"
+		x.log.WarnContext(ctx, "the embedding model did not answer", "error", err)
+		report.Warning = "the embedding model did not answer; searches by meaning miss some notes until a later sync"
 		err = nil
 	}
 	report.Elapsed = time.Since(start)
 	return report, err
 }
 
-// Refresh brings the index up to date with some notes, which may be new,
-// changed or gone. It does not look at others, unless the index has never been
-// complete, and leaves embeddings to [Index.Sync] and [Index.Watch].
+// Refresh brings the index up to date with the given notes, which may be new,
+// changed or deleted. If no Sync has ever completed, it reads all notes. It leaves
+// embeddings to [Index.Sync] and [Index.Watch].
 func (x *Index) Refresh(ctx context.Context, notes ...vault.URI) error {
-	return x.writing(ctx, func(w *writer) error {
-		snap, err := x.now(ctx)
+	return x.write(ctx, func(w *writer) error {
+		snap, err := x.current(ctx)
 		if err != nil {
 			return err
 		}
@@ -92,7 +91,7 @@ func (x *Index) Refresh(ctx context.Context, notes ...vault.URI) error {
 			if canonical, err := vault.ParseURI(string(uri)); err == nil {
 				uri = canonical
 			}
-			_ = x.look(ctx, w.file, snap, uri, &set) // what cannot be read the next Sync reports
+			_ = x.readNote(ctx, w.file, snap, uri, &set) // the next Sync reports what cannot be read
 		}
 		if ctx.Err() != nil {
 			return ctx.Err()
@@ -101,9 +100,9 @@ func (x *Index) Refresh(ctx context.Context, notes ...vault.URI) error {
 	})
 }
 
-// writing calls f with the right to write. If the index turns out to be damaged,
-// it does so again with a new one.
-func (x *Index) writing(ctx context.Context, f func(*writer) error) error {
+// write calls f under the lock. If the index is damaged, it calls f again with a
+// new one.
+func (x *Index) write(ctx context.Context, f func(*writer) error) error {
 	unlock, err := x.lock(ctx)
 	if err != nil {
 		return wrap(err)
@@ -115,23 +114,30 @@ func (x *Index) writing(ctx context.Context, f func(*writer) error) error {
 			return err
 		}
 		defer file.Release()
-		return f(newWriter(file))
+		w := &writer{file: file}
+		if err := f(w); err != nil {
+			return err
+		}
+		if err := w.flush(ctx); err != nil {
+			x.log.WarnContext(ctx, "deleted text is still in the log of the vault's index", "error", err)
+		}
+		return nil
 	}
 	err = try()
 	if isDamage(err) && ctx.Err() == nil {
-		x.log.WarnContext(ctx, "the index of the vault is damaged and is made anew", "index", x.path, "error", err)
+		x.log.WarnContext(ctx, "the index of the vault is damaged; it is rebuilt", "index", x.path, "error", err)
 		if err = x.discard(); err == nil {
 			err = try()
 		}
 	}
-	if err != nil && ctx.Err() != nil { // SQLite only says that it was interrupted
+	if err != nil && ctx.Err() != nil { // SQLite's error only says that it was interrupted
 		err = ctx.Err()
 	}
 	return wrap(err)
 }
 
-// now returns the present snapshot.
-func (x *Index) now(ctx context.Context) (*snapshot, error) {
+// current returns the current snapshot.
+func (x *Index) current(ctx context.Context) (*snapshot, error) {
 	v, err := x.view(ctx)
 	if err != nil {
 		return nil, err
@@ -142,7 +148,7 @@ func (x *Index) now(ctx context.Context) (*snapshot, error) {
 
 func (x *Index) sync(ctx context.Context, w *writer, progress func(Progress)) (Report, error) {
 	var report Report
-	snap, err := x.now(ctx)
+	snap, err := x.current(ctx)
 	if err != nil {
 		return report, err
 	}
@@ -153,7 +159,7 @@ func (x *Index) sync(ctx context.Context, w *writer, progress func(Progress)) (R
 	report.Removed = len(set.removed)
 	for done := 0; ; {
 		n := batch(todo[done:])
-		if err := x.read(ctx, w.file, snap, todo[done:done+n], &set, &report); err != nil {
+		if err := x.readNotes(ctx, w.file, snap, todo[done:done+n], &set, &report); err != nil {
 			return report, err
 		}
 		if err := w.apply(ctx, &set); err != nil {
@@ -173,7 +179,7 @@ func (x *Index) sync(ctx context.Context, w *writer, progress func(Progress)) (R
 			return report, err
 		}
 	}
-	if snap, err = x.now(ctx); err != nil {
+	if snap, err = x.current(ctx); err != nil {
 		return report, err
 	}
 	graph := snap.count()
@@ -182,16 +188,16 @@ func (x *Index) sync(ctx context.Context, w *writer, progress func(Progress)) (R
 	return report, nil
 }
 
-// compare returns the notes that have to be read, and what is gone.
+// compare returns the notes that must be read and those that are deleted.
 func (x *Index) compare(ctx context.Context, snap *snapshot, report *Report) (todo []vault.Info, set changeset, err error) {
-	seen := make([]vault.URI, 0, len(snap.notes)) // of the notes that the index has
-	blind := false                                // a folder could not be read
+	seen := make([]vault.URI, 0, len(snap.notes)) // notes that the index has
+	partial := false                              // a folder could not be read
 	for info, err := range x.vault.Walk(ctx) {
 		if ctx.Err() != nil {
 			return nil, set, ctx.Err()
 		}
 		if err != nil {
-			blind = blind || sequent.CodeOf(err) != vault.CodeInvalidURI
+			partial = partial || sequent.CodeOf(err) != vault.CodeInvalidURI
 			report.Unreadable = append(report.Unreadable, Problem{info.URI, err})
 			continue
 		}
@@ -203,15 +209,15 @@ func (x *Index) compare(ctx context.Context, snap *snapshot, report *Report) (to
 			todo = append(todo, info)
 		}
 	}
-	gone := make(map[vault.URI]*noteInfo)
-	if len(seen) < len(snap.uris) {
-		maps.Copy(gone, snap.uris)
-		for _, uri := range seen {
-			delete(gone, uri)
-		}
+	if len(seen) == len(snap.uris) {
+		return todo, set, nil
 	}
-	for uri, n := range gone {
-		if blind {
+	missing := maps.Clone(snap.uris)
+	for _, uri := range seen {
+		delete(missing, uri)
+	}
+	for uri, n := range missing {
+		if partial {
 			if _, err := x.vault.Stat(ctx, uri); !errors.Is(err, vault.ErrNotFound) {
 				continue
 			}
@@ -222,20 +228,20 @@ func (x *Index) compare(ctx context.Context, snap *snapshot, report *Report) (to
 	return todo, set, nil
 }
 
-// batch returns how many notes go into one transaction.
+// batch returns how many of the notes are indexed in one transaction.
 func batch(todo []vault.Info) int {
-	const most = 16 << 20 // bytes
+	const maxNotes, maxBytes = 512, 16 << 20
 	size := int64(0)
 	for i, info := range todo {
-		if size += info.Size; i == chunkNotes || size > most && i > 0 {
+		if size += info.Size; i == maxNotes || size > maxBytes && i > 0 {
 			return i
 		}
 	}
 	return len(todo)
 }
 
-// read reads notes, several at once, into set.
-func (x *Index) read(ctx context.Context, f *file, snap *snapshot, todo []vault.Info, set *changeset, report *Report) error {
+// readNotes reads notes, several at once, into set.
+func (x *Index) readNotes(ctx context.Context, f *file, snap *snapshot, todo []vault.Info, set *changeset, report *Report) error {
 	sets := make([]changeset, len(todo))
 	errs := make([]error, len(todo))
 	var workers sync.WaitGroup
@@ -243,7 +249,7 @@ func (x *Index) read(ctx context.Context, f *file, snap *snapshot, todo []vault.
 	for worker := range n {
 		workers.Go(func() {
 			for i := worker; i < len(todo) && ctx.Err() == nil; i += n {
-				errs[i] = x.look(ctx, f, snap, todo[i].URI, &sets[i])
+				errs[i] = x.readNote(ctx, f, snap, todo[i].URI, &sets[i])
 			}
 		})
 	}
@@ -262,9 +268,9 @@ func (x *Index) read(ctx context.Context, f *file, snap *snapshot, todo []vault.
 	return nil
 }
 
-// look reads a note and adds to set what the index has to do about it. A note
-// that cannot be read is one that the index does not have.
-func (x *Index) look(ctx context.Context, f *file, snap *snapshot, uri vault.URI, set *changeset) error {
+// readNote reads a note and adds to set what the index must change. A note that cannot
+// be read is removed from the index.
+func (x *Index) readNote(ctx context.Context, f *file, snap *snapshot, uri vault.URI, set *changeset) error {
 	old := snap.uris[uri]
 	note, err := x.vault.Read(ctx, uri)
 	if err != nil {
@@ -289,4 +295,20 @@ func (x *Index) look(ctx context.Context, f *file, snap *snapshot, uri vault.URI
 	}
 	set.docs = append(set.docs, doc)
 	return nil
+}
+
+// Rebuild removes the index and calls Sync: it reads every note and asks the
+// Embedder for every passage. Searches wait for it, or rebuild the index
+// themselves.
+func (x *Index) Rebuild(ctx context.Context, progress func(Progress)) (Report, error) {
+	unlock, err := x.lock(ctx)
+	if err != nil {
+		return Report{}, wrap(err)
+	}
+	err = x.discard()
+	unlock()
+	if err != nil {
+		return Report{}, wrap(err)
+	}
+	return x.Sync(ctx, progress)
 }

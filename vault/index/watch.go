@@ -17,9 +17,9 @@ import (
 	"github.com/sequent-dev/sequent/vault"
 )
 
-// Watch keeps the index up to date with the vault until ctx is done: it begins
-// with a Sync, follows what the system tells of changes, and now and then looks
-// at all notes, because systems do not tell of every change. What fails is
+// Watch keeps the index up to date with the vault until ctx is cancelled. It begins
+// with a Sync, follows the changes that the operating system reports, and looks at
+// all notes every Config.Rescan, because not every change is reported. Failures are
 // logged and tried again.
 func (x *Index) Watch(ctx context.Context) {
 	w := &watch{index: x, known: make(map[string]bool), changed: make(map[vault.URI]bool), all: true}
@@ -38,7 +38,7 @@ func (x *Index) Watch(ctx context.Context) {
 		case e, ok := <-events:
 			if !ok {
 				events = nil
-			} else if w.note(e) {
+			} else if w.record(e) {
 				due.Reset(w.wait())
 			}
 		case err, ok := <-errs:
@@ -46,7 +46,7 @@ func (x *Index) Watch(ctx context.Context) {
 				errs = nil
 				continue
 			}
-			w.complain(ctx, "some changes of the vault were missed, and are looked for", err)
+			w.warn(ctx, "some changes of the vault were not reported; all notes are checked", err)
 			w.all = true
 			due.Reset(w.wait())
 		case <-rescan.C:
@@ -54,7 +54,7 @@ func (x *Index) Watch(ctx context.Context) {
 			due.Reset(0)
 		case <-due.C:
 			if err := w.flush(ctx); err != nil && ctx.Err() == nil {
-				w.complain(ctx, "the index of the vault could not be brought up to date; it is tried again", err)
+				w.warn(ctx, "the index of the vault was not brought up to date; the next check tries again", err)
 				w.all = true
 			}
 			w.since = time.Time{}
@@ -65,18 +65,18 @@ func (x *Index) Watch(ctx context.Context) {
 // A watch is a running call of Watch.
 type watch struct {
 	index   *Index
-	system  *fsnotify.Watcher // nil if the system has none to give
+	system  *fsnotify.Watcher // nil if the operating system refuses one
 	known   map[string]bool   // folders that are watched
 	changed map[vault.URI]bool
-	all     bool      // more than the notes in changed may have changed
-	since   time.Time // of the first change that is not in the index; zero if there is none
-	told    string    // what the log already says
+	all     bool      // other notes than those in changed may have changed
+	since   time.Time // of the first change that is not yet indexed; zero if there is none
+	warned  string    // the last warning
 }
 
 func (w *watch) open() (<-chan fsnotify.Event, <-chan error) {
 	system, err := fsnotify.NewWatcher()
 	if err != nil {
-		w.complain(context.Background(), "the vault cannot be watched; changes are found by looking", err)
+		w.warn(context.Background(), "the vault cannot be watched; changes are found by checking all notes", err)
 		return nil, nil
 	}
 	w.system = system
@@ -84,13 +84,13 @@ func (w *watch) open() (<-chan fsnotify.Event, <-chan error) {
 	return system.Events, system.Errors
 }
 
-// follow watches a folder and those below it. Links are not followed.
+// follow watches a folder and the folders below it, but no symbolic links.
 func (w *watch) follow(dir string) {
 	if w.system == nil {
 		return
 	}
 	_ = filepath.WalkDir(dir, func(p string, e fs.DirEntry, err error) error {
-		if err != nil { // it is gone, or not to be read; a Sync reports it
+		if err != nil { // deleted or unreadable; Sync reports it
 			return nil
 		}
 		if !e.IsDir() {
@@ -101,7 +101,7 @@ func (w *watch) follow(dir string) {
 		}
 		if !w.known[p] {
 			if err := w.system.Add(p); err != nil {
-				w.complain(context.Background(), "a folder of the vault cannot be watched; changes in it are found by looking", err)
+				w.warn(context.Background(), "a folder of the vault cannot be watched; changes in it are found by checking all notes", err)
 				return nil
 			}
 			w.known[p] = true
@@ -110,28 +110,28 @@ func (w *watch) follow(dir string) {
 	})
 }
 
-// note takes a change down and reports whether it matters.
-func (w *watch) note(e fsnotify.Event) bool {
+// record notes a change and reports whether it concerns the index.
+func (w *watch) record(e fsnotify.Event) bool {
 	rel, err := filepath.Rel(w.index.vault.Dir(), e.Name)
 	if err != nil {
 		return false
 	}
 	rel = filepath.ToSlash(rel)
 	if slices.ContainsFunc(strings.Split(rel, "/"), func(name string) bool { return strings.HasPrefix(name, ".") }) {
-		return false // what editors keep, and the index itself
+		return false // files of editors, and the index itself
 	}
 	if e.Has(fsnotify.Create) {
 		if info, err := os.Lstat(e.Name); err == nil && info.IsDir() {
 			w.follow(e.Name)
-			w.all = true // what was in it before it was watched
+			w.all = true // notes may have been added before it was watched
 			return true
 		}
 	}
 	if e.Has(fsnotify.Remove) || e.Has(fsnotify.Rename) {
-		if w.known[e.Name] { // and what was below it
+		if w.known[e.Name] { // with the folders below it
 			for p := range w.known {
 				if p == e.Name || strings.HasPrefix(p, e.Name+string(filepath.Separator)) {
-					_ = w.system.Remove(p) // a folder that was moved away is watched still
+					_ = w.system.Remove(p) // a folder that was moved out is still watched
 					delete(w.known, p)
 				}
 			}
@@ -147,23 +147,24 @@ func (w *watch) note(e fsnotify.Event) bool {
 	return true
 }
 
-// wait returns for how long to wait for more changes. Whoever never stops
-// writing is not waited for.
+// wait returns how long to wait for further changes. A program that never stops
+// writing does not delay the index for ever.
 func (w *watch) wait() time.Duration {
-	const patience = 10 // times the usual wait
+	const maxWaits = 10
 	if w.since.IsZero() {
 		w.since = time.Now()
 	}
-	left := patience*w.index.debounce - time.Since(w.since)
+	left := maxWaits*w.index.debounce - time.Since(w.since)
 	return max(min(w.index.debounce, left), 0)
 }
 
-// mostChanged is how many changed notes are looked at one by one.
-const mostChanged = 200
+// maxChanged is how many changed notes are read one by one. More of them lead to a
+// Sync.
+const maxChanged = 200
 
 func (w *watch) flush(ctx context.Context) error {
 	notes := slices.Sorted(maps.Keys(w.changed))
-	all := w.all || len(notes) > mostChanged
+	all := w.all || len(notes) > maxChanged
 	clear(w.changed)
 	w.all = false
 	if all {
@@ -181,19 +182,19 @@ func (w *watch) flush(ctx context.Context) error {
 		if sequent.CodeOf(err) != CodeEmbeddingsFailed {
 			return err
 		}
-		w.complain(ctx, "the embedding model could not be asked", err)
+		w.warn(ctx, "the embedding model did not answer", err)
 	}
 	return nil
 }
 
-// complain logs what is new.
-func (w *watch) complain(ctx context.Context, msg string, err error) {
+// warn logs a warning, unless it repeats the last one.
+func (w *watch) warn(ctx context.Context, msg string, err error) {
 	cause := errors.Unwrap(err)
 	if cause == nil {
 		cause = err
 	}
-	if s := msg + cause.Error(); s != w.told {
-		w.told = s
+	if s := msg + cause.Error(); s != w.warned {
+		w.warned = s
 		w.index.log.WarnContext(ctx, msg, "vault", w.index.vault.Dir(), "error", err)
 	}
 }

@@ -56,7 +56,7 @@ func TestWatch(t *testing.T) {
 	b.write("dir/c.md", "third words")
 	b.becomes("third", "dir/c")
 
-	// The way of editors: a file beside it, then a rename.
+	// Editors write a new file and rename it.
 	b.write("dir/.c.md.swp", "third swap")
 	b.write("dir/c.md~", "third backup")
 	b.write("dir/4913.tmp", "saved third")
@@ -70,7 +70,7 @@ func TestWatch(t *testing.T) {
 	b.remove("dir/d.md")
 	b.becomes("third", "")
 
-	// New folders, with what is in them at once and later.
+	// New folders, with notes that were in them before they were watched and later ones.
 	b.write("new/deep/folder/e.md", "fourth words")
 	b.becomes("fourth", "new/deep/folder/e")
 	b.write("new/deep/folder/f.md", "fifth words")
@@ -84,7 +84,7 @@ func TestWatch(t *testing.T) {
 	b.remove("renamed")
 	b.becomes("fifth sixth", "")
 
-	// A folder that comes from elsewhere, and one that goes there.
+	// A folder that is moved into the vault, and out of it.
 	outside := t.TempDir()
 	must(os.MkdirAll(filepath.Join(outside, "x"), 0o700), os.WriteFile(filepath.Join(outside, "x", "g.md"), []byte("seventh"), 0o600))
 	must(os.Rename(filepath.Join(outside, "x"), b.path("x")))
@@ -92,7 +92,7 @@ func TestWatch(t *testing.T) {
 	must(os.Rename(b.path("x"), filepath.Join(outside, "y")))
 	b.becomes("seventh", "")
 
-	// What is no note stays out.
+	// Files that are not notes are not indexed.
 	b.write(".obsidian/h.md", "eighth")
 	b.write("eighth.txt", "eighth")
 	b.write("i.md", "ninth")
@@ -102,7 +102,7 @@ func TestWatch(t *testing.T) {
 	}
 }
 
-// What the system does not tell is found all the same.
+// Changes that the operating system does not report are found by the rescan.
 func TestRescan(t *testing.T) {
 	t.Parallel()
 	b := newBox(t, index.Config{Debounce: time.Hour, Rescan: 30 * time.Millisecond}, map[string]string{"a.md": "first"})
@@ -112,8 +112,7 @@ func TestRescan(t *testing.T) {
 	b.becomes("second", "b")
 }
 
-// A program that never stops writing does not keep the index from being
-// brought up to date.
+// A program that writes all the time does not delay the index for ever.
 func TestWatchDoesNotWaitForever(t *testing.T) {
 	t.Parallel()
 	b := newBox(t, index.Config{Debounce: 100 * time.Millisecond, Rescan: time.Hour}, map[string]string{"a.md": "first", "b.md": ""})
