@@ -10,6 +10,7 @@ import (
 	"github.com/sequent-dev/sequent/archive/importer"
 	"github.com/sequent-dev/sequent/internal/app"
 	"github.com/sequent-dev/sequent/internal/draw"
+	"github.com/sequent-dev/sequent/internal/transfer"
 )
 
 func (p *program) copy() *cobra.Command {
@@ -63,7 +64,7 @@ type copying struct {
 }
 
 // report tells programs of each session, people of those that fail.
-func (k *copying) report(s app.Copied) {
+func (k *copying) report(s transfer.Result) {
 	if k.err != nil {
 		return
 	}
@@ -100,13 +101,13 @@ func (k *copying) report(s app.Copied) {
 	k.err = k.print(lines...)
 }
 
-func (k *copying) progress(s app.CopySummary) {
+func (k *copying) progress(s transfer.Summary) {
 	k.meter.show(fmt.Sprintf("%s  %s copied", draw.Count(s.Added+s.Extended+s.Unchanged+s.Failed, "session", "sessions"),
 		draw.Count(s.Thoughts, "thought", "thoughts")))
 }
 
 // end says how it went. What was copied before a failure stays.
-func (k *copying) end(s app.CopySummary, err error, stopped bool) error {
+func (k *copying) end(s transfer.Summary, err error, stopped bool) error {
 	done := s.Added+s.Extended+s.Unchanged+s.Failed > 0
 	if err == nil || done {
 		if telling := k.summary(s, err == nil); err == nil {
@@ -125,7 +126,7 @@ func (k *copying) end(s app.CopySummary, err error, stopped bool) error {
 	return err
 }
 
-func (k *copying) summary(s app.CopySummary, complete bool) error {
+func (k *copying) summary(s transfer.Summary, complete bool) error {
 	if k.json {
 		return writeJSON(k.out, struct {
 			Summary  jsonCopied `json:"summary"`
@@ -146,7 +147,7 @@ func (k *copying) summary(s app.CopySummary, complete bool) error {
 	return k.say("%s.", text)
 }
 
-// A jsonCopied is an [app.CopySummary].
+// A jsonCopied is an [transfer.Summary].
 type jsonCopied struct {
 	Added     int `json:"added"`
 	Extended  int `json:"extended"`

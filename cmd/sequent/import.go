@@ -18,7 +18,7 @@ import (
 )
 
 func (p *program) importFiles() *cobra.Command {
-	var rehearse bool
+	var dryRun bool
 	c := &cobra.Command{
 		Use:   "import FILE...",
 		Short: "Bring in sessions from files: of other servers, or exports of this one",
@@ -40,13 +40,13 @@ With --json, one object a line: {"file", "kind", "outcome": "added", "extended",
 			"# from one store into another\nsequent export 7k3 --format json | sequent import - --store other.db",
 		Args: arguments(1, -1, "files or folders"),
 		RunE: func(c *cobra.Command, args []string) error {
-			im := &importing{program: p, meter: p.newMeter(), rehearse: rehearse}
-			cfg := app.ImportConfig{Rehearse: rehearse, Progress: im.progress}
+			im := &importing{program: p, meter: p.newMeter(), dryRun: dryRun}
+			cfg := app.ImportConfig{DryRun: dryRun, Progress: im.progress}
 			if c.Flags().Changed("owner") {
 				cfg.Owner = &p.owner
 			}
 			open := app.Open
-			if rehearse {
+			if dryRun {
 				open = app.OpenExisting // which makes nothing
 			}
 			a, err := open(c.Context(), p.config())
@@ -57,7 +57,7 @@ With --json, one object a line: {"file", "kind", "outcome": "added", "extended",
 			return errors.Join(err, a.Close())
 		},
 	}
-	c.Flags().BoolVarP(&rehearse, "dry-run", "n", false, "tell what would be done, and do nothing")
+	c.Flags().BoolVarP(&dryRun, "dry-run", "n", false, "report what would be imported without changing the store")
 	p.asJSON(c)
 	p.hasOwner(c)
 	c.Flags().Lookup("owner").Usage = "make them the sessions of a `SUBJECT` of sequent serve --auth (default: what an export says, else your own)"
@@ -77,11 +77,11 @@ func kinds() string {
 // An importing is one run of sequent import.
 type importing struct {
 	*program
-	meter    *meter
-	rehearse bool
-	sum      importer.Summary
-	name     string // shown for the file that is read, if it is not its own
-	err      error  // of the output
+	meter  *meter
+	dryRun bool
+	sum    importer.Summary
+	name   string // shown for the file that is read, if it is not its own
+	err    error  // of the output
 }
 
 func (im *importing) run(ctx context.Context, from *importer.Importer, paths []string) error {
@@ -235,7 +235,7 @@ func (im *importing) summary() error {
 		return writeJSON(im.out, struct {
 			Summary jsonSummary `json:"summary"`
 			DryRun  bool        `json:"dryRun"`
-		}{jsonSummary(s), im.rehearse})
+		}{jsonSummary(s), im.dryRun})
 	}
 	text := draw.Count(s.Added, "session", "sessions") + " added"
 	if s.Extended > 0 {
@@ -250,7 +250,7 @@ func (im *importing) summary() error {
 	if s.Passed > 0 {
 		text += fmt.Sprintf("; %s without a session passed over", draw.Count(s.Passed, "file", "files"))
 	}
-	if im.rehearse {
+	if im.dryRun {
 		text = "Nothing was done. It would be: " + text
 	}
 	return im.say("%s.", text)

@@ -6,13 +6,12 @@ import (
 	"fmt"
 	"io"
 	"os/exec"
-	"strings"
 	"time"
-	"unicode"
 
 	"github.com/sequent-dev/sequent"
 	"github.com/sequent-dev/sequent/agent/plan"
 	"github.com/sequent-dev/sequent/dialect/history"
+	"github.com/sequent-dev/sequent/internal/shellwords"
 	"github.com/sequent-dev/sequent/llm"
 	"github.com/sequent-dev/sequent/llm/openai"
 	"github.com/sequent-dev/sequent/mcpserver/client"
@@ -51,26 +50,31 @@ func (a *App) Machine(cfg MachineConfig) *plan.Machine {
 	})
 }
 
+// connectTimeout limits how long an MCP server may take to start and list its tools.
+const connectTimeout = 30 * time.Second
+
 // MCPTools starts an MCP server with a command line and returns its tools. The
-// server's messages for people go to stderr. The caller must call end.
-func MCPTools(ctx context.Context, command string, stderr io.Writer) (tools []tool.Tool, end func() error, err error) {
-	const patience = 30 * time.Second
-	args, err := splitCommand(command)
-	if err != nil {
-		return nil, nil, err
+// server's standard error goes to stderr. The caller must call stop.
+func MCPTools(ctx context.Context, command string, stderr io.Writer) (tools []tool.Tool, stop func() error, err error) {
+	args, err := shellwords.Split(command)
+	switch {
+	case err != nil:
+		return nil, nil, &ConfigError{Msg: fmt.Sprintf("--mcp %q: %v", command, err), Fix: "close it"}
+	case len(args) == 0 || args[0] == "":
+		return nil, nil, &ConfigError{Msg: "--mcp names no command", Fix: "pass the command line of an MCP server"}
 	}
 	failed := func(err error) error {
 		return &sequent.Error{
 			Code: sequent.CodeUnavailable, Err: err,
-			Msg: fmt.Sprintf("the MCP server %q cannot be used", command),
+			Msg: fmt.Sprintf("cannot use the MCP server %q", command),
 			Fix: "run the command by itself to see why",
 		}
 	}
-	connecting, cancel := context.WithTimeout(ctx, patience)
+	connecting, cancel := context.WithTimeout(ctx, connectTimeout)
 	defer cancel()
 	cmd := exec.Command(args[0], args[1:]...)
 	cmd.Stderr = stderr
-	apart(cmd)
+	setProcessGroup(cmd)
 	server, err := client.Connect(connecting, cmd)
 	if err != nil {
 		return nil, nil, failed(err)
@@ -79,47 +83,4 @@ func MCPTools(ctx context.Context, command string, stderr io.Writer) (tools []to
 		return nil, nil, failed(errors.Join(err, server.Close()))
 	}
 	return tools, server.Close, nil
-}
-
-// splitCommand splits a command line into words, as a shell does: quotes of both
-// kinds hold words together, and a backslash takes what a blank or a quote means.
-// Before anything else a backslash is itself, as in the paths of Windows.
-func splitCommand(line string) ([]string, error) {
-	var words []string
-	var word strings.Builder
-	var quote rune
-	begun := false
-	runes := []rune(line)
-	for i := 0; i < len(runes); i++ {
-		r := runes[i]
-		switch {
-		case r == '\\' && quote != '\'' && i+1 < len(runes) && (strings.ContainsRune(`"'\`, runes[i+1]) || quote == 0 && unicode.IsSpace(runes[i+1])):
-			i++
-			word.WriteRune(runes[i])
-			begun = true
-		case quote != 0 && r == quote:
-			quote = 0
-		case quote == 0 && (r == '"' || r == '\''):
-			quote, begun = r, true
-		case quote == 0 && unicode.IsSpace(r):
-			if begun {
-				words = append(words, word.String())
-				word.Reset()
-				begun = false
-			}
-		default:
-			word.WriteRune(r)
-			begun = true
-		}
-	}
-	if begun {
-		words = append(words, word.String())
-	}
-	switch {
-	case quote != 0:
-		return nil, &ConfigError{Msg: fmt.Sprintf("the command %q has a quote without an end", line), Fix: "close it"}
-	case len(words) == 0 || words[0] == "":
-		return nil, &ConfigError{Msg: "--mcp names no command", Fix: "give it the command line of an MCP server"}
-	}
-	return words, nil
 }

@@ -3,37 +3,36 @@ package app
 import (
 	"context"
 	"errors"
-	"time"
+
+	"github.com/sequent-dev/sequent/internal/transfer"
 )
 
-// A CopyConfig says what to copy, and who wants to know how it goes.
+// A CopyConfig describes a copy.
 type CopyConfig struct {
-	From, To string            // stores, as Config.Store names them
-	Report   func(Copied)      // told of each session but those that were there already; nil for nobody
-	Progress func(CopySummary) // told now and then; nil for nobody
+	From, To string                 // stores, as in Config.Store
+	Report   func(transfer.Result)  // called for each session except unchanged ones; nil for none
+	Progress func(transfer.Summary) // called after each batch; nil for none
 }
 
-// Copy brings all sessions of all owners from one store into another. What the
-// other has is not brought again, so whoever is stopped, or fails, runs it again.
-// The source may be in use. The summary says what happened also if there is an
-// error.
-func Copy(ctx context.Context, cfg Config, job CopyConfig) (CopySummary, error) {
+// Copy copies the sessions of all owners from one store to another; see
+// [transfer.Copy]. It creates the target if necessary.
+func Copy(ctx context.Context, cfg Config, job CopyConfig) (transfer.Summary, error) {
 	from, err := Locate(job.From)
 	if err != nil {
-		return CopySummary{}, err
+		return transfer.Summary{}, err
 	}
 	to, err := Locate(job.To)
 	if err != nil {
-		return CopySummary{}, err
+		return transfer.Summary{}, err
 	}
 	switch {
 	case from.Memory || to.Memory:
-		return CopySummary{}, &ConfigError{
-			Msg: "sessions in memory are gone with the process that has them, so they cannot be copied",
+		return transfer.Summary{}, &ConfigError{
+			Msg: "cannot copy sessions in memory: they exist only in the process that recorded them",
 			Fix: "name files or databases with --from and --to",
 		}
 	case samePlace(from, to):
-		return CopySummary{}, &ConfigError{
+		return transfer.Summary{}, &ConfigError{
 			Msg: "--from and --to name the same store, " + from.String(),
 			Fix: "name another one",
 		}
@@ -41,34 +40,26 @@ func Copy(ctx context.Context, cfg Config, job CopyConfig) (CopySummary, error) 
 	cfg.Store = job.From
 	source, err := OpenExisting(ctx, cfg)
 	if err != nil {
-		return CopySummary{}, err
+		return transfer.Summary{}, err
 	}
-	c := &copier{from: source.store, now: time.Now, report: job.Report, progress: job.Progress}
-	if c.report == nil {
-		c.report = func(Copied) {}
+	var sum transfer.Summary
+	if source.store != nil { // else the default store was never created
+		cfg.Store = job.To
+		sum, err = source.copyTo(ctx, cfg, job)
 	}
-	if c.progress == nil {
-		c.progress = func(CopySummary) {}
-	}
-	if source.store != nil { // else nobody has made the default one yet
-		err = c.into(ctx, cfg, job.To)
-	}
-	return c.sum, errors.Join(err, source.Close())
+	return sum, errors.Join(err, source.Close())
 }
 
-// into opens the other store and copies.
-func (c *copier) into(ctx context.Context, cfg Config, to string) error {
-	cfg.Store = to
+func (a *App) copyTo(ctx context.Context, cfg Config, job CopyConfig) (sum transfer.Summary, err error) {
 	target, err := Open(ctx, cfg)
 	if err != nil {
-		return err
+		return sum, err
 	}
-	c.to = target.store
-	err = target.writable(ctx)
-	if err == nil {
-		err = c.run(ctx)
+	defer func() { err = errors.Join(err, target.Close()) }()
+	if err := target.writable(ctx); err != nil {
+		return sum, err
 	}
-	return errors.Join(err, target.Close())
+	return transfer.Copy(ctx, transfer.Config{From: a.store, To: target.store, Report: job.Report, Progress: job.Progress})
 }
 
 func samePlace(a, b Place) bool {

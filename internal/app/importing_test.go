@@ -9,8 +9,8 @@ import (
 	"github.com/sequent-dev/sequent/archive/importer"
 )
 
-// A rehearsal tells what an import does, and does not do it.
-func TestRehearsal(t *testing.T) {
+// A dry run reports what an import would do and changes nothing.
+func TestDryRun(t *testing.T) {
 	dir := t.TempDir()
 	write := func(name, text string) string {
 		file := filepath.Join(dir, name)
@@ -41,13 +41,13 @@ func TestRehearsal(t *testing.T) {
 		}
 	}
 	run(a.Importer(ImportConfig{}), importer.Added)
-	rehearsed := []importer.Outcome{importer.Unchanged, importer.Extended, importer.Unchanged, importer.Unchanged, importer.Added, importer.Unchanged}
+	want := []importer.Outcome{importer.Unchanged, importer.Extended, importer.Unchanged, importer.Unchanged, importer.Added, importer.Unchanged}
 	for range 2 {
-		run(a.Importer(ImportConfig{Rehearse: true}), rehearsed...)
+		run(a.Importer(ImportConfig{DryRun: true}), want...)
 	}
 	page, err := a.Engine.Sessions(t.Context(), sequent.Query{})
 	if err != nil || len(page.Headers) != 1 || page.Headers[0].Len != 1 {
 		t.Errorf("the store has %+v, %v", page.Headers, err)
 	}
-	run(a.Importer(ImportConfig{}), rehearsed...)
+	run(a.Importer(ImportConfig{}), want...)
 }

@@ -17,6 +17,7 @@ import (
 
 	"github.com/sequent-dev/sequent"
 	"github.com/sequent-dev/sequent/internal/pgtest"
+	"github.com/sequent-dev/sequent/internal/transfer"
 )
 
 // eachStore runs a test with the stores that outlive a process.
@@ -65,8 +66,7 @@ func old(t testing.TB, s sequent.Store, n int) {
 			t.Fatal(err)
 		}
 	}
-	c := &copier{from: from, to: s, now: time.Now, report: func(Copied) {}, progress: func(CopySummary) {}}
-	if err := c.run(t.Context()); err != nil {
+	if _, err := transfer.Copy(t.Context(), transfer.Config{From: from, To: s}); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -57,6 +57,8 @@ var rules = []rule{
 	{"vault/workflow", []string{".", "internal/lazyregexp", "vault", "vault/internal/...", "vault/wikilink"}, "runs are notes of a vault"},
 	{"vault/assumption", []string{".", "internal/lazyregexp", "vault", "vault/internal/...", "vault/wikilink"}, "assumptions are notes of a vault"},
 	{"vault", []string{".", "internal/fairlock", "go.yaml.in/yaml/v3", "github.com/gofrs/flock"}, "it depends on files, not on links or kinds of notes"},
+	{"internal/transfer", []string{".", "archive/importer"}, "it copies between any two stores"},
+	{"internal/shellwords", nil, "it depends on nothing"},
 	{"internal/draw", []string{".", "charm.land/lipgloss/v2", "github.com/clipperhouse/displaywidth"}, "it draws a session"},
 
 	{"mcpserver/client", []string{"tool", "github.com/modelcontextprotocol/go-sdk/..."}, "other packages use it instead of the SDK"},

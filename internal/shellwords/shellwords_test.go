@@ -1,11 +1,11 @@
-package app
+package shellwords
 
 import (
 	"slices"
 	"testing"
 )
 
-func TestSplitCommand(t *testing.T) {
+func TestSplit(t *testing.T) {
 	tests := []struct {
 		line string
 		want []string
@@ -18,12 +18,18 @@ func TestSplitCommand(t *testing.T) {
 		{`C:\tools\server.exe "C:\my files\x"`, []string{`C:\tools\server.exe`, `C:\my files\x`}},
 		{`a 'b\'`, []string{"a", `b\`}},
 		{`größe --名 "日 本"`, []string{"größe", "--名", "日 本"}},
-		{"", nil}, {"  ", nil}, {`"a`, nil}, {`a 'b`, nil}, {`""`, nil},
+		{`""`, []string{""}},
+		{"", nil}, {"  ", nil},
 	}
 	for _, tt := range tests {
-		got, err := splitCommand(tt.line)
-		if !slices.Equal(got, tt.want) || (err == nil) != (tt.want != nil) {
-			t.Errorf("splitCommand(%q) = %q, %v, want %q", tt.line, got, err, tt.want)
+		got, err := Split(tt.line)
+		if !slices.Equal(got, tt.want) || err != nil {
+			t.Errorf("Split(%q) = %q, %v, want %q", tt.line, got, err, tt.want)
+		}
+	}
+	for _, line := range []string{`"a`, `a 'b`, `a"`} {
+		if got, err := Split(line); err == nil {
+			t.Errorf("Split(%q) = %q, want an error", line, got)
 		}
 	}
 }

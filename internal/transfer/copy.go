@@ -1,4 +1,5 @@
-package app
+// Package transfer copies sessions between stores.
+package transfer
 
 import (
 	"context"
@@ -11,49 +12,69 @@ import (
 	"github.com/sequent-dev/sequent/archive/importer"
 )
 
-// A Copied is what became of a session that was copied.
-type Copied struct {
+// A Result is the outcome of copying one session.
+type Result struct {
 	Key      sequent.Key
 	Title    string
 	Outcome  importer.Outcome
-	Thoughts int   // that were brought
-	Err      error // why it failed; the others go on
+	Thoughts int   // copied
+	Err      error // reason of a failure, which does not stop the copy
 }
 
-// A CopySummary counts sessions by what became of them.
-type CopySummary struct {
+// A Summary counts sessions by outcome.
+type Summary struct {
 	Added, Extended, Unchanged, Failed int
-	Thoughts                           int // that were brought
+	Thoughts                           int // copied
 }
 
-// A copier brings the sessions of one store into another, as they are: also
-// their epochs and versions, so that who follows them can go on. Each comes over
-// as a whole or not at all, and what the other store has it does not get again,
-// so that a copier that was stopped at any moment can be run again.
+// A Config describes a copy.
+type Config struct {
+	From, To sequent.Store
+	Report   func(Result)  // called for each session except unchanged ones; nil for none
+	Progress func(Summary) // called after each batch; nil for none
+}
+
+// Copy copies the sessions of all owners from one store to another, with their
+// epochs and versions, so that followers of a session can continue with the copy.
+// Each session is copied as a whole or not at all, and only what the target lacks
+// is copied, so an interrupted copy can be run again. Both stores may be in use.
+//
+// The summary is valid even if there is an error.
+func Copy(ctx context.Context, cfg Config) (Summary, error) {
+	c := &copier{from: cfg.From, to: cfg.To, report: cfg.Report, progress: cfg.Progress, failed: make(map[sequent.Key]bool)}
+	if c.report == nil {
+		c.report = func(Result) {}
+	}
+	if c.progress == nil {
+		c.progress = func(Summary) {}
+	}
+	err := c.run(ctx)
+	return c.sum, err
+}
+
 type copier struct {
 	from, to sequent.Store
-	now      func() time.Time
-	report   func(Copied)      // of sessions that are not unchanged
-	progress func(CopySummary) // after some
+	report   func(Result)
+	progress func(Summary)
 
-	sum  CopySummary
-	late bool // this is about what changed meanwhile: the rest has been counted
-
-	failed map[sequent.Key]bool // and told
+	sum        Summary
+	secondPass bool                 // unchanged sessions are counted already
+	failed     map[sequent.Key]bool // reported failures
 }
 
-// One commit has so much, but for a session that is longer: it costs about one
-// round trip, or one write to the disk, and little memory.
+// Limits of one commit, except for a single session that is longer. A commit costs
+// about one network round trip or disk write, and memory for its thoughts.
 const (
-	copySessions = 64
-	copyThoughts = 2000
-	copyLookups  = 8 // at a time
+	maxSessions = 64
+	maxThoughts = 2000
+	maxLookups  = 8  // concurrent
+	maxTries    = 10 // of a session that keeps changing in the target
 )
 
-// run copies everything. A session that changes meanwhile is listed anew, among
-// those that changed last, and so is looked at once more at the end.
+// run copies everything. A session that changes during the first pass moves to
+// the front of the listing, so a second pass looks at the sessions that were
+// updated since the first one began.
 func (c *copier) run(ctx context.Context) error {
-	c.failed = make(map[sequent.Key]bool)
 	first, err := c.from.List(ctx, sequent.Query{AllOwners: true, Limit: 1})
 	if err != nil || len(first.Headers) == 0 {
 		return err
@@ -61,13 +82,13 @@ func (c *copier) run(ctx context.Context) error {
 	if err := c.pass(ctx, time.Time{}); err != nil {
 		return err
 	}
-	c.late = true
+	c.secondPass = true
 	return c.pass(ctx, first.Headers[0].Updated)
 }
 
-// pass copies the sessions that were updated since a time.
+// pass copies the sessions that were updated at or after since.
 func (c *copier) pass(ctx context.Context, since time.Time) error {
-	q := sequent.Query{AllOwners: true, Since: since, Limit: 500, Now: c.now()}
+	q := sequent.Query{AllOwners: true, Since: since, Limit: 500, Now: time.Now()}
 	for {
 		page, err := c.from.List(ctx, q)
 		if err != nil {
@@ -75,7 +96,7 @@ func (c *copier) pass(ctx context.Context, since time.Time) error {
 		}
 		for rest := page.Headers; len(rest) > 0; {
 			n, thoughts := 0, 0
-			for n < len(rest) && n < copySessions && (n == 0 || thoughts+rest[n].Len <= copyThoughts) {
+			for n < len(rest) && n < maxSessions && (n == 0 || thoughts+rest[n].Len <= maxThoughts) {
 				thoughts += rest[n].Len
 				n++
 			}
@@ -91,24 +112,24 @@ func (c *copier) pass(ctx context.Context, since time.Time) error {
 	}
 }
 
-// A step is what is to be done about a session.
+// A step is the work on one session.
 type step struct {
-	Copied
-	write *sequent.Write // nil for nothing
-	raced bool           // somebody has changed it in the other store meanwhile
+	Result
+	write *sequent.Write // nil if there is nothing to write
+	raced bool           // the session changed in the target in the meantime
 }
 
-// chunk copies some sessions.
+// chunk copies sessions with one commit.
 func (c *copier) chunk(ctx context.Context, headers []sequent.Header) error {
 	steps := make([]*step, len(headers))
 	faults := make([]error, len(headers))
 	var wg sync.WaitGroup
-	turns := make(chan struct{}, copyLookups)
+	slots := make(chan struct{}, maxLookups)
 	for i := range headers {
-		turns <- struct{}{}
+		slots <- struct{}{}
 		wg.Go(func() {
 			steps[i], faults[i] = c.plan(ctx, headers[i])
-			<-turns
+			<-slots
 		})
 	}
 	wg.Wait()
@@ -122,11 +143,11 @@ func (c *copier) chunk(ctx context.Context, headers []sequent.Header) error {
 	}
 	for i, s := range steps {
 		for tries := 0; s.raced; tries++ {
-			if tries == 10 {
+			if tries == maxTries {
 				s.raced, s.Outcome, s.Thoughts = false, importer.Failed, 0
 				s.Err = &sequent.Error{
 					Code: sequent.CodeConflict, Field: "sessionId",
-					Msg: fmt.Sprintf("the session %q keeps changing in the store that it is copied to", s.Key.ID), Fix: "copy again when it is quiet",
+					Msg: fmt.Sprintf("the session %q keeps changing in the target store", s.Key.ID), Fix: "copy again when it is not in use",
 				}
 				break
 			}
@@ -144,7 +165,7 @@ func (c *copier) chunk(ctx context.Context, headers []sequent.Header) error {
 	return nil
 }
 
-// count counts a session, and reports it if anything happened to it.
+// count counts a session, and reports it unless it is unchanged.
 func (c *copier) count(s *step) {
 	switch s.Outcome {
 	case importer.Added:
@@ -158,19 +179,19 @@ func (c *copier) count(s *step) {
 		c.failed[s.Key] = true
 		c.sum.Failed++
 	case importer.Unchanged:
-		if !c.late {
+		if !c.secondPass {
 			c.sum.Unchanged++
 		}
 		return
 	default:
-		return // it is gone
+		return // deleted in the source
 	}
 	c.sum.Thoughts += s.Thoughts
-	c.report(s.Copied)
+	c.report(s.Result)
 }
 
-// commit makes the writes of steps. An error is one of the store, after which it
-// makes no sense to go on; what is wrong with a session goes into its step.
+// commit commits the writes of steps. It returns an error of the store, which ends
+// the copy. An error of a session goes into its step.
 func (c *copier) commit(ctx context.Context, steps []*step) error {
 	var batch []*sequent.Write
 	var of []*step
@@ -186,7 +207,7 @@ func (c *copier) commit(ctx context.Context, steps []*step) error {
 	switch {
 	case err != nil && !ofSession(err):
 		return err
-	case err != nil && len(of) > 1: // nothing is stored: find out whose fault it is
+	case err != nil && len(of) > 1: // nothing is stored: commit one by one to find the faulty session
 		for _, s := range of {
 			if err := c.commit(ctx, []*step{s}); err != nil {
 				return err
@@ -212,7 +233,8 @@ func (s *step) fail(err error) {
 	s.Outcome, s.Thoughts, s.Err, s.write = importer.Failed, 0, err, nil
 }
 
-// ofSession reports whether an error is of one session, so that others may do.
+// ofSession reports whether an error concerns one session, so that others can
+// still be copied.
 func ofSession(err error) bool {
 	switch sequent.CodeOf(err) {
 	case sequent.CodeCorrupt, sequent.CodeLimitExceeded, sequent.CodeConflict, sequent.CodeSessionExists,
@@ -222,10 +244,10 @@ func ofSession(err error) bool {
 	return false
 }
 
-// plan finds out what the other store lacks of a session.
+// plan determines what the target lacks of a session.
 func (c *copier) plan(ctx context.Context, listed sequent.Header) (*step, error) {
 	k := listed.Key
-	s := &step{Copied: Copied{Key: k, Title: listed.Title, Outcome: importer.Unchanged}}
+	s := &step{Result: Result{Key: k, Title: listed.Title, Outcome: importer.Unchanged}}
 	now, have, err := c.to.Load(ctx, k, listed.Position())
 	exists := err == nil
 	switch {
@@ -244,7 +266,7 @@ func (c *copier) plan(ctx context.Context, listed sequent.Header) (*step, error)
 	}
 	switch {
 	case errors.Is(err, sequent.ErrNotFound):
-		s.Outcome = "" // deleted meanwhile
+		s.Outcome = "" // deleted in the source
 		return s, nil
 	case err != nil && ofSession(err):
 		s.fail(err)
@@ -254,7 +276,7 @@ func (c *copier) plan(ctx context.Context, listed sequent.Header) (*step, error)
 	}
 	if exists {
 		lacks, err := lacking(now, have, h, log)
-		if err != nil && now.Expired(c.now()) { // it is as good as gone
+		if err != nil && now.Expired(time.Now()) {
 			if err := c.to.Delete(ctx, k, now.Epoch); err != nil && !errors.Is(err, sequent.ErrNotFound) {
 				return nil, err
 			}

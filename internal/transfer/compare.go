@@ -1,4 +1,4 @@
-package app
+package transfer
 
 import (
 	"fmt"
@@ -8,29 +8,29 @@ import (
 	"github.com/sequent-dev/sequent"
 )
 
-// lacking reports whether a session that the other store has lacks something of
-// the one that is copied. It is an error if they have parted; one that has only
-// gone on in the other store lacks nothing.
+// lacking reports whether the target's session (now, have) lacks something of the
+// source's (h, log). It returns an error if the two have diverged. A session that
+// was only continued in the target lacks nothing.
 func lacking(now sequent.Header, have []sequent.Thought, h sequent.Header, log []sequent.Thought) (bool, error) {
-	parted := func(format string, args ...any) error {
+	diverged := func(format string, args ...any) error {
 		return &sequent.Error{
 			Code: sequent.CodeSessionExists, Field: "sessionId",
-			Msg: fmt.Sprintf("there is another session %q in the store that it is copied to: ", h.ID) + fmt.Sprintf(format, args...),
-			Fix: "delete one of them and copy again, or keep both where they are",
+			Msg: fmt.Sprintf("the target store has a different session %q: ", h.ID) + fmt.Sprintf(format, args...),
+			Fix: "delete one of them and copy again, or keep both",
 		}
 	}
 	for i := range min(len(have), len(log)) {
 		if !sameThought(have[i], log[i]) {
-			return false, parted("they differ from thought %d of the log on", i+1)
+			return false, diverged("the logs differ from thought %d on", i+1)
 		}
 	}
 	switch {
 	case len(log) > len(have) && now.Updated.After(h.Updated):
-		return false, parted("it was changed there after the last thought here, and has fewer thoughts")
+		return false, diverged("it has fewer thoughts but was changed after the last one here")
 	case len(log) > len(have):
 		return true, nil
 	case len(log) < len(have) && h.Updated.After(now.Updated):
-		return false, parted("it has more thoughts there, and was changed here after that")
+		return false, diverged("it has more thoughts but was changed before the last change here")
 	case len(log) < len(have):
 		return false, nil
 	}
@@ -45,8 +45,8 @@ func sameThought(a, b sequent.Thought) bool {
 	return reflect.DeepEqual(a, b)
 }
 
-// sameHeader compares all that a header says, and if exactly is true how the
-// store counts it.
+// sameHeader compares two headers, and their epoch and version only if exactly is
+// set.
 func sameHeader(a, b sequent.Header, exactly bool) bool {
 	if !maps.Equal(a.Labels, b.Labels) {
 		return false

@@ -1,4 +1,4 @@
-package app
+package transfer
 
 import (
 	"context"
@@ -108,14 +108,14 @@ func same(t *testing.T, a, b sequent.Store) (sessions, thoughts int) {
 	return sessions, thoughts
 }
 
-// copyAll runs a copier, and returns what it reports beside the summary.
-func copyAll(t *testing.T, from, to sequent.Store) (sum CopySummary, told []Copied) {
+// copyAll copies everything and returns the reported results with the summary.
+func copyAll(t *testing.T, from, to sequent.Store) (sum Summary, told []Result) {
 	t.Helper()
-	c := &copier{from: from, to: to, now: time.Now, report: func(s Copied) { told = append(told, s) }, progress: func(CopySummary) {}}
-	if err := c.run(t.Context()); err != nil {
+	sum, err := Copy(t.Context(), Config{From: from, To: to, Report: func(r Result) { told = append(told, r) }})
+	if err != nil {
 		t.Fatal(err)
 	}
-	return c.sum, told
+	return sum, told
 }
 
 func TestCopy(t *testing.T) {
@@ -124,10 +124,10 @@ func TestCopy(t *testing.T) {
 	fill(t, from, rand.New(rand.NewPCG(1, 2)), 150, long)
 	sum, _ := copyAll(t, from, to)
 	sessions, thoughts := same(t, from, to)
-	if want := (CopySummary{Added: sessions, Thoughts: thoughts}); sum != want {
+	if want := (Summary{Added: sessions, Thoughts: thoughts}); sum != want {
 		t.Errorf("the first copy is %+v, want %+v", sum, want)
 	}
-	if sum, told := copyAll(t, from, to); sum != (CopySummary{Unchanged: sessions}) || len(told) > 0 {
+	if sum, told := copyAll(t, from, to); sum != (Summary{Unchanged: sessions}) || len(told) > 0 {
 		t.Errorf("the second copy is %+v with %v, want all unchanged", sum, told)
 	}
 }
@@ -215,14 +215,13 @@ func TestCopyIsStopped(t *testing.T) {
 	for ; ; stops++ {
 		ctx, stop := context.WithCancel(t.Context())
 		once := &onlyOnce{Store: to, then: stop}
-		c := &copier{from: from, to: once, now: time.Now, report: func(Copied) {}, progress: func(CopySummary) {}}
-		err := c.run(ctx)
+		sum, err := Copy(ctx, Config{From: from, To: once})
 		stop()
 		if err == nil {
 			break
 		}
-		if sequent.CodeOf(err) != sequent.CodeCanceled || c.sum.Added == 0 {
-			t.Fatalf("stopped with %v after %+v", err, c.sum)
+		if sequent.CodeOf(err) != sequent.CodeCanceled || sum.Added == 0 {
+			t.Fatalf("stopped with %v after %+v", err, sum)
 		}
 	}
 	if stops < 3 {
@@ -247,15 +246,14 @@ func TestCopyTogether(t *testing.T) {
 	t.Parallel()
 	from, to := sequent.NewMemoryStore(), sequent.NewMemoryStore()
 	fill(t, from, rand.New(rand.NewPCG(9, 10)), 100, long)
-	sums := make([]CopySummary, 3)
+	sums := make([]Summary, 3)
 	var wg sync.WaitGroup
 	for i := range sums {
 		wg.Go(func() {
-			c := &copier{from: from, to: to, now: time.Now, report: func(Copied) {}, progress: func(CopySummary) {}}
-			if err := c.run(t.Context()); err != nil {
+			var err error
+			if sums[i], err = Copy(t.Context(), Config{From: from, To: to}); err != nil {
 				t.Error(err)
 			}
-			sums[i] = c.sum
 		})
 	}
 	wg.Wait()
