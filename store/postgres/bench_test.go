@@ -17,10 +17,10 @@ import (
 	"github.com/sequent-dev/sequent/internal/pgtest"
 )
 
-// BenchmarkAppend is an append through the engine, durable, by a number of
-// clients that each have a session. In turns with it, what PostgreSQL allows: a
-// bare loop on pgx that makes the same inserts and moves the same rows, with the
-// same batching, and nothing else. Both are in appends a second.
+// BenchmarkAppend measures durable appends through the engine by clients that each
+// have a session, in appends per second. For comparison it alternates with a
+// minimal loop on pgx, which makes the same inserts and updates in the same
+// batches.
 func BenchmarkAppend(b *testing.B) {
 	durable := pgtest.Server{Durable: true}
 	b.Cleanup(func() {
@@ -37,30 +37,30 @@ func BenchmarkAppend(b *testing.B) {
 			_, err := e.Ensure(b.Context(), sequent.ID(fmt.Sprint(client)), adding(text))
 			return err
 		}
-		bare := newBare(b, durable.Schema(b), clients)
-		alone := func(client int) error { return bare.add(client, text) }
-		crowd(b, clients, clients, store) // begins the sessions
+		loop := newMinimalLoop(b, durable.Schema(b), clients)
+		minimal := func(client int) error { return loop.add(client, text) }
+		measure(b, clients, clients, store) // begins the sessions
 		b.Run(fmt.Sprint(clients), func(b *testing.B) {
-			var ours, theirs time.Duration
-			const turn = 500
-			for left := b.N; left > 0; left -= turn {
-				ours += crowd(b, clients, min(left, turn), store)
-				theirs += crowd(b, clients, min(left, turn), alone)
+			var storeTime, minimalTime time.Duration
+			const alternateAfter = 500
+			for left := b.N; left > 0; left -= alternateAfter {
+				storeTime += measure(b, clients, min(left, alternateAfter), store)
+				minimalTime += measure(b, clients, min(left, alternateAfter), minimal)
 			}
-			b.ReportMetric(float64(b.N)/ours.Seconds(), "store/s")
-			b.ReportMetric(float64(b.N)/theirs.Seconds(), "bare/s")
-			b.ReportMetric(theirs.Seconds()/ours.Seconds(), "ratio")
+			b.ReportMetric(float64(b.N)/storeTime.Seconds(), "store/s")
+			b.ReportMetric(float64(b.N)/minimalTime.Seconds(), "minimal/s")
+			b.ReportMetric(minimalTime.Seconds()/storeTime.Seconds(), "ratio")
 			b.ReportMetric(0, "ns/op")
 		})
 	}
 }
 
-// crowd lets clients do something n times in all, and returns how long it took.
-func crowd(b *testing.B, clients, n int, do func(client int) error) time.Duration {
+// measure returns the time of n calls of do by concurrent clients.
+func measure(b *testing.B, clients, n int, do func(client int) error) time.Duration {
 	b.Helper()
 	var left atomic.Int64
 	left.Store(int64(n))
-	began := time.Now()
+	start := time.Now()
 	var wg sync.WaitGroup
 	for client := range clients {
 		wg.Go(func() {
@@ -73,24 +73,24 @@ func crowd(b *testing.B, clients, n int, do func(client int) error) time.Duratio
 		})
 	}
 	wg.Wait()
-	return time.Since(began)
+	return time.Since(start)
 }
 
-// A bareLoop is the least that a batching writer can do.
-type bareLoop struct {
+// A minimalLoop appends thoughts in batches, without any check.
+type minimalLoop struct {
 	pool *pgxpool.Pool
-	jobs chan bareJob
+	jobs chan job
 	seqs []int64
 }
 
-type bareJob struct {
+type job struct {
 	client int
 	text   string
 	done   chan error
 }
 
-func newBare(b *testing.B, url string, clients int) *bareLoop {
-	openAt(b, url).Close() // which makes the tables
+func newMinimalLoop(b *testing.B, url string, clients int) *minimalLoop {
+	openAt(b, url).Close() // creates the tables
 	pool, err := pgxpool.New(b.Context(), url)
 	if err != nil {
 		b.Fatal(err)
@@ -101,7 +101,7 @@ func newBare(b *testing.B, url string, clients int) *bareLoop {
 		SELECT '', n::text, n, 1, 0, 0, 0, 0, '', 'active', 'a title', '', '', '' FROM generate_series(1, 64) n`); err != nil {
 		b.Fatal(err)
 	}
-	l := &bareLoop{pool: pool, jobs: make(chan bareJob, clients), seqs: make([]int64, clients)}
+	l := &minimalLoop{pool: pool, jobs: make(chan job, clients), seqs: make([]int64, clients)}
 	ctx, stop := context.WithCancel(context.Background())
 	var wg sync.WaitGroup
 	wg.Go(func() { l.run(ctx) })
@@ -109,15 +109,15 @@ func newBare(b *testing.B, url string, clients int) *bareLoop {
 	return l
 }
 
-func (l *bareLoop) add(client int, text string) error {
-	j := bareJob{client, text, make(chan error, 1)}
+func (l *minimalLoop) add(client int, text string) error {
+	j := job{client, text, make(chan error, 1)}
 	l.jobs <- j
 	return <-j.done
 }
 
-func (l *bareLoop) run(ctx context.Context) {
+func (l *minimalLoop) run(ctx context.Context) {
 	for {
-		var batch []bareJob
+		var batch []job
 		select {
 		case <-ctx.Done():
 			return

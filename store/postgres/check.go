@@ -10,25 +10,25 @@ import (
 	"github.com/sequent-dev/sequent"
 )
 
-// Check looks whether the store can be reached, without the patience that calls
-// have, and whether its format is that of this program.
+// Check returns an error unless the server is reachable and the store has the
+// latest format. It does not retry.
 func (s *Store) Check(ctx context.Context) error {
-	if err := s.usable(ctx); err != nil {
+	if err := s.checkOpen(ctx); err != nil {
 		return err
 	}
 	version, err := schemaVersion(ctx, s.pool)
 	if err == nil && version != latest {
-		err = &sequent.Error{ // Open has seen to it: somebody has restored a backup since
+		err = &sequent.Error{ // a backup was restored after Open
 			Code: sequent.CodeUnavailable,
-			Msg:  fmt.Sprintf("the store has format %d, and this program needs %d", version, latest),
-			Fix:  "bring it up to date with sequent migrate",
+			Msg:  fmt.Sprintf("the store has format %d; this program needs format %d", version, latest),
+			Fix:  "run `sequent migrate`",
 		}
 	}
 	return s.wrap(ctx, err)
 }
 
-// Format returns the format of the store that cfg names, 0 if there is none yet,
-// and the one that this program brings it to. It changes nothing.
+// Format returns the format of the store at cfg.URL, 0 if it does not exist, and
+// the format that Open would migrate it to. It changes nothing.
 func Format(ctx context.Context, cfg Config) (have, want int, err error) {
 	config, err := parse(cfg)
 	if err != nil {

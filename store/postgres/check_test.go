@@ -29,23 +29,12 @@ func TestCheck(t *testing.T) {
 			t.Errorf("Check = %v, want %q", err, want)
 		}
 	}
-	execute := func(statement string) {
-		t.Helper()
-		conn, err := pgx.Connect(t.Context(), url)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer conn.Close(t.Context())
-		if _, err := conn.Exec(t.Context(), statement); err != nil {
-			t.Fatal(err)
-		}
-	}
 	check("")
 	format(latest, "")
-	execute("UPDATE sequent_schema SET version = 99")
+	exec(t, url, "UPDATE sequent_schema SET version = 99")
 	check(sequent.CodeNewerSchema)
 	format(99, sequent.CodeNewerSchema)
-	execute("DROP TABLE sequent_schema")
+	exec(t, url, "DROP TABLE sequent_schema")
 	check(sequent.CodeUnavailable)
 	format(0, "")
 	if err := s.Close(); err != nil {
@@ -54,7 +43,7 @@ func TestCheck(t *testing.T) {
 	check(sequent.CodeUnavailable)
 }
 
-// What the doctor says of a store and of a user who may not do what it takes.
+// TestDiagnose diagnoses a store, odd settings, and a user without privileges.
 func TestDiagnose(t *testing.T) {
 	t.Parallel()
 	url := server.Schema(t)
@@ -66,7 +55,7 @@ func TestDiagnose(t *testing.T) {
 				return
 			}
 		}
-		t.Errorf("there is no finding %q that is %q, and has a remedy if it is not ok, in %+v", check, status, all)
+		t.Errorf("no finding %q with status %q, and a fix unless ok: %+v", check, status, all)
 	}
 	find(url, "format", "ok")
 	s := openAt(t, url)
@@ -88,11 +77,11 @@ func TestDiagnose(t *testing.T) {
 	if err := conn.QueryRow(t.Context(), "SELECT current_schema()").Scan(&schema); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := conn.Exec(t.Context(), "CREATE ROLE onlooker LOGIN; GRANT USAGE ON SCHEMA "+schema+
-		" TO onlooker; GRANT SELECT ON ALL TABLES IN SCHEMA "+schema+" TO onlooker"); err != nil {
+	if _, err := conn.Exec(t.Context(), "CREATE ROLE reader LOGIN; GRANT USAGE ON SCHEMA "+schema+
+		" TO reader; GRANT SELECT ON ALL TABLES IN SCHEMA "+schema+" TO reader"); err != nil {
 		t.Fatal(err)
 	}
-	onlooker := url[:len("postgres://")] + "onlooker" + url[len("postgres://postgres"):]
-	find(onlooker, "rights", "warn")
-	find(onlooker, "tables", "fail")
+	reader := url[:len("postgres://")] + "reader" + url[len("postgres://postgres"):]
+	find(reader, "rights", "warn")
+	find(reader, "tables", "fail")
 }

@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/sequent-dev/sequent"
 	"github.com/sequent-dev/sequent/store/internal/record"
@@ -15,33 +14,34 @@ import (
 
 // Commit implements [sequent.Store].
 //
-// A batch is one statement, and so one transaction and one round trip. Writes
-// whose session has moved are left out of it, and then made one by one, each in
-// a transaction that holds the session while Rebase is called.
+// It stores a batch with one statement, which is one transaction and one round
+// trip. The statement leaves out writes whose session has changed since their base.
+// Those follow one by one, each in a transaction that locks the session while
+// Rebase is called.
 func (s *Store) Commit(ctx context.Context, batch []*sequent.Write) error {
-	if err := s.usable(ctx); err != nil || len(batch) == 0 {
+	if err := s.checkOpen(ctx); err != nil || len(batch) == 0 {
 		return err
 	}
-	var sound []*sequent.Write
+	var valid []*sequent.Write
 	for _, w := range batch {
-		if w.Err = record.Check(w, tooLong); w.Err == nil {
-			sound = append(sound, w)
+		if w.Err = record.Check(w, maxThoughtBytes); w.Err == nil {
+			valid = append(valid, w)
 		}
 	}
 	var changed []*sequent.Write
 	var err error
-	if rounds := split(sound); len(rounds) == 1 {
+	if rounds := split(valid); len(rounds) == 1 {
 		changed, err = s.commitRound(ctx, rounds[0])
 	} else if len(rounds) > 1 {
 		changed, err = s.commitRounds(ctx, rounds)
 	}
-	s.announce(changed)
+	s.notify(changed)
 	return s.wrap(ctx, err)
 }
 
-// split arranges writes so that no round has two of one session: a statement
-// does not see what it does itself. Sessions are in the same order everywhere,
-// so that processes wait for each other in one direction.
+// split splits writes into rounds in which each session occurs at most once,
+// because a statement does not see its own changes. Each round is sorted by
+// session, so that processes lock rows in the same order.
 func split(batch []*sequent.Write) (rounds [][]*sequent.Write) {
 	seen := make(map[sequent.Key]int, len(batch))
 	for _, w := range batch {
@@ -60,30 +60,29 @@ func split(batch []*sequent.Write) (rounds [][]*sequent.Write) {
 	return rounds
 }
 
-// commitRound stores writes of different sessions and returns those that were
-// stored. An error means that none was.
+// commitRound stores one round and returns the writes that were stored. If it
+// returns an error, none was.
 func (s *Store) commitRound(ctx context.Context, round []*sequent.Write) (changed []*sequent.Write, err error) {
-	// Once it is under way, the caller's context does not end it: the outcome
-	// would be unknown.
+	// A cancelled commit would have an unknown outcome.
 	ctx = context.WithoutCancel(ctx)
 	var stored []bool
-	err = s.again(ctx, repeatable, func(ctx context.Context) (err error) {
+	err = s.retry(ctx, isRetryable, func(ctx context.Context) (err error) {
 		stored, err = s.commit(ctx, round)
 		return err
 	})
 	if err != nil {
-		return nil, outcome(err)
+		return nil, writeError(err)
 	}
 	for i, w := range round {
 		if !stored[i] {
-			err := s.again(ctx, repeatable, func(ctx context.Context) error {
+			err := s.retry(ctx, isRetryable, func(ctx context.Context) error {
 				return s.inTx(ctx, pgx.TxOptions{}, func(tx pgx.Tx) (err error) {
 					stored[i], err = s.rebase(ctx, tx, w)
 					return err
 				})
 			})
-			if err != nil { // of this write alone: others are stored
-				w.Err, stored[i] = s.wrap(ctx, outcome(err)), false
+			if err != nil { // an error of this write only: others have been stored
+				w.Err, stored[i] = s.wrap(ctx, writeError(err)), false
 			}
 		}
 		if stored[i] {
@@ -93,11 +92,11 @@ func (s *Store) commitRound(ctx context.Context, round []*sequent.Write) (change
 	return changed, nil
 }
 
-// commitRounds stores writes of which some are of the same session, in one
-// transaction.
+// commitRounds stores several rounds in one transaction, and returns the writes
+// that were stored.
 func (s *Store) commitRounds(ctx context.Context, rounds [][]*sequent.Write) (changed []*sequent.Write, err error) {
 	ctx = context.WithoutCancel(ctx)
-	err = s.again(ctx, repeatable, func(ctx context.Context) error {
+	err = s.retry(ctx, isRetryable, func(ctx context.Context) error {
 		changed = nil
 		return s.inTx(ctx, pgx.TxOptions{}, func(tx pgx.Tx) error {
 			for _, round := range rounds {
@@ -105,7 +104,7 @@ func (s *Store) commitRounds(ctx context.Context, rounds [][]*sequent.Write) (ch
 				if err != nil {
 					return err
 				}
-				stored := made(keys)
+				stored := nonZero(keys)
 				for i, w := range round {
 					if !stored[i] {
 						if stored[i], err = s.rebase(ctx, tx, w); err != nil {
@@ -121,29 +120,21 @@ func (s *Store) commitRounds(ctx context.Context, rounds [][]*sequent.Write) (ch
 		})
 	})
 	if err != nil {
-		return nil, outcome(err)
+		return nil, writeError(err)
 	}
 	return changed, nil
 }
 
-// repeatable reports whether a transaction that failed may be tried again: it
-// has stored nothing.
-func repeatable(err error) bool {
-	if e, ok := errors.AsType[*pgconn.PgError](err); ok && (e.Code == "40P01" || e.Code == "40001") {
-		return true
-	}
-	return harmless(err)
-}
-
-// rebase fits a write to the session as it is, which nobody else can change
-// until the transaction ends, and stores it. It reports whether it did; a
-// refusal goes into the write.
+// rebase locks the session until the end of the transaction, rebases the write and
+// stores it. It reports whether the write was stored; if it was refused, the reason
+// is in w.Err.
 func (s *Store) rebase(ctx context.Context, tx pgx.Tx, w *sequent.Write) (bool, error) {
-	for range 5 { // one that is begun by others again and again is not worth more
+	const maxAttempts = 5 // more than one only if others begin or delete the session
+	for range maxAttempts {
 		now, tail, err := load(ctx, tx, w.Header.Key, w.Base, true)
 		exists := err == nil
 		if err != nil && !errors.Is(err, sequent.ErrNotFound) {
-			if errors.Is(err, errMoved) {
+			if errors.Is(err, errDeleted) {
 				continue
 			}
 			return false, err
@@ -154,7 +145,7 @@ func (s *Store) rebase(ctx context.Context, tx pgx.Tx, w *sequent.Write) (bool, 
 		if !w.Rebase(now, exists, tail) {
 			return false, nil
 		}
-		if w.Err = record.Check(w, tooLong); w.Err != nil {
+		if w.Err = record.Check(w, maxThoughtBytes); w.Err != nil {
 			return false, nil
 		}
 		keys, err := s.store(ctx, tx, []*sequent.Write{w})
@@ -166,5 +157,5 @@ func (s *Store) rebase(ctx context.Context, tx pgx.Tx, w *sequent.Write) (bool, 
 	return false, nil
 }
 
-// tooLong is less than what PostgreSQL takes in one message.
-const tooLong = 200 << 20
+// maxThoughtBytes is well below PostgreSQL's limit of 1 GB for a message.
+const maxThoughtBytes = 200 << 20

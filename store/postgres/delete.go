@@ -12,11 +12,11 @@ import (
 )
 
 const (
-	// Whoever appends to a session has its row, so those thoughts are seen by
-	// the statements that come after this one.
+	// An append locks the session's row too. The statements after this one see its
+	// thoughts.
 	lockSession = `SELECT key FROM tool_sessions WHERE owner = $1 AND id = $2 AND ($3::bigint = 0 OR epoch = $3) FOR UPDATE`
 
-	// The indexer has this row too, so that it counts what it and this see.
+	// The indexer locks this row too, so that both count the same thoughts.
 	lockIndex = `SELECT FROM index_state FOR UPDATE`
 
 	deleteWords = `
@@ -32,10 +32,10 @@ const (
 
 // Delete implements [sequent.Store].
 func (s *Store) Delete(ctx context.Context, k sequent.Key, epoch int64) error {
-	if err := s.usable(ctx); err != nil {
+	if err := s.checkOpen(ctx); err != nil {
 		return err
 	}
-	err := s.again(context.WithoutCancel(ctx), repeatable, func(ctx context.Context) error {
+	err := s.retry(context.WithoutCancel(ctx), isRetryable, func(ctx context.Context) error {
 		return s.inTx(ctx, pgx.TxOptions{}, func(tx pgx.Tx) error {
 			var key int64
 			err := tx.QueryRow(ctx, lockSession, pack(k.Owner), pack(string(k.ID)), epoch).Scan(&key)
@@ -45,74 +45,74 @@ func (s *Store) Delete(ctx context.Context, k sequent.Key, epoch int64) error {
 			if err != nil {
 				return err
 			}
-			return s.remove(ctx, tx, []int64{key}, string(nameOf(k)))
+			return s.remove(ctx, tx, []int64{key}, string(topicOf(k)))
 		})
 	})
 	if err != nil {
-		return s.wrap(ctx, outcome(err))
+		return s.wrap(ctx, writeError(err))
 	}
-	s.hub.Wake(nameOf(k))
-	s.hub.Wake(anything)
+	s.hub.Wake(topicOf(k))
+	s.hub.Wake(topicAny)
 	return nil
 }
 
-// remove deletes sessions that are locked, in one round trip.
-func (s *Store) remove(ctx context.Context, tx pgx.Tx, keys []int64, notice string) error {
+// remove deletes locked sessions and sends a notification, in one round trip.
+func (s *Store) remove(ctx context.Context, tx pgx.Tx, keys []int64, payload string) error {
 	b := new(pgx.Batch)
 	b.Queue(lockIndex)
 	b.Queue(deleteWords, keys)
 	b.Queue(deleteThoughts, keys)
 	b.Queue(deleteSessions, keys)
-	b.Queue("SELECT pg_notify($1, $2)", s.channel, notice)
+	b.Queue("SELECT pg_notify($1, $2)", s.channel, payload)
 	return tx.SendBatch(ctx, b).Close()
 }
 
-// One transaction of Sweep deletes so much, but for the last session's thoughts:
-// nobody waits long, and each ends within the time-out of statements.
+// Sweep deletes in small transactions, so that other processes do not wait long and
+// each ends within the statement timeout.
 const (
-	sweepSessions = 100
-	sweepThoughts = 5000
+	sweepSessions = 100  // sessions per transaction
+	sweepThoughts = 5000 // thoughts per transaction; the last session may exceed it
 )
 
-// Sweep implements [sequent.Store]. It passes over sessions that somebody writes
-// to, or that another process deletes.
+// Sweep implements [sequent.Store]. It skips sessions that are being written or
+// deleted.
 func (s *Store) Sweep(ctx context.Context, q sequent.SweepQuery, limit int) (total int, err error) {
-	if err := s.usable(ctx); err != nil {
+	if err := s.checkOpen(ctx); err != nil {
 		return 0, err
 	}
 	for total < limit {
-		var gone []sequent.Key
-		err := s.again(ctx, repeatable, func(ctx context.Context) error {
+		var deleted []sequent.Key
+		err := s.retry(ctx, isRetryable, func(ctx context.Context) error {
 			return s.inTx(ctx, pgx.TxOptions{}, func(tx pgx.Tx) (err error) {
-				gone, err = s.sweep(ctx, tx, q, min(limit-total, sweepSessions))
+				deleted, err = s.sweep(ctx, tx, q, min(limit-total, sweepSessions))
 				return err
 			})
 		})
 		if err != nil {
-			return total, s.wrap(ctx, outcome(err))
+			return total, s.wrap(ctx, writeError(err))
 		}
-		if len(gone) == 0 {
+		if len(deleted) == 0 {
 			break
 		}
-		total += len(gone)
-		for _, k := range gone {
-			s.hub.Wake(nameOf(k))
+		total += len(deleted)
+		for _, k := range deleted {
+			s.hub.Wake(topicOf(k))
 		}
-		s.hub.Wake(anything)
+		s.hub.Wake(topicAny)
 	}
 	return total, s.wrap(ctx, ctx.Err())
 }
 
-// sweep deletes some of the sessions that q selects.
-func (s *Store) sweep(ctx context.Context, tx pgx.Tx, q sequent.SweepQuery, limit int) (gone []sequent.Key, err error) {
-	text, args := doomed(q, limit)
+// sweep deletes some of the sessions that q selects, and returns their keys.
+func (s *Store) sweep(ctx context.Context, tx pgx.Tx, q sequent.SweepQuery, limit int) (deleted []sequent.Key, err error) {
+	text, args := selectSweep(q, limit)
 	rows, err := tx.Query(ctx, text, args...)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
 	var keys []int64
-	var told []*sequent.Write
+	var writes []*sequent.Write // for the payload
 	for thoughts := 0; rows.Next() && thoughts < sweepThoughts; {
 		var key int64
 		var owner, id string
@@ -125,19 +125,19 @@ func (s *Store) sweep(ctx context.Context, tx pgx.Tx, q sequent.SweepQuery, limi
 			return nil, err
 		}
 		k := sequent.Key{Owner: owner, ID: sequent.ID(id)}
-		keys, gone = append(keys, key), append(gone, k)
-		told = append(told, &sequent.Write{Header: sequent.Header{Key: k}})
+		keys, deleted = append(keys, key), append(deleted, k)
+		writes = append(writes, &sequent.Write{Header: sequent.Header{Key: k}})
 	}
 	rows.Close()
 	if err := rows.Err(); err != nil || len(keys) == 0 {
 		return nil, err
 	}
-	return gone, s.remove(ctx, tx, keys, notice(told))
+	return deleted, s.remove(ctx, tx, keys, payload(writes))
 }
 
-// doomed returns the statement that finds sessions to delete, and locks them. An
-// index has them together.
-func doomed(q sequent.SweepQuery, limit int) (text string, args []any) {
+// selectSweep returns the statement that selects and locks the sessions to delete.
+// It can use an index on the time of expiry or update.
+func selectSweep(q sequent.SweepQuery, limit int) (text string, args []any) {
 	where := []string{"TRUE"}
 	and := func(condition string, values ...any) {
 		var places []any

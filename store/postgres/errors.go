@@ -17,17 +17,22 @@ func corrupt(msg string, err error) error {
 	return &sequent.Error{Code: sequent.CodeCorrupt, Msg: msg, Fix: "restore the database from a backup", Err: err}
 }
 
-// unknown says that nobody knows whether a write was stored.
-func unknown(err error) error {
+// writeError returns the error of a write that failed with err. After a connection
+// error it is one that says the write may have been stored.
+func writeError(err error) error {
+	if err == nil || !isConnectionError(err) || hadNoEffect(err) {
+		return err
+	}
 	return &sequent.Error{
 		Code: sequent.CodeUnavailable,
-		Msg:  "the connection to the store was lost while a change was stored; it may be stored or not",
+		Msg:  "the connection to the store was lost during a change, which may or may not have been stored",
 		Fix:  "read the session before you try again, or repeat the call with the same request key",
 		Err:  err,
 	}
 }
 
-// wrap gives an error of a closed store its name, and others their code.
+// wrap converts err like the function wrap, but every error of a closed store is
+// record.ErrClosed.
 func (s *Store) wrap(ctx context.Context, err error) error {
 	if err == nil {
 		return nil
@@ -40,9 +45,9 @@ func (s *Store) wrap(ctx context.Context, err error) error {
 	return wrap(ctx, err)
 }
 
-// wrap is the one place where errors of the driver become errors of sequent.
-// They say nothing of the server's address. Whether the caller gave up is seen
-// from ctx: time-outs of our own look the same.
+// wrap converts an error of the driver to a *sequent.Error, whose message does not
+// contain the server's address. ctx is the caller's: errors of its end and of our
+// own timeouts look the same.
 func wrap(ctx context.Context, err error) error {
 	if err == nil {
 		return nil
@@ -51,26 +56,26 @@ func wrap(ctx context.Context, err error) error {
 		return e
 	}
 	if ctx.Err() != nil {
-		return &sequent.Error{Code: sequent.CodeCanceled, Msg: "the call was given up", Err: errors.Join(ctx.Err(), err)}
+		return &sequent.Error{Code: sequent.CodeCanceled, Msg: "the call was cancelled", Err: errors.Join(ctx.Err(), err)}
 	}
-	out := &sequent.Error{Code: sequent.CodeInternal, Msg: "the store failed in an unexpected way", Err: err}
+	out := &sequent.Error{Code: sequent.CodeInternal, Msg: "the store failed unexpectedly", Err: err}
 	if e, ok := errors.AsType[*pgconn.PgError](err); ok {
 		describe(out, e)
 		return out
 	}
-	if lost(err) {
-		away(out)
+	if isConnectionError(err) {
+		describeUnreachable(out)
 	}
 	return out
 }
 
-func away(e *sequent.Error) {
+func describeUnreachable(e *sequent.Error) {
 	e.Code = sequent.CodeUnavailable
-	e.Msg = "the store's server cannot be reached; nothing was changed"
-	e.Fix = "try again in a moment; if it goes on, check that the server runs and that the address is right"
+	e.Msg = "the store's server is unreachable; nothing was changed"
+	e.Fix = "try again in a moment; if it persists, check that the server is running and the address is right"
 }
 
-// describe says what an error of the server means to a user.
+// describe sets the code, message and fix of e for an error of the server.
 func describe(e *sequent.Error, from *pgconn.PgError) {
 	class := from.Code
 	if len(class) > 2 {
@@ -78,43 +83,43 @@ func describe(e *sequent.Error, from *pgconn.PgError) {
 	}
 	switch {
 	case class == "08" || class == "57" && from.Code != "57014" || from.Code == "25006":
-		away(e)
-	case from.Code == "57014" || from.Code == "55P03" || class == "40": // time-out, lock, deadlock
+		describeUnreachable(e)
+	case from.Code == "57014" || from.Code == "55P03" || class == "40": // timeout, lock, deadlock
 		e.Code = sequent.CodeBusy
-		e.Msg = "the store was too busy; nothing was stored"
-		e.Fix = "try again; if it goes on, look for what holds locks in the database"
+		e.Msg = "the store is too busy; nothing was stored"
+		e.Fix = "try again; if it persists, look for locks that are held in the database"
 	case from.Code == "53100":
 		e.Code = sequent.CodeFull
-		e.Msg = "there is no space left for the store; nothing was stored"
+		e.Msg = "the store's disk is full; nothing was stored"
 		e.Fix = "free some space on the disk of the server and try again"
 	case class == "53":
 		e.Code = sequent.CodeBusy
-		e.Msg = "the store's server has no room for another connection, or no memory; nothing was stored"
-		e.Fix = "try again, or give the server more of it"
+		e.Msg = "the store's server is out of connections or memory; nothing was stored"
+		e.Fix = "try again, or raise the server's limits"
 	case class == "28" || class == "3D":
 		e.Code = sequent.CodeUnavailable
-		e.Msg = "the store's server does not let this program in"
+		e.Msg = "the store's server refused the login"
 		e.Fix = "check the user, the password and the database in the address"
 	case from.Code == "42501":
 		e.Code = sequent.CodeReadOnly
-		e.Msg = "this user may not write to the store; nothing was stored"
-		e.Fix = "grant it the rights to the schema and its tables"
+		e.Msg = "the database user may not write to the store; nothing was stored"
+		e.Fix = "grant the user the privileges on the schema and its tables"
 	case class == "XX" || class == "58":
 		e.Code = sequent.CodeCorrupt
-		e.Msg = "the store's server found its data damaged"
-		e.Fix = "look at the server's log"
+		e.Msg = "the store's server reports damaged data"
+		e.Fix = "read the server's log"
 	case class == "54" || class == "22":
 		e.Code = sequent.CodeLimitExceeded
-		e.Msg = "a text is larger than the store can keep"
+		e.Msg = "the text is too large for the store"
 		e.Fix = "split it into several thoughts"
 	}
 }
 
-// lost reports whether an error means that a connection could not be made, or
-// broke.
-func lost(err error) bool {
+// isConnectionError reports whether err means that connecting failed or the
+// connection broke.
+func isConnectionError(err error) bool {
 	if _, ok := errors.AsType[*pgconn.PgError](err); ok {
-		return refused(err)
+		return isShutdown(err)
 	}
 	if _, ok := errors.AsType[*pgconn.ConnectError](err); ok {
 		return true
@@ -126,19 +131,28 @@ func lost(err error) bool {
 		errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, context.DeadlineExceeded)
 }
 
-// refused reports whether the server said, in place of a result, that it goes
-// away or is not ready: what it was asked for did not happen.
-func refused(err error) bool {
+// isShutdown reports whether the server replied that it is shutting down or
+// starting up. It has not executed the statement.
+func isShutdown(err error) bool {
 	e, ok := errors.AsType[*pgconn.PgError](err)
 	return ok && (strings.HasPrefix(e.Code, "08") || strings.HasPrefix(e.Code, "57P"))
 }
 
-// harmless reports whether an error came before anything of a statement can
-// have happened, so that it may be sent again.
-func harmless(err error) bool {
+// hadNoEffect reports whether err is a connection error after which the statement
+// or transaction cannot have taken effect.
+func hadNoEffect(err error) bool {
 	if _, ok := errors.AsType[*pgconn.ConnectError](err); ok {
 		return true
 	}
-	_, rolledBack := errors.AsType[undone](err)
-	return rolledBack && lost(err) || refused(err) || pgconn.SafeToRetry(err)
+	_, rolledBack := errors.AsType[notCommitted](err)
+	return rolledBack && isConnectionError(err) || isShutdown(err) || pgconn.SafeToRetry(err)
+}
+
+// isRetryable reports whether a transaction that failed may be repeated, because
+// it had no effect and the error is temporary.
+func isRetryable(err error) bool {
+	if e, ok := errors.AsType[*pgconn.PgError](err); ok && (e.Code == "40P01" || e.Code == "40001") { // deadlock, serialization
+		return true
+	}
+	return hadNoEffect(err)
 }

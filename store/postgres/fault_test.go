@@ -9,7 +9,6 @@ import (
 	"log/slog"
 	"net"
 	"net/url"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -21,7 +20,7 @@ import (
 	"github.com/sequent-dev/sequent/internal/pgtest"
 )
 
-// exec runs statements beside the store.
+// exec runs statements on a database without the store.
 func exec(t *testing.T, url string, statements ...string) {
 	t.Helper()
 	conn, err := pgx.Connect(t.Context(), url)
@@ -36,7 +35,7 @@ func exec(t *testing.T, url string, statements ...string) {
 	}
 }
 
-func TestManyMigrateAtOnce(t *testing.T) {
+func TestConcurrentMigrate(t *testing.T) {
 	t.Parallel()
 	for range 5 {
 		url := server.Schema(t)
@@ -59,7 +58,7 @@ func TestManyMigrateAtOnce(t *testing.T) {
 		s := openAt(t, url)
 		h, log, err := s.Load(t.Context(), sequent.Key{ID: "a"}, sequent.Position{})
 		if err != nil || h.Len != 10 || len(log) != 10 {
-			t.Errorf("after ten replicas there are %d thoughts, error %v", len(log), err)
+			t.Errorf("%d thoughts, error %v; want one from each of ten replicas", len(log), err)
 		}
 		s.Close()
 	}
@@ -76,7 +75,7 @@ func TestOpenRefuses(t *testing.T) {
 	t.Parallel()
 	refused := func(t *testing.T, cfg Config, want sequent.Code) {
 		t.Helper()
-		cfg.Patience = 50 * time.Millisecond
+		cfg.RetryTimeout = 50 * time.Millisecond
 		s, err := Open(t.Context(), cfg)
 		if err == nil {
 			s.Close()
@@ -114,13 +113,13 @@ func TestOpenRefuses(t *testing.T) {
 		refused(t, Config{URL: u.String()}, sequent.CodeUnavailable)
 	})
 	for _, url := range []string{"postgres://user:s3cret@host:port/db", "postgres://us er:s3cret@%zz", "password=s3cret port=x", "s3cret"} {
-		t.Run("an odd address", func(t *testing.T) { refused(t, Config{URL: url}, sequent.CodeUnavailable) })
+		t.Run("a malformed address", func(t *testing.T) { refused(t, Config{URL: url}, sequent.CodeUnavailable) })
 	}
 }
 
-// TestServerGoesAway lets many append while the server crashes and is stopped:
-// what was acknowledged is there, once, and calls that failed say why.
-func TestServerGoesAway(t *testing.T) {
+// TestServerUnreachable kills and stops the server while clients append. Every
+// acknowledged thought is stored once, and every error has a code and a fix.
+func TestServerUnreachable(t *testing.T) {
 	t.Parallel()
 	var own pgtest.Server
 	t.Cleanup(func() {
@@ -130,7 +129,7 @@ func TestServerGoesAway(t *testing.T) {
 	})
 	url := own.Schema(t)
 	open := func() *Store {
-		s, err := Open(t.Context(), Config{URL: url, Patience: 300 * time.Millisecond, Logger: slog.New(slog.DiscardHandler)})
+		s, err := Open(t.Context(), Config{URL: url, RetryTimeout: 300 * time.Millisecond, Logger: slog.New(slog.DiscardHandler)})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -146,7 +145,7 @@ func TestServerGoesAway(t *testing.T) {
 	var wg sync.WaitGroup
 	for i := range 8 {
 		e := sequent.New(sequent.Config{Store: stores[i%2]})
-		id := sequent.ID(fmt.Sprint("session ", i/2)) // each from both replicas
+		id := sequent.ID(fmt.Sprint("session ", i/2)) // two clients, one at each replica
 		wg.Go(func() {
 			for n := 0; ; n++ {
 				select {
@@ -162,14 +161,14 @@ func TestServerGoesAway(t *testing.T) {
 				} else {
 					failures[sequent.CodeOf(err)]++
 					if e, ok := errors.AsType[*sequent.Error](err); !ok || e.Fix == "" {
-						t.Errorf("an error without advice: %v", err)
+						t.Errorf("error without a fix: %v", err)
 					}
 				}
 				mu.Unlock()
 			}
 		})
 	}
-	// Somebody follows at the second replica all the while.
+	// A follower at the second replica.
 	followed := make(chan int)
 	ctx, cancel := context.WithCancel(t.Context())
 	go func() {
@@ -179,7 +178,7 @@ func TestServerGoesAway(t *testing.T) {
 			if err := stores[1].Wait(ctx, k, have); ctx.Err() != nil {
 				break
 			} else if err != nil {
-				time.Sleep(20 * time.Millisecond) // it is away
+				time.Sleep(20 * time.Millisecond) // the server is unreachable
 				continue
 			}
 			if h, _, err := stores[1].Load(ctx, k, have); err == nil {
@@ -193,13 +192,13 @@ func TestServerGoesAway(t *testing.T) {
 		close(followed)
 	}()
 	last := 0
-	drain := func(until func() bool) {
+	wait := func(until func() bool) {
 		for deadline := time.After(30 * time.Second); !until(); {
 			select {
 			case last = <-followed:
 			case <-time.After(20 * time.Millisecond):
 			case <-deadline:
-				t.Fatalf("it takes too long; the follower is at %d", last)
+				t.Fatalf("timeout; the follower is at %d", last)
 			}
 		}
 	}
@@ -211,32 +210,32 @@ func TestServerGoesAway(t *testing.T) {
 		}
 		return n
 	}
-	for _, end := range []func(testing.TB){own.Kill, own.Shutdown} {
+	for _, stopServer := range []func(testing.TB){own.Kill, own.Shutdown} {
 		before := count()
-		drain(func() bool { return count() > before+50 })
-		end(t)
-		begun := time.Now()
-		drain(func() bool { return time.Since(begun) > time.Second })
+		wait(func() bool { return count() > before+50 })
+		stopServer(t)
+		start := time.Now()
+		wait(func() bool { return time.Since(start) > time.Second })
 		own.Start(t)
 		before = count()
-		drain(func() bool { return count() > before+50 }) // it recovers by itself
+		wait(func() bool { return count() > before+50 })
 	}
 	close(stop)
 	go func() { wg.Wait(); cancel() }()
-	drain(func() bool { return ctx.Err() != nil })
-	t.Logf("%d thoughts were acknowledged; calls that failed: %v", count(), failures)
+	wait(func() bool { return ctx.Err() != nil })
+	t.Logf("%d acknowledged thoughts; failed calls: %v", count(), failures)
 	for code := range failures {
 		if code != sequent.CodeUnavailable && code != sequent.CodeBusy {
-			t.Errorf("calls failed with the code %s", code)
+			t.Errorf("calls failed with code %s", code)
 		}
 	}
 	if failures[sequent.CodeUnavailable] == 0 {
-		t.Error("no call failed while the server was away for longer than the patience")
+		t.Error("no call failed while the server was unreachable for longer than RetryTimeout")
 	}
 	for id, want := range acknowledged {
 		h, log, err := stores[0].Load(t.Context(), sequent.Key{ID: id}, sequent.Position{})
 		if err != nil || h.Len != len(log) {
-			t.Fatalf("Load(%s) = %d thoughts under %d, error %v", id, len(log), h.Len, err)
+			t.Fatalf("Load(%s) = %d thoughts, Len %d, error %v", id, len(log), h.Len, err)
 		}
 		got := make(map[string]int)
 		for i, th := range log {
@@ -247,14 +246,15 @@ func TestServerGoesAway(t *testing.T) {
 		}
 		for _, text := range want {
 			if got[text] != 1 {
-				t.Errorf("%s: %q, which was acknowledged, is there %d times", id, text, got[text])
+				t.Errorf("%s: acknowledged thought %q is stored %d times", id, text, got[text])
 			}
 		}
 	}
 }
 
-// TestFollowersMissNothing breaks the connection that notifications come on.
-func TestFollowersMissNothing(t *testing.T) {
+// TestNotificationsLost breaks the connection for notifications while a session is
+// followed.
+func TestNotificationsLost(t *testing.T) {
 	t.Parallel()
 	url := server.Schema(t)
 	a, b := openAt(t, url), openAt(t, url)
@@ -272,7 +272,7 @@ func TestFollowersMissNothing(t *testing.T) {
 		}
 		done := make(chan error, 1)
 		go func() { done <- b.Wait(t.Context(), k, h.Position()) }()
-		if i > 1 { // it listens by now
+		if i > 1 { // the first round has started the listener
 			exec(t, url, fmt.Sprintf(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE 'LISTEN "%s"%%'`, b.channel))
 		}
 		if _, err := e.Ensure(t.Context(), k.ID, adding(fmt.Sprint(i))); err != nil {
@@ -284,25 +284,27 @@ func TestFollowersMissNothing(t *testing.T) {
 				t.Fatal(err)
 			}
 		case <-time.After(20 * time.Second):
-			t.Fatalf("the follower was not woken the time %d", i)
+			t.Fatalf("round %d: Wait did not return within 20 seconds", i)
 		}
 	}
 }
 
 func TestPack(t *testing.T) {
-	for _, s := range []string{"", "a", "\x00", "a\x00b", "\xff", coded, coded + "x", "\x01", strings.Repeat("é", 1000), "\x00" + coded} {
+	for _, s := range []string{"", "a", "\x00", "a\x00b", "\xff", encodedPrefix, encodedPrefix + "x", "\x01", strings.Repeat("é", 1000), "\x00" + encodedPrefix} {
 		packed := pack(s)
 		if strings.Contains(packed, "\x00") {
-			t.Errorf("pack(%q) = %q", s, packed)
+			t.Errorf("pack(%q) = %q, which contains U+0000", s, packed)
 		}
 		if got, err := unpack(packed); err != nil || got != s {
 			t.Errorf("unpack(pack(%q)) = %q, %v", s, got, err)
 		}
 	}
-	if _, err := unpack(coded + "*"); sequent.CodeOf(err) != sequent.CodeCorrupt {
-		t.Errorf("unpack of damage: %v", err)
+	if _, err := unpack(encodedPrefix + "*"); sequent.CodeOf(err) != sequent.CodeCorrupt {
+		t.Errorf("unpack of invalid base64 = %v, want code %s", err, sequent.CodeCorrupt)
 	}
-	if pack("plain") != "plain" || !slices.Equal([]byte(pack("é")), []byte("é")) {
-		t.Error("ordinary texts are not as they were")
+	for _, s := range []string{"plain", "é"} {
+		if got := pack(s); got != s {
+			t.Errorf("pack(%q) = %q, want it unchanged", s, got)
+		}
 	}
 }

@@ -10,100 +10,102 @@ import (
 	"github.com/sequent-dev/sequent/internal/words"
 )
 
-// An indexer brings the search index up to date, behind the writers. One
-// process at a time does it; searches read what is missing.
+// An indexer updates the search index after commits. One process at a time does
+// it; searches read the thoughts that are not indexed yet.
 //
-// It follows transactions in their order, up to the oldest that is still under
-// way: ids alone are not in the order of commits.
+// It indexes thoughts in the order of their transactions, up to the oldest one that
+// is still running: the order of ids is not the order of commits.
 type indexer struct {
-	pokes   chan struct{} // something was written; holds at most one
-	hurries chan struct{} // somebody searches and had much to read; holds at most one
-	written atomic.Int64  // thoughts, by this process
+	writes  chan struct{} // capacity one; wakes the indexer after a commit
+	urgent  chan struct{} // capacity one; wakes the indexer because a search was slow
+	written atomic.Int64  // thoughts committed by this Store
 }
 
-func (x *indexer) init() { x.pokes, x.hurries = make(chan struct{}, 1), make(chan struct{}, 1) }
+func (x *indexer) init() { x.writes, x.urgent = make(chan struct{}, 1), make(chan struct{}, 1) }
 
-// wrote tells the indexer that so many thoughts were written. It does not wait.
-func (x *indexer) wrote(n int) {
+// committed wakes the indexer after a commit of n thoughts. It then waits for a
+// pause in writing.
+func (x *indexer) committed(n int) {
 	x.written.Add(int64(n))
 	select {
-	case x.pokes <- struct{}{}:
+	case x.writes <- struct{}{}:
 	default:
 	}
 }
 
-// hurry tells the indexer that the index is missed. It does not wait.
-func (x *indexer) hurry() {
+// expedite wakes the indexer, which then does not wait for a pause in writing.
+func (x *indexer) expedite() {
 	select {
-	case x.hurries <- struct{}{}:
+	case x.urgent <- struct{}{}:
 	default:
 	}
 }
 
 const (
-	quiet      = 250 * time.Millisecond // without a write, before the indexer begins
-	maxBehind  = 10_000                 // thoughts that wait for a quiet moment
-	longRead   = 1000                   // thoughts that a search reads without an index before it asks for one
-	lookAgain  = 2 * time.Second        // while something cannot be indexed yet
-	batchSize  = 500                    // thoughts a transaction
-	batchBytes = 4 << 20                // text a transaction, which may end a batch sooner
+	writePause   = 250 * time.Millisecond // without a commit, before the indexer starts
+	indexRetry   = 2 * time.Second        // after a failure, or if there is something that cannot be indexed yet
+	maxBacklog   = 10_000                 // thoughts that wait for a pause in writing
+	maxUnindexed = 1000                   // thoughts that a search reads before it calls expedite
+	batchSize    = 500                    // thoughts per transaction
+	batchBytes   = 4 << 20                // text per transaction
 )
 
-// settle waits until writing pauses, but not for ever: an index is for those who
-// search, and costs whoever writes.
-func (x *indexer) settle(ctx context.Context) {
-	begun := x.written.Load()
-	for before, now := int64(-1), begun; now != before && now-begun < maxBehind; now = x.written.Load() {
+// waitForPause waits for a pause in writing, because indexing slows writers down.
+// It returns earlier if a search is slow or the backlog reaches maxBacklog.
+func (x *indexer) waitForPause(ctx context.Context) {
+	start := x.written.Load()
+	for before, now := int64(-1), start; now != before && now-start < maxBacklog; now = x.written.Load() {
 		before = now
 		select {
 		case <-ctx.Done():
 			return
-		case <-x.hurries:
+		case <-x.urgent:
 			return
-		case <-time.After(quiet):
+		case <-time.After(writePause):
 		}
 	}
 }
 
-// index brings the index up to date after every write, until ctx is done.
-func (s *Store) index(ctx context.Context) {
-	told := ""
-	s.indexer.wrote(0) // there may be something from before
-	for again := (<-chan time.Time)(nil); ; {
+// runIndexer updates the index whenever it is woken, until ctx ends.
+func (s *Store) runIndexer(ctx context.Context) {
+	logged := ""           // the last error, so that it is logged once
+	s.indexer.committed(0) // there may be thoughts from before
+	for retry := (<-chan time.Time)(nil); ; {
 		select {
 		case <-ctx.Done():
 			return
-		case <-s.indexer.pokes:
-			s.indexer.settle(ctx)
-		case <-s.indexer.hurries:
-		case <-again:
+		case <-s.indexer.writes:
+			s.indexer.waitForPause(ctx)
+		case <-s.indexer.urgent:
+		case <-retry:
 		}
-		again = nil
-		done, err := s.catchUp(ctx)
+		retry = nil
+		complete, err := s.updateIndex(ctx)
 		switch {
 		case ctx.Err() != nil:
 			return
 		case err != nil:
-			if err.Error() != told {
-				told = err.Error()
-				s.log.WarnContext(ctx, "the search index cannot be brought up to date; searches read the thoughts instead", "error", err)
+			if err.Error() != logged {
+				logged = err.Error()
+				s.log.WarnContext(ctx, "updating the search index; searches read the thoughts instead", "error", err)
 			}
-			again = time.After(lookAgain)
-		case !done:
-			again = time.After(lookAgain)
+			retry = time.After(indexRetry)
+		case !complete:
+			retry = time.After(indexRetry)
 		default:
-			told = ""
+			logged = ""
 		}
 	}
 }
 
-// catchUp indexes what is missing. It reports whether that was all: something
-// may still be under way, or another process may be at it.
-func (s *Store) catchUp(ctx context.Context) (all bool, err error) {
+// updateIndex indexes the missing thoughts and reports whether the index is then
+// complete. It is not if a transaction is still running or another process is
+// indexing.
+func (s *Store) updateIndex(ctx context.Context) (complete bool, err error) {
 	for more := true; more; {
-		limited, cancel := context.WithTimeout(ctx, s.timeout)
+		limited, cancel := context.WithTimeout(ctx, s.statementTimeout)
 		err := s.inTx(limited, pgx.TxOptions{}, func(tx pgx.Tx) (err error) {
-			more, all, err = indexBatch(limited, tx)
+			more, complete, err = indexBatch(limited, tx)
 			return err
 		})
 		cancel()
@@ -111,7 +113,7 @@ func (s *Store) catchUp(ctx context.Context) (all bool, err error) {
 			return false, err
 		}
 	}
-	return all, nil
+	return complete, nil
 }
 
 const (
@@ -131,14 +133,14 @@ const (
 	selectLeft = `SELECT EXISTS (SELECT FROM thoughts WHERE (tx, id) > ($1::xid8, $2::bigint))`
 )
 
-// indexBatch indexes the next thoughts. more tells that there may be some left
-// that can be indexed now, all that there is nothing left.
-func indexBatch(ctx context.Context, tx pgx.Tx) (more, all bool, err error) {
+// indexBatch indexes the next batch. It reports whether there may be more thoughts
+// that can be indexed now, and whether the index is complete.
+func indexBatch(ctx context.Context, tx pgx.Tx) (more, complete bool, err error) {
 	var markTx uint64
 	var markID int64
 	if err := tx.QueryRow(ctx, lockState).Scan(&markTx, &markID); err != nil {
 		if isNoRows(err) {
-			err = nil // another process is at it
+			err = nil // another process holds the lock
 		}
 		return false, false, err
 	}

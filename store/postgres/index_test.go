@@ -17,7 +17,7 @@ import (
 	"github.com/sequent-dev/sequent/internal/words"
 )
 
-// openIndexed opens a store whose index is only brought up to date by hand.
+// openIndexed opens a store without an indexer. Tests call catchUp.
 func openIndexed(t *testing.T) *Store {
 	t.Helper()
 	s, err := open(t.Context(), Config{URL: server.Schema(t), Logger: slog.New(slog.DiscardHandler)})
@@ -32,19 +32,20 @@ func openIndexed(t *testing.T) *Store {
 func catchUp(t *testing.T, s *Store) {
 	t.Helper()
 	for deadline := time.Now().Add(30 * time.Second); ; time.Sleep(20 * time.Millisecond) {
-		all, err := s.catchUp(t.Context())
+		complete, err := s.updateIndex(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
-		if all {
+		if complete {
 			return
 		}
 		if time.Now().After(deadline) {
-			t.Fatal("the index does not catch up")
+			t.Fatal("the index is not complete after 30 seconds")
 		}
 	}
 }
 
+// put stores a session. A text may be followed by a bar and a note.
 func put(t *testing.T, s sequent.Store, id string, texts ...string) {
 	t.Helper()
 	at := time.UnixMicro(1_800_000_000_000_000).UTC()
@@ -62,9 +63,9 @@ func put(t *testing.T, s sequent.Store, id string, texts ...string) {
 	}
 }
 
-// TestIndexFindsTheSame compares searches by way of the index, and of one that
-// lags behind, with the memory store.
-func TestIndexFindsTheSame(t *testing.T) {
+// TestIndexAgreesWithMemoryStore compares searches with the memory store's, with a
+// complete index and with one that lags behind.
+func TestIndexAgreesWithMemoryStore(t *testing.T) {
 	t.Parallel()
 	s, model := openIndexed(t), sequent.NewMemoryStore()
 	rng := rand.New(rand.NewPCG(8, 9))
@@ -88,7 +89,7 @@ func TestIndexFindsTheSame(t *testing.T) {
 		put(t, s, fmt.Sprint("s", i), texts...)
 		put(t, model, fmt.Sprint("s", i), texts...)
 		if i == 250 {
-			catchUp(t, s) // what comes now is not in the index
+			catchUp(t, s) // the index lacks the rest
 		}
 	}
 	queries := []string{
@@ -147,12 +148,12 @@ func TestIndexFindsTheSame(t *testing.T) {
 	if err := s.pool.QueryRow(t.Context(), `SELECT (SELECT count(*) FROM thought_words), (SELECT docs FROM index_state),
 		(SELECT count(*) FROM thought_words w WHERE NOT EXISTS (SELECT FROM thoughts t WHERE t.id = w.id))`).
 		Scan(&words, &docs, &orphans); err != nil || words != docs || orphans != 0 {
-		t.Errorf("the index has %d thoughts, counts %d, and %d of them are gone; error %v", words, docs, orphans, err)
+		t.Errorf("the index has %d thoughts, %d orphaned, and counts %d; error %v", words, orphans, docs, err)
 	}
 }
 
-// A transaction that is under way holds the index back, and nothing is missed
-// when it commits after others.
+// The index does not go beyond a running transaction, and has its thoughts after a
+// late commit.
 func TestIndexWaitsForTransactions(t *testing.T) {
 	t.Parallel()
 	s := openIndexed(t)
@@ -165,8 +166,8 @@ func TestIndexWaitsForTransactions(t *testing.T) {
 		t.Fatal(err)
 	}
 	put(t, s, "fast", "heron one")
-	if all, err := s.catchUp(t.Context()); all || err != nil {
-		t.Errorf("catchUp = %t, %v; want false, because a transaction is under way", all, err)
+	if complete, err := s.updateIndex(t.Context()); complete || err != nil {
+		t.Errorf("updateIndex = %t, %v; want false, because a transaction is running", complete, err)
 	}
 	at := time.Now()
 	w := &sequent.Write{
@@ -180,7 +181,7 @@ func TestIndexWaitsForTransactions(t *testing.T) {
 		t.Helper()
 		hits, err := s.Search(t.Context(), sequent.SearchQuery{Text: "heron"})
 		if err != nil || len(hits.Hits) != want {
-			t.Errorf("%d thoughts are found, error %v; want %d", len(hits.Hits), err, want)
+			t.Errorf("found %d thoughts, error %v; want %d", len(hits.Hits), err, want)
 		}
 	}
 	found(1)
@@ -192,7 +193,8 @@ func TestIndexWaitsForTransactions(t *testing.T) {
 	found(2)
 }
 
-// Whatever is thought, its vector is one to PostgreSQL, and so is every query.
+// FuzzTSVector checks that PostgreSQL accepts the vector of every text and every
+// query, and that the index finds all matching thoughts.
 func FuzzTSVector(f *testing.F) {
 	for _, s := range []string{"", "a 'b' \\ c:1A <-> & | ! ()", "思考", "\x00\xff", strings.Repeat("ab ", 20_000)} {
 		f.Add(s, "a")
@@ -205,7 +207,7 @@ func FuzzTSVector(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text, query string) {
 		vector, length, ok := words.TSVector(text)
 		if n := len(words.Tokens(text)); n != length {
-			t.Fatalf("%d words are %d", n, length)
+			t.Fatalf("TSVector counts %d words, want %d", length, n)
 		}
 		q, err := words.Parse(query)
 		if !ok || err != nil {
@@ -215,16 +217,16 @@ func FuzzTSVector(f *testing.F) {
 		_, _, matches := words.NewMatcher(q).Match(text)
 		if !possible {
 			if matches {
-				t.Errorf("%q matches %q, and is said not to", query, text)
+				t.Errorf("%q matches %q, but TSQuery says that it matches nothing", query, text)
 			}
 			return
 		}
-		var proposed bool
-		if err := conn.QueryRow(t.Context(), "SELECT $1::text::tsvector @@ $2::text::tsquery", vector, asked).Scan(&proposed); err != nil {
+		var found bool
+		if err := conn.QueryRow(t.Context(), "SELECT $1::text::tsvector @@ $2::text::tsquery", vector, asked).Scan(&found); err != nil {
 			t.Fatalf("%.100q @@ %.100q: %v", vector, asked, err)
 		}
-		if matches && !proposed {
-			t.Errorf("%q matches %q, and the index does not find it", query, text)
+		if matches && !found {
+			t.Errorf("%q matches %q, but the index does not find it", query, text)
 		}
 	})
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/sequent-dev/sequent/store/internal/record"
 )
 
-// List implements [sequent.Store]. Of sessions with the same time, the one
-// begun last comes first.
+// List implements [sequent.Store]. Sessions with equal times are ordered by their
+// keys, newest first.
 func (s *Store) List(ctx context.Context, q sequent.Query) (page sequent.Page, err error) {
 	after, err := listing.After(q)
 	if err != nil {
@@ -44,8 +44,8 @@ func (s *Store) List(ctx context.Context, q sequent.Query) (page sequent.Page, e
 	return page, err
 }
 
-// selectPage returns the statement for a query. Its order begins like that of an
-// index, so that a page costs what it holds and the periods that it touches.
+// selectPage returns the statement for a query. An index provides the order of the
+// times or periods, so that PostgreSQL reads and sorts only whole periods.
 func selectPage(q sequent.Query, after *listing.Cursor, limit int) (text string, args []any) {
 	var where []string
 	arg := func(v any) string {

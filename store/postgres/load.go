@@ -19,7 +19,8 @@ const (
 	thoughtColumns = `t.session, t.seq, t.number, t.total, t.text, t.note, t.branch, t.branch_from, t.revises,
 		t.revision, t.more, t.extend, t.request_key, t.request_digest, t.labels, t.after, t.supersedes, t.at`
 
-	// Those beyond a position, which is one of an epoch.
+	// selectTail selects the thoughts after a position, or all if the session has
+	// another epoch.
 	selectTail = `
 		SELECT ` + thoughtColumns + `
 		FROM tool_sessions s JOIN thoughts t ON t.session = s.key
@@ -29,14 +30,16 @@ const (
 
 // Load implements [sequent.Store].
 //
-// It asks for the header and for the thoughts in one round trip. They may be of
-// different moments: a log only grows, so more thoughts are cut off, and the key
-// of a deleted session is never used again, so others are noticed.
+// It reads the header and the thoughts in one round trip, but not in one snapshot.
+// A log only grows, so thoughts beyond the header's Len are dropped. The key of a
+// deleted session is never reused, so thoughts of a session that was begun again
+// are noticed, and Load reads again.
 func (s *Store) Load(ctx context.Context, k sequent.Key, have sequent.Position) (h sequent.Header, log []sequent.Thought, err error) {
 	err = s.read(ctx, func(ctx context.Context) error {
-		for range 20 {
+		const maxAttempts = 20
+		for range maxAttempts {
 			h, log, err = load(ctx, s.pool, k, have, false)
-			if !errors.Is(err, errMoved) {
+			if !errors.Is(err, errDeleted) {
 				return err
 			}
 		}
@@ -48,15 +51,16 @@ func (s *Store) Load(ctx context.Context, k sequent.Key, have sequent.Position) 
 	return h, log, nil
 }
 
-// errMoved says that a session was deleted between two looks.
-var errMoved = errors.New("the session was deleted meanwhile")
+// errDeleted means that a session was deleted between reading its header and its
+// thoughts.
+var errDeleted = errors.New("the session was deleted meanwhile")
 
 type sender interface {
 	SendBatch(ctx context.Context, b *pgx.Batch) pgx.BatchResults
 }
 
-// load returns the session and the thoughts beyond have. With lock, nobody else
-// can change it before the end of the transaction.
+// load returns the session and its thoughts after have. With lock, it locks the
+// session until the end of the transaction.
 func load(ctx context.Context, db sender, k sequent.Key, have sequent.Position, lock bool) (h sequent.Header, log []sequent.Thought, err error) {
 	owner, id := pack(k.Owner), pack(string(k.ID))
 	header := selectHeader
@@ -93,7 +97,7 @@ func load(ctx context.Context, db sender, k sequent.Key, have sequent.Position, 
 			return sequent.Header{}, nil, err
 		}
 		if session != key {
-			return sequent.Header{}, nil, errMoved
+			return sequent.Header{}, nil, errDeleted
 		}
 		if t.Seq <= h.Len {
 			log = append(log, t)
@@ -103,12 +107,12 @@ func load(ctx context.Context, db sender, k sequent.Key, have sequent.Position, 
 		return sequent.Header{}, nil, err
 	}
 	if len(log) != max(h.Len-first, 0) {
-		return sequent.Header{}, nil, errMoved
+		return sequent.Header{}, nil, errDeleted
 	}
 	return h, log, nil
 }
 
-// scanHeader reads the headerColumns of one row.
+// scanHeader scans the headerColumns of a row.
 func scanHeader(row pgx.Row) (key int64, h sequent.Header, err error) {
 	var id, state, labels string
 	var created, updated int64
@@ -129,7 +133,8 @@ func scanHeader(row pgx.Row) (key int64, h sequent.Header, err error) {
 	return key, h, err
 }
 
-// scanThought reads the thoughtColumns of one row.
+// scanThought scans the thoughtColumns of a row, and after them the columns for
+// more.
 func scanThought(row pgx.Row, more ...any) (session int64, t sequent.Thought, err error) {
 	var from, revises *int64
 	var labels string

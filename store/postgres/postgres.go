@@ -1,10 +1,9 @@
-// Package postgres keeps sessions in a PostgreSQL database, which any number of
-// processes share: every call may go to any of them.
+// Package postgres stores sessions in a PostgreSQL database, which any number of
+// processes may share: a client may send each call to another process.
 //
-// A commit is durable when [Store.Commit] returns, as far as the server makes it
-// so (synchronous_commit). A server that is away for a while is waited for, up to
-// [Config.Patience]; then calls fail with [sequent.CodeUnavailable], and succeed
-// again when it is back.
+// When [Store.Commit] returns, the commit is as durable as the server's setting
+// synchronous_commit makes it. While the server is unreachable, calls retry for
+// [Config.RetryTimeout] and then fail with [sequent.CodeUnavailable].
 package postgres
 
 import (
@@ -24,26 +23,26 @@ import (
 	"github.com/sequent-dev/sequent/store/internal/record"
 )
 
-// A Config says where the database is and how the store behaves.
+// A Config configures a [Store].
 type Config struct {
-	URL         string        // postgres://…, or key=value pairs; required. It may hold a password.
-	Connections int           // at most so many, and two beside them; 0 means 8
-	Patience    time.Duration // how long to wait for a server that is away; 0 means 5 s
-	Timeout     time.Duration // of one statement; 0 means 30 s
-	Logger      *slog.Logger  // nil means slog.Default()
+	URL              string        // postgres://…, or key=value pairs; required. It may contain a password.
+	Connections      int           // maximum size of the pool; a process uses up to two more; 0 means 8
+	RetryTimeout     time.Duration // maximum time to retry while the server is unreachable; 0 means 5 s
+	StatementTimeout time.Duration // of each statement; 0 means 30 s
+	Logger           *slog.Logger  // nil means slog.Default()
 }
 
 // A Store is a [sequent.Store] in PostgreSQL. Use [Open].
 type Store struct {
-	pool     *pgxpool.Pool
-	config   *pgx.ConnConfig
-	channel  string // of notifications: one for each schema
-	patience time.Duration
-	timeout  time.Duration
-	log      *slog.Logger
+	pool             *pgxpool.Pool
+	config           *pgx.ConnConfig
+	channel          string // of notifications; each schema has its own
+	retryTimeout     time.Duration
+	statementTimeout time.Duration
+	log              *slog.Logger
 
-	known    known
-	hub      wake.Hub[name]
+	cache    cache
+	hub      wake.Hub[topic]
 	listener listener
 	indexer  indexer
 
@@ -54,30 +53,31 @@ type Store struct {
 	running    sync.WaitGroup
 }
 
-// Open opens the store that cfg names, and makes its tables if there are none.
+// Open opens the store at cfg.URL and creates its tables if they do not exist.
+// Several processes may do so at the same time.
 //
-// Many processes may do so at the same instant. A schema of an older version is
-// brought up to date; one of a newer version is refused and not touched.
+// It migrates a schema of an older format, and refuses one of a newer format
+// without changing it.
 func Open(ctx context.Context, cfg Config) (*Store, error) {
 	s, err := open(ctx, cfg)
 	if err != nil {
 		return nil, err
 	}
-	s.running.Go(func() { s.index(s.background) })
+	s.running.Go(func() { s.runIndexer(s.background) })
 	return s, nil
 }
 
-// open opens a store whose index nobody brings up to date.
+// open opens a store without an indexer.
 func open(ctx context.Context, cfg Config) (*Store, error) {
 	config, err := parse(cfg)
 	if err != nil {
 		return nil, err
 	}
 	s := &Store{
-		patience: cmp.Or(cfg.Patience, 5*time.Second),
-		timeout:  cmp.Or(cfg.Timeout, timeout),
-		log:      cmp.Or(cfg.Logger, slog.Default()),
-		closed:   make(chan struct{}),
+		retryTimeout:     cmp.Or(cfg.RetryTimeout, 5*time.Second),
+		statementTimeout: cmp.Or(cfg.StatementTimeout, defaultStatementTimeout),
+		log:              cmp.Or(cfg.Logger, slog.Default()),
+		closed:           make(chan struct{}),
 	}
 	s.config = config.ConnConfig
 	if s.pool, err = pgxpool.NewWithConfig(ctx, config); err != nil {
@@ -90,37 +90,36 @@ func open(ctx context.Context, cfg Config) (*Store, error) {
 	s.background, s.stop = context.WithCancel(context.WithoutCancel(ctx))
 	s.listener.init()
 	s.indexer.init()
-	s.running.Go(func() { s.follow(s.background) })
+	s.running.Go(func() { s.runListener(s.background) })
 	return s, nil
 }
 
-// timeout is that of a statement if none is given.
-const timeout = 30 * time.Second
+const defaultStatementTimeout = 30 * time.Second
 
-// parse reads the address, and sets what it does not.
+// parse parses cfg.URL, and adds settings that it does not contain.
 func parse(cfg Config) (*pgxpool.Config, error) {
 	config, err := pgxpool.ParseConfig(cfg.URL)
 	if err != nil {
-		return nil, &sequent.Error{ // the cause may show what was meant to be a password
+		return nil, &sequent.Error{ // without the cause, which may contain the password
 			Code: sequent.CodeUnavailable,
-			Msg:  "the address of the database cannot be understood",
-			Fix:  "write it as postgres://USER:PASSWORD@HOST:PORT/DATABASE, with other characters in USER and PASSWORD as %XX",
+			Msg:  "the address of the database is not valid",
+			Fix:  "write it as postgres://USER:PASSWORD@HOST:PORT/DATABASE, with special characters in USER and PASSWORD as %XX",
 		}
 	}
 	config.MaxConns = int32(cmp.Or(cfg.Connections, 8))
 	config.ConnConfig.ConnectTimeout = cmp.Or(config.ConnConfig.ConnectTimeout, 5*time.Second)
 	config.PingTimeout = 2 * time.Second
-	limit := cmp.Or(cfg.Timeout, timeout).Milliseconds()
+	timeout := cmp.Or(cfg.StatementTimeout, defaultStatementTimeout).Milliseconds()
 	for name, value := range map[string]string{
 		"application_name":                    "sequent",
-		"statement_timeout":                   strconv.FormatInt(limit, 10),
-		"idle_in_transaction_session_timeout": strconv.FormatInt(2*limit, 10),
-		// Every statement has its index. A table that has just been filled has no
-		// statistics that say so.
+		"statement_timeout":                   strconv.FormatInt(timeout, 10),
+		"idle_in_transaction_session_timeout": strconv.FormatInt(2*timeout, 10),
+		// Every statement has an index, but PostgreSQL may prefer a sequential scan
+		// while a table that has just been filled has no statistics.
 		"enable_seqscan": "off",
 		"jit":            "off",
-		// The statements are few and their plans the same for all arguments. To make
-		// them anew for each append took PostgreSQL half of its time.
+		// The best plan of a statement does not depend on its arguments, and planning
+		// took half of the server's time for an append.
 		"plan_cache_mode": "force_generic_plan",
 	} {
 		if _, set := config.ConnConfig.RuntimeParams[name]; !set {
@@ -130,9 +129,9 @@ func parse(cfg Config) (*pgxpool.Config, error) {
 	return config, nil
 }
 
-// prepare brings the schema up to date and learns its name.
+// prepare migrates the schema and sets s.channel.
 func (s *Store) prepare(ctx context.Context) error {
-	return s.again(ctx, lost, func(ctx context.Context) error {
+	return s.retry(ctx, isConnectionError, func(ctx context.Context) error {
 		if err := migrate(ctx, s.config); err != nil {
 			return err
 		}
@@ -142,28 +141,28 @@ func (s *Store) prepare(ctx context.Context) error {
 		if err == nil && encoding != "UTF8" {
 			err = &sequent.Error{
 				Code: sequent.CodeUnavailable,
-				Msg:  "the database has the encoding " + encoding + ", which cannot hold every text",
-				Fix:  "create one with the encoding UTF8",
+				Msg:  "the database has the encoding " + encoding + ", which cannot represent all texts",
+				Fix:  "create a database with the encoding UTF8",
 			}
 		}
 		return err
 	})
 }
 
-// again runs do, which stores nothing if it fails with an error that again
-// accepts, until it succeeds or the store's patience is at an end. Each run has
-// the store's time-out.
-func (s *Store) again(ctx context.Context, accepts func(error) bool, do func(context.Context) error) error {
-	late := time.Now().Add(s.patience)
-	for pause := 10 * time.Millisecond; ; pause = min(2*pause, 500*time.Millisecond) {
-		limited, cancel := context.WithTimeout(ctx, s.timeout+5*time.Second) // the server's own comes first
-		err := do(limited)
+// retry calls do until it succeeds, fails with an error that is not retryable, or
+// the retry timeout ends. An attempt that fails with a retryable error must have
+// stored nothing.
+func (s *Store) retry(ctx context.Context, retryable func(error) bool, do func(context.Context) error) error {
+	deadline := time.Now().Add(s.retryTimeout)
+	for wait := 10 * time.Millisecond; ; wait = min(2*wait, 500*time.Millisecond) {
+		attempt, cancel := context.WithTimeout(ctx, s.statementTimeout+5*time.Second) // the server's timeout fires first
+		err := do(attempt)
 		cancel()
-		if err == nil || ctx.Err() != nil || !accepts(err) || time.Now().Add(pause).After(late) {
+		if err == nil || ctx.Err() != nil || !retryable(err) || time.Now().Add(wait).After(deadline) {
 			return err
 		}
 		select {
-		case <-time.After(pause):
+		case <-time.After(wait):
 		case <-ctx.Done():
 			return ctx.Err()
 		case <-s.closed:
@@ -172,16 +171,16 @@ func (s *Store) again(ctx context.Context, accepts func(error) bool, do func(con
 	}
 }
 
-// read runs do, which changes nothing, again if the connection is lost.
+// read calls do, which must change nothing, and retries after connection errors.
 func (s *Store) read(ctx context.Context, do func(context.Context) error) error {
-	if err := s.usable(ctx); err != nil {
+	if err := s.checkOpen(ctx); err != nil {
 		return err
 	}
-	return s.wrap(ctx, s.again(ctx, lost, do))
+	return s.wrap(ctx, s.retry(ctx, isConnectionError, do))
 }
 
-// usable returns an error if the store is closed or the caller has given up.
-func (s *Store) usable(ctx context.Context) error {
+// checkOpen returns an error if the store is closed or ctx has ended.
+func (s *Store) checkOpen(ctx context.Context) error {
 	select {
 	case <-s.closed:
 		return record.ErrClosed
@@ -190,8 +189,8 @@ func (s *Store) usable(ctx context.Context) error {
 	}
 }
 
-// Close implements [sequent.Store]. Commits under way finish; those who Wait
-// are told that the store is closed.
+// Close implements [sequent.Store]. It waits for commits in progress; calls of
+// Wait return with an error.
 func (s *Store) Close() error {
 	s.closing.Do(func() {
 		close(s.closed)
@@ -202,39 +201,30 @@ func (s *Store) Close() error {
 	return nil
 }
 
-// rollback ends a transaction that may have ended already.
+// rollback rolls back a transaction, unless it has ended.
 func rollback(ctx context.Context, tx pgx.Tx) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 	defer cancel()
-	_ = tx.Rollback(ctx) // what is not committed goes with the connection at the latest
+	_ = tx.Rollback(ctx) // closing the connection rolls back too
 }
 
-// inTx runs do in one transaction. An error is undone, unless it is one of
+// inTx calls do in a transaction. All errors are notCommitted, except those of
 // COMMIT.
 func (s *Store) inTx(ctx context.Context, options pgx.TxOptions, do func(pgx.Tx) error) error {
 	tx, err := s.pool.BeginTx(ctx, options)
 	if err != nil {
-		return undone{err}
+		return notCommitted{err}
 	}
 	defer rollback(ctx, tx)
 	if err := do(tx); err != nil {
-		return undone{err}
+		return notCommitted{err}
 	}
 	return tx.Commit(ctx)
 }
 
-// undone is an error of a transaction that was not committed.
-type undone struct{ error }
+// notCommitted is an error of a transaction before COMMIT.
+type notCommitted struct{ error }
 
-func (e undone) Unwrap() error { return e.error }
-
-// outcome returns what an error of a write means: one after which nobody knows
-// whether it was stored is made to say so.
-func outcome(err error) error {
-	if err != nil && lost(err) && !harmless(err) {
-		return unknown(err)
-	}
-	return err
-}
+func (e notCommitted) Unwrap() error { return e.error }
 
 func isNoRows(err error) bool { return errors.Is(err, pgx.ErrNoRows) }

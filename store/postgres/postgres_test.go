@@ -13,7 +13,7 @@ import (
 	"github.com/sequent-dev/sequent/storetest"
 )
 
-// server is shared by the tests that leave it alone.
+// server is shared by the tests that do not stop it.
 var server pgtest.Server
 
 func TestMain(m *testing.M) {

@@ -11,21 +11,21 @@ import (
 	"github.com/sequent-dev/sequent"
 )
 
-// migrations holds one script a version. A released one never changes.
+// migrations holds one script per format. A released script never changes.
 //
 //go:embed migrations/*.sql
 var migrations embed.FS
 
-// scripts are the migrations in their order; the first makes version 1.
+// scripts lists the migrations in order. The first creates format 1.
 var scripts = [...]string{
 	"migrations/0001_sessions.sql",
 }
 
-// latest is the version of the schema that this program knows.
+// latest is the format that this program reads and writes.
 const latest = len(scripts)
 
-// migrate brings the schema to the latest version. Of many processes that do so
-// at once, one works and the others wait for it.
+// migrate brings the schema to the latest format. Concurrent processes wait for the
+// one that does it.
 func migrate(ctx context.Context, config *pgx.ConnConfig) (err error) {
 	conn, err := pgx.ConnectConfig(ctx, config)
 	if err != nil {
@@ -41,7 +41,7 @@ func migrate(ctx context.Context, config *pgx.ConnConfig) (err error) {
 		return err
 	}
 	defer rollback(ctx, tx)
-	// The lock is of this schema, and ends with the transaction.
+	// The lock is for this schema, and is released at the end of the transaction.
 	if _, err := tx.Exec(ctx, "SELECT pg_advisory_xact_lock(hashtextextended('sequent ' || current_schema(), 0))"); err != nil {
 		return err
 	}
@@ -70,19 +70,19 @@ func migrate(ctx context.Context, config *pgx.ConnConfig) (err error) {
 	return tx.Commit(ctx)
 }
 
-// schemaVersion returns the version of the schema, 0 if there is none. It
-// refuses what is newer.
+// schemaVersion returns the format of the schema, 0 if it has no tables. It returns
+// an error if the format is newer than latest.
 func schemaVersion(ctx context.Context, db interface {
 	QueryRow(ctx context.Context, query string, args ...any) pgx.Row
 }) (version int, err error) {
 	var schema *string
-	var there bool
-	// Not to_regclass, which may answer from before another process's commit.
+	var exists bool
+	// to_regclass may not see the latest commit of another process.
 	err = db.QueryRow(ctx, `
 		SELECT current_schema(), EXISTS (
 			SELECT FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
 			WHERE n.nspname = current_schema() AND c.relname = 'sequent_schema'
-		)`).Scan(&schema, &there)
+		)`).Scan(&schema, &exists)
 	switch {
 	case err != nil:
 		return 0, err
@@ -90,17 +90,17 @@ func schemaVersion(ctx context.Context, db interface {
 		return 0, &sequent.Error{
 			Code: sequent.CodeUnavailable,
 			Msg:  "the database has no schema for this user",
-			Fix:  "create one, or name one with search_path in the address",
+			Fix:  "create one, or set search_path in the address",
 		}
-	case !there:
+	case !exists:
 		return 0, nil
 	}
 	err = db.QueryRow(ctx, "SELECT version FROM sequent_schema").Scan(&version)
 	if err == nil && version > latest {
 		err = &sequent.Error{
 			Code: sequent.CodeNewerSchema,
-			Msg:  fmt.Sprintf("the store has format %d, this program knows up to %d; it was not touched", version, latest),
-			Fix:  "install the newer version of the program that last used it, or name another database",
+			Msg:  fmt.Sprintf("the store has format %d; this program supports formats up to %d and did not change it", version, latest),
+			Fix:  "install the newer version of the program that created it, or use another database",
 		}
 	}
 	return version, err

@@ -15,13 +15,14 @@ import (
 	"github.com/sequent-dev/sequent/store/internal/record"
 )
 
-// What a search reads. The condition is true for the thoughts that the query is
-// about; what the index does not hold is read too: thoughts beyond its mark, and
-// those that did not fit into it.
+// Statements of a search.
 const (
+	// inQuery is true for thoughts of sessions that the query selects.
 	inQuery = `($1 OR s.owner = $2) AND ($3 = '' OR s.id = $3) AND ($4::bigint = 0 OR s.expires IS NULL OR s.expires > $4)`
 
-	selectUnlisted = `
+	// selectUnindexedText selects the thoughts after the mark of the index, and those
+	// that are in the index without words because they have too many.
+	selectUnindexedText = `
 		SELECT t.id, t.text, t.note, ` + inQuery + `, TRUE
 		FROM thoughts t JOIN tool_sessions s ON s.key = t.session
 		WHERE (t.tx, t.id) > ($5::xid8, $6::bigint)
@@ -30,12 +31,14 @@ const (
 		FROM thought_words w JOIN thoughts t ON t.id = w.id JOIN tool_sessions s ON s.key = t.session
 		WHERE w.words IS NULL
 		ORDER BY 1 DESC`
-	selectListed = `
+	// selectIndexed selects thoughts that match according to the index.
+	selectIndexed = `
 		SELECT t.id, t.text, t.note
 		FROM thought_words w JOIN thoughts t ON t.id = w.id JOIN tool_sessions s ON s.key = t.session
 		WHERE w.words @@ $5::tsquery AND t.id BETWEEN $6 AND $7 AND ` + inQuery + `
 		ORDER BY t.id DESC LIMIT $8`
-	selectCommon = `
+	// selectCount counts the indexed thoughts with a term.
+	selectCount = `
 		SELECT count(*), coalesce(min(id), 0), (SELECT coalesce(max(id), 0) FROM thought_words)
 		FROM (SELECT id FROM thought_words WHERE words @@ $1::tsquery ORDER BY id DESC LIMIT $2) w`
 	selectIndex  = `SELECT tx, id, docs, tokens FROM index_state`
@@ -45,7 +48,7 @@ const (
 		FROM thoughts t JOIN tool_sessions s ON s.key = t.session WHERE t.id = ANY ($1)`
 )
 
-// Search implements [sequent.Store]. It sees one state of the database.
+// Search implements [sequent.Store]. It reads one snapshot of the database.
 func (s *Store) Search(ctx context.Context, q sequent.SearchQuery) (hits sequent.Hits, err error) {
 	asked, err := ranked.Parse(q)
 	if err != nil {
@@ -55,8 +58,8 @@ func (s *Store) Search(ctx context.Context, q sequent.SearchQuery) (hits sequent
 		return s.inTx(ctx, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}, func(tx pgx.Tx) (err error) {
 			sr := search{Search: asked, store: s, tx: tx}
 			sr.Begin()
-			// Whether to go through the words or through the newest thoughts depends
-			// on how common the words are, which a plan for any words cannot know.
+			// The best plan depends on how common the words are: use the index of words,
+			// or scan the newest thoughts. A generic plan cannot know that.
 			if _, err := tx.Exec(ctx, "SET LOCAL plan_cache_mode = force_custom_plan"); err != nil {
 				return err
 			}
@@ -67,15 +70,15 @@ func (s *Store) Search(ctx context.Context, q sequent.SearchQuery) (hits sequent
 	return hits, err
 }
 
-// A search is one page of a result in the making.
+// A search computes one page of a result.
 type search struct {
 	ranked.Search
-	store    *Store
-	tx       pgx.Tx
-	unlisted []ranked.Candidate // that match, newest first: what the index does not hold
+	store     *Store
+	tx        pgx.Tx
+	unindexed []ranked.Candidate // matching thoughts without words in the index, newest first
 }
 
-// page ranks what the store has and loads the best of it.
+// page ranks the matching thoughts and loads those of the page.
 func (sr *search) page(ctx context.Context) (sequent.Hits, error) {
 	var newest int64
 	if sr.From == nil {
@@ -83,7 +86,7 @@ func (sr *search) page(ctx context.Context) (sequent.Hits, error) {
 			return sequent.Hits{}, err
 		}
 	}
-	if err := sr.survey(ctx); err != nil {
+	if err := sr.countTerms(ctx); err != nil {
 		return sequent.Hits{}, err
 	}
 	best, next, err := sr.Rank(ctx, newest, sr.block)
@@ -97,8 +100,8 @@ func (sr *search) page(ctx context.Context) (sequent.Hits, error) {
 	return out, err
 }
 
-// scope are the arguments of inQuery.
-func (sr *search) scope(more ...any) []any {
+// args returns the arguments of inQuery, followed by more.
+func (sr *search) args(more ...any) []any {
 	var now int64
 	if !sr.Query.Now.IsZero() {
 		now = record.Micros(sr.Query.Now)
@@ -106,9 +109,9 @@ func (sr *search) scope(more ...any) []any {
 	return append([]any{sr.Query.AllOwners, pack(sr.Query.Owner), pack(string(sr.Query.Session)), now}, more...)
 }
 
-// survey reads what the index does not hold, and learns how common the wanted
-// words are among all thoughts.
-func (sr *search) survey(ctx context.Context) error {
+// countTerms completes the corpus: from the index, and from the thoughts without
+// words in the index, all of which it reads. It sets sr.unindexed.
+func (sr *search) countTerms(ctx context.Context) error {
 	var tx uint64
 	var id int64
 	if err := sr.tx.QueryRow(ctx, selectIndex).Scan(&tx, &id, &sr.Corpus.Docs, &sr.Corpus.Tokens); err != nil {
@@ -121,20 +124,20 @@ func (sr *search) survey(ctx context.Context) error {
 				continue
 			}
 			var n, oldest, newest int64
-			if err := sr.tx.QueryRow(ctx, selectCommon, query, ranked.Sample).Scan(&n, &oldest, &newest); err != nil {
+			if err := sr.tx.QueryRow(ctx, selectCount, query, ranked.Sample).Scan(&n, &oldest, &newest); err != nil {
 				return err
 			}
 			sr.Corpus.Hits[i] = ranked.Estimate(n, oldest, newest)
 		}
 	}
-	rows, err := sr.tx.Query(ctx, selectUnlisted, sr.scope(tx, id)...)
+	rows, err := sr.tx.Query(ctx, selectUnindexedText, sr.args(tx, id)...)
 	if err != nil {
 		return err
 	}
 	defer rows.Close()
 	for read := 0; rows.Next(); read++ {
-		if read == longRead {
-			sr.store.indexer.hurry()
+		if read == maxUnindexed {
+			sr.store.indexer.expedite()
 		}
 		var id int64
 		var text, note string
@@ -152,57 +155,57 @@ func (sr *search) survey(ctx context.Context) error {
 			sr.Corpus.Docs, sr.Corpus.Tokens = before.Docs, before.Tokens
 		}
 		if ok && wanted {
-			sr.unlisted = append(sr.unlisted, ranked.Candidate{ID: id, Counts: slices.Clone(counts), Length: length})
+			sr.unindexed = append(sr.unindexed, ranked.Candidate{ID: id, Counts: slices.Clone(counts), Length: length})
 		}
 	}
 	if err := rows.Err(); err != nil {
 		return err
 	}
-	for i := range sr.Corpus.Hits { // deletions may have been counted
+	for i := range sr.Corpus.Hits { // an estimate may include deleted thoughts
 		sr.Corpus.Hits[i] = max(min(sr.Corpus.Hits[i], sr.Corpus.Docs), 0)
 	}
 	return nil
 }
 
-// block is the [ranked.Block] of what is unlisted and what the index proposes.
+// block is the [ranked.Block].
 func (sr *search) block(ctx context.Context, at *words.Cursor) ([]ranked.Candidate, error) {
-	most := ranked.BlockSize + 1 // one more, to learn whether there are more
+	limit := ranked.BlockSize + 1 // one more, to learn whether there are more
 	low := max(at.Low, 1)
 	if at.Low > 0 {
-		most = math.MaxInt
+		limit = math.MaxInt
 	}
 	var found []ranked.Candidate
-	for _, c := range sr.unlisted {
-		if low <= c.ID && c.ID <= at.Bound && len(found) < most {
+	for _, c := range sr.unindexed {
+		if low <= c.ID && c.ID <= at.Bound && len(found) < limit {
 			found = append(found, c)
 		}
 	}
 	if query, ok := sr.Asked.TSQuery(); ok {
-		listed, err := sr.listed(ctx, query, low, at.Bound, most)
+		indexed, err := sr.indexed(ctx, query, low, at.Bound, limit)
 		if err != nil {
 			return nil, err
 		}
-		found = append(found, listed...)
+		found = append(found, indexed...)
 	}
 	slices.SortFunc(found, func(a, b ranked.Candidate) int { return cmp.Compare(b.ID, a.ID) })
 	at.Low = low
-	if len(found) >= most { // never so when Low was set
-		found = found[:most-1]
-		at.Low = found[most-2].ID
+	if len(found) >= limit { // only if at.Low was 0
+		found = found[:limit-1]
+		at.Low = found[limit-2].ID
 	}
 	return found, nil
 }
 
-// listed returns the newest matching thoughts between low and high that the
-// index proposes, at most so many.
-func (sr *search) listed(ctx context.Context, query string, low, high int64, most int) (found []ranked.Candidate, err error) {
-	for len(found) < most && high >= low {
-		n := min(most-len(found), ranked.BlockSize+1)
-		rows, err := sr.tx.Query(ctx, selectListed, sr.scope(query, low, high, n)...)
+// indexed looks thoughts between low and high up in the index, newest first, and
+// returns at most limit that match.
+func (sr *search) indexed(ctx context.Context, query string, low, high int64, limit int) (found []ranked.Candidate, err error) {
+	for len(found) < limit && high >= low {
+		n := min(limit-len(found), ranked.BlockSize+1)
+		rows, err := sr.tx.Query(ctx, selectIndexed, sr.args(query, low, high, n)...)
 		if err != nil {
 			return nil, err
 		}
-		proposed := 0
+		read := 0
 		for rows.Next() {
 			var text, note string
 			if err := rows.Scan(&high, &text, &note); err != nil {
@@ -213,7 +216,7 @@ func (sr *search) listed(ctx context.Context, query string, low, high int64, mos
 				rows.Close()
 				return nil, err
 			}
-			proposed++
+			read++
 			if counts, length, ok := sr.Matcher.Match(text, note); ok {
 				found = append(found, ranked.Candidate{ID: high, Counts: slices.Clone(counts), Length: length})
 			}
@@ -222,7 +225,7 @@ func (sr *search) listed(ctx context.Context, query string, low, high int64, mos
 		if err := rows.Err(); err != nil {
 			return nil, err
 		}
-		if proposed < n {
+		if read < n {
 			break
 		}
 		high--
@@ -236,9 +239,9 @@ func (sr *search) load(ctx context.Context, found []ranked.Candidate) (out seque
 		return out, nil
 	}
 	ids := make([]int64, len(found))
-	place := make(map[int64]int, len(found))
+	index := make(map[int64]int, len(found))
 	for i, c := range found {
-		ids[i], place[c.ID] = c.ID, i
+		ids[i], index[c.ID] = c.ID, i
 	}
 	rows, err := sr.tx.Query(ctx, selectHits, ids)
 	if err != nil {
@@ -249,17 +252,17 @@ func (sr *search) load(ctx context.Context, found []ranked.Candidate) (out seque
 	loaded := 0
 	for rows.Next() {
 		var id int64
-		var owner, name, title string
-		_, t, err := scanThought(rows, &id, &owner, &name, &title)
+		var owner, session, title string
+		_, t, err := scanThought(rows, &id, &owner, &session, &title)
 		if err == nil {
-			err = unpackAll(&owner, &name, &title)
+			err = unpackAll(&owner, &session, &title)
 		}
 		if err != nil {
 			return sequent.Hits{}, err
 		}
-		i := place[id]
+		i := index[id]
 		out.Hits[i] = sequent.Hit{
-			Key: sequent.Key{Owner: owner, ID: sequent.ID(name)}, Title: title, Thought: t, Score: found[i].Score,
+			Key: sequent.Key{Owner: owner, ID: sequent.ID(session)}, Title: title, Thought: t, Score: found[i].Score,
 		}
 		loaded++
 	}
@@ -267,7 +270,7 @@ func (sr *search) load(ctx context.Context, found []ranked.Candidate) (out seque
 		return sequent.Hits{}, err
 	}
 	if loaded != len(found) {
-		return sequent.Hits{}, fmt.Errorf("%d of %d hits are there", loaded, len(found))
+		return sequent.Hits{}, fmt.Errorf("loaded %d of %d hits", loaded, len(found))
 	}
 	return out, nil
 }

@@ -12,25 +12,24 @@ import (
 	"github.com/sequent-dev/sequent/store/internal/record"
 )
 
-// A shape is how thoughts are handed over: columns, their types, and what each is
-// of a thought. There are two, since most thoughts have only what every thought
-// has.
+// Columns of thoughts and their types. Most thoughts have only the plain ones, see
+// [record.Plain].
 var (
-	plainColumns = []string{"seq", "number", "total", "after", "at", "more", "text"}
-	plainTypes   = []string{"bigint", "bigint", "bigint", "bigint", "bigint", "boolean", "text"}
-	otherColumns = []string{"supersedes", "branch_from", "revises", "revision", "extend", "note", "branch",
+	plainColumns    = []string{"seq", "number", "total", "after", "at", "more", "text"}
+	plainTypes      = []string{"bigint", "bigint", "bigint", "bigint", "bigint", "boolean", "text"}
+	optionalColumns = []string{"supersedes", "branch_from", "revises", "revision", "extend", "note", "branch",
 		"request_key", "request_digest", "labels"}
-	otherTypes = []string{"bigint", "bigint", "bigint", "boolean", "boolean", "text", "text", "text", "text", "text"}
+	optionalTypes = []string{"bigint", "bigint", "bigint", "boolean", "boolean", "text", "text", "text", "text", "text"}
 
-	storePlain = storeWrites(plainColumns, plainTypes)
-	storeAll   = storeWrites(slices.Concat(plainColumns, otherColumns), slices.Concat(plainTypes, otherTypes))
+	storePlain = storeStatement(plainColumns, plainTypes)
+	storeAll   = storeStatement(slices.Concat(plainColumns, optionalColumns), slices.Concat(plainTypes, optionalTypes))
 )
 
-// storeWrites returns the statement that makes a number of writes, each of
-// another session, if their sessions are at their bases, and returns the numbers
-// of those that were. Who waits is told in the same transaction, once for all.
-func storeWrites(columns, types []string) string {
-	const first = 21 // the parameters before it are the same in both
+// storeStatement returns the statement that stores the writes of a round whose
+// sessions are at their bases, sends one notification, and returns the numbers of
+// the stored writes and the keys of their sessions.
+func storeStatement(columns, types []string) string {
+	const first = 21 // parameter of the first column
 	arrays := []string{"$20::bigint[]"}
 	for i, t := range types {
 		arrays = append(arrays, fmt.Sprintf("$%d::%s[]", first+i, t))
@@ -82,36 +81,36 @@ type queryer interface {
 	QueryRow(ctx context.Context, query string, args ...any) pgx.Row
 }
 
-// store makes writes of different sessions, and returns the keys of those that
-// were at their bases, and 0 for the others.
+// store stores the writes of a round whose sessions are at their bases. It returns
+// the keys of these sessions, and 0 for the writes that were not stored.
 func (s *Store) store(ctx context.Context, db queryer, round []*sequent.Write) ([]int64, error) {
-	args := []any{s.channel, notice(round)}
+	args := []any{s.channel, payload(round)}
 	text := storePlain
 	plain := allPlain(round)
-	if known, ok := s.known.moves(round); ok && plain {
+	if keys, ok := s.cache.moves(round); ok && plain {
 		text = storeMoves
-		args = append(args, moveArgs(round, known)...)
+		args = append(args, moveArgs(round, keys)...)
 	} else {
 		args = append(args, sessionArgs(round)...)
 	}
 	args = append(args, plainArgs(round)...)
 	if !plain {
 		text = storeAll
-		args = append(args, otherArgs(round)...)
+		args = append(args, optionalArgs(round)...)
 	}
-	var done, keys []int64
-	var told *string
-	if err := db.QueryRow(ctx, text, args...).Scan(&done, &keys, &told); err != nil {
+	var stored, storedKeys []int64
+	var notified *string
+	if err := db.QueryRow(ctx, text, args...).Scan(&stored, &storedKeys, &notified); err != nil {
 		return nil, err
 	}
-	stored := make([]int64, len(round))
-	for i, n := range done {
-		stored[n-1] = keys[i]
+	keys := make([]int64, len(round))
+	for i, n := range stored {
+		keys[n-1] = storedKeys[i]
 	}
-	return stored, nil
+	return keys, nil
 }
 
-// sessionArgs returns the columns of the headers.
+// sessionArgs returns the columns of the sessions.
 func sessionArgs(round []*sequent.Write) []any {
 	n := len(round)
 	texts := make([][]string, 8) // owner, id, scope, state, title, dialect, conclusion, labels
@@ -143,7 +142,7 @@ func sessionArgs(round []*sequent.Write) []any {
 	return append(append(args, expires), columns(texts[2:])...)
 }
 
-// allPlain reports whether all that otherColumns hold is as by default.
+// allPlain reports whether no thought needs optionalColumns.
 func allPlain(round []*sequent.Write) bool {
 	for _, w := range round {
 		for i := range w.Thoughts {
@@ -155,7 +154,7 @@ func allPlain(round []*sequent.Write) bool {
 	return true
 }
 
-// count returns how many thoughts the writes have.
+// count returns the number of thoughts in the writes.
 func count(round []*sequent.Write) (n int) {
 	for _, w := range round {
 		n += len(w.Thoughts)
@@ -163,8 +162,7 @@ func count(round []*sequent.Write) (n int) {
 	return n
 }
 
-// plainArgs returns plainColumns, after the number of the write that each
-// thought belongs to.
+// plainArgs returns the number of each thought's write and the plainColumns.
 func plainArgs(round []*sequent.Write) []any {
 	n := count(round)
 	numbers := make([][]int64, 6) // write, seq, number, total, after, at
@@ -186,8 +184,8 @@ func plainArgs(round []*sequent.Write) []any {
 	return append(columns(numbers), more, texts)
 }
 
-// otherArgs returns otherColumns.
-func otherArgs(round []*sequent.Write) []any {
+// optionalArgs returns the optionalColumns.
+func optionalArgs(round []*sequent.Write) []any {
 	n := count(round)
 	supersedes := make([]int64, 0, n)
 	refs := [][]*int64{make([]*int64, 0, n), make([]*int64, 0, n)} // branch from, revises
@@ -211,7 +209,7 @@ func otherArgs(round []*sequent.Write) []any {
 	return append(append(args, columns(flags)...), columns(texts)...)
 }
 
-// columns returns slices as arguments.
+// columns converts slices to arguments.
 func columns[T any](all [][]T) (args []any) {
 	for _, column := range all {
 		args = append(args, column)

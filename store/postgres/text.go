@@ -10,27 +10,27 @@ import (
 	"github.com/sequent-dev/sequent/store/internal/record"
 )
 
-// coded begins a text that PostgreSQL could not hold as it is.
-const coded = "\x01base64:"
+// encodedPrefix marks an encoded text.
+const encodedPrefix = "\x01base64:"
 
-// pack returns a text in a form that PostgreSQL can hold. It is the text itself
-// but for those that are not UTF-8, hold U+0000, or look as if they were packed.
+// pack returns a text in a form that PostgreSQL can store. Texts that are not UTF-8,
+// contain U+0000 or begin with the prefix are encoded, others are unchanged.
 func pack(s string) string {
-	if strings.IndexByte(s, 0) < 0 && !strings.HasPrefix(s, coded) && utf8.ValidString(s) {
+	if strings.IndexByte(s, 0) < 0 && !strings.HasPrefix(s, encodedPrefix) && utf8.ValidString(s) {
 		return s
 	}
-	return coded + base64.RawStdEncoding.EncodeToString([]byte(s))
+	return encodedPrefix + base64.RawStdEncoding.EncodeToString([]byte(s))
 }
 
-// unpack returns the text that was packed.
+// unpack reverses pack.
 func unpack(s string) (string, error) {
-	rest, ok := strings.CutPrefix(s, coded)
+	rest, ok := strings.CutPrefix(s, encodedPrefix)
 	if !ok {
 		return s, nil
 	}
 	b, err := base64.RawStdEncoding.DecodeString(rest)
 	if err != nil {
-		return "", corrupt("a text in the store is not what was stored", err)
+		return "", corrupt("a text in the store is damaged", err)
 	}
 	return string(b), nil
 }
@@ -46,7 +46,7 @@ func unpackAll(texts ...*string) error {
 	return nil
 }
 
-// packExpiry returns nil for never.
+// packExpiry returns t in microseconds, or nil if t is zero.
 func packExpiry(t time.Time) *int64 {
 	if t.IsZero() {
 		return nil
@@ -74,7 +74,7 @@ func unpackRef(n *int64) sequent.Ref {
 func unpackLabels(s string) (map[string]string, error) {
 	labels, err := record.ParseLabels(s)
 	if err != nil {
-		return nil, corrupt("labels in the store are not what was stored", err)
+		return nil, corrupt("labels in the store are damaged", err)
 	}
 	return labels, nil
 }

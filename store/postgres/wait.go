@@ -15,69 +15,69 @@ import (
 	"github.com/sequent-dev/sequent/store/internal/record"
 )
 
-// A name is what a session is called in a notification: two sessions may share
-// one, and then wake each other's followers for nothing.
-type name string
+// A topic is the hash of a session's key in a notification. If two sessions have
+// the same topic, a change of one also wakes the waiters of the other.
+type topic string
 
-// Names of no session.
+// Topics that are not of a session.
 const (
-	anything name = "any" // every notification
-	resync   name = "*"   // notifications may have been missed
+	topicAny  topic = "any" // every notification
+	topicLost topic = "*"   // notifications may have been lost
 )
 
-func nameOf(k sequent.Key) name {
+func topicOf(k sequent.Key) topic {
 	h := fnv.New64a()
 	h.Write([]byte(k.Owner))
 	h.Write([]byte{0})
 	h.Write([]byte(k.ID))
-	return name(hex.EncodeToString(h.Sum(nil)))
+	return topic(hex.EncodeToString(h.Sum(nil)))
 }
 
-// notice returns what a notification says of writes: 17 bytes a session, of
-// the 8,000 that fit.
-func notice(round []*sequent.Write) string {
-	const most = 400
-	if len(round) > most {
-		return string(resync)
+// payload returns the payload of the notification for a round.
+func payload(round []*sequent.Write) string {
+	const maxTopics = 400 // of 17 bytes; PostgreSQL's limit is 8000 bytes
+	if len(round) > maxTopics {
+		return string(topicLost)
 	}
-	names := make([]string, len(round))
+	topics := make([]string, len(round))
 	for i, w := range round {
-		names[i] = string(nameOf(w.Header.Key))
+		topics[i] = string(topicOf(w.Header.Key))
 	}
-	return strings.Join(names, " ")
+	return strings.Join(topics, " ")
 }
 
-// announce tells those in this process who wait, before the server does, and
+// notify wakes waiters in this process, without the delay of a notification, and
 // the indexer.
-func (s *Store) announce(changed []*sequent.Write) {
+func (s *Store) notify(changed []*sequent.Write) {
 	if len(changed) == 0 {
 		return
 	}
 	for _, w := range changed {
-		s.hub.Wake(nameOf(w.Header.Key))
+		s.hub.Wake(topicOf(w.Header.Key))
 	}
-	s.hub.Wake(anything)
-	s.indexer.wrote(count(changed))
+	s.hub.Wake(topicAny)
+	s.indexer.committed(count(changed))
 }
 
-// Wait implements [sequent.Store]. Commits anywhere wake at once.
+// Wait implements [sequent.Store]. Notifications wake it after commits of other
+// processes.
 func (s *Store) Wait(ctx context.Context, k sequent.Key, have sequent.Position) error {
 	all := k == (sequent.Key{})
-	mine := nameOf(k)
+	wanted := topicOf(k)
 	if all {
-		mine = anything
+		wanted = topicAny
 	}
-	// Both places are taken before the look, so that nothing is missed.
-	here := s.hub.Subscribe(mine)
-	defer here.Close()
-	missed := s.hub.Subscribe(resync)
-	defer missed.Close()
-	fresh, err := s.listen(ctx)
+	// Subscribe before the first read, so that no commit is missed.
+	changed := s.hub.Subscribe(wanted)
+	defer changed.Close()
+	lost := s.hub.Subscribe(topicLost)
+	defer lost.Close()
+	started, err := s.listen(ctx)
 	if err != nil {
 		return err
 	}
-	if all && fresh {
-		return nil // something may have happened before anybody listened
+	if all && started {
+		return nil // there may have been a commit before the listener started
 	}
 	for {
 		if !all {
@@ -86,9 +86,9 @@ func (s *Store) Wait(ctx context.Context, k sequent.Key, have sequent.Position) 
 			}
 		}
 		select {
-		case <-here.C():
+		case <-changed.C():
 			return nil
-		case <-missed.C():
+		case <-lost.C():
 			if all {
 				return nil
 			}
@@ -100,6 +100,7 @@ func (s *Store) Wait(ctx context.Context, k sequent.Key, have sequent.Position) 
 	}
 }
 
+// moved reports whether the position of a session differs from have.
 func (s *Store) moved(ctx context.Context, k sequent.Key, have sequent.Position) (moved bool, err error) {
 	err = s.read(ctx, func(ctx context.Context) error {
 		var now sequent.Position
@@ -114,20 +115,20 @@ func (s *Store) moved(ctx context.Context, k sequent.Key, have sequent.Position)
 	return moved, err
 }
 
-// A listener is the one connection that notifications come on. It is made when
-// somebody waits for the first time, and kept.
+// A listener is the state of the goroutine that receives notifications, which
+// connects at the first Wait.
 type listener struct {
 	once   sync.Once
-	wanted chan struct{} // closed when somebody waits for the first time
-	ready  chan struct{} // closed when it has listened for the first time
+	wanted chan struct{} // closed by the first Wait
+	ready  chan struct{} // closed when it listens for the first time
 }
 
 func (l *listener) init() { l.wanted, l.ready = make(chan struct{}), make(chan struct{}) }
 
-// listen returns when notifications come, or have come and will again. fresh
-// tells that they did not when it was called.
-func (s *Store) listen(ctx context.Context) (fresh bool, err error) {
-	if err := s.usable(ctx); err != nil {
+// listen waits until the listener has listened once; from then on, lost
+// notifications are noticed. It reports whether it had to wait for that.
+func (s *Store) listen(ctx context.Context) (started bool, err error) {
+	if err := s.checkOpen(ctx); err != nil {
 		return false, err
 	}
 	s.listener.once.Do(func() { close(s.listener.wanted) })
@@ -146,72 +147,70 @@ func (s *Store) listen(ctx context.Context) (fresh bool, err error) {
 	}
 }
 
-// follow receives notifications, once they are wanted, until ctx is done. A
-// connection that breaks is made anew, and then everybody looks for what was
-// missed.
-func (s *Store) follow(ctx context.Context) {
+// runListener receives notifications from the first Wait until ctx ends. When a
+// connection breaks it connects again, and wakes topicLost.
+func (s *Store) runListener(ctx context.Context) {
 	select {
 	case <-s.listener.wanted:
 	case <-ctx.Done():
 		return
 	}
-	told := false
-	for pause := 50 * time.Millisecond; ctx.Err() == nil; pause = min(2*pause, 2*time.Second) {
-		begun := time.Now()
+	logged := false
+	for wait := 50 * time.Millisecond; ctx.Err() == nil; wait = min(2*wait, 2*time.Second) {
+		start := time.Now()
 		err := s.receive(ctx)
 		if ctx.Err() != nil {
 			return
 		}
-		if time.Since(begun) > 10*time.Second {
-			pause, told = 50*time.Millisecond, false
+		if time.Since(start) > 10*time.Second {
+			wait, logged = 50*time.Millisecond, false
 		}
-		if !told {
-			s.log.WarnContext(ctx, "notifications of the store were interrupted; they are asked for again", "error", err)
-			told = true
+		if !logged {
+			s.log.WarnContext(ctx, "the connection for notifications failed; connecting again", "error", err)
+			logged = true
 		}
 		select {
-		case <-time.After(pause):
+		case <-time.After(wait):
 		case <-ctx.Done():
 		}
 	}
 }
 
-// quietLine is how long a connection may be silent before it is looked whether
-// it is still there.
-const quietLine = 15 * time.Second
+// pingInterval is how long a connection may be silent before it is checked.
+const pingInterval = 15 * time.Second
 
-// receive receives notifications on a connection of its own until that breaks.
+// receive connects and receives notifications until the connection breaks.
 func (s *Store) receive(ctx context.Context) (err error) {
 	conn, err := pgx.ConnectConfig(ctx, s.config)
 	if err != nil {
 		return err
 	}
 	defer func() {
-		ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
 		defer cancel()
-		err = errors.Join(err, conn.Close(ending))
+		err = errors.Join(err, conn.Close(ctx))
 	}()
 	if _, err := conn.Exec(ctx, "LISTEN "+pgx.Identifier{s.channel}.Sanitize()); err != nil {
 		return err
 	}
 	select {
 	case <-s.listener.ready:
-		s.hub.Wake(resync)
+		s.hub.Wake(topicLost)
 	default:
 		close(s.listener.ready)
 	}
 	for {
-		limited, cancel := context.WithTimeout(ctx, quietLine)
+		limited, cancel := context.WithTimeout(ctx, pingInterval)
 		n, err := conn.WaitForNotification(limited)
 		silent := limited.Err() != nil && ctx.Err() == nil
 		cancel()
 		switch {
 		case err == nil:
 			for each := range strings.FieldsSeq(n.Payload) {
-				s.hub.Wake(name(each))
+				s.hub.Wake(topic(each))
 			}
-			s.hub.Wake(anything)
-			s.indexer.wrote(1) // whoever wrote may have ended already
+			s.hub.Wake(topicAny)
+			s.indexer.committed(1) // the process that committed may have exited
 		case silent && !conn.IsClosed():
 			limited, cancel := context.WithTimeout(ctx, 5*time.Second)
 			err := conn.Ping(limited)

@@ -1,6 +1,6 @@
--- Times are microseconds since 1970, UTC. Labels are a JSON object of strings,
--- or empty. A text that PostgreSQL cannot hold, because it has the character
--- U+0000 or is not UTF-8, is kept as U+0001, "base64:" and its bytes.
+-- Times are microseconds since 1970, UTC. Labels are a JSON object of strings, or
+-- the empty string. A text that PostgreSQL cannot store, because it contains U+0000
+-- or is not UTF-8, is stored as U+0001, "base64:" and its bytes in base64.
 
 CREATE TABLE tool_sessions (
   key        bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
@@ -20,7 +20,7 @@ CREATE TABLE tool_sessions (
   conclusion text NOT NULL,
   labels     text NOT NULL,
   UNIQUE (owner, id)
-) WITH (fillfactor = 70); -- an append within a period rewrites the row in its page
+) WITH (fillfactor = 70); -- room for updates in the same page: an append within a period changes no index
 
 CREATE INDEX sessions_by_update ON tool_sessions (owner, period);
 CREATE INDEX all_sessions_by_update ON tool_sessions (period);
@@ -29,8 +29,8 @@ CREATE INDEX sessions_of_scope ON tool_sessions (owner, scope, created) WHERE sc
 CREATE INDEX sessions_by_expiry ON tool_sessions (expires) WHERE expires IS NOT NULL;
 
 CREATE TABLE thoughts (
-  id             bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, -- about in the order of commits
-  tx             xid8    NOT NULL DEFAULT pg_current_xact_id(), -- so that the index can follow
+  id             bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, -- nearly in the order of commits
+  tx             xid8    NOT NULL DEFAULT pg_current_xact_id(), -- for the indexer, see thoughts_in_order
   session        bigint  NOT NULL, -- tool_sessions.key
   seq            bigint  NOT NULL,
   number         bigint  NOT NULL,
@@ -39,9 +39,9 @@ CREATE TABLE thoughts (
   at             bigint  NOT NULL,
   more           boolean NOT NULL,
   text           text    NOT NULL,
-  -- Most thoughts have the following as they are by default.
-  branch_from    bigint, -- NULL: not named
-  revises        bigint, -- NULL: not named
+  -- Most thoughts have the defaults of these.
+  branch_from    bigint, -- NULL: none
+  revises        bigint, -- NULL: none
   supersedes     bigint  NOT NULL DEFAULT 0,
   revision       boolean NOT NULL DEFAULT FALSE,
   extend         boolean NOT NULL DEFAULT FALSE,
@@ -54,12 +54,12 @@ CREATE TABLE thoughts (
 );
 CREATE INDEX thoughts_in_order ON thoughts (tx, id);
 
--- The search index. It follows behind the thoughts, and only proposes: what it
--- finds is matched again.
+-- The search index. It lags behind the thoughts, and a search matches the thoughts
+-- that it finds again.
 CREATE TABLE thought_words (
   id     bigint PRIMARY KEY REFERENCES thoughts (id) ON DELETE CASCADE,
-  length bigint NOT NULL, -- words
-  words  tsvector -- NULL: too many, or too long, for one
+  length bigint NOT NULL, -- number of words
+  words  tsvector -- NULL: too many or too long words for a tsvector
 );
 CREATE INDEX thought_words_words ON thought_words USING gin (words);
 CREATE INDEX thought_words_without ON thought_words (id) WHERE words IS NULL;

@@ -8,57 +8,58 @@ import (
 	"github.com/sequent-dev/sequent/store/internal/record"
 )
 
-// known are the headers that this process stored last. A header at an epoch and
-// version never changes, so of a session that is still there only what differs
-// needs to be sent; for most appends, three numbers.
-type known struct {
+// A cache holds headers that this process stored recently. A header at an epoch and
+// version never changes, so a write to a cached session needs to send only what
+// differs; for most appends, three numbers.
+type cache struct {
 	mu   sync.Mutex
 	rows map[sequent.Key]row
 }
 
-// A row is a session in the database, as it was committed.
+// A row is the committed row of a session.
 type row struct {
 	key    int64
 	header sequent.Header
 }
 
-// maxKnown bounds known.
-const maxKnown = 4000
+const maxCached = 4000
 
-// moves returns the keys of the sessions if all writes only move theirs on.
-func (k *known) moves(round []*sequent.Write) (keys []int64, ok bool) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
+// moves returns the keys of the sessions if all are cached at the base of their
+// write, and every write changes only the position and time within a period.
+func (c *cache) moves(round []*sequent.Write) (keys []int64, ok bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	keys = make([]int64, len(round))
 	for i, w := range round {
-		was, there := k.rows[w.Header.Key]
-		if !there || w.Base.Version == 0 || was.header.Position() != w.Base || !record.OnlyMoved(&was.header, &w.Header) {
+		old, cached := c.rows[w.Header.Key]
+		if !cached || w.Base.Version == 0 || old.header.Position() != w.Base || !record.OnlyMoved(&old.header, &w.Header) {
 			return nil, false
 		}
-		keys[i] = was.key
+		keys[i] = old.key
 	}
 	return keys, true
 }
 
-// learn takes in what was committed, and forgets the others.
-func (k *known) learn(round []*sequent.Write, keys []int64) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	if k.rows == nil || len(k.rows)+len(round) > maxKnown {
-		k.rows = make(map[sequent.Key]row)
+// update adds the writes that were stored, and removes the sessions of the others.
+// The keys are those that [Store.store] returned.
+func (c *cache) update(round []*sequent.Write, keys []int64) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.rows == nil || len(c.rows)+len(round) > maxCached {
+		c.rows = make(map[sequent.Key]row)
 	}
 	for i, w := range round {
 		if keys[i] != 0 {
-			k.rows[w.Header.Key] = row{keys[i], w.Header}
+			c.rows[w.Header.Key] = row{keys[i], w.Header}
 		} else {
-			delete(k.rows, w.Header.Key)
+			delete(c.rows, w.Header.Key)
 		}
 	}
 }
 
-// storeMoves is storePlain for sessions that are known and only move on. The
-// list of keys, said twice, keeps a plan that was made for a small table from
-// reading all sessions of a large one.
+// storeMoves is storePlain for writes that [cache.moves] accepts. The redundant
+// condition s.key = ANY ($3) prevents a plan, made while the table was small, that
+// reads all sessions.
 const storeMoves = `
 	WITH moved AS (
 		UPDATE tool_sessions s SET version = w.version, len = w.len, updated = w.updated
@@ -77,7 +78,7 @@ const storeMoves = `
 		CASE WHEN count(*) > 0 THEN pg_notify($1, $2)::text END
 	FROM moved`
 
-// moveArgs returns the columns of sessions that only move on.
+// moveArgs returns the columns of the sessions for storeMoves.
 func moveArgs(round []*sequent.Write, keys []int64) []any {
 	numbers := make([][]int64, 5) // epoch, base version, version, len, updated
 	for i := range numbers {
@@ -93,22 +94,21 @@ func moveArgs(round []*sequent.Write, keys []int64) []any {
 	return append([]any{keys}, columns(numbers)...)
 }
 
-// commit stores writes of different sessions in a transaction of their own, and
-// reports of each whether its session was at its base.
+// commit stores one round in its own transaction. It reports for each write whether
+// its session was at its base and it was stored.
 func (s *Store) commit(ctx context.Context, round []*sequent.Write) ([]bool, error) {
 	keys, err := s.store(ctx, s.pool, round)
 	if err != nil {
 		return nil, err
 	}
-	s.known.learn(round, keys)
-	return made(keys), nil
+	s.cache.update(round, keys)
+	return nonZero(keys), nil
 }
 
-// made reports which writes were made: those whose session has a key.
-func made(keys []int64) []bool {
-	stored := make([]bool, len(keys))
+func nonZero(keys []int64) []bool {
+	result := make([]bool, len(keys))
 	for i, key := range keys {
-		stored[i] = key != 0
+		result[i] = key != 0
 	}
-	return stored
+	return result
 }

@@ -10,9 +10,9 @@ import (
 	"github.com/sequent-dev/sequent"
 )
 
-// What a process remembers of headers shortens what it sends, and never changes
-// what is stored, whoever else writes.
-func TestKnownHeaders(t *testing.T) {
+// TestCache checks which writes are sent as moves, and that what is stored does not
+// depend on the cache, even if another process writes.
+func TestCache(t *testing.T) {
 	t.Parallel()
 	url := server.Schema(t)
 	a, b := openAt(t, url), openAt(t, url)
@@ -22,7 +22,7 @@ func TestKnownHeaders(t *testing.T) {
 	now := sequent.Header{
 		Key: sequent.Key{ID: "a"}, Epoch: 7, State: sequent.Active, Title: "one", Labels: map[string]string{"x": "1"}, Created: at,
 	}
-	step := func(s *Store, short bool, change func(*sequent.Header)) {
+	step := func(s *Store, move bool, change func(*sequent.Header)) {
 		t.Helper()
 		w := &sequent.Write{Base: now.Position(), Header: now}
 		if now.Version == 0 {
@@ -36,8 +36,8 @@ func TestKnownHeaders(t *testing.T) {
 		}
 		change(&w.Header)
 		w.Thoughts = []sequent.Thought{{Draft: sequent.Draft{Text: "text"}, Seq: w.Header.Len, At: at}}
-		if _, moves := s.known.moves([]*sequent.Write{w}); moves != short {
-			t.Errorf("version %d is sent as a move: %t, want %t", w.Header.Version, moves, short)
+		if _, ok := s.cache.moves([]*sequent.Write{w}); ok != move {
+			t.Errorf("version %d: moves = %t, want %t", w.Header.Version, ok, move)
 		}
 		if err := s.Commit(t.Context(), []*sequent.Write{w}); err != nil || w.Err != nil {
 			t.Fatalf("Commit: %v, %v", err, w.Err)
@@ -53,7 +53,7 @@ func TestKnownHeaders(t *testing.T) {
 	step(a, true, same)
 	step(a, false, func(h *sequent.Header) { h.Title = "two" })
 	step(a, true, same)
-	step(b, false, func(h *sequent.Header) { h.Title, h.Labels = "three", nil }) // a does not know of it
+	step(b, false, func(h *sequent.Header) { h.Title, h.Labels = "three", nil }) // not in the cache of a
 	step(a, false, same)
 	step(a, true, same)
 	step(a, false, func(h *sequent.Header) { h.Updated = h.Updated.Add(time.Minute) })
@@ -61,14 +61,14 @@ func TestKnownHeaders(t *testing.T) {
 	step(a, true, same)
 	step(a, false, func(h *sequent.Header) { h.State = sequent.Completed })
 
-	// A stale write changes nothing, though the header is known.
+	// A stale write changes nothing, although its session is cached.
 	stale := &sequent.Write{Base: now.Position(), Header: now}
 	stale.Header.Version++
 	step(b, false, same)
 	if err := a.Commit(t.Context(), []*sequent.Write{stale}); err != nil || sequent.CodeOf(stale.Err) != sequent.CodeConflict {
-		t.Errorf("a stale write: %v, %v; want a conflict", err, stale.Err)
+		t.Errorf("stale write: %v, %v; want a conflict", err, stale.Err)
 	}
 	if got, _, err := a.Load(t.Context(), now.Key, sequent.Position{}); err != nil || !reflect.DeepEqual(got, now) {
-		t.Errorf("after a stale write %+v, %v; want %+v", got, err, now)
+		t.Errorf("after a stale write: %+v, %v; want %+v", got, err, now)
 	}
 }
