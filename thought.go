@@ -1,11 +1,15 @@
 package sequent
 
 import (
+	"encoding/binary"
+	"fmt"
 	"maps"
+	"strconv"
 	"time"
 )
 
 // A Ref names another thought by its author's number. The zero Ref names none.
+// In JSON it is a number or null.
 type Ref struct {
 	number int
 	set    bool
@@ -16,6 +20,50 @@ func To(number int) Ref { return Ref{number: number, set: true} }
 
 // Number returns the number that r names, and whether it names one.
 func (r Ref) Number() (int, bool) { return r.number, r.set }
+
+// MarshalJSON returns the number, or null if r names none.
+func (r Ref) MarshalJSON() ([]byte, error) {
+	if !r.set {
+		return []byte("null"), nil
+	}
+	return strconv.AppendInt(nil, int64(r.number), 10), nil
+}
+
+// UnmarshalJSON reads an integer or null.
+func (r *Ref) UnmarshalJSON(data []byte) error {
+	if string(data) == "null" {
+		*r = Ref{}
+		return nil
+	}
+	n, err := strconv.Atoi(string(data))
+	if err != nil {
+		return &Error{Code: CodeInvalidThought, Msg: fmt.Sprintf("%.40q is not the number of a thought", data), Err: err}
+	}
+	*r = To(n)
+	return nil
+}
+
+// MarshalBinary encodes r for package encoding/gob and the like.
+func (r Ref) MarshalBinary() ([]byte, error) {
+	if !r.set {
+		return nil, nil
+	}
+	return binary.AppendVarint(nil, int64(r.number)), nil
+}
+
+// UnmarshalBinary reads what MarshalBinary returns.
+func (r *Ref) UnmarshalBinary(data []byte) error {
+	if len(data) == 0 {
+		*r = Ref{}
+		return nil
+	}
+	n, size := binary.Varint(data)
+	if size != len(data) {
+		return &Error{Code: CodeInvalidThought, Msg: "the reference to a thought is damaged"}
+	}
+	*r = To(int(n))
+	return nil
+}
 
 // A Request identifies a call that its caller may repeat safely.
 type Request struct {
