@@ -1,14 +1,12 @@
 package sequent
 
 import (
-	"cmp"
 	"context"
 	"encoding/base64"
 	"fmt"
 	"maps"
 	"slices"
 	"sync"
-	"time"
 
 	"github.com/sequent-dev/sequent/internal/wake"
 )
@@ -16,9 +14,12 @@ import (
 // A MemoryStore is a [Store] that forgets everything when the program ends.
 // The zero MemoryStore is empty and ready for use.
 type MemoryStore struct {
-	mu       sync.RWMutex
+	mu       sync.RWMutex // guards what follows, but for hub
 	sessions map[Key]*memSession
-	hub      wake.Hub[Key] // the zero Key is woken by every change
+	all      catalog
+	owners   map[string]*catalog
+	scopes   map[scopeKey]*order // by creation
+	hub      wake.Hub[Key]       // the zero Key is woken by every change
 }
 
 // A memSession is a stored session. What header.Len says of its log never changes.
@@ -26,6 +27,8 @@ type memSession struct {
 	header Header
 	log    pages
 	shared bool // an engine has the log, too, and writes beyond header.Len
+
+	catalog *catalog // of its owner; nil before its first header
 }
 
 // NewMemoryStore returns an empty store.
@@ -91,7 +94,7 @@ func (m *MemoryStore) commit(w *Write) {
 		m.sessions[k] = s
 	}
 	s.record(w)
-	s.header = w.Header
+	m.set(s, w.Header)
 	m.wake(k)
 }
 
@@ -125,9 +128,15 @@ func (m *MemoryStore) Delete(ctx context.Context, k Key, epoch int64) error {
 	if !ok || epoch != 0 && s.header.Epoch != epoch {
 		return notFound(k.ID)
 	}
-	delete(m.sessions, k)
-	m.wake(k)
+	m.delete(s)
 	return nil
+}
+
+// delete removes a session. The caller holds mu.
+func (m *MemoryStore) delete(s *memSession) {
+	m.unlist(s)
+	delete(m.sessions, s.header.Key)
+	m.wake(s.header.Key)
 }
 
 // Sweep implements [Store].
@@ -138,7 +147,7 @@ func (m *MemoryStore) Sweep(ctx context.Context, q SweepQuery, limit int) (int, 
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	n := 0
-	for k, s := range m.sessions {
+	for _, s := range m.sessions {
 		if n == limit {
 			break
 		}
@@ -148,90 +157,88 @@ func (m *MemoryStore) Sweep(ctx context.Context, q SweepQuery, limit int) (int, 
 			!q.Expired.IsZero() && !h.Expired(q.Expired),
 			!q.Before.IsZero() && !h.Updated.Before(q.Before):
 		default:
-			delete(m.sessions, k)
-			m.wake(k)
+			m.delete(s)
 			n++
 		}
 	}
 	return n, nil
 }
 
-// List implements [Store]. It costs as much as there are sessions.
+// List implements [Store]. It reads the sessions of the owner from the newest
+// on, or those of the scope, until the page is full.
 func (m *MemoryStore) List(ctx context.Context, q Query) (Page, error) {
 	if err := ctx.Err(); err != nil {
 		return Page{}, canceled(err)
 	}
-	stamp := func(h *Header) time.Time {
-		if q.ByCreated {
-			return h.Created
-		}
-		return h.Updated
-	}
-	order := func(a, b Header) int { // newest first; ties by epoch and key
-		return cmp.Or(
-			stamp(&b).Compare(stamp(&a)),
-			cmp.Compare(b.Epoch, a.Epoch),
-			cmp.Compare(a.Owner, b.Owner),
-			cmp.Compare(a.ID, b.ID),
-		)
-	}
-	after, err := parseMemoryCursor(q)
-	if err != nil {
-		return Page{}, err
-	}
-	var found []Header
-	m.mu.RLock()
-	for _, s := range m.sessions {
-		h := s.header
-		switch {
-		case !q.AllOwners && h.Owner != q.Owner,
-			q.Scope != "" && h.Scope != q.Scope,
-			h.Updated.Before(q.Since),
-			!q.Now.IsZero() && h.Expired(q.Now),
-			after != nil && order(*after, h) >= 0:
-		default:
-			found = append(found, h)
-		}
-	}
-	m.mu.RUnlock()
-	slices.SortFunc(found, order)
-	limit := cmp.Or(q.Limit, 100)
-	for i := range found[:min(limit, len(found))] {
-		found[i].Labels = maps.Clone(found[i].Labels)
-	}
-	if len(found) <= limit {
-		return Page{Headers: found}, nil
-	}
-	last := found[limit-1]
-	next := base64.RawURLEncoding.EncodeToString(
-		fmt.Appendf(nil, memoryCursor, stamp(&last).UnixMicro(), last.Epoch, last.Owner, last.ID))
-	return Page{Headers: found[:limit:limit], Next: next}, nil
+	page, _, err := m.page(q)
+	return page, err
 }
 
-// memoryCursor holds what the order of a listing looks at.
-const memoryCursor = "%d %d %q %q"
+// page returns a page of a listing and how many sessions were read for it.
+func (m *MemoryStore) page(q Query) (page Page, read int, err error) {
+	after, err := parseMemoryCursor(q)
+	if err != nil {
+		return Page{}, 0, err
+	}
+	limit := q.Limit
+	if limit <= 0 {
+		limit = 100
+	}
+	m.mu.RLock()
+	defer m.mu.RUnlock()
+	var last place
+	for p := range m.ordered(q).before(after) {
+		read++
+		h := &p.session.header
+		old := h.Updated.Before(q.Since)
+		if old && !q.ByCreated {
+			break
+		}
+		if old || q.Scope != "" && h.Scope != q.Scope || !q.Now.IsZero() && h.Expired(q.Now) {
+			continue
+		}
+		if len(page.Headers) == limit {
+			page.Next = memoryCursor(q, last)
+			break
+		}
+		last = p
+		page.Headers = append(page.Headers, *h)
+		page.Headers[len(page.Headers)-1].Labels = maps.Clone(h.Labels)
+	}
+	return page, read, nil
+}
 
-// parseMemoryCursor returns the last header of the page before, as far as the
-// order needs it; nil for the first page.
-func parseMemoryCursor(q Query) (*Header, error) {
+// memoryCursorFormat has the order of a listing and the place of a session in it.
+const memoryCursorFormat = "%t %d %d %q %q"
+
+// memoryCursor returns the cursor of the page after p.
+func memoryCursor(q Query, p place) string {
+	h := &p.session.header
+	return base64.RawURLEncoding.EncodeToString(
+		fmt.Appendf(nil, memoryCursorFormat, q.ByCreated, p.at, h.Epoch, h.Owner, h.ID))
+}
+
+// parseMemoryCursor returns the place of the last session of the previous page,
+// nil for the first page.
+func parseMemoryCursor(q Query) (*place, error) {
 	if q.Cursor == "" {
 		return nil, nil
 	}
-	var micros int64
-	h := new(Header)
+	p := &place{session: new(memSession)}
+	h := &p.session.header
+	var byCreated bool
 	b, err := base64.RawURLEncoding.DecodeString(q.Cursor)
 	if err == nil {
-		_, err = fmt.Sscanf(string(b), memoryCursor, &micros, &h.Epoch, &h.Owner, &h.ID)
+		_, err = fmt.Sscanf(string(b), memoryCursorFormat, &byCreated, &p.at, &h.Epoch, &h.Owner, &h.ID)
 	}
-	if err != nil {
+	if err != nil || byCreated != q.ByCreated {
 		return nil, &Error{
 			Code: CodeInvalidQuery, Field: "cursor",
 			Msg: "the cursor does not belong to this listing",
 			Fix: "pass the cursor of the previous page, or none",
 		}
 	}
-	h.Created, h.Updated = time.UnixMicro(micros), time.UnixMicro(micros)
-	return h, nil
+	return p, nil
 }
 
 // Wait implements [Store].
