@@ -1,9 +1,10 @@
-// Package agent runs a language model in a loop: it answers, the tools that it
-// asks for are called, it gets their answers, until it is done or a budget is.
+// Package agent runs a language model in a loop with tools: the model answers, the
+// tools that it calls run, and their results go back to the model, until it
+// answers without a call or a budget is used up.
 //
-// [Run] yields what happens as it happens, and goes on when the caller has taken
-// it: a caller that stores each event before it asks for the next one can go on
-// from what it has stored, in another process if need be. Package agent/plan does.
+// [Run] yields each event before it continues. A caller that stores each event
+// first can resume an interrupted run, also in another process. Package agent/plan
+// does.
 package agent
 
 import (
@@ -18,106 +19,103 @@ import (
 	"github.com/sequent-dev/sequent/tool"
 )
 
-// A Config says what an agent works with.
+// A Config configures a run.
 type Config struct {
 	Model llm.Model   // required
-	Tools []tool.Tool // what the model may call; a name that is taken gets a number
-	// Messages are the conversation so far, and end with what the model is to
-	// answer. If they end with calls that have no results, these are made first.
+	Tools []tool.Tool // tools that the model may call; duplicate names get a numeric suffix
+	// Messages is the conversation so far. It ends with the message that the model
+	// shall answer, or with calls that have no results; Run makes these first.
 	Messages []llm.Message
 
-	Steps int // how often the model is asked, at most; 0 means 20
-	// Tokens bounds what all answers may use together, as the provider counts.
-	// The model is not asked again once they are used up. 0 means no bound.
-	Tokens int
-	// Stop is asked after each step that would be followed by another, and ends
-	// the run if it reports true. Nil never does.
+	MaxSteps int // maximum answers of the model; 0 means 20
+	// TokenBudget limits the total usage of the run, in tokens as the provider
+	// counts them. The answer that exceeds it is the last one. 0 means no limit.
+	TokenBudget int
+	// Stop ends the run if it returns true. Run calls it after every step but the
+	// last. Nil means never.
 	Stop func(Step) bool
 
-	First int       // the number of the first step, for a run that goes on; 0 means 1
-	Used  llm.Usage // what was used before that
+	FirstStep int       // number of the first step of a resumed run; 0 means 1
+	Used      llm.Usage // usage before the first step
 
 	Temperature *float64      // see llm.Request
-	MaxTokens   int           // of an answer; see llm.Request
-	Caller      tool.Caller   // on whose behalf tools are called
-	ToolTime    time.Duration // how long a tool may take; 0 means 5 minutes
-	// MaxResult is how many bytes of a tool's answer the model gets to see; 0
-	// means 32 KiB. The rest is left out, and the model is told so.
+	ToolTimeout time.Duration // timeout of a tool call; 0 means 5 minutes
+	// MaxResult limits how many bytes of a tool's result the model receives; 0 means
+	// 32 KiB. A note replaces the rest.
 	MaxResult int
 }
 
-// The defaults of a Config.
 const (
-	DefaultSteps     = 20
-	defaultToolTime  = 5 * time.Minute
-	defaultMaxResult = 32 << 10
+	defaultMaxSteps    = 20
+	defaultToolTimeout = 5 * time.Minute
+	defaultMaxResult   = 32 << 10
 )
 
-// A Step is an answer of the model, and what its calls came to.
+// A Step is an answer of the model with the results of its calls.
 type Step struct {
 	Number  int // from 1
 	Answer  llm.Response
 	Results []Called // in the order of the calls
 }
 
-// An Event is something that happened. Beside Step, exactly one field is set.
+// An Event is an event of a run. Besides Step, exactly one field is set.
 type Event struct {
-	Step      int           // of the run, from 1
+	Step      int           // number of the step, from 1
 	Text      string        // the next piece of an answer
-	Reasoning string        // the next piece of what the model thinks before it speaks
-	Retry     *llm.Retry    // the model is asked again: pieces of this step are void
-	Answer    *llm.Response // the model has answered
-	Calling   *Calling      // a tool is about to be called
-	Called    *Called       // a tool has answered
-	Done      *Outcome      // nothing follows
+	Reasoning string        // the next piece of the reasoning before an answer
+	Retry     *llm.Retry    // the request is retried; discard the pieces of this step
+	Answer    *llm.Response // the model answered
+	Calling   *Calling      // a tool call begins
+	Called    *Called       // a tool call ended
+	Done      *Outcome      // the run ended; the last event
 }
 
-// A Calling is a call that is about to be made.
+// A Calling is a tool call that begins.
 type Calling struct {
 	Call llm.Call
-	// Repeatable means that the tool says that a second call does no harm.
+	// Repeatable reports whether the tool is read-only or idempotent.
 	Repeatable bool
 }
 
-// A Called is a call that was made.
+// A Called is a tool call that ended.
 type Called struct {
 	Call  llm.Call
-	Reply tool.Reply // what the tool answered, or what the model is told instead
-	Text  string     // what the model gets to see of it
-	Err   error      // why there is no answer of the tool, for logs; nil if there is
+	Reply tool.Reply // the tool's reply, or a failed one that explains why there is none
+	Text  string     // the result as the model receives it
+	Err   error      // why the tool gave no reply, for logs; nil if it did
 	Took  time.Duration
 }
 
-// A Reason says why a run ended.
+// A Reason is the reason why a run ended.
 type Reason string
 
 // The values of Reason.
 const (
-	Answered    Reason = "answered"      // the model called no tool
-	CutOff      Reason = "cut_off"       // the last answer had no room for more
-	OutOfSteps  Reason = "out_of_steps"  // the model wanted to go on
-	OutOfTokens Reason = "out_of_tokens" // the model wanted to go on
-	Stopped     Reason = "stopped"       // by Config.Stop
+	Answered    Reason = "answered"      // the model answered without a call
+	CutOff      Reason = "cut_off"       // the last answer reached its length limit
+	OutOfSteps  Reason = "out_of_steps"  // Config.MaxSteps was reached
+	OutOfTokens Reason = "out_of_tokens" // Config.TokenBudget was used up
+	Stopped     Reason = "stopped"       // Config.Stop returned true
 )
 
-// An Outcome is how a run ended.
+// An Outcome is the result of a run.
 type Outcome struct {
 	Reason   Reason
-	Text     string        // of the last answer; may be empty
-	Steps    int           // the number of the last step
-	Usage    llm.Usage     // what was used, Config.Used included
+	Text     string        // text of the last answer; may be empty
+	Steps    int           // number of the last step
+	Usage    llm.Usage     // total usage, Config.Used included
 	Messages []llm.Message // the whole conversation
 }
 
-// Run runs an agent until it is done, and yields what happens. The last event,
-// and no other, has Done set, unless an error ends the run: one of the model
-// ([*llm.Error]), or that ctx is done. What goes wrong with a tool is told to the
-// model. Run panics if there is no model.
+// Run runs an agent and yields its events. Only the last event has Done set. An
+// error ends the run without such an event: an error of the model ([*llm.Error])
+// or of ctx. Errors of tools do not end the run; the model receives them. Run
+// panics if cfg.Model is nil.
 //
-// Tools that only read are called at once where the model asks for several; the
-// others one after the other, in the order in which it asks.
+// Consecutive calls of read-only tools run concurrently. Other calls run one after
+// the other, in the model's order.
 //
-// On the last step the model is told that it is the last.
+// In the last step the model is told that it is the last.
 func Run(ctx context.Context, cfg Config) iter.Seq2[Event, error] {
 	if cfg.Model == nil {
 		panic("agent: Config needs a Model")
@@ -126,55 +124,54 @@ func Run(ctx context.Context, cfg Config) iter.Seq2[Event, error] {
 		r := &run{
 			Config: cfg, yield: yield, tools: newToolbox(cfg.Tools),
 			messages: slices.Clone(cfg.Messages), usage: cfg.Used,
-			steps: cmp.Or(cfg.Steps, DefaultSteps), step: max(cfg.First, 1),
+			maxSteps: cmp.Or(cfg.MaxSteps, defaultMaxSteps), step: max(cfg.FirstStep, 1),
 		}
-		if err := r.run(ctx); err != nil && !r.left {
+		if err := r.run(ctx); err != nil && !r.stopped {
 			yield(Event{Step: r.step}, err)
 		}
 	}
 }
 
-// A run is one run of an agent.
 type run struct {
 	Config
 	yield    func(Event, error) bool
-	left     bool // the caller has had enough
+	stopped  bool // the caller broke out of the loop
 	tools    *toolbox
 	messages []llm.Message
 	usage    llm.Usage
-	steps    int
+	maxSteps int
 	step     int
 }
 
-// tell yields an event and reports whether to go on.
-func (r *run) tell(e Event) bool {
+// emit yields an event and reports whether to continue.
+func (r *run) emit(e Event) bool {
 	e.Step = r.step
-	r.left = r.left || !r.yield(e, nil)
-	return !r.left
+	r.stopped = r.stopped || !r.yield(e, nil)
+	return !r.stopped
 }
 
-// run returns an error, or nil at the end and also when the caller has left.
+// run returns nil also if the caller breaks out of the loop.
 func (r *run) run(ctx context.Context) error {
 	if calls := unanswered(r.messages); len(calls) > 0 {
 		r.step = max(r.step-1, 1)
-		if _, err := r.call(ctx, calls); err != nil || r.left {
+		if _, err := r.call(ctx, calls); err != nil || r.stopped {
 			return err
 		}
 		r.step++
 	}
 	last := Step{Number: r.step}
-	for ; r.step <= r.steps; r.step++ {
-		if r.Tokens > 0 && r.usage.Total() >= r.Tokens {
+	for ; r.step <= r.maxSteps; r.step++ {
+		if r.TokenBudget > 0 && r.usage.Total() >= r.TokenBudget {
 			return r.done(OutOfTokens, last)
 		}
 		answer, err := r.ask(ctx)
-		if err != nil || r.left {
+		if err != nil || r.stopped {
 			return err
 		}
 		r.usage = r.usage.Plus(answer.Usage)
 		r.messages = append(r.messages, answer.Message)
 		last = Step{Number: r.step, Answer: answer}
-		if !r.tell(Event{Answer: &answer}) {
+		if !r.emit(Event{Answer: &answer}) {
 			return nil
 		}
 		if len(answer.Message.Calls) == 0 {
@@ -183,10 +180,10 @@ func (r *run) run(ctx context.Context) error {
 			}
 			return r.done(Answered, last)
 		}
-		if last.Results, err = r.call(ctx, answer.Message.Calls); err != nil || r.left {
+		if last.Results, err = r.call(ctx, answer.Message.Calls); err != nil || r.stopped {
 			return err
 		}
-		if r.step < r.steps && r.Stop != nil && r.Stop(last) {
+		if r.step < r.maxSteps && r.Stop != nil && r.Stop(last) {
 			return r.done(Stopped, last)
 		}
 	}
@@ -194,20 +191,17 @@ func (r *run) run(ctx context.Context) error {
 	return r.done(OutOfSteps, last)
 }
 
-func (r *run) done(why Reason, last Step) error {
-	r.tell(Event{Done: &Outcome{
-		Reason: why, Text: last.Answer.Message.Text, Steps: r.step, Usage: r.usage, Messages: r.messages,
+func (r *run) done(reason Reason, last Step) error {
+	r.emit(Event{Done: &Outcome{
+		Reason: reason, Text: last.Answer.Message.Text, Steps: r.step, Usage: r.usage, Messages: r.messages,
 	}})
 	return nil
 }
 
-// ask asks the model.
+// ask requests the next answer.
 func (r *run) ask(ctx context.Context) (llm.Response, error) {
-	q := llm.Request{
-		Messages: r.messages, Tools: r.tools.offered,
-		Temperature: r.Temperature, MaxTokens: r.MaxTokens,
-	}
-	if r.step == r.steps && r.steps > 1 && len(q.Tools) > 0 {
+	q := llm.Request{Messages: r.messages, Tools: r.tools.offered, Temperature: r.Temperature}
+	if r.step == r.maxSteps && r.maxSteps > 1 && len(q.Tools) > 0 {
 		q.Messages = append(slices.Clip(q.Messages), llm.Message{
 			Role: llm.User, Text: "This is the last step. Call no more tools: answer now, with what you have.",
 		})
@@ -218,11 +212,11 @@ func (r *run) ask(ctx context.Context) (llm.Response, error) {
 			return llm.Response{}, err
 		case e.Response != nil:
 			return *e.Response, nil
-		case !r.tell(Event{Text: e.Text, Reasoning: e.Reasoning, Retry: e.Retry}):
+		case !r.emit(Event{Text: e.Text, Reasoning: e.Reasoning, Retry: e.Retry}):
 			return llm.Response{}, nil
 		}
 	}
-	return llm.Response{}, fmt.Errorf("agent: the model %s ended its answer without one", r.Model.Name())
+	return llm.Response{}, fmt.Errorf("agent: the stream of model %s ended without a response", r.Model.Name())
 }
 
 // unanswered returns the calls at the end of a conversation that have no results.

@@ -17,14 +17,14 @@ import (
 	"github.com/sequent-dev/sequent/tool"
 )
 
-// echo is a tool that answers with its arguments.
+// echo returns a tool that replies with its arguments.
 func echo(name string) tool.Tool {
-	return handy(name, tool.Annotations{}, func(_ context.Context, c tool.Call) (tool.Reply, error) {
+	return newTool(name, tool.Annotations{}, func(_ context.Context, c tool.Call) (tool.Reply, error) {
 		return tool.Reply{Text: string(c.Args)}, nil
 	})
 }
 
-func handy(name string, a tool.Annotations, call func(context.Context, tool.Call) (tool.Reply, error)) tool.Tool {
+func newTool(name string, a tool.Annotations, call func(context.Context, tool.Call) (tool.Reply, error)) tool.Tool {
 	return tool.Tool{
 		Spec: tool.Spec{Name: name, Description: "It is " + name + ".", InputSchema: json.RawMessage(`{"type":"object"}`), Annotations: a},
 		Call: call,
@@ -33,7 +33,7 @@ func handy(name string, a tool.Annotations, call func(context.Context, tool.Call
 
 func question() []llm.Message { return []llm.Message{{Role: llm.User, Text: "?"}} }
 
-// run runs an agent to its end and returns what happened, a line an event.
+// run runs an agent to its end and returns one line per event.
 func run(ctx context.Context, cfg agent.Config) (events []string, last *agent.Outcome, err error) {
 	if cfg.Messages == nil {
 		cfg.Messages = question()
@@ -90,10 +90,10 @@ func TestRun(t *testing.T) {
 			"1 calling look", "1 called look true The arguments of look are no JSON object (json: cannot unmarshal array into Go value of type map[string]json.RawMessage). Nothing was done: call it again with one.",
 			"2 answer ok", "2 answered ok",
 		}},
-		{"too many steps", agent.Config{Tools: []tool.Tool{echo("look")}, Steps: 2}, []llmtest.Turn{llmtest.CallOf("look", `{}`), llmtest.CallOf("look", `{}`)}, []string{
+		{"too many steps", agent.Config{Tools: []tool.Tool{echo("look")}, MaxSteps: 2}, []llmtest.Turn{llmtest.CallOf("look", `{}`), llmtest.CallOf("look", `{}`)}, []string{
 			"1 answer", "1 calling look", "1 called look false {}", "2 answer", "2 calling look", "2 called look false {}", "2 out_of_steps",
 		}},
-		{"too many tokens", agent.Config{Tools: []tool.Tool{echo("look")}, Tokens: 30}, []llmtest.Turn{llmtest.CallOf("look", `{}`), llmtest.CallOf("look", `{}`)}, []string{
+		{"too many tokens", agent.Config{Tools: []tool.Tool{echo("look")}, TokenBudget: 30}, []llmtest.Turn{llmtest.CallOf("look", `{}`), llmtest.CallOf("look", `{}`)}, []string{
 			"1 answer", "1 calling look", "1 called look false {}", "2 answer", "2 calling look", "2 called look false {}", "3 out_of_tokens",
 		}},
 		{"a stop rule", agent.Config{Tools: []tool.Tool{echo("look")}, Stop: func(s agent.Step) bool { return s.Results[0].Text == `{"stop":true}` }}, []llmtest.Turn{
@@ -105,12 +105,12 @@ func TestRun(t *testing.T) {
 		{"a long result", agent.Config{Tools: []tool.Tool{echo("look")}, MaxResult: 10}, []llmtest.Turn{llmtest.CallOf("look", `{"a":"äöüäöü"}`), llmtest.Say("ok")}, []string{
 			"1 answer", "1 calling look", "1 called look false {\"a\":\"äö\n[10 more bytes are left out]", "2 answer ok", "2 answered ok",
 		}},
-		{"a fault", agent.Config{Tools: []tool.Tool{handy("look", tool.Annotations{}, func(context.Context, tool.Call) (tool.Reply, error) {
+		{"a tool that fails", agent.Config{Tools: []tool.Tool{newTool("look", tool.Annotations{}, func(context.Context, tool.Call) (tool.Reply, error) {
 			return tool.Reply{}, errors.New("/home/me/secret: permission denied")
 		})}}, []llmtest.Turn{llmtest.CallOf("look", `{}`), llmtest.Say("ok")}, []string{
 			"1 answer", "1 calling look", "1 called look true look failed, for no reason that you can do anything about.", "2 answer ok", "2 answered ok",
 		}},
-		{"an error of the protocol", agent.Config{Tools: []tool.Tool{handy("look", tool.Annotations{}, func(context.Context, tool.Call) (tool.Reply, error) {
+		{"a protocol error", agent.Config{Tools: []tool.Tool{newTool("look", tool.Annotations{}, func(context.Context, tool.Call) (tool.Reply, error) {
 			return tool.Reply{}, &tool.ProtocolError{Code: -32602, Message: "Invalid params", Data: json.RawMessage(`"a is missing"`)}
 		})}}, []llmtest.Turn{llmtest.CallOf("look", `{}`), llmtest.Say("ok")}, []string{
 			"1 answer", "1 calling look", `1 called look true look was not called: Invalid params "a is missing"`, "2 answer ok", "2 answered ok",
@@ -127,20 +127,20 @@ func TestRun(t *testing.T) {
 				t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(tt.want, "\n"))
 			}
 			if n := len(tt.script); last.Usage != (llm.Usage{Input: 10 * n, Output: 5 * n}) {
-				t.Errorf("usage is %+v after %d answers", last.Usage, n)
+				t.Errorf("got usage %+v after %d answers", last.Usage, n)
 			}
 		})
 	}
 }
 
-// What the model is sent in the second step.
+// TestConversation checks the request of the second step.
 func TestConversation(t *testing.T) {
 	m := llmtest.New(
 		llmtest.Turn{Text: "Let me see.", Reasoning: "hm", Calls: []llm.Call{{ID: "a", Name: "x_y", Args: `{"n":1}`}, {ID: "b", Name: "x_y_2", Args: `{"n":2}`}}},
 		llmtest.Say("done"),
 	)
 	tools := []tool.Tool{echo("x/y"), echo("x.y"), echo("")}
-	_, last, err := run(t.Context(), agent.Config{Model: m, Tools: tools, Steps: 2})
+	_, last, err := run(t.Context(), agent.Config{Model: m, Tools: tools, MaxSteps: 2})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -150,34 +150,34 @@ func TestConversation(t *testing.T) {
 		offered = append(offered, o.Name)
 	}
 	if got := strings.Join(offered, " "); got != "x_y x_y_2 tool" {
-		t.Errorf("offered %s", got)
+		t.Errorf("got tools %s, want x_y x_y_2 tool", got)
 	}
 	sent := q.Messages
 	if len(sent) != 5 || sent[1].Role != llm.Assistant || len(sent[1].Calls) != 2 ||
 		sent[2].CallID != "a" || sent[2].Text != `{"n":1}` || sent[2].Role != llm.Result || sent[3].CallID != "b" || sent[3].Text != `{"n":2}` {
-		t.Errorf("the second request has %+v", sent)
+		t.Errorf("second request has %+v", sent)
 	}
 	if sent[4].Role != llm.User || !strings.Contains(sent[4].Text, "last step") {
-		t.Errorf("the last step is asked with %+v", sent[4])
+		t.Errorf("last step: last message is %+v", sent[4])
 	}
 	if len(last.Messages) != 5 || last.Messages[4].Text != "done" {
-		t.Errorf("the conversation ends as %+v", last.Messages)
+		t.Errorf("final conversation is %+v", last.Messages)
 	}
 }
 
-// Tools that only read run together, others one by one in between.
-func TestTogether(t *testing.T) {
+// Read-only tools run concurrently, others alone.
+func TestConcurrentCalls(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var running, most, writes atomic.Int32
+		var running, maxRunning, writes atomic.Int32
 		slow := func(_ context.Context, c tool.Call) (tool.Reply, error) {
-			most.Store(max(most.Load(), running.Add(1)))
+			maxRunning.Store(max(maxRunning.Load(), running.Add(1)))
 			time.Sleep(time.Second)
 			running.Add(-1)
 			return tool.Reply{Text: string(c.Args)}, nil
 		}
 		write := func(ctx context.Context, c tool.Call) (tool.Reply, error) {
 			if n := running.Load(); n != 0 {
-				t.Errorf("%d tools run beside one that writes", n)
+				t.Errorf("%d tools run concurrently with one that writes", n)
 			}
 			writes.Add(1)
 			return slow(ctx, c)
@@ -187,15 +187,15 @@ func TestTogether(t *testing.T) {
 			calls = append(calls, llm.Call{ID: fmt.Sprint(i), Name: name, Args: fmt.Sprintf(`{"n":%d}`, i)})
 		}
 		m := llmtest.New(llmtest.Turn{Calls: calls}, llmtest.Say("ok"))
-		begun := time.Now()
+		start := time.Now()
 		_, last, err := run(t.Context(), agent.Config{Model: m, Tools: []tool.Tool{
-			handy("read", tool.Annotations{ReadOnly: true}, slow), handy("write", tool.Annotations{}, write),
+			newTool("read", tool.Annotations{ReadOnly: true}, slow), newTool("write", tool.Annotations{}, write),
 		}})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if took := time.Since(begun); took != 4*time.Second || most.Load() != 3 || writes.Load() != 2 {
-			t.Errorf("took %v with up to %d at once, want 4s with 3", took, most.Load())
+		if took := time.Since(start); took != 4*time.Second || maxRunning.Load() != 3 || writes.Load() != 2 {
+			t.Errorf("took %v with %d concurrent calls, want 4s with 3", took, maxRunning.Load())
 		}
 		for i, m := range last.Messages[2 : 2+len(calls)] {
 			if m.CallID != fmt.Sprint(i) || m.Text != calls[i].Args {
@@ -205,7 +205,7 @@ func TestTogether(t *testing.T) {
 	})
 }
 
-func TestModelThatFails(t *testing.T) {
+func TestModelError(t *testing.T) {
 	want := &llm.Error{Code: llm.CodeUnavailable, Msg: "down"}
 	events, _, err := run(t.Context(), agent.Config{Model: llmtest.New(llmtest.CallOf("look", "{}"), llmtest.Turn{Err: want}), Tools: []tool.Tool{echo("look")}})
 	if !errors.Is(err, want) || len(events) != 3 {
@@ -213,7 +213,7 @@ func TestModelThatFails(t *testing.T) {
 	}
 }
 
-func TestCancellation(t *testing.T) {
+func TestCancel(t *testing.T) {
 	t.Run("of the model", func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		m := llmtest.New(llmtest.Turn{Answer: func(ctx context.Context, _ llm.Request) llmtest.Turn {
@@ -228,7 +228,7 @@ func TestCancellation(t *testing.T) {
 	t.Run("of a tool", func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		ended := false
-		wait := handy("wait", tool.Annotations{}, func(ctx context.Context, _ tool.Call) (tool.Reply, error) {
+		wait := newTool("wait", tool.Annotations{}, func(ctx context.Context, _ tool.Call) (tool.Reply, error) {
 			cancel()
 			<-ctx.Done()
 			ended = true
@@ -239,9 +239,9 @@ func TestCancellation(t *testing.T) {
 			t.Errorf("got %v; the tool has ended: %v", err, ended)
 		}
 	})
-	t.Run("by leaving the loop", func(t *testing.T) {
+	t.Run("by break", func(t *testing.T) {
 		ended := make(chan struct{}, 2)
-		wait := handy("wait", tool.Annotations{ReadOnly: true}, func(ctx context.Context, c tool.Call) (tool.Reply, error) {
+		wait := newTool("wait", tool.Annotations{ReadOnly: true}, func(ctx context.Context, c tool.Call) (tool.Reply, error) {
 			if string(c.Args) == `{"wait":true}` {
 				<-ctx.Done()
 			}
@@ -258,16 +258,16 @@ func TestCancellation(t *testing.T) {
 			}
 		}
 		if len(ended) != 2 {
-			t.Errorf("%d tools have ended, want both", len(ended))
+			t.Errorf("%d tools have ended, want 2", len(ended))
 		}
 	})
-	t.Run("of a tool that takes too long", func(t *testing.T) {
-		wait := handy("wait", tool.Annotations{}, func(ctx context.Context, _ tool.Call) (tool.Reply, error) {
+	t.Run("by the timeout of a tool", func(t *testing.T) {
+		wait := newTool("wait", tool.Annotations{}, func(ctx context.Context, _ tool.Call) (tool.Reply, error) {
 			<-ctx.Done()
 			return tool.Reply{}, ctx.Err()
 		})
 		events, _, err := run(t.Context(), agent.Config{
-			Model: llmtest.New(llmtest.CallOf("wait", "{}"), llmtest.Say("ok")), Tools: []tool.Tool{wait}, ToolTime: time.Millisecond,
+			Model: llmtest.New(llmtest.CallOf("wait", "{}"), llmtest.Say("ok")), Tools: []tool.Tool{wait}, ToolTimeout: time.Millisecond,
 		})
 		if err != nil || !strings.Contains(strings.Join(events, "\n"), "did not answer in time") {
 			t.Errorf("got %v after %q", err, events)
@@ -275,30 +275,30 @@ func TestCancellation(t *testing.T) {
 	})
 }
 
-// A run that goes on makes the calls that have no results, and no others.
-func TestGoingOn(t *testing.T) {
+// A resumed run makes the calls that have no results, and only those.
+func TestResume(t *testing.T) {
 	messages := append(question(),
 		llm.Message{Role: llm.Assistant, Calls: []llm.Call{{ID: "a", Name: "look", Args: `{"n":1}`}, {ID: "b", Name: "look", Args: `{"n":2}`}}},
 		llm.Message{Role: llm.Result, CallID: "a", Text: "known"},
 	)
 	m := llmtest.New(llmtest.Say("ok"))
 	events, last, err := run(t.Context(), agent.Config{
-		Model: m, Tools: []tool.Tool{echo("look")}, Messages: messages, First: 8, Used: llm.Usage{Input: 100},
+		Model: m, Tools: []tool.Tool{echo("look")}, Messages: messages, FirstStep: 8, Used: llm.Usage{Input: 100},
 	})
 	want := "7 calling look\n7 called look false {\"n\":2}\n8 answer ok\n8 answered ok"
 	if got := strings.Join(events, "\n"); err != nil || got != want {
 		t.Errorf("got %v after\n%s\nwant\n%s", err, got, want)
 	}
 	if sent := m.Requests()[0].Messages; len(sent) != 4 || sent[3].CallID != "b" || last.Usage.Input != 110 {
-		t.Errorf("asked %+v, used %+v", sent, last.Usage)
+		t.Errorf("sent %+v, usage %+v", sent, last.Usage)
 	}
 	if len(messages) != 3 {
-		t.Error("the caller's conversation is changed")
+		t.Error("Run changed the caller's messages")
 	}
 }
 
 func TestCallOf(t *testing.T) {
-	who := handy("who", tool.Annotations{}, func(ctx context.Context, _ tool.Call) (tool.Reply, error) {
+	who := newTool("who", tool.Annotations{}, func(ctx context.Context, _ tool.Call) (tool.Reply, error) {
 		c, ok := agent.CallOf(ctx)
 		return tool.Reply{Text: fmt.Sprintf("%s %v", c.ID, ok)}, nil
 	})

@@ -12,9 +12,8 @@ import (
 	"github.com/sequent-dev/sequent/tool"
 )
 
-// An agent with two tools: the one of package history, in whose session it thinks,
-// and one of its own. The model is one that follows a script; openai.New makes a
-// real one.
+// An agent with two tools: the one of package history, which records its thoughts,
+// and a clock. The model follows a script; openai.New returns a real one.
 func ExampleRun() {
 	model := llmtest.New(
 		llmtest.CallOf("sequentialthinking", `{"thought":"The clock says it.","thoughtNumber":1,"totalThoughts":1,"nextThoughtNeeded":false}`),
@@ -32,7 +31,7 @@ func ExampleRun() {
 
 	ctx := context.Background()
 	for event, err := range agent.Run(ctx, agent.Config{
-		Model: model, Tools: []tool.Tool{thinking.Tool(), clock}, Steps: 5, Tokens: 10_000,
+		Model: model, Tools: []tool.Tool{thinking.Tool(), clock}, MaxSteps: 5, TokenBudget: 10_000,
 		Messages: []llm.Message{{Role: llm.User, Text: "What time is it?"}},
 	}) {
 		switch {

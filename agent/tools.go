@@ -15,10 +15,10 @@ import (
 	"github.com/sequent-dev/sequent/tool"
 )
 
-// together is how many tools that only read run at once.
-const together = 8
+// maxConcurrent limits how many read-only tools run concurrently.
+const maxConcurrent = 8
 
-// A toolbox has the tools of a run by the names that the model knows them by.
+// A toolbox holds the tools of a run under the names that the model uses.
 type toolbox struct {
 	offered []llm.Tool
 	byName  map[string]tool.Tool
@@ -27,7 +27,7 @@ type toolbox struct {
 func newToolbox(tools []tool.Tool) *toolbox {
 	b := &toolbox{byName: make(map[string]tool.Tool)}
 	for _, t := range tools {
-		name := b.free(t.Name)
+		name := b.uniqueName(t.Name)
 		schema := t.InputSchema
 		if len(schema) == 0 {
 			schema = json.RawMessage(`{"type":"object","properties":{}}`)
@@ -38,9 +38,10 @@ func newToolbox(tools []tool.Tool) *toolbox {
 	return b
 }
 
-// free returns a name that providers accept and that is not taken.
-func (b *toolbox) free(name string) string {
-	const longest = 64
+// uniqueName returns name in a form that providers accept, with a number if it is
+// a duplicate.
+func (b *toolbox) uniqueName(name string) string {
+	const maxLength = 64
 	clean := strings.Map(func(r rune) rune {
 		if r < utf8.RuneSelf && (r == '_' || r == '-' || '0' <= r && r <= '9' || 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z') {
 			return r
@@ -53,7 +54,7 @@ func (b *toolbox) free(name string) string {
 		if n > 1 {
 			suffix = fmt.Sprintf("_%d", n)
 		}
-		name := clean[:min(len(clean), longest-len(suffix))] + suffix
+		name := clean[:min(len(clean), maxLength-len(suffix))] + suffix
 		if _, taken := b.byName[name]; !taken {
 			return name
 		}
@@ -70,22 +71,22 @@ func (b *toolbox) names() string {
 
 type callKey struct{}
 
-// CallOf returns the call that a tool was called for, from the context that the
-// tool was given.
+// CallOf returns the model's call from the context that a tool receives.
 func CallOf(ctx context.Context) (llm.Call, bool) {
 	c, ok := ctx.Value(callKey{}).(llm.Call)
 	return c, ok
 }
 
-// call makes calls and adds their results to the conversation. It returns early
-// when the caller has left, after all tools have ended.
+// call makes calls and adds their results to the conversation. If the caller
+// breaks out of the loop, call cancels the running tools, waits for them and
+// returns.
 func (r *run) call(ctx context.Context, calls []llm.Call) ([]Called, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	results := make([]Called, len(calls))
 	for first := 0; first < len(calls); {
-		n := r.group(calls[first:])
-		if err := r.callGroup(ctx, cancel, calls[first:first+n], results[first:]); err != nil || r.left {
+		n := r.groupSize(calls[first:])
+		if err := r.callGroup(ctx, cancel, calls[first:first+n], results[first:]); err != nil || r.stopped {
 			return nil, err
 		}
 		first += n
@@ -96,10 +97,10 @@ func (r *run) call(ctx context.Context, calls []llm.Call) ([]Called, error) {
 	return results, nil
 }
 
-// group returns how many calls from the first on may run at once.
-func (r *run) group(calls []llm.Call) int {
+// groupSize returns how many calls, from the first one on, may run concurrently.
+func (r *run) groupSize(calls []llm.Call) int {
 	n := 0
-	for n < len(calls) && n < together && r.tools.byName[calls[n].Name].Annotations.ReadOnly {
+	for n < len(calls) && n < maxConcurrent && r.tools.byName[calls[n].Name].Annotations.ReadOnly {
 		n++
 	}
 	return max(n, 1)
@@ -108,7 +109,7 @@ func (r *run) group(calls []llm.Call) int {
 func (r *run) callGroup(ctx context.Context, cancel func(), calls []llm.Call, results []Called) error {
 	for _, c := range calls {
 		a := r.tools.byName[c.Name].Annotations
-		if !r.tell(Event{Calling: &Calling{Call: c, Repeatable: a.ReadOnly || a.Idempotent}}) {
+		if !r.emit(Event{Calling: &Calling{Call: c, Repeatable: a.ReadOnly || a.Idempotent}}) {
 			return nil
 		}
 	}
@@ -120,23 +121,22 @@ func (r *run) callGroup(ctx context.Context, cancel func(), calls []llm.Call, re
 		}()
 	}
 	for range calls {
-		i := <-done // each is waited for, whatever happens
-		if ctx.Err() == nil && !r.tell(Event{Called: &results[i]}) {
+		i := <-done // wait for all, also after a cancellation
+		if ctx.Err() == nil && !r.emit(Event{Called: &results[i]}) {
 			cancel()
 		}
 	}
-	if r.left {
+	if r.stopped {
 		return nil
 	}
 	return context.Cause(ctx)
 }
 
-// callOne makes one call.
 func (r *run) callOne(ctx context.Context, c llm.Call) Called {
-	begun := time.Now()
+	start := time.Now()
 	called := Called{Call: c}
 	called.Reply, called.Err = r.reply(ctx, c)
-	called.Took = time.Since(begun)
+	called.Took = time.Since(start)
 	text := cmp.Or(called.Reply.Text, string(called.Reply.JSON))
 	called.Text = shorten(strings.ToValidUTF8(text, "\uFFFD"), cmp.Or(r.MaxResult, defaultMaxResult))
 	return called
@@ -154,9 +154,9 @@ func (r *run) reply(ctx context.Context, c llm.Call) (tool.Reply, error) {
 	if err != nil {
 		return refuse("The arguments of %s are no JSON object (%v). Nothing was done: call it again with one.", c.Name, err), nil
 	}
-	ctx, cancel := context.WithTimeout(context.WithValue(ctx, callKey{}, c), cmp.Or(r.ToolTime, defaultToolTime))
+	ctx, cancel := context.WithTimeout(context.WithValue(ctx, callKey{}, c), cmp.Or(r.ToolTimeout, defaultToolTimeout))
 	defer cancel()
-	reply, err := t.Call(ctx, tool.Call{Args: args, Caller: r.Caller})
+	reply, err := t.Call(ctx, tool.Call{Args: args})
 	if err == nil {
 		return reply, nil
 	}
@@ -169,8 +169,8 @@ func (r *run) reply(ctx context.Context, c llm.Call) (tool.Reply, error) {
 	return refuse("%s failed, for no reason that you can do anything about.", c.Name), err
 }
 
-// object returns arguments as a JSON object. Some models write it into a string,
-// and none at all for no arguments.
+// object returns arguments as a JSON object. Some models write the object into a
+// string, or nothing instead of an empty object.
 func object(args string) (json.RawMessage, error) {
 	raw := bytes.TrimSpace([]byte(args))
 	if len(raw) == 0 || string(raw) == "null" {
@@ -187,12 +187,12 @@ func object(args string) (json.RawMessage, error) {
 	return raw, nil
 }
 
-// shorten leaves out the end of a text that is too long, and says so.
-func shorten(s string, most int) string {
-	if len(s) <= most {
+// shorten truncates a text to maxBytes and notes how much is missing.
+func shorten(s string, maxBytes int) string {
+	if len(s) <= maxBytes {
 		return s
 	}
-	cut := most
+	cut := maxBytes
 	for cut > 0 && !utf8.RuneStart(s[cut]) {
 		cut--
 	}

@@ -121,9 +121,9 @@ func (r *run) phase(ctx context.Context, p Phase) error {
 	}
 	var outcome *agent.Outcome
 	for e, err := range agent.Run(ctx, agent.Config{
-		Model: r.Model, Tools: tools, Temperature: r.Temperature, Tokens: r.Tokens,
+		Model: r.Model, Tools: tools, Temperature: r.Temperature, TokenBudget: r.Tokens,
 		Messages: append(r.st.prompt(p, len(r.Table.Phases) == 1), r.st.Messages...),
-		Steps:    p.Steps, First: r.st.Step + 1, Used: r.st.Usage,
+		MaxSteps: p.Steps, FirstStep: r.st.Step + 1, Used: r.st.Usage,
 	}) {
 		if err == nil {
 			err = r.store(ctx, e)
