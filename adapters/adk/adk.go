@@ -1,5 +1,4 @@
-// Package adk makes the thinking tool a tool of agents on Google's Agent
-// Development Kit.
+// Package adk adapts sequent's thinking tool to Google's Agent Development Kit.
 //
 //	thinking, err := adk.New(history.NewTool(history.ToolConfig{}))
 //	agent, err := llmagent.New(llmagent.Config{Tools: []tool.Tool{thinking}, …})
@@ -18,8 +17,8 @@ import (
 	"google.golang.org/genai"
 )
 
-// A Function is what can be made a tool: a [*history.Tool], or the Function of any
-// other tool of the module.
+// A Function is a tool of sequent: a [*history.Tool], or the result of the method
+// Function of any other tool.
 //
 // [*history.Tool]: https://pkg.go.dev/github.com/sequent-dev/sequent/dialect/history#Tool
 type Function interface {
@@ -29,7 +28,7 @@ type Function interface {
 	CallJSON(ctx context.Context, args json.RawMessage) (json.RawMessage, error)
 }
 
-// A Tool is a Function as ADK has it.
+// A Tool is a Function in ADK's form.
 type Tool struct {
 	function Function
 	schema   *jsonschema.Schema
@@ -37,15 +36,15 @@ type Tool struct {
 
 var _ tool.Tool = (*Tool)(nil)
 
-// New returns a tool. The error is that of a schema that is none.
+// New returns a tool for f. It fails if the schema of f is malformed.
 //
-// Arguments reach the function as the model wrote them: it reads them more loosely
-// than ADK's own function tools do. What it refuses is an answer to the model, and
-// only a fault is an error.
+// The function receives the arguments unchanged and tolerates more spellings than
+// ADK's own function tools. If it refuses a call, the model receives the refusal as
+// a reply. Only internal failures are errors.
 func New(f Function) (*Tool, error) {
 	t := &Tool{function: f, schema: new(jsonschema.Schema)}
 	if err := json.Unmarshal(f.InputSchema(), t.schema); err != nil {
-		return nil, fmt.Errorf("adk: the schema of %s: %w", f.Name(), err)
+		return nil, fmt.Errorf("adk: schema of %s: %w", f.Name(), err)
 	}
 	return t, nil
 }
@@ -53,18 +52,18 @@ func New(f Function) (*Tool, error) {
 // Name returns the function's name.
 func (t *Tool) Name() string { return t.function.Name() }
 
-// Description returns what a model is told about the function.
+// Description returns the function's description.
 func (t *Tool) Description() string { return t.function.Description() }
 
-// IsLongRunning is false: an answer is the whole answer.
+// IsLongRunning returns false.
 func (t *Tool) IsLongRunning() bool { return false }
 
-// Declaration returns the function as a model is offered it.
+// Declaration returns the declaration that the model receives.
 func (t *Tool) Declaration() *genai.FunctionDeclaration {
 	return &genai.FunctionDeclaration{Name: t.Name(), Description: t.Description(), ParametersJsonSchema: t.schema}
 }
 
-// ProcessRequest offers the function to a model.
+// ProcessRequest adds the function to a request.
 func (t *Tool) ProcessRequest(_ agent.Context, r *model.LLMRequest) error {
 	return toolutils.PackTool(r, t)
 }
@@ -73,7 +72,7 @@ func (t *Tool) ProcessRequest(_ agent.Context, r *model.LLMRequest) error {
 func (t *Tool) Run(ctx agent.Context, args any) (map[string]any, error) {
 	raw, err := json.Marshal(args)
 	if err != nil {
-		return nil, fmt.Errorf("adk: the arguments of %s: %w", t.Name(), err)
+		return nil, fmt.Errorf("adk: arguments of %s: %w", t.Name(), err)
 	}
 	answer, err := t.function.CallJSON(ctx, raw)
 	if err != nil {
@@ -81,7 +80,7 @@ func (t *Tool) Run(ctx agent.Context, args any) (map[string]any, error) {
 	}
 	var m map[string]any
 	if err := json.Unmarshal(answer, &m); err != nil {
-		return nil, fmt.Errorf("adk: the answer of %s: %w", t.Name(), err)
+		return nil, fmt.Errorf("adk: reply of %s: %w", t.Name(), err)
 	}
 	return m, nil
 }

@@ -22,7 +22,7 @@ import (
 	sequenttool "github.com/sequent-dev/sequent/tool"
 )
 
-// run has an agent with the tool answer a question, and returns what it says.
+// run runs an agent with the tool and returns its answer.
 func run(t *testing.T, llm model.LLM, f adk.Function) string {
 	t.Helper()
 	thinking, err := adk.New(f)
@@ -49,38 +49,38 @@ func run(t *testing.T, llm model.LLM, f adk.Function) string {
 	return strings.Join(said, "\n")
 }
 
-// told returns what the model was answered at each of its calls.
-func told(s *script) (answers []map[string]any) {
+// results returns the tool results that the model received.
+func results(s *script) (list []map[string]any) {
 	for _, c := range s.asked[len(s.asked)-1].Contents {
 		for _, p := range c.Parts {
 			if p.FunctionResponse != nil {
-				answers = append(answers, p.FunctionResponse.Response)
+				list = append(list, p.FunctionResponse.Response)
 			}
 		}
 	}
-	return answers
+	return list
 }
 
 func TestAgent(t *testing.T) {
 	thinking := history.NewTool(history.ToolConfig{})
 	llm := &script{answer: "done", calls: []map[string]any{
-		// As models write: a number in a string, and one that is missing.
+		// Typical for models: a number in a string, and a missing one.
 		{"thought": "a", "thoughtNumber": "1", "totalThoughts": 2.0, "nextThoughtNeeded": "true"},
 		{"thought": "b", "totalThoughts": 2, "nextThoughtNeeded": false},
 	}}
 	if said := run(t, llm, thinking); said != "done" {
-		t.Errorf("the agent says %q", said)
+		t.Errorf("got answer %q", said)
 	}
-	answers := told(llm)
+	answers := results(llm)
 	if len(answers) != 2 || answers[0]["thoughtHistoryLength"] != 1.0 {
-		t.Fatalf("the model is answered %v", answers)
+		t.Fatalf("got results %v", answers)
 	}
 	refusal, _ := answers[1]["error"].(map[string]any)
 	if refusal["code"] != "INVALID_ARGUMENT" || refusal["field"] != "thoughtNumber" {
-		t.Errorf("a call that is wrong is answered with %v", answers[1])
+		t.Errorf("result of an invalid call is %v", answers[1])
 	}
 
-	// What the model is offered is what is published.
+	// The model receives the published name, description and schema.
 	offered := llm.asked[0].Config.Tools[0].FunctionDeclarations[0]
 	schema, err := json.Marshal(offered.ParametersJsonSchema)
 	if err != nil {
@@ -91,11 +91,11 @@ func TestAgent(t *testing.T) {
 		t.Fatal(err)
 	}
 	if offered.Name != thinking.Name() || offered.Description != thinking.Description() || fmt.Sprint(got) != fmt.Sprint(want) {
-		t.Errorf("the model is offered %s: %s", offered.Name, schema)
+		t.Errorf("model receives %s: %s", offered.Name, schema)
 	}
 }
 
-// Any tool of the module will do.
+// Any tool works.
 func TestOtherTools(t *testing.T) {
 	engine := sequent.New(sequent.Config{})
 	nothing := func(*sequent.Session) string { return "" }
@@ -104,26 +104,26 @@ func TestOtherTools(t *testing.T) {
 	run(t, llm, d.Tools[0].Function(sequenttool.Caller{Owner: "alice"}))
 	page, err := engine.Owned("alice").Sessions(t.Context(), sequent.Query{})
 	if err != nil || len(page.Headers) != 1 {
-		t.Errorf("there are %d sessions, %v", len(page.Headers), err)
+		t.Errorf("got %d sessions, %v", len(page.Headers), err)
 	}
 }
 
-// A fault is an error of the tool, as ADK has it.
-func TestFault(t *testing.T) {
+// An internal failure is a tool error of ADK.
+func TestInternalFailure(t *testing.T) {
 	llm := &script{answer: "done", calls: []map[string]any{{}}}
 	run(t, llm, broken{history.NewTool(history.ToolConfig{})})
-	if answers := told(llm); len(answers) != 1 || !strings.Contains(fmt.Sprint(answers[0]["error"]), "out of order") {
-		t.Errorf("the model is answered %v", answers)
+	if answers := results(llm); len(answers) != 1 || !strings.Contains(fmt.Sprint(answers[0]["error"]), "internal failure") {
+		t.Errorf("got results %v", answers)
 	}
 	if _, err := adk.New(schemaless{history.NewTool(history.ToolConfig{})}); err == nil {
-		t.Error("a function without a schema becomes a tool")
+		t.Error("New of a function with a malformed schema = nil, want an error")
 	}
 }
 
 type broken struct{ *history.Tool }
 
 func (broken) CallJSON(context.Context, json.RawMessage) (json.RawMessage, error) {
-	return nil, errors.New("out of order")
+	return nil, errors.New("internal failure")
 }
 
 type schemaless struct{ *history.Tool }

@@ -16,8 +16,7 @@ import (
 	"github.com/sequent-dev/sequent/dialect/history"
 )
 
-// A script is a model that has its calls of the tool ready, and an answer for when
-// they are made.
+// A script is a model that makes the given calls, one per request, and then answers.
 type script struct {
 	calls  []map[string]any
 	answer string
@@ -37,7 +36,7 @@ func (s *script) GenerateContent(_ context.Context, r *model.LLMRequest, _ bool)
 	}
 }
 
-// A turn of an agent that thinks in a session of its own choice.
+// A turn of an agent whose thoughts go to the session order-4711.
 func Example() {
 	ctx := context.Background()
 	thinking := history.NewTool(history.ToolConfig{SessionID: "order-4711"})

@@ -1,4 +1,4 @@
-// Package anthropic makes the thinking tool a tool of the runner of
+// Package anthropic adapts sequent's thinking tool to the tool runner of
 // anthropic-sdk-go.
 //
 //	thinking, err := sequentanthropic.New(history.NewTool(history.ToolConfig{}))
@@ -13,8 +13,8 @@ import (
 	"github.com/anthropics/anthropic-sdk-go"
 )
 
-// A Function is what can be made a tool: a [*history.Tool], or the Function of any
-// other tool of the module.
+// A Function is a tool of sequent: a [*history.Tool], or the result of the method
+// Function of any other tool.
 //
 // [*history.Tool]: https://pkg.go.dev/github.com/sequent-dev/sequent/dialect/history#Tool
 type Function interface {
@@ -24,7 +24,7 @@ type Function interface {
 	Call(ctx context.Context, args string) (string, error)
 }
 
-// A Tool is a Function as the runner has it.
+// A Tool is a Function in the runner's form.
 type Tool struct {
 	function Function
 	schema   anthropic.BetaToolInputSchemaParam
@@ -32,19 +32,19 @@ type Tool struct {
 
 var _ anthropic.BetaTool = (*Tool)(nil)
 
-// New returns a tool. The error is that of a schema that is none.
+// New returns a tool for f. It fails if the schema of f is malformed.
 //
-// Arguments reach the function as the model wrote them. What it refuses is an
-// answer to the model, and only a fault is an error, of which the runner tells the
-// model too.
+// The function receives the arguments unchanged. If it refuses a call, the model
+// receives the refusal as a reply. Only internal failures are errors; the runner
+// reports them to the model as well.
 func New(f Function) (*Tool, error) {
 	var schema map[string]any
 	if err := json.Unmarshal(f.InputSchema(), &schema); err != nil {
-		return nil, fmt.Errorf("anthropic: the schema of %s: %w", f.Name(), err)
+		return nil, fmt.Errorf("anthropic: schema of %s: %w", f.Name(), err)
 	}
 	t := &Tool{function: f}
 	if err := json.Unmarshal(f.InputSchema(), &t.schema); err != nil {
-		return nil, fmt.Errorf("anthropic: the schema of %s: %w", f.Name(), err)
+		return nil, fmt.Errorf("anthropic: schema of %s: %w", f.Name(), err)
 	}
 	return t, nil
 }
@@ -52,10 +52,10 @@ func New(f Function) (*Tool, error) {
 // Name returns the function's name.
 func (t *Tool) Name() string { return t.function.Name() }
 
-// Description returns what a model is told about the function.
+// Description returns the function's description.
 func (t *Tool) Description() string { return t.function.Description() }
 
-// InputSchema returns the schema of the arguments.
+// InputSchema returns the JSON Schema of the arguments.
 func (t *Tool) InputSchema() anthropic.BetaToolInputSchemaParam { return t.schema }
 
 // Execute calls the function.

@@ -19,7 +19,7 @@ import (
 	"github.com/sequent-dev/sequent/tool"
 )
 
-// A sent is what goes over the wire.
+// A sent is a decoded request.
 type sent struct {
 	Tools []struct {
 		Name, Description string
@@ -35,7 +35,7 @@ type sent struct {
 	}
 }
 
-// run has the runner answer a question, and returns what went over the wire.
+// run runs the tool runner. It returns the answer and the requests that it sent.
 func run(t *testing.T, f adapter.Function, answers ...string) (said string, asked []sent) {
 	t.Helper()
 	thinking, err := adapter.New(f)
@@ -72,28 +72,28 @@ func TestAgent(t *testing.T) {
 		called("c2", `{"thought":"b","totalThoughts":2,"nextThoughtNeeded":false}`),
 		said("done"))
 	if text != "done" || len(asked) != 3 {
-		t.Fatalf("the agent says %q after %d requests", text, len(asked))
+		t.Fatalf("got answer %q after %d requests", text, len(asked))
 	}
 	for i, want := range []string{`"thoughtHistoryLength":1`, "INVALID_ARGUMENT: thoughtNumber is missing"} {
 		m := asked[i+1].Messages
 		result := m[len(m)-1].Content[0]
 		if result.Type != "tool_result" || result.ID != fmt.Sprint("c", i+1) || !strings.Contains(result.Content[0].Text, want) {
-			t.Errorf("call %d is answered with %+v, want %s", i+1, result, want)
+			t.Errorf("result %d is %+v, want %s", i+1, result, want)
 		}
 	}
 
-	// What goes over the wire is what is published.
+	// The model receives the published name, description and schema.
 	offered := asked[0].Tools[0]
 	var got, want any
 	if err := errors.Join(json.Unmarshal(offered.Schema, &got), json.Unmarshal(thinking.InputSchema(), &want)); err != nil {
 		t.Fatal(err)
 	}
 	if offered.Name != thinking.Name() || offered.Description != thinking.Description() || fmt.Sprint(got) != fmt.Sprint(want) {
-		t.Errorf("the model is offered %+v", offered)
+		t.Errorf("model receives %+v", offered)
 	}
 }
 
-// Any tool of the module will do, also one whose schema closes its properties.
+// Any tool works, also one whose schema forbids additional properties.
 func TestOtherTools(t *testing.T) {
 	f := status.New(status.Config{Engine: sequent.New(sequent.Config{})}).Tools[0].Function(tool.Caller{Scope: tool.Scope{Name: "agent"}})
 	thinking, err := adapter.New(f)
@@ -106,29 +106,31 @@ func TestOtherTools(t *testing.T) {
 	}
 	var got, want any
 	if err := errors.Join(json.Unmarshal(raw, &got), json.Unmarshal(f.InputSchema(), &want)); err != nil || fmt.Sprint(got) != fmt.Sprint(want) {
-		t.Errorf("the schema is %s, %v, want %s", raw, err, f.InputSchema())
+		t.Errorf("got schema %s, %v, want %s", raw, err, f.InputSchema())
 	}
 	out, err := thinking.Execute(t.Context(), json.RawMessage(`{"thought":"a"}`))
 	if err != nil || len(out) != 1 || !strings.Contains(out[0].OfText.Text, "Missing required field: thought_number") {
-		t.Errorf("the tool answers %+v, %v", out, err)
+		t.Errorf("Execute = %+v, %v", out, err)
 	}
 }
 
-// A fault is told to the model as such.
-func TestFault(t *testing.T) {
+// The model receives an internal failure as an error result.
+func TestInternalFailure(t *testing.T) {
 	_, asked := run(t, broken{history.NewTool(history.ToolConfig{})}, called("c1", `{}`), said("done"))
 	m := asked[1].Messages
-	if result := m[len(m)-1].Content[0]; !result.IsError || !strings.Contains(result.Content[0].Text, "out of order") {
-		t.Errorf("the model is told %+v", result)
+	if result := m[len(m)-1].Content[0]; !result.IsError || !strings.Contains(result.Content[0].Text, "internal failure") {
+		t.Errorf("got result %+v, want the internal failure", result)
 	}
 	if _, err := adapter.New(schemaless{history.NewTool(history.ToolConfig{})}); err == nil {
-		t.Error("a function without a schema becomes a tool")
+		t.Error("New of a function with a malformed schema = nil, want an error")
 	}
 }
 
 type broken struct{ *history.Tool }
 
-func (broken) Call(context.Context, string) (string, error) { return "", errors.New("out of order") }
+func (broken) Call(context.Context, string) (string, error) {
+	return "", errors.New("internal failure")
+}
 
 type schemaless struct{ *history.Tool }
 

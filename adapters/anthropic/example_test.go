@@ -16,7 +16,7 @@ import (
 	"github.com/sequent-dev/sequent/dialect/history"
 )
 
-// A script is a server whose answers are ready, one for each request.
+// A script is a server that answers the n-th request with the n-th answer.
 type script struct {
 	answers []string
 
@@ -36,23 +36,23 @@ func (s *script) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if n := len(s.asked); n <= len(s.answers) {
 		io.WriteString(w, s.answers[n-1])
 	} else {
-		http.Error(w, `{"type":"error","error":{"type":"invalid_request_error","message":"the script is over"}}`, http.StatusBadRequest)
+		http.Error(w, `{"type":"error","error":{"type":"invalid_request_error","message":"the script has no more answers"}}`, http.StatusBadRequest)
 	}
 }
 
 const message = `{"id":"m","type":"message","role":"assistant","model":"claude","usage":{"input_tokens":1,"output_tokens":1},`
 
-// called is the answer of a model that calls the tool.
+// called returns an answer that calls the tool.
 func called(id, args string) string {
 	return message + fmt.Sprintf(`"stop_reason":"tool_use","content":[{"type":"tool_use","id":%q,"name":"sequentialthinking","input":%s}]}`, id, args)
 }
 
-// said is the answer of a model that is done.
+// said returns a final answer.
 func said(text string) string {
 	return message + fmt.Sprintf(`"stop_reason":"end_turn","content":[{"type":"text","text":%q}]}`, text)
 }
 
-// A turn of an agent that thinks in a session of its own choice.
+// A turn of an agent whose thoughts go to the session order-4711.
 func Example() {
 	ctx := context.Background()
 	provider := httptest.NewServer(&script{answers: []string{

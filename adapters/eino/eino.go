@@ -1,4 +1,4 @@
-// Package eino makes the thinking tool a tool of agents and graphs on CloudWeGo's
+// Package eino adapts sequent's thinking tool to agents and graphs of CloudWeGo's
 // Eino.
 //
 //	thinking, err := eino.New(history.NewTool(history.ToolConfig{}))
@@ -17,8 +17,8 @@ import (
 	"github.com/eino-contrib/jsonschema"
 )
 
-// A Function is what can be made a tool: a [*history.Tool], or the Function of any
-// other tool of the module.
+// A Function is a tool of sequent: a [*history.Tool], or the result of the method
+// Function of any other tool.
 //
 // [*history.Tool]: https://pkg.go.dev/github.com/sequent-dev/sequent/dialect/history#Tool
 type Function interface {
@@ -28,7 +28,7 @@ type Function interface {
 	Call(ctx context.Context, args string) (string, error)
 }
 
-// A Tool is a Function as Eino has it.
+// A Tool is a Function in Eino's form.
 type Tool struct {
 	function Function
 	schema   *jsonschema.Schema
@@ -36,19 +36,19 @@ type Tool struct {
 
 var _ tool.InvokableTool = (*Tool)(nil)
 
-// New returns a tool. The error is that of a schema that is none.
+// New returns a tool for f. It fails if the schema of f is malformed.
 //
-// What the function refuses is an answer to the model, and only a fault is an
-// error, which ends the run.
+// If the function refuses a call, the model receives the refusal as a reply. Only
+// internal failures are errors, and they end the run.
 func New(f Function) (*Tool, error) {
 	t := &Tool{function: f, schema: new(jsonschema.Schema)}
 	if err := json.Unmarshal(f.InputSchema(), t.schema); err != nil {
-		return nil, fmt.Errorf("eino: the schema of %s: %w", f.Name(), err)
+		return nil, fmt.Errorf("eino: schema of %s: %w", f.Name(), err)
 	}
 	return t, nil
 }
 
-// Info returns the function as a model is offered it.
+// Info returns the description that the model receives.
 func (t *Tool) Info(context.Context) (*schema.ToolInfo, error) {
 	return &schema.ToolInfo{
 		Name: t.function.Name(), Desc: t.function.Description(),
@@ -56,7 +56,7 @@ func (t *Tool) Info(context.Context) (*schema.ToolInfo, error) {
 	}, nil
 }
 
-// InvokableRun calls the function. It has no options.
+// InvokableRun calls the function. It ignores options.
 func (t *Tool) InvokableRun(ctx context.Context, args string, _ ...tool.Option) (string, error) {
 	return t.function.Call(ctx, args)
 }

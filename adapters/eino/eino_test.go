@@ -20,9 +20,9 @@ import (
 	sequenttool "github.com/sequent-dev/sequent/tool"
 )
 
-// run has an agent with the tool answer a question, and returns what it says and
-// what the model was answered.
-func run(t *testing.T, s *script, f eino.Function) (said string, told []string, err error) {
+// run runs an agent with the tool. It returns the answer and the tool results that
+// the model received.
+func run(t *testing.T, s *script, f eino.Function) (said string, results []string, err error) {
 	t.Helper()
 	thinking, err := eino.New(f)
 	if err != nil {
@@ -40,10 +40,10 @@ func run(t *testing.T, s *script, f eino.Function) (said string, told []string, 
 	}
 	for _, m := range s.asked[len(s.asked)-1] {
 		if m.Role == schema.Tool {
-			told = append(told, m.Content)
+			results = append(results, m.Content)
 		}
 	}
-	return answer.Content, told, nil
+	return answer.Content, results, nil
 }
 
 func TestAgent(t *testing.T) {
@@ -53,17 +53,17 @@ func TestAgent(t *testing.T) {
 		`{"thought":"b","totalThoughts":2,"nextThoughtNeeded":false}`,
 		`not JSON`,
 	}}
-	said, told, err := run(t, llm, thinking)
-	if err != nil || said != "done" || len(told) != 3 {
-		t.Fatalf("the agent says %q, %v, and the model is answered %q", said, err, told)
+	said, results, err := run(t, llm, thinking)
+	if err != nil || said != "done" || len(results) != 3 {
+		t.Fatalf("got answer %q, %v and results %q", said, err, results)
 	}
 	for i, want := range []string{`"thoughtHistoryLength":1`, "INVALID_ARGUMENT: thoughtNumber is missing", "INVALID_ARGUMENT: the arguments are not valid JSON"} {
-		if !strings.Contains(told[i], want) {
-			t.Errorf("call %d is answered with %s, want %s", i+1, told[i], want)
+		if !strings.Contains(results[i], want) {
+			t.Errorf("result %d is %s, want %s", i+1, results[i], want)
 		}
 	}
 
-	// What the model is offered is what is published.
+	// The model receives the published name, description and schema.
 	offered := llm.offered[0]
 	params, err := offered.ToJSONSchema()
 	if err != nil {
@@ -78,11 +78,11 @@ func TestAgent(t *testing.T) {
 		t.Fatal(err)
 	}
 	if offered.Name != thinking.Name() || offered.Desc != thinking.Description() || fmt.Sprint(got) != fmt.Sprint(want) {
-		t.Errorf("the model is offered %s: %s", offered.Name, raw)
+		t.Errorf("model receives %s: %s", offered.Name, raw)
 	}
 }
 
-// Any tool of the module will do, also one whose refusals are errors of JSON-RPC.
+// Any tool works, also one whose refusals are JSON-RPC errors.
 func TestOtherTools(t *testing.T) {
 	engine := sequent.New(sequent.Config{})
 	f := status.New(status.Config{Engine: engine}).Tools[0].Function(sequenttool.Caller{Scope: sequenttool.Scope{Name: "agent"}})
@@ -95,25 +95,27 @@ func TestOtherTools(t *testing.T) {
 		`{"thought":"a"}`: `Missing required field: thought_number`,
 	} {
 		if got, err := thinking.InvokableRun(t.Context(), args); err != nil || !strings.Contains(got, want) {
-			t.Errorf("%s is answered with %s, %v", args, got, err)
+			t.Errorf("%s: got %s, %v", args, got, err)
 		}
 	}
 }
 
-// A fault ends the run.
-func TestFault(t *testing.T) {
+// An internal failure ends the run.
+func TestInternalFailure(t *testing.T) {
 	llm := &script{answer: "done", calls: []string{`{}`}}
-	if _, _, err := run(t, llm, broken{history.NewTool(history.ToolConfig{})}); err == nil || !strings.Contains(err.Error(), "out of order") {
-		t.Errorf("the run ends with %v", err)
+	if _, _, err := run(t, llm, broken{history.NewTool(history.ToolConfig{})}); err == nil || !strings.Contains(err.Error(), "internal failure") {
+		t.Errorf("got %v, want the internal failure", err)
 	}
 	if _, err := eino.New(schemaless{history.NewTool(history.ToolConfig{})}); err == nil {
-		t.Error("a function without a schema becomes a tool")
+		t.Error("New of a function with a malformed schema = nil, want an error")
 	}
 }
 
 type broken struct{ *history.Tool }
 
-func (broken) Call(context.Context, string) (string, error) { return "", errors.New("out of order") }
+func (broken) Call(context.Context, string) (string, error) {
+	return "", errors.New("internal failure")
+}
 
 type schemaless struct{ *history.Tool }
 

@@ -14,8 +14,7 @@ import (
 	"github.com/sequent-dev/sequent/dialect/history"
 )
 
-// A script is a model that has its calls of the tool ready, and an answer for when
-// they are made.
+// A script is a model that makes the given calls, one per request, and then answers.
 type script struct {
 	calls  []string
 	answer string
@@ -45,7 +44,7 @@ func (s *script) Stream(ctx context.Context, in []*schema.Message, o ...model.Op
 	return schema.StreamReaderFromArray([]*schema.Message{m}), err
 }
 
-// A turn of an agent that thinks in a session of its own choice.
+// A turn of an agent whose thoughts go to the session order-4711.
 func Example() {
 	ctx := context.Background()
 	thinking := history.NewTool(history.ToolConfig{SessionID: "order-4711"})

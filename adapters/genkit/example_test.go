@@ -12,8 +12,7 @@ import (
 	"github.com/sequent-dev/sequent/dialect/history"
 )
 
-// A script is a model that has its calls of the tool ready, and an answer for when
-// they are made.
+// A script is a model that makes the given calls, one per request, and then answers.
 type script struct {
 	calls  []map[string]any
 	answer string
@@ -39,12 +38,12 @@ func (s *script) generate(_ context.Context, r *ai.ModelRequest, _ ai.ModelStrea
 	return &ai.ModelResponse{Request: r, Message: ai.NewModelMessage(part), FinishReason: ai.FinishReasonStop}, nil
 }
 
-// define makes the script a model.
+// define registers the script as a model.
 func (s *script) define(g *genkit.Genkit) ai.Model {
 	return genkit.DefineModel(g, "test/script", &ai.ModelOptions{Supports: &ai.ModelSupports{Multiturn: true, Tools: true}}, s.generate)
 }
 
-// A turn of an agent that thinks in a session of its own choice.
+// A turn of an agent whose thoughts go to the session order-4711.
 func Example() {
 	ctx := context.Background()
 	g := genkit.Init(ctx)

@@ -1,4 +1,4 @@
-// Package genkit makes the thinking tool a tool of Firebase Genkit.
+// Package genkit adapts sequent's thinking tool to Firebase Genkit.
 //
 //	thinking, err := sequentgenkit.New(history.NewTool(history.ToolConfig{}))
 //	answer, err := genkit.Generate(ctx, g, ai.WithTools(thinking), …)
@@ -13,8 +13,8 @@ import (
 	"github.com/firebase/genkit/go/core/api"
 )
 
-// A Function is what can be made a tool: a [*history.Tool], or the Function of any
-// other tool of the module.
+// A Function is a tool of sequent: a [*history.Tool], or the result of the method
+// Function of any other tool.
 //
 // [*history.Tool]: https://pkg.go.dev/github.com/sequent-dev/sequent/dialect/history#Tool
 type Function interface {
@@ -24,13 +24,13 @@ type Function interface {
 	CallJSON(ctx context.Context, args json.RawMessage) (json.RawMessage, error)
 }
 
-// A Tool is a Function as Genkit has it. It can be given to one request, with
-// [ai.WithTools], so that each conversation has a tool with a session of its own,
-// or be registered for all by its name, with genkit.RegisterAction.
+// A Tool is a Function in Genkit's form. Pass it to a single request with
+// [ai.WithTools], for example to give each conversation its own session, or
+// register it for all requests with genkit.RegisterAction.
 //
-// It is offered with the function's schema, but not held to it by Genkit, for which
-// arguments that do not fit are the end of the request: the function reads them more
-// loosely, and answers what it refuses.
+// The model receives the function's schema, but Genkit does not enforce it, because
+// Genkit ends the request if the arguments do not match. The function tolerates more
+// spellings and replies to the model if it refuses a call.
 type Tool struct {
 	*ai.ToolDef[any, any]
 	function Function
@@ -42,21 +42,21 @@ var (
 	_ api.Registerable = (*Tool)(nil)
 )
 
-// New returns a tool. The error is that of a schema that is none.
+// New returns a tool for f. It fails if the schema of f is malformed.
 func New(f Function) (*Tool, error) {
 	t := &Tool{ToolDef: define(f), function: f}
 	if err := json.Unmarshal(f.InputSchema(), &t.schema); err != nil {
-		return nil, fmt.Errorf("genkit: the schema of %s: %w", f.Name(), err)
+		return nil, fmt.Errorf("genkit: schema of %s: %w", f.Name(), err)
 	}
 	return t, nil
 }
 
-// define returns a tool that takes any arguments.
+// define returns a tool that accepts any arguments.
 func define(f Function) *ai.ToolDef[any, any] {
 	return ai.NewTool(f.Name(), f.Description(), func(ctx *ai.ToolContext, args any) (any, error) {
 		raw, err := json.Marshal(args)
 		if err != nil {
-			return nil, fmt.Errorf("genkit: the arguments of %s: %w", f.Name(), err)
+			return nil, fmt.Errorf("genkit: arguments of %s: %w", f.Name(), err)
 		}
 		answer, err := f.CallJSON(ctx, raw)
 		if err != nil {
@@ -64,21 +64,21 @@ func define(f Function) *ai.ToolDef[any, any] {
 		}
 		var m map[string]any
 		if err := json.Unmarshal(answer, &m); err != nil {
-			return nil, fmt.Errorf("genkit: the answer of %s: %w", f.Name(), err)
+			return nil, fmt.Errorf("genkit: reply of %s: %w", f.Name(), err)
 		}
 		return m, nil
 	})
 }
 
-// Definition returns the function as a model is offered it.
+// Definition returns the definition that the model receives.
 func (t *Tool) Definition() *ai.ToolDefinition {
 	d := t.ToolDef.Definition()
 	d.InputSchema = t.schema
 	return d
 }
 
-// Register puts the tool into a registry. Genkit does so itself for a tool that is
-// given to a request, which may be several at a time.
+// Register adds the tool to a registry. Genkit calls it for the tools of a request,
+// also concurrently.
 func (t *Tool) Register(r api.Registry) {
 	key := api.KeyFromName(api.ActionTypeToolV2, t.Name())
 	own := r.NewChild()
@@ -88,13 +88,13 @@ func (t *Tool) Register(r api.Registry) {
 	r.RegisterAction(api.KeyFromName(api.ActionTypeTool, t.Name()), a)
 }
 
-// An action is one that is described with a schema which it does not enforce.
+// An action describes itself with a schema that it does not enforce.
 type action struct {
 	api.Action
 	schema map[string]any
 }
 
-// Desc describes the action.
+// Desc returns the description of the action.
 func (a action) Desc() api.ActionDesc {
 	d := a.Action.Desc()
 	d.InputSchema = a.schema

@@ -28,26 +28,26 @@ func newTool(t *testing.T, f adapter.Function) *adapter.Tool {
 	return thinking
 }
 
-// told returns what the model was answered at each of its calls.
-func told(s *script) (answers []map[string]any) {
+// results returns the tool results that the model received.
+func results(s *script) (list []map[string]any) {
 	for _, m := range s.asked[len(s.asked)-1].Messages {
 		for _, p := range m.Content {
 			if p.IsToolResponse() {
 				m, _ := p.ToolResponse.Output.(map[string]any)
-				answers = append(answers, m)
+				list = append(list, m)
 			}
 		}
 	}
-	return answers
+	return list
 }
 
-// Given to a request or registered, the tool is the same.
+// The tool works the same whether it is passed to a request or registered.
 func TestAgent(t *testing.T) {
 	for _, registered := range []bool{false, true} {
 		ctx := t.Context()
 		g := genkit.Init(ctx)
 		s := &script{answer: "done", calls: []map[string]any{
-			// As models write: a number in a string, and one that is missing.
+			// Typical for models: a number in a string, and a missing one.
 			{"thought": "a", "thoughtNumber": "1", "totalThoughts": 2.0, "nextThoughtNeeded": "true"},
 			{"thought": "b", "totalThoughts": 2, "nextThoughtNeeded": false},
 		}}
@@ -60,18 +60,18 @@ func TestAgent(t *testing.T) {
 		}
 		answer, err := genkit.Generate(ctx, g, ai.WithModel(s.define(g)), ai.WithTools(ref), ai.WithPrompt("?"))
 		if err != nil || answer.Text() != "done" {
-			t.Fatalf("the agent says %v, %v", answer, err)
+			t.Fatalf("got answer %v, %v", answer, err)
 		}
-		answers := told(s)
+		answers := results(s)
 		if len(answers) != 2 || answers[0]["thoughtHistoryLength"] != 1.0 {
-			t.Fatalf("the model is answered %v", answers)
+			t.Fatalf("got results %v", answers)
 		}
 		refusal, _ := answers[1]["error"].(map[string]any)
 		if refusal["code"] != "INVALID_ARGUMENT" || refusal["field"] != "thoughtNumber" {
-			t.Errorf("a call that is wrong is answered with %v", answers[1])
+			t.Errorf("result of an invalid call is %v", answers[1])
 		}
 
-		// What the model is offered is what is published.
+		// The model receives the published name, description and schema.
 		offered := s.asked[0].Tools[0]
 		var want any
 		if err := json.Unmarshal(history.InputSchema(), &want); err != nil {
@@ -79,17 +79,17 @@ func TestAgent(t *testing.T) {
 		}
 		for _, d := range []*ai.ToolDefinition{offered, thinking.Definition()} {
 			if d.Name != history.Name() || d.Description != history.Description() || fmt.Sprint(d.InputSchema) != fmt.Sprint(want) {
-				t.Errorf("registered %v: the model is offered %+v", registered, d)
+				t.Errorf("registered %v: model receives %+v", registered, d)
 			}
 		}
 		out, err := thinking.RunRaw(ctx, map[string]any{"thought": "c", "thoughtNumber": 1, "totalThoughts": 1, "nextThoughtNeeded": false})
 		if m, ok := out.(map[string]any); err != nil || !ok || m["summary"] == nil {
-			t.Errorf("run by hand the tool answers %v, %v", out, err)
+			t.Errorf("RunRaw = %v, %v", out, err)
 		}
 	}
 }
 
-// Conversations at the same time have a tool each, or share one.
+// Concurrent conversations can share a tool or have their own.
 func TestConcurrent(t *testing.T) {
 	ctx := t.Context()
 	g := genkit.Init(ctx)
@@ -112,37 +112,37 @@ func TestConcurrent(t *testing.T) {
 	wg.Wait()
 	page, err := engine.Sessions(ctx, sequent.Query{})
 	if err != nil || len(page.Headers) != 20 {
-		t.Errorf("there are %d sessions, %v, want 20", len(page.Headers), err)
+		t.Errorf("got %d sessions, %v, want 20", len(page.Headers), err)
 	}
 }
 
-// Any tool of the module will do.
+// Any tool works.
 func TestOtherTools(t *testing.T) {
 	f := guided.New(guided.Config{Engine: sequent.New(sequent.Config{})}).Tools[0].Function(tool.Caller{Scope: tool.Scope{Name: "agent"}})
 	out, err := newTool(t, f).RunRaw(t.Context(), map[string]any{"thought": "a"})
 	if m, ok := out.(map[string]any); err != nil || !ok || m["stop_reason"] != "validation_error" {
-		t.Errorf("the tool answers %v, %v", out, err)
+		t.Errorf("RunRaw = %v, %v", out, err)
 	}
 }
 
-// A fault ends the request.
-func TestFault(t *testing.T) {
+// An internal failure ends the request.
+func TestInternalFailure(t *testing.T) {
 	ctx := t.Context()
 	g := genkit.Init(ctx)
 	s := &script{answer: "done", calls: []map[string]any{{}}}
 	thinking := newTool(t, broken{history.NewTool(history.ToolConfig{})})
-	if _, err := genkit.Generate(ctx, g, ai.WithModel(s.define(g)), ai.WithTools(thinking), ai.WithPrompt("?")); err == nil || !strings.Contains(err.Error(), "out of order") {
-		t.Errorf("the request ends with %v", err)
+	if _, err := genkit.Generate(ctx, g, ai.WithModel(s.define(g)), ai.WithTools(thinking), ai.WithPrompt("?")); err == nil || !strings.Contains(err.Error(), "internal failure") {
+		t.Errorf("got %v, want the internal failure", err)
 	}
 	if _, err := adapter.New(schemaless{history.NewTool(history.ToolConfig{})}); err == nil {
-		t.Error("a function without a schema becomes a tool")
+		t.Error("New of a function with a malformed schema = nil, want an error")
 	}
 }
 
 type broken struct{ *history.Tool }
 
 func (broken) CallJSON(context.Context, json.RawMessage) (json.RawMessage, error) {
-	return nil, errors.New("out of order")
+	return nil, errors.New("internal failure")
 }
 
 type schemaless struct{ *history.Tool }

@@ -16,7 +16,7 @@ import (
 	"github.com/sequent-dev/sequent/dialect/history"
 )
 
-// A script is a server whose answers are ready, one for each request.
+// A script is a server that answers the n-th request with the n-th answer.
 type script struct {
 	answers []string
 
@@ -36,22 +36,22 @@ func (s *script) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if n := len(s.asked); n <= len(s.answers) {
 		io.WriteString(w, s.answers[n-1])
 	} else {
-		http.Error(w, `{"error":{"message":"the script is over"}}`, http.StatusBadRequest)
+		http.Error(w, `{"error":{"message":"the script has no more answers"}}`, http.StatusBadRequest)
 	}
 }
 
-// called is the answer of a model that calls the tool.
+// called returns an answer that calls the tool.
 func called(id, name, args string) string {
 	return fmt.Sprintf(`{"id":"c","object":"chat.completion","model":"m","choices":[{"index":0,"finish_reason":"tool_calls","message":
 		{"role":"assistant","content":null,"tool_calls":[{"id":%q,"type":"function","function":{"name":%q,"arguments":%q}}]}}]}`, id, name, args)
 }
 
-// said is the answer of a model that is done.
+// said returns a final answer.
 func said(text string) string {
 	return fmt.Sprintf(`{"id":"c","object":"chat.completion","model":"m","choices":[{"index":0,"finish_reason":"stop","message":{"role":"assistant","content":%q}}]}`, text)
 }
 
-// A turn of an agent that thinks in a session of its own choice.
+// A turn of an agent whose thoughts go to the session order-4711.
 func Example() {
 	ctx := context.Background()
 	provider := httptest.NewServer(&script{answers: []string{

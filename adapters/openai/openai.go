@@ -1,6 +1,6 @@
-// Package openai offers the thinking tool to models by way of openai-go, which has
-// no loop that calls tools: a program offers them with [Tools.Chat] or
-// [Tools.Responses], and answers the calls with [Tools.AnswerChat] or
+// Package openai adapts sequent's thinking tool to openai-go. That library has no
+// loop that calls tools: a program adds the tools to its requests with [Tools.Chat]
+// or [Tools.Responses], and answers the calls with [Tools.AnswerChat] or
 // [Tools.AnswerResponses].
 package openai
 
@@ -16,8 +16,8 @@ import (
 	"github.com/openai/openai-go/v3/shared"
 )
 
-// A Function is what can be offered: a [*history.Tool], or the Function of any
-// other tool of the module.
+// A Function is a tool of sequent: a [*history.Tool], or the result of the method
+// Function of any other tool.
 //
 // [*history.Tool]: https://pkg.go.dev/github.com/sequent-dev/sequent/dialect/history#Tool
 type Function interface {
@@ -27,25 +27,25 @@ type Function interface {
 	Call(ctx context.Context, args string) (string, error)
 }
 
-// Tools are the functions that a model is offered.
+// Tools holds functions that a model may call.
 type Tools struct {
 	functions []Function
 	schemas   []map[string]any
 }
 
-// New returns tools. The error is that of a schema that is none, or of a name that
-// two functions have.
+// New returns tools for functions. It fails if a schema is malformed or two
+// functions have the same name.
 func New(functions ...Function) (*Tools, error) {
 	t := &Tools{functions: functions}
 	for i, f := range functions {
 		var schema map[string]any
 		if err := json.Unmarshal(f.InputSchema(), &schema); err != nil {
-			return nil, fmt.Errorf("openai: the schema of %s: %w", f.Name(), err)
+			return nil, fmt.Errorf("openai: schema of %s: %w", f.Name(), err)
 		}
 		t.schemas = append(t.schemas, schema)
 		for _, other := range functions[:i] {
 			if other.Name() == f.Name() {
-				return nil, fmt.Errorf("openai: two functions are called %s", f.Name())
+				return nil, fmt.Errorf("openai: two functions have the name %s", f.Name())
 			}
 		}
 	}
@@ -64,7 +64,7 @@ func (t *Tools) Chat() []openai.ChatCompletionToolUnionParam {
 }
 
 // Responses returns the tools for a request of the Responses API. They are not
-// strict, for strictness wants every argument given in every call.
+// strict, because strict mode makes every argument required.
 func (t *Tools) Responses() []responses.ToolUnionParam {
 	list := make([]responses.ToolUnionParam, len(t.functions))
 	for i, f := range t.functions {
@@ -74,9 +74,9 @@ func (t *Tools) Responses() []responses.ToolUnionParam {
 	return list
 }
 
-// AnswerChat answers the tool calls of a message, in order: what it returns goes
-// into the next request, behind the message. It is empty when the model calls
-// nothing. An error is a fault that the model can do nothing about.
+// AnswerChat makes the tool calls of a message in order and returns their results,
+// to be appended after the message in the next request. Without calls it returns
+// nil. An error is an internal failure that the model cannot resolve.
 func (t *Tools) AnswerChat(ctx context.Context, m openai.ChatCompletionMessage) ([]openai.ChatCompletionMessageParamUnion, error) {
 	var answers []openai.ChatCompletionMessageParamUnion
 	for _, call := range m.ToolCalls {
@@ -89,10 +89,10 @@ func (t *Tools) AnswerChat(ctx context.Context, m openai.ChatCompletionMessage) 
 	return answers, nil
 }
 
-// AnswerResponses answers the function calls of a response, in order: what it
-// returns is the input of the next request, which names the response as the one
-// before it. It is empty when the model calls nothing. An error is a fault that the
-// model can do nothing about.
+// AnswerResponses makes the function calls of a response in order and returns their
+// results. They are the input of the next request, with the response's id as
+// PreviousResponseID. Without calls it returns nil. An error is an internal failure
+// that the model cannot resolve.
 func (t *Tools) AnswerResponses(ctx context.Context, r *responses.Response) (responses.ResponseInputParam, error) {
 	var answers responses.ResponseInputParam
 	for _, item := range r.Output {
@@ -111,7 +111,7 @@ func (t *Tools) AnswerResponses(ctx context.Context, r *responses.Response) (res
 	return answers, nil
 }
 
-// call calls a function by its name. Models now and then make one up.
+// call calls a function by its name. Models sometimes invent a name.
 func (t *Tools) call(ctx context.Context, name, args string) (string, error) {
 	var names []string
 	for _, f := range t.functions {

@@ -37,7 +37,7 @@ func serve(t *testing.T, answers ...string) (*script, openai.Client) {
 	return s, openai.NewClient(option.WithBaseURL(provider.URL), option.WithAPIKey("none"), option.WithMaxRetries(0))
 }
 
-// same compares JSON.
+// same reports whether two JSON texts are equal.
 func same(t *testing.T, got, want []byte) bool {
 	t.Helper()
 	var a, b any
@@ -67,19 +67,19 @@ func TestChat(t *testing.T) {
 		}
 		answers, err := tools.AnswerChat(t.Context(), r.Choices[0].Message)
 		if err != nil || len(answers) != min(1, len(want)-i) {
-			t.Fatalf("call %d has %d answers, %v", i, len(answers), err)
+			t.Fatalf("call %d: got %d answers, %v", i, len(answers), err)
 		}
 		if len(answers) == 0 {
 			break
 		}
 		answer := answers[0].OfTool
 		if answer.ToolCallID != fmt.Sprint("c", i+1) || !strings.Contains(answer.Content.OfString.Value, want[i]) {
-			t.Errorf("call %d is answered with %+v, want %s", i+1, answer, want[i])
+			t.Errorf("result %d is %+v, want %s", i+1, answer, want[i])
 		}
 		messages = append(append(messages, r.Choices[0].Message.ToParam()), answers...)
 	}
 
-	// What goes over the wire is what is published.
+	// The model receives the published name, description and schema.
 	var sent struct {
 		Tools []struct {
 			Type     string
@@ -94,7 +94,7 @@ func TestChat(t *testing.T) {
 	}
 	f := sent.Tools[0].Function
 	if f.Name != thinking.Name() || f.Description != thinking.Description() || !same(t, f.Parameters, thinking.InputSchema()) {
-		t.Errorf("the model is offered %+v", f)
+		t.Errorf("model receives %+v", f)
 	}
 }
 
@@ -121,7 +121,7 @@ func TestResponses(t *testing.T) {
 		}
 		if len(input) == 0 {
 			if r.OutputText() != "done" {
-				t.Errorf("the model says %q", r.OutputText())
+				t.Errorf("got answer %q", r.OutputText())
 			}
 			break
 		}
@@ -129,7 +129,7 @@ func TestResponses(t *testing.T) {
 	}
 	session, err := thinking.Session(t.Context(), "s")
 	if err != nil || session.Len() != 2 || session.State() != sequent.Completed {
-		t.Errorf("the session is %+v, %v", session, err)
+		t.Errorf("got session %+v, %v", session, err)
 	}
 	for _, body := range s.asked {
 		var one struct {
@@ -150,19 +150,19 @@ func TestResponses(t *testing.T) {
 		f := one.Tools[0]
 		if f.Type != "function" || f.Name != thinking.Name() || f.Description != thinking.Description() ||
 			f.Strict == nil || *f.Strict || !same(t, f.Parameters, thinking.InputSchema()) {
-			t.Errorf("the model is offered %s", body)
+			t.Errorf("model receives %s", body)
 		}
 		if one.Previous == "" {
 			continue
 		}
 		if one.Previous != "r1" || len(one.Input) != 2 || one.Input[0].CallID != "c1" || one.Input[1].CallID != "c2" ||
 			!strings.Contains(one.Input[1].Output, `"thoughtHistoryLength":2`) {
-			t.Errorf("the calls are answered with %s", body)
+			t.Errorf("got results %s", body)
 		}
 	}
 }
 
-// Any tool of the module will do, several at once, but no two of one name.
+// Any tools work together, unless two have the same name.
 func TestOtherTools(t *testing.T) {
 	d := status.New(status.Config{Engine: sequent.New(sequent.Config{})})
 	var functions []adapter.Function
@@ -170,15 +170,15 @@ func TestOtherTools(t *testing.T) {
 		functions = append(functions, tl.Function(tool.Caller{Scope: tool.Scope{Name: "agent"}}))
 	}
 	if n := len(newTools(t, functions...).Chat()); n != 2 {
-		t.Errorf("%d tools are offered, want 2", n)
+		t.Errorf("got %d tools, want 2", n)
 	}
 	if _, err := adapter.New(functions[0], functions[0]); err == nil {
-		t.Error("two functions have one name")
+		t.Error("New of two functions with the same name = nil, want an error")
 	}
 }
 
-// A fault is an error, for the program to act on.
-func TestFault(t *testing.T) {
+// An internal failure is an error for the program.
+func TestInternalFailure(t *testing.T) {
 	tools := newTools(t, broken{history.NewTool(history.ToolConfig{})})
 	_, client := serve(t, called("c1", "sequentialthinking", `{}`))
 	r, err := client.Chat.Completions.New(t.Context(), openai.ChatCompletionNewParams{Model: "m", Messages: []openai.ChatCompletionMessageParamUnion{openai.UserMessage("?")}})
@@ -189,13 +189,15 @@ func TestFault(t *testing.T) {
 		t.Errorf("got %v, %v", answers, err)
 	}
 	if _, err := adapter.New(schemaless{history.NewTool(history.ToolConfig{})}); err == nil {
-		t.Error("a function without a schema becomes a tool")
+		t.Error("New of a function with a malformed schema = nil, want an error")
 	}
 }
 
 type broken struct{ *history.Tool }
 
-func (broken) Call(context.Context, string) (string, error) { return "", errors.New("out of order") }
+func (broken) Call(context.Context, string) (string, error) {
+	return "", errors.New("internal failure")
+}
 
 type schemaless struct{ *history.Tool }
 
