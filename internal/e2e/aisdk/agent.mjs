@@ -1,12 +1,12 @@
-// Runs an agent whose model follows a script, and tells what came of it.
+// Runs an agent with a scripted model and prints the results as JSON.
 //
 //   node agent.mjs v7|v6 stdio COMMAND ARGS…  < runs.json
 //   node agent.mjs v7|v6 http URL [TOKEN]     < runs.json
 //
-// runs.json is a list of runs, each a list of thoughts: what the model gives the
-// tool, but for sessionId, which it takes from where a model would: from the first
-// reply of the tool or, in a later run, from its instructions. Each run has a
-// connection, and over stdio a server, of its own.
+// runs.json is a list of runs. A run is a list of thoughts: the arguments of the
+// model's calls without sessionId. Like a real model, the script takes the sessionId
+// from the tool's first reply or, in a later run, from its instructions. Each run has
+// a new connection and, over stdio, a new server.
 import { text as read } from 'node:stream/consumers';
 
 const [version, transport, target, ...args] = process.argv.slice(2);
@@ -27,7 +27,7 @@ for (const thoughts of JSON.parse(await read(process.stdin))) {
   const refused = results.find((result) => result.output.isError);
   if (refused) throw new Error(JSON.stringify(refused));
   runs.push({
-    protocol: client.initializeResult?.protocolVersion, // 7 tells it
+    protocol: client.initializeResult?.protocolVersion, // version 7 only
     text: run.text,
     sessionId,
     steps: run.steps.length,
@@ -38,22 +38,22 @@ for (const thoughts of JSON.parse(await read(process.stdin))) {
 }
 process.stdout.write(JSON.stringify(runs));
 
-// next is what the model says after what it was told so far.
+// next returns the model's next answer.
 function next({ prompt }, thoughts) {
-  const told = prompt.filter((message) => message.role === 'tool').flatMap((message) => message.content);
+  const results = prompt.filter((message) => message.role === 'tool').flatMap((message) => message.content);
   const usage = { inputTokens: { total: 1 }, outputTokens: { total: 1 } };
-  if (told.length === thoughts.length) {
-    const content = [{ type: 'text', text: `Done after ${told.length} thoughts.` }];
+  if (results.length === thoughts.length) {
+    const content = [{ type: 'text', text: `Done after ${results.length} thoughts.` }];
     return { content, finishReason: { unified: 'stop' }, usage, warnings: [] };
   }
-  const input = { ...thoughts[told.length], sessionId: known(prompt, told) };
-  const call = { type: 'tool-call', toolCallId: `call-${told.length}`, toolName: 'sequentialthinking', input: JSON.stringify(input) };
+  const input = { ...thoughts[results.length], sessionId: known(prompt, results) };
+  const call = { type: 'tool-call', toolCallId: `call-${results.length}`, toolName: 'sequentialthinking', input: JSON.stringify(input) };
   return { content: [call], finishReason: { unified: 'tool-calls' }, usage, warnings: [] };
 }
 
-function known(prompt, told) {
-  if (told.length > 0) {
-    const [{ text }] = told[0].output.value;
+function known(prompt, results) {
+  if (results.length > 0) {
+    const [{ text }] = results[0].output.value;
     return JSON.parse(text).sessionId;
   }
   const system = prompt.find((message) => message.role === 'system');

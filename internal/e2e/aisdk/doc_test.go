@@ -7,48 +7,48 @@ import (
 	"testing"
 )
 
-// What docs/ai-sdk.md shows is what the tests here run.
-func TestRecipeIsTheTestedOne(t *testing.T) {
+// The code in docs/ai-sdk.md is the code that the tests run.
+func TestDocumentedCode(t *testing.T) {
 	t.Parallel()
 	doc, seven := read(t, "../../../docs/ai-sdk.md"), read(t, "v7.mjs")
 	shown := regexp.MustCompile("(?s)<!-- region: (\\w+) of internal/e2e/aisdk/v7.mjs -->\n```js\n(.*?)```").FindAllStringSubmatch(doc, -1)
 	if regions := strings.Count(seven, "// #region "); len(shown) != regions {
-		t.Errorf("docs/ai-sdk.md shows %d parts of v7.mjs, want all %d", len(shown), regions)
+		t.Errorf("docs/ai-sdk.md has %d regions of v7.mjs, want all %d", len(shown), regions)
 	}
 	for _, m := range shown {
 		_, rest, found := strings.Cut(seven, "// #region "+m[1]+"\n")
 		want, _, _ := strings.Cut(rest, "// #endregion\n")
 		if want = strings.ReplaceAll(want, "export ", ""); !found || m[2] != want {
-			t.Errorf("docs/ai-sdk.md shows as %s\n%s\nbut v7.mjs has\n%s", m[1], m[2], want)
+			t.Errorf("region %s of docs/ai-sdk.md is\n%s\nbut v7.mjs has\n%s", m[1], m[2], want)
 		}
 	}
 }
 
-// Version 6 differs in the names that docs/ai-sdk.md tells, and else only in what
-// its packages are called here.
-func TestSixDiffersInNames(t *testing.T) {
+// Version 6 differs from version 7 only in the names that docs/ai-sdk.md lists and
+// in the names of its packages in this directory.
+func TestVersion6Names(t *testing.T) {
 	t.Parallel()
 	seven, six := code(t, "v7.mjs"), code(t, "v6.mjs")
 	doc := read(t, "../../../docs/ai-sdk.md")
 	for _, m := range regexp.MustCompile("(?m)^\\| `([^`]+)` \\| `([^`]+)` \\|$").FindAllStringSubmatch(doc, -1) {
 		if !strings.Contains(seven, m[1]) {
-			t.Errorf("docs/ai-sdk.md tells another name for %s, which v7.mjs does not use", m[1])
+			t.Errorf("docs/ai-sdk.md lists %s, which v7.mjs does not use", m[1])
 		}
 		seven = strings.ReplaceAll(seven, m[1], m[2])
 	}
 	seven = strings.NewReplacer("'ai'", "'ai-v6'", "'ai/", "'ai-v6/", "'@ai-sdk/mcp", "'@ai-sdk/mcp-v6", "ModelV4", "ModelV3").Replace(seven)
 	if seven != six {
-		t.Errorf("v6.mjs is\n%s\nbut v7.mjs with the names of version 6 is\n%s", six, seven)
+		t.Errorf("v6.mjs is\n%s\nwant\n%s", six, seven)
 	}
 }
 
-// code returns what a file has but for lines that are comments.
+// code returns a file without its comment lines.
 func code(t *testing.T, path string) string {
 	t.Helper()
 	return strings.TrimSpace(regexp.MustCompile(`(?m)^//.*\n`).ReplaceAllString(read(t, path), ""))
 }
 
-// read returns a file, with the line ends of Unix.
+// read returns a file with Unix line endings.
 func read(t *testing.T, path string) string {
 	t.Helper()
 	data, err := os.ReadFile(path)

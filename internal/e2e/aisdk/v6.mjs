@@ -1,4 +1,4 @@
-// What v7.mjs does, on version 6; a test holds them together.
+// The same as v7.mjs for version 6; a test compares both files.
 import { generateText, stepCountIs } from 'ai-v6';
 import { createMCPClient } from '@ai-sdk/mcp-v6';
 import { Experimental_StdioMCPTransport as StdioMCPTransport } from '@ai-sdk/mcp-v6/mcp-stdio';

@@ -1,5 +1,5 @@
-// An agent on version 7 of the Vercel AI SDK that thinks with sequent.
-// docs/ai-sdk.md shows the parts between the marks.
+// An agent of the Vercel AI SDK 7 that records its thoughts with sequent.
+// docs/ai-sdk.md shows the regions.
 
 // #region imports
 import { generateText, isStepCount } from 'ai';

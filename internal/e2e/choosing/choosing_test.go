@@ -1,5 +1,5 @@
-// Package choosing tests that docs/choosing.md tells of what there is: its
-// commands are run, its names are looked up.
+// Package choosing tests that the commands and names in docs/choosing.md are
+// correct.
 package choosing
 
 import (
@@ -29,7 +29,7 @@ func page(t *testing.T, name string) string {
 	return strings.ReplaceAll(string(text), "\r\n", "\n")
 }
 
-// Every dialect has a row, with the tools that it really has, and a link.
+// Every dialect has a row with its tools and a link.
 func TestDialects(t *testing.T) {
 	t.Parallel()
 	text := page(t, "choosing.md")
@@ -39,26 +39,26 @@ func TestDialects(t *testing.T) {
 		reference := page(t, "reference/dialect-"+m[1]+".md")
 		for _, tool := range regexp.MustCompile("`(\\w+)`").FindAllStringSubmatch(m[2], -1) {
 			if !strings.Contains(reference, "## Tool `"+tool[1]+"`") {
-				t.Errorf("the page gives %s the tool %s, which it does not have", m[1], tool[1])
+				t.Errorf("dialect %s has no tool %s", m[1], tool[1])
 			}
 		}
 		if !strings.Contains(text, "["+m[1]+"](reference/dialect-"+m[1]+".md)") {
-			t.Errorf("the page does not lead to the reference of %s", m[1])
+			t.Errorf("the page has no link to the reference of %s", m[1])
 		}
 	}
 	if !slices.Equal(rows, app.Dialects()) {
-		t.Errorf("the page tells of the dialects %q, there are %q", rows, app.Dialects())
+		t.Errorf("the page has the dialects %q, want %q", rows, app.Dialects())
 	}
 }
 
-// Links lead somewhere, and so do the packages that are named.
+// The targets of links and the named packages exist.
 func TestNames(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"choosing.md", "go-frameworks.md"} {
 		text := page(t, name)
 		for _, m := range regexp.MustCompile(`\]\(([^)#]+)\)`).FindAllStringSubmatch(text, -1) {
 			if _, err := os.Stat(filepath.Join(root, "docs", m[1])); err != nil {
-				t.Errorf("%s leads to %s: %v", name, m[1], err)
+				t.Errorf("%s links to %s: %v", name, m[1], err)
 			}
 		}
 		packages := regexp.MustCompile("`(?:github.com/sequent-dev/sequent/)?((?:adapters|agent|store|dialect)(?:/\\w+)?)`").FindAllStringSubmatch(text, -1)
@@ -67,7 +67,7 @@ func TestNames(t *testing.T) {
 		}
 		for _, m := range packages {
 			if files, err := filepath.Glob(filepath.Join(root, m[1], "*.go")); err != nil || len(files) == 0 {
-				t.Errorf("%s names the package %s, which there is not (%v)", name, m[1], err)
+				t.Errorf("%s names the package %s, which does not exist (%v)", name, m[1], err)
 			}
 		}
 		adapters, err := filepath.Glob(filepath.Join(root, "adapters", "*", "go.mod"))
@@ -82,7 +82,7 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// commands are those of the page, one a line.
+// commands returns the commands of the page.
 func commands(t *testing.T) (list []string) {
 	t.Helper()
 	for _, m := range regexp.MustCompile("(?s)```sh\n(.*?)```").FindAllStringSubmatch(page(t, "choosing.md"), -1) {
@@ -91,12 +91,12 @@ func commands(t *testing.T) (list []string) {
 		}
 	}
 	if len(list) < 10 {
-		t.Fatalf("the page has only the commands %q", list)
+		t.Fatalf("the page has only %d commands: %q", len(list), list)
 	}
 	return list
 }
 
-// words splits a command as a shell does that knows double quotes only.
+// words splits a command line. It supports only double quotes.
 func words(command string) (list []string) {
 	for _, m := range regexp.MustCompile(`"([^"]*)"|(\S+)`).FindAllStringSubmatch(command, -1) {
 		list = append(list, m[1]+m[2])
@@ -104,8 +104,8 @@ func words(command string) (list []string) {
 	return list
 }
 
-// Servers are started, and serve what the page says. What would need a model or a
-// terminal is asked for its help, for which its arguments have to be right too.
+// TestCommands runs the commands. Those that need a model or a terminal run with
+// --help, which also checks their flags.
 func TestCommands(t *testing.T) {
 	t.Parallel()
 	program := programtest.Build(t)
@@ -128,14 +128,14 @@ func TestCommands(t *testing.T) {
 	for _, command := range commands(t) {
 		args := words(command)
 		if args[0] != "sequent" {
-			t.Errorf("%q is no command of ours", command)
+			t.Errorf("%q is not a command of sequent", command)
 			continue
 		}
 		args = args[1:]
 		at := slices.Index(args, "--http")
 		switch {
 		case at > 0:
-			args = slices.Delete(slices.Clone(args), at, at+2) // on a port of the test's
+			args = slices.Delete(slices.Clone(args), at, at+2) // use a free port instead
 			if i := slices.Index(args, "--auth"); i > 0 {
 				args[i+1] = filepath.Join(dir, args[i+1])
 			}
@@ -143,19 +143,20 @@ func TestCommands(t *testing.T) {
 			endpoints(t, url, args)
 		case args[0] == "serve":
 			if got := run(ping, args...); !strings.Contains(got, `"id":1`) {
-				t.Errorf("%s answers a ping with %s", command, got)
+				t.Errorf("%s: ping: got %s", command, got)
 			}
 		case args[0] == "token":
 			run("", args...)
 		default:
 			if got := run("", append(args, "--help")...); !strings.Contains(got, "sequent "+args[0]) {
-				t.Errorf("%s has the help %s", command, got)
+				t.Errorf("%s: got help %s", command, got)
 			}
 		}
 	}
 }
 
-// endpoints checks that each dialect has one, and the chosen dialect the first.
+// endpoints checks that each dialect has an endpoint and that the chosen one is at
+// /mcp.
 func endpoints(t *testing.T, url string, args []string) {
 	t.Helper()
 	res, err := http.Get(strings.TrimSuffix(url, "/mcp") + "/nosuch")
@@ -174,7 +175,7 @@ func endpoints(t *testing.T, url string, args []string) {
 		}
 		defer res.Body.Close()
 		if res.StatusCode != http.StatusUnauthorized {
-			t.Errorf("%q lets everybody in: %s", args, res.Status)
+			t.Errorf("%q: request without a token: got %s, want 401", args, res.Status)
 		}
 		return
 	}

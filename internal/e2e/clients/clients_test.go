@@ -1,4 +1,4 @@
-// Package clients tests the binary with MCP clients that are not ours.
+// Package clients tests the program with third-party MCP clients.
 package clients
 
 import (
@@ -15,10 +15,9 @@ import (
 	"github.com/sequent-dev/sequent/internal/needtest"
 )
 
-// The main job: one client records a chain with a revision and two branches,
-// the server dies without warning, and another client goes on in the same
-// session and reads the chain back.
-func TestAnotherClientGoesOnAfterKill(t *testing.T) {
+// One client records a chain with a revision and two branches. Its server is
+// killed. Another client continues the session and reads the chain.
+func TestContinueAfterKill(t *testing.T) {
 	t.Parallel()
 	inspector, server, node := inspector(t), programtest.Build(t), programtest.Node(t, "../node_modules")
 	for _, era := range []string{"legacy", "auto", "modern"} {
@@ -45,7 +44,7 @@ func TestAnotherClientGoesOnAfterKill(t *testing.T) {
 			}
 			last := replies[len(replies)-1]
 			if last.ThoughtHistoryLength != 6 || strings.Join(last.Branches, " ") != "larger later" {
-				t.Errorf("the last reply is %+v", last)
+				t.Errorf("got last reply %+v", last)
 			}
 
 			inspect := func(tool, args string) string {
@@ -58,14 +57,14 @@ func TestAnotherClientGoesOnAfterKill(t *testing.T) {
 				}
 				out := programtest.Output(t, cmd)
 				if err := json.Unmarshal(out, &result); err != nil || len(result.Result.Content) != 1 {
-					t.Fatalf("%v: the inspector prints %s", err, out)
+					t.Fatalf("%v: the inspector printed %s", err, out)
 				}
 				return result.Result.Content[0].Text
 			}
 			id := `"sessionId": "` + last.SessionID + `"`
 			got := inspect("sequentialthinking", `{"thought": "So: the reports starve the pool.", "nextThoughtNeeded": false, `+id+`}`)
 			if !strings.Contains(got, `"thoughtNumber":5,`) || !strings.Contains(got, `"thoughtHistoryLength":7`) {
-				t.Errorf("the other client's thought is answered with %s", got)
+				t.Errorf("thought of the other client: got %s", got)
 			}
 			chain := inspect("recall_thinking", `{`+id+`}`)
 			for text, want := range map[string]bool{
@@ -77,17 +76,17 @@ func TestAnotherClientGoesOnAfterKill(t *testing.T) {
 				"Move the reports.":                        false, // on a branch
 			} {
 				if strings.Contains(chain, text) != want {
-					t.Errorf("the chain read back has %q: %v, want %v\n%s", text, !want, want, chain)
+					t.Errorf("chain contains %q: %v, want %v\n%s", text, !want, want, chain)
 				}
 			}
 			if branch := inspect("recall_thinking", `{"branchId": "later", `+id+`}`); !strings.Contains(branch, "Move the reports.") {
-				t.Errorf("the branch read back is %s", branch)
+				t.Errorf("got branch %s", branch)
 			}
 		})
 	}
 }
 
-// What the inspector's linter says of the published schemas.
+// The published schemas pass the inspector's linter.
 func TestDefinitionsAreStrict(t *testing.T) {
 	t.Parallel()
 	inspector, server, node := inspector(t), programtest.Build(t), programtest.Node(t, "../node_modules")
@@ -97,7 +96,7 @@ func TestDefinitionsAreStrict(t *testing.T) {
 			cmd := exec.Command(node, inspector, "--cli", server, "serve", "--store", "memory", "--vault", t.TempDir(), "--dialect", dialect,
 				"--method", "tools/list", "--strict", "--format", "json")
 			if out := programtest.Output(t, cmd); !regexp.MustCompile(`"sequential_?thinking"`).Match(out) {
-				t.Errorf("tools/list prints %s", out)
+				t.Errorf("tools/list printed %s", out)
 			}
 		})
 	}

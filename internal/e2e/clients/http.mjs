@@ -1,9 +1,9 @@
-// Goes through a server over HTTP with the official TypeScript client.
+// Uses a server over HTTP with the official TypeScript client.
 //
 //   node http.mjs ERA URL TOKEN
 //
-// It lists everything, records two thoughts, reads them back as a resource and in
-// a prompt, asks for a completion, and prints what it got as one JSON object.
+// It lists everything, records two thoughts, reads them as a resource and in a
+// prompt, requests a completion, and prints the results as one JSON object.
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 
 const [era, url, token] = process.argv.slice(2);

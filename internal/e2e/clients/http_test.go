@@ -11,15 +11,15 @@ import (
 	"github.com/sequent-dev/sequent/internal/e2e/programtest"
 )
 
-// What the program publishes in its default dialect, in order.
+// The published names of the default dialect, in order.
 var (
 	tools     = []string{"sequentialthinking", "recall_thinking"}
 	prompts   = []string{"think", "resume", "review"}
 	resources = []string{"sequent://sessions", "sequentialthinking://documentation"}
 )
 
-// Two clients that are not ours use one server over HTTP, with a token, in every
-// era that they know: lists, calls, resources, prompts.
+// Two third-party clients use one HTTP server with a token, in every era that they
+// support: lists, calls, resources and prompts.
 func TestHTTP(t *testing.T) {
 	t.Parallel()
 	inspector, program, node := inspector(t), programtest.Build(t), programtest.Node(t, "../node_modules")
@@ -55,21 +55,21 @@ func typeScriptClient(t *testing.T, cmd *exec.Cmd, era string) {
 	}
 	out := programtest.Output(t, cmd)
 	if err := json.Unmarshal(out, &got); err != nil {
-		t.Fatalf("%v: it prints %s", err, out)
+		t.Fatalf("%v: the client printed %s", err, out)
 	}
 	if modern := got.Version == "2026-07-28"; modern != (era != "legacy") {
-		t.Errorf("the version is %q", got.Version)
+		t.Errorf("got version %q", got.Version)
 	}
 	if !slices.Equal(got.Tools, tools) || !slices.Equal(got.Prompts, prompts) || len(got.Resources) != len(resources) || len(got.Templates) != 3 {
-		t.Errorf("the lists are %q, %q, %q, %q", got.Tools, got.Prompts, got.Resources, got.Templates)
+		t.Errorf("got lists %q, %q, %q, %q", got.Tools, got.Prompts, got.Resources, got.Templates)
 	}
 	if got.Reply.ThoughtHistoryLength != 2 || len(got.Completion) != 1 || !got.Refused {
-		t.Errorf("the second thought makes a history of %d, completion %q, refused %v",
+		t.Errorf("second thought: got a history of %d, completion %q, refused %v",
 			got.Reply.ThoughtHistoryLength, got.Completion, got.Refused)
 	}
 	for name, text := range map[string]string{"resource": got.Resource, "prompt": got.Prompt} {
 		if !strings.Contains(text, "Orders fail at noon.") || !strings.Contains(text, "Reports run at noon.") {
-			t.Errorf("the %s is %s", name, text)
+			t.Errorf("got %s %s", name, text)
 		}
 	}
 }
@@ -81,7 +81,7 @@ func inspectHTTP(t *testing.T, inspect func(args ...string) []byte) {
 		for _, name := range want {
 			i := strings.Index(string(out[at:]), `"`+name+`"`)
 			if i < 0 {
-				t.Fatalf("%q is not in its place in %s", name, out)
+				t.Fatalf("%q is missing or out of order in %s", name, out)
 			}
 			at += i
 		}
@@ -98,7 +98,7 @@ func inspectHTTP(t *testing.T, inspect func(args ...string) []byte) {
 	out := inspect("--method", "tools/call", "--tool-name", "sequentialthinking",
 		"--tool-args-json", `{"thought": "Orders fail at noon.", "thoughtNumber": 1, "nextThoughtNeeded": true}`)
 	if err := json.Unmarshal(out, &called); err != nil || called.Result.StructuredContent.SessionID == "" {
-		t.Fatalf("%v: the inspector prints %s", err, out)
+		t.Fatalf("%v: the inspector printed %s", err, out)
 	}
 	id := called.Result.StructuredContent.SessionID
 	for _, args := range [][]string{
@@ -107,7 +107,7 @@ func inspectHTTP(t *testing.T, inspect func(args ...string) []byte) {
 		{"--method", "prompts/get", "--prompt-name", "resume", "--prompt-args", "session=" + id},
 	} {
 		if out := inspect(args...); !strings.Contains(string(out), "Orders fail at noon.") {
-			t.Errorf("%q prints %s", args, out)
+			t.Errorf("%q printed %s", args, out)
 		}
 	}
 }

@@ -1,11 +1,10 @@
-// Records a chain of thoughts through the official TypeScript client, then kills
-// the server with SIGKILL.
+// Records a chain of thoughts with the official TypeScript client, then kills the
+// server with SIGKILL.
 //
 //   node record.mjs ERA SERVER ARGS…  < calls.json
 //
-// calls.json is a list of arguments; "$ID" stands for the session's id once the
-// first reply has told it. The replies' structured contents go to standard
-// output, as a JSON list.
+// calls.json is a list of arguments, in which "$ID" is replaced by the session id of
+// the first reply. The structured contents of the replies are printed as a JSON list.
 import { Client } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 

@@ -11,8 +11,8 @@ import (
 	"github.com/sequent-dev/sequent/internal/e2e/programtest"
 )
 
-// A client that is not ours thinks in a vault, in both eras: a session, a refusal, a
-// search, and notes with slashes and spaces in their URIs.
+// A third-party client uses a vault, in both eras: a session, a refusal, a search,
+// and notes with slashes and spaces in their URIs.
 func TestWiki(t *testing.T) {
 	t.Parallel()
 	inspector, server, node := inspector(t), programtest.Build(t), programtest.Node(t, "../node_modules")
@@ -55,7 +55,7 @@ func TestWiki(t *testing.T) {
 			call("sequential_thinking", `{"sessionId": "`+id+`", "response": "The [[report-job]].", "thoughtNumber": 1, "totalThoughts": 2, "conclusion": "Found the [[report-job]]."}`)
 			found := call("search_memories", `{"query": "[[pool]]"}`).Results
 			if len(found) != 2 {
-				t.Fatalf("the search finds %+v", found)
+				t.Fatalf("search_memories found %+v", found)
 			}
 			for _, r := range found {
 				want := "The [[report-job]]."
@@ -63,18 +63,18 @@ func TestWiki(t *testing.T) {
 					want = "The [[pool]] is empty."
 				}
 				if doc := inspect("--method", "resources/read", "--uri", r.URI); !strings.Contains(doc, want) || !strings.Contains(doc, "text/markdown") {
-					t.Errorf("%s is %s", r.URI, doc)
+					t.Errorf("%s: got %s", r.URI, doc)
 				}
 			}
 			if list := inspect("--method", "resources/templates/list"); !strings.Contains(list, "memory://{+path}") {
-				t.Errorf("the templates are %s", list)
+				t.Errorf("got templates %s", list)
 			}
 			refused := exec.Command(node, inspector, "--cli", server, "serve", "--dialect", "wiki",
 				"--store", filepath.Join(dir, "s.db"), "--vault", vault, "--protocol-era", era, "--format", "json",
 				"--method", "tools/call", "--tool-name", "sequential_thinking", "--tool-args-json", `{"response": "no link"}`)
-			out, _ := refused.CombinedOutput() // it may end with a failure then
+			out, _ := refused.CombinedOutput() // the inspector's exit code is not part of the test
 			if !strings.Contains(string(out), "WIKILINK_REQUIRED") {
-				t.Errorf("a refusal is shown as %s", out)
+				t.Errorf("refused call: got %s", out)
 			}
 		})
 	}

@@ -1,4 +1,4 @@
-// Package conformance tests the binary with the official suite of MCP.
+// Package conformance tests the program with the official conformance suite of MCP.
 package conformance
 
 import (
@@ -17,8 +17,9 @@ import (
 
 const suite = "node_modules/@modelcontextprotocol/conformance/dist/index.js"
 
-// The suite asks for tools that no dialect has. Its requirements of both revisions
-// hold but for these; an entry that does not fail any more is an error, too.
+// TestProgram runs the suite for both revisions. The expected failures need tools,
+// prompts and resources that no dialect has; an expected failure that passes is an
+// error.
 func TestProgram(t *testing.T) {
 	t.Parallel()
 	if _, err := os.Stat(suite); err != nil {
@@ -34,7 +35,7 @@ func TestProgram(t *testing.T) {
 			out, err := exec.Command(node, suite, "server", "--url", url, "--requirements", revision,
 				"--expected-failures", known, "--output-dir", results).CombinedOutput()
 			if err != nil {
-				t.Errorf("the suite ends with %v\n%s", err, out)
+				t.Errorf("conformance suite: %v\n%s", err, out)
 			}
 			for _, e := range entries(t, known) {
 				e.check(t, results)
@@ -43,7 +44,7 @@ func TestProgram(t *testing.T) {
 	}
 }
 
-// An entry is an expected failure and the fixture without which it fails.
+// An entry is an expected failure and the missing fixture that causes it.
 type entry struct{ scenario, id, kind, fixture string }
 
 // entries reads a file of expected failures.
@@ -58,13 +59,12 @@ func entries(t *testing.T, path string) []entry {
 		es = append(es, entry{m[1], m[2], m[3], m[4]})
 	}
 	if n := strings.Count(string(data), "\n  - "); len(es) != n || n == 0 {
-		t.Fatalf("%s: %d of %d entries say which fixture they miss", path, len(es), n)
+		t.Fatalf("%s: %d of %d entries name their missing fixture", path, len(es), n)
 	}
 	return es
 }
 
-// unnamed are the ways in which the suite says that a fixture is missing without
-// its name.
+// unnamed has the messages of scenarios that do not name the missing fixture.
 var unnamed = map[string]string{
 	"resources-read-text":                          "Resource not found",
 	"resources-read-binary":                        "Resource not found",
@@ -76,8 +76,7 @@ var unnamed = map[string]string{
 	"input-required-result-missing-input-response": "returned JSON-RPC error instead of re-requesting",
 }
 
-// check looks whether the suite failed for want of the fixture and for nothing
-// else.
+// check checks that the scenario failed, and only because of the missing fixture.
 func (e entry) check(t *testing.T, results string) {
 	t.Helper()
 	want := []string{
@@ -89,7 +88,7 @@ func (e entry) check(t *testing.T, results string) {
 	}
 	paths, err := filepath.Glob(filepath.Join(results, "server-"+e.scenario+"-2*", "checks.json"))
 	if err != nil || len(paths) != 1 {
-		t.Fatalf("%s: the results are %q", e.scenario, paths)
+		t.Fatalf("%s: got results %q, want one", e.scenario, paths)
 	}
 	data, err := os.ReadFile(paths[0])
 	if err != nil {
@@ -106,10 +105,10 @@ func (e entry) check(t *testing.T, results string) {
 		}
 		failed++
 		if !strings.Contains(c.ErrorMessage, want[0]) && !strings.Contains(c.ErrorMessage, want[len(want)-1]) {
-			t.Errorf("%s, %s fails with %q, want one of %q", e.scenario, c.ID, c.ErrorMessage, want)
+			t.Errorf("%s, %s failed with %q, want one of %q", e.scenario, c.ID, c.ErrorMessage, want)
 		}
 	}
 	if failed == 0 {
-		t.Errorf("%s %s does not fail: %s", e.scenario, e.id, data)
+		t.Errorf("%s %s did not fail: %s", e.scenario, e.id, data)
 	}
 }

@@ -1,4 +1,3 @@
-// Package models tests the client of language models against a double that others
-// wrote, on the path of each provider, and the program's agents against the death
-// of their process.
+// Package models tests the client of language models against a third-party fake of
+// each provider, and sequent think and plan against kills of their process.
 package models

@@ -19,9 +19,9 @@ import (
 
 const key = "sk-proj-verysecret0123456789"
 
-// double starts the npm package @copilotkit/aimock with the answers of
-// fixtures.json, for clients with the key, and returns its URL.
-func double(t *testing.T) string {
+// fake starts the npm package @copilotkit/aimock with the answers of fixtures.json
+// and returns its URL. It accepts only requests with the key.
+func fake(t *testing.T) string {
 	t.Helper()
 	cli := filepath.Join("node_modules", "@copilotkit", "aimock", "dist", "cli.js")
 	if _, err := os.Stat(cli); err != nil {
@@ -58,12 +58,12 @@ func double(t *testing.T) string {
 	case url := <-ready:
 		return url
 	case <-ended:
-		t.Fatalf("the double does not serve; it says\n%s", log.String())
+		t.Fatalf("the fake exited before it was ready:\n%s", log.String())
 		return ""
 	}
 }
 
-// A path is where a provider's protocol is found at the double.
+// A path is the path of a provider's protocol on the fake.
 type path struct{ model, variable, base string }
 
 var paths = map[string]path{
@@ -88,7 +88,7 @@ func ask(text string) llm.Request {
 	return llm.Request{Messages: []llm.Message{{Role: llm.System, Text: "Be brief."}, {Role: llm.User, Text: text}}, Temperature: new(0.7)}
 }
 
-// both asks for an answer as a whole and in pieces.
+// both requests an answer with Chat and with Stream.
 var both = map[string]func(context.Context, *openai.Client, llm.Request) (llm.Response, error){
 	"chat": func(ctx context.Context, c *openai.Client, r llm.Request) (llm.Response, error) {
 		return c.Chat(ctx, r)
@@ -104,7 +104,7 @@ var both = map[string]func(context.Context, *openai.Client, llm.Request) (llm.Re
 			case e.Response != nil:
 				res = *e.Response
 				if text != res.Message.Text {
-					return res, &llm.Error{Code: "test", Msg: "the pieces are " + text}
+					return res, &llm.Error{Code: "test", Msg: "the pieces add up to " + text}
 				}
 			}
 			text += e.Text
@@ -119,18 +119,18 @@ func TestProviders(t *testing.T) {
 		for how, get := range both {
 			t.Run(name+" "+how, func(t *testing.T) {
 				t.Parallel()
-				url := double(t)
+				url := fake(t)
 				c := connect(t, p, url, key)
 				res, err := get(t.Context(), c, ask("Why do orders time out?"))
 				if err != nil {
 					t.Fatal(err)
 				}
 				if m := res.Message; m.Text != "The pool is empty at noon." || m.Reasoning != "The database is idle." || res.Stop != llm.StopEnd {
-					t.Errorf("got %+v, stopped for %s", m, res.Stop)
+					t.Errorf("got %+v, stop %s", m, res.Stop)
 				}
-				// Z.ai counts the tokens of a stream unasked; the double does not.
+				// Z.ai reports the usage of a stream without a request for it; the fake does not.
 				if want := (llm.Usage{Input: 21, Output: 7}); res.Usage != want && (name != "Z.ai" || how != "stream") {
-					t.Errorf("usage is %+v, want %+v", res.Usage, want)
+					t.Errorf("got usage %+v, want %+v", res.Usage, want)
 				}
 
 				r := ask("Look into the file.")
@@ -141,31 +141,31 @@ func TestProviders(t *testing.T) {
 				calls := res.Message.Calls
 				if len(calls) != 2 || calls[0] != (llm.Call{ID: "call_a", Name: "read_file", Args: `{"path":"pool.go"}`}) ||
 					calls[1].Args != `{"path":"main.go"}` || res.Stop != llm.StopCalls || res.Message.Text != "Let me see." {
-					t.Fatalf("got %+v, stopped for %s", res.Message, res.Stop)
+					t.Fatalf("got %+v, stop %s", res.Message, res.Stop)
 				}
 				r.Messages = append(r.Messages, res.Message)
 				for _, call := range calls {
 					r.Messages = append(r.Messages, llm.Message{Role: llm.Result, CallID: call.ID, Text: "max = 10"})
 				}
 				if res, err = get(t.Context(), c, r); err != nil || res.Message.Text != "Ten connections." {
-					t.Errorf("after the results: %+v, %v", res.Message, err)
+					t.Errorf("after the results: got %+v, %v", res.Message, err)
 				}
 				if res, err = get(t.Context(), c, ask("too long")); err != nil || res.Stop != llm.StopLength || res.Message.Text != "There was no room for" {
-					t.Errorf("cut off at its longest: %+v, %v", res, err)
+					t.Errorf("truncated answer: got %+v, %v", res, err)
 				}
 			})
 		}
 	}
 }
 
-func TestTrouble(t *testing.T) {
+func TestFailures(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
 		ask   string
-		code  llm.Code // empty: an answer comes
-		text  string   // of the answer, or a part of the error
-		asked int      // as the double has it, which counts what it has answered
-		only  string
+		code  llm.Code // empty: success
+		text  string   // a part of the answer or of the error
+		asked int      // number of requests that the fake has answered
+		only  string   // chat or stream; empty means both
 	}{
 		{"busy", "", "Now I have time.", 2, ""},
 		{"broken", llm.CodeUnavailable, "OpenAI failed with status 500 (The server had an error)", 3, ""},
@@ -185,7 +185,7 @@ func TestTrouble(t *testing.T) {
 			}
 			t.Run(tt.ask+" "+how, func(t *testing.T) {
 				t.Parallel()
-				url := double(t)
+				url := fake(t)
 				c := connect(t, paths["OpenAI"], url, key)
 				if tt.code == llm.CodeTimeout {
 					var err error
@@ -196,37 +196,37 @@ func TestTrouble(t *testing.T) {
 						t.Fatal(err)
 					}
 				}
-				begun := time.Now()
+				start := time.Now()
 				res, err := get(t.Context(), c, ask(tt.ask))
 				if llm.CodeOf(err) != tt.code {
-					t.Fatalf("got %+v and %v, want the code %q", res.Message, err, tt.code)
+					t.Fatalf("got %+v and %v, want code %q", res.Message, err, tt.code)
 				}
-				said := res.Message.Text
+				text := res.Message.Text
 				if err != nil {
-					said = err.Error()
+					text = err.Error()
 				}
-				if !strings.Contains(said, tt.text) || strings.Contains(said, "verysecret") {
-					t.Errorf("got %q, want %q", said, tt.text)
+				if !strings.Contains(text, tt.text) || strings.Contains(text, "verysecret") {
+					t.Errorf("got %q, want %q", text, tt.text)
 				}
-				if tt.ask == "busy" && time.Since(begun) < time.Second {
-					t.Errorf("asked again after %v, and not after the second it was told", time.Since(begun))
+				if tt.ask == "busy" && time.Since(start) < time.Second {
+					t.Errorf("retried after %v, want at least the second of Retry-After", time.Since(start))
 				}
 				if n := journal(t, url); n != tt.asked {
-					t.Errorf("asked %d times, want %d", n, tt.asked)
+					t.Errorf("got %d requests, want %d", n, tt.asked)
 				}
 			})
 		}
 	}
 }
 
-// journal returns how many chats the double has been asked for.
+// journal returns the number of chat requests that the fake has answered.
 func journal(t *testing.T, url string) int {
 	t.Helper()
 	var entries []struct{ Path string }
 	out := programtest.Output(t, exec.Command(programtest.Node(t, "../node_modules"), "-e",
 		"fetch(process.argv[1],{headers:{authorization:'Bearer "+key+"'}}).then(r=>r.text()).then(t=>console.log(t))", url+"/__aimock/journal"))
 	if err := json.Unmarshal(out, &entries); err != nil {
-		t.Fatalf("%v: the journal is %.300s", err, out)
+		t.Fatalf("%v: journal %.300s", err, out)
 	}
 	n := 0
 	for _, e := range entries {
@@ -239,7 +239,7 @@ func journal(t *testing.T, url string) int {
 
 func TestWrongKey(t *testing.T) {
 	t.Parallel()
-	url := double(t)
+	url := fake(t)
 	for name, p := range paths {
 		for how, get := range both {
 			_, err := get(t.Context(), connect(t, p, url, "sk-wrong-verysecret"), ask("Why do orders time out?"))
@@ -258,7 +258,7 @@ func TestStructured(t *testing.T) {
 	}
 	schema := llm.Schema{Name: "verdict", JSON: json.RawMessage(`{"type":"object","properties":{"answer":{"type":"string"},` +
 		`"confidence":{"type":"number","minimum":0,"maximum":1}},"required":["answer","confidence"],"additionalProperties":false}`)}
-	url := double(t)
+	url := fake(t)
 	for name, p := range paths {
 		got, _, err := llm.Structured[verdict](t.Context(), connect(t, p, url, key), ask("How sure are you?"), schema)
 		if err != nil || got != (verdict{"The pool.", 0.8}) {
@@ -269,7 +269,7 @@ func TestStructured(t *testing.T) {
 
 func TestEmbeddings(t *testing.T) {
 	t.Parallel()
-	url := double(t)
+	url := fake(t)
 	e, err := openai.NewEmbedder(openai.Config{Getenv: func(name string) string {
 		return map[string]string{openai.EmbeddingsURL: url + "/v1", openai.EmbeddingsModel: "text-embedding-3-small", openai.EmbeddingsKey: key}[name]
 	}})

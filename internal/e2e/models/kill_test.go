@@ -20,15 +20,15 @@ import (
 	"github.com/sequent-dev/sequent/llm/llmtest"
 )
 
-// A planner is a model that answers by where it is asked, not by how often, so
-// that it would answer the same again.
+// A planner is a model whose answer depends on the phase and the step of a request,
+// and not on the number of requests, so that a repeated request gets the same answer.
 type planner struct {
 	server *llmtest.Server
 
 	mu    sync.Mutex
-	asked []string      // where it was asked, as "research 2"
-	hold  string        // where it does not answer
-	held  chan struct{} // closed when it is asked there
+	asked []string      // phase and step of each request, such as "research 2"
+	hold  string        // phase and step at which it does not answer
+	held  chan struct{} // closed at a request for hold
 	turns map[string]llmtest.Turn
 }
 
@@ -37,7 +37,7 @@ func thought(number int, text string) llm.Call {
 }
 
 func newPlanner(t *testing.T) *planner {
-	note := func(text string) llm.Call { // a tool that writes, of an MCP server
+	note := func(text string) llm.Call { // a writing tool of an MCP server
 		return llm.Call{Name: "sequentialthinking_2", Args: fmt.Sprintf(`{"thought":%q,"nextThoughtNeeded":false}`, text)}
 	}
 	p := &planner{held: make(chan struct{}), turns: map[string]llmtest.Turn{
@@ -99,19 +99,19 @@ func (p *planner) questions() []string {
 	return slices.Clone(p.asked)
 }
 
-// A story is one plan in a store of its own.
-type story struct {
+// A scenario is one plan in its own store.
+type scenario struct {
 	program string
 	dir     string
 	model   *planner
 }
 
-func newStory(t *testing.T, program string) *story {
-	return &story{program: program, dir: t.TempDir(), model: newPlanner(t)}
+func newScenario(t *testing.T, program string) *scenario {
+	return &scenario{program: program, dir: t.TempDir(), model: newPlanner(t)}
 }
 
-// command runs the program with the model, and a tool that writes.
-func (s *story) command(args ...string) *exec.Cmd {
+// command returns a command of the program with the model and a writing tool.
+func (s *scenario) command(args ...string) *exec.Cmd {
 	other := filepath.Join(s.dir, "other.db")
 	cmd := exec.Command(s.program, append(args, "--json", "--model", "gpt-4o", "--store", filepath.Join(s.dir, "store.db"),
 		"--mcp", fmt.Sprintf(`'%s' serve --store '%s'`, s.program, other))...)
@@ -119,7 +119,7 @@ func (s *story) command(args ...string) *exec.Cmd {
 	return cmd
 }
 
-// An event is a line of --json.
+// An event is a line of JSON output.
 type event struct {
 	Event, Session, State, From string
 	Step                        int
@@ -132,23 +132,23 @@ func (e event) String() string {
 	return fmt.Sprintf("%s %s %d", e.Event, e.State, e.Step)
 }
 
-// run runs the plan to its end, or kills it when enough reports true of an event or
+// run runs a command to its end, or kills it when stop returns true for an event or
 // held is closed. It returns the events until then.
-func (s *story) run(t *testing.T, cmd *exec.Cmd, enough func(event) bool, held <-chan struct{}) (events []event) {
+func (s *scenario) run(t *testing.T, cmd *exec.Cmd, stop func(event) bool, held <-chan struct{}) (events []event) {
 	t.Helper()
 	out, err := cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
 	}
-	var said strings.Builder
-	cmd.Stderr = &said
+	var stderr strings.Builder
+	cmd.Stderr = &stderr
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
 	var killed atomic.Bool
 	kill := func() {
 		if !killed.Swap(true) {
-			_ = cmd.Process.Kill() // it may have ended
+			_ = cmd.Process.Kill() // fails if it has ended
 		}
 	}
 	ended := make(chan struct{})
@@ -168,20 +168,21 @@ func (s *story) run(t *testing.T, cmd *exec.Cmd, enough func(event) bool, held <
 		if !killed.Load() || held != nil {
 			events = append(events, e)
 		}
-		if enough != nil && enough(e) {
+		if stop != nil && stop(e) {
 			kill()
 		}
 	}
 	close(ended)
 	waiting.Wait()
 	if err := cmd.Wait(); (err != nil) != killed.Load() {
-		t.Fatalf("ends with %v after %v\n%s", err, events, said.String())
+		t.Fatalf("got %v after %v\n%s", err, events, stderr.String())
 	}
 	return events
 }
 
-// log returns the thoughts of the plan, and of the other store.
-func (s *story) log(t *testing.T, id string) (thoughts []string, notes int) {
+// log returns the thoughts of the plan and the number of sessions that the writing
+// tool created.
+func (s *scenario) log(t *testing.T, id string) (thoughts []string, notes int) {
 	t.Helper()
 	var doc archive.Export
 	raw := programtest.Output(t, exec.Command(s.program, "export", id, "--format", "json", "--store", filepath.Join(s.dir, "store.db")))
@@ -189,7 +190,7 @@ func (s *story) log(t *testing.T, id string) (thoughts []string, notes int) {
 		t.Fatal(err)
 	}
 	if doc.State != "completed" || doc.Conclusion != "1. Move the check." {
-		t.Errorf("the plan is %s and concludes %q", doc.State, doc.Conclusion)
+		t.Errorf("got state %s and conclusion %q", doc.State, doc.Conclusion)
 	}
 	for _, th := range doc.Thoughts {
 		thoughts = append(thoughts, fmt.Sprintf("%d %s", th.Number, th.Text))
@@ -203,102 +204,102 @@ var wantThoughts = []string{
 	"6 The check holds the connection.", "7 Move the check.",
 }
 
-// goesOn resumes a plan, and checks that nothing that was acknowledged is done again.
-func (s *story) goesOn(t *testing.T, events []event) {
+// resume resumes a plan and checks that nothing acknowledged is done again.
+func (s *scenario) resume(t *testing.T, events []event) {
 	t.Helper()
 	before := s.model.questions()
 	s.run(t, s.command("plan", "resume", events[0].Session), nil, nil)
 	after := s.model.questions()[len(before):]
 	for _, e := range events {
 		if at := fmt.Sprintf("%s %d", e.State, e.Step); e.Event == "answer" && slices.Contains(after, at) {
-			t.Errorf("killed after %v: %s was answered, and is asked again", events[len(events)-1], at)
+			t.Errorf("killed after %v: request %s was answered and is repeated", events[len(events)-1], at)
 		}
 	}
 	thoughts, notes := s.log(t, events[0].Session)
 	if !slices.Equal(thoughts, wantThoughts) {
-		t.Errorf("killed after %v: the thoughts are\n%s", events[len(events)-1], strings.Join(thoughts, "\n"))
+		t.Errorf("killed after %v: got thoughts\n%s", events[len(events)-1], strings.Join(thoughts, "\n"))
 	}
 	if notes > 2 {
-		t.Errorf("killed after %v: %d notes are written, want 2", events[len(events)-1], notes)
+		t.Errorf("killed after %v: got %d notes, want at most 2", events[len(events)-1], notes)
 	}
 }
 
-// A plan that is killed at whatever point goes on in another process: no answer is
-// asked for twice, no thought is recorded twice, no tool writes twice.
-func TestKilledPlanGoesOn(t *testing.T) {
+// A plan that is killed at any point can be resumed by another process. No answered
+// request is repeated, no thought is recorded twice and no tool writes twice.
+func TestResumeAfterKill(t *testing.T) {
 	t.Parallel()
 	program := programtest.Build(t)
-	whole := newStory(t, program)
+	whole := newScenario(t, program)
 	events := whole.run(t, whole.command("plan", "Move the fraud check."), nil, nil)
 	thoughts, notes := whole.log(t, events[0].Session)
 	if !slices.Equal(thoughts, wantThoughts) || notes != 2 || len(whole.model.questions()) != 7 {
-		t.Fatalf("without a kill there are %d notes, questions at %v, and the thoughts\n%s", notes, whole.model.questions(), strings.Join(thoughts, "\n"))
+		t.Fatalf("without a kill: got %d notes, requests %v and thoughts\n%s", notes, whole.model.questions(), strings.Join(thoughts, "\n"))
 	}
-	t.Run("several at once", func(t *testing.T) { severalAtOnce(t, program) })
+	t.Run("concurrently", func(t *testing.T) { resumeConcurrently(t, program) })
 	t.Run("after each event", func(t *testing.T) {
 		t.Parallel()
 		for n := range len(events) - 1 {
-			s := newStory(t, program)
+			s := newScenario(t, program)
 			left := n + 1
 			seen := s.run(t, s.command("plan", "Move the fraud check."), func(event) bool { left--; return left == 0 }, nil)
-			s.goesOn(t, seen)
+			s.resume(t, seen)
 		}
 	})
-	t.Run("while the model is asked", func(t *testing.T) {
+	t.Run("during each request", func(t *testing.T) {
 		t.Parallel()
 		for _, at := range whole.model.questions() {
-			s := newStory(t, program)
+			s := newScenario(t, program)
 			seen := s.run(t, s.command("plan", "Move the fraud check."), nil, s.model.holdAt(at))
 			s.model.holdAt("")
-			if len(seen) == 0 { // it tells of itself with the first event
+			if len(seen) == 0 { // killed before the first event, which has the id
 				seen = []event{{Session: s.only(t)}}
 			}
-			s.goesOn(t, seen)
+			s.resume(t, seen)
 		}
 	})
 }
 
-// Of several that go on with a plan at once, one gets to its end, the others are
-// told, and the log is as if it had been alone.
-func severalAtOnce(t *testing.T, program string) {
+// If several processes resume a plan concurrently, one completes it, the others
+// fail with plan_taken, and the log is the same as that of one process.
+func resumeConcurrently(t *testing.T, program string) {
 	t.Parallel()
-	s := newStory(t, program)
+	s := newScenario(t, program)
 	seen := s.run(t, s.command("plan", "Move the fraud check."), func(e event) bool { return e.Event == "move" }, nil)
-	const many = 4
+	const processes = 4
 	var working sync.WaitGroup
 	var done, taken atomic.Int32
-	for range many {
+	for range processes {
 		working.Go(func() {
 			cmd := s.command("plan", "resume", seen[0].Session)
-			var said strings.Builder
-			cmd.Stderr = &said
+			var stderr strings.Builder
+			cmd.Stderr = &stderr
 			switch err := cmd.Run(); {
 			case err == nil:
 				done.Add(1)
-			case strings.Contains(said.String(), `"plan_taken"`):
+			case strings.Contains(stderr.String(), `"plan_taken"`):
 				taken.Add(1)
 			default:
-				t.Errorf("%v\n%s", err, said.String())
+				t.Errorf("%v\n%s", err, stderr.String())
 			}
 		})
 	}
 	working.Wait()
-	// One that comes late finds the plan done, and says what it came to.
-	if done.Load() < 1 || done.Load()+taken.Load() != many {
-		t.Errorf("%d got to the end, %d were told that others have it", done.Load(), taken.Load())
+	// A process that starts late finds the plan complete and succeeds.
+	if done.Load() < 1 || done.Load()+taken.Load() != processes {
+		t.Errorf("%d processes succeeded and %d failed with plan_taken", done.Load(), taken.Load())
 	}
 	if thoughts, _ := s.log(t, seen[0].Session); !slices.Equal(thoughts, wantThoughts) {
-		t.Errorf("the thoughts are\n%s", strings.Join(thoughts, "\n"))
+		t.Errorf("got thoughts\n%s", strings.Join(thoughts, "\n"))
 	}
 }
 
-// only returns the id of the one session there is.
-func (s *story) only(t *testing.T) string {
+// only returns the id of the only session.
+func (s *scenario) only(t *testing.T) string {
 	t.Helper()
 	var list struct{ Sessions []struct{ ID string } }
 	raw := programtest.Output(t, exec.Command(s.program, "list", "--json", "--store", filepath.Join(s.dir, "store.db")))
 	if err := json.Unmarshal(raw, &list); err != nil || len(list.Sessions) != 1 {
-		t.Fatalf("%v: the list is %s", err, raw)
+		t.Fatalf("%v: list %s", err, raw)
 	}
 	return list.Sessions[0].ID
 }

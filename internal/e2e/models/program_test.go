@@ -19,30 +19,30 @@ func TestProgram(t *testing.T) {
 	t.Parallel()
 	program := programtest.Build(t)
 	t.Run("providers", func(t *testing.T) { thinkWithProviders(t, program) })
-	t.Run("tools of another server", func(t *testing.T) { toolsOfAnotherServer(t, program) })
+	t.Run("third-party MCP server", func(t *testing.T) { thirdPartyTools(t, program) })
 }
 
-// The program asks the double on the path of each provider.
+// sequent think works with the protocol path of each provider.
 func thinkWithProviders(t *testing.T, program string) {
 	t.Parallel()
-	url := double(t)
+	url := fake(t)
 	for name, p := range paths {
 		store := filepath.Join(t.TempDir(), "store.db")
 		cmd := exec.Command(program, "think", "--model", p.model, "--store", store, "Why do orders time out?")
 		cmd.Env = append(os.Environ(), p.variable+"_BASE_URL="+url+p.base, p.variable+"_API_KEY="+key)
-		var said strings.Builder
-		cmd.Stderr = &said
+		var stderr strings.Builder
+		cmd.Stderr = &stderr
 		if out := string(programtest.Output(t, cmd)); out != "The pool is empty at noon.\n" {
 			t.Errorf("%s: %q", name, out)
 		}
-		if s := said.String(); !strings.Contains(s, "1 thought in 1 answer of "+p.model) || strings.Contains(s, "verysecret") {
-			t.Errorf("%s: it says %q", name, s)
+		if s := stderr.String(); !strings.Contains(s, "1 thought in 1 answer of "+p.model) || strings.Contains(s, "verysecret") {
+			t.Errorf("%s: got stderr %q", name, s)
 		}
 	}
 }
 
-// A model calls the tool of an MCP server that others wrote, on another SDK.
-func toolsOfAnotherServer(t *testing.T, program string) {
+// A model calls the tool of a third-party MCP server, which uses another SDK.
+func thirdPartyTools(t *testing.T, program string) {
 	t.Parallel()
 	script, err := filepath.Abs("../node_modules/@modelcontextprotocol/server-sequential-thinking/dist/index.js")
 	if err != nil {
@@ -78,10 +78,10 @@ func toolsOfAnotherServer(t *testing.T, program string) {
 	}
 	if len(results) != 2 || !strings.HasPrefix(results[0], "false ") || !strings.Contains(results[0], `"thoughtHistoryLength": 1`) ||
 		!strings.HasPrefix(results[1], "true ") || !strings.Contains(results[1], "nextThoughtNeeded") {
-		t.Errorf("the results are %q", results)
+		t.Errorf("got results %q", results)
 	}
 	sent := model.Requests()
 	if len(sent) != 3 || !strings.Contains(string(sent[0].Body), `"sequentialthinking_2"`) || !strings.Contains(string(sent[2].Body), "nextThoughtNeeded") {
-		t.Errorf("%d requests, the first %s", len(sent), sent[0].Body)
+		t.Errorf("got %d requests, the first %s", len(sent), sent[0].Body)
 	}
 }

@@ -11,8 +11,8 @@ import (
 	"github.com/sequent-dev/sequent/mcpserver/client"
 )
 
-// In the dialect status the double writes thoughts, on the path of each provider:
-// in the form that it is asked for, in prose, and at the second try.
+// In the dialect status models write thoughts, over the protocol path of each
+// provider: in the requested form, in prose, and at the second attempt.
 func TestStatus(t *testing.T) {
 	t.Parallel()
 	program := programtest.Build(t)
@@ -20,16 +20,16 @@ func TestStatus(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			cmd := exec.Command(program, "serve", "--dialect", "status", "--store", "memory", "--model", p.model)
-			cmd.Env = append(cmd.Environ(), p.variable+"_BASE_URL="+double(t)+p.base, p.variable+"_API_KEY="+key)
-			var said strings.Builder
-			cmd.Stderr = &said
+			cmd.Env = append(cmd.Environ(), p.variable+"_BASE_URL="+fake(t)+p.base, p.variable+"_API_KEY="+key)
+			var stderr strings.Builder
+			cmd.Stderr = &stderr
 			c, err := client.Connect(t.Context(), cmd)
 			if err != nil {
 				t.Fatal(err)
 			}
 			defer func() {
-				if err := c.Close(); err != nil || said.Len() > 0 {
-					t.Errorf("the server ends with %v and says %s", err, &said)
+				if err := c.Close(); err != nil || stderr.Len() > 0 {
+					t.Errorf("Close: %v; stderr %s", err, &stderr)
 				}
 			}()
 			for i, want := range []struct {
@@ -56,7 +56,7 @@ func TestStatus(t *testing.T) {
 				}
 				if got.Content != want.content || got.Model != p.model || got.Length != 1 ||
 					(got.Confidence != nil) != (want.confidence > 0) || got.Confidence != nil && *got.Confidence != want.confidence {
-					t.Errorf("%s is answered with %s", want.ask, reply.JSON)
+					t.Errorf("%s: got %s", want.ask, reply.JSON)
 				}
 			}
 		})

@@ -2,13 +2,14 @@
 //
 //   node driver.mjs path/to/@modelcontextprotocol/server-sequential-thinking/dist/index.js
 //
-// Each line of standard input is a JSON array of strings, the lines that a client
-// sends to one server. It is answered with a line that holds the server's lines.
-// A message with an id is answered before the next one is sent.
+// Each line of standard input is a JSON array of the messages that a client sends
+// to one server. Each line of standard output is a JSON array of the server's
+// replies. The driver waits for the reply to a request before it sends the next
+// message.
 //
-// The server's own entry point is what runs, unchanged: it is imported anew for
-// each conversation, which makes a new server with an empty history, and finds
-// streams of ours as the standard input and output of its process.
+// The driver imports the server's unmodified entry point again for each
+// conversation, which creates a server with an empty history, and replaces the
+// standard streams of the process.
 import { createInterface } from "node:readline";
 import { PassThrough } from "node:stream";
 import { pathToFileURL } from "node:url";
@@ -16,7 +17,7 @@ import { pathToFileURL } from "node:url";
 const entry = pathToFileURL(process.argv[2]).href;
 const [input, output] = [process.stdin, process.stdout];
 
-// A server's start-up message is no use to anybody here.
+// Suppress the server's start-up message.
 console.error = () => {};
 
 async function converse(lines, serial) {

@@ -7,10 +7,10 @@ import (
 	"strings"
 )
 
-// A generator makes calls that both servers accept.
+// A generator generates calls that both servers accept.
 type generator struct{ *rand.Rand }
 
-// A member is a member of the arguments, its value in JSON.
+// A member is a member of the arguments. Its value is JSON.
 type member struct{ name, value string }
 
 func object(members []member) string {
@@ -34,8 +34,8 @@ func quote(s string) string {
 	return string(b)
 }
 
-// sequence makes calls up to the first completion, if there is one; some go on
-// behind it, with calls that open the session again.
+// sequence generates the calls of a session. Some sequences end with the completing
+// call, others continue after it with calls that reopen the session.
 func (g generator) sequence() []string {
 	length := 1 + g.IntN(12)
 	if g.IntN(50) == 0 {
@@ -59,8 +59,8 @@ func (g generator) sequence() []string {
 	return calls
 }
 
-// call makes the arguments of a call. One that reopens is no plain thought
-// with number 1, which begins a session of its own with us.
+// call generates the arguments of a call. A call that reopens a session does not
+// have thoughtNumber 1, with which classic begins a new session.
 func (g generator) call(number int, last, reopens bool) []member {
 	switch g.IntN(12) {
 	case 0:
@@ -86,15 +86,14 @@ func (g generator) call(number int, last, reopens bool) []member {
 	}
 	if g.IntN(3) == 0 {
 		members = append(members, member{"branchFromThought", g.reference()}, member{"branchId", g.branch()})
-	} else { // half a pair, now and then
+	} else { // sometimes only one of the pair
 		maybe(15, "branchFromThought", g.reference)
 		maybe(15, "branchId", g.branch)
 	}
 	maybe(4, "isRevision", func() string { return g.boolean(g.IntN(2) == 0) })
 	maybe(5, "revisesThought", g.reference)
 	maybe(6, "needsMoreThoughts", func() string { return g.boolean(g.IntN(2) == 0) })
-	// Names that the contract does not have are passed over, ours of other
-	// dialects among them.
+	// Names outside the contract are ignored, also those of other dialects.
 	maybe(8, g.pick("sessionId", "thought_number", "requestKey", "Thought", "x", "", "__proto__", "constructor"), func() string {
 		return g.pick(`"x"`, `7`, `null`, `{"a":[1,{}]}`, `[]`, `true`)
 	})
@@ -111,7 +110,7 @@ func (g generator) reference() string {
 	return g.integer(1 + g.IntN(6))
 }
 
-// integer writes a number in one of the forms in which models do.
+// integer formats a number in one of the forms that models use.
 func (g generator) integer(n int) string {
 	form := g.pick(`%d`, `%d`, `%d`, `"%d"`, `%d.0`, `"%d.0"`, `" %d "`, `%de0`, `"%de0"`)
 	return fmt.Sprintf(form, n)
@@ -131,11 +130,11 @@ func (g generator) boolean(b bool) string {
 	}
 }
 
-// branch makes a name that is not one of those that every object in JavaScript
-// has: the reference server fails on these.
+// branch generates a name. It excludes the names of properties that every
+// JavaScript object has, because the reference server fails on these.
 func (g generator) branch() string {
 	switch g.IntN(5) {
-	case 0: // what could be an array index
+	case 0: // names that resemble array indexes, which JavaScript orders first
 		return quote(g.pick("0", "1", "2", "3", "10", "9", "01", "00", "-1", "-0", "1.5", "1e3", " 1", "0x1", "+1", "١",
 			"4294967293", "4294967294", "4294967295", "4294967296", "2147483648", "9007199254740991", "99999999999999999999"))
 	case 1:

@@ -7,13 +7,13 @@ import (
 	"testing"
 )
 
-// An oddity is a change that makes a good call one that at least one of the two
-// refuses, and what each makes of it.
-type oddity struct {
+// A fault is a change to a valid call, with the verdict of each server. At least
+// one of them refuses the changed call.
+type fault struct {
 	field        string
-	value        string // in JSON; empty removes the field
+	value        string // JSON; empty removes the field
 	ours, theirs verdict
-	why          string // where they differ
+	reason       string // why the verdicts differ
 }
 
 type verdict bool
@@ -30,30 +30,30 @@ func (v verdict) String() string {
 	return "refuses"
 }
 
-// whole stands for the arguments as a whole.
+// whole is the field of faults that replace all arguments.
 const whole = "(arguments)"
 
+// The reasons for different verdicts.
 const (
-	becauseEmpty  = "the original's validator refuses an empty thought"
-	becauseGuess  = "a number is a number: what JavaScript makes one of may be a slip"
-	becauseNull   = "models send null for what they leave out"
+	becauseEmpty  = "the original server refuses an empty thought"
+	becauseGuess  = "a value that JavaScript converts to a number may be a mistake of the model"
+	becauseNull   = "models send null for omitted arguments"
 	becauseString = "models send the arguments as a string"
-	becauseLimit  = "names and texts are bounded, and refused rather than cut"
-	becausePrints = "a name has no control characters"
+	becauseLimit  = "names and texts have a maximum length"
+	becausePrints = "names must not contain control characters"
 	becauseData   = "a name is data; the reference server counts the thought and then fails"
 )
 
-// oddities lists them; the first is for numbers and the like.
-func oddities() []oddity {
-	var list []oddity
+func faults() []fault {
+	var list []fault
 	both := func(field string, values ...string) {
 		for _, v := range values {
-			list = append(list, oddity{field: field, value: v})
+			list = append(list, fault{field: field, value: v})
 		}
 	}
 	differ := func(ours verdict, why, field string, values ...string) {
 		for _, v := range values {
-			list = append(list, oddity{field, v, ours, !ours, why})
+			list = append(list, fault{field, v, ours, !ours, why})
 		}
 	}
 	required := []string{"thoughtNumber", "totalThoughts"}
@@ -84,40 +84,40 @@ func oddities() []oddity {
 	for _, field := range optional {
 		differ(accepts, becauseNull, field, `null`)
 	}
-	differ(accepts, becauseString, whole, quote(object(generator{}.plain())))
+	differ(accepts, becauseString, whole, quote(object(generator{}.valid())))
 	for _, name := range []string{"__proto__", "constructor", "toString", "hasOwnProperty", "valueOf", "isPrototypeOf", "__defineGetter__"} {
 		differ(accepts, becauseData, "branchId", quote(name))
 	}
 	return list
 }
 
-// plain is a good call.
-func (generator) plain() []member {
+// valid returns the arguments of a valid call.
+func (generator) valid() []member {
 	return []member{
 		{"thought", `"a"`}, {"thoughtNumber", `2`}, {"totalThoughts", `3`}, {"nextThoughtNeeded", `true`},
 		{"branchFromThought", `1`}, {"branchId", `"odd"`},
 	}
 }
 
-// spoil makes the arguments that an oddity describes.
-func spoil(o oddity) string {
+// apply returns the arguments of a valid call with a fault.
+func apply(o fault) string {
 	if o.field == whole {
 		return o.value
 	}
-	members := slices.DeleteFunc(generator{}.plain(), func(m member) bool { return m.name == o.field })
+	members := slices.DeleteFunc(generator{}.valid(), func(m member) bool { return m.name == o.field })
 	if o.value != "" {
 		members = append(members, member{o.field, o.value})
 	}
 	return object(members)
 }
 
-// What one of the two refuses is refused by both, or the table says why not. A
-// refusal of ours changes nothing and says what was wrong.
+// Both servers refuse the same calls, except where the table gives a reason. A call
+// that classic refuses changes nothing, and the error names the field.
 func TestParityOfInvalidCalls(t *testing.T) {
 	t.Parallel()
 	theirs := reference(t)
 	g := newGenerator(t)
-	table := oddities()
+	table := faults()
 	count := make(map[string]int)
 	for i := range max(invalidCalls, len(table)) {
 		o := table[i%len(table)]
@@ -126,14 +126,14 @@ func TestParityOfInvalidCalls(t *testing.T) {
 			calls = append(calls, object(g.call(2+g.IntN(5), false, true)))
 		}
 		at := len(calls)
-		calls = append(calls, spoil(o))
+		calls = append(calls, apply(o))
 		for range 1 + g.IntN(3) {
 			calls = append(calls, object(g.call(2+g.IntN(5), false, true)))
 		}
 		want, got := theirs(t, calls), inProcess(t, calls)
 
 		if verdict(!want[at].Failed) != o.theirs || verdict(!got[at].Failed) != o.ours {
-			t.Errorf("%s = %.100s\nours: %v, %s %s\ntheirs: %v, %s %s\nshould be: ours %v, theirs %v", o.field, o.value,
+			t.Errorf("%s = %.100s\nours: %v, %s %s\ntheirs: %v, %s %s\nwant: ours %v, theirs %v", o.field, o.value,
 				verdict(!got[at].Failed), got[at].Fields, got[at].Text, verdict(!want[at].Failed), want[at].Fields, want[at].Text, o.ours, o.theirs)
 			continue
 		}
@@ -141,14 +141,14 @@ func TestParityOfInvalidCalls(t *testing.T) {
 		for j, a := range got {
 			if a.Failed {
 				if j != at {
-					t.Errorf("a good call is refused: %s: %s", calls[j], a.Text)
+					t.Errorf("valid call %s: refused: %s", calls[j], a.Text)
 				}
 				continue
 			}
 			if length++; *a.Fields.Length != length {
-				t.Errorf("%s = %.100s: the history has %d thoughts after %d were accepted", o.field, o.value, *a.Fields.Length, length)
+				t.Errorf("%s = %.100s: got a history of %d thoughts after %d accepted calls", o.field, o.value, *a.Fields.Length, length)
 			}
-			// Until one alone accepts something, they agree.
+			// They agree until only one of them accepts a call.
 			if j < at || o.ours == o.theirs {
 				if a.Fields.String() != want[j].Fields.String() {
 					t.Errorf("%s = %.100s, call %s\nours:   %s\ntheirs: %s", o.field, o.value, calls[j], a.Fields, want[j].Fields)
@@ -159,10 +159,10 @@ func TestParityOfInvalidCalls(t *testing.T) {
 			var refusal struct{ Error, Code, Field string }
 			err := json.Unmarshal([]byte(got[at].Text), &refusal)
 			if field := strings.TrimSuffix(o.field, whole); err != nil || refusal.Code == "" || field != "" && refusal.Field != field {
-				t.Errorf("%s = %.100s: the refusal is %s", o.field, o.value, got[at].Text)
+				t.Errorf("%s = %.100s: got error %s", o.field, o.value, got[at].Text)
 			}
 		}
-		count["ours "+o.ours.String()+", theirs "+o.theirs.String()+": "+o.why]++
+		count["ours "+o.ours.String()+", theirs "+o.theirs.String()+": "+o.reason]++
 	}
 	t.Logf("%d calls of %d kinds", max(invalidCalls, len(table)), len(table))
 	for what, n := range count {

@@ -9,15 +9,15 @@ import (
 	"github.com/sequent-dev/sequent/internal/e2e/programtest"
 )
 
-var seed = flag.Uint64("seed", 0, "makes the same calls again; 0 for others in each run")
+var seed = flag.Uint64("seed", 0, "seed of the calls; 0 means a random one")
 
 const (
-	sequences    = 2000 // in one process
-	realOnes     = 40   // in processes of their own
-	invalidCalls = 400
+	sequences        = 2000 // in one process
+	processSequences = 40   // each in its own process
+	invalidCalls     = 400
 )
 
-// newGenerator returns a source of calls, and says how to have the same again.
+// newGenerator returns a generator and logs its seed.
 func newGenerator(t *testing.T) generator {
 	t.Helper()
 	s := *seed
@@ -28,13 +28,14 @@ func newGenerator(t *testing.T) generator {
 	return generator{rand.New(rand.NewPCG(s, 0))}
 }
 
-// compare lets two servers answer a sequence, and returns how many calls agree.
+// compare checks that two servers give the same answers. It returns the number of
+// calls.
 func compare(t *testing.T, calls []string, theirs, ours server) int {
 	t.Helper()
 	want, got := theirs(t, calls), ours(t, calls)
 	for i, args := range calls {
 		if want[i].Failed {
-			t.Fatalf("the reference server refuses what should be valid: %s\ncall %d of\n%s", want[i].Text, i+1, args)
+			t.Fatalf("the reference server refused a valid call: %s\ncall %d of\n%s", want[i].Text, i+1, args)
 		}
 		if got[i].Failed || got[i].Fields.String() != want[i].Fields.String() {
 			t.Fatalf("call %d of %d, %s\nours:   %s %s\ntheirs: %s\nall: %q", i+1, len(calls), args,
@@ -44,7 +45,7 @@ func compare(t *testing.T, calls []string, theirs, ours server) int {
 	return len(calls)
 }
 
-// Valid calls are answered alike.
+// Both servers give the same answers to valid calls.
 func TestParityOfValidCalls(t *testing.T) {
 	t.Parallel()
 	theirs := reference(t)
@@ -56,7 +57,7 @@ func TestParityOfValidCalls(t *testing.T) {
 	t.Logf("%d sequences, %d calls", sequences, n)
 }
 
-// So they are when each sequence has two processes of its own.
+// The answers are also the same if each sequence has its own processes.
 func TestParityOfProcesses(t *testing.T) {
 	t.Parallel()
 	node, file := entry(t)
@@ -64,8 +65,8 @@ func TestParityOfProcesses(t *testing.T) {
 	ours := processes(programtest.Build(t), "serve", "--dialect", "classic", "--store", "memory", "--storage-path", t.TempDir())
 	g := newGenerator(t)
 	n := 0
-	for range realOnes {
+	for range processSequences {
 		n += compare(t, g.sequence(), theirs, ours)
 	}
-	t.Logf("%d sequences, %d calls", realOnes, n)
+	t.Logf("%d sequences, %d calls", processSequences, n)
 }

@@ -19,21 +19,21 @@ import (
 	"github.com/sequent-dev/sequent/tool"
 )
 
-// patience is how long a process may go on, on a busy machine.
-const patience = 5 * time.Minute
+// processTimeout is generous, for busy machines.
+const processTimeout = 5 * time.Minute
 
-// A server answers the calls of one sequence, each the arguments of a
-// sequentialthinking call, from an empty history on.
+// A server answers a sequence of calls, beginning with an empty history. A call is
+// the arguments of sequentialthinking.
 type server func(t testing.TB, calls []string) []answer
 
-// An answer is what a server replied to a call.
+// An answer is the reply to a call.
 type answer struct {
-	Failed bool   // isError, or an error of the protocol
-	Text   string // of a failure
+	Failed bool   // isError or a protocol error
+	Text   string // text of the error
 	Fields fields
 }
 
-// fields are those of a reply that are compared.
+// fields are the compared fields of a reply.
 type fields struct {
 	Number   *int      `json:"thoughtNumber"`
 	Total    *int      `json:"totalThoughts"`
@@ -52,7 +52,7 @@ func (f fields) String() string {
 
 const handshake = `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"parity","version":"1"}}}`
 
-// lines are what a client sends.
+// lines returns the messages that a client sends for calls.
 func lines(calls []string) []string {
 	list := []string{handshake, `{"jsonrpc":"2.0","method":"notifications/initialized"}`}
 	for i, args := range calls {
@@ -62,7 +62,7 @@ func lines(calls []string) []string {
 	return list
 }
 
-// answers reads a server's replies: one to the handshake and one to each call.
+// answers converts a server's replies: one to the handshake and one to each call.
 func answers(t testing.TB, calls, replies []string) []answer {
 	t.Helper()
 	if len(replies) != len(calls)+1 {
@@ -90,7 +90,7 @@ func answers(t testing.TB, calls, replies []string) []answer {
 		case r.Result.IsError:
 			list[i] = answer{Failed: true, Text: r.Result.Content[0].Text}
 		default:
-			// The text says the same as the structured content.
+			// The text and the structured content must agree.
 			var text fields
 			errs := []error{
 				json.Unmarshal(r.Result.StructuredContent, &list[i].Fields),
@@ -104,7 +104,7 @@ func answers(t testing.TB, calls, replies []string) []answer {
 	return list
 }
 
-// inProcess is ours: the dialect behind the real transport, in this process.
+// inProcess runs the dialect classic with the stdio transport in this process.
 func inProcess(t testing.TB, calls []string) []answer {
 	t.Helper()
 	s := mcpserver.New(mcpserver.Config{
@@ -119,7 +119,7 @@ func inProcess(t testing.TB, calls []string) []answer {
 	return answers(t, calls, strings.Split(strings.TrimSuffix(out.String(), "\n"), "\n"))
 }
 
-// entry returns the reference server's program and the Node.js that runs it.
+// entry returns the paths of Node.js and of the reference server's program.
 func entry(t testing.TB) (node, file string) {
 	t.Helper()
 	const get = "install Node.js 20 or newer and run: npm ci --prefix internal/e2e"
@@ -134,16 +134,16 @@ func entry(t testing.TB) (node, file string) {
 	return node, file
 }
 
-// processes returns a server that is a new process for each sequence.
+// processes returns a server that starts a new process for each sequence.
 func processes(name string, args ...string) server {
 	return func(t testing.TB, calls []string) []answer {
 		t.Helper()
-		p := programtest.Start(t, patience, name, args...)
-		defer p.End(t)
+		p := programtest.Start(t, processTimeout, name, args...)
+		defer p.Close(t)
 		var replies []string
 		for _, line := range lines(calls) {
 			if strings.Contains(line, `"method":"notifications/`) {
-				p.Tell(t, line)
+				p.Send(t, line)
 			} else {
 				replies = append(replies, p.Ask(t, line))
 			}
@@ -152,13 +152,13 @@ func processes(name string, args ...string) server {
 	}
 }
 
-// reference returns the reference server, begun anew for each sequence within
-// one process, as driver.mjs says. It ends with the test.
+// reference returns the reference server, which driver.mjs restarts for each
+// sequence inside one process. The process is closed at the end of the test.
 func reference(t testing.TB) server {
 	t.Helper()
 	node, file := entry(t)
-	p := programtest.Start(t, patience, node, "driver.mjs", file)
-	t.Cleanup(func() { p.End(t) })
+	p := programtest.Start(t, processTimeout, node, "driver.mjs", file)
+	t.Cleanup(func() { p.Close(t) })
 	return func(t testing.TB, calls []string) []answer {
 		t.Helper()
 		request, err := json.Marshal(lines(calls))

@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// A Process is spoken to in lines.
+// A Process is a running program that exchanges lines with the test.
 type Process struct {
 	name   string
 	cmd    *exec.Cmd
@@ -22,12 +22,12 @@ type Process struct {
 	err    bytes.Buffer
 }
 
-// Start starts a process with an empty home, which does not draw thoughts, and
-// has to be done within a time. The caller must End it.
-func Start(t testing.TB, within time.Duration, name string, args ...string) *Process {
+// Start starts a process with an empty home directory. It is killed after timeout.
+// The caller must call Close.
+func Start(t testing.TB, timeout time.Duration, name string, args ...string) *Process {
 	t.Helper()
-	// Beyond t.Context, which is done before what cleans up.
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), within)
+	// WithoutCancel, because t.Context is done before cleanup functions run.
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), timeout)
 	p := &Process{name: name, cmd: exec.CommandContext(ctx, name, args...), cancel: cancel}
 	home := t.TempDir()
 	p.cmd.Env = append(os.Environ(), "DISABLE_THOUGHT_LOGGING=true", "HOME="+home, "USERPROFILE="+home)
@@ -47,8 +47,8 @@ func Start(t testing.TB, within time.Duration, name string, args ...string) *Pro
 	return p
 }
 
-// End ends the input of the process, with which it has to end in peace.
-func (p *Process) End(t testing.TB) {
+// Close closes the input of the process and checks that it exits with code 0.
+func (p *Process) Close(t testing.TB) {
 	t.Helper()
 	defer p.cancel()
 	if err := p.in.Close(); err != nil {
@@ -59,21 +59,21 @@ func (p *Process) End(t testing.TB) {
 	}
 }
 
-// Tell sends a line.
-func (p *Process) Tell(t testing.TB, line string) {
+// Send sends a line.
+func (p *Process) Send(t testing.TB, line string) {
 	t.Helper()
 	if _, err := io.WriteString(p.in, line+"\n"); err != nil {
 		t.Fatalf("%v\n%s", err, &p.err)
 	}
 }
 
-// Ask sends a line and returns the one that answers it.
+// Ask sends a line and returns the next line of output.
 func (p *Process) Ask(t testing.TB, line string) string {
 	t.Helper()
-	p.Tell(t, line)
+	p.Send(t, line)
 	reply, err := p.out.ReadString('\n')
 	if err != nil {
-		t.Fatalf("no answer to %.300s: %v\n%s", line, err, &p.err)
+		t.Fatalf("%.300s: no answer: %v\n%s", line, err, &p.err)
 	}
 	return strings.TrimSuffix(reply, "\n")
 }

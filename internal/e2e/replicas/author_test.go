@@ -11,7 +11,7 @@ import (
 	"sync"
 )
 
-// A reply is what a thought is answered with.
+// A reply is the reply to a thought.
 type reply struct {
 	SessionID            string
 	ThoughtNumber        int
@@ -23,19 +23,19 @@ type reply struct {
 	Warnings             []string
 }
 
-// told is a thought as its author knows it: as it was sent, and answered.
-type told struct {
+// A recorded is a thought as its author sent it and the reply confirmed it.
+type recorded struct {
 	Seq, Number, Total int
 	Text, Branch       string
 	From, Revises      *int
 	Revision, More     bool
 	RequestKey         string
 
-	line           string // the branch that it goes on with, if that is known
+	line           string // the branch that it continues, if known
 	sent, answered string // JSON
 }
 
-// arguments are those of a thought.
+// arguments are the arguments of a thought.
 type arguments struct {
 	Thought    string `json:"thought"`
 	Total      int    `json:"totalThoughts"`
@@ -48,42 +48,42 @@ type arguments struct {
 	Branch     string `json:"branchId,omitempty"`
 }
 
-// A notebook is what the clients of a session were told.
+// A notebook holds what the replies of a session have confirmed.
 type notebook struct {
 	id     string
-	shared bool // by two authors
+	shared bool // two authors write
 
 	mu       sync.Mutex
-	thoughts map[int]*told // by place in the log
+	thoughts map[int]*recorded // by place in the log
 }
 
-func (n *notebook) add(t *told) error {
+func (n *notebook) add(t *recorded) error {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if old := n.thoughts[t.Seq]; old != nil {
-		return fmt.Errorf("place %d of session %s was given to %s and to %s", t.Seq, n.id, old.sent, t.sent)
+		return fmt.Errorf("session %s: both %s and %s have place %d of the log", n.id, old.sent, t.sent, t.Seq)
 	}
 	n.thoughts[t.Seq] = t
 	return nil
 }
 
-// An author thinks, in a session that may have another author too.
+// An author records thoughts in a session, which can have a second author.
 type author struct {
 	*client
 	notebook *notebook
 	name     string
 	lines    []line
-	past     []*told
+	past     []*recorded
 }
 
-// A line is a branch, or the main line, as its author knows it.
+// A line is the main line or a branch.
 type line struct {
 	branch  string
-	opens   *int // the number that the branch opens at, if it is not there yet
+	opens   *int // the number at which the branch begins, until it exists
 	numbers []int
 }
 
-// fill thinks until there are as many thoughts; the last completes the session.
+// fill records thoughts until there are count; the last one completes the session.
 func (a *author) fill(ctx context.Context, count int) error {
 	for len(a.past) < count {
 		if err := a.think(ctx, len(a.past) == count-1); err != nil {
@@ -93,10 +93,10 @@ func (a *author) fill(ctx context.Context, count int) error {
 	return nil
 }
 
-// think records a thought of some kind; the last one completes the session.
+// think records a random thought: plain, a revision or a branch.
 func (a *author) think(ctx context.Context, last bool) error {
 	n := len(a.past) + 1
-	t := &told{
+	t := &recorded{
 		Text:       fmt.Sprintf("%s has idea %d: %s", a.name, n, idea(a.rng)),
 		RequestKey: fmt.Sprintf("%s-%d", a.name, n),
 		More:       !last,
@@ -104,7 +104,7 @@ func (a *author) think(ctx context.Context, last bool) error {
 	at := &a.lines[a.rng.IntN(len(a.lines))]
 	t.line = at.branch
 	args := arguments{Thought: t.Text, Total: thoughts + a.rng.IntN(20), More: t.More, RequestKey: t.RequestKey}
-	if a.notebook.shared || a.rng.IntN(5) > 0 { // else the scope tells
+	if a.notebook.shared || a.rng.IntN(5) > 0 { // otherwise the scope selects the session
 		args.SessionID = a.notebook.id
 	}
 	fresh := false
@@ -118,7 +118,7 @@ func (a *author) think(ctx context.Context, last bool) error {
 	case at.branch == "" && len(at.numbers) > 0 && kind < 3 && len(a.lines) < 4:
 		t.From, fresh = pick(a.rng, at.numbers), true
 		args.From = t.From
-		if a.rng.IntN(2) == 0 { // else it is given a name
+		if a.rng.IntN(2) == 0 { // otherwise the server chooses a name
 			t.line = fmt.Sprintf("%s-%d", a.name, n)
 			args.Branch = t.line
 		}
@@ -137,7 +137,7 @@ func (a *author) think(ctx context.Context, last bool) error {
 	t.Seq, t.Number, t.Total, t.Branch = r.ThoughtHistoryLength, r.ThoughtNumber, r.TotalThoughts, r.BranchID
 	if r.SessionID != a.notebook.id || r.NextThoughtNeeded != t.More || len(r.Warnings) > 0 ||
 		t.line != "" && t.Branch != t.line || fresh && t.Branch == "" {
-		return fmt.Errorf("%s is answered with %s", t.sent, t.answered)
+		return fmt.Errorf("%s: got %s", t.sent, t.answered)
 	}
 	if fresh {
 		a.lines = append(a.lines, line{branch: t.Branch})
@@ -148,9 +148,9 @@ func (a *author) think(ctx context.Context, last bool) error {
 	return a.notebook.add(t)
 }
 
-// send makes a call. Some are made again at once, and some at the same time with
-// a second client, as by a load balancer that has lost its patience.
-func (a *author) send(ctx context.Context, t *told) (r reply, err error) {
+// send makes a call. It repeats some calls at once, and makes some concurrently
+// with a second client, like a load balancer that retries after a timeout.
+func (a *author) send(ctx context.Context, t *recorded) (r reply, err error) {
 	const tool = "sequentialthinking"
 	both := a.notebook.id != "" && a.rng.IntN(100) < 2
 	second := make(chan error, 1)
@@ -169,7 +169,7 @@ func (a *author) send(ctx context.Context, t *told) (r reply, err error) {
 			err = failed
 		}
 		if err == nil && other != t.answered {
-			err = fmt.Errorf("%s, made twice at a time, is answered with %s and %s", t.sent, t.answered, other)
+			err = fmt.Errorf("%s, made twice concurrently: got %s and %s", t.sent, t.answered, other)
 		}
 	}
 	if err != nil {
@@ -188,11 +188,11 @@ func (a *author) send(ctx context.Context, t *told) (r reply, err error) {
 	return r, json.Unmarshal([]byte(t.answered), &r)
 }
 
-// repeat makes a call again, to whatever replica, and wants the same answer.
-func (a *author) repeat(ctx context.Context, t *told) error {
+// repeat makes a call again, to any replica, and expects the same answer.
+func (a *author) repeat(ctx context.Context, t *recorded) error {
 	again, err := a.call(ctx, "sequentialthinking", t.sent)
 	if err == nil && again != t.answered {
-		err = fmt.Errorf("%s, made again, is answered with %s and not with %s", t.sent, again, t.answered)
+		err = fmt.Errorf("%s, repeated: got %s, want %s", t.sent, again, t.answered)
 	}
 	return err
 }
@@ -202,7 +202,7 @@ func pick(rng *rand.Rand, numbers []int) *int {
 	return &n
 }
 
-// idea returns words of its own kind, so that no thought looks like the one before.
+// idea returns random words, so that no thought is similar to an earlier one.
 func idea(rng *rand.Rand) string {
 	words := make([]string, 8+rng.IntN(20))
 	for i := range words {

@@ -21,7 +21,7 @@ import (
 	"github.com/sequent-dev/sequent/internal/pgtest"
 )
 
-// database is a server for all tests that leave it alone.
+// database is the server of all tests that do not restart it.
 var database pgtest.Server
 
 func TestMain(m *testing.M) {
@@ -33,30 +33,30 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// size is how many replicas there are.
+// size is the number of replicas.
 const size = 3
 
-// A cluster is replicas of the program on one store.
+// A cluster is a number of replicas of the program with one store.
 type cluster struct {
 	program, store string
 
 	mu       sync.Mutex
 	replicas [size]*programtest.Server
 
-	answered atomic.Int64 // calls
+	answered atomic.Int64 // answered calls
 	lost     atomic.Int64 // requests that a replica did not answer
-	strayed  atomic.Int64 // calls of older clients to a replica that does not know them
+	strayed  atomic.Int64 // calls of older clients to a replica without their MCP session
 }
 
-// newCluster starts all replicas at once. What is left of them ends with the
-// test, in peace.
+// newCluster starts all replicas concurrently. They are stopped at the end of the
+// test.
 func newCluster(t *testing.T, program, store string) *cluster {
 	c := &cluster{program: program, store: store}
 	var wg sync.WaitGroup
 	started := make(chan bool, size)
 	for i := range size {
 		wg.Go(func() {
-			defer func() { started <- c.replicas[i] != nil }() // also when the test ends here
+			defer func() { started <- c.replicas[i] != nil }() // also if start calls t.FailNow
 			c.replicas[i] = c.start(t)
 		})
 	}
@@ -80,8 +80,8 @@ func (c *cluster) start(t testing.TB) *programtest.Server {
 	return programtest.StartHTTP(t, c.program, "--store", c.store, "--rate", "0")
 }
 
-// replace ends a replica in some way and, when work is done, starts it anew, at
-// another address.
+// replace ends a replica with end, calls work, and starts a new replica at another
+// address.
 func (c *cluster) replace(t testing.TB, i int, end func(*programtest.Server, testing.TB), work func()) {
 	t.Helper()
 	end(c.replicas[i], t)
@@ -98,30 +98,30 @@ func (c *cluster) url(i int) string {
 	return c.replicas[i].URL
 }
 
-// A client calls replicas, each time another. It is for one goroutine.
+// A client calls random replicas. Its methods are for one goroutine.
 type client struct {
 	cluster *cluster
 	http    *http.Client
 	rng     *rand.Rand
 	scope   string
-	modern  bool   // protocol 2026-07-28, else 2025-11-25
-	session string // of the older protocol; a replica knows it, or not
+	modern  bool   // protocol 2026-07-28, otherwise 2025-11-25
+	session string // MCP session of the older protocol, at one of the replicas
 }
 
 func (c *cluster) client(rng *rand.Rand, modern bool, scope string) *client {
 	return &client{cluster: c, http: &http.Client{Timeout: time.Minute}, rng: rng, modern: modern, scope: scope}
 }
 
-// twin returns a client of the same user that makes calls at the same time.
+// twin returns a client of the same user for concurrent calls.
 func (c *client) twin() *client {
 	return c.cluster.client(rand.New(rand.NewPCG(c.rng.Uint64(), c.rng.Uint64())), c.modern, c.scope)
 }
 
-// errLost says that a replica gave no answer.
+// errLost means that a replica did not answer.
 var errLost = errors.New("no answer")
 
-// askOf sends a request to a replica. An older client whose session is of
-// another shakes hands anew, as the protocol wants it.
+// askOf sends a request to a replica. An older client whose MCP session is at
+// another replica initializes a new one, as the protocol requires.
 func (c *client) askOf(ctx context.Context, replica int, method, name, params string) (json.RawMessage, error) {
 	const meta = `"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28",` +
 		`"io.modelcontextprotocol/clientInfo":{"name":"replicas","version":"1"},"io.modelcontextprotocol/clientCapabilities":{}},`
@@ -133,7 +133,7 @@ func (c *client) askOf(ctx context.Context, replica int, method, name, params st
 	}
 	for first := true; ; first = false {
 		if c.session == "" {
-			if err := c.shakeHands(ctx, url); err != nil {
+			if err := c.initialize(ctx, url); err != nil {
 				return nil, err
 			}
 		}
@@ -147,7 +147,7 @@ func (c *client) askOf(ctx context.Context, replica int, method, name, params st
 	}
 }
 
-func (c *client) shakeHands(ctx context.Context, url string) error {
+func (c *client) initialize(ctx context.Context, url string) error {
 	_, _, session, err := c.post(ctx, url, nil, request("initialize",
 		`"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"replicas","version":"1"}`))
 	if err != nil {
@@ -186,29 +186,29 @@ func (c *client) post(ctx context.Context, url string, header map[string]string,
 	switch {
 	case err != nil:
 		return 0, nil, "", fmt.Errorf("%w: %w", errLost, err)
-	case res.StatusCode == http.StatusServiceUnavailable: // it is about to end
+	case res.StatusCode == http.StatusServiceUnavailable: // the replica is draining
 		return res.StatusCode, nil, "", fmt.Errorf("%w: %s", errLost, answer)
 	case res.StatusCode == http.StatusAccepted:
 		return res.StatusCode, nil, "", nil
 	}
 	var m struct{ Result, Error json.RawMessage }
 	if err := json.Unmarshal(answer, &m); err != nil || m.Result == nil {
-		return res.StatusCode, nil, "", fmt.Errorf("%.300s is answered with %s: %s", body, res.Status, answer)
+		return res.StatusCode, nil, "", fmt.Errorf("%.300s: got %s: %s", body, res.Status, answer)
 	}
 	return res.StatusCode, m.Result, res.Header.Get("Mcp-Session-Id"), nil
 }
 
-// A toolResult is what a tool answers.
+// A toolResult is the result of a tool call.
 type toolResult struct {
 	Content           []struct{ Text string }
 	StructuredContent json.RawMessage
 	IsError           bool
 }
 
-// errRefused says that a tool answered with an error.
-var errRefused = errors.New("the call is refused")
+// errRefused means that a tool answered with an error.
+var errRefused = errors.New("the call was refused")
 
-// call calls a tool at any replica until there is an answer, and returns its text.
+// call calls a tool at random replicas until one answers, and returns the text.
 func (c *client) call(ctx context.Context, tool, arguments string) (string, error) {
 	for {
 		text, err := c.callOf(ctx, c.rng.IntN(size), tool, arguments)
@@ -222,7 +222,7 @@ func (c *client) call(ctx context.Context, tool, arguments string) (string, erro
 	}
 }
 
-// callOf calls a tool at a replica.
+// callOf calls a tool at one replica.
 func (c *client) callOf(ctx context.Context, replica int, tool, arguments string) (string, error) {
 	result, err := c.askOf(ctx, replica, "tools/call", tool, `"name":"`+tool+`","arguments":`+arguments)
 	if err != nil {
@@ -230,13 +230,13 @@ func (c *client) callOf(ctx context.Context, replica int, tool, arguments string
 	}
 	var r toolResult
 	if err := json.Unmarshal(result, &r); err != nil || len(r.Content) != 1 {
-		return "", fmt.Errorf("%s answers %s (%w)", tool, result, err)
+		return "", fmt.Errorf("%s: got %s (%w)", tool, result, err)
 	}
 	if r.IsError {
-		return "", fmt.Errorf("%w: %s says of %s: %s", errRefused, tool, arguments, r.Content[0].Text)
+		return "", fmt.Errorf("%w: %s %s: %s", errRefused, tool, arguments, r.Content[0].Text)
 	}
 	if s := string(r.StructuredContent); s != "" && s != r.Content[0].Text {
-		return "", fmt.Errorf("the text is %s and the structured content %s", r.Content[0].Text, s)
+		return "", fmt.Errorf("text %s and structured content %s differ", r.Content[0].Text, s)
 	}
 	return r.Content[0].Text, nil
 }
@@ -249,7 +249,7 @@ func (c *client) read(ctx context.Context, replica int, uri string) (string, err
 	}
 	var r struct{ Contents []struct{ Text string } }
 	if err := json.Unmarshal(result, &r); err != nil || len(r.Contents) != 1 {
-		return "", fmt.Errorf("%s is %s (%w)", uri, result, err)
+		return "", fmt.Errorf("%s: got %s (%w)", uri, result, err)
 	}
 	return r.Contents[0].Text, nil
 }

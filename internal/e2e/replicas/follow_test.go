@@ -24,10 +24,9 @@ import (
 	"github.com/sequent-dev/sequent/store/postgres"
 )
 
-// Three follow a session while a replica records it: another process that
-// watches, a program with the library, and a client that subscribes at another
-// replica. Connections to the database are ended meanwhile, and the database is
-// started anew. Each sees every thought once, in order.
+// Three followers see every thought of a session once and in order, while database
+// connections are terminated and the database is restarted: sequent watch, a
+// program that uses the library, and a client that subscribes at another replica.
 func TestFollowFromAnotherReplica(t *testing.T) {
 	t.Parallel()
 	var own pgtest.Server
@@ -51,13 +50,13 @@ func TestFollowFromAnotherReplica(t *testing.T) {
 		for {
 			text, err := writer.callOf(ctx, recorder, "sequentialthinking", args)
 			if errors.Is(err, errRefused) && strings.Contains(err.Error(), "UNAVAILABLE") && ctx.Err() == nil {
-				continue // until the database is back
+				continue // until the database has restarted
 			}
 			if err == nil {
 				err = json.Unmarshal([]byte(text), &r)
 			}
 			if err != nil || r.ThoughtHistoryLength != i {
-				t.Fatalf("thought %d is answered with %s (%v)", i, text, err)
+				t.Fatalf("thought %d: got %s (%v)", i, text, err)
 			}
 			return r
 		}
@@ -70,7 +69,7 @@ func TestFollowFromAnotherReplica(t *testing.T) {
 		"subscribe": c.subscribe(ctx, t, elsewhere, id),
 	}
 	seen := make(map[string]int)
-	// until waits for each follower to have seen so many thoughts.
+	// until waits until each follower has seen n thoughts.
 	until := func(n int) {
 		t.Helper()
 		for name, at := range followers {
@@ -78,24 +77,24 @@ func TestFollowFromAnotherReplica(t *testing.T) {
 				select {
 				case seq, ok := <-at:
 					if !ok || seq != seen[name]+1 {
-						t.Fatalf("%s: after thought %d came %d (%v)", name, seen[name], seq, ok)
+						t.Fatalf("%s: got thought %d after thought %d (%v)", name, seq, seen[name], ok)
 					}
 					seen[name] = seq
 				case <-ctx.Done():
-					t.Fatalf("%s: after thought %d of %d came none", name, seen[name], n)
+					t.Fatalf("%s: timeout after thought %d of %d", name, seen[name], n)
 				}
 			}
 		}
 	}
 	until(1)
 	for i := 2; i <= count; i++ {
-		wait := i%10 == 0 // else they are behind
+		wait := i%10 == 0 // otherwise followers lag behind
 		switch i {
 		case count / 4, count / 3:
 			if n := terminate(ctx, t, store); n < 4 {
-				t.Errorf("%d connections were ended", n)
+				t.Errorf("terminated %d connections, want at least 4", n)
 			}
-			wait = true // what is recorded now no notification tells
+			wait = true // no notification arrives for this thought
 		case count / 2:
 			own.Kill(t)
 			own.Start(t)
@@ -111,7 +110,7 @@ func TestFollowFromAnotherReplica(t *testing.T) {
 	until(count)
 }
 
-// terminate ends the connections of all replicas and followers.
+// terminate terminates the database connections of all replicas and followers.
 func terminate(ctx context.Context, t *testing.T, store string) (n int) {
 	t.Helper()
 	conn, err := pgx.Connect(ctx, store)
@@ -131,8 +130,8 @@ func watch(ctx context.Context, t *testing.T, program, store, id string) <-chan 
 	t.Helper()
 	ctx, cancel := context.WithCancel(ctx)
 	cmd := exec.CommandContext(ctx, program, "watch", id, "--json", "--store", store)
-	var complaints strings.Builder
-	cmd.Stderr = &complaints
+	var stderr strings.Builder
+	cmd.Stderr = &stderr
 	out, err := cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -147,7 +146,7 @@ func watch(ctx context.Context, t *testing.T, program, store, id string) <-chan 
 		for lines := bufio.NewScanner(out); lines.Scan(); {
 			var one struct{ Seq int }
 			if err := json.Unmarshal(lines.Bytes(), &one); err != nil {
-				t.Errorf("watch prints %s: %v", lines.Text(), err)
+				t.Errorf("sequent watch printed %s: %v", lines.Text(), err)
 			}
 			select {
 			case at <- one.Seq:
@@ -160,13 +159,13 @@ func watch(ctx context.Context, t *testing.T, program, store, id string) <-chan 
 		<-ended
 		_ = cmd.Wait() // it was killed
 		if t.Failed() {
-			t.Logf("watch says: %s", complaints.String())
+			t.Logf("sequent watch: %s", stderr.String())
 		}
 	})
 	return at
 }
 
-// follow follows with the library.
+// follow follows a session with the library.
 func follow(ctx context.Context, t *testing.T, store, id string) <-chan int {
 	t.Helper()
 	s, err := postgres.Open(ctx, postgres.Config{URL: store, Logger: slog.New(slog.DiscardHandler)})
@@ -179,7 +178,7 @@ func follow(ctx context.Context, t *testing.T, store, id string) <-chan int {
 		defer close(at)
 		for thought, err := range sequent.New(sequent.Config{Store: s}).Follow(ctx, sequent.ID(id), 0) {
 			if err != nil {
-				t.Errorf("Follow ends with %v", err)
+				t.Errorf("Follow: %v", err)
 				return
 			}
 			select {
@@ -199,8 +198,8 @@ func follow(ctx context.Context, t *testing.T, store, id string) <-chan int {
 	return at
 }
 
-// subscribe subscribes to a session at a replica, and reads it there each time
-// that the replica tells of a change.
+// subscribe subscribes to a session at a replica, and reads the session after each
+// notification.
 func (c *cluster) subscribe(ctx context.Context, t *testing.T, replica int, id string) <-chan int {
 	t.Helper()
 	ctx, cancel := context.WithCancel(ctx)
@@ -218,12 +217,12 @@ func (c *cluster) subscribe(ctx context.Context, t *testing.T, replica int, id s
 	r.Header.Set("Mcp-Protocol-Version", "2025-11-25")
 	res, err := new(http.Client).Do(r)
 	if err != nil || res.StatusCode != http.StatusOK {
-		t.Fatalf("the stream is refused: %v, %v", res, err)
+		t.Fatalf("GET of the event stream: got %v, %v", res, err)
 	}
 	at := make(chan int)
 	news := make(chan struct{}, 1)
-	news <- struct{}{} // of what was there before
-	go func() {        // what is told while a read is under way makes for one more
+	news <- struct{}{} // for the thoughts before the subscription
+	go func() {        // notifications during a read are combined
 		defer close(news)
 		defer res.Body.Close()
 		for lines := bufio.NewScanner(res.Body); lines.Scan(); {
@@ -246,12 +245,12 @@ func (c *cluster) subscribe(ctx context.Context, t *testing.T, replica int, id s
 			for err != nil && strings.Contains(err.Error(), "UNAVAILABLE") && ctx.Err() == nil {
 				text, err = reader.read(ctx, replica, uri)
 			}
-			var s struct{ Thoughts []told }
+			var s struct{ Thoughts []recorded }
 			if err == nil {
 				err = json.Unmarshal([]byte(text), &s)
 			}
 			if err != nil && ctx.Err() == nil {
-				t.Errorf("after it was told of a change, a reader gets %v", err)
+				t.Errorf("read after a notification: %v", err)
 				cancel()
 			}
 			for _, thought := range s.Thoughts[min(seq, len(s.Thoughts)):] {

@@ -1,3 +1,3 @@
-// Package replicas tests many processes of the program with one PostgreSQL
-// database, as behind a load balancer that sends each call to any of them.
+// Package replicas tests several processes of the program with one PostgreSQL
+// database, behind a load balancer that sends each call to any of them.
 package replicas

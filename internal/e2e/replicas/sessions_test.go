@@ -18,41 +18,41 @@ import (
 	"github.com/sequent-dev/sequent/internal/e2e/programtest"
 )
 
-var seed = flag.Uint64("seed", 0, "of what clients do; 0 means one of its own for each run")
+var seed = flag.Uint64("seed", 0, "seed of the clients' actions; 0 means a random one")
 
 const (
 	sessions = 200
-	thoughts = 50 // a session
-	crowd    = 32 // sessions at a time
+	thoughts = 50 // per session
+	parallel = 32 // concurrent sessions
 )
 
-// Clients of both eras think in sessions of their own, some two in one, and each
-// call goes to any replica. One replica is killed and one is told to end, both
-// while calls are under way; each comes back elsewhere. A call that is not
-// answered is made again with its request key, and others are for no reason. At
-// the end every replica has what the clients were told: no more, no less.
+// Clients of both eras record sessions, some with two authors, and send each call
+// to a random replica. During the calls one replica is killed and one is stopped;
+// each is replaced at another address. A call without an answer is repeated with
+// its request key, and so are some others. At the end every replica has exactly the
+// thoughts that the replies confirmed.
 func TestEveryCallToAnyReplica(t *testing.T) {
 	t.Parallel()
 	start := *seed
 	for start == 0 {
 		start = rand.Uint64()
 	}
-	t.Logf("to do the same again: go test ./internal/e2e/replicas -run %s -seed %d", t.Name(), start)
+	t.Logf("to repeat: go test ./internal/e2e/replicas -run %s -seed %d", t.Name(), start)
 	store := database.Schema(t)
 	c := newCluster(t, programtest.Build(t), store)
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
 	defer cancel()
 
-	begun := time.Now()
+	begin := time.Now()
 	notebooks := make([]*notebook, sessions)
 	waiting := make(chan int, sessions)
 	for i := range notebooks {
-		notebooks[i] = &notebook{shared: i%10 == 9, thoughts: make(map[int]*told)}
+		notebooks[i] = &notebook{shared: i%10 == 9, thoughts: make(map[int]*recorded)}
 		waiting <- i
 	}
 	close(waiting)
 	var wg sync.WaitGroup
-	for range crowd {
+	for range parallel {
 		wg.Go(func() {
 			for i := range waiting {
 				rng := rand.New(rand.NewPCG(start, uint64(i)))
@@ -64,7 +64,7 @@ func TestEveryCallToAnyReplica(t *testing.T) {
 			}
 		})
 	}
-	defer func() { cancel(); wg.Wait() }() // whatever becomes of the replicas
+	defer func() { cancel(); wg.Wait() }() // also if a replica fails to start
 	reached := func(share float64) func() {
 		return func() {
 			for float64(c.answered.Load()) < share*sessions*thoughts && ctx.Err() == nil {
@@ -81,13 +81,13 @@ func TestEveryCallToAnyReplica(t *testing.T) {
 	if t.Failed() {
 		return
 	}
-	t.Logf("%d calls in %.1f s; %d requests without an answer, %d to a replica that did not know the client",
-		c.answered.Load(), time.Since(begun).Seconds(), c.lost.Load(), c.strayed.Load())
+	t.Logf("%d calls in %.1f s; %d requests without an answer, %d to a replica without the client's MCP session",
+		c.answered.Load(), time.Since(begin).Seconds(), c.lost.Load(), c.strayed.Load())
 	if c.lost.Load() == 0 || c.strayed.Load() == 0 {
-		t.Error("no call was disturbed")
+		t.Error("no call was interrupted, so the test proves nothing")
 	}
 
-	begun = time.Now()
+	begin = time.Now()
 	for replica := range size {
 		wg.Go(func() {
 			reader := c.client(rand.New(rand.NewPCG(start, uint64(sessions+1+replica))), replica > 0, "reader")
@@ -104,18 +104,18 @@ func TestEveryCallToAnyReplica(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer conn.Close(ctx)
-	var kept, recorded int
-	if err := conn.QueryRow(ctx, "SELECT (SELECT count(*) FROM tool_sessions), (SELECT count(*) FROM thoughts)").Scan(&kept, &recorded); err != nil {
+	var nSessions, nThoughts int
+	if err := conn.QueryRow(ctx, "SELECT (SELECT count(*) FROM tool_sessions), (SELECT count(*) FROM thoughts)").Scan(&nSessions, &nThoughts); err != nil {
 		t.Fatal(err)
 	}
-	if kept != sessions || recorded != sessions*thoughts {
-		t.Errorf("the store has %d sessions and %d thoughts, want %d and %d", kept, recorded, sessions, sessions*thoughts)
+	if nSessions != sessions || nThoughts != sessions*thoughts {
+		t.Errorf("the store has %d sessions and %d thoughts, want %d and %d", nSessions, nThoughts, sessions, sessions*thoughts)
 	}
-	t.Logf("compared in %.1f s", time.Since(begun).Seconds())
+	t.Logf("compared in %.1f s", time.Since(begin).Seconds())
 }
 
-// write fills a session. In one that is shared, a second author writes in a
-// branch at the same time.
+// write fills a session. In a shared session a second author writes to a branch
+// concurrently.
 func write(ctx context.Context, c *client, n *notebook) error {
 	first := &author{client: c, notebook: n, name: "A", lines: []line{{}}}
 	if err := first.think(ctx, false); err != nil {
@@ -137,7 +137,7 @@ func write(ctx context.Context, c *client, n *notebook) error {
 	return err
 }
 
-// compare checks what a replica has of a session.
+// compare checks that a replica returns a session as the replies confirmed it.
 func compare(ctx context.Context, c *client, replica int, n *notebook) error {
 	text, err := c.read(ctx, replica, "sequent://sessions/"+n.id+"/json")
 	if err != nil {
@@ -145,13 +145,13 @@ func compare(ctx context.Context, c *client, replica int, n *notebook) error {
 	}
 	var s struct {
 		State    string
-		Thoughts []told
+		Thoughts []recorded
 	}
 	if err := json.Unmarshal([]byte(text), &s); err != nil {
 		return err
 	}
 	if len(s.Thoughts) != thoughts || len(n.thoughts) != thoughts {
-		return fmt.Errorf("it has %d thoughts and its clients were told of %d, want %d", len(s.Thoughts), len(n.thoughts), thoughts)
+		return fmt.Errorf("got %d thoughts, and replies confirmed %d, want %d", len(s.Thoughts), len(n.thoughts), thoughts)
 	}
 	for i, got := range s.Thoughts {
 		want := *n.thoughts[i+1]
@@ -162,7 +162,7 @@ func compare(ctx context.Context, c *client, replica int, n *notebook) error {
 		}
 	}
 	if want := map[bool]string{true: "active", false: "completed"}[n.thoughts[thoughts].More]; s.State != want {
-		return fmt.Errorf("its state is %s, want %s", s.State, want)
+		return fmt.Errorf("got state %s, want %s", s.State, want)
 	}
 	recalled, err := c.callOf(ctx, replica, "recall_thinking", `{"sessionId":"`+n.id+`","view":"log","maxTokens":100000}`)
 	if err != nil {
@@ -170,12 +170,12 @@ func compare(ctx context.Context, c *client, replica int, n *notebook) error {
 	}
 	lines := strings.Split(recalled, "\n")
 	if len(lines) != thoughts+1 {
-		return fmt.Errorf("it is recalled as %s", recalled)
+		return fmt.Errorf("recall_thinking returned %s", recalled)
 	}
 	for i, line := range lines[1:] {
 		t := n.thoughts[i+1]
 		if !strings.HasPrefix(line, fmt.Sprintf("#%d ", t.Number)) || !strings.HasSuffix(line, t.Text) {
-			return fmt.Errorf("thought %d is recalled as %s, want %s", i+1, line, t.Text)
+			return fmt.Errorf("recall_thinking returned thought %d as %s, want %s", i+1, line, t.Text)
 		}
 	}
 	return nil

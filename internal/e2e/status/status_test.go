@@ -1,5 +1,5 @@
-// Package status tests the dialect status of the program, over both transports,
-// with language models that a scripted server plays.
+// Package status tests the dialect status over both transports, with scripted
+// language models.
 package status
 
 import (
@@ -25,18 +25,17 @@ import (
 	"github.com/sequent-dev/sequent/llm/llmtest"
 )
 
-// patience is how long a test may take, on a busy machine.
-const patience = 2 * time.Minute
+// testTimeout is generous, for busy machines.
+const testTimeout = 2 * time.Minute
 
 const key = "sk-test-0123456789abcdef"
 
-// keyVars are the variables that a developer's machine may have set.
+// keyVars are variables that may be set on a developer's machine.
 var keyVars = []string{
 	"OPENAI_API_KEY", "OPENROUTER_API_KEY", "ZAI_API_KEY", "Z_AI_API_KEY", "OLLAMA_API_KEY",
 	"OPENAI_BASE_URL", "OPENROUTER_BASE_URL", "ZAI_BASE_URL", "OLLAMA_BASE_URL", "LUX_MODEL_NORMAL", "SEQUENT_MODEL",
 }
 
-// clear empties the environment of all of them.
 func clearKeys(t *testing.T) {
 	t.Helper()
 	for _, name := range keyVars {
@@ -44,25 +43,25 @@ func clearKeys(t *testing.T) {
 	}
 }
 
-// A client speaks to the program.
+// A client is a client of the program.
 type client struct {
 	*testing.T
 	session *mcp.ClientSession
-	stderr  bytes.Buffer // of a program that it has started
+	stderr  bytes.Buffer // standard error of the program (stdio)
 
-	heard chan string // progress
+	progress chan string // messages of progress notifications
 }
 
 // open starts the program and connects to it.
 func open(t *testing.T, transport, program string, args ...string) *client {
 	t.Helper()
-	c := &client{T: t, heard: make(chan string, 1000)}
+	c := &client{T: t, progress: make(chan string, 1000)}
 	m := mcp.NewClient(&mcp.Implementation{Name: "status-test", Version: "1"}, &mcp.ClientOptions{
 		ProgressNotificationHandler: func(_ context.Context, r *mcp.ProgressNotificationClientRequest) {
-			c.heard <- r.Params.Message
+			c.progress <- r.Params.Message
 		},
 	})
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), patience)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), testTimeout)
 	var tr mcp.Transport
 	args = append(args, "--dialect", "status")
 	if transport == "http" {
@@ -81,16 +80,17 @@ func open(t *testing.T, transport, program string, args ...string) *client {
 	t.Cleanup(func() {
 		defer cancel()
 		if err := c.session.Close(); err != nil {
-			t.Errorf("the connection ends with %v", err)
+			t.Errorf("Close: %v", err)
 		}
 		if c.stderr.Len() > 0 {
-			t.Errorf("the server writes to standard error:\n%s", &c.stderr)
+			t.Errorf("the server wrote to standard error:\n%s", &c.stderr)
 		}
 	})
 	return c
 }
 
-// A reply is what both tools answer, and external alone.
+// A reply is the reply of either tool. The last four fields are only in replies of
+// sequential_thinking_external.
 type reply struct {
 	Number     int      `json:"thought_number"`
 	Length     int      `json:"thought_history_length"`
@@ -102,7 +102,7 @@ type reply struct {
 	Hint       string   `json:"reasoning_hint"`
 }
 
-// call calls a tool, and wants to know of its progress if there is a token.
+// call calls a tool. It requests progress notifications if token is not empty.
 func (c *client) call(ctx context.Context, tool, token, args string) (r reply, err error) {
 	p := &mcp.CallToolParams{Name: tool, Arguments: json.RawMessage(args)}
 	if token != "" {
@@ -113,7 +113,7 @@ func (c *client) call(ctx context.Context, tool, token, args string) (r reply, e
 		return r, err
 	}
 	if res.IsError || len(res.Content) != 1 {
-		return r, fmt.Errorf("the call is answered with %+v", res)
+		return r, fmt.Errorf("got %+v", res)
 	}
 	text := res.Content[0].(*mcp.TextContent).Text
 	structured, err := json.Marshal(res.StructuredContent)
@@ -122,7 +122,7 @@ func (c *client) call(ctx context.Context, tool, token, args string) (r reply, e
 	}
 	var a, b any
 	if json.Unmarshal([]byte(text), &a) != nil || json.Unmarshal(structured, &b) != nil || fmt.Sprint(a) != fmt.Sprint(b) {
-		return r, fmt.Errorf("the text is %s and the structured content %s", text, structured)
+		return r, fmt.Errorf("text %s and structured content %s differ", text, structured)
 	}
 	return r, json.Unmarshal([]byte(text), &r)
 }
@@ -139,7 +139,7 @@ func (c *client) good(tool, args string) reply {
 	return r
 }
 
-// refused checks that a call fails with an error of JSON-RPC.
+// refused checks that a call fails with a JSON-RPC error.
 func (c *client) refused(tool, args string, code int64, message, data string) {
 	c.Helper()
 	_, err := c.call(c.Context(), tool, "", args)
@@ -149,10 +149,10 @@ func (c *client) refused(tool, args string, code int64, message, data string) {
 	}
 	var got string
 	if err := json.Unmarshal(e.Data, &got); err != nil || got != data {
-		c.Errorf("%s %s: the data is %s, want %q", tool, args, e.Data, data)
+		c.Errorf("%s %s: got data %s, want %q", tool, args, e.Data, data)
 	}
 	if strings.Contains(string(e.Data), key) {
-		c.Errorf("the error has the key: %s", e.Data)
+		c.Errorf("the error contains the key: %s", e.Data)
 	}
 }
 
@@ -160,7 +160,7 @@ func thought(text, confidence string) llmtest.Reply {
 	return llmtest.Reply{Turn: llmtest.Say(fmt.Sprintf(`{"thought":%q,"confidence":%s}`, text, confidence))}
 }
 
-// each runs a test over both transports, with a store of its own.
+// each runs a test over both transports, each with a new store.
 func each(t *testing.T, test func(t *testing.T, open func(args ...string) *client, store string)) {
 	program := programtest.Build(t)
 	for _, transport := range []string{"stdio", "http"} {
@@ -171,7 +171,7 @@ func each(t *testing.T, test func(t *testing.T, open func(args ...string) *clien
 	}
 }
 
-// The contract's examples, and what is kept of them.
+// TestBothTools makes the calls of the contract's examples.
 func TestBothTools(t *testing.T) {
 	each(t, func(t *testing.T, open func(...string) *client, store string) {
 		clearKeys(t)
@@ -193,39 +193,39 @@ func TestBothTools(t *testing.T) {
 			tools = append(tools, fmt.Sprint(tool.Name, " ", *tool.Annotations.OpenWorldHint))
 		}
 		if want := []string{"sequential_thinking false", "sequential_thinking_external true"}; !slices.Equal(tools, want) {
-			t.Errorf("the tools are %q, want %q", tools, want)
+			t.Errorf("got tools %q, want %q", tools, want)
 		}
 
 		if r := c.plain(`{"thought":"Analyze the current system architecture","thought_number":1,"total_thoughts":5,"next_thought_needed":true}`); r != (reply{Number: 1, Length: 1, Status: "recorded"}) {
-			t.Errorf("the first thought is answered with %+v", r)
+			t.Errorf("first thought: got %+v", r)
 		}
 		if r := c.plain(`{"thought":"Actually, we should consider microservices instead","thought_number":3,"total_thoughts":5,"next_thought_needed":true,"is_revision":true,"revises_thought":2,"session_id":"arch-review-001"}`); r != (reply{Number: 3, Length: 1, Status: "revision", Session: "arch-review-001"}) {
-			t.Errorf("the revision is answered with %+v", r)
+			t.Errorf("revision: got %+v", r)
 		}
 		if r := c.plain(`{"thought":"Explore serverless as an alternative","thought_number":4,"total_thoughts":6,"next_thought_needed":true,"branch_from_thought":3,"branch_id":"serverless-exploration","session_id":"arch-review-001"}`); r != (reply{Number: 4, Length: 2, Status: "branch", Session: "arch-review-001"}) {
-			t.Errorf("the branch is answered with %+v", r)
+			t.Errorf("branch: got %+v", r)
 		}
 
 		r := c.external(`{"thought":"How do I implement rate limiting in a distributed system?","thought_number":1,"total_thoughts":5,"next_thought_needed":true,"model":"gpt-4o","temperature":0.7,"session_id":"rate-limit-design"}`)
 		if r.Status != "thinking" || r.Content != "Count at the edge, share the counters." || r.Model != "gpt-4o" || *r.Confidence != 0.8 || r.Hint == "" || r.Length != 1 {
-			t.Errorf("the problem is answered with %+v", r)
+			t.Errorf("problem: got %+v", r)
 		}
 		r = c.external(`{"thought":"Focus on Redis-based solutions","thought_number":2,"total_thoughts":5,"next_thought_needed":true,"session_id":"rate-limit-design"}`)
 		if r.Content != "Use a sliding window in Redis." || r.Model != "gpt-4o-mini" || r.Length != 2 || r.Session != "rate-limit-design" {
-			t.Errorf("the guidance is answered with %+v", r)
+			t.Errorf("guidance: got %+v", r)
 		}
 		r = c.external(`{"thought":"This is my manual thought content","thought_number":3,"total_thoughts":5,"next_thought_needed":true,"use_llm":false,"session_id":"rate-limit-design"}`)
 		if r.Content != "This is my manual thought content" || r.Model != "" || r.Confidence != nil || r.Length != 3 {
-			t.Errorf("the caller's own thought is answered with %+v", r)
+			t.Errorf("caller's own thought: got %+v", r)
 		}
 		r = c.external(`{"thought":"For each tenant","thought_number":4,"total_thoughts":5,"next_thought_needed":false,"is_revision":true,"revises_thought":2,"temperature":0,"session_id":"rate-limit-design"}`)
 		if r.Status != "complete" || r.Hint != "" || r.Length != 4 {
-			t.Errorf("the last thought is answered with %+v", r)
+			t.Errorf("last thought: got %+v", r)
 		}
 
 		asked := models.Requests()
 		if len(asked) != 3 {
-			t.Fatalf("the model was asked %d times", len(asked))
+			t.Fatalf("got %d requests to the model, want 3", len(asked))
 		}
 		for i, q := range asked {
 			var body struct {
@@ -238,10 +238,10 @@ func TestBothTools(t *testing.T) {
 				t.Errorf("request %d is %s", i, q.Body)
 			}
 			if want := []float64{0.7, 0.7, 0}[i]; body.Temperature != nil && *body.Temperature != want || body.Temperature == nil && want != 0 {
-				t.Errorf("request %d has the temperature %v, want %v", i, body.Temperature, want)
+				t.Errorf("request %d has temperature %v, want %v", i, body.Temperature, want)
 			}
 			if q.Authorization != "Bearer "+key || q.Model != []string{"gpt-4o", "gpt-4o-mini", "gpt-4o-mini"}[i] {
-				t.Errorf("request %d is for %s with %s", i, q.Model, q.Authorization)
+				t.Errorf("request %d has model %s and authorization %s", i, q.Model, q.Authorization)
 			}
 		}
 		last := asked[2].Messages[1].Content
@@ -250,7 +250,7 @@ func TestBothTools(t *testing.T) {
 			"revision", "step 2", "Guidance for it:\nFor each tenant",
 		} {
 			if !strings.Contains(last, want) {
-				t.Errorf("the model is not told %q:\n%s", want, last)
+				t.Errorf("the prompt lacks %q:\n%s", want, last)
 			}
 		}
 
@@ -258,13 +258,13 @@ func TestBothTools(t *testing.T) {
 		shown := string(programtest.Output(t, exec.Command(program, "show", "rate-limit-design", "--store", store)))
 		for _, text := range []string{"Count at the edge", "This is my manual", "Use one window a tenant."} {
 			if !strings.Contains(shown, text) {
-				t.Errorf("the session is shown without %q:\n%s", text, shown)
+				t.Errorf("sequent show lacks %q:\n%s", text, shown)
 			}
 		}
 	})
 }
 
-// Errors have the texts of the contract, and nothing is recorded by them.
+// Errors have the texts of the contract and record nothing.
 func TestErrors(t *testing.T) {
 	each(t, func(t *testing.T, open func(...string) *client, store string) {
 		clearKeys(t)
@@ -278,7 +278,7 @@ func TestErrors(t *testing.T) {
 		c.refused(external, `{"thought":"a","thought_number":1,"total_thoughts":5,"next_thought_needed":true,"use_llm":7}`,
 			-32602, "Invalid params", "Invalid sequential thinking external params: use_llm is 7; it must be true or false")
 
-		// The server has started without a key, and only who needs one misses it.
+		// The server starts without a key; only calls that need one fail.
 		for model, want := range map[string]string{
 			"gpt-4o": "OpenAI API key not configured", "anthropic/claude": "OpenRouter API key not configured",
 			"glm-4.7": "Z.ai API key not configured", "zai:glm-4.7": "Z.ai API key not configured",
@@ -288,13 +288,13 @@ func TestErrors(t *testing.T) {
 				-32603, "Internal error", want)
 		}
 		if r := c.external(`{"thought":"a","thought_number":1,"total_thoughts":5,"next_thought_needed":true,"session_id":"s","use_llm":"False"}`); r.Length != 1 {
-			t.Errorf("the caller's own thought is answered with %+v", r)
+			t.Errorf("caller's own thought: got %+v", r)
 		}
 	})
 }
 
-// A failed call records nothing and can be repeated. What may pass is tried again
-// by the server, what will not is not.
+// A failed call records nothing and can be repeated. The server retries temporary
+// failures only.
 func TestFailures(t *testing.T) {
 	each(t, func(t *testing.T, open func(...string) *client, store string) {
 		clearKeys(t)
@@ -317,21 +317,21 @@ func TestFailures(t *testing.T) {
 		} {
 			c.refused("sequential_thinking_external", args, -32603, "Internal error", failed+want)
 			if n := len(models.Requests()); n != i+2 {
-				t.Fatalf("after failure %d the model was asked %d times, want %d", i, n, i+2)
+				t.Fatalf("after failure %d: got %d requests to the model, want %d", i, n, i+2)
 			}
 		}
-		begun := time.Now()
+		start := time.Now()
 		if r := c.external(args); r.Content != "At last." || r.Length != 1 {
-			t.Errorf("the repeated call is answered with %+v", r)
+			t.Errorf("repeated call: got %+v", r)
 		}
-		if took := time.Since(begun); took < time.Second {
-			t.Errorf("it took %v, though the provider asked for a second", took)
+		if took := time.Since(start); took < time.Second {
+			t.Errorf("took %v, want at least the second of Retry-After", took)
 		}
 	})
 }
 
-// Two calls of one session are recorded in the order they were made, whichever
-// model is quicker, and a client that asks is told that there is progress.
+// Two calls of one session are recorded in the order of the calls, even if the
+// second model is faster. A client receives the progress that it requests.
 func TestOrderAndProgress(t *testing.T) {
 	each(t, func(t *testing.T, open func(...string) *client, store string) {
 		clearKeys(t)
@@ -343,11 +343,11 @@ func TestOrderAndProgress(t *testing.T) {
 			asked <- q.Model
 			r := thought("from "+q.Model, "1")
 			if q.Model == "slow" {
-				// Until the client has heard twice, about a second apart.
+				// Hold until the client has received two notifications.
 				r.Hold = func(*http.Request) {
 					for range 2 {
-						if said := <-c.heard; said != "waiting for slow" {
-							t.Errorf("the client hears %q", said)
+						if msg := <-c.progress; msg != "waiting for slow" {
+							t.Errorf("got progress %q", msg)
 						}
 					}
 				}
@@ -369,33 +369,33 @@ func TestOrderAndProgress(t *testing.T) {
 		}
 		slow := begin("slow", "s", "token-1", 1)
 		if model := <-asked; model != "slow" {
-			t.Fatalf("%s was asked first", model)
+			t.Fatalf("first request is to model %s, want slow", model)
 		}
 		quick := begin("quick", "s", "", 2)
 		wg.Wait()
 		if slow.Length != 1 || quick.Length != 2 || slow.Content != "from slow" || quick.Content != "from quick" {
-			t.Errorf("the calls are answered with %+v and %+v", slow, quick)
+			t.Errorf("got replies %+v and %+v", slow, quick)
 		}
 		second := models.Requests()[1]
 		if text := second.Messages[1].Content; !strings.Contains(text, "[1] from slow") {
-			t.Errorf("the second call does not build on the first:\n%s", text)
+			t.Errorf("the second prompt lacks the first thought:\n%s", text)
 		}
 	})
 }
 
-// Cancelling a call cancels its request, and records nothing.
+// Canceling a call cancels its request to the model and records nothing.
 func TestCancel(t *testing.T) {
 	each(t, func(t *testing.T, open func(...string) *client, store string) {
 		clearKeys(t)
 		models := llmtest.Serve(t)
-		asked, gone := make(chan bool, 1), make(chan bool, 1)
+		asked, canceled := make(chan bool, 1), make(chan bool, 1)
 		models.Answer = func(n int, _ llmtest.Request) llmtest.Reply {
 			r := thought("a", "1")
 			if n == 1 {
 				r.Hold = func(q *http.Request) {
 					asked <- true
 					<-q.Context().Done()
-					gone <- true
+					canceled <- true
 				}
 			}
 			return r
@@ -409,15 +409,15 @@ func TestCancel(t *testing.T) {
 			cancel()
 		}()
 		if r, err := c.call(ctx, "sequential_thinking_external", "", args); err == nil {
-			t.Errorf("the cancelled call is answered with %+v", r)
+			t.Errorf("canceled call: got %+v", r)
 		}
 		select {
-		case <-gone:
+		case <-canceled:
 		case <-time.After(30 * time.Second):
-			t.Fatal("the request to the model was not cancelled")
+			t.Fatal("the request to the model was not canceled")
 		}
 		if r := c.external(args); r.Length != 1 {
-			t.Errorf("the repeated call is answered with %+v", r)
+			t.Errorf("repeated call: got %+v", r)
 		}
 	})
 }

@@ -1,5 +1,5 @@
-// Counts tokens as OpenAI's models of the encoding o200k do, without a network:
-// standard input is a JSON array of strings, standard output one of numbers.
+// Counts tokens of OpenAI's encoding o200k, offline. Standard input is a JSON array
+// of strings, standard output a JSON array of numbers.
 import { countTokens } from 'gpt-tokenizer/encoding/o200k_base';
 
 let input = '';

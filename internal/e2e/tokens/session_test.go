@@ -14,10 +14,10 @@ import (
 	"github.com/sequent-dev/sequent/internal/needtest"
 )
 
-// patience is how long a server may take for everything, on a busy machine.
-const patience = 2 * time.Minute
+// serverTimeout is generous, for busy machines.
+const serverTimeout = 2 * time.Minute
 
-// node returns a Node.js with the packages of internal/e2e.
+// node returns the path of Node.js if the packages of internal/e2e are installed.
 func node(t *testing.T) string {
 	t.Helper()
 	const get = "install Node.js 20 or newer and run: make npm"
@@ -37,13 +37,13 @@ type conversation struct {
 	next   int
 }
 
-// converse starts a server, which ends with the test.
+// converse starts a server and closes it at the end of the test.
 func converse(t *testing.T, name string, args ...string) *conversation {
 	t.Helper()
-	c := &conversation{t: t, server: programtest.Start(t, patience, name, args...)}
-	t.Cleanup(func() { c.server.End(t) })
+	c := &conversation{t: t, server: programtest.Start(t, serverTimeout, name, args...)}
+	t.Cleanup(func() { c.server.Close(t) })
 	c.ask("initialize", `{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"tokens","version":"1"}}`)
-	c.server.Tell(t, `{"jsonrpc":"2.0","method":"notifications/initialized"}`)
+	c.server.Send(t, `{"jsonrpc":"2.0","method":"notifications/initialized"}`)
 	return c
 }
 
@@ -56,12 +56,12 @@ func (c *conversation) ask(method, params string) json.RawMessage {
 		Result, Error json.RawMessage
 	}
 	if err := json.Unmarshal([]byte(line), &reply); err != nil || reply.Error != nil {
-		c.t.Fatalf("%s %s is answered with %s (%v)", method, params, line, err)
+		c.t.Fatalf("%s %s: got %s (%v)", method, params, line, err)
 	}
 	return reply.Result
 }
 
-// call calls a tool and returns the text that a model reads.
+// call calls a tool and returns the text of the result.
 func (c *conversation) call(tool, args string) string {
 	c.t.Helper()
 	raw := c.ask("tools/call", fmt.Sprintf(`{"name":%q,"arguments":%s}`, tool, args))
@@ -70,12 +70,12 @@ func (c *conversation) call(tool, args string) string {
 		Content []struct{ Text string }
 	}
 	if err := json.Unmarshal(raw, &result); err != nil || result.IsError || len(result.Content) != 1 {
-		c.t.Fatalf("%s: %s is answered with %s", tool, args, raw)
+		c.t.Fatalf("%s %s: got %s", tool, args, raw)
 	}
 	return result.Content[0].Text
 }
 
-// definitions returns the tools as tools/list sends them.
+// definitions returns the tools in the JSON of tools/list.
 func (c *conversation) definitions() string {
 	c.t.Helper()
 	var result struct{ Tools json.RawMessage }
@@ -85,7 +85,7 @@ func (c *conversation) definitions() string {
 	return string(result.Tools)
 }
 
-// thought is what a model might think at a step: a sentence or two.
+// thought returns a typical thought of one or two sentences for step n.
 func thought(n int) string {
 	list := []string{
 		"Checkout times out for one order in two hundred, only at busy hours. What is different then?",
@@ -100,25 +100,25 @@ func thought(n int) string {
 	return fmt.Sprintf("Step %d. %s", n, list[(n-1)%len(list)])
 }
 
-// linked is the same with links around what it is about.
+// linked returns the thought with WikiLinks.
 func linked(n int) string {
 	return strings.NewReplacer("Checkout", "[[checkout]]", "payment query", "[[payment query]]", "Lock waits", "[[lock wait|Lock waits]]",
 		"The pool", "The [[connection pool]]", "fraud service", "[[fraud service]]", "the pool", "the [[connection pool]]",
 		"Forty connections", "Forty [[connection pool|connections]]", "Asking first", "Asking the [[fraud service]] first").Replace(thought(n))
 }
 
-// conclusion is what a model might conclude.
+// conclusion is a typical conclusion.
 const conclusion = "The [[fraud service]] inside the transaction starves the [[connection pool]]; ask it first. " +
 	"✅ Read-only, as instructed. No shortcuts. Risk: a fraud answer may be stale by a second. Sources: [[checkout]] traces of noon."
 
-// A contender is a server, and how a model calls it when it does what the
-// descriptions say and no more.
+// A contender is a server with the arguments of a model that follows its
+// descriptions and adds nothing.
 type contender struct {
 	name string
 	args func(session string, n, total int) any
 }
 
-// Arguments, in the order in which the schemas have them.
+// Arguments, in the order of the schemas.
 type (
 	plainArgs struct {
 		Thought string `json:"thought"`
@@ -184,8 +184,7 @@ func contenders() []contender {
 	}
 }
 
-// exampleIDs stand for session ids in what is counted, so that a count does not
-// depend on chance and time.
+// exampleIDs replace session ids before counting, because the tokens of an id vary.
 var exampleIDs = map[string]string{
 	"standard": "7k3m9q2xw4ht",
 	"classic":  "session-20260731-141503",
@@ -195,8 +194,8 @@ var exampleIDs = map[string]string{
 
 var sessionID = regexp.MustCompile(`(?:"sessionId": ?"|Created session: )([^"\n]+)`)
 
-// session has a model think n thoughts. It returns the session's id, what the
-// model wrote, and what it read.
+// session records n thoughts. It returns the session's id, the arguments that the
+// model wrote and the replies that it read.
 func (c *conversation) session(of contender, n int) (id string, wrote, read []string) {
 	c.t.Helper()
 	example := func(s string) string {

@@ -19,21 +19,21 @@ import (
 	"github.com/sequent-dev/sequent/internal/e2e/programtest"
 )
 
-var update = flag.Bool("update", false, "write docs/tokens.md anew")
+var update = flag.Bool("update", false, "rewrite docs/tokens.md")
 
-// What the dialect standard promises.
+// The token limits of the dialect standard.
 const (
-	mostDefinitions = 560
-	mostReply       = 45
+	maxDefinitions = 560
+	maxReply       = 45
 )
 
 const page = "../../../docs/tokens.md"
 
-// A cost is what a server costs, in tokens.
+// A cost is the cost of a server in tokens.
 type cost struct {
 	definitions int
-	reply       int // the text of a plain one, in the middle of a session
-	wrote, read int // in a session of 20 thoughts
+	reply       int // text of a plain reply in the middle of a session
+	wrote, read int // for a session of 20 thoughts
 }
 
 func TestTokens(t *testing.T) {
@@ -58,19 +58,20 @@ func TestTokens(t *testing.T) {
 		}
 		fmt.Fprintf(&table, "| %s | %s | %s | %s | %s | %s |\n", row, thousands(got.definitions), thousands(got.reply),
 			thousands(got.wrote), thousands(got.read), thousands(got.definitions+got.wrote+got.read))
-		if of.name == "standard" && (got.definitions > mostDefinitions || got.reply > mostReply) {
-			t.Errorf("standard takes %d tokens for its definitions and %d for a reply, want at most %d and %d:\n%s\n%s",
-				got.definitions, got.reply, mostDefinitions, mostReply, definitions, read[9])
+		if of.name == "standard" && (got.definitions > maxDefinitions || got.reply > maxReply) {
+			t.Errorf("standard: definitions have %d tokens and a reply has %d, want at most %d and %d:\n%s\n%s",
+				got.definitions, got.reply, maxDefinitions, maxReply, definitions, read[9])
 		}
 	}
 	fresh(t, fmt.Sprintf(template, table.String(), recalls(t, start("standard"), node)))
 }
 
-// cursor finds where the next page of a recall is.
+// cursor matches the cursor of the next page.
 var cursor = regexp.MustCompile(`cursor "([^"]*)"`)
 
-// exampleCursor returns one like a cursor: that of a session ends in a check of
-// the call, that of a search holds the time.
+// exampleCursor returns an example in place of a cursor, because the tokens of a
+// cursor vary: the cursor of a session ends in a checksum of the call, and that of a
+// search contains the time.
 func exampleCursor(s string) string {
 	if i := strings.LastIndexByte(s, '-'); i > 0 && len(s) < 40 {
 		return s[:i] + `-yrn"`
@@ -78,7 +79,7 @@ func exampleCursor(s string) string {
 	return `cursor "eyJxIjo2NTYzOTk2MTg0ODYzMjIxOTQzLCJjIjp7ImQiOjYwLCJ0IjozODQwLCJoIjpbNjBdfSwicyI6MC4wMDAwMDEsImkiOjU5LCJiIjoxNzk1MjIzNTQ5MDczNjE2LCJuIjoieWdrMjltOTVkMjdwIn0"`
 }
 
-// recalls measures what it takes to read a session of 200 thoughts back.
+// recalls counts the tokens of recall_thinking for a session of 200 thoughts.
 func recalls(t *testing.T, c *conversation, node string) string {
 	t.Helper()
 	const long = 200
@@ -92,7 +93,7 @@ func recalls(t *testing.T, c *conversation, node string) string {
 	recall := func(more string) string {
 		return c.call("recall_thinking", fmt.Sprintf(`{"sessionId":%q%s}`, id, more))
 	}
-	example := func(texts []string) []string { // as what depends on neither chance nor time
+	example := func(texts []string) []string {
 		var same []string
 		for _, text := range texts {
 			text = strings.ReplaceAll(text, id, exampleIDs["standard"])
@@ -109,13 +110,13 @@ func recalls(t *testing.T, c *conversation, node string) string {
 			break
 		}
 		if len(all) > long {
-			t.Fatal("the cursors do not end")
+			t.Fatalf("no end after %d pages", len(all))
 		}
 		more = `,"cursor":` + strconv.Quote(next[1])
 	}
 	for n := 1; n <= long; n++ {
 		if !strings.Contains(strings.Join(all, "\n"), thought(n)) {
-			t.Errorf("thought %d is not read back", n)
+			t.Errorf("thought %d is missing", n)
 		}
 	}
 	one := []string{recall(""), recall(`,"maxTokens":500`), recall(`,"view":"outline"`), recall(`,"query":"fraud","limit":5`)}
@@ -132,7 +133,7 @@ func recalls(t *testing.T, c *conversation, node string) string {
 	return table.String()
 }
 
-// count counts the tokens of texts.
+// count returns the number of tokens of each text.
 func count(t *testing.T, node string, texts []string) []int {
 	t.Helper()
 	in, err := json.Marshal(texts)
@@ -147,7 +148,7 @@ func count(t *testing.T, node string, texts []string) []int {
 	}
 	var n []int
 	if err := json.Unmarshal(out, &n); err != nil || len(n) != len(texts) {
-		t.Fatalf("count.mjs prints %s", out)
+		t.Fatalf("count.mjs printed %s", out)
 	}
 	return n
 }
@@ -160,7 +161,7 @@ func sum(list []int) int {
 	return total
 }
 
-// thousands writes a number as people read it.
+// thousands formats a number with commas.
 func thousands(n int) string {
 	s := strconv.Itoa(n)
 	for i := len(s) - 3; i > 0; i -= 3 {
@@ -169,7 +170,7 @@ func thousands(n int) string {
 	return s
 }
 
-// fresh compares the page with what was measured, or writes it.
+// fresh compares the page with want, or writes it.
 func fresh(t *testing.T, want string) {
 	t.Helper()
 	file := filepath.FromSlash(page)
@@ -183,31 +184,30 @@ func fresh(t *testing.T, want string) {
 		t.Fatal(err)
 	}
 	if string(got) != want {
-		t.Errorf("%s is stale: run go test ./internal/e2e/tokens -update; it should be\n%s", page, want)
+		t.Errorf("%s is stale; run go test ./internal/e2e/tokens -update; want\n%s", page, want)
 	}
 }
 
 const template = "<!-- Written by `go test ./internal/e2e/tokens -update`; do not edit. -->\n" + `
 # What the tools cost in tokens
 
-Counted with the encoding o200k, by gpt-tokenizer 4.0.0, from what the program sends over standard output. The
-reference is the npm package @modelcontextprotocol/server-sequential-thinking 2026.8.31.
+The tokens of each server's output over stdio, counted by gpt-tokenizer 4.0.0 with the encoding o200k. The reference is
+the npm package @modelcontextprotocol/server-sequential-thinking 2026.8.31.
 
-*Definitions* are the tools as tools/list sends them, which a model has before it every time. *A reply* is the text block
-of a plain one, the tenth of the session. The session has 20 thoughts of a sentence or two, without branches; the model
-gives the arguments that the descriptions ask for and no others. *Wrote* are its arguments, *read* the text blocks of
-the replies, *in context* all of that at the end. A client that shows a model the structured content too doubles what
-is read, with every server here. Session ids and cursors are replaced by examples, since their tokens vary with chance.
+*Definitions* is the result of tools/list, which is in the model's context of every request. *A reply* is the text of the
+tenth reply of a session. The session has 20 thoughts of one or two sentences, without branches, with the arguments that
+the descriptions ask for. *Wrote* are the arguments, *read* the texts of the replies, and *in context* is the sum at the
+end. A client that also passes structured content to the model doubles *read*, for all servers. Session ids and cursors
+are replaced by examples, because their tokens vary.
 
 | | definitions | a reply | 20 thoughts: wrote | read | in context at the end |
 |---|---|---|---|---|---|
 %s
-The session of ` + "`history`" + ` holds all thoughts in every reply, which is its contract; ` + "`--history-window N`" + ` bounds it.
+The session of ` + "`history`" + ` repeats all thoughts in every reply, as its contract requires; ` + "`--history-window N`" + ` limits them.
 
 ## Reading back
 
-What ` + "`recall_thinking`" + ` of the dialect ` + "`standard`" + ` answers about a session of 200 thoughts. The reference has nothing like it:
-what has left the model's context is gone.
+What ` + "`recall_thinking`" + ` of the dialect ` + "`standard`" + ` returns for a session of 200 thoughts. The reference has no such tool.
 
 | | tokens |
 |---|---|

@@ -1,6 +1,5 @@
-// A plan machine: XState owns the session and the phases, an agent on version 7 of
-// the Vercel AI SDK thinks in it with sequent. docs/ai-sdk-xstate.md shows the parts
-// between the marks.
+// A plan machine: XState owns the session and the phases, and an agent of the Vercel
+// AI SDK 7 records its thoughts with sequent. docs/ai-sdk-xstate.md shows the regions.
 
 // #region imports
 import { assign, fromPromise, setup } from 'xstate';
@@ -29,7 +28,7 @@ export const phases = {
 // #endregion
 
 // #region think
-// think runs one phase: an agent with so many steps, and a connection of its own.
+// think runs one phase: an agent with a maximum of steps and its own connection.
 function think({ model, connect }) {
   return fromPromise(async ({ input: { phase, sessionId, messages }, system, signal }) => {
     const client = await connect();
@@ -61,7 +60,7 @@ function think({ model, connect }) {
 // #endregion
 
 // #region machine
-// planMachine plans the solution of a problem, its input.
+// planMachine returns a machine that plans the solution of the input's problem.
 export function planMachine(config) {
   const phase = (name, next) => ({
     invoke: {

@@ -1,6 +1,5 @@
-// Package xstate tests the recipe for AI SDK and XState users with the binary: a
-// machine that owns the session and its phases. The model is one that follows a
-// script; all else is real.
+// Package xstate tests the recipe for users of AI SDK and XState: a machine that
+// owns the session and its phases. Only the model is scripted.
 package xstate
 
 import (
@@ -19,14 +18,14 @@ import (
 	"github.com/sequent-dev/sequent/internal/needtest"
 )
 
-// A script has the thoughts of each phase.
+// A script holds the thoughts of each phase.
 type script struct {
 	Analyze  []string `json:"analyze_code"`
 	Research []string `json:"research"`
 	Design   []string `json:"design"`
 }
 
-// thoughts returns n of them.
+// thoughts returns n numbered thoughts.
 func thoughts(name string, n int) (list []string) {
 	for i := range n {
 		list = append(list, fmt.Sprintf("%s %d", name, i+1))
@@ -34,8 +33,8 @@ func thoughts(name string, n int) (list []string) {
 	return list
 }
 
-// A told is what run.mjs tells.
-type told struct {
+// A result is the output of run.mjs.
+type result struct {
 	Protocols []string
 	Sessions  []string
 	Steps     map[string]int
@@ -45,7 +44,7 @@ type told struct {
 }
 
 // each runs a test over both transports.
-func each(t *testing.T, test func(t *testing.T, run func(s script) (told, error), session func(id string) archive.Export)) {
+func each(t *testing.T, test func(t *testing.T, run func(s script) (result, error), session func(id string) archive.Export)) {
 	t.Parallel()
 	server, node := programtest.Build(t), ready(t)
 	for _, transport := range []string{"stdio", "http"} {
@@ -59,7 +58,7 @@ func each(t *testing.T, test func(t *testing.T, run func(s script) (told, error)
 			} else {
 				args = append(args, server, "serve", "--store", store, "--dialect", "history")
 			}
-			run := func(s script) (got told, err error) {
+			run := func(s script) (got result, err error) {
 				in, err := json.Marshal(s)
 				if err != nil {
 					t.Fatal(err)
@@ -82,7 +81,7 @@ func each(t *testing.T, test func(t *testing.T, run func(s script) (told, error)
 				}
 				list := programtest.Output(t, exec.Command(server, "list", "--json", "--store", store))
 				if n := strings.Count(string(list), `"id":`); n != 1 {
-					t.Errorf("%d sessions are stored, want one: %s", n, list)
+					t.Errorf("got %d sessions, want 1: %s", n, list)
 				}
 				return e
 			})
@@ -101,55 +100,55 @@ const complete = `"plan_complete"`
 
 var phases = []string{`{"planning":"analyze_code"}`, `{"planning":"research"}`, `{"planning":"design"}`}
 
-// The whole plan goes into one session, and no phase takes more steps than it has.
+// One session records the whole plan, and each phase observes its maximum of steps.
 func TestPlan(t *testing.T) {
-	each(t, func(t *testing.T, run func(script) (told, error), session func(string) archive.Export) {
+	each(t, func(t *testing.T, run func(script) (result, error), session func(string) archive.Export) {
 		got, err := run(script{thoughts("analysis", 3), thoughts("finding", 40), thoughts("choice", 4)})
 		if err != nil {
 			t.Fatal(err)
 		}
 		if want := append(slices.Clone(phases), complete); !slices.Equal(got.States, want) {
-			t.Errorf("the machine goes through %q, want %q", got.States, want)
+			t.Errorf("got states %q, want %q", got.States, want)
 		}
-		// One step, fifteen, and four thoughts with an answer after them.
+		// The maximum of 1, the maximum of 15, and four thoughts with an answer.
 		if got.Steps["analyze_code"] != 1 || got.Steps["research"] != 15 || got.Steps["design"] != 5 {
-			t.Errorf("the phases take %v", got.Steps)
+			t.Errorf("got steps %v", got.Steps)
 		}
 		if len(got.Sessions) != 1 || !slices.Equal(got.Offered, []string{"sequentialthinking"}) ||
 			!slices.Equal(got.Protocols, []string{"2026-07-28", "2026-07-28", "2026-07-28"}) {
-			t.Errorf("the machine tells %+v", got)
+			t.Errorf("got %+v", got)
 		}
 		e := session(got.Sessions[0])
 		want := slices.Concat(thoughts("analysis", 1), thoughts("finding", 15), thoughts("choice", 4))
 		if !slices.Equal(texts(e), want) || e.State != "completed" {
-			t.Errorf("session %s is %s: %q, want %q", e.ID, e.State, texts(e), want)
+			t.Errorf("session %s: got state %s and thoughts %q, want %q", e.ID, e.State, texts(e), want)
 		}
 	})
 }
 
-// Twenty steps are the most that design takes.
-func TestDesignIsBounded(t *testing.T) {
-	each(t, func(t *testing.T, run func(script) (told, error), session func(string) archive.Export) {
+// The phase design has at most 20 steps.
+func TestMaxSteps(t *testing.T) {
+	each(t, func(t *testing.T, run func(script) (result, error), session func(string) archive.Export) {
 		got, err := run(script{thoughts("analysis", 1), []string{}, thoughts("choice", 30)})
 		if err != nil || got.Steps["research"] != 1 || got.Steps["design"] != 20 {
-			t.Fatalf("the phases take %v, %v", got.Steps, err)
+			t.Fatalf("got steps %v, %v", got.Steps, err)
 		}
 		if n := len(session(got.Sessions[0]).Thoughts); n != 21 {
-			t.Errorf("the session has %d thoughts, want 21", n)
+			t.Errorf("got %d thoughts, want 21", n)
 		}
 	})
 }
 
-// A phase that fails is tried again, in the same session.
+// A failed phase is retried in the same session.
 func TestRetry(t *testing.T) {
-	each(t, func(t *testing.T, run func(script) (told, error), session func(string) archive.Export) {
+	each(t, func(t *testing.T, run func(script) (result, error), session func(string) archive.Export) {
 		got, err := run(script{thoughts("analysis", 1), []string{"finding 1", "fail", "finding 3"}, thoughts("choice", 1)})
 		if err != nil {
 			t.Fatal(err)
 		}
 		want := []string{phases[0], phases[1], `"failed"`, phases[1], phases[2], complete}
-		if !slices.Equal(got.States, want) || !strings.Contains(got.Error, "out of order") || len(got.Sessions) != 1 {
-			t.Errorf("the machine tells %+v, want the states %q", got, want)
+		if !slices.Equal(got.States, want) || !strings.Contains(got.Error, "the model failed") || len(got.Sessions) != 1 {
+			t.Errorf("got %+v, want states %q", got, want)
 		}
 		e := session(got.Sessions[0])
 		if want := []string{"analysis 1", "finding 1", "finding 1", "fail", "finding 3", "choice 1"}; !slices.Equal(texts(e), want) {
@@ -158,32 +157,32 @@ func TestRetry(t *testing.T) {
 	})
 }
 
-// A process that is killed in the midst of a phase leaves a state from which the
-// next goes on, in the same session.
-func TestKilled(t *testing.T) {
-	each(t, func(t *testing.T, run func(script) (told, error), session func(string) archive.Export) {
+// After a kill during a phase, another process resumes from the saved state, in the
+// same session.
+func TestResumeAfterKill(t *testing.T) {
+	each(t, func(t *testing.T, run func(script) (result, error), session func(string) archive.Export) {
 		for _, s := range []script{
 			{[]string{"analysis"}, []string{"finding 1", "die", "finding 3"}, thoughts("choice", 1)},
 		} {
 			if got, err := run(s); err == nil {
-				t.Fatalf("the first process tells %+v", got)
+				t.Fatalf("first process: got %+v, want it killed", got)
 			}
 			got, err := run(s)
 			if err != nil {
 				t.Fatal(err)
 			}
 			if want := []string{phases[1], phases[2], complete}; !slices.Equal(got.States, want) || len(got.Sessions) != 1 {
-				t.Errorf("the second process tells %+v, want the states %q", got, want)
+				t.Errorf("second process: got %+v, want states %q", got, want)
 			}
 			e := session(got.Sessions[0])
 			if want := []string{"analysis", "finding 1", "finding 1", "die", "finding 3", "choice 1"}; !slices.Equal(texts(e), want) {
-				t.Errorf("the session is %q, want %q", texts(e), want)
+				t.Errorf("got thoughts %q, want %q", texts(e), want)
 			}
 		}
 	})
 }
 
-// ready returns a Node.js, if the packages are there as well.
+// ready returns the path of Node.js if the npm packages are installed.
 func ready(t *testing.T) string {
 	t.Helper()
 	if _, err := os.Stat("node_modules/xstate"); err != nil {
