@@ -16,7 +16,7 @@ import (
 func TestBudgets(t *testing.T) {
 	e := sequent.New(sequent.Config{})
 	sc := newScene()
-	for i := 1; i <= 20; i++ { // never done
+	for i := 1; i <= 20; i++ { // the model never answers without a call
 		sc.turns[fmt.Sprintf("research %d", i)] = llmtest.Turn{Calls: []llm.Call{thought(i+1, fmt.Sprintf("r%d", i))}}
 		sc.turns[fmt.Sprintf("design %d", i)] = llmtest.Turn{Calls: []llm.Call{thought(i+17, fmt.Sprintf("d%d", i))}}
 	}
@@ -34,15 +34,15 @@ func TestBudgets(t *testing.T) {
 		count[phase]++
 	}
 	if count["analyze_code"] != 1 || count["research"] != 15 || count["design"] != 20 {
-		t.Errorf("asked %v", count)
+		t.Errorf("got requests %v, want 1, 15 and 20", count)
 	}
 	_, s := log(t, e)
 	st, _ := plan.StateOf(s)
 	if got := st.Results[0].Text; got != "a1\n\nread answered: func work() { tx.Begin(); check() }" {
-		t.Errorf("the analysis is %q", got)
+		t.Errorf("got analysis %q", got)
 	}
 	if !strings.HasPrefix(st.Results[1].Text, "r1\n\nr2\n\n") || !strings.HasSuffix(s.Conclusion(), "d20") {
-		t.Errorf("the results are %+v", st.Results)
+		t.Errorf("got results %+v", st.Results)
 	}
 }
 
@@ -51,7 +51,7 @@ func TestTokenBudget(t *testing.T) {
 	sc := newScene()
 	with := func(tokens int) *plan.Machine {
 		m := sc.machine(e)
-		return plan.WithTokens(m, tokens)
+		return plan.WithTokenBudget(m, tokens)
 	}
 	if err := with(40).Begin(t.Context(), "p", problem); err != nil {
 		t.Fatal(err)
@@ -66,6 +66,6 @@ func TestTokenBudget(t *testing.T) {
 		t.Errorf("got %v after %q", err, sc.asked)
 	}
 	if texts, _ := log(t, e); !slices.Equal(texts, wantLog) {
-		t.Errorf("the log is\n%s", strings.Join(texts, "\n"))
+		t.Errorf("got log\n%s", strings.Join(texts, "\n"))
 	}
 }

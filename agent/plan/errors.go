@@ -14,14 +14,14 @@ type Code string
 
 // The codes of this package.
 const (
-	CodeNoPlan      Code = "plan_not_found"     // the session belongs to no machine, or to another
-	CodeNoProblem   Code = "plan_no_problem"    // there is nothing to work on, or too much
-	CodeTaken       Code = "plan_taken"         // another process goes on with it
-	CodeOutOfTokens Code = "plan_out_of_tokens" // its token budget is used up
-	CodeNoAnswer    Code = "plan_no_answer"     // the model said nothing in a phase
+	CodeNoPlan      Code = "plan_not_found"     // the session has no machine, or another one
+	CodeNoProblem   Code = "plan_no_problem"    // the problem is empty or too large
+	CodeTaken       Code = "plan_taken"         // another process runs the plan
+	CodeOutOfTokens Code = "plan_out_of_tokens" // the token budget is used up
+	CodeNoAnswer    Code = "plan_no_answer"     // the model produced no result in a phase
 )
 
-// An Error is a refusal of a machine, or why it failed.
+// An Error is an error of a machine.
 type Error struct {
 	Code Code
 	Msg  string // what is wrong, in one sentence
@@ -33,12 +33,12 @@ func (e *Error) Error() string { return e.Msg + ": " + e.Fix }
 
 func taken(id sequent.ID) *Error {
 	return &Error{
-		Code: CodeTaken, Msg: fmt.Sprintf("another process goes on with %s", id),
-		Fix: "watch it, or wait until it has ended and resume",
+		Code: CodeTaken, Msg: fmt.Sprintf("another process is working on session %s", id),
+		Fix: "watch the session, or resume it when the other process has ended",
 	}
 }
 
-// fault puts an error into words that can be stored and shown.
+// fault converts an error for storage in the session.
 func fault(phase string, err error) *Fault {
 	f := &Fault{Phase: phase, Code: string(sequent.CodeOf(err)), Message: err.Error()}
 	if e, ok := errors.AsType[*llm.Error](err); ok {
@@ -49,9 +49,9 @@ func fault(phase string, err error) *Fault {
 	return f
 }
 
-// passing reports whether an error says nothing about the plan: whoever runs it
-// wants to stop, the store is out of reach, or another process has it.
-func passing(ctx context.Context, err error) bool {
+// external reports whether an error is unrelated to the plan: Run was canceled, the
+// store failed, or another process runs the plan.
+func external(ctx context.Context, err error) bool {
 	if ctx.Err() != nil || llm.CodeOf(err) == llm.CodeCanceled {
 		return true
 	}

@@ -11,8 +11,8 @@ import (
 	"github.com/sequent-dev/sequent/tool"
 )
 
-// A machine with phases of one's own, the second of which has a tool. With an
-// engine over a store in a file, Run goes on after a crash.
+// A machine with two custom phases, of which the second has a tool. With a
+// persistent store, Run resumes after a crash.
 func ExampleMachine() {
 	engine := sequent.New(sequent.Config{})
 	search := tool.Tool{
@@ -26,8 +26,8 @@ func ExampleMachine() {
 			llmtest.CallOf("search", `{}`),
 			llmtest.Say("It is not the clock."),
 		),
-		Think: func(id sequent.ID, beside func(context.Context, *sequent.Change) error) tool.Tool {
-			return history.NewTool(history.ToolConfig{Engine: engine, SessionID: id, TTL: -1, Beside: beside}).Tool()
+		Think: func(id sequent.ID, onRecord func(context.Context, *sequent.Change) error) tool.Tool {
+			return history.NewTool(history.ToolConfig{Engine: engine, SessionID: id, TTL: -1, Beside: onRecord}).Tool()
 		},
 		Table: plan.Table{Name: "debug", Final: "solved", Phases: []plan.Phase{
 			{Name: "suspect", Steps: 1, Task: "Say what it may be."},

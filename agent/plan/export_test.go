@@ -8,17 +8,17 @@ import (
 	"github.com/sequent-dev/sequent/tool"
 )
 
-// WithThink returns a machine with another tool that thinks.
+// WithThink returns a machine with another Think function.
 func WithThink(m *Machine, think func(sequent.ID, func(context.Context, *sequent.Change) error) tool.Tool) *Machine {
 	cfg := m.cfg
 	cfg.Think = think
 	return New(cfg)
 }
 
-// WithTokens returns a machine with another budget.
-func WithTokens(m *Machine, tokens int) *Machine {
+// WithTokenBudget returns a machine with another token budget.
+func WithTokenBudget(m *Machine, tokens int) *Machine {
 	cfg := m.cfg
-	cfg.Tokens = tokens
+	cfg.TokenBudget = tokens
 	return New(cfg)
 }
 

@@ -12,8 +12,8 @@ import (
 	"github.com/sequent-dev/sequent/llm/llmtest"
 )
 
-// A session may come from anywhere. Whatever its label says, a machine comes to an
-// end, with a session that is complete or an error.
+// A session can be imported from any source. For every value of its label, Run ends
+// with a complete session or an error.
 func FuzzState(f *testing.F) {
 	for _, st := range []plan.State{
 		{Machine: "plan", State: "research", Step: 3, Messages: []llm.Message{
@@ -58,7 +58,7 @@ func FuzzState(f *testing.F) {
 			t.Fatal(loading)
 		}
 		if st, ok := plan.StateOf(s); err == nil && (!ok || st.State != "plan_complete") {
-			t.Errorf("the end of %q is %+v", label, st)
+			t.Errorf("%q: got final state %+v", label, st)
 		}
 	})
 }

@@ -1,11 +1,10 @@
-// Package plan takes an agent through phases, each with a task, tools and a
-// budget of steps, and keeps where it is in the session that the agent thinks in.
+// Package plan runs an agent in phases, each with a task, tools and a maximum of
+// steps. It stores its state in the session that records the agent's thoughts.
 //
-// Every answer of the model and every result of a tool is stored before the
-// machine goes on. Whatever ends the process, [Machine.Run] goes on in another one
-// from what was stored: the model is not asked again for an answer that it gave,
-// a thought is not recorded twice, and a tool is not called again if it may have
-// done something that a second call would do again.
+// Every answer of the model and every result of a tool is stored before the machine
+// continues. After a crash, [Machine.Run] resumes in another process: it does not
+// request a stored answer again, does not record a thought twice, and does not
+// repeat a tool call that may have had effects.
 package plan
 
 import (
@@ -19,35 +18,35 @@ import (
 	"github.com/sequent-dev/sequent/tool"
 )
 
-// A Config says what a machine works with.
+// A Config configures a [Machine].
 type Config struct {
-	Engine *sequent.Engine // required; keeps the sessions
-	Model  llm.Model       // required, but for machines that are only looked at
-	Table  Table           // which phases there are; the zero Table means Planning
-	// Think makes the tool that records the model's thoughts in a session. The
-	// tool has to call beside in the change that records a thought, after it.
-	// Required with a Model.
-	Think func(id sequent.ID, beside func(context.Context, *sequent.Change) error) tool.Tool
-	Tools []tool.Tool // what the model may call in every phase, beside those of the phase
-	// Tokens bounds what all phases may use together; 0 means no bound. A plan
-	// that has used them up fails, and can go on with more.
-	Tokens      int
+	Engine *sequent.Engine // required; stores the sessions
+	Model  llm.Model       // required for Begin and Run
+	Table  Table           // the phases; the zero Table means Planning
+	// Think returns the tool that records the model's thoughts in a session. In the
+	// change that records a thought the tool must call onRecord, after the thought is
+	// appended. Required with a Model.
+	Think func(id sequent.ID, onRecord func(context.Context, *sequent.Change) error) tool.Tool
+	Tools []tool.Tool // tools for every phase, in addition to the phase's own
+	// TokenBudget limits the total usage of all phases, in tokens. 0 means no limit.
+	// A plan that exceeds it fails and can be resumed with a larger budget.
+	TokenBudget int
 	Temperature *float64 // see llm.Request
 }
 
-// A Machine runs plans. It is safe for concurrent use; a plan is run by one at a
-// time, and a second one is told so.
+// A Machine runs plans. It is safe for concurrent use. Only one Run of a plan can
+// make progress; a concurrent one fails with CodeTaken.
 type Machine struct{ cfg Config }
 
-// New returns a machine. It panics if the table makes none, or something that is
-// required is missing.
+// New returns a machine. It panics if the table is invalid or a required field is
+// missing.
 func New(cfg Config) *Machine {
 	if cfg.Table.Name == "" && cfg.Table.Phases == nil {
 		cfg.Table = Planning()
 	}
 	cfg.Table.check()
 	if cfg.Engine == nil || cfg.Model != nil && cfg.Think == nil {
-		panic("plan: Config needs an Engine, and Think beside a Model")
+		panic("plan: Config needs an Engine, and Think if there is a Model")
 	}
 	return &Machine{cfg}
 }
@@ -55,21 +54,21 @@ func New(cfg Config) *Machine {
 // Table returns the machine's table.
 func (m *Machine) Table() Table { return m.cfg.Table }
 
-// MaxProblem is how many bytes a problem may have. It is in every question of a
-// phase, and with the session wherever that is listed.
+// MaxProblem is the maximum size of a problem in bytes. The problem is part of every
+// request to the model and of the session's header.
 const MaxProblem = 256 << 10
 
-// Begin begins a session for a problem, under an ID that the caller has chosen
-// and that is not taken.
+// Begin creates a session for a problem. The caller chooses its ID, which must not
+// exist yet.
 func (m *Machine) Begin(ctx context.Context, id sequent.ID, problem string) error {
 	problem = clean(problem)
 	if problem == "" {
-		return &Error{Code: CodeNoProblem, Msg: "there is no problem to work on", Fix: "say what it is"}
+		return &Error{Code: CodeNoProblem, Msg: "the problem is empty", Fix: "describe the problem"}
 	}
 	if len(problem) > MaxProblem {
 		return &Error{
-			Code: CodeNoProblem, Msg: fmt.Sprintf("the problem has more than %d bytes, the limit", MaxProblem),
-			Fix: "say it in fewer words, and give what belongs to it to a tool",
+			Code: CodeNoProblem, Msg: fmt.Sprintf("the problem has %d bytes, more than the limit of %d", len(problem), MaxProblem),
+			Fix: "shorten the problem, and provide details with a tool",
 		}
 	}
 	_, err := m.cfg.Engine.Begin(ctx, id, func(c *sequent.Change) error {
@@ -85,27 +84,26 @@ func (m *Machine) Begin(ctx context.Context, id sequent.ID, problem string) erro
 	return err
 }
 
-// An Event is something that happened, stored before it is told. Either the agent's
-// Event is set, or Moved.
+// An Event is an event of a machine. It is stored before it is yielded. Either the
+// embedded Event or Moved is set.
 type Event struct {
 	agent.Event
-	State string      // where the machine is
-	Moved *Transition // it has just come there
-	// Result is what the machine came to, with the move to the final state.
-	Result string
-	Usage  llm.Usage // of the session so far
+	State  string      // the machine's state
+	Moved  *Transition // the transition to State
+	Result string      // result of the phase, with Moved
+	Usage  llm.Usage   // usage of the session so far
 }
 
-// Run goes on with a session until its machine is in the final state, and yields
-// what happens. It ends with an error if the machine fails, after it has moved to
-// Failed, and also if ctx is done, or another process has the session: then
-// nothing has changed. In either case Run can be called again.
+// Run runs a session's machine until the final state and yields its events. If a
+// phase fails, the machine moves to Failed and Run ends with the error. Run also
+// ends with an error if ctx is done, the store fails, or another process runs the
+// plan; then the state does not change. In all cases Run can be called again.
 //
-// For a session that is done it yields nothing but the move to the final state.
+// For a complete session Run yields only the transition to the final state.
 func (m *Machine) Run(ctx context.Context, id sequent.ID) iter.Seq2[Event, error] {
 	return func(yield func(Event, error) bool) {
 		r := &run{Config: m.cfg, id: id, yield: yield}
-		if err := r.run(ctx); err != nil && !r.left {
+		if err := r.run(ctx); err != nil && !r.stopped {
 			yield(Event{State: r.st.State, Usage: r.st.Usage}, err)
 		}
 	}

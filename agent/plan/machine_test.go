@@ -17,23 +17,23 @@ import (
 	"github.com/sequent-dev/sequent/tool"
 )
 
-// think makes the tool of package history for a machine.
+// think returns a Think function that uses the tool of package history.
 func think(e *sequent.Engine) func(sequent.ID, func(context.Context, *sequent.Change) error) tool.Tool {
-	return func(id sequent.ID, beside func(context.Context, *sequent.Change) error) tool.Tool {
-		return history.NewTool(history.ToolConfig{Engine: e, SessionID: id, TTL: -1, Window: 1, Beside: beside}).Tool()
+	return func(id sequent.ID, onRecord func(context.Context, *sequent.Change) error) tool.Tool {
+		return history.NewTool(history.ToolConfig{Engine: e, SessionID: id, TTL: -1, Window: 1, Beside: onRecord}).Tool()
 	}
 }
 
-// A scene is a model that answers by where it is asked, not by how often, so that
-// a question that is repeated gets the same answer.
+// A scene is a model whose answer depends on the phase and step of a request and
+// not on the number of requests, so that a repeated request gets the same answer.
 type scene struct {
-	asked []string // phase and step of each question
+	asked []string // phase and step of each request
 	turns map[string]llmtest.Turn
-	wrote []string // what the tool "write" was called with
+	wrote []string // arguments of each call of the tool write
 }
 
-// where returns the phase and the step that a model is asked in.
-func where(r llm.Request) string {
+// position returns the phase and step of a request.
+func position(r llm.Request) string {
 	phase, step := "think", 1
 	for _, m := range r.Messages {
 		if _, rest, ok := strings.Cut(m.Text, "This is the phase "); ok && m.Role == llm.User && step == 1 {
@@ -68,14 +68,14 @@ func newScene() *scene {
 
 func (s *scene) machine(e *sequent.Engine) *plan.Machine {
 	turn := llmtest.Turn{Answer: func(ctx context.Context, r llm.Request) llmtest.Turn {
-		at := where(r)
+		at := position(r)
 		s.asked = append(s.asked, at)
 		t, ok := s.turns[at]
 		if t.Answer != nil {
 			t = t.Answer(ctx, r)
 		}
 		if !ok {
-			t.Err = &llm.Error{Code: llm.CodeUnavailable, Msg: "nothing to say at " + at}
+			t.Err = &llm.Error{Code: llm.CodeUnavailable, Msg: "no answer at " + at}
 		}
 		t.Calls = slices.Clone(t.Calls)
 		for i := range t.Calls {
@@ -99,9 +99,9 @@ func (s *scene) machine(e *sequent.Engine) *plan.Machine {
 
 const problem = "Orders time out at noon.\nWhy?"
 
-// run goes on with a plan for so many events, or to its end if that is negative,
-// and returns them, a line each.
-func run(m *plan.Machine, ctx context.Context, most int) (events []string, err error) {
+// run runs a plan for at most limit events, or to its end if limit is negative. It
+// returns one line per event.
+func run(m *plan.Machine, ctx context.Context, limit int) (events []string, err error) {
 	for e, err := range m.Run(ctx, "p") {
 		if err != nil {
 			return events, err
@@ -118,7 +118,7 @@ func run(m *plan.Machine, ctx context.Context, most int) (events []string, err e
 		default:
 			continue
 		}
-		if len(events) == most {
+		if len(events) == limit {
 			return events, nil
 		}
 	}
@@ -169,25 +169,25 @@ func TestPlan(t *testing.T) {
 	}
 	texts, s := log(t, e)
 	if !slices.Equal(texts, wantLog) {
-		t.Errorf("the log is\n%s", strings.Join(texts, "\n"))
+		t.Errorf("got log\n%s", strings.Join(texts, "\n"))
 	}
 	if s.Title() != "Orders time out at noon." || s.State() != sequent.Completed || !strings.HasPrefix(s.Conclusion(), "1. Move") || s.Dialect() != "plan" {
-		t.Errorf("the session is %+v", s.Header())
+		t.Errorf("got session %+v", s.Header())
 	}
 	st, ok := plan.StateOf(s)
 	if !ok || st.State != "plan_complete" || len(st.Results) != 3 || st.Usage != (llm.Usage{Input: 70, Output: 35}) || st.Steps != 7 || st.Messages != nil {
-		t.Errorf("the state is %+v", st)
+		t.Errorf("got state %+v", st)
 	}
-	// It is done, and stays so.
+	// A second Run changes nothing.
 	asked := len(sc.asked)
 	if again, err := run(m, t.Context(), -1); err != nil || len(again) != 1 || again[0] != "design -done-> plan_complete" || len(sc.asked) != asked {
-		t.Errorf("once more: %q, %v", again, err)
+		t.Errorf("second Run: got %q, %v", again, err)
 	}
 }
 
-// Wherever a process ends, the next one goes on: no question that was answered is
-// asked again, no thought recorded twice, no tool called twice that writes.
-func TestGoingOnAfterEveryEvent(t *testing.T) {
+// A plan can be resumed after every event. No answered request is repeated, no
+// thought is recorded twice, and no writing tool is called twice.
+func TestResumeAfterEveryEvent(t *testing.T) {
 	whole := func() int {
 		e := sequent.New(sequent.Config{})
 		m := newScene().machine(e)
@@ -217,30 +217,30 @@ func TestGoingOnAfterEveryEvent(t *testing.T) {
 		}
 		for _, at := range sc.asked[asked:] {
 			if slices.Contains(sc.asked[:asked], at) && slices.Contains(before, at+" answer") {
-				t.Errorf("after %d events: %s is asked again", n, at)
+				t.Errorf("after %d events: request %s is repeated", n, at)
 			}
 		}
 		texts, s := log(t, e)
 		if !slices.Equal(texts, wantLog) || s.State() != sequent.Completed {
-			t.Errorf("after %d events the log is\n%s\nbefore\n%s\nafter\n%s", n,
+			t.Errorf("after %d events: got log\n%s\nevents before\n%s\nevents after\n%s", n,
 				strings.Join(texts, "\n"), strings.Join(before, "\n"), strings.Join(after, "\n"))
 		}
 		if len(sc.wrote) > 1 {
-			t.Errorf("after %d events: written %d times", n, len(sc.wrote))
+			t.Errorf("after %d events: write was called %d times", n, len(sc.wrote))
 		}
 	}
 }
 
-// A thought and the state that says that it is recorded are one commit: whoever is
-// stopped between the thought and anything else does not record it again.
-func TestStoppedAfterAThought(t *testing.T) {
+// A thought and the machine's state are stored in one commit, so a cancellation
+// right after it does not record the thought twice.
+func TestCancelAfterThought(t *testing.T) {
 	for n := 1; n <= 5; n++ {
 		e := sequent.New(sequent.Config{})
 		sc := newScene()
 		ctx, cancel := context.WithCancel(t.Context())
 		left := n
-		stopping := plan.WithThink(sc.machine(e), func(id sequent.ID, beside func(context.Context, *sequent.Change) error) tool.Tool {
-			inner := think(e)(id, beside)
+		stopping := plan.WithThink(sc.machine(e), func(id sequent.ID, onRecord func(context.Context, *sequent.Change) error) tool.Tool {
+			inner := think(e)(id, onRecord)
 			record := inner.Call
 			inner.Call = func(ctx context.Context, c tool.Call) (tool.Reply, error) {
 				reply, err := record(ctx, c)
@@ -261,12 +261,12 @@ func TestStoppedAfterAThought(t *testing.T) {
 			t.Fatal(err)
 		}
 		if texts, _ := log(t, e); !slices.Equal(texts, wantLog) {
-			t.Errorf("after %d thoughts the log is\n%s", n, strings.Join(texts, "\n"))
+			t.Errorf("after %d thoughts: got log\n%s", n, strings.Join(texts, "\n"))
 		}
 	}
 }
 
-// A tool that may have done something is not called again: the model is told.
+// A call that may have had effects is not repeated; the model is told instead.
 func TestCallWithUnknownOutcome(t *testing.T) {
 	e := sequent.New(sequent.Config{})
 	sc := newScene()
@@ -277,12 +277,12 @@ func TestCallWithUnknownOutcome(t *testing.T) {
 		t.Fatal(err)
 	}
 	sc.wrote = nil
-	told := ""
+	result := ""
 	turn := sc.turns["research 3"]
 	sc.turns["research 3"] = llmtest.Turn{Answer: func(_ context.Context, r llm.Request) llmtest.Turn {
 		for _, m := range r.Messages {
 			if m.CallID == "research 2.1" {
-				told = m.Text
+				result = m.Text
 			}
 		}
 		return turn
@@ -291,14 +291,14 @@ func TestCallWithUnknownOutcome(t *testing.T) {
 		t.Fatal(err)
 	}
 	if len(sc.wrote) != 0 {
-		t.Errorf("written again: %q", sc.wrote)
+		t.Errorf("write was called again: %q", sc.wrote)
 	}
-	if !strings.Contains(told, "not known whether it did anything") {
-		t.Errorf("the model is told %q", told)
+	if !strings.Contains(result, "not known whether it did anything") {
+		t.Errorf("got result %q", result)
 	}
 }
 
-func TestFailureAndResumption(t *testing.T) {
+func TestFailAndResume(t *testing.T) {
 	for _, phase := range []string{"analyze_code 1", "research 3", "design 2"} {
 		e := sequent.New(sequent.Config{})
 		sc := newScene()
@@ -316,7 +316,7 @@ func TestFailureAndResumption(t *testing.T) {
 		_, s := log(t, e)
 		st, _ := plan.StateOf(s)
 		if st.State != plan.Failed || st.Fault == nil || st.Fault.Phase != name || st.Fault.Code != string(llm.CodeUnavailable) || s.State() != sequent.Active {
-			t.Errorf("%s: the state is %+v", phase, st)
+			t.Errorf("%s: got state %+v", phase, st)
 		}
 		sc.turns[phase] = turn
 		events, err = run(m, t.Context(), -1)
@@ -324,14 +324,14 @@ func TestFailureAndResumption(t *testing.T) {
 			t.Errorf("%s: got %v after %q", phase, err, events)
 		}
 		if texts, _ := log(t, e); !slices.Equal(texts, wantLog) {
-			t.Errorf("%s: the log is\n%s", phase, strings.Join(texts, "\n"))
+			t.Errorf("%s: got log\n%s", phase, strings.Join(texts, "\n"))
 		}
 	}
 }
 
-// Of two that go on with a plan, the one that is too late is told so, and has
-// changed nothing.
-func TestTwoAtOnce(t *testing.T) {
+// If two processes run a plan concurrently, the slower one fails with CodeTaken and
+// changes nothing.
+func TestConcurrentRuns(t *testing.T) {
 	e := sequent.New(sequent.Config{})
 	first, second := newScene(), newScene()
 	if err := first.machine(e).Begin(t.Context(), "p", problem); err != nil {
@@ -350,18 +350,18 @@ func TestTwoAtOnce(t *testing.T) {
 		}
 		pe, ok := errors.AsType[*plan.Error](err)
 		if !ok || pe.Code != plan.CodeTaken {
-			t.Fatalf("the first goes on with %+v, %v", ev, err)
+			t.Fatalf("first Run: got %+v, %v, want CodeTaken", ev, err)
 		}
 	}
 	if _, err := run(second.machine(e), t.Context(), -1); err != nil {
 		t.Fatal(err)
 	}
 	if texts, _ := log(t, e); !slices.Equal(texts, wantLog) {
-		t.Errorf("the log is\n%s", strings.Join(texts, "\n"))
+		t.Errorf("got log\n%s", strings.Join(texts, "\n"))
 	}
 }
 
-func TestSessionIsNotCleared(t *testing.T) {
+func TestClearSession(t *testing.T) {
 	e := sequent.New(sequent.Config{})
 	sc := newScene()
 	clear := thought(6, "Begin again.")
@@ -375,11 +375,11 @@ func TestSessionIsNotCleared(t *testing.T) {
 		t.Fatal(err)
 	}
 	if texts, _ := log(t, e); !slices.Equal(texts, wantLog) {
-		t.Errorf("the log is\n%s", strings.Join(texts, "\n"))
+		t.Errorf("got log\n%s", strings.Join(texts, "\n"))
 	}
 }
 
-func TestCancellation(t *testing.T) {
+func TestCancel(t *testing.T) {
 	e := sequent.New(sequent.Config{})
 	sc := newScene()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -397,35 +397,35 @@ func TestCancellation(t *testing.T) {
 	}
 	_, s := log(t, e)
 	if st, _ := plan.StateOf(s); st.State != "research" || st.Step != 1 || st.Fault != nil {
-		t.Errorf("the state is %+v", st)
+		t.Errorf("got state %+v", st)
 	}
 	sc.turns["research 2"] = turn
 	if _, err := run(m, t.Context(), -1); err != nil {
 		t.Fatal(err)
 	}
 	if texts, _ := log(t, e); !slices.Equal(texts, wantLog) {
-		t.Errorf("the log is\n%s", strings.Join(texts, "\n"))
+		t.Errorf("got log\n%s", strings.Join(texts, "\n"))
 	}
 }
 
-func TestRefusals(t *testing.T) {
+func TestErrors(t *testing.T) {
 	e := sequent.New(sequent.Config{})
 	m := newScene().machine(e)
 	for _, bad := range []string{"", " \n", "\x00", strings.Repeat("x", plan.MaxProblem+1)} {
 		if err := m.Begin(t.Context(), "p", bad); err == nil {
-			t.Errorf("a problem of %d bytes begins", len(bad))
+			t.Errorf("Begin with a problem of %d bytes = nil, want an error", len(bad))
 		}
 	}
 	if _, err := run(m, t.Context(), -1); !errors.Is(err, sequent.ErrNotFound) {
-		t.Errorf("no session: %v", err)
+		t.Errorf("missing session: got %v", err)
 	}
 	if _, err := e.Begin(t.Context(), "p", func(c *sequent.Change) error { c.SetLabel("x", "y"); return nil }); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := run(m, t.Context(), -1); err == nil || !strings.Contains(err.Error(), "was not begun by plan") {
-		t.Errorf("another session: %v", err)
+	if _, err := run(m, t.Context(), -1); err == nil || !strings.Contains(err.Error(), "was not created by sequent plan") {
+		t.Errorf("session of another kind: got %v", err)
 	}
 	if err := m.Begin(t.Context(), "p", problem); !errors.Is(err, sequent.ErrExists) {
-		t.Errorf("a taken id: %v", err)
+		t.Errorf("duplicate id: got %v", err)
 	}
 }

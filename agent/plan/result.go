@@ -10,8 +10,8 @@ import (
 	"github.com/sequent-dev/sequent/llm"
 )
 
-// record puts the result of a phase into the log, as a thought, or several where
-// one cannot hold it, unless it is what was thought last.
+// record appends the result of a phase to the log, unless it equals the last
+// thought. A result that exceeds the limit of a thought becomes several thoughts.
 func record(c *sequent.Change, phase, text string, limit int) error {
 	if last, ok := c.Session().Last(); ok && clean(last.Text) == text {
 		return nil
@@ -34,7 +34,8 @@ func record(c *sequent.Change, phase, text string, limit int) error {
 	return nil
 }
 
-// parts breaks a text into parts of at most limit bytes; a negative limit is none.
+// parts splits a text into parts of at most limit bytes. A negative limit means no
+// limit.
 func parts(text string, limit int) []string {
 	var list []string
 	for limit > 0 && len(text) > limit {
@@ -47,15 +48,15 @@ func parts(text string, limit int) []string {
 	return append(list, text)
 }
 
-// clean returns a text as every store can keep it.
+// clean returns a text in a form that every store accepts.
 func clean(text string) string {
 	return strings.TrimSpace(strings.ReplaceAll(strings.ToValidUTF8(text, "\uFFFD"), "\x00", ""))
 }
 
-// gathered is the result of a phase that ended without an answer: what was said
-// last, what was thought, and what tools answered, as far as there is room.
-func (r *run) gathered(s *sequent.Session) string {
-	const room, each = 24 << 10, 4 << 10
+// fallbackResult returns the result of a phase that ended without an answer: the
+// last message, the thoughts, and the results of tools, up to maxResult bytes.
+func (r *run) fallbackResult(s *sequent.Session) string {
+	const maxResult, maxToolResult = 24 << 10, 4 << 10 // bytes
 	var found []string
 	for _, m := range slices.Backward(r.st.Messages) {
 		if m.Role == llm.Assistant {
@@ -66,21 +67,19 @@ func (r *run) gathered(s *sequent.Session) string {
 	for t := range s.Since(r.st.Since) {
 		found = append(found, t.Text)
 	}
-	thinking := make(map[string]bool)
 	names := make(map[string]string)
 	for _, m := range r.st.Messages {
 		for _, c := range m.Calls {
 			names[c.ID] = c.Name
-			thinking[c.ID] = c.Name == r.thinking
 		}
-		if m.Role == llm.Result && !thinking[m.CallID] {
-			found = append(found, fmt.Sprintf("%s answered: %s", names[m.CallID], parts(m.Text, each)[0]))
+		if m.Role == llm.Result && names[m.CallID] != r.thinkTool {
+			found = append(found, fmt.Sprintf("%s answered: %s", names[m.CallID], parts(m.Text, maxToolResult)[0]))
 		}
 	}
 	var b strings.Builder
 	for _, f := range found {
 		f = clean(f)
-		if b.Len()+len(f) > room {
+		if b.Len()+len(f) > maxResult {
 			b.WriteString("[more is left out]")
 			break
 		}

@@ -11,24 +11,24 @@ import (
 	"github.com/sequent-dev/sequent/tool"
 )
 
-// A run is one process's work on a session.
 type run struct {
 	Config
-	id    sequent.ID
-	yield func(Event, error) bool
-	left  bool
-	st    State // as it is stored
+	id      sequent.ID
+	yield   func(Event, error) bool
+	stopped bool  // the caller broke out of the loop
+	st      State // the stored state
 
-	thinking string // the name of the tool that records thoughts
+	thinkTool string // name of the tool that records thoughts
 }
 
-func (r *run) tell(e Event) bool {
+// emit yields an event and reports whether to continue.
+func (r *run) emit(e Event) bool {
 	e.State, e.Usage = r.st.State, r.st.Usage
-	r.left = r.left || !r.yield(e, nil)
-	return !r.left
+	r.stopped = r.stopped || !r.yield(e, nil)
+	return !r.stopped
 }
 
-// run returns nil also when the caller has left.
+// run returns nil also if the caller breaks out of the loop.
 func (r *run) run(ctx context.Context) error {
 	s, err := r.Engine.Session(ctx, r.id)
 	if err != nil {
@@ -37,32 +37,32 @@ func (r *run) run(ctx context.Context) error {
 	st, ok := StateOf(s)
 	if !ok || st.Machine != r.Table.Name {
 		return &Error{
-			Code: CodeNoPlan, Msg: fmt.Sprintf("the session %s was not begun by %s", r.id, r.Table.Name),
-			Fix: "name one that was",
+			Code: CodeNoPlan, Msg: fmt.Sprintf("session %s was not created by sequent %s", r.id, r.Table.Name),
+			Fix: "pass the id of a session that was",
 		}
 	}
 	r.st = st
 	if r.st.State == Failed {
-		if err := r.resume(ctx); err != nil || r.left {
+		if err := r.resume(ctx); err != nil || r.stopped {
 			return err
 		}
 	}
 	for r.st.State != r.Table.Final {
 		p, ok := r.Table.phase(r.st.State)
 		if !ok {
-			return &Error{Code: CodeNoPlan, Msg: fmt.Sprintf("there is no phase %q", r.st.State), Fix: "update sequent"}
+			return &Error{Code: CodeNoPlan, Msg: fmt.Sprintf("unknown phase %q", r.st.State), Fix: "update sequent"}
 		}
-		if err := r.phase(ctx, p); err != nil || r.left {
+		if err := r.phase(ctx, p); err != nil || r.stopped {
 			return err
 		}
 	}
-	if last := r.st.Results; len(last) > 0 && !r.left {
-		r.tell(Event{Moved: &Transition{From: last[len(last)-1].Phase, On: Done, To: r.st.State}, Result: last[len(last)-1].Text})
+	if last := r.st.Results; len(last) > 0 && !r.stopped {
+		r.emit(Event{Moved: &Transition{From: last[len(last)-1].Phase, On: Done, To: r.st.State}, Result: last[len(last)-1].Text})
 	}
 	return nil
 }
 
-// commit changes the stored state, and whatever else of the session, in one step.
+// commit changes the stored state and the session in one commit.
 func (r *run) commit(ctx context.Context, change func(st *State, c *sequent.Change) error) error {
 	var next State
 	_, err := r.Engine.Update(ctx, r.id, func(c *sequent.Change) (err error) {
@@ -75,7 +75,7 @@ func (r *run) commit(ctx context.Context, change func(st *State, c *sequent.Chan
 	return err
 }
 
-// change puts a changed state into a session, if nobody else has changed it.
+// change changes the state of a session, unless another process has changed it.
 func (r *run) change(c *sequent.Change, change func(st *State, c *sequent.Change) error) (State, error) {
 	st, ok := StateOf(c.Session())
 	if !ok || st.Writes != r.st.Writes {
@@ -95,33 +95,33 @@ func (r *run) resume(ctx context.Context) error {
 	}
 	to, ok := r.Table.next(Failed, Resume, failed.Phase)
 	if !ok {
-		return &Error{Code: CodeNoPlan, Msg: fmt.Sprintf("there is no phase %q", failed.Phase), Fix: "update sequent"}
+		return &Error{Code: CodeNoPlan, Msg: fmt.Sprintf("unknown phase %q", failed.Phase), Fix: "update sequent"}
 	}
 	err := r.commit(ctx, func(st *State, c *sequent.Change) error {
 		if failed.Code == string(CodeNoAnswer) {
-			st.enter(to, c.Session()) // from its beginning
+			st.enter(to, c.Session()) // restart the phase
 		}
 		st.State, st.Fault = to, nil
 		return nil
 	})
 	if err == nil {
-		r.tell(Event{Moved: &Transition{Failed, Resume, to}})
+		r.emit(Event{Moved: &Transition{Failed, Resume, to}})
 	}
 	return err
 }
 
-// phase works on a phase until it has its result.
+// phase runs a phase until its result is stored.
 func (r *run) phase(ctx context.Context, p Phase) error {
 	tools := r.tools(p)
 	if _, done := r.st.finished(); done {
 		return r.finish(ctx, p)
 	}
-	if err := r.settle(ctx); err != nil {
+	if err := r.answerInterrupted(ctx); err != nil {
 		return err
 	}
 	var outcome *agent.Outcome
 	for e, err := range agent.Run(ctx, agent.Config{
-		Model: r.Model, Tools: tools, Temperature: r.Temperature, TokenBudget: r.Tokens,
+		Model: r.Model, Tools: tools, Temperature: r.Temperature, TokenBudget: r.TokenBudget,
 		Messages: append(r.st.prompt(p, len(r.Table.Phases) == 1), r.st.Messages...),
 		MaxSteps: p.Steps, FirstStep: r.st.Step + 1, Used: r.st.Usage,
 	}) {
@@ -133,20 +133,20 @@ func (r *run) phase(ctx context.Context, p Phase) error {
 		}
 		if e.Done != nil {
 			outcome = e.Done
-		} else if !r.tell(Event{Event: e}) {
+		} else if !r.emit(Event{Event: e}) {
 			return nil
 		}
 	}
 	if outcome.Reason == agent.OutOfTokens {
 		return r.fail(ctx, p, &Error{
-			Code: CodeOutOfTokens, Msg: fmt.Sprintf("%d tokens are used, the budget is %d", r.st.Usage.Total(), r.Tokens),
+			Code: CodeOutOfTokens, Msg: fmt.Sprintf("the plan has used %d tokens of a budget of %d", r.st.Usage.Total(), r.TokenBudget),
 			Fix: "resume with a larger budget",
 		})
 	}
 	return r.finish(ctx, p)
 }
 
-// tools returns the tools of a phase, the one that thinks first.
+// tools returns the tools of a phase, beginning with the one that records thoughts.
 func (r *run) tools(p Phase) []tool.Tool {
 	var pending *State
 	t := r.Think(r.id, func(ctx context.Context, c *sequent.Change) error {
@@ -158,7 +158,7 @@ func (r *run) tools(p Phase) []tool.Tool {
 		}
 		call, _ := agent.CallOf(ctx)
 		next, err := r.change(c, func(st *State, c *sequent.Change) error {
-			c.SetState(sequent.Active) // until the machine is done
+			c.SetState(sequent.Active) // the tool may have completed the session
 			st.answered(call.ID, fmt.Sprintf("Recorded. The session has %d thoughts.", c.Session().Len()))
 			return nil
 		})
@@ -174,11 +174,11 @@ func (r *run) tools(p Phase) []tool.Tool {
 		}
 		return reply, err
 	}
-	r.thinking = t.Name
+	r.thinkTool = t.Name
 	return slices.Concat([]tool.Tool{t}, p.Tools, r.Tools)
 }
 
-// store keeps what has happened.
+// store stores an event.
 func (r *run) store(ctx context.Context, e agent.Event) error {
 	switch {
 	case e.Answer != nil:
@@ -190,7 +190,7 @@ func (r *run) store(ctx context.Context, e agent.Event) error {
 			st.Usage, st.Model = st.Usage.Plus(e.Answer.Usage), r.Model.Name()
 			return nil
 		})
-	case e.Calling != nil && !e.Calling.Repeatable && e.Calling.Call.Name != r.thinking:
+	case e.Calling != nil && !e.Calling.Repeatable && e.Calling.Call.Name != r.thinkTool:
 		return r.commit(ctx, func(st *State, _ *sequent.Change) error {
 			st.Begun = append(slices.Clip(st.Begun), e.Calling.Call.ID)
 			return nil
@@ -204,9 +204,9 @@ func (r *run) store(ctx context.Context, e agent.Event) error {
 	return nil
 }
 
-// settle answers the calls of which nobody knows what they did, since the process
-// ended that made them.
-func (r *run) settle(ctx context.Context) error {
+// answerInterrupted answers calls that began before a crash. Their effects are
+// unknown, so the model must decide whether to repeat them.
+func (r *run) answerInterrupted(ctx context.Context) error {
 	answered := make(map[string]bool)
 	for _, m := range r.st.Messages {
 		answered[m.CallID] = true
@@ -228,10 +228,10 @@ func (r *run) settle(ctx context.Context) error {
 	})
 }
 
-// fail moves the machine to Failed, unless the error is none of the plan's, and
-// returns the error.
+// fail moves the machine to Failed and returns the error. An external error does
+// not change the state.
 func (r *run) fail(ctx context.Context, p Phase, err error) error {
-	if passing(ctx, err) {
+	if external(ctx, err) {
 		return err
 	}
 	stored := r.commit(context.WithoutCancel(ctx), func(st *State, _ *sequent.Change) error {
@@ -241,7 +241,7 @@ func (r *run) fail(ctx context.Context, p Phase, err error) error {
 	if stored != nil {
 		return errors.Join(err, stored)
 	}
-	r.tell(Event{Moved: &Transition{p.Name, Fail, Failed}})
+	r.emit(Event{Moved: &Transition{p.Name, Fail, Failed}})
 	return err
 }
 
@@ -253,14 +253,14 @@ func (r *run) finish(ctx context.Context, p Phase) error {
 	}
 	text, done := r.st.finished()
 	if text = clean(text); text == "" || !done {
-		text = r.gathered(s)
+		text = r.fallbackResult(s)
 	}
 	if text == "" {
 		return r.fail(ctx, p, &Error{
-			Code: CodeNoAnswer, Msg: "the model said nothing in the phase " + p.Name, Fix: "resume to try the phase again",
+			Code: CodeNoAnswer, Msg: "the model produced no result in the phase " + p.Name, Fix: "resume to repeat the phase",
 		})
 	}
-	to, _ := r.Table.next(p.Name, Done, "") // every phase has one
+	to, _ := r.Table.next(p.Name, Done, "") // every phase has this transition
 	err = r.commit(ctx, func(st *State, c *sequent.Change) error {
 		st.Results = append(slices.Clip(st.Results), Result{p.Name, text})
 		final := to == r.Table.Final
@@ -279,6 +279,6 @@ func (r *run) finish(ctx context.Context, p Phase) error {
 	if err != nil || to == r.Table.Final {
 		return err
 	}
-	r.tell(Event{Moved: &Transition{p.Name, Done, to}, Result: text})
+	r.emit(Event{Moved: &Transition{p.Name, Done, to}, Result: text})
 	return nil
 }

@@ -10,46 +10,46 @@ import (
 	"github.com/sequent-dev/sequent/llm"
 )
 
-// label is where a session keeps the state of its machine.
+// label is the session label that holds the machine's state.
 const label = "plan"
 
-// A Result is what a phase came to.
+// A Result is the result of a phase.
 type Result struct {
 	Phase string `json:"phase"`
 	Text  string `json:"text"`
 }
 
-// A Fault is why a machine is in the state [Failed].
+// A Fault is the reason why a machine is in the state [Failed].
 type Fault struct {
 	Phase   string `json:"phase"`
 	Code    string `json:"code"`
 	Message string `json:"message"`
 }
 
-// A State is where a machine is: all that it needs to go on. It is stored with
-// the session.
+// A State is the complete state of a machine. It is stored in a label of the
+// session.
 type State struct {
-	Machine string    `json:"machine"` // the name of the table
+	Machine string    `json:"machine"` // name of the table
 	Problem string    `json:"problem"`
 	State   string    `json:"state"`           // a phase, Failed, or the final state
-	Model   string    `json:"model,omitempty"` // who is asked, or was last
-	Step    int       `json:"step,omitzero"`   // answers of the model in this phase
+	Model   string    `json:"model,omitempty"` // name of the model
+	Step    int       `json:"step,omitzero"`   // answers in the current phase
 	Steps   int       `json:"steps,omitzero"`  // answers in all phases
 	Results []Result  `json:"results,omitempty"`
 	Usage   llm.Usage `json:"usage"`
 	Fault   *Fault    `json:"fault,omitempty"`
 
-	// Of the phase under way:
-	Number   int           `json:"number,omitzero"`    // of its first thought
-	Since    int           `json:"since,omitzero"`     // the log's length at its beginning
-	Messages []llm.Message `json:"messages,omitempty"` // what has been said
-	Begun    []string      `json:"begun,omitempty"`    // calls that were begun and may have done something
+	// The current phase:
+	Number   int           `json:"number,omitzero"`    // number of its first thought
+	Since    int           `json:"since,omitzero"`     // length of the log at its beginning
+	Messages []llm.Message `json:"messages,omitempty"` // conversation after the prompt
+	Begun    []string      `json:"begun,omitempty"`    // ids of begun calls that may have effects
 
-	Writes int `json:"writes"` // counts them: who finds another number is not alone
+	Writes int `json:"writes"` // number of writes; detects concurrent processes
 }
 
-// StateOf returns the state of the machine that a session belongs to, if it
-// belongs to one.
+// StateOf returns the state of a session's machine. It returns false if the session
+// has none.
 func StateOf(s *sequent.Session) (State, bool) {
 	var st State
 	raw := s.Label(label)
@@ -59,7 +59,7 @@ func StateOf(s *sequent.Session) (State, bool) {
 	return st, true
 }
 
-// put stores the state in a session that is being changed.
+// put stores the state in a change.
 func (st *State) put(c *sequent.Change) error {
 	st.Writes++
 	raw, err := json.Marshal(st)
@@ -70,7 +70,7 @@ func (st *State) put(c *sequent.Change) error {
 	return nil
 }
 
-// answered adds the result of a call, or replaces the one that it has.
+// answered adds or replaces the result of a call.
 func (st *State) answered(id, text string) {
 	m := llm.Message{Role: llm.Result, CallID: id, Text: text}
 	for i := len(st.Messages) - 1; i >= 0 && st.Messages[i].Role == llm.Result; i-- {
@@ -83,8 +83,8 @@ func (st *State) answered(id, text string) {
 	st.Messages = append(slices.Clip(st.Messages), m)
 }
 
-// finished returns the text of the phase's last answer, if that is all there is
-// to do in the phase.
+// finished returns the text of the phase's last answer. It returns false if the
+// phase is not finished.
 func (st *State) finished() (text string, ok bool) {
 	if len(st.Messages) == 0 {
 		return "", false
@@ -93,18 +93,19 @@ func (st *State) finished() (text string, ok bool) {
 	return last.Text, last.Role == llm.Assistant && len(last.Calls) == 0
 }
 
-// enter puts the machine into a state.
+// enter moves the machine to the beginning of a state.
 func (st *State) enter(state string, s *sequent.Session) {
 	st.State, st.Step, st.Messages, st.Begun = state, 0, nil, nil
 	st.Number, st.Since = s.NextNumber(""), s.Len()
 }
 
-// system is what the model is told in every phase.
+// system is the system message of every phase.
 const system = "You work on a problem in steps. Think with the tool sequentialthinking, one thought a call: doubt " +
 	"earlier thoughts and revise them, and try another way in a branch where there is one. When you have what is asked " +
 	"for, answer in plain text, without a call. That answer is all that is kept of what you say, beside your thoughts."
 
-// prompt is what a phase begins with.
+// prompt returns the first messages of a phase. Alone means that it is the only
+// phase.
 func (st *State) prompt(p Phase, alone bool) []llm.Message {
 	var b strings.Builder
 	b.WriteString("The problem:\n\n" + st.Problem + "\n")

@@ -7,37 +7,36 @@ import (
 	"github.com/sequent-dev/sequent/tool"
 )
 
-// A Phase is a state in which the model works.
+// A Phase is a state in which the model works on a task.
 type Phase struct {
 	Name  string
-	Steps int         // how often the model is asked, at most
-	Task  string      // what it is told to do
-	Tools []tool.Tool // what it may call in this phase, beside thinking
+	Steps int         // maximum answers of the model
+	Task  string      // instruction to the model
+	Tools []tool.Tool // tools of this phase, in addition to the one that records thoughts
 }
 
-// Failed is the state of every machine after something that did not pass by
-// itself. It is left by going on.
+// Failed is the state of a machine after an error that retries did not resolve. The
+// event Resume leaves it.
 const Failed = "error"
 
-// What makes a machine move.
+// The events of a machine.
 const (
 	Done   = "done"   // the phase has its result
-	Fail   = "fail"   // something went wrong
-	Resume = "resume" // somebody wants to go on
+	Fail   = "fail"   // an error occurred
+	Resume = "resume" // Run was called again
 )
 
-// A Transition is a line of a machine's table.
+// A Transition is a transition of a machine from one state to another on an event.
 type Transition struct{ From, On, To string }
 
-// A Table says which phases a machine has, in which order.
+// A Table defines the phases of a machine, in order.
 type Table struct {
-	Name   string // of the machine: it goes on only with sessions of its own
+	Name   string // name of the machine; it runs only sessions that it created
 	Phases []Phase
-	Final  string // the last state
+	Final  string // name of the final state
 }
 
-// Planning is the table of plans: what there is, what has to be found out, what
-// to do.
+// Planning returns the table of sequent plan: analysis, research and design.
 func Planning() Table {
 	return Table{Name: "plan", Final: "plan_complete", Phases: []Phase{
 		{Name: "analyze_code", Steps: 1, Task: "Say what there is: what the problem is about, which parts and constraints it has, what is " +
@@ -49,14 +48,14 @@ func Planning() Table {
 	}}
 }
 
-// Thinking is the table of a single phase: the problem is thought through.
+// Thinking returns the table of sequent think, which has a single phase.
 func Thinking(steps int) Table {
 	return Table{Name: "think", Final: "complete", Phases: []Phase{
 		{Name: "think", Steps: steps, Task: "Think the problem through, then answer it."},
 	}}
 }
 
-// Transitions returns the whole table.
+// Transitions returns all transitions.
 func (t Table) Transitions() []Transition {
 	var all []Transition
 	for i, p := range t.Phases {
@@ -69,8 +68,7 @@ func (t Table) Transitions() []Transition {
 	return all
 }
 
-// next returns where a machine goes. What it goes back to after a failure is the
-// phase that failed.
+// next returns the state after an event. After Resume it is the phase that failed.
 func (t Table) next(from, on, failed string) (string, bool) {
 	for _, tr := range t.Transitions() {
 		if tr.From == from && tr.On == on && (on != Resume || tr.To == failed) {
@@ -89,8 +87,8 @@ func (t Table) phase(name string) (Phase, bool) {
 	return Phase{}, false
 }
 
-// Mermaid returns the table as a state diagram. If state is not empty, it is
-// pointed out as the one in which the machine is.
+// Mermaid returns the table as a Mermaid state diagram. If state is not empty, the
+// diagram highlights it.
 func (t Table) Mermaid(state string) string {
 	var b strings.Builder
 	b.WriteString("stateDiagram-v2\n")
@@ -112,15 +110,15 @@ func (t Table) Mermaid(state string) string {
 	return b.String()
 }
 
-// check panics if the table makes no machine.
+// check panics if the table is invalid.
 func (t Table) check() {
 	seen := map[string]bool{Failed: true, t.Final: true, "": true}
 	if t.Name == "" || t.Final == "" || t.Final == Failed || len(t.Phases) == 0 {
-		panic("plan: a table needs a name, phases and a final state")
+		panic("plan: Table needs a name, phases and a final state")
 	}
 	for _, p := range t.Phases {
 		if seen[p.Name] || p.Steps < 1 {
-			panic(fmt.Sprintf("plan: the phase %q has a name that is taken, or no steps", p.Name))
+			panic(fmt.Sprintf("plan: phase %q has an empty or duplicate name, or no steps", p.Name))
 		}
 		seen[p.Name] = true
 	}

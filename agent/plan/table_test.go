@@ -23,16 +23,16 @@ func TestThinking(t *testing.T) {
 	}
 	texts, s := log(t, e)
 	if len(texts) != 1 || s.Conclusion() != "54" || s.State() != sequent.Completed {
-		t.Errorf("the session is %+v with %q", s.Header(), texts)
+		t.Errorf("got session %+v with %q", s.Header(), texts)
 	}
 	sent := model.Requests()[0].Messages
 	if strings.Contains(sent[1].Text, "This is the phase") || !strings.Contains(sent[1].Text, "6 × 9?") {
-		t.Errorf("asked %q", sent[1].Text)
+		t.Errorf("got prompt %q", sent[1].Text)
 	}
 }
 
-// An answer without a thought is the thought.
-func TestAnswerAtOnce(t *testing.T) {
+// An answer without a thought is recorded as thoughts.
+func TestAnswerWithoutThought(t *testing.T) {
 	e := sequent.New(sequent.Config{Limits: sequent.Limits{Text: 10}})
 	m := plan.New(plan.Config{Engine: e, Model: llmtest.New(llmtest.Say("Fifty-four, äs everybody knows.")), Think: think(e), Table: plan.Thinking(5)})
 	if err := m.Begin(t.Context(), "p", "6 × 9?"); err != nil {
@@ -43,7 +43,7 @@ func TestAnswerAtOnce(t *testing.T) {
 	}
 	texts, s := log(t, e)
 	if want := []string{"1 Fifty-four", "2 , äs ever", "3 ybody know", "4 s."}; !slices.Equal(texts, want) || s.State() != sequent.Completed {
-		t.Errorf("the session is %+v with %q", s.Header(), texts)
+		t.Errorf("got session %+v with %q", s.Header(), texts)
 	}
 }
 

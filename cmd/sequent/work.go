@@ -154,7 +154,7 @@ func (w *work) config(c *cobra.Command) (app.Config, error) {
 
 // with starts the servers of tools and hands on a machine that can use them.
 func (w *work) with(ctx context.Context, a *app.App, cfg app.MachineConfig, do func(*plan.Machine) error) error {
-	cfg.Tokens = w.tokens
+	cfg.TokenBudget = w.tokens
 	said := io.Discard // what servers say for people: most say something
 	if level, _ := w.p.level(); level <= slog.LevelDebug {
 		said = w.p.err

@@ -29,17 +29,17 @@ func (c ModelConfig) Open() (llm.Model, error) {
 
 // A MachineConfig says how an agent works on a problem.
 type MachineConfig struct {
-	Model  llm.Model
-	Table  plan.Table
-	Tools  []tool.Tool // what the model may call in every phase
-	Tokens int         // see plan.Config
+	Model       llm.Model
+	Table       plan.Table
+	Tools       []tool.Tool // what the model may call in every phase
+	TokenBudget int         // see plan.Config
 }
 
 // Machine builds a machine whose model thinks with the native tool of the dialect
 // history, in the sessions of a.Engine.
 func (a *App) Machine(cfg MachineConfig) *plan.Machine {
 	return plan.New(plan.Config{
-		Engine: a.Engine, Model: cfg.Model, Table: cfg.Table, Tools: cfg.Tools, Tokens: cfg.Tokens,
+		Engine: a.Engine, Model: cfg.Model, Table: cfg.Table, Tools: cfg.Tools, TokenBudget: cfg.TokenBudget,
 		Think: func(id sequent.ID, beside func(context.Context, *sequent.Change) error) tool.Tool {
 			return history.NewTool(history.ToolConfig{
 				Engine: a.Engine, SessionID: id, Beside: beside,
