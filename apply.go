@@ -24,7 +24,6 @@ type job struct {
 	key    Key
 	verb   verb
 	change func(*Change) error
-	queued func() // called when it is in the queue; may be nil
 
 	wake     chan struct{} // for a job that waits: it is done, or shall lead
 	promoted bool          // it shall lead; guarded by queue.mu
@@ -72,7 +71,7 @@ func (e *Engine) apply(ctx context.Context, id ID, v verb, change func(*Change) 
 			return nil, err
 		}
 	}
-	j := &job{ctx: ctx, key: k, verb: v, change: change, queued: e.queued}
+	j := &job{ctx: ctx, key: k, verb: v, change: change}
 	e.submit(j)
 	if j.panicked != nil {
 		panic(j.panicked)
@@ -91,9 +90,6 @@ func (c *core) submit(j *job) {
 		j.wake = make(chan struct{}, 1)
 	}
 	q.mu.Unlock()
-	if j.queued != nil {
-		j.queued()
-	}
 	if !leader {
 		select {
 		case <-j.wake:

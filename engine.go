@@ -28,8 +28,7 @@ type Config struct {
 // An Engine sees the sessions of one owner; see [Engine.Owned].
 type Engine struct {
 	*core
-	owner  string
-	queued func() // nil if nobody wants to know
+	owner string
 }
 
 // A core is what engines of different owners share.
@@ -72,16 +71,6 @@ func New(cfg Config) *Engine {
 // others do not exist: the same ID may be in use by several.
 func (e *Engine) Owned(owner string) *Engine {
 	return &Engine{core: e.core, owner: owner}
-}
-
-// WhenQueued returns the engine for somebody who does not wait for a change
-// before asking for the next: each change calls f as soon as it stands in line.
-// Changes of the same session that are asked for after that are applied after
-// it, and may be made durable together with it. F must not wait. It is not
-// called for a change that fails before it stands in line, and may be called
-// more than once. A nil f is none.
-func (e *Engine) WhenQueued(f func()) *Engine {
-	return &Engine{core: e.core, owner: e.owner, queued: f}
 }
 
 // Limits returns the limits that apply, defaults filled in.

@@ -43,11 +43,12 @@ type Template struct {
 	Read func(ctx context.Context, c tool.Caller, value string) (text string, err error)
 	// Complete returns values that begin with prefix, best first.
 	Complete func(ctx context.Context, c tool.Caller, prefix string) ([]string, error)
-	// Watch begins to watch a document: each call of next waits until it has
-	// changed since Watch, or since next returned before. An error of next ends
-	// that, one matching sequent.ErrNotFound because the document is gone. Nil
-	// means that nobody is told of changes.
-	Watch func(ctx context.Context, c tool.Caller, value string) (next func(context.Context) error, err error)
+	// Watch calls changed each time that a document has changed, until stop is
+	// called; gone says that the document does not exist any more, after which
+	// changed is not called again. Changed does not wait, and stop returns when it
+	// is not called any more. An error matching sequent.ErrNotFound means that
+	// there is no such document. Nil means that nobody is told of changes.
+	Watch func(ctx context.Context, c tool.Caller, value string, changed func(gone bool)) (stop func(), err error)
 }
 
 // A Prompt is a message that a person can have their client send.

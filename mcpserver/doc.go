@@ -3,22 +3,16 @@
 //	s := mcpserver.New(mcpserver.Config{Dialect: d, Version: version, Caller: caller})
 //	err := s.ServeStdio(ctx, os.Stdin, os.Stdout)
 //
-// The SDK answers; what is published and what a reply looks like is the
-// dialect's. Schemas go out as they were written, lists in the dialect's order,
-// structured content in the bytes that the tool gave, and no error tells a
-// client more than it may know.
+// What is published and what a reply looks like is the dialect's. Schemas go out
+// as they were written, lists in the dialect's order, structured content in the
+// bytes that the tool gave, and no error tells a client more than it may know. A
+// method for something that the dialect does not have is not found.
 //
 // # Protocol versions
 //
 // A connection may use both eras of the protocol, even in turns: the handshake
 // of 2024-11-05, 2025-03-26, 2025-06-18 and 2025-11-25, and the stateless
 // requests of 2026-07-28, each of which says in _meta what it needs said.
-//
-// # Standard input and output
-//
-// ServeStdio does not use the SDK's transport, which loses replies when its
-// input ends, handles pipelined calls in any order and dies of a malformed
-// line. See [Server.ServeStdio] for what it promises instead.
 //
 // # HTTP
 //
@@ -32,6 +26,10 @@
 // by the session of an older client. A server that others can reach needs an
 // [Authenticator]; see [CheckAddress].
 //
-// This is the only package that imports the SDK, together with its client in
-// mcpserver/client.
+// # Reading the code
+//
+// This package is the public face. Below it, from the bottom to the top:
+// internal/message is what a message is; internal/method answers requests, which
+// is where tools are called; internal/session is the state of a connection; and
+// internal/stdio and internal/streamhttp are the transports.
 package mcpserver

@@ -12,6 +12,9 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/sequent-dev/sequent/mcpserver/internal/mcptest"
+	"github.com/sequent-dev/sequent/mcpserver/internal/stdio"
 )
 
 // A writeCounter counts writes.
@@ -30,9 +33,9 @@ func TestRepliesAreWrittenTogether(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, _, _ := testServer(t)
 		var in strings.Builder
-		in.WriteString(hello + "\n")
+		in.WriteString(mcptest.Hello + "\n")
 		for i := range 300 {
-			fmt.Fprintln(&in, call(i+1, "note", "x"))
+			fmt.Fprintln(&in, mcptest.Call(i+1, "note", "x"))
 		}
 		var out writeCounter
 		if err := s.ServeStdio(t.Context(), strings.NewReader(in.String()), &out); err != nil {
@@ -53,18 +56,18 @@ func TestAReplyDoesNotWaitForTheNextCall(t *testing.T) {
 		s, n, _ := testServer(t)
 		p := dial(t, s)
 		p.open()
-		p.send(call(1, "args", "a"), call(2, "wait", "b"), call(3, "args", "c"))
-		<-n.begun
+		p.send(mcptest.Call(1, "args", "a"), mcptest.Call(2, "wait", "b"), mcptest.Call(3, "args", "c"))
+		mcptest.Await(t, "a call begins", n.Begun)
 		start := time.Now()
 		p.line()
-		if got := time.Since(start); got > gather {
-			t.Errorf("the first reply came %v after the second call began, want at most %v", got, gather)
+		if got := time.Since(start); got > stdio.Gather {
+			t.Errorf("the first reply came %v after the second call began, want at most %v", got, stdio.Gather)
 		}
-		n.release <- struct{}{}
+		n.Release <- struct{}{}
 		p.line()
 		p.line()
 		_ = p.in.Close()
-		if err := <-p.done; err != nil {
+		if err := mcptest.Await(t, "serving ends", p.done); err != nil {
 			t.Error(err)
 		}
 	})
@@ -78,19 +81,19 @@ func TestEndOfInput(t *testing.T) {
 		s, n, _ := testServer(t)
 		p := dial(t, s)
 		p.open()
-		p.send(call(1, "wait", "a"), call(2, "note", "b"))
+		p.send(mcptest.Call(1, "wait", "a"), mcptest.Call(2, "note", "b"))
 		_ = p.in.Close()
-		<-n.begun
+		mcptest.Await(t, "a call begins", n.Begun)
 		synctest.Wait()
 		select {
 		case err := <-p.done:
 			t.Fatalf("ServeStdio = %v while a call runs", err)
 		default:
 		}
-		n.release <- struct{}{}
-		p.want(said(1, "done a"))
+		n.Release <- struct{}{}
+		p.want(mcptest.Said(1, "done a"))
 		p.line()
-		if err := <-p.done; err != nil {
+		if err := mcptest.Await(t, "serving ends", p.done); err != nil {
 			t.Errorf("ServeStdio = %v, want nil", err)
 		}
 	})
@@ -102,20 +105,20 @@ func TestShutdownFinishesWhatWasAccepted(t *testing.T) {
 		s, n, _ := testServer(t)
 		p := dial(t, s)
 		p.open()
-		p.send(call(1, "wait", "a"), call(2, "note", "b"))
-		<-n.begun
-		time.Sleep(3 * relief) // the second call has been read
+		p.send(mcptest.Call(1, "wait", "a"), mcptest.Call(2, "note", "b"))
+		mcptest.Await(t, "a call begins", n.Begun)
+		time.Sleep(3 * stdio.InlineLimit) // the second call has been read
 		synctest.Wait()
 		p.cancel()
 		synctest.Wait()
-		n.release <- struct{}{}
-		p.want(said(1, "done a"))
+		n.Release <- struct{}{}
+		p.want(mcptest.Said(1, "done a"))
 		p.line()
 		// The input is open still, and the reader waits in it.
-		if err := <-p.done; err != nil {
+		if err := mcptest.Await(t, "serving ends", p.done); err != nil {
 			t.Errorf("ServeStdio = %v, want nil", err)
 		}
-		if got := n.all(); !slices.Equal(got, []string{"a", "b"}) {
+		if got := n.All(); !slices.Equal(got, []string{"a", "b"}) {
 			t.Errorf("recorded %q, want both", got)
 		}
 		_ = p.in.Close()
@@ -128,17 +131,17 @@ func TestShutdownStopsCallsThatTakeTooLong(t *testing.T) {
 		s, n, _ := testServer(t)
 		p := dial(t, s)
 		p.open()
-		p.send(call(1, "wait", "a"), call(2, "note", "b"))
-		<-n.begun
+		p.send(mcptest.Call(1, "wait", "a"), mcptest.Call(2, "note", "b"))
+		mcptest.Await(t, "a call begins", n.Begun)
 		start := time.Now()
 		p.cancel()
-		if err := <-n.ended; !errors.Is(err, context.Canceled) || time.Since(start) != patience {
-			t.Errorf("the running call ended with %v after %v, want %v after %v", err, time.Since(start), context.Canceled, patience)
+		if err := mcptest.Await(t, "a call ends", n.Ended); !errors.Is(err, context.Canceled) || time.Since(start) != stdio.EndTimeout {
+			t.Errorf("the running call ended with %v after %v, want %v after %v", err, time.Since(start), context.Canceled, stdio.EndTimeout)
 		}
-		if err := <-p.done; err != nil {
+		if err := mcptest.Await(t, "serving ends", p.done); err != nil {
 			t.Errorf("ServeStdio = %v, want nil", err)
 		}
-		if got := n.all(); !slices.Equal(got, []string{"a"}) {
+		if got := n.All(); !slices.Equal(got, []string{"a"}) {
 			t.Errorf("recorded %q, want nothing that had not begun", got)
 		}
 		_ = p.in.Close()
@@ -152,7 +155,7 @@ func TestShutdownOfAnIdleServer(t *testing.T) {
 		p := dial(t, s)
 		p.open()
 		p.cancel()
-		if err := <-p.done; err != nil {
+		if err := mcptest.Await(t, "serving ends", p.done); err != nil {
 			t.Errorf("ServeStdio = %v, want nil", err)
 		}
 		_ = p.in.Close()
@@ -164,13 +167,13 @@ func TestShutdownDoesNotWaitForAClientThatDoesNotRead(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, _, _ := testServer(t)
 		p := dial(t, s)
-		p.send(hello)
+		p.send(mcptest.Hello)
 		synctest.Wait() // the reply is being written, and nobody reads
 		start := time.Now()
 		p.cancel()
-		err := <-p.done
-		if !errors.Is(err, errStalled) || time.Since(start) != patience {
-			t.Errorf("ServeStdio = %v after %v, want %v after %v", err, time.Since(start), errStalled, patience)
+		err := mcptest.Await(t, "serving ends", p.done)
+		if !errors.Is(err, stdio.ErrStalled) || time.Since(start) != stdio.EndTimeout {
+			t.Errorf("ServeStdio = %v after %v, want %v after %v", err, time.Since(start), stdio.ErrStalled, stdio.EndTimeout)
 		}
 		_ = p.in.Close()
 		_ = p.out.Close()
@@ -183,17 +186,17 @@ func TestClosedOutput(t *testing.T) {
 		s, n, _ := testServer(t)
 		p := dial(t, s)
 		p.open()
-		p.send(call(1, "wait", "a"), call(2, "note", "b"))
-		<-n.begun
+		p.send(mcptest.Call(1, "wait", "a"), mcptest.Call(2, "note", "b"))
+		mcptest.Await(t, "a call begins", n.Begun)
 		_ = p.out.Close()
 		p.send(`{"jsonrpc":"2.0","id":3,"method":"ping"}`) // the reply to which finds out
-		if err := <-n.ended; !errors.Is(err, context.Canceled) {
+		if err := mcptest.Await(t, "a call ends", n.Ended); !errors.Is(err, context.Canceled) {
 			t.Errorf("the running call ended with %v, want %v", err, context.Canceled)
 		}
-		if err := <-p.done; !errors.Is(err, io.ErrClosedPipe) {
+		if err := mcptest.Await(t, "serving ends", p.done); !errors.Is(err, io.ErrClosedPipe) {
 			t.Errorf("ServeStdio = %v, want %v", err, io.ErrClosedPipe)
 		}
-		if got := n.all(); !slices.Equal(got, []string{"a"}) {
+		if got := n.All(); !slices.Equal(got, []string{"a"}) {
 			t.Errorf("recorded %q, want nothing after the client has gone", got)
 		}
 		_ = p.in.Close()
@@ -205,13 +208,13 @@ func TestFailingInput(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, n, _ := testServer(t)
 		broken := errors.New("cable pulled")
-		in := io.MultiReader(strings.NewReader(hello+"\n"+call(1, "note", "a")+"\n"+call(2, "note", "half")), failing{broken})
+		in := io.MultiReader(strings.NewReader(mcptest.Hello+"\n"+mcptest.Call(1, "note", "a")+"\n"+mcptest.Call(2, "note", "half")), failing{broken})
 		var out bytes.Buffer
 		if err := s.ServeStdio(t.Context(), in, &out); !errors.Is(err, broken) {
 			t.Errorf("ServeStdio = %v, want %v", err, broken)
 		}
-		if got := strings.Count(out.String(), "\n"); got != 2 || !slices.Equal(n.all(), []string{"a"}) {
-			t.Errorf("wrote %s and recorded %q, want what came before answered", out.String(), n.all())
+		if got := strings.Count(out.String(), "\n"); got != 2 || !slices.Equal(n.All(), []string{"a"}) {
+			t.Errorf("wrote %s and recorded %q, want what came before answered", out.String(), n.All())
 		}
 	})
 }
@@ -227,19 +230,19 @@ func TestSlowConsumer(t *testing.T) {
 		const calls = 80
 		s, n, _ := testServer(t)
 		p := dial(t, s)
-		p.send(hello)
+		p.send(mcptest.Hello)
 		text := strings.Repeat("y", 60<<10)
 		sent := make(chan struct{})
 		go func() {
 			defer close(sent)
 			for i := range calls {
-				fmt.Fprintln(p.in, call(i+1, "note", text))
+				fmt.Fprintln(p.in, mcptest.Call(i+1, "note", text))
 			}
 			_ = p.in.Close()
 		}()
 		synctest.Wait()
 		// Each reply holds the text twice.
-		if got, most := len(n.all()), maxUnwritten/(2*len(text))+20; got > most {
+		if got, most := len(n.All()), stdio.MaxUnwritten/(2*len(text))+20; got > most {
 			t.Errorf("%d calls were answered for a client that does not read, want at most %d", got, most)
 		}
 		for i := range calls + 1 {
@@ -249,7 +252,7 @@ func TestSlowConsumer(t *testing.T) {
 			}
 		}
 		<-sent
-		if err := <-p.done; err != nil {
+		if err := mcptest.Await(t, "serving ends", p.done); err != nil {
 			t.Errorf("ServeStdio = %v, want nil", err)
 		}
 	})
@@ -262,13 +265,13 @@ func TestReadingAheadIsBounded(t *testing.T) {
 		s, n, _ := testServer(t)
 		p := dial(t, s)
 		p.open()
-		p.send(call(1, "wait", "a"))
-		<-n.begun
+		p.send(mcptest.Call(1, "wait", "a"))
+		mcptest.Await(t, "a call begins", n.Begun)
 		sent := 0
 		done := make(chan struct{})
 		go func() {
 			defer close(done)
-			for range maxAhead + 5000 {
+			for range stdio.MaxAhead + 5000 {
 				// What is refused waits its turn like anything else.
 				if _, err := io.WriteString(p.in, "nonsense\n"); err != nil {
 					return
@@ -276,20 +279,20 @@ func TestReadingAheadIsBounded(t *testing.T) {
 				sent++
 			}
 		}()
-		time.Sleep(3 * relief)
+		time.Sleep(3 * stdio.InlineLimit)
 		synctest.Wait()
-		if sent < maxAhead || sent >= maxAhead+5000 {
-			t.Errorf("the server took %d messages ahead, want about %d", sent, maxAhead)
+		if sent < stdio.MaxAhead || sent >= stdio.MaxAhead+5000 {
+			t.Errorf("the server took %d messages ahead, want about %d", sent, stdio.MaxAhead)
 		}
 		p.cancel()
 		synctest.Wait() // until nothing more is taken
-		n.release <- struct{}{}
-		for i := range 1 + maxAhead {
-			if got := p.line(); i == 0 && got != said(1, "done a") {
+		n.Release <- struct{}{}
+		for i := range 1 + stdio.MaxAhead {
+			if got := p.line(); i == 0 && got != mcptest.Said(1, "done a") {
 				t.Errorf("server wrote %s, want the first reply first", got)
 			}
 		}
-		if err := <-p.done; err != nil {
+		if err := mcptest.Await(t, "serving ends", p.done); err != nil {
 			t.Errorf("ServeStdio = %v, want nil", err)
 		}
 		_ = p.in.Close()

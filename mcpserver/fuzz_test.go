@@ -10,6 +10,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/sequent-dev/sequent/tool"
+
+	"github.com/sequent-dev/sequent/mcpserver/internal/mcptest"
 )
 
 // FuzzStdioLine feeds any bytes to a server that has made the handshake. It must
@@ -18,33 +20,33 @@ import (
 func FuzzStdioLine(f *testing.F) {
 	const modern = `"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}`
 	for _, seed := range []string{
-		call(1, "note", "a"), call(`"x"`, "panic", ""), call("1.5", "outside", "b") + "\r\n\r\n" + call(2, "note", "c"),
+		mcptest.Call(1, "note", "a"), mcptest.Call(`"x"`, "panic", ""), mcptest.Call("1.5", "outside", "b") + "\r\n\r\n" + mcptest.Call(2, "note", "c"),
 		`{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{` + modern + `}}`,
 		`{"jsonrpc":"2.0","id":"q\"","method":"subscriptions/listen","params":{"notifications":{},` + modern + `}}`,
 		`{"jsonrpc":"2.0","id":1,"method":"resources/read","params":{"uri":"notes://note/a%20b"}}`,
 		`{"jsonrpc":"2.0","id":1,"method":"completion/complete","params":{"ref":{"type":"ref/prompt","name":"write"},"argument":{"name":"note","value":"n"}}}`,
 		`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}`,
-		`{"jsonrpc":"2.0","id":{},"method":7}`, `[{"id":1}]`, "{\"id\":\"\xff\"}", "\x00", `{"id":1,"id":2}`, hello,
-		strings.Repeat("[", 2000), call(3, "note", strings.Repeat("long ", 1000)), `{"jsonrpc":"2.0","id":1,"method":"ping"}`,
+		`{"jsonrpc":"2.0","id":{},"method":7}`, `[{"id":1}]`, "{\"id\":\"\xff\"}", "\x00", `{"id":1,"id":2}`, mcptest.Hello,
+		strings.Repeat("[", 2000), mcptest.Call(3, "note", strings.Repeat("long ", 1000)), `{"jsonrpc":"2.0","id":1,"method":"ping"}`,
 		`{"JSONRPC":"2.0","ID":1,"Method":"ping"}`, `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":` + strings.Repeat("[", 1200) + strings.Repeat("]", 1200) + `}`,
 	} {
 		f.Add([]byte(seed))
 	}
 	const maxLine = 4096
-	d := newNotebook().dialect()
+	d := mcptest.New().Dialect()
 	d.Tools = slices.DeleteFunc(d.Tools, func(t tool.Tool) bool { return t.Name == "wait" })
 	s := New(Config{Dialect: d, MaxLine: maxLine})
 
 	f.Fuzz(func(t *testing.T, input []byte) {
 		var out bytes.Buffer
-		in := append([]byte(hello+"\n"), input...)
+		in := append([]byte(mcptest.Hello+"\n"), input...)
 		if err := s.ServeStdio(t.Context(), bytes.NewReader(in), &out); err != nil {
 			t.Fatalf("ServeStdio(%q) = %v", input, err)
 		}
 
 		// What the input asks for.
 		due := make(map[string]int) // replies, by the bytes of the id
-		due["0"]++                  // to hello
+		due["0"]++                  // to mcptest.Hello
 		known := map[string]bool{"null": true}
 		cancels := false
 		for line := range bytes.SplitSeq(input, []byte("\n")) {
@@ -117,42 +119,6 @@ func FuzzStdioLine(f *testing.F) {
 			if n > due[id] {
 				t.Fatalf("%d replies to id %s, want %d, for %q", n, id, due[id], input)
 			}
-		}
-	})
-}
-
-// FuzzIDFinder compares the reading of a line that goes by with that of one that
-// is kept.
-func FuzzIDFinder(f *testing.F) {
-	for _, seed := range []string{
-		call(1, "note", "a"), `{"a":[{"id":1}],"id":"x\"\\","b":{}}`, `{"id":1,"id":{}}`, `{"i\u0064" : -1.5e3 }`, `{}`, `{"id":null}`,
-	} {
-		f.Add([]byte(seed), 3)
-	}
-	f.Fuzz(func(t *testing.T, line []byte, cut int) {
-		if !json.Valid(line) || len(line) > maxFoundID {
-			return
-		}
-		var want json.RawMessage
-		for name, value := range members(line) {
-			if name == "id" {
-				want = nil
-				if isID(value) {
-					want = value
-				}
-			}
-		}
-		var finder idFinder
-		cut = min(max(cut, 0), len(line))
-		finder.feed(line[:cut])
-		finder.feed(line[cut:])
-		if got := finder.found(); !bytes.Equal(got, want) {
-			t.Errorf("found %q, want %q, in %q", got, want, line)
-		}
-		// And both with the standard library's, where that is as strict with names.
-		var m map[string]json.RawMessage
-		if json.Unmarshal(line, &m) == nil && utf8.Valid(line) && m["id"] != nil && isID(m["id"]) && !bytes.Equal(m["id"], want) {
-			t.Errorf("members found %q, encoding/json %q, in %q", want, m["id"], line)
 		}
 	})
 }

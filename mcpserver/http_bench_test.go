@@ -1,13 +1,13 @@
 package mcpserver
 
 import (
-	"fmt"
 	"io"
 	"net"
 	"net/http"
-	"runtime"
 	"strings"
 	"testing"
+
+	"github.com/sequent-dev/sequent/mcpserver/internal/mcptest"
 )
 
 // BenchmarkHTTP makes calls with 200 bytes from 16 clients at once, and for
@@ -27,7 +27,7 @@ func BenchmarkHTTP(b *testing.B) {
 	go func() { _ = echo.Serve(l) }()
 	defer echo.Close()
 	session := w.handshake("/mcp")
-	older := "POST /mcp\nMcp-Session-Id: " + session + "\n\n" + call(1, "args", text)
+	older := "POST /mcp\nMcp-Session-Id: " + session + "\n\n" + mcptest.Call(1, "args", text)
 	for _, bb := range []struct{ name, addr, request string }{
 		{"echo", l.Addr().String(), older},
 		{"older", w.addr, older},
@@ -56,30 +56,4 @@ func BenchmarkHTTP(b *testing.B) {
 			})
 		})
 	}
-}
-
-// BenchmarkSession measures what an idle session of an older client costs.
-func BenchmarkSession(b *testing.B) {
-	s, _, _ := testServer(b)
-	t := newSessionTable(-1, defaultIdle)
-	b.ReportAllocs()
-	for i := range b.N {
-		h, err := t.begin(b.Context(), s, "", fmt.Sprint(i%100))
-		if err != nil {
-			b.Fatal(err)
-		}
-		t.leave(h)
-	}
-	b.StopTimer()
-	with := inUse()
-	t.shut()
-	b.ReportMetric((with-inUse())/float64(b.N), "B/session")
-}
-
-// inUse returns how many bytes the heap and the stacks hold.
-func inUse() float64 {
-	runtime.GC()
-	var m runtime.MemStats
-	runtime.ReadMemStats(&m)
-	return float64(m.HeapAlloc + m.StackInuse)
 }

@@ -17,6 +17,8 @@ import (
 
 	"github.com/sequent-dev/sequent/dialect"
 	"github.com/sequent-dev/sequent/tool"
+
+	"github.com/sequent-dev/sequent/mcpserver/internal/mcptest"
 )
 
 // An authTable is an Authenticator of a few tokens.
@@ -28,6 +30,13 @@ func (a authTable) Subject(_ context.Context, token string) (string, error) {
 	}
 	return a[token], nil
 }
+
+// What clients send and get in headers, and the methods that tests name.
+const (
+	headerSession = "Mcp-Session-Id"
+	callTool      = "tools/call"
+	listen        = "subscriptions/listen"
+)
 
 var testAuth = authTable{"token-a": "alice", "token-a2": "alice", "token-b": "bob"}
 
@@ -62,8 +71,8 @@ func callerDialect() dialect.Dialect {
 type site struct {
 	t    testing.TB
 	http *HTTP
-	note *notebook
-	log  *syncBuffer
+	note *mcptest.Notebook
+	log  *mcptest.SyncBuffer
 	addr string
 	url  string             // of the default endpoint: a notebook
 	stop context.CancelFunc // ends Serve
@@ -89,7 +98,7 @@ func serveHTTP(t testing.TB, cfg HTTPConfig) *site {
 	go func() { w.done <- h.Serve(ctx, l) }()
 	t.Cleanup(func() {
 		stop()
-		close(n.release) // for calls that a failed test has left behind
+		close(n.Release) // for calls that a failed test has left behind
 		if t.Failed() {
 			t.Logf("the server logged:\n%s", log)
 		}
@@ -159,7 +168,7 @@ func (w *site) request(text string) *http.Request {
 // handshake opens a session and returns its id.
 func (w *site) handshake(path string, headers ...string) string {
 	w.t.Helper()
-	a := w.ask("POST " + path + "\n" + strings.Join(headers, "\n") + "\n\n" + hello)
+	a := w.ask("POST " + path + "\n" + strings.Join(headers, "\n") + "\n\n" + mcptest.Hello)
 	id := a.header.Get(headerSession)
 	if a.status != http.StatusOK || id == "" {
 		w.t.Fatalf("initialize: %d %s, session %q; want 200 and one", a.status, a.body, id)
@@ -167,11 +176,9 @@ func (w *site) handshake(path string, headers ...string) string {
 	return id
 }
 
-const modernMeta = `"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}`
-
 // modernCall returns a request of 2026-07-28 that calls a tool.
 func modernCall(path, name, text string, headers ...string) string {
-	return modernPost(path, methodCallTool, name, fmt.Sprintf(`"name":%q,"arguments":{"text":%q}`, name, text), headers...)
+	return modernPost(path, callTool, name, fmt.Sprintf(`"name":%q,"arguments":{"text":%q}`, name, text), headers...)
 }
 
 func modernPost(path, method, name, params string, headers ...string) string {
@@ -179,7 +186,7 @@ func modernPost(path, method, name, params string, headers ...string) string {
 		params += ","
 	}
 	lines := append([]string{"POST " + path, "Mcp-Protocol-Version: 2026-07-28", "Mcp-Method: " + method, "Mcp-Name: " + name}, headers...)
-	return strings.Join(lines, "\n") + fmt.Sprintf("\n\n"+`{"jsonrpc":"2.0","id":1,"method":%q,"params":{%s%s}}`, method, params, modernMeta)
+	return strings.Join(lines, "\n") + fmt.Sprintf("\n\n"+`{"jsonrpc":"2.0","id":1,"method":%q,"params":{%s%s}}`, method, params, mcptest.ModernMeta)
 }
 
 // want checks an answer's status, and that its body has some texts.

@@ -3,7 +3,6 @@ package mcpserver
 import (
 	"bufio"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -16,133 +15,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/modelcontextprotocol/go-sdk/mcp"
-
-	"github.com/sequent-dev/sequent/dialect"
+	"github.com/sequent-dev/sequent/mcpserver/internal/mcptest"
+	"github.com/sequent-dev/sequent/mcpserver/internal/message"
 )
-
-// chatty returns a server whose tools say something while they work, which those
-// of a dialect do not.
-func chatty() *Server {
-	s := New(Config{Dialect: dialect.Dialect{Name: "chatty"}})
-	schema := json.RawMessage(`{"type":"object"}`)
-	s.mcp.AddTool(&mcp.Tool{Name: "progress", InputSchema: schema}, func(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-		for i := range 3 {
-			if err := req.Session.NotifyProgress(ctx, &mcp.ProgressNotificationParams{ProgressToken: "p", Progress: float64(i), Message: "a <b>"}); err != nil {
-				return nil, err
-			}
-		}
-		return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: "done"}}}, nil
-	})
-	s.mcp.AddTool(&mcp.Tool{Name: "ask", InputSchema: schema}, func(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-		res, err := req.Session.Elicit(ctx, &mcp.ElicitParams{Message: "well?", RequestedSchema: schema})
-		if err != nil {
-			return nil, err
-		}
-		return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: res.Action}}}, nil
-	})
-	return s
-}
-
-const asking = `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{"elicitation":{}},"clientInfo":{"name":"t","version":"1"}}}`
-
-// TestStreams checks what comes before a reply, in both eras.
-func TestStreams(t *testing.T) {
-	t.Parallel()
-	w := serveHTTP(t, HTTPConfig{Servers: []*Server{chatty()}})
-	session := w.handshake("/mcp/chatty")
-	legacy := "POST /mcp/chatty\nMcp-Session-Id: " + session + "\n"
-	post := legacy + "\n" + `{"jsonrpc":"2.0","id":9,"method":"tools/call","params":{"name":"progress"}}`
-	for _, text := range []string{post, modernCall("/mcp/chatty", "progress", "")} {
-		a := w.want(text, http.StatusOK)
-		next := events(strings.NewReader(a.body))
-		for i := range 3 {
-			got, _ := next()
-			want := fmt.Sprintf(`{"jsonrpc":"2.0","method":"notifications/progress","params":{"message":"a <b>","progress":%d,"progressToken":"p"}}`, i)
-			if !strings.Contains(got, `notifications/progress`) || !strings.Contains(got, fmt.Sprintf(`"progress":%d`, i)) || !json.Valid([]byte(got)) {
-				t.Errorf("event %d is %s, want like %s", i, got, want)
-			}
-		}
-		if got, _ := next(); !strings.Contains(got, `"text":"done"`) || a.header.Get("Content-Type") != "text/event-stream" {
-			t.Errorf("the last event is %s in %v, want the reply", got, a.header)
-		}
-	}
-	// A client that takes no events gets the reply alone.
-	a := w.want(strings.Replace(post, "\n\n", "\nAccept: application/json\n\n", 1), http.StatusOK, `"text":"done"`)
-	if a.header.Get("Content-Type") != "application/json" || strings.Contains(a.body, "progress") {
-		t.Errorf("a client that accepts JSON got %v %s", a.header, a.body)
-	}
-}
-
-// TestServerAsks has a tool ask the client something, as only older ones can be
-// asked, and the client say what it likes.
-func TestServerAsks(t *testing.T) {
-	t.Parallel()
-	w := serveHTTP(t, HTTPConfig{Servers: []*Server{chatty()}})
-	a := w.ask("POST /mcp/chatty\n\n" + asking)
-	post := "POST /mcp/chatty\nMcp-Session-Id: " + a.header.Get(headerSession) + "\n\n"
-	res := w.open(post + `{"jsonrpc":"2.0","id":"x","method":"tools/call","params":{"name":"ask"}}`)
-	defer res.Body.Close()
-	next := events(res.Body)
-	got, err := next()
-	var question struct {
-		ID     int64  `json:"id"`
-		Method string `json:"method"`
-	}
-	if json.Unmarshal([]byte(got), &question) != nil || question.Method != "elicitation/create" {
-		t.Fatalf("event %s, %v; want a question", got, err)
-	}
-	w.want(post+`{"jsonrpc":"2.0","id":12345,"result":{"action":"decline"}}`, http.StatusAccepted) // to nothing
-	w.want(post+fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"result":{"action":"accept","content":{}}}`, question.ID), http.StatusAccepted)
-	if got, err := next(); !strings.Contains(got, `"text":"accept"`) || !strings.Contains(got, `"id":"x"`) {
-		t.Errorf("event %s, %v; want the reply", got, err)
-	}
-	// Nobody can be asked who reads no events.
-	w.want(strings.Replace(post, "\n\n", "\nAccept: application/json\n\n", 1)+
-		`{"jsonrpc":"2.0","id":"y","method":"tools/call","params":{"name":"ask"}}`, http.StatusOK, `"id":"y"`, "no stream open")
-	w.want(post+`{"jsonrpc":"2.0","id":"z","method":"ping"}`, http.StatusOK, `"id":"z"`)
-}
-
-// TestSubscription follows a list in a long reply of the new era, and on the
-// stream of an older client.
-func TestSubscription(t *testing.T) {
-	t.Parallel()
-	s := New(Config{Dialect: dialect.Dialect{Name: "changing"}})
-	s.mcp = mcp.NewServer(&mcp.Implementation{Name: "changing", Version: "1"}, nil) // whose lists change
-	s.mcp.AddTool(&mcp.Tool{Name: "one", InputSchema: json.RawMessage(`{"type":"object"}`)}, nil)
-	w := serveHTTP(t, HTTPConfig{Servers: []*Server{s}})
-
-	res := w.open(modernPost("/mcp/changing", methodListen, "", `"notifications":{"toolsListChanged":true}`))
-	defer res.Body.Close()
-	next := events(res.Body)
-	if got, err := next(); !strings.Contains(got, "subscriptions/acknowledged") || !strings.Contains(got, `"io.modelcontextprotocol/subscriptionId":1`) {
-		t.Fatalf("first event %s, %v; want an acknowledgement with the request's id", got, err)
-	}
-	id := w.handshake("/mcp/changing")
-	get := "GET /mcp/changing\nMcp-Session-Id: " + id + "\n"
-	before := w.open(get)
-	defer before.Body.Close()
-	older := w.open(get)
-	defer older.Body.Close()
-	if data, err := io.ReadAll(before.Body); err != nil || strings.Contains(string(data), "event") {
-		t.Errorf("the stream that another has replaced ended with %q, %v; want it to end without events", data, err)
-	}
-	olderNext := events(older.Body)
-
-	s.mcp.RemoveTools("one")
-	for name, next := range map[string]func() (string, error){"modern": next, "older": olderNext} {
-		if got, err := next(); !strings.Contains(got, "notifications/tools/list_changed") {
-			t.Errorf("%s event %s, %v; want the change", name, got, err)
-		}
-	}
-	w.stop()
-	if err := <-w.done; err != nil {
-		t.Errorf("Serve = %v, want it to end with streams open", err)
-	}
-	if got, err := next(); !strings.Contains(got, `"id":1`) && !errors.Is(err, io.EOF) {
-		t.Errorf("the subscription ended with %s, %v; want its reply or its end", got, err)
-	}
-}
 
 // TestCancelOlder cancels a call as older clients do.
 func TestCancelOlder(t *testing.T) {
@@ -150,14 +25,14 @@ func TestCancelOlder(t *testing.T) {
 	w := serveHTTP(t, HTTPConfig{})
 	post := "POST /mcp\nMcp-Session-Id: " + w.handshake("/mcp") + "\n\n"
 	done := make(chan answer, 1)
-	go func() { done <- w.ask(post + call(`"c"`, "wait", "a")) }()
-	<-w.note.begun
+	go func() { done <- w.ask(post + mcptest.Call(`"c"`, "wait", "a")) }()
+	mcptest.Await(t, "a call begins", w.note.Begun)
 	w.want(post+`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"other"}}`, http.StatusAccepted)
 	w.want(post+`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"c"}}`, http.StatusAccepted)
-	if a := <-done; a.status != http.StatusOK || !strings.Contains(a.body, errCancelled.Message) {
+	if a := <-done; a.status != http.StatusOK || !strings.Contains(a.body, message.ErrCancelled.Message) {
 		t.Errorf("the call got %d %s, want the error", a.status, a.body)
 	}
-	if err := <-w.note.ended; !errors.Is(err, context.Canceled) {
+	if err := mcptest.Await(t, "a call ends", w.note.Ended); !errors.Is(err, context.Canceled) {
 		t.Errorf("the call ended with %v, want %v", err, context.Canceled)
 	}
 }
@@ -169,20 +44,20 @@ func TestDisconnect(t *testing.T) {
 	w := serveHTTP(t, HTTPConfig{})
 	hang := func(text string) {
 		ctx, cancel := context.WithCancel(t.Context())
-		go func() { <-w.note.begun; cancel() }()
+		go func() { <-w.note.Begun; cancel() }()
 		if res, err := http.DefaultClient.Do(w.request(text).WithContext(ctx)); err == nil {
 			t.Errorf("got %s for a call that hangs", res.Status)
 			res.Body.Close()
 		}
 	}
 	hang(modernCall("/mcp", "wait", "a"))
-	if err := <-w.note.ended; !errors.Is(err, context.Canceled) {
+	if err := mcptest.Await(t, "a call ends", w.note.Ended); !errors.Is(err, context.Canceled) {
 		t.Errorf("the modern call ended with %v, want %v", err, context.Canceled)
 	}
 	post := "POST /mcp\nMcp-Session-Id: " + w.handshake("/mcp") + "\n\n"
-	hang(post + call(1, "wait", "b"))
-	w.note.release <- struct{}{}
-	if err := <-w.note.ended; err != nil {
+	hang(post + mcptest.Call(1, "wait", "b"))
+	w.note.Release <- struct{}{}
+	if err := mcptest.Await(t, "a call ends", w.note.Ended); err != nil {
 		t.Errorf("the older call ended with %v, want it finished", err)
 	}
 	w.want(post+`{"jsonrpc":"2.0","id":2,"method":"ping"}`, http.StatusOK, `"id":2`)
@@ -206,7 +81,7 @@ func TestShutdownUnderLoad(t *testing.T) {
 				}
 				text := modernCall("/mcp", "note", fmt.Sprint(i, n))
 				if i%2 == 0 {
-					text = "POST /mcp\nMcp-Session-Id: " + session + "\n\n" + call(n, "note", fmt.Sprint(i, n))
+					text = "POST /mcp\nMcp-Session-Id: " + session + "\n\n" + mcptest.Call(n, "note", fmt.Sprint(i, n))
 				}
 				res, err := client.Do(w.request(text))
 				if err != nil {
@@ -231,7 +106,7 @@ func TestShutdownUnderLoad(t *testing.T) {
 	}
 	waiting := make(chan answer, 1)
 	go func() { waiting <- w.ask(modernCall("/mcp", "wait", "last")) }()
-	<-w.note.begun
+	mcptest.Await(t, "a call begins", w.note.Begun)
 	begun.Wait()
 	w.stop()
 	// Only when nobody is let in any more is the slow call let go.
@@ -242,15 +117,15 @@ func TestShutdownUnderLoad(t *testing.T) {
 		}
 		c.Close()
 	}
-	w.note.release <- struct{}{}
+	w.note.Release <- struct{}{}
 	if a := <-waiting; a.status != http.StatusOK || !strings.Contains(a.body, "done last") {
 		t.Errorf("the slow call got %d %s, want its reply", a.status, a.body)
 	}
-	if err := <-w.done; err != nil {
+	if err := mcptest.Await(t, "serving ends", w.done); err != nil {
 		t.Errorf("Serve = %v, want nil", err)
 	}
 	all.Wait()
-	if got := int64(len(w.note.all())) - 1; got != answered.Load() {
+	if got := int64(len(w.note.All())) - 1; got != answered.Load() {
 		t.Errorf("recorded %d notes, answered %d calls", got, answered.Load())
 	}
 	t.Logf("%d calls answered, %d refused", answered.Load(), refused.Load())
@@ -261,12 +136,12 @@ func TestShutdownOutOfTime(t *testing.T) {
 	t.Parallel()
 	w := serveHTTP(t, HTTPConfig{Grace: 50 * time.Millisecond})
 	go func() { _, _ = http.DefaultClient.Do(w.request(modernCall("/mcp", "wait", "a"))) }()
-	<-w.note.begun
+	mcptest.Await(t, "a call begins", w.note.Begun)
 	w.stop()
-	if err := <-w.done; !errors.Is(err, context.DeadlineExceeded) {
+	if err := mcptest.Await(t, "serving ends", w.done); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("Serve = %v, want %v", err, context.DeadlineExceeded)
 	}
-	if err := <-w.note.ended; !errors.Is(err, context.Canceled) {
+	if err := mcptest.Await(t, "a call ends", w.note.Ended); !errors.Is(err, context.Canceled) {
 		t.Errorf("the call ended with %v, want %v", err, context.Canceled)
 	}
 }
@@ -275,7 +150,7 @@ func TestShutdownOutOfTime(t *testing.T) {
 // Others are served, the stuck ones cut, and the end of the server does not wait.
 func TestHalfOpen(t *testing.T) {
 	t.Parallel()
-	w := serveHTTP(t, HTTPConfig{Patience: 2 * time.Second})
+	w := serveHTTP(t, HTTPConfig{Timeout: 2 * time.Second})
 	session := w.handshake("/mcp")
 	stuck := make(map[string]net.Conn)
 	for name, text := range map[string]string{
@@ -294,7 +169,7 @@ func TestHalfOpen(t *testing.T) {
 		}
 		stuck[name] = c
 	}
-	w.want("POST /mcp\nMcp-Session-Id: "+session+"\n\n"+call(1, "note", "x"), http.StatusOK, "zeta")
+	w.want("POST /mcp\nMcp-Session-Id: "+session+"\n\n"+mcptest.Call(1, "note", "x"), http.StatusOK, "zeta")
 	for name, c := range stuck {
 		_ = c.SetReadDeadline(time.Now().Add(10 * time.Second))
 		got, err := io.ReadAll(c)
@@ -311,7 +186,7 @@ func TestHalfOpen(t *testing.T) {
 	}
 	defer c.Close()
 	w.stop()
-	if err := <-w.done; err != nil {
+	if err := mcptest.Await(t, "serving ends", w.done); err != nil {
 		t.Errorf("Serve = %v, want nil", err)
 	}
 }
@@ -320,7 +195,7 @@ func TestHalfOpen(t *testing.T) {
 // holds up neither the others nor the end.
 func TestSlowReader(t *testing.T) {
 	t.Parallel()
-	w := serveHTTP(t, HTTPConfig{Patience: time.Second, Rate: -1})
+	w := serveHTTP(t, HTTPConfig{Timeout: time.Second, Rate: -1})
 	text := strings.Repeat("x", 3<<20)
 	var conns []net.Conn
 	for range 4 {
@@ -356,7 +231,7 @@ func TestSlowReader(t *testing.T) {
 		}
 	}
 	w.stop()
-	if err := <-w.done; err != nil {
+	if err := mcptest.Await(t, "serving ends", w.done); err != nil {
 		t.Errorf("Serve = %v, want nil", err)
 	}
 }
@@ -365,7 +240,7 @@ func TestSlowReader(t *testing.T) {
 // may take.
 func TestKeptConnection(t *testing.T) {
 	t.Parallel()
-	w := serveHTTP(t, HTTPConfig{Patience: 500 * time.Millisecond})
+	w := serveHTTP(t, HTTPConfig{Timeout: 500 * time.Millisecond})
 	client := &http.Client{Transport: &http.Transport{MaxConnsPerHost: 1}}
 	for range 2 {
 		for _, text := range []string{modernCall("/mcp", "note", "x"), "PUT /mcp\n"} {
@@ -380,9 +255,9 @@ func TestKeptConnection(t *testing.T) {
 	}
 	// A call may take longer than that too.
 	go func() {
-		<-w.note.begun
+		mcptest.Await(t, "a call begins", w.note.Begun)
 		<-time.After(600 * time.Millisecond)
-		w.note.release <- struct{}{}
+		w.note.Release <- struct{}{}
 	}()
 	w.want(modernCall("/mcp", "wait", "y"), http.StatusOK, "done y")
 }

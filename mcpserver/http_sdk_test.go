@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/sequent-dev/sequent/mcpserver/internal/mcptest"
 )
 
 // bearer adds a token to each request.
@@ -48,7 +50,7 @@ func TestHTTPSDKClient(t *testing.T) {
 				t.Errorf("server is %v, version %s, want sequent, %s", got.ServerInfo, got.ProtocolVersion, version)
 			}
 			tools, err := cs.ListTools(ctx, nil)
-			if err != nil || len(tools.Tools) != len(w.note.tools()) || tools.Tools[0].Name != "note" {
+			if err != nil || len(tools.Tools) != len(w.note.Tools()) || tools.Tools[0].Name != "note" {
 				t.Errorf("ListTools = %v, %v; want those of the dialect in its order", tools, err)
 			}
 			for i := range 20 {
@@ -66,11 +68,11 @@ func TestHTTPSDKClient(t *testing.T) {
 
 			// A call that the client gives up.
 			callCtx, cancel := context.WithCancel(ctx)
-			go func() { <-w.note.begun; cancel() }()
+			go func() { <-w.note.Begun; cancel() }()
 			if _, err := cs.CallTool(callCtx, &mcp.CallToolParams{Name: "wait", Arguments: map[string]string{"text": "w"}}); !errors.Is(err, context.Canceled) {
 				t.Errorf("CallTool = %v, want %v", err, context.Canceled)
 			}
-			if err := <-w.note.ended; !errors.Is(err, context.Canceled) {
+			if err := mcptest.Await(t, "a call ends", w.note.Ended); !errors.Is(err, context.Canceled) {
 				t.Errorf("the call ended with %v, want %v", err, context.Canceled)
 			}
 			if _, err := cs.GetPrompt(ctx, &mcp.GetPromptParams{Name: "again"}); err != nil {
@@ -80,10 +82,10 @@ func TestHTTPSDKClient(t *testing.T) {
 				t.Error(err)
 			}
 			w.stop()
-			if err := <-w.done; err != nil {
+			if err := mcptest.Await(t, "serving ends", w.done); err != nil {
 				t.Errorf("Serve = %v, want nil", err)
 			}
-			if got := w.note.all(); len(got) != 21 || !slices.Contains(got, "19") {
+			if got := w.note.All(); len(got) != 21 || !slices.Contains(got, "19") {
 				t.Errorf("recorded %q, want 21 notes", got)
 			}
 		})

@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"golang.org/x/tools/txtar"
+
+	"github.com/sequent-dev/sequent/mcpserver/internal/mcptest"
 )
 
 // shown are the headers of a response that a transcript has.
@@ -23,7 +25,7 @@ var retryAfter = regexp.MustCompile(`"retryAfterMs":6[34][0-9]{3}\b`)
 
 // TestHTTPTranscripts plays each file of testdata/http: requests in the form of
 // [site.ask], and what comes back. In them $SESSION is the id of the session that
-// was last opened, $META what a request of 2026-07-28 has in its params, and
+// was last mcptest.Opened, $META what a request of 2026-07-28 has in its params, and
 // $HELLO the handshake. Where the comment says "with tokens", a client must have
 // one; where it says "origin", that origin is trusted.
 func TestHTTPTranscripts(t *testing.T) {
@@ -56,7 +58,7 @@ func TestHTTPTranscripts(t *testing.T) {
 				if f.Name != "request" {
 					continue
 				}
-				text := strings.NewReplacer("$SESSION", session, "$META", modernMeta, "$HELLO", hello,
+				text := strings.NewReplacer("$SESSION", session, "$META", mcptest.ModernMeta, "$HELLO", mcptest.Hello,
 					"$LONG", strings.Repeat("x", 5000)).Replace(string(f.Data))
 				a := w.ask(text)
 				if id := a.header.Get(headerSession); id != "" {

@@ -96,9 +96,9 @@ func logOf(s *sequent.Session) string {
 	return strings.Join(texts, " ")
 }
 
-// What waits behind one commit shares the next, refusals in its midst do no harm,
-// and thoughts and replies keep the order in which the calls came.
-func TestPipelinedCallsShareACommit(t *testing.T) {
+// Calls that wait behind one another keep their order, in the log and in the
+// replies, and refusals among them do no harm. Each is committed by itself.
+func TestPipelinedCallsKeepTheirOrder(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		store := &gated{MemoryStore: sequent.NewMemoryStore()}
@@ -133,7 +133,7 @@ func TestPipelinedCallsShareACommit(t *testing.T) {
 		if got, want := logOf(s), "t1 t2 t3 t4 t5 t6"; got != want {
 			t.Errorf("recorded %s, want %s", got, want)
 		}
-		if got, want := fmt.Sprint(store.commits), "[1 1 4]"; got != want {
+		if got, want := fmt.Sprint(store.commits), "[1 1 1 1 1 1]"; got != want {
 			t.Errorf("commits of %s thoughts, want %s", got, want)
 		}
 	})
@@ -166,8 +166,8 @@ func TestPipelinedCallIsCancelled(t *testing.T) {
 	})
 }
 
-// The session is deleted while calls to it stand in line. They begin the next one
-// together, in their order.
+// The session is deleted while calls to it wait. They go on in the next one, in
+// their order.
 func TestPipelinedCallsLoseTheirSession(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -12,12 +12,14 @@ import (
 
 	"github.com/sequent-dev/sequent/dialect"
 	"github.com/sequent-dev/sequent/tool"
+
+	"github.com/sequent-dev/sequent/mcpserver/internal/mcptest"
 )
 
 // workshop has one tool, which reports now and then what it does, and some things
 // that it should not. What it leaves behind reports later.
-func workshop(sdkOnly bool, left *func(string, float64, float64)) *Server {
-	return New(Config{SDKOnly: sdkOnly, Dialect: dialect.Dialect{Name: "workshop", Tools: []tool.Tool{{
+func workshop(left *func(string, float64, float64)) *Server {
+	return New(Config{Dialect: dialect.Dialect{Name: "workshop", Tools: []tool.Tool{{
 		Spec: tool.Spec{Name: "work", InputSchema: json.RawMessage(`{"type":"object"}`)},
 		Call: func(_ context.Context, c tool.Call) (tool.Reply, error) {
 			if c.Progress == nil {
@@ -49,19 +51,19 @@ func reports(token string) []string {
 // work returns a call of workshop's tool, with a member of _meta.
 func work(id int, meta string, modern bool) string {
 	if modern {
-		meta += `,` + strings.TrimSuffix(strings.TrimPrefix(metaModern, `"_meta":{`), `}`)
+		meta += `,` + strings.TrimSuffix(strings.TrimPrefix(mcptest.ModernMeta, `"_meta":{`), `}`)
 	}
-	return callWith(fmt.Sprint(id), `"name":"work","_meta":{`+strings.TrimPrefix(meta, ",")+`}`)
+	return mcptest.CallWith(fmt.Sprint(id), `"name":"work","_meta":{`+strings.TrimPrefix(meta, ",")+`}`)
 }
 
 func TestProgressOnStdio(t *testing.T) {
 	t.Parallel()
-	for _, sdkOnly := range []bool{false, true} {
+	{
 		for _, modern := range []bool{false, true} {
-			t.Run(fmt.Sprintf("sdk=%t,modern=%t", sdkOnly, modern), func(t *testing.T) {
+			t.Run(fmt.Sprintf("modern=%t", modern), func(t *testing.T) {
 				t.Parallel()
 				var left func(string, float64, float64)
-				p := dial(t, workshop(sdkOnly, &left))
+				p := dial(t, workshop(&left))
 				p.open()
 				for i, token := range []string{`"a"`, `7`, `9007199254740993`, `"\u0041"`, `7`} {
 					p.send(work(i, `"progressToken":`+token, modern))
@@ -113,7 +115,7 @@ func TestProgressDoesNotWait(t *testing.T) {
 func TestProgressOverHTTP(t *testing.T) {
 	t.Parallel()
 	var left func(string, float64, float64)
-	w := serveHTTP(t, HTTPConfig{Servers: []*Server{workshop(false, &left)}})
+	w := serveHTTP(t, HTTPConfig{Servers: []*Server{workshop(&left)}})
 	session := w.handshake("/mcp/workshop")
 	for _, modern := range []bool{false, true} {
 		head := "POST /mcp/workshop\n"

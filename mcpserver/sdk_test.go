@@ -10,6 +10,9 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/sequent-dev/sequent/mcpserver/internal/mcptest"
+	"github.com/sequent-dev/sequent/mcpserver/internal/message"
 )
 
 // TestSDKClient talks to the server with a client that we did not write, in
@@ -35,7 +38,7 @@ func TestSDKClient(t *testing.T) {
 			}
 
 			tools, err := cs.ListTools(ctx, nil)
-			if err != nil || len(tools.Tools) != len(n.tools()) || tools.Tools[0].Name != "note" {
+			if err != nil || len(tools.Tools) != len(n.Tools()) || tools.Tools[0].Name != "note" {
 				t.Errorf("ListTools = %v, %v; want those of the dialect in its order", tools, err)
 			}
 			for i := range 20 {
@@ -56,11 +59,11 @@ func TestSDKClient(t *testing.T) {
 
 			// A call that the client gives up.
 			callCtx, cancel := context.WithCancel(ctx)
-			go func() { <-n.begun; cancel() }()
+			go func() { <-n.Begun; cancel() }()
 			if _, err := cs.CallTool(callCtx, &mcp.CallToolParams{Name: "wait", Arguments: map[string]string{"text": "w"}}); !errors.Is(err, context.Canceled) {
 				t.Errorf("CallTool = %v, want %v", err, context.Canceled)
 			}
-			if err := <-n.ended; !errors.Is(err, context.Canceled) {
+			if err := mcptest.Await(t, "a call ends", n.Ended); !errors.Is(err, context.Canceled) {
 				t.Errorf("the call ended with %v, want %v", err, context.Canceled)
 			}
 			if _, err := cs.GetPrompt(ctx, &mcp.GetPromptParams{Name: "again"}); err != nil {
@@ -73,7 +76,7 @@ func TestSDKClient(t *testing.T) {
 			if err := <-done; err != nil {
 				t.Errorf("ServeStdio = %v, want nil", err)
 			}
-			if got := n.all(); len(got) != 21 || !slices.Contains(got, "19") {
+			if got := n.All(); len(got) != 21 || !slices.Contains(got, "19") {
 				t.Errorf("recorded %q, want 21 notes", got)
 			}
 		})
@@ -81,10 +84,10 @@ func TestSDKClient(t *testing.T) {
 }
 
 func wantNotFound(version string) int64 {
-	if version >= firstModern {
+	if version >= message.FirstModern {
 		return jsonrpc.CodeInvalidParams
 	}
-	return codeNoResource
+	return message.CodeNoResource
 }
 
 func isCode(err error, code int64) bool {
@@ -102,7 +105,7 @@ func TestNewRefuses(t *testing.T) {
 					t.Errorf("New took the template %q, want a panic", uri)
 				}
 			}()
-			d := newNotebook().dialect()
+			d := mcptest.New().Dialect()
 			d.Templates[0].URI = uri
 			New(Config{Dialect: d})
 		})

@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/sequent-dev/sequent/mcpserver/internal/mcptest"
 )
 
 func TestPipelinedCallsAreAnsweredInOrder(t *testing.T) {
@@ -17,10 +19,10 @@ func TestPipelinedCallsAreAnsweredInOrder(t *testing.T) {
 	const calls = 300
 	s, n, _ := testServer(t)
 	var in strings.Builder
-	in.WriteString(hello + "\n" + opened + "\n")
+	in.WriteString(mcptest.Hello + "\n" + mcptest.Opened + "\n")
 	var want []string
 	for i := range calls {
-		fmt.Fprintln(&in, call(i+1, "note", fmt.Sprint("note ", i)))
+		fmt.Fprintln(&in, mcptest.Call(i+1, "note", fmt.Sprint("note ", i)))
 		want = append(want, fmt.Sprint("note ", i))
 	}
 	lines := strings.Split(strings.TrimSuffix(converse(t, s, in.String()), "\n"), "\n")
@@ -33,10 +35,10 @@ func TestPipelinedCallsAreAnsweredInOrder(t *testing.T) {
 			t.Fatalf("reply %d is %.200s (%v), want id %d", i, line, err, i)
 		}
 	}
-	if got := n.all(); !slices.Equal(got, want) {
+	if got := n.All(); !slices.Equal(got, want) {
 		t.Errorf("recorded %q, want them in the order of the calls", got)
 	}
-	if got := n.callers[0]; got.Scope.Name != "test" || !got.Scope.Exclusive {
+	if got := n.FirstCaller(); got.Scope.Name != "test" || !got.Scope.Exclusive {
 		t.Errorf("caller = %+v, want the one of the configuration", got)
 	}
 }
@@ -44,17 +46,17 @@ func TestPipelinedCallsAreAnsweredInOrder(t *testing.T) {
 func TestLineEnds(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct{ name, in string }{
-		{"newline", hello + "\n" + call(1, "note", "a") + "\n"},
-		{"carriage return", hello + "\r\n\r\n" + call(1, "note", "a") + "\r\n"},
-		{"none at the end", hello + "\n" + call(1, "note", "a")},
-		{"byte order mark", "\xef\xbb\xbf" + hello + "\n" + call(1, "note", "a") + "\n"},
-		{"blanks", "\n \n\t\n" + hello + "\n\n\n  " + call(1, "note", "a") + "  \n\n"},
+		{"newline", mcptest.Hello + "\n" + mcptest.Call(1, "note", "a") + "\n"},
+		{"carriage return", mcptest.Hello + "\r\n\r\n" + mcptest.Call(1, "note", "a") + "\r\n"},
+		{"none at the end", mcptest.Hello + "\n" + mcptest.Call(1, "note", "a")},
+		{"byte order mark", "\xef\xbb\xbf" + mcptest.Hello + "\n" + mcptest.Call(1, "note", "a") + "\n"},
+		{"blanks", "\n \n\t\n" + mcptest.Hello + "\n\n\n  " + mcptest.Call(1, "note", "a") + "  \n\n"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			s, n, _ := testServer(t)
 			out := converse(t, s, tt.in)
-			if got := n.all(); !slices.Equal(got, []string{"a"}) || strings.Count(out, "\n") != 2 || strings.Contains(out, "error") {
+			if got := n.All(); !slices.Equal(got, []string{"a"}) || strings.Count(out, "\n") != 2 || strings.Contains(out, "error") {
 				t.Errorf("recorded %q, wrote\n%s\nwant one note and two replies for %q", got, out, tt.in)
 			}
 		})
@@ -65,18 +67,18 @@ func TestBytesThatAreNotText(t *testing.T) {
 	t.Parallel()
 	const notUTF8 = `"error":{"code":-32700,"message":"parse error: the message is not valid UTF-8"}}` + "\n"
 	for _, tt := range []struct{ name, line, want string }{
-		{"in the arguments", strings.Replace(call(1, "note", "?"), "?", "\xff", 1), `{"jsonrpc":"2.0","id":1,` + notUTF8},
-		{"in the id", call("\"\xc3\x28\"", "note", "a"), `{"jsonrpc":"2.0","id":null,` + notUTF8},
+		{"in the arguments", strings.Replace(mcptest.Call(1, "note", "?"), "?", "\xff", 1), `{"jsonrpc":"2.0","id":1,` + notUTF8},
+		{"in the id", mcptest.Call("\"\xc3\x28\"", "note", "a"), `{"jsonrpc":"2.0","id":null,` + notUTF8},
 		{"in a notification", `{"jsonrpc":"2.0","method":"` + "\xff" + `"}`, ""},
-		{"a surrogate", call(1, "note", "?") + "\xed\xa0\x80", `{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"parse error: the message is not JSON"}}` + "\n"},
+		{"a surrogate", mcptest.Call(1, "note", "?") + "\xed\xa0\x80", `{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"parse error: the message is not JSON"}}` + "\n"},
 		{"NUL", "\x00", `{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"parse error: the message is not JSON"}}` + "\n"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			s, n, _ := testServer(t)
-			_, got, _ := strings.Cut(converse(t, s, hello+"\n"+tt.line+"\n"), "\n")
-			if got != tt.want || len(n.all()) > 0 {
-				t.Errorf("server wrote %q and recorded %q, want %q and nothing for %q", got, n.all(), tt.want, tt.line)
+			_, got, _ := strings.Cut(converse(t, s, mcptest.Hello+"\n"+tt.line+"\n"), "\n")
+			if got != tt.want || len(n.All()) > 0 {
+				t.Errorf("server wrote %q and recorded %q, want %q and nothing for %q", got, n.All(), tt.want, tt.line)
 			}
 		})
 	}
@@ -90,7 +92,7 @@ func TestLongLines(t *testing.T) {
 		return `{"jsonrpc":"2.0","id":` + id + `,"error":{"code":-32600,"message":"invalid request: the line is longer than 16777216 bytes"}}`
 	}
 	for _, tt := range []struct{ name, line, want string }{
-		{"id first", call(`"a\"b"`, "note", long), refusal(`"a\"b"`)},
+		{"id first", mcptest.Call(`"a\"b"`, "note", long), refusal(`"a\"b"`)},
 		{"id last", `{"method":"tools/call","params":{"name":"note","id":5,"arguments":{"text":"` + long + `\",\"id\":6"}},"jsonrpc":"2.0","id":7}`, refusal("7")},
 		{"no id", `{"method":"` + long + `"}`, refusal("null")},
 		{"id that is none", `{"id":{"id":3},"method":"` + long + `"}`, refusal("null")},
@@ -99,13 +101,13 @@ func TestLongLines(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			s, n, _ := testServer(t)
-			in := hello + "\n" + tt.line + "\n" + call(8, "note", "after") + "\n"
+			in := mcptest.Hello + "\n" + tt.line + "\n" + mcptest.Call(8, "note", "after") + "\n"
 			var before, after runtime.MemStats
 			runtime.ReadMemStats(&before)
 			out := converse(t, s, in)
 			runtime.ReadMemStats(&after)
-			if _, got, _ := strings.Cut(out, "\n"); !strings.HasPrefix(got, tt.want+"\n") || !slices.Equal(n.all(), []string{"after"}) {
-				t.Errorf("server wrote %.300q and recorded %.100q, want %q and the next call", got, n.all(), tt.want)
+			if _, got, _ := strings.Cut(out, "\n"); !strings.HasPrefix(got, tt.want+"\n") || !slices.Equal(n.All(), []string{"after"}) {
+				t.Errorf("server wrote %.300q and recorded %.100q, want %q and the next call", got, n.All(), tt.want)
 			}
 			// What a line within the limit costs, with the smaller buffers before it and some air.
 			if got := after.TotalAlloc - before.TotalAlloc; got > 4*defaultMaxLine {
@@ -114,10 +116,10 @@ func TestLongLines(t *testing.T) {
 		})
 	}
 	t.Run("at the limit", func(t *testing.T) {
-		n := newNotebook()
-		line := call(1, "note", "abc")
+		n := mcptest.New()
+		line := mcptest.Call(1, "note", "abc")
 		for _, max := range []int{len(line), len(line) - 1} {
-			s := New(Config{Dialect: n.dialect(), MaxLine: max})
+			s := New(Config{Dialect: n.Dialect(), MaxLine: max})
 			var out bytes.Buffer
 			in := line + "\n"
 			if err := s.ServeStdio(t.Context(), strings.NewReader(in), &out); err != nil {
@@ -135,18 +137,18 @@ func TestPingAnswersWhileACallRuns(t *testing.T) {
 	s, n, _ := testServer(t)
 	p := dial(t, s)
 	p.open()
-	p.send(call(1, "wait", "a"), call(2, "note", "b"))
-	<-n.begun
+	p.send(mcptest.Call(1, "wait", "a"), mcptest.Call(2, "note", "b"))
+	mcptest.Await(t, "a call begins", n.Begun)
 	p.send(`{"jsonrpc":"2.0","id":"p","method":"ping"}`)
 	p.want(`{"jsonrpc":"2.0","id":"p","result":{}}`)
-	if got := n.all(); !slices.Equal(got, []string{"a"}) {
+	if got := n.All(); !slices.Equal(got, []string{"a"}) {
 		t.Errorf("recorded %q while the first call runs, want only that", got)
 	}
-	n.release <- struct{}{}
-	p.want(said(1, "done a"))
+	n.Release <- struct{}{}
+	p.want(mcptest.Said(1, "done a"))
 	p.line()
 	_ = p.in.Close()
-	if err := <-p.done; err != nil {
+	if err := mcptest.Await(t, "serving ends", p.done); err != nil {
 		t.Errorf("ServeStdio = %v, want nil", err)
 	}
 }
@@ -156,24 +158,23 @@ func TestCancelledRequestsAreNotAnswered(t *testing.T) {
 	cancel := func(id string) string {
 		return `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":` + id + `,"reason":"no more"}}`
 	}
-	meta := `"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}`
 	for _, tt := range []struct{ name, first string }{
-		{"legacy", call(`"a"`, "wait", "a")},
-		{"modern", `{"jsonrpc":"2.0","id":"a","method":"tools/call","params":{"name":"wait","arguments":{"text":"a"},` + meta + `}}`},
+		{"legacy", mcptest.Call(`"a"`, "wait", "a")},
+		{"modern", `{"jsonrpc":"2.0","id":"a","method":"tools/call","params":{"name":"wait","arguments":{"text":"a"},` + mcptest.ModernMeta + `}}`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			s, n, log := testServer(t)
 			p := dial(t, s)
 			p.open()
-			p.send(tt.first, call(2, "note", "b"), call(3, "note", "c"))
-			<-n.begun
+			p.send(tt.first, mcptest.Call(2, "note", "b"), mcptest.Call(3, "note", "c"))
+			mcptest.Await(t, "a call begins", n.Begun)
 			p.send(cancel("2"), cancel("99"), cancel(`"\u0061"`)) // waiting, unknown, running
-			if err := <-n.ended; !errors.Is(err, context.Canceled) {
+			if err := mcptest.Await(t, "a call ends", n.Ended); !errors.Is(err, context.Canceled) {
 				t.Errorf("the running call ended with %v, want %v", err, context.Canceled)
 			}
 			p.want(`{"jsonrpc":"2.0","id":3,"result":{"content":[{"type":"text","text":"{\"zeta\":2,\"alpha\":\"c\"}"}],"structuredContent":{"zeta":2,"alpha":"c"}}}`)
-			if got := n.all(); !slices.Equal(got, []string{"a", "c"}) {
+			if got := n.All(); !slices.Equal(got, []string{"a", "c"}) {
 				t.Errorf("recorded %q, want nothing of the call that was cancelled before it began", got)
 			}
 			if got := log.String(); got != "" {
@@ -187,7 +188,7 @@ func TestTheHandshakeCannotBeCancelled(t *testing.T) {
 	t.Parallel()
 	s, _, _ := testServer(t)
 	p := dial(t, s)
-	p.send(call(9, "note", "a"), hello, `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":0}}`)
+	p.send(mcptest.Call(9, "note", "a"), mcptest.Hello, `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":0}}`)
 	p.line()
 	if got := p.line(); !strings.HasPrefix(got, `{"jsonrpc":"2.0","id":0,"result":`) {
 		t.Errorf("server wrote %s, want the reply to initialize", got)
@@ -205,7 +206,7 @@ func TestFaultsAreLoggedWithoutContent(t *testing.T) {
 		t.Run(tt.tool, func(t *testing.T) {
 			t.Parallel()
 			s, _, log := testServer(t)
-			out := converse(t, s, hello+"\n"+call(1, tt.tool, "private words")+"\n")
+			out := converse(t, s, mcptest.Hello+"\n"+mcptest.Call(1, tt.tool, "private words")+"\n")
 			id := faultIDs.FindString(out)
 			if id == "" || strings.Contains(out, "secret") || strings.Contains(out, "goroutine") {
 				t.Errorf("server wrote %s, want an id and nothing of the cause", out)

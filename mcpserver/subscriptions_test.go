@@ -1,8 +1,10 @@
 package mcpserver
 
 import (
+	"encoding/json"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -10,6 +12,9 @@ import (
 	"github.com/sequent-dev/sequent"
 	"github.com/sequent-dev/sequent/archive"
 	"github.com/sequent-dev/sequent/dialect/standard"
+
+	"github.com/sequent-dev/sequent/mcpserver/internal/mcptest"
+	"github.com/sequent-dev/sequent/mcpserver/internal/session"
 )
 
 // thinking returns a server of the default dialect, and its engine.
@@ -48,7 +53,7 @@ func TestSubscribeOnStdio(t *testing.T) {
 		think(t, e, "one")
 		think(t, e, "two words")
 		p := dial(t, s)
-		p.send(hello, opened)
+		p.send(mcptest.Hello, mcptest.Opened)
 		if got := p.line(); !strings.Contains(got, `"resources":{"subscribe":true}`) {
 			t.Errorf("the handshake offers %s, want to subscribe", got)
 		}
@@ -77,41 +82,155 @@ func TestSubscribeOnStdio(t *testing.T) {
 				t.Errorf("to a subscription to %s came %s, want that it is not found", uri, got)
 			}
 		}
-		for i := range maxWatched + 5 {
+		for i := range session.MaxWatched + 5 {
 			think(t, e, sequent.ID(fmt.Sprint("many", i)))
 			p.send(subscription(100+i, "subscribe", fmt.Sprint("sequent://sessions/many", i)))
-			// Two are taken up before: one that was unsubscribed is not, and one that is gone is.
-			if got := p.line(); strings.Contains(got, "error") != (i >= maxWatched-1) {
+			// None is taken up before: one was unsubscribed, and one is gone.
+			if got := p.line(); strings.Contains(got, "error") != (i >= session.MaxWatched) {
 				t.Errorf("subscription %d: %s", i, got)
 			}
 		}
 		_ = p.in.Close()
-		if err := <-p.done; err != nil {
+		if err := mcptest.Await(t, "serving ends", p.done); err != nil {
 			t.Error(err)
 		}
 	})
 }
 
-// Newer clients are not offered what they would not get.
-func TestNoSubscriptionForNewerClients(t *testing.T) {
+// listening returns a request of subscriptions/listen.
+func listening(id, uris string) string {
+	return `{"jsonrpc":"2.0","id":` + id + `,"method":"subscriptions/listen","params":{"notifications":{"toolsListChanged":true,"resourceSubscriptions":` +
+		uris + `},` + mcptest.ModernMeta + `}}`
+}
+
+// told returns what a subscription is told: of a document, or if there is none
+// what was agreed.
+func told(id, uri string, agreed ...string) string {
+	meta := `"_meta":{"io.modelcontextprotocol/subscriptionId":` + id + `}`
+	if uri != "" {
+		return `{"jsonrpc":"2.0","method":"notifications/resources/updated","params":{` + meta + `,"uri":"` + uri + `"}}`
+	}
+	list, _ := json.Marshal(agreed)
+	return `{"jsonrpc":"2.0","method":"notifications/subscriptions/acknowledged","params":{` + meta + `,"notifications":{"resourceSubscriptions":` + string(list) + `}}}`
+}
+
+// over returns the reply that ends a subscription.
+func over(id string) string {
+	return `{"jsonrpc":"2.0","id":` + id + `,"result":{"_meta":{"io.modelcontextprotocol/serverInfo":{"name":"sequent","version":"dev"},` +
+		`"io.modelcontextprotocol/subscriptionId":` + id + `},"resultType":"complete"}}`
+}
+
+// In a bubble, which fails if anything is left behind. A subscription lasts and
+// holds up nothing: not the calls after it, not a cancellation, not the end.
+func TestListenOnStdio(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s, e := thinking()
+		think(t, e, "one")
+		think(t, e, "two")
+		p := dial(t, s)
+		p.send(`{"jsonrpc":"2.0","id":1,"method":"server/discover","params":{` + mcptest.ModernMeta + `}}`)
+		if got := p.line(); !strings.Contains(got, `"resources":{"subscribe":true}`) {
+			t.Errorf("discover offers %s, want to subscribe", got)
+		}
+		const one, two, first, second = "sequent://sessions/one", "sequent://sessions/two/json", `"a\"b"`, "9007199254740993"
+		p.send(listening(first, `["`+one+`","sequent://sessions/none","`+one+`"]`), listening(second, `["`+one+`","`+two+`"]`))
+		p.want(told(first, "", one))
+		p.want(told(second, "", one, two))
+		think(t, e, "two")
+		p.want(told(second, two))
+		think(t, e, "one")
+		if got := []string{p.line(), p.line()}; !slices.Contains(got, told(first, one)) || !slices.Contains(got, told(second, one)) {
+			t.Errorf("of the change both are told %q", got)
+		}
+		p.send(mcptest.CallWith("2", `"name":"recall_thinking","arguments":{},`+mcptest.ModernMeta))
+		if got := p.line(); !strings.Contains(got, `"id":2,`) {
+			t.Errorf("a call beside the subscriptions is answered with %s", got)
+		}
+		p.send(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":` + first + `}}`)
+		synctest.Wait()
+		think(t, e, "one")
+		p.want(told(second, one)) // and nothing for the other, not even a reply
+		if err := e.Delete(t.Context(), "two"); err != nil {
+			t.Fatal(err)
+		}
+		p.want(told(second, two))
+		_ = p.in.Close()
+		p.want(over(second))
+		if err := mcptest.Await(t, "serving ends", p.done); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// Nothing to wait for is over at once, and so is what cannot be.
+func TestListenRefused(t *testing.T) {
+	t.Parallel()
+	s, _ := thinking()
+	many, _ := json.Marshal(slices.Repeat([]string{"sequent://sessions/x"}, session.MaxWatched+1))
+	for _, tt := range []struct{ line, want string }{
+		{listening("1", `["sequent://sessions","nonsense"]`), `"notifications":{}}}`},
+		{listening("1", string(many)), `"code":-32602,"message":"a subscription may name 100 resources`},
+		{listening("1", `[7]`), `"code":-32602,"message":"invalid params: they are not what subscriptions/listen takes"`},
+		{listening("1", `"x"`), `"code":-32602`},
+		{`{"jsonrpc":"2.0","id":1,"method":"subscriptions/listen","params":{"notifications":{}}}`, `"code":-32600,"message":"invalid request: send initialize`},
+	} {
+		if got := converse(t, s, tt.line+"\n"); !strings.Contains(got, tt.want) || !strings.Contains(got, `"id":1`) {
+			t.Errorf("to %.200s came %s, want %s in it", tt.line, got, tt.want)
+		}
+	}
+}
+
+func TestListenOverHTTP(t *testing.T) {
 	t.Parallel()
 	s, e := thinking()
-	think(t, e, "one")
-	p := dial(t, s)
-	p.send(`{"jsonrpc":"2.0","id":1,"method":"server/discover","params":{` + modernMeta + `}}`)
-	if got := p.line(); strings.Contains(got, `"subscribe":true`) || !strings.Contains(got, `"resources":{`) {
-		t.Errorf("discover says %s", got)
+	think(t, e.Owned("alice"), "one")
+	think(t, e.Owned("bob"), "two")
+	w := serveHTTP(t, HTTPConfig{Servers: []*Server{s}, Auth: testAuth})
+	const uri = "sequent://sessions/one"
+	head := "POST /mcp/standard\nAuthorization: Bearer token-a\nMcp-Protocol-Version: 2026-07-28\nMcp-Method: subscriptions/listen\n"
+	body := "\n" + listening("7", `["`+uri+`","sequent://sessions/two"]`)
+	w.want(head+"Accept: application/json\n"+body, http.StatusNotAcceptable, "Accept it")
+	open := func() (next func() string, hangUp func()) {
+		res := w.open(head + body)
+		read := events(res.Body)
+		return func() string {
+			got, err := read()
+			if err != nil {
+				t.Errorf("the stream ends with %q, %v", got, err)
+			}
+			return got
+		}, func() { _ = res.Body.Close() }
 	}
-	p.send(`{"jsonrpc":"2.0","id":2,"method":"subscriptions/listen","params":{"notifications":{"resourceSubscriptions":["sequent://sessions/one"]},` + modernMeta + `}}`)
-	if got := p.line(); !strings.Contains(got, "acknowledged") || strings.Contains(got, "sequent://") {
-		t.Errorf("the subscription is answered with %s, want that nothing was agreed", got)
+	next, hangUp := open()
+	other, hangUpOther := open()
+	defer hangUpOther()
+	for _, read := range []func() string{next, other} {
+		// What belongs to another does not exist.
+		if got, want := read(), told("7", "", uri); got != want {
+			t.Fatalf("first came %s, want %s", got, want)
+		}
 	}
-	if got := p.line(); !strings.Contains(got, `"id":2`) {
-		t.Errorf("then came %s, want the end of it", got)
+	for range 3 {
+		think(t, e.Owned("bob"), "one") // which is another session
+		think(t, e.Owned("alice"), "one")
+		for _, read := range []func() string{next, other} {
+			if got, want := read(), told("7", uri); got != want {
+				t.Fatalf("then came %s, want %s", got, want)
+			}
+		}
 	}
-	p.send(hello) // and older ones still are
-	if got := p.line(); !strings.Contains(got, `"subscribe":true`) {
-		t.Errorf("the handshake offers %s, want to subscribe", got)
+	hangUp()
+	think(t, e.Owned("alice"), "one")
+	if got, want := other(), told("7", uri); got != want {
+		t.Errorf("after another has hung up came %s, want %s", got, want)
+	}
+	w.stop()
+	if got, want := other(), over("7"); got != want {
+		t.Errorf("at the end of the server came %s, want %s", got, want)
+	}
+	if err := mcptest.Await(t, "serving ends", w.done); err != nil {
+		t.Error(err)
 	}
 }
 
@@ -140,10 +259,5 @@ func TestSubscribeOverHTTP(t *testing.T) {
 	w.want("DELETE /mcp/standard"+head, http.StatusNoContent)
 	if got, err := next(); err == nil {
 		t.Errorf("after the session ended came %s", got)
-	}
-	s.watches.mu.Lock()
-	defer s.watches.mu.Unlock()
-	if len(s.watches.by) > 0 {
-		t.Errorf("%d sessions are still told of changes", len(s.watches.by))
 	}
 }

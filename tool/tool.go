@@ -31,9 +31,12 @@ type Annotations struct {
 // A Tool is a function that an agent can call.
 type Tool struct {
 	Spec
-	// Overlaps means that calls may begin while earlier ones are under way, as
-	// soon as those have called [Call.Queued]: a call does nothing but append.
-	Overlaps bool
+	// Lane names the lane of a call. A transport begins the calls of a connection
+	// in the order in which they came, and within a lane each begins when the one
+	// before it has ended. Calls in different lanes run beside each other, for
+	// tools that wait for a language model. The empty name is the connection's own
+	// lane; a nil Lane puts all calls there.
+	Lane func(c Call) string
 	// Call answers one call. An error is either a *ProtocolError, which a
 	// transport reports in its own way, or a fault of ours, of which a client
 	// learns nothing but that it happened. Refusals are replies with Failed set.
@@ -48,10 +51,6 @@ type Call struct {
 	Checked bool
 	Caller  Caller
 	Unknown []string // names of argument fields that the contract does not have; set by New
-	// Queued, if not nil, is to be called once no later call can overtake this
-	// one, so that the next may begin and both be committed together. Nothing
-	// depends on its being called.
-	Queued func()
 	// Progress, if not nil, tells the client how far the call is: done out of
 	// total, in whatever unit, and what is being done. A total of 0 is one that is
 	// not known, and the message may be empty. Done must grow from one report to

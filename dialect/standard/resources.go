@@ -55,28 +55,8 @@ func (d *server) templates() []dialect.Template {
 }
 
 // watchSession tells of each change of a session.
-func (d *server) watchSession(ctx context.Context, c tool.Caller, id string) (next func(context.Context) error, err error) {
-	engine := d.engine.Owned(c.Owner)
-	s, err := engine.Session(ctx, sequent.ID(id))
-	if err != nil {
-		return nil, err
-	}
-	seen := s.Position()
-	return func(ctx context.Context) error {
-		for {
-			if err := engine.Await(ctx, sequent.ID(id), seen); err != nil {
-				return err
-			}
-			s, err := engine.Session(ctx, sequent.ID(id))
-			if err != nil {
-				return err
-			}
-			if now := s.Position(); now != seen {
-				seen = now
-				return nil
-			}
-		}
-	}, nil
+func (d *server) watchSession(ctx context.Context, c tool.Caller, id string, changed func(gone bool)) (stop func(), err error) {
+	return d.watcher.Watch(ctx, c.Owner, sequent.ID(id), changed)
 }
 
 // readSessions lists sessions with links to their documents.

@@ -16,6 +16,7 @@ import (
 	"github.com/sequent-dev/sequent"
 	"github.com/sequent-dev/sequent/dialect"
 	"github.com/sequent-dev/sequent/dialect/internal/implicit"
+	"github.com/sequent-dev/sequent/dialect/internal/watch"
 	"github.com/sequent-dev/sequent/tool"
 )
 
@@ -51,10 +52,11 @@ type Render struct {
 
 // A server is what the dialect's parts share.
 type server struct {
-	engine *sequent.Engine
-	scopes *implicit.Finder
-	render Render
-	rand   io.Reader
+	engine  *sequent.Engine
+	scopes  *implicit.Finder
+	watcher *watch.Watcher
+	render  Render
+	rand    io.Reader
 }
 
 // New returns the dialect. It panics if something required is missing.
@@ -63,21 +65,20 @@ func New(cfg Config) dialect.Dialect {
 		panic("standard: Config needs Engine and Render")
 	}
 	d := &server{
-		engine: cfg.Engine,
-		scopes: implicit.New(cfg.Engine, name),
-		render: cfg.Render,
-		rand:   cfg.Rand,
+		engine:  cfg.Engine,
+		scopes:  implicit.New(cfg.Engine, name),
+		watcher: watch.New(cfg.Engine),
+		render:  cfg.Render,
+		rand:    cfg.Rand,
 	}
 	if d.rand == nil {
 		d.rand = rand.Reader
 	}
-	think := tool.New(tool.Parse(thinkSpec, thinkText), d.think, reject)
-	think.Overlaps = true
 	return dialect.Dialect{
 		Name:    name,
 		Summary: "the reference server's arguments, with sessions, auto-numbering, safe retry and recall",
 		Tools: []tool.Tool{
-			think,
+			tool.New(tool.Parse(thinkSpec, thinkText), d.think, reject),
 			tool.New(tool.Parse(recallSpec, recallText), d.recall, reject),
 		},
 		Resources: d.resources(),

@@ -66,7 +66,7 @@ func (st *step) sum() string {
 func (d *server) record(ctx context.Context, c tool.Call, st *step) (*sequent.Session, error) {
 	engine := d.engine.Owned(c.Caller.Owner)
 	if st.Session != "" {
-		return engine.WhenQueued(c.Queued).Update(ctx, sequent.ID(st.Session), st.apply)
+		return engine.Update(ctx, sequent.ID(st.Session), st.apply)
 	}
 	turn, err := d.scopes.Enter(c.Caller)
 	if errors.Is(err, implicit.ErrNoScope) {
@@ -79,33 +79,18 @@ func (d *server) record(ctx context.Context, c tool.Call, st *step) (*sequent.Se
 		return nil, err
 	}
 	defer turn.Leave()
-	for over := sequent.ID(""); ; {
-		current, err := turn.Current(ctx)
-		if err != nil {
-			return nil, err
-		}
-		if current == over {
-			if turn.Alone() {
-				continue // a call before this one may have begun a session
-			}
-			return d.begin(ctx, engine, turn, st)
-		}
-		view := engine
-		if st.goesOn() {
-			view = engine.WhenQueued(func() {
-				turn.Pass(current)
-				if c.Queued != nil {
-					c.Queued()
-				}
-			})
-		}
-		s, err := view.Update(ctx, current, st.resume)
+	current, err := turn.Current(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if current != "" {
+		s, err := engine.Update(ctx, current, st.resume)
 		// It may have been deleted, or have outlived its time.
 		if !errors.Is(err, errSuccessor) && !errors.Is(err, sequent.ErrNotFound) {
 			return s, err
 		}
-		over = current
 	}
+	return d.begin(ctx, engine, turn, st)
 }
 
 // begin puts the step into a new session, the scope's if there is a turn.
@@ -149,12 +134,6 @@ var (
 // refers reports whether the step makes sense only after others.
 func (st *step) refers() bool {
 	return st.Revision || st.Revises != nil || st.From != nil || st.Branch != ""
-}
-
-// goesOn reports whether the step begins no session if there is one to resume,
-// whatever the state of that.
-func (st *step) goesOn() bool {
-	return st.refers() || st.Number != nil && *st.Number != 1 || st.Number == nil && st.More
 }
 
 // resume is apply for a session that the call does not name.

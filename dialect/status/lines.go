@@ -8,9 +8,9 @@ import (
 	"github.com/sequent-dev/sequent"
 )
 
-// lines has the calls of one session come one after the other, in the order in
-// which they were made: a thought must not be overtaken while a model writes it,
-// and the next is to build on it. The engine's own order is that of commits.
+// lines has the calls of one session take turns, in the order in which they were
+// made: a thought must not be overtaken while a model writes it, and the next is
+// to build on it. The engine's own order is that of commits.
 type lines struct {
 	mu      sync.Mutex
 	waiting map[lineKey][]chan struct{} // the first of each has its turn
@@ -23,17 +23,13 @@ type lineKey struct {
 	scope string // where id is empty
 }
 
-// enter waits for the turn, which ends with leave. It calls queued, if that is not
-// nil, when nobody can overtake the caller any more.
-func (l *lines) enter(ctx context.Context, key lineKey, queued func()) (leave func(), err error) {
+// enter waits for the turn, which ends with leave.
+func (l *lines) enter(ctx context.Context, key lineKey) (leave func(), err error) {
 	turn := make(chan struct{})
 	l.mu.Lock()
 	l.waiting[key] = append(l.waiting[key], turn)
 	first := len(l.waiting[key]) == 1
 	l.mu.Unlock()
-	if queued != nil {
-		queued()
-	}
 	leave = func() { l.leave(key, turn) }
 	if first {
 		return leave, nil

@@ -66,7 +66,6 @@ func newDesk(t *testing.T) *desk {
 
 // call makes a call and returns when it stands in line. Its outcome comes later.
 func (d *desk) call(ctx context.Context, tl tool.Tool, a args) *outcome {
-	queued := make(chan struct{})
 	o := new(outcome)
 	if a.Total == 0 {
 		a.Total = 9
@@ -76,11 +75,10 @@ func (d *desk) call(ctx context.Context, tl tool.Tool, a args) *outcome {
 		o.reply, o.err = tl.Call(ctx, tool.Call{
 			Args:   json.RawMessage(a.json()),
 			Caller: tool.Caller{Scope: tool.Scope{Name: "test", Exclusive: true}},
-			Queued: sync.OnceFunc(func() { close(queued) }),
 		})
 		o.took = time.Since(begun)
 	})
-	<-queued
+	synctest.Wait()
 	return o
 }
 
@@ -208,7 +206,9 @@ func TestProgress(t *testing.T) {
 }
 
 // Without a model only thoughts of one's own are recorded.
-func TestNoModel(t *testing.T) {
+func TestNoModel(t *testing.T) { synctest.Test(t, noModel) }
+
+func noModel(t *testing.T) {
 	d := newDesk(t)
 	d.external = status.New(status.Config{Engine: d.engine}).Tools[1]
 	refused := d.call(t.Context(), d.external, args{Thought: "p", Number: 1, Session: "s"})

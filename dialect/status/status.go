@@ -69,7 +69,9 @@ func New(cfg Config) dialect.Dialect {
 	}
 	plain := newTool(plainWords, tool.Parse(plainSpec, plainText), d.think)
 	external := newTool(externalWords, tool.Parse(externalSpec, externalText), d.external)
-	external.Overlaps = true // a model takes its time, and calls of other sessions need not wait
+	// A model takes its time, and calls of other sessions need not wait. The calls
+	// of one session keep their order, whichever tool they call.
+	plain.Lane, external.Lane = lane, lane
 	return dialect.Dialect{
 		Name:    name,
 		Summary: "snake_case arguments and a status word in every reply, and a second tool whose thoughts a language model writes",

@@ -2,6 +2,7 @@ package status
 
 import (
 	"context"
+	"encoding/json"
 	"strconv"
 
 	"github.com/sequent-dev/sequent"
@@ -103,7 +104,24 @@ func (d *server) enter(ctx context.Context, c tool.Call, st step) (leave func(),
 			return nil, implicit.ErrNoScope
 		}
 	}
-	return d.lines.enter(ctx, key, c.Queued)
+	return d.lines.enter(ctx, key)
+}
+
+// lane names the lane of a call by the session that it means. Arguments that name
+// none are refused, or mean the default one.
+func lane(c tool.Call) string {
+	args := c.Args
+	var text string
+	if json.Unmarshal(args, &text) == nil { // models write the object into a string, too
+		args = json.RawMessage(text)
+	}
+	var in struct {
+		Session string `json:"session_id"`
+	}
+	if json.Unmarshal(args, &in) != nil || in.Session == "" {
+		return defaultSession
+	}
+	return in.Session
 }
 
 // A plainReply has the members of the contract in their order.

@@ -4,7 +4,6 @@ package implicit
 
 import (
 	"context"
-	"slices"
 	"sync"
 
 	"github.com/sequent-dev/sequent"
@@ -28,7 +27,6 @@ type Finder struct {
 	dialect string
 
 	mu     sync.Mutex               // guards what follows
-	ended  *sync.Cond               // a call has ended that was ahead of its turn
 	scopes map[sequent.Key]*current // by owner and scope
 }
 
@@ -39,25 +37,19 @@ type current struct {
 	// Guarded by Finder.mu:
 	id    sequent.ID // the session last begun; empty if not known
 	calls int        // under way or waiting
-	ahead []*Turn    // of calls that have passed their turn on and not ended, in order
 }
 
 // New returns a finder for the sessions that a dialect begins in engine.
 func New(engine *sequent.Engine, dialect string) *Finder {
-	f := &Finder{engine: engine, dialect: dialect, scopes: make(map[sequent.Key]*current)}
-	f.ended = sync.NewCond(&f.mu)
-	return f
+	return &Finder{engine: engine, dialect: dialect, scopes: make(map[sequent.Key]*current)}
 }
 
 // A Turn is a scope's, held by one call at a time so that two calls cannot
-// both begin its first session. A call that goes on with the session may pass its
-// turn on early; should that session turn out to be gone, it waits for those that
-// did so before it, and those after it wait for it.
+// both begin its first session.
 type Turn struct {
 	finder *Finder
 	caller tool.Caller
 	known  *current
-	passed sequent.ID // the session it goes on with, once it has passed on its turn
 }
 
 // Enter waits for the caller's scope to be free. The caller must call Leave.
@@ -82,17 +74,10 @@ func (f *Finder) Enter(c tool.Caller) (*Turn, error) {
 // Leave frees the scope. What is known of one that others share is forgotten:
 // callers choose scope names, and may choose many.
 func (t *Turn) Leave() {
-	if t.passed == "" {
-		t.known.turn.Unlock()
-	}
+	t.known.turn.Unlock()
 	f := t.finder
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if t.passed != "" {
-		i := slices.Index(t.known.ahead, t)
-		t.known.ahead = slices.Delete(t.known.ahead, i, i+1)
-		f.ended.Broadcast()
-	}
 	t.known.calls--
 	if t.known.calls == 0 && !t.caller.Scope.Exclusive {
 		delete(f.scopes, key(t.caller))
@@ -103,61 +88,9 @@ func key(c tool.Caller) sequent.Key {
 	return sequent.Key{Owner: c.Owner, ID: sequent.ID(c.Scope.Name)}
 }
 
-// Pass frees the scope for the next call, for one that goes on with session id
-// and whose change cannot be overtaken any more.
-func (t *Turn) Pass(id sequent.ID) {
-	if t.passed != "" {
-		return
-	}
-	t.passed = id
-	t.finder.mu.Lock()
-	t.known.ahead = append(t.known.ahead, t)
-	t.finder.mu.Unlock()
-	t.known.turn.Unlock()
-}
-
-// Alone returns when all calls before this one have ended, after which the session
-// may be another, and reports whether it had to wait.
-func (t *Turn) Alone() (waited bool) {
-	f := t.finder
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	for len(t.before()) > 0 {
-		f.ended.Wait()
-		waited = true
-	}
-	return waited
-}
-
-// before returns those ahead of this call. The caller holds Finder.mu.
-func (t *Turn) before() []*Turn {
-	if i := slices.Index(t.known.ahead, t); i >= 0 {
-		return t.known.ahead[:i]
-	}
-	return t.known.ahead
-}
-
 // Current returns the id of the session last begun in the scope, or an empty
 // one if there is none.
 func (t *Turn) Current(ctx context.Context) (sequent.ID, error) {
-	for {
-		id, err := t.find(ctx)
-		if err != nil || !t.strays(id) {
-			return id, err
-		}
-		t.Alone()
-	}
-}
-
-// strays reports whether a call before this one goes on with another session than
-// id: that session is gone, and the call has yet to find out.
-func (t *Turn) strays(id sequent.ID) bool {
-	t.finder.mu.Lock()
-	defer t.finder.mu.Unlock()
-	return slices.ContainsFunc(t.before(), func(o *Turn) bool { return o.passed != id })
-}
-
-func (t *Turn) find(ctx context.Context) (sequent.ID, error) {
 	if t.caller.Scope.Exclusive {
 		t.finder.mu.Lock()
 		defer t.finder.mu.Unlock()

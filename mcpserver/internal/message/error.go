@@ -1,0 +1,76 @@
+package message
+
+import (
+	"encoding/json"
+	"fmt"
+)
+
+// The codes of errors, of JSON-RPC and of MCP.
+const (
+	CodeParse              = -32700
+	CodeInvalidRequest     = -32600
+	CodeMethodNotFound     = -32601
+	CodeInvalidParams      = -32602
+	CodeInternal           = -32603
+	CodeNoResource         = -32002 // up to LastHandshake; later versions forbid it
+	CodeTooMany            = -32010 // ours: a client sends more requests than it may
+	CodeFull               = -32011 // ours: there are too many sessions
+	CodeHeaderMismatch     = -32020
+	CodeUnsupportedVersion = -32022
+)
+
+// An Error is an error as a client sees it.
+type Error struct {
+	Code    int             `json:"code"`
+	Message string          `json:"message"`
+	Data    json.RawMessage `json:"data,omitempty"` // valid JSON on one line; nil for none
+}
+
+// Error returns the message.
+func (e *Error) Error() string { return e.Message }
+
+// The ways in which a line can fail to be a message.
+var (
+	errNotJSON    = &Error{Code: CodeParse, Message: "parse error: the message is not JSON"}
+	errNotUTF8    = &Error{Code: CodeParse, Message: "parse error: the message is not valid UTF-8"}
+	errBatch      = InvalidRequest("batches are not supported; send one message at a time")
+	errNotObject  = InvalidRequest("a message is a JSON object")
+	errVersion    = InvalidRequest(`"jsonrpc" must be "2.0"`)
+	errID         = InvalidRequest("an id is a string or a number")
+	errNoMethod   = InvalidRequest("the method is missing")
+	errMethodKind = InvalidRequest("the method is not a string")
+)
+
+// ErrUninitialized answers a request of an older client before its handshake.
+var ErrUninitialized = InvalidRequest(
+	"send initialize first, or with each request the _meta of protocol version " + FirstModern)
+
+// ErrInitialized answers a second handshake.
+var ErrInitialized = InvalidRequest("initialize was already received")
+
+// ErrCancelled answers a cancelled request where the transport needs an answer.
+var ErrCancelled = &Error{Code: CodeInternal, Message: "the request was cancelled"}
+
+// InvalidRequest returns an error that says what is wrong with a message.
+func InvalidRequest(why string) *Error {
+	return &Error{Code: CodeInvalidRequest, Message: "invalid request: " + why}
+}
+
+// InvalidParams returns an error that says what is wrong with params.
+func InvalidParams(format string, args ...any) *Error {
+	return &Error{Code: CodeInvalidParams, Message: fmt.Sprintf(format, args...)}
+}
+
+// MethodNotFound returns the error for a method that is not served.
+func MethodNotFound(method string) *Error {
+	return &Error{Code: CodeMethodNotFound, Message: fmt.Sprintf("method not found: %q", method)}
+}
+
+// UnsupportedVersion returns the error for a version that is not served.
+func UnsupportedVersion(requested string) *Error {
+	data, _ := Marshal(struct { // strings cannot fail
+		Supported []string `json:"supported"`
+		Requested string   `json:"requested"`
+	}{Versions(), requested})
+	return &Error{Code: CodeUnsupportedVersion, Message: "unsupported protocol version", Data: data}
+}

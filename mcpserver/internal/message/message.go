@@ -1,0 +1,202 @@
+// Package message reads and writes the messages of JSON-RPC 2.0 in the form in
+// which MCP uses them. It knows no method of the protocol.
+package message
+
+import (
+	"encoding/json"
+	"errors"
+	"unicode/utf8"
+
+	"github.com/sequent-dev/sequent/internal/jsonscan"
+)
+
+// maxDepth is how deep a message may nest, as in encoding/json.
+const maxDepth = 10_000
+
+// A Kind tells what a message wants.
+type Kind int
+
+// The kinds of messages.
+const (
+	Ignored      Kind = iota // malformed, and nobody waits for a reply
+	Request                  // wants exactly one reply
+	Notification             // wants none
+	Refused                  // wants Message.Fault as its reply
+	Response                 // answers a request of the server
+)
+
+// A Message is one message with its parts as they came. They share the memory
+// of the line that [Parse] was given.
+type Message struct {
+	Kind   Kind
+	ID     json.RawMessage // a string or a number; nil if there is none to reply with
+	Method string
+	Params json.RawMessage // nil if absent
+	Meta   Meta            // of a request
+	Fault  *Error          // why the message was refused
+}
+
+// Meta is what the _meta of a request's params says.
+type Meta struct {
+	Malformed     bool            // _meta is neither an object nor null
+	Version       string          // protocol version; empty if it is not named as a string
+	Capabilities  json.RawMessage // of the client; nil if absent
+	Client        json.RawMessage // what describes the client; nil if absent
+	ProgressToken json.RawMessage // nil if absent
+}
+
+// The members of _meta that the protocol defines.
+const (
+	MetaVersion      = "io.modelcontextprotocol/protocolVersion"
+	MetaCapabilities = "io.modelcontextprotocol/clientCapabilities"
+	MetaClient       = "io.modelcontextprotocol/clientInfo"
+	MetaServer       = "io.modelcontextprotocol/serverInfo"
+	MetaSubscription = "io.modelcontextprotocol/subscriptionId"
+	metaProgress     = "progressToken"
+)
+
+// Modern reports whether the message is a request that says, in its _meta, that
+// it is of [FirstModern] or a later version.
+func (m *Message) Modern() bool { return m.Meta.Version >= FirstModern }
+
+// parts are the raw members of a message.
+type parts struct {
+	version, id, method, params json.RawMessage
+	reply                       bool // there is a result or an error
+}
+
+// Parse reads a message.
+func Parse(line []byte) Message {
+	s := jsonscan.New(line, maxDepth)
+	if s.Kind() != '{' {
+		return notObject(line)
+	}
+	p := read(&s)
+	err := s.End()
+	valid := err == nil
+	if !valid && !errors.Is(err, jsonscan.ErrUTF8) {
+		return Message{Kind: Refused, Fault: errNotJSON}
+	}
+	method, named := name(p.method)
+	m := Message{Method: method, Params: p.params}
+	if p.method == nil && p.reply || named && p.id == nil {
+		// What follows can be wrong with these too, but they are never answered:
+		// two programs that answer each other's errors do not stop.
+		switch {
+		case !isVersion2(p.version) || !valid:
+		case named:
+			m.Kind = Notification
+		case p.reply:
+			m.Kind = Response
+		}
+		return m
+	}
+	if IsID(p.id) && utf8.Valid(p.id) {
+		m.ID = p.id
+	}
+	m.Kind = Refused
+	switch {
+	case !valid:
+		m.Fault = errNotUTF8
+	case p.id != nil && m.ID == nil:
+		m.Fault = errID
+	case !isVersion2(p.version):
+		m.Fault = errVersion
+	case p.method == nil:
+		m.Fault = errNoMethod
+	case !named:
+		m.Fault = errMethodKind
+	default:
+		m.Kind, m.Meta = Request, metaOf(p.params)
+	}
+	return m
+}
+
+// read reads the members of a message. Of two with one name the last counts.
+func read(s *jsonscan.Scanner) (p parts) {
+	for in := s.Object(); in && s.Member(); {
+		switch string(s.Name()) {
+		case "jsonrpc":
+			p.version = s.Value()
+		case "id":
+			p.id = s.Value()
+		case "method":
+			p.method = s.Value()
+		case "params":
+			p.params = s.Value()
+		case "result", "error":
+			p.reply = true
+			s.Value()
+		default:
+			s.Value()
+		}
+	}
+	return p
+}
+
+// notObject says what is wrong with a line that does not begin as a message.
+func notObject(line []byte) Message {
+	s := jsonscan.New(line, maxDepth)
+	first := s.Kind()
+	s.Value()
+	fault := errNotObject
+	switch err := s.End(); {
+	case err != nil && !errors.Is(err, jsonscan.ErrUTF8):
+		fault = errNotJSON
+	case first == '[':
+		fault = errBatch
+	}
+	return Message{Kind: Refused, Fault: fault}
+}
+
+// metaOf returns what the _meta of params says.
+func metaOf(params json.RawMessage) (m Meta) {
+	for member, value := range members(params) {
+		if string(member) != "_meta" {
+			continue
+		}
+		m = Meta{Malformed: value[0] != '{' && value[0] != 'n'}
+		for member, value := range members(value) {
+			switch string(member) {
+			case MetaVersion:
+				m.Version = version(value)
+			case MetaCapabilities:
+				m.Capabilities = value
+			case MetaClient:
+				m.Client = value
+			case metaProgress:
+				m.ProgressToken = value
+			}
+		}
+	}
+	return m
+}
+
+// version returns the version that raw names, without allocating for the one
+// that nearly all requests name.
+func version(raw json.RawMessage) string {
+	if string(raw) == `"`+FirstModern+`"` {
+		return FirstModern
+	}
+	v, _ := jsonscan.Text(raw)
+	return v
+}
+
+// callTool is the method of nearly all requests.
+const callTool = "tools/call"
+
+// name returns the method that raw is, and whether it is one.
+func name(raw json.RawMessage) (string, bool) {
+	if string(raw) == `"`+callTool+`"` {
+		return callTool, true
+	}
+	return jsonscan.Text(raw)
+}
+
+func isVersion2(raw json.RawMessage) bool {
+	if string(raw) == `"2.0"` {
+		return true
+	}
+	v, _ := jsonscan.Text(raw)
+	return v == "2.0"
+}

@@ -1,0 +1,13 @@
+package message
+
+// FirstModern is the first version of the protocol without a handshake: each
+// request says in its _meta what a server needs to know.
+const FirstModern = "2026-07-28"
+
+// LastHandshake is the newest version of the protocol with a handshake.
+const LastHandshake = "2025-11-25"
+
+// Versions returns the versions of the protocol that are served, newest first.
+func Versions() []string {
+	return []string{FirstModern, LastHandshake, "2025-06-18", "2025-03-26", "2024-11-05"}
+}

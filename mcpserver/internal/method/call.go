@@ -1,0 +1,90 @@
+package method
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"slices"
+
+	"github.com/sequent-dev/sequent/internal/jsonscan"
+	"github.com/sequent-dev/sequent/mcpserver/internal/message"
+	"github.com/sequent-dev/sequent/tool"
+)
+
+// callTool answers tools/call. The arguments reach the tool as they came, and
+// its reply goes out in the bytes that it gave.
+func (s *Server) callTool(ctx context.Context, r *Request, result []byte) ([]byte, error) {
+	name, args, ok := callParams(r.Params)
+	if !ok {
+		return nil, badParams(r)
+	}
+	t := s.tools[name]
+	if t == nil {
+		return nil, message.InvalidParams("unknown tool %q", name)
+	}
+	reply, err := t.Call(ctx, tool.Call{Args: args, Caller: r.Caller, Progress: r.Progress})
+	if err != nil {
+		return nil, err
+	}
+	return appendReply(result, reply)
+}
+
+// callParams returns the members of a call, and whether they are of the right
+// types.
+func callParams(raw json.RawMessage) (name string, args json.RawMessage, ok bool) {
+	ok = true
+	for member, value := range message.Members(raw) {
+		switch member {
+		case "name":
+			if name, ok = jsonscan.Text(value); isNull(value) {
+				ok = true
+			}
+		case "arguments":
+			args = value
+		}
+		if !ok {
+			return "", nil, false
+		}
+	}
+	return name, args, true
+}
+
+// appendReply appends what a tool answered to the members of a result.
+func appendReply(result []byte, reply tool.Reply) ([]byte, error) {
+	result = slices.Grow(result, len(reply.Text)+len(reply.Text)/4+len(reply.JSON)+128)
+	result = message.AppendName(result, "content")
+	result = append(result, `[{"type":"text","text":`...)
+	result = message.AppendQuoted(result, reply.Text)
+	result = append(result, `}]`...)
+	if reply.JSON != nil {
+		result = message.AppendName(result, "structuredContent")
+		var err error
+		if result, err = appendJSON(result, reply.JSON); err != nil {
+			return nil, err
+		}
+	}
+	if reply.Failed {
+		result = append(result, `,"isError":true`...)
+	}
+	return result, nil
+}
+
+// maxDepth is how deep structured content may nest.
+const maxDepth = 10_000
+
+// appendJSON appends a value of which nobody has checked that it is one, without
+// line ends.
+func appendJSON(b []byte, raw json.RawMessage) ([]byte, error) {
+	s := jsonscan.New(raw, maxDepth)
+	s.Value()
+	if s.End() != nil {
+		return nil, errors.New("the tool's structured content is not JSON")
+	}
+	if bytes.IndexByte(raw, '\n') < 0 && bytes.IndexByte(raw, '\r') < 0 {
+		return append(b, raw...), nil
+	}
+	out := bytes.NewBuffer(b)
+	err := json.Compact(out, raw)
+	return out.Bytes(), err
+}

@@ -1,0 +1,102 @@
+package method
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"strings"
+
+	"github.com/sequent-dev/sequent"
+	"github.com/sequent-dev/sequent/mcpserver/internal/message"
+	"github.com/sequent-dev/sequent/tool"
+)
+
+// fault returns what a client is told of an error.
+func (s *Server) fault(ctx context.Context, r *Request, err error) *message.Error {
+	if e, ok := errors.AsType[*tool.ProtocolError](err); ok {
+		return &message.Error{Code: e.Code, Message: e.Message, Data: oneLine(e.Data)}
+	}
+	if e, ok := errors.AsType[*message.Error](err); ok {
+		return e
+	}
+	if ctx.Err() != nil {
+		return message.ErrCancelled
+	}
+	// A tool words its refusals itself, so that what is left is a fault. The
+	// other parts of a dialect have no other way to refuse.
+	if e, ok := errors.AsType[*sequent.Error](err); ok && r.Method != callTool {
+		if code, show := refusal(e); show {
+			return &message.Error{Code: code, Message: words(e)}
+		}
+	}
+	id := faultID()
+	s.logger.Error("internal error", "id", id, "method", r.Method, "subject", subject(r), "error", err)
+	return internalError(id)
+}
+
+func (s *Server) panicked(r *Request, p any) *message.Error {
+	id := faultID()
+	s.logger.Error("panic", "id", id, "method", r.Method, "subject", subject(r),
+		"panic", fmt.Sprint(p), "stack", string(debug.Stack()))
+	return internalError(id)
+}
+
+// internalError tells a client of a fault by the id under which it is logged.
+func internalError(id string) *message.Error {
+	return &message.Error{Code: message.CodeInternal, Message: "internal error (id " + id + ")"}
+}
+
+func faultID() string { return strings.ToLower(rand.Text()[:8]) }
+
+// subject returns which of the dialect's parts a request is about, for logs.
+func subject(r *Request) string {
+	name, _ := Subject(r.Message)
+	if r.Method == read {
+		// The rest of a URI can be a client's own words.
+		scheme, _, _ := strings.Cut(name, ":")
+		return scheme + ":"
+	}
+	return name
+}
+
+// refusal returns the code for an error of the engine, and whether its message
+// may be shown.
+func refusal(e *sequent.Error) (code int, show bool) {
+	switch e.Code {
+	case sequent.CodeInternal:
+		return message.CodeInternal, false
+	case sequent.CodeConflict, sequent.CodeBusy, sequent.CodeUnavailable, sequent.CodeReadOnly,
+		sequent.CodeFull, sequent.CodeCorrupt, sequent.CodeNewerSchema, sequent.CodeCanceled:
+		return message.CodeInternal, true
+	default:
+		return message.CodeInvalidParams, true
+	}
+}
+
+// words returns the parts of an error that may be shown.
+func words(e *sequent.Error) string {
+	msg := e.Msg
+	if msg == "" {
+		msg = string(e.Code)
+	}
+	if e.Fix != "" {
+		msg += ": " + e.Fix
+	}
+	return msg
+}
+
+// oneLine returns JSON on one line; nil if it is not JSON.
+func oneLine(data json.RawMessage) json.RawMessage {
+	if data == nil {
+		return nil
+	}
+	var b bytes.Buffer
+	if json.Compact(&b, data) != nil {
+		return nil
+	}
+	return b.Bytes()
+}

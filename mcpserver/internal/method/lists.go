@@ -1,0 +1,130 @@
+package method
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/sequent-dev/sequent/dialect"
+	"github.com/sequent-dev/sequent/mcpserver/internal/message"
+	"github.com/sequent-dev/sequent/tool"
+)
+
+// lists are the results of the methods that list what a dialect has, in its
+// order, without the members that only one era has. They never change.
+type lists struct {
+	tools, resources, templates, prompts []byte
+}
+
+type publishedTool struct {
+	Name         string           `json:"name"`
+	Title        string           `json:"title,omitempty"`
+	Description  string           `json:"description,omitempty"`
+	InputSchema  json.RawMessage  `json:"inputSchema"`
+	OutputSchema json.RawMessage  `json:"outputSchema,omitempty"`
+	Annotations  tool.Annotations `json:"annotations"`
+}
+
+type publishedResource struct {
+	URI         string `json:"uri,omitempty"`
+	URITemplate string `json:"uriTemplate,omitempty"`
+	Name        string `json:"name"`
+	Title       string `json:"title,omitempty"`
+	Description string `json:"description,omitempty"`
+	MIME        string `json:"mimeType,omitempty"`
+}
+
+type publishedPrompt struct {
+	Name        string              `json:"name"`
+	Title       string              `json:"title,omitempty"`
+	Description string              `json:"description,omitempty"`
+	Arguments   []publishedArgument `json:"arguments,omitempty"`
+}
+
+type publishedArgument struct {
+	Name        string `json:"name"`
+	Title       string `json:"title,omitempty"`
+	Description string `json:"description,omitempty"`
+	Required    bool   `json:"required,omitempty"`
+}
+
+func newLists(d dialect.Dialect) lists {
+	var tools []publishedTool
+	for _, t := range d.Tools {
+		tools = append(tools, publishedTool{t.Name, t.Title, t.Description, t.InputSchema, t.OutputSchema, t.Annotations})
+	}
+	var resources, templates []publishedResource
+	for _, r := range d.Resources {
+		resources = append(resources, publishedResource{URI: r.URI, Name: r.Name, Title: r.Title, Description: r.Description, MIME: r.MIME})
+	}
+	for _, t := range d.Templates {
+		templates = append(templates, publishedResource{URITemplate: t.URI, Name: t.Name, Title: t.Title, Description: t.Description, MIME: t.MIME})
+	}
+	var prompts []publishedPrompt
+	for _, p := range d.Prompts {
+		out := publishedPrompt{Name: p.Name, Title: p.Title, Description: p.Description}
+		for _, a := range p.Arguments {
+			out.Arguments = append(out.Arguments, publishedArgument{a.Name, a.Title, a.Description, a.Required})
+		}
+		prompts = append(prompts, out)
+	}
+	return lists{
+		tools:     list("tools", tools),
+		resources: list("resources", resources),
+		templates: list("resourceTemplates", templates),
+		prompts:   list("prompts", prompts),
+	}
+}
+
+// list returns the members of the result of a list method. The list is never
+// null.
+func list[T any](name string, items []T) []byte {
+	if items == nil {
+		items = []T{}
+	}
+	return append(cacheable(), fmt.Sprintf(`,%q:%s`, name, mustMarshal(items))...)
+}
+
+// cacheable returns the members that say how long a client may keep a result
+// that is the same for everybody.
+func cacheable() []byte {
+	return fmt.Appendf(nil, `"ttlMs":%d,"cacheScope":"public"`, listTTL.Milliseconds())
+}
+
+func (s *Server) listTools(_ context.Context, r *Request, result []byte) ([]byte, error) {
+	return page(r, result, s.lists.tools)
+}
+
+func (s *Server) listResources(_ context.Context, r *Request, result []byte) ([]byte, error) {
+	return page(r, result, s.lists.resources)
+}
+
+func (s *Server) listTemplates(_ context.Context, r *Request, result []byte) ([]byte, error) {
+	return page(r, result, s.lists.templates)
+}
+
+func (s *Server) listPrompts(_ context.Context, r *Request, result []byte) ([]byte, error) {
+	return page(r, result, s.lists.prompts)
+}
+
+// page answers a list method. All of a list is one page, so that no cursor is
+// valid.
+func page(r *Request, result, members []byte) ([]byte, error) {
+	p := params{raw: r.Params}
+	cursor := p.text("cursor")
+	if p.bad {
+		return nil, badParams(r)
+	}
+	if cursor != "" {
+		return nil, message.InvalidParams("invalid params")
+	}
+	return appendMembers(result, members), nil
+}
+
+// appendMembers appends members of an object to others.
+func appendMembers(object, members []byte) []byte {
+	if object[len(object)-1] != '{' {
+		object = append(object, ',')
+	}
+	return append(object, members...)
+}

@@ -1,0 +1,147 @@
+package method
+
+import (
+	"cmp"
+	"log/slog"
+	"slices"
+	"time"
+
+	"github.com/sequent-dev/sequent/dialect"
+	"github.com/sequent-dev/sequent/mcpserver/internal/message"
+	"github.com/sequent-dev/sequent/tool"
+)
+
+// serverName is how the server introduces itself, whatever the dialect.
+const serverName = "sequent"
+
+// listTTL is how long a client may keep what never changes while a server runs:
+// its description and its lists. It bounds how long an upgrade goes unnoticed.
+const listTTL = time.Hour
+
+// A Config configures a Server.
+type Config struct {
+	Dialect dialect.Dialect
+	Version string       // of the program; empty means "dev"
+	Logger  *slog.Logger // faults, never what a client sent; nil means discard
+}
+
+// A Server answers requests for one dialect. It is safe for concurrent use.
+type Server struct {
+	dialect   dialect.Dialect
+	logger    *slog.Logger
+	tools     map[string]*tool.Tool
+	templates []template
+
+	capabilities  []byte // what the server declares, an object
+	info          []byte // what it says of itself, an object
+	instructions  []byte // a string; nil if there are none
+	modernMembers []byte // the first members of results of the modern era
+	lists         lists
+}
+
+// New makes a Server. It panics if a template of the dialect does not have
+// exactly one variable.
+func New(cfg Config) *Server {
+	d := cfg.Dialect
+	s := &Server{dialect: d, logger: cfg.Logger, tools: make(map[string]*tool.Tool, len(d.Tools))}
+	if s.logger == nil {
+		s.logger = slog.New(slog.DiscardHandler)
+	}
+	for i := range d.Tools {
+		s.tools[d.Tools[i].Name] = &d.Tools[i]
+	}
+	for i := range d.Templates {
+		s.templates = append(s.templates, newTemplate(&d.Templates[i]))
+	}
+	s.info = mustMarshal(struct {
+		Name    string `json:"name"`
+		Version string `json:"version"`
+	}{serverName, cmp.Or(cfg.Version, "dev")})
+	s.modernMembers = s.AppendCommon(nil, nil)
+	s.capabilities = s.declare()
+	if d.Instructions != "" {
+		s.instructions = message.AppendQuoted(nil, d.Instructions)
+	}
+	s.lists = newLists(d)
+	return s
+}
+
+// AppendCommon appends the first members of a result of the modern era: what the
+// server is, beside other members of _meta, and that the result is all there is.
+func (s *Server) AppendCommon(result, meta []byte) []byte {
+	result = append(result, `"_meta":{"`+message.MetaServer+`":`...)
+	result = append(result, s.info...)
+	if meta != nil {
+		result = append(append(result, ','), meta...)
+	}
+	return append(result, `},"resultType":"complete"`...)
+}
+
+// Name returns the name of the dialect.
+func (s *Server) Name() string { return s.dialect.Name }
+
+// Lane returns the lane of a call of a tool, as [tool.Tool] has it; empty for
+// every other request.
+func (s *Server) Lane(r *Request) string {
+	if r.Method != callTool {
+		return ""
+	}
+	name, args, ok := callParams(r.Params)
+	if t := s.tools[name]; ok && t != nil && t.Lane != nil {
+		return t.Lane(tool.Call{Args: args, Caller: r.Caller})
+	}
+	return ""
+}
+
+// declare returns the capabilities of the server. A list that is declared does
+// not change.
+func (s *Server) declare() []byte {
+	type resources struct {
+		Subscribe bool `json:"subscribe,omitempty"`
+	}
+	var c struct {
+		Completions *struct{}  `json:"completions,omitempty"`
+		Prompts     *struct{}  `json:"prompts,omitempty"`
+		Resources   *resources `json:"resources,omitempty"`
+		Tools       *struct{}  `json:"tools,omitempty"`
+	}
+	if s.completes() {
+		c.Completions = new(struct{})
+	}
+	if s.hasPrompts() {
+		c.Prompts = new(struct{})
+	}
+	if s.hasResources() {
+		c.Resources = &resources{Subscribe: s.watches()}
+	}
+	if s.hasTools() {
+		c.Tools = new(struct{})
+	}
+	return mustMarshal(c)
+}
+
+// What the dialect has. A method for what it does not have is not served.
+
+func (s *Server) hasTools() bool     { return len(s.dialect.Tools) > 0 }
+func (s *Server) hasPrompts() bool   { return len(s.dialect.Prompts) > 0 }
+func (s *Server) hasResources() bool { return len(s.dialect.Resources)+len(s.dialect.Templates) > 0 }
+
+func (s *Server) watches() bool {
+	return slices.ContainsFunc(s.dialect.Templates, func(t dialect.Template) bool { return t.Watch != nil })
+}
+
+func (s *Server) completes() bool {
+	return slices.ContainsFunc(s.dialect.Templates, func(t dialect.Template) bool { return t.Complete != nil }) ||
+		slices.ContainsFunc(s.dialect.Prompts, func(p dialect.Prompt) bool {
+			return slices.ContainsFunc(p.Arguments, func(a dialect.Argument) bool { return a.Complete != nil })
+		})
+}
+
+// mustMarshal encodes a value of which no part can fail.
+func mustMarshal(v any) []byte {
+	b, err := message.Marshal(v)
+	if err != nil {
+		panic("mcpserver: " + err.Error())
+	}
+	return b
+}

@@ -1,0 +1,201 @@
+package stdio
+
+import (
+	"errors"
+	"io"
+	"sync"
+	"time"
+)
+
+const (
+	// Gather is how long a reply may wait for others to be written with it while
+	// there is more to answer.
+	Gather = time.Millisecond
+	// gatherLimit is how many bytes are written without waiting for more.
+	gatherLimit = 64 << 10
+	// MaxUnwritten is how many bytes may wait for a client that does not read
+	// before the next reply waits for it too.
+	MaxUnwritten = 4 << 20
+	// maxSpare is how large a buffer is kept for its next use.
+	maxSpare = 1 << 20
+)
+
+// ErrStalled is the error for a client that has stopped reading while the server
+// is to end.
+var ErrStalled = errors.New("mcpserver: the client has stopped reading")
+
+var errClosed = errors.New("mcpserver: the connection is closed")
+
+// An output writes lines, several at once where they come quickly. It has no
+// goroutine: the caller that flushes writes, and takes along what others add
+// meanwhile, so that a lone reply changes goroutines no more than needed.
+type output struct {
+	w      io.Writer
+	failed func() // called once, when nothing can be written any more; no locks held
+
+	stalled chan struct{} // closed when a write takes longer than writeTimeout
+
+	mu           sync.Mutex
+	change       *sync.Cond // err, buf or writing have changed
+	buf          []byte     // to be written; whole lines
+	spare        []byte     // for buf, while that is being written
+	writing      bool
+	writes       int           // so far, the current one included
+	err          error         // the first failure
+	timer        *time.Timer   // flushes, Gather after the first of several replies
+	armed        bool          // the timer runs
+	writeTimeout time.Duration // of one write; 0 means none
+}
+
+func newOutput(w io.Writer, failed func()) *output {
+	o := &output{w: w, failed: failed, stalled: make(chan struct{})}
+	o.change = sync.NewCond(&o.mu)
+	return o
+}
+
+// put adds lines to what is to be written. It waits while too much is.
+func (o *output) put(lines []byte) error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for o.err == nil && o.writing && len(o.buf) > MaxUnwritten {
+		o.change.Wait()
+	}
+	if o.err != nil {
+		return o.err
+	}
+	o.buf = append(o.buf, lines...)
+	return nil
+}
+
+// offer has a line written within Gather, or drops it where put would wait.
+func (o *output) offer(line []byte) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.err != nil || len(o.buf) > MaxUnwritten {
+		return
+	}
+	o.buf = append(o.buf, line...)
+	o.start()
+}
+
+// soon has what was put written within Gather.
+func (o *output) soon() {
+	if o.arm() {
+		o.flush()
+	}
+}
+
+// arm starts the timer, or reports that there is no point in waiting.
+func (o *output) arm() (now bool) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if len(o.buf) >= gatherLimit {
+		return true
+	}
+	o.start()
+	return false
+}
+
+// start starts the timer unless it runs. The caller holds mu.
+func (o *output) start() {
+	switch {
+	case o.armed || o.err != nil || len(o.buf) == 0:
+		return
+	case o.timer == nil:
+		o.timer = time.AfterFunc(Gather, func() {
+			o.mu.Lock()
+			o.armed = false
+			o.mu.Unlock()
+			o.flush()
+		})
+	default:
+		o.timer.Reset(Gather)
+	}
+	o.armed = true
+}
+
+// flush writes what was put, unless another goroutine is writing, which then takes
+// it along.
+func (o *output) flush() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for !o.writing && o.err == nil && len(o.buf) > 0 {
+		out := o.buf
+		o.buf, o.spare = o.spare[:0], nil
+		o.writing = true
+		o.writes++
+		o.watch()
+		o.mu.Unlock()
+		_, err := o.w.Write(out)
+		o.mu.Lock()
+		o.writing = false
+		if cap(out) <= maxSpare {
+			o.spare = out
+		}
+		if err != nil {
+			o.fail(err)
+		}
+		o.change.Broadcast()
+	}
+}
+
+// drain returns when everything has been written, or cannot be.
+func (o *output) drain() error {
+	o.flush()
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for o.err == nil && (o.writing || len(o.buf) > 0) {
+		o.change.Wait()
+	}
+	return o.err
+}
+
+// limit bounds the time of each write from now on, of one under way too.
+func (o *output) limit(timeout time.Duration) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.writeTimeout = timeout
+	if o.writing {
+		o.watch()
+	}
+}
+
+// watch fails the output if the write that begins takes too long. The caller
+// holds mu.
+func (o *output) watch() {
+	if o.writeTimeout == 0 {
+		return
+	}
+	n := o.writes
+	time.AfterFunc(o.writeTimeout, func() {
+		o.mu.Lock()
+		defer o.mu.Unlock()
+		if o.writing && o.writes == n && o.err == nil {
+			o.fail(ErrStalled)
+			close(o.stalled)
+		}
+	})
+}
+
+// close makes the output refuse what comes late. What it holds is lost.
+func (o *output) close() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.fail(errClosed)
+	if o.timer != nil {
+		o.timer.Stop()
+	}
+}
+
+// fail records the first failure. The caller holds mu.
+func (o *output) fail(err error) {
+	if o.err != nil {
+		return
+	}
+	o.err = err
+	o.buf = nil
+	o.change.Broadcast()
+	if !errors.Is(err, errClosed) {
+		go o.failed()
+	}
+}

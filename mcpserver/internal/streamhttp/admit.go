@@ -1,0 +1,219 @@
+package streamhttp
+
+import (
+	"fmt"
+	"math"
+	"net"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/sequent-dev/sequent/mcpserver/internal/message"
+	"github.com/sequent-dev/sequent/mcpserver/internal/method"
+	"github.com/sequent-dev/sequent/tool"
+)
+
+const (
+	headerVersion = "Mcp-Protocol-Version"
+	headerSession = "Mcp-Session-Id"
+	headerMethod  = "Mcp-Method"
+	headerName    = "Mcp-Name"
+)
+
+const (
+	// maxScope is how many characters the name of a scope may have.
+	maxScope = 128
+	// ownScope begins the names of scopes that no URL can name.
+	ownScope = "~"
+	// maxPeek is how much is read of a message that is refused unread, for its id.
+	maxPeek = 64 << 10
+)
+
+// A visit is one HTTP request.
+type visit struct {
+	h       *Handler
+	w       http.ResponseWriter
+	r       *http.Request
+	control *http.ResponseController
+	server  *method.Server // of the endpoint
+	caller  tool.Caller    // as the request alone says; see callerIn
+	client  string         // whom limits are for
+	opened  string         // id of the session that the request opens, if it succeeds
+}
+
+// admit finds out what is asked for and by whom. If it reports false it has
+// answered.
+func (v *visit) admit() bool {
+	if !v.ownName() {
+		return false
+	}
+	origin := v.r.Header.Get("Origin")
+	check := *v.r
+	check.Method = http.MethodPost // reading is as private as writing
+	if v.h.cors.Check(&check) != nil {
+		v.refuse(http.StatusForbidden, "web pages of the origin %.100q may not call this server", origin)
+		return false
+	}
+	if v.h.origins[origin] {
+		v.allowOrigin(origin)
+		if v.r.Method == http.MethodOptions {
+			v.accept(http.StatusNoContent)
+			return false
+		}
+	}
+	v.server = v.h.servers[strings.TrimSuffix(v.r.URL.Path, "/")]
+	if v.server == nil {
+		v.refuse(http.StatusNotFound, "there is nothing at %.100q; the MCP endpoints are %s", v.r.URL.Path, v.h.names)
+		return false
+	}
+	return v.authenticate() && v.limit() && v.scope()
+}
+
+// ownName refuses a request for another server: a page of another site has made
+// its name point here.
+func (v *visit) ownName() bool {
+	local, _ := v.r.Context().Value(http.LocalAddrContextKey).(net.Addr)
+	if local == nil || !localHost(local.String()) || localHost(v.r.Host) || v.h.hosts[hostOf(v.r.Host)] {
+		return true
+	}
+	v.refuse(http.StatusForbidden, "a server on this address answers to local names only, not to the Host %.100q", v.r.Host)
+	return false
+}
+
+// allowOrigin lets scripts of a trusted origin read the reply.
+func (v *visit) allowOrigin(origin string) {
+	header := v.w.Header()
+	header.Set("Access-Control-Allow-Origin", origin)
+	header.Add("Vary", "Origin")
+	header.Set("Access-Control-Allow-Methods", "POST, GET, DELETE")
+	header.Set("Access-Control-Allow-Headers", "Authorization, Content-Type, Accept, Last-Event-ID, "+
+		strings.Join([]string{headerVersion, headerSession, headerMethod, headerName}, ", "))
+	header.Set("Access-Control-Expose-Headers", headerSession+", Retry-After, WWW-Authenticate")
+	header.Set("Access-Control-Max-Age", "600")
+}
+
+func (v *visit) authenticate() bool {
+	v.client = "address " + remote(v.r.RemoteAddr)
+	if v.h.auth == nil {
+		return true
+	}
+	challenge, msg := `Bearer realm="sequent"`, "this server needs a token: send it as Authorization: Bearer TOKEN"
+	if got := v.r.Header.Values("Authorization"); len(got) > 0 {
+		scheme, token, _ := strings.Cut(got[0], " ")
+		token = strings.TrimSpace(token)
+		if len(got) == 1 && strings.EqualFold(scheme, "Bearer") && token != "" {
+			subject, err := v.h.auth.Subject(v.r.Context(), token)
+			if err != nil {
+				v.h.logger.Error("who a client is cannot be told", "error", err)
+				v.w.Header().Set("Retry-After", "5")
+				v.refuse(http.StatusServiceUnavailable, "whose token this is cannot be told now; try again")
+				return false
+			}
+			if subject != "" {
+				v.caller.Owner = subject
+				v.client = "subject " + subject
+				return true
+			}
+			challenge += `, error="invalid_token"`
+			msg = "the token is not valid, or not any more"
+		}
+	}
+	if !v.limit() { // guessing
+		return false
+	}
+	v.w.Header().Set("WWW-Authenticate", challenge)
+	v.refuse(http.StatusUnauthorized, "%s", msg)
+	return false
+}
+
+// limit refuses a client that comes too often.
+func (v *visit) limit() bool {
+	if v.h.limiter == nil || v.r.Method != http.MethodPost {
+		return true
+	}
+	wait := v.h.limiter.wait(v.client)
+	if wait == 0 {
+		return true
+	}
+	v.w.Header().Set("Retry-After", strconv.Itoa(int(math.Ceil(wait.Seconds()))))
+	unit := time.Second
+	if wait < unit {
+		unit = time.Millisecond
+	}
+	data, _ := message.Marshal(struct { // a number cannot fail
+		RetryAfterMS int64 `json:"retryAfterMs"`
+	}{ceil(wait, time.Millisecond).Milliseconds()})
+	v.fail(http.StatusTooManyRequests, v.peekID(), &message.Error{
+		Code: message.CodeTooMany,
+		Message: fmt.Sprintf("too many requests: this client may send %g a second; retry in %s",
+			float64(v.h.limiter.rate), ceil(wait, unit)),
+		Data: data,
+	})
+	return false
+}
+
+func ceil(d, unit time.Duration) time.Duration { return (d + unit - 1).Truncate(unit) }
+
+// peekID returns the id of a message that nobody will read otherwise, if it is
+// short.
+func (v *visit) peekID() []byte {
+	if v.r.ContentLength <= 0 || v.r.ContentLength > maxPeek {
+		return nil
+	}
+	body, err := v.read(maxPeek)
+	if err != nil {
+		return nil
+	}
+	m := message.Parse(body)
+	return m.ID
+}
+
+// scope reads what the URL says about the conversation that calls belong to.
+func (v *visit) scope() bool {
+	query, err := url.ParseQuery(v.r.URL.RawQuery)
+	if err != nil {
+		v.refuse(http.StatusBadRequest, "the query of the URL cannot be read: write a space as %%20 and a per cent sign as %%25")
+		return false
+	}
+	names, ok := query["scope"]
+	if !ok {
+		if v.caller.Owner != "" {
+			v.caller.Scope.Name = ownScope + "subject" // each subject has one: scopes are kept by owner
+		}
+		return true
+	}
+	name := names[0]
+	switch {
+	case len(names) > 1:
+		err = fmt.Errorf("the URL names more than one scope")
+	case name == "":
+		err = fmt.Errorf("the scope in the URL has no name: write ?scope=NAME")
+	case !utf8.ValidString(name) || strings.ContainsFunc(name, func(r rune) bool { return !unicode.IsPrint(r) }):
+		err = fmt.Errorf("the name of a scope must be of printable characters")
+	case utf8.RuneCountInString(name) > maxScope:
+		err = fmt.Errorf("the name of a scope must not have more than %d characters", maxScope)
+	case strings.HasPrefix(name, ownScope):
+		err = fmt.Errorf("the name of a scope must not begin with %s", ownScope)
+	}
+	if err != nil {
+		v.refuse(http.StatusBadRequest, "%s", err)
+		return false
+	}
+	v.caller.Scope.Name = name
+	return true
+}
+
+// hostOf returns the name of a host that may have a port.
+func hostOf(hostport string) string {
+	host, _, err := net.SplitHostPort(hostport)
+	if err != nil {
+		host = hostport
+	}
+	return strings.ToLower(strings.Trim(host, "[]"))
+}
+
+func localHost(hostport string) bool { return LocalName(hostOf(hostport)) }

@@ -1,0 +1,240 @@
+// Package streamhttp serves clients over streamable HTTP, in both eras of the
+// protocol on the same URLs: who is let in, the sessions of clients of the
+// handshake era, and replies that are streams of events.
+package streamhttp
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/sequent-dev/sequent/mcpserver/internal/message"
+	"github.com/sequent-dev/sequent/mcpserver/internal/method"
+)
+
+// What an HTTP does where its configuration says nothing.
+const (
+	defaultMaxBody     = 4 << 20
+	defaultRate        = 1000
+	defaultBurst       = 2000
+	defaultMaxSessions = 4096
+	defaultIdle        = time.Hour
+	defaultTimeout     = 30 * time.Second
+	defaultGrace       = 10 * time.Second
+)
+
+// endpoint is the path of the default dialect; below it are all.
+const endpoint = "/mcp"
+
+// An Authenticator knows whose a bearer token is.
+type Authenticator interface {
+	Subject(ctx context.Context, token string) (string, error)
+}
+
+// A Config configures a Handler. What its fields mean is said at
+// mcpserver.HTTPConfig.
+type Config struct {
+	Servers        []*method.Server
+	Auth           Authenticator
+	Logger         *slog.Logger
+	Origins        []string
+	MaxBody        int
+	MaxSessions    int
+	SessionTimeout time.Duration
+	Rate           float64
+	Burst          int
+	Timeout        time.Duration
+	Grace          time.Duration
+	Ready          func(ctx context.Context) error
+	Drain          time.Duration
+}
+
+// A Handler serves dialects over HTTP; see mcpserver.HTTP.
+type Handler struct {
+	servers  map[string]*method.Server // by path
+	names    string                    // of the paths, for people
+	auth     Authenticator
+	logger   *slog.Logger
+	cors     *http.CrossOriginProtection
+	origins  map[string]bool
+	hosts    map[string]bool // of origins, without port
+	maxBody  int
+	timeout  time.Duration // for a client to send a request, or to take a reply
+	grace    time.Duration
+	limiter  *limiter // nil for none
+	sessions *sessionTable
+	streams  atomic.Int64 // replies to subscriptions/listen that are open
+
+	readiness readiness
+	drain     time.Duration
+	draining  atomic.Bool // about to end: others should get the calls
+
+	closing chan struct{} // closed when the server is about to end: streams do
+
+	aborting context.Context // done when the time for that is up: calls end
+	abort    context.CancelFunc
+
+	closeOnce sync.Once
+
+	mu     sync.Mutex
+	active int           // requests under way
+	down   bool          // Shutdown has begun
+	quiet  chan struct{} // closed when down and active is 0
+}
+
+// New makes a Handler. It panics if there are no servers or two of one dialect;
+// the error is for an origin that is none.
+func New(cfg Config) (*Handler, error) {
+	if len(cfg.Servers) == 0 {
+		panic("mcpserver: HTTPConfig needs Servers")
+	}
+	h := &Handler{
+		servers: map[string]*method.Server{endpoint: cfg.Servers[0]},
+		auth:    cfg.Auth,
+		logger:  cfg.Logger,
+		cors:    http.NewCrossOriginProtection(),
+		origins: make(map[string]bool),
+		hosts:   make(map[string]bool),
+		maxBody: cmp.Or(cfg.MaxBody, defaultMaxBody),
+		timeout: cmp.Or(cfg.Timeout, defaultTimeout),
+		grace:   cmp.Or(cfg.Grace, defaultGrace),
+		closing: make(chan struct{}),
+		quiet:   make(chan struct{}),
+		drain:   cfg.Drain,
+	}
+	h.readiness.check = cfg.Ready
+	h.aborting, h.abort = context.WithCancel(context.Background())
+	if h.logger == nil {
+		h.logger = slog.New(slog.DiscardHandler)
+	}
+	names := []string{endpoint + " (" + cfg.Servers[0].Name() + ")"}
+	for _, s := range cfg.Servers {
+		path := endpoint + "/" + s.Name()
+		if h.servers[path] != nil {
+			panic("mcpserver: two servers of dialect " + s.Name())
+		}
+		h.servers[path] = s
+		names = append(names, path)
+	}
+	h.names = strings.Join(names, ", ")
+	for _, origin := range cfg.Origins {
+		u, err := url.Parse(origin)
+		if err == nil {
+			err = h.cors.AddTrustedOrigin(origin)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("mcpserver: %q is not an origin like https://example.com: %w", origin, err)
+		}
+		h.origins[origin] = true
+		h.hosts[strings.ToLower(u.Hostname())] = true
+	}
+	if cfg.Rate >= 0 {
+		perSecond := cmp.Or(cfg.Rate, defaultRate)
+		h.limiter = newLimiter(perSecond, cmp.Or(cfg.Burst, max(1, int(perSecond*defaultBurst/defaultRate))))
+	}
+	h.sessions = newSessionTable(cmp.Or(cfg.MaxSessions, defaultMaxSessions), cmp.Or(cfg.SessionTimeout, defaultIdle))
+	return h, nil
+}
+
+// ServeHTTP answers one request.
+func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	v := &visit{h: h, w: w, r: r, control: http.NewResponseController(w)}
+	w.Header().Set("Cache-Control", "no-store")
+	w.Header().Set("X-Content-Type-Options", "nosniff")
+	if h.draining.Load() {
+		w.Header().Set("Connection", "close") // the next call had better go elsewhere
+	}
+	if v.probe() {
+		return
+	}
+	if !h.enter() {
+		w.Header().Set("Connection", "close")
+		w.Header().Set("Retry-After", "1")
+		v.fail(http.StatusServiceUnavailable, nil, message.InvalidRequest("the server is shutting down; try again"))
+		return
+	}
+	defer h.leave()
+	if !v.admit() {
+		return
+	}
+	switch r.Method {
+	case http.MethodPost:
+		v.post()
+	case http.MethodGet:
+		v.follow()
+	case http.MethodDelete:
+		v.delete()
+	default:
+		v.notAllowed(r.Method + " means nothing here: send messages with POST")
+	}
+}
+
+// deadline returns until when a client has time.
+func (h *Handler) deadline() time.Time {
+	if h.timeout < 0 {
+		return time.Time{}
+	}
+	return time.Now().Add(h.timeout)
+}
+
+func (h *Handler) enter() bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.down {
+		return false
+	}
+	h.active++
+	return true
+}
+
+func (h *Handler) leave() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.active--
+	if h.down && h.active == 0 {
+		close(h.quiet)
+	}
+}
+
+// endStreams ends what would go on for ever.
+func (h *Handler) endStreams() { h.closeOnce.Do(func() { close(h.closing) }) }
+
+// Shutdown refuses new requests, ends streams and waits for the calls under way.
+// When ctx is done before them it has them cancelled, and returns ctx's error.
+// Only the first call of Shutdown does anything.
+func (h *Handler) Shutdown(ctx context.Context) error {
+	h.draining.Store(true)
+	h.mu.Lock()
+	first := !h.down
+	h.down = true
+	if first && h.active == 0 {
+		close(h.quiet)
+	}
+	h.mu.Unlock()
+	if !first {
+		return errors.New("mcpserver: Shutdown was called before")
+	}
+	h.endStreams()
+	var err error
+	select {
+	case <-h.quiet:
+	case <-ctx.Done():
+		err = ctx.Err()
+		h.abort()
+		select {
+		case <-h.quiet:
+		case <-time.After(time.Second): // for calls that heed it
+			return err
+		}
+	}
+	h.sessions.shut()
+	return err
+}

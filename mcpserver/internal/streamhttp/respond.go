@@ -1,0 +1,80 @@
+package streamhttp
+
+import (
+	"fmt"
+	"net/http"
+	"strconv"
+
+	"github.com/sequent-dev/sequent/mcpserver/internal/message"
+	"github.com/sequent-dev/sequent/mcpserver/internal/method"
+	"github.com/sequent-dev/sequent/tool"
+)
+
+// callerIn returns who calls, in a session of an older client.
+func (v *visit) callerIn(s *clientSession) tool.Caller {
+	c := v.caller
+	if c.Scope.Name == "" {
+		c.Scope.Name = ownScope + "session " + s.id
+	}
+	return c
+}
+
+// refuse answers with an error that is about the HTTP request.
+func (v *visit) refuse(status int, format string, args ...any) {
+	v.fail(status, nil, message.InvalidRequest(fmt.Sprintf(format, args...)))
+}
+
+func (v *visit) notAllowed(msg string) {
+	v.w.Header().Set("Allow", "POST, GET, DELETE")
+	v.refuse(http.StatusMethodNotAllowed, "%s", msg)
+}
+
+// fail answers with an error. The id is that of the request, if it is known.
+func (v *visit) fail(status int, id []byte, fault *message.Error) {
+	v.send(status, message.AppendError(nil, id, fault))
+}
+
+// accept answers with nothing but a status.
+func (v *visit) accept(status int) {
+	v.limitWrite()
+	v.w.WriteHeader(status)
+}
+
+// send answers with a document.
+func (v *visit) send(status int, body []byte) {
+	v.limitWrite()
+	v.w.Header().Set("Content-Type", "application/json")
+	v.w.Header().Set("Content-Length", strconv.Itoa(len(body)))
+	v.w.WriteHeader(status)
+	_, _ = v.w.Write(body) // nobody may be there
+}
+
+// limitWrite bounds the time that the next write may take.
+func (v *visit) limitWrite() {
+	_ = v.control.SetWriteDeadline(v.h.deadline()) // a test's writer may not have one
+}
+
+// finish answers a request with its reply, as events if out has begun or if that
+// is all the client accepts.
+func (v *visit) finish(out *stream, r *method.Request, line []byte, fault *message.Error) {
+	if out.begun() || !v.accepts(document) {
+		_ = out.events(line) // the request is over either way
+		return
+	}
+	v.send(statusOf(r.Modern, fault), line)
+}
+
+// statusOf returns the HTTP status for a reply.
+func statusOf(modern bool, fault *message.Error) int {
+	if fault == nil || !modern {
+		return http.StatusOK
+	}
+	switch fault.Code {
+	case message.CodeMethodNotFound:
+		return http.StatusNotFound
+	case message.CodeInvalidParams, message.CodeInvalidRequest, message.CodeParse,
+		message.CodeHeaderMismatch, message.CodeUnsupportedVersion:
+		return http.StatusBadRequest
+	}
+	return http.StatusOK
+}

@@ -1,0 +1,98 @@
+package streamhttp
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/netip"
+	"strings"
+	"time"
+)
+
+const (
+	// idleConn is how long a connection may be open between two requests.
+	idleConn = 2 * time.Minute
+	// lastWords is how long a connection on which no call is under way may hold up
+	// the end of the server.
+	lastWords = time.Second
+	// maxHeader bounds the header of a request.
+	maxHeader = 64 << 10
+)
+
+// Serve accepts connections until ctx is done, and for Config.Drain after that.
+// Then it answers what it has begun to read, for as long as Config.Grace allows,
+// ends streams, and returns nil, or an error if there was not time enough. It
+// closes l.
+func (h *Handler) Serve(ctx context.Context, l net.Listener) error {
+	srv := &http.Server{
+		Handler:           h,
+		ReadHeaderTimeout: max(0, h.timeout),
+		IdleTimeout:       idleConn,
+		MaxHeaderBytes:    maxHeader,
+		// What it would log are connections that fail, at anybody's wish.
+		ErrorLog: slog.NewLogLogger(slog.DiscardHandler, slog.LevelError),
+		// What takes longer than a header has a deadline of its own; a stream is
+		// for as long as its client reads it.
+	}
+	served := make(chan error, 1)
+	go func() { served <- srv.Serve(l) }()
+	select {
+	case err := <-served:
+		_ = h.Shutdown(context.WithoutCancel(ctx))
+		return fmt.Errorf("mcpserver: %w", err)
+	case <-ctx.Done():
+	}
+	h.draining.Store(true)
+	if h.drain > 0 {
+		select {
+		case err := <-served:
+			served <- err
+		case <-time.After(h.drain):
+		}
+	}
+	grace := context.WithoutCancel(ctx)
+	if h.grace >= 0 {
+		var cancel context.CancelFunc
+		grace, cancel = context.WithTimeout(grace, h.grace)
+		defer cancel()
+	}
+	h.endStreams()
+	stopped := make(chan error, 1)
+	go func() { stopped <- srv.Shutdown(grace) }() // closes l before anything else
+	<-served
+	defer srv.Close()
+	// A connection on which a request is being read or a reply written gets its
+	// time, but not all of it: it may be one on which nothing happens any more.
+	done := within(stopped, lastWords)
+	if err := h.Shutdown(grace); err != nil {
+		return fmt.Errorf("mcpserver: calls were still under way: %w", err)
+	}
+	if !done {
+		within(stopped, lastWords)
+	}
+	return nil
+}
+
+// within waits for a channel, but not for long, and reports whether it was there.
+func within(c <-chan error, d time.Duration) bool {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-c:
+		return true
+	case <-t.C:
+		return false
+	}
+}
+
+// LocalName reports whether a host is this machine, by its name alone.
+func LocalName(host string) bool {
+	host = strings.TrimSuffix(strings.ToLower(strings.Trim(host, "[]")), ".")
+	if host == "localhost" || strings.HasSuffix(host, ".localhost") {
+		return true
+	}
+	ip, err := netip.ParseAddr(host)
+	return err == nil && ip.Unmap().IsLoopback()
+}

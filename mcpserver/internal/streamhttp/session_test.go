@@ -1,0 +1,368 @@
+package streamhttp
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/sequent-dev/sequent/mcpserver/internal/mcptest"
+	"github.com/sequent-dev/sequent/mcpserver/internal/method"
+)
+
+// An inside is an HTTP without a network, for tests that play with time.
+type inside struct {
+	t    testing.TB
+	http *Handler
+	note *mcptest.Notebook
+}
+
+func newInside(t testing.TB, cfg Config) *inside {
+	t.Helper()
+	n := mcptest.New()
+	cfg.Servers = []*method.Server{method.New(method.Config{Dialect: n.Dialect()})}
+	h, err := New(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := h.Shutdown(context.Background()); err != nil {
+			t.Errorf("Shutdown = %v, want nil", err)
+		}
+	})
+	return &inside{t, h, n}
+}
+
+// send makes a request from an address.
+func (i *inside) send(from, method, session, token, body string) *httptest.ResponseRecorder {
+	r := httptest.NewRequest(method, "/mcp", strings.NewReader(body))
+	r.RemoteAddr = from
+	r.Header.Set("Content-Type", "application/json")
+	r.Header.Set("Accept", "application/json, text/event-stream")
+	if session != "" {
+		r.Header.Set(headerSession, session)
+	}
+	if token != "" {
+		r.Header.Set("Authorization", "Bearer "+token)
+	}
+	w := httptest.NewRecorder()
+	i.http.ServeHTTP(w, r)
+	return w
+}
+
+func (i *inside) begin(from, token string) (session string) {
+	return i.send(from, http.MethodPost, "", token, mcptest.Hello).Header().Get(headerSession)
+}
+
+const (
+	here  = "10.0.0.1:1"
+	there = "10.0.0.2:1"
+	ping  = `{"jsonrpc":"2.0","id":1,"method":"ping"}`
+)
+
+// alive checks whether a session is there.
+func (i *inside) alive(what, session string, want bool) {
+	i.t.Helper()
+	status := http.StatusOK
+	if !want {
+		status = http.StatusNotFound
+	}
+	if got := i.send(here, http.MethodPost, session, "", ping); got.Code != status {
+		i.t.Errorf("%s: ping = %d %s, want %d", what, got.Code, got.Body, status)
+	}
+}
+
+func TestSessionTimeout(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		i := newInside(t, Config{SessionTimeout: time.Minute, Rate: -1})
+		session := i.begin(here, "")
+		for range 3 {
+			time.Sleep(time.Minute - time.Nanosecond)
+			i.alive("used within the time", session, true)
+		}
+		// A call that takes long, and an open stream, are use.
+		done := make(chan *httptest.ResponseRecorder)
+		go func() { done <- i.send(here, http.MethodPost, session, "", mcptest.Call(2, "wait", "a")) }()
+		mcptest.Await(t, "a call begins", i.note.Begun)
+		time.Sleep(time.Hour)
+		i.note.Release <- struct{}{}
+		if got := <-done; !strings.Contains(got.Body.String(), "done a") {
+			t.Errorf("the long call got %d %s", got.Code, got.Body)
+		}
+		time.Sleep(time.Minute + time.Nanosecond)
+		synctest.Wait()
+		i.alive("not used for too long", session, false)
+		if n := len(i.http.sessions.sessions); n != 0 {
+			t.Errorf("%d sessions are left, want none", n)
+		}
+	})
+}
+
+func TestSessionCap(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		i := newInside(t, Config{MaxSessions: 3, Rate: -1})
+		a, b := i.begin(here, ""), i.begin(there, "")
+		time.Sleep(time.Second)
+		c := i.begin(here, "")
+		d := i.begin(here, "") // in the place of a
+		i.alive("a", a, false)
+		i.alive("d", d, true)
+		i.alive("c", c, true)
+		i.alive("b", b, true)
+		e := i.begin("10.0.0.3:1", "") // who has none, in the place of d
+		i.alive("d", d, false)
+		i.alive("e", e, true)
+
+		var all sync.WaitGroup
+		for _, session := range []string{b, c, e} {
+			all.Go(func() { i.send(here, http.MethodPost, session, "", mcptest.Call(2, "wait", "x")) })
+			mcptest.Await(t, "a call begins", i.note.Begun)
+		}
+		got := i.send(here, http.MethodPost, "", "", mcptest.Hello)
+		if got.Code != http.StatusServiceUnavailable || got.Header().Get("Retry-After") == "" || !strings.Contains(got.Body.String(), "in use") {
+			t.Errorf("one too many got %d %s %v, want 503 with the reason", got.Code, got.Body, got.Header())
+		}
+		for range 3 {
+			i.note.Release <- struct{}{}
+		}
+		all.Wait()
+		for range 50 { // each in the place of another
+			if i.begin(here, "") == "" {
+				t.Error("a session was refused though others are idle")
+			}
+		}
+		if n := len(i.http.sessions.sessions); n != 3 {
+			t.Errorf("%d sessions, want 3", n)
+		}
+	})
+}
+
+// TestSessionEndsWithItsCalls deletes a session while a call is under way.
+func TestSessionEndsWithItsCalls(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		i := newInside(t, Config{})
+		session := i.begin(here, "")
+		done := make(chan *httptest.ResponseRecorder)
+		go func() { done <- i.send(here, http.MethodPost, session, "", mcptest.Call(2, "wait", "a")) }()
+		mcptest.Await(t, "a call begins", i.note.Begun)
+		if got := i.send(here, http.MethodDelete, session, "", ""); got.Code != http.StatusNoContent {
+			t.Errorf("DELETE = %d %s, want 204", got.Code, got.Body)
+		}
+		i.alive("deleted", session, false)
+		i.note.Release <- struct{}{}
+		if got := <-done; !strings.Contains(got.Body.String(), "done a") {
+			t.Errorf("the call got %d %s, want its reply", got.Code, got.Body)
+		}
+	})
+}
+
+// TestHeartbeat checks that a stream is never silent for long.
+func TestHeartbeat(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		i := newInside(t, Config{SessionTimeout: time.Minute})
+		session := i.begin(here, "")
+		ctx, cancel := context.WithCancel(t.Context())
+		r := httptest.NewRequestWithContext(ctx, http.MethodGet, "/mcp", nil)
+		r.Header.Set(headerSession, session)
+		w := httptest.NewRecorder()
+		done := make(chan struct{})
+		go func() { i.http.ServeHTTP(w, r); close(done) }()
+		time.Sleep(5*time.Minute + time.Second)
+		cancel()
+		<-done
+		if got, want := strings.Count(w.Body.String(), ":"), 1+int(5*time.Minute/heartbeat); got != want {
+			t.Errorf("%d comments in five minutes, want %d: %q", got, want, w.Body)
+		}
+		i.alive("with an open stream", session, true)
+	})
+}
+
+func TestRate(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		i := newInside(t, Config{Rate: 10, Burst: 20, Auth: twoPeople{}})
+		visit := func(from, token string) int {
+			return i.send(from, http.MethodPost, "none", token, ping).Code
+		}
+		count := func(from, token string) (let int) {
+			for range 100 {
+				switch got := visit(from, token); got {
+				case http.StatusTooManyRequests:
+				case http.StatusNotFound, http.StatusUnauthorized:
+					let++
+				default:
+					t.Errorf("status %d, want it let in or not", got)
+				}
+			}
+			return let
+		}
+		if got := count(here, "token-a"); got != 20 {
+			t.Errorf("alice made %d requests at once, want 20", got)
+		}
+		if got := count(there, "token-a2"); got != 0 {
+			t.Errorf("alice made %d more from elsewhere with another token, want none", got)
+		}
+		if got := count(here, "token-b"); got != 20 {
+			t.Errorf("bob made %d requests from the same address, want 20", got)
+		}
+		if got := count(here, "guess"); got != 20 {
+			t.Errorf("nobody made %d requests from the same address, want 20", got)
+		}
+		if got := count("[2001:db8::1]:1", "guess") + count("[2001:db8::ffff:2]:9", "guess"); got != 20 {
+			t.Errorf("one network made %d requests, want 20", got)
+		}
+		time.Sleep(time.Second)
+		if got := count(here, "token-a"); got != 10 {
+			t.Errorf("alice made %d requests a second later, want 10", got)
+		}
+	})
+}
+
+// TestLimiterForgets checks that many clients do not fill the memory.
+func TestLimiterForgets(t *testing.T) {
+	t.Parallel()
+	l := newLimiter(1, 1)
+	for n := range 2 * maxClients {
+		l.wait(fmt.Sprint(n))
+		l.wait("steady")
+	}
+	if len(l.clients) != maxClients || l.recent.Len() != maxClients {
+		t.Errorf("%d clients, %d in order, want %d", len(l.clients), l.recent.Len(), maxClients)
+	}
+	if l.wait("steady") == 0 {
+		t.Error("a client that keeps coming was forgotten")
+	}
+}
+
+func TestNewRefuses(t *testing.T) {
+	t.Parallel()
+	s := method.New(method.Config{Dialect: mcptest.New().Dialect()})
+	for _, origin := range []string{"example.com", "https://example.com/", "https://", "*", "https://a b", "null", "\x00"} {
+		if _, err := New(Config{Servers: []*method.Server{s}, Origins: []string{origin}}); err == nil {
+			t.Errorf("New took the origin %q, want an error", origin)
+		}
+	}
+	for name, servers := range map[string][]*method.Server{"none": nil, "two": {s, s}} {
+		func() {
+			defer func() {
+				if recover() == nil {
+					t.Errorf("New took %s servers, want a panic", name)
+				}
+			}()
+			_, _ = New(Config{Servers: servers})
+		}()
+	}
+}
+
+// TestPublicHost checks that an address which is not this machine's own may have
+// any name.
+func TestPublicHost(t *testing.T) {
+	t.Parallel()
+	i := newInside(t, Config{})
+	r := httptest.NewRequest(http.MethodGet, "http://think.example.com/mcp", nil)
+	w := httptest.NewRecorder()
+	i.http.ServeHTTP(w, r)
+	if w.Code != http.StatusMethodNotAllowed {
+		t.Errorf("status %d %s, want 405", w.Code, w.Body)
+	}
+}
+
+func TestOutgoing(t *testing.T) {
+	t.Parallel()
+	o := newOutgoing()
+	for range 2 * maxQueued {
+		o.offer(make([]byte, 10))
+	}
+	if lines := o.take(); len(lines) != maxQueued {
+		t.Errorf("took %d lines, want %d and the others dropped", len(lines), maxQueued)
+	}
+	o.offer(make([]byte, maxQueuedBytes+1))
+	if lines := o.take(); len(lines) != 0 {
+		t.Error("a line over the limit is kept")
+	}
+	o.offer([]byte("x"))
+	if lines := o.take(); len(lines) != 1 {
+		t.Error("a line after one that was dropped is dropped too")
+	}
+}
+
+// FuzzHTTP has the server take any request.
+func FuzzHTTP(f *testing.F) {
+	n := mcptest.New()
+	s := method.New(method.Config{Dialect: n.Dialect()})
+	for range 100 {
+		n.Release <- struct{}{}
+	}
+	h, err := New(Config{Servers: []*method.Server{s}, Rate: -1, MaxSessions: 10, SessionTimeout: time.Second})
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add("POST", "scope=x", "", "", "", "", mcptest.Hello)
+	f.Add("POST", "", "2026-07-28", "tools/call", "args", "", `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"args",`+mcptest.ModernMeta+`}}`)
+	f.Add("POST", "", "2026-07-28", "server/discover", "=?base64?eA==?=", "*/*", `{"jsonrpc":"2.0","id":1,"method":"server/discover","params":{`+mcptest.ModernMeta+`}}`)
+	f.Add("DELETE", "", "", "", "", "text/event-stream", "")
+	f.Fuzz(func(t *testing.T, method, query, version, name, subject, accept, body string) {
+		if strings.Contains(body, `wait`) || strings.Contains(body, `u00`) { // a tool that waits for the test
+			t.Skip()
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+		defer cancel()
+		r := httptest.NewRequestWithContext(ctx, http.MethodPost, "/mcp", io.NopCloser(strings.NewReader(body)))
+		r.Method, r.URL.RawQuery = method, query
+		r.Header = http.Header{"Content-Type": {"application/json"}, headerVersion: {version}, headerMethod: {name}, headerName: {subject}, "Accept": {accept}}
+		w := httptest.NewRecorder()
+		h.ServeHTTP(w, r)
+		if ctx.Err() != nil {
+			t.Errorf("no reply to %q", body)
+		}
+		if id := w.Header().Get(headerSession); id != "" {
+			r := httptest.NewRequestWithContext(ctx, http.MethodPost, "/mcp", strings.NewReader(body))
+			r.Header = http.Header{"Content-Type": {"application/json"}, headerSession: {id}}
+			h.ServeHTTP(httptest.NewRecorder(), r)
+		}
+	})
+}
+
+// BenchmarkSession measures what an idle session of an older client costs.
+func BenchmarkSession(b *testing.B) {
+	s := method.New(method.Config{Dialect: mcptest.New().Dialect()})
+	t := newSessionTable(-1, defaultIdle)
+	b.ReportAllocs()
+	for i := range b.N {
+		h, err := t.begin(s, "", fmt.Sprint(i%100))
+		if err != nil {
+			b.Fatal(err)
+		}
+		t.leave(h)
+	}
+	b.StopTimer()
+	with := inUse()
+	t.shut()
+	b.ReportMetric((with-inUse())/float64(b.N), "B/session")
+}
+
+// inUse returns how many bytes the heap and the stacks hold.
+func inUse() float64 {
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return float64(m.HeapAlloc + m.StackInuse)
+}
+
+// twoPeople is an Authenticator.
+type twoPeople struct{}
+
+func (twoPeople) Subject(_ context.Context, token string) (string, error) {
+	return map[string]string{"token-a": "alice", "token-a2": "alice", "token-b": "bob"}[token], nil
+}

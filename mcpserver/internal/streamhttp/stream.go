@@ -1,0 +1,185 @@
+package streamhttp
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"time"
+
+	"github.com/sequent-dev/sequent/mcpserver/internal/message"
+	"github.com/sequent-dev/sequent/mcpserver/internal/method"
+	"github.com/sequent-dev/sequent/mcpserver/internal/session"
+)
+
+// The media types of replies.
+const (
+	document    = "application/json"
+	eventStream = "text/event-stream"
+)
+
+// heartbeat is how long a stream may be silent. A client that is gone is noticed
+// by writing to it.
+const heartbeat = 20 * time.Second
+
+// An answer appends the reply to a request to a line.
+type answer func(ctx context.Context, line []byte, r *method.Request) ([]byte, *message.Error)
+
+// replySize is how many bytes a reply has room for before it is known.
+const replySize = 1 << 10
+
+// relay answers a request. If the client wants to hear of its progress the reply
+// is a stream of events as soon as there is something to say.
+func (v *visit) relay(ctx context.Context, r *method.Request, f answer) (fault *message.Error) {
+	out := &stream{visit: v}
+	defer out.stop()
+	said := newOutgoing()
+	progress := method.NewProgress(r.Message, said.offer)
+	r.Progress = progress.Reporter()
+	if progress == nil || !v.accepts(eventStream) {
+		line, fault := f(ctx, make([]byte, 0, replySize), r)
+		progress.End()
+		v.finish(out, r, line, fault)
+		return fault
+	}
+	var line []byte
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		line, fault = f(ctx, nil, r)
+		progress.End()
+	}()
+	var err error // of writing; the call goes on, as that of a client that is gone
+	gone := v.r.Context().Done()
+	for {
+		select {
+		case <-done:
+			if lines := said.take(); err == nil && len(lines) > 0 {
+				err = out.events(lines...)
+			}
+			if err == nil {
+				v.finish(out, r, line, fault)
+			}
+			return fault
+		case <-said.wake:
+			if lines := said.take(); err == nil {
+				err = out.events(lines...)
+			}
+		case <-out.silent():
+			if err == nil {
+				err = out.comment()
+			}
+		case <-gone:
+			err, gone = v.r.Context().Err(), nil
+		}
+	}
+}
+
+// listen answers subscriptions/listen by a stream that lasts.
+func (v *visit) listen(r *method.Request) {
+	if !v.accepts(eventStream) {
+		v.refuse(http.StatusNotAcceptable, "a subscription is text/event-stream: Accept it")
+		return
+	}
+	if n := v.h.streams.Add(1); v.h.sessions.max >= 0 && n > int64(v.h.sessions.max) {
+		v.h.streams.Add(-1)
+		v.full(r.ID, "all subscriptions of this server are in use; try again in a minute")
+		return
+	}
+	defer v.h.streams.Add(-1)
+	ctx, cancel := context.WithCancel(v.r.Context())
+	defer cancel()
+	defer context.AfterFunc(v.h.aborting, cancel)()
+	l, fault := session.Listen(ctx, v.server, r)
+	if fault != nil {
+		v.send(statusOf(true, fault), message.AppendError(nil, r.ID, fault))
+		return
+	}
+	defer l.Close()
+	out := &stream{visit: v}
+	defer out.stop()
+	err := out.events(l.Acknowledgement())
+	for err == nil && !l.Empty() {
+		select {
+		case <-l.Wake():
+			err = out.events(l.Take()...)
+		case <-out.silent():
+			err = out.comment()
+		case <-ctx.Done():
+			return
+		case <-v.h.closing:
+			_ = out.events(l.Result()) // the subscription is over either way
+			return
+		}
+	}
+	if err == nil {
+		_ = out.events(l.Result())
+	}
+}
+
+// A stream is a reply in the form of events. Its zero value but for visit has not
+// begun, and nothing of it is written until there is an event.
+type stream struct {
+	*visit
+	timer *time.Timer // of the next heartbeat; nil before the beginning
+}
+
+func (s *stream) begun() bool { return s.timer != nil }
+
+// begin writes the header.
+func (s *stream) begin() {
+	if s.begun() {
+		return
+	}
+	s.timer = time.NewTimer(heartbeat)
+	s.w.Header().Set("Content-Type", eventStream)
+	s.w.Header().Set("X-Accel-Buffering", "no") // a proxy that gathers would keep it
+	s.w.WriteHeader(http.StatusOK)
+}
+
+// events writes lines that end in a newline, each as an event.
+func (s *stream) events(lines ...[]byte) error {
+	if len(lines) == 0 {
+		return nil
+	}
+	s.begin()
+	var buf []byte
+	for _, line := range lines {
+		buf = append(buf, "event: message\ndata: "...)
+		buf = append(buf, line...)
+		buf = append(buf, '\n')
+	}
+	return s.write(buf)
+}
+
+// comment writes what clients skip.
+func (s *stream) comment() error {
+	s.begin()
+	return s.write([]byte(": still here\n\n"))
+}
+
+func (s *stream) write(buf []byte) error {
+	s.timer.Reset(heartbeat)
+	s.limitWrite()
+	if _, err := s.w.Write(buf); err != nil {
+		return err
+	}
+	if err := s.control.Flush(); err != nil && !errors.Is(err, http.ErrNotSupported) {
+		return err
+	}
+	return nil
+}
+
+// silent returns the channel that says when to write a comment; nil before the
+// beginning.
+func (s *stream) silent() <-chan time.Time {
+	if s.timer == nil {
+		return nil
+	}
+	return s.timer.C
+}
+
+func (s *stream) stop() {
+	if s.timer != nil {
+		s.timer.Stop()
+	}
+}
