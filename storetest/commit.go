@@ -37,7 +37,7 @@ var commitTests = []test{
 		sameHeader(t, got, w.Header)
 		has(t, s, key("a"), "one")
 	}},
-	{"a stale base is rebased on what is there", func(t *testing.T, h Harness) {
+	{"a stale base is rebased", func(t *testing.T, h Harness) {
 		s := h.open(t)
 		first := begin(key("a"), "one")
 		put(t, s, first)
@@ -49,7 +49,7 @@ var commitTests = []test{
 		w.Rebase = func(got sequent.Header, exists bool, tail []sequent.Thought) bool {
 			calls++
 			if !exists {
-				t.Error("Rebase is told that the session does not exist")
+				t.Error("Rebase got exists false for an existing session")
 			}
 			sameHeader(t, got, now)
 			sameTexts(t, tail, 2, "two", "three")
@@ -78,11 +78,11 @@ var commitTests = []test{
 		put(t, s, w)
 		has(t, s, key("a"), "one", "two")
 	}},
-	{"a newer version alone is a conflict", func(t *testing.T, h Harness) {
+	{"a newer version without a thought makes a base stale", func(t *testing.T, h Harness) {
 		s := h.open(t)
 		first := begin(key("a"), "one")
 		put(t, s, first)
-		put(t, s, next(first.Header)) // no thought, only a version
+		put(t, s, next(first.Header))
 		w := next(first.Header, "two")
 		var tail []sequent.Thought
 		called := false
@@ -93,24 +93,24 @@ var commitTests = []test{
 		}
 		put(t, s, w)
 		if !called || len(tail) != 0 {
-			t.Errorf("Rebase called: %t with a tail of %d, want true and 0", called, len(tail))
+			t.Errorf("Rebase called: %t, with a tail of %d thoughts; want true and 0", called, len(tail))
 		}
 		has(t, s, key("a"), "one", "two")
 	}},
-	{"the base of another epoch gets the whole log", func(t *testing.T, h Harness) {
+	{"a base of another epoch is rebased on the whole log", func(t *testing.T, h Harness) {
 		s := h.open(t)
 		first := begin(key("a"), "old", "older")
 		put(t, s, first)
 		if err := s.Delete(t.Context(), key("a"), 0); err != nil {
 			t.Fatal(err)
 		}
-		again := begin(key("a"), "new", "newer")
-		again.Header.Epoch++
-		put(t, s, again)
+		second := begin(key("a"), "new", "newer")
+		second.Header.Epoch++
+		put(t, s, second)
 		w := next(first.Header, "newest")
 		w.Rebase = func(now sequent.Header, exists bool, tail []sequent.Thought) bool {
-			if !exists || now.Epoch != again.Header.Epoch {
-				t.Errorf("Rebase got exists %t, epoch %d, want true, %d", exists, now.Epoch, again.Header.Epoch)
+			if !exists || now.Epoch != second.Header.Epoch {
+				t.Errorf("Rebase got exists %t, epoch %d, want true, %d", exists, now.Epoch, second.Header.Epoch)
 			}
 			sameTexts(t, tail, 1, "new", "newer")
 			refit(w, now, []string{"newest"})
@@ -119,7 +119,7 @@ var commitTests = []test{
 		put(t, s, w)
 		has(t, s, key("a"), "new", "newer", "newest")
 	}},
-	{"a session that is gone", func(t *testing.T, h Harness) {
+	{"a deleted session", func(t *testing.T, h Harness) {
 		s := h.open(t)
 		first := begin(key("a"), "one")
 		put(t, s, first)
@@ -131,13 +131,13 @@ var commitTests = []test{
 		w.Rebase = func(_ sequent.Header, exists bool, tail []sequent.Thought) bool {
 			existed = exists
 			if len(tail) != 0 {
-				t.Errorf("a missing session has a tail of %d", len(tail))
+				t.Errorf("Rebase got a tail of %d thoughts for a deleted session", len(tail))
 			}
 			return false
 		}
 		put(t, s, w)
 		if existed {
-			t.Error("Rebase is told that the deleted session exists")
+			t.Error("Rebase got exists true for a deleted session")
 		}
 		missing(t, s, key("a"))
 
@@ -151,7 +151,7 @@ var commitTests = []test{
 		put(t, s, w)
 		has(t, s, key("a"), "begun again")
 	}},
-	{"a session that must not exist but does", func(t *testing.T, h Harness) {
+	{"beginning a session that exists", func(t *testing.T, h Harness) {
 		s := h.open(t)
 		put(t, s, begin(key("a"), "one"))
 		w := begin(key("a"), "mine")
@@ -167,11 +167,11 @@ var commitTests = []test{
 			t.Fatal(err)
 		}
 		if !errors.Is(w.Err, sequent.ErrExists) {
-			t.Errorf("the write's error is %v, want what Rebase set", w.Err)
+			t.Errorf("the write's error is %v, want %v, which Rebase set", w.Err, sequent.ErrExists)
 		}
 		has(t, s, key("a"), "one")
 	}},
-	{"nothing is written when Rebase says no", func(t *testing.T, h Harness) {
+	{"nothing is stored if Rebase returns false", func(t *testing.T, h Harness) {
 		s := h.open(t)
 		first := begin(key("a"), "one")
 		put(t, s, first)
@@ -205,13 +205,13 @@ var commitTests = []test{
 		put(t, s, add(first.Header, "two"), add(first.Header, "three"), add(first.Header, "four"))
 		has(t, s, key("a"), "one", "two", "three", "four")
 	}},
-	{"a batch begins a session and goes on in it", func(t *testing.T, h Harness) {
+	{"a batch begins a session and appends to it", func(t *testing.T, h Harness) {
 		s := h.open(t)
 		w := begin(key("a"), "one")
 		put(t, s, w, next(w.Header, "two"), add(begin(key("a")).Header, "three"))
 		has(t, s, key("a"), "one", "two", "three")
 	}},
-	{"one failure leaves the rest of the batch alone", func(t *testing.T, h Harness) {
+	{"one refused write does not affect the rest of the batch", func(t *testing.T, h Harness) {
 		s := h.open(t)
 		first := begin(key("a"), "one")
 		put(t, s, first)
@@ -220,11 +220,11 @@ var commitTests = []test{
 			begin(key("b"), "b1"), stale, next(first.Header, "two"), begin(key("c"), "c1"),
 		}
 		if err := s.Commit(t.Context(), batch); err != nil {
-			t.Fatalf("Commit: %v; want the refusal in the write only", err)
+			t.Fatalf("Commit: %v; want only the write's Err set", err)
 		}
 		for i, w := range batch {
 			if (w.Err != nil) != (w == stale) {
-				t.Errorf("write %d has error %v", i, w.Err)
+				t.Errorf("write %d: Err = %v", i, w.Err)
 			}
 		}
 		has(t, s, key("a"), "one", "two")
@@ -249,11 +249,11 @@ var commitTests = []test{
 		s := h.open(t)
 		put(t, s, begin(key("a"), "one"))
 		w := begin(key("a"), "two")
-		w.Rebase = func(sequent.Header, bool, []sequent.Thought) bool { panic("a fault of the caller") }
+		w.Rebase = func(sequent.Header, bool, []sequent.Thought) bool { panic("a bug of the caller") }
 		func() {
 			defer func() {
 				if recover() == nil {
-					t.Error("the panic was swallowed")
+					t.Error("Commit recovered the panic")
 				}
 			}()
 			_ = s.Commit(t.Context(), []*sequent.Write{begin(key("b"), "of the same batch"), w})

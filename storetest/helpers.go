@@ -11,7 +11,7 @@ import (
 	"github.com/sequent-dev/sequent"
 )
 
-// start is when the sessions of the suite begin; an odd number of microseconds.
+// start is the time at which the sessions of the suite begin.
 var start = time.Date(2026, 1, 2, 3, 4, 5, 678_901_000, time.UTC)
 
 // begin returns a write that begins a session with a thought for each text.
@@ -23,8 +23,8 @@ func begin(k sequent.Key, texts ...string) *sequent.Write {
 	return next(h, texts...)
 }
 
-// next returns the write that adds a thought for each text to a session that
-// stands at h. It does not fit itself to another position.
+// next returns a write that appends a thought for each text to the session at h.
+// At another position it fails with ErrConflict.
 func next(h sequent.Header, texts ...string) *sequent.Write {
 	w := &sequent.Write{Header: h}
 	refit(w, h, texts)
@@ -35,7 +35,7 @@ func next(h sequent.Header, texts ...string) *sequent.Write {
 	return w
 }
 
-// refit makes w the step from h to h with the texts.
+// refit changes w to a write that appends the texts to the session at h.
 func refit(w *sequent.Write, h sequent.Header, texts []string) {
 	w.Base = h.Position()
 	if w.Base.Version == 0 {
@@ -54,8 +54,8 @@ func refit(w *sequent.Write, h sequent.Header, texts []string) {
 	w.Header = h
 }
 
-// add returns a write that adds the texts to the session wherever it stands,
-// beginning it if there is none. Its first guess is that it stands at h.
+// add returns a write that appends the texts to the session at any position, and
+// begins it if it does not exist. Its first attempt is at h.
 func add(h sequent.Header, texts ...string) *sequent.Write {
 	w := next(h, texts...)
 	w.Rebase = func(now sequent.Header, exists bool, _ []sequent.Thought) bool {
@@ -69,7 +69,7 @@ func add(h sequent.Header, texts ...string) *sequent.Write {
 	return w
 }
 
-// put commits one batch and fails the test on any error.
+// put commits a batch and ends the test after an error.
 func put(t *testing.T, s sequent.Store, batch ...*sequent.Write) {
 	t.Helper()
 	if err := s.Commit(t.Context(), batch); err != nil {
@@ -82,7 +82,7 @@ func put(t *testing.T, s sequent.Store, batch ...*sequent.Write) {
 	}
 }
 
-// load returns the whole session and fails the test if there is none.
+// load returns the whole session and ends the test if it does not exist.
 func load(t *testing.T, s sequent.Store, k sequent.Key) (sequent.Header, []sequent.Thought) {
 	t.Helper()
 	h, log, err := s.Load(t.Context(), k, sequent.Position{})
@@ -92,7 +92,7 @@ func load(t *testing.T, s sequent.Store, k sequent.Key) (sequent.Header, []seque
 	return h, log
 }
 
-// has fails the test unless the session holds exactly the texts, gapless.
+// has fails the test unless the session has exactly these texts, without gaps.
 func has(t *testing.T, s sequent.Store, k sequent.Key, texts ...string) {
 	t.Helper()
 	h, log := load(t, s, k)
@@ -102,22 +102,23 @@ func has(t *testing.T, s sequent.Store, k sequent.Key, texts ...string) {
 	sameTexts(t, log, 1, texts...)
 }
 
-// sameTexts fails the test unless log holds exactly the texts, beginning at
-// position first.
+// sameTexts fails the test unless log has exactly these texts, with sequence
+// numbers that begin at first.
 func sameTexts(t *testing.T, log []sequent.Thought, first int, texts ...string) {
 	t.Helper()
 	var got []string
 	for i, th := range log {
 		got = append(got, th.Text)
 		if th.Seq != first+i {
-			t.Errorf("thought %q at place %d has Seq %d, want %d", th.Text, i, th.Seq, first+i)
+			t.Errorf("thought %q at index %d has Seq %d, want %d", th.Text, i, th.Seq, first+i)
 		}
 	}
 	if fmt.Sprintf("%q", got) != fmt.Sprintf("%q", texts) {
-		t.Errorf("the log holds %q, want %q", got, texts)
+		t.Errorf("the log has %q, want %q", got, texts)
 	}
 }
 
+// missing fails the test unless the session does not exist.
 func missing(t *testing.T, s sequent.Store, k sequent.Key) {
 	t.Helper()
 	h, log, err := s.Load(t.Context(), k, sequent.Position{})
@@ -126,7 +127,7 @@ func missing(t *testing.T, s sequent.Store, k sequent.Key) {
 	}
 }
 
-// sameHeader compares everything; no labels and empty labels are the same.
+// sameHeader compares all fields. Nil and empty labels are the same.
 func sameHeader(t *testing.T, got, want sequent.Header) {
 	t.Helper()
 	if len(got.Labels)+len(want.Labels) == 0 {
@@ -137,6 +138,7 @@ func sameHeader(t *testing.T, got, want sequent.Header) {
 	}
 }
 
+// sameThought compares all fields. Nil and empty labels are the same.
 func sameThought(t *testing.T, got, want sequent.Thought) {
 	t.Helper()
 	if !maps.Equal(got.Labels, want.Labels) {
@@ -148,7 +150,7 @@ func sameThought(t *testing.T, got, want sequent.Thought) {
 	}
 }
 
-// short keeps failure messages about large texts readable.
+// short shortens a large text for a failure message.
 func short(th sequent.Thought) sequent.Thought {
 	if len(th.Text) > 200 {
 		th.Text = fmt.Sprintf("%.200s… (%d bytes)", th.Text, len(th.Text))
@@ -158,7 +160,7 @@ func short(th sequent.Thought) sequent.Thought {
 
 func key(id string) sequent.Key { return sequent.Key{ID: sequent.ID(id)} }
 
-// names are ordinary names, however they look.
+// names are valid ids, owners, scopes and so on that a store may mishandle.
 var names = []string{
 	"a", "A", "__proto__", "constructor", "..", ".", "/", "a/b", `\`, "C:", "%", "_", "*", "?",
 	"'", `"`, "''; DROP TABLE thoughts;--", " ", " a", "a ", "null", "0", "-1", "1e9", "true",

@@ -10,9 +10,9 @@ import (
 	"github.com/sequent-dev/sequent"
 )
 
-// listing fills a store: sessions s0 … s9 of the local user and o0 … o4 of
-// another, with times that make every order different.
-func listing(t *testing.T, s sequent.Store) {
+// putSessions stores sessions s0 to s5 of the local user and o0 to o2 of owner o.
+// Their orders by creation and by last update differ.
+func putSessions(t *testing.T, s sequent.Store) {
 	t.Helper()
 	var batch []*sequent.Write
 	session := func(owner, id, scope string, created, updated, expires int) {
@@ -38,7 +38,7 @@ func listing(t *testing.T, s sequent.Store) {
 	put(t, s, batch...)
 }
 
-// ids returns what a query lists over all its pages.
+// ids returns the ids of all pages of a query.
 func ids(t *testing.T, s sequent.Store, q sequent.Query) string {
 	t.Helper()
 	var all []string
@@ -61,14 +61,14 @@ func ids(t *testing.T, s sequent.Store, q sequent.Query) string {
 		}
 		q.Cursor = page.Next
 	}
-	t.Fatalf("List(%+v) did not end after 1,000 pages", q)
+	t.Fatalf("List(%+v) has more than 1,000 pages", q)
 	return ""
 }
 
 var listTests = []test{
-	{"what a query selects, in its order", func(t *testing.T, h Harness) {
+	{"the sessions that a query selects, in its order", func(t *testing.T, h Harness) {
 		s := h.open(t)
-		listing(t, s)
+		putSessions(t, s)
 		at := func(minute int) time.Time { return start.Add(time.Duration(minute) * time.Minute) }
 		for _, test := range []struct {
 			q    sequent.Query
@@ -104,7 +104,7 @@ var listTests = []test{
 			}
 		}
 	}},
-	{"a page of a hundred unless told otherwise", func(t *testing.T, h Harness) {
+	{"a hundred sessions per page by default", func(t *testing.T, h Harness) {
 		s := h.open(t)
 		var batch []*sequent.Write
 		for i := range 101 {
@@ -117,25 +117,25 @@ var listTests = []test{
 		}
 		page, err = s.List(t.Context(), sequent.Query{Cursor: page.Next})
 		if err != nil || len(page.Headers) != 1 || page.Next != "" {
-			t.Fatalf("second page = %d headers, next %q, error %v; want 1 and the end", len(page.Headers), page.Next, err)
+			t.Fatalf("second page = %d headers, next %q, error %v; want 1 and no cursor", len(page.Headers), page.Next, err)
 		}
 	}},
-	{"a last page that is full has no next", func(t *testing.T, h Harness) {
+	{"a full last page has no cursor", func(t *testing.T, h Harness) {
 		s := h.open(t)
 		put(t, s, begin(key("a")), begin(key("b")))
 		page, err := s.List(t.Context(), sequent.Query{Limit: 2})
 		if err != nil || len(page.Headers) != 2 || page.Next != "" {
-			t.Errorf("List = %d headers, next %q, error %v; want 2 and the end", len(page.Headers), page.Next, err)
+			t.Errorf("List = %d headers, next %q, error %v; want 2 and no cursor", len(page.Headers), page.Next, err)
 		}
 	}},
-	{"ties are listed once each", func(t *testing.T, h Harness) {
+	{"sessions with equal times are listed once each", func(t *testing.T, h Harness) {
 		s := h.open(t)
 		var batch []*sequent.Write
 		var want []string
 		for i, name := range names {
 			for j := range 3 {
 				w := begin(sequent.Key{Owner: fmt.Sprint("owner", j), ID: sequent.ID(name)})
-				w.Header.Epoch = int64(i%2 + 1) // ties in the epoch too
+				w.Header.Epoch = int64(i%2 + 1)
 				batch = append(batch, w)
 				want = append(want, w.Header.Owner+"/"+name)
 			}
@@ -161,11 +161,11 @@ var listTests = []test{
 			}
 			slices.Sort(got)
 			if !slices.Equal(got, want) {
-				t.Errorf("List(%+v) in pages gave %q, want %q", q, got, want)
+				t.Errorf("all pages of List(%+v) = %q, want %q", q, got, want)
 			}
 		}
 	}},
-	{"paging while others write", func(t *testing.T, h Harness) {
+	{"paging during writes", func(t *testing.T, h Harness) {
 		s := h.open(t)
 		heads := make(map[string]sequent.Header)
 		for i := range 20 {
@@ -187,8 +187,8 @@ var listTests = []test{
 			if q.Cursor = page.Next; q.Cursor == "" {
 				break
 			}
-			// The one listed first moves to the front, a new one comes, the
-			// last one listed goes: the cursor's own session is no more.
+			// Update the first session of the page, add a new one, and delete the
+			// last, which is the cursor's.
 			w := add(heads[string(page.Headers[0].ID)], "more")
 			w.Header.Updated = start.Add(time.Hour + time.Duration(i)*time.Minute)
 			fresh := begin(key(fmt.Sprintf("new%02d", i)), "new")
@@ -204,9 +204,9 @@ var listTests = []test{
 			}
 		}
 	}},
-	{"a cursor that is not one", func(t *testing.T, h Harness) {
+	{"an invalid cursor", func(t *testing.T, h Harness) {
 		s := h.open(t)
-		listing(t, s)
+		putSessions(t, s)
 		for _, cursor := range []string{"x", "0", "{}", "🧠", "AAAA", "' OR 1=1", strings.Repeat("A", 10_000)} {
 			_, err := s.List(t.Context(), sequent.Query{Cursor: cursor})
 			if sequent.CodeOf(err) != sequent.CodeInvalidQuery {
@@ -214,9 +214,9 @@ var listTests = []test{
 			}
 		}
 	}},
-	{"a changed session moves", func(t *testing.T, h Harness) {
+	{"a changed session moves to the front", func(t *testing.T, h Harness) {
 		s := h.open(t)
-		listing(t, s)
+		putSessions(t, s)
 		head, _ := load(t, s, key("s5"))
 		w := next(head, "again")
 		w.Header.Updated = start.Add(time.Hour * 3)

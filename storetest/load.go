@@ -9,7 +9,7 @@ import (
 )
 
 var loadTests = []test{
-	{"a session that is not there", func(t *testing.T, h Harness) {
+	{"a missing session", func(t *testing.T, h Harness) {
 		s := h.open(t)
 		missing(t, s, key("a"))
 		missing(t, s, sequent.Key{})
@@ -18,7 +18,7 @@ var loadTests = []test{
 		missing(t, s, sequent.Key{Owner: "a"})
 		missing(t, s, sequent.Key{Owner: "someone", ID: "a"})
 	}},
-	{"only what the caller lacks", func(t *testing.T, h Harness) {
+	{"only the thoughts that the caller lacks", func(t *testing.T, h Harness) {
 		s := h.open(t)
 		w := begin(key("a"), "one", "two", "three", "four")
 		put(t, s, w)
@@ -33,9 +33,9 @@ var loadTests = []test{
 			{"two", sequent.Position{Epoch: at.Epoch, Version: 1, Len: 2}, []string{"three", "four"}},
 			{"three", sequent.Position{Epoch: at.Epoch, Version: 1, Len: 3}, []string{"four"}},
 			{"all", at, nil},
-			{"more than there is", sequent.Position{Epoch: at.Epoch, Version: 9, Len: 9}, nil},
+			{"more than the session has", sequent.Position{Epoch: at.Epoch, Version: 9, Len: 9}, nil},
 			{"another session's", sequent.Position{Epoch: at.Epoch + 1, Version: 1, Len: 2}, []string{"one", "two", "three", "four"}},
-			{"no epoch but a length", sequent.Position{Version: 1, Len: 2}, []string{"one", "two", "three", "four"}},
+			{"a length without an epoch", sequent.Position{Version: 1, Len: 2}, []string{"one", "two", "three", "four"}},
 		} {
 			t.Run(test.name, func(t *testing.T) {
 				got, log, err := s.Load(t.Context(), key("a"), test.have)
@@ -57,31 +57,31 @@ var loadTests = []test{
 		put(t, s, next(got, "one"))
 		has(t, s, key("a"), "one")
 	}},
-	{"what was loaded does not change", func(t *testing.T, h Harness) {
+	{"a loaded session does not change", func(t *testing.T, h Harness) {
 		s := h.open(t)
 		put(t, s, begin(key("a"), "one"))
 		before, log := load(t, s, key("a"))
 		put(t, s, next(before, "two"))
 		if before.Len != 1 || before.Version != 1 {
-			t.Errorf("the header moved to %+v", before.Position())
+			t.Errorf("the loaded header changed to %+v", before.Position())
 		}
 		sameTexts(t, log, 1, "one")
-		_ = append(log, sequent.Thought{Seq: 2, Draft: sequent.Draft{Text: "not of the store"}})
+		_ = append(log, sequent.Thought{Seq: 2, Draft: sequent.Draft{Text: "not in the store"}})
 		has(t, s, key("a"), "one", "two")
 	}},
-	{"a caller who gave up", func(t *testing.T, h Harness) {
+	{"a cancelled context", func(t *testing.T, h Harness) {
 		s := h.open(t)
 		put(t, s, begin(key("a"), "one"))
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
 		_, _, err := s.Load(ctx, key("a"), sequent.Position{})
-		gaveUp(t, "Load", err)
+		wantCanceled(t, "Load", err)
 		_, err = s.List(ctx, sequent.Query{})
-		gaveUp(t, "List", err)
+		wantCanceled(t, "List", err)
 		_, err = s.Sweep(ctx, expired(start), 10)
-		gaveUp(t, "Sweep", err)
-		gaveUp(t, "Delete", s.Delete(ctx, key("a"), 0))
-		gaveUp(t, "Commit", s.Commit(ctx, []*sequent.Write{begin(key("b"), "one")}))
+		wantCanceled(t, "Sweep", err)
+		wantCanceled(t, "Delete", s.Delete(ctx, key("a"), 0))
+		wantCanceled(t, "Commit", s.Commit(ctx, []*sequent.Write{begin(key("b"), "one")}))
 		has(t, s, key("a"), "one")
 		missing(t, s, key("b"))
 		put(t, s, begin(key("b"), "later"))
@@ -89,10 +89,10 @@ var loadTests = []test{
 	}},
 }
 
-func gaveUp(t *testing.T, call string, err error) {
+func wantCanceled(t *testing.T, call string, err error) {
 	t.Helper()
 	if sequent.CodeOf(err) != sequent.CodeCanceled || !errors.Is(err, context.Canceled) {
-		t.Errorf("%s with a cancelled context: %v, want code %s and a cause that is context.Canceled",
+		t.Errorf("%s with a cancelled context: %v, want code %s and an error matching context.Canceled",
 			call, err, sequent.CodeCanceled)
 	}
 }

@@ -16,30 +16,30 @@ import (
 )
 
 var searchTests = []test{
-	{"finds words, phrases and beginnings", searchLanguage},
-	{"refuses what it cannot understand", searchRefuses},
-	{"returns the thought as it is stored", searchReturnsThoughts},
+	{"finds words, phrases and prefixes", searchLanguage},
+	{"refuses invalid queries", searchRefuses},
+	{"returns whole thoughts", searchReturnsThoughts},
 	{"finds a thought once it is acknowledged", searchFindsAtOnce},
-	{"finds what another handle wrote", searchFindsOthers},
-	{"finds after reopening", searchAfterReopen},
-	{"keeps to a session", searchInSession},
-	{"keeps owners apart", searchOwners},
-	{"leaves expired sessions out", searchExpired},
-	{"forgets what was deleted", searchDeleted},
-	{"pages without doubles or gaps while others write", searchPages},
-	{"knows its cursors", searchCursors},
+	{"finds thoughts of another Store", searchFindsOthers},
+	{"finds thoughts after reopening", searchAfterReopen},
+	{"searches one session", searchInSession},
+	{"separates owners", searchOwners},
+	{"omits expired sessions", searchExpired},
+	{"omits deleted sessions", searchDeleted},
+	{"pages without duplicates or gaps during writes", searchPages},
+	{"refuses cursors of other queries", searchCursors},
 	{"ranks like the memory store", searchRanks},
-	{"never panics on odd queries", searchOdd},
+	{"does not panic on odd queries", searchOdd},
 }
 
-// find returns the texts that a search for text in all of the local user's
-// sessions finds, sorted.
+// find searches all sessions of the local user for text, and returns the texts of
+// the hits, sorted.
 func find(t *testing.T, s sequent.Store, text string) []string {
 	t.Helper()
 	return texts(hits(t, s, sequent.SearchQuery{Text: text}))
 }
 
-// hits returns all hits of q, which it asks for page by page.
+// hits returns the hits of all pages of q.
 func hits(t *testing.T, s sequent.Store, q sequent.SearchQuery) []sequent.Hit {
 	t.Helper()
 	var all []sequent.Hit
@@ -53,7 +53,7 @@ func hits(t *testing.T, s sequent.Store, q sequent.SearchQuery) []sequent.Hit {
 			return all
 		}
 		if page.Next == q.Cursor {
-			t.Fatalf("Search(%+v): the cursor does not move", q)
+			t.Fatalf("Search(%+v) returned the same cursor", q)
 		}
 		q.Cursor = page.Next
 	}
@@ -68,7 +68,7 @@ func texts(all []sequent.Hit) []string {
 	return out
 }
 
-// finds fails the test unless a search for text finds exactly the wanted.
+// finds fails the test unless a search for text finds exactly these texts.
 func finds(t *testing.T, s sequent.Store, text string, want ...string) {
 	t.Helper()
 	slices.Sort(want)
@@ -147,7 +147,7 @@ func searchRefuses(t *testing.T, h Harness) {
 		}
 	}
 	if got := find(t, s, "anything"); len(got) != 0 {
-		t.Errorf("an empty store found %q", got)
+		t.Errorf("found %q in an empty store", got)
 	}
 }
 
@@ -156,7 +156,7 @@ func searchReturnsThoughts(t *testing.T, h Harness) {
 	k := sequent.Key{ID: "whole"}
 	w := begin(k, "first zebra", "second thing", "third zebra")
 	w.Header.Title = "A title"
-	w.Thoughts[1].Note = "a zebra beside the text"
+	w.Thoughts[1].Note = "a zebra in the note"
 	w.Thoughts[2].Branch, w.Thoughts[2].From = "side", sequent.To(1)
 	w.Thoughts[2].Labels = map[string]string{"mood": "calm"}
 	put(t, s, w)
@@ -167,10 +167,10 @@ func searchReturnsThoughts(t *testing.T, h Harness) {
 	}
 	for _, hit := range all {
 		if hit.Key != k || hit.Title != "A title" || hit.Score <= 0 {
-			t.Errorf("hit of %q, titled %q, score %g", hit.Key, hit.Title, hit.Score)
+			t.Errorf("hit in %q with title %q and score %g, want %q, %q and a positive score", hit.Key, hit.Title, hit.Score, k, "A title")
 		}
 		if want := log[hit.Thought.Seq-1]; !reflect.DeepEqual(hit.Thought, want) {
-			t.Errorf("found %+v\nwant %+v", hit.Thought, want)
+			t.Errorf("thought differs:\n got %+v\nwant %+v", hit.Thought, want)
 		}
 	}
 }
@@ -192,7 +192,7 @@ func searchFindsAtOnce(t *testing.T, h Harness) {
 				hd = w.Header
 				got, err := s.Search(t.Context(), sequent.SearchQuery{Text: word})
 				if err != nil || len(got.Hits) != 1 {
-					t.Errorf("Search(%q) right after its commit: %+v, %v", word, got, err)
+					t.Errorf("Search(%q) after its commit: %+v, %v", word, got, err)
 					return
 				}
 			}
@@ -219,11 +219,11 @@ func searchFindsOthers(t *testing.T, h Harness) {
 
 func searchAfterReopen(t *testing.T, h Harness) {
 	if h.Reopen == nil {
-		t.Skip("this store forgets")
+		t.Skip("this store is not persistent")
 	}
 	s := h.Open(t)
 	put(t, s, begin(sequent.Key{ID: "kept"}, "giraffe"))
-	s = closed(t, h.Reopen(t, s))
+	s = h.reopen(t, s)
 	finds(t, s, "giraffe", "giraffe")
 }
 
@@ -325,25 +325,25 @@ func searchPages(t *testing.T, h Harness) {
 		}
 		for _, hit := range got.Hits {
 			if seen[hit.Thought.Text] {
-				t.Errorf("%q came twice", hit.Thought.Text)
+				t.Errorf("%q was returned twice", hit.Thought.Text)
 			}
 			seen[hit.Thought.Text] = true
 			if hit.Score > last {
-				t.Errorf("%q scores %g after %g", hit.Thought.Text, hit.Score, last)
+				t.Errorf("%q has score %g, after a hit with %g", hit.Thought.Text, hit.Score, last)
 			}
 			last = hit.Score
 		}
 		if q.Cursor = got.Next; q.Cursor == "" {
 			break
 		}
-		// New thoughts, among them better ones, and words that grow common.
+		// Add thoughts that match better, and make the words more common.
 		for i := range 5 {
 			put(t, s, begin(sequent.Key{ID: sequent.ID(fmt.Sprintf("new%d-%d", page, i))}, "heron heron heron", "other words"))
 		}
 	}
 	for text := range want {
 		if !seen[text] {
-			t.Errorf("%q never came", text)
+			t.Errorf("%q was not returned", text)
 		}
 	}
 	if len(seen) < n {
@@ -356,7 +356,7 @@ func searchCursors(t *testing.T, h Harness) {
 	put(t, s, begin(sequent.Key{ID: "a"}, "crane one", "crane two", "crane three"))
 	page, err := s.Search(t.Context(), sequent.SearchQuery{Text: "crane", Limit: 2})
 	if err != nil || len(page.Hits) != 2 || page.Next == "" {
-		t.Fatalf("first page %+v, %v", page, err)
+		t.Fatalf("first page = %+v, %v; want two hits and a cursor", page, err)
 	}
 	for _, q := range []sequent.SearchQuery{
 		{Text: "crane", Cursor: "nonsense"},
@@ -371,10 +371,10 @@ func searchCursors(t *testing.T, h Harness) {
 	}
 	page, err = s.Search(t.Context(), sequent.SearchQuery{Text: "  CRANE ", Cursor: page.Next})
 	if err != nil || len(page.Hits) != 1 || page.Next != "" {
-		t.Errorf("second page %+v, %v", page, err)
+		t.Errorf("second page = %+v, %v; want one hit and no cursor", page, err)
 	}
 	if page, err = s.Search(t.Context(), sequent.SearchQuery{Text: "crane", Limit: 3}); err != nil || page.Next != "" {
-		t.Errorf("a page that holds all has the cursor %q, %v", page.Next, err)
+		t.Errorf("a page with all hits has the cursor %q, error %v", page.Next, err)
 	}
 }
 
@@ -411,31 +411,31 @@ func searchRanks(t *testing.T, h Harness) {
 			t.Fatal(err)
 		}
 	}
-	for _, text := range queries { // how common words are may count what is deleted for a moment
+	for _, text := range queries { // scores may count deleted thoughts for a short time
 		sameHits(t, s, model, text, math.Inf(1))
 	}
 }
 
 // sameHits fails the test unless s and the model find the same thoughts, best
-// first, with scores that differ by less than the tolerance.
+// first, with scores that differ by at most the tolerance.
 func sameHits(t *testing.T, s, model sequent.Store, text string, tolerance float64) {
 	t.Helper()
 	q := sequent.SearchQuery{Text: text, Limit: 11}
 	got, want := hits(t, s, q), hits(t, model, q)
 	if !slices.IsSortedFunc(got, func(x, y sequent.Hit) int { return cmp.Compare(y.Score, x.Score) }) {
-		t.Errorf("Search(%q): the scores do not fall", text)
+		t.Errorf("Search(%q): the hits are not sorted by score", text)
 	}
 	scores := make(map[string]float64)
-	place := func(h sequent.Hit) string { return fmt.Sprint(h.Key.ID, "/", h.Thought.Seq) }
+	name := func(h sequent.Hit) string { return fmt.Sprint(h.Key.ID, "/", h.Thought.Seq) }
 	for _, h := range got {
-		scores[place(h)] = h.Score
+		scores[name(h)] = h.Score
 	}
 	if len(got) != len(want) || len(scores) != len(got) {
-		t.Errorf("Search(%q): %d hits, of them %d different, want %d", text, len(got), len(scores), len(want))
+		t.Errorf("Search(%q): %d hits, %d of them different, want %d", text, len(got), len(scores), len(want))
 	}
 	for _, h := range want {
-		if score, ok := scores[place(h)]; !ok || math.Abs(score-h.Score) > tolerance {
-			t.Errorf("Search(%q): %s scores %g, found: %t; want %g", text, place(h), score, ok, h.Score)
+		if score, ok := scores[name(h)]; !ok || math.Abs(score-h.Score) > tolerance {
+			t.Errorf("Search(%q): %s found: %t, with score %g; want %g", text, name(h), ok, score, h.Score)
 		}
 	}
 }

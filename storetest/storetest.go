@@ -1,7 +1,7 @@
-// Package storetest checks implementations of [sequent.Store].
+// Package storetest tests implementations of [sequent.Store].
 //
-// A store's own tests need a [Harness] and one call of [Run]; what remains for
-// them is what only that store has: its files, its network, its faults.
+// A store's tests call [Run] with a [Harness]. Further tests are only needed for
+// what is particular to the store: its files, its network, its failures.
 package storetest
 
 import (
@@ -15,16 +15,16 @@ type Harness struct {
 	// Open returns a new, empty store.
 	Open func(t *testing.T) sequent.Store
 
-	// Reopen closes s and opens its data again. It is nil for stores that
-	// forget.
+	// Reopen closes s and opens its data again. It is nil for stores that are
+	// not persistent.
 	Reopen func(t *testing.T, s sequent.Store) sequent.Store
 
-	// Second opens another handle on the data of s, which stays open; as
-	// another process would. It is nil for stores that cannot be shared.
+	// Second opens another Store on the data of s, like another process would. It
+	// leaves s open. It is nil for stores that cannot be shared.
 	Second func(t *testing.T, s sequent.Store) sequent.Store
 }
 
-// Run runs the suite. Each test gets a store of its own.
+// Run runs the suite. Each test opens its own store.
 func Run(t *testing.T, h Harness) {
 	for _, group := range []struct {
 		name  string
@@ -52,28 +52,38 @@ func Run(t *testing.T, h Harness) {
 	}
 }
 
-// A test is one promise of a store.
+// A test checks one property of a store.
 type test struct {
 	name string
 	run  func(t *testing.T, h Harness)
 }
 
-// open returns a new store that is closed with the test.
+// open returns a new store that is closed at the end of the test.
 func (h Harness) open(t *testing.T) sequent.Store {
 	t.Helper()
-	return closed(t, h.Open(t))
+	return closeAtEnd(t, h.Open(t))
 }
 
-// second returns another handle on the data of s, or skips the test.
+// second returns another Store on the data of s, or skips the test.
 func (h Harness) second(t *testing.T, s sequent.Store) sequent.Store {
 	t.Helper()
 	if h.Second == nil {
 		t.Skip("this store cannot be shared")
 	}
-	return closed(t, h.Second(t, s))
+	return closeAtEnd(t, h.Second(t, s))
 }
 
-func closed(t *testing.T, s sequent.Store) sequent.Store {
+// reopen closes s and opens its data again, if the store is persistent. The store
+// that it returns is closed at the end of the test; s must not be.
+func (h Harness) reopen(t *testing.T, s sequent.Store) sequent.Store {
+	t.Helper()
+	if h.Reopen != nil {
+		s = h.Reopen(t, s)
+	}
+	return closeAtEnd(t, s)
+}
+
+func closeAtEnd(t *testing.T, s sequent.Store) sequent.Store {
 	t.Helper()
 	t.Cleanup(func() {
 		if err := s.Close(); err != nil {

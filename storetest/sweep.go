@@ -13,7 +13,7 @@ func expired(now time.Time) sequent.SweepQuery {
 }
 
 var sweepTests = []test{
-	{"only what has expired", func(t *testing.T, h Harness) {
+	{"only expired sessions", func(t *testing.T, h Harness) {
 		s := h.open(t)
 		for i := range 10 {
 			w := begin(sequent.Key{Owner: fmt.Sprint(i % 2), ID: sequent.ID(fmt.Sprint(i))}, "one", "two")
@@ -24,7 +24,7 @@ var sweepTests = []test{
 		}
 		for _, step := range []struct{ minute, limit, want, left int }{
 			{0, 100, 0, 10},
-			{3, 100, 3, 7}, // at the very minute it has expired
+			{3, 100, 3, 7}, // a session is expired at its time of expiry
 			{3, 100, 0, 7},
 			{8, 2, 2, 5},
 			{8, 2, 2, 3},
@@ -38,7 +38,7 @@ var sweepTests = []test{
 			}
 			page, err := s.List(t.Context(), sequent.Query{AllOwners: true})
 			if err != nil || len(page.Headers) != step.left {
-				t.Errorf("%d sessions are left after minute %d, error %v; want %d", len(page.Headers), step.minute, err, step.left)
+				t.Errorf("%d sessions left after minute %d, error %v; want %d", len(page.Headers), step.minute, err, step.left)
 			}
 		}
 		has(t, s, sequent.Key{Owner: "0", ID: "0"}, "one", "two")
@@ -46,7 +46,7 @@ var sweepTests = []test{
 			missing(t, s, sequent.Key{Owner: fmt.Sprint(i % 2), ID: sequent.ID(fmt.Sprint(i))})
 		}
 	}},
-	{"what was expired may be prolonged", func(t *testing.T, h Harness) {
+	{"a change of the expiry", func(t *testing.T, h Harness) {
 		s := h.open(t)
 		w := begin(key("a"), "one")
 		w.Header.Expires = start
@@ -67,13 +67,13 @@ var sweepTests = []test{
 			put(t, s, w)
 		}
 		if n, err := s.Sweep(t.Context(), expired(start), 10); err != nil || n != 3 {
-			t.Errorf("Sweep = %d, error %v; want all 3, however long", n, err)
+			t.Errorf("Sweep = %d, error %v; want 3", n, err)
 		}
 		for i := range 3 {
 			missing(t, s, key(fmt.Sprint(i)))
 		}
 	}},
-	{"what has not changed for long", func(t *testing.T, h Harness) {
+	{"sessions that were not updated since", func(t *testing.T, h Harness) {
 		s := h.open(t)
 		for i := range 6 {
 			w := begin(sequent.Key{Owner: fmt.Sprint(i % 2), ID: sequent.ID(fmt.Sprint(i))}, "one")
@@ -93,7 +93,7 @@ var sweepTests = []test{
 			want, left int
 		}{
 			{sequent.SweepQuery{AllOwners: true, Before: start}, 0, 7},
-			{sequent.SweepQuery{AllOwners: true, Before: start.Add(time.Hour), Expired: start}, 0, 7}, // none meets both
+			{sequent.SweepQuery{AllOwners: true, Before: start.Add(time.Hour), Expired: start}, 0, 7}, // no session meets both conditions
 			{sequent.SweepQuery{AllOwners: true, Before: start.Add(time.Nanosecond)}, 1, 6},
 			{sequent.SweepQuery{AllOwners: true, Before: start.Add(time.Hour)}, 0, 6},
 			{sequent.SweepQuery{Owner: "0", Before: start.Add(3 * time.Hour)}, 1, 5},
@@ -106,7 +106,7 @@ var sweepTests = []test{
 			}
 			page, err := s.List(t.Context(), sequent.Query{AllOwners: true})
 			if err != nil || len(page.Headers) != step.left {
-				t.Errorf("%d sessions are left after %+v, error %v; want %d", len(page.Headers), step.q, err, step.left)
+				t.Errorf("%d sessions left after %+v, error %v; want %d", len(page.Headers), step.q, err, step.left)
 			}
 		}
 	}},
@@ -133,7 +133,7 @@ var sweepTests = []test{
 			}
 		}
 	}},
-	{"a session that is being written to", func(t *testing.T, h Harness) {
+	{"during writes", func(t *testing.T, h Harness) {
 		s := h.open(t)
 		const writers, steps = 4, 50
 		done := make(chan error, writers)
@@ -142,9 +142,9 @@ var sweepTests = []test{
 				h := sequent.Header{Key: key(fmt.Sprint(i))}
 				for n := range steps {
 					w := add(h, fmt.Sprint(n))
-					fit := w.Rebase
+					rebase := w.Rebase
 					w.Rebase = func(now sequent.Header, exists bool, tail []sequent.Thought) bool {
-						ok := fit(now, exists, tail)
+						ok := rebase(now, exists, tail)
 						w.Header.Updated = start.Add(time.Hour)
 						return ok
 					}

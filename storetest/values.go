@@ -28,7 +28,7 @@ var valueTests = []test{
 			batch = append(batch, &sequent.Write{Header: want})
 		}
 		put(t, s, batch...)
-		s = h.again(t, s)
+		s = h.reopen(t, s)
 		for _, w := range batch {
 			got, _ := load(t, s, w.Header.Key)
 			sameHeader(t, got, w.Header)
@@ -45,7 +45,7 @@ var valueTests = []test{
 			sameHeader(t, got, want)
 		}
 
-		// Everything but key and epoch may change with any write.
+		// A write may change everything but key and epoch.
 		changed := sequent.Header{
 			Key: full.Key, Epoch: full.Epoch, Version: 2,
 			State: sequent.Cancelled, Title: "t", Scope: "s", Dialect: "d", Conclusion: "c",
@@ -93,16 +93,16 @@ var valueTests = []test{
 		w.Thoughts = thoughts
 		w.Header.Len = len(thoughts)
 		put(t, s, w)
-		s = h.again(t, s)
+		s = h.reopen(t, s)
 		_, log := load(t, s, key("a"))
 		if len(log) != len(thoughts) {
-			t.Fatalf("%d thoughts came back, want %d", len(log), len(thoughts))
+			t.Fatalf("loaded %d thoughts, want %d", len(log), len(thoughts))
 		}
 		for i := range log {
 			sameThought(t, log[i], thoughts[i])
 		}
 	}},
-	{"text of every kind", func(t *testing.T, h Harness) {
+	{"texts of all kinds", func(t *testing.T, h Harness) {
 		s := h.Open(t)
 		texts := []string{
 			"", " ", "\n", "\x00", "a\x00b", "\t\r\n", "\u202e right to left", "\ufeff", "\u2028\u2029",
@@ -111,19 +111,19 @@ var valueTests = []test{
 			strings.Repeat("0123456789abcdef", 1<<16), // 1 MiB
 		}
 		put(t, s, begin(key("a"), texts...))
-		s = h.again(t, s)
+		s = h.reopen(t, s)
 		_, log := load(t, s, key("a"))
 		if len(log) != len(texts) {
-			t.Fatalf("%d thoughts came back, want %d", len(log), len(texts))
+			t.Fatalf("loaded %d thoughts, want %d", len(log), len(texts))
 		}
 		for i, th := range log {
 			if th.Text != texts[i] {
-				t.Errorf("text %d came back as %.50q (%d bytes), want %.50q (%d bytes)",
+				t.Errorf("text %d = %.50q (%d bytes), want %.50q (%d bytes)",
 					i, th.Text, len(th.Text), texts[i], len(texts[i]))
 			}
 		}
 	}},
-	{"odd names are ordinary", func(t *testing.T, h Harness) {
+	{"odd names", func(t *testing.T, h Harness) {
 		s := h.Open(t)
 		for i, name := range names {
 			w := begin(sequent.Key{Owner: name, ID: sequent.ID(name)}, "first of "+name)
@@ -135,16 +135,16 @@ var valueTests = []test{
 			w.Header.Updated = start.Add(time.Duration(i) * time.Second)
 			put(t, s, w)
 		}
-		s = h.again(t, s)
+		s = h.reopen(t, s)
 		for _, name := range names {
 			k := sequent.Key{Owner: name, ID: sequent.ID(name)}
 			got, log := load(t, s, k)
 			if got.Key != k || got.Scope != name || got.Labels[name] != name {
-				t.Errorf("%q came back as %+v", name, got)
+				t.Errorf("session %q = %+v", name, got)
 			}
 			sameTexts(t, log, 1, "first of "+name)
 			if log[0].Branch != name || log[0].Request.Key != name || log[0].Labels[name] != name {
-				t.Errorf("the thought of %q came back as %+v", name, log[0])
+				t.Errorf("thought of %q = %+v", name, log[0])
 			}
 			for _, q := range []sequent.Query{
 				{Owner: name}, {Owner: name, Scope: name}, {AllOwners: true, Scope: name},
@@ -152,7 +152,7 @@ var valueTests = []test{
 			} {
 				page, err := s.List(t.Context(), q)
 				if err != nil || len(page.Headers) != 1 || page.Headers[0].Key != k {
-					t.Errorf("List(%+v) = %+v, error %v; want %q alone", q, page.Headers, err, k)
+					t.Errorf("List(%+v) = %+v, error %v; want only %q", q, page.Headers, err, k)
 				}
 			}
 		}
@@ -185,7 +185,7 @@ var valueTests = []test{
 			texts = append(texts, fmt.Sprint("thought ", i+1))
 		}
 		put(t, s, begin(key("a"), texts...))
-		s = h.again(t, s)
+		s = h.reopen(t, s)
 		has(t, s, key("a"), texts...)
 		at, _ := load(t, s, key("a"))
 		put(t, s, next(at, "one more"))
@@ -195,14 +195,4 @@ var valueTests = []test{
 		}
 		sameTexts(t, tail, 5001, "one more")
 	}},
-}
-
-// again reopens a store that can be, so that what it holds has been stored;
-// it takes over the closing of s.
-func (h Harness) again(t *testing.T, s sequent.Store) sequent.Store {
-	t.Helper()
-	if h.Reopen != nil {
-		s = h.Reopen(t, s)
-	}
-	return closed(t, s)
 }

@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -14,47 +15,47 @@ var writerTests = []test{
 	{"many writers on one session", func(t *testing.T, h Harness) {
 		s := h.Open(t)
 		const writers, each = 32, 20
-		crowd(t, writers, func(writer int) error {
+		concurrently(t, writers, func(writer int) error {
 			return appendMany(t, s, key("a"), writer, each)
 		})
-		s = h.again(t, s)
-		complete(t, s, key("a"), writers, each)
+		s = h.reopen(t, s)
+		checkAppended(t, s, key("a"), writers, each)
 	}},
 	{"many writers on many sessions", func(t *testing.T, h Harness) {
 		s := h.Open(t)
 		const sessions, writers, each = 40, 5, 4
-		crowd(t, sessions*writers, func(n int) error {
+		concurrently(t, sessions*writers, func(n int) error {
 			return appendMany(t, s, key(fmt.Sprint(n/writers)), n%writers, each)
 		})
-		s = h.again(t, s)
+		s = h.reopen(t, s)
 		for i := range sessions {
-			complete(t, s, key(fmt.Sprint(i)), writers, each)
+			checkAppended(t, s, key(fmt.Sprint(i)), writers, each)
 		}
 	}},
-	{"one of many may begin", func(t *testing.T, h Harness) {
+	{"one of many writers begins a session", func(t *testing.T, h Harness) {
 		s := h.open(t)
 		const writers = 50
 		var mu sync.Mutex
-		won := 0
-		crowd(t, writers, func(writer int) error {
+		begun := 0
+		concurrently(t, writers, func(writer int) error {
 			w := begin(key("a"), fmt.Sprint(writer))
 			if err := s.Commit(t.Context(), []*sequent.Write{w}); err != nil {
 				return err
 			}
 			if w.Err == nil {
 				mu.Lock()
-				won++
+				begun++
 				mu.Unlock()
 			}
 			return nil
 		})
 		head, log := load(t, s, key("a"))
-		if won != 1 || len(log) != 1 || head.Version != 1 {
+		if begun != 1 || len(log) != 1 || head.Version != 1 {
 			t.Errorf("%d of %d writers began the session, which has %d thoughts at version %d; want 1, 1, 1",
-				won, writers, len(log), head.Version)
+				begun, writers, len(log), head.Version)
 		}
 	}},
-	{"readers see whole steps", func(t *testing.T, h Harness) {
+	{"readers see whole writes", func(t *testing.T, h Harness) {
 		s := h.open(t)
 		put(t, s, begin(key("a"), "0a", "0b"))
 		stop := make(chan struct{})
@@ -72,7 +73,7 @@ var writerTests = []test{
 					all = append(all, tail...)
 					have = head.Position()
 					if head.Len != len(all) || head.Len%2 != 0 || head.Len != 2*head.Version {
-						t.Errorf("a reader sees %d thoughts at %+v; steps are of two", len(all), have)
+						t.Errorf("a reader has %d thoughts at %+v; each write has two", len(all), have)
 						return
 					}
 					select {
@@ -92,7 +93,7 @@ var writerTests = []test{
 		close(stop)
 		readers.Wait()
 	}},
-	{"a reader meets a deletion", func(t *testing.T, h Harness) {
+	{"reading during deletions", func(t *testing.T, h Harness) {
 		s := h.open(t)
 		stop := make(chan struct{})
 		var readers sync.WaitGroup
@@ -101,7 +102,7 @@ var writerTests = []test{
 				for {
 					head, log, err := s.Load(t.Context(), key("a"), sequent.Position{})
 					if err == nil && len(log) != head.Len {
-						t.Errorf("%d thoughts were loaded under a header of %d", len(log), head.Len)
+						t.Errorf("loaded %d thoughts, the header says %d", len(log), head.Len)
 						return
 					}
 					if err != nil && sequent.CodeOf(err) != sequent.CodeSessionNotFound {
@@ -110,7 +111,7 @@ var writerTests = []test{
 					}
 					for _, th := range log {
 						if th.Text != log[0].Text {
-							t.Errorf("thoughts of two sessions in one: %q and %q", log[0].Text, th.Text)
+							t.Errorf("loaded thoughts of two sessions: %q and %q", log[0].Text, th.Text)
 							return
 						}
 					}
@@ -138,7 +139,7 @@ var writerTests = []test{
 }
 
 var sharedTests = []test{
-	{"one handle sees what another wrote", func(t *testing.T, h Harness) {
+	{"one Store reads what another wrote", func(t *testing.T, h Harness) {
 		a := h.open(t)
 		b := h.second(t, a)
 		put(t, a, begin(key("a"), "one"))
@@ -153,14 +154,16 @@ var sharedTests = []test{
 		}
 		missing(t, a, key("a"))
 	}},
-	{"one handle wakes those who wait at another", func(t *testing.T, h Harness) {
+	{"a commit of one Store wakes waiters of another", func(t *testing.T, h Harness) {
 		a := h.open(t)
 		b := h.second(t, a)
+		ctx, cancel := context.WithTimeout(t.Context(), waitTimeout)
+		defer cancel()
 		w := begin(key("a"), "one")
 		put(t, a, w)
 		for i := 2; i < 8; i++ {
 			done := make(chan error, 1)
-			go func() { done <- reaches(t, b, w.Header, i) }()
+			go func() { done <- waitForLen(t, b, w.Header, i) }()
 			put(t, a, add(w.Header, "more"))
 			if err := <-done; err != nil {
 				t.Fatalf("waiting for thought %d: %v", i, err)
@@ -168,7 +171,7 @@ var sharedTests = []test{
 		}
 		done := make(chan error, 1)
 		head, _ := load(t, a, key("a"))
-		go func() { done <- b.Wait(t.Context(), key("a"), head.Position()) }()
+		go func() { done <- b.Wait(ctx, key("a"), head.Position()) }()
 		if err := a.Delete(t.Context(), key("a"), 0); err != nil {
 			t.Fatal(err)
 		}
@@ -176,11 +179,13 @@ var sharedTests = []test{
 			t.Errorf("waiting for the deletion: %v", err)
 		}
 	}},
-	{"one handle wakes those who wait for anything at another", func(t *testing.T, h Harness) {
+	{"a commit of one Store wakes the zero key at another", func(t *testing.T, h Harness) {
 		a := h.open(t)
 		b := h.second(t, a)
+		ctx, cancel := context.WithTimeout(t.Context(), waitTimeout)
+		defer cancel()
 		done := make(chan error, 1)
-		go func() { done <- b.Wait(t.Context(), sequent.Key{}, sequent.Position{}) }()
+		go func() { done <- b.Wait(ctx, sequent.Key{}, sequent.Position{}) }()
 		head := begin(key("a")).Header
 		for {
 			select {
@@ -194,18 +199,18 @@ var sharedTests = []test{
 			}
 		}
 	}},
-	{"writers of several handles on one session", func(t *testing.T, h Harness) {
+	{"writers of several Stores on one session", func(t *testing.T, h Harness) {
 		a := h.open(t)
-		handles := []sequent.Store{a, h.second(t, a), h.second(t, a), a}
+		stores := []sequent.Store{a, h.second(t, a), h.second(t, a), a}
 		const each = 25
-		crowd(t, len(handles), func(writer int) error {
-			return appendMany(t, handles[writer], key("a"), writer, each)
+		concurrently(t, len(stores), func(writer int) error {
+			return appendMany(t, stores[writer], key("a"), writer, each)
 		})
-		for _, s := range handles {
-			complete(t, s, key("a"), len(handles), each)
+		for _, s := range stores {
+			checkAppended(t, s, key("a"), len(stores), each)
 		}
 	}},
-	{"closing one handle leaves the other", func(t *testing.T, h Harness) {
+	{"closing one Store does not close another", func(t *testing.T, h Harness) {
 		a := h.open(t)
 		if h.Second == nil {
 			t.Skip("this store cannot be shared")
@@ -219,9 +224,9 @@ var sharedTests = []test{
 		put(t, a, next(head, "two"))
 		has(t, a, key("a"), "one", "two")
 	}},
-	{"what was acknowledged is there after reopening", func(t *testing.T, h Harness) {
+	{"acknowledged thoughts exist after reopening", func(t *testing.T, h Harness) {
 		if h.Reopen == nil {
-			t.Skip("this store forgets")
+			t.Skip("this store is not persistent")
 		}
 		s := h.Open(t)
 		w := begin(key("a"), "one")
@@ -230,7 +235,7 @@ var sharedTests = []test{
 			s = h.Reopen(t, s)
 			put(t, s, add(w.Header, fmt.Sprint(i)))
 		}
-		s = closed(t, h.Reopen(t, s))
+		s = h.reopen(t, s)
 		has(t, s, key("a"), "one", "0", "1", "2")
 		if got := ids(t, s, sequent.Query{}); got != "a" {
 			t.Errorf("List = %q, want a", got)
@@ -238,8 +243,9 @@ var sharedTests = []test{
 	}},
 }
 
-// crowd runs do n times at once and fails the test for each error.
-func crowd(t *testing.T, n int, do func(i int) error) {
+// concurrently calls do n times at the same time, and fails the test for each
+// error.
+func concurrently(t *testing.T, n int, do func(i int) error) {
 	t.Helper()
 	var wg sync.WaitGroup
 	for i := range n {
@@ -252,8 +258,8 @@ func crowd(t *testing.T, n int, do func(i int) error) {
 	wg.Wait()
 }
 
-// appendMany appends thoughts that say who wrote them, one at a time, and
-// always against a position that is likely to be stale.
+// appendMany appends n thoughts with the text "writer/i", one at a time. Its
+// positions are stale if other writers append.
 func appendMany(t *testing.T, s sequent.Store, k sequent.Key, writer, n int) error {
 	head := begin(k).Header
 	head.Version = 0
@@ -270,26 +276,26 @@ func appendMany(t *testing.T, s sequent.Store, k sequent.Key, writer, n int) err
 	return nil
 }
 
-// complete fails the test unless the session holds what appendMany of all
-// writers wrote, each writer's thoughts in order and none twice.
-func complete(t *testing.T, s sequent.Store, k sequent.Key, writers, each int) {
+// checkAppended fails the test unless the session has exactly what appendMany wrote
+// for all writers, and each writer's thoughts are in order.
+func checkAppended(t *testing.T, s sequent.Store, k sequent.Key, writers, each int) {
 	t.Helper()
 	head, log := load(t, s, k)
 	if head.Len != writers*each || len(log) != writers*each || head.Version != writers*each {
-		t.Errorf("%q has %d thoughts under %+v, want %d", k, len(log), head.Position(), writers*each)
+		t.Errorf("%q has %d thoughts at %+v, want %d", k, len(log), head.Position(), writers*each)
 	}
-	done := make([]int, writers)
+	next := make([]int, writers)
 	for i, th := range log {
 		if th.Seq != i+1 {
-			t.Errorf("%q: thought at place %d has Seq %d", k, i, th.Seq)
+			t.Errorf("%q: thought at index %d has Seq %d", k, i, th.Seq)
 		}
 		var writer, n int
 		if _, err := fmt.Fscanf(strings.NewReader(th.Text), "%d/%d", &writer, &n); err != nil {
 			t.Fatalf("%q: thought %d is %q", k, i, th.Text)
 		}
-		if n != done[writer] {
-			t.Errorf("%q: writer %d's thought %d came where %d was due", k, writer, n, done[writer])
+		if n != next[writer] {
+			t.Errorf("%q: got thought %d of writer %d, want %d", k, n, writer, next[writer])
 		}
-		done[writer]++
+		next[writer]++
 	}
 }
