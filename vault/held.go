@@ -16,11 +16,13 @@ type Held struct {
 	v   *Vault
 	p   string
 	uri URI
+
+	wrote bool // a write was attempted
 }
 
-// Hold calls f with a note that it holds, and lets go of it afterwards. It waits
-// until others have let go, and gives up with CodeBusy when [Config.Patience] is
-// at an end. F must not write to the vault in other ways than through h.
+// Hold calls f while it holds the lock of a note. It waits for other holders up to
+// [Config.LockTimeout] and then fails with CodeBusy. f must write to the vault only
+// through h.
 func (v *Vault) Hold(ctx context.Context, uri URI, f func(h *Held) error) error {
 	p, err := pathOf(string(uri))
 	if err != nil {
@@ -32,7 +34,12 @@ func (v *Vault) Hold(ctx context.Context, uri URI, f func(h *Held) error) error 
 		return wrap(err, uri)
 	}
 	defer unlock()
-	return f(&Held{ctx: ctx, v: v, p: p, uri: uri})
+	h := &Held{ctx: ctx, v: v, p: p, uri: uri}
+	err = f(h)
+	if h.wrote {
+		v.wrote(uri)
+	}
+	return err
 }
 
 // Stat returns what the file system knows of the note, without reading it.
@@ -70,6 +77,7 @@ func (h *Held) settled() (*Note, error) {
 
 // Create is [Vault.Create] at this place, whatever URI the note has.
 func (h *Held) Create(n *Note) error {
+	h.wrote = true
 	info, err := h.v.create(h.p, n.Bytes())
 	if err != nil {
 		return wrap(err, h.uri)
@@ -93,6 +101,7 @@ func (h *Held) Update(change func(*Note) error) (*Note, error) {
 		if string(data) == old.data {
 			return n, nil
 		}
+		h.wrote = true
 		info, err := h.v.replace(h.p, data, old.stat)
 		if err != nil {
 			return nil, wrap(err, h.uri)
@@ -137,12 +146,13 @@ func (h *Held) append(text string, seen Info) (Info, error) {
 		}
 		return n.Info, nil
 	}
-	if info.Size()+int64(len(text)) > h.v.max {
+	if info.Size()+int64(len(text)) > h.v.maxBytes {
 		return Info{}, h.v.tooLarge(h.uri)
 	}
 	if info.Mode().Perm()&0o200 == 0 {
 		return Info{}, &fs.PathError{Op: "append", Path: h.p, Err: fs.ErrPermission}
 	}
+	h.wrote = true
 	if _, err := f.WriteString(text); err != nil {
 		return Info{}, err
 	}
@@ -170,6 +180,7 @@ func (h *Held) delete() error {
 	if _, err := h.v.lstat(h.p); err != nil {
 		return wrap(err, h.uri)
 	}
+	h.wrote = true
 	if err := h.v.root.Remove(h.p); err != nil {
 		return wrap(err, h.uri)
 	}

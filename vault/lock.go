@@ -38,7 +38,7 @@ func (v *Vault) lock(ctx context.Context, p string) (unlock func(), err error) {
 	_, _ = h.Write([]byte(strings.ToLower(p)))
 	stripe := h.Sum32() % stripes
 
-	late := time.NewTimer(v.patience)
+	late := time.NewTimer(v.lockTimeout)
 	defer late.Stop()
 	select {
 	case v.locks[stripe] <- struct{}{}:

@@ -54,7 +54,7 @@ func TestUpdatesTakeTurns(t *testing.T) {
 func TestWaitingHasAnEnd(t *testing.T) {
 	dir := t.TempDir()
 	v := openIn(t, vault.Config{Dir: dir})
-	impatient := openIn(t, vault.Config{Dir: dir, Patience: 20 * time.Millisecond})
+	impatient := openIn(t, vault.Config{Dir: dir, LockTimeout: 20 * time.Millisecond})
 	err := v.Hold(t.Context(), "memory://Note", func(*vault.Held) error {
 		// The same file, where case does not count.
 		err := impatient.Create(t.Context(), &vault.Note{URI: "memory://note"})

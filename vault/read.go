@@ -117,13 +117,13 @@ func (v *Vault) readFile(p string) ([]byte, fs.FileInfo, error) {
 		if err != nil {
 			return nil, nil, err
 		}
-		data, err := io.ReadAll(io.LimitReader(f, v.max+1))
+		data, err := io.ReadAll(io.LimitReader(f, v.maxBytes+1))
 		after, err2 := f.Stat()
 		_ = f.Close()
 		if err := errors.Join(err, err2); err != nil {
 			return nil, nil, err
 		}
-		if int64(len(data)) > v.max {
+		if int64(len(data)) > v.maxBytes {
 			return nil, nil, v.tooLarge(uriOf(p))
 		}
 		if unchanged(info, after) && int64(len(data)) == after.Size() {
@@ -147,7 +147,7 @@ func conflict(uri URI) error {
 func (v *Vault) tooLarge(uri URI) error {
 	return &sequent.Error{
 		Code: CodeTooLarge,
-		Msg:  fmt.Sprintf("%s is larger than %d bytes, the limit for a note", uri, v.max),
+		Msg:  fmt.Sprintf("%s is larger than %d bytes, the limit for a note", uri, v.maxBytes),
 		Fix:  "split it into several notes",
 	}
 }

@@ -17,19 +17,23 @@ type Config struct {
 	Create bool
 	// MaxBytes bounds what is read and written of one note; 0 means 16 MiB.
 	MaxBytes int64
-	// Patience is how long to wait for another process that writes to the same
-	// note; 0 means 10 seconds.
-	Patience time.Duration
+	// LockTimeout limits how long a call waits for another process that writes to
+	// the same note; 0 means 10 seconds.
+	LockTimeout time.Duration
+	// Wrote is called after each attempt to write or delete a note, unless it is
+	// nil. It is called by several goroutines at once and must not block.
+	Wrote func(URI)
 }
 
 // A Vault is a folder of notes. It is safe for concurrent use, by several
 // processes as well.
 type Vault struct {
-	root     *os.Root
-	dir      string
-	max      int64
-	patience time.Duration
-	locks    locks
+	root        *os.Root
+	dir         string
+	maxBytes    int64
+	lockTimeout time.Duration
+	wrote       func(URI)
+	locks       locks
 }
 
 // stateDir is where this package keeps what it needs for itself.
@@ -44,8 +48,12 @@ func Open(cfg Config) (*Vault, error) {
 	}
 	v := &Vault{
 		root: root, dir: cfg.Dir,
-		max:      cmp.Or(cfg.MaxBytes, 16<<20),
-		patience: cmp.Or(cfg.Patience, 10*time.Second),
+		maxBytes:    cmp.Or(cfg.MaxBytes, 16<<20),
+		lockTimeout: cmp.Or(cfg.LockTimeout, 10*time.Second),
+		wrote:       cfg.Wrote,
+	}
+	if v.wrote == nil {
+		v.wrote = func(URI) {}
 	}
 	v.locks.init()
 	if err := v.checkState(); err != nil {

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/sequent-dev/sequent"
 	"github.com/sequent-dev/sequent/vault"
@@ -302,5 +303,84 @@ func TestEnsure(t *testing.T) {
 	}
 	if got := get(t, dir, "log/today.md"); got != "line\nline\nline\n" {
 		t.Errorf("%q", got)
+	}
+}
+
+// Wrote is called for each note that was written or deleted, and for no other.
+func TestWrote(t *testing.T) {
+	dir := t.TempDir()
+	var wrote []string
+	v := openIn(t, vault.Config{Dir: dir, Wrote: func(uri vault.URI) { wrote = append(wrote, uri.Path()) }})
+	ctx := t.Context()
+	change := func(body string) func(*vault.Note) error {
+		return func(n *vault.Note) error { n.Body = body; return nil }
+	}
+	for _, test := range []struct {
+		name string
+		do   func() error
+		want string
+	}{
+		{"create", func() error { return v.Create(ctx, &vault.Note{URI: "memory://a", Body: "one\n"}) }, "a.md"},
+		{"create again", func() error { return v.Create(ctx, &vault.Note{URI: "memory://a"}) }, "a.md"},
+		{"update", func() error { _, err := v.Update(ctx, "memory://a", change("two\n")); return err }, "a.md"},
+		{"update without a change", func() error { _, err := v.Update(ctx, "memory://a", change("two\n")); return err }, ""},
+		{"ensure", func() error { _, err := v.Ensure(ctx, "memory://b/c", change("three\n")); return err }, "b/c.md"},
+		{"append", func() error {
+			return v.Hold(ctx, "memory://a", func(h *vault.Held) error { _, err := h.Append("more\n", vault.Info{}); return err })
+		}, "a.md"},
+		{"read", func() error {
+			return v.Hold(ctx, "memory://a", func(h *vault.Held) error { _, err := h.Read(); return err })
+		}, ""},
+		{"delete", func() error { return v.Delete(ctx, "memory://a") }, "a.md"},
+		{"delete again", func() error { return v.Delete(ctx, "memory://a") }, ""},
+	} {
+		wrote = nil
+		err := test.do()
+		if failed := strings.HasSuffix(test.name, "again"); failed != (err != nil) {
+			t.Errorf("%s: %v", test.name, err)
+		}
+		if got := strings.Join(wrote, " "); got != test.want {
+			t.Errorf("%s: called for %q, want %q", test.name, got, test.want)
+		}
+	}
+}
+
+func TestRecent(t *testing.T) {
+	v, dir := open(t)
+	for i, name := range []string{"old.md", "b/newest.md", "b/new.md", "b/x.txt", ".hidden.md"} {
+		put(t, dir, name, "text")
+		age := []time.Duration{3, 1, 2, 0, 0}[i] * time.Hour
+		at := time.Now().Add(-age)
+		if err := os.Chtimes(filepath.Join(dir, name), at, at); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, test := range []struct {
+		prefix string
+		limit  int
+		want   string
+	}{
+		{"", 10, "b/newest.md b/new.md old.md"},
+		{"", 2, "b/newest.md b/new.md"},
+		{"", 0, ""},
+		{"b/new.", 10, "b/new.md"},
+		{"c", 10, ""},
+	} {
+		list, err := v.Recent(t.Context(), test.prefix, test.limit)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, n := range list {
+			got = append(got, n.URI.Path())
+		}
+		if strings.Join(got, " ") != test.want {
+			t.Errorf("Recent(%q, %d) = %q, want %q", test.prefix, test.limit, got, test.want)
+		}
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := v.Recent(ctx, "", 1); sequent.CodeOf(err) != sequent.CodeCanceled {
+		t.Errorf("after cancellation: %v", err)
 	}
 }

@@ -7,6 +7,8 @@ import (
 	"io/fs"
 	"iter"
 	"path"
+	"slices"
+	"strings"
 	"sync"
 
 	"github.com/sequent-dev/sequent"
@@ -40,6 +42,22 @@ func (v *Vault) WalkFolder(ctx context.Context, folder string) iter.Seq2[Info, e
 		}
 		v.walkAhead(ctx, folder, yield)
 	}
+}
+
+// Recent returns the notes whose path begins with prefix, last changed first, at
+// most limit of them. It leaves out what cannot be read.
+func (v *Vault) Recent(ctx context.Context, prefix string, limit int) ([]Info, error) {
+	var list []Info
+	for info, err := range v.Walk(ctx) {
+		if ctx.Err() != nil {
+			return nil, err
+		}
+		if err == nil && strings.HasPrefix(info.URI.Path(), prefix) {
+			list = append(list, info)
+		}
+	}
+	slices.SortStableFunc(list, func(a, b Info) int { return b.Modified.Compare(a.Modified) })
+	return list[:min(limit, len(list))], nil
 }
 
 // A walker reads folders ahead of where it is: asking the system for each file

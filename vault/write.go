@@ -74,7 +74,7 @@ func (v *Vault) Delete(ctx context.Context, uri URI) error {
 
 // create writes a new file and returns what it is then. The caller holds it.
 func (v *Vault) create(p string, data []byte) (fs.FileInfo, error) {
-	if int64(len(data)) > v.max {
+	if int64(len(data)) > v.maxBytes {
 		return nil, v.tooLarge(uriOf(p))
 	}
 	if err := v.noLinksOnTheWay(p); err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -112,7 +112,7 @@ func (v *Vault) create(p string, data []byte) (fs.FileInfo, error) {
 // returns what it is then; nil if it was not as old says. The caller holds the
 // lock.
 func (v *Vault) replace(p string, data []byte, old fs.FileInfo) (fs.FileInfo, error) {
-	if int64(len(data)) > v.max {
+	if int64(len(data)) > v.maxBytes {
 		return nil, v.tooLarge(uriOf(p))
 	}
 	if old.Mode().Perm()&0o200 == 0 {

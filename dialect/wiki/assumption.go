@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/sequent-dev/sequent/tool"
+	"github.com/sequent-dev/sequent/vault"
+	"github.com/sequent-dev/sequent/vault/assumption"
 )
 
 var (
@@ -15,35 +17,6 @@ var (
 	//go:embed assumption.md
 	assumptionText []byte
 )
-
-// A Ledger keeps assumptions, a note each.
-type Ledger interface {
-	// Append makes the note of a new assumption.
-	Append(ctx context.Context, a Assumption) (Assumption, error)
-
-	// Update says what became of one: of Status, Validation, Confidence, Remark
-	// and further Concepts those that are not empty.
-	Update(ctx context.Context, a Assumption) (Assumption, error)
-
-	// Read returns one.
-	Read(ctx context.Context, uri string) (Assumption, error)
-
-	// Latest returns those made last, newest first.
-	Latest(ctx context.Context, most int) ([]Assumption, error)
-}
-
-// An Assumption is what is taken for granted.
-type Assumption struct {
-	URI        string // of its note
-	Text       string
-	Concepts   []string
-	Context    string
-	Validation string // how it could be tested
-	Confidence string
-	Status     string // active, validated, invalidated or refined
-	Remark     string // what was learned; of an update alone
-	Note       string // all of the note, for people
-}
 
 // assumptionArgs are the arguments of assumption_ledger.
 type assumptionArgs struct {
@@ -67,25 +40,28 @@ func (d *server) ledger(ctx context.Context, c tool.Call, in assumptionArgs) (to
 	if err != nil {
 		return refuse(err)
 	}
-	a := Assumption{
-		URI: in.URI, Text: in.Assumption, Concepts: in.Concepts, Context: in.Context,
-		Validation: in.Validation, Confidence: in.Confidence, Status: in.Status, Remark: in.Notes,
-	}
-	var list []Assumption
+	var list []assumption.Entry
+	var one assumption.Entry
 	var text string
 	switch {
 	case in.Action == "append":
-		a, err = v.Ledger.Append(ctx, a)
-		list, text = []Assumption{a}, "Recorded assumption: "+a.URI+"\n\n💡 Update it to validated, invalidated or refined as soon as you know"
+		one, err = v.Ledger.Append(ctx, assumption.Assumption{
+			Statement: in.Assumption, Concepts: in.Concepts, Context: in.Context,
+			ValidationPlan: in.Validation, Confidence: in.Confidence,
+		})
+		list, text = []assumption.Entry{one}, fmt.Sprintf("Recorded assumption: %s\n\n💡 Update it to validated, invalidated or refined as soon as you know", one.URI)
 	case in.Action == "update":
-		a, err = v.Ledger.Update(ctx, a)
-		list, text = []Assumption{a}, fmt.Sprintf("Updated assumption: %s\n\nIt is %s now", a.URI, a.Status)
+		one, err = v.Ledger.Update(ctx, vault.URI(in.URI), assumption.Change{
+			Status: assumption.Status(in.Status), Confidence: in.Confidence, ValidationPlan: in.Validation,
+			Notes: in.Notes, Concepts: in.Concepts,
+		})
+		list, text = []assumption.Entry{one}, fmt.Sprintf("Updated assumption: %s\n\nIt is %s now", one.URI, one.Status)
 	case in.URI != "":
-		a, err = v.Ledger.Read(ctx, in.URI)
-		list, text = []Assumption{a}, a.Note
+		one, err = v.Ledger.Read(ctx, vault.URI(in.URI))
+		list, text = []assumption.Entry{one}, one.Body
 	default:
-		const most = 20
-		list, err = v.Ledger.Latest(ctx, most)
+		const limit = 20
+		list, err = v.Ledger.Latest(ctx, limit)
 		text = lines(list)
 	}
 	if err != nil {
@@ -99,7 +75,7 @@ func (d *server) ledger(ctx context.Context, c tool.Call, in assumptionArgs) (to
 	return reply, nil
 }
 
-// check refuses what an action cannot be done with, or does not take.
+// check refuses arguments that do not belong to the action.
 func (in assumptionArgs) check() error {
 	given := []struct {
 		name    string
@@ -124,36 +100,36 @@ func (in assumptionArgs) check() error {
 }
 
 type assumptionOut struct {
-	URI        string   `json:"uri"`
-	Assumption string   `json:"assumption"`
-	Status     string   `json:"status"`
-	Confidence string   `json:"confidence"`
-	Concepts   []string `json:"concepts"`
+	URI        vault.URI         `json:"uri"`
+	Assumption string            `json:"assumption"`
+	Status     assumption.Status `json:"status"`
+	Confidence string            `json:"confidence"`
+	Concepts   []string          `json:"concepts"`
 }
 
-// A ledgerOut is what a program is told of an action.
+// A ledgerOut is the result of an action for a program.
 type ledgerOut struct {
 	Action      string          `json:"action"`
 	Assumptions []assumptionOut `json:"assumptions"`
 }
 
-func ledgerReply(action string, list []Assumption) ledgerOut {
+func ledgerReply(action string, list []assumption.Entry) ledgerOut {
 	out := ledgerOut{action, []assumptionOut{}}
 	for _, a := range list {
-		out.Assumptions = append(out.Assumptions, assumptionOut{a.URI, a.Text, a.Status, a.Confidence, append([]string{}, a.Concepts...)})
+		out.Assumptions = append(out.Assumptions, assumptionOut{a.URI, a.Statement, a.Status, a.Confidence, append([]string{}, a.Concepts...)})
 	}
 	return out
 }
 
-// lines tells of assumptions, a line each.
-func lines(list []Assumption) string {
+// lines lists assumptions, a line each.
+func lines(list []assumption.Entry) string {
 	if len(list) == 0 {
 		return "No assumptions yet. Append one before you build on it."
 	}
 	var b strings.Builder
 	b.WriteString("The assumptions made last:\n")
 	for _, a := range list {
-		fmt.Fprintf(&b, "\n- %s (%s, confidence %s): %s", a.URI, a.Status, a.Confidence, oneLine(a.Text))
+		fmt.Fprintf(&b, "\n- %s (%s, confidence %s): %s", a.URI, a.Status, a.Confidence, oneLine(a.Statement))
 	}
 	return b.String()
 }

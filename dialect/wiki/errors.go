@@ -8,6 +8,8 @@ import (
 	"github.com/sequent-dev/sequent"
 	"github.com/sequent-dev/sequent/dialect/internal/wording"
 	"github.com/sequent-dev/sequent/tool"
+	"github.com/sequent-dev/sequent/vault/assumption"
+	"github.com/sequent-dev/sequent/vault/workflow"
 )
 
 // The codes of this contract's rules.
@@ -34,11 +36,11 @@ var table = wording.Table{
 		sequent.CodeSessionNotFound: {Fix: "leave sessionId out and begin with thoughtNumber 0, or pass the sessionId of an earlier reply"},
 
 		// Of workflows, what this contract has a word for.
-		"workflow_link_required":       {Code: codeWikiLink},
-		"workflow_conclusion_required": {Code: codeConclusion},
-		"workflow_conclusion_link":     {Code: codeConclusionWikiLink},
-		"workflow_invalid":             {Code: codeInvalidArgument},
-		"assumption_invalid":           {Code: codeInvalidArgument},
+		workflow.CodeLinkRequired:       {Code: codeWikiLink},
+		workflow.CodeConclusionRequired: {Code: codeConclusion},
+		workflow.CodeConclusionLink:     {Code: codeConclusionWikiLink},
+		workflow.CodeInvalid:            {Code: codeInvalidArgument},
+		assumption.CodeInvalid:          {Code: codeInvalidArgument},
 	},
 	Fields: map[string]string{"text": "response", "note": "thoughts", "branch": "branchId"},
 }

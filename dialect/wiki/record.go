@@ -6,9 +6,11 @@ import (
 
 	"github.com/sequent-dev/sequent"
 	"github.com/sequent-dev/sequent/tool"
+	"github.com/sequent-dev/sequent/vault/thinking"
+	"github.com/sequent-dev/sequent/vault/workflow"
 )
 
-// record puts the step into the session that it means.
+// record appends the step to its session.
 func (d *server) record(ctx context.Context, caller tool.Caller, v *Vault, opening error, st *step) (*sequent.Session, error) {
 	engine := d.engine.Owned(caller.Owner)
 	if st.Session == "" {
@@ -42,10 +44,10 @@ func (d *server) record(ctx context.Context, caller tool.Caller, v *Vault, openi
 	return engine.Update(ctx, id, st.apply)
 }
 
-// begin puts the step into a new session.
+// begin appends the step to a new session.
 func (d *server) begin(ctx context.Context, engine *sequent.Engine, v *Vault, st *step) (*sequent.Session, error) {
-	const tries = 5 // one id in 90,000 is taken for each session begun in that millisecond
-	for try := 1; ; try++ {
+	const maxAttempts = 5 // for each other session of the millisecond, one id in 90,000 is taken
+	for attempt := 1; ; attempt++ {
 		id, err := d.mint(engine.Now())
 		if err != nil {
 			return nil, err
@@ -53,23 +55,23 @@ func (d *server) begin(ctx context.Context, engine *sequent.Engine, v *Vault, st
 		s, err := engine.Begin(ctx, id, func(c *sequent.Change) error {
 			c.BeginIn("", name)
 			if v != nil && v.ID != "" {
-				c.SetLabel(labelVault, v.ID)
+				c.SetLabel(thinking.LabelVault, v.ID)
 			}
 			if st.Parent != "" {
-				c.SetLabel(labelParent, st.Parent)
+				c.SetLabel(thinking.LabelParent, st.Parent)
 			}
 			return st.append(c)
 		})
-		if !errors.Is(err, sequent.ErrExists) || try == tries {
+		if !errors.Is(err, sequent.ErrExists) || attempt == maxAttempts {
 			return s, err
 		}
 	}
 }
 
-// adopt takes a session into the store of which there is only a file. A call
-// that the session would refuse leaves the store as it was.
+// adopt restores a session that exists only as a note into the store. If the session
+// would refuse the step, the store stays unchanged.
 func (d *server) adopt(ctx context.Context, engine *sequent.Engine, v *Vault, id sequent.ID, st *step) error {
-	h, log, err := v.Files.Session(ctx, id)
+	h, log, err := v.Sessions.Session(ctx, id)
 	if err != nil {
 		return err
 	}
@@ -82,20 +84,20 @@ func (d *server) adopt(ctx context.Context, engine *sequent.Engine, v *Vault, id
 	}
 	_, err = engine.Restore(ctx, h, log)
 	if errors.Is(err, sequent.ErrExists) {
-		return nil // another call was faster, and the thought goes on from there
+		return nil // another call restored it
 	}
 	return err
 }
 
-// parentOpen refuses a workflow that a session cannot be part of.
+// parentOpen refuses a parent that does not exist or is closed.
 func parentOpen(ctx context.Context, v *Vault, id string) error {
-	open, err := v.Parents.Open(ctx, id)
+	status, err := v.Workflows.Status(ctx, id)
 	switch {
-	case errors.Is(err, ErrNotFound):
-		return errParentNotFound(id)
 	case err != nil:
 		return err
-	case !open:
+	case status == workflow.Absent:
+		return errParentNotFound(id)
+	case status.Closed():
 		return errParentClosed(id)
 	}
 	return nil

@@ -5,38 +5,17 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"time"
 
 	"github.com/sequent-dev/sequent"
 	"github.com/sequent-dev/sequent/dialect"
 	"github.com/sequent-dev/sequent/tool"
+	"github.com/sequent-dev/sequent/vault"
 )
 
 const markdown = "text/markdown"
 
-// Notes are all notes of a vault.
-type Notes interface {
-	// Read returns the text of a note. If there is none, the error matches
-	// ErrNotFound.
-	Read(ctx context.Context, uri string) (string, error)
-
-	// Recent returns the notes changed last, newest first, at most so many.
-	Recent(ctx context.Context, most int) ([]Note, error)
-
-	// Complete returns the paths of notes, as they follow memory://, that begin
-	// with a prefix; those changed last first, at most so many.
-	Complete(ctx context.Context, prefix string, most int) ([]string, error)
-}
-
-// A Note is a note in a list.
-type Note struct {
-	URI      string
-	Modified time.Time
-}
-
-// A vault has as many notes as a person has thoughts, so that no list of
-// resources could hold them: there is a template for all of them, and one
-// document that links to the latest.
+// A vault has too many notes for a list of resources. One template serves all of
+// them, and one resource links to the latest.
 func (d *server) resources() []dialect.Resource {
 	return []dialect.Resource{{
 		URI: "sequent://vault/recent", Name: "recent", Title: "Recent notes",
@@ -57,11 +36,18 @@ func (d *server) readNote(ctx context.Context, c tool.Caller, path string) (stri
 	if err != nil {
 		return "", err
 	}
-	text, err := v.Notes.Read(ctx, path)
-	if e, ok := errors.AsType[*sequent.Error](err); ok && isNone(e) {
-		err = &sequent.Error{Code: sequent.CodeSessionNotFound, Field: "uri", Msg: e.Msg, Fix: e.Fix} // as transports know it
+	uri, err := vault.PathURI(path)
+	var note *vault.Note
+	if err == nil {
+		note, err = v.Notes.Read(ctx, uri)
 	}
-	return text, err
+	if e, ok := errors.AsType[*sequent.Error](err); ok && isMissing(err) {
+		err = &sequent.Error{Code: sequent.CodeSessionNotFound, Field: "uri", Msg: e.Msg, Fix: e.Fix} // the code that transports know
+	}
+	if err != nil {
+		return "", err
+	}
+	return strings.ToValidUTF8(string(note.Bytes()), "\uFFFD"), nil
 }
 
 func (d *server) completeNote(ctx context.Context, c tool.Caller, prefix string) ([]string, error) {
@@ -69,8 +55,13 @@ func (d *server) completeNote(ctx context.Context, c tool.Caller, prefix string)
 	if err != nil {
 		return nil, err
 	}
-	const most = 100
-	return v.Notes.Complete(ctx, prefix, most)
+	const limit = 100
+	list, err := v.Notes.Recent(ctx, prefix, limit)
+	paths := []string{}
+	for _, n := range list {
+		paths = append(paths, n.URI.Path())
+	}
+	return paths, err
 }
 
 func (d *server) recent(ctx context.Context, c tool.Caller) (string, error) {
@@ -78,8 +69,8 @@ func (d *server) recent(ctx context.Context, c tool.Caller) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	const most = 50
-	list, err := v.Notes.Recent(ctx, most)
+	const limit = 50
+	list, err := v.Notes.Recent(ctx, "", limit)
 	if err != nil {
 		return "", err
 	}

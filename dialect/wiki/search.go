@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/sequent-dev/sequent/tool"
+	"github.com/sequent-dev/sequent/vault"
+	"github.com/sequent-dev/sequent/vault/index"
 )
 
 var (
@@ -24,83 +26,6 @@ var (
 	syncText []byte
 )
 
-// A Graph finds notes and what their links connect.
-type Graph interface {
-	// Search finds notes, best first.
-	Search(ctx context.Context, q Query) (Found, error)
-
-	// Context returns what is near a concept; nothing if it is unknown.
-	Context(ctx context.Context, q Surroundings) (Context, error)
-
-	// Sync reads what has changed, and brings the notes of sessions in step with
-	// the log. Progress, if it is not nil, is told how far it is.
-	Sync(ctx context.Context, progress func(message string, done, total float64)) (Synced, error)
-}
-
-// A Query asks for notes.
-type Query struct {
-	Text     string
-	Mode     string // Hybrid, FullText or Semantic
-	Page     int    // from 1
-	PageSize int
-	Folder   string
-	Tags     []string
-	MinScore float64
-}
-
-// Found is a page of notes.
-type Found struct {
-	Results []Result
-	Total   int    // how many match in all
-	Advice  string // what the caller should know; may be empty
-}
-
-// A Result is a note that was found.
-type Result struct {
-	Title, URI, Snippet string
-	Score               float64 // from 0 to 1, as are the others
-	Text                float64 // by words; 0 if they do not count
-	Graph               float64 // by links; 0 if they do not count
-	Meaning             float64 // by meaning; 0 if it does not count
-}
-
-// Surroundings ask what is near a concept.
-type Surroundings struct {
-	Concept string
-	Depth   int
-	Most    int  // relations of each kind
-	Content bool // with pieces of notes
-}
-
-// Context is what is near a concept.
-type Context struct {
-	Concept  string     // as it is normalized
-	Notes    int        // that mention it
-	Direct   []Relation // most notes first
-	Expanded []Relation
-}
-
-// A Relation is a concept that occurs together with another.
-type Relation struct {
-	Concept string
-	Count   int      // notes in which they occur together
-	Via     string   // the concept that it occurs with, where that is not the one asked for
-	URIs    []string // of some of the notes
-	Preview string   // a piece of the first, if asked for
-}
-
-// Synced is what Sync did.
-type Synced struct {
-	Notes     int // that there are
-	Changed   int // read anew
-	Removed   int // gone since the last time
-	Concepts  int
-	Relations int      // pairs of concepts that occur together in a note
-	Orphans   int      // concepts that occur together with no other
-	Sessions  int      // sessions whose note, or whose log, was mended
-	Problems  []string // what could not be done, a sentence each
-}
-
 // searchArgs are the arguments of search_memories.
 type searchArgs struct {
 	Query    string   `json:"query"`
@@ -113,13 +38,13 @@ type searchArgs struct {
 }
 
 type resultOut struct {
-	Title   string  `json:"title"`
-	URI     string  `json:"uri"`
-	Snippet string  `json:"snippet"`
-	Score   float64 `json:"score"`
-	Text    float64 `json:"textScore,omitzero"`
-	Graph   float64 `json:"graphScore,omitzero"`
-	Meaning float64 `json:"semanticScore,omitzero"`
+	Title    string    `json:"title"`
+	URI      vault.URI `json:"uri"`
+	Snippet  string    `json:"snippet"`
+	Score    float64   `json:"score"`
+	Text     float64   `json:"textScore,omitzero"`
+	Graph    float64   `json:"graphScore,omitzero"`
+	Semantic float64   `json:"semanticScore,omitzero"`
 }
 
 // search answers search_memories.
@@ -128,48 +53,41 @@ func (d *server) search(ctx context.Context, c tool.Call, in searchArgs) (tool.R
 	if err != nil {
 		return refuse(err)
 	}
-	q := Query{
-		Text: in.Query, Mode: in.Mode, Page: max(in.Page, 1), PageSize: in.PageSize,
+	found, err := v.Graph.Search(ctx, index.Query{
+		Text: in.Query, Mode: index.Mode(in.Mode), Page: in.Page, PageSize: in.PageSize,
 		Folder: in.Folder, Tags: in.Tags, MinScore: in.MinScore,
-	}
-	if q.Mode == "" {
-		q.Mode = "Hybrid"
-	}
-	if q.PageSize == 0 {
-		q.PageSize = 10
-	}
-	found, err := v.Graph.Search(ctx, q)
+	})
 	if err != nil {
 		return refuse(err)
 	}
 	out := struct {
-		Mode    string      `json:"mode"`
+		Mode    index.Mode  `json:"mode"`
 		Query   string      `json:"query"`
 		Total   int         `json:"totalCount"`
 		Page    int         `json:"page"`
 		Size    int         `json:"pageSize"`
 		Results []resultOut `json:"results"`
-	}{q.Mode, q.Text, found.Total, q.Page, q.PageSize, []resultOut{}}
+	}{found.Mode, in.Query, found.Total, found.Page, found.PageSize, []resultOut{}}
 	var b strings.Builder
 	switch {
 	case found.Total == 0:
 		b.WriteString("No note matches. Try fewer or other words, or build_context on a concept.")
-	case len(found.Results) == 0:
-		fmt.Fprintf(&b, "%d notes match, and none of them is on page %d.", found.Total, q.Page)
-	case len(found.Results) == found.Total:
+	case len(found.Hits) == 0:
+		fmt.Fprintf(&b, "%d notes match, and none of them is on page %d.", found.Total, found.Page)
+	case len(found.Hits) == found.Total:
 		fmt.Fprintf(&b, "%s:\n", count(found.Total, "note matches", "notes match"))
 	default:
-		fmt.Fprintf(&b, "%d notes match; page %d of %d:\n", found.Total, q.Page, (found.Total+q.PageSize-1)/q.PageSize)
+		fmt.Fprintf(&b, "%d notes match; page %d of %d:\n", found.Total, found.Page, (found.Total+found.PageSize-1)/found.PageSize)
 	}
-	for _, r := range found.Results {
-		out.Results = append(out.Results, resultOut(r))
-		fmt.Fprintf(&b, "\n- %s (%.3f) %s", oneLine(r.Title), r.Score, r.URI)
-		if r.Snippet != "" {
-			b.WriteString("\n  " + oneLine(r.Snippet))
+	for _, h := range found.Hits {
+		out.Results = append(out.Results, resultOut{h.Title, h.URI, h.Snippet, h.Score, h.Text, h.Graph, h.Semantic})
+		fmt.Fprintf(&b, "\n- %s (%.3f) %s", oneLine(h.Title), h.Score, h.URI)
+		if h.Snippet != "" {
+			b.WriteString("\n  " + oneLine(h.Snippet))
 		}
 	}
-	if found.Advice != "" {
-		b.WriteString("\n⚠️ " + oneLine(found.Advice))
+	if found.Warning != "" {
+		b.WriteString("\n⚠️ " + oneLine(found.Warning))
 	}
 	ignored(&b, c.Unknown)
 	reply := tool.JSONReply(out)
@@ -179,18 +97,18 @@ func (d *server) search(ctx context.Context, c tool.Call, in searchArgs) (tool.R
 
 // contextArgs are the arguments of build_context.
 type contextArgs struct {
-	Concept string `json:"conceptName" alias:"concept_name"`
-	Depth   *int   `json:"depth"`
-	Most    int    `json:"maxEntities,omitzero" alias:"max_entities"`
-	Content bool   `json:"includeContent,omitzero" alias:"include_content"`
+	Concept     string `json:"conceptName" alias:"concept_name"`
+	Depth       *int   `json:"depth"`
+	MaxEntities int    `json:"maxEntities,omitzero" alias:"max_entities"`
+	Content     bool   `json:"includeContent,omitzero" alias:"include_content"`
 }
 
 type relationOut struct {
-	Name    string   `json:"name"`
-	Count   int      `json:"coOccurrenceCount"`
-	Via     string   `json:"via,omitempty"`
-	Files   []string `json:"files"`
-	Preview string   `json:"contentPreview,omitempty"`
+	Name    string      `json:"name"`
+	Count   int         `json:"coOccurrenceCount"`
+	Via     string      `json:"via,omitempty"`
+	Files   []vault.URI `json:"files"`
+	Preview string      `json:"contentPreview,omitempty"`
 }
 
 // context answers build_context.
@@ -199,7 +117,7 @@ func (d *server) context(ctx context.Context, c tool.Call, in contextArgs) (tool
 	if err != nil {
 		return refuse(err)
 	}
-	q := Surroundings{Concept: in.Concept, Depth: 2, Most: in.Most, Content: in.Content}
+	q := index.ContextQuery{Concept: in.Concept, Depth: 2, MaxEntities: in.MaxEntities, IncludeContent: in.Content}
 	if in.Depth != nil {
 		q.Depth = *in.Depth
 	}
@@ -223,8 +141,11 @@ func (d *server) context(ctx context.Context, c tool.Call, in contextArgs) (tool
 		fmt.Fprintf(&b, "[[%s]] is in %s, together with:\n", near.Concept, count(near.Notes, "note", "notes"))
 	}
 	for _, r := range near.Direct {
-		out.Direct = append(out.Direct, r.out())
-		fmt.Fprintf(&b, "\n- [[%s]] in %s, %s", r.Concept, count(r.Count, "note", "notes"), strings.Join(r.URIs, " "))
+		out.Direct = append(out.Direct, outOf(r))
+		fmt.Fprintf(&b, "\n- [[%s]] in %s,", r.Name, count(r.Count, "note", "notes"))
+		for _, uri := range r.Files {
+			fmt.Fprintf(&b, " %s", uri)
+		}
 		if r.Preview != "" {
 			b.WriteString("\n  " + oneLine(r.Preview))
 		}
@@ -233,8 +154,8 @@ func (d *server) context(ctx context.Context, c tool.Call, in contextArgs) (tool
 		if i == 0 {
 			b.WriteString("\n\nFurther away:\n")
 		}
-		out.Expanded = append(out.Expanded, r.out())
-		fmt.Fprintf(&b, "\n- [[%s]] by way of [[%s]]", r.Concept, r.Via)
+		out.Expanded = append(out.Expanded, outOf(r))
+		fmt.Fprintf(&b, "\n- [[%s]] by way of [[%s]]", r.Name, r.Via)
 	}
 	ignored(&b, c.Unknown)
 	reply := tool.JSONReply(out)
@@ -242,8 +163,8 @@ func (d *server) context(ctx context.Context, c tool.Call, in contextArgs) (tool
 	return reply, nil
 }
 
-func (r Relation) out() relationOut {
-	return relationOut{r.Concept, r.Count, r.Via, append([]string{}, r.URIs...), r.Preview}
+func outOf(r index.Relation) relationOut {
+	return relationOut{r.Name, r.Count, r.Via, append([]vault.URI{}, r.Files...), r.Preview}
 }
 
 type syncArgs struct{}

@@ -4,8 +4,9 @@ import (
 	"context"
 
 	"github.com/sequent-dev/sequent"
-	"github.com/sequent-dev/sequent/internal/lazyregexp"
 	"github.com/sequent-dev/sequent/tool"
+	"github.com/sequent-dev/sequent/vault/thinking"
+	"github.com/sequent-dev/sequent/vault/wikilink"
 )
 
 // thinkArgs are the arguments of sequential_thinking.
@@ -27,28 +28,17 @@ type thinkArgs struct {
 	Conclusion string `json:"conclusion,omitzero"`
 }
 
-// A step is one call on its way into a session. What it asks of collaborators
-// is asked before, for a change of a session waits for nothing.
+// A step is one call. Everything that is slow is computed before the session is
+// changed, because a change function must not wait.
 type step struct {
 	thinkArgs
 	agent     string
 	limits    sequent.Limits
-	linked    bool   // the response holds a WikiLink
-	ambient   bool   // so do the thoughts beside it
-	concluded bool   // so does the conclusion
+	linked    bool   // response has a WikiLink
+	ambient   bool   // thoughts has a WikiLink
+	concluded bool   // conclusion has a WikiLink
 	lacks     []part // of the conclusion
 }
-
-// The keys of labels. A session's file is written by them.
-const (
-	labelAgent      = "agent"        // of a thought: who thought it
-	labelConclusion = "conclusion"   // of a thought: what was concluded with it
-	labelAnalysis   = "analysisType" // of a session
-	labelParent     = "parent"       // of a session: the id of a workflow
-	labelStatus     = "status"       // of a session: cancelled, or nothing
-	labelMissing    = "missing"      // of a session: the parts that its conclusion lacks
-	labelVault      = "vault"        // of a session: the id of the vault that has its file
-)
 
 const cancelled = "cancelled"
 
@@ -71,40 +61,35 @@ func (d *server) think(ctx context.Context, c tool.Call, in thinkArgs) (tool.Rep
 	}
 	a := st.answer(s)
 	a.unknown(c.Unknown)
-	// The thought is recorded; its file belongs to it, whether the caller waits
-	// or not.
+	// The thought is recorded; its note is written even if the caller cancels.
 	ctx = context.WithoutCancel(ctx)
 	d.project(ctx, v, opening, s, st, a)
 	return a.reply(), nil
 }
 
-// links reports whether a text holds a WikiLink. One that is too long is not looked
-// at, but refused for that.
-func (d *server) links(text string) bool { return text != "" && (d.tooLong(text) || d.linked(text)) }
-
-func (d *server) tooLong(text string) bool {
-	most := d.engine.Limits().Text
-	return most > 0 && len(text) > most
+// links reports whether a text has a WikiLink. It does not parse a text that is too
+// long, which is refused for its length.
+func (d *server) links(text string) bool {
+	return text != "" && (d.tooLong(text) || wikilink.HasConcept([]byte(text)))
 }
 
-// validID is what a session may be called: its time in milliseconds, and what
-// tells it from others of that time. What fits is a name for a file.
-var validID = lazyregexp.New(`^session-[0-9]{1,15}(-[A-Za-z0-9_-]+)?$`)
+func (d *server) tooLong(text string) bool {
+	limit := d.engine.Limits().Text
+	return limit > 0 && len(text) > limit
+}
 
-const longestID = 128
-
-// check refuses what is wrong with the call in itself.
+// check refuses calls that are wrong in any session.
 func (st *step) check() error {
 	switch {
 	case !st.Cancel && (!st.linked || st.Thoughts != "" && !st.ambient):
 		return st.errLinks()
-	case st.Session != "" && (len(st.Session) > longestID || !validID().MatchString(st.Session)):
+	case st.Session != "" && !thinking.ValidID(sequent.ID(st.Session)):
 		return &errInvalidID
 	}
 	return nil
 }
 
-// checkNew refuses what a new session cannot begin with.
+// checkNew refuses calls that cannot begin a session.
 func (st *step) checkNew() error {
 	switch {
 	case st.number(0) > 0:
@@ -126,13 +111,13 @@ func (st *step) checkEnd() error {
 	case !st.concluded:
 		return &errConclusionLinks
 	}
-	if most := st.limits.Text; most > 0 && len(st.Conclusion) > most {
-		return tooLong("conclusion", len(st.Conclusion), most)
+	if limit := st.limits.Text; limit > 0 && len(st.Conclusion) > limit {
+		return tooLong("conclusion", len(st.Conclusion), limit)
 	}
 	return nil
 }
 
-// apply is the change that the step makes to a session that exists.
+// apply appends the step to an existing session.
 func (st *step) apply(c *sequent.Change) error {
 	s := c.Session()
 	switch {
@@ -155,22 +140,22 @@ func (st *step) apply(c *sequent.Change) error {
 func (st *step) branches() bool { return st.Branch != "" || st.From != nil }
 func (st *step) revises() bool  { return st.Revision || st.Revises != nil }
 
-// number returns the thought's number, or another if the call gives none.
-func (st *step) number(other int) int {
+// number returns the thought's number, or a default if the call gives none.
+func (st *step) number(otherwise int) int {
 	if st.Number == nil {
-		return other
+		return otherwise
 	}
 	return *st.Number
 }
 
-// append records the thought and what the session becomes with it.
+// append records the thought and the new state of the session.
 func (st *step) append(c *sequent.Change) error {
 	d := sequent.Draft{
 		Number: st.number(0), Text: st.Response, Note: st.Thoughts,
 		Branch: st.Branch, Revision: st.revises(), More: st.Next && !st.Cancel, Extend: st.More,
-		Labels: map[string]string{labelAgent: st.agent},
+		Labels: map[string]string{thinking.LabelAgent: st.agent},
 	}
-	// A call that comes after others and gives no number counts as the next one.
+	// Without a number, a call after others gets the next one.
 	s := c.Session()
 	if d.Number == 0 && s.Len() > 0 && (st.Cancel || st.Number == nil) {
 		d.Number = st.next(s)
@@ -192,28 +177,28 @@ func (st *step) append(c *sequent.Change) error {
 		conclusion, lacks = st.Conclusion, keys(st.lacks)
 	}
 	if conclusion != "" {
-		d.Labels[labelConclusion] = conclusion
+		d.Labels[thinking.LabelConclusion] = conclusion
 	}
 	if _, err := c.Append(d); err != nil {
 		return err
 	}
 	if st.Analysis != "" {
-		c.SetLabel(labelAnalysis, st.Analysis)
+		c.SetLabel(thinking.LabelAnalysisType, st.Analysis)
 	}
-	if lacks != s.Label(labelMissing) {
-		c.SetLabel(labelMissing, lacks)
+	if lacks != s.Label(thinking.LabelMissing) {
+		c.SetLabel(thinking.LabelMissing, lacks)
 	}
 	if conclusion != s.Conclusion() {
 		c.Conclude(conclusion)
 	}
 	if st.Cancel {
 		c.SetState(sequent.Cancelled)
-		c.SetLabel(labelStatus, cancelled)
+		c.SetLabel(thinking.LabelStatus, cancelled)
 	}
 	return nil
 }
 
-// next returns the number that follows on the line of the step.
+// next returns the next number on the step's branch.
 func (st *step) next(s *sequent.Session) int {
 	if _, begun := s.End(st.Branch); begun {
 		return s.NextNumber(st.Branch)

@@ -2,47 +2,58 @@ package wiki
 
 import (
 	"context"
+	"errors"
 	"strings"
 
 	"github.com/sequent-dev/sequent"
+	"github.com/sequent-dev/sequent/vault"
+	"github.com/sequent-dev/sequent/vault/assumption"
+	"github.com/sequent-dev/sequent/vault/index"
+	"github.com/sequent-dev/sequent/vault/thinking"
+	"github.com/sequent-dev/sequent/vault/workflow"
 )
 
-// A Vault is one owner's folder of notes, as the dialect's tools need it.
-// Errors of its parts are [*sequent.Error]s with codes of their own, which a
-// caller sees in upper case; those for something that is not there match the
-// sentinel that the method names.
+// A Vault is one owner's folder of notes and what works on it. All fields but ID
+// are required.
 type Vault struct {
-	ID        string // what tells it from others; empty if that is not known
-	Files     Files
-	Parents   Parents
-	Workflows Workflows
+	ID        string // distinguishes the vault from others; empty if unknown
+	Notes     *vault.Vault
+	Sessions  *thinking.Files
+	Workflows *workflow.Workflows
+	Ledger    *assumption.Ledger
 	Graph     Graph
-	Ledger    Ledger
-	Notes     Notes
 }
 
-// Files are the notes of sessions.
-type Files interface {
-	// Write brings a session's file in step with it.
-	Write(ctx context.Context, s *sequent.Session) error
+// A Graph finds notes and the relations of concepts.
+type Graph interface {
+	// Search finds notes, best first. It finds what this process has written
+	// before the call.
+	Search(ctx context.Context, q index.Query) (index.Results, error)
 
-	// Session reads a session from its file, for the store to go on with. If
-	// there is no such file, the error matches sequent.ErrNotFound.
-	Session(ctx context.Context, id sequent.ID) (sequent.Header, []sequent.Thought, error)
+	// Context returns the relations of a concept.
+	Context(ctx context.Context, q index.ContextQuery) (index.Context, error)
+
+	// Sync brings sessions and their notes into agreement, and the index up to date
+	// with all notes. It calls progress, unless that is nil.
+	Sync(ctx context.Context, progress func(message string, done, total float64)) (SyncReport, error)
 }
 
-// ErrNotFound is the sentinel for a note, workflow or assumption that does not
-// exist.
-var ErrNotFound = &sequent.Error{Code: "note_not_found"}
-
-// isNone reports whether an error says that a note does not exist, or cannot.
-func isNone(e *sequent.Error) bool {
-	return e.Is(ErrNotFound) || e.Code == "invalid_uri" || e.Code == "not_a_note"
+// A SyncReport is the result of Sync.
+type SyncReport struct {
+	index.Report
+	Sessions int      // sessions whose note, or whose log, was repaired
+	Problems []string // what could not be done, a sentence each
 }
 
-// project brings the files in step with a session that has just got a thought.
-// What goes wrong with them is told and does not take the thought back: sync
-// makes up for it.
+// isMissing reports whether an error means that a note does not exist or cannot.
+func isMissing(err error) bool {
+	code := sequent.CodeOf(err)
+	return errors.Is(err, vault.ErrNotFound) || code == vault.CodeInvalidURI || code == vault.CodeNotANote
+}
+
+// project writes a session that has got a thought into its note. A failure is
+// reported in the answer and does not undo the thought: a later call or sync
+// writes the note.
 func (d *server) project(ctx context.Context, v *Vault, opening error, s *sequent.Session, st *step, a *answer) {
 	fail := func(what string, err error) {
 		d.logger.WarnContext(ctx, "the thought is recorded, but its note was not written", "session", string(s.ID()), "note", what, "error", err)
@@ -52,25 +63,25 @@ func (d *server) project(ctx context.Context, v *Vault, opening error, s *sequen
 		fail("its note", opening)
 		return
 	}
-	if err := v.Files.Write(ctx, s); err != nil {
+	if err := v.Sessions.Write(ctx, s); err != nil {
 		fail("its note", err)
 	}
 	if st.Session == "" && st.Parent != "" {
-		if err := v.Parents.Join(ctx, st.Parent, s.ID()); err != nil {
+		if err := v.Workflows.Link(ctx, st.Parent, string(s.ID())); err != nil {
 			fail("the link in its workflow", err)
 		}
 	}
 }
 
-// reason is what a caller may know of an error.
+// reason returns what a caller may know of an error.
 func reason(err error) string {
 	r, fault := refuse(err)
 	if fault != nil {
 		return "see the server's log"
 	}
-	_, said, _ := strings.Cut(r.Text, ": ")
-	_, said, _ = strings.Cut(said, ": ")
-	return said
+	_, text, _ := strings.Cut(r.Text, ": ")
+	_, text, _ = strings.Cut(text, ": ")
+	return text
 }
 
 func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }

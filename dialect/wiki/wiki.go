@@ -1,12 +1,11 @@
-// Package wiki is the dialect whose thoughts carry [[WikiLinks]] and live as
-// Markdown: a session is a note in a person's vault, beside the workflow that it
-// is part of, the assumptions that it rests on and everything else that is
-// known, and further tools search all of that and follow its links.
+// Package wiki is the dialect whose thoughts carry [[WikiLinks]] and are written to
+// Markdown notes. A session is a note of a person's vault, beside workflows,
+// assumptions and all other notes. Further tools search the vault and follow its
+// links.
 //
-// The contract is in the .json and .md files, which are published as they stand,
-// and in the transcripts in testdata. The log in the store is the truth for
-// thoughts, the vault for notes. What the dialect needs of a vault it asks for
-// through the interfaces of [Vault].
+// The contract is in the .json and .md files, which are published unchanged, and in
+// the transcripts in testdata. The store holds the truth about thoughts, the vault
+// about notes.
 package wiki
 
 import (
@@ -22,35 +21,28 @@ import (
 	"github.com/sequent-dev/sequent"
 	"github.com/sequent-dev/sequent/dialect"
 	"github.com/sequent-dev/sequent/tool"
+	"github.com/sequent-dev/sequent/vault/thinking"
 )
 
-// name is the dialect's, and where its sessions say they were begun.
+// name is the name of the dialect, which its sessions record.
 const name = "wiki"
 
-// defaultAgent is who thinks if nobody says.
-const defaultAgent = "agent"
-
-// A Config says what the dialect works with.
+// A Config configures the dialect.
 type Config struct {
 	Engine *sequent.Engine // required
 
-	// Linked reports whether a Markdown text holds a WikiLink. Required.
-	Linked func(markdown string) bool
-
-	// Open returns an owner's vault, the same for every call. It is called
-	// often, and by calls at the same time. An error is one that a caller may
-	// see. Required.
+	// Open returns an owner's vault. It is called for every tool call, by several
+	// goroutines at once. Its errors are shown to callers. Required.
 	Open func(ctx context.Context, owner string) (*Vault, error)
 
-	Agent  string       // who thinks, in session files; empty means "agent"
-	Rand   io.Reader    // where session ids come from; nil means crypto/rand
-	Logger *slog.Logger // files that could not be written, never a thought; nil means discard
+	Agent  string       // the author of thoughts in notes; empty means "agent"
+	Rand   io.Reader    // for session ids; nil means crypto/rand
+	Logger *slog.Logger // notes that could not be written, without thoughts; nil discards them
 }
 
-// A server is what the dialect's parts share.
+// A server answers the calls of all tools.
 type server struct {
 	engine *sequent.Engine
-	linked func(string) bool
 	open   func(context.Context, string) (*Vault, error)
 	agent  string
 	rand   io.Reader
@@ -65,17 +57,17 @@ var (
 	thinkText []byte
 )
 
-// New returns the dialect. It panics if something required is missing.
+// New returns the dialect. It panics if a required field is missing.
 func New(cfg Config) dialect.Dialect {
-	if cfg.Engine == nil || cfg.Linked == nil || cfg.Open == nil {
-		panic("wiki: Config needs Engine, Linked and Open")
+	if cfg.Engine == nil || cfg.Open == nil {
+		panic("wiki: Config needs Engine and Open")
 	}
 	d := &server{
-		engine: cfg.Engine, linked: cfg.Linked, open: cfg.Open,
+		engine: cfg.Engine, open: cfg.Open,
 		agent: oneLine(cfg.Agent), rand: cfg.Rand, logger: cfg.Logger, book: newBook(),
 	}
 	if d.agent == "" {
-		d.agent = defaultAgent
+		d.agent = thinking.DefaultAgent
 	}
 	if d.rand == nil {
 		d.rand = rand.Reader
@@ -99,13 +91,13 @@ func New(cfg Config) dialect.Dialect {
 	}
 }
 
-// mint returns a new id: the time in milliseconds and five digits of chance.
+// mint returns a new id: the time in milliseconds and five random digits.
 func (d *server) mint(now time.Time) (sequent.ID, error) {
 	const lowest, count = 10_000, 90_000
 	var raw [8]byte
 	if _, err := io.ReadFull(d.rand, raw[:]); err != nil {
 		return "", fmt.Errorf("wiki: no random bytes for an id: %w", err)
 	}
-	chance := lowest + binary.LittleEndian.Uint64(raw[:])%count
-	return sequent.ID(fmt.Sprintf("session-%d-%d", now.UnixMilli(), chance)), nil
+	random := lowest + binary.LittleEndian.Uint64(raw[:])%count
+	return sequent.ID(fmt.Sprintf("session-%d-%d", now.UnixMilli(), random)), nil
 }

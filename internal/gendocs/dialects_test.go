@@ -34,8 +34,8 @@ func dialects() []dialect.Dialect {
 		history.New(history.Config{Engine: engine}),
 		status.New(status.Config{Engine: engine}),
 		wiki.New(wiki.Config{
-			Engine: engine, Linked: func(string) bool { return true },
-			Open: func(context.Context, string) (*wiki.Vault, error) { return new(wiki.Vault), nil },
+			Engine: engine,
+			Open:   func(context.Context, string) (*wiki.Vault, error) { return new(wiki.Vault), nil },
 		}),
 	}
 }

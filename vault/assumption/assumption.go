@@ -298,6 +298,34 @@ func (l *Ledger) Read(ctx context.Context, uri vault.URI) (Entry, error) {
 	return entryOf(n), nil
 }
 
+// Latest returns the assumptions that were recorded last, newest first, at most
+// limit of them.
+func (l *Ledger) Latest(ctx context.Context, limit int) ([]Entry, error) {
+	var uris []vault.URI
+	for info, err := range l.vault.WalkFolder(ctx, Folder) {
+		if ctx.Err() != nil {
+			return nil, err
+		}
+		if err == nil {
+			uris = append(uris, info.URI)
+		}
+	}
+	// Folders and names hold the time.
+	slices.SortFunc(uris, func(a, b vault.URI) int { return strings.Compare(b.Path(), a.Path()) })
+	var list []Entry
+	for _, uri := range uris[:min(limit, len(uris))] {
+		e, err := l.Read(ctx, uri)
+		if sequent.CodeOf(err) == CodeNotFound {
+			continue // deleted since
+		}
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, e)
+	}
+	return list, nil
+}
+
 // ledgerURI refuses what is not of the ledger: other notes are not changed by
 // mistake.
 func ledgerURI(uri vault.URI) (vault.URI, error) {

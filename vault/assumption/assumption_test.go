@@ -1,6 +1,7 @@
 package assumption_test
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -245,6 +246,29 @@ func TestTogether(t *testing.T) {
 	for i := range 20 {
 		if !strings.Contains(read(t, dir, file), fmt.Sprintf("\nnote %d.\n", i)) {
 			t.Errorf("note %d is lost", i)
+		}
+	}
+}
+
+func TestLatest(t *testing.T) {
+	l, dir := open(t)
+	for _, name := range []string{"2024/12/assumption-3.md", "2025/01/assumption-1.md", "2025/01/assumption-2.md", "2025/01/x.txt"} {
+		path := filepath.Join(dir, assumption.Folder, filepath.FromSlash(name))
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte("# "+name), 0o600)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for limit, want := range map[int]string{0: "", 2: "2025/01/assumption-2.md 2025/01/assumption-1.md", 9: "2025/01/assumption-2.md 2025/01/assumption-1.md 2024/12/assumption-3.md"} {
+		list, err := l.Latest(t.Context(), limit)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, e := range list {
+			got = append(got, strings.TrimPrefix(e.URI.Path(), assumption.Folder+"/"))
+		}
+		if strings.Join(got, " ") != want {
+			t.Errorf("Latest(%d) = %q, want %q", limit, got, want)
 		}
 	}
 }

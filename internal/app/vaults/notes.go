@@ -9,15 +9,15 @@ import (
 	"github.com/sequent-dev/sequent/vault/thinking"
 )
 
-// Note returns where the note of a session is in an owner's vault; empty if there
-// is none, or no vault. It writes nothing.
+// Note returns the URI of a session's note in an owner's vault; empty if there is no
+// note or no vault. It writes nothing.
 func (v *Vaults) Note(ctx context.Context, owner string, id sequent.ID) (vault.URI, error) {
 	if !thinking.ValidID(id) {
 		return "", nil
 	}
 	opened, err := vault.Open(vault.Config{Dir: v.ownersFolder(owner)})
 	if err != nil {
-		return "", nil //nolint:nilerr // where there is no vault there is no note
+		return "", nil //nolint:nilerr // without a vault there is no note
 	}
 	defer opened.Close() //nolint:errcheck // it only read
 	uri, there, err := thinking.New(thinking.Config{Vault: opened}).Find(ctx, id)
@@ -27,20 +27,20 @@ func (v *Vaults) Note(ctx context.Context, owner string, id sequent.ID) (vault.U
 	return uri, nil
 }
 
-// DeleteNote deletes a note, from the index as well.
+// DeleteNote deletes a note from the vault and from the index.
 func (v *Vaults) DeleteNote(ctx context.Context, owner string, uri vault.URI) error {
-	s, err := v.existing(ctx, owner)
+	o, err := v.existing(ctx, owner)
 	if err != nil {
 		return err
 	}
-	if err := s.vault.Delete(ctx, uri); err != nil {
+	if err := o.vault.Delete(ctx, uri); err != nil {
 		return err
 	}
-	return s.index.Refresh(ctx, uri)
+	return o.index.Refresh(ctx, uri)
 }
 
-// SessionNotes returns the folder with the notes of an owner's sessions, and
-// whether there are any.
+// SessionNotes returns the folder with the notes of an owner's sessions, and whether
+// it has any.
 func (v *Vaults) SessionNotes(ctx context.Context, owner string) (folder string, some bool) {
 	dir := v.ownersFolder(owner)
 	folder = filepath.Join(dir, filepath.FromSlash(thinking.Folder))

@@ -15,90 +15,90 @@ import (
 	"github.com/sequent-dev/sequent/vault/workflow"
 )
 
-// A Progress says how far something is: sessions, reading, embedding.
-type Progress func(stage string, done, total float64)
+// Progress is called with the stage of an operation (sessions, reading or embedding)
+// and how far it is.
+type Progress = func(stage string, done, total float64)
 
-// Sync brings sessions and notes in step, and the index with the notes, as the
-// dialect's tool sync does. With rebuild it also brings back what was deleted
-// from the notes of sessions, and makes the index anew. The vault must be there.
-func (v *Vaults) Sync(ctx context.Context, owner string, rebuild bool, progress Progress) (wiki.Synced, error) {
-	s, err := v.existing(ctx, owner)
+// Sync brings sessions and notes into agreement and updates the index, as the tool
+// sync does. With rebuild it also restores what was deleted from the notes of
+// sessions, and rebuilds the index. The vault must exist.
+func (v *Vaults) Sync(ctx context.Context, owner string, rebuild bool, progress Progress) (wiki.SyncReport, error) {
+	o, err := v.existing(ctx, owner)
 	if err != nil {
-		return wiki.Synced{}, err
+		return wiki.SyncReport{}, err
 	}
-	return s.graph.sync(ctx, rebuild, progress)
+	return o.graph.sync(ctx, rebuild, progress)
 }
 
-// Search finds notes, after the index has been brought in step with them. The
-// vault must be there.
+// Search updates the index and finds notes. The vault must exist.
 func (v *Vaults) Search(ctx context.Context, owner string, q index.Query, progress Progress) (index.Results, error) {
-	s, err := v.existing(ctx, owner)
+	o, err := v.existing(ctx, owner)
 	if err != nil {
 		return index.Results{}, err
 	}
-	if _, err := s.index.Sync(ctx, func(p index.Progress) { progress(p.Stage, float64(p.Done), float64(p.Total)) }); err != nil {
+	if _, err := o.index.Sync(ctx, func(p index.Progress) { progress(p.Stage, float64(p.Done), float64(p.Total)) }); err != nil {
 		return index.Results{}, err
 	}
-	return s.index.Search(ctx, q)
+	return o.index.Search(ctx, q)
 }
 
-// existing opens a vault, and makes none.
-func (v *Vaults) existing(ctx context.Context, owner string) (*shelf, error) {
+// existing opens a vault, unless its folder is missing.
+func (v *Vaults) existing(ctx context.Context, owner string) (*opened, error) {
 	dir := v.ownersFolder(owner)
 	if info, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) || err == nil && !info.IsDir() {
 		return nil, noVault(dir)
 	}
-	return v.shelf(ctx, owner)
+	return v.vault(ctx, owner)
 }
 
 func noVault(dir string) error {
 	return &sequent.Error{
 		Code: vault.CodeUnavailable,
 		Msg:  "there is no folder " + dir,
-		Fix:  "name the folder of your notes with --vault DIR; sequent serve --dialect wiki makes one",
+		Fix:  "name the folder of your notes with --vault DIR, or run sequent serve --dialect wiki, which creates one",
 	}
 }
 
-// A Finding is something about a vault that a person may want to know.
+// A Finding is a problem or a difference that Check reports.
 type Finding struct {
 	Problem  string     // a word for programs
 	Place    string     // the URI of a note, or the path of a file in the vault
-	Session  sequent.ID // if it is about the note of a session
+	Session  sequent.ID // for the note of a session
 	Thoughts []int      // of the session, by their position in the log
-	Text     string     // the place, and what is the matter
-	Mended   bool       // Sync does something about it
-	Wrong    bool       // it is no person's doing, or keeps something from working
+	Text     string     // the place and the problem
+	Mended   bool       // Sync repairs it
+	Wrong    bool       // it is an error, and not a person's edit
 }
 
-// The problems of a vault beside those of [thinking.Problem].
+// The problems of a vault besides those of [thinking.Problem].
 const (
-	badDefinition = "bad_definition" // a workflow's file has a mistake
+	badDefinition = "bad_definition" // the file of a workflow has a mistake
 	unreadable    = "unreadable"     // a note cannot be read
 	damagedFront  = "damaged_front"  // front matter is not YAML
 )
 
-// Check reports what differs between the sessions of the store and their notes,
-// and which files cannot be used. It changes nothing, and returns how many notes
-// it has looked at.
+// Check reports the differences between the sessions of the store and their notes,
+// and the files that cannot be read. It changes nothing and returns the number of
+// notes it has read.
 func (v *Vaults) Check(ctx context.Context, owner string, report func(Finding)) (notes int, err error) {
 	dir := v.ownersFolder(owner)
-	opened, err := vault.Open(vault.Config{Dir: dir})
+	notesVault, err := vault.Open(vault.Config{Dir: dir})
 	if errors.Is(err, fs.ErrNotExist) {
 		err = noVault(dir)
 	}
 	if err != nil {
 		return 0, err
 	}
-	defer opened.Close()
-	id, err := asideID(ctx, v.aside(dir))
-	if _, missing := os.Stat(filepath.Join(dir, stateDir, "id")); missing == nil { // else it would be made
-		id, err = opened.ID(ctx, "")
+	defer notesVault.Close()
+	id, err := fallbackID(ctx, v.fallback(dir))
+	if _, missing := os.Stat(filepath.Join(dir, stateDir, "id")); missing == nil { // else ID would create one
+		id, err = notesVault.ID(ctx, "")
 	}
 	if err != nil {
 		return 0, err
 	}
 	files := thinking.New(thinking.Config{
-		Vault: opened, Dialect: "wiki",
+		Vault: notesVault, Dialect: "wiki",
 		Owns: func(h *sequent.Header) bool { return id != "" && h.Labels[thinking.LabelVault] == id },
 	})
 	for f, err := range files.Check(ctx, v.config.Engine.Owned(owner)) {
@@ -110,12 +110,12 @@ func (v *Vaults) Check(ctx context.Context, owner string, report func(Finding)) 
 			Mended: f.Problem.Mended(), Wrong: f.Problem.Mended() || f.Problem == thinking.Failed || f.Problem == thinking.TwoFiles,
 		})
 	}
-	if notes, err = checkNotes(ctx, opened, report); err != nil {
+	if notes, err = checkNotes(ctx, notesVault, report); err != nil {
 		return notes, err
 	}
-	_, mistakes, err := workflow.New(workflow.Config{Vault: opened}).Definitions(ctx)
+	_, mistakes, err := workflow.New(workflow.Config{Vault: notesVault}).Definitions(ctx)
 	for _, m := range mistakes {
-		report(Finding{Problem: badDefinition, Place: workflow.Folder, Text: sayable(m), Wrong: true})
+		report(Finding{Problem: badDefinition, Place: workflow.Folder, Text: clientText(m), Wrong: true})
 	}
 	return notes, err
 }
@@ -130,13 +130,13 @@ func checkNotes(ctx context.Context, v *vault.Vault, report func(Finding)) (note
 		switch {
 		case ctx.Err() != nil:
 			return notes, err
-		case errors.Is(err, vault.ErrNotFound): // since it was listed
+		case errors.Is(err, vault.ErrNotFound): // deleted since
 		case err != nil:
-			report(Finding{Problem: unreadable, Place: string(info.URI), Text: sayable(err), Wrong: true})
+			report(Finding{Problem: unreadable, Place: string(info.URI), Text: clientText(err), Wrong: true})
 		default:
 			notes++
 			if err := n.Front.Err(); err != nil {
-				report(Finding{Problem: damagedFront, Place: string(info.URI), Text: string(info.URI) + ": " + sayable(err), Wrong: true})
+				report(Finding{Problem: damagedFront, Place: string(info.URI), Text: string(info.URI) + ": " + clientText(err), Wrong: true})
 			}
 		}
 	}

@@ -1,5 +1,5 @@
-// Package vaults joins the dialect wiki with what works on folders of notes: it
-// has the vault of each owner, and small adapters between the types of both.
+// Package vaults opens the vault of each owner for the dialect wiki, and keeps notes,
+// sessions and index in agreement.
 package vaults
 
 import (
@@ -16,6 +16,7 @@ import (
 	"sync"
 
 	"github.com/sequent-dev/sequent"
+	"github.com/sequent-dev/sequent/dialect"
 	"github.com/sequent-dev/sequent/dialect/wiki"
 	"github.com/sequent-dev/sequent/vault"
 	"github.com/sequent-dev/sequent/vault/assumption"
@@ -27,41 +28,40 @@ import (
 // A Config configures [Vaults].
 type Config struct {
 	Dir    string          // the local user's folder, absolute; required
-	Engine *sequent.Engine // whose sessions have notes; required
-	Agent  string          // who thinks, in notes; empty means "agent"
+	Engine *sequent.Engine // of the sessions that have notes; required
+	Agent  string          // the author of thoughts in notes; empty means "agent"
 
-	// Cache is a folder for the index, and whatever else a vault keeps for itself,
-	// of vaults that cannot be written; empty means there is none, and that such
-	// vaults cannot be opened.
+	// Cache is a folder for the index and id of vaults that are read-only. If it is
+	// empty, such vaults cannot be opened.
 	Cache string
 
-	// Watch has changes by others noticed, and what a crash has left behind
-	// mended, in the background.
+	// Watch indexes the changes of other programs, and repairs what a crash has
+	// left behind, in the background.
 	Watch bool
 
-	Embedder index.Embedder // for searches by meaning; nil for none
+	Embedder index.Embedder // for searches by meaning; nil disables them
 	Model    string         // of the Embedder
-	Logger   *slog.Logger   // nil means discard
+	Logger   *slog.Logger   // nil discards the log
 }
 
-// Vaults are the folders of notes of all owners, each opened when its owner
-// first calls. Close them.
+// Vaults holds the vaults of all owners, each opened when its owner first calls. Close
+// releases them.
 type Vaults struct {
 	config Config
 
-	ctx   context.Context // of what runs in the background
-	leave context.CancelFunc
-	tasks sync.WaitGroup
+	ctx    context.Context // of the background tasks
+	cancel context.CancelFunc
+	tasks  sync.WaitGroup
 
-	mu     sync.Mutex // guards what follows
-	owners map[string]*shelf
+	mu   sync.Mutex // guards the field below
+	open map[string]*opened
 }
 
-// A shelf is the vault of one owner with all that works on it.
-type shelf struct {
-	folder fs.FileInfo        // as it was opened
-	leave  context.CancelFunc // ends what looks after it
-	tended chan struct{}      // closed when that has ended
+// An opened vault is the vault of one owner and all that works on it.
+type opened struct {
+	folder     fs.FileInfo        // when it was opened
+	cancel     context.CancelFunc // of its background task
+	maintained chan struct{}      // closed when the background task has returned
 
 	vault *vault.Vault
 	index *index.Index
@@ -75,69 +75,79 @@ func New(cfg Config) *Vaults {
 	if cfg.Logger == nil {
 		cfg.Logger = slog.New(slog.DiscardHandler)
 	}
-	v := &Vaults{config: cfg, owners: make(map[string]*shelf)}
-	v.ctx, v.leave = context.WithCancel(context.Background())
+	v := &Vaults{config: cfg, open: make(map[string]*opened)}
+	v.ctx, v.cancel = context.WithCancel(context.Background())
 	return v
 }
 
 // Dir returns the local user's folder.
 func (v *Vaults) Dir() string { return v.config.Dir }
 
-// Open returns an owner's vault, whose folder is made if there is none.
+// Dialect returns the dialect wiki over the vaults. It sets Engine, Open, Agent and
+// Logger of cfg.
+func (v *Vaults) Dialect(cfg wiki.Config) dialect.Dialect {
+	cfg.Engine, cfg.Open, cfg.Agent, cfg.Logger = v.config.Engine, v.Open, v.config.Agent, v.config.Logger
+	return wiki.New(cfg)
+}
+
+// Open returns an owner's vault. It creates a missing folder.
 func (v *Vaults) Open(ctx context.Context, owner string) (*wiki.Vault, error) {
-	s, err := v.shelf(ctx, owner)
+	o, err := v.vault(ctx, owner)
 	if err != nil {
 		return nil, err
 	}
-	return s.wiki, nil
+	return o.wiki, nil
 }
 
-func (v *Vaults) shelf(ctx context.Context, owner string) (*shelf, error) {
+// vault returns an owner's vault, which it opens if necessary.
+func (v *Vaults) vault(ctx context.Context, owner string) (*opened, error) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if err := v.ctx.Err(); err != nil {
-		return nil, &sequent.Error{Code: sequent.CodeCanceled, Msg: "the server is about to end", Err: err}
+		return nil, &sequent.Error{Code: sequent.CodeCanceled, Msg: "the server is shutting down", Err: err}
 	}
-	if s := v.owners[owner]; s != nil {
-		if now, err := os.Stat(s.vault.Dir()); err == nil && os.SameFile(now, s.folder) {
-			return s, nil
+	if o := v.open[owner]; o != nil {
+		if now, err := os.Stat(o.vault.Dir()); err == nil && os.SameFile(now, o.folder) {
+			return o, nil
 		}
-		// The folder was removed or replaced. What is written to the one that was
-		// opened nobody would see.
-		delete(v.owners, owner)
-		v.tasks.Go(func() { v.retire(s) })
+		// The folder was removed or replaced: notes in the opened one are lost.
+		delete(v.open, owner)
+		v.tasks.Go(func() {
+			if err := o.close(); err != nil {
+				v.config.Logger.Warn("a vault whose folder was removed was not closed", "error", err)
+			}
+		})
 	}
-	s, err := v.open(ctx, owner)
+	o, err := v.openVault(ctx, owner)
 	if err != nil {
 		return nil, err
 	}
-	v.owners[owner] = s
-	var tending context.Context
-	tending, s.leave = context.WithCancel(v.ctx)
+	v.open[owner] = o
+	var background context.Context
+	background, o.cancel = context.WithCancel(v.ctx)
 	v.tasks.Go(func() {
-		defer close(s.tended)
+		defer close(o.maintained)
 		if v.config.Watch {
-			v.tend(tending, owner, s)
+			v.maintain(background, owner, o)
 		}
 	})
-	return s, nil
+	return o, nil
 }
 
-// retire closes a vault that is not used any more.
-func (v *Vaults) retire(s *shelf) {
-	s.leave()
-	<-s.tended
-	if err := errors.Join(s.index.Close(), s.vault.Close()); err != nil {
-		v.config.Logger.Warn("a vault whose folder is gone was not closed", "error", err)
-	}
+// close stops the background task and releases the folder.
+func (o *opened) close() error {
+	o.cancel()
+	<-o.maintained
+	return errors.Join(o.index.Close(), o.vault.Close())
 }
 
-func (v *Vaults) open(ctx context.Context, owner string) (*shelf, error) {
-	notes, err := vault.Open(vault.Config{Dir: v.ownersFolder(owner), Create: true})
+func (v *Vaults) openVault(ctx context.Context, owner string) (*opened, error) {
+	g := new(graph)
+	notes, err := vault.Open(vault.Config{Dir: v.ownersFolder(owner), Create: true, Wrote: g.wrote})
 	if err != nil {
 		return nil, err
 	}
-	id, aside, err := v.identity(ctx, notes)
+	id, indexDir, err := v.identity(ctx, notes)
 	var folder fs.FileInfo
 	if err == nil {
 		folder, err = os.Stat(notes.Dir())
@@ -146,70 +156,61 @@ func (v *Vaults) open(ctx context.Context, owner string) (*shelf, error) {
 		return nil, errors.Join(err, notes.Close())
 	}
 	engine := v.config.Engine.Owned(owner)
-	s := &shelf{
-		folder: folder, tended: make(chan struct{}),
-		vault: notes,
-		index: index.New(index.Config{
-			Vault: notes, Dir: aside, Embedder: v.config.Embedder, Model: v.config.Model, Log: v.config.Logger,
-		}),
-		files: thinking.New(thinking.Config{
-			Vault: notes, Dialect: "wiki",
-			Owns: func(h *sequent.Header) bool { return h.Labels[thinking.LabelVault] == id },
-		}),
-	}
-	runs := workflow.New(workflow.Config{Vault: notes, Agent: v.config.Agent, Now: engine.Now})
-	ledger := assumption.New(assumption.Config{Vault: notes, Now: engine.Now})
-	g := &graph{
-		vault: notes, index: s.index, files: s.files, engine: engine,
-		everySession: thinking.New(thinking.Config{
-			Vault: notes, Dialect: "wiki",
-			Owns: func(h *sequent.Header) bool { return h.Dialect == "wiki" },
-		}),
-		notes: make(map[vault.URI]bool), sessions: make(map[sequent.ID]bool),
-	}
-	s.graph = g
-	s.wiki = &wiki.Vault{
-		ID:        id,
-		Files:     &sessionFiles{Files: s.files, graph: g},
-		Parents:   &parents{runs: runs, graph: g},
-		Workflows: &workflows{runs: runs, graph: g},
-		Graph:     g,
-		Ledger:    &assumptions{ledger: ledger, vault: notes, graph: g},
-		Notes:     &notebook{vault: notes},
-	}
-	return s, nil
+	g.vault, g.engine = notes, engine
+	g.index = index.New(index.Config{
+		Vault: notes, Dir: indexDir, Embedder: v.config.Embedder, Model: v.config.Model, Log: v.config.Logger,
+	})
+	g.files = thinking.New(thinking.Config{
+		Vault: notes, Dialect: "wiki",
+		Owns: func(h *sequent.Header) bool { return h.Labels[thinking.LabelVault] == id },
+	})
+	g.everySession = thinking.New(thinking.Config{
+		Vault: notes, Dialect: "wiki",
+		Owns: func(h *sequent.Header) bool { return h.Dialect == "wiki" },
+	})
+	return &opened{
+		folder: folder, maintained: make(chan struct{}),
+		vault: notes, index: g.index, files: g.files, graph: g,
+		wiki: &wiki.Vault{
+			ID:        id,
+			Notes:     notes,
+			Sessions:  g.files,
+			Workflows: workflow.New(workflow.Config{Vault: notes, Agent: v.config.Agent, Now: engine.Now}),
+			Ledger:    assumption.New(assumption.Config{Vault: notes, Now: engine.Now}),
+			Graph:     g,
+		},
+	}, nil
 }
 
-// tend brings a vault in step with the log and the index with the vault, and
-// follows its changes until the end.
-func (v *Vaults) tend(ctx context.Context, owner string, s *shelf) {
+// maintain brings notes and sessions into agreement, and then keeps the index up to
+// date until ctx is cancelled.
+func (v *Vaults) maintain(ctx context.Context, owner string, o *opened) {
 	log := v.config.Logger.With("owner", owner)
-	if _, err := s.files.Sync(ctx, v.config.Engine.Owned(owner), thinking.Options{}); err != nil && ctx.Err() == nil {
-		log.WarnContext(ctx, "notes of sessions were not brought in step with the store; sync tries again", "error", err)
+	if _, err := o.files.Sync(ctx, v.config.Engine.Owned(owner), thinking.Options{}); err != nil && ctx.Err() == nil {
+		log.WarnContext(ctx, "the notes of sessions were not brought into agreement with the store; sync tries again", "error", err)
 	}
-	s.index.Watch(ctx)
+	o.index.Watch(ctx)
 }
 
-// Close ends what runs in the background and releases the folders.
+// Close stops the background tasks and releases the folders.
 func (v *Vaults) Close() error {
-	v.leave()
+	v.cancel()
 	v.tasks.Wait()
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	var errs []error
-	for _, s := range v.owners {
-		s.leave()
-		errs = append(errs, s.index.Close(), s.vault.Close())
+	for _, o := range v.open {
+		errs = append(errs, o.close())
 	}
-	clear(v.owners)
+	clear(v.open)
 	return errors.Join(errs...)
 }
 
-// ownersDir returns where in the folder the vault of an owner is. The local
-// user's is the folder itself; what begins with a dot is no part of it.
+// ownersDir returns the path of an owner's vault below Config.Dir. The local user's
+// vault is Config.Dir itself, which excludes names that begin with a dot.
 //
-// Two owners have two folders on every file system, also where case does not
-// count, and no name leads elsewhere.
+// Two owners have different folders on every file system, case-insensitive ones
+// included, and no owner's name leads out of the folder.
 func ownersDir(owner string) string {
 	if owner == "" {
 		return "."
@@ -223,8 +224,8 @@ func ownersDir(owner string) string {
 			fmt.Fprintf(&b, "_%02x", c)
 		}
 	}
-	const longest = 200 // bytes that every file system takes as a name
-	if b.Len() > longest {
+	const maxName = 200 // bytes; every file system allows them
+	if b.Len() > maxName {
 		sum := sha256.Sum256([]byte(owner))
 		return filepath.Join(".owners", "hash-"+hex.EncodeToString(sum[:]))
 	}

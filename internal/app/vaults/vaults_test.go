@@ -13,9 +13,10 @@ import (
 
 	"github.com/sequent-dev/sequent"
 	"github.com/sequent-dev/sequent/dialect/wiki"
+	"github.com/sequent-dev/sequent/vault/index"
 )
 
-// Owners have folders of their own on every file system, whatever they are called.
+// Each owner has a folder of its own on every file system, whatever its name.
 func TestOwnersDir(t *testing.T) {
 	if got := ownersDir(""); got != "." {
 		t.Errorf("the local user's folder is %q", got)
@@ -50,7 +51,7 @@ func open(t *testing.T, cfg Config) *Vaults {
 	return v
 }
 
-// An owner has one vault, however many ask for it at once.
+// Concurrent calls for one owner open one vault.
 func TestOpenIsOnce(t *testing.T) {
 	v := open(t, Config{Dir: t.TempDir(), Engine: sequent.New(sequent.Config{}), Watch: true})
 	var wg sync.WaitGroup
@@ -87,7 +88,7 @@ func TestOpenIsOnce(t *testing.T) {
 	}
 }
 
-// A folder that cannot be opened is told, and tried again.
+// A folder that cannot be opened is reported, and tried again by the next call.
 func TestOpenFails(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "vault")
 	if err := os.WriteFile(dir, nil, 0o600); err != nil {
@@ -107,13 +108,13 @@ func TestOpenFails(t *testing.T) {
 		t.Error(err)
 	}
 	if _, err := v.Open(t.Context(), ""); sequent.CodeOf(err) != sequent.CodeCanceled {
-		t.Errorf("after the end: %v", err)
+		t.Errorf("after Close: %v", err)
 	}
 }
 
-// What a crash between store and note has left behind is mended at the start, and what
-// others write is found, without a call of sync.
-func TestTend(t *testing.T) {
+// In the background, what a crash has left behind is repaired and the notes of other
+// programs are indexed, without a call of sync.
+func TestMaintain(t *testing.T) {
 	dir := t.TempDir()
 	var log lockedBuffer
 	cfg := Config{
@@ -152,7 +153,7 @@ func TestTend(t *testing.T) {
 		t.Fatal(err)
 	}
 	until(t, "a person's note is found", func() bool {
-		found, err := own.Graph.Search(t.Context(), wiki.Query{Text: "zebras", Mode: "FullText", Page: 1, PageSize: 5})
+		found, err := own.Graph.Search(t.Context(), index.Query{Text: "zebras", Mode: index.FullText})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -163,7 +164,7 @@ func TestTend(t *testing.T) {
 	}
 }
 
-// until waits for what happens in the background, on a busy machine too.
+// until waits up to half a minute until a condition holds.
 func until(t *testing.T, what string, is func() bool) {
 	t.Helper()
 	for deadline := time.Now().Add(30 * time.Second); !is(); time.Sleep(20 * time.Millisecond) {
@@ -190,8 +191,8 @@ func (l *lockedBuffer) String() string {
 	return l.b.String()
 }
 
-// A folder that is removed or replaced while a server runs is opened anew, and a session
-// that goes on has its whole note there.
+// A folder that is removed or replaced while a server runs is opened again, and a
+// session that continues has its whole note there.
 func TestFolderReplaced(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "vault")
 	engine := sequent.New(sequent.Config{})
@@ -209,7 +210,7 @@ func TestFolderReplaced(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := own.Files.Write(t.Context(), s); err != nil {
+		if err := own.Sessions.Write(t.Context(), s); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -236,8 +237,8 @@ func TestFolderReplaced(t *testing.T) {
 	}
 }
 
-// A vault whose folder is lost is made anew from the store, when somebody asks for a
-// rebuild. The sessions of another vault stay out of one that has some.
+// A rebuild restores the notes of a folder that was lost. It does not add the sessions
+// of another vault to a folder that has notes.
 func TestRebuildOfALostFolder(t *testing.T) {
 	dir := t.TempDir()
 	engine := sequent.New(sequent.Config{})

@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"github.com/sequent-dev/sequent"
-	"github.com/sequent-dev/sequent/dialect/wiki"
 	"github.com/sequent-dev/sequent/vault"
 	"github.com/sequent-dev/sequent/vault/index"
 )
@@ -47,10 +46,10 @@ func TestReadOnlyVault(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := w.Files.Write(t.Context(), s); sequent.CodeOf(err) != vault.CodeReadOnly {
+	if err := w.Sessions.Write(t.Context(), s); sequent.CodeOf(err) != vault.CodeReadOnly {
 		t.Errorf("writing a note gives %v", err)
 	}
-	found, err := w.Graph.Search(t.Context(), wiki.Query{Text: "pool", PageSize: 10, Page: 1, Mode: string(index.Hybrid)})
+	found, err := w.Graph.Search(t.Context(), index.Query{Text: "pool"})
 	if err != nil || found.Total != 1 {
 		t.Errorf("a search finds %+v, %v", found, err)
 	}
@@ -75,7 +74,7 @@ func TestReadOnlyVault(t *testing.T) {
 	free := open(t, cfg)
 	r, err := free.Sync(t.Context(), "", false, nil)
 	if err != nil || r.Sessions != 1 || r.Notes != 2 {
-		t.Errorf("when it can be written, sync gives %+v, %v", r, err)
+		t.Errorf("once it is writable, sync gives %+v, %v", r, err)
 	}
 	if _, err := os.Stat(filepath.Join(dir, "thinking", "sequential", id+".md")); err != nil {
 		t.Error(err)
@@ -85,7 +84,7 @@ func TestReadOnlyVault(t *testing.T) {
 	}
 }
 
-// Without a place to go to, the error says what to do.
+// Without a cache folder, a read-only vault is refused.
 func TestReadOnlyVaultWithoutCache(t *testing.T) {
 	if os.Getuid() == 0 {
 		t.Skip("SKIP: root may write everywhere")
