@@ -40,9 +40,7 @@ func (c *cache) get(k Key) *Session {
 
 // put remembers a session, unless it is known in a later version already.
 func (c *cache) put(s *Session) {
-	s.ledger.mu.RLock()
-	bytes := 1024 + s.ledger.bytes
-	s.ledger.mu.RUnlock()
+	bytes := int64(s.size())
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if el, ok := c.entries[s.Key()]; ok {
@@ -76,9 +74,24 @@ func (c *cache) remove(k Key) {
 	}
 }
 
+// removeSwept forgets the sessions that q selects. Where a session has changed
+// since in another process, it is read again when it is used.
+func (c *cache) removeSwept(q SweepQuery) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, el := range c.entries {
+		if q.selects(&el.Value.(*entry).session.header) {
+			c.drop(el)
+		}
+	}
+}
+
 // drop forgets one session. The caller holds mu.
 func (c *cache) drop(el *list.Element) {
 	e := c.recent.Remove(el).(*entry)
 	delete(c.entries, e.session.Key())
 	c.bytes -= e.bytes
+	if len(c.entries) == 0 {
+		c.entries = make(map[Key]*list.Element) // a map does not shrink
+	}
 }

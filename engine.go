@@ -127,8 +127,9 @@ func (e *Engine) Delete(ctx context.Context, id ID) error {
 	if err != nil {
 		return err
 	}
+	err = e.store.Delete(ctx, k, 0)
 	e.cache.remove(k)
-	return e.store.Delete(ctx, k, 0)
+	return err
 }
 
 // Session returns a session as it is now, in every process.
@@ -197,6 +198,7 @@ func (e *Engine) sweep(ctx context.Context, q SweepQuery) (int, error) {
 	if err != nil {
 		return 0, err
 	}
+	defer c.cache.removeSwept(q)
 	const batch = 200
 	for total := 0; ; {
 		n, err := c.store.Sweep(ctx, q, batch)

@@ -19,9 +19,9 @@ type ledger struct {
 	committed int          // how many of them the store has
 	log       pages
 	lines     []line         // in order of first use; lines[0] is the main line
-	byLabel   map[string]int // branch label → place in lines
+	byLabel   map[string]int // branch label → place in lines; not of the main line
 	byKey     map[string]int // request key → Seq
-	bytes     int64          // of the log, roughly, for the cache
+	bytes     int            // of what the thoughts refer to, for the cache
 	handedOut []*Session     // by a Change, with thoughts that are not committed
 }
 
@@ -37,11 +37,7 @@ type line struct {
 }
 
 func newLedger(epoch int64) *ledger {
-	return &ledger{
-		epoch:   epoch,
-		lines:   []line{{parent: -1}},
-		byLabel: map[string]int{"": 0},
-	}
+	return &ledger{epoch: epoch, lines: []line{{parent: -1}}}
 }
 
 // restore fills a ledger with stored thoughts.
@@ -117,9 +113,12 @@ func (l *ledger) thought(seq int) Thought {
 
 // push appends t, whose Seq, After and Supersedes are set. The caller holds mu.
 func (l *ledger) push(t Thought) {
-	li, ok := l.byLabel[t.Branch]
+	li, ok := l.line(t.Branch)
 	if !ok {
 		li = len(l.lines)
+		if l.byLabel == nil {
+			l.byLabel = make(map[string]int)
+		}
 		parent := 0
 		if t.After > 0 {
 			parent = int(l.seq(t.After).line)
@@ -139,7 +138,9 @@ func (l *ledger) push(t Thought) {
 	if t.After > 0 {
 		r.highest = max(r.highest, l.seq(t.After).highest)
 	}
+	l.bytes -= ln.numbers.size()
 	ln.numbers.set(t.Number, t.Seq)
+	l.bytes += ln.numbers.size()
 	if ln.first == 0 {
 		ln.first = t.Seq
 	}
@@ -152,7 +153,16 @@ func (l *ledger) push(t Thought) {
 	}
 	l.log.set(l.n, r)
 	l.n++
-	l.bytes += weigh(&r)
+	l.bytes += r.size(like)
+}
+
+// line returns the place in lines of the line with a label. The caller holds mu.
+func (l *ledger) line(label string) (at int, ok bool) {
+	if label == "" {
+		return 0, true
+	}
+	at, ok = l.byLabel[label]
+	return at, ok
 }
 
 // truncate takes back everything after the first n thoughts, but nothing that
@@ -182,32 +192,20 @@ func (l *ledger) truncate(n int) {
 		if r.rest != nil && r.rest.request.Key != "" {
 			delete(l.byKey, r.rest.request.Key)
 		}
-		l.bytes -= weigh(r)
+		var like *rest
+		if r.previous > 0 {
+			like = l.seq(int(r.previous)).rest
+		}
+		l.bytes -= r.size(like)
 	}
 	l.log = l.log.cut(n)
-}
-
-// weigh estimates the bytes that a thought takes in a ledger: its record, its
-// share of what finds it, and its strings.
-func weigh(r *record) int64 {
-	n := 112 + len(r.text)
-	if x := r.rest; x != nil {
-		n += 112 + len(x.note) + len(x.branch) + len(x.request.Digest)
-		if x.request.Key != "" {
-			n += 64 + len(x.request.Key)
-		}
-		for k, v := range x.labels {
-			n += 48 + len(k) + len(v)
-		}
-	}
-	return int64(n)
 }
 
 // The questions below are asked by snapshots, which know the first n thoughts.
 
 // lineAt returns the line with the given label, as it was after n thoughts.
 func (l *ledger) lineAt(label string, n int) (ln line, at int, ok bool) {
-	at, ok = l.byLabel[label]
+	at, ok = l.line(label)
 	if !ok {
 		return line{}, 0, false
 	}

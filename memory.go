@@ -136,6 +136,9 @@ func (m *MemoryStore) Delete(ctx context.Context, k Key, epoch int64) error {
 func (m *MemoryStore) delete(s *memSession) {
 	m.unlist(s)
 	delete(m.sessions, s.header.Key)
+	if len(m.sessions) == 0 {
+		m.sessions = nil // a map does not shrink
+	}
 	m.wake(s.header.Key)
 }
 
@@ -151,12 +154,7 @@ func (m *MemoryStore) Sweep(ctx context.Context, q SweepQuery, limit int) (int, 
 		if n == limit {
 			break
 		}
-		h := &s.header
-		switch {
-		case !q.AllOwners && h.Owner != q.Owner,
-			!q.Expired.IsZero() && !h.Expired(q.Expired),
-			!q.Before.IsZero() && !h.Updated.Before(q.Before):
-		default:
+		if q.selects(&s.header) {
 			m.delete(s)
 			n++
 		}

@@ -79,6 +79,9 @@ func newRecord(t *Thought, like *rest) record {
 		r.rest = like
 	default:
 		r.rest = &rest{t.Note, t.Branch, t.From, t.Revises, t.Request, t.Labels}
+		if like != nil {
+			r.rest.branch = like.branch // the same string once
+		}
 	}
 	return r
 }

@@ -140,6 +140,13 @@ type SweepQuery struct {
 	Before    time.Time // only those that were last updated before this time; zero means all
 }
 
+// selects reports whether q selects a session.
+func (q *SweepQuery) selects(h *Header) bool {
+	return (q.AllOwners || h.Owner == q.Owner) &&
+		(q.Expired.IsZero() || h.Expired(q.Expired)) &&
+		(q.Before.IsZero() || h.Updated.Before(q.Before))
+}
+
 // A Query selects sessions to list. The zero Query lists all sessions of the
 // local user, most recently updated first.
 type Query struct {

@@ -1,0 +1,71 @@
+package sequent
+
+import "math/bits"
+
+// The sizes in this file estimate what the cache keeps on the heap of a 64-bit
+// program. TestCacheBytes compares them with the heap.
+
+const (
+	sessionSize = 640 // a Session, an empty ledger and its entry in a cache
+	recordSize  = 88
+	pageSize    = pageLen * recordSize
+	lineSize    = 88
+	restSize    = 112
+)
+
+// textSize returns the size of a string of n bytes. The allocator rounds up.
+func textSize(n int) int {
+	if n <= 128 {
+		return (n + 15) &^ 15
+	}
+	return n + n/16
+}
+
+// mapSize returns the size of a map with n entries whose keys and values take
+// slot bytes together. A map has a power of two of slots, an eighth of them
+// empty, and a byte more for each.
+func mapSize(n, slot int) int {
+	if n == 0 {
+		return 0
+	}
+	slots := 1 << bits.Len(uint(max(n*8/7, 8)-1))
+	return 48 + slots*(slot+1)
+}
+
+func labelsSize(labels map[string]string) int {
+	n := mapSize(len(labels), 32)
+	for k, v := range labels {
+		n += textSize(len(k)) + textSize(len(v))
+	}
+	return n
+}
+
+// size returns the size of a session with its ledger.
+func (s *Session) size() int {
+	h := &s.header
+	n := sessionSize + textSize(len(h.Owner)) + textSize(len(h.ID)) + textSize(len(h.Title)) +
+		textSize(len(h.Scope)) + textSize(len(h.Conclusion)) + labelsSize(h.Labels)
+	l := s.ledger
+	l.mu.RLock()
+	defer l.mu.RUnlock()
+	return n + l.bytes + len(l.log)*pageSize + cap(l.log)*8 + (cap(l.lines)-1)*lineSize +
+		mapSize(len(l.byLabel), 24) + mapSize(len(l.byKey), 24)
+}
+
+// size returns the size of what r refers to. Like is the rest of the previous
+// thought on its line, with which r may share.
+func (r *record) size(like *rest) int {
+	n := textSize(len(r.text))
+	x := r.rest
+	if x == nil || x == like {
+		return n
+	}
+	n += restSize + textSize(len(x.note)) + textSize(len(x.request.Key)) + textSize(len(x.request.Digest)) + labelsSize(x.labels)
+	if like == nil {
+		n += textSize(len(x.branch))
+	}
+	return n
+}
+
+// size returns the size of what x refers to.
+func (x *numbering) size() int { return cap(x.list)*4 + mapSize(len(x.odd), 16) }
