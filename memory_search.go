@@ -6,7 +6,7 @@ import (
 	"errors"
 	"slices"
 
-	"github.com/sequent-dev/sequent/internal/words"
+	"github.com/sequent-dev/sequent/words"
 )
 
 // Bounds of a page of hits.

@@ -3,7 +3,7 @@ package sequent
 import (
 	"time"
 
-	"github.com/sequent-dev/sequent/internal/words"
+	"github.com/sequent-dev/sequent/words"
 )
 
 // A SearchQuery asks for thoughts by their words.

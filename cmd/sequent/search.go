@@ -10,8 +10,8 @@ import (
 	"github.com/sequent-dev/sequent"
 	"github.com/sequent-dev/sequent/internal/app"
 	"github.com/sequent-dev/sequent/internal/draw"
-	"github.com/sequent-dev/sequent/internal/words"
 	"github.com/sequent-dev/sequent/vault/index"
+	"github.com/sequent-dev/sequent/words"
 )
 
 func (p *program) search() *cobra.Command {

@@ -6,8 +6,8 @@ import (
 	"github.com/sequent-dev/sequent/internal/app"
 	"github.com/sequent-dev/sequent/internal/app/vaults"
 	"github.com/sequent-dev/sequent/internal/draw"
-	"github.com/sequent-dev/sequent/internal/words"
 	"github.com/sequent-dev/sequent/vault/index"
+	"github.com/sequent-dev/sequent/words"
 )
 
 // A jsonNote is a note that was found.

@@ -22,10 +22,10 @@ type rule struct {
 // a rule, unless it is a dialect, a store or a command.
 var rules = []rule{
 	{"internal/wake", nil, "the root imports it"},
-	{"internal/words", nil, "the root imports it"},
+	{"words", nil, "the root imports it"},
 	{"internal/fairlock", []string{"github.com/gofrs/flock"}, "it depends on file locks only"},
 	{"internal/lazyregexp", nil, "any package may import it"},
-	{".", []string{"internal/wake", "internal/words"}, "the library outlives every dependency"},
+	{".", []string{"internal/wake", "words"}, "the library outlives every dependency"},
 
 	{"internal/jsonscan", nil, "it depends on nothing"},
 	{"tool", []string{"internal/jsonscan"}, "it depends on JSON, not on sessions"},
@@ -39,18 +39,20 @@ var rules = []rule{
 
 	{"internal/indexfile", []string{"modernc.org/sqlite/..."}, "it depends on SQLite, not on what is indexed"},
 	{"storetest", []string{"."}, "it tests any store"},
-	{"store/internal/...", []string{".", "internal/words", "store/internal/..."}, "it is shared by the SQL stores and depends on no database"},
+	{"store/ranking", []string{".", "words"}, "any store can use it, of this module or another"},
+	{"store/listing", []string{".", "store/internal/record"}, "any store can use it, of this module or another"},
+	{"store/internal/...", []string{"."}, "it is shared by the SQL stores and depends on no database"},
 	{"store/sqlite/...", []string{
-		".", "internal/fairlock", "internal/indexfile", "internal/wake", "internal/words", "store/internal/...", "store/sqlite/internal/...",
+		".", "internal/fairlock", "internal/indexfile", "internal/wake", "words", "store/internal/...", "store/listing", "store/ranking", "store/sqlite/internal/...",
 		"modernc.org/sqlite/...", "github.com/gofrs/flock", "golang.org/x/sys/...",
 	}, "a store depends on the engine's types and its database"},
-	{"store/postgres", []string{".", "internal/wake", "internal/words", "store/internal/...", "github.com/jackc/pgx/v5/..."},
+	{"store/postgres", []string{".", "internal/wake", "words", "store/internal/...", "store/listing", "store/ranking", "github.com/jackc/pgx/v5/..."},
 		"a store depends on the engine's types and its database"},
 
 	{"archive/importer", []string{".", "archive", "archive/internal/..."}, "it reads files of other programs and stores through the engine"},
 	{"archive/internal/...", nil, "it depends on JSON, not on sessions"},
 	{"archive", []string{".", "archive/internal/..."}, "files are projections of sessions"},
-	{"vault/index", []string{".", "internal/indexfile", "internal/words", "vault", "vault/wikilink", "modernc.org/sqlite/...", "github.com/gofrs/flock", "github.com/fsnotify/fsnotify"},
+	{"vault/index", []string{".", "internal/indexfile", "words", "vault", "vault/wikilink", "modernc.org/sqlite/...", "github.com/gofrs/flock", "github.com/fsnotify/fsnotify"},
 		"it indexes notes and declares an interface for embeddings"},
 	{"vault/wikilink", []string{"github.com/yuin/goldmark/...", "golang.org/x/text/..."}, "it depends on Markdown, not on the vault"},
 	{"vault/thinking", []string{".", "internal/lazyregexp", "vault", "vault/internal/..."}, "files of sessions are notes of a vault"},

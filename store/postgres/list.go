@@ -6,8 +6,8 @@ import (
 	"strings"
 
 	"github.com/sequent-dev/sequent"
-	"github.com/sequent-dev/sequent/store/internal/listing"
 	"github.com/sequent-dev/sequent/store/internal/record"
+	"github.com/sequent-dev/sequent/store/listing"
 )
 
 // List implements [sequent.Store]. Sessions with equal times are ordered by their

@@ -10,9 +10,9 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/sequent-dev/sequent"
-	"github.com/sequent-dev/sequent/internal/words"
-	"github.com/sequent-dev/sequent/store/internal/ranked"
 	"github.com/sequent-dev/sequent/store/internal/record"
+	"github.com/sequent-dev/sequent/store/ranking"
+	"github.com/sequent-dev/sequent/words"
 )
 
 // Statements of a search.
@@ -50,7 +50,7 @@ const (
 
 // Search implements [sequent.Store]. It reads one snapshot of the database.
 func (s *Store) Search(ctx context.Context, q sequent.SearchQuery) (hits sequent.Hits, err error) {
-	asked, err := ranked.Parse(q)
+	asked, err := ranking.Parse(q)
 	if err != nil {
 		return sequent.Hits{}, err
 	}
@@ -72,10 +72,10 @@ func (s *Store) Search(ctx context.Context, q sequent.SearchQuery) (hits sequent
 
 // A search computes one page of a result.
 type search struct {
-	ranked.Search
+	ranking.Search
 	store     *Store
 	tx        pgx.Tx
-	unindexed []ranked.Candidate // matching thoughts without words in the index, newest first
+	unindexed []ranking.Candidate // matching thoughts without words in the index, newest first
 }
 
 // page ranks the matching thoughts and loads those of the page.
@@ -124,10 +124,10 @@ func (sr *search) countTerms(ctx context.Context) error {
 				continue
 			}
 			var n, oldest, newest int64
-			if err := sr.tx.QueryRow(ctx, selectCount, query, ranked.Sample).Scan(&n, &oldest, &newest); err != nil {
+			if err := sr.tx.QueryRow(ctx, selectCount, query, ranking.Sample).Scan(&n, &oldest, &newest); err != nil {
 				return err
 			}
-			sr.Corpus.Hits[i] = ranked.Estimate(n, oldest, newest)
+			sr.Corpus.Hits[i] = ranking.Estimate(n, oldest, newest)
 		}
 	}
 	rows, err := sr.tx.Query(ctx, selectUnindexedText, sr.args(tx, id)...)
@@ -155,7 +155,7 @@ func (sr *search) countTerms(ctx context.Context) error {
 			sr.Corpus.Docs, sr.Corpus.Tokens = before.Docs, before.Tokens
 		}
 		if ok && wanted {
-			sr.unindexed = append(sr.unindexed, ranked.Candidate{ID: id, Counts: slices.Clone(counts), Length: length})
+			sr.unindexed = append(sr.unindexed, ranking.Candidate{ID: id, Counts: slices.Clone(counts), Length: length})
 		}
 	}
 	if err := rows.Err(); err != nil {
@@ -167,14 +167,14 @@ func (sr *search) countTerms(ctx context.Context) error {
 	return nil
 }
 
-// block is the [ranked.Block].
-func (sr *search) block(ctx context.Context, at *words.Cursor) ([]ranked.Candidate, error) {
-	limit := ranked.BlockSize + 1 // one more, to learn whether there are more
+// block is the [ranking.Block].
+func (sr *search) block(ctx context.Context, at *words.Cursor) ([]ranking.Candidate, error) {
+	limit := ranking.BlockSize + 1 // one more, to learn whether there are more
 	low := max(at.Low, 1)
 	if at.Low > 0 {
 		limit = math.MaxInt
 	}
-	var found []ranked.Candidate
+	var found []ranking.Candidate
 	for _, c := range sr.unindexed {
 		if low <= c.ID && c.ID <= at.Bound && len(found) < limit {
 			found = append(found, c)
@@ -187,7 +187,7 @@ func (sr *search) block(ctx context.Context, at *words.Cursor) ([]ranked.Candida
 		}
 		found = append(found, indexed...)
 	}
-	slices.SortFunc(found, func(a, b ranked.Candidate) int { return cmp.Compare(b.ID, a.ID) })
+	slices.SortFunc(found, func(a, b ranking.Candidate) int { return cmp.Compare(b.ID, a.ID) })
 	at.Low = low
 	if len(found) >= limit { // only if at.Low was 0
 		found = found[:limit-1]
@@ -198,9 +198,9 @@ func (sr *search) block(ctx context.Context, at *words.Cursor) ([]ranked.Candida
 
 // indexed looks thoughts between low and high up in the index, newest first, and
 // returns at most limit that match.
-func (sr *search) indexed(ctx context.Context, query string, low, high int64, limit int) (found []ranked.Candidate, err error) {
+func (sr *search) indexed(ctx context.Context, query string, low, high int64, limit int) (found []ranking.Candidate, err error) {
 	for len(found) < limit && high >= low {
-		n := min(limit-len(found), ranked.BlockSize+1)
+		n := min(limit-len(found), ranking.BlockSize+1)
 		rows, err := sr.tx.Query(ctx, selectIndexed, sr.args(query, low, high, n)...)
 		if err != nil {
 			return nil, err
@@ -218,7 +218,7 @@ func (sr *search) indexed(ctx context.Context, query string, low, high int64, li
 			}
 			read++
 			if counts, length, ok := sr.Matcher.Match(text, note); ok {
-				found = append(found, ranked.Candidate{ID: high, Counts: slices.Clone(counts), Length: length})
+				found = append(found, ranking.Candidate{ID: high, Counts: slices.Clone(counts), Length: length})
 			}
 		}
 		rows.Close()
@@ -234,7 +234,7 @@ func (sr *search) indexed(ctx context.Context, query string, low, high int64, li
 }
 
 // load returns the candidates as hits.
-func (sr *search) load(ctx context.Context, found []ranked.Candidate) (out sequent.Hits, err error) {
+func (sr *search) load(ctx context.Context, found []ranking.Candidate) (out sequent.Hits, err error) {
 	if len(found) == 0 {
 		return out, nil
 	}

@@ -11,7 +11,7 @@ import (
 	"github.com/gofrs/flock"
 
 	"github.com/sequent-dev/sequent/internal/indexfile"
-	"github.com/sequent-dev/sequent/store/internal/ranked"
+	"github.com/sequent-dev/sequent/store/ranking"
 )
 
 // An index finds thoughts by their words. Its file is separate from the store's,
@@ -79,7 +79,7 @@ func newIndex(ctx context.Context, s *Store) (*index, error) {
 		urgent: make(chan struct{}, 1),
 		stop:   func() {},
 
-		blockSize: ranked.BlockSize,
+		blockSize: ranking.BlockSize,
 	}
 	x.lock = flock.New(x.path+".lock", flock.SetPermissions(0o600))
 	err := s.readers.QueryRowContext(ctx, "SELECT id FROM identity").Scan(&x.identity)

@@ -8,8 +8,8 @@ import (
 	"slices"
 
 	"github.com/sequent-dev/sequent"
-	"github.com/sequent-dev/sequent/internal/words"
-	"github.com/sequent-dev/sequent/store/internal/ranked"
+	"github.com/sequent-dev/sequent/store/ranking"
+	"github.com/sequent-dev/sequent/words"
 )
 
 // countTerms sets the corpus's counts of thoughts with each wanted term, for the
@@ -22,10 +22,10 @@ func (sr *search) countTerms(ctx context.Context) error {
 		(SELECT rowid FROM words WHERE words MATCH ? ORDER BY rowid DESC LIMIT ?)`
 	for i, t := range sr.Asked.Wanted() {
 		var n, oldest int64
-		if err := sr.words.QueryRowContext(ctx, count, t.FTS5(textColumns), ranked.Sample).Scan(&n, &oldest); err != nil {
+		if err := sr.words.QueryRowContext(ctx, count, t.FTS5(textColumns), ranking.Sample).Scan(&n, &oldest); err != nil {
 			return indexError{err}
 		}
-		sr.Corpus.Hits[i] = min(ranked.Estimate(n, oldest, sr.mark), sr.docs)
+		sr.Corpus.Hits[i] = min(ranking.Estimate(n, oldest, sr.mark), sr.docs)
 	}
 	return nil
 }
@@ -33,15 +33,15 @@ func (sr *search) countTerms(ctx context.Context) error {
 // textColumns are the columns of the index with the words of a thought.
 const textColumns = "text note"
 
-// block is the [ranked.Block]. If count is set, on the first page, it adds the
+// block is the [ranking.Block]. If count is set, on the first page, it adds the
 // thoughts that are not in the index to the corpus.
-func (sr *search) block(ctx context.Context, at *words.Cursor, count bool) ([]ranked.Candidate, error) {
+func (sr *search) block(ctx context.Context, at *words.Cursor, count bool) ([]ranking.Candidate, error) {
 	limit := sr.blockSize + 1 // one more, to learn whether there are more
 	low := max(at.Low, 1)
 	if at.Low > 0 {
 		limit = math.MaxInt
 	}
-	var found []ranked.Candidate
+	var found []ranking.Candidate
 	if at.Bound > sr.mark {
 		var err error
 		if found, err = sr.scan(ctx, max(low, sr.mark+1), at.Bound, limit, count); err != nil {
@@ -49,7 +49,7 @@ func (sr *search) block(ctx context.Context, at *words.Cursor, count bool) ([]ra
 		}
 	}
 	for high := min(at.Bound, sr.mark); len(found) < limit && high >= low; {
-		ids, err := sr.lookUp(ctx, low, high, min(limit-len(found), ranked.BlockSize+1))
+		ids, err := sr.lookUp(ctx, low, high, min(limit-len(found), ranking.BlockSize+1))
 		if err != nil {
 			return nil, err
 		}
@@ -73,13 +73,13 @@ func (sr *search) block(ctx context.Context, at *words.Cursor, count bool) ([]ra
 
 // scan reads all thoughts between low and high, newest first, and returns at most
 // limit matching ones. If count is set, it adds all of them to the corpus.
-func (sr *search) scan(ctx context.Context, low, high int64, limit int, count bool) ([]ranked.Candidate, error) {
+func (sr *search) scan(ctx context.Context, low, high int64, limit int, count bool) ([]ranking.Candidate, error) {
 	rows, err := sr.main.QueryContext(ctx, selectRange, sr.args(sql.Named("low", low), sql.Named("high", high))...)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
-	var found []ranked.Candidate
+	var found []ranking.Candidate
 	for read := 0; rows.Next(); read++ {
 		if read == maxUnindexed && sr.store.index != nil {
 			sr.store.index.expedite()
@@ -95,7 +95,7 @@ func (sr *search) scan(ctx context.Context, low, high int64, limit int, count bo
 			sr.Corpus.Add(counts, length)
 		}
 		if ok && wanted && len(found) < limit {
-			found = append(found, ranked.Candidate{ID: id, Counts: slices.Clone(counts), Length: length})
+			found = append(found, ranking.Candidate{ID: id, Counts: slices.Clone(counts), Length: length})
 		} else if len(found) == limit && !count {
 			break
 		}
@@ -121,7 +121,7 @@ func (sr *search) lookUp(ctx context.Context, low, high int64, n int) ([]int64, 
 
 // filter reads the thoughts with these ids and returns those that match, in the
 // same order. The index may still contain deleted or expired thoughts.
-func (sr *search) filter(ctx context.Context, ids []int64) ([]ranked.Candidate, error) {
+func (sr *search) filter(ctx context.Context, ids []int64) ([]ranking.Candidate, error) {
 	list, err := json.Marshal(ids)
 	if err != nil {
 		return nil, err
@@ -131,7 +131,7 @@ func (sr *search) filter(ctx context.Context, ids []int64) ([]ranked.Candidate, 
 		return nil, err
 	}
 	defer rows.Close()
-	var found []ranked.Candidate
+	var found []ranking.Candidate
 	for rows.Next() {
 		var id int64
 		var text, note string
@@ -139,14 +139,14 @@ func (sr *search) filter(ctx context.Context, ids []int64) ([]ranked.Candidate, 
 			return nil, err
 		}
 		if counts, length, ok := sr.Matcher.Match(text, note); ok {
-			found = append(found, ranked.Candidate{ID: id, Counts: slices.Clone(counts), Length: length})
+			found = append(found, ranking.Candidate{ID: id, Counts: slices.Clone(counts), Length: length})
 		}
 	}
 	return found, rows.Err()
 }
 
 // load returns the candidates as hits.
-func (sr *search) load(ctx context.Context, found []ranked.Candidate) (sequent.Hits, error) {
+func (sr *search) load(ctx context.Context, found []ranking.Candidate) (sequent.Hits, error) {
 	var out sequent.Hits
 	thoughts := sr.main.StmtContext(ctx, sr.store.loading.thoughts)
 	defer thoughts.Close()

@@ -6,9 +6,9 @@ import (
 	"errors"
 
 	"github.com/sequent-dev/sequent"
-	"github.com/sequent-dev/sequent/internal/words"
-	"github.com/sequent-dev/sequent/store/internal/ranked"
 	"github.com/sequent-dev/sequent/store/internal/record"
+	"github.com/sequent-dev/sequent/store/ranking"
+	"github.com/sequent-dev/sequent/words"
 )
 
 // Statements of a search on the store.
@@ -38,11 +38,11 @@ const (
 // Search implements [sequent.Store]. It uses the index, and reads the thoughts that
 // are not indexed yet from the store. Without an index it reads all.
 func (s *Store) Search(ctx context.Context, q sequent.SearchQuery) (sequent.Hits, error) {
-	asked, err := ranked.Parse(q)
+	asked, err := ranking.Parse(q)
 	if err != nil {
 		return sequent.Hits{}, err
 	}
-	sr := search{Search: asked, store: s, blockSize: ranked.BlockSize}
+	sr := search{Search: asked, store: s, blockSize: ranking.BlockSize}
 	if s.index != nil {
 		sr.blockSize = s.index.blockSize
 	}
@@ -85,7 +85,7 @@ func (e indexError) Unwrap() error { return e.error }
 
 // A search computes one page of a result.
 type search struct {
-	ranked.Search
+	ranking.Search
 	store     *Store
 	blockSize int
 
@@ -175,7 +175,7 @@ func (sr *search) page(ctx context.Context) (sequent.Hits, error) {
 		}
 		newest = max(newest, sr.mark)
 	}
-	best, next, err := sr.Rank(ctx, newest, func(ctx context.Context, at *words.Cursor) ([]ranked.Candidate, error) {
+	best, next, err := sr.Rank(ctx, newest, func(ctx context.Context, at *words.Cursor) ([]ranking.Candidate, error) {
 		count := first
 		first = false
 		return sr.block(ctx, at, count)

@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"github.com/sequent-dev/sequent"
-	"github.com/sequent-dev/sequent/store/internal/ranked"
+	"github.com/sequent-dev/sequent/store/ranking"
 )
 
 // openIndexed opens a store without an indexer. Tests call catchUp.
@@ -157,15 +157,15 @@ func TestIndexAgreesWithScan(t *testing.T) {
 				query     sequent.SearchQuery
 				blockSize int
 			}{
-				{sequent.SearchQuery{}, ranked.BlockSize},
+				{sequent.SearchQuery{}, ranking.BlockSize},
 				{sequent.SearchQuery{}, 7},
-				{sequent.SearchQuery{Session: sequent.ID(fmt.Sprint("ab"[i%2:i%2+1], i))}, ranked.BlockSize},
+				{sequent.SearchQuery{Session: sequent.ID(fmt.Sprint("ab"[i%2:i%2+1], i))}, ranking.BlockSize},
 				{sequent.SearchQuery{Session: "b23"}, 1},
-				{sequent.SearchQuery{Owner: "ann"}, ranked.BlockSize},
+				{sequent.SearchQuery{Owner: "ann"}, ranking.BlockSize},
 				{sequent.SearchQuery{AllOwners: true, Session: "a30"}, 7},
 			} {
-				tt.query.Text, tt.query.Limit = text, ranked.MaxHits
-				asked, err := ranked.Parse(tt.query)
+				tt.query.Text, tt.query.Limit = text, ranking.MaxHits
+				asked, err := ranking.Parse(tt.query)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -269,7 +269,7 @@ func TestIndexBlocks(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		for _, limit := range []int{ranked.MaxHits, 1, 2, 7, block - 1, block, block + 1} {
+		for _, limit := range []int{ranking.MaxHits, 1, 2, 7, block - 1, block, block + 1} {
 			seen := make(map[string]bool)
 			for i, hit := range all(t, s, "heron", limit) {
 				name := fmt.Sprint(hit.Key.ID, hit.Thought.Seq)

@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"github.com/sequent-dev/sequent/internal/indexfile"
-	"github.com/sequent-dev/sequent/internal/words"
+	"github.com/sequent-dev/sequent/words"
 )
 
 // Statements of the indexer on the store.

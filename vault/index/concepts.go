@@ -4,7 +4,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/sequent-dev/sequent/internal/words"
+	"github.com/sequent-dev/sequent/words"
 )
 
 // A concepts table numbers concepts. Snapshots share one: it only grows, and

@@ -6,9 +6,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/sequent-dev/sequent/internal/words"
 	"github.com/sequent-dev/sequent/vault"
 	"github.com/sequent-dev/sequent/vault/wikilink"
+	"github.com/sequent-dev/sequent/words"
 )
 
 // A document is what the index stores of a note.

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/sequent-dev/sequent/internal/words"
+	"github.com/sequent-dev/sequent/words"
 )
 
 func (s *search) hit(ctx context.Context, f *found) (Hit, error) {

@@ -18,8 +18,8 @@ import (
 
 	"golang.org/x/tools/txtar"
 
-	"github.com/sequent-dev/sequent/internal/words"
 	"github.com/sequent-dev/sequent/vault/index"
+	"github.com/sequent-dev/sequent/words"
 )
 
 var update = flag.Bool("update", false, "rewrite docs/search-quality.md")

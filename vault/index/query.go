@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/sequent-dev/sequent/internal/words"
 	"github.com/sequent-dev/sequent/vault/wikilink"
+	"github.com/sequent-dev/sequent/words"
 )
 
 // A Mode selects what makes a note match.

@@ -3,7 +3,7 @@ package index
 import (
 	"strings"
 
-	"github.com/sequent-dev/sequent/internal/words"
+	"github.com/sequent-dev/sequent/words"
 )
 
 // stem returns the common form of an English word's plural, past tense and -ing

@@ -7,11 +7,11 @@ import (
 	"math"
 )
 
-// A Cursor tells where a page of results ended. Which of the fields after
-// Score order documents of the same score is the store's choice.
+// A Cursor is the position of the last document on a page of results. A store
+// chooses which of the fields after Score order documents with the same score.
 type Cursor struct {
-	Query  uint64  `json:"q"` // digest of what was asked
-	Corpus Corpus  `json:"c"` // as on the first page
+	Query  uint64  `json:"q"` // [Digest] of the query
+	Corpus Corpus  `json:"c"` // on the first page
 	Score  float64 `json:"s"` // of the last document
 	ID     int64   `json:"i,omitzero"`
 	Bound  int64   `json:"b,omitzero"`
@@ -20,8 +20,9 @@ type Cursor struct {
 	Name   string  `json:"n,omitzero"`
 }
 
-// Digest returns the digest of a query and of what else narrows the search, for
-// [Cursor.Query].
+// Digest returns the value of [Cursor.Query] for a query and whatever else narrows
+// the search, such as an owner. It recognises cursors of other searches; it is not a
+// cryptographic hash.
 func Digest(q Query, narrowing ...string) uint64 {
 	h := fnv.New64a()
 	h.Write([]byte(q.String()))
@@ -32,17 +33,17 @@ func Digest(q Query, narrowing ...string) uint64 {
 	return h.Sum64()
 }
 
-// String returns c in a form that fits in a URL and says nothing to people.
+// String returns c in an opaque form that needs no quoting in a URL.
 func (c Cursor) String() string {
 	b, err := json.Marshal(c)
-	if err != nil { // a score that is no number; Score never returns one
+	if err != nil { // the score is not finite; Score never returns that
 		return ""
 	}
 	return base64.RawURLEncoding.EncodeToString(b)
 }
 
-// ParseCursor reads a cursor that String wrote for the query q and the digest.
-// The error, if any, is an *[Error].
+// ParseCursor parses the result of [Cursor.String]. The error is an *[Error]: s is
+// not a cursor, or is one of a search with another query or digest.
 func ParseCursor(s string, q Query, digest uint64) (Cursor, error) {
 	var c Cursor
 	b, err := base64.RawURLEncoding.DecodeString(s)

@@ -1,4 +1,4 @@
-package ranked_test
+package ranking_test
 
 import (
 	"context"
@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"github.com/sequent-dev/sequent"
-	"github.com/sequent-dev/sequent/internal/words"
-	"github.com/sequent-dev/sequent/store/internal/ranked"
+	"github.com/sequent-dev/sequent/store/ranking"
+	"github.com/sequent-dev/sequent/words"
 )
 
 // thoughts is the content of a store. The thought with the id n is at n-1.
@@ -17,8 +17,8 @@ var thoughts = []string{
 }
 
 // store returns a Block over thoughts, of size matches each.
-func store(s *ranked.Search, size int) ranked.Block {
-	return func(_ context.Context, at *words.Cursor) (found []ranked.Candidate, err error) {
+func store(s *ranking.Search, size int) ranking.Block {
+	return func(_ context.Context, at *words.Cursor) (found []ranking.Candidate, err error) {
 		low := max(at.Low, 1)
 		for id := at.Bound; id >= low; id-- {
 			counts, length, ok := s.Matcher.Match(thoughts[id-1], "")
@@ -29,7 +29,7 @@ func store(s *ranked.Search, size int) ranked.Block {
 				low = found[size-1].ID
 				break
 			}
-			found = append(found, ranked.Candidate{ID: id, Counts: slices.Clone(counts), Length: length})
+			found = append(found, ranking.Candidate{ID: id, Counts: slices.Clone(counts), Length: length})
 		}
 		at.Low = low
 		return found, nil
@@ -41,7 +41,7 @@ func all(t *testing.T, size, limit int) (ids []int64) {
 	t.Helper()
 	q := sequent.SearchQuery{Text: "heron", Limit: limit}
 	for range 2 * len(thoughts) {
-		s, err := ranked.Parse(q)
+		s, err := ranking.Parse(q)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -85,7 +85,7 @@ func TestRank(t *testing.T) {
 
 func TestParse(t *testing.T) {
 	q := sequent.SearchQuery{Text: "heron", Limit: 2}
-	s, err := ranked.Parse(q)
+	s, err := ranking.Parse(q)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -106,7 +106,7 @@ func TestParse(t *testing.T) {
 		"of all owners":    {sequent.SearchQuery{Text: "heron", AllOwners: true, Cursor: next}, "cursor"},
 		"of one session":   {sequent.SearchQuery{Text: "heron", Session: "s", Cursor: next}, "cursor"},
 	} {
-		_, err := ranked.Parse(tt.q)
+		_, err := ranking.Parse(tt.q)
 		e, ok := errors.AsType[*sequent.Error](err)
 		if tt.field == "" && err != nil || tt.field != "" && (!ok || e.Code != sequent.CodeInvalidQuery || e.Field != tt.field || e.Fix == "") {
 			t.Errorf("%s: Parse = %v, want an error for field %q", name, err, tt.field)
@@ -115,13 +115,13 @@ func TestParse(t *testing.T) {
 }
 
 func TestRankError(t *testing.T) {
-	s, err := ranked.Parse(sequent.SearchQuery{Text: "heron"})
+	s, err := ranking.Parse(sequent.SearchQuery{Text: "heron"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	s.Begin()
 	failed := errors.New("no")
-	hits, next, err := s.Rank(t.Context(), 1, func(context.Context, *words.Cursor) ([]ranked.Candidate, error) {
+	hits, next, err := s.Rank(t.Context(), 1, func(context.Context, *words.Cursor) ([]ranking.Candidate, error) {
 		return nil, failed
 	})
 	if !errors.Is(err, failed) || hits != nil || next != "" {
@@ -132,11 +132,11 @@ func TestRankError(t *testing.T) {
 func TestEstimate(t *testing.T) {
 	for _, tt := range []struct{ n, oldest, newest, want int64 }{
 		{0, 0, 0, 0},
-		{ranked.Sample - 1, 1, 1 << 40, ranked.Sample - 1},
-		{ranked.Sample, 1, ranked.Sample, ranked.Sample},
-		{ranked.Sample, 2*ranked.Sample + 1, 4 * ranked.Sample, 2 * ranked.Sample},
+		{ranking.Sample - 1, 1, 1 << 40, ranking.Sample - 1},
+		{ranking.Sample, 1, ranking.Sample, ranking.Sample},
+		{ranking.Sample, 2*ranking.Sample + 1, 4 * ranking.Sample, 2 * ranking.Sample},
 	} {
-		if got := ranked.Estimate(tt.n, tt.oldest, tt.newest); got != tt.want {
+		if got := ranking.Estimate(tt.n, tt.oldest, tt.newest); got != tt.want {
 			t.Errorf("Estimate(%d, %d, %d) = %d, want %d", tt.n, tt.oldest, tt.newest, got, tt.want)
 		}
 	}

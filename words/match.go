@@ -4,15 +4,15 @@ import (
 	"slices"
 )
 
-// A Matcher holds a query against texts. It reuses its memory from text to
-// text and is not safe for concurrent use.
+// A Matcher matches documents against a query. It reuses its memory and is not safe
+// for concurrent use.
 type Matcher struct {
 	terms    []matchTerm
-	wanted   int            // how many of terms are
+	wanted   int            // number of wanted terms; they come first
 	exact    map[string]int // token → index into found
 	prefixes []prefix
-	first    [256]bool // bytes that a token of the query can begin with
-	found    [][]place // where each token of the query stands in the text
+	first    [256]bool // first bytes of the query's tokens
+	found    [][]place // positions of each token of the query in the text
 	counts   []int
 	sc       scanner
 }
@@ -24,10 +24,10 @@ type prefix struct {
 	index int
 }
 
-// A place is where a token stands: as the how manieth, and in which bytes.
+// A place is the position of a token, in tokens and in bytes.
 type place struct{ pos, start, end int }
 
-// A Range is a part of a text, in bytes.
+// A Range is a part of a text: text[Start:End], in bytes.
 type Range struct{ Start, End int }
 
 // NewMatcher returns a Matcher for q.
@@ -58,9 +58,10 @@ func (m *Matcher) index(tok string, isPrefix bool) int {
 	return len(m.found) - 1
 }
 
-// Match reports whether the parts of a document, together, match the query;
-// how often each wanted term occurs in them; and how many tokens they hold. A
-// phrase lies within one part. The counts are valid until the next call.
+// Match reports whether a document matches the query. Counts are the occurrences of
+// each wanted term, valid until the next call; length is the number of tokens. The
+// parts of a document, such as text and note of a thought, count together, but a
+// phrase does not extend over two parts.
 func (m *Matcher) Match(parts ...string) (counts []int, length int, ok bool) {
 	for i := range m.found {
 		m.found[i] = m.found[i][:0]
@@ -85,8 +86,8 @@ func (m *Matcher) Match(parts ...string) (counts []int, length int, ok bool) {
 	return m.counts, length, ok
 }
 
-// scan notes where the query's tokens stand in text, counting positions from
-// base, and returns how many tokens the text holds.
+// scan records the positions of the query's tokens in text, counted from base, and
+// returns the number of tokens in the text.
 func (m *Matcher) scan(text string, base int) int {
 	n := 0
 	for m.sc.reset(text); m.sc.next(); n++ {
@@ -105,7 +106,7 @@ func (m *Matcher) scan(text string, base int) int {
 	return n
 }
 
-// each calls f with the first and the last token of every occurrence of t.
+// each calls f with the first and the last token of each occurrence of t.
 func (m *Matcher) each(t matchTerm, f func(first, last place)) {
 occurrences:
 	for _, first := range m.found[t.tokens[0]] {
@@ -121,8 +122,8 @@ occurrences:
 	}
 }
 
-// Ranges returns where the wanted terms of the query occur in text, in order
-// and without overlaps, whether or not the whole query matches.
+// Ranges returns the occurrences of wanted terms in text, in order and without
+// overlaps, even if the whole query does not match.
 func (m *Matcher) Ranges(text string) []Range {
 	for i := range m.found {
 		m.found[i] = m.found[i][:0]

@@ -6,18 +6,19 @@ import (
 	"unicode/utf8"
 )
 
-// Bounds of what PostgreSQL keeps of a text in a tsvector, with room to spare.
+// Limits of a tsvector, below those of PostgreSQL.
 const (
 	maxLexeme    = 2000    // bytes of a word
-	maxPlaces    = 250     // of one word
+	maxPlaces    = 250     // positions of one word
 	maxPosition  = 16_000  // words in a text
 	maxTSVector  = 600_000 // bytes
-	betweenParts = 2       // places that no phrase bridges
+	betweenParts = 2       // positions between parts, so that phrases do not extend over them
 )
 
-// TSVector returns the words of a document's parts in the form of PostgreSQL's
-// tsvector, and how many they are. It is false of a text that does not fit into
-// one, of which some phrase might be missed.
+// TSVector returns the words of a document's parts in the text form of PostgreSQL's
+// tsvector, and their number. It returns false if the document has more than 16,000
+// words, 250 occurrences of a word or about 600 kB: a tsvector of it would miss
+// phrases.
 func TSVector(parts ...string) (vector string, length int, ok bool) {
 	places := make(map[string][]int)
 	size, place := 0, 0
@@ -56,9 +57,9 @@ func TSVector(parts ...string) (vector string, length int, ok bool) {
 	return b.String(), length, true
 }
 
-// TSQuery returns q in the language of PostgreSQL's tsquery, as a filter that
-// lets every match of q in a [TSVector] pass and little more; a [Matcher]
-// decides. It is false if no TSVector can match.
+// TSQuery returns q as a PostgreSQL tsquery on the result of [TSVector]. Every match
+// of q passes it, and few other documents do; a [Matcher] decides. It returns false
+// if no TSVector can match.
 func (q Query) TSQuery() (query string, ok bool) {
 	var b strings.Builder
 	for i, t := range q.wanted {
@@ -79,13 +80,13 @@ func (q Query) TSQuery() (query string, ok bool) {
 	return b.String(), true
 }
 
-// TSQuery returns t like [Query.TSQuery] does.
+// TSQuery returns t alone, as [Query.TSQuery] does.
 func (t Term) TSQuery() (query string, ok bool) {
 	query, _, ok = t.tsquery()
 	return query, ok
 }
 
-// tsquery also returns whether the phrase lets no more than t pass.
+// tsquery also returns whether only matches of t pass the phrase.
 func (t Term) tsquery() (phrase string, exact, ok bool) {
 	tokens, star := t.Tokens, ""
 	if t.Prefix {
@@ -107,5 +108,5 @@ func (t Term) tsquery() (phrase string, exact, ok bool) {
 
 var quoting = strings.NewReplacer(`'`, `''`, `\`, `\\`)
 
-// lexeme returns a word as tsvector and tsquery take it.
+// lexeme returns a word in the syntax of tsvector and tsquery.
 func lexeme(token string) string { return "'" + quoting.Replace(token) + "'" }

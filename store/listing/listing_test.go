@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/sequent-dev/sequent"
-	"github.com/sequent-dev/sequent/store/internal/listing"
+	"github.com/sequent-dev/sequent/store/listing"
 )
 
 func TestCursor(t *testing.T) {

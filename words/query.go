@@ -8,45 +8,44 @@ import (
 	"unicode/utf8"
 )
 
-// Bounds of a query. They are far beyond what a person types, and keep what a
-// program sends from costing more than it can tell.
+// Limits of a query.
 const (
 	maxQuery  = 4096 // bytes
 	maxTerms  = 64
 	minPrefix = 3 // letters before a *; fewer match too many words to rank
 )
 
-// A Query is a request in words: every wanted term must occur, no unwanted one
-// may. The zero Query matches nothing.
+// A Query is a parsed query. A document matches if every wanted term occurs in it
+// and no unwanted term does. The zero Query matches nothing.
 type Query struct {
 	wanted, unwanted []Term
 }
 
-// A Term is a word or a phrase: tokens that follow each other.
+// A Term is a word or a phrase: one or more consecutive tokens.
 type Term struct {
 	Tokens []string
-	Prefix bool // the last token may be the beginning of a longer one
-	Quoted bool // it was typed in quotation marks
+	Prefix bool // the last token is the beginning of a word
+	Quoted bool // it was in quotation marks
 }
 
-// An Error is a query that cannot be understood.
+// An Error is the error for text that is not a valid query, or for a cursor of
+// another query.
 type Error struct {
 	Msg string // what is wrong
-	Fix string // what to write instead
+	Fix string // what to do instead
 }
 
-// Error returns the message and what to write instead.
+// Error returns the message and the fix.
 func (e *Error) Error() string { return e.Msg + ": " + e.Fix }
 
-// Wanted returns the terms that must occur. The caller must not change them.
+// Wanted returns the terms that must occur. The caller must not modify them.
 func (q Query) Wanted() []Term { return q.wanted }
 
-// Unwanted returns the terms that must not occur. The caller must not change
-// them.
+// Unwanted returns the terms that must not occur. The caller must not modify them.
 func (q Query) Unwanted() []Term { return q.unwanted }
 
-// String returns q in its own language, in a form that is the same for all
-// ways to write the same query.
+// String returns q in the query language. Queries that differ only in spelling have
+// the same form.
 func (q Query) String() string {
 	var b strings.Builder
 	write := func(sign string, terms []Term) {
@@ -62,7 +61,7 @@ func (q Query) String() string {
 	return b.String()
 }
 
-// String returns t as it can be typed.
+// String returns t in the query language.
 func (t Term) String() string {
 	if t.Prefix { // the hyphens join the tokens of one word
 		return strings.Join(t.Tokens, "-") + "*"
@@ -73,10 +72,12 @@ func (t Term) String() string {
 	return `"` + strings.Join(t.Tokens, " ") + `"`
 }
 
-// Parse reads a query: words that must all occur, "quoted phrases", prefix*
-// and -excluded words or -"phrases". Everything else is ordinary text. A word
-// that holds several tokens, such as well-known, is a phrase. The error, if
-// any, is an *[Error].
+// Parse parses a query: words that must all occur, "quoted phrases", prefix* with
+// at least 3 letters, and -excluded words or -"phrases". Everything else is ordinary
+// text. A word of several tokens, such as well-known, is a phrase.
+//
+// Text must have at most 4096 bytes and 64 terms, at least one of them wanted. The
+// error is an *[Error].
 func Parse(text string) (Query, error) {
 	if len(text) > maxQuery {
 		return Query{}, &Error{
@@ -143,7 +144,7 @@ func (q Query) check() error {
 	return nil
 }
 
-// parseTerm reads one term from the beginning of s, which holds something.
+// parseTerm parses the term at the beginning of s, which is not empty.
 func parseTerm(s string) (t Term, minus bool, rest string, err error) {
 	if after, ok := strings.CutPrefix(s, "-"); ok {
 		if r, _ := utf8.DecodeRuneInString(after); after != "" && r != '-' && !unicode.IsSpace(r) {
@@ -153,7 +154,7 @@ func parseTerm(s string) (t Term, minus bool, rest string, err error) {
 	if r, size := utf8.DecodeRuneInString(s); isQuote(r) {
 		inside := s[size:]
 		end := strings.IndexFunc(inside, isQuote)
-		if end < 0 { // a quote that nobody closes reaches to the end
+		if end < 0 { // an unclosed quotation reaches to the end
 			return Term{Tokens: Tokens(inside), Quoted: true}, minus, "", nil
 		}
 		_, size := utf8.DecodeRuneInString(inside[end:])
@@ -170,7 +171,7 @@ func parseTerm(s string) (t Term, minus bool, rest string, err error) {
 	}
 	last := t.Tokens[len(t.Tokens)-1]
 	if first, _ := utf8.DecodeRuneInString(last); kindOf(first) == single {
-		return t, minus, rest, nil // a character that is a word is no beginning of one
+		return t, minus, rest, nil // such a character is a whole word
 	}
 	if utf8.RuneCountInString(strings.Join(t.Tokens, "")) < minPrefix {
 		return t, minus, rest, &Error{

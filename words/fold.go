@@ -17,8 +17,8 @@ func appendFolded(dst []byte, r rune) []byte {
 	return utf8.AppendRune(dst, r)
 }
 
-// compose returns the one character that a and b write together in Hangul and
-// Kana, if they do: some systems store these scripts decomposed.
+// compose returns the character that a and b compose in Hangul and Kana. Some
+// systems store these scripts decomposed.
 func compose(a, b rune) (rune, bool) {
 	const (
 		lead, leads   = 0x1100, 19
@@ -42,16 +42,16 @@ func compose(a, b rune) (rune, bool) {
 	return 0, false
 }
 
-// voiceable are the kana whose voiced form is the next character.
+// voiceable contains the kana whose voiced form is the next character.
 var voiceable = &unicode.RangeTable{R16: []unicode.Range16{
 	{'か', 'ち', 2}, {'つ', 'と', 2}, {'は', 'ほ', 3},
 	{'カ', 'チ', 2}, {'ツ', 'ト', 2}, {'ハ', 'ホ', 3},
 }}
 
-// folds maps a lower-case letter to what it is without diacritics.
+// folds maps lower-case letters to the same letters without diacritics.
 //
-// The Greek and Cyrillic rows keep composed and decomposed spellings alike,
-// because marks that stand alone are dropped.
+// The Greek and Cyrillic rows make composed and decomposed spellings equal, because
+// combining marks are dropped.
 var folds = func() map[rune]string {
 	m := make(map[rune]string, 512)
 	for _, f := range [...]struct{ to, from string }{

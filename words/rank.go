@@ -4,23 +4,22 @@ import "math"
 
 // The usual constants of BM25, which SQLite's FTS5 uses too.
 const (
-	saturation = 1.2  // k1: how soon more occurrences of a word stop to matter
-	lengthBias = 0.75 // b: how much long documents are held back
+	saturation = 1.2  // k1: how soon further occurrences of a word stop to count
+	lengthBias = 0.75 // b: how much the length of a document counts against it
 )
 
-// A Corpus is what ranking needs to know of the documents among which a query
-// was asked. It is kept from the first page of a result to the last, so that
-// scores do not move between pages.
+// A Corpus has the statistics of all documents, from which scores are computed. The
+// cursor of a page contains it, so that scores are comparable between pages.
 type Corpus struct {
-	Docs   int64   `json:"d"`
-	Tokens int64   `json:"t"` // of all documents together
-	Hits   []int64 `json:"h"` // how many documents each wanted term occurs in
+	Docs   int64   `json:"d"` // number of documents
+	Tokens int64   `json:"t"` // number of tokens in all documents
+	Hits   []int64 `json:"h"` // number of documents with each wanted term
 }
 
 // NewCorpus returns an empty Corpus for q.
 func NewCorpus(q Query) Corpus { return Corpus{Hits: make([]int64, len(q.wanted))} }
 
-// Add counts a document, of which [Matcher.Match] has told counts and length.
+// Add counts a document. Counts and length are results of [Matcher.Match].
 func (c *Corpus) Add(counts []int, length int) {
 	c.Docs++
 	c.Tokens += int64(length)
@@ -31,8 +30,9 @@ func (c *Corpus) Add(counts []int, length int) {
 	}
 }
 
-// Score returns the BM25 score of a document; higher is better. A word that
-// most documents hold counts for next to nothing, never for less.
+// Score returns the BM25 score of a matching document; higher is better. Counts and
+// length are results of [Matcher.Match]. A word that most documents contain adds next
+// to nothing, but never a negative value. Scores are finite.
 func (c *Corpus) Score(counts []int, length int) float64 {
 	mean := 1.0
 	if c.Docs > 0 && c.Tokens > 0 {
@@ -48,7 +48,7 @@ func (c *Corpus) Score(counts []int, length int) float64 {
 	return score
 }
 
-// ok reports whether c can be a corpus of q; one that a client sent may not.
+// ok reports whether c can be a corpus of q. Clients send cursors.
 func (c *Corpus) ok(q Query) bool {
 	good := len(c.Hits) == len(q.wanted) && c.Docs >= 0 && c.Tokens >= 0
 	for _, n := range c.Hits {

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"github.com/sequent-dev/sequent/internal/words"
+	"github.com/sequent-dev/sequent/words"
 )
 
 func TestTokens(t *testing.T) {

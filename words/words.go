@@ -1,15 +1,16 @@
-// Package words says what a word is, for every kind of search in the module.
+// Package words implements the query language of searches and their ranking. All
+// stores use it, so that they find the same thoughts in the same order.
 //
-// [Tokens] cuts a text into words, [Parse] reads what a person types into a
-// search box, a [Matcher] tells whether and how often a text matches, and
-// [Corpus.Score] ranks matches by BM25. Stores that keep an index feed it
-// these tokens and nothing else, so that every store finds the same thoughts
-// in the same order.
+// [Tokens] splits a text into words, [Parse] parses a query, a [Matcher] counts
+// the words of a query in a text, [Corpus.Score] computes the BM25 score of a
+// match, and [Excerpt] shows where it is. A store with an index fills it with these
+// tokens and no others; [Query.FTS5], [Query.TSQuery] and [TSVector] are for
+// indexes of SQLite and PostgreSQL. Package store/ranking splits results into pages.
 //
-// Words are runs of letters and digits, in lower case and without diacritics.
-// Scripts that write no spaces between words (Han, Hiragana, Katakana, Hangul,
-// Thai, Lao, Khmer, Myanmar) give one token per character: any part of such a
-// text is then found as a phrase.
+// A word is a run of letters and digits, in lower case and without diacritics.
+// Scripts without spaces between words (Han, Hiragana, Katakana, Hangul, Thai, Lao,
+// Khmer, Myanmar) have one token per character, so that a phrase finds any part of
+// such a text.
 package words
 
 import (
@@ -17,12 +18,12 @@ import (
 	"unicode/utf8"
 )
 
-// maxToken bounds a token, in bytes. Longer runs of letters, such as encoded
-// data, are cut into several tokens, in texts and queries alike.
+// maxToken is the maximum length of a token, in bytes. Longer runs of letters, such
+// as encoded data, are split into several tokens, in texts and queries alike.
 const maxToken = 128
 
-// Tokens returns the words of text in order. They are valid UTF-8 whatever
-// text holds.
+// Tokens returns the words of text in order. They are valid UTF-8 even if text is
+// not, and have at most 128 bytes each: longer runs of letters are split.
 func Tokens(text string) []string {
 	var out []string
 	for sc := (scanner{text: text}); sc.next(); {
@@ -31,8 +32,8 @@ func Tokens(text string) []string {
 	return out
 }
 
-// AppendTokens appends the words of text to dst, with spaces between them, and
-// returns it and the number of words.
+// AppendTokens appends the words of text to dst, separated by spaces, and returns
+// dst and the number of words. It allocates less than [Tokens].
 func AppendTokens(dst []byte, text string) ([]byte, int) {
 	n := 0
 	for sc := (scanner{text: text}); sc.next(); n++ {
@@ -44,19 +45,19 @@ func AppendTokens(dst []byte, text string) ([]byte, int) {
 	return dst, n
 }
 
-// Unspaced reports whether a token is one character of a script that writes no
-// spaces between words, so that it says little by itself.
+// Unspaced reports whether token is one character of a script without spaces
+// between words. Such a token alone says little about a text.
 func Unspaced(token string) bool {
 	r, size := utf8.DecodeRuneInString(token)
 	return size == len(token) && kindOf(r) == single
 }
 
-// A scanner walks over the tokens of text without allocating for each.
+// A scanner iterates over the tokens of a text without an allocation for each.
 type scanner struct {
 	text       string
 	pos        int
 	token      []byte // the current token; overwritten by next
-	start, end int    // where the current token stands in text
+	start, end int    // position of the current token in text, in bytes
 }
 
 func (sc *scanner) reset(text string) {
@@ -112,7 +113,7 @@ func (sc *scanner) next() bool {
 	return len(sc.token) > 0
 }
 
-// grow takes the next size bytes of the text into the current token.
+// grow adds the next size bytes of the text to the current token.
 func (sc *scanner) grow(size int) {
 	if len(sc.token) == 0 {
 		sc.start = sc.pos
@@ -121,7 +122,7 @@ func (sc *scanner) grow(size int) {
 	sc.end = sc.pos
 }
 
-// one makes a token of the single character r and of what combines with it.
+// one makes a token of the character r and of those that combine with it.
 func (sc *scanner) one(r rune, size int) {
 	sc.grow(size)
 	for sc.pos < len(sc.text) {
@@ -137,14 +138,14 @@ func (sc *scanner) one(r rune, size int) {
 	sc.token = utf8.AppendRune(sc.token, r)
 }
 
-// A kind is what a character means for the cutting of words.
+// A kind is the role of a character in splitting a text into words.
 type kind int
 
 const (
 	separator kind = iota
 	letter         // part of a word
-	single         // a word by itself
-	ignored        // as if it were not there
+	single         // a word of its own
+	ignored        // skipped
 )
 
 func kindOf(r rune) kind {
@@ -159,8 +160,7 @@ func kindOf(r rune) kind {
 	return letter
 }
 
-// ascii gives the lower-case form of the ASCII letters and digits, and 0 for
-// everything else.
+// ascii maps ASCII letters and digits to lower case, and other characters to 0.
 var ascii = func() (t [utf8.RuneSelf]byte) {
 	for c := range byte(utf8.RuneSelf) {
 		switch {
@@ -173,9 +173,9 @@ var ascii = func() (t [utf8.RuneSelf]byte) {
 	return t
 }()
 
-// unspaced are the blocks of the scripts that write no spaces between words,
-// or, for Hangul, build long words of short ones. Blocks rather than scripts,
-// because the marks these scripts share belong to none.
+// unspaced contains the scripts without spaces between words, and Hangul, which
+// builds long words of short ones. It lists blocks because marks that several
+// scripts share belong to none.
 var unspaced = &unicode.RangeTable{
 	R16: []unicode.Range16{
 		{0x0E00, 0x0EFF, 1}, // Thai, Lao
@@ -196,8 +196,8 @@ var unspaced = &unicode.RangeTable{
 	},
 }
 
-// dropped are the marks and invisible characters that a person who searches
-// does not type: accents, vowel points, soft hyphens, joiners, selectors.
+// dropped contains marks and invisible characters that people do not type in a
+// query: accents, vowel points, soft hyphens, joiners, selectors.
 var dropped = &unicode.RangeTable{
 	R16: []unicode.Range16{
 		{0x00AD, 0x00AD, 1}, // soft hyphen

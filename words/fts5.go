@@ -5,9 +5,10 @@ import (
 	"unicode/utf8"
 )
 
-// FTS5 returns q in the language of SQLite's FTS5, as a filter on the named
-// columns that lets every match of q pass and little more; a [Matcher] decides.
-// The tokens in it are quoted: nothing that was typed is taken for syntax.
+// FTS5 returns q as a query of SQLite's FTS5 on the named columns, separated by
+// spaces, which must contain the result of [AppendTokens]. Every match of q passes
+// it, and few other documents do; a [Matcher] decides. Its tokens are quoted, so that
+// no text of a user is parsed as syntax.
 func (q Query) FTS5(columns string) string {
 	var b strings.Builder
 	b.WriteString("{" + columns + "} : ((")
@@ -28,15 +29,14 @@ func (q Query) FTS5(columns string) string {
 	return b.String()
 }
 
-// FTS5 returns t like [Query.FTS5] does.
+// FTS5 returns t alone, as [Query.FTS5] does.
 func (t Term) FTS5(columns string) string {
 	s, _ := t.fts5()
 	return "{" + columns + "} : " + s
 }
 
-// fts5 returns the phrase, and whether it lets no more than t pass. A very
-// short beginning after other tokens is left out, because the index would
-// have to go through all the words that begin so.
+// fts5 returns the phrase, and whether only matches of t pass it. It omits a short
+// prefix after other tokens, because the index would read all words with it.
 func (t Term) fts5() (phrase string, exact bool) {
 	tokens, star := t.Tokens, ""
 	if t.Prefix {

@@ -1,5 +1,5 @@
-// Package listing implements page limits and cursors for listing the sessions of
-// SQL stores.
+// Package listing implements the page limits and cursors of [sequent.Store.List] for
+// stores that order sessions by a time and a key.
 package listing
 
 import (
@@ -11,7 +11,8 @@ import (
 	"github.com/sequent-dev/sequent/store/internal/record"
 )
 
-// Limit returns the maximum number of sessions on a page of q.
+// Limit returns the maximum number of sessions on a page of q: q.Limit, or 100 if
+// that is not positive.
 func Limit(q sequent.Query) int {
 	if q.Limit <= 0 {
 		return 100
@@ -19,15 +20,15 @@ func Limit(q sequent.Query) int {
 	return q.Limit
 }
 
-// A Cursor is the position of the last session of a page.
+// A Cursor is the position of a session in a listing: the last session of a page.
+// Sessions with the same time are ordered by their keys.
 type Cursor struct {
-	ByCreated bool  // the order of the listing
-	At        int64 // time of creation or last update, in microseconds
-	Key       int64 // key of the session's row
+	ByCreated bool  // ordered by creation instead of last update
+	At        int64 // time of creation or last update, in microseconds since 1970
+	Key       int64 // the store's key of the session, unique and never reused
 }
 
-// At returns the position of a session in the listing of q. Key is the key of its
-// row.
+// At returns the position of a session in the listing of q.
 func At(q sequent.Query, key int64, h *sequent.Header) Cursor {
 	c := Cursor{ByCreated: q.ByCreated, At: record.Micros(h.Updated), Key: key}
 	if q.ByCreated {
@@ -44,8 +45,8 @@ func (c Cursor) String() string {
 }
 
 // After returns the position after which the page of q begins, nil for the first
-// page. It returns an error with [sequent.CodeInvalidQuery] if q.Cursor is not
-// from a listing in the same order.
+// page. The error has [sequent.CodeInvalidQuery]: q.Cursor is not the cursor of a
+// listing in the same order.
 func After(q sequent.Query) (*Cursor, error) {
 	if q.Cursor == "" {
 		return nil, nil

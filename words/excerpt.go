@@ -7,11 +7,11 @@ import (
 	"unicode/utf8"
 )
 
-// Excerpt cuts a readable piece of at most maxRunes characters out of text,
-// around the first place where a wanted term of q occurs, and tells where in
-// the piece the terms are. The piece is one line: white space becomes single
-// spaces and what does not print is left out, so it is safe on a terminal. An
-// ellipsis stands where something was cut off.
+// Excerpt returns a piece of text with at most maxRunes characters around the first
+// occurrence of a wanted term of q, and the occurrences of terms in the piece. The
+// piece is one line that is safe to print on a terminal: white space is replaced by
+// single spaces, and control characters are removed. An ellipsis marks where text is
+// missing.
 func Excerpt(text string, q Query, maxRunes int) (piece string, at []Range) {
 	text = oneLine(text)
 	m := NewMatcher(q)
@@ -26,7 +26,7 @@ func Excerpt(text string, q Query, maxRunes int) (piece string, at []Range) {
 		start = back(text, at[0].Start, lead)
 	}
 	end := forth(text, start, room)
-	if end == len(text) { // show as much before as fits
+	if end == len(text) { // fill the room with text before the match
 		start = back(text, end, room+1)
 	}
 	if start > 0 {
@@ -47,14 +47,14 @@ func Excerpt(text string, q Query, maxRunes int) (piece string, at []Range) {
 	for i := range at {
 		at[i] = Range{at[i].Start + shift, min(at[i].End, end) + shift}
 	}
-	if maxRunes < 3 { // no room for anything
+	if maxRunes < 3 { // no room for text
 		return string([]rune("…")[:max(min(maxRunes, 1), 0)]), nil
 	}
 	return before + text[start:end] + after, at
 }
 
-// oneLine returns s with runs of white space as single spaces and without
-// characters that do not print.
+// oneLine returns s with single spaces for white space and without characters that
+// cannot be printed.
 func oneLine(s string) string {
 	var b strings.Builder
 	b.Grow(len(s))
@@ -76,7 +76,7 @@ func oneLine(s string) string {
 	return b.String()
 }
 
-// back returns the place n characters before i.
+// back returns the position n characters before i.
 func back(s string, i, n int) int {
 	for ; n > 0 && i > 0; n-- {
 		_, size := utf8.DecodeLastRuneInString(s[:i])
@@ -85,7 +85,7 @@ func back(s string, i, n int) int {
 	return i
 }
 
-// forth returns the place n characters after i.
+// forth returns the position n characters after i.
 func forth(s string, i, n int) int {
 	for ; n > 0 && i < len(s); n-- {
 		_, size := utf8.DecodeRuneInString(s[i:])
@@ -94,11 +94,11 @@ func forth(s string, i, n int) int {
 	return i
 }
 
-// edge is how many characters are given up for a cut between two words.
+// edge is how many characters an excerpt may be shorter to end between two words.
 const edge = 24
 
-// wordAfter moves a cut at i forward to the beginning of a word, unless that is
-// far or beyond the first match.
+// wordAfter returns the beginning of the first word after i, or i if that word is
+// far or after the first match.
 func wordAfter(s string, i int, at []Range) int {
 	limit := forth(s, i, edge)
 	if len(at) > 0 && at[0].Start >= i {
@@ -113,7 +113,7 @@ func wordAfter(s string, i int, at []Range) int {
 	return i
 }
 
-// wordBefore moves a cut at i back to the end of a word, unless that is far.
+// wordBefore returns the end of the last word before i, or i if that word is far.
 func wordBefore(s string, start, i int) int {
 	limit := max(back(s, i, edge), start)
 	if s[i] == ' ' {
