@@ -52,7 +52,7 @@ func (d *server) think(ctx context.Context, c tool.Call, in thinkArgs) (tool.Rep
 		return refuse(err)
 	}
 	if !in.Next && !in.Cancel && !d.tooLong(in.Conclusion) {
-		st.lacks = d.book.missing(in.Conclusion)
+		st.lacks = missing(in.Conclusion)
 	}
 	v, opening := d.open(ctx, c.Caller.Owner)
 	s, err := d.record(ctx, c.Caller, v, opening, st)

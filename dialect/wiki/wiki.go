@@ -47,7 +47,6 @@ type server struct {
 	agent  string
 	rand   io.Reader
 	logger *slog.Logger
-	book   *book
 }
 
 var (
@@ -64,7 +63,7 @@ func New(cfg Config) dialect.Dialect {
 	}
 	d := &server{
 		engine: cfg.Engine, open: cfg.Open,
-		agent: oneLine(cfg.Agent), rand: cfg.Rand, logger: cfg.Logger, book: newBook(),
+		agent: oneLine(cfg.Agent), rand: cfg.Rand, logger: cfg.Logger,
 	}
 	if d.agent == "" {
 		d.agent = thinking.DefaultAgent
