@@ -82,7 +82,10 @@ npm: ## what tests with Node.js need, as locked
 size: ## lines of code of each package and in total, without tests, blank lines and comments
 	@go run ./internal/size
 
+release: ## build a release into dist/VERSION and prove that it can be used, e.g. VERSION=v0.1.0
+	go run ./internal/release -version "$(VERSION)"
+
 vulns: ## known vulnerabilities in what we depend on (needs the network)
 	go tool -modfile=tools/go.mod govulncheck ./...
 
-.PHONY: help check test adapters lint cross update generate fuzz crash figures postgres bench microbench parity npm size vulns
+.PHONY: help check test adapters lint cross update generate fuzz crash figures postgres bench microbench parity npm size release vulns

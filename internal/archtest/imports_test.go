@@ -87,6 +87,7 @@ var rules = []rule{
 	{"internal/pgtest", []string{"internal/needtest", "github.com/jackc/pgx/v5/..."}, "it is for tests"},
 	{"internal/archtest", nil, "it is tests"},
 	{"internal/size", nil, "it reads Go files"},
+	{"internal/release", nil, "it runs git and go"},
 	{"internal/gendocs", []string{".", "dialect", "tool", "github.com/spf13/cobra"}, "it prints what it is given"},
 	{"internal/app/...", []string{"..."}, "it joins the parts; only commands import it"},
 	{"cmd/...", []string{"..."}, "a program uses what it needs"},

@@ -1,0 +1,132 @@
+// Command release builds everything that a release has, without publishing
+// anything, and proves that others can use it.
+//
+//	go run ./internal/release -version v0.1.0 [-out dist/v0.1.0]
+//
+// It works on a clone of the commit that is checked out, so uncommitted changes
+// are an error. In the clone every adapter requires the version of the root
+// module that is released, and the files of changelog/unreleased become a section
+// of CHANGELOG.md; the difference to the commit is release.patch. The directory
+// then gets
+//
+//	modules/      a file-system module proxy with the root module and the adapters
+//	sequent_*     an archive of the command for each system
+//	SHA256SUMS    checksums of the archives
+//	CHANGES.md    what is new, for the release's page
+//	release.patch what to commit before tagging
+//
+// The archives are built from the module in modules/, as go install does. A
+// throw-away module then gets the root module and each adapter from that proxy,
+// and builds a program with them. Modules of others come from the module cache or
+// from GOPROXY.
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"regexp"
+	"strings"
+)
+
+// systems are those that a release has the command for.
+var systems = []string{"linux/amd64", "linux/arm64", "darwin/amd64", "darwin/arm64", "windows/amd64", "windows/arm64"}
+
+func main() {
+	var r release
+	flag.StringVar(&r.version, "version", "", "version to release, such as v0.1.0")
+	flag.StringVar(&r.out, "out", "", "directory to write, which must not exist (default dist/VERSION)")
+	flag.StringVar(&r.repository, "C", ".", "repository to release")
+	flag.Parse()
+	r.systems, r.log = systems, os.Stdout
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	if err := r.run(ctx); err != nil {
+		fmt.Fprintln(os.Stderr, "release:", err)
+		stop()
+		os.Exit(1)
+	}
+}
+
+// A release is what is asked for, and what run finds out.
+type release struct {
+	version    string
+	out        string   // where the result goes
+	repository string   // the work tree of what is released
+	systems    []string // GOOS/GOARCH
+	log        io.Writer
+
+	commit  commit
+	work    string // a temporary directory
+	clone   string // the repository at the commit, in work
+	modules []module
+	command string // import path of the command
+}
+
+// Major versions above 1 would need a module path that ends in /v2.
+var versionForm = regexp.MustCompile(`^v[01]\.(0|[1-9]\d*)\.(0|[1-9]\d*)(-[0-9A-Za-z.-]+)?$`)
+
+func (r *release) run(ctx context.Context) error {
+	if !versionForm.MatchString(r.version) {
+		return fmt.Errorf("version %q is not of the form v0.1.0; pass -version", r.version)
+	}
+	if r.out == "" {
+		r.out = filepath.Join(r.repository, "dist", r.version)
+	}
+	var err error
+	if r.out, err = filepath.Abs(r.out); err != nil {
+		return err
+	}
+	if _, err := os.Stat(r.out); err == nil {
+		return fmt.Errorf("%s exists; remove it, or pass another -out", r.out)
+	}
+	if r.work, err = os.MkdirTemp("", "release"); err != nil {
+		return err
+	}
+	defer os.RemoveAll(r.work)
+	if err := os.MkdirAll(r.out, 0o755); err != nil {
+		return err
+	}
+	for _, step := range []struct {
+		name string
+		do   func(context.Context) error
+	}{
+		{"clone the commit", r.cloneCommit},
+		{"name the version", r.prepare},
+		{"write the modules", r.writeModules},
+		{"build the archives", r.buildArchives},
+		{"use the modules and the command", r.prove},
+	} {
+		fmt.Fprintln(r.log, "==", step.name)
+		if err := step.do(ctx); err != nil {
+			_ = os.RemoveAll(r.out) // it would be in the way of the next attempt
+			return fmt.Errorf("%s: %w", step.name, err)
+		}
+	}
+	return r.report()
+}
+
+// report says what there is, and how it would be published.
+func (r *release) report() error {
+	files, err := os.ReadDir(r.out)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(r.log, "\n%s has\n", r.out)
+	for _, f := range files {
+		fmt.Fprintln(r.log, "  "+f.Name())
+	}
+	fmt.Fprintf(r.log, "\nNothing is published. To publish it:\n\n"+
+		"  git apply --index %s && git commit -m %q\n", filepath.Join(r.out, "release.patch"), "release "+r.version)
+	var tags []string
+	for _, m := range r.modules {
+		tags = append(tags, m.tag(r.version))
+		fmt.Fprintf(r.log, "  git tag %s\n", m.tag(r.version))
+	}
+	fmt.Fprintf(r.log, "  git push --atomic origin HEAD %s\n\nthen upload the archives with SHA256SUMS, and CHANGES.md as their description.\n", strings.Join(tags, " "))
+	return nil
+}

@@ -1,0 +1,277 @@
+package main
+
+import (
+	"archive/tar"
+	"archive/zip"
+	"bytes"
+	"compress/gzip"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+
+	"golang.org/x/tools/txtar"
+
+	"github.com/sequent-dev/sequent/internal/needtest"
+)
+
+// toy is a repository with all that a release looks at, and no modules of others.
+const toy = `
+-- go.mod --
+module example.com/toy
+
+go 1.26
+-- LICENSE --
+do as you like
+-- README.md --
+# Toy
+-- toy.go --
+package toy
+
+const Name = "toy"
+-- testdata/a.txt --
+kept
+-- cmd/toy/main.go --
+package main
+
+import (
+	"fmt"
+	"runtime/debug"
+
+	"example.com/toy"
+)
+
+func main() {
+	info, _ := debug.ReadBuildInfo()
+	fmt.Println(toy.Name, info.Main.Version)
+}
+-- adapters/one/go.mod --
+module example.com/toy/adapters/one
+
+go 1.26
+
+require example.com/toy v0.0.0
+
+replace example.com/toy => ../..
+-- adapters/one/one.go --
+package one
+
+import "example.com/toy"
+
+const Name = toy.Name
+-- tools/go.mod --
+module example.com/toy/tools
+
+go 1.26
+-- tools/tools.go --
+package tools
+-- changelog/unreleased/b.md --
+Fixed: one thing
+of two lines.
+-- changelog/unreleased/a.md --
+Added: another thing.
+`
+
+// repository commits toy, with some files replaced, and returns its directory.
+func repository(t *testing.T, replaced map[string]string) string {
+	t.Helper()
+	needtest.Program(t, "git", "install git")
+	for name, value := range map[string]string{
+		"GOPROXY": fileURL(t.TempDir()), "GOFLAGS": "", "GIT_CONFIG_GLOBAL": os.DevNull,
+		"GIT_AUTHOR_NAME": "a", "GIT_AUTHOR_EMAIL": "a@example.com", "GIT_AUTHOR_DATE": "2026-01-02T03:04:05Z",
+		"GIT_COMMITTER_NAME": "a", "GIT_COMMITTER_EMAIL": "a@example.com", "GIT_COMMITTER_DATE": "2026-01-02T03:04:05Z",
+	} {
+		t.Setenv(name, value)
+	}
+	dir := t.TempDir()
+	files := make(map[string]string)
+	for _, f := range txtar.Parse([]byte(toy)).Files {
+		files[f.Name] = string(f.Data)
+	}
+	for name, text := range replaced {
+		files[name] = text
+	}
+	for name, text := range files {
+		file := filepath.Join(dir, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, args := range [][]string{{"init", "-q"}, {"add", "-A"}, {"commit", "-qm", "toy"}} {
+		cmd := exec.Command("git", args...)
+		cmd.Dir = dir
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("git %v: %v\n%s", args, err, out)
+		}
+	}
+	return dir
+}
+
+func TestRelease(t *testing.T) {
+	dir := repository(t, nil)
+	own := runtime.GOOS + "/" + runtime.GOARCH
+	other := "windows/arm64"
+	build := func(out string) *release {
+		r := &release{version: "v0.1.0", repository: dir, out: out, systems: []string{own, other}, log: t.Output()}
+		if err := r.run(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		return r
+	}
+	first := build(filepath.Join(t.TempDir(), "first"))
+	second := build(filepath.Join(t.TempDir(), "second"))
+
+	sums := read(t, first.out, "SHA256SUMS")
+	if again := read(t, second.out, "SHA256SUMS"); again != sums {
+		t.Errorf("two releases of one commit differ:\n%s%s", sums, again)
+	}
+	lines := strings.Split(strings.TrimSpace(sums), "\n")
+	if len(lines) != 2 {
+		t.Fatalf("SHA256SUMS has %q, want two archives", lines)
+	}
+	for _, line := range lines {
+		sum, name, _ := strings.Cut(line, "  ")
+		if got := fmt.Sprintf("%x", sha256.Sum256([]byte(read(t, first.out, name)))); got != sum {
+			t.Errorf("%s has the checksum %s, SHA256SUMS says %s", name, got, sum)
+		}
+	}
+	if got, want := namesOfZip(t, read(t, first.out, "toy_0.1.0_windows_arm64.zip")), []string{"toy.exe", "LICENSE", "README.md", "CHANGELOG.md"}; !slices.Equal(got, want) {
+		t.Errorf("the archive for Windows has %q, want %q", got, want)
+	}
+	if runtime.GOOS != "windows" {
+		d := "toy_0.1.0_" + runtime.GOOS + "_" + runtime.GOARCH
+		got := namesOfTar(t, read(t, first.out, d+".tar.gz"))
+		if want := []string{d + "/toy", d + "/LICENSE", d + "/README.md", d + "/CHANGELOG.md"}; !slices.Equal(got, want) {
+			t.Errorf("the archive for %s has %q, want %q", own, got, want)
+		}
+	}
+
+	root := read(t, first.out, "modules/example.com/toy/@v/v0.1.0.zip")
+	const at = "example.com/toy@v0.1.0/"
+	want := []string{at + "CHANGELOG.md", at + "LICENSE", at + "README.md", at + "cmd/toy/main.go", at + "go.mod", at + "testdata/a.txt", at + "toy.go"}
+	if got := namesOfZip(t, root); !slices.Equal(got, want) {
+		t.Errorf("the root module has %q, want %q", got, want)
+	}
+	adapter := read(t, first.out, "modules/example.com/toy/adapters/one/@v/v0.1.0.zip")
+	const in = "example.com/toy/adapters/one@v0.1.0/"
+	if got, want := namesOfZip(t, adapter), []string{in + "LICENSE", in + "go.mod", in + "one.go"}; !slices.Equal(got, want) {
+		t.Errorf("the adapter has %q, want %q", got, want)
+	}
+
+	const changes = "## v0.1.0 (2026-01-02)\n\n### Added\n\n- another thing.\n\n### Fixed\n\n- one thing\n  of two lines.\n"
+	if got := read(t, first.out, "CHANGES.md"); got != changes {
+		t.Errorf("CHANGES.md is\n%s, want\n%s", got, changes)
+	}
+	// The patch is what has to be committed.
+	apply := exec.Command("git", "apply", "--index", filepath.Join(first.out, "release.patch"))
+	apply.Dir = dir
+	if out, err := apply.CombinedOutput(); err != nil {
+		t.Fatalf("git apply: %v\n%s", err, out)
+	}
+	if got := read(t, dir, "CHANGELOG.md"); got != "# Changelog\n\n"+changes {
+		t.Errorf("CHANGELOG.md is\n%s", got)
+	}
+	if got := read(t, dir, "adapters/one/go.mod"); !strings.Contains(got, "require example.com/toy v0.1.0\n") {
+		t.Errorf("the adapter's go.mod is\n%s", got)
+	}
+	if _, err := os.Stat(filepath.Join(dir, "changelog/unreleased/a.md")); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("after the patch changelog/unreleased/a.md: %v", err)
+	}
+}
+
+// What users could not use is not released, and nothing of it stays.
+func TestReleaseFails(t *testing.T) {
+	tests := []struct {
+		name, version string
+		files         map[string]string
+		want          string // in the error
+	}{
+		{"no version", "", nil, "not of the form"},
+		{"a version without v", "0.1.0", nil, "not of the form"},
+		{"a major version that needs another path", "v2.0.0", nil, "not of the form"},
+		{"a change of no kind", "v0.1.0", map[string]string{"changelog/unreleased/a.md": "New: a thing.\n"}, `a.md begins with "New"`},
+		{
+			"an adapter that builds only beside the root", "v0.1.0",
+			map[string]string{"adapters/one/one.go": "package one\n\nimport _ \"example.com/toy/tools\"\n"},
+			"example.com/toy/tools",
+		},
+		{"a command that does not build", "v0.1.0", map[string]string{"cmd/toy/main.go": "package main\n"}, "go install"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			out := filepath.Join(t.TempDir(), "out")
+			r := &release{version: tt.version, repository: repository(t, tt.files), out: out, log: t.Output()}
+			if tt.name == "a command that does not build" {
+				r.systems = []string{runtime.GOOS + "/" + runtime.GOARCH}
+			}
+			if err := r.run(t.Context()); err == nil || !strings.Contains(err.Error(), tt.want) {
+				t.Errorf("error %v, want one with %q", err, tt.want)
+			}
+			if _, err := os.Stat(out); !errors.Is(err, os.ErrNotExist) {
+				t.Errorf("%s is there: %v", out, err)
+			}
+		})
+	}
+}
+
+func TestUncommittedChanges(t *testing.T) {
+	dir := repository(t, nil)
+	if err := os.WriteFile(filepath.Join(dir, "new.go"), []byte("package toy\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	r := &release{version: "v0.1.0", repository: dir, out: filepath.Join(t.TempDir(), "out"), log: t.Output()}
+	if err := r.run(t.Context()); err == nil || !strings.Contains(err.Error(), "uncommitted changes") {
+		t.Errorf("error %v, want one about uncommitted changes", err)
+	}
+}
+
+func read(t *testing.T, elements ...string) string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(elements...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+func namesOfZip(t *testing.T, archive string) []string {
+	t.Helper()
+	z, err := zip.NewReader(strings.NewReader(archive), int64(len(archive)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, f := range z.File {
+		names = append(names, f.Name)
+	}
+	return names
+}
+
+func namesOfTar(t *testing.T, archive string) []string {
+	t.Helper()
+	z, err := gzip.NewReader(bytes.NewReader([]byte(archive)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for r := tar.NewReader(z); ; {
+		h, err := r.Next()
+		if errors.Is(err, io.EOF) {
+			return names
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		names = append(names, h.Name)
+	}
+}
