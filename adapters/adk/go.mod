@@ -6,7 +6,7 @@ require (
 	github.com/google/jsonschema-go v0.4.3
 	github.com/sequent-dev/sequent v0.0.0
 	google.golang.org/adk/v2 v2.2.0
-	google.golang.org/genai v1.66.0
+	google.golang.org/genai v1.77.0
 )
 
 require (

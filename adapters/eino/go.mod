@@ -3,7 +3,7 @@ module github.com/sequent-dev/sequent/adapters/eino
 go 1.26.0
 
 require (
-	github.com/cloudwego/eino v0.9.13
+	github.com/cloudwego/eino v0.9.21
 	github.com/eino-contrib/jsonschema v1.0.3
 	github.com/sequent-dev/sequent v0.0.0
 )

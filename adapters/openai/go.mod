@@ -3,7 +3,7 @@ module github.com/sequent-dev/sequent/adapters/openai
 go 1.26.0
 
 require (
-	github.com/openai/openai-go/v3 v3.94.0
+	github.com/openai/openai-go/v3 v3.96.0
 	github.com/sequent-dev/sequent v0.0.0
 )
 

@@ -65,7 +65,7 @@ func (r *release) prove(ctx context.Context) error {
 		for _, args := range [][]string{
 			{"mod", "init", "example.com/proof"},
 			{"get", m.path + "@" + r.version},
-			{"build", "-o", filepath.Join(dir, "program"), "."},
+			{"build", "-trimpath", "-o", filepath.Join(dir, "program"), "."},
 		} {
 			if _, err := output(ctx, dir, env, "go", args...); err != nil {
 				return err
