@@ -42,5 +42,5 @@ require (
 	rsc.io/ordered v1.1.1 // indirect
 )
 
-// For development. Who requires this module does not see it: see decision 0173.
+// For development. Users of this module do not see it: see decision 0173.
 replace github.com/sequent-dev/sequent => ../..

@@ -27,5 +27,5 @@ require (
 	golang.org/x/sync v0.24.0 // indirect
 )
 
-// For development. Who requires this module does not see it: see decision 0173.
+// For development. Users of this module do not see it: see decision 0173.
 replace github.com/sequent-dev/sequent => ../..

@@ -37,5 +37,5 @@ require (
 	gopkg.in/yaml.v3 v3.0.1 // indirect
 )
 
-// For development. Who requires this module does not see it: see decision 0173.
+// For development. Users of this module do not see it: see decision 0173.
 replace github.com/sequent-dev/sequent => ../..

@@ -33,5 +33,5 @@ require (
 	golang.org/x/text v0.41.0 // indirect
 )
 
-// For development. Who requires this module does not see it: see decision 0173.
+// For development. Users of this module do not see it: see decision 0173.
 replace github.com/sequent-dev/sequent => ../..

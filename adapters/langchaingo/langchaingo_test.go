@@ -107,7 +107,7 @@ func TestOverTheWire(t *testing.T) {
 	if said, err := chains.Run(t.Context(), agents.NewExecutor(agent), "?"); err != nil || said != "done" {
 		t.Fatalf("the agent says %q, %v", said, err)
 	}
-	if s, err := thinking.Session(t.Context(), "s"); err != nil || s.Len != 1 || s.State != sequent.Completed {
+	if s, err := thinking.Session(t.Context(), "s"); err != nil || s.Len() != 1 || s.State() != sequent.Completed {
 		t.Errorf("the session is %+v, %v", s, err)
 	}
 	if len(bodies) != 2 || !strings.Contains(bodies[1], `thoughtHistoryLength`) {

@@ -15,5 +15,5 @@ require (
 	github.com/tidwall/sjson v1.2.5 // indirect
 )
 
-// For development. Who requires this module does not see it: see decision 0173.
+// For development. Users of this module do not see it: see decision 0173.
 replace github.com/sequent-dev/sequent => ../..
