@@ -102,6 +102,7 @@ func (c *Change) Append(d Draft) (Thought, error) {
 	s.known++
 	h := &s.header
 	h.Len++
+	h.Branches = len(l.lines) - 1
 	h.State = stateAfter(d)
 	if h.Title == "" {
 		h.Title = title(d.Text)

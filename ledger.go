@@ -201,6 +201,16 @@ func (l *ledger) truncate(n int) {
 	l.log = l.log.cut(n)
 }
 
+// branches returns the branches among the first n thoughts, in order of first use.
+// The caller holds mu.
+func (l *ledger) branches(n int) []line {
+	i := 1
+	for i < len(l.lines) && l.lines[i].first <= n {
+		i++
+	}
+	return l.lines[1:i]
+}
+
 // The questions below are asked by snapshots, which know the first n thoughts.
 
 // lineAt returns the line with the given label, as it was after n thoughts.

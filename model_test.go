@@ -224,6 +224,9 @@ func compare(t *testing.T, s *sequent.Session, m model, labels []string) {
 	if got := s.Branches(); !slices.Equal(got, branches) {
 		t.Fatalf("Branches() = %q, want %q", got, branches)
 	}
+	if got := s.Header().Branches; got != len(branches) {
+		t.Fatalf("Header().Branches = %d, want %d", got, len(branches))
+	}
 	for number := range 9 {
 		got, _ := s.FindOrigin(number)
 		if want := m.findOrigin(number); got.Seq != want {

@@ -24,7 +24,7 @@ const (
 // its times, and with what its references were found to mean. It is for
 // archives; what is thought now goes through the other verbs.
 //
-// Of the header the owner, epoch, version and length are not used: the session
+// Of the header the owner, epoch, version, length and number of branches are not used: the session
 // becomes the engine's owner's. An empty title is that of the first thoughts,
 // and missing times are those of the log. The log is complete: Seq is 1, 2, 3, …,
 // and After and Supersedes name earlier thoughts.
@@ -154,6 +154,7 @@ func (e *Engine) checkRestored(h *Header, log []Thought) error {
 			}
 		}
 	}
+	h.Branches = len(l.lines) - 1
 	return e.checkRestoredHeader(h, log)
 }
 

@@ -131,8 +131,9 @@ func (s *Session) At(seq int) (Thought, bool) {
 // Last returns the thought that was recorded last, on whatever line.
 func (s *Session) Last() (Thought, bool) { return s.At(s.Len()) }
 
-// Upto returns the snapshot as it was after its first n thoughts. Its state is
-// what those thoughts say; other parts of the header are today's.
+// Upto returns the snapshot as it was after its first n thoughts. Its state and
+// number of branches are what those thoughts say; other parts of the header are
+// today's.
 func (s *Session) Upto(n int) *Session {
 	old := &Session{header: s.header, ledger: s.ledger}
 	old.header.Len = min(max(n, 0), s.Len())
@@ -143,6 +144,7 @@ func (s *Session) Upto(n int) *Session {
 	defer s.ledger.mu.Unlock()
 	old.known = min(old.header.Len, s.known)
 	s.ledger.handOut(old)
+	old.header.Branches = len(s.ledger.branches(old.known))
 	if old.known > 0 {
 		old.header.State = stateAfter(s.ledger.thought(old.known).Draft)
 	}
@@ -153,12 +155,10 @@ func (s *Session) Upto(n int) *Session {
 func (s *Session) Branches() []string {
 	l, n := s.read()
 	defer l.mu.RUnlock()
-	labels := make([]string, 0, len(l.lines)-1)
-	for _, ln := range l.lines[1:] {
-		if ln.first > n {
-			break
-		}
-		labels = append(labels, ln.label)
+	branches := l.branches(n)
+	labels := make([]string, len(branches))
+	for i := range branches {
+		labels[i] = branches[i].label
 	}
 	return labels
 }

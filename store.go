@@ -32,6 +32,7 @@ type Header struct {
 	Epoch      int64 // tells this session from an earlier, deleted one with the same Key; never 0
 	Version    int   // counts changes: 1, 2, 3, …; 0 means that the session does not exist
 	Len        int   // thoughts in the log
+	Branches   int   // branches in the log, without the main line
 	State      State
 	Title      string            // first line of the first thought, shortened
 	Scope      string            // whose implicit session this is; empty if it was begun by ID

@@ -14,7 +14,7 @@ var valueTests = []test{
 	{"every field of a header", func(t *testing.T, h Harness) {
 		s := h.Open(t)
 		full := sequent.Header{
-			Key: sequent.Key{Owner: "owner", ID: "full"}, Epoch: math.MaxInt64, Version: 1,
+			Key: sequent.Key{Owner: "owner", ID: "full"}, Epoch: math.MaxInt64, Version: 1, Branches: 7,
 			State: sequent.Completed, Title: "title ☂", Scope: "scope", Dialect: "dialect",
 			Conclusion: "it\nfollows",
 			Labels:     map[string]string{"": "empty key", "empty": "", "a": "1", "\"": "'", "é": "ü\n", "<&>": "<&>\u2028"},
@@ -47,7 +47,7 @@ var valueTests = []test{
 
 		// A write may change everything but key and epoch.
 		changed := sequent.Header{
-			Key: full.Key, Epoch: full.Epoch, Version: 2,
+			Key: full.Key, Epoch: full.Epoch, Version: 2, Branches: 8,
 			State: sequent.Cancelled, Title: "t", Scope: "s", Dialect: "d", Conclusion: "c",
 			Labels:  map[string]string{"b": "2"},
 			Created: start.Add(time.Minute), Updated: start, Expires: start.Add(time.Second),

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"strconv"
 	"strings"
 	"time"
@@ -59,17 +58,10 @@ func (p *program) listSessions(ctx context.Context, a *app.App, limit int, since
 			return err
 		}
 		for _, h := range page.Headers {
-			s, err := a.Engine.Session(ctx, h.ID)
-			if errors.Is(err, sequent.ErrNotFound) {
-				continue // deleted just now
-			}
-			if err != nil {
-				return err
-			}
 			sessions = append(sessions, jsonSession{
-				ID: string(s.ID()), Title: s.Title(), State: string(s.State()), Dialect: s.Dialect(),
-				Thoughts: s.Len(), Branches: len(s.Branches()),
-				Created: s.Created(), Updated: s.Updated(), Expires: s.Expires(),
+				ID: string(h.ID), Title: h.Title, State: string(h.State), Dialect: h.Dialect,
+				Thoughts: h.Len, Branches: h.Branches,
+				Created: h.Created, Updated: h.Updated, Expires: h.Expires,
 			})
 		}
 		if q.Cursor = page.Next; page.Next == "" || limit > 0 {

@@ -11,7 +11,7 @@ import (
 )
 
 const (
-	headerColumns = `key, owner, id, epoch, version, len, state, title, scope, dialect,
+	headerColumns = `key, owner, id, epoch, version, len, branches, state, title, scope, dialect,
 		conclusion, labels, created, updated, expires`
 
 	selectHeader = `SELECT ` + headerColumns + ` FROM tool_sessions WHERE owner = $1 AND id = $2`
@@ -117,7 +117,7 @@ func scanHeader(row pgx.Row) (key int64, h sequent.Header, err error) {
 	var id, state, labels string
 	var created, updated int64
 	var expires *int64
-	if err := row.Scan(&key, &h.Owner, &id, &h.Epoch, &h.Version, &h.Len, &state, &h.Title, &h.Scope,
+	if err := row.Scan(&key, &h.Owner, &id, &h.Epoch, &h.Version, &h.Len, &h.Branches, &state, &h.Title, &h.Scope,
 		&h.Dialect, &h.Conclusion, &labels, &created, &updated, &expires); err != nil {
 		return 0, sequent.Header{}, err
 	}

@@ -19,6 +19,7 @@ var migrations embed.FS
 // scripts lists the migrations in order. The first creates format 1.
 var scripts = [...]string{
 	"migrations/0001_sessions.sql",
+	"migrations/0002_branches.sql",
 }
 
 // latest is the format that this program reads and writes.

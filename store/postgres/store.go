@@ -29,8 +29,8 @@ var (
 // sessions are at their bases, sends one notification, and returns the numbers of
 // the stored writes and the keys of their sessions.
 func storeStatement(columns, types []string) string {
-	const first = 21 // parameter of the first column
-	arrays := []string{"$20::bigint[]"}
+	const first = 22 // parameter of the first column
+	arrays := []string{"$21::bigint[]"}
 	for i, t := range types {
 		arrays = append(arrays, fmt.Sprintf("$%d::%s[]", first+i, t))
 	}
@@ -41,23 +41,23 @@ func storeStatement(columns, types []string) string {
 const storeText = `
 	WITH w AS (
 		SELECT * FROM unnest($3::text[], $4::text[], $5::bigint[], $6::bigint[], $7::bigint[], $8::bigint[], $9::bigint[],
-			$10::bigint[], $11::bigint[], $12::bigint[], $13::bigint[], $14::text[], $15::text[], $16::text[], $17::text[],
-			$18::text[], $19::text[])
-		WITH ORDINALITY AS w (owner, id, epoch, base_version, base_len, version, len, updated, period, created, expires,
-			scope, state, title, dialect, conclusion, labels, n)
+			$10::bigint[], $11::bigint[], $12::bigint[], $13::bigint[], $14::bigint[], $15::text[], $16::text[], $17::text[],
+			$18::text[], $19::text[], $20::text[])
+		WITH ORDINALITY AS w (owner, id, epoch, base_version, base_len, version, len, updated, period, created, branches,
+			expires, scope, state, title, dialect, conclusion, labels, n)
 	), moved AS (
 		UPDATE tool_sessions s
 		SET version = w.version, len = w.len, updated = w.updated, period = w.period, created = w.created,
-			expires = w.expires, scope = w.scope, state = w.state, title = w.title, dialect = w.dialect,
+			branches = w.branches, expires = w.expires, scope = w.scope, state = w.state, title = w.title, dialect = w.dialect,
 			conclusion = w.conclusion, labels = w.labels
 		FROM w
 		WHERE s.owner = w.owner AND s.id = w.id AND s.epoch = w.epoch AND s.version = w.base_version
 			AND s.len = w.base_len AND w.base_version > 0
 		RETURNING s.key, w.n
 	), begun AS (
-		INSERT INTO tool_sessions (owner, id, epoch, version, len, updated, period, created, expires, scope, state,
+		INSERT INTO tool_sessions (owner, id, epoch, version, len, updated, period, created, branches, expires, scope, state,
 			title, dialect, conclusion, labels)
-		SELECT owner, id, epoch, version, len, updated, period, created, expires, scope, state,
+		SELECT owner, id, epoch, version, len, updated, period, created, branches, expires, scope, state,
 			title, dialect, conclusion, labels
 		FROM w WHERE base_version = 0 ORDER BY n
 		ON CONFLICT (owner, id) DO NOTHING
@@ -117,7 +117,7 @@ func sessionArgs(round []*sequent.Write) []any {
 	for i := range texts {
 		texts[i] = make([]string, n)
 	}
-	numbers := make([][]int64, 8) // epoch, base version, base len, version, len, updated, period, created
+	numbers := make([][]int64, 9) // epoch, base version, base len, version, len, updated, period, created, branches
 	for i := range numbers {
 		numbers[i] = make([]int64, n)
 	}
@@ -132,7 +132,7 @@ func sessionArgs(round []*sequent.Write) []any {
 		updated := record.Micros(h.Updated)
 		for j, v := range [...]int64{
 			h.Epoch, int64(base.Version), int64(base.Len), int64(h.Version), int64(h.Len),
-			updated, record.Period(updated), record.Micros(h.Created),
+			updated, record.Period(updated), record.Micros(h.Created), int64(h.Branches),
 		} {
 			numbers[j][i] = v
 		}

@@ -11,9 +11,9 @@ import (
 
 const (
 	insertSession = `
-		INSERT INTO tool_sessions (version, len, updated, period, state, title, conclusion, labels, expires,
+		INSERT INTO tool_sessions (version, len, branches, updated, period, state, title, conclusion, labels, expires,
 			scope, dialect, created, owner, id, epoch)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 		ON CONFLICT (owner, id) DO NOTHING RETURNING key`
 
 	// SQLite rewrites the entries of every index on a column that is set, changed
@@ -25,11 +25,11 @@ const (
 		WHERE key = ? AND epoch = ? AND version = ? AND len = ?`
 	changeSession = `
 		UPDATE tool_sessions
-		SET version = ?, len = ?, updated = ?, period = ?, state = ?, title = ?, conclusion = ?, labels = ?, expires = ?
+		SET version = ?, len = ?, branches = ?, updated = ?, period = ?, state = ?, title = ?, conclusion = ?, labels = ?, expires = ?
 		WHERE key = ? AND epoch = ? AND version = ? AND len = ?`
 	replaceSession = `
 		UPDATE tool_sessions
-		SET version = ?, len = ?, updated = ?, period = ?, state = ?, title = ?, conclusion = ?, labels = ?, expires = ?,
+		SET version = ?, len = ?, branches = ?, updated = ?, period = ?, state = ?, title = ?, conclusion = ?, labels = ?, expires = ?,
 			scope = ?, dialect = ?, created = ?
 		WHERE owner = ? AND id = ? AND epoch = ? AND version = ? AND len = ?
 		RETURNING key`
@@ -135,7 +135,7 @@ func (w *writer) put(wr *sequent.Write) (bool, error) {
 // putHeader stores the header and returns the session's key. If the session is not
 // at base, ok is false.
 func (w *writer) putHeader(h *sequent.Header, base sequent.Position) (key int64, ok bool, err error) {
-	version, length, updated, created := int64(h.Version), int64(h.Len), record.Micros(h.Updated), record.Micros(h.Created)
+	version, length, branches, updated, created := int64(h.Version), int64(h.Len), int64(h.Branches), record.Micros(h.Updated), record.Micros(h.Created)
 	old, cached := w.cache[h.Key]
 	cached = cached && base.Version > 0 && old.header.Position() == base && record.SameOrigin(&old.header, h)
 	switch {
@@ -143,14 +143,14 @@ func (w *writer) putHeader(h *sequent.Header, base sequent.Position) (key int64,
 		n, err := w.moveSession.exec(version, length, updated, old.key, base.Epoch, int64(base.Version), int64(base.Len))
 		return old.key, n > 0, err
 	case cached:
-		n, err := w.changeSession.exec(version, length, updated, record.Period(updated), string(h.State), h.Title, h.Conclusion,
+		n, err := w.changeSession.exec(version, length, branches, updated, record.Period(updated), string(h.State), h.Title, h.Conclusion,
 			record.Labels(h.Labels), packExpiry(h.Expires), old.key, base.Epoch, int64(base.Version), int64(base.Len))
 		return old.key, n > 0, err
 	case base.Version == 0:
-		return w.insertSession.key(version, length, updated, record.Period(updated), string(h.State), h.Title, h.Conclusion,
+		return w.insertSession.key(version, length, branches, updated, record.Period(updated), string(h.State), h.Title, h.Conclusion,
 			record.Labels(h.Labels), packExpiry(h.Expires), h.Scope, h.Dialect, created, h.Owner, string(h.ID), h.Epoch)
 	}
-	return w.replaceSession.key(version, length, updated, record.Period(updated), string(h.State), h.Title, h.Conclusion,
+	return w.replaceSession.key(version, length, branches, updated, record.Period(updated), string(h.State), h.Title, h.Conclusion,
 		record.Labels(h.Labels), packExpiry(h.Expires), h.Scope, h.Dialect, created,
 		h.Owner, string(h.ID), base.Epoch, int64(base.Version), int64(base.Len))
 }

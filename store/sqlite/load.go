@@ -11,7 +11,7 @@ import (
 )
 
 const (
-	headerColumns = `key, owner, id, epoch, version, len, state, title, scope, dialect,
+	headerColumns = `key, owner, id, epoch, version, len, branches, state, title, scope, dialect,
 			conclusion, labels, created, updated, expires`
 
 	selectHeader = `SELECT ` + headerColumns + ` FROM tool_sessions WHERE owner = ? AND id = ?`
@@ -104,7 +104,7 @@ func scanHeader(row interface{ Scan(...any) error }) (key int64, h sequent.Heade
 	var labels string
 	var created, updated int64
 	var expires sql.NullInt64
-	if err := row.Scan(&key, &h.Owner, &h.ID, &h.Epoch, &h.Version, &h.Len, &h.State, &h.Title, &h.Scope,
+	if err := row.Scan(&key, &h.Owner, &h.ID, &h.Epoch, &h.Version, &h.Len, &h.Branches, &h.State, &h.Title, &h.Scope,
 		&h.Dialect, &h.Conclusion, &labels, &created, &updated, &expires); err != nil {
 		return 0, sequent.Header{}, err
 	}

@@ -218,13 +218,22 @@ func TestUpgrade(t *testing.T) {
 	raw(t, path, `INSERT INTO tool_sessions (owner, id, epoch, version, len, state, title, scope, dialect, conclusion, labels, created, updated, period)
 		VALUES ('', 'a', 1, 1, 1, 'active', '', '', '', '', '', 0, 0, 0)`,
 		`INSERT INTO thoughts (session, seq, number, total, text, note, branch, revision, more, extend, request_key, request_digest, labels, after, supersedes, at)
-		VALUES (1, 1, 1, 1, 'old', '', '', 0, 1, 0, '', '', '', 0, 0, 0)`)
+		VALUES (1, 1, 1, 1, 'old', '', '', 0, 1, 0, '', '', '', 0, 0, 0)`,
+		`INSERT INTO tool_sessions (owner, id, epoch, version, len, state, title, scope, dialect, conclusion, labels, created, updated, period)
+		VALUES ('', 'branched', 1, 3, 3, 'active', '', '', '', '', '', 0, 0, 0)`,
+		`INSERT INTO thoughts (session, seq, number, total, text, more, after, at, branch)
+		VALUES (2, 1, 1, 1, '', 1, 0, 0, 'x'), (2, 2, 1, 1, '', 1, 0, 0, 'y'), (2, 3, 1, 1, '', 1, 0, 0, 'x')`)
 	refused(t, Config{Path: path, ReadOnly: true}, sequent.CodeReadOnly)
 	s := openAt(t, path)
 	defer s.Close()
 	_, log, err := s.Load(t.Context(), sequent.Key{ID: "a"}, sequent.Position{})
 	if err != nil || len(log) != 1 || log[0].Text != "old" {
 		t.Errorf("Load after the migration = %+v, error %v", log, err)
+	}
+	for id, want := range map[sequent.ID]int{"a": 0, "branched": 2} {
+		if h, _, err := s.Load(t.Context(), sequent.Key{ID: id}, sequent.Position{}); err != nil || h.Branches != want {
+			t.Errorf("%s has %d branches after the migration, error %v; want %d", id, h.Branches, err, want)
+		}
 	}
 	version, err := schemaVersion(t.Context(), s.readers)
 	if err != nil || version != latest {

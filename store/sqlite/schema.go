@@ -18,6 +18,7 @@ var migrations embed.FS
 var scripts = [...]string{
 	"migrations/0001_sessions.sql",
 	"migrations/0002_index.sql",
+	"migrations/0003_branches.sql",
 }
 
 // latest is the format that this program reads and writes.

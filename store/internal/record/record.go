@@ -58,7 +58,7 @@ func ParseLabels(s string) (labels map[string]string, err error) {
 // of the last update within a [Period].
 func OnlyMoved(old, now *sequent.Header) bool {
 	return Period(Micros(old.Updated)) == Period(Micros(now.Updated)) &&
-		old.State == now.State && old.Title == now.Title && old.Conclusion == now.Conclusion &&
+		old.Branches == now.Branches && old.State == now.State && old.Title == now.Title && old.Conclusion == now.Conclusion &&
 		old.Expires.IsZero() == now.Expires.IsZero() && Micros(old.Expires) == Micros(now.Expires) &&
 		maps.Equal(old.Labels, now.Labels) && SameOrigin(old, now)
 }

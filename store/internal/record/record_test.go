@@ -61,6 +61,7 @@ func TestOnlyMoved(t *testing.T) {
 		"period":       {func(h *sequent.Header) { h.Updated = h.Updated.Add(time.Minute) }, false},
 		"state":        {func(h *sequent.Header) { h.State = sequent.Completed }, false},
 		"title":        {func(h *sequent.Header) { h.Title = "" }, false},
+		"branches":     {func(h *sequent.Header) { h.Branches++ }, false},
 		"conclusion":   {func(h *sequent.Header) { h.Conclusion = "c" }, false},
 		"scope":        {func(h *sequent.Header) { h.Scope = "s" }, false},
 		"dialect":      {func(h *sequent.Header) { h.Dialect = "d" }, false},
