@@ -2,83 +2,27 @@ package postgres
 
 import (
 	"context"
-	"sync/atomic"
 	"time"
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/sequent-dev/sequent/store/internal/indexer"
 	"github.com/sequent-dev/sequent/words"
 )
 
-// An indexer updates the search index after commits. One process at a time does
-// it; searches read the thoughts that are not indexed yet.
+// indexRetry is the wait of the indexer after a failure, or if some thoughts cannot
+// be indexed yet.
+const indexRetry = 2 * time.Second
+
+// runIndexer updates the index according to the schedule, until ctx ends. One
+// process at a time does it; searches read the thoughts that are not indexed yet.
 //
 // It indexes thoughts in the order of their transactions, up to the oldest one that
 // is still running: the order of ids is not the order of commits.
-type indexer struct {
-	writes  chan struct{} // capacity one; wakes the indexer after a commit
-	urgent  chan struct{} // capacity one; wakes the indexer because a search was slow
-	written atomic.Int64  // thoughts committed by this Store
-}
-
-func (x *indexer) init() { x.writes, x.urgent = make(chan struct{}, 1), make(chan struct{}, 1) }
-
-// committed wakes the indexer after a commit of n thoughts. It then waits for a
-// pause in writing.
-func (x *indexer) committed(n int) {
-	x.written.Add(int64(n))
-	select {
-	case x.writes <- struct{}{}:
-	default:
-	}
-}
-
-// expedite wakes the indexer, which then does not wait for a pause in writing.
-func (x *indexer) expedite() {
-	select {
-	case x.urgent <- struct{}{}:
-	default:
-	}
-}
-
-const (
-	writePause   = 250 * time.Millisecond // without a commit, before the indexer starts
-	indexRetry   = 2 * time.Second        // after a failure, or if there is something that cannot be indexed yet
-	maxBacklog   = 10_000                 // thoughts that wait for a pause in writing
-	maxUnindexed = 1000                   // thoughts that a search reads before it calls expedite
-	batchSize    = 500                    // thoughts per transaction
-	batchBytes   = 4 << 20                // text per transaction
-)
-
-// waitForPause waits for a pause in writing, because indexing slows writers down.
-// It returns earlier if a search is slow or the backlog reaches maxBacklog.
-func (x *indexer) waitForPause(ctx context.Context) {
-	start := x.written.Load()
-	for before, now := int64(-1), start; now != before && now-start < maxBacklog; now = x.written.Load() {
-		before = now
-		select {
-		case <-ctx.Done():
-			return
-		case <-x.urgent:
-			return
-		case <-time.After(writePause):
-		}
-	}
-}
-
-// runIndexer updates the index whenever it is woken, until ctx ends.
 func (s *Store) runIndexer(ctx context.Context) {
-	logged := ""           // the last error, so that it is logged once
-	s.indexer.committed(0) // there may be thoughts from before
-	for retry := (<-chan time.Time)(nil); ; {
-		select {
-		case <-ctx.Done():
-			return
-		case <-s.indexer.writes:
-			s.indexer.waitForPause(ctx)
-		case <-s.indexer.urgent:
-		case <-retry:
-		}
+	logged := ""            // the last error, so that it is logged once
+	s.schedule.Committed(0) // there may be thoughts from before
+	for retry := (<-chan time.Time)(nil); s.schedule.Wait(ctx, retry) == nil; {
 		retry = nil
 		complete, err := s.updateIndex(ctx)
 		switch {
@@ -144,7 +88,7 @@ func indexBatch(ctx context.Context, tx pgx.Tx) (more, complete bool, err error)
 		}
 		return false, false, err
 	}
-	rows, err := tx.Query(ctx, selectUnindexed, markTx, markID, batchSize)
+	rows, err := tx.Query(ctx, selectUnindexed, markTx, markID, indexer.BatchSize)
 	if err != nil {
 		return false, false, err
 	}
@@ -154,7 +98,7 @@ func indexBatch(ctx context.Context, tx pgx.Tx) (more, complete bool, err error)
 	size, tokens := 0, int64(0)
 	for rows.Next() {
 		var text, note string
-		if size >= batchBytes {
+		if size >= indexer.BatchBytes {
 			more = true
 			break
 		}
@@ -184,7 +128,7 @@ func indexBatch(ctx context.Context, tx pgx.Tx) (more, complete bool, err error)
 			return false, false, err
 		}
 	}
-	more = more || len(ids) == batchSize
+	more = more || len(ids) == indexer.BatchSize
 	var left bool
 	err = tx.QueryRow(ctx, selectLeft, markTx, markID).Scan(&left)
 	return more, !left, err

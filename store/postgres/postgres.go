@@ -20,6 +20,7 @@ import (
 
 	"github.com/sequent-dev/sequent"
 	"github.com/sequent-dev/sequent/internal/wake"
+	"github.com/sequent-dev/sequent/store/internal/indexer"
 	"github.com/sequent-dev/sequent/store/internal/record"
 )
 
@@ -44,7 +45,7 @@ type Store struct {
 	cache    cache
 	hub      wake.Hub[topic]
 	listener listener
-	indexer  indexer
+	schedule *indexer.Schedule // of the indexer
 
 	closing    sync.Once
 	closed     chan struct{}
@@ -77,6 +78,7 @@ func open(ctx context.Context, cfg Config) (*Store, error) {
 		retryTimeout:     cmp.Or(cfg.RetryTimeout, 5*time.Second),
 		statementTimeout: cmp.Or(cfg.StatementTimeout, defaultStatementTimeout),
 		log:              cmp.Or(cfg.Logger, slog.Default()),
+		schedule:         indexer.NewSchedule(),
 		closed:           make(chan struct{}),
 	}
 	s.config = config.ConnConfig
@@ -89,7 +91,7 @@ func open(ctx context.Context, cfg Config) (*Store, error) {
 	}
 	s.background, s.stop = context.WithCancel(context.WithoutCancel(ctx))
 	s.listener.init()
-	s.indexer.init()
+
 	s.running.Go(func() { s.runListener(s.background) })
 	return s, nil
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/sequent-dev/sequent"
+	"github.com/sequent-dev/sequent/store/internal/indexer"
 	"github.com/sequent-dev/sequent/store/internal/record"
 	"github.com/sequent-dev/sequent/store/ranking"
 	"github.com/sequent-dev/sequent/words"
@@ -136,8 +137,8 @@ func (sr *search) countTerms(ctx context.Context) error {
 	}
 	defer rows.Close()
 	for read := 0; rows.Next(); read++ {
-		if read == maxUnindexed {
-			sr.store.indexer.expedite()
+		if read == indexer.MaxUnindexed {
+			sr.store.schedule.Expedite()
 		}
 		var id int64
 		var text, note string

@@ -56,7 +56,7 @@ func (s *Store) notify(changed []*sequent.Write) {
 		s.hub.Wake(topicOf(w.Header.Key))
 	}
 	s.hub.Wake(topicAny)
-	s.indexer.committed(count(changed))
+	s.schedule.Committed(count(changed))
 }
 
 // Wait implements [sequent.Store]. Notifications wake it after commits of other
@@ -210,7 +210,7 @@ func (s *Store) receive(ctx context.Context) (err error) {
 				s.hub.Wake(topic(each))
 			}
 			s.hub.Wake(topicAny)
-			s.indexer.committed(1) // the process that committed may have exited
+			s.schedule.Committed(1) // the process that committed may have exited
 		case silent && !conn.IsClosed():
 			limited, cancel := context.WithTimeout(ctx, 5*time.Second)
 			err := conn.Ping(limited)

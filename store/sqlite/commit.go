@@ -81,7 +81,7 @@ func (s *Store) notify(changed []sequent.Key, thoughts int) {
 	}
 	s.hub.Wake(sequent.Key{})
 	if s.index != nil {
-		s.index.committed(max(thoughts, 1))
+		s.index.schedule.Committed(max(thoughts, 1))
 	}
 }
 

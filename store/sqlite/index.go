@@ -5,12 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/gofrs/flock"
 
 	"github.com/sequent-dev/sequent/internal/indexfile"
+	"github.com/sequent-dev/sequent/store/internal/indexer"
 	"github.com/sequent-dev/sequent/store/ranking"
 )
 
@@ -29,11 +29,9 @@ type index struct {
 
 	blockSize int // of searches; smaller in tests
 
-	writes  chan struct{} // capacity one; wakes the indexer after a commit
-	urgent  chan struct{} // capacity one; wakes the indexer because a search was slow
-	written atomic.Int64  // thoughts and deletions committed by this Store
-	stop    context.CancelFunc
-	done    sync.WaitGroup
+	schedule *indexer.Schedule
+	stop     context.CancelFunc
+	done     sync.WaitGroup
 
 	mu     sync.Mutex // guards the fields below
 	file   *indexFile // nil until it is needed, and after detachFile
@@ -42,17 +40,8 @@ type index struct {
 
 // Waits of the indexer.
 const (
-	writePause = 250 * time.Millisecond // without a commit, before it starts
-	minRetry   = time.Second            // after a failure, or if another process holds the lock
-	maxRetry   = time.Minute            // after repeated failures
-)
-
-// Limits of the indexer.
-const (
-	batchSize    = 500     // thoughts per transaction
-	batchBytes   = 4 << 20 // text per transaction
-	maxBacklog   = 10_000  // thoughts that wait for a pause in writing
-	maxUnindexed = 1000    // thoughts that a search reads before it calls expedite
+	minRetry = time.Second // after a failure, or if another process holds the lock
+	maxRetry = time.Minute // after repeated failures
 )
 
 // openIndex opens the index of s and starts the indexer, unless s is read-only.
@@ -65,7 +54,7 @@ func openIndex(ctx context.Context, s *Store) (*index, error) {
 	ctx, x.stop = context.WithCancel(context.WithoutCancel(ctx))
 	if !s.readOnly {
 		x.done.Go(func() { x.run(ctx) })
-		x.wake()
+		x.schedule.Committed(0) // there may be thoughts from before
 	}
 	return x, nil
 }
@@ -73,40 +62,15 @@ func openIndex(ctx context.Context, s *Store) (*index, error) {
 // newIndex returns an index without an indexer.
 func newIndex(ctx context.Context, s *Store) (*index, error) {
 	x := &index{
-		store:  s,
-		path:   indexPath(s.path),
-		writes: make(chan struct{}, 1),
-		urgent: make(chan struct{}, 1),
-		stop:   func() {},
-
+		store:     s,
+		path:      indexPath(s.path),
 		blockSize: ranking.BlockSize,
+		schedule:  indexer.NewSchedule(),
+		stop:      func() {},
 	}
 	x.lock = flock.New(x.path+".lock", flock.SetPermissions(0o600))
 	err := s.readers.QueryRowContext(ctx, "SELECT id FROM identity").Scan(&x.identity)
 	return x, err
-}
-
-// wake wakes the indexer, which then waits for a pause in writing.
-func (x *index) wake() {
-	select {
-	case x.writes <- struct{}{}:
-	default:
-	}
-}
-
-// committed wakes the indexer after a commit of n thoughts; n is 1 for a commit of
-// something else.
-func (x *index) committed(n int) {
-	x.written.Add(int64(n))
-	x.wake()
-}
-
-// expedite wakes the indexer, which then does not wait for a pause in writing.
-func (x *index) expedite() {
-	select {
-	case x.urgent <- struct{}{}:
-	default:
-	}
 }
 
 // close stops the indexer, waits for it and for searches in progress, and closes
@@ -122,20 +86,12 @@ func (x *index) close() error {
 	return errors.Join(err, x.lock.Close())
 }
 
-// run updates the index whenever it is woken, until ctx ends.
+// run updates the index according to the schedule, until ctx ends.
 func (x *index) run(ctx context.Context) {
 	logged := "" // the last error, so that it is logged once
 	wait := time.Duration(0)
 	retry := (<-chan time.Time)(nil)
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-x.writes:
-			x.waitForPause(ctx)
-		case <-x.urgent:
-		case <-retry:
-		}
+	for x.schedule.Wait(ctx, retry) == nil {
 		retry = nil
 		err := x.update(ctx)
 		switch {
@@ -158,26 +114,6 @@ func (x *index) run(ctx context.Context) {
 			return
 		case <-time.After(wait):
 		}
-	}
-}
-
-// waitForPause waits for a pause in writing, because indexing slows writers down.
-// It returns earlier if a search is slow or the backlog reaches maxBacklog.
-func (x *index) waitForPause(ctx context.Context) {
-	start := x.written.Load()
-	for before, now := int64(-1), start; now != before && now-start < maxBacklog; now = x.written.Load() {
-		before = now
-		select {
-		case <-ctx.Done():
-			return
-		case <-x.urgent:
-			return
-		case <-time.After(writePause):
-		}
-	}
-	select {
-	case <-x.writes: // those commits are indexed now
-	default:
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/sequent-dev/sequent"
+	"github.com/sequent-dev/sequent/store/internal/indexer"
 	"github.com/sequent-dev/sequent/store/ranking"
 	"github.com/sequent-dev/sequent/words"
 )
@@ -81,8 +82,8 @@ func (sr *search) scan(ctx context.Context, low, high int64, limit int, count bo
 	defer rows.Close()
 	var found []ranking.Candidate
 	for read := 0; rows.Next(); read++ {
-		if read == maxUnindexed && sr.store.index != nil {
-			sr.store.index.expedite()
+		if read == indexer.MaxUnindexed && sr.store.index != nil {
+			sr.store.index.schedule.Expedite()
 		}
 		var id int64
 		var text, note string

@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/sequent-dev/sequent/store/internal/indexer"
 )
 
 // TestIndexKilled kills processes while they index. Searches find everything at any
@@ -26,7 +28,7 @@ func TestIndexKilled(t *testing.T) {
 		finds(t, s, "n500", sessions)
 	}
 	search()
-	for _, target := range []int{1, sessions * each / 3, sessions * each / 2, sessions*each - batchSize} {
+	for _, target := range []int{1, sessions * each / 3, sessions * each / 2, sessions*each - indexer.BatchSize} {
 		c := start(t, "index", childStore+"="+path)
 		for {
 			mark, err := strconv.Atoi(c.line(t))

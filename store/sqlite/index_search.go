@@ -64,7 +64,7 @@ func (s *Store) indexedSearch(ctx context.Context, sr search) (sequent.Hits, err
 	}
 	file, err := s.index.acquire(ctx, forReading)
 	if err != nil {
-		s.index.expedite() // the indexer may be able to repair it
+		s.index.schedule.Expedite() // the indexer may be able to repair it
 		return sequent.Hits{}, indexError{err}
 	}
 	defer file.Release()
@@ -73,7 +73,7 @@ func (s *Store) indexedSearch(ctx context.Context, sr search) (sequent.Hits, err
 		if isDamage(e) {
 			file.damaged.Store(true)
 		}
-		s.index.expedite()
+		s.index.schedule.Expedite()
 	}
 	return hits, err
 }

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/sequent-dev/sequent"
+	"github.com/sequent-dev/sequent/store/internal/indexer"
 	"github.com/sequent-dev/sequent/store/ranking"
 )
 
@@ -120,16 +121,16 @@ func TestIndexFollows(t *testing.T) {
 	t.Parallel()
 	s := openIndexed(t, filepath.Join(t.TempDir(), "s.db"), nil)
 	finds(t, s, "heron", 0)
-	fill(t, s, "a", batchSize+10, "heron")
-	finds(t, s, "heron", batchSize+10) // nothing is indexed
+	fill(t, s, "a", indexer.BatchSize+10, "heron")
+	finds(t, s, "heron", indexer.BatchSize+10) // nothing is indexed
 	catchUp(t, s)
-	if st := stateOf(t, s); st.mark != batchSize+10 || st.docs != batchSize+10 || st.tokens != 3*(batchSize+10) {
+	if st := stateOf(t, s); st.mark != indexer.BatchSize+10 || st.docs != indexer.BatchSize+10 || st.tokens != 3*(indexer.BatchSize+10) {
 		t.Errorf("the index is at %+v", st)
 	}
-	finds(t, s, "heron", batchSize+10) // everything is indexed
+	finds(t, s, "heron", indexer.BatchSize+10) // everything is indexed
 	fill(t, s, "b", 5, "heron")
-	finds(t, s, "heron", batchSize+15) // a part is indexed
-	finds(t, s, "heron -b", batchSize+10)
+	finds(t, s, "heron", indexer.BatchSize+15) // a part is indexed
+	finds(t, s, "heron -b", indexer.BatchSize+10)
 	catchUp(t, s)
 	finds(t, s, "heron b", 5)
 	if info, err := os.Stat(s.index.path); err != nil || runtime.GOOS != "windows" && info.Mode().Perm() != 0o600 {
@@ -208,7 +209,7 @@ func TestIndexAgreesWithScan(t *testing.T) {
 func TestIndexForgets(t *testing.T) {
 	t.Parallel()
 	s := openIndexed(t, filepath.Join(t.TempDir(), "s.db"), nil)
-	fill(t, s, "big", 2*batchSize+7, "badger")
+	fill(t, s, "big", 2*indexer.BatchSize+7, "badger")
 	fill(t, s, "small", 3, "badger")
 	catchUp(t, s)
 	if err := s.Delete(t.Context(), sequent.Key{ID: "big"}, 0); err != nil {

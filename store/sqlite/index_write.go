@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/sequent-dev/sequent/internal/indexfile"
+	"github.com/sequent-dev/sequent/store/internal/indexer"
 	"github.com/sequent-dev/sequent/words"
 )
 
@@ -108,7 +109,7 @@ func (x *index) write(ctx context.Context) error {
 			return err
 		}
 	}
-	x.wake() // another process removed or replaced the file
+	x.schedule.Committed(0) // another process removed or replaced the file
 	return nil
 }
 
@@ -162,13 +163,13 @@ func (x *index) add(ctx context.Context, f *indexFile, mark, last int64) error {
 }
 
 func (x *index) unindexed(ctx context.Context, mark int64) ([]document, error) {
-	rows, err := x.store.readers.QueryContext(ctx, selectUnindexed, mark, batchSize)
+	rows, err := x.store.readers.QueryContext(ctx, selectUnindexed, mark, indexer.BatchSize)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
 	var batch []document
-	for size := 0; size < batchBytes && rows.Next(); {
+	for size := 0; size < indexer.BatchBytes && rows.Next(); {
 		var d document
 		if err := rows.Scan(&d.id, &d.session, &d.owner, &d.text, &d.note); err != nil {
 			return nil, err
@@ -200,7 +201,7 @@ func (x *index) forget(ctx context.Context, f *indexFile, done int64) error {
 		return err
 	}
 	return indexfile.InTx(ctx, f.Writer, func(tx *sql.Tx) error {
-		room := batchSize
+		room := indexer.BatchSize
 		for _, d := range all {
 			ids, err := collectIDs(tx.QueryContext(ctx,
 				"SELECT rowid FROM words WHERE words MATCH ? LIMIT ?", "scope : "+sessionToken(d.session), room+1))
