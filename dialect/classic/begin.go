@@ -8,7 +8,7 @@ import (
 	"sync"
 
 	"github.com/sequent-dev/sequent"
-	"github.com/sequent-dev/sequent/dialect/internal/implicit"
+	"github.com/sequent-dev/sequent/dialect/scope"
 )
 
 // maxCollisions bounds how many ids of other processes a session tries to be
@@ -16,7 +16,7 @@ import (
 const maxCollisions = 1000
 
 // begin begins the scope's next session with a thought.
-func (c *classic) begin(ctx context.Context, owner string, turn *implicit.Turn, d sequent.Draft) (*sequent.Session, error) {
+func (c *classic) begin(ctx context.Context, owner string, turn *scope.Turn, d sequent.Draft) (*sequent.Session, error) {
 	e := c.Engine.Owned(owner)
 	second := "session-" + e.Now().Format("20060102-150405")
 	for range maxCollisions {

@@ -12,7 +12,7 @@ import (
 
 	"github.com/sequent-dev/sequent"
 	"github.com/sequent-dev/sequent/dialect"
-	"github.com/sequent-dev/sequent/dialect/internal/implicit"
+	"github.com/sequent-dev/sequent/dialect/scope"
 	"github.com/sequent-dev/sequent/tool"
 )
 
@@ -52,7 +52,7 @@ func New(cfg Config) dialect.Dialect {
 	if cfg.Logger == nil {
 		cfg.Logger = slog.New(slog.DiscardHandler)
 	}
-	c := &classic{Config: cfg, scopes: implicit.New(cfg.Engine, name)}
+	c := &classic{Config: cfg, scopes: scope.New(cfg.Engine, name)}
 	if cfg.Drawing != nil {
 		c.drawing = &drawing{out: cfg.Drawing, colour: cfg.Colour, width: cfg.Width}
 	}
@@ -71,7 +71,7 @@ func New(cfg Config) dialect.Dialect {
 // A classic is what the calls of one dialect share.
 type classic struct {
 	Config
-	scopes  *implicit.Finder
+	scopes  *scope.Finder
 	minted  minted
 	drawing *drawing // nil for none
 }
@@ -120,7 +120,7 @@ func (c *classic) think(ctx context.Context, call tool.Call, in args) (tool.Repl
 var errFinished = errors.New("classic: the thought begins the next session")
 
 // record appends a thought to the scope's session, or to the next one.
-func (c *classic) record(ctx context.Context, caller tool.Caller, turn *implicit.Turn, in args) (*sequent.Session, error) {
+func (c *classic) record(ctx context.Context, caller tool.Caller, turn *scope.Turn, in args) (*sequent.Session, error) {
 	draft := in.draft()
 	e := c.Engine.Owned(caller.Owner)
 	id, err := turn.Current(ctx)

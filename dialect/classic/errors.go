@@ -4,8 +4,8 @@ import (
 	"strings"
 
 	"github.com/sequent-dev/sequent"
-	"github.com/sequent-dev/sequent/dialect/internal/implicit"
-	"github.com/sequent-dev/sequent/dialect/internal/wording"
+	"github.com/sequent-dev/sequent/dialect/scope"
+	"github.com/sequent-dev/sequent/dialect/wording"
 	"github.com/sequent-dev/sequent/tool"
 )
 
@@ -19,7 +19,7 @@ var table = wording.Table{
 		sequent.CodeInvalidSession:   {Code: "INVALID_SESSION", Fix: "use another scope"},
 		sequent.CodeInvalidQuery:     {Fix: wording.RepeatCall},
 		sequent.CodeRequestKeyReused: {Fix: wording.RepeatCall},
-		implicit.CodeNoScope:         {Fix: "add ?scope=NAME to the endpoint's URL, or authenticate, or use stdio"},
+		scope.CodeRequired:           {Fix: "add ?scope=NAME to the endpoint's URL, or authenticate, or use stdio"},
 	},
 	Fields:      map[string]string{"text": "thought", "branch": "branchId"},
 	SessionFull: "begin another session with thoughtNumber 1",

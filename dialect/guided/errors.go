@@ -5,7 +5,7 @@ import (
 	"errors"
 
 	"github.com/sequent-dev/sequent"
-	"github.com/sequent-dev/sequent/dialect/internal/wording"
+	"github.com/sequent-dev/sequent/dialect/wording"
 	"github.com/sequent-dev/sequent/tool"
 )
 

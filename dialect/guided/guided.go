@@ -16,8 +16,8 @@ import (
 
 	"github.com/sequent-dev/sequent"
 	"github.com/sequent-dev/sequent/dialect"
-	"github.com/sequent-dev/sequent/dialect/internal/implicit"
-	"github.com/sequent-dev/sequent/dialect/internal/shortid"
+	"github.com/sequent-dev/sequent/dialect/scope"
+	"github.com/sequent-dev/sequent/dialect/shortid"
 	"github.com/sequent-dev/sequent/tool"
 )
 
@@ -41,7 +41,7 @@ type Config struct {
 // A server is what the calls of one dialect share.
 type server struct {
 	engine *sequent.Engine
-	scopes *implicit.Finder
+	scopes *scope.Finder
 	rand   io.Reader
 	logger *slog.Logger
 	strict tool.Tool // takes what is published
@@ -56,7 +56,7 @@ func New(cfg Config) dialect.Dialect {
 	}
 	d := &server{
 		engine: cfg.Engine,
-		scopes: implicit.New(cfg.Engine, name),
+		scopes: scope.New(cfg.Engine, name),
 		rand:   cfg.Rand,
 		logger: cfg.Logger,
 	}
@@ -129,7 +129,7 @@ func (d *server) record(ctx context.Context, caller tool.Caller, in args) (*sequ
 }
 
 // begin puts the thought into a new session, which is the scope's from now on.
-func (d *server) begin(ctx context.Context, engine *sequent.Engine, turn *implicit.Turn, in args) (*sequent.Session, error) {
+func (d *server) begin(ctx context.Context, engine *sequent.Engine, turn *scope.Turn, in args) (*sequent.Session, error) {
 	const tries = 3 // an id that is taken is a chance of one in 2^60 for each session there is
 	for try := 1; ; try++ {
 		id, err := shortid.New(d.rand)

@@ -2,7 +2,7 @@ package history
 
 import (
 	"github.com/sequent-dev/sequent"
-	"github.com/sequent-dev/sequent/dialect/internal/wording"
+	"github.com/sequent-dev/sequent/dialect/wording"
 	"github.com/sequent-dev/sequent/tool"
 )
 

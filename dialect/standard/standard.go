@@ -15,8 +15,8 @@ import (
 
 	"github.com/sequent-dev/sequent"
 	"github.com/sequent-dev/sequent/dialect"
-	"github.com/sequent-dev/sequent/dialect/internal/implicit"
-	"github.com/sequent-dev/sequent/dialect/internal/watch"
+	"github.com/sequent-dev/sequent/dialect/scope"
+	"github.com/sequent-dev/sequent/dialect/watch"
 	"github.com/sequent-dev/sequent/tool"
 )
 
@@ -53,7 +53,7 @@ type Render struct {
 // A server is what the dialect's parts share.
 type server struct {
 	engine  *sequent.Engine
-	scopes  *implicit.Finder
+	scopes  *scope.Finder
 	watcher *watch.Watcher
 	render  Render
 	rand    io.Reader
@@ -66,7 +66,7 @@ func New(cfg Config) dialect.Dialect {
 	}
 	d := &server{
 		engine:  cfg.Engine,
-		scopes:  implicit.New(cfg.Engine, name),
+		scopes:  scope.New(cfg.Engine, name),
 		watcher: watch.New(cfg.Engine),
 		render:  cfg.Render,
 		rand:    cfg.Rand,

@@ -8,8 +8,8 @@ import (
 	"fmt"
 
 	"github.com/sequent-dev/sequent"
-	"github.com/sequent-dev/sequent/dialect/internal/implicit"
-	"github.com/sequent-dev/sequent/dialect/internal/shortid"
+	"github.com/sequent-dev/sequent/dialect/scope"
+	"github.com/sequent-dev/sequent/dialect/shortid"
 	"github.com/sequent-dev/sequent/tool"
 )
 
@@ -69,7 +69,7 @@ func (d *server) record(ctx context.Context, c tool.Call, st *step) (*sequent.Se
 		return engine.Update(ctx, sequent.ID(st.Session), st.apply)
 	}
 	turn, err := d.scopes.Enter(c.Caller)
-	if errors.Is(err, implicit.ErrNoScope) {
+	if errors.Is(err, scope.ErrRequired) {
 		if st.refers() || st.Number != nil && *st.Number > 1 {
 			return nil, errSessionRequired
 		}
@@ -94,7 +94,7 @@ func (d *server) record(ctx context.Context, c tool.Call, st *step) (*sequent.Se
 }
 
 // begin puts the step into a new session, the scope's if there is a turn.
-func (d *server) begin(ctx context.Context, engine *sequent.Engine, turn *implicit.Turn, st *step) (*sequent.Session, error) {
+func (d *server) begin(ctx context.Context, engine *sequent.Engine, turn *scope.Turn, st *step) (*sequent.Session, error) {
 	const tries = 3 // an id that is taken is a chance of one in 2^60 for each session there is
 	for try := 1; ; try++ {
 		id, err := shortid.New(d.rand)

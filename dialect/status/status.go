@@ -14,8 +14,8 @@ import (
 
 	"github.com/sequent-dev/sequent"
 	"github.com/sequent-dev/sequent/dialect"
-	"github.com/sequent-dev/sequent/dialect/internal/implicit"
-	"github.com/sequent-dev/sequent/dialect/internal/shortid"
+	"github.com/sequent-dev/sequent/dialect/scope"
+	"github.com/sequent-dev/sequent/dialect/shortid"
 	"github.com/sequent-dev/sequent/tool"
 )
 
@@ -44,7 +44,7 @@ type Config struct {
 type server struct {
 	engine *sequent.Engine
 	model  Model
-	scopes *implicit.Finder
+	scopes *scope.Finder
 	lines  lines
 	rand   io.Reader
 }
@@ -57,7 +57,7 @@ func New(cfg Config) dialect.Dialect {
 	d := &server{
 		engine: cfg.Engine,
 		model:  cfg.Model,
-		scopes: implicit.New(cfg.Engine, name),
+		scopes: scope.New(cfg.Engine, name),
 		lines:  lines{waiting: make(map[lineKey][]chan struct{})},
 		rand:   cfg.Rand,
 	}
@@ -143,7 +143,7 @@ func (d *server) record(ctx context.Context, caller tool.Caller, id sequent.ID, 
 }
 
 // begin puts a thought into a new session, which is the scope's from now on.
-func (d *server) begin(ctx context.Context, engine *sequent.Engine, turn *implicit.Turn, draft sequent.Draft) (*sequent.Session, error) {
+func (d *server) begin(ctx context.Context, engine *sequent.Engine, turn *scope.Turn, draft sequent.Draft) (*sequent.Session, error) {
 	const tries = 3 // an id that is taken is a chance of one in 2^60 for each session there is
 	for try := 1; ; try++ {
 		id, err := shortid.New(d.rand)

@@ -6,7 +6,7 @@ import (
 	"strconv"
 
 	"github.com/sequent-dev/sequent"
-	"github.com/sequent-dev/sequent/dialect/internal/implicit"
+	"github.com/sequent-dev/sequent/dialect/scope"
 	"github.com/sequent-dev/sequent/tool"
 )
 
@@ -101,7 +101,7 @@ func (d *server) enter(ctx context.Context, c tool.Call, st step) (leave func(),
 	key := lineKey{owner: c.Caller.Owner, id: st.id()}
 	if key.id == "" {
 		if key.scope = c.Caller.Scope.Name; key.scope == "" {
-			return nil, implicit.ErrNoScope
+			return nil, scope.ErrRequired
 		}
 	}
 	return d.lines.enter(ctx, key)

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/sequent-dev/sequent"
-	"github.com/sequent-dev/sequent/dialect/internal/wording"
+	"github.com/sequent-dev/sequent/dialect/wording"
 	"github.com/sequent-dev/sequent/tool"
 	"github.com/sequent-dev/sequent/vault/assumption"
 	"github.com/sequent-dev/sequent/vault/workflow"

@@ -6,8 +6,8 @@ import (
 	"testing"
 
 	"github.com/sequent-dev/sequent"
-	"github.com/sequent-dev/sequent/dialect/internal/implicit"
-	"github.com/sequent-dev/sequent/dialect/internal/wording"
+	"github.com/sequent-dev/sequent/dialect/scope"
+	"github.com/sequent-dev/sequent/dialect/wording"
 	"github.com/sequent-dev/sequent/tool"
 )
 
@@ -46,8 +46,8 @@ func TestRefusal(t *testing.T) {
 			tool.Refusal{Code: "LIMIT_EXCEEDED", Field: "thought", Message: full.Msg, Fix: "begin anew"}, wording.Correct},
 		{"session full without words", wording.Table{}, full,
 			tool.Refusal{Code: "LIMIT_EXCEEDED", Field: "thought", Message: full.Msg, Fix: "begin another session"}, wording.Correct},
-		{"no scope", wording.Table{}, implicit.ErrNoScope,
-			tool.Refusal{Code: "SCOPE_REQUIRED", Message: implicit.ErrNoScope.Msg, Fix: implicit.ErrNoScope.Fix}, wording.Correct},
+		{"no scope", wording.Table{}, scope.ErrRequired,
+			tool.Refusal{Code: "SCOPE_REQUIRED", Message: scope.ErrRequired.Msg, Fix: scope.ErrRequired.Fix}, wording.Correct},
 	}
 	for _, tt := range tests {
 		got, ok := tt.table.Refusal(tt.err)
@@ -59,7 +59,7 @@ func TestRefusal(t *testing.T) {
 
 // Every code has words but the internal error, which is left to the transport.
 func TestEveryCodeHasWords(t *testing.T) {
-	for _, code := range append(sequent.Codes(), implicit.CodeNoScope) {
+	for _, code := range append(sequent.Codes(), scope.CodeRequired) {
 		r, ok := wording.Table{}.Refusal(&sequent.Error{Code: code})
 		if want := code != sequent.CodeInternal; ok != want || ok && (r.Code == "" || r.Message == "" || r.Action == 0) {
 			t.Errorf("%s: got %+v, %v", code, r, ok)

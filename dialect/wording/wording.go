@@ -1,5 +1,6 @@
-// Package wording turns errors of the engine into refusals in a dialect's terms.
-// The words that all dialects share are here; a dialect adds what differs.
+// Package wording turns errors of the engine into refusals in a dialect's terms. It
+// has the words that all dialects share; a dialect adds those that differ in a
+// [Table].
 package wording
 
 import (
@@ -8,11 +9,11 @@ import (
 	"strings"
 
 	"github.com/sequent-dev/sequent"
-	"github.com/sequent-dev/sequent/dialect/internal/implicit"
+	"github.com/sequent-dev/sequent/dialect/scope"
 	"github.com/sequent-dev/sequent/tool"
 )
 
-// An Action is what a caller can do about a refusal.
+// An Action is what the caller of a refused tool should do.
 type Action int
 
 // The actions.
@@ -24,12 +25,12 @@ const (
 
 // Words describe an error code in a dialect. Zero fields mean the shared words.
 type Words struct {
-	Code   string
+	Code   string // as the caller reads it, such as STORE_BUSY
 	Action Action
 	Fix    string // replaces the engine's fix; empty keeps it
 }
 
-// The shared fixes.
+// Fixes that dialects share.
 const (
 	RepeatCall = "repeat the call"
 	TellUser   = "tell the user; nothing was recorded"
@@ -43,7 +44,7 @@ var shared = map[sequent.Code]Words{
 	sequent.CodeInvalidQuery:     {"INVALID_QUERY", Correct, ""},
 	sequent.CodeRequestKeyReused: {"REQUEST_KEY_REUSED", Correct, ""},
 	sequent.CodeLimitExceeded:    {"LIMIT_EXCEEDED", Correct, ""},
-	implicit.CodeNoScope:         {"SCOPE_REQUIRED", Correct, ""},
+	scope.CodeRequired:           {"SCOPE_REQUIRED", Correct, ""},
 	sequent.CodeSessionNotFound:  {"SESSION_NOT_FOUND", Repeat, RepeatCall},
 	sequent.CodeSessionExists:    {"SESSION_EXISTS", Repeat, RepeatCall},
 	sequent.CodeConflict:         {"CONFLICT", Repeat, RepeatCall},
@@ -60,7 +61,7 @@ var shared = map[sequent.Code]Words{
 // usable.
 type Table struct {
 	Codes  map[sequent.Code]Words
-	Fields map[string]string // the engine's names of arguments to the dialect's
+	Fields map[string]string // from the engine's names of fields to the dialect's arguments
 	// SessionFull is the fix when a session has reached the maximum number of
 	// thoughts. Empty means the engine's.
 	SessionFull string
@@ -70,7 +71,7 @@ type Table struct {
 type Refusal struct {
 	tool.Refusal
 	Action Action
-	Cause  *sequent.Error
+	Cause  *sequent.Error // the error in err's chain that was worded
 }
 
 // SessionFull reports whether the session has reached the maximum number of
@@ -79,8 +80,9 @@ func (r *Refusal) SessionFull() bool {
 	return r.Cause.Code == sequent.CodeLimitExceeded && r.Cause.Field == "thought"
 }
 
-// Refusal returns err in the dialect's terms. It returns false if neither the
-// dialect nor the shared table has words for err: a fault.
+// Refusal returns err in the dialect's terms. It returns false if err has no
+// [sequent.Error] in its chain, or one of a code without words: a fault, which the
+// dialect returns as it is. The transport logs it and hides the cause from the client.
 func (t Table) Refusal(err error) (Refusal, bool) {
 	e, ok := errors.AsType[*sequent.Error](err)
 	if !ok {
@@ -113,7 +115,8 @@ func (t Table) Refusal(err error) (Refusal, bool) {
 	return r, true
 }
 
-// Text returns the message and the fix in one line.
+// Text returns the message and the fix in one line, for dialects without structured
+// refusals.
 func (r *Refusal) Text() string {
 	if r.Fix == "" {
 		return r.Message
@@ -121,7 +124,8 @@ func (r *Refusal) Text() string {
 	return r.Message + "; " + r.Fix
 }
 
-// Argument returns arguments that do not fit a tool's schema as a refusal.
+// Argument returns the refusal of arguments that do not fit a tool's schema, with the
+// dialect's code for that.
 func Argument(code string, err *tool.ArgumentError) tool.Refusal {
 	return tool.Refusal{Code: code, Field: err.Field, Message: err.Error(), Fix: ArgumentFix(err)}
 }

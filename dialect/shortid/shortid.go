@@ -1,5 +1,5 @@
-// Package shortid makes session ids that a model can afford to write in every
-// call: 12 characters cost it 8 tokens, where a UUID costs 23.
+// Package shortid generates session ids that cost a model few tokens to repeat in
+// every call: 12 characters are 8 tokens, a UUID is 23.
 package shortid
 
 import (
@@ -16,7 +16,10 @@ const letters = "0123456789abcdefghjkmnpqrstvwxyz"
 // length letters hold 60 bits.
 const length = 12
 
-// New returns an id of 60 bits from a source of randomness.
+// New returns an id of 60 bits: 12 digits and lower-case letters. Random is a source
+// such as [crypto/rand.Reader]; errors are its. Two ids are equal with a probability
+// of 2^-60, so begin a session with [sequent.Engine.Begin] and try another id on
+// [sequent.ErrExists].
 func New(random io.Reader) (sequent.ID, error) {
 	var raw [8]byte
 	if _, err := io.ReadFull(random, raw[:]); err != nil {

@@ -1,4 +1,4 @@
-package implicit
+package scope
 
 import (
 	"errors"
@@ -47,7 +47,7 @@ func TestScopes(t *testing.T) {
 			in := func(owner, scope string) tool.Caller {
 				return tool.Caller{Owner: owner, Scope: tool.Scope{Name: scope, Exclusive: exclusive}}
 			}
-			if _, err := f.Enter(tool.Caller{}); !errors.Is(err, ErrNoScope) {
+			if _, err := f.Enter(tool.Caller{}); !errors.Is(err, ErrRequired) {
 				t.Errorf("no scope: %v", err)
 			}
 			if got := call(t, f, e, in("", "a"), ""); got != "first-a" {

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/sequent-dev/sequent"
-	"github.com/sequent-dev/sequent/dialect/internal/shortid"
+	"github.com/sequent-dev/sequent/dialect/shortid"
 )
 
 func TestNew(t *testing.T) {
