@@ -23,7 +23,7 @@ func (s *Server) callTool(ctx context.Context, r *Request, result []byte) ([]byt
 	if t == nil {
 		return nil, message.InvalidParams("unknown tool %q", name)
 	}
-	reply, err := t.Call(ctx, tool.Call{Args: args, Caller: r.Caller, Progress: r.Progress})
+	reply, err := t.Call(ctx, tool.Call{Args: args, Checked: true, Caller: r.Caller, Progress: r.Progress})
 	if err != nil {
 		return nil, err
 	}
