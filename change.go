@@ -92,7 +92,7 @@ func (c *Change) Append(d Draft) (Thought, error) {
 	}
 	if number, named := d.Revises.Number(); named {
 		if !ok && t.After > 0 { // a new branch: what it sees ends at its origin
-			t.Supersedes = l.resolve(int(l.seq(t.After).line), number, t.After)
+			t.Supersedes = l.resolve(int(l.record(t.After).line), number, t.After)
 		} else if ok {
 			t.Supersedes = l.resolve(at, number, n)
 		}

@@ -2,33 +2,33 @@ package sequent
 
 import "sync"
 
-// A ledger is the log of one session as far as this process knows it, with an
-// index that makes the questions of an append cheap: they cost the same for
-// the first thought and for the hundred-thousandth.
+// A ledger is the log of one session as far as this process has it, with the
+// indexes that an append needs. An append costs the same for the first thought
+// and for the hundred-thousandth.
 //
-// Sessions share a ledger, each seeing a prefix of it. Only the holder of
-// writing may make it longer, or take back what it added and did not commit.
-// So the prefix of a committed session never changes. A session that a change
-// function was given may see more; it loses the thoughts that are taken back.
+// Sessions share a ledger; each sees the first thoughts of it. Only the holder
+// of writing may append, or remove what it appended and did not commit. So what
+// a committed session sees never changes. A session that a change function got
+// may see more; it loses the thoughts that are removed.
 type ledger struct {
 	epoch   int64
-	writing sync.Mutex // held by whoever changes the ledger, from plan to commit
+	writing sync.Mutex // held from planning a write to its commit
 
 	mu        sync.RWMutex // guards what follows
 	n         int          // thoughts in log
 	committed int          // how many of them the store has
 	log       pages
 	lines     []line         // in order of first use; lines[0] is the main line
-	byLabel   map[string]int // branch label → place in lines; not of the main line
+	byLabel   map[string]int // branch label → index in lines; without the main line
 	byKey     map[string]int // request key → Seq
-	bytes     int            // of what the thoughts refer to, for the cache
+	bytes     int            // size of what the records refer to; see size.go
 	handedOut []*Session     // by a Change, with thoughts that are not committed
 }
 
 // A line is the main line or a branch.
 type line struct {
 	label  string
-	parent int // place in lines of the line it leaves; -1 for the main line
+	parent int // index in lines of the line it leaves; -1 for the main line
 	origin int // Seq of the thought it leaves at; 0 for none
 	first  int // Seq of its first thought
 	last   int // Seq of its last thought
@@ -40,15 +40,15 @@ func newLedger(epoch int64) *ledger {
 	return &ledger{epoch: epoch, lines: []line{{parent: -1}}}
 }
 
-// restore fills a ledger with stored thoughts.
-func restore(epoch int64, log []Thought) *ledger {
+// ledgerOf returns a ledger with stored thoughts.
+func ledgerOf(epoch int64, log []Thought) *ledger {
 	l := newLedger(epoch)
 	l.extend(log)
 	return l
 }
 
-// known returns how many thoughts the ledger has that a store has, too.
-func (l *ledger) known() int {
+// storedLen returns how many thoughts of the ledger the store has.
+func (l *ledger) storedLen() int {
 	l.mu.RLock()
 	defer l.mu.RUnlock()
 	return l.committed
@@ -65,7 +65,8 @@ func (l *ledger) since(n int) []Thought {
 	return thoughts
 }
 
-// commit says that a store has all thoughts of the ledger.
+// commit records that the store has all thoughts of the ledger. The caller
+// holds writing.
 func (l *ledger) commit() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -73,8 +74,8 @@ func (l *ledger) commit() {
 	l.handedOut = nil
 }
 
-// handOut registers a session whose thoughts may still be taken back. The
-// caller holds mu.
+// handOut registers a session whose thoughts may still be removed. The caller
+// holds mu.
 func (l *ledger) handOut(s *Session) {
 	n := len(l.handedOut)
 	if s.known > l.committed && (n == 0 || l.handedOut[n-1] != s) {
@@ -82,9 +83,9 @@ func (l *ledger) handOut(s *Session) {
 	}
 }
 
-// extend appends thoughts that a store has. Those that the ledger already has
-// are passed over; there is none that the store has not. It reports whether
-// there was no gap.
+// extend appends stored thoughts, except those that the ledger has. It reports
+// false if some are missing in between. The caller holds writing, and the
+// ledger has no thoughts that are not committed.
 func (l *ledger) extend(tail []Thought) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -101,42 +102,41 @@ func (l *ledger) extend(tail []Thought) bool {
 	return true
 }
 
-// seq returns what is kept at a position of the log. The caller holds mu.
-func (l *ledger) seq(seq int) *record { return l.log.at(seq - 1) }
+// record returns the record of a thought. The caller holds mu.
+func (l *ledger) record(seq int) *record { return l.log.at(seq - 1) }
 
-// thought returns the thought at a position of the log, for a reader outside
-// the package. The caller holds mu.
-func (l *ledger) thought(seq int) Thought {
+// thought returns a thought for a reader outside the package; false for Seq 0.
+// The caller holds mu.
+func (l *ledger) thought(seq int) (Thought, bool) {
+	if seq == 0 {
+		return Thought{}, false
+	}
 	t := l.log.thought(seq - 1)
-	return t.detached()
+	return t.detached(), true
 }
 
 // push appends t, whose Seq, After and Supersedes are set. The caller holds mu.
 func (l *ledger) push(t Thought) {
-	li, ok := l.line(t.Branch)
+	at, ok := l.lineIndex(t.Branch)
 	if !ok {
-		li = len(l.lines)
+		at = len(l.lines)
 		if l.byLabel == nil {
 			l.byLabel = make(map[string]int)
 		}
 		parent := 0
 		if t.After > 0 {
-			parent = int(l.seq(t.After).line)
+			parent = int(l.record(t.After).line)
 		}
 		l.lines = append(l.lines, line{label: t.Branch, parent: parent, origin: t.After})
-		l.byLabel[t.Branch] = li
+		l.byLabel[t.Branch] = at
 	}
-	ln := &l.lines[li]
-	var like *rest
-	if ln.last > 0 {
-		like = l.seq(ln.last).rest
-	}
-	r := newRecord(&t, like)
-	r.mark = mark{
-		line: int32(li), previous: int32(ln.last), namesake: int32(ln.numbers.latest(t.Number)), highest: t.Number,
-	}
+	ln := &l.lines[at]
+	previous := l.extraOf(ln.last)
+	r := newRecord(&t, previous)
+	r.line, r.previous = int32(at), int32(ln.last)
+	r.sameNumber, r.highest = int32(ln.numbers.latest(t.Number)), t.Number
 	if t.After > 0 {
-		r.highest = max(r.highest, l.seq(t.After).highest)
+		r.highest = max(r.highest, l.record(t.After).highest)
 	}
 	l.bytes -= ln.numbers.size()
 	ln.numbers.set(t.Number, t.Seq)
@@ -153,20 +153,19 @@ func (l *ledger) push(t Thought) {
 	}
 	l.log.set(l.n, r)
 	l.n++
-	l.bytes += r.size(like)
+	l.bytes += r.size(previous)
 }
 
-// line returns the place in lines of the line with a label. The caller holds mu.
-func (l *ledger) line(label string) (at int, ok bool) {
-	if label == "" {
-		return 0, true
+// extraOf returns the extra of the record of a thought, nil for Seq 0.
+func (l *ledger) extraOf(seq int) *extra {
+	if seq == 0 {
+		return nil
 	}
-	at, ok = l.byLabel[label]
-	return at, ok
+	return l.record(seq).extra
 }
 
-// truncate takes back everything after the first n thoughts, but nothing that
-// is committed. The caller holds writing.
+// truncate removes everything after the first n thoughts, but nothing that is
+// committed. The caller holds writing.
 func (l *ledger) truncate(n int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -178,10 +177,10 @@ func (l *ledger) truncate(n int) {
 		s.known = min(s.known, n)
 	}
 	for ; l.n > n; l.n-- {
-		r := l.seq(l.n)
+		r := l.record(l.n)
 		ln := &l.lines[r.line]
 		ln.last = int(r.previous)
-		ln.numbers.set(r.number, int(r.namesake))
+		ln.numbers.set(r.number, int(r.sameNumber))
 		if ln.first == l.n {
 			ln.first = 0
 			if r.line > 0 { // a branch begins with its first thought
@@ -189,20 +188,18 @@ func (l *ledger) truncate(n int) {
 				l.lines = l.lines[:r.line]
 			}
 		}
-		if r.rest != nil && r.rest.request.Key != "" {
-			delete(l.byKey, r.rest.request.Key)
+		if r.extra != nil && r.extra.request.Key != "" {
+			delete(l.byKey, r.extra.request.Key)
 		}
-		var like *rest
-		if r.previous > 0 {
-			like = l.seq(int(r.previous)).rest
-		}
-		l.bytes -= r.size(like)
+		l.bytes -= r.size(l.extraOf(int(r.previous)))
 	}
 	l.log = l.log.cut(n)
 }
 
+// The methods below answer for a session that sees the first n thoughts. Their
+// callers hold mu.
+
 // branches returns the branches among the first n thoughts, in order of first use.
-// The caller holds mu.
 func (l *ledger) branches(n int) []line {
 	i := 1
 	for i < len(l.lines) && l.lines[i].first <= n {
@@ -211,11 +208,18 @@ func (l *ledger) branches(n int) []line {
 	return l.lines[1:i]
 }
 
-// The questions below are asked by snapshots, which know the first n thoughts.
+// lineIndex returns the index in lines of a label.
+func (l *ledger) lineIndex(label string) (at int, ok bool) {
+	if label == "" {
+		return 0, true
+	}
+	at, ok = l.byLabel[label]
+	return at, ok
+}
 
-// lineAt returns the line with the given label, as it was after n thoughts.
+// lineAt returns the line with a label as it was after n thoughts.
 func (l *ledger) lineAt(label string, n int) (ln line, at int, ok bool) {
-	at, ok = l.line(label)
+	at, ok = l.lineIndex(label)
 	if !ok {
 		return line{}, 0, false
 	}
@@ -224,33 +228,41 @@ func (l *ledger) lineAt(label string, n int) (ln line, at int, ok bool) {
 		return line{}, 0, false
 	}
 	for ln.last > n {
-		ln.last = int(l.seq(ln.last).previous)
+		ln.last = int(l.record(ln.last).previous)
 	}
 	return ln, at, true
 }
 
-// named returns the latest thought with that number on line at, among the
-// first n.
-func (l *ledger) named(at, number, n int) int {
+// recorded returns the Seq of the thought with a request key, 0 for none.
+func (l *ledger) recorded(key string, n int) int {
+	if seq := l.byKey[key]; seq <= n {
+		return seq
+	}
+	return 0
+}
+
+// numbered returns the Seq of the latest thought with a number on the line at
+// an index, 0 for none.
+func (l *ledger) numbered(at, number, n int) int {
 	seq := l.lines[at].numbers.latest(number)
 	for seq > n {
-		seq = int(l.seq(seq).namesake)
+		seq = int(l.record(seq).sameNumber)
 	}
 	return seq
 }
 
-// resolve returns the Seq of the latest thought with that number on the path
-// that leads to the end of line at, among the first n thoughts; 0 for none.
+// resolve returns the Seq of the latest thought with a number on the path that
+// leads to the end of the line at an index, 0 for none.
 //
-// Above a line's own thoughts the path ends at its origin. A revision made
-// after the origin, but before the line was opened, counts as well if what it
-// replaces is on the path.
+// On the lines that the path comes from, thoughts up to the origin count, and
+// revisions between the origin and the first thought of the branch that replace
+// a thought on the path. See decision 0003.
 func (l *ledger) resolve(at, number, n int) int {
 	origin := n
 	for {
-		seq := l.named(at, number, n)
+		seq := l.numbered(at, number, n)
 		for seq > origin && !l.replacesUpTo(seq, origin) {
-			seq = int(l.seq(seq).namesake)
+			seq = int(l.record(seq).sameNumber)
 		}
 		if seq > 0 {
 			return seq
@@ -263,11 +275,11 @@ func (l *ledger) resolve(at, number, n int) int {
 	}
 }
 
-// replacesUpTo reports whether the thought at seq is a revision of something
-// at or before origin.
+// replacesUpTo reports whether a thought is a revision, or a revision of a
+// revision, of a thought at or before origin.
 func (l *ledger) replacesUpTo(seq, origin int) bool {
 	for seq > origin {
-		seq = int(l.seq(seq).supersedes)
+		seq = int(l.record(seq).supersedes)
 	}
 	return seq > 0
 }
@@ -278,7 +290,7 @@ func (l *ledger) origin(number, n int) int {
 	if n == 0 {
 		return 0
 	}
-	current := int(l.seq(n).line)
+	current := int(l.record(n).line)
 	if seq := l.resolve(current, number, n); seq > 0 {
 		return seq
 	}
@@ -287,24 +299,7 @@ func (l *ledger) origin(number, n int) int {
 	}
 	latest := 0
 	for at := range l.lines {
-		latest = max(latest, l.named(at, number, n))
+		latest = max(latest, l.numbered(at, number, n))
 	}
 	return latest
-}
-
-// recorded returns the Seq of the thought with a request key among the first n;
-// 0 for none.
-func (l *ledger) recorded(key string, n int) int {
-	if seq := l.byKey[key]; seq <= n {
-		return seq
-	}
-	return 0
-}
-
-// at returns the thought at seq, or false for 0.
-func (l *ledger) at(seq int) (Thought, bool) {
-	if seq == 0 {
-		return Thought{}, false
-	}
-	return l.thought(seq), true
 }

@@ -108,8 +108,8 @@ func (m *MemoryStore) scan(ctx context.Context, q SearchQuery, asked words.Query
 		for i := range s.header.Len {
 			r := s.log.at(i)
 			note := ""
-			if r.rest != nil {
-				note = r.rest.note
+			if r.extra != nil {
+				note = r.extra.note
 			}
 			counts, length, ok := matcher.Match(r.text, note)
 			corpus.Add(counts, length)

@@ -6,44 +6,41 @@ import (
 	"time"
 )
 
-// A pages is a log in the form in which it is kept: it grows without moving what
-// it holds, so that an append costs the same at any length, and readers of a
-// prefix need not know that it grows. Its length is its owner's to keep.
+// A pages holds the records of a log. It grows without moving them, so that an
+// append costs the same at any length, and readers of the first records need no
+// lock. The owner keeps the length.
 //
-// A ledger and a store of this package share pages. So a record is written once:
-// who takes records back makes pages of its own first, with cut.
+// A ledger and the memory store share pages, so that each record exists once.
+// Code that removes records makes pages of its own first, with cut.
 type pages []*[pageLen]record
 
-// pageLen weighs what a short session leaves unused against what a long one
-// spends on pointers.
+// pageLen balances the unused records of short sessions and the pointers of long
+// ones.
 const pageLen = 16
 
-// A record is a thought with what is known of it, in a third of the space: most
-// thoughts have a number, an estimate and a text, and nothing else. Its place in
-// the log is its Seq.
+// A record is a thought and its position among others, in a third of the space
+// of a Thought: most thoughts have a number, an estimate and a text only. Its
+// position in the log is its Seq.
 type record struct {
 	text   string
-	rest   *rest // what most thoughts have not; nil if there is nothing of it
-	at     int64 // microseconds since 1970
+	extra  *extra // nil if the thought has none of these fields
+	at     int64  // microseconds since 1970
 	number int
 	total  int
 	flags  uint8
 
-	after, supersedes int32
-	mark
+	after, supersedes int32 // Seq of other thoughts, as are the next; 0 for none
+
+	// These fields are the ledger's.
+	line       int32 // index in the ledger's lines
+	previous   int32 // the previous thought on the same line
+	sameNumber int32 // the previous thought with the same number on the same line
+	highest    int   // largest number on the path to this thought
 }
 
-// A mark holds what was true of a thought's line when it was appended.
-type mark struct {
-	line     int32 // place in the ledger's lines
-	previous int32 // Seq of the thought before it on its own line, 0 for none
-	namesake int32 // Seq of the thought before it with the same number on that line, 0 for none
-	highest  int   // largest number on its path so far, its own included
-}
-
-// A rest is the part of a thought that few have. Thoughts of a branch that have
-// nothing else of it share one.
-type rest struct {
+// An extra has the fields that few thoughts have. Thoughts of a branch that only
+// have its label share one.
+type extra struct {
 	note    string
 	branch  string
 	from    Ref
@@ -58,39 +55,41 @@ const (
 	flagExtend
 )
 
-// newRecord returns t as a log keeps it. Like is the rest of a thought of the same
-// branch, or nil.
-func newRecord(t *Thought, like *rest) record {
+// newRecord returns the record of t. Previous is the extra of the previous
+// thought on the same line, or nil.
+func newRecord(t *Thought, previous *extra) record {
 	r := record{
 		text: t.Text, at: t.At.UnixMicro(), number: t.Number, total: t.Total,
 		after: int32(t.After), supersedes: int32(t.Supersedes),
 	}
-	for _, f := range []struct {
-		set  bool
-		flag uint8
-	}{{t.Revision, flagRevision}, {t.More, flagMore}, {t.Extend, flagExtend}} {
-		if f.set {
-			r.flags |= f.flag
-		}
+	if t.Revision {
+		r.flags |= flagRevision
 	}
-	switch plain := t.Note == "" && !t.From.set && !t.Revises.set && t.Request == (Request{}) && t.Labels == nil; {
-	case plain && t.Branch == "":
-	case plain && like != nil && like.onlyBranch():
-		r.rest = like
+	if t.More {
+		r.flags |= flagMore
+	}
+	if t.Extend {
+		r.flags |= flagExtend
+	}
+	x := extra{t.Note, t.Branch, t.From, t.Revises, t.Request, t.Labels}
+	switch {
+	case x.onlyBranch() && x.branch == "":
+	case x.onlyBranch() && previous != nil && previous.onlyBranch():
+		r.extra = previous
 	default:
-		r.rest = &rest{t.Note, t.Branch, t.From, t.Revises, t.Request, t.Labels}
-		if like != nil {
-			r.rest.branch = like.branch // the same string once
+		if previous != nil {
+			x.branch = previous.branch // the same string, stored once
 		}
+		r.extra = new(x)
 	}
 	return r
 }
 
-func (r *rest) onlyBranch() bool {
-	return r.note == "" && !r.from.set && !r.revises.set && r.request == (Request{}) && r.labels == nil
+func (x *extra) onlyBranch() bool {
+	return x.note == "" && !x.from.set && !x.revises.set && x.request == (Request{}) && x.labels == nil
 }
 
-// set puts r at place i, which is at most one beyond the last.
+// set stores the record with an index, which is at most one beyond the last.
 func (p *pages) set(i int, r record) {
 	if i/pageLen == len(*p) {
 		*p = append(*p, new([pageLen]record))
@@ -98,10 +97,10 @@ func (p *pages) set(i int, r record) {
 	(*p)[i/pageLen][i%pageLen] = r
 }
 
-// at returns the record at place i.
+// at returns the record with an index.
 func (p pages) at(i int) *record { return &p[i/pageLen][i%pageLen] }
 
-// thought returns the thought at place i.
+// thought returns the thought with an index. It shares its labels with p.
 func (p pages) thought(i int) Thought {
 	r := p.at(i)
 	t := Thought{
@@ -111,13 +110,13 @@ func (p pages) thought(i int) Thought {
 		},
 		Seq: i + 1, After: int(r.after), Supersedes: int(r.supersedes), At: time.UnixMicro(r.at).UTC(),
 	}
-	if x := r.rest; x != nil {
+	if x := r.extra; x != nil {
 		t.Note, t.Branch, t.From, t.Revises, t.Request, t.Labels = x.note, x.branch, x.from, x.revises, x.request, x.labels
 	}
 	return t
 }
 
-// slice yields the thoughts at the places from i to before j.
+// slice yields the thoughts with the indexes from i to before j.
 func (p pages) slice(i, j int) iter.Seq[Thought] {
 	return func(yield func(Thought) bool) {
 		for ; i < j; i++ {
@@ -128,8 +127,8 @@ func (p pages) slice(i, j int) iter.Seq[Thought] {
 	}
 }
 
-// cut returns pages with the first n records, to be appended to. What others
-// have of p stays as it is.
+// cut returns pages with the first n records, to which others can be appended
+// without changing p.
 func (p pages) cut(n int) pages {
 	out := slices.Clone(p[:(n+pageLen-1)/pageLen])
 	if part := n % pageLen; part > 0 {

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"math/rand/v2"
 	"unicode/utf8"
 )
 
@@ -69,7 +68,7 @@ func (e *Engine) Restore(ctx context.Context, h Header, log []Thought) (Restored
 			Base: now.Position(), Header: h, Thoughts: log[len(have):],
 			Rebase: func(Header, bool, []Thought) bool { raced = true; return false },
 		}
-		w.Header.Epoch, w.Header.Version, w.Header.Len = cmp.Or(now.Epoch, 1+rand.Int64N(1<<53-1)), now.Version+1, len(log)
+		w.Header.Epoch, w.Header.Version, w.Header.Len = cmp.Or(now.Epoch, newEpoch()), now.Version+1, len(log)
 		if err := e.store.Commit(ctx, []*Write{w}); err != nil {
 			return 0, err
 		}

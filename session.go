@@ -125,7 +125,7 @@ func (s *Session) At(seq int) (Thought, bool) {
 	if seq < 1 || seq > n {
 		return Thought{}, false
 	}
-	return l.at(seq)
+	return l.thought(seq)
 }
 
 // Last returns the thought that was recorded last, on whatever line.
@@ -146,7 +146,8 @@ func (s *Session) Upto(n int) *Session {
 	s.ledger.handOut(old)
 	old.header.Branches = len(s.ledger.branches(old.known))
 	if old.known > 0 {
-		old.header.State = stateAfter(s.ledger.thought(old.known).Draft)
+		t, _ := s.ledger.thought(old.known)
+		old.header.State = stateAfter(t.Draft)
 	}
 	return old
 }
@@ -171,7 +172,7 @@ func (s *Session) End(branch string) (Thought, bool) {
 	if !ok {
 		return Thought{}, false
 	}
-	return l.at(ln.last)
+	return l.thought(ln.last)
 }
 
 // Origin returns the thought at which a branch leaves its parent line. It
@@ -184,7 +185,7 @@ func (s *Session) Origin(branch string) (Thought, bool) {
 	if !ok {
 		return Thought{}, false
 	}
-	return l.at(ln.origin)
+	return l.thought(ln.origin)
 }
 
 // NextNumber returns the number that follows the largest one on the path that
@@ -196,7 +197,7 @@ func (s *Session) NextNumber(branch string) int {
 	if !ok {
 		return 1
 	}
-	return l.seq(ln.last).highest + 1
+	return l.record(ln.last).highest + 1
 }
 
 // NumberAfter returns the number that follows the largest one on the path that
@@ -207,7 +208,7 @@ func (s *Session) NumberAfter(seq int) int {
 	if seq < 1 || seq > n {
 		return 1
 	}
-	return l.seq(seq).highest + 1
+	return l.record(seq).highest + 1
 }
 
 // Find returns the latest thought with the given number on the path that leads
@@ -219,7 +220,7 @@ func (s *Session) Find(branch string, number int) (Thought, bool) {
 	if !ok {
 		return Thought{}, false
 	}
-	return l.at(l.resolve(at, number, n))
+	return l.thought(l.resolve(at, number, n))
 }
 
 // FindOrigin returns the thought that an author means who opens a branch at
@@ -228,14 +229,14 @@ func (s *Session) Find(branch string, number int) (Thought, bool) {
 func (s *Session) FindOrigin(number int) (Thought, bool) {
 	l, n := s.read()
 	defer l.mu.RUnlock()
-	return l.at(l.origin(number, n))
+	return l.thought(l.origin(number, n))
 }
 
 // Recorded returns the thought that was appended with the given request key.
 func (s *Session) Recorded(key string) (Thought, bool) {
 	l, n := s.read()
 	defer l.mu.RUnlock()
-	return l.at(l.recorded(key, n))
+	return l.thought(l.recorded(key, n))
 }
 
 func stateAfter(d Draft) State {

@@ -6,11 +6,11 @@ import "math/bits"
 // program. TestCacheBytes compares them with the heap.
 
 const (
-	sessionSize = 640 // a Session, an empty ledger and its entry in a cache
+	sessionSize = 640 // a Session, its empty ledger and its entry in the cache
 	recordSize  = 88
 	pageSize    = pageLen * recordSize
 	lineSize    = 88
-	restSize    = 112
+	extraSize   = 112
 )
 
 // textSize returns the size of a string of n bytes. The allocator rounds up.
@@ -21,15 +21,15 @@ func textSize(n int) int {
 	return n + n/16
 }
 
-// mapSize returns the size of a map with n entries whose keys and values take
-// slot bytes together. A map has a power of two of slots, an eighth of them
-// empty, and a byte more for each.
-func mapSize(n, slot int) int {
+// mapSize returns the size of a map with n entries, whose key and value have
+// slotSize bytes together. A map has a power of two of slots, leaves an eighth
+// of them empty, and has a byte of its own for each.
+func mapSize(n, slotSize int) int {
 	if n == 0 {
 		return 0
 	}
 	slots := 1 << bits.Len(uint(max(n*8/7, 8)-1))
-	return 48 + slots*(slot+1)
+	return 48 + slots*(slotSize+1)
 }
 
 func labelsSize(labels map[string]string) int {
@@ -40,7 +40,7 @@ func labelsSize(labels map[string]string) int {
 	return n
 }
 
-// size returns the size of a session with its ledger.
+// size returns the size of a session and its ledger.
 func (s *Session) size() int {
 	h := &s.header
 	n := sessionSize + textSize(len(h.Owner)) + textSize(len(h.ID)) + textSize(len(h.Title)) +
@@ -52,20 +52,20 @@ func (s *Session) size() int {
 		mapSize(len(l.byLabel), 24) + mapSize(len(l.byKey), 24)
 }
 
-// size returns the size of what r refers to. Like is the rest of the previous
-// thought on its line, with which r may share.
-func (r *record) size(like *rest) int {
+// size returns the size of what r refers to. Previous is the extra of the
+// previous thought on the same line, which r may share.
+func (r *record) size(previous *extra) int {
 	n := textSize(len(r.text))
-	x := r.rest
-	if x == nil || x == like {
+	x := r.extra
+	if x == nil || x == previous {
 		return n
 	}
-	n += restSize + textSize(len(x.note)) + textSize(len(x.request.Key)) + textSize(len(x.request.Digest)) + labelsSize(x.labels)
-	if like == nil {
+	n += extraSize + textSize(len(x.note)) + textSize(len(x.request.Key)) + textSize(len(x.request.Digest)) + labelsSize(x.labels)
+	if previous == nil {
 		n += textSize(len(x.branch))
 	}
 	return n
 }
 
 // size returns the size of what x refers to.
-func (x *numbering) size() int { return cap(x.list)*4 + mapSize(len(x.odd), 16) }
+func (x *numbering) size() int { return cap(x.dense)*4 + mapSize(len(x.sparse), 16) }

@@ -26,9 +26,10 @@ func (s *Session) Path(branch string) []Thought {
 	origin := n
 	for {
 		ln := l.lines[at]
-		for seq := ln.last; seq > 0; seq = int(l.seq(seq).previous) {
+		for seq := ln.last; seq > 0; seq = int(l.record(seq).previous) {
 			if seq <= n && (seq <= origin || l.replacesUpTo(seq, origin)) {
-				path = append(path, l.thought(seq))
+				t, _ := l.thought(seq)
+				path = append(path, t)
 			}
 		}
 		if ln.origin == 0 {

@@ -1,0 +1,285 @@
+package sequent
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"slices"
+)
+
+// A group is the jobs of one session in one batch.
+type group struct {
+	core   *core
+	jobs   []*job
+	base   *Session // as committed; its Version is 0 if there is no session
+	head   *Session // base with the changes of the jobs
+	locked *ledger  // whose writing lock the group holds
+	fresh  bool     // base was read from the store for this batch
+	write  *Write   // from base to head; nil if they are the same
+}
+
+// run applies and commits a batch of jobs and sets their results.
+func (c *core) run(ctx context.Context, batch []*job) {
+	groups := c.appendGroups(make([]*group, 0, 1), batch)
+	writes := make([]*Write, 0, len(groups))
+	for i, g := range groups {
+		if err := g.prepare(ctx); err != nil {
+			g.finish(err)
+			groups[i] = nil
+		} else if g.write != nil {
+			writes = append(writes, g.write)
+		}
+	}
+	var err error
+	if len(writes) > 0 {
+		err = c.store.Commit(ctx, writes)
+	}
+	for _, g := range groups {
+		if g != nil {
+			g.finish(err)
+		}
+	}
+}
+
+// appendGroups appends the groups of a batch to groups. It leaves out jobs that
+// were canceled.
+func (c *core) appendGroups(groups []*group, batch []*job) []*group {
+	var byKey map[Key]*group // for more than one job
+	if len(batch) > 1 {
+		byKey = make(map[Key]*group, len(batch))
+	}
+	for i, j := range batch {
+		if err := j.ctx.Err(); err != nil {
+			j.err = canceled(err)
+			continue
+		}
+		if g := byKey[j.key]; g != nil {
+			g.jobs = append(g.jobs, j)
+			continue
+		}
+		g := &group{core: c, jobs: batch[i : i+1 : i+1]}
+		groups = append(groups, g)
+		if byKey != nil {
+			byKey[j.key] = g
+		}
+	}
+	return groups
+}
+
+// prepare finds the session and plans the group's write.
+func (g *group) prepare(ctx context.Context) error {
+	k := g.jobs[0].key
+	if s := g.core.cache.get(k); s != nil {
+		g.base = s
+	} else if g.jobs[0].verb == begin {
+		g.reset() // there is most likely no session; if there is, the store calls Rebase
+	} else if err := g.refresh(ctx, k); err != nil {
+		return err
+	}
+	g.lock()
+	if g.base.ledger.storedLen() != g.base.Len() { // a reader has loaded more
+		if err := g.refresh(ctx, k); err != nil {
+			return err
+		}
+	}
+	g.plan()
+	if g.fresh || !g.refused() {
+		return nil
+	}
+	// A refusal must not be due to a cached state that is out of date.
+	old := g.base.Position()
+	if err := g.refresh(ctx, k); err != nil {
+		return err
+	}
+	if g.base.Position() != old {
+		g.plan()
+	}
+	return nil
+}
+
+// refresh makes base what the store has now, and deletes a session that has
+// expired. What is planned stays valid if base is still the same.
+func (g *group) refresh(ctx context.Context, k Key) error {
+	g.fresh = true
+	var have Position
+	if g.base != nil {
+		have = g.base.Position()
+	}
+	h, tail, err := g.core.store.Load(ctx, k, have)
+	if err == nil && h.Expired(g.core.now()) {
+		err = g.core.store.Delete(ctx, k, h.Epoch)
+		if err == nil {
+			err = ErrNotFound
+		}
+	}
+	switch {
+	case errors.Is(err, ErrNotFound):
+		if g.base == nil || g.base.Version() > 0 {
+			g.reset()
+		}
+		return nil
+	case err != nil:
+		return err
+	case g.base == nil || h.Position() != have:
+		g.rebase(h, tail)
+	}
+	return nil
+}
+
+// rebase sets base to another committed state. Tail has the thoughts that base
+// lacks, or all if the epoch is another.
+func (g *group) rebase(h Header, tail []Thought) {
+	var l *ledger
+	if g.base == nil || h.Epoch != g.base.Epoch() {
+		l = ledgerOf(h.Epoch, tail)
+	} else {
+		l = g.base.ledger
+		l.truncate(0)
+		l.extend(tail)
+	}
+	g.base = snapshot(h, l)
+	g.lock()
+}
+
+// reset sets base to no session.
+func (g *group) reset() {
+	g.base = snapshot(Header{}, newLedger(newEpoch()))
+	g.lock()
+}
+
+// newEpoch returns a random epoch, never 0. JSON numbers and all stores hold it
+// exactly.
+func newEpoch() int64 { return 1 + rand.Int64N(1<<53-1) }
+
+// lock makes the group the only writer of the ledger of base, until finish.
+func (g *group) lock() {
+	l := g.base.ledger
+	if g.locked == l {
+		return
+	}
+	g.unlock()
+	l.writing.Lock()
+	g.locked = l
+}
+
+func (g *group) unlock() {
+	if g.locked != nil {
+		g.locked.writing.Unlock()
+		g.locked = nil
+	}
+}
+
+// plan applies the group's changes to base, in order.
+func (g *group) plan() {
+	c, l := g.core, g.base.ledger
+	l.truncate(0)
+	g.write = nil
+	head := g.base
+	now := precise(c.now())
+	for _, j := range g.jobs {
+		exists := head.Version() > 0
+		j.result, j.err, j.panicked = nil, nil, nil
+		switch {
+		case exists && head.Expired(now):
+			j.err = errRetry
+			continue
+		case exists && j.verb == begin:
+			j.err = &Error{
+				Code: CodeSessionExists, Field: "sessionId",
+				Msg: "there is a session with that id already",
+				Fix: "use another id, or continue that session",
+			}
+			continue
+		case !exists && j.verb == update:
+			j.err = notFound(j.key.ID)
+			continue
+		}
+		change := &Change{limits: c.limits, now: now, ledger: l, session: head, shared: true}
+		if !exists {
+			change.write().header = Header{Key: j.key, Epoch: l.epoch, State: Active, Created: now}
+		}
+		j.run(change)
+		s := change.end(c.ttl)
+		if j.err != nil {
+			l.truncate(head.Len())
+			continue
+		}
+		head, j.result = s, s
+	}
+	g.head = head
+	if head.Version() == g.base.Version() {
+		return
+	}
+	g.write = &Write{
+		Base:     g.base.Position(),
+		Header:   head.header,
+		Thoughts: l.since(g.base.Len()),
+		Rebase:   g.replan,
+		log:      l.log,
+	}
+}
+
+// replan is the [Write.Rebase] of the group's write.
+func (g *group) replan(now Header, exists bool, tail []Thought) bool {
+	w := g.write
+	if exists {
+		g.rebase(now, tail)
+	} else {
+		g.reset()
+	}
+	g.fresh = true
+	g.plan()
+	if g.write == nil {
+		return false
+	}
+	*w = *g.write // the store has w
+	g.write = w
+	return true
+}
+
+// run calls the change function. A panic is kept for the job's caller.
+func (j *job) run(c *Change) {
+	defer func() {
+		if p := recover(); p != nil {
+			j.panicked, j.err = p, errRetry
+		}
+	}()
+	j.err = j.change(c)
+}
+
+// refused reports whether a change of the group was refused.
+func (g *group) refused() bool {
+	return slices.ContainsFunc(g.jobs, func(j *job) bool { return j.err != nil })
+}
+
+// finish makes the ledger hold what is committed, updates the cache and releases
+// the ledger. Err is an error of the whole group; the write may have its own.
+func (g *group) finish(err error) {
+	defer g.unlock()
+	if g.write != nil && err == nil {
+		err = g.write.Err
+	}
+	switch {
+	case err != nil:
+		g.fail(err)
+		if g.base != nil {
+			g.base.ledger.truncate(0)
+		}
+		g.core.cache.remove(g.jobs[0].key)
+	case g.write != nil:
+		g.base.ledger.commit()
+		g.core.cache.put(g.head)
+	case g.base.Version() > 0:
+		g.core.cache.put(g.base)
+	}
+}
+
+// fail gives an error to the jobs that were not refused for themselves. Jobs
+// that would be applied again meet the same error.
+func (g *group) fail(err error) {
+	for _, j := range g.jobs {
+		if j.err == nil || j.err == errRetry {
+			j.result, j.err = nil, err
+		}
+	}
+}
