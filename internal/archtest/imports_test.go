@@ -71,13 +71,13 @@ var rules = []rule{
 
 	{"mcpserver/client", []string{"tool", "github.com/modelcontextprotocol/go-sdk/..."}, "other packages use it instead of the SDK"},
 	{"mcpserver/internal/mcptest", []string{".", "dialect", "tool"}, "it is for tests"},
-	{"mcpserver/internal/message", []string{"internal/jsonscan"}, "it knows JSON-RPC and no method"},
-	{"mcpserver/internal/method", []string{".", "dialect", "tool", "internal/jsonscan", "mcpserver/internal/message"}, "it answers requests and knows no connection"},
-	{"mcpserver/internal/session", []string{".", "tool", "mcpserver/internal/message", "mcpserver/internal/method"}, "it is a connection and knows no transport"},
-	{"mcpserver/internal/stdio", []string{"tool", "mcpserver/internal/message", "mcpserver/internal/method", "mcpserver/internal/session"}, "it is a transport and knows no other"},
+	{"mcpserver/internal/message", []string{"internal/jsonscan"}, "it depends on JSON-RPC, not on methods"},
+	{"mcpserver/internal/method", []string{".", "dialect", "tool", "internal/jsonscan", "mcpserver/internal/message"}, "it answers requests of any connection"},
+	{"mcpserver/internal/session", []string{".", "tool", "mcpserver/internal/message", "mcpserver/internal/method"}, "it serves a connection over any transport"},
+	{"mcpserver/internal/stdio", []string{"tool", "mcpserver/internal/message", "mcpserver/internal/method", "mcpserver/internal/session"}, "a transport does not depend on another"},
 	{"mcpserver/internal/streamhttp", []string{
 		".", "tool", "mcpserver/internal/message", "mcpserver/internal/method", "mcpserver/internal/session", "golang.org/x/time/rate",
-	}, "it is a transport and knows no other"},
+	}, "a transport does not depend on another"},
 	{"mcpserver", []string{"dialect", "tool", "mcpserver/internal/..."}, "it is the public face of the packages below it"},
 
 	{"llm", []string{"github.com/google/jsonschema-go/..."}, "it defines what a model is and contains none"},

@@ -20,11 +20,11 @@ const (
 	lockIndex = `SELECT FROM index_state FOR UPDATE`
 
 	deleteWords = `
-		WITH gone AS (
+		WITH deleted AS (
 			DELETE FROM thought_words w USING thoughts t WHERE t.id = w.id AND t.session = ANY ($1) RETURNING w.length
 		)
-		UPDATE index_state SET docs = docs - (SELECT count(*) FROM gone),
-			tokens = tokens - (SELECT coalesce(sum(length), 0) FROM gone)`
+		UPDATE index_state SET docs = docs - (SELECT count(*) FROM deleted),
+			tokens = tokens - (SELECT coalesce(sum(length), 0) FROM deleted)`
 
 	deleteThoughts = `DELETE FROM thoughts WHERE session = ANY ($1)`
 	deleteSessions = `DELETE FROM tool_sessions WHERE key = ANY ($1)`

@@ -69,9 +69,9 @@ const storeText = `
 	), added AS (
 		INSERT INTO thoughts (session, %s)
 		SELECT stored.key, %s
-		FROM unnest(%s) WITH ORDINALITY AS t (n, %s, place)
+		FROM unnest(%s) WITH ORDINALITY AS t (n, %s, position)
 		JOIN stored ON stored.n = t.n
-		ORDER BY t.place
+		ORDER BY t.position
 	)
 	SELECT coalesce(array_agg(n), '{}'), coalesce(array_agg(key), '{}'),
 		CASE WHEN count(*) > 0 THEN pg_notify($1, $2)::text END
