@@ -73,6 +73,7 @@ type App struct {
 	Place  Place // where the store is
 
 	config Config
+	logger *slog.Logger
 	store  sequent.Store
 
 	mu     sync.Mutex     // guards vaults
@@ -108,7 +109,7 @@ func OpenExisting(ctx context.Context, cfg Config) (*App, error) {
 	_, err = os.Stat(place.Path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && place.Default:
-		return &App{Engine: sequent.New(sequent.Config{}), Place: place, config: cfg}, nil
+		return &App{Engine: sequent.New(sequent.Config{}), Place: place, config: cfg, logger: cfg.Logger}, nil
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, &sequent.Error{
 			Code: sequent.CodeUnavailable,
@@ -156,7 +157,7 @@ func open(ctx context.Context, cfg Config, place Place) (*App, error) {
 	if err := cfg.HTTP.check(); err != nil {
 		return nil, err
 	}
-	a := &App{Place: place, config: cfg}
+	a := &App{Place: place, config: cfg, logger: cfg.Logger}
 	if a.store, err = openStore(ctx, cfg, place, durability); err != nil {
 		return nil, at(place, err)
 	}

@@ -23,13 +23,18 @@ type offer struct {
 	build func(*App) (dialect.Dialect, error)
 }
 
-// offers are all of them, the default first. A dialect is removed by deleting
-// its line, what it calls, and its folder.
+// plain returns an offer of a dialect that cannot fail to build.
+func plain(name string, build func(*App) dialect.Dialect) offer {
+	return offer{name, func(a *App) (dialect.Dialect, error) { return build(a), nil }}
+}
+
+// offers are all of them, the default first. A dialect that needs no settings is
+// one line here and its import; one with settings has a function below.
 func offers() []offer {
 	return []offer{
 		{"standard", buildStandard},
 		{"classic", buildClassic},
-		{"guided", buildGuided},
+		plain("guided", func(a *App) dialect.Dialect { return guided.New(guided.Config{Engine: a.Engine, Logger: a.logger}) }),
 		{"history", buildHistory},
 		{"status", buildStatus},
 		{"wiki", buildWiki},
@@ -124,12 +129,8 @@ func buildClassic(a *App) (dialect.Dialect, error) {
 		Drawing: a.config.Drawing.Out,
 		Colour:  a.config.Drawing.Colour,
 		Width:   a.config.Drawing.Width,
-		Logger:  a.config.Logger,
+		Logger:  a.logger,
 	}), nil
-}
-
-func buildGuided(a *App) (dialect.Dialect, error) {
-	return guided.New(guided.Config{Engine: a.Engine, Logger: a.config.Logger}), nil
 }
 
 func buildHistory(a *App) (dialect.Dialect, error) {

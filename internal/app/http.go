@@ -88,7 +88,7 @@ func (c HTTPConfig) authenticator(a *App) (mcpserver.Authenticator, error) {
 	}
 	cfg := token.Config{Path: path}
 	if a != nil {
-		cfg.Logger = a.config.Logger
+		cfg.Logger = a.logger
 	}
 	file, err := token.Open(cfg)
 	if err != nil {
@@ -115,11 +115,11 @@ func (a *App) ServeHTTP(ctx context.Context) error {
 	var servers []*mcpserver.Server
 	for _, d := range dialects {
 		servers = append(servers, mcpserver.New(mcpserver.Config{
-			Dialect: d, Version: a.config.Version, Logger: a.config.Logger,
+			Dialect: d, Version: a.config.Version, Logger: a.logger,
 		}))
 	}
 	handler, err := mcpserver.NewHTTP(mcpserver.HTTPConfig{
-		Servers: servers, Auth: auth, Logger: a.config.Logger, Origins: cfg.Origins,
+		Servers: servers, Auth: auth, Logger: a.logger, Origins: cfg.Origins,
 		MaxSessions: cfg.Sessions, SessionTimeout: cfg.SessionTimeout, Rate: cfg.Rate, Burst: cfg.Burst,
 		Ready: a.ready, Drain: max(0, cfg.Drain),
 	})
@@ -140,7 +140,7 @@ func (a *App) ServeHTTP(ctx context.Context) error {
 		}
 	}
 	if cfg.Insecure && mcpserver.CheckAddress(addr) != nil {
-		a.config.Logger.WarnContext(ctx, "whoever reaches this address can read, change and add to all sessions", "address", listener.Addr().String())
+		a.logger.WarnContext(ctx, "whoever reaches this address can read, change and add to all sessions", "address", listener.Addr().String())
 	}
 	defer a.sweeping(ctx)()
 	if cfg.Ready != nil {

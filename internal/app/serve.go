@@ -33,7 +33,7 @@ func (a *App) Serve(ctx context.Context, in io.Reader, out io.Writer) error {
 	server := mcpserver.New(mcpserver.Config{
 		Dialect: d,
 		Version: a.config.Version,
-		Logger:  a.config.Logger,
+		Logger:  a.logger,
 		// Nobody else is in this scope, now or later: what a call means that
 		// names no session is the business of this process.
 		Caller: tool.Caller{Scope: tool.Scope{Name: "stdio-" + rand.Text(), Exclusive: true}},
@@ -90,9 +90,9 @@ func (a *App) sweep(ctx context.Context) {
 		case ctx.Err() != nil:
 			return
 		case err != nil:
-			a.config.Logger.WarnContext(ctx, "sessions that are kept no longer could not be removed; the next try is in a while", "error", err)
+			a.logger.WarnContext(ctx, "sessions that are kept no longer could not be removed; the next try is in a while", "error", err)
 		case n > 0:
-			a.config.Logger.InfoContext(ctx, "sessions removed that are kept no longer", "sessions", n)
+			a.logger.InfoContext(ctx, "sessions removed that are kept no longer", "sessions", n)
 		}
 	}
 }

@@ -45,7 +45,7 @@ func (a *App) Vaults(watch bool) (*vaults.Vaults, error) {
 	if err != nil {
 		return nil, err
 	}
-	cfg := vaults.Config{Dir: dir, Engine: a.Engine, Agent: a.config.Agent, Watch: watch, Logger: a.config.Logger}
+	cfg := vaults.Config{Dir: dir, Engine: a.Engine, Agent: a.config.Agent, Watch: watch, Logger: a.logger}
 	if cache, err := os.UserCacheDir(); err == nil { // else there is none
 		cfg.Cache = filepath.Join(cache, "sequent", "vaults")
 	}
