@@ -10,33 +10,33 @@ import (
 	"github.com/sequent-dev/sequent/internal/draw"
 )
 
-// A launch is how an editor starts the server.
+// A launch is the command line with which an editor starts the server.
 type launch struct {
-	command string
-	args    []string
-	passing bool // the command is a binary that go run has made and will remove
+	command   string
+	args      []string
+	temporary bool // the program runs under go run, which deletes the binary when it exits
 }
 
-// thisCommand returns how to start this very program as a server. The binary of
-// go run is gone afterwards; then it is go run again, in the module's directory.
+// thisCommand returns the command line that starts this program as a server. Under
+// go run it is another go run, in the module's directory.
 func thisCommand() launch {
 	exe, err := os.Executable()
 	if err != nil {
 		return launch{command: "sequent", args: []string{"serve"}}
 	}
-	if !isPassing(exe) {
+	if !isTemporary(exe) {
 		return launch{command: exe, args: []string{"serve"}}
 	}
 	args := []string{"run", "github.com/sequent-dev/sequent/cmd/sequent@latest", "serve"}
 	if dir, ok := moduleDir(); ok {
 		args = []string{"-C", dir, "run", "./cmd/sequent", "serve"}
 	}
-	return launch{command: "go", args: args, passing: true}
+	return launch{command: "go", args: args, temporary: true}
 }
 
-// isPassing reports whether a binary lies where go run puts them: a directory
-// for one build, or the cache of builds.
-func isPassing(exe string) bool {
+// isTemporary reports whether a binary is in a directory of go run: a build
+// directory or the build cache.
+func isTemporary(exe string) bool {
 	if cache := os.Getenv("GOCACHE"); cache != "" {
 		if rel, err := filepath.Rel(cache, exe); err == nil && filepath.IsLocal(rel) {
 			return true
@@ -46,9 +46,9 @@ func isPassing(exe string) bool {
 	return slices.ContainsFunc(dirs, func(dir string) bool { return strings.HasPrefix(dir, "go-build") })
 }
 
-// name is how a person starts the program in a shell.
+// name returns the command that starts the program in a shell.
 func (l launch) name() string {
-	if l.passing {
+	if l.temporary {
 		return "go run ./cmd/sequent"
 	}
 	found, err := exec.LookPath("sequent")
@@ -62,8 +62,8 @@ func (l launch) name() string {
 	return quoted(l.command)
 }
 
-// moduleDir returns the directory of this module's source, if the program is run
-// from within it.
+// moduleDir returns the root of this module's source if the working directory is
+// inside it.
 func moduleDir() (string, bool) {
 	dir, err := os.Getwd()
 	for err == nil {
@@ -80,13 +80,13 @@ func moduleDir() (string, bool) {
 	return "", false
 }
 
-// with adds arguments to the server's.
+// with returns the launch with additional arguments.
 func (l launch) with(args ...string) launch {
 	l.args = append(l.args[:len(l.args):len(l.args)], args...)
 	return l
 }
 
-// line is the command as it is typed in a shell.
+// line returns the command line for a shell.
 func (l launch) line() string {
 	words := []string{quoted(l.command)}
 	for _, a := range l.args {
@@ -102,7 +102,7 @@ func quoted(word string) string {
 	return `"` + strings.ReplaceAll(word, `"`, `\"`) + `"`
 }
 
-// snippet is what most clients' configuration says of a server.
+// snippet returns the configuration of a server in the form of most clients.
 func snippet(l launch) string {
 	var args []string
 	for _, a := range l.args {
@@ -121,7 +121,7 @@ func snippet(l launch) string {
 func inJSON(s string) string {
 	var b strings.Builder
 	if err := writeJSON(&b, s); err != nil {
-		panic(err) // it is a string
+		panic(err) // a string always marshals
 	}
 	return strings.TrimSuffix(b.String(), "\n")
 }
@@ -130,8 +130,8 @@ func indent(text, by string) string {
 	return by + strings.ReplaceAll(text, "\n", "\n"+by)
 }
 
-// editors tells how to add the server to the main clients. Commands and
-// configuration are not broken into rows: they are there to be copied.
+// editors describes how to add the server to the main clients. It does not wrap
+// commands and configuration, so that they can be copied.
 func editors(l launch, o draw.Options) []draw.Line {
 	const by = "    "
 	var lines []draw.Line
@@ -146,6 +146,6 @@ func editors(l launch, o draw.Options) []draw.Line {
 	client("Codex", "codex mcp add sequent -- "+l.line())
 	client("Cursor, Claude Desktop, Windsurf, Gemini CLI and most others", snippet(l))
 	return append(lines, draw.Beside(nil, "in ~/.cursor/mcp.json, claude_desktop_config.json, ~/.codeium/windsurf/mcp_config.json, "+
-		"~/.gemini/settings.json. VS Code wants it in .vscode/mcp.json as \"servers\" instead of \"mcpServers\", "+
-		"Zed in its settings as \"context_servers\".", draw.Meta, o)...)
+		"~/.gemini/settings.json. VS Code: in .vscode/mcp.json, with \"servers\" instead of \"mcpServers\". "+
+		"Zed: in its settings, with \"context_servers\".", draw.Meta, o)...)
 }

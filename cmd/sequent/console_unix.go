@@ -4,6 +4,6 @@ package main
 
 import "os"
 
-// canStyle reports whether a terminal acts upon escape sequences, which all do
-// that do not say that they are dumb.
+// canStyle reports whether a terminal supports escape sequences. All do, except
+// those with TERM=dumb.
 func canStyle(*os.File) bool { return os.Getenv("TERM") != "dumb" }

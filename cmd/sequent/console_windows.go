@@ -6,9 +6,8 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// canStyle reports whether a console acts upon escape sequences, and sees to it:
-// consoles of Windows do so only when they are asked. Characters need nothing of
-// the kind, since Go writes to a console in UTF-16, whatever its code page.
+// canStyle enables escape sequences of a Windows console and reports whether it
+// supports them. The code page does not matter: Go writes UTF-16 to a console.
 func canStyle(console *os.File) bool {
 	h := windows.Handle(console.Fd())
 	var mode uint32

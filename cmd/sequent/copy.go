@@ -17,31 +17,29 @@ func (p *program) copy() *cobra.Command {
 	var from, to string
 	c := &cobra.Command{
 		Use:   "copy --to STORE",
-		Short: "Copy all sessions from one store into another",
-		Long: `Copy the sessions of all owners from one store into another, as they are: with their ids, times, labels,
-request keys and times of expiry. What has expired is left out. A session comes over as a whole or not
-at all.
+		Short: "Copy all sessions from one store to another",
+		Long: `Copy the sessions of all owners from one store to another, with their ids, times, labels, request keys
+and expiry times. Expired sessions are skipped. Each session is copied completely or not at all.
 
-What the other store has already is not copied again: if it is stopped, or fails, the same command goes
-on, and later it brings what is new. The stores may be in use meanwhile; what changes while it runs
-comes with the next run at the latest. A session that has gone on in the other store only is left
-alone. One that has gone on in both, or is another, is reported and left as it is, the rest goes on, and
-the exit code is 1.
+Run the command again to continue after an interruption, or to copy later changes; it skips sessions
+that the target has already. Both stores may be in use. A session that has continued only in the target
+is left alone. A session that has continued in both stores, or has the id of another one, is reported
+and left alone; then the exit code is 1.
 
-A password in an address can be seen by other users of this machine while the command runs:
-SEQUENT_FROM and SEQUENT_TO in the environment, PGPASSWORD and ~/.pgpass keep it to yourself.
+Other users of this machine can see a password on the command line. Pass it with SEQUENT_FROM and
+SEQUENT_TO, PGPASSWORD or ~/.pgpass instead.
 
-With --json, one object a line for each session but those that were there: {"session", "owner",
-"outcome": "added", "extended" or "failed", "title", "thoughts", "error": {code, message, fix}}, and at
-the end {"summary": {"added", "extended", "unchanged", "failed", "thoughts"}, "complete"}.`,
-		Example: "# from your file into a database, and later what is new\nsequent copy --to postgres://sequent@db/sequent\n\n" +
-			"# and back\nsequent copy --from postgres://sequent@db/sequent --to ./sessions.db",
+--json prints one object per line for each session that was not in the target: {"session", "owner",
+"outcome": "added", "extended" or "failed", "title", "thoughts", "error": {code, message, fix}}. The last
+line is {"summary": {"added", "extended", "unchanged", "failed", "thoughts"}, "complete"}.`,
+		Example: "# from your default store to a database\nsequent copy --to postgres://sequent@db/sequent\n\n" +
+			"# from the database to a file\nsequent copy --from postgres://sequent@db/sequent --to ./sessions.db",
 		Args: arguments(0, 0, ""),
 		RunE: func(c *cobra.Command, _ []string) error {
 			if to == "" {
-				return misuse(c, "sequent copy needs --to, the store to copy into")
+				return misuse(c, "sequent copy requires --to")
 			}
-			k := &copying{program: p, meter: p.newMeter()}
+			k := &copyRun{program: p, meter: p.newMeter()}
 			sum, err := app.Copy(c.Context(), p.config(), app.CopyConfig{
 				From: cmp.Or(from, p.store), To: to, Report: k.report, Progress: k.progress,
 			})
@@ -49,22 +47,22 @@ the end {"summary": {"added", "extended", "unchanged", "failed", "thoughts"}, "c
 			return k.end(sum, cmp.Or(err, k.err), c.Context().Err() != nil)
 		},
 	}
-	c.Flags().StringVar(&from, "from", "", "the `STORE` to copy from, as in --store (default: that of --store)")
-	c.Flags().StringVar(&to, "to", "", "the `STORE` to copy into, as in --store; it is made if there is none")
-	p.asJSON(c)
-	p.hasWidth(c)
+	c.Flags().StringVar(&from, "from", "", "source store, in the form of --store (default: the value of --store)")
+	c.Flags().StringVar(&to, "to", "", "target store, in the form of --store; created if it does not exist")
+	p.addJSONFlag(c)
+	p.addWidthFlag(c)
 	return c
 }
 
-// A copying is one run of sequent copy.
-type copying struct {
+// A copyRun is one run of sequent copy.
+type copyRun struct {
 	*program
 	meter *meter
-	err   error // of the output
+	err   error // error of writing the output
 }
 
-// report tells programs of each session, people of those that fail.
-func (k *copying) report(s transfer.Result) {
+// report writes the result of a session. Text output has only failed sessions.
+func (k *copyRun) report(s transfer.Result) {
 	if k.err != nil {
 		return
 	}
@@ -75,10 +73,10 @@ func (k *copying) report(s transfer.Result) {
 			Outcome  string     `json:"outcome"`
 			Title    string     `json:"title,omitempty"`
 			Thoughts int        `json:"thoughts"`
-			Error    *complaint `json:"error,omitempty"`
+			Error    *userError `json:"error,omitempty"`
 		}{string(s.Key.ID), s.Key.Owner, string(s.Outcome), s.Title, s.Thoughts, nil}
 		if s.Err != nil {
-			c := complain(s.Err, "")
+			c := newUserError(s.Err, "")
 			out.Error = &c
 		}
 		k.err = writeJSON(k.out, out)
@@ -89,7 +87,7 @@ func (k *copying) report(s transfer.Result) {
 	}
 	k.meter.clear()
 	o := k.drawing()
-	c := complain(s.Err, "")
+	c := newUserError(s.Err, "")
 	of := ""
 	if s.Key.Owner != "" {
 		of = "of " + draw.One(s.Key.Owner, o.Charset) + ": "
@@ -101,32 +99,32 @@ func (k *copying) report(s transfer.Result) {
 	k.err = k.print(lines...)
 }
 
-func (k *copying) progress(s transfer.Summary) {
+func (k *copyRun) progress(s transfer.Summary) {
 	k.meter.show(fmt.Sprintf("%s  %s copied", draw.Count(s.Added+s.Extended+s.Unchanged+s.Failed, "session", "sessions"),
 		draw.Count(s.Thoughts, "thought", "thoughts")))
 }
 
-// end says how it went. What was copied before a failure stays.
-func (k *copying) end(s transfer.Summary, err error, stopped bool) error {
+// end writes the summary, also after a failure that left sessions copied.
+func (k *copyRun) end(s transfer.Summary, err error, canceled bool) error {
 	done := s.Added+s.Extended+s.Unchanged+s.Failed > 0
 	if err == nil || done {
-		if telling := k.summary(s, err == nil); err == nil {
-			err = telling
+		if writeErr := k.summary(s, err == nil); err == nil {
+			err = writeErr
 		}
 	}
 	switch {
-	case stopped:
+	case canceled:
 		return &sequent.Error{
-			Code: sequent.CodeCanceled, Msg: "stopped before everything was copied",
-			Fix: "the same command goes on from there",
+			Code: sequent.CodeCanceled, Msg: "canceled before all sessions were copied",
+			Fix: "run the same command again to continue",
 		}
 	case err == nil && s.Failed > 0:
-		return errQuiet
+		return errReported
 	}
 	return err
 }
 
-func (k *copying) summary(s transfer.Summary, complete bool) error {
+func (k *copyRun) summary(s transfer.Summary, complete bool) error {
 	if k.json {
 		return writeJSON(k.out, struct {
 			Summary  jsonCopied `json:"summary"`
@@ -144,10 +142,10 @@ func (k *copying) summary(s transfer.Summary, complete bool) error {
 	if s.Failed > 0 {
 		text += fmt.Sprintf("; %d failed", s.Failed)
 	}
-	return k.say("%s.", text)
+	return k.printf("%s.", text)
 }
 
-// A jsonCopied is an [transfer.Summary].
+// A jsonCopied is an [transfer.Summary] in JSON output.
 type jsonCopied struct {
 	Added     int `json:"added"`
 	Extended  int `json:"extended"`

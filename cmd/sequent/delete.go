@@ -20,70 +20,69 @@ func (p *program) delete() *cobra.Command {
 	var dir string
 	c := &cobra.Command{
 		Use:   "delete [ID...]",
-		Short: "Delete sessions for good",
-		Long: `Delete sessions with all their thoughts. On a terminal it asks first; elsewhere it needs --yes. If
-one of the sessions is not there, none is deleted.
+		Short: "Delete sessions permanently",
+		Long: `Delete sessions with all their thoughts. On a terminal the command asks for confirmation; otherwise it
+requires --yes. If one of the sessions does not exist, none is deleted.
 
-A session of the dialect wiki has a note as well, from which the next sync would bring it back: with
---with-note that is deleted, too, and without it you are told where it is. Files of the dialect classic
-are left where they are.
+A session of the dialect wiki also has a note, and the next sync would restore the session from it. Pass
+--with-note to delete the note too; without it the command prints where the note is. Session files of the
+dialect classic are kept.
 
-With --all it deletes all of your sessions, or of those of --owner, in small steps that do not hold up
-others; what was deleted when it is stopped stays deleted. All notes are left.
+--all deletes all your sessions, or those of --owner, in small transactions, so that other users are not
+blocked. An interruption keeps the sessions that are not deleted yet. --all keeps all notes.
 
-With --json: {"deleted": [id], "notesLeft": [uri], if there are any}, and with --all {"sessions": n}.`,
-		Example: "sequent delete 7k3m9q2xw4ht\n\n# without being asked\nsequent delete 7k3 9wd --yes\n\n# of the dialect wiki, with the note in your vault\nsequent delete session-1773500968000-12345 --with-note --vault ~/Notes\n\n# all that is kept of somebody\nsequent delete --owner alice --all",
+--json prints {"deleted": [id], "notesLeft": [uri]}, or {"sessions": n} with --all. notesLeft is omitted
+if it is empty.`,
+		Example: "sequent delete 7k3\n\n# without confirmation\nsequent delete 7k3 9wd --yes\n\n# with its note in the vault\nsequent delete session-1773500968000-12345 --with-note --vault ~/Notes\n\n# all sessions of a token's subject\nsequent delete --owner alice --all",
 		Args: func(c *cobra.Command, args []string) error {
 			switch {
 			case all && withNote:
-				return misuse(c, "--all and --with-note do not go together")
+				return misuse(c, "--all and --with-note are mutually exclusive")
 			case all && len(args) > 0:
-				return misuse(c, "%s takes either --all or IDs, but there is also %q", c.CommandPath(), args[0])
+				return misuse(c, "unexpected argument %q: %s takes either --all or IDs", args[0], c.CommandPath())
 			case all:
 				return nil
 			}
-			return arguments(1, -1, "the ID of a session, which sequent list has, or --all")(c, args)
+			return arguments(1, -1, "the ID of a session, as printed by sequent list, or --all")(c, args)
 		},
 		ValidArgsFunction: p.completeIDs,
 		RunE: func(c *cobra.Command, args []string) error {
 			cfg := p.config()
 			cfg.Vault, cfg.Model.Getenv = dir, p.getenv
-			return p.readingWith(c.Context(), cfg, func(a *app.App) error {
+			return p.withStoreConfig(c.Context(), cfg, func(a *app.App) error {
 				if all {
 					return p.deleteAll(c.Context(), a, yes)
 				}
-				var doomed []*sequent.Session
+				var targets []*sequent.Session
 				for _, id := range args {
 					s, err := find(c.Context(), a.Engine, id)
 					if err != nil {
 						return err
 					}
-					if !slices.ContainsFunc(doomed, func(d *sequent.Session) bool { return d.ID() == s.ID() }) {
-						doomed = append(doomed, s)
+					if !slices.ContainsFunc(targets, func(d *sequent.Session) bool { return d.ID() == s.ID() }) {
+						targets = append(targets, s)
 					}
 				}
 				if !yes {
-					if err := p.confirm(c.Context(), doomed); err != nil {
+					if err := p.confirm(c.Context(), targets); err != nil {
 						return err
 					}
 				}
-				return p.deleteSessions(c.Context(), a, doomed, withNote)
+				return p.deleteSessions(c.Context(), a, targets, withNote)
 			})
 		},
 	}
 	c.Flags().BoolVar(&all, "all", false, "delete all sessions of the owner")
-	c.Flags().BoolVar(&withNote, "with-note", false, "delete the note of a session of the dialect wiki as well")
-	c.Flags().StringVar(&dir, "vault", "", "the folder of notes, a `DIR` (default: Documents/sequent-vault in your home directory)")
-	if err := c.MarkFlagDirname("vault"); err != nil {
-		panic(err) // there is no such flag
-	}
-	c.Flags().BoolVarP(&yes, "yes", "y", false, "do not ask")
-	p.asJSON(c)
-	p.hasOwner(c)
+	c.Flags().BoolVar(&withNote, "with-note", false, "delete the notes of the sessions too")
+	c.Flags().StringVar(&dir, "vault", "", "folder of notes (default: Documents/sequent-vault in your home directory)")
+	completeDirs(c, "vault")
+	c.Flags().BoolVarP(&yes, "yes", "y", false, "do not ask for confirmation")
+	p.addJSONFlag(c)
+	p.addOwnerFlag(c)
 	return c
 }
 
-// deleteAll deletes the sessions of one owner.
+// deleteAll deletes all sessions of the owner.
 func (p *program) deleteAll(ctx context.Context, a *app.App, yes bool) error {
 	whose := "your"
 	if p.owner != "" {
@@ -98,7 +97,7 @@ func (p *program) deleteAll(ctx context.Context, a *app.App, yes bool) error {
 		if page.Next != "" {
 			n = "more than " + n
 		}
-		if err := p.ask(ctx, fmt.Sprintf("all of %s sessions (%s)", whose, n)); err != nil {
+		if err := p.ask(ctx, fmt.Sprintf("all %s sessions (%s)", whose, n)); err != nil {
 			return err
 		}
 	}
@@ -111,7 +110,7 @@ func (p *program) deleteAll(ctx context.Context, a *app.App, yes bool) error {
 			Sessions int `json:"sessions"`
 		}{n})
 	}
-	if err := p.say("Deleted all of %s sessions (%d).", whose, n); err != nil {
+	if err := p.printf("Deleted all %s sessions (%d).", whose, n); err != nil {
 		return err
 	}
 	v, err := a.Vaults(false)
@@ -119,23 +118,23 @@ func (p *program) deleteAll(ctx context.Context, a *app.App, yes bool) error {
 		return err
 	}
 	if folder, some := v.SessionNotes(ctx, p.owner); some {
-		return p.say("Their notes are left, and the next sync brings them back: delete those in %s as well.", draw.One(folder, p.charset()))
+		return p.printf("Their notes are kept, and the next sync would restore the sessions. To prevent it, delete the notes in %s.", draw.One(folder, p.charset()))
 	}
 	return nil
 }
 
-func (p *program) deleteSessions(ctx context.Context, a *app.App, doomed []*sequent.Session, withNote bool) error {
+func (p *program) deleteSessions(ctx context.Context, a *app.App, targets []*sequent.Session, withNote bool) error {
 	v, err := a.Vaults(false)
 	if err != nil {
 		return err
 	}
 	ids, left := []string{}, []string{}
-	for _, s := range doomed {
+	for _, s := range targets {
 		note, err := v.Note(ctx, p.owner, s.ID())
 		if err != nil && withNote {
 			return err
 		}
-		if withNote && note != "" { // first, as a note that is left brings its session back
+		if withNote && note != "" { // first, because a remaining note restores its session
 			if err := v.DeleteNote(ctx, p.owner, note); err != nil {
 				return err
 			}
@@ -151,12 +150,12 @@ func (p *program) deleteSessions(ctx context.Context, a *app.App, doomed []*sequ
 		if p.json {
 			continue
 		}
-		if err := p.say("Deleted %s (%s).", draw.One(string(s.ID()), p.charset()), draw.Count(s.Len(), "thought", "thoughts")); err != nil {
+		if err := p.printf("Deleted %s (%s).", draw.One(string(s.ID()), p.charset()), draw.Count(s.Len(), "thought", "thoughts")); err != nil {
 			return err
 		}
 		if note != "" {
-			err := p.say("  Its note %s is left, and the next sync brings the session back from it.\n"+
-				"  Delete the note as well; --with-note does both.", draw.One(string(note), p.charset()))
+			err := p.printf("  The note %s is kept, and the next sync would restore the session from it.\n"+
+				"  To prevent it, delete the note. --with-note deletes both.", draw.One(string(note), p.charset()))
 			if err != nil {
 				return err
 			}
@@ -171,12 +170,12 @@ func (p *program) deleteSessions(ctx context.Context, a *app.App, doomed []*sequ
 	}{ids, left})
 }
 
-// confirm asks the person at the terminal. No answer is a no.
-func (p *program) confirm(ctx context.Context, doomed []*sequent.Session) error {
-	if err := p.someone(); err != nil {
+// confirm lists the sessions and asks for confirmation.
+func (p *program) confirm(ctx context.Context, targets []*sequent.Session) error {
+	if err := p.requireTerminal(); err != nil {
 		return err
 	}
-	for _, s := range doomed {
+	for _, s := range targets {
 		line := draw.Line{
 			{Text: draw.One(string(s.ID()), p.charset()) + "  ", Role: draw.Number},
 			{Text: draw.Count(s.Len(), "thought", "thoughts") + "  ", Role: draw.Meta},
@@ -185,26 +184,26 @@ func (p *program) confirm(ctx context.Context, doomed []*sequent.Session) error 
 		fmt.Fprint(p.err, p.render([]draw.Line{draw.Cut(line, p.drawing())}))
 	}
 	what := "this session"
-	if len(doomed) > 1 {
-		what = fmt.Sprintf("these %d sessions", len(doomed))
+	if len(targets) > 1 {
+		what = fmt.Sprintf("these %d sessions", len(targets))
 	}
 	return p.ask(ctx, what)
 }
 
-// someone tells whether there is anybody to be asked.
-func (p *program) someone() error {
+// requireTerminal returns an error without a terminal on which to ask.
+func (p *program) requireTerminal() error {
 	if !isTerminal(p.in) || !isTerminal(p.err) {
-		return &usageError{msg: "nobody is there to be asked whether to delete", fix: "say so with --yes"}
+		return &usageError{msg: "cannot ask for confirmation without a terminal", fix: "pass --yes"}
 	}
 	return nil
 }
 
-// ask asks whether to delete something.
+// ask asks whether to delete something. Only y and yes confirm.
 func (p *program) ask(ctx context.Context, what string) error {
-	if err := p.someone(); err != nil {
+	if err := p.requireTerminal(); err != nil {
 		return err
 	}
-	fmt.Fprintf(p.err, "Delete %s for good? [y/N] ", what)
+	fmt.Fprintf(p.err, "Delete %s permanently? [y/N] ", what)
 	answer := make(chan string, 1)
 	go func() {
 		line, err := bufio.NewReader(p.in).ReadString('\n')
@@ -221,6 +220,6 @@ func (p *program) ask(ctx context.Context, what string) error {
 			return nil
 		}
 	}
-	fmt.Fprintln(p.err, "Nothing is deleted.")
-	return errQuiet
+	fmt.Fprintln(p.err, "Nothing was deleted.")
+	return errReported
 }

@@ -22,10 +22,10 @@ func (p *program) demo() *cobra.Command {
 	var fast bool
 	c := &cobra.Command{
 		Use:   "demo",
-		Short: "Watch a whole session come into being, over a real MCP connection",
-		Long: `Start sequent serve as an editor does, send it the thoughts of an agent that hunts a bug, with a
-revision and two branches, and draw the session as it grows. It needs no key and no network. The
-session stays in the store.`,
+		Short: "Record and draw an example session",
+		Long: `Record an example session and draw it as it grows. The command starts sequent serve as an editor does
+and sends it, over MCP, the thoughts of an agent that hunts a bug, with a revision and two branches. It
+needs no API key and no network. The session is kept in the store.`,
 		Example: "sequent demo\n\n# without pauses\nsequent demo --fast",
 		Args:    arguments(0, 0, ""),
 		RunE: func(c *cobra.Command, _ []string) error {
@@ -36,8 +36,8 @@ session stays in the store.`,
 			}
 			if place.Memory {
 				return &usageError{
-					msg: "the demo shows that one process sees what another records, which memory cannot",
-					fix: "leave --store out, or name a file",
+					msg: "the demo requires a store that two processes can share, not memory",
+					fix: "omit --store, or pass a file",
 				}
 			}
 			a, err := app.Open(ctx, p.config())
@@ -48,11 +48,11 @@ session stays in the store.`,
 		},
 	}
 	c.Flags().BoolVar(&fast, "fast", false, "do not pause between thoughts")
-	p.hasWidth(c)
+	p.addWidthFlag(c)
 	return c
 }
 
-// play runs the demo over the store of a.
+// play runs the demo with the store of a.
 func (p *program) play(ctx context.Context, a *app.App, fast bool) error {
 	exe, err := os.Executable()
 	if err != nil {
@@ -61,13 +61,13 @@ func (p *program) play(ctx context.Context, a *app.App, fast bool) error {
 	cmd := exec.Command(exe, "serve", "--dialect", "standard")
 	cmd.Stderr = p.err
 	where := shortPath(a.Place.Path)
-	if address, ok := a.Place.Database(); ok { // not for everybody who lists processes
+	if address, ok := a.Place.Database(); ok { // hide its password from the list of processes
 		where = a.Place.String()
 		cmd.Env = append(os.Environ(), "SEQUENT_STORE="+address)
 	} else {
 		cmd.Args = append(cmd.Args, "--store", a.Place.String())
 	}
-	if err := p.say("Starting a server and talking MCP to it:\n    %s serve --store %s\n", shortPath(exe), where); err != nil {
+	if err := p.printf("Starting a server and connecting to it over MCP:\n    %s serve --store %s\n", shortPath(exe), where); err != nil {
 		return err
 	}
 	connecting, cancel := context.WithTimeout(ctx, 30*time.Second)
@@ -82,7 +82,7 @@ func (p *program) play(ctx context.Context, a *app.App, fast bool) error {
 	} else {
 		err = p.playSlowly(ctx, a, agent)
 	}
-	// This process reads what the other one recorded, and after its end.
+	// Read the session after the server has ended, to show that it is durable.
 	err = errors.Join(err, server.Close())
 	if err != nil || agent.session == "" {
 		return err
@@ -96,18 +96,18 @@ func (p *program) play(ctx context.Context, a *app.App, fast bool) error {
 	if err := p.print(draw.Session(s, o).Lines...); err != nil {
 		return err
 	}
-	return p.farewell(s)
+	return p.nextSteps(s)
 }
 
-// playSlowly draws the session while it grows, slowly enough to read along.
+// playSlowly draws the session while it grows, with pauses to read the thoughts.
 func (p *program) playSlowly(ctx context.Context, a *app.App, agent *agent) error {
 	w := &watcher{engine: a.Engine}
-	begun := make(chan struct{})
-	_, err := p.runScreen(ctx, &screen{p: p, watcher: w, begun: begun}, func(ctx context.Context, _ func(string)) error {
+	started := make(chan struct{})
+	_, err := p.runScreen(ctx, &screen{p: p, watcher: w, started: started}, func(ctx context.Context, _ func(string)) error {
 		return agent.think(ctx, func(ctx context.Context, next call) {
 			if w.id == "" && agent.session != "" {
 				w.id = agent.session
-				close(begun)
+				close(started)
 			}
 			pause := time.Duration(len(next.Thought)) * 9 * time.Millisecond
 			select {
@@ -119,14 +119,14 @@ func (p *program) playSlowly(ctx context.Context, a *app.App, agent *agent) erro
 	return err
 }
 
-// An agent thinks the story.
+// An agent sends the thoughts of the story to a server.
 type agent struct {
 	server  *client.Client
-	session sequent.ID // once there is one
+	session sequent.ID // empty before the first reply
 }
 
-// think sends all thoughts. It calls pause before each but the first, and once
-// after the last, until ctx is done.
+// think sends all thoughts. It calls pause after each one, with the next one. It
+// returns nil early if ctx is done.
 func (g *agent) think(ctx context.Context, pause func(ctx context.Context, next call)) error {
 	steps := story()
 	for i, step := range steps {
@@ -138,14 +138,14 @@ func (g *agent) think(ctx context.Context, pause func(ctx context.Context, next 
 		}
 		reply, err := g.server.CallTool(ctx, "sequentialthinking", args)
 		if ctx.Err() != nil {
-			return nil // told to stop
+			return nil
 		}
 		if err != nil {
 			return err
 		}
 		if reply.Failed {
 			return &sequent.Error{
-				Code: sequent.CodeInternal, Msg: "the server refused a thought", Fix: "sequent doctor may tell why",
+				Code: sequent.CodeInternal, Msg: "the server refused a thought", Fix: "run sequent doctor",
 				Err: errors.New(reply.Text),
 			}
 		}
@@ -167,8 +167,8 @@ func (g *agent) think(ctx context.Context, pause func(ctx context.Context, next 
 	return nil
 }
 
-// farewell tells what to do next.
-func (p *program) farewell(s *sequent.Session) error {
+// nextSteps suggests commands to run next.
+func (p *program) nextSteps(s *sequent.Session) error {
 	me := thisCommand()
 	self := me.name()
 	id := string(s.ID())
@@ -181,17 +181,17 @@ func (p *program) farewell(s *sequent.Session) error {
 		}
 	}
 	rows := [][2]string{
-		{"show " + id, "see it again"},
-		{"watch", "follow the next one live"},
-		{"export " + id, "take it along: md, json or mermaid"},
-		{"search " + `"connection pool"`, "find a thought in all of them"},
+		{"show " + id, "draw this session"},
+		{"watch", "follow new sessions live"},
+		{"export " + id, "export as md, json or mermaid"},
+		{"search " + `"connection pool"`, "search all sessions"},
 	}
 	width := 0
 	for _, r := range rows {
 		width = max(width, len(r[0]))
 	}
 	o := p.drawing()
-	lines := []draw.Line{nil, {{Text: "What now", Role: draw.Title}}}
+	lines := []draw.Line{nil, {{Text: "Next steps", Role: draw.Title}}}
 	for _, r := range rows {
 		line := draw.Line{{Text: "    " + self + " " + r[0] + options, Role: draw.Number}}
 		if draw.Width(self)+width+len(options)+len(r[1])+7 <= o.Width {
@@ -200,15 +200,15 @@ func (p *program) farewell(s *sequent.Session) error {
 		lines = append(lines, line)
 	}
 	lines = append(lines, nil, draw.Line{{Text: "Add it to your editor", Role: draw.Title}})
-	if me.passing {
+	if me.temporary {
 		lines = append(lines, draw.Beside(draw.Line{{Text: "    "}},
-			"This binary goes when go run ends. Better: go install ./cmd/sequent, then sequent demo --fast tells the path.", draw.Meta, o)...)
+			"`go run` deletes this binary when it exits. Run go install ./cmd/sequent, then sequent demo --fast for commands with the installed path.", draw.Meta, o)...)
 	}
 	lines = append(lines, nil)
 	return p.print(append(lines, editors(server, o)...)...)
 }
 
-// shortPath puts ~ for the home directory.
+// shortPath replaces the home directory with ~.
 func shortPath(path string) string {
 	home, err := os.UserHomeDir()
 	if err != nil {

@@ -10,9 +10,8 @@ import (
 	"time"
 )
 
-// The commands that the pages show are those that there are, with flags that they
-// have.
-func TestCommandsInPages(t *testing.T) {
+// The commands and flags in README.md and docs exist.
+func TestDocumentedCommands(t *testing.T) {
 	pages, err := filepath.Glob("../../docs/*.md")
 	if err != nil {
 		t.Fatal(err)
@@ -34,22 +33,22 @@ func TestCommandsInPages(t *testing.T) {
 					continue
 				}
 				seen++
-				// What is in quotes is no flag of ours.
+				// Quoted arguments are not flags.
 				words := regexp.MustCompile(`"[^"]*"|'[^']*'`).ReplaceAllString(m[1], "x")
 				c, _, err := p.root().Find(strings.Fields(words))
 				if err != nil || !c.HasParent() {
-					t.Errorf("%s: there is no command as in %s", page, line)
+					t.Errorf("%s: unknown command in %s", page, line)
 					continue
 				}
 				for _, f := range flag.FindAllStringSubmatch(words, -1) {
 					if c.Flag(f[1]) == nil && c.InheritedFlags().Lookup(f[1]) == nil {
-						t.Errorf("%s: %s has no --%s, as in %s", page, c.CommandPath(), f[1], line)
+						t.Errorf("%s: %s has no flag --%s, used in %s", page, c.CommandPath(), f[1], line)
 					}
 				}
 			}
 		}
 	}
 	if seen < 10 {
-		t.Errorf("found %d commands only", seen)
+		t.Errorf("found only %d commands", seen)
 	}
 }

@@ -18,12 +18,11 @@ func (p *program) doctor() *cobra.Command {
 	var tokens string
 	c := &cobra.Command{
 		Use:   "doctor",
-		Short: "Find out what is wrong, and what to do about it",
-		Long: `Look at the store, the disk under it, the file of tokens if there is one, the environment and the
-terminal, and tell for each whether it is as it should be, and what to do if not. It changes nothing.
-The exit code is 1 if something does not work.
+		Short: "Diagnose problems and suggest fixes",
+		Long: `Check the store, its disk, the token file if there is one, the environment and the terminal, and suggest
+a fix for each problem. It changes nothing. The exit code is 1 if a check fails.
 
-With --json: {"ok": bool, "findings": [{check, status, detail, fix}]}; status is ok, warn or fail.`,
+--json prints {"ok": bool, "findings": [{check, status, detail, fix}]}; status is ok, warn or fail.`,
 		Example: "sequent doctor\nsequent doctor --store ./.sequent/sequent.db --auth tokens\nsequent doctor --json",
 		Args:    arguments(0, 0, ""),
 		RunE: func(c *cobra.Command, _ []string) error {
@@ -41,14 +40,14 @@ With --json: {"ok": bool, "findings": [{check, status, detail, fix}]}; status is
 				err = p.print(p.report(findings)...)
 			}
 			if err == nil && !ok {
-				return errQuiet
+				return errReported
 			}
 			return err
 		},
 	}
-	c.Flags().StringVar(&tokens, "auth", "", "the `FILE` of tokens of a server (default: tokens in your data directory, if it is there)")
-	p.asJSON(c)
-	p.hasWidth(c)
+	c.Flags().StringVar(&tokens, "auth", "", "token file of a server (default: tokens in your data directory, if it exists)")
+	p.addJSONFlag(c)
+	p.addWidthFlag(c)
 	return c
 }
 
@@ -66,7 +65,7 @@ func (p *program) examine(ctx context.Context, root *cobra.Command, tokens strin
 	return slices.Concat(findings, store, auth), err
 }
 
-// environment tells which variables have a say.
+// environment reports the variables that have an effect, and unknown ones.
 func environment(root *cobra.Command) app.Finding {
 	var set, unknown []string
 	known := map[string]bool{}
@@ -81,7 +80,7 @@ func environment(root *cobra.Command) app.Finding {
 	for _, entry := range os.Environ() {
 		name, value, _ := strings.Cut(entry, "=")
 		switch {
-		case value == "": // as good as not set
+		case value == "": // has no effect
 		case name == "DISABLE_THOUGHT_LOGGING" || known[name]:
 			if name == variable("store") || name == variable("from") || name == variable("to") {
 				value = withoutSecret(value)
@@ -97,25 +96,25 @@ func environment(root *cobra.Command) app.Finding {
 	case len(unknown) > 0:
 		return app.Finding{
 			Check: "environment", Status: app.Warn,
-			Detail: strings.Join(unknown, ", ") + " means nothing",
-			Fix:    "unset it, or spell it like the flag that it stands for: SEQUENT_STORE for --store",
+			Detail: "unknown: " + strings.Join(unknown, ", "),
+			Fix:    "unset it, or use the name of a flag, such as SEQUENT_STORE for --store",
 		}
 	case len(set) > 0:
 		return app.Finding{Check: "environment", Status: app.OK, Detail: strings.Join(set, ", ")}
 	}
-	return app.Finding{Check: "environment", Status: app.OK, Detail: "no variable changes anything"}
+	return app.Finding{Check: "environment", Status: app.OK, Detail: "no variables are set"}
 }
 
-// terminal tells how sessions are drawn.
+// terminal reports how sessions are drawn.
 func (p *program) terminal() app.Finding {
 	f := app.Finding{Check: "terminal", Status: app.OK}
 	switch {
 	case !isTerminal(p.out):
-		f.Detail = "standard output is not one"
+		f.Detail = "output is not a terminal"
 	case p.charset() != draw.Unicode:
 		f.Status = app.Warn
-		f.Detail = "the locale is not a UTF-8 one, so trees are drawn in ASCII"
-		f.Fix = "if the terminal shows UTF-8, set LANG to a locale such as C.UTF-8"
+		f.Detail = "the locale is not UTF-8, so trees are drawn in ASCII"
+		f.Fix = "if the terminal supports UTF-8, set LANG to a locale such as C.UTF-8"
 	default:
 		f.Detail = fmt.Sprintf("%d columns, UTF-8", p.columns())
 		if !p.colored(p.out) {
@@ -125,7 +124,7 @@ func (p *program) terminal() app.Finding {
 	return f
 }
 
-// report lays the findings out for people.
+// report lays out findings as text.
 func (p *program) report(findings []app.Finding) []draw.Line {
 	o := p.drawing()
 	width := 0
@@ -146,12 +145,12 @@ func (p *program) report(findings []app.Finding) []draw.Line {
 			lines = append(lines, draw.Beside(draw.Line{{Text: strings.Repeat(" ", width+8)}}, "→ "+f.Fix, roles[f.Status], o)...)
 		}
 	}
-	verdict := "Everything is as it should be."
+	verdict := "All checks passed."
 	switch {
 	case counts[app.Fail] > 0:
-		verdict = draw.Count(counts[app.Fail], "thing does", "things do") + " not work."
+		verdict = draw.Count(counts[app.Fail], "check", "checks") + " failed."
 	case counts[app.Warn] > 0:
-		verdict = "It works; " + draw.Count(counts[app.Warn], "thing", "things") + " could be better."
+		verdict = "No check failed; " + draw.Count(counts[app.Warn], "warning", "warnings") + "."
 	}
 	return append(lines, nil, draw.Line{{Text: verdict, Role: draw.Title}})
 }

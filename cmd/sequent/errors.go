@@ -22,76 +22,75 @@ const (
 	exitUsage   = 2
 )
 
-// codeUsage is what --json calls a command that was not understood.
+// codeUsage is the code of a usage error in JSON output.
 const codeUsage = "usage"
 
-// A usageError is a command that was not understood.
+// A usageError is an incorrect command line.
 type usageError struct {
 	msg string
-	fix string // what to do; empty means the help of the command
+	fix string // what to do; empty means to read the help of the command
 }
 
-// Error returns what was wrong.
 func (e *usageError) Error() string { return e.msg }
 
 func usagef(format string, args ...any) error {
 	return &usageError{msg: fmt.Sprintf(format, args...)}
 }
 
-// errQuiet ends the program with a failure of which everything has been said.
-var errQuiet = errors.New("failed")
+// errReported ends the program with exitFailure. Its cause has been reported.
+var errReported = errors.New("failed")
 
-// A complaint is an error as the user gets to see it.
-type complaint struct {
+// A userError is an error as the user sees it.
+type userError struct {
 	Code    string `json:"code"`
 	Message string `json:"message"`
 	Fix     string `json:"fix,omitempty"`
 	exit    int
-	more    string // for people: further lines
+	more    string // further lines, not in JSON output
 }
 
-// complain finds the words for an error. Command is what was run, for its help.
-func complain(err error, command string) complaint {
-	if kept, ok := errors.AsType[*keptError](err); ok {
-		c := complain(kept.err, command)
-		c.Fix = strings.TrimPrefix(c.Fix+"; to go on: "+kept.resume, "; ")
+// newUserError converts an error for the user. Command is the command that failed.
+func newUserError(err error, command string) userError {
+	if e, ok := errors.AsType[*resumableError](err); ok {
+		c := newUserError(e.err, command)
+		c.Fix = strings.TrimPrefix(c.Fix+"; to resume: "+e.resume, "; ")
 		return c
 	}
 	if usage, ok := errors.AsType[*usageError](err); ok {
-		return complaint{Code: codeUsage, Message: usage.msg, Fix: cmp.Or(usage.fix, command+" --help tells how it is used"), exit: exitUsage}
+		return userError{Code: codeUsage, Message: usage.msg, Fix: cmp.Or(usage.fix, "run "+command+" --help for usage"), exit: exitUsage}
 	}
 	if setting, ok := errors.AsType[*app.ConfigError](err); ok {
-		return complaint{Code: codeUsage, Message: setting.Msg, Fix: setting.Fix, exit: exitUsage}
+		return userError{Code: codeUsage, Message: setting.Msg, Fix: setting.Fix, exit: exitUsage}
 	}
-	if c, ok := complainOfModel(err); ok {
+	if c, ok := modelUserError(err); ok {
 		return c
 	}
 	e, ok := errors.AsType[*sequent.Error](err)
 	if !ok {
-		return complaint{Code: string(sequent.CodeInternal), Message: err.Error(), exit: exitFailure}
+		return userError{Code: string(sequent.CodeInternal), Message: err.Error(), exit: exitFailure}
 	}
-	c := complaint{Code: string(e.Code), Message: cmp.Or(e.Msg, string(e.Code)), Fix: e.Fix, exit: exitFailure}
+	c := userError{Code: string(e.Code), Message: cmp.Or(e.Msg, string(e.Code)), Fix: e.Fix, exit: exitFailure}
 	if e.Err != nil && !errors.Is(e.Err, context.Canceled) && !strings.Contains(c.Message, e.Err.Error()) && !errors.Is(e.Err, os.ErrNotExist) {
 		c.Message += " (" + e.Err.Error() + ")"
 	}
 	switch e.Code {
 	case sequent.CodeUnavailable, sequent.CodeReadOnly, sequent.CodeFull, sequent.CodeCorrupt, sequent.CodeNewerSchema, sequent.CodeBusy:
 		if !strings.Contains(c.Fix, "sequent ") {
-			c.Fix = strings.TrimPrefix(c.Fix+"; sequent doctor says more", "; ")
+			c.Fix = strings.TrimPrefix(c.Fix+"; run sequent doctor for details", "; ")
 		}
 	case sequent.CodeSessionNotFound:
 		if e.Field != fieldID {
-			c.Fix = "sequent list shows the sessions there are"
+			c.Fix = "run sequent list for the ids of sessions"
 		}
 	}
 	return c
 }
 
-// print writes the complaint: two lines for people, one object for programs.
-func (c complaint) print(w io.Writer, asJSON bool) {
+// print writes the error, as text or as a JSON object.
+func (c userError) print(w io.Writer, asJSON bool) {
 	if asJSON {
 		writeJSON(w, struct {
-			Error complaint `json:"error"`
+			Error userError `json:"error"`
 		}{c})
 		return
 	}
@@ -102,7 +101,7 @@ func (c complaint) print(w io.Writer, asJSON bool) {
 	fmt.Fprint(w, c.more)
 }
 
-// writeJSON writes v as one line. Text for people is left as it is.
+// writeJSON writes v on one line. It does not escape HTML.
 func writeJSON(w io.Writer, v any) error {
 	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false)

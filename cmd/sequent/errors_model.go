@@ -10,11 +10,10 @@ import (
 	"github.com/sequent-dev/sequent/llm/openai"
 )
 
-// complainOfModel finds the words for what goes wrong with language models and
-// with plans.
-func complainOfModel(err error) (complaint, bool) {
+// modelUserError converts an error of a language model or a plan.
+func modelUserError(err error) (userError, bool) {
 	if e, ok := errors.AsType[*plan.Error](err); ok {
-		c := complaint{Code: string(e.Code), Message: e.Msg, Fix: e.Fix, exit: exitFailure}
+		c := userError{Code: string(e.Code), Message: e.Msg, Fix: e.Fix, exit: exitFailure}
 		if e.Code == plan.CodeNoProblem {
 			c.exit = exitUsage
 		}
@@ -22,12 +21,12 @@ func complainOfModel(err error) (complaint, bool) {
 	}
 	e, ok := errors.AsType[*llm.Error](err)
 	if !ok {
-		return complaint{}, false
+		return userError{}, false
 	}
-	c := complaint{Code: string(e.Code), Message: e.Msg, Fix: e.Fix, exit: exitFailure}
+	c := userError{Code: string(e.Code), Message: e.Msg, Fix: e.Fix, exit: exitFailure}
 	switch e.Code {
 	case llm.CodeNoModel:
-		c.Fix = "choose one with --model, or for good with SEQUENT_MODEL, and set the key of its provider"
+		c.Fix = "pass --model or set SEQUENT_MODEL, and set the API key of its provider"
 		c.exit, c.more = exitUsage, choices()
 	case llm.CodeNoKey:
 		c.exit, c.more = exitUsage, choices()
@@ -35,16 +34,16 @@ func complainOfModel(err error) (complaint, bool) {
 	return c, true
 }
 
-// choices are the models that somebody may begin with, and what each needs.
+// choices lists an example model of each provider with the variable of its key.
 func choices() string {
 	var keys, keyless strings.Builder
 	for _, p := range openai.Providers() {
 		if p.Keyless {
-			fmt.Fprintf(&keyless, "  On this machine, without a key: --model %s (get the model with %s pull %s)\n",
+			fmt.Fprintf(&keyless, "  %-18s --model %s (run %s pull %s first)\n", "(local, no key)",
 				p.Example, strings.ToLower(p.Title), strings.TrimPrefix(p.Example, p.Prefix))
 			continue
 		}
 		fmt.Fprintf(&keys, "  %-18s --model %s\n", p.KeyVars[0], p.Example)
 	}
-	return "\n" + keys.String() + "\n" + keyless.String() + "  docs/providers.md has all variables.\n"
+	return "\n" + keys.String() + keyless.String() + "\n  docs/providers.md describes all variables.\n"
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/sequent-dev/sequent/internal/draw"
 )
 
-// formats are what a session can be exported as, by name.
+// formats returns the export formats by name.
 func formats() map[string]func(*sequent.Session) string {
 	return map[string]func(*sequent.Session) string{
 		"md":      archive.Markdown,
@@ -27,11 +27,11 @@ func (p *program) export() *cobra.Command {
 	var format, file string
 	c := &cobra.Command{
 		Use:   "export [ID]",
-		Short: "Write a session as Markdown, JSON or a Mermaid diagram",
-		Long: `Write a session as Markdown for people, as JSON with all that is known of it for programs, or as a
-Mermaid diagram. Without an ID it is the session that changed last; the beginning of an ID will do.`,
-		Example: "sequent export --format md\n\n# the name of the file tells the format\nsequent export 7k3 -o session.json\n\n" +
-			"sequent export 7k3 --format mermaid -o session.mmd",
+		Short: "Export a session as Markdown, JSON or a Mermaid diagram",
+		Long: `Export a session as Markdown, as JSON with all its data, or as a Mermaid diagram. The ID can be shortened
+to its first characters. Without an ID the latest session is exported.`,
+		Example: "# the latest session as Markdown\nsequent export\n\n# the file name selects the format\nsequent export 7k3 -o session.json\n\n" +
+			"# a diagram\nsequent export 7k3 --format mermaid",
 		Args:              arguments(0, 1, "at most one ID"),
 		ValidArgsFunction: p.completeIDs,
 		RunE: func(c *cobra.Command, args []string) error {
@@ -43,9 +43,9 @@ Mermaid diagram. Without an ID it is the session that changed last; the beginnin
 			}
 			render, ok := formats()[format]
 			if !ok {
-				return usagef("--format cannot be %q, only md, json or mermaid", format)
+				return invalid("format", format, "md, json or mermaid")
 			}
-			return p.reading(c.Context(), func(a *app.App) error {
+			return p.withStore(c.Context(), func(a *app.App) error {
 				s, err := p.wanted(c, a, args)
 				if err != nil {
 					return err
@@ -54,12 +54,12 @@ Mermaid diagram. Without an ID it is the session that changed last; the beginnin
 			})
 		},
 	}
-	c.Flags().StringVar(&format, "format", "", "`FORMAT` md, json or mermaid (default: what the name of the file says, or md)")
-	c.Flags().StringVarP(&file, "output", "o", "", "write to a `FILE` instead of standard output")
+	c.Flags().StringVar(&format, "format", "", "output format: md, json or mermaid (default: by the extension of the file, otherwise md)")
+	c.Flags().StringVarP(&file, "output", "o", "", "output file (default: standard output)")
 	complete(c, "format", "md", "json", "mermaid")
-	p.asJSON(c)
-	p.hasOwner(c)
-	c.Flags().Lookup("json").Usage = "the same as --format json"
+	p.addJSONFlag(c)
+	p.addOwnerFlag(c)
+	c.Flags().Lookup("json").Usage = "same as --format json"
 	return c
 }
 
@@ -73,8 +73,8 @@ func formatOf(file string) string {
 	return "md"
 }
 
-// write writes a document to a file that only this user can read, or to standard
-// output. A terminal gets nothing from it but text.
+// write writes a document to a file with mode 0600, or to standard output. For a
+// terminal it replaces control characters.
 func (p *program) write(file, text string) error {
 	if file != "" && file != "-" {
 		return os.WriteFile(file, []byte(text), 0o600)

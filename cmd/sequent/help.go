@@ -11,8 +11,7 @@ import (
 	"github.com/sequent-dev/sequent/internal/draw"
 )
 
-// help writes what a command is for and how it is used: the same words on a
-// terminal and in a pipe, in rows that fit.
+// help writes the help of a command, wrapped to the width of the output.
 func (p *program) help(c *cobra.Command) error {
 	o := p.drawing()
 	heading := func(s string) draw.Line { return draw.Line{{Text: s, Role: draw.Title}} }
@@ -45,11 +44,11 @@ func (p *program) help(c *cobra.Command) error {
 		lines = append(lines, p.columnsIn(rows, o)...)
 	}
 	if rows := flagsOf(c.InheritedFlags()); len(rows) > 0 {
-		lines = append(lines, nil, heading("Flags of every command"))
+		lines = append(lines, nil, heading("Global flags"))
 		lines = append(lines, p.columnsIn(rows, o)...)
 	}
 	if c == c.Root() {
-		lines = append(lines, nil, draw.Line{{Text: "sequent COMMAND --help tells more of each.", Role: draw.Meta}})
+		lines = append(lines, nil, draw.Line{{Text: "Run sequent COMMAND --help for details and examples.", Role: draw.Meta}})
 	}
 	return p.print(lines...)
 }
@@ -61,7 +60,7 @@ func usageLine(c *cobra.Command) string {
 	return c.CommandPath() + " COMMAND [flags]"
 }
 
-// paragraphs breaks texts that blank lines separate into rows.
+// paragraphs wraps each paragraph of a text. Blank lines separate paragraphs.
 func paragraphs(text string, o draw.Options) []draw.Line {
 	var lines []draw.Line
 	for i, p := range strings.Split(strings.TrimSpace(text), "\n\n") {
@@ -75,7 +74,7 @@ func paragraphs(text string, o draw.Options) []draw.Line {
 	return lines
 }
 
-// unwrapped joins the lines of a paragraph, but for those that are indented.
+// unwrapped joins the lines of a paragraph, unless one of them is indented.
 func unwrapped(paragraph string) []string {
 	lines := strings.Split(paragraph, "\n")
 	if slices.ContainsFunc(lines, func(l string) bool { return strings.HasPrefix(l, "\t") || strings.HasPrefix(l, " ") }) {
@@ -84,7 +83,7 @@ func unwrapped(paragraph string) []string {
 	return []string{strings.Join(lines, " ")}
 }
 
-// commandsOf returns names and descriptions of the subcommands in a group.
+// commandsOf returns the names and descriptions of the subcommands in a group.
 func commandsOf(c *cobra.Command, group string) [][2]string {
 	var rows [][2]string
 	for _, sub := range c.Commands() {
@@ -96,7 +95,7 @@ func commandsOf(c *cobra.Command, group string) [][2]string {
 	return rows
 }
 
-// flagsOf returns flags and what they mean.
+// flagsOf returns the names and descriptions of flags.
 func flagsOf(flags *pflag.FlagSet) [][2]string {
 	var rows [][2]string
 	flags.VisitAll(func(f *pflag.Flag) {
@@ -119,8 +118,8 @@ func flagsOf(flags *pflag.FlagSet) [][2]string {
 	return rows
 }
 
-// columnsIn lays out names and what they mean; on a narrow terminal one below
-// the other.
+// columnsIn lays out names and descriptions in two columns, or below each other
+// on a narrow terminal.
 func (p *program) columnsIn(rows [][2]string, o draw.Options) []draw.Line {
 	width := 0
 	for _, r := range rows {

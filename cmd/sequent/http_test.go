@@ -18,33 +18,32 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// mcpClient is the program mcp of the scripts: one request to a server over
-// HTTP, with nothing of the project in it.
+// mcpClient is the program mcp of the scripts. It sends one request to an HTTP
+// server, without code of the project.
 //
 //	mcp [flags] URL METHOD [NAME] [JSON]
 //
-// JSON are the arguments of a tool or a prompt. It prints the status, the headers
-// that say something, and the body. A client of an older version shakes hands
-// first, unless it is given a session.
+// JSON is the arguments of a tool or a prompt. It prints the status, some headers
+// and the body. Without -modern and -session it initializes an MCP session first.
 func mcpClient() {
-	old := flag.NewFlagSet("mcp", flag.ExitOnError)
-	modern := old.Bool("modern", false, "speak 2026-07-28")
-	token := old.String("token", "", "bearer token")
-	session := old.String("session", "", "MCP session")
-	origin := old.String("origin", "", "origin")
-	if err := old.Parse(os.Args[1:]); err != nil || old.NArg() < 2 {
+	flags := flag.NewFlagSet("mcp", flag.ExitOnError)
+	modern := flags.Bool("modern", false, "use MCP 2026-07-28")
+	token := flags.String("token", "", "bearer token")
+	session := flags.String("session", "", "MCP session")
+	origin := flags.String("origin", "", "origin")
+	if err := flags.Parse(os.Args[1:]); err != nil || flags.NArg() < 2 {
 		fmt.Fprintln(os.Stderr, "usage: mcp [flags] URL METHOD [NAME] [JSON]")
 		os.Exit(2)
 	}
-	url, method := old.Arg(0), old.Arg(1)
+	url, method := flags.Arg(0), flags.Arg(1)
 	params := map[string]any{}
-	name := old.Arg(2)
+	name := flags.Arg(2)
 	switch {
 	case method == "resources/read":
 		params["uri"] = name
 	case name != "":
 		params["name"] = name
-		params["arguments"] = json.RawMessage(old.Arg(3))
+		params["arguments"] = json.RawMessage(flags.Arg(3))
 	}
 	if *modern {
 		params["_meta"] = map[string]any{
@@ -121,14 +120,13 @@ func mcpClient() {
 	fmt.Println()
 }
 
-// A webServer is one that a script has started.
+// A webServer is the HTTP server of a script.
 type webServer struct {
 	cmd  *exec.Cmd
-	rest chan string // what it says on standard error after its URL
+	rest chan string // its standard error after the line with the URL
 }
 
-// startServer is the command of scripts that starts sequent serve --http on a free port,
-// with more arguments, and sets URL and HOSTPORT.
+// startServer implements the script command server.
 func startServer(ts *testscript.TestScript, neg bool, args []string) {
 	if neg {
 		ts.Fatalf("usage: server args...")
@@ -161,31 +159,31 @@ func startServer(ts *testscript.TestScript, neg bool, args []string) {
 	select {
 	case u, ok := <-url:
 		if !ok {
-			ts.Fatalf("the server does not start: %s", <-s.rest)
+			ts.Fatalf("the server exited: %s", <-s.rest)
 		}
 		ts.Setenv("URL", u)
 		ts.Setenv("HOSTPORT", strings.TrimSuffix(strings.TrimPrefix(u, "http://"), "/mcp"))
 	case <-time.After(30 * time.Second):
-		ts.Fatalf("the server does not say where it is")
+		ts.Fatalf("the server did not print its URL")
 	}
 	*ts.Value(serverKey{}).(*webServer) = *s
 }
 
-// serverKey finds the server of a script.
+// serverKey is the key of a script's *webServer.
 type serverKey struct{}
 
-// stopServer is the command of scripts that tells the server to end with SIGTERM, and wants
-// exit code 0. What it said on standard error is that of the command.
+// stopServer implements the script command stopserver. The server's standard error
+// becomes that of the command.
 func stopServer(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) > 0 {
 		ts.Fatalf("usage: stopserver")
 	}
 	s := ts.Value(serverKey{}).(*webServer)
 	ts.Check(s.cmd.Process.Signal(syscall.SIGTERM))
-	said := <-s.rest
+	stderr := <-s.rest
 	if err := s.cmd.Wait(); err != nil {
-		ts.Fatalf("the server ends with %v\n%s", err, said)
+		ts.Fatalf("the server ended with %v\n%s", err, stderr)
 	}
-	_, err := io.WriteString(ts.Stderr(), said)
+	_, err := io.WriteString(ts.Stderr(), stderr)
 	ts.Check(err)
 }

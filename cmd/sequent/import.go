@@ -21,33 +21,34 @@ func (p *program) importFiles() *cobra.Command {
 	var dryRun bool
 	c := &cobra.Command{
 		Use:   "import FILE...",
-		Short: "Bring in sessions from files: of other servers, or exports of this one",
-		Long: `Bring in sessions from files, and from all files below folders:
+		Short: "Import sessions from exports and from files of other servers",
+		Long: `Import sessions from files, and from all files in folders and their subfolders:
 
 ` + kinds() + `
-What a file is shows in its content. A session keeps its id. A damaged file is reported and left out,
-the rest goes on, and the exit code is 1. Importing again changes nothing, and brings what a file has
-gained since. A - stands for standard input.
+The content of a file determines its format. Sessions keep their ids. A damaged file is reported and
+skipped; then the exit code is 1. Importing a file again adds only the thoughts that are new in it. The
+file - is standard input.
 
-The owner is the one that an export names; --owner says another.
+Sessions keep the owner that an export names, unless --owner sets another one.
 
-With --json, one object a line: {"file", "kind", "outcome": "added", "extended", "unchanged" or "failed",
-"session", "owner", "title", "thoughts", "warnings", "error": {code, message, fix}}, and at the end
-{"summary": {"added", "extended", "unchanged", "failed", "passed"}, "dryRun"}.`,
-		Example: "# the sessions of a Maenifold folder, first without doing anything\nsequent import ~/maenifold --dry-run\nsequent import ~/maenifold\n\n" +
-			"# of sequentialthinking-plus, or of sequent serve --dialect classic\nsequent import ~/Documents/thinking\n\n" +
-			"# of arben-adm's mcp-sequential-thinking\nsequent import ~/.mcp_sequential_thinking\n\n" +
-			"# from one store into another\nsequent export 7k3 --format json | sequent import - --store other.db",
+--json prints one object per line: {"file", "kind", "outcome": "added", "extended", "unchanged" or
+"failed", "session", "owner", "title", "thoughts", "warnings", "error": {code, message, fix}}. The last
+line is {"summary": {"added", "extended", "unchanged", "failed", "passed"}, "dryRun"}; passed counts files
+without a session.`,
+		Example: "# sessions of a Maenifold folder, first as a dry run\nsequent import ~/maenifold --dry-run\nsequent import ~/maenifold\n\n" +
+			"# sessions of sequentialthinking-plus or of sequent serve --dialect classic\nsequent import ~/Documents/thinking\n\n" +
+			"# sessions of arben-adm's mcp-sequential-thinking\nsequent import ~/.mcp_sequential_thinking\n\n" +
+			"# one session, from one store to another\nsequent export 7k3 --format json | sequent import - --store other.db",
 		Args: arguments(1, -1, "files or folders"),
 		RunE: func(c *cobra.Command, args []string) error {
-			im := &importing{program: p, meter: p.newMeter(), dryRun: dryRun}
+			im := &importRun{program: p, meter: p.newMeter(), dryRun: dryRun}
 			cfg := app.ImportConfig{DryRun: dryRun, Progress: im.progress}
 			if c.Flags().Changed("owner") {
 				cfg.Owner = &p.owner
 			}
 			open := app.Open
 			if dryRun {
-				open = app.OpenExisting // which makes nothing
+				open = app.OpenExisting // creates nothing
 			}
 			a, err := open(c.Context(), p.config())
 			if err != nil {
@@ -58,14 +59,14 @@ With --json, one object a line: {"file", "kind", "outcome": "added", "extended",
 		},
 	}
 	c.Flags().BoolVarP(&dryRun, "dry-run", "n", false, "report what would be imported without changing the store")
-	p.asJSON(c)
-	p.hasOwner(c)
-	c.Flags().Lookup("owner").Usage = "make them the sessions of a `SUBJECT` of sequent serve --auth (default: what an export says, else your own)"
-	p.hasWidth(c)
+	p.addJSONFlag(c)
+	p.addOwnerFlag(c)
+	c.Flags().Lookup("owner").Usage = "owner of the imported sessions: a token's subject (default: the owner in an export, otherwise you)"
+	p.addWidthFlag(c)
 	return c
 }
 
-// kinds lists what can be imported, a line each.
+// kinds lists the supported formats, one per line.
 func kinds() string {
 	var b strings.Builder
 	for _, k := range importer.Kinds() {
@@ -74,17 +75,17 @@ func kinds() string {
 	return b.String()
 }
 
-// An importing is one run of sequent import.
-type importing struct {
+// An importRun is one run of sequent import.
+type importRun struct {
 	*program
 	meter  *meter
 	dryRun bool
 	sum    importer.Summary
-	name   string // shown for the file that is read, if it is not its own
-	err    error  // of the output
+	name   string // name to show for the current file; empty means its own
+	err    error  // error of writing the output
 }
 
-func (im *importing) run(ctx context.Context, from *importer.Importer, paths []string) error {
+func (im *importRun) run(ctx context.Context, from *importer.Importer, paths []string) error {
 	for _, path := range paths {
 		sum, err := im.path(ctx, from, path)
 		im.sum.Added += sum.Added
@@ -92,7 +93,7 @@ func (im *importing) run(ctx context.Context, from *importer.Importer, paths []s
 		im.sum.Unchanged += sum.Unchanged
 		im.sum.Failed += sum.Failed
 		im.sum.Passed += sum.Passed
-		if sequent.CodeOf(err) == importer.CodeUnreadable { // the others may do
+		if sequent.CodeOf(err) == importer.CodeUnreadable { // continue with the other paths
 			im.sum.Failed++
 			im.report(importer.Result{File: path, Outcome: importer.Failed, Err: err})
 			err = nil
@@ -106,13 +107,13 @@ func (im *importing) run(ctx context.Context, from *importer.Importer, paths []s
 		return err
 	}
 	if im.sum.Failed > 0 {
-		return errQuiet
+		return errReported
 	}
 	return nil
 }
 
 // path imports a file, a folder, or standard input.
-func (im *importing) path(ctx context.Context, from *importer.Importer, path string) (importer.Summary, error) {
+func (im *importRun) path(ctx context.Context, from *importer.Importer, path string) (importer.Summary, error) {
 	im.name = ""
 	if path == "-" {
 		spool, err := im.spool()
@@ -125,8 +126,8 @@ func (im *importing) path(ctx context.Context, from *importer.Importer, path str
 	return from.Import(ctx, path, im.report)
 }
 
-// spool copies standard input to a file, as a reader may have to look twice.
-func (im *importing) spool() (name string, err error) {
+// spool copies standard input to a file, because some readers need two passes.
+func (im *importRun) spool() (name string, err error) {
 	f, err := os.CreateTemp("", "sequent-import-*")
 	if err != nil {
 		return "", err
@@ -139,21 +140,21 @@ func (im *importing) spool() (name string, err error) {
 	return f.Name(), nil
 }
 
-// progress shows how far the reading of a file is.
-func (im *importing) progress(file string, read, size int64) {
-	const worth = 4 << 20 // bytes that take a while
+// progress shows the progress of reading a file.
+func (im *importRun) progress(file string, read, size int64) {
+	const largeFile = 4 << 20 // bytes; worth a percentage
 	line := draw.Count(im.seen(), "file", "files") + "  "
-	if size > worth {
+	if size > largeFile {
 		line += fmt.Sprintf("%d%%  ", read*100/size)
 	}
 	im.meter.show(line + cmp.Or(im.name, file))
 }
 
-func (im *importing) seen() int {
+func (im *importRun) seen() int {
 	return im.sum.Added + im.sum.Extended + im.sum.Unchanged + im.sum.Failed + im.sum.Passed
 }
 
-// A jsonResult is what became of a file.
+// A jsonResult is an [importer.Result] in JSON output.
 type jsonResult struct {
 	File     string     `json:"file"`
 	Kind     string     `json:"kind,omitempty"`
@@ -163,10 +164,10 @@ type jsonResult struct {
 	Title    string     `json:"title,omitempty"`
 	Thoughts int        `json:"thoughts"`
 	Warnings []string   `json:"warnings,omitempty"`
-	Error    *complaint `json:"error,omitempty"`
+	Error    *userError `json:"error,omitempty"`
 }
 
-// A jsonSummary is an [importer.Summary].
+// A jsonSummary is an [importer.Summary] in JSON output.
 type jsonSummary struct {
 	Added     int `json:"added"`
 	Extended  int `json:"extended"`
@@ -175,9 +176,9 @@ type jsonSummary struct {
 	Passed    int `json:"passed"`
 }
 
-// report tells what became of a file. For people, files of which the store had
-// everything are counted only.
-func (im *importing) report(r importer.Result) {
+// report writes the result of a file. Text output omits unchanged files without
+// warnings.
+func (im *importRun) report(r importer.Result) {
 	if im.err != nil {
 		return
 	}
@@ -188,7 +189,7 @@ func (im *importing) report(r importer.Result) {
 			Title: r.Title, Thoughts: r.Thoughts, Warnings: r.Warnings,
 		}
 		if r.Err != nil {
-			c := complain(r.Err, "")
+			c := newUserError(r.Err, "")
 			out.Error = &c
 		}
 		im.err = writeJSON(im.out, out)
@@ -201,12 +202,12 @@ func (im *importing) report(r importer.Result) {
 	im.err = im.print(im.lines(r)...)
 }
 
-func (im *importing) lines(r importer.Result) []draw.Line {
+func (im *importRun) lines(r importer.Result) []draw.Line {
 	o := im.drawing()
 	word := draw.Span{Text: fmt.Sprintf("%-9s  ", r.Outcome), Role: draw.Meta}
 	if r.Err != nil {
 		word.Role = draw.Tag
-		c := complain(r.Err, "")
+		c := newUserError(r.Err, "")
 		lines := draw.Beside(draw.Line{word}, draw.One(r.File, o.Charset)+": "+draw.One(strings.TrimPrefix(c.Message, r.File+" "), o.Charset), draw.Text, o)
 		if c.Fix != "" {
 			lines = append(lines, draw.Beside(draw.Line{{Text: "           "}}, draw.One(c.Fix, o.Charset), draw.Meta, o)...)
@@ -228,8 +229,8 @@ func (im *importing) lines(r importer.Result) []draw.Line {
 	return lines
 }
 
-// summary says it in numbers.
-func (im *importing) summary() error {
+// summary writes the counts of results.
+func (im *importRun) summary() error {
 	s := im.sum
 	if im.json {
 		return writeJSON(im.out, struct {
@@ -248,10 +249,10 @@ func (im *importing) summary() error {
 		text += fmt.Sprintf("; %s failed", draw.Count(s.Failed, "file", "files"))
 	}
 	if s.Passed > 0 {
-		text += fmt.Sprintf("; %s without a session passed over", draw.Count(s.Passed, "file", "files"))
+		text += fmt.Sprintf("; %s without a session skipped", draw.Count(s.Passed, "file", "files"))
 	}
 	if im.dryRun {
-		text = "Nothing was done. It would be: " + text
+		text = "Dry run: " + text
 	}
-	return im.say("%s.", text)
+	return im.printf("%s.", text)
 }

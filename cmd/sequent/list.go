@@ -18,28 +18,28 @@ func (p *program) list() *cobra.Command {
 	var since time.Duration
 	c := &cobra.Command{
 		Use:   "list",
-		Short: "List the sessions, the latest first",
-		Long: `List the sessions, those that changed last first.
+		Short: "List sessions, the latest first",
+		Long: `List sessions, beginning with the one that changed last.
 
-With --json: {"sessions": [{id, title, state, dialect, thoughts, branches, created, updated}],
+--json prints {"sessions": [{id, title, state, dialect, thoughts, branches, created, updated}],
 "more": bool}.`,
-		Example: "sequent list\n\n# those of the last day\nsequent list --since 24h\n\n# the ids of all that go on\n" +
+		Example: "sequent list\n\n# sessions that changed in the last day\nsequent list --since 24h\n\n# the ids of all active sessions\n" +
 			"sequent list --limit 0 --json | jq -r '.sessions[] | select(.state == \"active\").id'",
 		Args: arguments(0, 0, ""),
 		RunE: func(c *cobra.Command, _ []string) error {
 			if limit < 0 {
-				return usagef("--limit cannot be %d, only a number of sessions, or 0 for all", limit)
+				return invalid("limit", limit, "a number of sessions, or 0 for all")
 			}
-			return p.reading(c.Context(), func(a *app.App) error {
+			return p.withStore(c.Context(), func(a *app.App) error {
 				return p.listSessions(c.Context(), a, limit, since)
 			})
 		},
 	}
-	c.Flags().IntVar(&limit, "limit", 20, "at most `N` sessions, 0 for all")
-	c.Flags().DurationVar(&since, "since", 0, "only those that changed within this `DURATION`, as in 90m or 24h")
-	p.asJSON(c)
-	p.hasOwner(c)
-	p.hasWidth(c)
+	c.Flags().IntVar(&limit, "limit", 20, "maximum number of sessions; 0 means all")
+	c.Flags().DurationVar(&since, "since", 0, "maximum time since the last change, such as 90m or 24h")
+	p.addJSONFlag(c)
+	p.addOwnerFlag(c)
+	p.addWidthFlag(c)
 	return c
 }
 
@@ -76,21 +76,21 @@ func (p *program) listSessions(ctx context.Context, a *app.App, limit int, since
 			More     bool          `json:"more"`
 		}{sessions, more})
 	case len(sessions) == 0 && since > 0:
-		return p.say("No session changed within %v.", since)
+		return p.printf("No sessions changed in the last %v.", since)
 	case len(sessions) == 0:
-		return p.say(beginning, indent(snippet(thisCommand()), "    "))
+		return p.printf(beginning, indent(snippet(thisCommand()), "    "))
 	}
 	if err := p.print(p.table(sessions)...); err != nil {
 		return err
 	}
 	if more {
-		return p.say("\nThere are more: sequent list --limit 0 shows all.")
+		return p.printf("\nThere are more sessions. Pass --limit 0 to list all.")
 	}
 	return nil
 }
 
-// table lays sessions out in columns, as many as there is room for. The title
-// gets what is left.
+// table lays out sessions in as many columns as fit. The title gets the remaining
+// width.
 func (p *program) table(sessions []jsonSession) []draw.Line {
 	charset := p.charset()
 	rows := [][]string{{"ID", "AGE", "STATE", "DIALECT", "THOUGHTS", "BRANCHES", "TITLE"}}
@@ -110,17 +110,17 @@ func (p *program) table(sessions []jsonSession) []draw.Line {
 			widths[i] = max(widths[i], draw.Width(cell))
 		}
 	}
-	const title, gap, least = 6, 2, 16
+	const title, gap, minTitle = 6, 2, 16
 	room := p.columns() - widths[0]
 	shown := make([]bool, len(widths))
 	shown[0], shown[title] = true, true
-	for _, i := range []int{1, 4, 2, 5, 3} { // in the order of how much they are missed
-		if room-gap-widths[i] >= gap+least {
+	for _, i := range []int{1, 4, 2, 5, 3} { // in the order of importance
+		if room-gap-widths[i] >= gap+minTitle {
 			shown[i] = true
 			room -= gap + widths[i]
 		}
 	}
-	widths[title] = max(room-gap, least)
+	widths[title] = max(room-gap, minTitle)
 	var lines []draw.Line
 	for n, r := range rows {
 		var line draw.Line
@@ -145,7 +145,7 @@ func (p *program) table(sessions []jsonSession) []draw.Line {
 	return lines
 }
 
-// role is that of a cell of the table.
+// role returns the role of a cell.
 func role(row, column int, state string) draw.Role {
 	switch {
 	case row == 0:

@@ -1,11 +1,10 @@
-// Command sequent records chains of thought for AI agents and gives them back.
+// Command sequent records the chains of thought of AI agents.
 //
-//	sequent demo     a whole session over a real MCP connection, drawn as it grows
-//	sequent serve    the MCP server, on standard input and output or over HTTP
-//	sequent --help   the rest
+//	sequent demo     record and draw an example session over a real MCP connection
+//	sequent serve    run the MCP server, on standard input and output or over HTTP
+//	sequent --help   list all commands
 //
-// It exits with 0 if all went well, 1 if something failed and 2 if it was used
-// in a way that it does not understand.
+// The exit code is 0 for success, 1 for a failure and 2 for incorrect usage.
 package main
 
 import (
@@ -20,7 +19,7 @@ func main() { os.Exit(run()) }
 func run() int {
 	ctx, stop := signal.NotifyContext(context.Background(), stopSignals()...)
 	defer stop()
-	context.AfterFunc(ctx, stop) // the second signal is not caught: it ends a program that hangs
+	context.AfterFunc(ctx, stop) // a second signal kills the program, even if it hangs
 	p := &program{
 		in: os.Stdin, out: os.Stdout, err: os.Stderr,
 		getenv: os.Getenv, now: time.Now,

@@ -16,27 +16,27 @@ import (
 	"github.com/sequent-dev/sequent/llm/llmtest"
 )
 
-var update = flag.Bool("update", false, "write golden output and the reference anew")
+var update = flag.Bool("update", false, "rewrite golden output and docs/reference")
 
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){"sequent": main, "mcp": mcpClient})
 }
 
-// TestScript runs the stories of testdata/script, each in a home of its own.
-// Beside the usual commands there are
+// TestScript runs the scripts in testdata/script, each with a new home directory.
+// Additional commands are:
 //
-//	exits CODE program args...   like exec, with an exit code that must be CODE
-//	capture NAME REGEXP          set a variable to what the first group matches in the output of the last command
-//	edit FILE OLD NEW       replace a text that is in the file
-//	server args...               start sequent serve --http on a free port and set URL
-//	stopserver                   tell it to end with SIGTERM; it must exit with 0
-//	model FILE                   start a language model that follows a script, and set the variables of providers
-//	asked N                      it was asked so often since, and the last command shows no key
-//	waitasked N                  wait until it was
-//	exec mcp [flags] URL METHOD [NAME] [JSON]   a request to it
+//	exits CODE program args...   like exec, but checks the exit code
+//	capture NAME REGEXP          set a variable to the first group of a match in the last output
+//	edit FILE OLD NEW            replace a text in a file
+//	server args...               start sequent serve --http on a free port; set URL and HOSTPORT
+//	stopserver                   send SIGTERM to the server and check that it exits with code 0
+//	model FILE                   start a scripted language model and set the variables of all providers
+//	asked N                      check the number of requests to the model, and that no key was printed
+//	waitasked N                  wait for N requests to the model
+//	exec mcp [flags] URL METHOD [NAME] [JSON]   send a request to a server
 func TestScript(t *testing.T) { testscript.Run(t, scripts("script")) }
 
-// scripts says how to run the scripts in a folder of testdata.
+// scripts returns the parameters for the scripts in a folder of testdata.
 func scripts(folder string) testscript.Params {
 	return testscript.Params{
 		Dir:           filepath.Join("testdata", folder),
@@ -46,7 +46,7 @@ func scripts(folder string) testscript.Params {
 			for _, v := range [][2]string{
 				{"HOME", home}, {"USERPROFILE", home},
 				{"XDG_DATA_HOME", filepath.Join(home, "data")}, {"LocalAppData", filepath.Join(home, "data")},
-				{"GORACE", "atexit_sleep_ms=0"}, // else every program waits for a second at its end
+				{"GORACE", "atexit_sleep_ms=0"}, // otherwise every process sleeps for a second at its end
 				{"LANG", "C.UTF-8"}, {"LC_ALL", ""}, {"LC_CTYPE", ""}, {"NO_COLOR", ""},
 			} {
 				env.Setenv(v[0], v[1])
@@ -83,7 +83,7 @@ func exits(ts *testscript.TestScript, neg bool, args []string) {
 		got = exit.ExitCode()
 	}
 	if got != want {
-		ts.Fatalf("%q exits with %d, want %d", args[1:], got, want)
+		ts.Fatalf("%q: got exit code %d, want %d", args[1:], got, want)
 	}
 }
 
@@ -104,7 +104,7 @@ func capture(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	m := regexp.MustCompile(args[1]).FindStringSubmatch(ts.ReadFile("stdout"))
 	if len(m) < 2 {
-		ts.Fatalf("nothing in the output matches %s", args[1])
+		ts.Fatalf("the output does not match %s", args[1])
 	}
 	ts.Setenv(args[0], m[1])
 }

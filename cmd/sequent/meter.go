@@ -8,20 +8,19 @@ import (
 	"github.com/sequent-dev/sequent/internal/draw"
 )
 
-// A meter shows on a terminal how far something is, in a line that is written
-// over. Elsewhere it shows nothing.
+// A meter shows progress in one line of a terminal, which it overwrites. Without a
+// terminal it shows nothing.
 type meter struct {
 	out     io.Writer // nil shows nothing
 	columns func() int
 	charset draw.Charset
 	now     func() time.Time
-	last    time.Time
-	begun   time.Time
+	start   time.Time
+	last    time.Time // last update
 	shown   bool
 }
 
-// newMeter returns a meter on standard error, which standard output does not
-// get in the way of.
+// newMeter returns a meter on standard error.
 func (p *program) newMeter() *meter {
 	m := &meter{now: time.Now, charset: p.charset(), columns: func() int { return columnsOf(p.err) }}
 	if isTerminal(p.err) && !p.json {
@@ -30,18 +29,18 @@ func (p *program) newMeter() *meter {
 	return m
 }
 
-// show shows a line, unless the one before is hardly to be read yet, or it may
-// all be over in a moment.
+// show shows a line. It limits the rate of updates, and shows nothing at first, so
+// that short operations do not flicker.
 func (m *meter) show(text string) {
-	const first, next = 300 * time.Millisecond, 100 * time.Millisecond
+	const delay, interval = 300 * time.Millisecond, 100 * time.Millisecond
 	if m.out == nil {
 		return
 	}
 	now := m.now()
-	if m.begun.IsZero() {
-		m.begun = now
+	if m.start.IsZero() {
+		m.start = now
 	}
-	if now.Sub(m.begun) < first || now.Sub(m.last) < next {
+	if now.Sub(m.start) < delay || now.Sub(m.last) < interval {
 		return
 	}
 	m.last, m.shown = now, true
@@ -49,7 +48,7 @@ func (m *meter) show(text string) {
 	fmt.Fprintf(m.out, "\r\x1b[K%s", draw.Truncate(draw.One(text, m.charset), width, ellipsis(m.charset)))
 }
 
-// clear makes room for something else.
+// clear removes the line.
 func (m *meter) clear() {
 	if m.shown {
 		fmt.Fprint(m.out, "\r\x1b[K")

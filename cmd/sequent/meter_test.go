@@ -8,8 +8,8 @@ import (
 	"github.com/sequent-dev/sequent/internal/draw"
 )
 
-// A meter waits until something takes long, does not write more often than one
-// can read, keeps to one line, and leaves nothing behind.
+// A meter shows nothing at first, limits its updates, truncates to one line, and
+// clears the line.
 func TestMeter(t *testing.T) {
 	var out strings.Builder
 	now := time.Unix(0, 0)

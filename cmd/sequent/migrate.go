@@ -6,7 +6,7 @@ import (
 	"github.com/sequent-dev/sequent/internal/app"
 )
 
-// A jsonFormat is the format of a store.
+// A jsonFormat is the format of a store in JSON output.
 type jsonFormat struct {
 	Store    string `json:"store"`
 	Found    int    `json:"found"`
@@ -20,24 +20,24 @@ func (p *program) migrate() *cobra.Command {
 	var check bool
 	c := &cobra.Command{
 		Use:   "migrate",
-		Short: "Bring a store to the format of this program, or make one",
-		Long: `Bring a store to the format of this program, and make it if there is none. Every command does so when
-it opens a store; this one does nothing else, for a release that wants it done before servers start.
-Of several at once one works and the others wait. What is recorded stays, and a store of a newer
-program is refused and not touched.
+		Short: "Create a store or migrate it to the current format",
+		Long: `Create a store if it does not exist, or migrate it to the format of this program. All commands do this
+when they open a store; run sequent migrate to do it before servers of a new release start. Concurrent
+runs wait for each other. A migration keeps all sessions. A store of a newer program is refused and left
+unchanged.
 
-With --check nothing is changed, and the exit code is 1 if there is something to do.
+--check changes nothing; the exit code is 1 if the store needs a migration.
 
-With --json: {"store", "found", "format", "latest", "migrated", "current"}; found is the format it had,
-0 for none.`,
-		Example: "sequent migrate --store postgres://sequent@db/sequent\n\n# is there anything to do?\nsequent migrate --check",
+--json prints {"store", "found", "format", "latest", "migrated", "current"}; found is the format before,
+or 0 if there was no store.`,
+		Example: "sequent migrate --store postgres://sequent@db/sequent\n\n# does the default store need a migration?\nsequent migrate --check",
 		Args:    arguments(0, 0, ""),
 		RunE: func(c *cobra.Command, _ []string) error {
-			look := app.Migrate
+			run := app.Migrate
 			if check {
-				look = app.FormatOf
+				run = app.FormatOf
 			}
-			f, err := look(c.Context(), p.config())
+			f, err := run(c.Context(), p.config())
 			if err != nil {
 				return err
 			}
@@ -45,32 +45,32 @@ With --json: {"store", "found", "format", "latest", "migrated", "current"}; foun
 			if check {
 				out.Format, out.Migrated, out.Current = f.Have, false, f.Have == f.Want
 			}
-			if err := p.tellFormat(out); err != nil {
+			if err := p.printFormat(out); err != nil {
 				return err
 			}
 			if !out.Current {
-				return errQuiet
+				return errReported
 			}
 			return nil
 		},
 	}
-	c.Flags().BoolVar(&check, "check", false, "change nothing; exit with 1 if the store is not up to date")
-	p.asJSON(c)
+	c.Flags().BoolVar(&check, "check", false, "change nothing; exit with code 1 if the store needs a migration")
+	p.addJSONFlag(c)
 	return c
 }
 
-func (p *program) tellFormat(f jsonFormat) error {
+func (p *program) printFormat(f jsonFormat) error {
 	switch {
 	case p.json:
 		return writeJSON(p.out, f)
 	case f.Migrated && f.Found == 0:
-		return p.say("%s is made, with format %d.", f.Store, f.Format)
+		return p.printf("Created %s with format %d.", f.Store, f.Format)
 	case f.Migrated:
-		return p.say("%s is brought from format %d to %d.", f.Store, f.Found, f.Format)
+		return p.printf("Migrated %s from format %d to %d.", f.Store, f.Found, f.Format)
 	case f.Current:
-		return p.say("%s has format %d and is up to date.", f.Store, f.Format)
+		return p.printf("%s has format %d and is up to date.", f.Store, f.Format)
 	case f.Found == 0:
-		return p.say("%s is not there yet; sequent migrate makes it, with format %d.", f.Store, f.Latest)
+		return p.printf("%s does not exist yet. Run sequent migrate to create it with format %d.", f.Store, f.Latest)
 	}
-	return p.say("%s has format %d; sequent migrate brings it to %d.", f.Store, f.Found, f.Latest)
+	return p.printf("%s has format %d. Run sequent migrate to migrate it to format %d.", f.Store, f.Found, f.Latest)
 }

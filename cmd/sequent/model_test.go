@@ -14,7 +14,7 @@ import (
 	"github.com/sequent-dev/sequent/llm/llmtest"
 )
 
-// secretKey is the key in stories with a model. It must not show anywhere.
+// secretKey is the API key in scripts with a model. No output may contain it.
 const secretKey = "sk-proj-verysecret0123456789"
 
 // A scriptedReply is a line of the script of a model.
@@ -22,14 +22,14 @@ type scriptedReply struct {
 	Text, Reasoning string
 	Calls           []struct {
 		Name string
-		Args json.RawMessage // an object, or a string with whatever the model writes
+		Args json.RawMessage // an object, or a string with any text
 	}
 	Status int
 	Body   string
 	Cut    bool
 	Stop   llm.Stop
-	Want   string // a part of the request
-	Hold   bool   // until the client has gone
+	Want   string // required part of the request
+	Hold   bool   // do not answer until the client closes the connection
 }
 
 func (r scriptedReply) reply() llmtest.Reply {
@@ -48,11 +48,11 @@ func (r scriptedReply) reply() llmtest.Reply {
 	return out
 }
 
-// modelKey finds the model of a story, which is a **llmtest.Server.
+// modelKey is the key of a script's model, a **llmtest.Server.
 type modelKey struct{}
 
-// startModel starts a model that follows the script in a file, a JSON object a
-// line, and points every provider there.
+// startModel implements the script command model. The file has one JSON object per
+// line.
 func startModel(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 1 {
 		ts.Fatalf("usage: model FILE")
@@ -70,13 +70,13 @@ func startModel(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	s := &llmtest.Server{Answer: func(n int, q llmtest.Request) llmtest.Reply {
 		if n > len(script) {
-			return llmtest.Reply{Status: 400, Body: `{"error":{"message":"the script is at its end"}}`}
+			return llmtest.Reply{Status: 400, Body: `{"error":{"message":"the script has no more replies"}}`}
 		}
 		if r := script[n-1]; strings.Contains(string(q.Body), r.Want) {
 			return r.reply()
 		}
-		ts.Logf("request %d has no %q: %s", n, script[n-1].Want, q.Body)
-		return llmtest.Reply{Status: 400, Body: `{"error":{"message":"the request is not what the script wants"}}`}
+		ts.Logf("request %d lacks %q: %s", n, script[n-1].Want, q.Body)
+		return llmtest.Reply{Status: 400, Body: `{"error":{"message":"unexpected request"}}`}
 	}}
 	web := httptest.NewServer(s)
 	ts.Defer(func() {
@@ -90,8 +90,7 @@ func startModel(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// asked checks how often the model was asked, and that what the last command wrote
-// has no key in it.
+// asked implements the script command asked.
 func asked(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 1 {
 		ts.Fatalf("usage: asked N")
@@ -99,16 +98,16 @@ func asked(ts *testscript.TestScript, neg bool, args []string) {
 	want, err := strconv.Atoi(args[0])
 	ts.Check(err)
 	if got := len((*ts.Value(modelKey{}).(**llmtest.Server)).Requests()); got != want {
-		ts.Fatalf("the model was asked %d times, want %d", got, want)
+		ts.Fatalf("got %d requests to the model, want %d", got, want)
 	}
 	for _, stream := range []string{"stdout", "stderr"} {
 		if strings.Contains(ts.ReadFile(stream), "verysecret") {
-			ts.Fatalf("the key is in %s", stream)
+			ts.Fatalf("%s contains the key", stream)
 		}
 	}
 }
 
-// waitAsked waits until the model has been asked so often.
+// waitAsked implements the script command waitasked.
 func waitAsked(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 1 {
 		ts.Fatalf("usage: waitasked N")
@@ -116,9 +115,9 @@ func waitAsked(ts *testscript.TestScript, neg bool, args []string) {
 	want, err := strconv.Atoi(args[0])
 	ts.Check(err)
 	s := *ts.Value(modelKey{}).(**llmtest.Server)
-	for begun := time.Now(); len(s.Requests()) < want; time.Sleep(5 * time.Millisecond) {
-		if time.Since(begun) > 30*time.Second {
-			ts.Fatalf("the model was asked %d times, want %d", len(s.Requests()), want)
+	for start := time.Now(); len(s.Requests()) < want; time.Sleep(5 * time.Millisecond) {
+		if time.Since(start) > 30*time.Second {
+			ts.Fatalf("timeout: got %d requests to the model, want %d", len(s.Requests()), want)
 		}
 	}
 }

@@ -11,26 +11,26 @@ func (p *program) plan() *cobra.Command {
 	mermaid := false
 	c := &cobra.Command{
 		Use:   "plan PROBLEM",
-		Short: "Let a language model work out a plan, in phases",
-		Long: `Let a language model work out a plan in three phases, each with a budget of steps: analyze_code (1)
-says what there is, research (15) finds out what is open, design (20) works out what to do. What a
-phase comes to is what the next one begins with; all of it is one session.
+		Short: "Work out a plan with a language model, in phases",
+		Long: `Work out a plan with a language model in three phases: analyze_code describes the situation (1 step),
+research answers the open questions (at most 15 steps), and design works out the plan (at most 20 steps).
+The result of each phase is the input of the next. One session records all of them.
 
 Every answer and every result of a tool is stored before the next step. After Ctrl-C, a crash or a
-failure sequent plan resume goes on where it was: no answer that the model gave is asked for again,
-and no tool that may have changed something is called again without the model knowing.
+failure, sequent plan resume continues. It does not request an answer again. It does not repeat a tool
+call that may have changed something, but tells the model that the result is unknown.
 
-The tools of an MCP server can be for all phases, --mcp COMMAND, or for one, --mcp research=COMMAND.
-Models, keys, - for what is piped in, and what is shown are as with sequent think.`,
+--mcp COMMAND adds the tools of an MCP server to all phases, --mcp research=COMMAND to one phase. Models,
+keys, the argument - and the output are the same as with sequent think.`,
 		Example: "sequent plan \"Move the fraud check out of the payment transaction\"\n\n" +
-			"# with files to look at, in the first two phases\n" +
-			"sequent plan --mcp analyze_code=\"files .\" --mcp research=\"files .\" \"Add a cache\"\n\n" +
+			"# with access to files in the research phase\n" +
+			"sequent plan --mcp research=\"npx -y @modelcontextprotocol/server-filesystem .\" \"Add a cache\"\n\n" +
 			"# the phases as a diagram\nsequent plan --mermaid",
 		Args: func(c *cobra.Command, args []string) error {
 			if mermaid {
 				return arguments(0, 0, "")(c, args)
 			}
-			return arguments(1, 2, "a problem, or - to read it from standard input")(c, args)
+			return arguments(1, 2, "a problem, or - for standard input")(c, args)
 		},
 		RunE: func(c *cobra.Command, args []string) error {
 			if mermaid {
@@ -43,13 +43,13 @@ Models, keys, - for what is piped in, and what is shown are as with sequent thin
 			return w.begin(c, plan.Planning(), problem)
 		},
 	}
-	c.Flags().BoolVar(&mermaid, "mermaid", false, "print the phases as a Mermaid diagram, and do nothing")
+	c.Flags().BoolVar(&mermaid, "mermaid", false, "print the phases as a Mermaid diagram and exit")
 	resume := &cobra.Command{
 		Use:   "resume [ID]",
-		Short: "Go on with a plan that was stopped, or failed",
-		Long: `Go on with a plan where it was stopped, in whatever way, and in whatever phase. Without an ID it is the
-latest that is not done. The model is the one that it was begun with, unless --model names another;
-other flags are not remembered: give --mcp again.`,
+		Short: "Resume an interrupted or failed plan",
+		Long: `Resume a plan where it stopped, in any phase. Without an ID the latest incomplete plan is resumed. The
+model is the one that the plan began with, unless --model sets another. Pass other flags, such as --mcp,
+again.`,
 		Example:           "sequent plan resume\n\nsequent plan resume 7k3",
 		Args:              arguments(0, 1, "at most one ID"),
 		ValidArgsFunction: p.completeIDs,

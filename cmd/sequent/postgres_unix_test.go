@@ -23,7 +23,7 @@ import (
 	"github.com/sequent-dev/sequent/internal/pgtest"
 )
 
-// newPostgres returns a server that ends with the test.
+// newPostgres returns a database server that is stopped at the end of the test.
 func newPostgres(t *testing.T) *pgtest.Server {
 	t.Helper()
 	server := new(pgtest.Server)
@@ -35,8 +35,8 @@ func newPostgres(t *testing.T) *pgtest.Server {
 	return server
 }
 
-// TestPostgresScript runs the stories of testdata/postgres. In each, PG is the
-// address of an empty schema, with a password that nobody must get to see.
+// TestPostgresScript runs the scripts in testdata/postgres. In each, PG is the
+// address of an empty schema, with a password that no output may contain.
 func TestPostgresScript(t *testing.T) {
 	server := newPostgres(t)
 	files, err := filepath.Glob("testdata/postgres/*.txtar")
@@ -56,7 +56,7 @@ func TestPostgresScript(t *testing.T) {
 	testscript.Run(t, params)
 }
 
-// A served is a server over HTTP, as a process.
+// A served is a running HTTP server.
 type served struct {
 	cmd *exec.Cmd
 	log *bufio.Reader
@@ -78,13 +78,13 @@ func serveOverHTTP(t *testing.T, args ...string) *served {
 	first, err := s.log.ReadString('\n')
 	_, url, ok := strings.Cut(strings.TrimSpace(first), "url=")
 	if err != nil || !ok {
-		t.Fatalf("the server says %q (%v), want its URL", first, err)
+		t.Fatalf("got %q (%v), want the server's URL", first, err)
 	}
 	s.url = strings.TrimSuffix(url, "/mcp")
 	return s
 }
 
-// get returns status and body.
+// get returns the status and the body.
 func (s *served) get(path string) string {
 	res, err := http.Get(s.url + path)
 	if err != nil {
@@ -98,8 +98,8 @@ func (s *served) get(path string) string {
 	return fmt.Sprint(res.StatusCode, " ", strings.TrimSpace(string(body)))
 }
 
-// becomes waits until a path is answered so.
-func (s *served) becomes(t *testing.T, path, want string) {
+// waitFor waits until GET of a path returns want.
+func (s *served) waitFor(t *testing.T, path, want string) {
 	t.Helper()
 	got := ""
 	for deadline := time.Now().Add(30 * time.Second); time.Now().Before(deadline); time.Sleep(50 * time.Millisecond) {
@@ -107,38 +107,38 @@ func (s *served) becomes(t *testing.T, path, want string) {
 			return
 		}
 	}
-	t.Errorf("GET %s is answered with %s, want %s", path, got, want)
+	t.Errorf("timeout: GET %s returns %s, want %s", path, got, want)
 }
 
-// A server is ready while its database is there, and says when it is to end
-// before it does, without a change for those who call.
+// /readyz answers 503 while the database is unreachable and while the server drains.
+// A draining server still serves calls.
 func TestReadiness(t *testing.T) {
 	t.Parallel()
 	database := newPostgres(t)
 	const ready, drain = `200 {"status":"ready"}`, 3 * time.Second
 	s := serveOverHTTP(t, "--store", database.Schema(t), "--drain", drain.String(), "--auth", tokens(t))
-	s.becomes(t, "/healthz", `200 {"status":"ok"}`)
-	s.becomes(t, "/readyz", ready)
+	s.waitFor(t, "/healthz", `200 {"status":"ok"}`)
+	s.waitFor(t, "/readyz", ready)
 	database.Kill(t)
-	s.becomes(t, "/readyz", `503 {"status":"not ready","reason":"store_unavailable"}`)
+	s.waitFor(t, "/readyz", `503 {"status":"not ready","reason":"store_unavailable"}`)
 	if got := s.get("/healthz"); got != `200 {"status":"ok"}` {
-		t.Errorf("/healthz says %s while the database is away", got)
+		t.Errorf("without a database: GET /healthz returns %s", got)
 	}
 	database.Start(t)
-	s.becomes(t, "/readyz", ready)
+	s.waitFor(t, "/readyz", ready)
 
-	begun := time.Now()
+	start := time.Now()
 	stop(t, s.cmd)
-	s.becomes(t, "/readyz", `503 {"status":"not ready","reason":"draining"}`)
+	s.waitFor(t, "/readyz", `503 {"status":"not ready","reason":"draining"}`)
 	if got := s.get("/mcp"); !strings.HasPrefix(got, "401 ") {
-		t.Errorf("a call is answered with %s while the server waits to end, want 401 as ever", got)
+		t.Errorf("while draining: GET /mcp returns %s, want 401", got)
 	}
 	rest, err := io.ReadAll(s.log)
 	if err != nil || strings.Contains(string(rest), "password") {
-		t.Errorf("it says %s (%v)", rest, err)
+		t.Errorf("got log %s (%v)", rest, err)
 	}
-	if err := s.cmd.Wait(); err != nil || time.Since(begun) < drain {
-		t.Errorf("it ends with %v after %v, want nil after %v", err, time.Since(begun), drain)
+	if err := s.cmd.Wait(); err != nil || time.Since(start) < drain {
+		t.Errorf("the server ended with %v after %v, want nil after %v", err, time.Since(start), drain)
 	}
 }
 
@@ -151,8 +151,8 @@ func tokens(t *testing.T) string {
 	return path
 }
 
-// Copying that is killed, at any moment, goes on when it is run again.
-func TestCopyIsKilled(t *testing.T) {
+// sequent copy continues after an interruption at any point.
+func TestInterruptedCopy(t *testing.T) {
 	t.Parallel()
 	database := newPostgres(t).Schema(t)
 	from := filepath.Join(t.TempDir(), "s.db")
@@ -177,16 +177,16 @@ func TestCopyIsKilled(t *testing.T) {
 	if err := a.Close(); err != nil {
 		t.Fatal(err)
 	}
-	copying := func() *exec.Cmd { return exec.Command("sequent", "copy", "--from", from, "--to", database, "--json") }
+	copyRun := func() *exec.Cmd { return exec.Command("sequent", "copy", "--from", from, "--to", database, "--json") }
 	lines := 0
-	for _, with := range []syscall.Signal{syscall.SIGKILL, syscall.SIGINT, syscall.SIGKILL} {
-		cmd := copying()
+	for _, sig := range []syscall.Signal{syscall.SIGKILL, syscall.SIGINT, syscall.SIGKILL} {
+		cmd := copyRun()
 		out, err := cmd.StdoutPipe()
 		if err != nil {
 			t.Fatal(err)
 		}
-		var said strings.Builder
-		cmd.Stderr = &said
+		var stderr strings.Builder
+		cmd.Stderr = &stderr
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
 		}
@@ -196,22 +196,22 @@ func TestCopyIsKilled(t *testing.T) {
 				lines++
 			}
 			if seen++; seen == 20 {
-				if err := cmd.Process.Signal(with); err != nil && !errors.Is(err, os.ErrProcessDone) {
+				if err := cmd.Process.Signal(sig); err != nil && !errors.Is(err, os.ErrProcessDone) {
 					t.Fatal(err)
 				}
 			}
 		}
-		// It may have been done before the signal came.
-		if err := cmd.Wait(); err != nil && with == syscall.SIGINT &&
-			(cmd.ProcessState.ExitCode() != 1 || !strings.Contains(said.String(), "goes on from there")) {
-			t.Errorf("after Ctrl-C it ends with %v and says %s", err, said.String())
+		// The command may end before the signal arrives.
+		if err := cmd.Wait(); err != nil && sig == syscall.SIGINT &&
+			(cmd.ProcessState.ExitCode() != 1 || !strings.Contains(stderr.String(), "run the same command again")) {
+			t.Errorf("after SIGINT: got %v and %s", err, stderr.String())
 		}
 	}
-	out, err := copying().Output()
+	out, err := copyRun().Output()
 	if err != nil || !strings.Contains(string(out), `"failed":0,`) || !strings.HasSuffix(string(out), "\"complete\":true}\n") {
-		t.Fatalf("the last run says %s (%v)", out, err)
+		t.Fatalf("last run: got %s (%v)", out, err)
 	}
-	t.Logf("%d sessions were told of before the last run", lines)
+	t.Logf("%d sessions were reported before the last run", lines)
 	a, err = app.OpenExisting(t.Context(), app.Config{Store: database})
 	if err != nil {
 		t.Fatal(err)

@@ -7,6 +7,7 @@ import (
 	"io"
 	"log/slog"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -16,8 +17,8 @@ import (
 	"github.com/sequent-dev/sequent/internal/app"
 )
 
-// A program is what the commands share: the streams, and what the flags that
-// all commands have say.
+// A program holds what all commands share: the streams and the values of common
+// flags.
 type program struct {
 	in     io.Reader
 	out    io.Writer
@@ -30,9 +31,9 @@ type program struct {
 	logLevel string
 	json     bool
 	width    int
-	owner    string // whose sessions; empty means the local user's
+	owner    string // owner of the sessions; empty means the local user
 
-	inherited []string // flags that the environment has set
+	inherited []string // names of the flags that the environment has set
 }
 
 // main runs a command line and returns the exit code.
@@ -47,12 +48,14 @@ func (p *program) main(ctx context.Context, args []string) int {
 		command = c.CommandPath()
 		return p.settings(c)
 	}
-	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error { return misuse(c, "%v", err) })
-
+	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
+		if e, ok := errors.AsType[*pflag.InvalidValueError](err); ok { // in the form of invalid
+			return misuse(c, "invalid value %q for --%s: %s", e.GetValue(), e.GetFlag().Name, parseProblem(e))
+		}
+		return misuse(c, "%v", err)
+	})
 	root.SetHelpFunc(func(c *cobra.Command, _ []string) {
-		// A flag before --help may say whether to use colour; a wrong one is no
-		// reason to refuse help.
-		_ = p.settings(c)
+		_ = p.settings(c) // for --color; an invalid value does not prevent help
 		_ = p.help(c)
 	})
 	root.SilenceErrors, root.SilenceUsage = true, true
@@ -60,10 +63,10 @@ func (p *program) main(ctx context.Context, args []string) int {
 	switch {
 	case err == nil:
 		return exitOK
-	case errors.Is(err, errQuiet):
+	case errors.Is(err, errReported):
 		return exitFailure
 	}
-	c := complain(err, command)
+	c := newUserError(err, command)
 	c.print(p.err, p.json || slices.Contains(args, "--json"))
 	return c.exit
 }
@@ -71,32 +74,33 @@ func (p *program) main(ctx context.Context, args []string) int {
 func (p *program) root() *cobra.Command {
 	root := &cobra.Command{
 		Use:   "sequent",
-		Short: "Chains of thought for AI agents: recorded, branched, revised, read back",
-		Long: `sequent is an MCP server that records the chains of thought of AI agents: numbered thoughts that
-branch and revise, durable before they are acknowledged. The other commands show what was recorded.`,
-		Example: "# see it at work: a session over a real MCP connection\nsequent demo\n\n" +
-			"# what an editor runs\nsequent serve\n\n" +
-			"# look at what was thought\nsequent list\nsequent show\nsequent search \"connection pool\"",
+		Short: "Record and review the chains of thought of AI agents",
+		Long: `Record the reasoning of AI agents as sessions of numbered thoughts that branch and revise each other,
+and review it later. Agents connect to the MCP server sequent serve. The other commands list, draw, search,
+follow, export and delete the recorded sessions.`,
+		Example: "# record and draw an example session\nsequent demo\n\n" +
+			"# run the server, as an editor does\nsequent serve\n\n" +
+			"# review recorded sessions\nsequent list\nsequent show\nsequent search \"connection pool\"",
 		Args: func(c *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return nil
 			}
-			msg := fmt.Sprintf("there is no command %q", args[0])
+			msg := fmt.Sprintf("unknown command %q", args[0])
 			if near := c.SuggestionsFor(args[0]); len(near) > 0 {
 				return &usageError{msg: msg, fix: "did you mean sequent " + strings.Join(near, " or sequent ") + "?"}
 			}
-			return &usageError{msg: msg, fix: "sequent --help lists the commands"}
+			return &usageError{msg: msg, fix: "run sequent --help for a list of commands"}
 		},
 		RunE:    func(c *cobra.Command, _ []string) error { return c.Help() },
 		Version: buildInfo().Version,
 	}
 	root.SuggestionsMinimumDistance = 2
 	flags := root.PersistentFlags()
-	flags.StringVar(&p.store, "store", "", "where sessions are: memory, a `PATH`, sqlite:PATH, or postgres://… (default: a file in your data directory)")
-	flags.StringVar(&p.color, "color", "auto", "use colour `WHEN`: auto, always or never")
-	flags.StringVar(&p.logLevel, "log-level", "warn", "log from this `LEVEL` on: debug, info, warn or error")
+	flags.StringVar(&p.store, "store", "", "session store: a file, sqlite:PATH, a postgres:// URL, or memory (default: a file in your data directory)")
+	flags.StringVar(&p.color, "color", "auto", "use of colour: auto, always or never")
+	flags.StringVar(&p.logLevel, "log-level", "warn", "minimum level of log messages: debug, info, warn or error")
 	root.AddGroup(
-		&cobra.Group{ID: "serving", Title: "Serving"},
+		&cobra.Group{ID: "serving", Title: "Server and store"},
 		&cobra.Group{ID: "thinking", Title: "With a language model"},
 		&cobra.Group{ID: "sessions", Title: "Sessions"},
 		&cobra.Group{ID: "more", Title: "More"},
@@ -115,40 +119,104 @@ branch and revise, durable before they are acknowledged. The other commands show
 	root.SetCompletionCommandGroupID("more")
 	complete(root, "color", "auto", "always", "never")
 	complete(root, "log-level", "debug", "info", "warn", "error")
+	nameValues(root)
 	return root
 }
 
-// complete gives the shell the values of a flag.
-func complete(c *cobra.Command, flag string, values ...string) {
-	err := c.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp))
-	if err != nil {
-		panic(err) // there is no such flag
+// nameValues sets the names of flag values in the help of a command and its
+// subcommands.
+func nameValues(c *cobra.Command) {
+	names := make(map[string]string)
+	for name, flags := range map[string]string{
+		"ADDRESS": "http", "COLUMNS": "width", "COMMAND": "mcp", "DIR": "folder storage-path vault",
+		"DURATION": "drain mcp-session-timeout model-timeout retain session-ttl since", "FILE": "auth file output",
+		"FORMAT": "format", "ID": "session", "LEVEL": "log-level", "MODE": "mode sync",
+		"N":    "burst history-window limit max-tokens mcp-sessions model-tries rate steps",
+		"NAME": "dialect model", "ORIGIN": "allow-origin", "STORE": "from store to", "SUBJECT": "owner",
+		"TAG": "tag", "WHEN": "color",
+	} {
+		for flag := range strings.FieldsSeq(flags) {
+			names[flag] = name
+		}
+	}
+	name := func(f *pflag.Flag) {
+		if names[f.Name] != "" {
+			f.Value = namedValue{f.Value, names[f.Name]}
+		}
+		if slices.Contains([]string{"0", "0s", "[]"}, f.DefValue) {
+			f.DefValue = "" // described by the usage
+		}
+	}
+	c.PersistentFlags().VisitAll(name)
+	c.LocalNonPersistentFlags().VisitAll(name)
+	for _, sub := range c.Commands() {
+		nameValues(sub)
 	}
 }
 
-// arguments returns a check of how many arguments there are, which says what
-// they are.
-func arguments(least, most int, what string) cobra.PositionalArgs {
+// A namedValue is a flag value with the name that help shows.
+type namedValue struct {
+	pflag.Value
+	name string
+}
+
+// Type returns the name.
+func (v namedValue) Type() string { return v.name }
+
+// complete registers the values of a flag for shell completion.
+func complete(c *cobra.Command, flag string, values ...string) {
+	err := c.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp))
+	if err != nil {
+		panic(err) // no such flag
+	}
+}
+
+// arguments returns a check of the number of arguments. A negative maxArgs means
+// no limit. What describes the arguments in errors.
+func arguments(minArgs, maxArgs int, what string) cobra.PositionalArgs {
 	return func(c *cobra.Command, args []string) error {
 		switch {
-		case len(args) < least:
-			return misuse(c, "%s needs %s", c.CommandPath(), what)
-		case most >= 0 && len(args) > most && most == 0:
-			return misuse(c, "%s takes no arguments, but there is %q", c.CommandPath(), args[0])
-		case most >= 0 && len(args) > most:
-			return misuse(c, "%s takes %s, but there is also %q", c.CommandPath(), what, args[most])
+		case len(args) < minArgs:
+			return misuse(c, "%s requires %s", c.CommandPath(), what)
+		case maxArgs == 0 && len(args) > 0:
+			return misuse(c, "unexpected argument %q: %s takes no arguments", args[0], c.CommandPath())
+		case maxArgs > 0 && len(args) > maxArgs:
+			return misuse(c, "unexpected argument %q: %s takes %s", args[maxArgs], c.CommandPath(), what)
 		}
 		return nil
 	}
 }
 
-// misuse is a usage error that points to the help of a command.
+// misuse returns a usage error that refers to the help of a command.
 func misuse(c *cobra.Command, format string, args ...any) error {
-	return &usageError{msg: fmt.Sprintf(format, args...), fix: c.CommandPath() + " --help tells how it is used"}
+	return &usageError{msg: fmt.Sprintf(format, args...), fix: "run " + c.CommandPath() + " --help for usage"}
 }
 
-// settings reads from the environment what no flag says, and checks the values
-// that all commands have.
+// parseProblem says why pflag cannot parse a value, without the terms of Go's packages.
+func parseProblem(err error) string {
+	if e, ok := errors.AsType[*strconv.NumError](err); ok {
+		switch {
+		case errors.Is(e, strconv.ErrRange):
+			return "out of range"
+		case e.Func == "ParseBool":
+			return "not true or false"
+		}
+		return "not a number"
+	}
+	if e := errors.Unwrap(err); e != nil {
+		err = e
+	}
+	return strings.TrimPrefix(err.Error(), "time: ")
+}
+
+// invalid returns a usage error for the value of a flag. Want describes the valid
+// values.
+func invalid(flag string, value any, want string) error {
+	return &usageError{msg: fmt.Sprintf("invalid value %q for --%s", fmt.Sprint(value), flag), fix: "use " + want}
+}
+
+// settings sets flags that are not on the command line from the environment, and
+// checks the common flags.
 func (p *program) settings(c *cobra.Command) error {
 	var err error
 	c.Flags().VisitAll(func(f *pflag.Flag) {
@@ -160,8 +228,8 @@ func (p *program) settings(c *cobra.Command) error {
 		p.inherited = append(p.inherited, f.Name)
 		if bad := c.Flags().Set(f.Name, value); bad != nil {
 			err = &usageError{
-				msg: fmt.Sprintf("%s cannot be %q (%v)", name, value, errors.Unwrap(bad)),
-				fix: fmt.Sprintf("it means the same as --%s: %s", f.Name, f.Usage),
+				msg: fmt.Sprintf("invalid value %q for %s: %s", value, name, parseProblem(bad)),
+				fix: fmt.Sprintf("%s sets --%s, as described by %s --help", name, f.Name, c.CommandPath()),
 			}
 		}
 	})
@@ -169,16 +237,16 @@ func (p *program) settings(c *cobra.Command) error {
 		return err
 	}
 	if !slices.Contains([]string{"auto", "always", "never"}, p.color) {
-		return usagef("--color cannot be %q, only auto, always or never", p.color)
+		return invalid("color", p.color, "auto, always or never")
 	}
 	if p.width < 0 || p.width > 1000 {
-		return usagef("--width cannot be %d, only a number of columns up to 1000", p.width)
+		return invalid("width", p.width, "a number of columns from 1 to 1000, or 0 for the terminal's width")
 	}
 	_, err = p.level()
 	return err
 }
 
-// variable is the name in the environment of what a flag sets.
+// variable returns the name of the environment variable that sets a flag.
 func variable(flag string) string {
 	return "SEQUENT_" + strings.ToUpper(strings.ReplaceAll(flag, "-", "_"))
 }
@@ -186,12 +254,12 @@ func variable(flag string) string {
 func (p *program) level() (slog.Level, error) {
 	var level slog.Level
 	if err := level.UnmarshalText([]byte(p.logLevel)); err != nil {
-		return 0, usagef("--log-level cannot be %q, only debug, info, warn or error", p.logLevel)
+		return 0, invalid("log-level", p.logLevel, "debug, info, warn or error")
 	}
 	return level, nil
 }
 
-// shownStore is what --store was given, but for a database's password.
+// shownStore returns the value of --store without a password.
 func (p *program) shownStore() string { return withoutSecret(p.store) }
 
 func withoutSecret(store string) string {
@@ -203,9 +271,9 @@ func withoutSecret(store string) string {
 	return store
 }
 
-// config is what all commands tell the application.
+// config returns the configuration that all commands share.
 func (p *program) config() app.Config {
-	level, _ := p.level() // settings has checked it
+	level, _ := p.level() // valid: settings has checked it
 	return app.Config{
 		Store:   p.store,
 		Version: buildInfo().Version,
@@ -213,12 +281,12 @@ func (p *program) config() app.Config {
 	}
 }
 
-// reading runs a command that looks at what is in the store.
-func (p *program) reading(ctx context.Context, do func(a *app.App) error) error {
-	return p.readingWith(ctx, p.config(), do)
+// withStore runs do with the existing store.
+func (p *program) withStore(ctx context.Context, do func(a *app.App) error) error {
+	return p.withStoreConfig(ctx, p.config(), do)
 }
 
-func (p *program) readingWith(ctx context.Context, cfg app.Config, do func(a *app.App) error) (err error) {
+func (p *program) withStoreConfig(ctx context.Context, cfg app.Config, do func(a *app.App) error) (err error) {
 	a, err := app.OpenExisting(ctx, cfg)
 	if err != nil {
 		return err
@@ -232,12 +300,12 @@ func (p *program) readingWith(ctx context.Context, cfg app.Config, do func(a *ap
 	return do(a)
 }
 
-// hasOwner gives a command the flag --owner.
-func (p *program) hasOwner(c *cobra.Command) {
-	c.Flags().StringVar(&p.owner, "owner", "", "the sessions of a `SUBJECT` of sequent serve --auth, instead of your own")
+// addOwnerFlag adds the flag --owner to a command.
+func (p *program) addOwnerFlag(c *cobra.Command) {
+	c.Flags().StringVar(&p.owner, "owner", "", "owner of the sessions: a token's subject (default: you)")
 }
 
-// asJSON gives a command the flag --json.
-func (p *program) asJSON(c *cobra.Command) {
-	c.Flags().BoolVar(&p.json, "json", false, "write JSON, for programs")
+// addJSONFlag adds the flag --json to a command.
+func (p *program) addJSONFlag(c *cobra.Command) {
+	c.Flags().BoolVar(&p.json, "json", false, "print JSON")
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/sequent-dev/sequent/internal/gendocs"
 )
 
-// The page of the command line says what the commands say of themselves.
+// TestReferenceCommands checks that docs/reference/cli.md is current.
 func TestReferenceCommands(t *testing.T) {
 	p := &program{out: io.Discard, err: io.Discard, getenv: func(string) string { return "" }, now: time.Now}
 	text := gendocs.Commands(p.root())

@@ -14,31 +14,31 @@ import (
 	"github.com/sequent-dev/sequent/internal/draw"
 )
 
-// A screen is a terminal on which a session grows.
+// A screen draws a growing session on a terminal.
 type screen struct {
-	p       *program
-	ctx     context.Context
-	watcher *watcher
-	begun   chan struct{} // closed when the watcher knows its session; nil if it does
-	quits   string        // what quitting does; empty means nothing but that
+	p         *program
+	ctx       context.Context
+	watcher   *watcher
+	started   chan struct{} // closed when the watcher has its session; nil if it has
+	quitLabel string        // effect of the key q; empty means "quits"
 
 	width, height int
-	session       *sequent.Session // nil before there is one
+	session       *sequent.Session // nil if there is none yet
 	err           error
 	lines         []draw.Line
 	newest        int  // row of the newest thought
-	top           int  // first row that is shown
-	free          bool // the person has scrolled: do not follow
+	top           int  // first visible row
+	scrolled      bool // the user scrolled: do not follow the newest thought
 	done          bool
-	note          string // what is being done, for the last row
+	note          string // current activity, for the last row
 }
 
-// What a screen is told.
+// The messages of a screen.
 type (
-	grown  struct{ session *sequent.Session } // the session has changed
-	failed struct{ err error }                // watching has come to an end
-	finish struct{}                           // there is nothing more to watch
-	noted  struct{ note string }              // something is being done
+	sessionMsg  struct{ session *sequent.Session } // the session changed
+	errorMsg    struct{ err error }                // watching failed
+	finishedMsg struct{}                           // the background work ended
+	noteMsg     struct{ note string }              // the activity changed
 )
 
 // watchScreen follows a session on a terminal.
@@ -50,35 +50,34 @@ func (p *program) watchScreen(ctx context.Context, w *watcher) error {
 	if s.session == nil {
 		return nil
 	}
-	return p.say("sequent show %s draws it again.", draw.One(string(s.session.ID()), p.charset()))
+	return p.printf("Run sequent show %s to draw the session again.", draw.One(string(s.session.ID()), p.charset()))
 }
 
-// runScreen runs a screen until it is over. If there is something to do beside,
-// it is done meanwhile, and the screen is over when that is. It may tell what it is
-// doing.
-func (p *program) runScreen(ctx context.Context, s *screen, beside func(ctx context.Context, tell func(note string)) error) (*screen, error) {
+// runScreen runs a screen until the user quits. If work is not nil, it runs in the
+// background and its end also ends the screen; note shows its current activity.
+func (p *program) runScreen(ctx context.Context, s *screen, work func(ctx context.Context, note func(string)) error) (*screen, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	s.ctx = ctx
 	prog := tea.NewProgram(s, tea.WithContext(ctx), tea.WithInput(p.in), tea.WithOutput(p.out), tea.WithoutSignalHandler())
-	var besideErr error
+	var workErr error
 	done := make(chan struct{})
-	if beside == nil {
+	if work == nil {
 		close(done)
 	} else {
 		go func() {
 			defer close(done)
-			besideErr = beside(ctx, func(note string) { prog.Send(noted{note}) })
-			prog.Send(finish{})
+			workErr = work(ctx, func(note string) { prog.Send(noteMsg{note}) })
+			prog.Send(finishedMsg{})
 		}()
 	}
 	_, err := prog.Run()
 	cancel()
 	<-done
 	if errors.Is(err, tea.ErrProgramKilled) || errors.Is(err, tea.ErrInterrupted) {
-		err = nil // told to end
+		err = nil // canceled by the user
 	}
-	return s, errors.Join(err, s.err, besideErr)
+	return s, errors.Join(err, s.err, workErr)
 }
 
 // Init implements [tea.Model].
@@ -86,9 +85,9 @@ func (s *screen) Init() tea.Cmd { return s.next }
 
 // next waits for the session to change.
 func (s *screen) next() tea.Msg {
-	if s.begun != nil {
+	if s.started != nil {
 		select {
-		case <-s.begun:
+		case <-s.started:
 		case <-s.ctx.Done():
 			return nil
 		}
@@ -98,9 +97,9 @@ func (s *screen) next() tea.Msg {
 	case s.ctx.Err() != nil:
 		return nil
 	case err != nil:
-		return failed{err}
+		return errorMsg{err}
 	}
-	return grown{session}
+	return sessionMsg{session}
 }
 
 // Update implements [tea.Model].
@@ -117,9 +116,9 @@ func (s *screen) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		} else {
 			s.scroll(3)
 		}
-	case grown:
+	case sessionMsg:
 		if s.session == nil || s.session.ID() != msg.session.ID() {
-			s.free = false
+			s.scrolled = false
 		}
 		s.session = msg.session
 		s.draw()
@@ -128,12 +127,12 @@ func (s *screen) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 			return s, tea.Quit
 		}
 		return s, s.next
-	case failed:
+	case errorMsg:
 		s.err, s.done = msg.err, true
 		return s, tea.Quit
-	case noted:
+	case noteMsg:
 		s.note = msg.note
-	case finish:
+	case finishedMsg:
 		s.done = true
 		return s, tea.Quit
 	}
@@ -158,22 +157,21 @@ func (s *screen) key(key string) tea.Cmd {
 	case "end", "G":
 		s.scroll(len(s.lines))
 	case "f":
-		s.free = false
+		s.scrolled = false
 		s.follow()
 	}
 	return nil
 }
 
-// room is how many rows of the drawing fit, with one for the status.
+// room returns the number of rows for the drawing, without the status.
 func (s *screen) room() int { return max(s.height-2, 1) }
 
 func (s *screen) scroll(rows int) {
-	s.free = true
+	s.scrolled = true
 	s.top = max(0, min(s.top+rows, len(s.lines)-s.room()))
 }
 
-// follow puts the newest thought in view, and as much before it as there is
-// room for.
+// follow scrolls to the newest thought.
 func (s *screen) follow() {
 	bottom := s.newest + 1
 	for bottom < len(s.lines) && bottom < s.newest+s.room()/2 {
@@ -187,13 +185,13 @@ func (s *screen) draw() {
 		return
 	}
 	o := s.p.drawing()
-	o.Width, o.Newest, o.Now = min(s.width, widest), s.session.Len(), time.Time{}
+	o.Width, o.Newest, o.Now = min(s.width, maxProseWidth), s.session.Len(), time.Time{}
 	if s.p.width > 0 {
 		o.Width = min(s.p.width, s.width)
 	}
 	d := draw.Session(s.session, o)
 	s.lines, s.newest = d.Lines, d.Rows[o.Newest]
-	if s.free {
+	if s.scrolled {
 		s.scroll(0)
 	} else {
 		s.follow()
@@ -211,8 +209,8 @@ func (s *screen) View() tea.View {
 		return v
 	case s.session == nil:
 		v.SetContent(s.p.render([]draw.Line{
-			{{Text: "No sessions yet: waiting for the first thought."}},
-			{{Text: "sequent demo, in another terminal, makes some.  q quits", Role: draw.Meta}},
+			{{Text: "No sessions yet. Waiting for the first thought."}},
+			{{Text: "Run sequent demo in another terminal to record some.  q quits", Role: draw.Meta}},
 		}))
 		return v
 	}
@@ -225,22 +223,22 @@ func (s *screen) View() tea.View {
 	return v
 }
 
-// status is the last row.
+// status returns the last row.
 func (s *screen) status() draw.Line {
-	what := "q " + cmp.Or(s.quits, "quits") + ", arrows scroll"
-	if s.free {
-		what += ", f follows"
+	text := "q " + cmp.Or(s.quitLabel, "quits") + ", arrows scroll"
+	if s.scrolled {
+		text += ", f follows"
 	}
 	if s.note != "" {
 		o := draw.Options{Width: s.width, Charset: s.p.charset()}
-		return draw.Cut(draw.Line{{Text: what + "  ", Role: draw.Meta}, {Text: draw.One(s.note, o.Charset)}}, o)
+		return draw.Cut(draw.Line{{Text: text + "  ", Role: draw.Meta}, {Text: draw.One(s.note, o.Charset)}}, o)
 	}
 	if hidden := len(s.lines) - s.room(); hidden > 0 {
-		what += fmt.Sprintf("  %d%%", (s.top*100+hidden/2)/hidden)
+		text += fmt.Sprintf("  %d%%", (s.top*100+hidden/2)/hidden)
 	}
 	if t, ok := s.session.Last(); ok {
-		what += "  last thought " + t.At.Local().Format(time.TimeOnly)
+		text += "  last thought " + t.At.Local().Format(time.TimeOnly)
 	}
 	o := draw.Options{Width: s.width, Charset: s.p.charset()}
-	return draw.Cut(draw.Line{{Text: what, Role: draw.Meta}}, o)
+	return draw.Cut(draw.Line{{Text: text, Role: draw.Meta}}, o)
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -20,68 +21,67 @@ func (p *program) search() *cobra.Command {
 	var notes index.Query
 	c := &cobra.Command{
 		Use:   "search QUERY...",
-		Short: "Find thoughts, or notes of a vault, by their words",
-		Long: `Find thoughts by their words, best first: words that must all occur, in any case and with or without
-accents, "quoted phrases", prefix* and -excluded words.
+		Short: "Search thoughts, or the notes of a vault",
+		Long: `Search all thoughts and print the best matches first. A thought matches if it contains all the words. The
+search is case-insensitive and ignores accents. It supports "quoted phrases", prefix* and -excluded words.
 
-With --vault it finds notes, of which one need not have all of the words: those with more and rarer
-ones come first, and those that [[links]] in the query lead to.
+--vault searches the notes of a vault instead. A note matches if it contains one of the words, or if a
+[[link]] in the query leads to it. Notes with more and rarer words come first.
 
-With --json: {"hits": [{session, title, score, seq, number, total, text, branch, more, at}], "more":
-bool}; with --vault {"notes": [{uri, title, snippet, score, text, graph, meaning}], "total", "more",
+--json prints {"hits": [{session, title, score, seq, number, total, text, branch, more, at}], "more":
+bool}, or with --vault {"notes": [{uri, title, snippet, score, text, graph, meaning}], "total", "more",
 "warning"}.`,
-		Example: "sequent search connection pool\n\n# a phrase, and a word that must not occur\n" +
-			"sequent search '\"connection pool\" -postgres'\n\n# in one session\nsequent search --session 7k3 timeout*\n\n" +
-			"# notes, and those that have to do with a concept\nsequent search --vault ~/Notes 'rate limiting [[JWT]]'",
-		Args: arguments(1, -1, "words to look for"),
+		Example: "sequent search connection pool\n\n# a phrase, without another word\n" +
+			"sequent search '\"connection pool\" -postgres'\n\n# in one session\nsequent search --session 7k3 'timeout*'\n\n" +
+			"# notes about words and a linked concept\nsequent search --vault ~/Notes 'rate limiting [[JWT]]'",
+		Args: arguments(1, -1, "a query"),
 		RunE: func(c *cobra.Command, args []string) error {
 			if limit < 1 {
-				return usagef("--limit cannot be %d, only a number of thoughts from 1", limit)
+				return invalid("limit", limit, "a number of results, at least 1")
 			}
-			// A vault in the environment is that of a server: searches are for
-			// thoughts unless somebody says otherwise.
+			// SEQUENT_VAULT configures servers; only the flag selects notes.
 			if dir != "" && !slices.Contains(p.inherited, "vault") {
 				if session != "" {
-					return usagef("--session and --vault do not go together: a search is for thoughts or for notes")
+					return usagef("--session and --vault are mutually exclusive")
 				}
 				notes.Text = strings.Join(args, " ")
 				return p.searchNotes(c.Context(), dir, notes, limit)
 			}
 			for _, f := range []string{"mode", "folder", "tag"} {
 				if c.Flags().Changed(f) && !slices.Contains(p.inherited, f) {
-					return usagef("--%s is for notes: name their folder with --vault DIR", f)
+					return &usageError{msg: fmt.Sprintf("--%s requires --vault", f), fix: "pass the folder of notes with --vault DIR"}
 				}
 			}
-			return p.reading(c.Context(), func(a *app.App) error {
+			return p.withStore(c.Context(), func(a *app.App) error {
 				return p.searchThoughts(c.Context(), a, sequent.SearchQuery{
 					Text: strings.Join(args, " "), Limit: limit,
 				}, session)
 			})
 		},
 	}
-	c.Flags().IntVar(&limit, "limit", 20, "at most `N` thoughts, or notes")
-	c.Flags().StringVar(&dir, "vault", "", "find notes in this folder, a `DIR`, instead of thoughts")
-	c.Flags().StringVar((*string)(&notes.Mode), "mode", "", "what makes a note match, a `MODE`: Hybrid, FullText or Semantic (default: Hybrid)")
-	c.Flags().StringVar(&notes.Folder, "folder", "", "only notes in this `FOLDER` of the vault")
-	c.Flags().StringSliceVar(&notes.Tags, "tag", nil, "only notes with this `TAG`; with several, those that have all")
+	c.Flags().IntVar(&limit, "limit", 20, "maximum number of results")
+	c.Flags().StringVar(&dir, "vault", "", "folder of notes to search instead of thoughts")
+	c.Flags().StringVar((*string)(&notes.Mode), "mode", "", "search mode for notes: Hybrid, FullText or Semantic (default: Hybrid)")
+	c.Flags().StringVar(&notes.Folder, "folder", "", "folder of the vault to which the search is limited")
+	c.Flags().StringSliceVar(&notes.Tags, "tag", nil, "tag that notes must have; repeatable")
 	complete(c, "mode", string(index.Hybrid), string(index.FullText), string(index.Semantic))
 	completeDirs(c, "vault")
-	c.Flags().StringVar(&session, "session", "", "only in the session with this `ID`")
+	c.Flags().StringVar(&session, "session", "", "id of the session to which the search is limited")
 	if err := c.RegisterFlagCompletionFunc("session", func(c *cobra.Command, _ []string, prefix string) ([]string, cobra.ShellCompDirective) {
 		return p.completeIDs(c, nil, prefix)
 	}); err != nil {
 		panic(err)
 	}
-	p.asJSON(c)
-	p.hasOwner(c)
-	p.hasWidth(c)
+	p.addJSONFlag(c)
+	p.addOwnerFlag(c)
+	p.addWidthFlag(c)
 	return c
 }
 
-// A jsonHit is a thought that was found.
+// A jsonHit is a found thought in JSON output.
 type jsonHit struct {
 	jsonThought
-	Title string  `json:"title"` // of the session
+	Title string  `json:"title"` // title of the session
 	Score float64 `json:"score"`
 }
 
@@ -109,7 +109,7 @@ func (p *program) searchThoughts(ctx context.Context, a *app.App, q sequent.Sear
 		}{hits, more})
 	}
 	if len(found.Hits) == 0 {
-		return p.say("No thought has all of that. A word* finds all words that begin like it.")
+		return p.printf("No thoughts match all these words. Use word* to match words by their beginning.")
 	}
 	query, err := words.Parse(q.Text)
 	if err != nil {
@@ -117,7 +117,7 @@ func (p *program) searchThoughts(ctx context.Context, a *app.App, q sequent.Sear
 	}
 	for i, h := range found.Hits {
 		if i > 0 {
-			if err := p.say(""); err != nil {
+			if err := p.printf(""); err != nil {
 				return err
 			}
 		}
@@ -126,12 +126,13 @@ func (p *program) searchThoughts(ctx context.Context, a *app.App, q sequent.Sear
 		}
 	}
 	if more {
-		return p.say("\nThere are more: --limit %d shows them.", 2*q.Limit)
+		return p.printf("\nThere are more matches. Pass --limit %d to show more.", 2*q.Limit)
 	}
 	return nil
 }
 
-// hit draws a thought that was found: where it is, and the words in their place.
+// hit draws a found thought: its session and number, and an excerpt with the words
+// marked.
 func (p *program) hit(h sequent.Hit, q words.Query) []draw.Line {
 	o := p.drawing()
 	where := draw.Line{

@@ -10,7 +10,7 @@ import (
 	"github.com/sequent-dev/sequent/words"
 )
 
-// A jsonNote is a note that was found.
+// A jsonNote is a note in JSON output.
 type jsonNote struct {
 	URI     string  `json:"uri"`
 	Title   string  `json:"title"`
@@ -21,18 +21,18 @@ type jsonNote struct {
 	Meaning float64 `json:"meaning,omitempty"`
 }
 
-// searchNotes finds notes of a vault.
+// searchNotes searches the notes of a vault.
 func (p *program) searchNotes(ctx context.Context, dir string, q index.Query, limit int) error {
 	return p.withVault(ctx, dir, app.OpenExisting, func(v *vaults.Vaults) error {
-		const most = 100 // on one page
+		const maxPageSize = 100
 		m := p.newMeter()
-		q.Page, q.PageSize = 1, min(limit, most)
+		q.Page, q.PageSize = 1, min(limit, maxPageSize)
 		found, err := v.Search(ctx, p.owner, q, m.stage)
 		for err == nil && len(found.Hits) < min(limit, found.Total) {
 			q.Page++
 			var more index.Results
 			if more, err = v.Search(ctx, p.owner, q, m.stage); len(more.Hits) == 0 {
-				break // notes have gone meanwhile
+				break // notes were deleted meanwhile
 			}
 			found.Hits = append(found.Hits, more.Hits...)
 		}
@@ -65,15 +65,15 @@ func (p *program) printNotes(found index.Results, q index.Query, limit int) erro
 		}
 	}
 	if len(hits) == 0 {
-		return p.say("No note has any of that. A word* finds all words that begin like it.")
+		return p.printf("No notes match any of these words. Use word* to match words by their beginning.")
 	}
 	query, err := words.Parse(q.Text)
 	if err != nil {
-		query = words.Query{} // links alone have no words to mark
+		query = words.Query{} // a query of links only has no words to mark
 	}
 	for i, h := range hits {
 		if i > 0 {
-			if err := p.say(""); err != nil {
+			if err := p.printf(""); err != nil {
 				return err
 			}
 		}
@@ -82,12 +82,12 @@ func (p *program) printNotes(found index.Results, q index.Query, limit int) erro
 		}
 	}
 	if more {
-		return p.say("\nThere are %d: --limit %d shows more.", found.Total, 2*limit)
+		return p.printf("\n%d notes match. Pass --limit %d to show more.", found.Total, 2*limit)
 	}
 	return nil
 }
 
-// note draws a note that was found: where it is, and the words in their place.
+// note draws a hit: the note's URI and title, and an excerpt with the words marked.
 func (p *program) note(h index.Hit, q words.Query) []draw.Line {
 	o := p.drawing()
 	lines := []draw.Line{draw.Cut(draw.Line{

@@ -20,44 +20,44 @@ func (p *program) serve() *cobra.Command {
 	var web httpFlags
 	c := &cobra.Command{
 		Use:   "serve",
-		Short: "Serve MCP on standard input and output, or over HTTP",
-		Long: `Serve MCP on standard input and output, for the editor or agent that starts it, or with --http for
-any number of clients.
+		Short: "Run the MCP server, on standard input and output or over HTTP",
+		Long: `Run the MCP server with which agents record their thoughts. By default it serves the editor or agent
+that started it, on standard input and output. With --http it serves any number of clients.
 
-A thought is in the store before it is acknowledged, and several servers may share one store. The
-server ends when its input does, or when it is told to, and answers first what it has read. Nothing
-but MCP goes to standard output; logs go to standard error and hold no thoughts.
+Every thought is stored before it is acknowledged, and several servers can share a store. The server
+ends when its input ends or when it receives SIGINT or SIGTERM; it answers the requests that it has read
+first. Standard output carries only MCP messages. Logs go to standard error and contain no thoughts.
 
-Over HTTP the dialect of --dialect is at /mcp and each at /mcp/NAME, for clients of MCP 2026-07-28 and
-of older versions. With --auth FILE each subject of a file of tokens has sessions of its own, which
-the other commands show with --owner; without it all clients are one user, the one whose sessions they
-show anyway. A call that names no session goes on in the one that was begun last in the same scope,
-where a dialect has that: the scope is NAME if the URL ends in ?scope=NAME, else the token's subject,
-else the connection of an older client.
+HTTP: /mcp serves the dialect of --dialect, and /mcp/NAME serves any dialect, for clients of MCP
+2026-07-28 and of older versions. With --auth each token's subject has its own sessions, which other
+commands show with --owner. Without --auth all clients share your own sessions. Some dialects accept
+calls without a session id; such a call continues the latest session of its scope. The scope is NAME if
+the URL ends in ?scope=NAME, otherwise the token's subject, otherwise the connection of an older client.
 
-At /healthz it says that it answers, and at /readyz whether calls make sense: not while the store is
-away, nor when it is to end. With --drain it goes on for that long, so that a load balancer sees it.
+/healthz answers 200 while the server runs. /readyz answers 503 while the store is unreachable or the
+server is draining. --drain sets how long the server still serves after a signal, so that a load
+balancer can react.
 
-An address that other machines can reach needs --auth or --insecure. The server speaks plain HTTP: to
-keep tokens secret between machines put a proxy that speaks TLS before it, and name its site with
+An address that other machines can reach requires --auth or --insecure. The server does not encrypt:
+to protect tokens on a network, put a TLS proxy in front of it and pass the proxy's origin with
 --allow-origin.
 
-In the dialect status a language model writes thoughts, if it is asked to. Which one says the call,
-else --model, else LUX_MODEL_NORMAL or SEQUENT_MODEL in the environment; the key is in the variable of
-its provider, such as OPENAI_API_KEY. The server starts without, and refuses such calls then.
+Dialect status: a language model writes thoughts on request. The call chooses the model; otherwise
+--model, LUX_MODEL_NORMAL or SEQUENT_MODEL decides, in that order. The key comes from the provider's
+variable, such as OPENAI_API_KEY. Without a key the server starts, but refuses these calls.
 
-In the dialect wiki sessions are notes as well, in a folder of Markdown that --vault names, made for
-Obsidian and the like. AGENT_ID says who thinks. With --auth each subject has a vault of their own, in
-the folder .owners of that one. Searches by meaning need SEQUENT_EMBEDDINGS_URL and
-SEQUENT_EMBEDDINGS_MODEL, and SEQUENT_EMBEDDINGS_KEY where the service wants a key.
+Dialect wiki: sessions are also Markdown notes in the folder of --vault, for Obsidian and similar
+editors. AGENT_ID names the agent in the notes. With --auth each subject has its own vault, in the
+subfolder .owners. Search by meaning requires SEQUENT_EMBEDDINGS_URL and SEQUENT_EMBEDDINGS_MODEL, and
+SEQUENT_EMBEDDINGS_KEY if the service requires a key.
 
-Every flag can be given in the environment as well: SEQUENT_STORE for --store, SEQUENT_SESSION_TTL
-for --session-ttl. A flag wins over the environment.`,
-		Example: "# as an editor starts it\nsequent serve\n\n# forget sessions a month after their last thought\nsequent serve --session-ttl 30d\n\n" +
-			"# a store for one project, in its own directory\nsequent serve --store ./.sequent/sequent.db\n\n" +
-			"# for all clients on this machine, at http://127.0.0.1:8080/mcp\nsequent serve --http 8080\n\n" +
-			"# for a team, each with sessions of their own\nsequent token new alice --file tokens\nsequent serve --http 0.0.0.0:8080 --auth tokens\n\n" +
-			"# thoughts with [[WikiLinks]], as notes in your vault\nsequent serve --dialect wiki --vault ~/Notes",
+An environment variable can set any flag: SEQUENT_STORE sets --store, SEQUENT_SESSION_TTL sets
+--session-ttl. A flag on the command line takes precedence.`,
+		Example: "# as an editor starts it\nsequent serve\n\n# sessions expire 30 days after their last thought\nsequent serve --session-ttl 30d\n\n" +
+			"# a store for one project\nsequent serve --store ./.sequent/sequent.db\n\n" +
+			"# HTTP for the clients on this machine, at http://127.0.0.1:8080/mcp\nsequent serve --http 8080\n\n" +
+			"# HTTP for a team, with separate sessions for each member\nsequent token new alice --file tokens\nsequent serve --http 0.0.0.0:8080 --auth tokens\n\n" +
+			"# notes with [[WikiLinks]] in your vault\nsequent serve --dialect wiki --vault ~/Notes",
 		Args: arguments(0, 0, ""),
 		RunE: func(c *cobra.Command, _ []string) (err error) {
 			survivePipes()
@@ -74,7 +74,7 @@ for --session-ttl. A flag wins over the environment.`,
 			if cfg.HTTP, err = web.config(p, c); err != nil {
 				return err
 			}
-			// Over HTTP thoughts are many people's, or many conversations'.
+			// Over HTTP the thoughts of several clients would be mixed.
 			if cfg.HTTP.Addr == "" {
 				if cfg.Drawing, err = p.drawingWhileServing(); err != nil {
 					return err
@@ -90,20 +90,20 @@ for --session-ttl. A flag wins over the environment.`,
 				return a.ServeHTTP(ctx)
 			}
 			if isTerminal(p.in) {
-				fmt.Fprintln(p.err, "sequent serve speaks MCP, one JSON message a line; usually an editor starts it.\nCtrl-D ends it. sequent demo shows it at work.")
+				fmt.Fprintln(p.err, "sequent serve reads MCP messages from standard input, one per line; editors start it this way.\nPress Ctrl-D to end it. Run sequent demo for an example session.")
 			}
 			return a.Serve(ctx, p.in, p.out)
 		},
 	}
 	f := c.Flags()
-	f.StringVar(&dialect, "dialect", app.Dialects()[0], "the `NAME` of a form of the tool: "+strings.Join(app.Dialects(), ", "))
-	f.StringVar(&sync, "sync", "full", "`MODE` full: a thought survives a loss of power; normal: the death of the process")
-	f.Var((*span)(&ttl), "session-ttl", "forget sessions so long after their last change here, a `DURATION` as in 30d or 12h; 0 for never (default: never, but in the dialect history after 30m)")
-	f.Var((*span)(&retain), "retain", "delete any session that has not changed for a `DURATION` as in 90d, whoever recorded it and when; 0 for never")
-	f.IntVar(&window, "history-window", 0, "in the dialect history a reply holds the last `N` thoughts; 0 for all")
-	f.StringVarP(&storage, "storage-path", "s", "", "where the dialect classic writes session files, a `DIR` (default: Documents/thinking in your home directory)")
-	f.StringVar(&vault, "vault", "", "in the dialect wiki the folder of notes, a `DIR` (default: Documents/sequent-vault in your home directory)")
-	model.add(f, "in the dialect status: ", " if a call names none")
+	f.StringVar(&dialect, "dialect", app.Dialects()[0], "dialect of the tool: "+strings.Join(app.Dialects(), ", "))
+	f.StringVar(&sync, "sync", "full", "durability: full survives a power failure, normal survives a crash of the process")
+	f.Var((*span)(&ttl), "session-ttl", "lifetime of a session after its last change by this server, such as 30d or 12h; 0 means no limit (default: no limit, or 30m in the dialect history)")
+	f.Var((*span)(&retain), "retain", "lifetime of every session in the store after its last change, such as 90d; 0 means no limit")
+	f.IntVar(&window, "history-window", 0, "maximum number of thoughts in a reply (dialect history); 0 means all")
+	f.StringVarP(&storage, "storage-path", "s", "", "folder of session files (dialect classic) (default: Documents/thinking in your home directory)")
+	f.StringVar(&vault, "vault", "", "folder of notes (dialect wiki) (default: Documents/sequent-vault in your home directory)")
+	model.add(f, " (dialect status)")
 	complete(c, "dialect", app.Dialects()...)
 	complete(c, "sync", "full", "normal")
 	completeDirs(c, "storage-path", "vault")
@@ -111,23 +111,23 @@ for --session-ttl. A flag wins over the environment.`,
 	return c
 }
 
-// completeDirs has the shell propose folders for flags.
+// completeDirs registers directories as completions of flags.
 func completeDirs(c *cobra.Command, flags ...string) {
 	for _, flag := range flags {
 		if err := c.MarkFlagDirname(flag); err != nil {
-			panic(err) // there is no such flag
+			panic(err) // no such flag
 		}
 	}
 }
 
-// drawingWhileServing says how a dialect draws thoughts, unless the variable is
-// set by which users of the reference server turn its drawings off.
+// drawingWhileServing returns how dialects draw thoughts on standard error. Like
+// the reference server, it draws nothing if DISABLE_THOUGHT_LOGGING is true.
 func (p *program) drawingWhileServing() (app.Drawing, error) {
 	const name = "DISABLE_THOUGHT_LOGGING"
 	if value := p.getenv(name); value != "" {
 		quiet, err := strconv.ParseBool(strings.ToLower(value))
 		if err != nil {
-			return app.Drawing{}, &usageError{msg: fmt.Sprintf("%s cannot be %q", name, value), fix: "set it to true or false"}
+			return app.Drawing{}, &usageError{msg: fmt.Sprintf("invalid value %q for %s", value, name), fix: "set it to true or false"}
 		}
 		if quiet {
 			return app.Drawing{}, nil

@@ -14,15 +14,14 @@ import (
 	"github.com/sequent-dev/sequent/internal/app"
 )
 
-// What a server over HTTP bounds if nobody says otherwise.
+// Default limits of the HTTP server.
 const (
 	defaultSessions = 4096
 	defaultTimeout  = time.Hour
-	defaultRate     = 1000
+	defaultRate     = 1000 // requests per second
 )
 
-// httpFlags are the flags of a server over HTTP. In all of them 0 means that
-// there is no limit.
+// httpFlags are the flags of the HTTP server. In all of them 0 means no limit.
 type httpFlags struct {
 	addr, auth string
 	insecure   bool
@@ -37,28 +36,28 @@ type httpFlags struct {
 
 func (h *httpFlags) add(f *pflag.FlagSet) {
 	own := pflag.NewFlagSet("", pflag.ContinueOnError)
-	own.StringVar(&h.auth, "auth", "", "over HTTP: let in only who has a token of this `FILE`; sequent token new makes one")
-	own.BoolVar(&h.insecure, "insecure", false, "over HTTP: serve other machines without asking who they are")
-	own.StringSliceVar(&h.origins, "allow-origin", nil, "over HTTP: let web pages of this `ORIGIN` call, as https://think.example.com; may be repeated")
-	own.IntVar(&h.sessions, "mcp-sessions", defaultSessions, "over HTTP: at most `N` older clients at a time, which have MCP sessions; 0 for any number")
-	own.DurationVar(&h.timeout, "mcp-session-timeout", defaultTimeout, "over HTTP: an older client has to connect again when it was idle for a `DURATION`; 0 for never")
-	own.Float64Var(&h.rate, "rate", defaultRate, "over HTTP: take at most `N` requests a second from each client; 0 for any number")
-	own.IntVar(&h.burst, "burst", 0, "over HTTP: take `N` requests at once from a client that was quiet (default: twice --rate)")
-	own.Var((*span)(&h.drain), "drain", "over HTTP: when told to end, go on for a `DURATION` while /readyz says so, as behind a load balancer; 0 for not at all")
+	own.StringVar(&h.auth, "auth", "", "token file; only clients with one of its tokens are admitted (HTTP)")
+	own.BoolVar(&h.insecure, "insecure", false, "admit clients on other machines without authentication (HTTP)")
+	own.StringSliceVar(&h.origins, "allow-origin", nil, "origin of web pages that may call, such as https://think.example.com; repeatable (HTTP)")
+	own.IntVar(&h.sessions, "mcp-sessions", defaultSessions, "maximum concurrent MCP sessions, which only older clients have; 0 means no limit (HTTP)")
+	own.DurationVar(&h.timeout, "mcp-session-timeout", defaultTimeout, "idle timeout of an MCP session; 0 means none (HTTP)")
+	own.Float64Var(&h.rate, "rate", defaultRate, "maximum requests per second per client; 0 means no limit (HTTP)")
+	own.IntVar(&h.burst, "burst", 0, "maximum burst of requests per client (HTTP) (default: twice --rate)")
+	own.Var((*span)(&h.drain), "drain", "time to keep serving after a signal, while /readyz answers 503 (HTTP)")
 	own.VisitAll(func(flag *pflag.Flag) { h.names = append(h.names, flag.Name) })
-	f.StringVar(&h.addr, "http", "", "serve over HTTP at `ADDRESS`, HOST:PORT or a port of 127.0.0.1, and not on standard input and output")
+	f.StringVar(&h.addr, "http", "", "HTTP listen address: HOST:PORT, or a port on 127.0.0.1")
 	f.AddFlagSet(own)
 }
 
-// config returns what the flags say. Those that the environment sets mean
-// nothing without --http; on the command line they are a mistake.
+// config returns the configuration. Without --http, HTTP flags on the command line
+// are an error and those from the environment are ignored.
 func (h *httpFlags) config(p *program, c *cobra.Command) (app.HTTPConfig, error) {
 	if h.addr == "" {
 		for _, name := range h.names {
 			if c.Flags().Changed(name) && !slices.Contains(p.inherited, name) {
 				return app.HTTPConfig{}, &usageError{
-					msg: fmt.Sprintf("--%s means nothing on standard input and output", name),
-					fix: "say where to serve over HTTP: --http 127.0.0.1:8080",
+					msg: fmt.Sprintf("--%s requires --http", name),
+					fix: "add a listen address, such as --http 127.0.0.1:8080",
 				}
 			}
 		}
@@ -66,29 +65,30 @@ func (h *httpFlags) config(p *program, c *cobra.Command) (app.HTTPConfig, error)
 	}
 	switch {
 	case h.sessions < 0:
-		return app.HTTPConfig{}, usagef("--mcp-sessions cannot be %d, only a number from 0 on", h.sessions)
+		return app.HTTPConfig{}, invalid("mcp-sessions", h.sessions, "a number of sessions, or 0 for no limit")
 	case h.timeout < 0:
-		return app.HTTPConfig{}, usagef("--mcp-session-timeout cannot be %v, only a duration from 0 on", h.timeout)
-	case !(h.rate >= 0 && h.rate <= 1e9): // nor NaN
-		return app.HTTPConfig{}, usagef("--rate cannot be %v, only a number from 0 on", h.rate)
+		return app.HTTPConfig{}, invalid("mcp-session-timeout", h.timeout, "a duration such as 1h, or 0 for no timeout")
+	case !(h.rate >= 0 && h.rate <= 1e9): // also excludes NaN
+		return app.HTTPConfig{}, invalid("rate", h.rate, "a number of requests per second, or 0 for no limit")
 	case h.drain < 0:
-		return app.HTTPConfig{}, usagef("--drain cannot be %v, only a duration from 0 on", h.drain)
+		return app.HTTPConfig{}, invalid("drain", h.drain, "a duration such as 10s, or 0")
 	case h.burst < 0:
-		return app.HTTPConfig{}, usagef("--burst cannot be %d, only a number from 1 on", h.burst)
+		return app.HTTPConfig{}, invalid("burst", h.burst, "a number of requests")
 	}
 	return app.HTTPConfig{
 		Addr: h.addr, Tokens: h.auth, Insecure: h.insecure, Origins: h.origins,
 		Sessions: cmp.Or(h.sessions, -1), SessionTimeout: cmp.Or(h.timeout, -1),
 		Rate: cmp.Or(h.rate, -1), Burst: h.burst, Drain: h.drain,
-		Ready: func(url string) { p.tell(c.Context(), url) },
+		Ready: func(url string) { p.announce(c.Context(), url) },
 	}, nil
 }
 
-// tell says where the server is, in one line: for a person, or in the log.
-func (p *program) tell(ctx context.Context, url string) {
+// announce logs the URL of the server or, if that is not logged, prints it on a
+// terminal.
+func (p *program) announce(ctx context.Context, url string) {
 	if logger := p.config().Logger; logger.Enabled(ctx, slog.LevelInfo) {
 		logger.InfoContext(ctx, "serving MCP", "url", url)
 	} else if isTerminal(p.err) {
-		fmt.Fprintf(p.err, "sequent serves MCP at %s; Ctrl-C ends it.\n", url)
+		fmt.Fprintf(p.err, "Serving MCP at %s. Press Ctrl-C to end.\n", url)
 	}
 }

@@ -17,20 +17,19 @@ import (
 	"testing"
 )
 
-// A server over HTTP that is told to end while many clients call finishes what
-// it has accepted: what it acknowledged is recorded, nothing else is, and it
-// exits with 0.
-func TestServeHTTPFinishesAtSIGTERM(t *testing.T) {
+// After SIGTERM during calls of many clients, an HTTP server completes the accepted
+// calls and exits with code 0. Exactly the acknowledged thoughts are recorded.
+func TestServeHTTPSIGTERM(t *testing.T) {
 	t.Parallel()
 	for _, drain := range []string{"0", "500ms"} {
 		t.Run(drain, func(t *testing.T) {
 			t.Parallel()
-			finishes(t, drain)
+			testServeHTTPSIGTERM(t, drain)
 		})
 	}
 }
 
-func finishes(t *testing.T, drain string) {
+func testServeHTTPSIGTERM(t *testing.T, drain string) {
 	store := filepath.Join(t.TempDir(), "s.db")
 	cmd := exec.Command("sequent", "serve", "--http", "127.0.0.1:0", "--sync", "normal", "--store", store,
 		"--rate", "0", "--log-level", "info", "--drain", drain)
@@ -48,7 +47,7 @@ func finishes(t *testing.T, drain string) {
 	}
 	_, url, ok := strings.Cut(strings.TrimSpace(first), "url=")
 	if !ok {
-		t.Fatalf("the server says %q, want its URL", first)
+		t.Fatalf("got %q, want the server's URL", first)
 	}
 	call := func(id string, n int) (acknowledged bool, session string) {
 		args := fmt.Sprintf(`{"thought":"thought %d","nextThoughtNeeded":true%s}`, n, id)
@@ -68,12 +67,12 @@ func finishes(t *testing.T, drain string) {
 		}
 		res, err := http.DefaultClient.Do(req)
 		if err != nil {
-			return false, "" // it listens no more
+			return false, "" // the listener is closed
 		}
 		defer res.Body.Close()
 		body, err := io.ReadAll(res.Body)
 		if err != nil {
-			t.Errorf("a reply is cut off after %q: %v", body, err)
+			t.Errorf("reply is truncated after %q: %v", body, err)
 			return false, ""
 		}
 		if res.StatusCode == http.StatusServiceUnavailable {
@@ -85,14 +84,14 @@ func finishes(t *testing.T, drain string) {
 			}
 		}
 		if err := json.Unmarshal(body, &reply); err != nil || reply.Result.StructuredContent.SessionID == "" {
-			t.Errorf("a call is answered with %d %s", res.StatusCode, body)
+			t.Errorf("got reply %d %s", res.StatusCode, body)
 			return false, ""
 		}
 		return true, reply.Result.StructuredContent.SessionID
 	}
 	ok, session := call("", 1)
 	if !ok {
-		t.Fatal("the first call is refused")
+		t.Fatal("the first call failed")
 	}
 	var wg sync.WaitGroup
 	var acknowledged atomic.Int64
@@ -113,18 +112,17 @@ func finishes(t *testing.T, drain string) {
 	wg.Wait()
 	rest, _ := io.ReadAll(log)
 	if err := cmd.Wait(); err != nil {
-		t.Errorf("it ended with %v, want exit code 0", err)
+		t.Errorf("the server ended with %v, want exit code 0", err)
 	}
 	if len(rest) > 0 {
-		t.Errorf("it says %s", rest)
+		t.Errorf("got log %s, want none", rest)
 	}
 	if n := recorded(t, store); int64(n) != acknowledged.Load() {
-		t.Errorf("%d thoughts are recorded and %d acknowledged", n, acknowledged.Load())
+		t.Errorf("got %d recorded and %d acknowledged thoughts", n, acknowledged.Load())
 	}
 }
 
-// A server that nohup starts goes on when its terminal goes away, and ends when
-// it is told to.
+// A server that nohup started ignores SIGHUP and ends with SIGTERM.
 func TestServeHTTPUnderNohup(t *testing.T) {
 	t.Parallel()
 	cmd := exec.Command("sh", "-c", `trap "" HUP && exec sequent serve --http 127.0.0.1:0 --store memory --log-level info`)
@@ -139,12 +137,12 @@ func TestServeHTTPUnderNohup(t *testing.T) {
 	first, err := log.ReadString('\n')
 	_, url, ok := strings.Cut(strings.TrimSpace(first), "url=")
 	if err != nil || !ok {
-		t.Fatalf("the server says %q (%v), want its URL", first, err)
+		t.Fatalf("got %q (%v), want the server's URL", first, err)
 	}
 	if err := cmd.Process.Signal(syscall.SIGHUP); err != nil {
 		t.Fatal(err)
 	}
-	for range 3 { // had it been told to end, it would listen no more soon
+	for range 3 { // a server that is ending would soon refuse connections
 		res, err := http.Get(url)
 		if err != nil {
 			t.Fatalf("after SIGHUP: %v", err)
@@ -154,6 +152,6 @@ func TestServeHTTPUnderNohup(t *testing.T) {
 	stop(t, cmd)
 	rest, _ := io.ReadAll(log)
 	if err := cmd.Wait(); err != nil || len(rest) > 0 {
-		t.Errorf("it ends with %v and says %s", err, rest)
+		t.Errorf("the server ended with %v and log %s", err, rest)
 	}
 }

@@ -8,37 +8,32 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/sequent-dev/sequent/internal/app"
+	"github.com/sequent-dev/sequent/llm/openai"
 )
 
-// What a request to a language model is given if nobody says otherwise.
-const (
-	defaultModelTimeout = time.Minute
-	defaultModelTries   = 3
-)
-
-// modelFlags are the flags about language models that think.
+// modelFlags are the flags that configure a language model.
 type modelFlags struct {
 	name        string
 	timeout     time.Duration
 	maxAttempts int
 }
 
-// add gives a command the flags. Where says what they are for, if the command does
-// more than that, and when the model is asked.
-func (m *modelFlags) add(f *pflag.FlagSet, where, when string) {
-	f.StringVar(&m.name, "model", "", where+"the language model that is asked"+when+", a `NAME` as in gpt-4o, glm-4.7, vendor/model or ollama:qwen3")
-	f.DurationVar(&m.timeout, "model-timeout", defaultModelTimeout, where+"wait so long for an answer of a model, a `DURATION` for each try")
-	f.IntVar(&m.maxAttempts, "model-tries", defaultModelTries, where+"ask a model at most `N` times where it may help")
+// add adds the flags to a command. Suffix ends their descriptions.
+func (m *modelFlags) add(f *pflag.FlagSet, suffix string) {
+	f.StringVar(&m.name, "model", "", "language model, such as gpt-4o, glm-4.7, vendor/model or ollama:qwen3"+suffix)
+	f.DurationVar(&m.timeout, "model-timeout", openai.DefaultTimeout, "timeout of each attempt to get a model's answer"+suffix)
+	f.IntVar(&m.maxAttempts, "model-tries", openai.DefaultMaxAttempts, "maximum attempts to get a model's answer"+suffix)
 }
 
-// config returns what the flags say. Which variable names the model is not for
-// the flag to decide: there are several, in an order.
+// config returns the configuration. It ignores --model from the environment,
+// because package openai reads the variables itself: LUX_MODEL_NORMAL takes
+// precedence over SEQUENT_MODEL.
 func (m *modelFlags) config(p *program, c *cobra.Command) (app.ModelConfig, error) {
 	switch {
 	case m.timeout <= 0:
-		return app.ModelConfig{}, usagef("--model-timeout cannot be %v, only a duration such as 90s", m.timeout)
+		return app.ModelConfig{}, invalid("model-timeout", m.timeout, "a duration such as 90s")
 	case m.maxAttempts < 1:
-		return app.ModelConfig{}, usagef("--model-tries cannot be %d, only a number from 1 on", m.maxAttempts)
+		return app.ModelConfig{}, invalid("model-tries", m.maxAttempts, "a number of attempts, at least 1")
 	}
 	cfg := app.ModelConfig{Timeout: m.timeout, MaxAttempts: m.maxAttempts, Getenv: p.getenv}
 	if c.Flags().Changed("model") && !slices.Contains(p.inherited, "model") {

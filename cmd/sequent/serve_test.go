@@ -15,15 +15,15 @@ import (
 	"github.com/sequent-dev/sequent/mcpserver/client"
 )
 
-// A reply is what the tests read of an answer of the tool.
+// A reply holds the fields of a reply that the tests check.
 type reply struct {
 	SessionID     string `json:"sessionId"`
 	ThoughtNumber int    `json:"thoughtNumber"`
 	Length        int    `json:"thoughtHistoryLength"`
 }
 
-// serving starts a server and connects a client to it.
-func serving(t *testing.T, store string) (*client.Client, *exec.Cmd) {
+// startStdio starts a server and connects a client to it.
+func startStdio(t *testing.T, store string) (*client.Client, *exec.Cmd) {
 	t.Helper()
 	cmd := exec.Command("sequent", "serve", "--store", store)
 	cmd.Stderr = t.Output()
@@ -51,28 +51,28 @@ func think(t *testing.T, c *client.Client, step call) reply {
 	return r
 }
 
-// A server is killed in the middle of a session. Another one, with another
-// client, goes on in it and gives the whole chain back.
+// After a kill of a server, another server with another client continues the session
+// and returns the whole chain.
 func TestKilledServer(t *testing.T) {
 	t.Parallel()
 	store := filepath.Join(t.TempDir(), "s.db")
-	first, cmd := serving(t, store)
-	begun := think(t, first, call{Thought: "one", NextThoughtNeeded: true, TotalThoughts: 4})
-	think(t, first, call{SessionID: begun.SessionID, Thought: "two", NextThoughtNeeded: true})
-	think(t, first, call{SessionID: begun.SessionID, Thought: "two again", NextThoughtNeeded: true, RevisesThought: 2})
+	first, cmd := startStdio(t, store)
+	one := think(t, first, call{Thought: "one", NextThoughtNeeded: true, TotalThoughts: 4})
+	think(t, first, call{SessionID: one.SessionID, Thought: "two", NextThoughtNeeded: true})
+	think(t, first, call{SessionID: one.SessionID, Thought: "two again", NextThoughtNeeded: true, RevisesThought: 2})
 	if err := cmd.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
 	if err := first.Close(); err == nil {
-		t.Error("a server that was killed ended as if nothing were")
+		t.Error("Close of a killed server = nil, want an error")
 	}
 
-	second, _ := serving(t, store)
-	if r := think(t, second, call{SessionID: begun.SessionID, Thought: "three", NextThoughtNeeded: true}); r.ThoughtNumber != 4 || r.Length != 4 {
-		t.Errorf("after the kill the next thought is %d of %d, want 4 of 4", r.ThoughtNumber, r.Length)
+	second, _ := startStdio(t, store)
+	if r := think(t, second, call{SessionID: one.SessionID, Thought: "three", NextThoughtNeeded: true}); r.ThoughtNumber != 4 || r.Length != 4 {
+		t.Errorf("after the kill: got thought %d of %d, want 4 of 4", r.ThoughtNumber, r.Length)
 	}
-	think(t, second, call{SessionID: begun.SessionID, Thought: "aside", NextThoughtNeeded: false, BranchFromThought: 1, BranchID: "b"})
-	args, err := json.Marshal(map[string]string{"sessionId": begun.SessionID, "view": "log"})
+	think(t, second, call{SessionID: one.SessionID, Thought: "aside", NextThoughtNeeded: false, BranchFromThought: 1, BranchID: "b"})
+	args, err := json.Marshal(map[string]string{"sessionId": one.SessionID, "view": "log"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -82,7 +82,7 @@ func TestKilledServer(t *testing.T) {
 	}
 	for _, want := range []string{"one", "two", "two again", "three", "aside"} {
 		if !strings.Contains(back.Text, want) {
-			t.Errorf("the recalled chain lacks %q:\n%s", want, back.Text)
+			t.Errorf("recall_thinking lacks %q:\n%s", want, back.Text)
 		}
 	}
 	if err := second.Close(); err != nil {
@@ -94,7 +94,7 @@ func TestKilledServer(t *testing.T) {
 	}
 }
 
-// request writes a message to a server by hand.
+// request writes a message.
 func request(w io.Writer, format string, args ...any) error {
 	_, err := fmt.Fprintf(w, format+"\n", args...)
 	return err
@@ -108,8 +108,8 @@ const (
 		`"arguments":{"thought":"thought %d","nextThoughtNeeded":true}}}`
 )
 
-// Whoever writes and closes its end gets every answer, and the server ends well.
-func TestServeAnswersAllAtEOF(t *testing.T) {
+// At the end of its input the server answers all requests and exits with code 0.
+func TestServeEOF(t *testing.T) {
 	t.Parallel()
 	const calls = 300
 	store := filepath.Join(t.TempDir(), "s.db")
@@ -131,15 +131,15 @@ func TestServeAnswersAllAtEOF(t *testing.T) {
 	}
 	for i, line := range lines {
 		if want := fmt.Sprintf(`"id":%d,`, i); !strings.Contains(line, want) {
-			t.Fatalf("reply %d is not to %s: %s", i, want, line)
+			t.Fatalf("reply %d lacks %s: %s", i, want, line)
 		}
 	}
 	if n := recorded(t, store); n != calls {
-		t.Errorf("%d thoughts are recorded, want %d", n, calls)
+		t.Errorf("got %d recorded thoughts, want %d", n, calls)
 	}
 }
 
-// recorded returns how many thoughts the latest session of a store has.
+// recorded returns the number of thoughts in the latest session of a store.
 func recorded(t *testing.T, store string) int {
 	t.Helper()
 	a, err := app.OpenExisting(t.Context(), app.Config{Store: store})
@@ -154,40 +154,40 @@ func recorded(t *testing.T, store string) int {
 	return page.Headers[0].Len
 }
 
-// A watcher in another process sees what is recorded after it began to look.
+// sequent watch prints thoughts that another process records.
 func TestWatchLive(t *testing.T) {
 	t.Parallel()
 	store := filepath.Join(t.TempDir(), "s.db")
-	c, _ := serving(t, store)
-	begun := think(t, c, call{Thought: "before", NextThoughtNeeded: true})
+	c, _ := startStdio(t, store)
+	first := think(t, c, call{Thought: "before", NextThoughtNeeded: true})
 
-	one, oneLines := watching(t, "watch", "--json", "--until-complete", "--store", store, begun.SessionID)
+	one, oneLines := startCommand(t, "watch", "--json", "--until-complete", "--store", store, first.SessionID)
 	if got := <-oneLines; !strings.Contains(got, `"text":"before"`) {
-		t.Errorf("the first line is %s, want the thought that was there", got)
+		t.Errorf("got first line %s, want the existing thought", got)
 	}
-	think(t, c, call{SessionID: begun.SessionID, Thought: "live", NextThoughtNeeded: true})
+	think(t, c, call{SessionID: first.SessionID, Thought: "live", NextThoughtNeeded: true})
 	if got := <-oneLines; !strings.Contains(got, `"text":"live"`) || !strings.Contains(got, `"seq":2,`) {
-		t.Errorf("the second line is %s, want the new thought", got)
+		t.Errorf("got second line %s, want the new thought", got)
 	}
-	all, allLines := watching(t, "watch", "--store", store)
-	// It tells nobody when it has begun; until it has, thoughts pass it by.
+	all, allLines := startCommand(t, "watch", "--store", store)
+	// The start of the watcher is not observable; it misses earlier thoughts.
 	seen := ""
 	for i := 0; seen == ""; i++ {
-		think(t, c, call{SessionID: begun.SessionID, Thought: fmt.Sprintf("try %d", i), NextThoughtNeeded: true})
+		think(t, c, call{SessionID: first.SessionID, Thought: fmt.Sprintf("try %d", i), NextThoughtNeeded: true})
 		select {
 		case seen = <-allLines:
 		default:
 		}
 	}
-	if !strings.Contains(seen, begun.SessionID) || !strings.Contains(seen, "try ") {
-		t.Errorf("the watcher of all sessions says %q", seen)
+	if !strings.Contains(seen, first.SessionID) || !strings.Contains(seen, "try ") {
+		t.Errorf("sequent watch without an ID printed %q", seen)
 	}
-	think(t, c, call{SessionID: begun.SessionID, Thought: "last", NextThoughtNeeded: false})
+	think(t, c, call{SessionID: first.SessionID, Thought: "last", NextThoughtNeeded: false})
 	for line := range oneLines {
 		seen = line
 	}
 	if !strings.Contains(seen, `"text":"last"`) {
-		t.Errorf("the last line is %s, want the last thought", seen)
+		t.Errorf("got last line %s, want the last thought", seen)
 	}
 	if err := one.Wait(); err != nil {
 		t.Errorf("watch ended with %v", err)
@@ -195,16 +195,16 @@ func TestWatchLive(t *testing.T) {
 	stop(t, all)
 	for range allLines {
 	}
-	if err := all.Wait(); err != nil && !stopsHard {
-		t.Errorf("a watch that was told to end ended with %v", err)
+	if err := all.Wait(); err != nil && !stopKills {
+		t.Errorf("sequent watch without an ID ended with %v", err)
 	}
 	if err := c.Close(); err != nil {
 		t.Error(err)
 	}
 }
 
-// watching starts the program and passes on its lines.
-func watching(t *testing.T, args ...string) (*exec.Cmd, <-chan string) {
+// startCommand starts the program and returns its lines of output.
+func startCommand(t *testing.T, args ...string) (*exec.Cmd, <-chan string) {
 	t.Helper()
 	cmd := exec.Command("sequent", args...)
 	cmd.Stderr = t.Output()

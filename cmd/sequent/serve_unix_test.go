@@ -11,10 +11,10 @@ import (
 	"testing"
 )
 
-// stopsHard says that stop leaves a process no time to end well.
-const stopsHard = false
+// stopKills means that stop kills the process.
+const stopKills = false
 
-// stop tells a process to end.
+// stop sends SIGTERM to a process.
 func stop(t *testing.T, cmd *exec.Cmd) {
 	t.Helper()
 	if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
@@ -22,9 +22,9 @@ func stop(t *testing.T, cmd *exec.Cmd) {
 	}
 }
 
-// A server that is told to end answers what it has read, records all of that and
-// nothing else, and exits with 0, while its input is still open.
-func TestServeFinishesAtSIGTERM(t *testing.T) {
+// After SIGTERM a server answers the requests that it has read and exits with code
+// 0, although its input is still open. Exactly the acknowledged thoughts are recorded.
+func TestServeSIGTERM(t *testing.T) {
 	t.Parallel()
 	store := filepath.Join(t.TempDir(), "s.db")
 	cmd := exec.Command("sequent", "serve", "--sync", "normal", "--store", store)
@@ -40,7 +40,7 @@ func TestServeFinishesAtSIGTERM(t *testing.T) {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	go func() { // until the server does not read any more
+	go func() { // until the server stops reading
 		err := request(in, "%s\n%s", initialize, initialized)
 		for i := 1; err == nil && i <= 3_000; i++ {
 			err = request(in, oneThought, i, i)
@@ -56,12 +56,12 @@ func TestServeFinishesAtSIGTERM(t *testing.T) {
 		}
 	}
 	if err := cmd.Wait(); err != nil {
-		t.Errorf("it ended with %v, want exit code 0", err)
+		t.Errorf("the server ended with %v, want exit code 0", err)
 	}
 	if n := recorded(t, store); n != replies-1 {
-		t.Errorf("%d thoughts are recorded and %d acknowledged", n, replies-1)
+		t.Errorf("got %d recorded and %d acknowledged thoughts", n, replies-1)
 	}
-	if replies < 52 { // what was in the pipe when it was told to end is answered, too
-		t.Errorf("there are %d replies only", replies)
+	if replies < 52 { // includes requests that were in the pipe at the signal
+		t.Errorf("got only %d replies", replies)
 	}
 }

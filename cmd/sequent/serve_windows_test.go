@@ -5,10 +5,10 @@ import (
 	"testing"
 )
 
-// stopsHard says that stop leaves a process no time to end well.
-const stopsHard = true
+// stopKills means that stop kills the process.
+const stopKills = true
 
-// stop ends a process: Windows has no signal that another process could send.
+// stop kills a process, because Windows has no signal that another process can send.
 func stop(t *testing.T, cmd *exec.Cmd) {
 	t.Helper()
 	if err := cmd.Process.Kill(); err != nil {

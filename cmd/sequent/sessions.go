@@ -14,7 +14,7 @@ import (
 	"github.com/sequent-dev/sequent/internal/draw"
 )
 
-// A jsonSession is a session as --json lists it.
+// A jsonSession is a session in JSON output.
 type jsonSession struct {
 	ID       string    `json:"id"`
 	Title    string    `json:"title"`
@@ -27,7 +27,7 @@ type jsonSession struct {
 	Expires  time.Time `json:"expires,omitzero"`
 }
 
-// A jsonThought is a thought as --json shows it beside its session.
+// A jsonThought is a thought in JSON output.
 type jsonThought struct {
 	Session  string    `json:"session"`
 	Seq      int       `json:"seq"`
@@ -55,11 +55,10 @@ func newJSONThought(id sequent.ID, t sequent.Thought) jsonThought {
 	}
 }
 
-// fieldID is the argument at fault in errors that say all there is to say.
+// fieldID is the field of errors about an ID argument. They have a Fix already.
 const fieldID = "ID"
 
-// latest returns the session that changed last, or an error that tells how to
-// begin one.
+// latest returns the session that changed last.
 func latest(ctx context.Context, e *sequent.Engine) (*sequent.Session, error) {
 	for {
 		page, err := e.Sessions(ctx, sequent.Query{Limit: 1})
@@ -70,7 +69,7 @@ func latest(ctx context.Context, e *sequent.Engine) (*sequent.Session, error) {
 			return nil, &sequent.Error{
 				Code: sequent.CodeSessionNotFound, Field: fieldID,
 				Msg: "there are no sessions yet",
-				Fix: "sequent demo makes one",
+				Fix: "run sequent demo to create one",
 			}
 		}
 		s, err := e.Session(ctx, page.Headers[0].ID)
@@ -81,7 +80,8 @@ func latest(ctx context.Context, e *sequent.Engine) (*sequent.Session, error) {
 	}
 }
 
-// find returns the session that a person means by an id or the beginning of one.
+// find returns the session with the given id or, if there is none, the only one
+// whose id begins with it.
 func find(ctx context.Context, e *sequent.Engine, id string) (*sequent.Session, error) {
 	s, err := e.Session(ctx, sequent.ID(id))
 	if err == nil || sequent.CodeOf(err) != sequent.CodeSessionNotFound {
@@ -95,8 +95,8 @@ func find(ctx context.Context, e *sequent.Engine, id string) (*sequent.Session, 
 	case 0:
 		return nil, &sequent.Error{
 			Code: sequent.CodeSessionNotFound, Field: fieldID,
-			Msg: fmt.Sprintf("there is no session %q, nor one whose id begins like that", id),
-			Fix: "sequent list shows the sessions there are",
+			Msg: fmt.Sprintf("no session has an id that begins with %q", id),
+			Fix: "run sequent list for the ids of sessions",
 		}
 	case 1:
 		return e.Session(ctx, matching[0].ID)
@@ -109,13 +109,14 @@ func find(ctx context.Context, e *sequent.Engine, id string) (*sequent.Session, 
 		ids = append(ids, "…")
 	}
 	return nil, &usageError{
-		msg: fmt.Sprintf("several sessions begin with %q: %s", id, strings.Join(ids, ", ")),
-		fix: "add a character or two",
+		msg: fmt.Sprintf("several sessions have an id that begins with %q: %s", id, strings.Join(ids, ", ")),
+		fix: "pass more characters of the id",
 	}
 }
 
-// withPrefix returns at most most sessions whose ids begin with prefix.
-func withPrefix(ctx context.Context, e *sequent.Engine, prefix string, most int) ([]sequent.Header, error) {
+// withPrefix returns at most limit sessions whose ids begin with prefix, the latest
+// first.
+func withPrefix(ctx context.Context, e *sequent.Engine, prefix string, limit int) ([]sequent.Header, error) {
 	var matching []sequent.Header
 	q := sequent.Query{Limit: 1000}
 	for {
@@ -125,7 +126,7 @@ func withPrefix(ctx context.Context, e *sequent.Engine, prefix string, most int)
 		}
 		for _, h := range page.Headers {
 			if strings.HasPrefix(string(h.ID), prefix) {
-				if matching = append(matching, h); len(matching) == most {
+				if matching = append(matching, h); len(matching) == limit {
 					return matching, nil
 				}
 			}
@@ -137,14 +138,14 @@ func withPrefix(ctx context.Context, e *sequent.Engine, prefix string, most int)
 	}
 }
 
-// completeIDs gives the shell the ids of sessions, the latest first.
+// completeIDs returns completions of session ids, the latest first.
 func (p *program) completeIDs(c *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
 	const none = cobra.ShellCompDirectiveNoFileComp
 	if len(args) > 0 && c.Name() != "delete" {
 		return nil, none
 	}
 	var ids []string
-	err := p.reading(c.Context(), func(a *app.App) error {
+	err := p.withStore(c.Context(), func(a *app.App) error {
 		matching, err := withPrefix(c.Context(), a.Engine, prefix, 50)
 		for _, h := range matching {
 			ids = append(ids, cobra.CompletionWithDesc(string(h.ID), draw.One(h.Title, p.charset())))
@@ -152,15 +153,15 @@ func (p *program) completeIDs(c *cobra.Command, args []string, prefix string) ([
 		return err
 	})
 	if err != nil {
-		return nil, none // a shell has no place for it
+		return nil, none // a shell cannot show an error
 	}
 	return ids, none | cobra.ShellCompDirectiveKeepOrder
 }
 
-// beginning is what a list without sessions says.
+// beginning is the output of sequent list without sessions.
 const beginning = `No sessions yet.
 
-  sequent demo          see one come into being, over a real MCP connection
-  sequent serve         the MCP server, for the configuration of your editor:
+  sequent demo          record and draw an example session
+  sequent serve         run the MCP server; add it to the configuration of your editor:
 
 %s`

@@ -14,20 +14,20 @@ func (p *program) show() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "show [ID]",
 		Short: "Draw a session as a tree",
-		Long: `Draw a session as a tree: the main line straight down, each branch in a lane of its own after the
-thought that it leaves at. Without an ID it is the session that changed last; the beginning of an ID
-will do.
+		Long: `Draw a session as a tree. The main line runs straight down; each branch has its own lane, beginning after
+the thought that it branches from. The ID can be shortened to its first characters. Without an ID the
+latest session is drawn.
 
-A filled dot is a thought, a hollow one a thought that was revised, a diamond a revision, and a
-square a thought after which none follows. Long sessions are folded; --full shows everything.
+● is a thought, ○ a revised thought, ◆ a revision, and ■ a final thought. Long sessions are folded;
+--full shows everything.
 
-With --json: the session with all its thoughts, as sequent export --format json writes it.`,
-		Example: "# the latest\nsequent show\n\n# one of sequent list\nsequent show 7k3m9q2xw4ht\nsequent show 7k3\n\n" +
-			"# for a pager, with colours\nsequent show --full --color always | less -R",
+--json prints the session with all its thoughts, like sequent export --format json.`,
+		Example: "# the latest session\nsequent show\n\n# a session of sequent list\nsequent show 7k3\n\n" +
+			"# a long session in a pager, in colour\nsequent show --full --color always | less -R",
 		Args:              arguments(0, 1, "at most one ID"),
 		ValidArgsFunction: p.completeIDs,
 		RunE: func(c *cobra.Command, args []string) error {
-			return p.reading(c.Context(), func(a *app.App) error {
+			return p.withStore(c.Context(), func(a *app.App) error {
 				s, err := p.wanted(c, a, args)
 				if err != nil {
 					return err
@@ -39,16 +39,16 @@ With --json: the session with all its thoughts, as sequent export --format json 
 				o.Full = full
 				d := draw.Session(s, o)
 				if d.Folded {
-					d.Lines = append(d.Lines, nil, draw.Line{{Text: "Some of it is folded: --full shows everything.", Role: draw.Fold}})
+					d.Lines = append(d.Lines, nil, draw.Line{{Text: "Parts are folded. Pass --full to show everything.", Role: draw.Fold}})
 				}
 				return p.print(d.Lines...)
 			})
 		},
 	}
-	c.Flags().BoolVar(&full, "full", false, "fold nothing")
-	p.asJSON(c)
-	p.hasOwner(c)
-	p.hasWidth(c)
+	c.Flags().BoolVar(&full, "full", false, "do not fold long sessions")
+	p.addJSONFlag(c)
+	p.addOwnerFlag(c)
+	p.addWidthFlag(c)
 	return c
 }
 

@@ -8,9 +8,9 @@ import (
 	"syscall"
 )
 
-// stopSignals are those that ask the program to end. The terminal that goes
-// away is one, a server without a client has nothing to do, unless whoever
-// started the program said that it is none, as nohup does.
+// stopSignals returns the signals that end the program. SIGHUP is one of them, so
+// that a server ends with its terminal, unless it was ignored at the start, as
+// nohup does.
 func stopSignals() []os.Signal {
 	signals := []os.Signal{os.Interrupt, syscall.SIGTERM}
 	if !signal.Ignored(syscall.SIGHUP) {
@@ -19,6 +19,6 @@ func stopSignals() []os.Signal {
 	return signals
 }
 
-// survivePipes lets a write to a pipe that nobody reads fail, instead of ending
-// the program on the spot.
+// survivePipes makes a write to a closed pipe return an error instead of killing
+// the program.
 func survivePipes() { signal.Ignore(syscall.SIGPIPE) }

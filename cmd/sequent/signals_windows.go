@@ -2,10 +2,9 @@ package main
 
 import "os"
 
-// stopSignals are those that ask the program to end. Windows has Ctrl-C and
-// Ctrl-Break for it, which Go calls an interrupt; a client that wants a server
-// to end closes its input.
+// stopSignals returns the signals that end the program. Go reports Ctrl-C and
+// Ctrl-Break as an interrupt; an MCP client ends a server by closing its input.
 func stopSignals() []os.Signal { return []os.Signal{os.Interrupt} }
 
-// survivePipes has nothing to do here: a write to a closed pipe fails.
+// survivePipes does nothing: on Windows a write to a closed pipe returns an error.
 func survivePipes() {}

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// A span is the value of a flag: a duration as Go writes it, or one that begins
-// with days of 24 hours, such as 90d or 1d12h.
+// A span is a flag value: a Go duration, optionally after a number of days of 24
+// hours, such as 90d or 1d12h.
 type span time.Duration
 
 // String implements pflag.Value.
@@ -45,4 +45,4 @@ func (s *span) Set(text string) error {
 	return nil
 }
 
-var errSpan = errors.New("it is not a duration such as 90d, 12h or 30m")
+var errSpan = errors.New("not a duration such as 90d, 12h or 30m")

@@ -14,13 +14,13 @@ func TestSpan(t *testing.T) {
 	} {
 		var s span
 		if err := s.Set(text); err != nil || time.Duration(s) != want {
-			t.Errorf("%q is %v, error %v; want %v", text, time.Duration(s), err, want)
+			t.Errorf("Set(%q) = %v, %v; want %v", text, time.Duration(s), err, want)
 		}
 	}
 	for _, text := range []string{"", "d", "90", "1.5d", "90D", "90 d", "1d-2h", "1d2", "2w", "106752d", "-106752d", "99999999999999999999d", "1h1d", "d1", "1dd"} {
 		s := span(7)
 		if err := s.Set(text); err == nil || s != 7 {
-			t.Errorf("%q is %v, error %v; want an error and nothing set", text, time.Duration(s), err)
+			t.Errorf("Set(%q) = %v, %v; want an error and no change", text, time.Duration(s), err)
 		}
 	}
 }

@@ -1,6 +1,6 @@
 package main
 
-// A call is what a client sends to the tool sequentialthinking.
+// A call holds the arguments of the tool sequentialthinking.
 type call struct {
 	SessionID         string `json:"sessionId,omitempty"`
 	Thought           string `json:"thought"`
@@ -11,8 +11,7 @@ type call struct {
 	BranchID          string `json:"branchId,omitempty"`
 }
 
-// story is what an agent thinks in the demo. Numbers count by themselves, so it
-// gives none.
+// story returns the thoughts of the demo. The server numbers them.
 func story() []call {
 	const pool, slots = "bigger-pool", "release-early"
 	return []call{
@@ -47,7 +46,7 @@ func story() []call {
 		},
 		{
 			Thought: "Load test with the check moved: 32 workers, checks slowed to 9 s, never more than 7 connections in use, no " +
-				"time-out in 50,000 orders. The check can be repeated, so a rollback after it costs nothing.",
+				"timeout in 50,000 orders. The check can be repeated, so a rollback after it costs nothing.",
 			BranchID: slots,
 		},
 		{Thought: "Back to the cause: nothing warned us, because the pool's waiting time is not measured. Add it to the " +

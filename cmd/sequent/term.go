@@ -13,23 +13,23 @@ import (
 	"github.com/sequent-dev/sequent/internal/draw"
 )
 
-// widest is how wide prose gets on a wide terminal, unless --width says more:
-// longer rows are hard to read.
-const widest = 120
+// maxProseWidth is the default maximum width in columns. Longer rows are hard to
+// read.
+const maxProseWidth = 120
 
-// isTerminal reports whether a stream is one that a person looks at.
+// isTerminal reports whether a stream is a terminal.
 func isTerminal(stream any) bool {
 	f, ok := stream.(*os.File)
 	return ok && term.IsTerminal(f.Fd())
 }
 
-// columns returns how wide to draw.
+// columns returns the width of drawings.
 func (p *program) columns() int {
 	if p.width > 0 {
 		return p.width
 	}
 	if w := columnsOf(p.out); w > 0 {
-		return min(w, widest)
+		return min(w, maxProseWidth)
 	}
 	return 80
 }
@@ -49,7 +49,7 @@ func (p *program) colored(stream any) bool {
 	switch p.color {
 	case "always":
 		if f, ok := stream.(*os.File); ok && isTerminal(f) {
-			canStyle(f) // whether or not it can
+			canStyle(f) // enables escape sequences on Windows
 		}
 		return true
 	case "never":
@@ -59,12 +59,12 @@ func (p *program) colored(stream any) bool {
 	return ok && isTerminal(f) && p.getenv("NO_COLOR") == "" && canStyle(f)
 }
 
-// charset returns the characters that can be shown. The rest of what a thought
-// says is left as it is where nobody said which characters those are, as in most
-// containers, and where the output is a file.
+// charset returns the characters of drawings. Without a locale, as in most
+// containers, and for output to a file, it limits only the drawing to ASCII and not
+// the text of thoughts.
 func (p *program) charset() draw.Charset {
 	if runtime.GOOS == "windows" {
-		return draw.Unicode // Go writes UTF-16 to its consoles
+		return draw.Unicode // Go writes UTF-16 to a console
 	}
 	locale := p.getenv("LC_ALL")
 	if locale == "" {
@@ -78,19 +78,19 @@ func (p *program) charset() draw.Charset {
 	case strings.Contains(lower, "utf-8"), strings.Contains(lower, "utf8"):
 		return draw.Unicode
 	case locale == "" && runtime.GOOS == "darwin":
-		return draw.Unicode // every terminal there is
+		return draw.Unicode // all terminals of macOS support it
 	case locale == "", !isTerminal(p.out):
 		return draw.ASCII
 	}
 	return draw.ASCIIOnly
 }
 
-// drawing returns how sessions are drawn.
+// drawing returns the options of drawings.
 func (p *program) drawing() draw.Options {
 	return draw.Options{Width: p.columns(), Charset: p.charset(), Now: p.now()}
 }
 
-// print writes lines, with colour if that is wanted.
+// print writes lines, in colour if enabled.
 func (p *program) print(lines ...draw.Line) error {
 	_, err := io.WriteString(p.out, p.render(lines))
 	return err
@@ -103,13 +103,13 @@ func (p *program) render(lines []draw.Line) string {
 	return draw.Plain(lines)
 }
 
-// say writes a line of plain text.
-func (p *program) say(format string, args ...any) error {
+// printf writes a line of plain text.
+func (p *program) printf(format string, args ...any) error {
 	_, err := fmt.Fprintf(p.out, format+"\n", args...)
 	return err
 }
 
-// hasWidth gives a command the flag --width.
-func (p *program) hasWidth(c *cobra.Command) {
-	c.Flags().IntVar(&p.width, "width", 0, "draw so many `COLUMNS` wide (default: the terminal's width, at most 120)")
+// addWidthFlag adds the flag --width to a command.
+func (p *program) addWidthFlag(c *cobra.Command) {
+	c.Flags().IntVar(&p.width, "width", 0, "output width in columns (default: the terminal's width, at most 120)")
 }

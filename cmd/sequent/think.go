@@ -6,36 +6,37 @@ import (
 	"github.com/sequent-dev/sequent/agent/plan"
 )
 
-// thinkSteps is how often a model may answer when nobody says how often.
-const thinkSteps = 20
+// defaultThinkSteps is the default of --steps.
+const defaultThinkSteps = 20
 
 func (p *program) think() *cobra.Command {
 	w := &work{p: p, command: "think"}
 	table := func() (plan.Table, error) {
 		if w.steps < 1 || w.steps > 1000 {
-			return plan.Table{}, usagef("--steps cannot be %d, only a number from 1 to 1000", w.steps)
+			return plan.Table{}, invalid("steps", w.steps, "a number from 1 to 1000")
 		}
 		return plan.Thinking(w.steps), nil
 	}
 	c := &cobra.Command{
 		Use:   "think PROBLEM",
-		Short: "Let a language model think a problem through",
-		Long: `Let a language model think a problem through, one thought a call, in a session that is drawn as it
-grows and stays in the store. A - stands for what is piped in, alone or beside a question.
+		Short: "Solve a problem with a language model, step by step",
+		Long: `Solve a problem with a language model that records its thoughts step by step in a session. The argument
+- is replaced by standard input; it can follow a question.
 
-The model is that of --model, else of LUX_MODEL_NORMAL or SEQUENT_MODEL in the environment; the key is
-in the variable of its provider: OPENAI_API_KEY, OPENROUTER_API_KEY or ZAI_API_KEY. ollama:NAME is a
-model on this machine, which needs none. docs/providers.md has all variables.
+--model selects the model; otherwise LUX_MODEL_NORMAL or SEQUENT_MODEL does, in that order. The API key
+comes from OPENAI_API_KEY, OPENROUTER_API_KEY or ZAI_API_KEY, depending on the provider. ollama:NAME is
+a local model, which needs no key. docs/providers.md describes all variables.
 
-On a terminal the tree grows on the screen: q or Ctrl-C stops, and the session is kept. Elsewhere the
-answer goes to standard output and a line for each thought to standard error; with --json there is
-one object for each event: {event, session, state, step, …}, event being begin, answer, thought,
-call, result, retry, move or end.`,
-		Example: "# with a model on this machine\nsequent think --model ollama:qwen3 \"Why do orders time out at noon?\"\n\n" +
-			"# about what is piped in\ngit diff | sequent think \"What can go wrong here?\" -\n\n" +
-			"# with the tools of an MCP server\nsequent think --mcp \"npx -y @modelcontextprotocol/server-filesystem .\" \"Where is the timeout set?\"\n\n" +
-			"# the answer alone\nsequent think \"Name three risks.\" 2>/dev/null",
-		Args: arguments(1, 2, "a problem, or - to read it from standard input"),
+On a terminal the session is drawn as it grows; q or Ctrl-C stops the command and keeps the session.
+Otherwise the answer goes to standard output and the thoughts go to standard error, one per line.
+
+--json prints one object per event: {event, session, state, step, …}. The event is begin, answer,
+thought, call, result, retry, move or end.`,
+		Example: "# a local model\nsequent think --model ollama:qwen3 \"Why do orders time out at noon?\"\n\n" +
+			"# a question about standard input\ngit diff | sequent think \"What can go wrong here?\" -\n\n" +
+			"# the tools of an MCP server\nsequent think --mcp \"npx -y @modelcontextprotocol/server-filesystem .\" \"Where is the timeout set?\"\n\n" +
+			"# only the answer\nsequent think \"Name three risks.\" 2>/dev/null",
+		Args: arguments(1, 2, "a problem, or - for standard input"),
 		RunE: func(c *cobra.Command, args []string) error {
 			t, err := table()
 			if err != nil {
@@ -50,10 +51,10 @@ call, result, retry, move or end.`,
 	}
 	resume := &cobra.Command{
 		Use:   "resume [ID]",
-		Short: "Go on with a problem that was stopped, or failed",
-		Long: `Go on with a session of sequent think where it was stopped, in whatever way: no answer that the model
-gave is asked for again. Without an ID it is the latest that is not done. The model is the one that it
-was begun with, unless --model names another; other flags are not remembered.`,
+		Short: "Resume an interrupted or failed session",
+		Long: `Resume a session of sequent think where it stopped. Answers that the model has given are not requested
+again. Without an ID the latest incomplete session is resumed. The model is the one that the session
+began with, unless --model sets another. Pass other flags again.`,
 		Example:           "sequent think resume\n\nsequent think resume 7k3",
 		Args:              arguments(0, 1, "at most one ID"),
 		ValidArgsFunction: p.completeIDs,
@@ -67,7 +68,7 @@ was begun with, unless --model names another; other flags are not remembered.`,
 	}
 	for _, c := range []*cobra.Command{c, resume} {
 		w.add(c)
-		c.Flags().IntVar(&w.steps, "steps", thinkSteps, "let the model answer at most `N` times")
+		c.Flags().IntVar(&w.steps, "steps", defaultThinkSteps, "maximum number of answers of the model")
 	}
 	c.AddCommand(resume)
 	return c

@@ -15,22 +15,22 @@ func (p *program) token() *cobra.Command {
 	var file string
 	c := &cobra.Command{
 		Use:   "token COMMAND",
-		Short: "Make, list and revoke the tokens of a server over HTTP",
-		Long: `Make, list and revoke the tokens that sequent serve --http --auth FILE asks for. Who has a token of
-a subject has that subject's sessions and no others. The file holds hashes of tokens, one SUBJECT:HASH
-a line, and never a token. A server notices changes within seconds.`,
-		Example: "# a token for alice, shown once\nsequent token new alice\n\n# what there is\nsequent token list\n\n" +
-			"# by its ID, or by the token itself\nsequent token revoke 9f86d081884c",
+		Short: "Manage the tokens of an HTTP server",
+		Long: `Create, list and revoke the tokens of sequent serve --http --auth FILE. A token gives access to the
+sessions of its subject. The file has one line SUBJECT:HASH per token and never contains a token itself.
+A server reloads the file within seconds.`,
+		Example: "# create a token for alice\nsequent token new alice\n\n# list all tokens\nsequent token list\n\n" +
+			"# revoke a token by its ID\nsequent token revoke 9f86d081884c",
 		Args: func(c *cobra.Command, args []string) error {
 			if len(args) > 0 {
-				return misuse(c, "there is no command %q of sequent token", args[0])
+				return misuse(c, "unknown command %q of sequent token", args[0])
 			}
 			return nil
 		},
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
 	path := func() (string, error) { return app.TokenFile(cmp.Or(file, p.getenv("SEQUENT_AUTH"))) }
-	c.PersistentFlags().StringVar(&file, "file", "", "the `FILE` of tokens (default: what SEQUENT_AUTH says, else tokens in your data directory)")
+	c.PersistentFlags().StringVar(&file, "file", "", "token file (default: the value of SEQUENT_AUTH, otherwise tokens in your data directory)")
 	c.AddCommand(p.tokenNew(path), p.tokenList(path), p.tokenRevoke(path))
 	return c
 }
@@ -38,14 +38,14 @@ a line, and never a token. A server notices changes within seconds.`,
 func (p *program) tokenNew(path func() (string, error)) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "new SUBJECT",
-		Short: "Make a token and show it, this once",
-		Long: `Make a token for a subject, a person or a program, and add its hash to the file, which is made if
-there is none. The token is shown this once: standard output has it and nothing else. A subject may
-have several.
+		Short: "Create a token and print it once",
+		Long: `Create a token for a subject, such as a person or a program, print it, and add its hash to the token
+file. The file is created if it does not exist. The token cannot be shown again. A subject can have
+several tokens.
 
-With --json: {"token", "id", "subject", "file"}.`,
-		Example: "sequent token new alice\n\n# for a program that takes it from a file\n(umask 077; sequent token new ci --file /etc/sequent/tokens > ci.token)",
-		Args:    arguments(1, 1, "one SUBJECT, the name of who will have the token"),
+--json prints {"token", "id", "subject", "file"}.`,
+		Example: "sequent token new alice\n\n# save the token in a file for a program\n(umask 077; sequent token new ci > ci.token)",
+		Args:    arguments(1, 1, "one SUBJECT, the user of the token"),
 		RunE: func(_ *cobra.Command, args []string) error {
 			file, err := path()
 			if err != nil {
@@ -63,30 +63,29 @@ With --json: {"token", "id", "subject", "file"}.`,
 					File    string `json:"file"`
 				}{secret, info.ID, info.Subject, file})
 			}
-			if err := p.say("%s", secret); err != nil {
+			if err := p.printf("%s", secret); err != nil {
 				return err
 			}
 			if isTerminal(p.err) {
-				fmt.Fprintf(p.err, "\nThis is the only time that it is shown; %s has its hash.\n"+
-					"A server that asks for it: sequent serve --http ADDRESS --auth %s\n"+
-					"Clients send it as a header: Authorization: Bearer TOKEN\n", shortPath(file), quoted(file))
+				fmt.Fprintf(p.err, "\nSave the token now: it cannot be shown again. Its hash is in %s.\n"+
+					"Run a server that requires it: sequent serve --http 8080 --auth %s\n"+
+					"Clients send the header: Authorization: Bearer TOKEN\n", shortPath(file), quoted(file))
 			}
 			return nil
 		},
 	}
-	p.asJSON(c)
+	p.addJSONFlag(c)
 	return c
 }
 
 func (p *program) tokenList(path func() (string, error)) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "list",
-		Short: "List the tokens of a file",
-		Long: `List whose tokens a file has. The ID of a token is the beginning of its hash; the token itself is
-nowhere.
+		Short: "List the tokens in the file",
+		Long: `List the subject and the ID of each token in the file. The ID is the beginning of the token's hash.
 
-With --json: {"file", "tokens": [{id, subject}]}.`,
-		Example: "sequent token list\nsequent token list --file /etc/sequent/tokens --json",
+--json prints {"file", "tokens": [{id, subject}]}.`,
+		Example: "sequent token list\nsequent token list --json",
 		Args:    arguments(0, 0, ""),
 		RunE: func(*cobra.Command, []string) error {
 			file, err := path()
@@ -104,7 +103,7 @@ With --json: {"file", "tokens": [{id, subject}]}.`,
 				}{file, list})
 			}
 			if len(list) == 0 {
-				return p.say("%s has no tokens: sequent token new SUBJECT makes one.", file)
+				return p.printf("%s has no tokens. Run sequent token new SUBJECT to create one.", file)
 			}
 			lines := []draw.Line{{{Text: "ID            SUBJECT", Role: draw.Meta}}}
 			for _, t := range list {
@@ -113,29 +112,29 @@ With --json: {"file", "tokens": [{id, subject}]}.`,
 			return p.print(lines...)
 		},
 	}
-	p.asJSON(c)
+	p.addJSONFlag(c)
 	return c
 }
 
 func (p *program) tokenRevoke(path func() (string, error)) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "revoke ID...",
-		Short: "Make tokens worthless",
-		Long: `Make tokens worthless, each named by its ID or by the token itself. If one is not in the file none is
-revoked. Servers that use the file notice within seconds. The sessions of the subject stay, for its
-other tokens and for those it gets later.
+		Short: "Revoke tokens",
+		Long: `Revoke tokens by their IDs, or by the tokens themselves. If one of them is not in the file, none is
+revoked. Servers reject a revoked token within seconds. The sessions of the subject are kept, for its
+other and future tokens.
 
-With --json: {"revoked": [{id, subject}]}.`,
-		Example: "sequent token revoke 9f86d081884c\n\n# one that has leaked\nsequent token revoke sequent_ABCDEFGHIJKLMNOPQRSTUVWXYZ",
-		Args:    arguments(1, -1, "the ID of a token; sequent token list has them"),
+--json prints {"revoked": [{id, subject}]}.`,
+		Example: "sequent token revoke 9f86d081884c\n\n# a leaked token\nsequent token revoke sequent_ABCDEFGHIJKLMNOPQRSTUVWXYZ",
+		Args:    arguments(1, -1, "the ID of a token, as printed by sequent token list"),
 		RunE: func(_ *cobra.Command, args []string) error {
 			file, err := path()
 			if err != nil {
 				return err
 			}
-			gone, err := app.RevokeTokens(file, args...)
+			revoked, err := app.RevokeTokens(file, args...)
 			if bad, ok := errors.AsType[*app.ConfigError](err); ok {
-				bad.Fix = "sequent token list shows what there is"
+				bad.Fix = "run sequent token list for the ids of tokens"
 			}
 			if err != nil {
 				return err
@@ -143,16 +142,16 @@ With --json: {"revoked": [{id, subject}]}.`,
 			if p.json {
 				return writeJSON(p.out, struct {
 					Revoked []app.Token `json:"revoked"`
-				}{gone})
+				}{revoked})
 			}
-			for _, t := range gone {
-				if err := p.say("Revoked %s of %s.", t.ID, draw.One(t.Subject, p.charset())); err != nil {
+			for _, t := range revoked {
+				if err := p.printf("Revoked %s of %s.", t.ID, draw.One(t.Subject, p.charset())); err != nil {
 					return err
 				}
 			}
 			return nil
 		},
 	}
-	p.asJSON(c)
+	p.addJSONFlag(c)
 	return c
 }

@@ -16,23 +16,23 @@ func (p *program) vault() *cobra.Command {
 	var dir string
 	c := &cobra.Command{
 		Use:   "vault COMMAND",
-		Short: "Look after the notes of the dialect wiki",
-		Long: `Look after the folder of notes of sequent serve --dialect wiki. The thoughts of sessions are in the
-store and stand in notes as well; notes belong to you. A server brings both in step by itself when it
-starts; these commands do so when no server runs, and tell what they find.`,
-		Example: "# after editing notes, or after a crash\nsequent vault sync\n\n# what differs? nothing is changed\nsequent vault check\n\n" +
-			"# of another folder\nsequent vault check --vault ~/Notes",
+		Short: "Synchronise, check and index the notes of the dialect wiki",
+		Long: `Manage the notes of sequent serve --dialect wiki. Its sessions are in the store and also appear in
+Markdown notes, which you can edit. A server synchronises both when it starts; these commands do it
+without a server.`,
+		Example: "# after editing notes or after a crash\nsequent vault sync\n\n# report differences without changing anything\nsequent vault check\n\n" +
+			"# another vault\nsequent vault check --vault ~/Notes",
 		Args: func(c *cobra.Command, args []string) error {
 			if len(args) > 0 {
-				return misuse(c, "there is no command %q of sequent vault", args[0])
+				return misuse(c, "unknown command %q of sequent vault", args[0])
 			}
 			return nil
 		},
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
-	c.PersistentFlags().StringVar(&dir, "vault", "", "the folder of notes, a `DIR` (default: Documents/sequent-vault in your home directory)")
+	c.PersistentFlags().StringVar(&dir, "vault", "", "folder of notes (default: Documents/sequent-vault in your home directory)")
 	if err := c.MarkPersistentFlagDirname("vault"); err != nil {
-		panic(err) // there is no such flag
+		panic(err) // no such flag
 	}
 	c.AddCommand(p.vaultSync(&dir), p.vaultCheck(&dir), p.vaultRebuild(&dir))
 	return c
@@ -41,65 +41,63 @@ starts; these commands do so when no server runs, and tell what they find.`,
 func (p *program) vaultSync(dir *string) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "sync",
-		Short: "Bring sessions, notes and the index in step",
-		Long: `Bring sessions, notes and the index in step: notes get the thoughts that they lack, the store gets
-sessions that only notes tell of, and the index the notes that have changed. What you have written,
-changed or deleted stays so. Doing it again changes nothing.
+		Short: "Synchronise sessions, notes and the index",
+		Long: `Synchronise sessions, notes and the index: add missing thoughts to notes, add sessions that exist only
+in notes to the store, and index changed notes. Your own edits and deletions are kept. A second run
+changes nothing.
 
-With --json: {"notes", "changed", "removed", "concepts", "relations", "orphans", "sessions" that were
-mended, "problems": [string]}.`,
-		Example: "sequent vault sync\n\n# a folder of Maenifold's, with the sessions in it\nsequent vault sync --vault ~/maenifold/memory",
+--json prints {"notes", "changed", "removed", "concepts", "relations", "orphans", "sessions", "problems":
+[string]}; sessions counts those that were repaired.`,
+		Example: "sequent vault sync\n\n# adopt a Maenifold folder with its sessions\nsequent vault sync --vault ~/maenifold/memory",
 		Args:    arguments(0, 0, ""),
 		RunE:    func(c *cobra.Command, _ []string) error { return p.syncVault(c.Context(), *dir, false) },
 	}
-	p.asJSON(c)
-	p.hasOwner(c)
-	p.hasWidth(c)
+	p.addJSONFlag(c)
+	p.addOwnerFlag(c)
+	p.addWidthFlag(c)
 	return c
 }
 
 func (p *program) vaultRebuild(dir *string) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "rebuild",
-		Short: "Make the index anew, and bring deleted thoughts back into notes",
-		Long: `Make the index anew from the notes, and bring those thoughts of sessions back into their notes that
-were deleted there. What you have written or changed stays so. It is for an index that does not find
-what is there, and for notes that were lost: in a folder without the note of any session it makes those of
-all sessions of the dialect wiki.
+		Short: "Rebuild the index and restore deleted thoughts in notes",
+		Long: `Rebuild the index from the notes, and restore thoughts that were deleted from notes of sessions. Use it
+if a search misses notes, or if notes were lost: in a vault without notes of sessions it creates the
+notes of all sessions of the dialect wiki. Your own edits are kept.
 
-With --json: what sequent vault sync writes.`,
+--json prints the same object as sequent vault sync --json.`,
 		Example: "sequent vault rebuild\nsequent vault rebuild --vault ~/Notes",
 		Args:    arguments(0, 0, ""),
 		RunE:    func(c *cobra.Command, _ []string) error { return p.syncVault(c.Context(), *dir, true) },
 	}
-	p.asJSON(c)
-	p.hasOwner(c)
-	p.hasWidth(c)
+	p.addJSONFlag(c)
+	p.addOwnerFlag(c)
+	p.addWidthFlag(c)
 	return c
 }
 
 func (p *program) vaultCheck(dir *string) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "check",
-		Short: "Tell what differs between sessions and notes, and change nothing",
-		Long: `Tell what differs between the sessions of the store and their notes, which notes cannot be read, and
-which files of workflows have mistakes. It changes nothing. The exit code is 1 if something is not as
-it should be; that you have edited or deleted something is told and is no mistake.
+		Short: "Report differences between sessions and notes",
+		Long: `Report differences between sessions and their notes, unreadable notes, and mistakes in workflow files.
+It changes nothing. The exit code is 1 if there are problems. Your own edits and deletions are reported
+too, but are not problems.
 
-With --json: {"ok": bool, "notes", "findings": [{problem, place, session, thoughts, text, "mended" by
-sync, "wrong": bool}]}.`,
-		Example: "sequent vault check\n\n# for programs: the notes that sync would mend\nsequent vault check --json | jq -r '.findings[] | select(.mended).place'",
+--json prints {"ok": bool, "notes", "findings": [{problem, place, session, thoughts, text, "mended":
+bool, "wrong": bool}]}; mended means that sync repairs it, wrong that it is a problem.`,
+		Example: "sequent vault check\n\n# the notes that sync would repair\nsequent vault check --json | jq -r '.findings[] | select(.mended).place'",
 		Args:    arguments(0, 0, ""),
 		RunE:    func(c *cobra.Command, _ []string) error { return p.checkVault(c.Context(), *dir) },
 	}
-	p.asJSON(c)
-	p.hasOwner(c)
-	p.hasWidth(c)
+	p.addJSONFlag(c)
+	p.addOwnerFlag(c)
+	p.addWidthFlag(c)
 	return c
 }
 
-// withVault runs a command on the vaults. Open makes the store or only looks
-// at it.
+// withVault runs do with the vaults. Open is app.Open or app.OpenExisting.
 func (p *program) withVault(ctx context.Context, dir string, open func(context.Context, app.Config) (*app.App, error), do func(v *vaults.Vaults) error) error {
 	cfg := p.config()
 	cfg.Vault, cfg.Agent = dir, p.getenv("AGENT_ID")
@@ -115,7 +113,7 @@ func (p *program) withVault(ctx context.Context, dir string, open func(context.C
 	return errors.Join(err, a.Close())
 }
 
-// stage shows how far something is.
+// stage shows the progress of a stage.
 func (m *meter) stage(name string, done, total float64) {
 	m.show(fmt.Sprintf("%s %.0f of %.0f", name, done, total))
 }
@@ -144,12 +142,12 @@ func (p *program) syncVault(ctx context.Context, dir string, rebuild bool) error
 			}{r.Notes, r.Changed, r.Removed, r.Concepts, r.Relations, r.Orphans, r.Sessions, r.Problems})
 		}
 		lines := []draw.Line{
-			{{Text: fmt.Sprintf("%s: %d read, %d gone.", draw.Count(r.Notes, "note", "notes"), r.Changed, r.Removed)}},
-			{{Text: fmt.Sprintf("%s, %s between them, %d by themselves.", draw.Count(r.Concepts, "concept", "concepts"),
+			{{Text: fmt.Sprintf("%s (%d changed, %d removed)", draw.Count(r.Notes, "note", "notes"), r.Changed, r.Removed)}},
+			{{Text: fmt.Sprintf("%s, %s, %d orphaned", draw.Count(r.Concepts, "concept", "concepts"),
 				draw.Count(r.Relations, "relation", "relations"), r.Orphans), Role: draw.Meta}},
 		}
 		if r.Sessions > 0 {
-			lines = append(lines, draw.Line{{Text: fmt.Sprintf("%s brought in step.", draw.Count(r.Sessions, "session", "sessions"))}})
+			lines = append(lines, draw.Line{{Text: draw.Count(r.Sessions, "session", "sessions") + " repaired"}})
 		}
 		for _, problem := range r.Problems {
 			lines = append(lines, draw.Beside(draw.Line{{Text: "- "}}, draw.One(problem, p.charset()), draw.Tag, p.drawing())...)
@@ -158,7 +156,7 @@ func (p *program) syncVault(ctx context.Context, dir string, rebuild bool) error
 	})
 }
 
-// A jsonFinding is a [vaults.Finding].
+// A jsonFinding is a [vaults.Finding] in JSON output.
 type jsonFinding struct {
 	Problem  string `json:"problem"`
 	Place    string `json:"place,omitempty"`
@@ -194,7 +192,7 @@ func (p *program) checkVault(ctx context.Context, dir string) error {
 			err = p.printFindings(notes, mended, findings)
 		}
 		if err == nil && wrong > 0 {
-			err = errQuiet
+			err = errReported
 		}
 		return err
 	})
@@ -203,20 +201,20 @@ func (p *program) checkVault(ctx context.Context, dir string) error {
 func (p *program) printFindings(notes, mended int, findings []jsonFinding) error {
 	var lines []draw.Line
 	for _, f := range findings {
-		role := draw.Meta // a person's own doing
+		role := draw.Meta // the user's own edits
 		if f.Wrong {
 			role = draw.Text
 		}
 		lines = append(lines, draw.Beside(draw.Line{{Text: "- "}}, draw.One(f.Text, p.charset()), role, p.drawing())...)
 	}
-	text := draw.Count(notes, "note", "notes") + " looked at. "
+	text := draw.Count(notes, "note", "notes") + " checked. "
 	switch {
 	case len(findings) == 0:
-		text += "All is in step."
+		text += "No differences."
 	case mended > 0:
-		text += fmt.Sprintf("sequent vault sync mends %d of these.", mended)
+		text += fmt.Sprintf("Run sequent vault sync to repair %s.", draw.Count(mended, "difference", "differences"))
 	default:
-		text += "There is nothing for sequent vault sync to mend."
+		text += "There is nothing for sequent vault sync to repair."
 	}
 	return p.print(append(lines, draw.Line{{Text: text}})...)
 }

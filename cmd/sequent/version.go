@@ -9,11 +9,11 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// A build is what is known of this binary.
+// A build describes this binary.
 type build struct {
 	Version  string `json:"version"`
 	Revision string `json:"revision,omitempty"`
-	Modified bool   `json:"modified,omitempty"` // there were changes beyond the revision
+	Modified bool   `json:"modified,omitempty"` // built with uncommitted changes
 	Go       string `json:"go"`
 	OS       string `json:"os"`
 	Arch     string `json:"arch"`
@@ -54,16 +54,16 @@ func (b build) String() string {
 func (p *program) version() *cobra.Command {
 	c := &cobra.Command{
 		Use:     "version",
-		Short:   "Tell which build this is",
+		Short:   "Print the version",
 		Example: "sequent version\nsequent version --json",
 		Args:    arguments(0, 0, ""),
 		RunE: func(*cobra.Command, []string) error {
 			if p.json {
 				return writeJSON(p.out, buildInfo())
 			}
-			return p.say("%s", buildInfo())
+			return p.printf("%s", buildInfo())
 		},
 	}
-	p.asJSON(c)
+	p.addJSONFlag(c)
 	return c
 }

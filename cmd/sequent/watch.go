@@ -12,28 +12,30 @@ import (
 	"github.com/sequent-dev/sequent/internal/draw"
 )
 
-// lookAgain bounds how long a watcher waits to be told of a change. Between a
-// look and the next wait a change goes untold; this is when it is noticed.
-const lookAgain = time.Second
+// maxWait limits the wait for a notification. It bounds the delay of a change that
+// was notified between two waits.
+const maxWait = time.Second
 
 func (p *program) watch() *cobra.Command {
 	var untilComplete bool
 	c := &cobra.Command{
 		Use:   "watch [ID]",
-		Short: "Follow a session live, from another process",
-		Long: `Follow a session while it grows, in whatever process. With an ID it is that session, from its first
-thought on; without, it is whichever session changes.
+		Short: "Follow sessions live",
+		Long: `Follow a session while an agent in another process records it. With an ID, follow that session from its
+first thought. Without an ID, follow all sessions.
 
-On a terminal the tree is drawn anew with each thought: q ends, arrows scroll, f goes back to the
-newest thought. Elsewhere each thought is one line, as soon as it is recorded; with --json one
-object: {session, seq, number, total, text, branch, from, revises, revision, more, at}.`,
-		Example: "# in a second terminal, beside your editor\nsequent watch\n\n" +
-			"# until it is done\nsequent watch 7k3 --until-complete\n\n" +
-			"# what is being thought, for another program\nsequent watch --json | jq -r .text",
+On a terminal the latest session is redrawn with each thought: q quits, the arrow keys scroll, and f
+returns to the newest thought. Otherwise each thought is printed on one line as soon as it is recorded.
+
+--json prints one object per thought: {session, seq, number, total, text, branch, from, revises,
+revision, more, at}.`,
+		Example: "# follow your agent in a second terminal\nsequent watch\n\n" +
+			"# until the session is complete\nsequent watch 7k3 --until-complete\n\n" +
+			"# only the texts\nsequent watch --json | jq -r .text",
 		Args:              arguments(0, 1, "at most one ID"),
 		ValidArgsFunction: p.completeIDs,
 		RunE: func(c *cobra.Command, args []string) error {
-			return p.watching(c.Context(), func(a *app.App) error {
+			return p.withStoreOrNew(c.Context(), func(a *app.App) error {
 				w := &watcher{engine: a.Engine, untilComplete: untilComplete}
 				if len(args) > 0 {
 					s, err := find(c.Context(), a.Engine, args[0])
@@ -52,24 +54,24 @@ object: {session, seq, number, total, text, branch, from, revises, revision, mor
 					err = p.watchAll(c.Context(), w)
 				}
 				if c.Context().Err() != nil {
-					return nil // told to end, as every watching ends
+					return nil // a signal is the normal end
 				}
 				return err
 			})
 		},
 	}
-	c.Flags().BoolVar(&untilComplete, "until-complete", false, "end when the session is complete")
-	p.asJSON(c)
-	p.hasOwner(c)
-	p.hasWidth(c)
+	c.Flags().BoolVar(&untilComplete, "until-complete", false, "exit when the session is complete")
+	p.addJSONFlag(c)
+	p.addOwnerFlag(c)
+	p.addWidthFlag(c)
 	return c
 }
 
-// watching runs a command that waits for what comes. Where there is no store yet,
-// it makes the one that a server will use.
-func (p *program) watching(ctx context.Context, do func(a *app.App) error) error {
+// withStoreOrNew runs do with the store. It creates a missing default store, because a
+// server may start to use it later.
+func (p *program) withStoreOrNew(ctx context.Context, do func(a *app.App) error) error {
 	if p.store != "" {
-		return p.reading(ctx, do)
+		return p.withStore(ctx, do)
 	}
 	a, err := app.Open(ctx, p.config())
 	if err != nil {
@@ -83,16 +85,16 @@ func (p *program) watching(ctx context.Context, do func(a *app.App) error) error
 	return err
 }
 
-// A watcher looks at sessions again and again.
+// A watcher waits for changes of sessions.
 type watcher struct {
 	engine        *sequent.Engine
-	id            sequent.ID // empty means whichever changes
+	id            sequent.ID // empty means all sessions
 	untilComplete bool
 }
 
-// wait returns when something may have changed, or after a while.
+// wait returns after a notification, or after maxWait.
 func (w *watcher) wait(ctx context.Context) error {
-	waiting, cancel := context.WithTimeout(ctx, lookAgain)
+	waiting, cancel := context.WithTimeout(ctx, maxWait)
 	defer cancel()
 	err := w.engine.Changed(waiting)
 	if waiting.Err() != nil {
@@ -101,8 +103,8 @@ func (w *watcher) wait(ctx context.Context) error {
 	return err
 }
 
-// next returns the session as soon as it is not at the position that is known,
-// or another.
+// next waits until the session differs from known and returns it. Without an id it
+// is the latest session.
 func (w *watcher) next(ctx context.Context, known *sequent.Session) (*sequent.Session, error) {
 	for {
 		var s *sequent.Session
@@ -110,7 +112,7 @@ func (w *watcher) next(ctx context.Context, known *sequent.Session) (*sequent.Se
 		if w.id != "" {
 			s, err = w.engine.Session(ctx, w.id)
 		} else if s, err = latest(ctx, w.engine); sequent.CodeOf(err) == sequent.CodeSessionNotFound {
-			s, err = nil, nil // not yet
+			s, err = nil, nil // no session yet
 		}
 		if err != nil {
 			return nil, err
@@ -124,14 +126,14 @@ func (w *watcher) next(ctx context.Context, known *sequent.Session) (*sequent.Se
 	}
 }
 
-// line writes a thought that is not drawn in a tree.
+// line writes a thought on one line. Named means that the session's id is omitted.
 func (p *program) line(s sequent.ID, t sequent.Thought, named bool) error {
 	if p.json {
 		return writeJSON(p.out, newJSONThought(s, t))
 	}
 	o := p.drawing()
 	if p.width == 0 && !isTerminal(p.out) {
-		o.Width = 1 << 30 // whole: the line goes to a program or a file
+		o.Width = 1 << 30 // do not truncate lines for a program or a file
 	}
 	line := draw.Line{{Text: t.At.Local().Format(time.TimeOnly) + " ", Role: draw.Meta}}
 	if !named {
@@ -140,7 +142,7 @@ func (p *program) line(s sequent.ID, t sequent.Thought, named bool) error {
 	return p.print(draw.Cut(append(line, draw.Thought(t, o)...), o))
 }
 
-// watchOne writes the thoughts of one session, those there are and those to come.
+// watchOne writes the existing and future thoughts of one session.
 func (p *program) watchOne(ctx context.Context, w *watcher) error {
 	s, err := w.engine.Session(ctx, w.id)
 	if err != nil {
@@ -168,15 +170,15 @@ func (p *program) watchOne(ctx context.Context, w *watcher) error {
 	return nil
 }
 
-// watchAll writes the thoughts of every session from now on.
+// watchAll writes the future thoughts of all sessions.
 func (p *program) watchAll(ctx context.Context, w *watcher) error {
-	begun := w.engine.Now()
+	start := w.engine.Now()
 	if isTerminal(p.err) {
-		fmt.Fprintln(p.err, "waiting for thoughts; Ctrl-C ends")
+		fmt.Fprintln(p.err, "Waiting for thoughts. Press Ctrl-C to end.")
 	}
 	seen := map[sequent.ID]sequent.Position{}
 	for {
-		complete, err := p.news(ctx, w, begun, seen)
+		complete, err := p.printNew(ctx, w, start, seen)
 		if err != nil || complete && w.untilComplete {
 			return err
 		}
@@ -186,10 +188,10 @@ func (p *program) watchAll(ctx context.Context, w *watcher) error {
 	}
 }
 
-// news writes what has been recorded since the last look, and reports whether a
-// session has become complete.
-func (p *program) news(ctx context.Context, w *watcher, begun time.Time, seen map[sequent.ID]sequent.Position) (complete bool, err error) {
-	q := sequent.Query{Since: begun}
+// printNew writes the thoughts that were recorded since the last call. It reports
+// whether a session was completed.
+func (p *program) printNew(ctx context.Context, w *watcher, start time.Time, seen map[sequent.ID]sequent.Position) (complete bool, err error) {
+	q := sequent.Query{Since: start}
 	for {
 		page, err := w.engine.Sessions(ctx, q)
 		if err != nil {
@@ -212,7 +214,7 @@ func (p *program) news(ctx context.Context, w *watcher, begun time.Time, seen ma
 				from = 0
 			}
 			for t := range s.Since(from) {
-				if !ok && t.At.Before(begun) {
+				if !ok && t.At.Before(start) {
 					continue
 				}
 				if err := p.line(s.ID(), t, false); err != nil {

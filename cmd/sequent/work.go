@@ -21,28 +21,26 @@ import (
 	"github.com/sequent-dev/sequent/llm"
 )
 
-// A work is what think and plan have in common: a model works on a problem, in a
-// session that grows.
+// work implements the commands think and plan.
 type work struct {
 	p       *program
 	command string // think or plan
 	model   modelFlags
 	mcp     []string
 	tokens  int
-	steps   int // of think; 0 for those of plan
+	steps   int // --steps of think; 0 for plan
 }
 
 func (w *work) add(c *cobra.Command) {
 	f := c.Flags()
-	w.model.add(f, "", "")
-	f.StringArrayVar(&w.mcp, "mcp", nil, "let the model call the tools of an MCP server that is started with `COMMAND`; can be given several times")
-	f.IntVar(&w.tokens, "max-tokens", 0, "use at most `N` tokens, those that are sent and those that come back; 0 for any number")
-	w.p.asJSON(c)
-	w.p.hasWidth(c)
+	w.model.add(f, "")
+	f.StringArrayVar(&w.mcp, "mcp", nil, "command of an MCP server whose tools the model may call; repeatable")
+	f.IntVar(&w.tokens, "max-tokens", 0, "maximum number of tokens, sent and received; 0 means no limit")
+	w.p.addJSONFlag(c)
+	w.p.addWidthFlag(c)
 }
 
-// problem returns what to work on: the arguments, a - among them standing for
-// standard input.
+// problem returns the arguments, with - replaced by standard input.
 func (w *work) problem(args []string) (string, error) {
 	parts := make([]string, len(args))
 	for i, a := range args {
@@ -52,24 +50,24 @@ func (w *work) problem(args []string) (string, error) {
 		}
 		raw, err := io.ReadAll(io.LimitReader(w.p.in, plan.MaxProblem+1))
 		if err != nil {
-			return "", fmt.Errorf("standard input cannot be read: %w", err)
+			return "", fmt.Errorf("cannot read standard input: %w", err)
 		}
 		parts[i] = string(raw)
 	}
 	text := strings.TrimSpace(strings.Join(parts, "\n\n"))
 	if text == "" {
-		return "", &usageError{msg: "there is no problem to work on", fix: "say what it is, or pass - and pipe it in"}
+		return "", &usageError{msg: "the problem is empty", fix: "describe the problem, or pass - to read it from standard input"}
 	}
 	return text, nil
 }
 
-// begin begins a session for a problem and works on it.
+// begin creates a session for a problem and runs it.
 func (w *work) begin(c *cobra.Command, table plan.Table, problem string) (err error) {
 	cfg, err := w.config(c)
 	if err != nil {
 		return err
 	}
-	// Without a model there is no use in making a store.
+	// First, so that no store is created without a model.
 	model, err := cfg.Model.Open()
 	if err != nil {
 		return err
@@ -88,8 +86,8 @@ func (w *work) begin(c *cobra.Command, table plan.Table, problem string) (err er
 	})
 }
 
-// resume goes on with the session that the argument names, or the latest that is
-// not done, with the model that it was begun with if no flag names another.
+// resume runs the session of the argument, or the latest incomplete one. The model
+// is that of the flag, or the one that the session began with.
 func (w *work) resume(c *cobra.Command, table plan.Table, args []string) (err error) {
 	cfg, err := w.config(c)
 	if err != nil {
@@ -109,7 +107,7 @@ func (w *work) resume(c *cobra.Command, table plan.Table, args []string) (err er
 	if err != nil {
 		return err
 	}
-	st, _ := plan.StateOf(s) // if it has none, Run says so
+	st, _ := plan.StateOf(s) // Run reports a session without a state
 	cfg.Model.Name = cmp.Or(cfg.Model.Name, st.Model)
 	model, err := cfg.Model.Open()
 	if err != nil {
@@ -120,7 +118,7 @@ func (w *work) resume(c *cobra.Command, table plan.Table, args []string) (err er
 	})
 }
 
-// unfinished returns the latest session of this command that is not done.
+// unfinished returns the latest incomplete session of this command.
 func (w *work) unfinished(ctx context.Context, e *sequent.Engine) (*sequent.Session, error) {
 	for q := (sequent.Query{}); ; {
 		page, err := e.Sessions(ctx, q)
@@ -135,37 +133,37 @@ func (w *work) unfinished(ctx context.Context, e *sequent.Engine) (*sequent.Sess
 		if q.Cursor = page.Next; q.Cursor == "" {
 			return nil, &sequent.Error{
 				Code: sequent.CodeSessionNotFound, Field: fieldID,
-				Msg: "there is nothing unfinished to go on with", Fix: "name a session; sequent list shows them",
+				Msg: "no incomplete session of sequent " + w.command, Fix: "pass the id of a session, as printed by sequent list",
 			}
 		}
 	}
 }
 
-// config returns what the flags say.
+// config returns the configuration.
 func (w *work) config(c *cobra.Command) (app.Config, error) {
 	cfg := w.p.config()
 	if w.tokens < 0 {
-		return cfg, usagef("--max-tokens cannot be %d, only a number of tokens, or 0 for any number", w.tokens)
+		return cfg, invalid("max-tokens", w.tokens, "a number of tokens, or 0 for no limit")
 	}
 	var err error
 	cfg.Model, err = w.model.config(w.p, c)
 	return cfg, err
 }
 
-// with starts the servers of tools and hands on a machine that can use them.
+// with starts the MCP servers and runs do with a machine that can call their tools.
 func (w *work) with(ctx context.Context, a *app.App, cfg app.MachineConfig, do func(*plan.Machine) error) error {
 	cfg.TokenBudget = w.tokens
-	said := io.Discard // what servers say for people: most say something
+	stderr := io.Discard // most servers write messages there
 	if level, _ := w.p.level(); level <= slog.LevelDebug {
-		said = w.p.err
+		stderr = w.p.err
 	}
 	for _, command := range w.mcp {
 		phase, command := phaseOf(cfg.Table, command)
-		tools, end, err := app.MCPTools(ctx, command, said)
+		tools, end, err := app.MCPTools(ctx, command, stderr)
 		if err != nil {
 			return err
 		}
-		defer end() //nolint:errcheck // how a server ends is its own affair
+		defer end() //nolint:errcheck // the exit code of a third-party server does not matter
 		if phase == nil {
 			cfg.Tools = append(cfg.Tools, tools...)
 		} else {
@@ -175,8 +173,8 @@ func (w *work) with(ctx context.Context, a *app.App, cfg app.MachineConfig, do f
 	return do(a.Machine(cfg))
 }
 
-// phaseOf returns the phase that a command line is meant for, as in
-// "research=npx server", or nil for all.
+// phaseOf splits "research=npx server" into the phase and the command. The phase is
+// nil if the command is for all phases.
 func phaseOf(table plan.Table, command string) (*plan.Phase, string) {
 	name, rest, _ := strings.Cut(command, "=")
 	for i := range table.Phases {
@@ -187,101 +185,97 @@ func phaseOf(table plan.Table, command string) (*plan.Phase, string) {
 	return nil, command
 }
 
-// run works on a session to its end, in the way that suits the output.
+// run runs a session to its end and writes its events in the form of the output.
 func (w *work) run(ctx context.Context, a *app.App, m *plan.Machine, id sequent.ID) error {
 	p := w.p
 	s, err := a.Engine.Session(ctx, id)
 	if err != nil {
 		return err
 	}
-	begun := p.now()
-	var t teller
+	start := p.now()
+	var out reporter
 	switch {
 	case p.json:
-		t = newJSONTeller(w, a.Engine, s)
+		out = newJSONReporter(w, a.Engine, s)
 	case isTerminal(p.out) && isTerminal(p.in):
-		t = &screenTeller{w: w, table: m.Table()}
+		out = &screenReporter{w: w, table: m.Table()}
 	default:
-		t = &lineTeller{w: w, engine: a.Engine, id: id, seen: s.Len()}
+		out = &lineReporter{w: w, engine: a.Engine, id: id, seen: s.Len()}
 	}
 	work := func(ctx context.Context) error {
 		for e, err := range m.Run(ctx, id) {
 			if err != nil {
 				return err
 			}
-			if err := t.tell(ctx, e); err != nil {
+			if err := out.event(ctx, e); err != nil {
 				return err
 			}
 		}
 		return nil
 	}
-	if st, ok := t.(*screenTeller); ok {
-		_, err = p.runScreen(ctx, &screen{p: p, watcher: &watcher{engine: a.Engine, id: id}, quits: "stops"},
+	if sr, ok := out.(*screenReporter); ok {
+		_, err = p.runScreen(ctx, &screen{p: p, watcher: &watcher{engine: a.Engine, id: id}, quitLabel: "stops"},
 			func(ctx context.Context, note func(string)) error {
-				st.note = note
+				sr.note = note
 				return work(ctx)
 			})
 	} else {
 		err = work(ctx)
 	}
-	// What was stored is shown, whatever happened.
-	late := context.WithoutCancel(ctx)
-	s, loading := a.Engine.Session(late, id)
-	if loading != nil {
-		return errors.Join(err, loading)
+	// Show the stored session, also after a cancellation.
+	s, loadErr := a.Engine.Session(context.WithoutCancel(ctx), id)
+	if loadErr != nil {
+		return errors.Join(err, loadErr)
 	}
 	st, _ := plan.StateOf(s)
 	complete := st.State == m.Table().Final
-	if err == nil || stopped(err) {
-		if err := t.end(s, st, complete, p.now().Sub(begun)); err != nil {
+	if err == nil || isCanceled(err) {
+		if err := out.end(s, st, complete, p.now().Sub(start)); err != nil {
 			return err
 		}
 	}
 	switch {
 	case complete:
 		return nil
-	case err != nil && !stopped(err) && (a.Place.Memory || foreign(err)):
-		return err // there is nothing to go on with
-	case err != nil && !stopped(err):
-		return &keptError{err, w.resumption(id)}
+	case err != nil && !isCanceled(err) && (a.Place.Memory || isForeign(err)):
+		return err // cannot be resumed
+	case err != nil && !isCanceled(err):
+		return &resumableError{err, w.resumeCommand(id)}
 	case !p.json && a.Place.Memory:
-		fmt.Fprintln(p.err, "Stopped, and gone: it was in memory.")
+		fmt.Fprintln(p.err, "Stopped. The session was in memory and is lost.")
 	case !p.json:
-		fmt.Fprintf(p.err, "Stopped, and kept as %s. To go on: %s\n", id, w.resumption(id))
+		fmt.Fprintf(p.err, "Stopped. The session is kept as %s. To resume: %s\n", id, w.resumeCommand(id))
 	}
-	return errQuiet
+	return errReported
 }
 
-// A keptError is why a model's work did not come to its end.
-type keptError struct {
+// A resumableError is an error after which the session can be resumed.
+type resumableError struct {
 	err    error
-	resume string // the command that goes on
+	resume string // the command that resumes the session
 }
 
-// Error returns what went wrong.
-func (e *keptError) Error() string { return e.err.Error() }
+func (e *resumableError) Error() string { return e.err.Error() }
 
-// Unwrap returns the cause.
-func (e *keptError) Unwrap() error { return e.err }
+func (e *resumableError) Unwrap() error { return e.err }
 
-// stopped reports whether an error is that somebody wanted to stop.
-func stopped(err error) bool {
+func isCanceled(err error) bool {
 	return errors.Is(err, context.Canceled) || llm.CodeOf(err) == llm.CodeCanceled
 }
 
-// foreign reports whether an error is that the session is not of this command.
-func foreign(err error) bool {
+// isForeign reports whether the session belongs to another command.
+func isForeign(err error) bool {
 	e, ok := errors.AsType[*plan.Error](err)
 	return ok && e.Code == plan.CodeNoPlan
 }
 
-// resumption is the command that goes on with a session.
-func (w *work) resumption(id sequent.ID) string {
+// resumeCommand returns the command that resumes a session.
+func (w *work) resumeCommand(id sequent.ID) string {
 	words := []string{thisCommand().name(), w.command, "resume", string(id)}
 	if w.p.store != "" {
 		words = append(words, "--store", quoted(w.p.shownStore()))
 	}
-	if w.steps > 0 && w.steps != thinkSteps {
+	if w.steps > 0 && w.steps != defaultThinkSteps {
 		words = append(words, "--steps", strconv.Itoa(w.steps))
 	}
 	for _, m := range w.mcp {
@@ -290,14 +284,14 @@ func (w *work) resumption(id sequent.ID) string {
 	return strings.Join(words, " ")
 }
 
-// A teller tells what happens while a model works.
-type teller interface {
-	tell(ctx context.Context, e plan.Event) error
-	// end tells how it came out, or where it was stopped.
+// A reporter writes the events of a run.
+type reporter interface {
+	event(ctx context.Context, e plan.Event) error
+	// end writes the result. Complete is false after a cancellation.
 	end(s *sequent.Session, st plan.State, complete bool, took time.Duration) error
 }
 
-// summary is the last line: what it cost.
+// summary returns the last line: thoughts, answers, tokens and time.
 func (w *work) summary(s *sequent.Session, st plan.State, took time.Duration) string {
 	took = took.Round(100 * time.Millisecond)
 	if took >= time.Minute {
@@ -310,7 +304,7 @@ func (w *work) summary(s *sequent.Session, st plan.State, took time.Duration) st
 	return line + ", " + took.String()
 }
 
-// thousands writes a number with commas.
+// thousands formats a number with commas.
 func thousands(n int) string {
 	s := fmt.Sprint(n)
 	for i := len(s) - 3; i > 0; i -= 3 {

@@ -14,9 +14,9 @@ import (
 	"github.com/sequent-dev/sequent/llm"
 )
 
-// What a model says runs through the last row of the screen, as text and nothing
-// else, and gives way to what it does.
-func TestScreenWhileAModelWorks(t *testing.T) {
+// The last row of the screen shows the model's output as plain text, and its current
+// activity.
+func TestScreenNotes(t *testing.T) {
 	engine := sequent.New(sequent.Config{})
 	session, err := engine.Begin(t.Context(), "s", func(c *sequent.Change) error {
 		_, err := c.Append(sequent.Draft{Number: 1, Total: 2, Text: "Which orders?", More: true})
@@ -26,10 +26,10 @@ func TestScreenWhileAModelWorks(t *testing.T) {
 		t.Fatal(err)
 	}
 	p := &program{color: "never", getenv: func(string) string { return "" }, now: time.Now}
-	s := &screen{p: p, watcher: &watcher{engine: engine, id: "s"}, ctx: context.Background(), quits: "stops"}
+	s := &screen{p: p, watcher: &watcher{engine: engine, id: "s"}, ctx: context.Background(), quitLabel: "stops"}
 	s.Update(tea.WindowSizeMsg{Width: 70, Height: 10})
-	s.Update(grown{session})
-	told := &screenTeller{table: plan.Planning(), note: func(note string) { s.Update(noted{note}) }}
+	s.Update(sessionMsg{session})
+	reporter := &screenReporter{table: plan.Planning(), note: func(note string) { s.Update(noteMsg{note}) }}
 	lastRow := func() string {
 		lines := strings.Split(s.View().Content, "\n")
 		return lines[len(lines)-1]
@@ -40,20 +40,20 @@ func TestScreenWhileAModelWorks(t *testing.T) {
 	}{
 		{loop.Event{Step: 2, Reasoning: "Hm,\x1b[31m red\nand more"}, "research 2/15: Hm,"},
 		{loop.Event{Step: 2, Calling: &loop.Calling{Call: llm.Call{Name: "read_file"}}}, "research 2/15: calls read_file"},
-		{loop.Event{Step: 3, Retry: &llm.Retry{Err: &llm.Error{Msg: "it broke off"}}}, "research 3/15: asking again: it broke off"},
+		{loop.Event{Step: 3, Retry: &llm.Retry{Err: &llm.Error{Msg: "connection closed"}}}, "research 3/15: retrying: connection closed"},
 		{loop.Event{Step: 3, Called: &loop.Called{}}, "research 3/15"},
 	} {
-		told.shown = time.Time{}
-		if err := told.tell(t.Context(), plan.Event{Event: step.event, State: "research"}); err != nil {
+		reporter.shown = time.Time{}
+		if err := reporter.event(t.Context(), plan.Event{Event: step.event, State: "research"}); err != nil {
 			t.Fatal(err)
 		}
 		row := lastRow()
 		if !strings.HasPrefix(row, "q stops, arrows scroll  "+step.want) || strings.ContainsAny(row, "\x1b\n") || len([]rune(row)) > 70 {
-			t.Errorf("the last row is %q, want %q in it", row, step.want)
+			t.Errorf("got last row %q, want %q in it", row, step.want)
 		}
 	}
 	if !strings.Contains(s.View().Content, "Which orders?") {
-		t.Errorf("the screen is\n%s", s.View().Content)
+		t.Errorf("got screen\n%s", s.View().Content)
 	}
 }
 

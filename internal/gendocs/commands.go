@@ -18,11 +18,11 @@ func Commands(root *cobra.Command) string {
 
 func section(b *strings.Builder, c *cobra.Command) {
 	fmt.Fprintf(b, "## `%s`\n\n", c.CommandPath())
-	if c.Short != "" {
-		fmt.Fprintf(b, "%s\n\n", sentence(c.Short))
-	}
-	if c.Long != "" && c.Long != c.Short {
+	switch {
+	case c.Long != "":
 		fmt.Fprintf(b, "%s\n\n", strings.TrimSpace(c.Long))
+	case c.Short != "":
+		fmt.Fprintf(b, "%s\n\n", sentence(c.Short))
 	}
 	if c.Runnable() {
 		fmt.Fprintf(b, "```\n%s\n```\n\n", c.UseLine())

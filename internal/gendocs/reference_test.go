@@ -103,7 +103,7 @@ func TestCommands(t *testing.T) {
 	sub.Flags().IntP("width", "w", 80, "`columns` to use | at most")
 	sub.Flags().Bool("json", false, "as JSON")
 	root.AddCommand(sub, &cobra.Command{Use: "secret", Hidden: true, Run: func(*cobra.Command, []string) {}})
-	want := "# Command line\n\n## `x`\n\nDoes things.\n\n## `x show`\n\nShows one.\n\nAt length.\n\n" +
+	want := "# Command line\n\n## `x`\n\nDoes things.\n\n## `x show`\n\nAt length.\n\n" +
 		"```\nx show ID [flags]\n```\n\nExamples:\n\n```\n  x show 1\n```\n\n" +
 		"Flags:\n\n```\n      --json            as JSON\n  -w, --width columns   columns to use | at most (default 80)\n```\n"
 	if got := gendocs.Commands(root); got != want {

@@ -12,60 +12,59 @@ import (
 	"github.com/sequent-dev/sequent/llm"
 )
 
-// A screenTeller is for a person: the tree grows, and what the model says runs
-// through the last row.
-type screenTeller struct {
-	w     *work
-	table plan.Table
-	note  func(string)
-	said  string
-	shown time.Time
-	cut   bool // an answer was
+// A screenReporter shows the model's current output in the last row of a screen.
+type screenReporter struct {
+	w      *work
+	table  plan.Table
+	note   func(string)
+	output string // of the current step
+	shown  time.Time
+	cut    bool // an answer was truncated
 }
 
-// cutOff says that an answer is not whole.
-const cutOff = "the model's answer was cut off, at its longest"
+// cutOff reports a truncated answer.
+const cutOff = "the model's answer was truncated at its maximum length"
 
-func (t *screenTeller) tell(_ context.Context, e plan.Event) error {
-	const often = 50 * time.Millisecond
-	where := e.State
+func (t *screenReporter) event(_ context.Context, e plan.Event) error {
+	const interval = 50 * time.Millisecond
+	position := e.State
 	for _, p := range t.table.Phases {
 		if p.Name == e.State && e.Step > 0 {
-			where = fmt.Sprintf("%s %d/%d", e.State, e.Step, p.Steps)
+			position = fmt.Sprintf("%s %d/%d", e.State, e.Step, p.Steps)
 		}
 	}
 	switch {
 	case e.Reasoning != "" || e.Text != "":
-		t.said += e.Reasoning + e.Text
-		if now := time.Now(); now.Sub(t.shown) > often {
+		t.output += e.Reasoning + e.Text
+		if now := time.Now(); now.Sub(t.shown) > interval {
 			t.shown = now
-			t.note(where + ": " + tail(t.said, 60))
+			t.note(position + ": " + tail(t.output, 60))
 		}
 		return nil
 	case e.Retry != nil:
-		t.note(where + ": asking again: " + e.Retry.Err.Error())
+		t.note(position + ": retrying: " + e.Retry.Err.Error())
 	case e.Calling != nil:
-		t.note(where + ": calls " + e.Calling.Call.Name)
+		t.note(position + ": calls " + e.Calling.Call.Name)
 	case e.Answer != nil && e.Answer.Stop == llm.StopLength:
 		t.cut = true
 		fallthrough
 	default:
-		t.note(where)
+		t.note(position)
 	}
-	t.said = ""
+	t.output = ""
 	return nil
 }
 
-// tail returns the end of a text, on one line.
-func tail(s string, most int) string {
+// tail returns the last characters of a text, on one line.
+func tail(s string, maxRunes int) string {
 	r := []rune(strings.Join(strings.Fields(s), " "))
-	if len(r) > most {
-		return "…" + string(r[len(r)-most:])
+	if len(r) > maxRunes {
+		return "…" + string(r[len(r)-maxRunes:])
 	}
 	return string(r)
 }
 
-func (t *screenTeller) end(s *sequent.Session, st plan.State, _ bool, took time.Duration) error {
+func (t *screenReporter) end(s *sequent.Session, st plan.State, _ bool, took time.Duration) error {
 	p := t.w.p
 	o := p.drawing()
 	o.Full = true
@@ -79,18 +78,18 @@ func (t *screenTeller) end(s *sequent.Session, st plan.State, _ bool, took time.
 	return p.print(append(last, draw.Line{{Text: draw.One(t.w.summary(s, st, took), o.Charset), Role: draw.Meta}})...)
 }
 
-// A lineTeller is for a pipe: the answer goes to standard output, and a line for
-// each thought to standard error.
-type lineTeller struct {
+// A lineReporter writes the answer to standard output, and the thoughts to standard
+// error, one per line.
+type lineReporter struct {
 	w      *work
 	engine *sequent.Engine
 	id     sequent.ID
-	seen   int // thoughts that have been told
+	seen   int // number of thoughts already written
 }
 
-func (t *lineTeller) tell(ctx context.Context, e plan.Event) error {
+func (t *lineReporter) event(ctx context.Context, e plan.Event) error {
 	if e.Retry != nil {
-		t.say("asking again: " + e.Retry.Err.Error())
+		t.say("retrying: " + e.Retry.Err.Error())
 	}
 	if e.Answer != nil && e.Answer.Stop == llm.StopLength {
 		t.say(cutOff)
@@ -106,7 +105,7 @@ func (t *lineTeller) tell(ctx context.Context, e plan.Event) error {
 	return nil
 }
 
-func (t *lineTeller) thoughts(ctx context.Context) error {
+func (t *lineReporter) thoughts(ctx context.Context) error {
 	s, err := t.engine.Session(ctx, t.id)
 	if err != nil {
 		return err
@@ -119,18 +118,18 @@ func (t *lineTeller) thoughts(ctx context.Context) error {
 	return nil
 }
 
-func (t *lineTeller) say(what string) {
+func (t *lineReporter) say(what string) {
 	o := t.w.p.drawing()
 	fmt.Fprint(t.w.p.err, draw.Plain([]draw.Line{draw.Cut(draw.Line{{Text: "-- " + draw.One(what, o.Charset)}}, o)}))
 }
 
-func (t *lineTeller) end(s *sequent.Session, st plan.State, complete bool, took time.Duration) error {
+func (t *lineReporter) end(s *sequent.Session, st plan.State, complete bool, took time.Duration) error {
 	if complete {
 		answer := s.Conclusion()
-		if isTerminal(t.w.p.out) { // which would do what it says
+		if isTerminal(t.w.p.out) { // neutralise control characters
 			answer = strings.Join(draw.Lines(answer, t.w.p.drawing().Charset), "\n")
 		}
-		if err := t.w.p.say("%s", answer); err != nil {
+		if err := t.w.p.printf("%s", answer); err != nil {
 			return err
 		}
 	}
@@ -138,26 +137,26 @@ func (t *lineTeller) end(s *sequent.Session, st plan.State, complete bool, took 
 	return nil
 }
 
-// A jsonTeller is for a program: an object a line.
-type jsonTeller struct {
+// A jsonReporter writes events as JSON, one object per line.
+type jsonReporter struct {
 	w      *work
 	engine *sequent.Engine
 	id     sequent.ID
 	seen   int
-	begun  jsonEvent // told with the first event
+	begin  jsonEvent // written before the first event
 }
 
-// A jsonEvent is what happened, as --json tells it.
+// A jsonEvent is an event in JSON output.
 type jsonEvent struct {
 	Event   string       `json:"event"` // begin, answer, thought, call, result, retry, move or end
 	Session string       `json:"session"`
-	State   string       `json:"state,omitempty"` // the phase, or where the machine is
-	Step    int          `json:"step,omitempty"`  // of the phase
+	State   string       `json:"state,omitempty"` // the machine's state, mostly a phase
+	Step    int          `json:"step,omitempty"`  // step of the phase
 	Problem string       `json:"problem,omitempty"`
 	Text    string       `json:"text,omitempty"`
 	Calls   []llm.Call   `json:"calls,omitempty"`
 	Call    *llm.Call    `json:"call,omitempty"`
-	Cut     bool         `json:"cut,omitempty"` // the answer is not whole
+	Cut     bool         `json:"cut,omitempty"` // the answer was truncated
 	Failed  bool         `json:"failed,omitempty"`
 	Thought *jsonThought `json:"thought,omitempty"`
 	From    string       `json:"from,omitempty"`
@@ -168,14 +167,14 @@ type jsonEvent struct {
 	Seconds float64      `json:"seconds,omitempty"`
 }
 
-func newJSONTeller(w *work, e *sequent.Engine, s *sequent.Session) *jsonTeller {
+func newJSONReporter(w *work, e *sequent.Engine, s *sequent.Session) *jsonReporter {
 	st, _ := plan.StateOf(s)
-	return &jsonTeller{w: w, engine: e, id: s.ID(), seen: s.Len(), begun: jsonEvent{Event: "begin", State: st.State, Problem: st.Problem}}
+	return &jsonReporter{w: w, engine: e, id: s.ID(), seen: s.Len(), begin: jsonEvent{Event: "begin", State: st.State, Problem: st.Problem}}
 }
 
-func (t *jsonTeller) write(e jsonEvent) error {
-	if first := t.begun; first.Event != "" {
-		t.begun.Event = ""
+func (t *jsonReporter) write(e jsonEvent) error {
+	if first := t.begin; first.Event != "" {
+		t.begin.Event = ""
 		if err := t.write(first); err != nil {
 			return err
 		}
@@ -184,7 +183,7 @@ func (t *jsonTeller) write(e jsonEvent) error {
 	return writeJSON(t.w.p.out, e)
 }
 
-func (t *jsonTeller) tell(ctx context.Context, e plan.Event) error {
+func (t *jsonReporter) event(ctx context.Context, e plan.Event) error {
 	out := jsonEvent{State: e.State, Step: e.Step}
 	switch {
 	case e.Retry != nil:
@@ -199,7 +198,7 @@ func (t *jsonTeller) tell(ctx context.Context, e plan.Event) error {
 			return err
 		}
 		call := e.Called.Call
-		call.Args = "" // they have been told
+		call.Args = "" // already in the call event
 		out.Event, out.Call, out.Text, out.Failed, out.Seconds = "result", &call, e.Called.Text, e.Called.Reply.Failed, e.Called.Took.Seconds()
 	case e.Moved != nil:
 		if err := t.thoughts(ctx, e); err != nil {
@@ -207,19 +206,19 @@ func (t *jsonTeller) tell(ctx context.Context, e plan.Event) error {
 		}
 		out.Event, out.From, out.On, out.Text = "move", e.Moved.From, e.Moved.On, e.Result
 	default:
-		return nil // pieces are told as a whole
+		return nil // pieces of an answer are written as a whole
 	}
 	return t.write(out)
 }
 
-func (t *jsonTeller) thoughts(ctx context.Context, e plan.Event) error {
+func (t *jsonReporter) thoughts(ctx context.Context, e plan.Event) error {
 	s, err := t.engine.Session(ctx, t.id)
 	if err != nil {
 		return err
 	}
 	for th := range s.Since(t.seen) {
-		told := newJSONThought(t.id, th)
-		if err := t.write(jsonEvent{Event: "thought", State: e.State, Step: e.Step, Thought: &told}); err != nil {
+		thought := newJSONThought(t.id, th)
+		if err := t.write(jsonEvent{Event: "thought", State: e.State, Step: e.Step, Thought: &thought}); err != nil {
 			return err
 		}
 		t.seen = th.Seq
@@ -227,6 +226,6 @@ func (t *jsonTeller) thoughts(ctx context.Context, e plan.Event) error {
 	return nil
 }
 
-func (t *jsonTeller) end(s *sequent.Session, st plan.State, _ bool, took time.Duration) error {
+func (t *jsonReporter) end(s *sequent.Session, st plan.State, _ bool, took time.Duration) error {
 	return t.write(jsonEvent{Event: "end", State: st.State, Text: s.Conclusion(), Model: st.Model, Usage: &st.Usage, Seconds: took.Seconds()})
 }
