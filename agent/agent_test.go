@@ -86,8 +86,8 @@ func TestRun(t *testing.T) {
 			"1 answer",
 			"1 calling look", "1 called look false {}",
 			"1 calling look", `1 called look false {"a": 1}`,
-			"1 calling look", "1 called look true The arguments of look are no JSON object (unexpected end of JSON input). Nothing was done: call it again with one.",
-			"1 calling look", "1 called look true The arguments of look are no JSON object (json: cannot unmarshal array into Go value of type map[string]json.RawMessage). Nothing was done: call it again with one.",
+			"1 calling look", "1 called look true look was not called: the arguments are not valid JSON (it ends too early, after 5 bytes); they must be a JSON object.",
+			"1 calling look", "1 called look true look was not called: the arguments are [1]; they must be a JSON object.",
 			"2 answer ok", "2 answered ok",
 		}},
 		{"too many steps", agent.Config{Tools: []tool.Tool{echo("look")}, MaxSteps: 2}, []llmtest.Turn{llmtest.CallOf("look", `{}`), llmtest.CallOf("look", `{}`)}, []string{

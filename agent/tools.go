@@ -1,7 +1,6 @@
 package agent
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -150,9 +149,9 @@ func (r *run) reply(ctx context.Context, c llm.Call) (tool.Reply, error) {
 	if !ok {
 		return refuse("There is no tool %q. The tools are: %s.", c.Name, r.tools.names()), nil
 	}
-	args, err := object(c.Args)
+	args, err := tool.Object(json.RawMessage(c.Args))
 	if err != nil {
-		return refuse("The arguments of %s are no JSON object (%v). Nothing was done: call it again with one.", c.Name, err), nil
+		return refuse("%s was not called: %v.", c.Name, err), nil
 	}
 	ctx, cancel := context.WithTimeout(context.WithValue(ctx, callKey{}, c), cmp.Or(r.ToolTimeout, defaultToolTimeout))
 	defer cancel()
@@ -167,24 +166,6 @@ func (r *run) reply(ctx context.Context, c llm.Call) (tool.Reply, error) {
 		return refuse("%s did not answer in time. It is not known what it did.", c.Name), err
 	}
 	return refuse("%s failed, for no reason that you can do anything about.", c.Name), err
-}
-
-// object returns arguments as a JSON object. Some models write the object into a
-// string, or nothing instead of an empty object.
-func object(args string) (json.RawMessage, error) {
-	raw := bytes.TrimSpace([]byte(args))
-	if len(raw) == 0 || string(raw) == "null" {
-		return json.RawMessage("{}"), nil
-	}
-	var inner string
-	if raw[0] == '"' && json.Unmarshal(raw, &inner) == nil {
-		raw = bytes.TrimSpace([]byte(inner))
-	}
-	var members map[string]json.RawMessage
-	if err := json.Unmarshal(raw, &members); err != nil {
-		return nil, err
-	}
-	return raw, nil
 }
 
 // shorten truncates a text to maxBytes and notes how much is missing.

@@ -2,6 +2,7 @@ package tool
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -33,15 +34,33 @@ func (p *plan) decode(args []byte, checked bool, to []any) (unknown []string, er
 	if checked {
 		s = jsonscan.NewChecked(args, maxDepth)
 	}
-	var found [maxFields]given
-	kind := s.Kind()
-	if kind == '{' {
-		unknown, err = p.object(&s, &found)
-		if err != nil {
+	if s.Kind() != '{' {
+		if args, err = object(args); err != nil {
 			return nil, err
 		}
-		return unknown, p.fill(&found, to)
+		s = jsonscan.NewChecked(args, maxDepth)
 	}
+	var found [maxFields]given
+	if unknown, err = p.object(&s, &found); err != nil {
+		return nil, err
+	}
+	return unknown, p.fill(&found, to)
+}
+
+// Object returns arguments as a JSON object. Some models write the object into a
+// string, or null or nothing instead of an empty object. The error is an
+// [*ArgumentError].
+func Object(args json.RawMessage) (json.RawMessage, error) {
+	o, err := object(args)
+	if err != nil {
+		return nil, err
+	}
+	return o, nil
+}
+
+func object(args []byte) ([]byte, *ArgumentError) {
+	s := jsonscan.New(args, maxDepth)
+	kind := s.Kind()
 	var raw []byte
 	if kind != 0 {
 		raw = s.Value()
@@ -49,12 +68,14 @@ func (p *plan) decode(args []byte, checked bool, to []any) (unknown []string, er
 	if err := s.End(); err != nil {
 		return nil, malformed(err)
 	}
-	if raw == nil || kind == 'n' {
-		return nil, p.fill(&found, to)
+	switch {
+	case raw == nil || kind == 'n':
+		return []byte("{}"), nil
+	case kind == '{':
+		return raw, nil
 	}
-	// Some models write the object into a string.
 	if inner, ok := jsonscan.TextBytes(raw); ok && bytes.HasPrefix(bytes.TrimLeft(inner, " \n\t\r"), []byte("{")) {
-		return p.decode(inner, false, to)
+		return object(inner)
 	}
 	return nil, &ArgumentError{Value: quoted(raw), Want: noObject}
 }

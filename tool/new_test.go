@@ -253,6 +253,27 @@ func TestRefused(t *testing.T) {
 	}
 }
 
+func TestObject(t *testing.T) {
+	for args, want := range map[string]string{
+		` {"a": 1} `: `{"a": 1}`, `"{\"a\":\"b\"}"`: `{"a":"b"}`, `" {} "`: `{}`, `null`: `{}`, ``: `{}`, "\n": `{}`,
+	} {
+		if got, err := tool.Object(json.RawMessage(args)); string(got) != want || err != nil {
+			t.Errorf("%q: got %s, %v, want %s", args, got, err, want)
+		}
+	}
+	for args, want := range map[string]string{
+		`[1]`:          `the arguments are [1]; they must be a JSON object`,
+		`"x"`:          `the arguments are "x"; they must be a JSON object`,
+		`"null"`:       `the arguments are "null"; they must be a JSON object`,
+		`{`:            `the arguments are not valid JSON (it ends too early, after 1 bytes); they must be a JSON object`,
+		"{\"\xff\":1}": `the arguments are not valid UTF-8; they must be a JSON object`,
+	} {
+		if got, err := tool.Object(json.RawMessage(args)); got != nil || err == nil || err.Error() != want {
+			t.Errorf("%q: got %s, %v, want %s", args, got, err, want)
+		}
+	}
+}
+
 func TestUnknown(t *testing.T) {
 	args := whole(`"colour":"red","next":{"a":[1,{"b":null}]},"` + strings.Repeat("é", 60) + `":1,"colour":2`)
 	got := decode(t, schema, args)

@@ -132,10 +132,11 @@ func looseTool(spec tool.Spec) tool.Tool {
 
 // salvage returns the arguments that are good, of a call that is not.
 func (d *server) salvage(ctx context.Context, c tool.Call) (p partial) {
-	var text string
-	if json.Unmarshal(c.Args, &text) == nil { // an object may come as a string
-		c.Args = json.RawMessage(text)
+	object, err := tool.Object(c.Args)
+	if err != nil {
+		return partial{}
 	}
+	c.Args = object
 	var members map[string]json.RawMessage
 	if json.Unmarshal(c.Args, &members) != nil {
 		return partial{}

@@ -39,7 +39,8 @@ func quoted(value []byte) (inner []byte, ok bool) {
 // Number reports whether text is a JSON number and nothing else.
 func Number(text []byte) bool { return len(text) > 0 && numberLen(text) == len(text) }
 
-// unescape resolves the escapes in the inside of a string.
+// unescape resolves the escapes in the inside of a string. An escape that is none,
+// in text that was not checked, becomes U+FFFD.
 func unescape(b []byte) string {
 	var out strings.Builder
 	out.Grow(len(b))
@@ -51,13 +52,13 @@ func unescape(b []byte) string {
 		}
 		out.Write(b[:i])
 		b = b[i:]
-		n := escapeLen(b)
-		if n == 0 { // the text was not checked
-			out.WriteRune(utf8.RuneError)
-			b = b[1:]
-			continue
+		n, c := 2, byte(0)
+		if len(b) > 1 {
+			c = b[1]
 		}
-		switch c := b[1]; c {
+		switch c {
+		case '"', '\\', '/':
+			out.WriteByte(c)
 		case 'b':
 			out.WriteByte('\b')
 		case 'f':
@@ -68,23 +69,31 @@ func unescape(b []byte) string {
 			out.WriteByte('\r')
 		case 't':
 			out.WriteByte('\t')
-		case 'u':
-			r := hex4(b[2:6])
-			if utf16.IsSurrogate(r) {
-				low := rune(-1)
-				if rest := b[6:]; len(rest) > 1 && rest[1] == 'u' && escapeLen(rest) == 6 {
-					low = hex4(rest[2:6])
-				}
-				if r = utf16.DecodeRune(r, low); r != utf8.RuneError {
-					n = 12
-				}
-			}
-			out.WriteRune(r)
 		default:
-			out.WriteByte(c)
+			var r rune
+			r, n = codeUnits(b)
+			out.WriteRune(r)
 		}
 		b = b[n:]
 	}
+}
+
+// codeUnits returns the character of the escape that b begins with, which is one
+// UTF-16 code unit or a surrogate pair, and its length.
+func codeUnits(b []byte) (r rune, n int) {
+	if escapeLen(b) != 6 {
+		return utf8.RuneError, 1
+	}
+	r = hex4(b[2:6])
+	if !utf16.IsSurrogate(r) {
+		return r, 6
+	}
+	if rest := b[6:]; escapeLen(rest) == 6 {
+		if pair := utf16.DecodeRune(r, hex4(rest[2:6])); pair != utf8.RuneError {
+			return pair, 12
+		}
+	}
+	return utf8.RuneError, 6
 }
 
 // escapeLen returns the length of the escape that b begins with, and 0 if it
