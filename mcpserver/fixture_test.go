@@ -66,7 +66,12 @@ func dial(t testing.TB, s *Server) *peer {
 
 func (p *peer) send(lines ...string) {
 	p.t.Helper()
-	if _, err := io.WriteString(p.in, strings.Join(lines, "\n")+"\n"); err != nil {
+	wrote := make(chan error, 1)
+	go func() {
+		_, err := io.WriteString(p.in, strings.Join(lines, "\n")+"\n")
+		wrote <- err
+	}()
+	if err := mcptest.Await(p.t, "the server reads", wrote); err != nil {
 		p.t.Fatalf("send %q: %v", lines, err)
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/sequent-dev/sequent/dialect"
 	"github.com/sequent-dev/sequent/tool"
@@ -131,7 +132,7 @@ func (w *site) ask(text string) answer {
 func (w *site) open(text string) *http.Response {
 	w.t.Helper()
 	req := w.request(text)
-	client := http.Client{Transport: &http.Transport{DisableKeepAlives: true, DisableCompression: true}}
+	client := http.Client{Timeout: time.Minute, Transport: &http.Transport{DisableKeepAlives: true, DisableCompression: true}}
 	res, err := client.Do(req)
 	if err != nil {
 		w.t.Fatalf("%.200s: %v", text, err)

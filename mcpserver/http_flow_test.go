@@ -29,11 +29,36 @@ func TestCancelOlder(t *testing.T) {
 	mcptest.Await(t, "a call begins", w.note.Begun)
 	w.want(post+`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"other"}}`, http.StatusAccepted)
 	w.want(post+`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"c"}}`, http.StatusAccepted)
-	if a := <-done; a.status != http.StatusOK || !strings.Contains(a.body, message.ErrCancelled.Message) {
+	if a := mcptest.Await(t, "a cancelled call ends", done); a.status != http.StatusOK || !strings.Contains(a.body, message.ErrCancelled.Message) {
 		t.Errorf("the call got %d %s, want the error", a.status, a.body)
 	}
 	if err := mcptest.Await(t, "a call ends", w.note.Ended); !errors.Is(err, context.Canceled) {
 		t.Errorf("the call ended with %v, want %v", err, context.Canceled)
+	}
+}
+
+// TestCancelEarly cancels calls that the server has not read yet, and that it has
+// only just read: each is a POST of its own, and any order is possible.
+func TestCancelEarly(t *testing.T) {
+	t.Parallel()
+	w := serveHTTP(t, HTTPConfig{Rate: -1})
+	post := "POST /mcp\nMcp-Session-Id: " + w.handshake("/mcp") + "\n\n"
+	cancel := func(id string) {
+		w.want(post+`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":`+id+`}}`, http.StatusAccepted)
+	}
+	cancel("1")
+	w.want(post+mcptest.Call(1, "wait", "a"), http.StatusOK, message.ErrCancelled.Message)
+	if got := w.note.All(); len(got) != 0 {
+		t.Errorf("a call that was cancelled before it came has recorded %q", got)
+	}
+	for i := range 50 {
+		id := fmt.Sprint(100 + i)
+		done := make(chan answer, 1)
+		go func() { done <- w.ask(post + mcptest.Call(id, "wait", "b")) }()
+		cancel(id)
+		if a := mcptest.Await(t, "a cancelled call ends", done); !strings.Contains(a.body, message.ErrCancelled.Message) {
+			t.Errorf("the call got %d %s, want the error", a.status, a.body)
+		}
 	}
 }
 
@@ -71,7 +96,7 @@ func TestShutdownUnderLoad(t *testing.T) {
 	session := w.handshake("/mcp")
 	var answered, refused atomic.Int64
 	var begun, all sync.WaitGroup
-	client := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 20}}
+	client := &http.Client{Timeout: time.Minute, Transport: &http.Transport{MaxIdleConnsPerHost: 20}}
 	for i := range 20 {
 		begun.Add(1)
 		all.Go(func() {
@@ -110,7 +135,7 @@ func TestShutdownUnderLoad(t *testing.T) {
 	begun.Wait()
 	w.stop()
 	// Only when nobody is let in any more is the slow call let go.
-	for {
+	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); {
 		c, err := net.Dial("tcp", w.addr)
 		if err != nil {
 			break
@@ -118,7 +143,7 @@ func TestShutdownUnderLoad(t *testing.T) {
 		c.Close()
 	}
 	w.note.Release <- struct{}{}
-	if a := <-waiting; a.status != http.StatusOK || !strings.Contains(a.body, "done last") {
+	if a := mcptest.Await(t, "the slow call ends", waiting); a.status != http.StatusOK || !strings.Contains(a.body, "done last") {
 		t.Errorf("the slow call got %d %s, want its reply", a.status, a.body)
 	}
 	if err := mcptest.Await(t, "serving ends", w.done); err != nil {
@@ -241,7 +266,7 @@ func TestSlowReader(t *testing.T) {
 func TestKeptConnection(t *testing.T) {
 	t.Parallel()
 	w := serveHTTP(t, HTTPConfig{Timeout: 500 * time.Millisecond})
-	client := &http.Client{Transport: &http.Transport{MaxConnsPerHost: 1}}
+	client := &http.Client{Timeout: time.Minute, Transport: &http.Transport{MaxConnsPerHost: 1}}
 	for range 2 {
 		for _, text := range []string{modernCall("/mcp", "note", "x"), "PUT /mcp\n"} {
 			res, err := client.Do(w.request(text))

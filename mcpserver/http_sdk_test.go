@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -43,7 +44,8 @@ func TestHTTPSDKClient(t *testing.T) {
 	for _, version := range mcp.SupportedProtocolVersions() {
 		t.Run(version, func(t *testing.T) {
 			t.Parallel()
-			ctx := t.Context()
+			ctx, stop := context.WithTimeout(t.Context(), time.Minute)
+			defer stop()
 			w := serveHTTP(t, HTTPConfig{})
 			cs := sdkClient(t, w.url, "", version)
 			if got := cs.InitializeResult(); got.ProtocolVersion != version || got.ServerInfo.Name != "sequent" {

@@ -103,7 +103,7 @@ func TestProgressDoesNotWait(t *testing.T) {
 	p := dial(t, s)
 	p.open()
 	p.send(work(1, `"progressToken":1`, false))
-	<-reported
+	mcptest.Await(t, "the tool has reported", reported)
 	n := 0
 	for ; !strings.Contains(p.line(), `"asked"`); n++ {
 	}

@@ -7,6 +7,7 @@ import (
 	"io"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -22,7 +23,8 @@ func TestSDKClient(t *testing.T) {
 	for _, version := range mcp.SupportedProtocolVersions() {
 		t.Run(version, func(t *testing.T) {
 			t.Parallel()
-			ctx := t.Context()
+			ctx, stop := context.WithTimeout(t.Context(), time.Minute)
+			defer stop()
 			s, n, _ := testServer(t)
 			inR, inW := io.Pipe()
 			outR, outW := io.Pipe()
@@ -73,7 +75,7 @@ func TestSDKClient(t *testing.T) {
 			if err := cs.Close(); err != nil {
 				t.Error(err)
 			}
-			if err := <-done; err != nil {
+			if err := mcptest.Await(t, "serving ends", done); err != nil {
 				t.Errorf("ServeStdio = %v, want nil", err)
 			}
 			if got := n.All(); len(got) != 21 || !slices.Contains(got, "19") {

@@ -1,0 +1,496 @@
+package mcpserver
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"net/http"
+	"net/http/httptest"
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/sequent-dev/sequent"
+	"github.com/sequent-dev/sequent/dialect"
+	"github.com/sequent-dev/sequent/mcpserver/internal/mcptest"
+	"github.com/sequent-dev/sequent/mcpserver/internal/message"
+	"github.com/sequent-dev/sequent/tool"
+)
+
+// The oracle is a server of the same dialect that is built with the official SDK.
+// Both get the same requests. A result must be the same JSON, an error must have
+// the same code and data, and over HTTP the status must be the same, but for the
+// differences in this table.
+var differences = []difference{
+	{name: "id", request: `"id": ?(1\.50|-?\d+e\d+|1e3|9007199254740993|-0)`,
+		reason: "the SDK rounds ids above 2^53 and cuts fractions off; ours come back as they were written"},
+	{name: "fault", request: `"(fault|coded|notes://note/fault)"`, theirs: new(0),
+		reason: "the SDK gives an error of a tool or a document that is none of the protocol the code 0; ours has -32603"},
+	{name: "refused", request: `"notes://note/long"|"note":"none"|"name":"outside"`, theirs: new(0),
+		reason: "the SDK gives a wrapped error the code 0; ours finds the refusal in it"},
+	{name: "gone", request: `"method":"resources/read"`, era: "handshake", theirs: new(message.CodeInvalidParams),
+		reason: "up to 2025-11-25 a document that does not exist is -32002, as those versions say; the SDK has -32602 in all"},
+	{name: "escaped", request: `files://日本/my note\.md`,
+		reason: "models write URIs as people do: ours are escaped as they should have been, and the SDK finds nothing"},
+	{name: "logging", request: `"method":"logging/setLevel"`, era: "handshake",
+		reason: "the SDK accepts logging/setLevel although logging is not declared; ours does not find the method"},
+	{name: "listen", request: `"method":"subscriptions/listen"`, era: "handshake",
+		reason: "the SDK serves subscriptions/listen in the handshake era, too, which does not have it"},
+	{name: "subscribe", request: `"method":"resources/subscribe"}`, era: "handshake",
+		reason: "the SDK misses the params of a method that is not declared; ours does not find the method"},
+	{name: "deep", request: `\[{1000}`,
+		reason: "the SDK closes the connection when a message nests more than 1,000 deep; ours may nest 10,000 deep"},
+	{name: "large", request: `"n":1e999`,
+		reason: "the SDK decodes all of _meta, where a number can be too large for it; ours reads the members that the protocol defines"},
+	{name: "early", era: "modern", request: `"io.modelcontextprotocol/protocolVersion":(7|"2025-11-25")`,
+		reason: "ours refuses a request that is not of the new era before a handshake, with a code; the SDK has the code 0, or serves it where it keeps no sessions"},
+	{name: "space", over: "stdio", era: "handshake", request: `^ `,
+		reason: "the SDK does not answer a line that begins with white space"},
+	{name: "both eras", over: "stdio", era: "handshake", request: `protocolVersion":"2026-07-28","progressToken":3`,
+		reason: "on a connection that has made the handshake the SDK leaves resultType out of a reply to a request of the new era"},
+	{name: "text", over: "http", request: `.`, status: http.StatusBadRequest,
+		reason: "the SDK answers a request that it cannot handle with a text and the status 400; ours is an error of JSON-RPC"},
+	{name: "header", over: "http", era: "modern", request: `"method":"(tools/call|prompts/get|resources/read)"`, theirs: new(message.CodeHeaderMismatch),
+		reason: "where the SDK cannot read a name in the params it finds that the header differs; ours says what is wrong with the params"},
+	{name: "eras", over: "http", era: "handshake", request: `"_meta":\{.*protocolVersion`, theirs: new(message.CodeUnsupportedVersion),
+		reason: "the SDK's handler of the handshake era refuses a request that names a version; ours serves both eras and compares the header"},
+}
+
+// A difference is one of the ways in which the two differ, and why.
+type difference struct {
+	name, reason string
+	request      string // a regular expression that matches the requests
+	era, over    string // "handshake" or "modern"; "stdio" or "http"; empty for both
+	theirs       *int   // the code of the SDK's error; nil for any reply
+	status       int    // of a reply of the SDK that is no JSON; 0 for any
+}
+
+func (d *difference) explains(line, era, over string, theirs said) bool {
+	return (d.era == "" || d.era == era) && (d.over == "" || d.over == over) &&
+		(d.theirs == nil || theirs.Error != nil && theirs.Error.Code == *d.theirs) &&
+		(d.status == 0 || theirs.Error == nil && theirs.Result == nil && theirs.Status == d.status) &&
+		regexp.MustCompile(d.request).MatchString(line)
+}
+
+// oracle returns a server of the SDK for a dialect.
+func oracle(d dialect.Dialect) *mcp.Server {
+	s := mcp.NewServer(&mcp.Implementation{Name: "sequent", Version: "v1.2.3"}, &mcp.ServerOptions{
+		Instructions: d.Instructions,
+		Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}, Resources: &mcp.ResourceCapabilities{}, Prompts: &mcp.PromptCapabilities{}},
+		SetCacheable: func(_ context.Context, r mcp.Request, c *mcp.Cacheable) {
+			c.TTLMs, c.CacheScope = int(time.Hour.Milliseconds()), "public"
+			if _, ok := r.(*mcp.ReadResourceRequest); ok {
+				c.TTLMs, c.CacheScope = 0, "private"
+			}
+		},
+		CompletionHandler: func(ctx context.Context, r *mcp.CompleteRequest) (*mcp.CompleteResult, error) {
+			return oracleComplete(ctx, d, r.Params)
+		},
+	})
+	for _, t := range d.Tools {
+		a := t.Annotations
+		spec := &mcp.Tool{Name: t.Name, Title: t.Title, Description: t.Description, InputSchema: t.InputSchema, Annotations: &mcp.ToolAnnotations{
+			ReadOnlyHint: a.ReadOnly, DestructiveHint: &a.Destructive, IdempotentHint: a.Idempotent, OpenWorldHint: &a.OpenWorld,
+		}}
+		if t.OutputSchema != nil {
+			spec.OutputSchema = t.OutputSchema
+		}
+		s.AddTool(spec, func(ctx context.Context, r *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+			reply, err := t.Call(ctx, tool.Call{Args: r.Params.Arguments})
+			if err != nil {
+				return nil, err
+			}
+			res := &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: reply.Text}}, IsError: reply.Failed}
+			if reply.JSON != nil {
+				res.StructuredContent = reply.JSON
+			}
+			return res, nil
+		})
+	}
+	document := func(mime string, read func(ctx context.Context, uri string) (string, error)) mcp.ResourceHandler {
+		return func(ctx context.Context, r *mcp.ReadResourceRequest) (*mcp.ReadResourceResult, error) {
+			text, err := read(ctx, r.Params.URI)
+			if errors.Is(err, sequent.ErrNotFound) {
+				return nil, mcp.ResourceNotFoundError(r.Params.URI)
+			}
+			if err != nil {
+				return nil, err
+			}
+			return &mcp.ReadResourceResult{Contents: []*mcp.ResourceContents{{URI: r.Params.URI, MIMEType: mime, Text: text}}}, nil
+		}
+	}
+	for _, r := range d.Resources {
+		s.AddResource(&mcp.Resource{URI: r.URI, Name: r.Name, Title: r.Title, Description: r.Description, MIMEType: r.MIME},
+			document(r.MIME, func(ctx context.Context, _ string) (string, error) { return r.Read(ctx, tool.Caller{}) }))
+	}
+	for _, tm := range d.Templates {
+		before, rest, _ := strings.Cut(tm.URI, "{")
+		_, after, _ := strings.Cut(rest, "}")
+		s.AddResourceTemplate(&mcp.ResourceTemplate{URITemplate: tm.URI, Name: tm.Name, Title: tm.Title, Description: tm.Description, MIMEType: tm.MIME},
+			document(tm.MIME, func(ctx context.Context, uri string) (string, error) {
+				value := strings.NewReplacer("%20", " ", "%2F", "/", "%3C", "<", "%3E", ">").Replace(strings.TrimSuffix(strings.TrimPrefix(uri, before), after))
+				if value == "" {
+					return "", sequent.ErrNotFound
+				}
+				return tm.Read(ctx, tool.Caller{}, value)
+			}))
+	}
+	for _, p := range d.Prompts {
+		spec := &mcp.Prompt{Name: p.Name, Title: p.Title, Description: p.Description}
+		for _, a := range p.Arguments {
+			spec.Arguments = append(spec.Arguments, &mcp.PromptArgument{Name: a.Name, Title: a.Title, Description: a.Description, Required: a.Required})
+		}
+		s.AddPrompt(spec, func(ctx context.Context, r *mcp.GetPromptRequest) (*mcp.GetPromptResult, error) {
+			args := make(map[string]string)
+			for _, a := range p.Arguments {
+				v, ok := r.Params.Arguments[a.Name]
+				if !ok && a.Required {
+					return nil, &jsonrpc.Error{Code: message.CodeInvalidParams, Message: "missing"}
+				}
+				if ok {
+					args[a.Name] = v
+				}
+			}
+			text, err := p.Get(ctx, tool.Caller{}, args)
+			if err != nil {
+				return nil, err
+			}
+			return &mcp.GetPromptResult{Description: p.Description, Messages: []*mcp.PromptMessage{{Role: "user", Content: &mcp.TextContent{Text: text}}}}, nil
+		})
+	}
+	return s
+}
+
+func oracleComplete(ctx context.Context, d dialect.Dialect, p *mcp.CompleteParams) (*mcp.CompleteResult, error) {
+	bad := &jsonrpc.Error{Code: message.CodeInvalidParams, Message: "unknown"}
+	var find func(context.Context, tool.Caller, string) ([]string, error)
+	known := false
+	for _, pr := range d.Prompts {
+		for _, a := range pr.Arguments {
+			if p.Ref.Type == "ref/prompt" && pr.Name == p.Ref.Name && a.Name == p.Argument.Name {
+				find, known = a.Complete, true
+			}
+		}
+	}
+	for _, t := range d.Templates {
+		if p.Ref.Type == "ref/resource" && t.URI == p.Ref.URI && (strings.Contains(t.URI, "{"+p.Argument.Name+"}") || strings.Contains(t.URI, "{+"+p.Argument.Name+"}")) {
+			find, known = t.Complete, true
+		}
+	}
+	if !known {
+		return nil, bad
+	}
+	values := []string{}
+	if find != nil {
+		found, err := find(ctx, tool.Caller{}, p.Argument.Value)
+		if err != nil {
+			return nil, err
+		}
+		values = append(values, found...)
+	}
+	return &mcp.CompleteResult{Completion: mcp.CompletionResultDetails{
+		Total: len(values), Values: values[:min(100, len(values))], HasMore: len(values) > 100,
+	}}, nil
+}
+
+// requests are those of all methods, good and bad, in a form that both eras share:
+// the era is added to their params.
+func requests() []string {
+	var lines []string
+	add := func(method string, params ...string) {
+		for _, p := range params {
+			if p != "" {
+				p = `,"params":` + p
+			}
+			lines = append(lines, `{"jsonrpc":"2.0","id":"r","method":"`+method+`"`+p+`}`)
+		}
+	}
+	for _, list := range []string{"tools/list", "resources/list", "resources/templates/list", "prompts/list"} {
+		add(list, ``, `{}`, `null`, `{"cursor":"nonsense"}`, `{"cursor":""}`, `{"cursor":7}`, `[]`, `{"x":1}`)
+	}
+	add("resources/read", ``, `{}`, `{"uri":"notes://about"}`, `{"uri":"notes://zz"}`, `{"uri":"notes://note/a"}`, `{"uri":"notes://note/a%20b%2F%3Cc%3E"}`,
+		`{"uri":"notes://note/x/json"}`, `{"uri":"notes://note/none"}`, `{"uri":"notes://note/"}`, `{"uri":"notes://note/a/b"}`, `{"uri":"notes://note/long"}`,
+		`{"uri":"notes://note/fault"}`, `{"uri":"files://a/b/c.md"}`, `{"uri":"files://"}`, `{"uri":"files://100%"}`, `{"uri":"files://日本/my note.md"}`, `{"uri":7}`, `{"uri":null}`, `7`)
+	add("prompts/get", ``, `{}`, `{"name":"again"}`, `{"name":"absent"}`, `{"name":"write"}`, `{"name":"write","arguments":{"topic":"<cats>","other":"x"}}`,
+		`{"name":"write","arguments":{"topic":"a","note":"none"}}`, `{"name":"write","arguments":{"topic":7}}`, `{"name":7}`, `{"name":"again","arguments":[]}`, `{"name":"again","arguments":null}`)
+	ref := func(ref, argument string) string { return `{"ref":` + ref + `,"argument":` + argument + `}` }
+	id, note := `{"type":"ref/resource","uri":"notes://note/{id}"}`, `{"type":"ref/prompt","name":"write"}`
+	add("completion/complete", ``, `{}`, ref(id, `{"name":"id","value":"n14"}`), ref(id, `{"name":"id","value":"n"}`), ref(id, `{"name":"id","value":"none"}`), ref(note, `{"name":"note","value":"n149"}`),
+		ref(note, `{"name":"topic","value":""}`), ref(note, `{"name":"absent","value":""}`), ref(note, `{"value":""}`), ref(note, `{"name":7,"value":""}`), ref(`{"type":"ref/other"}`, `{"name":"id","value":""}`),
+		ref(`{"type":"ref/prompt","name":"absent"}`, `{"name":"note","value":""}`), ref(`{"type":"ref/resource","uri":"notes://other/{id}"}`, `{"name":"id","value":""}`), ref(`null`, `{"name":"id","value":""}`), ref(`7`, `{}`))
+	add("ping", ``, `{}`, `null`)
+	add("logging/setLevel", `{"level":"debug"}`)
+	add("server/discover", ``, `{}`)
+	add("resources/subscribe", `{"uri":"notes://zz"}`, ``)
+	add("resources/unsubscribe", `{"uri":"notes://zz"}`)
+	add("subscriptions/listen", `{"notifications":{}}`, `{"notifications":{"toolsListChanged":true,"resourceSubscriptions":["notes://zz"]}}`, `{}`, ``, `{"notifications":7}`, `{"notifications":{"resourceSubscriptions":[7]}}`, `{"notifications":{"toolsListChanged":7}}`)
+	add("notifications/initialized", ``)
+	add("notifications/cancelled", `{"requestId":1}`)
+	add("no/such", ``, `{}`)
+	add("", ``)
+	for _, line := range oddCalls() {
+		if m := message.Parse([]byte(line)); m.Kind == message.Request && !strings.Contains(line, `"name":"panic"`) {
+			lines = append(lines, line)
+		}
+	}
+	return lines
+}
+
+// modern returns a request of 2026-07-28, and false if its params or their _meta
+// are no object.
+func modern(line string) (string, bool) {
+	m := message.Parse([]byte(line))
+	params, meta := string(m.Params), strings.TrimSuffix(mcptest.ModernMeta, "}")
+	switch {
+	case params == "" || params == "null":
+		params = `{` + meta + `}}`
+	case strings.Contains(params, `"_meta":{`):
+		params = strings.Replace(params, `"_meta":{`, meta+`,`, 1)
+	case !strings.HasPrefix(params, "{") || strings.Contains(params, `"_meta"`):
+		return "", false
+	default:
+		params = strings.Replace(params, "{", "{"+meta+"},", 1)
+	}
+	params = strings.ReplaceAll(params, ",}", "}")
+	return fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"method":%q,"params":%s}`, m.ID, m.Method, params), true
+}
+
+// A said is the reply to a request.
+type said struct {
+	Status int // over HTTP
+	Result any
+	Error  *struct {
+		Code int
+		Data any
+	}
+	ID json.RawMessage
+}
+
+func (s said) String() string {
+	b, _ := json.Marshal(s)
+	return fmt.Sprintf("%.900s", b)
+}
+
+// reply reads the reply among messages; zero if there is none.
+func reply(status int, messages ...string) said {
+	s := said{Status: status}
+	for _, m := range messages {
+		var one struct {
+			Method string
+			said
+		}
+		if json.Unmarshal([]byte(m), &one) == nil && one.Method == "" && (one.Result != nil || one.Error != nil) {
+			s = one.said
+			s.Status = status
+		}
+	}
+	return s
+}
+
+// sameReply compares two replies.
+func sameReply(a, b said) bool {
+	if a.Status != b.Status || !reflect.DeepEqual(plain(a.ID), plain(b.ID)) || (a.Error == nil) != (b.Error == nil) {
+		return false
+	}
+	if a.Error != nil {
+		return a.Error.Code == b.Error.Code && reflect.DeepEqual(a.Error.Data, b.Error.Data)
+	}
+	return reflect.DeepEqual(sorted(a.Result), sorted(b.Result))
+}
+
+// plain returns an id as encoding/json reads it, a number in its own digits.
+func plain(id json.RawMessage) any {
+	var text string
+	if json.Unmarshal(id, &text) == nil {
+		return text
+	}
+	return string(id)
+}
+
+// sorted returns a result with its lists in the order of their bytes: the SDK sorts
+// them by name, and ours are in the order of the dialect.
+func sorted(result any) any {
+	object, ok := result.(map[string]any)
+	if !ok {
+		return result
+	}
+	object = maps.Clone(object)
+	for _, name := range []string{"tools", "resources", "resourceTemplates", "prompts"} {
+		list, ok := object[name].([]any)
+		if !ok {
+			continue
+		}
+		var texts []string
+		for _, item := range list {
+			text, _ := json.Marshal(item)
+			texts = append(texts, string(text))
+		}
+		slices.Sort(texts)
+		object[name] = texts
+	}
+	return object
+}
+
+// askOracle sends lines to a server of the SDK, one after the other, and returns
+// the reply to the last.
+func askOracle(t *testing.T, lines ...string) said {
+	inR, inW := io.Pipe()
+	outR, outW := io.Pipe()
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	defer cancel()
+	session, err := oracle(comparingDialect()).Connect(ctx, &mcp.IOTransport{Reader: inR, Writer: outW}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = inW.Close(); _ = outR.Close(); _ = session.Wait() }()
+	defer context.AfterFunc(ctx, func() { _ = outR.Close() })()
+	in := bufio.NewReader(outR)
+	last := said{}
+	for _, line := range lines {
+		go func() { _, _ = io.WriteString(inW, line+"\n") }()
+		if m := message.Parse([]byte(line)); m.Kind == message.Notification {
+			continue
+		}
+		for last = (said{}); last.Result == nil && last.Error == nil; {
+			got, err := in.ReadString('\n')
+			if err != nil {
+				return said{} // it has closed the connection
+			}
+			last = reply(0, got)
+		}
+	}
+	return last
+}
+
+// comparingDialect answers in all ways that a dialect can.
+func comparingDialect() dialect.Dialect {
+	d := mcptest.New().Dialect()
+	var tools []tool.Tool
+	for _, t := range d.Tools {
+		// The SDK does not outlive a panic, and does not answer at all where content
+		// is not JSON.
+		if t.Name != "wait" && t.Name != "panic" && t.Name != "broken" {
+			tools = append(tools, t)
+		}
+	}
+	for name, r := range map[string]tool.Reply{
+		"spaced": {Text: "bad \xff utf-8 \u2028", JSON: json.RawMessage(" { \"a\" : \"<\u2028>\" , \"b\" : [ ] }\n")},
+		"empty":  {Text: ""},
+	} {
+		tools = append(tools, tool.Tool{
+			Spec: tool.Spec{Name: name, Description: "More.", InputSchema: json.RawMessage(mcptest.NoteSchema)},
+			Call: func(context.Context, tool.Call) (tool.Reply, error) { return r, nil },
+		})
+	}
+	d.Tools = tools
+	return d
+}
+
+// compareAll compares the replies to all requests in both eras.
+func compareAll(t *testing.T, over string, ask func(era, line string) (ours, theirs said)) {
+	used := make(map[string]bool)
+	for _, line := range requests() {
+		newer, ok := modern(line)
+		for era, line := range map[string]string{"handshake": line, "modern": newer} {
+			if era == "modern" && !ok {
+				continue
+			}
+			ours, theirs := ask(era, line)
+			if sameReply(ours, theirs) {
+				continue
+			}
+			at := slices.IndexFunc(differences, func(d difference) bool { return d.explains(line, era, over, theirs) })
+			if at < 0 {
+				t.Errorf("%s, %s: %.400s\nours   %s\ntheirs %s", over, era, line, ours, theirs)
+				continue
+			}
+			used[differences[at].name] = true
+		}
+	}
+	for _, d := range differences {
+		if !used[d.name] && (d.over == "" || d.over == over) {
+			t.Errorf("over %s nothing differs any more as in %q", over, d.name)
+		}
+	}
+}
+
+func TestOracleOnStdio(t *testing.T) {
+	t.Parallel()
+	compareAll(t, "stdio", func(era, line string) (ours, theirs said) {
+		before := []string{mcptest.Hello, mcptest.Opened}
+		if era == "modern" {
+			before = nil
+		}
+		lines := append(before, line)
+		out := strings.Split(strings.TrimSpace(converse(t, New(Config{Dialect: comparingDialect(), Version: "v1.2.3"}), strings.Join(lines, "\n")+"\n")), "\n")
+		return reply(0, out[len(out)-1]), askOracle(t, lines...)
+	})
+}
+
+func TestOracleOverHTTP(t *testing.T) {
+	t.Parallel()
+	h, err := NewHTTP(HTTPConfig{Servers: []*Server{New(Config{Dialect: comparingDialect(), Version: "v1.2.3"})}, Rate: -1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	sdk := oracle(comparingDialect())
+	theirs := map[string]http.Handler{
+		"handshake": mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return sdk }, &mcp.StreamableHTTPOptions{JSONResponse: true}),
+		"modern":    mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return sdk }, &mcp.StreamableHTTPOptions{JSONResponse: true, Stateless: true}),
+	}
+	compareAll(t, "http", func(era, line string) (said, said) {
+		return post(t, h, era, line), post(t, theirs[era], era, line)
+	})
+}
+
+// post sends a request, in the handshake era after a handshake.
+func post(t *testing.T, h http.Handler, era, line string) said {
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	defer cancel()
+	send := func(body string, header http.Header) *httptest.ResponseRecorder {
+		r := httptest.NewRequestWithContext(ctx, http.MethodPost, "/mcp", strings.NewReader(body))
+		maps.Copy(r.Header, header)
+		r.Header.Set("Content-Type", "application/json")
+		r.Header.Set("Accept", "application/json, text/event-stream")
+		w := httptest.NewRecorder()
+		h.ServeHTTP(w, r)
+		return w
+	}
+	m := message.Parse([]byte(line))
+	header := make(http.Header)
+	if era == "modern" {
+		header.Set("Mcp-Protocol-Version", m.Meta.Version)
+		header.Set("Mcp-Method", m.Method)
+		for _, member := range []string{"name", "uri"} {
+			for name, value := range message.Members(m.Params) {
+				var text string
+				if name == member && json.Unmarshal(value, &text) == nil {
+					header.Set("Mcp-Name", text)
+				}
+			}
+		}
+	} else {
+		header.Set(headerSession, send(mcptest.Hello, nil).Header().Get(headerSession))
+		header.Set("Mcp-Protocol-Version", "2025-11-25")
+	}
+	w := send(line, header)
+	body := w.Body.String()
+	if strings.HasPrefix(w.Header().Get("Content-Type"), "text/event-stream") {
+		next, messages := events(strings.NewReader(body)), []string(nil)
+		for e, err := next(); err == nil; e, err = next() {
+			messages = append(messages, e)
+		}
+		return reply(w.Code, messages...)
+	}
+	return reply(w.Code, body)
+}
