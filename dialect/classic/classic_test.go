@@ -11,7 +11,7 @@ import (
 	"github.com/sequent-dev/sequent/dialect/dialecttest"
 )
 
-func build(_ testing.TB, env dialecttest.Env) dialect.Dialect {
+func build(_ testing.TB, env dialect.Env) dialect.Dialect {
 	return classic.New(classic.Config{
 		Engine: env.Engine, Archive: archive.Dir(env.Dir), Drawing: env.Stderr,
 		Logger: slog.New(slog.NewTextHandler(env.Stderr, nil)),

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"flag"
 	"io"
+	"log/slog"
 	"math/rand/v2"
 	"path/filepath"
 	"sync"
@@ -18,8 +19,10 @@ var update = flag.Bool("update", false, "write what was got into transcripts and
 
 // A Config says how a dialect is put under test.
 type Config struct {
-	// Build makes the dialect. Required.
-	Build func(t testing.TB, env Env) dialect.Dialect
+	// Build builds the dialect. Env is new for each transcript: Rand returns the same
+	// bytes in each run, Dir is an empty directory, and the transcript compares what is
+	// written to Stderr. Required.
+	Build func(t testing.TB, env dialect.Env) dialect.Dialect
 
 	// Call returns the arguments with which the dialect's first tool records a
 	// step, leaving out what the tool does not take. Required.
@@ -35,15 +38,6 @@ type Config struct {
 type OtherCall struct {
 	Tool string
 	Args string
-}
-
-// An Env is what a dialect under test is built over. All of it is new for each
-// transcript, and the same in each run.
-type Env struct {
-	Engine *sequent.Engine
-	Rand   io.Reader // the same bytes in each run; safe for concurrent use
-	Dir    string    // an empty directory, for what the dialect writes beside the store
-	Stderr io.Writer // what the dialect writes for people
 }
 
 // A Step is a thought that a shared check records.
@@ -114,7 +108,9 @@ func newWorld(t testing.TB, cfg Config, store sequent.Store) *world {
 func (w *world) restart(t testing.TB) {
 	t.Helper()
 	w.engine = sequent.New(sequent.Config{Store: w.store, Now: w.clock.read, Limits: w.cfg.limits})
-	w.dialect = w.cfg.Build(t, Env{Engine: w.engine, Rand: &w.rand, Dir: w.dir, Stderr: &w.stderr})
+	w.dialect = w.cfg.Build(t, dialect.Env{
+		Engine: w.engine, Rand: &w.rand, Logger: slog.New(slog.DiscardHandler), Dir: w.dir, Stderr: &w.stderr,
+	})
 	if len(w.dialect.Tools) == 0 {
 		t.Fatal("the dialect has no tools")
 	}

@@ -34,7 +34,7 @@
 //	given ID [dialect=D] [owner=O]    records the lines below as thoughts of a new session, as another dialect would
 //	delete ID [owner=O]               deletes a session
 //	wait DURATION                     lets time pass, beyond the second that each step takes
-//	put NAME                          writes the text below to a file below Env.Dir, as a person would
+//	put NAME                          writes the text below to a file below dialect.Env.Dir, as a person would
 //	restart                           makes the dialect and its engine anew, over the same store
 //
 // What is expected of it:
@@ -48,7 +48,7 @@
 //	message           of prompt
 //	values            of complete, one a line
 //	log ID [owner=O]  what the store has of a session, in a form that [Log] describes
-//	list DIR, file NAME, stderr       what the dialect wrote below Env.Dir, and to Env.Stderr since last asked
+//	list DIR, file NAME, stderr       what the dialect wrote below dialect.Env.Dir, and to its Stderr since last asked
 //
 // Names in capitals after a dollar sign stand for what the dialect makes up:
 // $ID1 is bound where it is first seen, to characters that may stand in a

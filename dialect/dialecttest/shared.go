@@ -213,16 +213,18 @@ func checkOdd(t *testing.T, cfg Config) {
 			}
 		}
 
-		w = newWorld(t, cfg, sequent.NewMemoryStore())
-		w.accept(t, cfg.Call(Step{Number: 1, Total: 9, Text: "a"}), "test")
-		id := string(w.one(t).ID())
-		call = cfg.Call(Step{Number: 2, Total: 9, Text: "b", Session: id, Branch: name, From: 1})
-		if a := w.try(t, "", call, "test"); a.fault != nil {
-			t.Errorf("branch %q: %v", name, a.fault)
-		} else if s := w.one(t); !a.refused && !slices.Equal(s.Branches(), []string{name}) {
-			t.Errorf("branch %q was stored as %q", name, s.Branches())
+		if cfg.branches() {
+			w = newWorld(t, cfg, sequent.NewMemoryStore())
+			w.accept(t, cfg.Call(Step{Number: 1, Total: 9, Text: "a"}), "test")
+			id := string(w.one(t).ID())
+			call = cfg.Call(Step{Number: 2, Total: 9, Text: "b", Session: id, Branch: name, From: 1})
+			if a := w.try(t, "", call, "test"); a.fault != nil {
+				t.Errorf("branch %q: %v", name, a.fault)
+			} else if s := w.one(t); !a.refused && !slices.Equal(s.Branches(), []string{name}) {
+				t.Errorf("branch %q was stored as %q", name, s.Branches())
+			}
+			w.accept(t, cfg.Call(Step{Number: 3, Total: 9, Text: "c", Session: id}), "test")
 		}
-		w.accept(t, cfg.Call(Step{Number: 3, Total: 9, Text: "c", Session: id}), "test")
 
 		w = newWorld(t, cfg, sequent.NewMemoryStore())
 		call = cfg.Call(Step{Number: 1, Total: 9, Text: "a", Session: name})
@@ -250,21 +252,31 @@ func checkLimits(t *testing.T, cfg Config) {
 	id := string(w.one(t).ID())
 	w.refuse(t, cfg.Call(Step{Number: 2, Total: 9, Text: strings.Repeat("a", text+1), Session: id}), "test")
 	w.refuse(t, cfg.Call(Step{Number: 2, Total: 9, Text: strings.Repeat("é", text/2+1), Session: id}), "test")
-	long := strings.Repeat("é", name)
-	w.accept(t, cfg.Call(Step{Number: 2, Total: 9, Text: "b", Session: id, Branch: long, From: 1}), "test")
-	w.refuse(t, cfg.Call(Step{Number: 3, Total: 9, Text: "c", Session: id, Branch: long + "é", From: 1}), "test")
+	if cfg.branches() {
+		long := strings.Repeat("é", name)
+		w.accept(t, cfg.Call(Step{Number: 2, Total: 9, Text: "b", Session: id, Branch: long, From: 1}), "test")
+		w.refuse(t, cfg.Call(Step{Number: 3, Total: 9, Text: "c", Session: id, Branch: long + "é", From: 1}), "test")
+	}
 
 	small := cfg
 	small.limits = sequent.Limits{Thoughts: 6, Branches: 2}
 	w = newWorld(t, small, sequent.NewMemoryStore())
 	w.accept(t, cfg.Call(Step{Number: 1, Total: 9, Text: "a"}), "test")
 	id = string(w.one(t).ID())
-	for n, branch := range []string{"x", "y"} {
-		w.accept(t, cfg.Call(Step{Number: n + 2, Total: 9, Text: branch, Session: id, Branch: branch, From: 1}), "test")
+	if cfg.branches() {
+		for n, branch := range []string{"x", "y"} {
+			w.accept(t, cfg.Call(Step{Number: n + 2, Total: 9, Text: branch, Session: id, Branch: branch, From: 1}), "test")
+		}
+		w.refuse(t, cfg.Call(Step{Number: 2, Total: 9, Text: "z", Session: id, Branch: "z", From: 1}), "test")
 	}
-	w.refuse(t, cfg.Call(Step{Number: 2, Total: 9, Text: "z", Session: id, Branch: "z", From: 1}), "test")
-	for n := range 3 {
-		w.accept(t, cfg.Call(Step{Number: n + 2, Total: 9, Text: fmt.Sprint(n), Session: id}), "test")
+	for n := w.one(t).Len(); n < small.limits.Thoughts; n++ {
+		w.accept(t, cfg.Call(Step{Number: n + 1, Total: 9, Text: fmt.Sprint(n), Session: id}), "test")
 	}
 	w.refuse(t, cfg.Call(Step{Number: 5, Total: 9, Text: "d", Session: id}), "test")
+}
+
+// branches reports whether the tool takes branches.
+func (cfg Config) branches() bool {
+	with, without := Step{Number: 2, Total: 9, Text: "a", Branch: "x", From: 1}, Step{Number: 2, Total: 9, Text: "a"}
+	return cfg.Call(with) != cfg.Call(without)
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/sequent-dev/sequent/dialect/guided"
 )
 
-func build(_ testing.TB, env dialecttest.Env) dialect.Dialect {
+func build(_ testing.TB, env dialect.Env) dialect.Dialect {
 	return guided.New(guided.Config{Engine: env.Engine, Rand: env.Rand})
 }
 

@@ -13,7 +13,7 @@ import (
 	"github.com/sequent-dev/sequent/tool"
 )
 
-func build(_ testing.TB, env dialecttest.Env) dialect.Dialect {
+func build(_ testing.TB, env dialect.Env) dialect.Dialect {
 	return history.New(history.Config{Engine: env.Engine, Rand: env.Rand})
 }
 

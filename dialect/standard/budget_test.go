@@ -36,7 +36,7 @@ func TestRecallKeepsWithinBudget(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for round := range 60 {
 		e := sequent.New(sequent.Config{})
-		d := build(t, dialecttest.Env{Engine: e})
+		d := build(t, dialect.Env{Engine: e})
 		labels := []string{"", "x", strings.Repeat("é", 1+r.IntN(128)), "y"}
 		n := 1 + r.IntN(60)
 		_, err := e.Begin(t.Context(), "s", func(c *sequent.Change) error {
@@ -111,7 +111,7 @@ func TestRecallKeepsWithinBudget(t *testing.T) {
 func TestRecallShowsAllOfALargeThought(t *testing.T) {
 	for _, size := range []int{700, 3000, 60_000} {
 		e := sequent.New(sequent.Config{})
-		d := build(t, dialecttest.Env{Engine: e})
+		d := build(t, dialect.Env{Engine: e})
 		_, err := e.Begin(t.Context(), "s", func(c *sequent.Change) error {
 			c.Conclude(strings.Repeat("so it is ", size/20))
 			for i, text := range []string{strings.Repeat("a long title ", 9), strings.Repeat("ä", size/2) + "END"} {
@@ -141,7 +141,7 @@ func TestRecallShowsAllOfALargeThought(t *testing.T) {
 func TestListsKeepWithinBudget(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	e := sequent.New(sequent.Config{})
-	d := build(t, dialecttest.Env{Engine: e})
+	d := build(t, dialect.Env{Engine: e})
 	const n = 45
 	for i := range n {
 		id := sequent.ID(fmt.Sprintf("<%d>", i))
@@ -199,7 +199,7 @@ func words(r *rand.Rand, n int) string {
 // again.
 func TestDefinitionsAreShort(t *testing.T) {
 	const counted = 2345 // bytes
-	if got := len(dialecttest.ToolsJSON(build(t, dialecttest.Env{Engine: sequent.New(sequent.Config{})}))); got > counted {
+	if got := len(dialecttest.ToolsJSON(build(t, dialect.Env{Engine: sequent.New(sequent.Config{})}))); got > counted {
 		t.Errorf("the tools take %d bytes, those that were counted %d", got, counted)
 	}
 }

@@ -16,7 +16,7 @@ import (
 	"github.com/sequent-dev/sequent/tool"
 )
 
-func build(_ testing.TB, env dialecttest.Env) dialect.Dialect {
+func build(_ testing.TB, env dialect.Env) dialect.Dialect {
 	return standard.New(standard.Config{
 		Engine: env.Engine, Rand: env.Rand,
 		// What the documents look like is tested where they are drawn.
@@ -101,7 +101,7 @@ func TestIDTaken(t *testing.T) {
 // recorded once and answered alike.
 func TestRetriesAtOnce(t *testing.T) {
 	e := sequent.New(sequent.Config{})
-	d := build(t, dialecttest.Env{Engine: e, Rand: nil})
+	d := build(t, dialect.Env{Engine: e, Rand: nil})
 	args := json.RawMessage(`{"thought":"a","thoughtNumber":1,"nextThoughtNeeded":true,"requestKey":"k"}`)
 	replies := make([]string, 32)
 	var wg sync.WaitGroup
@@ -128,7 +128,7 @@ func BenchmarkThink(b *testing.B) {
 	for _, before := range []int{10, 10_000} {
 		b.Run(fmt.Sprint(before), func(b *testing.B) {
 			e := sequent.New(sequent.Config{Limits: sequent.Limits{Thoughts: -1}})
-			d := build(b, dialecttest.Env{Engine: e})
+			d := build(b, dialect.Env{Engine: e})
 			_, err := e.Begin(b.Context(), "s", func(c *sequent.Change) error {
 				for i := range before {
 					if _, err := c.Append(sequent.Draft{Number: i + 1, Total: before, Text: fmt.Sprint("thought ", i), More: true}); err != nil {

@@ -60,7 +60,7 @@ func (m script) Write(_ context.Context, p status.Prompt) (status.Answer, error)
 	return answer(string(text))
 }
 
-func build(_ testing.TB, env dialecttest.Env) dialect.Dialect {
+func build(_ testing.TB, env dialect.Env) dialect.Dialect {
 	return status.New(status.Config{Engine: env.Engine, Rand: env.Rand, Model: script{env.Stderr}})
 }
 
@@ -114,7 +114,7 @@ func TestDialect(t *testing.T) {
 // The other tool keeps the rules for all dialects as well.
 func TestExternalKeepsTheRules(t *testing.T) {
 	dialecttest.Rules(t, dialecttest.Config{
-		Build: func(t testing.TB, env dialecttest.Env) dialect.Dialect {
+		Build: func(t testing.TB, env dialect.Env) dialect.Dialect {
 			d := build(t, env)
 			d.Tools = d.Tools[1:]
 			return d

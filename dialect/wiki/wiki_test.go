@@ -12,7 +12,7 @@ import (
 )
 
 // build makes the dialect over a real vault, as the program does.
-func build(t testing.TB, env dialecttest.Env) dialect.Dialect {
+func build(t testing.TB, env dialect.Env) dialect.Dialect {
 	t.Helper()
 	v := vaults.New(vaults.Config{Dir: filepath.Join(env.Dir, "vault"), Engine: env.Engine})
 	t.Cleanup(func() {

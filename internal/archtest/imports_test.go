@@ -29,7 +29,7 @@ var rules = []rule{
 
 	{"internal/jsonscan", nil, "it depends on nothing"},
 	{"tool", []string{"internal/jsonscan"}, "it depends on JSON, not on sessions"},
-	{"dialect", []string{"tool"}, "it only defines types"},
+	{"dialect", []string{".", "tool"}, "it only defines types"},
 	{"dialect/scope", []string{".", "tool"}, "any dialect can use it, of this module or another"},
 	{"dialect/shortid", []string{"."}, "any dialect can use it, of this module or another"},
 	{"dialect/watch", []string{"."}, "any dialect can use it, of this module or another"},
@@ -94,6 +94,8 @@ var rules = []rule{
 	{"internal/size", nil, "it reads Go files"},
 	{"internal/release", nil, "it runs git and go"},
 	{"internal/gendocs", []string{".", "dialect", "tool", "github.com/spf13/cobra"}, "it prints what it is given"},
+	{"internal/example/...", []string{".", "dialect", "dialect/scope", "dialect/shortid", "dialect/wording", "store/listing", "store/ranking", "tool", "words"},
+		"it is an example for other modules, which can import public packages only"},
 	{"internal/app/...", []string{"..."}, "it joins the parts; only commands import it"},
 	{"cmd/...", []string{"..."}, "a program uses what it needs"},
 	{"internal/e2e/...", []string{"..."}, "it tests the whole program"},

@@ -1,0 +1,117 @@
+// Package journal is a dialect with one tool, which appends an entry to the caller's
+// journal. It is the example of docs/write-a-dialect.md.
+package journal
+
+import (
+	"context"
+	_ "embed" // of the contract
+	"errors"
+	"io"
+
+	"github.com/sequent-dev/sequent"
+	"github.com/sequent-dev/sequent/dialect"
+	"github.com/sequent-dev/sequent/dialect/scope"
+	"github.com/sequent-dev/sequent/dialect/shortid"
+	"github.com/sequent-dev/sequent/dialect/wording"
+	"github.com/sequent-dev/sequent/tool"
+)
+
+// Name is the name of the dialect.
+const Name = "journal"
+
+var (
+	//go:embed tool.json
+	spec []byte
+	//go:embed tool.md
+	description []byte
+)
+
+// table has the words that differ from those of other dialects.
+var table = wording.Table{
+	Fields:      map[string]string{"text": "entry", "thought": ""},
+	SessionFull: "begin another journal with first true",
+}
+
+// A journal answers the calls of the tool.
+type journal struct {
+	engine *sequent.Engine
+	scopes *scope.Finder
+	rand   io.Reader
+}
+
+// New returns the dialect.
+func New(env dialect.Env) (dialect.Dialect, error) {
+	j := &journal{engine: env.Engine, scopes: scope.New(env.Engine, Name), rand: env.Rand}
+	return dialect.Dialect{
+		Name:    Name,
+		Summary: "a journal of findings and decisions",
+		Tools:   []tool.Tool{tool.New(tool.Parse(spec, description), j.write, reject)},
+	}, nil
+}
+
+// args are the arguments of a call, as tool.json declares them.
+type args struct {
+	Entry string `json:"entry"`
+	First bool   `json:"first,omitzero"`
+}
+
+// A reply has the members of the output schema.
+type reply struct {
+	Journal sequent.ID `json:"journal"`
+	Entries int        `json:"entries"`
+}
+
+// write answers a call. The entry is committed when it replies.
+func (j *journal) write(ctx context.Context, c tool.Call, in args) (tool.Reply, error) {
+	s, err := j.record(ctx, c.Caller, in)
+	if err != nil {
+		refusal, ok := table.Refusal(err)
+		if !ok {
+			return tool.Reply{}, err // a fault: the server logs it
+		}
+		return refusal.Reply(), nil
+	}
+	return tool.JSONReply(reply{s.ID(), s.Len()}), nil
+}
+
+// reject refuses arguments that do not fit the schema.
+func reject(err *tool.ArgumentError) (tool.Reply, error) {
+	return wording.Argument("INVALID_ARGUMENT", err).Reply(), nil
+}
+
+// record appends the entry to the journal of the caller's scope, or begins one.
+func (j *journal) record(ctx context.Context, caller tool.Caller, in args) (*sequent.Session, error) {
+	turn, err := j.scopes.Enter(caller)
+	if err != nil {
+		return nil, err
+	}
+	defer turn.Leave()
+	engine := j.engine.Owned(caller.Owner)
+	id, err := turn.Current(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if id != "" && !in.First {
+		s, err := engine.Update(ctx, id, in.appendTo)
+		if !errors.Is(err, sequent.ErrNotFound) { // the journal can have been deleted
+			return s, err
+		}
+	}
+	if id, err = shortid.New(j.rand); err != nil {
+		return nil, err
+	}
+	s, err := engine.Begin(ctx, id, func(c *sequent.Change) error {
+		turn.Begin(c)
+		return in.appendTo(c)
+	})
+	if err == nil {
+		turn.Began(id)
+	}
+	return s, err
+}
+
+// appendTo appends the entry to the session that c changes.
+func (in args) appendTo(c *sequent.Change) error {
+	_, err := c.Append(sequent.Draft{Number: c.Session().NextNumber(""), Text: in.Entry, More: true})
+	return err
+}
