@@ -142,7 +142,7 @@ func (e *Engine) Session(ctx context.Context, id ID) (*Session, error) {
 	if err != nil {
 		return nil, err
 	}
-	if s.Expired(e.now()) {
+	if s.header.Expired(e.now()) {
 		return nil, notFound(id)
 	}
 	return s, nil

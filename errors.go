@@ -87,10 +87,9 @@ func CodeOf(err error) Code {
 
 // Sentinels for errors.Is.
 var (
-	ErrNotFound         = &Error{Code: CodeSessionNotFound}
-	ErrExists           = &Error{Code: CodeSessionExists}
-	ErrRequestKeyReused = &Error{Code: CodeRequestKeyReused}
-	ErrLimit            = &Error{Code: CodeLimitExceeded}
-	ErrConflict         = &Error{Code: CodeConflict}
-	ErrBusy             = &Error{Code: CodeBusy}
+	ErrNotFound = &Error{Code: CodeSessionNotFound}
+	ErrExists   = &Error{Code: CodeSessionExists}
+	ErrLimit    = &Error{Code: CodeLimitExceeded}
+	ErrConflict = &Error{Code: CodeConflict}
+	ErrBusy     = &Error{Code: CodeBusy}
 )

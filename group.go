@@ -180,7 +180,7 @@ func (g *group) plan() {
 		exists := head.Version() > 0
 		j.result, j.err, j.panicked = nil, nil, nil
 		switch {
-		case exists && head.Expired(now):
+		case exists && head.header.Expired(now):
 			j.err = errRetry
 			continue
 		case exists && j.verb == begin:

@@ -178,10 +178,7 @@ func (m *MemoryStore) page(q Query) (page Page, read int, err error) {
 	if err != nil {
 		return Page{}, 0, err
 	}
-	limit := q.Limit
-	if limit <= 0 {
-		limit = 100
-	}
+	limit := q.PageSize()
 	m.mu.RLock()
 	defer m.mu.RUnlock()
 	var last place

@@ -9,12 +9,6 @@ import (
 	"github.com/sequent-dev/sequent/words"
 )
 
-// Bounds of a page of hits.
-const (
-	defaultHits = 20
-	maxHits     = 1000
-)
-
 // Search implements [Store]. It keeps no index: it reads every thought of the
 // store, at about 3 µs each, and ranks all that match.
 func (m *MemoryStore) Search(ctx context.Context, q SearchQuery) (Hits, error) {
@@ -51,8 +45,7 @@ func (m *MemoryStore) Search(ctx context.Context, q SearchQuery) (Hits, error) {
 		found = slices.DeleteFunc(found, func(h *memHit) bool { return after.compare(h) >= 0 })
 	}
 	slices.SortFunc(found, (*memHit).compare)
-	limit := cmp.Or(max(q.Limit, 0), defaultHits)
-	limit = min(limit, maxHits)
+	limit := q.PageSize()
 	var out Hits
 	if len(found) > limit {
 		found = found[:limit]

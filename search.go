@@ -17,9 +17,18 @@ type SearchQuery struct {
 	AllOwners bool      // ignore Owner
 	Session   ID        // only this session; empty means all
 	Text      string    // what to look for; at least one word that is not excluded
-	Limit     int       // at most so many; 0 means 20
+	Limit     int       // maximum number of hits on the page; see PageSize
 	Cursor    string    // from Hits.Next
 	Now       time.Time // sessions expired by then are left out; set by the engine
+}
+
+// PageSize returns the maximum number of hits on a page: Limit, or 20 if that is
+// not positive, but at most 1000.
+func (q SearchQuery) PageSize() int {
+	if q.Limit <= 0 {
+		return 20
+	}
+	return min(q.Limit, 1000)
 }
 
 // Excerpt returns a piece of at most so many characters out of a text, on one

@@ -85,9 +85,6 @@ func (s *Session) Updated() time.Time { return s.header.Updated }
 // Expires returns when the session expires, in UTC; the zero time means never.
 func (s *Session) Expires() time.Time { return s.header.Expires }
 
-// Expired reports whether the session has expired at a time.
-func (s *Session) Expired(now time.Time) bool { return s.header.Expired(now) }
-
 // read locks the ledger for reading and returns it with the number of thoughts
 // that the session has. The caller unlocks it.
 func (s *Session) read() (l *ledger, n int) {

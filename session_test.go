@@ -344,24 +344,3 @@ func TestTitle(t *testing.T) {
 		t.Errorf("the title that was set is %q, %v", s.Title(), err)
 	}
 }
-
-func TestNewest(t *testing.T) {
-	cost := func(n int) int { return n }
-	for _, tt := range []struct {
-		items  []int
-		budget int
-		kept   []int
-		left   int
-	}{
-		{[]int{1, 2, 3}, 0, []int{1, 2, 3}, 0},
-		{[]int{1, 2, 3}, 6, []int{1, 2, 3}, 0},
-		{[]int{1, 2, 3}, 5, []int{2, 3}, 1},
-		{[]int{1, 2, 3}, 1, []int{3}, 2},
-		{nil, 1, nil, 0},
-	} {
-		kept, left := sequent.Newest(tt.items, tt.budget, cost)
-		if !slices.Equal(kept, tt.kept) || left != tt.left {
-			t.Errorf("Newest(%v, %d) = %v, %d, want %v, %d", tt.items, tt.budget, kept, left, tt.kept, tt.left)
-		}
-	}
-}

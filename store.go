@@ -156,9 +156,18 @@ type Query struct {
 	Scope     string    // only sessions begun in this scope; empty means all
 	Since     time.Time // only sessions updated at or after this time; zero means all
 	ByCreated bool      // newest by creation first, instead of by last update
-	Limit     int       // at most so many; 0 means 100
+	Limit     int       // maximum number of sessions on the page; see PageSize
 	Cursor    string    // from Page.Next
 	Now       time.Time // sessions expired by then are left out; set by the engine
+}
+
+// PageSize returns the maximum number of sessions on a page: Limit, or 100 if
+// that is not positive.
+func (q Query) PageSize() int {
+	if q.Limit <= 0 {
+		return 100
+	}
+	return q.Limit
 }
 
 // A Page is a part of a listing.

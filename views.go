@@ -103,19 +103,3 @@ func (s *Session) Outline() []Entry {
 // Tokens estimates how many tokens a language model reads a text as: a quarter
 // of its bytes. It is for budgets, not for bills.
 func Tokens(text string) int { return (len(text) + 3) / 4 }
-
-// Newest returns the longest tail of items that costs no more than budget, but
-// at least the last one, and how many it leaves out before it. A budget of 0
-// keeps all.
-func Newest[T any](items []T, budget int, cost func(T) int) (kept []T, left int) {
-	if budget <= 0 {
-		return items, 0
-	}
-	for i := len(items) - 1; i >= 0; i-- {
-		budget -= cost(items[i])
-		if budget < 0 && i < len(items)-1 {
-			return items[i+1:], i + 1
-		}
-	}
-	return items, 0
-}

@@ -104,7 +104,7 @@ func TestRenderingsOfNothing(t *testing.T) {
 func TestSessionFileKeepsWhatWasGiven(t *testing.T) {
 	s := recorded(t, key("a"),
 		sequent.Draft{Number: 1, Total: 1, Text: "a", More: true, Labels: map[string]string{
-			archive.Given + "isRevision": "false", archive.Given + "branchId": `"<x>"`, archive.Given + "revisesThought": "not JSON",
+			"given.isRevision": "false", "given.branchId": `"<x>"`, "given.revisesThought": "not JSON",
 			"other": "1",
 		}},
 		sequent.Draft{Number: 2, Total: 2, Text: "b", More: true, Revision: true, Revises: sequent.To(1), Extend: true,

@@ -54,7 +54,7 @@ func anySession(t *testing.T, e *sequent.Engine, rng *rand.Rand, id sequent.ID) 
 		if !maybe() {
 			return nil
 		}
-		return map[string]string{"a": anyText(rng), archive.Given + "isRevision": "false", anyText(rng): "x"}
+		return map[string]string{"a": anyText(rng), "given.isRevision": "false", anyText(rng): "x"}
 	}
 	branch := []string{"", "", "", "b", "__proto__", "中", "a/../b"}
 	for i := range rng.IntN(12) + 1 {
@@ -190,7 +190,7 @@ func TestReadSessionFile(t *testing.T) {
 			case 0:
 				d.Revision, d.Revises = true, sequent.To(rng.IntN(4))
 			case 1:
-				given[archive.Given+"isRevision"], given[archive.Given+"revisesThought"] = "false", "7"
+				given["given.isRevision"], given["given.revisesThought"] = "false", "7"
 			case 2:
 				d.Revises = sequent.To(3)
 			}
@@ -198,12 +198,12 @@ func TestReadSessionFile(t *testing.T) {
 			case 0:
 				d.Branch, d.From = "b"+anyText(rng)[:0], sequent.To(1)
 			case 1:
-				given[archive.Given+"branchId"] = `"<half>"`
+				given["given.branchId"] = `"<half>"`
 			case 2:
-				given[archive.Given+"branchFromThought"] = "-4"
+				given["given.branchFromThought"] = "-4"
 			}
 			if rng.IntN(2) == 0 {
-				given[archive.Given+"needsMoreThoughts"] = "false"
+				given["given.needsMoreThoughts"] = "false"
 			} else {
 				d.Extend = rng.IntN(2) == 0
 			}

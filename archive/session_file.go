@@ -10,10 +10,10 @@ import (
 	"github.com/sequent-dev/sequent"
 )
 
-// Given is how the names of labels begin that hold a field of a thought as its
-// author gave it, where the draft does not tell: Given+"isRevision" = "false".
+// given is how the names of labels begin that hold a field of a thought as its
+// author gave it, where the draft does not tell: given+"isRevision" = "false".
 // The rest of the name is the field's in a session file, the value is JSON.
-const Given = "given."
+const given = "given."
 
 // A record is a thought in a session file.
 type record struct {
@@ -30,20 +30,20 @@ type record struct {
 
 func recordOf(t sequent.Thought) record {
 	r := record{Thought: t.Text, Number: t.Number, Total: t.Total, More: t.More}
-	given := func(field *json.RawMessage, name string, known bool, value any) {
-		if label := t.Labels[Given+name]; json.Valid([]byte(label)) {
+	set := func(field *json.RawMessage, name string, known bool, value any) {
+		if label := t.Labels[given+name]; json.Valid([]byte(label)) {
 			*field = json.RawMessage(label)
 		} else if known {
 			*field = encode(value)
 		}
 	}
 	revises, named := t.Revises.Number()
-	given(&r.IsRevision, "isRevision", t.Revision, true)
-	given(&r.Revises, "revisesThought", named, revises)
+	set(&r.IsRevision, "isRevision", t.Revision, true)
+	set(&r.Revises, "revisesThought", named, revises)
 	from, left := t.From.Number()
-	given(&r.From, "branchFromThought", left, from)
-	given(&r.Branch, "branchId", t.Branch != "", t.Branch)
-	given(&r.Extend, "needsMoreThoughts", t.Extend, true)
+	set(&r.From, "branchFromThought", left, from)
+	set(&r.Branch, "branchId", t.Branch != "", t.Branch)
+	set(&r.Extend, "needsMoreThoughts", t.Extend, true)
 	return r
 }
 

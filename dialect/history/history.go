@@ -23,8 +23,8 @@ import (
 // name is the dialect's, and where its sessions say they were begun.
 const name = "history"
 
-// DefaultTTL is how long a session is kept after its last use.
-const DefaultTTL = 30 * time.Minute
+// defaultTTL is how long a session is kept after its last use.
+const defaultTTL = 30 * time.Minute
 
 var (
 	//go:embed tool.json
@@ -37,7 +37,7 @@ var (
 type Config struct {
 	Engine    *sequent.Engine // required
 	SessionID sequent.ID      // the one session of all calls; empty means that calls name theirs
-	TTL       time.Duration   // how long a session is kept after its last use; 0 means DefaultTTL, negative for ever
+	TTL       time.Duration   // how long a session is kept after its last use; 0 means 30 minutes, negative for ever
 	Window    int             // how many thoughts a reply holds, the last ones; 0 means all
 	Rand      io.Reader       // where session ids come from; nil means crypto/rand
 }

@@ -31,7 +31,7 @@ type recorder struct {
 
 func newRecorder(cfg Config) *recorder {
 	r := &recorder{
-		pinned: cfg.SessionID, ttl: cmp.Or(cfg.TTL, DefaultTTL), window: cfg.Window, rand: cfg.Rand,
+		pinned: cfg.SessionID, ttl: cmp.Or(cfg.TTL, defaultTTL), window: cfg.Window, rand: cfg.Rand,
 	}
 	if r.rand == nil {
 		r.rand = rand.Reader

@@ -23,7 +23,7 @@ type ToolConfig struct {
 	// a call clears it. Empty means that a call names its session, and that a
 	// call which names none, or an unknown one, begins one.
 	SessionID sequent.ID
-	TTL       time.Duration // how long a session is kept after its last use; 0 means DefaultTTL, negative for ever
+	TTL       time.Duration // how long a session is kept after its last use; 0 means 30 minutes, negative for ever
 	Window    int           // how many thoughts a reply holds, the last ones; 0 means all
 	Rand      io.Reader     // where session ids come from; nil means crypto/rand
 	// Beside is called in the change that records a thought, after it, and what

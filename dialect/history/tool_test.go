@@ -237,7 +237,7 @@ func TestPinnedExpires(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		tl := history.NewTool(history.ToolConfig{SessionID: "p"})
 		think(t, tl, "", 1, "a")
-		time.Sleep(history.DefaultTTL)
+		time.Sleep(30 * time.Minute)
 		if out := think(t, tl, "", 2, "b"); out.SessionID != "p" || texts(out) != "b" {
 			t.Errorf("the session is %+v", out)
 		}
@@ -252,7 +252,7 @@ func TestOwnEngineIsSwept(t *testing.T) {
 			for range 100 {
 				think(t, tl, "", 1, "a")
 			}
-			time.Sleep(history.DefaultTTL)
+			time.Sleep(30 * time.Minute)
 		}
 		think(t, tl, "", 1, "a")
 		if n, err := history.Sweep(t.Context(), tl); n != 0 || err != nil {

@@ -20,13 +20,17 @@ import (
 
 // A Config configures a [Client] or an [Embedder].
 type Config struct {
-	Model  string              // model name, see [Resolve]; empty means the environment's, see [Choose]
+	// Model names the model. A prefix, as in [Provider.Prefix], selects its provider.
+	// Without one, "glm-…" selects Z.ai, a name with a slash OpenRouter, and any
+	// other name OpenAI or the service at OPENAI_BASE_URL. Empty means the value of
+	// LUX_MODEL_NORMAL or SEQUENT_MODEL.
+	Model  string
 	Getenv func(string) string // returns variables with keys and URLs; nil means os.Getenv
 	// Timeout limits each attempt: the wait for a complete answer or, while an
-	// answer is streamed, for its next piece. 0 means DefaultTimeout. A request is
+	// answer is streamed, for its next piece. 0 means one minute. A request is
 	// not retried if the provider's Retry-After exceeds Timeout.
 	Timeout     time.Duration
-	MaxAttempts int   // maximum attempts per request; 0 means DefaultMaxAttempts
+	MaxAttempts int   // maximum attempts per request; 0 means 3
 	MaxBody     int64 // maximum bytes of an answer; 0 means 16 MiB
 	// HTTP makes the requests; nil means a client that does not follow redirects.
 	// A client that does would send the conversation to another service.
@@ -35,8 +39,8 @@ type Config struct {
 
 // The defaults of a Config.
 const (
-	DefaultTimeout     = time.Minute
-	DefaultMaxAttempts = 3
+	defaultTimeout     = time.Minute
+	defaultMaxAttempts = 3
 	defaultMaxBody     = 16 << 20
 )
 
@@ -57,11 +61,11 @@ func New(cfg Config) (*Client, error) {
 	if cfg.Getenv == nil {
 		cfg.Getenv = os.Getenv
 	}
-	name, err := Choose(cfg.Model, cfg.Getenv)
+	name, err := choose(cfg.Model, cfg.Getenv)
 	if err != nil {
 		return nil, err
 	}
-	provider, model := Resolve(name)
+	provider, model := resolve(name)
 	if model == "" {
 		return nil, &llm.Error{
 			Code: llm.CodeNoModel, Msg: name + " is a provider without a model",
@@ -140,7 +144,7 @@ type caller struct {
 func newCaller(at endpoint, cfg Config) caller {
 	c := caller{
 		at: at, http: cfg.HTTP,
-		timeout: cmp.Or(cfg.Timeout, DefaultTimeout), maxAttempts: cmp.Or(cfg.MaxAttempts, DefaultMaxAttempts),
+		timeout: cmp.Or(cfg.Timeout, defaultTimeout), maxAttempts: cmp.Or(cfg.MaxAttempts, defaultMaxAttempts),
 		maxBody: cmp.Or(cfg.MaxBody, defaultMaxBody),
 	}
 	if c.http == nil {

@@ -172,7 +172,7 @@ func TestPageVariables(t *testing.T) {
 		EmbeddingsURL: true, EmbeddingsModel: true, EmbeddingsKey: true,
 		"SEQUENT_MODEL_TIMEOUT": true, "SEQUENT_MODEL_TRIES": true, // flags
 	}
-	for _, v := range ModelVars() {
+	for _, v := range modelVars() {
 		known[v] = true
 	}
 	for _, p := range Providers() {

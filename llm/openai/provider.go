@@ -101,11 +101,11 @@ func Providers() []Provider {
 	}
 }
 
-// Resolve returns the provider that a model name selects, and the provider's own
+// resolve returns the provider that a model name selects, and the provider's own
 // name of the model. A prefix such as "ollama:" selects its provider. Without one,
 // "glm-…" selects Z.ai, a name with a slash OpenRouter, and any other name OpenAI
 // or the service at OPENAI_BASE_URL.
-func Resolve(name string) (p Provider, model string) {
+func resolve(name string) (p Provider, model string) {
 	all := Providers()
 	for _, p := range all {
 		if model, ok := strings.CutPrefix(name, p.Prefix); ok {
@@ -127,14 +127,14 @@ func Resolve(name string) (p Provider, model string) {
 	return p, name
 }
 
-// ModelVars returns the environment variables with the default model, in the order
+// modelVars returns the environment variables with the default model, in the order
 // in which they apply.
-func ModelVars() []string { return []string{"LUX_MODEL_NORMAL", "SEQUENT_MODEL"} }
+func modelVars() []string { return []string{"LUX_MODEL_NORMAL", "SEQUENT_MODEL"} }
 
-// Choose returns name or, if it is empty, the model of the environment. Without
+// choose returns name or, if it is empty, the model of the environment. Without
 // either, the error has the code [llm.CodeNoModel].
-func Choose(name string, getenv func(string) string) (string, error) {
-	for _, v := range ModelVars() {
+func choose(name string, getenv func(string) string) (string, error) {
+	for _, v := range modelVars() {
 		name = cmp.Or(name, getenv(v))
 	}
 	if name == "" {

@@ -1,4 +1,4 @@
-// Package listing implements the page limits and cursors of [sequent.Store.List] for
+// Package listing implements the cursors of [sequent.Store.List] for
 // stores that order sessions by a time and a key.
 package listing
 
@@ -10,15 +10,6 @@ import (
 	"github.com/sequent-dev/sequent"
 	"github.com/sequent-dev/sequent/store/internal/record"
 )
-
-// Limit returns the maximum number of sessions on a page of q: q.Limit, or 100 if
-// that is not positive.
-func Limit(q sequent.Query) int {
-	if q.Limit <= 0 {
-		return 100
-	}
-	return q.Limit
-}
 
 // A Cursor is the position of a session in a listing: the last session of a page.
 // Sessions with the same time are ordered by their keys.

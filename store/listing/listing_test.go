@@ -34,14 +34,6 @@ func TestCursor(t *testing.T) {
 	}
 }
 
-func TestLimit(t *testing.T) {
-	for limit, want := range map[int]int{-1: 100, 0: 100, 1: 1, 5000: 5000} {
-		if got := listing.Limit(sequent.Query{Limit: limit}); got != want {
-			t.Errorf("Limit of %d = %d, want %d", limit, got, want)
-		}
-	}
-}
-
 func FuzzAfter(f *testing.F) {
 	f.Add("dHJ1ZSAxIDI", true)
 	f.Add("*", false)

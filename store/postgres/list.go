@@ -17,7 +17,7 @@ func (s *Store) List(ctx context.Context, q sequent.Query) (page sequent.Page, e
 	if err != nil {
 		return sequent.Page{}, err
 	}
-	limit := listing.Limit(q)
+	limit := q.PageSize()
 	text, args := selectPage(q, after, limit+1)
 	err = s.read(ctx, func(ctx context.Context) error {
 		page = sequent.Page{}

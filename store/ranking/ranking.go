@@ -21,9 +21,6 @@ import (
 
 // Limits of a search.
 const (
-	defaultHits = 20   // hits on a page without a limit
-	MaxHits     = 1000 // maximum number of hits on a page
-
 	// BlockSize is the number of thoughts that a store with many should rank against
 	// each other. If more match, the newest BlockSize are ranked first, then the next,
 	// and so on, because reading and ranking a thought costs about 10 µs.
@@ -117,18 +114,18 @@ func Estimate(n, oldest, newest int64) int64 {
 type Block func(ctx context.Context, at *words.Cursor) ([]Candidate, error)
 
 // Rank ranks block after block until the page is full: by score, then newest first.
-// It returns at most Query.Limit hits (0 means 20, the maximum is [MaxHits]) and the
-// cursor of the next page, or "" if this is the last. The first page has thoughts up
-// to the id newest, later pages continue at the cursor, so that thoughts recorded
-// meanwhile do not move others to another page. The store must have completed the
-// corpus by the end of the first call of block. Errors are those of block.
+// It returns at most Query.PageSize hits and the cursor of the next page, or "" if
+// this is the last. The first page has thoughts up to the id newest, later pages
+// continue at the cursor, so that thoughts recorded meanwhile do not move others to
+// another page. The store must have completed the corpus by the end of the first call
+// of block. Errors are those of block.
 func (s *Search) Rank(ctx context.Context, newest int64, block Block) (hits []Candidate, next string, err error) {
 	at := words.Cursor{Query: s.digest, Bound: newest, Score: math.MaxFloat64, ID: math.MaxInt64}
 	if s.From != nil {
 		at = *s.From
 		s.Corpus = at.Corpus // the first page's, so that scores compare
 	}
-	limit := min(cmp.Or(max(s.Query.Limit, 0), defaultHits), MaxHits)
+	limit := s.Query.PageSize()
 	for at.Bound > 0 {
 		found, err := block(ctx, &at)
 		if err != nil {

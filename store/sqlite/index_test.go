@@ -165,7 +165,7 @@ func TestIndexAgreesWithScan(t *testing.T) {
 				{sequent.SearchQuery{Owner: "ann"}, ranking.BlockSize},
 				{sequent.SearchQuery{AllOwners: true, Session: "a30"}, 7},
 			} {
-				tt.query.Text, tt.query.Limit = text, ranking.MaxHits
+				tt.query.Text, tt.query.Limit = text, 1000
 				asked, err := ranking.Parse(tt.query)
 				if err != nil {
 					t.Fatal(err)
@@ -270,7 +270,7 @@ func TestIndexBlocks(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		for _, limit := range []int{ranking.MaxHits, 1, 2, 7, block - 1, block, block + 1} {
+		for _, limit := range []int{1000, 1, 2, 7, block - 1, block, block + 1} {
 			seen := make(map[string]bool)
 			for i, hit := range all(t, s, "heron", limit) {
 				name := fmt.Sprint(hit.Key.ID, hit.Thought.Seq)

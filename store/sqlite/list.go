@@ -18,7 +18,7 @@ func (s *Store) List(ctx context.Context, q sequent.Query) (page sequent.Page, e
 	if err != nil {
 		return sequent.Page{}, err
 	}
-	limit := listing.Limit(q)
+	limit := q.PageSize()
 	text, args := selectPage(q, after, limit+1)
 	rows, err := s.readers.QueryContext(ctx, text, args...)
 	if err != nil {
