@@ -173,10 +173,10 @@ func TestExportIsComplete(t *testing.T) {
 			t.Errorf("thought %d comes back as\n%+v\nwant\n%+v", i+1, back, orig)
 		}
 	}
-	// Key has two fields, Epoch, Version and Len are the store's; Request and
-	// the embedded Draft count for what is in them.
+	// Key has two fields; Epoch and Version are the store's, and Len and Branches
+	// follow from the thoughts. Request and the embedded Draft count for their fields.
 	header, draft := reflect.TypeFor[sequent.Header](), reflect.TypeFor[sequent.Draft]()
-	if got, want := reflect.TypeFor[archive.Export]().NumField(), header.NumField()+1-3+3; got != want {
+	if got, want := reflect.TypeFor[archive.Export]().NumField(), header.NumField()+1-4+3; got != want {
 		t.Errorf("an Export has %d fields; a header now has %d, so %d are expected", got, header.NumField(), want)
 	}
 	if got, want := reflect.TypeFor[archive.ExportedThought]().NumField(), draft.NumField()+1+4; got != want {
