@@ -27,10 +27,10 @@ type Config struct {
 	Model  string
 	Getenv func(string) string // returns variables with keys and URLs; nil means os.Getenv
 	// Timeout limits each attempt: the wait for a complete answer or, while an
-	// answer is streamed, for its next piece. 0 means one minute. A request is
+	// answer is streamed, for its next piece. 0 means DefaultTimeout. A request is
 	// not retried if the provider's Retry-After exceeds Timeout.
 	Timeout     time.Duration
-	MaxAttempts int   // maximum attempts per request; 0 means 3
+	MaxAttempts int   // maximum attempts per request; 0 means DefaultMaxAttempts
 	MaxBody     int64 // maximum bytes of an answer; 0 means 16 MiB
 	// HTTP makes the requests; nil means a client that does not follow redirects.
 	// A client that does would send the conversation to another service.
@@ -39,8 +39,8 @@ type Config struct {
 
 // The defaults of a Config.
 const (
-	defaultTimeout     = time.Minute
-	defaultMaxAttempts = 3
+	DefaultTimeout     = time.Minute
+	DefaultMaxAttempts = 3
 	defaultMaxBody     = 16 << 20
 )
 
@@ -144,7 +144,7 @@ type caller struct {
 func newCaller(at endpoint, cfg Config) caller {
 	c := caller{
 		at: at, http: cfg.HTTP,
-		timeout: cmp.Or(cfg.Timeout, defaultTimeout), maxAttempts: cmp.Or(cfg.MaxAttempts, defaultMaxAttempts),
+		timeout: cmp.Or(cfg.Timeout, DefaultTimeout), maxAttempts: cmp.Or(cfg.MaxAttempts, DefaultMaxAttempts),
 		maxBody: cmp.Or(cfg.MaxBody, defaultMaxBody),
 	}
 	if c.http == nil {

@@ -40,7 +40,7 @@ func (s *Store) List(ctx context.Context, q sequent.Query) (sequent.Page, error)
 	}
 	slices.SortFunc(found, func(a, b entry) int { return later(a.at, b.at) })
 	var page sequent.Page
-	if limit := listing.Limit(q); len(found) > limit {
+	if limit := q.PageSize(); len(found) > limit {
 		found = found[:limit]
 		page.Next = found[limit-1].at.String()
 	}
