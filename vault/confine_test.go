@@ -12,8 +12,8 @@ import (
 	"github.com/sequent-dev/sequent/vault"
 )
 
-// hostile are names of notes that lead out of the vault, or into what is no
-// note, or that mean something else on another system.
+// hostile are names that lead out of the vault, name no note, or have another meaning on
+// another system.
 var hostile = []struct{ name, uri string }{
 	{"nothing", ""},
 	{"no scheme", "a/b.md"},
@@ -83,7 +83,7 @@ var hostile = []struct{ name, uri string }{
 	{"long in bytes", "memory://" + strings.Repeat("語", 100)},
 }
 
-// everything tries all that takes a URI, and returns the errors.
+// everything calls all methods with a URI, and returns their errors.
 func everything(ctx context.Context, v *vault.Vault, uri vault.URI) map[string]error {
 	change := func(n *vault.Note) error { n.Body += "changed"; return nil }
 	return map[string]error{
@@ -173,7 +173,7 @@ func TestGoodURIs(t *testing.T) {
 	}
 }
 
-// Links lead nowhere, whether out of the vault or to another place in it.
+// Symbolic links are not followed, whether they lead out of the vault or not.
 func TestLinks(t *testing.T) {
 	outer := t.TempDir()
 	dir := filepath.Join(outer, "vault")
@@ -251,7 +251,7 @@ func TestLinks(t *testing.T) {
 	}
 }
 
-// A folder for locks that leads elsewhere is noticed before anything is written.
+// A folder for locks that is a link is refused before anything is written.
 func TestHostileState(t *testing.T) {
 	for _, link := range []string{".sequent", ".sequent/locks", ".sequent/tmp"} {
 		outer, dir := t.TempDir(), t.TempDir()
@@ -270,7 +270,7 @@ func TestHostileState(t *testing.T) {
 	}
 }
 
-// tree returns all files below a folder with what they hold, but for locks.
+// tree returns all files below a folder with their contents, except locks.
 func tree(t *testing.T, dir string) string {
 	t.Helper()
 	var b strings.Builder

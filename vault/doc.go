@@ -1,5 +1,5 @@
-// Package vault keeps notes: Markdown files below one folder, as people keep
-// them for Obsidian and the like.
+// Package vault reads and writes notes: Markdown files below one folder, such as an
+// Obsidian vault.
 //
 //	v, err := vault.Open(vault.Config{Dir: dir})
 //	note, err := v.Read(ctx, "memory://tech/auth-patterns.md")
@@ -10,20 +10,18 @@
 //
 // # Names
 //
-// A note has a [URI], memory://a/b.md, for the file a/b.md of the vault. Folders
-// and files whose name begins with a dot hold no notes. What this package needs
-// for itself is in the folder .sequent: locks and files that are being written.
-// All of it can be deleted while no program has the vault open.
+// The [URI] of the file a/b.md is memory://a/b.md. Folders and files whose name
+// begins with a dot hold no notes. The folder .sequent holds locks and temporary
+// files. It can be deleted while no program has the vault open.
 //
-// # Whose a note is
+// # Edits by people
 //
-// Notes belong to people. What a change function does not change stays as it
-// is, byte for byte: the order and comments of front matter, line breaks,
-// a byte order mark, the file's permissions. A note that changes on disk while
-// it is being updated is read again.
+// What a change function does not change stays as it is, byte for byte: the order
+// and comments of front matter, line breaks, a byte order mark, the file's
+// permissions. A note that changes on disk during an update is read again.
 //
-// # Fences
+// # Confinement
 //
-// Nothing outside the folder is read or written, whatever a name says and
-// wherever links point; links are not followed inside it either.
+// Nothing outside the folder is read or written, whatever a name contains. Symbolic
+// links are not followed, not even inside the folder.
 package vault

@@ -69,7 +69,7 @@ func TestState(t *testing.T) {
 	}
 }
 
-// What a killed writer has left goes away in time.
+// The temporary files of killed writers are removed.
 func TestAbandonedFiles(t *testing.T) {
 	v, dir := open(t)
 	put(t, dir, ".sequent/tmp/old", "x")
@@ -112,7 +112,7 @@ func TestHeld(t *testing.T) {
 	}
 }
 
-// An editor that saves in place empties the file first. Time stands still here
+// An editor that saves in place empties the file first. The test's clock stands still
 // while it writes.
 func TestEmptyNoteIsWaitedFor(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -11,40 +11,38 @@ import (
 	"github.com/sequent-dev/sequent"
 )
 
-// A Front is the front matter of a note: a YAML mapping. Setting a key changes
-// the lines of that key and no others. The zero Front is none; setting a key
-// makes one.
+// A Front is the front matter of a note: a YAML mapping. Setting a key changes only the
+// lines of that key. The zero Front means no front matter; setting a key adds it.
 //
-// Front matter that is not such a mapping is damaged: its keys cannot be read,
-// setting one is refused with CodeFrontMatter, and its text stays as it is.
+// Front matter that is not a YAML mapping is damaged: it has no keys, setting one fails
+// with CodeFrontMatter, and its text stays unchanged.
 type Front struct {
 	open string // the first fence, with its line break; empty if there is no front matter
 	text string // between the fences
 	end  string // the second fence, with its line break if there is one
 
 	parsed bool
-	keys   []*yaml.Node // and
-	values []*yaml.Node // as many
+	keys   []*yaml.Node
+	values []*yaml.Node // parallel to keys
 	err    error
 }
 
-// mostFront bounds the front matter that is parsed, in bytes.
-const mostFront = 256 << 10
+// maxFrontBytes limits the front matter that is parsed.
+const maxFrontBytes = 256 << 10
 
 // Present reports whether the note has front matter, damaged or not.
 func (f *Front) Present() bool { return f.open != "" }
 
-// Text returns the front matter as it is written, without its fences.
+// Text returns the text of the front matter, without its fences.
 func (f *Front) Text() string { return f.text }
 
-// Err says what is wrong with damaged front matter, with CodeFrontMatter; it
-// is nil for good one.
+// Err returns an error with CodeFrontMatter if the front matter is damaged.
 func (f *Front) Err() error {
 	f.parse()
 	return f.err
 }
 
-// Keys returns the keys in their order.
+// Keys returns the keys in the order of the text.
 func (f *Front) Keys() []string {
 	f.parse()
 	keys := make([]string, len(f.keys))
@@ -54,8 +52,8 @@ func (f *Front) Keys() []string {
 	return keys
 }
 
-// Get returns the value of a key as it is written, without quotes. It is empty
-// if there is no such key, or its value is null or not a scalar.
+// Get returns the scalar value of a key, without quotes. It is empty if there is no
+// such key, or if its value is null or not a scalar.
 func (f *Front) Get(key string) string {
 	if n := f.find(key); n != nil && n.Kind == yaml.ScalarNode && n.Tag != "!!null" {
 		return n.Value
@@ -63,9 +61,9 @@ func (f *Front) Get(key string) string {
 	return ""
 }
 
-// List returns the value of a key as a list: its scalar elements, or the one
-// scalar that it is. A list of a list of one scalar, which is how YAML reads
-// [[link]] without quotes, counts as that link.
+// List returns the value of a key as a list: its scalar elements, or a single scalar. A
+// list of a list of one scalar, which is how YAML parses [[link]] without quotes, is
+// returned as the link.
 func (f *Front) List(key string) []string {
 	n := f.find(key)
 	switch {
@@ -92,7 +90,7 @@ func (f *Front) List(key string) []string {
 	}
 }
 
-// bareLink returns the link that YAML has read as a list in a list.
+// bareLink returns the link that YAML has parsed as a list of a list.
 func bareLink(n *yaml.Node) string {
 	for range 2 {
 		if n.Kind != yaml.SequenceNode || len(n.Content) != 1 {
@@ -106,23 +104,23 @@ func bareLink(n *yaml.Node) string {
 	return "[[" + n.Value + "]]"
 }
 
-// Has reports whether there is such a key.
+// Has reports whether there is a key of that name.
 func (f *Front) Has(key string) bool { return f.find(key) != nil }
 
-// Set gives a key a text for its value.
+// Set sets a key to a text.
 func (f *Front) Set(key, value string) error { return f.put(key, scalar(value)) }
 
-// SetInt gives a key a number for its value.
+// SetInt sets a key to a number.
 func (f *Front) SetInt(key string, value int) error {
 	return f.put(key, &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!int", Value: strconv.Itoa(value)})
 }
 
-// SetTime gives a key a time for its value, in UTC, to the millisecond.
+// SetTime sets a key to a time, in the form of [FormatTime].
 func (f *Front) SetTime(key string, value time.Time) error {
 	return f.put(key, &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!timestamp", Value: FormatTime(value)})
 }
 
-// SetList gives a key a list of texts for its value.
+// SetList sets a key to a list of texts.
 func (f *Front) SetList(key string, values []string) error {
 	n := &yaml.Node{Kind: yaml.SequenceNode, Tag: "!!seq"}
 	if len(values) == 0 {
@@ -134,7 +132,7 @@ func (f *Front) SetList(key string, values []string) error {
 	return f.put(key, n)
 }
 
-// Delete removes a key and its value, if it is there.
+// Delete removes a key and its value. A missing key is no error.
 func (f *Front) Delete(key string) error {
 	if err := f.Err(); err != nil {
 		return err
@@ -145,10 +143,10 @@ func (f *Front) Delete(key string) error {
 	return f.edit(key, nil)
 }
 
-// FormatTime returns a time as front matter has it: in UTC, to the millisecond.
+// FormatTime formats a time for front matter: in UTC, with milliseconds.
 func FormatTime(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z") }
 
-// scalar returns a text as a node, in double quotes where it needs quotes.
+// scalar returns a node for a text, in double quotes if it needs quotes.
 func scalar(value string) *yaml.Node {
 	n := &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: value}
 	if plain, err := yaml.Marshal(value); err != nil || strings.ContainsAny(string(plain[:1]), `'"|>`) {
@@ -157,7 +155,7 @@ func scalar(value string) *yaml.Node {
 	return n
 }
 
-// parse reads the keys, once.
+// parse parses the keys at the first call.
 func (f *Front) parse() {
 	if f.parsed {
 		return
@@ -167,19 +165,19 @@ func (f *Front) parse() {
 }
 
 func parseMapping(text string) (keys, values []*yaml.Node, err error) {
-	if len(text) > mostFront {
-		return nil, nil, damaged(fmt.Sprintf("it is longer than %d bytes", mostFront), nil)
+	if len(text) > maxFrontBytes {
+		return nil, nil, damaged(fmt.Sprintf("it is longer than %d bytes", maxFrontBytes), nil)
 	}
 	var doc yaml.Node
 	if err := yaml.Unmarshal([]byte(text), &doc); err != nil {
 		return nil, nil, damaged("it is not YAML", err)
 	}
 	if doc.Kind == 0 || doc.Kind == yaml.DocumentNode && doc.Content[0].Tag == "!!null" {
-		return nil, nil, nil // nothing but comments
+		return nil, nil, nil // only comments
 	}
 	m := doc.Content[0]
 	if m.Kind != yaml.MappingNode {
-		return nil, nil, damaged("it is YAML, but not keys with values", nil)
+		return nil, nil, damaged("it is YAML, but not a mapping of keys to values", nil)
 	}
 	for i := 0; i+1 < len(m.Content); i += 2 {
 		keys, values = append(keys, m.Content[i]), append(values, m.Content[i+1])
@@ -191,12 +189,12 @@ func damaged(why string, cause error) error {
 	return &sequent.Error{
 		Code: CodeFrontMatter,
 		Msg:  "the note's front matter is damaged: " + why,
-		Fix:  "mend it in an editor; nothing of it is lost",
+		Fix:  "correct it in an editor; nothing of it is lost",
 		Err:  cause,
 	}
 }
 
-// find returns the value of a key, an alias resolved; nil if there is none.
+// find returns the value of a key, with aliases resolved; nil if there is none.
 func (f *Front) find(key string) *yaml.Node {
 	f.parse()
 	for i, k := range f.keys {
@@ -210,7 +208,7 @@ func (f *Front) find(key string) *yaml.Node {
 	return nil
 }
 
-// put sets a key, if that changes anything.
+// put sets a key, unless it has the value already.
 func (f *Front) put(key string, value *yaml.Node) error {
 	if err := f.Err(); err != nil {
 		return err
@@ -225,7 +223,7 @@ func (f *Front) put(key string, value *yaml.Node) error {
 	return f.edit(key, lines)
 }
 
-// same reports whether two values say the same.
+// same reports whether two values are equal.
 func same(a, b *yaml.Node) bool {
 	if a.Kind != b.Kind || a.Value != b.Value || len(a.Content) != len(b.Content) {
 		return false

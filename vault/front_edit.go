@@ -15,9 +15,8 @@ func (f *Front) lineBreak() string {
 	return "\n"
 }
 
-// edit replaces the lines of a key, or adds them at the end; nil lines remove
-// it. The front matter is parsed again afterwards: an edit that did something
-// else than what was meant is not made.
+// edit replaces the lines of a key, or adds them at the end; nil lines remove the key.
+// The result is parsed again: an edit that changes another key is refused.
 func (f *Front) edit(key string, lines []byte) error {
 	br := f.lineBreak()
 	replacement := string(lines)
@@ -43,15 +42,14 @@ func (f *Front) edit(key string, lines []byte) error {
 		return damaged("setting "+key+" would make it unreadable", err)
 	}
 	if !f.sameBut(&next, key) || next.Has(key) != (lines != nil) {
-		return damaged("setting "+key+" would change other keys, too", nil)
+		return damaged("setting "+key+" would change other keys", nil)
 	}
 	*f = next
 	return nil
 }
 
-// span returns where in the text the lines of a key are, if they are lines of
-// their own: in a block mapping. Comments and empty lines before the next key
-// belong to that.
+// span returns the range of a key's lines in the text, if the mapping is in block style.
+// Comments and empty lines before the next key belong to that key.
 func (f *Front) span(key string) (at, end int, ok bool) {
 	i := slices.IndexFunc(f.keys, func(k *yaml.Node) bool { return k.Kind == yaml.ScalarNode && k.Value == key })
 	if i < 0 || f.flow() {
@@ -71,7 +69,7 @@ func (f *Front) span(key string) (at, end int, ok bool) {
 	return starts[first], starts[after], true
 }
 
-// flow reports whether the mapping is not one of a key a line at the margin.
+// flow reports whether the mapping is not in block style with keys at the margin.
 func (f *Front) flow() bool {
 	for i, k := range f.keys {
 		if k.Column != 1 || i > 0 && k.Line <= f.keys[i-1].Line {
@@ -86,7 +84,7 @@ func isBetween(line string) bool {
 	return strings.TrimSpace(line) == "" || line[0] == '#'
 }
 
-// lineStarts returns where each line of a text begins, and its length.
+// lineStarts returns the offset of each line of a text, and then its length.
 func lineStarts(text string) []int {
 	starts := []int{0}
 	for i := range len(text) {
@@ -97,8 +95,8 @@ func lineStarts(text string) []int {
 	return append(starts, len(text))
 }
 
-// rewritten returns the text with a key set where the mapping is not one of
-// lines: as YAML writes it.
+// rewritten returns the text with a key set, for a mapping that is not in block style:
+// the whole mapping is encoded again.
 func (f *Front) rewritten(key string, lines []byte) (string, bool) {
 	if !f.flow() {
 		return "", false
@@ -132,7 +130,7 @@ func (f *Front) rewritten(key string, lines []byte) (string, bool) {
 	return string(text), err == nil
 }
 
-// encode returns a node as YAML, with lists as Obsidian indents them.
+// encode returns a node as YAML, with the list indentation of Obsidian.
 func encode(n *yaml.Node) ([]byte, error) {
 	var b bytes.Buffer
 	e := yaml.NewEncoder(&b)
@@ -143,7 +141,7 @@ func encode(n *yaml.Node) ([]byte, error) {
 	return b.Bytes(), e.Close()
 }
 
-// sameBut reports whether two mappings are the same but for one key.
+// sameBut reports whether two mappings are equal except for one key.
 func (f *Front) sameBut(g *Front, key string) bool {
 	other := func(f *Front) (keys, values []*yaml.Node) {
 		for i, k := range f.keys {

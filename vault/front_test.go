@@ -37,7 +37,7 @@ func TestParseNote(t *testing.T) {
 		{"flow", "---\n{a: 1, b: [x]}\n---\n", "{a: 1, b: [x]}\n", "", []string{"a", "b"}, false},
 		{"unknown alias", "---\na: *x\n---\n", "a: *x\n", "", nil, true},
 		{"not UTF-8", "---\na: \xff\n---\n\xfe", "a: \xff\n", "\xfe", nil, true},
-		{"too long", "---\na: " + strings.Repeat("x", mostFront) + "\n---\n", "a: " + strings.Repeat("x", mostFront) + "\n", "", nil, true},
+		{"too long", "---\na: " + strings.Repeat("x", maxFrontBytes) + "\n---\n", "a: " + strings.Repeat("x", maxFrontBytes) + "\n", "", nil, true},
 		{"deep", "---\na: " + strings.Repeat("[", 20_000) + "\n---\n", "a: " + strings.Repeat("[", 20_000) + "\n", "", nil, true},
 	}
 	for _, tt := range tests {
@@ -105,7 +105,7 @@ folded: >
 	}
 }
 
-// Setting a key changes its lines and no others.
+// Setting a key changes only the lines of the key.
 func TestFrontEdits(t *testing.T) {
 	set := func(key, value string) func(*Front) error {
 		return func(f *Front) error { return f.Set(key, value) }

@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// A Held is a note, or the place of one, that no other program writes to as long
-// as it is held, if it uses this package. People's editors know nothing of that.
+// A Held is a locked note, or the locked place of a new one. Other users of this
+// package do not write to it. Editors do not know the lock.
 type Held struct {
 	ctx context.Context
 	v   *Vault
@@ -45,27 +45,27 @@ func (v *Vault) Hold(ctx context.Context, uri URI, f func(h *Held) error) error 
 // Stat returns what the file system knows of the note, without reading it.
 func (h *Held) Stat() (Info, error) { return h.v.Stat(h.ctx, h.uri) }
 
-// Read returns the note as it is, but for an empty one: that may be because
-// somebody is just writing it, which Read waits for.
+// Read returns the note. If the note has just become empty, Read waits for up to a
+// tenth of a second, because an editor may be saving it.
 func (h *Held) Read() (*Note, error) {
 	n, err := h.settled()
 	return n, wrap(err, h.uri)
 }
 
-// settled reads the note. Editors that write in place empty the file first; what
-// they write then would be lost if the empty note were changed and replaced.
+// settled reads the note. Some editors empty a file before they write it. To change
+// and replace the empty note would lose what they write.
 func (h *Held) settled() (*Note, error) {
 	const (
-		recent = time.Second
-		pause  = 20 * time.Millisecond
-		pauses = 5
+		recent    = time.Second
+		pause     = 20 * time.Millisecond
+		maxPauses = 5
 	)
-	for try := 0; ; try++ {
+	for pauses := 0; ; pauses++ {
 		if err := h.ctx.Err(); err != nil {
 			return nil, err
 		}
 		n, err := h.v.read(h.p)
-		if err != nil || n.data != "" || try == pauses || time.Since(n.Info.Modified) > recent {
+		if err != nil || n.data != "" || pauses == maxPauses || time.Since(n.Info.Modified) > recent {
 			return n, err
 		}
 		select {
@@ -75,7 +75,7 @@ func (h *Held) settled() (*Note, error) {
 	}
 }
 
-// Create is [Vault.Create] at this place, whatever URI the note has.
+// Create is [Vault.Create] at the locked place; it sets n.URI.
 func (h *Held) Create(n *Note) error {
 	h.wrote = true
 	info, err := h.v.create(h.p, n.Bytes())
@@ -88,7 +88,7 @@ func (h *Held) Create(n *Note) error {
 
 // Update is [Vault.Update] of this note.
 func (h *Held) Update(change func(*Note) error) (*Note, error) {
-	for range attempts {
+	for range maxAttempts {
 		old, err := h.settled()
 		if err != nil {
 			return nil, wrap(err, h.uri)
@@ -114,14 +114,13 @@ func (h *Held) Update(change func(*Note) error) (*Note, error) {
 	return nil, conflict(h.uri)
 }
 
-// Append adds text at the note's end and returns what the file is afterwards.
-// It costs what it adds: the note is not read. What a person writes at the same
-// time is not touched. If seen is not zero, the file must be as it says, since
-// the text follows from that; else the end is wherever it is by then.
+// Append adds text at the note's end and returns the new state of the file. It does not
+// read the note, so that its cost does not depend on the note's length. If seen is not
+// zero, the file must be in that state; otherwise Append fails with CodeConflict.
 //
-// If Append fails, or the program dies in it, the file may end in a part of the
-// text, or all of it. CodeConflict means that somebody has written the file
-// meanwhile. A file with several names is rewritten, since the others may be a backup.
+// After an error or a crash the file may end in a part of the text, or in all of it.
+// CodeConflict means that another program has written the file. A file with several
+// hard links is replaced, because another link may be a backup.
 func (h *Held) Append(text string, seen Info) (Info, error) {
 	info, err := h.append(text, seen)
 	return info, wrap(err, h.uri)
@@ -159,9 +158,8 @@ func (h *Held) append(text string, seen Info) (Info, error) {
 	if err := f.Sync(); err != nil {
 		return Info{}, err
 	}
-	// If somebody has put another file in this one's place meanwhile, the text
-	// is in a file that nobody sees any more; if somebody has written to it, the
-	// text may be gone.
+	// If another file has taken this one's place, the text is lost with the old file.
+	// If another program has written to it, the text may be overwritten.
 	after, err := f.Stat()
 	if err != nil {
 		return Info{}, err

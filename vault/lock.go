@@ -18,12 +18,12 @@ import (
 
 const lockDir = stateDir + "/locks"
 
-// stripes is how many locks there are. Notes share them by their names, so
-// that the locks of a large vault are few files.
+// stripes is the number of locks. Notes share them by their names, so that a large
+// vault has few lock files.
 const stripes = 64
 
-// locks let the writers of a process stand in line before they ask for the lock
-// between processes.
+// locks exclude the writers of one process from each other. The holder then waits for
+// the lock between processes.
 type locks [stripes]chan struct{}
 
 func (l *locks) init() {
@@ -33,18 +33,18 @@ func (l *locks) init() {
 }
 
 func (v *Vault) lock(ctx context.Context, p string) (unlock func(), err error) {
-	// Names that differ in case alone are one file on some systems.
+	// On case-insensitive file systems, names that differ only in case are one file.
 	h := fnv.New32a()
 	_, _ = h.Write([]byte(strings.ToLower(p)))
 	stripe := h.Sum32() % stripes
 
-	late := time.NewTimer(v.lockTimeout)
-	defer late.Stop()
+	timeout := time.NewTimer(v.lockTimeout)
+	defer timeout.Stop()
 	select {
 	case v.locks[stripe] <- struct{}{}:
 	case <-ctx.Done():
 		return nil, ctx.Err()
-	case <-late.C:
+	case <-timeout.C:
 		return nil, busy(nil)
 	}
 	release := func() { <-v.locks[stripe] }
@@ -52,25 +52,25 @@ func (v *Vault) lock(ctx context.Context, p string) (unlock func(), err error) {
 		release()
 		return nil, err
 	}
-	f, err := acquire(ctx, filepath.Join(v.dir, filepath.FromSlash(lockDir), fmt.Sprintf("%02x", stripe)), late.C)
+	f, err := acquire(ctx, filepath.Join(v.dir, filepath.FromSlash(lockDir), fmt.Sprintf("%02x", stripe)), timeout.C)
 	if err != nil {
 		release()
 		return nil, err
 	}
 	return func() {
-		_ = f.Unlock() // closes the file, which unlocks in any case
+		_ = f.Unlock() // it closes the file, which releases the lock in any case
 		release()
 	}, nil
 }
 
-// acquire takes the lock between processes.
-func acquire(ctx context.Context, name string, late <-chan time.Time) (*flock.Flock, error) {
+// acquire acquires the lock between processes.
+func acquire(ctx context.Context, name string, timeout <-chan time.Time) (*flock.Flock, error) {
 	f := flock.New(name, flock.SetFlag(os.O_CREATE|os.O_RDWR|openFlags), flock.SetPermissions(0o600))
 	if ok, err := f.TryLock(); err != nil {
 		if errors.Is(err, errors.ErrUnsupported) {
 			err = &sequent.Error{
 				Code: CodeNotSupported, Err: err,
-				Msg: "the file system of the vault has no locks, without which two programs would destroy each other's notes",
+				Msg: "the file system of the vault has no locks, and without them two programs would overwrite each other's notes",
 				Fix: "put the vault on a local disk",
 			}
 		}
@@ -78,7 +78,7 @@ func acquire(ctx context.Context, name string, late <-chan time.Time) (*flock.Fl
 	} else if ok {
 		return f, nil
 	}
-	switch err := fairlock.Wait(ctx, f, late); {
+	switch err := fairlock.Wait(ctx, f, timeout); {
 	case errors.Is(err, fairlock.ErrTimeout):
 		return nil, busy(nil)
 	case err != nil:
@@ -90,8 +90,8 @@ func acquire(ctx context.Context, name string, late <-chan time.Time) (*flock.Fl
 func busy(cause error) error {
 	return &sequent.Error{
 		Code: CodeBusy,
-		Msg:  "another program kept the note to itself for too long; nothing was written",
-		Fix:  "try again; if it goes on, look for a program that hangs while it has the vault open",
+		Msg:  "another program has locked the note for too long; nothing was written",
+		Fix:  "try again; if this continues, look for a program that has the vault open and hangs",
 		Err:  cause,
 	}
 }

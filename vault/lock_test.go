@@ -12,8 +12,8 @@ import (
 	"github.com/sequent-dev/sequent/vault"
 )
 
-// Vaults that are opened twice stand for two processes: the lock is one of open
-// files.
+// A vault that is opened twice behaves like two processes, because a file lock belongs
+// to an open file.
 func TestUpdatesTakeTurns(t *testing.T) {
 	const writers, changes = 6, 10
 	dir := t.TempDir()
@@ -56,7 +56,7 @@ func TestWaitingHasAnEnd(t *testing.T) {
 	v := openIn(t, vault.Config{Dir: dir})
 	impatient := openIn(t, vault.Config{Dir: dir, LockTimeout: 20 * time.Millisecond})
 	err := v.Hold(t.Context(), "memory://Note", func(*vault.Held) error {
-		// The same file, where case does not count.
+		// The same file on a case-insensitive file system.
 		err := impatient.Create(t.Context(), &vault.Note{URI: "memory://note"})
 		if sequent.CodeOf(err) != vault.CodeBusy {
 			t.Errorf("held by another process: %v", err)
@@ -74,7 +74,7 @@ func TestWaitingHasAnEnd(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// Those who gave up keep nothing.
+	// A caller that timed out holds nothing.
 	if err := v.Create(t.Context(), &vault.Note{URI: "memory://note"}); err != nil {
 		t.Error(err)
 	}

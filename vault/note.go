@@ -6,22 +6,20 @@ import (
 	"time"
 )
 
-// A Note is a Markdown file: front matter and a body. What is not changed is
-// written as it was read, byte for byte.
+// A Note is a Markdown file: front matter and a body. Unchanged parts are written byte
+// for byte as they were read.
 type Note struct {
 	URI   URI
 	Front Front
-	// Body is what follows the front matter, as it is in the file: with its line
-	// breaks, and with whatever bytes it has.
-	Body string
-	Info Info // as it was read; zero for a note that is not yet in the vault
+	Body  string // follows the front matter; with the line breaks of the file, and perhaps invalid UTF-8
+	Info  Info   // when it was read; zero for a note that is not yet in the vault
 
 	bom  bool   // the file begins with a byte order mark
-	data string // as read
+	data string // the file when it was read
 	stat fs.FileInfo
 }
 
-// Info is what the file system knows of a note.
+// Info is the size and time of a note's file.
 type Info struct {
 	URI      URI
 	Size     int64 // bytes
@@ -33,11 +31,10 @@ const (
 	bom   = "\uFEFF"
 )
 
-// ParseNote returns the note that a file of those contents is. Every content
-// is a note: what is not front matter is body.
+// ParseNote returns the note in a file with the given content. Every content is a note.
 //
-// Front matter stands between a first line --- and the next such line. If there
-// is no such next line, there is no front matter.
+// Front matter is the text between a first line --- and the next such line. Without
+// the second line, there is no front matter.
 func ParseNote(uri URI, data []byte) *Note {
 	n := &Note{URI: uri, data: string(data)}
 	text := n.data
@@ -48,7 +45,7 @@ func ParseNote(uri URI, data []byte) *Note {
 	return n
 }
 
-// Bytes returns what the note's file holds, or is to hold.
+// Bytes returns the content of the note's file.
 func (n *Note) Bytes() []byte {
 	var b strings.Builder
 	if n.bom {
@@ -61,13 +58,25 @@ func (n *Note) Bytes() []byte {
 	return []byte(b.String())
 }
 
-// LineBreak returns what the note's lines end in: "\r\n" if its first line does,
-// else "\n".
+// LineBreak returns the line break of the note's first line: "\r\n" or "\n".
 func (n *Note) LineBreak() string {
 	if n.Front.open != "" {
 		return n.Front.lineBreak()
 	}
 	return lineBreak(n.Body)
+}
+
+// AddSection appends Markdown to the body, after an empty line and with the note's line
+// breaks.
+func (n *Note) AddSection(markdown string) {
+	br := n.LineBreak()
+	if n.Body != "" && !strings.HasSuffix(n.Body, "\n") {
+		n.Body += br
+	}
+	if n.Body != "" && !strings.HasSuffix(n.Body, br+br) {
+		n.Body += br
+	}
+	n.Body += strings.ReplaceAll(markdown, "\n", br)
 }
 
 func lineBreak(text string) string {
@@ -77,13 +86,13 @@ func lineBreak(text string) string {
 	return "\n"
 }
 
-// clone returns a note that can be changed.
+// clone returns a copy that can be changed.
 func (n *Note) clone() *Note {
 	c := *n
 	return &c
 }
 
-// split cuts a text in front matter and body.
+// split divides a text into front matter and body.
 func split(text string) (Front, string) {
 	open, rest, ok := cutLine(text)
 	if !ok || strings.TrimRight(open, " \t\r\n") != fence {
@@ -99,7 +108,7 @@ func split(text string) (Front, string) {
 	return Front{}, text
 }
 
-// cutLine returns the first line, with its line break, and what follows.
+// cutLine returns the first line with its line break, and the rest.
 func cutLine(text string) (line, rest string, ok bool) {
 	if i := strings.IndexByte(text, '\n'); i >= 0 {
 		return text[:i+1], text[i+1:], true

@@ -9,8 +9,8 @@ import (
 	"syscall"
 )
 
-// openFlags keep an open from following a link that has taken a file's place,
-// and from waiting for the other end of a pipe.
+// openFlags refuse a symbolic link that has replaced a file, and do not wait for the
+// other end of a pipe.
 const openFlags = syscall.O_NOFOLLOW | syscall.O_NONBLOCK
 
 func isFull(err error) bool {
@@ -21,7 +21,7 @@ func isReadOnly(err error) bool {
 	return errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS)
 }
 
-// links returns how many names a file has.
+// links returns the number of a file's hard links.
 func links(info fs.FileInfo) uint64 {
 	if st, ok := info.Sys().(*syscall.Stat_t); ok {
 		return uint64(st.Nlink)
@@ -29,12 +29,12 @@ func links(info fs.FileInfo) uint64 {
 	return 1
 }
 
-// noLinks reports whether an error says that the file system has no hard links.
+// noLinks reports whether an error means that the file system has no hard links.
 func noLinks(err error) bool {
 	return errors.Is(err, errors.ErrUnsupported) || errors.Is(err, syscall.EPERM) || errors.Is(err, syscall.EMLINK)
 }
 
-// syncFolder sees to it that the names in a folder are on disk.
+// syncFolder flushes the names in a folder to disk.
 func syncFolder(root *os.Root, name string) error {
 	f, err := root.Open(name)
 	if err != nil {
@@ -42,7 +42,7 @@ func syncFolder(root *os.Root, name string) error {
 	}
 	err = f.Sync()
 	if errors.Is(err, errors.ErrUnsupported) || errors.Is(err, syscall.EINVAL) {
-		err = nil // some network file systems do not sync folders; there is nothing more to do
+		err = nil // some network file systems cannot flush folders
 	}
 	if closed := f.Close(); err == nil {
 		err = closed

@@ -15,7 +15,7 @@ import (
 
 const onWindows = false
 
-// makeSpecial makes what is no file, and returns names that lead there.
+// makeSpecial creates a pipe, a socket and a device, and returns their names.
 func makeSpecial(t *testing.T, dir string) []string {
 	t.Helper()
 	for _, name := range []string{"pipe.md", "folder-pipe"} {
@@ -24,7 +24,7 @@ func makeSpecial(t *testing.T, dir string) []string {
 		}
 	}
 	names := []string{"pipe", "folder-pipe/x"}
-	// Paths of sockets are short; TempDir's may not be.
+	// Socket paths are limited in length, and TempDir may be longer.
 	short, err := os.MkdirTemp("", "")
 	if err != nil {
 		t.Fatal(err)
@@ -44,7 +44,7 @@ func makeSpecial(t *testing.T, dir string) []string {
 	return names
 }
 
-// A file with several names may be in a backup, too: that stays as it is.
+// Another hard link of a note may be a backup and stays unchanged.
 func TestHardLinks(t *testing.T) {
 	v, dir := open(t)
 	put(t, dir, "a.md", "one\n")

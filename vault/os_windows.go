@@ -25,7 +25,7 @@ func isReadOnly(err error) bool {
 	return errors.Is(err, fs.ErrPermission) || errors.Is(err, errorWriteProtect)
 }
 
-// links does not ask: a file of several names is written in place.
+// links returns 1: a file with several hard links is written in place.
 func links(fs.FileInfo) uint64 { return 1 }
 
 func noLinks(err error) bool {

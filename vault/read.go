@@ -13,7 +13,7 @@ import (
 	"github.com/sequent-dev/sequent"
 )
 
-// Read returns a note. There being none is an error matching ErrNotFound.
+// Read returns a note. The error for a missing note matches ErrNotFound.
 func (v *Vault) Read(ctx context.Context, uri URI) (*Note, error) {
 	p, err := pathOf(string(uri))
 	if err != nil {
@@ -26,7 +26,7 @@ func (v *Vault) Read(ctx context.Context, uri URI) (*Note, error) {
 	return n, wrap(err, uriOf(p))
 }
 
-// Stat returns what the file system knows of a note, without reading it.
+// Stat returns the size and time of a note, without reading it.
 func (v *Vault) Stat(ctx context.Context, uri URI) (Info, error) {
 	p, err := pathOf(string(uri))
 	if err != nil {
@@ -42,8 +42,8 @@ func (v *Vault) Stat(ctx context.Context, uri URI) (Info, error) {
 	return infoOf(p, info), nil
 }
 
-// ReadFile returns the contents of a file of the vault that need not be a note,
-// by its slash-separated path. What holds for notes holds for its name and size.
+// ReadFile returns the content of any file of the vault by its slash-separated path.
+// The same limits as for notes apply to its name and size.
 func (v *Vault) ReadFile(ctx context.Context, p string) ([]byte, error) {
 	if err := checkFile(p); err != nil {
 		return nil, err
@@ -55,8 +55,8 @@ func (v *Vault) ReadFile(ctx context.Context, p string) ([]byte, error) {
 	return data, wrap(err, fileURI(p))
 }
 
-// List returns the names of the files in a folder of the vault, in order, other
-// than those that begin with a dot. A folder that is not there has none.
+// List returns the sorted names of the files in a folder of the vault, except those
+// that begin with a dot. A missing folder has no files.
 func (v *Vault) List(ctx context.Context, folder string) ([]string, error) {
 	if err := checkFile(folder); err != nil {
 		return nil, err
@@ -83,8 +83,8 @@ func (v *Vault) List(ctx context.Context, folder string) ([]string, error) {
 }
 
 func checkFile(p string) error {
-	if len(p) > longestPath {
-		return invalidURI(p, fmt.Sprintf("it is longer than %d bytes", longestPath))
+	if len(p) > maxPathBytes {
+		return invalidURI(p, fmt.Sprintf("it is longer than %d bytes", maxPathBytes))
 	}
 	for name := range strings.SplitSeq(p, "/") {
 		if why := badName(name); why != "" {
@@ -112,7 +112,7 @@ func (v *Vault) read(p string) (*Note, error) {
 }
 
 func (v *Vault) readFile(p string) ([]byte, fs.FileInfo, error) {
-	for range attempts {
+	for range maxAttempts {
 		f, info, err := v.open(p, os.O_RDONLY)
 		if err != nil {
 			return nil, nil, err
@@ -133,13 +133,13 @@ func (v *Vault) readFile(p string) ([]byte, fs.FileInfo, error) {
 	return nil, nil, conflict(uriOf(p))
 }
 
-// attempts is how often something is tried that a person's editor can thwart.
-const attempts = 20
+// maxAttempts limits how often an operation is repeated because the note changed.
+const maxAttempts = 20
 
 func conflict(uri URI) error {
 	return &sequent.Error{
 		Code: CodeConflict,
-		Msg:  fmt.Sprintf("%s kept changing while it was used; nothing was written", uri),
+		Msg:  fmt.Sprintf("%s kept changing during the call; nothing was written", uri),
 		Fix:  "try again",
 	}
 }
@@ -152,12 +152,12 @@ func (v *Vault) tooLarge(uri URI) error {
 	}
 }
 
-// unchanged reports whether a file is as it was.
+// unchanged reports whether two states are of one unchanged file.
 func unchanged(a, b fs.FileInfo) bool {
 	return os.SameFile(a, b) && a.Size() == b.Size() && a.ModTime().Equal(b.ModTime())
 }
 
-// lstat returns the file at a checked path, if it is a regular one.
+// lstat returns the state of the regular file at a checked path.
 func (v *Vault) lstat(p string) (fs.FileInfo, error) {
 	if err := v.noLinksOnTheWay(p); err != nil {
 		return nil, err
@@ -180,7 +180,7 @@ func (v *Vault) open(p string, flag int) (*os.File, fs.FileInfo, error) {
 	}
 	info, err := f.Stat()
 	if err == nil {
-		err = regular(p, info) // it may have become something else
+		err = regular(p, info) // it may have been replaced
 	}
 	if err != nil {
 		_ = f.Close()
@@ -202,8 +202,8 @@ func regular(p string, info fs.FileInfo) error {
 	}
 }
 
-// noLinksOnTheWay refuses a path of which a folder is a link. The root keeps
-// links from leading outside; this keeps a note from having two names.
+// noLinksOnTheWay refuses a path with a symbolic link among its folders. os.Root
+// refuses links that lead outside; this also keeps a note from having two names.
 func (v *Vault) noLinksOnTheWay(p string) error {
 	for i := range len(p) {
 		if p[i] != '/' {
@@ -222,7 +222,7 @@ func (v *Vault) noLinksOnTheWay(p string) error {
 	return nil
 }
 
-// escapes reports whether a root has refused to leave its folder.
+// escapes reports whether os.Root has refused a path that leaves its folder.
 func escapes(err error) bool {
 	return strings.Contains(err.Error(), "escapes from parent")
 }

@@ -9,9 +9,9 @@ import (
 	"path"
 )
 
-// State returns the folder .sequent of the vault, which it makes: for what can
-// be made again from the notes. The caller closes it. Names in it belong to the
-// package that made them; locks and tmp are taken.
+// State opens the folder .sequent of the vault and creates it if necessary. It is for
+// data that can be rebuilt from the notes. The names locks, tmp and id are taken. The
+// caller closes the folder.
 func (v *Vault) State() (*os.Root, error) {
 	if err := v.checkState(); err != nil {
 		return nil, err
@@ -23,8 +23,8 @@ func (v *Vault) State() (*os.Root, error) {
 	return root, wrap(err, scheme)
 }
 
-// ReadState returns a file of the folder .sequent/{folder} of the vault, and an
-// error matching ErrNotFound if there is none.
+// ReadState returns the content of a file in the folder .sequent/{folder} of the vault.
+// The error for a missing file matches ErrNotFound.
 func (v *Vault) ReadState(ctx context.Context, folder, name string) ([]byte, error) {
 	p := path.Join(stateDir, folder, name)
 	if err := ctx.Err(); err != nil {
@@ -34,9 +34,8 @@ func (v *Vault) ReadState(ctx context.Context, folder, name string) ([]byte, err
 	return data, wrap(err, fileURI(p))
 }
 
-// WriteState writes a file of the folder .sequent/{folder} of the vault, and
-// flushes nothing: after a crash the file may hold anything. Names are those of
-// files, without slashes.
+// WriteState writes a file in the folder .sequent/{folder} of the vault. It does not
+// flush the file, so that a crash may leave anything in it. The name has no slashes.
 func (v *Vault) WriteState(folder, name string, data []byte) error {
 	dir := path.Join(stateDir, folder)
 	p := path.Join(dir, name)
@@ -57,10 +56,9 @@ func (v *Vault) WriteState(folder, name string, data []byte) error {
 	return wrap(err, fileURI(p))
 }
 
-// Writable returns why the folder .sequent, and so the vault, cannot be written;
-// nil if it can.
+// Writable returns an error if the folder .sequent, and so the vault, is not writable.
 func (v *Vault) Writable() error {
-	const enough = 16 << 10 // bytes, for a full disk to be noticed
+	const probeBytes = 16 << 10 // enough to notice a full disk
 	if err := v.checkState(); err != nil {
 		return err
 	}
@@ -72,14 +70,14 @@ func (v *Vault) Writable() error {
 	if err != nil {
 		return wrap(err, scheme)
 	}
-	_, err = f.Write(make([]byte, enough))
+	_, err = f.Write(make([]byte, probeBytes))
 	err = cmp.Or(err, f.Close(), v.root.Remove(name))
 	return wrap(err, scheme)
 }
 
-// ID returns what tells this vault from others, wherever it is moved: 26
-// characters, which the first call makes and keeps in the folder .sequent. What
-// is proposed is taken if there is none yet; empty means a new one.
+// ID returns the vault's id of 26 characters, which stays the same when the folder is
+// moved. The first call stores the proposed id in the folder .sequent, or a new one if
+// the proposed id is empty.
 func (v *Vault) ID(ctx context.Context, proposed string) (string, error) {
 	const name = stateDir + "/id"
 	id := func() string {
@@ -98,7 +96,7 @@ func (v *Vault) ID(ctx context.Context, proposed string) (string, error) {
 	}
 	defer unlock()
 	if id := id(); id != "" {
-		return id, nil // another process was faster
+		return id, nil // another process created it
 	}
 	if len(proposed) != idLength {
 		proposed = rand.Text()

@@ -11,23 +11,21 @@ import (
 	"github.com/sequent-dev/sequent"
 )
 
-// A URI names a note: memory://a/b.md is the file a/b.md of the vault. What
-// [ParseURI] and [PathURI] return is canonical: one URI for each file, with its
-// extension, percent-encoded as URIs are. Functions that take a URI accept what
-// ParseURI accepts.
+// A URI names a note: memory://a/b.md is the file a/b.md of the vault. [ParseURI] and
+// [PathURI] return canonical URIs: one for each file, with its extension and
+// percent-encoded. Functions with a URI argument accept what ParseURI accepts.
 type URI string
 
 const (
 	scheme    = "memory://"
 	extension = ".md"
 
-	longestName = 240  // bytes of one element; file systems allow 255, and temporary names need some
-	longestPath = 1024 // bytes of a whole path
+	maxNameBytes = 240  // of one element; file systems allow 255, and editors add suffixes
+	maxPathBytes = 1024 // of the whole path
 )
 
-// ParseURI returns the canonical URI of a note that somebody names: with or
-// without .md at the end, with spaces and other characters as they are or
-// percent-encoded. An error has the code CodeInvalidURI.
+// ParseURI returns the canonical form of a URI: .md may be missing, and characters may be
+// percent-encoded or not. An error has the code CodeInvalidURI.
 func ParseURI(s string) (URI, error) {
 	p, err := pathOf(s)
 	if err != nil {
@@ -36,8 +34,8 @@ func ParseURI(s string) (URI, error) {
 	return uriOf(p), nil
 }
 
-// PathURI returns the URI of the note at a slash-separated path in the vault,
-// with or without .md at its end.
+// PathURI returns the URI of the note at a slash-separated path in the vault; .md may be
+// missing.
 func PathURI(p string) (URI, error) {
 	p, err := checkPath(p, p)
 	if err != nil {
@@ -46,8 +44,8 @@ func PathURI(p string) (URI, error) {
 	return uriOf(p), nil
 }
 
-// Path returns the slash-separated path of the note's file in the vault. It is
-// empty for a URI that ParseURI does not accept.
+// Path returns the slash-separated path of the note's file in the vault; empty for a URI
+// that ParseURI refuses.
 func (u URI) Path() string {
 	p, err := pathOf(string(u))
 	if err != nil {
@@ -56,7 +54,7 @@ func (u URI) Path() string {
 	return p
 }
 
-// Name returns the note's name, which is that of its file without .md.
+// Name returns the name of the note's file without .md.
 func (u URI) Name() string {
 	base := path.Base("/" + u.Path())
 	if isNote(base) {
@@ -65,7 +63,7 @@ func (u URI) Name() string {
 	return strings.TrimPrefix(base, "/")
 }
 
-// uriOf returns the URI of a path that has been checked.
+// uriOf returns the URI of a checked path.
 func uriOf(p string) URI {
 	parts := strings.Split(p, "/")
 	for i, part := range parts {
@@ -96,46 +94,46 @@ func pathOf(s string) (string, error) {
 	return checkPath(strings.Join(parts, "/"), s)
 }
 
-// checkPath returns the path of a note, with its extension, if it is one that
-// may be used on every system. Said is what the caller has named it.
-func checkPath(p, said string) (string, error) {
+// checkPath returns the path of a note with its extension. It refuses paths that are
+// invalid on any system. The error quotes given.
+func checkPath(p, given string) (string, error) {
 	if p != "" && !strings.HasSuffix(p, "/") && !isNote(p) {
 		p += extension
 	}
-	if len(p) > longestPath {
-		return "", invalidURI(said, fmt.Sprintf("it is longer than %d bytes", longestPath))
+	if len(p) > maxPathBytes {
+		return "", invalidURI(given, fmt.Sprintf("it is longer than %d bytes", maxPathBytes))
 	}
 	for name := range strings.SplitSeq(p, "/") {
 		if why := badName(name); why != "" {
-			return "", invalidURI(said, why)
+			return "", invalidURI(given, why)
 		}
 	}
 	if path.Base(p) == extension {
-		return "", invalidURI(said, "it has no name")
+		return "", invalidURI(given, "it has no name")
 	}
 	return p, nil
 }
 
-// isNote reports whether a file's name is one of a note.
+// isNote reports whether a file's name is that of a note.
 func isNote(name string) bool {
 	n := len(name) - len(extension)
 	return n >= 0 && strings.EqualFold(name[n:], extension)
 }
 
-// badName says why a file or folder of that name holds no notes; it is empty
-// if it may. The names refused are those that mean something else to some
-// system, or that a person cannot tell from another: a vault is copied between
-// systems, and a name that is a file on one must not be a device on the next.
+// badName returns why a file or folder of that name cannot belong to a note; empty if
+// it can. It refuses names that have another meaning on some system, and names that a
+// person cannot tell apart: vaults are copied between systems, and a file on one must
+// not be a device on another.
 func badName(name string) string {
 	switch {
 	case name == "":
 		return "one of its names is empty"
 	case name == "." || name == "..":
-		return "it leads out of the vault, or nowhere"
+		return "one of its names is . or .."
 	case name[0] == '.':
-		return "names that begin with a dot are not those of notes"
-	case len(name) > longestName:
-		return fmt.Sprintf("one of its names is longer than %d bytes", longestName)
+		return "names of notes do not begin with a dot"
+	case len(name) > maxNameBytes:
+		return fmt.Sprintf("one of its names is longer than %d bytes", maxNameBytes)
 	case !utf8.ValidString(name):
 		return "it is not valid UTF-8"
 	case strings.HasSuffix(name, ".") || strings.HasSuffix(name, " ") || strings.HasPrefix(name, " "):
@@ -156,8 +154,7 @@ func badName(name string) string {
 	return ""
 }
 
-// reserved reports whether Windows takes a name for a device, whatever its
-// extension.
+// reserved reports whether a name is a device on Windows, with any extension.
 func reserved(name string) bool {
 	stem, _, _ := strings.Cut(name, ".")
 	stem = strings.ToUpper(strings.TrimRight(stem, " "))
@@ -172,14 +169,14 @@ func reserved(name string) bool {
 	return ok && utf8.RuneCountInString(digit) == 1 && strings.Contains("0123456789¹²³", digit)
 }
 
-func invalidURI(said, why string) error {
-	const most = 100
-	if r := []rune(said); len(r) > most {
-		said = string(r[:most]) + "…"
+func invalidURI(given, why string) error {
+	const maxQuoted = 100 // characters
+	if r := []rune(given); len(r) > maxQuoted {
+		given = string(r[:maxQuoted]) + "…"
 	}
 	return &sequent.Error{
 		Code: CodeInvalidURI, Field: "uri",
-		Msg: fmt.Sprintf("%q cannot name a note: %s", said, why),
+		Msg: fmt.Sprintf("%q cannot name a note: %s", given, why),
 		Fix: "use memory://folder/name.md",
 	}
 }

@@ -13,9 +13,9 @@ import (
 // A Config configures a [Vault].
 type Config struct {
 	Dir string // the folder; required
-	// Create makes the folder if there is none, readable for its owner alone.
+	// Create creates a missing folder, accessible only to its owner.
 	Create bool
-	// MaxBytes bounds what is read and written of one note; 0 means 16 MiB.
+	// MaxBytes limits the size of a note; 0 means 16 MiB.
 	MaxBytes int64
 	// LockTimeout limits how long a call waits for another process that writes to
 	// the same note; 0 means 10 seconds.
@@ -25,8 +25,8 @@ type Config struct {
 	Wrote func(URI)
 }
 
-// A Vault is a folder of notes. It is safe for concurrent use, by several
-// processes as well.
+// A Vault is a folder of notes. It is safe for concurrent use, also by several
+// processes.
 type Vault struct {
 	root        *os.Root
 	dir         string
@@ -36,11 +36,11 @@ type Vault struct {
 	locks       locks
 }
 
-// stateDir is where this package keeps what it needs for itself.
+// stateDir holds the files that are not notes.
 const stateDir = ".sequent"
 
-// Open opens the vault in a folder. It writes nothing there; what it needs for
-// itself it makes with the first note that it writes.
+// Open opens the vault in a folder. It writes nothing: the first write creates the
+// folder .sequent.
 func Open(cfg Config) (*Vault, error) {
 	root, err := openDir(cfg)
 	if err != nil {
@@ -80,12 +80,12 @@ func openDir(cfg Config) (*os.Root, error) {
 func openError(err error) error {
 	out := &sequent.Error{Code: CodeUnavailable, Msg: "the vault's folder cannot be opened", Fix: "check its path and permissions", Err: err}
 	if errors.Is(err, fs.ErrNotExist) {
-		out.Msg, out.Fix = "the vault's folder does not exist", "make it, or name another"
+		out.Msg, out.Fix = "the vault's folder does not exist", "create it, or name another"
 	}
 	return out
 }
 
-// checkState refuses a vault whose folder for locks would lead elsewhere.
+// checkState refuses a vault whose folder .sequent is a link or a file.
 func (v *Vault) checkState() error {
 	for _, name := range []string{stateDir, lockDir, tempDir} {
 		info, err := v.root.Lstat(name)
@@ -98,8 +98,8 @@ func (v *Vault) checkState() error {
 		if err != nil {
 			return &sequent.Error{
 				Code: CodeUnavailable,
-				Msg:  "the folder " + stateDir + " of the vault cannot be used",
-				Fix:  "delete it; it holds nothing that cannot be made again",
+				Msg:  "the folder " + stateDir + " of the vault is not a folder, or cannot be read",
+				Fix:  "delete it; everything in it can be created again",
 				Err:  err,
 			}
 		}
@@ -107,8 +107,8 @@ func (v *Vault) checkState() error {
 	return nil
 }
 
-// Close releases the folder. Calls under way finish first or fail.
+// Close releases the folder. Calls in progress finish or fail.
 func (v *Vault) Close() error { return v.root.Close() }
 
-// Dir returns the folder as it was named.
+// Dir returns Config.Dir.
 func (v *Vault) Dir() string { return v.dir }

@@ -15,7 +15,7 @@ import (
 	"github.com/sequent-dev/sequent/vault"
 )
 
-// open opens a vault in a folder of its own.
+// open opens a vault in a temporary folder.
 func open(t *testing.T) (*vault.Vault, string) {
 	t.Helper()
 	dir := t.TempDir()
@@ -32,7 +32,7 @@ func openIn(t *testing.T, cfg vault.Config) *vault.Vault {
 	return v
 }
 
-// put writes a file as a person does.
+// put writes a file without the vault.
 func put(t *testing.T, dir, name, text string) {
 	t.Helper()
 	name = filepath.Join(dir, filepath.FromSlash(name))
@@ -230,7 +230,7 @@ func TestWalkGoesOnBesideWhatItCannotName(t *testing.T) {
 	}
 }
 
-// A change that comes while a note is being updated is not lost.
+// A change that another program makes during an update is not lost.
 func TestUpdateSeesOthersChanges(t *testing.T) {
 	v, dir := open(t)
 	put(t, dir, "a.md", "one\n")

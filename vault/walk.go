@@ -14,19 +14,19 @@ import (
 	"github.com/sequent-dev/sequent"
 )
 
-// Walk yields all notes, folder by folder, in the order of their names. It
-// reads folders and no notes.
+// Walk yields all notes, folder by folder, sorted by name. It reads folders, but no
+// notes.
 //
-// What cannot be a note, or a folder that cannot be read, it yields as an error
-// with Info.URI empty, and goes on. Files that are not Markdown, links, and
-// what begins with a dot it passes over. It ends early when ctx is done, with an
-// error of the code sequent.CodeCanceled.
+// For a file with a name that no note can have, or a folder that cannot be read, it
+// yields an error and an empty Info, and continues. It skips files that are not
+// Markdown, symbolic links, and names that begin with a dot. If ctx is cancelled, the
+// last error has the code sequent.CodeCanceled.
 func (v *Vault) Walk(ctx context.Context) iter.Seq2[Info, error] {
 	return func(yield func(Info, error) bool) { v.walkAhead(ctx, ".", yield) }
 }
 
-// WalkFolder is Walk in one folder, given by its slash-separated path. A folder
-// that is not there has no notes.
+// WalkFolder is Walk in one folder, given by its slash-separated path. A missing folder
+// has no notes.
 func (v *Vault) WalkFolder(ctx context.Context, folder string) iter.Seq2[Info, error] {
 	return func(yield func(Info, error) bool) {
 		err := checkFile(folder)
@@ -60,19 +60,19 @@ func (v *Vault) Recent(ctx context.Context, prefix string, limit int) ([]Info, e
 	return list[:min(limit, len(list))], nil
 }
 
-// A walker reads folders ahead of where it is: asking the system for each file
-// is nearly all that a walk costs, and another core can do it meanwhile.
+// A walker reads folders ahead, on other cores: nearly all time of a walk is spent in
+// system calls for each file.
 type walker struct {
 	*Vault
 	reading sync.WaitGroup
 }
 
-// readAhead is how many folders of one folder are read before they are come to.
-const readAhead = 4
+// readAheadFolders is how many folders of one folder are read ahead.
+const readAheadFolders = 4
 
-// An item of a folder is another folder, a note, or what cannot be one.
+// An item is an entry of a folder: a folder, a note, or an error.
 type item struct {
-	folder string // its path; empty if it is no folder
+	folder string // the path of a folder; empty for a note or an error
 	info   Info
 	err    error
 }
@@ -83,14 +83,14 @@ func (v *Vault) walkAhead(ctx context.Context, folder string, yield func(Info, e
 	w.walk(ctx, w.list(folder), yield)
 }
 
-// list begins to read a folder.
+// list starts to read a folder.
 func (w *walker) list(folder string) <-chan []item {
 	out := make(chan []item, 1)
 	w.reading.Go(func() {
 		entries, err := fs.ReadDir(w.root.FS(), folder)
 		if err != nil && len(entries) == 0 {
 			if errors.Is(err, fs.ErrNotExist) {
-				out <- nil // it has just been removed
+				out <- nil // removed since
 			} else {
 				out <- []item{{err: wrap(err, fileURI(folder))}}
 			}
@@ -107,7 +107,7 @@ func (w *walker) list(folder string) <-chan []item {
 	return out
 }
 
-// itemOf returns what an entry of a folder is, and whether it is anything.
+// itemOf returns the item for an entry of a folder, or false for one that is skipped.
 func itemOf(folder string, e fs.DirEntry) (item, bool) {
 	name := e.Name()
 	if name[0] == '.' || !e.IsDir() && !(e.Type().IsRegular() && isNote(name)) {
@@ -117,8 +117,8 @@ func itemOf(folder string, e fs.DirEntry) (item, bool) {
 	if why := badName(name); why != "" {
 		return item{err: unnamable(p, why)}, true
 	}
-	if len(p) > longestPath {
-		return item{err: unnamable(p, fmt.Sprintf("its path is longer than %d bytes", longestPath))}, true
+	if len(p) > maxPathBytes {
+		return item{err: unnamable(p, fmt.Sprintf("its path is longer than %d bytes", maxPathBytes))}, true
 	}
 	if e.IsDir() {
 		return item{folder: p}, true
@@ -133,16 +133,17 @@ func itemOf(folder string, e fs.DirEntry) (item, bool) {
 	return item{info: infoOf(p, info)}, true
 }
 
-// walk reports whether to go on.
+// walk yields the items of a folder and the folders below it. It reports whether to
+// continue.
 func (w *walker) walk(ctx context.Context, reading <-chan []item, yield func(Info, error) bool) bool {
 	items := <-reading
-	var below []string // the folders to come
+	var below []string // folders that are not yet walked
 	for _, it := range items {
 		if it.folder != "" {
 			below = append(below, it.folder)
 		}
 	}
-	ahead := make(map[string]<-chan []item, readAhead)
+	ahead := make(map[string]<-chan []item, readAheadFolders)
 	for _, it := range items {
 		if err := ctx.Err(); err != nil {
 			yield(Info{}, wrap(err, scheme))
@@ -154,12 +155,12 @@ func (w *walker) walk(ctx context.Context, reading <-chan []item, yield func(Inf
 			}
 			continue
 		}
-		for _, next := range below[:min(readAhead, len(below))] {
+		for _, next := range below[:min(readAheadFolders, len(below))] {
 			if ahead[next] == nil {
 				ahead[next] = w.list(next)
 			}
 		}
-		below = below[1:] // it is the first
+		below = below[1:] // this folder
 		if !w.walk(ctx, ahead[it.folder], yield) {
 			return false
 		}

@@ -13,28 +13,25 @@ import (
 
 const tempDir = stateDir + "/tmp"
 
-// abandoned is how old a temporary file is that nobody writes any more: its
-// process has been killed.
-const abandoned = time.Hour
+// abandonedAfter is the age at which a temporary file belongs to a killed process.
+const abandonedAfter = time.Hour
 
-// Create writes a new note, with the URI that it has. If there is something at
-// that place, the error matches ErrExists.
+// Create writes a new note at n.URI. If there is a file already, the error matches
+// ErrExists.
 //
-// When Create returns nil, the note is on disk and whole; else there is none,
-// but for a failure after the last step.
+// After Create returns nil, the complete note is on disk. After an error there is no
+// note, unless flushing the folder failed.
 func (v *Vault) Create(ctx context.Context, n *Note) error {
 	return v.Hold(ctx, n.URI, func(h *Held) error { return h.Create(n) })
 }
 
-// Update changes a note. Change gets the note as it is and changes its front
-// matter and body; it is called again, with the note as it is then, if somebody
-// has changed the file meanwhile. So it must have no effect elsewhere. If it
-// returns an error, nothing is written and Update returns that error; if it
-// changes nothing, nothing is written.
+// Update changes a note. change edits the front matter and body of the note that it
+// gets. If the file changes during the update, change is called again with the new
+// note, so it must have no other effects. If change returns an error, Update returns
+// it. After an error, or if change changes nothing, nothing is written.
 //
-// When Update returns, the note is on disk and whole, as change has left it;
-// when it returns an error the file is as it was, whole as well, but for a
-// failure after the last step. The file keeps its permissions.
+// After Update returns nil, the complete note is on disk. After an error the file is
+// unchanged, unless flushing the folder failed. The file keeps its permissions.
 func (v *Vault) Update(ctx context.Context, uri URI, change func(*Note) error) (n *Note, err error) {
 	err = v.Hold(ctx, uri, func(h *Held) error {
 		n, err = h.Update(change)
@@ -43,11 +40,11 @@ func (v *Vault) Update(ctx context.Context, uri URI, change func(*Note) error) (
 	return n, err
 }
 
-// Ensure is Update if there is a note with that URI, and Create if there is
-// none; change gets an empty one then.
+// Ensure calls Update for an existing note. For a missing one, it calls change with an
+// empty note and creates it.
 func (v *Vault) Ensure(ctx context.Context, uri URI, change func(*Note) error) (n *Note, err error) {
 	err = v.Hold(ctx, uri, func(h *Held) error {
-		for range attempts {
+		for range maxAttempts {
 			if n, err = h.Update(change); !errors.Is(err, ErrNotFound) {
 				return err
 			}
@@ -67,12 +64,12 @@ func (v *Vault) Ensure(ctx context.Context, uri URI, change func(*Note) error) (
 	return n, nil
 }
 
-// Delete removes a note. There being none is an error matching ErrNotFound.
+// Delete removes a note. The error for a missing note matches ErrNotFound.
 func (v *Vault) Delete(ctx context.Context, uri URI) error {
 	return v.Hold(ctx, uri, (*Held).delete)
 }
 
-// create writes a new file and returns what it is then. The caller holds it.
+// create writes a new file and returns its state. The caller holds the lock.
 func (v *Vault) create(p string, data []byte) (fs.FileInfo, error) {
 	if int64(len(data)) > v.maxBytes {
 		return nil, v.tooLarge(uriOf(p))
@@ -92,7 +89,7 @@ func (v *Vault) create(p string, data []byte) (fs.FileInfo, error) {
 	if err != nil {
 		return nil, err
 	}
-	// A link fails where a rename would replace what somebody has just made.
+	// A rename would replace a file that was created a moment ago; a link fails.
 	err = v.root.Link(temp, p)
 	if err == nil || !noLinks(err) {
 		_ = v.root.Remove(temp)
@@ -108,22 +105,20 @@ func (v *Vault) create(p string, data []byte) (fs.FileInfo, error) {
 	return v.root.Lstat(p)
 }
 
-// replace puts new contents in the place of a file that is as old says, and
-// returns what it is then; nil if it was not as old says. The caller holds the
-// lock.
+// replace replaces a file and returns its new state; nil if its state was no longer
+// old. The caller holds the lock.
 func (v *Vault) replace(p string, data []byte, old fs.FileInfo) (fs.FileInfo, error) {
 	if int64(len(data)) > v.maxBytes {
 		return nil, v.tooLarge(uriOf(p))
 	}
 	if old.Mode().Perm()&0o200 == 0 {
-		return nil, &fs.PathError{Op: "replace", Path: p, Err: fs.ErrPermission} // somebody has made it read-only
+		return nil, &fs.PathError{Op: "replace", Path: p, Err: fs.ErrPermission} // a rename would ignore that it is read-only
 	}
 	temp, err := v.writeTemp(data, old.Mode().Perm())
 	if err != nil {
 		return nil, err
 	}
-	// From here to the rename is what is left of the time in which a person's
-	// change could be lost.
+	// A person's change is lost only between this check and the rename.
 	now, err := v.lstat(p)
 	if err == nil && !unchanged(old, now) || errors.Is(err, fs.ErrNotExist) {
 		_ = v.root.Remove(temp)
@@ -170,27 +165,26 @@ func (v *Vault) writeTemp(data []byte, mode fs.FileMode) (name string, err error
 	return name, nil
 }
 
-// sweep removes what writers left behind that were killed. What cannot be
-// removed is in nobody's way.
+// sweep removes the temporary files of killed processes. Files that cannot be removed
+// do no harm.
 func (v *Vault) sweep() {
 	entries, err := fs.ReadDir(v.root.FS(), tempDir)
 	if err != nil {
 		return
 	}
 	for _, e := range entries {
-		if info, err := e.Info(); err == nil && time.Since(info.ModTime()) > abandoned {
+		if info, err := e.Info(); err == nil && time.Since(info.ModTime()) > abandonedAfter {
 			_ = v.root.Remove(tempDir + "/" + e.Name())
 		}
 	}
 }
 
-// makeFolder makes a folder and those above it, and sees to it that their
-// names are on disk.
+// makeFolder creates a folder and its parents, and flushes their names to disk.
 func (v *Vault) makeFolder(name string) error {
 	info, err := v.root.Lstat(name)
 	if err == nil {
 		if !info.IsDir() {
-			return notANote(fileURI(name), "a folder that is needed is something else")
+			return notANote(fileURI(name), "a folder is needed there")
 		}
 		return nil
 	}
@@ -210,7 +204,7 @@ func (v *Vault) makeFolder(name string) error {
 		return err
 	}
 	if name == stateDir {
-		// A vault may be kept in version control; this is nobody's concern there.
+		// Vaults are kept in version control; this folder is not part of them.
 		_ = v.root.WriteFile(stateDir+"/.gitignore", []byte("*\n"), 0o600)
 	}
 	return syncFolder(v.root, parent)

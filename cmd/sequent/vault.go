@@ -171,11 +171,11 @@ func (p *program) checkVault(ctx context.Context, dir string) error {
 	return p.withVault(ctx, dir, app.OpenExisting, func(v *vaults.Vaults) error {
 		findings, wrong, mended := []jsonFinding{}, 0, 0
 		notes, err := v.Check(ctx, p.owner, func(f vaults.Finding) {
-			findings = append(findings, jsonFinding{f.Problem, f.Place, string(f.Session), f.Thoughts, f.Text, f.Mended, f.Wrong})
+			findings = append(findings, jsonFinding{f.Problem, f.Place, string(f.Session), f.Thoughts, f.Text, f.Repairable, f.Wrong})
 			if f.Wrong {
 				wrong++
 			}
-			if f.Mended {
+			if f.Repairable {
 				mended++
 			}
 		})

@@ -8,7 +8,7 @@ import (
 	"github.com/sequent-dev/sequent/tool"
 )
 
-// An answer is the reply to a thought in the making.
+// An answer is the reply to a thought.
 type answer struct {
 	Session sequent.ID `json:"sessionId"`
 	Number  int        `json:"thoughtNumber"`
@@ -17,19 +17,19 @@ type answer struct {
 	Next    bool       `json:"nextThoughtNeeded"`
 
 	begun   bool
-	advices []string // what else the caller should know, a line each
+	advices []string // further lines for the caller
 }
 
-// The words for a session's state.
+// The states of a session in replies.
 const (
 	inProgress = "in_progress"
 	completed  = "completed"
 )
 
-// checkpoint reminds of what the vault knows.
+// checkpoint reminds the model to search the vault.
 const checkpoint = "💡 **CHECK YOUR MEMORY:** search_memories for what exists and build_context on [[WikiLinks]] | sync new findings to add them to the graph"
 
-// answer tells what became of the step, which is the last thought of s.
+// answer returns the reply to the step, which is the last thought of s.
 func (st *step) answer(s *sequent.Session) *answer {
 	t, _ := s.Last()
 	a := &answer{Session: s.ID(), Number: t.Number, Total: t.Total, Status: completed, Next: t.More, begun: st.Session == ""}
@@ -59,7 +59,7 @@ func (a *answer) advise(format string, args ...any) {
 	a.advices = append(a.advices, "⚠️ "+fmt.Sprintf(format, args...))
 }
 
-// unknown names arguments that the contract does not have.
+// unknown adds a warning about arguments that the contract does not have.
 func (a *answer) unknown(names []string) {
 	if len(names) > 0 {
 		a.advise("unknown fields ignored: %s", strings.Join(names, ", "))
@@ -92,7 +92,7 @@ func (a *answer) reply() tool.Reply {
 	return r
 }
 
-// list names parts in a sentence.
+// list names parts for a sentence.
 func list(lacks []part) string {
 	names := make([]string, len(lacks))
 	for i, p := range lacks {
@@ -105,7 +105,7 @@ func list(lacks []part) string {
 	return strings.Join(names[:last], ", ") + " and " + names[last]
 }
 
-// keys names parts in a label.
+// keys names parts for a label.
 func keys(lacks []part) string {
 	names := make([]string, len(lacks))
 	for i, p := range lacks {

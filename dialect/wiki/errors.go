@@ -12,7 +12,7 @@ import (
 	"github.com/sequent-dev/sequent/vault/workflow"
 )
 
-// The codes of this contract's rules.
+// The codes of this contract.
 const (
 	codeWikiLink           = "WIKILINK_REQUIRED"
 	codeInvalidID          = "INVALID_SESSION_ID"
@@ -30,12 +30,12 @@ const (
 	codeInvalidArgument    = "INVALID_ARGUMENT" // an argument is missing or of another type
 )
 
-// table has what this contract says in other words than the rest.
+// table has the words of this contract that differ from the shared ones.
 var table = wording.Table{
 	Codes: map[sequent.Code]wording.Words{
 		sequent.CodeSessionNotFound: {Fix: "leave sessionId out and begin with thoughtNumber 0, or pass the sessionId of an earlier reply"},
 
-		// Of workflows, what this contract has a word for.
+		// Codes of the vault for which this contract has its own.
 		workflow.CodeLinkRequired:       {Code: codeWikiLink},
 		workflow.CodeConclusionRequired: {Code: codeConclusion},
 		workflow.CodeConclusionLink:     {Code: codeConclusionWikiLink},
@@ -45,7 +45,7 @@ var table = wording.Table{
 	Fields: map[string]string{"text": "response", "note": "thoughts", "branch": "branchId"},
 }
 
-// A refusal is what a call is answered that this contract refuses.
+// A refusal is the reply to a call that this contract refuses.
 type refusal struct {
 	Code    string `json:"code"`
 	Message string `json:"message"` // what is wrong and what to do, in one line
@@ -64,39 +64,39 @@ func (r *refusal) reply() tool.Reply {
 	return reply
 }
 
-// The refusals that always say the same.
+// Refusals without details of the call.
 var (
-	errInvalidID = refusal{codeInvalidID, "a sessionId is session-{unix milliseconds}, and - and letters, digits, - or _ after it if you like; " +
+	errInvalidID = refusal{codeInvalidID, "sessionId must be session-{unix milliseconds}, optionally followed by - and letters, digits, - or _; " +
 		"pass the one of an earlier reply, or leave sessionId out to begin a session"}
-	errSessionMissing  = refusal{codeMissing, "no session to go on with; pass the sessionId of an earlier reply, or begin a session with thoughtNumber 0 and without isRevision, branchId and cancel"}
-	errBranchID        = refusal{codeBranchID, "branchFromThought needs a branchId, so that agents that share the session do not mix; add a name for the branch and repeat the call"}
+	errSessionMissing  = refusal{codeMissing, "there is no session to continue; pass the sessionId of an earlier reply, or begin a session with thoughtNumber 0 and without isRevision, branchId and cancel"}
+	errBranchID        = refusal{codeBranchID, "branchFromThought needs a branchId, which keeps the agents of a session apart; add a name for the branch and repeat the call"}
 	errInvalidParent   = refusal{codeInvalidParent, "parentWorkflowId belongs to the first thought of a session; leave it out, or begin a new session with it and thoughtNumber 0"}
 	errConclusion      = refusal{codeConclusion, "nextThoughtNeeded is false, so give a conclusion: " + wanted + "; or set nextThoughtNeeded to true"}
-	errConclusionLinks = refusal{codeConclusionWikiLink, "conclusion holds no [[WikiLink]]; put double brackets around the concepts it rests on and repeat the call"}
+	errConclusionLinks = refusal{codeConclusionWikiLink, "conclusion has no [[WikiLink]]; put its concepts in double brackets and repeat the call"}
 )
 
-// wanted is what a conclusion should hold.
+// wanted describes a conclusion for a model.
 const wanted = "what you found, which instructions you followed and which not, shortcuts taken, risks, and sources, with [[WikiLinks]]"
 
-// errLinks says which text holds no link.
+// errLinks returns the refusal for a text without a link.
 func (st *step) errLinks() error {
-	const fix = "; put double brackets around the concepts it is about, as in [[rate limiting]], and repeat the call (links in code do not count)"
+	const fix = "; put its concepts in double brackets, as in [[rate limiting]], and repeat the call (links in code do not count)"
 	switch {
 	case st.Response == "":
-		return &refusal{codeWikiLink, "response is missing; it holds this step of your thinking, with at least one [[WikiLink]]"}
+		return &refusal{codeWikiLink, "response is missing; write this step of your thinking, with at least one [[WikiLink]]"}
 	case !st.linked:
-		return &refusal{codeWikiLink, "response holds no [[WikiLink]]" + fix}
+		return &refusal{codeWikiLink, "response has no [[WikiLink]]" + fix}
 	}
-	return &refusal{codeWikiLink, "thoughts holds no [[WikiLink]]" + fix + ", or leave thoughts out"}
+	return &refusal{codeWikiLink, "thoughts has no [[WikiLink]]" + fix + ", or leave thoughts out"}
 }
 
-// errExists says how to go on with a session.
+// errExists returns the refusal for beginning an existing session.
 func errExists(s *sequent.Session) error {
-	return &refusal{codeExists, fmt.Sprintf("the session %s has begun; pass thoughtNumber %d to go on with it, "+
-		"branchId or isRevision if that is what you mean, or leave sessionId out to begin another", s.ID(), s.NextNumber(""))}
+	return &refusal{codeExists, fmt.Sprintf("the session %s has already begun; pass thoughtNumber %d to continue it, "+
+		"add branchId or isRevision to branch or revise, or leave sessionId out to begin another", s.ID(), s.NextNumber(""))}
 }
 
-// errClosed says what to do instead of thinking on.
+// errClosed returns the refusal for a thought in a closed session.
 func errClosed(s *sequent.Session) error {
 	if s.State() == sequent.Cancelled {
 		return &refusal{codeClosed, "the session was cancelled; leave sessionId out and begin another with thoughtNumber 0"}
@@ -112,14 +112,14 @@ func errParentClosed(id string) error {
 	return &refusal{codeParentClosed, fmt.Sprintf("the workflow %s is closed; start another with the tool workflow, or leave parentWorkflowId out", id)}
 }
 
-func tooLong(field string, n, most int) error {
+func tooLong(field string, n, limit int) error {
 	return &sequent.Error{
 		Code: sequent.CodeLimitExceeded, Field: field,
-		Msg: fmt.Sprintf("%s has %d bytes, the limit is %d", field, n, most), Fix: "shorten it",
+		Msg: fmt.Sprintf("%s has %d bytes, the limit is %d", field, n, limit), Fix: "shorten it",
 	}
 }
 
-// reject words arguments that do not fit a schema.
+// reject refuses arguments that do not fit a schema.
 func reject(err *tool.ArgumentError) (tool.Reply, error) {
 	r := refusal{codeInvalidArgument, err.Error() + "; " + wording.ArgumentFix(err)}
 	if err.Field == "analysisType" {
@@ -129,9 +129,8 @@ func reject(err *tool.ArgumentError) (tool.Reply, error) {
 	return r.reply(), nil
 }
 
-// refuse words an error. An error without words is returned: it is a fault.
-//
-// Collaborators have codes of their own, which are refusals in upper case.
+// refuse returns the refusal for an error. It returns an error without words unchanged:
+// that is a fault. Codes of the vault become refusals in upper case.
 func refuse(err error) (tool.Reply, error) {
 	if r, ok := errors.AsType[*refusal](err); ok {
 		return r.reply(), nil
@@ -148,11 +147,11 @@ func refuse(err error) (tool.Reply, error) {
 	return r.reply(), nil
 }
 
-// shorten keeps a message short that quotes a caller.
+// shorten cuts a caller's text for an error.
 func shorten(s string) string {
-	const most = 60
-	if r := []rune(s); len(r) > most {
-		return string(r[:most]) + "…"
+	const limit = 60 // characters
+	if r := []rune(s); len(r) > limit {
+		return string(r[:limit]) + "…"
 	}
 	return s
 }

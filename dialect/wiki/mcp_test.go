@@ -19,7 +19,7 @@ import (
 	"github.com/sequent-dev/sequent/store/sqlite"
 )
 
-// A client is at the other end of a server's standard input and output.
+// A client calls a server over its standard input and output.
 type client struct {
 	t   *testing.T
 	in  io.Writer
@@ -27,7 +27,7 @@ type client struct {
 	id  int
 }
 
-// A result is what a client is answered to a call.
+// A result is the reply to a call.
 type result struct {
 	Content    []struct{ Text string }
 	IsError    bool
@@ -65,7 +65,7 @@ func (c *client) call(tool, args string) result {
 	return r
 }
 
-// serve serves the dialect over a store and a folder that others may share.
+// serve serves the dialect over a store and a folder, which servers may share.
 func serve(t *testing.T, store, dir string) *client {
 	t.Helper()
 	db, err := sqlite.Open(t.Context(), sqlite.Config{Path: store})
@@ -101,7 +101,7 @@ func serve(t *testing.T, store, dir string) *client {
 	return c
 }
 
-// notes returns the files of a folder, but for what the program keeps for itself.
+// notes returns the files of a folder, except .sequent.
 func notes(t *testing.T, dir string) string {
 	t.Helper()
 	var b strings.Builder
@@ -122,7 +122,7 @@ func notes(t *testing.T, dir string) string {
 	return b.String()
 }
 
-// sessions returns what a store has.
+// sessions returns the sessions of a store.
 func sessions(t *testing.T, store string) string {
 	t.Helper()
 	db, err := sqlite.Open(t.Context(), sqlite.Config{Path: store})
@@ -142,7 +142,7 @@ func sessions(t *testing.T, store string) string {
 	return b.String()
 }
 
-// Every row of the contract's table of errors, over MCP. Nothing is written.
+// Each error of the contract over MCP. Nothing is written.
 func TestErrorsOverMCP(t *testing.T) {
 	dir := t.TempDir()
 	store, vault := filepath.Join(dir, "s.db"), filepath.Join(dir, "vault")
@@ -192,8 +192,8 @@ func TestErrorsOverMCP(t *testing.T) {
 	}
 }
 
-// Several servers on one store and one vault, agents on branches of one session, at
-// once: everything is in the log and in the note once.
+// Several servers on one store and one vault, with agents on branches of one session at
+// once: each thought is once in the log and once in the note.
 func TestServersShareASession(t *testing.T) {
 	const servers, agents, steps = 2, 3, 8
 	dir := t.TempDir()

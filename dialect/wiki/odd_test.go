@@ -15,8 +15,8 @@ import (
 	"github.com/sequent-dev/sequent/tool"
 )
 
-// Whatever stands in an argument, a tool answers or refuses it in words: nothing
-// fails, nothing is told of the machine, nothing is written outside the vault.
+// A tool answers or refuses every argument: no call fails, no reply mentions the machine,
+// and nothing is written outside the vault.
 func TestOddArguments(t *testing.T) {
 	odd := []string{
 		"", " ", ".", "..", "/", `\`, "../../x", "memory://../../x", "memory://a/../../../x.md", "memory://", "memory://.sequent/index.db",

@@ -11,7 +11,7 @@ import (
 	"github.com/sequent-dev/sequent/internal/app/vaults"
 )
 
-// build makes the dialect over a real vault, as the program does.
+// build returns the dialect over a real vault, as the program does.
 func build(t testing.TB, env dialect.Env) dialect.Dialect {
 	t.Helper()
 	v := vaults.New(vaults.Config{Dir: filepath.Join(env.Dir, "vault"), Engine: env.Engine})

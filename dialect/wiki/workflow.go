@@ -85,10 +85,10 @@ func (in workflowArgs) check() error {
 		is       bool
 		what, do string
 	}{
-		{starts && in.Session != "", "sessionId goes on with a workflow, and workflowId and steps start one", "leave one of them out"},
-		{starts && answers, "response and status belong to a workflow that has been started", "start it first, and answer with the sessionId of the reply"},
-		{!starts && in.Session == "" && answers, "nothing says which workflow is meant", "pass the sessionId of the reply that started it"},
-		{in.Thoughts != "" && in.Response == "", "thoughts stand beside a response", "add the response, or leave thoughts out"},
+		{starts && in.Session != "", "sessionId continues a workflow, workflowId and steps start one", "leave one of them out"},
+		{starts && answers, "response and status belong to a started workflow", "start it first, and answer with the sessionId of the reply"},
+		{!starts && in.Session == "" && answers, "sessionId is missing", "pass the one of the reply that started the workflow"},
+		{in.Thoughts != "" && in.Response == "", "thoughts belong to a response", "add the response, or leave thoughts out"},
 		{in.Conclusion != "" && in.Status == "", "a conclusion closes the workflow", "add status completed, or leave conclusion out"},
 	} {
 		if wrong.is {

@@ -14,14 +14,13 @@ import (
 	"github.com/sequent-dev/sequent/llm/openai"
 )
 
-// DefaultVault returns the folder of notes that is used if none is named.
+// DefaultVault returns the default folder of notes.
 func DefaultVault() (string, error) {
 	dir, err := home()
 	return filepath.Join(dir, "Documents", "sequent-vault"), err
 }
 
-// VaultDir returns the folder of notes that a value of --vault means; empty means
-// the default one.
+// VaultDir returns the absolute folder for a value of --vault; empty means the default.
 func VaultDir(path string) (string, error) {
 	if path == "" {
 		return DefaultVault()
@@ -33,8 +32,8 @@ func VaultDir(path string) (string, error) {
 	return filepath.Abs(path)
 }
 
-// Vaults returns the folders of notes, which are closed with the app. With watch,
-// they are looked after in the background as soon as they are opened.
+// Vaults returns the vaults, which the app closes. With watch, they are maintained in the
+// background once they are opened.
 func (a *App) Vaults(watch bool) (*vaults.Vaults, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -46,7 +45,7 @@ func (a *App) Vaults(watch bool) (*vaults.Vaults, error) {
 		return nil, err
 	}
 	cfg := vaults.Config{Dir: dir, Engine: a.Engine, Agent: a.config.Agent, Watch: watch, Logger: a.logger}
-	if cache, err := os.UserCacheDir(); err == nil { // else there is none
+	if cache, err := os.UserCacheDir(); err == nil { // else read-only vaults are refused
 		cfg.Cache = filepath.Join(cache, "sequent", "vaults")
 	}
 	m := a.config.Model
@@ -64,9 +63,9 @@ func (a *App) Vaults(watch bool) (*vaults.Vaults, error) {
 	return a.vaults, nil
 }
 
-// buildWiki opens the local user's folder if somebody has asked for it, so that
-// one that cannot be used is known at the start. Else it waits for the first call:
-// who serves all dialects may not want a vault.
+// buildWiki opens the local user's folder if the configuration names it or the dialect, so
+// that an invalid folder is reported at the start. Otherwise the first call opens it: a
+// server of all dialects may not need a vault.
 func buildWiki(a *App) (dialect.Dialect, error) {
 	v, err := a.Vaults(true)
 	if err != nil {

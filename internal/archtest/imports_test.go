@@ -57,7 +57,7 @@ var rules = []rule{
 	{"archive/importer", []string{".", "archive", "archive/internal/..."}, "it reads files of other programs and stores through the engine"},
 	{"archive/internal/...", nil, "it depends on JSON, not on sessions"},
 	{"archive", []string{".", "archive/internal/..."}, "files are projections of sessions"},
-	{"vault/index", []string{".", "internal/indexfile", "words", "vault", "vault/wikilink", "modernc.org/sqlite/...", "github.com/gofrs/flock", "github.com/fsnotify/fsnotify"},
+	{"vault/index", []string{".", "internal/fairlock", "internal/indexfile", "words", "vault", "vault/wikilink", "modernc.org/sqlite/...", "github.com/gofrs/flock", "github.com/fsnotify/fsnotify"},
 		"it indexes notes and declares an interface for embeddings"},
 	{"vault/wikilink", []string{"github.com/yuin/goldmark/...", "golang.org/x/text/..."}, "it depends on Markdown, not on the vault"},
 	{"vault/thinking", []string{".", "internal/lazyregexp", "vault", "vault/internal/..."}, "files of sessions are notes of a vault"},

@@ -11,33 +11,34 @@ import (
 
 	"github.com/sequent-dev/sequent"
 	"github.com/sequent-dev/sequent/vault"
+	"github.com/sequent-dev/sequent/vault/internal/block"
 	"github.com/sequent-dev/sequent/vault/wikilink"
 )
 
-// A Status tells how an assumption stands.
+// A Status is the state of an assumption.
 type Status string
 
 // The statuses.
 const (
-	Active      Status = "active"      // it is assumed, and has not been checked
-	Validated   Status = "validated"   // it has been found true
-	Invalidated Status = "invalidated" // it has been found false
-	Refined     Status = "refined"     // it has been replaced by something more exact
+	Active      Status = "active"      // not yet checked
+	Validated   Status = "validated"   // found to be true
+	Invalidated Status = "invalidated" // found to be false
+	Refined     Status = "refined"     // replaced by a more exact statement
 )
 
-// Statuses returns all of them.
+// Statuses returns all statuses.
 func Statuses() []Status { return []Status{Active, Validated, Invalidated, Refined} }
 
 // Folder is the folder of the vault that holds the ledger.
 const Folder = "assumptions"
 
-// Unspecified is the confidence of an assumption that does not say.
+// Unspecified is the default confidence of an assumption.
 const Unspecified = "unspecified"
 
 const (
-	mostText     = 20000 // characters of a statement, a plan or notes
-	mostName     = 200   // characters of a concept, a context or a confidence
-	mostConcepts = 50
+	maxTextChars = 20000 // of a statement, a plan or notes
+	maxNameChars = 200   // of a concept, a context or a confidence
+	maxConcepts  = 50
 )
 
 // A Config configures a [Ledger].
@@ -46,8 +47,8 @@ type Config struct {
 	Now   func() time.Time // nil means time.Now
 }
 
-// A Ledger is the assumptions of a vault. It is safe for concurrent use, by
-// several processes as well.
+// A Ledger holds the assumptions of a vault. It is safe for concurrent use, also by
+// several processes.
 type Ledger struct {
 	vault *vault.Vault
 	now   func() time.Time
@@ -62,47 +63,46 @@ func New(c Config) *Ledger {
 	return l
 }
 
-// An Assumption is one as its author states it.
+// An Assumption is a new assumption.
 type Assumption struct {
 	Statement      string   // required
-	Concepts       []string // what it is about, with brackets or without; required unless the statement links to something
-	Context        string   // where it was made: a session, a workflow, a note
+	Concepts       []string // with or without brackets; required unless the statement has a WikiLink
+	Context        string   // the session, workflow or note where it was made
 	ValidationPlan string   // how it could be checked
 	Confidence     string   // in the author's words; empty means [Unspecified]
 }
 
-// A Change is what becomes of an assumption. An empty field leaves as it is
-// what it stands for.
+// A Change updates an assumption. Empty fields change nothing.
 type Change struct {
 	Status         Status
 	Confidence     string
 	ValidationPlan string
-	Notes          string   // what was found; kept in the note, with the time
-	Concepts       []string // further ones
+	Notes          string   // findings; added to the note with the time
+	Concepts       []string // further concepts
 }
 
-// An Entry is an assumption as its note has it.
+// An Entry is an assumption in the ledger.
 type Entry struct {
 	URI            vault.URI
-	Statement      string // its first line, if a person has changed the note's form
+	Statement      string // or the note's first line, if a person has removed the section
 	Status         Status
 	Confidence     string
 	Context        string
 	ValidationPlan string
-	Concepts       []string // that the note links to, normalized
-	Created        string   // as the note has it
-	Updated        string   // empty if it never was
+	Concepts       []string // normalized targets of the note's links
+	Created        string   // as written in the note
+	Updated        string   // empty before the first update
 	Body           string   // of the note, with the history
 }
 
-// Append writes a new assumption into the ledger.
+// Append records a new assumption.
 func (l *Ledger) Append(ctx context.Context, a Assumption) (Entry, error) {
 	concepts, err := a.check()
 	if err != nil {
 		return Entry{}, err
 	}
 	now := l.now().UTC()
-	// Two that are made in one millisecond get different names.
+	// Assumptions of the same millisecond get different names.
 	for ms := now.UnixMilli(); ; ms++ {
 		name := fmt.Sprintf("assumption-%d", ms)
 		uri, err := vault.PathURI(fmt.Sprintf("%s/%s/%s", Folder, now.Format("2006/01"), name))
@@ -137,10 +137,10 @@ func set(f *vault.Front, key, value string) error {
 	return f.Set(key, value)
 }
 
-// check returns the concepts.
+// check returns the concepts, or an error for an invalid field.
 func (a Assumption) check() ([]string, error) {
 	if strings.TrimSpace(a.Statement) == "" {
-		return nil, invalid("assumption", "say what is assumed, in a sentence that could turn out to be false", "there is no assumption")
+		return nil, invalid("assumption", "write a sentence that could turn out to be false", "the assumption is empty")
 	}
 	concepts, err := conceptsOf(a.Concepts)
 	if err == nil {
@@ -153,32 +153,32 @@ func (a Assumption) check() ([]string, error) {
 	if len(concepts) == 0 && !wikilink.HasConcept([]byte(a.Statement)) {
 		return nil, &sequent.Error{
 			Code: CodeConceptRequired, Field: "concepts",
-			Msg: "nothing says what the assumption is about",
-			Fix: `name the concepts, such as ["authentication", "JWT"]`,
+			Msg: "the assumption has no concepts",
+			Fix: `name some, such as ["authentication", "JWT"]`,
 		}
 	}
 	return concepts, nil
 }
 
-// lengths refuses what is too long.
+// lengths refuses values that are too long.
 func lengths(texts, names map[string]string) error {
 	for _, field := range []string{"assumption", "validationPlan", "notes", "context", "confidence"} {
-		most := mostText
+		limit := maxTextChars
 		value, ok := texts[field]
 		if !ok {
-			most, value = mostName, names[field]
+			limit, value = maxNameChars, names[field]
 		}
-		if n := len([]rune(value)); n > most {
-			return invalid(field, "say it shorter", "%s has %d characters, the limit is %d", field, n, most)
+		if n := len([]rune(value)); n > limit {
+			return invalid(field, "shorten it", "%s has %d characters, the limit is %d", field, n, limit)
 		}
 	}
 	return nil
 }
 
-// conceptsOf returns the concepts that are named, each once, as they are written.
+// conceptsOf returns the given concepts without repetitions, as they are written.
 func conceptsOf(given []string) ([]string, error) {
-	if len(given) > mostConcepts {
-		return nil, invalid("concepts", "name those that matter", "there are %d concepts, the limit is %d", len(given), mostConcepts)
+	if len(given) > maxConcepts {
+		return nil, invalid("concepts", "name the most important ones", "there are %d concepts, the limit is %d", len(given), maxConcepts)
 	}
 	var list []string
 	seen := make(map[string]bool)
@@ -188,8 +188,8 @@ func conceptsOf(given []string) ([]string, error) {
 			c = strings.TrimSuffix(inner, "]]")
 		}
 		links := wikilink.Parse([]byte("- [[" + c + "]]"))
-		if len(links) != 1 || links[0].Concept() == "" || links[0].Start != 2 || links[0].Stop != len(c)+6 || len([]rune(c)) > mostName {
-			return nil, invalid("concepts", `name concepts without brackets, such as "error handling"`, "%q cannot be a concept", short(c))
+		if len(links) != 1 || links[0].Concept() == "" || links[0].Start != 2 || links[0].Stop != len(c)+6 || len([]rune(c)) > maxNameChars {
+			return nil, invalid("concepts", `name concepts without brackets, such as "error handling"`, "%q cannot be a concept", block.Short(c, maxTitle))
 		}
 		if name := links[0].Concept(); !seen[name] {
 			seen[name] = true
@@ -199,8 +199,8 @@ func conceptsOf(given []string) ([]string, error) {
 	return list, nil
 }
 
-// Update writes down what became of an assumption. What was there stays: a
-// section with the change and the notes is added at the end.
+// Update changes an assumption. It adds a section with the change and the notes at the end
+// of the note.
 func (l *Ledger) Update(ctx context.Context, uri vault.URI, c Change) (Entry, error) {
 	uri, err := ledgerURI(uri)
 	if err != nil {
@@ -221,7 +221,7 @@ func (c Change) check() ([]string, error) {
 	if c.Status != "" && !slices.Contains(Statuses(), c.Status) {
 		return nil, &sequent.Error{
 			Code: CodeInvalidStatus, Field: "status",
-			Msg: fmt.Sprintf("an assumption cannot have the status %q", short(string(c.Status))),
+			Msg: fmt.Sprintf("an assumption cannot have the status %q", block.Short(string(c.Status), maxTitle)),
 			Fix: "use active, validated, invalidated or refined",
 		}
 	}
@@ -231,7 +231,7 @@ func (c Change) check() ([]string, error) {
 	}
 	empty := func(s string) bool { return strings.TrimSpace(s) == "" }
 	if c.Status == "" && empty(c.Confidence) && empty(c.ValidationPlan) && empty(c.Notes) && len(concepts) == 0 {
-		return nil, invalid("status", "give a status, notes, a confidence, a validationPlan or concepts", "there is nothing to update")
+		return nil, invalid("status", "give a status, notes, a confidence, a validationPlan or concepts", "the update changes nothing")
 	}
 	return concepts, lengths(map[string]string{"validationPlan": c.ValidationPlan, "notes": c.Notes}, map[string]string{"confidence": c.Confidence})
 }
@@ -274,18 +274,11 @@ func (l *Ledger) change(n *vault.Note, c Change, concepts []string) error {
 	if notes := text(c.Notes); notes != "" {
 		paragraph("%s", notes)
 	}
-	br := n.LineBreak()
-	if n.Body != "" && !strings.HasSuffix(n.Body, "\n") {
-		n.Body += br
-	}
-	if n.Body != "" && !strings.HasSuffix(n.Body, br+br) {
-		n.Body += br
-	}
-	n.Body += strings.ReplaceAll(b.String(), "\n", br)
+	n.AddSection(b.String())
 	return nil
 }
 
-// Read returns an assumption as it stands.
+// Read returns an assumption.
 func (l *Ledger) Read(ctx context.Context, uri vault.URI) (Entry, error) {
 	uri, err := ledgerURI(uri)
 	if err != nil {
@@ -326,11 +319,10 @@ func (l *Ledger) Latest(ctx context.Context, limit int) ([]Entry, error) {
 	return list, nil
 }
 
-// ledgerURI refuses what is not of the ledger: other notes are not changed by
-// mistake.
+// ledgerURI returns the canonical URI of an assumption. It refuses other notes.
 func ledgerURI(uri vault.URI) (vault.URI, error) {
 	if strings.TrimSpace(string(uri)) == "" {
-		return "", invalid("uri", "pass the uri of the reply that recorded it", "nothing says which assumption is meant")
+		return "", invalid("uri", "pass the uri from the reply that recorded the assumption", "the uri is missing")
 	}
 	canonical, err := vault.ParseURI(string(uri))
 	if err != nil {
@@ -339,7 +331,7 @@ func ledgerURI(uri vault.URI) (vault.URI, error) {
 	if !strings.HasPrefix(canonical.Path(), Folder+"/") {
 		return "", &sequent.Error{
 			Code: CodeNotFound, Field: "uri",
-			Msg: fmt.Sprintf("%s is not of the assumption ledger", canonical),
+			Msg: fmt.Sprintf("%s is not in the assumption ledger", canonical),
 			Fix: "pass a uri that begins with memory://" + Folder + "/",
 		}
 	}

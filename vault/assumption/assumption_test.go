@@ -84,7 +84,7 @@ Read the configuration.
 	if got := read(t, dir, file); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
-	// A person adds something.
+	// A person edits the note.
 	edited := strings.Replace(want, "confidence: unspecified\n", "confidence: low # says Ann\naliases: [x]\n", 1) + "\nSee [[RFC 7519]]."
 	if err := os.WriteFile(filepath.Join(dir, file), []byte(edited), 0o644); err != nil {
 		t.Fatal(err)
@@ -152,7 +152,7 @@ func TestRefusals(t *testing.T) {
 		code  sequent.Code
 		words string
 	}{
-		"empty":              {add(assumption.Assumption{Statement: " \n", Concepts: []string{"a"}}), assumption.CodeInvalid, "no assumption"},
+		"empty":              {add(assumption.Assumption{Statement: " \n", Concepts: []string{"a"}}), assumption.CodeInvalid, "assumption is empty"},
 		"no concept":         {add(assumption.Assumption{Statement: "a"}), assumption.CodeConceptRequired, "concepts"},
 		"concept in code":    {add(assumption.Assumption{Statement: "`[[a]]`"}), assumption.CodeConceptRequired, "concepts"},
 		"empty concept":      {concepts(""), assumption.CodeInvalid, `"" cannot be a concept`},
@@ -165,14 +165,14 @@ func TestRefusals(t *testing.T) {
 		"many concepts":      {concepts(slices.Repeat([]string{"a"}, 51)...), assumption.CodeInvalid, "51"},
 		"long":               {add(assumption.Assumption{Statement: strings.Repeat("x", 20001), Concepts: []string{"a"}}), assumption.CodeInvalid, "20001"},
 		"long context":       {add(assumption.Assumption{Statement: "a", Concepts: []string{"a"}, Context: strings.Repeat("x", 201)}), assumption.CodeInvalid, "context has 201"},
-		"nothing to update":  {change(uri, assumption.Change{Notes: " "}), assumption.CodeInvalid, "nothing to update"},
+		"changes nothing":    {change(uri, assumption.Change{Notes: " "}), assumption.CodeInvalid, "changes nothing"},
 		"status":             {change(uri, assumption.Change{Status: "done"}), assumption.CodeInvalidStatus, `"done"`},
-		"update without uri": {change("", assumption.Change{Status: assumption.Refined}), assumption.CodeInvalid, "which assumption"},
-		"another note":       {change("memory://other.md", assumption.Change{Status: assumption.Refined}), assumption.CodeNotFound, "not of the assumption ledger"},
-		"on the way out":     {change("memory://assumptions/../other.md", assumption.Change{Status: assumption.Refined}), vault.CodeInvalidURI, "out of the vault"},
+		"update without uri": {change("", assumption.Change{Status: assumption.Refined}), assumption.CodeInvalid, "uri is missing"},
+		"another note":       {change("memory://other.md", assumption.Change{Status: assumption.Refined}), assumption.CodeNotFound, "not in the assumption ledger"},
+		"on the way out":     {change("memory://assumptions/../other.md", assumption.Change{Status: assumption.Refined}), vault.CodeInvalidURI, "is . or .."},
 		"absent":             {change("memory://assumptions/2025/01/a.md", assumption.Change{Status: assumption.Refined}), assumption.CodeNotFound, "check the uri"},
-		"read without uri":   {get(" "), assumption.CodeInvalid, "which assumption"},
-		"read another note":  {get("memory://other"), assumption.CodeNotFound, "not of"},
+		"read without uri":   {get(" "), assumption.CodeInvalid, "uri is missing"},
+		"read another note":  {get("memory://other"), assumption.CodeNotFound, "not in"},
 		"read absent":        {get("memory://assumptions/a"), assumption.CodeNotFound, "there is no"},
 		"read a path":        {get("/etc/passwd"), vault.CodeInvalidURI, "memory://"},
 	} {
@@ -204,7 +204,7 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// What a statement leaves open does not hide the concepts.
+// An open code fence in the statement does not hide the concepts.
 func TestConceptsAreInTheGraph(t *testing.T) {
 	l, _ := open(t)
 	for _, statement := range []string{"```\nopen", "<!-- open", "<script>", "`", "    code", "# x\n---", "x\n## Update: y", "[x]: y\n\n[[", "~~~", "a\x00b", "{{<"} {

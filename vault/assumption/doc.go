@@ -1,5 +1,5 @@
-// Package assumption keeps a ledger of what is taken for granted: each
-// assumption is a note of the vault, with what became of it.
+// Package assumption keeps a ledger of assumptions. Each is a note of the vault with its
+// history.
 //
 //	l := assumption.New(assumption.Config{Vault: v})
 //	e, err := l.Append(ctx, assumption.Assumption{
@@ -7,8 +7,8 @@
 //	})
 //	e, err = l.Update(ctx, e.URI, assumption.Change{Status: assumption.Invalidated, Notes: "Five minutes, says [[auth.yaml]]."})
 //
-// A note is assumptions/yyyy/MM/assumption-{ms}.md. Its front matter says how the
-// assumption stands, its body has the statement, the concepts as WikiLinks, so
-// that they are in the graph, and a section for each update. A person may edit
-// the note: nothing of it is written anew but the keys that an update changes.
+// A note is assumptions/yyyy/MM/assumption-{ms}.md. Its front matter has the status. Its
+// body has the statement, the concepts as WikiLinks, and a section for each update. A
+// person may edit the note: an update changes keys of the front matter and adds a
+// section, and nothing else.
 package assumption

@@ -9,16 +9,16 @@ import (
 	"github.com/sequent-dev/sequent/vault"
 )
 
-// The codes of this package's errors, which are [*sequent.Error]s. Those of
-// package vault come through.
+// The codes of this package's errors, which are [*sequent.Error]s. Errors of package
+// vault keep their codes.
 const (
-	CodeInvalid         sequent.Code = "assumption_invalid"          // an argument is not acceptable
-	CodeConceptRequired sequent.Code = "assumption_concept_required" // no concept is named, so that nobody would find it
+	CodeInvalid         sequent.Code = "assumption_invalid"          // an argument is invalid
+	CodeConceptRequired sequent.Code = "assumption_concept_required" // no concept is named, so that the graph would lack it
 	CodeInvalidStatus   sequent.Code = "assumption_invalid_status"   // there is no such status
 	CodeNotFound        sequent.Code = "assumption_not_found"        // no assumption has that URI
 )
 
-// Codes returns every code of this package, for tables and tests.
+// Codes returns all codes of this package.
 func Codes() []sequent.Code {
 	return slices.Clone([]sequent.Code{CodeInvalid, CodeConceptRequired, CodeInvalidStatus, CodeNotFound})
 }

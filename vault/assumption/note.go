@@ -10,8 +10,8 @@ import (
 	"github.com/sequent-dev/sequent/vault/wikilink"
 )
 
-// body returns the body of a new note. The concepts come first: whatever the
-// statement leaves open, a code fence for instance, their links are links.
+// body returns the body of a new note. The concepts come first, so that an open code fence
+// in the statement cannot affect their links.
 func (a Assumption) body(concepts []string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# Assumption: %s\n", title(a.Statement))
@@ -32,7 +32,7 @@ func related(concepts []string) string {
 
 var statementForm = lazyregexp.New(`(?ms)^## Statement\s*\n(.*?)(?:^## |\z)`)
 
-// entryOf reads a note.
+// entryOf returns the assumption in a note.
 func entryOf(n *vault.Note) Entry {
 	f := &n.Front
 	e := Entry{
@@ -50,30 +50,24 @@ func entryOf(n *vault.Note) Entry {
 	return e
 }
 
-// title returns the first line of a statement, shortened.
+const maxTitle = 100 // characters
+
+// title returns the first line of a statement, cut to maxTitle.
 func title(s string) string {
 	line, _, _ := strings.Cut(strings.TrimSpace(s), "\n")
-	return short(strings.Join(strings.Fields(line), " "))
+	return block.Short(strings.Join(strings.Fields(line), " "), maxTitle)
 }
 
-// text is a text as it stands in a note; empty if there is none.
+// text returns a text for a note; empty if it is blank.
 func text(s string) string {
 	if s = strings.TrimSpace(s); s == "" {
 		return ""
 	}
-	if strings.Contains("\n"+s, "\n## ") { // it would look like a section of its own
+	if strings.Contains("\n"+s, "\n## ") { // it would begin a section
 		return block.Callout(block.Printable(s))
 	}
 	return block.Text(s)
 }
 
-// plain keeps a value from being more than a few words in emphasis.
+// plain returns a value for use between asterisks.
 func plain(s string) string { return strings.ReplaceAll(title(s), "*", "∗") }
-
-func short(s string) string {
-	const most = 100
-	if r := []rune(s); len(r) > most {
-		return string(r[:most-1]) + "…"
-	}
-	return s
-}

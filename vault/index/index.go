@@ -3,6 +3,7 @@ package index
 import (
 	"cmp"
 	"context"
+	"errors"
 	"log/slog"
 	"path/filepath"
 	"sync"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/gofrs/flock"
 
+	"github.com/sequent-dev/sequent/internal/fairlock"
 	"github.com/sequent-dev/sequent/internal/indexfile"
 	"github.com/sequent-dev/sequent/vault"
 )
@@ -114,21 +116,28 @@ func (x *Index) Close() error {
 
 // lock makes the caller the only writer among all processes.
 func (x *Index) lock(ctx context.Context) (unlock func(), err error) {
-	ctx, cancel := context.WithTimeoutCause(ctx, x.lockTimeout, busy())
-	defer cancel()
+	timeout := time.NewTimer(x.lockTimeout)
+	defer timeout.Stop()
 	select {
 	case x.writing <- struct{}{}:
 	case <-ctx.Done():
-		return nil, context.Cause(ctx)
-	}
-	if err := x.makeDir(); err != nil {
-		<-x.writing
-		return nil, err
+		return nil, ctx.Err()
+	case <-timeout.C:
+		return nil, busy()
 	}
 	f := flock.New(x.path+".lock", flock.SetPermissions(0o600))
-	if _, err := f.TryLockContext(ctx, 20*time.Millisecond); err != nil {
+	if err = x.makeDir(); err == nil {
+		var locked bool
+		if locked, err = f.TryLock(); err == nil && !locked {
+			err = fairlock.Wait(ctx, f, timeout.C)
+		}
+	}
+	if err != nil {
 		<-x.writing
-		return nil, cmp.Or(context.Cause(ctx), err)
+		if errors.Is(err, fairlock.ErrTimeout) {
+			err = busy()
+		}
+		return nil, err
 	}
 	return func() {
 		_ = f.Unlock() // it closes the lock file, which releases the lock in any case

@@ -13,6 +13,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gofrs/flock"
+
 	"github.com/sequent-dev/sequent"
 	"github.com/sequent-dev/sequent/vault"
 	"github.com/sequent-dev/sequent/vault/index"
@@ -334,4 +336,23 @@ func TestDeletedTextIsErased(t *testing.T) {
 	if got := b.text("zqjwyphtb zqjbafugh"); got != "" {
 		t.Errorf("found %q", got)
 	}
+}
+
+func TestBusy(t *testing.T) {
+	t.Parallel()
+	b := newBox(t, index.Config{LockTimeout: 20 * time.Millisecond}, library)
+	b.sync()
+	other := flock.New(b.db() + ".lock")
+	if err := other.Lock(); err != nil {
+		t.Fatal(err)
+	}
+	_, err := b.Sync(t.Context(), nil)
+	wantCode(t, err, index.CodeBusy, "")
+	if got := b.text("zebra"); got != "only title" {
+		t.Errorf("a search beside a writer finds %q", got)
+	}
+	if err := other.Unlock(); err != nil {
+		t.Fatal(err)
+	}
+	b.sync()
 }

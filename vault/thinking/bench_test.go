@@ -13,8 +13,8 @@ import (
 	"github.com/sequent-dev/sequent/vault/thinking"
 )
 
-// What a thought costs does not depend on how many there are: B/thought is what
-// is written for it, with its share of front matter and marks.
+// The cost of a thought does not depend on the length of the session: B/thought is what is
+// written for it, with its share of front matter and marks.
 func BenchmarkWrite(b *testing.B) {
 	for _, n := range []int{10, 2_000} {
 		b.Run(fmt.Sprint("at=", n), func(b *testing.B) {
@@ -63,8 +63,7 @@ func BenchmarkWrite(b *testing.B) {
 	}
 }
 
-// written returns how many bytes this process has given to the system to write,
-// where that is counted.
+// written returns how many bytes this process has written, on systems that count them.
 func written() (int, bool) {
 	data, err := os.ReadFile("/proc/self/io")
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 	"github.com/sequent-dev/sequent/vault"
 )
 
-// A Store is where sessions are: a [sequent.Engine].
+// A Store holds the sessions. [sequent.Engine] implements it.
 type Store interface {
 	Session(ctx context.Context, id sequent.ID) (*sequent.Session, error)
 	Sessions(ctx context.Context, q sequent.Query) (sequent.Page, error)
@@ -22,28 +22,28 @@ type Store interface {
 // A Problem is a kind of difference between the store and the vault.
 type Problem string
 
-// What [Files.Sync] mends.
+// Problems that [Files.Sync] repairs.
 const (
 	NoFile     Problem = "no_file"     // the session has no file
-	NotWritten Problem = "not_written" // thoughts have never been written to the file
+	NotWritten Problem = "not_written" // the file lacks thoughts that were never written
 	Torn       Problem = "torn"        // the file ends in a part of a section
-	FrontOld   Problem = "front_old"   // front matter tells an earlier state, or another
+	FrontOld   Problem = "front_old"   // front matter has another state than the session
 	NotStored  Problem = "not_stored"  // the store does not have the session
 	FileAhead  Problem = "file_ahead"  // the store lacks the last thoughts of the session
 )
 
-// What Sync leaves as it is: it is a person's, or for a person to decide.
+// Problems that Sync leaves to a person.
 const (
-	Edited   Problem = "edited"    // sections say something else than the log; they stay so
-	Deleted  Problem = "deleted"   // sections were deleted; a rebuild brings them back
-	Doubled  Problem = "doubled"   // sections are there more than once
-	Foreign  Problem = "foreign"   // sections are of no thought in the log
+	Edited   Problem = "edited"    // sections differ from the log
+	Deleted  Problem = "deleted"   // sections were deleted; a rebuild restores them
+	Doubled  Problem = "doubled"   // thoughts have several sections
+	Foreign  Problem = "foreign"   // sections belong to no thought in the log
 	TwoFiles Problem = "two_files" // the session has files in two folders; one is used
-	Failed   Problem = "failed"    // the file or the session cannot be used
+	Failed   Problem = "failed"    // the file or the session cannot be read or written
 )
 
-// Mended reports whether Sync does something about the problem.
-func (p Problem) Mended() bool {
+// Repairable reports whether Sync repairs the problem.
+func (p Problem) Repairable() bool {
 	switch p {
 	case NoFile, NotWritten, Torn, FrontOld, NotStored, FileAhead:
 		return true
@@ -54,20 +54,20 @@ func (p Problem) Mended() bool {
 // A Finding is a difference between a session and its file.
 type Finding struct {
 	Session  sequent.ID
-	URI      vault.URI // of the file; where it would be, for NoFile
+	URI      vault.URI // of the file; for NoFile, of the file to create
 	Problem  Problem
-	Thoughts []int // positions in the log, where the problem has some
+	Thoughts []int // positions in the log, if the problem concerns thoughts
 	Err      error // for Failed
 }
 
-// String says the finding in one line.
+// String describes the finding in one line.
 func (f Finding) String() string {
 	text := map[Problem]string{
 		NoFile: "has no file", NotWritten: "lacks thoughts", Torn: "ends in a part of a thought",
-		FrontOld: "does not tell the state of the session", NotStored: "is not in the store",
+		FrontOld: "has another state than the session", NotStored: "is not in the store",
 		FileAhead: "has thoughts that the store lacks", Edited: "has edited thoughts", Deleted: "lacks deleted thoughts",
-		Doubled: "has thoughts twice", Foreign: "has thoughts that are not the session's",
-		TwoFiles: "is not the only file of its session", Failed: "cannot be used",
+		Doubled: "has thoughts twice", Foreign: "has thoughts of no session",
+		TwoFiles: "is not the only file of its session", Failed: "cannot be read or written",
 	}[f.Problem]
 	if len(f.Thoughts) > 0 {
 		text += " (" + ranges(f.Thoughts) + ")"
@@ -78,7 +78,7 @@ func (f Finding) String() string {
 	return fmt.Sprintf("%s %s", f.URI, text)
 }
 
-// ranges writes numbers in order as 1-3, 7.
+// ranges formats sorted numbers as 1-3, 7.
 func ranges(list []int) string {
 	var parts []string
 	for i := 0; i < len(list); {
@@ -96,12 +96,12 @@ func ranges(list []int) string {
 	return strings.Join(parts, ", ")
 }
 
-// Check yields what differs between the store and the vault, session by session,
-// and changes neither. An error ends it. While sessions are being written to, it
-// may see thoughts that are on their way to a file.
+// Check yields the differences between the store and the vault, session by session, and
+// changes neither. It ends at the first error. While sessions are being written, it may
+// report thoughts that are about to be written to their files.
 func (f *Files) Check(ctx context.Context, store Store) iter.Seq2[Finding, error] {
 	return func(yield func(Finding, error) bool) {
-		list, findings, err := f.places(ctx, store)
+		list, findings, err := f.sessionFiles(ctx, store)
 		if err != nil {
 			yield(Finding{}, err)
 			return
@@ -113,7 +113,7 @@ func (f *Files) Check(ctx context.Context, store Store) iter.Seq2[Finding, error
 		}
 		for _, p := range list {
 			if err := ctx.Err(); err != nil {
-				yield(Finding{}, &sequent.Error{Code: sequent.CodeCanceled, Msg: "the call was given up", Err: err})
+				yield(Finding{}, &sequent.Error{Code: sequent.CodeCanceled, Msg: "the call was cancelled", Err: err})
 				return
 			}
 			for _, finding := range f.check(ctx, store, p) {
@@ -126,11 +126,11 @@ func (f *Files) Check(ctx context.Context, store Store) iter.Seq2[Finding, error
 }
 
 // check compares one session with its file.
-func (f *Files) check(ctx context.Context, store Store, p sessionPlace) []Finding {
+func (f *Files) check(ctx context.Context, store Store, p sessionFile) []Finding {
 	failed := func(err error) []Finding {
 		return []Finding{{Session: p.id, URI: p.uri, Problem: Failed, Err: err}}
 	}
-	// The file first: the store has what a file has.
+	// The file is read first: what it has, the store had before.
 	n, err := f.vault.Read(ctx, p.uri)
 	if err != nil && !errors.Is(err, vault.ErrNotFound) {
 		return failed(err)
@@ -141,8 +141,8 @@ func (f *Files) check(ctx context.Context, store Store, p sessionPlace) []Findin
 		return failed(stored)
 	case stored != nil && n == nil:
 		return nil
-	case stored != nil && !tells(n):
-		return nil // a note that has the name of a session
+	case stored != nil && !hasSections(n):
+		return nil // another note with the name of a session
 	case stored != nil:
 		if err := ownFile(&n.Front, p.id); err != nil {
 			return failed(err)
@@ -166,8 +166,8 @@ func (f *Files) check(ctx context.Context, store Store, p sessionPlace) []Findin
 	return list
 }
 
-// findings returns what the comparison has found, apart from front matter.
-func (c *comparison) findings(p sessionPlace) []Finding {
+// findings returns the findings of the comparison, except front matter.
+func (c *comparison) findings(p sessionFile) []Finding {
 	var list []Finding
 	add := func(problem Problem, is bool, thoughts []int) {
 		if is {
@@ -188,8 +188,8 @@ func (c *comparison) findings(p sessionPlace) []Finding {
 	return list
 }
 
-// frontOld reports whether front matter is to be brought up to date: it tells
-// something else than the session, which a person has not made it tell.
+// frontOld reports whether the front matter must be updated: it differs from the session,
+// and not because a person edited it.
 func (c *comparison) frontOld(n *vault.Note, m mark) bool {
 	s := c.session
 	if !n.Front.Present() || c.front == frontKey(s) {
@@ -198,18 +198,18 @@ func (c *comparison) frontOld(n *vault.Note, m mark) bool {
 	return m.Epoch != s.Epoch() || m.Front != frontKey(s) && m.Version <= s.Version()
 }
 
-// A sessionPlace is a session with the place of its file.
-type sessionPlace struct {
+// A sessionFile is a session and its file.
+type sessionFile struct {
 	id     sequent.ID
 	uri    vault.URI
 	info   vault.Info      // of the file; zero if there is none
-	header *sequent.Header // in the store; nil if it is not there
+	header *sequent.Header // in the store; nil if the store does not have it
 }
 
-// places returns the sessions that have a file or should have one, in the order
-// of their files, and what is wrong with the files themselves.
-func (f *Files) places(ctx context.Context, store Store) ([]sessionPlace, []Finding, error) {
-	var list []sessionPlace
+// sessionFiles returns the sessions that have a file or should have one, in the order of
+// their files, and the problems of the files themselves.
+func (f *Files) sessionFiles(ctx context.Context, store Store) ([]sessionFile, []Finding, error) {
+	var list []sessionFile
 	var findings []Finding
 	at := map[sequent.ID]int{}
 	for info, err := range f.vault.WalkFolder(ctx, Folder) {
@@ -234,7 +234,7 @@ func (f *Files) places(ctx context.Context, store Store) ([]sessionPlace, []Find
 			continue
 		}
 		at[id] = len(list)
-		list = append(list, sessionPlace{id: id, uri: info.URI, info: info})
+		list = append(list, sessionFile{id: id, uri: info.URI, info: info})
 	}
 	q := sequent.Query{Limit: 500, ByCreated: true}
 	for {
@@ -252,7 +252,7 @@ func (f *Files) places(ctx context.Context, store Store) ([]sessionPlace, []Find
 					return nil, nil, err
 				}
 				at[h.ID] = len(list)
-				list = append(list, sessionPlace{id: h.ID, uri: uri, header: h})
+				list = append(list, sessionFile{id: h.ID, uri: uri, header: h})
 			}
 		}
 		if q.Cursor = page.Next; q.Cursor == "" {

@@ -20,8 +20,8 @@ import (
 	"github.com/sequent-dev/sequent/vault/thinking"
 )
 
-// The tests with several processes run this test binary again as a child: what
-// it does is named by environment variables.
+// Tests with several processes run this test binary as a child, with its task in
+// environment variables.
 const (
 	childTask   = "SEQUENT_TEST_CHILD"  // a key of tasks
 	childDir    = "SEQUENT_TEST_DIR"    // with the vault and the store
@@ -77,8 +77,8 @@ func (p *place) close() error {
 	return p.store.Close()
 }
 
-// thinkTask adds thoughts to a session that all children share, and to one of
-// its own, and prints each when it is in store and file.
+// thinkTask adds thoughts to a shared session and to its own, and prints each thought once
+// it is in the store and in the file.
 func thinkTask(ctx context.Context) error {
 	p, err := openPlace(ctx, os.Getenv(childDir))
 	if err != nil {
@@ -173,7 +173,7 @@ func (c *child) begin(t *testing.T) {
 	}
 }
 
-// rest returns what the child prints until it is gone.
+// rest returns what the child prints until it exits.
 func (c *child) rest() []string {
 	var said []string
 	for c.lines.Scan() {
@@ -182,7 +182,7 @@ func (c *child) rest() []string {
 	return said
 }
 
-// Several processes write to one file and to files of their own, all at once.
+// Several processes write to a shared file and to their own files at once.
 func TestProcesses(t *testing.T) {
 	const processes, thoughts = 4, 25
 	dir := t.TempDir()
@@ -215,8 +215,8 @@ func TestProcesses(t *testing.T) {
 	checkPlace(t, dir, all, true)
 }
 
-// A process is killed, wherever it is just then; another goes on; and what is
-// missing is made up for.
+// A process is killed at a random moment, another continues, and a sync writes what is
+// missing.
 func TestKill(t *testing.T) {
 	dir := t.TempDir()
 	all, gaps := map[string]bool{}, 0
@@ -246,8 +246,8 @@ func TestKill(t *testing.T) {
 	}
 }
 
-// checkPlace compares the sections of all files with the thoughts in the store,
-// after a sync or without, and returns how many thoughts the files lack.
+// checkPlace compares the sections of all files with the thoughts in the store, and returns
+// how many thoughts the files lack.
 func checkPlace(t *testing.T, dir string, said map[string]bool, sync bool) (gaps int) {
 	t.Helper()
 	p, err := openPlace(t.Context(), dir)

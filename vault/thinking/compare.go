@@ -10,48 +10,48 @@ import (
 	"github.com/sequent-dev/sequent/vault"
 )
 
-// A comparison is of a file with the session that it shows.
+// A comparison is the difference between a session and its file.
 type comparison struct {
 	session *sequent.Session
-	body    string // of the note; without what cannot be text at its end
-	rewrite bool   // it has to be cut
-	breaks  string // what its lines end in
-	front   string // what its front matter tells
+	body    string // of the note, without NUL bytes at its end
+	rewrite bool   // the body was cut
+	breaks  string // the line breaks of the file
+	front   string // the state in the front matter
 
-	sections []Section // of the file, those of the log with their positions
-	add      string    // what is to be added at the end
-	missing  []int     // positions that were never written, whole or in part
-	deleted  []int     // that were written, and are not there
-	edited   []int     // whose sections say something else
-	doubled  []int     // that are there more than once
-	foreign  int       // sections that are of no thought in the log
-	ahead    []Section // those of them that go on where the log ends
+	sections []Section // of the file, with their positions in the log
+	add      string    // text to append
+	missing  []int     // positions that were never written completely
+	deleted  []int     // positions that were written and are not there
+	edited   []int     // positions with a changed section
+	doubled  []int     // positions with several sections
+	foreign  int       // sections without a thought in the log
+	ahead    []Section // sections that continue the log
 	torn     bool      // the file ends in a part of a section
 }
 
-// compare finds out what a file has and lacks. It is an error if the file
-// belongs to another session.
+// compare compares a session with its file. It fails if the file belongs to another
+// session.
 func compare(n *vault.Note, s *sequent.Session, m mark) (*comparison, error) {
 	c := &comparison{session: s, body: n.Body, breaks: n.LineBreak(), front: frontKeyOf(&n.Front)}
 	if cut := strings.TrimRight(c.body, "\x00"); cut != c.body {
-		// What a file system shows of an append that it did not finish.
+		// Some file systems show an incomplete append as NUL bytes.
 		c.body, c.rewrite, c.torn = cut, true, true
 	}
 	c.sections = Parse(c.body)
-	place(c.sections)
-	c.doubtLast()
+	assignPositions(c.sections)
+	c.checkLast()
 	if err := c.sameSession(&n.Front); err != nil {
 		return nil, err
 	}
 	written := m.seqOf(s)
 	c.count(written)
-	c.plan(written)
+	c.findAddition(written)
 	return c, nil
 }
 
-// place gives sections without block ids the positions that follow from their
-// order: those of a file that another program has written.
-func place(list []Section) {
+// assignPositions sets the positions of sections without block ids by their order. Such
+// files were written by another program.
+func assignPositions(list []Section) {
 	first := len(list)
 	for i, s := range list {
 		if s.Seq > 0 {
@@ -64,16 +64,15 @@ func place(list []Section) {
 	}
 	for i := range first {
 		if !list[i].closed() {
-			return // no program has written that
+			return // a person wrote it
 		}
 		list[i].Seq = i + 1
 	}
 }
 
-// doubtLast takes the position from a last section that ends in the middle of a
-// line, if it cannot be its own: of the id of thought 12 only ^thought-1 has been
-// written.
-func (c *comparison) doubtLast() {
+// checkLast removes the position of a last section that ends in the middle of a line, if
+// it is wrong: an incomplete write of ^thought-12 can end in ^thought-1.
+func (c *comparison) checkLast() {
 	if len(c.sections) == 0 || strings.HasSuffix(c.body, "\n") {
 		return
 	}
@@ -84,11 +83,10 @@ func (c *comparison) doubtLast() {
 	}
 }
 
-// sameSession refuses the file of another session. That is one whose permalink
-// names another, where a system does not tell names by case; or one whose
-// sections are of other thoughts than those of the log. People edit texts: that
-// they change the time of a thought as well is less likely than that there are
-// two sessions of one id.
+// sameSession refuses the file of another session: its permalink has another id, as on a
+// case-insensitive file system, or none of its sections agrees with the log in time or
+// text. People edit texts, but a changed time in every section means that there are two
+// sessions with one id.
 func (c *comparison) sameSession(f *vault.Front) error {
 	if err := ownFile(f, c.session.ID()); err != nil {
 		return err
@@ -107,26 +105,26 @@ func (c *comparison) sameSession(f *vault.Front) error {
 	if compared == 0 {
 		return nil
 	}
-	return anothersFile(c.session.ID())
+	return errOtherSession(c.session.ID())
 }
 
-// ownFile refuses a file whose permalink is the id of another session.
+// ownFile refuses a file with the permalink of another session.
 func ownFile(f *vault.Front, id sequent.ID) error {
 	if other := sequent.ID(f.Get(keyPermalink)); ValidID(other) && other != id {
-		return anothersFile(id)
+		return errOtherSession(id)
 	}
 	return nil
 }
 
-func anothersFile(id sequent.ID) error {
+func errOtherSession(id sequent.ID) error {
 	return &sequent.Error{
 		Code: sequent.CodeSessionExists, Field: "sessionId",
-		Msg: fmt.Sprintf("the file of %s in the vault is of another session", id),
-		Fix: "move the file to another folder, or if it is a copy give it another name",
+		Msg: fmt.Sprintf("the file of %s in the vault belongs to another session", id),
+		Fix: "move the file to another folder, or rename it if it is a copy",
 	}
 }
 
-// count finds out which thoughts the file shows.
+// count sorts the positions of the log by what the file has of them.
 func (c *comparison) count(written int) {
 	have := make(map[int]bool, len(c.sections))
 	highest := 0
@@ -161,14 +159,13 @@ func (c *comparison) count(written int) {
 	}
 }
 
-// shows reports whether a section says what the thought said.
+// shows reports whether a section is unchanged.
 func (c *comparison) shows(sec Section, t sequent.Thought) bool {
 	want := Parse(section(c.session, t))
 	return len(want) == 1 && sameDraft(trimmed(sec.Draft), trimmed(want[0].Draft))
 }
 
-// trimmed returns a draft without spaces at the ends of lines, which editors
-// take off.
+// trimmed returns a draft without spaces at line ends, which editors remove.
 func trimmed(d sequent.Draft) sequent.Draft {
 	trim := func(text string) string {
 		lines := strings.Split(text, "\n")
@@ -185,28 +182,28 @@ func trimmed(d sequent.Draft) sequent.Draft {
 	return d
 }
 
-// sameDraft reports whether two drafts say the same in a file.
+// sameDraft reports whether two drafts are equal in a file.
 func sameDraft(a, b sequent.Draft) bool {
 	return a.Number == b.Number && a.Total == b.Total && a.Text == b.Text && a.Note == b.Note && a.Branch == b.Branch &&
 		a.From == b.From && a.Revises == b.Revises && a.Revision == b.Revision && a.More == b.More && a.Extend == b.Extend &&
 		a.Labels[LabelAgent] == b.Labels[LabelAgent] && a.Labels[LabelConclusion] == b.Labels[LabelConclusion]
 }
 
-// plan finds what is to be added: the missing sections, but for the part of
-// the first that the file ends in already.
-func (c *comparison) plan(written int) {
+// findAddition sets the text to append: the missing sections, without the part of the
+// first one that the file already ends in.
+func (c *comparison) findAddition(written int) {
 	rest := ""
 	if len(c.missing) > 0 {
 		rest = sections(c.session, c.missing[0]-1)
 	}
 	conclusion, begun := c.lostConclusion(written)
-	if begun && overlap(c.body, c.broken(conclusion)) == 0 {
-		conclusion = "" // it is a person's
+	if begun && overlap(c.body, withBreaks(conclusion, c.breaks)) == 0 {
+		conclusion = "" // a person wrote it
 	}
-	text := c.broken(conclusion + rest)
+	text := withBreaks(conclusion+rest, c.breaks)
 	if n := overlap(c.body, text); n > 0 {
 		c.torn, c.add = true, text[n:]
-		c.settle()
+		c.excludeTorn()
 		return
 	}
 	switch {
@@ -214,21 +211,13 @@ func (c *comparison) plan(written int) {
 	case !strings.HasSuffix(c.body, "\n"):
 		text = c.breaks + text
 	case strings.HasSuffix(c.body, "\n"+c.breaks):
-		text = strings.TrimPrefix(text, c.breaks) // there is an empty line
+		text = strings.TrimPrefix(text, c.breaks) // the body ends in an empty line
 	}
 	c.add = text
 }
 
-// broken returns a text with the line breaks of the file.
-func (c *comparison) broken(text string) string {
-	if c.breaks == "\n" {
-		return text
-	}
-	return strings.ReplaceAll(text, "\n", c.breaks)
-}
-
-// settle takes back what was thought of a section that turned out to be torn.
-func (c *comparison) settle() {
+// excludeTorn removes an incomplete last section from the edited and foreign ones.
+func (c *comparison) excludeTorn() {
 	last := c.sections[max(len(c.sections)-1, 0):]
 	if len(last) == 0 {
 		return
@@ -241,10 +230,10 @@ func (c *comparison) settle() {
 	}
 }
 
-// lostConclusion returns the conclusion of the last thought in the file, if it
-// was not written with it, and whether the file has something in its place.
+// lostConclusion returns the conclusion of the last thought in the file if it was not
+// written, and whether the file has another text in its place.
 func (c *comparison) lostConclusion(written int) (text string, begun bool) {
-	seq := c.session.Len() - len(c.missing) // the last before the missing ones
+	seq := c.session.Len() - len(c.missing) // the last one in the file
 	i := slices.IndexFunc(c.sections, func(s Section) bool { return s.Seq > 0 && s.Seq == seq })
 	if i < 0 || seq <= written || c.sections[i].concluded {
 		return "", false
@@ -253,8 +242,8 @@ func (c *comparison) lostConclusion(written int) (text string, begun bool) {
 	return conclusionSection(t, conclusionOf(c.session, t)), c.sections[i].Draft.Labels[LabelConclusion] != ""
 }
 
-// overlap returns the length of the longest beginning of text that body ends
-// in, if it is more than a line break.
+// overlap returns the length of the longest beginning of text that body ends in, unless
+// that is only a line break.
 func overlap(body, text string) int {
 	for n := min(len(text), len(body)); n > 1; n-- {
 		if text[:n] != "\r\n" && strings.HasSuffix(body, text[:n]) {
@@ -264,13 +253,13 @@ func overlap(body, text string) int {
 	return 0
 }
 
-// restored returns the body with the deleted sections back in their places:
-// each before the first section that comes after it in the log, else at the end.
+// restored returns the body with the deleted sections: each before the first later section
+// of the log, or at the end.
 func (c *comparison) restored() string {
 	body := c.body + c.add
 	list := Parse(body)
-	place(list)
-	at := make(map[int]*strings.Builder) // where in the body → what goes there
+	assignPositions(list)
+	at := make(map[int]*strings.Builder) // insertions by their offset in the body
 	into := func(i int) *strings.Builder {
 		if at[i] == nil {
 			at[i] = new(strings.Builder)
@@ -282,7 +271,7 @@ func (c *comparison) restored() string {
 		if !ok {
 			continue
 		}
-		text := c.broken(section(c.session, t))
+		text := withBreaks(section(c.session, t), c.breaks)
 		next := slices.IndexFunc(list, func(s Section) bool { return s.Seq > seq && s.Seq <= c.session.Len() })
 		if next >= 0 {
 			into(list[next].start).WriteString(strings.TrimPrefix(text, c.breaks) + c.breaks)

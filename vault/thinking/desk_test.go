@@ -49,7 +49,7 @@ func openFiles(t *testing.T, dir string) *thinking.Files {
 	})
 }
 
-// commit changes the session, or begins it, and leaves its file alone.
+// commit changes the session, or begins it, without writing its file.
 func (d *desk) commit(id sequent.ID, change func(*sequent.Change) error) *sequent.Session {
 	d.t.Helper()
 	s, err := d.engine.Ensure(d.t.Context(), id, func(c *sequent.Change) error {
@@ -64,7 +64,7 @@ func (d *desk) commit(id sequent.ID, change func(*sequent.Change) error) *sequen
 	return s
 }
 
-// think is commit and a write of the file.
+// think commits and writes the file.
 func (d *desk) think(draft sequent.Draft) *sequent.Session {
 	d.t.Helper()
 	s := d.commit(sessionID, thought(draft))
@@ -120,7 +120,7 @@ func (d *desk) edit(old, new string) {
 	d.write(strings.Replace(text, old, new, 1))
 }
 
-// check returns what is wrong, a line each: problem, thoughts.
+// check returns the findings, one per line.
 func (d *desk) check() []string {
 	d.t.Helper()
 	var list []string

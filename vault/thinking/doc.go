@@ -1,9 +1,9 @@
-// Package thinking keeps sessions as notes of a vault, one file a session, to be
-// read and edited in Obsidian and the like.
+// Package thinking writes sessions to notes of a vault, one file per session, which
+// people read and edit in Obsidian or another editor.
 //
 //	files := thinking.New(thinking.Config{Vault: v})
-//	err := files.Write(ctx, session)       // after each change of the session
-//	report, err := files.Sync(ctx, engine) // mends what a crash has left behind
+//	err := files.Write(ctx, session)                           // after each change of the session
+//	report, err := files.Sync(ctx, engine, thinking.Options{}) // after a crash
 //
 // # The file
 //
@@ -26,26 +26,24 @@
 //
 //	## Thought 3/5 [agent] (Branch: T-2.1.2-swe, from 2)
 //
-// A section ends in a line with its time and a block id, which tells its
-// position in the session's log: [[session-1756610546730-48291#^thought-1]] links
-// to it. Remarks beside a thought stand in a line of their own, *Thoughts: …*. A
-// text that would reach beyond its section, with an open code fence for
-// instance, stands in a callout; so every text can be read back as it was.
+// The last line of a section has its time and a block id with its position in the
+// session's log: [[session-1756610546730-48291#^thought-1]] links to it. Remarks are in a
+// separate line, *Thoughts: …*. A text that would affect what follows it, for instance
+// with an open code fence, is in a callout. So every text can be parsed again.
 //
-// Files of Maenifold, which have no block ids and stand in folders for year,
-// month and day, are read as well, and continued where they are.
+// Files of Maenifold, which have no block ids and are in folders by date, are parsed too,
+// and continued where they are.
 //
-// # Whose the file is
+// # Edits by people
 //
-// The log in the store is the truth for thoughts, the file is a person's to
-// edit. A write adds the sections of new thoughts at the end and leaves the
-// others alone: what was edited stays edited, what was deleted stays deleted,
-// what was added stays where it is. Front matter is written when the session
-// begins and when its state changes, and then only the keys that tell the
-// state; in a session that is under way, modified is when it last did so, and
-// there is no thoughtCount.
+// The log in the store is the truth about thoughts; the file may be edited. A write adds
+// the sections of new thoughts at the end and changes no others: edited sections stay
+// edited, deleted ones deleted, and added text stays. Front matter is written when the
+// session begins and when its state changes, and then only the keys of the state. In an
+// active session, modified is the time of its last change of state, and there is no
+// thoughtCount.
 //
-// So a write costs what it adds, however long the session. How far the file has
-// been written is noted in .sequent/thinking of the vault; without that note the
-// file is read once.
+// So the cost of a write does not depend on the length of the session. A mark in
+// .sequent/thinking of the vault records how far the file has been written; without it,
+// the file is read once.
 package thinking

@@ -10,7 +10,7 @@ import (
 	"github.com/sequent-dev/sequent/vault/thinking"
 )
 
-// What a person does to the file stays.
+// A person's edits of the file stay.
 func TestEditsSurvive(t *testing.T) {
 	edits := []struct {
 		name     string
@@ -60,7 +60,7 @@ func TestEditsSurvive(t *testing.T) {
 	}
 }
 
-// The end of a session is told in front matter, whatever else is there.
+// The end of a session is written into edited front matter.
 func TestEditedFrontMatterIsKept(t *testing.T) {
 	d := newDesk(t)
 	d.think(step(0))
@@ -74,7 +74,7 @@ func TestEditedFrontMatterIsKept(t *testing.T) {
 	}
 }
 
-// Damaged front matter is told, and keeps no thought from being added.
+// Damaged front matter is reported, and thoughts are still added.
 func TestDamagedFrontMatter(t *testing.T) {
 	d := newDesk(t)
 	d.think(step(0))

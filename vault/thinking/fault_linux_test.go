@@ -22,9 +22,8 @@ import (
 
 var systemTasks = map[string]func(context.Context) error{"faults": faultsTask}
 
-// What fails because of the disk says so, harms nothing, and is made up for. It
-// runs in a process that may mount a file system which only it can see; that
-// needs no root where users may make namespaces.
+// Disk errors are reported, harm nothing, and are made up for later. The test runs in a
+// process with a mount namespace, which needs no root on systems with user namespaces.
 func TestDiskFaults(t *testing.T) {
 	self, err := os.Executable()
 	if err != nil {
@@ -83,7 +82,7 @@ func faultsTask(ctx context.Context) error {
 		return fmt.Errorf("read-only: %w", err)
 	}
 
-	// The disk runs full in the middle of a section, and stays full for a while.
+	// The disk runs full in the middle of a section.
 	ballast := filepath.Join(dir, "ballast")
 	if err := os.WriteFile(ballast, make([]byte, 64<<10), 0o600); err != nil {
 		return err
@@ -127,7 +126,7 @@ func faultsTask(ctx context.Context) error {
 
 const sessionURI = vault.URI("memory://" + fileName)
 
-// readOnly makes the disk read-only for a while.
+// readOnly makes the disk read-only during f.
 func readOnly(ctx context.Context, dir string, v *vault.Vault, files *thinking.Files, engine *sequent.Engine, think func() (*sequent.Session, error)) error {
 	if err := unix.Mount("", dir, "", unix.MS_REMOUNT|unix.MS_RDONLY, ""); err != nil {
 		return err
@@ -166,7 +165,7 @@ func readOnly(ctx context.Context, dir string, v *vault.Vault, files *thinking.F
 	return nil
 }
 
-// whole compares the file with its session.
+// whole checks that the file has the whole session.
 func whole(ctx context.Context, v *vault.Vault, files *thinking.Files, engine *sequent.Engine, s *sequent.Session) error {
 	for f, err := range files.Check(ctx, engine) {
 		return fmt.Errorf("check: %v, %w", f, err)

@@ -14,16 +14,16 @@ import (
 // A Config configures [Files].
 type Config struct {
 	Vault *vault.Vault // required
-	// Dialect is where sessions count as begun that are known from files alone.
+	// Dialect is the dialect of sessions that are restored from files.
 	Dialect string
-	// Owns reports whether a session of the store should have a file in this
-	// vault although it has none: its program died before it was written. Nil
-	// means none. A session that has, or had, a file here always counts.
+	// Owns reports whether a session of the store without a file should have one in
+	// this vault, because a crash prevented it. nil means none. Sessions that have, or
+	// had, a file here always count.
 	Owns func(h *sequent.Header) bool
 }
 
-// Files are the session files of a vault. They are safe for concurrent use, by
-// several processes as well.
+// Files holds the session files of a vault. It is safe for concurrent use, also by
+// several processes.
 type Files struct {
 	vault   *vault.Vault
 	dialect string
@@ -39,34 +39,32 @@ func New(cfg Config) *Files {
 	return f
 }
 
-// Write brings a session's file in step with the session: it adds what the file
-// does not have yet, and tells a change of state. It can be called again, and by
-// several processes at once; each thought is written once, in the order of the
-// log. What was deleted from the file stays deleted.
+// Write writes what a session's file does not have yet: new thoughts, and a change of
+// state. It is idempotent, and several processes may call it at once: each thought is
+// written once, in the order of the log. Deleted sections stay deleted.
 //
-// If Write fails the thoughts are safe in the store, and the next Write or Sync
-// makes up for it.
+// If Write fails, the next Write or Sync writes what is missing.
 func (f *Files) Write(ctx context.Context, s *sequent.Session) error {
 	if err := checkID(s.ID()); err != nil {
 		return err
 	}
-	const tries = 10 // somebody may put another file in the place of the one written to
-	for try := 1; ; try++ {
-		uri, err := f.place(ctx, s)
+	const maxAttempts = 10 // an editor may replace the file during the write
+	for attempt := 1; ; attempt++ {
+		uri, err := f.locate(ctx, s)
 		if err == nil {
 			err = f.vault.Hold(ctx, uri, func(h *vault.Held) error {
 				w := writer{files: f, held: h, session: s, mark: f.readMark(ctx, s.ID())}
 				return w.write()
 			})
 		}
-		if sequent.CodeOf(err) != vault.CodeConflict || try == tries {
+		if sequent.CodeOf(err) != vault.CodeConflict || attempt == maxAttempts {
 			return err
 		}
 	}
 }
 
-// Session reads a session from its file, for a store that does not have it. If
-// there is no file, the error matches sequent.ErrNotFound.
+// Session returns the session in a file, for a store that does not have it. The error for
+// a missing file matches sequent.ErrNotFound.
 func (f *Files) Session(ctx context.Context, id sequent.ID) (sequent.Header, []sequent.Thought, error) {
 	uri, ok, err := f.Find(ctx, id)
 	if err != nil {
@@ -88,13 +86,13 @@ func (f *Files) Session(ctx context.Context, id sequent.ID) (sequent.Header, []s
 func noFile(id sequent.ID) error {
 	return &sequent.Error{
 		Code: sequent.CodeSessionNotFound, Field: "sessionId",
-		Msg: fmt.Sprintf("there is no session %q", shortened(string(id))),
+		Msg: fmt.Sprintf("there is no session %q", quoted(string(id))),
 		Fix: "check the id, or begin a new session",
 	}
 }
 
-// Find returns where the file of a session is, and whether there is one. It
-// looks into the folders for dates as well.
+// Find returns the URI of a session's file, and whether it exists. It searches all folders
+// below Folder.
 func (f *Files) Find(ctx context.Context, id sequent.ID) (vault.URI, bool, error) {
 	if err := checkID(id); err != nil {
 		return "", false, err
@@ -122,9 +120,9 @@ func (f *Files) Find(ctx context.Context, id sequent.ID) (vault.URI, bool, error
 	return uri, false, err
 }
 
-// place returns where the file of a session is, or is to be.
-func (f *Files) place(ctx context.Context, s *sequent.Session) (vault.URI, error) {
-	if s.Version() <= 1 { // it has just begun, and nobody has moved its file
+// locate returns the URI of a session's file, or of the file to create.
+func (f *Files) locate(ctx context.Context, s *sequent.Session) (vault.URI, error) {
+	if s.Version() <= 1 { // a new session
 		return vault.PathURI(flat(s.ID()))
 	}
 	uri, _, err := f.Find(ctx, s.ID())
@@ -133,22 +131,22 @@ func (f *Files) place(ctx context.Context, s *sequent.Session) (vault.URI, error
 
 func flat(id sequent.ID) string { return path.Join(Folder, string(id)+".md") }
 
-// dated is where Maenifold puts the file of a session.
+// dated returns the path of a session's file in Maenifold.
 func dated(id sequent.ID) string {
 	return path.Join(Folder, begun(id).Format("2006/01/02"), string(id)+".md")
 }
 
-// A writer writes to one file, which it holds.
+// A writer writes to a locked file.
 type writer struct {
 	files   *Files
 	held    *vault.Held
 	session *sequent.Session
 	mark    mark
 
-	untold         bool // front matter could not be brought up to date
-	restoreDeleted bool // what a person has deleted comes back
+	frontFailed    bool // the front matter could not be updated
+	restoreDeleted bool // restore deleted sections
 	appended       int  // sections written
-	changed        bool // the file
+	changed        bool // the file was changed
 }
 
 func (w *writer) write() error {
@@ -162,40 +160,40 @@ func (w *writer) write() error {
 	}
 	if w.mark.fits(info, s.Epoch()) && !w.restoreDeleted {
 		if w.mark.Version >= s.Version() {
-			return nil // another process has written this, and more
+			return nil // another process has written it
 		}
 		if w.mark.Front == frontKey(s) {
-			text := w.broken(sections(s, w.mark.Seq))
+			text := withBreaks(sections(s, w.mark.Seq), w.mark.Breaks)
 			if text != "" {
 				if info, err = w.held.Append(text, vault.Info{}); err != nil {
 					return err
 				}
 			}
 			w.appended, w.changed = max(s.Len()-w.mark.Seq, 0), text != ""
-			w.done(info, "\n")
+			w.saveMark(info, "\n")
 			return nil
 		}
 	}
 	return w.reconcile()
 }
 
-// create writes a new file with all there is.
+// create writes a new file with the whole session.
 func (w *writer) create() error {
 	s := w.session
 	n := &vault.Note{Body: "\n# " + title(s) + "\n" + sections(s, 0)}
-	if err := describe(&n.Front, s); err != nil {
+	if err := initFront(&n.Front, s); err != nil {
 		return err
 	}
 	if err := w.held.Create(n); err != nil {
 		return err
 	}
 	w.appended, w.changed, w.mark = s.Len(), true, mark{}
-	w.done(n.Info, n.Body)
+	w.saveMark(n.Info, n.Body)
 	return nil
 }
 
-// reconcile looks at the file as it is: it was edited, or a process died, or
-// its front matter is to change.
+// reconcile reads the file and writes what is missing: the file was edited, or a process
+// was killed, or the front matter must change.
 func (w *writer) reconcile() error {
 	n, err := w.held.Read()
 	if err != nil {
@@ -213,14 +211,14 @@ func (w *writer) reconcile() error {
 	if damaged == nil {
 		return w.rewrite(true)
 	}
-	w.untold = true
-	if err := w.extend(n.Info, c); err != nil { // the thoughts can be added all the same
+	w.frontFailed = true
+	if err := w.extend(n.Info, c); err != nil { // thoughts are added despite the damage
 		return err
 	}
 	return damaged
 }
 
-// extend adds to the file what is missing at its end.
+// extend appends what is missing at the end of the file.
 func (w *writer) extend(info vault.Info, c *comparison) error {
 	if c.rewrite || w.restoreDeleted && len(c.deleted) > 0 {
 		return w.rewrite(false)
@@ -233,12 +231,12 @@ func (w *writer) extend(info vault.Info, c *comparison) error {
 		w.changed = true
 	}
 	w.appended = len(c.missing)
-	w.done(info, c.body+c.add)
+	w.saveMark(info, c.body+c.add)
 	return nil
 }
 
-// rewrite replaces the file, with what it lacks, and with front matter that tells
-// the session's state.
+// rewrite replaces the file with one that has everything it lacked; with front, also the
+// session's state in the front matter.
 func (w *writer) rewrite(front bool) error {
 	var c *comparison
 	before := ""
@@ -252,7 +250,7 @@ func (w *writer) rewrite(front bool) error {
 			n.Body = c.restored()
 		}
 		if front {
-			return tell(&n.Front, w.session)
+			return writeState(&n.Front, w.session)
 		}
 		return nil
 	})
@@ -263,30 +261,30 @@ func (w *writer) rewrite(front bool) error {
 	if w.restoreDeleted {
 		w.appended += len(c.deleted)
 	}
-	w.done(n.Info, n.Body)
+	w.saveMark(n.Info, n.Body)
 	return nil
 }
 
-// done notes how far the file has been written, whose body is given.
-func (w *writer) done(info vault.Info, body string) {
+// saveMark records that the file, which has this body, is up to date.
+func (w *writer) saveMark(info vault.Info, body string) {
 	s := w.session
 	m := mark{
 		Path: info.URI.Path(), Epoch: s.Epoch(), Version: s.Version(), Front: frontKey(s),
 		Seq: max(s.Len(), w.mark.seqOf(s)), Size: info.Size, Modified: info.Modified.UnixNano(), Breaks: w.mark.Breaks,
 	}
-	if w.untold || w.mark.Epoch == s.Epoch() && w.mark.Version > s.Version() { // the snapshot is an old one
+	if w.frontFailed || w.mark.Epoch == s.Epoch() && w.mark.Version > s.Version() { // an older snapshot
 		m.Version, m.Front = w.mark.Version, w.mark.Front
 	}
 	if !strings.HasSuffix(body, "\n") {
-		m.Size = -1 // nothing can be added without a look at the end
+		m.Size = -1 // the next write must read the end of the file
 	}
 	w.files.writeMark(s.ID(), m)
 }
 
-// broken returns a text with the line breaks of the file.
-func (w *writer) broken(text string) string {
-	if w.mark.Breaks != "\r\n" {
+// withBreaks returns a text with the given line breaks; empty means \n.
+func withBreaks(text, breaks string) string {
+	if breaks != "\r\n" {
 		return text
 	}
-	return strings.ReplaceAll(text, "\n", w.mark.Breaks)
+	return strings.ReplaceAll(text, "\n", breaks)
 }

@@ -138,8 +138,7 @@ func TestStates(t *testing.T) {
 	}
 }
 
-// An append that was cut short is made whole. The steps are of three bytes, which
-// comes to each kind of place.
+// An incomplete append is completed. Steps of three bytes reach every kind of position.
 func TestTornTail(t *testing.T) {
 	d := newDesk(t)
 	d.think(step(0))
@@ -181,7 +180,7 @@ func TestNoLineBreakAtTheEnd(t *testing.T) {
 	}
 }
 
-// A person's words before the torn part stay.
+// A person's text before an incomplete section stays.
 func TestTornTailAfterWords(t *testing.T) {
 	d := newDesk(t)
 	d.think(step(0))
@@ -228,7 +227,7 @@ func TestFileOfAnotherSession(t *testing.T) {
 	}
 }
 
-// A file that is gone is written again, with all thoughts.
+// A deleted file is written again, with all thoughts.
 func TestFileRemoved(t *testing.T) {
 	d := newDesk(t)
 	d.think(step(0))
@@ -244,7 +243,7 @@ func TestFileRemoved(t *testing.T) {
 	d.wantCheck()
 }
 
-// A person puts the file into a folder of theirs: it goes on there.
+// A file that a person has moved is continued in its new folder.
 func TestFileMoved(t *testing.T) {
 	const there = "thinking/sequential/projects/login/" + string(sessionID) + ".md"
 	d := newDesk(t)
@@ -285,7 +284,7 @@ func TestCopyOfAFile(t *testing.T) {
 	}
 }
 
-// Links in the place of files and folders lead nowhere.
+// Symbolic links instead of files and folders are not followed.
 func TestLinks(t *testing.T) {
 	for _, link := range []string{fileName, "thinking", "thinking/sequential", ".sequent/thinking"} {
 		d, outer := newDesk(t), t.TempDir()

@@ -24,22 +24,21 @@ const (
 	keyMissing   = "missing"
 )
 
-// frontKey returns what front matter tells of a session that can change.
+// frontKey returns the state of a session for comparison with its front matter.
 func frontKey(s *sequent.Session) string {
 	return strings.Join([]string{
 		string(s.State()), s.Label(LabelAnalysisType), workflowLink(s.Label(LabelParent)), s.Label(LabelMissing),
 	}, "|")
 }
 
-// frontKeyOf returns what a file's front matter tells.
+// frontKeyOf returns the state in front matter.
 func frontKeyOf(f *vault.Front) string {
 	return strings.Join([]string{
 		f.Get(keyStatus), f.Get(keyAnalysis), linkIn(f, keyParent), strings.Join(f.List(keyMissing), ", "),
 	}, "|")
 }
 
-// linkIn returns a link, which YAML takes for a list in a list where it has no
-// quotes.
+// linkIn returns a link, which YAML parses as a list of a list if it has no quotes.
 func linkIn(f *vault.Front, key string) string {
 	if s := f.Get(key); s != "" {
 		return s
@@ -50,8 +49,8 @@ func linkIn(f *vault.Front, key string) string {
 	return ""
 }
 
-// describe writes the front matter of a new file.
-func describe(f *vault.Front, s *sequent.Session) error {
+// initFront sets the front matter of a new file.
+func initFront(f *vault.Front, s *sequent.Session) error {
 	for _, kv := range [][2]string{{keyTitle, title(s)}, {keyPermalink, string(s.ID())}, {keyType, "sequential"}, {keyStatus, string(s.State())}} {
 		if err := f.Set(kv[0], kv[1]); err != nil {
 			return err
@@ -60,15 +59,15 @@ func describe(f *vault.Front, s *sequent.Session) error {
 	if err := f.SetTime(keyCreated, s.Created()); err != nil {
 		return err
 	}
-	return tell(f, s)
+	return writeState(f, s)
 }
 
-// tell writes what has changed of a session into front matter, if there is any.
-func tell(f *vault.Front, s *sequent.Session) error {
+// writeState writes the session's state into existing front matter.
+func writeState(f *vault.Front, s *sequent.Session) error {
 	if !f.Present() {
-		return nil // a person has deleted it
+		return nil // a person deleted it
 	}
-	t := teller{front: f}
+	t := setter{front: f}
 	t.set(keyStatus, string(s.State()))
 	t.err = cmp.Or(t.err, f.SetTime(keyModified, s.Updated()))
 	t.set(keyAnalysis, s.Label(LabelAnalysisType))
@@ -93,14 +92,14 @@ func tell(f *vault.Front, s *sequent.Session) error {
 	return t.err
 }
 
-// A teller sets keys until one cannot be set.
-type teller struct {
+// A setter sets keys up to the first error.
+type setter struct {
 	front *vault.Front
 	err   error
 }
 
-// set gives a key a value, or removes it if that is empty.
-func (t *teller) set(key, value string) {
+// set sets a key, or deletes it if the value is empty.
+func (t *setter) set(key, value string) {
 	switch {
 	case t.err != nil:
 	case value == "":

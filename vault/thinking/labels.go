@@ -9,22 +9,23 @@ import (
 
 	"github.com/sequent-dev/sequent"
 	"github.com/sequent-dev/sequent/internal/lazyregexp"
+	"github.com/sequent-dev/sequent/vault/internal/block"
 )
 
-// The labels in which a session keeps what a file shows and a [sequent.Draft]
-// has no field for. A dialect sets them.
+// The labels for what a file shows and a [sequent.Draft] has no field for. A dialect
+// sets them.
 const (
-	LabelAgent      = "agent"      // of a thought: who wrote it
-	LabelConclusion = "conclusion" // of a thought: what it concludes with
+	LabelAgent      = "agent"      // of a thought: its author
+	LabelConclusion = "conclusion" // of a thought: the conclusion that comes with it
 
 	LabelAnalysisType = "analysisType" // of a session
-	LabelParent       = "parent"       // of a session: the id of the workflow it belongs to
+	LabelParent       = "parent"       // of a session: the id of its workflow
 	LabelStatus       = "status"       // of a session: cancelled, or nothing
-	LabelMissing      = "missing"      // of a session: what its conclusion lacks, with commas
+	LabelMissing      = "missing"      // of a session: the parts that its conclusion lacks, separated by commas
 	LabelVault        = "vault"        // of a session: the id of the vault with its file
 )
 
-// DefaultAgent is who wrote a thought that does not say.
+// DefaultAgent is the author of thoughts without a LabelAgent.
 const DefaultAgent = "agent"
 
 // Folder is the folder of the vault that holds session files.
@@ -32,14 +33,14 @@ const Folder = "thinking/sequential"
 
 var idForm = lazyregexp.New(`^session-(\d{1,15})(-[A-Za-z0-9_-]+)?$`)
 
-const longestID = 128 // bytes
+const maxIDBytes = 128
 
-// ValidID reports whether a session of that id can have a file: its id is
-// session-{unix milliseconds}, with or without -{letters, digits, - or _}, in
-// at most 128 characters.
-func ValidID(id sequent.ID) bool { return len(id) <= longestID && idForm().MatchString(string(id)) }
+// ValidID reports whether a session with that id can have a file: the id is
+// session-{unix milliseconds}, optionally followed by -{letters, digits, - or _}, of at
+// most 128 characters.
+func ValidID(id sequent.ID) bool { return len(id) <= maxIDBytes && idForm().MatchString(string(id)) }
 
-// begun returns the time that an id names.
+// begun returns the time in an id.
 func begun(id sequent.ID) time.Time {
 	m := idForm().FindStringSubmatch(string(id))
 	if m == nil {
@@ -58,23 +59,18 @@ func checkID(id sequent.ID) error {
 	}
 	return &sequent.Error{
 		Code: sequent.CodeInvalidSession, Field: "sessionId",
-		Msg: fmt.Sprintf("a session with the id %q can have no file in a vault", shortened(string(id))),
-		Fix: "ids are session-{unix milliseconds}, with or without a suffix",
+		Msg: fmt.Sprintf("a session with the id %q cannot have a note in a vault", quoted(string(id))),
+		Fix: "use session-{unix milliseconds}, with or without a suffix",
 	}
 }
 
-func shortened(s string) string {
-	const most = 100
-	if r := []rune(s); len(r) > most {
-		return string(r[:most]) + "…"
-	}
-	return s
-}
+// quoted cuts a text for an error.
+func quoted(s string) string { return block.Short(s, 100) }
 
 func agentOf(t sequent.Thought) string { return cmp.Or(t.Labels[LabelAgent], DefaultAgent) }
 
-// conclusionOf returns what a thought concludes with. A session of a dialect that
-// does not say it with the thought says it in its header.
+// conclusionOf returns the conclusion that comes with a thought: its label, or for the
+// last thought of a completed session the conclusion in the header.
 func conclusionOf(s *sequent.Session, t sequent.Thought) string {
 	if text := t.Labels[LabelConclusion]; text != "" {
 		return text
@@ -85,7 +81,7 @@ func conclusionOf(s *sequent.Session, t sequent.Thought) string {
 	return ""
 }
 
-// workflowLink is the parent as front matter has it.
+// workflowLink returns the link to a parent for front matter.
 func workflowLink(id string) string {
 	if id == "" || strings.HasPrefix(id, "[[") {
 		return id
@@ -93,7 +89,7 @@ func workflowLink(id string) string {
 	return "[[workflow/" + strings.TrimPrefix(id, "workflow/") + "]]"
 }
 
-// workflowID is the parent's id of such a link.
+// workflowID is the inverse of workflowLink.
 func workflowID(link string) string {
 	id := strings.TrimSuffix(strings.TrimPrefix(link, "[["), "]]")
 	id, _, _ = strings.Cut(id, "|")

@@ -10,17 +10,17 @@ import (
 	"github.com/sequent-dev/sequent/vault/internal/block"
 )
 
-// A Section is what a file says of one thought.
+// A Section is a thought in a file.
 type Section struct {
-	Draft sequent.Draft // More is true; the agent is a label, as is the conclusion that follows
-	At    time.Time     // to the second, UTC; zero if the section does not say
-	Seq   int           // the position in the log that its block id names; 0 without one
+	Draft sequent.Draft // with More unless concluded; agent and conclusion are labels
+	At    time.Time     // to the second, UTC; zero without a time
+	Seq   int           // the position in the log from the block id; 0 without one
 
-	start, end int  // where it is in the body: from its heading to after its last line
-	concluded  bool // the section with its conclusion has its last line
+	start, end int  // offsets in the body: of the heading and after the last line
+	concluded  bool // the section of its conclusion is complete
 }
 
-// closed reports whether the section has its last line, with the time.
+// closed reports whether the section has its last line.
 func (s *Section) closed() bool { return !s.At.IsZero() || s.Seq > 0 }
 
 var (
@@ -34,9 +34,8 @@ var (
 	revisesMark = lazyregexp.New(` +\((?:Revises: (-?\d{1,15})|Revision)\)$`)
 )
 
-// Parse returns what the body of a session file says of thoughts, in the order
-// of the file. What is no section, a person's remark between two of them for
-// instance, is left out. Every text can be parsed.
+// Parse returns the sections in the body of a session file, in order. It skips other text,
+// such as a person's remark between two sections. Every text can be parsed.
 func Parse(body string) []Section {
 	var list []Section
 	var p piece
@@ -66,18 +65,18 @@ func Parse(body string) []Section {
 	return p.end(list, at)
 }
 
-// A piece is a section in the making.
+// A piece is a section that is being parsed.
 type piece struct {
 	open      bool
 	concludes bool // it is a conclusion
 	section   Section
 	lines     []string // after the heading
-	stamped   int      // how many lines there were when the time came; without a block id more may come
-	after     int      // where the line with the time ends
+	stamped   int      // number of lines before the time; without a block id, more lines may follow
+	after     int      // offset after the line with the time
 }
 
-// line takes the next line, raw and without spaces at its end. It reports
-// whether it was the last.
+// line adds the next line, given with and without spaces at its end. It reports whether
+// that was the last line.
 func (p *piece) line(raw, text string, end int) bool {
 	var m []string
 	if strings.HasPrefix(text, "*") || strings.HasPrefix(text, "_") || strings.Contains(text, "^") {
@@ -105,7 +104,7 @@ func (p *piece) line(raw, text string, end int) bool {
 	return false
 }
 
-// end puts a finished section into the list.
+// end adds the section to the list.
 func (p *piece) end(list []Section, at int) []Section {
 	if !p.open {
 		return list
@@ -129,11 +128,11 @@ func (p *piece) end(list []Section, at int) []Section {
 	return append(list, p.section)
 }
 
-// conclude gives a conclusion to the thought that it belongs to.
+// conclude adds a conclusion to its thought.
 func (p *piece) conclude(list []Section, text string) []Section {
 	for i := len(list) - 1; i >= 0; i-- {
 		s := &list[i]
-		// A thought that another program has written has no position but its place.
+		// A thought of another program has no position apart from its order.
 		if own := s.Seq == p.section.Seq || s.Seq == 0 && p.section.Seq == i+1; p.section.Seq != 0 && !own {
 			continue
 		}
@@ -149,7 +148,7 @@ func (p *piece) conclude(list []Section, text string) []Section {
 
 func isHeading(line string) bool { return strings.HasPrefix(line, "## ") }
 
-// parseHeading returns what the heading of a thought says.
+// parseHeading parses the heading of a thought.
 func parseHeading(line string) (sequent.Draft, bool) {
 	if !isHeading(line) {
 		return sequent.Draft{}, false
@@ -191,7 +190,7 @@ func refTo(number string) sequent.Ref {
 	return sequent.To(n)
 }
 
-// cutNote cuts the remarks off the lines of a section. They are its last block.
+// cutNote divides the lines of a section into text and remarks, which are its last block.
 func cutNote(lines []string) (text []string, note string) {
 	for i := len(lines) - 1; i >= 0; i-- {
 		if i > 0 && strings.TrimSpace(lines[i-1]) != "" {
@@ -199,7 +198,7 @@ func cutNote(lines []string) (text []string, note string) {
 		}
 		line, last := strings.TrimSpace(lines[i]), strings.TrimSpace(lines[len(lines)-1])
 		if plain, ok := strings.CutPrefix(line, "_"); ok && strings.HasPrefix("*"+plain, block.ThoughtsAre) && strings.HasSuffix(last, "_") {
-			// A formatter of Markdown has been at work.
+			// A Markdown formatter has changed *this* to _this_.
 			note = strings.TrimSpace(strings.Join(lines[i:], "\n"))
 			return trimEmpty(lines[:i]), strings.TrimSuffix(strings.TrimPrefix("*"+note[1:], block.ThoughtsAre), "_")
 		}

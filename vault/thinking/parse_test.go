@@ -10,7 +10,7 @@ import (
 	"github.com/sequent-dev/sequent/vault/wikilink"
 )
 
-// texts are what is hard to put into a section.
+// texts are hard to write into a section.
 var texts = []string{
 	"plain [[link]]", "two\n\nparagraphs", "trailing  \nspaces", " leading", "ends in a break\n", "\n", " ",
 	"## Thought 3/5 [agent]\n\nnested", "text\n\n## Conclusion\n\nmine", "a\n## Session Abandoned", "# Top\n## Own heading",
@@ -67,13 +67,12 @@ func checkRoundTrip(t *testing.T, th sequent.Thought) {
 	if list[1].Draft.Text != "next" || list[1].Draft.Labels[LabelAgent] != "other" {
 		t.Fatalf("the next section is %+v", list[1])
 	}
-	// Whatever the text leaves open, it ends with the section: the next one is read
-	// as Markdown.
+	// Nothing in the text affects the next section.
 	links := wikilink.Parse([]byte(b.String() + "\n## Thought 9/9 [other]\n\nSee [[what comes next]].\n"))
 	if len(links) == 0 || links[len(links)-1].Target != "what comes next" {
 		t.Fatalf("the text swallows what follows:\n%s", b.String())
 	}
-	// Editors may take spaces off the ends of lines, and make line breaks theirs.
+	// Editors may remove spaces at line ends and change line breaks.
 	if got := Parse(strings.ReplaceAll(b.String(), "\n", "\r\n")); len(got) != 1 || !sameDraft(got[0].Draft, th.Draft) {
 		t.Fatalf("with CRLF: %+v\nin %q", got, b.String())
 	}
@@ -93,7 +92,7 @@ func TestFormatted(t *testing.T) {
 	}
 }
 
-// In a file of another program thoughts have no ids, and a conclusion may have got one.
+// In the file of another program thoughts have no ids, but a conclusion may have one.
 func TestConclusionOfAThoughtWithoutID(t *testing.T) {
 	const body = "## Thought 0/2 [agent]\n\n[[a]]\n\n*2026-03-15 15:09:28 UTC*\n\n## Thought 1/2 [agent]\n\n[[b]]\n\n*2026-03-15 15:10:28 UTC*\n\n" +
 		"## Conclusion\n\n[[c]] it is.\n\n*2026-03-15 15:10:28 UTC* ^conclusion-2\n"

@@ -13,9 +13,8 @@ import (
 	"github.com/sequent-dev/sequent/vault/thinking"
 )
 
-// A person edits the file all the time while thoughts come. Their words stay;
-// thoughts that are lost because their editor saves what it read a while ago can
-// be brought back.
+// A person edits the file while thoughts are added. The person's text stays; thoughts that
+// are lost because the editor saves an older version can be restored.
 func TestPersonEditsMeanwhile(t *testing.T) {
 	for name, save := range map[string]func(path, text string) error{
 		"in place": func(path, text string) error { return os.WriteFile(path, []byte(text), 0o644) },
@@ -48,7 +47,7 @@ func TestPersonEditsMeanwhile(t *testing.T) {
 			})
 			for n := range thoughts {
 				s := d.commit(sessionID, thought(step(n+1)))
-				// A person who saves that often may win every time.
+				// An editor that saves that often may win every time.
 				if err := d.files.Write(t.Context(), s); err != nil && sequent.CodeOf(err) != vault.CodeConflict {
 					t.Errorf("%v", err)
 				}
@@ -56,8 +55,8 @@ func TestPersonEditsMeanwhile(t *testing.T) {
 			wg.Wait()
 			d.think(step(thoughts + 1))
 			d.sync(thinking.Options{RestoreDeleted: true})
-			// If a person saves in the very moment between a look at the file and an
-			// append, a thought can be there twice. That is all that can happen.
+			// If a person saves between the check of the file and an append, a thought can
+			// be written twice, but not lost.
 			for _, finding := range d.check() {
 				if !strings.HasPrefix(finding, "doubled") {
 					t.Errorf("check finds %s", finding)

@@ -14,8 +14,8 @@ import (
 
 const timeForm = "2006-01-02 15:04:05"
 
-// sections returns the sections of the thoughts after the first n, each with an
-// empty line before it.
+// sections returns the sections of the thoughts after the first n, each after an empty
+// line.
 func sections(s *sequent.Session, n int) string {
 	var b strings.Builder
 	for t := range s.Since(n) {
@@ -24,7 +24,7 @@ func sections(s *sequent.Session, n int) string {
 	return b.String()
 }
 
-// section returns the section of one thought, and of its conclusion.
+// section returns the section of a thought and of its conclusion.
 func section(s *sequent.Session, t sequent.Thought) string {
 	var b strings.Builder
 	writeThought(&b, t, conclusionOf(s, t))
@@ -43,8 +43,7 @@ func writeThought(b *strings.Builder, t sequent.Thought, conclusion string) {
 	b.WriteString(conclusionSection(t, conclusion))
 }
 
-// conclusionSection returns the section of a thought's conclusion; none if that
-// is empty.
+// conclusionSection returns the section of a thought's conclusion, if it has one.
 func conclusionSection(t sequent.Thought, conclusion string) string {
 	if conclusion == "" {
 		return ""
@@ -53,8 +52,8 @@ func conclusionSection(t sequent.Thought, conclusion string) string {
 		textBlock(conclusion), t.At.UTC().Format(timeForm), t.Seq)
 }
 
-// heading returns the heading of a thought: Thought 3/5 [agent] (Branch: x,
-// from 2) (Revises: 2). A total that the author wants to exceed has a + after it.
+// heading returns the heading of a thought: Thought 3/5 [agent] (Branch: x, from 2)
+// (Revises: 2). A + after the total means that more thoughts are needed.
 func heading(t sequent.Thought) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "Thought %d/%d", t.Number, t.Total)
@@ -79,11 +78,11 @@ func heading(t sequent.Thought) string {
 	return b.String()
 }
 
-// plainName matches names that stand in a heading as they are.
+// plainName matches names that a heading contains unchanged.
 var plainName = lazyregexp.New(`^[\pL\pN]([\pL\pN ._:@/+-]*[\pL\pN._:@/+-])?$`)
 
-// nameIn returns a name as it stands in a heading: as it is, or quoted in a code
-// span if it holds characters that mean something there.
+// nameIn returns a name for a heading: unchanged, or quoted in a code span if it has
+// special characters.
 func nameIn(name string) string {
 	if plainName().MatchString(name) {
 		return name
@@ -95,7 +94,7 @@ func nameIn(name string) string {
 	return "`" + strings.ReplaceAll(string(quoted), "`", `\u0060`) + "`"
 }
 
-// nameOf is the name that nameIn has written.
+// nameOf is the inverse of nameIn.
 func nameOf(text string) string {
 	if inner, ok := strings.CutPrefix(text, "`"); ok {
 		var name string
@@ -106,15 +105,15 @@ func nameOf(text string) string {
 	return text
 }
 
-// structural matches lines that mean something to the reader of a file.
+// structural matches lines that Parse would take for a part of the file's structure.
 var structural = lazyregexp.New(`^## +(Thought|Conclusion|Session Abandoned)\b` +
 	`|\^(thought|conclusion)-\d+[ \t]*$` +
 	`|^[*_]\d{4}-\d\d-\d\d \d\d:\d\d:\d\d( UTC)?[*_]` +
 	`|^[*_]Thoughts:` +
 	`|^> \[!(quote|note)\] (As written|Thoughts)[ \t]*$`)
 
-// textBlock returns a text as it stands in a section. One that could be taken
-// for the section's own lines stands in a callout, too.
+// textBlock returns a text for a section. It puts a text with structural lines into a
+// callout.
 func textBlock(text string) string {
 	text = block.Printable(text)
 	for line := range strings.SplitSeq(text, "\n") {
@@ -129,8 +128,8 @@ func textBlock(text string) string {
 // links matches WikiLinks, for a title.
 var links = lazyregexp.New(`!?\[\[([^\[\]|]*)(?:\|([^\[\]|]*))?\]\]`)
 
-// title returns the title of a session's note: its first words, without the
-// brackets of links.
+// title returns the title of a session's note: the session's title without the brackets of
+// links.
 func title(s *sequent.Session) string {
 	text := links().ReplaceAllStringFunc(s.Title(), func(link string) string {
 		m := links().FindStringSubmatch(link)

@@ -12,7 +12,7 @@ import (
 	"github.com/sequent-dev/sequent/vault"
 )
 
-// FromNote returns the session that a note tells of, wherever it is from.
+// FromNote returns the session in a note, which may be of another vault.
 func (f *Files) FromNote(ctx context.Context, id sequent.ID, n *vault.Note) (sequent.Header, []sequent.Thought, error) {
 	if err := ownFile(&n.Front, id); err != nil {
 		return sequent.Header{}, nil, err
@@ -25,25 +25,25 @@ func (f *Files) FromNote(ctx context.Context, id sequent.ID, n *vault.Note) (seq
 }
 
 const (
-	// lost stands for a thought that is in neither file nor store.
+	// lost replaces a thought that is neither in the file nor in the store.
 	lost = "(This thought was deleted from the session's file, and the store does not have it.)"
-	// mostLost is how many such thoughts a session may have.
-	mostLost = 1_000
+	// maxLost limits such thoughts in a session.
+	maxLost = 1_000
 )
 
-// arrange returns the sections of a file in the order of the log, one for each
-// position, so that the log which is made of them has the positions that the
-// file names. Sections that are unfinished, or without a position, are left out.
+// arrange returns the sections of a file in the order of the log, one for each position,
+// so that the restored log has the positions in the file. It leaves out incomplete
+// sections and those without a position.
 func arrange(list []Section) ([]Section, error) {
 	list = slices.Clone(list)
-	place(list)
+	assignPositions(list)
 	list = slices.DeleteFunc(list, func(s Section) bool { return s.Seq == 0 || !s.closed() })
 	slices.SortStableFunc(list, func(a, b Section) int { return a.Seq - b.Seq })
 	list = slices.CompactFunc(list, func(a, b Section) bool { return a.Seq == b.Seq })
-	if n := len(list); n > 0 && list[n-1].Seq-n > mostLost {
+	if n := len(list); n > 0 && list[n-1].Seq-n > maxLost {
 		return nil, &sequent.Error{
 			Code: sequent.CodeInvalidSession, Field: "sessionId",
-			Msg: fmt.Sprintf("the session's file names %d thoughts, of which it has %d", list[n-1].Seq, n),
+			Msg: fmt.Sprintf("the session's file refers to %d thoughts and contains %d", list[n-1].Seq, n),
 			Fix: "restore the file from a backup",
 		}
 	}
@@ -62,7 +62,7 @@ func arrange(list []Section) ([]Section, error) {
 	return full, nil
 }
 
-// header returns what front matter tells of a session.
+// header returns the session header in front matter.
 func (f *Files) header(id sequent.ID, n *vault.Note) sequent.Header {
 	front := &n.Front
 	h := sequent.Header{
@@ -97,8 +97,8 @@ func timeIn(f *vault.Front, key string) time.Time {
 	return time.Time{}
 }
 
-// replay returns the log that follows from the thoughts of a log and sections of
-// a file after it: an engine without a store finds out what references mean.
+// replay returns a log with the sections of a file appended. It appends them with a
+// temporary engine, which resolves references.
 func (f *Files) replay(ctx context.Context, h sequent.Header, log []sequent.Thought, list []Section) (sequent.Header, []sequent.Thought, error) {
 	trial := sequent.New(sequent.Config{Limits: sequent.Limits{Text: -1, Name: -1, Thoughts: -1, Branches: -1}})
 	have := len(log)
@@ -145,7 +145,7 @@ func (f *Files) replay(ctx context.Context, h sequent.Header, log []sequent.Thou
 	return h, log, nil
 }
 
-// valid returns a draft as an engine takes it.
+// valid returns a draft in valid UTF-8.
 func valid(d sequent.Draft) sequent.Draft {
 	clean := func(text string) string { return strings.ToValidUTF8(text, "\uFFFD") }
 	d.Text, d.Note, d.Branch = clean(d.Text), clean(d.Note), clean(d.Branch)

@@ -9,47 +9,46 @@ import (
 	"github.com/sequent-dev/sequent/vault"
 )
 
-// Options say how to bring store and vault in step. The zero Options mend what a
-// crash leaves behind.
+// Options configure Sync. The zero Options repair the effects of a crash.
 type Options struct {
-	// RestoreDeleted brings back the sections that were deleted from files. It
-	// looks into every file; without it, those are passed over that have not
-	// changed since they were written.
+	// RestoreDeleted restores the sections that were deleted from files. It reads
+	// every file. Without it, Sync skips files that have not changed since they were
+	// written.
 	RestoreDeleted bool
-	// Progress is called after each session, if it is not nil.
+	// Progress is called after each session, unless it is nil.
 	Progress func(done, total int)
 }
 
-// A Report tells what a sync has done.
+// A Report is the result of Sync.
 type Report struct {
-	Sessions int       // that were looked at
-	Files    int       // that were changed or made
+	Sessions int       // that were compared
+	Files    int       // that were created or changed
 	Thoughts int       // sections that were written
-	Adopted  int       // sessions that the store got, or got thoughts of, from files
-	Left     []Finding // what was found in the files looked into and left as it is
+	Adopted  int       // sessions that were restored or extended from files
+	Left     []Finding // problems of the files that were read and not changed
 }
 
-// Sync brings store and vault in step, both ways: files get what they lack, and
-// the store gets sessions, and last thoughts of sessions, that it does not have.
-// What a person has made of a file stays, and is in the report, as is a session
-// or a file that cannot be used. Doing it again changes nothing.
+// Sync brings store and vault into agreement, in both directions: files get missing
+// sections, and the store gets sessions, and last thoughts of sessions, that it does not
+// have. A person's edits stay. They are in the report, like sessions and files that
+// cannot be read or written. Sync is idempotent.
 //
-// It can be called while sessions are being written to, by several processes.
+// Other processes may write sessions at the same time.
 func (f *Files) Sync(ctx context.Context, store Store, opts Options) (Report, error) {
-	list, findings, err := f.places(ctx, store)
+	list, findings, err := f.sessionFiles(ctx, store)
 	if err != nil {
 		return Report{}, err
 	}
 	r := Report{Left: findings}
 	for i, p := range list {
 		if err := ctx.Err(); err != nil {
-			return r, &sequent.Error{Code: sequent.CodeCanceled, Msg: "the call was given up; what was done stays", Err: err}
+			return r, &sequent.Error{Code: sequent.CodeCanceled, Msg: "the call was cancelled; the sessions synced so far stay synced", Err: err}
 		}
 		r.Sessions++
-		if opts.RestoreDeleted || !f.inStep(ctx, p) {
+		if opts.RestoreDeleted || !f.upToDate(ctx, p) {
 			if err := f.sync(ctx, store, p, opts, &r); err != nil {
 				if code := sequent.CodeOf(err); code == vault.CodeReadOnly || code == vault.CodeFull || code == sequent.CodeFull {
-					return r, err // so it will be with all that follow
+					return r, err // all further sessions would fail too
 				}
 				r.Left = append(r.Left, Finding{Session: p.id, URI: p.uri, Problem: Failed, Err: err})
 			}
@@ -61,9 +60,9 @@ func (f *Files) Sync(ctx context.Context, store Store, opts Options) (Report, er
 	return r, nil
 }
 
-// inStep reports whether neither session nor file have changed since the file
-// was written.
-func (f *Files) inStep(ctx context.Context, p sessionPlace) bool {
+// upToDate reports whether neither the session nor the file has changed since the file was
+// written.
+func (f *Files) upToDate(ctx context.Context, p sessionFile) bool {
 	if p.header == nil || p.info.URI == "" {
 		return false
 	}
@@ -71,18 +70,17 @@ func (f *Files) inStep(ctx context.Context, p sessionPlace) bool {
 	return m.fits(p.info, p.header.Epoch) && m.Version == p.header.Version
 }
 
-// sync brings one session and its file in step.
-func (f *Files) sync(ctx context.Context, store Store, p sessionPlace, opts Options, r *Report) error {
+// sync brings one session and its file into agreement.
+func (f *Files) sync(ctx context.Context, store Store, p sessionFile, opts Options, r *Report) error {
 	return f.vault.Hold(ctx, p.uri, func(h *vault.Held) error {
-		// The file first: nobody writes to it now, and what it has the store had
-		// before.
+		// The file is read first: it is locked, and what it has, the store had before.
 		n, err := h.Read()
 		if err != nil && !errors.Is(err, vault.ErrNotFound) {
 			return err
 		}
 		s, err := store.Session(ctx, p.id)
 		switch {
-		case errors.Is(err, sequent.ErrNotFound) && (n == nil || !tells(n)):
+		case errors.Is(err, sequent.ErrNotFound) && (n == nil || !hasSections(n)):
 			return nil
 		case errors.Is(err, sequent.ErrNotFound):
 			if s, err = f.adopt(ctx, store, p.id, n); err == nil {
@@ -99,13 +97,13 @@ func (f *Files) sync(ctx context.Context, store Store, p sessionPlace, opts Opti
 				return err
 			}
 			if len(c.ahead) > 0 {
-				if s, err = f.goOn(ctx, store, s, n, c.ahead); err != nil {
+				if s, err = f.addThoughts(ctx, store, s, n, c.ahead); err != nil {
 					return err
 				}
 				r.Adopted++
 			}
 			for _, finding := range c.findings(p) {
-				if !finding.Problem.Mended() && !(opts.RestoreDeleted && finding.Problem == Deleted) {
+				if !finding.Problem.Repairable() && !(opts.RestoreDeleted && finding.Problem == Deleted) {
 					r.Left = append(r.Left, finding)
 				}
 			}
@@ -122,12 +120,12 @@ func (f *Files) sync(ctx context.Context, store Store, p sessionPlace, opts Opti
 	})
 }
 
-// tells reports whether a note tells of a session.
-func tells(n *vault.Note) bool {
+// hasSections reports whether a note contains thoughts of a session.
+func hasSections(n *vault.Note) bool {
 	return slices.ContainsFunc(Parse(n.Body), func(s Section) bool { return s.closed() })
 }
 
-// adopt gives the store a session that it does not have.
+// adopt restores a session into the store.
 func (f *Files) adopt(ctx context.Context, store Store, id sequent.ID, n *vault.Note) (*sequent.Session, error) {
 	h, log, err := f.FromNote(ctx, id, n)
 	if err != nil {
@@ -139,8 +137,8 @@ func (f *Files) adopt(ctx context.Context, store Store, id sequent.ID, n *vault.
 	return store.Session(ctx, id)
 }
 
-// goOn gives the store thoughts that come after those that it has.
-func (f *Files) goOn(ctx context.Context, store Store, s *sequent.Session, n *vault.Note, list []Section) (*sequent.Session, error) {
+// addThoughts appends the thoughts of a file to a session in the store.
+func (f *Files) addThoughts(ctx context.Context, store Store, s *sequent.Session, n *vault.Note, list []Section) (*sequent.Session, error) {
 	var log []sequent.Thought
 	for t := range s.All() {
 		log = append(log, t)

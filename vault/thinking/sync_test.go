@@ -17,7 +17,7 @@ import (
 
 func TestSyncWritesWhatIsMissing(t *testing.T) {
 	d := newDesk(t)
-	// The program died between store and file, three times.
+	// The program was killed between store and file, three times.
 	d.commit("session-1-new", thought(step(0)))
 	d.think(step(0))
 	d.commit(sessionID, thought(step(1)))
@@ -38,7 +38,7 @@ func TestSyncWritesWhatIsMissing(t *testing.T) {
 	}
 }
 
-// With the store lost, files are what is left.
+// Sessions are restored from files into an empty store.
 func TestAdopt(t *testing.T) {
 	d := newDesk(t)
 	d.commit(sessionID, func(c *sequent.Change) error {
@@ -79,7 +79,7 @@ func TestAdopt(t *testing.T) {
 			t.Errorf("thought %d\ngot  %+v\nwant %+v", want.Seq, g, want)
 		}
 	}
-	// It goes on.
+	// The session continues.
 	d.think(step(4))
 	d.wantCheck()
 	if got := d.read(); strings.Count(got, "## ") != 6 || !strings.HasSuffix(got, "^thought-5\n") {
@@ -87,7 +87,7 @@ func TestAdopt(t *testing.T) {
 	}
 }
 
-// Positions in the file stay those of the log, whatever is left of the file.
+// The positions in a damaged file become the positions of the restored log.
 func TestAdoptWhatIsLeft(t *testing.T) {
 	d := newDesk(t)
 	for n := range 5 {
@@ -99,8 +99,8 @@ func TestAdoptWhatIsLeft(t *testing.T) {
 	fifth := strings.Index(text, "\n## Thought 4/5")
 	first := strings.Index(text, "\n## Thought 0/5")
 	second := strings.Index(text, "\n## Thought 1/5")
-	// The second is deleted, the fourth stands before the first, the third is
-	// there twice, and the fifth was cut short.
+	// The second is deleted, the fourth is before the first, the third is there twice,
+	// and the fifth is incomplete.
 	left := text[:first] + text[fourth:fifth] + text[first:second] + text[third:fourth] + text[third:fourth] + text[fifth:len(text)-20]
 	d.write(left)
 	os.RemoveAll(filepath.Join(d.dir, ".sequent"))
@@ -139,7 +139,7 @@ func TestAdoptRefusesWhatCannotBe(t *testing.T) {
 	}
 }
 
-// A store that was set back, as from a backup, gets the last thoughts.
+// A store that was restored from a backup gets the last thoughts from files.
 func TestStoreBehindFile(t *testing.T) {
 	d := newDesk(t)
 	d.think(step(0))
@@ -166,7 +166,7 @@ func TestStoreBehindFile(t *testing.T) {
 	d.wantCheck()
 }
 
-// A folder of Maenifold goes on where it is.
+// A folder of Maenifold is continued where it is.
 func TestMaenifoldFolder(t *testing.T) {
 	const name = "thinking/sequential/2025/08/31/session-1756610546730-48291.md"
 	const text = `---

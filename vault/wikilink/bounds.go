@@ -10,20 +10,18 @@ import (
 	"github.com/yuin/goldmark/util"
 )
 
-// What goldmark does for some texts costs the square of their length: a
-// megabyte of asterisks keeps it busy for minutes. These bounds are far beyond
-// what people write; what lies beyond them is taken for plain text.
+// goldmark takes quadratic time for some texts: a megabyte of asterisks takes minutes.
+// These limits are far beyond what people write. Markup beyond them is plain text.
 const (
-	mostDepth      = 100  // quotes and lists within each other
-	mostDelimiters = 256  // runs of *, _ and ~ in a paragraph
-	mostBrackets   = 512  // closing brackets in a paragraph, other than of WikiLinks
-	mostScans      = 256  // times that a paragraph is read over again for its links
-	mostLines      = 1000 // of a paragraph that may define links, or be a table
+	maxDepth      = 100  // nested quotes and lists
+	maxDelimiters = 256  // runs of *, _ and ~ in a paragraph
+	maxBrackets   = 512  // closing brackets in a paragraph, apart from WikiLinks
+	maxScans      = 256  // how often a paragraph is read again for its links
+	maxLines      = 1000 // of a paragraph that may define links or be a table
 )
 
-// NewMarkdown returns a Markdown with WikiLinks, tables and strikethrough, of
-// which no text takes more than time in proportion to its length. [Parse] reads
-// texts as it does. Resolve is that of [Extender].
+// NewMarkdown returns a Markdown with WikiLinks, tables and strikethrough. It takes linear
+// time for every text. [Parse] uses it. resolve is [Extender.Resolve].
 func NewMarkdown(resolve func(Link) (url string)) goldmark.Markdown {
 	md := goldmark.New(goldmark.WithParser(parser.NewParser(
 		parser.WithBlockParsers(boundedBlocks()...),
@@ -66,35 +64,35 @@ func boundedInlines() []util.PrioritizedValue {
 	return all
 }
 
-// A boundedBlock is a list or a quote that is not nested too deep.
+// A boundedBlock parses lists and quotes up to maxDepth.
 type boundedBlock struct{ parser.BlockParser }
 
 // Open implements [parser.BlockParser].
 func (b boundedBlock) Open(parent ast.Node, reader text.Reader, pc parser.Context) (ast.Node, parser.State) {
 	depth := 0
 	for n := parent; n != nil; n = n.Parent() {
-		if depth++; depth > mostDepth {
+		if depth++; depth > maxDepth {
 			return nil, parser.NoChildren
 		}
 	}
 	return b.BlockParser.Open(parent, reader, pc)
 }
 
-// A boundedTransformer does nothing for a paragraph of too many lines.
+// A boundedTransformer skips paragraphs of more than maxLines.
 type boundedTransformer struct{ parser.ParagraphTransformer }
 
 // Transform implements [parser.ParagraphTransformer].
 func (b boundedTransformer) Transform(node *ast.Paragraph, reader text.Reader, pc parser.Context) {
-	if node.Lines().Len() <= mostLines {
+	if node.Lines().Len() <= maxLines {
 		b.ParagraphTransformer.Transform(node, reader, pc)
 	}
 }
 
-// A spending says what has been done for a paragraph.
+// A spending counts the work for a paragraph.
 type spending struct {
 	block                ast.Node
 	delimiters, brackets int
-	scanned              int // bytes, or what takes as long
+	scanned              int // bytes, or work that takes as long
 }
 
 var spendingKey = parser.NewContextKey()
@@ -113,7 +111,7 @@ type boundedDelimiters struct{ parser.InlineParser }
 // Parse implements [parser.InlineParser].
 func (b boundedDelimiters) Parse(parent ast.Node, block text.Reader, pc parser.Context) ast.Node {
 	s := spendingOf(parent, pc)
-	if s.delimiters++; s.delimiters > mostDelimiters {
+	if s.delimiters++; s.delimiters > maxDelimiters {
 		return nil
 	}
 	return b.InlineParser.Parse(parent, block, pc)
@@ -132,11 +130,11 @@ func (b boundedLinks) Parse(parent ast.Node, block text.Reader, pc parser.Contex
 	line, _ := block.PeekLine()
 	if line[0] == ']' {
 		s.brackets++
-		s.scanned += len(line) + 4*parent.ChildCount() // it looks ahead for an address and back for other links
+		s.scanned += len(line) + 4*parent.ChildCount() // it searches ahead for a URL and back for other links
 	}
 	lines := parent.Lines()
 	length := lines.At(lines.Len()-1).Stop - lines.At(0).Start
-	if s.brackets > mostBrackets || s.scanned > mostScans*length {
+	if s.brackets > maxBrackets || s.scanned > maxScans*length {
 		return nil
 	}
 	return b.linkParser.Parse(parent, block, pc)

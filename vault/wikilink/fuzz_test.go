@@ -26,7 +26,7 @@ func FuzzParse(f *testing.F) {
 			}
 			last = l.Stop
 			covered := text[l.Start:l.Stop]
-			// What the link covers is that link, wherever it stands.
+			// The text that a link covers is the same link on its own.
 			again := wikilink.InText(covered)
 			if len(again) != 1 {
 				t.Fatalf("%q: %q holds links %+v", text, covered, again)

@@ -11,8 +11,7 @@ import (
 	"github.com/yuin/goldmark/util"
 )
 
-// Parse returns the links of a Markdown text in the order of the text, which
-// comes without front matter.
+// Parse returns the links of a Markdown text without front matter, in order.
 func Parse(markdown []byte) []Link {
 	ctx := parser.NewContext()
 	NewMarkdown(nil).Parser().Parse(text.NewReader(markdown), parser.WithContext(ctx))
@@ -21,14 +20,14 @@ func Parse(markdown []byte) []Link {
 	return links
 }
 
-// foundKey is where the links of a document gather as they are read.
+// foundKey is the key of the links that were parsed so far.
 var foundKey = parser.NewContextKey()
 
-// An Extender adds WikiLinks to a goldmark.Markdown. That of [NewMarkdown] has
-// them already, and withstands hostile texts.
+// An Extender adds WikiLinks to a goldmark.Markdown. [NewMarkdown] has them already, and
+// limits the time for hostile texts.
 type Extender struct {
-	// Resolve returns where a link leads, for a page. If it is nil or returns
-	// nothing, the page shows the link as one that leads nowhere.
+	// Resolve returns the URL for a link on a page. If it is nil or returns an empty
+	// text, the page shows the link as missing.
 	Resolve func(Link) (url string)
 }
 
@@ -42,7 +41,7 @@ func (e *Extender) Extend(md goldmark.Markdown) {
 // KindNode is the kind of a [Node].
 var KindNode = ast.NewNodeKind("WikiLink")
 
-// A Node is a WikiLink in a goldmark document. Its children are what is shown.
+// A Node is a WikiLink in a goldmark document. Its child is the text that is shown.
 type Node struct {
 	ast.BaseInline
 	Link Link
@@ -93,8 +92,7 @@ func (inlineParser) Parse(parent ast.Node, block text.Reader, pc parser.Context)
 	return n
 }
 
-// afterBracket reports whether a bracket that is not escaped stands before
-// place i of the text.
+// afterBracket reports whether there is an unescaped bracket before offset i.
 func afterBracket(source []byte, i int) bool {
 	if i == 0 || source[i-1] != '[' {
 		return false
@@ -106,7 +104,7 @@ func afterBracket(source []byte, i int) bool {
 	return slashes%2 == 0
 }
 
-// shown returns what a reader sees of the link.
+// shown returns the link's text on a page.
 func (l Link) shown() string {
 	switch {
 	case l.Alias != "":

@@ -11,9 +11,8 @@ import (
 	"github.com/sequent-dev/sequent/vault/wikilink"
 )
 
-// sluggish says that f takes longer for a text than its length explains: a
-// while, and then far more than four times as long as for a quarter of it. The
-// time alone would tell more of what else the machine does.
+// sluggish reports whether f takes more than linear time for a text: far more than four
+// times the time for a quarter of it. The time alone would depend on the machine's load.
 func sluggish(text string, f func(string)) (time.Duration, bool) {
 	const while = time.Second // for what mostly takes a tenth of a second
 	took := func(text string) time.Duration {
@@ -29,7 +28,7 @@ func sluggish(text string, f func(string)) (time.Duration, bool) {
 	return d, d > 5*(took(quarter)+took(quarter))+while/2
 }
 
-// Without bounds, some of these take a minute, and hours with SEQUENT_LONG.
+// Without limits, some of these take a minute, and hours with SEQUENT_LONG.
 func TestHostile(t *testing.T) {
 	t.Parallel()
 	size := 64 << 10
@@ -78,7 +77,7 @@ func TestHostile(t *testing.T) {
 	}
 }
 
-// What lies beyond the bounds is still searched for links.
+// Text beyond the limits is still searched for links.
 func TestBeyondTheBounds(t *testing.T) {
 	t.Parallel()
 	for name, text := range map[string]string{

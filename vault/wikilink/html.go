@@ -7,9 +7,9 @@ import (
 	"github.com/yuin/goldmark/util"
 )
 
-// htmlRenderer writes a link as <a class="wikilink" href="…">, with a second
-// class "embed" for an embed. A link that leads nowhere is a <span> with the
-// class "missing". What it shows is its child, which goldmark writes.
+// htmlRenderer renders a link as <a class="wikilink" href="…">, with the class "embed" for
+// an embed. A link without URL is a <span> with the class "missing". goldmark renders the
+// link's text.
 type htmlRenderer struct{ resolve func(Link) string }
 
 // RegisterFuncs implements [renderer.NodeRenderer].
@@ -33,7 +33,7 @@ func (r htmlRenderer) render(w util.BufWriter, _ []byte, node ast.Node, entering
 	if n.Link.Embed {
 		class += " embed"
 	}
-	// Writing to a util.BufWriter fails at its Flush, which is goldmark's.
+	// Errors of a util.BufWriter are returned by Flush, which goldmark calls.
 	switch {
 	case entering && url != "":
 		_, _ = w.WriteString(`<a class="` + class + `" href="`)

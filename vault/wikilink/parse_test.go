@@ -7,7 +7,7 @@ import (
 	"github.com/sequent-dev/sequent/vault/wikilink"
 )
 
-// say writes links the way the table below has them.
+// say formats links as in the table below.
 func say(text string, links []wikilink.Link) string {
 	var out []string
 	for _, l := range links {

@@ -1,18 +1,17 @@
-// Package wikilink reads [[WikiLinks]].
+// Package wikilink parses [[WikiLinks]].
 //
-// There is one parser, an extension of goldmark, and everything that asks
-// about links goes through it: what a client must write, the graph of a
-// vault, and pages. A link is what Markdown leaves to be one: code, HTML and
-// escaped brackets hold none.
+// All links are parsed by one extension of goldmark: for the check of a client's text,
+// for the graph of a vault, and for pages. Links in code, HTML and escaped brackets are
+// ignored.
 //
 //	[[target]]            a link to the note or concept "target"
-//	[[target|shown]]      the same, shown as "shown"; in a table \| stands for |
-//	[[target#heading]]    to a heading, [[target#^block]] to a block
+//	[[target|alias]]      the same, shown as "alias"; in a table write \| for |
+//	[[target#heading]]    to a heading; [[target#^block]] to a block
 //	[[#heading]]          to a heading of the same note; it names no concept
-//	![[target]]           the target's content in this place
+//	![[target]]           embeds the target's content
 //
-// A link has exactly two brackets on each side and lies on one line. It holds
-// no brackets and no backquotes.
+// A link has exactly two brackets on each side and is on one line. It contains no
+// brackets and no backquotes.
 package wikilink
 
 import (
@@ -23,23 +22,23 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// A Link is one WikiLink of a text.
+// A Link is a WikiLink in a text.
 type Link struct {
-	Target   string // what stands before # and |, without surrounding space; empty for a place in the same note
-	Fragment string // what follows the first #: a heading, or ^ and the name of a block
-	Alias    string // what follows the first |; shown instead of the target
-	Embed    bool   // a ! stands before it
+	Target   string // the part before # and |, without surrounding space; empty for a link within the note
+	Fragment string // the part after the first #: a heading, or ^ and the id of a block
+	Alias    string // the part after the first |; shown instead of the target
+	Embed    bool   // there is a ! before it
 
-	// Start and Stop are the bytes of the text that the link covers, from the
-	// ! or the first bracket to after the last.
+	// Start and Stop are byte offsets in the text: of the ! or the first bracket, and
+	// after the last bracket.
 	Start, Stop int
 }
 
-// Concept returns the concept that the link names: its target as [Normalize]
-// writes it. It is empty for a link to a place in the same note.
+// Concept returns the concept that the link names: its normalized target. It is empty
+// for a link within the note.
 func (l Link) Concept() string { return Normalize(l.Target) }
 
-// Concepts returns the concepts that links name, each once, in the order of
+// Concepts returns the concepts that links name, without repetitions, in the order of
 // their first mention.
 func Concepts(links []Link) []string {
 	var out []string
@@ -53,22 +52,19 @@ func Concepts(links []Link) []string {
 	return out
 }
 
-// HasConcept reports whether a Markdown text holds a link that names a
-// concept.
+// HasConcept reports whether a Markdown text has a link that names a concept.
 func HasConcept(markdown []byte) bool {
 	return slices.ContainsFunc(Parse(markdown), func(l Link) bool { return l.Concept() != "" })
 }
 
-// Normalize returns the name under which all spellings of a concept meet:
-// lower case, in Unicode's composed form, with one hyphen for every run of
-// white space, hyphens, underscores and slashes, and none at either end.
+// Normalize returns the common name for all spellings of a concept: in lower case and in
+// NFC, with one hyphen for each run of white space, hyphens, underscores and slashes, and
+// none at the ends. It is idempotent.
 //
 // "Rate Limiting", "rate_limiting" and "rate-limiting" are one concept.
-// Normalizing a second time changes nothing. The name of a text without
-// anything else is empty.
 func Normalize(text string) string {
 	text = norm.NFC.String(strings.ToValidUTF8(text, "\uFFFD"))
-	text = norm.NFC.String(strings.ToLower(text)) // what is lower case may compose anew
+	text = norm.NFC.String(strings.ToLower(text)) // lower case may compose again
 	var b strings.Builder
 	b.Grow(len(text))
 	gap := false
@@ -86,8 +82,8 @@ func Normalize(text string) string {
 	return b.String()
 }
 
-// InText returns the links of a text that is no Markdown, such as a value of
-// a note's front matter, in order.
+// InText returns the links of a text that is not Markdown, such as front matter, in
+// order.
 func InText(text string) []Link {
 	var out []Link
 	for i := 0; i < len(text); {
@@ -115,15 +111,15 @@ func InText(text string) []Link {
 	return out
 }
 
-// match reads the link at the beginning of s, which begins with two brackets,
-// and returns how many bytes it has. It looks no further than to the link's end.
+// match parses the link at the beginning of s, which begins with two brackets, and
+// returns its size in bytes. It reads no further than the link's end.
 func match[T string | []byte](s T) (l Link, size int, ok bool) {
 	end := 2
 	for end < len(s) && !strings.ContainsRune("[]`\n\r", rune(s[end])) {
 		end++
 	}
 	inside := string(s[2:end])
-	// A backslash before the end takes a bracket away from it.
+	// A backslash escapes the first closing bracket.
 	if runOf(s[end:], ']') != 2 || strings.HasSuffix(inside, `\`) {
 		return l, 0, false
 	}
@@ -131,10 +127,10 @@ func match[T string | []byte](s T) (l Link, size int, ok bool) {
 	return l, end + 2, ok
 }
 
-// parts cuts what stands between the brackets.
+// parts divides the text between the brackets.
 func parts(inside string) (l Link, ok bool) {
 	place, alias, _ := strings.Cut(inside, "|")
-	place = strings.TrimSuffix(place, `\`) // as tables need it
+	place = strings.TrimSuffix(place, `\`) // tables need the backslash
 	l.Alias = strings.TrimSpace(strings.ReplaceAll(alias, `\|`, "|"))
 	l.Target, l.Fragment, _ = strings.Cut(place, "#")
 	l.Target = strings.TrimSpace(l.Target)
@@ -145,7 +141,7 @@ func parts(inside string) (l Link, ok bool) {
 	return l, l.Concept() != ""
 }
 
-// runOf returns how many bytes c the text begins with, or 3 if there are more.
+// runOf returns how many bytes c the text begins with, at most 3.
 func runOf[T string | []byte](s T, c byte) int {
 	n := 0
 	for n < min(len(s), 3) && s[n] == c {

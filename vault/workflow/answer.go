@@ -12,13 +12,13 @@ import (
 	"github.com/sequent-dev/sequent/vault/wikilink"
 )
 
-// An Answer is what came of a step.
+// An Answer is the answer to a step.
 type Answer struct {
 	Response string // required, with a WikiLink
-	Thoughts string // remarks beside it; with a WikiLink if given
-	// At, if greater than 0, is how many steps the caller knows to have been
-	// answered before this one, plus 1. If somebody else was first, the answer
-	// is refused with CodeStepPassed, and not taken for the next step's.
+	Thoughts string // remarks; with a WikiLink if given
+	// At, if greater than 0, is the number of the step, counted from 1 over the whole
+	// queue. If another answer to that step was recorded first, this one is refused
+	// with CodeStepPassed instead of being recorded for the next step.
 	At int
 }
 
@@ -31,15 +31,15 @@ func (a Answer) check() error {
 			return &sequent.Error{
 				Code: CodeLinkRequired, Field: part[0],
 				Msg: part[0] + " has no [[WikiLink]]",
-				Fix: "put the concepts it is about in double brackets, such as [[error handling]]",
+				Fix: "put its concepts in double brackets, such as [[error handling]]",
 			}
 		}
 	}
 	return nil
 }
 
-// Advance records the answer to the next step. When the last step has its
-// answer, the run stays open until it is closed.
+// Advance records the answer to the next step. After the last step, the run stays open
+// until Close.
 func (w *Workflows) Advance(ctx context.Context, id string, a Answer) (Run, error) {
 	if err := a.check(); err != nil {
 		return Run{}, err
@@ -54,20 +54,20 @@ func (w *Workflows) advance(r *Run, n *vault.Note, a Answer) error {
 	case len(d.Steps) == 0:
 		return &sequent.Error{
 			Code: CodeUnknownDefinition, Field: "sessionId",
-			Msg: fmt.Sprintf("the definition %q of this run is gone", short(r.Queue[r.Workflow])),
-			Fix: "put it back into " + Folder + ", or close the run",
+			Msg: fmt.Sprintf("the definition %q of this run was deleted", block.Short(r.Queue[r.Workflow], maxQuoted)),
+			Fix: "restore its file in " + Folder + ", or close the run",
 		}
 	case !ok:
 		return &sequent.Error{
 			Code: CodeAnswered, Field: "response",
-			Msg: fmt.Sprintf("all %d steps have their answer", r.Answered),
+			Msg: "every step is answered",
 			Fix: "close the run with status completed and a conclusion",
 		}
 	case a.At > 0 && a.At != r.Answered+1:
 		return &sequent.Error{
 			Code: CodeStepPassed, Field: "step",
-			Msg: fmt.Sprintf("step %d is not the next one: %d have been answered", a.At, r.Answered),
-			Fix: "look at the run, and answer the step that is next",
+			Msg: fmt.Sprintf("step %d is not the next one: the next one is step %d", a.At, r.Answered+1),
+			Fix: "view the run, and answer its next step",
 		}
 	}
 	heading := fmt.Sprintf("Step %d/%d: %s [%s]", r.Step+1, len(d.Steps), oneLine(step.Name), w.agent)
@@ -88,28 +88,28 @@ func (w *Workflows) advance(r *Run, n *vault.Note, a Answer) error {
 	return errors.Join(f.SetInt("currentWorkflow", r.Workflow), f.SetInt("currentStep", r.Step), f.SetInt("stepCount", r.Answered))
 }
 
-// A Closing is the end of a run.
+// A Closing ends a run.
 type Closing struct {
 	Status     Status  // Completed or Cancelled
 	Conclusion string  // with a WikiLink; required for Completed
-	Answer     *Answer // to the step that was to be answered, if it comes with it
+	Answer     *Answer // to the next step; optional
 }
 
 func (c Closing) check() error {
 	switch {
 	case c.Status != Completed && c.Status != Cancelled:
-		return invalid("status", "use completed or cancelled", "a workflow cannot be closed with the status %q", short(string(c.Status)))
+		return invalid("status", "use completed or cancelled", "a workflow cannot be closed with the status %q", block.Short(string(c.Status), maxQuoted))
 	case c.Status == Completed && strings.TrimSpace(c.Conclusion) == "":
 		return &sequent.Error{
 			Code: CodeConclusionRequired, Field: "conclusion",
-			Msg: "a workflow is completed with a conclusion",
-			Fix: "say what came of it, with [[WikiLinks]]",
+			Msg: "completing a workflow needs a conclusion",
+			Fix: "write its result, with [[WikiLinks]]",
 		}
 	case c.Status == Completed && !wikilink.HasConcept([]byte(c.Conclusion)):
 		return &sequent.Error{
 			Code: CodeConclusionLink, Field: "conclusion",
 			Msg: "the conclusion has no [[WikiLink]]",
-			Fix: "put the concepts it is about in double brackets, such as [[error handling]]",
+			Fix: "put its concepts in double brackets, such as [[error handling]]",
 		}
 	case c.Answer != nil && c.Status == Completed:
 		return c.Answer.check()
@@ -117,7 +117,7 @@ func (c Closing) check() error {
 	return nil
 }
 
-// Close ends a run, whether or not all its steps have their answer.
+// Close ends a run, even if steps are not answered.
 func (w *Workflows) Close(ctx context.Context, id string, c Closing) (Run, error) {
 	if err := c.check(); err != nil {
 		return Run{}, err

@@ -15,8 +15,8 @@ import (
 	"github.com/sequent-dev/sequent/vault/workflow"
 )
 
-// TestMain is also the program that is killed: it answers steps for ever and
-// tells each that is recorded.
+// TestMain also runs the child process that is killed: it answers steps for ever and
+// prints each one that is recorded.
 func TestMain(m *testing.M) {
 	dir := os.Getenv("SEQUENT_TEST_ANSWER_IN")
 	if dir == "" {
@@ -34,15 +34,15 @@ func TestMain(m *testing.M) {
 	}
 }
 
-// outside is a testing.TB for the program that is no test.
+// outside is a testing.TB for the child process.
 type outside struct{ testing.TB }
 
 func (*outside) Helper()        {}
 func (*outside) Cleanup(func()) {}
 func (*outside) Fatal(a ...any) { panic(fmt.Sprint(a...)) }
 
-// A process that is killed at any moment leaves a note in which as many steps
-// stand as its front matter says, and at least those that were acknowledged.
+// After a kill at any moment, the note has as many steps as its front matter says, and at
+// least those that were acknowledged.
 func TestKilled(t *testing.T) {
 	w, dir := open(t)
 	for round := range 10 {

@@ -83,21 +83,21 @@ func TestDefinitions(t *testing.T) {
 		said = append(said, m.Error())
 	}
 	want := []string{
-		"workflows/a-empty.json: line 1 is not JSON (EOF): mend the JSON there",
-		"workflows/b-broken.json: line 3 is not JSON (invalid character '}' looking for beginning of value): mend the JSON there",
+		"workflows/a-empty.json: line 1 is not JSON (EOF): correct the JSON there",
+		"workflows/b-broken.json: line 3 is not JSON (invalid character '}' looking for beginning of value): correct the JSON there",
 		"workflows/c-list.json: it is an array: write an object in braces there",
 		"workflows/d-type.json: steps.name: it is a number: write text in quotes there",
 		"workflows/e-steps.json: steps: it is an object: write a list in brackets there",
 		"workflows/f-flag.json: steps.requiresEnhancedThinking: it is a string: write true or false there",
 		`workflows/g-id.json: id: "../g" cannot be an id: use letters, digits, - and _, at most 100 of them`,
 		`workflows/h-noname.json: steps[1].name: it is missing or empty: add one, such as "name": "Write the notes"`,
-		`workflows/i-twice.json: steps[1].id: "x" is the id of steps[0] already: give each step an id of its own`,
-		"workflows/j-more.json: there is more after the definition: keep one definition a file",
+		`workflows/i-twice.json: steps[1].id: "x" is already the id of steps[0]: use another id`,
+		"workflows/j-more.json: there is text after the definition: write one definition per file",
 		"workflows/k-long.json: description: it has 20001 characters, the limit is 20000: make it shorter",
 		`workflows/l-noid.json: id: it is missing or empty: add one, such as "id": "release"`,
 		`workflows/m-nosteps.json: steps: it is missing or empty: add some, such as "steps": [{"name": "Write the notes", "description": "…"}]`,
 		"workflows/n-huge.json: it is longer than 1024 KiB: make it shorter",
-		`workflows/zz.json: id: workflows/release.json has the id "release" already: give it an id of its own`,
+		`workflows/zz.json: id: workflows/release.json has the same id "release": use another id`,
 	}
 	for i := range max(len(said), len(want)) {
 		var got, wanted string
@@ -113,8 +113,7 @@ func TestDefinitions(t *testing.T) {
 	}
 }
 
-// A folder that leads elsewhere is not followed, and hides nothing that is
-// shipped.
+// A folder that is a link is not followed, and the shipped definitions remain.
 func TestDefinitionsElsewhere(t *testing.T) {
 	w, dir := open(t)
 	outside := t.TempDir()
@@ -157,7 +156,7 @@ func TestParseQueue(t *testing.T) {
 	}
 }
 
-// Whatever a file holds, it is a definition that can be started or a mistake.
+// Every file is either a definition that can be started, or a mistake.
 func FuzzDefinition(f *testing.F) {
 	f.Add([]byte(twoSteps))
 	for _, d := range workflow.Shipped() {

@@ -10,17 +10,17 @@ import (
 	"strings"
 
 	"github.com/sequent-dev/sequent"
+	"github.com/sequent-dev/sequent/vault/internal/block"
 )
 
-// Folder is where a vault has its own definitions, as files that end in .json.
+// Folder is the folder of a vault with definitions, in files that end in .json.
 const Folder = "workflows"
 
 //go:embed shipped/*.json
 var shipped embed.FS
 
-// Definitions returns every definition that can be started, by id, and what is
-// wrong with the files, or the folder, that cannot be used. The error is for a
-// call that was given up.
+// Definitions returns all valid definitions, sorted by id, and an error for each invalid
+// file or for the folder. The last result is an error only if ctx is cancelled.
 func (w *Workflows) Definitions(ctx context.Context) ([]Definition, []error, error) {
 	all := make(map[string]Definition)
 	for _, d := range Shipped() {
@@ -31,7 +31,7 @@ func (w *Workflows) Definitions(ctx context.Context) ([]Definition, []error, err
 	if ctx.Err() != nil {
 		return nil, nil, err
 	}
-	if err != nil { // a link instead of a folder, for instance: what is shipped can be used
+	if err != nil { // for instance a link; the shipped definitions remain
 		mistakes = append(mistakes, err)
 	}
 	for _, name := range names {
@@ -44,7 +44,7 @@ func (w *Workflows) Definitions(ctx context.Context) ([]Definition, []error, err
 			return nil, nil, err
 		}
 		if other := all[d.ID]; err == nil && other.File != "" {
-			err = mistake(file, "id", "give it an id of its own", "%s has the id %q already", other.File, d.ID)
+			err = mistake(file, "id", "use another id", "%s has the same id %q", other.File, d.ID)
 		}
 		if err != nil {
 			mistakes = append(mistakes, err)
@@ -68,11 +68,11 @@ func (w *Workflows) definition(ctx context.Context, file string) (Definition, er
 	return parseDefinition(file, data)
 }
 
-// Shipped returns the definitions that come with the program.
+// Shipped returns the definitions that are part of the program.
 func Shipped() []Definition {
 	entries, err := shipped.ReadDir("shipped")
 	if err != nil {
-		panic("workflow: " + err.Error()) // they are in the program
+		panic("workflow: " + err.Error()) // they are embedded
 	}
 	var list []Definition
 	for _, e := range entries {
@@ -107,7 +107,7 @@ func (w *Workflows) find(ctx context.Context, ids []string) ([]Definition, error
 	return found, nil
 }
 
-// unknown says that there is no definition, or that its file has a mistake.
+// unknown returns the error for an id without a definition, or with an invalid file.
 func unknown(id string, all []Definition, mistakes []error) error {
 	for _, m := range mistakes {
 		if strings.HasPrefix(m.Error(), path.Join(Folder, id)+".json:") {
@@ -127,6 +127,6 @@ func unknown(id string, all []Definition, mistakes []error) error {
 	}
 	return &sequent.Error{
 		Code: CodeUnknownDefinition, Field: "workflowId",
-		Msg: fmt.Sprintf("there is no workflow with the id %q", short(id)), Fix: fix,
+		Msg: fmt.Sprintf("there is no workflow with the id %q", block.Short(id, maxQuoted)), Fix: fix,
 	}
 }

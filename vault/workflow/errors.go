@@ -5,25 +5,33 @@ import (
 	"slices"
 
 	"github.com/sequent-dev/sequent"
+	"github.com/sequent-dev/sequent/vault/internal/block"
 )
 
-// The codes of this package's errors, which are [*sequent.Error]s. Those of
-// package vault come through.
+// The codes of this package's errors, which are [*sequent.Error]s. Errors of package
+// vault keep their codes.
 const (
-	CodeInvalid            sequent.Code = "workflow_invalid"             // an argument is not acceptable
+	CodeInvalid            sequent.Code = "workflow_invalid"             // an argument is invalid
 	CodeUnknownDefinition  sequent.Code = "workflow_unknown_definition"  // no definition has that id
-	CodeBadDefinition      sequent.Code = "workflow_bad_definition"      // a definition's file has a mistake
+	CodeBadDefinition      sequent.Code = "workflow_bad_definition"      // the file of a definition has a mistake
 	CodeNotFound           sequent.Code = "workflow_not_found"           // no run has that id
 	CodeClosed             sequent.Code = "workflow_closed"              // the run is completed or cancelled
-	CodeStepPassed         sequent.Code = "workflow_step_passed"         // the step is not the one that is to be answered now
-	CodeAnswered           sequent.Code = "workflow_all_answered"        // every step has its answer; the run can only be closed
-	CodeLinkRequired       sequent.Code = "workflow_link_required"       // a response names no concept
-	CodeConclusionRequired sequent.Code = "workflow_conclusion_required" // a run is completed without a conclusion
-	CodeConclusionLink     sequent.Code = "workflow_conclusion_link"     // the conclusion names no concept
-	CodeDamaged            sequent.Code = "workflow_damaged"             // the note does not say where the run is
+	CodeStepPassed         sequent.Code = "workflow_step_passed"         // the step is not the next one
+	CodeAnswered           sequent.Code = "workflow_all_answered"        // all steps are answered; the run can only be closed
+	CodeLinkRequired       sequent.Code = "workflow_link_required"       // a response has no WikiLink
+	CodeConclusionRequired sequent.Code = "workflow_conclusion_required" // completing a run needs a conclusion
+	CodeConclusionLink     sequent.Code = "workflow_conclusion_link"     // the conclusion has no WikiLink
+	CodeDamaged            sequent.Code = "workflow_damaged"             // the front matter of the note is invalid
 )
 
-// Codes returns every code of this package, for tables and tests.
+// maxQuoted and maxTitle limit the characters of a caller's text in an error and in a
+// title.
+const (
+	maxQuoted = 80
+	maxTitle  = 80
+)
+
+// Codes returns all codes of this package.
 func Codes() []sequent.Code {
 	return slices.Clone([]sequent.Code{
 		CodeInvalid, CodeUnknownDefinition, CodeBadDefinition, CodeNotFound, CodeClosed, CodeStepPassed,
@@ -38,7 +46,7 @@ func invalid(field, fix, format string, args ...any) error {
 func notFound(id string) error {
 	return &sequent.Error{
 		Code: CodeNotFound, Field: "sessionId",
-		Msg: fmt.Sprintf("there is no workflow %q", short(id)),
+		Msg: fmt.Sprintf("there is no workflow %q", block.Short(id, maxQuoted)),
 		Fix: "check the id, or start one",
 	}
 }
@@ -46,16 +54,7 @@ func notFound(id string) error {
 func damaged(field, format string, args ...any) error {
 	return &sequent.Error{
 		Code: CodeDamaged, Field: field,
-		Msg: "the workflow's note does not say where it is: " + fmt.Sprintf(format, args...),
-		Fix: "mend " + field + " in the front matter of the note",
+		Msg: "the front matter of the workflow's note is invalid: " + fmt.Sprintf(format, args...),
+		Fix: "correct " + field + " in the note",
 	}
-}
-
-// short keeps what a caller wrote from filling a message.
-func short(s string) string {
-	const most = 80
-	if r := []rune(s); len(r) > most {
-		return string(r[:most-1]) + "…"
-	}
-	return s
 }

@@ -11,13 +11,13 @@ import (
 
 	"github.com/sequent-dev/sequent/internal/lazyregexp"
 	"github.com/sequent-dev/sequent/vault"
+	"github.com/sequent-dev/sequent/vault/internal/block"
 )
 
-// A Status tells whether a run goes on.
+// A Status is the state of a run.
 type Status string
 
-// The statuses. Sweeping of old sessions is what makes Maenifold's abandoned
-// ones; this package makes none.
+// The statuses. Maenifold marks old runs as abandoned; this package does not.
 const (
 	Absent    Status = "" // there is no such run
 	Active    Status = "active"
@@ -26,27 +26,26 @@ const (
 	Abandoned Status = "abandoned"
 )
 
-// Closed reports whether a run of that status is over.
+// Closed reports whether the run has ended.
 func (s Status) Closed() bool { return s == Completed || s == Cancelled || s == Abandoned }
 
-// A Run is a workflow on its way, as its note says.
+// A Run is a started workflow.
 type Run struct {
 	ID     string
 	URI    vault.URI // of the note
 	Status Status
 	Title  string
 
-	Queue    []string     // ids of the definitions; empty for steps of its own
-	Plans    []Definition // what they are; nil for those that are gone
-	Workflow int          // which of the queue is at work, from 0
-	Step     int          // which of its steps is to be answered next, from 0
-	Answered int          // steps that have been answered, of the whole queue
-	Sessions []string     // ids of the sessions that belong to it
-	Note     string       // the note's body, for people
+	Queue    []string     // ids of the definitions; empty for a list of steps
+	Plans    []Definition // the definitions; empty ones for ids without a file
+	Workflow int          // index of the current definition
+	Step     int          // index of the next step in it
+	Answered int          // answered steps of the whole queue
+	Sessions []string     // ids of the sessions with this parent
+	Note     string       // the note's body
 }
 
-// Plan returns the definition that is at work. It is empty when its file is
-// gone.
+// Plan returns the current definition; an empty one if its file was deleted.
 func (r Run) Plan() Definition {
 	if r.Workflow < 0 || r.Workflow >= len(r.Plans) {
 		return Definition{}
@@ -54,8 +53,8 @@ func (r Run) Plan() Definition {
 	return r.Plans[r.Workflow]
 }
 
-// Next returns the step that is to be answered next. There is none in a run that
-// is closed, or where every step has been answered.
+// Next returns the next step. It returns false if the run is closed or every step is
+// answered.
 func (r Run) Next() (Step, bool) {
 	if steps := r.Plan().Steps; !r.Status.Closed() && r.Step < len(steps) {
 		return steps[r.Step], true
@@ -63,7 +62,7 @@ func (r Run) Next() (Step, bool) {
 	return Step{}, false
 }
 
-// Steps returns how many steps the whole queue has.
+// Steps returns the number of steps of the whole queue.
 func (r Run) Steps() int {
 	n := 0
 	for _, d := range r.Plans {
@@ -72,12 +71,11 @@ func (r Run) Steps() int {
 	return n
 }
 
-// validRun matches ids of runs. Sessions are looked for, too: what a session
-// may name as its parent includes one.
+// validRun matches the ids of runs, and of sessions, which can be parents too.
 var validRun = lazyregexp.New(`^(workflow|session)-([0-9]{1,15})(-[A-Za-z0-9_-]{1,100})?$`)
 
-// places returns where the note of a run may be: flat, as we write it, and by
-// date, as Maenifold does.
+// places returns the possible URIs of a run's note: in one folder, as this package
+// writes them, and in folders by date, as Maenifold does.
 func places(id string) []vault.URI {
 	m := validRun().FindStringSubmatch(id)
 	if m == nil {
@@ -101,7 +99,7 @@ func places(id string) []vault.URI {
 	return uris
 }
 
-// locate returns where the note of a run is.
+// locate returns the URI of a run's note.
 func (w *Workflows) locate(ctx context.Context, id string) (vault.URI, error) {
 	for _, uri := range places(id) {
 		_, err := w.vault.Stat(ctx, uri)
@@ -115,7 +113,7 @@ func (w *Workflows) locate(ctx context.Context, id string) (vault.URI, error) {
 	return "", notFound(id)
 }
 
-// statusOf reads the status of a note. What is not closed is active.
+// statusOf returns the status of a note: active unless it is closed.
 func statusOf(n *vault.Note) Status {
 	if s := Status(strings.ToLower(strings.TrimSpace(n.Front.Get("status")))); s.Closed() {
 		return s
@@ -123,7 +121,7 @@ func statusOf(n *vault.Note) Status {
 	return Active
 }
 
-// read makes a run of its note.
+// read returns the run in a note.
 func (w *Workflows) read(ctx context.Context, id string, n *vault.Note) (Run, error) {
 	f := &n.Front
 	if err := f.Err(); err != nil {
@@ -142,10 +140,10 @@ func (w *Workflows) read(ctx context.Context, id string, n *vault.Note) (Run, er
 	for key, value := range map[string]*int{"currentWorkflow": &r.Workflow, "currentStep": &r.Step, "stepCount": &r.Answered} {
 		text := f.Get(key)
 		if text == "" {
-			continue // the beginning
+			continue // 0
 		}
 		if *value, err = strconv.Atoi(text); err != nil || *value < 0 {
-			return Run{}, damaged(key, "%s is %q, and not a number from 0", key, short(text))
+			return Run{}, damaged(key, "%s is %q, and not a number from 0", key, block.Short(text, maxQuoted))
 		}
 	}
 	if own := f.List("steps"); len(r.Queue) == 0 {
@@ -160,7 +158,7 @@ func (w *Workflows) read(ctx context.Context, id string, n *vault.Note) (Run, er
 	if r.Workflow >= len(r.Plans) {
 		return Run{}, damaged("currentWorkflow", "currentWorkflow is %d, and the queue has %d, counted from 0", r.Workflow, len(r.Plans))
 	}
-	if f.Get("stepCount") == "" { // Maenifold counts the steps when all are answered
+	if f.Get("stepCount") == "" { // Maenifold writes it when all steps are answered
 		r.Answered = r.Step
 		for _, d := range r.Plans[:r.Workflow] {
 			r.Answered += len(d.Steps)
@@ -169,8 +167,8 @@ func (w *Workflows) read(ctx context.Context, id string, n *vault.Note) (Run, er
 	return r, nil
 }
 
-// plans looks the queue's definitions up. One that is gone stays empty: the run
-// can still be seen and closed.
+// plans sets the definitions of the queue. A missing one stays empty, so that the run can
+// still be viewed and closed.
 func (w *Workflows) plans(ctx context.Context, r *Run) error {
 	all, _, err := w.Definitions(ctx)
 	if err != nil {
@@ -185,7 +183,7 @@ func (w *Workflows) plans(ctx context.Context, r *Run) error {
 	return nil
 }
 
-// outline tells in the note what is to be done.
+// outline returns the list of steps for the note.
 func outline(plans []Definition, queue []string, br string) string {
 	var b strings.Builder
 	for i, d := range plans {
@@ -206,5 +204,5 @@ func outline(plans []Definition, queue []string, br string) string {
 	return b.String()
 }
 
-// oneLine keeps a text from being more than a line of the note.
+// oneLine returns a text as one line.
 func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }

@@ -11,17 +11,18 @@ import (
 
 	"github.com/sequent-dev/sequent"
 	"github.com/sequent-dev/sequent/vault"
+	"github.com/sequent-dev/sequent/vault/internal/block"
 )
 
 // A Config configures [Workflows].
 type Config struct {
 	Vault *vault.Vault     // required
-	Agent string           // who answers, for headings; empty means agent
+	Agent string           // the author of answers, for headings; empty means "agent"
 	Now   func() time.Time // nil means time.Now
 }
 
-// Workflows are the definitions and runs of a vault. They are safe for
-// concurrent use, by several processes as well.
+// Workflows holds the definitions and runs of a vault. It is safe for concurrent use,
+// also by several processes.
 type Workflows struct {
 	vault *vault.Vault
 	agent string
@@ -37,16 +38,15 @@ func New(c Config) *Workflows {
 	return w
 }
 
-// A Plan says what to start: definitions one after the other, or steps of its
-// own.
+// A Plan is what to start: definitions one after the other, or a list of steps.
 type Plan struct {
 	Queue []string // ids of definitions
-	Steps []string // or what is to be done, a text each
-	Title string   // of steps of its own; empty means a plain one
+	Steps []string // one text each
+	Title string   // for Steps; optional
 }
 
-// mostQueue bounds the definitions of one run.
-const mostQueue = 20
+// maxQueue limits the definitions of one run.
+const maxQueue = 20
 
 // Start begins a run.
 func (w *Workflows) Start(ctx context.Context, p Plan) (Run, error) {
@@ -67,7 +67,7 @@ func (w *Workflows) Start(ctx context.Context, p Plan) (Run, error) {
 		}
 		plans = []Definition{d}
 	}
-	// Two that start in one millisecond get different ones.
+	// Runs that start in the same millisecond get different ids.
 	for ms := w.now().UnixMilli(); ; ms++ {
 		id := fmt.Sprintf("workflow-%d", ms)
 		n, err := w.note(id, p, plans)
@@ -87,11 +87,11 @@ func (w *Workflows) Start(ctx context.Context, p Plan) (Run, error) {
 func (p Plan) check() error {
 	switch {
 	case len(p.Queue) > 0 && len(p.Steps) > 0:
-		return invalid("steps", "leave one of them out", "there are both definitions and steps to start")
+		return invalid("steps", "leave one of them out", "both definitions and steps are given")
 	case len(p.Queue) == 0 && len(p.Steps) == 0:
-		return invalid("workflowId", "name a definition, or list steps", "there is nothing to start")
-	case len(p.Queue) > mostQueue:
-		return invalid("workflowId", "start with fewer", "there are %d definitions, the limit is %d", len(p.Queue), mostQueue)
+		return invalid("workflowId", "name a definition, or list steps", "neither a definition nor steps are given")
+	case len(p.Queue) > maxQueue:
+		return invalid("workflowId", "start with fewer", "there are %d definitions, the limit is %d", len(p.Queue), maxQueue)
 	}
 	return nil
 }
@@ -115,17 +115,16 @@ func (w *Workflows) note(id string, p Plan, plans []Definition) (*vault.Note, er
 	return n, err
 }
 
-// titleOf names a run after what it leads through, so that people and searches
-// can tell it from others.
+// titleOf returns a run's title: the names of its definitions.
 func titleOf(plans []Definition) string {
 	var names []string
 	for _, d := range plans {
 		names = append(names, oneLine(d.Name))
 	}
-	return short(strings.Join(names, ", then "))
+	return block.Short(strings.Join(names, ", then "), maxTitle)
 }
 
-// View returns a run as it is.
+// View returns the current state of a run.
 func (w *Workflows) View(ctx context.Context, id string) (Run, error) {
 	uri, err := w.locate(ctx, id)
 	if err != nil {
@@ -138,9 +137,8 @@ func (w *Workflows) View(ctx context.Context, id string) (Run, error) {
 	return w.read(ctx, id, n)
 }
 
-// Status returns the status of the note that a session names as its parent: of
-// a run, or of a session. There being none is Absent and no error; so is a text
-// that is no id.
+// Status returns the status of a run, or of a session that is another session's parent.
+// For a missing note and for an invalid id it returns Absent and no error.
 func (w *Workflows) Status(ctx context.Context, id string) (Status, error) {
 	uri, err := w.locate(ctx, id)
 	if err == nil {
@@ -155,8 +153,8 @@ func (w *Workflows) Status(ctx context.Context, id string) (Status, error) {
 	return Absent, err
 }
 
-// Link writes a session into the note that it names as its parent, open or
-// closed. Linking it again changes nothing.
+// Link adds a session to the note of its parent, whether that is open or closed. It is
+// idempotent.
 func (w *Workflows) Link(ctx context.Context, id, session string) error {
 	uri, err := w.locate(ctx, id)
 	if err != nil {
@@ -208,15 +206,7 @@ func (w *Workflows) change(ctx context.Context, id string, do func(*Run, *vault.
 
 // write adds a section to the end of a note.
 func (w *Workflows) write(n *vault.Note, heading, text string) {
-	br := n.LineBreak()
-	section := fmt.Sprintf("## %s\n\n%s\n\n*%s*\n", heading, text, w.now().UTC().Format("2006-01-02 15:04:05 UTC"))
-	if n.Body != "" && !strings.HasSuffix(n.Body, "\n") {
-		n.Body += br
-	}
-	if n.Body != "" && !strings.HasSuffix(n.Body, br+br) {
-		n.Body += br
-	}
-	n.Body += strings.ReplaceAll(section, "\n", br)
+	n.AddSection(fmt.Sprintf("## %s\n\n%s\n\n*%s*\n", heading, text, w.now().UTC().Format("2006-01-02 15:04:05 UTC")))
 }
 
 func isNotFound(err error) bool { return errors.Is(err, vault.ErrNotFound) }

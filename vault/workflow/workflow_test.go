@@ -21,8 +21,7 @@ import (
 
 var start = time.Date(2025, 8, 31, 3, 28, 20, 0, time.UTC)
 
-// open opens a vault in a folder of its own, and its workflows, whose clock
-// stands still.
+// open opens the workflows of a vault in a temporary folder. Their clock stands still.
 func open(t testing.TB) (*workflow.Workflows, string) {
 	t.Helper()
 	dir := t.TempDir()
@@ -59,7 +58,7 @@ func read(t testing.TB, dir, file string) string {
 	return string(data)
 }
 
-// tree returns every file below a folder with what is in it, other than locks.
+// tree returns all files below a folder with their contents, except locks.
 func tree(t testing.TB, dir string) string {
 	t.Helper()
 	var b strings.Builder
@@ -212,7 +211,7 @@ func TestQueue(t *testing.T) {
 			t.Errorf("%q is not in\n%s", want, note)
 		}
 	}
-	// The last answer and the end come together, or not at all.
+	// The last answer and the end are recorded together, or not at all.
 	for r.Answered < 7 {
 		r = must(t)(w.Advance(ctx, r.ID, workflow.Answer{Response: "[[x]]"}))
 	}
@@ -229,7 +228,7 @@ func TestQueue(t *testing.T) {
 	}
 }
 
-// A note of Maenifold's says how many steps were answered only when all are.
+// Maenifold writes the number of answered steps only when all are answered.
 func TestForeignRunGoesOn(t *testing.T) {
 	w, dir := open(t)
 	write(t, dir, "workflows/release.json", twoSteps)
@@ -288,7 +287,7 @@ func TestRefusals(t *testing.T) {
 		code  sequent.Code
 		words string
 	}{
-		"nothing":              {begin(workflow.Plan{}), workflow.CodeInvalid, "nothing to start"},
+		"nothing":              {begin(workflow.Plan{}), workflow.CodeInvalid, "neither a definition nor steps"},
 		"both":                 {begin(workflow.Plan{Queue: []string{"design"}, Steps: []string{"a"}}), workflow.CodeInvalid, "both"},
 		"unknown":              {begin(workflow.Plan{Queue: []string{"design", "nonsense"}}), workflow.CodeUnknownDefinition, "debugging, decision, design"},
 		"hostile":              {begin(workflow.Plan{Queue: []string{"../../etc/passwd"}}), workflow.CodeUnknownDefinition, "no workflow"},
@@ -304,9 +303,9 @@ func TestRefusals(t *testing.T) {
 		"no link":              {advance("workflow-6", workflow.Answer{Response: "plain"}), workflow.CodeLinkRequired, "response has no"},
 		"link in code":         {advance("workflow-6", workflow.Answer{Response: "`[[x]]`"}), workflow.CodeLinkRequired, "response"},
 		"no link in thoughts":  {advance("workflow-6", workflow.Answer{Response: "[[x]]", Thoughts: "y"}), workflow.CodeLinkRequired, "thoughts has no"},
-		"passed":               {advance("workflow-6", workflow.Answer{Response: "[[x]]", At: 2}), workflow.CodeStepPassed, "0 have been answered"},
+		"passed":               {advance("workflow-6", workflow.Answer{Response: "[[x]]", At: 2}), workflow.CodeStepPassed, "the next one is step 1"},
 		"damaged number":       {advance("workflow-1", linked), workflow.CodeDamaged, `currentStep is "soon"`},
-		"gone":                 {advance("workflow-2", linked), workflow.CodeUnknownDefinition, "is gone"},
+		"gone":                 {advance("workflow-2", linked), workflow.CodeUnknownDefinition, "was deleted"},
 		"no queue":             {advance("workflow-3", linked), workflow.CodeDamaged, "neither"},
 		"damaged front matter": {advance("workflow-4", linked), vault.CodeFrontMatter, "damaged"},
 		"beyond the queue":     {advance("workflow-5", linked), workflow.CodeDamaged, "currentWorkflow is 3"},
@@ -324,7 +323,7 @@ func TestRefusals(t *testing.T) {
 	if after := tree(t, dir); after != before {
 		t.Errorf("something has changed:\n%s", after)
 	}
-	// What is gone can still be seen and closed.
+	// A run without its definition can still be viewed and closed.
 	if r := must(t)(w.View(ctx, "workflow-2")); len(r.Plans) != 1 || r.Plan().ID != "" {
 		t.Errorf("got %+v", r)
 	}
@@ -361,7 +360,7 @@ func TestStatus(t *testing.T) {
 	}
 }
 
-// What an answer leaves open does not swallow the next one.
+// An open code fence in an answer does not affect the next answer.
 func TestAnswersStayInTheirSections(t *testing.T) {
 	w, _ := open(t)
 	r := must(t)(w.Start(t.Context(), workflow.Plan{Queue: []string{"design"}}))
@@ -373,7 +372,7 @@ func TestAnswersStayInTheirSections(t *testing.T) {
 	}
 }
 
-// What a person writes into the note stays as it is, byte for byte.
+// A person's edits of the note stay, byte for byte.
 func TestEditsSurvive(t *testing.T) {
 	w, dir := open(t)
 	ctx := t.Context()
@@ -393,15 +392,15 @@ func TestEditsSurvive(t *testing.T) {
 	if !strings.Contains(got, "# mine\r\ntags: [a, 'b']\r\n") || strings.Contains(strings.ReplaceAll(got, "\r\n", ""), "\n") {
 		t.Errorf("got\n%q", got)
 	}
-	// Who sets the step back gets it again.
+	// After setting the step back, it is the next one again.
 	write(t, dir, file, regexp.MustCompile(`currentStep: \d`).ReplaceAllString(got, "currentStep: 0"))
 	if s, _ := must(t)(w.View(ctx, r.ID)).Next(); s.ID != "symptom" {
 		t.Errorf("the step is %+v", s)
 	}
 }
 
-// Many start and answer at once, in two processes' worth of vaults: every start
-// has an id of its own, and every answer its place.
+// Concurrent starts and answers through two vaults: each run gets its own id, and no
+// answer is lost.
 func TestTogether(t *testing.T) {
 	_, dir := open(t)
 	ctx := t.Context()
@@ -444,7 +443,7 @@ func TestTogether(t *testing.T) {
 		}
 	}
 
-	// Of those who say which step they mean, one is taken.
+	// Of several answers to one step, one is recorded.
 	r = must(t)(all[0].Start(ctx, workflow.Plan{Queue: []string{"design"}}))
 	taken, refused := 0, 0
 	for i := range 10 {

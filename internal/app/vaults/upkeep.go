@@ -61,13 +61,13 @@ func noVault(dir string) error {
 
 // A Finding is a problem or a difference that Check reports.
 type Finding struct {
-	Problem  string     // a word for programs
-	Place    string     // the URI of a note, or the path of a file in the vault
-	Session  sequent.ID // for the note of a session
-	Thoughts []int      // of the session, by their position in the log
-	Text     string     // the place and the problem
-	Mended   bool       // Sync repairs it
-	Wrong    bool       // it is an error, and not a person's edit
+	Problem    string     // a word for programs
+	Place      string     // the URI of a note, or the path of a file in the vault
+	Session    sequent.ID // for the note of a session
+	Thoughts   []int      // of the session, by their position in the log
+	Text       string     // the place and the problem
+	Repairable bool       // Sync repairs it
+	Wrong      bool       // it is an error, and not a person's edit
 }
 
 // The problems of a vault besides those of [thinking.Problem].
@@ -107,7 +107,7 @@ func (v *Vaults) Check(ctx context.Context, owner string, report func(Finding)) 
 		}
 		report(Finding{
 			Problem: string(f.Problem), Place: string(f.URI), Session: f.Session, Thoughts: f.Thoughts, Text: f.String(),
-			Mended: f.Problem.Mended(), Wrong: f.Problem.Mended() || f.Problem == thinking.Failed || f.Problem == thinking.TwoFiles,
+			Repairable: f.Problem.Repairable(), Wrong: f.Problem.Repairable() || f.Problem == thinking.Failed || f.Problem == thinking.TwoFiles,
 		})
 	}
 	if notes, err = checkNotes(ctx, notesVault, report); err != nil {

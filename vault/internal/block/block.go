@@ -1,6 +1,5 @@
-// Package block puts texts that somebody else has written into sections of a
-// note, so that they stay there: what a text leaves open, a code fence for
-// instance, does not swallow what follows.
+// Package block writes the texts of authors into sections of a note so that a text does
+// not affect what follows it, for instance with an open code fence.
 package block
 
 import (
@@ -10,15 +9,15 @@ import (
 	"github.com/sequent-dev/sequent/internal/lazyregexp"
 )
 
-// How blocks begin, for those who read them back.
+// The first lines of blocks, for parsers.
 const (
-	AsWritten   = "> [!quote] As written" // a text that would not stay in its section
-	NoteInside  = "> [!note] Thoughts"    // remarks that are not one plain line
-	ThoughtsAre = "*Thoughts: "           // remarks that are
+	AsWritten   = "> [!quote] As written" // a text that would affect what follows it
+	NoteInside  = "> [!note] Thoughts"    // remarks of more than one plain line
+	ThoughtsAre = "*Thoughts: "           // remarks of one plain line
 )
 
-// Text returns a text as it stands in a section: as it is, in a callout if it
-// would not stay inside.
+// Text returns a text for a section: unchanged, or in a callout if it would affect what
+// follows it.
 func Text(text string) string {
 	text = Printable(text)
 	if staysInside(text) {
@@ -27,10 +26,10 @@ func Text(text string) string {
 	return Callout(text)
 }
 
-// Callout returns a printable text in a callout, which holds everything.
+// Callout returns a printable text in a callout, which can hold any text.
 func Callout(text string) string { return AsWritten + "\n" + quote(text) }
 
-// Remarks returns what somebody remarks beside a text, as it stands below it.
+// Remarks returns the author's remarks for the end of a section.
 func Remarks(text string) string {
 	text = Printable(text)
 	if strings.TrimSpace(text) == text && !strings.ContainsAny(text, "*\n\\`<$%") {
@@ -49,7 +48,7 @@ func quote(text string) string {
 	return strings.Join(lines, "\n")
 }
 
-// Plain returns the text that Text has written, from its lines.
+// Plain is the inverse of Text, for the lines of a section.
 func Plain(lines []string) string {
 	if len(lines) > 0 && strings.TrimSpace(lines[0]) == AsWritten {
 		if inner, n := Unquote(lines[1:]); n == len(lines)-1 {
@@ -59,8 +58,8 @@ func Plain(lines []string) string {
 	return strings.Join(lines, "\n")
 }
 
-// Unquote returns the text in those of the lines, from the first, that are a
-// quote, and how many those are.
+// Unquote returns the text of the quote at the beginning of lines, and the number of its
+// lines.
 func Unquote(lines []string) (string, int) {
 	var inner []string
 	for _, line := range lines {
@@ -73,8 +72,8 @@ func Unquote(lines []string) (string, int) {
 	return strings.Join(inner, "\n"), len(inner)
 }
 
-// Printable returns text with line breaks of one kind, and with control
-// characters replaced by their pictures, so that editors take the file for text.
+// Printable returns text with \n as its only line break and with symbols for control
+// characters, so that editors recognise the file as text.
 func Printable(text string) string {
 	if strings.IndexFunc(text, unprintable) < 0 {
 		return text
@@ -102,16 +101,15 @@ func unprintable(r rune) bool {
 }
 
 var (
-	// fenceLine matches a line that opens or closes a code fence, maybe in a list
-	// or a quote.
+	// fenceLine matches a line that opens or closes a code fence, perhaps in a list or
+	// a quote.
 	fenceLine = lazyregexp.New("^[\\s>*+\\-0-9.)]*(`{3,}|~{3,})")
-	// openHTML matches HTML that lasts until its end is found, over empty lines.
+	// openHTML matches HTML that continues over empty lines up to its end tag.
 	openHTML = lazyregexp.New(`(?i)<!--|<\?|<![a-z]|<!\[CDATA\[|<(script|pre|style|textarea)\b`)
 )
 
-// staysInside reports whether a text stands as it is in its section: whether it
-// leaves nothing open that would swallow what follows. It is careful: a text that
-// it is wrong about is shown in a callout.
+// staysInside reports whether a text leaves nothing open that would affect what follows.
+// If in doubt it returns false: the text is then shown in a callout.
 func staysInside(text string) bool {
 	if strings.TrimSpace(text) != text || strings.Contains(text, "<") && openHTML().MatchString(text) {
 		return false
@@ -122,13 +120,13 @@ func staysInside(text string) bool {
 	return fencesClosed(text)
 }
 
-// fencesClosed reports whether every code fence of a text is closed, as far as
-// that can be told without parsing Markdown.
+// fencesClosed reports whether every code fence of a text is certainly closed. It does
+// not parse Markdown.
 func fencesClosed(text string) bool {
 	if !strings.Contains(text, "```") && !strings.Contains(text, "~~~") {
 		return true
 	}
-	open, indent := "", 0 // the fence that is open
+	open, indent := "", 0 // of the open fence
 	for line := range strings.SplitSeq(text, "\n") {
 		m := fenceLine().FindStringSubmatch(line)
 		spaces := len(line) - len(strings.TrimLeft(line, " "))
@@ -136,17 +134,25 @@ func fencesClosed(text string) bool {
 		case open == "" && m == nil:
 		case open == "":
 			if rest := line[len(m[0]):]; m[1][0] == '`' && strings.Contains(rest, "`") {
-				continue // code in a line
+				continue // inline code
 			}
 			if open, indent = m[1], spaces; len(m[0]) != spaces+len(open) {
-				return false // in a list or a quote, which may end before the fence does
+				return false // in a list or a quote, which may end first
 			}
 		case m != nil && m[1][0] == open[0] && len(m[1]) >= len(open) && line[spaces:] == m[1]+line[len(m[0]):] &&
 			strings.TrimSpace(line[len(m[0]):]) == "" && (spaces == indent || max(spaces, indent) <= 3 && indent == 0):
 			open = ""
 		case indent > 0 && spaces < indent && strings.TrimSpace(line) != "":
-			return false // in a list that ends here, maybe
+			return false // a list may end here
 		}
 	}
 	return open == ""
+}
+
+// Short returns text, cut to at most n characters with an ellipsis.
+func Short(text string, n int) string {
+	if r := []rune(text); len(r) > n {
+		return string(r[:n-1]) + "…"
+	}
+	return text
 }

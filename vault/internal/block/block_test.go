@@ -15,8 +15,7 @@ var hostile = []string{
 	"> quote", "- list\n- list", "1. x\n   ```\n   y\n   ```", "| a |\n|---|", "[x]: y", "\\", "*", "<details>", "***", "[[x]]\n```",
 }
 
-// Whatever a text leaves open, what follows it is not its part, and the text can
-// be read back.
+// No text affects what follows it, and every text can be parsed again.
 func TestText(t *testing.T) {
 	for _, text := range hostile {
 		for name, written := range map[string]string{"text": block.Text(text), "remarks": block.Remarks(text)} {
