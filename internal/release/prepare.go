@@ -136,11 +136,13 @@ func (r *release) collectChanges() error {
 		if err != nil {
 			return err
 		}
-		kind, change, _ := strings.Cut(strings.ReplaceAll(string(text), "\r\n", "\n"), ":")
-		if !slices.Contains(kinds, kind) {
-			return fmt.Errorf("%s begins with %q; begin with one of %s and a colon", filepath.Base(file), kind, strings.Join(kinds, ", "))
+		for _, change := range splitChanges(string(text)) {
+			kind, change, _ := strings.Cut(change, ":")
+			if !slices.Contains(kinds, kind) {
+				return fmt.Errorf("%s begins with %q; begin with one of %s and a colon", filepath.Base(file), kind, strings.Join(kinds, ", "))
+			}
+			byKind[kind] = append(byKind[kind], "- "+strings.ReplaceAll(strings.TrimSpace(change), "\n", "\n  ")+"\n")
 		}
-		byKind[kind] = append(byKind[kind], "- "+strings.ReplaceAll(strings.TrimSpace(change), "\n", "\n  ")+"\n")
 		if err := os.Remove(file); err != nil {
 			return err
 		}
@@ -163,6 +165,21 @@ func (r *release) collectChanges() error {
 	}
 	text := title + "\n" + section.String() + string(bytes.TrimPrefix(old, []byte(title)))
 	return os.WriteFile(log, []byte(text), 0o644)
+}
+
+// splitChanges returns the changes of a file. Each paragraph that begins with a
+// kind begins another one.
+func splitChanges(text string) []string {
+	var changes []string
+	for paragraph := range strings.SplitSeq(strings.ReplaceAll(text, "\r\n", "\n"), "\n\n") {
+		kind, _, _ := strings.Cut(paragraph, ":")
+		if len(changes) > 0 && !slices.Contains(kinds, kind) {
+			changes[len(changes)-1] += "\n\n" + paragraph
+		} else {
+			changes = append(changes, paragraph)
+		}
+	}
+	return changes
 }
 
 // output runs a program in a directory, with more environment, and returns what

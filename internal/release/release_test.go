@@ -75,6 +75,8 @@ package tools
 -- changelog/unreleased/b.md --
 Fixed: one thing
 of two lines.
+
+Added: in the same file.
 -- changelog/unreleased/a.md --
 Added: another thing.
 `
@@ -168,7 +170,7 @@ func TestRelease(t *testing.T) {
 		t.Errorf("the adapter has %q, want %q", got, want)
 	}
 
-	const changes = "## v0.1.0 (2026-01-02)\n\n### Added\n\n- another thing.\n\n### Fixed\n\n- one thing\n  of two lines.\n"
+	const changes = "## v0.1.0 (2026-01-02)\n\n### Added\n\n- another thing.\n- in the same file.\n\n### Fixed\n\n- one thing\n  of two lines.\n"
 	if got := read(t, first.out, "CHANGES.md"); got != changes {
 		t.Errorf("CHANGES.md is\n%s, want\n%s", got, changes)
 	}
