@@ -18,7 +18,7 @@ import (
 	"github.com/sequent-dev/sequent/tool"
 )
 
-// Open returns the model that the configuration chooses. It makes no request.
+// Open returns the configured model. It makes no request.
 func (c ModelConfig) Open() (llm.Model, error) {
 	m, err := openai.New(openai.Config{Model: c.Name, Timeout: c.Timeout, MaxAttempts: c.MaxAttempts, Getenv: c.Getenv})
 	if err != nil {
@@ -27,24 +27,24 @@ func (c ModelConfig) Open() (llm.Model, error) {
 	return m, nil
 }
 
-// A MachineConfig says how an agent works on a problem.
+// A MachineConfig configures a machine; see [plan.Config].
 type MachineConfig struct {
 	Model       llm.Model
 	Table       plan.Table
-	Tools       []tool.Tool // what the model may call in every phase
-	TokenBudget int         // see plan.Config
+	Tools       []tool.Tool
+	TokenBudget int
 }
 
-// Machine builds a machine whose model thinks with the native tool of the dialect
-// history, in the sessions of a.Engine.
+// Machine returns a machine that records thoughts with the tool of the dialect
+// history, in sessions of a.Engine.
 func (a *App) Machine(cfg MachineConfig) *plan.Machine {
 	return plan.New(plan.Config{
 		Engine: a.Engine, Model: cfg.Model, Table: cfg.Table, Tools: cfg.Tools, TokenBudget: cfg.TokenBudget,
-		Think: func(id sequent.ID, beside func(context.Context, *sequent.Change) error) tool.Tool {
+		Think: func(id sequent.ID, onRecord func(context.Context, *sequent.Change) error) tool.Tool {
 			return history.NewTool(history.ToolConfig{
-				Engine: a.Engine, SessionID: id, Beside: beside,
-				TTL:    -1, // whoever asked for it wants to have it
-				Window: 1,  // the model sees its thoughts in its own calls
+				Engine: a.Engine, SessionID: id, Beside: onRecord,
+				TTL:    -1, // keep the session
+				Window: 1,  // the model's own calls already contain its thoughts
 			}).Tool()
 		},
 	})
@@ -59,9 +59,9 @@ func MCPTools(ctx context.Context, command string, stderr io.Writer) (tools []to
 	args, err := shellwords.Split(command)
 	switch {
 	case err != nil:
-		return nil, nil, &ConfigError{Msg: fmt.Sprintf("--mcp %q: %v", command, err), Fix: "close it"}
+		return nil, nil, &ConfigError{Msg: fmt.Sprintf("--mcp %q: %v", command, err), Fix: "close the quote"}
 	case len(args) == 0 || args[0] == "":
-		return nil, nil, &ConfigError{Msg: "--mcp names no command", Fix: "pass the command line of an MCP server"}
+		return nil, nil, &ConfigError{Msg: "--mcp has no command", Fix: "pass the command line of an MCP server"}
 	}
 	failed := func(err error) error {
 		return &sequent.Error{

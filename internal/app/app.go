@@ -1,5 +1,5 @@
-// Package app joins the parts of the program: configuration in, an engine over
-// a store, dialects over the engine and a server over a dialect out.
+// Package app is the composition root of the program: it creates the store, the
+// engine, the dialects and the server from a configuration.
 package app
 
 import (
@@ -20,46 +20,46 @@ import (
 	"github.com/sequent-dev/sequent/store/sqlite"
 )
 
-// A Config is what the program can be told. Every field's zero value is useful.
+// A Config configures the program. The zero value is useful.
 type Config struct {
-	Store   string // memory, a path, sqlite:PATH, postgres://…; empty means DefaultStore
+	Store   string // memory, a path, sqlite:PATH or postgres://…; empty means DefaultStore
 	Sync    string // full or normal; empty means full
-	Dialect string // what is served; empty means the first of Dialects
+	Dialect string // name of the served dialect; empty means the first of Dialects
 
-	// SessionTTL is how long a session is kept after its last change, 0 for ever.
-	// Nil means that dialects have it their way: for ever, but for history's
-	// sessions, which are kept for half an hour.
+	// SessionTTL is the lifetime of a session after its last change by this process;
+	// 0 means no limit. Nil means the dialect's default: 30 minutes for history, no
+	// limit for the others.
 	SessionTTL *time.Duration
 
-	// Retain is how long a server keeps any session after its last change, also
-	// those that were recorded before and by others; 0 means for ever.
+	// Retain is the lifetime of every session in the store after its last change; 0
+	// means no limit. Only servers delete sessions.
 	Retain time.Duration
 
-	HistoryWindow int          // how many thoughts a reply of history holds; 0 means all
-	StoragePath   string       // where classic writes session files; empty means Documents/thinking in the home directory
-	Vault         string       // the folder of wiki's notes; empty means Documents/sequent-vault in the home directory
-	Agent         string       // who thinks, in wiki's notes; empty means "agent"
-	Drawing       Drawing      // how classic draws thoughts for people
-	Model         ModelConfig  // how language models are asked, where a dialect does
+	HistoryWindow int          // maximum thoughts in a reply of history; 0 means all
+	StoragePath   string       // folder of classic's session files; empty means Documents/thinking in the home directory
+	Vault         string       // folder of wiki's notes; empty means Documents/sequent-vault in the home directory
+	Agent         string       // name of the agent in wiki's notes; empty means "agent"
+	Drawing       Drawing      // where classic draws thoughts
+	Model         ModelConfig  // language models
 	HTTP          HTTPConfig   // for ServeHTTP
-	Version       string       // of the program
+	Version       string       // version of the program
 	Logger        *slog.Logger // nil means discard
 }
 
-// A Drawing says where thoughts are drawn while they are recorded.
+// A Drawing configures the drawing of thoughts while they are recorded.
 type Drawing struct {
-	Out    io.Writer  // nil means nowhere
-	Colour bool       // Out is a terminal that shows colours
-	Width  func() int // columns of Out; nil or 0 means that they are not known
+	Out    io.Writer  // nil means no drawing
+	Colour bool       // Out is a terminal that supports colours
+	Width  func() int // columns of Out; nil or 0 means unknown
 }
 
-// A ConfigError is a setting that cannot be used.
+// A ConfigError is an invalid setting.
 type ConfigError struct {
 	Msg string // what is wrong, in one sentence
 	Fix string // what to do instead
 }
 
-// Error returns the message and what to do instead.
+// Error returns the message and the fix.
 func (e *ConfigError) Error() string {
 	if e.Fix == "" {
 		return e.Msg
@@ -67,20 +67,20 @@ func (e *ConfigError) Error() string {
 	return e.Msg + ": " + e.Fix
 }
 
-// An App is the program's parts, joined. Close it.
+// An App holds the parts of the program. The caller must call Close.
 type App struct {
 	Engine *sequent.Engine
-	Place  Place // where the store is
+	Place  Place // place of the store
 
 	config Config
 	logger *slog.Logger
 	store  sequent.Store
 
 	mu     sync.Mutex     // guards vaults
-	vaults *vaults.Vaults // nil until somebody asks for them
+	vaults *vaults.Vaults // nil before the first call of Vaults
 }
 
-// Open opens the store, and makes it if there is none.
+// Open opens the store. It creates a missing one.
 func Open(ctx context.Context, cfg Config) (*App, error) {
 	place, err := Locate(cfg.Store)
 	if err != nil {
@@ -89,9 +89,9 @@ func Open(ctx context.Context, cfg Config) (*App, error) {
 	return open(ctx, cfg, place)
 }
 
-// OpenExisting opens the store for somebody who wants to see what is in it. It
-// makes none: if there is none at the default place, the App is empty, and if
-// there is none at another, that is an error matching fs.ErrNotExist.
+// OpenExisting opens the store to read sessions. It creates no store: without a
+// default store the App is empty, and without a store at another place the error
+// matches fs.ErrNotExist.
 func OpenExisting(ctx context.Context, cfg Config) (*App, error) {
 	place, err := Locate(cfg.Store)
 	if err != nil {
@@ -99,8 +99,8 @@ func OpenExisting(ctx context.Context, cfg Config) (*App, error) {
 	}
 	if place.Memory {
 		return nil, &ConfigError{
-			Msg: "sessions in memory are gone with the process that has them, so there is nothing to see",
-			Fix: "leave --store out, or name a file",
+			Msg: "sessions in memory exist only in the process that records them",
+			Fix: "omit --store, or pass a file or a database",
 		}
 	}
 	if _, ok := place.Database(); ok {
@@ -114,7 +114,7 @@ func OpenExisting(ctx context.Context, cfg Config) (*App, error) {
 		return nil, &sequent.Error{
 			Code: sequent.CodeUnavailable,
 			Msg:  "there is no store at " + place.Path,
-			Fix:  "check the path; sequent serve and sequent demo make a store where there is none",
+			Fix:  "check the path; sequent serve and sequent demo create a store",
 			Err:  fs.ErrNotExist,
 		}
 	}
@@ -131,20 +131,20 @@ func open(ctx context.Context, cfg Config, place Place) (*App, error) {
 	}
 	if ttl < 0 {
 		return nil, &ConfigError{
-			Msg: fmt.Sprintf("a session cannot be kept for %v", ttl),
-			Fix: "use a duration such as 720h, or 0 for ever",
+			Msg: fmt.Sprintf("invalid value %q for --session-ttl", ttl),
+			Fix: "use a duration such as 30d or 12h, or 0 for no limit",
 		}
 	}
 	if cfg.Retain < 0 {
 		return nil, &ConfigError{
-			Msg: fmt.Sprintf("sessions cannot be kept for %v", cfg.Retain),
-			Fix: "use a duration such as 90d or 2160h for --retain, or 0 for ever",
+			Msg: fmt.Sprintf("invalid value %q for --retain", cfg.Retain),
+			Fix: "use a duration such as 90d, or 0 for no limit",
 		}
 	}
 	if cfg.HistoryWindow < 0 {
 		return nil, &ConfigError{
-			Msg: fmt.Sprintf("a reply cannot hold %d thoughts", cfg.HistoryWindow),
-			Fix: "use a number such as 20 for --history-window, or 0 for all",
+			Msg: fmt.Sprintf(`invalid value "%d" for --history-window`, cfg.HistoryWindow),
+			Fix: "use a number of thoughts, or 0 for all",
 		}
 	}
 	if _, err := cfg.offer(); err != nil {
@@ -176,7 +176,8 @@ func openStore(ctx context.Context, cfg Config, place Place, durability sqlite.S
 	return opened(sqlite.Open(ctx, sqlite.Config{Path: place.Path, Sync: durability, Logger: cfg.Logger}))
 }
 
-// opened makes a store of some kind one of any kind, and none of none.
+// opened converts a store to the interface, without a non-nil interface for a nil
+// pointer.
 func opened[S sequent.Store](s S, err error) (sequent.Store, error) {
 	if err != nil {
 		return nil, err
@@ -184,7 +185,7 @@ func opened[S sequent.Store](s S, err error) (sequent.Store, error) {
 	return s, nil
 }
 
-// at adds to what is wrong with a store where it is.
+// at adds the place of a store to an error.
 func at(place Place, err error) error {
 	e, ok := errors.AsType[*sequent.Error](err)
 	name := place.Path
@@ -206,10 +207,10 @@ func parseSync(s string) (sqlite.Sync, error) {
 	case "normal":
 		return sqlite.Normal, nil
 	}
-	return 0, &ConfigError{Msg: fmt.Sprintf("--sync cannot be %q", s), Fix: "use full or normal"}
+	return 0, &ConfigError{Msg: fmt.Sprintf("invalid value %q for --sync", s), Fix: "use full or normal"}
 }
 
-// Close ends what runs in the background and closes the store.
+// Close closes the vaults and the store.
 func (a *App) Close() error {
 	var err error
 	a.mu.Lock()

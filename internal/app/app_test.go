@@ -37,29 +37,29 @@ func TestOpenExisting(t *testing.T) {
 	}
 	ctx := t.Context()
 
-	// Nothing is made by looking.
+	// OpenExisting creates nothing.
 	a, err := OpenExisting(ctx, Config{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if page, err := a.Engine.Sessions(ctx, sequent.Query{}); err != nil || len(page.Headers) > 0 {
-		t.Errorf("a store that is not there has %v, %v", page.Headers, err)
+		t.Errorf("missing store: got sessions %v, %v", page.Headers, err)
 	}
 	if err := a.Close(); err != nil {
 		t.Error(err)
 	}
 	if entries, _ := os.ReadDir(home); len(entries) > 0 {
-		t.Errorf("looking made %v", entries)
+		t.Errorf("OpenExisting created %v", entries)
 	}
 	_, err = OpenExisting(ctx, Config{Store: filepath.Join(home, "typo.db")})
 	if !errors.Is(err, fs.ErrNotExist) || sequent.CodeOf(err) != sequent.CodeUnavailable {
-		t.Errorf("a path with nothing at it: got %v", err)
+		t.Errorf("missing file: got %v", err)
 	}
 	if _, err := OpenExisting(ctx, Config{Store: "memory"}); err == nil {
-		t.Error("memory can be looked into")
+		t.Error("OpenExisting of memory = nil, want an error")
 	}
 
-	// What one process records another sees.
+	// Another App sees the recorded thoughts.
 	writer, err := Open(ctx, Config{})
 	if err != nil {
 		t.Fatal(err)
@@ -72,12 +72,12 @@ func TestOpenExisting(t *testing.T) {
 	}
 	defer reader.Close()
 	if s, err := reader.Engine.Session(ctx, "x"); err != nil || s.Len() != 2 {
-		t.Errorf("the reader sees %v, %v", s, err)
+		t.Errorf("second App: got %v, %v", s, err)
 	}
 }
 
-// A setting that cannot be used is refused before there is a store.
-func TestOpenRefuses(t *testing.T) {
+// An invalid setting is an error before a store is created.
+func TestOpenInvalid(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "s.db")
 	for _, cfg := range []Config{
 		{Sync: "sometimes"}, {SessionTTL: new(time.Duration(-1))}, {HistoryWindow: -1}, {Dialect: "esperanto"},
@@ -85,10 +85,10 @@ func TestOpenRefuses(t *testing.T) {
 		cfg.Store = path
 		a, err := Open(t.Context(), cfg)
 		if e, ok := errors.AsType[*ConfigError](err); !ok || e.Fix == "" {
-			t.Errorf("Open(%+v) = %v, %v; want a ConfigError with a remedy", cfg, a, err)
+			t.Errorf("Open(%+v) = %v, %v; want a ConfigError with a fix", cfg, a, err)
 		}
 		if _, err := os.Stat(path); err == nil {
-			t.Fatalf("Open(%+v) made a store", cfg)
+			t.Fatalf("Open(%+v) created a store", cfg)
 		}
 	}
 }
@@ -100,7 +100,7 @@ func TestDialects(t *testing.T) {
 	}
 	defer a.Close()
 	if names := Dialects(); names[0] != "standard" {
-		t.Errorf("the default dialect is %s", names[0])
+		t.Errorf("got default dialect %s, want standard", names[0])
 	}
 	for _, name := range Dialects() {
 		a.config.Dialect = name
@@ -111,8 +111,7 @@ func TestDialects(t *testing.T) {
 	}
 }
 
-// A server removes sessions that have outlived their time, soon after its start
-// and from then on.
+// A server deletes expired sessions soon after its start and periodically.
 func TestServeSweeps(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a, err := Open(t.Context(), Config{Store: "memory", SessionTTL: new(30 * time.Second)})
@@ -124,7 +123,7 @@ func TestServeSweeps(t *testing.T) {
 		done := make(chan error)
 		go func() { done <- a.Serve(t.Context(), in, io.Discard) }()
 
-		stored := func() int { // what is there, expired or not
+		stored := func() int { // includes expired sessions
 			page, err := a.store.List(t.Context(), sequent.Query{})
 			if err != nil {
 				t.Fatal(err)
@@ -134,28 +133,28 @@ func TestServeSweeps(t *testing.T) {
 		time.Sleep(50 * time.Second)
 		synctest.Wait()
 		if n := stored(); n != 1 {
-			t.Errorf("before the first sweep there are %d sessions, want 1", n)
+			t.Errorf("before the first sweep: got %d sessions, want 1", n)
 		}
 		time.Sleep(20 * time.Second)
 		synctest.Wait()
 		if n := stored(); n != 0 {
-			t.Errorf("after the first sweep there are %d sessions, want none", n)
+			t.Errorf("after the first sweep: got %d sessions, want none", n)
 		}
 		record(t, a, "next", "one")
-		time.Sleep(later)
+		time.Sleep(sweepInterval)
 		synctest.Wait()
 		if n := stored(); n != 0 {
-			t.Errorf("after the second sweep there are %d sessions, want none", n)
+			t.Errorf("after the second sweep: got %d sessions, want none", n)
 		}
 		feed.Close()
 		if err := <-done; err != nil {
-			t.Errorf("the end of the input ends the server with %v", err)
+			t.Errorf("Serve = %v at the end of the input, want nil", err)
 		}
 	})
 }
 
-// A server whose every thought would be refused does not start.
-func TestServeNeedsAStoreToWrite(t *testing.T) {
+// A server with a read-only store does not start.
+func TestServeReadOnlyStore(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "s.db")
 	a, err := Open(t.Context(), Config{Store: path})
 	if err != nil {
@@ -165,7 +164,7 @@ func TestServeNeedsAStoreToWrite(t *testing.T) {
 	if err := a.Close(); err != nil {
 		t.Fatal(err)
 	}
-	// As Open finds it where nothing can be written.
+	// The same as Open of a file without write permission.
 	store, err := sqlite.Open(t.Context(), sqlite.Config{Path: path, ReadOnly: true})
 	if err != nil {
 		t.Fatal(err)
@@ -173,10 +172,10 @@ func TestServeNeedsAStoreToWrite(t *testing.T) {
 	a = &App{store: store, Engine: sequent.New(sequent.Config{Store: store})}
 	defer a.Close()
 	if s, err := a.Engine.Session(t.Context(), "x"); err != nil || s.Len() != 1 {
-		t.Errorf("what can be read is not read: %v, %v", s, err)
+		t.Errorf("reading a session: got %v, %v", s, err)
 	}
 	err = a.Serve(t.Context(), strings.NewReader(""), io.Discard)
 	if sequent.CodeOf(err) != sequent.CodeReadOnly {
-		t.Errorf("Serve returns %v, want an error with the code %s", err, sequent.CodeReadOnly)
+		t.Errorf("Serve = %v, want the code %s", err, sequent.CodeReadOnly)
 	}
 }

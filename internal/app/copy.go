@@ -29,12 +29,12 @@ func Copy(ctx context.Context, cfg Config, job CopyConfig) (transfer.Summary, er
 	case from.Memory || to.Memory:
 		return transfer.Summary{}, &ConfigError{
 			Msg: "cannot copy sessions in memory: they exist only in the process that recorded them",
-			Fix: "name files or databases with --from and --to",
+			Fix: "pass files or databases with --from and --to",
 		}
 	case samePlace(from, to):
 		return transfer.Summary{}, &ConfigError{
-			Msg: "--from and --to name the same store, " + from.String(),
-			Fix: "name another one",
+			Msg: "--from and --to are the same store, " + from.String(),
+			Fix: "pass two different stores",
 		}
 	}
 	cfg.Store = job.From
@@ -43,7 +43,7 @@ func Copy(ctx context.Context, cfg Config, job CopyConfig) (transfer.Summary, er
 		return transfer.Summary{}, err
 	}
 	var sum transfer.Summary
-	if source.store != nil { // else the default store was never created
+	if source.store != nil { // otherwise the default store does not exist
 		cfg.Store = job.To
 		sum, err = source.copyTo(ctx, cfg, job)
 	}

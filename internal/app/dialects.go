@@ -17,7 +17,7 @@ import (
 	"github.com/sequent-dev/sequent/dialect/status"
 )
 
-// An offer is a dialect that this program can serve.
+// An offer is a dialect of this program.
 type offer struct {
 	name  string
 	build func(*App) (dialect.Dialect, error)
@@ -28,8 +28,8 @@ func plain(name string, build func(*App) dialect.Dialect) offer {
 	return offer{name, func(a *App) (dialect.Dialect, error) { return build(a), nil }}
 }
 
-// offers are all of them, the default first. A dialect that needs no settings is
-// one line here and its import; one with settings has a function below.
+// offers returns all dialects, the default first. A dialect without settings is one
+// line here and its import; one with settings has a function below.
 func offers() []offer {
 	return []offer{
 		{"standard", buildStandard},
@@ -50,7 +50,7 @@ func Dialects() []string {
 	return names
 }
 
-// offer returns the dialect that the configuration names.
+// offer returns the configured dialect.
 func (c Config) offer() (offer, error) {
 	all := offers()
 	if c.Dialect == "" {
@@ -59,14 +59,14 @@ func (c Config) offer() (offer, error) {
 	i := slices.IndexFunc(all, func(o offer) bool { return o.name == c.Dialect })
 	if i < 0 {
 		return offer{}, &ConfigError{
-			Msg: fmt.Sprintf("there is no dialect %q", c.Dialect),
+			Msg: fmt.Sprintf("invalid value %q for --dialect", c.Dialect),
 			Fix: "use one of " + strings.Join(Dialects(), ", "),
 		}
 	}
 	return all[i], nil
 }
 
-// Dialect builds the dialect that the configuration names.
+// Dialect builds the configured dialect.
 func (a *App) Dialect() (dialect.Dialect, error) {
 	o, err := a.config.offer()
 	if err != nil {
@@ -119,7 +119,7 @@ func buildClassic(a *App) (dialect.Dialect, error) {
 	if err != nil {
 		return dialect.Dialect{}, err
 	}
-	// The working directory is the editor's: a relative path means it as it is now.
+	// Resolve a relative path now, in case the working directory changes.
 	if dir, err = filepath.Abs(dir); err != nil {
 		return dialect.Dialect{}, err
 	}
@@ -136,7 +136,7 @@ func buildClassic(a *App) (dialect.Dialect, error) {
 func buildHistory(a *App) (dialect.Dialect, error) {
 	c := history.Config{Engine: a.Engine, Window: a.config.HistoryWindow}
 	if ttl := a.config.SessionTTL; ttl != nil {
-		c.TTL = cmp.Or(*ttl, -1) // its zero is half an hour
+		c.TTL = cmp.Or(*ttl, -1) // there 0 means 30 minutes
 	}
 	return history.New(c), nil
 }

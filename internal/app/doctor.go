@@ -7,10 +7,10 @@ import (
 	"github.com/sequent-dev/sequent/store/sqlite"
 )
 
-// A Finding is what one check of Diagnose found.
+// A Finding is the result of a check.
 type Finding = sqlite.Finding
 
-// A Status says how good a finding is.
+// A Status is the status of a finding.
 type Status = sqlite.Status
 
 // The values of Status.
@@ -20,8 +20,7 @@ const (
 	Fail = sqlite.Fail // does not work
 )
 
-// Diagnose looks for anything that would keep the program from working with the
-// configured store. It changes nothing.
+// Diagnose checks the configured store. It changes nothing.
 func Diagnose(ctx context.Context, cfg Config) ([]Finding, error) {
 	place, err := Locate(cfg.Store)
 	if err != nil {
@@ -32,7 +31,7 @@ func Diagnose(ctx context.Context, cfg Config) ([]Finding, error) {
 		findings[0].Detail += " (the default)"
 	}
 	if place.Memory {
-		findings[0].Detail = "in memory: sessions end with the process that has them"
+		findings[0].Detail = "in memory: sessions are lost when the process ends"
 		return findings, nil
 	}
 	if address, ok := place.Database(); ok {

@@ -14,24 +14,24 @@ import (
 	"github.com/sequent-dev/sequent/mcpserver"
 )
 
-// An HTTPConfig is what a server over HTTP can be told. Where it says nothing
-// else, 0 means mcpserver's default and a negative number no limit.
+// An HTTPConfig configures the HTTP server. Unless stated otherwise, 0 means
+// mcpserver's default and a negative number means no limit.
 type HTTPConfig struct {
-	Addr     string   // HOST:PORT, or a PORT of 127.0.0.1; required
-	Tokens   string   // the file of tokens; empty means that everybody is the local user
-	Insecure bool     // serve other machines without tokens
-	Origins  []string // web pages that may call
+	Addr     string   // HOST:PORT, or a port on 127.0.0.1; required
+	Tokens   string   // token file; empty means that all clients are the local user
+	Insecure bool     // admit clients on other machines without tokens
+	Origins  []string // origins of web pages that may call
 
-	Sessions       int           // MCP sessions of older clients
-	SessionTimeout time.Duration // of those that are idle
-	Rate           float64       // requests a second for each client
-	Burst          int           // requests that it may make at once
-	Drain          time.Duration // how long to go on when it is told to end; 0 means not at all
+	Sessions       int           // maximum concurrent MCP sessions of older clients
+	SessionTimeout time.Duration // idle timeout of an MCP session
+	Rate           float64       // maximum requests per second per client
+	Burst          int           // maximum burst of requests per client
+	Drain          time.Duration // time to keep serving after ctx is done; 0 means none
 
-	Ready func(url string) // told where the server is, once it listens; nil for nobody
+	Ready func(url string) // called with the server's URL when it listens; nil for none
 }
 
-// address returns what to listen on.
+// address returns the listen address.
 func (c HTTPConfig) address() string {
 	if _, err := strconv.ParseUint(c.Addr, 10, 16); err == nil {
 		return net.JoinHostPort("127.0.0.1", c.Addr)
@@ -39,8 +39,7 @@ func (c HTTPConfig) address() string {
 	return c.Addr
 }
 
-// check finds what is wrong without a look at anything but files of tokens. The
-// zero HTTPConfig is right.
+// check validates the configuration and the token file. The zero HTTPConfig is valid.
 func (c HTTPConfig) check() error {
 	if c.Addr == "" {
 		return nil
@@ -48,28 +47,28 @@ func (c HTTPConfig) check() error {
 	addr := c.address()
 	if _, _, err := net.SplitHostPort(addr); err != nil {
 		return &ConfigError{
-			Msg: fmt.Sprintf("--http cannot be %q", c.Addr),
-			Fix: "use HOST:PORT, as in 127.0.0.1:8080, or a port alone",
+			Msg: fmt.Sprintf("invalid value %q for --http", c.Addr),
+			Fix: "use HOST:PORT, such as 127.0.0.1:8080, or a port",
 		}
 	}
 	switch {
 	case c.Insecure && c.Tokens != "":
 		return &ConfigError{
-			Msg: "--auth asks everybody for a token and --insecure asks nobody",
-			Fix: "leave one of them out",
+			Msg: "--auth and --insecure are mutually exclusive",
+			Fix: "omit one of them",
 		}
 	case !c.Insecure && c.Tokens == "" && mcpserver.CheckAddress(addr) != nil:
 		return &ConfigError{
-			Msg: fmt.Sprintf("--http %s can be reached from other machines, and nobody would be asked who they are", c.Addr),
-			Fix: "use 127.0.0.1, or ask for tokens with --auth FILE (sequent token new makes one), or say --insecure",
+			Msg: fmt.Sprintf("--http %s accepts connections from other machines without authentication", c.Addr),
+			Fix: "use 127.0.0.1, require tokens with --auth FILE (run sequent token new to create one), or pass --insecure",
 		}
 	}
 	known := http.NewCrossOriginProtection()
 	for _, origin := range c.Origins {
 		if known.AddTrustedOrigin(origin) != nil {
 			return &ConfigError{
-				Msg: fmt.Sprintf("--allow-origin cannot be %q", origin),
-				Fix: "use what a browser calls the origin of a page: https://think.example.com, without a path",
+				Msg: fmt.Sprintf("invalid value %q for --allow-origin", origin),
+				Fix: "use an origin without a path, such as https://think.example.com",
 			}
 		}
 	}
@@ -77,7 +76,7 @@ func (c HTTPConfig) check() error {
 	return err
 }
 
-// authenticator returns who knows the clients; nil if nobody is asked.
+// authenticator returns the authenticator; nil means no authentication.
 func (c HTTPConfig) authenticator(a *App) (mcpserver.Authenticator, error) {
 	if c.Tokens == "" {
 		return nil, nil
@@ -97,8 +96,8 @@ func (c HTTPConfig) authenticator(a *App) (mcpserver.Authenticator, error) {
 	return file, nil
 }
 
-// ServeHTTP serves all dialects over HTTP until ctx is done: the configured one
-// at /mcp, each at /mcp/NAME. What was accepted is finished then.
+// ServeHTTP serves all dialects over HTTP until ctx is done: the configured one at
+// /mcp, and each at /mcp/NAME. Then it drains accepted calls.
 func (a *App) ServeHTTP(ctx context.Context) error {
 	cfg := a.config.HTTP
 	auth, err := cfg.authenticator(a)
@@ -134,30 +133,30 @@ func (a *App) ServeHTTP(ctx context.Context) error {
 		}
 		return &sequent.Error{
 			Code: sequent.CodeUnavailable,
-			Msg:  "the server cannot listen on " + addr,
-			Fix:  "stop what uses that address, or choose another; sequent serve --http 127.0.0.1:0 takes a free port",
+			Msg:  "cannot listen on " + addr,
+			Fix:  "stop the program that uses the address, or choose another port; 127.0.0.1:0 chooses a free one",
 			Err:  err,
 		}
 	}
 	if cfg.Insecure && mcpserver.CheckAddress(addr) != nil {
-		a.logger.WarnContext(ctx, "whoever reaches this address can read, change and add to all sessions", "address", listener.Addr().String())
+		a.logger.WarnContext(ctx, "every client that can connect to this address can read and change all sessions", "address", listener.Addr().String())
 	}
-	defer a.sweeping(ctx)()
+	defer a.startSweeps(ctx)()
 	if cfg.Ready != nil {
 		cfg.Ready(urlOf(listener.Addr()))
 	}
 	err = handler.Serve(ctx, listener)
 	if err != nil && ctx.Err() != nil {
 		return &sequent.Error{
-			Code: sequent.CodeUnavailable, Msg: "calls were still under way when the time for them was up, and were cancelled",
-			Fix: "clients can repeat them", Err: err,
+			Code: sequent.CodeUnavailable, Msg: "calls were canceled because they did not finish in time",
+			Fix: "repeat them", Err: err,
 		}
 	}
 	return err
 }
 
-// urlOf returns where a server that listens on addr can be reached: from this
-// machine if it listens on all its addresses, which is none to connect to.
+// urlOf returns the URL of a server that listens on addr. The host of an
+// unspecified address is 127.0.0.1.
 func urlOf(addr net.Addr) string {
 	host := addr.String()
 	if tcp, ok := addr.(*net.TCPAddr); ok && tcp.IP.IsUnspecified() {

@@ -21,10 +21,10 @@ func TestHTTPConfig(t *testing.T) {
 	}
 	tests := []struct {
 		cfg  HTTPConfig
-		want string // in the error; empty for none
+		want string // a part of the error; empty for none
 	}{
 		{HTTPConfig{}, ""},
-		{HTTPConfig{Tokens: "nosuch"}, ""}, // nobody serves over HTTP
+		{HTTPConfig{Tokens: "nosuch"}, ""}, // ignored without Addr
 		{HTTPConfig{Addr: "8080"}, ""},
 		{HTTPConfig{Addr: "127.0.0.1:8080"}, ""},
 		{HTTPConfig{Addr: "localhost:0"}, ""},
@@ -38,12 +38,12 @@ func TestHTTPConfig(t *testing.T) {
 		{HTTPConfig{Addr: "[::]:8080"}, "other machines"},
 		{HTTPConfig{Addr: "think.example.com:8080"}, "other machines"},
 		{HTTPConfig{Addr: "192.168.1.7:8080"}, "other machines"},
-		{HTTPConfig{Addr: "x"}, "--http cannot be"},
-		{HTTPConfig{Addr: "65536"}, "--http cannot be"},
-		{HTTPConfig{Addr: "-1"}, "--http cannot be"},
-		{HTTPConfig{Addr: "::1"}, "--http cannot be"},
-		{HTTPConfig{Addr: "http://127.0.0.1:8080"}, "--http cannot be"},
-		{HTTPConfig{Addr: "8080", Tokens: tokens, Insecure: true}, "--insecure asks nobody"},
+		{HTTPConfig{Addr: "x"}, "for --http"},
+		{HTTPConfig{Addr: "65536"}, "for --http"},
+		{HTTPConfig{Addr: "-1"}, "for --http"},
+		{HTTPConfig{Addr: "::1"}, "for --http"},
+		{HTTPConfig{Addr: "http://127.0.0.1:8080"}, "for --http"},
+		{HTTPConfig{Addr: "8080", Tokens: tokens, Insecure: true}, "mutually exclusive"},
 		{HTTPConfig{Addr: ":8080", Tokens: tokens + "x"}, "no such file"},
 		{HTTPConfig{Addr: "8080", Origins: []string{"a.example"}}, "--allow-origin"},
 		{HTTPConfig{Addr: "8080", Origins: []string{"https://a.example/path"}}, "--allow-origin"},
@@ -59,7 +59,7 @@ func TestHTTPConfig(t *testing.T) {
 		}
 		e, ok := errors.AsType[*ConfigError](err)
 		if !ok || e.Fix == "" || !strings.Contains(e.Msg, tt.want) && runtime.GOOS != "windows" {
-			t.Errorf("%+v: got %v, want a ConfigError with %q and a remedy", tt.cfg, err, tt.want)
+			t.Errorf("%+v: got %v, want a ConfigError with %q and a fix", tt.cfg, err, tt.want)
 		}
 	}
 }
@@ -83,7 +83,7 @@ func TestURLOf(t *testing.T) {
 	}
 }
 
-// Every dialect has an endpoint, whichever is the default.
+// Every dialect has an endpoint, with any default dialect.
 func TestServeHTTP(t *testing.T) {
 	t.Parallel()
 	for _, name := range Dialects() {
@@ -104,16 +104,16 @@ func TestServeHTTP(t *testing.T) {
 		body, err := io.ReadAll(res.Body)
 		res.Body.Close()
 		if want := "/mcp (" + name + ")"; err != nil || !strings.Contains(string(body), want) {
-			t.Errorf("the endpoints are %s (%v), want %s among them", body, err, want)
+			t.Errorf("got endpoints %s (%v), want %s among them", body, err, want)
 		}
 		for _, other := range Dialects() {
 			if !strings.Contains(string(body), "/mcp/"+other) {
-				t.Errorf("dialect %s: %s is not among the endpoints %s", name, other, body)
+				t.Errorf("dialect %s: got endpoints %s, want %s among them", name, body, other)
 			}
 		}
 		stop()
 		if err := <-done; err != nil {
-			t.Errorf("it ends with %v", err)
+			t.Errorf("ServeHTTP = %v", err)
 		}
 		if err := a.Close(); err != nil {
 			t.Error(err)
@@ -127,14 +127,14 @@ func TestDiagnoseTokens(t *testing.T) {
 		t.Setenv(v, home)
 	}
 	if got, err := DiagnoseTokens(""); err != nil || got != nil {
-		t.Errorf("without a file: %v, %v", got, err)
+		t.Errorf("without a file: got %v, %v", got, err)
 	}
 	path := filepath.Join(home, "tokens")
-	status := func(path string, want Status, words string) {
+	status := func(path string, want Status, detail string) {
 		t.Helper()
 		got, err := DiagnoseTokens(path)
-		if err != nil || len(got) != 1 || got[0].Status != want || !strings.Contains(got[0].Detail, words) || want != OK && got[0].Fix == "" {
-			t.Errorf("got %+v, %v; want %s and %q", got, err, want, words)
+		if err != nil || len(got) != 1 || got[0].Status != want || !strings.Contains(got[0].Detail, detail) || want != OK && got[0].Fix == "" {
+			t.Errorf("got %+v, %v; want %s and %q", got, err, want, detail)
 		}
 	}
 	status(path, Fail, path)

@@ -47,7 +47,7 @@ func TestDryRun(t *testing.T) {
 	}
 	page, err := a.Engine.Sessions(t.Context(), sequent.Query{})
 	if err != nil || len(page.Headers) != 1 || page.Headers[0].Len != 1 {
-		t.Errorf("the store has %+v, %v", page.Headers, err)
+		t.Errorf("got sessions %+v, %v", page.Headers, err)
 	}
 	run(a.Importer(ImportConfig{}), want...)
 }

@@ -7,15 +7,15 @@ import (
 	"github.com/sequent-dev/sequent/store/sqlite"
 )
 
-// A Format is how a store keeps what is in it.
+// A Format is the format of a store.
 type Format struct {
 	Place Place
-	Have  int // of the store; 0 if there is none yet
-	Want  int // of this program
+	Have  int // format of the store; 0 if it does not exist
+	Want  int // format of this program
 }
 
-// FormatOf looks at the format of the configured store and changes nothing. A
-// newer one than that of this program is an error.
+// FormatOf returns the format of the configured store and changes nothing. A newer
+// format than that of this program is an error.
 func FormatOf(ctx context.Context, cfg Config) (Format, error) {
 	place, err := Locate(cfg.Store)
 	if err != nil {
@@ -26,8 +26,8 @@ func FormatOf(ctx context.Context, cfg Config) (Format, error) {
 	switch {
 	case place.Memory:
 		return f, &ConfigError{
-			Msg: "sessions in memory have no format",
-			Fix: "leave --store out, or name a file or a database",
+			Msg: "a store in memory has no format",
+			Fix: "omit --store, or pass a file or a database",
 		}
 	case isDatabase:
 		f.Have, f.Want, err = postgres.Format(ctx, postgres.Config{URL: address})
@@ -37,14 +37,14 @@ func FormatOf(ctx context.Context, cfg Config) (Format, error) {
 	return f, at(place, err)
 }
 
-// Migrate brings the configured store to the format of this program, and makes it
-// if there is none. It returns the format that the store had.
+// Migrate creates the configured store or migrates it to the format of this program.
+// It returns the format before the migration.
 func Migrate(ctx context.Context, cfg Config) (Format, error) {
 	f, err := FormatOf(ctx, cfg)
 	if err != nil || f.Have == f.Want {
 		return f, err
 	}
-	a, err := Open(ctx, cfg) // which does it
+	a, err := Open(ctx, cfg) // migrates the store
 	if err != nil {
 		return f, err
 	}

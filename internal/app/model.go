@@ -12,19 +12,20 @@ import (
 	"github.com/sequent-dev/sequent/llm/openai"
 )
 
-// A ModelConfig is what the program can be told about language models. Keys and
-// URLs come from the environment alone.
+// A ModelConfig configures language models. Keys and URLs come from the environment
+// only.
 type ModelConfig struct {
-	Name        string              // which one is asked if a call names none; empty means the environment's choice
-	Timeout     time.Duration       // for each try; 0 means a minute
+	Name        string              // default model; empty means that of the environment
+	Timeout     time.Duration       // timeout of each attempt; 0 means a minute
 	MaxAttempts int                 // maximum attempts per request; 0 means 3
 	Getenv      func(string) string // the environment; nil means os.Getenv
 }
 
-// maxModels bounds how many models are remembered with what they refuse to be told.
+// maxModels limits the number of cached clients. A client remembers the options that
+// its model rejects.
 const maxModels = 64
 
-// A writer has language models write thoughts for a dialect.
+// A writer lets language models write thoughts for the dialect status.
 type writer struct {
 	config ModelConfig
 
@@ -36,8 +37,8 @@ func newWriter(c ModelConfig) *writer {
 	return &writer{config: c, clients: make(map[string]*openai.Client)}
 }
 
-// client returns who asks a model. Keys are read each time, so that one that is
-// missing is missed only by who needs it.
+// client returns the client of a model. It reads keys when they are needed, so that a
+// missing key affects only calls that need it.
 func (w *writer) client(name string) (*openai.Client, error) {
 	name = cmp.Or(name, w.config.Name)
 	w.mu.Lock()
@@ -69,13 +70,13 @@ func (w *writer) Write(ctx context.Context, p status.Prompt) (status.Answer, err
 		return status.Answer{}, modelError(err)
 	}
 	if res.Stop == llm.StopLength {
-		return status.Answer{}, &status.ModelError{Msg: "the model's answer was cut off at its longest; ask for less, or choose another model"}
+		return status.Answer{}, &status.ModelError{Msg: "the model's answer was truncated at its maximum length; ask for a shorter one, or choose another model"}
 	}
 	return status.Answer{Text: res.Message.Text, Model: c.Name()}, nil
 }
 
-// modelError words why there is no answer. What a client has to know is said
-// without what only the one can do who runs the program.
+// modelError converts an error for clients. It omits fixes that only the operator of
+// the server can apply.
 func modelError(err error) error {
 	e, ok := errors.AsType[*llm.Error](err)
 	if !ok {

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"fmt"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -8,19 +9,19 @@ import (
 	"strings"
 )
 
-// A Place is where a store is.
+// A Place is the place of a store: memory, a file or a database.
 type Place struct {
-	Memory  bool   // nowhere: it ends with the process
-	Path    string // of the SQLite file, absolute
-	Default bool   // nobody named it
+	Memory  bool   // the store is lost when the process ends
+	Path    string // absolute path of the SQLite file
+	Default bool   // no --store was given
 
-	// The address of a database, which may hold a password; nil if it is none.
-	// A pointer, so that printing a Place does not show it.
+	// The address of a database, which may contain a password; nil for other places.
+	// It is a pointer, so that formatting a Place does not print it.
 	address *string
 }
 
-// Database returns the address of the place if it is a database, and whether it
-// is one. It may hold a password: it is not for logs or arguments of programs.
+// Database returns the address of a database. It may contain a password and must not
+// appear in logs or in arguments of programs.
 func (p Place) Database() (address string, ok bool) {
 	if p.address == nil {
 		return "", false
@@ -28,8 +29,8 @@ func (p Place) Database() (address string, ok bool) {
 	return *p.address, true
 }
 
-// String returns the place as --store takes it, but for a database's password
-// and whatever else may be secret in its address.
+// String returns the place in the form of --store, without the password and the
+// parameters of a database's address.
 func (p Place) String() string {
 	if p.Memory {
 		return "memory"
@@ -48,7 +49,7 @@ func (p Place) String() string {
 	return shown.String()
 }
 
-// Locate finds out what a value of --store means.
+// Locate parses a value of --store.
 func Locate(store string) (Place, error) {
 	scheme, _, isURL := strings.Cut(store, "://")
 	path, isSQLite := strings.CutPrefix(store, "sqlite:")
@@ -64,14 +65,14 @@ func Locate(store string) (Place, error) {
 		return Place{address: &store}, nil
 	case isURL:
 		return Place{}, &ConfigError{
-			Msg: "there is no store of the kind " + scheme,
-			Fix: "use memory, a path, sqlite:PATH or postgres://…",
+			Msg: fmt.Sprintf("--store: unsupported scheme %q", scheme),
+			Fix: "use a file, sqlite:PATH, postgres://… or memory",
 		}
 	default:
 		path = store
 	}
 	if path == "" {
-		return Place{}, &ConfigError{Msg: "--store sqlite: names no file", Fix: "use sqlite:PATH"}
+		return Place{}, &ConfigError{Msg: fmt.Sprintf("--store: no path in %q", store), Fix: "use sqlite:PATH"}
 	}
 	path, err := expand(path)
 	if err != nil {
@@ -81,8 +82,8 @@ func Locate(store string) (Place, error) {
 	return Place{Path: path}, err
 }
 
-// expand replaces a leading ~, which editors that start a server hand over as
-// it is written in their configuration.
+// expand replaces a leading ~ with the home directory, because editors pass it
+// unchanged from their configuration.
 func expand(path string) (string, error) {
 	rest, ok := strings.CutPrefix(path, "~")
 	if !ok || rest != "" && !os.IsPathSeparator(rest[0]) {
@@ -96,15 +97,14 @@ func home() (string, error) {
 	dir, err := os.UserHomeDir()
 	if err != nil {
 		return "", &ConfigError{
-			Msg: "the home directory cannot be found (" + err.Error() + ")",
-			Fix: "set it, or say where to keep sessions with --store PATH",
+			Msg: "cannot find the home directory (" + err.Error() + ")",
+			Fix: "set it, or pass --store PATH",
 		}
 	}
 	return dir, nil
 }
 
-// DefaultStore returns the path of the store that is used if none is named: in
-// the directory where programs of this system keep a user's data.
+// DefaultStore returns the path of the default store, in the user's data directory.
 func DefaultStore() (string, error) {
 	dir, err := dataDir(runtime.GOOS)
 	if err != nil {
@@ -125,7 +125,7 @@ func dataDir(goos string) (string, error) {
 		dir, err := home()
 		return filepath.Join(dir, "Library", "Application Support"), err
 	}
-	// The specification wants a relative path ignored.
+	// The XDG Base Directory Specification requires a relative path to be ignored.
 	if dir := os.Getenv("XDG_DATA_HOME"); filepath.IsAbs(dir) {
 		return dir, nil
 	}
@@ -133,8 +133,7 @@ func dataDir(goos string) (string, error) {
 	return filepath.Join(dir, ".local", "share"), err
 }
 
-// DefaultStorage returns where the dialect classic writes session files if it
-// is not told.
+// DefaultStorage returns the default folder for session files of the dialect classic.
 func DefaultStorage() (string, error) {
 	dir, err := home()
 	return filepath.Join(dir, "Documents", "thinking"), err

@@ -48,13 +48,13 @@ func TestLocate(t *testing.T) {
 			continue
 		}
 		if got, err := Locate(tt.want.String()); err != nil || got != tt.want {
-			t.Errorf("Locate(%q) = %+v, %v; want %+v, whose String it is", tt.want, got, err, tt.want)
+			t.Errorf("Locate(%q) = %+v, %v; want %+v", tt.want, got, err, tt.want)
 		}
 	}
 	for _, store := range []string{"mysql://h/d", "http://h", "sqlite:", "sqlite://"} {
 		got, err := Locate(store)
 		if e, ok := errors.AsType[*ConfigError](err); !ok || e.Fix == "" {
-			t.Errorf("Locate(%q) = %+v, %v; want a ConfigError with a remedy", store, got, err)
+			t.Errorf("Locate(%q) = %+v, %v; want a ConfigError with a fix", store, got, err)
 		}
 	}
 }
@@ -74,7 +74,7 @@ func TestLocateDatabase(t *testing.T) {
 		}
 		for _, format := range []string{"%v", "%+v", "%#v", "%s", "%q"} {
 			if text := fmt.Sprintf(format, got); strings.Contains(text, "s3cret") {
-				t.Errorf("%s shows the password: %s", format, text)
+				t.Errorf("format %s prints the password: %s", format, text)
 			}
 		}
 	}

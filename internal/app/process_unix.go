@@ -7,6 +7,6 @@ import (
 	"syscall"
 )
 
-// setProcessGroup starts a program in a process group of its own, so that Ctrl-C in
-// the terminal reaches this program only, which then stops the other.
+// setProcessGroup makes a command start in a new process group, so that Ctrl-C reaches
+// only this program, which then ends the command.
 func setProcessGroup(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} }

@@ -20,7 +20,7 @@ import (
 	"github.com/sequent-dev/sequent/internal/transfer"
 )
 
-// eachStore runs a test with the stores that outlive a process.
+// eachStore runs a test with each persistent store.
 func eachStore(t testing.TB, durable bool, run func(name, store string)) {
 	t.Helper()
 	run("sqlite", filepath.Join(t.TempDir(), "s.db"))
@@ -42,8 +42,8 @@ func openAt(t testing.TB, store string, retain time.Duration) *App {
 	return a
 }
 
-// old stores sessions that have not changed for a year, each with three thoughts
-// that have a request key, of three owners.
+// old stores n sessions of three owners that have not changed for a year. Each has
+// three thoughts with request keys.
 func old(t testing.TB, s sequent.Store, n int) {
 	t.Helper()
 	long := time.Now().AddDate(-1, 0, 0).UTC().Truncate(time.Microsecond)
@@ -71,9 +71,9 @@ func old(t testing.TB, s sequent.Store, n int) {
 	}
 }
 
-// appending appends to sessions, one for each client, until stop is closed, and
-// returns how long each append took.
-func appending(t testing.TB, a *App, clients int, stop <-chan struct{}) []time.Duration {
+// appendUntil appends to one session per client until stop is closed. It returns the
+// duration of each append, sorted.
+func appendUntil(t testing.TB, a *App, clients int, stop <-chan struct{}) []time.Duration {
 	t.Helper()
 	var mu sync.Mutex
 	var took []time.Duration
@@ -86,7 +86,7 @@ func appending(t testing.TB, a *App, clients int, stop <-chan struct{}) []time.D
 					return
 				default:
 				}
-				begun := time.Now()
+				start := time.Now()
 				_, err := a.Engine.Ensure(t.Context(), sequent.ID(fmt.Sprint("new ", i)), func(c *sequent.Change) error {
 					n := c.Session().Len() + 1
 					_, err := c.Append(sequent.Draft{Number: n, Total: n, Text: "a fresh thought", More: true})
@@ -97,7 +97,7 @@ func appending(t testing.TB, a *App, clients int, stop <-chan struct{}) []time.D
 					return
 				}
 				mu.Lock()
-				took = append(took, time.Since(begun))
+				took = append(took, time.Since(start))
 				mu.Unlock()
 			}
 		})
@@ -107,8 +107,8 @@ func appending(t testing.TB, a *App, clients int, stop <-chan struct{}) []time.D
 	return took
 }
 
-// Several servers remove what is old while others write: each session goes once,
-// with all that belongs to it, and nothing else does.
+// Several servers delete old sessions while clients write. Each old session is deleted
+// once and completely, and nothing else is.
 func TestRetain(t *testing.T) {
 	t.Parallel()
 	const sessions = 700
@@ -116,18 +116,18 @@ func TestRetain(t *testing.T) {
 		replicas := []*App{openAt(t, store, 90*24*time.Hour), openAt(t, store, 90*24*time.Hour)}
 		a := replicas[0]
 		old(t, a.store, sessions)
-		tables := look{t, name, store}
+		tables := rawStore{t, name, store}
 		tables.has(3*sessions, true)
 		tables.indexes(3*sessions, 3*sessions)
 		stop := make(chan struct{})
 		var took []time.Duration
 		var appends, sweeps sync.WaitGroup
-		appends.Go(func() { took = appending(t, a, 2, stop) })
-		gone := make([]int, len(replicas))
+		appends.Go(func() { took = appendUntil(t, a, 2, stop) })
+		deleted := make([]int, len(replicas))
 		for i, r := range replicas {
 			sweeps.Go(func() {
 				var err error
-				if gone[i], err = r.sweepOnce(t.Context()); err != nil {
+				if deleted[i], err = r.sweepOnce(t.Context()); err != nil {
 					t.Errorf("%s: %v", name, err)
 				}
 			})
@@ -135,23 +135,23 @@ func TestRetain(t *testing.T) {
 		sweeps.Wait()
 		close(stop)
 		appends.Wait()
-		if gone[0]+gone[1] != sessions {
-			t.Errorf("%s: %v sessions went, want %d together", name, gone, sessions)
+		if deleted[0]+deleted[1] != sessions {
+			t.Errorf("%s: %v sessions were deleted, want %d together", name, deleted, sessions)
 		}
 		page, err := a.Engine.Sessions(t.Context(), sequent.Query{AllOwners: true})
 		if err != nil || len(page.Headers) > 2 {
-			t.Errorf("%s: %d sessions are left, error %v", name, len(page.Headers), err)
+			t.Errorf("%s: got %d remaining sessions, error %v", name, len(page.Headers), err)
 		}
 		kept := 0
 		for _, h := range page.Headers {
 			kept += h.Len
 		}
 		if kept != len(took) {
-			t.Errorf("%s: %d thoughts are left of %d that were recorded meanwhile", name, kept, len(took))
+			t.Errorf("%s: got %d of the %d thoughts that were recorded meanwhile", name, kept, len(took))
 		}
 		hits, err := a.Engine.Search(t.Context(), sequent.SearchQuery{Text: "outdated", AllOwners: true})
 		if err != nil || len(hits.Hits) > 0 {
-			t.Errorf("%s: Search finds %d thoughts, error %v", name, len(hits.Hits), err)
+			t.Errorf("%s: Search found %d thoughts, error %v", name, len(hits.Hits), err)
 		}
 		tables.has(kept, false)
 		tables.indexes(0, kept)
@@ -163,14 +163,14 @@ func TestRetain(t *testing.T) {
 	})
 }
 
-// A look is one into the tables of a store, past the program.
-type look struct {
+// A rawStore reads the tables of a store directly.
+type rawStore struct {
 	t           *testing.T
 	name, store string
 }
 
-// count counts the rows of a table of a database; driver and address are of it.
-func (l look) count(driver, address, table string) (n int, err error) {
+// count returns the number of rows in a table.
+func (l rawStore) count(driver, address, table string) (n int, err error) {
 	if driver == "sqlite" {
 		address += "?_pragma=busy_timeout(10000)"
 	}
@@ -183,25 +183,24 @@ func (l look) count(driver, address, table string) (n int, err error) {
 	return n, err
 }
 
-// has fails the test unless there are so many thoughts of sessions, and none with
-// a request key if there should be none.
-func (l look) has(thoughts int, keys bool) {
+// has checks the number of thoughts, and whether there are request keys.
+func (l rawStore) has(thoughts int, keys bool) {
 	l.t.Helper()
 	driver := "sqlite"
 	if l.name == "postgres" {
 		driver = "pgx"
 	}
 	if n, err := l.count(driver, l.store, "thoughts WHERE session <> 0"); n != thoughts || err != nil {
-		l.t.Errorf("%s: there are %d thoughts, error %v; want %d", l.name, n, err, thoughts)
+		l.t.Errorf("%s: got %d thoughts, error %v; want %d", l.name, n, err, thoughts)
 	}
 	if n, err := l.count(driver, l.store, "thoughts WHERE request_key <> ''"); n > 0 != keys || err != nil {
-		l.t.Errorf("%s: there are %d request keys, error %v", l.name, n, err)
+		l.t.Errorf("%s: got %d request keys, error %v", l.name, n, err)
 	}
 }
 
-// indexes waits until the search index, which follows behind, has a number of
-// thoughts in bounds.
-func (l look) indexes(least, most int) {
+// indexes waits until the number of thoughts in the search index is in a range. The
+// index is updated asynchronously.
+func (l rawStore) indexes(minDocs, maxDocs int) {
 	l.t.Helper()
 	driver, address, table := "sqlite", strings.TrimSuffix(l.store, ".db")+"-index.db", "docs"
 	if l.name == "postgres" {
@@ -209,17 +208,17 @@ func (l look) indexes(least, most int) {
 	}
 	for deadline := time.Now().Add(30 * time.Second); ; time.Sleep(50 * time.Millisecond) {
 		n, err := l.count(driver, address, table)
-		if err == nil && least <= n && n <= most {
+		if err == nil && minDocs <= n && n <= maxDocs {
 			return
 		}
 		if time.Now().After(deadline) {
-			l.t.Errorf("%s: there are %d thoughts in the index, error %v; want %d to %d", l.name, n, err, least, most)
+			l.t.Errorf("%s: timeout: got %d thoughts in the index, error %v; want %d to %d", l.name, n, err, minDocs, maxDocs)
 			return
 		}
 	}
 }
 
-// An owner's sessions go, and nobody else's.
+// DeleteAll deletes the sessions of one owner only.
 func TestDeleteAll(t *testing.T) {
 	t.Parallel()
 	eachStore(t, false, func(name, store string) {
@@ -232,11 +231,11 @@ func TestDeleteAll(t *testing.T) {
 		}
 		page, err := a.Engine.Sessions(t.Context(), sequent.Query{AllOwners: true, Limit: 1000})
 		if err != nil || len(page.Headers) != 200 || slices.ContainsFunc(page.Headers, func(h sequent.Header) bool { return h.Owner == "alice" }) {
-			t.Errorf("%s: %d sessions are left, error %v", name, len(page.Headers), err)
+			t.Errorf("%s: got %d remaining sessions, error %v", name, len(page.Headers), err)
 		}
 		hits, err := a.Engine.Owned("alice").Search(t.Context(), sequent.SearchQuery{Text: "outdated"})
 		if err != nil || len(hits.Hits) > 0 {
-			t.Errorf("%s: Search finds %d thoughts, error %v", name, len(hits.Hits), err)
+			t.Errorf("%s: Search found %d thoughts, error %v", name, len(hits.Hits), err)
 		}
 		if err := a.Close(); err != nil {
 			t.Error(err)
@@ -244,8 +243,8 @@ func TestDeleteAll(t *testing.T) {
 	})
 }
 
-// BenchmarkSweep measures how long appends of four clients take while 10,000 old
-// sessions are removed, and without that.
+// BenchmarkSweep measures the appends of four clients, with and without a concurrent
+// sweep of 10,000 old sessions.
 func BenchmarkSweep(b *testing.B) {
 	const sessions = 10_000
 	measure := func(b *testing.B, a *App, meanwhile func()) {
@@ -254,7 +253,7 @@ func BenchmarkSweep(b *testing.B) {
 			defer close(stop)
 			meanwhile()
 		}()
-		took := appending(b, a, 4, stop)
+		took := appendUntil(b, a, 4, stop)
 		b.ReportMetric(float64(took[len(took)/2].Microseconds()), "p50-µs")
 		b.ReportMetric(float64(took[len(took)*99/100].Microseconds()), "p99-µs")
 		b.ReportMetric(float64(took[len(took)-1].Microseconds()), "max-µs")
@@ -267,12 +266,12 @@ func BenchmarkSweep(b *testing.B) {
 		b.Run(name+"/quiet", func(b *testing.B) { measure(b, a, func() { time.Sleep(5 * time.Second) }) })
 		b.Run(name+"/sweep", func(b *testing.B) {
 			measure(b, a, func() {
-				begun := time.Now()
+				start := time.Now()
 				n, err := a.sweepOnce(context.WithoutCancel(b.Context()))
 				if n != sessions || err != nil {
-					b.Errorf("%d sessions went, error %v", n, err)
+					b.Errorf("deleted %d sessions, error %v", n, err)
 				}
-				b.ReportMetric(time.Since(begun).Seconds(), "s/sweep")
+				b.ReportMetric(time.Since(start).Seconds(), "s/sweep")
 			})
 		})
 	})

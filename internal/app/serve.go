@@ -12,16 +12,15 @@ import (
 	"github.com/sequent-dev/sequent/tool"
 )
 
-// Sessions that have outlived their time are removed soon after a start, since
-// many a server does not live long, and then now and again. Nobody sees them in
-// between.
+// The waits before sweeps of expired sessions. The first one is short, because many
+// servers do not run for long. Expired sessions are invisible before they are deleted.
 const (
-	first = time.Minute
-	later = 10 * time.Minute
+	firstSweepWait = time.Minute
+	sweepInterval  = 10 * time.Minute
 )
 
-// Serve serves the configured dialect to the one client that writes to in and
-// reads from out, until in ends or ctx is done. What was read is answered then.
+// Serve serves the configured dialect to the client that writes to in and reads from
+// out, until in ends or ctx is done. It answers all requests that it has read.
 func (a *App) Serve(ctx context.Context, in io.Reader, out io.Writer) error {
 	d, err := a.Dialect()
 	if err != nil {
@@ -34,71 +33,70 @@ func (a *App) Serve(ctx context.Context, in io.Reader, out io.Writer) error {
 		Dialect: d,
 		Version: a.config.Version,
 		Logger:  a.logger,
-		// Nobody else is in this scope, now or later: what a call means that
-		// names no session is the business of this process.
+		// No other process ever uses this scope, so only this process has to remember
+		// its latest session.
 		Caller: tool.Caller{Scope: tool.Scope{Name: "stdio-" + rand.Text(), Exclusive: true}},
 	})
-	defer a.sweeping(ctx)()
+	defer a.startSweeps(ctx)()
 	return server.ServeStdio(ctx, in, out)
 }
 
-// sweeping sweeps until the returned function is called.
-func (a *App) sweeping(ctx context.Context) (stop func()) {
-	ctx, leave := context.WithCancel(ctx)
+// startSweeps sweeps in the background until stop is called.
+func (a *App) startSweeps(ctx context.Context) (stop func()) {
+	ctx, cancel := context.WithCancel(ctx)
 	var wg sync.WaitGroup
 	wg.Go(func() { a.sweep(ctx) })
 	return func() {
-		leave()
+		cancel()
 		wg.Wait()
 	}
 }
 
-// writable tells whether thoughts can be recorded. A store that can only be read
-// opens, for those who want to see what is in it; a server that refuses every
-// thought had better not start.
+// writable returns an error if the store is read-only or full. Such a store can be
+// opened to read sessions, but a server with it would refuse every thought.
 func (a *App) writable(ctx context.Context) error {
-	nobody := sequent.Key{ID: "-"}
-	err := a.store.Delete(ctx, nobody, 1) // no session has this epoch but by a chance in 2^53
+	missing := sequent.Key{ID: "-"}
+	err := a.store.Delete(ctx, missing, 1) // a session has this random epoch with probability 2^-53
 	if code := sequent.CodeOf(err); code == sequent.CodeReadOnly || code == sequent.CodeFull {
 		return err
 	}
 	return nil
 }
 
-// ready tells whether calls can be answered now.
+// ready returns an error if the store cannot answer calls now.
 func (a *App) ready(ctx context.Context) error {
 	if store, ok := a.store.(interface {
 		Check(ctx context.Context) error
 	}); ok {
 		return store.Check(ctx)
 	}
-	return nil // in memory
+	return nil // the memory store is always ready
 }
 
 func (a *App) sweep(ctx context.Context) {
-	next := time.NewTimer(first)
+	next := time.NewTimer(firstSweepWait)
 	defer next.Stop()
 	for {
 		select {
 		case <-ctx.Done():
 			return
 		case <-next.C:
-			next.Reset(later)
+			next.Reset(sweepInterval)
 		}
 		n, err := a.sweepOnce(ctx)
 		switch {
 		case ctx.Err() != nil:
 			return
 		case err != nil:
-			a.logger.WarnContext(ctx, "sessions that are kept no longer could not be removed; the next try is in a while", "error", err)
+			a.logger.WarnContext(ctx, "cannot delete expired sessions; will retry", "retry", sweepInterval, "error", err)
 		case n > 0:
-			a.logger.InfoContext(ctx, "sessions removed that are kept no longer", "sessions", n)
+			a.logger.InfoContext(ctx, "deleted expired sessions", "sessions", n)
 		}
 	}
 }
 
-// sweepOnce removes what has expired, and what is not kept for so long. Several
-// processes may do so at once: each session goes once.
+// sweepOnce deletes sessions that have expired or exceed the retention, and returns
+// their number. Concurrent sweeps of several processes delete each session once.
 func (a *App) sweepOnce(ctx context.Context) (int, error) {
 	n, err := a.Engine.Sweep(ctx)
 	if err == nil && a.config.Retain > 0 {

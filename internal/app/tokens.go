@@ -13,8 +13,7 @@ import (
 	"github.com/sequent-dev/sequent/internal/draw"
 )
 
-// DefaultTokens returns the file of tokens that is used if none is named: beside
-// the default store.
+// DefaultTokens returns the path of the default token file, next to the default store.
 func DefaultTokens() (string, error) {
 	dir, err := dataDir(runtime.GOOS)
 	if err != nil {
@@ -23,10 +22,10 @@ func DefaultTokens() (string, error) {
 	return filepath.Join(dir, "sequent", "tokens"), nil
 }
 
-// A Token is what a file tells of a token, which is not the token.
+// A Token describes a token.
 type Token = token.Info
 
-// TokenFile returns the path of a file of tokens; empty means the default one.
+// TokenFile returns the absolute path of a token file; empty means the default one.
 func TokenFile(path string) (string, error) {
 	if path == "" {
 		return DefaultTokens()
@@ -38,11 +37,11 @@ func TokenFile(path string) (string, error) {
 	return filepath.Abs(path)
 }
 
-// NewToken makes a token for a subject and adds it to a file, which it makes if
-// there is none. This is the only time that anybody sees the token.
+// NewToken creates a token for a subject and adds its hash to a file, which it creates
+// if necessary. It returns the token, which is stored nowhere.
 func NewToken(path, subject string) (secret string, info Token, err error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		return "", Token{}, &ConfigError{Msg: err.Error(), Fix: "name a file that can be made with --file FILE"}
+		return "", Token{}, &ConfigError{Msg: err.Error(), Fix: "pass a file in a writable folder with --file FILE"}
 	}
 	secret, err = token.Add(path, subject)
 	if err != nil {
@@ -51,37 +50,36 @@ func NewToken(path, subject string) (secret string, info Token, err error) {
 	return secret, Token{ID: token.ID(secret), Subject: subject}, nil
 }
 
-// Tokens returns what is in a file of tokens.
+// Tokens returns the tokens of a file.
 func Tokens(path string) ([]Token, error) {
 	list, err := token.List(path)
 	return list, badTokens(err)
 }
 
-// RevokeTokens takes tokens out of a file, by what List calls them or by
-// themselves: all or none.
-func RevokeTokens(path string, which ...string) ([]Token, error) {
-	gone, err := token.Revoke(path, which...)
-	return gone, badTokens(err)
+// RevokeTokens revokes tokens of a file; see [token.Revoke].
+func RevokeTokens(path string, tokens ...string) ([]Token, error) {
+	revoked, err := token.Revoke(path, tokens...)
+	return revoked, badTokens(err)
 }
 
-// badTokens adds to what is wrong with a file of tokens what to do about it.
+// badTokens adds a fix to an error of a token file.
 func badTokens(err error) error {
 	if err == nil {
 		return nil
 	}
 	msg := strings.TrimPrefix(err.Error(), "token: ")
-	if what, fix, ok := strings.Cut(msg, ": chmod "); ok { // it knows better
+	if what, fix, ok := strings.Cut(msg, ": chmod "); ok { // checkMode has a fix
 		return &ConfigError{Msg: what, Fix: "chmod " + fix}
 	}
-	fix := "sequent token --help tells what such a file is"
+	fix := "run sequent token --help for the form of the file"
 	if errors.Is(err, fs.ErrNotExist) {
-		fix = "sequent token new SUBJECT --file FILE makes one"
+		fix = "run sequent token new SUBJECT --file FILE to create it"
 	}
 	return &ConfigError{Msg: msg, Fix: fix}
 }
 
-// DiagnoseTokens looks at a file of tokens. Path is empty for the default one,
-// which need not be there.
+// DiagnoseTokens checks a token file. An empty path means the default file, which may
+// be missing.
 func DiagnoseTokens(path string) ([]Finding, error) {
 	named := path != ""
 	path, err := TokenFile(path)
@@ -102,7 +100,7 @@ func DiagnoseTokens(path string) ([]Finding, error) {
 		}
 		return []Finding{f}, nil
 	case len(list) == 0:
-		f.Status, f.Fix = Warn, "sequent token new SUBJECT makes a token; until then a server with this file lets nobody in"
+		f.Status, f.Fix = Warn, "run sequent token new SUBJECT to create a token; a server with this file refuses all clients"
 	}
 	subjects := make(map[string]bool)
 	for _, t := range list {

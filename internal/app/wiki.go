@@ -74,7 +74,7 @@ func buildWiki(a *App) (dialect.Dialect, error) {
 	if a.config.Vault != "" || a.config.Dialect == "wiki" {
 		if _, err := v.Open(context.Background(), ""); err != nil {
 			if e, ok := errors.AsType[*sequent.Error](err); ok {
-				err = &ConfigError{Msg: v.Dir() + ": " + e.Msg, Fix: e.Fix + "; or name another folder with --vault DIR"}
+				err = &ConfigError{Msg: v.Dir() + ": " + e.Msg, Fix: e.Fix + "; or pass another folder with --vault DIR"}
 			}
 			return dialect.Dialect{}, err
 		}

@@ -313,7 +313,7 @@ func TestFailures(t *testing.T) {
 			"OpenAI failed with status 503 (status 503); try again later",
 			"OpenAI rejected the API key; check OPENAI_API_KEY",
 			"OpenAI rejected the request with status 400 (bad request)",
-			"the model's answer was cut off at its longest; ask for less, or choose another model",
+			"the model's answer was truncated at its maximum length; ask for a shorter one, or choose another model",
 		} {
 			c.refused("sequential_thinking_external", args, -32603, "Internal error", failed+want)
 			if n := len(models.Requests()); n != i+2 {
