@@ -160,6 +160,30 @@ func (e *Engine) Sessions(ctx context.Context, q Query) (Page, error) {
 	return c.store.List(ctx, q)
 }
 
+// AllSessions yields the headers of the sessions that q selects, in the order of
+// [Engine.Sessions]. It reads them in pages of q.Limit, or 500 if that is 0. After
+// an error it ends.
+func (e *Engine) AllSessions(ctx context.Context, q Query) iter.Seq2[Header, error] {
+	return func(yield func(Header, error) bool) {
+		q.Limit = cmp.Or(q.Limit, 500)
+		for {
+			page, err := e.Sessions(ctx, q)
+			if err != nil {
+				yield(Header{}, err)
+				return
+			}
+			for _, h := range page.Headers {
+				if !yield(h, nil) {
+					return
+				}
+			}
+			if q.Cursor = page.Next; q.Cursor == "" {
+				return
+			}
+		}
+	}
+}
+
 // Search finds thoughts by their words, as SearchQuery describes it. Only the
 // engine of the local user may look into those of all owners.
 func (e *Engine) Search(ctx context.Context, q SearchQuery) (Hits, error) {

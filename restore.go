@@ -167,10 +167,12 @@ func (e *Engine) checkRestoredHeader(h *Header, log []Thought) error {
 			Fix: "use active, completed or cancelled",
 		}
 	}
-	for _, n := range [][2]string{{"scope", h.Scope}, {"dialect", h.Dialect}} {
-		if err := checkName(n[0], n[1], e.limits.Name, CodeInvalidSession); err != nil {
-			return err
-		}
+	if err := checkName("dialect", h.Dialect, e.limits.Name, CodeInvalidSession); err != nil {
+		return err
+	}
+	// A dialect puts its own name before that of the caller's scope.
+	if err := checkName("scope", h.Scope, 2*e.limits.Name, CodeInvalidSession); err != nil {
+		return err
 	}
 	for _, n := range [][2]string{{"title", h.Title}, {"conclusion", h.Conclusion}} {
 		if err := checkText(n[0], n[1], e.limits.Text); err != nil {

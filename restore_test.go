@@ -196,3 +196,18 @@ type hidingStore struct{ sequent.Store }
 func (hidingStore) Load(context.Context, sequent.Key, sequent.Position) (sequent.Header, []sequent.Thought, error) {
 	return sequent.Header{}, nil, sequent.ErrNotFound
 }
+
+// A session keeps the longest scope that a dialect can give it.
+func TestRestoreLongScope(t *testing.T) {
+	s := grownAt(t, 1)
+	h := s.Header()
+	h.Scope = "standard/" + strings.Repeat("é", 128)
+	e := sequent.New(sequent.Config{})
+	if _, err := e.Restore(t.Context(), h, slices.Collect(s.All())); err != nil {
+		t.Error(err)
+	}
+	h.ID, h.Scope = "another", strings.Repeat("é", 257)
+	if _, err := e.Restore(t.Context(), h, slices.Collect(s.All())); sequent.CodeOf(err) != sequent.CodeLimitExceeded {
+		t.Errorf("got %v, want code %s", err, sequent.CodeLimitExceeded)
+	}
+}

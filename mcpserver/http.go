@@ -20,6 +20,13 @@ type Authenticator interface {
 	Subject(ctx context.Context, token string) (string, error)
 }
 
+// Defaults of an [HTTPConfig].
+const (
+	DefaultMaxSessions    = streamhttp.DefaultMaxSessions
+	DefaultSessionTimeout = streamhttp.DefaultSessionTimeout
+	DefaultRate           = streamhttp.DefaultRate // requests per second
+)
+
 // An HTTPConfig configures an HTTP. Where a number is 0 there is a default, and
 // where there is a limit, a negative number means none.
 type HTTPConfig struct {

@@ -70,7 +70,7 @@ func (p *program) play(ctx context.Context, a *app.App, fast bool) error {
 	if err := p.printf("Starting a server and connecting to it over MCP:\n    %s serve --store %s\n", shortPath(exe), where); err != nil {
 		return err
 	}
-	connecting, cancel := context.WithTimeout(ctx, 30*time.Second)
+	connecting, cancel := context.WithTimeout(ctx, app.ConnectTimeout)
 	defer cancel()
 	server, err := client.Connect(connecting, cmd)
 	if err != nil {

@@ -44,31 +44,27 @@ func (p *program) list() *cobra.Command {
 }
 
 func (p *program) listSessions(ctx context.Context, a *app.App, limit int, since time.Duration) error {
-	q := sequent.Query{Limit: limit}
-	if limit == 0 {
-		q.Limit = 1000
+	var q sequent.Query
+	if limit > 0 {
+		q.Limit = limit + 1 // to know whether there are more
 	}
 	if since > 0 {
 		q.Since = p.now().Add(-since)
 	}
-	sessions := []jsonSession{}
-	for {
-		page, err := a.Engine.Sessions(ctx, q)
+	sessions, more := []jsonSession{}, false
+	for h, err := range a.Engine.AllSessions(ctx, q) {
 		if err != nil {
 			return err
 		}
-		for _, h := range page.Headers {
-			sessions = append(sessions, jsonSession{
-				ID: string(h.ID), Title: h.Title, State: string(h.State), Dialect: h.Dialect,
-				Thoughts: h.Len, Branches: h.Branches,
-				Created: h.Created, Updated: h.Updated, Expires: h.Expires,
-			})
-		}
-		if q.Cursor = page.Next; page.Next == "" || limit > 0 {
+		if more = limit > 0 && len(sessions) == limit; more {
 			break
 		}
+		sessions = append(sessions, jsonSession{
+			ID: string(h.ID), Title: h.Title, State: string(h.State), Dialect: h.Dialect,
+			Thoughts: h.Len, Branches: h.Branches,
+			Created: h.Created, Updated: h.Updated, Expires: h.Expires,
+		})
 	}
-	more := q.Cursor != ""
 	switch {
 	case p.json:
 		return writeJSON(p.out, struct {

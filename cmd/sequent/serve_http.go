@@ -12,13 +12,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/sequent-dev/sequent/internal/app"
-)
-
-// Default limits of the HTTP server.
-const (
-	defaultSessions = 4096
-	defaultTimeout  = time.Hour
-	defaultRate     = 1000 // requests per second
+	"github.com/sequent-dev/sequent/mcpserver"
 )
 
 // httpFlags are the flags of the HTTP server. In all of them 0 means no limit.
@@ -39,9 +33,9 @@ func (h *httpFlags) add(f *pflag.FlagSet) {
 	own.StringVar(&h.auth, "auth", "", "token file; only clients with one of its tokens are admitted (HTTP)")
 	own.BoolVar(&h.insecure, "insecure", false, "admit clients on other machines without authentication (HTTP)")
 	own.StringSliceVar(&h.origins, "allow-origin", nil, "origin of web pages that may call, such as https://think.example.com; repeatable (HTTP)")
-	own.IntVar(&h.sessions, "mcp-sessions", defaultSessions, "maximum concurrent MCP sessions, which only older clients have; 0 means no limit (HTTP)")
-	own.DurationVar(&h.timeout, "mcp-session-timeout", defaultTimeout, "idle timeout of an MCP session; 0 means none (HTTP)")
-	own.Float64Var(&h.rate, "rate", defaultRate, "maximum requests per second per client; 0 means no limit (HTTP)")
+	own.IntVar(&h.sessions, "mcp-sessions", mcpserver.DefaultMaxSessions, "maximum concurrent MCP sessions, which only older clients have; 0 means no limit (HTTP)")
+	own.DurationVar(&h.timeout, "mcp-session-timeout", mcpserver.DefaultSessionTimeout, "idle timeout of an MCP session; 0 means none (HTTP)")
+	own.Float64Var(&h.rate, "rate", mcpserver.DefaultRate, "maximum requests per second per client; 0 means no limit (HTTP)")
 	own.IntVar(&h.burst, "burst", 0, "maximum burst of requests per client (HTTP) (default: twice --rate)")
 	own.Var((*span)(&h.drain), "drain", "time to keep serving after a signal, while /readyz answers 503 (HTTP)")
 	own.VisitAll(func(flag *pflag.Flag) { h.names = append(h.names, flag.Name) })

@@ -118,24 +118,17 @@ func find(ctx context.Context, e *sequent.Engine, id string) (*sequent.Session, 
 // first.
 func withPrefix(ctx context.Context, e *sequent.Engine, prefix string, limit int) ([]sequent.Header, error) {
 	var matching []sequent.Header
-	q := sequent.Query{Limit: 1000}
-	for {
-		page, err := e.Sessions(ctx, q)
+	for h, err := range e.AllSessions(ctx, sequent.Query{}) {
 		if err != nil {
 			return nil, err
 		}
-		for _, h := range page.Headers {
-			if strings.HasPrefix(string(h.ID), prefix) {
-				if matching = append(matching, h); len(matching) == limit {
-					return matching, nil
-				}
+		if strings.HasPrefix(string(h.ID), prefix) {
+			if matching = append(matching, h); len(matching) == limit {
+				break
 			}
 		}
-		if page.Next == "" {
-			return matching, nil
-		}
-		q.Cursor = page.Next
 	}
+	return matching, nil
 }
 
 // completeIDs returns completions of session ids, the latest first.

@@ -191,41 +191,35 @@ func (p *program) watchAll(ctx context.Context, w *watcher) error {
 // printNew writes the thoughts that were recorded since the last call. It reports
 // whether a session was completed.
 func (p *program) printNew(ctx context.Context, w *watcher, start time.Time, seen map[sequent.ID]sequent.Position) (complete bool, err error) {
-	q := sequent.Query{Since: start}
-	for {
-		page, err := w.engine.Sessions(ctx, q)
+	for h, err := range w.engine.AllSessions(ctx, sequent.Query{Since: start}) {
 		if err != nil {
 			return false, err
 		}
-		for _, h := range page.Headers {
-			known, ok := seen[h.ID]
-			if h.Position() == known {
+		known, ok := seen[h.ID]
+		if h.Position() == known {
+			continue
+		}
+		s, err := w.engine.Session(ctx, h.ID)
+		if sequent.CodeOf(err) == sequent.CodeSessionNotFound {
+			continue // deleted just now
+		}
+		if err != nil {
+			return false, err
+		}
+		from := known.Len
+		if known.Epoch != s.Epoch() {
+			from = 0
+		}
+		for t := range s.Since(from) {
+			if !ok && t.At.Before(start) {
 				continue
 			}
-			s, err := w.engine.Session(ctx, h.ID)
-			if sequent.CodeOf(err) == sequent.CodeSessionNotFound {
-				continue // deleted just now
-			}
-			if err != nil {
+			if err := p.line(s.ID(), t, false); err != nil {
 				return false, err
 			}
-			from := known.Len
-			if known.Epoch != s.Epoch() {
-				from = 0
-			}
-			for t := range s.Since(from) {
-				if !ok && t.At.Before(start) {
-					continue
-				}
-				if err := p.line(s.ID(), t, false); err != nil {
-					return false, err
-				}
-				complete = complete || !t.More
-			}
-			seen[h.ID] = s.Position()
+			complete = complete || !t.More
 		}
-		if q.Cursor = page.Next; q.Cursor == "" {
-			return complete, nil
-		}
+		seen[h.ID] = s.Position()
 	}
+	return complete, nil
 }

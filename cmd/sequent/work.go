@@ -120,22 +120,17 @@ func (w *work) resume(c *cobra.Command, table plan.Table, args []string) (err er
 
 // unfinished returns the latest incomplete session of this command.
 func (w *work) unfinished(ctx context.Context, e *sequent.Engine) (*sequent.Session, error) {
-	for q := (sequent.Query{}); ; {
-		page, err := e.Sessions(ctx, q)
+	for h, err := range e.AllSessions(ctx, sequent.Query{}) {
 		if err != nil {
 			return nil, err
 		}
-		for _, h := range page.Headers {
-			if h.Dialect == w.command && h.State == sequent.Active {
-				return e.Session(ctx, h.ID)
-			}
+		if h.Dialect == w.command && h.State == sequent.Active {
+			return e.Session(ctx, h.ID)
 		}
-		if q.Cursor = page.Next; q.Cursor == "" {
-			return nil, &sequent.Error{
-				Code: sequent.CodeSessionNotFound, Field: fieldID,
-				Msg: "no incomplete session of sequent " + w.command, Fix: "pass the id of a session, as printed by sequent list",
-			}
-		}
+	}
+	return nil, &sequent.Error{
+		Code: sequent.CodeSessionNotFound, Field: fieldID,
+		Msg: "no incomplete session of sequent " + w.command, Fix: "pass the id of a session, as printed by sequent list",
 	}
 }
 

@@ -245,8 +245,9 @@ func checkOdd(t *testing.T, cfg Config) {
 
 // checkLimits goes up to the limits and over them.
 func checkLimits(t *testing.T, cfg Config) {
-	const text, name = 64 << 10, 128
 	w := newWorld(t, cfg, sequent.NewMemoryStore())
+	limits := w.engine.Limits()
+	text, name := limits.Text, limits.Name
 	// A dialect may need some of the text for itself.
 	w.accept(t, cfg.Call(Step{Number: 1, Total: 9, Text: strings.Repeat("a", text-100)}), "test")
 	id := string(w.one(t).ID())

@@ -161,19 +161,8 @@ func (t *Tool) ClearAll(ctx context.Context) error {
 // ids yields the ids of the tool's sessions, newest first.
 func (t *Tool) ids(ctx context.Context) iter.Seq2[sequent.ID, error] {
 	return func(yield func(sequent.ID, error) bool) {
-		q := sequent.Query{ByCreated: true}
-		for {
-			page, err := t.engine.Sessions(ctx, q)
-			if err != nil {
-				yield("", err)
-				return
-			}
-			for _, h := range page.Headers {
-				if t.owns(h) && !yield(h.ID, nil) {
-					return
-				}
-			}
-			if q.Cursor = page.Next; q.Cursor == "" {
+		for h, err := range t.engine.AllSessions(ctx, sequent.Query{ByCreated: true}) {
+			if (err != nil || t.owns(h)) && !yield(h.ID, err) {
 				return
 			}
 		}

@@ -93,24 +93,17 @@ func plain(s string) string {
 
 // completeSession returns ids that begin with prefix, of the sessions used last.
 func (d *server) completeSession(ctx context.Context, c tool.Caller, prefix string) ([]string, error) {
-	const most, among = 100, 1000
+	const maxIDs, maxRead = 100, 1000
 	ids := []string{}
-	q := sequent.Query{Limit: 200}
-	for looked := 0; looked < among; {
-		found, err := d.engine.Owned(c.Owner).Sessions(ctx, q)
+	read := 0
+	for h, err := range d.engine.Owned(c.Owner).AllSessions(ctx, sequent.Query{Limit: 200}) {
 		if err != nil {
 			return nil, err
 		}
-		for _, h := range found.Headers {
-			if strings.HasPrefix(string(h.ID), prefix) {
-				ids = append(ids, string(h.ID))
-			}
-			if len(ids) == most {
-				return ids, nil
-			}
+		if strings.HasPrefix(string(h.ID), prefix) {
+			ids = append(ids, string(h.ID))
 		}
-		looked += len(found.Headers)
-		if q.Cursor = found.Next; q.Cursor == "" {
+		if read++; read == maxRead || len(ids) == maxIDs {
 			break
 		}
 	}

@@ -50,8 +50,8 @@ func (a *App) Machine(cfg MachineConfig) *plan.Machine {
 	})
 }
 
-// connectTimeout limits how long an MCP server may take to start and list its tools.
-const connectTimeout = 30 * time.Second
+// ConnectTimeout limits how long an MCP server may take to start.
+const ConnectTimeout = 30 * time.Second
 
 // MCPTools starts an MCP server with a command line and returns its tools. The
 // server's standard error goes to stderr. The caller must call stop.
@@ -70,7 +70,7 @@ func MCPTools(ctx context.Context, command string, stderr io.Writer) (tools []to
 			Fix: "run the command by itself to see why",
 		}
 	}
-	connecting, cancel := context.WithTimeout(ctx, connectTimeout)
+	connecting, cancel := context.WithTimeout(ctx, ConnectTimeout)
 	defer cancel()
 	cmd := exec.Command(args[0], args[1:]...)
 	cmd.Stderr = stderr

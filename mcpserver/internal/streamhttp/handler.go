@@ -20,15 +20,15 @@ import (
 	"github.com/sequent-dev/sequent/mcpserver/internal/method"
 )
 
-// What an HTTP does where its configuration says nothing.
+// Defaults of a [Config].
 const (
-	defaultMaxBody     = 4 << 20
-	defaultRate        = 1000
-	defaultBurst       = 2000
-	defaultMaxSessions = 4096
-	defaultIdle        = time.Hour
-	defaultTimeout     = 30 * time.Second
-	defaultGrace       = 10 * time.Second
+	DefaultMaxBody        = 4 << 20
+	DefaultRate           = 1000
+	DefaultBurst          = 2000
+	DefaultMaxSessions    = 4096
+	DefaultSessionTimeout = time.Hour
+	DefaultTimeout        = 30 * time.Second
+	DefaultGrace          = 10 * time.Second
 )
 
 // endpoint is the path of the default dialect; below it are all.
@@ -103,9 +103,9 @@ func New(cfg Config) (*Handler, error) {
 		cors:    http.NewCrossOriginProtection(),
 		origins: make(map[string]bool),
 		hosts:   make(map[string]bool),
-		maxBody: cmp.Or(cfg.MaxBody, defaultMaxBody),
-		timeout: cmp.Or(cfg.Timeout, defaultTimeout),
-		grace:   cmp.Or(cfg.Grace, defaultGrace),
+		maxBody: cmp.Or(cfg.MaxBody, DefaultMaxBody),
+		timeout: cmp.Or(cfg.Timeout, DefaultTimeout),
+		grace:   cmp.Or(cfg.Grace, DefaultGrace),
 		closing: make(chan struct{}),
 		quiet:   make(chan struct{}),
 		drain:   cfg.Drain,
@@ -137,10 +137,10 @@ func New(cfg Config) (*Handler, error) {
 		h.hosts[strings.ToLower(u.Hostname())] = true
 	}
 	if cfg.Rate >= 0 {
-		perSecond := cmp.Or(cfg.Rate, defaultRate)
-		h.limiter = newLimiter(perSecond, cmp.Or(cfg.Burst, max(1, int(perSecond*defaultBurst/defaultRate))))
+		perSecond := cmp.Or(cfg.Rate, DefaultRate)
+		h.limiter = newLimiter(perSecond, cmp.Or(cfg.Burst, max(1, int(perSecond*DefaultBurst/DefaultRate))))
 	}
-	h.sessions = newSessionTable(cmp.Or(cfg.MaxSessions, defaultMaxSessions), cmp.Or(cfg.SessionTimeout, defaultIdle))
+	h.sessions = newSessionTable(cmp.Or(cfg.MaxSessions, DefaultMaxSessions), cmp.Or(cfg.SessionTimeout, DefaultSessionTimeout))
 	return h, nil
 }
 

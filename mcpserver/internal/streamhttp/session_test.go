@@ -337,7 +337,7 @@ func FuzzHTTP(f *testing.F) {
 // BenchmarkSession measures what an idle session of an older client costs.
 func BenchmarkSession(b *testing.B) {
 	s := method.New(method.Config{Dialect: mcptest.New().Dialect()})
-	t := newSessionTable(-1, defaultIdle)
+	t := newSessionTable(-1, DefaultSessionTimeout)
 	b.ReportAllocs()
 	for i := range b.N {
 		h, err := t.begin(s, "", fmt.Sprint(i%100))
