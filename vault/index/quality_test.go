@@ -213,7 +213,7 @@ const pageHead = `# How well search finds notes
 
 <!-- Written by go test ./vault/index -run TestQuality -update -->
 
-This page shows how well ` + "`search_memories`" + ` and ` + "`sequent search --notes`" + ` order the notes of a vault, and how fast they are.
+This page shows how well ` + "`search_memories`" + ` and ` + "`sequent search --vault`" + ` order the notes of a vault, and how fast they are.
 Run both measurements yourself:
 
 ` + "```sh" + `
