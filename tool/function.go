@@ -6,20 +6,22 @@ import (
 	"errors"
 )
 
-// A Function is a tool in the hands of an agent in the same process: who calls is
-// settled, arguments and answers are JSON. It is safe for concurrent use if the
+// A Function is a tool for an agent in the same process. The caller is fixed, and
+// arguments and replies are JSON or text. It is safe for concurrent use if the
 // tool is.
 //
-// Name, Description and Call are what several Go frameworks call a tool; with
-// InputSchema and CallJSON it is a function that any model can be offered.
+// Name, Description and Call are what several Go frameworks require of a tool.
+// With InputSchema and CallJSON or CallText it is a function that any model can be
+// offered. The three ways to call it differ in what they return: CallJSON an
+// object, Call a text, and CallText a text and whether the call was refused.
 type Function struct {
 	tool   Tool
 	caller Caller
 }
 
-// Function returns the tool as c calls it. A tool that keeps a session for those
-// who name none needs a Scope in c to keep it for: a name that no other agent over
-// the same engine has.
+// Function returns the tool for one caller. A tool that keeps the current session of
+// a conversation needs a Scope in c: a name that no other agent with the same
+// engine has.
 func (t Tool) Function(c Caller) *Function { return &Function{t, c} }
 
 // Name returns the tool's name, as a model calls it.
@@ -31,9 +33,9 @@ func (f *Function) Description() string { return f.tool.Description }
 // InputSchema returns the JSON Schema of the arguments.
 func (f *Function) InputSchema() json.RawMessage { return f.tool.InputSchema }
 
-// CallJSON answers a call with an object: the tool's structured answer or, where
-// it has none, {"text": …}. What the model can correct is an answer too,
-// {"error": …}; an error is a fault that the model can do nothing about.
+// CallJSON answers a call with an object: the tool's structured reply or, if it has
+// none, {"text": …}. A refusal, which the model can correct, is {"error": …}. The
+// error is an internal failure that the model cannot resolve.
 func (f *Function) CallJSON(ctx context.Context, args json.RawMessage) (json.RawMessage, error) {
 	reply, err := f.call(ctx, args)
 	switch {
@@ -49,30 +51,37 @@ func (f *Function) CallJSON(ctx context.Context, args json.RawMessage) (json.Raw
 	}{reply.Text}).JSON, nil
 }
 
-// Call is CallJSON for frameworks that pass strings: it answers with the text that
-// is meant for a model.
-func (f *Function) Call(ctx context.Context, args string) (string, error) {
-	reply, err := f.call(ctx, json.RawMessage(args))
-	return reply.Text, err
+// CallText answers a call with the text for a model, and reports whether the call
+// was refused. The error is an internal failure that the model cannot resolve.
+func (f *Function) CallText(ctx context.Context, args json.RawMessage) (text string, refused bool, err error) {
+	reply, err := f.call(ctx, args)
+	return reply.Text, reply.Failed, err
 }
 
-// call answers an error of the protocol as a refusal: there is no protocol here,
-// and the model can act on it.
+// Call is CallText for frameworks that pass strings and know only errors. A
+// refusal is a text like any other.
+func (f *Function) Call(ctx context.Context, args string) (string, error) {
+	text, _, err := f.CallText(ctx, json.RawMessage(args))
+	return text, err
+}
+
+// call turns an error of the protocol into a refusal, because there is no protocol
+// here and the model can act on it.
 func (f *Function) call(ctx context.Context, args json.RawMessage) (Reply, error) {
 	reply, err := f.tool.Call(ctx, Call{Args: args, Caller: f.caller})
 	p, ok := errors.AsType[*ProtocolError](err)
 	if !ok {
 		return reply, err
 	}
-	var said struct {
+	var body struct {
 		Error struct {
 			Code    int             `json:"code"`
 			Message string          `json:"message"`
 			Data    json.RawMessage `json:"data,omitempty"`
 		} `json:"error"`
 	}
-	said.Error.Code, said.Error.Message, said.Error.Data = p.Code, p.Message, p.Data
-	reply = JSONReply(said)
+	body.Error.Code, body.Error.Message, body.Error.Data = p.Code, p.Message, p.Data
+	reply = JSONReply(body)
 	reply.Failed = true
 	return reply, nil
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/sequent-dev/sequent/tool"
@@ -48,6 +49,10 @@ func TestFunction(t *testing.T) {
 		}
 		raw, err := f.CallJSON(t.Context(), json.RawMessage(`{"a":1}`))
 		text, textErr := f.Call(t.Context(), `{"a":1}`)
+		same, refused, sameErr := f.CallText(t.Context(), json.RawMessage(`{"a":1}`))
+		if wantRefused := strings.HasPrefix(tt.json, `{"error"`); same != text || refused != wantRefused || sameErr != textErr {
+			t.Errorf("%s: CallText = %q, %t, %v, want refused %t", tt.name, same, refused, sameErr, wantRefused)
+		}
 		if string(raw) != tt.json || text != tt.text {
 			t.Errorf("%s: got %s and %s, want %s and %s", tt.name, raw, text, tt.json, tt.text)
 		}

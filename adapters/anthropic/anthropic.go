@@ -8,6 +8,7 @@ package anthropic
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 
 	"github.com/anthropics/anthropic-sdk-go"
@@ -21,7 +22,7 @@ type Function interface {
 	Name() string
 	Description() string
 	InputSchema() json.RawMessage
-	Call(ctx context.Context, args string) (string, error)
+	CallText(ctx context.Context, args json.RawMessage) (text string, refused bool, err error)
 }
 
 // A Tool is a Function in the runner's form.
@@ -35,8 +36,7 @@ var _ anthropic.BetaTool = (*Tool)(nil)
 // New returns a tool for f. It fails if the schema of f is malformed.
 //
 // The function receives the arguments unchanged. If it refuses a call, the model
-// receives the refusal as a reply. Only internal failures are errors; the runner
-// reports them to the model as well.
+// receives the refusal as a result with is_error, as it does internal failures.
 func New(f Function) (*Tool, error) {
 	var schema map[string]any
 	if err := json.Unmarshal(f.InputSchema(), &schema); err != nil {
@@ -58,9 +58,13 @@ func (t *Tool) Description() string { return t.function.Description() }
 // InputSchema returns the JSON Schema of the arguments.
 func (t *Tool) InputSchema() anthropic.BetaToolInputSchemaParam { return t.schema }
 
-// Execute calls the function.
+// Execute calls the function. A refusal is an error, which the runner sends to the
+// model.
 func (t *Tool) Execute(ctx context.Context, args json.RawMessage) ([]anthropic.BetaToolResultBlockParamContentUnion, error) {
-	text, err := t.function.Call(ctx, string(args))
+	text, refused, err := t.function.CallText(ctx, args)
+	if err == nil && refused {
+		err = errors.New(text)
+	}
 	if err != nil {
 		return nil, err
 	}

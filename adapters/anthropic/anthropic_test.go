@@ -77,7 +77,7 @@ func TestAgent(t *testing.T) {
 	for i, want := range []string{`"thoughtHistoryLength":1`, "INVALID_ARGUMENT: thoughtNumber is missing"} {
 		m := asked[i+1].Messages
 		result := m[len(m)-1].Content[0]
-		if result.Type != "tool_result" || result.ID != fmt.Sprint("c", i+1) || !strings.Contains(result.Content[0].Text, want) {
+		if result.Type != "tool_result" || result.ID != fmt.Sprint("c", i+1) || result.IsError != (i == 1) || !strings.Contains(result.Content[0].Text, want) {
 			t.Errorf("result %d is %+v, want %s", i+1, result, want)
 		}
 	}
@@ -109,8 +109,8 @@ func TestOtherTools(t *testing.T) {
 		t.Errorf("got schema %s, %v, want %s", raw, err, f.InputSchema())
 	}
 	out, err := thinking.Execute(t.Context(), json.RawMessage(`{"thought":"a"}`))
-	if err != nil || len(out) != 1 || !strings.Contains(out[0].OfText.Text, "Missing required field: thought_number") {
-		t.Errorf("Execute = %+v, %v", out, err)
+	if err == nil || len(out) != 0 || !strings.Contains(err.Error(), "Missing required field: thought_number") {
+		t.Errorf("Execute = %+v, %v, want the refusal", out, err)
 	}
 }
 
@@ -128,8 +128,8 @@ func TestInternalFailure(t *testing.T) {
 
 type broken struct{ *history.Tool }
 
-func (broken) Call(context.Context, string) (string, error) {
-	return "", errors.New("internal failure")
+func (broken) CallText(context.Context, json.RawMessage) (string, bool, error) {
+	return "", false, errors.New("internal failure")
 }
 
 type schemaless struct{ *history.Tool }

@@ -34,18 +34,18 @@ type ToolConfig struct {
 }
 
 // A Tool is the thinking tool for an agent in the same process. It is safe for
-// concurrent use; agents that think in sessions of their own know nothing of
-// each other.
+// concurrent use. Agents that think in sessions of their own do not affect each
+// other.
 //
-// Think is for Go. CallJSON is for whatever hands a model's arguments on, and
-// with Name, Description and InputSchema makes a function that a model is
-// offered. Name, Description and Call are what several Go frameworks call a
-// tool.
+// Think is for Go code. The methods of [tool.Function] are for a model's arguments:
+// they tolerate what package tool describes, and answer a refusal with
+// {"error": {"code": …, "message": …, "fix": …}}.
 type Tool struct {
+	*tool.Function
 	recorder *recorder
 	engine   *sequent.Engine
-	json     tool.Tool
-	sweeper  *sweeper // nil if the engine is somebody else's
+	tool     tool.Tool
+	sweeper  *sweeper // nil if the engine is not the tool's own
 }
 
 // NewTool returns a tool.
@@ -58,48 +58,25 @@ func NewTool(cfg ToolConfig) *Tool {
 		t.engine = sequent.New(sequent.Config{})
 		t.sweeper = &sweeper{engine: t.engine, every: t.recorder.ttl}
 	}
-	t.json = tool.New(spec(), func(ctx context.Context, _ tool.Call, in args) (tool.Reply, error) {
+	t.tool = tool.New(spec(), func(ctx context.Context, _ tool.Call, in args) (tool.Reply, error) {
 		t.sweeper.sweep(ctx)
 		return t.recorder.reply(ctx, t.engine, in)
 	}, reject)
+	t.Function = t.tool.Function(tool.Caller{})
 	return t
 }
 
-// Name returns the tool's name, as a model calls it.
-func (t *Tool) Name() string { return t.json.Name }
-
-// Description returns what a model is told about the tool.
-func (t *Tool) Description() string { return t.json.Description }
-
-// InputSchema returns the JSON Schema of the arguments.
-func (t *Tool) InputSchema() json.RawMessage { return t.json.InputSchema }
-
 // Tool returns the tool as a value of package tool.
-func (t *Tool) Tool() tool.Tool { return t.json }
+func (t *Tool) Tool() tool.Tool { return t.tool }
 
 // OutputSchema returns the JSON Schema of the answers that are no refusals.
-func (t *Tool) OutputSchema() json.RawMessage { return t.json.OutputSchema }
+func (t *Tool) OutputSchema() json.RawMessage { return t.tool.OutputSchema }
 
 // Think records a thought and returns the session so far. An error that can be
 // corrected or repeated is a [*sequent.Error]; after any, nothing is changed.
 func (t *Tool) Think(ctx context.Context, in Input) (Output, error) {
 	t.sweeper.sweep(ctx)
 	return t.recorder.think(ctx, t.engine, in)
-}
-
-// CallJSON is Think for arguments as a model wrote them, taken as loosely as
-// package tool describes. What a model can correct is answered, with
-// {"error": {"code": …, "message": …, "fix": …}}; an error is a fault that the
-// model can do nothing about.
-func (t *Tool) CallJSON(ctx context.Context, args json.RawMessage) (json.RawMessage, error) {
-	reply, err := t.json.Call(ctx, tool.Call{Args: args})
-	return reply.JSON, err
-}
-
-// Call is CallJSON for frameworks that pass strings.
-func (t *Tool) Call(ctx context.Context, args string) (string, error) {
-	reply, err := t.json.Call(ctx, tool.Call{Args: json.RawMessage(args)})
-	return reply.Text, err
 }
 
 // Session returns one of the tool's sessions: one that was begun by this tool,
