@@ -25,7 +25,7 @@ func ReadJSON(r io.Reader) (sequent.Header, []sequent.Thought, error) {
 		switch name {
 		case "thoughts":
 			if seen {
-				return fmt.Errorf("it has thoughts twice")
+				return fmt.Errorf("duplicate member thoughts")
 			}
 			seen = true
 			return w.Array(func(int) error {
@@ -48,11 +48,11 @@ func ReadJSON(r io.Reader) (sequent.Header, []sequent.Thought, error) {
 	case err != nil:
 		return sequent.Header{}, nil, err
 	case x.Format != Format:
-		return sequent.Header{}, nil, fmt.Errorf("its format is %q and not %q", x.Format, Format)
+		return sequent.Header{}, nil, fmt.Errorf("unknown format %q, want %q", x.Format, Format)
 	case x.Version < 1 || x.Version > Version:
-		return sequent.Header{}, nil, fmt.Errorf("it is in version %d of the format, and this program knows %d; a newer program reads it", x.Version, Version)
+		return sequent.Header{}, nil, fmt.Errorf("unsupported version %d of the format, newer than %d; update sequent", x.Version, Version)
 	case !seen:
-		return sequent.Header{}, nil, fmt.Errorf("it has no thoughts")
+		return sequent.Header{}, nil, fmt.Errorf("no thoughts")
 	}
 	return sequent.Header{
 		Key:   sequent.Key{Owner: x.Owner, ID: sequent.ID(x.ID)},
@@ -139,20 +139,20 @@ func ReadSessionFile(r io.Reader) (SessionDocument, error) {
 			}
 			at, err := time.Parse(time.RFC3339Nano, stamp)
 			if err != nil {
-				return fmt.Errorf("timestamp is no time: %q", oneLine(stamp, 40))
+				return fmt.Errorf("timestamp %q is not a time", oneLine(stamp, 40))
 			}
 			d.Timestamp = at.UTC()
 			return nil
 		case "thoughtHistory":
 			if seen {
-				return fmt.Errorf("it has a thoughtHistory twice")
+				return fmt.Errorf("duplicate member thoughtHistory")
 			}
 			seen = true
 			return w.Array(func(i int) error {
 				var r reading
 				err := w.Value(&r)
 				if err == nil && r.Thought == nil {
-					err = fmt.Errorf("it has no text")
+					err = fmt.Errorf("no text")
 				}
 				if err != nil {
 					return fmt.Errorf("thought %d: %w", i+1, err)
@@ -164,7 +164,7 @@ func ReadSessionFile(r io.Reader) (SessionDocument, error) {
 		return w.Skip()
 	})
 	if err == nil && !seen {
-		err = fmt.Errorf("it has no thoughtHistory")
+		err = fmt.Errorf("no thoughtHistory")
 	}
 	if err == nil {
 		err = w.End()
@@ -237,7 +237,7 @@ func (n *Whole) UnmarshalJSON(b []byte) error {
 	whole, fraction, _ := strings.Cut(text, ".")
 	i, err := strconv.Atoi(whole)
 	if err != nil || strings.Trim(fraction, "0") != "" {
-		return fmt.Errorf("%s is no whole number", oneLine(string(b), 40))
+		return fmt.Errorf("%s is not an integer", oneLine(string(b), 40))
 	}
 	*n = Whole(i)
 	return nil
@@ -255,7 +255,7 @@ func (v *Truth) UnmarshalJSON(b []byte) error {
 		*v = false
 	case "null":
 	default:
-		return fmt.Errorf("%s is neither true nor false", oneLine(string(b), 40))
+		return fmt.Errorf("%s is not true or false", oneLine(string(b), 40))
 	}
 	return nil
 }

@@ -149,20 +149,20 @@ func TestExportIsLossless(t *testing.T) {
 
 func TestReadJSONRefuses(t *testing.T) {
 	for doc, want := range map[string]string{
-		``:   "it ends in the middle",
-		`[]`: "no object",
-		`{}`: `its format is ""`,
-		`{"format":"other","version":1,"thoughts":[]}`:                            `its format is "other"`,
+		``:   "truncated",
+		`[]`: "expected an object",
+		`{}`: `unknown format ""`,
+		`{"format":"other","version":1,"thoughts":[]}`:                            `unknown format "other"`,
 		`{"format":"sequent-session","version":2,"thoughts":[]}`:                  "version 2",
 		`{"format":"sequent-session","thoughts":[]}`:                              "version 0",
 		`{"format":"sequent-session","version":1}`:                                "no thoughts",
-		`{"format":"sequent-session","version":1,"thoughts":{}}`:                  "no list",
-		`{"format":"sequent-session","version":1,"thoughts":[],"thoughts":[]}`:    "thoughts twice",
-		`{"format":"sequent-session","version":1,"thoughts":[{"seq":"1"}]}`:       "thought 1: seq is a string",
-		`{"format":"sequent-session","version":1,"thoughts":[{"number":1.5}]}`:    "thought 1: number is a number 1.5",
-		`{"format":"sequent-session","version":1,"thoughts":[{"text":"a`:          "ends in the middle",
+		`{"format":"sequent-session","version":1,"thoughts":{}}`:                  "expected an array",
+		`{"format":"sequent-session","version":1,"thoughts":[],"thoughts":[]}`:    "duplicate member thoughts",
+		`{"format":"sequent-session","version":1,"thoughts":[{"seq":"1"}]}`:       "thought 1: seq has the wrong type string",
+		`{"format":"sequent-session","version":1,"thoughts":[{"number":1.5}]}`:    "thought 1: number has the wrong type number 1.5",
+		`{"format":"sequent-session","version":1,"thoughts":[{"text":"a`:          "truncated",
 		`{"format":"sequent-session","version":1,"created":"soon","thoughts":[]}`: "parsing time",
-		`{"format":"sequent-session","version":1,"thoughts":[]} x`:                "more after the end",
+		`{"format":"sequent-session","version":1,"thoughts":[]} x`:                "data after the end",
 		`{"format":"sequent-session","version":1,"x":` + strings.Repeat("[", 2e6): "nested",
 	} {
 		if _, _, err := archive.ReadJSON(strings.NewReader(doc)); err == nil || !strings.Contains(err.Error(), want) {
@@ -252,13 +252,13 @@ func TestReadSessionFileTakesWhatOthersWrite(t *testing.T) {
 	}
 	for file, want := range map[string]string{
 		`{"id":"a"}`: "no thoughtHistory",
-		`{"thoughtHistory":[{"thoughtNumber":1}]}`:                    "thought 1: it has no text",
-		`{"thoughtHistory":[{"thought":"a"},{"thought":1}]}`:          "thought 2: thought is a number",
-		`{"thoughtHistory":[{"thoughtNumber":1.5}]}`:                  "1.5 is no whole number",
-		`{"thoughtHistory":[{"nextThoughtNeeded":"maybe"}]}`:          "neither true nor false",
-		`{"timestamp":"yesterday","thoughtHistory":[]}`:               "timestamp is no time",
-		`{"thoughtHistory":[],"thoughtHistory":[]}`:                   "thoughtHistory twice",
-		`{"thoughtHistory":[{"thoughtNumber":99999999999999999999}]}`: "no whole number",
+		`{"thoughtHistory":[{"thoughtNumber":1}]}`:                    "thought 1: no text",
+		`{"thoughtHistory":[{"thought":"a"},{"thought":1}]}`:          "thought 2: thought has the wrong type number",
+		`{"thoughtHistory":[{"thoughtNumber":1.5}]}`:                  "1.5 is not an integer",
+		`{"thoughtHistory":[{"nextThoughtNeeded":"maybe"}]}`:          "not true or false",
+		`{"timestamp":"yesterday","thoughtHistory":[]}`:               "is not a time",
+		`{"thoughtHistory":[],"thoughtHistory":[]}`:                   "duplicate member thoughtHistory",
+		`{"thoughtHistory":[{"thoughtNumber":99999999999999999999}]}`: "not an integer",
 	} {
 		if _, err := archive.ReadSessionFile(strings.NewReader(file)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: got %v, want %q in it", file, err, want)

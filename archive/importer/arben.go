@@ -93,7 +93,7 @@ func readLine(r *bufio.Reader) (line []byte, whole bool, err error) {
 		case !errors.Is(err, bufio.ErrBufferFull):
 			return nil, false, err
 		case len(line) > longestLine:
-			return nil, true, fmt.Errorf("it is longer than %d MiB", longestLine>>20)
+			return nil, true, fmt.Errorf("longer than %d MiB", longestLine>>20)
 		}
 	}
 }
@@ -148,35 +148,35 @@ func (a *arben) line(line []byte) error {
 	}
 	var rec arbenRecord
 	if err := json.Unmarshal(line, &rec); err != nil {
-		return fmt.Errorf("it is no record: %w", err)
+		return fmt.Errorf("not a valid record: %w", err)
 	}
 	switch {
 	case !a.headed && rec.Type != "header":
-		return fmt.Errorf("there is no header before it")
+		return fmt.Errorf("no header before this record")
 	case rec.Type == "header" && a.headed:
-		return fmt.Errorf("it is a second header")
+		return fmt.Errorf("second header")
 	case rec.Type == "header":
 		if rec.Version == nil {
-			return fmt.Errorf("the header names no version")
+			return fmt.Errorf("the header has no version")
 		}
 		a.headed, a.created = true, rec.CreatedAt
 		return knownVersion(*rec.Version)
 	case rec.Type != "thought":
-		return fmt.Errorf("there are no records of type %q", rec.Type)
+		return fmt.Errorf("unknown record type %q", rec.Type)
 	}
 	return a.thought(rec)
 }
 
 func knownVersion(v archive.Whole) error {
 	if v < 1 || v > arbenVersion {
-		return fmt.Errorf("version %d is not known, only versions up to %d are", v, arbenVersion)
+		return fmt.Errorf("unsupported version %d; the newest supported version is %d", v, arbenVersion)
 	}
 	return nil
 }
 
 func (a *arben) thought(rec arbenRecord) error {
 	if rec.Thought == nil {
-		return fmt.Errorf("it has no text")
+		return fmt.Errorf("no text")
 	}
 	d := sequent.Draft{
 		Number: int(rec.Number), Total: int(rec.Total), Text: *rec.Thought, Note: rec.note(),
@@ -237,7 +237,7 @@ func (a *arben) time(text string) (time.Time, bool) {
 // begun.
 func (a *arben) session(im *Importer) (session, error) {
 	if len(a.steps) == 0 {
-		return session{}, fmt.Errorf("it has no thoughts")
+		return session{}, fmt.Errorf("no thoughts")
 	}
 	id := derivedID("arben", a.firstID)
 	if a.firstID == "" {

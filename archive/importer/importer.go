@@ -90,7 +90,7 @@ func (im *Importer) Import(ctx context.Context, path string, report func(Result)
 	if err == nil && sum == (Summary{Passed: sum.Passed}) {
 		err = &sequent.Error{
 			Code: CodeUnreadable, Field: "FILE",
-			Msg: path + " has no session below it", Fix: understood(),
+			Msg: path + " contains no sessions", Fix: supported(),
 		}
 	}
 	return sum, err
@@ -124,14 +124,14 @@ func (im *Importer) file(ctx context.Context, file string, named bool) (r Result
 	}
 	defer f.Close()
 	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
-		r.Err = unreadable(errors.New("it is not an ordinary file"))
+		r.Err = unreadable(errors.New("not a regular file"))
 		return r, true, nil
 	}
 	r.Kind, err = kindOf(f)
 	if err != nil {
 		e := unreadable(err)
 		if named {
-			e.Fix = understood()
+			e.Fix = supported()
 		}
 		r.Err = e
 		return r, named || meant(file), nil
@@ -188,14 +188,14 @@ func (im *Importer) readMarkdown(ctx context.Context, name string, r io.Reader) 
 	}
 	data, err := io.ReadAll(io.LimitReader(r, mostMarkdown+1))
 	if err == nil && len(data) > mostMarkdown {
-		err = fmt.Errorf("it is longer than %d MiB", mostMarkdown>>20)
+		err = fmt.Errorf("longer than %d MiB", mostMarkdown>>20)
 	}
 	if err != nil {
 		return session{}, err
 	}
 	h, log, err := im.Markdown(ctx, name[:len(name)-len(filepath.Ext(name))], data)
 	if err == nil && len(log) == 0 {
-		err = fmt.Errorf("it has no thoughts")
+		err = fmt.Errorf("no thoughts")
 	}
 	for i := range log {
 		log[i].At = cmp.Or(log[i].At, time.Unix(0, 0).UTC())
@@ -254,8 +254,8 @@ func joined(known, told sequent.Header) sequent.Header {
 
 func canceled(ctx context.Context) error {
 	return &sequent.Error{
-		Code: sequent.CodeCanceled, Msg: "the import was given up", Err: ctx.Err(),
-		Fix: "what was reported is imported; importing again brings the rest",
+		Code: sequent.CodeCanceled, Msg: "the import was canceled", Err: ctx.Err(),
+		Fix: "import again to continue",
 	}
 }
 

@@ -237,7 +237,7 @@ func TestMaenifold(t *testing.T) {
 	lines, sum, err := run(t, config(e), dir)
 	compare(t, "first", lines, []string{
 		"memory/thinking/sequential/2025/08/31/session-1756610546730-48291.md: maenifold added session-1756610546730-48291 4",
-		"memory/thinking/sequential/2025/08/31/session-1756610546999.md:  failed  0: it is no session of a kind that is understood",
+		"memory/thinking/sequential/2025/08/31/session-1756610546999.md:  failed  0: not a recognised session file",
 	})
 	if err != nil || sum != (importer.Summary{Added: 1, Failed: 1, Passed: 2}) {
 		t.Errorf("got %+v, %v", sum, err)
@@ -260,7 +260,7 @@ func TestMaenifold(t *testing.T) {
 	compare(t, "again", lines, []string{".: maenifold unchanged session-1756610546730-48291 4"})
 }
 
-const unknown = "it is no session of a kind that is understood: understood are: a session that sequent export wrote as JSON; " +
+const unknown = "not a recognised session file: supported formats: a session that sequent export wrote as JSON; " +
 	"a session.json of sequentialthinking-plus or of sequent serve --dialect classic; " +
 	"a Markdown session of Maenifold, with type: sequential in its front matter; " +
 	"a current_session.jsonl of arben-adm's mcp-sequential-thinking, or an export of it"
@@ -290,14 +290,14 @@ func TestDamaged(t *testing.T) {
 	}
 	got, sum, err := run(t, config(e), dir)
 	compare(t, "first", got, []string{
-		fmt.Sprintf("a/session.json: session-file failed  0: thought 3: it ends in the middle, after %d bytes: unexpected EOF", 393),
-		"b/session.json:  failed  0: it is empty",
-		"c/session.json:  failed  0: it is no text",
-		"d/session.json: session-file failed  0: id is a number, which it cannot be, near byte 8",
-		"e/current_session.jsonl: arben-adm failed  0: line 3: it is no record: unexpected end of JSON input",
-		"f/current_session.jsonl: arben-adm failed  0: line 1: version 3 is not known, only versions up to 2 are",
-		"g/current_session.jsonl: arben-adm failed  0: it has no thoughts",
-		"h/x.json: sequent failed  0: it is in version 9 of the format, and this program knows 1; a newer program reads it",
+		fmt.Sprintf("a/session.json: session-file failed  0: thought 3: truncated after %d bytes: unexpected EOF", 393),
+		"b/session.json:  failed  0: the file is empty",
+		"c/session.json:  failed  0: the file is not text",
+		"d/session.json: session-file failed  0: id has the wrong type number near byte 8",
+		"e/current_session.jsonl: arben-adm failed  0: line 3: not a valid record: unexpected end of JSON input",
+		"f/current_session.jsonl: arben-adm failed  0: line 1: unsupported version 3; the newest supported version is 2",
+		"g/current_session.jsonl: arben-adm failed  0: no thoughts",
+		"h/x.json: sequent failed  0: unsupported version 9 of the format, newer than 1; update sequent",
 		"k/session.json: session-file failed  0: text has 70000 bytes, the limit is 65536: split it into several thoughts",
 		"l/session.json: session-file failed  0: sessionId holds the non-printing character U+0000: use printable characters only",
 		"m/x.json: sequent failed m 0: the session has expired at 2020-01-01 00:00:00 UTC: remove its time of expiry to keep it",
@@ -317,7 +317,7 @@ func TestDamaged(t *testing.T) {
 		t.Errorf("got %+v, %v", sum, err)
 	}
 	// Where there is nothing, that is an error; so is a path that is not there.
-	if _, _, err := run(t, config(e), t.TempDir()); sequent.CodeOf(err) != importer.CodeUnreadable || !strings.Contains(err.Error(), "no session below it: understood are:") {
+	if _, _, err := run(t, config(e), t.TempDir()); sequent.CodeOf(err) != importer.CodeUnreadable || !strings.Contains(err.Error(), "contains no sessions: supported formats:") {
 		t.Errorf("got %v", err)
 	}
 	if _, _, err := run(t, config(e), filepath.Join(dir, "nowhere")); sequent.CodeOf(err) != importer.CodeUnreadable || !strings.Contains(err.Error(), "nowhere cannot be opened") {

@@ -14,7 +14,7 @@ import (
 // A Kind is a form in which sessions are kept.
 type Kind string
 
-// The kinds that are understood.
+// The supported kinds.
 const (
 	Export      Kind = "sequent"      // what sequent export writes as JSON
 	SessionFile Kind = "session-file" // session.json of sequentialthinking-plus and of our classic
@@ -28,7 +28,7 @@ type KindInfo struct {
 	Is   string // what its files are
 }
 
-// Kinds returns the kinds that are understood.
+// Kinds returns the supported kinds.
 func Kinds() []KindInfo {
 	return []KindInfo{
 		{Export, "a session that sequent export wrote as JSON"},
@@ -38,13 +38,13 @@ func Kinds() []KindInfo {
 	}
 }
 
-// errUnknown is what is wrong with a file that is of no kind.
-var errUnknown = errors.New("it is no session of a kind that is understood")
+// errUnknown is the error of a file of no supported kind.
+var errUnknown = errors.New("not a recognised session file")
 
-// understood tells what would have been.
-func understood() string {
+// supported lists the supported formats, as the fix of an error.
+func supported() string {
 	var b strings.Builder
-	b.WriteString("understood are: ")
+	b.WriteString("supported formats: ")
 	for i, k := range Kinds() {
 		if i > 0 {
 			b.WriteString("; ")
@@ -71,13 +71,13 @@ func kindOf(r io.Reader) (Kind, error) {
 	start = bytes.TrimLeft(start, " \t\r\n")
 	switch {
 	case len(start) == 0:
-		return "", errors.New("it is empty")
+		return "", errors.New("the file is empty")
 	case bytes.HasPrefix(start, []byte("---")):
 		return markdownKind(br)
 	case start[0] == '{':
 		return jsonKind(br)
 	case bytes.IndexByte(start, 0) >= 0:
-		return "", errors.New("it is no text")
+		return "", errors.New("the file is not text")
 	}
 	return "", errUnknown
 }

@@ -35,7 +35,7 @@ func (w *Walker) Object(member func(name string) error) error {
 		}
 		name, ok := token.(string)
 		if !ok {
-			return fmt.Errorf("the name of a member is missing at byte %d", w.dec.InputOffset())
+			return fmt.Errorf("missing member name at byte %d", w.dec.InputOffset())
 		}
 		w.name = name
 		if err := member(name); err != nil {
@@ -55,7 +55,7 @@ func (w *Walker) Array(element func(i int) error) error {
 	case token == nil:
 		return nil
 	case token != json.Delim('['):
-		return fmt.Errorf("there is no list at byte %d", w.dec.InputOffset())
+		return fmt.Errorf("expected an array at byte %d", w.dec.InputOffset())
 	}
 	for i := 0; w.dec.More(); i++ {
 		if err := element(i); err != nil {
@@ -95,7 +95,7 @@ func (w *Walker) End() error {
 	if errors.Is(err, io.EOF) {
 		return nil
 	}
-	return fmt.Errorf("there is more after the end at byte %d", w.dec.InputOffset())
+	return fmt.Errorf("data after the end at byte %d", w.dec.InputOffset())
 }
 
 func (w *Walker) open(d json.Delim) error {
@@ -104,7 +104,7 @@ func (w *Walker) open(d json.Delim) error {
 		return w.wrong(err)
 	}
 	if token != d {
-		return fmt.Errorf("there is no object at byte %d", w.dec.InputOffset())
+		return fmt.Errorf("expected an object at byte %d", w.dec.InputOffset())
 	}
 	return nil
 }
@@ -120,13 +120,13 @@ func (w *Walker) wrong(err error) error {
 		return nil
 	}
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-		return fmt.Errorf("it ends in the middle, after %d bytes: %w", w.dec.InputOffset(), io.ErrUnexpectedEOF)
+		return fmt.Errorf("truncated after %d bytes: %w", w.dec.InputOffset(), io.ErrUnexpectedEOF)
 	}
 	if bad, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
-		return fmt.Errorf("%s is a %s, which it cannot be, near byte %d", cmp.Or(bad.Field, w.name, "a value"), bad.Value, w.dec.InputOffset())
+		return fmt.Errorf("%s has the wrong type %s near byte %d", cmp.Or(bad.Field, w.name, "a value"), bad.Value, w.dec.InputOffset())
 	}
 	if bad, ok := errors.AsType[*json.SyntaxError](err); ok {
-		return fmt.Errorf("it is not JSON at byte %d: %w", bad.Offset, err)
+		return fmt.Errorf("invalid JSON at byte %d: %w", bad.Offset, err)
 	}
 	return err
 }

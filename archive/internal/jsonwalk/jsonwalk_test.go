@@ -50,17 +50,17 @@ func TestWalk(t *testing.T) {
 		}
 	}
 	for doc, want := range map[string]string{
-		``:                                   "it ends in the middle, after 0 bytes",
-		`{"a": 1`:                            "it ends in the middle, after 7 bytes",
-		`{"a": `:                             "it ends in the middle",
-		`{"z": [1, `:                         "it ends in the middle",
-		`[]`:                                 "there is no object at byte 1",
-		`{"list": {}}`:                       "there is no list at byte 10",
-		`{"a": "x"}`:                         "a is a string, which it cannot be, near byte 9",
-		`{"list": [1]}`:                      "list is a number, which it cannot be",
-		`{"a": 1} {}`:                        "there is more after the end at byte 10",
-		`{"a": 1,}`:                          "it is not JSON at byte 8",
-		`{a: 1}`:                             "it is not JSON at byte 1",
+		``:                                   "truncated after 0 bytes",
+		`{"a": 1`:                            "truncated after 7 bytes",
+		`{"a": `:                             "truncated",
+		`{"z": [1, `:                         "truncated",
+		`[]`:                                 "expected an object at byte 1",
+		`{"list": {}}`:                       "expected an array at byte 10",
+		`{"a": "x"}`:                         "a has the wrong type string near byte 9",
+		`{"list": [1]}`:                      "list has the wrong type number",
+		`{"a": 1} {}`:                        "data after the end at byte 10",
+		`{"a": 1,}`:                          "invalid JSON at byte 8",
+		`{a: 1}`:                             "invalid JSON at byte 1",
 		`{"z": ` + strings.Repeat("[", 2000): "nested more than 1000 deep",
 	} {
 		if _, err := walk(doc); err == nil || !strings.Contains(err.Error(), want) {
