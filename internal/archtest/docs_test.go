@@ -137,6 +137,18 @@ func TestLinksInDocuments(t *testing.T) {
 	}
 }
 
+// The index of the documentation has every page.
+func TestDocumentationIsIndexed(t *testing.T) {
+	pages := texts(t, ".md")
+	index := pages["docs/README.md"]
+	for name := range pages {
+		page, ok := strings.CutPrefix(name, "docs/")
+		if ok && page != "README.md" && !strings.HasPrefix(page, "decisions/") && !strings.Contains(index, "("+page+")") {
+			t.Errorf("docs/README.md does not link to %s", page)
+		}
+	}
+}
+
 // anchors returns the fragments by which the headings of a page are reached, as
 // GitHub forms them.
 func anchors(page string) []string {
