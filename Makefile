@@ -12,13 +12,13 @@ ADAPTERS = $(filter adapters/%,$(MODULES))
 help: ## print this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "%-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-check: lint cross test ## the whole gate, as .ci/run does it
+check: lint cross test ## lint, cross-compile and test, as .ci/run does
 
 test: ## every test, shuffled, with the race detector where there is a C compiler
 	go test $(RACE) -shuffle=on -timeout 20m ./...
 	@$(MAKE) --no-print-directory adapters
 
-# Frameworks are large: they are compiled once, without the race detector.
+# Frameworks are large, so they are compiled once, without the race detector.
 adapters: ## vet and test the adapters, which are modules of their own
 	@for m in $(ADAPTERS); do echo "go vet and test in $$m"; (cd $$m && go vet ./... && go test -vet=off -shuffle=on -timeout 20m ./...) || exit 1; done
 
@@ -41,20 +41,20 @@ update: ## rewrite golden files and transcripts; then read the diff
 generate: ## rewrite docs/reference
 	go test $$(git grep -l 'func TestReference' -- '*_test.go' | xargs -n1 dirname | sort -u | sed 's|^|./|') -run TestReference -update
 
-fuzz: ## each fuzz target for FUZZTIME (1m)
+fuzz: ## run each fuzz target for FUZZTIME (1m)
 	@git grep -l '^func Fuzz' -- '*_test.go' | xargs -n1 dirname | sort -u | while read -r dir; do \
 		for f in $$(grep -hoE '^func Fuzz[A-Za-z0-9_]+' $$dir/*_test.go | cut -d' ' -f2); do \
 			echo "== $$f in ./$$dir, $(FUZZTIME)"; \
 			go test -run '^$$' -fuzz "^$$f\$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 100x ./$$dir || exit 1; \
 		done; done
 
-crash: ## the long tests of the SQLite store: kill -9 under load, eight processes
+crash: ## long tests of the SQLite store: kill -9 under load, eight processes
 	SEQUENT_LONG=1 go test -count=1 -v -timeout 60m ./store/sqlite
 
-figures: ## how fast a vault of 10,000 notes is searched and kept up with
+figures: ## measure search and sync of a vault with 10,000 notes
 	SEQUENT_LONG=1 go test -count=1 -v -run TestFigures -timeout 20m ./vault/index
 
-postgres: ## the tests with PostgreSQL, on servers that they start and throw away
+postgres: ## tests with PostgreSQL, on temporary servers
 	SEQUENT_REQUIRE=all go test $(RACE) -count=1 -shuffle=on -timeout 20m ./store/postgres ./internal/e2e/replicas
 
 REFERENCE = internal/e2e/node_modules/@modelcontextprotocol/server-sequential-thinking/dist/index.js
@@ -69,14 +69,14 @@ bench: ## compare with the reference on one core, into docs/benchmarks.md (needs
 benchpostgres: ## measure with PostgreSQL, into docs/benchmarks-postgres.md (takes ten minutes)
 	SEQUENT_REQUIRE=all go test -count=1 -v -timeout 60m -run '^TestPostgres$$' ./internal/bench -page $(CURDIR)/docs/benchmarks-postgres.md
 
-microbench: ## Go benchmarks of single functions
+microbench: ## Go benchmarks of functions
 	go test -run '^$$' -bench . -benchmem -timeout 60m ./...
 
 parity: ## compare classic with the npm reference server (needs Node.js 20)
 	@$(MAKE) --no-print-directory npm
 	SEQUENT_REQUIRE=all go test -count=1 -v -run Parity ./internal/e2e/...
 
-npm: ## what tests with Node.js need, as locked
+npm: ## install the locked packages for tests with Node.js
 	@for f in $$(git ls-files 'internal/e2e/*package-lock.json'); do (cd $$(dirname $$f) && npm ci --no-audit --no-fund) || exit 1; done
 
 size: ## lines of code of each package and in total, without tests, blank lines and comments
@@ -85,7 +85,7 @@ size: ## lines of code of each package and in total, without tests, blank lines 
 release: ## build a release into dist/VERSION and prove that it can be used, e.g. VERSION=v0.1.0
 	go run ./internal/release -version "$(VERSION)"
 
-vulns: ## known vulnerabilities in what we depend on (needs the network)
+vulns: ## known vulnerabilities of dependencies (needs the network)
 	go tool -modfile=tools/go.mod govulncheck ./...
 
 .PHONY: help check test adapters lint cross update generate fuzz crash figures postgres bench microbench parity npm size release vulns

@@ -27,7 +27,7 @@ type pgReport struct {
 	bytes [2]float64 // a thought: rows and indexes; the index for words
 }
 
-// What shall be reached.
+// Goals.
 const (
 	goalAppends = 0.7
 	goalGrowth  = 1.3
@@ -51,19 +51,18 @@ func (r *pgReport) page() string {
 	}
 	fmt.Fprintf(&b, `# Benchmarks with PostgreSQL
 
-Measured by `+"`make benchpostgres`"+` on %s/%s with %s and %d cores, which server, program and clients share. The load
-average was %s when it began and %s when it ended; what was measured beside other work says more by its ratios than by
-its figures. The server is one of its own, with synchronous_commit and fsync on, on a Unix socket. Contenders take turns
-in rounds, %d short ones for appends and %d for the rest, and the best round of each counts. Thoughts have %d bytes.
+Measured by `+"`make benchpostgres`"+` on %s/%s with %s and %d cores, shared by server, program and clients. The load average
+was %s at the start and %s at the end; on a busy machine, ratios say more than figures. The server is a temporary one with
+synchronous_commit and fsync on, on a Unix socket. Subjects take turns in rounds, %d short ones for appends and %d for the rest,
+and the best round of each counts. Thoughts have %d bytes.
 
-## Appends a second
+## Appends per second
 
-Through the engine, each client one at a time in a session of its own; and by a bare loop on pgx that makes the same rows
-in the same tables, on the same condition, without telling anybody and without an index of words. Of three ways to write
-such a loop the best is shown. Beside it is a loop with one writer that tells others, with one pg_notify a batch as the
-store does, which shows what that costs.
+Through the engine, each client one call at a time in its own session; and by a bare loop on pgx that writes the same rows to
+the same tables on the same condition, without notifications and without a word index. The best of three such loops is shown.
+The last column is a loop with one writer and one pg_notify per batch, as in the store.
 
-| clients | engine and store | bare loop | its way | ratio | bare loop that tells |
+| clients | engine and store | bare loop | best loop | ratio | bare loop with notifications |
 |--:|--:|--:|---|---|--:|
 `, runtime.GOOS, runtime.GOARCH, runtime.Version(), runtime.NumCPU(), r.before, r.after, r.plan.turns, r.plan.rounds, r.plan.size)
 	for i, clients := range crowds {
@@ -73,10 +72,10 @@ store does, which shows what that costs.
 
 	pg, lite := &r.servers[0], &r.servers[1]
 	fmt.Fprintf(&b, `
-## Calls a second of one process
+## Calls per second of one process
 
-The program with PostgreSQL and with a SQLite file that survives a loss of power. What PostgreSQL's own processes use of
-the cores is not in the CPU of the program.
+The program with PostgreSQL, and with a SQLite file that survives a power cut. The CPU of the program excludes PostgreSQL's
+processes.
 
 | | PostgreSQL | SQLite, full | ratio |
 |---|--:|--:|--:|
@@ -89,7 +88,7 @@ the cores is not in the CPU of the program.
 		{"one call at a time, calls/s", pg.subject.serial.rate, lite.subject.serial.rate},
 		{"median of a call, µs", 1e6 * pg.subject.serial.median, 1e6 * lite.subject.serial.median},
 		{"99th percentile, µs", 1e6 * pg.subject.serial.late, 1e6 * lite.subject.serial.late},
-		{"CPU of the program a call, µs", 1e6 * pg.subject.serial.cpu, 1e6 * lite.subject.serial.cpu},
+		{"CPU of the program per call, µs", 1e6 * pg.subject.serial.cpu, 1e6 * lite.subject.serial.cpu},
 		{fmt.Sprintf("%d calls in flight, calls/s", r.plan.window), pg.subject.windowed.rate, lite.subject.windowed.rate},
 		{"over HTTP, 16 clients, calls/s", pg.web, lite.web},
 	} {
@@ -101,8 +100,8 @@ the cores is not in the CPU of the program.
 	fmt.Fprintf(&b, `
 ## With more thoughts
 
-Calls through the engine, one at a time, with %d and with %d thoughts in the store, in sessions of %d: medians, and 99th
-percentiles in parentheses, in µs.
+Calls through the engine, one at a time, with %d and %d thoughts in the store, in sessions of %d: medians in µs, 99th
+percentiles in parentheses.
 
 | | %d | %d | ratio of medians |
 |---|--:|--:|---|
@@ -117,24 +116,24 @@ percentiles in parentheses, in µs.
 			figure(1e6*g.of[1].median), figure(1e6*g.of[1].late), text)
 	}
 	fmt.Fprintf(&b, `
-With %d thoughts the database takes %.0f bytes a thought for rows and their indexes, and %.0f for the index of words.
+With %d thoughts the database takes %.0f bytes per thought for rows and their indexes, and %.0f for the word index.
 `, r.plan.large, r.bytes[0], r.bytes[1])
 	if len(missed) > 0 {
-		fmt.Fprintf(&b, "\nGoals that were missed:\n\n%s\n", strings.Join(missed, "\n"))
+		fmt.Fprintf(&b, "\nMissed goals:\n\n%s\n", strings.Join(missed, "\n"))
 	} else {
 		fmt.Fprint(&b, "\nAll goals were met.\n")
 	}
 	return b.String()
 }
 
-// What misses its goal is said so, beside the figure and at the end.
+// A missed goal is marked beside the figure and listed at the end.
 func TestPostgresPageSaysWhatWasMissed(t *testing.T) {
 	t.Parallel()
 	r := &pgReport{
 		stored: [3]float64{90, 50, 70}, bare: [3]bareResult{{"a", 100}, {"b", 100}, {"c", 100}},
 		grown: []grown{{"append", [2]latency{{1e-4, 1e-3}, {2e-4, 1e-3}}}, {"load", [2]latency{{1e-4, 1e-3}, {9e-4, 1e-3}}}},
 	}
-	_, below, ok := strings.Cut(r.page(), "Goals that were missed:\n\n")
+	_, below, ok := strings.Cut(r.page(), "Missed goals:\n\n")
 	want := "- appends with 8 clients: 0.50x, goal ≥ 0.7x\n- latency of an append: 2.00x, goal ≤ 1.3x\n"
 	if !ok || below != want {
 		t.Errorf("missed goals are\n%s\nwant\n%s", below, want)

@@ -21,11 +21,11 @@ type goal struct {
 var goals = []goal{
 	{"start to first reply", "ms", 1e3, func(s *subject) float64 { return s.start }, false, [3]float64{0.05, 0.05, 0.05}},
 	{"one call at a time", "calls/s", 1, func(s *subject) float64 { return s.serial.rate }, true, [3]float64{4, 1.3, 0.4}},
-	{"CPU of the server a call", "µs", 1e6, func(s *subject) float64 { return s.serial.cpu }, false, [3]float64{0.2, 0.6, 1.2}},
+	{"CPU of the server per call", "µs", 1e6, func(s *subject) float64 { return s.serial.cpu }, false, [3]float64{0.2, 0.6, 1.2}},
 	{"median of a call", "µs", 1e6, func(s *subject) float64 { return s.serial.median }, false, [3]float64{}},
 	{"99th percentile", "µs", 1e6, func(s *subject) float64 { return s.serial.late }, false, [3]float64{}},
-	{"WINDOW calls in flight", "calls/s", 1, func(s *subject) float64 { return s.windowed.rate }, true, [3]float64{2.5, 0, 0.8}},
-	{"CPU of the server a call, so", "µs", 1e6, func(s *subject) float64 { return s.windowed.cpu }, false, [3]float64{}},
+	{"WINDOW calls in flight", "calls/s", 1, func(s *subject) float64 { return s.windowed.rate }, true, [3]float64{}},
+	{"CPU of the server per call, WINDOW in flight", "µs", 1e6, func(s *subject) float64 { return s.windowed.cpu }, false, [3]float64{}},
 	{"memory after the handshake", "MiB", 1.0 / (1 << 20), func(s *subject) float64 { return s.fresh }, false, [3]float64{0.25, 0.25, 0.25}},
 	{"memory with KEPT thoughts", "MiB", 1.0 / (1 << 20), func(s *subject) float64 { return s.full }, false, [3]float64{0.5, 0.5, 0.5}},
 }
@@ -35,14 +35,14 @@ func report(p plan, all []*subject, web *web, syncs float64, quality string) str
 	var b strings.Builder
 	fmt.Fprintf(&b, `# Benchmarks
 
-Measured by `+"`make bench`"+` on %s/%s with %s, client and server on one core where the system has taskset(1):
-thoughts of %d bytes, %d calls a phase after %d that do not count, the best of %d rounds in which the servers
-take turns. Standard input and output, protocol 2025-11-25, the dialect `+"`standard`"+`. The reference is
-@modelcontextprotocol/server-sequential-thinking with DISABLE_THOUGHT_LOGGING=true; it keeps nothing when it
-ends. The ratio to it is beside each figure, and below that the goal where there is one.
+Measured by `+"`make bench`"+` on %s/%s with %s, client and server on one core if the system has taskset(1). Thoughts have
+%d bytes; each phase has %d calls after %d warm-up calls; servers take turns in %d rounds, and the best round counts. Transport is
+standard input and output, protocol 2025-11-25, the dialect `+"`standard`"+`. The reference is
+@modelcontextprotocol/server-sequential-thinking with DISABLE_THOUGHT_LOGGING=true, which keeps thoughts in memory until it
+exits. Each figure has its ratio to the reference and, below, its goal if there is one.
 
-SQLite *normal* survives the death of the process, *full* a loss of power: a call then waits for the disk.
-How well the search of a vault finds what is meant is measured on a page of its own, [search quality](search-quality.md)%s.
+SQLite *normal* survives the death of the process, *full* a power cut: each call then waits for the disk. Search in a vault has
+a page of its own, [search quality](search-quality.md)%s.
 
 `, runtime.GOOS, runtime.GOARCH, runtime.Version(), p.size, p.calls, p.warm, p.rounds, quality)
 
@@ -81,16 +81,16 @@ How well the search of a vault finds what is meant is measured on a page of its 
 	}
 	full := all[len(all)-1]
 	fmt.Fprintf(&b, `
-A bare loop that appends %d bytes and makes them durable did so %s times a second: one call at a time with
-SQLite, full, is %.2f of that, and %d in flight are %.1f times that, because one fsync serves many calls.
-`, p.size, figure(syncs), full.serial.rate/syncs, p.window, full.windowed.rate/syncs)
+A loop that appends %d bytes and calls fdatasync runs %s times per second. One call at a time with SQLite, full, reaches
+%.2f of that.
+`, p.size, figure(syncs), full.serial.rate/syncs)
 	paragraph, short := web.report()
 	fmt.Fprint(&b, paragraph)
 	if short != "" {
 		missed = append(missed, short)
 	}
 	if len(missed) > 0 {
-		fmt.Fprintf(&b, "\nGoals that were missed:\n\n%s\n", strings.Join(missed, "\n"))
+		fmt.Fprintf(&b, "\nMissed goals:\n\n%s\n", strings.Join(missed, "\n"))
 	} else {
 		fmt.Fprint(&b, "\nAll goals were met.\n")
 	}
@@ -109,7 +109,7 @@ func searchQuality(name string) string {
 	if !ok || len(means) < 2 {
 		return ""
 	}
-	return fmt.Sprintf(": nDCG@10 is %s\nfor full text and %s for hybrid", means[0], means[1])
+	return fmt.Sprintf(": nDCG@10 is %s for full text\nand %s for hybrid", means[0], means[1])
 }
 
 // figure returns a number with three digits that matter.

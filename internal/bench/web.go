@@ -181,8 +181,8 @@ func serveEcho(addr string) error {
 func (w *web) report() (paragraph, missed string) {
 	ratio := w.real / w.echo
 	paragraph = fmt.Sprintf(`
-Over HTTP, protocol 2026-07-28, %d clients that each wait for their replies get %s a second from the memory store.
-From a bare net/http server that sends back what it reads, they get %s: that is %.3gx, goal ≥ %gx`,
+Over HTTP, protocol 2026-07-28, %d clients with one call each in flight reach %s calls per second with the memory store. With
+a bare net/http server that echoes its input they reach %s: that is %.3gx, goal ≥ %gx`,
 		w.clients, figure(w.real), figure(w.echo), ratio, goalWeb)
 	if ratio < goalWeb {
 		paragraph += ", **missed**"
