@@ -19,7 +19,7 @@ func (s *Server) callTool(ctx context.Context, r *Request, result []byte) ([]byt
 	if !ok {
 		return nil, badParams(r)
 	}
-	t := s.tools[name]
+	t := s.tools[string(name)]
 	if t == nil {
 		return nil, message.InvalidParams("unknown tool %q", name)
 	}
@@ -32,19 +32,19 @@ func (s *Server) callTool(ctx context.Context, r *Request, result []byte) ([]byt
 
 // callParams returns the members of a call, and whether they are of the right
 // types.
-func callParams(raw json.RawMessage) (name string, args json.RawMessage, ok bool) {
+func callParams(raw json.RawMessage) (name []byte, args json.RawMessage, ok bool) {
 	ok = true
 	for member, value := range message.Members(raw) {
 		switch member {
 		case "name":
-			if name, ok = jsonscan.Text(value); isNull(value) {
+			if name, ok = jsonscan.TextBytes(value); isNull(value) {
 				ok = true
 			}
 		case "arguments":
 			args = value
 		}
 		if !ok {
-			return "", nil, false
+			return nil, nil, false
 		}
 	}
 	return name, args, true

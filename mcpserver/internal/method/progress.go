@@ -12,8 +12,8 @@ import (
 // A Progress tells a client how far its call of a tool is, if the client named a
 // token in the call.
 type Progress struct {
-	token json.RawMessage   // as the client wrote it
-	give  func(line []byte) // sends a line, or drops it
+	token json.RawMessage // as the client wrote it
+	to    Offerer
 
 	mu   sync.Mutex
 	said bool
@@ -21,13 +21,16 @@ type Progress struct {
 	over bool    // the call has its reply
 }
 
+// An Offerer sends a line, or drops it where it would have to wait.
+type Offerer interface{ Offer(line []byte) }
+
 // NewProgress returns what reports on a request; nil if it does not call a tool,
-// or names no valid token. Give must not wait.
-func NewProgress(m *message.Message, give func(line []byte)) *Progress {
+// or names no valid token.
+func NewProgress(m *message.Message, to Offerer) *Progress {
 	if m.Method != callTool || !message.IsID(m.Meta.ProgressToken) { // a token is what an id is
 		return nil
 	}
-	return &Progress{token: m.Meta.ProgressToken, give: give}
+	return &Progress{token: m.Meta.ProgressToken, to: to}
 }
 
 // Reporter returns the function that a tool calls; nil if p is nil.
@@ -63,7 +66,7 @@ func (p *Progress) report(doing string, done, total float64) {
 		line = message.AppendName(line, "message")
 		line = message.AppendQuoted(line, doing)
 	}
-	p.give(message.CloseNotification(line))
+	p.to.Offer(message.CloseNotification(line))
 }
 
 // End makes report say nothing any more.

@@ -30,6 +30,7 @@ type Server struct {
 	dialect   dialect.Dialect
 	logger    *slog.Logger
 	tools     map[string]*tool.Tool
+	lanes     bool // a tool has lanes
 	templates []template
 
 	capabilities  []byte // what the server declares, an object
@@ -49,6 +50,7 @@ func New(cfg Config) *Server {
 	}
 	for i := range d.Tools {
 		s.tools[d.Tools[i].Name] = &d.Tools[i]
+		s.lanes = s.lanes || d.Tools[i].Lane != nil
 	}
 	for i := range d.Templates {
 		s.templates = append(s.templates, newTemplate(&d.Templates[i]))
@@ -83,11 +85,11 @@ func (s *Server) Name() string { return s.dialect.Name }
 // Lane returns the lane of a call of a tool, as [tool.Tool] has it; empty for
 // every other request.
 func (s *Server) Lane(r *Request) string {
-	if r.Method != callTool {
+	if !s.lanes || r.Method != callTool {
 		return ""
 	}
 	name, args, ok := callParams(r.Params)
-	if t := s.tools[name]; ok && t != nil && t.Lane != nil {
+	if t := s.tools[string(name)]; ok && t != nil && t.Lane != nil {
 		return t.Lane(tool.Call{Args: args, Caller: r.Caller})
 	}
 	return ""

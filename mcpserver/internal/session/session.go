@@ -41,11 +41,12 @@ func (s *Session) Subscriptions() *Subscriptions { return s.subscriptions }
 // Close ends what the session is told.
 func (s *Session) Close() { s.subscriptions.Close() }
 
-// A Call is a request on its way to its reply. Its zero value but for Message and
-// Size is ready to be added to a session.
+// A Call is a request on its way to its reply. Its zero value but for its exported
+// fields is ready to be added to a session.
 type Call struct {
 	message.Message
-	Size int // bytes that it takes while it waits
+	Request method.Request // for transports that make one; its Message is the call's
+	Size    int            // bytes that it takes while it waits
 
 	// Guarded by Session.mu:
 	next, prev *Call

@@ -67,8 +67,8 @@ func (o *output) put(lines []byte) error {
 	return nil
 }
 
-// offer has a line written within Gather, or drops it where put would wait.
-func (o *output) offer(line []byte) {
+// Offer has a line written within Gather, or drops it where put would wait.
+func (o *output) Offer(line []byte) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.err != nil || len(o.buf) > MaxUnwritten {

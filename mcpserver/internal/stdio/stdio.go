@@ -99,6 +99,7 @@ type conn struct {
 	reader  *reader
 	queue   *queue
 	out     *output
+	buf     []byte         // for replies, of the goroutine that has taken the queue
 	beside  chan struct{}  // has one for each call of a lane that is being answered
 	running sync.WaitGroup // goroutines that answer or notify, but for the one that reads
 	ending  chan struct{}  // closed when all that was read is answered
@@ -137,14 +138,15 @@ func (c *conn) answer(call *session.Call) {
 		c.reply(call, message.AppendError(nil, call.ID, call.Fault))
 		return
 	}
-	r := &method.Request{Message: &call.Message, Modern: call.Modern(), Caller: c.caller}
+	r := &call.Request
+	*r = method.Request{Message: &call.Message, Modern: call.Modern(), Caller: c.caller}
 	if r.Modern && r.Method == method.Listen {
 		c.listen(call, r)
 		return
 	}
 	lane := c.server.Lane(r)
 	if lane == "" {
-		c.run(call, r)
+		c.buf = c.run(call, c.buf[:0])
 		return
 	}
 	if c.queue.enter(lane, call) {
@@ -156,7 +158,7 @@ func (c *conn) answer(call *session.Call) {
 func (c *conn) answerLane(lane string, call *session.Call) {
 	for call != nil {
 		c.beside <- struct{}{}
-		c.run(call, &method.Request{Message: &call.Message, Caller: c.caller})
+		c.run(call, nil)
 		<-c.beside
 		next := c.queue.leave(lane)
 		c.written(next != nil)
@@ -164,23 +166,25 @@ func (c *conn) answerLane(lane string, call *session.Call) {
 	}
 }
 
-// run answers one call.
-func (c *conn) run(call *session.Call, r *method.Request) {
+// run answers one call. It makes the reply in a buffer, and returns that for the
+// next.
+func (c *conn) run(call *session.Call, buf []byte) []byte {
 	ctx, cancel, ok := c.session.Begin(c.ctx, call)
 	if !ok {
 		c.reply(call, nil)
-		return
+		return buf
 	}
 	defer cancel()
-	progress := method.NewProgress(r.Message, c.out.offer)
-	r.Progress = progress.Reporter()
-	line, _ := c.session.Answer(ctx, make([]byte, 0, replySize), r)
+	progress := method.NewProgress(&call.Message, c.out)
+	call.Request.Progress = progress.Reporter()
+	line, _ := c.session.Answer(ctx, buf, &call.Request)
 	progress.End()
 	c.reply(call, line)
+	if cap(line) > maxSpare {
+		return nil
+	}
+	return line
 }
-
-// replySize is how many bytes a reply has room for before it is known.
-const replySize = 1 << 10
 
 // reply gives out the reply to a call, which is over. A call that was cancelled
 // gets none.

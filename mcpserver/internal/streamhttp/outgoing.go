@@ -20,8 +20,8 @@ type outgoing struct {
 
 func newOutgoing() *outgoing { return &outgoing{wake: make(chan struct{}, 1)} }
 
-// offer adds a line, or drops it.
-func (o *outgoing) offer(line []byte) {
+// Offer adds a line, or drops it.
+func (o *outgoing) Offer(line []byte) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if len(o.queue) >= maxQueued || o.size+len(line) > maxQueuedBytes {

@@ -282,16 +282,16 @@ func TestOutgoing(t *testing.T) {
 	t.Parallel()
 	o := newOutgoing()
 	for range 2 * maxQueued {
-		o.offer(make([]byte, 10))
+		o.Offer(make([]byte, 10))
 	}
 	if lines := o.take(); len(lines) != maxQueued {
 		t.Errorf("took %d lines, want %d and the others dropped", len(lines), maxQueued)
 	}
-	o.offer(make([]byte, maxQueuedBytes+1))
+	o.Offer(make([]byte, maxQueuedBytes+1))
 	if lines := o.take(); len(lines) != 0 {
 		t.Error("a line over the limit is kept")
 	}
-	o.offer([]byte("x"))
+	o.Offer([]byte("x"))
 	if lines := o.take(); len(lines) != 1 {
 		t.Error("a line after one that was dropped is dropped too")
 	}

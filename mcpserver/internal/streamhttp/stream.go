@@ -33,7 +33,7 @@ func (v *visit) relay(ctx context.Context, r *method.Request, f answer) (fault *
 	out := &stream{visit: v}
 	defer out.stop()
 	said := newOutgoing()
-	progress := method.NewProgress(r.Message, said.offer)
+	progress := method.NewProgress(r.Message, said)
 	r.Progress = progress.Reporter()
 	if progress == nil || !v.accepts(eventStream) {
 		line, fault := f(ctx, make([]byte, 0, replySize), r)

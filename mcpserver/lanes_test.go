@@ -1,0 +1,143 @@
+package mcpserver
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/sequent-dev/sequent"
+	"github.com/sequent-dev/sequent/dialect"
+	"github.com/sequent-dev/sequent/dialect/status"
+	"github.com/sequent-dev/sequent/mcpserver/internal/mcptest"
+	"github.com/sequent-dev/sequent/tool"
+)
+
+// A sleeper is a model that takes as long as the caller's choice of it says.
+type sleeper struct{}
+
+func (sleeper) Write(ctx context.Context, p status.Prompt) (status.Answer, error) {
+	d, err := time.ParseDuration(p.Model)
+	if err != nil {
+		return status.Answer{}, err
+	}
+	select {
+	case <-time.After(d):
+		return status.Answer{Text: "after " + p.Model, Model: p.Model}, nil
+	case <-ctx.Done():
+		return status.Answer{}, ctx.Err()
+	}
+}
+
+// Calls that wait for a language model run beside the others, and the calls of one
+// session keep their order, whichever tool they call.
+func TestCallsRunBesideAModel(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		e := sequent.New(sequent.Config{})
+		s := New(Config{
+			Dialect: status.New(status.Config{Engine: e, Model: sleeper{}}),
+			Caller:  tool.Caller{Scope: tool.Scope{Name: "test", Exclusive: true}},
+		})
+		p := dial(t, s)
+		p.open()
+		external := func(id int, session, wait string) string {
+			return mcptest.CallWith(fmt.Sprint(id), fmt.Sprintf(`"name":"sequential_thinking_external","arguments":{"thought":"q","thought_number":1,"total_thoughts":9,"next_thought_needed":true,"session_id":%q,"model":%q}`, session, wait))
+		}
+		own := func(id int, session, text string) string {
+			return mcptest.CallWith(fmt.Sprint(id), fmt.Sprintf(`"name":"sequential_thinking","arguments":{"thought":%q,"thought_number":1,"total_thoughts":9,"next_thought_needed":true,"session_id":%q}`, text, session))
+		}
+		begun := time.Now()
+		p.send(external(1, "s", "30s"), external(2, "s", "1s"), own(3, "s", "mine"), external(4, "other", "2s"), own(5, "third", "quick"),
+			external(6, "s", "1h"), own(7, "s", "last"), `{"jsonrpc":"2.0","id":8,"method":"tools/list"}`, `{"jsonrpc":"2.0","id":9,"method":"ping"}`)
+		replied := func() (id int) {
+			t.Helper()
+			var m struct{ ID int }
+			if l := p.line(); json.Unmarshal([]byte(l), &m) != nil || strings.Contains(l, `"error"`) {
+				t.Fatalf("the server wrote %s", l)
+			}
+			return m.ID
+		}
+		for range 3 { // what waits for nothing
+			if id := replied(); id != 5 && id != 8 && id != 9 || time.Since(begun) > time.Second {
+				t.Errorf("reply %d after %v, want 5, 8 and 9 at once", id, time.Since(begun))
+			}
+		}
+		for _, want := range []struct {
+			id    int
+			after time.Duration
+		}{{4, 2 * time.Second}, {1, 30 * time.Second}, {2, 31 * time.Second}, {3, 31 * time.Second}} {
+			if id := replied(); id != want.id || time.Since(begun).Truncate(time.Second) != want.after {
+				t.Errorf("reply %d after %v, want %d after %v", id, time.Since(begun), want.id, want.after)
+			}
+		}
+		p.send(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":6}}`)
+		_ = p.in.Close() // everything that was read is answered, but for what was cancelled
+		if id := replied(); id != 7 {
+			t.Errorf("reply %d, want 7", id)
+		}
+		if err := mcptest.Await(t, "serving ends", p.done); err != nil {
+			t.Error(err)
+		}
+		session, err := e.Session(t.Context(), "s")
+		if err != nil {
+			t.Fatal(err)
+		}
+		var texts []string
+		for th := range session.All() {
+			texts = append(texts, th.Text)
+		}
+		if want := []string{"after 30s", "after 1s", "mine", "last"}; !slices.Equal(texts, want) {
+			t.Errorf("recorded %q, want %q", texts, want)
+		}
+	})
+}
+
+// However many lanes a client opens, a bounded number of calls runs at a time, in
+// each lane one.
+func TestLanesAreBounded(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		const calls, lanes, most = 1000, 500, 256
+		var running, peak atomic.Int32
+		var inLane [lanes]atomic.Int32
+		lane := func(c tool.Call) string {
+			var in struct{ Lane int }
+			_ = json.Unmarshal(c.Args, &in)
+			return fmt.Sprint(in.Lane)
+		}
+		s := New(Config{Dialect: dialect.Dialect{Name: "lanes", Tools: []tool.Tool{{
+			Spec: tool.Spec{Name: "work", InputSchema: json.RawMessage(`{"type":"object"}`)}, Lane: lane,
+			Call: func(_ context.Context, c tool.Call) (tool.Reply, error) {
+				var n int
+				_, _ = fmt.Sscan(lane(c), &n)
+				if inLane[n].Add(1) > 1 {
+					t.Errorf("two calls of lane %d run at the same time", n)
+				}
+				for now := running.Add(1); now > peak.Load(); {
+					peak.Store(now)
+				}
+				time.Sleep(time.Second)
+				running.Add(-1)
+				inLane[n].Add(-1)
+				return tool.Reply{Text: "done"}, nil
+			},
+		}}}})
+		var in strings.Builder
+		in.WriteString(mcptest.Hello + "\n")
+		for i := range calls {
+			in.WriteString(mcptest.CallWith(fmt.Sprint(i+1), fmt.Sprintf(`"name":"work","arguments":{"lane":%d}`, i%lanes)) + "\n")
+		}
+		if out := converse(t, s, in.String()); strings.Count(out, `"done"`) != calls {
+			t.Errorf("%d replies, want %d", strings.Count(out, `"done"`), calls)
+		}
+		if peak.Load() > most || peak.Load() < 2 {
+			t.Errorf("%d calls ran at a time, want at most %d", peak.Load(), most)
+		}
+	})
+}
