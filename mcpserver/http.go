@@ -13,10 +13,10 @@ import (
 	"github.com/sequent-dev/sequent/mcpserver/internal/streamhttp"
 )
 
-// An Authenticator knows whose a bearer token is.
+// An Authenticator maps bearer tokens to their subjects.
 type Authenticator interface {
-	// Subject returns whose token it is, "" for nobody's. An error means that it
-	// cannot tell now.
+	// Subject returns the subject of a token, and "" for a token that is not valid.
+	// An error means that it cannot tell now.
 	Subject(ctx context.Context, token string) (string, error)
 }
 
@@ -113,7 +113,7 @@ func (h *HTTP) Serve(ctx context.Context, l net.Listener) error { return h.handl
 func (h *HTTP) Shutdown(ctx context.Context) error { return h.handler.Shutdown(ctx) }
 
 // errExposed says why an address is refused.
-var errExposed = errors.New("it can be reached from other machines, and nobody would be asked who they are")
+var errExposed = errors.New("it can be reached from other machines without authentication")
 
 // CheckAddress returns an error if a server at addr, which is HOST:PORT, would let
 // people on other machines in without knowing who they are. A program that serves

@@ -60,13 +60,14 @@ func run(t *testing.T, node, url, revision string, fixtures []string) {
 			known = append(known, entry{scenario: e.scenario, id: e.id})
 		}
 	}
-	baseline := "server:\n"
+	var baseline strings.Builder
+	baseline.WriteString("server:\n")
 	for _, e := range known {
-		baseline += "  - " + strings.TrimSuffix(e.scenario+":"+e.id, ":") + "\n"
+		baseline.WriteString("  - " + strings.TrimSuffix(e.scenario+":"+e.id, ":") + "\n")
 	}
 	results := t.TempDir()
 	file := filepath.Join(t.TempDir(), "expected-failures.yml")
-	if err := os.WriteFile(file, []byte(baseline), 0o600); err != nil {
+	if err := os.WriteFile(file, []byte(baseline.String()), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	out, err := exec.CommandContext(t.Context(), node, suite, "server", "--url", url, "--requirements", revision,

@@ -18,7 +18,7 @@ type Kind int
 
 // The kinds of messages.
 const (
-	Ignored      Kind = iota // malformed, and nobody waits for a reply
+	Ignored      Kind = iota // malformed, and no reply is expected
 	Request                  // wants exactly one reply
 	Notification             // wants none
 	Refused                  // wants Message.Fault as its reply

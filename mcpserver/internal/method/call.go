@@ -73,8 +73,7 @@ func appendReply(result []byte, reply tool.Reply) ([]byte, error) {
 // maxDepth is how deep structured content may nest.
 const maxDepth = 10_000
 
-// appendJSON appends a value of which nobody has checked that it is one, without
-// line ends.
+// appendJSON checks a value and appends it without line ends.
 func appendJSON(b []byte, raw json.RawMessage) ([]byte, error) {
 	s := jsonscan.New(raw, maxDepth)
 	s.Value()

@@ -60,7 +60,7 @@ func (s *Server) readResource(ctx context.Context, r *Request, result []byte) ([
 	if err != nil {
 		return nil, err
 	}
-	// A document is somebody's thoughts and changes with every call.
+	// A document can be private, and changes with every call.
 	result = appendMembers(result, []byte(`"ttlMs":0,"cacheScope":"private"`))
 	result = message.AppendName(result, "contents")
 	result = append(result, `[{`...)

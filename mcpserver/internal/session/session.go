@@ -127,7 +127,7 @@ func (s *Session) Cancel(key string) {
 	}
 }
 
-// CancelAll ends all calls: there is nobody left to answer.
+// CancelAll cancels all calls, as when the client is gone.
 func (s *Session) CancelAll() {
 	s.mu.Lock()
 	var stop []func()

@@ -197,9 +197,8 @@ type Listening struct {
 	result []byte
 }
 
-// Listen begins a subscription. Documents that do not exist, and those of whose
-// changes nobody is told, are left out; if that is all of them there is nothing
-// to wait for, and Empty is true.
+// Listen begins a subscription. Documents that do not exist or cannot be watched
+// are left out; if that is all of them, Empty is true and the subscription is over.
 func Listen(ctx context.Context, server *method.Server, r *method.Request) (*Listening, *message.Error) {
 	uris, fault := server.CheckListen(r)
 	if fault != nil {

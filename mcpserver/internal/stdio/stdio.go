@@ -107,8 +107,7 @@ type conn struct {
 	listening atomic.Int32 // open subscriptions
 }
 
-// abort drops what waits and ends what is under way: there is nobody left to
-// answer.
+// abort cancels all calls and accepts no more, as when the client is gone.
 func (c *conn) abort() {
 	c.queue.close()
 	c.session.CancelAll()

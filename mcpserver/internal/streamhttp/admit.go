@@ -42,7 +42,6 @@ type visit struct {
 	server  *method.Server // of the endpoint
 	caller  tool.Caller    // as the request alone says; see callerIn
 	client  string         // whom limits are for
-	opened  string         // id of the session that the request opens, if it succeeds
 }
 
 // admit finds out what is asked for and by whom. If it reports false it has
@@ -158,8 +157,7 @@ func (v *visit) limit() bool {
 
 func ceil(d, unit time.Duration) time.Duration { return (d + unit - 1).Truncate(unit) }
 
-// peekID returns the id of a message that nobody will read otherwise, if it is
-// short.
+// peekID returns the id of a message that is refused unread, if it is short.
 func (v *visit) peekID() []byte {
 	if v.r.ContentLength <= 0 || v.r.ContentLength > maxPeek {
 		return nil

@@ -46,7 +46,7 @@ func (v *visit) send(status int, body []byte) {
 	v.w.Header().Set("Content-Type", "application/json")
 	v.w.Header().Set("Content-Length", strconv.Itoa(len(body)))
 	v.w.WriteHeader(status)
-	_, _ = v.w.Write(body) // nobody may be there
+	_, _ = v.w.Write(body) // the client may be gone
 }
 
 // limitWrite bounds the time that the next write may take.

@@ -106,8 +106,8 @@ func (t *sessionTable) begin(server *method.Server, owner, client string) (*clie
 	return s, nil
 }
 
-// longestIdle returns a session that nobody will miss soon, or nil. The caller
-// holds mu.
+// longestIdle returns the session of a client that was idle for the longest, else
+// of any client; nil if none is idle. The caller holds mu.
 func (t *sessionTable) longestIdle(client string) *clientSession {
 	for e := t.idle.Front(); e != nil; e = e.Next() {
 		if s := e.Value.(*clientSession); s.client == client {
@@ -173,8 +173,8 @@ func (t *sessionTable) expire(s *clientSession) {
 	}
 }
 
-// end lets nobody enter a session any more. It is closed when those who are in it
-// have left; the caller is one of them.
+// end refuses further requests of a session. It is closed when those under way are
+// done, of which the caller is one.
 func (t *sessionTable) end(s *clientSession) {
 	t.mu.Lock()
 	t.remove(s)
@@ -195,7 +195,7 @@ func (t *sessionTable) remove(s *clientSession) {
 	}
 }
 
-// shut ends all sessions that nobody is in.
+// shut ends all sessions without requests under way, and refuses new ones.
 func (t *sessionTable) shut() {
 	t.mu.Lock()
 	t.closed = true
