@@ -18,6 +18,7 @@ const defaultMaxLine = 16 << 20
 // A Config configures a Server.
 type Config struct {
 	Dialect dialect.Dialect // required: what is served
+	Name    string          // that clients see; empty means "sequent"
 	Version string          // of the program; empty means "dev"
 	Logger  *slog.Logger    // faults, never what a client sent; nil means discard
 	Caller  tool.Caller     // who is at the other end of standard input
@@ -35,7 +36,7 @@ type Server struct {
 // exactly one variable.
 func New(cfg Config) *Server {
 	s := &Server{
-		methods: method.New(method.Config{Dialect: cfg.Dialect, Version: cfg.Version, Logger: cfg.Logger}),
+		methods: method.New(method.Config{Dialect: cfg.Dialect, Name: cfg.Name, Version: cfg.Version, Logger: cfg.Logger}),
 		caller:  cfg.Caller,
 		maxLine: cfg.MaxLine,
 	}

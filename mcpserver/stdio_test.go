@@ -43,6 +43,19 @@ func TestPipelinedCallsAreAnsweredInOrder(t *testing.T) {
 	}
 }
 
+func TestServerName(t *testing.T) {
+	t.Parallel()
+	for name, want := range map[string]string{"": "sequent", "thinker": "thinker"} {
+		s := New(Config{Dialect: mcptest.New().Dialect(), Name: name, Version: "7"})
+		const discover = `{"jsonrpc":"2.0","id":1,"method":"server/discover","params":{` + mcptest.ModernMeta + `}}`
+		for _, request := range []string{mcptest.Hello, discover} {
+			if out := converse(t, s, request+"\n"); !strings.Contains(out, `erverInfo":{"name":"`+want+`","version":"7"`) {
+				t.Errorf("the reply to %.40s is %s, want the name %s", request, out, want)
+			}
+		}
+	}
+}
+
 func TestLineEnds(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct{ name, in string }{

@@ -98,8 +98,7 @@ func TestAgent(t *testing.T) {
 // Any tool works.
 func TestOtherTools(t *testing.T) {
 	engine := sequent.New(sequent.Config{})
-	nothing := func(*sequent.Session) string { return "" }
-	d := standard.New(standard.Config{Engine: engine, Render: standard.Render{Markdown: nothing, JSON: nothing, Mermaid: nothing}})
+	d := standard.New(standard.Config{Engine: engine})
 	llm := &script{answer: "done", calls: []map[string]any{{"thought": "a", "nextThoughtNeeded": false}}}
 	run(t, llm, d.Tools[0].Function(sequenttool.Caller{Owner: "alice"}))
 	page, err := engine.Owned("alice").Sessions(t.Context(), sequent.Query{})

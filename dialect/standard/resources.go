@@ -31,8 +31,12 @@ func (d *server) resources() []dialect.Resource {
 }
 
 func (d *server) templates() []dialect.Template {
-	document := func(suffix, name, title, mime string, render func(*sequent.Session) string) dialect.Template {
-		return dialect.Template{
+	var list []dialect.Template
+	document := func(suffix, name, title, mime string, render func(*sequent.Session) string) {
+		if render == nil {
+			return
+		}
+		list = append(list, dialect.Template{
 			URI: sessions + "/{id}" + suffix, Name: name, Title: title,
 			Description: "One session, by its id, as " + title[strings.LastIndexByte(title, ' ')+1:] + ".",
 			MIME:        mime,
@@ -45,13 +49,12 @@ func (d *server) templates() []dialect.Template {
 			},
 			Complete: d.completeSession,
 			Watch:    d.watchSession,
-		}
+		})
 	}
-	return []dialect.Template{
-		document("", "session", "Session as Markdown", markdown, d.render.Markdown),
-		document("/json", "session-json", "Session as JSON", "application/json", d.render.JSON),
-		document("/mermaid", "session-mermaid", "Session as Mermaid", "text/vnd.mermaid", d.render.Mermaid),
-	}
+	document("", "session", "Session as Markdown", markdown, d.render.Markdown)
+	document("/json", "session-json", "Session as JSON", "application/json", d.render.JSON)
+	document("/mermaid", "session-mermaid", "Session as Mermaid", "text/vnd.mermaid", d.render.Mermaid)
+	return list
 }
 
 // watchSession tells of each change of a session.
@@ -59,7 +62,7 @@ func (d *server) watchSession(ctx context.Context, c tool.Caller, id string, cha
 	return d.watcher.Watch(ctx, c.Owner, sequent.ID(id), changed)
 }
 
-// readSessions lists sessions with links to their documents.
+// readSessions lists sessions, with links to their documents if there are any.
 func (d *server) readSessions(ctx context.Context, c tool.Caller) (string, error) {
 	found, err := d.engine.Owned(c.Owner).Sessions(ctx, sequent.Query{})
 	if err != nil {
@@ -74,9 +77,12 @@ func (d *server) readSessions(ctx context.Context, c tool.Caller) (string, error
 		if i == 0 {
 			b.WriteByte('\n')
 		}
-		fmt.Fprintf(&b, "- [%s](%s/%s): %s (%s, %s, %s)\n",
-			plain(string(h.ID)), sessions, url.PathEscape(string(h.ID)), plain(h.Title),
-			h.State, thoughts(h.Len), h.Updated.Format(minute))
+		name := plain(string(h.ID))
+		if d.render.Markdown != nil {
+			name = fmt.Sprintf("[%s](%s/%s)", name, sessions, url.PathEscape(string(h.ID)))
+		}
+		fmt.Fprintf(&b, "- %s: %s (%s, %s, %s)\n",
+			name, plain(h.Title), h.State, thoughts(h.Len), h.Updated.Format(minute))
 	}
 	if found.Next != "" {
 		b.WriteString("\nOlder ones are found with recall_thinking.\n")

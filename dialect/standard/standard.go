@@ -39,11 +39,12 @@ var (
 // A Config says what the dialect works with.
 type Config struct {
 	Engine *sequent.Engine // required
-	Render Render          // required
+	Render Render          // forms in which sessions are resources
 	Rand   io.Reader       // where session ids come from; nil means crypto/rand
 }
 
-// A Render draws sessions for the dialect's resources. All are required.
+// A Render has functions that write sessions as documents. A form whose function is
+// nil is not offered as a resource.
 type Render struct {
 	Markdown func(*sequent.Session) string
 	JSON     func(*sequent.Session) string
@@ -59,10 +60,10 @@ type server struct {
 	rand    io.Reader
 }
 
-// New returns the dialect. It panics if something required is missing.
+// New returns the dialect. It panics if cfg has no Engine.
 func New(cfg Config) dialect.Dialect {
-	if cfg.Engine == nil || cfg.Render.Markdown == nil || cfg.Render.JSON == nil || cfg.Render.Mermaid == nil {
-		panic("standard: Config needs Engine and Render")
+	if cfg.Engine == nil {
+		panic("standard: Config needs Engine")
 	}
 	d := &server{
 		engine:  cfg.Engine,

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -52,14 +53,46 @@ func TestDialect(t *testing.T) {
 	})
 }
 
+// A form that has no function is not offered, and nothing links to it.
+func TestFormsOfSessions(t *testing.T) {
+	for _, tt := range []struct {
+		render    standard.Render
+		templates []string
+		link      string
+	}{
+		{standard.Render{}, nil, "- s: text ("},
+		{standard.Render{JSON: dialecttest.Log}, []string{"sequent://sessions/{id}/json"}, "- s: text ("},
+		{
+			standard.Render{Markdown: dialecttest.Log, Mermaid: dialecttest.Log},
+			[]string{"sequent://sessions/{id}", "sequent://sessions/{id}/mermaid"}, "- [s](sequent://sessions/s): text (",
+		},
+	} {
+		e := sequent.New(sequent.Config{})
+		if _, err := e.Begin(t.Context(), "s", func(c *sequent.Change) error {
+			_, err := c.Append(sequent.Draft{Number: 1, Text: "text"})
+			return err
+		}); err != nil {
+			t.Fatal(err)
+		}
+		d := standard.New(standard.Config{Engine: e, Render: tt.render})
+		var templates []string
+		for _, tpl := range d.Templates {
+			templates = append(templates, tpl.URI)
+		}
+		if !slices.Equal(templates, tt.templates) {
+			t.Errorf("templates are %q, want %q", templates, tt.templates)
+		}
+		if list, err := d.Resources[0].Read(t.Context(), tool.Caller{}); err != nil || !strings.Contains(list, tt.link) {
+			t.Errorf("the list is %q (%v), want %q", list, err, tt.link)
+		}
+	}
+}
+
 var validID = regexp.MustCompile(`^[0-9a-hjkmnp-tv-z]{12}$`)
 
 // Session ids are 12 characters of Crockford's base32, and all different.
 func TestIDs(t *testing.T) {
-	d := standard.New(standard.Config{
-		Engine: sequent.New(sequent.Config{}),
-		Render: standard.Render{Markdown: dialecttest.Log, JSON: dialecttest.Log, Mermaid: dialecttest.Log},
-	})
+	d := standard.New(standard.Config{Engine: sequent.New(sequent.Config{})})
 	seen := make(map[string]bool)
 	for range 1000 {
 		reply, err := d.Tools[0].Call(t.Context(), tool.Call{Args: json.RawMessage(`{"thought":"a","nextThoughtNeeded":true}`)})
@@ -83,7 +116,6 @@ func TestIDTaken(t *testing.T) {
 	// Eight bytes of zero are the id 000000000000.
 	taken := standard.New(standard.Config{
 		Engine: e, Rand: bytes.NewReader(append(make([]byte, 16), 1, 0, 0, 0, 0, 0, 0, 0)),
-		Render: standard.Render{Markdown: dialecttest.Log, JSON: dialecttest.Log, Mermaid: dialecttest.Log},
 	})
 	for _, want := range []string{"000000000000", "100000000000"} {
 		reply, err := taken.Tools[0].Call(t.Context(), tool.Call{Args: json.RawMessage(`{"thought":"a","nextThoughtNeeded":true}`)})

@@ -11,9 +11,6 @@ import (
 	"github.com/sequent-dev/sequent/tool"
 )
 
-// serverName is how the server introduces itself, whatever the dialect.
-const serverName = "sequent"
-
 // listTTL is how long a client may keep what never changes while a server runs:
 // its description and its lists. It bounds how long an upgrade goes unnoticed.
 const listTTL = time.Hour
@@ -21,6 +18,7 @@ const listTTL = time.Hour
 // A Config configures a Server.
 type Config struct {
 	Dialect dialect.Dialect
+	Name    string       // that clients see; empty means "sequent"
 	Version string       // of the program; empty means "dev"
 	Logger  *slog.Logger // faults, never what a client sent; nil means discard
 }
@@ -58,7 +56,7 @@ func New(cfg Config) *Server {
 	s.info = mustMarshal(struct {
 		Name    string `json:"name"`
 		Version string `json:"version"`
-	}{serverName, cmp.Or(cfg.Version, "dev")})
+	}{cmp.Or(cfg.Name, "sequent"), cmp.Or(cfg.Version, "dev")})
 	s.modernMembers = s.AppendCommon(nil, nil)
 	s.capabilities = s.declare()
 	if d.Instructions != "" {
