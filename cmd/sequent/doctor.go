@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/sequent-dev/sequent/internal/app"
+	"github.com/sequent-dev/sequent/internal/diagnosis"
 	"github.com/sequent-dev/sequent/internal/draw"
 )
 
@@ -30,11 +31,11 @@ a fix for each problem. It changes nothing. The exit code is 1 if a check fails.
 			if err != nil {
 				return err
 			}
-			ok := !slices.ContainsFunc(findings, func(f app.Finding) bool { return f.Status == app.Fail })
+			ok := !slices.ContainsFunc(findings, func(f diagnosis.Finding) bool { return f.Status == diagnosis.Fail })
 			if p.json {
 				err = writeJSON(p.out, struct {
-					OK       bool          `json:"ok"`
-					Findings []app.Finding `json:"findings"`
+					OK       bool                `json:"ok"`
+					Findings []diagnosis.Finding `json:"findings"`
 				}{ok, findings})
 			} else {
 				err = p.print(p.report(findings)...)
@@ -51,9 +52,9 @@ a fix for each problem. It changes nothing. The exit code is 1 if a check fails.
 	return c
 }
 
-func (p *program) examine(ctx context.Context, root *cobra.Command, tokens string) ([]app.Finding, error) {
-	findings := []app.Finding{
-		{Check: "program", Status: app.OK, Detail: buildInfo().String()},
+func (p *program) examine(ctx context.Context, root *cobra.Command, tokens string) ([]diagnosis.Finding, error) {
+	findings := []diagnosis.Finding{
+		{Check: "program", Status: diagnosis.OK, Detail: buildInfo().String()},
 		environment(root),
 		p.terminal(),
 	}
@@ -66,7 +67,7 @@ func (p *program) examine(ctx context.Context, root *cobra.Command, tokens strin
 }
 
 // environment reports the variables that have an effect, and unknown ones.
-func environment(root *cobra.Command) app.Finding {
+func environment(root *cobra.Command) diagnosis.Finding {
 	var set, unknown []string
 	known := map[string]bool{}
 	var learn func(c *cobra.Command)
@@ -94,25 +95,25 @@ func environment(root *cobra.Command) app.Finding {
 	slices.Sort(unknown)
 	switch {
 	case len(unknown) > 0:
-		return app.Finding{
-			Check: "environment", Status: app.Warn,
+		return diagnosis.Finding{
+			Check: "environment", Status: diagnosis.Warn,
 			Detail: "unknown: " + strings.Join(unknown, ", "),
 			Fix:    "unset it, or use the name of a flag, such as SEQUENT_STORE for --store",
 		}
 	case len(set) > 0:
-		return app.Finding{Check: "environment", Status: app.OK, Detail: strings.Join(set, ", ")}
+		return diagnosis.Finding{Check: "environment", Status: diagnosis.OK, Detail: strings.Join(set, ", ")}
 	}
-	return app.Finding{Check: "environment", Status: app.OK, Detail: "no variables are set"}
+	return diagnosis.Finding{Check: "environment", Status: diagnosis.OK, Detail: "no variables are set"}
 }
 
 // terminal reports how sessions are drawn.
-func (p *program) terminal() app.Finding {
-	f := app.Finding{Check: "terminal", Status: app.OK}
+func (p *program) terminal() diagnosis.Finding {
+	f := diagnosis.Finding{Check: "terminal", Status: diagnosis.OK}
 	switch {
 	case !isTerminal(p.out):
 		f.Detail = "output is not a terminal"
 	case p.charset() != draw.Unicode:
-		f.Status = app.Warn
+		f.Status = diagnosis.Warn
 		f.Detail = "the locale is not UTF-8, so trees are drawn in ASCII"
 		f.Fix = "if the terminal supports UTF-8, set LANG to a locale such as C.UTF-8"
 	default:
@@ -125,15 +126,15 @@ func (p *program) terminal() app.Finding {
 }
 
 // report lays out findings as text.
-func (p *program) report(findings []app.Finding) []draw.Line {
+func (p *program) report(findings []diagnosis.Finding) []draw.Line {
 	o := p.drawing()
 	width := 0
 	for _, f := range findings {
 		width = max(width, draw.Width(f.Check))
 	}
-	roles := map[app.Status]draw.Role{app.OK: draw.Final, app.Warn: draw.Tag, app.Fail: draw.Newest}
+	roles := map[diagnosis.Status]draw.Role{diagnosis.OK: draw.Final, diagnosis.Warn: draw.Tag, diagnosis.Fail: draw.Newest}
 	var lines []draw.Line
-	counts := map[app.Status]int{}
+	counts := map[diagnosis.Status]int{}
 	for _, f := range findings {
 		counts[f.Status]++
 		lead := draw.Line{
@@ -147,10 +148,10 @@ func (p *program) report(findings []app.Finding) []draw.Line {
 	}
 	verdict := "All checks passed."
 	switch {
-	case counts[app.Fail] > 0:
-		verdict = draw.Count(counts[app.Fail], "check", "checks") + " failed."
-	case counts[app.Warn] > 0:
-		verdict = "No check failed; " + draw.Count(counts[app.Warn], "warning", "warnings") + "."
+	case counts[diagnosis.Fail] > 0:
+		verdict = draw.Count(counts[diagnosis.Fail], "check", "checks") + " failed."
+	case counts[diagnosis.Warn] > 0:
+		verdict = "No check failed; " + draw.Count(counts[diagnosis.Warn], "warning", "warnings") + "."
 	}
 	return append(lines, nil, draw.Line{{Text: verdict, Role: draw.Title}})
 }

@@ -141,7 +141,7 @@ func (a *App) ServeHTTP(ctx context.Context) error {
 	if cfg.Insecure && mcpserver.CheckAddress(addr) != nil {
 		a.logger.WarnContext(ctx, "every client that can connect to this address can read and change all sessions", "address", listener.Addr().String())
 	}
-	defer a.startSweeps(ctx)()
+	defer a.sweeper().Start(ctx)()
 	if cfg.Ready != nil {
 		cfg.Ready(urlOf(listener.Addr()))
 	}

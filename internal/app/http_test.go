@@ -11,6 +11,8 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+
+	"github.com/sequent-dev/sequent/internal/diagnosis"
 )
 
 func TestHTTPConfig(t *testing.T) {
@@ -130,14 +132,14 @@ func TestDiagnoseTokens(t *testing.T) {
 		t.Errorf("without a file: got %v, %v", got, err)
 	}
 	path := filepath.Join(home, "tokens")
-	status := func(path string, want Status, detail string) {
+	status := func(path string, want diagnosis.Status, detail string) {
 		t.Helper()
 		got, err := DiagnoseTokens(path)
-		if err != nil || len(got) != 1 || got[0].Status != want || !strings.Contains(got[0].Detail, detail) || want != OK && got[0].Fix == "" {
+		if err != nil || len(got) != 1 || got[0].Status != want || !strings.Contains(got[0].Detail, detail) || want != diagnosis.OK && got[0].Fix == "" {
 			t.Errorf("got %+v, %v; want %s and %q", got, err, want, detail)
 		}
 	}
-	status(path, Fail, path)
+	status(path, diagnosis.Fail, path)
 	write := func(text string, mode os.FileMode) {
 		t.Helper()
 		if err := errors.Join(os.WriteFile(path, []byte(text), mode), os.Chmod(path, mode)); err != nil {
@@ -145,16 +147,16 @@ func TestDiagnoseTokens(t *testing.T) {
 		}
 	}
 	write("# none\n", 0o600)
-	status(path, Warn, "0 tokens")
+	status(path, diagnosis.Warn, "0 tokens")
 	write("alice:secret\n", 0o600)
-	status(path, Fail, "line 1")
+	status(path, diagnosis.Fail, "line 1")
 	write("", 0o600)
 	if _, _, err := NewToken(path, "alice"); err != nil {
 		t.Fatal(err)
 	}
-	status(path, OK, "1 token of 1 subject")
+	status(path, diagnosis.OK, "1 token of 1 subject")
 	if runtime.GOOS != "windows" {
 		write("", 0o644)
-		status(path, Fail, "0644")
+		status(path, diagnosis.Fail, "0644")
 	}
 }

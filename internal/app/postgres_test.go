@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/sequent-dev/sequent"
+	"github.com/sequent-dev/sequent/internal/diagnosis"
 	"github.com/sequent-dev/sequent/internal/pgtest"
 )
 
@@ -44,7 +45,7 @@ func TestPostgres(t *testing.T) {
 		t.Errorf("Diagnose = %+v, error %v", findings, err)
 	}
 	for _, f := range findings {
-		if f.Status != OK || strings.Contains(f.Detail, "search_path") {
+		if f.Status != diagnosis.OK || strings.Contains(f.Detail, "search_path") {
 			t.Errorf("finding %+v", f)
 		}
 	}

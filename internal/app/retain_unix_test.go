@@ -127,7 +127,7 @@ func TestRetain(t *testing.T) {
 		for i, r := range replicas {
 			sweeps.Go(func() {
 				var err error
-				if deleted[i], err = r.sweepOnce(t.Context()); err != nil {
+				if deleted[i], err = r.sweeper().Sweep(t.Context()); err != nil {
 					t.Errorf("%s: %v", name, err)
 				}
 			})
@@ -267,7 +267,7 @@ func BenchmarkSweep(b *testing.B) {
 		b.Run(name+"/sweep", func(b *testing.B) {
 			measure(b, a, func() {
 				start := time.Now()
-				n, err := a.sweepOnce(context.WithoutCancel(b.Context()))
+				n, err := a.sweeper().Sweep(context.WithoutCancel(b.Context()))
 				if n != sessions || err != nil {
 					b.Errorf("deleted %d sessions, error %v", n, err)
 				}

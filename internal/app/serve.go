@@ -4,19 +4,11 @@ import (
 	"context"
 	"crypto/rand"
 	"io"
-	"sync"
-	"time"
 
 	"github.com/sequent-dev/sequent"
+	"github.com/sequent-dev/sequent/internal/retention"
 	"github.com/sequent-dev/sequent/mcpserver"
 	"github.com/sequent-dev/sequent/tool"
-)
-
-// The waits before sweeps of expired sessions. The first one is short, because many
-// servers do not run for long. Expired sessions are invisible before they are deleted.
-const (
-	firstSweepWait = time.Minute
-	sweepInterval  = 10 * time.Minute
 )
 
 // Serve serves the configured dialect to the client that writes to in and reads from
@@ -37,19 +29,12 @@ func (a *App) Serve(ctx context.Context, in io.Reader, out io.Writer) error {
 		// its latest session.
 		Caller: tool.Caller{Scope: tool.Scope{Name: "stdio-" + rand.Text(), Exclusive: true}},
 	})
-	defer a.startSweeps(ctx)()
+	defer a.sweeper().Start(ctx)()
 	return server.ServeStdio(ctx, in, out)
 }
 
-// startSweeps sweeps in the background until stop is called.
-func (a *App) startSweeps(ctx context.Context) (stop func()) {
-	ctx, cancel := context.WithCancel(ctx)
-	var wg sync.WaitGroup
-	wg.Go(func() { a.sweep(ctx) })
-	return func() {
-		cancel()
-		wg.Wait()
-	}
+func (a *App) sweeper() *retention.Sweeper {
+	return &retention.Sweeper{Engine: a.Engine, MaxAge: a.config.Retain, Logger: a.logger}
 }
 
 // writable returns an error if the store is read-only or full. Such a store can be
@@ -71,38 +56,4 @@ func (a *App) ready(ctx context.Context) error {
 		return store.Check(ctx)
 	}
 	return nil // the memory store is always ready
-}
-
-func (a *App) sweep(ctx context.Context) {
-	next := time.NewTimer(firstSweepWait)
-	defer next.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-next.C:
-			next.Reset(sweepInterval)
-		}
-		n, err := a.sweepOnce(ctx)
-		switch {
-		case ctx.Err() != nil:
-			return
-		case err != nil:
-			a.logger.WarnContext(ctx, "cannot delete expired sessions; will retry", "retry", sweepInterval, "error", err)
-		case n > 0:
-			a.logger.InfoContext(ctx, "deleted expired sessions", "sessions", n)
-		}
-	}
-}
-
-// sweepOnce deletes sessions that have expired or exceed the retention, and returns
-// their number. Concurrent sweeps of several processes delete each session once.
-func (a *App) sweepOnce(ctx context.Context) (int, error) {
-	n, err := a.Engine.Sweep(ctx)
-	if err == nil && a.config.Retain > 0 {
-		var old int
-		old, err = a.Engine.SweepUnchanged(ctx, a.Engine.Now().Add(-a.config.Retain))
-		n += old
-	}
-	return n, err
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/sequent-dev/sequent/auth/token"
+	"github.com/sequent-dev/sequent/internal/diagnosis"
 	"github.com/sequent-dev/sequent/internal/draw"
 )
 
@@ -80,7 +81,7 @@ func badTokens(err error) error {
 
 // DiagnoseTokens checks a token file. An empty path means the default file, which may
 // be missing.
-func DiagnoseTokens(path string) ([]Finding, error) {
+func DiagnoseTokens(path string) ([]diagnosis.Finding, error) {
 	named := path != ""
 	path, err := TokenFile(path)
 	if err != nil {
@@ -90,17 +91,17 @@ func DiagnoseTokens(path string) ([]Finding, error) {
 	if errors.Is(err, fs.ErrNotExist) && !named {
 		return nil, nil
 	}
-	f := Finding{Check: "tokens", Status: OK}
+	f := diagnosis.Finding{Check: "tokens", Status: diagnosis.OK}
 	list, err := Tokens(path)
 	switch {
 	case err != nil:
-		f.Status, f.Detail = Fail, err.Error()
+		f.Status, f.Detail = diagnosis.Fail, err.Error()
 		if e, ok := errors.AsType[*ConfigError](err); ok {
 			f.Detail, f.Fix = e.Msg, e.Fix
 		}
-		return []Finding{f}, nil
+		return []diagnosis.Finding{f}, nil
 	case len(list) == 0:
-		f.Status, f.Fix = Warn, "run sequent token new SUBJECT to create a token; a server with this file refuses all clients"
+		f.Status, f.Fix = diagnosis.Warn, "run sequent token new SUBJECT to create a token; a server with this file refuses all clients"
 	}
 	subjects := make(map[string]bool)
 	for _, t := range list {
@@ -111,5 +112,5 @@ func DiagnoseTokens(path string) ([]Finding, error) {
 	if state != nil && runtime.GOOS != "windows" {
 		f.Detail += fmt.Sprintf(", mode %04o", state.Mode().Perm())
 	}
-	return []Finding{f}, nil
+	return []diagnosis.Finding{f}, nil
 }

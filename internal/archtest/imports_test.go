@@ -42,16 +42,17 @@ var rules = []rule{
 	},
 		"a dialect can be removed with rm -r: it declares interfaces for everything else it needs"},
 
+	{"internal/diagnosis", []string{"."}, "stores and programs report with it"},
 	{"internal/indexfile", []string{"modernc.org/sqlite/..."}, "it depends on SQLite, not on what is indexed"},
 	{"storetest", []string{"."}, "it tests any store"},
 	{"store/ranking", []string{".", "words"}, "any store can use it, of this module or another"},
 	{"store/listing", []string{".", "store/internal/record"}, "any store can use it, of this module or another"},
 	{"store/internal/...", []string{"."}, "it is shared by the SQL stores and depends on no database"},
 	{"store/sqlite/...", []string{
-		".", "internal/fairlock", "internal/indexfile", "internal/wake", "words", "store/internal/...", "store/listing", "store/ranking", "store/sqlite/internal/...",
+		".", "internal/diagnosis", "internal/fairlock", "internal/indexfile", "internal/wake", "words", "store/internal/...", "store/listing", "store/ranking", "store/sqlite/internal/...",
 		"modernc.org/sqlite/...", "github.com/gofrs/flock", "golang.org/x/sys/...",
 	}, "a store depends on the engine's types and its database"},
-	{"store/postgres", []string{".", "internal/wake", "words", "store/internal/...", "store/listing", "store/ranking", "github.com/jackc/pgx/v5/..."},
+	{"store/postgres", []string{".", "internal/diagnosis", "internal/wake", "words", "store/internal/...", "store/listing", "store/ranking", "github.com/jackc/pgx/v5/..."},
 		"a store depends on the engine's types and its database"},
 
 	{"archive/importer", []string{".", "archive", "archive/internal/..."}, "it reads files of other programs and stores through the engine"},
@@ -66,6 +67,7 @@ var rules = []rule{
 	{"vault/assumption", []string{".", "internal/lazyregexp", "vault", "vault/internal/...", "vault/wikilink"}, "assumptions are notes of a vault"},
 	{"vault", []string{".", "internal/fairlock", "go.yaml.in/yaml/v3", "github.com/gofrs/flock"}, "it depends on files, not on links or kinds of notes"},
 	{"internal/transfer", []string{".", "archive/importer"}, "it copies between any two stores"},
+	{"internal/retention", []string{"."}, "it only uses an engine"},
 	{"internal/shellwords", nil, "it depends on nothing"},
 	{"internal/draw", []string{".", "charm.land/lipgloss/v2", "github.com/clipperhouse/displaywidth"}, "it draws a session"},
 

@@ -8,6 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/sequent-dev/sequent"
+	"github.com/sequent-dev/sequent/internal/diagnosis"
 )
 
 func TestCheck(t *testing.T) {
@@ -47,11 +48,11 @@ func TestCheck(t *testing.T) {
 func TestDiagnose(t *testing.T) {
 	t.Parallel()
 	url := server.Schema(t)
-	find := func(address, check, status string) {
+	find := func(address, check string, status diagnosis.Status) {
 		t.Helper()
 		all := Diagnose(t.Context(), address)
 		for _, f := range all {
-			if f.Check == check && f.Status == status && (status == "ok") == (f.Fix == "") {
+			if f.Check == check && f.Status == status && (status == diagnosis.OK) == (f.Fix == "") {
 				return
 			}
 		}

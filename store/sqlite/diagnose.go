@@ -1,11 +1,9 @@
 package sqlite
 
 import (
-	"cmp"
 	"context"
 	"database/sql"
 	"errors"
-	"fmt"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -15,31 +13,14 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 
 	"github.com/sequent-dev/sequent"
+	"github.com/sequent-dev/sequent/internal/diagnosis"
 )
-
-// A Status is the result of a check.
-type Status string
-
-// The values of Status.
-const (
-	OK   Status = "ok"
-	Warn Status = "warn" // the store works, but slower or less safely than it could
-	Fail Status = "fail" // the store does not work
-)
-
-// A Finding is the result of one check of [Diagnose].
-type Finding struct {
-	Check  string `json:"check"` // name of the check
-	Status Status `json:"status"`
-	Detail string `json:"detail"`        // what was found; may contain paths
-	Fix    string `json:"fix,omitempty"` // what to do
-}
 
 // Diagnose checks the store at path, its directory and its disk for problems. It
 // changes nothing and may run while the store is in use. It returns an error only
 // if ctx ends.
-func Diagnose(ctx context.Context, path string) ([]Finding, error) {
-	d := &diagnosis{store: &Store{
+func Diagnose(ctx context.Context, path string) ([]diagnosis.Finding, error) {
+	d := &diagnoser{store: &Store{
 		path: path, readOnly: true, busyTimeout: time.Second,
 		log: slog.New(slog.DiscardHandler), closed: make(chan struct{}),
 	}}
@@ -51,29 +32,20 @@ func Diagnose(ctx context.Context, path string) ([]Finding, error) {
 			d.database(ctx)
 		}
 	}
-	return d.findings, wrap(ctx.Err())
+	return d.Findings, wrap(ctx.Err())
 }
 
-type diagnosis struct {
-	store    *Store
-	findings []Finding
+type diagnoser struct {
+	store *Store
+	diagnosis.Report
 }
 
-func (d *diagnosis) add(check string, status Status, fix, format string, args ...any) {
-	d.findings = append(d.findings, Finding{Check: check, Status: status, Detail: fmt.Sprintf(format, args...), Fix: fix})
-}
-
-// fail adds an error as a failed check.
-func (d *diagnosis) fail(check string, err error) {
+func (d *diagnoser) fail(check string, err error) {
 	e, _ := errors.AsType[*sequent.Error](wrap(err))
-	detail := e.Msg
-	if e.Err != nil {
-		detail += " (" + e.Err.Error() + ")"
-	}
-	d.add(check, Fail, cmp.Or(e.Fix, "report this as a bug"), "%s", detail)
+	d.Error(check, e)
 }
 
-func (d *diagnosis) library() {
+func (d *diagnoser) library() {
 	version, err := libraryVersion()
 	if err == nil {
 		err = checkVersion()
@@ -82,11 +54,11 @@ func (d *diagnosis) library() {
 		d.fail("sqlite", err)
 		return
 	}
-	d.add("sqlite", OK, "", "SQLite %s (%s or newer is required)", version, minVersion)
+	d.OK("sqlite", "SQLite %s (%s or newer is required)", version, minVersion)
 }
 
 // directory checks the directory of the store, and reports whether it exists.
-func (d *diagnosis) directory() bool {
+func (d *diagnoser) directory() bool {
 	path, err := d.store.locate(d.store.path)
 	switch {
 	case err == nil:
@@ -104,86 +76,86 @@ func (d *diagnosis) directory() bool {
 	info, err := os.Stat(dir)
 	switch {
 	case errors.Is(err, os.ErrNotExist):
-		d.add("directory", OK, "", "%s does not exist; it is created at the first start", dir)
+		d.OK("directory", "%s does not exist; it is created at the first start", dir)
 		return false
 	case err != nil:
 		d.fail("directory", err)
 		return false
 	case !writableDir(dir):
-		d.add("directory", Fail, "make it writable for this user, or use another directory",
+		d.Fail("directory", "make it writable for this user, or use another directory",
 			"%s is not writable, so the store is read-only", dir)
 	case runtime.GOOS != "windows" && info.Mode().Perm()&0o022 != 0 && info.Mode()&os.ModeSticky == 0:
-		d.add("directory", Warn, "chmod go-w "+dir,
+		d.Warn("directory", "chmod go-w "+dir,
 			"%s is writable by other users, who could replace the store", dir)
 	default:
-		d.add("directory", OK, "", "%s is writable", dir)
+		d.OK("directory", "%s is writable", dir)
 	}
 	return true
 }
 
 // disk checks the file system and the free space.
-func (d *diagnosis) disk() {
+func (d *diagnoser) disk() {
 	dir := filepath.Dir(d.store.path)
 	if name, remote := remoteFS(dir); remote {
-		d.add("file system", Warn, "use a file on a local disk",
+		d.Warn("file system", "use a file on a local disk",
 			"%s is on %s: the store is slower there, and depends on the file locks of the network", dir, name)
 	} else {
-		d.add("file system", OK, "", "local disk")
+		d.OK("file system", "local disk")
 	}
 	free, err := freeSpace(dir)
 	switch {
 	case err != nil:
 		d.fail("free space", err)
 	case free < 1<<20:
-		d.add("free space", Fail, "free some space on the disk", "%d KiB free, too little to store more", free>>10)
+		d.Fail("free space", "free some space on the disk", "%d KiB free, too little to store more", free>>10)
 	case free < 64<<20:
-		d.add("free space", Warn, "free some space on the disk", "%d MiB free", free>>20)
+		d.Warn("free space", "free some space on the disk", "%d MiB free", free>>20)
 	default:
-		d.add("free space", OK, "", "%d MiB free", free>>20)
+		d.OK("free space", "%d MiB free", free>>20)
 	}
 }
 
 // file checks the type and mode of the file and the size of its log. It reports
 // whether the file can be read.
-func (d *diagnosis) file() bool {
+func (d *diagnoser) file() bool {
 	path := d.store.path
 	info, err := os.Stat(path)
 	switch {
 	case errors.Is(err, os.ErrNotExist):
-		d.add("file", OK, "", "%s does not exist; it is created at the first start", path)
+		d.OK("file", "%s does not exist; it is created at the first start", path)
 		return false
 	case err != nil:
 		d.fail("file", err)
 		return false
 	case !readable(path):
-		d.add("file", Fail, "make it readable and writable for this user", "%s is not readable", path)
+		d.Fail("file", "make it readable and writable for this user", "%s is not readable", path)
 		return false
 	case !writable(path):
-		d.add("file", Fail, "make it writable for this user", "%s is read-only: nothing can be stored", path)
+		d.Fail("file", "make it writable for this user", "%s is read-only: nothing can be stored", path)
 	case runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0:
-		d.add("file", Warn, "chmod 600 "+path, "%s is accessible to other users of this machine (mode %s)", path, info.Mode().Perm())
+		d.Warn("file", "chmod 600 "+path, "%s is accessible to other users of this machine (mode %s)", path, info.Mode().Perm())
 	default:
-		d.add("file", OK, "", "%s, %d KiB", path, info.Size()>>10)
+		d.OK("file", "%s, %d KiB", path, info.Size()>>10)
 	}
 	if wal, err := os.Stat(path + "-wal"); err == nil && wal.Size() > 256<<20 {
-		d.add("log", Warn, "look for a hanging program that has the store open",
+		d.Warn("log", "look for a hanging program that has the store open",
 			"%s-wal has %d MiB: SQLite cannot checkpoint it while a program reads an old state", path, wal.Size()>>20)
 	}
 	return true
 }
 
 // lock checks that the file lock becomes free within two seconds.
-func (d *diagnosis) lock(ctx context.Context) {
+func (d *diagnoser) lock(ctx context.Context) {
 	path := d.store.path + ".lock"
 	if _, err := os.Stat(path); errors.Is(err, os.ErrNotExist) {
-		d.add("lock", OK, "", "never used")
+		d.OK("lock", "never used")
 		return
 	}
 	l := &fileLock{path: path, flag: os.O_RDONLY}
 	err := l.acquire(ctx, 2*time.Second)
 	switch {
 	case errors.Is(err, sequent.ErrBusy):
-		d.add("lock", Fail, "find the process that holds "+path+" (lsof, or the Resource Monitor on Windows) and stop it",
+		d.Fail("lock", "find the process that holds "+path+" (lsof, or the Resource Monitor on Windows) and stop it",
 			"another process has held the lock for two seconds and blocks writers")
 	case err != nil:
 		d.fail("lock", err)
@@ -192,12 +164,12 @@ func (d *diagnosis) lock(ctx context.Context) {
 			d.fail("lock", err)
 			return
 		}
-		d.add("lock", OK, "", "free")
+		d.OK("lock", "free")
 	}
 }
 
 // database checks the format, journal and integrity of the file.
-func (d *diagnosis) database(ctx context.Context) {
+func (d *diagnoser) database(ctx context.Context) {
 	db, err := d.store.connect(ctx)
 	if err != nil {
 		d.fail("database", err)
@@ -210,16 +182,16 @@ func (d *diagnosis) database(ctx context.Context) {
 		d.fail("format", err)
 		return
 	case version < latest:
-		d.add("format", OK, "", "format %d, migrated to %d at the next start", version, latest)
+		d.OK("format", "format %d, migrated to %d at the next start", version, latest)
 	default:
-		d.add("format", OK, "", "format %d", version)
+		d.OK("format", "format %d", version)
 	}
 	if mode, err := journalMode(ctx, db); err != nil {
 		d.fail("journal", err)
 	} else if _, remote := remoteFS(filepath.Dir(d.store.path)); mode != "wal" && !remote {
-		d.add("journal", Warn, "start the program, which sets it", "the journal mode is %s, not wal", mode)
+		d.Warn("journal", "start the program, which sets it", "the journal mode is %s, not wal", mode)
 	} else {
-		d.add("journal", OK, "", "%s", mode)
+		d.OK("journal", "%s", mode)
 	}
 	var verdict string
 	switch err := db.QueryRowContext(ctx, "PRAGMA quick_check(1)").Scan(&verdict); {
@@ -229,17 +201,17 @@ func (d *diagnosis) database(ctx context.Context) {
 	case verdict != "ok":
 		e := new(sequent.Error)
 		describe(e, sqlite3.SQLITE_CORRUPT)
-		d.add("integrity", Fail, e.Fix, "the file is damaged: %s", verdict)
+		d.Fail("integrity", e.Fix, "the file is damaged: %s", verdict)
 		return
 	}
-	d.add("integrity", OK, "", "quick_check found no damage")
+	d.OK("integrity", "quick_check found no damage")
 	if version > 0 {
 		d.contents(ctx, db)
 	}
 }
 
 // contents checks that every session has the thoughts that its header says.
-func (d *diagnosis) contents(ctx context.Context, db *sql.DB) {
+func (d *diagnoser) contents(ctx context.Context, db *sql.DB) {
 	var sessions, thoughts, incomplete int
 	err := db.QueryRowContext(ctx, `
 		SELECT count(*), ifnull(sum(n), 0), ifnull(sum(n <> len OR n <> last), 0)
@@ -251,9 +223,9 @@ func (d *diagnosis) contents(ctx context.Context, db *sql.DB) {
 	case err != nil:
 		d.fail("contents", err)
 	case incomplete > 0:
-		d.add("contents", Fail, "restore the file from a backup, or delete those sessions",
+		d.Fail("contents", "restore the file from a backup, or delete those sessions",
 			"%d of %d sessions lack thoughts", incomplete, sessions)
 	default:
-		d.add("contents", OK, "", "sessions: %d, thoughts: %d", sessions, thoughts)
+		d.OK("contents", "sessions: %d, thoughts: %d", sessions, thoughts)
 	}
 }

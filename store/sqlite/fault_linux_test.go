@@ -14,6 +14,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/sequent-dev/sequent"
+	"github.com/sequent-dev/sequent/internal/diagnosis"
 	"github.com/sequent-dev/sequent/internal/needtest"
 )
 
@@ -142,7 +143,7 @@ func faultsTask() error {
 		return err
 	}
 	for _, f := range findings {
-		if f.Check == "free space" && f.Status == Fail {
+		if f.Check == "free space" && f.Status == diagnosis.Fail {
 			return nil
 		}
 	}
@@ -256,7 +257,7 @@ func onlyReads(ctx context.Context, path string, n int) error {
 		return err
 	}
 	for _, f := range findings {
-		if f.Status == Fail && f.Fix != "" {
+		if f.Status == diagnosis.Fail && f.Fix != "" {
 			return nil
 		}
 	}

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/sequent-dev/sequent"
+	"github.com/sequent-dev/sequent/internal/diagnosis"
 	"github.com/sequent-dev/sequent/store/internal/indexer"
 	"github.com/sequent-dev/sequent/store/ranking"
 )
@@ -392,7 +393,7 @@ func TestIdsAreNotReused(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, f := range findings {
-		if f.Status != OK {
+		if f.Status != diagnosis.OK {
 			t.Errorf("finding %+v", f)
 		}
 	}

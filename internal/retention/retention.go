@@ -1,0 +1,72 @@
+// Package retention deletes the sessions that a store no longer has to keep.
+package retention
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/sequent-dev/sequent"
+)
+
+// The waits before sweeps. The first one is short, because many servers do not run
+// for long. Expired sessions are invisible before they are deleted.
+const (
+	firstWait = time.Minute
+	interval  = 10 * time.Minute
+)
+
+// A Sweeper deletes expired and old sessions. Its fields must not be changed after
+// first use.
+type Sweeper struct {
+	Engine *sequent.Engine
+	MaxAge time.Duration // since the last change of a session; 0 means no limit
+	Logger *slog.Logger
+}
+
+// Start sweeps in the background, soon and then periodically, until ctx is done or
+// stop is called. Stop waits for the end of a sweep.
+func (s *Sweeper) Start(ctx context.Context) (stop func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	var wg sync.WaitGroup
+	wg.Go(func() { s.run(ctx) })
+	return func() {
+		cancel()
+		wg.Wait()
+	}
+}
+
+func (s *Sweeper) run(ctx context.Context) {
+	next := time.NewTimer(firstWait)
+	defer next.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-next.C:
+			next.Reset(interval)
+		}
+		n, err := s.Sweep(ctx)
+		switch {
+		case ctx.Err() != nil:
+			return
+		case err != nil:
+			s.Logger.WarnContext(ctx, "cannot delete expired sessions; will retry", "retry", interval, "error", err)
+		case n > 0:
+			s.Logger.InfoContext(ctx, "deleted expired sessions", "sessions", n)
+		}
+	}
+}
+
+// Sweep deletes expired and old sessions and returns their number. Concurrent sweeps
+// of several processes delete each session once.
+func (s *Sweeper) Sweep(ctx context.Context) (int, error) {
+	n, err := s.Engine.Sweep(ctx)
+	if err == nil && s.MaxAge > 0 {
+		var old int
+		old, err = s.Engine.SweepUnchanged(ctx, s.Engine.Now().Add(-s.MaxAge))
+		n += old
+	}
+	return n, err
+}
