@@ -10,7 +10,7 @@ MODULES = . $(patsubst %/go.mod,%,$(shell git ls-files '*/go.mod'))
 ADAPTERS = $(filter adapters/%,$(MODULES))
 
 help: ## print this list
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "%-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "%-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 check: lint cross test ## lint, cross-compile and test, as .ci/run does
 
@@ -88,4 +88,4 @@ release: ## build a release into dist/VERSION and prove that it can be used, e.g
 vulns: ## known vulnerabilities of dependencies (needs the network)
 	go tool -modfile=tools/go.mod govulncheck ./...
 
-.PHONY: help check test adapters lint cross update generate fuzz crash figures postgres bench microbench parity npm size release vulns
+.PHONY: help check test adapters lint cross update generate fuzz crash figures postgres bench benchpostgres microbench parity npm size release vulns

@@ -62,8 +62,9 @@ func (r *release) cloneCommit(ctx context.Context) error {
 	return err
 }
 
-// prepare names the version where the repository has to name it, and writes the
-// patch that does so.
+// prepare names the version where the repository has to name it, writes the patch
+// that does so, and commits it in the clone. The times of the commit are those of
+// the one that is released, so that what is packed from it is always the same.
 func (r *release) prepare(ctx context.Context) error {
 	if err := r.findModules(ctx); err != nil {
 		return err
@@ -84,7 +85,13 @@ func (r *release) prepare(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return os.WriteFile(filepath.Join(r.out, "release.patch"), patch, 0o644)
+	if err := os.WriteFile(filepath.Join(r.out, "release.patch"), patch, 0o644); err != nil {
+		return err
+	}
+	when := r.commit.time.Format(time.RFC3339)
+	_, err = output(ctx, r.clone, []string{"GIT_AUTHOR_DATE=" + when, "GIT_COMMITTER_DATE=" + when},
+		"git", "-c", "user.name=release", "-c", "user.email=release@localhost", "commit", "--quiet", "--message="+r.version)
+	return err
 }
 
 // findModules finds the root module, its command and the adapters.

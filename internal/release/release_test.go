@@ -147,13 +147,17 @@ func TestRelease(t *testing.T) {
 			t.Errorf("%s has the checksum %s, SHA256SUMS says %s", name, got, sum)
 		}
 	}
-	if got, want := namesOfZip(t, read(t, first.out, "toy_0.1.0_windows_arm64.zip")), []string{"toy.exe", "LICENSE", "README.md", "CHANGELOG.md"}; !slices.Equal(got, want) {
+	packed := func(dir, program string) []string {
+		return []string{dir + "/CHANGELOG.md", dir + "/LICENSE", dir + "/README.md", dir + "/" + program}
+	}
+	const windows = "toy_0.1.0_windows_arm64"
+	if got, want := namesOfZip(t, read(t, first.out, windows+".zip")), packed(windows, "toy.exe"); !slices.Equal(got, want) {
 		t.Errorf("the archive for Windows has %q, want %q", got, want)
 	}
 	if runtime.GOOS != "windows" {
 		d := "toy_0.1.0_" + runtime.GOOS + "_" + runtime.GOARCH
 		got := namesOfTar(t, read(t, first.out, d+".tar.gz"))
-		if want := []string{d + "/toy", d + "/LICENSE", d + "/README.md", d + "/CHANGELOG.md"}; !slices.Equal(got, want) {
+		if want := packed(d, "toy"); !slices.Equal(got, want) {
 			t.Errorf("the archive for %s has %q, want %q", own, got, want)
 		}
 	}
@@ -254,8 +258,11 @@ func namesOfZip(t *testing.T, archive string) []string {
 	}
 	var names []string
 	for _, f := range z.File {
-		names = append(names, f.Name)
+		if !strings.HasSuffix(f.Name, "/") {
+			names = append(names, f.Name)
+		}
 	}
+	slices.Sort(names)
 	return names
 }
 
@@ -269,11 +276,18 @@ func namesOfTar(t *testing.T, archive string) []string {
 	for r := tar.NewReader(z); ; {
 		h, err := r.Next()
 		if errors.Is(err, io.EOF) {
+			slices.Sort(names)
 			return names
 		}
 		if err != nil {
 			t.Fatal(err)
 		}
+		if h.Typeflag != tar.TypeReg {
+			continue
+		}
 		names = append(names, h.Name)
+		if executable := h.Mode&0o111 != 0; executable != strings.HasSuffix(h.Name, "/toy") {
+			t.Errorf("%s has the mode %o", h.Name, h.Mode)
+		}
 	}
 }
