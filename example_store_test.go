@@ -1,0 +1,62 @@
+package sequent_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/sequent-dev/sequent"
+	"github.com/sequent-dev/sequent/internal/example/jsonlines"
+)
+
+// Use a store of your own: sessions are still there after it was opened again, and
+// searches have the query language of all stores.
+func ExampleStore() {
+	ctx := context.Background()
+	dir, err := os.MkdirTemp("", "sequent-example")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer os.RemoveAll(dir)
+	path := filepath.Join(dir, "sessions.jsonl")
+
+	record := func() error {
+		store, err := jsonlines.Open(path)
+		if err != nil {
+			return err
+		}
+		defer store.Close()
+		_, err = sequent.New(sequent.Config{Store: store}).Begin(ctx, "deploys", func(c *sequent.Change) error {
+			for i, text := range []string{"The cache is cold after each deploy.", "Warm it from the previous instance."} {
+				if _, err := c.Append(sequent.Draft{Number: i + 1, Text: text, More: i == 0}); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		return err
+	}
+	if err := record(); err != nil {
+		fmt.Println(err)
+		return
+	}
+
+	store, err := jsonlines.Open(path)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer store.Close()
+	hits, err := sequent.New(sequent.Config{Store: store}).Search(ctx, sequent.SearchQuery{Text: `"previous instance" -cold`})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for _, hit := range hits.Hits {
+		fmt.Printf("%s/%d: %s\n", hit.Key.ID, hit.Thought.Seq, hit.Thought.Text)
+	}
+	// Output:
+	// deploys/2: Warm it from the previous instance.
+}
