@@ -8,21 +8,9 @@
 package main
 
 import (
-	"context"
 	"os"
-	"os/signal"
-	"time"
+
+	"github.com/sequent-dev/sequent/command"
 )
 
-func main() { os.Exit(run()) }
-
-func run() int {
-	ctx, stop := signal.NotifyContext(context.Background(), stopSignals()...)
-	defer stop()
-	context.AfterFunc(ctx, stop) // a second signal kills the program, even if it hangs
-	p := &program{
-		in: os.Stdin, out: os.Stdout, err: os.Stderr,
-		getenv: os.Getenv, now: time.Now,
-	}
-	return p.main(ctx, os.Args[1:])
-}
+func main() { os.Exit(command.Main(command.Config{})) }

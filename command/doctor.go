@@ -1,0 +1,157 @@
+package command
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/sequent-dev/sequent/internal/app"
+	"github.com/sequent-dev/sequent/internal/diagnosis"
+	"github.com/sequent-dev/sequent/internal/draw"
+)
+
+func (p *program) doctor() *cobra.Command {
+	var tokens string
+	c := &cobra.Command{
+		Use:   "doctor",
+		Short: "Diagnose problems and suggest fixes",
+		Long: `Check the store, its disk, the token file if there is one, the environment and the terminal, and suggest
+a fix for each problem. It changes nothing. The exit code is 1 if a check fails.
+
+--json prints {"ok": bool, "findings": [{check, status, detail, fix}]}; status is ok, warn or fail.`,
+		Example: "sequent doctor\nsequent doctor --store ./.sequent/sequent.db --auth tokens\nsequent doctor --json",
+		Args:    arguments(0, 0, ""),
+		RunE: func(c *cobra.Command, _ []string) error {
+			findings, err := p.examine(c.Context(), c.Root(), tokens)
+			if err != nil {
+				return err
+			}
+			ok := !slices.ContainsFunc(findings, func(f diagnosis.Finding) bool { return f.Status == diagnosis.Fail })
+			if p.json {
+				err = writeJSON(p.out, struct {
+					OK       bool                `json:"ok"`
+					Findings []diagnosis.Finding `json:"findings"`
+				}{ok, findings})
+			} else {
+				err = p.print(p.report(findings)...)
+			}
+			if err == nil && !ok {
+				return errReported
+			}
+			return err
+		},
+	}
+	c.Flags().StringVar(&tokens, "auth", "", "token file of a server (default: tokens in your data directory, if it exists)")
+	p.addJSONFlag(c)
+	p.addWidthFlag(c)
+	return c
+}
+
+func (p *program) examine(ctx context.Context, root *cobra.Command, tokens string) ([]diagnosis.Finding, error) {
+	findings := []diagnosis.Finding{
+		{Check: "program", Status: diagnosis.OK, Detail: buildInfo().String()},
+		environment(root),
+		p.terminal(),
+	}
+	store, err := app.Diagnose(ctx, p.config())
+	if err != nil {
+		return nil, err
+	}
+	auth, err := app.DiagnoseTokens(tokens)
+	return slices.Concat(findings, store, auth), err
+}
+
+// environment reports the variables that have an effect, and unknown ones.
+func environment(root *cobra.Command) diagnosis.Finding {
+	var set, unknown []string
+	known := map[string]bool{}
+	var learn func(c *cobra.Command)
+	learn = func(c *cobra.Command) {
+		c.LocalFlags().VisitAll(func(f *pflag.Flag) { known[variable(f.Name)] = true })
+		for _, sub := range c.Commands() {
+			learn(sub)
+		}
+	}
+	learn(root)
+	for _, entry := range os.Environ() {
+		name, value, _ := strings.Cut(entry, "=")
+		switch {
+		case value == "": // has no effect
+		case name == "DISABLE_THOUGHT_LOGGING" || known[name]:
+			if name == variable("store") || name == variable("from") || name == variable("to") {
+				value = withoutSecret(value)
+			}
+			set = append(set, name+"="+value)
+		case strings.HasPrefix(name, "SEQUENT_"):
+			unknown = append(unknown, name)
+		}
+	}
+	slices.Sort(set)
+	slices.Sort(unknown)
+	switch {
+	case len(unknown) > 0:
+		return diagnosis.Finding{
+			Check: "environment", Status: diagnosis.Warn,
+			Detail: "unknown: " + strings.Join(unknown, ", "),
+			Fix:    "unset it, or use the name of a flag, such as SEQUENT_STORE for --store",
+		}
+	case len(set) > 0:
+		return diagnosis.Finding{Check: "environment", Status: diagnosis.OK, Detail: strings.Join(set, ", ")}
+	}
+	return diagnosis.Finding{Check: "environment", Status: diagnosis.OK, Detail: "no variables are set"}
+}
+
+// terminal reports how sessions are drawn.
+func (p *program) terminal() diagnosis.Finding {
+	f := diagnosis.Finding{Check: "terminal", Status: diagnosis.OK}
+	switch {
+	case !isTerminal(p.out):
+		f.Detail = "output is not a terminal"
+	case p.charset() != draw.Unicode:
+		f.Status = diagnosis.Warn
+		f.Detail = "the locale is not UTF-8, so trees are drawn in ASCII"
+		f.Fix = "if the terminal supports UTF-8, set LANG to a locale such as C.UTF-8"
+	default:
+		f.Detail = fmt.Sprintf("%d columns, UTF-8", p.columns())
+		if !p.colored(p.out) {
+			f.Detail += ", without colour"
+		}
+	}
+	return f
+}
+
+// report lays out findings as text.
+func (p *program) report(findings []diagnosis.Finding) []draw.Line {
+	o := p.drawing()
+	width := 0
+	for _, f := range findings {
+		width = max(width, draw.Width(f.Check))
+	}
+	roles := map[diagnosis.Status]draw.Role{diagnosis.OK: draw.Final, diagnosis.Warn: draw.Tag, diagnosis.Fail: draw.Newest}
+	var lines []draw.Line
+	counts := map[diagnosis.Status]int{}
+	for _, f := range findings {
+		counts[f.Status]++
+		lead := draw.Line{
+			{Text: fmt.Sprintf("%-4s  ", f.Status), Role: roles[f.Status]},
+			{Text: f.Check + strings.Repeat(" ", width-draw.Width(f.Check)+2), Role: draw.Title},
+		}
+		lines = append(lines, draw.Beside(lead, f.Detail, draw.Text, o)...)
+		if f.Fix != "" {
+			lines = append(lines, draw.Beside(draw.Line{{Text: strings.Repeat(" ", width+8)}}, "→ "+f.Fix, roles[f.Status], o)...)
+		}
+	}
+	verdict := "All checks passed."
+	switch {
+	case counts[diagnosis.Fail] > 0:
+		verdict = draw.Count(counts[diagnosis.Fail], "check", "checks") + " failed."
+	case counts[diagnosis.Warn] > 0:
+		verdict = "No check failed; " + draw.Count(counts[diagnosis.Warn], "warning", "warnings") + "."
+	}
+	return append(lines, nil, draw.Line{{Text: verdict, Role: draw.Title}})
+}

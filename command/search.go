@@ -1,0 +1,159 @@
+package command
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/sequent-dev/sequent"
+	"github.com/sequent-dev/sequent/internal/app"
+	"github.com/sequent-dev/sequent/internal/draw"
+	"github.com/sequent-dev/sequent/vault/index"
+	"github.com/sequent-dev/sequent/words"
+)
+
+func (p *program) search() *cobra.Command {
+	var limit int
+	var session, dir string
+	var notes index.Query
+	c := &cobra.Command{
+		Use:   "search QUERY...",
+		Short: "Search thoughts, or the notes of a vault",
+		Long: `Search all thoughts and print the best matches first. A thought matches if it contains all the words. The
+search is case-insensitive and ignores accents. It supports "quoted phrases", prefix* and -excluded words.
+
+--vault searches the notes of a vault instead. A note matches if it contains one of the words, or if a
+[[link]] in the query leads to it. Notes with more and rarer words come first.
+
+--json prints {"hits": [{session, title, score, seq, number, total, text, branch, more, at}], "more":
+bool}, or with --vault {"notes": [{uri, title, snippet, score, text, graph, meaning}], "total", "more",
+"warning"}.`,
+		Example: "sequent search connection pool\n\n# a phrase, without another word\n" +
+			"sequent search '\"connection pool\" -postgres'\n\n# in one session\nsequent search --session 7k3 'timeout*'\n\n" +
+			"# notes about words and a linked concept\nsequent search --vault ~/Notes 'rate limiting [[JWT]]'",
+		Args: arguments(1, -1, "a query"),
+		RunE: func(c *cobra.Command, args []string) error {
+			if limit < 1 {
+				return invalid("limit", limit, "a number of results, at least 1")
+			}
+			// SEQUENT_VAULT configures servers; only the flag selects notes.
+			if dir != "" && !slices.Contains(p.inherited, "vault") {
+				if session != "" {
+					return usagef("--session and --vault are mutually exclusive")
+				}
+				notes.Text = strings.Join(args, " ")
+				return p.searchNotes(c.Context(), dir, notes, limit)
+			}
+			for _, f := range []string{"mode", "folder", "tag"} {
+				if c.Flags().Changed(f) && !slices.Contains(p.inherited, f) {
+					return &usageError{msg: fmt.Sprintf("--%s requires --vault", f), fix: "pass the folder of notes with --vault DIR"}
+				}
+			}
+			return p.withStore(c.Context(), func(a *app.App) error {
+				return p.searchThoughts(c.Context(), a, sequent.SearchQuery{
+					Text: strings.Join(args, " "), Limit: limit,
+				}, session)
+			})
+		},
+	}
+	c.Flags().IntVar(&limit, "limit", 20, "maximum number of results")
+	c.Flags().StringVar(&dir, "vault", "", "folder of notes to search instead of thoughts")
+	c.Flags().StringVar((*string)(&notes.Mode), "mode", "", "search mode for notes: Hybrid, FullText or Semantic (default: Hybrid)")
+	c.Flags().StringVar(&notes.Folder, "folder", "", "folder of the vault to which the search is limited")
+	c.Flags().StringSliceVar(&notes.Tags, "tag", nil, "tag that notes must have; repeatable")
+	complete(c, "mode", string(index.Hybrid), string(index.FullText), string(index.Semantic))
+	completeDirs(c, "vault")
+	c.Flags().StringVar(&session, "session", "", "id of the session to which the search is limited")
+	if err := c.RegisterFlagCompletionFunc("session", func(c *cobra.Command, _ []string, prefix string) ([]string, cobra.ShellCompDirective) {
+		return p.completeIDs(c, nil, prefix)
+	}); err != nil {
+		panic(err)
+	}
+	p.addJSONFlag(c)
+	p.addOwnerFlag(c)
+	p.addWidthFlag(c)
+	return c
+}
+
+// A jsonHit is a found thought in JSON output.
+type jsonHit struct {
+	jsonThought
+	Title string  `json:"title"` // title of the session
+	Score float64 `json:"score"`
+}
+
+func (p *program) searchThoughts(ctx context.Context, a *app.App, q sequent.SearchQuery, session string) error {
+	if session != "" {
+		s, err := find(ctx, a.Engine, session)
+		if err != nil {
+			return err
+		}
+		q.Session = s.ID()
+	}
+	found, err := a.Engine.Search(ctx, q)
+	if err != nil {
+		return err
+	}
+	more := found.Next != ""
+	if p.json {
+		hits := []jsonHit{}
+		for _, h := range found.Hits {
+			hits = append(hits, jsonHit{newJSONThought(h.Key.ID, h.Thought), h.Title, h.Score})
+		}
+		return writeJSON(p.out, struct {
+			Hits []jsonHit `json:"hits"`
+			More bool      `json:"more"`
+		}{hits, more})
+	}
+	if len(found.Hits) == 0 {
+		return p.printf("No thoughts match all these words. Use word* to match words by their beginning.")
+	}
+	query, err := words.Parse(q.Text)
+	if err != nil {
+		return err
+	}
+	for i, h := range found.Hits {
+		if i > 0 {
+			if err := p.printf(""); err != nil {
+				return err
+			}
+		}
+		if err := p.print(p.hit(h, query)...); err != nil {
+			return err
+		}
+	}
+	if more {
+		return p.printf("\nThere are more matches. Pass --limit %d to show more.", 2*q.Limit)
+	}
+	return nil
+}
+
+// hit draws a found thought: its session and number, and an excerpt with the words
+// marked.
+func (p *program) hit(h sequent.Hit, q words.Query) []draw.Line {
+	o := p.drawing()
+	where := draw.Line{
+		{Text: draw.One(string(h.Key.ID), o.Charset) + "  ", Role: draw.Number},
+		{Text: draw.NumberOf(h.Thought), Role: draw.Meta},
+	}
+	if h.Thought.Branch != "" {
+		where = append(where, draw.Span{Text: " " + draw.One(h.Thought.Branch, o.Charset), Role: draw.Label, Lane: 1})
+	}
+	where = append(where, draw.Span{Text: "  " + draw.One(h.Title, o.Charset), Role: draw.Title})
+	lines := []draw.Line{draw.Cut(where, o)}
+
+	const indentation = 2
+	piece, at := words.Excerpt(h.Thought.Text, q, 2*o.Width)
+	return append(lines, draw.Marked(piece, spans(at), o, indentation)...)
+}
+
+func spans(at []words.Range) [][2]int {
+	var list [][2]int
+	for _, r := range at {
+		list = append(list, [2]int{r.Start, r.End})
+	}
+	return list
+}

@@ -1,0 +1,137 @@
+package command
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/sequent-dev/sequent/internal/app"
+)
+
+func (p *program) serve() *cobra.Command {
+	var dialect, sync, storage, vault string
+	var ttl, retain time.Duration
+	var window int
+	var model modelFlags
+	var web httpFlags
+	c := &cobra.Command{
+		Use:   "serve",
+		Short: "Run the MCP server, on standard input and output or over HTTP",
+		Long: `Run the MCP server with which agents record their thoughts. By default it serves the editor or agent
+that started it, on standard input and output. With --http it serves any number of clients.
+
+Every thought is stored before it is acknowledged, and several servers can share a store. The server
+ends when its input ends or when it receives SIGINT or SIGTERM; it answers the requests that it has read
+first. Standard output carries only MCP messages. Logs go to standard error and contain no thoughts.
+
+HTTP: /mcp serves the dialect of --dialect, and /mcp/NAME serves any dialect, for clients of MCP
+2026-07-28 and of older versions. With --auth each token's subject has its own sessions, which other
+commands show with --owner. Without --auth all clients share your own sessions. Some dialects accept
+calls without a session id; such a call continues the latest session of its scope. The scope is NAME if
+the URL ends in ?scope=NAME, otherwise the token's subject, otherwise the connection of an older client.
+
+/healthz answers 200 while the server runs. /readyz answers 503 while the store is unreachable or the
+server is draining. --drain sets how long the server still serves after a signal, so that a load
+balancer can react.
+
+An address that other machines can reach requires --auth or --insecure. The server does not encrypt:
+to protect tokens on a network, put a TLS proxy in front of it and pass the proxy's origin with
+--allow-origin.
+
+Dialect status: a language model writes thoughts on request. The call chooses the model; otherwise
+--model, LUX_MODEL_NORMAL or SEQUENT_MODEL decides, in that order. The key comes from the provider's
+variable, such as OPENAI_API_KEY. Without a key the server starts, but refuses these calls.
+
+Dialect wiki: sessions are also Markdown notes in the folder of --vault, for Obsidian and similar
+editors. AGENT_ID names the agent in the notes. With --auth each subject has its own vault, in the
+subfolder .owners. Search by meaning requires SEQUENT_EMBEDDINGS_URL and SEQUENT_EMBEDDINGS_MODEL, and
+SEQUENT_EMBEDDINGS_KEY if the service requires a key.
+
+An environment variable can set any flag: SEQUENT_STORE sets --store, SEQUENT_SESSION_TTL sets
+--session-ttl. A flag on the command line takes precedence.`,
+		Example: "# as an editor starts it\nsequent serve\n\n# sessions expire 30 days after their last thought\nsequent serve --session-ttl 30d\n\n" +
+			"# a store for one project\nsequent serve --store ./.sequent/sequent.db\n\n" +
+			"# HTTP for the clients on this machine, at http://127.0.0.1:8080/mcp\nsequent serve --http 8080\n\n" +
+			"# HTTP for a team, with separate sessions for each member\nsequent token new alice --file tokens\nsequent serve --http 0.0.0.0:8080 --auth tokens\n\n" +
+			"# notes with [[WikiLinks]] in your vault\nsequent serve --dialect wiki --vault ~/Notes",
+		Args: arguments(0, 0, ""),
+		RunE: func(c *cobra.Command, _ []string) (err error) {
+			survivePipes()
+			cfg := p.config()
+			cfg.Dialect, cfg.Sync, cfg.StoragePath, cfg.HistoryWindow = dialect, sync, storage, window
+			cfg.Retain = retain
+			cfg.Vault, cfg.Agent = vault, p.getenv("AGENT_ID")
+			if c.Flags().Changed("session-ttl") {
+				cfg.SessionTTL = &ttl
+			}
+			if cfg.Model, err = model.config(p, c); err != nil {
+				return err
+			}
+			if cfg.HTTP, err = web.config(p, c); err != nil {
+				return err
+			}
+			// Over HTTP the thoughts of several clients would be mixed.
+			if cfg.HTTP.Addr == "" {
+				if cfg.Drawing, err = p.drawingWhileServing(); err != nil {
+					return err
+				}
+			}
+			ctx := c.Context()
+			a, err := app.Open(ctx, cfg)
+			if err != nil {
+				return err
+			}
+			defer func() { err = errors.Join(err, a.Close()) }()
+			if cfg.HTTP.Addr != "" {
+				return a.ServeHTTP(ctx)
+			}
+			if isTerminal(p.in) {
+				fmt.Fprintln(p.err, "sequent serve reads MCP messages from standard input, one per line; editors start it this way.\nPress Ctrl-D to end it. Run sequent demo for an example session.")
+			}
+			return a.Serve(ctx, p.in, p.out)
+		},
+	}
+	f := c.Flags()
+	f.StringVar(&dialect, "dialect", app.Dialects()[0], "dialect of the tool: "+strings.Join(app.Dialects(), ", "))
+	f.StringVar(&sync, "sync", "full", "durability: full survives a power failure, normal survives a crash of the process")
+	f.Var((*span)(&ttl), "session-ttl", "lifetime of a session after its last change by this server, such as 30d or 12h; 0 means no limit (default: no limit, or 30m in the dialect history)")
+	f.Var((*span)(&retain), "retain", "lifetime of every session in the store after its last change, such as 90d; 0 means no limit")
+	f.IntVar(&window, "history-window", 0, "maximum number of thoughts in a reply (dialect history); 0 means all")
+	f.StringVarP(&storage, "storage-path", "s", "", "folder of session files (dialect classic) (default: Documents/thinking in your home directory)")
+	f.StringVar(&vault, "vault", "", "folder of notes (dialect wiki) (default: Documents/sequent-vault in your home directory)")
+	model.add(f, " (dialect status)")
+	complete(c, "dialect", app.Dialects()...)
+	complete(c, "sync", "full", "normal")
+	completeDirs(c, "storage-path", "vault")
+	web.add(f)
+	return c
+}
+
+// completeDirs registers directories as completions of flags.
+func completeDirs(c *cobra.Command, flags ...string) {
+	for _, flag := range flags {
+		if err := c.MarkFlagDirname(flag); err != nil {
+			panic(err) // no such flag
+		}
+	}
+}
+
+// drawingWhileServing returns how dialects draw thoughts on standard error. Like
+// the reference server, it draws nothing if DISABLE_THOUGHT_LOGGING is true.
+func (p *program) drawingWhileServing() (app.Drawing, error) {
+	const name = "DISABLE_THOUGHT_LOGGING"
+	if value := p.getenv(name); value != "" {
+		quiet, err := strconv.ParseBool(strings.ToLower(value))
+		if err != nil {
+			return app.Drawing{}, &usageError{msg: fmt.Sprintf("invalid value %q for %s", value, name), fix: "set it to true or false"}
+		}
+		if quiet {
+			return app.Drawing{}, nil
+		}
+	}
+	return app.Drawing{Out: p.err, Colour: p.colored(p.err), Width: func() int { return columnsOf(p.err) }}, nil
+}

@@ -1,0 +1,88 @@
+package command
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"log/slog"
+	"slices"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/sequent-dev/sequent/internal/app"
+	"github.com/sequent-dev/sequent/mcpserver"
+)
+
+// httpFlags are the flags of the HTTP server. In all of them 0 means no limit.
+type httpFlags struct {
+	addr, auth string
+	insecure   bool
+	origins    []string
+	sessions   int
+	timeout    time.Duration
+	rate       float64
+	burst      int
+	drain      time.Duration
+	names      []string
+}
+
+func (h *httpFlags) add(f *pflag.FlagSet) {
+	own := pflag.NewFlagSet("", pflag.ContinueOnError)
+	own.StringVar(&h.auth, "auth", "", "token file; only clients with one of its tokens are admitted (HTTP)")
+	own.BoolVar(&h.insecure, "insecure", false, "admit clients on other machines without authentication (HTTP)")
+	own.StringSliceVar(&h.origins, "allow-origin", nil, "origin of web pages that may call, such as https://think.example.com; repeatable (HTTP)")
+	own.IntVar(&h.sessions, "mcp-sessions", mcpserver.DefaultMaxSessions, "maximum concurrent MCP sessions, which only older clients have; 0 means no limit (HTTP)")
+	own.DurationVar(&h.timeout, "mcp-session-timeout", mcpserver.DefaultSessionTimeout, "idle timeout of an MCP session; 0 means none (HTTP)")
+	own.Float64Var(&h.rate, "rate", mcpserver.DefaultRate, "maximum requests per second per client; 0 means no limit (HTTP)")
+	own.IntVar(&h.burst, "burst", 0, "maximum burst of requests per client (HTTP) (default: twice --rate)")
+	own.Var((*span)(&h.drain), "drain", "time to keep serving after a signal, while /readyz answers 503 (HTTP)")
+	own.VisitAll(func(flag *pflag.Flag) { h.names = append(h.names, flag.Name) })
+	f.StringVar(&h.addr, "http", "", "HTTP listen address: HOST:PORT, or a port on 127.0.0.1")
+	f.AddFlagSet(own)
+}
+
+// config returns the configuration. Without --http, HTTP flags on the command line
+// are an error and those from the environment are ignored.
+func (h *httpFlags) config(p *program, c *cobra.Command) (app.HTTPConfig, error) {
+	if h.addr == "" {
+		for _, name := range h.names {
+			if c.Flags().Changed(name) && !slices.Contains(p.inherited, name) {
+				return app.HTTPConfig{}, &usageError{
+					msg: fmt.Sprintf("--%s requires --http", name),
+					fix: "add a listen address, such as --http 127.0.0.1:8080",
+				}
+			}
+		}
+		return app.HTTPConfig{}, nil
+	}
+	switch {
+	case h.sessions < 0:
+		return app.HTTPConfig{}, invalid("mcp-sessions", h.sessions, "a number of sessions, or 0 for no limit")
+	case h.timeout < 0:
+		return app.HTTPConfig{}, invalid("mcp-session-timeout", h.timeout, "a duration such as 1h, or 0 for no timeout")
+	case !(h.rate >= 0 && h.rate <= 1e9): // also excludes NaN
+		return app.HTTPConfig{}, invalid("rate", h.rate, "a number of requests per second, or 0 for no limit")
+	case h.drain < 0:
+		return app.HTTPConfig{}, invalid("drain", h.drain, "a duration such as 10s, or 0")
+	case h.burst < 0:
+		return app.HTTPConfig{}, invalid("burst", h.burst, "a number of requests")
+	}
+	return app.HTTPConfig{
+		Addr: h.addr, Tokens: h.auth, Insecure: h.insecure, Origins: h.origins,
+		Sessions: cmp.Or(h.sessions, -1), SessionTimeout: cmp.Or(h.timeout, -1),
+		Rate: cmp.Or(h.rate, -1), Burst: h.burst, Drain: h.drain,
+		Ready: func(url string) { p.announce(c.Context(), url) },
+	}, nil
+}
+
+// announce logs the URL of the server or, if that is not logged, prints it on a
+// terminal.
+func (p *program) announce(ctx context.Context, url string) {
+	if logger := p.config().Logger; logger.Enabled(ctx, slog.LevelInfo) {
+		logger.InfoContext(ctx, "serving MCP", "url", url)
+	} else if isTerminal(p.err) {
+		fmt.Fprintf(p.err, "Serving MCP at %s. Press Ctrl-C to end.\n", url)
+	}
+}

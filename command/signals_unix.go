@@ -1,0 +1,24 @@
+//go:build !windows
+
+package command
+
+import (
+	"os"
+	"os/signal"
+	"syscall"
+)
+
+// stopSignals returns the signals that end the program. SIGHUP is one of them, so
+// that a server ends with its terminal, unless it was ignored at the start, as
+// nohup does.
+func stopSignals() []os.Signal {
+	signals := []os.Signal{os.Interrupt, syscall.SIGTERM}
+	if !signal.Ignored(syscall.SIGHUP) {
+		signals = append(signals, syscall.SIGHUP)
+	}
+	return signals
+}
+
+// survivePipes makes a write to a closed pipe return an error instead of killing
+// the program.
+func survivePipes() { signal.Ignore(syscall.SIGPIPE) }

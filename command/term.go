@@ -1,0 +1,115 @@
+package command
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"runtime"
+	"strings"
+
+	"github.com/charmbracelet/x/term"
+	"github.com/spf13/cobra"
+
+	"github.com/sequent-dev/sequent/internal/draw"
+)
+
+// maxProseWidth is the default maximum width in columns. Longer rows are hard to
+// read.
+const maxProseWidth = 120
+
+// isTerminal reports whether a stream is a terminal.
+func isTerminal(stream any) bool {
+	f, ok := stream.(*os.File)
+	return ok && term.IsTerminal(f.Fd())
+}
+
+// columns returns the width of drawings.
+func (p *program) columns() int {
+	if p.width > 0 {
+		return p.width
+	}
+	if w := columnsOf(p.out); w > 0 {
+		return min(w, maxProseWidth)
+	}
+	return 80
+}
+
+// columnsOf returns the width of a terminal, or 0.
+func columnsOf(stream any) int {
+	if f, ok := stream.(*os.File); ok && isTerminal(f) {
+		if w, _, err := term.GetSize(f.Fd()); err == nil {
+			return w
+		}
+	}
+	return 0
+}
+
+// colored reports whether to use colour on a stream.
+func (p *program) colored(stream any) bool {
+	switch p.color {
+	case "always":
+		if f, ok := stream.(*os.File); ok && isTerminal(f) {
+			canStyle(f) // enables escape sequences on Windows
+		}
+		return true
+	case "never":
+		return false
+	}
+	f, ok := stream.(*os.File)
+	return ok && isTerminal(f) && p.getenv("NO_COLOR") == "" && canStyle(f)
+}
+
+// charset returns the characters of drawings. Without a locale, as in most
+// containers, and for output to a file, it limits only the drawing to ASCII and not
+// the text of thoughts.
+func (p *program) charset() draw.Charset {
+	if runtime.GOOS == "windows" {
+		return draw.Unicode // Go writes UTF-16 to a console
+	}
+	locale := p.getenv("LC_ALL")
+	if locale == "" {
+		locale = p.getenv("LC_CTYPE")
+	}
+	if locale == "" {
+		locale = p.getenv("LANG")
+	}
+	lower := strings.ToLower(locale)
+	switch {
+	case strings.Contains(lower, "utf-8"), strings.Contains(lower, "utf8"):
+		return draw.Unicode
+	case locale == "" && runtime.GOOS == "darwin":
+		return draw.Unicode // all terminals of macOS support it
+	case locale == "", !isTerminal(p.out):
+		return draw.ASCII
+	}
+	return draw.ASCIIOnly
+}
+
+// drawing returns the options of drawings.
+func (p *program) drawing() draw.Options {
+	return draw.Options{Width: p.columns(), Charset: p.charset(), Now: p.now()}
+}
+
+// print writes lines, in colour if enabled.
+func (p *program) print(lines ...draw.Line) error {
+	_, err := io.WriteString(p.out, p.render(lines))
+	return err
+}
+
+func (p *program) render(lines []draw.Line) string {
+	if p.colored(p.out) {
+		return draw.Styled(lines)
+	}
+	return draw.Plain(lines)
+}
+
+// printf writes a line of plain text.
+func (p *program) printf(format string, args ...any) error {
+	_, err := fmt.Fprintf(p.out, format+"\n", args...)
+	return err
+}
+
+// addWidthFlag adds the flag --width to a command.
+func (p *program) addWidthFlag(c *cobra.Command) {
+	c.Flags().IntVar(&p.width, "width", 0, "output width in columns (default: the terminal's width, at most 120)")
+}

@@ -1,0 +1,75 @@
+package command
+
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/sequent-dev/sequent/agent/plan"
+)
+
+// defaultThinkSteps is the default of --steps.
+const defaultThinkSteps = 20
+
+func (p *program) think() *cobra.Command {
+	w := &work{p: p, command: "think"}
+	table := func() (plan.Table, error) {
+		if w.steps < 1 || w.steps > 1000 {
+			return plan.Table{}, invalid("steps", w.steps, "a number from 1 to 1000")
+		}
+		return plan.Thinking(w.steps), nil
+	}
+	c := &cobra.Command{
+		Use:   "think PROBLEM",
+		Short: "Solve a problem with a language model, step by step",
+		Long: `Solve a problem with a language model that records its thoughts step by step in a session. The argument
+- is replaced by standard input; it can follow a question.
+
+--model selects the model; otherwise LUX_MODEL_NORMAL or SEQUENT_MODEL does, in that order. The API key
+comes from OPENAI_API_KEY, OPENROUTER_API_KEY or ZAI_API_KEY, depending on the provider. ollama:NAME is
+a local model, which needs no key. docs/providers.md describes all variables.
+
+On a terminal the session is drawn as it grows; q or Ctrl-C stops the command and keeps the session.
+Otherwise the answer goes to standard output and the thoughts go to standard error, one per line.
+
+--json prints one object per event: {event, session, state, step, …}. The event is begin, answer,
+thought, call, result, retry, move or end.`,
+		Example: "# a local model\nsequent think --model ollama:qwen3 \"Why do orders time out at noon?\"\n\n" +
+			"# a question about standard input\ngit diff | sequent think \"What can go wrong here?\" -\n\n" +
+			"# the tools of an MCP server\nsequent think --mcp \"npx -y @modelcontextprotocol/server-filesystem .\" \"Where is the timeout set?\"\n\n" +
+			"# only the answer\nsequent think \"Name three risks.\" 2>/dev/null",
+		Args: arguments(1, 2, "a problem, or - for standard input"),
+		RunE: func(c *cobra.Command, args []string) error {
+			t, err := table()
+			if err != nil {
+				return err
+			}
+			problem, err := w.problem(args)
+			if err != nil {
+				return err
+			}
+			return w.begin(c, t, problem)
+		},
+	}
+	resume := &cobra.Command{
+		Use:   "resume [ID]",
+		Short: "Resume an interrupted or failed session",
+		Long: `Resume a session of sequent think where it stopped. Answers that the model has given are not requested
+again. Without an ID the latest incomplete session is resumed. The model is the one that the session
+began with, unless --model sets another. Pass other flags again.`,
+		Example:           "sequent think resume\n\nsequent think resume 7k3",
+		Args:              arguments(0, 1, "at most one ID"),
+		ValidArgsFunction: p.completeIDs,
+		RunE: func(c *cobra.Command, args []string) error {
+			t, err := table()
+			if err != nil {
+				return err
+			}
+			return w.resume(c, t, args)
+		},
+	}
+	for _, c := range []*cobra.Command{c, resume} {
+		w.add(c)
+		c.Flags().IntVar(&w.steps, "steps", defaultThinkSteps, "maximum number of answers of the model")
+	}
+	c.AddCommand(resume)
+	return c
+}

@@ -1,0 +1,69 @@
+package command
+
+import (
+	"cmp"
+	"fmt"
+	"runtime"
+	"runtime/debug"
+
+	"github.com/spf13/cobra"
+)
+
+// A build describes this binary.
+type build struct {
+	Version  string `json:"version"`
+	Revision string `json:"revision,omitempty"`
+	Modified bool   `json:"modified,omitempty"` // built with uncommitted changes
+	Go       string `json:"go"`
+	OS       string `json:"os"`
+	Arch     string `json:"arch"`
+}
+
+func buildInfo() build {
+	b := build{Version: "dev", Go: runtime.Version(), OS: runtime.GOOS, Arch: runtime.GOARCH}
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return b
+	}
+	if v := info.Main.Version; v != "" && v != "(devel)" {
+		b.Version = v
+	}
+	for _, s := range info.Settings {
+		switch s.Key {
+		case "vcs.revision":
+			b.Revision = s.Value
+		case "vcs.modified":
+			b.Modified = s.Value == "true"
+		}
+	}
+	return b
+}
+
+func (b build) String() string {
+	s := "sequent " + b.Version
+	if b.Revision != "" {
+		s += " (" + b.Revision[:min(len(b.Revision), 12)]
+		if b.Modified {
+			s += ", modified"
+		}
+		s += ")"
+	}
+	return fmt.Sprintf("%s %s %s/%s", s, cmp.Or(b.Go, "go"), b.OS, b.Arch)
+}
+
+func (p *program) version() *cobra.Command {
+	c := &cobra.Command{
+		Use:     "version",
+		Short:   "Print the version",
+		Example: "sequent version\nsequent version --json",
+		Args:    arguments(0, 0, ""),
+		RunE: func(*cobra.Command, []string) error {
+			if p.json {
+				return writeJSON(p.out, buildInfo())
+			}
+			return p.printf("%s", buildInfo())
+		},
+	}
+	p.addJSONFlag(c)
+	return c
+}
