@@ -4,6 +4,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime/debug"
 	"slices"
 	"strings"
 
@@ -27,12 +28,24 @@ func thisCommand() launch {
 	if !isTemporary(exe) {
 		return launch{command: exe, args: []string{"serve"}}
 	}
-	args := []string{"run", "github.com/sequent-dev/sequent/cmd/sequent@latest", "serve"}
-	if dir, ok := moduleDir(); ok {
-		args = []string{"-C", dir, "run", "./cmd/sequent", "serve"}
+	pkg, module := mainPackage()
+	args := []string{"run", pkg + "@latest", "serve"}
+	if dir, ok := moduleDir(module); ok {
+		args = []string{"-C", dir, "run", inModule(pkg, module), "serve"}
 	}
 	return launch{command: "go", args: args, temporary: true}
 }
+
+// mainPackage returns the package of this program and the path of its module.
+func mainPackage() (pkg, module string) {
+	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Path != "" && info.Main.Path != modulePath {
+		return info.Path, info.Main.Path
+	}
+	return modulePath + "/cmd/sequent", modulePath
+}
+
+// inModule returns a package as the go command takes it in the module's directory.
+func inModule(pkg, module string) string { return "." + strings.TrimPrefix(pkg, module) }
 
 // isTemporary reports whether a binary is in a directory of go run: a build
 // directory or the build cache.
@@ -49,7 +62,7 @@ func isTemporary(exe string) bool {
 // name returns the command that starts the program in a shell.
 func (l launch) name() string {
 	if l.temporary {
-		return "go run ./cmd/sequent"
+		return "go run " + inModule(mainPackage())
 	}
 	found, err := exec.LookPath("sequent")
 	if err == nil {
@@ -62,14 +75,14 @@ func (l launch) name() string {
 	return quoted(l.command)
 }
 
-// moduleDir returns the root of this module's source if the working directory is
-// inside it.
-func moduleDir() (string, bool) {
+// moduleDir returns the root of a module's source if the working directory is inside
+// it.
+func moduleDir(module string) (string, bool) {
 	dir, err := os.Getwd()
 	for err == nil {
 		text, missing := os.ReadFile(filepath.Join(dir, "go.mod"))
 		if missing == nil {
-			return dir, strings.HasPrefix(string(text), "module github.com/sequent-dev/sequent\n")
+			return dir, strings.HasPrefix(string(text), "module "+module+"\n")
 		}
 		parent := filepath.Dir(dir)
 		if parent == dir {

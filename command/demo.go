@@ -202,7 +202,7 @@ func (p *program) nextSteps(s *sequent.Session) error {
 	lines = append(lines, nil, draw.Line{{Text: "Add it to your editor", Role: draw.Title}})
 	if me.temporary {
 		lines = append(lines, draw.Beside(draw.Line{{Text: "    "}},
-			"`go run` deletes this binary when it exits. Run go install ./cmd/sequent, then sequent demo --fast for commands with the installed path.", draw.Meta, o)...)
+			"`go run` deletes this binary when it exits. Run go install "+inModule(mainPackage())+", then sequent demo --fast for commands with the installed path.", draw.Meta, o)...)
 	}
 	lines = append(lines, nil)
 	return p.print(append(lines, editors(server, o)...)...)

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/sequent-dev/sequent/dialect"
 	"github.com/sequent-dev/sequent/internal/app"
 )
 
@@ -277,9 +278,10 @@ func withoutSecret(store string) string {
 func (p *program) config() app.Config {
 	level, _ := p.level() // valid: settings has checked it
 	return app.Config{
-		Store:   p.store,
-		Version: buildInfo().Version,
-		Logger:  slog.New(slog.NewTextHandler(p.err, &slog.HandlerOptions{Level: level})),
+		Store:    p.store,
+		Dialects: p.dialects,
+		Version:  buildInfo().Version,
+		Logger:   slog.New(slog.NewTextHandler(p.err, &slog.HandlerOptions{Level: level})),
 	}
 }
 

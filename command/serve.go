@@ -95,8 +95,8 @@ An environment variable can set any flag: SEQUENT_STORE sets --store, SEQUENT_SE
 			return a.Serve(ctx, p.in, p.out)
 		},
 	}
-	f := c.Flags()
-	f.StringVar(&dialect, "dialect", app.Dialects()[0], "dialect of the tool: "+strings.Join(app.Dialects(), ", "))
+	f, dialects := c.Flags(), app.Config{Dialects: p.dialects}.Names()
+	f.StringVar(&dialect, "dialect", dialects[0], "dialect of the tool: "+strings.Join(dialects, ", "))
 	f.StringVar(&sync, "sync", "full", "durability: full survives a power failure, normal survives a crash of the process")
 	f.Var((*span)(&ttl), "session-ttl", "lifetime of a session after its last change by this server, such as 30d or 12h; 0 means no limit (default: no limit, or 30m in the dialect history)")
 	f.Var((*span)(&retain), "retain", "lifetime of every session in the store after its last change, such as 90d; 0 means no limit")
@@ -104,7 +104,7 @@ An environment variable can set any flag: SEQUENT_STORE sets --store, SEQUENT_SE
 	f.StringVarP(&storage, "storage-path", "s", "", "folder of session files (dialect classic) (default: Documents/thinking in your home directory)")
 	f.StringVar(&vault, "vault", "", "folder of notes (dialect wiki) (default: Documents/sequent-vault in your home directory)")
 	model.add(f, " (dialect status)")
-	complete(c, "dialect", app.Dialects()...)
+	complete(c, "dialect", dialects...)
 	complete(c, "sync", "full", "normal")
 	completeDirs(c, "storage-path", "vault")
 	web.add(f)

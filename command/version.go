@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"runtime"
 	"runtime/debug"
+	"slices"
 
 	"github.com/spf13/cobra"
 )
@@ -19,14 +20,26 @@ type build struct {
 	Arch     string `json:"arch"`
 }
 
+// modulePath is the path of this module.
+const modulePath = "github.com/sequent-dev/sequent"
+
+// buildInfo describes the binary by the version of this module, which is a dependency
+// in a program with dialects of another module.
 func buildInfo() build {
 	b := build{Version: "dev", Go: runtime.Version(), OS: runtime.GOOS, Arch: runtime.GOARCH}
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
 		return b
 	}
-	if v := info.Main.Version; v != "" && v != "(devel)" {
-		b.Version = v
+	module := &info.Main
+	if module.Path != modulePath {
+		if i := slices.IndexFunc(info.Deps, func(m *debug.Module) bool { return m.Path == modulePath }); i >= 0 {
+			module = info.Deps[i]
+		}
+		info.Settings = nil // of the other module
+	}
+	if module.Replace == nil && module.Version != "" && module.Version != "(devel)" {
+		b.Version = module.Version
 	}
 	for _, s := range info.Settings {
 		switch s.Key {

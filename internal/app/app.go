@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/sequent-dev/sequent"
+	"github.com/sequent-dev/sequent/dialect"
 	"github.com/sequent-dev/sequent/internal/app/vaults"
 	"github.com/sequent-dev/sequent/store/postgres"
 	"github.com/sequent-dev/sequent/store/sqlite"
@@ -24,7 +25,9 @@ import (
 type Config struct {
 	Store   string // memory, a path, sqlite:PATH or postgres://…; empty means DefaultStore
 	Sync    string // full or normal; empty means full
-	Dialect string // name of the served dialect; empty means the first of Dialects
+	Dialect string // name of the served dialect; empty means the first of Names
+
+	Dialects []dialect.Builder // dialects beside those of this module
 
 	// SessionTTL is the lifetime of a session after its last change by this process;
 	// 0 means no limit. Nil means the dialect's default: 30 minutes for history, no

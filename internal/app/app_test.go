@@ -6,12 +6,14 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/sequent-dev/sequent"
+	"github.com/sequent-dev/sequent/dialect"
 	"github.com/sequent-dev/sequent/store/sqlite"
 )
 
@@ -99,10 +101,10 @@ func TestDialects(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer a.Close()
-	if names := Dialects(); names[0] != "standard" {
+	if names := (Config{}).Names(); names[0] != "standard" {
 		t.Errorf("got default dialect %s, want standard", names[0])
 	}
-	for _, name := range Dialects() {
+	for _, name := range (Config{}).Names() {
 		a.config.Dialect = name
 		d, err := a.Dialect()
 		if err != nil || d.Name != name || len(d.Tools) == 0 {
@@ -177,5 +179,51 @@ func TestServeReadOnlyStore(t *testing.T) {
 	err = a.Serve(t.Context(), strings.NewReader(""), io.Discard)
 	if sequent.CodeOf(err) != sequent.CodeReadOnly {
 		t.Errorf("Serve = %v, want the code %s", err, sequent.CodeReadOnly)
+	}
+}
+
+// A dialect of another module is built from an Env and served like the others.
+func TestCustomDialect(t *testing.T) {
+	dir := t.TempDir()
+	var env dialect.Env
+	custom := dialect.Builder{Name: "custom", Build: func(e dialect.Env) (dialect.Dialect, error) {
+		env = e
+		return dialect.Dialect{Name: "custom"}, nil
+	}}
+	open := func(cfg Config) (dialect.Dialect, error) {
+		cfg.Store, cfg.Dialect = "memory", "custom"
+		a, err := Open(t.Context(), cfg)
+		if err != nil {
+			return dialect.Dialect{}, err
+		}
+		defer a.Close()
+		return a.Dialect()
+	}
+	d, err := open(Config{Dialects: []dialect.Builder{custom}, StoragePath: dir})
+	if err != nil || d.Name != "custom" {
+		t.Errorf("got %q, %v", d.Name, err)
+	}
+	if env.Engine == nil || env.Rand == nil || env.Logger == nil || env.Stderr == nil || env.Dir != dir {
+		t.Errorf("got the incomplete %+v", env)
+	}
+	if names := (Config{Dialects: []dialect.Builder{custom}}).Names(); !slices.Equal(names, append((Config{}).Names(), "custom")) {
+		t.Errorf("Names = %q, want custom to be the last", names)
+	}
+
+	failing := func(dialect.Env) (dialect.Dialect, error) { return dialect.Dialect{}, errors.New("no") }
+	for name, cfg := range map[string]Config{
+		"unknown":           {},
+		"twice":             {Dialects: []dialect.Builder{custom, custom}},
+		"of this module":    {Dialects: []dialect.Builder{custom, {Name: "standard", Build: custom.Build}}},
+		"not part of a URL": {Dialects: []dialect.Builder{custom, {Name: "Über", Build: custom.Build}}},
+		"without a name":    {Dialects: []dialect.Builder{custom, {Build: custom.Build}}},
+		"under another name": {Dialects: []dialect.Builder{{Name: "custom", Build: func(dialect.Env) (dialect.Dialect, error) {
+			return dialect.Dialect{Name: "other"}, nil
+		}}}},
+		"that does not build": {Dialects: []dialect.Builder{{Name: "custom", Build: failing}}},
+	} {
+		if d, err := open(cfg); err == nil {
+			t.Errorf("a dialect %s: got %+v, want an error", name, d)
+		}
 	}
 }

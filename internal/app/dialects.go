@@ -28,8 +28,8 @@ func plain(name string, build func(*App) dialect.Dialect) offer {
 	return offer{name, func(a *App) (dialect.Dialect, error) { return build(a), nil }}
 }
 
-// offers returns all dialects, the default first. A dialect without settings is one
-// line here and its import; one with settings has a function below.
+// offers returns the dialects of this module, the default first. A dialect without
+// settings is one line here and its import; one with settings has a function below.
 func offers() []offer {
 	return []offer{
 		{"standard", buildStandard},
@@ -41,18 +41,31 @@ func offers() []offer {
 	}
 }
 
-// Dialects returns the names of the dialects, the default first.
-func Dialects() []string {
+// Names returns the names of all dialects that the program can serve, the default
+// first.
+func (c Config) Names() []string {
 	var names []string
-	for _, o := range offers() {
+	for _, o := range c.offers() {
 		names = append(names, o.name)
 	}
 	return names
 }
 
+// offers returns all dialects that the program can serve.
+func (c Config) offers() []offer {
+	all := offers()
+	for _, b := range c.Dialects {
+		all = append(all, offer{b.Name, func(a *App) (dialect.Dialect, error) { return a.build(b) }})
+	}
+	return all
+}
+
 // offer returns the configured dialect.
 func (c Config) offer() (offer, error) {
-	all := offers()
+	all := c.offers()
+	if err := checkNames(all); err != nil {
+		return offer{}, err
+	}
 	if c.Dialect == "" {
 		return all[0], nil
 	}
@@ -60,7 +73,7 @@ func (c Config) offer() (offer, error) {
 	if i < 0 {
 		return offer{}, &ConfigError{
 			Msg: fmt.Sprintf("invalid value %q for --dialect", c.Dialect),
-			Fix: "use one of " + strings.Join(Dialects(), ", "),
+			Fix: "use one of " + strings.Join(c.Names(), ", "),
 		}
 	}
 	return all[i], nil
@@ -82,7 +95,7 @@ func (a *App) allDialects() ([]dialect.Dialect, error) {
 		return nil, err
 	}
 	var all []dialect.Dialect
-	for _, o := range offers() {
+	for _, o := range a.config.offers() {
 		d, err := o.build(a)
 		if err != nil {
 			return nil, err
@@ -108,19 +121,8 @@ func buildStandard(a *App) (dialect.Dialect, error) {
 }
 
 func buildClassic(a *App) (dialect.Dialect, error) {
-	dir := a.config.StoragePath
-	if dir == "" {
-		var err error
-		if dir, err = DefaultStorage(); err != nil {
-			return dialect.Dialect{}, err
-		}
-	}
-	dir, err := expand(dir)
+	dir, err := a.storageDir()
 	if err != nil {
-		return dialect.Dialect{}, err
-	}
-	// Resolve a relative path now, in case the working directory changes.
-	if dir, err = filepath.Abs(dir); err != nil {
 		return dialect.Dialect{}, err
 	}
 	return classic.New(classic.Config{
@@ -131,6 +133,22 @@ func buildClassic(a *App) (dialect.Dialect, error) {
 		Width:   a.config.Drawing.Width,
 		Logger:  a.logger,
 	}), nil
+}
+
+// storageDir returns the absolute path of the folder for files of a dialect.
+func (a *App) storageDir() (string, error) {
+	dir := a.config.StoragePath
+	if dir == "" {
+		var err error
+		if dir, err = DefaultStorage(); err != nil {
+			return "", err
+		}
+	}
+	dir, err := expand(dir)
+	if err != nil {
+		return "", err
+	}
+	return filepath.Abs(dir) // now, in case the working directory changes
 }
 
 func buildHistory(a *App) (dialect.Dialect, error) {

@@ -88,7 +88,7 @@ func TestURLOf(t *testing.T) {
 // Every dialect has an endpoint, with any default dialect.
 func TestServeHTTP(t *testing.T) {
 	t.Parallel()
-	for _, name := range Dialects() {
+	for _, name := range (Config{}).Names() {
 		ctx, stop := context.WithCancel(t.Context())
 		ready, done := make(chan string, 1), make(chan error, 1)
 		a, err := Open(ctx, Config{Store: "memory", Dialect: name, StoragePath: t.TempDir(), Vault: t.TempDir(), HTTP: HTTPConfig{
@@ -108,7 +108,7 @@ func TestServeHTTP(t *testing.T) {
 		if want := "/mcp (" + name + ")"; err != nil || !strings.Contains(string(body), want) {
 			t.Errorf("got endpoints %s (%v), want %s among them", body, err, want)
 		}
-		for _, other := range Dialects() {
+		for _, other := range (Config{}).Names() {
 			if !strings.Contains(string(body), "/mcp/"+other) {
 				t.Errorf("dialect %s: got endpoints %s, want %s among them", name, body, other)
 			}

@@ -98,14 +98,15 @@ var rules = []rule{
 	{"internal/gendocs", []string{".", "dialect", "tool", "github.com/spf13/cobra"}, "it prints what it is given"},
 	{"internal/example/...", []string{".", "dialect", "dialect/scope", "dialect/shortid", "dialect/wording", "store/listing", "store/ranking", "tool", "words"},
 		"it is an example for other modules, which can import public packages only"},
-	{"internal/app/...", []string{"..."}, "it joins the parts; only commands import it"},
-	{"cmd/...", []string{"..."}, "a program uses what it needs"},
+	{"internal/app/...", []string{"..."}, "it joins the parts; only the command line imports it"},
+	{"command", []string{"..."}, "it is a whole program"},
+	{"cmd/sequent", []string{"command"}, "it is the first user of the command line"},
 	{"internal/e2e/...", []string{"..."}, "it tests the whole program"},
 	{"internal/bench/...", []string{"..."}, "it measures the whole program"},
 }
 
 // tops may only be imported by each other, whatever the rules say.
-var tops = []string{"internal/app/...", "cmd/...", "internal/e2e/...", "internal/bench/..."}
+var tops = []string{"internal/app/...", "command", "cmd/...", "internal/e2e/...", "internal/bench/..."}
 
 func TestImports(t *testing.T) {
 	for _, f := range sources(t) {

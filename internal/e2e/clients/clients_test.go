@@ -90,7 +90,7 @@ func TestContinueAfterKill(t *testing.T) {
 func TestDefinitionsAreStrict(t *testing.T) {
 	t.Parallel()
 	inspector, server, node := inspector(t), programtest.Build(t), programtest.Node(t, "../node_modules")
-	for _, dialect := range app.Dialects() {
+	for _, dialect := range (app.Config{}).Names() {
 		t.Run(dialect, func(t *testing.T) {
 			t.Parallel()
 			cmd := exec.Command(node, inspector, "--cli", server, "serve", "--store", "memory", "--vault", t.TempDir(), "--dialect", dialect,

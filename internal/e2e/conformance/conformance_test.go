@@ -39,7 +39,7 @@ func TestProgram(t *testing.T) {
 	t.Parallel()
 	node, server := needSuite(t), programtest.Build(t)
 	url := programtest.ServeHTTP(t, server, "--store", filepath.Join(t.TempDir(), "sequent.db"), "--vault", t.TempDir())
-	for _, dialect := range app.Dialects() {
+	for _, dialect := range (app.Config{}).Names() {
 		for _, revision := range revisions {
 			t.Run(dialect+" "+revision, func(t *testing.T) {
 				t.Parallel()

@@ -48,8 +48,8 @@ func TestDialects(t *testing.T) {
 			t.Errorf("the page has no link to the reference of %s", m[1])
 		}
 	}
-	if !slices.Equal(rows, app.Dialects()) {
-		t.Errorf("the page has the dialects %q, want %q", rows, app.Dialects())
+	if !slices.Equal(rows, (app.Config{}).Names()) {
+		t.Errorf("the page has the dialects %q, want %q", rows, (app.Config{}).Names())
 	}
 }
 
@@ -262,14 +262,14 @@ func endpoints(t *testing.T, url string, args []string) {
 		}
 		return
 	}
-	chosen := app.Dialects()[0]
+	chosen := (app.Config{}).Names()[0]
 	if i := slices.Index(args, "--dialect"); i > 0 {
 		chosen = args[i+1]
 	}
 	if !strings.Contains(string(body), "/mcp ("+chosen+")") {
 		t.Errorf("%q serves %s, want %s at /mcp", args, body, chosen)
 	}
-	for _, name := range app.Dialects() {
+	for _, name := range (app.Config{}).Names() {
 		if !strings.Contains(string(body), "/mcp/"+name) {
 			t.Errorf("%q serves %s, want /mcp/%s", args, body, name)
 		}
