@@ -6,31 +6,12 @@ import (
 	"unicode/utf8"
 
 	"github.com/sequent-dev/sequent"
+	"github.com/sequent-dev/sequent/internal/printable"
 )
-
-// printable returns text with line breaks of one kind, and with control
-// characters replaced by their pictures: a document may end up on a terminal.
-func printable(text string) string {
-	text = strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(text)
-	return strings.Map(func(r rune) rune {
-		switch {
-		case r == '\n' || r == '\t':
-			return r
-		case r < 0x20:
-			return '\u2400' + r
-		case r == 0x7f:
-			return '\u2421'
-		case r >= 0x80 && r < 0xa0:
-			return utf8.RuneError
-		default:
-			return r
-		}
-	}, text)
-}
 
 // oneLine returns the text in one line of at most so many characters.
 func oneLine(text string, most int) string {
-	text = strings.Join(strings.Fields(printable(text)), " ")
+	text = strings.Join(strings.Fields(printable.Text(text)), " ")
 	if utf8.RuneCountInString(text) <= most {
 		return text
 	}
@@ -80,7 +61,7 @@ var unsafe = regexp.MustCompile(`(?m)<[a-zA-Z/!?]` +
 // quoted returns a text as a block quote. What was written in Markdown is shown
 // as such, unless it could reach beyond the quote: then it is shown literally.
 func quoted(text string) string {
-	text = strings.Trim(printable(text), "\n")
+	text = strings.Trim(printable.Text(text), "\n")
 	if unsafe.MatchString(text) {
 		fence := strings.Repeat("`", max(3, longestRun(text, '`')+1))
 		text = fence + "text\n" + text + "\n" + fence

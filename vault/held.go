@@ -7,6 +7,8 @@ import (
 	"os"
 	"path"
 	"time"
+
+	"github.com/sequent-dev/sequent/internal/durable"
 )
 
 // A Held is a locked note, or the locked place of a new one. Other users of this
@@ -182,5 +184,5 @@ func (h *Held) delete() error {
 	if err := h.v.root.Remove(h.p); err != nil {
 		return wrap(err, h.uri)
 	}
-	return wrap(syncFolder(h.v.root, path.Dir(h.p)), h.uri)
+	return wrap(durable.SyncDir(h.v.root, path.Dir(h.p)), h.uri)
 }

@@ -5,7 +5,6 @@ package vault
 import (
 	"errors"
 	"io/fs"
-	"os"
 	"syscall"
 )
 
@@ -32,20 +31,4 @@ func links(info fs.FileInfo) uint64 {
 // noLinks reports whether an error means that the file system has no hard links.
 func noLinks(err error) bool {
 	return errors.Is(err, errors.ErrUnsupported) || errors.Is(err, syscall.EPERM) || errors.Is(err, syscall.EMLINK)
-}
-
-// syncFolder flushes the names in a folder to disk.
-func syncFolder(root *os.Root, name string) error {
-	f, err := root.Open(name)
-	if err != nil {
-		return err
-	}
-	err = f.Sync()
-	if errors.Is(err, errors.ErrUnsupported) || errors.Is(err, syscall.EINVAL) {
-		err = nil // some network file systems cannot flush folders
-	}
-	if closed := f.Close(); err == nil {
-		err = closed
-	}
-	return err
 }

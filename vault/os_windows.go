@@ -3,7 +3,6 @@ package vault
 import (
 	"errors"
 	"io/fs"
-	"os"
 	"syscall"
 )
 
@@ -31,7 +30,3 @@ func links(fs.FileInfo) uint64 { return 1 }
 func noLinks(err error) bool {
 	return errors.Is(err, errors.ErrUnsupported) || errors.Is(err, errorNotSupported) || errors.Is(err, errorInvalidFunction)
 }
-
-// Windows has no way to flush a directory; its file systems keep a journal of
-// names.
-func syncFolder(*os.Root, string) error { return nil }

@@ -4,17 +4,15 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
+	"io"
 	"io/fs"
-	"os"
 	"path"
 	"strings"
-	"time"
+
+	"github.com/sequent-dev/sequent/internal/durable"
 )
 
 const tempDir = stateDir + "/tmp"
-
-// abandonedAfter is the age at which a temporary file belongs to a killed process.
-const abandonedAfter = time.Hour
 
 // Create writes a new note at n.URI. If there is a file already, the error matches
 // ErrExists.
@@ -99,7 +97,7 @@ func (v *Vault) create(p string, data []byte) (fs.FileInfo, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := syncFolder(v.root, path.Dir(p)); err != nil {
+	if err := durable.SyncDir(v.root, path.Dir(p)); err != nil {
 		return nil, err
 	}
 	return v.root.Lstat(p)
@@ -131,7 +129,7 @@ func (v *Vault) replace(p string, data []byte, old fs.FileInfo) (fs.FileInfo, er
 		_ = v.root.Remove(temp)
 		return nil, err
 	}
-	if err := syncFolder(v.root, path.Dir(p)); err != nil {
+	if err := durable.SyncDir(v.root, path.Dir(p)); err != nil {
 		return nil, err
 	}
 	return v.root.Lstat(p)
@@ -142,41 +140,13 @@ func (v *Vault) writeTemp(data []byte, mode fs.FileMode) (name string, err error
 	if err := v.makeFolder(tempDir); err != nil {
 		return "", err
 	}
-	v.sweep()
+	durable.RemoveAbandoned(v.root, tempDir, func(string) bool { return true })
 	name = tempDir + "/" + rand.Text()
-	f, err := v.root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	if err != nil {
-		return "", err
-	}
-	_, err = f.Write(data)
-	if err == nil && mode != 0o600 {
-		err = f.Chmod(mode)
-	}
-	if err == nil {
-		err = f.Sync()
-	}
-	if closed := f.Close(); err == nil {
-		err = closed
-	}
-	if err != nil {
-		_ = v.root.Remove(name)
-		return "", err
-	}
-	return name, nil
-}
-
-// sweep removes the temporary files of killed processes. Files that cannot be removed
-// do no harm.
-func (v *Vault) sweep() {
-	entries, err := fs.ReadDir(v.root.FS(), tempDir)
-	if err != nil {
-		return
-	}
-	for _, e := range entries {
-		if info, err := e.Info(); err == nil && time.Since(info.ModTime()) > abandonedAfter {
-			_ = v.root.Remove(tempDir + "/" + e.Name())
-		}
-	}
+	err = durable.WriteTemp(v.root, name, mode, func(w io.Writer) error {
+		_, err := w.Write(data)
+		return err
+	})
+	return name, err
 }
 
 // makeFolder creates a folder and its parents, and flushes their names to disk.
@@ -207,5 +177,5 @@ func (v *Vault) makeFolder(name string) error {
 		// Vaults are kept in version control; this folder is not part of them.
 		_ = v.root.WriteFile(stateDir+"/.gitignore", []byte("*\n"), 0o600)
 	}
-	return syncFolder(v.root, parent)
+	return durable.SyncDir(v.root, parent)
 }

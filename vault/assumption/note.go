@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/sequent-dev/sequent/internal/lazyregexp"
+	"github.com/sequent-dev/sequent/internal/printable"
 	"github.com/sequent-dev/sequent/vault"
 	"github.com/sequent-dev/sequent/vault/internal/block"
 	"github.com/sequent-dev/sequent/vault/wikilink"
@@ -64,7 +65,7 @@ func text(s string) string {
 		return ""
 	}
 	if strings.Contains("\n"+s, "\n## ") { // it would begin a section
-		return block.Callout(block.Printable(s))
+		return block.Callout(printable.Text(s))
 	}
 	return block.Text(s)
 }

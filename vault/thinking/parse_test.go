@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/sequent-dev/sequent"
-	"github.com/sequent-dev/sequent/vault/internal/block"
+	"github.com/sequent-dev/sequent/internal/printable"
 	"github.com/sequent-dev/sequent/vault/wikilink"
 )
 
@@ -111,7 +111,7 @@ func FuzzSection(f *testing.F) {
 			return
 		}
 		for _, s := range []*string{&text, &note, &conclusion, &branch} {
-			*s = block.Printable(strings.ToValidUTF8(*s, "?"))
+			*s = printable.Text(strings.ToValidUTF8(*s, "?"))
 		}
 		d := sequent.Draft{Number: number, Total: total, Text: text, Note: note, Branch: branch, Revision: revision, More: conclusion == ""}
 		d.Labels = map[string]string{LabelAgent: "agent"}

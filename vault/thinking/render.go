@@ -9,6 +9,7 @@ import (
 
 	"github.com/sequent-dev/sequent"
 	"github.com/sequent-dev/sequent/internal/lazyregexp"
+	"github.com/sequent-dev/sequent/internal/printable"
 	"github.com/sequent-dev/sequent/vault/internal/block"
 )
 
@@ -115,7 +116,7 @@ var structural = lazyregexp.New(`^## +(Thought|Conclusion|Session Abandoned)\b` 
 // textBlock returns a text for a section. It puts a text with structural lines into a
 // callout.
 func textBlock(text string) string {
-	text = block.Printable(text)
+	text = printable.Text(text)
 	for line := range strings.SplitSeq(text, "\n") {
 		begins := line != "" && strings.IndexByte("#*_>", line[0]) >= 0
 		if (begins || strings.Contains(line, "^")) && structural().MatchString(line) {
@@ -135,6 +136,6 @@ func title(s *sequent.Session) string {
 		m := links().FindStringSubmatch(link)
 		return cmp.Or(m[2], m[1])
 	})
-	text = strings.Join(strings.Fields(block.Printable(text)), " ")
+	text = strings.Join(strings.Fields(printable.Text(text)), " ")
 	return cmp.Or(strings.Trim(text, "# "), "Sequential Thinking Session "+string(s.ID()))
 }

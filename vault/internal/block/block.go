@@ -4,9 +4,9 @@ package block
 
 import (
 	"strings"
-	"unicode/utf8"
 
 	"github.com/sequent-dev/sequent/internal/lazyregexp"
+	"github.com/sequent-dev/sequent/internal/printable"
 )
 
 // The first lines of blocks, for parsers.
@@ -19,7 +19,7 @@ const (
 // Text returns a text for a section: unchanged, or in a callout if it would affect what
 // follows it.
 func Text(text string) string {
-	text = Printable(text)
+	text = printable.Text(text)
 	if staysInside(text) {
 		return text
 	}
@@ -31,7 +31,7 @@ func Callout(text string) string { return AsWritten + "\n" + quote(text) }
 
 // Remarks returns the author's remarks for the end of a section.
 func Remarks(text string) string {
-	text = Printable(text)
+	text = printable.Text(text)
 	if strings.TrimSpace(text) == text && !strings.ContainsAny(text, "*\n\\`<$%") {
 		return ThoughtsAre + text + "*"
 	}
@@ -70,34 +70,6 @@ func Unquote(lines []string) (string, int) {
 		inner = append(inner, strings.TrimPrefix(text, " "))
 	}
 	return strings.Join(inner, "\n"), len(inner)
-}
-
-// Printable returns text with \n as its only line break and with symbols for control
-// characters, so that editors recognise the file as text.
-func Printable(text string) string {
-	if strings.IndexFunc(text, unprintable) < 0 {
-		return text
-	}
-	text = strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(text)
-	return strings.Map(func(r rune) rune {
-		switch {
-		case r == '\n' || r == '\t':
-			return r
-		case r < 0x20:
-			return '\u2400' + r
-		case r == 0x7f:
-			return '\u2421'
-		case r >= 0x80 && r < 0xa0, r == '\uFEFF':
-			return utf8.RuneError
-		default:
-			return r
-		}
-	}, text)
-}
-
-// unprintable reports whether Printable replaces a character.
-func unprintable(r rune) bool {
-	return r < 0x20 && r != '\n' && r != '\t' || r >= 0x7f && r < 0xa0 || r == '\uFEFF' || r == utf8.RuneError
 }
 
 var (

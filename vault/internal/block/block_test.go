@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/sequent-dev/sequent/internal/printable"
 	"github.com/sequent-dev/sequent/vault/internal/block"
 	"github.com/sequent-dev/sequent/vault/wikilink"
 )
@@ -24,7 +25,7 @@ func TestText(t *testing.T) {
 				t.Errorf("%q as %s swallows what follows:\n%s", text, name, note)
 			}
 		}
-		if got := block.Plain(strings.Split(block.Text(text), "\n")); got != block.Printable(text) {
+		if got := block.Plain(strings.Split(block.Text(text), "\n")); got != printable.Text(text) {
 			t.Errorf("%q comes back as %q", text, got)
 		}
 	}
@@ -38,7 +39,7 @@ func FuzzText(f *testing.F) {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		if got := block.Plain(strings.Split(block.Text(text), "\n")); got != block.Printable(text) {
+		if got := block.Plain(strings.Split(block.Text(text), "\n")); got != printable.Text(text) {
 			t.Fatalf("%q comes back as %q", text, got)
 		}
 	})

@@ -1,6 +1,6 @@
 //go:build !windows
 
-package archive
+package durable
 
 import (
 	"errors"
@@ -8,8 +8,8 @@ import (
 	"syscall"
 )
 
-// syncFolder sees to it that the names in a folder are on disk.
-func syncFolder(root *os.Root, name string) error {
+// SyncDir flushes the names in a directory to disk.
+func SyncDir(root *os.Root, name string) error {
 	f, err := root.Open(name)
 	if err != nil {
 		return err
@@ -17,8 +17,8 @@ func syncFolder(root *os.Root, name string) error {
 	return syncAndClose(f)
 }
 
-// syncPath is syncFolder for a folder outside any root.
-func syncPath(name string) error {
+// SyncPath is [SyncDir] for a directory outside a root.
+func SyncPath(name string) error {
 	f, err := os.Open(name)
 	if err != nil {
 		return err
@@ -29,7 +29,7 @@ func syncPath(name string) error {
 func syncAndClose(f *os.File) error {
 	err := f.Sync()
 	if errors.Is(err, errors.ErrUnsupported) || errors.Is(err, syscall.EINVAL) {
-		err = nil // some network file systems do not sync folders; there is nothing more to do
+		err = nil // some network file systems cannot flush directories
 	}
 	if closed := f.Close(); err == nil {
 		err = closed

@@ -1,0 +1,57 @@
+// Package durable writes files that survive a crash of the process or the system.
+package durable
+
+import (
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"time"
+)
+
+// abandonedAfter is the age at which a temporary file belongs to a killed process.
+const abandonedAfter = time.Hour
+
+// WriteTemp creates a file, which must not exist, lets write fill it and flushes it
+// to disk. After an error the file does not exist. A caller renames or links the file
+// to its name and then calls [SyncDir].
+func WriteTemp(root *os.Root, name string, mode fs.FileMode, write func(io.Writer) error) (err error) {
+	f, err := root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			_ = root.Remove(name)
+		}
+	}()
+	err = write(f)
+	if err == nil && mode != 0o600 {
+		err = f.Chmod(mode)
+	}
+	if err == nil {
+		err = f.Sync()
+	}
+	if closed := f.Close(); err == nil {
+		err = closed
+	}
+	return err
+}
+
+// RemoveAbandoned removes the temporary files of killed processes from a directory:
+// files that isTemp accepts and that are older than an hour. Files that cannot be
+// removed do no harm.
+func RemoveAbandoned(root *os.Root, dir string, isTemp func(name string) bool) {
+	entries, err := fs.ReadDir(root.FS(), dir)
+	if err != nil {
+		return
+	}
+	for _, e := range entries {
+		if !isTemp(e.Name()) {
+			continue
+		}
+		if info, err := e.Info(); err == nil && time.Since(info.ModTime()) > abandonedAfter {
+			_ = root.Remove(path.Join(dir, e.Name()))
+		}
+	}
+}
