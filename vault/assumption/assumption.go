@@ -26,8 +26,7 @@ const (
 	Refined     Status = "refined"     // replaced by a more exact statement
 )
 
-// Statuses returns all statuses.
-func Statuses() []Status { return []Status{Active, Validated, Invalidated, Refined} }
+var statuses = []Status{Active, Validated, Invalidated, Refined}
 
 // Folder is the folder of the vault that holds the ledger.
 const Folder = "assumptions"
@@ -218,7 +217,7 @@ func (l *Ledger) Update(ctx context.Context, uri vault.URI, c Change) (Entry, er
 }
 
 func (c Change) check() ([]string, error) {
-	if c.Status != "" && !slices.Contains(Statuses(), c.Status) {
+	if c.Status != "" && !slices.Contains(statuses, c.Status) {
 		return nil, &sequent.Error{
 			Code: CodeInvalidStatus, Field: "status",
 			Msg: fmt.Sprintf("an assumption cannot have the status %q", block.Short(string(c.Status), maxTitle)),

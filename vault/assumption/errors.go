@@ -3,7 +3,6 @@ package assumption
 import (
 	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/sequent-dev/sequent"
 	"github.com/sequent-dev/sequent/vault"
@@ -17,11 +16,6 @@ const (
 	CodeInvalidStatus   sequent.Code = "assumption_invalid_status"   // there is no such status
 	CodeNotFound        sequent.Code = "assumption_not_found"        // no assumption has that URI
 )
-
-// Codes returns all codes of this package.
-func Codes() []sequent.Code {
-	return slices.Clone([]sequent.Code{CodeInvalid, CodeConceptRequired, CodeInvalidStatus, CodeNotFound})
-}
 
 func missing(err error, uri vault.URI) error {
 	if !errors.Is(err, vault.ErrNotFound) {

@@ -3,7 +3,6 @@ package index
 import (
 	"context"
 	"errors"
-	"slices"
 
 	"github.com/sequent-dev/sequent"
 	"github.com/sequent-dev/sequent/internal/indexfile"
@@ -18,11 +17,6 @@ const (
 	CodeUnavailable      sequent.Code = "vault_index_unavailable"   // the index can neither be read nor rebuilt
 	CodeBusy             sequent.Code = "vault_index_busy"          // another process held the lock for too long; safe to retry
 )
-
-// Codes returns all codes of this package.
-func Codes() []sequent.Code {
-	return slices.Clone([]sequent.Code{CodeNoEmbeddings, CodeEmbeddingsFailed, CodeUnavailable, CodeBusy})
-}
 
 // wrap gives errors of the database and the operating system their codes.
 func wrap(err error) error {

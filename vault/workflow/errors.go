@@ -2,7 +2,6 @@ package workflow
 
 import (
 	"fmt"
-	"slices"
 
 	"github.com/sequent-dev/sequent"
 	"github.com/sequent-dev/sequent/vault/internal/block"
@@ -30,14 +29,6 @@ const (
 	maxQuoted = 80
 	maxTitle  = 80
 )
-
-// Codes returns all codes of this package.
-func Codes() []sequent.Code {
-	return slices.Clone([]sequent.Code{
-		CodeInvalid, CodeUnknownDefinition, CodeBadDefinition, CodeNotFound, CodeClosed, CodeStepPassed,
-		CodeAnswered, CodeLinkRequired, CodeConclusionRequired, CodeConclusionLink, CodeDamaged,
-	})
-}
 
 func invalid(field, fix, format string, args ...any) error {
 	return &sequent.Error{Code: CodeInvalid, Field: field, Msg: fmt.Sprintf(format, args...), Fix: fix}
