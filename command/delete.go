@@ -13,6 +13,7 @@ import (
 	"github.com/sequent-dev/sequent"
 	"github.com/sequent-dev/sequent/internal/app"
 	"github.com/sequent-dev/sequent/internal/draw"
+	"github.com/sequent-dev/sequent/store/sqlite"
 )
 
 func (p *program) delete() *cobra.Command {
@@ -31,8 +32,11 @@ dialect classic are kept.
 --all deletes all your sessions, or those of --owner, in small transactions, so that other users are not
 blocked. An interruption keeps the sessions that are not deleted yet. --all keeps all notes.
 
---json prints {"deleted": [id], "notesLeft": [uri]}, or {"sessions": n} with --all. notesLeft is omitted
-if it is empty.`,
+In a SQLite store the command also removes the text from the search index and the write-ahead log. It
+reports what it cannot remove because another process uses it. Backups keep the text.
+
+--json prints {"deleted": [id], "notesLeft": [uri], "residue": {"log": bytes, "index": bool, "oldLayout":
+bool}}, or {"sessions": n, "residue": {…}} with --all. Empty fields are omitted.`,
 		Example: "sequent delete 7k3\n\n# without confirmation\nsequent delete 7k3 9wd --yes\n\n# with its note in the vault\nsequent delete session-1773500968000-12345 --with-note --vault ~/Notes\n\n# all sessions of a token's subject\nsequent delete --owner alice --all",
 		Args: func(c *cobra.Command, args []string) error {
 			switch {
@@ -105,12 +109,20 @@ func (p *program) deleteAll(ctx context.Context, a *app.App, yes bool) error {
 	if err != nil {
 		return err
 	}
+	left, err := a.Erase(ctx)
+	if err != nil {
+		return err
+	}
 	if p.json {
 		return writeJSON(p.out, struct {
-			Sessions int `json:"sessions"`
-		}{n})
+			Sessions int             `json:"sessions"`
+			Residue  *sqlite.Residue `json:"residue,omitempty"`
+		}{n, someResidue(left)})
 	}
 	if err := p.printf("Deleted all %s sessions (%d).", whose, n); err != nil {
+		return err
+	}
+	if err := p.printResidue(left); err != nil {
 		return err
 	}
 	v, err := a.Vaults(false)
@@ -161,13 +173,18 @@ func (p *program) deleteSessions(ctx context.Context, a *app.App, targets []*seq
 			}
 		}
 	}
+	residue, err := a.Erase(ctx)
+	if err != nil {
+		return err
+	}
 	if !p.json {
-		return nil
+		return p.printResidue(residue)
 	}
 	return writeJSON(p.out, struct {
-		Deleted   []string `json:"deleted"`
-		NotesLeft []string `json:"notesLeft,omitempty"`
-	}{ids, left})
+		Deleted   []string        `json:"deleted"`
+		NotesLeft []string        `json:"notesLeft,omitempty"`
+		Residue   *sqlite.Residue `json:"residue,omitempty"`
+	}{ids, left, someResidue(residue)})
 }
 
 // confirm lists the sessions and asks for confirmation.

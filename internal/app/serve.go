@@ -34,7 +34,13 @@ func (a *App) Serve(ctx context.Context, in io.Reader, out io.Writer) error {
 }
 
 func (a *App) sweeper() *retention.Sweeper {
-	return &retention.Sweeper{Engine: a.Engine, MaxAge: a.config.Retain, Logger: a.logger}
+	return &retention.Sweeper{
+		Engine: a.Engine, MaxAge: a.config.Retain, Logger: a.logger,
+		Clean: func(ctx context.Context) error {
+			_, err := a.Erase(ctx)
+			return err
+		},
+	}
 }
 
 // writable returns an error if the store is read-only or full. Such a store can be

@@ -23,6 +23,9 @@ type Sweeper struct {
 	Engine *sequent.Engine
 	MaxAge time.Duration // since the last change of a session; 0 means no limit
 	Logger *slog.Logger
+	// Clean removes what deletions leave in the files of the store, also deletions by
+	// other processes. It is called after each sweep; nil for none.
+	Clean func(context.Context) error
 }
 
 // Start sweeps in the background, soon and then periodically, until ctx is done or
@@ -67,6 +70,9 @@ func (s *Sweeper) Sweep(ctx context.Context) (int, error) {
 		var old int
 		old, err = s.Engine.SweepUnchanged(ctx, s.Engine.Now().Add(-s.MaxAge))
 		n += old
+	}
+	if err == nil && s.Clean != nil {
+		err = s.Clean(ctx)
 	}
 	return n, err
 }

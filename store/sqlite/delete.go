@@ -40,6 +40,7 @@ func (s *Store) Delete(ctx context.Context, k sequent.Key, epoch int64) error {
 	if err != nil {
 		return s.wrap(err)
 	}
+	s.residue.Store(true)
 	s.notify([]sequent.Key{k}, 0)
 	return nil
 }
@@ -79,6 +80,7 @@ func (s *Store) Sweep(ctx context.Context, q sequent.SweepQuery, limit int) (int
 			break
 		}
 		total += len(deleted)
+		s.residue.Store(true)
 		s.notify(deleted, 0)
 		select {
 		case <-time.After(min(sweepPauseRatio*time.Since(start), time.Second)):

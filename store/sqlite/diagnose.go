@@ -186,6 +186,13 @@ func (d *diagnoser) database(ctx context.Context) {
 	default:
 		d.OK("format", "format %d", version)
 	}
+	var layout int
+	if err := db.QueryRowContext(ctx, "PRAGMA auto_vacuum").Scan(&layout); err != nil {
+		d.fail("layout", err)
+	} else if layout == 0 && version > 0 {
+		d.Warn("layout", "run sequent compact once",
+			"the file was created by an older version: it does not get smaller, and may hold deleted text")
+	}
 	if mode, err := journalMode(ctx, db); err != nil {
 		d.fail("journal", err)
 	} else if _, remote := remoteFS(filepath.Dir(d.store.path)); mode != "wal" && !remote {

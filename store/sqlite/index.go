@@ -29,6 +29,8 @@ type index struct {
 
 	blockSize int // of searches; smaller in tests
 
+	updating sync.Mutex // held by update
+
 	schedule *indexer.Schedule
 	stop     context.CancelFunc
 	done     sync.WaitGroup
@@ -108,6 +110,9 @@ func (x *index) run(ctx context.Context) {
 			wait = min(max(2*wait, minRetry), maxRetry)
 		default:
 			logged, wait = "", 0
+			if left := x.store.cleanUp(ctx); left {
+				retry = time.After(maxRetry)
+			}
 		}
 		select {
 		case <-ctx.Done():
@@ -122,6 +127,8 @@ var errIndexLocked = errors.New("the index is locked by another process")
 
 // update brings the index up to date, or returns errIndexLocked.
 func (x *index) update(ctx context.Context) error {
+	x.updating.Lock()
+	defer x.updating.Unlock()
 	if x.upToDate(context.WithoutCancel(ctx)) {
 		return nil
 	}

@@ -15,7 +15,7 @@ import (
 
 // indexVersion is the version of the index's schema and tokenizer. An older index
 // is rebuilt, a newer one is not used.
-const indexVersion = 1
+const indexVersion = 2
 
 // indexApplicationID marks the header of an index. In ASCII it is "sqni".
 const indexApplicationID = 0x73716e69
@@ -29,6 +29,7 @@ CREATE TABLE state(
 	store TEXT NOT NULL,       -- identity of the store
 	mark INTEGER NOT NULL,     -- thoughts up to this id are indexed
 	forgotten INTEGER NOT NULL,-- deletions up to this id are applied
+	erased INTEGER NOT NULL,   -- the words of deletions up to this id are overwritten
 	docs INTEGER NOT NULL,     -- thoughts in the index
 	tokens INTEGER NOT NULL    -- tokens in them
 );
@@ -44,6 +45,9 @@ type indexFile struct {
 	*indexfile.File
 	damaged atomic.Bool // set by a search that failed to read it
 }
+
+// indexBusyTimeout is the maximum wait for SQLite's locks on the index.
+const indexBusyTimeout = 5 * time.Second
 
 // An openMode says how an index is opened.
 type openMode int
@@ -117,9 +121,9 @@ func (x *index) open(ctx context.Context, m openMode) (_ *indexFile, err error) 
 // connect is an [indexfile.Connect]. It opens the file in the same mode as the
 // store's.
 func (x *index) connect(writes bool) (*sql.DB, error) {
-	s := Store{path: x.path, readOnly: x.store.readOnly, busyTimeout: 5 * time.Second}
+	s := Store{path: x.path, readOnly: x.store.readOnly, busyTimeout: indexBusyTimeout}
 	s.immutable = s.readOnly && needsImmutable(x.path)
-	pragmas := []string{"synchronous(normal)", "journal_size_limit(67108864)"}
+	pragmas := []string{"synchronous(normal)", "journal_size_limit(67108864)", "secure_delete(1)"}
 	if !writes {
 		pragmas = append(pragmas, "query_only(1)")
 	}
@@ -131,14 +135,14 @@ func (f *indexFile) prepare(ctx context.Context, identity, journal string) error
 	if version, _, err := indexfile.Version(ctx, f.Writer, indexApplicationID); err != nil || version != 0 {
 		return err
 	}
-	if _, err := f.Writer.ExecContext(ctx, "PRAGMA journal_mode="+journal); err != nil {
+	if _, err := f.Writer.ExecContext(ctx, "PRAGMA auto_vacuum=INCREMENTAL; PRAGMA journal_mode="+journal); err != nil {
 		return err
 	}
 	return indexfile.InTx(ctx, f.Writer, func(tx *sql.Tx) error {
 		if _, err := tx.ExecContext(ctx, indexSchema); err != nil {
 			return err
 		}
-		if _, err := tx.ExecContext(ctx, "INSERT INTO state VALUES (1, ?, 0, 0, 0, 0)", identity); err != nil {
+		if _, err := tx.ExecContext(ctx, "INSERT INTO state VALUES (1, ?, 0, 0, 0, 0, 0)", identity); err != nil {
 			return err
 		}
 		_, err := tx.ExecContext(ctx, fmt.Sprintf("PRAGMA user_version=%d; PRAGMA application_id=%d", indexVersion, indexApplicationID))
@@ -167,13 +171,13 @@ func (f *indexFile) check(ctx context.Context, identity string) error {
 
 // An indexState is the row of the table state.
 type indexState struct {
-	store                         string
-	mark, forgotten, docs, tokens int64
+	store                                 string
+	mark, forgotten, erased, docs, tokens int64
 }
 
 func (f *indexFile) state(ctx context.Context, from indexfile.Queryer) (st indexState, err error) {
-	err = from.QueryRowContext(ctx, "SELECT store, mark, forgotten, docs, tokens FROM state").
-		Scan(&st.store, &st.mark, &st.forgotten, &st.docs, &st.tokens)
+	err = from.QueryRowContext(ctx, "SELECT store, mark, forgotten, erased, docs, tokens FROM state").
+		Scan(&st.store, &st.mark, &st.forgotten, &st.erased, &st.docs, &st.tokens)
 	return st, err
 }
 

@@ -52,7 +52,7 @@ func (x *index) upToDate(ctx context.Context) bool {
 		return false
 	}
 	e, err := x.extent(ctx)
-	return err == nil && !f.damaged.Load() && e.fits(st) && e.last <= st.mark && e.lastForgotten == st.forgotten
+	return err == nil && !f.damaged.Load() && e.fits(st) && e.last <= st.mark && e.lastForgotten == st.forgotten && st.erased == st.forgotten
 }
 
 // fits reports whether an index at st can be updated. It cannot after the store
@@ -100,6 +100,8 @@ func (x *index) write(ctx context.Context) error {
 			err = f.setForgotten(ctx, e.lastForgotten)
 		case st.forgotten < e.lastForgotten:
 			err = x.forget(ctx, f, st.forgotten)
+		case st.erased < st.forgotten:
+			err = f.erase(ctx, st.forgotten)
 		case st.mark < e.last:
 			err = x.add(ctx, f, st.mark, e.last)
 		default:
@@ -237,7 +239,7 @@ func forgetThought(ctx context.Context, tx *sql.Tx, id int64) error {
 }
 
 func (f *indexFile) setForgotten(ctx context.Context, n int64) error {
-	_, err := f.Writer.ExecContext(ctx, "UPDATE state SET forgotten = ?", n)
+	_, err := f.Writer.ExecContext(ctx, "UPDATE state SET forgotten = ?1, erased = ?1", n)
 	return err
 }
 

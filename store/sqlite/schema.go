@@ -65,8 +65,14 @@ func migrate(ctx context.Context, db *sql.DB, journal string) error {
 		return err
 	}
 	defer conn.Close()
-	if _, err := schemaVersion(ctx, conn); err != nil {
+	have, err := schemaVersion(ctx, conn)
+	if err != nil {
 		return err // before changing the journal mode of a file that is refused
+	}
+	if have == 0 { // only before the first page is written
+		if _, err := conn.ExecContext(ctx, "PRAGMA auto_vacuum=INCREMENTAL"); err != nil {
+			return err
+		}
 	}
 	var mode string
 	if err := conn.QueryRowContext(ctx, "PRAGMA journal_mode="+journal).Scan(&mode); err != nil {

@@ -17,6 +17,7 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/sequent-dev/sequent"
@@ -60,6 +61,8 @@ type Store struct {
 	lock    *fileLock
 	writer  *writer     // nil after a failure, until the next write
 	file    os.FileInfo // the file at path when writer was opened first
+
+	residue atomic.Bool // text of deleted sessions may be left in the files
 
 	hub    wake.Hub[sequent.Key] // signals commits of this Store; the zero Key gets every one
 	poller poller                // signals commits of others
@@ -110,6 +113,7 @@ func (s *Store) open(ctx context.Context, path string) error {
 	}
 	s.lock = newFileLock(s.path + ".lock")
 	s.poller.store = s
+	s.residue.Store(true) // a process may have been killed after a deletion
 	if err := s.prepare(ctx); err != nil {
 		return err
 	}

@@ -50,7 +50,7 @@ func (s *Store) openWriter(ctx context.Context) error {
 	}
 	w := &writer{cache: make(map[sequent.Key]row)}
 	w.db, err = sql.Open("sqlite", s.dsn(
-		synchronous,
+		synchronous, "secure_delete(1)",
 		"fullfsync(1)", "checkpoint_fullfsync(1)", // macOS: flush the drive's cache
 		"wal_autocheckpoint(4000)", "journal_size_limit(67108864)",
 	))
@@ -139,6 +139,12 @@ func (s *Store) dropWriter() error {
 // returns nil and rolls back otherwise. ctx cancels only the wait for the lock, so
 // that an error always means that nothing was stored.
 func (s *Store) transact(ctx context.Context, do func(*writer) error) error {
+	return s.withWriter(ctx, func(w *writer) error { return w.transact(do) })
+}
+
+// withWriter calls do with the writer while holding the file lock. ctx cancels only
+// the wait for the lock.
+func (s *Store) withWriter(ctx context.Context, do func(*writer) error) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -178,7 +184,7 @@ func (s *Store) transact(ctx context.Context, do func(*writer) error) error {
 			return err
 		}
 	}
-	err := s.writer.transact(do)
+	err := do(s.writer)
 	if s.writer.failed {
 		err = errors.Join(err, s.dropWriter())
 	}

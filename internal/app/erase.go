@@ -1,0 +1,85 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"sync"
+	"time"
+
+	"github.com/sequent-dev/sequent"
+	"github.com/sequent-dev/sequent/store/sqlite"
+)
+
+// Erase removes what deletions leave in the files of the store, and returns what it
+// could not remove. It does nothing for a store in memory or in a database.
+func (a *App) Erase(ctx context.Context) (sqlite.Residue, error) {
+	if s, ok := a.store.(*sqlite.Store); ok {
+		return s.Erase(ctx)
+	}
+	return sqlite.Residue{}, nil
+}
+
+// Compact rewrites the file of the configured store, which must exist; see
+// [sqlite.Store.Compact]. It calls progress with the size of the store's files from
+// time to time, unless progress is nil.
+func Compact(ctx context.Context, cfg Config, progress func(bytes int64)) (c sqlite.Compaction, err error) {
+	err = withFile(ctx, cfg, "compact", "run VACUUM in psql or leave it to autovacuum", func(s *sqlite.Store) error {
+		stop := watchSize(s, progress)
+		defer stop()
+		c, err = s.Compact(ctx)
+		return err
+	})
+	return c, err
+}
+
+// withFile calls do with the store in the configured SQLite file. For a database it
+// returns an error with the fix.
+func withFile(ctx context.Context, cfg Config, what, fix string, do func(*sqlite.Store) error) error {
+	place, err := Locate(cfg.Store)
+	if err != nil {
+		return err
+	}
+	if _, ok := place.Database(); ok {
+		return &ConfigError{Msg: "sequent " + what + " works on SQLite files, and the store is the database " + place.String(), Fix: fix}
+	}
+	a, err := OpenExisting(ctx, cfg)
+	if err != nil {
+		return err
+	}
+	s, ok := a.store.(*sqlite.Store)
+	if !ok { // the default store was never created
+		err = &sequent.Error{
+			Code: sequent.CodeUnavailable, Msg: "there is no store at " + place.Path,
+			Fix: "check the path", Err: fs.ErrNotExist,
+		}
+	} else {
+		err = at(place, do(s))
+	}
+	return errors.Join(err, a.Close())
+}
+
+// watchSize calls progress with the size of s every 100 ms until stop is called.
+func watchSize(s *sqlite.Store, progress func(bytes int64)) (stop func()) {
+	if progress == nil {
+		return func() {}
+	}
+	done := make(chan struct{})
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		tick := time.NewTicker(100 * time.Millisecond)
+		defer tick.Stop()
+		for {
+			select {
+			case <-done:
+				return
+			case <-tick.C:
+				progress(s.Size())
+			}
+		}
+	})
+	return func() {
+		close(done)
+		wg.Wait()
+	}
+}
