@@ -1,5 +1,5 @@
-// Package dialect says what a dialect is: one published form of the
-// sequential-thinking tool, as a value that any transport can serve.
+// Package dialect defines dialects: published forms of the sequential-thinking tool,
+// as values that any transport can serve.
 package dialect
 
 import (
@@ -8,8 +8,8 @@ import (
 	"github.com/sequent-dev/sequent/tool"
 )
 
-// A Dialect is one form of the sequential-thinking tool. It is made by the New
-// function of its package, over an engine.
+// A Dialect is one form of the sequential-thinking tool. The New function of its
+// package returns it for an engine.
 type Dialect struct {
 	Name         string // as in --dialect=NAME and /mcp/NAME
 	Summary      string // one line for people
@@ -30,35 +30,35 @@ type Resource struct {
 	Read        func(ctx context.Context, c tool.Caller) (text string, err error)
 }
 
-// A Template is a family of documents with one variable in their URI, written
-// {id} in it, or {+id} if its values may have slashes.
+// A Template is a set of documents whose URIs differ in one variable, written {id},
+// or {+id} if its values can contain slashes.
 type Template struct {
 	URI         string // for example sequent://sessions/{id}
 	Name        string
 	Title       string
 	Description string
 	MIME        string
-	// Read returns the document for a value of the variable. An error matching
-	// sequent.ErrNotFound means that there is no such document.
+	// Read returns the document for a value of the variable, or an error matching
+	// sequent.ErrNotFound if there is none.
 	Read func(ctx context.Context, c tool.Caller, value string) (text string, err error)
 	// Complete returns values that begin with prefix, best first.
 	Complete func(ctx context.Context, c tool.Caller, prefix string) ([]string, error)
-	// Watch calls changed each time that a document has changed, until stop is
-	// called; gone says that the document does not exist any more, after which
-	// changed is not called again. Changed does not wait, and stop returns when it
-	// is not called any more. An error matching sequent.ErrNotFound means that
-	// there is no such document. Nil means that nobody is told of changes.
+	// Watch calls changed after each change of a document until stop is called. After
+	// a deletion it calls changed once with gone set. Changed must not block. Stop
+	// returns when no call of changed is running. The error matches
+	// sequent.ErrNotFound if there is no such document. A nil Watch means that
+	// changes are not reported.
 	Watch func(ctx context.Context, c tool.Caller, value string, changed func(gone bool)) (stop func(), err error)
 }
 
-// A Prompt is a message that a person can have their client send.
+// A Prompt is a message that a person can select in a client.
 type Prompt struct {
 	Name        string
 	Title       string
 	Description string
 	Arguments   []Argument
-	// Get returns the text of the one user message. Required arguments are
-	// there; args holds no others than the declared.
+	// Get returns the text of the one user message. Args has all required arguments
+	// and only declared ones.
 	Get func(ctx context.Context, c tool.Caller, args map[string]string) (text string, err error)
 }
 

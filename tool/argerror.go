@@ -6,17 +6,16 @@ import (
 	"unicode"
 )
 
-// An ArgumentError says which argument of a call does not fit and why. Its parts
-// are safe to show to the caller.
+// An ArgumentError describes an argument that does not fit the schema. Its fields are
+// safe to show to the caller.
 type ArgumentError struct {
-	Field   string // the argument, as the schema spells it; empty for the arguments as a whole
-	Value   string // what it is: the JSON as given, shortened, or a few words; empty if missing
-	Want    string // what it must be
-	Missing bool   // it is required, and was absent or null
+	Field   string // name in the schema; empty for the arguments as a whole
+	Value   string // the JSON received, shortened, or a description; empty if missing
+	Want    string // description of what is accepted
+	Missing bool   // required, but absent or null
 }
 
-// Error returns one sentence that names the argument, what was given and what is
-// accepted.
+// Error returns one sentence with the argument, its value and what is accepted.
 func (e *ArgumentError) Error() string {
 	switch {
 	case e.Missing:
@@ -28,8 +27,8 @@ func (e *ArgumentError) Error() string {
 	}
 }
 
-// quoted returns the beginning of JSON text for a message: on one line, and with
-// nothing in it that does not print.
+// quoted returns the beginning of JSON text for a message, on one line and without
+// unprintable characters.
 func quoted(raw []byte) string {
 	const most = 60
 	var b strings.Builder
@@ -53,7 +52,7 @@ func quoted(raw []byte) string {
 	return b.String()
 }
 
-// brief is quoted for a name, which comes without quotes around it.
+// brief is quoted for a name without quotes.
 func brief(name []byte) string {
 	const most = 40
 	s := quoted(name)

@@ -6,48 +6,48 @@ import (
 	"sync"
 )
 
-// New makes a Tool from a handler of typed arguments. Arguments that do not fit
-// the published schema go to reject, which words the refusal.
+// New returns a Tool that decodes arguments into an In and calls handle. For
+// arguments that do not fit the published schema it calls reject instead, which
+// returns the refusal.
 //
 // In is a struct with a field for each property of s.InputSchema, tagged with
 // its name: `json:"thoughtNumber"`. A tag `alias:"thought_number"` adds a second
-// spelling that callers may use and that is not published. Fields are strings,
-// ints, float64s and bools, pointers to these, and slices of strings:
+// name, which is accepted but not published. Fields are strings, ints, float64s
+// and bools, pointers to these, and slices of strings:
 //
-//   - A plain field is a required property. Tagged `json:"name,omitzero"` it is
-//     an optional one that is zero when absent.
-//   - A pointer is an optional or a nullable property; it is nil when the
-//     property is absent or null.
-//   - A slice may be either; it is nil when the property is absent or null.
+//   - A plain field is a required property. With the tag `json:"name,omitzero"` it
+//     is an optional property, and zero if that is absent.
+//   - A pointer is an optional or nullable property, and nil if that is absent or
+//     null.
+//   - A slice is any of these, and nil if the property is absent or null.
 //
-// New panics if In and the schema disagree in names, types or what is required,
-// or if the schema has a keyword that would be published and not enforced.
+// New panics if In and the schema differ in names, types or required properties,
+// or if the schema has a keyword that the decoder does not enforce.
 //
-// # What is accepted
+// # Accepted arguments
 //
-// Models write arguments loosely, so the decoder takes more than the schema
-// tells, as long as there is one thing that it can mean:
+// Models write arguments loosely, so the decoder accepts more than the schema, as
+// long as the meaning is unambiguous:
 //
-//   - For an integer: 7, 7.0 and 7e0, and the same as a string, spaces around it
-//     allowed. Not true, 1.5, "seven", 0x7, or anything beyond ±(2^53−1), which
-//     JSON numbers cannot hold exactly.
-//   - For a number: any JSON number within ±(2^53−1), and the same as a string.
-//   - For a boolean: true and false, and the same as a string in any case. Not
-//     0, 1, "yes".
-//   - For a string: strings only. A number is refused, for it might have lost
-//     digits on its way here.
-//   - For an array of strings: that, or a string that holds it as JSON.
-//   - For an optional property: null is the same as leaving it out. For a
-//     required one null counts as missing, unless its type includes null.
-//   - For the arguments: an object, or a string that holds one as JSON; none and
-//     null are the empty object.
+//   - For an integer: 7, 7.0 and 7e0, and these as a string, with or without
+//     spaces around them. Not true, 1.5, "seven", 0x7, or numbers beyond
+//     ±(2^53−1), which not every JSON parser represents exactly.
+//   - For a number: any JSON number within ±(2^53−1), also as a string.
+//   - For a boolean: true and false, also as a string in any case. Not 0, 1 or
+//     "yes".
+//   - For a string: strings only. A number could have lost digits.
+//   - For an array of strings: also a string that contains the array as JSON.
+//   - For an optional property: null means absent. For a required property null
+//     means missing, unless its type includes null.
+//   - For the arguments: see [Object].
 //
-// Bounds and enumerations of the schema hold for what a value means. If a name
-// occurs twice, the last one counts, as in encoding/json; a name and its alias
-// together are refused. Unknown properties are listed in [Call.Unknown], or
-// refused where the schema says additionalProperties: false. Names match exactly.
+// Limits and enumerations apply to the decoded value. If a name occurs twice, the
+// last value counts, as in encoding/json; a name together with its alias is
+// refused. Names are case-sensitive. Unknown properties are listed in
+// [Call.Unknown], or refused if the schema has additionalProperties: false.
 //
-// If several arguments are wrong, reject hears of the first in the schema's order.
+// If several arguments are wrong, reject is called with the first one in the order
+// of the schema.
 func New[In any](
 	s Spec,
 	handle func(ctx context.Context, c Call, in In) (Reply, error),

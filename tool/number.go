@@ -1,8 +1,8 @@
 package tool
 
-// integer returns the value of a JSON number if it is a whole one within
-// ±maxInt, no matter how it is written: 7, 7.0 and 70e-1 are the same. It
-// calculates with the digits, for a float64 would round.
+// integer returns the value of a JSON number, and whether it is an integer within
+// ±maxInt: 7, 7.0 and 70e-1 are. It computes with decimal digits, because a float64
+// would round.
 func integer(b []byte) (n int, ok bool) {
 	negative := b[0] == '-'
 	if negative {

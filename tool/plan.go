@@ -12,15 +12,14 @@ import (
 	"github.com/sequent-dev/sequent/internal/jsonscan"
 )
 
-// maxFields bounds the properties of a tool, so that decoding keeps what it
-// finds on the stack.
+// maxFields limits the properties of a tool, so that their values are found in an
+// array on the stack.
 const maxFields = 32
 
-// maxInt is the largest integer that JSON numbers hold exactly in every language.
+// maxInt is the largest integer up to which every JSON parser is exact.
 const maxInt = min(1<<53-1, math.MaxInt)
 
-// A plan is a published schema and a Go struct, compiled into what decoding
-// needs: where each argument goes and what it may be.
+// A plan is a published schema and a Go struct, compiled for the decoder.
 type plan struct {
 	fields []field // in the schema's order
 	names  []name  // every spelling of every field
@@ -59,8 +58,8 @@ type field struct {
 	enum              []string // of a string or of each item; nil for any
 }
 
-// schema is the part of JSON Schema that a plan can enforce, and the
-// annotations that need no enforcing. Other keywords are refused.
+// schema has the keywords of JSON Schema that a plan enforces, and annotations.
+// Other keywords are refused.
 type schema struct {
 	Schema      string            `json:"$schema"`
 	Title       string            `json:"title"`
@@ -81,10 +80,10 @@ type schema struct {
 	Items     *schema   `json:"items"`
 }
 
-// types is the type keyword: a name or several.
+// types is the keyword type: one or several names.
 type types []string
 
-// UnmarshalJSON reads either form.
+// UnmarshalJSON decodes both forms.
 func (t *types) UnmarshalJSON(data []byte) error {
 	if len(data) > 0 && data[0] == '"' {
 		*t = types{""}
@@ -93,7 +92,7 @@ func (t *types) UnmarshalJSON(data []byte) error {
 	return json.Unmarshal(data, (*[]string)(t))
 }
 
-// compile makes the plan of a tool. It panics where contract and code disagree.
+// compile returns the plan of a tool. It panics if the schema and In do not match.
 func compile[In any](s Spec) *plan {
 	fail := func(format string, args ...any) {
 		panic("tool: " + s.Name + ": " + fmt.Sprintf(format, args...))
@@ -120,7 +119,7 @@ func compile[In any](s Spec) *plan {
 	}
 	for _, r := range top.Required {
 		if !slices.ContainsFunc(members, func(m property) bool { return m.name == r }) {
-			fail("%s is required and is no property", r)
+			fail("%s is required but not a property", r)
 		}
 	}
 	tagged := structFields(in, fail)
@@ -138,7 +137,7 @@ func compile[In any](s Spec) *plan {
 		tagged = slices.Delete(tagged, at, at+1)
 	}
 	for _, f := range tagged {
-		fail("field %s of %s is no property", f.name, in)
+		fail("field %s of %s is not a property", f.name, in)
 	}
 	return p
 }
@@ -160,8 +159,7 @@ func (p *plan) pointers(in reflect.Value) []any {
 	return list
 }
 
-// A property is a member of the schema's properties, which come in the order of
-// the file.
+// A property is a member of the schema's properties.
 type property struct {
 	name   string
 	schema json.RawMessage
@@ -179,7 +177,7 @@ func properties(raw json.RawMessage) (members []property, err error) {
 	return members, s.End()
 }
 
-// A structField is a field of an argument struct, by its tags.
+// A structField is a field of an argument struct, with its tags.
 type structField struct {
 	name, alias string
 	zero        bool // tagged omitzero
@@ -191,7 +189,7 @@ func structFields(in reflect.Type, fail func(string, ...any)) []structField {
 	for f := range in.Fields() {
 		n, options, _ := strings.Cut(f.Tag.Get("json"), ",")
 		if !f.IsExported() || f.Anonymous || n == "" || n == "-" {
-			fail("field %s of %s needs to be exported and tagged json:\"name\"", f.Name, in)
+			fail("field %s of %s must be exported and have a tag json:\"name\"", f.Name, in)
 		}
 		list = append(list, structField{
 			name: n, alias: f.Tag.Get("alias"), zero: options == "omitzero", StructField: f,
@@ -200,7 +198,7 @@ func structFields(in reflect.Type, fail func(string, ...any)) []structField {
 	return list
 }
 
-// newField joins a property with the struct field that takes it.
+// newField combines a property and its struct field.
 func newField(m property, required bool, sf structField, fail func(string, ...any)) field {
 	var s schema
 	if err := unmarshalStrict(m.schema, &s); err != nil {
@@ -213,7 +211,7 @@ func newField(m property, required bool, sf structField, fail func(string, ...an
 	}
 	typ := slices.DeleteFunc(slices.Clone(s.Type), func(t string) bool { return t == "null" })
 	if len(typ) != 1 {
-		fail("%s has types %v; one is needed, and null beside it at most", m.name, s.Type)
+		fail("%s has the types %v; want one type, optionally with null", m.name, s.Type)
 	}
 
 	goType := sf.Type
@@ -232,40 +230,40 @@ func newField(m property, required bool, sf structField, fail func(string, ...an
 	}
 	k, ok := known[typ[0]]
 	if !ok || k.typ != goType || (f.pointer && k.kind == kindStrings) {
-		fail("%s is published as %s, which a Go %s does not take", m.name, typ[0], sf.Type)
+		fail("%s is published as %s, which cannot be decoded into a Go %s", m.name, typ[0], sf.Type)
 	}
 	f.kind = k.kind
 	switch absent := !required || f.nullable; {
 	case k.kind == kindStrings:
 	case f.pointer && (!absent || sf.zero):
-		fail("%s is a pointer; it needs to be optional or nullable, without omitzero", m.name)
+		fail("%s is a pointer, so it must be optional or nullable, and without omitzero", m.name)
 	case !f.pointer && absent != sf.zero:
-		fail("%s is a plain value; it needs to be either required or tagged omitzero", m.name)
+		fail("%s is not a pointer, so it must be either required or tagged omitzero", m.name)
 	}
 	f.constrain(s, fail)
 	return f
 }
 
-// constrain takes over the bounds of the schema, and words them.
+// constrain sets the limits of the schema, and the words for them in messages.
 func (f *field) constrain(s schema, fail func(string, ...any)) {
 	texts := s
 	if f.kind == kindStrings {
 		if s.Items == nil || !slices.Equal(s.Items.Type, types{"string"}) {
-			fail("%s needs items of type string", f.name)
+			fail("%s must have items of type string", f.name)
 		}
 		texts = *s.Items
 	} else if s.Items != nil {
-		fail("%s is no array and has items", f.name)
+		fail("%s has items but is not an array", f.name)
 	}
 	if s.Properties != nil || s.Required != nil || s.Additional != nil {
-		fail("%s is no object and has properties", f.name)
+		fail("%s has properties but is not an object", f.name)
 	}
 	isText := f.kind == kindString || f.kind == kindStrings
 	if !isText && (texts.MinLength != nil || texts.MaxLength != nil || texts.Enum != nil) {
-		fail("%s is no string and has bounds of one", f.name)
+		fail("%s has limits of a string but is not a string", f.name)
 	}
 	if f.kind != kindInt && f.kind != kindFloat && (s.Minimum != nil || s.Maximum != nil) {
-		fail("%s is no number and has bounds of one", f.name)
+		fail("%s has limits of a number but is not a number", f.name)
 	}
 	if s.Minimum != nil {
 		f.least = *s.Minimum

@@ -7,13 +7,11 @@ import (
 	"strings"
 )
 
-// Parse reads a Spec from a tool.json, whose members are name, title,
-// description, inputSchema, outputSchema and annotations. The description may
-// stand in a file of its own instead (a tool.md), where prose is easier to read;
-// pass nil if there is none.
+// Parse parses a tool.json with the members name, title, description, inputSchema,
+// outputSchema and annotations. The description can be in a separate file instead,
+// a tool.md; pass nil if there is none.
 //
-// Both files are embedded in the program, so a fault in them is a programmer's:
-// Parse panics.
+// Parse panics if a file is invalid, because both are embedded in the program.
 func Parse(spec, description []byte) Spec {
 	var file struct {
 		Name         string          `json:"name"`
@@ -27,11 +25,11 @@ func Parse(spec, description []byte) Spec {
 		panic(fmt.Sprintf("tool: cannot read the spec: %v", err))
 	}
 	if file.Name == "" || len(file.InputSchema) == 0 {
-		panic("tool: a spec needs a name and an inputSchema")
+		panic("tool: a spec must have a name and an inputSchema")
 	}
 	text := strings.TrimSpace(string(description))
 	if (file.Description == "") == (text == "") {
-		panic("tool: " + file.Name + " needs one description: in its spec or beside it")
+		panic("tool: " + file.Name + " must have one description: in its spec or in a separate file")
 	}
 	return Spec{
 		Name:         file.Name,
@@ -43,8 +41,7 @@ func Parse(spec, description []byte) Spec {
 	}
 }
 
-// compact removes the white space between the tokens of valid JSON and keeps
-// every other byte.
+// compact removes the white space between tokens. It changes no other byte.
 func compact(raw json.RawMessage) json.RawMessage {
 	if len(raw) == 0 {
 		return nil
@@ -56,7 +53,7 @@ func compact(raw json.RawMessage) json.RawMessage {
 	return b.Bytes()
 }
 
-// unmarshalStrict is json.Unmarshal that refuses fields which v does not have.
+// unmarshalStrict is json.Unmarshal that refuses members without a field in v.
 func unmarshalStrict(data []byte, v any) error {
 	d := json.NewDecoder(bytes.NewReader(data))
 	d.DisallowUnknownFields()
