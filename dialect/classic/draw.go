@@ -6,8 +6,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-
-	"github.com/clipperhouse/displaywidth"
 )
 
 const (
@@ -71,11 +69,11 @@ func box(k kind, header, text string, columns int, colour bool) string {
 	head, body := wrap(k.mark+header, columns-frame), wrap(text, columns-frame)
 	width := 0
 	for _, row := range slices.Concat(head, body) {
-		width = max(width, displaywidth.String(row))
+		width = max(width, columnsOf(row))
 	}
 	var b strings.Builder
 	row := func(text, shown string) {
-		pad := strings.Repeat(" ", width-displaywidth.String(text))
+		pad := strings.Repeat(" ", width-columnsOf(text))
 		b.WriteString("│ " + shown + pad + " │\n")
 	}
 	rule := strings.Repeat("─", width+2)

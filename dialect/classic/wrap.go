@@ -47,10 +47,10 @@ func wrapLine(line string, width int) (rows []string) {
 			}
 			breakAt = 0
 		}
-		if r, _ := utf8.DecodeRuneInString(cell); row.Len() == 0 && (unicode.IsMark(r) || r == zwnj || r == zwj) {
+		if r, _ := utf8.DecodeRuneInString(cell); row.Len() == 0 && joins(r) {
 			// At the beginning of a row it would join the frame.
 			cell = "◌" + cell
-			columns = displaywidth.String(cell)
+			columns = columnsOf(cell)
 		}
 		row.WriteString(cell)
 		column += columns
@@ -70,10 +70,27 @@ func wrapLine(line string, width int) (rows []string) {
 				breakAt, breakColumn = row.Len(), column
 			}
 		default:
-			put(cell, cells.Width())
+			put(cell, columnsOf(cell))
 		}
 	}
 	return append(rows, strings.TrimRight(row.String(), " "))
+}
+
+// columnsOf returns how many columns s takes on a terminal. The halfwidth katakana
+// sound marks take a column each, although UAX #29 puts them into the grapheme
+// cluster of the character before them.
+func columnsOf(s string) int {
+	return displaywidth.String(strings.Map(func(r rune) rune {
+		if r == '\uff9e' || r == '\uff9f' {
+			return '\uff8a' // of the same width, and a cluster of its own
+		}
+		return r
+	}, s))
+}
+
+// joins reports whether r would join the frame at the beginning of a row.
+func joins(r rune) bool {
+	return unicode.IsMark(r) || r == zwnj || r == zwj || r >= 0x1F3FB && r <= 0x1F3FF // emoji modifiers
 }
 
 // shown returns r, or what is shown in its place: a picture of a control

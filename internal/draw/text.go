@@ -13,7 +13,16 @@ import (
 const tab = 4
 
 // Width returns how many columns s takes on a terminal.
-func Width(s string) int { return displaywidth.String(s) }
+// The halfwidth katakana sound marks take a column each, although UAX #29 puts
+// them into the grapheme cluster of the character before them.
+func Width(s string) int {
+	return displaywidth.String(strings.Map(func(r rune) rune {
+		if r == '\uff9e' || r == '\uff9f' {
+			return '\uff8a' // of the same width, and a cluster of its own
+		}
+		return r
+	}, s))
+}
 
 // Truncate shortens s to a width, and then ends it with an ellipsis if that
 // fits.
@@ -24,7 +33,19 @@ func Truncate(s string, width int, ellipsis string) string {
 	if width < Width(ellipsis) {
 		ellipsis = ""
 	}
-	return displaywidth.TruncateString(s, max(width, 0), ellipsis)
+	if width < 0 {
+		return ""
+	}
+	end, used := 0, Width(ellipsis)
+	g := displaywidth.StringGraphemes(s)
+	for g.Next() {
+		used += Width(g.Value())
+		if used > width {
+			break
+		}
+		end += len(g.Value())
+	}
+	return s[:end] + ellipsis
 }
 
 // One returns text as one line in which nothing is left that a terminal would
@@ -132,11 +153,12 @@ func (w *wrapper) add(seg string) {
 	}
 	g := displaywidth.StringGraphemes(seg) // a word longer than a row
 	for g.Next() {
-		if n := g.Width(); w.used+n > w.width && w.used > w.start {
+		n := Width(g.Value())
+		if w.used+n > w.width && w.used > w.start {
 			w.feed()
 		}
 		w.row.WriteString(g.Value())
-		w.used += g.Width()
+		w.used += n
 	}
 }
 
