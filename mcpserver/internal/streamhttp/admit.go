@@ -22,6 +22,8 @@ const (
 	headerSession = "Mcp-Session-Id"
 	headerMethod  = "Mcp-Method"
 	headerName    = "Mcp-Name"
+
+	headerFetchSite = "Sec-Fetch-Site"
 )
 
 const (
@@ -53,6 +55,12 @@ func (v *visit) admit() bool {
 	origin := v.r.Header.Get("Origin")
 	check := *v.r
 	check.Method = http.MethodPost // reading is as private as writing
+	if origin != "" && check.Header.Get(headerFetchSite) == "none" {
+		// A request that no page made has no Origin. The pair is a contradiction,
+		// so the Origin is checked as if there were only that.
+		check.Header = check.Header.Clone()
+		check.Header.Del(headerFetchSite)
+	}
 	if v.h.cors.Check(&check) != nil {
 		v.refuse(http.StatusForbidden, "web pages of the origin %.100q may not call this server", origin)
 		return false
