@@ -116,7 +116,7 @@ func (im *importRun) run(ctx context.Context, from *importer.Importer, paths []s
 func (im *importRun) path(ctx context.Context, from *importer.Importer, path string) (importer.Summary, error) {
 	im.name = ""
 	if path == "-" {
-		spool, err := im.spool()
+		spool, err := im.spool(ctx)
 		if err != nil {
 			return importer.Summary{}, err
 		}
@@ -127,12 +127,23 @@ func (im *importRun) path(ctx context.Context, from *importer.Importer, path str
 }
 
 // spool copies standard input to a file, because some readers need two passes.
-func (im *importRun) spool() (name string, err error) {
+func (im *importRun) spool(ctx context.Context) (name string, err error) {
 	f, err := os.CreateTemp("", "sequent-import-*")
 	if err != nil {
 		return "", err
 	}
-	_, err = io.Copy(f, im.in)
+	// A read of standard input cannot be interrupted. After a cancellation the
+	// goroutine ends with the program.
+	copied := make(chan error, 1)
+	go func() {
+		_, err := io.Copy(f, im.in)
+		copied <- err
+	}()
+	select {
+	case err = <-copied:
+	case <-ctx.Done():
+		err = &sequent.Error{Code: sequent.CodeCanceled, Msg: "the import was canceled", Err: ctx.Err()}
+	}
 	if err = errors.Join(err, f.Close()); err != nil {
 		_ = os.Remove(f.Name())
 		return "", err

@@ -117,16 +117,12 @@ func meant(file string) bool {
 // that it is, or should be, a session. An error prevents the rest.
 func (im *Importer) file(ctx context.Context, file string, named bool) (r Result, known bool, err error) {
 	r = Result{File: file, Outcome: Failed}
-	f, err := os.Open(file)
+	f, err := open(file)
 	if err != nil {
 		r.Err = unreadable(err)
 		return r, true, nil
 	}
 	defer f.Close()
-	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
-		r.Err = unreadable(errors.New("not a regular file"))
-		return r, true, nil
-	}
 	r.Kind, err = kindOf(f)
 	if err != nil {
 		e := unreadable(err)
@@ -149,6 +145,19 @@ func (im *Importer) file(ctx context.Context, file string, named bool) (r Result
 		return r, true, nil
 	}
 	return im.store(ctx, r, s)
+}
+
+// open opens a regular file. It looks before it opens: to open a FIFO blocks until
+// there is a writer, and to open a device can have effects.
+func open(file string) (*os.File, error) {
+	info, err := os.Stat(file)
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, errors.New("not a regular file")
+	}
+	return os.Open(file)
 }
 
 // A session is what a file holds.

@@ -19,6 +19,8 @@ const (
 	mtimeGranularity = 2 * time.Second
 )
 
+var errNotRegular = errors.New("not a regular file")
+
 // A Config configures a [File].
 type Config struct {
 	Path   string       // required
@@ -104,6 +106,12 @@ func same(a, b fs.FileInfo) bool {
 }
 
 func load(path string) ([]entry, fs.FileInfo, error) {
+	// Look before opening: to open a FIFO blocks until there is a writer.
+	if state, err := os.Stat(path); err != nil {
+		return nil, nil, err
+	} else if !state.Mode().IsRegular() {
+		return nil, nil, errNotRegular
+	}
 	file, err := os.Open(path)
 	if err != nil {
 		return nil, nil, err
@@ -114,7 +122,7 @@ func load(path string) ([]entry, fs.FileInfo, error) {
 		return nil, nil, err
 	}
 	if !state.Mode().IsRegular() {
-		return nil, nil, errors.New("not a regular file")
+		return nil, nil, errNotRegular
 	}
 	if err := checkMode(state.Mode()); err != nil {
 		return nil, nil, err
