@@ -1,6 +1,7 @@
 package command
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -9,6 +10,8 @@ import (
 	"io"
 	"os"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/sequent-dev/sequent"
 	"github.com/sequent-dev/sequent/internal/app"
@@ -101,9 +104,36 @@ func (c userError) print(w io.Writer, asJSON bool) {
 	fmt.Fprint(w, c.more)
 }
 
-// writeJSON writes v on one line. It does not escape HTML.
+// writeJSON writes v on one line. It does not escape HTML. Characters that a
+// terminal acts upon are escaped: controls, and those that change the direction of
+// the text.
 func writeJSON(w io.Writer, v any) error {
-	enc := json.NewEncoder(w)
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
-	return enc.Encode(v)
+	if err := enc.Encode(v); err != nil {
+		return err
+	}
+	_, err := w.Write(escapeActive(b.Bytes()))
+	return err
+}
+
+// escapeActive escapes, in JSON, the characters that encoding/json leaves and that
+// a terminal acts upon. In JSON they occur in strings only.
+func escapeActive(text []byte) []byte {
+	active := func(r rune) bool {
+		return r >= 0x7F && r <= 0x9F || unicode.Is(unicode.Bidi_Control, r)
+	}
+	if bytes.IndexFunc(text, active) < 0 {
+		return text
+	}
+	var out []byte
+	for _, r := range string(text) {
+		if active(r) {
+			out = fmt.Appendf(out, `\u%04x`, r) // all are in the basic plane
+		} else {
+			out = utf8.AppendRune(out, r)
+		}
+	}
+	return out
 }
