@@ -137,14 +137,16 @@ func TestFailures(t *testing.T) {
 		{"an error that is a string", []llmtest.Reply{{Status: 400, Body: `{"error":"phi does not support tools"}`}}, llm.CodeRefused, "status 400 (phi does not support tools)", 1},
 		{"an error of another form", []llmtest.Reply{{Status: 422, Body: `{"error":{"message":{"why":"x"}},"detail":"no such field"}`}}, llm.CodeRefused, "status 422 (no such field)", 1},
 		{"no such model", []llmtest.Reply{{Status: 404}}, llm.CodeUnknown, "does not know the model", 1},
-		{"no JSON", []llmtest.Reply{{Body: "<html>welcome to the hotel</html>"}}, llm.CodeBadAnswer, "OPENAI_BASE_URL", 1},
+		{"no JSON", []llmtest.Reply{{Body: "<html>welcome to the hotel</html>"}, {Body: "<html>"}, {Body: "<html>"}}, llm.CodeBadAnswer, "OPENAI_BASE_URL", 3},
+		{"no JSON then 200", []llmtest.Reply{{Body: "<html>"}, {Turn: llmtest.Say("yes")}}, "", "", 2},
+		{"no choices then 200", []llmtest.Reply{{Body: `{"choices":[]}`}, {Turn: llmtest.Say("yes")}}, "", "", 2},
 		{"error in a 200", []llmtest.Reply{{Body: `{"error":{"message":"upstream is down","code":502}}`}, {Turn: llmtest.Say("yes")}}, "", "", 2},
 		{"cut", []llmtest.Reply{{Turn: llmtest.Say("so far so good"), Cut: true}, {Turn: llmtest.Say("yes")}}, "", "", 2},
 		{"cut three times", []llmtest.Reply{{Cut: true}, {Cut: true}, {Cut: true}}, llm.CodeInterrupted, "closed the connection", 3},
 		{"refusal", []llmtest.Reply{{Body: `{"choices":[{"message":{"role":"assistant","refusal":"I can't help with that."},"finish_reason":"stop"}]}`}}, llm.CodeDeclined, "I can't help", 1},
 		{"filter", []llmtest.Reply{{Body: `{"choices":[{"message":{"role":"assistant","content":""},"finish_reason":"content_filter"}]}`}}, llm.CodeDeclined, "content filter of OpenAI", 1},
 		{"not streamed", []llmtest.Reply{{Body: `{"choices":[{"message":{"role":"assistant","content":"yes","reasoning":"hm"},"finish_reason":"stop"}],"usage":{"prompt_tokens":1}}`}}, "", "", 1},
-		{"nothing", []llmtest.Reply{{Body: " "}}, llm.CodeBadAnswer, "OPENAI_BASE_URL", 1},
+		{"nothing", []llmtest.Reply{{Body: " "}, {Body: " "}, {Body: " "}}, llm.CodeBadAnswer, "OPENAI_BASE_URL", 3},
 		{"redirect", []llmtest.Reply{{Status: 307, Header: http.Header{"Location": {"http://127.0.0.1:1/"}}}}, llm.CodeUnavailable, "redirects", 1},
 	}
 	for _, tt := range tests {

@@ -79,7 +79,8 @@ func TestEmbedInvalidReply(t *testing.T) {
 		`{"data":[{"index":0,"embedding":[1]},{"index":1,"embedding":[1,2]}]}`,
 		`{"data":[{"index":0,"embedding":[]},{"index":1,"embedding":[]}]}`,
 	} {
-		s := llmtest.Serve(t, llmtest.Reply{Body: body})
+		r := llmtest.Reply{Body: body}
+		s := llmtest.Serve(t, r, r, r) // some are retried
 		if got, err := embedder(t, s.URL).Embed(t.Context(), []string{"a", "b"}); llm.CodeOf(err) != llm.CodeBadAnswer {
 			t.Errorf("%s\ngot %v and %v", body, got, err)
 		}

@@ -79,7 +79,7 @@ func (c *caller) failed(ctx context.Context, x *exchange, err error) *failure {
 		malformed = true
 	}
 	if malformed {
-		return &failure{err: c.badAnswer(cause)}
+		return &failure{retryable: true, err: c.badAnswer(cause)}
 	}
 	return &failure{retryable: true, err: &llm.Error{
 		Code: llm.CodeInterrupted, Err: cause, Status: x.status,

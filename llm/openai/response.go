@@ -46,7 +46,7 @@ func (c *Client) whole(ctx context.Context, x *exchange, res openai.ChatCompleti
 	case more.Error != nil:
 		return llm.Response{}, c.failed(ctx, x, more.Error)
 	case len(res.Choices) == 0:
-		return llm.Response{}, &failure{err: c.badAnswer(errors.New("no choices"))}
+		return llm.Response{}, &failure{retryable: true, err: c.badAnswer(errors.New("no choices"))}
 	}
 	in := res.Choices[0]
 	var text strings.Builder
@@ -158,7 +158,7 @@ func (c *Client) stream(ctx context.Context, r llm.Request, emit func(llm.Event)
 func (c *Client) unstreamed(ctx context.Context, x *exchange, emit func(llm.Event) bool) *failure {
 	var res openai.ChatCompletionResponse
 	if err := json.Unmarshal(x.body.Bytes(), &res); err != nil {
-		return &failure{err: c.badAnswer(err)}
+		return &failure{retryable: true, err: c.badAnswer(err)}
 	}
 	answer, f := c.whole(ctx, x, res)
 	if f == nil && (answer.Message.Text == "" || emit(llm.Event{Text: answer.Message.Text})) {
