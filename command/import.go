@@ -48,7 +48,7 @@ without a session.`,
 			}
 			open := app.Open
 			if dryRun {
-				open = app.OpenExisting // creates nothing
+				open = app.OpenDryRun
 			}
 			a, err := open(c.Context(), p.config())
 			if err != nil {

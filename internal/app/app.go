@@ -112,7 +112,7 @@ func OpenExisting(ctx context.Context, cfg Config) (*App, error) {
 	_, err = os.Stat(place.Path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && place.Default:
-		return &App{Engine: sequent.New(sequent.Config{}), Place: place, config: cfg, logger: cfg.Logger}, nil
+		return empty(cfg, place), nil
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, &sequent.Error{
 			Code: sequent.CodeUnavailable,
@@ -122,6 +122,26 @@ func OpenExisting(ctx context.Context, cfg Config) (*App, error) {
 		}
 	}
 	return open(ctx, cfg, place)
+}
+
+// OpenDryRun opens the store to try a change. It creates no store: without one, at
+// any place, the App is empty.
+func OpenDryRun(ctx context.Context, cfg Config) (*App, error) {
+	place, err := Locate(cfg.Store)
+	if err != nil {
+		return nil, err
+	}
+	if place.Path != "" {
+		if _, err := os.Stat(place.Path); errors.Is(err, fs.ErrNotExist) {
+			return empty(cfg, place), nil
+		}
+	}
+	return OpenExisting(ctx, cfg)
+}
+
+// empty returns an App without a store.
+func empty(cfg Config, place Place) *App {
+	return &App{Engine: sequent.New(sequent.Config{}), Place: place, config: cfg, logger: cfg.Logger}
 }
 
 func open(ctx context.Context, cfg Config, place Place) (*App, error) {
