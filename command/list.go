@@ -9,13 +9,14 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/sequent-dev/sequent"
+	"github.com/sequent-dev/sequent/agent/plan"
 	"github.com/sequent-dev/sequent/internal/app"
 	"github.com/sequent-dev/sequent/internal/draw"
 )
 
 func (p *program) list() *cobra.Command {
 	var limit int
-	var since time.Duration
+	var since span
 	c := &cobra.Command{
 		Use:   "list",
 		Short: "List sessions, the latest first",
@@ -23,7 +24,7 @@ func (p *program) list() *cobra.Command {
 
 --json prints {"sessions": [{id, title, state, dialect, thoughts, branches, created, updated}],
 "more": bool}.`,
-		Example: "sequent list\n\n# sessions that changed in the last day\nsequent list --since 24h\n\n# the ids of all active sessions\n" +
+		Example: "sequent list\n\n# sessions that changed in the last day\nsequent list --since 1d\n\n# the ids of all active sessions\n" +
 			"sequent list --limit 0 --json | jq -r '.sessions[] | select(.state == \"active\").id'",
 		Args: arguments(0, 0, ""),
 		RunE: func(c *cobra.Command, _ []string) error {
@@ -31,12 +32,12 @@ func (p *program) list() *cobra.Command {
 				return invalid("limit", limit, "a number of sessions, or 0 for all")
 			}
 			return p.withStore(c.Context(), func(a *app.App) error {
-				return p.listSessions(c.Context(), a, limit, since)
+				return p.listSessions(c.Context(), a, limit, time.Duration(since))
 			})
 		},
 	}
 	c.Flags().IntVar(&limit, "limit", 20, "maximum number of sessions; 0 means all")
-	c.Flags().DurationVar(&since, "since", 0, "maximum time since the last change, such as 90m or 24h")
+	c.Flags().Var(&since, "since", "maximum time since the last change, such as 7d or 90m")
 	p.addJSONFlag(c)
 	p.addOwnerFlag(c)
 	p.addWidthFlag(c)
@@ -59,8 +60,12 @@ func (p *program) listSessions(ctx context.Context, a *app.App, limit int, since
 		if more = limit > 0 && len(sessions) == limit; more {
 			break
 		}
+		state := string(h.State)
+		if plan.HasFailed(h) {
+			state = plan.Failed
+		}
 		sessions = append(sessions, jsonSession{
-			ID: string(h.ID), Title: h.Title, State: string(h.State), Dialect: h.Dialect,
+			ID: string(h.ID), Title: h.Title, State: state, Dialect: h.Dialect,
 			Thoughts: h.Len, Branches: h.Branches,
 			Created: h.Created, Updated: h.Updated, Expires: h.Expires,
 		})

@@ -50,9 +50,17 @@ type State struct {
 
 // StateOf returns the state of a session's machine. It returns false if the session
 // has none.
-func StateOf(s *sequent.Session) (State, bool) {
+func StateOf(s *sequent.Session) (State, bool) { return stateOf(s.Label(label)) }
+
+// HasFailed reports whether the machine of a session is in the state [Failed], by
+// the header of the session.
+func HasFailed(h sequent.Header) bool {
+	st, ok := stateOf(h.Labels[label])
+	return ok && st.State == Failed
+}
+
+func stateOf(raw string) (State, bool) {
 	var st State
-	raw := s.Label(label)
 	if raw == "" || json.Unmarshal([]byte(raw), &st) != nil {
 		return State{}, false
 	}
