@@ -53,6 +53,9 @@ func (a *App) Machine(cfg MachineConfig) *plan.Machine {
 // ConnectTimeout limits how long an MCP server may take to start.
 const ConnectTimeout = 30 * time.Second
 
+// CodeMCPServer is the code of an MCP server that does not start or list its tools.
+const CodeMCPServer sequent.Code = "mcp_server_failed"
+
 // MCPTools starts an MCP server with a command line and returns its tools. The
 // server's standard error goes to stderr. The caller must call stop.
 func MCPTools(ctx context.Context, command string, stderr io.Writer) (tools []tool.Tool, stop func() error, err error) {
@@ -65,7 +68,7 @@ func MCPTools(ctx context.Context, command string, stderr io.Writer) (tools []to
 	}
 	failed := func(err error) error {
 		return &sequent.Error{
-			Code: sequent.CodeUnavailable, Err: err,
+			Code: CodeMCPServer, Err: err,
 			Msg: fmt.Sprintf("cannot use the MCP server %q", command),
 			Fix: "run the command by itself to see why",
 		}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"net"
+	"slices"
 	"strings"
 
 	"github.com/jackc/pgx/v5/pgconn"
@@ -69,7 +70,26 @@ func wrap(ctx context.Context, err error) error {
 	return out
 }
 
+// distinctLines is an error whose text repeats no line. The driver reports each
+// attempt to connect, with and without TLS, on a line of its own.
+type distinctLines struct{ error }
+
+// Error returns each line once.
+func (e distinctLines) Error() string {
+	var lines []string
+	for line := range strings.SplitSeq(e.error.Error(), "\n") {
+		if !slices.Contains(lines, line) {
+			lines = append(lines, line)
+		}
+	}
+	return strings.Join(lines, "\n")
+}
+
+// Unwrap returns the error.
+func (e distinctLines) Unwrap() error { return e.error }
+
 func describeUnreachable(e *sequent.Error) {
+	e.Err = distinctLines{e.Err}
 	e.Code = sequent.CodeUnavailable
 	e.Msg = "the store's server is unreachable; nothing was changed"
 	e.Fix = "try again in a moment; if it persists, check that the server is running and the address is right"
