@@ -44,6 +44,9 @@ func (p *plan) decode(args []byte, checked bool, to []any) (unknown []string, er
 	if unknown, err = p.object(&s, &found); err != nil {
 		return nil, err
 	}
+	if jsonscan.HasLoneSurrogate(args) {
+		return nil, malformed(jsonscan.ErrUTF8)
+	}
 	return unknown, p.fill(&found, to)
 }
 

@@ -260,3 +260,14 @@ func BenchmarkScanner(b *testing.B) {
 		}
 	}
 }
+
+func TestHasLoneSurrogate(t *testing.T) {
+	for text, want := range map[string]bool{
+		`"a"`: false, `"\ud83e\uddf5"`: false, `"\\ud800"`: false, `"\ufffd"`: false, `"\n\u0041"`: false,
+		`"\ud800"`: true, `"\udc00"`: true, `"\udc00\ud800"`: true, `"\ud83e\uddf5\ud83e"`: true, `"\\\ud800"`: true, `{"\ud800":1}`: true,
+	} {
+		if got := jsonscan.HasLoneSurrogate([]byte(text)); got != want {
+			t.Errorf("%s: got %v, want %v", text, got, want)
+		}
+	}
+}
