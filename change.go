@@ -1,6 +1,7 @@
 package sequent
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"time"
@@ -9,6 +10,9 @@ import (
 // A Change records what a change function does to a session; see
 // [Engine.Update]. It has effect until the function returns. After that Append
 // returns an error and the setters do nothing.
+//
+// A setter that gets a value that no session can have, such as text that is not
+// valid UTF-8, makes the change fail with an error.
 type Change struct {
 	limits Limits
 	now    time.Time
@@ -20,6 +24,7 @@ type Change struct {
 	shared  bool     // others have session: it is copied before the next change
 	dirty   bool     // there is something to write
 	expiry  bool     // ExpireAt was called
+	err     error    // of the first setter that failed
 }
 
 // Session returns the session as it is now, with what c has recorded so far. The
@@ -59,6 +64,9 @@ func (c *Change) Append(d Draft) (Thought, error) {
 		}
 	}
 	if err := checkDraft(&d, c.limits); err != nil {
+		return Thought{}, err
+	}
+	if err := checkLabels(d.Labels, -1); err != nil {
 		return Thought{}, err
 	}
 	d.Labels = maps.Clone(d.Labels)
@@ -110,7 +118,7 @@ func (c *Change) Append(d Draft) (Thought, error) {
 	return t.detached(), nil
 }
 
-// checkDraft refuses what no session can record.
+// checkDraft refuses text and names that no session can record.
 func checkDraft(d *Draft, limits Limits) error {
 	if err := checkText("text", d.Text, limits.Text); err != nil {
 		return err
@@ -144,26 +152,26 @@ func (l *ledger) checkNext(d *Draft, n int, limits Limits) error {
 	return nil
 }
 
-// SetState says whether the session is active, completed or cancelled.
+// SetState says whether the session is Active, Completed or Cancelled.
 func (c *Change) SetState(state State) {
-	c.set(func(h *Header) { h.State = state })
+	c.set(checkState(state), func(h *Header) { h.State = state })
 }
 
 // SetTitle titles the session with the first line of a text, shortened. Without it
 // the first thought does.
 func (c *Change) SetTitle(text string) {
-	c.set(func(h *Header) { h.Title = title(text) })
+	c.set(checkText("title", text, -1), func(h *Header) { h.Title = title(text) })
 }
 
 // Conclude records what the author concluded.
 func (c *Change) Conclude(text string) {
-	c.set(func(h *Header) { h.Conclusion = text })
+	c.set(checkText("conclusion", text, -1), func(h *Header) { h.Conclusion = text })
 }
 
 // SetLabel records a value that only one dialect knows the meaning of. An
 // empty value removes the label.
 func (c *Change) SetLabel(key, value string) {
-	c.set(func(h *Header) {
+	c.set(checkLabel(key, value, -1), func(h *Header) {
 		labels := maps.Clone(h.Labels)
 		if labels == nil {
 			labels = make(map[string]string)
@@ -180,23 +188,28 @@ func (c *Change) SetLabel(key, value string) {
 // BeginIn says in which scope and dialect the session was begun, in the change
 // function of the call that begins it.
 func (c *Change) BeginIn(scope, dialect string) {
-	c.set(func(h *Header) { h.Scope, h.Dialect = scope, dialect })
+	c.set(checkOrigin(scope, dialect, c.limits), func(h *Header) { h.Scope, h.Dialect = scope, dialect })
 }
 
 // ExpireAt says when the session may be forgotten; the zero time means never.
 // It holds until the next change, where there is a [Config.TTL] for those that
 // do not say.
 func (c *Change) ExpireAt(at time.Time) {
-	c.set(func(h *Header) { h.Expires, c.expiry = precise(at), true })
+	c.set(nil, func(h *Header) { h.Expires, c.expiry = precise(at), true })
 }
 
-func (c *Change) set(change func(*Header)) {
+// set changes the header, unless err says that the new value is not valid.
+func (c *Change) set(err error, change func(*Header)) {
 	if c.ledger == nil {
 		return
 	}
 	c.ledger.mu.Lock()
 	defer c.ledger.mu.Unlock()
-	if c.session != nil {
+	switch {
+	case c.session == nil:
+	case err != nil:
+		c.err = cmp.Or(c.err, err)
+	default:
 		change(&c.write().header)
 	}
 }

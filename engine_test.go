@@ -204,7 +204,7 @@ func TestManyWriters(t *testing.T) {
 	const writers, each = 200, 20
 	for _, sessions := range []int{1, 10} {
 		t.Run(fmt.Sprintf("%d sessions", sessions), func(t *testing.T) {
-			store := sequent.NewMemoryStore()
+			store := &auditor{Store: sequent.NewMemoryStore(), t: t}
 			engines := []*sequent.Engine{
 				sequent.New(sequent.Config{Store: store}),
 				sequent.New(sequent.Config{Store: store, CacheBytes: -1}), // knows nothing by heart

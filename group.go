@@ -245,6 +245,9 @@ func (j *job) run(c *Change) {
 		}
 	}()
 	j.err = j.change(c)
+	if j.err == nil {
+		j.err = c.err
+	}
 }
 
 // refused reports whether a change of the group was refused.

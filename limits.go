@@ -73,3 +73,50 @@ func checkText(field, s string, limit int) error {
 	}
 	return nil
 }
+
+func checkState(s State) error {
+	switch s {
+	case Active, Completed, Cancelled:
+		return nil
+	}
+	return &Error{
+		Code: CodeInvalidSession, Field: "state",
+		Msg: fmt.Sprintf("%q is not a state of a session", s),
+		Fix: "use active, completed or cancelled",
+	}
+}
+
+// checkOrigin checks where a session was begun. A dialect puts its own name
+// before that of the caller's scope, so a scope may be longer than other names.
+func checkOrigin(scope, dialect string, limits Limits) error {
+	if err := checkName("scope", scope, 2*limits.Name, CodeInvalidSession); err != nil {
+		return err
+	}
+	return checkName("dialect", dialect, limits.Name, CodeInvalidSession)
+}
+
+func checkLabels(labels map[string]string, limit int) error {
+	for k, v := range labels {
+		if err := checkLabel(k, v, limit); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func checkLabel(key, value string, limit int) error {
+	if !utf8.ValidString(key) {
+		return &Error{Code: CodeInvalidSession, Field: "labels", Msg: "the name of a label is not valid UTF-8"}
+	}
+	if err := checkText("labels", value, limit); err != nil {
+		return err
+	}
+	if n := len(key) + len(value); exceeds(n, limit) {
+		return &Error{
+			Code: CodeLimitExceeded, Field: "labels",
+			Msg: fmt.Sprintf("the label %.40q has %d bytes, the limit is %d", key, n, limit),
+			Fix: "use a shorter one",
+		}
+	}
+	return nil
+}

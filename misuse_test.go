@@ -294,6 +294,49 @@ func TestSessionOfARefusedChange(t *testing.T) {
 	check()
 }
 
+// A setter that gets a bad value makes the change fail, whatever its function
+// returns, and nothing of the change stays.
+func TestBadValues(t *testing.T) {
+	for name, tt := range map[string]struct {
+		set  func(c *sequent.Change)
+		code sequent.Code
+	}{
+		"state":      {func(c *sequent.Change) { c.SetState("open") }, sequent.CodeInvalidSession},
+		"title":      {func(c *sequent.Change) { c.SetTitle("\xff") }, sequent.CodeInvalidThought},
+		"conclusion": {func(c *sequent.Change) { c.Conclude("\xff") }, sequent.CodeInvalidThought},
+		"label":      {func(c *sequent.Change) { c.SetLabel("\xff", "v") }, sequent.CodeInvalidSession},
+		"value":      {func(c *sequent.Change) { c.SetLabel("k", "\xff") }, sequent.CodeInvalidThought},
+		"scope":      {func(c *sequent.Change) { c.BeginIn("a\x00", "d") }, sequent.CodeInvalidSession},
+		"dialect":    {func(c *sequent.Change) { c.BeginIn("", strings.Repeat("d", 129)) }, sequent.CodeLimitExceeded},
+		"the first": {func(c *sequent.Change) {
+			c.SetState("open")
+			c.SetTitle("\xff")
+			c.SetState(sequent.Completed)
+		}, sequent.CodeInvalidSession},
+	} {
+		e := sequent.New(sequent.Config{})
+		before := ensure(t, e, "s", plain(1))
+		_, err := e.Update(t.Context(), "s", func(c *sequent.Change) error {
+			_, err := c.Append(plain(2))
+			tt.set(c)
+			return err
+		})
+		if sequent.CodeOf(err) != tt.code {
+			t.Errorf("%s: %v, want code %s", name, err, tt.code)
+		}
+		if s, err := e.Session(t.Context(), "s"); err != nil || s.Version() != before.Version() || s.Len() != 1 || s.Title() != before.Title() {
+			t.Errorf("%s: the session is %+v (%v)", name, s.Header(), err)
+		}
+	}
+	_, err := sequent.New(sequent.Config{}).Begin(t.Context(), "s", func(c *sequent.Change) error {
+		_, err := c.Append(sequent.Draft{Text: "x", Labels: map[string]string{"a": "\xff"}})
+		return err
+	})
+	if sequent.CodeOf(err) != sequent.CodeInvalidThought {
+		t.Errorf("a thought's label: %v", err)
+	}
+}
+
 // Labels that a program has, or reads, are not those of the log.
 func TestLabelsAreCopied(t *testing.T) {
 	e := sequent.New(sequent.Config{})

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"unicode/utf8"
 )
 
 // A Restored tells what [Engine.Restore] did.
@@ -158,20 +157,10 @@ func (e *Engine) checkRestored(h *Header, log []Thought) error {
 }
 
 func (e *Engine) checkRestoredHeader(h *Header, log []Thought) error {
-	switch h.State {
-	case Active, Completed, Cancelled:
-	default:
-		return &Error{
-			Code: CodeInvalidSession, Field: "state",
-			Msg: fmt.Sprintf("%q is not a state of a session", h.State),
-			Fix: "use active, completed or cancelled",
-		}
-	}
-	if err := checkName("dialect", h.Dialect, e.limits.Name, CodeInvalidSession); err != nil {
+	if err := checkState(h.State); err != nil {
 		return err
 	}
-	// A dialect puts its own name before that of the caller's scope.
-	if err := checkName("scope", h.Scope, 2*e.limits.Name, CodeInvalidSession); err != nil {
+	if err := checkOrigin(h.Scope, h.Dialect, e.limits); err != nil {
 		return err
 	}
 	for _, n := range [][2]string{{"title", h.Title}, {"conclusion", h.Conclusion}} {
@@ -193,18 +182,6 @@ func (e *Engine) checkRestoredHeader(h *Header, log []Thought) error {
 			Code: CodeInvalidSession, Field: "expires",
 			Msg: "the session has expired at " + h.Expires.Format("2006-01-02 15:04:05 UTC"),
 			Fix: "remove its time of expiry to keep it",
-		}
-	}
-	return nil
-}
-
-func checkLabels(labels map[string]string, limit int) error {
-	for k, v := range labels {
-		if !utf8.ValidString(k) {
-			return &Error{Code: CodeInvalidSession, Field: "labels", Msg: "the name of a label is not valid UTF-8"}
-		}
-		if err := checkText("labels", k+v, limit); err != nil {
-			return err
 		}
 	}
 	return nil

@@ -152,19 +152,31 @@ func (st *step) resume(c *sequent.Change) error {
 	return st.apply(c)
 }
 
-// apply is the change that the step makes to its session.
+// apply is the change that the step makes to its session. A step that repeats a
+// recorded one changes nothing. The engine refuses its key, so the session is
+// asked for the key only if the step is refused.
 func (st *step) apply(c *sequent.Change) error {
 	s := c.Session()
-	if t, ok := s.Recorded(st.Key); ok {
-		if t.Request.Digest != st.digest {
-			return &sequent.Error{
-				Code: sequent.CodeRequestKeyReused, Field: "requestKey",
-				Msg: fmt.Sprintf("thought %d was recorded with that requestKey and other arguments", t.Number),
-			}
-		}
-		st.seq = t.Seq
+	err := st.append(c, s)
+	if err == nil {
 		return nil
 	}
+	t, ok := s.Recorded(st.Key)
+	switch {
+	case !ok:
+		return err
+	case t.Request.Digest != st.digest:
+		return &sequent.Error{
+			Code: sequent.CodeRequestKeyReused, Field: "requestKey",
+			Msg: fmt.Sprintf("thought %d was recorded with that requestKey and other arguments", t.Number),
+		}
+	}
+	st.seq = t.Seq
+	return nil
+}
+
+// append records the step in a change of s.
+func (st *step) append(c *sequent.Change, s *sequent.Session) error {
 	d := sequent.Draft{
 		Text: st.Thought, Branch: st.Branch,
 		Revision: st.Revision || st.Revises != nil,

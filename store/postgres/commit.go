@@ -24,7 +24,7 @@ func (s *Store) Commit(ctx context.Context, batch []*sequent.Write) error {
 	}
 	var valid []*sequent.Write
 	for _, w := range batch {
-		if w.Err = record.Check(w, maxThoughtBytes); w.Err == nil {
+		if w.Err = record.CheckSize(w, maxThoughtBytes); w.Err == nil {
 			valid = append(valid, w)
 		}
 	}
@@ -145,7 +145,7 @@ func (s *Store) rebase(ctx context.Context, tx pgx.Tx, w *sequent.Write) (bool, 
 		if !w.Rebase(now, exists, tail) {
 			return false, nil
 		}
-		if w.Err = record.Check(w, maxThoughtBytes); w.Err != nil {
+		if w.Err = record.CheckSize(w, maxThoughtBytes); w.Err != nil {
 			return false, nil
 		}
 		keys, err := s.store(ctx, tx, []*sequent.Write{w})

@@ -89,7 +89,7 @@ func (s *Store) notify(changed []sequent.Key, thoughts int) {
 // nothing of it is stored and the reason is in wr.Err.
 func (w *writer) apply(wr *sequent.Write) (stored bool, err error) {
 	for range 2 {
-		if wr.Err = record.Check(wr, maxThoughtBytes); wr.Err != nil {
+		if wr.Err = record.CheckSize(wr, maxThoughtBytes); wr.Err != nil {
 			return false, nil
 		}
 		stored, err := w.put(wr)

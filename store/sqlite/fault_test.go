@@ -195,40 +195,6 @@ func TestFailedBatch(t *testing.T) {
 	}
 }
 
-// TestInconsistentWrites checks that each inconsistent write is refused alone.
-func TestInconsistentWrites(t *testing.T) {
-	t.Parallel()
-	s := openAt(t, filepath.Join(t.TempDir(), "sessions.db"))
-	defer s.Close()
-	header := func(id string) sequent.Header {
-		return sequent.Header{Key: sequent.Key{ID: sequent.ID(id)}, Epoch: 1, Version: 1}
-	}
-	long := header("long")
-	long.Len = 2
-	gap := header("gap")
-	gap.Len = 1
-	labels := header("labels")
-	labels.Labels = map[string]string{"a": "\xff"}
-	other := header("other")
-	batch := []*sequent.Write{
-		{Header: long, Thoughts: []sequent.Thought{{Seq: 1}}},
-		{Header: gap, Thoughts: []sequent.Thought{{Seq: 2}}},
-		{Header: labels},
-		{Header: other, Base: sequent.Position{Epoch: 2, Version: 1}},
-		{Header: header("good")},
-	}
-	if err := s.Commit(t.Context(), batch); err != nil {
-		t.Fatal(err)
-	}
-	for _, w := range batch {
-		want := w.Header.ID == "good"
-		_, _, err := s.Load(t.Context(), w.Header.Key, sequent.Position{})
-		if (err == nil) != want || (w.Err == nil) != want {
-			t.Errorf("%s: Err = %v, Load = %v; want stored %v", w.Header.ID, w.Err, err, want)
-		}
-	}
-}
-
 func TestClosed(t *testing.T) {
 	t.Parallel()
 	s := openAt(t, filepath.Join(t.TempDir(), "sessions.db"))

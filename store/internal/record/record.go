@@ -30,8 +30,8 @@ func Ceil(t time.Time) int64 {
 // most appends do not change them.
 func Period(micros int64) int64 { return micros >> 24 }
 
-// Labels returns labels as a JSON object, or "" if there are none. They must have
-// passed [Check].
+// Labels returns labels as a JSON object, or "" if there are none. They are
+// valid UTF-8, which the engine has checked; JSON would change others.
 func Labels(labels map[string]string) string {
 	if len(labels) == 0 {
 		return ""

@@ -1,7 +1,6 @@
 package record_test
 
 import (
-	"errors"
 	"maps"
 	"strings"
 	"testing"
@@ -101,48 +100,12 @@ func TestPlain(t *testing.T) {
 	}
 }
 
-func TestCheck(t *testing.T) {
-	bad := map[string]string{"a": "\xff"}
-	tests := []struct {
-		name string
-		w    sequent.Write
-		want sequent.Code
-		text string
-	}{
-		{"first", sequent.Write{
-			Header: sequent.Header{Epoch: 7, Len: 1}, Thoughts: []sequent.Thought{{Seq: 1, Draft: sequent.Draft{Text: "1234", Note: "56789"}}},
-		}, "", ""},
-		{"first, base without a version", sequent.Write{Base: sequent.Position{Epoch: 8, Len: 4}, Header: sequent.Header{Epoch: 7}}, "", ""},
-		{"epoch", sequent.Write{
-			Base: sequent.Position{Epoch: 1, Version: 1}, Header: sequent.Header{Epoch: 2},
-		}, sequent.CodeInternal, "epoch changes from 1 to 2"},
-		{"length", sequent.Write{Header: sequent.Header{Len: 1}}, sequent.CodeInternal, "length changes from 0 to 1 with 0 thoughts"},
-		{"gap", sequent.Write{
-			Header: sequent.Header{Len: 1}, Thoughts: []sequent.Thought{{Seq: 2}},
-		}, sequent.CodeInternal, "thought 1 has the sequence number 2"},
-		{"long", sequent.Write{
-			Header: sequent.Header{Len: 1}, Thoughts: []sequent.Thought{{Seq: 1, Draft: sequent.Draft{Text: "1234567", Note: "890"}}},
-		}, sequent.CodeLimitExceeded, "the thought has 10 bytes; the store accepts at most 9"},
-		{"labels", sequent.Write{Header: sequent.Header{Labels: bad}}, sequent.CodeInvalidSession, `the label "a"`},
-		{"labels of a thought", sequent.Write{
-			Header: sequent.Header{Len: 1}, Thoughts: []sequent.Thought{{Seq: 1, Draft: sequent.Draft{Labels: bad}}},
-		}, sequent.CodeInvalidSession, `the label "a"`},
-	}
-	for _, tt := range tests {
-		err := record.Check(&tt.w, 9)
-		if tt.want == "" && err == nil {
-			continue
-		}
-		e, ok := errors.AsType[*sequent.Error](err)
-		if !ok || e.Code != tt.want || !strings.Contains(e.Error()+" "+errText(e.Err), tt.text) {
-			t.Errorf("%s: Check = %v, want %s: %s", tt.name, err, tt.want, tt.text)
+func TestCheckSize(t *testing.T) {
+	for text, ok := range map[string]bool{"1234": true, "12345": false} {
+		w := sequent.Write{Thoughts: []sequent.Thought{{Seq: 1}, {Seq: 2, Draft: sequent.Draft{Text: text, Note: "56789"}}}}
+		err := record.CheckSize(&w, 9)
+		if (err == nil) != ok || !ok && (sequent.CodeOf(err) != sequent.CodeLimitExceeded || !strings.Contains(err.Error(), "10 bytes; the store accepts at most 9")) {
+			t.Errorf("CheckSize for %s = %v", text, err)
 		}
 	}
-}
-
-func errText(err error) string {
-	if err == nil {
-		return ""
-	}
-	return err.Error()
 }

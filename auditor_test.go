@@ -1,0 +1,53 @@
+package sequent_test
+
+import (
+	"context"
+	"testing"
+
+	"github.com/sequent-dev/sequent"
+)
+
+// An auditor checks that every write is what [sequent.Write] says, before and after
+// Rebase. Stores rely on it.
+type auditor struct {
+	sequent.Store
+	t *testing.T
+}
+
+func (a *auditor) Commit(ctx context.Context, batch []*sequent.Write) error {
+	keys := make(map[sequent.Key]bool)
+	for _, w := range batch {
+		if keys[w.Header.Key] {
+			a.t.Errorf("two writes for %v in one batch", w.Header.Key)
+		}
+		keys[w.Header.Key] = true
+		a.check(w)
+		rebase := w.Rebase
+		w.Rebase = func(now sequent.Header, exists bool, tail []sequent.Thought) bool {
+			ok := rebase(now, exists, tail)
+			if ok {
+				a.check(w)
+				if exists && w.Base != now.Position() || !exists && w.Base.Version != 0 {
+					a.t.Errorf("after Rebase the base is %+v, want %+v", w.Base, now.Position())
+				}
+			}
+			return ok
+		}
+	}
+	return a.Store.Commit(ctx, batch)
+}
+
+func (a *auditor) check(w *sequent.Write) {
+	h, base := &w.Header, w.Base
+	if base.Version == 0 {
+		base = sequent.Position{Epoch: h.Epoch}
+	}
+	if h.Epoch == 0 || h.Epoch != base.Epoch || h.Version <= base.Version || h.Len != base.Len+len(w.Thoughts) {
+		a.t.Errorf("a write leads from %+v to %+v with %d thoughts", w.Base, h.Position(), len(w.Thoughts))
+	}
+	for i, th := range w.Thoughts {
+		if th.Seq != base.Len+i+1 || th.After >= th.Seq || th.Supersedes >= th.Seq {
+			a.t.Errorf("thought %d of a write is %+v", base.Len+i+1, th)
+		}
+	}
+}
