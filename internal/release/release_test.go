@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -97,9 +98,7 @@ func repository(t *testing.T, replaced map[string]string) string {
 	for _, f := range txtar.Parse([]byte(toy)).Files {
 		files[f.Name] = string(f.Data)
 	}
-	for name, text := range replaced {
-		files[name] = text
-	}
+	maps.Copy(files, replaced)
 	for name, text := range files {
 		file := filepath.Join(dir, filepath.FromSlash(name))
 		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
