@@ -114,7 +114,7 @@ follow, export and delete the recorded sessions.`,
 			root.AddCommand(c)
 		}
 	}
-	add("serving", p.demo(), p.serve(), p.token(), p.doctor(), p.migrate(), p.copy(), p.compact())
+	add("serving", p.demo(), p.serve(), p.token(), p.doctor(), p.migrate(), p.copy(), p.backup(), p.restore(), p.compact())
 	add("thinking", p.think(), p.plan())
 	add("sessions", p.list(), p.show(), p.search(), p.watch(), p.export(), p.importFiles(), p.delete(), p.vault())
 	add("more", p.version())

@@ -36,12 +36,9 @@ func Compact(ctx context.Context, cfg Config, progress func(bytes int64)) (c sql
 // withFile calls do with the store in the configured SQLite file. For a database it
 // returns an error with the fix.
 func withFile(ctx context.Context, cfg Config, what, fix string, do func(*sqlite.Store) error) error {
-	place, err := Locate(cfg.Store)
+	place, err := fileOf(cfg.Store, what, fix)
 	if err != nil {
 		return err
-	}
-	if _, ok := place.Database(); ok {
-		return &ConfigError{Msg: "sequent " + what + " works on SQLite files, and the store is the database " + place.String(), Fix: fix}
 	}
 	a, err := OpenExisting(ctx, cfg)
 	if err != nil {

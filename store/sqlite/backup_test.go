@@ -1,0 +1,160 @@
+package sqlite
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"runtime"
+	"sync"
+	"testing"
+
+	"github.com/sequent-dev/sequent"
+)
+
+// A backup while others write is a whole store, without deleted text, and works when
+// it is copied over the original beside the original's index.
+func TestBackup(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	path := filepath.Join(dir, "s.db")
+	s := openIndexed(t, path, nil)
+	secrets(t, s, 5, 4)
+	e := sequent.New(sequent.Config{Store: s})
+	for i := range 5 {
+		if err := e.Delete(t.Context(), sequent.ID(canary+"-"+string(rune('0'+i)))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	stop := make(chan struct{})
+	var writer sync.WaitGroup
+	writer.Go(func() {
+		for {
+			select {
+			case <-stop:
+				return
+			default:
+			}
+			_, err := e.Ensure(t.Context(), "live", func(c *sequent.Change) error {
+				_, err := c.Append(sequent.Draft{Text: "egret", More: true})
+				return err
+			})
+			if err != nil {
+				t.Error(err)
+				return
+			}
+		}
+	})
+	to := filepath.Join(dir, "copy", "b.db")
+	if err := os.Mkdir(filepath.Dir(to), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	c, err := Backup(t.Context(), BackupConfig{From: path, To: to})
+	close(stop)
+	writer.Wait()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if info, err := os.Stat(to); err != nil || info.Size() != c.Bytes || runtime.GOOS != "windows" && info.Mode().Perm() != 0o600 {
+		t.Errorf("the backup is %v, %v, want mode 0600 and %d bytes", info, err, c.Bytes)
+	}
+	if found := leaks(t, to, canary); len(found) > 0 {
+		t.Errorf("the text of deleted sessions is in %v", found)
+	}
+	if _, err := Backup(t.Context(), BackupConfig{From: path, To: to}); sequent.CodeOf(err) != sequent.CodeReadOnly {
+		t.Errorf("a second Backup to the same file: %v, want the code %s", err, sequent.CodeReadOnly)
+	}
+	if _, err := Backup(t.Context(), BackupConfig{From: path, To: path, Force: true}); sequent.CodeOf(err) != sequent.CodeReadOnly {
+		t.Errorf("Backup to the store itself: %v, want the code %s", err, sequent.CodeReadOnly)
+	}
+	if _, err := Backup(t.Context(), BackupConfig{From: path, To: to, Force: true}); err != nil {
+		t.Errorf("Backup with Force: %v", err)
+	}
+	if left, _ := filepath.Glob(filepath.Join(dir, "*", "*")); len(left) != 1 {
+		t.Errorf("files %v, want only the backup", left)
+	}
+
+	// The index has everything, the backup does not.
+	fill(t, s, "later", 50, "heron")
+	catchUp(t, s)
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	data, err := os.ReadFile(to)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, data, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	again := openIndexed(t, path, nil)
+	fill(t, again, "new", 120, "heron")
+	finds(t, again, "heron", 5*4+120)
+	catchUp(t, again)
+	finds(t, again, "heron", 5*4+120)
+	intact(t, again)
+}
+
+func TestRestore(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	from, path, backup := filepath.Join(dir, "from.db"), filepath.Join(dir, "s.db"), filepath.Join(dir, "backup.db")
+	s := openAt(t, from)
+	fill(t, s, "old", 7, "heron")
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Backup(t.Context(), BackupConfig{From: from, To: backup}); err != nil {
+		t.Fatal(err)
+	}
+	found := func(want int) {
+		t.Helper()
+		s := openAt(t, path)
+		finds(t, s, "heron", want)
+		intact(t, s)
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+	restore := func(force bool, want sequent.Code) {
+		t.Helper()
+		c, err := Restore(t.Context(), BackupConfig{From: backup, To: path, Force: force})
+		if code := sequent.CodeOf(err); code != want || err == nil && (c.Sessions != 1 || c.Thoughts != 7) {
+			t.Errorf("Restore with force %t = %+v, %v, want the code %q", force, c, err, want)
+		}
+	}
+	restore(false, "") // there is no store
+	found(7)
+	restore(false, sequent.CodeReadOnly)
+
+	other := openAt(t, path)
+	fill(t, other, "new", 20, "heron")
+	restore(true, sequent.CodeBusy)
+	finds(t, other, "heron", 27)
+	if err := other.Close(); err != nil {
+		t.Fatal(err)
+	}
+	restore(true, "")
+	found(7)
+
+	if err := os.WriteFile(path, []byte("damaged, and long enough to be read as the header of a database file, which has a hundred bytes"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	restore(false, sequent.CodeCorrupt)
+	restore(true, "")
+	found(7)
+
+	if err := os.WriteFile(backup, []byte("not a backup, and long enough to be read as the header of a database file, which has a hundred bytes"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	restore(true, sequent.CodeCorrupt)
+	found(7)
+	canceled, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := Backup(canceled, BackupConfig{From: path, To: backup, Force: true}); !errors.Is(err, context.Canceled) {
+		t.Errorf("Backup with a cancelled context: %v", err)
+	}
+	if left, _ := filepath.Glob(filepath.Join(dir, ".*")); len(left) > 0 {
+		t.Errorf("files %v are left", left)
+	}
+}
