@@ -196,6 +196,20 @@ func (e *Engine) Search(ctx context.Context, q SearchQuery) (Hits, error) {
 	return c.store.Search(ctx, q)
 }
 
+// LastChange returns when a session of any owner was last changed, expired or not,
+// or the zero time if there are no sessions.
+func (e *Engine) LastChange(ctx context.Context) (time.Time, error) {
+	c, err := e.open()
+	if err != nil {
+		return time.Time{}, err
+	}
+	page, err := c.store.List(ctx, Query{AllOwners: true, Limit: 1})
+	if err != nil || len(page.Headers) == 0 {
+		return time.Time{}, err
+	}
+	return page.Headers[0].Updated, nil
+}
+
 // Sweep deletes the expired sessions of all owners, in batches that leave room
 // for writers between them, and returns how many it deleted.
 func (e *Engine) Sweep(ctx context.Context) (int, error) {

@@ -62,9 +62,24 @@ func (s *Sweeper) run(ctx context.Context) {
 	}
 }
 
+// maxIdle is the greatest distance between the last change in a store and the clock
+// at which a Sweeper deletes. A clock that has jumped ahead makes every session look
+// old.
+const maxIdle = 30 * 24 * time.Hour
+
 // Sweep deletes expired and old sessions and returns their number. Concurrent sweeps
-// of several processes delete each session once.
+// of several processes delete each session once. If the clock is more than 30 days
+// past the last change in the store, Sweep deletes nothing and logs a warning.
 func (s *Sweeper) Sweep(ctx context.Context) (int, error) {
+	last, err := s.Engine.LastChange(ctx)
+	if err != nil {
+		return 0, err
+	}
+	if now := s.Engine.Now(); !last.IsZero() && now.Sub(last) > maxIdle {
+		s.Logger.WarnContext(ctx, "no sessions are deleted, because the clock is more than 30 days past the last change in the store; "+
+			"check the clock; deletion resumes after the next change", "now", now, "last change", last)
+		return 0, nil
+	}
 	n, err := s.Engine.Sweep(ctx)
 	if err == nil && s.MaxAge > 0 {
 		var old int
