@@ -3,7 +3,9 @@ package sequent
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math/rand/v2"
+	"runtime/debug"
 	"slices"
 )
 
@@ -32,13 +34,29 @@ func (c *core) run(ctx context.Context, batch []*job) {
 	}
 	var err error
 	if len(writes) > 0 {
-		err = c.store.Commit(ctx, writes)
+		err = c.commit(ctx, writes)
 	}
 	for _, g := range groups {
 		if g != nil {
 			g.finish(err)
 		}
 	}
+}
+
+// commit commits writes. A panic of the store becomes an error, so that the jobs of
+// this batch fail and later batches are committed.
+func (c *core) commit(ctx context.Context, writes []*Write) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = &Error{
+				Code: CodeInternal,
+				Msg:  "the store failed unexpectedly; the change may or may not have been stored",
+				Fix:  "read the session before you try again, or repeat the call with the same request key",
+				Err:  fmt.Errorf("panic in Store.Commit: %v\n%s", p, debug.Stack()),
+			}
+		}
+	}()
+	return c.store.Commit(ctx, writes)
 }
 
 // appendGroups appends the groups of a batch to groups. It leaves out jobs that
