@@ -225,7 +225,7 @@ func (c *Change) write() *Session {
 }
 
 // end makes c inert and returns the session as the change function leaves it. If
-// there is something to write, nobody else has that session.
+// there is something to write, no other caller has that session.
 func (c *Change) end(ttl time.Duration) *Session {
 	c.ledger.mu.Lock()
 	defer c.ledger.mu.Unlock()

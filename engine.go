@@ -250,7 +250,7 @@ func (e *Engine) sweep(ctx context.Context, q SweepQuery) (int, error) {
 // Follow yields every thought of a session after position seq of its log, then
 // waits for new ones, from whatever process, until ctx is done. It ends with
 // an error when the session is gone, and with none when ctx is done or the
-// loop is left. A slow follower holds up nobody and misses nothing.
+// loop is left. A slow follower does not delay writers and misses nothing.
 func (e *Engine) Follow(ctx context.Context, id ID, seq int) iter.Seq2[Thought, error] {
 	return func(yield func(Thought, error) bool) {
 		var epoch int64

@@ -49,7 +49,7 @@ func (h *Header) Expired(now time.Time) bool {
 	return !h.Expires.IsZero() && !now.Before(h.Expires)
 }
 
-// A Position tells how much of a session somebody already has.
+// A Position tells how much of a session a reader already has.
 type Position struct {
 	Epoch   int64
 	Version int
@@ -90,8 +90,8 @@ type Store interface {
 	Search(ctx context.Context, q SearchQuery) (Hits, error)
 
 	// Sweep deletes at most limit of the sessions that q selects and returns how
-	// many it deleted. It leaves room for writers, and a session that somebody
-	// has changed meanwhile, so that q does not select it any more, is kept.
+	// many it deleted. It leaves room for writers. A session that has been
+	// changed meanwhile, so that q no longer selects it, is kept.
 	Sweep(ctx context.Context, q SweepQuery, limit int) (int, error)
 
 	// Wait returns nil when the session has, or may have, left the position

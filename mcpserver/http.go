@@ -80,7 +80,7 @@ type HTTPConfig struct {
 type HTTP struct{ handler *streamhttp.Handler }
 
 // NewHTTP makes an HTTP. It panics if there are no servers or two of one dialect;
-// the error is for an origin that is none.
+// it returns an error for an invalid origin.
 func NewHTTP(cfg HTTPConfig) (*HTTP, error) {
 	var servers []*method.Server
 	for _, s := range cfg.Servers {

@@ -123,7 +123,7 @@ func Plain(lines []Line) string {
 func Cut(line Line, o Options) Line { return cut(line, o.width(), glyphsOf(o.Charset).ellipsis) }
 
 // Marked draws one line of text that Lines or One has returned, broken into
-// indented rows. At says which bytes of it match what somebody looked for.
+// indented rows. At gives the bytes of it that match a search.
 func Marked(text string, at [][2]int, o Options, indent int) []Line {
 	if o.Charset == ASCIIOnly {
 		text, at = clean(text, o.Charset), nil

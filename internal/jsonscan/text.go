@@ -39,8 +39,8 @@ func quoted(value []byte) (inner []byte, ok bool) {
 // Number reports whether text is a JSON number and nothing else.
 func Number(text []byte) bool { return len(text) > 0 && numberLen(text) == len(text) }
 
-// unescape resolves the escapes in the inside of a string. An escape that is none,
-// in text that was not checked, becomes U+FFFD.
+// unescape resolves the escapes in the inside of a string. In text that was not
+// checked, an invalid escape becomes U+FFFD.
 func unescape(b []byte) string {
 	var out strings.Builder
 	out.Grow(len(b))

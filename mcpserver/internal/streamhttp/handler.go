@@ -91,7 +91,7 @@ type Handler struct {
 }
 
 // New makes a Handler. It panics if there are no servers or two of one dialect;
-// the error is for an origin that is none.
+// it returns an error for an invalid origin.
 func New(cfg Config) (*Handler, error) {
 	if len(cfg.Servers) == 0 {
 		panic("mcpserver: HTTPConfig needs Servers")

@@ -34,8 +34,8 @@ type clientSession struct {
 	stream chan struct{} // closed to end the open stream of GET; nil if there is none
 }
 
-// follow makes a stream the open one of the session, in the place of the one before,
-// whose client has most likely lost it. A nil stream is none.
+// follow makes stream the open stream of the session and ends the previous one,
+// which the client has most likely lost. With nil the session has no stream.
 func (s *clientSession) follow(stream chan struct{}) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
