@@ -108,11 +108,10 @@ func (s *Scanner) Member() bool {
 	if !s.next('}') {
 		return false
 	}
-	start := s.pos + 1
 	if s.Kind() != '"' {
 		return s.fail()
 	}
-	start = s.pos + 1
+	start := s.pos + 1
 	if !s.text() {
 		return false
 	}
