@@ -5,13 +5,12 @@
 //	data := archive.JSON(s)                     // for programs: everything, see [Export]
 //	err := archive.Dir(path).WriteSession(s)    // path/{id}/session.json
 //
-// Renderings are made of a snapshot and are the same for the same snapshot.
-// Whatever a thought says, it cannot break their form: not the structure of a
-// document, not the grammar of a diagram, not the path of a file.
+// A rendering depends only on the snapshot. The text of a thought cannot change the
+// structure of a document, the syntax of a diagram or the path of a file.
 //
 // # Session files
 //
-// A session file is the document that the session's tool promises on completion:
+// A session file is the document that a dialect writes when a session is completed:
 //
 //	{
 //	  "id": "session-20250428-145302",
@@ -20,6 +19,6 @@
 //	  "branches": { "label": [ … the thoughts that opened or continued it … ] }
 //	}
 //
-// Thoughts have the fields that their author gave. Where a [sequent.Draft] does
-// not tell what that was, labels do; see [Given].
+// A thought has the fields that its author passed. Labels record those that a
+// [sequent.Draft] cannot represent.
 package archive

@@ -8,19 +8,18 @@ import (
 	"github.com/sequent-dev/sequent"
 )
 
-// Format and Version are the first two members of an [Export]. A reader refuses
-// another format and a higher version. The version rises when a reader of the
-// former one would misunderstand a document; members may be added without.
+// Format and Version are the first two members of an [Export]. A reader refuses other
+// formats and higher versions. The version increases when a reader of the previous one
+// would misinterpret a document, but not when members are added.
 const (
 	Format  = "sequent-session"
 	Version = 1
 )
 
-// An Export is a session with all that was recorded in it: what [JSON] writes.
-// docs/export.md describes it for other programs.
+// An Export is a complete session, as [JSON] writes it. docs/export.md describes the
+// format for other programs.
 //
-// What belongs to the store that a session was in, and not to the session, is
-// left out: its epoch and its count of changes.
+// It has no epoch and no version, because they belong to the store.
 type Export struct {
 	Format     string            `json:"format"`
 	Version    int               `json:"version"`
@@ -86,7 +85,7 @@ func JSON(s *sequent.Session) []byte {
 	return b.Bytes()
 }
 
-// number returns what a reference names, or nil.
+// number returns the number of a reference, or nil if it is empty.
 func number(r sequent.Ref) *int {
 	if n, ok := r.Number(); ok {
 		return &n

@@ -9,10 +9,9 @@ import (
 	"github.com/sequent-dev/sequent"
 )
 
-// Markdown returns a session as a document to read: a title, the state and some
-// counts, the main line, each branch with the place where it leaves, and the
-// conclusion. Headings of superseded thoughts are struck out. It is CommonMark
-// but for that, which is an extension of GitHub's.
+// Markdown returns a session as a document for people: title, state, counts, the main
+// line, each branch with its origin, and the conclusion. Headings of superseded
+// thoughts are struck out, with GitHub's extension of CommonMark.
 func Markdown(s *sequent.Session) string {
 	d := document{s: s, by: make(map[int]sequent.Thought), lines: make(map[string][]sequent.Thought)}
 	revisions := 0
@@ -87,7 +86,7 @@ func (d *document) thoughts(list []sequent.Thought) {
 	}
 }
 
-// origin says where a branch leaves.
+// origin describes where a branch begins.
 func (d *document) origin(label string) string {
 	first := d.lines[label][0]
 	from, named := first.From.Number()
@@ -104,7 +103,7 @@ func (d *document) origin(label string) string {
 	}
 }
 
-// place names a thought as seen from a line.
+// place returns the name of a thought in a text about a line.
 func (d *document) place(t sequent.Thought, line string) string {
 	name := fmt.Sprintf("thought %d", t.Number)
 	switch {

@@ -8,12 +8,12 @@ import (
 	"github.com/sequent-dev/sequent"
 )
 
-// labelLength is how many characters of a thought stand in its node.
+// labelLength is the maximum number of characters of a thought in its node.
 const labelLength = 60
 
-// Mermaid returns a session as a Mermaid flowchart: a node for each thought,
-// edges for each line and each branch, dotted ones from a revision to what it
-// supersedes, the last thought of a completed session in a colour of its own.
+// Mermaid returns a session as a Mermaid flowchart: a node for each thought, edges
+// along each line and branch, dotted edges from revisions to the thoughts that they
+// supersede. The last thought of a completed session has its own colour.
 func Mermaid(s *sequent.Session) string {
 	var b strings.Builder
 	classes := []struct {
@@ -66,7 +66,7 @@ func Mermaid(s *sequent.Session) string {
 	return b.String()
 }
 
-// nodeLabel is what stands in the node of a thought.
+// nodeLabel returns the label of the node of a thought.
 func nodeLabel(t sequent.Thought, final bool) string {
 	lines := []string{fmt.Sprintf("Thought %d", t.Number)}
 	if number, named, ok := revises(t); ok && named {
@@ -81,16 +81,16 @@ func nodeLabel(t sequent.Thought, final bool) string {
 		lines = append(lines, "(Final)")
 	}
 	if text := oneLine(t.Text, labelLength); text != "" {
-		// Behind a quotation mark nothing looks like the beginning of a list.
+		// After a quotation mark Mermaid does not recognise a list.
 		lines = append(lines, "“"+literal(text)+"”")
 	}
 	return strings.Join(lines, "<br/>")
 }
 
-// literal returns text for a quoted label. Mermaid looks for structure in a label
-// in several ways (quotes, entities, HTML, Markdown, directives), and writes the
-// entities down with the characters ﬂ, ° and ¶ on the way; so of ASCII only
-// letters, digits, spaces and the marks of plain prose stand for themselves.
+// literal returns text for a quoted label. Mermaid interprets quotes, entities, HTML,
+// Markdown and directives in labels, and uses the characters ﬂ, ° and ¶ for entities
+// internally. So only letters, digits, spaces and common punctuation of ASCII are
+// written as they are.
 func literal(text string) string {
 	var b strings.Builder
 	for _, r := range text {

@@ -10,16 +10,16 @@ import (
 	"github.com/sequent-dev/sequent"
 )
 
-// longestName keeps what is made of an id well below the 255 bytes that file
-// systems allow for a name.
+// longestName is the maximum length of an encoded id in bytes. File systems allow 255
+// bytes for a name.
 const longestName = 180
 
-// reserved are the names that Windows keeps for devices. Names with a dot in
-// them need no thought: a dot is escaped.
+// reserved matches the device names of Windows. Device names with a dot cannot occur,
+// because dots are escaped.
 var reserved = regexp.MustCompile(`^(con|prn|aux|nul|com[0-9]|lpt[0-9])$`)
 
-// folder returns the folder of a session below the archive's directory: its id,
-// and for a session with an owner the owner's folder before it.
+// folder returns the path of a session's folder in the archive's directory: its id,
+// after the owner's folder if it has an owner.
 func folder(k sequent.Key) string {
 	if k.Owner == "" {
 		return encodeName(string(k.ID))
@@ -27,11 +27,10 @@ func folder(k sequent.Key) string {
 	return path.Join("@"+encodeName(k.Owner), encodeName(string(k.ID)))
 }
 
-// encodeName makes a file name of any text: the same one for the same text, and
-// another for every other, also where file systems take upper and lower case, or
-// composed and decomposed characters, for the same. Ids as programs make them,
-// of lower-case letters, digits, hyphens and underscores, stay as they are.
-// Other bytes become %XX; what gets too long ends in a hash instead.
+// encodeName returns a unique file name for a text, also on file systems that ignore
+// case or the composition of characters. Lower-case letters, digits, hyphens and
+// underscores stay as they are, other bytes become %XX. Names that would be too long
+// end in a hash.
 func encodeName(text string) string {
 	const hexDigits = "0123456789ABCDEF"
 	var b strings.Builder

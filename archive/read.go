@@ -12,10 +12,9 @@ import (
 	"github.com/sequent-dev/sequent/archive/internal/jsonwalk"
 )
 
-// ReadJSON reads an [Export], as [JSON] wrote it. It takes as much memory as
-// the session, however large the document is. It refuses another format and a
-// higher version; whether the session can be stored is for
-// [sequent.Engine.Restore] to say.
+// ReadJSON reads an [Export] as [JSON] writes it. It needs memory for the session, but
+// not for the document. It refuses other formats and higher versions.
+// [sequent.Engine.Restore] checks whether the session can be stored.
 func ReadJSON(r io.Reader) (sequent.Header, []sequent.Thought, error) {
 	var x Export
 	var log []sequent.Thought
@@ -62,7 +61,7 @@ func ReadJSON(r io.Reader) (sequent.Header, []sequent.Thought, error) {
 	}, log, w.End()
 }
 
-// field returns where a member goes, or nil.
+// field returns a pointer to the field of a member, or nil.
 func (x *Export) field(name string) any {
 	switch name {
 	case "format":
@@ -113,17 +112,17 @@ func (t ExportedThought) thought() sequent.Thought {
 	return back
 }
 
-// A SessionDocument is what a session file says.
+// A SessionDocument is the contents of a session file.
 type SessionDocument struct {
 	ID        string
-	Timestamp time.Time // when it began; zero if the file does not say
+	Timestamp time.Time // time of the first thought; zero if the file has none
 	Thoughts  []sequent.Draft
 }
 
-// ReadSessionFile reads a session file as [SessionFile] and other servers of
-// the same contract write it. Members that it does not know are passed over;
-// the branches repeat what the history has. Numbers and booleans may be in
-// quotes. It takes as much memory as the thoughts.
+// ReadSessionFile reads a session file as [SessionFile] and other servers of the same
+// contract write it. It ignores unknown members, and the branches, which repeat the
+// history. Numbers and booleans may be in quotes. It needs memory for the thoughts, but
+// not for the document.
 func ReadSessionFile(r io.Reader) (SessionDocument, error) {
 	var d SessionDocument
 	seen := false
@@ -172,7 +171,7 @@ func ReadSessionFile(r io.Reader) (SessionDocument, error) {
 	return d, err
 }
 
-// A reading is a record as it is found in a file.
+// A reading is a record of a file.
 type reading struct {
 	Thought    *string `json:"thought"`
 	Number     Whole   `json:"thoughtNumber"`
@@ -204,7 +203,7 @@ func (r reading) draft() sequent.Draft {
 	}
 	switch {
 	case r.Revises == nil:
-	case refused: // it says that it revises nothing
+	case refused: // isRevision is false
 		label("revisesThought", *r.Revises)
 	default:
 		d.Revises = sequent.To(int(*r.Revises))
@@ -225,7 +224,7 @@ func (r reading) draft() sequent.Draft {
 	return d
 }
 
-// A Whole is a whole number that may be in quotes, or have a fraction of zero.
+// A Whole is an integer that may be in quotes or have a fraction of zero.
 type Whole int
 
 // UnmarshalJSON implements [json.Unmarshaler].

@@ -10,9 +10,9 @@ import (
 	"github.com/sequent-dev/sequent"
 )
 
-// given is how the names of labels begin that hold a field of a thought as its
-// author gave it, where the draft does not tell: given+"isRevision" = "false".
-// The rest of the name is the field's in a session file, the value is JSON.
+// given is the prefix of labels with fields that a draft cannot represent, such as
+// given+"isRevision" = "false". The rest of the name is the field's name in a session
+// file; the value is JSON.
 const given = "given."
 
 // A record is a thought in a session file.
@@ -47,15 +47,15 @@ func recordOf(t sequent.Thought) record {
 	return r
 }
 
-// SessionFile returns the content of a session's file.
+// SessionFile returns the contents of a session file.
 func SessionFile(s *sequent.Session) []byte {
 	var b bytes.Buffer
-	_ = writeSessionFile(&b, s) // a buffer takes everything
+	_ = writeSessionFile(&b, s) // writing to a buffer does not fail
 	return b.Bytes()
 }
 
-// writeSessionFile writes a session's file, a thought at a time: a long session
-// is not held in memory twice.
+// writeSessionFile writes a session file. It encodes one thought at a time, so that a
+// long session is not in memory twice.
 func writeSessionFile(dst io.Writer, s *sequent.Session) error {
 	w := bufio.NewWriterSize(dst, 64<<10) // keeps the first error for Flush
 	field := func(indent, name string) {
@@ -116,8 +116,8 @@ func writeSessionFile(dst io.Writer, s *sequent.Session) error {
 	return w.Flush()
 }
 
-// branches returns the labels that thoughts give together with an origin, in
-// order of first use, and the positions of these thoughts.
+// branches returns the labels of thoughts that have an origin, in order of first use,
+// and the positions of these thoughts.
 func branches(s *sequent.Session) (labels []string, members map[string][]int) {
 	members = make(map[string][]int)
 	for t := range s.All() {
@@ -132,8 +132,8 @@ func branches(s *sequent.Session) (labels []string, members map[string][]int) {
 	return labels, members
 }
 
-// encode returns v as compact JSON, with the characters of HTML as they are. v
-// is made of strings, numbers, booleans and what holds them.
+// encode returns v as compact JSON without escapes for HTML. v consists of strings,
+// numbers and booleans.
 func encode(v any) []byte {
 	var b strings.Builder
 	e := json.NewEncoder(&b)

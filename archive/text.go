@@ -9,7 +9,7 @@ import (
 	"github.com/sequent-dev/sequent/internal/printable"
 )
 
-// oneLine returns the text in one line of at most so many characters.
+// oneLine returns text on one line, truncated to most characters.
 func oneLine(text string, most int) string {
 	text = strings.Join(strings.Fields(printable.Text(text)), " ")
 	if utf8.RuneCountInString(text) <= most {
@@ -18,10 +18,10 @@ func oneLine(text string, most int) string {
 	return strings.TrimSpace(string([]rune(text)[:most-1])) + "…"
 }
 
-// inline are the characters that have a meaning within a line of Markdown.
+// inline matches characters with a meaning within a line of Markdown.
 var inline = regexp.MustCompile("[\\\\`*_\\[\\]<>&#|~$!@]")
 
-// escaped returns a line of text as Markdown that says it literally.
+// escaped returns text on one line of Markdown, escaped.
 func escaped(text string) string {
 	return inline.ReplaceAllString(oneLine(text, 200), `\$0`)
 }
@@ -31,7 +31,7 @@ func code(text string) string {
 	text = oneLine(text, 200)
 	fence := "`" + strings.Repeat("`", longestRun(text, '`'))
 	if text == "" || strings.ContainsAny(text[:1]+text[len(text)-1:], "` ") {
-		text = " " + text + " " // one space is taken off again on either side
+		text = " " + text + " " // Markdown removes one space on each side
 	}
 	return fence + text + fence
 }
@@ -49,17 +49,16 @@ func longestRun(text string, of rune) int {
 	return longest
 }
 
-// unsafe matches text that would not stay where it is put: HTML, of which a
-// browser may take all that follows to be part; headings, which would stand in a
-// document's table of contents; and definitions of links, which hold for the
-// whole document.
+// unsafe matches text that affects the rest of a document: HTML, which can include
+// what follows it; headings, which appear in the table of contents; and link
+// definitions, which apply to the whole document.
 var unsafe = regexp.MustCompile(`(?m)<[a-zA-Z/!?]` +
 	`|^[\s>*+\-0-9.)]*#{1,6}(\s|$)` +
 	`|^[\s>*+\-0-9.)]*(=+|-{2,})\s*$` +
 	`|^[\s>*+\-0-9.)]*\[(?s:.*)\]:`)
 
-// quoted returns a text as a block quote. What was written in Markdown is shown
-// as such, unless it could reach beyond the quote: then it is shown literally.
+// quoted returns a text as a block quote. Markdown in it is rendered, unless it could
+// affect the rest of the document: then the text is a code block.
 func quoted(text string) string {
 	text = strings.Trim(printable.Text(text), "\n")
 	if unsafe.MatchString(text) {
@@ -74,7 +73,7 @@ func quoted(text string) string {
 	return b.String()
 }
 
-// revises reports whether a thought reconsiders another, and which by number.
+// revises reports whether a thought is a revision, and the number of the revised one.
 func revises(t sequent.Thought) (number int, named, revision bool) {
 	number, named = t.Revises.Number()
 	return number, named, named || t.Revision

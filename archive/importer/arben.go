@@ -15,11 +15,11 @@ import (
 	"github.com/sequent-dev/sequent/archive/internal/jsonwalk"
 )
 
-// arbenVersion is the newest version of arben-adm's files that is understood.
+// arbenVersion is the newest supported version of arben-adm's files.
 const arbenVersion = 2
 
-// longestLine is as long as a line of JSON Lines may be.
-const longestLine = 16 << 20
+// maxLine is the maximum length of a line of JSON Lines in bytes.
+const maxLine = 16 << 20
 
 // An arbenRecord is a line of current_session.jsonl, or a thought of an export.
 type arbenRecord struct {
@@ -43,7 +43,7 @@ type arbenRecord struct {
 	Branch     string         `json:"branchId"`
 }
 
-// readArben reads JSON Lines of version 2, or the one object of exports and of
+// readArben reads JSON Lines, as in version 2, or a single object, as in exports and
 // version 1.
 func (im *Importer) readArben(r *bufio.Reader) (session, error) {
 	first, _ := r.Peek(4096)
@@ -67,7 +67,7 @@ func (im *Importer) readArbenLines(r *bufio.Reader) (session, error) {
 			err = a.line(line)
 		}
 		if err != nil && !whole && n > 1 && !json.Valid(line) {
-			// The program was killed while it wrote, and would drop this line too.
+			// The other program was killed while writing, and would ignore this line too.
 			warnings = append(warnings, fmt.Sprintf("line %d breaks off in the middle and is left out", n))
 			break
 		}
@@ -80,7 +80,7 @@ func (im *Importer) readArbenLines(r *bufio.Reader) (session, error) {
 	return s, err
 }
 
-// readLine returns a line without its end, and whether it had one.
+// readLine returns a line without its line ending, and whether it had one.
 func readLine(r *bufio.Reader) (line []byte, whole bool, err error) {
 	for {
 		piece, err := r.ReadSlice('\n')
@@ -92,8 +92,8 @@ func readLine(r *bufio.Reader) (line []byte, whole bool, err error) {
 			return line, false, nil
 		case !errors.Is(err, bufio.ErrBufferFull):
 			return nil, false, err
-		case len(line) > longestLine:
-			return nil, true, fmt.Errorf("longer than %d MiB", longestLine>>20)
+		case len(line) > maxLine:
+			return nil, true, fmt.Errorf("longer than %d MiB", maxLine>>20)
 		}
 	}
 }
@@ -133,13 +133,13 @@ func (im *Importer) readArbenObject(r io.Reader) (session, error) {
 	return a.session(im)
 }
 
-// An arben gathers a session.
+// An arben collects the records of a session.
 type arben struct {
 	headed  bool
-	created string // as it is written
+	created string // as in the file
 	firstID string
 	steps   []step
-	zone    *time.Location // of times that name none; nil means this system's
+	zone    *time.Location // for times without a zone; nil means local time
 }
 
 func (a *arben) line(line []byte) error {
@@ -201,7 +201,7 @@ func (a *arben) thought(rec arbenRecord) error {
 	return nil
 }
 
-// note says what our thoughts have no place for.
+// note returns the fields that a thought has no place for.
 func (r arbenRecord) note() string {
 	var parts []string
 	add := func(name string, values ...string) {
@@ -216,9 +216,8 @@ func (r arbenRecord) note() string {
 	return strings.Join(parts, "\n")
 }
 
-// time reads a time as Python writes it, which mostly names no zone: it was
-// that of the computer, which is taken to be this one. What is no time is the
-// beginning of Unix time.
+// time parses a time as Python writes it. Most have no zone; they are taken to be local
+// times of this computer. The result for an invalid time is the Unix epoch.
 func (a *arben) time(text string) (time.Time, bool) {
 	zone := a.zone
 	if zone == nil {
@@ -232,9 +231,9 @@ func (a *arben) time(text string) (time.Time, bool) {
 	return time.Unix(0, 0).UTC(), false
 }
 
-// session makes a session of what was gathered. Its id is made of what stays
-// when it grows: the first thought's own, else its text and when the file was
-// begun.
+// session returns the session of the collected records. Its id is derived from data
+// that does not change when the file grows: the id of the first thought, or its text
+// and the time of the header.
 func (a *arben) session(im *Importer) (session, error) {
 	if len(a.steps) == 0 {
 		return session{}, fmt.Errorf("no thoughts")

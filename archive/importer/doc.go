@@ -1,15 +1,13 @@
-// Package importer brings in sessions that were recorded elsewhere: by another
-// server, or by this program in another store.
+// Package importer imports sessions from files that other servers or this program
+// have written.
 //
 //	im := importer.New(importer.Config{Engine: engine})
 //	summary, err := im.Import(ctx, path, func(r importer.Result) { fmt.Println(r.File, r.Outcome) })
 //
-// What a file is shows in its content, not in its name; see [Kinds]. A folder
-// is looked through with all below it. A damaged file is reported and left
-// out, the rest goes on.
+// The kind of a file is determined by its contents, not by its name; see [Kinds].
+// Folders are searched recursively. A damaged file is reported and skipped.
 //
-// Importing again changes nothing, and brings what a source has gained since;
-// see [sequent.Engine.Restore]. A session keeps the id that its source gives
-// it. Where there is none, the id is made of what does not change when the
-// session grows.
+// A second import adds only what is new in the source; see [sequent.Engine.Restore]. A
+// session keeps the id of its source. If the source has none, the id is derived from
+// data that does not change when the session grows.
 package importer

@@ -19,31 +19,31 @@ import (
 
 // A Config configures an [Importer].
 type Config struct {
-	Engine *sequent.Engine // where sessions go
-	// Owner, if not nil, is whose the sessions become. Else they belong to
-	// whom the source names, or to the local user.
+	Engine *sequent.Engine // stores the sessions; required
+	// Owner is the owner of the imported sessions. Nil keeps the owner in the source,
+	// or the local user if there is none.
 	Owner *string
-	// Markdown reads a Markdown session, from the name of its file without .md
-	// and its contents. Nil means that there are none.
+	// Markdown parses a Markdown session, given the name of its file without .md and
+	// its contents. Nil means that Markdown files are refused.
 	Markdown func(ctx context.Context, name string, data []byte) (sequent.Header, []sequent.Thought, error)
-	// Progress, if not nil, is called while a file is read, with the bytes that
-	// have been read and those that there are.
+	// Progress is called while a file is read, with the number of bytes that were read
+	// and the size of the file; nil for none.
 	Progress func(file string, read, size int64)
 }
 
-// An Importer brings in sessions.
+// An Importer imports sessions.
 type Importer struct{ Config }
 
 // New returns an importer.
 func New(c Config) *Importer { return &Importer{c} }
 
-// CodeUnreadable is the code of a file that cannot be imported as it is.
+// CodeUnreadable is the code of a file that cannot be imported.
 const CodeUnreadable sequent.Code = "import_unreadable"
 
-// Import brings in a file, or all files below a folder, and reports each that
-// is a session or should be one. The error is for what prevents the rest, such
-// as a missing path or a store that does not answer; files that cannot be
-// read are reported and counted instead.
+// Import imports a file, or all files in a folder and its subfolders. It reports each
+// file that is, or by its name should be, a session, also if it cannot be read. It
+// returns an error only if it cannot continue, for instance if the store is
+// unreachable.
 func (im *Importer) Import(ctx context.Context, path string, report func(Result)) (Summary, error) {
 	var sum Summary
 	info, err := os.Stat(path)
@@ -96,7 +96,7 @@ func (im *Importer) Import(ctx context.Context, path string, report func(Result)
 	return sum, err
 }
 
-// promising reports whether a file of a folder is worth a look inside.
+// promising reports whether a file of a folder can be a session by its name.
 func promising(file string) bool {
 	switch strings.ToLower(filepath.Ext(file)) {
 	case ".json", ".jsonl", ".md":
@@ -105,16 +105,17 @@ func promising(file string) bool {
 	return false
 }
 
-// meant reports whether a file of a folder is a session by its name, so that it
-// is damaged if it does not look like one.
+// meant reports whether a file of a folder has the name of a session file, so that it
+// is an error if it is not one.
 func meant(file string) bool {
 	name := strings.ToLower(filepath.Base(file))
 	return name == "session.json" || name == "current_session.jsonl" || name == "current_session.json" ||
 		strings.HasPrefix(name, "session-") && strings.HasSuffix(name, ".md")
 }
 
-// file brings in one file. Named says that somebody has named it, and known
-// that it is, or should be, a session. An error prevents the rest.
+// file imports one file. Named is set if the file was passed to Import itself. Known is
+// set if it is, or by its name should be, a session. After an error the import cannot
+// continue.
 func (im *Importer) file(ctx context.Context, file string, named bool) (r Result, known bool, err error) {
 	r = Result{File: file, Outcome: Failed}
 	f, err := open(file)
@@ -160,7 +161,7 @@ func open(file string) (*os.File, error) {
 	return os.Open(file)
 }
 
-// A session is what a file holds.
+// A session is the contents of a file.
 type session struct {
 	header   sequent.Header
 	log      []sequent.Thought
@@ -188,16 +189,16 @@ func (im *Importer) read(ctx context.Context, kind Kind, f *os.File) (session, e
 	return session{}, errUnknown
 }
 
-// mostMarkdown bounds a Markdown file, in bytes: it is read as a whole.
-const mostMarkdown = 256 << 20
+// maxMarkdown is the maximum size of a Markdown file in bytes. It is read as a whole.
+const maxMarkdown = 256 << 20
 
 func (im *Importer) readMarkdown(ctx context.Context, name string, r io.Reader) (session, error) {
 	if im.Markdown == nil {
 		return session{}, errUnknown
 	}
-	data, err := io.ReadAll(io.LimitReader(r, mostMarkdown+1))
-	if err == nil && len(data) > mostMarkdown {
-		err = fmt.Errorf("longer than %d MiB", mostMarkdown>>20)
+	data, err := io.ReadAll(io.LimitReader(r, maxMarkdown+1))
+	if err == nil && len(data) > maxMarkdown {
+		err = fmt.Errorf("longer than %d MiB", maxMarkdown>>20)
 	}
 	if err != nil {
 		return session{}, err
@@ -212,7 +213,7 @@ func (im *Importer) readMarkdown(ctx context.Context, name string, r io.Reader) 
 	return session{header: h, log: log}, err
 }
 
-// store puts a session into the store.
+// store stores a session.
 func (im *Importer) store(ctx context.Context, r Result, s session) (Result, bool, error) {
 	owner := s.header.Owner
 	if im.Owner != nil {
@@ -245,8 +246,8 @@ func (im *Importer) store(ctx context.Context, r Result, s session) (Result, boo
 	return r, true, nil
 }
 
-// joined returns the header of a session that the store knows, as a file tells
-// it that knows less than an export: what it does not say stays.
+// joined returns the header of a stored session updated from a file that is not an
+// export: fields that such a file does not have stay as they are.
 func joined(known, told sequent.Header) sequent.Header {
 	labels := maps.Clone(known.Labels)
 	if labels == nil {
@@ -268,7 +269,7 @@ func canceled(ctx context.Context) error {
 	}
 }
 
-// unreadable gives an error a code.
+// unreadable adds a code to an error.
 func unreadable(err error) *sequent.Error {
 	if e, ok := errors.AsType[*sequent.Error](err); ok {
 		return e
@@ -276,8 +277,8 @@ func unreadable(err error) *sequent.Error {
 	return &sequent.Error{Code: CodeUnreadable, Msg: plain(err).Error()}
 }
 
-// plain returns an error of the file system without the path, which stands
-// beside it.
+// plain returns an error of the file system without the path, which messages name
+// already.
 func plain(err error) error {
 	if p, ok := errors.AsType[*fs.PathError](err); ok {
 		return p.Err
@@ -285,7 +286,7 @@ func plain(err error) error {
 	return err
 }
 
-// A counting reader tells how far it is, and ends with its context.
+// A counting reader reports progress, and fails when its context is done.
 type counting struct {
 	ctx      context.Context
 	r        io.Reader
@@ -308,7 +309,7 @@ func (c *counting) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// A step is a thought as a source tells it.
+// A step is a thought of a source.
 type step struct {
 	sequent.Draft
 	at time.Time

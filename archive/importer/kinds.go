@@ -11,7 +11,7 @@ import (
 	"github.com/sequent-dev/sequent/archive/internal/jsonwalk"
 )
 
-// A Kind is a form in which sessions are kept.
+// A Kind is a file format of sessions.
 type Kind string
 
 // The supported kinds.
@@ -22,10 +22,10 @@ const (
 	Arben       Kind = "arben-adm"    // current_session.jsonl of mcp-sequential-thinking, and its exports
 )
 
-// A KindInfo describes a kind for people.
+// A KindInfo describes a kind in words.
 type KindInfo struct {
 	Kind Kind
-	Is   string // what its files are
+	Is   string // description of its files
 }
 
 // Kinds returns the supported kinds.
@@ -54,10 +54,10 @@ func supported() string {
 	return b.String()
 }
 
-// errStop ends a walk that has seen enough.
-var errStop = errors.New("seen enough")
+// errStop ends a walk early.
+var errStop = errors.New("stop")
 
-// kindOf looks at the content of a file.
+// kindOf determines the kind of a file by its contents.
 func kindOf(r io.Reader) (Kind, error) {
 	br := bufio.NewReaderSize(r, 64<<10)
 	start, err := br.Peek(4096)
@@ -66,7 +66,7 @@ func kindOf(r io.Reader) (Kind, error) {
 	}
 	start, bom := bytes.CutPrefix(start, []byte("\uFEFF"))
 	if bom {
-		_, _ = br.Discard(3) // it was just peeked at
+		_, _ = br.Discard(3) // cannot fail after Peek
 	}
 	start = bytes.TrimLeft(start, " \t\r\n")
 	switch {
@@ -82,7 +82,7 @@ func kindOf(r io.Reader) (Kind, error) {
 	return "", errUnknown
 }
 
-// jsonKind tells by the members of the first object.
+// jsonKind determines the kind by the members of the first object.
 func jsonKind(r io.Reader) (Kind, error) {
 	var kind Kind
 	w := jsonwalk.New(r)
@@ -112,7 +112,7 @@ func jsonKind(r io.Reader) (Kind, error) {
 			kind = SessionFile
 			return errStop
 		case "thoughts":
-			kind = Arben // unless there is a format still to come
+			kind = Arben // unless a member format follows
 		}
 		return w.Skip()
 	})
@@ -125,7 +125,7 @@ func jsonKind(r io.Reader) (Kind, error) {
 	return "", errUnknown
 }
 
-// markdownKind tells by the type in the front matter.
+// markdownKind determines the kind by the type in the front matter.
 func markdownKind(br *bufio.Reader) (Kind, error) {
 	for n := range 200 {
 		line, err := br.ReadString('\n')

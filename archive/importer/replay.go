@@ -16,16 +16,16 @@ import (
 	"github.com/sequent-dev/sequent/archive"
 )
 
-// replay makes a log of what a source tells, by the rules by which the engine
-// would have made it at the time.
+// replay returns the session that an engine would have recorded for the steps of a
+// source.
 func (im *Importer) replay(h sequent.Header, steps []step) (session, error) {
 	now := h.Created
 	e := sequent.New(sequent.Config{
 		Now:        func() time.Time { return now },
 		Limits:     im.Engine.Limits(),
-		CacheBytes: math.MaxInt64, // the session is there only once
+		CacheBytes: math.MaxInt64, // the session exists only in this engine
 	})
-	ctx := context.Background() // nothing in memory waits
+	ctx := context.Background() // a memory store does not block
 	if _, err := e.Begin(ctx, h.ID, func(c *sequent.Change) error {
 		c.BeginIn("", h.Dialect)
 		return nil
@@ -33,7 +33,7 @@ func (im *Importer) replay(h sequent.Header, steps []step) (session, error) {
 		return session{}, err
 	}
 	for len(steps) > 0 {
-		// What was thought at the same time is one change.
+		// Steps with the same time are one change.
 		now = steps[0].at
 		n := slices.IndexFunc(steps, func(s step) bool { return !s.at.Equal(now) })
 		if n < 0 {
@@ -70,23 +70,23 @@ func (im *Importer) replay(h sequent.Header, steps []step) (session, error) {
 	return session{header: s.Header(), log: slices.AppendSeq(make([]sequent.Thought, 0, s.Len()), s.All())}, nil
 }
 
-// derivedID makes an id of what identifies a session that has none.
+// derivedID returns an id for a session without one, derived from parts.
 func derivedID(prefix string, parts ...string) sequent.ID {
 	sum := sha256.Sum256([]byte(strings.Join(parts, "\x00")))
 	return sequent.ID(prefix + "-" + hex.EncodeToString(sum[:6]))
 }
 
-// skipBOM returns the reader behind a byte order mark.
+// skipBOM returns a reader of r without a leading byte order mark.
 func skipBOM(r io.Reader) *bufio.Reader {
 	br := bufio.NewReaderSize(r, 64<<10)
 	if b, _ := br.Peek(3); bytes.Equal(b, []byte("\uFEFF")) {
-		_, _ = br.Discard(3) // it was just peeked at
+		_, _ = br.Discard(3) // cannot fail after Peek
 	}
 	return br
 }
 
-// readSessionFile reads the session file of the classic contract. It says when
-// the session began and no more, so that is the time of all its thoughts.
+// readSessionFile reads a session file of the classic contract. The file has only the
+// time at which the session began, so that is the time of all its thoughts.
 func (im *Importer) readSessionFile(r io.Reader) (session, error) {
 	d, err := archive.ReadSessionFile(r)
 	if err != nil {
@@ -111,8 +111,8 @@ func (im *Importer) readSessionFile(r io.Reader) (session, error) {
 	return im.replay(sequent.Header{Key: sequent.Key{ID: id}, Dialect: "classic", Created: at}, steps)
 }
 
-// timeOfID returns the time in an id such as session-20250428-145302. Where
-// there is none it is the beginning of Unix time: at least the same each time.
+// timeOfID returns the time in an id such as session-20250428-145302, or the Unix epoch
+// if there is none, so that the result is always the same.
 func timeOfID(id string) time.Time {
 	const layout = "20060102-150405"
 	_, stamp, _ := strings.Cut(id, "-")

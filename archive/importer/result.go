@@ -2,7 +2,7 @@ package importer
 
 import "github.com/sequent-dev/sequent"
 
-// An Outcome is what became of a file.
+// An Outcome is the result of importing a file.
 type Outcome string
 
 // The outcomes.
@@ -10,25 +10,25 @@ const (
 	Added     Outcome = "added"     // the store did not have the session
 	Extended  Outcome = "extended"  // the store had an earlier state of it
 	Unchanged Outcome = "unchanged" // the store had all of it
-	Failed    Outcome = "failed"    // Result.Err tells why; nothing of the file is in the store
+	Failed    Outcome = "failed"    // see Result.Err; nothing of the file was stored
 )
 
-// A Result is what became of one file.
+// A Result is the result of importing one file.
 type Result struct {
 	File     string
-	Kind     Kind // empty if it is of none
+	Kind     Kind // empty if it is not recognised
 	Outcome  Outcome
 	Key      sequent.Key // of the session; empty if the file could not be read
 	Title    string
 	Thoughts int      // in the file
-	Warnings []string // what was left out of a file that is otherwise in order
-	Err      error    // for Failed; with a code for programs
+	Warnings []string // parts of the file that were skipped
+	Err      error    // if Outcome is Failed
 }
 
-// A Summary counts what became of files.
+// A Summary counts files by outcome.
 type Summary struct {
 	Added, Extended, Unchanged, Failed int
-	Passed                             int // files in folders that hold no sessions
+	Passed                             int // files in folders that are not sessions
 }
 
 func (s *Summary) count(o Outcome) {

@@ -1,5 +1,5 @@
-// Package jsonwalk reads large JSON documents a member at a time, so that what
-// is not wanted is never held in memory.
+// Package jsonwalk reads large JSON documents member by member with encoding/json, so
+// that skipped parts are never in memory.
 package jsonwalk
 
 import (
@@ -10,20 +10,20 @@ import (
 	"io"
 )
 
-// deepest is how far values may be nested that are passed over.
-const deepest = 1000
+// maxDepth is the maximum nesting depth of skipped values.
+const maxDepth = 1000
 
-// A Walker goes through one document.
+// A Walker reads one document.
 type Walker struct {
 	dec  *json.Decoder
-	name string // of the member that is read
+	name string // of the current member
 }
 
-// New returns a walker through what r has.
+// New returns a Walker of the document in r.
 func New(r io.Reader) *Walker { return &Walker{dec: json.NewDecoder(r)} }
 
-// Object calls member for each member of the object that comes next, with its
-// name. Member must read the value, with one of the walker's methods.
+// Object reads an object. It calls member with the name of each member; member must
+// read the value with a method of the Walker.
 func (w *Walker) Object(member func(name string) error) error {
 	if err := w.open('{'); err != nil {
 		return err
@@ -45,8 +45,8 @@ func (w *Walker) Object(member func(name string) error) error {
 	return w.close()
 }
 
-// Array calls element before each element of the array that comes next.
-// Element must read it. A null is an empty array.
+// Array reads an array. It calls element before each element; element must read it. A
+// null counts as an empty array.
 func (w *Walker) Array(element func(i int) error) error {
 	token, err := w.dec.Token()
 	switch {
@@ -68,7 +68,7 @@ func (w *Walker) Array(element func(i int) error) error {
 // Value reads the next value into v.
 func (w *Walker) Value(v any) error { return w.wrong(w.dec.Decode(v)) }
 
-// Skip passes over the next value.
+// Skip skips the next value.
 func (w *Walker) Skip() error {
 	for depth := 0; ; {
 		token, err := w.dec.Token()
@@ -77,8 +77,8 @@ func (w *Walker) Skip() error {
 		}
 		switch token {
 		case json.Delim('{'), json.Delim('['):
-			if depth++; depth > deepest {
-				return fmt.Errorf("values are nested more than %d deep at byte %d", deepest, w.dec.InputOffset())
+			if depth++; depth > maxDepth {
+				return fmt.Errorf("values are nested more than %d deep at byte %d", maxDepth, w.dec.InputOffset())
 			}
 		case json.Delim('}'), json.Delim(']'):
 			depth--
@@ -89,7 +89,7 @@ func (w *Walker) Skip() error {
 	}
 }
 
-// End checks that there is nothing after the document.
+// End returns an error if there is data after the document.
 func (w *Walker) End() error {
 	_, err := w.dec.Token()
 	if errors.Is(err, io.EOF) {
@@ -114,7 +114,7 @@ func (w *Walker) close() error {
 	return w.wrong(err)
 }
 
-// wrong says where and what a decoder did not like.
+// wrong adds the position to an error of the decoder.
 func (w *Walker) wrong(err error) error {
 	if err == nil {
 		return nil
