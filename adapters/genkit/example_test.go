@@ -21,7 +21,7 @@ type script struct {
 	asked []*ai.ModelRequest
 }
 
-func (s *script) generate(_ context.Context, r *ai.ModelRequest, _ ai.ModelStreamCallback) (*ai.ModelResponse, error) {
+func (s *script) generate(_ context.Context, r *ai.ModelRequest, _ any, _ ai.ModelStreamCallback) (*ai.ModelResponse, error) {
 	s.mu.Lock()
 	s.asked = append(s.asked, r)
 	s.mu.Unlock()
@@ -40,7 +40,7 @@ func (s *script) generate(_ context.Context, r *ai.ModelRequest, _ ai.ModelStrea
 
 // define registers the script as a model.
 func (s *script) define(g *genkit.Genkit) ai.Model {
-	return genkit.DefineModel(g, "test/script", &ai.ModelOptions{Supports: &ai.ModelSupports{Multiturn: true, Tools: true}}, s.generate)
+	return genkit.DefineModelAction(g, "test/script", &ai.ModelOptions{Supports: &ai.ModelSupports{Multiturn: true, Tools: true}}, s.generate)
 }
 
 // A turn of an agent whose thoughts go to the session order-4711.

@@ -32,7 +32,7 @@ type Function interface {
 // Genkit ends the request if the arguments do not match. The function tolerates more
 // spellings and replies to the model if it refuses a call.
 type Tool struct {
-	*ai.ToolDef[any, any]
+	*ai.ToolAction[any, any]
 	function Function
 	schema   map[string]any
 }
@@ -44,7 +44,7 @@ var (
 
 // New returns a tool for f. It fails if the schema of f is malformed.
 func New(f Function) (*Tool, error) {
-	t := &Tool{ToolDef: define(f), function: f}
+	t := &Tool{ToolAction: define(f), function: f}
 	if err := json.Unmarshal(f.InputSchema(), &t.schema); err != nil {
 		return nil, fmt.Errorf("genkit: schema of %s: %w", f.Name(), err)
 	}
@@ -52,7 +52,7 @@ func New(f Function) (*Tool, error) {
 }
 
 // define returns a tool that accepts any arguments.
-func define(f Function) *ai.ToolDef[any, any] {
+func define(f Function) *ai.ToolAction[any, any] {
 	return ai.NewTool(f.Name(), f.Description(), func(ctx *ai.ToolContext, args any) (any, error) {
 		raw, err := json.Marshal(args)
 		if err != nil {
@@ -72,7 +72,7 @@ func define(f Function) *ai.ToolDef[any, any] {
 
 // Definition returns the definition that the model receives.
 func (t *Tool) Definition() *ai.ToolDefinition {
-	d := t.ToolDef.Definition()
+	d := t.ToolAction.Definition()
 	d.InputSchema = t.schema
 	return d
 }
