@@ -5,8 +5,8 @@ import (
 	"sync"
 )
 
-// A cache keeps the sessions used last, up to a number of bytes, and at least
-// one. If the number is negative, it keeps none.
+// A cache keeps the most recently used sessions within a number of bytes, but at
+// least one. If the number is negative, it keeps none.
 type cache struct {
 	most int64
 
@@ -26,7 +26,7 @@ func newCache(most int64) *cache {
 	return &cache{most: most, entries: make(map[Key]*list.Element), recent: list.New()}
 }
 
-// get returns the session with a key, nil if it is not remembered.
+// get returns the cached session with a key, or nil.
 func (c *cache) get(k Key) *Session {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -38,7 +38,7 @@ func (c *cache) get(k Key) *Session {
 	return el.Value.(*entry).session
 }
 
-// put remembers a session, unless it is known in a later version already.
+// put adds a session, unless the cache has a later version of it.
 func (c *cache) put(s *Session) {
 	bytes := int64(s.size())
 	c.mu.Lock()
@@ -55,8 +55,8 @@ func (c *cache) put(s *Session) {
 		c.entries[s.Key()] = c.recent.PushFront(&entry{session: s, bytes: bytes})
 	}
 	c.bytes += bytes
-	// The one used last stays even if it alone is more: it had to be read whole to
-	// be used, and the next to use it would have to read it again.
+	// The most recent session stays even if it alone exceeds the limit: otherwise
+	// each use would read it whole again.
 	least := 1
 	if c.most < 0 {
 		least = 0
@@ -74,8 +74,8 @@ func (c *cache) remove(k Key) {
 	}
 }
 
-// removeSwept forgets the sessions that q selects. Where a session has changed
-// since in another process, it is read again when it is used.
+// removeSwept removes the sessions that q selects. A session that another process
+// has changed is read again when it is next used.
 func (c *cache) removeSwept(q SweepQuery) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -86,7 +86,7 @@ func (c *cache) removeSwept(q SweepQuery) {
 	}
 }
 
-// drop forgets one session. The caller holds mu.
+// drop removes one session. The caller holds mu.
 func (c *cache) drop(el *list.Element) {
 	e := c.recent.Remove(el).(*entry)
 	delete(c.entries, e.session.Key())

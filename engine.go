@@ -13,12 +13,13 @@ type Config struct {
 	Store  Store            // nil means a new MemoryStore
 	Now    func() time.Time // nil means time.Now
 	Limits Limits           // zero fields mean the defaults
-	// TTL is how long a session is kept after its last change; 0 means for
-	// ever. A session that has outlived it is gone for every verb, and removed
-	// by Sweep.
+	// TTL is how long a session is kept after its last change; 0 means no
+	// limit. An expired session does not exist for any verb; Sweep removes it
+	// from the store.
 	TTL time.Duration
-	// CacheBytes bounds the memory for sessions used lately, the last one excepted;
-	// 0 means 64 MiB, a negative number that none is remembered.
+	// CacheBytes limits the memory for recently used sessions. The most recent
+	// one is kept whatever its size. 0 means 64 MiB; a negative number disables
+	// the cache.
 	CacheBytes int64
 }
 
@@ -107,11 +108,10 @@ func (e *Engine) Begin(ctx context.Context, id ID, change func(*Change) error) (
 // changed and Update returns that error. If it records nothing, nothing is
 // written.
 //
-// Update returns when the change is durable, as the store defines that. If it
-// returns an error, nothing was stored, but for errors of the connection to a
-// store, after which that cannot be known. When ctx is done before the store
-// was asked to commit, the error has the code CodeCanceled and nothing is
-// stored.
+// Update returns when the change is durable, as the store defines it. If it
+// returns an error, nothing was stored, except that the outcome is unknown after
+// an error of the connection to the store. If ctx is done before the commit
+// begins, the error has the code CodeCanceled and nothing is stored.
 func (e *Engine) Update(ctx context.Context, id ID, change func(*Change) error) (*Session, error) {
 	return e.apply(ctx, id, update, change)
 }
@@ -148,8 +148,8 @@ func (e *Engine) Session(ctx context.Context, id ID) (*Session, error) {
 	return s, nil
 }
 
-// Sessions lists sessions, as Query describes it. Only the engine of the local
-// user may ask for those of all owners.
+// Sessions lists the sessions that q selects. Only the engine of the local user
+// may list those of all owners.
 func (e *Engine) Sessions(ctx context.Context, q Query) (Page, error) {
 	c, err := e.open()
 	if err != nil {
@@ -161,8 +161,8 @@ func (e *Engine) Sessions(ctx context.Context, q Query) (Page, error) {
 }
 
 // AllSessions yields the headers of the sessions that q selects, in the order of
-// [Engine.Sessions]. It reads them in pages of q.Limit, or 500 if that is 0. After
-// an error it ends.
+// [Engine.Sessions]. It reads them in pages of q.Limit, or 500 if that is 0. It
+// ends after an error.
 func (e *Engine) AllSessions(ctx context.Context, q Query) iter.Seq2[Header, error] {
 	return func(yield func(Header, error) bool) {
 		q.Limit = cmp.Or(q.Limit, 500)
@@ -184,8 +184,8 @@ func (e *Engine) AllSessions(ctx context.Context, q Query) iter.Seq2[Header, err
 	}
 }
 
-// Search finds thoughts by their words, as SearchQuery describes it. Only the
-// engine of the local user may look into those of all owners.
+// Search finds thoughts by their words; see [SearchQuery]. Only the engine of
+// the local user may search the sessions of all owners.
 func (e *Engine) Search(ctx context.Context, q SearchQuery) (Hits, error) {
 	c, err := e.open()
 	if err != nil {
@@ -220,13 +220,13 @@ func (e *Engine) Sweep(ctx context.Context) (int, error) {
 // before a time, whether or not they expire, in batches as Sweep does.
 func (e *Engine) SweepUnchanged(ctx context.Context, before time.Time) (int, error) {
 	if before.IsZero() {
-		return 0, nil // nothing is older
+		return 0, nil // no session is older
 	}
 	return e.sweep(ctx, SweepQuery{AllOwners: true, Before: before})
 }
 
-// DeleteAll deletes all sessions of the engine's owner, also those that begin
-// meanwhile, in batches as Sweep does, and returns how many it deleted.
+// DeleteAll deletes all sessions of the engine's owner in batches, as Sweep does,
+// including sessions that begin while it runs. It returns how many it deleted.
 func (e *Engine) DeleteAll(ctx context.Context) (int, error) {
 	return e.sweep(ctx, SweepQuery{Owner: e.owner})
 }
@@ -248,9 +248,8 @@ func (e *Engine) sweep(ctx context.Context, q SweepQuery) (int, error) {
 }
 
 // Follow yields every thought of a session after position seq of its log, then
-// waits for new ones, from whatever process, until ctx is done. It ends with
-// an error when the session is gone, and with none when ctx is done or the
-// loop is left. A slow follower does not delay writers and misses nothing.
+// waits for new ones from any process until ctx is done. It yields an error and
+// ends when the session is deleted; it ends without one when ctx is done. A slow follower does not delay writers and misses nothing.
 func (e *Engine) Follow(ctx context.Context, id ID, seq int) iter.Seq2[Thought, error] {
 	return func(yield func(Thought, error) bool) {
 		var epoch int64
@@ -283,8 +282,19 @@ func (e *Engine) Follow(ctx context.Context, id ID, seq int) iter.Seq2[Thought, 
 	}
 }
 
-// Changed waits until any session may have changed, or ctx is done. A caller
-// that shows a live listing looks at it again then.
+// Await waits until a session has left a position, by a change in any process or
+// by deletion. It may return early; the caller reads again with
+// [Engine.Session]. When ctx is done first, the error wraps ctx.Err().
+func (e *Engine) Await(ctx context.Context, id ID, have Position) error {
+	k, err := e.key(id)
+	if err != nil {
+		return err
+	}
+	return e.store.Wait(ctx, k, have)
+}
+
+// Changed waits until any session may have changed, or ctx is done. Programs that
+// show a live listing read it again then.
 func (e *Engine) Changed(ctx context.Context) error {
 	c, err := e.open()
 	if err != nil {

@@ -5,8 +5,7 @@ import (
 	"slices"
 )
 
-// A Code classifies an error for programs. Codes are stable and only ever
-// added; messages may change.
+// A Code classifies an error for programs. Codes are stable; messages may change.
 type Code string
 
 // The codes of this package and of the stores under it. Codes of a dialect's
@@ -14,20 +13,20 @@ type Code string
 const (
 	CodeInvalidThought   Code = "invalid_thought"    // a field of a draft is not acceptable
 	CodeInvalidSession   Code = "invalid_session"    // a session ID, label or scope is not acceptable
-	CodeInvalidQuery     Code = "invalid_query"      // a search or listing request cannot be understood
+	CodeInvalidQuery     Code = "invalid_query"      // a search or listing request is not valid
 	CodeSessionNotFound  Code = "session_not_found"  // no such session, for this owner
 	CodeSessionExists    Code = "session_exists"     // Begin found a session with that ID
 	CodeRequestKeyReused Code = "request_key_reused" // a request key came back with another body
-	CodeLimitExceeded    Code = "limit_exceeded"     // one of Limits would be passed; nothing was stored
-	CodeConflict         Code = "conflict"           // another writer got there first; safe to retry
-	CodeCanceled         Code = "canceled"           // the caller gave up before anything was stored
-	CodeBusy             Code = "store_busy"         // the store was held by others for too long; safe to retry
+	CodeLimitExceeded    Code = "limit_exceeded"     // one of Limits would be exceeded; nothing was stored
+	CodeConflict         Code = "conflict"           // another writer changed the session first; safe to retry
+	CodeCanceled         Code = "canceled"           // the call was cancelled before anything was stored
+	CodeBusy             Code = "store_busy"         // other writers held the store until the timeout; safe to retry
 	CodeUnavailable      Code = "store_unavailable"  // the store cannot be reached or opened
 	CodeReadOnly         Code = "store_read_only"    // the store cannot be written
 	CodeFull             Code = "store_full"         // no space left for the store
 	CodeCorrupt          Code = "store_corrupt"      // the store's file is damaged
 	CodeNewerSchema      Code = "store_newer_schema" // the store was written by a newer version of the program
-	CodeInternal         Code = "internal"           // a fault of ours; details are in the log
+	CodeInternal         Code = "internal"           // a fault of the program; details are in the log
 )
 
 // Codes returns every code of this package, for tables and tests.

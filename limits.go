@@ -6,16 +6,16 @@ import (
 	"unicode/utf8"
 )
 
-// Limits bound what an [Engine] accepts. A zero field means the default, a
-// negative one no bound. What passes a limit is refused, never cut.
+// Limits limit what an [Engine] accepts. A zero field means the default, a
+// negative one no limit. Input beyond a limit is refused, never truncated.
 type Limits struct {
 	Text     int // bytes of a thought's text, and of its note; default 64 KiB
 	Name     int // characters of a session ID, branch, scope or request key; default 128
-	Thoughts int // thoughts a session; default 100,000
-	Branches int // branches a session; default 1,000
+	Thoughts int // thoughts per session; default 100,000
+	Branches int // branches per session; default 1,000
 }
 
-// DefaultLimits are the limits behind the zero value.
+// defaultLimits are the limits of the zero Limits.
 var defaultLimits = Limits{Text: 64 << 10, Name: 128, Thoughts: 100_000, Branches: 1_000}
 
 func (l Limits) orDefaults() Limits {
@@ -86,8 +86,8 @@ func checkState(s State) error {
 	}
 }
 
-// checkOrigin checks where a session was begun. A dialect puts its own name
-// before that of the caller's scope, so a scope may be longer than other names.
+// checkOrigin checks the scope and dialect of a session. A dialect prefixes the
+// caller's scope with its own name, so a scope may be longer than other names.
 func checkOrigin(scope, dialect string, limits Limits) error {
 	if err := checkName("scope", scope, 2*limits.Name, CodeInvalidSession); err != nil {
 		return err

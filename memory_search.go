@@ -84,13 +84,13 @@ func (h *memHit) compare(o *memHit) int {
 	)
 }
 
-// scan returns what q selects of the thoughts that match, and what all of the
-// store is like.
+// scan returns the matching thoughts that q selects, and the statistics of the
+// whole store.
 func (m *MemoryStore) scan(ctx context.Context, q SearchQuery, asked words.Query) ([]*memHit, words.Corpus, error) {
 	var found []*memHit
 	corpus := words.NewCorpus(asked)
 	matcher := words.NewMatcher(asked)
-	for _, s := range m.snapshot() { // a log only grows, so it may be read without the lock
+	for _, s := range m.snapshot() { // a log only grows, so it can be read without the lock
 		if err := ctx.Err(); err != nil {
 			return nil, corpus, canceled(err)
 		}

@@ -8,33 +8,33 @@ import (
 	"maps"
 )
 
-// A Restored tells what [Engine.Restore] did.
+// A Restored is the outcome of [Engine.Restore].
 type Restored int
 
 // The outcomes of [Engine.Restore].
 const (
-	RestoredNothing Restored = iota // the store has all of it, or more
-	RestoredNew                     // there was no such session
+	RestoredNothing Restored = iota // the store had the whole session already
+	RestoredNew                     // the store did not have the session
 	RestoredMore                    // the store had an earlier state of it
 )
 
-// Restore stores a session that was recorded elsewhere, as it was there: with
-// its times, and with what its references were found to mean. It is for
-// archives; what is thought now goes through the other verbs.
+// Restore stores a session that was recorded elsewhere, with its times and its
+// resolved references. It is for archives; new thoughts go through the other
+// verbs.
 //
-// Of the header the owner, epoch, version, length and number of branches are not used: the session
-// becomes the engine's owner's. An empty title is that of the first thoughts,
-// and missing times are those of the log. The log is complete: Seq is 1, 2, 3, …,
-// and After and Supersedes name earlier thoughts.
+// The header's owner, epoch, version, length and number of branches are ignored:
+// the session gets the engine's owner. An empty title is taken from the first
+// thoughts, missing times from the log. The log must be complete: Seq is
+// 1, 2, 3, …, and After and Supersedes name earlier thoughts.
 //
-// If the store has the session already, Restore adds what it lacks: the
-// thoughts beyond its own, and the header if that is of a later time. A session
-// that has gone on in the store is left alone. If the logs differ where both
-// have thoughts (in more than the time), the error matches ErrExists. A session
-// that has expired is refused with CodeInvalidSession.
+// If the store has the session already, Restore adds the thoughts beyond its own,
+// and the header if it is newer. It changes nothing if the store's session is
+// the longer one. If the logs differ where both have thoughts, other than in
+// times, the error matches ErrExists. An expired session is refused with
+// CodeInvalidSession.
 //
-// The log must not be changed afterwards; its times are made as precise as a
-// store can keep them.
+// The caller must not change the log afterwards. Restore truncates its times to
+// the precision of stores.
 func (e *Engine) Restore(ctx context.Context, h Header, log []Thought) (Restored, error) {
 	k, err := e.key(h.ID)
 	if err != nil {
@@ -44,8 +44,8 @@ func (e *Engine) Restore(ctx context.Context, h Header, log []Thought) (Restored
 	if err := e.checkRestored(&h, log); err != nil {
 		return 0, err
 	}
-	const tries = 100 // against others who go on with the session meanwhile
-	for try := 1; ; try++ {
+	const maxAttempts = 100 // other writers may change the session meanwhile
+	for attempt := 1; ; attempt++ {
 		now, have, err := e.store.Load(ctx, k, Position{})
 		exists := err == nil
 		if exists && now.Expired(e.now()) {
@@ -74,7 +74,7 @@ func (e *Engine) Restore(ctx context.Context, h Header, log []Thought) (Restored
 		if w.Err != nil || !raced {
 			return outcome, w.Err
 		}
-		if try == tries {
+		if attempt == maxAttempts {
 			return 0, &Error{
 				Code: CodeConflict, Field: "sessionId",
 				Msg: fmt.Sprintf("the session %q keeps changing", h.ID), Fix: "try again",
@@ -83,7 +83,7 @@ func (e *Engine) Restore(ctx context.Context, h Header, log []Thought) (Restored
 	}
 }
 
-// compare tells what a session in the store lacks of a recorded one.
+// compare returns what Restore has to add to the store's session.
 func compare(now Header, have []Thought, h Header, log []Thought) (Restored, error) {
 	for i := range min(len(have), len(log)) {
 		if !sameThought(have[i], log[i]) {
@@ -117,8 +117,8 @@ func sameHeader(a, b Header) bool {
 		a.Created.Equal(b.Created) && a.Updated.Equal(b.Updated) && a.Expires.Equal(b.Expires)
 }
 
-// checkRestored refuses what the engine could not have recorded itself, and
-// fills in what the header leaves open. It makes times precise in place.
+// checkRestored refuses a log that the engine could not have recorded, and fills
+// in the missing fields of the header. It truncates times in place.
 func (e *Engine) checkRestored(h *Header, log []Thought) error {
 	l := newLedger(0)
 	for i := range log {

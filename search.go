@@ -11,12 +11,12 @@ import (
 // Text is what a person types: words that must all occur in the thought's text
 // or note, "quoted phrases", prefix* and -excluded words, in any case and with
 // or without diacritics. Text in scripts that write no spaces between words is
-// found by any part of it.
+// matched by any part of it.
 type SearchQuery struct {
 	Owner     string
 	AllOwners bool      // ignore Owner
 	Session   ID        // only this session; empty means all
-	Text      string    // what to look for; at least one word that is not excluded
+	Text      string    // the query; at least one word that is not excluded
 	Limit     int       // maximum number of hits on the page; see PageSize
 	Cursor    string    // from Hits.Next
 	Now       time.Time // sessions expired by then are left out; set by the engine
@@ -31,8 +31,8 @@ func (q SearchQuery) PageSize() int {
 	return min(q.Limit, 1000)
 }
 
-// Excerpt returns a piece of at most so many characters out of a text, on one
-// line and around the first of the words that q looks for.
+// Excerpt returns at most the given number of characters of a text, on one line
+// and around the first word that q asks for.
 func (q SearchQuery) Excerpt(text string, characters int) string {
 	asked, err := words.Parse(q.Text)
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 type ID string
 
 // A Key names a session in a store. The same ID under two owners is two
-// sessions that know nothing of each other. The empty owner is the local user.
+// unrelated sessions. The empty owner is the local user.
 type Key struct {
 	Owner string
 	ID    ID
@@ -26,7 +26,7 @@ const (
 	Cancelled State = "cancelled"
 )
 
-// A Header is what a session is, beside its log.
+// A Header describes a session; its thoughts are in the log.
 type Header struct {
 	Key
 	Epoch      int64 // tells this session from an earlier, deleted one with the same Key; never 0
@@ -35,16 +35,16 @@ type Header struct {
 	Branches   int   // branches in the log, without the main line
 	State      State
 	Title      string            // first line of the first thought, shortened
-	Scope      string            // whose implicit session this is; empty if it was begun by ID
-	Dialect    string            // where it was begun, for people; rules never depend on it
-	Conclusion string            // what the author concluded, where a dialect asks for it
-	Labels     map[string]string // what only one dialect means; never modified in place
+	Scope      string            // scope of which it is the implicit session; empty if it was begun by ID
+	Dialect    string            // dialect that began it, for display; no rule depends on it
+	Conclusion string            // the author's conclusion, in dialects that ask for one
+	Labels     map[string]string // values of one dialect; never modified in place
 	Created    time.Time         // UTC, to the microsecond, as are the others
 	Updated    time.Time
 	Expires    time.Time // zero means never
 }
 
-// Expired reports whether the session has outlived its time at now.
+// Expired reports whether the session has expired at a time.
 func (h *Header) Expired(now time.Time) bool {
 	return !h.Expires.IsZero() && !now.Before(h.Expires)
 }
@@ -56,7 +56,7 @@ type Position struct {
 	Len     int
 }
 
-// Position returns where h stands.
+// Position returns the position of a reader that has all of h.
 func (h *Header) Position() Position {
 	return Position{Epoch: h.Epoch, Version: h.Version, Len: h.Len}
 }
@@ -73,20 +73,19 @@ type Store interface {
 	Load(ctx context.Context, k Key, have Position) (Header, []Thought, error)
 
 	// Commit makes a batch of writes durable in one step. Each write succeeds
-	// or fails by itself (Write.Err), but for an error that is returned: then
-	// none of the batch is stored.
+	// or fails independently (Write.Err). If Commit returns an error, none of
+	// the batch is stored.
 	Commit(ctx context.Context, batch []*Write) error
 
-	// Delete removes the session if its epoch is the given one, or whatever
-	// its epoch is if that is 0. A missing session is an error matching
-	// ErrNotFound.
+	// Delete removes the session if it has the given epoch; epoch 0 matches
+	// any. If there is no such session, the error matches ErrNotFound.
 	Delete(ctx context.Context, k Key, epoch int64) error
 
 	// List returns a page of headers.
 	List(ctx context.Context, q Query) (Page, error)
 
-	// Search returns a page of thoughts. A thought is found as soon as the
-	// commit that brought it has returned.
+	// Search returns a page of thoughts. It finds a thought as soon as the
+	// thought's commit has returned.
 	Search(ctx context.Context, q SearchQuery) (Hits, error)
 
 	// Sweep deletes at most limit of the sessions that q selects and returns how
@@ -94,11 +93,10 @@ type Store interface {
 	// changed meanwhile, so that q no longer selects it, is kept.
 	Sweep(ctx context.Context, q SweepQuery, limit int) (int, error)
 
-	// Wait returns nil when the session has, or may have, left the position
-	// have (also by deletion), and an error wrapping ctx.Err() when ctx is done
-	// first. For the
-	// zero Key it returns when any session may have changed since the call.
-	// It may return nil early; the caller looks again.
+	// Wait returns nil when the session has left the position have, also by
+	// deletion, and an error wrapping ctx.Err() when ctx is done first. With
+	// the zero Key it returns when any session may have changed since the call.
+	// It may return nil early; the caller reads again.
 	Wait(ctx context.Context, k Key, have Position) error
 
 	// Close releases the store. Calls under way finish first.
@@ -107,33 +105,34 @@ type Store interface {
 
 // A Write is one atomic step of one session.
 type Write struct {
-	// Base is the position the write was made against. A zero Version means
+	// Base is the position to which the write applies. A zero Version means
 	// that the session must not exist.
 	Base Position
 
 	Header   Header    // the header afterwards
 	Thoughts []Thought // the thoughts that the step adds: Base.Len+1, …, Header.Len
 
-	// Rebase is called, inside the store's transaction, when the session is
-	// not at Base. It gets the session as it is (exists false: there is none)
-	// and the thoughts beyond Base, all of them if the epoch differs, and
-	// fits the write to that. If it returns false nothing is written for this
-	// write, and that is no error. Rebase does not wait for anything.
+	// Rebase adapts the write to the session's current state. The store calls
+	// it inside its transaction when the session is not at Base, with the
+	// current header (exists is false if there is no session) and the thoughts
+	// beyond Base, or all thoughts if the epoch differs. If it returns false,
+	// the store writes nothing for this write and reports no error. Rebase does
+	// not block.
 	//
 	// A store that cannot call Rebase inside a transaction calls it outside
-	// and tries again.
+	// and retries.
 	Rebase func(now Header, exists bool, tail []Thought) bool
 
 	// Err is set by the store if this write alone failed.
 	Err error
 
-	// log has the thoughts as the engine keeps them, from the session's first to
-	// Header.Len at least. A store in memory shares it; nil means that it cannot.
+	// log has the thoughts as the engine keeps them, from the first to at least
+	// Header.Len. The memory store shares it. It is nil if it cannot be shared.
 	log pages
 }
 
-// A SweepQuery selects sessions to delete, those that meet all that it says. The
-// zero SweepQuery selects all sessions of the local user.
+// A SweepQuery selects the sessions to delete: those that meet all conditions.
+// The zero SweepQuery selects all sessions of the local user.
 type SweepQuery struct {
 	Owner     string
 	AllOwners bool      // ignore Owner

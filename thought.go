@@ -65,14 +65,14 @@ func (r *Ref) UnmarshalBinary(data []byte) error {
 	return nil
 }
 
-// A Request identifies a call that its caller may repeat safely.
+// A Request identifies a call that may be repeated safely.
 type Request struct {
 	Key    string // chosen by the caller; empty means none
-	Digest string // of the call's body, so that a reused key is noticed
+	Digest string // digest of the call's body, to detect a reused key
 }
 
-// A Draft is a thought as its author proposes it. Numbers and references are
-// the author's own words: the log keeps them as they are said.
+// A Draft is a thought as its author proposes it. The log keeps the author's
+// numbers and references unchanged.
 type Draft struct {
 	Number   int // the author's number for this step; dialects choose the base
 	Total    int // the author's estimate of the number of steps
@@ -85,10 +85,10 @@ type Draft struct {
 	More     bool   // another thought follows
 	Extend   bool   // the author wants more thoughts than Total
 	Request  Request
-	Labels   map[string]string // what only one dialect means; never modified once appended
+	Labels   map[string]string // values of one dialect; never modified once appended
 }
 
-// empty reports whether nothing is said in d, not even a number.
+// empty reports whether d is the zero Draft.
 func (d *Draft) empty() bool {
 	return d.Text == "" && d.Note == "" && d.Number == 0 && d.Total == 0 && d.Branch == "" &&
 		!d.From.set && !d.Revises.set && !d.Revision && !d.More && !d.Extend &&

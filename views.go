@@ -5,7 +5,7 @@ import "slices"
 // A Step is a thought as it stands in the effective chain.
 type Step struct {
 	Thought
-	Place    int   // number of the thought whose place it takes; its own if it replaced none
+	Place    int   // number of the first thought that it replaces, otherwise its own
 	Replaced []int // Seqs of the thoughts it replaced, oldest first
 }
 
@@ -14,7 +14,7 @@ type Step struct {
 // Revisions made between the origin and the opening of the branch belong to it
 // if what they replace does. The path of an unknown branch is empty.
 //
-// It costs as much as the path is long.
+// Its cost is proportional to the length of the path.
 func (s *Session) Path(branch string) []Thought {
 	l, n := s.read()
 	defer l.mu.RUnlock()
@@ -68,8 +68,8 @@ type Entry struct {
 }
 
 // Outline returns the whole session as a tree in reading order: each branch
-// stands after the thought it leaves at, one level deeper. Branches that leave
-// at no recorded thought stand at the end.
+// follows the thought at which it leaves, one level deeper. Branches without an
+// origin in the log come last.
 func (s *Session) Outline() []Entry {
 	own := make(map[string][]Thought) // line → its thoughts
 	leaving := make(map[int][]string) // Seq → branches that leave there
@@ -100,6 +100,6 @@ func (s *Session) Outline() []Entry {
 	return entries
 }
 
-// Tokens estimates how many tokens a language model reads a text as: a quarter
-// of its bytes. It is for budgets, not for bills.
+// Tokens estimates the number of tokens of a text as a quarter of its bytes. It is
+// precise enough for budgets, not for billing.
 func Tokens(text string) int { return (len(text) + 3) / 4 }
