@@ -2,7 +2,7 @@ package guided
 
 import "github.com/sequent-dev/sequent/tool"
 
-// A reason says why to go on or to stop. Reasons are only ever added.
+// A reason is the reason to continue or to stop. Reasons are never removed.
 type reason string
 
 const (
@@ -10,14 +10,14 @@ const (
 	needsMore       reason = "needs_more_thoughts"
 	complete        reason = "thought_sequence_complete"
 	validationError reason = "validation_error"
-	limitReached    reason = "limit_reached"     // nothing more can be recorded here
-	rateLimited     reason = "rate_limited"      // of those who serve the dialect
+	limitReached    reason = "limit_reached"     // the session is full
+	rateLimited     reason = "rate_limited"      // for servers of the dialect
 	tooLarge        reason = "request_too_large" // the thought is longer than the limit
-	processingError reason = "processing_error"  // the store could not record the thought
-	unexpectedError reason = "unexpected_error"  // a fault of ours
+	processingError reason = "processing_error"  // the thought could not be recorded
+	unexpectedError reason = "unexpected_error"  // an internal error
 )
 
-// An advice is what a reply holds, in the contract's order.
+// An advice is a reply, in the contract's order.
 type advice struct {
 	Continue bool   `json:"should_continue"`
 	Next     *int   `json:"next_thought_number"`
@@ -28,7 +28,7 @@ type advice struct {
 	Usage    usage  `json:"parameter_usage"`
 }
 
-// usage is a reminder for each argument.
+// usage has a reminder for each argument.
 type usage struct {
 	Thought  string `json:"thought"`
 	Number   string `json:"thoughtNumber"`
@@ -40,7 +40,7 @@ type usage struct {
 	More     string `json:"needsMoreThoughts"`
 }
 
-// reminders are short, for they are in every reply.
+// reminders are short because they are in every reply.
 var reminders = usage{
 	Thought:  "one concrete step",
 	Number:   "add one each step",
@@ -52,9 +52,9 @@ var reminders = usage{
 	More:     "true only to exceed totalThoughts",
 }
 
-// next advises after the call was recorded. It ends: each call that it
-// recommends has the next number, a total that is raised to that number and no
-// further, and asks for another only below the total.
+// next returns the reply to a recorded call. Following its advice terminates: each
+// recommended call has the next number, a total that is raised at most to that number,
+// and asks for another thought only below the total.
 func (in args) next(full bool) advice {
 	a := advice{Reason: complete, Number: in.Number, Total: in.Total, Usage: reminders}
 	switch {
@@ -79,7 +79,7 @@ func (in args) next(full bool) advice {
 	return a
 }
 
-// again advises after a call that was refused and can be put right.
+// again returns the reply to a refused call that can be corrected.
 func again(why reason, call args) advice {
 	return advice{
 		Continue: true, Next: new(call.Number), Reason: why,
@@ -87,15 +87,15 @@ func again(why reason, call args) advice {
 	}
 }
 
-// stop advises after a call that was refused and would be again.
+// stop returns the reply to a refused call that would be refused again.
 func (in args) stop(why reason) advice {
 	return advice{Reason: why, Number: in.Number, Total: in.Total, Usage: reminders}
 }
 
 func (a advice) reply() tool.Reply { return tool.JSONReply(a) }
 
-// refusal returns the advice as a failed reply. The words come before the JSON,
-// for the contract has no field for them.
+// refusal returns the advice as a failed reply. The message comes before the JSON,
+// because the contract has no field for it.
 func (a advice) refusal(words string) tool.Reply {
 	r := a.reply()
 	r.Text = string(a.Reason) + ": " + words + "\n" + r.Text

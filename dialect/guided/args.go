@@ -10,10 +10,10 @@ import (
 	"github.com/sequent-dev/sequent"
 )
 
-// maxNumber is the largest number that an argument can be.
+// maxNumber is the maximum of number arguments.
 const maxNumber = min(1<<53-1, math.MaxInt)
 
-// args are the arguments of a call, and as JSON the arguments of the next.
+// args are the arguments of a call, and in JSON those of the recommended next call.
 type args struct {
 	Thought  string  `json:"thought"`
 	Number   int     `json:"thoughtNumber"`
@@ -25,7 +25,7 @@ type args struct {
 	More     bool    `json:"needsMoreThoughts"`
 }
 
-// normalise brings the numbers into order. A branch with an empty name is none.
+// normalise corrects the numbers, and removes a branch with an empty name.
 func (in *args) normalise() {
 	in.Number = max(1, in.Number)
 	in.Total = max(in.Total, in.Number)
@@ -34,12 +34,12 @@ func (in *args) normalise() {
 	}
 }
 
-// plain reports whether the thought makes sense without others before it.
+// plain reports whether the thought refers to no other thought.
 func (in args) plain() bool {
 	return !in.Revision && !in.More && in.From == nil && in.Branch == nil
 }
 
-// apply is the change that the call makes to its session.
+// apply records the call in a change of its session.
 func (in args) apply(c *sequent.Change, limits sequent.Limits) error {
 	if field, msg := in.fault(limits); field != "" {
 		return &invalid{msg: msg, fixed: in.partial().correct(c.Session(), limits)}
@@ -55,8 +55,7 @@ func (in args) apply(c *sequent.Change, limits sequent.Limits) error {
 	return err
 }
 
-// fault says which of the rules for arguments is broken, in the words for a
-// model. The field is empty if none is.
+// fault returns the argument and the message of the first broken rule, or "" twice.
 func (in args) fault(limits sequent.Limits) (field, msg string) {
 	switch {
 	case strings.TrimSpace(in.Thought) == "":
@@ -75,7 +74,7 @@ func (in args) fault(limits sequent.Limits) (field, msg string) {
 	}
 }
 
-// goodName reports whether the engine takes a name for a branch.
+// goodName reports whether the engine accepts the name of a branch.
 func goodName(name string, limits sequent.Limits) bool {
 	if limits.Name > 0 && utf8.RuneCountInString(name) > limits.Name {
 		return false

@@ -11,7 +11,7 @@ import (
 	"github.com/sequent-dev/sequent/tool"
 )
 
-// A partial is what is known of a call that was not right.
+// A partial has the valid arguments of a refused call.
 type partial struct {
 	Thought  *string `json:"thought"`
 	Number   *int    `json:"thoughtNumber"`
@@ -30,15 +30,15 @@ func (in args) partial() partial {
 	}
 }
 
-// plain is [args.plain] as far as it is known.
+// plain is [args.plain] for the known arguments.
 func (p partial) plain() bool {
 	said := func(b *bool) bool { return b != nil && *b }
 	return !said(p.Revision) && !said(p.More) && p.From == nil && p.Branch == nil
 }
 
-// correct returns the call that its author most likely meant: what is good of
-// it, and for the rest what fits the session. It is accepted as it stands,
-// unless its thought is empty: that is for the author to write.
+// correct returns the most likely intended call: the valid arguments, completed to fit
+// the session. It would be accepted, unless its thought is empty, which only the author
+// can write.
 func (p partial) correct(s *sequent.Session, limits sequent.Limits) args {
 	out := args{Revision: p.Revision != nil && *p.Revision, More: p.More != nil && *p.More}
 	if p.Thought != nil && strings.TrimSpace(*p.Thought) != "" && !tooLong(*p.Thought, limits) {
@@ -67,7 +67,7 @@ func (p partial) correct(s *sequent.Session, limits sequent.Limits) args {
 	if p.Total != nil {
 		out.Total = *p.Total
 	}
-	unplanned := out.Total == 0 // nobody has said how many there will be
+	unplanned := out.Total == 0 // no estimate yet
 	out.Total = max(out.Total, out.Number)
 	out.Next = out.Number < out.Total || unplanned
 	if p.Next != nil {
@@ -77,12 +77,12 @@ func (p partial) correct(s *sequent.Session, limits sequent.Limits) args {
 	return out
 }
 
-// pair completes half of a branch, and moves an origin below the number.
+// pair completes an incomplete branch, and moves its origin below the number.
 func (in *args) pair(s *sequent.Session) {
 	switch {
 	case in.From == nil && in.Branch == nil:
 		return
-	case in.Number == 1: // there is nothing below it
+	case in.Number == 1: // no origin is below it
 		in.From, in.Branch = nil, nil
 		return
 	case in.Branch == nil:
@@ -97,7 +97,7 @@ func (in *args) pair(s *sequent.Session) {
 	}
 }
 
-// freeBranch returns the first of branch-1, branch-2, … that is not in use.
+// freeBranch returns the first unused name of branch-1, branch-2, ….
 func freeBranch(s *sequent.Session) string {
 	for n := 1; ; n++ {
 		if name := fmt.Sprintf("branch-%d", n); !begun(s, name) {
@@ -115,8 +115,7 @@ func tooLong(text string, limits sequent.Limits) bool {
 	return limits.Text > 0 && len(text) > limits.Text
 }
 
-// looseTool returns a tool that takes any of the arguments and answers with a
-// partial of them.
+// looseTool returns a tool for which all arguments are optional. Its reply is a partial.
 func looseTool(spec tool.Spec) tool.Tool {
 	var schema struct {
 		Type       json.RawMessage `json:"type"`
@@ -130,7 +129,7 @@ func looseTool(spec tool.Spec) tool.Tool {
 	return tool.New(spec, answer, misfit)
 }
 
-// salvage returns the arguments that are good, of a call that is not.
+// salvage returns the valid arguments of a refused call.
 func (d *server) salvage(ctx context.Context, c tool.Call) (p partial) {
 	object, err := tool.Object(c.Args)
 	if err != nil {
@@ -154,7 +153,7 @@ func (d *server) salvage(ctx context.Context, c tool.Call) (p partial) {
 			return partial{}
 		}
 		if _, there := members[e.Field]; !there {
-			return partial{} // it is not one argument that is wrong
+			return partial{} // the error is not about one argument
 		}
 		delete(members, e.Field)
 		c.Args = tool.JSONReply(members).JSON

@@ -9,8 +9,8 @@ import (
 	"github.com/sequent-dev/sequent/tool"
 )
 
-// table has what this contract says in other words than the rest. No argument of
-// it can cause the errors that are reported to a person here.
+// table has the words that differ from the shared ones. No argument of this contract can
+// cause these errors, so the model cannot correct them.
 var table = wording.Table{
 	Codes: map[sequent.Code]wording.Words{
 		sequent.CodeInvalidSession:   {Action: wording.Report, Fix: wording.TellUser},
@@ -21,7 +21,7 @@ var table = wording.Table{
 	SessionFull: "stop here; thoughtNumber 1 begins a new session",
 }
 
-// An invalid is the error of a call that breaks a rule for arguments.
+// An invalid is the error of a call that breaks an argument rule.
 type invalid struct {
 	msg   string
 	fixed args
@@ -30,21 +30,20 @@ type invalid struct {
 // Error returns what is wrong.
 func (e *invalid) Error() string { return e.msg }
 
-// misfit passes on arguments that do not fit the schema, for [server.call] to
-// answer: an answer needs more than the fault.
+// misfit returns the error of arguments that do not fit the schema, for [server.call].
 func misfit(err *tool.ArgumentError) (tool.Reply, error) { return tool.Reply{}, err }
 
-// reject words arguments that do not fit the schema.
+// reject returns the refusal of arguments that do not fit the schema.
 func (d *server) reject(ctx context.Context, c tool.Call, fault *tool.ArgumentError) tool.Reply {
 	p := d.salvage(ctx, c)
 	s := d.current(ctx, c.Caller)
 	if p.plain() && s.State() != sequent.Active {
-		s = d.empty // such a thought begins a session
+		s = d.empty // a plain thought begins a session
 	}
 	return correction(fault.Error(), p.correct(s, d.engine.Limits()))
 }
 
-// correction refuses a call in favour of the one that its author meant.
+// correction refuses a call and recommends a corrected one.
 func correction(fault string, call args) tool.Reply {
 	fix := "send next_call_arguments"
 	if call.Thought == "" {
@@ -53,7 +52,7 @@ func correction(fault string, call args) tool.Reply {
 	return again(validationError, call).refusal(fault + "; " + fix)
 }
 
-// current returns the scope's session as it is, or an empty one.
+// current returns the scope's current session, or an empty session.
 func (d *server) current(ctx context.Context, caller tool.Caller) *sequent.Session {
 	turn, err := d.scopes.Enter(caller)
 	if err != nil {
@@ -71,8 +70,7 @@ func (d *server) current(ctx context.Context, caller tool.Caller) *sequent.Sessi
 	return s
 }
 
-// emptySession returns a session without thoughts, to ask the questions that are
-// asked of the others.
+// emptySession returns a session without thoughts, for calls without a session.
 func emptySession() *sequent.Session {
 	s, err := sequent.New(sequent.Config{}).Begin(context.Background(), "empty", func(*sequent.Change) error { return nil })
 	if err != nil {
@@ -81,7 +79,7 @@ func emptySession() *sequent.Session {
 	return s
 }
 
-// refuse words an error.
+// refuse returns the refusal of an error.
 func (d *server) refuse(ctx context.Context, in args, err error) tool.Reply {
 	if e, ok := errors.AsType[*invalid](err); ok {
 		return correction(e.msg, e.fixed)

@@ -1,15 +1,15 @@
-// Package guided is the dialect whose replies tell the agent what to do next:
-// whether to go on, why, and with which arguments. An agent that follows them
-// comes to an end from every state.
+// Package guided is the dialect whose replies contain the next step: whether to
+// continue, why, and with which arguments. An agent that follows them terminates from
+// every state.
 //
-// The contract is in tool.json and tool.md, which are published as they stand,
-// and in the transcripts in testdata.
+// The contract is in tool.json and tool.md, which are published byte for byte, and in
+// the transcripts in testdata.
 package guided
 
 import (
 	"context"
 	"crypto/rand"
-	_ "embed" // of the contract
+	_ "embed" // for the contract
 	"errors"
 	"io"
 	"log/slog"
@@ -21,7 +21,7 @@ import (
 	"github.com/sequent-dev/sequent/tool"
 )
 
-// name is the dialect's, and where its sessions say they were begun.
+// name is the name of the dialect, also in the headers of its sessions.
 const name = "guided"
 
 var (
@@ -31,21 +31,21 @@ var (
 	specText []byte
 )
 
-// A Config says what the dialect works with.
+// A Config configures the dialect.
 type Config struct {
 	Engine *sequent.Engine // required
-	Rand   io.Reader       // where session ids come from; nil means crypto/rand
-	Logger *slog.Logger    // faults, never a thought; nil means discard
+	Rand   io.Reader       // source of session ids; nil means crypto/rand
+	Logger *slog.Logger    // receives internal errors, never a thought; nil means discard
 }
 
-// A server is what the calls of one dialect share.
+// A server has the state that all calls share.
 type server struct {
 	engine *sequent.Engine
 	scopes *scope.Finder
 	rand   io.Reader
 	logger *slog.Logger
-	strict tool.Tool // takes what is published
-	loose  tool.Tool // takes what is left of arguments that are wrong
+	strict tool.Tool // enforces the published schema
+	loose  tool.Tool // all arguments are optional
 	empty  *sequent.Session
 }
 
@@ -77,7 +77,7 @@ func New(cfg Config) dialect.Dialect {
 	}
 }
 
-// call answers a call. Whatever happens, the reply keeps the contract.
+// call answers a call. Every reply follows the contract, also after an error.
 func (d *server) call(ctx context.Context, c tool.Call) (tool.Reply, error) {
 	reply, err := d.strict.Call(ctx, c)
 	if e, ok := errors.AsType[*tool.ArgumentError](err); ok {
@@ -96,10 +96,10 @@ func (d *server) think(ctx context.Context, c tool.Call, in args) (tool.Reply, e
 	return in.next(full(s, d.engine.Limits())).reply(), nil
 }
 
-// errFinished ends a change to a session that the thought does not belong to.
+// errFinished means that the thought does not belong to the session.
 var errFinished = errors.New("guided: the thought begins the next session")
 
-// record appends the thought to the scope's session, or to the next one.
+// record records the thought in the scope's session, or in the next one.
 func (d *server) record(ctx context.Context, caller tool.Caller, in args) (*sequent.Session, error) {
 	turn, err := d.scopes.Enter(caller)
 	if err != nil {
@@ -120,7 +120,7 @@ func (d *server) record(ctx context.Context, caller tool.Caller, in args) (*sequ
 			}
 			return in.apply(c, engine.Limits())
 		})
-		// One that was deleted or has expired is followed like a completed one.
+		// A session that was deleted or has expired is replaced like a completed one.
 		if err != errFinished && !errors.Is(err, sequent.ErrNotFound) {
 			return s, err
 		}
@@ -128,9 +128,9 @@ func (d *server) record(ctx context.Context, caller tool.Caller, in args) (*sequ
 	return d.begin(ctx, engine, turn, in)
 }
 
-// begin puts the thought into a new session, which is the scope's from now on.
+// begin records the thought in a new session, which becomes the scope's.
 func (d *server) begin(ctx context.Context, engine *sequent.Engine, turn *scope.Turn, in args) (*sequent.Session, error) {
-	const tries = 3 // an id that is taken is a chance of one in 2^60 for each session there is
+	const tries = 3 // the probability of a collision is 2^-60 per session
 	for try := 1; ; try++ {
 		id, err := shortid.New(d.rand)
 		if err != nil {
@@ -150,7 +150,7 @@ func (d *server) begin(ctx context.Context, engine *sequent.Engine, turn *scope.
 	}
 }
 
-// full reports whether a session takes no more thoughts.
+// full reports whether a session has reached the maximum number of thoughts.
 func full(s *sequent.Session, limits sequent.Limits) bool {
 	return limits.Thoughts > 0 && s.Len() >= limits.Thoughts
 }

@@ -6,11 +6,11 @@ import (
 	"github.com/sequent-dev/sequent/tool"
 )
 
-// codeInvalidArgument is the one code that this contract adds to the engine's:
-// an argument is missing or of another type.
+// codeInvalidArgument is the only code of this contract itself: an argument is missing
+// or of another type.
 const codeInvalidArgument = "INVALID_ARGUMENT"
 
-// table has what this contract says in other words than the rest.
+// table has the words that differ from the shared ones.
 var table = wording.Table{
 	Codes: map[sequent.Code]wording.Words{
 		sequent.CodeInvalidSession: {Fix: "pass the sessionId of a reply, or leave it out to begin a session"},
@@ -18,12 +18,12 @@ var table = wording.Table{
 	Fields: map[string]string{"text": "thought", "branch": "branchId"},
 }
 
-// reject words arguments that do not fit the schema.
+// reject returns the refusal of arguments that do not fit the schema.
 func reject(err *tool.ArgumentError) (tool.Reply, error) {
 	return wording.Argument(codeInvalidArgument, err).Reply(), nil
 }
 
-// refuse words an error. An error without words is returned: it is a fault.
+// refuse returns the refusal of an error, or the error itself if it is internal.
 func refuse(err error) (tool.Reply, error) {
 	r, ok := table.Refusal(err)
 	if !ok {

@@ -1,17 +1,17 @@
-// Package history is the dialect in which the agent owns the session: it is
-// given an id and passes it on, or brings one along, and every reply holds the
-// thoughts so far. Sessions that are not used expire.
+// Package history is the dialect in which the agent owns the session. The agent passes
+// the id of a previous reply or chooses one, and every reply contains the thoughts so
+// far. Unused sessions expire.
 //
-// It comes in two forms over the same rules. [New] makes a dialect, for clients
-// of a server. [NewTool] makes a [Tool], for an agent in the same process.
+// [New] returns the dialect for a server. [NewTool] returns a [Tool] with the same rules
+// for an agent in the same process.
 //
-// The contract is in tool.json and tool.md, which are published as they stand,
-// and in the transcripts in testdata.
+// The contract is in tool.json and tool.md, which are published byte for byte, and in
+// the transcripts in testdata.
 package history
 
 import (
 	"context"
-	_ "embed" // of the contract
+	_ "embed" // for the contract
 	"io"
 	"time"
 
@@ -20,10 +20,10 @@ import (
 	"github.com/sequent-dev/sequent/tool"
 )
 
-// name is the dialect's, and where its sessions say they were begun.
+// name is the name of the dialect, also in the headers of its sessions.
 const name = "history"
 
-// defaultTTL is how long a session is kept after its last use.
+// defaultTTL is the time after its last use at which a session expires.
 const defaultTTL = 30 * time.Minute
 
 var (
@@ -33,19 +33,19 @@ var (
 	specText []byte
 )
 
-// A Config says what the dialect works with.
+// A Config configures the dialect.
 type Config struct {
 	Engine    *sequent.Engine // required
-	SessionID sequent.ID      // the one session of all calls; empty means that calls name theirs
-	TTL       time.Duration   // how long a session is kept after its last use; 0 means 30 minutes, negative for ever
-	Window    int             // how many thoughts a reply holds, the last ones; 0 means all
-	Rand      io.Reader       // where session ids come from; nil means crypto/rand
+	SessionID sequent.ID      // session of all calls; empty means that calls name their session
+	TTL       time.Duration   // lifetime of a session after its last use; 0 means 30 minutes, negative no limit
+	Window    int             // number of latest thoughts in a reply; 0 means all
+	Rand      io.Reader       // source of session ids; nil means crypto/rand
 }
 
 // New returns the dialect. It panics if there is no engine.
 //
-// Expired sessions are gone for every reader, and taken out of the store by
-// [sequent.Engine.Sweep], which is for the program to call.
+// Expired sessions are invisible. The program calls [sequent.Engine.Sweep] to delete them
+// from the store.
 func New(cfg Config) dialect.Dialect {
 	if cfg.Engine == nil {
 		panic("history: Config needs an Engine")

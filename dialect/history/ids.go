@@ -9,8 +9,8 @@ import (
 	"github.com/sequent-dev/sequent"
 )
 
-// mint returns a new session id: a UUID of version 7 (RFC 9562), whose first 48
-// bits are the time in milliseconds and whose others are random.
+// mint returns a new session id: a UUID of version 7 (RFC 9562), which begins with the
+// time in milliseconds and ends in random bits.
 func mint(now time.Time, random io.Reader) (sequent.ID, error) {
 	var raw [16]byte
 	if _, err := io.ReadFull(random, raw[:]); err != nil {

@@ -13,17 +13,17 @@ import (
 	"github.com/sequent-dev/sequent/tool"
 )
 
-// ours is the label of the sessions that were begun here. Its value tells
-// people how long the session is kept after its last use.
+// ours is the label of sessions that this dialect began. Its value is their lifetime, for
+// people.
 //
-// Only these expire by our TTL and are cleared with all others: a session that
-// another dialect began is not made to end by being continued here.
+// Only these expire by the TTL and are cleared by ClearAll. A session of another dialect
+// does not expire because it is continued here.
 const ours = "history"
 
-// A recorder puts calls into sessions.
+// A recorder records calls in sessions.
 type recorder struct {
 	pinned sequent.ID
-	ttl    time.Duration // negative means for ever
+	ttl    time.Duration // negative means no limit
 	window int
 	rand   io.Reader
 	beside func(context.Context, *sequent.Change) error // nil does nothing
@@ -59,7 +59,7 @@ func (r *recorder) think(ctx context.Context, e *sequent.Engine, in Input) (Outp
 	return in.output(s, r.window), nil
 }
 
-// record puts the call into the session that it means.
+// record records the call in its session.
 func (r *recorder) record(ctx context.Context, e *sequent.Engine, in Input) (*sequent.Session, error) {
 	change := r.change(ctx, e.Now(), in.draft())
 	switch {
@@ -79,7 +79,7 @@ func (r *recorder) record(ctx context.Context, e *sequent.Engine, in Input) (*se
 	return s, err
 }
 
-// change is what a call does to its session.
+// change records the call in a change of its session.
 func (r *recorder) change(ctx context.Context, now time.Time, d sequent.Draft) func(*sequent.Change) error {
 	return func(c *sequent.Change) error {
 		if c.Session().Version() == 0 {
@@ -108,9 +108,9 @@ func (r *recorder) change(ctx context.Context, now time.Time, d sequent.Draft) f
 
 func isOurs(h sequent.Header) bool { return h.Labels[ours] != "" }
 
-// begin puts the call into a new session under a new id.
+// begin records the call in a new session with a new id.
 func (r *recorder) begin(ctx context.Context, e *sequent.Engine, change func(*sequent.Change) error) (*sequent.Session, error) {
-	const tries = 3 // an id that is taken is a chance of one in 2^74 for each begun in that millisecond
+	const tries = 3 // the probability of a collision is 2^-74 per session of the same millisecond
 	for try := 1; ; try++ {
 		id, err := mint(e.Now(), r.rand)
 		if err != nil {
@@ -123,8 +123,8 @@ func (r *recorder) begin(ctx context.Context, e *sequent.Engine, change func(*se
 	}
 }
 
-// replace puts the call into a new session under a new id, and then removes the
-// old one. Whatever goes wrong before that, the old one is there.
+// replace records the call in a new session with a new id, and then removes the old
+// session. After an error the old session is still there.
 func (r *recorder) replace(ctx context.Context, e *sequent.Engine, old sequent.ID, change func(*sequent.Change) error) (*sequent.Session, error) {
 	s, err := r.begin(ctx, e, change)
 	if err != nil {
@@ -132,19 +132,18 @@ func (r *recorder) replace(ctx context.Context, e *sequent.Engine, old sequent.I
 	}
 	ctx = context.WithoutCancel(ctx)
 	if err := remove(ctx, e, old); err != nil && !gone(err) {
-		// What could not be done has not happened at all. A session that this
-		// cannot remove either, expires.
+		// A refused call must not leave a session. If this deletion fails too, the
+		// session expires.
 		return nil, errors.Join(err, e.Delete(ctx, s.ID()))
 	}
 	return s, nil
 }
 
-// renew begins a session afresh under its id.
+// renew replaces a session by a new one with the same id.
 //
-// That takes two steps. What could be refused is refused before the first; so
-// between them there is only a crash or a fault of the store, after which the
-// session is empty, as the call wanted, and the call can be repeated. Those who
-// use the session meanwhile were before the call.
+// That takes two steps. All refusals happen before the first, so only a crash or an error
+// of the store can come between them. The session is then empty, as requested, and the
+// call can be repeated.
 func renew(ctx context.Context, e *sequent.Engine, id sequent.ID, change func(*sequent.Change) error) (*sequent.Session, error) {
 	trial := sequent.New(sequent.Config{Now: e.Now, Limits: e.Limits()})
 	if _, err := trial.Begin(ctx, id, change); err != nil {
@@ -162,7 +161,7 @@ func renew(ctx context.Context, e *sequent.Engine, id sequent.ID, change func(*s
 	}
 }
 
-// remove deletes a session that was begun here.
+// remove deletes a session that this dialect began.
 func remove(ctx context.Context, e *sequent.Engine, id sequent.ID) error {
 	s, err := e.Session(ctx, id)
 	if err != nil {
@@ -181,5 +180,5 @@ func notOurs(id sequent.ID) error {
 	}
 }
 
-// gone reports whether err says that there is no such session.
+// gone reports whether err means that the session does not exist.
 func gone(err error) bool { return errors.Is(err, sequent.ErrNotFound) }

@@ -8,7 +8,7 @@ import (
 	"github.com/sequent-dev/sequent/tool"
 )
 
-// An Input is one call. A zero in an optional field means that it is not given.
+// An Input is one call. The zero value of an optional field means absent.
 type Input struct {
 	Thought           string     `json:"thought"`
 	NextThoughtNeeded bool       `json:"nextThoughtNeeded"`
@@ -20,10 +20,10 @@ type Input struct {
 	BranchFromThought int        `json:"branchFromThought,omitzero"`
 	BranchID          string     `json:"branchId,omitzero"` // opens the branch, with or without an origin
 	NeedsMoreThoughts bool       `json:"needsMoreThoughts,omitzero"`
-	ClearSession      bool       `json:"clearSession,omitzero"` // forget the session and begin afresh
+	ClearSession      bool       `json:"clearSession,omitzero"` // delete the session and begin a new one
 }
 
-// An Output is what a call is answered.
+// An Output is the reply to a call.
 type Output struct {
 	SessionID            sequent.ID `json:"sessionId"`
 	ThoughtNumber        int        `json:"thoughtNumber"`
@@ -42,7 +42,7 @@ type Entry struct {
 	IsRevision    bool   `json:"isRevision,omitzero"`
 }
 
-// args are an Input as it is decoded.
+// args are the decoded arguments of an Input.
 type args struct {
 	Thought  string `json:"thought"`
 	Next     bool   `json:"nextThoughtNeeded"`
@@ -67,10 +67,10 @@ func (in args) input() Input {
 	}
 }
 
-// maxNumber is the largest number that a JSON number holds exactly.
+// maxNumber is the largest integer up to which every JSON parser is exact.
 const maxNumber = min(1<<53-1, math.MaxInt)
 
-// check refuses what the schema refuses in JSON.
+// check checks the rules that the schema has for JSON.
 func (in Input) check() error {
 	for _, n := range []struct {
 		field        string
@@ -107,8 +107,8 @@ func (in Input) draft() sequent.Draft {
 	return d
 }
 
-// output answers a call that is the last thought of s, with the last window
-// thoughts or, if that is 0, all.
+// output returns the reply to a call that is the last thought of s, with the last window
+// thoughts, or all if window is 0.
 func (in Input) output(s *sequent.Session, window int) Output {
 	out := Output{
 		SessionID:     s.ID(),

@@ -12,30 +12,27 @@ import (
 	"github.com/sequent-dev/sequent/tool"
 )
 
-// A ToolConfig configures a [Tool]. The zero ToolConfig is useful: it keeps
-// sessions in memory, each call naming its own.
+// A ToolConfig configures a [Tool]. The zero ToolConfig is usable: it keeps sessions in
+// memory, and calls name their session.
 type ToolConfig struct {
-	// Engine keeps the sessions, of its owner. Tools that are to see the same
-	// sessions share it. Nil means one of the tool's own, in memory.
+	// Engine stores the sessions. Tools with the same engine share sessions. Nil means
+	// a separate engine in memory.
 	Engine *sequent.Engine
-	// SessionID is the one session of all calls, owned by whoever chose it: it
-	// is begun when it does not exist, and begun afresh under the same id when
-	// a call clears it. Empty means that a call names its session, and that a
-	// call which names none, or an unknown one, begins one.
+	// SessionID is the session of all calls. It is begun if it does not exist, and
+	// replaced by a new one with the same id if a call clears it. Empty means that a
+	// call names its session; a call with no or an unknown session begins one.
 	SessionID sequent.ID
-	TTL       time.Duration // how long a session is kept after its last use; 0 means 30 minutes, negative for ever
-	Window    int           // how many thoughts a reply holds, the last ones; 0 means all
-	Rand      io.Reader     // where session ids come from; nil means crypto/rand
-	// Beside is called in the change that records a thought, after it, and what
-	// it does to the session is committed together with the thought. It keeps to
-	// what [sequent.Engine.Update] says of change functions; if it returns an
-	// error the thought is refused with it. Nil does nothing.
+	TTL       time.Duration // lifetime of a session after its last use; 0 means 30 minutes, negative no limit
+	Window    int           // number of latest thoughts in a reply; 0 means all
+	Rand      io.Reader     // source of session ids; nil means crypto/rand
+	// Beside is called in the change that records a thought, after the thought, and
+	// committed with it. The rules of [sequent.Engine.Update] for change functions
+	// apply. Its error refuses the thought. Nil does nothing.
 	Beside func(ctx context.Context, c *sequent.Change) error
 }
 
 // A Tool is the thinking tool for an agent in the same process. It is safe for
-// concurrent use. Agents that think in sessions of their own do not affect each
-// other.
+// concurrent use. Agents with different sessions do not affect each other.
 //
 // Think is for Go code. The methods of [tool.Function] are for a model's arguments:
 // they tolerate what package tool describes, and answer a refusal with
@@ -69,19 +66,19 @@ func NewTool(cfg ToolConfig) *Tool {
 // Tool returns the tool as a value of package tool.
 func (t *Tool) Tool() tool.Tool { return t.tool }
 
-// OutputSchema returns the JSON Schema of the answers that are no refusals.
+// OutputSchema returns the JSON Schema of replies that are not refusals.
 func (t *Tool) OutputSchema() json.RawMessage { return t.tool.OutputSchema }
 
-// Think records a thought and returns the session so far. An error that can be
-// corrected or repeated is a [*sequent.Error]; after any, nothing is changed.
+// Think records a thought and returns the session so far. An error that the caller can
+// correct, or after which the call can be repeated, is a [*sequent.Error]. After any
+// error nothing has changed.
 func (t *Tool) Think(ctx context.Context, in Input) (Output, error) {
 	t.sweeper.sweep(ctx)
 	return t.recorder.think(ctx, t.engine, in)
 }
 
-// Session returns one of the tool's sessions: one that was begun by this tool,
-// or by another or the dialect over the same engine, or that it is pinned to.
-// The error for any other matches [sequent.ErrNotFound].
+// Session returns a session of the tool: one that a tool or the dialect began with the
+// same engine, or SessionID. The error for other sessions matches [sequent.ErrNotFound].
 func (t *Tool) Session(ctx context.Context, id sequent.ID) (*sequent.Session, error) {
 	s, err := t.engine.Session(ctx, id)
 	if err != nil {
@@ -93,8 +90,8 @@ func (t *Tool) Session(ctx context.Context, id sequent.ID) (*sequent.Session, er
 	return s, nil
 }
 
-// Sessions yields all of the tool's sessions, newest first, as Session returns
-// them. It ends after an error.
+// Sessions yields all sessions of the tool, newest first; see Session. It ends after an
+// error.
 func (t *Tool) Sessions(ctx context.Context) iter.Seq2[*sequent.Session, error] {
 	return func(yield func(*sequent.Session, error) bool) {
 		for id, err := range t.ids(ctx) {
@@ -103,7 +100,7 @@ func (t *Tool) Sessions(ctx context.Context) iter.Seq2[*sequent.Session, error] 
 				s, err = t.Session(ctx, id)
 			}
 			if gone(err) {
-				continue // since it was listed
+				continue // deleted since it was listed
 			}
 			if !yield(s, err) || err != nil {
 				return
@@ -112,7 +109,7 @@ func (t *Tool) Sessions(ctx context.Context) iter.Seq2[*sequent.Session, error] 
 	}
 }
 
-// Clear forgets one of the tool's sessions. The error for any other matches
+// Clear deletes a session of the tool. The error for other sessions matches
 // [sequent.ErrNotFound].
 func (t *Tool) Clear(ctx context.Context, id sequent.ID) error {
 	if _, err := t.Session(ctx, id); err != nil {
@@ -121,8 +118,8 @@ func (t *Tool) Clear(ctx context.Context, id sequent.ID) error {
 	return t.engine.Delete(ctx, id)
 }
 
-// ClearAll forgets all of the tool's sessions, those of other tools over the same
-// engine among them. It leaves the sessions of other owners and other dialects.
+// ClearAll deletes all sessions of the tool, including those of other tools with the same
+// engine. It does not delete sessions of other owners and other dialects.
 func (t *Tool) ClearAll(ctx context.Context) error {
 	for id, err := range t.ids(ctx) {
 		if err == nil {
@@ -135,7 +132,7 @@ func (t *Tool) ClearAll(ctx context.Context) error {
 	return nil
 }
 
-// ids yields the ids of the tool's sessions, newest first.
+// ids yields the ids of the sessions of the tool, newest first.
 func (t *Tool) ids(ctx context.Context) iter.Seq2[sequent.ID, error] {
 	return func(yield func(sequent.ID, error) bool) {
 		for h, err := range t.engine.AllSessions(ctx, sequent.Query{ByCreated: true}) {
@@ -150,7 +147,7 @@ func (t *Tool) owns(h sequent.Header) bool {
 	return isOurs(h) || h.ID == t.recorder.pinned
 }
 
-// A sweeper takes expired sessions out of an engine that nobody else can reach.
+// A sweeper deletes expired sessions of an engine that only the tool has.
 type sweeper struct {
 	engine *sequent.Engine
 	every  time.Duration
@@ -159,7 +156,7 @@ type sweeper struct {
 	last time.Time
 }
 
-// sweep does so from time to time. What goes wrong is tried again.
+// sweep deletes expired sessions periodically. It ignores errors and tries again.
 func (s *sweeper) sweep(ctx context.Context) {
 	if s == nil || s.every < 0 {
 		return
@@ -172,6 +169,6 @@ func (s *sweeper) sweep(ctx context.Context) {
 	}
 	s.mu.Unlock()
 	if due {
-		_, _ = s.engine.Sweep(ctx) // an expired session is gone anyway
+		_, _ = s.engine.Sweep(ctx) // expired sessions are invisible anyway
 	}
 }

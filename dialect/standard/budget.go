@@ -6,18 +6,18 @@ import (
 	"github.com/sequent-dev/sequent"
 )
 
-// footer is room kept for the line that says what was left out.
+// footer is the number of bytes reserved for the line about omitted items.
 const footer = 80
 
-// heads is what stands above the thoughts.
+// heads is the text above the thoughts.
 type heads struct {
 	head  string
-	title string   // shown if the thought that it comes from is not
+	title string   // shown if the thought that it comes from is omitted
 	more  []string // further lines
-	cut   int      // bytes that these lines had more
+	cut   int      // bytes removed from these lines
 }
 
-// add adds a line of at most so many bytes.
+// add adds a line, truncated to a number of bytes.
 func (h *heads) add(line string, most int) {
 	if line != "" {
 		h.more = append(h.more, cut(line, most))
@@ -25,7 +25,7 @@ func (h *heads) add(line string, most int) {
 	}
 }
 
-// size is the bytes that all of it takes.
+// size returns the length in bytes.
 func (h *heads) size() int {
 	n := len(h.head) + len(": ") + len(h.title) + 1
 	for _, line := range h.more {
@@ -34,8 +34,8 @@ func (h *heads) size() int {
 	return n
 }
 
-// items shows the newest of the items that there is room for, and those worth
-// keeping, and says how to get the others.
+// items writes the newest items that fit and those worth keeping, and how to get the
+// others.
 func (p *page) items(items []item, in recallArgs, h heads, cursor func(before int) string) {
 	whole := h.size() + h.cut + footer
 	if most := p.room / 4; len(h.title) > most {
@@ -68,9 +68,9 @@ func (p *page) items(items []item, in recallArgs, h heads, cursor func(before in
 	}
 }
 
-// choose picks what to show in so many bytes: the newest item, whatever its
-// size; those worth keeping, the best and newest first, in at most half the room;
-// and of the rest the newest. All items from first on are shown. A limit of 0 is none.
+// choose selects the items to show in room bytes: the newest item, whatever its size;
+// those worth keeping, best and newest first, in at most half the room; and the newest
+// of the rest. All items from first on are shown. A limit of 0 means none.
 func choose(items []item, room, limit int) (show []bool, first int) {
 	show = make([]bool, len(items))
 	if limit == 0 {
@@ -104,8 +104,8 @@ func choose(items []item, room, limit int) (show []bool, first int) {
 	return show, first
 }
 
-// shorten cuts a thought that is larger than the page, and says in how many
-// tokens all of it is shown.
+// shorten truncates a thought that is larger than the page, and adds the token budget
+// that shows all of it.
 func shorten(text string, room, tokens int) string {
 	rest := sequent.Tokens(text) - room/bytesPerToken
 	mark := fmt.Sprintf("\n  (cut, %d tokens more: maxTokens %d shows all)", rest, tokens)

@@ -9,12 +9,11 @@ import (
 	"github.com/sequent-dev/sequent"
 )
 
-// A position says where a page of a session ended: the session had so many
-// thoughts, and the items before that one are still to be shown. Thoughts that
-// come later do not change what it means.
+// A position is the place in a session where a page ended. Later thoughts do not change
+// it.
 type position struct {
-	known  int
-	before int
+	known  int // thoughts in the session at the first page
+	before int // the next page ends before this item
 }
 
 var errCursor = &refusal{
@@ -23,8 +22,7 @@ var errCursor = &refusal{
 	Fix:     "repeat the call that gave it with nothing but the cursor added, or leave it out",
 }
 
-// cursor returns the position for a model to pass on. It is short because a
-// model writes it.
+// cursor returns the position as a cursor. It is short because a model repeats it.
 func (at position) cursor(in recallArgs, s *sequent.Session) string {
 	return fmt.Sprintf("%d-%d-%s", at.known, at.before, check(in, s))
 }
@@ -43,7 +41,8 @@ func parsePosition(in recallArgs, s *sequent.Session) (position, error) {
 	return at, nil
 }
 
-// check tells the cursors of one question from those of another.
+// check returns 12 bits of a hash of the query, so that cursors of other queries are
+// refused.
 func check(in recallArgs, s *sequent.Session) string {
 	h := fnv.New32a()
 	fmt.Fprintf(h, "%q %q %q", s.ID(), in.View, in.Branch)

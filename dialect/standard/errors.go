@@ -8,16 +8,16 @@ import (
 	"github.com/sequent-dev/sequent/tool"
 )
 
-// Codes of rules that this contract alone has.
+// Codes of rules that only this contract has.
 const (
 	codeInvalidArgument = "INVALID_ARGUMENT"    // an argument is missing or of another type
 	codeThoughtNotFound = "THOUGHT_NOT_FOUND"   // a reference to a thought that is not on the path
 	codeBranchNotFound  = "BRANCH_NOT_FOUND"    // recall of a branch that the session does not have
 	codeInvalidCursor   = "INVALID_CURSOR"      // a cursor that was not given for this call
-	codeSessionRequired = "SESSION_ID_REQUIRED" // nothing says which session the call continues
+	codeSessionRequired = "SESSION_ID_REQUIRED" // the session to continue is unknown
 )
 
-// table has what this contract says in other words than the rest.
+// table has the words that differ from the shared ones.
 var table = wording.Table{
 	Codes: map[sequent.Code]wording.Words{
 		sequent.CodeSessionNotFound:  {Fix: "omit sessionId to begin a session, or call recall_thinking to list those that exist"},
@@ -26,18 +26,18 @@ var table = wording.Table{
 	Fields: map[string]string{"text": "thought", "branch": "branchId"},
 }
 
-// A refusal is a [tool.Refusal] on its way out of a change function.
+// A refusal is a [tool.Refusal] that a change function returns as an error.
 type refusal tool.Refusal
 
 // Error returns the refusal's code and message.
 func (r *refusal) Error() string { return r.Code + ": " + r.Message }
 
-// reject words arguments that do not fit the schema.
+// reject returns the refusal of arguments that do not fit the schema.
 func reject(err *tool.ArgumentError) (tool.Reply, error) {
 	return wording.Argument(codeInvalidArgument, err).Reply(), nil
 }
 
-// refuse words an error. An error without words is returned: it is a fault.
+// refuse returns the refusal of an error, or the error itself if it is internal.
 func refuse(err error) (tool.Reply, error) {
 	if r, ok := errors.AsType[*refusal](err); ok {
 		return tool.Refusal(*r).Reply(), nil

@@ -10,7 +10,7 @@ import (
 	"github.com/sequent-dev/sequent"
 )
 
-// notFound is the refusal of a reference to a number that no thought has.
+// notFound returns the refusal of a reference to a number that no thought has.
 func notFound(field string, number int, s *sequent.Session) error {
 	var have []int
 	for t := range s.All() {
@@ -19,8 +19,8 @@ func notFound(field string, number int, s *sequent.Session) error {
 	return missing(field, number, "in the session", have, "name one of these")
 }
 
-// notOnPath is the refusal of a reference to a number that no thought has on the
-// path to the end of a line, but for the thought at position without.
+// notOnPath returns the refusal of a reference to a number that no thought on the path
+// to the end of a line has, except the thought at position without.
 func notOnPath(field string, number int, s *sequent.Session, branch string, without int, fix string) error {
 	var have []int
 	for _, t := range s.Path(branch) {
@@ -48,10 +48,10 @@ func missing(field string, number int, where string, have []int, fix string) err
 	return r
 }
 
-// maxRanges bounds a list of numbers, for it is read by a model.
+// maxRanges limits a list of numbers in a message for a model.
 const maxRanges = 12
 
-// ranges returns numbers in few words: "1-4, 7".
+// ranges returns numbers in short form: "1-4, 7".
 func ranges(numbers []int) string {
 	slices.Sort(numbers)
 	numbers = slices.Compact(numbers)

@@ -65,8 +65,8 @@ const (
 		"This is what the session holds:"
 )
 
-// promptWith returns the Get of a prompt about a session, whose thoughts it
-// brings along as recall_thinking shows them.
+// promptWith returns the Get of a prompt about a session. The prompt includes the
+// thoughts as recall_thinking shows them.
 func (d *server) promptWith(text string) func(context.Context, tool.Caller, map[string]string) (string, error) {
 	return func(ctx context.Context, c tool.Caller, args map[string]string) (string, error) {
 		in := recallArgs{Session: strings.TrimSpace(args["session"]), Tokens: defaultTokens}

@@ -25,8 +25,8 @@ const (
 	maxListed     = 200
 )
 
-// recall answers recall_thinking. Its answers are text alone: it is a model that
-// reads them, and structured content would send every thought twice.
+// recall answers recall_thinking. Its replies have no structured content, which would
+// send every thought twice to the model.
 func (d *server) recall(ctx context.Context, c tool.Call, in recallArgs) (tool.Reply, error) {
 	if in.Tokens == 0 {
 		in.Tokens = defaultTokens
@@ -61,16 +61,16 @@ func (d *server) recall(ctx context.Context, c tool.Call, in recallArgs) (tool.R
 	return tool.Reply{Text: p.text()}, nil
 }
 
-// bytesPerToken is how [sequent.Tokens] counts.
+// bytesPerToken is the ratio that [sequent.Tokens] uses.
 const bytesPerToken = 4
 
-// A page is a text of limited size in the making.
+// A page builds a text of limited size.
 type page struct {
 	b    strings.Builder
 	room int // bytes left
 }
 
-// line adds a line, whether there is room or not.
+// line adds a line, even if it does not fit.
 func (p *page) line(s string) {
 	p.b.WriteString(s)
 	p.b.WriteByte('\n')
@@ -79,8 +79,7 @@ func (p *page) line(s string) {
 
 func (p *page) text() string { return strings.TrimSuffix(p.b.String(), "\n") }
 
-// cut returns the beginning of s that has at most n bytes, the mark that it was
-// cut among them.
+// cut truncates s to n bytes, including the mark at the end.
 func cut(s string, n int) string {
 	const mark = "…"
 	if len(s) <= n {
@@ -93,10 +92,10 @@ func cut(s string, n int) string {
 	return s[:n] + mark
 }
 
-// minute is a time as a model needs it.
+// minute is the layout of times for a model.
 const minute = "2006-01-02T15:04Z"
 
-// list shows the latest sessions.
+// list writes the latest sessions.
 func (p *page) list(ctx context.Context, engine *sequent.Engine, in recallArgs) error {
 	render := func(h sequent.Header) string {
 		return string(h.ID) + " " + string(h.State) + ", " + thoughts(h.Len) + ", " + h.Updated.Format(minute) + ": " + h.Title
@@ -107,9 +106,9 @@ func (p *page) list(ctx context.Context, engine *sequent.Engine, in recallArgs) 
 	})
 }
 
-// search shows thoughts that match a query.
+// search writes the thoughts that match a query.
 func (p *page) search(ctx context.Context, engine *sequent.Engine, in recallArgs) error {
-	if in.Session != "" { // an unknown one is not one without hits
+	if in.Session != "" { // an unknown session is an error, not an empty result
 		if _, err := engine.Session(ctx, sequent.ID(in.Session)); err != nil {
 			return err
 		}
@@ -139,9 +138,8 @@ func each[T any](items []T, render func(T) string) []string {
 	return lines
 }
 
-// fill puts lines on the page as far as there is room, and the cursor of the
-// rest. A cursor belongs to what was asked for, so if there is less room than
-// that, less is asked for.
+// fill writes the lines that fit and the cursor of the rest. A cursor continues after the
+// last line that was fetched, so if not all lines fit, fill fetches fewer.
 func fill(p *page, in recallArgs, none string, fetch func(limit int) (lines []string, next string, err error)) error {
 	limit := defaultListed
 	if in.Limit > 0 {

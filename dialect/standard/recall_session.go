@@ -17,10 +17,10 @@ const (
 	viewOutline   = "outline"
 )
 
-// mainLine is what recall calls the main line, unless a branch has that name.
+// mainLine is the name of the main line, unless a branch has this name.
 const mainLine = "main"
 
-// session shows the thoughts of one session.
+// session writes the thoughts of one session.
 func (p *page) session(ctx context.Context, engine *sequent.Engine, in recallArgs) error {
 	s, err := engine.Session(ctx, sequent.ID(in.Session))
 	if err != nil {
@@ -35,7 +35,7 @@ func (p *page) session(ctx context.Context, engine *sequent.Engine, in recallArg
 			return err
 		}
 	}
-	old := s.Upto(at.known) // what has come since does not move what the cursor means
+	old := s.Upto(at.known) // later thoughts do not move the cursor
 	line, whole, err := lineOf(old, in)
 	if err != nil {
 		return err
@@ -73,8 +73,8 @@ func (p *page) session(ctx context.Context, engine *sequent.Engine, in recallArg
 	return nil
 }
 
-// lineOf returns the line to show: the one asked for, else the one used last.
-// Views of the whole session need none unless one was asked for.
+// lineOf returns the line to show: the requested one, else the one used last. Views of
+// the whole session have no line unless one is requested.
 func lineOf(s *sequent.Session, in recallArgs) (line string, whole bool, err error) {
 	if in.Branch == "" {
 		last, _ := s.Last()
@@ -98,17 +98,17 @@ func lineOf(s *sequent.Session, in recallArgs) (line string, whole bool, err err
 	return "", false, r
 }
 
-// An item is a thought as it is shown.
+// An item is a thought and its text on the page.
 type item struct {
 	text string
-	keep int // how much more it is worth than what is near it
+	keep int // importance compared with neighbouring items
 }
 
-// What an item may be worth.
+// The importance of an item.
 const (
 	ordinary = iota
-	summary  // the thought ended the session, so it sums up what came before
-	latest   // nothing was recorded later; it may revise a thought far up
+	summary  // the thought completed the session, so it summarises the previous ones
+	latest   // the newest thought, which can revise a thought far above
 )
 
 func itemsOf(s *sequent.Session, view, line string, whole bool) []item {
@@ -162,8 +162,8 @@ func itemsOf(s *sequent.Session, view, line string, whole bool) []item {
 	return items
 }
 
-// shown is a thought in full. Its further lines are indented, so that no text
-// can pass for another thought.
+// shown returns a thought in full. Its lines after the first are indented, so that no
+// text looks like another thought.
 func shown(t sequent.Thought, mark string) string {
 	if t.Revision && mark == "" {
 		mark = " (revision)"
@@ -178,7 +178,7 @@ func shown(t sequent.Thought, mark string) string {
 	return strings.TrimRight("#"+number(t.Number)+tag(t.Branch)+mark+" "+indent(text), " ")
 }
 
-// outlined is a thought in one line.
+// outlined returns a thought on one line.
 func outlined(s *sequent.Session, e sequent.Entry) string {
 	const most = 80 // bytes
 	mark := ""
@@ -196,7 +196,7 @@ func outlined(s *sequent.Session, e sequent.Entry) string {
 	return strings.Repeat(" ", min(e.Depth, 8)) + strings.TrimRight(line, " ")
 }
 
-// heading says what is shown, but for the title.
+// heading returns the description of the page without the title.
 func heading(s *sequent.Session, view, line string, whole bool) string {
 	what := view + " of " + line + " (pass branchId to go on there)"
 	switch {
@@ -208,13 +208,13 @@ func heading(s *sequent.Session, view, line string, whole bool) string {
 	return string(s.ID()) + " " + string(s.State()) + ", " + thoughts(s.Len()) + ", " + what
 }
 
-// otherLines names the lines that are not shown, for those who want to see one.
+// otherLines returns the names of the lines that are not shown.
 func otherLines(s *sequent.Session, line string, whole bool) string {
 	branches := s.Branches()
 	if whole || len(branches) == 0 {
 		return ""
 	}
-	const most = 40 // branches; more are no help
+	const most = 40 // branches
 	var others []string
 	if line != "" && !slices.Contains(branches, mainLine) {
 		others = append(others, mainLine)
@@ -242,8 +242,8 @@ func number(n int) string { return strconv.Itoa(n) }
 
 func quote(s string) string { return `"` + s + `"` }
 
-// tag names a thought's branch, shortened, for it stands at every thought;
-// nothing on the main line.
+// tag returns the name of a thought's branch, truncated because it is repeated for every
+// thought; "" for the main line.
 func tag(branch string) string {
 	const most = 40 // bytes
 	if branch == "" {
@@ -259,7 +259,7 @@ func thoughts(n int) string {
 	return strconv.Itoa(n) + " thoughts"
 }
 
-// indent keeps the lines after the first apart from what begins a line of ours.
+// indent indents the lines after the first.
 func indent(s string) string {
 	s = strings.ReplaceAll(strings.TrimSpace(s), "\r\n", "\n")
 	return strings.NewReplacer("\n", "\n  ", "\r", "\n  ", "\u2028", "\n  ", "\u2029", "\n  ").Replace(s)

@@ -12,7 +12,7 @@ import (
 	"github.com/sequent-dev/sequent/tool"
 )
 
-// A thinkReply is what sequentialthinking answers, in the contract's order.
+// A thinkReply is the reply of sequentialthinking, in the contract's order.
 type thinkReply struct {
 	Session  sequent.ID `json:"sessionId"`
 	Number   int        `json:"thoughtNumber"`
@@ -24,8 +24,8 @@ type thinkReply struct {
 	Warnings []string   `json:"warnings,omitempty"`
 }
 
-// reply answers the step, which is the last thought of s. It looks at nothing
-// but s and the call, so that a repeated call is answered as the first was.
+// reply returns the reply for the step, which is the last thought of s. It depends only
+// on s and the call, so that a repeated call gets the same reply.
 func (st *step) reply(s *sequent.Session) tool.Reply {
 	t, _ := s.Last()
 	r := thinkReply{
@@ -54,10 +54,10 @@ func (r *thinkReply) reply() tool.Reply {
 	return tool.Reply{Text: string(b), JSON: b}
 }
 
-// patience is for how many calls totalThoughts may only grow.
-const patience = 10
+// maxRises is the number of calls in a row that raise totalThoughts before a warning.
+const maxRises = 10
 
-// warnings are what the caller should know of a step that was accepted.
+// warnings returns the warnings about a step that was accepted.
 func (st *step) warnings(s *sequent.Session, t sequent.Thought) []string {
 	var w []string
 	warn := func(format string, args ...any) { w = append(w, fmt.Sprintf(format, args...)) }
@@ -71,7 +71,7 @@ func (st *step) warnings(s *sequent.Session, t sequent.Thought) []string {
 		warn("nearly the same as the previous thought (%d)", p.Number)
 	}
 	if st.Total != nil && onlyGrows(s, t.Seq) {
-		warn("totalThoughts grew in each of the last %d calls: come to a conclusion, or make an estimate that holds", patience)
+		warn("totalThoughts grew in each of the last %d calls: come to a conclusion, or make an estimate that holds", maxRises)
 	}
 	if t.Branch == "" {
 		return w
@@ -97,13 +97,12 @@ func begunBefore(s *sequent.Session, t sequent.Thought) bool {
 	return ok && before.Branch == t.Branch
 }
 
-// onlyGrows reports whether the estimate was raised with each of the last
-// thoughts up to seq.
+// onlyGrows reports whether each of the last thoughts up to seq raised the estimate.
 func onlyGrows(s *sequent.Session, seq int) bool {
-	if seq <= patience {
+	if seq <= maxRises {
 		return false
 	}
-	for i := range patience {
+	for i := range maxRises {
 		t, _ := s.At(seq - i)
 		if p, _ := s.At(seq - i - 1); t.Total <= p.Total {
 			return false
@@ -112,8 +111,8 @@ func onlyGrows(s *sequent.Session, seq int) bool {
 	return true
 }
 
-// nearlySame reports whether two texts have nine words in ten in common, or all
-// if they are short. Case and white space do not count.
+// nearlySame reports whether two texts have 90 % of their words in common, or all words
+// if they are short. It ignores case and white space.
 func nearlySame(a, b string) bool {
 	if len(a) > len(b) {
 		a, b = b, a
@@ -127,7 +126,7 @@ func nearlySame(a, b string) bool {
 	var left, right [64]uint64
 	x, y := appendWords(left[:0], a), appendWords(right[:0], b)
 	most := max(len(x), len(y))
-	if !mayShare(x, y, most) { // mostly it ends here
+	if !mayShare(x, y, most) { // the usual case
 		return false
 	}
 	slices.Sort(x)
@@ -147,10 +146,10 @@ func nearlySame(a, b string) bool {
 	return most > 0 && shared*10 >= most*9
 }
 
-// mayShare reports whether nine in ten of most can be in both lists. It is quick,
-// and sometimes true where they are not.
+// mayShare reports whether both lists can have 90 % of most in common. It is a fast
+// filter with false positives.
 func mayShare(x, y []uint64, most int) bool {
-	var seen [16]uint64 // a bit for each of 1,024 kinds of words
+	var seen [16]uint64 // a bit for each of 1,024 hash values
 	for _, h := range y {
 		seen[h>>6&15] |= 1 << (h & 63)
 	}
@@ -161,8 +160,8 @@ func mayShare(x, y []uint64, most int) bool {
 	return shared*10 >= most*9
 }
 
-// appendWords appends a hash of each word of a text, in lower case: each call
-// compares two thoughts, and needs no more of their words than that.
+// appendWords appends a hash of each word of a text in lower case. Comparing hashes
+// avoids allocations in each call.
 func appendWords(words []uint64, text string) []uint64 {
 	const offset, prime = 14695981039346656037, 1099511628211 // FNV-1a, by runes
 	var hash uint64

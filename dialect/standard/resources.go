@@ -62,7 +62,7 @@ func (d *server) watchSession(ctx context.Context, c tool.Caller, id string, cha
 	return d.watcher.Watch(ctx, c.Owner, sequent.ID(id), changed)
 }
 
-// readSessions lists sessions, with links to their documents if there are any.
+// readSessions returns a list of sessions with links to their documents.
 func (d *server) readSessions(ctx context.Context, c tool.Caller) (string, error) {
 	found, err := d.engine.Owned(c.Owner).Sessions(ctx, sequent.Query{})
 	if err != nil {
@@ -90,14 +90,14 @@ func (d *server) readSessions(ctx context.Context, c tool.Caller) (string, error
 	return b.String(), nil
 }
 
-// plain keeps a text from being read as Markdown.
+// plain escapes a text for Markdown.
 func plain(s string) string {
 	return strings.NewReplacer(
 		`\`, `\\`, "`", "\\`", "*", `\*`, "_", `\_`, "[", `\[`, "]", `\]`, "<", `\<`, "!", `\!`,
 	).Replace(s)
 }
 
-// completeSession returns ids that begin with prefix, of the sessions used last.
+// completeSession returns the ids with a prefix among the sessions used last.
 func (d *server) completeSession(ctx context.Context, c tool.Caller, prefix string) ([]string, error) {
 	const maxIDs, maxRead = 100, 1000
 	ids := []string{}

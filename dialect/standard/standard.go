@@ -1,16 +1,15 @@
-// Package standard is the project's own dialect and its default: the arguments
-// of the reference server and what it lacks. A session has a handle that the
-// model is given and passes on, numbers count by themselves, references are
-// checked, a lost reply can be asked for again, and a second tool gives the
-// thoughts back in as many tokens as the model wants to spend.
+// Package standard is the default dialect: a superset of the reference server's
+// arguments. Replies return a session id for the next call, thoughts are numbered
+// automatically, references are checked, calls can be repeated safely, and a second tool
+// returns thoughts within a token budget.
 //
-// The contract is in tool.json, tool.md, recall.json and recall.md, which are
-// published as they stand, and in the transcripts in testdata.
+// The contract is in tool.json, tool.md, recall.json and recall.md, which are published
+// byte for byte, and in the transcripts in testdata.
 package standard
 
 import (
 	"crypto/rand"
-	_ "embed" // of the contract
+	_ "embed" // for the contract
 	"io"
 
 	"github.com/sequent-dev/sequent"
@@ -20,7 +19,7 @@ import (
 	"github.com/sequent-dev/sequent/tool"
 )
 
-// name is the dialect's, and where its sessions say they were begun.
+// name is the name of the dialect, also in the headers of its sessions.
 const name = "standard"
 
 var (
@@ -36,11 +35,11 @@ var (
 	documentation string
 )
 
-// A Config says what the dialect works with.
+// A Config configures the dialect.
 type Config struct {
 	Engine *sequent.Engine // required
 	Render Render          // forms in which sessions are resources
-	Rand   io.Reader       // where session ids come from; nil means crypto/rand
+	Rand   io.Reader       // source of session ids; nil means crypto/rand
 }
 
 // A Render has functions that write sessions as documents. A form whose function is
@@ -51,7 +50,7 @@ type Render struct {
 	Mermaid  func(*sequent.Session) string
 }
 
-// A server is what the dialect's parts share.
+// A server has the state that the tools, resources and prompts share.
 type server struct {
 	engine  *sequent.Engine
 	scopes  *scope.Finder

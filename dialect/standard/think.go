@@ -28,12 +28,12 @@ type thinkArgs struct {
 	Key      string `json:"requestKey,omitzero" alias:"request_key"`
 }
 
-// A step is one call on its way into a session.
+// A step is one call of sequentialthinking.
 type step struct {
 	thinkArgs
 	unknown []string
-	digest  string // of the arguments; empty without a request key
-	seq     int    // of the thought that the call is recorded as
+	digest  string // hash of the arguments; empty without a request key
+	seq     int    // position of the recorded thought
 }
 
 // think answers sequentialthinking.
@@ -49,8 +49,8 @@ func (d *server) think(ctx context.Context, c tool.Call, in thinkArgs) (tool.Rep
 	return st.reply(s.Upto(st.seq)), nil
 }
 
-// sum is the same for two calls that say the same. The session is left out:
-// the first call of a session may be repeated with its id and without.
+// sum returns a hash of the arguments without the session, because the first call of a
+// session can be repeated with and without the id.
 func (st *step) sum() string {
 	args := st.thinkArgs
 	args.Session = ""
@@ -62,7 +62,7 @@ func (st *step) sum() string {
 	return hex.EncodeToString(sum[:16])
 }
 
-// record puts the step into the session that it means.
+// record records the step in its session.
 func (d *server) record(ctx context.Context, c tool.Call, st *step) (*sequent.Session, error) {
 	engine := d.engine.Owned(c.Caller.Owner)
 	if st.Session != "" {
@@ -85,7 +85,7 @@ func (d *server) record(ctx context.Context, c tool.Call, st *step) (*sequent.Se
 	}
 	if current != "" {
 		s, err := engine.Update(ctx, current, st.resume)
-		// It may have been deleted, or have outlived its time.
+		// It was deleted or has expired.
 		if !errors.Is(err, errSuccessor) && !errors.Is(err, sequent.ErrNotFound) {
 			return s, err
 		}
@@ -93,9 +93,9 @@ func (d *server) record(ctx context.Context, c tool.Call, st *step) (*sequent.Se
 	return d.begin(ctx, engine, turn, st)
 }
 
-// begin puts the step into a new session, the scope's if there is a turn.
+// begin records the step in a new session, which becomes the scope's if there is a turn.
 func (d *server) begin(ctx context.Context, engine *sequent.Engine, turn *scope.Turn, st *step) (*sequent.Session, error) {
-	const tries = 3 // an id that is taken is a chance of one in 2^60 for each session there is
+	const tries = 3 // the probability of a collision is 2^-60 per session
 	for try := 1; ; try++ {
 		id, err := shortid.New(d.rand)
 		if err != nil {
@@ -127,16 +127,16 @@ var (
 			"authenticate, or add ?scope=NAME to the endpoint's URL",
 	}
 
-	// errSuccessor says that the step begins the scope's next session.
+	// errSuccessor means that the step begins the scope's next session.
 	errSuccessor = errors.New("the step begins a session")
 )
 
-// refers reports whether the step makes sense only after others.
+// refers reports whether the step refers to other thoughts.
 func (st *step) refers() bool {
 	return st.Revision || st.Revises != nil || st.From != nil || st.Branch != ""
 }
 
-// resume is apply for a session that the call does not name.
+// resume is apply for the scope's session, which the call does not name.
 func (st *step) resume(c *sequent.Change) error {
 	s := c.Session()
 	begins := st.Number != nil && *st.Number == 1
@@ -144,7 +144,7 @@ func (st *step) resume(c *sequent.Change) error {
 		begins = s.State() != sequent.Active && !st.More
 	}
 	if begins && !st.refers() {
-		// Unless its reply was lost and this is the same call again.
+		// Unless this is a repeated call whose reply was lost.
 		if t, ok := s.Recorded(st.Key); !ok || t.Request.Digest != st.digest {
 			return errSuccessor
 		}
@@ -152,9 +152,9 @@ func (st *step) resume(c *sequent.Change) error {
 	return st.apply(c)
 }
 
-// apply is the change that the step makes to its session. A step that repeats a
-// recorded one changes nothing. The engine refuses its key, so the session is
-// asked for the key only if the step is refused.
+// apply records the step in a change of its session. A step that repeats a recorded one
+// changes nothing. The engine refuses its key, so apply looks for the recorded thought
+// only after a refusal.
 func (st *step) apply(c *sequent.Change) error {
 	s := c.Session()
 	err := st.append(c, s)
@@ -205,7 +205,7 @@ func (st *step) append(c *sequent.Change, s *sequent.Session) error {
 	return nil
 }
 
-// place finds the line that the step is on, and the number that is next there.
+// place returns the line of the step and the next number on this line.
 func (st *step) place(s *sequent.Session, d *sequent.Draft) (number int, err error) {
 	if d.Branch == "" && st.From != nil {
 		d.Branch = freeBranch(s)
@@ -213,7 +213,7 @@ func (st *step) place(s *sequent.Session, d *sequent.Draft) (number int, err err
 	_, begun := s.End(d.Branch)
 	switch {
 	case begun && st.From != nil:
-		// Callers of the reference server repeat the origin with each thought.
+		// Clients of the reference server repeat the origin in each thought.
 		if _, ok := s.Find(d.Branch, *st.From); !ok {
 			return 0, notOnPath("branchFromThought", *st.From, s, d.Branch, 0,
 				"leave it out to go on with that branch, or choose another branchId")
@@ -227,12 +227,12 @@ func (st *step) place(s *sequent.Session, d *sequent.Draft) (number int, err err
 			return 0, notFound("branchFromThought", *st.From, s)
 		}
 		return s.NumberAfter(origin.Seq), nil
-	default: // it leaves the line in use at its end
+	default: // it branches off at the end of the current line
 		return s.NumberAfter(s.Len()), nil
 	}
 }
 
-// count numbers the step.
+// count sets the number and the total of the step.
 func (st *step) count(s *sequent.Session, d *sequent.Draft, number int) {
 	d.Number = number
 	if st.Number != nil {
@@ -251,8 +251,8 @@ func (st *step) count(s *sequent.Session, d *sequent.Draft, number int) {
 	d.Total = max(d.Total, d.Number)
 }
 
-// freeBranch returns the first of branch-1, branch-2, … that is not in use. It
-// costs what the reply costs, which lists all branches.
+// freeBranch returns the first unused name of branch-1, branch-2, …. It takes time for
+// all branches, as the reply does.
 func freeBranch(s *sequent.Session) string {
 	for n := 1; ; n++ {
 		label := fmt.Sprintf("branch-%d", n)
