@@ -41,7 +41,8 @@ type Copied struct {
 // Backup writes a consistent copy of the store at cfg.From to cfg.To, also while
 // other processes write to the store. The copy is a store with mode 0600, without
 // unused space, and can be put in place of the store by copying the file. It is
-// checked before it replaces a file at cfg.To.
+// checked before it replaces a file at cfg.To. Missing directories are created
+// with mode 0700.
 func Backup(ctx context.Context, cfg BackupConfig) (Copied, error) {
 	to, err := filepath.Abs(cfg.To)
 	if err != nil {
@@ -63,6 +64,9 @@ func Backup(ctx context.Context, cfg BackupConfig) (Copied, error) {
 			Code: sequent.CodeReadOnly, Msg: to + " exists already; nothing was written",
 			Fix: "name another file, or pass --force to replace it",
 		}
+	}
+	if err := os.MkdirAll(filepath.Dir(to), 0o700); err != nil {
+		return Copied{}, wrap(err)
 	}
 	copied, temp, err := snapshot(ctx, cfg, filepath.Dir(to), filepath.Base(to))
 	if err == nil {

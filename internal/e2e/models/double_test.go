@@ -173,7 +173,7 @@ func TestFailures(t *testing.T) {
 		{"slow", llm.CodeTimeout, "did not answer within", 0, ""},
 		{"drip", llm.CodeTimeout, "did not answer within", 2, "stream"},
 		{"cut", "", "This one is whole.", 2, "stream"},
-		{"garbled", llm.CodeBadAnswer, "OPENAI_BASE_URL", 1, ""},
+		{"garbled", llm.CodeBadAnswer, "OPENAI_BASE_URL", 3, ""},
 		{"dropped", llm.CodeUnavailable, "is unreachable", 3, ""},
 		{"forbidden", llm.CodeDeclined, "a content filter of OpenAI", 1, ""},
 		{"nobody expects this", llm.CodeUnknown, "OpenAI", 1, ""},

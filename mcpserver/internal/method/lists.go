@@ -18,11 +18,11 @@ type lists struct {
 
 type publishedTool struct {
 	Name         string           `json:"name"`
-	Title        string           `json:"title,omitempty"`
 	Description  string           `json:"description,omitempty"`
 	InputSchema  json.RawMessage  `json:"inputSchema"`
 	OutputSchema json.RawMessage  `json:"outputSchema,omitempty"`
 	Annotations  tool.Annotations `json:"annotations"`
+	Title        string           `json:"title,omitempty"`
 }
 
 type publishedResource struct {
@@ -51,7 +51,7 @@ type publishedArgument struct {
 func newLists(d dialect.Dialect) lists {
 	var tools []publishedTool
 	for _, t := range d.Tools {
-		tools = append(tools, publishedTool{t.Name, t.Title, t.Description, t.InputSchema, t.OutputSchema, t.Annotations})
+		tools = append(tools, publishedTool{t.Name, t.Description, t.InputSchema, t.OutputSchema, t.Annotations, t.Title})
 	}
 	var resources, templates []publishedResource
 	for _, r := range d.Resources {
