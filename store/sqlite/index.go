@@ -46,22 +46,19 @@ const (
 	maxRetry = time.Minute // after repeated failures
 )
 
-// openIndex opens the index of s and starts the indexer, unless s is read-only.
-// Problems of the file are logged and repaired later.
-func openIndex(ctx context.Context, s *Store) (*index, error) {
-	x, err := newIndex(ctx, s)
-	if err != nil {
-		return nil, err
+// start starts the indexer, unless the store is read-only. The store must have the
+// index by then: the indexer also calls [Store.Erase].
+func (x *index) start(ctx context.Context) {
+	if x.store.readOnly {
+		return
 	}
 	ctx, x.stop = context.WithCancel(context.WithoutCancel(ctx))
-	if !s.readOnly {
-		x.done.Go(func() { x.run(ctx) })
-		x.schedule.Committed(0) // there may be thoughts from before
-	}
-	return x, nil
+	x.done.Go(func() { x.run(ctx) })
+	x.schedule.Committed(0) // there may be thoughts from before
 }
 
-// newIndex returns an index without an indexer.
+// newIndex returns the index of s, which nothing updates before start. Problems of
+// the file are logged and repaired later.
 func newIndex(ctx context.Context, s *Store) (*index, error) {
 	x := &index{
 		store:     s,

@@ -96,10 +96,13 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 		}
 		return nil, s.wrap(err)
 	}
-	var err error
-	if s.index, err = openIndex(ctx, s); err != nil {
+	x, err := newIndex(ctx, s)
+	if err != nil {
 		s.log.WarnContext(ctx, "opening the search index; searches will read the store instead", "store", s.path, "error", err)
+		return s, nil
 	}
+	s.index = x
+	x.start(ctx)
 	return s, nil
 }
 
