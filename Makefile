@@ -48,8 +48,12 @@ fuzz: ## run each fuzz target for FUZZTIME (1m)
 			go test -run '^$$' -fuzz "^$$f\$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 100x ./$$dir || exit 1; \
 		done; done
 
-crash: ## long tests of the SQLite store: kill -9 under load, eight processes
+crash: ## long tests of the stores: kill -9 under load, eight processes, locked sessions, frozen replicas
 	SEQUENT_LONG=1 go test -count=1 -v -timeout 60m ./store/sqlite
+	SEQUENT_LONG=1 go test -count=1 -v -timeout 60m -run 'Locked|Frozen|Unreachable|EveryCall' ./store/postgres ./internal/e2e/replicas
+
+attacks: ## one client attacks the server, another one is measured; on a quiet machine with Linux
+	SEQUENT_LONG=1 go test -count=1 -v -timeout 20m ./internal/e2e/attacks
 
 figures: ## measure search and sync of a vault with 10,000 notes
 	SEQUENT_LONG=1 go test -count=1 -v -run TestFigures -timeout 20m ./vault/index
@@ -88,4 +92,4 @@ release: ## build a release into dist/VERSION and prove that it can be used, e.g
 vulns: ## known vulnerabilities of dependencies (needs the network)
 	go tool -modfile=tools/go.mod govulncheck ./...
 
-.PHONY: help check test adapters lint cross update generate fuzz crash figures postgres bench benchpostgres microbench parity npm size release vulns
+.PHONY: help check test adapters lint cross update generate fuzz crash attacks figures postgres bench benchpostgres microbench parity npm size release vulns

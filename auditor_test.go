@@ -23,7 +23,7 @@ func (a *auditor) Commit(ctx context.Context, batch []*sequent.Write) error {
 		keys[w.Header.Key] = true
 		a.check(w)
 		rebase := w.Rebase
-		w.Rebase = func(now sequent.Header, exists bool, tail []sequent.Thought) bool {
+		w.Rebase = func(now sequent.Header, exists bool, tail []sequent.Entry) bool {
 			ok := rebase(now, exists, tail)
 			if ok {
 				a.check(w)
@@ -42,12 +42,17 @@ func (a *auditor) check(w *sequent.Write) {
 	if base.Version == 0 {
 		base = sequent.Position{Epoch: h.Epoch}
 	}
-	if h.Epoch == 0 || h.Epoch != base.Epoch || h.Version <= base.Version || h.Len != base.Len+len(w.Thoughts) {
-		a.t.Errorf("a write leads from %+v to %+v with %d thoughts", w.Base, h.Position(), len(w.Thoughts))
+	thoughts := sequent.Thoughts(w.Entries)
+	if h.Epoch == 0 || h.Epoch != base.Epoch || h.Version <= base.Version || h.Len != base.Len+len(thoughts) {
+		a.t.Errorf("a write leads from %+v to %+v with %d thoughts", w.Base, h.Position(), len(thoughts))
 	}
-	for i, th := range w.Thoughts {
+	for i, th := range thoughts {
 		if th.Seq != base.Len+i+1 || th.After >= th.Seq || th.Supersedes >= th.Seq {
 			a.t.Errorf("thought %d of a write is %+v", base.Len+i+1, th)
 		}
+	}
+	if len(w.Entries) == 0 && h.Head != base.Head || len(w.Entries) > 0 && !h.Continues(base, w.Entries) ||
+		h.Entries != base.Entries+len(w.Entries) {
+		a.t.Errorf("a write leads from %+v to %+v, and its %d entries do not", w.Base, h.Position(), len(w.Entries))
 	}
 }

@@ -87,5 +87,5 @@ func TestAnExpiredSessionOnAStoreThatFails(t *testing.T) {
 	if _, err := e.Ensure(t.Context(), "s", add(plain(1))); !errors.Is(err, sequent.ErrBusy) {
 		t.Errorf("Ensure: %v, want the store's error", err)
 	}
-	ensure(t, e, "other", plain(1)) // and nobody is held up
+	ensure(t, e, "other", plain(1)) // other sessions are not delayed
 }

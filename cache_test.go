@@ -138,10 +138,11 @@ func TestCacheBytesOfLoadedSessions(t *testing.T) {
 // disk does.
 type copying struct{ MemoryStore }
 
-func (s *copying) Load(ctx context.Context, k Key, have Position) (Header, []Thought, error) {
+func (s *copying) Load(ctx context.Context, k Key, have Position) (Header, []Entry, error) {
 	h, log, err := s.MemoryStore.Load(ctx, k, have)
 	for i := range log {
-		log[i].Text, log[i].Branch = strings.Clone(log[i].Text), strings.Clone(log[i].Branch)
+		t := &log[i].Thought
+		t.Text, t.Branch = strings.Clone(t.Text), strings.Clone(t.Branch)
 	}
 	return h, log, err
 }

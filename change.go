@@ -23,6 +23,7 @@ type Change struct {
 	session *Session // as of now; nil when the change function has returned
 	shared  bool     // others have session: it is copied before the next change
 	dirty   bool     // there is something to write
+	named   []string // the fields of the header that were set, for the log
 	expiry  bool     // ExpireAt was called
 	err     error    // of the first setter that failed
 }
@@ -154,18 +155,18 @@ func (l *ledger) checkNext(d *Draft, n int, limits Limits) error {
 
 // SetState says whether the session is Active, Completed or Cancelled.
 func (c *Change) SetState(state State) {
-	c.set(checkState(state), func(h *Header) { h.State = state })
+	c.set(checkState(state), func(h *Header) { h.State = state }, "state")
 }
 
 // SetTitle titles the session with the first line of a text, shortened. Without it
 // the first thought does.
 func (c *Change) SetTitle(text string) {
-	c.set(checkText("title", text, -1), func(h *Header) { h.Title = title(text) })
+	c.set(checkText("title", text, -1), func(h *Header) { h.Title = title(text) }, "title")
 }
 
 // Conclude records what the author concluded.
 func (c *Change) Conclude(text string) {
-	c.set(checkText("conclusion", text, -1), func(h *Header) { h.Conclusion = text })
+	c.set(checkText("conclusion", text, -1), func(h *Header) { h.Conclusion = text }, "conclusion")
 }
 
 // SetLabel records a value that only one dialect knows the meaning of. An
@@ -182,13 +183,13 @@ func (c *Change) SetLabel(key, value string) {
 			labels[key] = value
 		}
 		h.Labels = labels
-	})
+	}, labelPrefix+key)
 }
 
 // BeginIn says in which scope and dialect the session was begun, in the change
 // function of the call that begins it.
 func (c *Change) BeginIn(scope, dialect string) {
-	c.set(checkOrigin(scope, dialect, c.limits), func(h *Header) { h.Scope, h.Dialect = scope, dialect })
+	c.set(checkOrigin(scope, dialect, c.limits), func(h *Header) { h.Scope, h.Dialect = scope, dialect }, "scope", "dialect")
 }
 
 // ExpireAt says when the session may be forgotten; the zero time means never.
@@ -198,8 +199,9 @@ func (c *Change) ExpireAt(at time.Time) {
 	c.set(nil, func(h *Header) { h.Expires, c.expiry = precise(at), true })
 }
 
-// set changes the header, unless err says that the new value is not valid.
-func (c *Change) set(err error, change func(*Header)) {
+// set changes the header, unless err says that the new value is not valid. The log
+// records the named fields.
+func (c *Change) set(err error, change func(*Header), names ...string) {
 	if c.ledger == nil {
 		return
 	}
@@ -211,6 +213,7 @@ func (c *Change) set(err error, change func(*Header)) {
 		c.err = cmp.Or(c.err, err)
 	default:
 		change(&c.write().header)
+		c.named = append(c.named, names...)
 	}
 }
 
@@ -224,13 +227,39 @@ func (c *Change) write() *Session {
 	return c.session
 }
 
-// end makes c inert and returns the session as the change function leaves it. If
-// there is something to write, no other caller has that session.
-func (c *Change) end(ttl time.Duration) *Session {
+// entries returns what the change has added to the log of a session that had n
+// thoughts, without proofs. The caller holds ledger.mu.
+func (c *Change) entries(n int) []Entry {
+	s := c.session
+	entries := make([]Entry, 0, s.known-n+min(len(c.named), 1))
+	for ; n < s.known; n++ {
+		entries = append(entries, EntryOf(c.ledger.log.thought(n)))
+	}
+	if len(c.named) > 0 {
+		fields := s.header.fields()
+		body := make(Body, len(c.named))
+		for _, name := range c.named {
+			body[name] = fields[name]
+		}
+		entries = append(entries, Entry{Kind: KindHeader, At: c.now, Body: body})
+	}
+	return entries
+}
+
+// end makes c inert and returns the session as the change function leaves it, with
+// what it has added to the log of n thoughts. If there is something to write, no other
+// caller has that session.
+func (c *Change) end(ttl time.Duration, n int) (*Session, []Entry) {
 	c.ledger.mu.Lock()
 	defer c.ledger.mu.Unlock()
+	var added []Entry
 	if c.dirty {
 		h := &c.write().header
+		added = c.entries(n)
+		h.Prove(added)
+		for i := range added {
+			h.Bytes += added[i].size()
+		}
 		h.Version++
 		h.Updated = c.now
 		if ttl > 0 && !c.expiry {
@@ -239,7 +268,7 @@ func (c *Change) end(ttl time.Duration) *Session {
 	}
 	s := c.session
 	c.session = nil
-	return s
+	return s, added
 }
 
 var errChangeOver = &Error{

@@ -38,7 +38,7 @@ func TestPanicInCommit(t *testing.T) {
 	}
 	store.panics.Store(true)
 	err := add()
-	if sequent.CodeOf(err) != sequent.CodeInternal || !strings.Contains(err.Error(), "broken index") || !strings.Contains(err.Error(), "may or may not") {
+	if sequent.CodeOf(err) != sequent.CodeInternal || !strings.Contains(err.Error(), "broken index") || !strings.Contains(err.Error(), "may or may not") || !sequent.IsUncertain(err) {
 		t.Errorf("Ensure with a panic in the store = %v, want the code %s, the cause and that the outcome is unknown", err, sequent.CodeInternal)
 	}
 	for range 2 {

@@ -18,8 +18,8 @@
 //
 // Begin, Update and Ensure differ in what they expect to find: no session, a
 // session, or either. Each takes a change function, which records a [Change]
-// that is committed as a whole or not at all. A decision that depends on the
-// session belongs into the function: it reads [Change.Session], which is what
+// that is committed as a whole or not at all. Make decisions that depend on the
+// session in the function: it reads [Change.Session], which is the session that
 // the change will be applied to.
 //
 // # Views

@@ -3,6 +3,7 @@ package sequent
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"iter"
 	"time"
 )
@@ -17,6 +18,8 @@ type Config struct {
 	// limit. An expired session does not exist for any verb; Sweep removes it
 	// from the store.
 	TTL time.Duration
+	// Quota limits what each owner may store; the zero Quota sets no limit.
+	Quota Quota
 	// CacheBytes limits the memory for recently used sessions. The most recent
 	// one is kept whatever its size. 0 means 64 MiB; a negative number disables
 	// the cache.
@@ -29,7 +32,8 @@ type Config struct {
 // An Engine sees the sessions of one owner; see [Engine.Owned].
 type Engine struct {
 	*core
-	owner string
+	owner    string
+	textless bool // see WithoutTexts
 }
 
 // A core is what engines of different owners share.
@@ -39,6 +43,7 @@ type core struct {
 	limits Limits
 	ttl    time.Duration
 	cache  *cache
+	meter  *meter
 	queue  queue
 }
 
@@ -62,16 +67,33 @@ func New(cfg Config) *Engine {
 	if c.store == nil {
 		c.store = NewMemoryStore()
 	}
+	c.queue.init(c.store)
 	if c.now == nil {
 		c.now = time.Now
 	}
+	c.meter = newMeter(cfg.Quota, c.store)
 	return &Engine{core: c}
 }
 
 // Owned returns the engine as an owner sees it. To an owner the sessions of
 // others do not exist: the same ID may be in use by several.
 func (e *Engine) Owned(owner string) *Engine {
-	return &Engine{core: e.core, owner: owner}
+	return &Engine{core: e.core, owner: owner, textless: e.textless}
+}
+
+// WithoutTexts returns the engine for callers that do not need the texts of earlier
+// thoughts to record another one. The sessions that Begin, Update and Ensure pass to
+// change functions and return may lack [Draft.Text] and [Draft.Note] of all thoughts
+// but the last of those recorded before the call; see [Session.HasTexts]. All else is
+// complete. So the engine remembers about three times as many sessions, and reads
+// none of their texts for an append.
+//
+// The sessions of [Engine.Session] have all texts.
+func (e *Engine) WithoutTexts() *Engine {
+	if e.core != nil {
+		e.cache.dropsTexts.Store(true)
+	}
+	return &Engine{core: e.core, owner: e.owner, textless: true}
 }
 
 // Limits returns the limits that apply, defaults filled in.
@@ -109,9 +131,9 @@ func (e *Engine) Begin(ctx context.Context, id ID, change func(*Change) error) (
 // written.
 //
 // Update returns when the change is durable, as the store defines it. If it
-// returns an error, nothing was stored, except that the outcome is unknown after
-// an error of the connection to the store. If ctx is done before the commit
-// begins, the error has the code CodeCanceled and nothing is stored.
+// returns an error, nothing was stored, unless [IsUncertain] reports that the
+// outcome is unknown. If ctx is done before the commit begins, the error has the
+// code CodeCanceled and nothing is stored.
 func (e *Engine) Update(ctx context.Context, id ID, change func(*Change) error) (*Session, error) {
 	return e.apply(ctx, id, update, change)
 }
@@ -129,6 +151,7 @@ func (e *Engine) Delete(ctx context.Context, id ID) error {
 	}
 	err = e.store.Delete(ctx, k, 0)
 	e.cache.remove(k)
+	e.meter.freed(e.owner)
 	return err
 }
 
@@ -236,6 +259,7 @@ func (e *Engine) sweep(ctx context.Context, q SweepQuery) (int, error) {
 	if err != nil {
 		return 0, err
 	}
+	defer c.meter.freedAll()
 	defer c.cache.removeSwept(q)
 	const batch = 200
 	for total := 0; ; {
@@ -249,58 +273,80 @@ func (e *Engine) sweep(ctx context.Context, q SweepQuery) (int, error) {
 
 // Follow yields every thought of a session after position seq of its log, then
 // waits for new ones from any process until ctx is done. It yields an error and
-// ends when the session is deleted; it ends without one when ctx is done. A slow follower does not delay writers and misses nothing.
+// ends when the session is deleted, and one with CodeConflict when the store has gone
+// back to a state in which the session's log is another one. It ends without one when
+// ctx is done. A slow follower does not delay writers and misses nothing.
 func (e *Engine) Follow(ctx context.Context, id ID, seq int) iter.Seq2[Thought, error] {
 	return func(yield func(Thought, error) bool) {
-		var epoch int64
-		for {
-			s, err := e.Session(ctx, id)
-			if err == nil && epoch != 0 && s.Epoch() != epoch {
-				err = notFound(id) // deleted and begun again
-			}
-			if ctx.Err() != nil {
-				return
-			}
-			if err != nil {
-				yield(Thought{}, err)
-				return
-			}
-			epoch = s.Epoch()
-			for t := range s.Since(seq) {
-				if !yield(t, nil) {
-					return
-				}
-				seq = t.Seq
-			}
-			if err := e.store.Wait(ctx, s.Key(), s.Position()); err != nil {
-				if ctx.Err() == nil {
-					yield(Thought{}, err)
-				}
-				return
-			}
+		if err := e.follow(ctx, id, seq, yield); err != nil && ctx.Err() == nil {
+			yield(Thought{}, err)
 		}
 	}
 }
 
-// Await waits until a session has left a position, by a change in any process or
-// by deletion. It may return early; the caller reads again with
-// [Engine.Session]. When ctx is done first, the error wraps ctx.Err().
-func (e *Engine) Await(ctx context.Context, id ID, have Position) error {
+// follow returns nil when yield returns false.
+func (e *Engine) follow(ctx context.Context, id ID, seq int, yield func(Thought, error) bool) error {
 	k, err := e.key(id)
 	if err != nil {
 		return err
 	}
-	return e.store.Wait(ctx, k, have)
-}
-
-// Changed waits until any session may have changed, or ctx is done. Programs that
-// show a live listing read it again then.
-func (e *Engine) Changed(ctx context.Context) error {
-	c, err := e.open()
+	w, err := e.store.Watch(ctx)
 	if err != nil {
 		return err
 	}
-	return c.store.Wait(ctx, Key{}, Position{})
+	defer w.Close()
+	w.Add(k)
+	var last Thought
+	for epoch := int64(0); ; {
+		s, err := e.Session(ctx, id)
+		if err == nil && epoch != 0 && s.Epoch() != epoch {
+			err = notFound(id) // deleted and begun again
+		}
+		if err != nil {
+			return err
+		}
+		if t, ok := s.At(last.Seq); last.Seq > 0 && !(ok && t.At.Equal(last.At) && sameThought(t, last)) {
+			return &Error{
+				Code: CodeConflict, Field: "sessionId",
+				Msg: fmt.Sprintf("the session %q is no longer what it was: its store has gone back to an earlier state", id),
+				Fix: "read it again from the beginning",
+			}
+		}
+		epoch = s.Epoch()
+		for t := range s.Since(seq) {
+			if !yield(t, nil) {
+				return nil
+			}
+			seq, last = t.Seq, t
+		}
+		if _, err := w.Wait(ctx); err != nil {
+			return err
+		}
+	}
+}
+
+// Watch returns a watch of no sessions, of which [Watch.Add] adds some. It is told of
+// changes in any process. The caller closes it.
+func (e *Engine) Watch(ctx context.Context) (*Watch, error) {
+	c, err := e.open()
+	if err != nil {
+		return nil, err
+	}
+	return c.store.Watch(ctx)
+}
+
+// Position returns the position of a session. It reads no more of the log than what a
+// reader at have lacks, so that it costs little to see that nothing has changed.
+func (e *Engine) Position(ctx context.Context, id ID, have Position) (Position, error) {
+	k, err := e.key(id)
+	if err != nil {
+		return Position{}, err
+	}
+	h, _, err := e.store.Load(ctx, k, have)
+	if err == nil && h.Expired(e.now()) {
+		err = notFound(id)
+	}
+	return h.Position(), err
 }
 
 func (e *Engine) key(id ID) (Key, error) {

@@ -267,7 +267,7 @@ type gate struct {
 func (g *gate) Commit(ctx context.Context, batch []*sequent.Write) error {
 	n := 0
 	for _, w := range batch {
-		n += len(w.Thoughts)
+		n += len(w.Entries)
 	}
 	g.entered <- n
 	if err := <-g.open; err != nil {
@@ -390,7 +390,7 @@ func TestFollow(t *testing.T) {
 		if got := <-seen; got != 2 {
 			t.Errorf("following after 1 begins with %d", got)
 		}
-		// The follower holds up nobody while it does nothing.
+		// An idle follower delays no writer.
 		for n := 3; n <= 50; n++ {
 			ensure(t, writer, "s", plain(n))
 		}
@@ -449,7 +449,7 @@ type countingStore struct {
 	loads atomic.Int64
 }
 
-func (s *countingStore) Load(ctx context.Context, k sequent.Key, since sequent.Position) (sequent.Header, []sequent.Thought, error) {
+func (s *countingStore) Load(ctx context.Context, k sequent.Key, since sequent.Position) (sequent.Header, []sequent.Entry, error) {
 	s.loads.Add(1)
 	return s.Store.Load(ctx, k, since)
 }

@@ -18,6 +18,7 @@ const (
 	CodeSessionExists    Code = "session_exists"     // Begin found a session with that ID
 	CodeRequestKeyReused Code = "request_key_reused" // a request key came back with another body
 	CodeLimitExceeded    Code = "limit_exceeded"     // one of Limits would be exceeded; nothing was stored
+	CodeQuotaExceeded    Code = "quota_exceeded"     // the owner's Quota would be exceeded; nothing was stored
 	CodeConflict         Code = "conflict"           // another writer changed the session first; safe to retry
 	CodeCanceled         Code = "canceled"           // the call was cancelled before anything was stored
 	CodeBusy             Code = "store_busy"         // other writers held the store until the timeout; safe to retry
@@ -34,7 +35,7 @@ func Codes() []Code {
 	return slices.Clone([]Code{
 		CodeInvalidThought, CodeInvalidSession, CodeInvalidQuery,
 		CodeSessionNotFound, CodeSessionExists, CodeRequestKeyReused,
-		CodeLimitExceeded, CodeConflict, CodeCanceled, CodeBusy, CodeUnavailable,
+		CodeLimitExceeded, CodeQuotaExceeded, CodeConflict, CodeCanceled, CodeBusy, CodeUnavailable,
 		CodeReadOnly, CodeFull, CodeCorrupt, CodeNewerSchema, CodeInternal,
 	})
 }
@@ -46,6 +47,20 @@ type Error struct {
 	Msg   string // what is wrong, in one sentence; safe to show to a client
 	Fix   string // what to do next; safe to show to a client; may be empty
 	Err   error  // the cause, for logs only: it may hold paths
+
+	// Uncertain means that a change failed and may have been stored nevertheless:
+	// its commit failed halfway, or the reply to it was lost. Without it, a change
+	// that failed stored nothing. A store sets Fix to [FixUncertain].
+	Uncertain bool
+}
+
+// FixUncertain is the Fix of an [Error] that is Uncertain.
+const FixUncertain = "read the session before you try again, or repeat the call with the same request key"
+
+// IsUncertain reports whether err carries an [Error] that is Uncertain.
+func IsUncertain(err error) bool {
+	e, ok := errors.AsType[*Error](err)
+	return ok && e.Uncertain
 }
 
 // Error returns the message, what to do next, and the cause.

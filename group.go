@@ -11,20 +11,24 @@ import (
 
 // A group is the jobs of one session in one batch.
 type group struct {
-	core   *core
-	jobs   []*job
-	base   *Session // as committed; its Version is 0 if there is no session
-	head   *Session // base with the changes of the jobs
-	locked *ledger  // whose writing lock the group holds
-	fresh  bool     // base was read from the store for this batch
-	write  *Write   // from base to head; nil if they are the same
+	core     *core
+	jobs     []*job
+	base     *Session // as committed; its Version is 0 if there is no session
+	head     *Session // base with the changes of the jobs
+	locked   *ledger  // whose writing lock the group holds
+	fresh    bool     // base was read from the store for this batch
+	reserved growth   // of the owner's quota, for write
+	write    *Write   // from base to head; nil if they are the same
+	aside    bool     // the write may wait for its session
 }
 
-// run applies and commits a batch of jobs and sets their results.
-func (c *core) run(ctx context.Context, batch []*job) {
+// run applies and commits a batch of jobs and sets their results. Aside says that
+// the store has skipped the batch before, which is of one session.
+func (c *core) run(ctx context.Context, batch []*job, aside bool) {
 	groups := c.appendGroups(make([]*group, 0, 1), batch)
 	writes := make([]*Write, 0, len(groups))
 	for i, g := range groups {
+		g.aside = aside
 		if err := g.prepare(ctx); err != nil {
 			g.finish(err)
 			groups[i] = nil
@@ -49,10 +53,10 @@ func (c *core) commit(ctx context.Context, writes []*Write) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = &Error{
-				Code: CodeInternal,
-				Msg:  "the store failed unexpectedly; the change may or may not have been stored",
-				Fix:  "read the session before you try again, or repeat the call with the same request key",
-				Err:  fmt.Errorf("panic in Store.Commit: %v\n%s", p, debug.Stack()),
+				Code: CodeInternal, Uncertain: true,
+				Msg: "the store failed unexpectedly; the change may or may not have been stored",
+				Fix: FixUncertain,
+				Err: fmt.Errorf("panic in Store.Commit: %v\n%s", p, debug.Stack()),
 			}
 		}
 	}()
@@ -87,7 +91,8 @@ func (c *core) appendGroups(groups []*group, batch []*job) []*group {
 // prepare finds the session and plans the group's write.
 func (g *group) prepare(ctx context.Context) error {
 	k := g.jobs[0].key
-	if s := g.core.cache.get(k); s != nil {
+	textless := !slices.ContainsFunc(g.jobs, func(j *job) bool { return !j.textless })
+	if s := g.core.cached(k, textless); s != nil {
 		g.base = s
 	} else if g.jobs[0].verb == begin {
 		g.reset() // there is most likely no session; if there is, the store calls Rebase
@@ -95,7 +100,7 @@ func (g *group) prepare(ctx context.Context) error {
 		return err
 	}
 	g.lock()
-	if g.base.ledger.storedLen() != g.base.Len() { // a reader has loaded more
+	if g.aside || g.base.ledger.storedLen() != g.base.Len() { // a writer has changed it, or a reader has loaded more
 		if err := g.refresh(ctx, k); err != nil {
 			return err
 		}
@@ -139,17 +144,20 @@ func (g *group) refresh(ctx context.Context, k Key) error {
 	case err != nil:
 		return err
 	case g.base == nil || h.Position() != have:
-		g.rebase(h, tail)
+		return g.rebase(h, tail)
 	}
 	return nil
 }
 
-// rebase sets base to another committed state. Tail has the thoughts that base
-// lacks, or all if the epoch is another.
-func (g *group) rebase(h Header, tail []Thought) {
+// rebase sets base to another committed state. Tail has the entries that base lacks,
+// or all if they do not continue base.
+func (g *group) rebase(h Header, tail []Entry) (err error) {
 	var l *ledger
-	if g.base == nil || h.Epoch != g.base.Epoch() {
-		l = ledgerOf(h.Epoch, tail)
+	if g.base == nil || !h.Continues(g.base.Position(), tail) {
+		g.core.cache.remove(h.Key)
+		if l, err = ledgerOf(&h, tail); err != nil {
+			return err
+		}
 	} else {
 		l = g.base.ledger
 		l.truncate(0)
@@ -157,6 +165,7 @@ func (g *group) rebase(h Header, tail []Thought) {
 	}
 	g.base = snapshot(h, l)
 	g.lock()
+	return nil
 }
 
 // reset sets base to no session.
@@ -192,7 +201,9 @@ func (g *group) plan() {
 	c, l := g.core, g.base.ledger
 	l.truncate(0)
 	g.write = nil
+	g.settle(false)
 	head := g.base
+	var added []Entry
 	now := precise(c.now())
 	for _, j := range g.jobs {
 		exists := head.Version() > 0
@@ -217,31 +228,45 @@ func (g *group) plan() {
 			change.write().header = Header{Key: j.key, Epoch: l.epoch, State: Active, Created: now}
 		}
 		j.run(change)
-		s := change.end(c.ttl)
+		s, entries := change.end(c.ttl, head.Len())
 		if j.err != nil {
 			l.truncate(head.Len())
 			continue
 		}
+		if j.err = g.reserve(head, s); j.err != nil {
+			l.truncate(head.Len())
+			continue
+		}
 		head, j.result = s, s
+		if added == nil { // there is most often one change
+			added = entries
+		} else {
+			added = append(added, entries...)
+		}
 	}
 	g.head = head
 	if head.Version() == g.base.Version() {
 		return
 	}
 	g.write = &Write{
-		Base:     g.base.Position(),
-		Header:   head.header,
-		Thoughts: l.since(g.base.Len()),
-		Rebase:   g.replan,
-		log:      l.log,
+		Base:    g.base.Position(),
+		Header:  head.header,
+		Entries: added,
+		Rebase:  g.replan,
+		Try:     g.core.queue.lanes > 0 && !g.aside,
+	}
+	if l.textless == 0 {
+		g.write.log = l.log
 	}
 }
 
 // replan is the [Write.Rebase] of the group's write.
-func (g *group) replan(now Header, exists bool, tail []Thought) bool {
+func (g *group) replan(now Header, exists bool, tail []Entry) bool {
 	w := g.write
 	if exists {
-		g.rebase(now, tail)
+		if w.Err = g.rebase(now, tail); w.Err != nil {
+			return false
+		}
 	} else {
 		g.reset()
 	}
@@ -268,6 +293,25 @@ func (j *job) run(c *Change) {
 	}
 }
 
+// reserve reserves the owner's quota for the change from one state to the next.
+func (g *group) reserve(from, to *Session) error {
+	add := growth{bytes: to.header.Bytes - from.header.Bytes}
+	if from.Version() == 0 && to.Version() > 0 {
+		add.sessions = 1
+	}
+	err := g.core.meter.reserve(g.jobs[0].key.Owner, add)
+	if err == nil {
+		g.reserved = g.reserved.plus(add)
+	}
+	return err
+}
+
+// settle ends the reservation.
+func (g *group) settle(committed bool) {
+	g.core.meter.settle(g.jobs[0].key.Owner, g.reserved, committed)
+	g.reserved = growth{}
+}
+
 // refused reports whether a change of the group was refused.
 func (g *group) refused() bool {
 	return slices.ContainsFunc(g.jobs, func(j *job) bool { return j.err != nil })
@@ -280,7 +324,13 @@ func (g *group) finish(err error) {
 	if g.write != nil && err == nil {
 		err = g.write.Err
 	}
+	g.settle(g.write != nil && err == nil && !g.write.Skipped)
 	switch {
+	case err == nil && g.write != nil && g.write.Try && g.write.Skipped:
+		g.base.ledger.truncate(0)
+		for _, j := range g.jobs {
+			j.result, j.err = nil, errSkipped
+		}
 	case err != nil:
 		g.fail(err)
 		if g.base != nil {

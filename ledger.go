@@ -1,6 +1,11 @@
 package sequent
 
-import "sync"
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"sync"
+)
 
 // A ledger is the log of one session as far as this process has it, with the
 // indexes that an append needs. An append costs the same for the first thought
@@ -18,6 +23,7 @@ type ledger struct {
 	n         int          // thoughts in log
 	committed int          // how many of them the store has
 	log       pages
+	textless  int            // the first thoughts of log, which lack their texts and notes
 	lines     []line         // in order of first use; lines[0] is the main line
 	byLabel   map[string]int // branch label → index in lines; without the main line
 	byKey     map[string]int // request key → Seq
@@ -40,11 +46,53 @@ func newLedger(epoch int64) *ledger {
 	return &ledger{epoch: epoch, lines: []line{{parent: -1}}}
 }
 
-// ledgerOf returns a ledger with stored thoughts.
-func ledgerOf(epoch int64, log []Thought) *ledger {
-	l := newLedger(epoch)
-	l.extend(log)
-	return l
+// ledgerOf returns a ledger with the thoughts among all entries of a session.
+func ledgerOf(h *Header, entries []Entry) (*ledger, error) {
+	l := newLedger(h.Epoch)
+	if !l.extend(entries) || l.n != h.Len {
+		return nil, &Error{
+			Code: CodeCorrupt, Field: "sessionId",
+			Msg: fmt.Sprintf("thoughts of the session %q are missing from the store", h.ID),
+			Fix: "run `sequent verify`",
+		}
+	}
+	return l, nil
+}
+
+// withoutTexts returns a copy of the ledger without the texts of all thoughts but the
+// last, or nil if it has other thoughts than the first n.
+func (l *ledger) withoutTexts(n int) *ledger {
+	l.mu.RLock()
+	defer l.mu.RUnlock()
+	if l.n != n || l.committed != n || n < 2 {
+		return nil
+	}
+	c := &ledger{
+		epoch: l.epoch, n: n, committed: n, textless: n - 1,
+		log: make(pages, len(l.log)), lines: slices.Clone(l.lines),
+		byLabel: maps.Clone(l.byLabel), byKey: maps.Clone(l.byKey),
+	}
+	for i := range c.lines {
+		numbers := &c.lines[i].numbers
+		numbers.dense, numbers.sparse = slices.Clone(numbers.dense), maps.Clone(numbers.sparse)
+		c.bytes += numbers.size()
+	}
+	for i, page := range l.log {
+		c.log[i] = new(*page)
+	}
+	for seq := 1; seq <= n; seq++ {
+		r := c.record(seq)
+		if seq < n {
+			r.text = ""
+			if r.extra != nil && r.extra.note != "" {
+				x := *r.extra
+				x.note = ""
+				r.extra = &x
+			}
+		}
+		c.bytes += r.size(c.extraOf(int(r.previous)))
+	}
+	return c
 }
 
 // storedLen returns how many thoughts of the ledger the store has.
@@ -52,17 +100,6 @@ func (l *ledger) storedLen() int {
 	l.mu.RLock()
 	defer l.mu.RUnlock()
 	return l.committed
-}
-
-// since returns the thoughts after the first n.
-func (l *ledger) since(n int) []Thought {
-	l.mu.RLock()
-	defer l.mu.RUnlock()
-	thoughts := make([]Thought, 0, l.n-n)
-	for ; n < l.n; n++ {
-		thoughts = append(thoughts, l.log.thought(n))
-	}
-	return thoughts
 }
 
 // commit records that the store has all thoughts of the ledger. The caller
@@ -83,21 +120,22 @@ func (l *ledger) handOut(s *Session) {
 	}
 }
 
-// extend appends stored thoughts, except those that the ledger has. It reports
-// false if some are missing in between. The caller holds writing, and the
+// extend appends the thoughts among stored entries, except those that the ledger has.
+// It reports false if some are missing in between. The caller holds writing, and the
 // ledger has no thoughts that are not committed.
-func (l *ledger) extend(tail []Thought) bool {
+func (l *ledger) extend(tail []Entry) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	defer func() { l.committed = l.n }()
 	for i := range tail {
-		if tail[i].Seq <= l.n {
+		t := &tail[i].Thought
+		if tail[i].Kind != KindThought || t.Seq <= l.n {
 			continue
 		}
-		if tail[i].Seq != l.n+1 {
+		if t.Seq != l.n+1 {
 			return false
 		}
-		l.push(tail[i])
+		l.push(*t)
 	}
 	return true
 }

@@ -5,10 +5,20 @@ import (
 	"errors"
 )
 
+// cached returns a session from the cache, or nil. Unless textless is set, it has
+// all texts.
+func (c *core) cached(k Key, textless bool) *Session {
+	s := c.cache.get(k)
+	if s != nil && !textless && !s.HasTexts(1) {
+		return nil
+	}
+	return s
+}
+
 // load returns a session as the store has it now. It reads what the cache lacks.
 func (c *core) load(ctx context.Context, k Key) (*Session, error) {
 	for {
-		s := c.cache.get(k)
+		s := c.cached(k, false)
 		var have Position
 		if s != nil {
 			have = s.Position()
@@ -21,8 +31,12 @@ func (c *core) load(ctx context.Context, k Key) (*Session, error) {
 			return nil, err
 		}
 		switch {
-		case s == nil || s.Epoch() != h.Epoch:
-			s = snapshot(h, ledgerOf(h.Epoch, tail))
+		case s == nil || !h.Continues(have, tail):
+			l, err := ledgerOf(&h, tail)
+			if err != nil {
+				return nil, err
+			}
+			s = snapshot(h, l)
 		case h.Position() != have:
 			// The ledger may have thoughts that another goroutine is committing.
 			// When it has released the ledger they are committed or gone.
@@ -32,6 +46,9 @@ func (c *core) load(ctx context.Context, k Key) (*Session, error) {
 			l.writing.Unlock()
 			if !whole {
 				continue
+			}
+			if h.Version < have.Version { // the store has gone back to an earlier state
+				c.cache.remove(k)
 			}
 			s = snapshot(h, l)
 		}

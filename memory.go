@@ -5,21 +5,19 @@ import (
 	"encoding/base64"
 	"fmt"
 	"maps"
-	"slices"
 	"sync"
-
-	"github.com/sequent-dev/sequent/internal/wake"
 )
 
 // A MemoryStore is a [Store] that forgets everything when the program ends.
 // The zero MemoryStore is empty and ready for use.
 type MemoryStore struct {
-	mu       sync.RWMutex // guards what follows, but for hub
+	mu       sync.RWMutex // guards what follows, but for feed
 	sessions map[Key]*memSession
 	all      catalog
 	owners   map[string]*catalog
 	scopes   map[scopeKey]*order // by creation
-	hub      wake.Hub[Key]       // the zero Key is woken by every change
+	feed     Feed
+	refused  map[string]int64 // by owner
 }
 
 // A memSession is a stored session. What header.Len says of its log never changes.
@@ -27,15 +25,39 @@ type memSession struct {
 	header Header
 	log    pages
 	shared bool // an engine has the log, too, and writes beyond header.Len
+	proofs []proof
 
 	catalog *catalog // of its owner; nil before its first header
+}
+
+// A proof is an entry without its thought.
+type proof struct {
+	place int
+	seq   int // of the thought; 0 if the entry is of another kind
+	salt  Salt
+	hash  Hash
+	more  *Entry // what most entries lack: a Body or masked texts; nil for none
+}
+
+// entry returns the entry of which p is the proof.
+func (s *memSession) entry(p *proof) Entry {
+	var e Entry
+	if p.more != nil {
+		e = *p.more
+	}
+	if p.seq > 0 {
+		t := s.log.thought(p.seq - 1)
+		e.Kind, e.At, e.Thought = KindThought, t.At, t
+	}
+	e.Place, e.Salt, e.Hash = p.place, p.salt, p.hash
+	return e
 }
 
 // NewMemoryStore returns an empty store.
 func NewMemoryStore() *MemoryStore { return new(MemoryStore) }
 
 // Load implements [Store].
-func (m *MemoryStore) Load(ctx context.Context, k Key, have Position) (Header, []Thought, error) {
+func (m *MemoryStore) Load(ctx context.Context, k Key, have Position) (Header, []Entry, error) {
 	if err := ctx.Err(); err != nil {
 		return Header{}, nil, canceled(err)
 	}
@@ -48,11 +70,27 @@ func (m *MemoryStore) Load(ctx context.Context, k Key, have Position) (Header, [
 	return s.header, s.beyond(have), nil
 }
 
-func (s *memSession) beyond(have Position) []Thought {
-	if have.Epoch != s.header.Epoch {
-		have.Len = 0
+// beyond returns the entries that a reader at a position lacks, or all if they do not
+// continue it.
+func (s *memSession) beyond(have Position) []Entry {
+	first := len(s.proofs)
+	for first > 0 && have.lacks(s.proofs[first-1].place, s.proofs[first-1].seq) {
+		first--
 	}
-	return slices.Collect(s.log.slice(have.Len, s.header.Len))
+	tail := s.entries(first)
+	if !s.header.Continues(have, tail) && first > 0 {
+		return s.entries(0)
+	}
+	return tail
+}
+
+// entries returns the entries from an index on.
+func (s *memSession) entries(first int) []Entry {
+	entries := make([]Entry, 0, len(s.proofs)-first)
+	for i := range s.proofs[first:] {
+		entries = append(entries, s.entry(&s.proofs[first+i]))
+	}
+	return entries
 }
 
 // Commit implements [Store].
@@ -78,7 +116,7 @@ func (m *MemoryStore) commit(w *Write) {
 	}
 	if now != w.Base {
 		var h Header
-		var tail []Thought
+		var tail []Entry
 		if exists {
 			h, tail = s.header, s.beyond(w.Base)
 		}
@@ -95,11 +133,21 @@ func (m *MemoryStore) commit(w *Write) {
 	}
 	s.record(w)
 	m.set(s, w.Header)
-	m.wake(k)
+	m.feed.Written(k)
 }
 
-// record takes over the thoughts of a write.
+// record takes over the entries of a write.
 func (s *memSession) record(w *Write) {
+	for i := range w.Entries {
+		e := &w.Entries[i]
+		p := proof{place: e.Place, seq: e.Thought.Seq, salt: e.Salt, hash: e.Hash}
+		if e.Kind != KindThought || e.Masked != nil {
+			more := *e
+			more.Thought = Thought{}
+			p.more = &more
+		}
+		s.proofs = append(s.proofs, p)
+	}
 	if w.log != nil {
 		s.log, s.shared = w.log, true
 		return
@@ -107,14 +155,11 @@ func (s *memSession) record(w *Write) {
 	if s.shared {
 		s.log, s.shared = s.log.cut(s.header.Len), false
 	}
-	for i := range w.Thoughts {
-		s.log.set(w.Thoughts[i].Seq-1, newRecord(&w.Thoughts[i], nil))
+	for i := range w.Entries {
+		if t := &w.Entries[i].Thought; t.Seq > 0 {
+			s.log.set(t.Seq-1, newRecord(t, nil))
+		}
 	}
-}
-
-func (m *MemoryStore) wake(k Key) {
-	m.hub.Wake(k)
-	m.hub.Wake(Key{})
 }
 
 // Delete implements [Store].
@@ -139,7 +184,7 @@ func (m *MemoryStore) delete(s *memSession) {
 	if len(m.sessions) == 0 {
 		m.sessions = nil // a map does not shrink
 	}
-	m.wake(s.header.Key)
+	m.feed.Touched(s.header.Key.Topic())
 }
 
 // Sweep implements [Store].
@@ -186,10 +231,11 @@ func (m *MemoryStore) page(q Query) (page Page, read int, err error) {
 		read++
 		h := &p.session.header
 		old := h.Updated.Before(q.Since)
-		if old && !q.ByCreated {
+		before := h.Created.Before(q.Begun)
+		if old && !q.ByCreated || before && q.ByCreated {
 			break
 		}
-		if old || q.Scope != "" && h.Scope != q.Scope || !q.Now.IsZero() && h.Expired(q.Now) {
+		if old || before || !p.session.begunBy(q.Request) || q.Scope != "" && h.Scope != q.Scope || !q.Now.IsZero() && h.Expired(q.Now) {
 			continue
 		}
 		if len(page.Headers) == limit {
@@ -201,6 +247,17 @@ func (m *MemoryStore) page(q Query) (page Page, read int, err error) {
 		page.Headers[len(page.Headers)-1].Labels = maps.Clone(h.Labels)
 	}
 	return page, read, nil
+}
+
+// begunBy reports whether r is the request of the first thought, or has no key.
+func (s *memSession) begunBy(r Request) bool {
+	if r.Key == "" {
+		return true
+	}
+	for t := range s.log.slice(0, min(s.header.Len, 1)) {
+		return t.Request == r
+	}
+	return false
 }
 
 // memoryCursorFormat has the order of a listing and the place of a session in it.
@@ -236,23 +293,12 @@ func parseMemoryCursor(q Query) (*place, error) {
 	return p, nil
 }
 
-// Wait implements [Store].
-func (m *MemoryStore) Wait(ctx context.Context, k Key, have Position) error {
-	sub := m.hub.Subscribe(k)
-	defer sub.Close()
-	if k != (Key{}) {
-		m.mu.RLock()
-		s, ok := m.sessions[k]
-		moved := ok && s.header.Position() != have || !ok && have != (Position{})
-		m.mu.RUnlock()
-		if moved {
-			return nil
-		}
+// Watch implements [Store].
+func (m *MemoryStore) Watch(ctx context.Context) (*Watch, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, canceled(err)
 	}
-	if err := sub.Wait(ctx); err != nil {
-		return canceled(err)
-	}
-	return nil
+	return m.feed.Watch(), nil
 }
 
 // Close implements [Store]. It does nothing.

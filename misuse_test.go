@@ -115,12 +115,17 @@ func TestZeroEngine(t *testing.T) {
 		_, err = e.Restore(ctx, sequent.Header{Key: sequent.Key{ID: "s"}, State: sequent.Active}, nil)
 		add(err)
 		add(e.Delete(ctx, "s"))
-		add(e.Changed(ctx))
-		add(e.Await(ctx, "s", sequent.Position{}))
+		_, err = e.Usage(ctx)
+		add(err)
+		add(e.StoreRefusals(ctx))
+		_, err = e.Watch(ctx)
+		add(err)
+		_, err = e.Position(ctx, "s", sequent.Position{})
+		add(err)
 		for _, err := range e.Follow(ctx, "s", 0) {
 			add(err)
 		}
-		if len(errs) != 14 {
+		if len(errs) != 16 {
 			t.Errorf("%s: %d errors", name, len(errs))
 		}
 		for i, err := range errs {

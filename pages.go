@@ -89,6 +89,11 @@ func (x *extra) onlyBranch() bool {
 	return x.note == "" && !x.from.set && !x.revises.set && x.request == (Request{}) && x.labels == nil
 }
 
+// size returns the size of x and what it refers to, without the branch.
+func (x *extra) size() int {
+	return extraSize + textSize(len(x.note)) + textSize(len(x.request.Key)) + textSize(len(x.request.Digest)) + labelsSize(x.labels)
+}
+
 // set stores the record with an index, which is at most one beyond the last.
 func (p *pages) set(i int, r record) {
 	if i/pageLen == len(*p) {

@@ -3,9 +3,6 @@ package sequent
 import (
 	"context"
 	"errors"
-	"slices"
-	"sync"
-	"time"
 )
 
 // A verb says what a change expects to find.
@@ -24,33 +21,25 @@ type job struct {
 	verb   verb
 	change func(*Change) error
 
-	wake  chan struct{} // tells a waiting job that it is done or leads; nil for a job that leads at once
-	leads bool          // guarded by queue.mu
-	done  bool          // set before wake
+	textless bool // change needs no texts of earlier thoughts
+
+	lane lane          // that the job leads
+	wake chan struct{} // tells a waiting job that it is done or leads; nil for a job that leads at once
+	done bool          // set before wake
 
 	result   *Session
 	err      error
 	panicked any // what the change function panicked with
 }
 
-// A queue has the jobs that wait for a commit. The first of several concurrent
-// callers commits for all of them, so that many changes share one transaction
-// and one fsync. See decision 0080.
-type queue struct {
-	mu      sync.Mutex
-	waiting []*job
-	led     bool // a job is committing a batch
+var (
+	// errRetry marks a job without a result: its session has expired in the batch,
+	// so that it is applied again, or its change function panicked.
+	errRetry = errors.New("sequent: apply again")
 
-	lastBatch int           // number of jobs in the last batch
-	lastTime  time.Duration // that its commit took
-}
-
-// maxBatch bounds the jobs of one commit. More only make it longer.
-const maxBatch = 256
-
-// errRetry marks a job without a result: its session has expired in the batch,
-// so that it is applied again, or its change function panicked.
-var errRetry = errors.New("sequent: apply again")
+	// errSkipped marks a job whose write the store has skipped; see [Write.Try].
+	errSkipped = errors.New("sequent: set aside")
+)
 
 // apply passes a change through the queue and returns what became of it.
 func (e *Engine) apply(ctx context.Context, id ID, v verb, change func(*Change) error) (*Session, error) {
@@ -66,13 +55,25 @@ func (e *Engine) apply(ctx context.Context, id ID, v verb, change func(*Change) 
 	}
 	// Read the session before the job is queued, so that no other job waits for
 	// the read.
-	if e.cache.get(k) == nil && v != begin {
+	if e.cached(k, e.textless) == nil && v != begin {
 		if _, err := e.load(ctx, k); err != nil && (v == update || !errors.Is(err, ErrNotFound)) {
 			return nil, err
 		}
 	}
-	j := &job{ctx: ctx, key: k, verb: v, change: change}
+	if _, err := e.meter.refresh(ctx, e.owner, false); err != nil {
+		return nil, err
+	}
+	j := &job{ctx: ctx, key: k, verb: v, change: change, textless: e.textless}
 	e.submit(j)
+	if CodeOf(j.err) == CodeQuotaExceeded { // which must not be due to an old usage
+		if newer, err := e.meter.refresh(ctx, e.owner, true); newer && err == nil {
+			j = &job{ctx: ctx, key: k, verb: v, change: change, textless: e.textless}
+			e.submit(j)
+		}
+		if CodeOf(j.err) == CodeQuotaExceeded {
+			e.meter.refused(ctx, e.owner)
+		}
+	}
 	if j.panicked != nil {
 		panic(j.panicked)
 	}
@@ -82,15 +83,7 @@ func (e *Engine) apply(ctx context.Context, id ID, v verb, change func(*Change) 
 // submit queues a job and returns when it is done.
 func (c *core) submit(j *job) {
 	q := &c.queue
-	q.mu.Lock()
-	q.waiting = append(q.waiting, j)
-	leads := !q.led
-	q.led = true
-	if !leads {
-		j.wake = make(chan struct{}, 1)
-	}
-	q.mu.Unlock()
-	if !leads {
+	if !q.enter(j) {
 		select {
 		case <-j.wake:
 		case <-j.ctx.Done():
@@ -100,63 +93,29 @@ func (c *core) submit(j *job) {
 			}
 			<-j.wake
 		}
-		if j.done {
-			return
-		}
 	}
-	c.lead(j)
+	for !j.done {
+		c.lead(j)
+	}
 }
 
-// lead commits one batch, whose first job is self, and passes the lead to the
-// first job that waits after that. Jobs of the batch that must be applied again
-// are, before any later ones.
+// lead commits the batch of a lane. Jobs of the batch that must be applied again
+// are, before any later ones. Jobs whose write was skipped move to a lane of their
+// session; self may lead that one next.
 func (c *core) lead(self *job) {
-	q := &c.queue
-	q.mu.Lock()
-	if wait := q.batchWait(); wait > 0 {
-		q.mu.Unlock()
-		time.Sleep(wait)
-		q.mu.Lock()
+	q, l := &c.queue, &self.lane
+	if !l.aside {
+		q.take(self)
 	}
-	n := min(len(q.waiting), maxBatch)
-	batch := slices.Clone(q.waiting[:n])
-	q.waiting = slices.Delete(q.waiting, 0, n)
-	q.mu.Unlock()
-
-	start := time.Now()
-	for rest := batch; len(rest) > 0; rest = retries(rest) {
-		c.run(context.WithoutCancel(self.ctx), rest)
+	for rest := l.jobs; len(rest) > 0; rest = retries(rest) {
+		c.run(context.WithoutCancel(self.ctx), rest, l.aside)
 	}
-
-	q.mu.Lock()
-	q.lastBatch, q.lastTime = n, time.Since(start)
-	if len(q.waiting) > 0 {
-		next := q.waiting[0]
-		next.leads = true
-		next.wake <- struct{}{}
-	} else {
-		q.led = false
-	}
-	q.mu.Unlock()
-	for _, j := range batch {
+	for _, j := range q.leave(l) {
+		j.done = true
 		if j != self {
-			j.done = true
 			j.wake <- struct{}{}
 		}
 	}
-}
-
-// batchWait returns how long to wait before a batch is taken. The callers of the
-// last batch are about to submit their next jobs; without the wait, the first
-// of them would get a commit for itself. There is none for a lone caller, nor
-// where commits take less than 160 µs. The caller holds mu.
-func (q *queue) batchWait() time.Duration {
-	const minWait, maxWait = 20 * time.Microsecond, time.Millisecond
-	wait := q.lastTime / 8
-	if len(q.waiting) >= q.lastBatch || wait < minWait {
-		return 0
-	}
-	return min(wait, maxWait)
 }
 
 // retries returns the jobs of a batch that must be applied again, in order.
@@ -167,16 +126,4 @@ func retries(batch []*job) (again []*job) {
 		}
 	}
 	return again
-}
-
-// withdraw removes a job from the queue, unless it is being committed or leads.
-func (q *queue) withdraw(j *job) bool {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	i := slices.Index(q.waiting, j)
-	if i < 0 || j.leads {
-		return false
-	}
-	q.waiting = slices.Delete(q.waiting, i, i+1)
-	return true
 }

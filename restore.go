@@ -6,6 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"reflect"
+	"slices"
+	"time"
 )
 
 // A Restored is the outcome of [Engine.Restore].
@@ -33,15 +36,30 @@ const (
 // times, the error matches ErrExists. An expired session is refused with
 // CodeInvalidSession.
 //
+// The log has no proofs, so what Restore adds gets proofs of its own.
+//
 // The caller must not change the log afterwards. Restore truncates its times to
 // the precision of stores.
 func (e *Engine) Restore(ctx context.Context, h Header, log []Thought) (Restored, error) {
+	for i := range log {
+		log[i].At = precise(log[i].At)
+	}
+	return e.RestoreEntries(ctx, h, Entries(log))
+}
+
+// RestoreEntries is [Engine.Restore] for a log of entries. If they have proofs, these
+// are kept, and the header must be the one that they belong to; if they do not verify,
+// the error has the code CodeInvalidSession and says which entry is not intact. A log
+// with proofs that continues the store's is added as it is. What is added to a session
+// with another chain, such as that of the same thoughts restored elsewhere, gets new
+// proofs.
+func (e *Engine) RestoreEntries(ctx context.Context, h Header, entries []Entry) (Restored, error) {
 	k, err := e.key(h.ID)
 	if err != nil {
 		return 0, err
 	}
 	h.Key = k
-	if err := e.checkRestored(&h, log); err != nil {
+	if err := e.checkRestored(&h, entries); err != nil {
 		return 0, err
 	}
 	const maxAttempts = 100 // other writers may change the session meanwhile
@@ -58,16 +76,21 @@ func (e *Engine) Restore(ctx context.Context, h Header, log []Thought) (Restored
 		}
 		outcome := RestoredNew
 		if exists {
-			if outcome, err = compare(now, have, h, log); err != nil || outcome == RestoredNothing {
+			if outcome, err = compare(now, have, h, entries); err != nil || outcome == RestoredNothing {
 				return outcome, err
 			}
 		}
 		raced := false
 		w := &Write{
-			Base: now.Position(), Header: h, Thoughts: log[len(have):],
-			Rebase: func(Header, bool, []Thought) bool { raced = true; return false },
+			Base: now.Position(), Header: h,
+			Rebase: func(Header, bool, []Entry) bool { raced = true; return false },
 		}
-		w.Header.Epoch, w.Header.Version, w.Header.Len = cmp.Or(now.Epoch, newEpoch()), now.Version+1, len(log)
+		w.Header.Epoch, w.Header.Version = cmp.Or(now.Epoch, newEpoch()), now.Version+1
+		if h.Entries > 0 {
+			w.Entries = w.Header.Join(now, have, entries)
+		} else {
+			w.Entries = w.Header.graft(&now, entries)
+		}
 		if err := e.store.Commit(ctx, []*Write{w}); err != nil {
 			return 0, err
 		}
@@ -83,32 +106,128 @@ func (e *Engine) Restore(ctx context.Context, h Header, log []Thought) (Restored
 	}
 }
 
-// compare returns what Restore has to add to the store's session.
-func compare(now Header, have []Thought, h Header, log []Thought) (Restored, error) {
-	for i := range min(len(have), len(log)) {
-		if !sameThought(have[i], log[i]) {
-			return 0, &Error{
-				Code: CodeSessionExists, Field: "sessionId",
-				Msg: fmt.Sprintf("there is another session %q: they differ from thought %d of the log on", h.ID, i+1),
-				Fix: "delete that session first, or keep it",
+// Join returns what a store that has an earlier state of a session (now, have) must add
+// to its log, so that it has that of h. The thoughts of the earlier state are the first
+// of entries. If its proofs are, too, the others are added as they are. Otherwise they
+// get new proofs, and h the end of the store's chain.
+func (h *Header) Join(now Header, have, entries []Entry) []Entry {
+	if continues(have, entries) {
+		return entries[len(have):]
+	}
+	return h.graft(&now, entries)
+}
+
+// graft returns the entries after the thoughts of an earlier state, and what they do
+// not say of h, with new proofs.
+func (h *Header) graft(now *Header, entries []Entry) []Entry {
+	first := now.Len // the index of the first entry after the thoughts that the store has
+	for i := range entries {
+		if entries[i].Kind == KindThought && entries[i].Thought.Seq == now.Len {
+			first = i + 1
+		}
+	}
+	tail := slices.Clone(entries[first:])
+	if body := restated(now, h, tail); len(body) > 0 {
+		tail = append(tail, Entry{Kind: KindHeader, At: h.Updated, Body: body})
+	}
+	h.Entries, h.Head = now.Entries, now.Head
+	h.Prove(tail)
+	return tail
+}
+
+// continues reports whether the entries begin with those of the store.
+func continues(have, entries []Entry) bool {
+	if len(have) > len(entries) {
+		return false
+	}
+	for i := range have {
+		if !sameEntry(&have[i], &entries[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+// sameEntry reports whether two entries have the same proof, or none and the same
+// thought. A text may be masked in one of them.
+func sameEntry(a, b *Entry) bool {
+	if a.Proven() || b.Proven() {
+		return a.Place == b.Place && a.Hash == b.Hash
+	}
+	return sameThought(a.Thought, b.Thought)
+}
+
+// restated returns the fields in which h differs from what follows from an earlier
+// header and the entries after it.
+func restated(now, h *Header, tail []Entry) Body {
+	said := now.fields()
+	for i := range tail {
+		e := &tail[i]
+		switch e.Kind {
+		case KindThought:
+			said["state"] = string(stateAfter(e.Thought.Draft))
+			said["title"] = cmp.Or(said["title"], title(e.Thought.Text))
+		case KindHeader:
+			for name, v := range e.Body {
+				said[name], _ = v.(string)
 			}
 		}
 	}
+	body := make(Body)
+	fields := h.fields()
+	for name := range fields {
+		if fields[name] != said[name] {
+			body[name] = fields[name]
+		}
+	}
+	for name := range said {
+		if fields[name] != said[name] {
+			body[name] = fields[name]
+		}
+	}
+	return body
+}
+
+// compare returns what Restore has to add to the store's session.
+func compare(now Header, have []Entry, h Header, entries []Entry) (Restored, error) {
+	if seq := difference(have, entries); seq > 0 {
+		return 0, &Error{
+			Code: CodeSessionExists, Field: "sessionId",
+			Msg: fmt.Sprintf("there is another session %q: they differ from thought %d of the log on", h.ID, seq),
+			Fix: "delete that session first, or keep it",
+		}
+	}
 	switch {
-	case len(log) > len(have):
+	case h.Len > now.Len, len(entries) > len(have) && continues(have, entries):
 		return RestoredMore, nil
-	case len(log) < len(have) || !h.Updated.After(now.Updated) || sameHeader(now, h):
+	case h.Len < now.Len || !h.Updated.After(now.Updated) || sameHeader(now, h):
 		return RestoredNothing, nil
 	}
 	return RestoredMore, nil
 }
 
+// difference returns the Seq of the first thought in which two logs differ, as far as
+// both go, and 0 if they do not.
+func difference(have, entries []Entry) int {
+	thought := func(e Entry) bool { return e.Kind == KindThought }
+	for {
+		i, j := slices.IndexFunc(have, thought), slices.IndexFunc(entries, thought)
+		if i < 0 || j < 0 {
+			return 0
+		}
+		a, b := &have[i], &entries[j]
+		if !(a.Proven() && sameEntry(a, b)) && !sameThought(a.Thought, b.Thought) {
+			return a.Thought.Seq
+		}
+		have, entries = have[i+1:], entries[j+1:]
+	}
+}
+
+// sameThought reports whether all fields but the time agree.
 func sameThought(a, b Thought) bool {
-	return a.Seq == b.Seq && a.After == b.After && a.Supersedes == b.Supersedes &&
-		a.Number == b.Number && a.Total == b.Total && a.Text == b.Text && a.Note == b.Note &&
-		a.Branch == b.Branch && a.From == b.From && a.Revises == b.Revises &&
-		a.Revision == b.Revision && a.More == b.More && a.Extend == b.Extend &&
-		a.Request == b.Request && maps.Equal(a.Labels, b.Labels)
+	same := maps.Equal(a.Labels, b.Labels)
+	a.Labels, b.Labels, a.At, b.At = nil, nil, time.Time{}, time.Time{}
+	return same && reflect.DeepEqual(a, b)
 }
 
 func sameHeader(a, b Header) bool {
@@ -118,33 +237,29 @@ func sameHeader(a, b Header) bool {
 }
 
 // checkRestored refuses a log that the engine could not have recorded, and fills
-// in the missing fields of the header. It truncates times in place.
-func (e *Engine) checkRestored(h *Header, log []Thought) error {
+// in the missing fields of the header.
+func (e *Engine) checkRestored(h *Header, entries []Entry) error {
+	if err := checkProofs(h, entries); err != nil {
+		return err
+	}
 	l := newLedger(0)
-	for i := range log {
-		t := &log[i]
-		switch {
-		case t.Seq != i+1:
-			return invalidLog(i, "its place in the log is given as %d", t.Seq)
-		case t.After < 0 || t.After > i:
-			return invalidLog(i, "it follows thought %d, which is not before it", t.After)
-		case t.Supersedes < 0 || t.Supersedes > i:
-			return invalidLog(i, "it supersedes thought %d, which is not before it", t.Supersedes)
+	h.Bytes = 0
+	for i := range entries {
+		entry := &entries[i]
+		h.Bytes += entry.size()
+		if entry.Kind != KindThought {
+			if err := checkOther(entry, e.limits); err != nil {
+				return err
+			}
+			continue
 		}
-		if err := checkDraft(&t.Draft, e.limits); err != nil {
+		if err := e.checkNextRestored(l, &entry.Thought); err != nil {
 			return err
 		}
-		if err := l.checkNext(&t.Draft, i, e.limits); err != nil {
-			return err
-		}
-		if err := checkLabels(t.Labels, e.limits.Text); err != nil {
-			return err
-		}
-		t.At = precise(t.At)
 		if h.Title == "" {
-			h.Title = title(t.Text)
+			h.Title = title(entry.Thought.Text)
 		}
-		l.push(*t)
+		l.push(entry.Thought)
 		if exceeds(len(l.lines)-1, e.limits.Branches) {
 			return &Error{
 				Code: CodeLimitExceeded, Field: "branch",
@@ -152,11 +267,80 @@ func (e *Engine) checkRestored(h *Header, log []Thought) error {
 			}
 		}
 	}
-	h.Branches = len(l.lines) - 1
-	return e.checkRestoredHeader(h, log)
+	h.Len, h.Branches = l.n, len(l.lines)-1
+	return e.checkRestoredHeader(h, entries)
 }
 
-func (e *Engine) checkRestoredHeader(h *Header, log []Thought) error {
+// checkProofs refuses a log whose proofs do not verify, and sets the end of the chain
+// and the number of thoughts in h.
+func checkProofs(h *Header, entries []Entry) error {
+	h.Len = 0
+	var last *Entry
+	for i := range entries {
+		if entries[i].Proven() {
+			last = &entries[i]
+		}
+		if entries[i].Kind == KindThought {
+			h.Len++
+		}
+	}
+	if last == nil {
+		h.Entries, h.Head = 0, Hash{}
+		return nil
+	}
+	if h.Entries == 0 {
+		h.Entries, h.Head = last.Place, last.Hash
+	}
+	if v := Verify(*h, entries); v.Fault != nil {
+		return &Error{
+			Code: CodeInvalidSession, Field: "log",
+			Msg: "the log is not what was recorded: " + v.Fault.String(),
+			Fix: "use another copy, or remove the proofs from this one to import it without them",
+		}
+	}
+	return nil
+}
+
+// checkNextRestored refuses a thought that cannot follow those of l.
+func (e *Engine) checkNextRestored(l *ledger, t *Thought) error {
+	i := l.n
+	switch {
+	case t.Seq != i+1:
+		return invalidLog(i, "its place in the log is given as %d", t.Seq)
+	case t.After < 0 || t.After > i:
+		return invalidLog(i, "it follows thought %d, which is not before it", t.After)
+	case t.Supersedes < 0 || t.Supersedes > i:
+		return invalidLog(i, "it supersedes thought %d, which is not before it", t.Supersedes)
+	}
+	if err := checkDraft(&t.Draft, e.limits); err != nil {
+		return err
+	}
+	if err := l.checkNext(&t.Draft, i, e.limits); err != nil {
+		return err
+	}
+	return checkLabels(t.Labels, e.limits.Text)
+}
+
+// checkOther refuses an entry that is not a thought and that no program can have
+// recorded.
+func checkOther(entry *Entry, limits Limits) error {
+	if entry.Kind == "" {
+		return &Error{Code: CodeInvalidSession, Field: "kind", Msg: "an entry of the log has no kind"}
+	}
+	if err := checkName("kind", string(entry.Kind), limits.Name, CodeInvalidSession); err != nil {
+		return err
+	}
+	for name, v := range entry.Body {
+		if text, ok := v.(string); ok {
+			if err := checkText(name, text, limits.Text); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (e *Engine) checkRestoredHeader(h *Header, log []Entry) error {
 	if err := checkState(h.State); err != nil {
 		return err
 	}

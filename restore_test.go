@@ -16,7 +16,7 @@ import (
 
 var restoredAt = time.Date(2025, 4, 28, 14, 53, 2, 123_456_000, time.UTC)
 
-// grownAt returns an engine whose clock goes on by a second each time, and a session of
+// grownAt returns an engine whose clock advances by a second with each reading, and a session of
 // n thoughts on it.
 func grownAt(t testing.TB, n int) *sequent.Session {
 	t.Helper()
@@ -79,7 +79,7 @@ func TestRestore(t *testing.T) {
 		t.Errorf("the header is %+v", s.Header())
 	}
 
-	// What goes on here is left alone, and an engine that knows the session
+	// A session that has continued here is left alone, and an engine that knows the session
 	// notices what was restored.
 	ensure(t, e, "s", plain(10))
 	if got, err := restore(e, t, whole); got != sequent.RestoredNothing || err != nil {
@@ -193,7 +193,7 @@ func TestRestoreGivesUp(t *testing.T) {
 
 type hidingStore struct{ sequent.Store }
 
-func (hidingStore) Load(context.Context, sequent.Key, sequent.Position) (sequent.Header, []sequent.Thought, error) {
+func (hidingStore) Load(context.Context, sequent.Key, sequent.Position) (sequent.Header, []sequent.Entry, error) {
 	return sequent.Header{}, nil, sequent.ErrNotFound
 }
 

@@ -48,7 +48,7 @@ func (s *Session) Epoch() int64 { return s.header.Epoch }
 // Version returns the number of changes that led to the snapshot.
 func (s *Session) Version() int { return s.header.Version }
 
-// Position returns the position of the snapshot, for [Engine.Await].
+// Position returns the position of the snapshot, for [Engine.Position].
 func (s *Session) Position() Position { return s.header.Position() }
 
 // Len returns the number of thoughts in the log.
@@ -123,6 +123,12 @@ func (s *Session) At(seq int) (Thought, bool) {
 		return Thought{}, false
 	}
 	return l.thought(seq)
+}
+
+// HasTexts reports whether the session has the texts and notes of thought seq and of
+// all that follow it. Only sessions from [Engine.WithoutTexts] may lack some.
+func (s *Session) HasTexts(seq int) bool {
+	return s.ledger == nil || max(seq, 1) > s.ledger.textless
 }
 
 // Last returns the thought that was recorded last, on whatever line.
@@ -220,9 +226,9 @@ func (s *Session) Find(branch string, number int) (Thought, bool) {
 	return l.thought(l.resolve(at, number, n))
 }
 
-// FindOrigin returns the thought that an author means who opens a branch at
-// the given number: on the line that was used last, else on the main line,
-// else the latest with that number anywhere.
+// FindOrigin returns the thought that is meant by the origin of a new branch with the
+// given number: the one on the line that was used last, otherwise on the main line,
+// otherwise the latest one with that number.
 func (s *Session) FindOrigin(number int) (Thought, bool) {
 	l, n := s.read()
 	defer l.mu.RUnlock()

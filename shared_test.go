@@ -43,7 +43,8 @@ func TestWhatIsStoredStays(t *testing.T) {
 	}
 	check := func(when string) {
 		t.Helper()
-		_, got, err := store.Load(ctx, sequent.Key{ID: "s"}, sequent.Position{})
+		_, entries, err := store.Load(ctx, sequent.Key{ID: "s"}, sequent.Position{})
+		got := sequent.Thoughts(entries)
 		if err != nil || !slices.Equal(texts(got), want) {
 			t.Fatalf("%s the store has %q (%v), want %q", when, texts(got), err, want)
 		}
@@ -81,7 +82,7 @@ func TestWhatIsStoredStays(t *testing.T) {
 		want = append(want, text)
 		check("after a commit that seemed to fail")
 
-		// Somebody writes who is no engine.
+		// Another program writes to the store without an engine.
 		h, _, err := store.Load(ctx, sequent.Key{ID: "s"}, sequent.Position{})
 		if err != nil {
 			t.Fatal(err)
@@ -90,7 +91,7 @@ func TestWhatIsStoredStays(t *testing.T) {
 		h.Version++
 		h.Len++
 		text = fmt.Sprint("by hand ", i)
-		w := &sequent.Write{Base: base, Header: h, Thoughts: []sequent.Thought{{Draft: sequent.Draft{Text: text}, Seq: h.Len}}}
+		w := &sequent.Write{Base: base, Header: h, Entries: sequent.Entries([]sequent.Thought{{Draft: sequent.Draft{Text: text}, Seq: h.Len}})}
 		if err := store.Commit(ctx, []*sequent.Write{w}); err != nil || w.Err != nil {
 			t.Fatal(err, w.Err)
 		}
@@ -132,10 +133,11 @@ func TestReadingWhileWriting(t *testing.T) {
 					return
 				default:
 				}
-				_, thoughts, err := store.Load(ctx, sequent.Key{ID: "s"}, sequent.Position{})
+				_, entries, err := store.Load(ctx, sequent.Key{ID: "s"}, sequent.Position{})
 				if err != nil {
 					continue // not begun
 				}
+				thoughts := sequent.Thoughts(entries)
 				for i, th := range thoughts {
 					if th.Seq != i+1 || th.Text == "" {
 						t.Errorf("thought %d of %d is %+v", i+1, len(thoughts), th)

@@ -60,7 +60,7 @@ func (r *record) size(previous *extra) int {
 	if x == nil || x == previous {
 		return n
 	}
-	n += extraSize + textSize(len(x.note)) + textSize(len(x.request.Key)) + textSize(len(x.request.Digest)) + labelsSize(x.labels)
+	n += x.size()
 	if previous == nil {
 		n += textSize(len(x.branch))
 	}

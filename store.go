@@ -33,6 +33,7 @@ type Header struct {
 	Version    int   // counts changes: 1, 2, 3, …; 0 means that the session does not exist
 	Len        int   // thoughts in the log
 	Branches   int   // branches in the log, without the main line
+	Bytes      int64 // of the log, about; it only grows
 	State      State
 	Title      string            // first line of the first thought, shortened
 	Scope      string            // scope of which it is the implicit session; empty if it was begun by ID
@@ -42,6 +43,8 @@ type Header struct {
 	Created    time.Time         // UTC, to the microsecond, as are the others
 	Updated    time.Time
 	Expires    time.Time // zero means never
+	Entries    int       // entries of the log with proof; see Entry
+	Head       Hash      // of the last of them; zero if there is none
 }
 
 // Expired reports whether the session has expired at a time.
@@ -54,11 +57,13 @@ type Position struct {
 	Epoch   int64
 	Version int
 	Len     int
+	Entries int
+	Head    Hash // tells histories of the same length apart
 }
 
 // Position returns the position of a reader that has all of h.
 func (h *Header) Position() Position {
-	return Position{Epoch: h.Epoch, Version: h.Version, Len: h.Len}
+	return Position{Epoch: h.Epoch, Version: h.Version, Len: h.Len, Entries: h.Entries, Head: h.Head}
 }
 
 // A Store keeps sessions. Package storetest checks implementations.
@@ -67,14 +72,16 @@ func (h *Header) Position() Position {
 // can be shared. Errors carry the codes of this package; a store wraps its
 // driver's errors exactly once.
 type Store interface {
-	// Load returns the session's header and the thoughts beyond have, or an
-	// error matching ErrNotFound. All thoughts are returned if have.Epoch is
-	// not the session's. The caller must not change what is returned.
-	Load(ctx context.Context, k Key, have Position) (Header, []Thought, error)
+	// Load returns the session's header and the entries of its log beyond have,
+	// in order, or an error matching ErrNotFound. All entries are returned if they
+	// do not continue have; see [Header.Continues]. If entries are missing, the
+	// error has the code CodeCorrupt, and those that exist are returned with it.
+	// The caller must not change what is returned.
+	Load(ctx context.Context, k Key, have Position) (Header, []Entry, error)
 
 	// Commit makes a batch of writes durable in one step. Each write succeeds
 	// or fails independently (Write.Err). If Commit returns an error, none of
-	// the batch is stored.
+	// the batch is stored, unless it is an [Error] that is Uncertain.
 	Commit(ctx context.Context, batch []*Write) error
 
 	// Delete removes the session if it has the given epoch; epoch 0 matches
@@ -93,11 +100,21 @@ type Store interface {
 	// changed meanwhile, so that q no longer selects it, is kept.
 	Sweep(ctx context.Context, q SweepQuery, limit int) (int, error)
 
-	// Wait returns nil when the session has left the position have, also by
-	// deletion, and an error wrapping ctx.Err() when ctx is done first. With
-	// the zero Key it returns when any session may have changed since the call.
-	// It may return nil early; the caller reads again.
-	Wait(ctx context.Context, k Key, have Position) error
+	// Usage returns what is stored for the owners that q selects and that have
+	// sessions or refusals, sorted by owner.
+	Usage(ctx context.Context, q UsageQuery) ([]Usage, error)
+
+	// AddRefused adds to the refusals of an owner that Usage returns.
+	AddRefused(ctx context.Context, owner string, n int64) error
+
+	// Watch returns a watch of no sessions. It reports the changes of all
+	// processes, including those of a header, deletions and sweeps: from the call
+	// of Watch.Add on, none is missed. Once changes may have been missed, for
+	// example because a connection broke, all sessions are reported. Sessions may
+	// be reported that have not changed, but not without end. A store has a [Feed]
+	// for this, and looks for the changes of other processes once, however many
+	// sessions are watched. The caller closes the watch.
+	Watch(ctx context.Context) (*Watch, error)
 
 	// Close releases the store. Calls under way finish first.
 	Close() error
@@ -109,22 +126,30 @@ type Write struct {
 	// that the session must not exist.
 	Base Position
 
-	Header   Header    // the header afterwards
-	Thoughts []Thought // the thoughts that the step adds: Base.Len+1, …, Header.Len
+	Header  Header  // the header afterwards
+	Entries []Entry // what the step adds to the log; thoughts are Base.Len+1, …, Header.Len
 
 	// Rebase adapts the write to the session's current state. The store calls
 	// it inside its transaction when the session is not at Base, with the
-	// current header (exists is false if there is no session) and the thoughts
-	// beyond Base, or all thoughts if the epoch differs. If it returns false,
-	// the store writes nothing for this write and reports no error. Rebase does
-	// not block.
+	// current header (exists is false if there is no session) and what Load
+	// would return for Base. If it returns false, the store writes nothing for
+	// this write and reports no error. Rebase does not block.
 	//
 	// A store that cannot call Rebase inside a transaction calls it outside
 	// and retries.
-	Rebase func(now Header, exists bool, tail []Thought) bool
+	Rebase func(now Header, exists bool, tail []Entry) bool
 
 	// Err is set by the store if this write alone failed.
 	Err error
+
+	// Try lets the store skip the write instead of waiting for a session that
+	// another process has locked, or calling Rebase. The engine sets it for a store
+	// with a method Lanes() int, which commits several batches at a time, and
+	// commits a skipped write again without Try, while other batches proceed.
+	Try bool
+
+	// Skipped is set by the store if it skipped the write because of Try.
+	Skipped bool
 
 	// log has the thoughts as the engine keeps them, from the first to at least
 	// Header.Len. The memory store shares it. It is nil if it cannot be shared.
@@ -154,6 +179,8 @@ type Query struct {
 	AllOwners bool      // ignore Owner
 	Scope     string    // only sessions begun in this scope; empty means all
 	Since     time.Time // only sessions updated at or after this time; zero means all
+	Begun     time.Time // only sessions created at or after this time; zero means all
+	Request   Request   // only sessions whose first thought has this request; no Key means all
 	ByCreated bool      // newest by creation first, instead of by last update
 	Limit     int       // maximum number of sessions on the page; see PageSize
 	Cursor    string    // from Page.Next

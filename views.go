@@ -60,8 +60,8 @@ func (s *Session) Effective(branch string) []Step {
 	return steps
 }
 
-// An Entry is a thought in an outline.
-type Entry struct {
+// An OutlineEntry is a thought in an outline.
+type OutlineEntry struct {
 	Thought
 	Depth        int // 0 for the main line, 1 for a branch from it, …
 	SupersededBy int // Seq of the revision that replaced it last, on its own line or another; 0 for none
@@ -70,7 +70,7 @@ type Entry struct {
 // Outline returns the whole session as a tree in reading order: each branch
 // follows the thought at which it leaves, one level deeper. Branches without an
 // origin in the log come last.
-func (s *Session) Outline() []Entry {
+func (s *Session) Outline() []OutlineEntry {
 	own := make(map[string][]Thought) // line → its thoughts
 	leaving := make(map[int][]string) // Seq → branches that leave there
 	by := make(map[int]int)           // Seq → its latest revision
@@ -83,11 +83,11 @@ func (s *Session) Outline() []Entry {
 			by[t.Supersedes] = t.Seq
 		}
 	}
-	entries := make([]Entry, 0, s.Len())
+	entries := make([]OutlineEntry, 0, s.Len())
 	var walk func(line string, depth int)
 	walk = func(line string, depth int) {
 		for _, t := range own[line] {
-			entries = append(entries, Entry{Thought: t, Depth: depth, SupersededBy: by[t.Seq]})
+			entries = append(entries, OutlineEntry{Thought: t, Depth: depth, SupersededBy: by[t.Seq]})
 			for _, branch := range leaving[t.Seq] {
 				walk(branch, depth+1)
 			}

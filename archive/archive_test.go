@@ -173,14 +173,19 @@ func TestExportIsComplete(t *testing.T) {
 			t.Errorf("thought %d comes back as\n%+v\nwant\n%+v", i+1, back, orig)
 		}
 	}
-	// Key has two fields; Epoch and Version are the store's, and Len and Branches
-	// follow from the thoughts. Request and the embedded Draft count for their fields.
+	// Key has two fields; Epoch and Version are the store's, Entries and Head are in
+	// Chain, and Len, Branches and Bytes follow from the log. The proof, and the embedded
+	// Draft, are one field each; Request counts for its two.
 	header, draft := reflect.TypeFor[sequent.Header](), reflect.TypeFor[sequent.Draft]()
-	if got, want := reflect.TypeFor[archive.Export]().NumField(), header.NumField()+1-4+3; got != want {
+	if got, want := reflect.TypeFor[archive.Export]().NumField(), header.NumField()+1-2-2-2+4; got != want {
 		t.Errorf("an Export has %d fields; a header now has %d, so %d are expected", got, header.NumField(), want)
 	}
-	if got, want := reflect.TypeFor[archive.ExportedThought]().NumField(), draft.NumField()+1+4; got != want {
+	if got, want := reflect.TypeFor[archive.ExportedThought]().NumField(), draft.NumField()+1+4+1; got != want {
 		t.Errorf("an ExportedThought has %d fields; a draft now has %d, so %d are expected", got, draft.NumField(), want)
+	}
+	entry := reflect.TypeFor[sequent.Entry]()
+	if got, want := reflect.TypeFor[archive.ExportedEntry]().NumField()-1+reflect.TypeFor[archive.ExportedProof]().NumField(), entry.NumField()-1; got != want {
+		t.Errorf("an ExportedEntry has %d fields; an entry now has %d, so %d are expected", got, entry.NumField(), want)
 	}
 }
 
@@ -189,8 +194,14 @@ func TestExportIsDocumented(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, typ := range []reflect.Type{reflect.TypeFor[archive.Export](), reflect.TypeFor[archive.ExportedThought]()} {
+	for _, typ := range []reflect.Type{
+		reflect.TypeFor[archive.Export](), reflect.TypeFor[archive.ExportedThought](), reflect.TypeFor[archive.ExportedEntry](),
+		reflect.TypeFor[archive.ExportedProof](), reflect.TypeFor[archive.ExportedChain](),
+	} {
 		for f := range typ.Fields() {
+			if f.Anonymous {
+				continue
+			}
 			name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
 			if !strings.Contains(string(page), "| `"+name+"` |") {
 				t.Errorf("docs/export.md does not describe %s", name)
@@ -209,8 +220,8 @@ var hostile = []string{
 	"t1 --> t2", "$$x$$", "`markdown`", "1. a\n2. b", "<br/>", "\\", "a\\\"b", "&quot;&#35;", strings.Repeat("x", 5000), "👩‍👩‍👧‍👦", "", " ",
 }
 
-// Every line of a document is ours or stands in a quote, and quotes hold no
-// HTML, heading or definition but in a fence that nothing in them ends.
+// Every line of a document is of the format or in a quote. Quotes have HTML, headings and
+// definitions only in a fence that nothing in them ends.
 func TestMarkdownHoldsText(t *testing.T) {
 	for _, text := range hostile {
 		label := strings.Join(strings.Fields(strings.Map(func(r rune) rune {

@@ -57,10 +57,64 @@ func (d Dir) writeSession(s *sequent.Session) (err error) {
 		return err
 	}
 	defer closing(session.Close, &err)
-	durable.RemoveAbandoned(session, ".", func(name string) bool {
-		return strings.HasPrefix(name, tempPrefix) && strings.HasSuffix(name, tempSuffix)
-	})
+	durable.RemoveAbandoned(session, ".", isTemp)
 	return replace(session, s)
+}
+
+// File returns the path of the session's file, or "" if it does not exist.
+func (d Dir) File(k sequent.Key) (string, error) {
+	root, err := os.OpenRoot(string(d))
+	if err == nil {
+		defer root.Close() //nolint:errcheck // it only reads
+		_, err = root.Lstat(path.Join(folder(k), fileName))
+	}
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return "", nil
+	case err != nil:
+		return "", fmt.Errorf("archive: find the file of a session: %w", err)
+	}
+	return filepath.Join(string(d), filepath.FromSlash(folder(k)), fileName), nil
+}
+
+// Remove removes the session's file, its signature, what a writer that was killed has
+// left of it, and the folder if that is empty then. It does nothing if there is no file.
+func (d Dir) Remove(k sequent.Key) error {
+	if err := d.remove(folder(k)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("archive: remove the file of a session: %w", err)
+	}
+	return nil
+}
+
+func (d Dir) remove(name string) (err error) {
+	root, err := os.OpenRoot(string(d))
+	if err != nil {
+		return err
+	}
+	defer closing(root.Close, &err)
+	entries, err := fs.ReadDir(root.FS(), name)
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		if e.Name() == fileName || e.Name() == fileName+".sig" || isTemp(e.Name()) {
+			if err := root.Remove(path.Join(name, e.Name())); err != nil && !errors.Is(err, fs.ErrNotExist) {
+				return err
+			}
+		}
+	}
+	if err := durable.SyncDir(root, name); err != nil {
+		return err
+	}
+	if root.Remove(name) != nil {
+		return nil // the folder has other files
+	}
+	return durable.SyncDir(root, path.Dir(name))
+}
+
+// isTemp reports whether a file is one that replace writes.
+func isTemp(name string) bool {
+	return strings.HasPrefix(name, tempPrefix) && strings.HasSuffix(name, tempSuffix)
 }
 
 // open opens the directory, and creates it if necessary.

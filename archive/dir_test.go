@@ -2,6 +2,7 @@ package archive_test
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -168,7 +169,7 @@ func TestWriteSessionFollowsNoLinkOut(t *testing.T) {
 	}
 }
 
-// Whoever reads while several write has a whole file of one of them.
+// A reader sees a complete file of one of several concurrent writers.
 func TestWriteSessionIsAtomic(t *testing.T) {
 	dir := archive.Dir(t.TempDir())
 	var states []*sequent.Session
@@ -215,5 +216,46 @@ func TestWriteSessionIsAtomic(t *testing.T) {
 	reader.Wait()
 	if got := files(t, string(dir)); len(got) != 1 {
 		t.Errorf("left behind: %q", got)
+	}
+}
+
+// Remove removes what WriteSession made, and nothing else.
+func TestRemove(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "thinking")
+	d := archive.Dir(dir)
+	s := worked(t)
+	k := s.Key()
+	if name, err := d.File(k); name != "" || err != nil {
+		t.Errorf("File before the directory exists = %q, %v, want none", name, err)
+	}
+	if err := d.Remove(k); err != nil {
+		t.Errorf("Remove before the directory exists: %v", err)
+	}
+	for _, other := range []string{"", "mine.txt"} {
+		if err := d.WriteSession(s); err != nil {
+			t.Fatal(err)
+		}
+		name, err := d.File(k)
+		if err != nil || filepath.Base(name) != "session.json" {
+			t.Fatalf("File = %q, %v, want the session's file", name, err)
+		}
+		folder := filepath.Dir(name)
+		for _, file := range []string{other, ".session-abc.tmp"} {
+			if file != "" {
+				if err := os.WriteFile(filepath.Join(folder, file), nil, 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		if err := d.Remove(k); err != nil {
+			t.Fatal(err)
+		}
+		entries, err := os.ReadDir(folder)
+		if other == "" && !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("the empty folder is kept: %v, %v", entries, err)
+		}
+		if other != "" && (len(entries) != 1 || entries[0].Name() != other) {
+			t.Errorf("the folder has %v, want %s only", entries, other)
+		}
 	}
 }

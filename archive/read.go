@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -12,12 +13,13 @@ import (
 	"github.com/sequent-dev/sequent/archive/internal/jsonwalk"
 )
 
-// ReadJSON reads an [Export] as [JSON] writes it. It needs memory for the session, but
-// not for the document. It refuses other formats and higher versions.
-// [sequent.Engine.Restore] checks whether the session can be stored.
-func ReadJSON(r io.Reader) (sequent.Header, []sequent.Thought, error) {
+// ReadJSON reads an [Export] as [JSON] and [Log] write it. It needs memory for the
+// session, but not for the document. It refuses other formats and higher versions.
+// [sequent.Verify] checks the hashes, and [sequent.Engine.RestoreEntries] whether the
+// session can be stored. Without hashes, Entries and Head of the header are zero.
+func ReadJSON(r io.Reader) (sequent.Header, []sequent.Entry, error) {
 	var x Export
-	var log []sequent.Thought
+	var log, others []sequent.Entry
 	seen := false
 	w := jsonwalk.New(r)
 	err := w.Object(func(name string) error {
@@ -32,7 +34,20 @@ func ReadJSON(r io.Reader) (sequent.Header, []sequent.Thought, error) {
 				if err := w.Value(&t); err != nil {
 					return fmt.Errorf("thought %d: %w", len(log)+1, err)
 				}
-				log = append(log, t.thought())
+				e := sequent.EntryOf(t.thought())
+				t.set(&e)
+				log = append(log, e)
+				return nil
+			})
+		case "entries":
+			return w.Array(func(i int) error {
+				var o ExportedEntry
+				if err := w.Value(&o); err != nil {
+					return fmt.Errorf("entry %d: %w", i+1, err)
+				}
+				e := sequent.Entry{Kind: sequent.Kind(o.Kind), At: o.At.UTC(), Body: o.Fields}
+				o.set(&e)
+				others = append(others, e)
 				return nil
 			})
 		default:
@@ -53,12 +68,37 @@ func ReadJSON(r io.Reader) (sequent.Header, []sequent.Thought, error) {
 	case !seen:
 		return sequent.Header{}, nil, fmt.Errorf("no thoughts")
 	}
-	return sequent.Header{
+	h := sequent.Header{
+		Len:   len(log),
 		Key:   sequent.Key{Owner: x.Owner, ID: sequent.ID(x.ID)},
 		State: sequent.State(x.State), Title: x.Title, Scope: x.Scope, Dialect: x.Dialect,
 		Conclusion: x.Conclusion, Labels: x.Labels,
 		Created: x.Created.UTC(), Updated: x.Updated.UTC(), Expires: x.Expires.UTC(),
-	}, log, w.End()
+	}
+	if x.Chain != nil {
+		h.Entries, h.Head = x.Chain.Length, x.Chain.Head
+	}
+	return h, merged(log, others), w.End()
+}
+
+// merged returns thoughts and other entries in the order of their places. It keeps the
+// order of each, so that entries that were moved can be found.
+func merged(thoughts, others []sequent.Entry) []sequent.Entry {
+	all := make([]sequent.Entry, 0, len(thoughts)+len(others))
+	for len(others) > 0 {
+		n := slices.IndexFunc(thoughts, func(t sequent.Entry) bool { return t.Place > others[0].Place })
+		if n < 0 {
+			n = len(thoughts)
+		}
+		all = append(append(all, thoughts[:n]...), others[0])
+		thoughts, others = thoughts[n:], others[1:]
+	}
+	return append(all, thoughts...)
+}
+
+// set sets the proof of an entry.
+func (p *ExportedProof) set(e *sequent.Entry) {
+	e.Place, e.Salt, e.Hash, e.Masked = p.Place, p.Salt, p.Hash, p.Masked
 }
 
 // field returns a pointer to the field of a member, or nil.
@@ -90,26 +130,10 @@ func (x *Export) field(name string) any {
 		return &x.Updated
 	case "expires":
 		return &x.Expires
+	case "chain":
+		return &x.Chain
 	}
 	return nil
-}
-
-func (t ExportedThought) thought() sequent.Thought {
-	back := sequent.Thought{
-		Draft: sequent.Draft{
-			Number: t.Number, Total: t.Total, Text: t.Text, Note: t.Note, Branch: t.Branch,
-			Revision: t.Revision, More: t.More, Extend: t.Extend,
-			Request: sequent.Request{Key: t.RequestKey, Digest: t.RequestDigest}, Labels: t.Labels,
-		},
-		Seq: t.Seq, After: t.After, Supersedes: t.Supersedes, At: t.At.UTC(),
-	}
-	if t.From != nil {
-		back.From = sequent.To(*t.From)
-	}
-	if t.Revises != nil {
-		back.Revises = sequent.To(*t.Revises)
-	}
-	return back
 }
 
 // A SessionDocument is the contents of a session file.

@@ -106,6 +106,48 @@ func anySession(t *testing.T, e *sequent.Engine, rng *rand.Rand, id sequent.ID) 
 	return s
 }
 
+// A log that is exported with its hashes, and imported into an empty store, is exported
+// from there in the same bytes, and verifies.
+func TestLogIsLossless(t *testing.T) {
+	for name, open := range stores(t) {
+		t.Run(name, func(t *testing.T) {
+			seed := uint64(time.Now().UnixNano())
+			t.Logf("seed %d", seed)
+			rng := rand.New(rand.NewPCG(seed, 1))
+			from, to := sequent.New(sequent.Config{Store: open(t)}), sequent.New(sequent.Config{Store: open(t)})
+			for n := range 80 {
+				id := sequent.ID(fmt.Sprintf("s%d", n))
+				anySession(t, from, rng, id)
+				h, entries, err := from.Entries(t.Context(), id)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if rng.IntN(3) == 0 && len(entries) > 0 {
+					entries[rng.IntN(len(entries))].Mask()
+				}
+				want := archive.Log(h, entries)
+				read, log, err := archive.ReadJSON(bytes.NewReader(want))
+				if err != nil {
+					t.Fatalf("%v in\n%s", err, want)
+				}
+				if v := sequent.Verify(read, log); v.Fault != nil || v.Head != h.Head {
+					t.Fatalf("%v in\n%s", v.Fault, want)
+				}
+				if did, err := to.RestoreEntries(t.Context(), read, log); err != nil || did != sequent.RestoredNew {
+					t.Fatalf("%v, %v for\n%s", did, err, want)
+				}
+				h, entries, err = to.Entries(t.Context(), id)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if got := archive.Log(h, entries); !bytes.Equal(got, want) {
+					t.Fatalf("got\n%s\nwant\n%s", got, want)
+				}
+			}
+		})
+	}
+}
+
 // A session that is exported, and imported into an empty store, is exported
 // from there in the same bytes.
 func TestExportIsLossless(t *testing.T) {
@@ -124,7 +166,7 @@ func TestExportIsLossless(t *testing.T) {
 					t.Fatalf("%v in\n%s", err, want)
 				}
 				e := to.Owned(h.Owner)
-				if did, err := e.Restore(t.Context(), h, log); err != nil || did != sequent.RestoredNew {
+				if did, err := e.Restore(t.Context(), h, sequent.Thoughts(log)); err != nil || did != sequent.RestoredNew {
 					t.Fatalf("%v, %v for\n%s", did, err, want)
 				}
 				back, err := e.Session(t.Context(), h.ID)
@@ -136,7 +178,7 @@ func TestExportIsLossless(t *testing.T) {
 				}
 				// Again: nothing happens.
 				h, log, _ = archive.ReadJSON(bytes.NewReader(want))
-				if did, err := e.Restore(t.Context(), h, log); err != nil || did != sequent.RestoredNothing {
+				if did, err := e.Restore(t.Context(), h, sequent.Thoughts(log)); err != nil || did != sequent.RestoredNothing {
 					t.Fatalf("again: %v, %v for\n%s", did, err, want)
 				}
 				if again, err := e.Session(t.Context(), h.ID); err != nil || again.Version() != back.Version() {
@@ -152,18 +194,20 @@ func TestReadJSONRefuses(t *testing.T) {
 		``:   "truncated",
 		`[]`: "expected an object",
 		`{}`: `unknown format ""`,
-		`{"format":"other","version":1,"thoughts":[]}`:                            `unknown format "other"`,
-		`{"format":"sequent-session","version":2,"thoughts":[]}`:                  "version 2",
-		`{"format":"sequent-session","thoughts":[]}`:                              "version 0",
-		`{"format":"sequent-session","version":1}`:                                "no thoughts",
-		`{"format":"sequent-session","version":1,"thoughts":{}}`:                  "expected an array",
-		`{"format":"sequent-session","version":1,"thoughts":[],"thoughts":[]}`:    "duplicate member thoughts",
-		`{"format":"sequent-session","version":1,"thoughts":[{"seq":"1"}]}`:       "thought 1: seq has the wrong type string",
-		`{"format":"sequent-session","version":1,"thoughts":[{"number":1.5}]}`:    "thought 1: number has the wrong type number 1.5",
-		`{"format":"sequent-session","version":1,"thoughts":[{"text":"a`:          "truncated",
-		`{"format":"sequent-session","version":1,"created":"soon","thoughts":[]}`: "parsing time",
-		`{"format":"sequent-session","version":1,"thoughts":[]} x`:                "data after the end",
-		`{"format":"sequent-session","version":1,"x":` + strings.Repeat("[", 2e6): "nested",
+		`{"format":"other","version":1,"thoughts":[]}`:                                           `unknown format "other"`,
+		`{"format":"sequent-session","version":2,"thoughts":[]}`:                                 "version 2",
+		`{"format":"sequent-session","thoughts":[]}`:                                             "version 0",
+		`{"format":"sequent-session","version":1}`:                                               "no thoughts",
+		`{"format":"sequent-session","version":1,"thoughts":{}}`:                                 "expected an array",
+		`{"format":"sequent-session","version":1,"thoughts":[],"thoughts":[]}`:                   "duplicate member thoughts",
+		`{"format":"sequent-session","version":1,"thoughts":[{"seq":"1"}]}`:                      "thought 1: seq has the wrong type string",
+		`{"format":"sequent-session","version":1,"thoughts":[{"hash":"12"}]}`:                    `thought 1: "12" does not have 32 bytes in hexadecimal`,
+		`{"format":"sequent-session","version":1,"entries":[{"fields":{"a":[]}}],"thoughts":[]}`: "entry 1: the fields of an entry are damaged",
+		`{"format":"sequent-session","version":1,"thoughts":[{"number":1.5}]}`:                   "thought 1: number has the wrong type number 1.5",
+		`{"format":"sequent-session","version":1,"thoughts":[{"text":"a`:                         "truncated",
+		`{"format":"sequent-session","version":1,"created":"soon","thoughts":[]}`:                "parsing time",
+		`{"format":"sequent-session","version":1,"thoughts":[]} x`:                               "data after the end",
+		`{"format":"sequent-session","version":1,"x":` + strings.Repeat("[", 2e6):                "nested",
 	} {
 		if _, _, err := archive.ReadJSON(strings.NewReader(doc)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%.80s: got %v, want %q in it", doc, err, want)
@@ -275,7 +319,7 @@ func FuzzReadJSON(f *testing.F) {
 			return
 		}
 		e := sequent.New(sequent.Config{}).Owned(h.Owner)
-		if _, err := e.Restore(t.Context(), h, log); err != nil {
+		if _, err := e.Restore(t.Context(), h, sequent.Thoughts(log)); err != nil {
 			return
 		}
 		s, err := e.Session(t.Context(), h.ID)
@@ -287,7 +331,7 @@ func FuzzReadJSON(f *testing.F) {
 		if err != nil {
 			t.Fatalf("%v in\n%s", err, out)
 		}
-		if did, err := e.Restore(t.Context(), h2, log2); did != sequent.RestoredNothing || err != nil {
+		if did, err := e.Restore(t.Context(), h2, sequent.Thoughts(log2)); did != sequent.RestoredNothing || err != nil {
 			t.Fatalf("%v, %v for\n%s", did, err, out)
 		}
 	})

@@ -3,7 +3,6 @@ package archive
 import (
 	"regexp"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/sequent-dev/sequent"
 	"github.com/sequent-dev/sequent/internal/printable"
@@ -12,10 +11,7 @@ import (
 // oneLine returns text on one line, truncated to most characters.
 func oneLine(text string, most int) string {
 	text = strings.Join(strings.Fields(printable.Text(text)), " ")
-	if utf8.RuneCountInString(text) <= most {
-		return text
-	}
-	return strings.TrimSpace(string([]rune(text)[:most-1])) + "…"
+	return printable.Short(text, most)
 }
 
 // inline matches characters with a meaning within a line of Markdown.

@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/sequent-dev/sequent"
 	"github.com/sequent-dev/sequent/internal/app"
 	"github.com/sequent-dev/sequent/internal/draw"
 	"github.com/sequent-dev/sequent/store/sqlite"
@@ -17,7 +18,8 @@ func (p *program) backup() *cobra.Command {
 		Short: "Write a consistent copy of a SQLite store to a file",
 		Long: `Write a copy of the store to FILE, with the sessions of all owners. The store may be in use: the copy has
 its state at one moment. The copy is checked before it gets its name, has mode 0600, and contains no deleted
-text. The command refuses to replace a file without --force.
+text. The command refuses to replace a file without --force. A signature is of the bytes of FILE: verify it
+before you open the copy as a store.
 
 To restore a backup, run sequent restore, or copy the file to the store's place while no program has the
 store open. For a PostgreSQL database, use pg_dump.
@@ -26,9 +28,16 @@ store open. For a PostgreSQL database, use pg_dump.
 		Example: "sequent backup sessions-backup.db\n\n# every night, from cron\nsequent backup --force ~/backups/sequent.db",
 		Args:    arguments(1, 1, "the file to write"),
 		RunE: func(c *cobra.Command, args []string) error {
+			key, err := p.signer(args[0])
+			if err != nil {
+				return err
+			}
 			m := p.newMeter()
 			done, err := app.Backup(c.Context(), p.store, sqlite.BackupConfig{To: args[0], Force: force, Progress: m.share("backed up")})
 			m.clear()
+			if err == nil {
+				err = p.signFile(done.Path, sequent.Header{}, key)
+			}
 			if err != nil {
 				return err
 			}
@@ -36,6 +45,7 @@ store open. For a PostgreSQL database, use pg_dump.
 		},
 	}
 	c.Flags().BoolVarP(&force, "force", "f", false, "replace the file if it exists")
+	p.addSignFlag(c)
 	p.addJSONFlag(c)
 	return c
 }

@@ -13,8 +13,8 @@ func (p *program) compact() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "compact",
 		Short: "Rewrite a SQLite store without unused space",
-		Long: `Rewrite the file of a SQLite store without unused space and without remains of deleted text. Deletions
-do this by themselves in files of this version. Files of older versions need it once; sequent doctor
+		Long: `Rewrite the file of a SQLite store without unused space and without remains of deleted text. In files of
+this version, deletions do so already. Files of older versions need it once; sequent doctor
 reports them.
 
 The store may be in use. Writers wait until it is done, about a second for 100 MiB, and report a busy store
@@ -36,11 +36,11 @@ after ten seconds. The disk needs free space of twice the file's size.
 			}
 			if p.json {
 				return writeJSON(p.out, struct {
-					Store   string          `json:"store"`
-					Before  int64           `json:"before"`
-					After   int64           `json:"after"`
-					Residue *sqlite.Residue `json:"residue,omitempty"`
-				}{place.String(), done.Before, done.After, someResidue(done.Residue)})
+					Store   string         `json:"store"`
+					Before  int64          `json:"before"`
+					After   int64          `json:"after"`
+					Residue sqlite.Residue `json:"residue,omitzero"`
+				}{place.String(), done.Before, done.After, done.Residue})
 			}
 			if err := p.printf("Compacted %s from %s to %s.", place, mebibytes(done.Before), mebibytes(done.After)); err != nil {
 				return err

@@ -127,9 +127,9 @@ func (k *copyRun) end(s transfer.Summary, err error, canceled bool) error {
 func (k *copyRun) summary(s transfer.Summary, complete bool) error {
 	if k.json {
 		return writeJSON(k.out, struct {
-			Summary  jsonCopied `json:"summary"`
-			Complete bool       `json:"complete"`
-		}{jsonCopied(s), complete})
+			Summary  transfer.Summary `json:"summary"`
+			Complete bool             `json:"complete"`
+		}{s, complete})
 	}
 	text := draw.Count(s.Added, "session", "sessions") + " added"
 	if s.Extended > 0 {
@@ -143,13 +143,4 @@ func (k *copyRun) summary(s transfer.Summary, complete bool) error {
 		text += fmt.Sprintf("; %d failed", s.Failed)
 	}
 	return k.printf("%s.", text)
-}
-
-// A jsonCopied is an [transfer.Summary] in JSON output.
-type jsonCopied struct {
-	Added     int `json:"added"`
-	Extended  int `json:"extended"`
-	Unchanged int `json:"unchanged"`
-	Failed    int `json:"failed"`
-	Thoughts  int `json:"thoughts"`
 }

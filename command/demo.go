@@ -40,11 +40,9 @@ needs no API key and no network. The session is kept in the store.`,
 					fix: "omit --store, or pass a file",
 				}
 			}
-			a, err := app.Open(ctx, p.config())
-			if err != nil {
-				return err
-			}
-			return errors.Join(p.play(ctx, a, fast || !isTerminal(p.out) || !isTerminal(p.in)), a.Close())
+			return p.withApp(ctx, app.Open, p.config(), func(a *app.App) error {
+				return p.play(ctx, a, fast || !isTerminal(p.out) || !isTerminal(p.in))
+			})
 		},
 	}
 	c.Flags().BoolVar(&fast, "fast", false, "do not pause between thoughts")

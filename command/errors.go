@@ -48,8 +48,11 @@ type userError struct {
 	Code    string `json:"code"`
 	Message string `json:"message"`
 	Fix     string `json:"fix,omitempty"`
-	exit    int
-	more    string // further lines, not in JSON output
+	// Uncertain means that the command may have changed something nevertheless.
+	Uncertain bool `json:"uncertain,omitempty"`
+
+	exit int
+	more string // further lines, not in JSON output
 }
 
 // newUserError converts an error for the user. Command is the command that failed.
@@ -72,7 +75,7 @@ func newUserError(err error, command string) userError {
 	if !ok {
 		return userError{Code: string(sequent.CodeInternal), Message: err.Error(), exit: exitFailure}
 	}
-	c := userError{Code: string(e.Code), Message: cmp.Or(e.Msg, string(e.Code)), Fix: e.Fix, exit: exitFailure}
+	c := userError{Code: string(e.Code), Message: cmp.Or(e.Msg, string(e.Code)), Fix: e.Fix, Uncertain: e.Uncertain, exit: exitFailure}
 	if e.Err != nil && !errors.Is(e.Err, context.Canceled) && !strings.Contains(c.Message, e.Err.Error()) && !errors.Is(e.Err, os.ErrNotExist) {
 		c.Message += " (" + e.Err.Error() + ")"
 	}

@@ -1,10 +1,15 @@
 package command
 
 import (
+	"context"
+	"crypto/ed25519"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -12,55 +17,167 @@ import (
 	"github.com/sequent-dev/sequent/archive"
 	"github.com/sequent-dev/sequent/internal/app"
 	"github.com/sequent-dev/sequent/internal/draw"
+	"github.com/sequent-dev/sequent/internal/redact"
 )
 
-// formats returns the export formats by name.
+// formats returns the export formats of a snapshot by name; nil is the log in JSON.
 func formats() map[string]func(*sequent.Session) string {
-	return map[string]func(*sequent.Session) string{
-		"md":      archive.Markdown,
-		"json":    func(s *sequent.Session) string { return string(archive.JSON(s)) },
-		"mermaid": archive.Mermaid,
-	}
+	return map[string]func(*sequent.Session) string{"md": archive.Markdown, "json": nil, "mermaid": archive.Mermaid}
 }
 
 func (p *program) export() *cobra.Command {
-	var format, file string
+	var x exporting
 	c := &cobra.Command{
 		Use:   "export [ID]",
 		Short: "Export a session as Markdown, JSON or a Mermaid diagram",
 		Long: `Export a session as Markdown, as JSON with all its data, or as a Mermaid diagram. The ID can be shortened
-to its first characters. Without an ID the latest session is exported.`,
+to its first characters. Without an ID the latest session is exported. sequent verify checks an export in
+JSON.
+
+--redact and --redact-secrets replace texts by [redacted] in every field of the session, and list on
+standard error what was replaced where; with --json as {"redacted": [{"session", "thought", "field",
+"pattern", "count"}]}. A text that is found once is replaced everywhere. If the expression has a group,
+only the group is replaced. The export still verifies: docs/proof.md says what it proves.`,
 		Example: "# the latest session as Markdown\nsequent export\n\n# the file name selects the format\nsequent export 7k3 -o session.json\n\n" +
-			"# a diagram\nsequent export 7k3 --format mermaid",
+			"# a diagram\nsequent export 7k3 --format mermaid\n\n" +
+			"# without keys and mail addresses\nsequent export 7k3 -o session.json --redact-secrets --redact '[\\w.]+@[\\w.]+'",
 		Args:              arguments(0, 1, "at most one ID"),
 		ValidArgsFunction: p.completeIDs,
 		RunE: func(c *cobra.Command, args []string) error {
 			if p.json {
-				format = "json"
+				x.format = "json"
 			}
-			if format == "" {
-				format = formatOf(file)
+			if x.format == "" {
+				x.format = formatOf(x.file)
 			}
-			render, ok := formats()[format]
-			if !ok {
-				return invalid("format", format, "md, json or mermaid")
+			if _, ok := formats()[x.format]; !ok {
+				return invalid("format", x.format, "md, json or mermaid")
+			}
+			patterns, err := x.patterns()
+			if err != nil {
+				return err
+			}
+			if x.key, err = p.signer(x.file); err != nil {
+				return err
 			}
 			return p.withStore(c.Context(), func(a *app.App) error {
 				s, err := p.wanted(c, a, args)
 				if err != nil {
 					return err
 				}
-				return p.write(file, render(s))
+				return p.writeExport(c.Context(), a.Engine, s, x, patterns)
 			})
 		},
 	}
-	c.Flags().StringVar(&format, "format", "", "output format: md, json or mermaid (default: by the extension of the file, otherwise md)")
-	c.Flags().StringVarP(&file, "output", "o", "", "output file (default: standard output)")
+	c.Flags().StringVar(&x.format, "format", "", "output format: md, json or mermaid (default: by the extension of the file, otherwise md)")
+	c.Flags().StringVarP(&x.file, "output", "o", "", "output file (default: standard output)")
+	c.Flags().StringArrayVar(&x.redact, "redact", nil, "regular expression of texts to mask; can be repeated")
+	c.Flags().BoolVar(&x.secrets, "redact-secrets", false, "mask keys, tokens and passwords of known forms")
 	complete(c, "format", "md", "json", "mermaid")
+	p.addSignFlag(c)
 	p.addJSONFlag(c)
 	p.addOwnerFlag(c)
 	c.Flags().Lookup("json").Usage = "same as --format json"
 	return c
+}
+
+// An exporting has the flags of sequent export.
+type exporting struct {
+	format  string
+	file    string
+	redact  []string
+	secrets bool
+	key     ed25519.PrivateKey // to sign the file with; nil for none
+}
+
+// patterns returns the patterns of texts to mask.
+func (x *exporting) patterns() ([]redact.Pattern, error) {
+	var patterns []redact.Pattern
+	for i, text := range x.redact {
+		expr, err := regexp.Compile(text)
+		if err != nil {
+			return nil, &usageError{msg: fmt.Sprintf("invalid value for --redact: %v", err), fix: "use the syntax of Go's regular expressions, RE2"}
+		}
+		patterns = append(patterns, redact.Pattern{Name: fmt.Sprintf("--redact %d", i+1), Expr: expr}) // it may be the secret itself
+	}
+	if x.secrets {
+		patterns = append(patterns, redact.Secrets()...)
+	}
+	return patterns, nil
+}
+
+// writeExport writes a session.
+func (p *program) writeExport(ctx context.Context, e *sequent.Engine, s *sequent.Session, x exporting, patterns []redact.Pattern) error {
+	render := formats()[x.format]
+	if render != nil && len(patterns) == 0 {
+		return p.writeSigned(x, s.Header(), render(s))
+	}
+	h, entries, err := e.Entries(ctx, s.ID())
+	if err != nil {
+		return err
+	}
+	if len(patterns) > 0 {
+		var found []redact.Finding
+		if h, entries, found, err = redact.Session(h, entries, patterns); err != nil {
+			return err
+		}
+		if err := p.reportRedacted(h.ID, found); err != nil {
+			return err
+		}
+	}
+	if render == nil {
+		return p.writeSigned(x, h, string(archive.Log(h, entries)))
+	}
+	if s, err = snapshot(ctx, h, entries); err != nil {
+		return err
+	}
+	return p.writeSigned(x, h, render(s))
+}
+
+// writeSigned writes an export, and its signature if there is a key.
+func (p *program) writeSigned(x exporting, h sequent.Header, text string) error {
+	if err := p.write(x.file, text); err != nil {
+		return err
+	}
+	return p.signFile(x.file, h, x.key)
+}
+
+// snapshot returns the session of a log that is in no store.
+func snapshot(ctx context.Context, h sequent.Header, entries []sequent.Entry) (*sequent.Session, error) {
+	store := sequent.NewMemoryStore()
+	h.Expires = time.Time{}
+	if err := store.Commit(ctx, []*sequent.Write{{Header: h, Entries: entries}}); err != nil {
+		return nil, err
+	}
+	return sequent.New(sequent.Config{Store: store}).Owned(h.Owner).Session(ctx, h.ID)
+}
+
+// reportRedacted lists on standard error what was masked.
+func (p *program) reportRedacted(id sequent.ID, found []redact.Finding) error {
+	if p.json {
+		type finding struct {
+			Session string `json:"session"`
+			redact.Finding
+		}
+		list := make([]finding, len(found))
+		for i := range found {
+			list[i] = finding{string(id), found[i]}
+		}
+		return writeJSON(p.err, struct {
+			Redacted []finding `json:"redacted"`
+		}{list})
+	}
+	total := 0
+	for _, f := range found {
+		where := "session " + draw.One(string(id), p.charset())
+		if f.Thought > 0 {
+			where += fmt.Sprintf(", thought %d", f.Thought)
+		}
+		fmt.Fprintf(p.err, "redacted  %s, %s: %s, %d×\n", where, draw.One(f.Field, p.charset()), f.Pattern, f.Count)
+		total += f.Count
+	}
+	_, err := fmt.Fprintf(p.err, "%s redacted.\n", draw.Count(total, "text", "texts"))
+	return err
 }
 
 func formatOf(file string) string {

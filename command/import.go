@@ -178,15 +178,6 @@ type jsonResult struct {
 	Error    *userError `json:"error,omitempty"`
 }
 
-// A jsonSummary is an [importer.Summary] in JSON output.
-type jsonSummary struct {
-	Added     int `json:"added"`
-	Extended  int `json:"extended"`
-	Unchanged int `json:"unchanged"`
-	Failed    int `json:"failed"`
-	Passed    int `json:"passed"`
-}
-
 // report writes the result of a file. Text output omits unchanged files without
 // warnings.
 func (im *importRun) report(r importer.Result) {
@@ -245,9 +236,9 @@ func (im *importRun) summary() error {
 	s := im.sum
 	if im.json {
 		return writeJSON(im.out, struct {
-			Summary jsonSummary `json:"summary"`
-			DryRun  bool        `json:"dryRun"`
-		}{jsonSummary(s), im.dryRun})
+			Summary importer.Summary `json:"summary"`
+			DryRun  bool             `json:"dryRun"`
+		}{s, im.dryRun})
 	}
 	text := draw.Count(s.Added, "session", "sessions") + " added"
 	if s.Extended > 0 {

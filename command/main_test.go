@@ -1,6 +1,7 @@
 package command
 
 import (
+	"database/sql"
 	"errors"
 	"flag"
 	"os"
@@ -28,6 +29,7 @@ func TestMain(m *testing.M) {
 //	exits CODE program args...   like exec, but checks the exit code
 //	capture NAME REGEXP          set a variable to the first group of a match in the last output
 //	edit FILE OLD NEW            replace a text in a file
+//	sql FILE STATEMENTS          change a SQLite store behind the program's back
 //	server args...               start sequent serve --http on a free port; set URL and HOSTPORT
 //	stopserver                   send SIGTERM to the server and check that it exits with code 0
 //	model FILE                   start a scripted language model and set the variables of all providers
@@ -59,6 +61,7 @@ func scripts(folder string) testscript.Params {
 			"exits":      exits,
 			"capture":    capture,
 			"edit":       edit,
+			"sql":        changeStore,
 			"server":     startServer,
 			"stopserver": stopServer,
 			"model":      startModel,
@@ -96,6 +99,22 @@ func edit(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Fatalf("%q is not in %s", args[1], args[0])
 	}
 	ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(strings.ReplaceAll(text, args[1], args[2])), 0o600))
+}
+
+func changeStore(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: sql FILE STATEMENTS")
+	}
+	db, err := sql.Open("sqlite", ts.MkAbs(args[0]))
+	ts.Check(err)
+	result, err := db.Exec(args[1])
+	if err == nil {
+		var n int64
+		if n, err = result.RowsAffected(); err == nil && n == 0 {
+			err = errors.New("no row has changed")
+		}
+	}
+	ts.Check(errors.Join(err, db.Close()))
 }
 
 func capture(ts *testscript.TestScript, neg bool, args []string) {

@@ -34,6 +34,7 @@ type program struct {
 	logLevel string
 	json     bool
 	width    int
+	sign     string // file of a private key; empty signs nothing
 	owner    string // owner of the sessions; empty means the local user
 
 	inherited []string // names of the flags that the environment has set
@@ -114,9 +115,9 @@ follow, export and delete the recorded sessions.`,
 			root.AddCommand(c)
 		}
 	}
-	add("serving", p.demo(), p.serve(), p.token(), p.doctor(), p.migrate(), p.copy(), p.backup(), p.restore(), p.compact())
+	add("serving", p.demo(), p.serve(), p.token(), p.doctor(), p.migrate(), p.copy(), p.backup(), p.restore(), p.compact(), p.usage())
 	add("thinking", p.think(), p.plan())
-	add("sessions", p.list(), p.show(), p.search(), p.watch(), p.export(), p.importFiles(), p.delete(), p.vault())
+	add("sessions", p.list(), p.show(), p.search(), p.watch(), p.export(), p.importFiles(), p.verify(), p.delete(), p.vault())
 	add("more", p.version())
 	root.SetHelpCommandGroupID("more")
 	root.SetCompletionCommandGroupID("more")
@@ -132,11 +133,11 @@ func nameValues(c *cobra.Command) {
 	names := make(map[string]string)
 	for name, flags := range map[string]string{
 		"ADDRESS": "http", "COLUMNS": "width", "COMMAND": "mcp", "DIR": "folder storage-path vault",
-		"DURATION": "drain mcp-session-timeout model-timeout retain session-ttl since", "FILE": "auth file output",
-		"FORMAT": "format", "ID": "session", "LEVEL": "log-level", "MODE": "mode sync",
-		"N":    "burst history-window limit max-tokens mcp-sessions model-tries rate steps",
-		"NAME": "dialect model", "ORIGIN": "allow-origin", "STORE": "from store to", "SUBJECT": "owner",
-		"TAG": "tag", "WHEN": "color",
+		"DURATION": "drain mcp-session-timeout model-timeout retain session-ttl since", "FILE": "auth file key output sign",
+		"FORMAT": "format", "HASH": "head", "ID": "session", "LEVEL": "log-level", "MODE": "mode sync",
+		"N":    "burst history-window limit max-calls max-connections max-heavy-calls max-model-calls max-streams max-tokens max-watches mcp-sessions model-tries quota-notes quota-sessions rate steps",
+		"NAME": "dialect model", "ORIGIN": "allow-origin", "CIDR": "trusted-proxy", "SIZE": "max-bytes-in max-bytes-out quota-bytes", "STORE": "from store to", "SUBJECT": "owner",
+		"REGEXP": "redact", "TAG": "tag", "WHEN": "color",
 	} {
 		for flag := range strings.FieldsSeq(flags) {
 			names[flag] = name
@@ -188,6 +189,14 @@ func arguments(minArgs, maxArgs int, what string) cobra.PositionalArgs {
 		}
 		return nil
 	}
+}
+
+// onlySubcommands refuses the arguments of a command that has only subcommands.
+func onlySubcommands(c *cobra.Command, args []string) error {
+	if len(args) > 0 {
+		return misuse(c, "unknown command %q of %s", args[0], c.CommandPath())
+	}
+	return nil
 }
 
 // misuse returns a usage error that refers to the help of a command.
@@ -287,21 +296,21 @@ func (p *program) config() app.Config {
 
 // withStore runs do with the existing store.
 func (p *program) withStore(ctx context.Context, do func(a *app.App) error) error {
-	return p.withStoreConfig(ctx, p.config(), do)
+	return p.withApp(ctx, app.OpenExisting, p.config(), do)
 }
 
-func (p *program) withStoreConfig(ctx context.Context, cfg app.Config, do func(a *app.App) error) (err error) {
-	a, err := app.OpenExisting(ctx, cfg)
+// withApp runs do with the parts that open opens, and with the sessions of --owner.
+func (p *program) withApp(ctx context.Context, open func(context.Context, app.Config) (*app.App, error), cfg app.Config, do func(a *app.App) error) error {
+	a, err := open(ctx, cfg)
 	if err != nil {
 		return err
 	}
-	defer func() {
-		if closing := a.Close(); err == nil {
-			err = closing
-		}
-	}()
 	a.Engine = a.Engine.Owned(p.owner)
-	return do(a)
+	err = do(a)
+	if closing := a.Close(); err == nil {
+		err = closing
+	}
+	return err
 }
 
 // addOwnerFlag adds the flag --owner to a command.

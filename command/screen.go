@@ -184,7 +184,7 @@ func (s *screen) draw() {
 	if s.session == nil || s.width == 0 {
 		return
 	}
-	o := s.p.drawing()
+	o := s.p.drawingOf(s.session)
 	o.Width, o.Newest, o.Now = min(s.width, maxProseWidth), s.session.Len(), time.Time{}
 	if s.p.width > 0 {
 		o.Width = min(s.p.width, s.width)

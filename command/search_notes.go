@@ -10,17 +10,6 @@ import (
 	"github.com/sequent-dev/sequent/words"
 )
 
-// A jsonNote is a note in JSON output.
-type jsonNote struct {
-	URI     string  `json:"uri"`
-	Title   string  `json:"title"`
-	Snippet string  `json:"snippet"`
-	Score   float64 `json:"score"`
-	Text    float64 `json:"text,omitempty"`
-	Graph   float64 `json:"graph,omitempty"`
-	Meaning float64 `json:"meaning,omitempty"`
-}
-
 // searchNotes searches the notes of a vault.
 func (p *program) searchNotes(ctx context.Context, dir string, q index.Query, limit int) error {
 	return p.withVault(ctx, dir, app.OpenExisting, func(v *vaults.Vaults) error {
@@ -48,16 +37,12 @@ func (p *program) printNotes(found index.Results, q index.Query, limit int) erro
 	hits := found.Hits[:min(limit, len(found.Hits))]
 	more := found.Total > len(hits)
 	if p.json {
-		list := []jsonNote{}
-		for _, h := range hits {
-			list = append(list, jsonNote{string(h.URI), h.Title, h.Snippet, h.Score, h.Text, h.Graph, h.Semantic})
-		}
 		return writeJSON(p.out, struct {
-			Notes   []jsonNote `json:"notes"`
-			Total   int        `json:"total"`
-			More    bool       `json:"more"`
-			Warning string     `json:"warning,omitempty"`
-		}{list, found.Total, more, found.Warning})
+			Notes   []index.Hit `json:"notes"`
+			Total   int         `json:"total"`
+			More    bool        `json:"more"`
+			Warning string      `json:"warning,omitempty"`
+		}{append([]index.Hit{}, hits...), found.Total, more, found.Warning})
 	}
 	if found.Warning != "" {
 		if err := p.print(draw.Beside(nil, found.Warning, draw.Tag, p.drawing())...); err != nil {

@@ -3,12 +3,14 @@ package command
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/sequent-dev/sequent"
 	"github.com/sequent-dev/sequent/internal/app"
 )
 
@@ -16,6 +18,8 @@ func (p *program) serve() *cobra.Command {
 	var dialect, sync, storage, vault string
 	var ttl, retain time.Duration
 	var window int
+	var quota sequent.Quota
+	var notes int
 	var model modelFlags
 	var web httpFlags
 	c := &cobra.Command{
@@ -42,6 +46,9 @@ An address that other machines can reach requires --auth or --insecure. The serv
 to protect tokens on a network, put a TLS proxy in front of it and pass the proxy's origin with
 --allow-origin.
 
+--quota-bytes, --quota-sessions and --quota-notes limit what each owner stores. Further calls are refused
+with QUOTA_EXCEEDED until sessions are deleted. sequent usage shows what each owner has.
+
 Dialect status: a language model writes thoughts on request. The call chooses the model; otherwise
 --model, LUX_MODEL_NORMAL or SEQUENT_MODEL decides, in that order. The key comes from the provider's
 variable, such as OPENAI_API_KEY. Without a key the server starts, but refuses these calls.
@@ -64,6 +71,7 @@ An environment variable can set any flag: SEQUENT_STORE sets --store, SEQUENT_SE
 			cfg := p.config()
 			cfg.Dialect, cfg.Sync, cfg.StoragePath, cfg.HistoryWindow = dialect, sync, storage, window
 			cfg.Retain = retain
+			cfg.Quota, cfg.QuotaNotes = quota, notes
 			cfg.Vault, cfg.Agent = vault, p.getenv("AGENT_ID")
 			if c.Flags().Changed("session-ttl") {
 				cfg.SessionTTL = &ttl
@@ -72,6 +80,12 @@ An environment variable can set any flag: SEQUENT_STORE sets --store, SEQUENT_SE
 				return err
 			}
 			if cfg.HTTP, err = web.config(p, c); err != nil {
+				return err
+			}
+			if p.sign != "" && cfg.HTTP.Addr == "" && dialect != "classic" && !slices.Contains(p.inherited, "sign") {
+				return &usageError{msg: "--sign signs session files, which only the dialect classic writes", fix: "use --dialect classic, or sequent export --sign"}
+			}
+			if cfg.SignKey, err = p.signer("session.json"); err != nil {
 				return err
 			}
 			// Over HTTP the thoughts of several clients would be mixed.
@@ -101,7 +115,11 @@ An environment variable can set any flag: SEQUENT_STORE sets --store, SEQUENT_SE
 	f.Var((*span)(&ttl), "session-ttl", "lifetime of a session after its last change by this server, such as 30d or 12h; 0 means no limit (default: no limit, or 30m in the dialect history)")
 	f.Var((*span)(&retain), "retain", "lifetime of every session in the store after its last change, such as 90d; 0 means no limit")
 	f.IntVar(&window, "history-window", 0, "maximum number of thoughts in a reply (dialect history); 0 means all")
+	f.Var((*size)(&quota.Bytes), "quota-bytes", "maximum bytes that the sessions of one owner have together, such as 1GiB; 0 means no limit")
+	f.IntVar(&quota.Sessions, "quota-sessions", 0, "maximum number of sessions of one owner; 0 means no limit")
+	f.IntVar(&notes, "quota-notes", 0, "maximum number of notes of one owner (dialect wiki); 0 means no limit")
 	f.StringVarP(&storage, "storage-path", "s", "", "folder of session files (dialect classic) (default: Documents/thinking in your home directory)")
+	f.StringVar(&p.sign, "sign", "", "private Ed25519 key in PEM that signs session files (dialect classic)")
 	f.StringVar(&vault, "vault", "", "folder of notes (dialect wiki) (default: Documents/sequent-vault in your home directory)")
 	model.add(f, " (dialect status)")
 	complete(c, "dialect", dialects...)

@@ -25,6 +25,8 @@ type httpFlags struct {
 	rate       float64
 	burst      int
 	drain      time.Duration
+	limits     mcpserver.Limits
+	proxies    []string
 	names      []string
 }
 
@@ -37,10 +39,36 @@ func (h *httpFlags) add(f *pflag.FlagSet) {
 	own.DurationVar(&h.timeout, "mcp-session-timeout", mcpserver.DefaultSessionTimeout, "idle timeout of an MCP session; 0 means none (HTTP)")
 	own.Float64Var(&h.rate, "rate", mcpserver.DefaultRate, "maximum requests per second per client; 0 means no limit (HTTP)")
 	own.IntVar(&h.burst, "burst", 0, "maximum burst of requests per client (HTTP) (default: twice --rate)")
+	h.limits = mcpserver.DefaultLimits()
+	h.limits.Heavy = 0 // differs between machines
+	for _, n := range h.counts() {
+		own.IntVar(n.value, n.name, *n.value, n.usage)
+	}
+	own.Var((*size)(&h.limits.BytesIn), "max-bytes-in", "maximum bytes of requests in memory, such as 64MiB; 0 means no limit (HTTP)")
+	own.Var((*size)(&h.limits.BytesOut), "max-bytes-out", "maximum bytes of replies in memory; 0 means no limit (HTTP)")
+	own.StringSliceVar(&h.proxies, "trusted-proxy", nil, "network of proxies, such as 10.0.0.0/8, whose X-Forwarded-For or Forwarded tells clients without tokens apart; repeatable (HTTP)")
 	own.Var((*span)(&h.drain), "drain", "time to keep serving after a signal, while /readyz answers 503 (HTTP)")
 	own.VisitAll(func(flag *pflag.Flag) { h.names = append(h.names, flag.Name) })
 	f.StringVar(&h.addr, "http", "", "HTTP listen address: HOST:PORT, or a port on 127.0.0.1")
 	f.AddFlagSet(own)
+}
+
+// A count is a flag for a number.
+type count struct {
+	name, usage string
+	value       *int
+}
+
+// counts are the limits of what clients may hold together.
+func (h *httpFlags) counts() []count {
+	return []count{
+		{"max-connections", "maximum open connections; 0 means no limit (HTTP)", &h.limits.Connections},
+		{"max-calls", "maximum concurrent requests; 0 means no limit (HTTP)", &h.limits.Calls},
+		{"max-streams", "maximum open event streams; 0 means no limit (HTTP)", &h.limits.Streams},
+		{"max-watches", "maximum subscribed documents; 0 means no limit (HTTP)", &h.limits.Watches},
+		{"max-heavy-calls", "maximum concurrent searches and reads of sessions (HTTP) (default: one per processor, at least 2)", &h.limits.Heavy},
+		{"max-model-calls", "maximum concurrent calls of language models; 0 means no limit (HTTP)", &h.limits.Models},
+	}
 }
 
 // config returns the configuration. Without --http, HTTP flags on the command line
@@ -69,10 +97,20 @@ func (h *httpFlags) config(p *program, c *cobra.Command) (app.HTTPConfig, error)
 	case h.burst < 0:
 		return app.HTTPConfig{}, invalid("burst", h.burst, "a number of requests")
 	}
+	for _, n := range h.counts() {
+		if *n.value < 0 {
+			return app.HTTPConfig{}, invalid(n.name, *n.value, "a number")
+		}
+		if n.value != &h.limits.Heavy {
+			*n.value = cmp.Or(*n.value, -1)
+		}
+	}
+	h.limits.BytesIn, h.limits.BytesOut = cmp.Or(h.limits.BytesIn, -1), cmp.Or(h.limits.BytesOut, -1)
 	return app.HTTPConfig{
 		Addr: h.addr, Tokens: h.auth, Insecure: h.insecure, Origins: h.origins,
 		Sessions: cmp.Or(h.sessions, -1), SessionTimeout: cmp.Or(h.timeout, -1),
 		Rate: cmp.Or(h.rate, -1), Burst: h.burst, Drain: h.drain,
+		Limits: h.limits, TrustedProxies: h.proxies,
 		Ready: func(url string) { p.announce(c.Context(), url) },
 	}, nil
 }

@@ -61,23 +61,32 @@ const fieldID = "ID"
 // latest returns the session that changed last.
 func latest(ctx context.Context, e *sequent.Engine) (*sequent.Session, error) {
 	for {
-		page, err := e.Sessions(ctx, sequent.Query{Limit: 1})
+		id, err := latestID(ctx, e)
 		if err != nil {
 			return nil, err
 		}
-		if len(page.Headers) == 0 {
-			return nil, &sequent.Error{
-				Code: sequent.CodeSessionNotFound, Field: fieldID,
-				Msg: "there are no sessions yet",
-				Fix: "run sequent demo to create one",
-			}
-		}
-		s, err := e.Session(ctx, page.Headers[0].ID)
+		s, err := e.Session(ctx, id)
 		if errors.Is(err, sequent.ErrNotFound) {
 			continue // deleted just now
 		}
 		return s, err
 	}
+}
+
+// latestID returns the id of the latest session.
+func latestID(ctx context.Context, e *sequent.Engine) (sequent.ID, error) {
+	page, err := e.Sessions(ctx, sequent.Query{Limit: 1})
+	if err != nil {
+		return "", err
+	}
+	if len(page.Headers) == 0 {
+		return "", &sequent.Error{
+			Code: sequent.CodeSessionNotFound, Field: fieldID,
+			Msg: "there are no sessions yet",
+			Fix: "run sequent demo to create one",
+		}
+	}
+	return page.Headers[0].ID, nil
 }
 
 // find returns the session with the given id or, if there is none, the only one
@@ -87,19 +96,28 @@ func find(ctx context.Context, e *sequent.Engine, id string) (*sequent.Session, 
 	if err == nil || sequent.CodeOf(err) != sequent.CodeSessionNotFound {
 		return s, err
 	}
-	matching, err := withPrefix(ctx, e, id, 6)
+	full, err := idWithPrefix(ctx, e, id)
 	if err != nil {
 		return nil, err
 	}
+	return e.Session(ctx, full)
+}
+
+// idWithPrefix returns the only id that begins with prefix.
+func idWithPrefix(ctx context.Context, e *sequent.Engine, prefix string) (sequent.ID, error) {
+	matching, err := withPrefix(ctx, e, prefix, 6)
+	if err != nil {
+		return "", err
+	}
 	switch len(matching) {
 	case 0:
-		return nil, &sequent.Error{
+		return "", &sequent.Error{
 			Code: sequent.CodeSessionNotFound, Field: fieldID,
-			Msg: fmt.Sprintf("no session has an id that begins with %q", id),
+			Msg: fmt.Sprintf("no session has an id that begins with %q", prefix),
 			Fix: "run sequent list for the ids of sessions",
 		}
 	case 1:
-		return e.Session(ctx, matching[0].ID)
+		return matching[0].ID, nil
 	}
 	var ids []string
 	for _, h := range matching[:min(len(matching), 5)] {
@@ -108,8 +126,8 @@ func find(ctx context.Context, e *sequent.Engine, id string) (*sequent.Session, 
 	if len(matching) > 5 {
 		ids = append(ids, "…")
 	}
-	return nil, &usageError{
-		msg: fmt.Sprintf("several sessions have an id that begins with %q: %s", id, strings.Join(ids, ", ")),
+	return "", &usageError{
+		msg: fmt.Sprintf("several sessions have an id that begins with %q: %s", prefix, strings.Join(ids, ", ")),
 		fix: "pass more characters of the id",
 	}
 }

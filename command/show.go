@@ -19,7 +19,7 @@ the thought that it branches from. The ID can be shortened to its first characte
 latest session is drawn.
 
 ● is a thought, ○ a revised thought, ◆ a revision, and ■ a final thought. Long sessions are folded;
---full shows everything.
+--full shows everything, and the head of the log for sequent verify --head.
 
 --json prints the session with all its thoughts, like sequent export --format json.`,
 		Example: "# the latest session\nsequent show\n\n# a session of sequent list\nsequent show 7k3\n\n" +
@@ -33,13 +33,24 @@ latest session is drawn.
 					return err
 				}
 				if p.json {
-					return p.write("", string(archive.JSON(s)))
+					h, entries, err := a.Engine.Entries(c.Context(), s.ID())
+					if err != nil {
+						return err
+					}
+					return p.write("", string(archive.Log(h, entries)))
 				}
-				o := p.drawing()
+				o := p.drawingOf(s)
 				o.Full = full
 				d := draw.Session(s, o)
+				if line := p.failure(s); line != "" {
+					d.Lines = append(d.Lines, nil)
+					d.Lines = append(d.Lines, draw.Beside(nil, line+" To resume: sequent "+s.Dialect()+" resume "+string(s.ID()), draw.Newest, o)...)
+				}
 				if d.Folded {
 					d.Lines = append(d.Lines, nil, draw.Line{{Text: "Parts are folded. Pass --full to show everything.", Role: draw.Fold}})
+				}
+				if h := s.Header(); full && h.Entries > 0 {
+					d.Lines = append(d.Lines, nil, draw.Line{{Text: "Head " + h.Head.String(), Role: draw.Meta}})
 				}
 				return p.print(d.Lines...)
 			})

@@ -21,12 +21,7 @@ sessions of its subject. The file has one line SUBJECT:HASH per token and never 
 A server reloads the file within seconds.`,
 		Example: "# create a token for alice\nsequent token new alice\n\n# list all tokens\nsequent token list\n\n" +
 			"# revoke a token by its ID\nsequent token revoke 9f86d081884c",
-		Args: func(c *cobra.Command, args []string) error {
-			if len(args) > 0 {
-				return misuse(c, "unknown command %q of sequent token", args[0])
-			}
-			return nil
-		},
+		Args: onlySubcommands,
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
 	path := func() (string, error) { return app.TokenFile(cmp.Or(file, p.getenv("SEQUENT_AUTH"))) }

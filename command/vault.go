@@ -2,7 +2,6 @@ package command
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/spf13/cobra"
@@ -22,24 +21,29 @@ Markdown notes, which you can edit. A server synchronises both when it starts; t
 without a server.`,
 		Example: "# after editing notes or after a crash\nsequent vault sync\n\n# report differences without changing anything\nsequent vault check\n\n" +
 			"# another vault\nsequent vault check --vault ~/Notes",
-		Args: func(c *cobra.Command, args []string) error {
-			if len(args) > 0 {
-				return misuse(c, "unknown command %q of sequent vault", args[0])
-			}
-			return nil
-		},
+		Args: onlySubcommands,
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
 	c.PersistentFlags().StringVar(&dir, "vault", "", "folder of notes (default: Documents/sequent-vault in your home directory)")
 	if err := c.MarkPersistentFlagDirname("vault"); err != nil {
 		panic(err) // no such flag
 	}
-	c.AddCommand(p.vaultSync(&dir), p.vaultCheck(&dir), p.vaultRebuild(&dir))
+	add := func(sub *cobra.Command, run func(context.Context) error) {
+		sub.Args = arguments(0, 0, "")
+		sub.RunE = func(c *cobra.Command, _ []string) error { return run(c.Context()) }
+		p.addJSONFlag(sub)
+		p.addOwnerFlag(sub)
+		p.addWidthFlag(sub)
+		c.AddCommand(sub)
+	}
+	add(vaultSync(), func(ctx context.Context) error { return p.syncVault(ctx, dir, false) })
+	add(vaultCheck(), func(ctx context.Context) error { return p.checkVault(ctx, dir) })
+	add(vaultRebuild(), func(ctx context.Context) error { return p.syncVault(ctx, dir, true) })
 	return c
 }
 
-func (p *program) vaultSync(dir *string) *cobra.Command {
-	c := &cobra.Command{
+func vaultSync() *cobra.Command {
+	return &cobra.Command{
 		Use:   "sync",
 		Short: "Synchronise sessions, notes and the index",
 		Long: `Synchronise sessions, notes and the index: add missing thoughts to notes, add sessions that exist only
@@ -49,17 +53,11 @@ changes nothing.
 --json prints {"notes", "changed", "removed", "concepts", "relations", "orphans", "sessions", "problems":
 [string]}; sessions counts those that were repaired.`,
 		Example: "sequent vault sync\n\n# adopt a Maenifold folder with its sessions\nsequent vault sync --vault ~/maenifold/memory",
-		Args:    arguments(0, 0, ""),
-		RunE:    func(c *cobra.Command, _ []string) error { return p.syncVault(c.Context(), *dir, false) },
 	}
-	p.addJSONFlag(c)
-	p.addOwnerFlag(c)
-	p.addWidthFlag(c)
-	return c
 }
 
-func (p *program) vaultRebuild(dir *string) *cobra.Command {
-	c := &cobra.Command{
+func vaultRebuild() *cobra.Command {
+	return &cobra.Command{
 		Use:   "rebuild",
 		Short: "Rebuild the index and restore deleted thoughts in notes",
 		Long: `Rebuild the index from the notes, and restore thoughts that were deleted from notes of sessions. Use it
@@ -68,17 +66,11 @@ notes of all sessions of the dialect wiki. Your own edits are kept.
 
 --json prints the same object as sequent vault sync --json.`,
 		Example: "sequent vault rebuild\nsequent vault rebuild --vault ~/Notes",
-		Args:    arguments(0, 0, ""),
-		RunE:    func(c *cobra.Command, _ []string) error { return p.syncVault(c.Context(), *dir, true) },
 	}
-	p.addJSONFlag(c)
-	p.addOwnerFlag(c)
-	p.addWidthFlag(c)
-	return c
 }
 
-func (p *program) vaultCheck(dir *string) *cobra.Command {
-	c := &cobra.Command{
+func vaultCheck() *cobra.Command {
+	return &cobra.Command{
 		Use:   "check",
 		Short: "Report differences between sessions and notes",
 		Long: `Report differences between sessions and their notes, unreadable notes, and mistakes in workflow files.
@@ -88,13 +80,7 @@ too, but are not problems.
 --json prints {"ok": bool, "notes", "findings": [{problem, place, session, thoughts, text, "mended":
 bool, "wrong": bool}]}; mended means that sync repairs it, wrong that it is a problem.`,
 		Example: "sequent vault check\n\n# the notes that sync would repair\nsequent vault check --json | jq -r '.findings[] | select(.mended).place'",
-		Args:    arguments(0, 0, ""),
-		RunE:    func(c *cobra.Command, _ []string) error { return p.checkVault(c.Context(), *dir) },
 	}
-	p.addJSONFlag(c)
-	p.addOwnerFlag(c)
-	p.addWidthFlag(c)
-	return c
 }
 
 // withVault runs do with the vaults. Open is app.Open or app.OpenExisting.
@@ -102,15 +88,13 @@ func (p *program) withVault(ctx context.Context, dir string, open func(context.C
 	cfg := p.config()
 	cfg.Vault, cfg.Agent = dir, p.getenv("AGENT_ID")
 	cfg.Model.Getenv = p.getenv
-	a, err := open(ctx, cfg)
-	if err != nil {
-		return err
-	}
-	v, err := a.Vaults(false)
-	if err == nil {
-		err = do(v)
-	}
-	return errors.Join(err, a.Close())
+	return p.withApp(ctx, open, cfg, func(a *app.App) error {
+		v, err := a.Vaults(false)
+		if err != nil {
+			return err
+		}
+		return do(v)
+	})
 }
 
 // stage shows the progress of a stage.
@@ -130,16 +114,7 @@ func (p *program) syncVault(ctx context.Context, dir string, rebuild bool) error
 			if r.Problems == nil {
 				r.Problems = []string{}
 			}
-			return writeJSON(p.out, struct {
-				Notes     int      `json:"notes"`
-				Changed   int      `json:"changed"`
-				Removed   int      `json:"removed"`
-				Concepts  int      `json:"concepts"`
-				Relations int      `json:"relations"`
-				Orphans   int      `json:"orphans"`
-				Sessions  int      `json:"sessions"`
-				Problems  []string `json:"problems"`
-			}{r.Notes, r.Changed, r.Removed, r.Concepts, r.Relations, r.Orphans, r.Sessions, r.Problems})
+			return writeJSON(p.out, r)
 		}
 		lines := []draw.Line{
 			{{Text: fmt.Sprintf("%s (%d changed, %d removed)", draw.Count(r.Notes, "note", "notes"), r.Changed, r.Removed)}},
@@ -156,22 +131,11 @@ func (p *program) syncVault(ctx context.Context, dir string, rebuild bool) error
 	})
 }
 
-// A jsonFinding is a [vaults.Finding] in JSON output.
-type jsonFinding struct {
-	Problem  string `json:"problem"`
-	Place    string `json:"place,omitempty"`
-	Session  string `json:"session,omitempty"`
-	Thoughts []int  `json:"thoughts,omitempty"`
-	Text     string `json:"text"`
-	Mended   bool   `json:"mended"`
-	Wrong    bool   `json:"wrong"`
-}
-
 func (p *program) checkVault(ctx context.Context, dir string) error {
 	return p.withVault(ctx, dir, app.OpenExisting, func(v *vaults.Vaults) error {
-		findings, wrong, mended := []jsonFinding{}, 0, 0
+		findings, wrong, mended := []vaults.Finding{}, 0, 0
 		notes, err := v.Check(ctx, p.owner, func(f vaults.Finding) {
-			findings = append(findings, jsonFinding{f.Problem, f.Place, string(f.Session), f.Thoughts, f.Text, f.Repairable, f.Wrong})
+			findings = append(findings, f)
 			if f.Wrong {
 				wrong++
 			}
@@ -184,9 +148,9 @@ func (p *program) checkVault(ctx context.Context, dir string) error {
 		}
 		if p.json {
 			err = writeJSON(p.out, struct {
-				OK       bool          `json:"ok"`
-				Notes    int           `json:"notes"`
-				Findings []jsonFinding `json:"findings"`
+				OK       bool             `json:"ok"`
+				Notes    int              `json:"notes"`
+				Findings []vaults.Finding `json:"findings"`
 			}{wrong == 0, notes, findings})
 		} else {
 			err = p.printFindings(notes, mended, findings)
@@ -198,7 +162,7 @@ func (p *program) checkVault(ctx context.Context, dir string) error {
 	})
 }
 
-func (p *program) printFindings(notes, mended int, findings []jsonFinding) error {
+func (p *program) printFindings(notes, mended int, findings []vaults.Finding) error {
 	var lines []draw.Line
 	for _, f := range findings {
 		role := draw.Meta // the user's own edits

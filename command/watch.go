@@ -8,13 +8,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/sequent-dev/sequent"
+	"github.com/sequent-dev/sequent/agent/plan"
 	"github.com/sequent-dev/sequent/internal/app"
 	"github.com/sequent-dev/sequent/internal/draw"
 )
-
-// maxWait limits the wait for a notification. It bounds the delay of a change that
-// was notified between two waits.
-const maxWait = time.Second
 
 func (p *program) watch() *cobra.Command {
 	var untilComplete bool
@@ -35,16 +32,27 @@ revision, more, at}.`,
 		Args:              arguments(0, 1, "at most one ID"),
 		ValidArgsFunction: p.completeIDs,
 		RunE: func(c *cobra.Command, args []string) error {
-			return p.withStoreOrNew(c.Context(), func(a *app.App) error {
-				w := &watcher{engine: a.Engine, untilComplete: untilComplete}
+			open := app.OpenExisting
+			if p.store == "" { // a server may start to use the default store later
+				open = app.Open
+			}
+			return p.withApp(c.Context(), open, p.config(), func(a *app.App) error {
+				changes, err := a.Engine.Watch(c.Context())
+				if err != nil {
+					return err
+				}
+				defer changes.Close()
+				w := &watcher{engine: a.Engine, changes: changes, untilComplete: untilComplete}
 				if len(args) > 0 {
 					s, err := find(c.Context(), a.Engine, args[0])
 					if err != nil {
 						return err
 					}
 					w.id = s.ID()
+					changes.Add(s.Key())
+				} else {
+					changes.Add(sequent.Key{})
 				}
-				var err error
 				switch {
 				case isTerminal(p.out) && isTerminal(p.in) && !p.json:
 					err = p.watchScreen(c.Context(), w)
@@ -67,40 +75,12 @@ revision, more, at}.`,
 	return c
 }
 
-// withStoreOrNew runs do with the store. It creates a missing default store, because a
-// server may start to use it later.
-func (p *program) withStoreOrNew(ctx context.Context, do func(a *app.App) error) error {
-	if p.store != "" {
-		return p.withStore(ctx, do)
-	}
-	a, err := app.Open(ctx, p.config())
-	if err != nil {
-		return err
-	}
-	a.Engine = a.Engine.Owned(p.owner)
-	err = do(a)
-	if closing := a.Close(); err == nil {
-		err = closing
-	}
-	return err
-}
-
 // A watcher waits for changes of sessions.
 type watcher struct {
 	engine        *sequent.Engine
-	id            sequent.ID // empty means all sessions
+	id            sequent.ID     // empty means all sessions
+	changes       *sequent.Watch // of them
 	untilComplete bool
-}
-
-// wait returns after a notification, or after maxWait.
-func (w *watcher) wait(ctx context.Context) error {
-	waiting, cancel := context.WithTimeout(ctx, maxWait)
-	defer cancel()
-	err := w.engine.Changed(waiting)
-	if waiting.Err() != nil {
-		return ctx.Err()
-	}
-	return err
 }
 
 // next waits until the session differs from known and returns it. Without an id it
@@ -120,7 +100,7 @@ func (w *watcher) next(ctx context.Context, known *sequent.Session) (*sequent.Se
 		if s != nil && (known == nil || s.ID() != known.ID() || s.Position() != known.Position()) {
 			return s, nil
 		}
-		if err := w.wait(ctx); err != nil {
+		if _, err := w.changes.Wait(ctx); err != nil {
 			return nil, err
 		}
 	}
@@ -142,32 +122,77 @@ func (p *program) line(s sequent.ID, t sequent.Thought, named bool) error {
 	return p.print(draw.Cut(append(line, draw.Thought(t, o)...), o))
 }
 
-// watchOne writes the existing and future thoughts of one session.
-func (p *program) watchOne(ctx context.Context, w *watcher) error {
-	s, err := w.engine.Session(ctx, w.id)
-	if err != nil {
-		return err
+// drawingOf is drawing with the state of a plan that has failed.
+func (p *program) drawingOf(s *sequent.Session) draw.Options {
+	o := p.drawing()
+	if p.failure(s) != "" {
+		o.State = plan.Failed
 	}
-	for t := range s.All() {
-		if err := p.line(s.ID(), t, true); err != nil {
-			return err
-		}
+	return o
+}
+
+// failure says why the plan of a session has failed; empty if it has not.
+func (p *program) failure(s *sequent.Session) string {
+	st, ok := plan.StateOf(s)
+	if !ok || st.State != plan.Failed {
+		return ""
 	}
-	if w.untilComplete && s.State() != sequent.Active {
+	if st.Fault == nil {
+		return "The plan failed."
+	}
+	return fmt.Sprintf("The phase %s failed: %s.", st.Fault.Phase, draw.One(st.Fault.Message, p.charset()))
+}
+
+// reportFailure writes that the plan of a session has failed, unless that is known.
+// Named means that the session's id is omitted.
+func (p *program) reportFailure(s *sequent.Session, known, named bool) error {
+	line := p.failure(s)
+	if line == "" || p.json || known {
 		return nil
 	}
-	for t, err := range w.engine.Follow(ctx, w.id, s.Len()) {
+	if !named {
+		line = draw.One(string(s.ID()), p.charset()) + " " + line
+	}
+	return p.print(draw.Line{{Text: s.Updated().Local().Format(time.TimeOnly) + " ", Role: draw.Meta}, {Text: line, Role: draw.Newest}})
+}
+
+// A watched session is how much of a session was written.
+type watched struct {
+	at     sequent.Position
+	failed bool // the failure of its plan was written
+}
+
+// watchOne writes the existing and future thoughts of one session.
+func (p *program) watchOne(ctx context.Context, w *watcher) error {
+	var known *sequent.Session
+	for {
+		s, err := w.next(ctx, known)
 		if err != nil {
 			return err
 		}
-		if err := p.line(s.ID(), t, true); err != nil {
+		from := 0
+		if known != nil {
+			from = known.Len()
+			if known.Epoch() != s.Epoch() {
+				return &sequent.Error{Code: sequent.CodeSessionNotFound, Field: fieldID, Msg: fmt.Sprintf("session %q was deleted", w.id)}
+			}
+		}
+		for t := range s.Since(from) {
+			if err := p.line(s.ID(), t, true); err != nil {
+				return err
+			}
+			if known != nil && w.untilComplete && !t.More {
+				return nil
+			}
+		}
+		if err := p.reportFailure(s, known != nil && p.failure(known) != "", true); err != nil {
 			return err
 		}
-		if w.untilComplete && !t.More {
+		if w.untilComplete && s.State() != sequent.Active {
 			return nil
 		}
+		known = s
 	}
-	return nil
 }
 
 // watchAll writes the future thoughts of all sessions.
@@ -176,13 +201,13 @@ func (p *program) watchAll(ctx context.Context, w *watcher) error {
 	if isTerminal(p.err) {
 		fmt.Fprintln(p.err, "Waiting for thoughts. Press Ctrl-C to end.")
 	}
-	seen := map[sequent.ID]sequent.Position{}
+	seen := map[sequent.ID]watched{}
 	for {
 		complete, err := p.printNew(ctx, w, start, seen)
 		if err != nil || complete && w.untilComplete {
 			return err
 		}
-		if err := w.wait(ctx); err != nil {
+		if _, err := w.changes.Wait(ctx); err != nil {
 			return err
 		}
 	}
@@ -190,13 +215,13 @@ func (p *program) watchAll(ctx context.Context, w *watcher) error {
 
 // printNew writes the thoughts that were recorded since the last call. It reports
 // whether a session was completed.
-func (p *program) printNew(ctx context.Context, w *watcher, start time.Time, seen map[sequent.ID]sequent.Position) (complete bool, err error) {
+func (p *program) printNew(ctx context.Context, w *watcher, start time.Time, seen map[sequent.ID]watched) (complete bool, err error) {
 	for h, err := range w.engine.AllSessions(ctx, sequent.Query{Since: start}) {
 		if err != nil {
 			return false, err
 		}
 		known, ok := seen[h.ID]
-		if h.Position() == known {
+		if h.Position() == known.at {
 			continue
 		}
 		s, err := w.engine.Session(ctx, h.ID)
@@ -206,9 +231,9 @@ func (p *program) printNew(ctx context.Context, w *watcher, start time.Time, see
 		if err != nil {
 			return false, err
 		}
-		from := known.Len
-		if known.Epoch != s.Epoch() {
-			from = 0
+		from := 0
+		if known.at.Epoch == s.Epoch() {
+			from = known.at.Len
 		}
 		for t := range s.Since(from) {
 			if !ok && t.At.Before(start) {
@@ -219,7 +244,10 @@ func (p *program) printNew(ctx context.Context, w *watcher, start time.Time, see
 			}
 			complete = complete || !t.More
 		}
-		seen[h.ID] = s.Position()
+		if err := p.reportFailure(s, known.failed, false); err != nil {
+			return false, err
+		}
+		seen[h.ID] = watched{s.Position(), p.failure(s) != ""}
 	}
 	return complete, nil
 }

@@ -62,7 +62,7 @@ func (w *work) problem(args []string) (string, error) {
 }
 
 // begin creates a session for a problem and runs it.
-func (w *work) begin(c *cobra.Command, table plan.Table, problem string) (err error) {
+func (w *work) begin(c *cobra.Command, table plan.Table, problem string) error {
 	cfg, err := w.config(c)
 	if err != nil {
 		return err
@@ -72,49 +72,43 @@ func (w *work) begin(c *cobra.Command, table plan.Table, problem string) (err er
 	if err != nil {
 		return err
 	}
-	a, err := app.Open(c.Context(), cfg)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, a.Close()) }()
-	return w.with(c.Context(), a, app.MachineConfig{Model: model, Table: table}, func(m *plan.Machine) error {
-		id := sequent.ID(strings.ToLower(rand.Text()[:12]))
-		if err := m.Begin(c.Context(), id, problem); err != nil {
-			return err
-		}
-		return w.run(c.Context(), a, m, id)
+	return w.p.withApp(c.Context(), app.Open, cfg, func(a *app.App) error {
+		return w.with(c.Context(), a, app.MachineConfig{Model: model, Table: table}, func(m *plan.Machine) error {
+			id := sequent.ID(strings.ToLower(rand.Text()[:12]))
+			if err := m.Begin(c.Context(), id, problem); err != nil {
+				return err
+			}
+			return w.run(c.Context(), a, m, id)
+		})
 	})
 }
 
 // resume runs the session of the argument, or the latest incomplete one. The model
 // is that of the flag, or the one that the session began with.
-func (w *work) resume(c *cobra.Command, table plan.Table, args []string) (err error) {
+func (w *work) resume(c *cobra.Command, table plan.Table, args []string) error {
 	cfg, err := w.config(c)
 	if err != nil {
 		return err
 	}
-	a, err := app.OpenExisting(c.Context(), cfg)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, a.Close()) }()
-	var s *sequent.Session
-	if len(args) > 0 {
-		s, err = find(c.Context(), a.Engine, args[0])
-	} else {
-		s, err = w.unfinished(c.Context(), a.Engine)
-	}
-	if err != nil {
-		return err
-	}
-	st, _ := plan.StateOf(s) // Run reports a session without a state
-	cfg.Model.Name = cmp.Or(cfg.Model.Name, st.Model)
-	model, err := cfg.Model.Open()
-	if err != nil {
-		return err
-	}
-	return w.with(c.Context(), a, app.MachineConfig{Model: model, Table: table}, func(m *plan.Machine) error {
-		return w.run(c.Context(), a, m, s.ID())
+	return w.p.withApp(c.Context(), app.OpenExisting, cfg, func(a *app.App) (err error) {
+		var s *sequent.Session
+		if len(args) > 0 {
+			s, err = find(c.Context(), a.Engine, args[0])
+		} else {
+			s, err = w.unfinished(c.Context(), a.Engine)
+		}
+		if err != nil {
+			return err
+		}
+		st, _ := plan.StateOf(s) // Run reports a session without a state
+		cfg.Model.Name = cmp.Or(cfg.Model.Name, st.Model)
+		model, err := cfg.Model.Open()
+		if err != nil {
+			return err
+		}
+		return w.with(c.Context(), a, app.MachineConfig{Model: model, Table: table}, func(m *plan.Machine) error {
+			return w.run(c.Context(), a, m, s.ID())
+		})
 	})
 }
 

@@ -38,7 +38,7 @@ func converse(t testing.TB, s *Server, input string) string {
 	return out.String()
 }
 
-// A peer is a client that has a server on pipes and takes its time.
+// A peer is a client with a server on pipes, which reads and writes slowly.
 type peer struct {
 	t      testing.TB
 	in     *io.PipeWriter

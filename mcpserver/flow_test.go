@@ -168,7 +168,7 @@ func TestShutdownDoesNotWaitForAClientThatDoesNotRead(t *testing.T) {
 		s, _, _ := testServer(t)
 		p := dial(t, s)
 		p.send(mcptest.Hello)
-		synctest.Wait() // the reply is being written, and nobody reads
+		synctest.Wait() // the reply is being written, and the client does not read
 		start := time.Now()
 		p.cancel()
 		err := mcptest.Await(t, "serving ends", p.done)

@@ -15,7 +15,7 @@ import (
 )
 
 // FuzzStdioLine feeds any bytes to a server that has made the handshake. It must
-// go on to the end, write nothing but JSON-RPC, and answer each request that an
+// read to the end, write nothing but JSON-RPC, and answer each request that an
 // independent reading of the input finds exactly once.
 func FuzzStdioLine(f *testing.F) {
 	const modern = `"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}`

@@ -204,7 +204,7 @@ func TestOwnersApart(t *testing.T) {
 		if got := must(bob.think("", 1, "bob's own", true)).StructuredContent; got.SessionID == id || got.ThoughtHistoryLength != 1 {
 			t.Errorf("bob's first thought went to %+v, want a session of his own", got)
 		}
-		// An id is no authority, and says no more than one that nobody has.
+		// The id of another subject is refused like one that does not exist.
 		mine, none := told(bob.think(id, 3, "intruding", true)), told(bob.think("000000000000", 3, "intruding", true))
 		if want := strings.ReplaceAll(none, "000000000000", id); mine != want || !strings.Contains(mine, "SESSION_NOT_FOUND") {
 			t.Errorf("alice's session is for bob\n%s\nwant it as one that there is not:\n%s", mine, want)

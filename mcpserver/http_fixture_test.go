@@ -41,7 +41,7 @@ const (
 
 var testAuth = authTable{"token-a": "alice", "token-a2": "alice", "token-b": "bob"}
 
-// callerDialect answers everything with who asked.
+// callerDialect answers every request with its caller.
 func callerDialect() dialect.Dialect {
 	say := func(c tool.Caller) string {
 		scope := c.Scope.Name

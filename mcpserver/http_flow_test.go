@@ -88,7 +88,7 @@ func TestDisconnect(t *testing.T) {
 	w.want(post+`{"jsonrpc":"2.0","id":2,"method":"ping"}`, http.StatusOK, `"id":2`)
 }
 
-// TestShutdownUnderLoad ends the server while calls are under way: each that was
+// TestShutdownUnderLoad ends the server while calls are in progress: each that was
 // answered is recorded, and each that is recorded was answered.
 func TestShutdownUnderLoad(t *testing.T) {
 	t.Parallel()
@@ -134,7 +134,7 @@ func TestShutdownUnderLoad(t *testing.T) {
 	mcptest.Await(t, "a call begins", w.note.Begun)
 	begun.Wait()
 	w.stop()
-	// Only when nobody is let in any more is the slow call let go.
+	// The slow call is released once no connections are accepted.
 	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); {
 		c, err := net.Dial("tcp", w.addr)
 		if err != nil {
@@ -213,6 +213,31 @@ func TestHalfOpen(t *testing.T) {
 	w.stop()
 	if err := mcptest.Await(t, "serving ends", w.done); err != nil {
 		t.Errorf("Serve = %v, want nil", err)
+	}
+}
+
+// TestShutdownUnfinishedBody ends the server while a client has sent half of a message.
+// There is no call to wait for.
+func TestShutdownUnfinishedBody(t *testing.T) {
+	t.Parallel()
+	w := serveHTTP(t, HTTPConfig{Timeout: -1, Grace: 20 * time.Second})
+	c, err := net.Dial("tcp", w.addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	_, err = io.WriteString(c, "POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 4000000\r\nExpect: 100-continue\r\n\r\n{\"jsonrpc\"")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = c.SetReadDeadline(time.Now().Add(time.Minute))
+	if _, err := io.ReadFull(c, make([]byte, 10)); err != nil { // the server reads
+		t.Fatal(err)
+	}
+	begun := time.Now()
+	w.stop()
+	if err := mcptest.Await(t, "serving ends", w.done); err != nil {
+		t.Errorf("Serve = %v after %v, want nil", err, time.Since(begun))
 	}
 }
 

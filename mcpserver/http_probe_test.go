@@ -25,7 +25,14 @@ func TestProbes(t *testing.T) {
 		}
 		return nil
 	}
-	w := serveHTTP(t, HTTPConfig{Auth: testAuth, Rate: 1.0 / 64, Burst: 1, Ready: check})
+	var stalled atomic.Bool
+	counts := func() (batches, sessions int) {
+		if stalled.Load() {
+			return 1, 2
+		}
+		return 0, 0
+	}
+	w := serveHTTP(t, HTTPConfig{Auth: testAuth, Rate: 1.0 / 64, Burst: 1, Ready: check, Stalled: counts})
 	for range 3 {
 		w.want("GET /healthz", http.StatusOK, `{"status":"ok"}`)
 		w.want("GET /readyz", http.StatusOK, `{"status":"ready"}`)
@@ -50,6 +57,8 @@ func TestProbes(t *testing.T) {
 	w.want("GET /healthz", http.StatusOK)
 	fault.Store(nil)
 	until(t, func() bool { return w.ask("GET /readyz").status == http.StatusOK })
+	stalled.Store(true)
+	w.want("GET /readyz", http.StatusOK, `{"status":"ready","stalledBatches":1,"stalledSessions":2}`)
 }
 
 // until waits for something that takes a second or two.
@@ -62,7 +71,7 @@ func until(t *testing.T, done func() bool) {
 	}
 }
 
-// A server that is to end says so first, goes on to answer, and then ends.
+// A draining server reports it, continues to answer, and then ends.
 func TestDrain(t *testing.T) {
 	t.Parallel()
 	const drain = 3 * time.Second // enough for a few requests on a slow machine

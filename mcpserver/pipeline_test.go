@@ -29,7 +29,7 @@ func (g *gated) Commit(ctx context.Context, batch []*sequent.Write) error {
 	}
 	n := 0
 	for _, w := range batch {
-		n += len(w.Thoughts)
+		n += len(sequent.Thoughts(w.Entries))
 	}
 	g.commits = append(g.commits, n)
 	return g.MemoryStore.Commit(ctx, batch)
@@ -166,7 +166,7 @@ func TestPipelinedCallIsCancelled(t *testing.T) {
 	})
 }
 
-// The session is deleted while calls to it wait. They go on in the next one, in
+// The session is deleted while calls to it wait. They continue in the next one, in
 // their order.
 func TestPipelinedCallsLoseTheirSession(t *testing.T) {
 	t.Parallel()

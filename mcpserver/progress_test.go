@@ -86,7 +86,7 @@ func TestProgressOnStdio(t *testing.T) {
 	}
 }
 
-// Whoever does not read loses reports and holds up no tool.
+// A client that does not read loses reports and delays no tool.
 func TestProgressDoesNotWait(t *testing.T) {
 	t.Parallel()
 	reported := make(chan struct{})
@@ -137,7 +137,7 @@ func TestProgressOverHTTP(t *testing.T) {
 				t.Errorf("modern %t: events are\n%s\nwant\n%s\nand the reply", modern, strings.Join(got, "\n"), strings.Join(want, "\n"))
 			}
 			left("late", 100, 100)
-			// Who takes no events gets the reply alone.
+			// A client that does not accept events gets only the reply.
 			a = w.want(head+"Accept: application/json\n\n"+call, http.StatusOK, `"asked"`)
 			if strings.Contains(a.body, "progress") {
 				t.Errorf("modern %t: who does not accept events gets %s", modern, a.body)

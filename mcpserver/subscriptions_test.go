@@ -103,8 +103,8 @@ func listening(id, uris string) string {
 		uris + `},` + mcptest.ModernMeta + `}}`
 }
 
-// told returns what a subscription is told: of a document, or if there is none
-// what was agreed.
+// told returns the notification about a document, or the acknowledgement if there is
+// none.
 func told(id, uri string, agreed ...string) string {
 	meta := `"_meta":{"io.modelcontextprotocol/subscriptionId":` + id + `}`
 	if uri != "" {

@@ -46,13 +46,13 @@ var commitTests = []test{
 
 		w := next(first.Header, "four")
 		calls := 0
-		w.Rebase = func(got sequent.Header, exists bool, tail []sequent.Thought) bool {
+		w.Rebase = func(got sequent.Header, exists bool, tail []sequent.Entry) bool {
 			calls++
 			if !exists {
 				t.Error("Rebase got exists false for an existing session")
 			}
 			sameHeader(t, got, now)
-			sameTexts(t, tail, 2, "two", "three")
+			sameTexts(t, sequent.Thoughts(tail), 2, "two", "three")
 			refit(w, got, []string{"four"})
 			return true
 		}
@@ -67,7 +67,7 @@ var commitTests = []test{
 	{"a matching base is not rebased", func(t *testing.T, h Harness) {
 		s := h.open(t)
 		w := begin(key("a"), "one")
-		fail := func(sequent.Header, bool, []sequent.Thought) bool {
+		fail := func(sequent.Header, bool, []sequent.Entry) bool {
 			t.Error("Rebase was called although the base matches")
 			return false
 		}
@@ -84,9 +84,9 @@ var commitTests = []test{
 		put(t, s, first)
 		put(t, s, next(first.Header))
 		w := next(first.Header, "two")
-		var tail []sequent.Thought
+		var tail []sequent.Entry
 		called := false
-		w.Rebase = func(now sequent.Header, _ bool, got []sequent.Thought) bool {
+		w.Rebase = func(now sequent.Header, _ bool, got []sequent.Entry) bool {
 			called, tail = true, got
 			refit(w, now, []string{"two"})
 			return true
@@ -108,11 +108,11 @@ var commitTests = []test{
 		second.Header.Epoch++
 		put(t, s, second)
 		w := next(first.Header, "newest")
-		w.Rebase = func(now sequent.Header, exists bool, tail []sequent.Thought) bool {
+		w.Rebase = func(now sequent.Header, exists bool, tail []sequent.Entry) bool {
 			if !exists || now.Epoch != second.Header.Epoch {
 				t.Errorf("Rebase got exists %t, epoch %d, want true, %d", exists, now.Epoch, second.Header.Epoch)
 			}
-			sameTexts(t, tail, 1, "new", "newer")
+			sameTexts(t, sequent.Thoughts(tail), 1, "new", "newer")
 			refit(w, now, []string{"newest"})
 			return true
 		}
@@ -128,7 +128,7 @@ var commitTests = []test{
 		}
 		w := next(first.Header, "two")
 		var existed bool
-		w.Rebase = func(_ sequent.Header, exists bool, tail []sequent.Thought) bool {
+		w.Rebase = func(_ sequent.Header, exists bool, tail []sequent.Entry) bool {
 			existed = exists
 			if len(tail) != 0 {
 				t.Errorf("Rebase got a tail of %d thoughts for a deleted session", len(tail))
@@ -142,7 +142,7 @@ var commitTests = []test{
 		missing(t, s, key("a"))
 
 		w = next(first.Header, "two")
-		w.Rebase = func(sequent.Header, bool, []sequent.Thought) bool {
+		w.Rebase = func(sequent.Header, bool, []sequent.Entry) bool {
 			h := begin(key("a")).Header
 			h.Epoch, h.Version = 7, 0
 			refit(w, h, []string{"begun again"})
@@ -155,11 +155,11 @@ var commitTests = []test{
 		s := h.open(t)
 		put(t, s, begin(key("a"), "one"))
 		w := begin(key("a"), "mine")
-		w.Rebase = func(now sequent.Header, exists bool, tail []sequent.Thought) bool {
+		w.Rebase = func(now sequent.Header, exists bool, tail []sequent.Entry) bool {
 			if !exists || now.Version != 1 {
 				t.Errorf("Rebase got exists %t at version %d, want true at 1", exists, now.Version)
 			}
-			sameTexts(t, tail, 1, "one")
+			sameTexts(t, sequent.Thoughts(tail), 1, "one")
 			w.Err = sequent.ErrExists
 			return false
 		}
@@ -178,7 +178,7 @@ var commitTests = []test{
 		put(t, s, next(first.Header, "two"))
 		before, _ := load(t, s, key("a"))
 		w := next(first.Header, "three")
-		w.Rebase = func(now sequent.Header, _ bool, _ []sequent.Thought) bool {
+		w.Rebase = func(now sequent.Header, _ bool, _ []sequent.Entry) bool {
 			refit(w, now, []string{"three"})
 			return false
 		}
@@ -249,7 +249,7 @@ var commitTests = []test{
 		s := h.open(t)
 		put(t, s, begin(key("a"), "one"))
 		w := begin(key("a"), "two")
-		w.Rebase = func(sequent.Header, bool, []sequent.Thought) bool { panic("a bug of the caller") }
+		w.Rebase = func(sequent.Header, bool, []sequent.Entry) bool { panic("a bug of the caller") }
 		func() {
 			defer func() {
 				if recover() == nil {

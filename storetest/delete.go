@@ -66,7 +66,7 @@ var deleteTests = []test{
 			t.Fatal(err)
 		}
 		sameHeader(t, got, second.Header)
-		sameTexts(t, log, 1, "new 1")
+		sameTexts(t, sequent.Thoughts(log), 1, "new 1")
 		if err := s.Delete(t.Context(), key("a"), old.Header.Epoch); !errors.Is(err, sequent.ErrNotFound) {
 			t.Errorf("Delete with the old epoch = %v, want an error matching ErrNotFound", err)
 		}

@@ -28,7 +28,7 @@ func begin(k sequent.Key, texts ...string) *sequent.Write {
 func next(h sequent.Header, texts ...string) *sequent.Write {
 	w := &sequent.Write{Header: h}
 	refit(w, h, texts)
-	w.Rebase = func(sequent.Header, bool, []sequent.Thought) bool {
+	w.Rebase = func(sequent.Header, bool, []sequent.Entry) bool {
 		w.Err = sequent.ErrConflict
 		return false
 	}
@@ -41,24 +41,31 @@ func refit(w *sequent.Write, h sequent.Header, texts []string) {
 	if w.Base.Version == 0 {
 		w.Base = sequent.Position{}
 	}
-	w.Thoughts = nil
+	w.Entries = nil
 	for _, text := range texts {
 		h.Len++
-		w.Thoughts = append(w.Thoughts, sequent.Thought{
+		w.Entries = append(w.Entries, sequent.EntryOf(sequent.Thought{
 			Draft: sequent.Draft{Number: h.Len, Total: 5, Text: text, More: true},
 			Seq:   h.Len, After: h.Len - 1, At: start.Add(time.Duration(h.Len) * time.Millisecond),
-		})
+		}))
 	}
 	h.Version++
 	h.Updated = h.Updated.Add(time.Millisecond)
 	w.Header = h
+	prove(w)
+}
+
+// prove gives the entries of w proofs that follow its base.
+func prove(w *sequent.Write) {
+	w.Header.Entries, w.Header.Head = w.Base.Entries, w.Base.Head
+	w.Header.Prove(w.Entries)
 }
 
 // add returns a write that appends the texts to the session at any position, and
 // begins it if it does not exist. Its first attempt is at h.
 func add(h sequent.Header, texts ...string) *sequent.Write {
 	w := next(h, texts...)
-	w.Rebase = func(now sequent.Header, exists bool, _ []sequent.Thought) bool {
+	w.Rebase = func(now sequent.Header, exists bool, _ []sequent.Entry) bool {
 		if !exists {
 			now = begin(h.Key).Header
 			now.Version = 0
@@ -82,14 +89,14 @@ func put(t *testing.T, s sequent.Store, batch ...*sequent.Write) {
 	}
 }
 
-// load returns the whole session and ends the test if it does not exist.
+// load returns the header and the thoughts of a session, and ends the test if it does not exist.
 func load(t *testing.T, s sequent.Store, k sequent.Key) (sequent.Header, []sequent.Thought) {
 	t.Helper()
-	h, log, err := s.Load(t.Context(), k, sequent.Position{})
+	h, entries, err := s.Load(t.Context(), k, sequent.Position{})
 	if err != nil {
 		t.Fatalf("Load(%q): %v", k, err)
 	}
-	return h, log
+	return h, sequent.Thoughts(entries)
 }
 
 // has fails the test unless the session has exactly these texts, without gaps.

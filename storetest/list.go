@@ -104,6 +104,58 @@ var listTests = []test{
 			}
 		}
 	}},
+	{"the sessions that a request began", func(t *testing.T, h Harness) {
+		s := h.open(t)
+		var batch []*sequent.Write
+		session := func(owner, id, requestKey, digest string, minute int) *sequent.Write {
+			w := begin(sequent.Key{Owner: owner, ID: sequent.ID(id)}, id)
+			w.Header.Created = start.Add(time.Duration(minute) * time.Minute)
+			w.Entries[0].Thought.Request = sequent.Request{Key: requestKey, Digest: digest}
+			prove(w)
+			batch = append(batch, w)
+			return w
+		}
+		session("", "none", "", "", 0)
+		session("", "old", "k", "d", 1)
+		session("", "new", "k", "d", 2)
+		session("", "otherdigest", "k", "e", 3)
+		session("o", "otherowner", "k", "d", 4)
+		odd := session("", "odd", "a\x00b", "d", 5)
+		empty := begin(key("empty"))
+		put(t, s, append(batch, empty)...)
+		second := next(odd.Header, "second")
+		second.Entries[0].Thought.Request = sequent.Request{Key: "k", Digest: "d"}
+		prove(second)
+		put(t, s, second)
+		k := sequent.Request{Key: "k", Digest: "d"}
+		for _, test := range []struct {
+			q    sequent.Query
+			want string
+		}{
+			{sequent.Query{Request: k, ByCreated: true}, "new old"},
+			{sequent.Query{Request: k}, "new old"},
+			{sequent.Query{Request: k, ByCreated: true, Begun: start.Add(2 * time.Minute)}, "new"},
+			{sequent.Query{Request: k, ByCreated: true, Begun: start.Add(2*time.Minute + time.Microsecond)}, ""},
+			{sequent.Query{Request: k, Owner: "o"}, "otherowner"},
+			{sequent.Query{Request: k, AllOwners: true, ByCreated: true}, "otherowner new old"},
+			{sequent.Query{Request: sequent.Request{Key: "k", Digest: "x"}}, ""},
+			{sequent.Query{Request: sequent.Request{Key: "a\x00b", Digest: "d"}}, "odd"},
+			{sequent.Query{Begun: start.Add(3 * time.Minute), ByCreated: true}, "odd otherdigest"},
+		} {
+			for _, limit := range []int{0, 1} {
+				test.q.Limit = limit
+				got := ids(t, s, test.q)
+				if !test.q.ByCreated {
+					sorted := strings.Fields(got)
+					slices.Sort(sorted)
+					got = strings.Join(sorted, " ")
+				}
+				if got != test.want {
+					t.Errorf("List(%+v) = %q, want %q", test.q, got, test.want)
+				}
+			}
+		}
+	}},
 	{"a hundred sessions per page by default", func(t *testing.T, h Harness) {
 		s := h.open(t)
 		var batch []*sequent.Write

@@ -23,19 +23,25 @@ var loadTests = []test{
 		w := begin(key("a"), "one", "two", "three", "four")
 		put(t, s, w)
 		at := w.Header.Position()
+		all := []string{"one", "two", "three", "four"}
+		upto := func(n int) sequent.Position {
+			return sequent.Position{Epoch: at.Epoch, Version: 1, Len: n, Entries: n, Head: w.Entries[n-1].Hash}
+		}
 		for _, test := range []struct {
 			name  string
 			have  sequent.Position
 			texts []string
 		}{
 			{"nothing", sequent.Position{}, []string{"one", "two", "three", "four"}},
-			{"the epoch only", sequent.Position{Epoch: at.Epoch}, []string{"one", "two", "three", "four"}},
-			{"two", sequent.Position{Epoch: at.Epoch, Version: 1, Len: 2}, []string{"three", "four"}},
-			{"three", sequent.Position{Epoch: at.Epoch, Version: 1, Len: 3}, []string{"four"}},
+			{"the epoch only", sequent.Position{Epoch: at.Epoch}, all},
+			{"two", upto(2), []string{"three", "four"}},
+			{"three", upto(3), []string{"four"}},
 			{"all", at, nil},
-			{"more than the session has", sequent.Position{Epoch: at.Epoch, Version: 9, Len: 9}, nil},
-			{"another session's", sequent.Position{Epoch: at.Epoch + 1, Version: 1, Len: 2}, []string{"one", "two", "three", "four"}},
-			{"a length without an epoch", sequent.Position{Version: 1, Len: 2}, []string{"one", "two", "three", "four"}},
+			{"more than the session has", sequent.Position{Epoch: at.Epoch, Version: 9, Len: 9, Entries: 9, Head: at.Head}, all},
+			{"two of another history", sequent.Position{Epoch: at.Epoch, Version: 1, Len: 2, Entries: 2, Head: at.Head}, all},
+			{"four of another history", sequent.Position{Epoch: at.Epoch, Version: 1, Len: 4, Entries: 4, Head: upto(2).Head}, all},
+			{"another session's", sequent.Position{Epoch: at.Epoch + 1, Version: 1, Len: 2}, all},
+			{"a length without an epoch", sequent.Position{Version: 1, Len: 2}, all},
 		} {
 			t.Run(test.name, func(t *testing.T) {
 				got, log, err := s.Load(t.Context(), key("a"), test.have)
@@ -43,7 +49,7 @@ var loadTests = []test{
 					t.Fatalf("Load with %+v: %v", test.have, err)
 				}
 				sameHeader(t, got, w.Header)
-				sameTexts(t, log, 5-len(test.texts), test.texts...)
+				sameTexts(t, sequent.Thoughts(log), 5-len(test.texts), test.texts...)
 			})
 		}
 	}},

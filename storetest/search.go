@@ -1,10 +1,7 @@
 package storetest
 
 import (
-	"cmp"
 	"fmt"
-	"math"
-	"math/rand/v2"
 	"reflect"
 	"slices"
 	"strings"
@@ -156,9 +153,11 @@ func searchReturnsThoughts(t *testing.T, h Harness) {
 	k := sequent.Key{ID: "whole"}
 	w := begin(k, "first zebra", "second thing", "third zebra")
 	w.Header.Title = "A title"
-	w.Thoughts[1].Note = "a zebra in the note"
-	w.Thoughts[2].Branch, w.Thoughts[2].From = "side", sequent.To(1)
-	w.Thoughts[2].Labels = map[string]string{"mood": "calm"}
+	w.Entries[1].Thought.Note = "a zebra in the note"
+	side := &w.Entries[2].Thought
+	side.Branch, side.From = "side", sequent.To(1)
+	side.Labels = map[string]string{"mood": "calm"}
+	prove(w)
 	put(t, s, w)
 	_, log := load(t, s, k)
 	all := hits(t, s, sequent.SearchQuery{Text: "zebra"})
@@ -300,158 +299,4 @@ func searchDeleted(t *testing.T, h Harness) {
 	put(t, s, w)
 	finds(t, s, "badger", "badger after", "badger stays")
 	finds(t, s, "before")
-}
-
-func searchPages(t *testing.T, h Harness) {
-	s := h.open(t)
-	const n = 60
-	rng := rand.New(rand.NewPCG(1, 2))
-	want := map[string]bool{}
-	for i := range n {
-		text := fmt.Sprintf("unique%d heron %s%s", i, strings.Repeat("heron ", rng.IntN(4)), strings.Repeat("filler ", rng.IntN(6)))
-		want[text] = true
-		put(t, s, begin(sequent.Key{ID: sequent.ID(fmt.Sprint("s", i))}, text))
-	}
-	seen := map[string]bool{}
-	last := math.Inf(1)
-	q := sequent.SearchQuery{Text: "heron", Limit: 7}
-	for page := 0; ; page++ {
-		got, err := s.Search(t.Context(), q)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if len(got.Hits) > q.Limit {
-			t.Fatalf("a page of %d hits, want at most %d", len(got.Hits), q.Limit)
-		}
-		for _, hit := range got.Hits {
-			if seen[hit.Thought.Text] {
-				t.Errorf("%q was returned twice", hit.Thought.Text)
-			}
-			seen[hit.Thought.Text] = true
-			if hit.Score > last {
-				t.Errorf("%q has score %g, after a hit with %g", hit.Thought.Text, hit.Score, last)
-			}
-			last = hit.Score
-		}
-		if q.Cursor = got.Next; q.Cursor == "" {
-			break
-		}
-		// Add thoughts that match better, and make the words more common.
-		for i := range 5 {
-			put(t, s, begin(sequent.Key{ID: sequent.ID(fmt.Sprintf("new%d-%d", page, i))}, "heron heron heron", "other words"))
-		}
-	}
-	for text := range want {
-		if !seen[text] {
-			t.Errorf("%q was not returned", text)
-		}
-	}
-	if len(seen) < n {
-		t.Errorf("%d different hits, want at least %d", len(seen), n)
-	}
-}
-
-func searchCursors(t *testing.T, h Harness) {
-	s := h.open(t)
-	put(t, s, begin(sequent.Key{ID: "a"}, "crane one", "crane two", "crane three"))
-	page, err := s.Search(t.Context(), sequent.SearchQuery{Text: "crane", Limit: 2})
-	if err != nil || len(page.Hits) != 2 || page.Next == "" {
-		t.Fatalf("first page = %+v, %v; want two hits and a cursor", page, err)
-	}
-	for _, q := range []sequent.SearchQuery{
-		{Text: "crane", Cursor: "nonsense"},
-		{Text: "crane", Cursor: "e30"},
-		{Text: "other", Cursor: page.Next},
-		{Text: "crane", Owner: "ann", Cursor: page.Next},
-		{Text: "crane", Session: "a", Cursor: page.Next},
-	} {
-		if _, err := s.Search(t.Context(), q); sequent.CodeOf(err) != sequent.CodeInvalidQuery {
-			t.Errorf("Search(%+v): %v, want the code %s", q, err, sequent.CodeInvalidQuery)
-		}
-	}
-	page, err = s.Search(t.Context(), sequent.SearchQuery{Text: "  CRANE ", Cursor: page.Next})
-	if err != nil || len(page.Hits) != 1 || page.Next != "" {
-		t.Errorf("second page = %+v, %v; want one hit and no cursor", page, err)
-	}
-	if page, err = s.Search(t.Context(), sequent.SearchQuery{Text: "crane", Limit: 3}); err != nil || page.Next != "" {
-		t.Errorf("a page with all hits has the cursor %q, error %v", page.Next, err)
-	}
-}
-
-func searchRanks(t *testing.T, h Harness) {
-	s, model := h.open(t), sequent.NewMemoryStore()
-	rng := rand.New(rand.NewPCG(3, 4))
-	vocabulary := strings.Fields("alpha beta gamma delta épsilon zeta eta theta iota kappa lambda mu 思 考 链")
-	for i := range 120 {
-		var lines []string
-		for range 1 + rng.IntN(3) {
-			var b strings.Builder
-			for range 1 + rng.IntN(20) {
-				b.WriteString(vocabulary[min(rng.IntN(len(vocabulary)), rng.IntN(len(vocabulary)))] + " ")
-			}
-			lines = append(lines, fmt.Sprintf("%sn%d", b.String(), i))
-		}
-		k := sequent.Key{ID: sequent.ID(fmt.Sprint("s", i))}
-		put(t, s, begin(k, lines...))
-		put(t, model, begin(k, lines...))
-	}
-	queries := []string{
-		"alpha", "lambda", "alpha mu", "beta gamma", `"alpha beta"`, "epsilon", "the*", "eta* alpha",
-		"alpha -beta", `alpha -"alpha alpha"`, "思", "考链", "mu lambda kappa", "alp* -gamma -考",
-	}
-	for _, text := range queries {
-		sameHits(t, s, model, text, 1e-9)
-	}
-	for i := 5; i < 15; i++ {
-		k := sequent.Key{ID: sequent.ID(fmt.Sprint("s", i))}
-		if err := s.Delete(t.Context(), k, 0); err != nil {
-			t.Fatal(err)
-		}
-		if err := model.Delete(t.Context(), k, 0); err != nil {
-			t.Fatal(err)
-		}
-	}
-	for _, text := range queries { // scores may count deleted thoughts for a short time
-		sameHits(t, s, model, text, math.Inf(1))
-	}
-}
-
-// sameHits fails the test unless s and the model find the same thoughts, best
-// first, with scores that differ by at most the tolerance.
-func sameHits(t *testing.T, s, model sequent.Store, text string, tolerance float64) {
-	t.Helper()
-	q := sequent.SearchQuery{Text: text, Limit: 11}
-	got, want := hits(t, s, q), hits(t, model, q)
-	if !slices.IsSortedFunc(got, func(x, y sequent.Hit) int { return cmp.Compare(y.Score, x.Score) }) {
-		t.Errorf("Search(%q): the hits are not sorted by score", text)
-	}
-	scores := make(map[string]float64)
-	name := func(h sequent.Hit) string { return fmt.Sprint(h.Key.ID, "/", h.Thought.Seq) }
-	for _, h := range got {
-		scores[name(h)] = h.Score
-	}
-	if len(got) != len(want) || len(scores) != len(got) {
-		t.Errorf("Search(%q): %d hits, %d of them different, want %d", text, len(got), len(scores), len(want))
-	}
-	for _, h := range want {
-		if score, ok := scores[name(h)]; !ok || math.Abs(score-h.Score) > tolerance {
-			t.Errorf("Search(%q): %s found: %t, with score %g; want %g", text, name(h), ok, score, h.Score)
-		}
-	}
-}
-
-func searchOdd(t *testing.T, h Harness) {
-	s := h.open(t)
-	put(t, s, begin(sequent.Key{ID: "a"}, "some ordinary text", "another 思考 text"))
-	for _, text := range []string{
-		"AND", "OR OR", "NOT", "NEAR(", "NEAR(a b, 2)", ")", "((", "a:b", "{a b}:c", "^a", "+a", "a +", "*", "a*b",
-		"'", "''", "\"", "\"\"", "\"a", "a\"", "a;b", "a\x00b", "\xff\xfe", "%", "_", "--", "-", "- -", "- \"x",
-		"rank:x", "fts", "x'y", "\\", "\u202e", "🙂", strings.Repeat("a", 4000), strings.Repeat("(", 1000),
-		strings.Repeat("x ", 63) + "text", "some -\"", "text -*", "思* text*",
-	} {
-		q := sequent.SearchQuery{Text: text, Limit: -5}
-		if _, err := s.Search(t.Context(), q); err != nil && sequent.CodeOf(err) != sequent.CodeInvalidQuery {
-			t.Errorf("Search(%.40q): %v, want hits or the code %s", text, err, sequent.CodeInvalidQuery)
-		}
-	}
 }

@@ -33,13 +33,15 @@ func Run(t *testing.T, h Harness) {
 		{"Load", loadTests},
 		{"Commit", commitTests},
 		{"Values", valueTests},
+		{"Chain", chainTests},
 		{"Delete", deleteTests},
 		{"List", listTests},
 		{"Sweep", sweepTests},
-		{"Wait", waitTests},
+		{"Watch", watchTests},
 		{"Writers", writerTests},
 		{"Shared", sharedTests},
 		{"Search", searchTests},
+		{"Usage", usageTests},
 	} {
 		t.Run(group.name, func(t *testing.T) {
 			for _, test := range group.tests {

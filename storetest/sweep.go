@@ -114,7 +114,8 @@ var sweepTests = []test{
 		s := h.open(t)
 		for i := range 9 {
 			w := begin(sequent.Key{Owner: []string{"", "al", "alice"}[i%3], ID: sequent.ID(fmt.Sprint(i))}, "a needle")
-			w.Thoughts[0].Request = sequent.Request{Key: "k", Digest: "d"}
+			w.Entries[0].Thought.Request = sequent.Request{Key: "k", Digest: "d"}
+			prove(w)
 			put(t, s, w)
 		}
 		for _, step := range []struct{ limit, want int }{{2, 2}, {2, 1}, {2, 0}} {
@@ -143,7 +144,7 @@ var sweepTests = []test{
 				for n := range steps {
 					w := add(h, fmt.Sprint(n))
 					rebase := w.Rebase
-					w.Rebase = func(now sequent.Header, exists bool, tail []sequent.Thought) bool {
+					w.Rebase = func(now sequent.Header, exists bool, tail []sequent.Entry) bool {
 						ok := rebase(now, exists, tail)
 						w.Header.Updated = start.Add(time.Hour)
 						return ok

@@ -19,9 +19,11 @@ var valueTests = []test{
 			Conclusion: "it\nfollows",
 			Labels:     map[string]string{"": "empty key", "empty": "", "a": "1", "\"": "'", "é": "ü\n", "<&>": "<&>\u2028"},
 			Created:    start, Updated: start.Add(time.Hour), Expires: start.Add(48 * time.Hour),
+			Entries: 3, Head: sequent.Hash{0: 1, 31: 2},
 		}
 		negative := full
 		negative.ID, negative.Epoch, negative.Labels, negative.Expires = "negative", -1, nil, time.Time{}
+		negative.Entries, negative.Head = 0, sequent.Hash{}
 		plain := sequent.Header{Key: key("plain"), Epoch: 1, Version: 1, Created: start, Updated: start}
 		var batch []*sequent.Write
 		for _, want := range []sequent.Header{full, negative, plain} {
@@ -90,8 +92,9 @@ var valueTests = []test{
 			thoughts[i].Seq = i + 1
 		}
 		w := begin(key("a"))
-		w.Thoughts = thoughts
+		w.Entries = sequent.Entries(thoughts)
 		w.Header.Len = len(thoughts)
+		prove(w)
 		put(t, s, w)
 		s = h.reopen(t, s)
 		_, log := load(t, s, key("a"))
@@ -129,9 +132,10 @@ var valueTests = []test{
 			w := begin(sequent.Key{Owner: name, ID: sequent.ID(name)}, "first of "+name)
 			w.Header.Scope, w.Header.Dialect = name, name
 			w.Header.Labels = map[string]string{name: name}
-			w.Thoughts[0].Branch = name
-			w.Thoughts[0].Request.Key = name
-			w.Thoughts[0].Labels = map[string]string{name: name}
+			first := &w.Entries[0].Thought
+			first.Branch, first.Request.Key = name, name
+			first.Labels = map[string]string{name: name}
+			prove(w)
 			w.Header.Updated = start.Add(time.Duration(i) * time.Second)
 			put(t, s, w)
 		}
@@ -193,6 +197,6 @@ var valueTests = []test{
 		if err != nil {
 			t.Fatal(err)
 		}
-		sameTexts(t, tail, 5001, "one more")
+		sameTexts(t, sequent.Thoughts(tail), 5001, "one more")
 	}},
 }

@@ -2,11 +2,13 @@ package storetest
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/sequent-dev/sequent"
 )
@@ -63,7 +65,7 @@ var writerTests = []test{
 		for range 4 {
 			readers.Go(func() {
 				var have sequent.Position
-				var all []sequent.Thought
+				var all []sequent.Entry
 				for {
 					head, tail, err := s.Load(t.Context(), key("a"), have)
 					if err != nil {
@@ -100,7 +102,8 @@ var writerTests = []test{
 		for range 2 {
 			readers.Go(func() {
 				for {
-					head, log, err := s.Load(t.Context(), key("a"), sequent.Position{})
+					head, entries, err := s.Load(t.Context(), key("a"), sequent.Position{})
+					log := sequent.Thoughts(entries)
 					if err == nil && len(log) != head.Len {
 						t.Errorf("loaded %d thoughts, the header says %d", len(log), head.Len)
 						return
@@ -154,49 +157,44 @@ var sharedTests = []test{
 		}
 		missing(t, a, key("a"))
 	}},
-	{"a commit of one Store wakes waiters of another", func(t *testing.T, h Harness) {
+	{"a commit of one Store is reported by another", func(t *testing.T, h Harness) {
 		a := h.open(t)
 		b := h.second(t, a)
-		ctx, cancel := context.WithTimeout(t.Context(), waitTimeout)
-		defer cancel()
-		w := begin(key("a"), "one")
-		put(t, a, w)
+		wr := begin(key("a"), "one")
+		put(t, a, wr)
+		w, any := watch(t, b, key("a")), watch(t, b, sequent.Key{})
 		for i := 2; i < 8; i++ {
-			done := make(chan error, 1)
-			go func() { done <- waitForLen(t, b, w.Header, i) }()
-			put(t, a, add(w.Header, "more"))
-			if err := <-done; err != nil {
+			put(t, a, add(wr.Header, "more"))
+			if err := waitForLen(t, b, w, key("a"), i); err != nil {
 				t.Fatalf("waiting for thought %d: %v", i, err)
 			}
+			if err := waitFor(t, any, sequent.Key{}); err != nil {
+				t.Fatalf("waiting for any session: %v", err)
+			}
 		}
-		done := make(chan error, 1)
+		for err := error(nil); err == nil; { // drop notices of what has been read
+			ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
+			_, err = w.Wait(ctx)
+			cancel()
+		}
 		head, _ := load(t, a, key("a"))
-		go func() { done <- b.Wait(ctx, key("a"), head.Position()) }()
+		titled := next(head)
+		titled.Header.Title = "another"
+		put(t, a, titled)
+		if err := waitFor(t, w, key("a")); err != nil {
+			t.Errorf("waiting for a title: %v", err)
+		}
 		if err := a.Delete(t.Context(), key("a"), 0); err != nil {
 			t.Fatal(err)
 		}
-		if err := <-done; err != nil {
-			t.Errorf("waiting for the deletion: %v", err)
-		}
-	}},
-	{"a commit of one Store wakes the zero key at another", func(t *testing.T, h Harness) {
-		a := h.open(t)
-		b := h.second(t, a)
 		ctx, cancel := context.WithTimeout(t.Context(), waitTimeout)
 		defer cancel()
-		done := make(chan error, 1)
-		go func() { done <- b.Wait(ctx, sequent.Key{}, sequent.Position{}) }()
-		head := begin(key("a")).Header
-		for {
-			select {
-			case err := <-done:
-				if err != nil {
-					t.Errorf("Wait: %v", err)
-				}
-				return
-			default:
-				put(t, a, add(head, "more"))
-			}
+		_, err := waitUntil(ctx, w, func() bool {
+			_, _, err := b.Load(ctx, key("a"), sequent.Position{})
+			return errors.Is(err, sequent.ErrNotFound)
+		})
+		if err != nil {
+			t.Errorf("waiting for the deletion: %v", err)
 		}
 	}},
 	{"writers of several Stores on one session", func(t *testing.T, h Harness) {

@@ -19,16 +19,15 @@ const (
 	noObject   = "a JSON object"
 )
 
-// given is what a call says about one field.
+// given is the value of one field in a call.
 type given struct {
 	raw   []byte // the last value; nil if the field is absent
 	alias bool   // it came under the field's alias
 	twice bool   // it came under both names
 }
 
-// decode reads arguments into variables, which must be zero: to has a pointer for
-// each field of p. It checks that args are valid JSON in UTF-8, unless checked
-// says that they are.
+// decode decodes arguments into variables, which must be zero: to has a pointer for each
+// field of p. It checks that args are valid JSON in UTF-8, unless checked is set.
 func (p *plan) decode(args []byte, checked bool, to []any) (unknown []string, err *ArgumentError) {
 	s := jsonscan.New(args, maxDepth)
 	if checked {
@@ -43,9 +42,6 @@ func (p *plan) decode(args []byte, checked bool, to []any) (unknown []string, er
 	var found [maxFields]given
 	if unknown, err = p.object(&s, &found); err != nil {
 		return nil, err
-	}
-	if jsonscan.HasLoneSurrogate(args) {
-		return nil, malformed(jsonscan.ErrUTF8)
 	}
 	return unknown, p.fill(&found, to)
 }
@@ -68,8 +64,8 @@ func object(args []byte) ([]byte, *ArgumentError) {
 	if kind != 0 {
 		raw = s.Value()
 	}
-	if err := s.End(); err != nil {
-		return nil, malformed(err)
+	if err := end(&s); err != nil {
+		return nil, err
 	}
 	switch {
 	case raw == nil || kind == 'n':
@@ -83,9 +79,17 @@ func object(args []byte) ([]byte, *ArgumentError) {
 	return nil, &ArgumentError{Value: quoted(raw), Want: noObject}
 }
 
-// malformed words an error of a scanner.
-func malformed(err error) *ArgumentError {
-	if errors.Is(err, jsonscan.ErrUTF8) {
+// end ends the scan of arguments. Half a surrogate pair is refused like other text
+// that is not valid UTF-8.
+func end(s *jsonscan.Scanner) *ArgumentError {
+	err := s.End()
+	if err == nil && s.LoneSurrogate() {
+		err = jsonscan.ErrUTF8
+	}
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, jsonscan.ErrUTF8):
 		return &ArgumentError{Value: err.Error(), Want: noObject}
 	}
 	return &ArgumentError{Value: "not valid JSON (" + err.Error() + ")", Want: noObject}
@@ -122,8 +126,8 @@ func (p *plan) object(s *jsonscan.Scanner, found *[maxFields]given) (unknown []s
 		}
 		*g = given{raw: raw, alias: n.alias, twice: twice}
 	}
-	if err := s.End(); err != nil {
-		return nil, malformed(err)
+	if err := end(s); err != nil {
+		return nil, err
 	}
 	if p.closed && unknown != nil {
 		return nil, &ArgumentError{
@@ -173,13 +177,13 @@ func (p *plan) fill(found *[maxFields]given, to []any) *ArgumentError {
 	return nil
 }
 
-// wanted is what raw should have been.
+// wanted describes what raw should have been.
 func (f *field) wanted(raw []byte) string {
 	large := len(raw) > 15 || bytes.ContainsAny(raw, "eE")
 	if f.kind != kindInt || !large || !jsonscan.Number(raw) {
 		return f.want
 	}
-	// Its size alone may be what is wrong with it, so tell all bounds.
+	// It may only be too large, so the message has all bounds.
 	return fmt.Sprintf("a whole number from %d to %d", f.least, f.most)
 }
 
@@ -255,8 +259,7 @@ func boolOf(raw []byte) (value, ok bool) {
 	return value, value || bytes.EqualFold(raw, []byte("false"))
 }
 
-// unquoted returns a value, or what is in it if it is a string, without the
-// white space around it.
+// unquoted returns a value, or the text of a string, without the white space around it.
 func unquoted(raw []byte) []byte {
 	if text, ok := jsonscan.TextBytes(raw); ok {
 		return bytes.TrimSpace(text)
@@ -265,7 +268,7 @@ func unquoted(raw []byte) []byte {
 }
 
 func (f *field) stringsOf(raw []byte) ([]string, bool) {
-	s := jsonscan.New(raw, maxDepth)
+	s := jsonscan.NewChecked(raw, maxDepth)
 	if text, ok := jsonscan.TextBytes(raw); ok {
 		s = jsonscan.New(text, maxDepth)
 	}
@@ -280,5 +283,5 @@ func (f *field) stringsOf(raw []byte) ([]string, bool) {
 		}
 		list = append(list, t)
 	}
-	return list, s.End() == nil
+	return list, s.End() == nil && !s.LoneSurrogate()
 }

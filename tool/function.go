@@ -27,7 +27,7 @@ func (t Tool) Function(c Caller) *Function { return &Function{t, c} }
 // Name returns the tool's name, as a model calls it.
 func (f *Function) Name() string { return f.tool.Name }
 
-// Description returns what a model is told about the tool.
+// Description returns the description of the tool for a model.
 func (f *Function) Description() string { return f.tool.Description }
 
 // InputSchema returns the JSON Schema of the arguments.
@@ -58,15 +58,15 @@ func (f *Function) CallText(ctx context.Context, args json.RawMessage) (text str
 	return reply.Text, reply.Failed, err
 }
 
-// Call is CallText for frameworks that pass strings and know only errors. A
-// refusal is a text like any other.
+// Call is CallText for frameworks that pass strings and report failures only as errors. A
+// refusal is a text without an error.
 func (f *Function) Call(ctx context.Context, args string) (string, error) {
 	text, _, err := f.CallText(ctx, json.RawMessage(args))
 	return text, err
 }
 
-// call turns an error of the protocol into a refusal, because there is no protocol
-// here and the model can act on it.
+// call returns an error of the protocol as a refusal, because there is no protocol and
+// the model can correct the call.
 func (f *Function) call(ctx context.Context, args json.RawMessage) (Reply, error) {
 	reply, err := f.tool.Call(ctx, Call{Args: args, Caller: f.caller})
 	p, ok := errors.AsType[*ProtocolError](err)

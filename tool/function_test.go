@@ -11,7 +11,7 @@ import (
 	"github.com/sequent-dev/sequent/tool"
 )
 
-// Frameworks ask for these.
+// Interfaces of frameworks.
 var _ interface {
 	Name() string
 	Description() string

@@ -12,8 +12,9 @@ import (
 //
 // In is a struct with a field for each property of s.InputSchema, tagged with
 // its name: `json:"thoughtNumber"`. A tag `alias:"thought_number"` adds a second
-// name, which is accepted but not published. Fields are strings, ints, float64s
-// and bools, pointers to these, and slices of strings:
+// name, which is accepted but not published. The fields of an embedded struct count
+// as those of In. Fields are strings, ints, float64s and bools, or types made of these,
+// pointers to these four, and slices of strings:
 //
 //   - A plain field is a required property. With the tag `json:"name,omitzero"` it
 //     is an optional property, and zero if that is absent.

@@ -42,7 +42,7 @@ type input struct {
 	Tags     []string `json:"tags"`
 }
 
-// decoded is what a tool made of some arguments.
+// decoded has the arguments as a tool got them.
 type decoded struct {
 	In      input
 	Unknown []string
@@ -189,6 +189,7 @@ func TestRefused(t *testing.T) {
 		{`"tags":"a"`, `tags is "a"; it must be an array of strings, each that is not empty`},
 		{`"tags":["a",1]`, `tags is ["a",1]; it must be an array of strings, each that is not empty`},
 		{`"tags":["a",""]`, `tags is ["a",""]; it must be an array of strings, each that is not empty`},
+		{`"tags":"[\"a\",\"\\ud83e\"]"`, `tags is "[\"a\",\"\\ud83e\"]"; it must be an array of strings, each that is not empty`},
 		{`"tags":"[\"a\""`, `tags is "[\"a\""; it must be an array of strings, each that is not empty`},
 		{`"thought":""`, `thought is ""; it must be a string that is not empty`},
 		{`"thought":null`, `thought is missing; it must be a string that is not empty`},
@@ -198,7 +199,7 @@ func TestRefused(t *testing.T) {
 		{`{}`, `thought is missing; it must be a string that is not empty`},
 		{`null`, `thought is missing; it must be a string that is not empty`},
 		{` `, `thought is missing; it must be a string that is not empty`},
-		// The first in the schema's order, wherever it stands in the call.
+		// The first in the order of the schema, not of the call.
 		{`{"offset":"x","thoughtNumber":"y","nextThoughtNeeded":true,"thought":"a"}`, `thoughtNumber is "y"; it must be a whole number of at least 1`},
 		{`{"offset":"x","thoughtNumber":"y","thought":7}`, `thought is 7; it must be a string that is not empty`},
 
@@ -340,5 +341,31 @@ func TestCallPassesErrorsOn(t *testing.T) {
 		func(*tool.ArgumentError) (tool.Reply, error) { return tool.Reply{}, nil })
 	if _, err := tl.Call(t.Context(), tool.Call{}); !errors.Is(err, fault) {
 		t.Errorf("got %v, want %v", err, fault)
+	}
+}
+
+func TestNamedAndEmbedded(t *testing.T) {
+	type id string
+	type level int
+	type common struct {
+		ID    id    `json:"id"`
+		Level level `json:"level,omitzero" alias:"lvl"`
+	}
+	type args struct {
+		common
+		Text string `json:"text"`
+	}
+	spec := tool.Spec{Name: "x", InputSchema: json.RawMessage(`{"type":"object","properties":{"id":{"type":"string"},
+		"level":{"type":"integer"},"text":{"type":"string"}},"required":["id","text"]}`)}
+	var got args
+	tl := tool.New(spec, func(_ context.Context, _ tool.Call, in args) (tool.Reply, error) {
+		got = in
+		return tool.Reply{}, nil
+	}, func(e *tool.ArgumentError) (tool.Reply, error) { return tool.Reply{}, e })
+	if _, err := tl.Call(t.Context(), tool.Call{Args: json.RawMessage(`{"text":"c","lvl":"7","id":"a"}`)}); err != nil {
+		t.Fatal(err)
+	}
+	if want := (args{common{"a", 7}, "c"}); got != want {
+		t.Errorf("got %+v, want %+v", got, want)
 	}
 }

@@ -50,8 +50,9 @@ type field struct {
 	pointer  bool
 	required bool // must be there; null too is a value if nullable
 	nullable bool
-	index    int    // in the struct of the arguments
-	want     string // for messages
+	index    []int        // in the struct of the arguments
+	typ      reflect.Type // of a plain field, without its name
+	want     string       // for messages
 
 	least, most       int      // of an integer or a number
 	shortest, longest int      // characters of a string; longest -1 for any
@@ -154,7 +155,11 @@ func (p *plan) add(n name, fail func(string, ...any)) {
 func (p *plan) pointers(in reflect.Value) []any {
 	list := make([]any, len(p.fields))
 	for i, f := range p.fields {
-		list[i] = in.Field(f.index).Addr().Interface()
+		to := in.FieldByIndex(f.index).Addr()
+		if !f.pointer {
+			to = to.Convert(reflect.PointerTo(f.typ)) // the field's type can have a name
+		}
+		list[i] = to.Interface()
 	}
 	return list
 }
@@ -186,7 +191,10 @@ type structField struct {
 
 func structFields(in reflect.Type, fail func(string, ...any)) []structField {
 	var list []structField
-	for f := range in.Fields() {
+	for _, f := range reflect.VisibleFields(in) {
+		if f.Anonymous && f.Type.Kind() == reflect.Struct {
+			continue // its fields follow
+		}
 		n, options, _ := strings.Cut(f.Tag.Get("json"), ",")
 		if !f.IsExported() || f.Anonymous || n == "" || n == "-" {
 			fail("field %s of %s must be exported and have a tag json:\"name\"", f.Name, in)
@@ -205,7 +213,7 @@ func newField(m property, required bool, sf structField, fail func(string, ...an
 		fail("cannot read the schema of %s: %v", m.name, err)
 	}
 	f := field{
-		name: m.name, alias: sf.alias, index: sf.Index[0], required: required,
+		name: m.name, alias: sf.alias, index: sf.Index, required: required,
 		nullable: slices.Contains(s.Type, "null"),
 		least:    -maxInt, most: maxInt, longest: -1,
 	}
@@ -229,10 +237,11 @@ func newField(m property, required bool, sf structField, fail func(string, ...an
 		"array":   {kindStrings, reflect.TypeFor[[]string]()},
 	}
 	k, ok := known[typ[0]]
-	if !ok || k.typ != goType || (f.pointer && k.kind == kindStrings) {
+	same := k.typ == goType || ok && !f.pointer && k.kind != kindStrings && k.typ.Kind() == goType.Kind()
+	if !same || f.pointer && k.kind == kindStrings {
 		fail("%s is published as %s, which cannot be decoded into a Go %s", m.name, typ[0], sf.Type)
 	}
-	f.kind = k.kind
+	f.kind, f.typ = k.kind, k.typ
 	switch absent := !required || f.nullable; {
 	case k.kind == kindStrings:
 	case f.pointer && (!absent || sf.zero):

@@ -87,6 +87,18 @@ func TestNewPanicsOnDisagreement(t *testing.T) {
 		A string `json:"a"`
 		B string `json:"b"`
 	}
+	type id string
+	type named struct {
+		A id `json:"a"`
+	}
+	type namedPointer struct {
+		A *id `json:"a"`
+	}
+	type embedding struct {
+		str
+		B string `json:"b"`
+	}
+	type embeddingPointer struct{ *str }
 	type sameAlias struct {
 		A string `json:"a" alias:"b"`
 		B string `json:"b"`
@@ -104,6 +116,8 @@ func TestNewPanicsOnDisagreement(t *testing.T) {
 		want   string // empty for none
 	}{
 		{object(`"a":{"type":"string"}`, required), build[str], ""},
+		{object(`"a":{"type":"string"}`, required), build[named], ""},
+		{object(`"a":{"type":"string"},"b":{"type":"string"}`, `,"required":["a","b"]`), build[embedding], ""},
 		{object(`"a":{"type":"string"}`, ""), build[strZero], ""},
 		{object(`"a":{"type":"string"}`, ""), build[strPointer], ""},
 		{object(`"a":{"type":["string","null"]}`, required), build[strPointer], ""},
@@ -114,6 +128,9 @@ func TestNewPanicsOnDisagreement(t *testing.T) {
 		{object(`"a":{"type":"string"}`, required), build[strZero], "is not a pointer"},
 		{object(`"a":{"type":"string"}`, required), build[strPointer], "is a pointer"},
 		{object(`"a":{"type":["string","null"]}`, required), build[str], "is not a pointer"},
+		{object(`"a":{"type":"string"}`, ""), build[namedPointer], "published as string"},
+		{object(`"a":{"type":"integer"}`, required), build[named], "published as integer"},
+		{object(`"a":{"type":"string"}`, required), build[embeddingPointer], "exported"},
 		{object(`"a":{"type":"integer"}`, required), build[str], "published as integer"},
 		{object(`"a":{"type":"string"}`, required), build[number], "published as string"},
 		{object(`"a":{"type":"number"}`, required), build[float], ""},

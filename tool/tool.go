@@ -1,5 +1,5 @@
-// Package tool describes functions that agents call with JSON: what a model is
-// told about them, how their arguments are decoded, and what they answer.
+// Package tool describes functions that agents call with JSON: their published
+// description, the decoding of their arguments, and their replies.
 //
 // A tool's contract is a file. Its tool.json is published byte for byte, and
 // [New] panics if the Go arguments do not match it.
@@ -31,6 +31,9 @@ type Annotations struct {
 // A Tool is a function that an agent can call.
 type Tool struct {
 	Spec
+	// Weight says what the tool's calls need most; servers limit how many of some
+	// weights run at a time.
+	Weight Weight
 	// Lane returns the lane of a call. A transport starts the calls of a connection
 	// in the order of arrival, and a call of a lane when the previous one of the
 	// lane has ended. Calls in different lanes run concurrently, for tools that wait
@@ -46,8 +49,9 @@ type Tool struct {
 // A Call is one invocation of a tool.
 type Call struct {
 	Args json.RawMessage // the arguments object as received; empty or null means none
-	// Checked means that the caller has checked that Args are valid JSON in UTF-8, so
-	// that the tool does not check it again. If they are not, the tool misreads them.
+	// Checked means that the caller has checked that Args are valid JSON in UTF-8,
+	// without escapes of half a surrogate pair, so that the tool does not check it
+	// again. If they are not, the tool misreads them.
 	Checked bool
 	Caller  Caller
 	Unknown []string // names of arguments that the schema does not have; set by New
@@ -66,12 +70,16 @@ type Caller struct {
 }
 
 // A Scope identifies the conversation of calls that name no session. Two scopes
-// never share a thought. The zero Scope is none.
+// never share a thought. The zero Scope means none.
 type Scope struct {
 	Name string
 	// Exclusive means that no other process uses the scope, so that its current
 	// session can be cached.
 	Exclusive bool
+	// Project is a beginning of Name that later scopes of the same project have too,
+	// such as those of the processes that a client starts in one directory. Empty means
+	// that only Name itself is used again.
+	Project string
 }
 
 // A Reply is the result of a call, as the tool's contract defines it.

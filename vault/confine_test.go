@@ -91,7 +91,6 @@ func everything(ctx context.Context, v *vault.Vault, uri vault.URI) map[string]e
 		"Stat":   second(v.Stat(ctx, uri)),
 		"Create": v.Create(ctx, &vault.Note{URI: uri, Body: "created"}),
 		"Update": second(v.Update(ctx, uri, change)),
-		"Ensure": second(v.Ensure(ctx, uri, change)),
 		"Delete": v.Delete(ctx, uri),
 		"Append": v.Hold(ctx, uri, func(h *vault.Held) error { return second(h.Append("appended", vault.Info{})) }),
 	}

@@ -104,9 +104,6 @@ func bareLink(n *yaml.Node) string {
 	return "[[" + n.Value + "]]"
 }
 
-// Has reports whether there is a key of that name.
-func (f *Front) Has(key string) bool { return f.find(key) != nil }
-
 // Set sets a key to a text.
 func (f *Front) Set(key, value string) error { return f.put(key, scalar(value)) }
 
@@ -115,9 +112,9 @@ func (f *Front) SetInt(key string, value int) error {
 	return f.put(key, &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!int", Value: strconv.Itoa(value)})
 }
 
-// SetTime sets a key to a time, in the form of [FormatTime].
+// SetTime sets a key to a time in UTC, with milliseconds.
 func (f *Front) SetTime(key string, value time.Time) error {
-	return f.put(key, &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!timestamp", Value: FormatTime(value)})
+	return f.put(key, &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!timestamp", Value: value.UTC().Format("2006-01-02T15:04:05.000Z")})
 }
 
 // SetList sets a key to a list of texts.
@@ -137,14 +134,11 @@ func (f *Front) Delete(key string) error {
 	if err := f.Err(); err != nil {
 		return err
 	}
-	if !f.Has(key) {
+	if f.find(key) == nil {
 		return nil
 	}
 	return f.edit(key, nil)
 }
-
-// FormatTime formats a time for front matter: in UTC, with milliseconds.
-func FormatTime(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z") }
 
 // scalar returns a node for a text, in double quotes if it needs quotes.
 func scalar(value string) *yaml.Node {

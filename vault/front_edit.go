@@ -41,7 +41,7 @@ func (f *Front) edit(key string, lines []byte) error {
 	if err := next.Err(); err != nil {
 		return damaged("setting "+key+" would make it unreadable", err)
 	}
-	if !f.sameBut(&next, key) || next.Has(key) != (lines != nil) {
+	if !f.sameBut(&next, key) || (next.find(key) != nil) != (lines != nil) {
 		return damaged("setting "+key+" would change other keys", nil)
 	}
 	*f = next

@@ -79,9 +79,13 @@ func (h *Held) settled() (*Note, error) {
 
 // Create is [Vault.Create] at the locked place; it sets n.URI.
 func (h *Held) Create(n *Note) error {
+	if err := h.v.reserve(h.ctx, 1); err != nil {
+		return err
+	}
 	h.wrote = true
 	info, err := h.v.create(h.p, n.Bytes())
 	if err != nil {
+		h.v.tally.removed()
 		return wrap(err, h.uri)
 	}
 	n.URI, n.Info = h.uri, infoOf(h.p, info)
@@ -184,5 +188,6 @@ func (h *Held) delete() error {
 	if err := h.v.root.Remove(h.p); err != nil {
 		return wrap(err, h.uri)
 	}
+	h.v.tally.removed()
 	return wrap(durable.SyncDir(h.v.root, path.Dir(h.p)), h.uri)
 }

@@ -18,12 +18,15 @@ func TestUpdatesTakeTurns(t *testing.T) {
 	const writers, changes = 6, 10
 	dir := t.TempDir()
 	vaults := []*vault.Vault{openIn(t, vault.Config{Dir: dir}), openIn(t, vault.Config{Dir: dir})}
+	if err := vaults[0].Create(t.Context(), &vault.Note{URI: "memory://log"}); err != nil {
+		t.Fatal(err)
+	}
 	var wg sync.WaitGroup
 	for w := range writers {
 		v := vaults[w%len(vaults)]
 		wg.Go(func() {
 			for n := range changes {
-				_, err := v.Ensure(t.Context(), "memory://log", func(note *vault.Note) error {
+				_, err := v.Update(t.Context(), "memory://log", func(note *vault.Note) error {
 					note.Body += fmt.Sprintf("%d.%d\n", w, n)
 					return nil
 				})

@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/sequent-dev/sequent"
+	"github.com/sequent-dev/sequent/internal/printable"
 )
 
 // A URI names a note: memory://a/b.md is the file a/b.md of the vault. [ParseURI] and
@@ -170,13 +171,9 @@ func reserved(name string) bool {
 }
 
 func invalidURI(given, why string) error {
-	const maxQuoted = 100 // characters
-	if r := []rune(given); len(r) > maxQuoted {
-		given = string(r[:maxQuoted]) + "…"
-	}
 	return &sequent.Error{
 		Code: CodeInvalidURI, Field: "uri",
-		Msg: fmt.Sprintf("%q cannot name a note: %s", given, why),
+		Msg: fmt.Sprintf("%q cannot name a note: %s", printable.Short(given, 100), why),
 		Fix: "use memory://folder/name.md",
 	}
 }

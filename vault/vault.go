@@ -17,6 +17,9 @@ type Config struct {
 	Create bool
 	// MaxBytes limits the size of a note; 0 means 16 MiB.
 	MaxBytes int64
+	// MaxNotes limits the number of notes; 0 means no limit. Further ones are refused
+	// with [sequent.CodeQuotaExceeded].
+	MaxNotes int
 	// LockTimeout limits how long a call waits for another process that writes to
 	// the same note; 0 means 10 seconds.
 	LockTimeout time.Duration
@@ -34,6 +37,7 @@ type Vault struct {
 	lockTimeout time.Duration
 	wrote       func(URI)
 	locks       locks
+	tally       tally
 }
 
 // stateDir holds the files that are not notes.
@@ -51,6 +55,7 @@ func Open(cfg Config) (*Vault, error) {
 		maxBytes:    cmp.Or(cfg.MaxBytes, 16<<20),
 		lockTimeout: cmp.Or(cfg.LockTimeout, 10*time.Second),
 		wrote:       cfg.Wrote,
+		tally:       tally{most: cfg.MaxNotes},
 	}
 	if v.wrote == nil {
 		v.wrote = func(URI) {}

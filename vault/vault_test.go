@@ -293,19 +293,6 @@ func TestLimit(t *testing.T) {
 	}
 }
 
-func TestEnsure(t *testing.T) {
-	v, dir := open(t)
-	for range 3 {
-		_, err := v.Ensure(t.Context(), "memory://log/today", func(n *vault.Note) error { n.Body += "line\n"; return nil })
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
-	if got := get(t, dir, "log/today.md"); got != "line\nline\nline\n" {
-		t.Errorf("%q", got)
-	}
-}
-
 // Wrote is called for each note that was written or deleted, and for no other.
 func TestWrote(t *testing.T) {
 	dir := t.TempDir()
@@ -324,7 +311,7 @@ func TestWrote(t *testing.T) {
 		{"create again", func() error { return v.Create(ctx, &vault.Note{URI: "memory://a"}) }, "a.md"},
 		{"update", func() error { _, err := v.Update(ctx, "memory://a", change("two\n")); return err }, "a.md"},
 		{"update without a change", func() error { _, err := v.Update(ctx, "memory://a", change("two\n")); return err }, ""},
-		{"ensure", func() error { _, err := v.Ensure(ctx, "memory://b/c", change("three\n")); return err }, "b/c.md"},
+		{"create in a folder", func() error { return v.Create(ctx, &vault.Note{URI: "memory://b/c", Body: "three\n"}) }, "b/c.md"},
 		{"append", func() error {
 			return v.Hold(ctx, "memory://a", func(h *vault.Held) error { _, err := h.Append("more\n", vault.Info{}); return err })
 		}, "a.md"},

@@ -38,30 +38,6 @@ func (v *Vault) Update(ctx context.Context, uri URI, change func(*Note) error) (
 	return n, err
 }
 
-// Ensure calls Update for an existing note. For a missing one, it calls change with an
-// empty note and creates it.
-func (v *Vault) Ensure(ctx context.Context, uri URI, change func(*Note) error) (n *Note, err error) {
-	err = v.Hold(ctx, uri, func(h *Held) error {
-		for range maxAttempts {
-			if n, err = h.Update(change); !errors.Is(err, ErrNotFound) {
-				return err
-			}
-			n = &Note{URI: h.uri}
-			if err := change(n); err != nil {
-				return err
-			}
-			if err = h.Create(n); !errors.Is(err, ErrExists) {
-				return err
-			}
-		}
-		return conflict(h.uri)
-	})
-	if err != nil {
-		return nil, err
-	}
-	return n, nil
-}
-
 // Delete removes a note. The error for a missing note matches ErrNotFound.
 func (v *Vault) Delete(ctx context.Context, uri URI) error {
 	return v.Hold(ctx, uri, (*Held).delete)

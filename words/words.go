@@ -122,7 +122,7 @@ func (sc *scanner) grow(size int) {
 	sc.end = sc.pos
 }
 
-// one makes a token of the character r and of those that combine with it.
+// one makes a token of the character r and the characters that combine with it.
 func (sc *scanner) one(r rune, size int) {
 	sc.grow(size)
 	for sc.pos < len(sc.text) {

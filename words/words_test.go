@@ -81,7 +81,7 @@ func TestParse(t *testing.T) {
 		{"foo -!", "foo"},
 		{"deploy* -deploy", "deploy* -deploy"},
 		{`foo bar -"foo bar"`, `foo bar -"foo bar"`},
-		// What FTS5 takes for syntax is text here.
+		// The syntax of FTS5 is plain text here.
 		{"foo AND bar", "foo and bar"},
 		{"NOT foo", "not foo"},
 		{"NEAR(foo bar, 5)", `"near foo" bar 5`},

@@ -13,7 +13,7 @@ import (
 	"github.com/sequent-dev/sequent/dialect/history"
 )
 
-// A script is a model whose calls of the tool are ready, and its answer after them.
+// A script is a model that makes the given calls, one per request, and then answers.
 type script struct {
 	calls  []string
 	answer string
@@ -44,7 +44,7 @@ func (s *script) Call(ctx context.Context, prompt string, options ...llms.CallOp
 	return llms.GenerateFromSinglePrompt(ctx, s, prompt, options...)
 }
 
-// A turn of an agent that thinks in a session of its own choice.
+// A turn of an agent whose thoughts go to the session order-4711.
 func Example() {
 	ctx := context.Background()
 	thinking := history.NewTool(history.ToolConfig{SessionID: "order-4711"})

@@ -1,14 +1,14 @@
-// Package langchaingo makes agents of LangChainGo offer the thinking tool with its
+// Package langchaingo is for agents of LangChainGo: they get the thinking tool with its
 // schema.
 //
 //	thinking := history.NewTool(history.ToolConfig{})
 //	agent, err := langchaingo.NewAgent(llm, []tools.Tool{thinking})
 //	executor := agents.NewExecutor(agent, agents.WithMaxIterations(30))
 //
-// A [tools.Tool] has no schema, and [agents.NewOpenAIFunctionsAgent] tells the
-// model that every tool takes one string, __arg1 (LangChainGo v0.1.14). A tool with
-// named arguments fails with it. [NewAgent] returns the same agent with a model that
-// is told the schemas of the tools that have one.
+// A [tools.Tool] has no schema: [agents.NewOpenAIFunctionsAgent] describes every tool to
+// the model with one string argument, __arg1 (LangChainGo v0.1.14), so a tool with named
+// arguments fails. [NewAgent] returns the same agent with a model that also gets the
+// schemas.
 package langchaingo
 
 import (
@@ -24,7 +24,8 @@ import (
 // A Tool is a tool with a JSON Schema of its arguments: a [*history.Tool], or the
 // Function of any other tool of the module. It needs no conversion.
 //
-// A refusal is an answer to the model. An error is a fault, and ends the run.
+// A refusal is an answer for the model. An error is an internal failure, and ends the
+// run.
 //
 // [*history.Tool]: https://pkg.go.dev/github.com/sequent-dev/sequent/dialect/history#Tool
 type Tool interface {
@@ -32,13 +33,12 @@ type Tool interface {
 	InputSchema() json.RawMessage
 }
 
-// NewAgent returns an agent that calls tools. Those that are a [Tool] are offered
-// with their schemas and called with the model's arguments as JSON; others are
-// offered as LangChainGo does. The error is that of a schema that is not a JSON
-// object.
+// NewAgent returns an agent that calls tools. Each [Tool] is offered with its schema and
+// called with the model's arguments as JSON. Others are offered as LangChainGo does. The
+// error is about a schema that is not a JSON object.
 //
-// An executor stops after five iterations unless it is told otherwise
-// ([agents.WithMaxIterations]); each thought is one.
+// An executor stops after five iterations by default ([agents.WithMaxIterations]), and
+// each thought is one.
 func NewAgent(llm llms.Model, list []tools.Tool, opts ...agents.Option) (*agents.OpenAIFunctionsAgent, error) {
 	m := &model{Model: llm, schemas: make(map[string]map[string]any)}
 	for _, t := range list {
@@ -55,7 +55,7 @@ func NewAgent(llm llms.Model, list []tools.Tool, opts ...agents.Option) (*agents
 	return agents.NewOpenAIFunctionsAgent(m, list, opts...), nil
 }
 
-// A model corrects what the agent says of the tools.
+// A model is a model that also gets the schemas of tools.
 type model struct {
 	llms.Model
 	schemas map[string]map[string]any // by the tool's name

@@ -31,8 +31,8 @@ var (
 	_ langchaingo.Tool = (*tool.Function)(nil)
 )
 
-// run has an agent answer a question and returns what it says and what the model
-// was answered.
+// run lets an agent answer a question. It returns the answer and the requests to the
+// model.
 func run(t *testing.T, s *script, list ...tools.Tool) (said string, told []string, err error) {
 	t.Helper()
 	agent, err := langchaingo.NewAgent(s, list)
@@ -74,7 +74,7 @@ func TestAgent(t *testing.T) {
 	}
 }
 
-// What goes over the wire is what is published, once per tool.
+// The requests have the published schema, once per tool.
 func TestOverTheWire(t *testing.T) {
 	var mu sync.Mutex
 	var bodies []string

@@ -10,6 +10,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -165,6 +166,7 @@ func open(file string) (*os.File, error) {
 type session struct {
 	header   sequent.Header
 	log      []sequent.Thought
+	entries  []sequent.Entry // the log, if the file has its hashes
 	warnings []string
 }
 
@@ -177,8 +179,11 @@ func (im *Importer) read(ctx context.Context, kind Kind, f *os.File) (session, e
 	src := skipBOM(&counting{ctx: ctx, r: f, name: f.Name(), size: size, progress: im.Progress})
 	switch kind {
 	case Export:
-		h, log, err := archive.ReadJSON(src)
-		return session{header: h, log: log}, err
+		h, entries, err := archive.ReadJSON(src)
+		if err != nil {
+			return session{}, err
+		}
+		return exported(h, entries)
 	case SessionFile:
 		return im.readSessionFile(src)
 	case Arben:
@@ -187,6 +192,23 @@ func (im *Importer) read(ctx context.Context, kind Kind, f *os.File) (session, e
 		return im.readMarkdown(ctx, filepath.Base(f.Name()), src)
 	}
 	return session{}, errUnknown
+}
+
+// exported returns the session of an export. It refuses one whose hashes do not verify.
+func exported(h sequent.Header, entries []sequent.Entry) (session, error) {
+	s := session{header: h, log: sequent.Thoughts(entries)}
+	if h.Entries == 0 && !slices.ContainsFunc(entries, func(e sequent.Entry) bool { return e.Proven() }) {
+		return s, nil
+	}
+	if v := sequent.Verify(h, entries); v.Fault != nil {
+		return session{}, &sequent.Error{
+			Code: sequent.CodeInvalidSession, Field: "log",
+			Msg: "the session is not what was recorded: " + v.Fault.String(),
+			Fix: "import another copy; docs/export.md says how to import this one without its hashes",
+		}
+	}
+	s.entries = entries
+	return s, nil
 }
 
 // maxMarkdown is the maximum size of a Markdown file in bytes. It is read as a whole.
@@ -230,7 +252,13 @@ func (im *Importer) store(ctx context.Context, r Result, s session) (Result, boo
 			s.header = joined(known.Header(), s.header)
 		}
 	}
-	did, err := engine.Restore(ctx, s.header, s.log)
+	var did sequent.Restored
+	var err error
+	if s.entries != nil {
+		did, err = engine.RestoreEntries(ctx, s.header, s.entries)
+	} else {
+		did, err = engine.Restore(ctx, s.header, s.log)
+	}
 	if err != nil {
 		switch sequent.CodeOf(err) {
 		case sequent.CodeInvalidSession, sequent.CodeInvalidThought, sequent.CodeLimitExceeded,

@@ -310,7 +310,7 @@ func TestDamaged(t *testing.T) {
 	if err != nil || len(page.Headers) != 1 {
 		t.Errorf("there are %d sessions, %v", len(page.Headers), err)
 	}
-	// A file that somebody names is reported, whatever it is.
+	// A file named in the call is reported, whatever it is.
 	got, sum, err = run(t, config(e), filepath.Join(dir, "i/x.json"))
 	compare(t, "named", got, []string{".:  failed  0: " + unknown})
 	if err != nil || sum.Failed != 1 {

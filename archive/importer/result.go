@@ -27,8 +27,11 @@ type Result struct {
 
 // A Summary counts files by outcome.
 type Summary struct {
-	Added, Extended, Unchanged, Failed int
-	Passed                             int // files in folders that are not sessions
+	Added     int `json:"added"`
+	Extended  int `json:"extended"`
+	Unchanged int `json:"unchanged"`
+	Failed    int `json:"failed"`
+	Passed    int `json:"passed"` // files in folders that are not sessions
 }
 
 func (s *Summary) count(o Outcome) {

@@ -22,20 +22,20 @@ type args struct {
 	More       *bool   `json:"needsMoreThoughts"`
 }
 
-// branches reports whether the thought belongs to a branch: half a pair is
-// ignored, and an empty name is none.
+// branches reports whether the thought belongs to a branch. An empty name, or only one of
+// the two arguments, does not make a branch.
 func (a args) branches() bool { return a.From != nil && a.Branch != nil && *a.Branch != "" }
 
 func (a args) isRevision() bool { return a.IsRevision != nil && *a.IsRevision }
 
-// plain reports whether the thought is neither a revision nor of a branch, and
-// does not ask for more: such a one may begin a session.
+// plain reports whether the thought is no revision, is on no branch and does not ask for
+// more thoughts. Such a thought may begin a session.
 func (a args) plain() bool {
 	return !a.branches() && !a.isRevision() && a.Revises == nil && (a.More == nil || !*a.More)
 }
 
-// check refuses what the engine would not see: a name that is ignored is kept,
-// so it must not be longer than one that is not.
+// check checks the length of a branch name that is kept as a label, which the engine does
+// not check.
 func (a args) check(limits sequent.Limits) error {
 	if a.Branch == nil || limits.Name < 0 {
 		return nil
@@ -50,12 +50,12 @@ func (a args) check(limits sequent.Limits) error {
 	return nil
 }
 
-// given is how the names of labels begin that hold an argument which the draft
-// does not tell; whoever writes the session's file puts it there as it was.
+// given is the prefix of labels for arguments that a draft has no field for. The session
+// file shows them unchanged.
 const given = "given."
 
-// draft returns the thought as the log has it. What is given and means nothing
-// in the contract stays out of it, and is kept in labels.
+// draft returns the draft of the thought. Arguments without meaning in the contract
+// become labels.
 func (a args) draft() sequent.Draft {
 	d := sequent.Draft{
 		Number: a.Number, Total: a.Total, Text: a.Thought, More: a.Next,
@@ -73,7 +73,7 @@ func (a args) draft() sequent.Draft {
 	}
 	switch {
 	case a.Revises == nil:
-	case refused: // it says that it revises nothing
+	case refused: // isRevision is false
 		label("revisesThought", strconv.Itoa(*a.Revises))
 	default:
 		d.Revises = sequent.To(*a.Revises)

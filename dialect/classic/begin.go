@@ -1,55 +1,37 @@
 package classic
 
 import (
-	"context"
-	"errors"
 	"slices"
 	"strconv"
 	"sync"
 
 	"github.com/sequent-dev/sequent"
-	"github.com/sequent-dev/sequent/dialect/scope"
 )
 
-// maxCollisions bounds how many ids of other processes a session tries to be
-// unlike. So many sessions in one second are a fault somewhere.
-const maxCollisions = 1000
-
-// begin begins the scope's next session with a thought.
-func (c *classic) begin(ctx context.Context, owner string, turn *scope.Turn, d sequent.Draft) (*sequent.Session, error) {
-	e := c.Engine.Owned(owner)
-	second := "session-" + e.Now().Format("20060102-150405")
-	for range maxCollisions {
-		n := c.minted.take(owner, second)
-		id := second
-		if n > 1 {
-			id += "-" + strconv.Itoa(n)
+// newID returns a function that returns the ids of the current second, one after the
+// other, and a function that makes the last of them free again.
+func (c *classic) newID(owner string) (next func() (sequent.ID, error), giveBack func()) {
+	second, n := "session-"+c.Engine.Now().Format("20060102-150405"), 0
+	next = func() (sequent.ID, error) {
+		n = c.minted.take(owner, second)
+		if n == 1 {
+			return sequent.ID(second), nil
 		}
-		s, err := e.Begin(ctx, sequent.ID(id), func(c *sequent.Change) error {
-			turn.Begin(c)
-			_, err := c.Append(d)
-			return err
-		})
-		switch {
-		case err == nil:
-			turn.Began(s.ID())
-			return s, nil
-		case !errors.Is(err, sequent.ErrExists):
-			c.minted.giveBack(owner, second, n)
-			return nil, err
-		}
+		return sequent.ID(second + "-" + strconv.Itoa(n)), nil
 	}
-	return nil, &sequent.Error{
-		Code: sequent.CodeConflict, Msg: "too many sessions begin at the same time", Fix: "repeat the call in a second",
+	return next, func() {
+		if n > 0 {
+			c.minted.giveBack(owner, second, n)
+		}
 	}
 }
 
-// minted remembers the ids of the current second, so that a session does not
-// try those that this process knows to be taken.
+// minted has the numbers that were used in the current second, so that a session does not
+// try ids that this process has taken.
 type minted struct {
-	mu     sync.Mutex // guards what follows
+	mu     sync.Mutex // guards the fields below
 	second string
-	count  map[string]int // owner → ids handed out
+	count  map[string]int // number of ids by owner
 }
 
 // take returns the next number of an id.
@@ -63,7 +45,7 @@ func (m *minted) take(owner, second string) int {
 	return m.count[owner]
 }
 
-// giveBack makes number n free again, unless others were taken since.
+// giveBack makes the number n free again, unless later numbers were taken.
 func (m *minted) giveBack(owner, second string, n int) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -72,9 +54,9 @@ func (m *minted) giveBack(owner, second string, n int) {
 	}
 }
 
-// enumerated puts names in the order in which the contract lists them, that of
-// an object's keys in JavaScript: array indexes by value, then the others as
-// they were first used.
+// enumerated sorts names in the order of the contract, which is that of the keys of a
+// JavaScript object: array indexes by value, then the other names in the order of their
+// first use.
 func enumerated(names []string) []string {
 	slices.SortStableFunc(names, func(a, b string) int {
 		i, isIndex := arrayIndex(a)
@@ -90,8 +72,8 @@ func enumerated(names []string) []string {
 	return names
 }
 
-// arrayIndex returns the array index that a name is written as: 0 to 2^32−2,
-// without leading zeros or signs.
+// arrayIndex returns the array index that a name represents: 0 to 2^32−2, without leading
+// zeros or signs.
 func arrayIndex(name string) (index uint64, ok bool) {
 	if name == "" || len(name) > 10 || name[0] == '0' && name != "0" || name[0] == '+' {
 		return 0, false

@@ -1,12 +1,11 @@
-// Package classic is the sequential-thinking tool as most clients know it: nine
-// arguments, a session that nobody names, thoughts drawn for people on standard
-// error. When a session is completed it is saved to a file.
+// Package classic is the sequential-thinking tool with the contract of the reference
+// server: nine arguments, no session id, and thoughts drawn on standard error. A
+// completed session is written to a file.
 package classic
 
 import (
 	"context"
 	_ "embed" // for the contract
-	"errors"
 	"io"
 	"log/slog"
 
@@ -27,21 +26,21 @@ var (
 
 const name = "classic"
 
-// An Archive keeps completed sessions.
+// An Archive stores completed sessions.
 type Archive interface {
-	// WriteSession writes a session's file or replaces it. When it returns nil
-	// the file is on disk.
+	// WriteSession writes or replaces the file of a session. When it returns nil, the
+	// file is on disk.
 	WriteSession(s *sequent.Session) error
 }
 
-// A Config says what the dialect works with.
+// A Config configures the dialect.
 type Config struct {
 	Engine  *sequent.Engine // required
-	Archive Archive         // nil means that sessions are not saved
-	Drawing io.Writer       // where thoughts are drawn for people; nil means nowhere
+	Archive Archive         // nil means that sessions are not written to files
+	Drawing io.Writer       // receives drawings of the thoughts; nil draws none
 	Colour  bool            // Drawing is a terminal that shows colours
-	Width   func() int      // columns of Drawing; nil or 0 means that they are not known
-	Logger  *slog.Logger    // failures to save, never a thought; nil means discard
+	Width   func() int      // columns of Drawing; nil or 0 means 80
+	Logger  *slog.Logger    // receives failures to write a file, never a thought; nil means discard
 }
 
 // New returns the dialect. It panics if there is no engine.
@@ -52,7 +51,7 @@ func New(cfg Config) dialect.Dialect {
 	if cfg.Logger == nil {
 		cfg.Logger = slog.New(slog.DiscardHandler)
 	}
-	c := &classic{Config: cfg, scopes: scope.New(cfg.Engine, name)}
+	c := &classic{Config: cfg, scopes: scope.New(cfg.Engine.WithoutTexts(), name)}
 	if cfg.Drawing != nil {
 		c.drawing = &drawing{out: cfg.Drawing, colour: cfg.Colour, width: cfg.Width}
 	}
@@ -68,7 +67,7 @@ func New(cfg Config) dialect.Dialect {
 	}
 }
 
-// A classic is what the calls of one dialect share.
+// A classic has the state that all calls share.
 type classic struct {
 	Config
 	scopes  *scope.Finder
@@ -76,7 +75,7 @@ type classic struct {
 	drawing *drawing // nil for none
 }
 
-// A reply has the members of the contract in their order.
+// A reply has the members of the contract, in its order.
 type reply struct {
 	Number   int        `json:"thoughtNumber"`
 	Total    int        `json:"totalThoughts"`
@@ -96,7 +95,7 @@ func (c *classic) think(ctx context.Context, call tool.Call, in args) (tool.Repl
 	if err != nil {
 		return refuse(err)
 	}
-	// Until the end, so that drawings and files come in the order of the log.
+	// Held until the reply, so that drawings and files are in the order of the log.
 	defer turn.Leave()
 	in.Total = max(in.Total, in.Number)
 	s, err := c.record(ctx, call.Caller, turn, in)
@@ -116,47 +115,48 @@ func (c *classic) think(ctx context.Context, call tool.Call, in args) (tool.Repl
 	return tool.JSONReply(r), nil
 }
 
-// errFinished ends a change to a session that the thought does not belong to.
-var errFinished = errors.New("classic: the thought begins the next session")
-
 // record appends a thought to the scope's session, or to the next one.
 func (c *classic) record(ctx context.Context, caller tool.Caller, turn *scope.Turn, in args) (*sequent.Session, error) {
-	draft := in.draft()
-	e := c.Engine.Owned(caller.Owner)
-	id, err := turn.Current(ctx)
-	if err != nil {
-		return nil, err
-	}
-	if id != "" {
-		limit := e.Limits().Thoughts
-		s, err := e.Update(ctx, id, func(c *sequent.Change) error {
-			s := c.Session()
-			full := limit > 0 && s.Len() >= limit
-			if in.plain() && in.Number == 1 && (s.State() != sequent.Active || full) {
-				return errFinished
-			}
-			_, err := c.Append(draft)
-			return err
-		})
-		// One that was deleted or has expired is followed like a completed one.
-		if err != errFinished && !errors.Is(err, sequent.ErrNotFound) {
-			return s, err
+	draft, limit := in.draft(), c.Engine.Limits().Thoughts
+	newID, giveBack := c.newID(caller.Owner)
+	s, err := turn.Record(ctx, newID, func(c *sequent.Change) error {
+		s := c.Session()
+		full := limit > 0 && s.Len() >= limit
+		if in.plain() && in.Number == 1 && (s.State() != sequent.Active || full) {
+			return scope.ErrNext
 		}
+		_, err := c.Append(draft)
+		return err
+	})
+	if err != nil {
+		giveBack()
 	}
-	return c.begin(ctx, caller.Owner, turn, draft)
+	return s, err
 }
 
-// save writes the file of a session that was just completed, and reports whether
-// it is there.
+// save writes the file of a session that was just completed, and reports whether the file
+// is complete.
 //
-// Others may complete the session as well, in a scope that processes share, and
-// the slower may write last. So each looks after writing whether there is a
-// later completion: whoever writes last writes the latest.
+// In a scope that processes share, another process may complete the session again, and
+// the slower of two writers would leave the older file. So after writing, save looks for
+// a later completion and writes that too.
 func (c *classic) save(ctx context.Context, caller tool.Caller, s *sequent.Session) bool {
 	if c.Archive == nil {
 		return false
 	}
-	ctx = context.WithoutCancel(ctx) // the thought is recorded; the file belongs to it
+	ctx = context.WithoutCancel(ctx) // the thought is recorded, so its file is written
+	if !s.HasTexts(1) {
+		now, err := c.Engine.Owned(caller.Owner).Session(ctx, s.ID())
+		if err == nil && now.Epoch() != s.Epoch() {
+			err = sequent.ErrNotFound // deleted, and begun again
+		}
+		if err != nil {
+			c.Logger.WarnContext(ctx, "the session file was not written; the thought is recorded",
+				"session", string(s.ID()), "error", err)
+			return false
+		}
+		s = now.Upto(s.Len())
+	}
 	for {
 		if err := c.Archive.WriteSession(s); err != nil {
 			c.Logger.WarnContext(ctx, "the session file was not written; the thought is recorded",
@@ -178,7 +178,7 @@ func (c *classic) save(ctx context.Context, caller tool.Caller, s *sequent.Sessi
 func completedAfter(ctx context.Context, e *sequent.Engine, s *sequent.Session) (*sequent.Session, bool) {
 	now, err := e.Session(ctx, s.ID())
 	if err != nil || now.Epoch() != s.Epoch() {
-		return nil, false // gone; nobody completes it any more
+		return nil, false // deleted
 	}
 	at := 0
 	for t := range now.Since(s.Len()) {

@@ -9,12 +9,12 @@ import (
 )
 
 const (
-	unknownWidth = 80 // columns, where nobody knows
-	leastWidth   = 20 // a narrower terminal breaks the box; a narrower box helps nobody
+	defaultWidth = 80 // columns, if the width is unknown
+	minWidth     = 20 // columns of the box, also on a narrower terminal
 	tabStop      = 4
 )
 
-// A drawing draws thoughts in boxes, for people.
+// A drawing draws thoughts in boxes.
 type drawing struct {
 	mu     sync.Mutex // held while a box is written, so that boxes do not mix
 	out    io.Writer
@@ -22,21 +22,21 @@ type drawing struct {
 	width  func() int
 }
 
-// thought draws one thought. That it cannot be shown is no reason to fail.
+// thought draws one thought. It ignores write errors: the thought is recorded.
 func (d *drawing) thought(a args) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	columns := unknownWidth
+	columns := defaultWidth
 	if d.width != nil {
 		if n := d.width(); n > 0 {
 			columns = n
 		}
 	}
 	kind, header := title(a)
-	_, _ = io.WriteString(d.out, box(kind, header, a.Thought, max(columns, leastWidth), d.colour))
+	_, _ = io.WriteString(d.out, box(kind, header, a.Thought, max(columns, minWidth), d.colour))
 }
 
-// A kind of thought has a mark and a colour.
+// A kind is a kind of thought, with its mark and colour.
 type kind struct{ mark, colour string }
 
 var (
@@ -45,7 +45,7 @@ var (
 	plain    = kind{"💭 Thought", "\x1b[34m"}  // blue
 )
 
-// title returns a thought's kind, and what follows its mark in the header.
+// title returns the kind of a thought and the rest of the header after its mark.
 func title(a args) (kind, string) {
 	count := fmt.Sprintf(" %d/%d", a.Number, a.Total)
 	switch {
@@ -62,7 +62,7 @@ func title(a args) (kind, string) {
 	}
 }
 
-// box returns a header and a text in a box that is as wide as they need, and at
+// box returns a header and a text in a box. The box is as wide as its longest row, and at
 // most as wide as columns.
 func box(k kind, header, text string, columns int, colour bool) string {
 	const frame = 4 // "│ " and " │"

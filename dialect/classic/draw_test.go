@@ -58,7 +58,7 @@ func TestDrawingWidthAndColour(t *testing.T) {
 	}
 }
 
-// That nobody can see the drawing is no reason to refuse a thought.
+// A drawing that cannot be written does not refuse the thought.
 func TestDrawingFails(t *testing.T) {
 	d := New(Config{Engine: sequent.New(sequent.Config{}), Drawing: closed{}})
 	r, err := d.Tools[0].Call(t.Context(), tool.Call{
@@ -74,8 +74,8 @@ type closed struct{}
 
 func (closed) Write([]byte) (int, error) { return 0, errors.New("closed") }
 
-// Whatever a text holds, the box has straight sides, keeps to the width and
-// sends nothing to the terminal but characters. No word is lost.
+// For any text the box has straight sides, keeps to the width and sends only characters
+// to the terminal. No word is lost.
 func FuzzBox(f *testing.F) {
 	for _, s := range []string{
 		"", " ", "a b", "a\tb", "\t\t", "\x1b[2J\x07", "日本語", "👩‍👩‍👧‍👦👩‍👩‍👧‍👦", "e\u0301\u0301", "\u0301", "\u202e", "a\r\nb\rc\u2028d",
@@ -85,7 +85,7 @@ func FuzzBox(f *testing.F) {
 		f.Add(s, 40)
 	}
 	f.Fuzz(func(t *testing.T, text string, columns int) {
-		columns = max(leastWidth, min(columns, 200))
+		columns = max(minWidth, min(columns, 200))
 		text = strings.ToValidUTF8(text, "\uFFFD")
 		out := box(plain, " 1/1", text, columns, false)
 		rows := strings.Split(strings.Trim(out, "\n"), "\n")

@@ -13,7 +13,7 @@ import (
 // type.
 const codeInvalidArgument = "INVALID_ARGUMENT"
 
-// table has what this contract says in other words than the rest.
+// table has the words of this contract that differ from the shared ones.
 var table = wording.Table{
 	Codes: map[sequent.Code]wording.Words{
 		sequent.CodeInvalidSession:   {Code: "INVALID_SESSION", Fix: "use another scope"},
@@ -25,8 +25,8 @@ var table = wording.Table{
 	SessionFull: "begin another session with thoughtNumber 1",
 }
 
-// A refusal has the members of the contract, error and status, and what a model
-// needs to do better.
+// A refusal has the members of the contract (error and status) and those that help a
+// model to correct the call.
 type refusal struct {
 	Error  string `json:"error"`
 	Status string `json:"status"`
@@ -35,14 +35,14 @@ type refusal struct {
 	Fix    string `json:"fix,omitempty"`
 }
 
-// reply returns r as a failed reply. It has no structured content, because
-// clients hold that against the output schema, which describes good replies.
+// reply returns r as a failed reply. It has no structured content: clients check that
+// against the output schema, which describes successful replies.
 func (r refusal) reply() tool.Reply {
 	r.Status = "failed"
 	return tool.Reply{Text: tool.JSONReply(r).Text, Failed: true}
 }
 
-// reject words arguments that do not fit the schema.
+// reject returns the refusal of arguments that do not fit the schema.
 func reject(err *tool.ArgumentError) (tool.Reply, error) {
 	r := refusal{Code: codeInvalidArgument, Field: err.Field, Fix: wording.ArgumentFix(err)}
 	switch {
@@ -56,14 +56,14 @@ func reject(err *tool.ArgumentError) (tool.Reply, error) {
 	return r.reply(), nil
 }
 
-// refuse words an error. An error without words is returned: it is a fault.
+// refuse returns the refusal of an error, or the error itself if it is internal.
 func refuse(err error) (tool.Reply, error) {
 	said, ok := table.Refusal(err)
 	if !ok {
 		return tool.Reply{}, err
 	}
 	r := refusal{Code: said.Code, Field: said.Field, Error: said.Message, Fix: said.Fix}
-	if said.Field != said.Cause.Field { // one of the arguments
+	if said.Field != said.Cause.Field { // the field is an argument
 		if rest, begins := strings.CutPrefix(r.Error, said.Field+" "); begins {
 			r.Error = "it " + rest
 		}

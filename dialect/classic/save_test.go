@@ -32,7 +32,7 @@ type answer struct {
 	Code      string
 }
 
-// think makes a call in a scope; refusals are answers, too.
+// think makes a call in a scope and returns the reply, which may be a refusal.
 func think(t testing.TB, d dialect.Dialect, scope string, exclusive bool, args string) answer {
 	t.Helper()
 	r, err := d.Tools[0].Call(t.Context(), tool.Call{
@@ -52,13 +52,13 @@ func step(n int, last bool) string {
 	return call(dialecttest.Step{Number: n, Total: n, Text: fmt.Sprintf("secret thought %d", n), Last: last})
 }
 
-// A writer is an archive made of a function.
+// A writer implements an archive with a function.
 type writer func(*sequent.Session) error
 
 func (w writer) WriteSession(s *sequent.Session) error { return w(s) }
 
-// Each completion writes the file once, with the session as of then; other
-// thoughts write nothing.
+// Each completion writes the file once, with the session at that time. Other thoughts
+// write nothing.
 func TestSavedOncePerCompletion(t *testing.T) {
 	for _, exclusive := range []bool{false, true} {
 		var written []string
@@ -81,8 +81,46 @@ func TestSavedOncePerCompletion(t *testing.T) {
 	}
 }
 
-// When the file cannot be written the reply says so, a warning tells why, and the
-// thought is recorded. The warning tells nothing of the thought.
+// The file is complete when the engine has dropped the texts of the session.
+func TestSavedWithTextsDropped(t *testing.T) {
+	e := sequent.New(sequent.Config{CacheBytes: 58_000})
+	var texts []string
+	d := classic.New(classic.Config{Engine: e, Archive: writer(func(s *sequent.Session) error {
+		for th := range s.All() {
+			texts = append(texts, th.Text)
+		}
+		return nil
+	})})
+	var want []string
+	add := func(n int, last bool) {
+		text := fmt.Sprintf("%0500d", n)
+		want = append(want, text)
+		think(t, d, "s", true, call(dialecttest.Step{Number: n, Total: n, Text: text, Last: last}))
+	}
+	for n := 1; n < 20; n++ {
+		add(n, false)
+	}
+	page, err := e.Sessions(t.Context(), sequent.Query{})
+	if err != nil || len(page.Headers) != 1 {
+		t.Fatalf("%d sessions, %v", len(page.Headers), err)
+	}
+	think(t, d, "other", true, call(dialecttest.Step{Number: 1, Total: 2, Text: strings.Repeat("x", 45_000)}))
+	if _, err := e.WithoutTexts().Update(t.Context(), page.Headers[0].ID, func(c *sequent.Change) error {
+		if c.Session().HasTexts(1) {
+			t.Error("the engine has not dropped the texts")
+		}
+		return nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	add(20, true)
+	if !slices.Equal(texts, want) {
+		t.Errorf("the file has the texts %q, want %q", texts, want)
+	}
+}
+
+// If the file cannot be written, the reply and a warning say so, and the thought is
+// recorded. The warning does not contain the thought.
 func TestNotSaved(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "file")
 	if err := os.WriteFile(file, nil, 0o600); err != nil {
@@ -115,8 +153,8 @@ func TestNotSaved(t *testing.T) {
 	}
 }
 
-// Two processes complete a session, and the earlier completion is written last:
-// the file has the later one in the end.
+// Two processes complete a session, and the earlier completion is written last: the file
+// must have the later one.
 func TestSlowWriterDoesNotWin(t *testing.T) {
 	e := sequent.New(sequent.Config{})
 	dir := archive.Dir(t.TempDir())
@@ -133,7 +171,7 @@ func TestSlowWriterDoesNotWin(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		// And then it is opened again, which is not in the file.
+		// Reopen the session, which the file does not show.
 		if _, err := e.Update(t.Context(), s.ID(), func(c *sequent.Change) error {
 			_, err := c.Append(sequent.Draft{Number: 4, Total: 4, Text: "open", More: true})
 			return err
@@ -154,8 +192,8 @@ func TestSlowWriterDoesNotWin(t *testing.T) {
 	}
 }
 
-// Sessions of one second are told apart by a number, in one process and in
-// several; a refused call takes none.
+// Sessions of the same second get different numbers, in one process and in several. A
+// refused call uses none.
 func TestIDs(t *testing.T) {
 	now := func() time.Time { return time.Date(2025, time.April, 28, 16, 53, 2, 0, time.FixedZone("", 2*60*60)) }
 	store := sequent.NewMemoryStore()
@@ -206,7 +244,7 @@ func TestIDs(t *testing.T) {
 	}
 }
 
-// A session that can take no more is no end of the road.
+// A full session refuses thoughts. thoughtNumber 1 begins another session.
 func TestFullSession(t *testing.T) {
 	d := classic.New(classic.Config{Engine: sequent.New(sequent.Config{Limits: sequent.Limits{Thoughts: 2}})})
 	first := think(t, d, "a", true, step(1, false))
@@ -235,10 +273,10 @@ func BenchmarkThink(b *testing.B) {
 			args := step(5, false)
 			b.ReportAllocs()
 			for b.Loop() {
-				if n++; n > before+1000 { // stay near the length that is measured
+				if n++; n > before+1000 { // stay near the measured length
 					b.StopTimer()
 					d, n = begin(), before
-					runtime.GC() // of what made the session
+					runtime.GC() // the garbage of the setup
 					b.StartTimer()
 				}
 				think(b, d, "a", true, args)

@@ -8,15 +8,14 @@ import (
 	"github.com/clipperhouse/displaywidth"
 )
 
-// What joins characters, or keeps them apart, and does not print.
+// Invisible characters that join or separate the characters beside them.
 const (
 	zwnj = '\u200c'
 	zwj  = '\u200d'
 )
 
-// wrap returns text as rows that are at most width columns wide, broken between
-// words where that is possible, with nothing in them that a terminal would act
-// upon.
+// wrap returns a text as rows of at most width columns, broken between words if possible.
+// Characters that a terminal acts upon are replaced.
 func wrap(text string, width int) []string {
 	text = strings.NewReplacer("\r\n", "\n", "\r", "\n", "\u0085", "\n", "\u2028", "\n", "\u2029", "\n").Replace(text)
 	var rows []string
@@ -29,9 +28,8 @@ func wrap(text string, width int) []string {
 // wrapLine wraps a text without line breaks.
 func wrapLine(line string, width int) (rows []string) {
 	var row strings.Builder
-	column := 0 // behind row
-	// The last place to break row: how much of it stays, and what is left of it
-	// in columns.
+	column := 0 // width of row
+	// The last place to break the row: its offset, and its column.
 	breakAt, breakColumn := 0, 0
 	put := func(cell string, columns int) {
 		if column+columns > width {
@@ -93,13 +91,13 @@ func joins(r rune) bool {
 	return unicode.IsMark(r) || r == zwnj || r == zwj || r >= 0x1F3FB && r <= 0x1F3FF // emoji modifiers
 }
 
-// shown returns r, or what is shown in its place: a picture of a control
-// character, and a replacement for those that change how others are shown.
+// shown returns r, or its replacement: a picture of a control character, and U+FFFD for
+// characters that change how others are shown.
 func shown(r rune) rune {
 	switch {
 	case r == '\t', unicode.IsGraphic(r):
 		return r
-	case r == zwnj, r == zwj: // they join what stands beside them
+	case r == zwnj, r == zwj: // parts of words and of emoji
 		return r
 	case r < ' ':
 		return '\u2400' + r

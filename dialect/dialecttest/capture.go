@@ -15,10 +15,10 @@ var (
 	mintedID    = regexp.MustCompile(`"session_?[iI]d":("(?:[^"\\]|\\.)*")`)
 )
 
-// maxRepetition keeps a slip of the pen from filling the memory.
+// maxRepetition limits the bytes of a repetition, for a typing error in a transcript.
 const maxRepetition = 32 << 20
 
-// shortestID keeps -update from naming what is no minted id.
+// shortestID is the minimum length of an id that -update replaces by a name.
 const shortestID = 8
 
 // captures are the values that placeholders stand for: "$ID1" → "k3f…".
@@ -39,7 +39,7 @@ func (c captures) expand(s string) string {
 	})
 }
 
-// match reports whether got is what want says, and binds what want names for
+// match reports whether got matches want, and binds the placeholders that want uses for
 // the first time.
 func (c captures) match(got, want string) bool {
 	var pattern strings.Builder
@@ -86,7 +86,7 @@ func (c captures) name(got string) string {
 	return got
 }
 
-// discover binds the session ids in a reply that the caller did not give.
+// discover binds the session ids in a reply that are not in the call.
 func (c captures) discover(reply, call string) {
 	for _, m := range mintedID.FindAllStringSubmatch(reply, -1) {
 		var id string

@@ -9,8 +9,8 @@ import (
 	"github.com/sequent-dev/sequent"
 )
 
-// checkConcurrent lets several callers in several scopes record at once.
-// Whatever was acknowledged is in the store once, in a session of its scope.
+// checkConcurrent records from several callers in several scopes at once. Each
+// acknowledged thought must be in the store once, in a session of its scope.
 func checkConcurrent(t *testing.T, cfg Config) {
 	const scopes, callers, steps = 4, 4, 12
 	w := newWorld(t, cfg, sequent.NewMemoryStore())

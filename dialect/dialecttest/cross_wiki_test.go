@@ -74,7 +74,7 @@ func TestWikiCrossesDialects(t *testing.T) {
 	}
 }
 
-// The ids that classic makes fit wiki, so its sessions go on there.
+// The ids that classic makes fit wiki, so its sessions can be continued there.
 func TestClassicGoesOnInWiki(t *testing.T) {
 	e, dir := sequent.New(sequent.Config{}), t.TempDir()
 	for _, sp := range speakers() {

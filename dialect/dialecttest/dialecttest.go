@@ -15,26 +15,26 @@ import (
 	"github.com/sequent-dev/sequent/dialect"
 )
 
-var update = flag.Bool("update", false, "write what was got into transcripts and golden files")
+var update = flag.Bool("update", false, "rewrite transcripts and golden files")
 
-// A Config says how a dialect is put under test.
+// A Config describes the dialect under test.
 type Config struct {
 	// Build builds the dialect. Env is new for each transcript: Rand returns the same
 	// bytes in each run, Dir is an empty directory, and the transcript compares what is
 	// written to Stderr. Required.
 	Build func(t testing.TB, env dialect.Env) dialect.Dialect
 
-	// Call returns the arguments with which the dialect's first tool records a
-	// step, leaving out what the tool does not take. Required.
+	// Call returns the arguments of the dialect's first tool for a step. It omits what
+	// the tool has no argument for. Required.
 	Call func(s Step) string
 
-	// Others are calls of the other tools, good in a store with any session.
+	// Others are calls of the other tools that succeed in a store with any session.
 	Others []OtherCall
 
 	limits sequent.Limits // of the engine, for the check of limits
 }
 
-// An OtherCall is a call that is not made of a Step.
+// An OtherCall is a call of another tool than the first.
 type OtherCall struct {
 	Tool string
 	Args string
@@ -42,10 +42,10 @@ type OtherCall struct {
 
 // A Step is a thought that a shared check records.
 type Step struct {
-	Number  int // from 1; a dialect that counts from 0 takes one off
+	Number  int // from 1; a dialect that counts from 0 subtracts one
 	Total   int
-	Text    string // a dialect may need more around it
-	Session string // empty means the implicit one, or a new one
+	Text    string // a dialect may add to it
+	Session string // empty means the scope's, or a new one
 	Branch  string // with From, if not empty
 	From    int
 	Last    bool // no other thought follows
@@ -71,8 +71,8 @@ func Run(t *testing.T, cfg Config) {
 	Rules(t, cfg)
 }
 
-// Rules checks the dialect's first tool against the rules for all dialects. Run
-// does so too; it is for a second tool that records thoughts, which Build puts
+// Rules checks the dialect's first tool against the rules for all dialects. [Run] does so
+// too. Call Rules for a second tool that records thoughts, with a Build that puts it
 // first.
 func Rules(t *testing.T, cfg Config) {
 	t.Helper()
@@ -80,10 +80,11 @@ func Rules(t *testing.T, cfg Config) {
 	t.Run("Odd", func(t *testing.T) { checkOdd(t, cfg) })
 	t.Run("Limits", func(t *testing.T) { checkLimits(t, cfg) })
 	t.Run("Faults", func(t *testing.T) { checkFaults(t, cfg) })
+	t.Run("Uncertain", func(t *testing.T) { checkUncertain(t, cfg) })
 	t.Run("Concurrent", func(t *testing.T) { checkConcurrent(t, cfg) })
 }
 
-// A world is one engine with its dialect, under test.
+// A world is an engine with the dialect under test.
 type world struct {
 	cfg     Config
 	store   sequent.Store
@@ -104,7 +105,7 @@ func newWorld(t testing.TB, cfg Config, store sequent.Store) *world {
 	return w
 }
 
-// restart makes engine and dialect anew, over the same store.
+// restart creates a new engine and dialect for the same store.
 func (w *world) restart(t testing.TB) {
 	t.Helper()
 	w.engine = sequent.New(sequent.Config{Store: w.store, Now: w.clock.read, Limits: w.cfg.limits})
@@ -116,7 +117,7 @@ func (w *world) restart(t testing.TB) {
 	}
 }
 
-// A clock stands still but for what the test lets pass.
+// A clock is advanced by the test.
 type clock struct {
 	mu  sync.Mutex // guards now
 	now time.Time

@@ -7,11 +7,11 @@
 //
 // # Transcripts
 //
-// Every testdata/*.txtar is a transcript: a comment that says which rule it
-// shows, and a sequence of steps. A transcript runs over a fresh engine, twice:
-// in scopes that this process shares with others and in scopes that it has for
-// itself. Before and after each refusal the whole store is compared: a refused
-// call that changes anything fails the test, whatever the transcript says.
+// Each file testdata/*.txtar is a transcript: a comment that names the rule it shows, and
+// a sequence of steps. It runs twice with a new engine: in scopes that processes share,
+// and in scopes of this process alone. The store is compared before and after each
+// refusal: a refused call that changes anything fails the test, whatever the transcript
+// expects.
 //
 //	Numbers may be left out.
 //
@@ -24,7 +24,7 @@
 //	-- text --
 //	…
 //
-// What can be done:
+// Steps:
 //
 //	call [TOOL] [scope=S] [owner=O]   calls a tool, the dialect's first by default, with the JSON below.
 //	                                  Without scope= it is called in the scope "test"; scope=- means none
@@ -33,35 +33,33 @@
 //	complete URI|NAME.ARG [PREFIX]    completes the variable of a template or an argument of a prompt
 //	given ID [dialect=D] [owner=O]    records the lines below as thoughts of a new session, as another dialect would
 //	delete ID [owner=O]               deletes a session
-//	wait DURATION                     lets time pass, beyond the second that each step takes
+//	wait DURATION                     advances the clock, in addition to the second of each step
 //	put NAME                          writes the text below to a file below dialect.Env.Dir, as a person would
-//	restart                           makes the dialect and its engine anew, over the same store
+//	restart                           creates the dialect and its engine again, with the same store
 //
-// What is expected of it:
+// Expectations, after a step:
 //
 //	reply             of a call: the text, which must equal the structured content
 //	text              of a call: the text; there is no structured content, or json follows
 //	refusal           of a call: the text of a failed reply; json may follow
-//	json              the structured content, where it is not the text
+//	json              the structured content, if it differs from the text
 //	error             of a call: code, message and data of a protocol error; of others: the error
 //	document          of read
 //	message           of prompt
 //	values            of complete, one a line
-//	log ID [owner=O]  what the store has of a session, in a form that [Log] describes
-//	list DIR, file NAME, stderr       what the dialect wrote below dialect.Env.Dir, and to its Stderr since last asked
+//	log ID [owner=O]  the session in the store, in the form of [Log]
+//	list DIR, file NAME, stderr       what the dialect wrote below dialect.Env.Dir, and to Stderr since the last stderr step
 //
-// Names in capitals after a dollar sign stand for what the dialect makes up:
-// $ID1 is bound where it is first seen, to characters that may stand in a
-// session id, and replaced by that from then on. In a call, $(a*300) is the
-// letter a three hundred times.
+// A name in capitals after a dollar sign stands for a value of the dialect: $ID1 is bound
+// at its first use, to characters of a session id, and stands for that value from then
+// on. In a call, $(a*300) is the letter a 300 times.
 //
-// The flag -update writes what was got into the transcripts, and binds
-// $ID1, $ID2, … to the session ids that are new in it. Read the diff.
+// The flag -update writes the results into the transcripts, and binds $ID1, $ID2, … to
+// new session ids. Read the diff.
 //
 // # Rules for all dialects
 //
-// What one dialect and another have in common is checked with calls that
-// [Config] makes: loose arguments, names and texts of every odd kind, limits,
-// faults of the store, concurrent callers, and the list of tools, whose golden
-// file is testdata/tools.json.
+// The rules for all dialects are checked with calls from [Config]: loose arguments,
+// unusual names and texts, limits, faults of the store, concurrent callers, and the list
+// of tools, whose golden file is testdata/tools.json.
 package dialecttest

@@ -4,27 +4,38 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"regexp"
+	"strings"
 	"sync"
 	"testing"
 
 	"github.com/sequent-dev/sequent"
 )
 
-// secret stands for what the cause of a fault may hold and a client must not see.
+// secret is in the cause of each fault. A client must not see it.
 const secret = "/home/somebody/secret.db"
 
 // A faultyStore is a store whose operations fail on demand.
 type faultyStore struct {
 	sequent.Store
-	mu   sync.Mutex // guards what follows
+	mu   sync.Mutex // guards the fields below
 	op   string     // which operation fails: load, commit, list, search; empty for none
 	code sequent.Code
+
+	uncertain bool // the outcome of the operation is unknown
 }
 
 func (f *faultyStore) set(op string, code sequent.Code) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.op, f.code = op, code
+	f.op, f.code, f.uncertain = op, code, false
+}
+
+// setUncertain makes the next commits fail after they were stored.
+func (f *faultyStore) setUncertain(code sequent.Code) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.op, f.code, f.uncertain = "commit", code, true
 }
 
 func (f *faultyStore) fault(op string) error {
@@ -33,10 +44,14 @@ func (f *faultyStore) fault(op string) error {
 	if f.op != op {
 		return nil
 	}
-	return &sequent.Error{Code: f.code, Msg: "the store says " + string(f.code), Err: errors.New(secret)}
+	e := &sequent.Error{Code: f.code, Msg: "the store says " + string(f.code), Err: errors.New(secret)}
+	if f.uncertain {
+		e.Msg, e.Fix, e.Uncertain = "the change may or may not have been stored", sequent.FixUncertain, true
+	}
+	return e
 }
 
-func (f *faultyStore) Load(ctx context.Context, k sequent.Key, have sequent.Position) (sequent.Header, []sequent.Thought, error) {
+func (f *faultyStore) Load(ctx context.Context, k sequent.Key, have sequent.Position) (sequent.Header, []sequent.Entry, error) {
 	if err := f.fault("load"); err != nil {
 		return sequent.Header{}, nil, err
 	}
@@ -44,10 +59,13 @@ func (f *faultyStore) Load(ctx context.Context, k sequent.Key, have sequent.Posi
 }
 
 func (f *faultyStore) Commit(ctx context.Context, batch []*sequent.Write) error {
-	if err := f.fault("commit"); err != nil {
-		return err
+	err := f.fault("commit")
+	if err == nil || sequent.IsUncertain(err) {
+		if failed := f.Store.Commit(ctx, batch); failed != nil {
+			return failed
+		}
 	}
-	return f.Store.Commit(ctx, batch)
+	return err
 }
 
 func (f *faultyStore) List(ctx context.Context, q sequent.Query) (sequent.Page, error) {
@@ -64,8 +82,8 @@ func (f *faultyStore) Search(ctx context.Context, q sequent.SearchQuery) (sequen
 	return f.Store.Search(ctx, q)
 }
 
-// checkFaults lets the store fail with every code there is. The dialect has
-// words for all but the internal error, which it leaves to the transport.
+// checkFaults makes the store fail with each code. The dialect must have words for all
+// but internal errors, which it returns to the transport.
 func checkFaults(t *testing.T, cfg Config) {
 	for _, code := range sequent.Codes() {
 		for _, op := range []string{"commit", "load", "list", "search"} {
@@ -102,5 +120,42 @@ func checkFaults(t *testing.T, cfg Config) {
 				})
 			}
 		}
+	}
+}
+
+// checkUncertain makes commits fail after they were stored, with the codes of a failing
+// store. The dialect must not claim that nothing was recorded, nor that the call can
+// simply be repeated.
+func checkUncertain(t *testing.T, cfg Config) {
+	claim := regexp.MustCompile(`(?i)nothing (was|is|has been) (recorded|stored|changed|written)|repeat the call("|$)`)
+	for _, code := range []sequent.Code{
+		sequent.CodeUnavailable, sequent.CodeFull, sequent.CodeBusy, sequent.CodeReadOnly, sequent.CodeCorrupt, sequent.CodeInternal,
+	} {
+		t.Run(string(code), func(t *testing.T) {
+			store := &faultyStore{Store: sequent.NewMemoryStore()}
+			w := newWorld(t, cfg, store.Store)
+			w.store = store
+			w.restart(t)
+			w.store = store.Store
+			store.setUncertain(code)
+			a := w.do(t, "", cfg.Call(Step{Number: 1, Total: 9, Text: "a"}), "test")
+			store.set("", "")
+			words := a.words
+			if a.fault != nil {
+				if !sequent.IsUncertain(a.fault) {
+					t.Errorf("the fault %v does not say that the outcome is unknown", a.fault)
+				}
+				return // worded by the transport
+			}
+			if !a.refused {
+				t.Fatalf("the call was answered, though its commit failed: %s", words)
+			}
+			if claim.MatchString(words) {
+				t.Errorf("the refusal claims that nothing was recorded, or that the call can be repeated, but the thought was recorded: %s", words)
+			}
+			if !strings.Contains(words, "may or may not") {
+				t.Errorf("the refusal does not say that the outcome is unknown: %s", words)
+			}
+		})
 	}
 }

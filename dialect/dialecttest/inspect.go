@@ -12,9 +12,8 @@ import (
 	"github.com/sequent-dev/sequent"
 )
 
-// inspect compares a section with what the dialect has left behind: in the
-// store, in its directory, on its standard error. With -update it changes the
-// section.
+// inspect compares a section with the session in the store, a file or standard error.
+// With -update it changes the section.
 func (r *run) inspect(t *testing.T, l line, f txtar.File) error {
 	t.Helper()
 	var got string

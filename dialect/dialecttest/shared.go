@@ -13,15 +13,15 @@ import (
 	"github.com/sequent-dev/sequent/tool"
 )
 
-// An answer is what a call led to, in whatever way the dialect says it.
+// An answer is the outcome of a call, in any form that a dialect may use.
 type answer struct {
-	words   string // all that the caller is told
+	words   string // everything that the caller reads
 	refused bool
-	fault   error // what is neither a reply nor a refusal
+	fault   error // an error that is neither a reply nor a refusal
 }
 
-// try makes a call and fails the test if a refusal changed anything or tells
-// what it must not.
+// try makes a call. It fails the test if a refusal changes anything or shows internal
+// details.
 func (w *world) try(t testing.TB, name, args string, scope string) answer {
 	t.Helper()
 	before := dump(t, w.store)
@@ -59,7 +59,7 @@ func (w *world) do(t testing.TB, name, args, scope string) answer {
 	return answer{words: reply.Text + string(reply.JSON), refused: reply.Failed, fault: err}
 }
 
-// accept is try for a call that must be accepted.
+// accept makes a call that must be accepted.
 func (w *world) accept(t testing.TB, args, scope string) answer {
 	t.Helper()
 	a := w.try(t, "", args, scope)
@@ -69,7 +69,7 @@ func (w *world) accept(t testing.TB, args, scope string) answer {
 	return a
 }
 
-// refuse is try for a call that must be refused.
+// refuse makes a call that must be refused.
 func (w *world) refuse(t testing.TB, args, scope string) answer {
 	t.Helper()
 	a := w.try(t, "", args, scope)
@@ -118,7 +118,7 @@ func with(t testing.TB, object, name, value string) string {
 	return string(out)
 }
 
-// checkLoose gives arguments the forms in which models write them.
+// checkLoose calls with arguments in the forms that models write.
 func checkLoose(t *testing.T, cfg Config) {
 	base := cfg.Call(Step{Number: 1, Total: 3, Text: "a"})
 	w := newWorld(t, cfg, sequent.NewMemoryStore())
@@ -190,7 +190,7 @@ func checkLoose(t *testing.T, cfg Config) {
 	}
 }
 
-// odd are names and texts that have broken other programs.
+// odd has names and texts that have broken other programs.
 var odd = []string{
 	"__proto__", "constructor", "prototype", "hasOwnProperty", "toString",
 	".", "..", "/", "../../etc/passwd", `C:\con`, "con", "a/b", "a\\b", "-", "--help", "$ID", "%s%n%d", "%2e%2e",
@@ -199,8 +199,8 @@ var odd = []string{
 	"'; DROP TABLE thoughts; --", "\ufffd",
 }
 
-// checkOdd gives each of them as a text, as a branch and as a session. Each is
-// taken as it is, or refused without a trace.
+// checkOdd uses each of them as a text, a branch and a session. Each must be stored
+// unchanged, or refused without a change.
 func checkOdd(t *testing.T, cfg Config) {
 	for _, name := range odd {
 		w := newWorld(t, cfg, sequent.NewMemoryStore())
@@ -243,12 +243,12 @@ func checkOdd(t *testing.T, cfg Config) {
 	}
 }
 
-// checkLimits goes up to the limits and over them.
+// checkLimits calls with values at the limits and above them.
 func checkLimits(t *testing.T, cfg Config) {
 	w := newWorld(t, cfg, sequent.NewMemoryStore())
 	limits := w.engine.Limits()
 	text, name := limits.Text, limits.Name
-	// A dialect may need some of the text for itself.
+	// A dialect may add to the text.
 	w.accept(t, cfg.Call(Step{Number: 1, Total: 9, Text: strings.Repeat("a", text-100)}), "test")
 	id := string(w.one(t).ID())
 	w.refuse(t, cfg.Call(Step{Number: 2, Total: 9, Text: strings.Repeat("a", text+1), Session: id}), "test")
@@ -276,7 +276,7 @@ func checkLimits(t *testing.T, cfg Config) {
 	w.refuse(t, cfg.Call(Step{Number: 5, Total: 9, Text: "d", Session: id}), "test")
 }
 
-// branches reports whether the tool takes branches.
+// branches reports whether the tool has branches.
 func (cfg Config) branches() bool {
 	with, without := Step{Number: 2, Total: 9, Text: "a", Branch: "x", From: 1}, Step{Number: 2, Total: 9, Text: "a"}
 	return cfg.Call(with) != cfg.Call(without)

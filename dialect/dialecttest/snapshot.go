@@ -10,7 +10,7 @@ import (
 	"github.com/sequent-dev/sequent"
 )
 
-// dump returns all that a store holds, as text.
+// dump returns the content of a store as text.
 func dump(t testing.TB, store sequent.Store) string {
 	t.Helper()
 	var b strings.Builder
@@ -36,8 +36,8 @@ func dump(t testing.TB, store sequent.Store) string {
 	}
 }
 
-// Log describes what a store has of a session: a line for the header (state and
-// scope, and what else is set) and a line for each thought,
+// Log returns a session as text: a line for the header (state, scope, and other fields
+// that are set) and a line for each thought,
 //
 //	SEQ: NUMBER/TOTAL [branch=B] [from=N] [revises=N] [revision] [extend] [last] [key=K] [<SEQ] [^SEQ] "TEXT"
 //

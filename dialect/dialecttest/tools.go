@@ -13,8 +13,8 @@ import (
 	"github.com/sequent-dev/sequent/tool"
 )
 
-// ToolsJSON returns the tools of a dialect as tools/list sends them, for golden
-// files and for counting what they cost.
+// ToolsJSON returns the tools of a dialect in the form of tools/list, for golden files
+// and for counting their tokens.
 func ToolsJSON(d dialect.Dialect) []byte {
 	type annotations struct {
 		Destructive bool `json:"destructiveHint"`
@@ -49,7 +49,7 @@ func checkTools(t *testing.T, cfg Config) {
 	w := newWorld(t, cfg, sequent.NewMemoryStore())
 	list := ToolsJSON(w.dialect)
 	if again := ToolsJSON(newWorld(t, cfg, sequent.NewMemoryStore()).dialect); !bytes.Equal(list, again) {
-		t.Errorf("the tools vary:\n%s\n%s", list, again)
+		t.Errorf("the tools differ between two instances:\n%s\n%s", list, again)
 	}
 	if a := w.dialect.Tools[0].Annotations; a.ReadOnly || a.Destructive || a.Idempotent {
 		t.Errorf("%s appends a thought with each call, its annotations are %+v", w.dialect.Tools[0].Name, a)
@@ -74,7 +74,7 @@ func checkTools(t *testing.T, cfg Config) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// A checkout may have given it other line ends.
+	// A checkout may have changed the line ends.
 	if want = bytes.ReplaceAll(want, []byte("\r\n"), []byte("\n")); !bytes.Equal(got.Bytes(), want) {
 		t.Errorf("the published tools have changed. got:\n%s\nwant:\n%s", got.Bytes(), want)
 	}

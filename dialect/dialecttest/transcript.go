@@ -27,7 +27,7 @@ func runFile(t *testing.T, cfg Config, file string) {
 		t.Fatal(err)
 	}
 	if len(archive.Comment) == 0 {
-		t.Error("the transcript does not say what it shows")
+		t.Error("the transcript has no comment")
 	}
 	for _, exclusive := range []bool{false, true} {
 		name := "shared scopes"
@@ -53,23 +53,23 @@ func runFile(t *testing.T, cfg Config, file string) {
 	}
 }
 
-// A run is one pass through a transcript.
+// A run is one execution of a transcript.
 type run struct {
 	*world
 	captures  captures
 	exclusive bool
 	update    bool
-	replaced  []byte // what the section under way should hold, under -update
+	replaced  []byte // with -update: new content of the current section
 }
 
-// A result is what a step led to, by the name of the section that expects it.
+// A result is the outcome of a step, in the sections that expect it.
 type result struct {
 	sections []txtar.File
-	call     string // what was called with
+	call     string // the arguments
 }
 
-// play does the steps and compares what is expected of them. It returns the
-// transcript as it was played.
+// play runs the steps and compares the results. It returns the transcript with the actual
+// results.
 func (r *run) play(t *testing.T, files []txtar.File) (out []txtar.File) {
 	t.Helper()
 	for i := 0; i < len(files); {
@@ -91,13 +91,13 @@ func (r *run) play(t *testing.T, files []txtar.File) (out []txtar.File) {
 		}
 		out = append(out, r.compare(t, step, res, want)...)
 		if t.Failed() && !r.update {
-			t.FailNow() // what follows rests on it
+			t.FailNow() // later steps depend on it
 		}
 	}
 	return out
 }
 
-// expects reports whether a section says what is expected of the step before.
+// expects reports whether a section is an expectation.
 func expects(section string) bool {
 	switch word, _, _ := strings.Cut(section, " "); word {
 	case "reply", "text", "refusal", "json", "error", "document", "message", "values":
@@ -107,7 +107,7 @@ func expects(section string) bool {
 	}
 }
 
-// compare holds what was got against the sections that expect it.
+// compare compares a result with the sections that expect it.
 func (r *run) compare(t *testing.T, step txtar.File, res result, want []txtar.File) (out []txtar.File) {
 	t.Helper()
 	where := "-- " + step.Name + " --\n" + string(step.Data)
@@ -119,7 +119,7 @@ func (r *run) compare(t *testing.T, step txtar.File, res result, want []txtar.Fi
 		if at < 0 {
 			switch {
 			case got.Name == "json" && res.sections[0].Name == "refusal":
-				continue // may be left out: it says the same again
+				continue // optional: it repeats the refusal
 			case i == 0 && len(want) > 0 && !r.update:
 				t.Errorf("%sgot %s:\n%swant %s:\n%s", where, got.Name, got.Data, want[0].Name, want[0].Data)
 			case !r.update:
@@ -159,10 +159,10 @@ func join(files []txtar.File) string {
 	return b.String()
 }
 
-// text is a section's data without the line end that the format wants.
+// text returns a section's data without the line end that the format adds.
 func text(f txtar.File) string { return strings.TrimSuffix(string(f.Data), "\n") }
 
-// section is text as a section holds it.
+// section returns a text as the data of a section.
 func section(s string) []byte {
 	if s != "" && !strings.HasSuffix(s, "\n") {
 		s += "\n"
@@ -170,20 +170,20 @@ func section(s string) []byte {
 	return []byte(s)
 }
 
-// A line is a section's name, taken apart.
+// A line is a section's name, parsed.
 type line struct {
 	verb    string
 	args    []string
 	options map[string]string
 }
 
-// parseLine reads "verb arg… option=value…".
+// parseLine parses "verb arg… option=value…".
 func parseLine(name string) line {
 	words := strings.Fields(name)
 	l := line{verb: words[0], options: make(map[string]string)}
 	for _, w := range words[1:] {
 		key, value, ok := strings.Cut(w, "=")
-		if ok && slices.Contains([]string{"scope", "owner", "dialect"}, key) {
+		if ok && slices.Contains([]string{"scope", "project", "owner", "dialect"}, key) {
 			l.options[key] = value
 		} else {
 			l.args = append(l.args, w)
@@ -204,13 +204,14 @@ func (r *run) caller(l line) tool.Caller {
 	if s, ok := l.options["scope"]; ok {
 		c.Scope.Name = s
 	}
+	c.Scope.Project = l.options["project"]
 	if c.Scope.Name == "-" {
 		c.Scope = tool.Scope{}
 	}
 	return c
 }
 
-// step does what a section says. An error is a fault of the transcript.
+// step runs a section. An error is a mistake in the transcript.
 func (r *run) step(t *testing.T, f txtar.File) (result, error) {
 	t.Helper()
 	l := parseLine(r.captures.expand(f.Name))
@@ -357,8 +358,7 @@ func outcome(name, s string, err error) result {
 	return result{sections: []txtar.File{{Name: name, Data: section(s)}}}
 }
 
-// put writes a file below the dialect's directory, as a person would, at the time of
-// the transcript.
+// put writes a file below the dialect's directory, with the time of the transcript.
 func (r *run) put(name, body string) error {
 	root, err := os.OpenRoot(r.dir)
 	if err != nil {

@@ -87,7 +87,11 @@ func (d *server) refuse(ctx context.Context, in args, err error) tool.Reply {
 	said, ok := table.Refusal(err)
 	if !ok {
 		d.logger.ErrorContext(ctx, "a call failed", "dialect", name, "error", err)
-		return in.stop(unexpectedError).refusal("something went wrong here; stop and " + wording.TellUser)
+		fix := wording.TellUser
+		if sequent.IsUncertain(err) {
+			fix = "tell the user; the thought may or may not have been recorded"
+		}
+		return in.stop(unexpectedError).refusal("something went wrong here; stop and " + fix)
 	}
 	code := said.Cause.Code
 	if code == sequent.CodeLimitExceeded && said.Cause.Field == "text" {
@@ -102,7 +106,7 @@ func (d *server) refuse(ctx context.Context, in args, err error) tool.Reply {
 		return again(processingError, in).refusal(said.Text())
 	case code == sequent.CodeInvalidThought:
 		return in.stop(validationError).refusal(said.Text())
-	case code == sequent.CodeLimitExceeded:
+	case code == sequent.CodeLimitExceeded, code == sequent.CodeQuotaExceeded:
 		return in.stop(limitReached).refusal(said.Text())
 	}
 	return in.stop(processingError).refusal(said.Text())

@@ -28,6 +28,7 @@ func TestReasonsOfCodes(t *testing.T) {
 		sequent.CodeSessionExists:    {processingError, true},
 		sequent.CodeRequestKeyReused: {processingError, false},
 		sequent.CodeLimitExceeded:    {limitReached, false},
+		sequent.CodeQuotaExceeded:    {limitReached, false},
 		sequent.CodeConflict:         {processingError, true},
 		sequent.CodeCanceled:         {processingError, true},
 		sequent.CodeBusy:             {processingError, true},

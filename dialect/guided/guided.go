@@ -8,7 +8,6 @@ package guided
 
 import (
 	"context"
-	"crypto/rand"
 	_ "embed" // for the contract
 	"errors"
 	"io"
@@ -42,7 +41,7 @@ type Config struct {
 type server struct {
 	engine *sequent.Engine
 	scopes *scope.Finder
-	rand   io.Reader
+	newID  func() (sequent.ID, error)
 	logger *slog.Logger
 	strict tool.Tool // enforces the published schema
 	loose  tool.Tool // all arguments are optional
@@ -56,12 +55,9 @@ func New(cfg Config) dialect.Dialect {
 	}
 	d := &server{
 		engine: cfg.Engine,
-		scopes: scope.New(cfg.Engine, name),
-		rand:   cfg.Rand,
+		scopes: scope.New(cfg.Engine.WithoutTexts(), name),
+		newID:  shortid.New(cfg.Rand),
 		logger: cfg.Logger,
-	}
-	if d.rand == nil {
-		d.rand = rand.Reader
 	}
 	if d.logger == nil {
 		d.logger = slog.New(slog.DiscardHandler)
@@ -96,9 +92,6 @@ func (d *server) think(ctx context.Context, c tool.Call, in args) (tool.Reply, e
 	return in.next(full(s, d.engine.Limits())).reply(), nil
 }
 
-// errFinished means that the thought does not belong to the session.
-var errFinished = errors.New("guided: the thought begins the next session")
-
 // record records the thought in the scope's session, or in the next one.
 func (d *server) record(ctx context.Context, caller tool.Caller, in args) (*sequent.Session, error) {
 	turn, err := d.scopes.Enter(caller)
@@ -106,48 +99,15 @@ func (d *server) record(ctx context.Context, caller tool.Caller, in args) (*sequ
 		return nil, err
 	}
 	defer turn.Leave()
-	engine := d.engine.Owned(caller.Owner)
-	current, err := turn.Current(ctx)
-	if err != nil {
-		return nil, err
-	}
-	if current != "" {
-		s, err := engine.Update(ctx, current, func(c *sequent.Change) error {
-			s := c.Session()
-			over := s.State() != sequent.Active || full(s, engine.Limits())
-			if in.plain() && in.Number == 1 && over {
-				return errFinished
-			}
-			return in.apply(c, engine.Limits())
-		})
-		// A session that was deleted or has expired is replaced like a completed one.
-		if err != errFinished && !errors.Is(err, sequent.ErrNotFound) {
-			return s, err
+	limits := d.engine.Limits()
+	return turn.Record(ctx, d.newID, func(c *sequent.Change) error {
+		s := c.Session()
+		over := s.State() != sequent.Active || full(s, limits)
+		if in.plain() && in.Number == 1 && over {
+			return scope.ErrNext
 		}
-	}
-	return d.begin(ctx, engine, turn, in)
-}
-
-// begin records the thought in a new session, which becomes the scope's.
-func (d *server) begin(ctx context.Context, engine *sequent.Engine, turn *scope.Turn, in args) (*sequent.Session, error) {
-	const tries = 3 // the probability of a collision is 2^-60 per session
-	for try := 1; ; try++ {
-		id, err := shortid.New(d.rand)
-		if err != nil {
-			return nil, err
-		}
-		s, err := engine.Begin(ctx, id, func(c *sequent.Change) error {
-			turn.Begin(c)
-			return in.apply(c, engine.Limits())
-		})
-		if errors.Is(err, sequent.ErrExists) && try < tries {
-			continue
-		}
-		if err == nil {
-			turn.Began(id)
-		}
-		return s, err
-	}
+		return in.apply(c, limits)
+	})
 }
 
 // full reports whether a session has reached the maximum number of thoughts.

@@ -15,7 +15,8 @@ var table = wording.Table{
 	Codes: map[sequent.Code]wording.Words{
 		sequent.CodeInvalidSession: {Fix: "pass the sessionId of a reply, or leave it out to begin a session"},
 	},
-	Fields: map[string]string{"text": "thought", "branch": "branchId"},
+	Fields:    map[string]string{"text": "thought", "branch": "branchId"},
+	Uncertain: "do not repeat the call: thoughtHistory in the next reply shows whether the thought was recorded",
 }
 
 // reject returns the refusal of arguments that do not fit the schema.

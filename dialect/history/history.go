@@ -10,6 +10,7 @@
 package history
 
 import (
+	"cmp"
 	"context"
 	_ "embed" // for the contract
 	"io"
@@ -26,6 +27,9 @@ const name = "history"
 // defaultTTL is the time after its last use at which a session expires.
 const defaultTTL = 30 * time.Minute
 
+// defaultReplyLimit is the maximum size of a reply to a client, in bytes.
+const defaultReplyLimit = 1 << 20
+
 var (
 	//go:embed tool.json
 	specJSON []byte
@@ -39,7 +43,11 @@ type Config struct {
 	SessionID sequent.ID      // session of all calls; empty means that calls name their session
 	TTL       time.Duration   // lifetime of a session after its last use; 0 means 30 minutes, negative no limit
 	Window    int             // number of latest thoughts in a reply; 0 means all
-	Rand      io.Reader       // source of session ids; nil means crypto/rand
+	// ReplyLimit is the maximum size of a reply in bytes of JSON. A larger one holds the
+	// newest thoughts that fit, at least one, and says so in historyFrom. 0 means 1 MiB,
+	// negative no limit.
+	ReplyLimit int
+	Rand       io.Reader // source of session ids; nil means crypto/rand
 }
 
 // New returns the dialect. It panics if there is no engine.
@@ -51,7 +59,8 @@ func New(cfg Config) dialect.Dialect {
 		panic("history: Config needs an Engine")
 	}
 	r := newRecorder(cfg)
-	think := func(ctx context.Context, c tool.Call, in args) (tool.Reply, error) {
+	r.limit = cmp.Or(cfg.ReplyLimit, defaultReplyLimit)
+	think := func(ctx context.Context, c tool.Call, in Input) (tool.Reply, error) {
 		return r.reply(ctx, cfg.Engine.Owned(c.Caller.Owner), in)
 	}
 	return dialect.Dialect{

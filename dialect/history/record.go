@@ -7,9 +7,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"time"
 
 	"github.com/sequent-dev/sequent"
+	"github.com/sequent-dev/sequent/dialect/scope"
 	"github.com/sequent-dev/sequent/tool"
 )
 
@@ -25,6 +27,7 @@ type recorder struct {
 	pinned sequent.ID
 	ttl    time.Duration // negative means no limit
 	window int
+	limit  int // maximum bytes of a reply; not positive means none
 	rand   io.Reader
 	beside func(context.Context, *sequent.Change) error // nil does nothing
 }
@@ -40,8 +43,8 @@ func newRecorder(cfg Config) *recorder {
 }
 
 // reply answers a call in JSON.
-func (r *recorder) reply(ctx context.Context, e *sequent.Engine, in args) (tool.Reply, error) {
-	out, err := r.think(ctx, e, in.input())
+func (r *recorder) reply(ctx context.Context, e *sequent.Engine, in Input) (tool.Reply, error) {
+	out, err := r.think(ctx, e, in)
 	if err != nil {
 		return refuse(err)
 	}
@@ -56,7 +59,7 @@ func (r *recorder) think(ctx context.Context, e *sequent.Engine, in Input) (Outp
 	if err != nil {
 		return Output{}, err
 	}
-	return in.output(s, r.window), nil
+	return in.output(s, r.window, r.limit), nil
 }
 
 // record records the call in its session.
@@ -110,17 +113,8 @@ func isOurs(h sequent.Header) bool { return h.Labels[ours] != "" }
 
 // begin records the call in a new session with a new id.
 func (r *recorder) begin(ctx context.Context, e *sequent.Engine, change func(*sequent.Change) error) (*sequent.Session, error) {
-	const tries = 3 // the probability of a collision is 2^-74 per session of the same millisecond
-	for try := 1; ; try++ {
-		id, err := mint(e.Now(), r.rand)
-		if err != nil {
-			return nil, err
-		}
-		s, err := e.Begin(ctx, id, change)
-		if !errors.Is(err, sequent.ErrExists) || try == tries {
-			return s, err
-		}
-	}
+	newID := func() (sequent.ID, error) { return mint(e.Now(), r.rand) }
+	return scope.Begin(ctx, e, newID, change)
 }
 
 // replace records the call in a new session with a new id, and then removes the old
@@ -141,9 +135,10 @@ func (r *recorder) replace(ctx context.Context, e *sequent.Engine, old sequent.I
 
 // renew replaces a session by a new one with the same id.
 //
-// That takes two steps. All refusals happen before the first, so only a crash or an error
-// of the store can come between them. The session is then empty, as requested, and the
-// call can be repeated.
+// That takes two steps. All refusals but one happen before the first, so only a crash or an
+// error of the store can come between them. The session is then empty, as requested, and
+// the call can be repeated. If the owner exceeds a quota even without the old session, the
+// new one is refused and the old one restored.
 func renew(ctx context.Context, e *sequent.Engine, id sequent.ID, change func(*sequent.Change) error) (*sequent.Session, error) {
 	trial := sequent.New(sequent.Config{Now: e.Now, Limits: e.Limits()})
 	if _, err := trial.Begin(ctx, id, change); err != nil {
@@ -151,10 +146,18 @@ func renew(ctx context.Context, e *sequent.Engine, id sequent.ID, change func(*s
 	}
 	ctx = context.WithoutCancel(ctx)
 	for {
-		if err := e.Delete(ctx, id); err != nil && !gone(err) {
+		old, err := e.Session(ctx, id)
+		if err == nil {
+			err = e.Delete(ctx, id)
+		}
+		if err != nil && !gone(err) {
 			return nil, err
 		}
 		s, err := e.Begin(ctx, id, change)
+		if sequent.CodeOf(err) == sequent.CodeQuotaExceeded && old != nil {
+			_, failed := e.Restore(ctx, old.Header(), slices.Collect(old.All()))
+			return nil, errors.Join(err, failed)
+		}
 		if !errors.Is(err, sequent.ErrExists) {
 			return s, err
 		}

@@ -5,10 +5,11 @@ import (
 	"math"
 
 	"github.com/sequent-dev/sequent"
+	"github.com/sequent-dev/sequent/dialect/wording"
 	"github.com/sequent-dev/sequent/tool"
 )
 
-// An Input is one call. The zero value of an optional field means absent.
+// An Input has the arguments of a call. The zero value of an optional field means absent.
 type Input struct {
 	Thought           string     `json:"thought"`
 	NextThoughtNeeded bool       `json:"nextThoughtNeeded"`
@@ -29,8 +30,9 @@ type Output struct {
 	ThoughtNumber        int        `json:"thoughtNumber"`
 	TotalThoughts        int        `json:"totalThoughts"`
 	NextThoughtNeeded    bool       `json:"nextThoughtNeeded"`
-	ThoughtHistory       []Entry    `json:"thoughtHistory"` // oldest first
-	Branches             []string   `json:"branches"`       // in order of first use
+	ThoughtHistory       []Entry    `json:"thoughtHistory"`       // oldest first
+	HistoryFrom          int        `json:"historyFrom,omitzero"` // position in the session of the first of them, if a limit left out earlier ones
+	Branches             []string   `json:"branches"`             // in order of first use
 	ThoughtHistoryLength int        `json:"thoughtHistoryLength"`
 	Summary              string     `json:"summary,omitzero"` // with the last thought
 }
@@ -40,31 +42,6 @@ type Entry struct {
 	ThoughtNumber int    `json:"thoughtNumber"`
 	Thought       string `json:"thought"`
 	IsRevision    bool   `json:"isRevision,omitzero"`
-}
-
-// args are the decoded arguments of an Input.
-type args struct {
-	Thought  string `json:"thought"`
-	Next     bool   `json:"nextThoughtNeeded"`
-	Number   int    `json:"thoughtNumber"`
-	Total    int    `json:"totalThoughts"`
-	Session  string `json:"sessionId,omitzero"`
-	Revision bool   `json:"isRevision,omitzero"`
-	Revises  int    `json:"revisesThought,omitzero"`
-	From     int    `json:"branchFromThought,omitzero"`
-	Branch   string `json:"branchId,omitzero"`
-	More     bool   `json:"needsMoreThoughts,omitzero"`
-	Clear    bool   `json:"clearSession,omitzero"`
-}
-
-func (in args) input() Input {
-	return Input{
-		Thought: in.Thought, NextThoughtNeeded: in.Next,
-		ThoughtNumber: in.Number, TotalThoughts: in.Total, SessionID: sequent.ID(in.Session),
-		IsRevision: in.Revision, RevisesThought: in.Revises,
-		BranchFromThought: in.From, BranchID: in.Branch,
-		NeedsMoreThoughts: in.More, ClearSession: in.Clear,
-	}
 }
 
 // maxNumber is the largest integer up to which every JSON parser is exact.
@@ -108,8 +85,8 @@ func (in Input) draft() sequent.Draft {
 }
 
 // output returns the reply to a call that is the last thought of s, with the last window
-// thoughts, or all if window is 0.
-func (in Input) output(s *sequent.Session, window int) Output {
+// thoughts, or all if window is 0, and of these the newest that fit in limit bytes.
+func (in Input) output(s *sequent.Session, window, limit int) Output {
 	out := Output{
 		SessionID:     s.ID(),
 		ThoughtNumber: in.ThoughtNumber, TotalThoughts: in.TotalThoughts, NextThoughtNeeded: in.NextThoughtNeeded,
@@ -124,14 +101,38 @@ func (in Input) output(s *sequent.Session, window int) Output {
 	}
 	if !in.NextThoughtNeeded {
 		out.Summary = fmt.Sprintf("Thinking complete: %s, %s.",
-			count(s.Len(), "thought", "thoughts"), count(len(out.Branches), "branch", "branches"))
+			wording.Count(s.Len(), "thought", "thoughts"), wording.Count(len(out.Branches), "branch", "branches"))
+	}
+	if limit > 0 {
+		out.shorten(limit)
 	}
 	return out
 }
 
-func count(n int, one, many string) string {
-	if n == 1 {
-		return "1 " + one
+// shorten removes the oldest thoughts so that the reply has at most limit bytes of
+// JSON, or one thought.
+func (out *Output) shorten(limit int) {
+	const escaped, entrySize = 6, 64 // bytes of JSON: of a byte of text, and of an entry without its text, at most
+	most := 0
+	for _, e := range out.ThoughtHistory {
+		most += escaped*len(e.Thought) + entrySize
 	}
-	return fmt.Sprintf("%d %s", n, many)
+	rest := *out
+	rest.ThoughtHistory, rest.HistoryFrom = []Entry{}, out.ThoughtHistoryLength
+	room := limit - len(tool.JSONReply(rest).JSON)
+	if most <= room {
+		return
+	}
+	first := len(out.ThoughtHistory)
+	for first > 0 {
+		room -= len(tool.JSONReply(out.ThoughtHistory[first-1]).JSON) + len(",")
+		if room < 0 && first < len(out.ThoughtHistory) {
+			break
+		}
+		first--
+	}
+	if first > 0 {
+		out.ThoughtHistory = out.ThoughtHistory[first:]
+		out.HistoryFrom = out.ThoughtHistoryLength - len(out.ThoughtHistory) + 1
+	}
 }

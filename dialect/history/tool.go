@@ -55,7 +55,7 @@ func NewTool(cfg ToolConfig) *Tool {
 		t.engine = sequent.New(sequent.Config{})
 		t.sweeper = &sweeper{engine: t.engine, every: t.recorder.ttl}
 	}
-	t.tool = tool.New(spec(), func(ctx context.Context, _ tool.Call, in args) (tool.Reply, error) {
+	t.tool = tool.New(spec(), func(ctx context.Context, _ tool.Call, in Input) (tool.Reply, error) {
 		t.sweeper.sweep(ctx)
 		return t.recorder.reply(ctx, t.engine, in)
 	}, reject)

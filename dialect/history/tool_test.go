@@ -147,8 +147,8 @@ func TestPinnedDialect(t *testing.T) {
 	}
 }
 
-// Whoever begins afresh at the same time as others ends with a session that
-// holds its thought, and nothing is half done.
+// Each of several concurrent callers that clear the session gets one with its thought,
+// and no change is half done.
 func TestPinnedClearedByMany(t *testing.T) {
 	e := sequent.New(sequent.Config{})
 	var wg sync.WaitGroup
@@ -316,8 +316,8 @@ func TestClear(t *testing.T) {
 	}
 }
 
-// Agents at the same time see their own thoughts and nobody else's, whether
-// they share a tool, an engine or only a store.
+// Concurrent agents see only their own thoughts, whether they share a tool, an engine or
+// only a store.
 func TestAgentsAreIsolated(t *testing.T) {
 	const agents, steps = 100, 10
 	e := sequent.New(sequent.Config{})
@@ -448,5 +448,27 @@ func TestBeside(t *testing.T) {
 	reply, err := tl.Tool().Call(t.Context(), tool.Call{Args: json.RawMessage(`{"thought":""}`)})
 	if err != nil || !reply.Failed {
 		t.Errorf("as a value: %+v, %v", reply, err)
+	}
+}
+
+// A quota that refuses the new session of clearSession leaves the old one.
+func TestClearSessionBeyondQuota(t *testing.T) {
+	store := sequent.NewMemoryStore()
+	free := history.NewTool(history.ToolConfig{Engine: sequent.New(sequent.Config{Store: store}), SessionID: "pinned"})
+	think(t, free, "", 1, "kept")
+	limited := history.NewTool(history.ToolConfig{
+		Engine:    sequent.New(sequent.Config{Store: store, Quota: sequent.Quota{Bytes: 100}}),
+		SessionID: "pinned",
+	})
+	_, err := limited.Think(t.Context(), history.Input{Thought: "new", ThoughtNumber: 1, TotalThoughts: 1, ClearSession: true})
+	if sequent.CodeOf(err) != sequent.CodeQuotaExceeded {
+		t.Fatalf("clearSession beyond the quota: %v", err)
+	}
+	s, err := limited.Session(t.Context(), "pinned")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if last, _ := s.Last(); s.Len() != 1 || last.Text != "kept" {
+		t.Errorf("the old session has %d thoughts, the last is %q", s.Len(), last.Text)
 	}
 }

@@ -1,19 +1,19 @@
 // Package scope finds the session of a call that names none: the session that was
 // begun last in the caller's scope. See [tool.Scope].
 //
-//	turn, err := finder.Enter(c.Caller)     // one call at a time in a scope
+//	turn, err := finder.Enter(c.Caller) // one call at a time in a scope
 //	defer turn.Leave()
-//	id, err := turn.Current(ctx)            // continue this session if it is not empty,
-//	s, err := engine.Begin(ctx, newID, func(c *sequent.Change) error {
-//		turn.Begin(c)                       // or begin the scope's next session
-//		…
+//	s, err := turn.Record(ctx, newID, func(c *sequent.Change) error {
+//		… // return ErrNext if the call begins the scope's next session
 //	})
-//	turn.Began(newID)
 package scope
 
 import (
 	"context"
+	"errors"
+	"strings"
 	"sync"
+	"time"
 
 	"github.com/sequent-dev/sequent"
 	"github.com/sequent-dev/sequent/tool"
@@ -29,6 +29,10 @@ var ErrRequired = &sequent.Error{
 	Msg:  "the call names no session and has no scope",
 	Fix:  "pass the session's id if the tool takes one, or add ?scope=NAME to the endpoint's URL, or authenticate, or use stdio",
 }
+
+// ErrNext is what a change function returns to [Turn.Record] if the call does not belong
+// to the scope's current session but begins the next one.
+var ErrNext = errors.New("the call begins the scope's next session")
 
 // A Finder finds the current session of a scope. It is safe for concurrent use.
 type Finder struct {
@@ -117,17 +121,104 @@ func (t *Turn) Current(ctx context.Context) (sequent.ID, error) {
 	return page.Headers[0].ID, nil
 }
 
-// Begin records, in the change function that begins a session, that the session
-// belongs to the scope. Another process then finds it.
-func (t *Turn) Begin(c *sequent.Change) { c.BeginIn(t.name(), t.finder.dialect) }
-
-// Began makes the session the scope's current one. Call it after the session was
-// begun without an error.
-func (t *Turn) Began(id sequent.ID) {
-	t.finder.mu.Lock()
-	defer t.finder.mu.Unlock()
-	t.known.id = id
+// Record makes a change to the scope's current session. If there is none, if it was
+// deleted or has expired, or if change returns [ErrNext], Record begins the scope's next
+// session with it, with an id of newID; see [Begin]. Other processes find that session
+// unless the scope is exclusive. Errors are those of change, newID, [Turn.Current],
+// [sequent.Engine.Update] and Begin.
+func (t *Turn) Record(ctx context.Context, newID func() (sequent.ID, error), change func(*sequent.Change) error) (*sequent.Session, error) {
+	engine := t.finder.engine.Owned(t.caller.Owner)
+	id, err := t.Current(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if id != "" {
+		s, err := engine.Update(ctx, id, change)
+		if !errors.Is(err, ErrNext) && !errors.Is(err, sequent.ErrNotFound) {
+			return s, err
+		}
+	}
+	s, err := Begin(ctx, engine, newID, func(c *sequent.Change) error {
+		c.BeginIn(t.name(), t.finder.dialect)
+		return change(c)
+	})
+	if err == nil {
+		t.finder.mu.Lock()
+		defer t.finder.mu.Unlock()
+		t.known.id = s.ID()
+	}
+	return s, err
 }
 
-// name is the value of [sequent.Header.Scope], which two dialects never share.
-func (t *Turn) name() string { return t.finder.dialect + "/" + t.caller.Scope.Name }
+// Begin begins a session with an id of newID, and tries another id if a session has that
+// one. Errors are those of newID and of [sequent.Engine.Begin]; the code is
+// [sequent.CodeConflict] if 1,000 ids were taken.
+func Begin(ctx context.Context, e *sequent.Engine, newID func() (sequent.ID, error), change func(*sequent.Change) error) (*sequent.Session, error) {
+	const maxAttempts = 1000
+	for range maxAttempts {
+		id, err := newID()
+		if err != nil {
+			return nil, err
+		}
+		s, err := e.Begin(ctx, id, change)
+		if !errors.Is(err, sequent.ErrExists) {
+			return s, err
+		}
+	}
+	return nil, &sequent.Error{
+		Code: sequent.CodeConflict, Msg: "too many sessions begin at the same time", Fix: "repeat the call in a second",
+	}
+}
+
+// Adopt makes a session the current one of an exclusive scope that has none.
+func (t *Turn) Adopt(id sequent.ID) {
+	t.finder.mu.Lock()
+	defer t.finder.mu.Unlock()
+	if t.known.id == "" {
+		t.known.id = id
+	}
+}
+
+// name is the value of [sequent.Header.Scope].
+func (t *Turn) name() string { return t.finder.name(t.caller.Scope.Name) }
+
+// name returns the value of [sequent.Header.Scope] for a scope of this dialect. Two
+// dialects never share one.
+func (f *Finder) name(scope string) string { return f.dialect + "/" + scope }
+
+// repeatable is for how long a first call can be repeated.
+const repeatable = 24 * time.Hour
+
+// Repeated returns the id of the session that the same request began less than 24
+// hours ago, in the caller's scope or, if it has a project, in another scope of the
+// project. It returns "" if there is none. With it a client whose first call was
+// answered by a process that has ended, or over a connection that broke, can repeat
+// the call. Errors are those of [sequent.Engine.Sessions].
+func (f *Finder) Repeated(ctx context.Context, c tool.Caller, r sequent.Request) (sequent.ID, error) {
+	if r.Key == "" {
+		return "", nil
+	}
+	engine := f.engine.Owned(c.Owner)
+	q := sequent.Query{Request: r, Begun: engine.Now().Add(-repeatable), ByCreated: true}
+	for h, err := range engine.AllSessions(ctx, q) {
+		if err != nil {
+			return "", err
+		}
+		if h.Dialect == f.dialect && f.same(h.Scope, c.Scope) {
+			return h.ID, nil
+		}
+	}
+	return "", nil
+}
+
+// same reports whether a session with a scope of its header was begun in s or its
+// project.
+func (f *Finder) same(header string, s tool.Scope) bool {
+	switch {
+	case s.Name == "":
+		return header == ""
+	case s.Project == "":
+		return header == f.name(s.Name)
+	}
+	return strings.HasPrefix(header, f.name(s.Project))
+}

@@ -1,6 +1,7 @@
 package scope
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"sync"
@@ -11,32 +12,29 @@ import (
 )
 
 // call does what a dialect does: continue the scope's session, or begin one.
-func call(t *testing.T, f *Finder, e *sequent.Engine, c tool.Caller, fresh string) sequent.ID {
+func call(t *testing.T, f *Finder, c tool.Caller, fresh string) sequent.ID {
 	t.Helper()
 	turn, err := f.Enter(c)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer turn.Leave()
-	id, err := turn.Current(t.Context())
+	s, err := turn.Record(t.Context(), func() (sequent.ID, error) {
+		return sequent.ID(cmp.Or(fresh, "first-"+c.Scope.Name)), nil
+	}, func(c *sequent.Change) error {
+		if fresh != "" && c.Session().Version() > 0 {
+			return ErrNext
+		}
+		c.SetLabel("calls", c.Session().Label("calls")+"+")
+		return nil
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if id != "" && fresh == "" {
-		return id
+	if id, err := turn.Current(t.Context()); id != s.ID() || err != nil {
+		t.Errorf("after Record the current session is %q, %v, want %q", id, err, s.ID())
 	}
-	if id == "" && fresh == "" {
-		fresh = "first-" + c.Scope.Name
-	}
-	id = sequent.ID(fresh)
-	if _, err := e.Owned(c.Owner).Begin(t.Context(), id, func(c *sequent.Change) error {
-		turn.Begin(c)
-		return nil
-	}); err != nil {
-		t.Fatal(err)
-	}
-	turn.Began(id)
-	return id
+	return s.ID()
 }
 
 func TestScopes(t *testing.T) {
@@ -50,21 +48,27 @@ func TestScopes(t *testing.T) {
 			if _, err := f.Enter(tool.Caller{}); !errors.Is(err, ErrRequired) {
 				t.Errorf("no scope: %v", err)
 			}
-			if got := call(t, f, e, in("", "a"), ""); got != "first-a" {
+			if got := call(t, f, in("", "a"), ""); got != "first-a" {
 				t.Errorf("the scope's first session is %q", got)
 			}
-			if got := call(t, f, e, in("", "b"), ""); got != "first-b" {
+			if got := call(t, f, in("", "b"), ""); got != "first-b" {
 				t.Errorf("another scope's first session is %q", got)
 			}
-			if got := call(t, f, e, in("alice", "a"), ""); got != "first-a" {
+			if got := call(t, f, in("alice", "a"), ""); got != "first-a" {
 				t.Errorf("the same scope of another owner begins %q", got)
 			}
-			call(t, f, e, in("", "a"), "second-a")
-			if got := call(t, f, e, in("", "a"), ""); got != "second-a" {
+			call(t, f, in("", "a"), "second-a")
+			if got := call(t, f, in("", "a"), ""); got != "second-a" {
 				t.Errorf("the session begun last is %q", got)
 			}
-			if got := call(t, f, e, in("alice", "a"), ""); got != "first-a" {
+			if got := call(t, f, in("alice", "a"), ""); got != "first-a" {
 				t.Errorf("alice's session is %q", got)
+			}
+			if err := e.Owned("alice").Delete(t.Context(), "first-a"); err != nil {
+				t.Fatal(err)
+			}
+			if got := call(t, f, in("alice", "a"), ""); got != "first-a" {
+				t.Errorf("after the session was deleted, the scope begins %q", got)
 			}
 			if want := map[bool]int{true: 3, false: 0}[exclusive]; len(f.scopes) != want {
 				t.Errorf("%d scopes are remembered, want %d", len(f.scopes), want)
@@ -78,11 +82,88 @@ func TestOneCallAtATimeBeginsAScope(t *testing.T) {
 	f := New(e, "d")
 	var wg sync.WaitGroup
 	for range 50 {
-		wg.Go(func() { call(t, f, e, tool.Caller{Scope: tool.Scope{Name: "a"}}, "") })
+		wg.Go(func() { call(t, f, tool.Caller{Scope: tool.Scope{Name: "a"}}, "") })
 	}
 	wg.Wait()
 	page, err := e.Sessions(t.Context(), sequent.Query{})
 	if err != nil || len(page.Headers) != 1 {
 		t.Errorf("%d sessions were begun, %v", len(page.Headers), err)
+	}
+}
+
+func TestBegin(t *testing.T) {
+	e := sequent.New(sequent.Config{})
+	for _, id := range []sequent.ID{"a", "b"} {
+		if _, err := e.Begin(t.Context(), id, func(*sequent.Change) error { return nil }); err != nil {
+			t.Fatal(err)
+		}
+	}
+	next := 'a'
+	s, err := Begin(t.Context(), e, func() (sequent.ID, error) {
+		next++
+		return sequent.ID(next - 1), nil
+	}, func(*sequent.Change) error { return nil })
+	if err != nil || s.ID() != "c" {
+		t.Errorf("Begin = %v, %v, want the session c", s, err)
+	}
+	_, err = Begin(t.Context(), e, func() (sequent.ID, error) { return "a", nil }, func(*sequent.Change) error { return nil })
+	if got := sequent.CodeOf(err); got != sequent.CodeConflict {
+		t.Errorf("Begin with one id, which is taken: %v, want %s", err, sequent.CodeConflict)
+	}
+	broken := errors.New("broken")
+	if _, err := Begin(t.Context(), e, func() (sequent.ID, error) { return "", broken }, nil); !errors.Is(err, broken) {
+		t.Errorf("Begin without an id: %v, want %v", err, broken)
+	}
+}
+
+// A process that was started later in the same project finds a session by the request
+// that began it.
+func TestRepeated(t *testing.T) {
+	e := sequent.New(sequent.Config{})
+	in := func(scope, project string) tool.Caller {
+		return tool.Caller{Scope: tool.Scope{Name: scope, Project: project, Exclusive: project != ""}}
+	}
+	r := sequent.Request{Key: "k", Digest: "d"}
+	begin := func(dialect string, c tool.Caller, id sequent.ID) {
+		newID := func() (sequent.ID, error) { return id, nil }
+		one := func(change *sequent.Change) error {
+			_, err := change.Append(sequent.Draft{Text: "one", Request: r})
+			return err
+		}
+		turn, err := New(e, dialect).Enter(c)
+		if errors.Is(err, ErrRequired) {
+			_, err = Begin(t.Context(), e, newID, func(change *sequent.Change) error {
+				change.BeginIn("", dialect)
+				return one(change)
+			})
+		} else if err == nil {
+			_, err = turn.Record(t.Context(), newID, one)
+			turn.Leave()
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	begin("d", in("p-1", "p-"), "project")
+	begin("d", in("web", ""), "web")
+	begin("d", tool.Caller{}, "none")
+	begin("other", in("p-1", "p-"), "dialect")
+	for _, test := range []struct {
+		caller  tool.Caller
+		request sequent.Request
+		want    sequent.ID
+	}{
+		{in("p-2", "p-"), r, "project"},
+		{in("q-2", "q-"), r, ""},
+		{in("p-2", ""), r, ""},
+		{in("web", ""), r, "web"},
+		{tool.Caller{}, r, "none"},
+		{tool.Caller{Owner: "alice"}, r, ""},
+		{in("p-2", "p-"), sequent.Request{Key: "k", Digest: "e"}, ""},
+		{in("p-2", "p-"), sequent.Request{}, ""},
+	} {
+		if got, err := New(e, "d").Repeated(t.Context(), test.caller, test.request); got != test.want || err != nil {
+			t.Errorf("Repeated(%+v, %+v) = %q, %v, want %q", test.caller, test.request, got, err, test.want)
+		}
 	}
 }

@@ -2,7 +2,6 @@ package shortid_test
 
 import (
 	"bytes"
-	"crypto/rand"
 	"errors"
 	"io"
 	"regexp"
@@ -15,8 +14,8 @@ import (
 func TestNew(t *testing.T) {
 	form := regexp.MustCompile(`^[0-9a-hjkmnp-tv-z]{12}$`)
 	seen := make(map[sequent.ID]bool)
-	for range 1000 {
-		id, err := shortid.New(rand.Reader)
+	for newID := shortid.New(nil); len(seen) < 1000; {
+		id, err := newID()
 		if err != nil || !form.MatchString(string(id)) || seen[id] {
 			t.Fatalf("New = %q, %v; seen before: %v", id, err, seen[id])
 		}
@@ -30,11 +29,11 @@ func TestNew(t *testing.T) {
 		{[]byte{1, 0, 0, 0, 0, 0, 0, 0}, "100000000000"},
 		{bytes.Repeat([]byte{0xff}, 8), "zzzzzzzzzzzz"},
 	} {
-		if id, err := shortid.New(bytes.NewReader(tt.raw)); id != tt.want || err != nil {
+		if id, err := shortid.New(bytes.NewReader(tt.raw))(); id != tt.want || err != nil {
 			t.Errorf("New from %x = %q, %v, want %q", tt.raw, id, err, tt.want)
 		}
 	}
-	if _, err := shortid.New(bytes.NewReader(nil)); !errors.Is(err, io.EOF) {
+	if _, err := shortid.New(bytes.NewReader(nil))(); !errors.Is(err, io.EOF) {
 		t.Errorf("without randomness: %v", err)
 	}
 }

@@ -53,15 +53,16 @@ func (p *page) items(items []item, in recallArgs, h heads, cursor func(before in
 		p.line(line)
 	}
 	left := 0
-	for i, it := range items {
+	for i := range items {
 		if !show[i] {
 			left++
 			continue
 		}
-		if room := p.room - footer; len(it.text) >= room {
-			it.text = shorten(it.text, room-1, sequent.Tokens(it.text)+whole/bytesPerToken+1)
+		text := items[i].String()
+		if room := p.room - footer; len(text) >= room {
+			text = shorten(text, room-1, sequent.Tokens(text)+whole/bytesPerToken+1)
 		}
-		p.line(it.text)
+		p.line(text)
 	}
 	if left > 0 {
 		p.line(fmt.Sprintf("%d earlier left out: cursor %s", left, quote(cursor(first))))
@@ -77,11 +78,14 @@ func choose(items []item, room, limit int) (show []bool, first int) {
 		limit = len(items)
 	}
 	take := func(i, most int) bool {
-		cost := len(items[i].text) + 1
 		if show[i] {
 			return true
 		}
-		if limit == 0 || cost > most {
+		if limit == 0 || items[i].least >= most {
+			return false
+		}
+		cost := len(items[i].String()) + 1
+		if cost > most {
 			return false
 		}
 		show[i] = true
@@ -90,7 +94,7 @@ func choose(items []item, room, limit int) (show []bool, first int) {
 		return true
 	}
 	newest := len(items) - 1
-	take(newest, len(items[newest].text)+1)
+	take(newest, len(items[newest].String())+1)
 	half := room / 2
 	for _, worth := range []int{latest, summary} {
 		for i := newest - 1; i >= 0; i-- {

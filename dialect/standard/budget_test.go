@@ -195,7 +195,7 @@ func words(r *rand.Rand, n int) string {
 }
 
 // The definitions of both tools cost at most 560 tokens (o200k), as tools/list
-// sends them. Counted with a tokenizer this text has 560; who changes it counts
+// sends them. Counted with a tokenizer this text has 560; after a change, count
 // again.
 func TestDefinitionsAreShort(t *testing.T) {
 	const counted = 2345 // bytes

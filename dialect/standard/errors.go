@@ -23,7 +23,8 @@ var table = wording.Table{
 		sequent.CodeSessionNotFound:  {Fix: "omit sessionId to begin a session, or call recall_thinking to list those that exist"},
 		sequent.CodeRequestKeyReused: {Fix: "use a new requestKey for a new thought, or repeat the first call unchanged"},
 	},
-	Fields: map[string]string{"text": "thought", "branch": "branchId"},
+	Fields:    map[string]string{"text": "thought", "branch": "branchId"},
+	Uncertain: "call recall_thinking to see whether the thought was recorded; a call that had a requestKey can be repeated unchanged",
 }
 
 // A refusal is a [tool.Refusal] that a change function returns as an error.

@@ -31,7 +31,7 @@ func (d *server) recall(ctx context.Context, c tool.Call, in recallArgs) (tool.R
 	if in.Tokens == 0 {
 		in.Tokens = defaultTokens
 	}
-	p := &page{room: in.Tokens * bytesPerToken}
+	p := &page{room: min(in.Tokens, d.limit/bytesPerToken) * bytesPerToken}
 	if len(c.Unknown) > 0 {
 		p.line("unknown fields ignored: " + strings.Join(c.Unknown, ", "))
 	}

@@ -26,9 +26,15 @@ func (p *page) session(ctx context.Context, engine *sequent.Engine, in recallArg
 	if err != nil {
 		return err
 	}
+	return p.show(s, in)
+}
+
+// show writes the thoughts of s, as in asks for them.
+func (p *page) show(s *sequent.Session, in recallArgs) error {
 	if in.View == "" {
 		in.View = viewEffective
 	}
+	var err error
 	at := position{known: s.Len(), before: -1}
 	if in.Cursor != "" {
 		if at, err = parsePosition(in, s); err != nil {
@@ -100,8 +106,17 @@ func lineOf(s *sequent.Session, in recallArgs) (line string, whole bool, err err
 
 // An item is a thought and its text on the page.
 type item struct {
-	text string
-	keep int // importance compared with neighbouring items
+	keep   int           // importance compared with neighbouring items
+	least  int           // bytes that the text has at least
+	render func() string // the text; most items of a large session are not shown
+	text   *string       // what render has returned
+}
+
+func (it *item) String() string {
+	if it.text == nil {
+		it.text = new(it.render())
+	}
+	return *it.text
 }
 
 // The importance of an item.
@@ -114,11 +129,11 @@ const (
 func itemsOf(s *sequent.Session, view, line string, whole bool) []item {
 	var items []item
 	last, at := 0, 0
-	add := func(t sequent.Thought, text string) {
+	add := func(t sequent.Thought, least int, render func() string) {
 		if t.Seq > last {
 			last, at = t.Seq, len(items)
 		}
-		it := item{text: text}
+		it := item{least: least, render: render}
 		if !t.More {
 			it.keep = summary
 		}
@@ -132,7 +147,7 @@ func itemsOf(s *sequent.Session, view, line string, whole bool) []item {
 		}
 		for _, e := range s.Outline() {
 			if whole || on[e.Seq] {
-				add(e.Thought, outlined(s, e))
+				add(e.Thought, 0, func() string { return outlined(s, e) })
 			}
 		}
 	case viewLog:
@@ -145,7 +160,7 @@ func itemsOf(s *sequent.Session, view, line string, whole bool) []item {
 			if n, ok := t.Revises.Number(); ok {
 				mark = " (revises #" + number(n) + ")"
 			}
-			add(t, shown(t, mark))
+			add(t, leastSize(t), func() string { return shown(t, mark) })
 		}
 	default:
 		for _, step := range s.Effective(line) {
@@ -153,7 +168,7 @@ func itemsOf(s *sequent.Session, view, line string, whole bool) []item {
 			if len(step.Replaced) > 0 {
 				mark = " (replaces #" + number(step.Place) + ")"
 			}
-			add(step.Thought, shown(step.Thought, mark))
+			add(step.Thought, leastSize(step.Thought), func() string { return shown(step.Thought, mark) })
 		}
 	}
 	if len(items) > 0 {
@@ -161,6 +176,9 @@ func itemsOf(s *sequent.Session, view, line string, whole bool) []item {
 	}
 	return items
 }
+
+// leastSize returns the number of bytes that shown returns at least.
+func leastSize(t sequent.Thought) int { return len(strings.TrimSpace(t.Text)) }
 
 // shown returns a thought in full. Its lines after the first are indented, so that no
 // text looks like another thought.
@@ -179,7 +197,7 @@ func shown(t sequent.Thought, mark string) string {
 }
 
 // outlined returns a thought on one line.
-func outlined(s *sequent.Session, e sequent.Entry) string {
+func outlined(s *sequent.Session, e sequent.OutlineEntry) string {
 	const most = 80 // bytes
 	mark := ""
 	if n, ok := e.Revises.Number(); ok {

@@ -32,7 +32,7 @@ func (d *server) resources() []dialect.Resource {
 
 func (d *server) templates() []dialect.Template {
 	var list []dialect.Template
-	document := func(suffix, name, title, mime string, render func(*sequent.Session) string) {
+	document := func(suffix, name, title, mime string, render func(*sequent.Session) string, large func(*sequent.Session) (string, error)) {
 		if render == nil {
 			return
 		}
@@ -45,16 +45,47 @@ func (d *server) templates() []dialect.Template {
 				if err != nil {
 					return "", err
 				}
-				return render(s), nil
+				if textSize(s) <= d.limit { // otherwise do not even render it
+					if text := render(s); len(text) <= d.limit {
+						return text, nil
+					}
+				}
+				return large(s)
 			},
 			Complete: d.completeSession,
 			Watch:    d.watchSession,
 		})
 	}
-	document("", "session", "Session as Markdown", markdown, d.render.Markdown)
-	document("/json", "session-json", "Session as JSON", "application/json", d.render.JSON)
-	document("/mermaid", "session-mermaid", "Session as Mermaid", "text/vnd.mermaid", d.render.Mermaid)
+	document("", "session", "Session as Markdown", markdown, d.render.Markdown, d.newest)
+	document("/json", "session-json", "Session as JSON", "application/json", d.render.JSON, d.tooLarge)
+	document("/mermaid", "session-mermaid", "Session as Mermaid", "text/vnd.mermaid", d.render.Mermaid, d.tooLarge)
 	return list
+}
+
+// textSize returns the number of bytes that the texts of s have.
+func textSize(s *sequent.Session) (n int) {
+	for t := range s.All() {
+		n += len(t.Text) + len(t.Note)
+	}
+	return n
+}
+
+// newest returns the document of a session that is larger than the limit: its newest
+// thoughts, and how to read the others.
+func (d *server) newest(s *sequent.Session) (string, error) {
+	const head = "This session is too large for one document. Its newest thoughts follow; recall_thinking with view log " +
+		"and the cursor at the end reads those before them.\n\n"
+	p := &page{room: d.limit - len(head)}
+	err := p.show(s, recallArgs{Session: string(s.ID()), View: viewLog})
+	return head + p.text(), err
+}
+
+func (d *server) tooLarge(*sequent.Session) (string, error) {
+	return "", &sequent.Error{
+		Code: sequent.CodeLimitExceeded, Field: "uri",
+		Msg: fmt.Sprintf("the document of this session is larger than %d bytes", d.limit),
+		Fix: "read the session in parts with recall_thinking, or export it with `sequent export`",
+	}
 }
 
 // watchSession tells of each change of a session.

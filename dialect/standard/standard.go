@@ -8,13 +8,14 @@
 package standard
 
 import (
-	"crypto/rand"
+	"cmp"
 	_ "embed" // for the contract
 	"io"
 
 	"github.com/sequent-dev/sequent"
 	"github.com/sequent-dev/sequent/dialect"
 	"github.com/sequent-dev/sequent/dialect/scope"
+	"github.com/sequent-dev/sequent/dialect/shortid"
 	"github.com/sequent-dev/sequent/dialect/watch"
 	"github.com/sequent-dev/sequent/tool"
 )
@@ -40,6 +41,9 @@ type Config struct {
 	Engine *sequent.Engine // required
 	Render Render          // forms in which sessions are resources
 	Rand   io.Reader       // source of session ids; nil means crypto/rand
+	// ReplyLimit is the maximum size of a reply and of a document in bytes; 0 means
+	// 1 MiB. A session that is larger is read in parts with recall_thinking.
+	ReplyLimit int
 }
 
 // A Render has functions that write sessions as documents. A form whose function is
@@ -56,8 +60,11 @@ type server struct {
 	scopes  *scope.Finder
 	watcher *watch.Watcher
 	render  Render
-	rand    io.Reader
+	newID   func() (sequent.ID, error)
+	limit   int // bytes of a reply or document
 }
+
+const defaultReplyLimit = 1 << 20 // bytes
 
 // New returns the dialect. It panics if cfg has no Engine.
 func New(cfg Config) dialect.Dialect {
@@ -66,20 +73,18 @@ func New(cfg Config) dialect.Dialect {
 	}
 	d := &server{
 		engine:  cfg.Engine,
-		scopes:  scope.New(cfg.Engine, name),
+		scopes:  scope.New(cfg.Engine.WithoutTexts(), name),
 		watcher: watch.New(cfg.Engine),
 		render:  cfg.Render,
-		rand:    cfg.Rand,
-	}
-	if d.rand == nil {
-		d.rand = rand.Reader
+		newID:   shortid.New(cfg.Rand),
+		limit:   cmp.Or(cfg.ReplyLimit, defaultReplyLimit),
 	}
 	return dialect.Dialect{
 		Name:    name,
 		Summary: "the reference server's arguments, with sessions, auto-numbering, safe retry and recall",
 		Tools: []tool.Tool{
 			tool.New(tool.Parse(thinkSpec, thinkText), d.think, reject),
-			tool.New(tool.Parse(recallSpec, recallText), d.recall, reject),
+			tool.New(tool.Parse(recallSpec, recallText), d.recall, reject).Weighing(tool.Heavy),
 		},
 		Resources: d.resources(),
 		Templates: d.templates(),

@@ -3,6 +3,7 @@ package standard_test
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"regexp"
 	"slices"
@@ -17,9 +18,13 @@ import (
 	"github.com/sequent-dev/sequent/tool"
 )
 
-func build(_ testing.TB, env dialect.Env) dialect.Dialect {
+func build(t testing.TB, env dialect.Env) dialect.Dialect {
+	limit := 0
+	if strings.Contains(t.Name(), "reply-limit.txtar") {
+		limit = 500
+	}
 	return standard.New(standard.Config{
-		Engine: env.Engine, Rand: env.Rand,
+		Engine: env.Engine, Rand: env.Rand, ReplyLimit: limit,
 		// What the documents look like is tested where they are drawn.
 		Render: standard.Render{Markdown: dialecttest.Log, JSON: dialecttest.Log, Mermaid: dialecttest.Log},
 	})
@@ -152,6 +157,78 @@ func TestRetriesAtOnce(t *testing.T) {
 	page, err := e.Sessions(t.Context(), sequent.Query{})
 	if err != nil || len(page.Headers) != 1 || page.Headers[0].Len != 1 {
 		t.Errorf("got %d sessions (%v), want one with one thought: %+v", len(page.Headers), err, page.Headers)
+	}
+}
+
+// The replies are the same when the engine has dropped the texts of the session, also
+// those to repeated calls.
+func TestTextsDropped(t *testing.T) {
+	var transcripts [2][]string
+	for i, drop := range []bool{false, true} {
+		e := sequent.New(sequent.Config{CacheBytes: 100_000})
+		d := build(t, dialect.Env{Engine: e, Rand: nil})
+		id := regexp.MustCompile(`"[0-9a-z]{12}"`)
+		ask := func(scope, args string) string {
+			reply, err := d.Tools[0].Call(t.Context(), tool.Call{Args: json.RawMessage(args), Caller: tool.Caller{Scope: tool.Scope{Name: scope}}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return id.ReplaceAllString(reply.Text, "ID")
+		}
+		lacked := 0
+		count := func(c *sequent.Change) error {
+			if !c.Session().HasTexts(1) {
+				lacked++
+			}
+			return nil
+		}
+		think := func(n int, text string) string {
+			if drop {
+				for other := range 3 { // the cache keeps the texts of two or three
+					if _, err := e.Ensure(t.Context(), sequent.ID(fmt.Sprint("other ", other)), func(c *sequent.Change) error {
+						_, err := c.Append(sequent.Draft{Number: 1, Text: strings.Repeat("x", 45_000)})
+						return err
+					}); err != nil {
+						t.Fatal(err)
+					}
+					if err := e.Delete(t.Context(), sequent.ID(fmt.Sprint("other ", (other+1)%3))); err != nil && !errors.Is(err, sequent.ErrNotFound) {
+						t.Fatal(err)
+					}
+				}
+				page, err := e.Sessions(t.Context(), sequent.Query{Scope: "standard/s"})
+				if err != nil {
+					t.Fatal(err)
+				}
+				for _, h := range page.Headers {
+					if _, err := e.WithoutTexts().Update(t.Context(), h.ID, count); err != nil {
+						t.Fatal(err)
+					}
+				}
+			}
+			return ask("s", fmt.Sprintf(`{"thought":%q,"nextThoughtNeeded":true,"requestKey":"k%d"}`, text, n))
+		}
+		text := func(n int) string {
+			return fmt.Sprintf("the idea %d is %s", n/2, strings.Repeat(fmt.Sprint(n/2, " "), 300))
+		}
+		for n := 1; n <= 30; n++ { // every second is the same as the first
+			transcripts[i] = append(transcripts[i], think(n, text(n)))
+		}
+		for n := 1; n <= 30; n++ {
+			transcripts[i] = append(transcripts[i], think(n, text(n)))
+		}
+		if drop != (lacked > 40) {
+			t.Errorf("the session lacked texts in %d of 60 calls", lacked)
+		}
+	}
+	if !slices.Equal(transcripts[0], transcripts[1]) {
+		for i := range transcripts[0] {
+			if transcripts[0][i] != transcripts[1][i] {
+				t.Fatalf("reply %d is %s, without texts %s", i+1, transcripts[0][i], transcripts[1][i])
+			}
+		}
+	}
+	if !strings.Contains(strings.Join(transcripts[0], ""), "nearly the same") {
+		t.Error("no reply warns of a thought that is nearly the same")
 	}
 }
 

@@ -9,7 +9,6 @@ import (
 
 	"github.com/sequent-dev/sequent"
 	"github.com/sequent-dev/sequent/dialect/scope"
-	"github.com/sequent-dev/sequent/dialect/shortid"
 	"github.com/sequent-dev/sequent/tool"
 )
 
@@ -46,6 +45,11 @@ func (d *server) think(ctx context.Context, c tool.Call, in thinkArgs) (tool.Rep
 	if err != nil {
 		return refuse(err)
 	}
+	if !s.HasTexts(st.seq - 1) { // the step repeats an earlier one
+		if s, err = d.engine.Owned(c.Caller.Owner).Session(ctx, s.ID()); err != nil {
+			return refuse(err)
+		}
+	}
 	return st.reply(s.Upto(st.seq)), nil
 }
 
@@ -64,72 +68,57 @@ func (st *step) sum() string {
 
 // record records the step in its session.
 func (d *server) record(ctx context.Context, c tool.Call, st *step) (*sequent.Session, error) {
-	engine := d.engine.Owned(c.Caller.Owner)
+	engine := d.engine.Owned(c.Caller.Owner).WithoutTexts()
 	if st.Session != "" {
 		return engine.Update(ctx, sequent.ID(st.Session), st.apply)
+	}
+	var begun sequent.ID
+	newID := func() (id sequent.ID, err error) {
+		begun, err = d.scopes.Repeated(ctx, c.Caller, sequent.Request{Key: st.Key, Digest: st.digest})
+		if err == nil && begun != "" {
+			err = errRepeated
+		}
+		if err != nil {
+			return "", err
+		}
+		return d.newID()
 	}
 	turn, err := d.scopes.Enter(c.Caller)
 	if errors.Is(err, scope.ErrRequired) {
 		if st.refers() || st.Number != nil && *st.Number > 1 {
 			return nil, errSessionRequired
 		}
-		return d.begin(ctx, engine, nil, st)
+		s, err := scope.Begin(ctx, engine, newID, func(c *sequent.Change) error {
+			c.BeginIn("", name)
+			return st.apply(c)
+		})
+		if errors.Is(err, errRepeated) {
+			return engine.Update(ctx, begun, st.apply)
+		}
+		return s, err
 	}
 	if err != nil {
 		return nil, err
 	}
 	defer turn.Leave()
-	current, err := turn.Current(ctx)
-	if err != nil {
-		return nil, err
-	}
-	if current != "" {
-		s, err := engine.Update(ctx, current, st.resume)
-		// It was deleted or has expired.
-		if !errors.Is(err, errSuccessor) && !errors.Is(err, sequent.ErrNotFound) {
-			return s, err
+	s, err := turn.Record(ctx, newID, st.resume)
+	if errors.Is(err, errRepeated) {
+		if s, err = engine.Update(ctx, begun, st.apply); err == nil {
+			turn.Adopt(begun)
 		}
 	}
-	return d.begin(ctx, engine, turn, st)
+	return s, err
 }
 
-// begin records the step in a new session, which becomes the scope's if there is a turn.
-func (d *server) begin(ctx context.Context, engine *sequent.Engine, turn *scope.Turn, st *step) (*sequent.Session, error) {
-	const tries = 3 // the probability of a collision is 2^-60 per session
-	for try := 1; ; try++ {
-		id, err := shortid.New(d.rand)
-		if err != nil {
-			return nil, err
-		}
-		s, err := engine.Begin(ctx, id, func(c *sequent.Change) error {
-			if turn != nil {
-				turn.Begin(c)
-			} else {
-				c.BeginIn("", name)
-			}
-			return st.apply(c)
-		})
-		if errors.Is(err, sequent.ErrExists) && try < tries {
-			continue
-		}
-		if err == nil && turn != nil {
-			turn.Began(id)
-		}
-		return s, err
-	}
+// errRepeated means that the step began a session before, and its reply was lost.
+var errRepeated = errors.New("the step has begun a session")
+
+var errSessionRequired = &refusal{
+	Code: codeSessionRequired, Field: "sessionId",
+	Message: "the call goes on with a session, and nothing says with which",
+	Fix: "pass sessionId, or begin a session with thoughtNumber 1; to go without an id, use stdio, " +
+		"authenticate, or add ?scope=NAME to the endpoint's URL",
 }
-
-var (
-	errSessionRequired = &refusal{
-		Code: codeSessionRequired, Field: "sessionId",
-		Message: "the call goes on with a session, and nothing says with which",
-		Fix: "pass sessionId, or begin a session with thoughtNumber 1; to go without an id, use stdio, " +
-			"authenticate, or add ?scope=NAME to the endpoint's URL",
-	}
-
-	// errSuccessor means that the step begins the scope's next session.
-	errSuccessor = errors.New("the step begins a session")
-)
 
 // refers reports whether the step refers to other thoughts.
 func (st *step) refers() bool {
@@ -143,10 +132,10 @@ func (st *step) resume(c *sequent.Change) error {
 	if st.Number == nil {
 		begins = s.State() != sequent.Active && !st.More
 	}
-	if begins && !st.refers() {
+	if begins && s.Version() > 0 && !st.refers() {
 		// Unless this is a repeated call whose reply was lost.
 		if t, ok := s.Recorded(st.Key); !ok || t.Request.Digest != st.digest {
-			return errSuccessor
+			return scope.ErrNext
 		}
 	}
 	return st.apply(c)

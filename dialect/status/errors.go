@@ -9,22 +9,22 @@ import (
 	"github.com/sequent-dev/sequent/tool"
 )
 
-// Codes of JSON-RPC: this contract has no others.
+// The codes of this contract are those of JSON-RPC.
 const (
 	codeInvalidParams = -32602
 	codeInternalError = -32603
 )
 
-// table has what this contract says in other words than the rest.
+// table has the words of this contract that differ from the shared ones.
 var table = wording.Table{
 	Fields:      map[string]string{"text": "thought", "note": "thought", "branch": "branch_id", "sessionId": "session_id"},
 	SessionFull: "pass another session_id",
 }
 
-// words are what differs between the errors of the two tools.
+// words has the words that differ between the errors of the two tools.
 type words struct {
-	tool    string // its name
-	subject string // what its params are called
+	tool    string // name
+	subject string // name of its arguments in errors
 }
 
 var (
@@ -32,13 +32,12 @@ var (
 	externalWords = words{tool: "sequential_thinking_external", subject: "sequential thinking external"}
 )
 
-// reject words arguments that do not fit the schema.
+// reject returns the error for arguments that do not fit the schema.
 func (w words) reject(err *tool.ArgumentError) (tool.Reply, error) {
 	return tool.Reply{}, w.word(err)
 }
 
-// word puts an error into the contract. An error without words is returned: it is
-// a fault.
+// word returns an error of the contract, or err itself if it is internal.
 func (w words) word(err error) error {
 	if e, ok := errors.AsType[*tool.ArgumentError](err); ok {
 		if e.Missing {

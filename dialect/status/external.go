@@ -13,17 +13,16 @@ import (
 	"github.com/sequent-dev/sequent/tool"
 )
 
-// defaultTemperature is how freely a model writes if nobody says.
+// defaultTemperature is the temperature of calls without one.
 const defaultTemperature = 0.7
 
-// longestModel bounds the name of a model, in characters.
-const longestModel = 200
+// maxModelName limits the name of a model, in characters.
+const maxModelName = 200
 
-// heartbeat is how often a client that wants to know is told that a model is still
-// at work.
+// heartbeat is the interval of progress reports while a model writes.
 const heartbeat = time.Second
 
-// Labels of a thought that a model wrote. What it was asked is the thought's note.
+// Labels of a thought that a model wrote. The note of the thought is the prompt.
 const (
 	labelModel      = name + ".model"
 	labelConfidence = name + ".confidence"
@@ -31,30 +30,13 @@ const (
 
 // externalArgs are the arguments of sequential_thinking_external.
 type externalArgs struct {
-	Thought     string   `json:"thought"`
-	Number      int      `json:"thought_number"`
-	Total       int      `json:"total_thoughts"`
-	Next        bool     `json:"next_thought_needed"`
-	Revision    *bool    `json:"is_revision"`
-	Revises     int      `json:"revises_thought,omitzero"`
-	From        int      `json:"branch_from_thought,omitzero"`
-	Branch      string   `json:"branch_id,omitzero"`
-	More        bool     `json:"needs_more_thoughts,omitzero"`
-	Session     string   `json:"session_id,omitzero"`
+	step
 	Model       string   `json:"model,omitzero"`
 	Temperature *float64 `json:"temperature"`
 	UseLLM      *bool    `json:"use_llm"`
 }
 
-func (in externalArgs) step() step {
-	return step{plainArgs{
-		Thought: in.Thought, Number: in.Number, Total: in.Total, Next: in.Next,
-		Revision: in.Revision, Revises: in.Revises, From: in.From, Branch: in.Branch,
-		More: in.More, Session: in.Session,
-	}}
-}
-
-// An externalReply has the members of the contract in their order.
+// An externalReply has the members of the contract, in its order.
 type externalReply struct {
 	Number     int        `json:"thought_number"`
 	Total      int        `json:"total_thoughts"`
@@ -71,18 +53,18 @@ type externalReply struct {
 
 // external answers sequential_thinking_external.
 func (d *server) external(ctx context.Context, c tool.Call, in externalArgs) (tool.Reply, error) {
-	st := in.step()
+	st := in.step
 	if err := st.check(); err != nil {
 		return tool.Reply{}, err
 	}
-	if n := utf8.RuneCountInString(in.Model); n > longestModel {
+	if n := utf8.RuneCountInString(in.Model); n > maxModelName {
 		return tool.Reply{}, &tool.ArgumentError{
-			Field: "model", Value: fmt.Sprintf("%d characters long", n), Want: fmt.Sprintf("at most %d", longestModel),
+			Field: "model", Value: fmt.Sprintf("%d characters long", n), Want: fmt.Sprintf("at most %d", maxModelName),
 		}
 	}
 	asks := in.UseLLM == nil || *in.UseLLM
 	if asks {
-		defer beat(c.Progress, in.Model)() // also while others have their turn
+		defer beat(c.Progress, in.Model)() // also while the call waits for others
 	}
 	leave, err := d.enter(ctx, c, st)
 	if err != nil {
@@ -117,13 +99,13 @@ func (d *server) external(ctx context.Context, c tool.Call, in externalArgs) (to
 	return tool.JSONReply(reply), nil
 }
 
-// ask has the model write the step.
+// ask returns the answer of the model for a step.
 func (d *server) ask(ctx context.Context, caller tool.Caller, st step, in externalArgs) (Answer, error) {
 	s, err := d.look(ctx, caller, st.id())
 	if err != nil {
 		return Answer{}, err
 	}
-	// What would be refused afterwards is refused before it costs anything.
+	// Refuse before the model call, which costs money.
 	if err := d.try(ctx, caller, s, st.draft()); err != nil {
 		return Answer{}, err
 	}
@@ -141,11 +123,11 @@ func (d *server) ask(ctx context.Context, caller tool.Caller, st step, in extern
 	return answer, err
 }
 
-// errTried ends a change that was made to see whether it could be made.
+// errTried ends a change that only tests whether it is valid.
 var errTried = errors.New("status: the change is only tried")
 
-// try returns why a thought cannot be recorded in a session, which is nil if there
-// is none yet.
+// try returns the error with which a thought would be refused. S is nil if the session
+// does not exist yet.
 func (d *server) try(ctx context.Context, caller tool.Caller, s *sequent.Session, draft sequent.Draft) error {
 	engine, begin := d.engine.Owned(caller.Owner), false
 	change := func(c *sequent.Change) error {
@@ -157,7 +139,7 @@ func (d *server) try(ctx context.Context, caller tool.Caller, s *sequent.Session
 	var err error
 	if s != nil {
 		_, err = engine.Update(ctx, s.ID(), change)
-		begin = errors.Is(err, sequent.ErrNotFound) // since it was looked at
+		begin = errors.Is(err, sequent.ErrNotFound) // deleted meanwhile
 	}
 	if s == nil || begin {
 		trial := sequent.New(sequent.Config{Now: engine.Now, Limits: engine.Limits()})
@@ -169,8 +151,7 @@ func (d *server) try(ctx context.Context, caller tool.Caller, s *sequent.Session
 	return err
 }
 
-// beat reports once in a while, until the returned function is called, that a
-// model is at work.
+// beat reports progress until stop is called.
 func beat(report func(message string, done, total float64), model string) (stop func()) {
 	if report == nil {
 		return func() {}
@@ -198,7 +179,7 @@ func beat(report func(message string, done, total float64), model string) (stop 
 	}
 }
 
-// hint says what the step after this one could do.
+// hint returns a suggestion for the next step.
 func (st step) hint() string {
 	switch {
 	case !st.Next:

@@ -8,22 +8,23 @@ import (
 	"github.com/sequent-dev/sequent"
 )
 
-// lines has the calls of one session take turns, in the order in which they were
-// made: a thought must not be overtaken while a model writes it, and the next is
-// to build on it. The engine's own order is that of commits.
+// lines runs the calls of a session one after the other, in the order of arrival: a
+// thought must not be overtaken while a model writes it, because the next one builds on
+// it. The engine orders only commits.
 type lines struct {
 	mu      sync.Mutex
-	waiting map[lineKey][]chan struct{} // the first of each has its turn
+	waiting map[lineKey][]chan struct{} // the first call of each line runs
 }
 
-// A lineKey is a session by its id, or the default one of a scope.
+// A lineKey is a session: its id, or the scope of a call without one.
 type lineKey struct {
 	owner string
 	id    sequent.ID
-	scope string // where id is empty
+	scope string // if id is empty
 }
 
-// enter waits for the turn, which ends with leave.
+// enter waits until the call is the first of its line. The caller calls leave when the
+// call ends.
 func (l *lines) enter(ctx context.Context, key lineKey) (leave func(), err error) {
 	turn := make(chan struct{})
 	l.mu.Lock()
@@ -43,8 +44,7 @@ func (l *lines) enter(ctx context.Context, key lineKey) (leave func(), err error
 	}
 }
 
-// leave takes a turn out of its line, wherever it stands, and lets the first of
-// the line go on.
+// leave removes a call from its line. If it was the first, the next call runs.
 func (l *lines) leave(key lineKey, turn chan struct{}) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -48,7 +48,7 @@ func TestAnswers(t *testing.T) {
 	}
 }
 
-// FuzzAnswers reads whatever a model may write.
+// FuzzAnswers parses any answer of a model.
 func FuzzAnswers(f *testing.F) {
 	for _, seed := range []string{`{"thought":"a","confidence":0.5}`, "```\n{\"thought\":1}", "words", "{", `{"thought":"","confidence":1e999}`} {
 		f.Add(seed)
@@ -64,7 +64,7 @@ func FuzzAnswers(f *testing.F) {
 	})
 }
 
-// The form is what providers ask of a schema that they hold a model to.
+// The form meets the rules of providers that enforce a schema.
 func TestForm(t *testing.T) {
 	var schema struct {
 		Properties map[string]json.RawMessage

@@ -17,12 +17,11 @@ import (
 	"github.com/sequent-dev/sequent/tool"
 )
 
-// A slow model takes as long as the caller's choice of a model says, and tells who
-// asked it what.
+// A slow model waits for the duration in the name of the model, and records the prompts.
 type slow struct {
 	mu      sync.Mutex
 	prompts []string
-	ended   []error // of what contexts ended
+	ended   []error // of contexts
 }
 
 func (m *slow) Write(ctx context.Context, p status.Prompt) (status.Answer, error) {
@@ -48,8 +47,8 @@ func (m *slow) Write(ctx context.Context, p status.Prompt) (status.Answer, error
 	return status.Answer{Text: "after " + wait, Model: "slow"}, nil
 }
 
-// A desk is a dialect under test.
-type desk struct {
+// A fixture has a dialect under test.
+type fixture struct {
 	*testing.T
 	engine          *sequent.Engine
 	model           *slow
@@ -57,15 +56,15 @@ type desk struct {
 	calls           sync.WaitGroup
 }
 
-func newDesk(t *testing.T) *desk {
-	d := &desk{T: t, engine: sequent.New(sequent.Config{}), model: new(slow)}
+func newFixture(t *testing.T) *fixture {
+	d := &fixture{T: t, engine: sequent.New(sequent.Config{}), model: new(slow)}
 	tools := status.New(status.Config{Engine: d.engine, Model: d.model}).Tools
 	d.plain, d.external = tools[0], tools[1]
 	return d
 }
 
-// call makes a call and returns when it stands in line. Its outcome comes later.
-func (d *desk) call(ctx context.Context, tl tool.Tool, a args) *outcome {
+// call makes a call and returns when it waits in its line. The outcome follows.
+func (d *fixture) call(ctx context.Context, tl tool.Tool, a args) *outcome {
 	o := new(outcome)
 	if a.Total == 0 {
 		a.Total = 9
@@ -88,8 +87,8 @@ type outcome struct {
 	took  time.Duration
 }
 
-// texts are the thoughts of a session.
-func (d *desk) texts(id sequent.ID) (texts []string) {
+// texts returns the thoughts of a session.
+func (d *fixture) texts(id sequent.ID) (texts []string) {
 	s, err := d.engine.Session(d.Context(), id)
 	if errors.Is(err, sequent.ErrNotFound) {
 		return nil
@@ -103,7 +102,7 @@ func (d *desk) texts(id sequent.ID) (texts []string) {
 	return texts
 }
 
-func (d *desk) want(o *outcome, took time.Duration, data string) {
+func (d *fixture) want(o *outcome, took time.Duration, data string) {
 	d.Helper()
 	got := o.reply.Text
 	if p, ok := errors.AsType[*tool.ProtocolError](o.err); ok {
@@ -116,11 +115,11 @@ func (d *desk) want(o *outcome, took time.Duration, data string) {
 	}
 }
 
-// What is asked for first is recorded first, however long it takes; a failure makes
-// room for the next. Other sessions have nothing to do with it.
+// Calls are recorded in the order of arrival, however long they take. After a failure the
+// next call runs. Other sessions are not delayed.
 func TestCallsOfASessionKeepTheirOrder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		d, ctx := newDesk(t), t.Context()
+		d, ctx := newFixture(t), t.Context()
 		first := d.call(ctx, d.external, args{Thought: "p", Number: 1, Next: true, Session: "s", Model: "think 30s"})
 		second := d.call(ctx, d.external, args{Thought: "q", Number: 2, Next: true, Session: "s", Model: "think 1s"})
 		failed := d.call(ctx, d.external, args{Thought: "r", Number: 3, Next: true, Session: "s", Model: "fail 1s"})
@@ -150,11 +149,11 @@ func TestCallsOfASessionKeepTheirOrder(t *testing.T) {
 	})
 }
 
-// Cancelling a call ends its request, or its waiting, and records nothing. Those
-// behind it go on.
+// Cancelling a call ends its request, or its wait, and records nothing. Later calls
+// continue.
 func TestCancelledCalls(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		d := newDesk(t)
+		d := newFixture(t)
 		soon, cancelSoon := context.WithTimeout(t.Context(), time.Second)
 		defer cancelSoon()
 		later, cancelLater := context.WithTimeout(t.Context(), 5*time.Second)
@@ -178,11 +177,11 @@ func TestCancelledCalls(t *testing.T) {
 	})
 }
 
-// Who wants to know is told that a model is at work, until it is done, or that
-// others have their turn.
+// Progress is reported until the model has answered, also while the call waits for
+// others.
 func TestProgress(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		d := newDesk(t)
+		d := newFixture(t)
 		before := d.call(t.Context(), d.external, args{Thought: "p", Number: 1, Next: true, Session: "s", Model: "think 1500ms"})
 		var said []string
 		call := tool.Call{
@@ -205,11 +204,11 @@ func TestProgress(t *testing.T) {
 	})
 }
 
-// Without a model only thoughts of one's own are recorded.
+// Without a model only calls with use_llm false are recorded.
 func TestNoModel(t *testing.T) { synctest.Test(t, noModel) }
 
 func noModel(t *testing.T) {
-	d := newDesk(t)
+	d := newFixture(t)
 	d.external = status.New(status.Config{Engine: d.engine}).Tools[1]
 	refused := d.call(t.Context(), d.external, args{Thought: "p", Number: 1, Session: "s"})
 	own := d.call(t.Context(), d.external, args{Thought: "mine", Number: 1, Session: "s", UseLLM: new(false)})

@@ -7,16 +7,15 @@ import (
 	"github.com/sequent-dev/sequent"
 )
 
-// recent is how many thoughts a model is shown.
+// recent is the number of latest thoughts in a prompt.
 const recent = 5
 
-// system tells a model what it is for.
+// system is the system prompt.
 const system = `You write one step in a chain of thought. Somebody else decides which step comes next and may correct you.
 Write that one step and nothing more: be precise and brief, build on the steps before instead of repeating them, and say what you are not sure of.
 Answer with a JSON object that has the step in "thought" and, in "confidence", how sure you are that it is right, from 0 to 1.`
 
-// user is what a model is to write for a step in a session, which is nil if the
-// step is its first.
+// user returns the prompt for a step of s, which is nil for the first step.
 func (st step) user(s *sequent.Session) string {
 	var b strings.Builder
 	problem, before := original(st.before(s))
@@ -50,7 +49,7 @@ func (st step) user(s *sequent.Session) string {
 	return b.String()
 }
 
-// task says which step is to be written.
+// task describes the step to write.
 func (st step) task() string {
 	which := fmt.Sprintf("step %d of about %d", st.Number, st.total())
 	switch {
@@ -99,9 +98,9 @@ func (st step) before(s *sequent.Session) []sequent.Thought {
 	return path
 }
 
-// original returns the problem that a path is about, and the thoughts on it:
-// number 1 states it, the last one if there are several, and if a model wrote that
-// one then in its note.
+// original returns the problem of a path, and the thoughts about it. The last thought
+// with number 1 states the problem: in its note if a model wrote it, otherwise in its
+// text.
 func original(path []sequent.Thought) (problem string, on []sequent.Thought) {
 	for i := len(path) - 1; i >= 0; i-- {
 		switch t := path[i]; {
@@ -115,8 +114,7 @@ func original(path []sequent.Thought) (problem string, on []sequent.Thought) {
 	return "", path
 }
 
-// revised returns the thought that the step corrects, if it is not among those
-// that are shown anyway.
+// revised returns the thought that the step revises, unless the prompt has it anyway.
 func (st step) revised(before []sequent.Thought) (sequent.Thought, bool) {
 	if !st.revises() || st.Revises == 0 {
 		return sequent.Thought{}, false
@@ -129,7 +127,7 @@ func (st step) revised(before []sequent.Thought) (sequent.Thought, bool) {
 	return sequent.Thought{}, false
 }
 
-// line shows a thought.
+// line returns a thought as a line of the prompt.
 func line(t sequent.Thought) string {
 	s := fmt.Sprintf("[%d", t.Number)
 	if k, ok := t.Revises.Number(); ok {

@@ -1,13 +1,12 @@
-// Package status is the dialect in snake_case whose replies end in a status word.
-// Its second tool has a language model write the thoughts.
+// Package status is the dialect with snake_case arguments and a status word in each
+// reply. Its second tool records thoughts that a language model writes.
 //
 // The contract is in tool.json, tool.md, external.json and external.md, which are
-// published as they stand, and in the transcripts in testdata.
+// published byte for byte, and in the transcripts in testdata.
 package status
 
 import (
 	"context"
-	"crypto/rand"
 	_ "embed" // of the contract
 	"errors"
 	"io"
@@ -19,7 +18,7 @@ import (
 	"github.com/sequent-dev/sequent/tool"
 )
 
-// name is the dialect's, and where its sessions say they were begun.
+// name is the name of the dialect, also in the headers of its sessions.
 const name = "status"
 
 var (
@@ -33,20 +32,20 @@ var (
 	externalText []byte
 )
 
-// A Config says what the dialect works with.
+// A Config configures the dialect.
 type Config struct {
 	Engine *sequent.Engine // required
-	Model  Model           // writes thoughts; nil means that calls which want one are refused
-	Rand   io.Reader       // where the ids of default sessions come from; nil means crypto/rand
+	Model  Model           // writes thoughts; nil refuses the calls that need it
+	Rand   io.Reader       // source of session ids; nil means crypto/rand
 }
 
-// A server is what the calls of one dialect share.
+// A server has the state that all calls share.
 type server struct {
 	engine *sequent.Engine
 	model  Model
 	scopes *scope.Finder
 	lines  lines
-	rand   io.Reader
+	newID  func() (sequent.ID, error)
 }
 
 // New returns the dialect. It panics if there is no engine.
@@ -59,18 +58,15 @@ func New(cfg Config) dialect.Dialect {
 		model:  cfg.Model,
 		scopes: scope.New(cfg.Engine, name),
 		lines:  lines{waiting: make(map[lineKey][]chan struct{})},
-		rand:   cfg.Rand,
+		newID:  shortid.New(cfg.Rand),
 	}
 	if d.model == nil {
 		d.model = noModel{}
 	}
-	if d.rand == nil {
-		d.rand = rand.Reader
-	}
 	plain := newTool(plainWords, tool.Parse(plainSpec, plainText), d.think)
-	external := newTool(externalWords, tool.Parse(externalSpec, externalText), d.external)
-	// A model takes its time, and calls of other sessions need not wait. The calls
-	// of one session keep their order, whichever tool they call.
+	external := newTool(externalWords, tool.Parse(externalSpec, externalText), d.external).Weighing(tool.Model)
+	// Calls that wait for a model do not delay those of other sessions. The calls of one
+	// session keep their order, also between the two tools.
 	plain.Lane, external.Lane = lane, lane
 	return dialect.Dialect{
 		Name:    name,
@@ -98,7 +94,8 @@ func newTool[In any](w words, spec tool.Spec, handle func(context.Context, tool.
 	return t
 }
 
-// add adds a thought to a session. What a model was asked is the better title.
+// add appends a thought to a session. The title is the prompt of a thought that a model
+// wrote.
 func add(c *sequent.Change, d sequent.Draft) error {
 	if c.Session().Title() == "" && d.Note != "" {
 		c.SetTitle(d.Note)
@@ -107,64 +104,25 @@ func add(c *sequent.Change, d sequent.Draft) error {
 	return err
 }
 
-// added is the change that adds a thought to a session, new or not.
-func added(d sequent.Draft) func(*sequent.Change) error {
-	return func(c *sequent.Change) error {
-		if c.Session().Version() == 0 {
-			c.BeginIn("", name)
-		}
-		return add(c, d)
-	}
-}
-
-// record puts a thought into a session, the scope's if id is empty.
+// record records a thought in a session, the scope's if id is empty.
 func (d *server) record(ctx context.Context, caller tool.Caller, id sequent.ID, draft sequent.Draft) (*sequent.Session, error) {
-	engine := d.engine.Owned(caller.Owner)
 	if id != "" {
-		return engine.Ensure(ctx, id, added(draft))
+		return d.engine.Owned(caller.Owner).Ensure(ctx, id, func(c *sequent.Change) error {
+			if c.Session().Version() == 0 {
+				c.BeginIn("", name)
+			}
+			return add(c, draft)
+		})
 	}
 	turn, err := d.scopes.Enter(caller)
 	if err != nil {
 		return nil, err
 	}
 	defer turn.Leave()
-	current, err := turn.Current(ctx)
-	if err != nil {
-		return nil, err
-	}
-	if current != "" {
-		s, err := engine.Update(ctx, current, added(draft))
-		// One that was deleted or has expired is followed by another.
-		if !errors.Is(err, sequent.ErrNotFound) {
-			return s, err
-		}
-	}
-	return d.begin(ctx, engine, turn, draft)
+	return turn.Record(ctx, d.newID, func(c *sequent.Change) error { return add(c, draft) })
 }
 
-// begin puts a thought into a new session, which is the scope's from now on.
-func (d *server) begin(ctx context.Context, engine *sequent.Engine, turn *scope.Turn, draft sequent.Draft) (*sequent.Session, error) {
-	const tries = 3 // an id that is taken is a chance of one in 2^60 for each session there is
-	for try := 1; ; try++ {
-		id, err := shortid.New(d.rand)
-		if err != nil {
-			return nil, err
-		}
-		s, err := engine.Begin(ctx, id, func(c *sequent.Change) error {
-			turn.Begin(c)
-			return add(c, draft)
-		})
-		if errors.Is(err, sequent.ErrExists) && try < tries {
-			continue
-		}
-		if err == nil {
-			turn.Began(id)
-		}
-		return s, err
-	}
-}
-
-// look returns a session as it is, the scope's if id is empty; nil if there is
+// look returns a session without changing it, the scope's if id is empty; nil if there is
 // none.
 func (d *server) look(ctx context.Context, caller tool.Caller, id sequent.ID) (*sequent.Session, error) {
 	if id == "" {

@@ -18,8 +18,8 @@ import (
 	"github.com/sequent-dev/sequent/tool"
 )
 
-// A script is a model that writes to out what it is asked, and answers as the
-// caller's choice of a model says.
+// A script is a model that writes its prompts to out. The name of the model selects its
+// answer.
 type script struct{ out io.Writer }
 
 func (m script) Write(_ context.Context, p status.Prompt) (status.Answer, error) {
@@ -64,7 +64,7 @@ func build(_ testing.TB, env dialect.Env) dialect.Dialect {
 	return status.New(status.Config{Engine: env.Engine, Rand: env.Rand, Model: script{env.Stderr}})
 }
 
-// args are those of both tools.
+// args are the arguments that both tools have.
 type args struct {
 	Thought string   `json:"thought"`
 	Number  int      `json:"thought_number"`
@@ -111,7 +111,7 @@ func TestDialect(t *testing.T) {
 	})
 }
 
-// The other tool keeps the rules for all dialects as well.
+// The second tool follows the rules for all dialects too.
 func TestExternalKeepsTheRules(t *testing.T) {
 	dialecttest.Rules(t, dialecttest.Config{
 		Build: func(t testing.TB, env dialect.Env) dialect.Dialect {
@@ -127,7 +127,7 @@ func TestExternalKeepsTheRules(t *testing.T) {
 	})
 }
 
-// Replies of both tools are as published.
+// Replies of both tools match their output schemas.
 func TestOutputSchemas(t *testing.T) {
 	for i, first := range []args{
 		{Thought: "a", Number: 1, Total: 9, Next: true},

@@ -10,12 +10,13 @@ import (
 	"github.com/sequent-dev/sequent/tool"
 )
 
-// defaultSession is the session of calls that name none. It is the caller's own:
-// see package implicit.
+// defaultSession is the id that calls without a session id mean: the session of their
+// scope.
 const defaultSession = "default"
 
-// plainArgs are the arguments of sequential_thinking.
-type plainArgs struct {
+// A step has the arguments of sequential_thinking, which both tools have. A number that
+// is absent is 0, and 0 refers to no thought.
+type step struct {
 	Thought  string `json:"thought"`
 	Number   int    `json:"thought_number"`
 	Total    int    `json:"total_thoughts"`
@@ -28,12 +29,7 @@ type plainArgs struct {
 	Session  string `json:"session_id,omitzero"`
 }
 
-// A step is what a call of either tool says. A number that is not given is 0,
-// and one that is given as 0 names nothing.
-type step struct{ plainArgs }
-
-// check refuses what the schema lets pass and the contract does not: references
-// are counts.
+// check refuses negative references, which the schema allows.
 func (st step) check() error {
 	for _, f := range []struct {
 		name  string
@@ -46,8 +42,8 @@ func (st step) check() error {
 	return nil
 }
 
-// revises reports whether the step corrects another. Who names the other and does
-// not say is_revision means it.
+// revises reports whether the step is a revision. A call that gives revises_thought but
+// not is_revision is one.
 func (st step) revises() bool {
 	if st.Revision != nil {
 		return *st.Revision
@@ -55,13 +51,13 @@ func (st step) revises() bool {
 	return st.Revises > 0
 }
 
-// branches reports whether the step is on a branch, or leaves for one.
+// branches reports whether the step is on a branch or begins one.
 func (st step) branches() bool { return st.Branch != "" || st.From > 0 }
 
-// total is the estimate, which is not lower than the number.
+// total returns the estimate, which is at least the number.
 func (st step) total() int { return max(st.Total, st.Number) }
 
-// status is the word for the step, or else if it is nothing special.
+// status returns the status word of the step, or plain for an ordinary step.
 func (st step) status(plain string) string {
 	switch {
 	case !st.Next:
@@ -74,7 +70,7 @@ func (st step) status(plain string) string {
 	return plain
 }
 
-// id returns the session that the step names; empty means the default one.
+// id returns the session id of the call; empty means the session of the scope.
 func (st step) id() sequent.ID {
 	if st.Session == defaultSession {
 		return ""
@@ -96,7 +92,7 @@ func (st step) draft() sequent.Draft {
 	return d
 }
 
-// enter has the call wait for those before it that mean the same session.
+// enter waits for the earlier calls of the same session.
 func (d *server) enter(ctx context.Context, c tool.Call, st step) (leave func(), err error) {
 	key := lineKey{owner: c.Caller.Owner, id: st.id()}
 	if key.id == "" {
@@ -107,12 +103,12 @@ func (d *server) enter(ctx context.Context, c tool.Call, st step) (leave func(),
 	return d.lines.enter(ctx, key)
 }
 
-// lane names the lane of a call by the session that it means. Arguments that name
-// none are refused, or mean the default one.
+// lane returns the lane of a call, which is its session. Arguments without a session id
+// are refused later, or mean the session of the scope.
 func lane(c tool.Call) string {
 	args := c.Args
 	var text string
-	if json.Unmarshal(args, &text) == nil { // models write the object into a string, too
+	if json.Unmarshal(args, &text) == nil { // some models write the object into a string
 		args = json.RawMessage(text)
 	}
 	var in struct {
@@ -124,7 +120,7 @@ func lane(c tool.Call) string {
 	return in.Session
 }
 
-// A plainReply has the members of the contract in their order.
+// A plainReply has the members of the contract, in its order.
 type plainReply struct {
 	Number   int        `json:"thought_number"`
 	Total    int        `json:"total_thoughts"`
@@ -136,8 +132,7 @@ type plainReply struct {
 }
 
 // think answers sequential_thinking.
-func (d *server) think(ctx context.Context, c tool.Call, in plainArgs) (tool.Reply, error) {
-	st := step{in}
+func (d *server) think(ctx context.Context, c tool.Call, st step) (tool.Reply, error) {
 	if err := st.check(); err != nil {
 		return tool.Reply{}, err
 	}

@@ -3,6 +3,7 @@ package watch_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"sync/atomic"
 	"testing"
@@ -13,20 +14,29 @@ import (
 	"github.com/sequent-dev/sequent/dialect/watch"
 )
 
-// A countingStore counts the calls of Wait that are in progress.
+// A countingStore counts the calls of Watch and Load.
 type countingStore struct {
 	sequent.Store
-	waiting atomic.Int32
-	failing atomic.Bool
+	watches, loads atomic.Int32
+	failing        atomic.Bool  // Load fails
+	others         sequent.Feed // reports changes instead of Store if shared
+	shared         bool
 }
 
-func (s *countingStore) Wait(ctx context.Context, k sequent.Key, have sequent.Position) error {
-	if s.failing.Load() {
-		return sequent.ErrBusy
+func (s *countingStore) Watch(ctx context.Context) (*sequent.Watch, error) {
+	s.watches.Add(1)
+	if s.shared {
+		return s.others.Watch(), nil
 	}
-	s.waiting.Add(1)
-	defer s.waiting.Add(-1)
-	return s.Store.Wait(ctx, k, have)
+	return s.Store.Watch(ctx)
+}
+
+func (s *countingStore) Load(ctx context.Context, k sequent.Key, have sequent.Position) (sequent.Header, []sequent.Entry, error) {
+	s.loads.Add(1)
+	if s.failing.Load() {
+		return sequent.Header{}, nil, sequent.ErrBusy
+	}
+	return s.Store.Load(ctx, k, have)
 }
 
 // A client records what it is told.
@@ -73,9 +83,8 @@ func TestWatch(t *testing.T) {
 			}
 			stops = append(stops, stop)
 		}
-		synctest.Wait()
-		if n := store.waiting.Load(); n != 1 {
-			t.Errorf("%d calls wait in the store for %d clients, want 1", n, len(clients))
+		if n := store.watches.Load(); n != 2 { // the first of all has ended
+			t.Errorf("%d watches of the store for %d clients, want 1", n-1, len(clients))
 		}
 		told := func(want ...int32) {
 			t.Helper()
@@ -91,8 +100,12 @@ func TestWatch(t *testing.T) {
 		told(0, 0, 0)
 		say(t, engine, "s") // of the same id, but another owner
 		told(0, 0, 0)
+		loads := store.loads.Load()
 		say(t, ann, "s")
 		told(1, 1, 1)
+		if n := store.loads.Load() - loads; n != 0 {
+			t.Errorf("the store is read %d times after a change of the same process, want 0", n)
+		}
 		stops[0]()
 		say(t, ann, "s")
 		told(1, 2, 2)
@@ -103,34 +116,92 @@ func TestWatch(t *testing.T) {
 		if clients[0].gone.Load() || !clients[1].gone.Load() || !clients[2].gone.Load() {
 			t.Error("the clients that still watch must be told that the session is gone, and no others")
 		}
-		if n := store.waiting.Load(); n != 0 {
-			t.Errorf("%d calls wait in the store for a session that is gone", n)
-		}
-		stops[1]()
-		stops[2]()
+		// The watches have ended without stop: synctest fails if a goroutine is left.
 	})
 }
 
-// A failing store delays reports and loses none.
-func TestWatchAfterError(t *testing.T) {
+// Changes that another process may have made are read. A failing store delays their
+// report and loses none.
+func TestWatchOthers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		store := &countingStore{Store: sequent.NewMemoryStore()}
+		store := &countingStore{Store: sequent.NewMemoryStore(), shared: true}
 		engine := sequent.New(sequent.Config{Store: store})
-		say(t, engine, "s")
+		w := watch.New(engine)
+		ids := []sequent.ID{"a", "b", "c"}
+		clients := make([]client, len(ids))
+		for i, id := range ids {
+			say(t, engine, id)
+			stop, err := w.Watch(t.Context(), "", id, clients[i].changed)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer stop()
+		}
+		told := func(want ...int32) {
+			t.Helper()
+			synctest.Wait()
+			var got []int32
+			for i := range clients {
+				got = append(got, clients[i].changes.Load())
+			}
+			if !slices.Equal(got, want) {
+				t.Errorf("clients were told of %v changes, want %v", got, want)
+			}
+		}
+		store.others.Lost()
+		told(0, 0, 0)
+		say(t, engine, "a")
+		store.others.Touched(sequent.Key{ID: "a"}.Topic(), sequent.Key{ID: "b"}.Topic())
+		told(1, 0, 0)
 		store.failing.Store(true)
-		var c client
-		stop, err := watch.New(engine).Watch(t.Context(), "", "s", c.changed)
-		if err != nil {
+		store.others.Lost()
+		told(1, 0, 0)
+		store.failing.Store(false)
+		say(t, engine, "b")
+		if err := engine.Delete(t.Context(), "c"); err != nil {
 			t.Fatal(err)
 		}
-		defer stop()
-		synctest.Wait()
-		say(t, engine, "s")
-		store.failing.Store(false)
 		time.Sleep(2 * time.Second) // fake time
-		synctest.Wait()
-		if n := c.changes.Load(); n != 1 {
-			t.Errorf("told of %d changes after an error of the store, want 1", n)
+		told(1, 1, 1)
+		if clients[0].gone.Load() || clients[1].gone.Load() || !clients[2].gone.Load() {
+			t.Error("only the client of the deleted session must be told that it is gone")
 		}
 	})
+}
+
+// BenchmarkAppend appends to a session of many that are watched.
+func BenchmarkAppend(b *testing.B) {
+	for _, n := range []int{0, 10_000, 40_000} {
+		b.Run(fmt.Sprintf("watches-%d", n), func(b *testing.B) {
+			engine := sequent.New(sequent.Config{})
+			w := watch.New(engine)
+			grow := func(c *sequent.Change) error {
+				_, err := c.Append(sequent.Draft{Text: "a", Number: c.Session().NextNumber(""), More: true})
+				return err
+			}
+			var c client
+			for i := range max(n, 1) {
+				id := sequent.ID(fmt.Sprint(i))
+				if _, err := engine.Ensure(b.Context(), id, grow); err != nil {
+					b.Fatal(err)
+				}
+				if n == 0 {
+					continue
+				}
+				stop, err := w.Watch(b.Context(), "", id, c.changed)
+				if err != nil {
+					b.Fatal(err)
+				}
+				b.Cleanup(stop)
+			}
+			i := 0
+			for b.Loop() {
+				id := sequent.ID(fmt.Sprint(i / 10_000 % max(n, 1)))
+				if _, err := engine.Ensure(b.Context(), id, grow); err != nil {
+					b.Fatal(err)
+				}
+				i++
+			}
+		})
+	}
 }

@@ -105,7 +105,7 @@ func errClosed(s *sequent.Session) error {
 }
 
 func errParentNotFound(id string) error {
-	return &refusal{codeParentNotFound, fmt.Sprintf("there is no workflow %q; start one with the tool workflow and pass its id, or leave parentWorkflowId out", shorten(id))}
+	return &refusal{codeParentNotFound, fmt.Sprintf("there is no workflow %.60q; start one with the tool workflow and pass its id, or leave parentWorkflowId out", id)}
 }
 
 func errParentClosed(id string) error {
@@ -145,13 +145,4 @@ func refuse(err error) (tool.Reply, error) {
 	}
 	r := refusal{said.Code, said.Text()}
 	return r.reply(), nil
-}
-
-// shorten cuts a caller's text for an error.
-func shorten(s string) string {
-	const limit = 60 // characters
-	if r := []rune(s); len(r) > limit {
-		return string(r[:limit]) + "…"
-	}
-	return s
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"github.com/sequent-dev/sequent"
+	"github.com/sequent-dev/sequent/dialect/scope"
 	"github.com/sequent-dev/sequent/tool"
 	"github.com/sequent-dev/sequent/vault/thinking"
 	"github.com/sequent-dev/sequent/vault/workflow"
@@ -28,6 +29,11 @@ func (d *server) record(ctx context.Context, caller tool.Caller, v *Vault, openi
 		if err := st.checkEnd(); err != nil {
 			return nil, err
 		}
+		if v != nil {
+			if err := v.Notes.Room(ctx); err != nil {
+				return nil, err
+			}
+		}
 		return d.begin(ctx, engine, v, st)
 	}
 	id := sequent.ID(st.Session)
@@ -46,26 +52,17 @@ func (d *server) record(ctx context.Context, caller tool.Caller, v *Vault, openi
 
 // begin appends the step to a new session.
 func (d *server) begin(ctx context.Context, engine *sequent.Engine, v *Vault, st *step) (*sequent.Session, error) {
-	const maxAttempts = 5 // for each other session of the millisecond, one id in 90,000 is taken
-	for attempt := 1; ; attempt++ {
-		id, err := d.mint(engine.Now())
-		if err != nil {
-			return nil, err
+	newID := func() (sequent.ID, error) { return d.mint(engine.Now()) }
+	return scope.Begin(ctx, engine, newID, func(c *sequent.Change) error {
+		c.BeginIn("", name)
+		if v != nil && v.ID != "" {
+			c.SetLabel(thinking.LabelVault, v.ID)
 		}
-		s, err := engine.Begin(ctx, id, func(c *sequent.Change) error {
-			c.BeginIn("", name)
-			if v != nil && v.ID != "" {
-				c.SetLabel(thinking.LabelVault, v.ID)
-			}
-			if st.Parent != "" {
-				c.SetLabel(thinking.LabelParent, st.Parent)
-			}
-			return st.append(c)
-		})
-		if !errors.Is(err, sequent.ErrExists) || attempt == maxAttempts {
-			return s, err
+		if st.Parent != "" {
+			c.SetLabel(thinking.LabelParent, st.Parent)
 		}
-	}
+		return st.append(c)
+	})
 }
 
 // adopt restores a session that exists only as a note into the store. If the session

@@ -47,7 +47,23 @@ func (d *server) readNote(ctx context.Context, c tool.Caller, path string) (stri
 	if err != nil {
 		return "", err
 	}
-	return strings.ToValidUTF8(string(note.Bytes()), "\uFFFD"), nil
+	return d.document(note), nil
+}
+
+// document returns a note, or the end of one that is larger than the limit, from the
+// beginning of a line.
+func (d *server) document(note *vault.Note) string {
+	text := string(note.Bytes())
+	if len(text) > d.limit {
+		const head = "The beginning of this note is left out, because the note has %d bytes. The whole is in the vault: %s\n\n"
+		first := fmt.Sprintf(head, len(text), note.URI.Path())
+		end := text[len(text)-max(d.limit-len(first), 0):]
+		if _, rest, ok := strings.Cut(end, "\n"); ok {
+			end = rest
+		}
+		text = first + end
+	}
+	return strings.ToValidUTF8(text, "\uFFFD")
 }
 
 func (d *server) completeNote(ctx context.Context, c tool.Caller, prefix string) ([]string, error) {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/sequent-dev/sequent/dialect/wording"
 	"github.com/sequent-dev/sequent/tool"
 	"github.com/sequent-dev/sequent/vault"
 	"github.com/sequent-dev/sequent/vault/index"
@@ -75,7 +76,7 @@ func (d *server) search(ctx context.Context, c tool.Call, in searchArgs) (tool.R
 	case len(found.Hits) == 0:
 		fmt.Fprintf(&b, "%d notes match, and none of them is on page %d.", found.Total, found.Page)
 	case len(found.Hits) == found.Total:
-		fmt.Fprintf(&b, "%s:\n", count(found.Total, "note matches", "notes match"))
+		fmt.Fprintf(&b, "%s:\n", wording.Count(found.Total, "note matches", "notes match"))
 	default:
 		fmt.Fprintf(&b, "%d notes match; page %d of %d:\n", found.Total, found.Page, (found.Total+found.PageSize-1)/found.PageSize)
 	}
@@ -130,19 +131,20 @@ func (d *server) context(ctx context.Context, c tool.Call, in contextArgs) (tool
 		Depth    int           `json:"depth"`
 		Direct   []relationOut `json:"directRelations"`
 		Expanded []relationOut `json:"expandedRelations"`
-	}{near.Concept, q.Depth, []relationOut{}, []relationOut{}}
+		Warning  string        `json:"warning,omitempty"`
+	}{near.Concept, q.Depth, []relationOut{}, []relationOut{}, ""}
 	var b strings.Builder
 	switch {
 	case near.Notes == 0:
 		fmt.Fprintf(&b, "No note mentions [[%s]] yet. search_memories finds notes by their words.", near.Concept)
 	case len(near.Direct) == 0:
-		fmt.Fprintf(&b, "[[%s]] is in %s, and no other concept with it.", near.Concept, count(near.Notes, "note", "notes"))
+		fmt.Fprintf(&b, "[[%s]] is in %s, and no other concept with it.", near.Concept, wording.Count(near.Notes, "note", "notes"))
 	default:
-		fmt.Fprintf(&b, "[[%s]] is in %s, together with:\n", near.Concept, count(near.Notes, "note", "notes"))
+		fmt.Fprintf(&b, "[[%s]] is in %s, together with:\n", near.Concept, wording.Count(near.Notes, "note", "notes"))
 	}
 	for _, r := range near.Direct {
 		out.Direct = append(out.Direct, outOf(r))
-		fmt.Fprintf(&b, "\n- [[%s]] in %s,", r.Name, count(r.Count, "note", "notes"))
+		fmt.Fprintf(&b, "\n- [[%s]] in %s,", r.Name, wording.Count(r.Count, "note", "notes"))
 		for _, uri := range r.Files {
 			fmt.Fprintf(&b, " %s", uri)
 		}
@@ -156,6 +158,11 @@ func (d *server) context(ctx context.Context, c tool.Call, in contextArgs) (tool
 		}
 		out.Expanded = append(out.Expanded, outOf(r))
 		fmt.Fprintf(&b, "\n- [[%s]] by way of [[%s]]", r.Name, r.Via)
+	}
+	if near.Incomplete {
+		out.Warning = "incomplete: these notes have more links or text than one call reads; ask with a lower depth or maxEntities, " +
+			"without includeContent, or for a narrower concept"
+		b.WriteString("\n⚠️ " + out.Warning)
 	}
 	ignored(&b, c.Unknown)
 	reply := tool.JSONReply(out)
@@ -193,10 +200,10 @@ func (d *server) sync(ctx context.Context, c tool.Call, _ syncArgs) (tool.Reply,
 		append([]string{}, s.Problems...),
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "Synced %s: %d read anew, %d removed\n", count(s.Notes, "note", "notes"), s.Changed, s.Removed)
-	fmt.Fprintf(&b, "%s, %s between them, %d without any", count(s.Concepts, "concept", "concepts"), count(s.Relations, "relation", "relations"), s.Orphans)
+	fmt.Fprintf(&b, "Synced %s: %d read anew, %d removed\n", wording.Count(s.Notes, "note", "notes"), s.Changed, s.Removed)
+	fmt.Fprintf(&b, "%s, %s between them, %d without any", wording.Count(s.Concepts, "concept", "concepts"), wording.Count(s.Relations, "relation", "relations"), s.Orphans)
 	if s.Sessions > 0 {
-		fmt.Fprintf(&b, "\n%s brought in step with its note", count(s.Sessions, "session", "sessions"))
+		fmt.Fprintf(&b, "\n%s brought in step with its note", wording.Count(s.Sessions, "session", "sessions"))
 	}
 	const most = 10
 	for i, p := range s.Problems {
@@ -210,11 +217,4 @@ func (d *server) sync(ctx context.Context, c tool.Call, _ syncArgs) (tool.Reply,
 	reply := tool.JSONReply(out)
 	reply.Text = b.String()
 	return reply, nil
-}
-
-func count(n int, one, many string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return fmt.Sprintf("%d %s", n, many)
 }

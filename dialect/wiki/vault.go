@@ -41,8 +41,8 @@ type Graph interface {
 // A SyncReport is the result of Sync.
 type SyncReport struct {
 	index.Report
-	Sessions int      // sessions whose note, or whose log, was repaired
-	Problems []string // what could not be done, a sentence each
+	Sessions int      `json:"sessions"` // whose note, or whose log, was repaired
+	Problems []string `json:"problems"` // what could not be done, a sentence each
 }
 
 // isMissing reports whether an error means that a note does not exist or cannot.

@@ -9,6 +9,7 @@
 package wiki
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	_ "embed" // of the contract
@@ -38,7 +39,13 @@ type Config struct {
 	Agent  string       // the author of thoughts in notes; empty means "agent"
 	Rand   io.Reader    // for session ids; nil means crypto/rand
 	Logger *slog.Logger // notes that could not be written, without thoughts; nil discards them
+
+	// ReplyLimit is the maximum size of a note as a document, in bytes; 0 means 1 MiB. Of a
+	// larger one the end is sent, which has the newest thoughts.
+	ReplyLimit int
 }
+
+const defaultReplyLimit = 1 << 20 // bytes
 
 // A server answers the calls of all tools.
 type server struct {
@@ -47,6 +54,7 @@ type server struct {
 	agent  string
 	rand   io.Reader
 	logger *slog.Logger
+	limit  int // bytes of a document
 }
 
 var (
@@ -64,6 +72,7 @@ func New(cfg Config) dialect.Dialect {
 	d := &server{
 		engine: cfg.Engine, open: cfg.Open,
 		agent: oneLine(cfg.Agent), rand: cfg.Rand, logger: cfg.Logger,
+		limit: cmp.Or(cfg.ReplyLimit, defaultReplyLimit),
 	}
 	if d.agent == "" {
 		d.agent = thinking.DefaultAgent
@@ -80,10 +89,10 @@ func New(cfg Config) dialect.Dialect {
 		Tools: []tool.Tool{
 			tool.New(tool.Parse(thinkSpec, thinkText), d.think, reject),
 			tool.New(tool.Parse(workflowSpec, workflowText), d.workflow, reject),
-			tool.New(tool.Parse(searchSpec, searchText), d.search, reject),
-			tool.New(tool.Parse(contextSpec, contextText), d.context, reject),
+			tool.New(tool.Parse(searchSpec, searchText), d.search, reject).Weighing(tool.Heavy),
+			tool.New(tool.Parse(contextSpec, contextText), d.context, reject).Weighing(tool.Heavy),
 			tool.New(tool.Parse(assumptionSpec, assumptionText), d.ledger, reject),
-			tool.New(tool.Parse(syncSpec, syncText), d.sync, reject),
+			tool.New(tool.Parse(syncSpec, syncText), d.sync, reject).Weighing(tool.Heavy),
 		},
 		Resources: d.resources(),
 		Templates: d.templates(),

@@ -3,6 +3,7 @@ package wiki_test
 import (
 	"encoding/json"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/sequent-dev/sequent/dialect"
@@ -14,13 +15,21 @@ import (
 // build returns the dialect over a real vault, as the program does.
 func build(t testing.TB, env dialect.Env) dialect.Dialect {
 	t.Helper()
-	v := vaults.New(vaults.Config{Dir: filepath.Join(env.Dir, "vault"), Engine: env.Engine})
+	notes := 0
+	if strings.Contains(t.Name(), "quota.txtar") {
+		notes = 2
+	}
+	v := vaults.New(vaults.Config{Dir: filepath.Join(env.Dir, "vault"), Engine: env.Engine, MaxNotes: notes})
 	t.Cleanup(func() {
 		if err := v.Close(); err != nil {
 			t.Error(err)
 		}
 	})
-	return v.Dialect(wiki.Config{Rand: env.Rand})
+	cfg := wiki.Config{Rand: env.Rand}
+	if strings.Contains(t.Name(), "note-limit.txtar") {
+		cfg.ReplyLimit = 300
+	}
+	return v.Dialect(cfg)
 }
 
 func call(s dialecttest.Step) string {

@@ -6,6 +6,7 @@ package wording
 import (
 	"cmp"
 	"errors"
+	"fmt"
 	"strings"
 
 	"github.com/sequent-dev/sequent"
@@ -34,6 +35,8 @@ type Words struct {
 const (
 	RepeatCall = "repeat the call"
 	TellUser   = "tell the user; nothing was recorded"
+	// CheckFirst is for errors that are Uncertain.
+	CheckFirst = "tell the user before you repeat the call, which could record the thought twice"
 )
 
 // shared has every code of the engine except [sequent.CodeInternal], which is
@@ -44,6 +47,7 @@ var shared = map[sequent.Code]Words{
 	sequent.CodeInvalidQuery:     {"INVALID_QUERY", Correct, ""},
 	sequent.CodeRequestKeyReused: {"REQUEST_KEY_REUSED", Correct, ""},
 	sequent.CodeLimitExceeded:    {"LIMIT_EXCEEDED", Correct, ""},
+	sequent.CodeQuotaExceeded:    {"QUOTA_EXCEEDED", Report, "tell the user to delete what is not needed any more, or to have the quota raised; nothing was recorded"},
 	scope.CodeRequired:           {"SCOPE_REQUIRED", Correct, ""},
 	sequent.CodeSessionNotFound:  {"SESSION_NOT_FOUND", Repeat, RepeatCall},
 	sequent.CodeSessionExists:    {"SESSION_EXISTS", Repeat, RepeatCall},
@@ -65,6 +69,9 @@ type Table struct {
 	// SessionFull is the fix when a session has reached the maximum number of
 	// thoughts. Empty means the engine's.
 	SessionFull string
+	// Uncertain is the fix of an error that is Uncertain: how the caller finds out
+	// what was recorded. Empty means [CheckFirst].
+	Uncertain string
 }
 
 // A Refusal is an error of the engine in a dialect's terms.
@@ -99,6 +106,9 @@ func (t Table) Refusal(err error) (Refusal, bool) {
 		},
 		Action: cmp.Or(w.Action, all.Action),
 		Cause:  e,
+	}
+	if e.Uncertain { // whatever the code, the caller must not simply repeat the call
+		r.Action, r.Fix = Report, cmp.Or(t.Uncertain, CheckFirst)
 	}
 	if r.SessionFull() {
 		r.Fix = cmp.Or(t.SessionFull, r.Fix)
@@ -140,4 +150,12 @@ func ArgumentFix(err *tool.ArgumentError) string {
 	default:
 		return "correct it and repeat the call"
 	}
+}
+
+// Count returns a number with the right form of its noun.
+func Count(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, many)
 }

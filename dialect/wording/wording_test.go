@@ -46,6 +46,10 @@ func TestRefusal(t *testing.T) {
 			tool.Refusal{Code: "LIMIT_EXCEEDED", Field: "thought", Message: full.Msg, Fix: "begin anew"}, wording.Correct},
 		{"session full without words", wording.Table{}, full,
 			tool.Refusal{Code: "LIMIT_EXCEEDED", Field: "thought", Message: full.Msg, Fix: "begin another session"}, wording.Correct},
+		{"uncertain", wording.Table{}, &sequent.Error{Code: sequent.CodeFull, Uncertain: true, Msg: "m", Fix: sequent.FixUncertain},
+			tool.Refusal{Code: "STORE_FULL", Message: "m", Fix: wording.CheckFirst}, wording.Report},
+		{"uncertain, with words", wording.Table{Uncertain: "look"}, &sequent.Error{Code: sequent.CodeBusy, Uncertain: true, Msg: "m"},
+			tool.Refusal{Code: "STORE_BUSY", Message: "m", Fix: "look"}, wording.Report},
 		{"no scope", wording.Table{}, scope.ErrRequired,
 			tool.Refusal{Code: "SCOPE_REQUIRED", Message: scope.ErrRequired.Msg, Fix: scope.ErrRequired.Fix}, wording.Correct},
 	}

@@ -4,6 +4,7 @@ package app
 
 import (
 	"context"
+	"crypto/ed25519"
 	"errors"
 	"fmt"
 	"io"
@@ -38,15 +39,19 @@ type Config struct {
 	// means no limit. Only servers delete sessions.
 	Retain time.Duration
 
-	HistoryWindow int          // maximum thoughts in a reply of history; 0 means all
-	StoragePath   string       // folder of classic's session files; empty means Documents/thinking in the home directory
-	Vault         string       // folder of wiki's notes; empty means Documents/sequent-vault in the home directory
-	Agent         string       // name of the agent in wiki's notes; empty means "agent"
-	Drawing       Drawing      // where classic draws thoughts
-	Model         ModelConfig  // language models
-	HTTP          HTTPConfig   // for ServeHTTP
-	Version       string       // version of the program
-	Logger        *slog.Logger // nil means discard
+	Quota      sequent.Quota // of each owner
+	QuotaNotes int           // maximum notes of an owner's vault; 0 means no limit
+
+	HistoryWindow int                // maximum thoughts in a reply of history; 0 means all
+	StoragePath   string             // folder of classic's session files; empty means Documents/thinking in the home directory
+	SignKey       ed25519.PrivateKey // signs classic's session files; nil for none
+	Vault         string             // folder of wiki's notes; empty means Documents/sequent-vault in the home directory
+	Agent         string             // name of the agent in wiki's notes; empty means "agent"
+	Drawing       Drawing            // where classic draws thoughts
+	Model         ModelConfig        // language models
+	HTTP          HTTPConfig         // for ServeHTTP
+	Version       string             // version of the program
+	Logger        *slog.Logger       // nil means discard
 }
 
 // A Drawing configures the drawing of thoughts while they are recorded.
@@ -170,6 +175,18 @@ func open(ctx context.Context, cfg Config, place Place) (*App, error) {
 			Fix: "use a number of thoughts, or 0 for all",
 		}
 	}
+	if cfg.Quota.Sessions < 0 {
+		return nil, &ConfigError{
+			Msg: fmt.Sprintf(`invalid value "%d" for --quota-sessions`, cfg.Quota.Sessions),
+			Fix: "use a number of sessions, or 0 for no limit",
+		}
+	}
+	if cfg.QuotaNotes < 0 {
+		return nil, &ConfigError{
+			Msg: fmt.Sprintf(`invalid value "%d" for --quota-notes`, cfg.QuotaNotes),
+			Fix: "use a number of notes, or 0 for no limit",
+		}
+	}
 	if _, err := cfg.offer(); err != nil {
 		return nil, err
 	}
@@ -184,7 +201,7 @@ func open(ctx context.Context, cfg Config, place Place) (*App, error) {
 	if a.store, err = openStore(ctx, cfg, place, durability); err != nil {
 		return nil, at(place, err)
 	}
-	a.Engine = sequent.New(sequent.Config{Store: a.store, TTL: ttl})
+	a.Engine = sequent.New(sequent.Config{Store: a.store, TTL: ttl, Quota: cfg.Quota})
 	return a, nil
 }
 
@@ -242,6 +259,11 @@ func (a *App) Close() error {
 	}
 	a.mu.Unlock()
 	if a.store != nil {
+		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+		defer cancel()
+		if err := a.Engine.StoreRefusals(ctx); err != nil {
+			a.logger.WarnContext(ctx, "the count of refusals by quotas is too low", "error", err)
+		}
 		err = errors.Join(err, a.store.Close())
 	}
 	return err

@@ -125,9 +125,13 @@ func buildClassic(a *App) (dialect.Dialect, error) {
 	if err != nil {
 		return dialect.Dialect{}, err
 	}
+	var files classic.Archive = archive.Dir(dir)
+	if a.config.SignKey != nil {
+		files = signedFiles{archive.Dir(dir), a.config.SignKey}
+	}
 	return classic.New(classic.Config{
 		Engine:  a.Engine,
-		Archive: archive.Dir(dir),
+		Archive: files,
 		Drawing: a.config.Drawing.Out,
 		Colour:  a.config.Drawing.Colour,
 		Width:   a.config.Drawing.Width,

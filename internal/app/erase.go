@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"io/fs"
-	"sync"
-	"time"
 
 	"github.com/sequent-dev/sequent"
 	"github.com/sequent-dev/sequent/store/sqlite"
@@ -21,13 +19,10 @@ func (a *App) Erase(ctx context.Context) (sqlite.Residue, error) {
 }
 
 // Compact rewrites the file of the configured store, which must exist; see
-// [sqlite.Store.Compact]. It calls progress with the size of the store's files from
-// time to time, unless progress is nil.
+// [sqlite.Store.Compact].
 func Compact(ctx context.Context, cfg Config, progress func(bytes int64)) (c sqlite.Compaction, err error) {
 	err = withFile(ctx, cfg, "compact", "run VACUUM in psql or leave it to autovacuum", func(s *sqlite.Store) error {
-		stop := watchSize(s, progress)
-		defer stop()
-		c, err = s.Compact(ctx)
+		c, err = s.Compact(ctx, progress)
 		return err
 	})
 	return c, err
@@ -54,29 +49,4 @@ func withFile(ctx context.Context, cfg Config, what, fix string, do func(*sqlite
 		err = at(place, do(s))
 	}
 	return errors.Join(err, a.Close())
-}
-
-// watchSize calls progress with the size of s every 100 ms until stop is called.
-func watchSize(s *sqlite.Store, progress func(bytes int64)) (stop func()) {
-	if progress == nil {
-		return func() {}
-	}
-	done := make(chan struct{})
-	var wg sync.WaitGroup
-	wg.Go(func() {
-		tick := time.NewTicker(100 * time.Millisecond)
-		defer tick.Stop()
-		for {
-			select {
-			case <-done:
-				return
-			case <-tick.C:
-				progress(s.Size())
-			}
-		}
-	})
-	return func() {
-		close(done)
-		wg.Wait()
-	}
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"net/netip"
 	"strconv"
 	"time"
 
@@ -26,6 +27,8 @@ type HTTPConfig struct {
 	SessionTimeout time.Duration // idle timeout of an MCP session
 	Rate           float64       // maximum requests per second per client
 	Burst          int           // maximum burst of requests per client
+	Limits         mcpserver.Limits
+	TrustedProxies []string      // networks such as 10.0.0.0/8, or addresses
 	Drain          time.Duration // time to keep serving after ctx is done; 0 means none
 
 	Ready func(url string) // called with the server's URL when it listens; nil for none
@@ -72,8 +75,30 @@ func (c HTTPConfig) check() error {
 			}
 		}
 	}
+	if _, err := c.trustedProxies(); err != nil {
+		return err
+	}
 	_, err := c.authenticator(nil)
 	return err
+}
+
+// trustedProxies returns the networks of trusted proxies.
+func (c HTTPConfig) trustedProxies() ([]netip.Prefix, error) {
+	var networks []netip.Prefix
+	for _, text := range c.TrustedProxies {
+		p, err := netip.ParsePrefix(text)
+		if addr, e := netip.ParseAddr(text); e == nil {
+			p, err = netip.PrefixFrom(addr, addr.BitLen()), nil
+		}
+		if err != nil {
+			return nil, &ConfigError{
+				Msg: fmt.Sprintf("invalid value %q for --trusted-proxy", text),
+				Fix: "use a network such as 10.0.0.0/8, or an address",
+			}
+		}
+		networks = append(networks, p.Masked())
+	}
+	return networks, nil
 }
 
 // authenticator returns the authenticator; nil means no authentication.
@@ -117,10 +142,15 @@ func (a *App) ServeHTTP(ctx context.Context) error {
 			Dialect: d, Version: a.config.Version, Logger: a.logger,
 		}))
 	}
+	proxies, err := cfg.trustedProxies()
+	if err != nil {
+		return err
+	}
 	handler, err := mcpserver.NewHTTP(mcpserver.HTTPConfig{
 		Servers: servers, Auth: auth, Logger: a.logger, Origins: cfg.Origins,
 		MaxSessions: cfg.Sessions, SessionTimeout: cfg.SessionTimeout, Rate: cfg.Rate, Burst: cfg.Burst,
-		Ready: a.ready, Drain: max(0, cfg.Drain),
+		Limits: cfg.Limits, TrustedProxies: proxies,
+		Ready: a.ready, Stalled: a.stalled, Drain: max(0, cfg.Drain),
 	})
 	if err != nil {
 		return err

@@ -50,6 +50,9 @@ func TestHTTPConfig(t *testing.T) {
 		{HTTPConfig{Addr: "8080", Origins: []string{"a.example"}}, "--allow-origin"},
 		{HTTPConfig{Addr: "8080", Origins: []string{"https://a.example/path"}}, "--allow-origin"},
 		{HTTPConfig{Addr: "8080", Origins: []string{""}}, "--allow-origin"},
+		{HTTPConfig{Addr: "8080", TrustedProxies: []string{"10.0.0.0/8", "::1", "127.0.0.1"}}, ""},
+		{HTTPConfig{Addr: "8080", TrustedProxies: []string{"proxy.example.com"}}, "--trusted-proxy"},
+		{HTTPConfig{Addr: "8080", TrustedProxies: []string{"10.0.0.0/33"}}, "--trusted-proxy"},
 	}
 	for _, tt := range tests {
 		err := tt.cfg.check()
@@ -112,6 +115,48 @@ func TestServeHTTP(t *testing.T) {
 			if !strings.Contains(string(body), "/mcp/"+other) {
 				t.Errorf("dialect %s: got endpoints %s, want %s among them", name, body, other)
 			}
+		}
+		stop()
+		if err := <-done; err != nil {
+			t.Errorf("ServeHTTP = %v", err)
+		}
+		if err := a.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// TestTrustedProxies checks that clients behind a proxy are limited one by one, and that
+// other clients cannot name an address for themselves.
+func TestTrustedProxies(t *testing.T) {
+	t.Parallel()
+	for trusted, want := range map[string]string{"127.0.0.0/8": "415 429 415 429", "10.0.0.1": "415 429 429 429"} {
+		ctx, stop := context.WithCancel(t.Context())
+		ready, done := make(chan string, 1), make(chan error, 1)
+		a, err := Open(ctx, Config{Store: "memory", HTTP: HTTPConfig{
+			Addr: "127.0.0.1:0", Rate: 1e-3, Burst: 1, TrustedProxies: []string{trusted}, Ready: func(url string) { ready <- url },
+		}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		go func() { done <- a.ServeHTTP(ctx) }()
+		url := <-ready
+		var got []string
+		for _, client := range []string{"192.0.2.1", "192.0.2.1", "192.0.2.2", "192.0.2.1"} {
+			req, err := http.NewRequest(http.MethodPost, url, strings.NewReader("{}"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			req.Header = http.Header{"X-Forwarded-For": {client}, "Content-Type": {"text/plain"}}
+			res, err := http.DefaultClient.Do(req)
+			if err != nil {
+				t.Fatal(err)
+			}
+			res.Body.Close()
+			got = append(got, res.Status[:3])
+		}
+		if got := strings.Join(got, " "); got != want {
+			t.Errorf("with the trusted proxy %s: got %s, want %s", trusted, got, want)
 		}
 		stop()
 		if err := <-done; err != nil {

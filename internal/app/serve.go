@@ -1,9 +1,14 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
+	"crypto/sha256"
+	"fmt"
 	"io"
+	"os"
+	"time"
 
 	"github.com/sequent-dev/sequent"
 	"github.com/sequent-dev/sequent/internal/retention"
@@ -25,12 +30,24 @@ func (a *App) Serve(ctx context.Context, in io.Reader, out io.Writer) error {
 		Dialect: d,
 		Version: a.config.Version,
 		Logger:  a.logger,
-		// No other process ever uses this scope, so only this process has to remember
-		// its latest session.
-		Caller: tool.Caller{Scope: tool.Scope{Name: "stdio-" + rand.Text(), Exclusive: true}},
+		Caller:  tool.Caller{Scope: stdioScope()},
 	})
 	defer a.sweeper().Start(ctx)()
 	return server.ServeStdio(ctx, in, out)
+}
+
+// stdioScope returns the scope of this process, which no other ever uses, so that only
+// this process has to remember its latest session. Its project is the working
+// directory, which most clients set to that of their user's project. Only its digest
+// is stored.
+func stdioScope() tool.Scope {
+	s := tool.Scope{Exclusive: true}
+	if dir, err := os.Getwd(); err == nil {
+		sum := sha256.Sum256([]byte(dir))
+		s.Project = fmt.Sprintf("stdio-%x-", sum[:8])
+	}
+	s.Name = cmp.Or(s.Project, "stdio-") + rand.Text()
+	return s
 }
 
 func (a *App) sweeper() *retention.Sweeper {
@@ -54,12 +71,30 @@ func (a *App) writable(ctx context.Context) error {
 	return nil
 }
 
+// stalledAfter is how long a commit may take before /readyz reports it.
+const stalledAfter = 5 * time.Second
+
 // ready returns an error if the store cannot answer calls now.
 func (a *App) ready(ctx context.Context) error {
 	if store, ok := a.store.(interface {
 		Check(ctx context.Context) error
-	}); ok {
-		return store.Check(ctx)
+	}); ok { // the memory store is always ready
+		if err := store.Check(ctx); err != nil {
+			return err
+		}
 	}
-	return nil // the memory store is always ready
+	if a.Engine.Stalled(stalledAfter).All {
+		return &sequent.Error{
+			Code: sequent.CodeBusy,
+			Msg:  "the store has not answered a commit for " + stalledAfter.String() + ", and others wait for it",
+			Fix:  "look for a hanging program or a lock in the database",
+		}
+	}
+	return nil
+}
+
+// stalled returns how many commits of batches and of single sessions take long.
+func (a *App) stalled() (batches, sessions int) {
+	s := a.Engine.Stalled(stalledAfter)
+	return s.Batches, s.Sessions
 }

@@ -44,7 +44,7 @@ func (a *App) Vaults(watch bool) (*vaults.Vaults, error) {
 	if err != nil {
 		return nil, err
 	}
-	cfg := vaults.Config{Dir: dir, Engine: a.Engine, Agent: a.config.Agent, Watch: watch, Logger: a.logger}
+	cfg := vaults.Config{Dir: dir, Engine: a.Engine, Agent: a.config.Agent, Watch: watch, MaxNotes: a.config.QuotaNotes, Logger: a.logger}
 	if cache, err := os.UserCacheDir(); err == nil { // else read-only vaults are refused
 		cfg.Cache = filepath.Join(cache, "sequent", "vaults")
 	}

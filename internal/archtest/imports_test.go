@@ -21,11 +21,10 @@ type rule struct {
 // rules are ordered from the bottom of the module to its top. A new package needs
 // a rule, unless it is a dialect, a store or a command.
 var rules = []rule{
-	{"internal/wake", nil, "the root imports it"},
 	{"words", nil, "the root imports it"},
 	{"internal/fairlock", []string{"github.com/gofrs/flock"}, "it depends on file locks only"},
 	{"internal/lazyregexp", nil, "any package may import it"},
-	{".", []string{"internal/wake", "words"}, "the library outlives every dependency"},
+	{".", []string{"words"}, "the library outlives every dependency"},
 
 	{"internal/jsonscan", nil, "it depends on nothing"},
 	{"tool", []string{"internal/jsonscan"}, "it depends on JSON, not on sessions"},
@@ -35,14 +34,14 @@ var rules = []rule{
 	{"dialect/watch", []string{"."}, "any dialect can use it, of this module or another"},
 	{"dialect/wording", []string{".", "dialect/scope", "tool"}, "any dialect can use it, of this module or another"},
 	{"dialect/dialecttest", []string{".", "dialect", "tool", "golang.org/x/tools/txtar"}, "it tests any dialect"},
-	{"dialect/wiki", []string{".", "dialect", "tool", "dialect/wording", "vault/..."}, "notes of a vault are its subject"},
+	{"dialect/wiki", []string{".", "dialect", "tool", "dialect/scope", "dialect/wording", "vault/..."}, "notes of a vault are its subject"},
 	{"dialect/*", []string{
 		".", "dialect", "dialect/scope", "dialect/shortid", "dialect/watch", "dialect/wording", "tool",
 		"internal/lazyregexp", "github.com/clipperhouse/displaywidth",
 	},
 		"a dialect can be removed with rm -r: it declares interfaces for everything else it needs"},
 
-	{"internal/diagnosis", []string{"."}, "stores and programs report with it"},
+	{"internal/diagnosis", []string{".", "words"}, "stores and programs report with it"},
 	{"internal/durable", nil, "it depends on files only"},
 	{"internal/printable", nil, "it depends on nothing"},
 	{"internal/indexfile", []string{"modernc.org/sqlite/..."}, "it depends on SQLite, not on what is indexed"},
@@ -51,10 +50,10 @@ var rules = []rule{
 	{"store/listing", []string{".", "store/internal/record"}, "any store can use it, of this module or another"},
 	{"store/internal/...", []string{"."}, "it is shared by the SQL stores and depends on no database"},
 	{"store/sqlite/...", []string{
-		".", "internal/diagnosis", "internal/fairlock", "internal/indexfile", "internal/wake", "words", "store/internal/...", "store/listing", "store/ranking", "store/sqlite/internal/...",
+		".", "internal/diagnosis", "internal/durable", "internal/fairlock", "internal/indexfile", "words", "store/internal/...", "store/listing", "store/ranking", "store/sqlite/internal/...",
 		"modernc.org/sqlite/...", "github.com/gofrs/flock", "golang.org/x/sys/...",
 	}, "a store depends on the engine's types and its database"},
-	{"store/postgres", []string{".", "internal/diagnosis", "internal/wake", "words", "store/internal/...", "store/listing", "store/ranking", "github.com/jackc/pgx/v5/..."},
+	{"store/postgres", []string{".", "internal/diagnosis", "words", "store/internal/...", "store/listing", "store/ranking", "github.com/jackc/pgx/v5/..."},
 		"a store depends on the engine's types and its database"},
 
 	{"archive/importer", []string{".", "archive", "archive/internal/..."}, "it reads files of other programs and stores through the engine"},
@@ -65,24 +64,27 @@ var rules = []rule{
 	{"vault/wikilink", []string{"github.com/yuin/goldmark/...", "golang.org/x/text/..."}, "it depends on Markdown, not on the vault"},
 	{"vault/thinking", []string{".", "internal/lazyregexp", "internal/printable", "vault", "vault/internal/..."}, "files of sessions are notes of a vault"},
 	{"vault/internal/...", []string{"internal/lazyregexp", "internal/printable"}, "it is shared by the kinds of notes"},
-	{"vault/workflow", []string{".", "internal/lazyregexp", "vault", "vault/internal/...", "vault/wikilink"}, "runs are notes of a vault"},
+	{"vault/workflow", []string{".", "internal/lazyregexp", "internal/printable", "vault", "vault/internal/...", "vault/wikilink"}, "runs are notes of a vault"},
 	{"vault/assumption", []string{".", "internal/lazyregexp", "internal/printable", "vault", "vault/internal/...", "vault/wikilink"}, "assumptions are notes of a vault"},
-	{"vault", []string{".", "internal/durable", "internal/fairlock", "go.yaml.in/yaml/v3", "github.com/gofrs/flock"}, "it depends on files, not on links or kinds of notes"},
+	{"vault", []string{".", "internal/durable", "internal/fairlock", "internal/printable", "go.yaml.in/yaml/v3", "github.com/gofrs/flock"}, "it depends on files, not on links or kinds of notes"},
 	{"internal/transfer", []string{".", "archive/importer"}, "it copies between any two stores"},
 	{"internal/retention", []string{"."}, "it only uses an engine"},
+	{"internal/redact", []string{"."}, "it changes a copy of a session"},
+	{"internal/signature", nil, "it depends on files only"},
 	{"internal/shellwords", nil, "it depends on nothing"},
 	{"internal/draw", []string{".", "charm.land/lipgloss/v2", "github.com/clipperhouse/displaywidth"}, "it draws a session"},
 
+	{"internal/governor", []string{"golang.org/x/time/rate"}, "it counts for any transport"},
 	{"mcpserver/client", []string{"tool", "github.com/modelcontextprotocol/go-sdk/..."}, "other packages use it instead of the SDK"},
 	{"mcpserver/internal/mcptest", []string{".", "dialect", "tool"}, "it is for tests"},
 	{"mcpserver/internal/message", []string{"internal/jsonscan"}, "it depends on JSON-RPC, not on methods"},
-	{"mcpserver/internal/method", []string{".", "dialect", "tool", "internal/jsonscan", "mcpserver/internal/message"}, "it answers requests of any connection"},
-	{"mcpserver/internal/session", []string{".", "tool", "mcpserver/internal/message", "mcpserver/internal/method"}, "it serves a connection over any transport"},
-	{"mcpserver/internal/stdio", []string{"tool", "mcpserver/internal/message", "mcpserver/internal/method", "mcpserver/internal/session"}, "a transport does not depend on another"},
+	{"mcpserver/internal/method", []string{".", "dialect", "tool", "internal/governor", "internal/jsonscan", "mcpserver/internal/message"}, "it answers requests of any connection"},
+	{"mcpserver/internal/session", []string{".", "tool", "internal/governor", "mcpserver/internal/message", "mcpserver/internal/method"}, "it serves a connection over any transport"},
+	{"mcpserver/internal/stdio", []string{"tool", "internal/governor", "mcpserver/internal/message", "mcpserver/internal/method", "mcpserver/internal/session"}, "a transport does not depend on another"},
 	{"mcpserver/internal/streamhttp", []string{
-		".", "tool", "mcpserver/internal/message", "mcpserver/internal/method", "mcpserver/internal/session", "golang.org/x/time/rate",
+		".", "tool", "internal/governor", "mcpserver/internal/message", "mcpserver/internal/method", "mcpserver/internal/session",
 	}, "a transport does not depend on another"},
-	{"mcpserver", []string{"dialect", "tool", "mcpserver/internal/..."}, "it is the public face of the packages below it"},
+	{"mcpserver", []string{"dialect", "tool", "internal/governor", "mcpserver/internal/..."}, "it is the public face of the packages below it"},
 
 	{"llm", []string{"github.com/google/jsonschema-go/..."}, "it defines what a model is and contains none"},
 	{"llm/llmtest", []string{"llm"}, "it simulates models"},

@@ -17,12 +17,15 @@ import (
 	"os/signal"
 	"path/filepath"
 	"time"
+
+	"github.com/sequent-dev/sequent/store/sqlite"
 )
 
 // A plan says what is measured.
 type plan struct {
 	rounds, calls, warm, window, kept int
-	size                              int // bytes of a thought
+	size                              int           // bytes of a thought
+	during                            time.Duration // of each turn of a bare loop
 }
 
 func main() {
@@ -36,6 +39,7 @@ func main() {
 	flag.IntVar(&p.window, "window", 32, "calls in flight in the second phase")
 	flag.IntVar(&p.kept, "kept", 99_000, "thoughts in memory when it is read the second time")
 	flag.IntVar(&p.size, "size", 200, "bytes of a thought")
+	flag.DurationVar(&p.during, "during", 500*time.Millisecond, "time of each turn of appends to SQLite")
 	echo := flag.String("echo", "", "serve HTTP at this address and send back what is read; used by the program itself")
 	flag.Parse()
 	if *echo != "" {
@@ -67,6 +71,7 @@ func run(ctx context.Context, p plan, sequent, reference, out string) error {
 		{name: "SQLite, normal", command: []string{sequent, "serve", "--sync", "normal", "--store"}, stores: dir},
 		{name: "SQLite, full", command: []string{sequent, "serve", "--store"}, stores: dir},
 	}
+	loops := []*bare{{sync: sqlite.Normal, goal: 0.9}, {sync: sqlite.Full, goal: 0.85}}
 	web := web{clients: 16}
 	syncs := 0.0
 	for round := range p.rounds {
@@ -78,6 +83,18 @@ func run(ctx context.Context, p plan, sequent, reference, out string) error {
 		}
 		if err := web.round(ctx, p, sequent); err != nil {
 			return err
+		}
+		for _, b := range loops {
+			const turns = 4 // short ones, so that both loops get quiet moments
+			for turn := range turns {
+				at, err := os.MkdirTemp(dir, "bare")
+				if err != nil {
+					return err
+				}
+				if err := b.round(ctx, at, p.size, p.during); err != nil {
+					return fmt.Errorf("bare loop, turn %d: %w", turn+1, err)
+				}
+			}
 		}
 		n, err := syncLoop(filepath.Join(dir, "sync"), p.size, time.Second)
 		if err != nil {
@@ -91,7 +108,7 @@ func run(ctx context.Context, p plan, sequent, reference, out string) error {
 			return fmt.Errorf("%s: %w", s.name, err)
 		}
 	}
-	page := report(p, all, &web, syncs, searchQuality(filepath.Join(filepath.Dir(out), "search-quality.md")))
+	page := report(p, all, loops, &web, syncs)
 	if out == "" {
 		_, err := fmt.Print(page)
 		return err
@@ -99,7 +116,7 @@ func run(ctx context.Context, p plan, sequent, reference, out string) error {
 	return os.WriteFile(out, []byte(page), 0o644)
 }
 
-// best keeps the better of two figures, of which 0 is none.
+// best keeps the better of two figures. 0 means no figure.
 func best(old *float64, now float64, better func(a, b float64) bool) {
 	if *old == 0 || better(now, *old) {
 		*old = now

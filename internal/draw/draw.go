@@ -1,11 +1,10 @@
-// Package draw draws a session as a tree of text: the main line straight down,
-// each branch in a lane of its own to the right of the thought it leaves at,
-// revisions joined by number to what they revise.
+// Package draw draws a session as a tree of text: the main line straight down, each
+// branch in its own lane to the right of the thought where it begins, revisions with the
+// number of the revised thought.
 //
-// [Session] is a pure function from a session to [Line]s of [Span]s, each with
-// the [Role] it plays; [Styled] and [Plain] turn these into what a terminal or
-// a file gets. What thoughts say never reaches a terminal as anything but
-// text: control characters are shown, not sent.
+// [Session] is a pure function from a session to [Line]s of [Span]s, each with a [Role].
+// [Styled] and [Plain] turn lines into text for a terminal or a file. Control characters
+// in thoughts are shown and never sent to a terminal.
 package draw
 
 import (
@@ -15,73 +14,73 @@ import (
 	"github.com/sequent-dev/sequent"
 )
 
-// A Charset says which characters the drawing may use.
+// A Charset is the set of characters that a drawing uses.
 type Charset int
 
 // The values of Charset.
 const (
 	Unicode   Charset = iota // all
-	ASCII                    // lanes and marks in ASCII, thoughts as they are
-	ASCIIOnly                // nothing but ASCII
+	ASCII                    // lanes and marks in ASCII, thoughts unchanged
+	ASCIIOnly                // everything in ASCII
 )
 
-// narrowest is the least width that a drawing is made for. It is wider than a
-// smaller terminal, rather than a column of single letters.
-const narrowest = 30
+// minWidth is the minimum width of a drawing, also on a narrower terminal.
+const minWidth = 30
 
-// Options say how to draw. The zero Options draw 80 columns of Unicode.
+// Options configure a drawing. The zero Options draw 80 columns of Unicode.
 type Options struct {
 	Width   int // columns; 0 means 80, and less than 30 means 30
 	Charset Charset
 	Full    bool      // fold nothing
-	Newest  int       // Seq of a thought to point out; 0 for none
-	Now     time.Time // for "5 minutes ago"; zero means that ages are left out
+	Newest  int       // Seq of a thought to highlight; 0 for none
+	State   string    // shown instead of the session's state; empty means that
+	Now     time.Time // for "5 minutes ago"; zero omits ages
 }
 
 func (o Options) width() int {
 	if o.Width == 0 {
 		return 80
 	}
-	return max(o.Width, narrowest)
+	return max(o.Width, minWidth)
 }
 
-// A Role says what a span is in the drawing, for its style.
+// A Role is the function of a span, which selects its style.
 type Role int
 
 // The roles of spans.
 const (
-	Text       Role = iota // what a thought says
-	Superseded             // what a thought says that was revised
+	Text       Role = iota // text of a thought
+	Superseded             // text of a revised thought
 	Lane                   // the line of a lane
 	Number                 // 3/9
 	Label                  // the name of a branch
 	Tag                    // revises 2
-	Final                  // the mark of a thought after which none follows
-	Newest                 // the mark of the thought pointed out
-	Fold                   // what stands for what is not shown
+	Final                  // the mark of a final thought
+	Newest                 // the mark of the highlighted thought
+	Fold                   // a note about folded thoughts or rows
 	Title                  // of the session
 	Meta                   // of the session: its id, age, state
-	Match                  // what a search was for
+	Match                  // words of a search
 )
 
 // A Span is a piece of a line.
 type Span struct {
 	Text string
 	Role Role
-	Lane int // which line of the session it belongs to, for its colour: 0 is the main line
+	Lane int // number of the line of the session, for the colour: 0 is the main line
 }
 
-// A Line is one row of a drawing, at most as wide as asked for.
+// A Line is one row of a drawing, at most Options.Width wide.
 type Line []Span
 
-// A Drawing is a session drawn.
+// A Drawing is the drawing of a session.
 type Drawing struct {
 	Lines  []Line
-	Folded bool        // something is not shown that Options.Full would show
-	Rows   map[int]int // Seq → index in Lines of the first row of that thought, if it is shown
+	Folded bool        // parts are folded, which Options.Full would show
+	Rows   map[int]int // Seq → index in Lines of the first row of a thought that is shown
 }
 
-// Session draws a session with its title and, where it has one, its conclusion.
+// Session draws a session with its title and conclusion.
 func Session(s *sequent.Session, o Options) Drawing {
 	p := newPainter(s, o)
 	p.header()
@@ -119,11 +118,11 @@ func Plain(lines []Line) string {
 	return b.String()
 }
 
-// Cut shortens a line to the width.
+// Cut truncates a line to the width.
 func Cut(line Line, o Options) Line { return cut(line, o.width(), glyphsOf(o.Charset).ellipsis) }
 
-// Marked draws one line of text that Lines or One has returned, broken into
-// indented rows. At gives the bytes of it that match a search.
+// Marked draws a line of text from Lines or One in indented rows. At has the byte ranges
+// that match a search.
 func Marked(text string, at [][2]int, o Options, indent int) []Line {
 	if o.Charset == ASCIIOnly {
 		text, at = clean(text, o.Charset), nil
@@ -147,7 +146,7 @@ func Marked(text string, at [][2]int, o Options, indent int) []Line {
 	return lines
 }
 
-// cut shortens a line to a width.
+// cut truncates a line to a width.
 func cut(line Line, width int, ellipsis string) Line {
 	total := 0
 	for i, s := range line {
@@ -161,13 +160,12 @@ func cut(line Line, width int, ellipsis string) Line {
 	return line
 }
 
-// Beside draws a text to the right of a lead, in rows that begin in the same
-// column.
+// Beside draws a text to the right of a lead, in rows that begin in the same column.
 func Beside(lead Line, text string, role Role, o Options) []Line {
 	width := lead.width()
 	var lines []Line
 	for _, line := range Lines(text, o.Charset) {
-		for _, row := range wrap(line, 0, max(o.width()-width, narrowest/2)) {
+		for _, row := range wrap(line, 0, max(o.width()-width, minWidth/2)) {
 			lines = append(lines, append(lead, Span{Text: row, Role: role}).trimmed())
 			lead = Line{{Text: strings.Repeat(" ", width)}}
 		}

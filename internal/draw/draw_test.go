@@ -20,7 +20,7 @@ import (
 
 var update = flag.Bool("update", false, "write the drawings anew")
 
-// begun is when every session of these tests was.
+// begun is the time of every session of these tests.
 var begun = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
 // A draft is a line of the section drafts.
@@ -28,7 +28,7 @@ type draft struct {
 	N, Total      int
 	Text          string
 	Note          string
-	Repeat        int // the text so many times
+	Repeat        int // number of repetitions of the text
 	Branch        string
 	From, Revises int
 	Revision, End bool
@@ -67,8 +67,8 @@ func session(t testing.TB, drafts ...sequent.Draft) *sequent.Session {
 	return s
 }
 
-// Each file of testdata holds drafts, one JSON object a line, and drawings of
-// them: sections named by the options, as in "40 ascii".
+// Each file of testdata has drafts, one JSON object a line, and drawings of them in
+// sections named by the options, such as "40 ascii".
 func TestDrawings(t *testing.T) {
 	files, err := filepath.Glob("testdata/*.txtar")
 	if err != nil || len(files) == 0 {
@@ -139,7 +139,7 @@ func options(t testing.TB, name string) draw.Options {
 	return o
 }
 
-// checkRows checks what holds for every drawing.
+// checkRows checks the rules for all drawings.
 func checkRows(t testing.TB, d draw.Drawing, o draw.Options) {
 	t.Helper()
 	for i, line := range d.Lines {

@@ -1,11 +1,12 @@
 package draw
 
 import (
+	"cmp"
 	"fmt"
 	"time"
 )
 
-// header draws the title, and what else is known of the session.
+// header draws the title and the facts about the session.
 func (p *painter) header() {
 	s := p.session
 	title := One(s.Title(), p.o.Charset)
@@ -13,7 +14,7 @@ func (p *painter) header() {
 		title = "(no thoughts yet)"
 	}
 	p.row(cut(Line{{Text: title, Role: Title}}, p.o.width(), p.glyphs.ellipsis))
-	facts := []string{One(string(s.ID()), p.o.Charset), string(s.State())}
+	facts := []string{One(string(s.ID()), p.o.Charset), cmp.Or(p.o.State, string(s.State()))}
 	if s.Dialect() != "" {
 		facts = append(facts, One(s.Dialect(), p.o.Charset))
 	}
@@ -25,7 +26,7 @@ func (p *painter) header() {
 		facts = append(facts, Ago(p.o.Now.Sub(s.Updated())))
 	}
 	var line string
-	for _, f := range facts { // whole facts a row
+	for _, f := range facts { // a fact is not broken
 		if line != "" && Width(line+p.glyphs.dot+f) > p.o.width() {
 			p.row(cut(Line{{Text: line, Role: Meta}}, p.o.width(), p.glyphs.ellipsis))
 			line = ""
@@ -58,7 +59,7 @@ func Count(n int, one, many string) string {
 	return fmt.Sprintf("%d %s", n, many)
 }
 
-// Ago says how long ago something was, in words.
+// Ago returns how long ago something was, in words.
 func Ago(d time.Duration) string {
 	if age := Age(d); age != "now" {
 		return age + " ago"
@@ -66,7 +67,7 @@ func Ago(d time.Duration) string {
 	return "just now"
 }
 
-// Age is the length of a time in its largest unit: 5m, 3h, 12d.
+// Age returns a duration in its largest unit: 5m, 3h, 12d.
 func Age(d time.Duration) string {
 	switch {
 	case d < 10*time.Second:

@@ -6,8 +6,8 @@ import (
 	"charm.land/lipgloss/v2"
 )
 
-// Style returns how a span looks on a terminal with colours. Only the 16
-// colours are used that every terminal has and that its owner chose.
+// Style returns the style of a span on a terminal with colours. It uses only the 16
+// colours that every terminal has, which users can configure.
 func Style(s Span) lipgloss.Style {
 	plain := lipgloss.NewStyle()
 	switch s.Role {
@@ -39,8 +39,7 @@ func lane(n int) lipgloss.ANSIColor {
 	return colors[n%len(colors)]
 }
 
-// Styled returns lines as a terminal with colours shows them. Each ends with a
-// line feed.
+// Styled returns lines for a terminal with colours. Each ends with a line feed.
 func Styled(lines []Line) string {
 	var b strings.Builder
 	for _, line := range lines {

@@ -9,12 +9,12 @@ import (
 	"github.com/clipperhouse/displaywidth"
 )
 
-// tab is how many columns a tab is wide. Tab stops would move with the lanes.
+// tab is the width of a tab, in columns. Tab stops would move with the lanes.
 const tab = 4
 
-// Width returns how many columns s takes on a terminal.
-// The halfwidth katakana sound marks take a column each, although UAX #29 puts
-// them into the grapheme cluster of the character before them.
+// Width returns the width of s on a terminal, in columns. The halfwidth katakana sound
+// marks take a column each, although UAX #29 puts them into the grapheme cluster of the
+// character before them.
 func Width(s string) int {
 	return displaywidth.String(strings.Map(func(r rune) rune {
 		if r == '\uff9e' || r == '\uff9f' {
@@ -24,8 +24,7 @@ func Width(s string) int {
 	}, s))
 }
 
-// Truncate shortens s to a width, and then ends it with an ellipsis if that
-// fits.
+// Truncate truncates s to a width, with an ellipsis at the end if that fits.
 func Truncate(s string, width int, ellipsis string) string {
 	if Width(s) <= width {
 		return s
@@ -48,16 +47,14 @@ func Truncate(s string, width int, ellipsis string) string {
 	return s[:end] + ellipsis
 }
 
-// One returns text as one line in which nothing is left that a terminal would
-// act upon.
+// One returns text as one line without characters that a terminal acts upon.
 func One(text string, c Charset) string {
 	return strings.Join(strings.Fields(strings.Join(Lines(text, c), " ")), " ")
 }
 
-// Lines returns the lines of a text. Nothing is left in them that a terminal
-// would act upon: tabs are spaces, control characters are shown as pictures
-// (␛) or in caret notation (^[), and characters that reverse the direction of
-// what follows are replaced.
+// Lines returns the lines of a text without characters that a terminal acts upon: tabs
+// become spaces, control characters become pictures (␛) or caret notation (^[), and
+// characters that change the direction of text are replaced.
 func Lines(text string, c Charset) []string {
 	text = strings.NewReplacer("\r\n", "\n", "\r", "\n", "\u2028", "\n", "\u2029", "\n", "\u0085", "\n",
 		"\t", strings.Repeat(" ", tab)).Replace(strings.ToValidUTF8(text, "\uFFFD"))
@@ -68,7 +65,7 @@ func Lines(text string, c Charset) []string {
 	return lines
 }
 
-// clean shows what must not be sent.
+// clean replaces the characters that a terminal acts upon.
 func clean(line string, c Charset) string {
 	harmless := func(r rune) bool {
 		return r >= ' ' && r <= '~' || r > 0xA0 && c != ASCIIOnly && !acts(r)
@@ -101,14 +98,14 @@ func clean(line string, c Charset) string {
 	return b.String()
 }
 
-// acts reports whether a terminal does something at r beside showing it: a
-// control, or a character that embeds or overrides a direction.
+// acts reports whether a terminal acts upon r: a control character, or one that embeds or
+// overrides a direction.
 func acts(r rune) bool {
 	return unicode.IsControl(r) || r >= 0x202A && r <= 0x202E || r >= 0x2066 && r <= 0x2069
 }
 
-// wrap breaks one line into rows of at most width columns, the first of which
-// has already lost some. Rows that follow keep the line's indentation.
+// wrap breaks one line into rows of at most width columns. The first row has lost columns
+// less. Later rows keep the line's indentation.
 func wrap(line string, lost, width int) []string {
 	indent := line[:len(line)-len(strings.TrimLeft(line, " "))]
 	if len(indent) > width/3 {
@@ -129,8 +126,8 @@ type wrapper struct {
 	indent string
 	rows   []string
 	row    strings.Builder
-	used   int // columns of row, and what the first row has lost
-	start  int // what used is in an empty row
+	used   int // columns of row, with those that the first row has lost
+	start  int // value of used for an empty row
 	gap    string
 }
 
@@ -169,8 +166,8 @@ func (w *wrapper) feed() {
 	w.used, w.start = len(w.indent), len(w.indent)
 }
 
-// segments yields words and the spaces between them. In scripts written without
-// spaces a row may end after any character, but not before a closing mark.
+// segments yields words and the spaces between them. In scripts without spaces a row may
+// end after any character, but not before a closing mark.
 func segments(line string) func(yield func(string) bool) {
 	const closing = "、。，．：；！？」』）】》〉…ー"
 	return func(yield func(string) bool) {
@@ -201,7 +198,7 @@ func segments(line string) func(yield func(string) bool) {
 	}
 }
 
-// The kinds of characters to segments.
+// The kinds of characters for segments.
 const (
 	none = iota
 	space

@@ -7,7 +7,7 @@ import (
 	"github.com/sequent-dev/sequent"
 )
 
-// thought draws one thought in lane depth. More says that its line goes on.
+// thought draws one thought in lane depth. If more is set, its line continues.
 func (p *painter) thought(t sequent.Thought, depth int, more bool) {
 	p.drawing.Rows[t.Seq] = len(p.drawing.Lines)
 	lead := append(p.at(depth, "", ""), p.mark(t))
@@ -45,7 +45,7 @@ func (p *painter) thought(t sequent.Thought, depth int, more bool) {
 		most = aLot
 	}
 	hidden := 0
-	if len(rows) > most+1 && t.Seq != p.o.Newest { // a fold that saves one row is none
+	if len(rows) > most+1 && t.Seq != p.o.Newest { // a fold that saves one row has no use
 		rows, hidden = rows[:most], len(rows)-most
 	}
 	for i, r := range rows {
@@ -64,8 +64,8 @@ func (p *painter) thought(t sequent.Thought, depth int, more bool) {
 	}
 }
 
-// rows breaks a text of several lines into rows. Blank lines at its ends go,
-// and of several between paragraphs one stays.
+// rows breaks a text of several lines into rows. It removes blank lines at both ends, and
+// keeps one blank line between paragraphs.
 func (p *painter) rows(text string, lost, width int) []string {
 	var rows []string
 	blank := false
@@ -89,7 +89,7 @@ func (p *painter) rows(text string, lost, width int) []string {
 	return rows
 }
 
-// below returns what stands to the left of a thought's further rows.
+// below returns the lanes to the left of a thought's further rows.
 func (p *painter) below(t sequent.Thought, depth int, more bool) Line {
 	glyph := " "
 	if more || len(p.leaving[t.Seq]) > 0 {
@@ -135,7 +135,7 @@ func (p *painter) tag(t sequent.Thought) Line {
 	return tags
 }
 
-// revises says what a thought revises, or nothing if it does not.
+// revises returns the remark about the revised thought, or nothing.
 func (p *painter) revises(t sequent.Thought) string {
 	n, named := t.Revises.Number()
 	switch {
@@ -152,8 +152,8 @@ func (p *painter) revises(t sequent.Thought) string {
 	return ""
 }
 
-// name names a thought to a reader who is on a line: by its number, and by its
-// own line where that is another and the number is not enough.
+// name returns the name of a thought for a remark on a line: its number, and its own line
+// if the number is ambiguous.
 func (p *painter) name(t sequent.Thought, seen string) string {
 	if t.Branch == seen || p.numbers[t.Number] == 1 {
 		return fmt.Sprint(t.Number)
@@ -169,14 +169,14 @@ func (l Line) width() int {
 	return n
 }
 
-// undotted drops the dot after the last remark, where no text follows it.
+// undotted removes the dot after the last remark if no text follows.
 func (l Line) undotted(dot string) Line {
 	last := &l[len(l)-1]
 	last.Text = strings.TrimSuffix(last.Text, dot)
 	return l
 }
 
-// trimmed drops the spaces at the end of a line.
+// trimmed removes the spaces at the end of a line.
 func (l Line) trimmed() Line {
 	for len(l) > 0 {
 		last := &l[len(l)-1]

@@ -7,15 +7,15 @@ import (
 	"github.com/sequent-dev/sequent"
 )
 
-// What is folded, unless Options.Full is set.
+// Limits for folding, unless Options.Full is set.
 const (
-	small    = 40 // a session with so many thoughts is folded only where a text is very long
+	small    = 40 // thoughts of a session in which only long texts are folded
 	aLot     = 12 // rows of a thought in a small session
 	some     = 5  // rows of a thought on the main line of a large session
 	few      = 2  // rows of a thought on its branches
 	head     = 5  // thoughts at the beginning of the main line of a large session
 	tail     = 20 // thoughts at its end
-	siblings = 6  // branches that leave at one thought
+	siblings = 6  // branches that begin at one thought
 )
 
 // A painter draws one session.
@@ -25,13 +25,13 @@ type painter struct {
 	glyphs  glyphs
 	drawing Drawing
 
-	lanes    map[string]int               // branch → its place in order of first use, 0 for the main line
+	lanes    map[string]int               // branch → its number in the order of first use, 0 for the main line
 	own      map[string][]sequent.Thought // branch → its thoughts
-	leaving  map[int][]string             // Seq → branches that leave there
+	leaving  map[int][]string             // Seq → branches that begin there
 	revised  map[int]sequent.Thought      // Seq → its latest revision
-	numbers  map[int]int                  // author's number → how many thoughts have it
+	numbers  map[int]int                  // author's number → number of thoughts with it
 	numberW  int                          // columns of "12/20"
-	deepest  int                          // the last lane that leaves room for text
+	deepest  int                          // the last lane with room for text
 	large    bool                         // fold
 	prefix   Line                         // the lanes to the left of the current one
 	branches int
@@ -61,12 +61,12 @@ func newPainter(s *sequent.Session, o Options) *painter {
 	}
 	p.branches = len(p.lanes) - 1
 	p.large = !o.Full && (s.Len() > small || p.branches > siblings)
-	// Half of the width is for the text, at the least.
+	// At least half of the width is for the text.
 	p.deepest = max(1, (o.width()/2-p.numberW-3)/2)
 	return p
 }
 
-// NumberOf is what the author calls a thought.
+// NumberOf returns the author's number of a thought, and the total.
 func NumberOf(t sequent.Thought) string {
 	if t.Total <= 0 {
 		return fmt.Sprint(t.Number)
@@ -85,10 +85,10 @@ func (p *painter) fold(line Line) {
 
 func (p *painter) tree() {
 	p.line("", 0)
-	p.branchesAt(0, "", 0, false) // those that leave at no recorded thought
+	p.branchesAt(0, "", 0, false) // those without a recorded origin
 }
 
-// line draws the thoughts of a line in lane depth, each with what leaves at it.
+// line draws the thoughts of a line in lane depth, each with the branches that begin at it.
 func (p *painter) line(branch string, depth int) {
 	thoughts := p.own[branch]
 	for i := 0; i < len(thoughts); i++ {
@@ -141,8 +141,8 @@ func (p *painter) at(depth int, glyph, branch string) Line {
 	return append(line, Span{Text: glyph, Role: Lane, Lane: p.lanes[branch]})
 }
 
-// branchesAt draws the branches that leave at a thought of parent. More says
-// that parent goes on below.
+// branchesAt draws the branches that begin at a thought of parent. If more is set, parent
+// continues below.
 func (p *painter) branchesAt(seq int, parent string, depth int, more bool) {
 	all := p.leaving[seq]
 	shown := all
@@ -169,15 +169,15 @@ func (p *painter) names(branches []string) string {
 	return strings.Join(names, ", ")
 }
 
-// branch draws a branch and the bend by which it leaves its parent.
+// branch draws a branch and the bend from its parent.
 func (p *painter) branch(branch, parent string, depth int, more bool) {
 	first := p.own[branch][0]
 	label := Span{Text: " " + One(branch, p.o.Charset), Role: Label, Lane: p.lanes[branch]}
 	switch {
-	case first.After == 0: // there is nothing to bend from, nor to go on with
+	case first.After == 0: // it has no origin
 		more = false
 		p.row(cut(append(p.at(depth, " ", ""), Span{Text: "  ", Role: Lane}, label, p.origin(first)), p.o.width(), p.glyphs.ellipsis))
-	case depth >= p.deepest: // no room for another lane: the branch goes on in this one
+	case depth >= p.deepest: // no room for another lane: the branch continues in this one
 		from, _ := p.session.At(first.After)
 		p.row(cut(append(p.at(depth, p.glyphs.turn, branch), label,
 			Span{Text: p.glyphs.dot + "leaves " + p.lineName(parent) + " at " + fmt.Sprint(from.Number), Role: Tag}), p.o.width(), p.glyphs.ellipsis))
@@ -214,7 +214,7 @@ func (p *painter) bend(glyphs, parent, branch string) Line {
 
 func (l Line) with(spans ...Span) Line { return append(l, spans...) }
 
-// origin says where a branch left that names a thought which is not there.
+// origin returns the remark about an origin that is not recorded.
 func (p *painter) origin(first sequent.Thought) Span {
 	if n, named := first.From.Number(); named && first.After == 0 {
 		return Span{Text: fmt.Sprintf("%sfrom %d, which is not recorded", p.glyphs.dot, n), Role: Tag}

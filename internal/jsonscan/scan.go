@@ -10,6 +10,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"unicode/utf16"
 	"unicode/utf8"
 )
 
@@ -55,6 +56,7 @@ type Scanner struct {
 	inside   bool // a member or element of the current object or array was read
 	escaped  bool // the last string has escapes
 	wide     bool // there are bytes beyond ASCII
+	lone     bool // there is half a surrogate pair
 	checked  bool
 	err      error
 }
@@ -184,6 +186,11 @@ func (s *Scanner) End() error {
 	return s.err
 }
 
+// LoneSurrogate reports whether a string so far has an escape of half a surrogate
+// pair. It stands for no character, and no valid UTF-8 can hold it. A Scanner of
+// checked text does not look for it.
+func (s *Scanner) LoneSurrogate() bool { return s.lone }
+
 // skip reads a value.
 func (s *Scanner) skip() bool {
 	switch c := s.Kind(); c {
@@ -285,6 +292,9 @@ func (s *Scanner) text() bool {
 				s.err = &SyntaxError{Offset: i, Reason: fmt.Sprintf("bad escape in a string at byte %d", i)}
 				return false
 			}
+			if n == 6 {
+				n = s.codeUnits(data[i:])
+			}
 			i += n
 		default:
 			s.pos = i
@@ -293,6 +303,14 @@ func (s *Scanner) text() bool {
 	}
 	s.pos = len(data)
 	return s.fail()
+}
+
+// codeUnits returns the length of the one or two escapes of the character that b
+// begins with.
+func (s *Scanner) codeUnits(b []byte) int {
+	r, n := codeUnits(b)
+	s.lone = s.lone || r == utf8.RuneError && utf16.IsSurrogate(hex4(b[2:6]))
+	return n
 }
 
 // special has the bytes that a string cannot hold as they are.

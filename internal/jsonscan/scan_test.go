@@ -261,13 +261,16 @@ func BenchmarkScanner(b *testing.B) {
 	}
 }
 
-func TestHasLoneSurrogate(t *testing.T) {
+func TestLoneSurrogate(t *testing.T) {
 	for text, want := range map[string]bool{
 		`"a"`: false, `"\ud83e\uddf5"`: false, `"\\ud800"`: false, `"\ufffd"`: false, `"\n\u0041"`: false,
 		`"\ud800"`: true, `"\udc00"`: true, `"\udc00\ud800"`: true, `"\ud83e\uddf5\ud83e"`: true, `"\\\ud800"`: true, `{"\ud800":1}`: true,
+		`["\ud800","a"]`: true,
 	} {
-		if got := jsonscan.HasLoneSurrogate([]byte(text)); got != want {
-			t.Errorf("%s: got %v, want %v", text, got, want)
+		s := jsonscan.New([]byte(text), 8)
+		s.Value()
+		if err := s.End(); err != nil || s.LoneSurrogate() != want {
+			t.Errorf("%s: got %v and %v, want %v", text, s.LoneSurrogate(), err, want)
 		}
 	}
 }

@@ -78,27 +78,6 @@ func unescape(b []byte) string {
 	}
 }
 
-// HasLoneSurrogate reports whether valid JSON text has an escape of half a surrogate
-// pair. It stands for no character, and no valid UTF-8 can hold it.
-func HasLoneSurrogate(text []byte) bool {
-	for {
-		i := bytes.IndexByte(text, '\\')
-		if i < 0 {
-			return false
-		}
-		text = text[i:]
-		n := escapeLen(text)
-		if n == 6 {
-			if r := hex4(text[2:6]); utf16.IsSurrogate(r) {
-				if r, n = codeUnits(text); r == utf8.RuneError {
-					return true
-				}
-			}
-		}
-		text = text[max(n, 1):]
-	}
-}
-
 // codeUnits returns the character of the escape that b begins with, which is one
 // UTF-16 code unit or a surrogate pair, and its length.
 func codeUnits(b []byte) (r rune, n int) {

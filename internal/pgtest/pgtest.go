@@ -33,6 +33,8 @@ type Server struct {
 	// Durable turns fsync on, so that commits survive a loss of power. Only
 	// benchmarks need it: commits survive a kill of the server without it.
 	Durable bool
+	// Logical lets other servers subscribe to the server's changes.
+	Logical bool
 
 	mu       sync.Mutex
 	bin      string // directory of initdb and postgres
@@ -122,9 +124,13 @@ func (s *Server) run() error {
 	if s.Durable {
 		fsync = "on"
 	}
+	level := "replica"
+	if s.Logical {
+		level = "logical"
+	}
 	s.log.Reset()
 	cmd := s.command("postgres", "-D", s.data(), "-k", s.dir, "-c", "listen_addresses=",
-		"-c", "fsync="+fsync, "-c", "max_connections=300", "-c", "shared_buffers=256MB", "-c", "unix_socket_permissions=0777")
+		"-c", "fsync="+fsync, "-c", "wal_level="+level, "-c", "max_connections=300", "-c", "shared_buffers=256MB", "-c", "unix_socket_permissions=0777")
 	cmd.Stdout, cmd.Stderr = &s.log, &s.log
 	if err := cmd.Start(); err != nil {
 		return err

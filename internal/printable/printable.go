@@ -34,3 +34,11 @@ func Text(text string) string {
 func replaced(r rune) bool {
 	return r < 0x20 && r != '\n' && r != '\t' || r >= 0x7f && r < 0xa0 || r == '\uFEFF' || r == utf8.RuneError
 }
+
+// Short returns text, cut to at most n characters with an ellipsis.
+func Short(text string, n int) string {
+	if r := []rune(text); len(r) > n {
+		return strings.TrimRight(string(r[:n-1]), " ") + "…"
+	}
+	return text
+}

@@ -19,3 +19,15 @@ func TestText(t *testing.T) {
 		}
 	}
 }
+
+func TestShort(t *testing.T) {
+	for _, tt := range []struct {
+		text string
+		n    int
+		want string
+	}{{"", 3, ""}, {"abc", 3, "abc"}, {"abcd", 3, "ab…"}, {"äöüß", 3, "äö…"}, {"a bc", 3, "a…"}} {
+		if got := printable.Short(tt.text, tt.n); got != tt.want {
+			t.Errorf("Short(%q, %d) = %q, want %q", tt.text, tt.n, got, tt.want)
+		}
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"reflect"
+	"slices"
 
 	"github.com/sequent-dev/sequent"
 )
@@ -11,7 +12,7 @@ import (
 // lacking reports whether the target's session (now, have) lacks something of the
 // source's (h, log). It returns an error if the two have diverged. A session that
 // was only continued in the target lacks nothing.
-func lacking(now sequent.Header, have []sequent.Thought, h sequent.Header, log []sequent.Thought) (bool, error) {
+func lacking(now sequent.Header, have []sequent.Entry, h sequent.Header, log []sequent.Entry) (bool, error) {
 	diverged := func(format string, args ...any) error {
 		return &sequent.Error{
 			Code: sequent.CodeSessionExists, Field: "sessionId",
@@ -19,22 +20,38 @@ func lacking(now sequent.Header, have []sequent.Thought, h sequent.Header, log [
 			Fix: "delete one of them and copy again, or keep both",
 		}
 	}
-	for i := range min(len(have), len(log)) {
-		if !sameThought(have[i], log[i]) {
-			return false, diverged("the logs differ from thought %d on", i+1)
-		}
+	if seq := difference(have, log); seq > 0 {
+		return false, diverged("the logs differ from thought %d on", seq)
 	}
 	switch {
-	case len(log) > len(have) && now.Updated.After(h.Updated):
+	case h.Len > now.Len && now.Updated.After(h.Updated):
 		return false, diverged("it has fewer thoughts but was changed after the last one here")
-	case len(log) > len(have):
+	case h.Len > now.Len:
 		return true, nil
-	case len(log) < len(have) && h.Updated.After(now.Updated):
+	case h.Len < now.Len && h.Updated.After(now.Updated):
 		return false, diverged("it has more thoughts but was changed before the last change here")
-	case len(log) < len(have):
+	case h.Len < now.Len:
 		return false, nil
 	}
 	return h.Updated.After(now.Updated) && !sameHeader(now, h, false), nil
+}
+
+// difference returns the Seq of the first thought in which two logs differ, as far as
+// both go, and 0 if they do not. Entries with the same proof are the same, also if a text
+// is masked in one of them.
+func difference(have, log []sequent.Entry) int {
+	thought := func(e sequent.Entry) bool { return e.Kind == sequent.KindThought }
+	for {
+		i, j := slices.IndexFunc(have, thought), slices.IndexFunc(log, thought)
+		if i < 0 || j < 0 {
+			return 0
+		}
+		a, b := &have[i], &log[j]
+		if !(a.Proven() && a.Hash == b.Hash) && !sameThought(a.Thought, b.Thought) {
+			return a.Thought.Seq
+		}
+		have, log = have[i+1:], log[j+1:]
+	}
 }
 
 func sameThought(a, b sequent.Thought) bool {

@@ -23,8 +23,11 @@ type Result struct {
 
 // A Summary counts sessions by outcome.
 type Summary struct {
-	Added, Extended, Unchanged, Failed int
-	Thoughts                           int // copied
+	Added     int `json:"added"`
+	Extended  int `json:"extended"`
+	Unchanged int `json:"unchanged"`
+	Failed    int `json:"failed"`
+	Thoughts  int `json:"thoughts"` // copied
 }
 
 // A Config describes a copy.
@@ -260,7 +263,7 @@ func (c *copier) plan(ctx context.Context, listed sequent.Header) (*step, error)
 		exists, now, have, err = false, sequent.Header{}, nil, nil
 	}
 	var h sequent.Header
-	var log []sequent.Thought
+	var log []sequent.Entry
 	if err == nil {
 		h, log, err = c.from.Load(ctx, k, sequent.Position{})
 	}
@@ -288,14 +291,15 @@ func (c *copier) plan(ctx context.Context, listed sequent.Header) (*step, error)
 			return s, nil
 		}
 	}
-	s.Outcome, s.Thoughts = importer.Added, len(log)-len(have)
+	s.Outcome, s.Thoughts = importer.Added, h.Len-now.Len
+	tail := h.Join(now, have, log)
 	if exists {
 		s.Outcome = importer.Extended
 		h.Epoch, h.Version = now.Epoch, max(h.Version, now.Version+1)
 	}
 	s.write = &sequent.Write{
-		Base: now.Position(), Header: h, Thoughts: log[len(have):],
-		Rebase: func(sequent.Header, bool, []sequent.Thought) bool { s.raced = true; return false },
+		Base: now.Position(), Header: h, Entries: tail,
+		Rebase: func(sequent.Header, bool, []sequent.Entry) bool { s.raced = true; return false },
 	}
 	return s, nil
 }

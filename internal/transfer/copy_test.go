@@ -3,7 +3,9 @@ package transfer
 import (
 	"context"
 	"fmt"
+	"maps"
 	"math/rand/v2"
+	"reflect"
 	"slices"
 	"strings"
 	"sync"
@@ -90,10 +92,13 @@ func same(t *testing.T, a, b sequent.Store) (sessions, thoughts int) {
 			t.Errorf("%q is\n%+v, and in the other store\n%+v, %v", h.Key, ha, hb, err)
 			continue
 		}
-		if !slices.EqualFunc(la, lb, sameThought) {
-			t.Errorf("%q has other thoughts", h.Key)
+		if !slices.EqualFunc(la, lb, sameEntry) {
+			t.Errorf("%q has other entries", h.Key)
 		}
-		sessions, thoughts = sessions+1, thoughts+len(la)
+		if v := sequent.Verify(hb, lb); v.Fault != nil {
+			t.Errorf("%q: %v", h.Key, v.Fault)
+		}
+		sessions, thoughts = sessions+1, thoughts+h.Len
 		export := func(s sequent.Store) string {
 			one, err := sequent.New(sequent.Config{Store: s}).Owned(h.Owner).Session(t.Context(), h.ID)
 			if err != nil {
@@ -194,7 +199,7 @@ func TestCopyOnceMore(t *testing.T) {
 	} {
 		_, log, _ := to.Load(t.Context(), sequent.Key{ID: sequent.ID(id)}, sequent.Position{})
 		var texts []string
-		for _, th := range log {
+		for _, th := range sequent.Thoughts(log) {
 			texts = append(texts, th.Text)
 		}
 		if got := strings.Join(texts, " "); got != want {
@@ -206,7 +211,7 @@ func TestCopyOnceMore(t *testing.T) {
 	}
 }
 
-// A copier that is stopped between any two commits goes on where it was.
+// A copy that was stopped between any two commits continues there.
 func TestCopyIsStopped(t *testing.T) {
 	t.Parallel()
 	from, to := sequent.NewMemoryStore(), sequent.NewMemoryStore()
@@ -292,4 +297,11 @@ func TestCopyWhileInUse(t *testing.T) {
 		}
 	}
 	same(t, from, to)
+}
+
+// sameEntry compares all fields, with nil and empty maps the same.
+func sameEntry(a, b sequent.Entry) bool {
+	same := sameThought(a.Thought, b.Thought) && maps.Equal(a.Body, b.Body) && maps.Equal(a.Masked, b.Masked)
+	a.Thought, a.Body, a.Masked = b.Thought, b.Body, b.Masked
+	return same && reflect.DeepEqual(a, b)
 }

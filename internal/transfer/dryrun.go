@@ -19,7 +19,7 @@ type dryRun struct {
 }
 
 // Load implements [sequent.Store].
-func (d *dryRun) Load(ctx context.Context, k sequent.Key, have sequent.Position) (sequent.Header, []sequent.Thought, error) {
+func (d *dryRun) Load(ctx context.Context, k sequent.Key, have sequent.Position) (sequent.Header, []sequent.Entry, error) {
 	h, log, err := d.changes.Load(ctx, k, have)
 	if errors.Is(err, sequent.ErrNotFound) {
 		return d.Store.Load(ctx, k, have)
@@ -39,7 +39,7 @@ func (d *dryRun) Commit(ctx context.Context, batch []*sequent.Write) error {
 			continue
 		}
 		if err == nil {
-			err = d.changes.Commit(ctx, []*sequent.Write{{Header: h, Thoughts: log}})
+			err = d.changes.Commit(ctx, []*sequent.Write{{Header: h, Entries: log}})
 		}
 		if err != nil {
 			return err

@@ -106,13 +106,13 @@ func (e *Embedder) embed(ctx context.Context, texts []string) ([][]float32, *fai
 	vectors := make([][]float32, len(texts))
 	for _, d := range res.Data {
 		if d.Index < 0 || d.Index >= len(texts) || vectors[d.Index] != nil {
-			return nil, &failure{err: e.badAnswer(fmt.Errorf("index %d is out of range or repeated", d.Index))}
+			return nil, &failure{retryable: true, err: e.badAnswer(fmt.Errorf("index %d is out of range or repeated", d.Index))}
 		}
 		vectors[d.Index] = d.Embedding
 	}
 	for _, v := range vectors {
 		if len(v) == 0 || len(v) != len(vectors[0]) {
-			return nil, &failure{err: e.badAnswer(fmt.Errorf("%d vectors for %d texts, or vectors of different lengths", len(res.Data), len(texts)))}
+			return nil, &failure{retryable: true, err: e.badAnswer(fmt.Errorf("%d vectors for %d texts, or vectors of different lengths", len(res.Data), len(texts)))}
 		}
 	}
 	return vectors, nil

@@ -80,10 +80,26 @@ func TestEmbedInvalidReply(t *testing.T) {
 		`{"data":[{"index":0,"embedding":[]},{"index":1,"embedding":[]}]}`,
 	} {
 		r := llmtest.Reply{Body: body}
-		s := llmtest.Serve(t, r, r, r) // some are retried
-		if got, err := embedder(t, s.URL).Embed(t.Context(), []string{"a", "b"}); llm.CodeOf(err) != llm.CodeBadAnswer {
-			t.Errorf("%s\ngot %v and %v", body, got, err)
+		s := llmtest.Serve(t, r, r, r)
+		if got, err := embedder(t, s.URL).Embed(t.Context(), []string{"a", "b"}); llm.CodeOf(err) != llm.CodeBadAnswer || len(s.Requests()) != 3 {
+			t.Errorf("%s\ngot %v and %v after %d requests, want 3", body, got, err, len(s.Requests()))
 		}
+	}
+}
+
+// A reply with a wrong number of vectors is retried like one that broke off.
+func TestEmbedRetriesInvalidReply(t *testing.T) {
+	s := llmtest.ServeFunc(t, func(n int, r llmtest.Request) llmtest.Reply {
+		if n == 1 {
+			return llmtest.Reply{Body: `{"data":[{"index":0,"embedding":[1]}]}`}
+		}
+		return vectors(n, r)
+	})
+	if got, err := embedder(t, s.URL).Embed(t.Context(), []string{"a", "bc"}); err != nil || len(got) != 2 || got[1][0] != 2 {
+		t.Errorf("got %v, %v, want two vectors", got, err)
+	}
+	if n := len(s.Requests()); n != 2 {
+		t.Errorf("got %d requests, want 2", n)
 	}
 }
 

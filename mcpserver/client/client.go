@@ -16,17 +16,17 @@ import (
 	"github.com/sequent-dev/sequent/tool"
 )
 
-// A Client is connected to a server that it has started. It is safe for
-// concurrent use; calls are made one after the other.
+// A Client is connected to a server that it has started. It is safe for concurrent use;
+// calls run one after the other.
 type Client struct {
 	session *mcp.ClientSession
 	replies *recorder
-	mu      sync.Mutex // held during a call, so that replies knows whose it records
+	mu      sync.Mutex // held during a call, because replies records one reply
 }
 
-// Connect starts cmd, whose standard input and output must not be set, and
-// connects to it in the newest version of the protocol that both know. ctx
-// bounds only that. The server's standard error goes where cmd says.
+// Connect starts cmd, whose standard input and output must not be set, and connects to it
+// in the newest version of the protocol that both support. ctx limits only the
+// connecting. The server's standard error is that of cmd.
 func Connect(ctx context.Context, cmd *exec.Cmd) (*Client, error) {
 	c := mcp.NewClient(
 		&mcp.Implementation{Name: "sequent-client", Version: "1"},
@@ -40,8 +40,8 @@ func Connect(ctx context.Context, cmd *exec.Cmd) (*Client, error) {
 	return &Client{session: session, replies: r}, nil
 }
 
-// ListTools returns the tools in the server's order. Their schemas mean what the
-// server's mean; they need not be the same bytes.
+// ListTools returns the tools in the server's order. Their schemas are equivalent to the
+// server's, but not byte for byte.
 func (c *Client) ListTools(ctx context.Context) ([]tool.Spec, error) {
 	var specs []tool.Spec
 	for t, err := range c.session.Tools(ctx, nil) {
@@ -70,8 +70,8 @@ func (c *Client) ListTools(ctx context.Context) ([]tool.Spec, error) {
 	return specs, nil
 }
 
-// Tools returns the tools in the server's order, to be called as any others. They
-// do not work any more once the client is closed.
+// Tools returns the tools in the server's order, as values of package tool. They fail
+// after the client is closed.
 func (c *Client) Tools(ctx context.Context) ([]tool.Tool, error) {
 	specs, err := c.ListTools(ctx)
 	if err != nil {
@@ -86,8 +86,8 @@ func (c *Client) Tools(ctx context.Context) ([]tool.Tool, error) {
 	return tools, nil
 }
 
-// CallTool calls a tool. The reply's JSON is what the server wrote, in its order.
-// An error of the protocol is a *[tool.ProtocolError].
+// CallTool calls a tool. The JSON of the reply is what the server wrote. An error of the
+// protocol is a *[tool.ProtocolError].
 func (c *Client) CallTool(ctx context.Context, name string, args json.RawMessage) (tool.Reply, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -112,8 +112,8 @@ func (c *Client) CallTool(ctx context.Context, name string, args json.RawMessage
 	return reply, nil
 }
 
-// Close ends the server by closing its input, waits for it, and returns how it
-// ended. A server that does not end is told to, and after some seconds killed.
+// Close closes the server's input, waits for the server to exit, and returns its error. A
+// server that does not exit gets a signal, and is killed after some seconds.
 func (c *Client) Close() error { return c.session.Close() }
 
 func asProtocolError(err error) error {
@@ -123,7 +123,7 @@ func asProtocolError(err error) error {
 	return err
 }
 
-// A recorder is a transport that keeps the latest reply to tools/call.
+// A recorder is a transport that records the latest reply to tools/call.
 type recorder struct {
 	mcp.Transport
 	mu     sync.Mutex
@@ -137,7 +137,7 @@ func (r *recorder) last() json.RawMessage {
 	return r.result
 }
 
-// Connect connects the transport and listens in.
+// Connect connects the transport and records its messages.
 func (r *recorder) Connect(ctx context.Context) (mcp.Connection, error) {
 	conn, err := r.Transport.Connect(ctx)
 	if err != nil {
@@ -151,7 +151,7 @@ type recording struct {
 	r *recorder
 }
 
-// Write notes the id of a call.
+// Write records the id of a call.
 func (c *recording) Write(ctx context.Context, m jsonrpc.Message) error {
 	if req, ok := m.(*jsonrpc.Request); ok && req.Method == "tools/call" {
 		c.r.mu.Lock()
@@ -161,7 +161,7 @@ func (c *recording) Write(ctx context.Context, m jsonrpc.Message) error {
 	return c.Connection.Write(ctx, m)
 }
 
-// Read keeps the result of the reply to it.
+// Read records the result of its reply.
 func (c *recording) Read(ctx context.Context) (jsonrpc.Message, error) {
 	m, err := c.Connection.Read(ctx)
 	if resp, ok := m.(*jsonrpc.Response); ok {

@@ -35,7 +35,8 @@ func TestCache(t *testing.T) {
 			w.Header.Updated = at
 		}
 		change(&w.Header)
-		w.Thoughts = []sequent.Thought{{Draft: sequent.Draft{Text: "text"}, Seq: w.Header.Len, At: at}}
+		w.Entries = sequent.Entries([]sequent.Thought{{Draft: sequent.Draft{Text: "text"}, Seq: w.Header.Len, At: at}})
+		w.Header.Prove(w.Entries)
 		if _, ok := s.cache.moves([]*sequent.Write{w}); ok != move {
 			t.Errorf("version %d: moves = %t, want %t", w.Header.Version, ok, move)
 		}

@@ -10,14 +10,14 @@ import (
 	"github.com/sequent-dev/sequent"
 )
 
-// Check returns an error unless the server is reachable and the store has the
-// latest format. It does not retry.
+// Check returns an error unless the server is reachable and the store has a
+// format that this program may write. It does not retry.
 func (s *Store) Check(ctx context.Context) error {
 	if err := s.checkOpen(ctx); err != nil {
 		return err
 	}
 	version, err := schemaVersion(ctx, s.pool)
-	if err == nil && version != latest {
+	if err == nil && version < latest {
 		err = &sequent.Error{ // a backup was restored after Open
 			Code: sequent.CodeUnavailable,
 			Msg:  fmt.Sprintf("the store has format %d; this program needs format %d", version, latest),

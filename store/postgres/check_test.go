@@ -3,6 +3,8 @@
 package postgres
 
 import (
+	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/jackc/pgx/v5"
@@ -33,6 +35,9 @@ func TestCheck(t *testing.T) {
 	check("")
 	format(latest, "")
 	exec(t, url, "UPDATE sequent_schema SET version = 99")
+	check("") // it has only additions
+	format(99, "")
+	exec(t, url, "UPDATE sequent_schema SET oldest_writer = 99")
 	check(sequent.CodeNewerSchema)
 	format(99, sequent.CodeNewerSchema)
 	exec(t, url, "DROP TABLE sequent_schema")
@@ -85,4 +90,53 @@ func TestDiagnose(t *testing.T) {
 	reader := url[:len("postgres://")] + "reader" + url[len("postgres://postgres"):]
 	find(reader, "rights", "warn")
 	find(reader, "tables", "fail")
+}
+
+// After a restore on another server, the index can be at a transaction that this server
+// has not reached. New thoughts are then never found.
+func TestDiagnoseIndex(t *testing.T) {
+	t.Parallel()
+	url := server.Schema(t)
+	s := openAt(t, url)
+	defer s.Close()
+	e := sequent.New(sequent.Config{Store: s})
+	record := func(id sequent.ID) {
+		t.Helper()
+		for i := range 5 {
+			if _, err := e.Ensure(t.Context(), id, adding(fmt.Sprintf("heron %s %d", id, i))); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	status := func() (index, search diagnosis.Status) {
+		t.Helper()
+		for _, f := range Diagnose(t.Context(), url) {
+			switch f.Check {
+			case "search index":
+				index = f.Status
+			case "search":
+				search = f.Status
+			}
+		}
+		return index, search
+	}
+	record("a")
+	if _, err := s.updateIndex(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if index, search := status(); index != diagnosis.OK || search != diagnosis.OK {
+		t.Errorf("an intact store: search index %s, search %s", index, search)
+	}
+	exec(t, url, "UPDATE index_state SET tx = (tx::text::bigint + 1000000)::text::xid8")
+	record("b")
+	if index, search := status(); index != diagnosis.Fail || search != diagnosis.Fail {
+		t.Errorf("an index of another server: search index %s, search %s; want fail", index, search)
+	}
+}
+
+// A statement cannot refer to the constant latest.
+func TestMayWrite(t *testing.T) {
+	if want := fmt.Sprint(" <= ", latest); !strings.HasSuffix(mayWrite, want) {
+		t.Errorf("mayWrite is %q, want %q at the end", mayWrite, want)
+	}
 }

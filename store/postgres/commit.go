@@ -4,7 +4,9 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"slices"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -15,9 +17,10 @@ import (
 // Commit implements [sequent.Store].
 //
 // It stores a batch with one statement, which is one transaction and one round
-// trip. The statement leaves out writes whose session has changed since their base.
-// Those follow one by one, each in a transaction that locks the session while
-// Rebase is called.
+// trip. The statement leaves out writes whose session has changed since their base
+// or is locked by another process. They are skipped, as [sequent.Write.Try] allows,
+// or follow one by one, each in a transaction that locks the session while Rebase is
+// called.
 func (s *Store) Commit(ctx context.Context, batch []*sequent.Write) error {
 	if err := s.checkOpen(ctx); err != nil || len(batch) == 0 {
 		return err
@@ -35,7 +38,8 @@ func (s *Store) Commit(ctx context.Context, batch []*sequent.Write) error {
 	} else if len(rounds) > 1 {
 		changed, err = s.commitRounds(ctx, rounds)
 	}
-	s.notify(changed)
+	s.report(changed)
+	s.reportFailed(batch, err)
 	return s.wrap(ctx, err)
 }
 
@@ -65,24 +69,19 @@ func split(batch []*sequent.Write) (rounds [][]*sequent.Write) {
 func (s *Store) commitRound(ctx context.Context, round []*sequent.Write) (changed []*sequent.Write, err error) {
 	// A cancelled commit would have an unknown outcome.
 	ctx = context.WithoutCancel(ctx)
-	var stored []bool
-	err = s.retry(ctx, isRetryable, func(ctx context.Context) (err error) {
-		stored, err = s.commit(ctx, round)
-		return err
-	})
+	stored, err := s.commitBatch(ctx, round)
 	if err != nil {
 		return nil, writeError(err)
 	}
 	for i, w := range round {
-		if !stored[i] {
-			err := s.retry(ctx, isRetryable, func(ctx context.Context) error {
-				return s.inTx(ctx, pgx.TxOptions{}, func(tx pgx.Tx) (err error) {
-					stored[i], err = s.rebase(ctx, tx, w)
-					return err
-				})
-			})
+		switch {
+		case stored[i]:
+		case w.Try:
+			w.Skipped = true
+		default:
+			stored[i], err = s.commitPatiently(ctx, w)
 			if err != nil { // an error of this write only: others have been stored
-				w.Err, stored[i] = s.wrap(ctx, writeError(err)), false
+				w.Err = s.wrap(ctx, writeError(err))
 			}
 		}
 		if stored[i] {
@@ -92,19 +91,50 @@ func (s *Store) commitRound(ctx context.Context, round []*sequent.Write) (change
 	return changed, nil
 }
 
+// commitBatch stores the writes of a round whose sessions are at their bases and not
+// locked, and reports which.
+func (s *Store) commitBatch(ctx context.Context, round []*sequent.Write) (stored []bool, err error) {
+	deadline := time.Now().Add(s.statementTimeout)
+	for batch := round; ; {
+		err = s.retry(ctx, isRetryable, func(ctx context.Context) (err error) {
+			stored, err = s.commit(ctx, batch)
+			return err
+		})
+		if err == nil {
+			return append(stored, make([]bool, len(round)-len(batch))...), nil
+		}
+		if !isLocked(err) || time.Now().After(deadline) {
+			return nil, err
+		}
+		// Another process may be inserting a session of the batch, so the new sessions
+		// are left out. They follow the others.
+		slices.SortStableFunc(round, func(a, b *sequent.Write) int {
+			return cmp.Compare(min(b.Base.Version, 1), min(a.Base.Version, 1))
+		})
+		n := slices.IndexFunc(round, func(w *sequent.Write) bool { return w.Base.Version == 0 })
+		if n == 0 {
+			return make([]bool, len(round)), nil
+		}
+		if n > 0 {
+			batch = round[:n]
+		}
+	}
+}
+
 // commitRounds stores several rounds in one transaction, and returns the writes
 // that were stored.
 func (s *Store) commitRounds(ctx context.Context, rounds [][]*sequent.Write) (changed []*sequent.Write, err error) {
 	ctx = context.WithoutCancel(ctx)
 	err = s.retry(ctx, isRetryable, func(ctx context.Context) error {
 		changed = nil
-		return s.inTx(ctx, pgx.TxOptions{}, func(tx pgx.Tx) error {
+		options := pgx.TxOptions{BeginQuery: fmt.Sprintf("BEGIN; SET LOCAL lock_timeout = %d", s.statementTimeout.Milliseconds())}
+		return inTx(ctx, s.commits, options, func(tx pgx.Tx) error {
 			for _, round := range rounds {
-				keys, err := s.store(ctx, tx, round)
+				rows, err := s.store(ctx, tx, round)
 				if err != nil {
 					return err
 				}
-				stored := nonZero(keys)
+				stored := stored(rows)
 				for i, w := range round {
 					if !stored[i] {
 						if stored[i], err = s.rebase(ctx, tx, w); err != nil {
@@ -125,8 +155,8 @@ func (s *Store) commitRounds(ctx context.Context, rounds [][]*sequent.Write) (ch
 	return changed, nil
 }
 
-// rebase locks the session until the end of the transaction, rebases the write and
-// stores it. It reports whether the write was stored; if it was refused, the reason
+// rebase locks the session until the end of the transaction, rebases the write if
+// the session is not at its base, and stores it. It reports whether the write was stored; if it was refused, the reason
 // is in w.Err.
 func (s *Store) rebase(ctx context.Context, tx pgx.Tx, w *sequent.Write) (bool, error) {
 	const maxAttempts = 5 // more than one only if others begin or delete the session
@@ -139,17 +169,22 @@ func (s *Store) rebase(ctx context.Context, tx pgx.Tx, w *sequent.Write) (bool, 
 			}
 			return false, err
 		}
-		if w.Rebase == nil {
-			break
-		}
-		if !w.Rebase(now, exists, tail) {
-			return false, nil
+		if exists && now.Position() != w.Base || !exists && w.Base.Version > 0 {
+			if w.Rebase == nil {
+				break
+			}
+			if !w.Rebase(now, exists, tail) {
+				return false, nil
+			}
 		}
 		if w.Err = record.CheckSize(w, maxThoughtBytes); w.Err != nil {
 			return false, nil
 		}
-		keys, err := s.store(ctx, tx, []*sequent.Write{w})
-		if err != nil || keys[0] != 0 {
+		rows, err := s.store(ctx, tx, []*sequent.Write{w})
+		if err == nil && rows[0].key == 0 {
+			err = checkWriter(ctx, tx)
+		}
+		if err != nil || rows[0].key != 0 {
 			return err == nil, err
 		}
 	}

@@ -27,6 +27,7 @@ const (
 			tokens = tokens - (SELECT coalesce(sum(length), 0) FROM deleted)`
 
 	deleteThoughts = `DELETE FROM thoughts WHERE session = ANY ($1)`
+	deleteEntries  = `DELETE FROM entries WHERE session = ANY ($1)`
 	deleteSessions = `DELETE FROM tool_sessions WHERE key = ANY ($1)`
 )
 
@@ -36,7 +37,7 @@ func (s *Store) Delete(ctx context.Context, k sequent.Key, epoch int64) error {
 		return err
 	}
 	err := s.retry(context.WithoutCancel(ctx), isRetryable, func(ctx context.Context) error {
-		return s.inTx(ctx, pgx.TxOptions{}, func(tx pgx.Tx) error {
+		return inTx(ctx, s.pool, pgx.TxOptions{}, func(tx pgx.Tx) error {
 			var key int64
 			err := tx.QueryRow(ctx, lockSession, pack(k.Owner), pack(string(k.ID)), epoch).Scan(&key)
 			if isNoRows(err) {
@@ -45,23 +46,26 @@ func (s *Store) Delete(ctx context.Context, k sequent.Key, epoch int64) error {
 			if err != nil {
 				return err
 			}
-			return s.remove(ctx, tx, []int64{key}, string(topicOf(k)))
+			return s.remove(ctx, tx, []int64{key}, s.payload([]sequent.Topic{k.Topic()}))
 		})
 	})
+	s.feed.Touched(k.Topic()) // even after an error: it may have been of the connection only
 	if err != nil {
 		return s.wrap(ctx, writeError(err))
 	}
-	s.hub.Wake(topicOf(k))
-	s.hub.Wake(topicAny)
 	return nil
 }
 
 // remove deletes locked sessions and sends a notification, in one round trip.
 func (s *Store) remove(ctx context.Context, tx pgx.Tx, keys []int64, payload string) error {
+	if err := checkWriter(ctx, tx); err != nil {
+		return err
+	}
 	b := new(pgx.Batch)
 	b.Queue(lockIndex)
 	b.Queue(deleteWords, keys)
 	b.Queue(deleteThoughts, keys)
+	b.Queue(deleteEntries, keys)
 	b.Queue(deleteSessions, keys)
 	b.Queue("SELECT pg_notify($1, $2)", s.channel, payload)
 	return tx.SendBatch(ctx, b).Close()
@@ -81,9 +85,9 @@ func (s *Store) Sweep(ctx context.Context, q sequent.SweepQuery, limit int) (tot
 		return 0, err
 	}
 	for total < limit {
-		var deleted []sequent.Key
+		var deleted []sequent.Topic
 		err := s.retry(ctx, isRetryable, func(ctx context.Context) error {
-			return s.inTx(ctx, pgx.TxOptions{}, func(tx pgx.Tx) (err error) {
+			return inTx(ctx, s.pool, pgx.TxOptions{}, func(tx pgx.Tx) (err error) {
 				deleted, err = s.sweep(ctx, tx, q, min(limit-total, sweepSessions))
 				return err
 			})
@@ -95,16 +99,13 @@ func (s *Store) Sweep(ctx context.Context, q sequent.SweepQuery, limit int) (tot
 			break
 		}
 		total += len(deleted)
-		for _, k := range deleted {
-			s.hub.Wake(topicOf(k))
-		}
-		s.hub.Wake(topicAny)
+		s.feed.Touched(deleted...)
 	}
 	return total, s.wrap(ctx, ctx.Err())
 }
 
-// sweep deletes some of the sessions that q selects, and returns their keys.
-func (s *Store) sweep(ctx context.Context, tx pgx.Tx, q sequent.SweepQuery, limit int) (deleted []sequent.Key, err error) {
+// sweep deletes some of the sessions that q selects, and returns their topics.
+func (s *Store) sweep(ctx context.Context, tx pgx.Tx, q sequent.SweepQuery, limit int) (deleted []sequent.Topic, err error) {
 	text, args := selectSweep(q, limit)
 	rows, err := tx.Query(ctx, text, args...)
 	if err != nil {
@@ -112,7 +113,6 @@ func (s *Store) sweep(ctx context.Context, tx pgx.Tx, q sequent.SweepQuery, limi
 	}
 	defer rows.Close()
 	var keys []int64
-	var writes []*sequent.Write // for the payload
 	for thoughts := 0; rows.Next() && thoughts < sweepThoughts; {
 		var key int64
 		var owner, id string
@@ -125,14 +125,13 @@ func (s *Store) sweep(ctx context.Context, tx pgx.Tx, q sequent.SweepQuery, limi
 			return nil, err
 		}
 		k := sequent.Key{Owner: owner, ID: sequent.ID(id)}
-		keys, deleted = append(keys, key), append(deleted, k)
-		writes = append(writes, &sequent.Write{Header: sequent.Header{Key: k}})
+		keys, deleted = append(keys, key), append(deleted, k.Topic())
 	}
 	rows.Close()
 	if err := rows.Err(); err != nil || len(keys) == 0 {
 		return nil, err
 	}
-	return deleted, s.remove(ctx, tx, keys, payload(writes))
+	return deleted, s.remove(ctx, tx, keys, s.payload(deleted))
 }
 
 // selectSweep returns the statement that selects and locks the sessions to delete.

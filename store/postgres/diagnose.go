@@ -3,8 +3,10 @@ package postgres
 import (
 	"context"
 	"errors"
+	"log/slog"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/sequent-dev/sequent"
 	"github.com/sequent-dev/sequent/internal/diagnosis"
@@ -79,6 +81,10 @@ func diagnose(ctx context.Context, address string, r *diagnosis.Report) {
 		r.OK("format", "format %d", format)
 		if err := diagnoseTables(ctx, conn, r); err != nil {
 			fail("tables", err)
+			return
+		}
+		if err := diagnoseSearch(ctx, conn, address, r); err != nil {
+			fail("search", err)
 		}
 	}
 }
@@ -148,4 +154,34 @@ func diagnoseTables(ctx context.Context, conn *pgx.Conn, r *diagnosis.Report) er
 			"%d thoughts or more are not indexed, which slows searches down", maxCounted)
 	}
 	return nil
+}
+
+// diagnoseSearch checks the search index against the thoughts, and that searches find
+// what is stored.
+func diagnoseSearch(ctx context.Context, conn *pgx.Conn, address string, r *diagnosis.Report) error {
+	const fix = "run TRUNCATE thought_words; UPDATE index_state SET tx = '0', id = 0, docs = 0, tokens = 0; " +
+		"a serving process makes the index again"
+	const maxCounted = 1000
+	var missing int
+	err := conn.QueryRow(ctx, `
+		SELECT count(*) FROM (
+			SELECT FROM thoughts t, index_state s
+			WHERE (t.tx, t.id) <= (s.tx, s.id) AND NOT EXISTS (SELECT FROM thought_words w WHERE w.id = t.id) LIMIT $1
+		) AS missing`, maxCounted).Scan(&missing)
+	if e, ok := errors.AsType[*pgconn.PgError](err); ok && e.Code == "57014" {
+		r.Warn("search index", "set statement_timeout in the address to a longer time", "comparing it with the thoughts took too long")
+		err = nil
+	}
+	if err != nil {
+		return err
+	}
+	if missing > 0 {
+		r.Fail("search index", fix, "%d thoughts or more are not indexed and are not found, though later ones are indexed", missing)
+	}
+	s, err := open(ctx, Config{URL: address, Connections: 2, Logger: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		return err
+	}
+	defer s.Close() //nolint:errcheck // it only reads
+	return r.Sample(ctx, s, fix)
 }

@@ -25,10 +25,10 @@ func writeError(err error) error {
 		return err
 	}
 	return &sequent.Error{
-		Code: sequent.CodeUnavailable,
-		Msg:  "the connection to the store was lost during a change, which may or may not have been stored",
-		Fix:  "read the session before you try again, or repeat the call with the same request key",
-		Err:  err,
+		Code: sequent.CodeUnavailable, Uncertain: true,
+		Msg: "the connection to the store was lost during a change, which may or may not have been stored",
+		Fix: sequent.FixUncertain,
+		Err: err,
 	}
 }
 
@@ -139,7 +139,7 @@ func describe(e *sequent.Error, from *pgconn.PgError) {
 // connection broke.
 func isConnectionError(err error) bool {
 	if _, ok := errors.AsType[*pgconn.PgError](err); ok {
-		return isShutdown(err)
+		return isShutdown(err) || isLost(err)
 	}
 	if _, ok := errors.AsType[*pgconn.ConnectError](err); ok {
 		return true
@@ -152,10 +152,18 @@ func isConnectionError(err error) bool {
 }
 
 // isShutdown reports whether the server replied that it is shutting down or
-// starting up. It has not executed the statement.
+// starting up, that it does not accept the connection, or that it has ended a
+// transaction that was idle. It has not executed the statement.
 func isShutdown(err error) bool {
 	e, ok := errors.AsType[*pgconn.PgError](err)
-	return ok && (strings.HasPrefix(e.Code, "08") || strings.HasPrefix(e.Code, "57P"))
+	return ok && (strings.HasPrefix(e.Code, "57P") || e.Code == "25P03" || e.Code == "08001" || e.Code == "08004")
+}
+
+// isLost reports whether a pooler replied that it has lost the connection to the
+// server, which may have executed the statement.
+func isLost(err error) bool {
+	e, ok := errors.AsType[*pgconn.PgError](err)
+	return ok && strings.HasPrefix(e.Code, "08") && !isShutdown(err)
 }
 
 // hadNoEffect reports whether err is a connection error after which the statement

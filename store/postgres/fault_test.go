@@ -92,7 +92,7 @@ func TestOpenRefuses(t *testing.T) {
 	t.Run("a newer format", func(t *testing.T) {
 		url := server.Schema(t)
 		openAt(t, url).Close()
-		exec(t, url, "UPDATE sequent_schema SET version = 99")
+		exec(t, url, "UPDATE sequent_schema SET version = 99, oldest_writer = 99")
 		refused(t, Config{URL: url}, sequent.CodeNewerSchema)
 	})
 	t.Run("no server", func(t *testing.T) {
@@ -172,14 +172,19 @@ func TestServerUnreachable(t *testing.T) {
 	followed := make(chan int)
 	ctx, cancel := context.WithCancel(t.Context())
 	go func() {
+		defer close(followed)
 		k := sequent.Key{ID: "session 0"}
 		var have sequent.Position
+		w, err := stores[1].Watch(ctx)
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		defer w.Close()
+		w.Add(k)
 		for {
-			if err := stores[1].Wait(ctx, k, have); ctx.Err() != nil {
-				break
-			} else if err != nil {
-				time.Sleep(20 * time.Millisecond) // the server is unreachable
-				continue
+			if _, err := w.Wait(ctx); err != nil {
+				return // at the end
 			}
 			if h, _, err := stores[1].Load(ctx, k, have); err == nil {
 				have = h.Position()
@@ -189,7 +194,6 @@ func TestServerUnreachable(t *testing.T) {
 			case <-ctx.Done():
 			}
 		}
-		close(followed)
 	}()
 	last := 0
 	wait := func(until func() bool) {
@@ -238,7 +242,7 @@ func TestServerUnreachable(t *testing.T) {
 			t.Fatalf("Load(%s) = %d thoughts, Len %d, error %v", id, len(log), h.Len, err)
 		}
 		got := make(map[string]int)
-		for i, th := range log {
+		for i, th := range sequent.Thoughts(log) {
 			if th.Seq != i+1 {
 				t.Errorf("%s: thought %d has Seq %d", id, i+1, th.Seq)
 			}
@@ -270,8 +274,24 @@ func TestNotificationsLost(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		w, err := b.Watch(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.Add(k)
 		done := make(chan error, 1)
-		go func() { done <- b.Wait(t.Context(), k, h.Position()) }()
+		go func() {
+			for {
+				if now, _, err := b.Load(t.Context(), k, h.Position()); err != nil || now.Position() != h.Position() {
+					done <- err
+					return
+				}
+				if _, err := w.Wait(t.Context()); err != nil {
+					done <- err
+					return
+				}
+			}
+		}()
 		if i > 1 { // the first round has started the listener
 			exec(t, url, fmt.Sprintf(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE 'LISTEN "%s"%%'`, b.channel))
 		}
@@ -284,8 +304,9 @@ func TestNotificationsLost(t *testing.T) {
 				t.Fatal(err)
 			}
 		case <-time.After(20 * time.Second):
-			t.Fatalf("round %d: Wait did not return within 20 seconds", i)
+			t.Fatalf("round %d: the change was not reported within 20 seconds", i)
 		}
+		w.Close()
 	}
 }
 

@@ -48,7 +48,7 @@ func (s *Store) runIndexer(ctx context.Context) {
 func (s *Store) updateIndex(ctx context.Context) (complete bool, err error) {
 	for more := true; more; {
 		limited, cancel := context.WithTimeout(ctx, s.statementTimeout)
-		err := s.inTx(limited, pgx.TxOptions{}, func(tx pgx.Tx) (err error) {
+		err := inTx(limited, s.pool, pgx.TxOptions{}, func(tx pgx.Tx) (err error) {
 			more, complete, err = indexBatch(limited, tx)
 			return err
 		})
@@ -65,7 +65,7 @@ const (
 
 	selectUnindexed = `
 		SELECT id, tx, text, note FROM thoughts
-		WHERE (tx, id) > ($1::xid8, $2::bigint) AND tx < pg_snapshot_xmin(pg_current_snapshot())
+		WHERE (tx, id) > ($1::xid8, $2::bigint) AND tx < ` + oldestTx + `
 		ORDER BY tx, id LIMIT $3`
 
 	insertWords = `

@@ -54,9 +54,9 @@ func put(t *testing.T, s sequent.Store, id string, texts ...string) {
 	}}
 	for i, text := range texts {
 		text, note, _ := strings.Cut(text, "|")
-		w.Thoughts = append(w.Thoughts, sequent.Thought{
+		w.Entries = append(w.Entries, sequent.EntryOf(sequent.Thought{
 			Draft: sequent.Draft{Number: i + 1, Text: text, Note: note}, Seq: i + 1, After: i, At: at,
-		})
+		}))
 	}
 	if err := s.Commit(t.Context(), []*sequent.Write{w}); err != nil || w.Err != nil {
 		t.Fatalf("Commit: %v, %v", err, w.Err)
@@ -171,10 +171,10 @@ func TestIndexWaitsForTransactions(t *testing.T) {
 	}
 	at := time.Now()
 	w := &sequent.Write{
-		Header:   sequent.Header{Key: sequent.Key{ID: "slow"}, Epoch: 1, Version: 1, Len: 1, Created: at, Updated: at},
-		Thoughts: []sequent.Thought{{Draft: sequent.Draft{Text: "heron two"}, Seq: 1, At: at}},
+		Header:  sequent.Header{Key: sequent.Key{ID: "slow"}, Epoch: 1, Version: 1, Len: 1, Created: at, Updated: at},
+		Entries: sequent.Entries([]sequent.Thought{{Draft: sequent.Draft{Text: "heron two"}, Seq: 1, At: at}}),
 	}
-	if stored, err := s.store(t.Context(), slow, []*sequent.Write{w}); err != nil || stored[0] == 0 {
+	if stored, err := s.store(t.Context(), slow, []*sequent.Write{w}); err != nil || stored[0].key == 0 {
 		t.Fatalf("store = %v, %v", stored, err)
 	}
 	found := func(want int) {

@@ -67,6 +67,13 @@ func selectPage(q sequent.Query, after *listing.Cursor, limit int) (text string,
 		since := record.Ceil(q.Since)
 		and("period >= " + arg(record.Period(since)) + " AND updated >= " + arg(since))
 	}
+	if !q.Begun.IsZero() {
+		and("created >= " + arg(record.Ceil(q.Begun)))
+	}
+	if r := q.Request; r.Key != "" {
+		and("key IN (SELECT session FROM thoughts WHERE seq = 1 AND request_key <> '' AND request_key = " + arg(pack(r.Key)) +
+			" AND request_digest = " + arg(pack(r.Digest)) + ")")
+	}
 	if !q.Now.IsZero() {
 		and("(expires IS NULL OR expires > " + arg(record.Micros(q.Now)) + ")")
 	}

@@ -9,6 +9,7 @@ package postgres
 import (
 	"cmp"
 	"context"
+	"crypto/rand"
 	"errors"
 	"log/slog"
 	"strconv"
@@ -19,7 +20,6 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/sequent-dev/sequent"
-	"github.com/sequent-dev/sequent/internal/wake"
 	"github.com/sequent-dev/sequent/store/internal/indexer"
 	"github.com/sequent-dev/sequent/store/internal/record"
 )
@@ -27,7 +27,7 @@ import (
 // A Config configures a [Store].
 type Config struct {
 	URL              string        // postgres://…, or key=value pairs; required. It may contain a password.
-	Connections      int           // maximum size of the pool; a process uses up to two more; 0 means 8
+	Connections      int           // maximum number of connections, half of them for commits; a process uses up to two more; at least 2; 0 means 8
 	RetryTimeout     time.Duration // maximum time to retry while the server is unreachable; 0 means 5 s
 	StatementTimeout time.Duration // of each statement; 0 means 30 s
 	Logger           *slog.Logger  // nil means slog.Default()
@@ -35,15 +35,20 @@ type Config struct {
 
 // A Store is a [sequent.Store] in PostgreSQL. Use [Open].
 type Store struct {
-	pool             *pgxpool.Pool
+	pool             *pgxpool.Pool // of all but commits
 	config           *pgx.ConnConfig
 	channel          string // of notifications; each schema has its own
 	retryTimeout     time.Duration
 	statementTimeout time.Duration
 	log              *slog.Logger
 
+	commits           *pgxpool.Pool
+	commitConnections int           // maximum size of commits
+	patient           chan struct{} // holds a token for each connection that waits for a session
+
 	cache    cache
-	hub      wake.Hub[topic]
+	feed     sequent.Feed
+	sender   string // marks this Store's notifications, which the listener skips
 	listener listener
 	schedule *indexer.Schedule // of the indexer
 
@@ -79,14 +84,19 @@ func open(ctx context.Context, cfg Config) (*Store, error) {
 		statementTimeout: cmp.Or(cfg.StatementTimeout, defaultStatementTimeout),
 		log:              cmp.Or(cfg.Logger, slog.Default()),
 		schedule:         indexer.NewSchedule(),
+		sender:           senderMark + rand.Text(),
 		closed:           make(chan struct{}),
 	}
 	s.config = config.ConnConfig
-	if s.pool, err = pgxpool.NewWithConfig(ctx, config); err != nil {
+	config.AfterConnect = checkServer
+	if err := s.openCommits(ctx, config); err != nil {
 		return nil, wrap(ctx, err)
 	}
-	if err := s.prepare(ctx); err != nil {
-		s.pool.Close()
+	if s.pool, err = pgxpool.NewWithConfig(ctx, config); err == nil {
+		err = s.prepare(ctx)
+	}
+	if err != nil {
+		s.closePools()
 		return nil, wrap(ctx, err)
 	}
 	s.background, s.stop = context.WithCancel(context.WithoutCancel(ctx))
@@ -112,7 +122,7 @@ func parse(cfg Config) (*pgxpool.Config, error) {
 	config.ConnConfig.ConnectTimeout = cmp.Or(config.ConnConfig.ConnectTimeout, 5*time.Second)
 	config.PingTimeout = 2 * time.Second
 	timeout := cmp.Or(cfg.StatementTimeout, defaultStatementTimeout).Milliseconds()
-	for name, value := range map[string]string{
+	set(config.ConnConfig, map[string]string{
 		"application_name":                    "sequent",
 		"statement_timeout":                   strconv.FormatInt(timeout, 10),
 		"idle_in_transaction_session_timeout": strconv.FormatInt(2*timeout, 10),
@@ -123,12 +133,17 @@ func parse(cfg Config) (*pgxpool.Config, error) {
 		// The best plan of a statement does not depend on its arguments, and planning
 		// took half of the server's time for an append.
 		"plan_cache_mode": "force_generic_plan",
-	} {
-		if _, set := config.ConnConfig.RuntimeParams[name]; !set {
-			config.ConnConfig.RuntimeParams[name] = value
+	})
+	return config, nil
+}
+
+// set adds settings that the address does not contain.
+func set(config *pgx.ConnConfig, settings map[string]string) {
+	for name, value := range settings {
+		if _, has := config.RuntimeParams[name]; !has {
+			config.RuntimeParams[name] = value
 		}
 	}
-	return config, nil
 }
 
 // prepare migrates the schema and sets s.channel.
@@ -191,16 +206,24 @@ func (s *Store) checkOpen(ctx context.Context) error {
 	}
 }
 
-// Close implements [sequent.Store]. It waits for commits in progress; calls of
-// Wait return with an error.
+// Close implements [sequent.Store]. It waits for commits in progress; watches end
+// with an error.
 func (s *Store) Close() error {
 	s.closing.Do(func() {
 		close(s.closed)
+		s.feed.Close(record.ErrClosed)
 		s.stop()
 		s.running.Wait()
-		s.pool.Close()
+		s.closePools()
 	})
 	return nil
+}
+
+func (s *Store) closePools() {
+	s.commits.Close()
+	if s.pool != nil {
+		s.pool.Close()
+	}
 }
 
 // rollback rolls back a transaction, unless it has ended.
@@ -212,8 +235,8 @@ func rollback(ctx context.Context, tx pgx.Tx) {
 
 // inTx calls do in a transaction. All errors are notCommitted, except those of
 // COMMIT.
-func (s *Store) inTx(ctx context.Context, options pgx.TxOptions, do func(pgx.Tx) error) error {
-	tx, err := s.pool.BeginTx(ctx, options)
+func inTx(ctx context.Context, pool *pgxpool.Pool, options pgx.TxOptions, do func(pgx.Tx) error) error {
+	tx, err := pool.BeginTx(ctx, options)
 	if err != nil {
 		return notCommitted{err}
 	}

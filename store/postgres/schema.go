@@ -5,6 +5,7 @@ import (
 	"embed"
 	"errors"
 	"fmt"
+	"io/fs"
 
 	"github.com/jackc/pgx/v5"
 
@@ -16,14 +17,11 @@ import (
 //go:embed migrations/*.sql
 var migrations embed.FS
 
-// scripts lists the migrations in order. The first creates format 1.
-var scripts = [...]string{
-	"migrations/0001_sessions.sql",
-	"migrations/0002_branches.sql",
-}
+// scripts are the names of the migrations in order. The first creates format 1.
+var scripts, _ = fs.Glob(migrations, "migrations/*.sql")
 
 // latest is the format that this program reads and writes.
-const latest = len(scripts)
+var latest = len(scripts)
 
 // migrate brings the schema to the latest format. Concurrent processes wait for the
 // one that does it.
@@ -33,8 +31,13 @@ func migrate(ctx context.Context, config *pgx.ConnConfig) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, conn.Close(context.WithoutCancel(ctx))) }()
+	defer func() {
+		if err == nil {
+			err = checkServer(ctx, conn)
+		}
+	}()
 	version, err := schemaVersion(ctx, conn)
-	if err != nil || version == latest {
+	if err != nil || version >= latest {
 		return err
 	}
 	tx, err := conn.Begin(ctx)
@@ -46,8 +49,15 @@ func migrate(ctx context.Context, config *pgx.ConnConfig) (err error) {
 	if _, err := tx.Exec(ctx, "SELECT pg_advisory_xact_lock(hashtextextended('sequent ' || current_schema(), 0))"); err != nil {
 		return err
 	}
-	if version, err = schemaVersion(ctx, tx); err != nil || version == latest {
+	if version, err = schemaVersion(ctx, tx); err != nil || version >= latest {
 		return err
+	}
+	if version == 0 {
+		if _, err := tx.Exec(ctx, `
+			CREATE TABLE sequent_schema (one integer PRIMARY KEY CHECK (one = 1), version integer NOT NULL);
+			INSERT INTO sequent_schema VALUES (1, 0)`); err != nil {
+			return err
+		}
 	}
 	for _, name := range scripts[version:] {
 		script, err := migrations.ReadFile(name)
@@ -58,24 +68,15 @@ func migrate(ctx context.Context, config *pgx.ConnConfig) (err error) {
 			return fmt.Errorf("%s: %w", name, err)
 		}
 	}
-	if version == 0 {
-		_, err = tx.Exec(ctx, fmt.Sprintf(`
-			CREATE TABLE sequent_schema (one integer PRIMARY KEY CHECK (one = 1), version integer NOT NULL);
-			INSERT INTO sequent_schema VALUES (1, %d)`, latest))
-	} else {
-		_, err = tx.Exec(ctx, "UPDATE sequent_schema SET version = $1", latest)
-	}
-	if err != nil {
+	if _, err := tx.Exec(ctx, "UPDATE sequent_schema SET version = $1", latest); err != nil {
 		return err
 	}
 	return tx.Commit(ctx)
 }
 
 // schemaVersion returns the format of the schema, 0 if it has no tables. It returns
-// an error if the format is newer than latest.
-func schemaVersion(ctx context.Context, db interface {
-	QueryRow(ctx context.Context, query string, args ...any) pgx.Row
-}) (version int, err error) {
+// an error if the format is newer than latest and does not allow this program to write.
+func schemaVersion(ctx context.Context, db queryer) (version int, err error) {
 	var schema *string
 	var exists bool
 	// to_regclass may not see the latest commit of another process.
@@ -98,11 +99,25 @@ func schemaVersion(ctx context.Context, db interface {
 	}
 	err = db.QueryRow(ctx, "SELECT version FROM sequent_schema").Scan(&version)
 	if err == nil && version > latest {
-		err = &sequent.Error{
-			Code: sequent.CodeNewerSchema,
-			Msg:  fmt.Sprintf("the store has format %d; this program supports formats up to %d and did not change it", version, latest),
-			Fix:  "install the newer version of the program that created it, or use another database",
-		}
+		err = checkWriter(ctx, db)
 	}
 	return version, err
+}
+
+// checkWriter returns an error if the store was migrated to a format that this program
+// must not write.
+func checkWriter(ctx context.Context, db queryer) error {
+	var version, oldest int
+	if err := db.QueryRow(ctx, "SELECT version, oldest_writer FROM sequent_schema").Scan(&version, &oldest); err != nil {
+		return err
+	}
+	if oldest <= latest {
+		return nil
+	}
+	return &sequent.Error{
+		Code: sequent.CodeNewerSchema,
+		Msg: fmt.Sprintf("the store has format %d, which only programs for format %d or later may write; this one is for format %d and did not change it",
+			version, oldest, latest),
+		Fix: "restart with the newer version of the program, or use another database",
+	}
 }

@@ -56,7 +56,7 @@ func (s *Store) Search(ctx context.Context, q sequent.SearchQuery) (hits sequent
 		return sequent.Hits{}, err
 	}
 	err = s.read(ctx, func(ctx context.Context) error {
-		return s.inTx(ctx, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}, func(tx pgx.Tx) (err error) {
+		return inTx(ctx, s.pool, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}, func(tx pgx.Tx) (err error) {
 			sr := search{Search: asked, store: s, tx: tx}
 			sr.Begin()
 			// The best plan depends on how common the words are: use the index of words,
@@ -254,7 +254,7 @@ func (sr *search) load(ctx context.Context, found []ranking.Candidate) (out sequ
 	for rows.Next() {
 		var id int64
 		var owner, session, title string
-		_, t, err := scanThought(rows, &id, &owner, &session, &title)
+		_, e, err := scanThought(rows, &id, &owner, &session, &title)
 		if err == nil {
 			err = unpackAll(&owner, &session, &title)
 		}
@@ -263,7 +263,7 @@ func (sr *search) load(ctx context.Context, found []ranking.Candidate) (out sequ
 		}
 		i := index[id]
 		out.Hits[i] = sequent.Hit{
-			Key: sequent.Key{Owner: owner, ID: sequent.ID(session)}, Title: title, Thought: t, Score: found[i].Score,
+			Key: sequent.Key{Owner: owner, ID: sequent.ID(session)}, Title: title, Thought: e.Thought, Score: found[i].Score,
 		}
 		loaded++
 	}

@@ -3,6 +3,7 @@ package postgres
 import (
 	"context"
 	"fmt"
+	"iter"
 	"slices"
 	"strings"
 
@@ -15,65 +16,86 @@ import (
 // Columns of thoughts and their types. Most thoughts have only the plain ones, see
 // [record.Plain].
 var (
-	plainColumns    = []string{"seq", "number", "total", "after", "at", "more", "text"}
-	plainTypes      = []string{"bigint", "bigint", "bigint", "bigint", "bigint", "boolean", "text"}
+	plainColumns    = []string{"seq", "number", "total", "after", "at", "place", "more", "text", "salt", "hash"}
+	plainTypes      = []string{"bigint", "bigint", "bigint", "bigint", "bigint", "bigint", "boolean", "text", "bytea", "bytea"}
 	optionalColumns = []string{"supersedes", "branch_from", "revises", "revision", "extend", "note", "branch",
-		"request_key", "request_digest", "labels"}
-	optionalTypes = []string{"bigint", "bigint", "bigint", "boolean", "boolean", "text", "text", "text", "text", "text"}
+		"request_key", "request_digest", "labels", "masked"}
+	optionalTypes = []string{"bigint", "bigint", "bigint", "boolean", "boolean", "text", "text", "text", "text", "text", "text"}
 
-	storePlain = storeStatement(plainColumns, plainTypes)
-	storeAll   = storeStatement(slices.Concat(plainColumns, optionalColumns), slices.Concat(plainTypes, optionalTypes))
+	// Columns of other entries.
+	entryColumns = []string{"place", "kind", "at", "salt", "hash", "body", "masked"}
+	entryTypes   = []string{"bigint", "text", "bigint", "bytea", "bytea", "text", "text"}
+
+	storePlain = storeText + addStatement("thoughts (tx, session", currentTx+", stored.key", firstAdded, plainColumns, plainTypes) + storeResult
+	storeAll   = storeText +
+		addStatement("thoughts (tx, session", currentTx+", stored.key", firstAdded, slices.Concat(plainColumns, optionalColumns), slices.Concat(plainTypes, optionalTypes)) +
+		addStatement("entries (session", "stored.key", firstAdded+1+len(plainColumns)+len(optionalColumns), entryColumns, entryTypes) + storeResult
 )
 
-// storeStatement returns the statement that stores the writes of a round whose
-// sessions are at their bases, sends one notification, and returns the numbers of
-// the stored writes and the keys of their sessions.
-func storeStatement(columns, types []string) string {
-	const first = 22 // parameter of the first column
-	arrays := []string{"$21::bigint[]"}
+// addStatement returns the part of a statement that adds rows to the sessions of stored
+// writes, to the beginning of an INSERT, with its values. The parameters are the number
+// of each row's write and further columns.
+func addStatement(into, values string, parameter int, columns, types []string) string {
+	arrays := []string{fmt.Sprintf("$%d::bigint[]", parameter)}
 	for i, t := range types {
-		arrays = append(arrays, fmt.Sprintf("$%d::%s[]", first+i, t))
+		arrays = append(arrays, fmt.Sprintf("$%d::%s[]", parameter+1+i, t))
 	}
 	names := strings.Join(columns, ", ")
-	return fmt.Sprintf(storeText, names, "t."+strings.Join(columns, ", t."), strings.Join(arrays, ", "), names)
+	table, _, _ := strings.Cut(into, " ")
+	return fmt.Sprintf(`, add_%[1]s AS (
+		INSERT INTO %[2]s, %[3]s)
+		SELECT %[4]s, t.%[5]s
+		FROM unnest(%[6]s) WITH ORDINALITY AS t (n, %[3]s, position)
+		JOIN stored ON stored.n = t.n
+		ORDER BY t.position
+	)`, table, into, names, values, strings.Join(columns, ", t."), strings.Join(arrays, ", "))
 }
 
+// mayWrite is true unless the store was migrated to a format that this program must not
+// write. If a statement stores nothing, checkWriter finds out whether that is why.
+const mayWrite = `(SELECT oldest_writer FROM sequent_schema) <= 6`
+
+// storeText stores the sessions of the writes of a round that are at their bases and not
+// locked. storeResult sends one notification, and returns the numbers of the stored
+// writes and the keys and places of their sessions.
 const storeText = `
 	WITH w AS (
 		SELECT * FROM unnest($3::text[], $4::text[], $5::bigint[], $6::bigint[], $7::bigint[], $8::bigint[], $9::bigint[],
 			$10::bigint[], $11::bigint[], $12::bigint[], $13::bigint[], $14::bigint[], $15::text[], $16::text[], $17::text[],
-			$18::text[], $19::text[], $20::text[])
+			$18::text[], $19::text[], $20::text[], $21::bigint[], $22::bytea[], $23::bytea[], $24::bigint[])
 		WITH ORDINALITY AS w (owner, id, epoch, base_version, base_len, version, len, updated, period, created, branches,
-			expires, scope, state, title, dialect, conclusion, labels, n)
+			expires, scope, state, title, dialect, conclusion, labels, entries, head, base_head, bytes, n)
+	), free AS (
+		SELECT s.ctid AS place, w.* FROM w JOIN tool_sessions s ON s.owner = w.owner AND s.id = w.id
+		WHERE s.epoch = w.epoch AND s.version = w.base_version AND s.len = w.base_len AND s.head = w.base_head
+			AND w.base_version > 0 AND ` + mayWrite + `
+		FOR NO KEY UPDATE OF s SKIP LOCKED
 	), moved AS (
 		UPDATE tool_sessions s
 		SET version = w.version, len = w.len, updated = w.updated, period = w.period, created = w.created,
 			branches = w.branches, expires = w.expires, scope = w.scope, state = w.state, title = w.title, dialect = w.dialect,
-			conclusion = w.conclusion, labels = w.labels
-		FROM w
-		WHERE s.owner = w.owner AND s.id = w.id AND s.epoch = w.epoch AND s.version = w.base_version
-			AND s.len = w.base_len AND w.base_version > 0
-		RETURNING s.key, w.n
+			conclusion = w.conclusion, labels = w.labels, entries = w.entries, head = w.head, bytes = w.bytes
+		FROM free w WHERE s.ctid = w.place
+		RETURNING s.key, s.ctid AS place, w.n
 	), begun AS (
 		INSERT INTO tool_sessions (owner, id, epoch, version, len, updated, period, created, branches, expires, scope, state,
-			title, dialect, conclusion, labels)
+			title, dialect, conclusion, labels, entries, head, bytes)
 		SELECT owner, id, epoch, version, len, updated, period, created, branches, expires, scope, state,
-			title, dialect, conclusion, labels
-		FROM w WHERE base_version = 0 ORDER BY n
+			title, dialect, conclusion, labels, entries, head, bytes
+		FROM w WHERE base_version = 0 AND ` + mayWrite + ` ORDER BY n
 		ON CONFLICT (owner, id) DO NOTHING
-		RETURNING key, owner, id
+		RETURNING key, ctid AS place, owner, id
 	), stored AS (
-		SELECT key, n FROM moved
+		SELECT key, place, n FROM moved
 		UNION ALL
-		SELECT b.key, w.n FROM begun b JOIN w ON w.owner = b.owner AND w.id = b.id
-	), added AS (
-		INSERT INTO thoughts (session, %s)
-		SELECT stored.key, %s
-		FROM unnest(%s) WITH ORDINALITY AS t (n, %s, position)
-		JOIN stored ON stored.n = t.n
-		ORDER BY t.position
-	)
-	SELECT coalesce(array_agg(n), '{}'), coalesce(array_agg(key), '{}'),
+		SELECT b.key, b.place, w.n FROM begun b JOIN w ON w.owner = b.owner AND w.id = b.id
+	)`
+
+// firstAdded is the parameter after those of storeText.
+const firstAdded = 25
+
+const storeResult = `
+	SELECT coalesce(array_agg(n), '{}'), coalesce(array_agg(key), '{}'), coalesce(array_agg(place::text), '{}'),
 		CASE WHEN count(*) > 0 THEN pg_notify($1, $2)::text END
 	FROM stored`
 
@@ -81,33 +103,43 @@ type queryer interface {
 	QueryRow(ctx context.Context, query string, args ...any) pgx.Row
 }
 
-// store stores the writes of a round whose sessions are at their bases. It returns
-// the keys of these sessions, and 0 for the writes that were not stored.
-func (s *Store) store(ctx context.Context, db queryer, round []*sequent.Write) ([]int64, error) {
-	args := []any{s.channel, payload(round)}
+// store stores the writes of a round whose sessions are at their bases and not
+// locked by others. It returns the rows of these sessions, and a zero located for each
+// write that was not stored.
+func (s *Store) store(ctx context.Context, db queryer, round []*sequent.Write) ([]located, error) {
+	topics := make([]sequent.Topic, len(round))
+	for i, w := range round {
+		topics[i] = w.Header.Topic()
+	}
+	args := []any{s.channel, s.payload(topics)}
 	text := storePlain
 	plain := allPlain(round)
-	if keys, ok := s.cache.moves(round); ok && plain {
+	rows, moves := s.cache.moves(round)
+	if moves = moves && plain; moves {
 		text = storeMoves
-		args = append(args, moveArgs(round, keys)...)
+		args = append(args, moveArgs(round, rows)...)
 	} else {
 		args = append(args, sessionArgs(round)...)
 	}
 	args = append(args, plainArgs(round)...)
+	if moves {
+		args = append(args, places(rows))
+	}
 	if !plain {
 		text = storeAll
-		args = append(args, optionalArgs(round)...)
+		args = append(append(args, optionalArgs(round)...), entryArgs(round)...)
 	}
-	var stored, storedKeys []int64
+	var numbers, keys []int64
+	var places []string
 	var notified *string
-	if err := db.QueryRow(ctx, text, args...).Scan(&stored, &storedKeys, &notified); err != nil {
+	if err := db.QueryRow(ctx, text, args...).Scan(&numbers, &keys, &places, &notified); err != nil {
 		return nil, err
 	}
-	keys := make([]int64, len(round))
-	for i, n := range stored {
-		keys[n-1] = storedKeys[i]
+	rows = make([]located, len(round))
+	for i, n := range numbers {
+		rows[n-1] = located{keys[i], places[i]}
 	}
-	return keys, nil
+	return rows, nil
 }
 
 // sessionArgs returns the columns of the sessions.
@@ -117,10 +149,11 @@ func sessionArgs(round []*sequent.Write) []any {
 	for i := range texts {
 		texts[i] = make([]string, n)
 	}
-	numbers := make([][]int64, 9) // epoch, base version, base len, version, len, updated, period, created, branches
+	numbers := make([][]int64, 11) // epoch, base version, base len, version, len, updated, period, created, branches, entries, bytes
 	for i := range numbers {
 		numbers[i] = make([]int64, n)
 	}
+	heads := [][][]byte{make([][]byte, n), make([][]byte, n)} // head, base head
 	expires := make([]*int64, n)
 	for i, w := range round {
 		h, base := &w.Header, w.Base
@@ -132,21 +165,24 @@ func sessionArgs(round []*sequent.Write) []any {
 		updated := record.Micros(h.Updated)
 		for j, v := range [...]int64{
 			h.Epoch, int64(base.Version), int64(base.Len), int64(h.Version), int64(h.Len),
-			updated, record.Period(updated), record.Micros(h.Created), int64(h.Branches),
+			updated, record.Period(updated), record.Micros(h.Created), int64(h.Branches), int64(h.Entries), h.Bytes,
 		} {
 			numbers[j][i] = v
 		}
+		heads[0][i], heads[1][i] = record.Hash(&w.Header.Head), record.Hash(&w.Base.Head)
 		expires[i] = packExpiry(h.Expires)
 	}
-	args := append(columns(texts[:2]), columns(numbers)...)
-	return append(append(args, expires), columns(texts[2:])...)
+	const entries, bytes = 9, 10 // the columns that came later
+	args := append(columns(texts[:2]), columns(numbers[:entries])...)
+	args = append(append(args, expires), columns(texts[2:])...)
+	return append(append(append(args, numbers[entries]), columns(heads)...), numbers[bytes])
 }
 
-// allPlain reports whether no thought needs optionalColumns.
+// allPlain reports whether all entries are thoughts that do not need optionalColumns.
 func allPlain(round []*sequent.Write) bool {
 	for _, w := range round {
-		for i := range w.Thoughts {
-			if !record.Plain(&w.Thoughts[i]) {
+		for i := range w.Entries {
+			if e := &w.Entries[i]; e.Kind != sequent.KindThought || !record.Plain(e) {
 				return false
 			}
 		}
@@ -157,31 +193,44 @@ func allPlain(round []*sequent.Write) bool {
 // count returns the number of thoughts in the writes.
 func count(round []*sequent.Write) (n int) {
 	for _, w := range round {
-		n += len(w.Thoughts)
+		n += len(w.Entries) - record.Others(w.Entries)
 	}
 	return n
+}
+
+// thoughts yields the thoughts of the writes with the number of their write.
+func thoughts(round []*sequent.Write) iter.Seq2[int64, *sequent.Entry] {
+	return func(yield func(int64, *sequent.Entry) bool) {
+		for i, w := range round {
+			for j := range w.Entries {
+				if e := &w.Entries[j]; e.Kind == sequent.KindThought && !yield(int64(i+1), e) {
+					return
+				}
+			}
+		}
+	}
 }
 
 // plainArgs returns the number of each thought's write and the plainColumns.
 func plainArgs(round []*sequent.Write) []any {
 	n := count(round)
-	numbers := make([][]int64, 6) // write, seq, number, total, after, at
+	numbers := make([][]int64, 7) // write, seq, number, total, after, at, place
 	for i := range numbers {
 		numbers[i] = make([]int64, 0, n)
 	}
 	more, texts := make([]bool, 0, n), make([]string, 0, n)
-	for i, w := range round {
-		for j := range w.Thoughts {
-			t := &w.Thoughts[j]
-			for c, v := range [...]int64{
-				int64(i + 1), int64(t.Seq), int64(t.Number), int64(t.Total), int64(t.After), record.Micros(t.At),
-			} {
-				numbers[c] = append(numbers[c], v)
-			}
-			more, texts = append(more, t.More), append(texts, pack(t.Text))
+	proofs := [][][]byte{make([][]byte, 0, n), make([][]byte, 0, n)} // salt, hash
+	for write, e := range thoughts(round) {
+		t := &e.Thought
+		for c, v := range [...]int64{
+			write, int64(t.Seq), int64(t.Number), int64(t.Total), int64(t.After), record.Micros(t.At), int64(e.Place),
+		} {
+			numbers[c] = append(numbers[c], v)
 		}
+		more, texts = append(more, t.More), append(texts, pack(t.Text))
+		proofs[0], proofs[1] = append(proofs[0], record.Salt(&e.Salt)), append(proofs[1], record.Hash(&e.Hash))
 	}
-	return append(columns(numbers), more, texts)
+	return append(append(columns(numbers), more, texts), columns(proofs)...)
 }
 
 // optionalArgs returns the optionalColumns.
@@ -190,23 +239,42 @@ func optionalArgs(round []*sequent.Write) []any {
 	supersedes := make([]int64, 0, n)
 	refs := [][]*int64{make([]*int64, 0, n), make([]*int64, 0, n)} // branch from, revises
 	flags := [][]bool{make([]bool, 0, n), make([]bool, 0, n)}      // revision, extend
-	texts := make([][]string, 5)                                   // note, branch, request key, request digest, labels
+	texts := make([][]string, 6)                                   // note, branch, request key, request digest, labels, masked
 	for i := range texts {
 		texts[i] = make([]string, 0, n)
 	}
-	for _, w := range round {
-		for j := range w.Thoughts {
-			t := &w.Thoughts[j]
-			supersedes = append(supersedes, int64(t.Supersedes))
-			refs[0], refs[1] = append(refs[0], packRef(t.From)), append(refs[1], packRef(t.Revises))
-			flags[0], flags[1] = append(flags[0], t.Revision), append(flags[1], t.Extend)
-			for c, v := range [...]string{t.Note, t.Branch, t.Request.Key, t.Request.Digest, record.Labels(t.Labels)} {
-				texts[c] = append(texts[c], pack(v))
-			}
+	for _, e := range thoughts(round) {
+		t := &e.Thought
+		supersedes = append(supersedes, int64(t.Supersedes))
+		refs[0], refs[1] = append(refs[0], packRef(t.From)), append(refs[1], packRef(t.Revises))
+		flags[0], flags[1] = append(flags[0], t.Revision), append(flags[1], t.Extend)
+		for c, v := range [...]string{
+			t.Note, t.Branch, t.Request.Key, t.Request.Digest, record.Labels(t.Labels), record.Masked(e.Masked),
+		} {
+			texts[c] = append(texts[c], pack(v))
 		}
 	}
 	args := append([]any{supersedes}, columns(refs)...)
 	return append(append(args, columns(flags)...), columns(texts)...)
+}
+
+// entryArgs returns the number of each other entry's write and the entryColumns.
+func entryArgs(round []*sequent.Write) []any {
+	var writes, places, times []int64
+	var kinds, bodies, masked []string
+	var salts, hashes [][]byte
+	for i, w := range round {
+		for j := range w.Entries {
+			e := &w.Entries[j]
+			if e.Kind == sequent.KindThought {
+				continue
+			}
+			writes, places, times = append(writes, int64(i+1)), append(places, int64(e.Place)), append(times, record.Micros(e.At))
+			kinds, bodies, masked = append(kinds, string(e.Kind)), append(bodies, record.Body(e.Body)), append(masked, record.Masked(e.Masked))
+			salts, hashes = append(salts, record.Salt(&e.Salt)), append(hashes, record.Hash(&e.Hash))
+		}
+	}
+	return []any{writes, places, kinds, times, salts, hashes, bodies, masked}
 }
 
 // columns converts slices to arguments.

@@ -17,6 +17,7 @@ import (
 	"github.com/gofrs/flock"
 
 	"github.com/sequent-dev/sequent"
+	"github.com/sequent-dev/sequent/internal/durable"
 	"github.com/sequent-dev/sequent/internal/indexfile"
 )
 
@@ -283,11 +284,7 @@ func replace(temp, path string) error {
 	if err := os.Rename(temp, path); err != nil {
 		return err
 	}
-	if dir, err := os.Open(filepath.Dir(path)); err == nil {
-		_ = dir.Sync() // some systems cannot
-		return dir.Close()
-	}
-	return nil
+	return durable.SyncPath(filepath.Dir(path))
 }
 
 // discard removes the file temp, if its name is not empty.
@@ -308,6 +305,15 @@ func watchFile(path string, total int64, progress func(done, total int64)) (stop
 	if progress == nil {
 		return func() {}
 	}
+	return repeat(func() {
+		if info, err := os.Stat(path); err == nil {
+			progress(info.Size(), total)
+		}
+	})
+}
+
+// repeat calls do every 100 ms until stop is called.
+func repeat(do func()) (stop func()) {
 	done := make(chan struct{})
 	var wg sync.WaitGroup
 	wg.Go(func() {
@@ -318,9 +324,7 @@ func watchFile(path string, total int64, progress func(done, total int64)) (stop
 			case <-done:
 				return
 			case <-tick.C:
-				if info, err := os.Stat(path); err == nil {
-					progress(info.Size(), total)
-				}
+				do()
 			}
 		}
 	})

@@ -115,7 +115,7 @@ func BenchmarkAppendAt(b *testing.B) {
 							Key: sequent.Key{ID: sequent.ID(fmt.Sprint(sessions))}, Epoch: 1, Version: 1,
 							Len: position - 1, State: sequent.Active,
 						}
-						if err := s.Commit(ctx, []*sequent.Write{{Header: h, Thoughts: texts(position - 1)}}); err != nil {
+						if err := s.Commit(ctx, []*sequent.Write{{Header: h, Entries: sequent.Entries(texts(position - 1))}}); err != nil {
 							b.Fatal(err)
 						}
 						if _, err := e.Session(ctx, h.ID); err != nil {
@@ -193,7 +193,7 @@ func BenchmarkBig(b *testing.B) {
 		if _, _, err := s.Load(ctx, k, sequent.Position{}); err != nil {
 			w := &sequent.Write{Header: sequent.Header{Key: k, Epoch: 1, Version: 1, Len: 10_000}}
 			for i := range 10_000 {
-				w.Thoughts = append(w.Thoughts, sequent.Thought{Seq: i + 1, Draft: sequent.Draft{Text: benchText}})
+				w.Entries = append(w.Entries, sequent.EntryOf(sequent.Thought{Seq: i + 1, Draft: sequent.Draft{Text: benchText}}))
 			}
 			if err := s.Commit(ctx, []*sequent.Write{w}); err != nil {
 				b.Fatal(err)

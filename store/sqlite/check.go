@@ -10,14 +10,14 @@ import (
 	"github.com/sequent-dev/sequent"
 )
 
-// Check returns an error unless the file exists, can be read and has the latest
-// format.
+// Check returns an error unless the file exists, can be read and has a format that this
+// program may write.
 func (s *Store) Check(ctx context.Context) error {
 	if _, err := os.Stat(s.path); err != nil {
 		return s.wrap(err) // open connections still read a removed file
 	}
 	version, err := schemaVersion(ctx, s.readers)
-	if err == nil && version != latest {
+	if err == nil && version < latest {
 		err = &sequent.Error{ // a backup was restored after Open
 			Code: sequent.CodeUnavailable,
 			Msg:  fmt.Sprintf("the store has format %d; this program needs format %d", version, latest),

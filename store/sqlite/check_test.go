@@ -34,6 +34,9 @@ func TestCheck(t *testing.T) {
 	check("")
 	format(latest, "")
 	raw(t, path, "PRAGMA user_version=99")
+	check("") // it has only additions
+	format(99, "")
+	raw(t, path, "UPDATE identity SET oldest_writer=99")
 	check(sequent.CodeNewerSchema)
 	format(0, sequent.CodeNewerSchema)
 	raw(t, path, "PRAGMA user_version=1")

@@ -32,6 +32,7 @@ var tasks = map[string]func() error{
 	"open":   openTask,
 	"append": appendTask,
 	"hold":   holdTask,
+	"read":   readTask,
 	"index":  indexTask,
 }
 

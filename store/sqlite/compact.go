@@ -17,9 +17,13 @@ type Compaction struct {
 // deleted, and then calls Erase. Writers wait meanwhile, and fail with
 // [sequent.CodeBusy] if it takes longer than their busy timeout: about a second for
 // 100 MiB. It needs as much free disk space as the file has twice. A file of an
-// older version gets the current layout.
-func (s *Store) Compact(ctx context.Context) (Compaction, error) {
+// older version gets the current layout. It calls progress with the Size of the store
+// every 100 ms, unless progress is nil.
+func (s *Store) Compact(ctx context.Context, progress func(bytes int64)) (Compaction, error) {
 	c := Compaction{Before: s.Size()}
+	if progress != nil {
+		defer repeat(func() { progress(s.Size()) })()
+	}
 	err := s.withWriter(ctx, func(w *writer) error {
 		for _, text := range []string{"PRAGMA auto_vacuum=INCREMENTAL", "VACUUM"} {
 			if _, err := w.conn.ExecContext(ctx, text); err != nil {

@@ -202,8 +202,9 @@ func (s *Store) openReaders(ctx context.Context) (err error) {
 		text string
 	}{
 		{&s.loading.header, selectHeader},
-		{&s.loading.thoughts, selectThoughts},
-		{&s.loading.position, selectPosition},
+		{&s.loading.thoughts.plain, selectThoughts},
+		{&s.loading.thoughts.optional, selectOptional},
+		{&s.loading.entries, selectEntries},
 	} {
 		if *p.stmt, err = s.readers.PrepareContext(ctx, p.text); err != nil {
 			return err

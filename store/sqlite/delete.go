@@ -14,13 +14,13 @@ import (
 const (
 	deleteSession  = `DELETE FROM tool_sessions WHERE key = ?`
 	deleteThoughts = `DELETE FROM thoughts WHERE session = ?`
+	lastForgotten  = `SELECT max(id) FROM forgotten`
 
-	// The row with the greatest id is cleared and not deleted, because SQLite would
-	// assign its id again.
+	// The row with the greatest id is replaced by an empty one and not deleted, because
+	// SQLite would assign its id again.
 	clearNewest = `
-		UPDATE thoughts SET session = 0, seq = id, number = 0, total = 0, text = '', more = 0, after = 0, at = 0,
-			note = '', branch = '', branch_from = NULL, revises = NULL, revision = 0, supersedes = 0, extend = 0,
-			request_key = '', request_digest = '', labels = ''
+		REPLACE INTO thoughts (id, session, seq, number, total, text, more, after, at)
+		SELECT id, 0, id, 0, 0, '', 0, 0, 0 FROM thoughts
 		WHERE id = (SELECT max(id) FROM thoughts) AND session = ?`
 	deleteCleared = `DELETE FROM thoughts WHERE session = 0 AND seq < (SELECT max(id) FROM thoughts)`
 )
@@ -41,19 +41,26 @@ func (s *Store) Delete(ctx context.Context, k sequent.Key, epoch int64) error {
 		return s.wrap(err)
 	}
 	s.residue.Store(true)
-	s.notify([]sequent.Key{k}, 0)
+	s.feed.Touched(k.Topic())
+	s.scheduleIndexing(0)
 	return nil
 }
 
 func (w *writer) remove(key int64) error {
 	ctx := context.Background()
+	if err := w.mayWrite(ctx); err != nil {
+		return err
+	}
 	for _, stmt := range []*sql.Stmt{w.clearNewest, w.deleteThoughts, w.deleteSession} {
 		if _, err := stmt.ExecContext(ctx, key); err != nil {
 			return err
 		}
 	}
-	_, err := w.deleteCleared.ExecContext(ctx)
-	return err
+	if _, err := w.deleteCleared.ExecContext(ctx); err != nil {
+		return err
+	}
+	w.added.forgotten++
+	return w.lastForgotten.QueryRowContext(ctx).Scan(&w.last.forgotten)
 }
 
 // Sweep deletes in small transactions so that writers do not wait long.
@@ -81,7 +88,8 @@ func (s *Store) Sweep(ctx context.Context, q sequent.SweepQuery, limit int) (int
 		}
 		total += len(deleted)
 		s.residue.Store(true)
-		s.notify(deleted, 0)
+		s.feed.Touched(topics(deleted)...)
+		s.scheduleIndexing(0)
 		select {
 		case <-time.After(min(sweepPauseRatio*time.Since(start), time.Second)):
 		case <-s.closed:
@@ -90,6 +98,14 @@ func (s *Store) Sweep(ctx context.Context, q sequent.SweepQuery, limit int) (int
 		}
 	}
 	return total, s.wrap(ctx.Err())
+}
+
+func topics(keys []sequent.Key) []sequent.Topic {
+	topics := make([]sequent.Topic, len(keys))
+	for i, k := range keys {
+		topics[i] = k.Topic()
+	}
+	return topics
 }
 
 // sweep deletes some of the sessions that q selects, and returns their keys.

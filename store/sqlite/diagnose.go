@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"syscall"
 	"time"
 
 	sqlite3 "modernc.org/sqlite/lib"
@@ -17,7 +18,8 @@ import (
 )
 
 // Diagnose checks the store at path, its directory and its disk for problems. It
-// changes nothing and may run while the store is in use. It returns an error only
+// changes nothing, except that it creates and removes a directory where the store is to be
+// created, and may run while the store is in use. It returns an error only
 // if ctx ends.
 func Diagnose(ctx context.Context, path string) ([]diagnosis.Finding, error) {
 	d := &diagnoser{store: &Store{
@@ -63,7 +65,7 @@ func (d *diagnoser) directory() bool {
 	switch {
 	case err == nil:
 		d.store.path = path
-	case errors.Is(err, os.ErrNotExist):
+	case isMissing(err):
 		if d.store.path, err = filepath.Abs(d.store.path); err != nil {
 			d.fail("path", err)
 			return false
@@ -75,8 +77,8 @@ func (d *diagnoser) directory() bool {
 	dir := filepath.Dir(d.store.path)
 	info, err := os.Stat(dir)
 	switch {
-	case errors.Is(err, os.ErrNotExist):
-		d.OK("directory", "%s does not exist; it is created at the first start", dir)
+	case isMissing(err):
+		d.missing(dir)
 		return false
 	case err != nil:
 		d.fail("directory", err)
@@ -88,9 +90,57 @@ func (d *diagnoser) directory() bool {
 		d.Warn("directory", "chmod go-w "+dir,
 			"%s is writable by other users, who could replace the store", dir)
 	default:
+		if _, err := os.Stat(d.store.path); isMissing(err) {
+			if err := probe(dir); err != nil {
+				d.Fail("directory", otherDirectory, "the store cannot be created in %s: %v", dir, err)
+				return false
+			}
+		}
 		d.OK("directory", "%s is writable", dir)
 	}
 	return true
+}
+
+// otherDirectory is the fix of a directory in which nothing can be created.
+const otherDirectory = "use another directory, or make this one"
+
+// isMissing reports whether err means that a file or one of its directories does not
+// exist.
+func isMissing(err error) bool {
+	return errors.Is(err, os.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)
+}
+
+// probe creates a directory in dir and removes it. Permissions do not tell whether that
+// works, for example for root in /proc.
+func probe(dir string) error {
+	name, err := os.MkdirTemp(dir, ".sequent-doctor-")
+	if err != nil {
+		return err
+	}
+	return os.Remove(name)
+}
+
+// missing checks whether a directory can be created in the nearest parent that exists.
+func (d *diagnoser) missing(dir string) {
+	parent := dir
+	info, err := os.Lstat(parent)
+	for ; isMissing(err) && parent != filepath.Dir(parent); info, err = os.Lstat(parent) {
+		parent = filepath.Dir(parent)
+	}
+	if err == nil && info.Mode()&os.ModeSymlink != 0 {
+		info, err = os.Stat(parent)
+	}
+	switch {
+	case err == nil && !info.IsDir():
+		err = errors.New("it is not a directory")
+	case err == nil:
+		err = probe(parent)
+	}
+	if err != nil {
+		d.Fail("directory", otherDirectory, "%s does not exist and cannot be created in %s: %v", dir, parent, err)
+		return
+	}
+	d.OK("directory", "%s does not exist; it is created at the first start", dir)
 }
 
 // disk checks the file system and the free space.
@@ -155,8 +205,12 @@ func (d *diagnoser) lock(ctx context.Context) {
 	err := l.acquire(ctx, 2*time.Second)
 	switch {
 	case errors.Is(err, sequent.ErrBusy):
+		who := "another process"
+		if h := lockHolder(wholeFile, path); h != nil {
+			who = h.String()
+		}
 		d.Fail("lock", "find the process that holds "+path+" (lsof, or the Resource Monitor on Windows) and stop it",
-			"another process has held the lock for two seconds and blocks writers")
+			"%s has held the lock for two seconds and blocks writers", who)
 	case err != nil:
 		d.fail("lock", err)
 	default:
@@ -183,6 +237,8 @@ func (d *diagnoser) database(ctx context.Context) {
 		return
 	case version < latest:
 		d.OK("format", "format %d, migrated to %d at the next start", version, latest)
+	case version > latest:
+		d.OK("format", "format %d of a newer program, which this one for format %d may write", version, latest)
 	default:
 		d.OK("format", "format %d", version)
 	}
@@ -212,13 +268,14 @@ func (d *diagnoser) database(ctx context.Context) {
 		return
 	}
 	d.OK("integrity", "quick_check found no damage")
-	if version > 0 {
-		d.contents(ctx, db)
+	if version > 0 && d.contents(ctx, db) && version == latest {
+		d.search(ctx)
 	}
 }
 
-// contents checks that every session has the thoughts that its header says.
-func (d *diagnoser) contents(ctx context.Context, db *sql.DB) {
+// contents checks that every session has the thoughts that its header says, and reports
+// whether it has.
+func (d *diagnoser) contents(ctx context.Context, db *sql.DB) (whole bool) {
 	var sessions, thoughts, incomplete int
 	err := db.QueryRowContext(ctx, `
 		SELECT count(*), ifnull(sum(n), 0), ifnull(sum(n <> len OR n <> last), 0)
@@ -234,5 +291,7 @@ func (d *diagnoser) contents(ctx context.Context, db *sql.DB) {
 			"%d of %d sessions lack thoughts", incomplete, sessions)
 	default:
 		d.OK("contents", "sessions: %d, thoughts: %d", sessions, thoughts)
+		whole = true
 	}
+	return whole
 }

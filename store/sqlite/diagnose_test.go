@@ -3,11 +3,14 @@ package sqlite
 import (
 	"bytes"
 	"fmt"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"testing"
 
+	"github.com/sequent-dev/sequent"
 	"github.com/sequent-dev/sequent/internal/diagnosis"
 )
 
@@ -44,7 +47,7 @@ func TestDiagnose(t *testing.T) {
 		}},
 		{"a newer format", "format", diagnosis.Fail, func(t *testing.T, path string) {
 			filled(t, path, 1)
-			raw(t, path, fmt.Sprint("PRAGMA user_version=", latest+1))
+			raw(t, path, fmt.Sprint("PRAGMA user_version=", latest+1), fmt.Sprint("UPDATE identity SET oldest_writer=", latest+1))
 		}},
 		{"a damaged page", "integrity", diagnosis.Fail, func(t *testing.T, path string) {
 			filled(t, path, 500)
@@ -80,6 +83,45 @@ func TestDiagnose(t *testing.T) {
 			c.line(t)
 			t.Cleanup(func() { _ = c.cmd.Wait() }) // t.Context kills it first
 		}},
+		{"an index that is complete", "", diagnosis.OK, func(t *testing.T, path string) {
+			s := openIndexed(t, path, nil)
+			fill(t, s, "a", 300, "heron")
+			fill(t, s, "b", 300, "stork")
+			catchUp(t, s)
+			fill(t, s, "c", 10, "crane") // not indexed yet
+		}},
+		{"an index with deletions to apply", "", diagnosis.OK, func(t *testing.T, path string) {
+			s := openIndexed(t, path, nil)
+			fill(t, s, "a", 30, "heron")
+			fill(t, s, "b", 30, "stork")
+			catchUp(t, s)
+			if err := s.Delete(t.Context(), sequent.Key{ID: "a"}, 0); err != nil {
+				t.Fatal(err)
+			}
+		}},
+		{"an index of other texts", "search index", diagnosis.Fail, func(t *testing.T, path string) {
+			s := openIndexed(t, path, nil)
+			fill(t, s, "a", 30, "heron")
+			catchUp(t, s)
+			raw(t, s.index.path, "UPDATE docs SET tokens = tokens + 1 WHERE id BETWEEN 10 AND 20")
+		}},
+		{"an altered thought", "history", diagnosis.Fail, func(t *testing.T, path string) {
+			s := openIndexed(t, path, nil)
+			appendTo(t, s, 30)
+			raw(t, s.path, "UPDATE thoughts SET total = 99 WHERE id = 10")
+		}},
+		{"an index that lacks a thought", "search index", diagnosis.Fail, func(t *testing.T, path string) {
+			s := openIndexed(t, path, nil)
+			fill(t, s, "a", 3000, "heron")
+			catchUp(t, s)
+			raw(t, s.index.path, "DELETE FROM docs WHERE id = 2", "DELETE FROM words WHERE rowid = 2", "UPDATE state SET docs = docs - 1")
+		}},
+		{"an index of a later state", "search index", diagnosis.Warn, func(t *testing.T, path string) {
+			s := openIndexed(t, path, nil)
+			fill(t, s, "a", 30, "heron")
+			catchUp(t, s)
+			raw(t, s.index.path, "UPDATE state SET mark = 1000")
+		}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
@@ -107,5 +149,51 @@ func TestDiagnose(t *testing.T) {
 				t.Errorf("no finding %q with status %q: %+v", test.check, test.status, findings)
 			}
 		})
+	}
+}
+
+// A store that cannot be created is reported, also to root, who may write everywhere.
+func TestDiagnoseDirectory(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	file := filepath.Join(dir, "file")
+	write(t, file, nil)
+	nowhere := filepath.Join(dir, "link")
+	if err := os.Symlink(filepath.Join(dir, "none"), nowhere); err != nil {
+		t.Log(err) // needs a privilege on Windows
+		nowhere = file
+	}
+	tests := map[string]diagnosis.Status{
+		filepath.Join(dir, "a", "b", "s.db"):     diagnosis.OK,
+		filepath.Join(file, "s.db"):              diagnosis.Fail,
+		filepath.Join(file, "a", "b", "s.db"):    diagnosis.Fail,
+		filepath.Join(nowhere, "s.db"):           diagnosis.Fail,
+		filepath.Join(nowhere, "a", "b", "s.db"): diagnosis.Fail,
+	}
+	if runtime.GOOS == "linux" {
+		tests["/proc/s.db"] = diagnosis.Fail
+		tests["/proc/a/b/s.db"] = diagnosis.Fail
+	}
+	for path, want := range tests {
+		findings, err := Diagnose(t.Context(), path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		at := slices.IndexFunc(findings, func(f diagnosis.Finding) bool { return f.Check == "directory" })
+		if at < 0 || findings[at].Status != want {
+			t.Errorf("Diagnose(%s) = %+v, want the directory %s", path, findings, want)
+		}
+	}
+	if entries, err := os.ReadDir(dir); err != nil || len(entries) > 2 {
+		t.Errorf("Diagnose left something behind: %v, %v", entries, err)
+	}
+	for path, want := range tests { // what it says is what happens
+		s, err := Open(t.Context(), Config{Path: path, Logger: slog.New(slog.DiscardHandler)})
+		if (err == nil) != (want == diagnosis.OK) {
+			t.Errorf("Open(%s): %v, but Diagnose reports %s", path, err, want)
+		}
+		if err == nil {
+			s.Close()
+		}
 	}
 }

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/sequent-dev/sequent/internal/indexfile"
@@ -21,6 +23,9 @@ type Residue struct {
 	// Index reports that the search index could not be cleaned: another process
 	// updates it, or it failed.
 	Index bool `json:"index,omitempty"`
+	// HeldBy names the processes that read the store or update its index, such as
+	// "sqlite3 (process 1234)", separated by commas. It is empty if they are not known.
+	HeldBy string `json:"heldBy,omitempty"`
 	// OldLayout reports that the file was created by a version that did not
 	// overwrite deleted text. [Store.Compact] rewrites it.
 	OldLayout bool `json:"oldLayout,omitempty"`
@@ -50,6 +55,7 @@ func (s *Store) Erase(ctx context.Context) (Residue, error) {
 	if s.index == nil {
 		_, missing := os.Stat(indexPath(s.path))
 		r.Index = missing == nil
+		r.HeldBy = s.heldBy(r)
 		return r, nil
 	}
 	n, done, err := s.index.eraseAll(ctx)
@@ -59,7 +65,27 @@ func (s *Store) Erase(ctx context.Context) (Residue, error) {
 	}
 	r.Log += n
 	r.Index = !done
+	r.HeldBy = s.heldBy(r)
 	return r, s.wrap(err)
+}
+
+// heldBy returns the processes that keep Erase from finishing.
+func (s *Store) heldBy(r Residue) string {
+	var names []string
+	add := func(all []*holder) {
+		for _, h := range all {
+			names = append(names, h.String())
+		}
+	}
+	if r.Log > 0 {
+		// The bytes of the -shm that readers lock, in "WAL-Index File Format" of SQLite.
+		add(lockHolders(partOfFile, &byteRange{123, 127}, s.path+"-shm", indexPath(s.path)+"-shm"))
+	}
+	if r.Index {
+		add(lockHolders(wholeFile, nil, indexPath(s.path)+".lock"))
+	}
+	slices.Sort(names)
+	return strings.Join(slices.Compact(names), ", ")
 }
 
 // cleanUp calls Erase if there was a deletion since the last call, and reports

@@ -3,11 +3,14 @@ package sqlite
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -188,6 +191,53 @@ func TestEraseReportsReaders(t *testing.T) {
 	}
 }
 
+// readTask reads the store until its input ends.
+func readTask() error {
+	ctx := context.Background()
+	s, err := openChild(ctx)
+	if err != nil {
+		return err
+	}
+	tx, err := s.readers.BeginTx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	var n int
+	if err := tx.QueryRowContext(ctx, "SELECT count(*) FROM thoughts").Scan(&n); err != nil {
+		return err
+	}
+	fmt.Println("reading")
+	_, err = io.Copy(io.Discard, os.Stdin)
+	return errors.Join(err, tx.Rollback(), s.Close())
+}
+
+// The process that keeps deleted text from leaving the log is named.
+func TestEraseNamesReaders(t *testing.T) {
+	t.Parallel()
+	s := openIndexed(t, filepath.Join(t.TempDir(), "s.db"), slog.New(slog.DiscardHandler))
+	secrets(t, s, 2, 3)
+	c := start(t, "read", childStore+"="+s.path)
+	c.line(t)
+	if _, err := sequent.New(sequent.Config{Store: s}).DeleteAll(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	r, err := s.Erase(t.Context())
+	if err != nil || r.Log == 0 {
+		t.Errorf("Erase with a reader = %+v, %v, want the size of the log", r, err)
+	}
+	want := ""
+	if runtime.GOOS == "linux" {
+		want = fmt.Sprintf("(process %d)", c.cmd.Process.Pid)
+	}
+	if !strings.HasSuffix(r.HeldBy, want) || (r.HeldBy == "") != (want == "") {
+		t.Errorf("Erase = %+v, want it to name %q", r, want)
+	}
+	c.wait(t)
+	if r, err := s.Erase(t.Context()); err != nil || r != (Residue{}) {
+		t.Errorf("Erase after the reader = %+v, %v, want nothing left", r, err)
+	}
+}
+
 // SQLite leaves copies of rows in pages that it has split. Erase overwrites them.
 func TestEraseClearsGaps(t *testing.T) {
 	t.Parallel()
@@ -244,7 +294,7 @@ func TestCompactOldLayout(t *testing.T) {
 	other := openAt(t, path)
 	defer other.Close()
 	fill(t, other, "before", 20, "heron")
-	c, err := s.Compact(t.Context())
+	c, err := s.Compact(t.Context(), nil)
 	if err != nil || c.Residue != (Residue{}) || c.After >= c.Before {
 		t.Errorf("Compact = %+v, %v, want a smaller file and nothing left", c, err)
 	}

@@ -13,10 +13,53 @@ import (
 	"github.com/sequent-dev/sequent/store/internal/record"
 )
 
-// wrap converts err like the function wrap, with two exceptions: every error of a
-// closed store is record.ErrClosed, and an I/O error on a full disk has
-// [sequent.CodeFull], which SQLite does not always report.
+// A commitError is an error of COMMIT.
+type commitError struct{ error }
+
+// Unwrap returns SQLite's error.
+func (e commitError) Unwrap() error { return e.error }
+
+// uncertain reports whether err leaves it unknown if a transaction was stored. The
+// frames of a commit are in the write-ahead log before fdatasync is called and before
+// the log's index has them. If one of these fails, SQLite rolls back, but a process
+// that recovers the log after a crash finds a valid commit. Known are a full disk,
+// because a write that failed leaves no valid frame, and a lock that was not free.
+func uncertain(err error) bool {
+	if _, ok := errors.AsType[commitError](err); !ok {
+		return false
+	}
+	e, ok := errors.AsType[*sqlite.Error](err)
+	if !ok {
+		return true
+	}
+	switch e.Code() & 0xff {
+	case sqlite3.SQLITE_FULL, sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED:
+		return false
+	}
+	return true
+}
+
+// wrap converts err like convert. An error of COMMIT may be Uncertain.
 func (s *Store) wrap(err error) error {
+	if uncertain(err) {
+		e := &sequent.Error{
+			Code: sequent.CodeOf(s.convert(err)), Uncertain: true,
+			Msg: "the store's file cannot be written; the change may or may not have been stored",
+			Fix: sequent.FixUncertain, Err: err,
+		}
+		if e.Code == sequent.CodeFull {
+			e.Msg = "the store's disk is full; the change may or may not have been stored"
+		}
+		return e
+	}
+	return s.convert(err)
+}
+
+// convert converts err like the function wrap, with three exceptions: every error of
+// a closed store is record.ErrClosed, an error of a lock names the process that holds
+// it, and an I/O error on a full disk has [sequent.CodeFull], which SQLite does not
+// always report.
+func (s *Store) convert(err error) error {
 	if err == nil {
 		return nil
 	}
@@ -26,7 +69,11 @@ func (s *Store) wrap(err error) error {
 	default:
 	}
 	err = wrap(err)
-	if e, ok := errors.AsType[*sqlite.Error](err); ok && e.Code()&0xff == sqlite3.SQLITE_IOERR {
+	e, ok := errors.AsType[*sqlite.Error](err)
+	if ok && e.Code()&0xff == sqlite3.SQLITE_BUSY { // of a program that does not know the lock file
+		return busy(e, lockHolder(partOfFile, s.path+"-shm", s.path))
+	}
+	if ok && e.Code()&0xff == sqlite3.SQLITE_IOERR {
 		const maxGrowth = 64 << 10 // SQLite extends a file by less at a time
 		if free, err2 := freeSpace(filepath.Dir(s.path)); err2 == nil && free < maxGrowth {
 			full := &sequent.Error{Err: err}
@@ -88,7 +135,7 @@ func describe(e *sequent.Error, code int) {
 		e.Msg = "the store's file is not a SQLite database, or its beginning is damaged"
 		e.Fix = "use another file, or restore this one from a backup"
 	case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_PROTOCOL:
-		*e = *busy(e.Err)
+		*e = *busy(e.Err, nil)
 	case sqlite3.SQLITE_CANTOPEN:
 		e.Code = sequent.CodeUnavailable
 		e.Msg = "the store's file cannot be opened"

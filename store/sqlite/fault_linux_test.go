@@ -107,11 +107,11 @@ func faultsTask() error {
 		return err
 	}
 	defer s.Close()
-	_, log, err := s.Load(ctx, sequent.Key{ID: "s"}, sequent.Position{})
-	if err != nil || len(log) != acked+1 {
-		return fmt.Errorf("after reopening: %d thoughts, error %w; want %d", len(log), err, acked+1)
+	_, entries, err := s.Load(ctx, sequent.Key{ID: "s"}, sequent.Position{})
+	if err != nil || len(entries) != acked+1 {
+		return fmt.Errorf("after reopening: %d thoughts, error %w; want %d", len(entries), err, acked+1)
 	}
-	for i, th := range log[:acked] {
+	for i, th := range sequent.Thoughts(entries)[:acked] {
 		if want := fmt.Sprint(i, " ", benchText); th.Text != want || th.Seq != i+1 {
 			return fmt.Errorf("thought %d is %d %.40q, want %.40q", i+1, th.Seq, th.Text, want)
 		}
@@ -322,9 +322,11 @@ func TestFileSizeLimit(t *testing.T) {
 
 // systemTasks are the tasks of a child that only this operating system has.
 var systemTasks = map[string]func() error{
+	"begin":    beginTask,
 	"limit":    limitTask,
 	"faults":   faultsTask,
 	"readonly": readOnlyTask,
+	"syncs":    syncsTask,
 }
 
 func limitTask() error {

@@ -42,7 +42,7 @@ func appendTo(t *testing.T, s *Store, n int) {
 // raw runs statements on a database without the store.
 func raw(t *testing.T, path string, statements ...string) {
 	t.Helper()
-	db, err := sql.Open("sqlite", path)
+	db, err := sql.Open("sqlite", path+"?_pragma=busy_timeout(20000)")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -179,7 +179,7 @@ func TestFailedBatch(t *testing.T) {
 	b := sequent.Header{Key: sequent.Key{ID: "b"}, Epoch: 1, Version: 1}
 	batch := []*sequent.Write{
 		{Header: b},
-		{Base: a.Position(), Header: next, Thoughts: []sequent.Thought{{Seq: 2}}},
+		{Base: a.Position(), Header: next, Entries: sequent.Entries([]sequent.Thought{{Seq: 2}})},
 	}
 	if err := s.Commit(t.Context(), batch); sequent.CodeOf(err) != sequent.CodeInternal {
 		t.Errorf("Commit: %v, want code %s", err, sequent.CodeInternal)
@@ -204,8 +204,16 @@ func TestClosed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	w, err := s.Watch(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Close()
 	waiting := make(chan error)
-	go func() { waiting <- s.Wait(t.Context(), k, h.Position()) }()
+	go func() {
+		_, err := w.Wait(t.Context())
+		waiting <- err
+	}()
 	for range 2 {
 		if err := s.Close(); err != nil {
 			t.Errorf("Close: %v", err)
@@ -215,13 +223,14 @@ func TestClosed(t *testing.T) {
 		t.Errorf("Wait during Close = %v, want code %s", err, sequent.CodeUnavailable)
 	}
 	_, _, loading := s.Load(t.Context(), k, sequent.Position{})
+	_, watching := s.Watch(t.Context())
 	_, listing := s.List(t.Context(), sequent.Query{})
 	_, sweeping := s.Sweep(t.Context(), sequent.SweepQuery{AllOwners: true, Expired: time.Now()}, 1)
 	for call, err := range map[string]error{
 		"Load": loading, "List": listing, "Sweep": sweeping,
 		"Delete": s.Delete(t.Context(), k, 0),
 		"Commit": s.Commit(t.Context(), []*sequent.Write{{Header: h}}),
-		"Wait":   s.Wait(t.Context(), k, h.Position()),
+		"Watch":  watching,
 	} {
 		if sequent.CodeOf(err) != sequent.CodeUnavailable {
 			t.Errorf("%s on a closed store: %v, want code %s", call, err, sequent.CodeUnavailable)
@@ -265,7 +274,17 @@ func reads(t testing.TB, s *Store, n int) {
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 2*pollInterval)
 	defer cancel()
-	if err := s.Wait(ctx, h.Key, h.Position()); sequent.CodeOf(err) != sequent.CodeCanceled {
+	w, err := s.Watch(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Close()
+	w.Add(h.Key)
+	_, err = w.Wait(ctx)
+	if err == nil { // a poll of an earlier watch may report a commit before Add
+		_, err = w.Wait(ctx)
+	}
+	if sequent.CodeOf(err) != sequent.CodeCanceled {
 		t.Errorf("Wait: %v, want code %s", err, sequent.CodeCanceled)
 	}
 	_, sweeping := s.Sweep(t.Context(), sequent.SweepQuery{AllOwners: true, Expired: time.Now()}, 1)

@@ -104,13 +104,14 @@ func grow(h *sequent.Header, session, step int, text string) *sequent.Write {
 	h.Version++
 	h.Len++
 	h.Updated = at
+	added := sequent.Entries([]sequent.Thought{{
+		Draft: sequent.Draft{Number: h.Len, Total: 10, Text: text, More: step < 9},
+		Seq:   h.Len, After: h.Len - 1, At: at,
+	}})
+	h.Prove(added)
 	return &sequent.Write{
-		Base: base, Header: *h,
-		Thoughts: []sequent.Thought{{
-			Draft: sequent.Draft{Number: h.Len, Total: 10, Text: text, More: step < 9},
-			Seq:   h.Len, After: h.Len - 1, At: at,
-		}},
-		Rebase: func(sequent.Header, bool, []sequent.Thought) bool { return false },
+		Base: base, Header: *h, Entries: added,
+		Rebase: func(sequent.Header, bool, []sequent.Entry) bool { return false },
 	}
 }
 

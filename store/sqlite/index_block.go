@@ -149,8 +149,9 @@ func (sr *search) filter(ctx context.Context, ids []int64) ([]ranking.Candidate,
 // load returns the candidates as hits.
 func (sr *search) load(ctx context.Context, found []ranking.Candidate) (sequent.Hits, error) {
 	var out sequent.Hits
-	thoughts := sr.main.StmtContext(ctx, sr.store.loading.thoughts)
-	defer thoughts.Close()
+	thoughts := sr.store.loading.thoughts.on(ctx, sr.main)
+	defer thoughts.plain.Close()
+	defer thoughts.optional.Close()
 	for _, c := range found {
 		hit := sequent.Hit{Score: c.Score}
 		var key int64
@@ -158,11 +159,11 @@ func (sr *search) load(ctx context.Context, found []ranking.Candidate) (sequent.
 		if err := sr.main.QueryRowContext(ctx, selectHit, c.ID).Scan(&key, &seq, &hit.Key.Owner, &hit.Key.ID, &hit.Title); err != nil {
 			return sequent.Hits{}, err
 		}
-		one, err := readThoughts(ctx, thoughts, key, &sequent.Header{Len: seq}, sequent.Position{Len: seq - 1})
+		one, err := thoughts.read(ctx, key, seq-1, seq)
 		if err != nil {
 			return sequent.Hits{}, err
 		}
-		hit.Thought = one[0]
+		hit.Thought = one[0].Thought
 		out.Hits = append(out.Hits, hit)
 	}
 	return out, nil

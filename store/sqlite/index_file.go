@@ -15,7 +15,7 @@ import (
 
 // indexVersion is the version of the index's schema and tokenizer. An older index
 // is rebuilt, a newer one is not used.
-const indexVersion = 2
+const indexVersion = 3
 
 // indexApplicationID marks the header of an index. In ASCII it is "sqni".
 const indexApplicationID = 0x73716e69
@@ -28,6 +28,8 @@ CREATE TABLE state(
 	one INTEGER PRIMARY KEY CHECK (one = 1),
 	store TEXT NOT NULL,       -- identity of the store
 	mark INTEGER NOT NULL,     -- thoughts up to this id are indexed
+	anchor TEXT NOT NULL,      -- the last of them, see selectExtent
+	anchored INTEGER NOT NULL, -- its session
 	forgotten INTEGER NOT NULL,-- deletions up to this id are applied
 	erased INTEGER NOT NULL,   -- the words of deletions up to this id are overwritten
 	docs INTEGER NOT NULL,     -- thoughts in the index
@@ -142,7 +144,7 @@ func (f *indexFile) prepare(ctx context.Context, identity, journal string) error
 		if _, err := tx.ExecContext(ctx, indexSchema); err != nil {
 			return err
 		}
-		if _, err := tx.ExecContext(ctx, "INSERT INTO state VALUES (1, ?, 0, 0, 0, 0, 0)", identity); err != nil {
+		if _, err := tx.ExecContext(ctx, "INSERT INTO state VALUES (1, ?, 0, '', 0, 0, 0, 0, 0)", identity); err != nil {
 			return err
 		}
 		_, err := tx.ExecContext(ctx, fmt.Sprintf("PRAGMA user_version=%d; PRAGMA application_id=%d", indexVersion, indexApplicationID))
@@ -171,13 +173,13 @@ func (f *indexFile) check(ctx context.Context, identity string) error {
 
 // An indexState is the row of the table state.
 type indexState struct {
-	store                                 string
-	mark, forgotten, erased, docs, tokens int64
+	store, anchor                                   string
+	mark, anchored, forgotten, erased, docs, tokens int64
 }
 
 func (f *indexFile) state(ctx context.Context, from indexfile.Queryer) (st indexState, err error) {
-	err = from.QueryRowContext(ctx, "SELECT store, mark, forgotten, erased, docs, tokens FROM state").
-		Scan(&st.store, &st.mark, &st.forgotten, &st.erased, &st.docs, &st.tokens)
+	err = from.QueryRowContext(ctx, "SELECT store, mark, anchor, anchored, forgotten, erased, docs, tokens FROM state").
+		Scan(&st.store, &st.mark, &st.anchor, &st.anchored, &st.forgotten, &st.erased, &st.docs, &st.tokens)
 	return st, err
 }
 

@@ -81,7 +81,7 @@ func indexTask() error {
 			return err
 		}
 		fmt.Println(st.mark)
-		e, err := x.extent(ctx)
+		e, err := extentOf(ctx, x.store.readers, st)
 		if err != nil {
 			return err
 		}

@@ -39,6 +39,9 @@ const (
 // are not indexed yet from the store. Without an index it reads all.
 func (s *Store) Search(ctx context.Context, q sequent.SearchQuery) (sequent.Hits, error) {
 	asked, err := ranking.Parse(q)
+	if err == nil {
+		err = s.checkReplaced()
+	}
 	if err != nil {
 		return sequent.Hits{}, err
 	}
@@ -101,13 +104,14 @@ type search struct {
 // the index must be the earlier one: then the store has whatever the index lacks.
 func (sr search) run(ctx context.Context, file *indexFile) (sequent.Hits, error) {
 	sr.Begin()
+	var st indexState
 	if file != nil {
 		tx, err := file.Readers.BeginTx(ctx, nil)
 		if err != nil {
 			return sequent.Hits{}, indexError{err}
 		}
 		defer tx.Rollback() //nolint:errcheck // it only reads
-		st, err := file.state(ctx, tx)
+		st, err = file.state(ctx, tx)
 		if err != nil {
 			return sequent.Hits{}, indexError{err}
 		}
@@ -120,6 +124,15 @@ func (sr search) run(ctx context.Context, file *indexFile) (sequent.Hits, error)
 	}
 	defer tx.Rollback() //nolint:errcheck // it only reads
 	sr.main = tx
+	if file != nil {
+		e, err := extentOf(ctx, tx, st)
+		if err != nil {
+			return sequent.Hits{}, err
+		}
+		if !e.fits(st) {
+			return sequent.Hits{}, indexError{errDamaged}
+		}
+	}
 	if none, err := sr.setScope(ctx); err != nil || none {
 		return sequent.Hits{}, err
 	}

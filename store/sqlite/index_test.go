@@ -50,7 +50,7 @@ func catchUp(t *testing.T, s *Store) {
 		t.Fatalf("update: %v", err)
 	}
 	st := stateOf(t, s)
-	if e, err := s.index.extent(t.Context()); err != nil || st.mark < e.last || st.forgotten != e.lastForgotten {
+	if e, err := extentOf(t.Context(), s.readers, st); err != nil || st.mark < e.last || st.forgotten != e.lastForgotten {
 		t.Fatalf("the index is at %+v, the store at %+v, %v", st, e, err)
 	}
 }
@@ -84,12 +84,12 @@ func fill(t testing.TB, s *Store, id string, n int, text string) {
 	}
 	w := &sequent.Write{Header: h}
 	for i := range n {
-		w.Thoughts = append(w.Thoughts, sequent.Thought{
+		w.Entries = append(w.Entries, sequent.EntryOf(sequent.Thought{
 			Draft: sequent.Draft{Number: i + 1, Total: n, Text: fmt.Sprintf("%s %s n%d", text, id, i+1)},
 			Seq:   i + 1, After: i, At: at,
-		})
+		}))
 	}
-	w.Rebase = func(sequent.Header, bool, []sequent.Thought) bool { return false }
+	w.Rebase = func(sequent.Header, bool, []sequent.Entry) bool { return false }
 	if err := s.Commit(t.Context(), []*sequent.Write{w}); err != nil || w.Err != nil {
 		t.Fatalf("Commit: %v, %v", err, w.Err)
 	}

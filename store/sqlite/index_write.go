@@ -3,6 +3,7 @@ package sqlite
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"hash/fnv"
 	"runtime"
@@ -18,7 +19,18 @@ const (
 	selectExtent = `
 		SELECT ifnull((SELECT max(id) FROM thoughts), 0),
 			ifnull((SELECT min(id) FROM forgotten), 0),
-			ifnull((SELECT max(id) FROM forgotten), 0)`
+			ifnull((SELECT max(id) FROM forgotten), 0),
+			ifnull((` + selectAnchor + `), ''),
+			EXISTS (SELECT 1 FROM forgotten WHERE id > :forgotten AND session = :anchored)`
+
+	// selectAnchor identifies the last thought up to the mark by its hash, or by its
+	// time if it has none. If the store was set back to an earlier state and written
+	// to again, it has another thought there.
+	selectAnchor = `
+		SELECT id || ' ' || session || ' ' || iif(hash <> x'', hex(hash), at)
+		FROM thoughts WHERE id <= :mark AND session <> 0 ORDER BY id DESC LIMIT 1`
+	selectAnchored = `
+		SELECT session FROM thoughts WHERE id <= ? AND session <> 0 ORDER BY id DESC LIMIT 1`
 	selectForgotten = `
 		SELECT id, session FROM forgotten WHERE id > ? ORDER BY id LIMIT 100`
 	selectUnindexed = `
@@ -27,16 +39,38 @@ const (
 		WHERE t.id > ? ORDER BY t.id LIMIT ?`
 )
 
-// An extent is the range of ids in the store.
+// An extent is the range of ids in the store, and what the store has at the mark of an
+// index.
 type extent struct {
 	last                          int64 // greatest id ever assigned to a thought
 	firstForgotten, lastForgotten int64 // recorded deletions
+	anchor                        string
+	deleted                       bool // the session of the index's anchor, but not from the index
 }
 
-func (x *index) extent(ctx context.Context) (e extent, err error) {
-	err = x.store.readers.QueryRowContext(ctx, selectExtent).
-		Scan(&e.last, &e.firstForgotten, &e.lastForgotten)
+// extentOf returns the extent of a store for an index at st.
+func extentOf(ctx context.Context, store querier, st indexState) (e extent, err error) {
+	err = store.QueryRowContext(ctx, selectExtent,
+		sql.Named("mark", st.mark), sql.Named("forgotten", st.forgotten), sql.Named("anchored", st.anchored)).
+		Scan(&e.last, &e.firstForgotten, &e.lastForgotten, &e.anchor, &e.deleted)
 	return e, err
+}
+
+// anchor returns the anchor of an index with a mark, and its session.
+func (x *index) anchor(ctx context.Context, mark int64) (anchor string, session int64, err error) {
+	tx, err := x.store.readers.BeginTx(ctx, nil) // both of one snapshot
+	if err != nil {
+		return "", 0, err
+	}
+	defer tx.Rollback() //nolint:errcheck // it only reads
+	err = tx.QueryRowContext(ctx, selectAnchor, sql.Named("mark", mark)).Scan(&anchor)
+	if err == nil {
+		err = tx.QueryRowContext(ctx, selectAnchored, mark).Scan(&session)
+	}
+	if errors.Is(err, sql.ErrNoRows) {
+		err = nil // all are deleted
+	}
+	return anchor, session, err
 }
 
 // upToDate reports whether the index has everything in the store. It needs no
@@ -51,15 +85,15 @@ func (x *index) upToDate(ctx context.Context) bool {
 	if err != nil {
 		return false
 	}
-	e, err := x.extent(ctx)
+	e, err := extentOf(ctx, x.store.readers, st)
 	return err == nil && !f.damaged.Load() && e.fits(st) && e.last <= st.mark && e.lastForgotten == st.forgotten && st.erased == st.forgotten
 }
 
-// fits reports whether an index at st can be updated. It cannot after the store
-// was restored to an earlier state, or if the store no longer records deletions
-// that the index has not applied.
+// fits reports whether an index at st is of the store and can be updated. It is not
+// after the store was set back to an earlier state, nor if the store no longer records
+// deletions that the index has not applied.
 func (e extent) fits(st indexState) bool {
-	return st.mark <= e.last && st.forgotten <= e.lastForgotten &&
+	return st.mark <= e.last && (st.anchor == e.anchor || st.anchor != "" && e.deleted) && st.forgotten <= e.lastForgotten &&
 		(e.firstForgotten <= st.forgotten+1 || st.mark == 0)
 }
 
@@ -88,7 +122,7 @@ func (x *index) write(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		e, err := x.extent(ctx)
+		e, err := extentOf(ctx, x.store.readers, st)
 		if err != nil {
 			return err
 		}
@@ -99,7 +133,7 @@ func (x *index) write(ctx context.Context) error {
 		case st.mark == 0 && st.forgotten < e.lastForgotten: // the index is empty
 			err = f.setForgotten(ctx, e.lastForgotten)
 		case st.forgotten < e.lastForgotten:
-			err = x.forget(ctx, f, st.forgotten)
+			err = x.forget(ctx, f, st)
 		case st.erased < st.forgotten:
 			err = f.erase(ctx, st.forgotten)
 		case st.mark < e.last:
@@ -131,6 +165,10 @@ func (x *index) add(ctx context.Context, f *indexFile, mark, last int64) error {
 	if len(batch) > 0 { // otherwise the rest up to last was deleted
 		last = batch[len(batch)-1].id
 	}
+	anchor, session, err := x.anchor(ctx, last)
+	if err != nil {
+		return err
+	}
 	return indexfile.InTx(ctx, f.Writer, func(tx *sql.Tx) error {
 		fts, err := tx.PrepareContext(ctx, "INSERT INTO words(rowid, text, note, scope) VALUES (?, ?, ?, ?)")
 		if err != nil {
@@ -158,8 +196,8 @@ func (x *index) add(ctx context.Context, f *indexFile, mark, last int64) error {
 			total += n + m
 			runtime.Gosched() // prefer goroutines that write or search
 		}
-		_, err = tx.ExecContext(ctx, "UPDATE state SET mark = ?, docs = docs + ?, tokens = tokens + ?",
-			last, len(batch), total)
+		_, err = tx.ExecContext(ctx, "UPDATE state SET mark = ?, anchor = ?, anchored = ?, docs = docs + ?, tokens = tokens + ?",
+			last, anchor, session, len(batch), total)
 		return err
 	})
 }
@@ -182,9 +220,10 @@ func (x *index) unindexed(ctx context.Context, mark int64) ([]document, error) {
 	return batch, rows.Err()
 }
 
-// forget applies the next deletions after the id done. The thoughts of a large
-// session take several transactions.
-func (x *index) forget(ctx context.Context, f *indexFile, done int64) error {
+// forget applies the next deletions to an index at st. The thoughts of a large session
+// take several transactions.
+func (x *index) forget(ctx context.Context, f *indexFile, st indexState) error {
+	done := st.forgotten
 	type deletion struct{ id, session int64 }
 	var all []deletion
 	rows, err := x.store.readers.QueryContext(ctx, selectForgotten, done)
@@ -200,6 +239,10 @@ func (x *index) forget(ctx context.Context, f *indexFile, done int64) error {
 		all = append(all, d)
 	}
 	if err := rows.Err(); err != nil {
+		return err
+	}
+	anchor, session, err := x.anchor(ctx, st.mark)
+	if err != nil {
 		return err
 	}
 	return indexfile.InTx(ctx, f.Writer, func(tx *sql.Tx) error {
@@ -220,7 +263,7 @@ func (x *index) forget(ctx context.Context, f *indexFile, done int64) error {
 			}
 			done = d.id
 		}
-		_, err := tx.ExecContext(ctx, "UPDATE state SET forgotten = ?", done)
+		_, err := tx.ExecContext(ctx, "UPDATE state SET forgotten = ?, anchor = ?, anchored = ?", done, anchor, session)
 		return err
 	})
 }

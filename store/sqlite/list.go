@@ -15,6 +15,9 @@ import (
 // keys, newest first.
 func (s *Store) List(ctx context.Context, q sequent.Query) (page sequent.Page, err error) {
 	after, err := listing.After(q)
+	if err == nil {
+		err = s.checkReplaced()
+	}
 	if err != nil {
 		return sequent.Page{}, err
 	}
@@ -64,12 +67,22 @@ func selectPage(q sequent.Query, after *listing.Cursor, limit int) (text string,
 		since := record.Ceil(q.Since)
 		and("period >= ? AND updated >= ?", record.Period(since), since)
 	}
+	if !q.Begun.IsZero() {
+		and("created >= ?", record.Ceil(q.Begun))
+	}
 	if !q.Now.IsZero() {
 		and("(expires IS NULL OR expires > ?)", record.Micros(q.Now))
 	}
+	if q.Request.Key != "" {
+		and(`key IN (SELECT session FROM thoughts INDEXED BY first_requests
+			WHERE seq = 1 AND request_key <> '' AND request_key = ? AND request_digest = ?)`, q.Request.Key, q.Request.Digest)
+	}
 	// Without INDEXED BY, SQLite prefers one sort of everything to one per period.
 	from := "tool_sessions"
-	if !q.ByCreated && (q.Scope == "" || q.AllOwners) {
+	switch {
+	case q.Request.Key != "":
+		from += " NOT INDEXED" // but by key: few sessions have the request
+	case !q.ByCreated && (q.Scope == "" || q.AllOwners):
 		from += " INDEXED BY sessions_by_update"
 		if q.AllOwners {
 			from = "tool_sessions INDEXED BY all_sessions_by_update"

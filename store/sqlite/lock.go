@@ -9,7 +9,6 @@ import (
 
 	"github.com/gofrs/flock"
 
-	"github.com/sequent-dev/sequent"
 	"github.com/sequent-dev/sequent/internal/fairlock"
 )
 
@@ -38,7 +37,7 @@ func (l *fileLock) acquire(ctx context.Context, timeout time.Duration) error {
 	defer timer.Stop()
 	switch err := fairlock.Wait(ctx, f, timer.C); {
 	case errors.Is(err, fairlock.ErrTimeout):
-		return busy(fmt.Errorf("timeout after %v waiting for the file lock", timeout))
+		return busy(fmt.Errorf("timeout after %v waiting for the file lock", timeout), lockHolder(wholeFile, l.path))
 	case err != nil:
 		return err
 	}
@@ -56,12 +55,3 @@ func (l *fileLock) release() error {
 
 // close closes the lock, which must not be held.
 func (l *fileLock) close() error { return l.free.close() }
-
-func busy(cause error) *sequent.Error {
-	return &sequent.Error{
-		Code: sequent.CodeBusy,
-		Msg:  "another process locked the store for too long; nothing was stored",
-		Fix:  "try again; if it persists, look for a hanging program that has the store open",
-		Err:  cause,
-	}
-}

@@ -90,7 +90,7 @@ func TestOpenRefuses(t *testing.T) {
 		}},
 		{"a newer format", sequent.CodeNewerSchema, func(t *testing.T, path string) {
 			filled(t, path, 10)
-			raw(t, path, fmt.Sprint("PRAGMA user_version=", latest+1))
+			raw(t, path, fmt.Sprint("PRAGMA user_version=", latest+1), fmt.Sprint("UPDATE identity SET oldest_writer=", latest+1))
 		}},
 		{"another program's database", sequent.CodeUnavailable, func(t *testing.T, path string) {
 			raw(t, path, "CREATE TABLE other(x)", "INSERT INTO other VALUES (1)")
@@ -227,7 +227,7 @@ func TestUpgrade(t *testing.T) {
 	s := openAt(t, path)
 	defer s.Close()
 	_, log, err := s.Load(t.Context(), sequent.Key{ID: "a"}, sequent.Position{})
-	if err != nil || len(log) != 1 || log[0].Text != "old" {
+	if err != nil || len(log) != 1 || log[0].Thought.Text != "old" {
 		t.Errorf("Load after the migration = %+v, error %v", log, err)
 	}
 	for id, want := range map[sequent.ID]int{"a": 0, "branched": 2} {

@@ -277,7 +277,7 @@ func verify(t *testing.T, s *Store, acked *acks, extra int) {
 		if len(log) != h.Len {
 			t.Errorf("%q has %d thoughts, the header says %d", h.ID, len(log), h.Len)
 		}
-		for i, th := range log {
+		for i, th := range sequent.Thoughts(log) {
 			if th.Seq != i+1 {
 				t.Errorf("%q: thought %d has Seq %d", h.ID, i+1, th.Seq)
 			}

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"embed"
 	"fmt"
+	"io/fs"
 
 	"github.com/sequent-dev/sequent"
 )
@@ -14,24 +15,24 @@ import (
 //go:embed migrations/*.sql
 var migrations embed.FS
 
-// scripts lists the migrations in order. The first creates format 1.
-var scripts = [...]string{
-	"migrations/0001_sessions.sql",
-	"migrations/0002_index.sql",
-	"migrations/0003_branches.sql",
-}
+// scripts are the names of the migrations in order. The first creates format 1.
+var scripts, _ = fs.Glob(migrations, "migrations/*.sql")
 
 // latest is the format that this program reads and writes.
-const latest = len(scripts)
+var latest = len(scripts)
 
 // applicationID marks the header of our files. In ASCII it is "sqnt".
 const applicationID = 0x73716e74
 
-// schemaVersion returns the format of a file, 0 for an empty file. It returns an
-// error if the format is newer than latest or the file is another program's.
-func schemaVersion(ctx context.Context, db interface {
+// A querier is a database, connection or transaction.
+type querier interface {
 	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
-}) (int, error) {
+}
+
+// schemaVersion returns the format of a file, 0 for an empty file. It returns an error
+// if the format is newer than latest and does not allow this program to write, or if the
+// file is another program's.
+func schemaVersion(ctx context.Context, db querier) (int, error) {
 	var version, application, objects int
 	err := db.QueryRowContext(ctx, `
 		SELECT user_version, application_id, (SELECT count(*) FROM sqlite_schema)
@@ -48,13 +49,36 @@ func schemaVersion(ctx context.Context, db interface {
 			Err:  fmt.Errorf("application_id %#x, user_version %d, %d tables and indexes", application, version, objects),
 		}
 	case version > latest:
-		return 0, &sequent.Error{
-			Code: sequent.CodeNewerSchema,
-			Msg:  fmt.Sprintf("the store has format %d; this program supports formats up to %d and did not change it", version, latest),
-			Fix:  "install the newer version of the program that created it, or use another file",
+		if err := checkWriter(ctx, db, version); err != nil {
+			return 0, err
 		}
 	}
 	return version, nil
+}
+
+// checkWriter returns an error if the program is older than the oldest one that may
+// write to a file of a newer format.
+func checkWriter(ctx context.Context, db querier, version int) error {
+	var oldest int
+	if err := db.QueryRowContext(ctx, "SELECT oldest_writer FROM identity").Scan(&oldest); err != nil {
+		return err
+	}
+	if oldest <= latest {
+		return nil
+	}
+	return &sequent.Error{
+		Code: sequent.CodeNewerSchema,
+		Msg: fmt.Sprintf("the store has format %d, which only programs for format %d or later may write; this one is for format %d and did not change it",
+			version, oldest, latest),
+		Fix: "restart with the newer version of the program, or use another file",
+	}
+}
+
+// mayWrite returns an error if another process has migrated the file to a format that
+// this program must not write. It is called in a transaction.
+func (w *writer) mayWrite(ctx context.Context) error {
+	_, err := schemaVersion(ctx, w.conn)
+	return err
 }
 
 // migrate brings a file to the latest format and the given journal mode. The
@@ -91,6 +115,9 @@ func migrate(ctx context.Context, db *sql.DB, journal string) error {
 	version, err := schemaVersion(ctx, conn)
 	if err != nil {
 		return err
+	}
+	if version > latest {
+		return nil // additive changes, made by a newer program
 	}
 	for _, name := range scripts[version:] {
 		script, err := migrations.ReadFile(name)

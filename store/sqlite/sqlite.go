@@ -21,7 +21,7 @@ import (
 	"time"
 
 	"github.com/sequent-dev/sequent"
-	"github.com/sequent-dev/sequent/internal/wake"
+	"github.com/sequent-dev/sequent/store/internal/record"
 )
 
 // A Sync is the durability of commits: what a commit survives.
@@ -54,8 +54,11 @@ type Store struct {
 	immutable bool // read without locks, because no process can change the file
 
 	readers *sql.DB
-	loading struct{ header, thoughts, position *sql.Stmt } // on readers
-	index   *index                                         // nil if it could not be opened
+	loading struct { // on readers
+		header, entries *sql.Stmt
+		thoughts        thoughtReader
+	}
+	index *index // nil if it could not be opened
 
 	writing chan struct{} // capacity one; holds a token while a goroutine uses the fields below
 	lock    *fileLock
@@ -64,8 +67,8 @@ type Store struct {
 
 	residue atomic.Bool // text of deleted sessions may be left in the files
 
-	hub    wake.Hub[sequent.Key] // signals commits of this Store; the zero Key gets every one
-	poller poller                // signals commits of others
+	feed   sequent.Feed // reports commits
+	poller poller       // reports those of others to feed
 
 	closing sync.Once
 	closed  chan struct{}
@@ -227,7 +230,7 @@ func (s *Store) openCurrent(ctx context.Context) (opened bool, err error) {
 	}
 	defer db.Close()
 	version, err := schemaVersion(ctx, db)
-	if err != nil || version != latest {
+	if err != nil || version < latest {
 		return false, err
 	}
 	journal, err := journalMode(ctx, db)
@@ -237,12 +240,13 @@ func (s *Store) openCurrent(ctx context.Context) (opened bool, err error) {
 	return true, s.openWriter(ctx)
 }
 
-// Close implements [sequent.Store]. It waits for commits in progress; calls of
-// Wait return with an error.
+// Close implements [sequent.Store]. It waits for commits in progress; watches end
+// with an error.
 func (s *Store) Close() error {
 	var err error
 	s.closing.Do(func() {
 		close(s.closed)
+		s.feed.Close(record.ErrClosed)
 		if s.index != nil {
 			err = s.index.close()
 		}

@@ -64,6 +64,16 @@ func (s *statement) exec(args ...any) (int64, error) {
 	return result.RowsAffected()
 }
 
+// insert runs the statement, which inserts a row, and returns the row's id.
+func (s *statement) insert(args ...any) (int64, error) {
+	result, err := s.stmt.ExecContext(context.Background(), s.bind(args))
+	clear(s.args)
+	if err != nil {
+		return 0, err
+	}
+	return result.LastInsertId()
+}
+
 // key runs a statement that returns at most one row with one integer. If there is
 // no row, ok is false.
 func (s *statement) key(args ...any) (key int64, ok bool, err error) {

@@ -20,14 +20,18 @@ type writer struct {
 	begin, commit, rollback                    *statement
 	insertSession                              *statement
 	moveSession, changeSession, replaceSession *statement
-	insertThought, insertPlain                 *statement
+	insertThought, insertPlain, insertEntry    *statement
+	insertTouched, trimTouched                 *statement
 
 	stmts                                      []*sql.Stmt // the following ones, for close
-	selectHeader, selectThoughts               *sql.Stmt
+	selectHeader, selectEntries                *sql.Stmt
+	selectThoughts                             thoughtReader
 	clearNewest, deleteThoughts, deleteCleared *sql.Stmt
-	deleteSession                              *sql.Stmt
+	deleteSession, lastForgotten               *sql.Stmt
 
 	cache map[sequent.Key]row // recently written sessions, at most maxCached
+
+	last, added marks // of the transaction: the last rows it has inserted, and how many
 }
 
 // A row is the row of a session.
@@ -36,7 +40,7 @@ type row struct {
 	header sequent.Header
 }
 
-const maxCached = 1000
+const maxCached = 4000
 
 // openWriter opens s.writer. The caller holds s.writing, or is Open.
 func (s *Store) openWriter(ctx context.Context) error {
@@ -48,7 +52,7 @@ func (s *Store) openWriter(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	w := &writer{cache: make(map[sequent.Key]row)}
+	w := &writer{cache: make(map[sequent.Key]row), selectThoughts: thoughtReader{single: true}}
 	w.db, err = sql.Open("sqlite", s.dsn(
 		synchronous, "secure_delete(1)",
 		"fullfsync(1)", "checkpoint_fullfsync(1)", // macOS: flush the drive's cache
@@ -84,6 +88,9 @@ func (w *writer) prepare(ctx context.Context) (err error) {
 		{&w.replaceSession, replaceSession},
 		{&w.insertThought, insertThought},
 		{&w.insertPlain, insertPlain},
+		{&w.insertTouched, insertTouched},
+		{&w.trimTouched, trimTouched},
+		{&w.insertEntry, insertEntry},
 	} {
 		if *p.stmt, err = newStatement(w.conn, p.text); err != nil {
 			return err
@@ -95,11 +102,14 @@ func (w *writer) prepare(ctx context.Context) (err error) {
 		text string
 	}{
 		{&w.selectHeader, selectHeader},
-		{&w.selectThoughts, selectThoughts},
+		{&w.selectThoughts.plain, selectThoughts},
+		{&w.selectThoughts.optional, selectOptional},
+		{&w.selectEntries, selectEntries},
 		{&w.clearNewest, clearNewest},
 		{&w.deleteThoughts, deleteThoughts},
 		{&w.deleteCleared, deleteCleared},
 		{&w.deleteSession, deleteSession},
+		{&w.lastForgotten, lastForgotten},
 	} {
 		if *p.stmt, err = w.conn.PrepareContext(ctx, p.text); err != nil {
 			return err
@@ -136,10 +146,17 @@ func (s *Store) dropWriter() error {
 }
 
 // transact calls do in a transaction while holding the file lock. It commits if do
-// returns nil and rolls back otherwise. ctx cancels only the wait for the lock, so
-// that an error always means that nothing was stored.
+// returns nil and rolls back otherwise. ctx cancels only the wait for the lock. After
+// an error nothing was stored, unless it is a commitError.
 func (s *Store) transact(ctx context.Context, do func(*writer) error) error {
-	return s.withWriter(ctx, func(w *writer) error { return w.transact(do) })
+	return s.withWriter(ctx, func(w *writer) error {
+		w.last, w.added = marks{}, marks{}
+		err := w.transact(do)
+		if err == nil {
+			s.poller.own(w.last, w.added)
+		}
+		return err
+	})
 }
 
 // withWriter calls do with the writer while holding the file lock. ctx cancels only
@@ -191,6 +208,20 @@ func (s *Store) withWriter(ctx context.Context, do func(*writer) error) error {
 	return err
 }
 
+// checkReplaced returns an error if there is another file at s.path than the open one:
+// other processes do not see what this one would show.
+func (s *Store) checkReplaced() error {
+	if s.file == nil {
+		return nil // the store is read-only
+	}
+	if err := s.checkInPlace(); err != nil {
+		if _, missing := os.Stat(s.path); missing == nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // checkInPlace returns an error if the open file is no longer the one at s.path:
 // commits to a removed file would be lost when the process exits.
 func (s *Store) checkInPlace() error {
@@ -203,7 +234,7 @@ func (s *Store) checkInPlace() error {
 	}
 	return &sequent.Error{
 		Code: sequent.CodeUnavailable,
-		Msg:  "the store's file was removed or replaced while it was in use; nothing was stored",
+		Msg:  "the store's file was removed or replaced while it was in use, so it is not used any more",
 		Fix:  "restart the program",
 		Err:  err,
 	}
@@ -234,7 +265,7 @@ func (w *writer) transact(do func(*writer) error) (err error) {
 		return err
 	}
 	if _, err := w.commit.exec(); err != nil {
-		return err
+		return commitError{err}
 	}
 	open = false
 	return nil

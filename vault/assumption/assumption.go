@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"github.com/sequent-dev/sequent"
+	"github.com/sequent-dev/sequent/internal/printable"
 	"github.com/sequent-dev/sequent/vault"
-	"github.com/sequent-dev/sequent/vault/internal/block"
 	"github.com/sequent-dev/sequent/vault/wikilink"
 )
 
@@ -188,7 +188,7 @@ func conceptsOf(given []string) ([]string, error) {
 		}
 		links := wikilink.Parse([]byte("- [[" + c + "]]"))
 		if len(links) != 1 || links[0].Concept() == "" || links[0].Start != 2 || links[0].Stop != len(c)+6 || len([]rune(c)) > maxNameChars {
-			return nil, invalid("concepts", `name concepts without brackets, such as "error handling"`, "%q cannot be a concept", block.Short(c, maxTitle))
+			return nil, invalid("concepts", `name concepts without brackets, such as "error handling"`, "%q cannot be a concept", printable.Short(c, maxTitle))
 		}
 		if name := links[0].Concept(); !seen[name] {
 			seen[name] = true
@@ -220,7 +220,7 @@ func (c Change) check() ([]string, error) {
 	if c.Status != "" && !slices.Contains(statuses, c.Status) {
 		return nil, &sequent.Error{
 			Code: CodeInvalidStatus, Field: "status",
-			Msg: fmt.Sprintf("an assumption cannot have the status %q", block.Short(string(c.Status), maxTitle)),
+			Msg: fmt.Sprintf("an assumption cannot have the status %q", printable.Short(string(c.Status), maxTitle)),
 			Fix: "use active, validated, invalidated or refined",
 		}
 	}

@@ -56,7 +56,7 @@ const maxTitle = 100 // characters
 // title returns the first line of a statement, cut to maxTitle.
 func title(s string) string {
 	line, _, _ := strings.Cut(strings.TrimSpace(s), "\n")
-	return block.Short(strings.Join(strings.Fields(line), " "), maxTitle)
+	return printable.Short(strings.Join(strings.Fields(line), " "), maxTitle)
 }
 
 // text returns a text for a note; empty if it is blank.

@@ -29,6 +29,9 @@ type Context struct {
 	Notes    int    // that link to it
 	Direct   []Relation
 	Expanded []Relation
+	// Incomplete means that the notes have more links or text than one question may
+	// read: relations, files or previews can be missing, and a Count too low.
+	Incomplete bool
 }
 
 // A Relation is a concept that is related to another.
@@ -69,13 +72,38 @@ func (x *Index) Context(ctx context.Context, q ContextQuery) (Context, error) {
 	var out Context
 	err := x.read(ctx, func(v *view) error {
 		var err error
-		out, err = v.around(ctx, name, q)
+		work := x.work
+		out, err = v.around(ctx, name, q, &work)
 		return err
 	})
 	return out, err
 }
 
-func (v *view) around(ctx context.Context, name string, q ContextQuery) (Context, error) {
+// A budget is the work that is left for one question. It is counted and not timed, so
+// that the same question has the same answer on any machine.
+type budget struct {
+	links int // to visit
+	bytes int // of notes to read for previews
+	short bool
+}
+
+const (
+	linkBudget    = 1 << 21 // about 0.2 s
+	previewBudget = 2 << 20
+)
+
+// take takes n of what is left of part. It reports false, and that the budget was too
+// short, if that is less.
+func (b *budget) take(part *int, n int) bool {
+	if *part < n {
+		b.short = true
+		return false
+	}
+	*part -= n
+	return true
+}
+
+func (v *view) around(ctx context.Context, name string, q ContextQuery, b *budget) (Context, error) {
 	out := Context{Concept: name}
 	start, ok := v.concepts.find(name)
 	if !ok {
@@ -85,9 +113,12 @@ func (v *view) around(ctx context.Context, name string, q ContextQuery) (Context
 	reached := map[int32]bool{start: true}
 	frontier := []int32{start}
 	for distance := 1; distance <= q.Depth && len(frontier) > 0; distance++ {
+		if err := ctx.Err(); err != nil {
+			return out, err
+		}
 		var next []edge
 		for _, from := range frontier {
-			next = append(next, v.neighbours(from)...)
+			next = append(next, v.neighbours(from, b)...)
 		}
 		v.sortEdges(next)
 		frontier = nil
@@ -106,7 +137,7 @@ func (v *view) around(ctx context.Context, name string, q ContextQuery) (Context
 			if len(*list) == q.MaxEntities {
 				continue
 			}
-			r, err := v.relation(ctx, e, q.IncludeContent && distance == 1)
+			r, err := v.relation(ctx, e, q.IncludeContent && distance == 1, b)
 			if err != nil {
 				return out, err
 			}
@@ -116,28 +147,36 @@ func (v *view) around(ctx context.Context, name string, q ContextQuery) (Context
 			*list = append(*list, r)
 		}
 	}
+	out.Incomplete = b.short
 	return out, nil
 }
 
 // relation returns the relation for an edge, with a preview if content is set.
-func (v *view) relation(ctx context.Context, e edge, content bool) (Relation, error) {
+func (v *view) relation(ctx context.Context, e edge, content bool, b *budget) (Relation, error) {
 	r := Relation{Name: v.concepts.name(e.to), Count: e.weight}
+	from, to := v.mentioning(e.from), v.mentioning(e.to)
+	if !b.take(&b.links, len(from)+len(to)) {
+		return r, nil
+	}
 	var notes []*noteInfo
-	for _, id := range common(v.mentioning(e.from), v.mentioning(e.to)) {
+	for _, id := range common(from, to) {
 		notes = append(notes, v.notes[id])
 	}
-	slices.SortFunc(notes, func(a, b *noteInfo) int {
-		return cmp.Or(cmp.Compare(b.modified, a.modified), strings.Compare(a.path, b.path))
-	})
+	slices.SortFunc(notes, latestFirst)
 	for _, n := range notes[:min(len(notes), maxFiles)] {
 		r.Files = append(r.Files, n.uri)
 	}
-	if !content {
+	if !content || !b.take(&b.bytes, int(notes[0].size)) {
 		return r, nil
 	}
 	body, err := v.body(ctx, notes[0])
 	r.Preview = snippet(body, []unit{nameUnit(r.Name), nameUnit(v.concepts.name(e.from))})
 	return r, err
+}
+
+// latestFirst orders notes by their last change, latest first.
+func latestFirst(a, b *noteInfo) int {
+	return cmp.Or(cmp.Compare(b.modified, a.modified), strings.Compare(a.path, b.path))
 }
 
 // common returns the ids that are in both of two sorted lists.
@@ -163,11 +202,24 @@ type edge struct {
 	weight   int // notes that link to both
 }
 
-// neighbours returns the edges of a concept, unordered.
-func (s *snapshot) neighbours(c int32) []edge {
+// neighbours returns the edges of a concept, unordered. Of the notes that mention it,
+// it reads those changed last, as far as the budget lasts.
+func (s *snapshot) neighbours(c int32, b *budget) []edge {
+	ids := s.mentioning(c)
+	links := 0
+	for _, id := range ids {
+		links += len(s.notes[id].concepts)
+	}
+	if links > b.links {
+		ids = slices.SortedFunc(slices.Values(ids), func(a, b int64) int { return latestFirst(s.notes[a], s.notes[b]) })
+	}
 	weights := make(map[int32]int)
-	for _, id := range s.mentioning(c) {
-		for _, other := range s.notes[id].concepts {
+	for _, id := range ids {
+		concepts := s.notes[id].concepts
+		if !b.take(&b.links, len(concepts)) {
+			break
+		}
+		for _, other := range concepts {
 			if other != c {
 				weights[other]++
 			}
@@ -226,15 +278,28 @@ const relatedWeight = 0.5
 // proximity returns how close notes are to concepts, from 0 to 1. A concept counts
 // by its rarity: in full for notes that mention it or have its name; for others in
 // part, by the strongest relation of a concept that they mention. Notes that
-// mention the same concepts are equally close; their words decide between them.
+// mention the same concepts are equally close; their words decide between them. Where
+// the notes have more links than one search may visit, the strongest relations count.
 func (s *snapshot) proximity(asked []int32) map[int64]float64 {
 	scores := make(map[int64]float64)
 	rarities := 0.0
+	b := &budget{links: linkBudget}
 	for _, c := range asked {
 		rarity := math.Log(1 + float64(len(s.notes))/float64(1+len(s.mentioning(c))))
 		rarities += rarity
 		shares := make(map[int64]float64)
-		for _, e := range s.neighbours(c) {
+		edges := s.neighbours(c, b)
+		visits := 0
+		for _, e := range edges {
+			visits += len(s.mentioning(e.to))
+		}
+		if visits > b.links {
+			s.sortEdges(edges)
+		}
+		for _, e := range edges {
+			if !b.take(&b.links, len(s.mentioning(e.to))) {
+				break
+			}
 			strength := float64(e.weight) / math.Sqrt(float64(len(s.mentioning(c)))*float64(len(s.mentioning(e.to))))
 			for _, id := range s.mentioning(e.to) {
 				shares[id] = max(shares[id], relatedWeight*strength)

@@ -143,3 +143,83 @@ func TestUpdatedEqualsRebuilt(t *testing.T) {
 		}
 	}
 }
+
+// A question costs a bounded amount of work, whatever the notes link to, and says when
+// it stopped there.
+func TestContextBudget(t *testing.T) {
+	t.Parallel()
+	const notes, links = 60, 8000
+	files := make(map[string]string)
+	for i := range notes {
+		var b strings.Builder
+		b.WriteString("[[hub]] ")
+		for j := range links {
+			fmt.Fprintf(&b, "[[concept %d]] ", (i*links/2+j)%(4*links))
+		}
+		files[fmt.Sprintf("%d.md", i)] = b.String()
+	}
+	b := newBox(t, index.Config{}, files)
+	report, err := b.Sync(t.Context(), nil)
+	if err != nil || report.Concepts != 4*links+1 || report.Relations == 0 || !report.Partial {
+		t.Errorf("Sync: %+v, %v; want %d concepts and a partial count of relations", report, err, 4*links+1)
+	}
+	for _, test := range []struct {
+		query      index.ContextQuery
+		incomplete bool
+	}{
+		{index.ContextQuery{Concept: "hub", Depth: 10, MaxEntities: 1000, IncludeContent: true}, true},
+		{index.ContextQuery{Concept: "concept 1", Depth: 10, MaxEntities: 1000, IncludeContent: true}, true},
+		{index.ContextQuery{Concept: "hub", Depth: 10, MaxEntities: 1000}, false},
+		{index.ContextQuery{Concept: "hub", Depth: 1}, false},
+	} {
+		begun := time.Now()
+		c := around(t, b, test.query)
+		t.Logf("%+v: %v", test.query, time.Since(begun))
+		if c.Incomplete != test.incomplete {
+			t.Errorf("%+v: incomplete is %t, want %t", test.query, c.Incomplete, test.incomplete)
+		}
+		previews := 0
+		for _, r := range c.Direct {
+			if r.Preview != "" {
+				previews++
+			}
+		}
+		if most := 2 << 20 / len(files["0.md"]); previews > most {
+			t.Errorf("%+v: %d previews, of notes with %d bytes; want at most %d", test.query, previews, len(files["0.md"]), most)
+		}
+		if test.query.MaxEntities > 0 && len(c.Direct) == 0 {
+			t.Errorf("%+v: no relations", test.query)
+		}
+	}
+}
+
+// Where the budget is used up, what was read is still right: the notes changed last,
+// the strongest relations first.
+func TestContextOutOfBudget(t *testing.T) {
+	t.Parallel()
+	b := newBox(t, index.Config{}, linked)
+	for i, name := range []string{"8", "3", "1", "2"} { // 2 was changed last
+		at := time.Now().Add(time.Duration(i-10) * time.Hour)
+		if err := os.Chtimes(b.path(name+".md"), at, at); err != nil {
+			t.Fatal(err)
+		}
+	}
+	b.sync()
+	for _, test := range []struct {
+		links            int
+		direct, expanded string
+		incomplete       bool
+	}{
+		{0, "", "", true},
+		{3, "near 1, other 1", "", true},
+		{5, "near 2, other 1", "", true},
+		{1000, "near 2, other 2, child 1", "far 1 at 2 via near", false},
+	} {
+		b.SetLinkBudget(test.links)
+		c := around(t, b, index.ContextQuery{Concept: "hub", Depth: 2})
+		if relations(c.Direct) != test.direct || relations(c.Expanded) != test.expanded || c.Incomplete != test.incomplete || c.Notes != 4 {
+			t.Errorf("%d links: %q, %q, incomplete %t, %d notes; want %q, %q, %t, 4", test.links,
+				relations(c.Direct), relations(c.Expanded), c.Incomplete, c.Notes, test.direct, test.expanded, test.incomplete)
+		}
+	}
+}

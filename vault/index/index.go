@@ -59,6 +59,7 @@ type Index struct {
 	rescan       time.Duration
 	lockTimeout  time.Duration
 	log          *slog.Logger
+	work         budget // of Context; smaller in tests
 
 	writing chan struct{} // of capacity 1; full while this process writes
 
@@ -80,6 +81,7 @@ func New(cfg Config) *Index {
 		panic("index: Config.Embedder without Config.Model")
 	}
 	x := &Index{
+		work:         budget{links: linkBudget, bytes: previewBudget},
 		vault:        cfg.Vault,
 		embedder:     cfg.Embedder,
 		model:        cfg.Model,

@@ -104,9 +104,9 @@ func TestUnreadableNotes(t *testing.T) {
 	if len(r.Unreadable) != wantLarge || r.Notes != 3 {
 		t.Fatalf("%+v", r)
 	}
-	for _, p := range r.Unreadable {
-		if code := sequent.CodeOf(p.Err); code != vault.CodeTooLarge && code != vault.CodeInvalidURI {
-			t.Errorf("%s: %v", p.URI, p.Err)
+	for _, err := range r.Unreadable {
+		if code := sequent.CodeOf(err); code != vault.CodeTooLarge && code != vault.CodeInvalidURI {
+			t.Error(err)
 		}
 	}
 	if got := b.text("fine"); got != "binary damaged good" && got != "damaged good binary" && got != "binary good damaged" && got != "good binary damaged" {

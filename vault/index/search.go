@@ -25,22 +25,22 @@ type Results struct {
 
 // A Hit is a note that matches. All scores are between 0 and 1.
 type Hit struct {
-	URI     vault.URI
-	Title   string
-	Snippet string // text around a match, one line of at most 200 characters
+	URI     vault.URI `json:"uri"`
+	Title   string    `json:"title"`
+	Snippet string    `json:"snippet"` // text around a match, one line of at most 200 characters
 	// Score orders the hits: Text in mode FullText, Semantic in mode Semantic. In
 	// mode Hybrid it joins the three as independent evidence: words alone can
 	// reach 1, links alone 0.5, meaning alone 0.5, and each adds to the others.
-	Score float64
+	Score float64 `json:"score"`
 	// Text is 1 for a note that is full of all words of the query. Half of it is
 	// the share of the words that the note has, rare words counting more; half is
 	// its BM25 score as a share of the highest possible.
-	Text float64
+	Text float64 `json:"text,omitempty"`
 	// Graph is 1 for a note that links to all concepts of the query, or has their
 	// name. A related concept counts up to half.
-	Graph float64
+	Graph float64 `json:"graph,omitempty"`
 	// Semantic is the cosine of the query and the nearest passage of the note.
-	Semantic float64
+	Semantic float64 `json:"meaning,omitempty"`
 }
 
 const maxSnippet = 200 // characters

@@ -7,7 +7,6 @@ import (
 	"runtime"
 	"slices"
 	"sync"
-	"time"
 
 	"github.com/sequent-dev/sequent"
 	"github.com/sequent-dev/sequent/vault"
@@ -15,26 +14,17 @@ import (
 
 // A Report is the result of Sync.
 type Report struct {
-	Notes   int // in the index
-	Changed int // new or changed notes that were read
-	Removed int // notes that are no longer in the vault
-	// Unreadable are the notes and folders that were left out.
-	Unreadable []Problem
+	Notes     int `json:"notes"`     // in the index
+	Changed   int `json:"changed"`   // new or changed notes that were read
+	Removed   int `json:"removed"`   // notes that are no longer in the vault
+	Concepts  int `json:"concepts"`  // that at least one note links to
+	Relations int `json:"relations"` // pairs of concepts that a note links to
+	Orphans   int `json:"orphans"`   // concepts without a relation
 
-	Concepts  int // that at least one note links to
-	Relations int // pairs of concepts that a note links to
-	Orphans   int // concepts without a relation
-
-	Embedded int    // texts sent to the embedding model
-	Warning  string // why the index lacks vectors; empty if it does not
-
-	Elapsed time.Duration
-}
-
-// A Problem is a note or folder that cannot be indexed.
-type Problem struct {
-	URI vault.URI // empty for a path that has no URI
-	Err error     // a *sequent.Error that names the path
+	Unreadable []error `json:"-"` // for each note or folder that was left out, a *sequent.Error that names it
+	Embedded   int     `json:"-"` // texts sent to the embedding model
+	Warning    string  `json:"-"` // why the index lacks vectors; empty if it does not
+	Partial    bool    `json:"-"` // Relations is too low: counting them all would take too long
 }
 
 // Progress is how far Sync is.
@@ -54,7 +44,6 @@ func (x *Index) Sync(ctx context.Context, progress func(Progress)) (Report, erro
 	if progress == nil {
 		progress = func(Progress) {}
 	}
-	start := time.Now()
 	var report Report
 	err := x.write(ctx, func(w *writer) (err error) {
 		report, err = x.sync(ctx, w, progress)
@@ -69,7 +58,6 @@ func (x *Index) Sync(ctx context.Context, progress func(Progress)) (Report, erro
 		report.Warning = "the embedding model did not answer; searches by meaning miss some notes until a later sync"
 		err = nil
 	}
-	report.Elapsed = time.Since(start)
 	return report, err
 }
 
@@ -184,7 +172,7 @@ func (x *Index) sync(ctx context.Context, w *writer, progress func(Progress)) (R
 	}
 	graph := snap.count()
 	report.Notes = len(snap.notes)
-	report.Concepts, report.Relations, report.Orphans = graph.concepts, graph.relations, graph.orphans
+	report.Concepts, report.Relations, report.Orphans, report.Partial = graph.concepts, graph.relations, graph.orphans, graph.partial
 	return report, nil
 }
 
@@ -198,7 +186,7 @@ func (x *Index) compare(ctx context.Context, snap *snapshot, report *Report) (to
 		}
 		if err != nil {
 			partial = partial || sequent.CodeOf(err) != vault.CodeInvalidURI
-			report.Unreadable = append(report.Unreadable, Problem{info.URI, err})
+			report.Unreadable = append(report.Unreadable, err)
 			continue
 		}
 		old := snap.uris[info.URI]
@@ -259,7 +247,7 @@ func (x *Index) readNotes(ctx context.Context, f *file, snap *snapshot, todo []v
 	}
 	for i, one := range sets {
 		if errs[i] != nil {
-			report.Unreadable = append(report.Unreadable, Problem{todo[i].URI, errs[i]})
+			report.Unreadable = append(report.Unreadable, errs[i])
 		}
 		set.docs = append(set.docs, one.docs...)
 		set.removed = append(set.removed, one.removed...)

@@ -15,7 +15,7 @@ import (
 // A Store holds the sessions. [sequent.Engine] implements it.
 type Store interface {
 	Session(ctx context.Context, id sequent.ID) (*sequent.Session, error)
-	Sessions(ctx context.Context, q sequent.Query) (sequent.Page, error)
+	AllSessions(ctx context.Context, q sequent.Query) iter.Seq2[sequent.Header, error]
 	Restore(ctx context.Context, h sequent.Header, log []sequent.Thought) (sequent.Restored, error)
 }
 
@@ -236,27 +236,20 @@ func (f *Files) sessionFiles(ctx context.Context, store Store) ([]sessionFile, [
 		at[id] = len(list)
 		list = append(list, sessionFile{id: id, uri: info.URI, info: info})
 	}
-	q := sequent.Query{Limit: 500, ByCreated: true}
-	for {
-		page, err := store.Sessions(ctx, q)
+	for h, err := range store.AllSessions(ctx, sequent.Query{ByCreated: true}) {
 		if err != nil {
 			return nil, nil, err
 		}
-		for i := range page.Headers {
-			h := &page.Headers[i]
-			if j, ok := at[h.ID]; ok {
-				list[j].header = h
-			} else if ValidID(h.ID) && (f.owns(h) || f.readMark(ctx, h.ID).Epoch == h.Epoch) {
-				uri, err := vault.PathURI(flat(h.ID))
-				if err != nil {
-					return nil, nil, err
-				}
-				at[h.ID] = len(list)
-				list = append(list, sessionFile{id: h.ID, uri: uri, header: h})
+		if j, ok := at[h.ID]; ok {
+			list[j].header = &h
+		} else if ValidID(h.ID) && (f.owns(&h) || f.readMark(ctx, h.ID).Epoch == h.Epoch) {
+			uri, err := vault.PathURI(flat(h.ID))
+			if err != nil {
+				return nil, nil, err
 			}
-		}
-		if q.Cursor = page.Next; q.Cursor == "" {
-			return list, findings, nil
+			at[h.ID] = len(list)
+			list = append(list, sessionFile{id: h.ID, uri: uri, header: &h})
 		}
 	}
+	return list, findings, nil
 }

@@ -18,15 +18,15 @@ type comparison struct {
 	breaks  string // the line breaks of the file
 	front   string // the state in the front matter
 
-	sections []Section // of the file, with their positions in the log
-	add      string    // text to append
-	missing  []int     // positions that were never written completely
-	deleted  []int     // positions that were written and are not there
-	edited   []int     // positions with a changed section
-	doubled  []int     // positions with several sections
-	foreign  int       // sections without a thought in the log
-	ahead    []Section // sections that continue the log
-	torn     bool      // the file ends in a part of a section
+	sections []fileSection // of the file, with their positions in the log
+	add      string        // text to append
+	missing  []int         // positions that were never written completely
+	deleted  []int         // positions that were written and are not there
+	edited   []int         // positions with a changed section
+	doubled  []int         // positions with several sections
+	foreign  int           // sections without a thought in the log
+	ahead    []fileSection // sections that continue the log
+	torn     bool          // the file ends in a part of a section
 }
 
 // compare compares a session with its file. It fails if the file belongs to another
@@ -37,7 +37,7 @@ func compare(n *vault.Note, s *sequent.Session, m mark) (*comparison, error) {
 		// Some file systems show an incomplete append as NUL bytes.
 		c.body, c.rewrite, c.torn = cut, true, true
 	}
-	c.sections = Parse(c.body)
+	c.sections = parse(c.body)
 	assignPositions(c.sections)
 	c.checkLast()
 	if err := c.sameSession(&n.Front); err != nil {
@@ -51,7 +51,7 @@ func compare(n *vault.Note, s *sequent.Session, m mark) (*comparison, error) {
 
 // assignPositions sets the positions of sections without block ids by their order. Such
 // files were written by another program.
-func assignPositions(list []Section) {
+func assignPositions(list []fileSection) {
 	first := len(list)
 	for i, s := range list {
 		if s.Seq > 0 {
@@ -160,8 +160,8 @@ func (c *comparison) count(written int) {
 }
 
 // shows reports whether a section is unchanged.
-func (c *comparison) shows(sec Section, t sequent.Thought) bool {
-	want := Parse(section(c.session, t))
+func (c *comparison) shows(sec fileSection, t sequent.Thought) bool {
+	want := parse(section(c.session, t))
 	return len(want) == 1 && sameDraft(trimmed(sec.Draft), trimmed(want[0].Draft))
 }
 
@@ -234,7 +234,7 @@ func (c *comparison) excludeTorn() {
 // written, and whether the file has another text in its place.
 func (c *comparison) lostConclusion(written int) (text string, begun bool) {
 	seq := c.session.Len() - len(c.missing) // the last one in the file
-	i := slices.IndexFunc(c.sections, func(s Section) bool { return s.Seq > 0 && s.Seq == seq })
+	i := slices.IndexFunc(c.sections, func(s fileSection) bool { return s.Seq > 0 && s.Seq == seq })
 	if i < 0 || seq <= written || c.sections[i].concluded {
 		return "", false
 	}
@@ -257,7 +257,7 @@ func overlap(body, text string) int {
 // of the log, or at the end.
 func (c *comparison) restored() string {
 	body := c.body + c.add
-	list := Parse(body)
+	list := parse(body)
 	assignPositions(list)
 	at := make(map[int]*strings.Builder) // insertions by their offset in the body
 	into := func(i int) *strings.Builder {
@@ -272,7 +272,7 @@ func (c *comparison) restored() string {
 			continue
 		}
 		text := withBreaks(section(c.session, t), c.breaks)
-		next := slices.IndexFunc(list, func(s Section) bool { return s.Seq > seq && s.Seq <= c.session.Len() })
+		next := slices.IndexFunc(list, func(s fileSection) bool { return s.Seq > seq && s.Seq <= c.session.Len() })
 		if next >= 0 {
 			into(list[next].start).WriteString(strings.TrimPrefix(text, c.breaks) + c.breaks)
 			continue

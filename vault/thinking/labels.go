@@ -9,7 +9,7 @@ import (
 
 	"github.com/sequent-dev/sequent"
 	"github.com/sequent-dev/sequent/internal/lazyregexp"
-	"github.com/sequent-dev/sequent/vault/internal/block"
+	"github.com/sequent-dev/sequent/internal/printable"
 )
 
 // The labels for what a file shows and a [sequent.Draft] has no field for. A dialect
@@ -65,7 +65,7 @@ func checkID(id sequent.ID) error {
 }
 
 // quoted cuts a text for an error.
-func quoted(s string) string { return block.Short(s, 100) }
+func quoted(s string) string { return printable.Short(s, 100) }
 
 func agentOf(t sequent.Thought) string { return cmp.Or(t.Labels[LabelAgent], DefaultAgent) }
 

@@ -10,8 +10,8 @@ import (
 	"github.com/sequent-dev/sequent/vault/internal/block"
 )
 
-// A Section is a thought in a file.
-type Section struct {
+// A fileSection is a thought in a file.
+type fileSection struct {
 	Draft sequent.Draft // with More unless concluded; agent and conclusion are labels
 	At    time.Time     // to the second, UTC; zero without a time
 	Seq   int           // the position in the log from the block id; 0 without one
@@ -21,7 +21,7 @@ type Section struct {
 }
 
 // closed reports whether the section has its last line.
-func (s *Section) closed() bool { return !s.At.IsZero() || s.Seq > 0 }
+func (s *fileSection) closed() bool { return !s.At.IsZero() || s.Seq > 0 }
 
 var (
 	headingForm = lazyregexp.New(`^## +Thought +(-?\d{1,15})/(\?|\d{1,15})(\+?)(?: +\[(.*?)\])?((?: +\(.*\))?)\s*$`)
@@ -34,10 +34,10 @@ var (
 	revisesMark = lazyregexp.New(` +\((?:Revises: (-?\d{1,15})|Revision)\)$`)
 )
 
-// Parse returns the sections in the body of a session file, in order. It skips other text,
+// parse returns the sections in the body of a session file, in order. It skips other text,
 // such as a person's remark between two sections. Every text can be parsed.
-func Parse(body string) []Section {
-	var list []Section
+func parse(body string) []fileSection {
+	var list []fileSection
 	var p piece
 	at := 0
 	for line := range strings.Lines(body) {
@@ -47,10 +47,10 @@ func Parse(body string) []Section {
 		switch {
 		case isThought:
 			list = p.end(list, at)
-			p = piece{open: true, section: Section{Draft: draft, start: at}}
+			p = piece{open: true, section: fileSection{Draft: draft, start: at}}
 		case isHeading(text) && conclusion().MatchString(text):
 			list = p.end(list, at)
-			p = piece{open: true, concludes: true, section: Section{start: at}}
+			p = piece{open: true, concludes: true, section: fileSection{start: at}}
 		case isHeading(text) && abandoned().MatchString(text):
 			list = p.end(list, at)
 			p = piece{}
@@ -69,7 +69,7 @@ func Parse(body string) []Section {
 type piece struct {
 	open      bool
 	concludes bool // it is a conclusion
-	section   Section
+	section   fileSection
 	lines     []string // after the heading
 	stamped   int      // number of lines before the time; without a block id, more lines may follow
 	after     int      // offset after the line with the time
@@ -105,7 +105,7 @@ func (p *piece) line(raw, text string, end int) bool {
 }
 
 // end adds the section to the list.
-func (p *piece) end(list []Section, at int) []Section {
+func (p *piece) end(list []fileSection, at int) []fileSection {
 	if !p.open {
 		return list
 	}
@@ -129,7 +129,7 @@ func (p *piece) end(list []Section, at int) []Section {
 }
 
 // conclude adds a conclusion to its thought.
-func (p *piece) conclude(list []Section, text string) []Section {
+func (p *piece) conclude(list []fileSection, text string) []fileSection {
 	for i := len(list) - 1; i >= 0; i-- {
 		s := &list[i]
 		// A thought of another program has no position apart from its order.

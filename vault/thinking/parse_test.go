@@ -57,7 +57,7 @@ func checkRoundTrip(t *testing.T, th sequent.Thought) {
 	var b strings.Builder
 	b.WriteString("\n# Title\n")
 	writeThought(&b, th, th.Labels[LabelConclusion])
-	list := Parse(b.String() + "\nA person's words.\n" + "\n## Thought 9/9 [other]\n\nnext\n")
+	list := parse(b.String() + "\nA person's words.\n" + "\n## Thought 9/9 [other]\n\nnext\n")
 	if len(list) != 2 {
 		t.Fatalf("%d sections in %s", len(list), b.String())
 	}
@@ -73,7 +73,7 @@ func checkRoundTrip(t *testing.T, th sequent.Thought) {
 		t.Fatalf("the text swallows what follows:\n%s", b.String())
 	}
 	// Editors may remove spaces at line ends and change line breaks.
-	if got := Parse(strings.ReplaceAll(b.String(), "\n", "\r\n")); len(got) != 1 || !sameDraft(got[0].Draft, th.Draft) {
+	if got := parse(strings.ReplaceAll(b.String(), "\n", "\r\n")); len(got) != 1 || !sameDraft(got[0].Draft, th.Draft) {
 		t.Fatalf("with CRLF: %+v\nin %q", got, b.String())
 	}
 }
@@ -85,7 +85,7 @@ func TestFormatted(t *testing.T) {
 	th := sequent.Thought{Seq: 1, At: at, Draft: sequent.Draft{Text: "Why [[x]]?", Note: "Hm, so."}}
 	writeThought(&b, th, "It is [[y]].")
 	body := strings.NewReplacer("*2025", "_2025", "UTC*", "UTC_", "*Thoughts", "_Thoughts", "so.*", "so._").Replace(b.String())
-	list := Parse(body)
+	list := parse(body)
 	if len(list) != 1 || list[0].Seq != 1 || !list[0].At.Equal(at) || list[0].Draft.Text != th.Text ||
 		list[0].Draft.Note != "Hm, so." || list[0].Draft.Labels[LabelConclusion] != "It is [[y]]." {
 		t.Errorf("%q\nis read as %+v", body, list)
@@ -96,7 +96,7 @@ func TestFormatted(t *testing.T) {
 func TestConclusionOfAThoughtWithoutID(t *testing.T) {
 	const body = "## Thought 0/2 [agent]\n\n[[a]]\n\n*2026-03-15 15:09:28 UTC*\n\n## Thought 1/2 [agent]\n\n[[b]]\n\n*2026-03-15 15:10:28 UTC*\n\n" +
 		"## Conclusion\n\n[[c]] it is.\n\n*2026-03-15 15:10:28 UTC* ^conclusion-2\n"
-	list := Parse(body)
+	list := parse(body)
 	if len(list) != 2 || list[0].Draft.Labels[LabelConclusion] != "" || list[1].Draft.Labels[LabelConclusion] != "[[c]] it is." {
 		t.Errorf("got %+v", list)
 	}
@@ -132,7 +132,7 @@ func FuzzParse(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, body string) {
 		end := 0
-		for _, s := range Parse(body) {
+		for _, s := range parse(body) {
 			if s.start < end || s.end < s.start || s.end > len(body) {
 				t.Fatalf("a section from %d to %d after %d in %q", s.start, s.end, end, body)
 			}

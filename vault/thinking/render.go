@@ -106,7 +106,7 @@ func nameOf(text string) string {
 	return text
 }
 
-// structural matches lines that Parse would take for a part of the file's structure.
+// structural matches lines that parse would take for a part of the file's structure.
 var structural = lazyregexp.New(`^## +(Thought|Conclusion|Session Abandoned)\b` +
 	`|\^(thought|conclusion)-\d+[ \t]*$` +
 	`|^[*_]\d{4}-\d\d-\d\d \d\d:\d\d:\d\d( UTC)?[*_]` +

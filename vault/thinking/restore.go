@@ -17,7 +17,7 @@ func (f *Files) FromNote(ctx context.Context, id sequent.ID, n *vault.Note) (seq
 	if err := ownFile(&n.Front, id); err != nil {
 		return sequent.Header{}, nil, err
 	}
-	list, err := arrange(Parse(n.Body))
+	list, err := arrange(parse(n.Body))
 	if err != nil {
 		return sequent.Header{}, nil, err
 	}
@@ -34,12 +34,12 @@ const (
 // arrange returns the sections of a file in the order of the log, one for each position,
 // so that the restored log has the positions in the file. It leaves out incomplete
 // sections and those without a position.
-func arrange(list []Section) ([]Section, error) {
+func arrange(list []fileSection) ([]fileSection, error) {
 	list = slices.Clone(list)
 	assignPositions(list)
-	list = slices.DeleteFunc(list, func(s Section) bool { return s.Seq == 0 || !s.closed() })
-	slices.SortStableFunc(list, func(a, b Section) int { return a.Seq - b.Seq })
-	list = slices.CompactFunc(list, func(a, b Section) bool { return a.Seq == b.Seq })
+	list = slices.DeleteFunc(list, func(s fileSection) bool { return s.Seq == 0 || !s.closed() })
+	slices.SortStableFunc(list, func(a, b fileSection) int { return a.Seq - b.Seq })
+	list = slices.CompactFunc(list, func(a, b fileSection) bool { return a.Seq == b.Seq })
 	if n := len(list); n > 0 && list[n-1].Seq-n > maxLost {
 		return nil, &sequent.Error{
 			Code: sequent.CodeInvalidSession, Field: "sessionId",
@@ -47,10 +47,10 @@ func arrange(list []Section) ([]Section, error) {
 			Fix: "restore the file from a backup",
 		}
 	}
-	var full []Section
+	var full []fileSection
 	for _, s := range list {
 		for len(full)+1 < s.Seq {
-			gap := Section{Draft: sequent.Draft{Text: lost, More: true}, Seq: len(full) + 1}
+			gap := fileSection{Draft: sequent.Draft{Text: lost, More: true}, Seq: len(full) + 1}
 			if len(full) > 0 {
 				last := full[len(full)-1]
 				gap.At, gap.Draft.Number, gap.Draft.Total = last.At, last.Draft.Number+1, last.Draft.Total
@@ -99,7 +99,7 @@ func timeIn(f *vault.Front, key string) time.Time {
 
 // replay returns a log with the sections of a file appended. It appends them with a
 // temporary engine, which resolves references.
-func (f *Files) replay(ctx context.Context, h sequent.Header, log []sequent.Thought, list []Section) (sequent.Header, []sequent.Thought, error) {
+func (f *Files) replay(ctx context.Context, h sequent.Header, log []sequent.Thought, list []fileSection) (sequent.Header, []sequent.Thought, error) {
 	trial := sequent.New(sequent.Config{Limits: sequent.Limits{Text: -1, Name: -1, Thoughts: -1, Branches: -1}})
 	have := len(log)
 	if have > 0 {

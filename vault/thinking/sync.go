@@ -122,7 +122,7 @@ func (f *Files) sync(ctx context.Context, store Store, p sessionFile, opts Optio
 
 // hasSections reports whether a note contains thoughts of a session.
 func hasSections(n *vault.Note) bool {
-	return slices.ContainsFunc(Parse(n.Body), func(s Section) bool { return s.closed() })
+	return slices.ContainsFunc(parse(n.Body), func(s fileSection) bool { return s.closed() })
 }
 
 // adopt restores a session into the store.
@@ -138,7 +138,7 @@ func (f *Files) adopt(ctx context.Context, store Store, id sequent.ID, n *vault.
 }
 
 // addThoughts appends the thoughts of a file to a session in the store.
-func (f *Files) addThoughts(ctx context.Context, store Store, s *sequent.Session, n *vault.Note, list []Section) (*sequent.Session, error) {
+func (f *Files) addThoughts(ctx context.Context, store Store, s *sequent.Session, n *vault.Note, list []fileSection) (*sequent.Session, error) {
 	var log []sequent.Thought
 	for t := range s.All() {
 		log = append(log, t)

@@ -1,11 +1,9 @@
 package wikilink
 
 import (
-	"github.com/yuin/goldmark"
 	"github.com/yuin/goldmark/ast"
 	"github.com/yuin/goldmark/extension"
 	"github.com/yuin/goldmark/parser"
-	"github.com/yuin/goldmark/renderer"
 	"github.com/yuin/goldmark/text"
 	"github.com/yuin/goldmark/util"
 )
@@ -20,24 +18,20 @@ const (
 	maxLines      = 1000 // of a paragraph that may define links or be a table
 )
 
-// NewMarkdown returns a Markdown with WikiLinks, tables and strikethrough. It takes linear
-// time for every text. [Parse] uses it. resolve is [Extender.Resolve].
-func NewMarkdown(resolve func(Link) (url string)) goldmark.Markdown {
-	md := goldmark.New(goldmark.WithParser(parser.NewParser(
+// newParser returns a Markdown parser with WikiLinks, tables and strikethrough. It takes
+// linear time for every text.
+func newParser() parser.Parser {
+	// Before goldmark's own links, which have priority 200.
+	links := util.Prioritized(inlineParser{}, 199)
+	return parser.NewParser(
 		parser.WithBlockParsers(boundedBlocks()...),
-		parser.WithInlineParsers(boundedInlines()...),
+		parser.WithInlineParsers(append(boundedInlines(), links)...),
 		parser.WithParagraphTransformers(
 			util.Prioritized(boundedTransformer{parser.LinkReferenceParagraphTransformer}, 100),
 			util.Prioritized(boundedTransformer{extension.NewTableParagraphTransformer()}, 200),
 		),
 		parser.WithASTTransformers(util.Prioritized(extension.NewTableASTTransformer(), 0)),
-	)))
-	md.Renderer().AddOptions(renderer.WithNodeRenderers(
-		util.Prioritized(extension.NewTableHTMLRenderer(), 500),
-		util.Prioritized(extension.NewStrikethroughHTMLRenderer(), 500),
-	))
-	(&Extender{Resolve: resolve}).Extend(md)
-	return md
+	)
 }
 
 func boundedBlocks() []util.PrioritizedValue {

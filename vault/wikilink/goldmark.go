@@ -3,18 +3,15 @@ package wikilink
 import (
 	"slices"
 
-	"github.com/yuin/goldmark"
 	"github.com/yuin/goldmark/ast"
 	"github.com/yuin/goldmark/parser"
-	"github.com/yuin/goldmark/renderer"
 	"github.com/yuin/goldmark/text"
-	"github.com/yuin/goldmark/util"
 )
 
 // Parse returns the links of a Markdown text without front matter, in order.
 func Parse(markdown []byte) []Link {
 	ctx := parser.NewContext()
-	NewMarkdown(nil).Parser().Parse(text.NewReader(markdown), parser.WithContext(ctx))
+	newParser().Parse(text.NewReader(markdown), parser.WithContext(ctx))
 	links, _ := ctx.Get(foundKey).([]Link)
 	slices.SortFunc(links, func(a, b Link) int { return a.Start - b.Start })
 	return links
@@ -23,39 +20,16 @@ func Parse(markdown []byte) []Link {
 // foundKey is the key of the links that were parsed so far.
 var foundKey = parser.NewContextKey()
 
-// An Extender adds WikiLinks to a goldmark.Markdown. [NewMarkdown] has them already, and
-// limits the time for hostile texts.
-type Extender struct {
-	// Resolve returns the URL for a link on a page. If it is nil or returns an empty
-	// text, the page shows the link as missing.
-	Resolve func(Link) (url string)
-}
+// A node is a WikiLink in a goldmark document.
+type node struct{ ast.BaseInline }
 
-// Extend implements [goldmark.Extender].
-func (e *Extender) Extend(md goldmark.Markdown) {
-	// Before goldmark's own links, which have priority 200.
-	md.Parser().AddOptions(parser.WithInlineParsers(util.Prioritized(inlineParser{}, 199)))
-	md.Renderer().AddOptions(renderer.WithNodeRenderers(util.Prioritized(htmlRenderer{e.Resolve}, 199)))
-}
-
-// KindNode is the kind of a [Node].
-var KindNode = ast.NewNodeKind("WikiLink")
-
-// A Node is a WikiLink in a goldmark document. Its child is the text that is shown.
-type Node struct {
-	ast.BaseInline
-	Link Link
-}
+var nodeKind = ast.NewNodeKind("WikiLink")
 
 // Kind implements [ast.Node].
-func (*Node) Kind() ast.NodeKind { return KindNode }
+func (*node) Kind() ast.NodeKind { return nodeKind }
 
 // Dump implements [ast.Node].
-func (n *Node) Dump(source []byte, level int) {
-	ast.DumpHelper(n, source, level, map[string]string{
-		"Target": n.Link.Target, "Fragment": n.Link.Fragment, "Alias": n.Link.Alias,
-	}, nil)
-}
+func (n *node) Dump(source []byte, level int) { ast.DumpHelper(n, source, level, nil, nil) }
 
 type inlineParser struct{}
 
@@ -86,9 +60,8 @@ func (inlineParser) Parse(parent ast.Node, block text.Reader, pc parser.Context)
 	pc.Set(foundKey, append(found, l))
 	block.Advance(bang + size)
 
-	n := &Node{Link: l}
+	n := new(node)
 	n.SetPos(l.Start)
-	n.AppendChild(n, ast.NewString([]byte(l.shown())))
 	return n
 }
 
@@ -102,17 +75,4 @@ func afterBracket(source []byte, i int) bool {
 		slashes++
 	}
 	return slashes%2 == 0
-}
-
-// shown returns the link's text on a page.
-func (l Link) shown() string {
-	switch {
-	case l.Alias != "":
-		return l.Alias
-	case l.Fragment == "":
-		return l.Target
-	case l.Target == "":
-		return l.Fragment
-	}
-	return l.Target + " > " + l.Fragment
 }

@@ -1,7 +1,6 @@
 package wikilink_test
 
 import (
-	"io"
 	"os"
 	"slices"
 	"strings"
@@ -40,11 +39,6 @@ func TestHostile(t *testing.T) {
 		wikilink.InText(text)
 		wikilink.Normalize(text)
 	}
-	page := func(text string) {
-		if err := wikilink.NewMarkdown(nil).Convert([]byte(text), io.Discard); err != nil {
-			t.Error(err)
-		}
-	}
 	units := []string{
 		"[", "]", "[[", "]]", "[[a", "[[]", "[[a]] ", "[[a]]\n", "[[a#", "[[a|", "[a[[b]]", "![[", "!", `\`, `\[[`,
 		">", "> ", "- ", "-\t", "1. ", "  - a\n", "* a\n\n", "# ", "\t", " ", "\n", "---\n", "===\n", "a\n===\n",
@@ -61,9 +55,6 @@ func TestHostile(t *testing.T) {
 			}
 			if d, bad := sluggish(text, parse); bad {
 				t.Errorf("%q again and again: Parse takes %s", unit, d)
-			}
-			if d, bad := sluggish(text, page); bad {
-				t.Errorf("%q again and again: a page takes %s", unit, d)
 			}
 		})
 	}

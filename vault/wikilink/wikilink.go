@@ -1,8 +1,7 @@
 // Package wikilink parses [[WikiLinks]].
 //
-// All links are parsed by one extension of goldmark: for the check of a client's text,
-// for the graph of a vault, and for pages. Links in code, HTML and escaped brackets are
-// ignored.
+// All links are parsed by one extension of goldmark: for the check of a client's text
+// and for the graph of a vault. Links in code, HTML and escaped brackets are ignored.
 //
 //	[[target]]            a link to the note or concept "target"
 //	[[target|alias]]      the same, shown as "alias"; in a table write \| for |

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/sequent-dev/sequent"
+	"github.com/sequent-dev/sequent/internal/printable"
 	"github.com/sequent-dev/sequent/vault"
 	"github.com/sequent-dev/sequent/vault/internal/block"
 	"github.com/sequent-dev/sequent/vault/wikilink"
@@ -54,7 +55,7 @@ func (w *Workflows) advance(r *Run, n *vault.Note, a Answer) error {
 	case len(d.Steps) == 0:
 		return &sequent.Error{
 			Code: CodeUnknownDefinition, Field: "sessionId",
-			Msg: fmt.Sprintf("the definition %q of this run was deleted", block.Short(r.Queue[r.Workflow], maxQuoted)),
+			Msg: fmt.Sprintf("the definition %q of this run was deleted", printable.Short(r.Queue[r.Workflow], maxQuoted)),
 			Fix: "restore its file in " + Folder + ", or close the run",
 		}
 	case !ok:
@@ -98,7 +99,7 @@ type Closing struct {
 func (c Closing) check() error {
 	switch {
 	case c.Status != Completed && c.Status != Cancelled:
-		return invalid("status", "use completed or cancelled", "a workflow cannot be closed with the status %q", block.Short(string(c.Status), maxQuoted))
+		return invalid("status", "use completed or cancelled", "a workflow cannot be closed with the status %q", printable.Short(string(c.Status), maxQuoted))
 	case c.Status == Completed && strings.TrimSpace(c.Conclusion) == "":
 		return &sequent.Error{
 			Code: CodeConclusionRequired, Field: "conclusion",

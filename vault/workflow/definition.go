@@ -10,7 +10,7 @@ import (
 
 	"github.com/sequent-dev/sequent"
 	"github.com/sequent-dev/sequent/internal/lazyregexp"
-	"github.com/sequent-dev/sequent/vault/internal/block"
+	"github.com/sequent-dev/sequent/internal/printable"
 )
 
 // A Definition is a workflow that can be started. Its JSON has the member names of
@@ -88,7 +88,7 @@ func (d *Definition) check() error {
 	case d.ID == "":
 		return wrong("id", `add one, such as "id": "release"`, "it is missing or empty")
 	case !validID().MatchString(d.ID):
-		return wrong("id", "use letters, digits, - and _, at most 100 of them", "%q cannot be an id", block.Short(d.ID, maxQuoted))
+		return wrong("id", "use letters, digits, - and _, at most 100 of them", "%q cannot be an id", printable.Short(d.ID, maxQuoted))
 	case strings.TrimSpace(d.Name) == "":
 		return wrong("name", `add one, such as "name": "Release"`, "it is missing or empty")
 	case len(d.Steps) == 0:
@@ -104,7 +104,7 @@ func (d *Definition) check() error {
 			return wrong(field+".name", `add one, such as "name": "Write the notes"`, "it is missing or empty")
 		}
 		if first, twice := seen[s.ID]; twice && s.ID != "" {
-			return wrong(field+".id", "use another id", "%q is already the id of steps[%d]", block.Short(s.ID, maxQuoted), first)
+			return wrong(field+".id", "use another id", "%q is already the id of steps[%d]", printable.Short(s.ID, maxQuoted), first)
 		}
 		seen[s.ID] = i
 		err = errors.Join(err, text(field+".name", s.Name, maxNameChars), text(field+".description", s.Description, maxTextChars))
@@ -190,7 +190,7 @@ func adHoc(title string, steps []string) (Definition, error) {
 		case len([]rune(text)) > maxTextChars:
 			return d, invalid(fmt.Sprintf("steps[%d]", i), "shorten it", "step %d has more than %d characters", i+1, maxTextChars)
 		case len([]rune(name)) > maxNameChars:
-			name, description = block.Short(name, maxTitle), text
+			name, description = printable.Short(name, maxTitle), text
 		}
 		d.Steps = append(d.Steps, Step{Name: strings.TrimSpace(name), Description: strings.TrimSpace(description)})
 	}

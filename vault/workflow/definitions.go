@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"github.com/sequent-dev/sequent"
-	"github.com/sequent-dev/sequent/vault/internal/block"
+	"github.com/sequent-dev/sequent/internal/printable"
 )
 
 // Folder is the folder of a vault with definitions, in files that end in .json.
@@ -23,7 +23,7 @@ var shipped embed.FS
 // file or for the folder. The last result is an error only if ctx is cancelled.
 func (w *Workflows) Definitions(ctx context.Context) ([]Definition, []error, error) {
 	all := make(map[string]Definition)
-	for _, d := range Shipped() {
+	for _, d := range shippedDefinitions() {
 		all[d.ID] = d
 	}
 	var mistakes []error
@@ -68,8 +68,8 @@ func (w *Workflows) definition(ctx context.Context, file string) (Definition, er
 	return parseDefinition(file, data)
 }
 
-// Shipped returns the definitions that are part of the program.
-func Shipped() []Definition {
+// shippedDefinitions returns the definitions that are part of the program.
+func shippedDefinitions() []Definition {
 	entries, err := shipped.ReadDir("shipped")
 	if err != nil {
 		panic("workflow: " + err.Error()) // they are embedded
@@ -127,6 +127,6 @@ func unknown(id string, all []Definition, mistakes []error) error {
 	}
 	return &sequent.Error{
 		Code: CodeUnknownDefinition, Field: "workflowId",
-		Msg: fmt.Sprintf("there is no workflow with the id %q", block.Short(id, maxQuoted)), Fix: fix,
+		Msg: fmt.Sprintf("there is no workflow with the id %q", printable.Short(id, maxQuoted)), Fix: fix,
 	}
 }

@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"github.com/sequent-dev/sequent"
-	"github.com/sequent-dev/sequent/vault/internal/block"
+	"github.com/sequent-dev/sequent/internal/printable"
 )
 
 // The codes of this package's errors, which are [*sequent.Error]s. Errors of package
@@ -37,7 +37,7 @@ func invalid(field, fix, format string, args ...any) error {
 func notFound(id string) error {
 	return &sequent.Error{
 		Code: CodeNotFound, Field: "sessionId",
-		Msg: fmt.Sprintf("there is no workflow %q", block.Short(id, maxQuoted)),
+		Msg: fmt.Sprintf("there is no workflow %q", printable.Short(id, maxQuoted)),
 		Fix: "check the id, or start one",
 	}
 }

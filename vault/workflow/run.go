@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"github.com/sequent-dev/sequent/internal/lazyregexp"
+	"github.com/sequent-dev/sequent/internal/printable"
 	"github.com/sequent-dev/sequent/vault"
-	"github.com/sequent-dev/sequent/vault/internal/block"
 )
 
 // A Status is the state of a run.
@@ -143,7 +143,7 @@ func (w *Workflows) read(ctx context.Context, id string, n *vault.Note) (Run, er
 			continue // 0
 		}
 		if *value, err = strconv.Atoi(text); err != nil || *value < 0 {
-			return Run{}, damaged(key, "%s is %q, and not a number from 0", key, block.Short(text, maxQuoted))
+			return Run{}, damaged(key, "%s is %q, and not a number from 0", key, printable.Short(text, maxQuoted))
 		}
 	}
 	if own := f.List("steps"); len(r.Queue) == 0 {

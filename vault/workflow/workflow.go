@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"github.com/sequent-dev/sequent"
+	"github.com/sequent-dev/sequent/internal/printable"
 	"github.com/sequent-dev/sequent/vault"
-	"github.com/sequent-dev/sequent/vault/internal/block"
 )
 
 // A Config configures [Workflows].
@@ -121,7 +121,7 @@ func titleOf(plans []Definition) string {
 	for _, d := range plans {
 		names = append(names, oneLine(d.Name))
 	}
-	return block.Short(strings.Join(names, ", then "), maxTitle)
+	return printable.Short(strings.Join(names, ", then "), maxTitle)
 }
 
 // View returns the current state of a run.

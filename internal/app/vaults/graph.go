@@ -141,8 +141,11 @@ func problems(f thinking.Report, r index.Report) []string {
 			list = append(list, string(left.URI)+": the session has another note; one of them is used")
 		}
 	}
-	for _, p := range r.Unreadable {
-		list = append(list, clientText(p.Err))
+	for _, err := range r.Unreadable {
+		list = append(list, clientText(err))
+	}
+	if r.Partial {
+		list = append(list, "notes with very many links: there are more relations than were counted")
 	}
 	if r.Warning != "" {
 		list = append(list, r.Warning)

@@ -61,13 +61,13 @@ func noVault(dir string) error {
 
 // A Finding is a problem or a difference that Check reports.
 type Finding struct {
-	Problem    string     // a word for programs
-	Place      string     // the URI of a note, or the path of a file in the vault
-	Session    sequent.ID // for the note of a session
-	Thoughts   []int      // of the session, by their position in the log
-	Text       string     // the place and the problem
-	Repairable bool       // Sync repairs it
-	Wrong      bool       // it is an error, and not a person's edit
+	Problem    string     `json:"problem"`            // a word for programs
+	Place      string     `json:"place,omitempty"`    // the URI of a note, or the path of a file in the vault
+	Session    sequent.ID `json:"session,omitempty"`  // for the note of a session
+	Thoughts   []int      `json:"thoughts,omitempty"` // of the session, by their position in the log
+	Text       string     `json:"text"`               // the place and the problem
+	Repairable bool       `json:"mended"`             // Sync repairs it
+	Wrong      bool       `json:"wrong"`              // it is an error, and not a person's edit
 }
 
 // The problems of a vault besides those of [thinking.Problem].

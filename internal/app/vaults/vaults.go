@@ -39,6 +39,8 @@ type Config struct {
 	// left behind, in the background.
 	Watch bool
 
+	MaxNotes int // of one owner; 0 means no limit
+
 	Embedder index.Embedder // for searches by meaning; nil disables them
 	Model    string         // of the Embedder
 	Logger   *slog.Logger   // nil discards the log
@@ -143,7 +145,7 @@ func (o *opened) close() error {
 
 func (v *Vaults) openVault(ctx context.Context, owner string) (*opened, error) {
 	g := new(graph)
-	notes, err := vault.Open(vault.Config{Dir: v.ownersFolder(owner), Create: true, Wrote: g.wrote})
+	notes, err := vault.Open(vault.Config{Dir: v.ownersFolder(owner), Create: true, Wrote: g.wrote, MaxNotes: v.config.MaxNotes})
 	if err != nil {
 		return nil, err
 	}

@@ -5,6 +5,9 @@ package docs
 import (
 	"bytes"
 	"context"
+	"crypto/ed25519"
+	"crypto/x509"
+	"encoding/pem"
 	"io"
 	"net/http"
 	"os"
@@ -108,7 +111,7 @@ func words(command string) (list []string) {
 }
 
 // A home is the home directory of a reader of a page: with the session of sequent
-// demo, a token, a folder of notes and one of session files.
+// demo, a token, a pair of keys, a folder of notes and one of session files.
 type home struct {
 	t       *testing.T
 	dir     string
@@ -128,6 +131,25 @@ func newHome(t *testing.T, program string) *home {
 		}
 	}
 	h.run("", "export", h.session, "-o", filepath.Join(h.dir, "Documents/thinking/session.json"))
+	public, private, err := ed25519.GenerateKey(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for file, key := range map[string]any{"key.pem": private, "public.pem": public} {
+		block := pem.Block{Type: "PRIVATE KEY"}
+		if key, ok := key.(ed25519.PublicKey); ok {
+			block.Type = "PUBLIC KEY"
+			block.Bytes, err = x509.MarshalPKIXPublicKey(key)
+		} else {
+			block.Bytes, err = x509.MarshalPKCS8PrivateKey(private)
+		}
+		if err == nil {
+			err = os.WriteFile(filepath.Join(h.dir, file), pem.EncodeToMemory(&block), 0o600)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
 	return h
 }
 
@@ -225,6 +247,9 @@ func (h *home) try(args []string) {
 			if args[0] == "token" {
 				args[i] = h.field("id", "token", "list", "--json", "--file", "tokens")
 			}
+		}
+		if i := slices.Index(args, "HEAD"); i > 0 {
+			args[i] = h.field("head", "verify", h.session, "--json")
 		}
 		for i, arg := range args {
 			if rest, ok := strings.CutPrefix(arg, "~/"); ok {

@@ -9,7 +9,9 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+	"syscall"
 	"testing"
+	"time"
 
 	"github.com/sequent-dev/sequent/internal/needtest"
 )
@@ -136,4 +138,35 @@ func (s *Server) Kill(t testing.TB) {
 	}
 	<-s.ended
 	_ = s.cmd.Wait() // it was killed
+}
+
+// Signal sends a signal to the server.
+func (s *Server) Signal(t testing.TB, signal os.Signal) {
+	t.Helper()
+	if err := s.cmd.Process.Signal(signal); err != nil {
+		t.Error(err)
+	}
+}
+
+// PID returns the id of the server's process.
+func (s *Server) PID() int { return s.cmd.Process.Pid }
+
+// Log returns what the server has logged. The server must have ended.
+func (s *Server) Log() string { return s.log.String() }
+
+// Terminate sends SIGTERM and returns how long the server takes to exit, with any
+// code. After limit it kills the server and fails the test.
+func (s *Server) Terminate(t testing.TB, limit time.Duration) time.Duration {
+	t.Helper()
+	begun := time.Now()
+	s.Signal(t, syscall.SIGTERM)
+	select {
+	case <-s.ended:
+	case <-time.After(limit):
+		t.Errorf("the server has not exited %v after SIGTERM", limit)
+		_ = s.cmd.Process.Kill()
+		<-s.ended
+	}
+	_ = s.cmd.Wait()
+	return time.Since(begun)
 }

@@ -5,8 +5,6 @@ package journal
 import (
 	"context"
 	_ "embed" // of the contract
-	"errors"
-	"io"
 
 	"github.com/sequent-dev/sequent"
 	"github.com/sequent-dev/sequent/dialect"
@@ -34,14 +32,13 @@ var table = wording.Table{
 
 // A journal answers the calls of the tool.
 type journal struct {
-	engine *sequent.Engine
 	scopes *scope.Finder
-	rand   io.Reader
+	newID  func() (sequent.ID, error)
 }
 
 // New returns the dialect.
 func New(env dialect.Env) (dialect.Dialect, error) {
-	j := &journal{engine: env.Engine, scopes: scope.New(env.Engine, Name), rand: env.Rand}
+	j := &journal{scopes: scope.New(env.Engine, Name), newID: shortid.New(env.Rand)}
 	return dialect.Dialect{
 		Name:    Name,
 		Summary: "a journal of findings and decisions",
@@ -86,28 +83,12 @@ func (j *journal) record(ctx context.Context, caller tool.Caller, in args) (*seq
 		return nil, err
 	}
 	defer turn.Leave()
-	engine := j.engine.Owned(caller.Owner)
-	id, err := turn.Current(ctx)
-	if err != nil {
-		return nil, err
-	}
-	if id != "" && !in.First {
-		s, err := engine.Update(ctx, id, in.appendTo)
-		if !errors.Is(err, sequent.ErrNotFound) { // the journal can have been deleted
-			return s, err
+	return turn.Record(ctx, j.newID, func(c *sequent.Change) error {
+		if in.First && c.Session().Version() > 0 {
+			return scope.ErrNext
 		}
-	}
-	if id, err = shortid.New(j.rand); err != nil {
-		return nil, err
-	}
-	s, err := engine.Begin(ctx, id, func(c *sequent.Change) error {
-		turn.Begin(c)
 		return in.appendTo(c)
 	})
-	if err == nil {
-		turn.Began(id)
-	}
-	return s, err
 }
 
 // appendTo appends the entry to the session that c changes.

@@ -30,6 +30,15 @@ func canceled(cause error) error {
 	return &sequent.Error{Code: sequent.CodeCanceled, Msg: "the call was cancelled", Err: cause}
 }
 
+// uncertain returns the error of a write that may be on the disk.
+func uncertain(cause error) error {
+	return &sequent.Error{
+		Code: sequent.CodeUnavailable, Uncertain: true,
+		Msg: "the file of the store cannot be written; the change may or may not have been stored",
+		Fix: sequent.FixUncertain, Err: cause,
+	}
+}
+
 func unavailable(cause error) error {
 	return &sequent.Error{Code: sequent.CodeUnavailable, Msg: "the file of the store cannot be used", Err: cause}
 }

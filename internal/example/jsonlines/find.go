@@ -29,7 +29,7 @@ func (s *Store) List(ctx context.Context, q sequent.Query) (sequent.Page, error)
 		h := v.header
 		at := listing.At(q, v.key, &h)
 		if (q.AllOwners || h.Owner == q.Owner) && (q.Scope == "" || h.Scope == q.Scope) &&
-			!h.Updated.Before(q.Since) && (q.Now.IsZero() || !h.Expired(q.Now)) &&
+			!h.Updated.Before(q.Since) && !h.Created.Before(q.Begun) && v.begunBy(q.Request) && (q.Now.IsZero() || !h.Expired(q.Now)) &&
 			(after == nil || later(*after, at) < 0) {
 			found = append(found, entry{at, h})
 		}
@@ -50,6 +50,13 @@ func (s *Store) List(ctx context.Context, q sequent.Query) (sequent.Page, error)
 	return page, nil
 }
 
+// begunBy reports whether r is the request of the first thought, or has no key.
+func (s session) begunBy(r sequent.Request) bool {
+	return r.Key == "" || slices.ContainsFunc(s.entries, func(e sequent.Entry) bool {
+		return e.Thought.Seq == 1 && e.Thought.Request == r
+	})
+}
+
 // Search implements [sequent.Store]. It reads all thoughts.
 func (s *Store) Search(ctx context.Context, q sequent.SearchQuery) (sequent.Hits, error) {
 	search, err := ranking.Parse(q)
@@ -67,7 +74,11 @@ func (s *Store) Search(ctx context.Context, q sequent.SearchQuery) (sequent.Hits
 	for k, v := range s.sessions {
 		selected := (q.AllOwners || k.Owner == q.Owner) && (q.Session == "" || k.ID == q.Session) &&
 			(q.Now.IsZero() || !v.header.Expired(q.Now))
-		for i, t := range v.thoughts {
+		for i, e := range v.entries {
+			if e.Kind != sequent.KindThought {
+				continue
+			}
+			t := e.Thought
 			counts, length, ok := search.Matcher.Match(t.Text, t.Note)
 			search.Corpus.Add(counts, length)
 			if ok && selected {

@@ -13,6 +13,7 @@ import (
 	"io"
 	"maps"
 	"os"
+	"slices"
 	"sync"
 
 	"github.com/sequent-dev/sequent"
@@ -24,38 +25,43 @@ type Store struct {
 	file     *os.File
 	size     int64 // of the file, in bytes
 	sessions map[sequent.Key]session
-	begun    int64         // sessions, deleted ones included
-	recorded int64         // thoughts, deleted ones included
-	changed  chan struct{} // closed by the next change
+	begun    int64            // sessions, deleted ones included
+	recorded int64            // entries, deleted ones included
+	refused  map[string]int64 // by owner
+	feed     sequent.Feed
 	closed   bool
 }
 
 // A session is the state of a session. It is replaced by a change, never modified, so
 // that readers can keep it.
 type session struct {
-	header   sequent.Header
-	key      int64 // begun first has the smallest
-	thoughts []sequent.Thought
-	ids      []int64 // of thoughts; recorded first has the smallest
+	header  sequent.Header
+	key     int64 // begun first has the smallest
+	entries []sequent.Entry
+	ids     []int64 // of entries; recorded first has the smallest
 }
 
-// beyond returns the thoughts that a reader at a position lacks.
-func (s session) beyond(have sequent.Position) []sequent.Thought {
-	if have.Epoch != s.header.Epoch {
-		have.Len = 0
+// beyond returns the entries that a reader at a position lacks, or all if they do not
+// continue what the reader has.
+func (s session) beyond(have sequent.Position) []sequent.Entry {
+	n := len(s.entries)
+	for n > 0 && s.entries[n-1].Beyond(have) {
+		n--
 	}
-	if have.Len >= len(s.thoughts) {
-		return nil
+	if !s.header.Continues(have, s.entries[n:]) {
+		n = 0
 	}
-	return s.thoughts[have.Len:len(s.thoughts):len(s.thoughts)]
+	return slices.Clip(s.entries[n:])
 }
 
-// A line is a change of a session: the header after it and the thoughts that it
-// added, or the session's deletion.
+// A line is a change of a session: the header after it and the entries that it added
+// to the log, or the session's deletion. Or it adds to the refusals of the header's
+// owner.
 type line struct {
-	Header   sequent.Header
-	Thoughts []sequent.Thought `json:",omitempty"`
-	Deleted  bool              `json:",omitzero"`
+	Header  sequent.Header
+	Entries []sequent.Entry `json:",omitempty"`
+	Deleted bool            `json:",omitzero"`
+	Refused int64           `json:",omitzero"`
 }
 
 // Open opens the store in a file, which it creates if necessary. An incomplete last
@@ -65,7 +71,7 @@ func Open(path string) (*Store, error) {
 	if err != nil {
 		return nil, unavailable(err)
 	}
-	s := &Store{file: file, sessions: make(map[sequent.Key]session), changed: make(chan struct{})}
+	s := &Store{file: file, sessions: make(map[sequent.Key]session), refused: make(map[string]int64)}
 	if err := s.read(); err != nil {
 		return nil, errors.Join(err, file.Close())
 	}
@@ -94,6 +100,10 @@ func (s *Store) read() error {
 // apply makes a change in sessions, which can lack those that it does not concern.
 func (s *Store) apply(sessions map[sequent.Key]session, l line) {
 	k := l.Header.Key
+	if l.Refused > 0 {
+		s.refused[k.Owner] += l.Refused
+		return
+	}
 	if l.Deleted {
 		delete(sessions, k)
 		return
@@ -104,15 +114,16 @@ func (s *Store) apply(sessions map[sequent.Key]session, l line) {
 		now.key = s.begun
 	}
 	now.header = l.Header
-	now.thoughts = append(now.thoughts, l.Thoughts...)
-	for range l.Thoughts {
+	now.entries = append(now.entries, l.Entries...)
+	for range l.Entries {
 		s.recorded++
 		now.ids = append(now.ids, s.recorded)
 	}
 	sessions[k] = now
 }
 
-// append appends lines to the file. If that fails the file is as before.
+// append appends lines to the file. If that fails it removes them, but after a crash
+// they may be there.
 func (s *Store) append(lines []line) error {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
@@ -126,7 +137,7 @@ func (s *Store) append(lines []line) error {
 		err = s.file.Sync()
 	}
 	if err != nil {
-		return errors.Join(unavailable(err), s.truncate())
+		return errors.Join(uncertain(err), s.truncate())
 	}
 	s.size += int64(b.Len())
 	return nil
@@ -141,7 +152,7 @@ func (s *Store) truncate() error {
 }
 
 // Load implements [sequent.Store].
-func (s *Store) Load(ctx context.Context, k sequent.Key, have sequent.Position) (sequent.Header, []sequent.Thought, error) {
+func (s *Store) Load(ctx context.Context, k sequent.Key, have sequent.Position) (sequent.Header, []sequent.Entry, error) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	if err := s.usable(ctx); err != nil {
@@ -174,7 +185,7 @@ func (s *Store) Commit(ctx context.Context, batch []*sequent.Write) error {
 		if now.header.Position() != w.Base && !w.Rebase(now.header, exists, now.beyond(w.Base)) {
 			continue
 		}
-		l := line{Header: w.Header, Thoughts: w.Thoughts}
+		l := line{Header: w.Header, Entries: w.Entries}
 		s.apply(staged, l)
 		lines = append(lines, l)
 	}
@@ -182,7 +193,9 @@ func (s *Store) Commit(ctx context.Context, batch []*sequent.Write) error {
 		return err
 	}
 	maps.Copy(s.sessions, staged)
-	s.wake()
+	for _, l := range lines {
+		s.feed.Written(l.Header.Key)
+	}
 	return nil
 }
 
@@ -230,37 +243,19 @@ func (s *Store) delete(keys []sequent.Key) error {
 	}
 	for _, l := range lines {
 		s.apply(s.sessions, l)
+		s.feed.Touched(l.Header.Key.Topic())
 	}
-	s.wake()
 	return nil
 }
 
-// wake ends all waits. The caller holds mu.
-func (s *Store) wake() {
-	close(s.changed)
-	s.changed = make(chan struct{})
-}
-
-// Wait implements [sequent.Store].
-func (s *Store) Wait(ctx context.Context, k sequent.Key, have sequent.Position) error {
-	for first := true; ; first = false {
-		s.mu.RLock()
-		err := s.usable(ctx)
-		now, changed := s.sessions[k].header, s.changed
-		s.mu.RUnlock()
-		anySession := k == sequent.Key{}
-		switch {
-		case err != nil:
-			return err
-		case anySession && !first, !anySession && now.Position() != have:
-			return nil
-		}
-		select {
-		case <-changed:
-		case <-ctx.Done():
-			return canceled(ctx.Err())
-		}
+// Watch implements [sequent.Store].
+func (s *Store) Watch(ctx context.Context) (*sequent.Watch, error) {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	if err := s.usable(ctx); err != nil {
+		return nil, err
 	}
+	return s.feed.Watch(), nil
 }
 
 // Close implements [sequent.Store].
@@ -271,6 +266,6 @@ func (s *Store) Close() error {
 		return nil
 	}
 	s.closed = true
-	s.wake()
+	s.feed.Close(unavailable(errors.New("the store is closed")))
 	return s.file.Close()
 }

@@ -18,15 +18,15 @@ import (
 	"github.com/sequent-dev/sequent/tool"
 )
 
-// A Notebook is a small dialect: its tools write notes down, or fail in each of
-// the ways in which a tool can.
+// A Notebook is a small dialect. Its tools record notes, or fail in each way in which a
+// tool can fail.
 type Notebook struct {
 	mu      sync.Mutex
 	notes   []string
 	callers []tool.Caller // of each note
 	Begun   chan string   // the text of each call of wait, when it begins
-	Release chan struct{} // lets one call of wait go on
-	Ended   chan error    // how each call of wait ended
+	Release chan struct{} // releases one call of wait
+	Ended   chan error    // error of each call of wait
 }
 
 // New returns an empty notebook.
@@ -74,7 +74,7 @@ func (n *Notebook) Tools() []tool.Tool {
 	note := simple("note", func(_ context.Context, c tool.Call) (tool.Reply, error) {
 		text, count := n.add(c)
 		return tool.JSONReply(struct {
-			Zeta  int    `json:"zeta"` // the order is not the alphabet's
+			Zeta  int    `json:"zeta"` // not in alphabetical order
 			Alpha string `json:"alpha"`
 		}{count, text}), nil
 	})
@@ -190,7 +190,7 @@ func (b *SyncBuffer) Write(p []byte) (int, error) {
 	return b.b.Write(p)
 }
 
-// String returns what was written.
+// String returns the content.
 func (b *SyncBuffer) String() string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -221,11 +221,11 @@ func CallWith(id, params string) string {
 	return `{"jsonrpc":"2.0","id":` + id + `,"method":"tools/call","params":{` + params + `}}`
 }
 
-// waitLimit is how long a test waits for what should happen at once, on a machine
-// that is busy.
+// waitLimit limits how long a test waits for an event that should happen at once, on a
+// busy machine.
 const waitLimit = time.Minute
 
-// Await receives from a channel. It fails the test if nothing comes for a minute.
+// Await receives from a channel. It fails the test after waitLimit.
 func Await[T any](t testing.TB, what string, c <-chan T) T {
 	t.Helper()
 	timer := time.NewTimer(waitLimit)
@@ -239,7 +239,7 @@ func Await[T any](t testing.TB, what string, c <-chan T) T {
 	}
 }
 
-// FirstCaller returns who made the first note.
+// FirstCaller returns the caller of the first note.
 func (n *Notebook) FirstCaller() tool.Caller {
 	n.mu.Lock()
 	defer n.mu.Unlock()

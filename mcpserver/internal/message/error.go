@@ -3,6 +3,7 @@ package message
 import (
 	"encoding/json"
 	"fmt"
+	"time"
 )
 
 // The codes of errors, of JSON-RPC and of MCP.
@@ -12,9 +13,9 @@ const (
 	CodeMethodNotFound     = -32601
 	CodeInvalidParams      = -32602
 	CodeInternal           = -32603
-	CodeNoResource         = -32002 // up to LastHandshake; later versions forbid it
-	CodeTooMany            = -32010 // ours: a client sends more requests than it may
-	CodeFull               = -32011 // ours: there are too many sessions
+	CodeNoResource         = -32002 // up to LastHandshake; later versions do not allow it
+	CodeTooMany            = -32010 // of this server: a client exceeds its limits
+	CodeFull               = -32011 // of this server: a limit for all clients is reached
 	CodeHeaderMismatch     = -32020
 	CodeUnsupportedVersion = -32022
 )
@@ -24,12 +25,14 @@ type Error struct {
 	Code    int             `json:"code"`
 	Message string          `json:"message"`
 	Data    json.RawMessage `json:"data,omitempty"` // valid JSON on one line; nil for none
+
+	RetryAfter time.Duration `json:"-"` // wait before a repeated request; 0 if unknown
 }
 
 // Error returns the message.
 func (e *Error) Error() string { return e.Message }
 
-// The ways in which a line can fail to be a message.
+// Errors of a line that is not a valid message.
 var (
 	errNotJSON    = &Error{Code: CodeParse, Message: "parse error: the message is not JSON"}
 	errNotUTF8    = &Error{Code: CodeParse, Message: "parse error: the message is not valid UTF-8"}
@@ -48,15 +51,15 @@ var ErrUninitialized = InvalidRequest(
 // ErrInitialized answers a second handshake.
 var ErrInitialized = InvalidRequest("initialize was already received")
 
-// ErrCancelled answers a cancelled request where the transport needs an answer.
+// ErrCancelled answers a cancelled request on a transport that needs an answer.
 var ErrCancelled = &Error{Code: CodeInternal, Message: "the request was cancelled"}
 
-// InvalidRequest returns an error that says what is wrong with a message.
+// InvalidRequest returns the error for an invalid message.
 func InvalidRequest(why string) *Error {
 	return &Error{Code: CodeInvalidRequest, Message: "invalid request: " + why}
 }
 
-// InvalidParams returns an error that says what is wrong with params.
+// InvalidParams returns the error for invalid params.
 func InvalidParams(format string, args ...any) *Error {
 	return &Error{Code: CodeInvalidParams, Message: fmt.Sprintf(format, args...)}
 }
@@ -73,4 +76,9 @@ func UnsupportedVersion(requested string) *Error {
 		Requested string   `json:"requested"`
 	}{Versions(), requested})
 	return &Error{Code: CodeUnsupportedVersion, Message: "unsupported protocol version", Data: data}
+}
+
+// Milliseconds returns a duration in milliseconds, rounded up.
+func Milliseconds(d time.Duration) int64 {
+	return (d + time.Millisecond - 1).Milliseconds()
 }

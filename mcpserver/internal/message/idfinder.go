@@ -6,11 +6,11 @@ import (
 	"github.com/sequent-dev/sequent/internal/jsonscan"
 )
 
-// MaxFoundID is how long an id in a line over the limit may be.
+// MaxFoundID is the maximum length of an id in a line over the limit, in bytes.
 const MaxFoundID = 1 << 10
 
-// An IDFinder finds the id of a JSON-RPC message as it goes by, wherever in the
-// line it is: some clients write it last. It assumes that the message is JSON.
+// An IDFinder finds the id of a JSON-RPC message while its bytes are skipped, anywhere in
+// the line: some clients write it last. It assumes that the message is JSON.
 type IDFinder struct {
 	depth   int
 	quoted  bool   // inside a string
@@ -56,7 +56,7 @@ func (f *IDFinder) Feed(b []byte) {
 	}
 }
 
-// keep adds a byte to the token, if it is one of the message's own.
+// keep adds a byte to the token at depth 1.
 func (f *IDFinder) keep(c byte) {
 	switch {
 	case f.depth != 1:
@@ -77,7 +77,7 @@ func (f *IDFinder) endMember() {
 	f.name, f.token, f.long = nil, nil, false
 }
 
-// Found returns the id, or nil if there was none that could be one.
+// Found returns the id, or nil if there is no valid one.
 func (f *IDFinder) Found() json.RawMessage {
 	s := jsonscan.New(f.id, 0)
 	if s.Value(); s.End() != nil || !IsID(f.id) {

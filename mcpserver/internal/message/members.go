@@ -7,9 +7,9 @@ import (
 	"github.com/sequent-dev/sequent/internal/jsonscan"
 )
 
-// Members yields the names and raw values of an object, in order, duplicates
-// included. It yields nothing for other values. The object must be valid JSON,
-// as the parts of a message are that [Parse] has read.
+// Members yields the names and raw values of an object, in order, with duplicates. It
+// yields nothing for other values. The object must be valid JSON, such as a part of a
+// message from [Parse].
 func Members(object []byte) iter.Seq2[string, json.RawMessage] {
 	return func(yield func(string, json.RawMessage) bool) {
 		for name, value := range members(object) {
@@ -53,8 +53,8 @@ func IsID(raw json.RawMessage) bool {
 	return c == '"' || c == '-' || '0' <= c && c <= '9'
 }
 
-// IDKey returns what all spellings of an id have in common. Numbers are compared
-// as they were written.
+// IDKey returns a key that is equal for all spellings of an id. Numbers are compared as
+// they are written.
 func IDKey(id json.RawMessage) string {
 	if s, ok := jsonscan.Text(id); ok {
 		return "s" + s
@@ -62,8 +62,8 @@ func IDKey(id json.RawMessage) string {
 	return "n" + string(id)
 }
 
-// Cancelled returns the key of the request that a notification cancels, as
-// [IDKey] gives it; empty if it names none.
+// Cancelled returns the [IDKey] of the request that a notification cancels; empty if it
+// has none.
 func (m *Message) Cancelled() string {
 	key := ""
 	for name, value := range Members(m.Params) {

@@ -1,5 +1,5 @@
-// Package message reads and writes the messages of JSON-RPC 2.0 in the form in
-// which MCP uses them. It knows no method of the protocol.
+// Package message reads and writes messages of JSON-RPC 2.0 as MCP uses them. It does not
+// know the methods of the protocol.
 package message
 
 import (
@@ -10,38 +10,38 @@ import (
 	"github.com/sequent-dev/sequent/internal/jsonscan"
 )
 
-// maxDepth is how deep a message may nest, as in encoding/json.
+// maxDepth is the maximum nesting of a message, as in encoding/json.
 const maxDepth = 10_000
 
-// A Kind tells what a message wants.
+// A Kind is the kind of a message.
 type Kind int
 
 // The kinds of messages.
 const (
 	Ignored      Kind = iota // malformed, and no reply is expected
-	Request                  // wants exactly one reply
-	Notification             // wants none
-	Refused                  // wants Message.Fault as its reply
-	Response                 // answers a request of the server
+	Request                  // expects exactly one reply
+	Notification             // expects none
+	Refused                  // Message.Fault is its reply
+	Response                 // of the client to a request of the server
 )
 
-// A Message is one message with its parts as they came. They share the memory
-// of the line that [Parse] was given.
+// A Message is a message with its raw parts, which share the memory of the line.
 type Message struct {
 	Kind   Kind
-	ID     json.RawMessage // a string or a number; nil if there is none to reply with
+	ID     json.RawMessage // a string or a number; nil if there is no valid one
 	Method string
 	Params json.RawMessage // nil if absent
 	Meta   Meta            // of a request
 	Fault  *Error          // why the message was refused
+	Lone   bool            // a string has an escape of half a surrogate pair
 }
 
-// Meta is what the _meta of a request's params says.
+// Meta has the members of _meta in a request's params.
 type Meta struct {
 	Malformed     bool            // _meta is neither an object nor null
-	Version       string          // protocol version; empty if it is not named as a string
+	Version       string          // protocol version; empty if it is not a string
 	Capabilities  json.RawMessage // of the client; nil if absent
-	Client        json.RawMessage // what describes the client; nil if absent
+	Client        json.RawMessage // description of the client; nil if absent
 	ProgressToken json.RawMessage // nil if absent
 }
 
@@ -55,8 +55,8 @@ const (
 	metaProgress     = "progressToken"
 )
 
-// Modern reports whether the message is a request that says, in its _meta, that
-// it is of [FirstModern] or a later version.
+// Modern reports whether the message is a request whose _meta names [FirstModern] or a
+// later version.
 func (m *Message) Modern() bool { return m.Meta.Version >= FirstModern }
 
 // parts are the raw members of a message.
@@ -78,10 +78,9 @@ func Parse(line []byte) Message {
 		return Message{Kind: Refused, Fault: errNotJSON}
 	}
 	method, named := name(p.method)
-	m := Message{Method: method, Params: p.params}
+	m := Message{Method: method, Params: p.params, Lone: s.LoneSurrogate()}
 	if p.method == nil && p.reply || named && p.id == nil {
-		// What follows can be wrong with these too, but they are never answered:
-		// two programs that answer each other's errors do not stop.
+		// Never reply to an invalid notification or response: two peers could loop.
 		switch {
 		case !isVersion2(p.version) || !valid:
 		case named:
@@ -112,7 +111,7 @@ func Parse(line []byte) Message {
 	return m
 }
 
-// read reads the members of a message. Of two with one name the last counts.
+// read reads the members of a message. Of two with the same name the last counts.
 func read(s *jsonscan.Scanner) (p parts) {
 	for in := s.Object(); in && s.Member(); {
 		switch string(s.Name()) {
@@ -134,7 +133,7 @@ func read(s *jsonscan.Scanner) (p parts) {
 	return p
 }
 
-// notObject says what is wrong with a line that does not begin as a message.
+// notObject returns the error for a line that is not an object.
 func notObject(line []byte) Message {
 	s := jsonscan.New(line, maxDepth)
 	first := s.Kind()
@@ -149,7 +148,7 @@ func notObject(line []byte) Message {
 	return Message{Kind: Refused, Fault: fault}
 }
 
-// metaOf returns what the _meta of params says.
+// metaOf returns the _meta of params.
 func metaOf(params json.RawMessage) (m Meta) {
 	for member, value := range members(params) {
 		if string(member) != "_meta" {
@@ -172,8 +171,8 @@ func metaOf(params json.RawMessage) (m Meta) {
 	return m
 }
 
-// version returns the version that raw names, without allocating for the one
-// that nearly all requests name.
+// version returns the version in raw. It does not allocate for the version of nearly all
+// requests.
 func version(raw json.RawMessage) string {
 	if string(raw) == `"`+FirstModern+`"` {
 		return FirstModern
@@ -185,7 +184,7 @@ func version(raw json.RawMessage) string {
 // callTool is the method of nearly all requests.
 const callTool = "tools/call"
 
-// name returns the method that raw is, and whether it is one.
+// name returns the method in raw, and false if raw is not a string.
 func name(raw json.RawMessage) (string, bool) {
 	if string(raw) == `"`+callTool+`"` {
 		return callTool, true

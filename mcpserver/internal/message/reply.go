@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// OpenResult appends a reply up to where the members of its result begin.
+// OpenResult appends the beginning of a reply, up to the members of its result.
 func OpenResult(line []byte, id json.RawMessage) []byte {
 	line = append(line, `{"jsonrpc":"2.0","id":`...)
 	line = append(line, id...)
@@ -16,8 +16,8 @@ func OpenResult(line []byte, id json.RawMessage) []byte {
 // CloseResult appends the end of a reply after the last member of its result.
 func CloseResult(line []byte) []byte { return append(line, "}}\n"...) }
 
-// AppendName appends the name of a member and what separates it from the one
-// before. The name must need no escapes.
+// AppendName appends the name of a member, after a comma if it is not the first. The name
+// must need no escapes.
 func AppendName(object []byte, name string) []byte {
 	if object[len(object)-1] != '{' {
 		object = append(object, ',')
@@ -27,7 +27,7 @@ func AppendName(object []byte, name string) []byte {
 	return append(object, `":`...)
 }
 
-// AppendError appends a reply that is an error. An id that is not known is null.
+// AppendError appends an error reply. Its id is null if the id is unknown.
 func AppendError(line []byte, id json.RawMessage, e *Error) []byte {
 	if id == nil {
 		id = json.RawMessage("null")
@@ -36,15 +36,15 @@ func AppendError(line []byte, id json.RawMessage, e *Error) []byte {
 	line = append(line, id...)
 	line = append(line, `,"error":`...)
 	body, err := Marshal(e)
-	if err != nil || !utf8.Valid(body) { // because of the data: a message can be anything
+	if err != nil || !utf8.Valid(body) { // only the data can be invalid
 		body, _ = Marshal(&Error{Code: e.Code, Message: e.Message})
 	}
 	line = append(line, body...)
 	return append(line, "}\n"...)
 }
 
-// OpenNotification appends a notification up to where the members of its params
-// begin.
+// OpenNotification appends the beginning of a notification, up to the members of its
+// params.
 func OpenNotification(line []byte, method string) []byte {
 	line = append(line, `{"jsonrpc":"2.0","method":"`...)
 	line = append(line, method...)
@@ -65,8 +65,7 @@ func Marshal(v any) ([]byte, error) {
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
 }
 
-// AppendQuoted appends a string as encoding/json writes it without escapes for
-// HTML.
+// AppendQuoted appends a string in the form of encoding/json without escapes for HTML.
 func AppendQuoted(b []byte, s string) []byte {
 	b = append(b, '"')
 	start := 0
@@ -94,7 +93,7 @@ func AppendQuoted(b []byte, s string) []byte {
 	return append(b, '"')
 }
 
-// appendEscape appends a character that cannot stand in a string as it is.
+// appendEscape appends the escape of a character that a string cannot contain.
 func appendEscape(b []byte, char string) []byte {
 	const digits = "0123456789abcdef"
 	switch c := char[0]; c {
@@ -117,6 +116,6 @@ func appendEscape(b []byte, char string) []byte {
 		case len(char) == 3: // a line or paragraph separator
 			return append(b, '\\', 'u', '2', '0', '2', digits[char[2]&0xf])
 		}
-		return append(b, `\ufffd`...) // a byte that is no UTF-8
+		return append(b, `\ufffd`...) // an invalid byte
 	}
 }

@@ -1,7 +1,7 @@
 package message
 
-// FirstModern is the first version of the protocol without a handshake: each
-// request says in its _meta what a server needs to know.
+// FirstModern is the first version of the protocol without a handshake: the _meta of each
+// request has everything that a server needs.
 const FirstModern = "2026-07-28"
 
 // LastHandshake is the newest version of the protocol with a handshake.

@@ -7,25 +7,25 @@ import (
 	"github.com/sequent-dev/sequent/tool"
 )
 
-// A Request is a request with what its connection knows of it.
+// A Request is a request with the data of its connection.
 type Request struct {
 	*message.Message
 	Modern bool // it is of 2026-07-28 or later
 	Caller tool.Caller
-	// Progress reports on the call; nil if the client has not asked.
+	Client Client // nil for no limits
+	// Progress reports on the call; nil if the client has not asked for it.
 	Progress func(message string, done, total float64)
-	// Subscriptions are those of a connection of the handshake era; nil where
-	// there is none.
+	// Subscriptions are those of a connection of the handshake era; otherwise nil.
 	Subscriptions Subscriber
 }
 
-// A Subscriber has the documents of whose changes a connection is told.
+// A Subscriber has the documents whose changes are reported to a connection.
 type Subscriber interface {
 	Subscribe(ctx context.Context, c tool.Caller, uri string) error
 	Unsubscribe(uri string)
 }
 
-// The methods that transports and connections treat in a way of their own.
+// Methods that transports and connections handle themselves.
 const (
 	Initialize = "initialize"
 	Ping       = "ping"
@@ -40,18 +40,18 @@ const (
 
 // A method answers requests in one or both eras.
 type method struct {
-	// answer appends the members of the result to those that each result of the
-	// era has.
+	// answer appends the members of the result, after those that each result of the era
+	// has.
 	answer func(s *Server, ctx context.Context, r *Request, result []byte) ([]byte, error)
-	// offered reports whether the server declares what the method belongs to; nil
-	// means always.
+	// offered reports whether the server declares the feature of the method; nil means
+	// always.
 	offered     func(s *Server) bool
 	handshake   bool // served in the versions with a handshake
 	modern      bool // served since 2026-07-28
 	needsParams bool
 }
 
-// methodNamed returns a method of the protocol, and whether it is one.
+// methodNamed returns a method of the protocol, and false if there is none.
 func methodNamed(name string) (m method, ok bool) {
 	switch name {
 	case callTool:
@@ -88,7 +88,7 @@ func methodNamed(name string) (m method, ok bool) {
 	return m, true
 }
 
-// Answer appends the reply to a request, a whole line. The fault is the error in
+// Answer appends the reply to a request, which is a whole line. The fault is the error in
 // it, nil for a result. A panic of the dialect is a fault.
 func (s *Server) Answer(ctx context.Context, line []byte, r *Request) (reply []byte, fault *message.Error) {
 	start := len(line)
@@ -115,8 +115,8 @@ func (s *Server) run(ctx context.Context, m method, r *Request, line []byte) (re
 	return result, fault
 }
 
-// Guard does a part of answering a request. It returns what a client is told of
-// the error of f, or of its panic.
+// Guard calls f, a part of answering a request. It returns the error for the client if f
+// fails or panics.
 func (s *Server) Guard(ctx context.Context, r *Request, f func() error) (fault *message.Error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -129,7 +129,7 @@ func (s *Server) Guard(ctx context.Context, r *Request, f func() error) (fault *
 	return nil
 }
 
-// find returns the method of a request, or why it is not answered.
+// find returns the method of a request, or the error if it is not served.
 func (s *Server) find(r *Request) (method, *message.Error) {
 	if r.Modern {
 		if fault := checkMeta(&r.Meta); fault != nil {
@@ -164,9 +164,9 @@ func isNotification(r *Request) bool {
 	return false
 }
 
-// CheckListen reads the params of subscriptions/listen: the URIs of the documents
-// of whose changes the client wants to be told. Package session answers it, since
-// the reply lasts.
+// CheckListen reads the params of subscriptions/listen: the URIs of the documents whose
+// changes are reported. Package session answers the request, because its reply ends with
+// the subscription.
 func (s *Server) CheckListen(r *Request) (uris []string, fault *message.Error) {
 	if _, fault := s.find(r); fault != nil {
 		return nil, fault
@@ -189,8 +189,8 @@ func (s *Server) CheckListen(r *Request) (uris []string, fault *message.Error) {
 	return uris, nil
 }
 
-// Subject returns the name of what a request is about, as it is mirrored in the
-// header Mcp-Name, and whether requests with that method have one.
+// Subject returns the name of the subject of a request, which the header Mcp-Name
+// repeats, and whether requests with that method have one.
 func Subject(m *message.Message) (name string, ok bool) {
 	p := params{raw: m.Params}
 	switch m.Method {

@@ -23,7 +23,11 @@ func (s *Server) callTool(ctx context.Context, r *Request, result []byte) ([]byt
 	if t == nil {
 		return nil, message.InvalidParams("unknown tool %q", name)
 	}
-	reply, err := t.Call(ctx, tool.Call{Args: args, Checked: true, Caller: r.Caller, Progress: r.Progress})
+	if err := r.begin(ctx, t.Weight); err != nil {
+		return nil, err
+	}
+	defer r.end(t.Weight)
+	reply, err := t.Call(ctx, tool.Call{Args: args, Checked: !r.Lone, Caller: r.Caller, Progress: r.Progress})
 	if err != nil {
 		return nil, err
 	}

@@ -6,8 +6,8 @@ import (
 	"github.com/sequent-dev/sequent/mcpserver/internal/message"
 )
 
-// initialize answers the handshake. A version that is not served, or that has no
-// handshake, is answered with the newest that has one.
+// initialize answers the handshake. For a version that is not served, or that has no
+// handshake, the answer has the newest one with a handshake.
 func (s *Server) initialize(_ context.Context, r *Request, result []byte) ([]byte, error) {
 	p := params{raw: r.Params}
 	version := p.text("protocolVersion")
@@ -25,7 +25,7 @@ func (s *Server) initialize(_ context.Context, r *Request, result []byte) ([]byt
 	return s.appendInstructions(result), nil
 }
 
-// negotiate returns the version in which to go on after a handshake.
+// negotiate returns the version of the connection after a handshake.
 func negotiate(asked string) string {
 	for _, v := range message.Versions() {
 		if v == asked && v <= message.LastHandshake {

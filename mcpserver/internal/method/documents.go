@@ -14,15 +14,15 @@ import (
 	"github.com/sequent-dev/sequent/tool"
 )
 
-// A template is a dialect's, with its URI taken apart.
+// A template is a template of the dialect with its parsed URI.
 type template struct {
 	*dialect.Template
 	before, variable, after string
-	slashes                 bool // values may have slashes in them
+	slashes                 bool // values may contain slashes
 }
 
-// newTemplate takes a URI apart. A plus before the variable lets its values have
-// slashes in them (RFC 6570).
+// newTemplate parses a URI. With a plus before the variable, values may contain slashes
+// (RFC 6570).
 func newTemplate(t *dialect.Template) template {
 	before, rest, ok := strings.Cut(t.URI, "{")
 	name, after, closed := strings.Cut(rest, "}")
@@ -33,8 +33,8 @@ func newTemplate(t *dialect.Template) template {
 	return template{t, before, name, after, slashes}
 }
 
-// value returns what the variable is in a URI of the template, and whether it is
-// one.
+// value returns the value of the variable in a URI, and false if the URI does not match
+// the template.
 func (t *template) value(uri string) (string, bool) {
 	inner, begins := strings.CutPrefix(uri, t.before)
 	inner, ends := strings.CutSuffix(inner, t.after)
@@ -52,6 +52,10 @@ func (s *Server) readResource(ctx context.Context, r *Request, result []byte) ([
 	if p.bad {
 		return nil, badParams(r)
 	}
+	if err := r.begin(ctx, tool.Heavy); err != nil { // a document can be a whole session
+		return nil, err
+	}
+	defer r.end(tool.Heavy)
 	uri := escaped(said)
 	mime, text, err := s.document(ctx, r.Caller, uri)
 	if errors.Is(err, sequent.ErrNotFound) {
@@ -60,6 +64,7 @@ func (s *Server) readResource(ctx context.Context, r *Request, result []byte) ([
 	if err != nil {
 		return nil, err
 	}
+	result = slices.Grow(result, len(text)+len(text)/8+len(uri)+256) // a session can be large
 	// A document can be private, and changes with every call.
 	result = appendMembers(result, []byte(`"ttlMs":0,"cacheScope":"private"`))
 	result = message.AppendName(result, "contents")
@@ -75,8 +80,8 @@ func (s *Server) readResource(ctx context.Context, r *Request, result []byte) ([
 	return append(result, `}]`...), nil
 }
 
-// document reads what is at a URI. The error matches sequent.ErrNotFound if there
-// is nothing.
+// document returns the document at a URI. The error matches sequent.ErrNotFound if there
+// is none.
 func (s *Server) document(ctx context.Context, c tool.Caller, uri string) (mime, text string, err error) {
 	for _, r := range s.dialect.Resources {
 		if r.URI == uri {
@@ -94,11 +99,10 @@ func (s *Server) document(ctx context.Context, c tool.Caller, uri string) (mime,
 	return "", "", sequent.ErrNotFound
 }
 
-// Watch calls changed each time that the document at a URI has changed, until the
-// returned function is called; gone says that the document does not exist any
-// more, which is the last call. Changed must not wait. The error matches
-// sequent.ErrNotFound if there is no such document, or none of whose changes
-// clients are told.
+// Watch calls changed each time the document at a URI has changed, until the returned
+// function is called. Gone means that the document does not exist any more; it is the
+// last call. Changed must not block. The error matches sequent.ErrNotFound if there is no
+// such document, or if its changes are not reported.
 func (s *Server) Watch(ctx context.Context, c tool.Caller, uri string, changed func(gone bool)) (stop func(), err error) {
 	for i := range s.templates {
 		t := &s.templates[i]
@@ -134,9 +138,8 @@ func (s *Server) unsubscribe(_ context.Context, r *Request, result []byte) ([]by
 	return result, nil
 }
 
-// escaped returns a URI as it should have been written: what no URI can hold is
-// escaped. Models write the names of documents as people do, with spaces and
-// letters of all scripts.
+// escaped returns a URI with the escapes that it needs. Models write the names of
+// documents like people, with spaces and letters of all scripts.
 func escaped(uri string) string {
 	var b strings.Builder
 	for i := range len(uri) {
@@ -149,7 +152,7 @@ func escaped(uri string) string {
 	return b.String()
 }
 
-// notFound says that there is nothing at a URI, in the words of the era.
+// notFound returns the error of the era for a URI without a document.
 func notFound(uri string, modern bool) *message.Error {
 	code := message.CodeNoResource
 	if modern {

@@ -15,7 +15,7 @@ import (
 	"github.com/sequent-dev/sequent/tool"
 )
 
-// fault returns what a client is told of an error.
+// fault returns the error for a client.
 func (s *Server) fault(ctx context.Context, r *Request, err error) *message.Error {
 	if e, ok := errors.AsType[*tool.ProtocolError](err); ok {
 		return &message.Error{Code: e.Code, Message: e.Message, Data: oneLine(e.Data)}
@@ -23,11 +23,14 @@ func (s *Server) fault(ctx context.Context, r *Request, err error) *message.Erro
 	if e, ok := errors.AsType[*message.Error](err); ok {
 		return e
 	}
+	if e := Refused(err); e != nil {
+		return e
+	}
 	if ctx.Err() != nil {
 		return message.ErrCancelled
 	}
-	// A tool words its refusals itself, so that what is left is a fault. The
-	// other parts of a dialect have no other way to refuse.
+	// A tool words its refusals itself, so any other error is internal. Other parts of a
+	// dialect can only return errors.
 	if e, ok := errors.AsType[*sequent.Error](err); ok && r.Method != callTool {
 		if code, show := refusal(e); show {
 			return &message.Error{Code: code, Message: words(e)}
@@ -35,7 +38,11 @@ func (s *Server) fault(ctx context.Context, r *Request, err error) *message.Erro
 	}
 	id := faultID()
 	s.logger.Error("internal error", "id", id, "method", r.Method, "subject", subject(r), "error", err)
-	return internalError(id)
+	fault := internalError(id)
+	if sequent.IsUncertain(err) {
+		fault.Message += "; the call may or may not have recorded something"
+	}
+	return fault
 }
 
 func (s *Server) panicked(r *Request, p any) *message.Error {
@@ -45,26 +52,27 @@ func (s *Server) panicked(r *Request, p any) *message.Error {
 	return internalError(id)
 }
 
-// internalError tells a client of a fault by the id under which it is logged.
+// internalError returns the error for an internal failure, with the id under which it is
+// logged.
 func internalError(id string) *message.Error {
 	return &message.Error{Code: message.CodeInternal, Message: "internal error (id " + id + ")"}
 }
 
 func faultID() string { return strings.ToLower(rand.Text()[:8]) }
 
-// subject returns which of the dialect's parts a request is about, for logs.
+// subject returns the part of the dialect that a request is about, for logs.
 func subject(r *Request) string {
 	name, _ := Subject(r.Message)
 	if r.Method == read {
-		// The rest of a URI can be a client's own words.
+		// The rest of a URI can be a text of the client.
 		scheme, _, _ := strings.Cut(name, ":")
 		return scheme + ":"
 	}
 	return name
 }
 
-// refusal returns the code for an error of the engine, and whether its message
-// may be shown.
+// refusal returns the code for an error of the engine, and whether a client may see its
+// message.
 func refusal(e *sequent.Error) (code int, show bool) {
 	switch e.Code {
 	case sequent.CodeInternal:
@@ -77,7 +85,7 @@ func refusal(e *sequent.Error) (code int, show bool) {
 	}
 }
 
-// words returns the parts of an error that may be shown.
+// words returns the parts of an error that a client may see.
 func words(e *sequent.Error) string {
 	msg := e.Msg
 	if msg == "" {

@@ -10,8 +10,8 @@ import (
 	"github.com/sequent-dev/sequent/tool"
 )
 
-// lists are the results of the methods that list what a dialect has, in its
-// order, without the members that only one era has. They never change.
+// lists has the results of the list methods, in the order of the dialect, without the
+// members that only one era has. They never change.
 type lists struct {
 	tools, resources, templates, prompts []byte
 }
@@ -76,8 +76,7 @@ func newLists(d dialect.Dialect) lists {
 	}
 }
 
-// list returns the members of the result of a list method. The list is never
-// null.
+// list returns the members of the result of a list method. The list is never null.
 func list[T any](name string, items []T) []byte {
 	if items == nil {
 		items = []T{}
@@ -85,8 +84,8 @@ func list[T any](name string, items []T) []byte {
 	return append(cacheable(), fmt.Sprintf(`,%q:%s`, name, mustMarshal(items))...)
 }
 
-// cacheable returns the members that say how long a client may keep a result
-// that is the same for everybody.
+// cacheable returns the members with the time for which a client may cache a result that
+// is the same for all clients.
 func cacheable() []byte {
 	return fmt.Appendf(nil, `"ttlMs":%d,"cacheScope":"public"`, listTTL.Milliseconds())
 }
@@ -107,8 +106,7 @@ func (s *Server) listPrompts(_ context.Context, r *Request, result []byte) ([]by
 	return page(r, result, s.lists.prompts)
 }
 
-// page answers a list method. All of a list is one page, so that no cursor is
-// valid.
+// page answers a list method. The whole list is one page, so no cursor is valid.
 func page(r *Request, result, members []byte) ([]byte, error) {
 	p := params{raw: r.Params}
 	cursor := p.text("cursor")

@@ -7,8 +7,8 @@ import (
 	"github.com/sequent-dev/sequent/mcpserver/internal/message"
 )
 
-// params reads members of a request's params, whose names are exact and of which
-// the last with a name counts. A value of the wrong type sets bad.
+// params reads members of a request's params. Names are case-sensitive, and of two with
+// the same name the last counts. A value of the wrong type sets bad.
 type params struct {
 	raw json.RawMessage
 	bad bool
@@ -52,7 +52,7 @@ func (p *params) object(member string) json.RawMessage {
 func isNull(raw json.RawMessage) bool   { return string(raw) == "null" }
 func isObject(raw json.RawMessage) bool { return len(raw) > 0 && raw[0] == '{' }
 
-// badParams returns the error for params that a method cannot take.
+// badParams returns the error for invalid params of a method.
 func badParams(r *Request) *message.Error {
 	return message.InvalidParams("invalid params: they are not what %s takes", r.Method)
 }
@@ -62,7 +62,8 @@ func missingParam(name string) *message.Error {
 	return message.InvalidParams("invalid params: missing required '%s' field", name)
 }
 
-// checkMeta checks what a request of the modern era has to say of its client.
+// checkMeta checks the members about the client that a request of the modern era must
+// have.
 func checkMeta(m *message.Meta) *message.Error {
 	if m.Client != nil && !isClient(m.Client) {
 		return message.InvalidParams("invalid _meta field %q", message.MetaClient)
@@ -85,8 +86,8 @@ func isClient(raw json.RawMessage) bool {
 	return !p.bad
 }
 
-// isCapabilities reports whether raw can be what a client declares. Of what the
-// protocol defines each is an object; of the rest nothing is known.
+// isCapabilities reports whether raw can be the capabilities of a client. Those that the
+// protocol defines are objects; others can be anything.
 func isCapabilities(raw json.RawMessage) bool {
 	if !isObject(raw) {
 		return false

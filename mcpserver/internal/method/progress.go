@@ -9,25 +9,24 @@ import (
 	"github.com/sequent-dev/sequent/mcpserver/internal/message"
 )
 
-// A Progress tells a client how far its call of a tool is, if the client named a
-// token in the call.
+// A Progress reports the progress of a tool call to the client, if the call has a token.
 type Progress struct {
-	token json.RawMessage // as the client wrote it
+	token json.RawMessage // as written by the client
 	to    Offerer
 
 	mu   sync.Mutex
 	said bool
-	last float64 // what was said last
-	over bool    // the call has its reply
+	last float64 // the last reported value
+	over bool    // the call has been answered
 }
 
-// An Offerer sends a line, or drops it where it would have to wait.
+// An Offerer sends a line, or drops it if it would have to wait.
 type Offerer interface{ Offer(line []byte) }
 
-// NewProgress returns what reports on a request; nil if it does not call a tool,
-// or names no valid token.
+// NewProgress returns the Progress of a request; nil if it does not call a tool, or has
+// no valid token.
 func NewProgress(m *message.Message, to Offerer) *Progress {
-	if m.Method != callTool || !message.IsID(m.Meta.ProgressToken) { // a token is what an id is
+	if m.Method != callTool || !message.IsID(m.Meta.ProgressToken) { // tokens have the form of ids
 		return nil
 	}
 	return &Progress{token: m.Meta.ProgressToken, to: to}
@@ -41,8 +40,8 @@ func (p *Progress) Reporter() func(doing string, done, total float64) {
 	return p.report
 }
 
-// report says how far the call is. By the protocol the number grows, and nothing
-// is said after the reply.
+// report reports progress. The protocol requires that the number grows, and allows no
+// report after the reply.
 func (p *Progress) report(doing string, done, total float64) {
 	if math.IsNaN(done) || math.IsInf(done, 0) {
 		return
@@ -69,7 +68,7 @@ func (p *Progress) report(doing string, done, total float64) {
 	p.to.Offer(message.CloseNotification(line))
 }
 
-// End makes report say nothing any more.
+// End stops reports.
 func (p *Progress) End() {
 	if p == nil {
 		return

@@ -10,7 +10,7 @@ import (
 	"github.com/sequent-dev/sequent/tool"
 )
 
-// maxCompletions is how many values the protocol lets a completion have.
+// maxCompletions is the maximum number of values that the protocol allows.
 const maxCompletions = 100
 
 // getPrompt answers prompts/get.
@@ -39,6 +39,10 @@ func (s *Server) getPrompt(ctx context.Context, r *Request, result []byte) ([]by
 			return nil, message.InvalidParams("prompt %q needs the argument %q", name, a.Name)
 		}
 	}
+	if err := r.begin(ctx, tool.Heavy); err != nil { // it can read a whole session
+		return nil, err
+	}
+	defer r.end(tool.Heavy)
 	text, err := prompt.Get(ctx, r.Caller, args)
 	if err != nil {
 		return nil, err
@@ -90,6 +94,10 @@ func (s *Server) complete(ctx context.Context, r *Request, result []byte) ([]byt
 	}
 	values := []string{} // not null
 	if find != nil {
+		if err := r.begin(ctx, tool.Heavy); err != nil { // it can search
+			return nil, err
+		}
+		defer r.end(tool.Heavy)
 		found, err := find(ctx, r.Caller, prefix)
 		if err != nil {
 			return nil, err
@@ -99,7 +107,7 @@ func (s *Server) complete(ctx context.Context, r *Request, result []byte) ([]byt
 	return appendCompletion(result, values)
 }
 
-// appendCompletion appends the values of a completion, as many as it may have.
+// appendCompletion appends the values of a completion, up to maxCompletions.
 func appendCompletion(result []byte, values []string) ([]byte, error) {
 	raw, err := message.Marshal(struct {
 		Values  []string `json:"values"`
@@ -112,7 +120,7 @@ func appendCompletion(result []byte, values []string) ([]byte, error) {
 	return append(message.AppendName(result, "completion"), raw...), nil
 }
 
-// promptCompleter finds what proposes values for an argument; nil if nothing does.
+// promptCompleter returns the completer of an argument; nil if there is none.
 func (s *Server) promptCompleter(prompt, argument string) (completer, error) {
 	p := s.promptNamed(prompt)
 	if p == nil {
@@ -125,8 +133,8 @@ func (s *Server) promptCompleter(prompt, argument string) (completer, error) {
 	return p.Arguments[i].Complete, nil
 }
 
-// resourceCompleter finds what proposes values for the variable of a template; nil
-// if nothing does.
+// resourceCompleter returns the completer of the variable of a template; nil if there is
+// none.
 func (s *Server) resourceCompleter(uri, variable string) (completer, error) {
 	i := slices.IndexFunc(s.templates, func(t template) bool { return t.URI == uri })
 	if i < 0 {

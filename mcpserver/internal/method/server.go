@@ -11,16 +11,17 @@ import (
 	"github.com/sequent-dev/sequent/tool"
 )
 
-// listTTL is how long a client may keep what never changes while a server runs:
-// its description and its lists. It bounds how long an upgrade goes unnoticed.
+// listTTL is how long a client may cache the description and the lists, which do not
+// change while a server runs. After an upgrade, clients see the old ones for at most that
+// long.
 const listTTL = time.Hour
 
 // A Config configures a Server.
 type Config struct {
 	Dialect dialect.Dialect
-	Name    string       // that clients see; empty means "sequent"
+	Name    string       // name for clients; empty means "sequent"
 	Version string       // of the program; empty means "dev"
-	Logger  *slog.Logger // faults, never what a client sent; nil means discard
+	Logger  *slog.Logger // internal errors, never a text of a client; nil means discard
 }
 
 // A Server answers requests for one dialect. It is safe for concurrent use.
@@ -31,14 +32,14 @@ type Server struct {
 	lanes     bool // a tool has lanes
 	templates []template
 
-	capabilities  []byte // what the server declares, an object
-	info          []byte // what it says of itself, an object
+	capabilities  []byte // an object
+	info          []byte // name and version, an object
 	instructions  []byte // a string; nil if there are none
 	modernMembers []byte // the first members of results of the modern era
 	lists         lists
 }
 
-// New makes a Server. It panics if a template of the dialect does not have
+// New returns a Server. It panics if a template of the dialect does not have
 // exactly one variable.
 func New(cfg Config) *Server {
 	d := cfg.Dialect
@@ -66,8 +67,8 @@ func New(cfg Config) *Server {
 	return s
 }
 
-// AppendCommon appends the first members of a result of the modern era: what the
-// server is, beside other members of _meta, and that the result is all there is.
+// AppendCommon appends the first members of a result of the modern era: the server,
+// further members of _meta, and the mark of a complete result.
 func (s *Server) AppendCommon(result, meta []byte) []byte {
 	result = append(result, `"_meta":{"`+message.MetaServer+`":`...)
 	result = append(result, s.info...)
@@ -80,8 +81,7 @@ func (s *Server) AppendCommon(result, meta []byte) []byte {
 // Name returns the name of the dialect.
 func (s *Server) Name() string { return s.dialect.Name }
 
-// Lane returns the lane of a call of a tool, as [tool.Tool] has it; empty for
-// every other request.
+// Lane returns the lane of a tool call (see [tool.Tool]); empty for other requests.
 func (s *Server) Lane(r *Request) string {
 	if !s.lanes || r.Method != callTool {
 		return ""
@@ -93,8 +93,7 @@ func (s *Server) Lane(r *Request) string {
 	return ""
 }
 
-// declare returns the capabilities of the server. A list that is declared does
-// not change.
+// declare returns the capabilities of the server. Declared lists do not change.
 func (s *Server) declare() []byte {
 	type resources struct {
 		Subscribe bool `json:"subscribe,omitempty"`
@@ -120,7 +119,7 @@ func (s *Server) declare() []byte {
 	return mustMarshal(c)
 }
 
-// What the dialect has. A method for what it does not have is not served.
+// Features of the dialect. The methods of the others are not served.
 
 func (s *Server) hasTools() bool     { return len(s.dialect.Tools) > 0 }
 func (s *Server) hasPrompts() bool   { return len(s.dialect.Prompts) > 0 }
@@ -137,7 +136,7 @@ func (s *Server) completes() bool {
 		})
 }
 
-// mustMarshal encodes a value of which no part can fail.
+// mustMarshal encodes a value that can always be encoded.
 func mustMarshal(v any) []byte {
 	b, err := message.Marshal(v)
 	if err != nil {

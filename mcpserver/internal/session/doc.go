@@ -1,5 +1,4 @@
-// Package session has the state of one connection with a client: whether it has
-// made the handshake, its requests until they have their replies, and the
-// documents of whose changes it is told. Requests themselves are answered by
-// package method.
+// Package session has the state of a connection with a client: whether the handshake was
+// made, the requests in progress, and the subscriptions to documents. Package method
+// answers the requests.
 package session

@@ -12,49 +12,49 @@ import (
 // A Session is one connection. It is safe for concurrent use.
 type Session struct {
 	server        *method.Server
+	client        method.Client  // nil for no limits
 	subscriptions *Subscriptions // of the handshake era
 
-	mu      sync.Mutex // guards what follows
+	mu      sync.Mutex // guards the fields below
 	opened  bool       // the handshake was made
-	first   *Call      // of those under way, in the order in which they were added
+	first   *Call      // of the calls in progress, in the order in which they were added
 	last    *Call
-	strayed *strayed // nil where messages arrive in the order in which they were sent
+	strayed *strayed // nil if messages arrive in the order in which they were sent
 }
 
-// New returns a session with a server.
-func New(server *method.Server) *Session {
-	return &Session{server: server, subscriptions: NewSubscriptions(server)}
+// New returns a session of a client with a server.
+func New(server *method.Server, client method.Client) *Session {
+	return &Session{server: server, client: client, subscriptions: newSubscriptions(server, client, nil)}
 }
 
-// NewUnordered is New for a connection whose messages can overtake each other,
-// as they do over HTTP: a cancellation that arrives before its request holds.
-func NewUnordered(server *method.Server) *Session {
-	s := New(server)
+// NewUnordered is New for a connection whose messages can overtake each other, such as
+// HTTP: a cancellation may arrive before its request.
+func NewUnordered(server *method.Server, client method.Client) *Session {
+	s := New(server, client)
 	s.strayed = new(strayed)
 	return s
 }
 
-// Subscriptions returns the documents that the client has subscribed to by
-// resources/subscribe.
+// Subscriptions returns the subscriptions of resources/subscribe.
 func (s *Session) Subscriptions() *Subscriptions { return s.subscriptions }
 
-// Close ends what the session is told.
+// Close ends the subscriptions.
 func (s *Session) Close() { s.subscriptions.Close() }
 
-// A Call is a request on its way to its reply. Its zero value but for its exported
-// fields is ready to be added to a session.
+// A Call is a request until its reply. A Call with the exported fields set can be added
+// to a session.
 type Call struct {
 	message.Message
 	Request method.Request // for transports that make one; its Message is the call's
-	Size    int            // bytes that it takes while it waits
+	Size    int            // bytes in memory while it waits
 
 	// Guarded by Session.mu:
 	next, prev *Call
-	cancelled  bool   // no reply is wanted any more
-	cancel     func() // stops the work on it; nil before that begins
+	cancelled  bool   // no reply is expected
+	cancel     func() // cancels the work; nil before it begins
 }
 
-// Add makes a call known, so that it can be cancelled before it begins.
+// Add adds a call, which can be cancelled from then on.
 func (s *Session) Add(c *Call) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -70,8 +70,8 @@ func (s *Session) Add(c *Call) {
 	}
 }
 
-// Begin returns the context of the work on a call. It reports false if the call
-// was cancelled before. The caller calls cancel in the end.
+// Begin returns the context of the work on a call, or false if the call was cancelled
+// before. The caller calls cancel at the end.
 func (s *Session) Begin(ctx context.Context, c *Call) (_ context.Context, cancel context.CancelFunc, ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -82,7 +82,7 @@ func (s *Session) Begin(ctx context.Context, c *Call) (_ context.Context, cancel
 	return ctx, c.cancel, true
 }
 
-// End forgets a call. It reports whether it was cancelled.
+// End removes a call and reports whether it was cancelled.
 func (s *Session) End(c *Call) (cancelled bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -103,11 +103,11 @@ func (s *Session) End(c *Call) (cancelled bool) {
 	return c.cancelled
 }
 
-// cancellable reports whether the protocol lets a client cancel a call: all but
-// the handshake.
+// cancellable reports whether the protocol allows to cancel a call: all but the
+// handshake.
 func cancellable(c *Call) bool { return c.Kind == message.Request && c.Method != method.Initialize }
 
-// Cancel ends the calls with that key, which is one that [message.IDKey] gives.
+// Cancel cancels the calls whose id has this [message.IDKey].
 func (s *Session) Cancel(key string) {
 	s.mu.Lock()
 	var stop []func()
@@ -127,7 +127,7 @@ func (s *Session) Cancel(key string) {
 	}
 }
 
-// CancelAll cancels all calls, as when the client is gone.
+// CancelAll cancels all calls, for a client that has disconnected.
 func (s *Session) CancelAll() {
 	s.mu.Lock()
 	var stop []func()
@@ -140,8 +140,8 @@ func (s *Session) CancelAll() {
 	}
 }
 
-// drop makes a call one that is cancelled, and returns what stops the work on it.
-// The caller holds Session.mu.
+// drop marks a call as cancelled and returns the function that cancels its work. The
+// caller holds Session.mu.
 func (c *Call) drop() (stop func()) {
 	c.cancelled = true
 	if c.cancel == nil {
@@ -150,11 +150,11 @@ func (c *Call) drop() (stop func()) {
 	return c.cancel
 }
 
-// Answer appends the reply to a request, a whole line. A request of the handshake
-// era is refused before the handshake, and a second handshake always.
+// Answer appends the reply to a request, which is a whole line. A request of the
+// handshake era before the handshake is refused, and so is a second handshake.
 func (s *Session) Answer(ctx context.Context, line []byte, r *method.Request) ([]byte, *message.Error) {
 	r.Modern = r.Message.Modern()
-	r.Subscriptions = s.subscriptions
+	r.Client, r.Subscriptions = s.client, s.subscriptions
 	if !r.Modern {
 		if fault := s.admit(r.Method); fault != nil {
 			return message.AppendError(line, r.ID, fault), fault
@@ -169,12 +169,12 @@ func (s *Session) Answer(ctx context.Context, line []byte, r *method.Request) ([
 	return line, fault
 }
 
-// admit returns why a request of the handshake era cannot be answered now.
+// admit returns the error for a request of the handshake era that is not allowed now.
 func (s *Session) admit(name string) *message.Error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch {
-	case name == method.Ping, name == method.Discover: // of which a client learns the era
+	case name == method.Ping, name == method.Discover: // clients use them to find the era
 		return nil
 	case name == method.Initialize && s.opened:
 		return message.ErrInitialized

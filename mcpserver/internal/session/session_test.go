@@ -22,7 +22,7 @@ func call(id string) *Call {
 // comes.
 func TestCancel(t *testing.T) {
 	t.Parallel()
-	s := New(server())
+	s := New(server(), nil)
 	before, during, other := call(`"a"`), call(`7`), call(`8`)
 	for _, c := range []*Call{before, during, other} {
 		s.Add(c)
@@ -55,7 +55,7 @@ func TestCancel(t *testing.T) {
 func TestEarlyCancellation(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		s := NewUnordered(server())
+		s := NewUnordered(server(), nil)
 		begins := func(id string) bool {
 			c := call(id)
 			s.Add(c)
@@ -95,7 +95,7 @@ func TestEarlyCancellation(t *testing.T) {
 // The handshake cannot be cancelled.
 func TestInitializeIsNotCancelled(t *testing.T) {
 	t.Parallel()
-	s := NewUnordered(server())
+	s := NewUnordered(server(), nil)
 	s.Cancel("n1")
 	c := call("1")
 	c.Method = method.Initialize

@@ -3,23 +3,22 @@ package session
 import "time"
 
 const (
-	// maxEarly is how many cancellations wait for their requests.
+	// maxEarly limits the cancellations that wait for their requests.
 	maxEarly = 64
-	// maxFinished is how many requests are known to have ended.
+	// maxFinished limits the remembered requests that have ended.
 	maxFinished = 64
-	// earlyFor is how long a cancellation waits for its request.
+	// earlyFor limits how long a cancellation waits for its request.
 	earlyFor = 30 * time.Second
 )
 
-// strayed has the cancellations of requests that are not known yet. Over HTTP
-// each message has a connection of its own: a client that gives up a request
-// soon can have its cancellation served first. A cancellation can also come too
-// late, so that the requests which ended lately are remembered too: their ids
-// must not cancel anything else.
+// strayed has the cancellations of requests that have not arrived. Over HTTP each message
+// can use its own connection, so a cancellation can be served before its request. It can
+// also arrive after the reply, so the latest ended requests are remembered: a
+// cancellation of one must not cancel a later request.
 type strayed struct {
 	waiting []stray
 	ended   [maxFinished]string
-	at      int // where the next goes in ended
+	at      int // index of the next entry in ended
 }
 
 type stray struct {
@@ -43,7 +42,7 @@ func (s *strayed) early(key string, now time.Time) {
 	s.waiting = append(s.waiting, stray{key, now})
 }
 
-// claim reports whether a request was cancelled before it came.
+// claim reports whether a request was cancelled before it arrived.
 func (s *strayed) claim(key string) bool {
 	for i, w := range s.waiting {
 		if w.key == key {

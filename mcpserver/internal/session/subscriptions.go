@@ -8,24 +8,25 @@ import (
 	"sync"
 
 	"github.com/sequent-dev/sequent"
+	"github.com/sequent-dev/sequent/internal/governor"
 	"github.com/sequent-dev/sequent/mcpserver/internal/message"
 	"github.com/sequent-dev/sequent/mcpserver/internal/method"
 	"github.com/sequent-dev/sequent/tool"
 )
 
-// MaxWatched is how many documents one subscription, or one session of the
-// handshake era, may have.
+// MaxWatched is the maximum number of documents of one subscription, or of one session of
+// the handshake era.
 const MaxWatched = 100
 
-// Subscriptions are the documents of whose changes a client is told. Changes of
-// one document that the client has not been told of yet are one change. They are
-// safe for concurrent use.
+// Subscriptions are the documents whose changes are reported to a client. Several changes
+// of a document before the next notification are one. They are safe for concurrent use.
 type Subscriptions struct {
 	server *method.Server
-	open   []byte // a notification up to where its uri begins
+	client method.Client // nil for no limits
+	open   []byte        // the beginning of a notification, up to its uri
 	wake   chan struct{}
 
-	mu     sync.Mutex // guards what follows
+	mu     sync.Mutex // guards the fields below
 	by     map[string]*watched
 	due    []*watched // in the order in which they changed
 	closed bool
@@ -34,18 +35,16 @@ type Subscriptions struct {
 // A watched is one document.
 type watched struct {
 	uri     string
-	stop    func() // nil until the watching has begun
+	stop    func() // nil until the watch has begun
 	due     bool   // it is in Subscriptions.due
-	removed bool   // the client is not told of it any more
+	removed bool   // its changes are no longer reported
+	counted bool   // it counts towards the limit of the client
 }
 
-// NewSubscriptions returns no subscriptions yet.
-func NewSubscriptions(server *method.Server) *Subscriptions { return newSubscriptions(server, nil) }
-
-// newSubscriptions returns those of a request of subscriptions/listen with an id,
-// which all its notifications name.
-func newSubscriptions(server *method.Server, id json.RawMessage) *Subscriptions {
-	s := &Subscriptions{server: server, wake: make(chan struct{}, 1), by: make(map[string]*watched)}
+// newSubscriptions returns empty subscriptions. For a request of subscriptions/listen,
+// all notifications have its id.
+func newSubscriptions(server *method.Server, client method.Client, id json.RawMessage) *Subscriptions {
+	s := &Subscriptions{server: server, client: client, wake: make(chan struct{}, 1), by: make(map[string]*watched)}
 	s.open = message.OpenNotification(nil, "notifications/resources/updated")
 	if id != nil {
 		s.open = appendSubscription(s.open, id)
@@ -75,8 +74,12 @@ func (s *Subscriptions) Subscribe(ctx context.Context, c tool.Caller, uri string
 			s.mu.Lock()
 			defer s.mu.Unlock()
 			delete(s.by, uri)
+			s.uncount(w)
 		}
 	}()
+	if err := s.count(w); err != nil {
+		return err
+	}
 	stop, err := s.server.Watch(ctx, c, uri, func(gone bool) { s.changed(w, gone) })
 	if err != nil {
 		return err
@@ -92,8 +95,8 @@ func (s *Subscriptions) Subscribe(ctx context.Context, c tool.Caller, uri string
 	return nil
 }
 
-// reserve adds a document before it is watched; nil if that is done already, or
-// cannot be.
+// reserve adds a document before it is watched. It returns nil if the document is there
+// already or the limit is reached.
 func (s *Subscriptions) reserve(uri string) (*watched, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -110,7 +113,32 @@ func (s *Subscriptions) reserve(uri string) (*watched, error) {
 	return w, nil
 }
 
-// changed notes that a document has changed. It does not wait.
+// count counts a document towards the limit of the client.
+func (s *Subscriptions) count(w *watched) error {
+	if s.client == nil {
+		return nil
+	}
+	if err := s.client.Take(governor.Watches, 1); err != nil {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	w.counted = true
+	if w.removed { // meanwhile
+		s.uncount(w)
+	}
+	return nil
+}
+
+// uncount returns what count has taken. The caller holds mu.
+func (s *Subscriptions) uncount(w *watched) {
+	if w.counted {
+		w.counted = false
+		s.client.Give(governor.Watches, 1)
+	}
+}
+
+// changed records that a document has changed. It does not block.
 func (s *Subscriptions) changed(w *watched, gone bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -119,6 +147,7 @@ func (s *Subscriptions) changed(w *watched, gone bool) {
 	}
 	if gone && s.by[w.uri] == w {
 		delete(s.by, w.uri)
+		s.uncount(w)
 	}
 	if !w.due {
 		w.due = true
@@ -135,7 +164,7 @@ func (s *Subscriptions) Nudge() {
 	}
 }
 
-// Unsubscribe removes the document at a URI, if it is there.
+// Unsubscribe removes the document at a URI, if the client has subscribed to it.
 func (s *Subscriptions) Unsubscribe(uri string) {
 	s.mu.Lock()
 	w := s.by[uri]
@@ -146,11 +175,12 @@ func (s *Subscriptions) Unsubscribe(uri string) {
 	}
 }
 
-// remove ends the watching of a document that is no longer in by. It returns when
-// changed is not called any more.
+// remove ends the watch of a document that is no longer in by. When it returns, changed
+// is not called any more.
 func (s *Subscriptions) remove(w *watched) {
 	s.mu.Lock()
 	w.removed = true
+	s.uncount(w)
 	stop := w.stop
 	s.mu.Unlock()
 	if stop != nil {
@@ -158,11 +188,11 @@ func (s *Subscriptions) remove(w *watched) {
 	}
 }
 
-// Wake is readable when there is something to Take.
+// Wake is readable when Take returns something.
 func (s *Subscriptions) Wake() <-chan struct{} { return s.wake }
 
-// Take returns a notification for each document that has changed since it was
-// called last, as lines.
+// Take returns a notification for each document that has changed since the previous call,
+// as lines.
 func (s *Subscriptions) Take() (lines [][]byte) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -187,9 +217,9 @@ func (s *Subscriptions) Close() {
 	}
 }
 
-// A Listening is a request of subscriptions/listen that was accepted. The caller
-// sends Acknowledgement, then what Take returns, and in the end Result, unless the
-// client has cancelled it; and calls Close.
+// A Listening is an accepted request of subscriptions/listen. The caller sends
+// Acknowledgement, then the lines from Take, at the end Result unless the client has
+// cancelled the request, and calls Close.
 type Listening struct {
 	*Subscriptions
 	id     json.RawMessage
@@ -197,14 +227,14 @@ type Listening struct {
 	result []byte
 }
 
-// Listen begins a subscription. Documents that do not exist or cannot be watched
-// are left out; if that is all of them, Empty is true and the subscription is over.
+// Listen begins a subscription. It omits documents that do not exist or cannot be
+// watched. If no document is left, Empty is true and the subscription has ended.
 func Listen(ctx context.Context, server *method.Server, r *method.Request) (*Listening, *message.Error) {
 	uris, fault := server.CheckListen(r)
 	if fault != nil {
 		return nil, fault
 	}
-	l := &Listening{Subscriptions: newSubscriptions(server, r.ID), id: r.ID}
+	l := &Listening{Subscriptions: newSubscriptions(server, r.Client, r.ID), id: r.ID}
 	if len(uris) > MaxWatched {
 		return nil, message.InvalidParams("a subscription may name %d resources: use several requests", MaxWatched)
 	}
@@ -234,10 +264,10 @@ func (l *Listening) subscription() []byte {
 	return append([]byte(`"`+message.MetaSubscription+`":`), l.id...)
 }
 
-// Empty reports whether the client is told of nothing.
+// Empty reports whether the subscription has no documents.
 func (l *Listening) Empty() bool { return len(l.agreed) == 0 }
 
-// Acknowledgement returns the notification that says what was agreed, a line.
+// Acknowledgement returns the notification with the accepted documents, a line.
 func (l *Listening) Acknowledgement() []byte {
 	line := message.OpenNotification(nil, "notifications/subscriptions/acknowledged")
 	line = appendSubscription(line, l.id)

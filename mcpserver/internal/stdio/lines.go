@@ -18,21 +18,20 @@ type lineReader struct {
 	begun bool
 }
 
-// A longLine stands for a line that was too long to keep.
+// A longLine is a line over the limit, which was skipped.
 type longLine struct {
 	id json.RawMessage // of the message in it, if one was found
 }
 
-// next returns the next line without its end, in memory of its own. For a line
-// over the limit it returns what is known of it instead, having skipped it. The
-// last line need not have an end.
+// next returns the next line without its end, in its own memory. It skips a line over the
+// limit and returns a longLine. The last line need not have an end.
 func (l *lineReader) next() ([]byte, *longLine, error) {
 	var line []byte
 	for {
 		chunk, err := l.r.ReadSlice('\n')
 		if !l.begun && len(chunk) > 0 {
 			l.begun = true
-			// Some consoles put a byte order mark before what they pipe.
+			// Some consoles begin piped text with a byte order mark.
 			chunk = bytes.TrimPrefix(chunk, []byte("\xef\xbb\xbf"))
 		}
 		full := errors.Is(err, bufio.ErrBufferFull)
@@ -59,8 +58,8 @@ func (l *lineReader) next() ([]byte, *longLine, error) {
 	}
 }
 
-// skip reads on to the end of a line of which line and chunk are the beginning.
-// An error of the reader comes back with the next read.
+// skip reads the rest of a line that begins with line and chunk. The next read returns
+// the error of the reader.
 func (l *lineReader) skip(line, chunk []byte, more bool) *longLine {
 	var f message.IDFinder
 	f.Feed(line)

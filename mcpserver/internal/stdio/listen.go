@@ -1,16 +1,14 @@
 package stdio
 
 import (
+	"github.com/sequent-dev/sequent/internal/governor"
 	"github.com/sequent-dev/sequent/mcpserver/internal/message"
 	"github.com/sequent-dev/sequent/mcpserver/internal/method"
 	"github.com/sequent-dev/sequent/mcpserver/internal/session"
 )
 
-// maxListening is how many subscriptions a client may have open.
-const maxListening = 100
-
-// listen begins a subscription. It is answered when it ends, and holds up nothing
-// until then: not the calls after it, nor the end of the connection.
+// listen begins a subscription. Its reply is sent when it ends. Until then it delays
+// neither later calls nor the end of the connection.
 func (c *conn) listen(call *session.Call, r *method.Request) {
 	ctx, cancel, ok := c.session.Begin(c.ctx, call)
 	if !ok {
@@ -25,8 +23,7 @@ func (c *conn) listen(call *session.Call, r *method.Request) {
 	case l.Empty():
 		cancel()
 		c.reply(call, append(l.Acknowledgement(), l.Result()...))
-	case c.listening.Add(1) > maxListening:
-		c.listening.Add(-1)
+	case c.client.Take(governor.Streams, 1) != nil:
 		cancel()
 		l.Close()
 		c.reply(call, message.AppendError(nil, call.ID, message.InvalidParams(
@@ -37,7 +34,7 @@ func (c *conn) listen(call *session.Call, r *method.Request) {
 			defer cancel()
 			c.notify(l.Subscriptions, ctx.Done())
 			l.Close()
-			c.listening.Add(-1)
+			c.client.Give(governor.Streams, 1)
 			if !c.session.End(call) {
 				_ = c.out.put(l.Result()) // if that fails, the connection ends
 				c.out.flush()
@@ -47,7 +44,7 @@ func (c *conn) listen(call *session.Call, r *method.Request) {
 	}
 }
 
-// notify tells the client of changes until done, or until the connection ends.
+// notify sends notifications until done, or until the connection ends.
 func (c *conn) notify(s *session.Subscriptions, done <-chan struct{}) {
 	for {
 		select {

@@ -8,39 +8,38 @@ import (
 )
 
 const (
-	// Gather is how long a reply may wait for others to be written with it while
-	// there is more to answer.
+	// Gather is how long a reply may wait to be written together with others, while calls
+	// are being answered.
 	Gather = time.Millisecond
-	// gatherLimit is how many bytes are written without waiting for more.
+	// gatherLimit is the number of bytes that are written without waiting for more.
 	gatherLimit = 64 << 10
-	// MaxUnwritten is how many bytes may wait for a client that does not read
-	// before the next reply waits for it too.
+	// MaxUnwritten is the number of unwritten bytes at which the next reply waits, for a
+	// client that does not read.
 	MaxUnwritten = 4 << 20
-	// maxSpare is how large a buffer is kept for its next use.
+	// maxSpare is the maximum size of a buffer that is kept for reuse.
 	maxSpare = 1 << 20
 )
 
-// ErrStalled is the error for a client that has stopped reading while the server
-// is to end.
+// ErrStalled is the error for a client that stops reading while the server is ending.
 var ErrStalled = errors.New("mcpserver: the client has stopped reading")
 
 var errClosed = errors.New("mcpserver: the connection is closed")
 
-// An output writes lines, several at once where they come quickly. It has no
-// goroutine: the caller that flushes writes, and takes along what others add
-// meanwhile, so that a lone reply changes goroutines no more than needed.
+// An output writes lines, several at once if they follow each other quickly. It has no
+// goroutine: the caller that flushes also writes the lines that others add meanwhile. So
+// a single reply needs no other goroutine.
 type output struct {
 	w      io.Writer
-	failed func() // called once, when nothing can be written any more; no locks held
+	failed func() // called once after a failure, without locks
 
 	stalled chan struct{} // closed when a write takes longer than writeTimeout
 
 	mu           sync.Mutex
 	change       *sync.Cond // err, buf or writing have changed
 	buf          []byte     // to be written; whole lines
-	spare        []byte     // for buf, while that is being written
+	spare        []byte     // replaces buf while that is being written
 	writing      bool
-	writes       int           // so far, the current one included
+	writes       int           // number of writes, with the current one
 	err          error         // the first failure
 	timer        *time.Timer   // flushes, Gather after the first of several replies
 	armed        bool          // the timer runs
@@ -53,7 +52,7 @@ func newOutput(w io.Writer, failed func()) *output {
 	return o
 }
 
-// put adds lines to what is to be written. It waits while too much is.
+// put adds lines to the buffer. It waits while the buffer is full.
 func (o *output) put(lines []byte) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -67,7 +66,7 @@ func (o *output) put(lines []byte) error {
 	return nil
 }
 
-// Offer has a line written within Gather, or drops it where put would wait.
+// Offer adds a line that is written within Gather, or drops it if put would wait.
 func (o *output) Offer(line []byte) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -78,14 +77,14 @@ func (o *output) Offer(line []byte) {
 	o.start()
 }
 
-// soon has what was put written within Gather.
+// soon makes sure that the buffer is written within Gather.
 func (o *output) soon() {
 	if o.arm() {
 		o.flush()
 	}
 }
 
-// arm starts the timer, or reports that there is no point in waiting.
+// arm starts the timer, or reports that the buffer must be written now.
 func (o *output) arm() (now bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -114,8 +113,7 @@ func (o *output) start() {
 	o.armed = true
 }
 
-// flush writes what was put, unless another goroutine is writing, which then takes
-// it along.
+// flush writes the buffer, unless another goroutine is writing, which then writes it too.
 func (o *output) flush() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -139,7 +137,7 @@ func (o *output) flush() {
 	}
 }
 
-// drain returns when everything has been written, or cannot be.
+// drain returns when the buffer is written, or after a failure.
 func (o *output) drain() error {
 	o.flush()
 	o.mu.Lock()
@@ -150,7 +148,7 @@ func (o *output) drain() error {
 	return o.err
 }
 
-// limit bounds the time of each write from now on, of one under way too.
+// limit limits the time of each write from now on, with the current one.
 func (o *output) limit(timeout time.Duration) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -160,8 +158,7 @@ func (o *output) limit(timeout time.Duration) {
 	}
 }
 
-// watch fails the output if the write that begins takes too long. The caller
-// holds mu.
+// watch makes the output fail if the beginning write takes too long. The caller holds mu.
 func (o *output) watch() {
 	if o.writeTimeout == 0 {
 		return
@@ -177,7 +174,7 @@ func (o *output) watch() {
 	})
 }
 
-// close makes the output refuse what comes late. What it holds is lost.
+// close makes put fail. The buffer is discarded.
 func (o *output) close() {
 	o.mu.Lock()
 	defer o.mu.Unlock()

@@ -6,29 +6,32 @@ import (
 	"github.com/sequent-dev/sequent/mcpserver/internal/session"
 )
 
-// How far reading may run ahead of answering. Reading ahead is what lets a
-// cancellation overtake the calls before it; beyond this, the client waits.
+// Limits for reading ahead of answering. Reading ahead lets a cancellation overtake
+// earlier calls. Beyond these limits, the client waits.
 const (
 	MaxAhead      = 10_000
 	maxAheadBytes = 64 << 20
 )
 
-// maxBeside is how many calls of lanes of their own are answered at a time.
-const maxBeside = 256
+// Limits for what runs beside the connection's own lane.
+const (
+	maxBeside    = 256 // calls of other lanes
+	maxListening = 100 // open subscriptions
+)
 
-// A queue has the calls that were read and are not answered yet. Those of the
-// connection's own lane are answered one after the other, by the goroutine that
-// has taken the queue; a call for another lane moves there when its turn comes.
+// A queue has the calls that were read and are not answered. The goroutine that has taken
+// the queue answers the calls of the connection's own lane, one after the other. It moves
+// a call for another lane there.
 type queue struct {
 	mu     sync.Mutex
-	room   *sync.Cond // there may be room for more, or the queue is closed
+	room   *sync.Cond // there may be room, or the queue is closed
 	own    []*session.Call
-	lanes  map[string][]*session.Call // the first of each is being answered
-	open   int                        // calls that are not answered yet
-	bytes  int                        // of these
+	lanes  map[string][]*session.Call // the first call of each is being answered
+	open   int                        // calls that are not answered
+	bytes  int                        // of these calls
 	taken  bool                       // a goroutine answers the connection's own lane
-	closed bool                       // nothing more is accepted
-	over   chan struct{}              // closed when closed is set and nothing is open
+	closed bool                       // no more calls are accepted
+	over   chan struct{}              // closed when closed is set and no call is open
 }
 
 func newQueue() *queue {
@@ -37,8 +40,8 @@ func newQueue() *queue {
 	return q
 }
 
-// take takes the queue for a call that has nothing before it in the connection's
-// own lane. It reports false if the call would have to wait.
+// take takes the queue for a call, if the connection's own lane is empty. Otherwise it
+// returns false.
 func (q *queue) take(c *session.Call) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -50,9 +53,9 @@ func (q *queue) take(c *session.Call) bool {
 	return true
 }
 
-// put adds a call. It waits while there is too much. It reports false once the
-// queue is closed, and whether the caller has to see to it that a goroutine
-// answers the queue, which it has taken for that.
+// put adds a call. It waits while the queue is full. It returns ok false if the queue is
+// closed. If taken is true, put has taken the queue, and the caller must start a
+// goroutine that answers it.
 func (q *queue) put(c *session.Call) (ok, taken bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -75,9 +78,8 @@ func (q *queue) add(c *session.Call) {
 	q.bytes += c.Size
 }
 
-// next returns the next call of the connection's own lane, to the goroutine that
-// has taken the queue. If there is none it returns nil, and the queue is not
-// taken any more.
+// next returns the next call of the connection's own lane, for the goroutine that has
+// taken the queue. If there is none, it returns nil and gives the queue back.
 func (q *queue) next() *session.Call {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -98,7 +100,7 @@ func (q *queue) waiting() bool {
 	return len(q.own) > 0
 }
 
-// done says that a call is answered.
+// done ends a call that was answered.
 func (q *queue) done(c *session.Call) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -108,7 +110,7 @@ func (q *queue) done(c *session.Call) {
 	q.check()
 }
 
-// check closes over when it is time. The caller holds mu.
+// check closes over if the queue has ended. The caller holds mu.
 func (q *queue) check() {
 	if q.closed && q.open == 0 {
 		select {
@@ -119,7 +121,7 @@ func (q *queue) check() {
 	}
 }
 
-// close makes the queue accept nothing more. What it has is still answered.
+// close refuses further calls. Those in the queue are still answered.
 func (q *queue) close() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -128,8 +130,8 @@ func (q *queue) close() {
 	q.check()
 }
 
-// enter puts a call into a lane. It reports whether the caller has to see to it
-// that a goroutine answers that lane.
+// enter adds a call to a lane. It reports whether the caller must start a goroutine that
+// answers the lane.
 func (q *queue) enter(lane string, c *session.Call) (first bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -137,8 +139,8 @@ func (q *queue) enter(lane string, c *session.Call) (first bool) {
 	return len(q.lanes[lane]) == 1
 }
 
-// leave removes the first call of a lane, which is answered, and returns the next;
-// nil if there is none.
+// leave removes the first call of a lane, which is answered. It returns the next call, or
+// nil.
 func (q *queue) leave(lane string) *session.Call {
 	q.mu.Lock()
 	defer q.mu.Unlock()

@@ -14,22 +14,22 @@ import (
 	"github.com/sequent-dev/sequent/mcpserver/internal/session"
 )
 
-// InlineLimit is how long the goroutine that reads may answer a call before
-// another one reads on. It can be twice that.
+// InlineLimit is how long the reading goroutine may answer a call before another
+// goroutine continues reading. It can take twice that.
 const InlineLimit = time.Millisecond
 
-// A reader reads a connection, in one goroutine at a time. That goroutine answers
-// a call itself if no other waits, which spares a lone call the way to another
-// goroutine and back. If the call takes longer than InlineLimit another goroutine
-// reads on, so that a cancellation or a ping is heard at any time.
+// A reader reads a connection, in one goroutine at a time. That goroutine answers a call
+// itself if no other call waits, which saves a single call the switch to another
+// goroutine and back. If the call takes longer than InlineLimit, another goroutine
+// continues reading, so that cancellations and pings are still read.
 type reader struct {
 	lines lineReader
-	ended chan<- error // receives how the input ended
+	ended chan<- error // receives the error at the end of the input
 
-	inline  int64        // calls answered while reading; of the goroutine that reads
-	current atomic.Int64 // the one under way; 0 for none
+	inline  int64        // number of calls answered inline; used by the reading goroutine
+	current atomic.Int64 // number of the current inline call; 0 for none
 	watched atomic.Bool  // the timer runs
-	seen    atomic.Int64 // the one that the timer met last
+	seen    atomic.Int64 // value of current when the timer ran last
 	timer   *time.Timer
 }
 
@@ -41,7 +41,7 @@ func newReader(in io.Reader, maxLine int, ended chan<- error, relieve func()) *r
 }
 
 // read reads messages until the input ends, the connection is closed, or another
-// goroutine reads on.
+// goroutine continues.
 func (c *conn) read() {
 	for {
 		more, err := c.readOne()
@@ -49,7 +49,7 @@ func (c *conn) read() {
 		case errors.Is(err, errRelieved):
 			return
 		case err != nil && !errors.Is(err, io.EOF):
-			c.reader.ended <- err // before the queue is closed, so that it is there when that ends
+			c.reader.ended <- err // before the queue closes: its reader expects the error then
 		case err != nil || !more:
 			c.reader.ended <- nil
 		default:
@@ -60,11 +60,10 @@ func (c *conn) read() {
 	}
 }
 
-// errRelieved says that another goroutine reads on.
+// errRelieved means that another goroutine continues reading.
 var errRelieved = errors.New("mcpserver: another goroutine reads on")
 
-// readOne reads a message and sees to it. It reports false when the connection is
-// closed.
+// readOne reads and handles a message. It returns false if the connection is closed.
 func (c *conn) readOne() (more bool, err error) {
 	lines := &c.reader.lines
 	line, long, err := lines.next()
@@ -86,9 +85,9 @@ func (c *conn) readOne() (more bool, err error) {
 		c.session.Cancel(call.Cancelled())
 		return true, nil
 	case call.Kind != message.Request && call.Kind != message.Refused:
-		return true, nil // nothing was asked
+		return true, nil // no reply is expected
 	case call.Kind == message.Request && call.Method == method.Ping:
-		// A ping asks whether the server lives, not whether the queue is short.
+		// A ping is about the server, so it does not wait for the queue.
 		reply, _ := c.session.Answer(c.ctx, nil, &method.Request{Message: &call.Message, Caller: c.caller})
 		_ = c.out.put(reply) // if that fails, the connection ends
 		c.out.flush()
@@ -110,15 +109,15 @@ func (c *conn) readOne() (more bool, err error) {
 		c.running.Go(c.answerQueue)
 	}
 	if lines.r.Buffered() == 0 {
-		// The read that follows can block the thread, and it takes the scheduler a
-		// while to see that others could run.
+		// The next read can block the thread, and the scheduler takes a while to run
+		// other goroutines then.
 		runtime.Gosched()
 	}
 	return true, nil
 }
 
-// answerInline answers a call that has nothing before it. It reports whether the
-// caller still reads; otherwise it has answered the queue, too.
+// answerInline answers a call if the queue is empty. It reports whether the caller
+// continues reading; otherwise it has also answered the queue.
 func (c *conn) answerInline(call *session.Call) (reading bool) {
 	r := c.reader
 	r.inline++
@@ -133,16 +132,16 @@ func (c *conn) answerInline(call *session.Call) (reading bool) {
 		c.answerQueue()
 		return false
 	}
-	c.queue.next() // nothing else was read meanwhile, so that this gives the queue back
+	c.queue.next() // the queue is empty, so this gives it back
 	c.written(r.lines.ready())
 	return true
 }
 
-// relieve has another goroutine read if the call that is answered inline is the
-// one that it met last.
+// relieve starts another reading goroutine if the current inline call is still the one
+// that it saw last.
 func (c *conn) relieve() {
 	r := c.reader
-	r.watched.Store(false) // first, so that a call that begins now sees it
+	r.watched.Store(false) // first, for a call that begins now
 	n := r.current.Load()
 	if n == 0 {
 		return

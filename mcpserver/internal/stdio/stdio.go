@@ -1,4 +1,4 @@
-// Package stdio serves one client over standard input and output: a message a
+// Package stdio serves one client over standard input and output, with one message per
 // line.
 package stdio
 
@@ -7,32 +7,36 @@ import (
 	"fmt"
 	"io"
 	"sync"
-	"sync/atomic"
 	"time"
 
+	"github.com/sequent-dev/sequent/internal/governor"
 	"github.com/sequent-dev/sequent/mcpserver/internal/message"
 	"github.com/sequent-dev/sequent/mcpserver/internal/method"
 	"github.com/sequent-dev/sequent/mcpserver/internal/session"
 	"github.com/sequent-dev/sequent/tool"
 )
 
-// EndTimeout is how long one write may take once the server has been told to end,
-// and how long the calls under way may.
+// EndTimeout limits a write, and the calls in progress, after the server was told to end.
 const EndTimeout = 5 * time.Second
 
-// A Config configures Serve. All of it is required.
+// A Config configures Serve. All fields are required.
 type Config struct {
 	Server  *method.Server
 	Caller  tool.Caller
 	MaxLine int // bytes
 }
 
-// Serve serves one client. What it promises is said at mcpserver.Server.ServeStdio.
+// Serve serves one client, as described at mcpserver.Server.ServeStdio.
 func Serve(ctx context.Context, cfg Config, in io.Reader, out io.Writer) error {
+	client := governor.New(governor.Config{
+		Limits: governor.Limits{governor.Calls: maxBeside, governor.Streams: maxListening},
+		Wait:   -1, // the input waits meanwhile
+		Sole:   true,
+	}).Subject("standard input")
 	c := &conn{
 		server: cfg.Server, caller: cfg.Caller, maxLine: cfg.MaxLine,
-		ctx: context.WithoutCancel(ctx), session: session.New(cfg.Server),
-		queue: newQueue(), beside: make(chan struct{}, maxBeside),
+		ctx: context.WithoutCancel(ctx), session: session.New(cfg.Server, client), client: client,
+		queue:  newQueue(),
 		ending: make(chan struct{}),
 	}
 	c.out = newOutput(out, c.abort)
@@ -62,7 +66,7 @@ func Serve(ctx context.Context, cfg Config, in io.Reader, out io.Writer) error {
 	}
 	select {
 	case err = <-ended:
-	default: // ctx is done, and the reader still reads
+	default: // ctx is done, and the reader is still reading
 	}
 	if err != nil {
 		return fmt.Errorf("mcpserver: read: %w", err)
@@ -70,8 +74,8 @@ func Serve(ctx context.Context, cfg Config, in io.Reader, out io.Writer) error {
 	return nil
 }
 
-// wait waits until all that was read is answered: for EndTimeout once ctx is done,
-// since a program that takes longer to end would be killed.
+// wait waits until everything that was read is answered. Once ctx is done it waits for
+// EndTimeout, because supervisors kill a program that takes longer.
 func (c *conn) wait(ctx context.Context, answered <-chan error) error {
 	told := ctx.Done()
 	var late <-chan time.Time
@@ -79,7 +83,7 @@ func (c *conn) wait(ctx context.Context, answered <-chan error) error {
 		select {
 		case err := <-answered:
 			return err
-		case <-c.out.stalled: // in a write that may never return
+		case <-c.out.stalled: // in a write that may block for ever
 			return ErrStalled
 		case <-told:
 			told, late = nil, time.After(EndTimeout)
@@ -96,18 +100,16 @@ type conn struct {
 	maxLine int
 	ctx     context.Context // of calls
 	session *session.Session
+	client  *governor.Subject // limits concurrent calls
 	reader  *reader
 	queue   *queue
 	out     *output
-	buf     []byte         // for replies, of the goroutine that has taken the queue
-	beside  chan struct{}  // has one for each call of a lane that is being answered
-	running sync.WaitGroup // goroutines that answer or notify, but for the one that reads
-	ending  chan struct{}  // closed when all that was read is answered
-
-	listening atomic.Int32 // open subscriptions
+	buf     []byte         // for replies; used by the goroutine that has taken the queue
+	running sync.WaitGroup // goroutines that answer or notify, but not the one that reads
+	ending  chan struct{}  // closed when everything that was read is answered
 }
 
-// abort cancels all calls and accepts no more, as when the client is gone.
+// abort cancels all calls and accepts no more, after the client has disconnected.
 func (c *conn) abort() {
 	c.queue.close()
 	c.session.CancelAll()
@@ -121,7 +123,7 @@ func (c *conn) answerQueue() {
 	}
 }
 
-// written has what was put into the output written: soon if more follows.
+// written flushes the output, later if more replies follow.
 func (c *conn) written(more bool) {
 	if more {
 		c.out.soon()
@@ -130,15 +132,14 @@ func (c *conn) written(more bool) {
 	}
 }
 
-// answer answers a call in its turn, or moves it to where it is answered beside
-// the others.
+// answer answers a call, or moves it to its lane.
 func (c *conn) answer(call *session.Call) {
 	if call.Kind == message.Refused {
 		c.reply(call, message.AppendError(nil, call.ID, call.Fault))
 		return
 	}
 	r := &call.Request
-	*r = method.Request{Message: &call.Message, Modern: call.Modern(), Caller: c.caller}
+	*r = method.Request{Message: &call.Message, Modern: call.Modern(), Caller: c.caller, Client: c.client}
 	if r.Modern && r.Method == method.Listen {
 		c.listen(call, r)
 		return
@@ -156,17 +157,17 @@ func (c *conn) answer(call *session.Call) {
 // answerLane answers a lane until it is empty.
 func (c *conn) answerLane(lane string, call *session.Call) {
 	for call != nil {
-		c.beside <- struct{}{}
-		c.run(call, nil)
-		<-c.beside
+		if c.client.Wait(c.ctx, governor.Calls, 1) == nil { // always: c.ctx is never done
+			c.run(call, nil)
+			c.client.Give(governor.Calls, 1)
+		}
 		next := c.queue.leave(lane)
 		c.written(next != nil)
 		call = next
 	}
 }
 
-// run answers one call. It makes the reply in a buffer, and returns that for the
-// next.
+// run answers one call. It uses buf for the reply and returns it for the next call.
 func (c *conn) run(call *session.Call, buf []byte) []byte {
 	ctx, cancel, ok := c.session.Begin(c.ctx, call)
 	if !ok {
@@ -185,8 +186,7 @@ func (c *conn) run(call *session.Call, buf []byte) []byte {
 	return line
 }
 
-// reply gives out the reply to a call, which is over. A call that was cancelled
-// gets none.
+// reply writes the reply to a call, which has ended. A cancelled call gets none.
 func (c *conn) reply(call *session.Call, line []byte) {
 	if !c.session.End(call) && line != nil {
 		_ = c.out.put(line) // if that fails, the connection ends

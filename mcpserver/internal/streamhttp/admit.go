@@ -2,16 +2,15 @@ package streamhttp
 
 import (
 	"fmt"
-	"math"
 	"net"
 	"net/http"
 	"net/url"
-	"strconv"
 	"strings"
 	"time"
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/sequent-dev/sequent/internal/governor"
 	"github.com/sequent-dev/sequent/mcpserver/internal/message"
 	"github.com/sequent-dev/sequent/mcpserver/internal/method"
 	"github.com/sequent-dev/sequent/tool"
@@ -33,6 +32,8 @@ const (
 	ownScope = "~"
 	// maxPeek is how much is read of a message that is refused unread, for its id.
 	maxPeek = 64 << 10
+	// peekTimeout is how long that is waited for.
+	peekTimeout = 200 * time.Millisecond
 )
 
 // A visit is one HTTP request.
@@ -41,9 +42,10 @@ type visit struct {
 	w       http.ResponseWriter
 	r       *http.Request
 	control *http.ResponseController
-	server  *method.Server // of the endpoint
-	caller  tool.Caller    // as the request alone says; see callerIn
-	client  string         // whom limits are for
+	server  *method.Server    // of the endpoint
+	caller  tool.Caller       // as the request alone says; see callerIn
+	client  *governor.Subject // whom limits are for; nil before that is known
+	held    governor.Limits   // of the client, by this visit
 }
 
 // admit finds out what is asked for and by whom. If it reports false it has
@@ -104,8 +106,8 @@ func (v *visit) allowOrigin(origin string) {
 }
 
 func (v *visit) authenticate() bool {
-	v.client = "address " + remote(v.r.RemoteAddr)
 	if v.h.auth == nil {
+		v.identify(v.h.address(v.r))
 		return true
 	}
 	challenge, msg := `Bearer realm="sequent"`, "this server needs a token: send it as Authorization: Bearer TOKEN"
@@ -122,13 +124,14 @@ func (v *visit) authenticate() bool {
 			}
 			if subject != "" {
 				v.caller.Owner = subject
-				v.client = "subject " + subject
+				v.identify("subject " + subject)
 				return true
 			}
 			challenge += `, error="invalid_token"`
 			msg = "the token is not valid, or not any more"
 		}
 	}
+	v.identify(v.h.address(v.r))
 	if !v.limit() { // guessing
 		return false
 	}
@@ -137,40 +140,28 @@ func (v *visit) authenticate() bool {
 	return false
 }
 
-// limit refuses a client that comes too often.
+// limit refuses a client that sends requests too fast or has too many under way.
 func (v *visit) limit() bool {
-	if v.h.limiter == nil || v.r.Method != http.MethodPost {
+	if v.r.Method != http.MethodPost {
 		return true
 	}
-	wait := v.h.limiter.wait(v.client)
-	if wait == 0 {
-		return true
+	err := v.client.Request()
+	if err == nil {
+		err = v.hold(governor.Calls, 1)
 	}
-	v.w.Header().Set("Retry-After", strconv.Itoa(int(math.Ceil(wait.Seconds()))))
-	unit := time.Second
-	if wait < unit {
-		unit = time.Millisecond
+	if err != nil {
+		v.refuseFor(err, v.peekID())
+		return false
 	}
-	data, _ := message.Marshal(struct { // a number cannot fail
-		RetryAfterMS int64 `json:"retryAfterMs"`
-	}{ceil(wait, time.Millisecond).Milliseconds()})
-	v.fail(http.StatusTooManyRequests, v.peekID(), &message.Error{
-		Code: message.CodeTooMany,
-		Message: fmt.Sprintf("too many requests: this client may send %g a second; retry in %s",
-			float64(v.h.limiter.rate), ceil(wait, unit)),
-		Data: data,
-	})
-	return false
+	return true
 }
-
-func ceil(d, unit time.Duration) time.Duration { return (d + unit - 1).Truncate(unit) }
 
 // peekID returns the id of a message that is refused unread, if it is short.
 func (v *visit) peekID() []byte {
 	if v.r.ContentLength <= 0 || v.r.ContentLength > maxPeek {
 		return nil
 	}
-	body, err := v.read(maxPeek)
+	body, err := v.read(maxPeek, peekTimeout)
 	if err != nil {
 		return nil
 	}

@@ -10,12 +10,14 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"net/netip"
 	"net/url"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
 
+	"github.com/sequent-dev/sequent/internal/governor"
 	"github.com/sequent-dev/sequent/mcpserver/internal/message"
 	"github.com/sequent-dev/sequent/mcpserver/internal/method"
 )
@@ -25,11 +27,14 @@ const (
 	DefaultMaxBody        = 4 << 20
 	DefaultRate           = 1000
 	DefaultBurst          = 2000
-	DefaultMaxSessions    = 4096
 	DefaultSessionTimeout = time.Hour
 	DefaultTimeout        = 30 * time.Second
 	DefaultGrace          = 10 * time.Second
 )
+
+// reservedFiles is how many of the files that the process may have open are kept for
+// the store and the like.
+const reservedFiles = 256
 
 // endpoint is the path of the default dialect; below it are all.
 const endpoint = "/mcp"
@@ -47,13 +52,15 @@ type Config struct {
 	Logger         *slog.Logger
 	Origins        []string
 	MaxBody        int
-	MaxSessions    int
+	Limits         governor.Limits
+	TrustedProxies []netip.Prefix
 	SessionTimeout time.Duration
 	Rate           float64
 	Burst          int
 	Timeout        time.Duration
 	Grace          time.Duration
 	Ready          func(ctx context.Context) error
+	Stalled        func() (batches, sessions int)
 	Drain          time.Duration
 }
 
@@ -69,20 +76,20 @@ type Handler struct {
 	maxBody  int
 	timeout  time.Duration // for a client to send a request, or to take a reply
 	grace    time.Duration
-	limiter  *limiter // nil for none
+	governor *governor.Governor
+	proxies  []netip.Prefix // trusted
 	sessions *sessionTable
-	streams  atomic.Int64 // replies to subscriptions/listen that are open
 
 	readiness readiness
+	stalled   func() (batches, sessions int) // for /readyz; nil if the server does not know
 	drain     time.Duration
 	draining  atomic.Bool // about to end: others should get the calls
 
-	closing chan struct{} // closed when the server is about to end: streams do
+	ending     context.Context // done when the server is about to end: streams do
+	endStreams context.CancelFunc
 
 	aborting context.Context // done when the time for that is up: calls end
 	abort    context.CancelFunc
-
-	closeOnce sync.Once
 
 	mu     sync.Mutex
 	active int           // requests under way
@@ -106,11 +113,13 @@ func New(cfg Config) (*Handler, error) {
 		maxBody: cmp.Or(cfg.MaxBody, DefaultMaxBody),
 		timeout: cmp.Or(cfg.Timeout, DefaultTimeout),
 		grace:   cmp.Or(cfg.Grace, DefaultGrace),
-		closing: make(chan struct{}),
 		quiet:   make(chan struct{}),
 		drain:   cfg.Drain,
+		proxies: cfg.TrustedProxies,
 	}
 	h.readiness.check = cfg.Ready
+	h.stalled = cfg.Stalled
+	h.ending, h.endStreams = context.WithCancel(context.Background())
 	h.aborting, h.abort = context.WithCancel(context.Background())
 	if h.logger == nil {
 		h.logger = slog.New(slog.DiscardHandler)
@@ -136,17 +145,33 @@ func New(cfg Config) (*Handler, error) {
 		h.origins[origin] = true
 		h.hosts[strings.ToLower(u.Hostname())] = true
 	}
-	if cfg.Rate >= 0 {
-		perSecond := cmp.Or(cfg.Rate, DefaultRate)
-		h.limiter = newLimiter(perSecond, cmp.Or(cfg.Burst, max(1, int(perSecond*DefaultBurst/DefaultRate))))
-	}
-	h.sessions = newSessionTable(cmp.Or(cfg.MaxSessions, DefaultMaxSessions), cmp.Or(cfg.SessionTimeout, DefaultSessionTimeout))
+	h.governor = newGovernor(cfg)
+	h.sessions = newSessionTable(cmp.Or(cfg.SessionTimeout, DefaultSessionTimeout))
 	return h, nil
+}
+
+// newGovernor returns the governor of the configured limits.
+func newGovernor(cfg Config) *governor.Governor {
+	g := governor.Config{Limits: cfg.Limits, Logger: cfg.Logger}
+	if cfg.Rate >= 0 {
+		g.Rate = cmp.Or(cfg.Rate, DefaultRate)
+		g.Burst = cmp.Or(cfg.Burst, max(1, int(g.Rate*DefaultBurst/DefaultRate)))
+	}
+	connections := &g.Limits[governor.Connections]
+	if *connections >= 0 { // beyond what the system allows nobody could connect
+		files := openFiles()
+		*connections = min(cmp.Or(*connections, governor.Defaults()[governor.Connections]), files-min(reservedFiles, files/2))
+	}
+	return governor.New(g)
 }
 
 // ServeHTTP answers one request.
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	v := &visit{h: h, w: w, r: r, control: http.NewResponseController(w)}
+	defer v.end()
+	if c := connOf(r); c != nil {
+		c.busy()
+	}
 	w.Header().Set("Cache-Control", "no-store")
 	w.Header().Set("X-Content-Type-Options", "nosniff")
 	if h.draining.Load() {
@@ -156,9 +181,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if !h.enter() {
-		w.Header().Set("Connection", "close")
-		w.Header().Set("Retry-After", "1")
-		v.fail(http.StatusServiceUnavailable, nil, message.InvalidRequest("the server is shutting down; try again"))
+		v.shuttingDown(nil)
 		return
 	}
 	defer h.leave()
@@ -175,6 +198,13 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	default:
 		v.notAllowed(r.Method + " means nothing here: send messages with POST")
 	}
+}
+
+// shuttingDown answers that the server ends.
+func (v *visit) shuttingDown(id []byte) {
+	v.w.Header().Set("Connection", "close")
+	v.w.Header().Set("Retry-After", "1")
+	v.fail(http.StatusServiceUnavailable, id, message.InvalidRequest("the server is shutting down; try again"))
 }
 
 // deadline returns until when a client has time.
@@ -203,9 +233,6 @@ func (h *Handler) leave() {
 		close(h.quiet)
 	}
 }
-
-// endStreams ends what would go on for ever.
-func (h *Handler) endStreams() { h.closeOnce.Do(func() { close(h.closing) }) }
 
 // Shutdown refuses new requests, ends streams and waits for the calls under way.
 // When ctx is done before them it has them cancelled, and returns ctx's error.

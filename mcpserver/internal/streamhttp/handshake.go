@@ -2,8 +2,10 @@ package streamhttp
 
 import (
 	"context"
+	"errors"
 	"net/http"
 
+	"github.com/sequent-dev/sequent/internal/governor"
 	"github.com/sequent-dev/sequent/mcpserver/internal/message"
 	"github.com/sequent-dev/sequent/mcpserver/internal/method"
 	"github.com/sequent-dev/sequent/mcpserver/internal/session"
@@ -43,10 +45,12 @@ func (v *visit) handshake(m *message.Message) {
 // begin answers the handshake.
 func (v *visit) begin(m *message.Message) {
 	s, err := v.h.sessions.begin(v.server, v.caller.Owner, v.client)
-	if err != nil {
-		v.h.logger.Warn("a client was turned away: all sessions are in use", "limit", v.h.sessions.max)
-		v.full(m.ID, "all MCP sessions of this server are in use; try again in a minute, or use protocol version "+
-			message.FirstModern+", which needs none")
+	switch {
+	case errors.Is(err, errClosed):
+		v.shuttingDown(m.ID)
+		return
+	case err != nil:
+		v.refuseFor(err, m.ID)
 		return
 	}
 	defer v.h.sessions.leave(s)
@@ -89,6 +93,9 @@ func (v *visit) follow() {
 		v.refuse(http.StatusNotAcceptable, "a stream is text/event-stream: Accept it")
 		return
 	}
+	if !v.take(governor.Streams, 1, nil) {
+		return
+	}
 	mine := make(chan struct{})
 	s.follow(mine)
 	defer s.unfollow(mine)
@@ -103,7 +110,7 @@ func (v *visit) follow() {
 			err = out.comment()
 		case <-mine:
 			return
-		case <-v.h.closing:
+		case <-v.h.ending.Done():
 			return
 		case <-v.r.Context().Done():
 			return
@@ -145,10 +152,4 @@ func (v *visit) session(usage string) *clientSession {
 func (v *visit) noSession(id []byte) {
 	v.fail(http.StatusNotFound, id, message.InvalidRequest(
 		"there is no such MCP session, or it was idle for too long: send initialize again, without "+headerSession))
-}
-
-// full refuses a request for which there is no room.
-func (v *visit) full(id []byte, why string) {
-	v.w.Header().Set("Retry-After", "60")
-	v.fail(http.StatusServiceUnavailable, id, &message.Error{Code: message.CodeFull, Message: why})
 }

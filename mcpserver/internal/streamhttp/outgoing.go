@@ -1,6 +1,10 @@
 package streamhttp
 
-import "sync"
+import (
+	"sync"
+
+	"github.com/sequent-dev/sequent/internal/governor"
+)
 
 // How much may wait for a client that does not read its stream.
 const (
@@ -9,22 +13,28 @@ const (
 )
 
 // An outgoing queue has what a client is told before the reply to its request. It
-// never makes anybody wait: what there is no room for is dropped.
+// does not block: a line for which there is no room is dropped. Its memory is the
+// client's BytesOut.
 type outgoing struct {
-	wake chan struct{} // has room for one; filled when there is something to take
+	client *governor.Subject
+	wake   chan struct{} // has room for one; filled when there is something to take
 
-	mu    sync.Mutex
-	queue [][]byte // lines
-	size  int      // of queue
+	mu      sync.Mutex
+	queue   [][]byte // lines
+	size    int      // of queue
+	writing int      // bytes of the lines that were taken last
 }
 
-func newOutgoing() *outgoing { return &outgoing{wake: make(chan struct{}, 1)} }
+func newOutgoing(client *governor.Subject) *outgoing {
+	return &outgoing{client: client, wake: make(chan struct{}, 1)}
+}
 
 // Offer adds a line, or drops it.
 func (o *outgoing) Offer(line []byte) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if len(o.queue) >= maxQueued || o.size+len(line) > maxQueuedBytes {
+	if len(o.queue) >= maxQueued || o.size+len(line) > maxQueuedBytes ||
+		o.client.Take(governor.BytesOut, int64(len(line))) != nil {
 		return
 	}
 	o.queue = append(o.queue, line)
@@ -35,10 +45,21 @@ func (o *outgoing) Offer(line []byte) {
 	}
 }
 
-// take returns what was offered since it was called last.
+// take returns what was offered since it was called last. The lines are valid until
+// the next call.
 func (o *outgoing) take() (lines [][]byte) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	lines, o.queue, o.size = o.queue, nil, 0
+	if o.writing > 0 {
+		o.client.Give(governor.BytesOut, int64(o.writing))
+	}
+	lines, o.writing = o.queue, o.size
+	o.queue, o.size = nil, 0
 	return lines
+}
+
+// close drops what was not taken.
+func (o *outgoing) close() {
+	o.take()
+	o.take()
 }

@@ -6,14 +6,17 @@ import (
 	"encoding/base64"
 	"errors"
 	"io"
+	"math"
 	"mime"
 	"net/http"
 	"os"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
+	"github.com/sequent-dev/sequent/internal/governor"
 	"github.com/sequent-dev/sequent/mcpserver/internal/message"
 	"github.com/sequent-dev/sequent/mcpserver/internal/method"
 )
@@ -26,7 +29,7 @@ func (v *visit) post() {
 	if !v.acceptable() {
 		return
 	}
-	body, err := v.read(v.h.maxBody)
+	body, err := v.body()
 	switch {
 	case errors.Is(err, errLong):
 		v.w.Header().Set("Connection", "close") // the rest of it is not wanted
@@ -34,6 +37,10 @@ func (v *visit) post() {
 		f.Feed(body)
 		v.fail(http.StatusRequestEntityTooLarge, f.Found(), message.InvalidRequest(
 			"the message is longer than "+strconv.Itoa(v.h.maxBody)+" bytes"))
+		return
+	case method.Refused(err) != nil:
+		v.w.Header().Set("Connection", "close")
+		v.refuseFor(err, nil)
 		return
 	case errors.Is(err, os.ErrDeadlineExceeded):
 		v.w.Header().Set("Connection", "close")
@@ -97,24 +104,96 @@ func (v *visit) accepts(media string) bool {
 	return false
 }
 
-// read reads the body, within bounds of size and time. What it returns of a body
-// that is too long is its beginning.
-func (v *visit) read(limit int) ([]byte, error) {
-	_ = v.control.SetReadDeadline(v.h.deadline()) // a test's writer may not have one
-	// A length is no more than a promise: there is memory for what has come.
-	body := bytes.NewBuffer(make([]byte, 0, max(bytes.MinRead, min(v.r.ContentLength+bytes.MinRead, maxPeek))))
-	var in io.Reader = v.r.Body
-	if limit >= 0 {
-		in = io.LimitReader(in, int64(limit)+1)
+// body reads the body of a message. With errLong it returns the beginning of it. A
+// length that is too long is enough to refuse it.
+func (v *visit) body() ([]byte, error) {
+	limit := v.h.maxBody
+	if limit < 0 || v.r.ContentLength <= int64(limit) {
+		return v.read(limit, v.h.timeout)
 	}
-	if _, err := body.ReadFrom(in); err != nil {
+	body, err := v.read(min(limit, maxPeek), peekTimeout)
+	if refused := method.Refused(err); refused != nil {
 		return nil, err
 	}
-	if limit >= 0 && body.Len() > limit {
-		return body.Bytes(), errLong
+	return body, errLong
+}
+
+// read reads the body, within bounds of size and time. Its memory is the client's
+// BytesIn: for the announced length before anything is read, or else as it grows. What
+// it returns with an error is the beginning.
+func (v *visit) read(limit int, timeout time.Duration) ([]byte, error) {
+	if timeout >= 0 {
+		_ = v.control.SetReadDeadline(time.Now().Add(timeout)) // a test's writer may not have one
 	}
-	_ = v.control.SetReadDeadline(time.Time{}) // or a long call would end with it
-	return body.Bytes(), nil
+	body, err := v.readBody(limit)
+	if err == nil {
+		_ = v.control.SetReadDeadline(time.Time{}) // or a long call would end with it
+	}
+	return body, err
+}
+
+func (v *visit) readBody(limit int) ([]byte, error) {
+	most := int64(math.MaxInt) // bytes of the buffer; one more than the body has, to see its end
+	if limit >= 0 {
+		most = int64(limit) + 1
+	}
+	held := min(most, bytes.MinRead)
+	if v.r.ContentLength >= 0 {
+		most = min(most, v.r.ContentLength+1)
+		held = most
+	}
+	if err := v.hold(governor.BytesIn, held); err != nil {
+		return nil, err
+	}
+	// A length is no more than a promise: there is memory for what has come.
+	body := make([]byte, 0, min(held, maxPeek))
+	for first := true; ; first = false {
+		n, err := v.r.Body.Read(body[len(body):cap(body)])
+		body = body[:len(body)+n]
+		switch {
+		case limit >= 0 && len(body) > limit:
+			return body, errLong
+		case errors.Is(err, io.EOF):
+			return body, nil
+		case err != nil:
+			return body, err
+		}
+		if first { // most bodies come with the header
+			defer v.hurry()()
+		}
+		if len(body) < cap(body) {
+			continue
+		}
+		grown := min(most, 2*int64(cap(body)))
+		if grown > held {
+			if err := v.hold(governor.BytesIn, grown-held); err != nil {
+				return body, err
+			}
+			held = grown
+		}
+		body = append(make([]byte, 0, grown), body...)
+	}
+}
+
+// hurry leaves lastWords for the rest of a body once the server is about to end, until
+// stop is called.
+func (v *visit) hurry() (stop func()) {
+	var mu sync.Mutex
+	read := false
+	forget := context.AfterFunc(v.h.ending, func() {
+		mu.Lock()
+		defer mu.Unlock()
+		if !read {
+			_ = v.control.SetReadDeadline(time.Now().Add(lastWords)) // a test's writer may not have one
+		}
+	})
+	return func() {
+		if !forget() { // it runs or has run
+			mu.Lock()
+			defer mu.Unlock()
+			read = true
+		}
+	}
 }
 
 // modern answers a message of 2026-07-28 or later. A client that goes away cancels
@@ -132,7 +211,7 @@ func (v *visit) modern(m *message.Message, version string) {
 		v.fail(http.StatusBadRequest, m.ID, fault)
 		return
 	}
-	r := &method.Request{Message: m, Modern: true, Caller: v.caller}
+	r := &method.Request{Message: m, Modern: true, Caller: v.caller, Client: v.client}
 	if m.Method == method.Listen {
 		v.listen(r)
 		return

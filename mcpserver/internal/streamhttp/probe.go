@@ -92,14 +92,20 @@ func (v *visit) ready() {
 			v.h.logger.Warn("the server is not ready", "error", err)
 		}
 	}
-	if why == "" {
-		v.send(http.StatusOK, []byte(`{"status":"ready"}`+"\n"))
-		return
+	state := struct {
+		Status          string `json:"status"`
+		Reason          string `json:"reason,omitempty"`
+		StalledBatches  int    `json:"stalledBatches,omitempty"`
+		StalledSessions int    `json:"stalledSessions,omitempty"`
+	}{Status: "ready", Reason: why}
+	if stalled := v.h.stalled; stalled != nil {
+		state.StalledBatches, state.StalledSessions = stalled()
 	}
-	body, _ := message.Marshal(struct { // strings cannot fail
-		Status string `json:"status"`
-		Reason string `json:"reason"`
-	}{"not ready", why})
-	v.w.Header().Set("Retry-After", "1")
-	v.send(http.StatusServiceUnavailable, append(body, '\n'))
+	code := http.StatusOK
+	if why != "" {
+		state.Status, code = "not ready", http.StatusServiceUnavailable
+		v.w.Header().Set("Retry-After", "1")
+	}
+	body, _ := message.Marshal(state) // strings and numbers cannot fail
+	v.send(code, append(body, '\n'))
 }

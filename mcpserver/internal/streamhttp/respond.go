@@ -31,6 +31,7 @@ func (v *visit) notAllowed(msg string) {
 
 // fail answers with an error. The id is that of the request, if it is known.
 func (v *visit) fail(status int, id []byte, fault *message.Error) {
+	v.retryAfter(fault.RetryAfter)
 	v.send(status, message.AppendError(nil, id, fault))
 }
 
@@ -46,7 +47,24 @@ func (v *visit) send(status int, body []byte) {
 	v.w.Header().Set("Content-Type", "application/json")
 	v.w.Header().Set("Content-Length", strconv.Itoa(len(body)))
 	v.w.WriteHeader(status)
-	_, _ = v.w.Write(body) // the client may be gone
+	_ = v.write(body) // the client may be gone
+}
+
+// writeStep is how many bytes of a reply a client has to take within Config.Timeout.
+const writeStep = 256 << 10
+
+// write writes a part of a reply. A client that reads, however slowly, gets all of it;
+// one that does not read is given up.
+func (v *visit) write(b []byte) error {
+	for len(b) > 0 {
+		n := min(len(b), writeStep)
+		v.limitWrite()
+		if _, err := v.w.Write(b[:n]); err != nil {
+			return err
+		}
+		b = b[n:]
+	}
+	return nil
 }
 
 // limitWrite bounds the time that the next write may take.
@@ -61,12 +79,25 @@ func (v *visit) finish(out *stream, r *method.Request, line []byte, fault *messa
 		_ = out.events(line) // the request is over either way
 		return
 	}
+	if fault != nil {
+		v.pause(fault)
+		v.retryAfter(fault.RetryAfter)
+	}
 	v.send(statusOf(r.Modern, fault), line)
 }
 
 // statusOf returns the HTTP status for a reply.
 func statusOf(modern bool, fault *message.Error) int {
-	if fault == nil || !modern {
+	if fault == nil {
+		return http.StatusOK
+	}
+	switch fault.Code { // in both eras
+	case message.CodeTooMany:
+		return http.StatusTooManyRequests
+	case message.CodeFull:
+		return http.StatusServiceUnavailable
+	}
+	if !modern {
 		return http.StatusOK
 	}
 	switch fault.Code {

@@ -32,12 +32,14 @@ func (h *Handler) Serve(ctx context.Context, l net.Listener) error {
 		IdleTimeout:       idleConn,
 		MaxHeaderBytes:    maxHeader,
 		// What it would log are connections that fail, at anybody's wish.
-		ErrorLog: slog.NewLogLogger(slog.DiscardHandler, slog.LevelError),
+		ErrorLog:    slog.NewLogLogger(slog.DiscardHandler, slog.LevelError),
+		ConnState:   changed,
+		ConnContext: withConn,
 		// What takes longer than a header has a deadline of its own; a stream is
 		// for as long as its client reads it.
 	}
 	served := make(chan error, 1)
-	go func() { served <- srv.Serve(l) }()
+	go func() { served <- srv.Serve(newListener(l, h)) }()
 	select {
 	case err := <-served:
 		_ = h.Shutdown(context.WithoutCancel(ctx))

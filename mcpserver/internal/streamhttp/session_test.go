@@ -13,6 +13,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/sequent-dev/sequent/internal/governor"
 	"github.com/sequent-dev/sequent/mcpserver/internal/mcptest"
 	"github.com/sequent-dev/sequent/mcpserver/internal/method"
 )
@@ -106,10 +107,12 @@ func TestSessionTimeout(t *testing.T) {
 	})
 }
 
+// TestSessionCap checks that a client that may have no more sessions loses its own idle
+// ones, and never one of another client.
 func TestSessionCap(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		i := newInside(t, Config{MaxSessions: 3, Rate: -1})
+		i := newInside(t, Config{Limits: governor.Limits{governor.Sessions: 5}, Rate: -1})
 		a, b := i.begin(here, ""), i.begin(there, "")
 		time.Sleep(time.Second)
 		c := i.begin(here, "")
@@ -118,30 +121,41 @@ func TestSessionCap(t *testing.T) {
 		i.alive("d", d, true)
 		i.alive("c", c, true)
 		i.alive("b", b, true)
-		e := i.begin("10.0.0.3:1", "") // who has none, in the place of d
-		i.alive("d", d, false)
+		e := i.begin("10.0.0.3:1", "") // who has none: there is still room
+		i.alive("d", d, true)
 		i.alive("e", e, true)
 
 		var all sync.WaitGroup
-		for _, session := range []string{b, c, e} {
+		for _, session := range []string{b, c, d, e} {
 			all.Go(func() { i.send(here, http.MethodPost, session, "", mcptest.Call(2, "wait", "x")) })
 			mcptest.Await(t, "a call begins", i.note.Begun)
 		}
-		got := i.send(here, http.MethodPost, "", "", mcptest.Hello)
-		if got.Code != http.StatusServiceUnavailable || got.Header().Get("Retry-After") == "" || !strings.Contains(got.Body.String(), "in use") {
-			t.Errorf("one too many got %d %s %v, want 503 with the reason", got.Code, got.Body, got.Header())
+		refused := func(from string, status int, want string) {
+			t.Helper()
+			got := i.send(from, http.MethodPost, "", "", mcptest.Hello)
+			if got.Code != status || got.Header().Get("Retry-After") != "60" || !strings.Contains(got.Body.String(), want) {
+				t.Errorf("one too many got %d %s %v, want %d with %s", got.Code, got.Body, got.Header(), status, want)
+			}
 		}
-		for range 3 {
+		refused(here, http.StatusTooManyRequests, `"code":-32010,"message":"this client has 2 MCP sessions in use and may have 2 now, of 5 for all clients`)
+		f := i.begin("10.0.0.4:1", "")
+		i.alive("f", f, true)
+		refused("10.0.0.5:1", http.StatusServiceUnavailable, `"code":-32011,"message":"the clients of this server together have 5 of 5 MCP sessions in use`)
+		i.alive("f, although it is idle", f, true)
+		for range 4 {
 			i.note.Release <- struct{}{}
 		}
 		all.Wait()
 		for range 50 { // each in the place of another
 			if i.begin(here, "") == "" {
-				t.Error("a session was refused though others are idle")
+				t.Error("a session was refused though others of the client are idle")
 			}
 		}
-		if n := len(i.http.sessions.sessions); n != 3 {
-			t.Errorf("%d sessions, want 3", n)
+		for what, session := range map[string]string{"b": b, "e": e, "f": f} {
+			i.alive(what, session, true)
+		}
+		if n := len(i.http.sessions.sessions); n != 5 {
+			t.Errorf("%d sessions, want 5", n)
 		}
 	})
 }
@@ -229,22 +243,6 @@ func TestRate(t *testing.T) {
 	})
 }
 
-// TestLimiterForgets checks that many clients do not fill the memory.
-func TestLimiterForgets(t *testing.T) {
-	t.Parallel()
-	l := newLimiter(1, 1)
-	for n := range 2 * maxClients {
-		l.wait(fmt.Sprint(n))
-		l.wait("steady")
-	}
-	if len(l.clients) != maxClients || l.recent.Len() != maxClients {
-		t.Errorf("%d clients, %d in order, want %d", len(l.clients), l.recent.Len(), maxClients)
-	}
-	if l.wait("steady") == 0 {
-		t.Error("a client that keeps coming was forgotten")
-	}
-}
-
 func TestNewRefuses(t *testing.T) {
 	t.Parallel()
 	s := method.New(method.Config{Dialect: mcptest.New().Dialect()})
@@ -280,7 +278,8 @@ func TestPublicHost(t *testing.T) {
 
 func TestOutgoing(t *testing.T) {
 	t.Parallel()
-	o := newOutgoing()
+	g := governor.New(governor.Config{})
+	o := newOutgoing(g.Subject("a"))
 	for range 2 * maxQueued {
 		o.Offer(make([]byte, 10))
 	}
@@ -295,6 +294,14 @@ func TestOutgoing(t *testing.T) {
 	if lines := o.take(); len(lines) != 1 {
 		t.Error("a line after one that was dropped is dropped too")
 	}
+	if n := g.Used(governor.BytesOut); n != 1 {
+		t.Errorf("%d bytes are held, want 1", n)
+	}
+	o.Offer([]byte("y"))
+	o.close()
+	if n := g.Used(governor.BytesOut); n != 0 {
+		t.Errorf("%d bytes are held in the end, want none", n)
+	}
 }
 
 // FuzzHTTP has the server take any request.
@@ -304,7 +311,7 @@ func FuzzHTTP(f *testing.F) {
 	for range 100 {
 		n.Release <- struct{}{}
 	}
-	h, err := New(Config{Servers: []*method.Server{s}, Rate: -1, MaxSessions: 10, SessionTimeout: time.Second})
+	h, err := New(Config{Servers: []*method.Server{s}, Rate: -1, Limits: governor.Limits{governor.Sessions: 10}, SessionTimeout: time.Second})
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -337,10 +344,11 @@ func FuzzHTTP(f *testing.F) {
 // BenchmarkSession measures what an idle session of an older client costs.
 func BenchmarkSession(b *testing.B) {
 	s := method.New(method.Config{Dialect: mcptest.New().Dialect()})
-	t := newSessionTable(-1, DefaultSessionTimeout)
+	t := newSessionTable(DefaultSessionTimeout)
+	g := governor.New(governor.Config{Limits: governor.Limits{governor.Sessions: -1}})
 	b.ReportAllocs()
 	for i := range b.N {
-		h, err := t.begin(s, "", fmt.Sprint(i%100))
+		h, err := t.begin(s, "", g.Subject(fmt.Sprint(i%100)))
 		if err != nil {
 			b.Fatal(err)
 		}

@@ -7,12 +7,13 @@ import (
 	"sync"
 	"time"
 
+	"github.com/sequent-dev/sequent/internal/governor"
 	"github.com/sequent-dev/sequent/mcpserver/internal/method"
 	"github.com/sequent-dev/sequent/mcpserver/internal/session"
 )
 
-// errFull is the error for a session that there is no room for.
-var errFull = errors.New("mcpserver: there are too many sessions")
+// errClosed is the error for a session of a server that ends.
+var errClosed = errors.New("mcpserver: the server is shutting down")
 
 // A clientSession is what a client of the handshake era opens. It is a session of
 // the protocol, and has no thoughts.
@@ -21,12 +22,12 @@ type clientSession struct {
 	id     string
 	server *method.Server
 	owner  string
-	client string // whom limits are for
+	client *governor.Subject // one of whose Sessions it is
 
 	// Guarded by the mutex of the table:
 	busy  int           // requests and streams under way
 	ended bool          // to be closed when they are done
-	idle  *list.Element // in the table's list while busy is 0
+	idle  *list.Element // in the client's list while busy is 0
 	since time.Time     // when that began
 	timer *time.Timer   // ends the session; runs while busy is 0
 
@@ -67,57 +68,48 @@ func (s *clientSession) take(stream chan struct{}) [][]byte {
 
 // A sessionTable has the sessions of older clients.
 type sessionTable struct {
-	max     int // negative for any number
 	timeout time.Duration
 
 	mu       sync.Mutex
 	sessions map[string]*clientSession
-	idle     list.List // of *clientSession, the longest idle first
+	idle     map[*governor.Subject]*list.List // of *clientSession of each client, the longest idle first
 	closed   bool
 }
 
-func newSessionTable(limit int, timeout time.Duration) *sessionTable {
-	return &sessionTable{max: limit, timeout: timeout, sessions: make(map[string]*clientSession)}
+func newSessionTable(timeout time.Duration) *sessionTable {
+	return &sessionTable{
+		timeout: timeout, sessions: make(map[string]*clientSession), idle: make(map[*governor.Subject]*list.List),
+	}
 }
 
-// begin opens a session, in which a request is under way: the caller must leave
-// it. If there are too many, it takes the place of the one that was idle for the
-// longest, rather one of the same client; if none is idle the error is errFull.
-func (t *sessionTable) begin(server *method.Server, owner, client string) (*clientSession, error) {
-	s := &clientSession{Session: session.NewUnordered(server), id: rand.Text(), server: server, owner: owner, client: client, busy: 1}
+// begin opens a session, in which a request is under way: the caller must leave it. A
+// client that may have no more gets it in the place of the one of its own that was
+// idle for the longest. If none is idle, the error is a [governor.Refusal].
+func (t *sessionTable) begin(server *method.Server, owner string, client *governor.Subject) (*clientSession, error) {
+	s := &clientSession{
+		Session: session.NewUnordered(server, client), id: rand.Text(), server: server, owner: owner, client: client, busy: 1,
+	}
 	t.mu.Lock()
 	if t.closed {
 		t.mu.Unlock()
-		return nil, errFull
+		return nil, errClosed
 	}
-	var evicted *clientSession
-	if t.max >= 0 && len(t.sessions) >= t.max {
-		if evicted = t.longestIdle(client); evicted == nil {
+	var replaced *clientSession
+	if err := client.Take(governor.Sessions, 1); err != nil {
+		own := t.idle[client]
+		if own == nil {
 			t.mu.Unlock()
-			return nil, errFull
+			return nil, err
 		}
-		t.remove(evicted)
+		replaced = own.Front().Value.(*clientSession)
+		t.remove(replaced)
 	}
 	t.sessions[s.id] = s
 	t.mu.Unlock()
-	if evicted != nil {
-		evicted.Close()
+	if replaced != nil {
+		replaced.Close()
 	}
 	return s, nil
-}
-
-// longestIdle returns the session of a client that was idle for the longest, else
-// of any client; nil if none is idle. The caller holds mu.
-func (t *sessionTable) longestIdle(client string) *clientSession {
-	for e := t.idle.Front(); e != nil; e = e.Next() {
-		if s := e.Value.(*clientSession); s.client == client {
-			return s
-		}
-	}
-	if e := t.idle.Front(); e != nil {
-		return e.Value.(*clientSession)
-	}
-	return nil
 }
 
 // enter finds a session for a request of its owner to its endpoint; nil if there
@@ -130,8 +122,7 @@ func (t *sessionTable) enter(id string, server *method.Server, owner string) *cl
 		return nil
 	}
 	if s.idle != nil {
-		t.idle.Remove(s.idle)
-		s.idle = nil
+		t.unrest(s)
 		s.timer.Stop()
 	}
 	s.busy++
@@ -145,7 +136,12 @@ func (t *sessionTable) leave(s *clientSession) {
 	last := s.busy == 0
 	over := last && s.ended
 	if last && !over {
-		s.idle, s.since = t.idle.PushBack(s), time.Now()
+		own := t.idle[s.client]
+		if own == nil {
+			own = list.New()
+			t.idle[s.client] = own
+		}
+		s.idle, s.since = own.PushBack(s), time.Now()
 		if t.timeout > 0 {
 			if s.timer == nil {
 				s.timer = time.AfterFunc(t.timeout, func() { t.expire(s) })
@@ -166,6 +162,7 @@ func (t *sessionTable) expire(s *clientSession) {
 	idle := s.idle != nil && time.Since(s.since) >= t.timeout
 	if idle {
 		t.remove(s)
+		s.client.Give(governor.Sessions, 1)
 	}
 	t.mu.Unlock()
 	if idle {
@@ -177,21 +174,35 @@ func (t *sessionTable) expire(s *clientSession) {
 // done, of which the caller is one.
 func (t *sessionTable) end(s *clientSession) {
 	t.mu.Lock()
-	t.remove(s)
+	if !s.ended {
+		t.remove(s)
+		s.client.Give(governor.Sessions, 1)
+	}
 	t.mu.Unlock()
 	s.follow(nil)
 }
 
-// remove takes a session out of the table. The caller holds mu.
+// remove takes a session out of the table. It still counts as one of its client's.
+// The caller holds mu.
 func (t *sessionTable) remove(s *clientSession) {
 	s.ended = true
 	delete(t.sessions, s.id)
-	if s.idle != nil {
-		t.idle.Remove(s.idle)
-		s.idle = nil
-	}
+	t.unrest(s)
 	if s.timer != nil {
 		s.timer.Stop()
+	}
+}
+
+// unrest makes a session one that is not idle. The caller holds mu.
+func (t *sessionTable) unrest(s *clientSession) {
+	if s.idle == nil {
+		return
+	}
+	own := t.idle[s.client]
+	own.Remove(s.idle)
+	s.idle = nil
+	if own.Len() == 0 {
+		delete(t.idle, s.client)
 	}
 }
 
@@ -200,10 +211,12 @@ func (t *sessionTable) shut() {
 	t.mu.Lock()
 	t.closed = true
 	var idle []*clientSession
-	for e := t.idle.Front(); e != nil; e = t.idle.Front() {
-		s := e.Value.(*clientSession)
-		t.remove(s)
-		idle = append(idle, s)
+	for _, s := range t.sessions {
+		if s.idle != nil {
+			t.remove(s)
+			s.client.Give(governor.Sessions, 1)
+			idle = append(idle, s)
+		}
 	}
 	t.mu.Unlock()
 	for _, s := range idle {

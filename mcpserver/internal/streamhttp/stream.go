@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/sequent-dev/sequent/internal/governor"
 	"github.com/sequent-dev/sequent/mcpserver/internal/message"
 	"github.com/sequent-dev/sequent/mcpserver/internal/method"
 	"github.com/sequent-dev/sequent/mcpserver/internal/session"
@@ -32,7 +33,15 @@ const replySize = 1 << 10
 func (v *visit) relay(ctx context.Context, r *method.Request, f answer) (fault *message.Error) {
 	out := &stream{visit: v}
 	defer out.stop()
-	said := newOutgoing()
+	var reply *governor.Reply
+	f = v.weigh(f, &reply)
+	defer func() {
+		if reply != nil {
+			reply.Sent()
+		}
+	}()
+	said := newOutgoing(v.client)
+	defer said.close()
 	progress := method.NewProgress(r.Message, said)
 	r.Progress = progress.Reporter()
 	if progress == nil || !v.accepts(eventStream) {
@@ -74,27 +83,47 @@ func (v *visit) relay(ctx context.Context, r *method.Request, f answer) (fault *
 	}
 }
 
+// weigh returns an answer that waits until there is memory for its reply, which is the
+// client's BytesOut until the reply is sent. It puts what it holds into reply.
+func (v *visit) weigh(f answer, reply **governor.Reply) answer {
+	return func(ctx context.Context, line []byte, r *method.Request) ([]byte, *message.Error) {
+		var err error
+		if *reply, err = v.client.Reply(ctx, v.server.Name()+" "+r.Method); err != nil {
+			fault := method.Refused(err)
+			if fault == nil {
+				fault = message.ErrCancelled
+			}
+			return message.AppendError(line, r.ID, fault), fault
+		}
+		line, fault := f(ctx, line, r)
+		if fault := method.Refused((*reply).Made(int64(len(line)))); fault != nil {
+			fault.Message = "the request was carried out, but its reply cannot be sent: " + fault.Message
+			return message.AppendError(nil, r.ID, fault), fault
+		}
+		return line, fault
+	}
+}
+
 // listen answers subscriptions/listen by a stream that lasts.
 func (v *visit) listen(r *method.Request) {
 	if !v.accepts(eventStream) {
 		v.refuse(http.StatusNotAcceptable, "a subscription is text/event-stream: Accept it")
 		return
 	}
-	if n := v.h.streams.Add(1); v.h.sessions.max >= 0 && n > int64(v.h.sessions.max) {
-		v.h.streams.Add(-1)
-		v.full(r.ID, "all subscriptions of this server are in use; try again in a minute")
+	if !v.take(governor.Streams, 1, r.ID) {
 		return
 	}
-	defer v.h.streams.Add(-1)
 	ctx, cancel := context.WithCancel(v.r.Context())
 	defer cancel()
 	defer context.AfterFunc(v.h.aborting, cancel)()
 	l, fault := session.Listen(ctx, v.server, r)
 	if fault != nil {
-		v.send(statusOf(true, fault), message.AppendError(nil, r.ID, fault))
+		v.fail(statusOf(true, fault), r.ID, fault)
 		return
 	}
 	defer l.Close()
+	v.drop(governor.Calls) // from here on it is a stream, and its request is short
+	v.drop(governor.BytesIn)
 	out := &stream{visit: v}
 	defer out.stop()
 	err := out.events(l.Acknowledgement())
@@ -106,7 +135,7 @@ func (v *visit) listen(r *method.Request) {
 			err = out.comment()
 		case <-ctx.Done():
 			return
-		case <-v.h.closing:
+		case <-v.h.ending.Done():
 			_ = out.events(l.Result()) // the subscription is over either way
 			return
 		}
@@ -142,27 +171,29 @@ func (s *stream) events(lines ...[]byte) error {
 		return nil
 	}
 	s.begin()
-	var buf []byte
 	for _, line := range lines {
-		buf = append(buf, "event: message\ndata: "...)
-		buf = append(buf, line...)
-		buf = append(buf, '\n')
+		for _, part := range [][]byte{[]byte("event: message\ndata: "), line, []byte("\n")} {
+			if err := s.write(part); err != nil {
+				return err
+			}
+		}
 	}
-	return s.write(buf)
+	return s.flush()
 }
 
 // comment writes what clients skip.
 func (s *stream) comment() error {
 	s.begin()
-	return s.write([]byte(": still here\n\n"))
-}
-
-func (s *stream) write(buf []byte) error {
-	s.timer.Reset(heartbeat)
-	s.limitWrite()
-	if _, err := s.w.Write(buf); err != nil {
+	if err := s.write([]byte(": still here\n\n")); err != nil {
 		return err
 	}
+	return s.flush()
+}
+
+// flush sends what was written.
+func (s *stream) flush() error {
+	s.timer.Reset(heartbeat)
+	s.limitWrite()
 	if err := s.control.Flush(); err != nil && !errors.Is(err, http.ErrNotSupported) {
 		return err
 	}

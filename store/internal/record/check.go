@@ -10,8 +10,8 @@ import (
 // maxBytes. A store refuses such a write alone, because it would otherwise fail its
 // whole batch.
 func CheckSize(w *sequent.Write, maxBytes int) error {
-	for i := range w.Thoughts {
-		t := &w.Thoughts[i]
+	for i := range w.Entries {
+		t := &w.Entries[i].Thought
 		if n := len(t.Text) + len(t.Note); n > maxBytes {
 			return &sequent.Error{
 				Code: sequent.CodeLimitExceeded, Field: "text",

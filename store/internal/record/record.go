@@ -54,8 +54,8 @@ func ParseLabels(s string) (labels map[string]string, err error) {
 	return labels, nil
 }
 
-// OnlyMoved reports whether old and now differ at most in version, length and time
-// of the last update within a [Period].
+// OnlyMoved reports whether old and now differ at most in position and time of the last
+// update within a [Period].
 func OnlyMoved(old, now *sequent.Header) bool {
 	return Period(Micros(old.Updated)) == Period(Micros(now.Updated)) &&
 		old.Branches == now.Branches && old.State == now.State && old.Title == now.Title && old.Conclusion == now.Conclusion &&
@@ -69,9 +69,10 @@ func SameOrigin(old, now *sequent.Header) bool {
 	return old.Scope == now.Scope && old.Dialect == now.Dialect && Micros(old.Created) == Micros(now.Created)
 }
 
-// Plain reports whether a thought has no optional field: only numbers, a time and
-// a text.
-func Plain(t *sequent.Thought) bool {
-	return t.Note == "" && t.Branch == "" && t.From == (sequent.Ref{}) && t.Revises == (sequent.Ref{}) &&
+// Plain reports whether the entry of a thought has no optional field: only numbers, a
+// time, a text and its proof.
+func Plain(e *sequent.Entry) bool {
+	t := &e.Thought
+	return len(e.Masked) == 0 && t.Note == "" && t.Branch == "" && t.From == (sequent.Ref{}) && t.Revises == (sequent.Ref{}) &&
 		!t.Revision && t.Supersedes == 0 && !t.Extend && t.Request == (sequent.Request{}) && len(t.Labels) == 0
 }

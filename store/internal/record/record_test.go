@@ -78,7 +78,10 @@ func TestOnlyMoved(t *testing.T) {
 }
 
 func TestPlain(t *testing.T) {
-	if !record.Plain(&sequent.Thought{Draft: sequent.Draft{Number: 2, Total: 3, Text: "x", More: true}, Seq: 2, After: 1, At: time.Unix(1, 0)}) {
+	entries := sequent.Entries([]sequent.Thought{{Draft: sequent.Draft{Number: 2, Total: 3, Text: "x", More: true}, Seq: 2, After: 1, At: time.Unix(1, 0)}})
+	new(sequent.Header).Prove(entries)
+	plain := entries[0]
+	if !record.Plain(&plain) {
 		t.Error("a thought without optional fields is not plain")
 	}
 	for name, change := range map[string]func(*sequent.Thought){
@@ -92,17 +95,21 @@ func TestPlain(t *testing.T) {
 		"request":    func(t *sequent.Thought) { t.Request.Key = "k" },
 		"labels":     func(t *sequent.Thought) { t.Labels = map[string]string{"a": "b"} },
 	} {
-		var other sequent.Thought
-		change(&other)
+		var other sequent.Entry
+		change(&other.Thought)
 		if record.Plain(&other) {
 			t.Errorf("a thought with %s is plain", name)
 		}
+	}
+	plain.Mask()
+	if record.Plain(&plain) {
+		t.Error("a thought with masked texts is plain")
 	}
 }
 
 func TestCheckSize(t *testing.T) {
 	for text, ok := range map[string]bool{"1234": true, "12345": false} {
-		w := sequent.Write{Thoughts: []sequent.Thought{{Seq: 1}, {Seq: 2, Draft: sequent.Draft{Text: text, Note: "56789"}}}}
+		w := sequent.Write{Entries: sequent.Entries([]sequent.Thought{{Seq: 1}, {Seq: 2, Draft: sequent.Draft{Text: text, Note: "56789"}}})}
 		err := record.CheckSize(&w, 9)
 		if (err == nil) != ok || !ok && (sequent.CodeOf(err) != sequent.CodeLimitExceeded || !strings.Contains(err.Error(), "10 bytes; the store accepts at most 9")) {
 			t.Errorf("CheckSize for %s = %v", text, err)

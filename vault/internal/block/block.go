@@ -120,11 +120,3 @@ func fencesClosed(text string) bool {
 	}
 	return open == ""
 }
-
-// Short returns text, cut to at most n characters with an ellipsis.
-func Short(text string, n int) string {
-	if r := []rune(text); len(r) > n {
-		return string(r[:n-1]) + "…"
-	}
-	return text
-}

@@ -1,0 +1,172 @@
+package archive_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/sequent-dev/sequent"
+	"github.com/sequent-dev/sequent/archive"
+	"github.com/sequent-dev/sequent/internal/needtest"
+	"github.com/sequent-dev/sequent/internal/redact"
+)
+
+// TestPython compares the verdicts of testdata/verify.py, an independent implementation
+// of docs/format.md, with those of Verify, for intact, masked and damaged exports.
+func TestPython(t *testing.T) {
+	t.Parallel()
+	python := needtest.Program(t, "python3", "install Python 3")
+	e := sequent.New(sequent.Config{})
+	seed := uint64(time.Now().UnixNano())
+	t.Logf("seed %d", seed)
+	rng := rand.New(rand.NewPCG(seed, 1))
+	var docs [][]byte
+	var names []string
+	add := func(name string, doc []byte) { docs, names = append(docs, doc), append(names, name) }
+	for n := range 20 {
+		id := sequent.ID(fmt.Sprint("s", n))
+		anySession(t, e, rng, id)
+		h, entries := entriesOf(t, e, id)
+		add("any", archive.Log(h, entries))
+		h, entries, _, err := redact.Session(h, entries, []redact.Pattern{{Name: "p", Expr: regexp.MustCompile(`plain|null|[{\x00]|中文`)}})
+		if err == nil { // no label has such a name
+			add("redacted", archive.Log(h, entries))
+		}
+	}
+	if _, err := e.Begin(t.Context(), "damaged", func(c *sequent.Change) error {
+		c.BeginIn("scope", "standard")
+		for n := range 6 {
+			if _, err := c.Append(sequent.Draft{Number: n + 1, Total: 6, Text: fmt.Sprint("thought ", n+1), More: n < 5}); err != nil {
+				return err
+			}
+		}
+		c.Conclude("It holds.")
+		c.SetLabel("topic", "")
+		return nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := e.Update(t.Context(), "damaged", func(c *sequent.Change) error { c.SetTitle("A title"); return nil }); err != nil {
+		t.Fatal(err)
+	}
+	h, entries := entriesOf(t, e, "damaged")
+	whole := archive.Log(h, entries)
+	for _, name := range damageNames() {
+		var x archive.Export
+		if err := json.Unmarshal(whole, &x); err != nil {
+			t.Fatal(err)
+		}
+		damages()[name](&x)
+		doc, err := json.Marshal(x)
+		if err != nil {
+			t.Fatal(err)
+		}
+		add(name, doc)
+	}
+
+	dir := t.TempDir()
+	args := []string{filepath.Join("..", "testdata", "verify.py")}
+	for i, doc := range docs {
+		file := filepath.Join(dir, fmt.Sprint(i, ".json"))
+		if err := os.WriteFile(file, doc, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		args = append(args, file)
+	}
+	out, err := exec.CommandContext(t.Context(), python, args...).CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	verdicts := strings.Split(strings.TrimSpace(strings.ReplaceAll(string(out), "\r\n", "\n")), "\n")
+	if len(verdicts) != len(docs) {
+		t.Fatalf("%d verdicts for %d files:\n%s", len(verdicts), len(docs), out)
+	}
+	for i, doc := range docs {
+		h, entries, err := archive.ReadJSON(bytes.NewReader(doc))
+		if err != nil {
+			t.Fatal(err)
+		}
+		v := sequent.Verify(h, entries)
+		want := "intact " + v.Head.String()
+		if v.Fault != nil {
+			want = v.Fault.String()
+		}
+		if intact := strings.HasPrefix(want, "intact"); intact != slices.Contains([]string{"any", "redacted", "nothing"}, names[i]) {
+			t.Errorf("%s: Verify says %q", names[i], want)
+		}
+		if verdicts[i] != want {
+			t.Errorf("%s: Python says %q, want %q, for\n%s", names[i], verdicts[i], want, doc)
+		}
+	}
+}
+
+func entriesOf(t *testing.T, e *sequent.Engine, id sequent.ID) (sequent.Header, []sequent.Entry) {
+	t.Helper()
+	h, entries, err := e.Entries(t.Context(), id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return h, entries
+}
+
+func damageNames() []string {
+	var names []string
+	for name := range damages() {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return names
+}
+
+// damages are changes of an export with six thoughts and two other entries.
+func damages() map[string]func(*archive.Export) {
+	return map[string]func(*archive.Export){
+		"nothing":           func(*archive.Export) {},
+		"a text":            func(x *archive.Export) { x.Thoughts[2].Text += "." },
+		"a number":          func(x *archive.Export) { x.Thoughts[2].Number++ },
+		"a flag":            func(x *archive.Export) { x.Thoughts[2].More = false },
+		"a reference":       func(x *archive.Export) { x.Thoughts[2].Revises = new(int) },
+		"a label":           func(x *archive.Export) { x.Thoughts[2].Labels = map[string]string{"a": ""} },
+		"a time":            func(x *archive.Export) { x.Thoughts[2].At = x.Thoughts[2].At.Add(time.Microsecond) },
+		"a salt":            func(x *archive.Export) { x.Thoughts[2].Salt[0]++ },
+		"a hash":            func(x *archive.Export) { x.Thoughts[2].Hash[0]++ },
+		"a masked digest":   func(x *archive.Export) { x.Thoughts[2].Masked = map[string]sequent.Hash{"text": {}} },
+		"a seq":             func(x *archive.Export) { x.Thoughts[2].Seq = 7 },
+		"no first thought":  func(x *archive.Export) { x.Thoughts = x.Thoughts[1:] },
+		"no thought":        func(x *archive.Export) { x.Thoughts = append(x.Thoughts[:2], x.Thoughts[3:]...) },
+		"no two thoughts":   func(x *archive.Export) { x.Thoughts = append(x.Thoughts[:2], x.Thoughts[4:]...) },
+		"no last thought":   func(x *archive.Export) { x.Thoughts = x.Thoughts[:5] },
+		"no thoughts":       func(x *archive.Export) { x.Thoughts = x.Thoughts[:0] },
+		"two thoughts swap": func(x *archive.Export) { x.Thoughts[1], x.Thoughts[3] = x.Thoughts[3], x.Thoughts[1] },
+		"a thought twice":   func(x *archive.Export) { x.Thoughts = append(x.Thoughts, x.Thoughts[5]) },
+		"an added thought": func(x *archive.Export) {
+			x.Thoughts = append(x.Thoughts, archive.ExportedThought{Seq: 7, Text: "more", At: x.Updated})
+		},
+		"a stripped thought":  func(x *archive.Export) { x.Thoughts[2].ExportedProof = archive.ExportedProof{} },
+		"a stripped start":    func(x *archive.Export) { x.Thoughts[0].ExportedProof = archive.ExportedProof{} },
+		"no entry":            func(x *archive.Export) { x.Entries = x.Entries[1:] },
+		"no last entry":       func(x *archive.Export) { x.Entries = x.Entries[:1] },
+		"no entries":          func(x *archive.Export) { x.Entries = nil },
+		"two entries swap":    func(x *archive.Export) { x.Entries[0], x.Entries[1] = x.Entries[1], x.Entries[0] },
+		"a field":             func(x *archive.Export) { x.Entries[0].Fields["conclusion"] = "It fails." },
+		"a kind":              func(x *archive.Export) { x.Entries[1].Kind = "other" },
+		"a cut log":           func(x *archive.Export) { x.Thoughts, x.Entries = x.Thoughts[:3], x.Entries[:0] },
+		"no chain":            func(x *archive.Export) { x.Chain = nil },
+		"another head":        func(x *archive.Export) { x.Chain.Head[0]++ },
+		"a longer chain":      func(x *archive.Export) { x.Chain.Length++ },
+		"another conclusion":  func(x *archive.Export) { x.Conclusion = "It fails." },
+		"another state":       func(x *archive.Export) { x.State = "active" },
+		"another title":       func(x *archive.Export) { x.Title = "" },
+		"another label":       func(x *archive.Export) { x.Labels = map[string]string{"topic": "x"} },
+		"a conclusion before": func(x *archive.Export) { x.Entries[0].At = x.Entries[0].At.Add(-time.Second) },
+	}
+}

@@ -1,0 +1,38 @@
+package app
+
+import (
+	"bytes"
+	"crypto/ed25519"
+	"os"
+	"time"
+
+	"github.com/sequent-dev/sequent"
+	"github.com/sequent-dev/sequent/archive"
+	"github.com/sequent-dev/sequent/internal/signature"
+)
+
+// signedFiles are session files with signatures beside them.
+type signedFiles struct {
+	archive.Dir
+	key ed25519.PrivateKey
+}
+
+// WriteSession writes the file of a session, and its signature. If another process has
+// replaced the file meanwhile, the signature is left to that process.
+func (d signedFiles) WriteSession(s *sequent.Session) error {
+	if err := d.Dir.WriteSession(s); err != nil {
+		return err
+	}
+	file, err := d.File(s.Key())
+	if err != nil || file == "" {
+		return err
+	}
+	if written, err := os.ReadFile(file); err != nil || !bytes.Equal(written, archive.SessionFile(s)) {
+		return err
+	}
+	h := s.Header()
+	_, err = signature.SignFile(file, signature.Statement{
+		Session: string(h.ID), Owner: h.Owner, Head: h.Head.String(), Time: time.Now(),
+	}, d.key)
+	return err
+}

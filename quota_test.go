@@ -1,0 +1,117 @@
+package sequent_test
+
+import (
+	"fmt"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/sequent-dev/sequent"
+)
+
+// refusedByQuota returns the message of a refusal by a quota, or fails the test.
+func refusedByQuota(t *testing.T, err error) string {
+	t.Helper()
+	if sequent.CodeOf(err) != sequent.CodeQuotaExceeded {
+		t.Fatalf("error %v, want code %s", err, sequent.CodeQuotaExceeded)
+	}
+	return err.Error()
+}
+
+func TestQuotaBytes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := sequent.NewMemoryStore()
+		e := sequent.New(sequent.Config{Store: store, Quota: sequent.Quota{Bytes: 1000}})
+		ann, bob := e.Owned("ann"), e.Owned("bob")
+		text := func(n int) sequent.Draft { return sequent.Draft{Number: 1, Text: strings.Repeat("x", n), More: true} }
+		ensure(t, ann, "a", text(300))
+		ensure(t, ann, "b", text(300))
+		if _, err := ann.Ensure(t.Context(), "a", add(text(300))); !strings.Contains(refusedByQuota(t, err), "800 bytes, this call adds 400, and the quota is 1000") {
+			t.Errorf("the refusal is %v", err)
+		}
+		if s, err := ann.Session(t.Context(), "a"); err != nil || s.Len() != 1 {
+			t.Errorf("after the refusal the session has %d thoughts, %v", s.Len(), err)
+		}
+		ensure(t, ann, "a", text(50)) // what fits is accepted
+		ensure(t, bob, "a", text(300))
+		if err := ann.Delete(t.Context(), "b"); err != nil {
+			t.Fatal(err)
+		}
+		ensure(t, ann, "a", text(300)) // a deletion frees
+
+		// Another process deletes: noticed at the refusal.
+		time.Sleep(2 * time.Second)
+		other := sequent.New(sequent.Config{Store: store})
+		if err := other.Owned("ann").Delete(t.Context(), "a"); err != nil {
+			t.Fatal(err)
+		}
+		ensure(t, ann, "c", text(800))
+		// Another process writes: noticed within ten seconds.
+		for i := range 20 {
+			ensure(t, other.Owned("bob"), "z", text(100*i))
+		}
+		time.Sleep(10 * time.Second)
+		for range 3 { // in less than a second
+			_, err := bob.Ensure(t.Context(), "a", add(text(1)))
+			refusedByQuota(t, err)
+		}
+		all, err := other.Usage(t.Context())
+		if err != nil || len(all) != 2 || all[1].Refused != 1 {
+			t.Errorf("Usage is %+v, %v; want one stored refusal of bob", all, err)
+		}
+		if err := e.StoreRefusals(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		all, err = other.Usage(t.Context())
+		if err != nil || len(all) != 2 || all[0].Refused != 1 || all[1].Refused != 3 {
+			t.Errorf("Usage is %+v, %v; want a refusal of ann and three of bob", all, err)
+		}
+		if own, err := other.Owned("ann").Usage(t.Context()); err != nil || len(own) != 1 || own[0].Owner != "ann" {
+			t.Errorf("ann's Usage is %+v, %v", own, err)
+		}
+	})
+}
+
+func TestQuotaSessions(t *testing.T) {
+	e := sequent.New(sequent.Config{Quota: sequent.Quota{Sessions: 2}})
+	for i := range 2 {
+		ensure(t, e, sequent.ID(fmt.Sprint(i)), plain(1))
+	}
+	_, err := e.Begin(t.Context(), "third", add(plain(1)))
+	if !strings.Contains(refusedByQuota(t, err), "as many sessions as the quota allows: 2") {
+		t.Errorf("the refusal is %v", err)
+	}
+	ensure(t, e, "0", plain(2))
+	if n, err := e.DeleteAll(t.Context()); err != nil || n != 2 {
+		t.Fatalf("DeleteAll: %d, %v", n, err)
+	}
+	ensure(t, e, "third", plain(1))
+}
+
+// Concurrent callers together get what the quota allows, and no more.
+func TestQuotaOfConcurrentCallers(t *testing.T) {
+	const quota, callers, each = 100, 16, 20
+	e := sequent.New(sequent.Config{Quota: sequent.Quota{Bytes: quota * 200}})
+	draft := sequent.Draft{Number: 1, Text: strings.Repeat("x", 100), More: true} // 200 bytes with the overhead
+	var accepted atomic.Int64
+	var wg sync.WaitGroup
+	for i := range callers {
+		wg.Go(func() {
+			for range each {
+				if _, err := e.Ensure(t.Context(), sequent.ID(fmt.Sprint(i%5)), add(draft)); err == nil {
+					accepted.Add(1)
+				} else if sequent.CodeOf(err) != sequent.CodeQuotaExceeded {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	all, err := e.Usage(t.Context())
+	if n := accepted.Load(); n != quota || err != nil || len(all) != 1 || all[0].Bytes != quota*200 {
+		t.Errorf("%d calls were accepted, usage %+v, %v; want %d", n, all, err, quota)
+	}
+}

@@ -1,0 +1,63 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+
+	"github.com/sequent-dev/sequent"
+	"github.com/sequent-dev/sequent/store/internal/record"
+)
+
+// Usage implements [sequent.Store]. It reads the rows of the owner's sessions, or of all.
+func (s *Store) Usage(ctx context.Context, q sequent.UsageQuery) ([]sequent.Usage, error) {
+	where, args := "", []any(nil)
+	if !q.AllOwners {
+		where, args = "WHERE owner = ?", []any{q.Owner}
+	}
+	var sums []sequent.Usage
+	err := s.each(ctx, record.SumSessions+where+record.ByOwner, args, func(rows *sql.Rows) error {
+		var u sequent.Usage
+		defer func() { sums = append(sums, u) }()
+		return rows.Scan(&u.Owner, &u.Sessions, &u.Thoughts, &u.Bytes)
+	})
+	refused := make(map[string]int64)
+	if err == nil {
+		err = s.each(ctx, record.SelectRefused+where, args, func(rows *sql.Rows) error {
+			var owner string
+			var n int64
+			err := rows.Scan(&owner, &n)
+			refused[owner] = n
+			return err
+		})
+	}
+	if err != nil {
+		return nil, s.wrap(err)
+	}
+	return record.AddRefused(sums, refused), nil
+}
+
+// each calls scan for each row of a query.
+func (s *Store) each(ctx context.Context, text string, args []any, scan func(*sql.Rows) error) (err error) {
+	rows, err := s.readers.QueryContext(ctx, text, args...)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, rows.Close()) }()
+	for rows.Next() {
+		if err := scan(rows); err != nil {
+			return err
+		}
+	}
+	return rows.Err()
+}
+
+// AddRefused implements [sequent.Store].
+func (s *Store) AddRefused(ctx context.Context, owner string, n int64) error {
+	return s.wrap(s.transact(ctx, func(w *writer) error {
+		_, err := w.conn.ExecContext(context.Background(), `
+			INSERT INTO refusals (owner, calls) VALUES (?, ?)
+			ON CONFLICT (owner) DO UPDATE SET calls = calls + excluded.calls`, owner, n)
+		return err
+	}))
+}

@@ -1,0 +1,360 @@
+package storetest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/sequent-dev/sequent"
+)
+
+// waitTimeout bounds each wait for an event that must happen.
+const waitTimeout = 20 * time.Second
+
+// watch returns a watch of sessions that is closed at the end of the test.
+func watch(t *testing.T, s sequent.Store, keys ...sequent.Key) *sequent.Watch {
+	t.Helper()
+	w, err := s.Watch(t.Context())
+	if err != nil {
+		t.Fatalf("Watch: %v", err)
+	}
+	t.Cleanup(w.Close)
+	for _, k := range keys {
+		w.Add(k)
+	}
+	return w
+}
+
+// waitUntil calls Wait until done returns true, and returns the number of calls of
+// done. It returns an error if Wait always returns immediately.
+func waitUntil(ctx context.Context, w *sequent.Watch, done func() bool) (int, error) {
+	const maxCalls = 100_000
+	for calls := 1; calls < maxCalls; calls++ {
+		if done() {
+			return calls, nil
+		}
+		if _, err := w.Wait(ctx); err != nil {
+			return calls, err
+		}
+	}
+	return maxCalls, fmt.Errorf("%d calls of Wait returned before the event", maxCalls)
+}
+
+// waitForLen waits until the session of a watch has n thoughts.
+func waitForLen(t *testing.T, s sequent.Store, w *sequent.Watch, k sequent.Key, n int) error {
+	ctx, cancel := context.WithTimeout(t.Context(), waitTimeout)
+	defer cancel()
+	for have := (sequent.Position{}); ; {
+		now, _, err := s.Load(ctx, k, have)
+		if err != nil || now.Len >= n {
+			return err
+		}
+		have = now.Position()
+		if _, err := w.Wait(ctx); err != nil {
+			return err
+		}
+	}
+}
+
+// waitFor waits until each of the sessions has been reported.
+func waitFor(t *testing.T, w *sequent.Watch, keys ...sequent.Key) error {
+	ctx, cancel := context.WithTimeout(t.Context(), waitTimeout)
+	defer cancel()
+	missing := make(map[sequent.Key]bool)
+	for _, k := range keys {
+		missing[k] = true
+	}
+	for len(missing) > 0 {
+		notices, err := w.Wait(ctx)
+		if err != nil {
+			return fmt.Errorf("%d of %d sessions were not reported: %w", len(missing), len(keys), err)
+		}
+		for _, n := range notices {
+			delete(missing, n.Key)
+		}
+	}
+	return nil
+}
+
+var watchTests = []test{
+	{"no commit is missed", func(t *testing.T, h Harness) {
+		s := h.open(t)
+		wr := begin(key("a"), "0")
+		put(t, s, wr)
+		w := watch(t, s, key("a"))
+		done := make(chan error, 1)
+		const n = 200
+		go func() { done <- waitForLen(t, s, w, key("a"), n) }()
+		for i := 1; i < n; i++ {
+			put(t, s, add(wr.Header, fmt.Sprint(i)))
+		}
+		if err := <-done; err != nil {
+			t.Errorf("waiting for %d thoughts: %v", n, err)
+		}
+	}},
+	{"a change between two calls is reported", func(t *testing.T, h Harness) {
+		s := h.open(t)
+		wr := begin(key("a"), "0")
+		put(t, s, wr)
+		w := watch(t, s, key("a"), key("b"))
+		for i := 1; i < 30; i++ {
+			put(t, s, add(wr.Header, fmt.Sprint(i)))
+			if err := waitFor(t, w, key("a")); err != nil {
+				t.Fatalf("thought %d: %v", i+1, err)
+			}
+		}
+	}},
+	{"a waiter and a writer alternate", func(t *testing.T, h Harness) {
+		s := h.open(t)
+		wr := begin(key("a"), "0")
+		put(t, s, wr)
+		w := watch(t, s, key("a"))
+		lengths := make(chan int)
+		done := make(chan error)
+		go func() {
+			for n := range lengths {
+				done <- waitForLen(t, s, w, key("a"), n)
+			}
+		}()
+		for i := 1; i < 50; i++ {
+			lengths <- i + 1
+			put(t, s, add(wr.Header, fmt.Sprint(i)))
+			if err := <-done; err != nil {
+				t.Fatalf("waiting for thought %d: %v", i+1, err)
+			}
+		}
+		close(lengths)
+	}},
+	{"a change of the header only", func(t *testing.T, h Harness) {
+		s := h.open(t)
+		wr := begin(key("a"), "0")
+		put(t, s, wr)
+		w := watch(t, s, key("a"))
+		change := next(wr.Header)
+		change.Header.Title = "another"
+		put(t, s, change)
+		if err := waitFor(t, w, key("a")); err != nil {
+			t.Error(err)
+		}
+	}},
+	{"many watches", func(t *testing.T, h Harness) {
+		s := h.open(t)
+		wr := begin(key("a"), "one")
+		put(t, s, wr)
+		const n = 50
+		done := make(chan error, n)
+		for range n {
+			w := watch(t, s, key("a"))
+			go func() { done <- waitForLen(t, s, w, key("a"), 2) }()
+		}
+		put(t, s, next(wr.Header, "two"))
+		for range n {
+			if err := <-done; err != nil {
+				t.Errorf("waiting for the second thought: %v", err)
+			}
+		}
+	}},
+	{"a watch of many sessions", func(t *testing.T, h Harness) {
+		s := h.open(t)
+		const n = 600 // more than one call of Wait returns
+		var keys []sequent.Key
+		var batch []*sequent.Write
+		for i := range n {
+			keys = append(keys, key(fmt.Sprint(i)))
+			batch = append(batch, begin(keys[i], "one"))
+		}
+		put(t, s, batch...)
+		w := watch(t, s, keys...)
+		w.Remove(keys[n-1])
+		for i := range batch {
+			batch[i] = next(batch[i].Header, "two")
+		}
+		put(t, s, batch...)
+		if err := waitFor(t, w, keys[:n-1]...); err != nil {
+			t.Error(err)
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
+		defer cancel()
+		for {
+			notices, err := w.Wait(ctx)
+			if err != nil {
+				break
+			}
+			for _, n := range notices {
+				if n.Key == keys[len(keys)-1] {
+					t.Fatal("a session that was removed is reported")
+				}
+			}
+		}
+	}},
+	{"Delete and Sweep are reported", func(t *testing.T, h Harness) {
+		s := h.open(t)
+		for _, id := range []string{"a", "b"} {
+			wr := begin(key(id), "one")
+			wr.Header.Expires = start
+			put(t, s, wr)
+		}
+		w := watch(t, s, key("a"), key("b"))
+		ctx, cancel := context.WithTimeout(t.Context(), waitTimeout)
+		defer cancel()
+		gone := func(id string) {
+			t.Helper()
+			_, err := waitUntil(ctx, w, func() bool {
+				_, _, err := s.Load(ctx, key(id), sequent.Position{})
+				return errors.Is(err, sequent.ErrNotFound)
+			})
+			if err != nil {
+				t.Errorf("waiting for the end of %q: %v", id, err)
+			}
+		}
+		if err := s.Delete(ctx, key("a"), 0); err != nil {
+			t.Fatal(err)
+		}
+		notices, err := w.Wait(ctx)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, n := range notices {
+			if n.Key == key("a") && n.Written {
+				t.Error("the notice of a deletion says that the session exists")
+			}
+		}
+		gone("a")
+		if _, err := s.Sweep(ctx, expired(start), 1); err != nil {
+			t.Fatal(err)
+		}
+		gone("b")
+		if err := waitFor(t, w, key("b")); err != nil {
+			t.Error(err)
+		}
+	}},
+	{"the zero key stands for all sessions", func(t *testing.T, h Harness) {
+		s := h.open(t)
+		w := watch(t, s, sequent.Key{})
+		for i := range 20 {
+			put(t, s, begin(key(fmt.Sprint(i)), "one"))
+			if err := waitFor(t, w, sequent.Key{}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := s.Delete(t.Context(), key("1"), 0); err != nil {
+			t.Fatal(err)
+		}
+		if err := waitFor(t, w, sequent.Key{}); err != nil {
+			t.Errorf("a deletion: %v", err)
+		}
+	}},
+	{"until the context ends", func(t *testing.T, h Harness) {
+		s := h.open(t)
+		put(t, s, begin(key("a"), "one"))
+		w := watch(t, s, key("a"), sequent.Key{}, key("missing"))
+		ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
+		calls, err := waitUntil(ctx, w, func() bool { return false })
+		cancel()
+		if !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("Wait: %v, want context.DeadlineExceeded", err)
+		}
+		if calls > 100 {
+			t.Errorf("Wait returned %d times in 200 ms without a change", calls)
+		}
+		if _, err := w.Wait(ctx); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("Wait after the deadline: %v, want context.DeadlineExceeded", err)
+		}
+	}},
+	{"until it is closed", func(t *testing.T, h Harness) {
+		s := h.open(t)
+		w := watch(t, s, key("a"))
+		done := make(chan error, 1)
+		go func() {
+			_, err := waitUntil(t.Context(), w, func() bool { return false })
+			done <- err
+		}()
+		w.Close()
+		if err := <-done; sequent.CodeOf(err) != sequent.CodeCanceled {
+			t.Errorf("Wait of a closed watch: %v, want code %s", err, sequent.CodeCanceled)
+		}
+	}},
+	{"commits to other sessions are not reported", func(t *testing.T, h Harness) {
+		s := h.open(t)
+		put(t, s, begin(key("a"), "one"))
+		w := watch(t, s, key("a"))
+		ctx, cancel := context.WithCancel(t.Context())
+		type result struct {
+			calls int
+			err   error
+		}
+		done := make(chan result, 1)
+		go func() {
+			calls, err := waitUntil(ctx, w, func() bool { return false })
+			done <- result{calls, err}
+		}()
+		other := begin(key("b")).Header
+		for range 300 {
+			put(t, s, add(other, "more"))
+		}
+		cancel()
+		if r := <-done; !errors.Is(r.err, context.Canceled) || r.calls > 20 { // a few may be too many
+			t.Errorf("Wait returned %d times during 300 commits to another session, and then %v", r.calls, r.err)
+		}
+	}},
+	{"an append costs the same with 40,000 watches", func(t *testing.T, h Harness) {
+		s := h.open(t)
+		wr := begin(key("a"), "one")
+		put(t, s, wr)
+		now := wr.Header
+		appends := func() time.Duration { // the median
+			var took []time.Duration
+			for range 100 {
+				w := next(now, "more")
+				begun := time.Now()
+				put(t, s, w)
+				took = append(took, time.Since(begun))
+				now = w.Header
+			}
+			slices.Sort(took)
+			return took[len(took)/2]
+		}
+		appends()
+		w := watch(t, s, key("a"))
+		var read, waited atomic.Int64
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		go func() {
+			for {
+				notices, err := w.Wait(ctx)
+				if err != nil {
+					return
+				}
+				waited.Add(1)
+				for _, n := range notices {
+					if !n.Written {
+						read.Add(1)
+					}
+				}
+			}
+		}()
+		alone := appends()
+		for i := range 40_000 {
+			w.Add(key(fmt.Sprint("watched ", i)))
+			if i != 10_000 && i != 39_999 {
+				continue
+			}
+			many := appends()
+			t.Logf("an append takes %v with 1 watched session, %v with %d", alone, many, i+2)
+			if limit := 4*alone + time.Millisecond; many > limit {
+				t.Errorf("an append takes %v with %d watched sessions, want at most %v", many, i+2, limit)
+			}
+		}
+		if waited.Load() == 0 {
+			t.Error("the appends were not reported")
+		}
+		// A poll may find an append before the commit has returned.
+		if n := read.Load(); n > 20 {
+			t.Errorf("the reader has to look at %d sessions after 200 appends of the same process", n)
+		}
+	}},
+}

@@ -1,0 +1,137 @@
+package sequent_test
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/sequent-dev/sequent"
+)
+
+// A restorable store can be set back to a copy of itself, as an administrator does with
+// a backup. The processes that use it are not told.
+type restorable struct{ *sequent.MemoryStore }
+
+func (r *restorable) backup(t *testing.T) *sequent.MemoryStore {
+	t.Helper()
+	copied := sequent.NewMemoryStore()
+	page, err := r.List(t.Context(), sequent.Query{AllOwners: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, h := range page.Headers {
+		h, entries, err := r.Load(t.Context(), h.Key, sequent.Position{})
+		if err == nil {
+			err = copied.Commit(t.Context(), []*sequent.Write{{Header: h, Entries: entries}})
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	return copied
+}
+
+// TestTimeTravel sets a store back under two engines that have what it then lacks.
+func TestTimeTravel(t *testing.T) {
+	t.Parallel()
+	texts := func(e *sequent.Engine) []string {
+		t.Helper()
+		s, err := e.Session(t.Context(), "s")
+		if err != nil {
+			t.Fatal(err)
+		}
+		var all []string
+		for th := range s.All() {
+			all = append(all, th.Text)
+		}
+		if v, err := e.Verify(t.Context(), "s"); err != nil || v.Fault != nil || v.Head != s.Header().Head {
+			t.Errorf("Verify = %+v, fault %v, %v", v, v.Fault, err)
+		}
+		return all
+	}
+	for name, lost := range map[string]func(*sequent.Change) error{
+		"a thought":       add(plain(3)),
+		"only the header": func(c *sequent.Change) error { c.Conclude("too early"); return nil },
+		"only the expiry": func(c *sequent.Change) error { c.ExpireAt(time.Now().Add(time.Hour)); return nil },
+	} {
+		for _, again := range []int{0, 1, 2, 5} { // thoughts that another process adds after that
+			t.Run(fmt.Sprint(name, " and ", again, " others"), func(t *testing.T) {
+				store := &restorable{sequent.NewMemoryStore()}
+				a, b := sequent.New(sequent.Config{Store: store}), sequent.New(sequent.Config{Store: store})
+				want := []string{"first", "second"}
+				for _, text := range want {
+					if _, err := a.Ensure(t.Context(), "s", add(sequent.Draft{Text: text, More: true})); err != nil {
+						t.Fatal(err)
+					}
+				}
+				backup := store.backup(t)
+				if _, err := a.Update(t.Context(), "s", lost); err != nil {
+					t.Fatal(err)
+				}
+				texts(b) // it caches what will be lost
+				store.MemoryStore = backup
+				other := sequent.New(sequent.Config{Store: store})
+				for i := range again {
+					text := fmt.Sprint("other ", i)
+					if _, err := other.Update(t.Context(), "s", add(sequent.Draft{Text: text, More: true})); err != nil {
+						t.Fatal(err)
+					}
+					want = append(want, text)
+				}
+				for i, e := range []*sequent.Engine{a, b, a, b, other} {
+					text := fmt.Sprint("next ", i)
+					if i > 0 {
+						if got := texts(e); !slices.Equal(got, want) {
+							t.Errorf("before thought %d an engine has %q, want %q", i, got, want)
+						}
+					}
+					s, err := e.Update(t.Context(), "s", add(sequent.Draft{Text: text, More: true}))
+					want = append(want, text)
+					if err != nil || s.Len() != len(want) {
+						t.Fatalf("Update = %d thoughts, %v; want %d", s.Len(), err, len(want))
+					}
+				}
+				for _, e := range []*sequent.Engine{a, b, other} {
+					if got := texts(e); !slices.Equal(got, want) {
+						t.Errorf("an engine has %q, want %q", got, want)
+					}
+				}
+			})
+		}
+	}
+}
+
+// A follower is told that what it has was not kept.
+func TestFollowTimeTravel(t *testing.T) {
+	t.Parallel()
+	store := &restorable{sequent.NewMemoryStore()}
+	e := sequent.New(sequent.Config{Store: store})
+	ensure(t, e, "s", plain(1))
+	backup := store.backup(t)
+	ensure(t, e, "s", plain(2))
+	yielded := 0
+	for th, err := range e.Follow(t.Context(), "s", 0) {
+		if err != nil {
+			if sequent.CodeOf(err) != sequent.CodeConflict || yielded != 2 {
+				t.Errorf("after %d thoughts: %v, want code %s after 2", yielded, err, sequent.CodeConflict)
+			}
+			return
+		}
+		if yielded++; th.Seq == 2 {
+			// The watch is of the store that the follower knows, so wake it there.
+			old := store.MemoryStore
+			store.MemoryStore = backup
+			h, _, err := old.Load(t.Context(), sequent.Key{ID: "s"}, sequent.Position{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			base := h.Position()
+			h.Version++
+			if err := old.Commit(t.Context(), []*sequent.Write{{Base: base, Header: h}}); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	t.Error("the follower ended without an error")
+}

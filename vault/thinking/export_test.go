@@ -1,0 +1,3 @@
+package thinking
+
+var Parse = parse

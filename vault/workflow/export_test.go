@@ -1,0 +1,3 @@
+package workflow
+
+var Shipped = shippedDefinitions
