@@ -153,7 +153,8 @@ func (l *ledger) checkNext(d *Draft, n int, limits Limits) error {
 	return nil
 }
 
-// SetState says whether the session is Active, Completed or Cancelled.
+// SetState says whether the session is Active, Completed, Cancelled or Abandoned. The
+// next thought that is appended replaces the state.
 func (c *Change) SetState(state State) {
 	c.set(checkState(state), func(h *Header) { h.State = state }, "state")
 }

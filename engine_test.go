@@ -48,6 +48,13 @@ func TestVerbs(t *testing.T) {
 	if s, err = e.Ensure(ctx, "s", add(plain(3))); err != nil || s.Len() != 3 || s.State() != sequent.Active {
 		t.Fatalf("Ensure = %+v, %v", s, err)
 	}
+	abandon := func(c *sequent.Change) error { c.SetState(sequent.Abandoned); return nil }
+	if s, err = e.Update(ctx, "s", abandon); err != nil || s.Len() != 3 || s.State() != sequent.Abandoned {
+		t.Fatalf("Update that abandons the session = %+v, %v", s, err)
+	}
+	if s, err = e.Update(ctx, "s", add(plain(4))); err != nil || s.Len() != 4 || s.State() != sequent.Active {
+		t.Fatalf("Update of an abandoned session = %+v, %v", s, err)
+	}
 	if s, err = e.Ensure(ctx, "other", nothing); err != nil || s.Len() != 0 || s.Version() != 1 {
 		t.Fatalf("Ensure of no session, without a change = %+v, %v", s, err)
 	}

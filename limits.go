@@ -76,13 +76,13 @@ func checkText(field, s string, limit int) error {
 
 func checkState(s State) error {
 	switch s {
-	case Active, Completed, Cancelled:
+	case Active, Completed, Cancelled, Abandoned:
 		return nil
 	}
 	return &Error{
 		Code: CodeInvalidSession, Field: "state",
 		Msg: fmt.Sprintf("%q is not a state of a session", s),
-		Fix: "use active, completed or cancelled",
+		Fix: "use active, completed, cancelled or abandoned",
 	}
 }
 

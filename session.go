@@ -54,7 +54,7 @@ func (s *Session) Position() Position { return s.header.Position() }
 // Len returns the number of thoughts in the log.
 func (s *Session) Len() int { return s.header.Len }
 
-// State returns whether the session is active, completed or cancelled.
+// State returns whether the session is active, completed, cancelled or abandoned.
 func (s *Session) State() State { return s.header.State }
 
 // Title returns the title, which is the shortened first line of the first

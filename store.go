@@ -24,6 +24,7 @@ const (
 	Active    State = "active"
 	Completed State = "completed" // the last thought said that none follows
 	Cancelled State = "cancelled"
+	Abandoned State = "abandoned" // left open when its scope's next session began
 )
 
 // A Header describes a session; its thoughts are in the log.

@@ -87,7 +87,7 @@ func anySession(t *testing.T, e *sequent.Engine, rng *rand.Rand, id sequent.ID) 
 				c.Conclude(anyText(rng))
 			}
 			if maybe() {
-				c.SetState([]sequent.State{sequent.Active, sequent.Completed, sequent.Cancelled}[rng.IntN(3)])
+				c.SetState([]sequent.State{sequent.Active, sequent.Completed, sequent.Cancelled, sequent.Abandoned}[rng.IntN(4)])
 			}
 			if maybe() {
 				c.ExpireAt(time.Now().Add(time.Duration(1+rng.IntN(1000)) * time.Hour))

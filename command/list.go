@@ -155,6 +155,8 @@ func role(row, column int, state string) draw.Role {
 		return draw.Number
 	case column == 2 && state == string(sequent.Completed):
 		return draw.Final
+	case column == 2 && state == string(sequent.Abandoned):
+		return draw.Meta
 	case column == 2:
 		return draw.Tag
 	case column == 6:

@@ -36,6 +36,12 @@ var commitTests = []test{
 		got, _ := load(t, s, key("a"))
 		sameHeader(t, got, w.Header)
 		has(t, s, key("a"), "one")
+		w = next(w.Header)
+		w.Header.State = sequent.Abandoned
+		put(t, s, w)
+		s = h.reopen(t, s)
+		got, _ = load(t, s, key("a"))
+		sameHeader(t, got, w.Header)
 	}},
 	{"a stale base is rebased", func(t *testing.T, h Harness) {
 		s := h.open(t)

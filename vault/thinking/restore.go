@@ -75,6 +75,8 @@ func (f *Files) header(id sequent.ID, n *vault.Note) sequent.Header {
 	case string(sequent.Cancelled):
 		h.State, h.Updated = sequent.Cancelled, timeIn(front, keyCancelled)
 		h.Labels[LabelStatus] = string(sequent.Cancelled)
+	case string(sequent.Abandoned):
+		h.State = sequent.Abandoned
 	}
 	for label, value := range map[string]string{
 		LabelAnalysisType: front.Get(keyAnalysis),
@@ -110,7 +112,7 @@ func (f *Files) replay(ctx context.Context, h sequent.Header, log []sequent.Thou
 	s, err := trial.Ensure(ctx, h.ID, func(c *sequent.Change) error {
 		for i, sec := range list {
 			d := valid(sec.Draft)
-			if last := i == len(list)-1; last && h.State != sequent.Active {
+			if last := i == len(list)-1; last && (h.State == sequent.Completed || h.State == sequent.Cancelled) {
 				d.More = false
 			}
 			if _, err := c.Append(d); err != nil {

@@ -38,6 +38,26 @@ func TestSyncWritesWhatIsMissing(t *testing.T) {
 	}
 }
 
+// An abandoned session is restored as such, and its last thought as one that was to be
+// followed.
+func TestAdoptAbandoned(t *testing.T) {
+	d := newDesk(t)
+	d.think(step(0))
+	s := d.commit(sessionID, func(c *sequent.Change) error { c.SetState(sequent.Abandoned); return nil })
+	if err := d.files.Write(t.Context(), s); err != nil {
+		t.Fatal(err)
+	}
+	d.wantCheck()
+	lost := newDesk(t)
+	d.engine, d.now = lost.engine, lost.now
+	d.sync(thinking.Options{})
+	got := must(d.engine.Session(t.Context(), sessionID))
+	if last, _ := got.Last(); got.State() != sequent.Abandoned || !last.More {
+		t.Errorf("the session is %s, its last thought %+v", got.State(), last)
+	}
+	d.wantCheck()
+}
+
 // Sessions are restored from files into an empty store.
 func TestAdopt(t *testing.T) {
 	d := newDesk(t)
