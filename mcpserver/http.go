@@ -10,6 +10,7 @@ import (
 	"net/netip"
 	"time"
 
+	"github.com/sequent-dev/sequent/internal/admission"
 	"github.com/sequent-dev/sequent/internal/governor"
 	"github.com/sequent-dev/sequent/mcpserver/internal/method"
 	"github.com/sequent-dev/sequent/mcpserver/internal/streamhttp"
@@ -148,6 +149,20 @@ func NewHTTP(cfg HTTPConfig) (*HTTP, error) {
 	return &HTTP{h}, nil
 }
 
+// Mount has requests whose path begins with prefix answered by another handler, such as
+// /ui/. That handler must admit them itself: it sees requests of all clients, from pages of
+// any origin. Serve and Shutdown wait for it as they wait for calls. Call Mount before the
+// first request.
+func (h *HTTP) Mount(prefix string, handler http.Handler) { h.handler.Mount(prefix, handler) }
+
+// Gate returns what decides which requests the server looks at, for handlers of this module
+// that are mounted.
+func (h *HTTP) Gate() *admission.Gate { return h.handler.Gate() }
+
+// Governor returns what shares the server's capacity among its clients, for handlers of this
+// module that are mounted.
+func (h *HTTP) Governor() *governor.Governor { return h.handler.Governor() }
+
 // ServeHTTP answers one request.
 func (h *HTTP) ServeHTTP(w http.ResponseWriter, r *http.Request) { h.handler.ServeHTTP(w, r) }
 
@@ -171,7 +186,7 @@ func CheckAddress(addr string) error {
 	if err != nil {
 		return fmt.Errorf("mcpserver: %q is not an address like 127.0.0.1:8080: %w", addr, err)
 	}
-	if !streamhttp.LocalName(host) {
+	if !admission.LocalName(host) {
 		return fmt.Errorf("mcpserver: address %s: %w", addr, errExposed)
 	}
 	return nil

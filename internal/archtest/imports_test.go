@@ -75,6 +75,7 @@ var rules = []rule{
 	{"internal/draw", []string{".", "charm.land/lipgloss/v2", "github.com/clipperhouse/displaywidth"}, "it draws a session"},
 
 	{"internal/governor", []string{"golang.org/x/time/rate"}, "it counts for any transport"},
+	{"internal/admission", nil, "it judges the requests of any handler"},
 	{"mcpserver/client", []string{"tool", "github.com/modelcontextprotocol/go-sdk/..."}, "other packages use it instead of the SDK"},
 	{"mcpserver/internal/mcptest", []string{".", "dialect", "tool"}, "it is for tests"},
 	{"mcpserver/internal/message", []string{"internal/jsonscan"}, "it depends on JSON-RPC, not on methods"},
@@ -82,9 +83,9 @@ var rules = []rule{
 	{"mcpserver/internal/session", []string{".", "tool", "internal/governor", "mcpserver/internal/message", "mcpserver/internal/method"}, "it serves a connection over any transport"},
 	{"mcpserver/internal/stdio", []string{"tool", "internal/governor", "mcpserver/internal/message", "mcpserver/internal/method", "mcpserver/internal/session"}, "a transport does not depend on another"},
 	{"mcpserver/internal/streamhttp", []string{
-		".", "tool", "internal/governor", "mcpserver/internal/message", "mcpserver/internal/method", "mcpserver/internal/session",
+		".", "tool", "internal/admission", "internal/governor", "mcpserver/internal/message", "mcpserver/internal/method", "mcpserver/internal/session",
 	}, "a transport does not depend on another"},
-	{"mcpserver", []string{"dialect", "tool", "internal/governor", "mcpserver/internal/..."}, "it is the public face of the packages below it"},
+	{"mcpserver", []string{"dialect", "tool", "internal/admission", "internal/governor", "mcpserver/internal/..."}, "it is the public face of the packages below it"},
 
 	{"llm", []string{"github.com/google/jsonschema-go/..."}, "it defines what a model is and contains none"},
 	{"llm/llmtest", []string{"llm"}, "it simulates models"},

@@ -2,7 +2,6 @@ package streamhttp
 
 import (
 	"fmt"
-	"net"
 	"net/http"
 	"net/url"
 	"strings"
@@ -21,8 +20,6 @@ const (
 	headerSession = "Mcp-Session-Id"
 	headerMethod  = "Mcp-Method"
 	headerName    = "Mcp-Name"
-
-	headerFetchSite = "Sec-Fetch-Site"
 )
 
 const (
@@ -55,19 +52,11 @@ func (v *visit) admit() bool {
 		return false
 	}
 	origin := v.r.Header.Get("Origin")
-	check := *v.r
-	check.Method = http.MethodPost // reading is as private as writing
-	if origin != "" && check.Header.Get(headerFetchSite) == "none" {
-		// A request that no page made has no Origin. The pair is a contradiction,
-		// so the Origin is checked as if there were only that.
-		check.Header = check.Header.Clone()
-		check.Header.Del(headerFetchSite)
-	}
-	if v.h.cors.Check(&check) != nil {
+	if !v.h.gate.OwnPage(v.r) {
 		v.refuse(http.StatusForbidden, "web pages of the origin %.100q may not call this server", origin)
 		return false
 	}
-	if v.h.origins[origin] {
+	if v.h.gate.Trusts(origin) {
 		v.allowOrigin(origin)
 		if v.r.Method == http.MethodOptions {
 			v.accept(http.StatusNoContent)
@@ -85,8 +74,7 @@ func (v *visit) admit() bool {
 // ownName refuses a request for another server: a page of another site has made
 // its name point here.
 func (v *visit) ownName() bool {
-	local, _ := v.r.Context().Value(http.LocalAddrContextKey).(net.Addr)
-	if local == nil || !localHost(local.String()) || localHost(v.r.Host) || v.h.hosts[hostOf(v.r.Host)] {
+	if v.h.gate.OwnName(v.r) {
 		return true
 	}
 	v.refuse(http.StatusForbidden, "a server on this address answers to local names only, not to the Host %.100q", v.r.Host)
@@ -107,7 +95,7 @@ func (v *visit) allowOrigin(origin string) {
 
 func (v *visit) authenticate() bool {
 	if v.h.auth == nil {
-		v.identify(v.h.address(v.r))
+		v.identify(v.h.gate.Address(v.r))
 		return true
 	}
 	challenge, msg := `Bearer realm="sequent"`, "this server needs a token: send it as Authorization: Bearer TOKEN"
@@ -131,7 +119,7 @@ func (v *visit) authenticate() bool {
 			msg = "the token is not valid, or not any more"
 		}
 	}
-	v.identify(v.h.address(v.r))
+	v.identify(v.h.gate.Address(v.r))
 	if !v.limit() { // guessing
 		return false
 	}
@@ -203,14 +191,3 @@ func (v *visit) scope() bool {
 	v.caller.Scope.Name = name
 	return true
 }
-
-// hostOf returns the name of a host that may have a port.
-func hostOf(hostport string) string {
-	host, _, err := net.SplitHostPort(hostport)
-	if err != nil {
-		host = hostport
-	}
-	return strings.ToLower(strings.Trim(host, "[]"))
-}
-
-func localHost(hostport string) bool { return LocalName(hostOf(hostport)) }

@@ -8,6 +8,7 @@ import (
 	"net/netip"
 	"sync"
 
+	"github.com/sequent-dev/sequent/internal/admission"
 	"github.com/sequent-dev/sequent/internal/governor"
 )
 
@@ -77,7 +78,7 @@ func (l *listener) Accept() (net.Conn, error) {
 func (l *listener) admit(c net.Conn) *conn {
 	name, proxy := "address "+c.RemoteAddr().String(), false
 	if peer, err := netip.ParseAddrPort(c.RemoteAddr().String()); err == nil {
-		name, proxy = addressName(peer.Addr()), l.h.trusted(peer.Addr())
+		name, proxy = admission.AddressName(peer.Addr()), l.h.gate.TrustedProxy(peer.Addr())
 	}
 	client := l.h.governor.Subject(name)
 	defer client.Release()

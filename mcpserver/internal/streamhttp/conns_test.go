@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"testing"
 
+	"github.com/sequent-dev/sequent/internal/admission"
 	"github.com/sequent-dev/sequent/internal/governor"
 )
 
@@ -38,7 +39,7 @@ func (l *fakeListener) Accept() (net.Conn, error) {
 func TestConnections(t *testing.T) {
 	t.Parallel()
 	x := newHeavyHouse(t, governor.Limits{governor.Connections: 9})
-	x.h.proxies = nil
+	x.h.gate, _ = admission.New(nil, nil) // cannot fail without origins
 	from := &fakeListener{}
 	l := newListener(from, x.h)
 	open := func(ip string) (*fakeConn, *conn) {

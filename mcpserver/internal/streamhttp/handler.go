@@ -11,12 +11,12 @@ import (
 	"log/slog"
 	"net/http"
 	"net/netip"
-	"net/url"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
 
+	"github.com/sequent-dev/sequent/internal/admission"
 	"github.com/sequent-dev/sequent/internal/governor"
 	"github.com/sequent-dev/sequent/mcpserver/internal/message"
 	"github.com/sequent-dev/sequent/mcpserver/internal/method"
@@ -68,16 +68,14 @@ type Config struct {
 type Handler struct {
 	servers  map[string]*method.Server // by path
 	names    string                    // of the paths, for people
+	sites    []site
 	auth     Authenticator
 	logger   *slog.Logger
-	cors     *http.CrossOriginProtection
-	origins  map[string]bool
-	hosts    map[string]bool // of origins, without port
+	gate     *admission.Gate
 	maxBody  int
 	timeout  time.Duration // for a client to send a request, or to take a reply
 	grace    time.Duration
 	governor *governor.Governor
-	proxies  []netip.Prefix // trusted
 	sessions *sessionTable
 
 	readiness readiness
@@ -107,15 +105,11 @@ func New(cfg Config) (*Handler, error) {
 		servers: map[string]*method.Server{endpoint: cfg.Servers[0]},
 		auth:    cfg.Auth,
 		logger:  cfg.Logger,
-		cors:    http.NewCrossOriginProtection(),
-		origins: make(map[string]bool),
-		hosts:   make(map[string]bool),
 		maxBody: cmp.Or(cfg.MaxBody, DefaultMaxBody),
 		timeout: cmp.Or(cfg.Timeout, DefaultTimeout),
 		grace:   cmp.Or(cfg.Grace, DefaultGrace),
 		quiet:   make(chan struct{}),
 		drain:   cfg.Drain,
-		proxies: cfg.TrustedProxies,
 	}
 	h.readiness.check = cfg.Ready
 	h.stalled = cfg.Stalled
@@ -134,16 +128,9 @@ func New(cfg Config) (*Handler, error) {
 		names = append(names, path)
 	}
 	h.names = strings.Join(names, ", ")
-	for _, origin := range cfg.Origins {
-		u, err := url.Parse(origin)
-		if err == nil {
-			err = h.cors.AddTrustedOrigin(origin)
-		}
-		if err != nil {
-			return nil, fmt.Errorf("mcpserver: %q is not an origin like https://example.com: %w", origin, err)
-		}
-		h.origins[origin] = true
-		h.hosts[strings.ToLower(u.Hostname())] = true
+	var err error
+	if h.gate, err = admission.New(cfg.Origins, cfg.TrustedProxies); err != nil {
+		return nil, fmt.Errorf("mcpserver: %w", err)
 	}
 	h.governor = newGovernor(cfg)
 	h.sessions = newSessionTable(cmp.Or(cfg.SessionTimeout, DefaultSessionTimeout))
@@ -165,6 +152,24 @@ func newGovernor(cfg Config) *governor.Governor {
 	return governor.New(g)
 }
 
+// A site answers requests that are not of MCP.
+type site struct {
+	prefix  string // of their paths
+	handler http.Handler
+}
+
+// Mount has requests whose path begins with prefix answered by another handler, which
+// admits them itself. It must not be called after the first request.
+func (h *Handler) Mount(prefix string, handler http.Handler) {
+	h.sites = append(h.sites, site{prefix, handler})
+}
+
+// Gate returns the gate of the server.
+func (h *Handler) Gate() *admission.Gate { return h.gate }
+
+// Governor returns the governor of the server.
+func (h *Handler) Governor() *governor.Governor { return h.governor }
+
 // ServeHTTP answers one request.
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	v := &visit{h: h, w: w, r: r, control: http.NewResponseController(w)}
@@ -185,6 +190,12 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	defer h.leave()
+	for _, s := range h.sites {
+		if strings.HasPrefix(r.URL.Path, s.prefix) {
+			s.handler.ServeHTTP(w, r)
+			return
+		}
+	}
 	if !v.admit() {
 		return
 	}

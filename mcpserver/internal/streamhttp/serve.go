@@ -6,8 +6,6 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
-	"net/netip"
-	"strings"
 	"time"
 )
 
@@ -87,14 +85,4 @@ func within(c <-chan error, d time.Duration) bool {
 	case <-t.C:
 		return false
 	}
-}
-
-// LocalName reports whether a host is this machine, by its name alone.
-func LocalName(host string) bool {
-	host = strings.TrimSuffix(strings.ToLower(strings.Trim(host, "[]")), ".")
-	if host == "localhost" || strings.HasSuffix(host, ".localhost") {
-		return true
-	}
-	ip, err := netip.ParseAddr(host)
-	return err == nil && ip.Unmap().IsLoopback()
 }

@@ -1,4 +1,4 @@
-package streamhttp
+package admission
 
 import (
 	"net/http"
@@ -10,9 +10,12 @@ import (
 // TestForwarded checks whom a request is counted for that came through proxies.
 func TestForwarded(t *testing.T) {
 	t.Parallel()
-	i := newInside(t, Config{TrustedProxies: []netip.Prefix{
+	g, err := New(nil, []netip.Prefix{
 		netip.MustParsePrefix("10.0.0.0/8"), netip.MustParsePrefix("2001:db8:1::/48"),
-	}})
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
 	for _, c := range []struct {
 		from           string
 		xff, forwarded []string
@@ -50,7 +53,7 @@ func TestForwarded(t *testing.T) {
 		r := httptest.NewRequest(http.MethodPost, "/mcp", nil)
 		r.RemoteAddr = c.from
 		r.Header["X-Forwarded-For"], r.Header["Forwarded"] = c.xff, c.forwarded
-		if got := i.http.address(r); got != c.want {
+		if got := g.Address(r); got != c.want {
 			t.Errorf("from %s, X-Forwarded-For %q, Forwarded %q: %s, want %s", c.from, c.xff, c.forwarded, got, c.want)
 		}
 	}
