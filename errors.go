@@ -15,6 +15,7 @@ const (
 	CodeInvalidSession   Code = "invalid_session"    // a session ID, label or scope is not acceptable
 	CodeInvalidQuery     Code = "invalid_query"      // a search or listing request is not valid
 	CodeSessionNotFound  Code = "session_not_found"  // no such session, for this owner
+	CodeThoughtNotFound  Code = "thought_not_found"  // no such thought or branch in the session
 	CodeSessionExists    Code = "session_exists"     // Begin found a session with that ID
 	CodeRequestKeyReused Code = "request_key_reused" // a request key came back with another body
 	CodeLimitExceeded    Code = "limit_exceeded"     // one of Limits would be exceeded; nothing was stored
@@ -34,7 +35,7 @@ const (
 func Codes() []Code {
 	return slices.Clone([]Code{
 		CodeInvalidThought, CodeInvalidSession, CodeInvalidQuery,
-		CodeSessionNotFound, CodeSessionExists, CodeRequestKeyReused,
+		CodeSessionNotFound, CodeThoughtNotFound, CodeSessionExists, CodeRequestKeyReused,
 		CodeLimitExceeded, CodeQuotaExceeded, CodeConflict, CodeCanceled, CodeBusy, CodeUnavailable,
 		CodeReadOnly, CodeFull, CodeCorrupt, CodeNewerSchema, CodeInternal,
 	})

@@ -15,6 +15,7 @@ var table = wording.Table{
 	Codes: map[sequent.Code]wording.Words{
 		sequent.CodeInvalidSession:   {Action: wording.Report, Fix: wording.TellUser},
 		sequent.CodeInvalidQuery:     {Action: wording.Report, Fix: wording.TellUser},
+		sequent.CodeThoughtNotFound:  {Action: wording.Report, Fix: wording.TellUser},
 		sequent.CodeRequestKeyReused: {Action: wording.Report, Fix: wording.TellUser},
 	},
 	Fields:      map[string]string{"text": "thought", "branch": "branchId"},

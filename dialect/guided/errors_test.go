@@ -25,6 +25,7 @@ func TestReasonsOfCodes(t *testing.T) {
 		sequent.CodeInvalidSession:   {processingError, false},
 		sequent.CodeInvalidQuery:     {processingError, false},
 		sequent.CodeSessionNotFound:  {processingError, true},
+		sequent.CodeThoughtNotFound:  {processingError, false},
 		sequent.CodeSessionExists:    {processingError, true},
 		sequent.CodeRequestKeyReused: {processingError, false},
 		sequent.CodeLimitExceeded:    {limitReached, false},

@@ -3,9 +3,6 @@ package standard
 import (
 	"cmp"
 	"fmt"
-	"slices"
-	"strconv"
-	"strings"
 
 	"github.com/sequent-dev/sequent"
 )
@@ -38,7 +35,7 @@ func notOnPath(field string, number int, s *sequent.Session, branch string, with
 func missing(field string, number int, where string, have []int, fix string) error {
 	r := &refusal{
 		Code: codeThoughtNotFound, Field: field,
-		Message: fmt.Sprintf("%s is %d, but the numbers %s are %s", field, number, where, ranges(have)),
+		Message: fmt.Sprintf("%s is %d, but the numbers %s are %s", field, number, where, sequent.Ranges(have)),
 		Fix:     fix,
 	}
 	if len(have) == 0 {
@@ -46,30 +43,4 @@ func missing(field string, number int, where string, have []int, fix string) err
 		r.Fix = "leave it out, or pass the sessionId of the session you mean"
 	}
 	return r
-}
-
-// maxRanges limits a list of numbers in a message for a model.
-const maxRanges = 12
-
-// ranges returns numbers in short form: "1-4, 7".
-func ranges(numbers []int) string {
-	slices.Sort(numbers)
-	numbers = slices.Compact(numbers)
-	var parts []string
-	for i := 0; i < len(numbers); {
-		first := numbers[i]
-		last := first
-		for i++; i < len(numbers) && numbers[i] == last+1; i++ {
-			last++
-		}
-		part := strconv.Itoa(first)
-		if last > first {
-			part += "-" + strconv.Itoa(last)
-		}
-		parts = append(parts, part)
-	}
-	if len(parts) > maxRanges {
-		parts = append(append(parts[:1:1], "…"), parts[len(parts)-maxRanges+1:]...)
-	}
-	return strings.Join(parts, ", ")
 }

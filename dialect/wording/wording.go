@@ -50,6 +50,7 @@ var shared = map[sequent.Code]Words{
 	sequent.CodeQuotaExceeded:    {"QUOTA_EXCEEDED", Report, "tell the user to delete what is not needed any more, or to have the quota raised; nothing was recorded"},
 	scope.CodeRequired:           {"SCOPE_REQUIRED", Correct, ""},
 	sequent.CodeSessionNotFound:  {"SESSION_NOT_FOUND", Repeat, RepeatCall},
+	sequent.CodeThoughtNotFound:  {"THOUGHT_NOT_FOUND", Correct, ""},
 	sequent.CodeSessionExists:    {"SESSION_EXISTS", Repeat, RepeatCall},
 	sequent.CodeConflict:         {"CONFLICT", Repeat, RepeatCall},
 	sequent.CodeCanceled:         {"CANCELED", Repeat, RepeatCall},

@@ -1,0 +1,321 @@
+package sequent
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// MainLine is how the main line is called where a line must have a name, unless a
+// branch of the session has that name.
+const MainLine = "main"
+
+// A Reference names a session or one of its thoughts. People, documents and URLs write
+// it in one of these forms:
+//
+//	ID          the session
+//	ID#9        the latest thought of the main line with the number 9
+//	ID#name#9   the latest thought of the branch name with the number 9
+//	ID@17       the thought at position 17 of the log
+//
+// Only the last form names the same thought for ever: a later thought can get a number
+// that another one has. [Session.ParseReference] also reads references without the ID.
+//
+// IDs and names of branches may contain # and @ themselves. A text is read as the
+// reference with the longest ID that exists: "a#b#9" is thought 9 of the session "a#b"
+// if there is one, otherwise of the branch b of the session "a". The last # is the one
+// before the number. Whatever a text could mean besides, ID@17 names every thought.
+type Reference struct {
+	Session ID     // empty for the session that the context gives
+	Branch  string // empty or MainLine for the main line
+	Number  Ref    // the author's number, if the reference has one
+	Seq     int    // position in the log; 0 if the reference has none
+}
+
+// String returns the reference in the form that [References] reads.
+func (r Reference) String() string {
+	n, numbered := r.Number.Number()
+	switch {
+	case r.Seq > 0:
+		return fmt.Sprintf("%s@%d", r.Session, r.Seq)
+	case !numbered:
+		return string(r.Session)
+	case r.Branch == "":
+		return fmt.Sprintf("%s#%d", r.Session, n)
+	}
+	return fmt.Sprintf("%s#%s#%d", r.Session, r.Branch, n)
+}
+
+// NamesThought reports whether r names a thought, not only a session.
+func (r Reference) NamesThought() bool { return r.Seq > 0 || r.Number != Ref{} }
+
+// References yields all readings of a text as a reference, the one with the longest ID
+// first. The first reading is always the session whose ID is the whole text.
+func References(text string) iter.Seq[Reference] {
+	return func(yield func(Reference) bool) {
+		if !yield(Reference{Session: ID(text)}) || !endsInPlace(text) {
+			return
+		}
+		for i := len(text) - 1; i > 0; i-- {
+			if text[i] != '#' && text[i] != '@' {
+				continue
+			}
+			if r, ok := afterID(text[i:]); ok {
+				r.Session = ID(text[:i])
+				if !yield(r) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// endsInPlace reports whether a text ends in a number after # or @.
+func endsInPlace(text string) bool {
+	i := strings.LastIndexAny(text, "#@")
+	if i < 0 {
+		return false
+	}
+	_, ok := decimal(text[i+1:])
+	return ok
+}
+
+// afterID parses what follows the ID of a reference: #9, #name#9 or @17.
+func afterID(text string) (Reference, bool) {
+	if text == "" {
+		return Reference{}, false
+	}
+	rest := text[1:]
+	n, ok := decimal(rest)
+	switch {
+	case text[0] == '@':
+		return Reference{Seq: n}, ok && n > 0
+	case text[0] != '#':
+		return Reference{}, false
+	case ok:
+		return Reference{Number: To(n)}, true
+	}
+	last := strings.LastIndexByte(rest, '#')
+	if last < 1 {
+		return Reference{}, false
+	}
+	n, ok = decimal(rest[last+1:])
+	return Reference{Branch: rest[:last], Number: To(n)}, ok
+}
+
+// decimal parses a number as String writes it, so that each thought has one spelling.
+func decimal(text string) (int, bool) {
+	n, err := strconv.Atoi(text)
+	return n, err == nil && n >= 0 && strconv.Itoa(n) == text
+}
+
+// Refer returns the session that a text refers to, and the text as a [Reference]. Of
+// several readings it takes the one with the longest ID that exists. The caller
+// resolves the reference with [Session.Resolve] if it names a thought.
+//
+// The error has the code [CodeSessionNotFound] if no reading has a session.
+func (e *Engine) Refer(ctx context.Context, text string) (*Session, Reference, error) {
+	var missing error
+	for r := range References(text) {
+		s, err := e.Session(ctx, r.Session)
+		switch CodeOf(err) {
+		case "":
+			return s, r, nil
+		case CodeSessionNotFound:
+			missing = err
+		case CodeInvalidSession, CodeLimitExceeded: // another reading may have a valid ID
+			if missing == nil {
+				missing = err
+			}
+		default:
+			return nil, Reference{}, err
+		}
+	}
+	return nil, Reference{}, missing
+}
+
+// ParseReference parses a reference to a thought of the session. The ID may be left out:
+// 9 and #9 name a thought of the main line, name#9 and #name#9 one of a branch, @17 the
+// one at a position of the log. A text that begins with the ID and a # or @ is read as a
+// reference with an ID if it can be. The result names a thought that may not exist;
+// [Session.Resolve] returns it.
+func (s *Session) ParseReference(text string) (Reference, error) {
+	if rest, ok := strings.CutPrefix(text, string(s.ID())); ok {
+		if r, ok := afterID(rest); ok {
+			r.Session = s.ID()
+			return r, nil
+		}
+	}
+	for _, rest := range []string{text, "#" + text} {
+		if r, ok := afterID(rest); ok {
+			return r, nil
+		}
+	}
+	return Reference{}, &Error{
+		Code: CodeInvalidThought, Field: "thought",
+		Msg: fmt.Sprintf("%.80q does not name a thought", text),
+		Fix: "write 9 or #9 for a thought of the main line, name#9 for one of a branch, @17 for a position in the log",
+	}
+}
+
+// Resolve returns the thought that a reference names. The error of a reference to no
+// thought has the code [CodeThoughtNotFound] and tells the numbers that exist.
+func (s *Session) Resolve(r Reference) (Thought, error) {
+	if r.Session != "" && r.Session != s.ID() {
+		return Thought{}, &Error{
+			Code: CodeThoughtNotFound, Field: "thought",
+			Msg: fmt.Sprintf("%s is a thought of another session than %s", r, s.ID()),
+		}
+	}
+	if r.Seq > 0 {
+		if t, ok := s.At(r.Seq); ok {
+			return t, nil
+		}
+		return Thought{}, s.notInLog(r.Seq)
+	}
+	n, numbered := r.Number.Number()
+	if !numbered {
+		return Thought{}, &Error{
+			Code: CodeInvalidThought, Field: "thought", Msg: "the reference names no thought",
+			Fix: fmt.Sprintf("add its number, as in %s#1", s.ID()),
+		}
+	}
+	branch, err := s.LineNamed(r.Branch)
+	if err != nil {
+		return Thought{}, err
+	}
+	if t, ok := s.latest(branch, n); ok {
+		return t, nil
+	}
+	return Thought{}, s.notOnLine(branch, n)
+}
+
+// Reference returns the reference to thought seq: by its number, or by its position if a
+// later thought of the line has the same number.
+func (s *Session) Reference(seq int) Reference {
+	r := Reference{Session: s.ID(), Seq: seq}
+	t, ok := s.At(seq)
+	if !ok || t.Number < 0 {
+		return r
+	}
+	if named, ok := s.latest(t.Branch, t.Number); ok && named.Seq == seq {
+		return Reference{Session: s.ID(), Branch: t.Branch, Number: To(t.Number)}
+	}
+	return r
+}
+
+// LineNamed returns the label of the line that a name stands for: "" for an empty name
+// and for [MainLine], unless a branch has that name. The error of an unknown name has the
+// code [CodeThoughtNotFound] and tells the branches that exist.
+func (s *Session) LineNamed(name string) (branch string, err error) {
+	if name == "" {
+		return "", nil
+	}
+	branches := s.Branches()
+	if slices.Contains(branches, name) {
+		return name, nil
+	}
+	if name == MainLine {
+		return "", nil
+	}
+	fix := "it has no branches; leave the name out"
+	if len(branches) > 0 {
+		fix = "its branches are " + someOf(branches)
+	}
+	return "", &Error{
+		Code: CodeThoughtNotFound, Field: "branch",
+		Msg: fmt.Sprintf("the session %q has no branch %q", s.ID(), name), Fix: fix,
+	}
+}
+
+// someOf returns a list of names, shortened to a sentence that can be read.
+func someOf(names []string) string {
+	const most = 12
+	if len(names) <= most {
+		return strings.Join(names, ", ")
+	}
+	return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), len(names)-most)
+}
+
+// latest returns the latest thought with a number among those of one line.
+func (s *Session) latest(branch string, number int) (Thought, bool) {
+	l, n := s.read()
+	defer l.mu.RUnlock()
+	_, at, ok := l.lineAt(branch, n)
+	if !ok {
+		return Thought{}, false
+	}
+	return l.thought(l.numbered(at, number, n))
+}
+
+func (s *Session) notInLog(seq int) error {
+	err := &Error{
+		Code: CodeThoughtNotFound, Field: "thought",
+		Msg: fmt.Sprintf("there is no thought @%d: the session %q has no thoughts yet", seq, s.ID()),
+	}
+	if n := s.Len(); n > 0 {
+		err.Msg = fmt.Sprintf("there is no thought @%d: the log of %q ends with @%d", seq, s.ID(), n)
+		err.Fix = fmt.Sprintf("name one from @1 to @%d", n)
+	}
+	return err
+}
+
+func (s *Session) notOnLine(branch string, number int) error {
+	var have []int
+	var elsewhere []string
+	for t := range s.All() {
+		switch {
+		case t.Branch == branch:
+			have = append(have, t.Number)
+		case t.Number == number:
+			if r := (Reference{Session: s.ID(), Branch: t.Branch, Number: To(number)}).String(); !slices.Contains(elsewhere, r) {
+				elsewhere = append(elsewhere, r)
+			}
+		}
+	}
+	where := "the main line"
+	if branch != "" {
+		where = fmt.Sprintf("the branch %q", branch)
+	}
+	err := &Error{
+		Code: CodeThoughtNotFound, Field: "thought",
+		Msg: fmt.Sprintf("there is no thought %d on %s of %q, which has no thoughts yet", number, where, s.ID()),
+	}
+	if len(have) > 0 {
+		err.Msg = fmt.Sprintf("there is no thought %d on %s of %q, whose numbers are %s", number, where, s.ID(), Ranges(have))
+		err.Fix = "name one of these"
+	}
+	if len(elsewhere) > 0 {
+		err.Fix = strings.TrimPrefix(err.Fix+", or "+someOf(elsewhere), ", or ")
+	}
+	return err
+}
+
+// Ranges returns numbers of thoughts in short form, sorted and without repetitions:
+// "1-4, 7". A list of more than twelve parts keeps its first part and its last eleven.
+func Ranges(numbers []int) string {
+	const most = 12
+	numbers = slices.Clone(numbers)
+	slices.Sort(numbers)
+	numbers = slices.Compact(numbers)
+	var parts []string
+	for i := 0; i < len(numbers); {
+		first := numbers[i]
+		last := first
+		for i++; i < len(numbers) && numbers[i] == last+1; i++ {
+			last++
+		}
+		part := strconv.Itoa(first)
+		if last > first {
+			part += "-" + strconv.Itoa(last)
+		}
+		parts = append(parts, part)
+	}
+	if len(parts) > most {
+		parts = append(append(parts[:1:1], "…"), parts[len(parts)-most+1:]...)
+	}
+	return strings.Join(parts, ", ")
+}
