@@ -241,6 +241,37 @@ func TestShutdownUnfinishedBody(t *testing.T) {
 	}
 }
 
+// TestShutdownUnreadReplies ends the server while clients do not read their replies, and
+// one waits for memory that these take. There is no call to wait for.
+func TestShutdownUnreadReplies(t *testing.T) {
+	t.Parallel()
+	w := serveHTTP(t, HTTPConfig{Timeout: -1, Grace: 20 * time.Second, Rate: -1, Limits: Limits{BytesOut: 32 << 20}})
+	text := strings.Repeat("x", 3<<20)
+	var full sync.WaitGroup
+	for range 8 {
+		c, err := net.Dial("tcp", w.addr)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.Close()
+		_ = c.(*net.TCPConn).SetReadBuffer(4 << 10)
+		full.Go(func() {
+			for range 20 { // until nothing moves any more
+				_ = c.SetWriteDeadline(time.Now().Add(time.Second))
+				if w.request(modernCall("/mcp", "args", text)).Write(c) != nil {
+					return
+				}
+			}
+		})
+	}
+	full.Wait()
+	begun := time.Now()
+	w.stop()
+	if err := mcptest.Await(t, "serving ends", w.done); err != nil {
+		t.Errorf("Serve = %v after %v, want nil", err, time.Since(begun))
+	}
+}
+
 // TestSlowReader has a client ask for much and read nothing. It is given up, and
 // holds up neither the others nor the end.
 func TestSlowReader(t *testing.T) {

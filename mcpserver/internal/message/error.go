@@ -15,7 +15,7 @@ const (
 	CodeInternal           = -32603
 	CodeNoResource         = -32002 // up to LastHandshake; later versions do not allow it
 	CodeTooMany            = -32010 // of this server: a client exceeds its limits
-	CodeFull               = -32011 // of this server: a limit for all clients is reached
+	CodeFull               = -32011 // of this server: a limit for all clients is reached, or the server ends
 	CodeHeaderMismatch     = -32020
 	CodeUnsupportedVersion = -32022
 )

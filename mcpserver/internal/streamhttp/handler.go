@@ -211,11 +211,15 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
+// errEnding is the error for requests that come when the server ends.
+var errEnding = &message.Error{
+	Code: message.CodeFull, Message: "the server is shutting down; try again", RetryAfter: time.Second,
+}
+
 // shuttingDown answers that the server ends.
 func (v *visit) shuttingDown(id []byte) {
 	v.w.Header().Set("Connection", "close")
-	v.w.Header().Set("Retry-After", "1")
-	v.fail(http.StatusServiceUnavailable, id, message.InvalidRequest("the server is shutting down; try again"))
+	v.fail(http.StatusServiceUnavailable, id, errEnding)
 }
 
 // deadline returns until when a client has time.

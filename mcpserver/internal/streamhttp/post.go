@@ -159,7 +159,7 @@ func (v *visit) readBody(limit int) ([]byte, error) {
 			return body, err
 		}
 		if first { // most bodies come with the header
-			defer v.hurry()()
+			defer v.hurry(v.control.SetReadDeadline)()
 		}
 		if len(body) < cap(body) {
 			continue
@@ -175,23 +175,24 @@ func (v *visit) readBody(limit int) ([]byte, error) {
 	}
 }
 
-// hurry leaves lastWords for the rest of a body once the server is about to end, until
-// stop is called.
-func (v *visit) hurry() (stop func()) {
+// hurry leaves a client lastWords, from the moment at which the server is about to end,
+// for what it is sending or being sent. set sets the deadline for that. The caller must
+// call stop when it has arrived.
+func (v *visit) hurry(set func(time.Time) error) (stop func()) {
 	var mu sync.Mutex
-	read := false
+	arrived := false
 	forget := context.AfterFunc(v.h.ending, func() {
 		mu.Lock()
 		defer mu.Unlock()
-		if !read {
-			_ = v.control.SetReadDeadline(time.Now().Add(lastWords)) // a test's writer may not have one
+		if !arrived {
+			_ = set(time.Now().Add(lastWords)) // a test's writer may not have one
 		}
 	})
 	return func() {
 		if !forget() { // it runs or has run
 			mu.Lock()
 			defer mu.Unlock()
-			read = true
+			arrived = true
 		}
 	}
 }

@@ -50,7 +50,8 @@ func (v *visit) send(status int, body []byte) {
 	_ = v.write(body) // the client may be gone
 }
 
-// writeStep is how many bytes of a reply a client has to take within Config.Timeout.
+// writeStep is how many bytes of a reply a client has to take within Config.Timeout, and
+// within lastWords once the server is about to end.
 const writeStep = 256 << 10
 
 // write writes a part of a reply. A client that reads, however slowly, gets all of it;
@@ -59,7 +60,10 @@ func (v *visit) write(b []byte) error {
 	for len(b) > 0 {
 		n := min(len(b), writeStep)
 		v.limitWrite()
-		if _, err := v.w.Write(b[:n]); err != nil {
+		stop := v.hurry(v.control.SetWriteDeadline)
+		_, err := v.w.Write(b[:n])
+		stop()
+		if err != nil {
 			return err
 		}
 		b = b[n:]

@@ -87,10 +87,19 @@ func (v *visit) relay(ctx context.Context, r *method.Request, f answer) (fault *
 // client's BytesOut until the reply is sent. It puts what it holds into reply.
 func (v *visit) weigh(f answer, reply **governor.Reply) answer {
 	return func(ctx context.Context, line []byte, r *method.Request) ([]byte, *message.Error) {
+		// Whoever waits has replies to read, and would hold up the end.
+		waiting, cancel := context.WithCancel(ctx)
+		defer cancel()
+		forget := context.AfterFunc(v.h.ending, cancel)
 		var err error
-		if *reply, err = v.client.Reply(ctx, v.server.Name()+" "+r.Method); err != nil {
+		*reply, err = v.client.Reply(waiting, v.server.Name()+" "+r.Method)
+		forget()
+		if err != nil {
 			fault := method.Refused(err)
-			if fault == nil {
+			switch {
+			case fault == nil && ctx.Err() == nil:
+				fault = errEnding
+			case fault == nil:
 				fault = message.ErrCancelled
 			}
 			return message.AppendError(line, r.ID, fault), fault
@@ -194,6 +203,7 @@ func (s *stream) comment() error {
 func (s *stream) flush() error {
 	s.timer.Reset(heartbeat)
 	s.limitWrite()
+	defer s.hurry(s.control.SetWriteDeadline)()
 	if err := s.control.Flush(); err != nil && !errors.Is(err, http.ErrNotSupported) {
 		return err
 	}
