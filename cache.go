@@ -121,7 +121,7 @@ func (c *cache) shrink() {
 		return
 	}
 	if l := e.session.ledger.withoutTexts(e.session.Len()); l != nil {
-		s := snapshot(e.session.header, l)
+		s := snapshot(e.session.header, l, e.session.marks)
 		if bytes := int64(s.size()); bytes < e.bytes {
 			c.add(s, bytes, c.textless)
 		}

@@ -49,8 +49,10 @@ type Kind string
 
 // The kinds of entries.
 const (
-	KindThought Kind = "thought" // a thought
-	KindHeader  Kind = "header"  // fields of the header that a change has set
+	KindThought  Kind = "thought"  // a thought
+	KindHeader   Kind = "header"   // fields of the header that a change has set
+	KindNote     Kind = "note"     // what a person says about a thought; see Note
+	KindDecision Kind = "decision" // what a thought says about a line; see Decision
 )
 
 // A Body has the fields of an entry that is not a thought, by name. Values are strings,

@@ -24,6 +24,7 @@ type Change struct {
 	shared  bool     // others have session: it is copied before the next change
 	dirty   bool     // there is something to write
 	named   []string // the fields of the header that were set, for the log
+	marked  []marked // the notes and decisions that were recorded, for the log
 	expiry  bool     // ExpireAt was called
 	err     error    // of the first setter that failed
 }
@@ -218,6 +219,16 @@ func (c *Change) set(err error, change func(*Header), names ...string) {
 	}
 }
 
+// begin makes the change one that begins a session.
+func (c *Change) begin(h Header) {
+	c.write().header = h
+	for name, value := range h.Context.fields() {
+		if *value != "" {
+			c.named = append(c.named, name)
+		}
+	}
+}
+
 // write returns the session, to be changed. The caller holds ledger.mu.
 func (c *Change) write() *Session {
 	if c.shared {
@@ -232,8 +243,15 @@ func (c *Change) write() *Session {
 // thoughts, without proofs. The caller holds ledger.mu.
 func (c *Change) entries(n int) []Entry {
 	s := c.session
-	entries := make([]Entry, 0, s.known-n+min(len(c.named), 1))
-	for ; n < s.known; n++ {
+	entries := make([]Entry, 0, s.known-n+len(c.marked)+min(len(c.named), 1))
+	marks := c.marked
+	for ; ; n++ {
+		for len(marks) > 0 && marks[0].after == n {
+			entries, marks = append(entries, marks[0].Entry), marks[1:]
+		}
+		if n == s.known {
+			break
+		}
 		entries = append(entries, EntryOf(c.ledger.log.thought(n)))
 	}
 	if len(c.named) > 0 {

@@ -207,8 +207,10 @@ func (e *Engine) AllSessions(ctx context.Context, q Query) iter.Seq2[Header, err
 	}
 }
 
-// Search finds thoughts by their words; see [SearchQuery]. Only the engine of
-// the local user may search the sessions of all owners.
+// Search finds thoughts by their words; see [SearchQuery], and tells whether they still
+// hold. A page can have fewer hits than the store has found, because a thought and those
+// that it replaced are one hit. Only the engine of the local user may search the
+// sessions of all owners.
 func (e *Engine) Search(ctx context.Context, q SearchQuery) (Hits, error) {
 	c, err := e.open()
 	if err != nil {
@@ -216,7 +218,11 @@ func (e *Engine) Search(ctx context.Context, q SearchQuery) (Hits, error) {
 	}
 	q.Owner, q.Now = e.owner, e.Now()
 	q.AllOwners = q.AllOwners && e.owner == ""
-	return c.store.Search(ctx, q)
+	found, err := c.store.Search(ctx, q)
+	if err == nil {
+		found.Hits, err = c.appraise(ctx, found.Hits)
+	}
+	return found, err
 }
 
 // LastChange returns when a session of any owner was last changed, expired or not,

@@ -153,24 +153,27 @@ func (g *group) refresh(ctx context.Context, k Key) error {
 // or all if they do not continue base.
 func (g *group) rebase(h Header, tail []Entry) (err error) {
 	var l *ledger
+	var m *marks
 	if g.base == nil || !h.Continues(g.base.Position(), tail) {
 		g.core.cache.remove(h.Key)
 		if l, err = ledgerOf(&h, tail); err != nil {
 			return err
 		}
+		m = m.with(tail, 0)
 	} else {
 		l = g.base.ledger
 		l.truncate(0)
 		l.extend(tail)
+		m = g.base.marks.with(tail, g.base.Len())
 	}
-	g.base = snapshot(h, l)
+	g.base = snapshot(h, l, m)
 	g.lock()
 	return nil
 }
 
 // reset sets base to no session.
 func (g *group) reset() {
-	g.base = snapshot(Header{}, newLedger(newEpoch()))
+	g.base = snapshot(Header{}, newLedger(newEpoch()), nil)
 	g.lock()
 }
 
@@ -225,7 +228,7 @@ func (g *group) plan() {
 		}
 		change := &Change{limits: c.limits, now: now, ledger: l, session: head, shared: true}
 		if !exists {
-			change.write().header = Header{Key: j.key, Epoch: l.epoch, State: Active, Created: now}
+			change.begin(Header{Key: j.key, Epoch: l.epoch, State: Active, Created: now, Context: ContextOf(j.ctx)})
 		}
 		j.run(change)
 		s, entries := change.end(c.ttl, head.Len())

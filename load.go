@@ -36,7 +36,8 @@ func (c *core) load(ctx context.Context, k Key) (*Session, error) {
 			if err != nil {
 				return nil, err
 			}
-			s = snapshot(h, l)
+			var m *marks
+			s = snapshot(h, l, m.with(tail, 0))
 		case h.Position() != have:
 			// The ledger may have thoughts that another goroutine is committing.
 			// When it has released the ledger they are committed or gone.
@@ -50,7 +51,7 @@ func (c *core) load(ctx context.Context, k Key) (*Session, error) {
 			if h.Version < have.Version { // the store has gone back to an earlier state
 				c.cache.remove(k)
 			}
-			s = snapshot(h, l)
+			s = snapshot(h, l, s.marks.with(tail, s.Len()))
 		}
 		c.cache.put(s)
 		return s, nil

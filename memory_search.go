@@ -20,7 +20,7 @@ func (m *MemoryStore) Search(ctx context.Context, q SearchQuery) (Hits, error) {
 	if q.AllOwners {
 		scope = "all"
 	}
-	digest := words.Digest(asked, scope, string(q.Session))
+	digest := words.Digest(asked, scope, string(q.Session), q.Project)
 	var after *memHit
 	var corpus words.Corpus
 	if q.Cursor != "" {
@@ -96,7 +96,7 @@ func (m *MemoryStore) scan(ctx context.Context, q SearchQuery, asked words.Query
 		}
 		h := &s.header
 		wanted := (q.AllOwners || h.Owner == q.Owner) &&
-			(q.Session == "" || h.ID == q.Session) &&
+			(q.Session == "" || h.ID == q.Session) && h.Context.InProject(q.Project) &&
 			(q.Now.IsZero() || !h.Expired(q.Now))
 		for i := range s.header.Len {
 			r := s.log.at(i)

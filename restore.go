@@ -231,7 +231,7 @@ func sameThought(a, b Thought) bool {
 }
 
 func sameHeader(a, b Header) bool {
-	return a.State == b.State && a.Title == b.Title && a.Scope == b.Scope && a.Dialect == b.Dialect &&
+	return a.State == b.State && a.Title == b.Title && a.Scope == b.Scope && a.Dialect == b.Dialect && a.Context == b.Context &&
 		a.Conclusion == b.Conclusion && maps.Equal(a.Labels, b.Labels) &&
 		a.Created.Equal(b.Created) && a.Updated.Equal(b.Updated) && a.Expires.Equal(b.Expires)
 }
@@ -346,6 +346,11 @@ func (e *Engine) checkRestoredHeader(h *Header, log []Entry) error {
 	}
 	if err := checkOrigin(h.Scope, h.Dialect, e.limits); err != nil {
 		return err
+	}
+	for name, value := range h.Context.fields() {
+		if err := checkName(name, *value, maxContext, CodeInvalidSession); err != nil {
+			return err
+		}
 	}
 	for _, n := range [][2]string{{"title", h.Title}, {"conclusion", h.Conclusion}} {
 		if err := checkText(n[0], n[1], e.limits.Text); err != nil {

@@ -1,6 +1,8 @@
 package sequent
 
 import (
+	"context"
+	"errors"
 	"time"
 
 	"github.com/sequent-dev/sequent/words"
@@ -16,6 +18,7 @@ type SearchQuery struct {
 	Owner     string
 	AllOwners bool      // ignore Owner
 	Session   ID        // only this session; empty means all
+	Project   string    // only sessions of this project and those without one; empty means all
 	Text      string    // the query; at least one word that is not excluded
 	Limit     int       // maximum number of hits on the page; see PageSize
 	Cursor    string    // from Hits.Next
@@ -54,4 +57,51 @@ type Hit struct {
 	Title   string // of the session
 	Thought Thought
 	Score   float64 // higher is better; comparable within one result only
+
+	// These are set by [Engine.Search]; a store leaves them empty.
+	State    State    // of the session
+	Standing Standing // of the thought
+	Instead  *Thought // the thought that holds instead, if this one is superseded
+}
+
+// appraise sets the standings of hits. A page has a thought that holds once: in the
+// place of the first hit that is the thought or was superseded by it.
+func (c *core) appraise(ctx context.Context, hits []Hit) ([]Hit, error) {
+	sessions := make(map[Key]*Session)
+	standings := make(map[Key][]Standing)
+	type holds struct {
+		key Key
+		seq int
+	}
+	seen := make(map[holds]bool)
+	kept := hits[:0]
+	for _, h := range hits {
+		s, ok := sessions[h.Key]
+		if !ok {
+			var err error
+			s, err = c.load(ctx, h.Key)
+			if err != nil && !errors.Is(err, ErrNotFound) {
+				return nil, err
+			}
+			sessions[h.Key] = s
+			if s != nil {
+				standings[h.Key] = s.Standings()
+			}
+		}
+		if s == nil || h.Thought.Seq > s.Len() { // deleted since it was found
+			continue
+		}
+		h.State, h.Standing = s.State(), standings[h.Key][h.Thought.Seq-1]
+		at := holds{h.Key, h.Thought.Seq}
+		if h.Standing.State == Superseded {
+			at.seq = h.Standing.By
+			t, _ := s.At(at.seq)
+			h.Instead = &t
+		}
+		if !seen[at] {
+			seen[at] = true
+			kept = append(kept, h)
+		}
+	}
+	return kept, nil
 }

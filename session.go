@@ -19,11 +19,13 @@ type Session struct {
 	header Header
 	ledger *ledger // nil in the zero Session
 	known  int     // thoughts of the ledger that the session has; see ledger.handedOut
+	marks  *marks  // nil if there are none
 }
 
-// snapshot returns the session with a committed header, whose thoughts are in l.
-func snapshot(h Header, l *ledger) *Session {
-	return &Session{header: h, ledger: l, known: h.Len}
+// snapshot returns the session with a committed header and marks, whose thoughts are in
+// l.
+func snapshot(h Header, l *ledger, m *marks) *Session {
+	return &Session{header: h, ledger: l, known: h.Len, marks: m}
 }
 
 // Header returns a copy of the session's header.
@@ -66,6 +68,9 @@ func (s *Session) Scope() string { return s.header.Scope }
 
 // Dialect returns the name of the dialect that [Change.BeginIn] has set.
 func (s *Session) Dialect() string { return s.header.Dialect }
+
+// Context returns where the session comes from; see [WithContext].
+func (s *Session) Context() Context { return s.header.Context }
 
 // Conclusion returns what [Change.Conclude] has recorded.
 func (s *Session) Conclusion() string { return s.header.Conclusion }
@@ -138,8 +143,11 @@ func (s *Session) Last() (Thought, bool) { return s.At(s.Len()) }
 // number of branches are what those thoughts say; other parts of the header are
 // today's.
 func (s *Session) Upto(n int) *Session {
-	old := &Session{header: s.header, ledger: s.ledger}
+	old := &Session{header: s.header, ledger: s.ledger, marks: s.marks}
 	old.header.Len = min(max(n, 0), s.Len())
+	if old.header.Len < s.Len() {
+		old.marks = s.marks.upto(old.header.Len)
+	}
 	if s.ledger == nil {
 		return old
 	}

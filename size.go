@@ -44,7 +44,10 @@ func labelsSize(labels map[string]string) int {
 func (s *Session) size() int {
 	h := &s.header
 	n := sessionSize + textSize(len(h.Owner)) + textSize(len(h.ID)) + textSize(len(h.Title)) +
-		textSize(len(h.Scope)) + textSize(len(h.Conclusion)) + labelsSize(h.Labels)
+		textSize(len(h.Scope)) + textSize(len(h.Conclusion)) + labelsSize(h.Labels) + s.marks.size()
+	for _, value := range h.Context.fields() {
+		n += textSize(len(*value))
+	}
 	l := s.ledger
 	l.mu.RLock()
 	defer l.mu.RUnlock()
@@ -69,3 +72,23 @@ func (r *record) size(previous *extra) int {
 
 // size returns the size of what x refers to.
 func (x *numbering) size() int { return cap(x.dense)*4 + mapSize(len(x.sparse), 16) }
+
+const (
+	noteSize     = 112
+	decisionSize = 40
+)
+
+// size returns the size of the marks.
+func (m *marks) size() int {
+	if m == nil {
+		return 0
+	}
+	n := cap(m.notes)*noteSize + cap(m.decisions)*decisionSize
+	for i := range m.notes {
+		n += textSize(len(m.notes[i].Text)) + textSize(len(m.notes[i].From))
+	}
+	for i := range m.decisions {
+		n += textSize(len(m.decisions[i].Line))
+	}
+	return n
+}

@@ -39,6 +39,7 @@ type Header struct {
 	Title      string            // first line of the first thought, shortened
 	Scope      string            // scope of which it is the implicit session; empty if it was begun by ID
 	Dialect    string            // dialect that began it, for display; no rule depends on it
+	Context    Context           // where it comes from
 	Conclusion string            // the author's conclusion, in dialects that ask for one
 	Labels     map[string]string // values of one dialect; never modified in place
 	Created    time.Time         // UTC, to the microsecond, as are the others
@@ -179,6 +180,7 @@ type Query struct {
 	Owner     string
 	AllOwners bool      // ignore Owner
 	Scope     string    // only sessions begun in this scope; empty means all
+	Project   string    // only sessions of this project and those without one; empty means all
 	Since     time.Time // only sessions updated at or after this time; zero means all
 	Begun     time.Time // only sessions created at or after this time; zero means all
 	Request   Request   // only sessions whose first thought has this request; no Key means all

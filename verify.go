@@ -174,6 +174,9 @@ func (h *Header) fields() map[string]string {
 	all := map[string]string{
 		"state": string(h.State), "title": h.Title, "scope": h.Scope, "dialect": h.Dialect, "conclusion": h.Conclusion,
 	}
+	for name, value := range h.Context.fields() {
+		all[name] = *value
+	}
 	for k, v := range h.Labels {
 		all[labelPrefix+k] = v
 	}

@@ -29,6 +29,7 @@ type Export struct {
 	Title      string            `json:"title"`
 	Scope      string            `json:"scope,omitempty"`
 	Dialect    string            `json:"dialect,omitempty"`
+	Context    sequent.Context   `json:"context,omitzero"`
 	Conclusion string            `json:"conclusion,omitempty"`
 	Labels     map[string]string `json:"labels,omitempty"` // by name
 	Created    time.Time         `json:"created"`
@@ -120,7 +121,7 @@ func newExport(h sequent.Header, n int) *Export {
 		Format: Format, Version: Version,
 		ID: string(h.ID), Owner: h.Owner,
 		State: string(h.State), Title: h.Title, Scope: h.Scope, Dialect: h.Dialect,
-		Conclusion: h.Conclusion, Labels: h.Labels,
+		Context: h.Context, Conclusion: h.Conclusion, Labels: h.Labels,
 		Created: h.Created, Updated: h.Updated, Expires: h.Expires,
 		Thoughts: make([]ExportedThought, 0, n),
 	}

@@ -72,7 +72,7 @@ func ReadJSON(r io.Reader) (sequent.Header, []sequent.Entry, error) {
 		Len:   len(log),
 		Key:   sequent.Key{Owner: x.Owner, ID: sequent.ID(x.ID)},
 		State: sequent.State(x.State), Title: x.Title, Scope: x.Scope, Dialect: x.Dialect,
-		Conclusion: x.Conclusion, Labels: x.Labels,
+		Context: x.Context, Conclusion: x.Conclusion, Labels: x.Labels,
 		Created: x.Created.UTC(), Updated: x.Updated.UTC(), Expires: x.Expires.UTC(),
 	}
 	if x.Chain != nil {
@@ -120,6 +120,8 @@ func (x *Export) field(name string) any {
 		return &x.Scope
 	case "dialect":
 		return &x.Dialect
+	case "context":
+		return &x.Context
 	case "conclusion":
 		return &x.Conclusion
 	case "labels":

@@ -104,6 +104,38 @@ var listTests = []test{
 			}
 		}
 	}},
+	{"the sessions of a project", func(t *testing.T, h Harness) {
+		s := h.open(t)
+		var batch []*sequent.Write
+		for i, project := range []string{"a", "", "b", "a", "A"} {
+			w := begin(key(fmt.Sprint("s", i)), "the pool")
+			w.Header.Context.Project = project
+			w.Header.Created = start.Add(time.Duration(i) * time.Minute)
+			prove(w)
+			batch = append(batch, w)
+		}
+		put(t, s, batch...)
+		for project, want := range map[string]string{"": "s4 s3 s2 s1 s0", "a": "s3 s1 s0", "b": "s2 s1", "c": "s1"} {
+			for _, limit := range []int{1, 2, 1000} {
+				if got := ids(t, s, sequent.Query{Project: project, ByCreated: true, Limit: limit}); got != want {
+					t.Errorf("List of project %q = %q, want %q", project, got, want)
+				}
+			}
+			hits, err := s.Search(t.Context(), sequent.SearchQuery{Project: project, Text: "pool"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			found := make([]string, len(hits.Hits))
+			for i, hit := range hits.Hits {
+				found[i] = string(hit.Key.ID)
+			}
+			slices.Sort(found)
+			slices.Reverse(found)
+			if got := strings.Join(found, " "); got != want {
+				t.Errorf("Search in project %q found %q, want %q", project, got, want)
+			}
+		}
+	}},
 	{"the sessions that a request began", func(t *testing.T, h Harness) {
 		s := h.open(t)
 		var batch []*sequent.Write

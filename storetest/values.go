@@ -16,6 +16,7 @@ var valueTests = []test{
 		full := sequent.Header{
 			Key: sequent.Key{Owner: "owner", ID: "full"}, Epoch: math.MaxInt64, Version: 1, Branches: 7,
 			State: sequent.Completed, Title: "title ☂", Scope: "scope", Dialect: "dialect",
+			Context:    sequent.Context{Client: "client ☂", ClientVersion: "1", Agent: "a", Model: "m", Project: "p\u2028", GitBranch: "b", Commit: "c"},
 			Conclusion: "it\nfollows",
 			Labels:     map[string]string{"": "empty key", "empty": "", "a": "1", "\"": "'", "é": "ü\n", "<&>": "<&>\u2028"},
 			Created:    start, Updated: start.Add(time.Hour), Expires: start.Add(48 * time.Hour),
@@ -50,7 +51,7 @@ var valueTests = []test{
 		// A write may change everything but key and epoch.
 		changed := sequent.Header{
 			Key: full.Key, Epoch: full.Epoch, Version: 2, Branches: 8,
-			State: sequent.Cancelled, Title: "t", Scope: "s", Dialect: "d", Conclusion: "c",
+			State: sequent.Cancelled, Title: "t", Scope: "s", Dialect: "d", Conclusion: "c", Context: sequent.Context{Project: "\"\\ '"},
 			Labels:  map[string]string{"b": "2"},
 			Created: start.Add(time.Minute), Updated: start, Expires: start.Add(time.Second),
 		}

@@ -63,6 +63,9 @@ func selectPage(q sequent.Query, after *listing.Cursor, limit int) (text string,
 	if q.Scope != "" {
 		and("scope = " + arg(pack(q.Scope)) + " AND scope <> ''")
 	}
+	if q.Project != "" {
+		and("project IN ('', " + arg(pack(q.Project)) + ")")
+	}
 	if !q.Since.IsZero() {
 		since := record.Ceil(q.Since)
 		and("period >= " + arg(record.Period(since)) + " AND updated >= " + arg(since))

@@ -12,7 +12,7 @@ import (
 
 const (
 	headerColumns = `key, owner, id, epoch, version, len, branches, state, title, scope, dialect,
-		conclusion, labels, created, updated, expires, entries, head, bytes`
+		conclusion, labels, created, updated, expires, entries, head, bytes, context`
 
 	selectHeader = `SELECT ` + headerColumns + ` FROM tool_sessions WHERE owner = $1 AND id = $2`
 
@@ -149,15 +149,15 @@ func collect(results pgx.BatchResults, key int64, n int, scan func(pgx.Rows) (se
 
 // scanHeader scans the headerColumns of a row.
 func scanHeader(row pgx.Row) (key int64, h sequent.Header, err error) {
-	var id, state, labels string
+	var id, state, labels, from string
 	var created, updated int64
 	var expires *int64
 	var head []byte
 	if err := row.Scan(&key, &h.Owner, &id, &h.Epoch, &h.Version, &h.Len, &h.Branches, &state, &h.Title, &h.Scope,
-		&h.Dialect, &h.Conclusion, &labels, &created, &updated, &expires, &h.Entries, &head, &h.Bytes); err != nil {
+		&h.Dialect, &h.Conclusion, &labels, &created, &updated, &expires, &h.Entries, &head, &h.Bytes, &from); err != nil {
 		return 0, sequent.Header{}, err
 	}
-	if err := unpackAll(&h.Owner, &id, &state, &h.Title, &h.Scope, &h.Dialect, &h.Conclusion, &labels); err != nil {
+	if err := unpackAll(&h.Owner, &id, &state, &h.Title, &h.Scope, &h.Dialect, &h.Conclusion, &labels, &from); err != nil {
 		return 0, sequent.Header{}, err
 	}
 	h.ID, h.State = sequent.ID(id), sequent.State(state)
@@ -167,6 +167,9 @@ func scanHeader(row pgx.Row) (key int64, h sequent.Header, err error) {
 	}
 	if err := record.ParseHash(&h.Head, head); err != nil {
 		return 0, sequent.Header{}, corrupt("the hash of a session in the store is damaged", err)
+	}
+	if h.Context, err = record.ParseContext(from); err != nil {
+		return 0, sequent.Header{}, corrupt("the context of a session in the store is damaged", err)
 	}
 	h.Labels, err = unpackLabels(labels)
 	return key, h, err

@@ -19,14 +19,15 @@ import (
 // Statements of a search.
 const (
 	// inQuery is true for thoughts of sessions that the query selects.
-	inQuery = `($1 OR s.owner = $2) AND ($3 = '' OR s.id = $3) AND ($4::bigint = 0 OR s.expires IS NULL OR s.expires > $4)`
+	inQuery = `($1 OR s.owner = $2) AND ($3 = '' OR s.id = $3) AND ($5 = '' OR s.project IN ('', $5))
+		AND ($4::bigint = 0 OR s.expires IS NULL OR s.expires > $4)`
 
 	// selectUnindexedText selects the thoughts after the mark of the index, and those
 	// that are in the index without words because they have too many.
 	selectUnindexedText = `
 		SELECT t.id, t.text, t.note, ` + inQuery + `, TRUE
 		FROM thoughts t JOIN tool_sessions s ON s.key = t.session
-		WHERE (t.tx, t.id) > ($5::xid8, $6::bigint)
+		WHERE (t.tx, t.id) > ($6::xid8, $7::bigint)
 		UNION ALL
 		SELECT t.id, t.text, t.note, ` + inQuery + `, FALSE
 		FROM thought_words w JOIN thoughts t ON t.id = w.id JOIN tool_sessions s ON s.key = t.session
@@ -36,8 +37,8 @@ const (
 	selectIndexed = `
 		SELECT t.id, t.text, t.note
 		FROM thought_words w JOIN thoughts t ON t.id = w.id JOIN tool_sessions s ON s.key = t.session
-		WHERE w.words @@ $5::tsquery AND t.id BETWEEN $6 AND $7 AND ` + inQuery + `
-		ORDER BY t.id DESC LIMIT $8`
+		WHERE w.words @@ $6::tsquery AND t.id BETWEEN $7 AND $8 AND ` + inQuery + `
+		ORDER BY t.id DESC LIMIT $9`
 	// selectCount counts the indexed thoughts with a term.
 	selectCount = `
 		SELECT count(*), coalesce(min(id), 0), (SELECT coalesce(max(id), 0) FROM thought_words)
@@ -107,7 +108,7 @@ func (sr *search) args(more ...any) []any {
 	if !sr.Query.Now.IsZero() {
 		now = record.Micros(sr.Query.Now)
 	}
-	return append([]any{sr.Query.AllOwners, pack(sr.Query.Owner), pack(string(sr.Query.Session)), now}, more...)
+	return append([]any{sr.Query.AllOwners, pack(sr.Query.Owner), pack(string(sr.Query.Session)), now, pack(sr.Query.Project)}, more...)
 }
 
 // countTerms completes the corpus: from the index, and from the thoughts without

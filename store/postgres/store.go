@@ -53,7 +53,7 @@ func addStatement(into, values string, parameter int, columns, types []string) s
 
 // mayWrite is true unless the store was migrated to a format that this program must not
 // write. If a statement stores nothing, checkWriter finds out whether that is why.
-const mayWrite = `(SELECT oldest_writer FROM sequent_schema) <= 6`
+const mayWrite = `(SELECT oldest_writer FROM sequent_schema) <= 7`
 
 // storeText stores the sessions of the writes of a round that are at their bases and not
 // locked. storeResult sends one notification, and returns the numbers of the stored
@@ -62,9 +62,9 @@ const storeText = `
 	WITH w AS (
 		SELECT * FROM unnest($3::text[], $4::text[], $5::bigint[], $6::bigint[], $7::bigint[], $8::bigint[], $9::bigint[],
 			$10::bigint[], $11::bigint[], $12::bigint[], $13::bigint[], $14::bigint[], $15::text[], $16::text[], $17::text[],
-			$18::text[], $19::text[], $20::text[], $21::bigint[], $22::bytea[], $23::bytea[], $24::bigint[])
+			$18::text[], $19::text[], $20::text[], $21::text[], $22::bigint[], $23::bytea[], $24::bytea[], $25::bigint[])
 		WITH ORDINALITY AS w (owner, id, epoch, base_version, base_len, version, len, updated, period, created, branches,
-			expires, scope, state, title, dialect, conclusion, labels, entries, head, base_head, bytes, n)
+			expires, scope, state, title, dialect, conclusion, labels, context, entries, head, base_head, bytes, n)
 	), free AS (
 		SELECT s.ctid AS place, w.* FROM w JOIN tool_sessions s ON s.owner = w.owner AND s.id = w.id
 		WHERE s.epoch = w.epoch AND s.version = w.base_version AND s.len = w.base_len AND s.head = w.base_head
@@ -74,14 +74,14 @@ const storeText = `
 		UPDATE tool_sessions s
 		SET version = w.version, len = w.len, updated = w.updated, period = w.period, created = w.created,
 			branches = w.branches, expires = w.expires, scope = w.scope, state = w.state, title = w.title, dialect = w.dialect,
-			conclusion = w.conclusion, labels = w.labels, entries = w.entries, head = w.head, bytes = w.bytes
+			conclusion = w.conclusion, labels = w.labels, context = w.context, entries = w.entries, head = w.head, bytes = w.bytes
 		FROM free w WHERE s.ctid = w.place
 		RETURNING s.key, s.ctid AS place, w.n
 	), begun AS (
 		INSERT INTO tool_sessions (owner, id, epoch, version, len, updated, period, created, branches, expires, scope, state,
-			title, dialect, conclusion, labels, entries, head, bytes)
+			title, dialect, conclusion, labels, context, entries, head, bytes)
 		SELECT owner, id, epoch, version, len, updated, period, created, branches, expires, scope, state,
-			title, dialect, conclusion, labels, entries, head, bytes
+			title, dialect, conclusion, labels, context, entries, head, bytes
 		FROM w WHERE base_version = 0 AND ` + mayWrite + ` ORDER BY n
 		ON CONFLICT (owner, id) DO NOTHING
 		RETURNING key, ctid AS place, owner, id
@@ -92,7 +92,7 @@ const storeText = `
 	)`
 
 // firstAdded is the parameter after those of storeText.
-const firstAdded = 25
+const firstAdded = 26
 
 const storeResult = `
 	SELECT coalesce(array_agg(n), '{}'), coalesce(array_agg(key), '{}'), coalesce(array_agg(place::text), '{}'),
@@ -145,7 +145,7 @@ func (s *Store) store(ctx context.Context, db queryer, round []*sequent.Write) (
 // sessionArgs returns the columns of the sessions.
 func sessionArgs(round []*sequent.Write) []any {
 	n := len(round)
-	texts := make([][]string, 8) // owner, id, scope, state, title, dialect, conclusion, labels
+	texts := make([][]string, 9) // owner, id, scope, state, title, dialect, conclusion, labels, context
 	for i := range texts {
 		texts[i] = make([]string, n)
 	}
@@ -158,7 +158,7 @@ func sessionArgs(round []*sequent.Write) []any {
 	for i, w := range round {
 		h, base := &w.Header, w.Base
 		for j, s := range [...]string{
-			h.Owner, string(h.ID), h.Scope, string(h.State), h.Title, h.Dialect, h.Conclusion, record.Labels(h.Labels),
+			h.Owner, string(h.ID), h.Scope, string(h.State), h.Title, h.Dialect, h.Conclusion, record.Labels(h.Labels), record.Context(&h.Context),
 		} {
 			texts[j][i] = pack(s)
 		}

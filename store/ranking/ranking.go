@@ -59,7 +59,7 @@ func Parse(q sequent.SearchQuery) (Search, error) {
 	if q.AllOwners {
 		owner = "all"
 	}
-	s := Search{Query: q, Asked: asked, digest: words.Digest(asked, owner, string(q.Session))}
+	s := Search{Query: q, Asked: asked, digest: words.Digest(asked, owner, string(q.Session), q.Project)}
 	if q.Cursor != "" {
 		c, err := words.ParseCursor(q.Cursor, asked, s.digest)
 		if err != nil {

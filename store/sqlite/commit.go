@@ -11,13 +11,13 @@ import (
 
 // mayWrite is true unless the file was migrated to a format that this program must not
 // write. If a statement changes nothing, [writer.mayWrite] finds out whether that is why.
-const mayWrite = `(SELECT oldest_writer FROM identity) <= 7`
+const mayWrite = `(SELECT oldest_writer FROM identity) <= 8`
 
 const (
 	insertSession = `
 		INSERT INTO tool_sessions (version, len, entries, head, bytes, branches, updated, period, state, title, conclusion, labels,
-			expires, scope, dialect, created, owner, id, epoch)
-		SELECT ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ? WHERE ` + mayWrite + `
+			expires, scope, dialect, context, created, owner, id, epoch)
+		SELECT ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ? WHERE ` + mayWrite + `
 		ON CONFLICT (owner, id) DO NOTHING RETURNING key`
 
 	// SQLite rewrites the entries of every index on a column that is set, changed
@@ -35,7 +35,7 @@ const (
 	replaceSession = `
 		UPDATE tool_sessions
 		SET version = ?, len = ?, entries = ?, head = ?, bytes = ?, branches = ?, updated = ?, period = ?, state = ?, title = ?,
-			conclusion = ?, labels = ?, expires = ?, scope = ?, dialect = ?, created = ?
+			conclusion = ?, labels = ?, expires = ?, scope = ?, dialect = ?, context = ?, created = ?
 		WHERE owner = ? AND id = ? AND epoch = ? AND version = ? AND len = ? AND head = ? AND ` + mayWrite + `
 		RETURNING key`
 
@@ -179,10 +179,10 @@ func (w *writer) putHeader(h *sequent.Header, base sequent.Position) (key int64,
 		return old.key, n > 0, err
 	case base.Version == 0:
 		return w.insertSession.key(version, length, entries, head, h.Bytes, branches, updated, record.Period(updated), string(h.State), h.Title,
-			h.Conclusion, record.Labels(h.Labels), packExpiry(h.Expires), h.Scope, h.Dialect, created, h.Owner, string(h.ID), h.Epoch)
+			h.Conclusion, record.Labels(h.Labels), packExpiry(h.Expires), h.Scope, h.Dialect, record.Context(&h.Context), created, h.Owner, string(h.ID), h.Epoch)
 	}
 	return w.replaceSession.key(version, length, entries, head, h.Bytes, branches, updated, record.Period(updated), string(h.State), h.Title,
-		h.Conclusion, record.Labels(h.Labels), packExpiry(h.Expires), h.Scope, h.Dialect, created,
+		h.Conclusion, record.Labels(h.Labels), packExpiry(h.Expires), h.Scope, h.Dialect, record.Context(&h.Context), created,
 		h.Owner, string(h.ID), base.Epoch, int64(base.Version), int64(base.Len), baseHead)
 }
 

@@ -15,6 +15,7 @@ import (
 const (
 	// inQuery is true for thoughts of sessions that the query selects.
 	inQuery = `(:all OR s.owner = :owner) AND (:session = '' OR s.id = :session)
+		AND (:project = '' OR s.project IN ('', :project))
 		AND (:now = 0 OR s.expires IS NULL OR s.expires > :now)`
 	selectRange = `
 		SELECT t.id, t.text, t.note, ` + inQuery + `
@@ -172,6 +173,7 @@ func (sr *search) args(more ...any) []any {
 	return append([]any{
 		sql.Named("all", sr.Query.AllOwners), sql.Named("owner", sr.Query.Owner),
 		sql.Named("session", string(sr.Query.Session)), sql.Named("now", now),
+		sql.Named("project", sr.Query.Project),
 	}, more...)
 }
 

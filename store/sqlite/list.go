@@ -63,6 +63,9 @@ func selectPage(q sequent.Query, after *listing.Cursor, limit int) (text string,
 	if q.Scope != "" {
 		and("scope = ? AND scope <> ''", q.Scope)
 	}
+	if q.Project != "" {
+		and("project IN ('', ?)", q.Project)
+	}
 	if !q.Since.IsZero() {
 		since := record.Ceil(q.Since)
 		and("period >= ? AND updated >= ?", record.Period(since), since)

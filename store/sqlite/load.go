@@ -13,7 +13,7 @@ import (
 
 const (
 	headerColumns = `key, owner, id, epoch, version, len, branches, state, title, scope, dialect,
-			conclusion, labels, created, updated, expires, entries, head, bytes`
+			conclusion, labels, created, updated, expires, entries, head, bytes, context`
 
 	selectHeader = `SELECT ` + headerColumns + ` FROM tool_sessions WHERE owner = ? AND id = ?`
 
@@ -253,12 +253,12 @@ func (r thoughtReader) readOptional(ctx context.Context, key int64, log []sequen
 
 // scanHeader scans the headerColumns of a row.
 func scanHeader(row interface{ Scan(...any) error }) (key int64, h sequent.Header, err error) {
-	var labels string
+	var labels, from string
 	var created, updated int64
 	var expires sql.NullInt64
 	var head []byte
 	if err := row.Scan(&key, &h.Owner, &h.ID, &h.Epoch, &h.Version, &h.Len, &h.Branches, &h.State, &h.Title, &h.Scope,
-		&h.Dialect, &h.Conclusion, &labels, &created, &updated, &expires, &h.Entries, &head, &h.Bytes); err != nil {
+		&h.Dialect, &h.Conclusion, &labels, &created, &updated, &expires, &h.Entries, &head, &h.Bytes, &from); err != nil {
 		return 0, sequent.Header{}, err
 	}
 	h.Created, h.Updated = record.Time(created), record.Time(updated)
@@ -267,6 +267,9 @@ func scanHeader(row interface{ Scan(...any) error }) (key int64, h sequent.Heade
 	}
 	if err := record.ParseHash(&h.Head, head); err != nil {
 		return 0, sequent.Header{}, damaged("the hash of a session", err)
+	}
+	if h.Context, err = record.ParseContext(from); err != nil {
+		return 0, sequent.Header{}, damaged("the context of a session", err)
 	}
 	h.Labels, err = unpackLabels(labels)
 	return key, h, err

@@ -28,7 +28,7 @@ func (s *Store) List(ctx context.Context, q sequent.Query) (sequent.Page, error)
 	for _, v := range s.sessions {
 		h := v.header
 		at := listing.At(q, v.key, &h)
-		if (q.AllOwners || h.Owner == q.Owner) && (q.Scope == "" || h.Scope == q.Scope) &&
+		if (q.AllOwners || h.Owner == q.Owner) && (q.Scope == "" || h.Scope == q.Scope) && h.Context.InProject(q.Project) &&
 			!h.Updated.Before(q.Since) && !h.Created.Before(q.Begun) && v.begunBy(q.Request) && (q.Now.IsZero() || !h.Expired(q.Now)) &&
 			(after == nil || later(*after, at) < 0) {
 			found = append(found, entry{at, h})
@@ -72,7 +72,7 @@ func (s *Store) Search(ctx context.Context, q sequent.SearchQuery) (sequent.Hits
 	var candidates []ranking.Candidate
 	hits := make(map[int64]sequent.Hit) // by the id of the thought
 	for k, v := range s.sessions {
-		selected := (q.AllOwners || k.Owner == q.Owner) && (q.Session == "" || k.ID == q.Session) &&
+		selected := (q.AllOwners || k.Owner == q.Owner) && (q.Session == "" || k.ID == q.Session) && v.header.Context.InProject(q.Project) &&
 			(q.Now.IsZero() || !v.header.Expired(q.Now))
 		for i, e := range v.entries {
 			if e.Kind != sequent.KindThought {

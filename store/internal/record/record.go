@@ -54,6 +54,22 @@ func ParseLabels(s string) (labels map[string]string, err error) {
 	return labels, nil
 }
 
+// Context returns a context as a JSON object, or "" if it is zero.
+func Context(c *sequent.Context) string {
+	if *c == (sequent.Context{}) {
+		return ""
+	}
+	return object(c)
+}
+
+// ParseContext parses the result of [Context].
+func ParseContext(s string) (c sequent.Context, err error) {
+	if s != "" {
+		err = json.Unmarshal([]byte(s), &c)
+	}
+	return c, err
+}
+
 // OnlyMoved reports whether old and now differ at most in position and time of the last
 // update within a [Period].
 func OnlyMoved(old, now *sequent.Header) bool {
@@ -63,10 +79,10 @@ func OnlyMoved(old, now *sequent.Header) bool {
 		maps.Equal(old.Labels, now.Labels) && SameOrigin(old, now)
 }
 
-// SameOrigin reports whether two headers of a session have the same scope, dialect
-// and time of creation, which hardly ever change.
+// SameOrigin reports whether two headers of a session have the same scope, dialect,
+// context and time of creation, which hardly ever change.
 func SameOrigin(old, now *sequent.Header) bool {
-	return old.Scope == now.Scope && old.Dialect == now.Dialect && Micros(old.Created) == Micros(now.Created)
+	return old.Scope == now.Scope && old.Dialect == now.Dialect && old.Context == now.Context && Micros(old.Created) == Micros(now.Created)
 }
 
 // Plain reports whether the entry of a thought has no optional field: only numbers, a
