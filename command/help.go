@@ -11,6 +11,84 @@ import (
 	"github.com/sequent-dev/sequent/internal/draw"
 )
 
+// addHelpAndCompletion adds the commands help and completion, which refuse what they do
+// not know.
+func (p *program) addHelpAndCompletion(root *cobra.Command) {
+	root.SetHelpCommand(p.helpCommand())
+	root.SetHelpCommandGroupID("more")
+	root.SetCompletionCommandGroupID("more")
+	root.InitDefaultCompletionCmd()
+	for _, c := range root.Commands() {
+		if c.Name() == "completion" {
+			c.Use, c.Short = "completion SHELL", "Print the completion script of a shell"
+			c.Long = "Print a script with which bash, zsh, fish or powershell completes commands, flags and ids of sessions. The\nhelp of each shell says where the script belongs."
+			c.Example = "sequent completion bash > ~/.local/share/bash-completion/completions/sequent\n\n# how to install it for zsh\nsequent help completion zsh"
+			c.Args = onlySubcommands
+			c.RunE = func(c *cobra.Command, _ []string) error { return c.Help() }
+		}
+	}
+}
+
+// helpCommand returns the command help.
+func (p *program) helpCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:     "help [COMMAND]",
+		Short:   "Show the help of a command",
+		Long:    "Show the help of a command, like the flag --help.",
+		Example: "sequent help show\nsequent help token new",
+		RunE: func(c *cobra.Command, args []string) error {
+			about, err := commandNamed(c.Root(), args)
+			if err != nil {
+				return err
+			}
+			about.InitDefaultHelpFlag()
+			return about.Help()
+		},
+		ValidArgsFunction: func(c *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
+			var names []string
+			if about, err := commandNamed(c.Root(), args); err == nil {
+				for _, sub := range about.Commands() {
+					if sub.IsAvailableCommand() && strings.HasPrefix(sub.Name(), prefix) {
+						names = append(names, cobra.CompletionWithDesc(sub.Name(), sub.Short))
+					}
+				}
+			}
+			return names, cobra.ShellCompDirectiveNoFileComp
+		},
+	}
+}
+
+// commandNamed returns the command with a path of names below c.
+func commandNamed(c *cobra.Command, path []string) (*cobra.Command, error) {
+	for _, name := range path {
+		at := slices.IndexFunc(c.Commands(), func(sub *cobra.Command) bool {
+			return sub.Name() == name && (sub.IsAvailableCommand() || name == "help")
+		})
+		if at < 0 {
+			return nil, unknownCommand(c, name)
+		}
+		c = c.Commands()[at]
+	}
+	return c, nil
+}
+
+// unknownCommand returns the error of a name that no subcommand of c has. It proposes
+// the nearest ones.
+func unknownCommand(c *cobra.Command, name string) error {
+	e := &usageError{msg: fmt.Sprintf("unknown command %q", name), fix: "run " + c.CommandPath() + " --help for a list of commands"}
+	if c.HasParent() {
+		e.msg += " of " + c.CommandPath()
+	}
+	if !c.HasSubCommands() {
+		e.fix = "run " + c.CommandPath() + " --help for usage"
+	}
+	c.SuggestionsMinimumDistance = 2
+	if near := c.SuggestionsFor(name); name != "" && len(near) > 0 {
+		e.fix = "did you mean " + c.CommandPath() + " " + strings.Join(near, " or "+c.CommandPath()+" ") + "?"
+	}
+	return e
+}
+
 // help writes the help of a command, wrapped to the width of the output.
 func (p *program) help(c *cobra.Command) error {
 	o := p.drawing()

@@ -32,7 +32,7 @@ func (p *program) list() *cobra.Command {
 				return invalid("limit", limit, "a number of sessions, or 0 for all")
 			}
 			return p.withStore(c.Context(), func(a *app.App) error {
-				return p.listSessions(c.Context(), a, limit, time.Duration(since))
+				return p.listSessions(c.Context(), a, limit, since)
 			})
 		},
 	}
@@ -44,13 +44,13 @@ func (p *program) list() *cobra.Command {
 	return c
 }
 
-func (p *program) listSessions(ctx context.Context, a *app.App, limit int, since time.Duration) error {
+func (p *program) listSessions(ctx context.Context, a *app.App, limit int, since span) error {
 	var q sequent.Query
 	if limit > 0 {
 		q.Limit = limit + 1 // to know whether there are more
 	}
 	if since > 0 {
-		q.Since = p.now().Add(-since)
+		q.Since = p.now().Add(-time.Duration(since))
 	}
 	sessions, more := []jsonSession{}, false
 	for h, err := range a.Engine.AllSessions(ctx, q) {
@@ -77,7 +77,7 @@ func (p *program) listSessions(ctx context.Context, a *app.App, limit int, since
 			More     bool          `json:"more"`
 		}{sessions, more})
 	case len(sessions) == 0 && since > 0:
-		return p.printf("No sessions changed in the last %v.", since)
+		return p.printf("No sessions changed in the last %v.", &since)
 	case len(sessions) == 0:
 		return p.printf(beginning, indent(snippet(thisCommand()), "    "))
 	}

@@ -62,6 +62,7 @@ func (p *program) main(ctx context.Context, args []string) int {
 		_ = p.settings(c) // for --color; an invalid value does not prevent help
 		_ = p.help(c)
 	})
+	p.addHelpAndCompletion(root)
 	root.SilenceErrors, root.SilenceUsage = true, true
 	err := root.ExecuteContext(ctx)
 	switch {
@@ -89,16 +90,11 @@ follow, export and delete the recorded sessions.`,
 			if len(args) == 0 {
 				return nil
 			}
-			msg := fmt.Sprintf("unknown command %q", args[0])
-			if near := c.SuggestionsFor(args[0]); len(near) > 0 {
-				return &usageError{msg: msg, fix: "did you mean sequent " + strings.Join(near, " or sequent ") + "?"}
-			}
-			return &usageError{msg: msg, fix: "run sequent --help for a list of commands"}
+			return unknownCommand(c, args[0])
 		},
 		RunE:    func(c *cobra.Command, _ []string) error { return c.Help() },
 		Version: buildInfo().Version,
 	}
-	root.SuggestionsMinimumDistance = 2
 	flags := root.PersistentFlags()
 	flags.StringVar(&p.store, "store", "", "session store: a file, sqlite:PATH, a postgres:// URL, or memory (default: a file in your data directory)")
 	flags.StringVar(&p.color, "color", "auto", "use of colour: auto, always or never")
@@ -119,8 +115,6 @@ follow, export and delete the recorded sessions.`,
 	add("thinking", p.think(), p.plan())
 	add("sessions", p.list(), p.show(), p.search(), p.watch(), p.export(), p.importFiles(), p.verify(), p.delete(), p.vault())
 	add("more", p.version())
-	root.SetHelpCommandGroupID("more")
-	root.SetCompletionCommandGroupID("more")
 	complete(root, "color", "auto", "always", "never")
 	complete(root, "log-level", "debug", "info", "warn", "error")
 	nameValues(root)
@@ -194,7 +188,7 @@ func arguments(minArgs, maxArgs int, what string) cobra.PositionalArgs {
 // onlySubcommands refuses the arguments of a command that has only subcommands.
 func onlySubcommands(c *cobra.Command, args []string) error {
 	if len(args) > 0 {
-		return misuse(c, "unknown command %q of %s", args[0], c.CommandPath())
+		return unknownCommand(c, args[0])
 	}
 	return nil
 }

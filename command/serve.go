@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/sequent-dev/sequent"
 	"github.com/sequent-dev/sequent/internal/app"
@@ -82,8 +83,10 @@ An environment variable can set any flag: SEQUENT_STORE sets --store, SEQUENT_SE
 			if cfg.HTTP, err = web.config(p, c); err != nil {
 				return err
 			}
-			if p.sign != "" && cfg.HTTP.Addr == "" && dialect != "classic" && !slices.Contains(p.inherited, "sign") {
-				return &usageError{msg: "--sign signs session files, which only the dialect classic writes", fix: "use --dialect classic, or sequent export --sign"}
+			if cfg.HTTP.Addr == "" { // over HTTP every dialect has an endpoint
+				if err := p.checkDialectFlags(c, dialect); err != nil {
+					return err
+				}
 			}
 			if cfg.SignKey, err = p.signer("session.json"); err != nil {
 				return err
@@ -127,6 +130,46 @@ An environment variable can set any flag: SEQUENT_STORE sets --store, SEQUENT_SE
 	completeDirs(c, "storage-path", "vault")
 	web.add(f)
 	return c
+}
+
+// dialectOf returns the dialect in which a flag of sequent serve has an effect, or ""
+// if it has one in all.
+func dialectOf(flag string) string {
+	switch flag {
+	case "history-window":
+		return "history"
+	case "storage-path", "sign":
+		return "classic"
+	case "vault", "quota-notes":
+		return "wiki"
+	case "model", "model-timeout", "model-tries":
+		return "status"
+	}
+	return ""
+}
+
+// checkDialectFlags refuses flags on the command line that have no effect in a dialect.
+// Those from the environment are ignored there: they may be meant for another server.
+func (p *program) checkDialectFlags(c *cobra.Command, dialect string) error {
+	if !slices.Contains(app.Config{Dialects: p.dialects}.Names(), dialect) {
+		return nil // refused with the names of all dialects
+	}
+	foreign := !slices.Contains(app.Config{}.Names(), dialect)
+	var err error
+	c.Flags().Visit(func(f *pflag.Flag) {
+		only := dialectOf(f.Name)
+		if only == "" || only == dialect || err != nil || slices.Contains(p.inherited, f.Name) {
+			return
+		}
+		if foreign && f.Name == "storage-path" { // every dialect of another module gets this folder
+			return
+		}
+		err = &usageError{
+			msg: fmt.Sprintf("--%s has no effect in the dialect %s", f.Name, dialect),
+			fix: fmt.Sprintf("remove it, or use --dialect %s, the dialect that it is for", only),
+		}
+	})
+	return err
 }
 
 // completeDirs registers directories as completions of flags.

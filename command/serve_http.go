@@ -36,7 +36,8 @@ func (h *httpFlags) add(f *pflag.FlagSet) {
 	own.BoolVar(&h.insecure, "insecure", false, "admit clients on other machines without authentication (HTTP)")
 	own.StringSliceVar(&h.origins, "allow-origin", nil, "origin of web pages that may call, such as https://think.example.com; repeatable (HTTP)")
 	own.IntVar(&h.sessions, "mcp-sessions", mcpserver.DefaultMaxSessions, "maximum concurrent MCP sessions, which only older clients have; 0 means no limit (HTTP)")
-	own.DurationVar(&h.timeout, "mcp-session-timeout", mcpserver.DefaultSessionTimeout, "idle timeout of an MCP session; 0 means none (HTTP)")
+	h.timeout = mcpserver.DefaultSessionTimeout
+	own.Var((*span)(&h.timeout), "mcp-session-timeout", "idle timeout of an MCP session; 0 means none (HTTP)")
 	own.Float64Var(&h.rate, "rate", mcpserver.DefaultRate, "maximum requests per second per client; 0 means no limit (HTTP)")
 	own.IntVar(&h.burst, "burst", 0, "maximum burst of requests per client (HTTP) (default: twice --rate)")
 	h.limits = mcpserver.DefaultLimits()
@@ -88,12 +89,8 @@ func (h *httpFlags) config(p *program, c *cobra.Command) (app.HTTPConfig, error)
 	switch {
 	case h.sessions < 0:
 		return app.HTTPConfig{}, invalid("mcp-sessions", h.sessions, "a number of sessions, or 0 for no limit")
-	case h.timeout < 0:
-		return app.HTTPConfig{}, invalid("mcp-session-timeout", h.timeout, "a duration such as 1h, or 0 for no timeout")
 	case !(h.rate >= 0 && h.rate <= 1e9): // also excludes NaN
 		return app.HTTPConfig{}, invalid("rate", h.rate, "a number of requests per second, or 0 for no limit")
-	case h.drain < 0:
-		return app.HTTPConfig{}, invalid("drain", h.drain, "a duration such as 10s, or 0")
 	case h.burst < 0:
 		return app.HTTPConfig{}, invalid("burst", h.burst, "a number of requests")
 	}

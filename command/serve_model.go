@@ -21,7 +21,8 @@ type modelFlags struct {
 // add adds the flags to a command. Suffix ends their descriptions.
 func (m *modelFlags) add(f *pflag.FlagSet, suffix string) {
 	f.StringVar(&m.name, "model", "", "language model, such as gpt-4o, glm-4.7, vendor/model or ollama:qwen3"+suffix)
-	f.DurationVar(&m.timeout, "model-timeout", openai.DefaultTimeout, "timeout of each attempt to get a model's answer"+suffix)
+	m.timeout = openai.DefaultTimeout
+	f.Var((*span)(&m.timeout), "model-timeout", "timeout of each attempt to get a model's answer"+suffix)
 	f.IntVar(&m.maxAttempts, "model-tries", openai.DefaultMaxAttempts, "maximum attempts to get a model's answer"+suffix)
 }
 
@@ -30,8 +31,8 @@ func (m *modelFlags) add(f *pflag.FlagSet, suffix string) {
 // precedence over SEQUENT_MODEL.
 func (m *modelFlags) config(p *program, c *cobra.Command) (app.ModelConfig, error) {
 	switch {
-	case m.timeout <= 0:
-		return app.ModelConfig{}, invalid("model-timeout", m.timeout, "a duration such as 90s")
+	case m.timeout == 0:
+		return app.ModelConfig{}, invalid("model-timeout", "0", "a duration such as 90s")
 	case m.maxAttempts < 1:
 		return app.ModelConfig{}, invalid("model-tries", m.maxAttempts, "a number of attempts, at least 1")
 	}
