@@ -241,14 +241,14 @@ func TestShutdownUnfinishedBody(t *testing.T) {
 	}
 }
 
-// TestShutdownUnreadReplies ends the server while clients do not read their replies, and
-// one waits for memory that these take. There is no call to wait for.
+// TestShutdownUnreadReplies ends the server while clients do not read their replies. There
+// is no call to wait for.
 func TestShutdownUnreadReplies(t *testing.T) {
 	t.Parallel()
-	w := serveHTTP(t, HTTPConfig{Timeout: -1, Grace: 20 * time.Second, Rate: -1, Limits: Limits{BytesOut: 32 << 20}})
+	w := serveHTTP(t, HTTPConfig{Timeout: -1, Grace: time.Minute, Rate: -1})
 	text := strings.Repeat("x", 3<<20)
 	var full sync.WaitGroup
-	for range 8 {
+	for range 4 {
 		c, err := net.Dial("tcp", w.addr)
 		if err != nil {
 			t.Fatal(err)
