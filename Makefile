@@ -48,9 +48,9 @@ fuzz: ## run each fuzz target for FUZZTIME (1m)
 			go test -run '^$$' -fuzz "^$$f\$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 100x ./$$dir || exit 1; \
 		done; done
 
-crash: ## long tests of the stores: kill -9 under load, eight processes, locked sessions, frozen replicas
+crash: ## long tests of the stores: kill -9 under load, eight processes, locked sessions, frozen replicas, failover
 	SEQUENT_LONG=1 go test -count=1 -v -timeout 60m ./store/sqlite
-	SEQUENT_LONG=1 go test -count=1 -v -timeout 60m -run 'Locked|Frozen|Unreachable|EveryCall' ./store/postgres ./internal/e2e/replicas
+	SEQUENT_LONG=1 go test -count=1 -v -timeout 60m -run 'Locked|Frozen|Unreachable|EveryCall|Failover|LostCommits|Moved|Promoted' ./store/postgres ./internal/e2e/replicas
 
 attacks: ## one client attacks the server, another one is measured; on a quiet machine with Linux
 	SEQUENT_LONG=1 go test -count=1 -v -timeout 20m ./internal/e2e/attacks

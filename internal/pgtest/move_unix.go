@@ -4,12 +4,9 @@ package pgtest
 
 import (
 	"bytes"
-	"errors"
 	"net/url"
-	"os"
 	"os/exec"
 	"path/filepath"
-	"syscall"
 	"testing"
 
 	"github.com/sequent-dev/sequent/internal/needtest"
@@ -52,42 +49,4 @@ func (s *Server) program(t testing.TB, name string) string {
 		needtest.Missing(t, name+" is not installed", "install Debian's package postgresql-client")
 	}
 	return path
-}
-
-// URL returns the URL of a schema that was copied to the server by replication.
-func (s *Server) URL(schema string) string { return s.url(schema) }
-
-// Save stops the server, keeps a copy of its data, and starts it again.
-func (s *Server) Save(t testing.TB) {
-	t.Helper()
-	s.replaceData(t, syscall.SIGINT, func(saved string) error {
-		return errors.Join(os.RemoveAll(saved), s.copyData(s.data(), saved))
-	})
-}
-
-// Rewind ends the server like a crash, and starts it with the data of Save: what was
-// committed since is lost, as after a failover to a standby that lagged behind, or a
-// recovery to a point in time.
-func (s *Server) Rewind(t testing.TB) {
-	t.Helper()
-	s.replaceData(t, syscall.SIGQUIT, func(saved string) error {
-		return errors.Join(os.RemoveAll(s.data()), s.copyData(saved, s.data()))
-	})
-}
-
-func (s *Server) replaceData(t testing.TB, sig syscall.Signal, replace func(saved string) error) {
-	t.Helper()
-	s.signal(t, sig)
-	if err := replace(filepath.Join(s.dir, "saved")); err != nil {
-		t.Fatal(err)
-	}
-	s.Start(t)
-}
-
-func (s *Server) copyData(from, to string) error {
-	cmd := exec.Command("cp", "-a", from, to)
-	if out, err := cmd.CombinedOutput(); err != nil {
-		return errors.Join(err, errors.New(string(out)))
-	}
-	return nil
 }

@@ -35,6 +35,8 @@ type Server struct {
 	Durable bool
 	// Logical lets other servers subscribe to the server's changes.
 	Logical bool
+	// Archive makes the server archive its WAL, for [Server.Recover].
+	Archive bool
 
 	mu       sync.Mutex
 	bin      string // directory of initdb and postgres
@@ -61,7 +63,7 @@ func (s *Server) start(t testing.TB) {
 			needtest.Missing(t, "PostgreSQL is not installed", howToInstall)
 		}
 		if err := s.init(); err != nil {
-			t.Fatalf("starting PostgreSQL: %v", err)
+			t.Fatalf("creating a database: %v", err)
 		}
 	}
 	if err := s.run(); err != nil {
@@ -88,7 +90,19 @@ func programs() string {
 	return filepath.Dir(slices.MaxFunc(all, func(a, b string) int { return version(a) - version(b) }))
 }
 
+// init creates the server's directory and an empty database.
 func (s *Server) init() error {
+	if err := s.makeDir(); err != nil {
+		return err
+	}
+	out, err := s.command("initdb", "-D", s.data(), "-U", "postgres", "-A", "trust", "-E", "UTF8", "--locale=C", "-N").CombinedOutput()
+	if err != nil {
+		return fmt.Errorf("initdb: %w\n%s", err, out)
+	}
+	return nil
+}
+
+func (s *Server) makeDir() error {
 	var err error
 	if s.dir, err = os.MkdirTemp("", "pgtest"); err != nil {
 		return err
@@ -100,10 +114,6 @@ func (s *Server) init() error {
 		if err := os.Chown(s.dir, int(s.user.Uid), int(s.user.Gid)); err != nil {
 			return err
 		}
-	}
-	out, err := s.command("initdb", "-D", s.data(), "-U", "postgres", "-A", "trust", "-E", "UTF8", "--locale=C", "-N").CombinedOutput()
-	if err != nil {
-		return fmt.Errorf("initdb: %w\n%s", err, out)
 	}
 	return nil
 }
@@ -129,8 +139,14 @@ func (s *Server) run() error {
 		level = "logical"
 	}
 	s.log.Reset()
-	cmd := s.command("postgres", "-D", s.data(), "-k", s.dir, "-c", "listen_addresses=",
-		"-c", "fsync="+fsync, "-c", "wal_level="+level, "-c", "max_connections=300", "-c", "shared_buffers=256MB", "-c", "unix_socket_permissions=0777")
+	args := []string{
+		"-D", s.data(), "-k", s.dir, "-c", "listen_addresses=",
+		"-c", "fsync=" + fsync, "-c", "wal_level=" + level, "-c", "max_connections=300", "-c", "shared_buffers=256MB", "-c", "unix_socket_permissions=0777",
+	}
+	if s.Archive {
+		args = append(args, "-c", "archive_mode=on", "-c", "archive_command=mkdir -p '"+s.archive()+"' && cp %p '"+s.archive()+"/%f'")
+	}
+	cmd := s.command("postgres", args...)
 	cmd.Stdout, cmd.Stderr = &s.log, &s.log
 	if err := cmd.Start(); err != nil {
 		return err
@@ -171,7 +187,11 @@ func (s *Server) startWatchdog() error {
 }
 
 func (s *Server) url(schema string) string {
-	q := url.Values{"host": {s.dir}, "search_path": {schema}, "sslmode": {"disable"}}
+	return address(url.Values{"host": {s.dir}, "search_path": {schema}})
+}
+
+func address(q url.Values) string {
+	q.Set("sslmode", "disable")
 	return (&url.URL{Scheme: "postgres", User: url.User("postgres"), Path: "/postgres", RawQuery: q.Encode()}).String()
 }
 

@@ -213,42 +213,64 @@ func TestPromotedSubscriber(t *testing.T) {
 	}
 }
 
-// A failover to a standby that lacks two commits, and a recovery to a point in time,
-// show every process the same, under the processes that had what is lost.
+// After a failover to an asynchronous standby that lacks two commits, and after a
+// recovery to a point in time from a WAL archive, processes show the same, whether they
+// had what is lost or not.
 func TestLostCommits(t *testing.T) {
 	t.Parallel()
-	for _, again := range []int{0, 1, 2} {
-		t.Run(fmt.Sprint(again), func(t *testing.T) {
-			t.Parallel()
-			server := newServer(t)
-			address := server.Schema(t)
-			processes := []*traveller{travel(t, address), travel(t, address)}
-			kept, lost, other := series("kept", 8), series("lost", 2), series("other", again)
-			processes[0].think(t, kept...)
-			processes[1].has(t, "at first", kept)
-			server.Save(t)
-			for i, p := range processes {
-				p.think(t, lost[i])
-			}
-			for _, p := range processes {
-				p.has(t, "before", kept, lost)
-			}
-			server.Rewind(t)
-			if again > 0 {
-				travel(t, address).think(t, other...)
-			}
-			want := slices.Concat(kept, other)
-			for i, p := range processes {
-				if i > 0 {
-					p.has(t, fmt.Sprint("process ", i), want)
+	kept, lost := series("kept", 8), series("lost", 2)
+	for name, goBack := range map[string]func(t *testing.T, primary, second *pgtest.Server, lose func()){
+		"failover": func(t *testing.T, primary, standby *pgtest.Server, lose func()) {
+			standby.Follow(t, primary)
+			standby.StopReceiving(t, primary)
+			lose()
+			primary.Kill(t)
+			standby.Promote(t)
+		},
+		"point in time": func(t *testing.T, primary, recovered *pgtest.Server, lose func()) {
+			primary.RestorePoint(t, "before")
+			lose()
+			primary.Kill(t)
+			recovered.Recover(t, primary, "before")
+		},
+	} {
+		for _, again := range []int{0, 2} {
+			t.Run(fmt.Sprint(name, " ", again), func(t *testing.T) {
+				t.Parallel()
+				primary, second := newServer(t), newServer(t)
+				primary.Archive = true
+				u, err := url.Parse(primary.Schema(t))
+				if err != nil {
+					t.Fatal(err)
 				}
-				word := fmt.Sprint("next", i)
-				p.think(t, word)
-				want = append(want, word)
-			}
-			for i, p := range processes {
-				p.has(t, fmt.Sprint("in the end, process ", i), want)
-			}
-		})
+				second.Clone(t, primary)
+				address := primary.URL(u.Query().Get("search_path"), second)
+				processes := []*traveller{travel(t, address), travel(t, address)}
+				processes[0].think(t, kept...)
+				processes[1].has(t, "at first", kept)
+				goBack(t, primary, second, func() {
+					processes[0].think(t, lost...)
+					for _, p := range processes {
+						p.has(t, "before", kept, lost)
+					}
+				})
+				want, other := slices.Clone(kept), series("other", again)
+				if again > 0 {
+					travel(t, address).think(t, other...)
+					want = append(want, other...)
+				}
+				for i, p := range processes {
+					if i > 0 {
+						p.has(t, fmt.Sprint("process ", i), want)
+					}
+					word := fmt.Sprint("next", i)
+					p.think(t, word)
+					want = append(want, word)
+				}
+				for i, p := range processes {
+					p.has(t, fmt.Sprint("in the end, process ", i), want)
+				}
+			})
+		}
 	}
 }

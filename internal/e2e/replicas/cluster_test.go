@@ -12,6 +12,7 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"os"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -208,6 +209,9 @@ type toolResult struct {
 // errRefused means that a tool answered with an error.
 var errRefused = errors.New("the call was refused")
 
+// errUnavailable means that the replica could not reach the database.
+var errUnavailable = fmt.Errorf("%w: the store is unavailable", errLost)
+
 // call calls a tool at random replicas until one answers, and returns the text.
 func (c *client) call(ctx context.Context, tool, arguments string) (string, error) {
 	for {
@@ -231,6 +235,9 @@ func (c *client) callOf(ctx context.Context, replica int, tool, arguments string
 	var r toolResult
 	if err := json.Unmarshal(result, &r); err != nil || len(r.Content) != 1 {
 		return "", fmt.Errorf("%s: got %s (%w)", tool, result, err)
+	}
+	if r.IsError && strings.Contains(r.Content[0].Text, "UNAVAILABLE") {
+		return "", fmt.Errorf("%w: %s %s: %s", errUnavailable, tool, arguments, r.Content[0].Text)
 	}
 	if r.IsError {
 		return "", fmt.Errorf("%w: %s %s: %s", errRefused, tool, arguments, r.Content[0].Text)

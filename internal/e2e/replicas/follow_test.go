@@ -49,7 +49,7 @@ func TestFollowFromAnotherReplica(t *testing.T) {
 		})
 		for {
 			text, err := writer.callOf(ctx, recorder, "sequentialthinking", args)
-			if errors.Is(err, errRefused) && strings.Contains(err.Error(), "UNAVAILABLE") && ctx.Err() == nil {
+			if errors.Is(err, errUnavailable) && ctx.Err() == nil {
 				continue // until the database has restarted
 			}
 			if err == nil {

@@ -1,0 +1,164 @@
+//go:build unix
+
+package pgtest
+
+import (
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// catchUpTime limits how long the tests wait for another server.
+const catchUpTime = 30 * time.Second
+
+// Clone makes s, which must be new, a physical copy of a running server: what
+// pg_basebackup copies. It does not start s.
+func (s *Server) Clone(t testing.TB, from *Server) {
+	t.Helper()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.bin = from.bin; s.dir != "" {
+		t.Fatal("pgtest: Clone of a server that is not new")
+	}
+	if err := s.makeDir(); err != nil {
+		t.Fatal(err)
+	}
+	backup := s.command("pg_basebackup", "-h", from.dir, "-U", "postgres", "-D", s.data(), "-X", "stream", "-c", "fast", "--no-sync")
+	backup.Path = s.program(t, "pg_basebackup")
+	if out, err := backup.CombinedOutput(); err != nil {
+		t.Fatalf("pg_basebackup: %v\n%s", err, out)
+	}
+}
+
+// Follow makes s, a [Server.Clone] of primary, a standby of it and starts it: by
+// streaming replication, s replays what primary commits.
+func (s *Server) Follow(t testing.TB, primary *Server) {
+	t.Helper()
+	s.configure(t, "standby.signal", fmt.Sprintf("primary_conninfo = 'host=%s user=postgres'", primary.dir))
+	s.Start(t)
+	s.await(t, "streaming replication has begun", "SELECT EXISTS (SELECT FROM pg_stat_wal_receiver WHERE status = 'streaming')")
+}
+
+// Synchronous makes a primary wait with each commit until a standby has it, too.
+func (s *Server) Synchronous(t testing.TB) {
+	t.Helper()
+	s.value(t, "ALTER SYSTEM SET synchronous_standby_names = '*'")
+	s.value(t, "SELECT pg_reload_conf()::text")
+	s.await(t, "replication is synchronous", "SELECT EXISTS (SELECT FROM pg_stat_replication WHERE sync_state = 'sync')")
+}
+
+// StopReceiving makes a standby lag behind its primary from now on: it waits until the
+// standby has what the primary has committed, and ends the replication.
+func (s *Server) StopReceiving(t testing.TB, primary *Server) {
+	t.Helper()
+	end := primary.value(t, "SELECT pg_current_wal_lsn()::text")
+	s.await(t, "the standby has caught up", "SELECT pg_last_wal_replay_lsn() >= $1::pg_lsn", end)
+	s.value(t, "ALTER SYSTEM SET primary_conninfo = ''")
+	s.value(t, "SELECT pg_reload_conf()::text")
+	s.await(t, "replication has ended", "SELECT NOT EXISTS (SELECT FROM pg_stat_wal_receiver)")
+}
+
+// Promote makes a standby a server that accepts writes. Its primary should have ended.
+func (s *Server) Promote(t testing.TB) {
+	t.Helper()
+	if s.value(t, "SELECT pg_promote(true, 30)::text") != "true" {
+		t.Fatal("the standby was not promoted within 30 s")
+	}
+}
+
+// RestorePoint names the present as a point in time to which [Server.Recover] can go
+// back, and waits until the WAL up to it is archived.
+func (s *Server) RestorePoint(t testing.TB, name string) {
+	t.Helper()
+	file := s.value(t, "SELECT pg_walfile_name(pg_create_restore_point($1))", name)
+	s.value(t, "SELECT pg_switch_wal()::text")
+	s.await(t, "the WAL is archived", "SELECT coalesce(last_archived_wal >= $1, FALSE) FROM pg_stat_archiver", file)
+}
+
+// Recover starts s, a [Server.Clone] of from, at a restore point: it replays the WAL
+// that from has archived since, up to there, and accepts writes.
+func (s *Server) Recover(t testing.TB, from *Server, point string) {
+	t.Helper()
+	s.configure(t, "recovery.signal", fmt.Sprintf("restore_command = 'cp \"%s/%%f\" \"%%p\"'\nrecovery_target_name = '%s'\nrecovery_target_action = 'promote'",
+		from.archive(), point))
+	s.Start(t)
+	s.await(t, "the recovery has ended", "SELECT NOT pg_is_in_recovery()")
+}
+
+// URL returns the URL of a schema on s. With further servers it is that of the one that
+// accepts writes.
+func (s *Server) URL(schema string, others ...*Server) string {
+	if len(others) == 0 {
+		return s.url(schema)
+	}
+	hosts := s.dir
+	for _, o := range others {
+		hosts += "," + o.dir
+	}
+	return address(url.Values{"host": {hosts}, "search_path": {schema}, "target_session_attrs": {"read-write"}})
+}
+
+func (s *Server) archive() string { return filepath.Join(s.dir, "archive") }
+
+// configure adds settings and a file that says in which state the server starts.
+func (s *Server) configure(t testing.TB, signal, settings string) {
+	t.Helper()
+	file, err := os.OpenFile(filepath.Join(s.data(), "postgresql.auto.conf"), os.O_APPEND|os.O_WRONLY, 0)
+	if err == nil {
+		_, written := file.WriteString("\n" + settings + "\n")
+		err = errors.Join(written, file.Close(), os.WriteFile(filepath.Join(s.data(), signal), nil, 0o644))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// value returns the result of a statement.
+func (s *Server) value(t testing.TB, statement string, args ...any) (v string) {
+	t.Helper()
+	s.query(t, func(conn *pgx.Conn) (err error) {
+		rows, err := conn.Query(t.Context(), statement, args...)
+		if err != nil {
+			return err
+		}
+		defer rows.Close()
+		for rows.Next() {
+			err = rows.Scan(&v)
+		}
+		return errors.Join(err, rows.Err())
+	})
+	return v
+}
+
+// await waits until a query returns true.
+func (s *Server) await(t testing.TB, what, query string, args ...any) {
+	t.Helper()
+	s.query(t, func(conn *pgx.Conn) error {
+		for deadline := time.Now().Add(catchUpTime); ; time.Sleep(20 * time.Millisecond) {
+			var done bool
+			if err := conn.QueryRow(t.Context(), query, args...).Scan(&done); err != nil || done {
+				return err
+			}
+			if time.Now().After(deadline) {
+				return fmt.Errorf("waited for %v: %s", catchUpTime, what)
+			}
+		}
+	})
+}
+
+func (s *Server) query(t testing.TB, f func(conn *pgx.Conn) error) {
+	t.Helper()
+	conn, err := pgx.Connect(t.Context(), s.url("public"))
+	if err == nil {
+		err = errors.Join(f(conn), conn.Close(t.Context()))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
