@@ -10,12 +10,14 @@ import (
 )
 
 // Search implements [Store]. It keeps no index: it reads every thought of the
-// store, at about 3 µs each, and ranks all that match.
+// store, at about 3 µs each, and ranks all that match. If no thought has all words,
+// it reads them once more, and for each word that is not found.
 func (m *MemoryStore) Search(ctx context.Context, q SearchQuery) (Hits, error) {
 	asked, err := words.Parse(q.Text)
 	if err != nil {
 		return Hits{}, invalidSearch("query", err)
 	}
+	asked = asked.Content()
 	scope := "one:" + q.Owner
 	if q.AllOwners {
 		scope = "all"
@@ -29,14 +31,29 @@ func (m *MemoryStore) Search(ctx context.Context, q SearchQuery) (Hits, error) {
 			return Hits{}, invalidSearch("cursor", err)
 		}
 		corpus = c.Corpus
+		if corpus.Partial {
+			asked, _ = asked.Partial()
+		}
 		after = &memHit{key: Key{c.Owner, ID(c.Name)}, score: c.Score, at: c.Bound, seq: int(c.ID)}
 	}
 	found, fresh, err := m.scan(ctx, q, asked)
+	if err == nil && len(found) == 0 && after == nil {
+		if partial, ok := asked.Partial(); ok {
+			asked = partial
+			found, fresh, err = m.scan(ctx, q, asked)
+		}
+	}
 	if err != nil {
 		return Hits{}, err
 	}
+	out := Hits{Partial: asked.IsPartial() && len(found) > 0}
 	if after == nil {
 		corpus = fresh
+		if len(found) == 0 || asked.IsPartial() {
+			if out.Unknown, err = m.unknown(ctx, q, asked, found); err != nil {
+				return Hits{}, err
+			}
+		}
 	}
 	for i := range found {
 		found[i].score = corpus.Score(found[i].counts, found[i].length)
@@ -46,7 +63,6 @@ func (m *MemoryStore) Search(ctx context.Context, q SearchQuery) (Hits, error) {
 	}
 	slices.SortFunc(found, (*memHit).compare)
 	limit := q.PageSize()
-	var out Hits
 	if len(found) > limit {
 		found = found[:limit]
 		last := found[limit-1]
@@ -115,6 +131,39 @@ func (m *MemoryStore) scan(ctx context.Context, q SearchQuery, asked words.Query
 		}
 	}
 	return found, corpus, nil
+}
+
+// unknown returns the words of asked that no thought has that q selects. The hits are
+// all that match. At most five words are returned, as by other stores.
+func (m *MemoryStore) unknown(ctx context.Context, q SearchQuery, asked words.Query, hits []*memHit) ([]UnknownWord, error) {
+	var unknown []UnknownWord
+	for i, t := range asked.Wanted() {
+		if words.Unspaced(t.Tokens[0]) || len(unknown) == 5 ||
+			slices.ContainsFunc(hits, func(h *memHit) bool { return h.counts[i] > 0 }) {
+			continue
+		}
+		found, _, err := m.scan(ctx, q, t.Query())
+		if err != nil {
+			return nil, err
+		}
+		if len(found) > 0 { // all thoughts with the word have an excluded one
+			continue
+		}
+		word := UnknownWord{Word: t.String()}
+		if near, ok := words.Near(t); ok {
+			if found, _, err = m.scan(ctx, q, near); err != nil {
+				return nil, err
+			}
+			slices.SortFunc(found, (*memHit).compare) // newest first
+			var counts [][]int
+			for _, h := range found[:min(len(found), 200)] {
+				counts = append(counts, h.counts)
+			}
+			word.Nearest = words.Nearest(t, near, counts)
+		}
+		unknown = append(unknown, word)
+	}
+	return unknown, nil
 }
 
 func (m *MemoryStore) snapshot() []memSession {

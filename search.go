@@ -3,6 +3,7 @@ package sequent
 import (
 	"context"
 	"errors"
+	"strings"
 	"time"
 
 	"github.com/sequent-dev/sequent/words"
@@ -12,8 +13,11 @@ import (
 //
 // Text is what a person types: words that must all occur in the thought's text
 // or note, "quoted phrases", prefix* and -excluded words, in any case and with
-// or without diacritics. Text in scripts that write no spaces between words is
-// matched by any part of it.
+// or without diacritics. An English word also matches its inflections, such as
+// retried for retry, unless it is quoted or excluded; function words such as the
+// count only in a query of nothing else. Text in scripts that write no spaces between
+// words is matched by any part of it. If no thought has all words, those with most
+// words are found; see [Hits].
 type SearchQuery struct {
 	Owner     string
 	AllOwners bool      // ignore Owner
@@ -41,14 +45,68 @@ func (q SearchQuery) Excerpt(text string, characters int) string {
 	if err != nil {
 		asked = words.Query{} // nothing is found with it; show how the text begins
 	}
-	piece, _ := words.Excerpt(text, asked, characters)
+	piece, _ := words.Excerpt(text, asked.Content(), characters)
 	return piece
 }
 
-// Hits is a page of search results, best first (BM25).
+// Hits is a page of search results, best first: by BM25, or if no thought has all
+// words, first by the number of different words that a thought has.
 type Hits struct {
 	Hits []Hit
 	Next string // cursor of the next page; empty at the end
+
+	// Partial is true if no thought that the query selects has all words, and Hits
+	// have some of them.
+	Partial bool
+
+	// Unknown are words of the query that no thought has that the query selects, at
+	// most five, if no thought has all words. It is set on the first page only.
+	Unknown []UnknownWord
+}
+
+// An UnknownWord is a word, phrase or prefix* of a query that occurs in no thought.
+type UnknownWord struct {
+	Word string `json:"word"`
+	// Nearest is a word of the thoughts that the query selects. It differs from Word
+	// by one letter that is missing, added or wrong, or by two that are swapped. Empty
+	// if there is no such word.
+	Nearest string `json:"nearest,omitempty"`
+}
+
+// Notice says in one line how the hits differ from the query: that no thought has all
+// words, which words are unknown, and what may have been meant. It is empty if all
+// hits have all words, or if there is nothing to add to the fact that nothing matches.
+func (h Hits) Notice() string {
+	if len(h.Unknown) == 0 {
+		if h.Partial {
+			return "No thought has all these words; those with most of them come first."
+		}
+		return ""
+	}
+	var b strings.Builder
+	b.WriteString("Nothing has ")
+	var meant []string
+	for i, u := range h.Unknown {
+		switch {
+		case i > 0 && i == len(h.Unknown)-1:
+			b.WriteString(" or ")
+		case i > 0:
+			b.WriteString(", ")
+		}
+		b.WriteString(`"` + strings.Trim(u.Word, `"`) + `"`)
+		if u.Nearest != "" {
+			meant = append(meant, `"`+u.Nearest+`"`)
+		}
+	}
+	if len(meant) > 0 {
+		b.WriteString("; did you mean " + strings.Join(meant, " and ") + "?")
+	} else {
+		b.WriteByte('.')
+	}
+	if h.Partial {
+		b.WriteString(" Thoughts with most of the other words come first.")
+	}
+	return b.String()
 }
 
 // A Hit is a thought that a search found.

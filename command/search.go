@@ -1,6 +1,7 @@
 package command
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -22,14 +23,16 @@ func (p *program) search() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "search QUERY...",
 		Short: "Search thoughts, or the notes of a vault",
-		Long: `Search all thoughts and print the best matches first. A thought matches if it contains all the words. The
-search is case-insensitive and ignores accents. It supports "quoted phrases", prefix* and -excluded words.
+		Long: `Search all thoughts and print the best matches first. A thought matches if it contains all the words. If
+no thought does, those with most of the words come first, and the output says so. English words match
+their inflections: retry also finds retried. The search is case-insensitive and ignores accents. It
+supports "quoted phrases", prefix* and -excluded words; a "quoted" word is matched as it is written.
 
 --vault searches the notes of a vault instead. A note matches if it contains one of the words, or if a
 [[link]] in the query leads to it. Notes with more and rarer words come first.
 
 --json prints {"hits": [{session, title, score, seq, number, total, text, branch, more, at}], "more":
-bool}, or with --vault {"notes": [{uri, title, snippet, score, text, graph, meaning}], "total", "more",
+bool, "partial": bool, "unknown": [{word, nearest}]}, or with --vault {"notes": [{uri, title, snippet, score, text, graph, meaning}], "total", "more",
 "warning"}.`,
 		Example: "sequent search connection pool\n\n# a phrase, without another word\n" +
 			"sequent search '\"connection pool\" -postgres'\n\n# in one session\nsequent search --session 7k3 'timeout*'\n\n" +
@@ -104,17 +107,26 @@ func (p *program) searchThoughts(ctx context.Context, a *app.App, q sequent.Sear
 			hits = append(hits, jsonHit{newJSONThought(h.Key.ID, h.Thought), h.Title, h.Score})
 		}
 		return writeJSON(p.out, struct {
-			Hits []jsonHit `json:"hits"`
-			More bool      `json:"more"`
-		}{hits, more})
+			Hits    []jsonHit             `json:"hits"`
+			More    bool                  `json:"more"`
+			Partial bool                  `json:"partial"` // no thought has all words
+			Unknown []sequent.UnknownWord `json:"unknown,omitempty"`
+		}{hits, more, found.Partial, found.Unknown})
 	}
+	notice := found.Notice()
 	if len(found.Hits) == 0 {
-		return p.printf("No thoughts match all these words. Use word* to match words by their beginning.")
+		return p.printf("%s", cmp.Or(notice, "No thoughts match these words."))
+	}
+	if notice != "" {
+		if err := p.printf("%s\n", notice); err != nil {
+			return err
+		}
 	}
 	query, err := words.Parse(q.Text)
 	if err != nil {
 		return err
 	}
+	query = query.Content()
 	for i, h := range found.Hits {
 		if i > 0 {
 			if err := p.printf(""); err != nil {

@@ -108,6 +108,8 @@ func searchRanks(t *testing.T, h Harness) {
 	queries := []string{
 		"alpha", "lambda", "alpha mu", "beta gamma", `"alpha beta"`, "epsilon", "the*", "eta* alpha",
 		"alpha -beta", `alpha -"alpha alpha"`, "思", "考链", "mu lambda kappa", "alp* -gamma -考",
+		"alpha unknown", "alpha beta unknown lambda", "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu -思",
+		`"mu alpha beta" iota "kappa"`, "链思考unknown", "alpha-unknown zet*", "lambdas betas", "unknown",
 	}
 	for _, text := range queries {
 		sameHits(t, s, model, text, 1e-9)

@@ -16,6 +16,7 @@ type Cursor struct {
 	ID     int64   `json:"i,omitzero"`
 	Bound  int64   `json:"b,omitzero"`
 	Low    int64   `json:"l,omitzero"`
+	Newest int64   `json:"m,omitzero"`
 	Owner  string  `json:"o,omitzero"`
 	Name   string  `json:"n,omitzero"`
 }
@@ -42,13 +43,17 @@ func (c Cursor) String() string {
 	return base64.RawURLEncoding.EncodeToString(b)
 }
 
-// ParseCursor parses the result of [Cursor.String]. The error is an *[Error]: s is
-// not a cursor, or is one of a search with another query or digest.
+// ParseCursor parses the result of [Cursor.String]. If its Corpus.Partial is set, the
+// page is one of q.Partial. The error is an *[Error]: s is not a cursor, or is one of
+// a search with another query or digest.
 func ParseCursor(s string, q Query, digest uint64) (Cursor, error) {
 	var c Cursor
 	b, err := base64.RawURLEncoding.DecodeString(s)
 	if err == nil {
 		err = json.Unmarshal(b, &c)
+	}
+	if c.Corpus.Partial {
+		q, _ = q.Partial()
 	}
 	if err != nil || !c.Corpus.ok(q) || c.Query != digest || math.IsNaN(c.Score) || math.IsInf(c.Score, 0) {
 		return Cursor{}, &Error{

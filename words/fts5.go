@@ -12,15 +12,20 @@ import (
 func (q Query) FTS5(columns string) string {
 	var b strings.Builder
 	b.WriteString("{" + columns + "} : ((")
+	and := " AND "
+	if q.partial {
+		and = " OR "
+	}
 	for i, t := range q.wanted {
 		if i > 0 {
-			b.WriteString(" AND ")
+			b.WriteString(and)
 		}
 		s, _ := t.fts5()
 		b.WriteString(s)
 	}
 	b.WriteByte(')')
 	for _, t := range q.unwanted {
+		t.Quoted = true
 		if s, exact := t.fts5(); exact {
 			b.WriteString(" NOT " + s)
 		}
@@ -35,9 +40,9 @@ func (t Term) FTS5(columns string) string {
 	return "{" + columns + "} : " + s
 }
 
-// fts5 returns the phrase, and whether only matches of t pass it. It omits a short
+// fts5 returns the phrases, and whether only matches of t pass it. It omits a short
 // prefix after other tokens, because the index would read all words with it.
-func (t Term) fts5() (phrase string, exact bool) {
+func (t Term) fts5() (phrases string, exact bool) {
 	tokens, star := t.Tokens, ""
 	if t.Prefix {
 		last := len(tokens) - 1
@@ -46,5 +51,13 @@ func (t Term) fts5() (phrase string, exact bool) {
 		}
 		star = " *"
 	}
-	return `"` + strings.Join(tokens, " ") + `"` + star, true
+	var b strings.Builder
+	before := strings.Join(tokens[:len(tokens)-1], " ")
+	for i, last := range t.forms() {
+		if i > 0 {
+			b.WriteString(" OR ")
+		}
+		b.WriteString(`"` + strings.TrimPrefix(before+" "+last, " ") + `"` + star)
+	}
+	return "(" + b.String() + ")", true
 }

@@ -2,14 +2,16 @@ package words
 
 import (
 	"slices"
+	"strings"
 )
 
 // A Matcher matches documents against a query. It reuses its memory and is not safe
 // for concurrent use.
 type Matcher struct {
 	terms    []matchTerm
-	wanted   int            // number of wanted terms; they come first
-	exact    map[string]int // token → index into found
+	wanted   int              // number of wanted terms; they come first
+	partial  bool             // one wanted term is enough
+	exact    map[string][]int // token → indexes into found
 	prefixes []prefix
 	first    [256]bool // first bytes of the query's tokens
 	found    [][]place // positions of each token of the query in the text
@@ -32,30 +34,40 @@ type Range struct{ Start, End int }
 
 // NewMatcher returns a Matcher for q.
 func NewMatcher(q Query) *Matcher {
-	m := &Matcher{exact: make(map[string]int), wanted: len(q.wanted)}
-	for _, t := range slices.Concat(q.wanted, q.unwanted) {
+	m := &Matcher{exact: make(map[string][]int), wanted: len(q.wanted), partial: q.partial}
+	places := make(map[string]int) // forms, with spaces between them → index into found
+	for i, t := range slices.Concat(q.wanted, q.unwanted) {
+		t.Quoted = t.Quoted || i >= len(q.wanted)
 		var mt matchTerm
-		for i, tok := range t.Tokens {
-			mt.tokens = append(mt.tokens, m.index(tok, t.Prefix && i == len(t.Tokens)-1))
+		last := len(t.Tokens) - 1
+		for _, tok := range t.Tokens[:last] {
+			mt.tokens = append(mt.tokens, m.index(places, false, tok))
 		}
+		mt.tokens = append(mt.tokens, m.index(places, t.Prefix, t.forms()...))
 		m.terms = append(m.terms, mt)
 	}
 	m.counts = make([]int, len(q.wanted))
 	return m
 }
 
-func (m *Matcher) index(tok string, isPrefix bool) int {
-	m.first[tok[0]] = true
-	if !isPrefix {
-		if i, ok := m.exact[tok]; ok {
-			return i
-		}
-		m.exact[tok] = len(m.found)
-	} else {
-		m.prefixes = append(m.prefixes, prefix{tok, len(m.found)})
+// index returns the index into found for the positions of any of the forms.
+func (m *Matcher) index(places map[string]int, isPrefix bool, forms ...string) int {
+	key := strings.Join(forms, " ")
+	if i, ok := places[key]; ok && !isPrefix {
+		return i
 	}
+	n := len(m.found)
 	m.found = append(m.found, nil)
-	return len(m.found) - 1
+	for _, tok := range forms {
+		m.first[tok[0]] = true
+		if isPrefix {
+			m.prefixes = append(m.prefixes, prefix{tok, n})
+		} else {
+			m.exact[tok] = append(m.exact[tok], n)
+			places[key] = n
+		}
+	}
+	return n
 }
 
 // Match reports whether a document matches the query. Counts are the occurrences of
@@ -71,19 +83,22 @@ func (m *Matcher) Match(parts ...string) (counts []int, length int, ok bool) {
 		length++ // a gap, so that no phrase crosses it
 	}
 	length -= len(parts)
-	ok = m.wanted > 0
+	have, excluded := 0, false
 	for i, t := range m.terms {
 		n := 0
 		m.each(t, func(place, place) { n++ })
-		switch {
-		case i < m.wanted:
+		if i < m.wanted {
 			m.counts[i] = n
-			ok = ok && n > 0
-		case n > 0:
-			ok = false
+		}
+		switch {
+		case n == 0:
+		case i < m.wanted:
+			have++
+		default:
+			excluded = true
 		}
 	}
-	return m.counts, length, ok
+	return m.counts, length, !excluded && have > 0 && (have == m.wanted || m.partial)
 }
 
 // scan records the positions of the query's tokens in text, counted from base, and
@@ -94,7 +109,7 @@ func (m *Matcher) scan(text string, base int) int {
 		if !m.first[m.sc.token[0]] {
 			continue
 		}
-		if i, ok := m.exact[string(m.sc.token)]; ok {
+		for _, i := range m.exact[string(m.sc.token)] {
 			m.found[i] = append(m.found[i], place{base + n, m.sc.start, m.sc.end})
 		}
 		for _, p := range m.prefixes {

@@ -15,13 +15,16 @@ const (
 	minPrefix = 3 // letters before a *; fewer match too many words to rank
 )
 
-// A Query is a parsed query. A document matches if every wanted term occurs in it
-// and no unwanted term does. The zero Query matches nothing.
+// A Query is a parsed query. A document matches if every wanted term occurs in it,
+// or any of them if the query is partial, and no unwanted term does. The zero Query
+// matches nothing.
 type Query struct {
 	wanted, unwanted []Term
+	partial          bool
 }
 
-// A Term is a word or a phrase: one or more consecutive tokens.
+// A Term is a word or a phrase: one or more consecutive tokens. A wanted term also
+// matches the [Forms] of its last token, unless it is quoted or a prefix.
 type Term struct {
 	Tokens []string
 	Prefix bool // the last token is the beginning of a word
@@ -63,13 +66,22 @@ func (q Query) String() string {
 
 // String returns t in the query language.
 func (t Term) String() string {
-	if t.Prefix { // the hyphens join the tokens of one word
+	switch {
+	case t.Quoted:
+		return `"` + strings.Join(t.Tokens, " ") + `"`
+	case t.Prefix:
 		return strings.Join(t.Tokens, "-") + "*"
 	}
-	if len(t.Tokens) == 1 {
-		return t.Tokens[0]
+	return strings.Join(t.Tokens, "-") // the hyphens join the tokens of one word
+}
+
+// forms returns the last token of t, and its inflections if t matches them.
+func (t Term) forms() []string {
+	last := t.Tokens[len(t.Tokens)-1]
+	if t.Quoted || t.Prefix {
+		return []string{last}
 	}
-	return `"` + strings.Join(t.Tokens, " ") + `"`
+	return Forms(last)
 }
 
 // Parse parses a query: words that must all occur, "quoted phrases", prefix* with

@@ -61,18 +61,26 @@ func TSVector(parts ...string) (vector string, length int, ok bool) {
 // of q passes it, and few other documents do; a [Matcher] decides. It returns false
 // if no TSVector can match.
 func (q Query) TSQuery() (query string, ok bool) {
-	var b strings.Builder
-	for i, t := range q.wanted {
+	var wanted []string
+	for _, t := range q.wanted {
 		s, ok := t.TSQuery()
-		if !ok {
+		if ok {
+			wanted = append(wanted, s)
+		} else if !q.partial {
 			return "", false
 		}
-		if i > 0 {
-			b.WriteString(" & ")
-		}
-		b.WriteString(s)
 	}
+	if len(wanted) == 0 {
+		return "", false
+	}
+	and := " & "
+	if q.partial {
+		and = " | "
+	}
+	var b strings.Builder
+	b.WriteString("(" + strings.Join(wanted, and) + ")")
 	for _, t := range q.unwanted {
+		t.Quoted = true
 		if s, exact, ok := t.tsquery(); ok && exact {
 			b.WriteString(" & !" + s)
 		}
@@ -103,7 +111,14 @@ func (t Term) tsquery() (phrase string, exact, ok bool) {
 		}
 		quoted[i] = lexeme(token)
 	}
-	return "(" + strings.Join(quoted, " <-> ") + star + ")", len(tokens) == len(t.Tokens), true
+	if len(tokens) == len(t.Tokens) {
+		var forms []string
+		for _, form := range t.forms() {
+			forms = append(forms, lexeme(form)+star)
+		}
+		quoted[len(tokens)-1] = "(" + strings.Join(forms, " | ") + ")"
+	}
+	return "(" + strings.Join(quoted, " <-> ") + ")", len(tokens) == len(t.Tokens), true
 }
 
 var quoting = strings.NewReplacer(`'`, `''`, `\`, `\\`)

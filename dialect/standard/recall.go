@@ -2,6 +2,7 @@ package standard
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"github.com/sequent-dev/sequent"
@@ -126,7 +127,11 @@ func (p *page) search(ctx context.Context, engine *sequent.Engine, in recallArgs
 		q := q
 		q.Limit = limit
 		found, err := engine.Search(ctx, q)
-		return each(found.Hits, render), found.Next, err
+		lines := each(found.Hits, render)
+		if notice := found.Notice(); notice != "" {
+			lines = slices.Insert(lines, 0, notice)
+		}
+		return lines, found.Next, err
 	})
 }
 

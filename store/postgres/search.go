@@ -39,10 +39,20 @@ const (
 		FROM thought_words w JOIN thoughts t ON t.id = w.id JOIN tool_sessions s ON s.key = t.session
 		WHERE w.words @@ $6::tsquery AND t.id BETWEEN $7 AND $8 AND ` + inQuery + `
 		ORDER BY t.id DESC LIMIT $9`
+	// selectByID selects thoughts that match according to the index.
+	selectByID = `
+		SELECT t.id, t.text, t.note
+		FROM thoughts t JOIN tool_sessions s ON s.key = t.session
+		WHERE t.id = ANY ($6) AND ` + inQuery + `
+		ORDER BY t.id DESC`
 	// selectCount counts the indexed thoughts with a term.
 	selectCount = `
 		SELECT count(*), coalesce(min(id), 0), (SELECT coalesce(max(id), 0) FROM thought_words)
 		FROM (SELECT id FROM thought_words WHERE words @@ $1::tsquery ORDER BY id DESC LIMIT $2) w`
+	// selectIDs returns the indexed thoughts with a term, newest first.
+	selectIDs = `
+		SELECT coalesce(array_agg(id ORDER BY id DESC), '{}')
+		FROM thought_words WHERE words @@ $1::tsquery AND id <= $2`
 	selectIndex  = `SELECT tx, id, docs, tokens FROM index_state`
 	selectNewest = `SELECT coalesce(max(id), 0) FROM thoughts`
 	selectHits   = `
@@ -59,7 +69,6 @@ func (s *Store) Search(ctx context.Context, q sequent.SearchQuery) (hits sequent
 	err = s.read(ctx, func(ctx context.Context) error {
 		return inTx(ctx, s.pool, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}, func(tx pgx.Tx) (err error) {
 			sr := search{Search: asked, store: s, tx: tx}
-			sr.Begin()
 			// The best plan depends on how common the words are: use the index of words,
 			// or scan the newest thoughts. A generic plan cannot know that.
 			if _, err := tx.Exec(ctx, "SET LOCAL plan_cache_mode = force_custom_plan"); err != nil {
@@ -77,29 +86,63 @@ type search struct {
 	ranking.Search
 	store     *Store
 	tx        pgx.Tx
+	newest    int64               // greatest id on the first page
 	unindexed []ranking.Candidate // matching thoughts without words in the index, newest first
+	lists     [][]int64           // of a partial search: ids for each wanted term; nil until they are needed
 }
 
 // page ranks the matching thoughts and loads those of the page.
 func (sr *search) page(ctx context.Context) (sequent.Hits, error) {
-	var newest int64
 	if sr.From == nil {
-		if err := sr.tx.QueryRow(ctx, selectNewest).Scan(&newest); err != nil {
+		if err := sr.tx.QueryRow(ctx, selectNewest).Scan(&sr.newest); err != nil {
 			return sequent.Hits{}, err
 		}
 	}
-	if err := sr.countTerms(ctx); err != nil {
+	best, next, err := sr.rank(ctx)
+	if err == nil && len(best) == 0 && sr.Relax() {
+		best, next, err = sr.rank(ctx)
+	}
+	if err != nil {
 		return sequent.Hits{}, err
 	}
-	best, next, err := sr.Rank(ctx, newest, sr.block)
+	unknown, err := sr.Unknown(ctx, best, sr.find)
 	if err != nil {
 		return sequent.Hits{}, err
 	}
 	out, err := sr.load(ctx, best)
 	if err == nil {
-		out.Next = next
+		out.Next, out.Unknown, out.Partial = next, unknown, sr.Asked.IsPartial() && len(best) > 0
 	}
 	return out, err
+}
+
+// rank returns the candidates of the page and the cursor of the next one.
+func (sr *search) rank(ctx context.Context) ([]ranking.Candidate, string, error) {
+	sr.Begin()
+	if sr.From == nil {
+		if err := sr.countTerms(ctx); err != nil {
+			return nil, "", err
+		}
+	}
+	if err := sr.readUnindexed(ctx); err != nil {
+		return nil, "", err
+	}
+	if sr.Asked.IsPartial() {
+		return sr.Rank(ctx, sr.newest, sr.partialBlock)
+	}
+	return sr.Rank(ctx, sr.newest, sr.block)
+}
+
+// find is the [ranking.Find].
+func (sr *search) find(ctx context.Context, q words.Query, n int) ([]ranking.Candidate, error) {
+	one := *sr
+	one.Asked = q
+	one.Begin()
+	if err := one.readUnindexed(ctx); err != nil {
+		return nil, err
+	}
+	found, err := one.newestOf(ctx, 1, sr.newest, n)
+	return found[:min(n, len(found))], err
 }
 
 // args returns the arguments of inQuery, followed by more.
@@ -111,27 +154,32 @@ func (sr *search) args(more ...any) []any {
 	return append([]any{sr.Query.AllOwners, pack(sr.Query.Owner), pack(string(sr.Query.Session)), now, pack(sr.Query.Project)}, more...)
 }
 
-// countTerms completes the corpus: from the index, and from the thoughts without
-// words in the index, all of which it reads. It sets sr.unindexed.
+// countTerms sets the corpus's counts of thoughts with each wanted term, for the
+// thoughts in the index.
 func (sr *search) countTerms(ctx context.Context) error {
+	for i, t := range sr.Asked.Wanted() {
+		query, ok := t.TSQuery()
+		if !ok {
+			continue
+		}
+		var n, oldest, newest int64
+		if err := sr.tx.QueryRow(ctx, selectCount, query, ranking.Sample).Scan(&n, &oldest, &newest); err != nil {
+			return err
+		}
+		sr.Corpus.Hits[i] = ranking.Estimate(n, oldest, newest)
+	}
+	return nil
+}
+
+// readUnindexed completes the corpus with the size of the index and the thoughts
+// without words in the index, all of which it reads. It sets sr.unindexed.
+func (sr *search) readUnindexed(ctx context.Context) error {
 	var tx uint64
 	var id int64
 	if err := sr.tx.QueryRow(ctx, selectIndex).Scan(&tx, &id, &sr.Corpus.Docs, &sr.Corpus.Tokens); err != nil {
 		return err
 	}
-	if sr.From == nil {
-		for i, t := range sr.Asked.Wanted() {
-			query, ok := t.TSQuery()
-			if !ok {
-				continue
-			}
-			var n, oldest, newest int64
-			if err := sr.tx.QueryRow(ctx, selectCount, query, ranking.Sample).Scan(&n, &oldest, &newest); err != nil {
-				return err
-			}
-			sr.Corpus.Hits[i] = ranking.Estimate(n, oldest, newest)
-		}
-	}
+	sr.unindexed = nil
 	rows, err := sr.tx.Query(ctx, selectUnindexedText, sr.args(tx, id)...)
 	if err != nil {
 		return err
@@ -176,26 +224,62 @@ func (sr *search) block(ctx context.Context, at *words.Cursor) ([]ranking.Candid
 	if at.Low > 0 {
 		limit = math.MaxInt
 	}
-	var found []ranking.Candidate
-	for _, c := range sr.unindexed {
-		if low <= c.ID && c.ID <= at.Bound && len(found) < limit {
-			found = append(found, c)
-		}
+	found, err := sr.newestOf(ctx, low, at.Bound, limit)
+	if err != nil {
+		return nil, err
 	}
-	if query, ok := sr.Asked.TSQuery(); ok {
-		indexed, err := sr.indexed(ctx, query, low, at.Bound, limit)
-		if err != nil {
-			return nil, err
-		}
-		found = append(found, indexed...)
-	}
-	slices.SortFunc(found, func(a, b ranking.Candidate) int { return cmp.Compare(b.ID, a.ID) })
 	at.Low = low
 	if len(found) >= limit { // only if at.Low was 0
 		found = found[:limit-1]
 		at.Low = found[limit-2].ID
 	}
 	return found, nil
+}
+
+// newestOf returns matching thoughts between low and high, newest first. If there are
+// more than limit, it returns at least the newest limit of them.
+func (sr *search) newestOf(ctx context.Context, low, high int64, limit int) ([]ranking.Candidate, error) {
+	var found []ranking.Candidate
+	for _, c := range sr.unindexed {
+		if low <= c.ID && c.ID <= high && len(found) < limit {
+			found = append(found, c)
+		}
+	}
+	if query, ok := sr.Asked.TSQuery(); ok {
+		indexed, err := sr.indexed(ctx, query, low, high, limit)
+		if err != nil {
+			return nil, err
+		}
+		found = append(found, indexed...)
+	}
+	slices.SortFunc(found, func(a, b ranking.Candidate) int { return cmp.Compare(b.ID, a.ID) })
+	return found, nil
+}
+
+// partialBlock is the [ranking.Block] of a partial search.
+func (sr *search) partialBlock(ctx context.Context, at *words.Cursor) ([]ranking.Candidate, error) {
+	if sr.lists == nil {
+		sr.lists = make([][]int64, len(sr.Asked.Wanted()))
+		for i, t := range sr.Asked.Wanted() {
+			query, ok := t.TSQuery()
+			if !ok {
+				continue
+			}
+			if err := sr.tx.QueryRow(ctx, selectIDs, query, at.Newest).Scan(&sr.lists[i]); err != nil {
+				return nil, err
+			}
+		}
+	}
+	ids, found := sr.Divide(at, ranking.BlockSize, sr.lists, sr.unindexed)
+	if len(ids) == 0 {
+		return found, nil
+	}
+	rows, err := sr.tx.Query(ctx, selectByID, sr.args(ids)...)
+	if err != nil {
+		return nil, err
+	}
+	matching, _, err := sr.matching(rows)
+	return append(found, matching...), err
 }
 
 // indexed looks thoughts between low and high up in the index, newest first, and
@@ -207,32 +291,40 @@ func (sr *search) indexed(ctx context.Context, query string, low, high int64, li
 		if err != nil {
 			return nil, err
 		}
-		read := 0
-		for rows.Next() {
-			var text, note string
-			if err := rows.Scan(&high, &text, &note); err != nil {
-				rows.Close()
-				return nil, err
-			}
-			if err := unpackAll(&text, &note); err != nil {
-				rows.Close()
-				return nil, err
-			}
-			read++
-			if counts, length, ok := sr.Matcher.Match(text, note); ok {
-				found = append(found, ranking.Candidate{ID: high, Counts: slices.Clone(counts), Length: length})
-			}
-		}
-		rows.Close()
-		if err := rows.Err(); err != nil {
+		matching, read, err := sr.matching(rows)
+		if err != nil {
 			return nil, err
 		}
-		if read < n {
+		found = append(found, matching...)
+		if len(read) > 0 {
+			high = read[len(read)-1]
+		}
+		if len(read) < n {
 			break
 		}
 		high--
 	}
 	return found, nil
+}
+
+// matching returns the thoughts among rows that match, and the ids of all.
+func (sr *search) matching(rows pgx.Rows) (found []ranking.Candidate, read []int64, err error) {
+	defer rows.Close()
+	for rows.Next() {
+		var id int64
+		var text, note string
+		if err := rows.Scan(&id, &text, &note); err != nil {
+			return nil, nil, err
+		}
+		if err := unpackAll(&text, &note); err != nil {
+			return nil, nil, err
+		}
+		read = append(read, id)
+		if counts, length, ok := sr.Matcher.Match(text, note); ok {
+			found = append(found, ranking.Candidate{ID: id, Counts: slices.Clone(counts), Length: length})
+		}
+	}
+	return found, read, rows.Err()
 }
 
 // load returns the candidates as hits.

@@ -5,7 +5,12 @@
 //	search, err := ranking.Parse(query)  // refuses queries and cursors that are not valid
 //	search.Begin()                       // a matcher and an empty corpus
 //	…                                    // on the first page, add thoughts to search.Corpus
-//	hits, next, err := search.Rank(ctx, newest, block)
+//	best, next, err := search.Rank(ctx, newest, block)
+//	if len(best) == 0 && search.Relax() { // no thought has all words
+//		search.Begin()
+//		…                                // as before, for some of the words
+//	}
+//	unknown, err := search.Unknown(ctx, best, find)
 package ranking
 
 import (
@@ -34,7 +39,7 @@ const (
 // A Search computes one page of a result. It is not safe for concurrent use.
 type Search struct {
 	Query sequent.SearchQuery
-	Asked words.Query   // of Query.Text
+	Asked words.Query   // the content of Query.Text; see [Search.Relax]
 	From  *words.Cursor // end of the previous page; nil on the first page
 
 	// Matcher matches the text and the note of a thought. Begin sets it.
@@ -55,6 +60,7 @@ func Parse(q sequent.SearchQuery) (Search, error) {
 	if err != nil {
 		return Search{}, refuse("query", err)
 	}
+	asked = asked.Content()
 	owner := "one:" + q.Owner
 	if q.AllOwners {
 		owner = "all"
@@ -66,6 +72,9 @@ func Parse(q sequent.SearchQuery) (Search, error) {
 			return Search{}, refuse("cursor", err)
 		}
 		s.From = &c
+		if c.Corpus.Partial {
+			s.Asked, _ = asked.Partial()
+		}
 	}
 	return s, nil
 }
@@ -111,6 +120,10 @@ func Estimate(n, oldest, newest int64) int64 {
 // A Block returns the candidates with ids from at.Low to at.Bound, in any order. If
 // at.Low is 0, the store chooses where the block begins and sets at.Low: about
 // [BlockSize] candidates below at.Bound, or 1 for all of them.
+//
+// If Search.Asked is partial, at.Low and at.Bound are positions in another order, and
+// the store uses [Search.Divide], or returns all candidates with ids up to at.Newest
+// and sets at.Low to 1.
 type Block func(ctx context.Context, at *words.Cursor) ([]Candidate, error)
 
 // Rank ranks block after block until the page is full: by score, then newest first.
@@ -121,6 +134,9 @@ type Block func(ctx context.Context, at *words.Cursor) ([]Candidate, error)
 // of block. Errors are those of block.
 func (s *Search) Rank(ctx context.Context, newest int64, block Block) (hits []Candidate, next string, err error) {
 	at := words.Cursor{Query: s.digest, Bound: newest, Score: math.MaxFloat64, ID: math.MaxInt64}
+	if s.Asked.IsPartial() {
+		at.Bound, at.Newest = math.MaxInt64, newest
+	}
 	if s.From != nil {
 		at = *s.From
 		s.Corpus = at.Corpus // the first page's, so that scores compare

@@ -72,6 +72,61 @@ func (sr *search) block(ctx context.Context, at *words.Cursor, count bool) ([]ra
 	return found, nil
 }
 
+// lists are the thoughts that a partial search may find.
+type lists struct {
+	unindexed []ranking.Candidate
+	indexed   [][]int64 // for each wanted term, in descending order
+}
+
+// partialBlock is the [ranking.Block] of a partial search.
+func (sr *search) partialBlock(ctx context.Context, at *words.Cursor, count bool) ([]ranking.Candidate, error) {
+	if sr.lists == nil {
+		l, err := sr.readLists(ctx, at.Newest, count)
+		if err != nil {
+			return nil, err
+		}
+		sr.lists = l
+	}
+	ids, found := sr.Divide(at, sr.blockSize, sr.lists.indexed, sr.lists.unindexed)
+	if len(ids) == 0 {
+		return found, nil
+	}
+	matching, err := sr.filter(ctx, ids)
+	return append(found, matching...), err
+}
+
+// readLists reads the ids of all thoughts up to newest with a wanted term. The thoughts
+// of a small session are read instead.
+func (sr *search) readLists(ctx context.Context, newest int64, count bool) (l *lists, err error) {
+	l = new(lists)
+	if newest > sr.mark {
+		if l.unindexed, err = sr.scan(ctx, sr.mark+1, newest, math.MaxInt, count); err != nil {
+			return nil, err
+		}
+	}
+	if sr.words == nil {
+		return l, nil
+	}
+	if sr.session != 0 {
+		ids, err := sr.lookUp(ctx, 1, min(newest, sr.mark), math.MaxInt)
+		if err != nil {
+			return nil, err
+		}
+		found, err := sr.filter(ctx, ids)
+		l.unindexed = append(l.unindexed, found...)
+		return l, err
+	}
+	for _, t := range sr.Asked.Wanted() {
+		ids, err := collectIDs(sr.words.QueryContext(ctx,
+			"SELECT rowid FROM words WHERE words MATCH ? AND rowid <= ? ORDER BY rowid DESC", t.FTS5(textColumns)+sr.scope, newest))
+		if err != nil {
+			return nil, indexError{err}
+		}
+		l.indexed = append(l.indexed, ids)
+	}
+	return l, nil
+}
+
 // scan reads all thoughts between low and high, newest first, and returns at most
 // limit matching ones. If count is set, it adds all of them to the corpus.
 func (sr *search) scan(ctx context.Context, low, high int64, limit int, count bool) ([]ranking.Candidate, error) {

@@ -97,14 +97,16 @@ type search struct {
 	words   *sql.Tx // earlier snapshot of the index; nil if there is none
 	mark    int64   // thoughts up to this id are in the index
 	docs    int64   // number of thoughts in the index
+	tokens  int64   // number of tokens in them
+	newest  int64   // greatest id on the first page
 	scope   string  // FTS5 condition for the session or owner
 	session int64   // key of the session that is searched alone, if it is small
+	lists   *lists  // what a partial search divides into blocks; nil until it does
 }
 
 // run computes the page, with the index in file unless it is nil. The snapshot of
 // the index must be the earlier one: then the store has whatever the index lacks.
 func (sr search) run(ctx context.Context, file *indexFile) (sequent.Hits, error) {
-	sr.Begin()
 	var st indexState
 	if file != nil {
 		tx, err := file.Readers.BeginTx(ctx, nil)
@@ -116,8 +118,7 @@ func (sr search) run(ctx context.Context, file *indexFile) (sequent.Hits, error)
 		if err != nil {
 			return sequent.Hits{}, indexError{err}
 		}
-		sr.words, sr.mark, sr.docs = tx, st.mark, st.docs
-		sr.Corpus.Docs, sr.Corpus.Tokens = st.docs, st.tokens
+		sr.words, sr.mark, sr.docs, sr.tokens = tx, st.mark, st.docs, st.tokens
 	}
 	tx, err := sr.store.readers.BeginTx(ctx, nil)
 	if err != nil {
@@ -179,28 +180,56 @@ func (sr *search) args(more ...any) []any {
 
 // page ranks the matching thoughts and loads those of the page.
 func (sr *search) page(ctx context.Context) (sequent.Hits, error) {
-	var newest int64
-	first := sr.From == nil
-	if first {
-		if err := sr.countTerms(ctx); err != nil {
+	if sr.From == nil {
+		if err := sr.main.QueryRowContext(ctx, selectNewest).Scan(&sr.newest); err != nil {
 			return sequent.Hits{}, err
 		}
-		if err := sr.main.QueryRowContext(ctx, selectNewest).Scan(&newest); err != nil {
-			return sequent.Hits{}, err
-		}
-		newest = max(newest, sr.mark)
+		sr.newest = max(sr.newest, sr.mark)
 	}
-	best, next, err := sr.Rank(ctx, newest, func(ctx context.Context, at *words.Cursor) ([]ranking.Candidate, error) {
-		count := first
-		first = false
-		return sr.block(ctx, at, count)
-	})
+	best, next, err := sr.rank(ctx)
+	if err == nil && len(best) == 0 && sr.Relax() {
+		best, next, err = sr.rank(ctx)
+	}
+	if err != nil {
+		return sequent.Hits{}, err
+	}
+	unknown, err := sr.Unknown(ctx, best, sr.find)
 	if err != nil {
 		return sequent.Hits{}, err
 	}
 	out, err := sr.load(ctx, best)
 	if err == nil {
-		out.Next = next
+		out.Next, out.Unknown, out.Partial = next, unknown, sr.Asked.IsPartial() && len(best) > 0
 	}
 	return out, err
+}
+
+// rank returns the candidates of the page and the cursor of the next one.
+func (sr *search) rank(ctx context.Context) ([]ranking.Candidate, string, error) {
+	sr.Begin()
+	sr.Corpus.Docs, sr.Corpus.Tokens = sr.docs, sr.tokens
+	first := sr.From == nil
+	if first {
+		if err := sr.countTerms(ctx); err != nil {
+			return nil, "", err
+		}
+	}
+	return sr.Rank(ctx, sr.newest, func(ctx context.Context, at *words.Cursor) ([]ranking.Candidate, error) {
+		count := first
+		first = false
+		if sr.Asked.IsPartial() {
+			return sr.partialBlock(ctx, at, count)
+		}
+		return sr.block(ctx, at, count)
+	})
+}
+
+// find is the [ranking.Find].
+func (sr *search) find(ctx context.Context, q words.Query, n int) ([]ranking.Candidate, error) {
+	const least = 50 // thoughts that are looked up at a time
+	one := *sr
+	one.Asked, one.blockSize = q, max(n, least)
+	one.Begin()
+	found, err := one.block(ctx, &words.Cursor{Bound: sr.newest}, false)
+	return found[:min(n, len(found))], err
 }

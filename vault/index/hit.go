@@ -60,7 +60,7 @@ func snippet(body string, units []unit) string {
 // text that has it, or nothing.
 func (u unit) in(text string) string {
 	if !u.stem {
-		return words.Term{Tokens: u.tokens, Prefix: u.prefix}.String()
+		return words.Term{Tokens: u.tokens, Prefix: u.prefix, Quoted: !u.prefix}.String()
 	}
 	all := words.Tokens(text)
 	i := slices.IndexFunc(all, func(token string) bool {

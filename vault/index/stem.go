@@ -13,7 +13,7 @@ import (
 // It covers the first steps of Porter's algorithm. The later ones, which join
 // words such as general and generic, would make queries less precise.
 func stem(token string) (string, bool) {
-	if len(token) < 2 || strings.ContainsFunc(token, func(r rune) bool { return r < 'a' || r > 'z' }) || isFunctionWord(token) {
+	if len(token) < 2 || strings.ContainsFunc(token, func(r rune) bool { return r < 'a' || r > 'z' }) || words.IsFunctionWord(token) {
 		return "", false
 	}
 	s := token
@@ -43,17 +43,10 @@ func stem(token string) (string, bool) {
 	return s, true
 }
 
-// functionWords are English words that carry grammar rather than meaning.
-const functionWords = " a about am an and any are as at be been but by can could did do does for from had has have how i if in into is it its " +
-	"me my no not of on or our should so some than that the their them then there these they this those to us vs was we were what " +
-	"when where which who why will with would you your "
-
-func isFunctionWord(token string) bool { return strings.Contains(functionWords, " "+token+" ") }
-
 // saysLittle reports whether tokens are a function word, or Hiragana alone: the
 // script of Japanese particles and word endings.
 func saysLittle(tokens []string) bool {
-	if len(tokens) == 1 && isFunctionWord(tokens[0]) {
+	if len(tokens) == 1 && words.IsFunctionWord(tokens[0]) {
 		return true
 	}
 	for _, token := range tokens {

@@ -68,9 +68,55 @@ func (s *Store) Search(ctx context.Context, q sequent.SearchQuery) (sequent.Hits
 	if err := s.usable(ctx); err != nil {
 		return sequent.Hits{}, err
 	}
+	best, next, hits, err := s.rank(ctx, &search)
+	if err == nil && len(best) == 0 && search.Relax() {
+		best, next, hits, err = s.rank(ctx, &search)
+	}
+	if err != nil {
+		return sequent.Hits{}, err
+	}
+	unknown, err := search.Unknown(ctx, best, func(_ context.Context, q words.Query, n int) ([]ranking.Candidate, error) {
+		one := search
+		one.Asked = q
+		one.Begin()
+		found, _ := s.match(&one)
+		slices.SortFunc(found, func(a, b ranking.Candidate) int { return cmp.Compare(b.ID, a.ID) })
+		return found[:min(n, len(found))], nil
+	})
+	if err != nil {
+		return sequent.Hits{}, err
+	}
+	page := sequent.Hits{Next: next, Unknown: unknown, Partial: search.Asked.IsPartial() && len(best) > 0}
+	for _, c := range best {
+		hit := hits[c.ID]
+		hit.Score = c.Score
+		page.Hits = append(page.Hits, hit)
+	}
+	return page, nil
+}
+
+// rank returns the candidates of a page, the cursor of the next one, and the hits by
+// the ids of their thoughts.
+func (s *Store) rank(ctx context.Context, search *ranking.Search) ([]ranking.Candidate, string, map[int64]sequent.Hit, error) {
 	search.Begin()
-	var candidates []ranking.Candidate
-	hits := make(map[int64]sequent.Hit) // by the id of the thought
+	candidates, hits := s.match(search)
+	all := func(_ context.Context, at *words.Cursor) ([]ranking.Candidate, error) {
+		at.Low = 1 // one block, of all thoughts up to the newest of the first page
+		newest := at.Bound
+		if search.Asked.IsPartial() {
+			newest = at.Newest
+		}
+		return slices.DeleteFunc(candidates, func(c ranking.Candidate) bool { return c.ID > newest }), nil
+	}
+	best, next, err := search.Rank(ctx, s.recorded, all)
+	return best, next, hits, err
+}
+
+// match returns the thoughts that match and that the query selects, and adds all
+// thoughts to the corpus.
+func (s *Store) match(search *ranking.Search) (candidates []ranking.Candidate, hits map[int64]sequent.Hit) {
+	q := search.Query
+	hits = make(map[int64]sequent.Hit)
 	for k, v := range s.sessions {
 		selected := (q.AllOwners || k.Owner == q.Owner) && (q.Session == "" || k.ID == q.Session) && v.header.Context.InProject(q.Project) &&
 			(q.Now.IsZero() || !v.header.Expired(q.Now))
@@ -87,19 +133,5 @@ func (s *Store) Search(ctx context.Context, q sequent.SearchQuery) (sequent.Hits
 			}
 		}
 	}
-	all := func(_ context.Context, at *words.Cursor) ([]ranking.Candidate, error) {
-		at.Low = 1 // one block, of all thoughts up to at.Bound
-		return slices.DeleteFunc(candidates, func(c ranking.Candidate) bool { return c.ID > at.Bound }), nil
-	}
-	best, next, err := search.Rank(ctx, s.recorded, all)
-	if err != nil {
-		return sequent.Hits{}, err
-	}
-	page := sequent.Hits{Next: next}
-	for _, c := range best {
-		hit := hits[c.ID]
-		hit.Score = c.Score
-		page.Hits = append(page.Hits, hit)
-	}
-	return page, nil
+	return candidates, hits
 }
