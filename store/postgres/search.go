@@ -270,16 +270,14 @@ func (sr *search) partialBlock(ctx context.Context, at *words.Cursor) ([]ranking
 			}
 		}
 	}
-	ids, found := sr.Divide(at, ranking.BlockSize, sr.lists, sr.unindexed)
-	if len(ids) == 0 {
-		return found, nil
-	}
-	rows, err := sr.tx.Query(ctx, selectByID, sr.args(ids)...)
-	if err != nil {
-		return nil, err
-	}
-	matching, _, err := sr.matching(rows)
-	return append(found, matching...), err
+	return sr.Divide(at, ranking.BlockSize, sr.lists, sr.unindexed, func(ids []int64) ([]ranking.Candidate, error) {
+		rows, err := sr.tx.Query(ctx, selectByID, sr.args(ids)...)
+		if err != nil {
+			return nil, err
+		}
+		found, _, err := sr.matching(rows)
+		return found, err
+	})
 }
 
 // indexed looks thoughts between low and high up in the index, newest first, and

@@ -1,6 +1,7 @@
 package ranking
 
 import (
+	"cmp"
 	"context"
 	"slices"
 
@@ -29,18 +30,30 @@ const idBits = 50
 // number of its terms, then newest first.
 func position(terms int, id int64) int64 { return int64(terms)<<idBits | id }
 
-// Divide chooses the block of a partial search that at describes, and sets at.Low. The
+func (c *Candidate) position() int64 {
+	terms := 0
+	for _, n := range c.Counts {
+		if n > 0 {
+			terms++
+		}
+	}
+	return position(terms, c.ID)
+}
+
+// Divide returns the block of a partial search that at describes, and sets at.Low. The
 // lists have, for each wanted term, the ids of thoughts that have it according to the
-// index, in descending order. The candidates are matching thoughts that are not in the
-// index. Divide returns the ids of the block's thoughts in the index, at most size and
-// those with most terms first, and its candidates.
-func (s *Search) Divide(at *words.Cursor, size int, lists [][]int64, candidates []Candidate) ([]int64, []Candidate) {
+// index. The candidates are matching thoughts that are not in the index. Read returns
+// those of some thoughts in the index that match and that the query selects. A block
+// has about size thoughts, those with most terms first.
+func (s *Search) Divide(at *words.Cursor, size int, lists [][]int64, candidates []Candidate,
+	read func(ids []int64) ([]Candidate, error),
+) ([]Candidate, error) {
 	all := slices.Concat(lists...)
 	slices.Sort(all)
 	var places []int64
-	add := func(terms int, id int64) {
-		if p := position(terms, id); id <= at.Newest && p <= at.Bound && p >= at.Low {
-			places = append(places, p)
+	add := func(id, place int64) {
+		if id <= at.Newest && place <= at.Bound && place >= at.Low {
+			places = append(places, place)
 		}
 	}
 	for i := 0; i < len(all); {
@@ -48,39 +61,51 @@ func (s *Search) Divide(at *words.Cursor, size int, lists [][]int64, candidates 
 		for i+n < len(all) && all[i+n] == all[i] {
 			n++
 		}
-		add(n, all[i])
+		add(all[i], position(n, all[i]))
 		i += n
 	}
 	unindexed := make(map[int64]Candidate, len(candidates))
 	for _, c := range candidates {
-		terms := 0
-		for _, n := range c.Counts {
-			if n > 0 {
-				terms++
+		unindexed[c.ID] = c
+		add(c.ID, c.position())
+	}
+	slices.SortFunc(places, func(a, b int64) int { return cmp.Compare(b, a) })
+
+	limit := size + 1 // one more, to learn whether there are more
+	if at.Low > 0 {
+		limit = len(places)
+	}
+	var found []Candidate
+	for len(places) > 0 && len(found) < limit {
+		var ids []int64
+		n := min(limit-len(found), len(places))
+		for _, p := range places[:n] {
+			id := p & (1<<idBits - 1)
+			if c, ok := unindexed[id]; ok {
+				found = append(found, c)
+			} else {
+				ids = append(ids, id)
 			}
 		}
-		unindexed[c.ID] = c
-		add(terms, c.ID)
+		places = places[n:]
+		if len(ids) == 0 {
+			continue
+		}
+		matching, err := read(ids)
+		if err != nil {
+			return nil, err
+		}
+		found = append(found, matching...)
 	}
-	slices.SortFunc(places, func(a, b int64) int { return int(min(max(b-a, -1), 1)) })
 	if at.Low == 0 {
 		at.Low = 1
-		if len(places) > size {
-			places = places[:size]
-			at.Low = places[size-1]
+		if len(found) == limit {
+			slices.SortFunc(found, func(a, b Candidate) int { return cmp.Compare(b.position(), a.position()) })
+			found = found[:size]
+			at.Low = found[size-1].position()
 		}
 	}
-	var ids []int64
-	var found []Candidate
-	for _, p := range places {
-		id := p & (1<<idBits - 1)
-		if c, ok := unindexed[id]; ok {
-			found = append(found, c)
-		} else {
-			ids = append(ids, id)
-		}
-	}
-	return ids, found
+	return found, nil
 }
 
 // A Find returns the newest thoughts that match a query and that the search selects,

@@ -87,12 +87,9 @@ func (sr *search) partialBlock(ctx context.Context, at *words.Cursor, count bool
 		}
 		sr.lists = l
 	}
-	ids, found := sr.Divide(at, sr.blockSize, sr.lists.indexed, sr.lists.unindexed)
-	if len(ids) == 0 {
-		return found, nil
-	}
-	matching, err := sr.filter(ctx, ids)
-	return append(found, matching...), err
+	return sr.Divide(at, sr.blockSize, sr.lists.indexed, sr.lists.unindexed, func(ids []int64) ([]ranking.Candidate, error) {
+		return sr.filter(ctx, ids)
+	})
 }
 
 // readLists reads the ids of all thoughts up to newest with a wanted term. The thoughts
