@@ -15,6 +15,7 @@ import (
 
 	"github.com/sequent-dev/sequent"
 	"github.com/sequent-dev/sequent/internal/pgtest"
+	"github.com/sequent-dev/sequent/storetest"
 )
 
 // BenchmarkAppend measures durable appends through the engine by clients that each
@@ -154,4 +155,28 @@ func (l *minimalLoop) run(ctx context.Context) {
 			j.done <- err
 		}
 	}
+}
+
+// BenchmarkSearchForms measures searches of a store of 100,000 thoughts, or 10,000 with
+// -short.
+func BenchmarkSearchForms(b *testing.B) {
+	n := 100_000
+	if testing.Short() {
+		n = 10_000
+	}
+	s := openAt(b, server.Schema(b))
+	defer s.Close()
+	storetest.BenchmarkSearch(b, s, n, func() {
+		for {
+			if complete, err := s.updateIndex(b.Context()); err != nil {
+				b.Fatal(err)
+			} else if complete {
+				break
+			}
+			time.Sleep(100 * time.Millisecond)
+		}
+		if _, err := s.pool.Exec(b.Context(), "ANALYZE"); err != nil {
+			b.Fatal(err)
+		}
+	})
 }

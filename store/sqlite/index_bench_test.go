@@ -2,11 +2,13 @@ package sqlite
 
 import (
 	"fmt"
+	"path/filepath"
 	"slices"
 	"testing"
 	"time"
 
 	"github.com/sequent-dev/sequent"
+	"github.com/sequent-dev/sequent/storetest"
 )
 
 // BenchmarkSearch searches a store of 1,000,000 thoughts, or 20,000 with -short,
@@ -61,4 +63,23 @@ func BenchmarkSearch(b *testing.B) {
 			b.ReportMetric(float64(hits)/float64(len(times)), "hits")
 		})
 	}
+}
+
+// BenchmarkSearchForms measures searches of a store of 100,000 thoughts, or 10,000 with
+// -short.
+func BenchmarkSearchForms(b *testing.B) {
+	n := 100_000
+	if testing.Short() {
+		n = 10_000
+	}
+	s, err := Open(b.Context(), Config{Path: filepath.Join(b.TempDir(), "s.db"), Sync: Normal})
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer s.Close()
+	storetest.BenchmarkSearch(b, s, n, func() {
+		for !s.index.upToDate(b.Context()) {
+			time.Sleep(100 * time.Millisecond)
+		}
+	})
 }

@@ -183,7 +183,7 @@ func TestIndexAgreesWithScan(t *testing.T) {
 				if !slices.EqualFunc(got.Hits, want.Hits, func(a, b sequent.Hit) bool {
 					return a.Key == b.Key && a.Thought.Seq == b.Thought.Seq && a.Score == b.Score
 				}) {
-					t.Errorf("%s: %+v\n with the index %.2000v\nwithout %.2000v", step, sr.Query, got.Hits, want.Hits)
+					t.Errorf("%s: %+v\n with the index %v\nwithout %v", step, sr.Query, got.Hits, want.Hits)
 				}
 			}
 		}
