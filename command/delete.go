@@ -93,10 +93,16 @@ func (p *program) requireTerminal() error {
 
 // ask asks whether to delete something. Only y and yes confirm.
 func (p *program) ask(ctx context.Context, what string) error {
+	return p.confirm(ctx, "Delete "+what+" permanently?", "Nothing was deleted.")
+}
+
+// confirm asks a question. If the answer is neither y nor yes, it prints what that means
+// and returns an error.
+func (p *program) confirm(ctx context.Context, question, refused string) error {
 	if err := p.requireTerminal(); err != nil {
 		return err
 	}
-	fmt.Fprintf(p.err, "Delete %s permanently? [y/N] ", what)
+	fmt.Fprint(p.err, question+" [y/N] ")
 	answer := make(chan string, 1)
 	go func() {
 		line, err := bufio.NewReader(p.in).ReadString('\n')
@@ -113,6 +119,6 @@ func (p *program) ask(ctx context.Context, what string) error {
 			return nil
 		}
 	}
-	fmt.Fprintln(p.err, "Nothing was deleted.")
+	fmt.Fprintln(p.err, refused)
 	return errReported
 }

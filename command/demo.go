@@ -167,16 +167,11 @@ func (g *agent) think(ctx context.Context, pause func(ctx context.Context, next 
 
 // nextSteps suggests commands to run next.
 func (p *program) nextSteps(s *sequent.Session) error {
-	me := thisCommand()
-	self := me.name()
+	self := selfName()
 	id := string(s.ID())
 	options := ""
-	server := me
 	if p.store != "" {
 		options = " --store " + quoted(p.shownStore())
-		if place, err := app.Locate(p.store); err == nil {
-			server = me.with("--store", cmp.Or(place.Path, p.shownStore()))
-		}
 	}
 	rows := [][2]string{
 		{"show " + id, "draw this session"},
@@ -197,13 +192,10 @@ func (p *program) nextSteps(s *sequent.Session) error {
 		}
 		lines = append(lines, line)
 	}
-	lines = append(lines, nil, draw.Line{{Text: "Add it to your editor", Role: draw.Title}})
-	if me.temporary {
-		lines = append(lines, draw.Beside(draw.Line{{Text: "    "}},
-			"`go run` deletes this binary when it exits. Run go install "+inModule(mainPackage())+", then sequent demo --fast for commands with the installed path.", draw.Meta, o)...)
-	}
-	lines = append(lines, nil)
-	return p.print(append(lines, editors(server, o)...)...)
+	return p.print(append(lines, nil,
+		draw.Line{{Text: "Add it to your editor or agent", Role: draw.Title}},
+		draw.Line{{Text: "    " + self + " setup" + options, Role: draw.Number}},
+	)...)
 }
 
 // shortPath replaces the home directory with ~.

@@ -20,11 +20,12 @@ func (p *program) doctor() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "doctor",
 		Short: "Diagnose problems and suggest fixes",
-		Long: `Check the store, its disk, the token file if there is one, the environment, the terminal and the programs
-that the configurations of MCP clients start, and suggest a fix for each problem. The search index is
-compared with the store, the latest sessions are verified against their hashes, and searches for the words
-of some thoughts must find them. It changes nothing, except that it creates and removes a folder where a
-store is to be created. The exit code is 1 if a check fails.
+		Long: `Check the store, its disk, the token file if there is one, the environment, the terminal and the entries
+in the configurations of MCP clients, and suggest a fix for each problem. The search index is compared with
+the store, the latest sessions are verified against their hashes, and searches for the words of some thoughts
+must find them. The server of each entry is started as the client does, or connected to, and must be of this
+version; it opens its store. Otherwise the command changes nothing, except that it creates and removes a
+folder where a store is to be created. The exit code is 1 if a check fails.
 
 --json prints {"ok": bool, "findings": [{check, status, detail, fix}]}; status is ok, warn or fail.`,
 		Example: "sequent doctor\nsequent doctor --store ./.sequent/sequent.db --auth tokens\nsequent doctor --json",
@@ -66,7 +67,11 @@ func (p *program) examine(ctx context.Context, root *cobra.Command, tokens strin
 		return nil, err
 	}
 	auth, err := app.DiagnoseTokens(tokens)
-	return slices.Concat(findings, store, auth, clients()), err
+	if err != nil {
+		return nil, err
+	}
+	clients, err := p.examineClients(ctx)
+	return slices.Concat(findings, store, auth, clients), err
 }
 
 // environment reports the variables that have an effect, and unknown ones.

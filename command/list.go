@@ -79,7 +79,7 @@ func (p *program) listSessions(ctx context.Context, a *app.App, limit int, since
 	case len(sessions) == 0 && since > 0:
 		return p.printf("No sessions changed in the last %v.", &since)
 	case len(sessions) == 0:
-		return p.printf(beginning, indent(snippet(thisCommand()), "    "))
+		return p.printf(beginning)
 	}
 	if err := p.print(p.table(sessions)...); err != nil {
 		return err

@@ -53,6 +53,12 @@ func scripts(folder string) testscript.Params {
 			} {
 				env.Setenv(v[0], v[1])
 			}
+			program, err := exec.LookPath("sequent")
+			if err != nil {
+				return err
+			}
+			env.Setenv("PROGRAM", program)
+			env.Setenv("XDG_CONFIG_HOME", "") // clients of the person who runs the test
 			env.Values[serverKey{}] = new(webServer)
 			env.Values[modelKey{}] = new(*llmtest.Server)
 			return os.MkdirAll(home, 0o700)

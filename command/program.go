@@ -111,7 +111,7 @@ follow, export and delete the recorded sessions.`,
 			root.AddCommand(c)
 		}
 	}
-	add("serving", p.demo(), p.serve(), p.token(), p.doctor(), p.migrate(), p.copy(), p.backup(), p.restore(), p.compact(), p.usage())
+	add("serving", p.demo(), p.setup(), p.remove(), p.serve(), p.token(), p.doctor(), p.migrate(), p.copy(), p.backup(), p.restore(), p.compact(), p.usage())
 	add("thinking", p.think(), p.plan())
 	add("sessions", p.list(), p.show(), p.search(), p.watch(), p.export(), p.importFiles(), p.verify(), p.delete(), p.vault())
 	add("more", p.version())
@@ -130,7 +130,7 @@ func nameValues(c *cobra.Command) {
 		"DURATION": "drain mcp-session-timeout model-timeout retain session-ttl since", "FILE": "auth file key output sign",
 		"FORMAT": "format", "HASH": "head", "ID": "session", "LEVEL": "log-level", "MODE": "mode sync",
 		"N":    "burst history-window limit max-calls max-connections max-heavy-calls max-model-calls max-streams max-tokens max-watches mcp-sessions model-tries quota-notes quota-sessions rate steps",
-		"NAME": "dialect model", "ORIGIN": "allow-origin", "CIDR": "trusted-proxy", "SIZE": "max-bytes-in max-bytes-out quota-bytes", "STORE": "from store to", "SUBJECT": "owner",
+		"NAME": "client dialect model token-env", "ORIGIN": "allow-origin", "CIDR": "trusted-proxy", "SIZE": "max-bytes-in max-bytes-out quota-bytes", "STORE": "from store to", "SUBJECT": "owner", "URL": "team",
 		"REGEXP": "redact", "TAG": "tag", "WHEN": "color",
 	} {
 		for flag := range strings.FieldsSeq(flags) {

@@ -173,6 +173,4 @@ func (p *program) completeIDs(c *cobra.Command, args []string, prefix string) ([
 const beginning = `No sessions yet.
 
   sequent demo          record and draw an example session
-  sequent serve         run the MCP server; add it to the configuration of your editor:
-
-%s`
+  sequent setup         add the server to your editor or agent`

@@ -260,7 +260,7 @@ func isForeign(err error) bool {
 
 // resumeCommand returns the command that resumes a session.
 func (w *work) resumeCommand(id sequent.ID) string {
-	words := []string{thisCommand().name(), w.command, "resume", string(id)}
+	words := []string{selfName(), w.command, "resume", string(id)}
 	if w.p.store != "" {
 		words = append(words, "--store", quoted(w.p.shownStore()))
 	}

@@ -5,9 +5,10 @@ import (
 	"fmt"
 	"maps"
 	"reflect"
-	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/sequent-dev/sequent/internal/lazyregexp"
 )
 
 // A Server is what an entry says: which program to start, or which URL to connect to.
@@ -143,7 +144,7 @@ func or(s, other string) string {
 }
 
 // variableName matches the reference to a variable in the header of a bearer token.
-var variableName = regexp.MustCompile(`^Bearer (?:\$\{(?:env:)?(\w+)\}|\$(\w+)|\{env:(\w+)\})$`)
+var variableName = lazyregexp.New(`^Bearer (?:\$\{(?:env:)?(\w+)\}|\$(\w+)|\{env:(\w+)\})$`)
 
 // decode returns what an entry says, in the shape of any client. It reports false if the
 // entry names neither a program nor a URL.
@@ -179,7 +180,7 @@ func decode(entry map[string]any) (s Server, ok bool) {
 	s.TokenEnv = text("bearer_token_env_var")
 	if headers, ok := entry["headers"].(map[string]any); ok {
 		value, _ := headers["Authorization"].(string)
-		if m := variableName.FindStringSubmatch(value); m != nil {
+		if m := variableName().FindStringSubmatch(value); m != nil {
 			s.TokenEnv = m[1] + m[2] + m[3]
 		}
 	}
@@ -248,15 +249,16 @@ func obsolete(entry map[string]any, fields []field) (keys []string) {
 	return keys
 }
 
+// objectAt returns the object at a path in a parsed file, or nil.
+func objectAt(doc map[string]any, path []string) map[string]any {
+	for _, key := range path {
+		doc, _ = doc[key].(map[string]any)
+	}
+	return doc
+}
+
 // entryOf returns the entry of this server in a parsed file.
 func entryOf(doc map[string]any, servers []string) (map[string]any, bool) {
-	for _, key := range servers {
-		next, ok := doc[key].(map[string]any)
-		if !ok {
-			return nil, false
-		}
-		doc = next
-	}
-	entry, ok := doc[EntryName].(map[string]any)
+	entry, ok := objectAt(doc, servers)[EntryName].(map[string]any)
 	return entry, ok
 }

@@ -4,11 +4,12 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"regexp"
 	"strconv"
 	"strings"
 
 	"github.com/tailscale/hujson"
+
+	"github.com/sequent-dev/sequent/internal/lazyregexp"
 )
 
 // jsonSyntax changes JSON with comments and trailing commas.
@@ -18,7 +19,7 @@ import (
 type jsonSyntax struct{}
 
 // hujsonError matches the position in an error of hujson.
-var hujsonError = regexp.MustCompile(`^hujson: line (\d+), column (\d+): (.*)$`)
+var hujsonError = lazyregexp.New(`^hujson: line (\d+), column (\d+): (.*)$`)
 
 // parseHuJSON parses a text. hujson wants a line ending after a comment.
 func parseHuJSON(text []byte) (hujson.Value, error) {
@@ -29,7 +30,7 @@ func (jsonSyntax) tree(text []byte) (*hujson.Object, error) {
 	v, err := parseHuJSON(text)
 	if err != nil {
 		e := &SyntaxError{Line: 1, Msg: err.Error()}
-		if m := hujsonError.FindStringSubmatch(err.Error()); m != nil {
+		if m := hujsonError().FindStringSubmatch(err.Error()); m != nil {
 			e.Line, _ = strconv.Atoi(m[1])
 			e.Column, _ = strconv.Atoi(m[2])
 			e.Msg = m[3]

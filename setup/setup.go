@@ -67,19 +67,31 @@ func (s Setup) open(c Client, file string) (document, error) {
 // Read returns what the client's entry says, as the client reads it. It reports false if
 // the file or the entry does not exist.
 func (s Setup) Read(c Client, project bool) (Server, bool, error) {
+	all, err := s.Entries(c, project)
+	server, ok := all[EntryName]
+	return server, ok, err
+}
+
+// Entries returns all servers in the file of a client, by name. Those that name neither a
+// program nor a URL are omitted. It returns none if the file does not exist.
+func (s Setup) Entries(c Client, project bool) (map[string]Server, error) {
 	file := s.System.File(c, project)
 	if file == "" {
-		return Server{}, false, nil
+		return nil, nil
 	}
 	d, err := s.open(c, file)
-	if err != nil || d.entry == nil {
-		return Server{}, false, err
+	if err != nil {
+		return nil, err
 	}
-	server, ok := decode(d.entry)
-	if !ok {
-		return Server{}, false, &FileError{File: file, Err: shapeError("the entry %s has neither a program nor a URL", EntryName)}
+	all := make(map[string]Server)
+	for name, entry := range objectAt(d.doc, c.Servers) {
+		if entry, ok := entry.(map[string]any); ok {
+			if server, ok := decode(entry); ok {
+				all[name] = server
+			}
+		}
 	}
-	return server, true, nil
+	return all, nil
 }
 
 // Snippet returns an entry as a whole file, for people who paste it.

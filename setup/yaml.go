@@ -3,22 +3,23 @@ package setup
 import (
 	"bytes"
 	"fmt"
-	"regexp"
 	"strconv"
 	"strings"
 	"unicode/utf8"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/sequent-dev/sequent/internal/lazyregexp"
 )
 
 // yamlSyntax changes YAML. A new entry becomes the first one of its mapping.
 type yamlSyntax struct{}
 
-var yamlError = regexp.MustCompile(`^yaml: line (\d+): (.*)$`)
+var yamlError = lazyregexp.New(`^yaml: line (\d+): (.*)$`)
 
 func asSyntaxError(err error) error {
 	e := &SyntaxError{Line: 1, Msg: strings.TrimPrefix(err.Error(), "yaml: ")}
-	if m := yamlError.FindStringSubmatch(err.Error()); m != nil {
+	if m := yamlError().FindStringSubmatch(err.Error()); m != nil {
 		e.Line, _ = strconv.Atoi(m[1])
 		e.Msg = m[2]
 	}

@@ -104,13 +104,23 @@ func home() (string, error) {
 	return dir, nil
 }
 
-// DefaultStore returns the path of the default store, in the user's data directory.
+// DefaultStore returns the path of the default store, in [DataDir].
 func DefaultStore() (string, error) {
+	dir, err := DataDir()
+	if err != nil {
+		return "", err
+	}
+	return filepath.Join(dir, "sequent.db"), nil
+}
+
+// DataDir returns the directory for files of this program in the user's data directory. It
+// does not need to exist.
+func DataDir() (string, error) {
 	dir, err := dataDir(runtime.GOOS)
 	if err != nil {
 		return "", err
 	}
-	return filepath.Join(dir, "sequent", "sequent.db"), nil
+	return filepath.Join(dir, "sequent"), nil
 }
 
 func dataDir(goos string) (string, error) {

@@ -16,11 +16,11 @@ import (
 
 // DefaultTokens returns the path of the default token file, next to the default store.
 func DefaultTokens() (string, error) {
-	dir, err := dataDir(runtime.GOOS)
+	dir, err := DataDir()
 	if err != nil {
 		return "", err
 	}
-	return filepath.Join(dir, "sequent", "tokens"), nil
+	return filepath.Join(dir, "tokens"), nil
 }
 
 // A Token describes a token.

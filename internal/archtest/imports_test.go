@@ -95,7 +95,7 @@ var rules = []rule{
 
 	{"auth/...", nil, "it identifies clients for any transport"},
 
-	{"setup", []string{"internal/durable", "github.com/tailscale/hujson", "github.com/pelletier/go-toml/v2/...", "go.yaml.in/yaml/v3"},
+	{"setup", []string{"internal/durable", "internal/lazyregexp", "github.com/tailscale/hujson", "github.com/pelletier/go-toml/v2/...", "go.yaml.in/yaml/v3"},
 		"it depends on files of clients, not on the engine"},
 
 	{"internal/needtest", nil, "it is for tests"},

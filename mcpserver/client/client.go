@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/http"
 	"os/exec"
 	"sync"
 
@@ -28,16 +29,54 @@ type Client struct {
 // in the newest version of the protocol that both support. ctx limits only the
 // connecting. The server's standard error is that of cmd.
 func Connect(ctx context.Context, cmd *exec.Cmd) (*Client, error) {
+	return connect(ctx, cmd.Path, &mcp.CommandTransport{Command: cmd})
+}
+
+// ConnectHTTP connects to a server over HTTP. A token, if there is one, is sent as a bearer
+// token to this URL only, not to where it redirects. ctx limits only the connecting.
+func ConnectHTTP(ctx context.Context, url, token string) (*Client, error) {
+	return connect(ctx, url, &mcp.StreamableClientTransport{
+		Endpoint: url, DisableStandaloneSSE: true, MaxRetries: -1,
+		HTTPClient: &http.Client{
+			Transport: bearer(token),
+			CheckRedirect: func(*http.Request, []*http.Request) error {
+				return http.ErrUseLastResponse
+			},
+		},
+	})
+}
+
+// A bearer is a transport that sends a token with every request.
+type bearer string
+
+// RoundTrip sends the request.
+func (token bearer) RoundTrip(r *http.Request) (*http.Response, error) {
+	if token != "" {
+		r = r.Clone(r.Context())
+		r.Header.Set("Authorization", "Bearer "+string(token))
+	}
+	return http.DefaultTransport.RoundTrip(r)
+}
+
+func connect(ctx context.Context, where string, transport mcp.Transport) (*Client, error) {
 	c := mcp.NewClient(
 		&mcp.Implementation{Name: "sequent-client", Version: "1"},
 		&mcp.ClientOptions{Capabilities: &mcp.ClientCapabilities{}},
 	)
-	r := &recorder{Transport: &mcp.CommandTransport{Command: cmd}}
+	r := &recorder{Transport: transport}
 	session, err := c.Connect(ctx, r, nil)
 	if err != nil {
-		return nil, fmt.Errorf("client: connect to %s: %w", cmd.Path, err)
+		return nil, fmt.Errorf("client: connect to %s: %w", where, err)
 	}
 	return &Client{session: session, replies: r}, nil
+}
+
+// Server returns the name and the version that the server gives itself.
+func (c *Client) Server() (name, version string) {
+	if r := c.session.InitializeResult(); r != nil && r.ServerInfo != nil {
+		return r.ServerInfo.Name, r.ServerInfo.Version
+	}
+	return "", ""
 }
 
 // ListTools returns the tools in the server's order. Their schemas are equivalent to the

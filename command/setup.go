@@ -1,0 +1,431 @@
+package command
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/sequent-dev/sequent/internal/app"
+	"github.com/sequent-dev/sequent/internal/draw"
+	"github.com/sequent-dev/sequent/setup"
+)
+
+func (p *program) setup() *cobra.Command {
+	job := &setupJob{program: p}
+	var dialect, team, tokenEnv string
+	dialects := app.Config{Dialects: p.dialects}.Names()
+	c := &cobra.Command{
+		Use:   "setup",
+		Short: "Add the server to your MCP clients and test it",
+		Long: `Add the server to the configuration files of the MCP clients that are installed, then start each entry as
+the client does and connect to it. The command shows the changes and asks before it makes them.
+
+Only the entry named sequent changes. Comments, order and formatting of a file stay, a copy of the file is
+kept, and sequent remove restores it. A file with a syntax error is left alone. If the entry is already as
+it should be, nothing is written.
+
+The entry names this program. If it runs from a cache of npm, by go run or from a directory for temporary
+files, it is first copied to the folder bin in your data directory, and the entry names the copy.
+
+--team adds the server of a team at a URL instead. Its token stays in the environment variable of
+--token-env; the entry names the variable. Claude Desktop cannot connect to a URL from its file, and Zed
+cannot read a token from a variable.
+
+--json prints {"ok": bool, "program": file, "clients": [{client, name, file, action, copy, verified, server,
+version, tools, error, fix}], "say": sentence}; action is add, update, keep or failed.`,
+		Example: "sequent setup\n\n# one client, without a question\nsequent setup --client cursor --yes\n\n" +
+			"# show what would change\nsequent setup --all --dry-run\n\n# print the entry to paste it\nsequent setup --client zed --print\n\n" +
+			"# for this project, with a store of its own\nsequent setup --client claude-code --project --store .sequent/sequent.db --yes\n\n" +
+			"# the server of a team\nsequent setup --client codex --team https://think.example.com/mcp --token-env SEQUENT_TEAM_TOKEN --yes",
+		Args: arguments(0, 0, ""),
+		RunE: func(c *cobra.Command, _ []string) error {
+			if err := job.open(); err != nil {
+				return err
+			}
+			if team != "" || tokenEnv != "" {
+				if err := checkTeam(c, team, tokenEnv); err != nil {
+					return err
+				}
+				job.server = setup.Server{URL: team, TokenEnv: tokenEnv}
+			} else if err := job.local(given(p, c, "dialect", dialect), given(p, c, "store", p.store), dialects); err != nil {
+				return err
+			}
+			return job.add(c.Context())
+		},
+	}
+	job.flags(c)
+	c.Flags().BoolVar(&job.show, "print", false, "print the entries and change nothing")
+	c.Flags().StringVar(&dialect, "dialect", dialects[0], "dialect of the tool: "+strings.Join(dialects, ", "))
+	c.Flags().StringVar(&team, "team", "", "URL of a server over HTTP, instead of this program")
+	c.Flags().StringVar(&tokenEnv, "token-env", "", "environment variable with the bearer token for --team")
+	complete(c, "dialect", dialects...)
+	return c
+}
+
+func (p *program) remove() *cobra.Command {
+	job := &setupJob{program: p}
+	c := &cobra.Command{
+		Use:   "remove",
+		Short: "Remove the server from your MCP clients",
+		Long: `Remove the entry named sequent from the configuration files of MCP clients, and nothing else. A file that
+has not changed otherwise since sequent setup is restored byte for byte; a file that sequent setup created is
+deleted. The command shows the changes and asks before it makes them. A copy of each file is kept.
+
+Without --client the entry is removed from the files of all clients, with --project from those of the project
+in the working directory, and with --all from both. Sessions are kept; sequent delete deletes them.
+
+--json prints {"ok": bool, "clients": [{client, name, file, action, copy, error}]}; action is remove or
+failed.`,
+		Example: "sequent remove\n\n# from one client, without a question\nsequent remove --client cursor --yes\n\n# show what would change\nsequent remove --all --dry-run",
+		Args:    arguments(0, 0, ""),
+		RunE: func(c *cobra.Command, _ []string) error {
+			if err := job.open(); err != nil {
+				return err
+			}
+			return job.remove(c.Context())
+		},
+	}
+	job.flags(c)
+	return c
+}
+
+// given returns the value of a flag of the command line, or an empty string. A value from the
+// environment of this shell is not for the configuration of a client.
+func given(p *program, c *cobra.Command, name, value string) string {
+	if c.Flags().Changed(name) && !slices.Contains(p.inherited, name) {
+		return value
+	}
+	return ""
+}
+
+// checkTeam checks the flags for a server over HTTP.
+func checkTeam(c *cobra.Command, team, tokenEnv string) error {
+	u, err := url.Parse(team)
+	switch {
+	case team == "":
+		return misuse(c, "--token-env requires --team URL")
+	case err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https":
+		return invalid("team", team, "a URL such as https://think.example.com/mcp")
+	case u.User != nil:
+		return invalid("team", u.Redacted(), "a URL without a password; --token-env names the variable with the token")
+	case tokenEnv != "" && !regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`).MatchString(tokenEnv):
+		return &usageError{msg: "--token-env is not the name of an environment variable", fix: "pass the name, such as SEQUENT_TEAM_TOKEN, not the token"}
+	case c.Flags().Changed("dialect") || c.Flags().Changed("store"):
+		return misuse(c, "--team excludes --dialect and --store, which the server of the team decides; /mcp/NAME in the URL chooses a dialect")
+	}
+	return nil
+}
+
+// A setupJob is one run of setup or remove.
+type setupJob struct {
+	*program
+	clients                       []string
+	project, all, yes, plan, show bool
+
+	files   setup.Setup
+	server  setup.Server
+	source  string // program to copy to server.Command first; empty if it stays where it is
+	results []setupResult
+}
+
+// A setupResult is what happened to the file of a client, or of several that share it.
+type setupResult struct {
+	Client   string   `json:"client"`
+	Name     string   `json:"name"`
+	File     string   `json:"file"`
+	Action   string   `json:"action"`
+	Copy     string   `json:"copy,omitempty"`
+	Verified bool     `json:"verified,omitempty"`
+	Server   string   `json:"server,omitempty"`
+	Version  string   `json:"version,omitempty"`
+	Tools    []string `json:"tools,omitempty"`
+	Error    string   `json:"error,omitempty"`
+	Fix      string   `json:"fix,omitempty"`
+
+	change setup.Change
+}
+
+const actionFailed = "failed"
+
+func (r *setupResult) fail(err error, fix string) {
+	r.Action, r.Error, r.Fix = actionFailed, err.Error(), fix
+}
+
+func (j *setupJob) flags(c *cobra.Command) {
+	f := c.Flags()
+	f.StringArrayVar(&j.clients, "client", nil, "client, may be repeated: "+strings.Join(setup.IDs(), ", ")+" (default: those that are found)")
+	f.BoolVar(&j.project, "project", false, "use the files of the project in the working directory")
+	f.BoolVar(&j.all, "all", false, "use all clients that are found")
+	f.BoolVarP(&j.yes, "yes", "y", false, "do not ask for confirmation")
+	f.BoolVar(&j.plan, "dry-run", false, "show the changes and make none")
+	complete(c, "client", setup.IDs()...)
+	j.addJSONFlag(c)
+	j.addWidthFlag(c)
+}
+
+// open finds the directories on which the paths of clients depend, and checks --client.
+func (j *setupJob) open() error {
+	for _, id := range j.clients {
+		if _, ok := setup.Lookup(id); !ok {
+			return invalid("client", id, "one of "+strings.Join(setup.IDs(), ", "))
+		}
+	}
+	if j.all && len(j.clients) > 0 {
+		return usagef("--all and --client are mutually exclusive")
+	}
+	var err error
+	j.files, err = j.clientFiles()
+	return err
+}
+
+// clientFiles returns access to the files of clients.
+func (p *program) clientFiles() (setup.Setup, error) {
+	data, err := app.DataDir()
+	if err != nil {
+		return setup.Setup{}, err
+	}
+	home, err := os.UserHomeDir()
+	if err != nil {
+		return setup.Setup{}, err
+	}
+	dir, err := os.Getwd()
+	if err != nil {
+		return setup.Setup{}, err
+	}
+	return setup.Setup{
+		System: setup.System{
+			OS: runtime.GOOS, Home: home, Dir: dir, Getenv: p.getenv, LookPath: exec.LookPath,
+			Exists: func(path string) bool { _, err := os.Stat(path); return err == nil },
+		},
+		Data: filepath.Join(data, "setup"), Now: p.now,
+	}, nil
+}
+
+// local sets the server to this program.
+func (j *setupJob) local(dialect, store string, dialects []string) error {
+	exe, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	if j.server.Command, j.source, err = j.lasting(exe); err != nil {
+		return err
+	}
+	j.server.Args = []string{"serve"}
+	if dialect != "" {
+		if !slices.Contains(dialects, dialect) {
+			return invalid("dialect", dialect, "one of "+strings.Join(dialects, ", "))
+		}
+		j.server.Args = append(j.server.Args, "--dialect", dialect)
+	}
+	if store == "" {
+		return nil
+	}
+	place, err := app.Locate(store)
+	if err != nil {
+		return err
+	}
+	switch address, isDatabase := place.Database(); {
+	case isDatabase: // its password is visible in arguments
+		j.server.Env = map[string]string{variable("store"): address}
+	case place.Memory || j.project: // a file of the project is relative to it
+		j.server.Args = append(j.server.Args, "--store", store)
+	default:
+		j.server.Args = append(j.server.Args, "--store", place.Path)
+	}
+	return nil
+}
+
+// lasting returns the command for entries, and the program to copy there if it is not there
+// yet.
+func (j *setupJob) lasting(exe string) (command, source string, err error) {
+	if setup.Temporary(exe, os.TempDir(), j.getenv("GOCACHE")) {
+		data, err := app.DataDir()
+		return setup.ProgramFile(data), exe, err
+	}
+	// The name on the PATH outlives an update by a package manager, which moves the file.
+	if found, err := exec.LookPath("sequent"); err == nil && filepath.IsAbs(found) && sameFile(found, exe) {
+		if j.project {
+			return "sequent", "", nil // others of the project have it elsewhere
+		}
+		return found, "", nil
+	}
+	return exe, "", nil
+}
+
+func sameFile(a, b string) bool {
+	one, err := os.Stat(a)
+	if err != nil {
+		return false
+	}
+	two, err := os.Stat(b)
+	return err == nil && os.SameFile(one, two)
+}
+
+// chosen returns the clients to set up.
+func (j *setupJob) chosen() ([]setup.Client, error) {
+	var found []setup.Client
+	if len(j.clients) > 0 {
+		for _, id := range j.clients {
+			c, _ := setup.Lookup(id)
+			if j.project && c.Project == "" {
+				return nil, &usageError{msg: c.Name + " has no configuration file for projects", fix: "omit --project"}
+			}
+			found = append(found, c)
+		}
+		return found, nil
+	}
+	for _, c := range setup.Clients() {
+		if j.files.System.Installed(c) && (!j.project || c.Project != "") {
+			found = append(found, c)
+		}
+	}
+	ids := make([]string, len(found))
+	for i, c := range found {
+		ids[i] = c.ID
+	}
+	switch {
+	case len(found) == 0:
+		return nil, &usageError{msg: "no MCP client was found", fix: "pass --client NAME: " + strings.Join(setup.IDs(), ", ")}
+	case len(found) > 1 && !j.all && !j.plan && !j.show && (j.yes || j.requireTerminal() != nil):
+		return nil, &usageError{msg: "several clients were found: " + strings.Join(ids, ", "), fix: "pass --all or --client NAME"}
+	}
+	return found, nil
+}
+
+// add plans, shows, makes and tests the changes of setup.
+func (j *setupJob) add(ctx context.Context) error {
+	clients, err := j.chosen()
+	if err != nil {
+		return err
+	}
+	if j.show {
+		return j.printEntries(clients)
+	}
+	for _, c := range clients {
+		change, err := j.files.Add(c, j.project, j.server)
+		j.planned(c, j.project, change, err)
+	}
+	what := "Add sequent to " + draw.Count(j.changes(), "file", "files") + "?"
+	if err := j.agree(ctx, what); err != nil || j.plan {
+		return err
+	}
+	if j.source != "" && j.server.Command != "" {
+		if err := setup.Install(j.source, j.server.Command); err != nil {
+			return fmt.Errorf("copy this program: %w", err)
+		}
+	}
+	j.apply()
+	for i := range j.results {
+		if r := &j.results[i]; r.Action != actionFailed {
+			j.verify(ctx, r)
+		}
+	}
+	return j.report(ctx)
+}
+
+// planned records the plan for a client. Clients that share a file share a result.
+func (j *setupJob) planned(c setup.Client, project bool, change setup.Change, err error) {
+	file := cmp.Or(change.File, j.files.System.File(c, project))
+	r := setupResult{Client: c.ID, Name: c.Name, File: file, Action: string(change.Action), change: change}
+	if err != nil {
+		r.fail(err, "")
+		if e, ok := errors.AsType[*setup.FileError](err); ok {
+			r.fail(e.Err, "correct the file, or add what sequent setup --client "+c.ID+" --print prints by hand")
+		}
+		if errors.Is(err, setup.ErrNoRemote) || errors.Is(err, setup.ErrNoToken) {
+			r.Fix = "use another client for --team, or set up this program, whose sessions sequent copy can bring to the team"
+		}
+	} else if i := slices.IndexFunc(j.results, func(r setupResult) bool { return r.File == file && r.Action != actionFailed }); i >= 0 {
+		j.results[i].Name += ", " + c.Name
+		return
+	}
+	j.results = append(j.results, r)
+}
+
+// changes returns how many files will change.
+func (j *setupJob) changes() (n int) {
+	for _, r := range j.results {
+		if r.Action != actionFailed && r.change.Action != setup.Keep {
+			n++
+		}
+	}
+	return n
+}
+
+// agree shows the plan and asks for confirmation.
+func (j *setupJob) agree(ctx context.Context, question string) error {
+	switch {
+	case j.plan && j.json:
+		return j.report(ctx)
+	case !j.json:
+		if err := j.print(j.planLines()...); err != nil {
+			return err
+		}
+	}
+	if j.plan || j.yes || j.changes() == 0 {
+		return nil
+	}
+	return j.confirm(ctx, question, "Nothing was changed.")
+}
+
+// apply makes the planned changes.
+func (j *setupJob) apply() {
+	for i := range j.results {
+		r := &j.results[i]
+		if r.Action == actionFailed {
+			continue
+		}
+		change, err := j.files.Apply(r.change)
+		if err != nil {
+			r.fail(err, "nothing was changed; close the client and try again")
+			continue
+		}
+		r.change, r.Action, r.Copy = change, string(change.Action), change.Copy
+	}
+}
+
+// remove plans, shows and makes the changes of remove.
+func (j *setupJob) remove(ctx context.Context) error {
+	clients := setup.Clients()
+	if len(j.clients) > 0 {
+		clients = nil
+		for _, id := range j.clients {
+			c, _ := setup.Lookup(id)
+			clients = append(clients, c)
+		}
+	}
+	for _, c := range clients {
+		for _, project := range []bool{false, true} {
+			if project != j.project && !j.all {
+				continue
+			}
+			change, err := j.files.Remove(c, project)
+			if err != nil || change.Action == setup.Remove {
+				j.planned(c, project, change, err)
+			}
+		}
+	}
+	if len(j.results) == 0 {
+		if j.json {
+			return j.report(ctx)
+		}
+		return j.printf("No client has an entry named %s.", setup.EntryName)
+	}
+	what := "Remove sequent from " + draw.Count(j.changes(), "file", "files") + "?"
+	if err := j.agree(ctx, what); err != nil || j.plan {
+		return err
+	}
+	j.apply()
+	return j.report(ctx)
+}
