@@ -4,6 +4,7 @@ package postgres
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -66,7 +67,7 @@ func TestDiagnose(t *testing.T) {
 	find(url, "format", "ok")
 	s := openAt(t, url)
 	defer s.Close()
-	for _, check := range []string{"server", "encoding", "connections", "time-outs", "format", "tables", "search index"} {
+	for _, check := range []string{"server", "encoding", "connections", "time-outs", "server identity", "format", "tables", "search index"} {
 		find(url, check, "ok")
 	}
 	find(url+"&statement_timeout=0", "time-outs", "warn")
@@ -90,6 +91,30 @@ func TestDiagnose(t *testing.T) {
 	reader := url[:len("postgres://")] + "reader" + url[len("postgres://postgres"):]
 	find(reader, "rights", "warn")
 	find(reader, "tables", "fail")
+}
+
+// A server can keep its identity from a user. Then a store works, but a move is not
+// noticed.
+func TestDiagnoseIdentity(t *testing.T) {
+	t.Parallel()
+	own := newServer(t)
+	url := own.Schema(t)
+	exec(t, url, "REVOKE EXECUTE ON FUNCTION pg_control_system() FROM PUBLIC", "CREATE ROLE stranger LOGIN",
+		"GRANT ALL ON SCHEMA test1 TO stranger")
+	s := travel(t, strings.Replace(url, "postgres@", "stranger@", 1))
+	s.think(t, "one")
+	s.has(t, "as a user who may not know the server", []string{"one"})
+	for _, granted := range []bool{false, true} {
+		if granted {
+			exec(t, url, "GRANT EXECUTE ON FUNCTION pg_control_system() TO stranger")
+		}
+		want := map[bool]diagnosis.Status{false: diagnosis.Warn, true: diagnosis.OK}[granted]
+		all := Diagnose(t.Context(), strings.Replace(url, "postgres@", "stranger@", 1))
+		i := slices.IndexFunc(all, func(f diagnosis.Finding) bool { return f.Check == "server identity" })
+		if i < 0 || all[i].Status != want || strings.Contains(all[i].Fix, "pg_control_system()") == granted {
+			t.Errorf("granted %t: %+v, want a finding with status %s", granted, all, want)
+		}
+	}
 }
 
 // After a restore on another server, the index can be at a transaction that this server

@@ -94,13 +94,14 @@ func diagnoseSettings(ctx context.Context, conn *pgx.Conn, r *diagnosis.Report) 
 	const perProcess = 10 // a pool of 8, the listener, and one while starting
 	var limit, used int
 	var statement, idle string
-	var mayCreate bool
+	var mayCreate, mayIdentify bool
 	if err := conn.QueryRow(ctx, `
 		SELECT current_setting('max_connections')::integer - current_setting('superuser_reserved_connections')::integer,
 			(SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'client backend'),
 			current_setting('statement_timeout'), current_setting('idle_in_transaction_session_timeout'),
-			coalesce(has_schema_privilege(current_schema(), 'CREATE'), FALSE)`,
-	).Scan(&limit, &used, &statement, &idle, &mayCreate); err != nil {
+			coalesce(has_schema_privilege(current_schema(), 'CREATE'), FALSE),
+			has_function_privilege('pg_control_system()', 'EXECUTE')`,
+	).Scan(&limit, &used, &statement, &idle, &mayCreate, &mayIdentify); err != nil {
 		return err
 	}
 	if limit-used < perProcess {
@@ -118,6 +119,12 @@ func diagnoseSettings(ctx context.Context, conn *pgx.Conn, r *diagnosis.Report) 
 	if !mayCreate {
 		r.Warn("rights", "GRANT CREATE ON SCHEMA … TO this user, or run sequent migrate as a user with this privilege",
 			"this user may not create tables, so the store cannot be created or migrated")
+	}
+	if !mayIdentify { // see checkServer
+		r.Warn("server identity", "GRANT EXECUTE ON FUNCTION pg_control_system() TO this user",
+			"this user may not call pg_control_system(), so processes do not notice that the store was moved from another server; then searches miss new thoughts")
+	} else {
+		r.OK("server identity", "known; a move from another server is noticed")
 	}
 	return nil
 }
