@@ -10,6 +10,7 @@ import (
 	"runtime"
 	"slices"
 	"testing"
+	"time"
 
 	"modernc.org/sqlite"
 
@@ -182,6 +183,60 @@ func TestTimeTravel(t *testing.T) {
 					p.has(t, fmt.Sprint("in the end, process ", i), want, lost)
 				}
 			})
+		}
+	}
+}
+
+// TestWatchAfterRestore restores a later copy over an earlier one: there are more
+// thoughts than before, but the latest of them are not what has changed.
+func TestWatchAfterRestore(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	path := filepath.Join(dir, "s.db")
+	p := travel(t, path)
+	add := func(id sequent.ID, n int) {
+		t.Helper()
+		for i := range n {
+			if _, err := p.engine.Ensure(t.Context(), id, adding(fmt.Sprint("heron ", id, i))); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	keep := func(name string) string {
+		t.Helper()
+		backup := filepath.Join(dir, name)
+		if _, err := Backup(t.Context(), BackupConfig{From: path, To: backup}); err != nil {
+			t.Fatal(err)
+		}
+		return backup
+	}
+	add("a", 2)
+	add("b", 2)
+	early := keep("early.db")
+	add("a", 2)
+	add("b", 20)
+	late := keep("late.db")
+	restoreInPlace(t, path, early)
+	add("b", 6)
+	before, err := p.engine.Session(t.Context(), "a")
+	if err != nil {
+		t.Fatal(err)
+	}
+	watch, err := p.Watch(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer watch.Close()
+	watch.Add(sequent.Key{ID: "a"})
+	restoreInPlace(t, path, late)
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	for after := before; after.Len() == before.Len(); {
+		if _, err := watch.Wait(ctx); err != nil {
+			t.Fatalf("the watch did not report a session that the restored copy has otherwise: %v", err)
+		}
+		if after, err = p.engine.Session(t.Context(), "a"); err != nil {
+			t.Fatal(err)
 		}
 	}
 }

@@ -46,12 +46,15 @@ type marks struct {
 	thoughts  int64 // a change that adds thoughts
 	touched   int64 // any other change of a session
 	forgotten int64 // a deletion
+	// schema grows when SQLite restores a copy over the file. Then rows up to the other
+	// marks may be different ones.
+	schema int64
 }
 
 const (
 	selectMarks = `
 		SELECT (SELECT coalesce(max(id), 0) FROM thoughts), (SELECT coalesce(max(id), 0) FROM touched),
-			(SELECT coalesce(max(id), 0) FROM forgotten)`
+			(SELECT coalesce(max(id), 0) FROM forgotten), (SELECT schema_version FROM pragma_schema_version)`
 	selectChanged = `
 		SELECT owner, id FROM tool_sessions WHERE key IN (
 			SELECT session FROM thoughts WHERE id > ? AND id <= ?
@@ -127,7 +130,7 @@ func (p *poller) changes(v *dataVersion) (changed []sequent.Topic, complete bool
 	if err != nil {
 		return nil, false
 	}
-	if now.thoughts < seen.thoughts || now.touched < seen.touched || now.forgotten < seen.forgotten {
+	if now.schema != seen.schema || now.thoughts < seen.thoughts || now.touched < seen.touched || now.forgotten < seen.forgotten {
 		p.mu.Lock()
 		p.seen = now
 		p.mu.Unlock()
@@ -214,7 +217,7 @@ func (v *dataVersion) changed(ctx context.Context) (bool, error) {
 }
 
 func (v *dataVersion) marks(ctx context.Context) (m marks, err error) {
-	err = v.last.QueryRowContext(ctx).Scan(&m.thoughts, &m.touched, &m.forgotten)
+	err = v.last.QueryRowContext(ctx).Scan(&m.thoughts, &m.touched, &m.forgotten, &m.schema)
 	return m, err
 }
 
