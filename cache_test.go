@@ -138,8 +138,8 @@ func TestCacheBytesOfLoadedSessions(t *testing.T) {
 // disk does.
 type copying struct{ MemoryStore }
 
-func (s *copying) Load(ctx context.Context, k Key, have Position) (Header, []Entry, error) {
-	h, log, err := s.MemoryStore.Load(ctx, k, have)
+func (s *copying) Load(ctx context.Context, k Key, have Position, limit int) (Header, []Entry, error) {
+	h, log, err := s.MemoryStore.Load(ctx, k, have, limit)
 	for i := range log {
 		t := &log[i].Thought
 		t.Text, t.Branch = strings.Clone(t.Text), strings.Clone(t.Branch)

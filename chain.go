@@ -158,10 +158,10 @@ func (h *Header) Prove(entries []Entry) {
 	}
 }
 
-// Continues reports whether tail, all entries of the session beyond a position, follows
-// what a reader at that position has. It does not if the session was begun again, or if
-// its store has gone back to an earlier state: then the reader's entries are those of
-// another history.
+// Continues reports whether tail, the entries of the session beyond a position or a
+// first part of them, follows what a reader at that position has. It does not if the
+// session was begun again, or if its store has gone back to an earlier state: then the
+// reader's entries are those of another history.
 func (h *Header) Continues(have Position, tail []Entry) bool {
 	if have.Epoch != h.Epoch || have.Len > h.Len || have.Entries > h.Entries {
 		return false
@@ -171,7 +171,31 @@ func (h *Header) Continues(have Position, tail []Entry) bool {
 			return e.Place == have.Entries+1 && e.hash(have.Head) == e.Hash
 		}
 	}
+	if n := len(tail); n > 0 && tail[n-1].Thought.Seq < h.Len {
+		return have.Entries == 0 // the first of several parts, of thoughts without proof
+	}
 	return have.Entries == h.Entries && have.Head == h.Head
+}
+
+// After returns the position of a reader at p who has got a part of the session's log,
+// which continues what the reader had, and the header h.
+func (p Position) After(h *Header, part []Entry) Position {
+	p.Epoch, p.Version = h.Epoch, h.Version
+	for i := range part {
+		e := &part[i]
+		if e.Kind == KindThought {
+			p.Len = e.Thought.Seq
+		}
+		if e.Proven() {
+			p.Entries, p.Head = e.Place, e.Hash
+		}
+	}
+	return p
+}
+
+// reached reports whether a reader at p has the whole log.
+func (p Position) reached(h *Header) bool {
+	return p.Epoch == h.Epoch && p.Len >= h.Len && p.Entries >= h.Entries
 }
 
 // Beyond reports whether a reader at a position of the session lacks the entry.

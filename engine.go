@@ -348,7 +348,7 @@ func (e *Engine) Position(ctx context.Context, id ID, have Position) (Position, 
 	if err != nil {
 		return Position{}, err
 	}
-	h, _, err := e.store.Load(ctx, k, have)
+	h, _, err := e.store.Load(ctx, k, have, 1)
 	if err == nil && h.Expired(e.now()) {
 		err = notFound(id)
 	}

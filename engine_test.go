@@ -456,9 +456,9 @@ type countingStore struct {
 	loads atomic.Int64
 }
 
-func (s *countingStore) Load(ctx context.Context, k sequent.Key, since sequent.Position) (sequent.Header, []sequent.Entry, error) {
+func (s *countingStore) Load(ctx context.Context, k sequent.Key, since sequent.Position, limit int) (sequent.Header, []sequent.Entry, error) {
 	s.loads.Add(1)
-	return s.Store.Load(ctx, k, since)
+	return s.Store.Load(ctx, k, since, limit)
 }
 
 func TestMemoryStaysBounded(t *testing.T) {

@@ -124,11 +124,15 @@ func (g *group) prepare(ctx context.Context) error {
 // expired. What is planned stays valid if base is still the same.
 func (g *group) refresh(ctx context.Context, k Key) error {
 	g.fresh = true
-	var have Position
+	var h Header
+	var tail []Entry
+	var whole *Session // if base is nil
+	var err error
 	if g.base != nil {
-		have = g.base.Position()
+		h, tail, err = g.core.store.Load(ctx, k, g.base.Position(), 0)
+	} else if whole, err = g.core.read(ctx, k); err == nil {
+		h = whole.header
 	}
-	h, tail, err := g.core.store.Load(ctx, k, have)
 	if err == nil && h.Expired(g.core.now()) {
 		err = g.core.store.Delete(ctx, k, h.Epoch)
 		if err == nil {
@@ -143,7 +147,9 @@ func (g *group) refresh(ctx context.Context, k Key) error {
 		return nil
 	case err != nil:
 		return err
-	case g.base == nil || h.Position() != have:
+	case whole != nil:
+		g.setBase(whole)
+	case h.Position() != g.base.Position():
 		return g.rebase(h, tail)
 	}
 	return nil
@@ -151,31 +157,33 @@ func (g *group) refresh(ctx context.Context, k Key) error {
 
 // rebase sets base to another committed state. Tail has the entries that base lacks,
 // or all if they do not continue base.
-func (g *group) rebase(h Header, tail []Entry) (err error) {
-	var l *ledger
-	var m *marks
-	if g.base == nil || !h.Continues(g.base.Position(), tail) {
-		g.core.cache.remove(h.Key)
-		if l, err = ledgerOf(&h, tail); err != nil {
-			return err
-		}
-		m = m.with(tail, 0)
-	} else {
-		l = g.base.ledger
+func (g *group) rebase(h Header, tail []Entry) error {
+	if g.base != nil && h.Continues(g.base.Position(), tail) {
+		l := g.base.ledger
 		l.truncate(0)
 		l.extend(tail)
-		m = g.base.marks.with(tail, g.base.Len())
+		g.setBase(snapshot(h, l, g.base.marks.with(tail, g.base.Len())))
+		return nil
 	}
-	g.base = snapshot(h, l, m)
+	g.core.cache.remove(h.Key)
+	l := newLedger(h.Epoch)
+	l.extend(tail)
+	var m *marks
+	s, err := sessionOf(h, l, m.with(tail, 0))
+	if err == nil {
+		g.setBase(s)
+	}
+	return err
+}
+
+// setBase sets base, and makes the group the only writer of its ledger.
+func (g *group) setBase(s *Session) {
+	g.base = s
 	g.lock()
-	return nil
 }
 
 // reset sets base to no session.
-func (g *group) reset() {
-	g.base = snapshot(Header{}, newLedger(newEpoch()), nil)
-	g.lock()
-}
+func (g *group) reset() { g.setBase(snapshot(Header{}, newLedger(newEpoch()), nil)) }
 
 // newEpoch returns a random epoch, never 0. JSON numbers and all stores hold it
 // exactly.

@@ -46,17 +46,17 @@ func newLedger(epoch int64) *ledger {
 	return &ledger{epoch: epoch, lines: []line{{parent: -1}}}
 }
 
-// ledgerOf returns a ledger with the thoughts among all entries of a session.
-func ledgerOf(h *Header, entries []Entry) (*ledger, error) {
-	l := newLedger(h.Epoch)
-	if !l.extend(entries) || l.n != h.Len {
+// sessionOf returns the session with a header, a ledger that no other session has, and
+// marks.
+func sessionOf(h Header, l *ledger, m *marks) (*Session, error) {
+	if l.n != h.Len {
 		return nil, &Error{
 			Code: CodeCorrupt, Field: "sessionId",
 			Msg: fmt.Sprintf("thoughts of the session %q are missing from the store", h.ID),
 			Fix: "run `sequent verify`",
 		}
 	}
-	return l, nil
+	return snapshot(h, l, m), nil
 }
 
 // withoutTexts returns a copy of the ledger without the texts of all thoughts but the

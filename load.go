@@ -15,29 +15,61 @@ func (c *core) cached(k Key, textless bool) *Session {
 	return s
 }
 
+// partLen is how many entries of a log are read at a time. Between two parts they are
+// added to a ledger, which takes a third of their space.
+const partLen = 4096
+
+// read returns a session as the store has it now, without the cache.
+func (c *core) read(ctx context.Context, k Key) (*Session, error) {
+	var l *ledger
+	var m *marks
+	var at Position
+	for limit := partLen; ; {
+		h, part, err := c.store.Load(ctx, k, at, limit)
+		switch {
+		case err != nil:
+			return nil, err
+		case l == nil:
+			l = newLedger(h.Epoch)
+		case !h.Continues(at, part):
+			// The session was begun again, the store has gone back to an earlier state, or
+			// the log is damaged. Only the whole log can tell.
+			l, m, at, limit = nil, nil, Position{}, 0
+			continue
+		}
+		m = m.with(part, at.Len)
+		at = at.After(&h, part)
+		if whole := l.extend(part); !whole || limit == 0 || len(part) == 0 || at.reached(&h) {
+			return sessionOf(h, l, m)
+		}
+	}
+}
+
 // load returns a session as the store has it now. It reads what the cache lacks.
-func (c *core) load(ctx context.Context, k Key) (*Session, error) {
+func (c *core) load(ctx context.Context, k Key) (s *Session, err error) {
+	defer func() {
+		if err == nil {
+			c.cache.put(s)
+		} else if errors.Is(err, ErrNotFound) {
+			c.cache.remove(k)
+		}
+	}()
 	for {
 		s := c.cached(k, false)
-		var have Position
-		if s != nil {
-			have = s.Position()
+		if s == nil {
+			return c.read(ctx, k)
 		}
-		h, tail, err := c.store.Load(ctx, k, have)
+		have := s.Position()
+		h, tail, err := c.store.Load(ctx, k, have, 0)
 		if err != nil {
-			if errors.Is(err, ErrNotFound) {
-				c.cache.remove(k)
-			}
 			return nil, err
 		}
 		switch {
-		case s == nil || !h.Continues(have, tail):
-			l, err := ledgerOf(&h, tail)
-			if err != nil {
-				return nil, err
-			}
+		case !h.Continues(have, tail):
+			l := newLedger(h.Epoch)
+			l.extend(tail)
 			var m *marks
-			s = snapshot(h, l, m.with(tail, 0))
+			return sessionOf(h, l, m.with(tail, 0))
 		case h.Position() != have:
 			// The ledger may have thoughts that another goroutine is committing.
 			// When it has released the ledger they are committed or gone.
@@ -53,7 +85,6 @@ func (c *core) load(ctx context.Context, k Key) (*Session, error) {
 			}
 			s = snapshot(h, l, s.marks.with(tail, s.Len()))
 		}
-		c.cache.put(s)
 		return s, nil
 	}
 }

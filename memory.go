@@ -20,44 +20,11 @@ type MemoryStore struct {
 	refused  map[string]int64 // by owner
 }
 
-// A memSession is a stored session. What header.Len says of its log never changes.
-type memSession struct {
-	header Header
-	log    pages
-	shared bool // an engine has the log, too, and writes beyond header.Len
-	proofs []proof
-
-	catalog *catalog // of its owner; nil before its first header
-}
-
-// A proof is an entry without its thought.
-type proof struct {
-	place int
-	seq   int // of the thought; 0 if the entry is of another kind
-	salt  Salt
-	hash  Hash
-	more  *Entry // what most entries lack: a Body or masked texts; nil for none
-}
-
-// entry returns the entry of which p is the proof.
-func (s *memSession) entry(p *proof) Entry {
-	var e Entry
-	if p.more != nil {
-		e = *p.more
-	}
-	if p.seq > 0 {
-		t := s.log.thought(p.seq - 1)
-		e.Kind, e.At, e.Thought = KindThought, t.At, t
-	}
-	e.Place, e.Salt, e.Hash = p.place, p.salt, p.hash
-	return e
-}
-
 // NewMemoryStore returns an empty store.
 func NewMemoryStore() *MemoryStore { return new(MemoryStore) }
 
 // Load implements [Store].
-func (m *MemoryStore) Load(ctx context.Context, k Key, have Position) (Header, []Entry, error) {
+func (m *MemoryStore) Load(ctx context.Context, k Key, have Position, limit int) (Header, []Entry, error) {
 	if err := ctx.Err(); err != nil {
 		return Header{}, nil, canceled(err)
 	}
@@ -67,30 +34,7 @@ func (m *MemoryStore) Load(ctx context.Context, k Key, have Position) (Header, [
 	if !ok {
 		return Header{}, nil, notFound(k.ID)
 	}
-	return s.header, s.beyond(have), nil
-}
-
-// beyond returns the entries that a reader at a position lacks, or all if they do not
-// continue it.
-func (s *memSession) beyond(have Position) []Entry {
-	first := len(s.proofs)
-	for first > 0 && have.lacks(s.proofs[first-1].place, s.proofs[first-1].seq) {
-		first--
-	}
-	tail := s.entries(first)
-	if !s.header.Continues(have, tail) && first > 0 {
-		return s.entries(0)
-	}
-	return tail
-}
-
-// entries returns the entries from an index on.
-func (s *memSession) entries(first int) []Entry {
-	entries := make([]Entry, 0, len(s.proofs)-first)
-	for i := range s.proofs[first:] {
-		entries = append(entries, s.entry(&s.proofs[first+i]))
-	}
-	return entries
+	return s.header, s.beyond(have, limit), nil
 }
 
 // Commit implements [Store].
@@ -118,7 +62,7 @@ func (m *MemoryStore) commit(w *Write) {
 		var h Header
 		var tail []Entry
 		if exists {
-			h, tail = s.header, s.beyond(w.Base)
+			h, tail = s.header, s.beyond(w.Base, 0)
 		}
 		if !w.Rebase(h, exists, tail) {
 			return
@@ -134,32 +78,6 @@ func (m *MemoryStore) commit(w *Write) {
 	s.record(w)
 	m.set(s, w.Header)
 	m.feed.Written(k)
-}
-
-// record takes over the entries of a write.
-func (s *memSession) record(w *Write) {
-	for i := range w.Entries {
-		e := &w.Entries[i]
-		p := proof{place: e.Place, seq: e.Thought.Seq, salt: e.Salt, hash: e.Hash}
-		if e.Kind != KindThought || e.Masked != nil {
-			more := *e
-			more.Thought = Thought{}
-			p.more = &more
-		}
-		s.proofs = append(s.proofs, p)
-	}
-	if w.log != nil {
-		s.log, s.shared = w.log, true
-		return
-	}
-	if s.shared {
-		s.log, s.shared = s.log.cut(s.header.Len), false
-	}
-	for i := range w.Entries {
-		if t := &w.Entries[i].Thought; t.Seq > 0 {
-			s.log.set(t.Seq-1, newRecord(t, nil))
-		}
-	}
 }
 
 // Delete implements [Store].

@@ -13,7 +13,7 @@ import (
 // put commits a header as an engine would.
 func (m *MemoryStore) put(t testing.TB, h Header) {
 	t.Helper()
-	now, _, err := m.Load(context.Background(), h.Key, Position{})
+	now, _, err := m.Load(context.Background(), h.Key, Position{}, 0)
 	if err == nil {
 		h.Version = now.Version + 1
 	}

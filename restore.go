@@ -64,7 +64,7 @@ func (e *Engine) RestoreEntries(ctx context.Context, h Header, entries []Entry) 
 	}
 	const maxAttempts = 100 // other writers may change the session meanwhile
 	for attempt := 1; ; attempt++ {
-		now, have, err := e.store.Load(ctx, k, Position{})
+		now, have, err := e.store.Load(ctx, k, Position{}, 0)
 		exists := err == nil
 		if exists && now.Expired(e.now()) {
 			if err := e.Delete(ctx, k.ID); err != nil && !errors.Is(err, ErrNotFound) {

@@ -193,7 +193,7 @@ func TestRestoreGivesUp(t *testing.T) {
 
 type hidingStore struct{ sequent.Store }
 
-func (hidingStore) Load(context.Context, sequent.Key, sequent.Position) (sequent.Header, []sequent.Entry, error) {
+func (hidingStore) Load(context.Context, sequent.Key, sequent.Position, int) (sequent.Header, []sequent.Entry, error) {
 	return sequent.Header{}, nil, sequent.ErrNotFound
 }
 

@@ -43,7 +43,7 @@ func TestWhatIsStoredStays(t *testing.T) {
 	}
 	check := func(when string) {
 		t.Helper()
-		_, entries, err := store.Load(ctx, sequent.Key{ID: "s"}, sequent.Position{})
+		_, entries, err := store.Load(ctx, sequent.Key{ID: "s"}, sequent.Position{}, 0)
 		got := sequent.Thoughts(entries)
 		if err != nil || !slices.Equal(texts(got), want) {
 			t.Fatalf("%s the store has %q (%v), want %q", when, texts(got), err, want)
@@ -83,7 +83,7 @@ func TestWhatIsStoredStays(t *testing.T) {
 		check("after a commit that seemed to fail")
 
 		// Another program writes to the store without an engine.
-		h, _, err := store.Load(ctx, sequent.Key{ID: "s"}, sequent.Position{})
+		h, _, err := store.Load(ctx, sequent.Key{ID: "s"}, sequent.Position{}, 0)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -133,7 +133,7 @@ func TestReadingWhileWriting(t *testing.T) {
 					return
 				default:
 				}
-				_, entries, err := store.Load(ctx, sequent.Key{ID: "s"}, sequent.Position{})
+				_, entries, err := store.Load(ctx, sequent.Key{ID: "s"}, sequent.Position{}, 0)
 				if err != nil {
 					continue // not begun
 				}

@@ -75,11 +75,15 @@ func (h *Header) Position() Position {
 // driver's errors exactly once.
 type Store interface {
 	// Load returns the session's header and the entries of its log beyond have,
-	// in order, or an error matching ErrNotFound. All entries are returned if they
-	// do not continue have; see [Header.Continues]. If entries are missing, the
-	// error has the code CodeCorrupt, and those that exist are returned with it.
-	// The caller must not change what is returned.
-	Load(ctx context.Context, k Key, have Position) (Header, []Entry, error)
+	// in order, or an error matching ErrNotFound. The entries of the whole log are
+	// returned if they do not continue have; see [Header.Continues]. If entries are
+	// missing, the error has the code CodeCorrupt, and those that exist are returned
+	// with it. The caller must not change what is returned.
+	//
+	// If limit is positive and more entries than that are to be returned, Load may
+	// return about limit of them, from the first on. The caller goes on from
+	// [Position.After].
+	Load(ctx context.Context, k Key, have Position, limit int) (Header, []Entry, error)
 
 	// Commit makes a batch of writes durable in one step. Each write succeeds
 	// or fails independently (Write.Err). If Commit returns an error, none of
@@ -134,7 +138,7 @@ type Write struct {
 	// Rebase adapts the write to the session's current state. The store calls
 	// it inside its transaction when the session is not at Base, with the
 	// current header (exists is false if there is no session) and what Load
-	// would return for Base. If it returns false, the store writes nothing for
+	// would return for Base without a limit. If it returns false, the store writes nothing for
 	// this write and reports no error. Rebase does not block.
 	//
 	// A store that cannot call Rebase inside a transaction calls it outside

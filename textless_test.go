@@ -17,9 +17,9 @@ type countingStore struct {
 	loads atomic.Int64
 }
 
-func (s *countingStore) Load(ctx context.Context, k Key, have Position) (Header, []Entry, error) {
+func (s *countingStore) Load(ctx context.Context, k Key, have Position, limit int) (Header, []Entry, error) {
 	s.loads.Add(1)
-	return s.copying.Load(ctx, k, have)
+	return s.copying.Load(ctx, k, have, limit)
 }
 
 // textOf is the text of a thought of a session.

@@ -21,7 +21,7 @@ func (r *restorable) backup(t *testing.T) *sequent.MemoryStore {
 		t.Fatal(err)
 	}
 	for _, h := range page.Headers {
-		h, entries, err := r.Load(t.Context(), h.Key, sequent.Position{})
+		h, entries, err := r.Load(t.Context(), h.Key, sequent.Position{}, 0)
 		if err == nil {
 			err = copied.Commit(t.Context(), []*sequent.Write{{Header: h, Entries: entries}})
 		}
@@ -122,7 +122,7 @@ func TestFollowTimeTravel(t *testing.T) {
 			// The watch is of the store that the follower knows, so wake it there.
 			old := store.MemoryStore
 			store.MemoryStore = backup
-			h, _, err := old.Load(t.Context(), sequent.Key{ID: "s"}, sequent.Position{})
+			h, _, err := old.Load(t.Context(), sequent.Key{ID: "s"}, sequent.Position{}, 0)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -197,7 +197,7 @@ func (e *Engine) Entries(ctx context.Context, id ID) (Header, []Entry, error) {
 	if err != nil {
 		return Header{}, nil, err
 	}
-	h, entries, err := e.store.Load(ctx, k, Position{})
+	h, entries, err := e.store.Load(ctx, k, Position{}, 0)
 	if err == nil && h.Expired(e.now()) {
 		return Header{}, nil, notFound(id)
 	}

@@ -18,7 +18,7 @@ type listOnly struct {
 	lists int
 }
 
-func (l *listOnly) Load(context.Context, sequent.Key, sequent.Position) (sequent.Header, []sequent.Entry, error) {
+func (l *listOnly) Load(context.Context, sequent.Key, sequent.Position, int) (sequent.Header, []sequent.Entry, error) {
 	return sequent.Header{}, nil, errors.New("a session was loaded")
 }
 

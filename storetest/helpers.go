@@ -92,7 +92,7 @@ func put(t *testing.T, s sequent.Store, batch ...*sequent.Write) {
 // load returns the header and the thoughts of a session, and ends the test if it does not exist.
 func load(t *testing.T, s sequent.Store, k sequent.Key) (sequent.Header, []sequent.Thought) {
 	t.Helper()
-	h, entries, err := s.Load(t.Context(), k, sequent.Position{})
+	h, entries, err := s.Load(t.Context(), k, sequent.Position{}, 0)
 	if err != nil {
 		t.Fatalf("Load(%q): %v", k, err)
 	}
@@ -128,7 +128,7 @@ func sameTexts(t *testing.T, log []sequent.Thought, first int, texts ...string) 
 // missing fails the test unless the session does not exist.
 func missing(t *testing.T, s sequent.Store, k sequent.Key) {
 	t.Helper()
-	h, log, err := s.Load(t.Context(), k, sequent.Position{})
+	h, log, err := s.Load(t.Context(), k, sequent.Position{}, 0)
 	if !errors.Is(err, sequent.ErrNotFound) {
 		t.Errorf("Load(%q) = %+v, %d thoughts, error %v; want an error matching ErrNotFound", k, h, len(log), err)
 	}

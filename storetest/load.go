@@ -44,7 +44,7 @@ var loadTests = []test{
 			{"a length without an epoch", sequent.Position{Version: 1, Len: 2}, all},
 		} {
 			t.Run(test.name, func(t *testing.T) {
-				got, log, err := s.Load(t.Context(), key("a"), test.have)
+				got, log, err := s.Load(t.Context(), key("a"), test.have, 0)
 				if err != nil {
 					t.Fatalf("Load with %+v: %v", test.have, err)
 				}
@@ -80,7 +80,7 @@ var loadTests = []test{
 		put(t, s, begin(key("a"), "one"))
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
-		_, _, err := s.Load(ctx, key("a"), sequent.Position{})
+		_, _, err := s.Load(ctx, key("a"), sequent.Position{}, 0)
 		wantCanceled(t, "Load", err)
 		_, err = s.List(ctx, sequent.Query{})
 		wantCanceled(t, "List", err)

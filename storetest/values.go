@@ -194,7 +194,7 @@ var valueTests = []test{
 		has(t, s, key("a"), texts...)
 		at, _ := load(t, s, key("a"))
 		put(t, s, next(at, "one more"))
-		_, tail, err := s.Load(t.Context(), key("a"), at.Position())
+		_, tail, err := s.Load(t.Context(), key("a"), at.Position(), 0)
 		if err != nil {
 			t.Fatal(err)
 		}

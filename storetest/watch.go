@@ -48,7 +48,7 @@ func waitForLen(t *testing.T, s sequent.Store, w *sequent.Watch, k sequent.Key, 
 	ctx, cancel := context.WithTimeout(t.Context(), waitTimeout)
 	defer cancel()
 	for have := (sequent.Position{}); ; {
-		now, _, err := s.Load(ctx, k, have)
+		now, _, err := s.Load(ctx, k, have, 0)
 		if err != nil || now.Len >= n {
 			return err
 		}
@@ -203,7 +203,7 @@ var watchTests = []test{
 		gone := func(id string) {
 			t.Helper()
 			_, err := waitUntil(ctx, w, func() bool {
-				_, _, err := s.Load(ctx, key(id), sequent.Position{})
+				_, _, err := s.Load(ctx, key(id), sequent.Position{}, 0)
 				return errors.Is(err, sequent.ErrNotFound)
 			})
 			if err != nil {

@@ -67,7 +67,7 @@ var writerTests = []test{
 				var have sequent.Position
 				var all []sequent.Entry
 				for {
-					head, tail, err := s.Load(t.Context(), key("a"), have)
+					head, tail, err := s.Load(t.Context(), key("a"), have, 0)
 					if err != nil {
 						t.Errorf("Load: %v", err)
 						return
@@ -102,7 +102,7 @@ var writerTests = []test{
 		for range 2 {
 			readers.Go(func() {
 				for {
-					head, entries, err := s.Load(t.Context(), key("a"), sequent.Position{})
+					head, entries, err := s.Load(t.Context(), key("a"), sequent.Position{}, 0)
 					log := sequent.Thoughts(entries)
 					if err == nil && len(log) != head.Len {
 						t.Errorf("loaded %d thoughts, the header says %d", len(log), head.Len)
@@ -190,7 +190,7 @@ var sharedTests = []test{
 		ctx, cancel := context.WithTimeout(t.Context(), waitTimeout)
 		defer cancel()
 		_, err := waitUntil(ctx, w, func() bool {
-			_, _, err := b.Load(ctx, key("a"), sequent.Position{})
+			_, _, err := b.Load(ctx, key("a"), sequent.Position{}, 0)
 			return errors.Is(err, sequent.ErrNotFound)
 		})
 		if err != nil {

@@ -51,11 +51,11 @@ func (f *faultyStore) fault(op string) error {
 	return e
 }
 
-func (f *faultyStore) Load(ctx context.Context, k sequent.Key, have sequent.Position) (sequent.Header, []sequent.Entry, error) {
+func (f *faultyStore) Load(ctx context.Context, k sequent.Key, have sequent.Position, limit int) (sequent.Header, []sequent.Entry, error) {
 	if err := f.fault("load"); err != nil {
 		return sequent.Header{}, nil, err
 	}
-	return f.Store.Load(ctx, k, have)
+	return f.Store.Load(ctx, k, have, limit)
 }
 
 func (f *faultyStore) Commit(ctx context.Context, batch []*sequent.Write) error {

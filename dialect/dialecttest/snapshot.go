@@ -22,7 +22,7 @@ func dump(t testing.TB, store sequent.Store) string {
 		}
 		for _, h := range page.Headers {
 			fmt.Fprintf(&b, "%+v\n", h)
-			_, log, err := store.Load(t.Context(), h.Key, sequent.Position{})
+			_, log, err := store.Load(t.Context(), h.Key, sequent.Position{}, 0)
 			if err != nil {
 				t.Fatalf("loading %v: %v", h.Key, err)
 			}

@@ -31,12 +31,12 @@ func (s *countingStore) Watch(ctx context.Context) (*sequent.Watch, error) {
 	return s.Store.Watch(ctx)
 }
 
-func (s *countingStore) Load(ctx context.Context, k sequent.Key, have sequent.Position) (sequent.Header, []sequent.Entry, error) {
+func (s *countingStore) Load(ctx context.Context, k sequent.Key, have sequent.Position, limit int) (sequent.Header, []sequent.Entry, error) {
 	s.loads.Add(1)
 	if s.failing.Load() {
 		return sequent.Header{}, nil, sequent.ErrBusy
 	}
-	return s.Store.Load(ctx, k, have)
+	return s.Store.Load(ctx, k, have, limit)
 }
 
 // A client records what it is told.

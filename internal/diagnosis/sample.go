@@ -33,7 +33,7 @@ func (r *Report) Sample(ctx context.Context, store sequent.Store, searchFix stri
 	var logs logs
 	var searches searches
 	for _, h := range sample(page.Headers) {
-		now, entries, err := store.Load(ctx, h.Key, sequent.Position{})
+		now, entries, err := store.Load(ctx, h.Key, sequent.Position{}, 0)
 		switch {
 		case errors.Is(err, sequent.ErrNotFound):
 			continue // deleted meanwhile
@@ -102,7 +102,7 @@ func (s *searches) add(ctx context.Context, store sequent.Store, h sequent.Heade
 		case !known:
 			continue
 		case !found:
-			if now, _, err := store.Load(ctx, h.Key, h.Position()); err != nil || now.Epoch != h.Epoch {
+			if now, _, err := store.Load(ctx, h.Key, h.Position(), 1); err != nil || now.Epoch != h.Epoch {
 				continue // deleted during the search
 			}
 			s.missed++

@@ -26,8 +26,8 @@ func (s blindStore) Search(ctx context.Context, q sequent.SearchQuery) (sequent.
 // A forgedStore has another text of a thought than was recorded.
 type forgedStore struct{ sequent.Store }
 
-func (s forgedStore) Load(ctx context.Context, k sequent.Key, have sequent.Position) (sequent.Header, []sequent.Entry, error) {
-	h, entries, err := s.Store.Load(ctx, k, have)
+func (s forgedStore) Load(ctx context.Context, k sequent.Key, have sequent.Position, limit int) (sequent.Header, []sequent.Entry, error) {
+	h, entries, err := s.Store.Load(ctx, k, have, limit)
 	if k.ID == "s28" && len(entries) > 1 {
 		entries = slices.Clone(entries)
 		entries[1].Thought.Text += "!"

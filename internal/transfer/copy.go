@@ -251,13 +251,13 @@ func ofSession(err error) bool {
 func (c *copier) plan(ctx context.Context, listed sequent.Header) (*step, error) {
 	k := listed.Key
 	s := &step{Result: Result{Key: k, Title: listed.Title, Outcome: importer.Unchanged}}
-	now, have, err := c.to.Load(ctx, k, listed.Position())
+	now, have, err := c.to.Load(ctx, k, listed.Position(), 0)
 	exists := err == nil
 	switch {
 	case exists && sameHeader(now, listed, true):
 		return s, nil
 	case exists && now.Epoch == listed.Epoch:
-		now, have, err = c.to.Load(ctx, k, sequent.Position{})
+		now, have, err = c.to.Load(ctx, k, sequent.Position{}, 0)
 	}
 	if errors.Is(err, sequent.ErrNotFound) {
 		exists, now, have, err = false, sequent.Header{}, nil, nil
@@ -265,7 +265,7 @@ func (c *copier) plan(ctx context.Context, listed sequent.Header) (*step, error)
 	var h sequent.Header
 	var log []sequent.Entry
 	if err == nil {
-		h, log, err = c.from.Load(ctx, k, sequent.Position{})
+		h, log, err = c.from.Load(ctx, k, sequent.Position{}, 0)
 	}
 	switch {
 	case errors.Is(err, sequent.ErrNotFound):

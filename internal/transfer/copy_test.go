@@ -83,11 +83,11 @@ func same(t *testing.T, a, b sequent.Store) (sessions, thoughts int) {
 		t.Errorf("there are %d sessions in one and %d in the other", len(left), len(right))
 	}
 	for _, h := range left {
-		ha, la, err := a.Load(t.Context(), h.Key, sequent.Position{})
+		ha, la, err := a.Load(t.Context(), h.Key, sequent.Position{}, 0)
 		if err != nil {
 			t.Fatal(err)
 		}
-		hb, lb, err := b.Load(t.Context(), h.Key, sequent.Position{})
+		hb, lb, err := b.Load(t.Context(), h.Key, sequent.Position{}, 0)
 		if err != nil || !sameHeader(ha, hb, true) {
 			t.Errorf("%q is\n%+v, and in the other store\n%+v, %v", h.Key, ha, hb, err)
 			continue
@@ -197,7 +197,7 @@ func TestCopyOnceMore(t *testing.T) {
 		"same": "one two", "more": "one two three four", "ahead": "one two three", "parted": "one two else", "gone": "one two",
 		"begun anew": "one two", "new": "one", "other": "one", "labelled": "one two", "expired": "",
 	} {
-		_, log, _ := to.Load(t.Context(), sequent.Key{ID: sequent.ID(id)}, sequent.Position{})
+		_, log, _ := to.Load(t.Context(), sequent.Key{ID: sequent.ID(id)}, sequent.Position{}, 0)
 		var texts []string
 		for _, th := range sequent.Thoughts(log) {
 			texts = append(texts, th.Text)
@@ -206,7 +206,7 @@ func TestCopyOnceMore(t *testing.T) {
 			t.Errorf("%q is %q, want %q", id, got, want)
 		}
 	}
-	if h, _, _ := to.Load(t.Context(), sequent.Key{ID: "labelled"}, sequent.Position{}); h.Labels["k"] != "v" {
+	if h, _, _ := to.Load(t.Context(), sequent.Key{ID: "labelled"}, sequent.Position{}, 0); h.Labels["k"] != "v" {
 		t.Errorf("the label is not copied: %+v", h)
 	}
 }

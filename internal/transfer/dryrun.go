@@ -19,10 +19,10 @@ type dryRun struct {
 }
 
 // Load implements [sequent.Store].
-func (d *dryRun) Load(ctx context.Context, k sequent.Key, have sequent.Position) (sequent.Header, []sequent.Entry, error) {
-	h, log, err := d.changes.Load(ctx, k, have)
+func (d *dryRun) Load(ctx context.Context, k sequent.Key, have sequent.Position, limit int) (sequent.Header, []sequent.Entry, error) {
+	h, log, err := d.changes.Load(ctx, k, have, limit)
 	if errors.Is(err, sequent.ErrNotFound) {
-		return d.Store.Load(ctx, k, have)
+		return d.Store.Load(ctx, k, have, limit)
 	}
 	return h, log, err
 }
@@ -31,10 +31,10 @@ func (d *dryRun) Load(ctx context.Context, k sequent.Key, have sequent.Position)
 func (d *dryRun) Commit(ctx context.Context, batch []*sequent.Write) error {
 	for _, w := range batch {
 		k := w.Header.Key
-		if _, _, err := d.changes.Load(ctx, k, sequent.Position{}); !errors.Is(err, sequent.ErrNotFound) {
+		if _, _, err := d.changes.Load(ctx, k, sequent.Position{}, 0); !errors.Is(err, sequent.ErrNotFound) {
 			continue
 		}
-		h, log, err := d.Store.Load(ctx, k, sequent.Position{})
+		h, log, err := d.Store.Load(ctx, k, sequent.Position{}, 0)
 		if errors.Is(err, sequent.ErrNotFound) {
 			continue
 		}

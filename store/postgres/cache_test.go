@@ -44,7 +44,7 @@ func TestCache(t *testing.T) {
 			t.Fatalf("Commit: %v, %v", err, w.Err)
 		}
 		now = w.Header
-		got, log, err := b.Load(t.Context(), now.Key, sequent.Position{})
+		got, log, err := b.Load(t.Context(), now.Key, sequent.Position{}, 0)
 		if err != nil || len(log) != now.Len || !reflect.DeepEqual(got, now) {
 			t.Fatalf("stored\n%+v with %d thoughts, error %v, want\n%+v", got, len(log), err, now)
 		}
@@ -69,7 +69,7 @@ func TestCache(t *testing.T) {
 	if err := a.Commit(t.Context(), []*sequent.Write{stale}); err != nil || sequent.CodeOf(stale.Err) != sequent.CodeConflict {
 		t.Errorf("stale write: %v, %v; want a conflict", err, stale.Err)
 	}
-	if got, _, err := a.Load(t.Context(), now.Key, sequent.Position{}); err != nil || !reflect.DeepEqual(got, now) {
+	if got, _, err := a.Load(t.Context(), now.Key, sequent.Position{}, 0); err != nil || !reflect.DeepEqual(got, now) {
 		t.Errorf("after a stale write: %+v, %v; want %+v", got, err, now)
 	}
 }

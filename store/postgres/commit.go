@@ -161,7 +161,7 @@ func (s *Store) commitRounds(ctx context.Context, rounds [][]*sequent.Write) (ch
 func (s *Store) rebase(ctx context.Context, tx pgx.Tx, w *sequent.Write) (bool, error) {
 	const maxAttempts = 5 // more than one only if others begin or delete the session
 	for range maxAttempts {
-		now, tail, err := load(ctx, tx, w.Header.Key, w.Base, true)
+		now, tail, err := load(ctx, tx, w.Header.Key, w.Base, 0, true)
 		exists := err == nil
 		if err != nil && !errors.Is(err, sequent.ErrNotFound) {
 			if errors.Is(err, errDeleted) {

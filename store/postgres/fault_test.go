@@ -56,7 +56,7 @@ func TestConcurrentMigrate(t *testing.T) {
 		}
 		wg.Wait()
 		s := openAt(t, url)
-		h, log, err := s.Load(t.Context(), sequent.Key{ID: "a"}, sequent.Position{})
+		h, log, err := s.Load(t.Context(), sequent.Key{ID: "a"}, sequent.Position{}, 0)
 		if err != nil || h.Len != 10 || len(log) != 10 {
 			t.Errorf("%d thoughts, error %v; want one from each of ten replicas", len(log), err)
 		}
@@ -186,7 +186,7 @@ func TestServerUnreachable(t *testing.T) {
 			if _, err := w.Wait(ctx); err != nil {
 				return // at the end
 			}
-			if h, _, err := stores[1].Load(ctx, k, have); err == nil {
+			if h, _, err := stores[1].Load(ctx, k, have, 0); err == nil {
 				have = h.Position()
 			}
 			select {
@@ -237,7 +237,7 @@ func TestServerUnreachable(t *testing.T) {
 		t.Error("no call failed while the server was unreachable for longer than RetryTimeout")
 	}
 	for id, want := range acknowledged {
-		h, log, err := stores[0].Load(t.Context(), sequent.Key{ID: id}, sequent.Position{})
+		h, log, err := stores[0].Load(t.Context(), sequent.Key{ID: id}, sequent.Position{}, 0)
 		if err != nil || h.Len != len(log) {
 			t.Fatalf("Load(%s) = %d thoughts, Len %d, error %v", id, len(log), h.Len, err)
 		}
@@ -270,7 +270,7 @@ func TestNotificationsLost(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i := 1; i < 6; i++ {
-		h, _, err := b.Load(t.Context(), k, sequent.Position{})
+		h, _, err := b.Load(t.Context(), k, sequent.Position{}, 0)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -282,7 +282,7 @@ func TestNotificationsLost(t *testing.T) {
 		done := make(chan error, 1)
 		go func() {
 			for {
-				if now, _, err := b.Load(t.Context(), k, h.Position()); err != nil || now.Position() != h.Position() {
+				if now, _, err := b.Load(t.Context(), k, h.Position(), 0); err != nil || now.Position() != h.Position() {
 					done <- err
 					return
 				}

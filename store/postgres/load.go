@@ -3,6 +3,7 @@ package postgres
 import (
 	"context"
 	"errors"
+	"math"
 
 	"github.com/jackc/pgx/v5"
 
@@ -16,23 +17,31 @@ const (
 
 	selectHeader = `SELECT ` + headerColumns + ` FROM tool_sessions WHERE owner = $1 AND id = $2`
 
-	thoughtColumns = `t.session, t.seq, t.number, t.total, t.text, t.note, t.branch, t.branch_from, t.revises,
-		t.revision, t.more, t.extend, t.request_key, t.request_digest, t.labels, t.after, t.supersedes, t.at,
-		t.place, t.salt, t.hash, t.masked`
+	// thoughtColumns are the columns of a thoughtRow. Each column costs as much as a
+	// tenth of the row, so those that most thoughts lack are one; see [record.Plain].
+	thoughtColumns = `t.session, t.seq, t.number, t.total, t.text, t.more, t.after, t.at, t.place, t.salt, t.hash,
+		CASE WHEN t.note <> '' OR t.branch <> '' OR t.branch_from IS NOT NULL OR t.revises IS NOT NULL OR t.revision
+			OR t.supersedes <> 0 OR t.extend OR t.request_key <> '' OR t.request_digest <> '' OR t.labels <> '' OR t.masked <> ''
+		THEN ARRAY[t.note, t.branch, t.request_key, t.request_digest, t.labels, t.masked, t.branch_from::text,
+			t.revises::text, t.supersedes::text, t.revision::text, t.extend::text] END`
 
 	// selectTail selects the thoughts after a position, or all if the session has
-	// another epoch.
+	// another epoch; of either at most a number.
 	selectTail = `
 		SELECT ` + thoughtColumns + `
 		FROM tool_sessions s JOIN thoughts t ON t.session = s.key
 		WHERE s.owner = $1 AND s.id = $2 AND t.seq > CASE WHEN s.epoch = $3 THEN $4::bigint ELSE 0 END
+			AND t.seq <= CASE WHEN s.epoch = $3 THEN $4::bigint ELSE 0 END + $5::bigint
 		ORDER BY t.seq`
 
-	// selectEntries does the same for entries that are not thoughts.
+	// selectEntries selects the entries that are not thoughts, up to the last of the
+	// thoughts that selectTail returns.
 	selectEntries = `
 		SELECT e.session, e.place, e.kind, e.at, e.salt, e.hash, e.body, e.masked
 		FROM tool_sessions s JOIN entries e ON e.session = s.key
 		WHERE s.owner = $1 AND s.id = $2 AND e.place > CASE WHEN s.epoch = $3 THEN $4::bigint ELSE 0 END
+			AND e.place <= coalesce((SELECT t.place FROM thoughts t WHERE t.session = s.key
+				AND t.seq = CASE WHEN s.epoch = $3 THEN $5::bigint ELSE 0 END + $6::bigint), e.place)
 		ORDER BY e.place`
 )
 
@@ -42,11 +51,11 @@ const (
 // log only grows, so entries beyond what the header says are dropped. The key of a
 // deleted session is never reused, so thoughts of a session that was begun again
 // are noticed, and Load reads again.
-func (s *Store) Load(ctx context.Context, k sequent.Key, have sequent.Position) (h sequent.Header, log []sequent.Entry, err error) {
+func (s *Store) Load(ctx context.Context, k sequent.Key, have sequent.Position, limit int) (h sequent.Header, log []sequent.Entry, err error) {
 	err = s.read(ctx, func(ctx context.Context) error {
 		const maxAttempts = 20
 		for range maxAttempts {
-			h, log, err = load(ctx, s.pool, k, have, false)
+			h, log, err = load(ctx, s.pool, k, have, limit, false)
 			if !errors.Is(err, errDeleted) {
 				return err
 			}
@@ -68,17 +77,24 @@ type sender interface {
 }
 
 // load returns the session and its entries beyond have, or all if they do not continue
-// have. With lock, it locks the session until the end of the transaction. With
-// errDeleted, it returns the entries that it found.
-func load(ctx context.Context, db sender, k sequent.Key, have sequent.Position, lock bool) (h sequent.Header, log []sequent.Entry, err error) {
-	h, log, err = loadBeyond(ctx, db, k, have, lock)
+// have; of either the first ones, with at most limit thoughts, if limit is positive. With
+// lock, it locks the session until the end of the transaction. With errDeleted, it
+// returns all entries that it found.
+func load(ctx context.Context, db sender, k sequent.Key, have sequent.Position, limit int, lock bool) (h sequent.Header, log []sequent.Entry, err error) {
+	if limit <= 0 {
+		limit = math.MaxInt32
+	}
+	h, log, err = loadBeyond(ctx, db, k, have, limit, lock)
 	if err == nil && have != (sequent.Position{}) && !h.Continues(have, log) {
-		h, log, err = loadBeyond(ctx, db, k, sequent.Position{}, lock)
+		h, log, err = loadBeyond(ctx, db, k, sequent.Position{}, limit, lock)
+	}
+	if errors.Is(err, errDeleted) && limit < math.MaxInt32 {
+		return loadBeyond(ctx, db, k, sequent.Position{}, math.MaxInt32, lock)
 	}
 	return h, log, err
 }
 
-func loadBeyond(ctx context.Context, db sender, k sequent.Key, have sequent.Position, lock bool) (h sequent.Header, log []sequent.Entry, err error) {
+func loadBeyond(ctx context.Context, db sender, k sequent.Key, have sequent.Position, limit int, lock bool) (h sequent.Header, log []sequent.Entry, err error) {
 	owner, id := pack(k.Owner), pack(string(k.ID))
 	header := selectHeader
 	if lock {
@@ -86,8 +102,8 @@ func loadBeyond(ctx context.Context, db sender, k sequent.Key, have sequent.Posi
 	}
 	b := new(pgx.Batch)
 	b.Queue(header, owner, id)
-	b.Queue(selectTail, owner, id, have.Epoch, max(have.Len, 0))
-	b.Queue(selectEntries, owner, id, have.Epoch, have.Entries)
+	b.Queue(selectTail, owner, id, have.Epoch, max(have.Len, 0), limit)
+	b.Queue(selectEntries, owner, id, have.Epoch, have.Entries, max(have.Len, 0), limit)
 	results := db.SendBatch(ctx, b)
 	defer func() { err = errors.Join(err, results.Close()) }()
 	key, h, err := scanHeader(results.QueryRow())
@@ -101,21 +117,27 @@ func loadBeyond(ctx context.Context, db sender, k sequent.Key, have sequent.Posi
 	if have.Epoch == h.Epoch {
 		first = max(have.Len, 0)
 	}
-	thoughts, err := collect(results, key, max(h.Len-first, 0), func(rows pgx.Rows) (int64, sequent.Entry, bool, error) {
-		session, e, err := scanThought(rows)
-		return session, e, e.Thought.Seq <= h.Len, err
+	want := max(min(h.Len-first, limit), 0)
+	row := newThoughtRow()
+	thoughts, err := collect(results, key, want, func(rows pgx.Rows) (int64, sequent.Entry, bool, error) {
+		e, err := row.scan(rows)
+		return row.session, e, e.Thought.Seq <= h.Len, err
 	})
 	if err != nil {
 		return sequent.Header{}, nil, err
+	}
+	lastPlace := h.Entries
+	if first+want < h.Len && len(thoughts) > 0 {
+		lastPlace = thoughts[len(thoughts)-1].Place
 	}
 	others, err := collect(results, key, 0, func(rows pgx.Rows) (int64, sequent.Entry, bool, error) {
 		session, e, err := scanEntry(rows)
-		return session, e, e.Place <= h.Entries, err
+		return session, e, e.Place <= lastPlace, err
 	})
 	if err != nil {
 		return sequent.Header{}, nil, err
 	}
-	if len(thoughts) != max(h.Len-first, 0) {
+	if len(thoughts) != want {
 		err = errDeleted
 	}
 	return h, record.Merge(thoughts, others), err
@@ -189,31 +211,4 @@ func scanEntry(row pgx.Row) (session int64, e sequent.Entry, err error) {
 		return 0, sequent.Entry{}, corrupt("an entry of the log in the store is damaged", err)
 	}
 	return session, e, nil
-}
-
-// scanThought scans the thoughtColumns of a row, and after them the columns for
-// more.
-func scanThought(row pgx.Row, more ...any) (session int64, e sequent.Entry, err error) {
-	t := &e.Thought
-	var from, revises *int64
-	var labels, masked string
-	var salt, hash []byte
-	var at int64
-	if err := row.Scan(append([]any{
-		&session, &t.Seq, &t.Number, &t.Total, &t.Text, &t.Note, &t.Branch, &from, &revises,
-		&t.Revision, &t.More, &t.Extend, &t.Request.Key, &t.Request.Digest, &labels, &t.After, &t.Supersedes, &at,
-		&e.Place, &salt, &hash, &masked,
-	}, more...)...); err != nil {
-		return 0, sequent.Entry{}, err
-	}
-	if err := unpackAll(&t.Text, &t.Note, &t.Branch, &t.Request.Key, &t.Request.Digest, &labels); err != nil {
-		return 0, sequent.Entry{}, err
-	}
-	if err := record.ParseProof(&e, salt, hash, masked); err != nil {
-		return 0, sequent.Entry{}, corrupt("the proof of a thought in the store is damaged", err)
-	}
-	t.From, t.Revises, t.At = unpackRef(from), unpackRef(revises), record.Time(at)
-	e.Kind, e.At = sequent.KindThought, t.At
-	t.Labels, err = unpackLabels(labels)
-	return session, e, err
 }

@@ -342,10 +342,11 @@ func (sr *search) load(ctx context.Context, found []ranking.Candidate) (out sequ
 	defer rows.Close()
 	out.Hits = make([]sequent.Hit, len(found))
 	loaded := 0
+	var id int64
+	var owner, session, title string
+	row := newThoughtRow(&id, &owner, &session, &title)
 	for rows.Next() {
-		var id int64
-		var owner, session, title string
-		_, e, err := scanThought(rows, &id, &owner, &session, &title)
+		e, err := row.scan(rows)
 		if err == nil {
 			err = unpackAll(&owner, &session, &title)
 		}

@@ -130,7 +130,7 @@ func TestReplyLost(t *testing.T) {
 	again := openAt(t, direct)
 	defer again.Close()
 	eventually(t, "the thought of the refused call is stored", func() bool {
-		_, log, err := again.Load(t.Context(), sequent.Key{ID: "a"}, sequent.Position{})
+		_, log, err := again.Load(t.Context(), sequent.Key{ID: "a"}, sequent.Position{}, 0)
 		return err == nil && len(log) == 3
 	})
 }

@@ -183,14 +183,14 @@ func BenchmarkBig(b *testing.B) {
 	b.Run("load-small-session", func(b *testing.B) {
 		for i := 0; b.Loop(); i++ {
 			k := sequent.Key{ID: sequent.ID(fmt.Sprintf("session-%06d", i*7919%(n/10)))}
-			if _, log, err := s.Load(ctx, k, sequent.Position{}); err != nil || len(log) != 10 {
+			if _, log, err := s.Load(ctx, k, sequent.Position{}, 0); err != nil || len(log) != 10 {
 				b.Fatalf("Load = %d thoughts, error %v", len(log), err)
 			}
 		}
 	})
 	b.Run("load-10000", func(b *testing.B) {
 		k := sequent.Key{ID: "long"}
-		if _, _, err := s.Load(ctx, k, sequent.Position{}); err != nil {
+		if _, _, err := s.Load(ctx, k, sequent.Position{}, 0); err != nil {
 			w := &sequent.Write{Header: sequent.Header{Key: k, Epoch: 1, Version: 1, Len: 10_000}}
 			for i := range 10_000 {
 				w.Entries = append(w.Entries, sequent.EntryOf(sequent.Thought{Seq: i + 1, Draft: sequent.Draft{Text: benchText}}))
@@ -200,7 +200,7 @@ func BenchmarkBig(b *testing.B) {
 			}
 		}
 		for b.Loop() {
-			if _, log, err := s.Load(ctx, k, sequent.Position{}); err != nil || len(log) != 10_000 {
+			if _, log, err := s.Load(ctx, k, sequent.Position{}, 0); err != nil || len(log) != 10_000 {
 				b.Fatalf("Load = %d thoughts, error %v", len(log), err)
 			}
 		}

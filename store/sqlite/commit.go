@@ -11,7 +11,7 @@ import (
 
 // mayWrite is true unless the file was migrated to a format that this program must not
 // write. If a statement changes nothing, [writer.mayWrite] finds out whether that is why.
-const mayWrite = `(SELECT oldest_writer FROM identity) <= 8`
+const mayWrite = `(SELECT oldest_writer FROM identity) <= 9`
 
 const (
 	insertSession = `
@@ -44,8 +44,8 @@ const (
 			branch_from, revises, revision, supersedes, extend, request_key, request_digest, labels, masked)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
 	insertPlain = `
-		INSERT INTO thoughts (session, seq, number, total, text, more, after, at, place, salt, hash)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
+		INSERT INTO thoughts (session, seq, number, total, text, more, after, at, place, salt, hash, plain)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 1)`
 	insertEntry = `
 		INSERT INTO entries (session, place, kind, at, salt, hash, body, masked) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`
 
@@ -218,7 +218,7 @@ func (w *writer) current(wr *sequent.Write) (now sequent.Header, exists bool, ta
 		return now, true, nil, err
 	}
 	w.cache[now.Key] = row{key, now}
-	tail, err = readLog(ctx, w.selectThoughts, w.selectEntries, key, &now, wr.Base)
+	tail, err = readLog(ctx, w.selectThoughts, w.selectEntries, key, &now, wr.Base, 0)
 	return now, true, tail, err
 }
 

@@ -66,7 +66,7 @@ func TestDamageInUse(t *testing.T) {
 	overwrite(t, path, info.Size()/2, bytes.Repeat([]byte{0xee}, int(info.Size()/2)))
 	s := openAt(t, path)
 	defer s.Close()
-	if _, _, err := s.Load(t.Context(), sequent.Key{ID: "a"}, sequent.Position{}); sequent.CodeOf(err) != sequent.CodeCorrupt {
+	if _, _, err := s.Load(t.Context(), sequent.Key{ID: "a"}, sequent.Position{}, 0); sequent.CodeOf(err) != sequent.CodeCorrupt {
 		t.Errorf("Load of damaged pages: %v, want code %s", err, sequent.CodeCorrupt)
 	}
 }
@@ -168,7 +168,7 @@ func TestFailedBatch(t *testing.T) {
 	s := openAt(t, path)
 	defer s.Close()
 	appendTo(t, s, 1)
-	a, _, err := s.Load(t.Context(), sequent.Key{ID: "a"}, sequent.Position{})
+	a, _, err := s.Load(t.Context(), sequent.Key{ID: "a"}, sequent.Position{}, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -184,10 +184,10 @@ func TestFailedBatch(t *testing.T) {
 	if err := s.Commit(t.Context(), batch); sequent.CodeOf(err) != sequent.CodeInternal {
 		t.Errorf("Commit: %v, want code %s", err, sequent.CodeInternal)
 	}
-	if _, _, err := s.Load(t.Context(), b.Key, sequent.Position{}); !errors.Is(err, sequent.ErrNotFound) {
+	if _, _, err := s.Load(t.Context(), b.Key, sequent.Position{}, 0); !errors.Is(err, sequent.ErrNotFound) {
 		t.Errorf("a part of the failed batch was stored: %v", err)
 	}
-	if now, _, err := s.Load(t.Context(), a.Key, sequent.Position{}); err != nil || now.Version != 1 {
+	if now, _, err := s.Load(t.Context(), a.Key, sequent.Position{}, 0); err != nil || now.Version != 1 {
 		t.Errorf("after the failed batch: position %+v, error %v; want version 1", now.Position(), err)
 	}
 	if err := s.Commit(t.Context(), batch[:1]); err != nil {
@@ -200,7 +200,7 @@ func TestClosed(t *testing.T) {
 	s := openAt(t, filepath.Join(t.TempDir(), "sessions.db"))
 	appendTo(t, s, 1)
 	k := sequent.Key{ID: "a"}
-	h, _, err := s.Load(t.Context(), k, sequent.Position{})
+	h, _, err := s.Load(t.Context(), k, sequent.Position{}, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -222,7 +222,7 @@ func TestClosed(t *testing.T) {
 	if err := <-waiting; sequent.CodeOf(err) != sequent.CodeUnavailable {
 		t.Errorf("Wait during Close = %v, want code %s", err, sequent.CodeUnavailable)
 	}
-	_, _, loading := s.Load(t.Context(), k, sequent.Position{})
+	_, _, loading := s.Load(t.Context(), k, sequent.Position{}, 0)
 	_, watching := s.Watch(t.Context())
 	_, listing := s.List(t.Context(), sequent.Query{})
 	_, sweeping := s.Sweep(t.Context(), sequent.SweepQuery{AllOwners: true, Expired: time.Now()}, 1)
@@ -265,7 +265,7 @@ func TestReadOnly(t *testing.T) {
 // reads checks a read-only store with n thoughts in session "a".
 func reads(t testing.TB, s *Store, n int) {
 	t.Helper()
-	h, log, err := s.Load(t.Context(), sequent.Key{ID: "a"}, sequent.Position{})
+	h, log, err := s.Load(t.Context(), sequent.Key{ID: "a"}, sequent.Position{}, 0)
 	if err != nil || len(log) != n {
 		t.Errorf("Load = %d thoughts, error %v; want %d", len(log), err, n)
 	}

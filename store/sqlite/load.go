@@ -19,17 +19,17 @@ const (
 
 	// Each column that is read costs as much as a fifth of finding the row, so those
 	// that most thoughts lack are read by a second statement, for the thoughts that
-	// have them; see [record.Plain].
+	// have them; see [record.Plain]. The column plain saves looking at each of them.
 	optional = `(note <> '' OR branch <> '' OR branch_from IS NOT NULL OR revises IS NOT NULL OR revision OR supersedes <> 0
 			OR extend OR request_key <> '' OR request_digest <> '' OR labels <> '' OR masked <> '')`
 
 	selectThoughts = `
-		SELECT seq, number, total, text, more, after, at, place, salt, hash, ` + optional + `
+		SELECT seq, number, total, after, at, place, more, CASE WHEN plain THEN FALSE ELSE ` + optional + ` END, text, salt, hash
 		FROM thoughts WHERE session = ? AND seq > ? AND seq <= ? ORDER BY seq`
 
 	selectOptional = `
 		SELECT seq, note, branch, branch_from, revises, revision, extend, request_key, request_digest, labels, supersedes, masked
-		FROM thoughts WHERE session = ? AND seq > ? AND seq <= ? AND ` + optional + ` ORDER BY seq`
+		FROM thoughts WHERE session = ? AND seq > ? AND seq <= ? AND NOT plain AND ` + optional + ` ORDER BY seq`
 
 	selectEntries = `
 		SELECT place, kind, at, salt, hash, body, masked
@@ -41,7 +41,7 @@ const (
 // It reads the header and then the entries up to its Len, without a transaction:
 // a log only grows, and SQLite never reuses the key of a deleted session. A
 // deletion between the two reads is noticed by the missing thoughts.
-func (s *Store) Load(ctx context.Context, k sequent.Key, have sequent.Position) (sequent.Header, []sequent.Entry, error) {
+func (s *Store) Load(ctx context.Context, k sequent.Key, have sequent.Position, limit int) (sequent.Header, []sequent.Entry, error) {
 	if err := s.checkReplaced(); err != nil {
 		return sequent.Header{}, nil, err
 	}
@@ -53,7 +53,7 @@ func (s *Store) Load(ctx context.Context, k sequent.Key, have sequent.Position) 
 		if err != nil {
 			return sequent.Header{}, nil, s.wrap(err)
 		}
-		tail, err := readLog(ctx, s.loading.thoughts, s.loading.entries, key, &h, have)
+		tail, err := readLog(ctx, s.loading.thoughts, s.loading.entries, key, &h, have, limit)
 		if errors.Is(err, errIncomplete) {
 			again, _, missing := scanHeader(s.loading.header.QueryRowContext(ctx, k.Owner, k.ID))
 			if missing != nil || again != key {
@@ -74,25 +74,37 @@ var errIncomplete = &sequent.Error{
 	Fix:  "run `sequent verify`",
 }
 
-// readLog returns the entries of h beyond have, or all if they do not continue have. If
-// thoughts are missing, it returns the others with errIncomplete.
-func readLog(ctx context.Context, thoughts thoughtReader, entries *sql.Stmt, key int64, h *sequent.Header, have sequent.Position) ([]sequent.Entry, error) {
+// readLog returns the entries of h beyond have, or all if they do not continue have; of
+// either the first ones, with at most limit thoughts, if limit is positive. If thoughts
+// are missing, it returns all others with errIncomplete.
+func readLog(ctx context.Context, thoughts thoughtReader, entries *sql.Stmt, key int64, h *sequent.Header, have sequent.Position, limit int) ([]sequent.Entry, error) {
 	if have.Epoch != h.Epoch {
 		have = sequent.Position{}
 	}
-	log, err := thoughts.readHalves(ctx, key, max(have.Len, 0), h.Len)
+	first, last := max(have.Len, 0), h.Len
+	if limit > 0 {
+		last = min(last, first+limit)
+	}
+	log, err := thoughts.readHalves(ctx, key, first, last)
 	if err != nil && !errors.Is(err, errIncomplete) {
 		return nil, err
 	}
-	if h.Entries > have.Entries {
-		others, entriesErr := readEntries(ctx, entries, key, have.Entries, h.Entries)
+	if err != nil && limit > 0 { // those that exist are among all of them
+		return readLog(ctx, thoughts, entries, key, h, sequent.Position{}, 0)
+	}
+	lastPlace := h.Entries
+	if last < h.Len {
+		lastPlace = log[len(log)-1].Place
+	}
+	if lastPlace > have.Entries {
+		others, entriesErr := readEntries(ctx, entries, key, have.Entries, lastPlace)
 		if entriesErr != nil {
 			return nil, entriesErr
 		}
 		log = record.Merge(log, others)
 	}
 	if have != (sequent.Position{}) && !h.Continues(have, log) {
-		return readLog(ctx, thoughts, entries, key, h, sequent.Position{})
+		return readLog(ctx, thoughts, entries, key, h, sequent.Position{}, limit)
 	}
 	return log, err
 }
@@ -135,7 +147,7 @@ func (r thoughtReader) on(ctx context.Context, tx *sql.Tx) thoughtReader {
 
 // readHalves is read with two connections for a long log.
 func (r thoughtReader) readHalves(ctx context.Context, key int64, first, last int) (log []sequent.Entry, err error) {
-	const long = 20_000
+	const long = 1000
 	if r.single || last-first < long {
 		return r.read(ctx, key, first, last)
 	}
@@ -173,24 +185,15 @@ func (r thoughtReader) readInto(ctx context.Context, log []sequent.Entry, key in
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, rows.Close()) }()
-	var salt, hash sql.RawBytes
-	var seq, number, total, after, at, place int64 // database/sql converts other types by way of a string
-	from, to, n := 0, 0, 0                         // range of the thoughts that are not plain, and how many there are
+	row := newThoughtRow()
+	from, to, n := 0, 0, 0 // range of the thoughts that are not plain, and how many there are
 	for rows.Next() {
 		log = append(log, sequent.Entry{Kind: sequent.KindThought})
-		e := &log[len(log)-1]
-		t := &e.Thought
-		var more bool
-		if err := rows.Scan(&seq, &number, &total, &t.Text, &t.More, &after, &at, &place, &salt, &hash, &more); err != nil {
+		plain, err := row.scan(rows, &log[len(log)-1])
+		if err != nil {
 			return nil, err
 		}
-		t.Seq, t.Number, t.Total, t.After, e.Place = int(seq), int(number), int(total), int(after), int(place)
-		t.At = record.Time(at)
-		e.At = t.At
-		if err := record.ParseProof(e, salt, hash, ""); err != nil {
-			return nil, damaged("the proof of a thought", err)
-		}
-		if more {
+		if !plain {
 			if n == 0 {
 				from = len(log) - 1
 			}

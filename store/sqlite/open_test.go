@@ -226,12 +226,12 @@ func TestUpgrade(t *testing.T) {
 	refused(t, Config{Path: path, ReadOnly: true}, sequent.CodeReadOnly)
 	s := openAt(t, path)
 	defer s.Close()
-	_, log, err := s.Load(t.Context(), sequent.Key{ID: "a"}, sequent.Position{})
+	_, log, err := s.Load(t.Context(), sequent.Key{ID: "a"}, sequent.Position{}, 0)
 	if err != nil || len(log) != 1 || log[0].Thought.Text != "old" {
 		t.Errorf("Load after the migration = %+v, error %v", log, err)
 	}
 	for id, want := range map[sequent.ID]int{"a": 0, "branched": 2} {
-		if h, _, err := s.Load(t.Context(), sequent.Key{ID: id}, sequent.Position{}); err != nil || h.Branches != want {
+		if h, _, err := s.Load(t.Context(), sequent.Key{ID: id}, sequent.Position{}, 0); err != nil || h.Branches != want {
 			t.Errorf("%s has %d branches after the migration, error %v; want %d", id, h.Branches, err, want)
 		}
 	}

@@ -42,7 +42,7 @@ func TestConcurrentCreate(t *testing.T) {
 			c.wait(t)
 		}
 		s := openAt(t, path)
-		_, log, err := s.Load(t.Context(), sequent.Key{ID: "shared"}, sequent.Position{})
+		_, log, err := s.Load(t.Context(), sequent.Key{ID: "shared"}, sequent.Position{}, 0)
 		if err != nil || len(log) != processes {
 			t.Errorf("round %d: %d thoughts, error %v; want one from each process", round, len(log), err)
 		}
@@ -270,7 +270,7 @@ func verify(t *testing.T, s *Store, acked *acks, extra int) {
 	seen := make(map[string]bool)
 	next := make(map[string]int) // the next number of each writer
 	for _, head := range page.Headers {
-		h, log, err := s.Load(t.Context(), head.Key, sequent.Position{})
+		h, log, err := s.Load(t.Context(), head.Key, sequent.Position{}, 0)
 		if err != nil {
 			t.Fatal(err)
 		}

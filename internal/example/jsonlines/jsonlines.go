@@ -152,7 +152,7 @@ func (s *Store) truncate() error {
 }
 
 // Load implements [sequent.Store].
-func (s *Store) Load(ctx context.Context, k sequent.Key, have sequent.Position) (sequent.Header, []sequent.Entry, error) {
+func (s *Store) Load(ctx context.Context, k sequent.Key, have sequent.Position, _ int) (sequent.Header, []sequent.Entry, error) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	if err := s.usable(ctx); err != nil {
