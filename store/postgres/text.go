@@ -64,13 +64,6 @@ func packRef(r sequent.Ref) *int64 {
 	return &wide
 }
 
-func unpackRef(n *int64) sequent.Ref {
-	if n == nil {
-		return sequent.Ref{}
-	}
-	return sequent.To(int(*n))
-}
-
 func unpackLabels(s string) (map[string]string, error) {
 	labels, err := record.ParseLabels(s)
 	if err != nil {
