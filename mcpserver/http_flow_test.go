@@ -317,6 +317,36 @@ func TestSlowReader(t *testing.T) {
 	}
 }
 
+// TestConnectionsOfOneAddress has one client of an address use as many connections as it
+// may have. Another one with a token of its own still connects.
+func TestConnectionsOfOneAddress(t *testing.T) {
+	t.Parallel()
+	const share = 6
+	w := serveHTTP(t, HTTPConfig{Auth: testAuth, Limits: Limits{Connections: 2*share - 1}})
+	done := make(chan error, share)
+	for range share {
+		go func() { // each on a connection of its own
+			client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
+			r := w.request(modernCall("/mcp", "wait", "a"))
+			r.Header.Set("Authorization", "Bearer token-a")
+			res, err := client.Do(r)
+			if err == nil {
+				res.Body.Close()
+			}
+			done <- err
+		}()
+		mcptest.Await(t, "a call begins", w.note.Begun)
+	}
+	head, body, _ := strings.Cut(modernCall("/mcp", "note", "x"), "\n")
+	w.want(head+"\nAuthorization: Bearer token-b\n"+body, http.StatusOK, "zeta")
+	for range share {
+		w.note.Release <- struct{}{}
+		if err := mcptest.Await(t, "a call ends", done); err != nil {
+			t.Errorf("a call of the first client: %v", err)
+		}
+	}
+}
+
 // TestKeptConnection makes requests on one connection, longer apart than a write
 // may take.
 func TestKeptConnection(t *testing.T) {

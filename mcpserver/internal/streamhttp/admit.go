@@ -113,7 +113,7 @@ func (v *visit) authenticate() bool {
 			if subject != "" {
 				v.caller.Owner = subject
 				v.identify("subject " + subject)
-				return true
+				return v.ownConn()
 			}
 			challenge += `, error="invalid_token"`
 			msg = "the token is not valid, or not any more"
@@ -126,6 +126,20 @@ func (v *visit) authenticate() bool {
 	v.w.Header().Set("WWW-Authenticate", challenge)
 	v.refuse(http.StatusUnauthorized, "%s", msg)
 	return false
+}
+
+// ownConn makes the connection one of the client's.
+func (v *visit) ownConn() bool {
+	c := connOf(v.r)
+	if c == nil {
+		return true
+	}
+	if err := c.moveTo(v.client); err != nil {
+		v.w.Header().Set("Connection", "close")
+		v.refuseFor(err, nil)
+		return false
+	}
+	return true
 }
 
 // limit refuses a client that sends requests too fast or has too many under way.

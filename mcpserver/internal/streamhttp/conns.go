@@ -12,10 +12,11 @@ import (
 	"github.com/sequent-dev/sequent/internal/governor"
 )
 
-// A listener admits as many connections as each client may have. A client that opens
-// one more loses the one of its own that has waited longest for a request: rather one
-// that has never sent a request than one between two requests. If all its connections
-// are in use, the new one is closed.
+// A listener admits as many connections as each client may have. A connection is one of
+// its address, and from the first request with a token on one of the token's subject. A
+// client that opens one more loses the one of its own that has waited longest for a
+// request: rather one that has never sent a request than one between two requests. If all
+// its connections are in use, the new one is closed.
 type listener struct {
 	net.Listener
 	h *Handler
@@ -44,10 +45,11 @@ func (i *idleConns) oldest() *conn {
 // A conn is a connection that counts as one of its client's.
 type conn struct {
 	net.Conn
-	l      *listener
-	client *governor.Subject
+	l     *listener
+	proxy bool // from a trusted proxy, which sends requests of several clients
 
 	// Guarded by l.mu:
+	client  *governor.Subject
 	in      *list.List    // that has the connection while it is idle
 	place   *list.Element // in it
 	counted bool
@@ -86,7 +88,7 @@ func (l *listener) admit(c net.Conn) *conn {
 	if proxy {
 		take = client.TakeUnshared
 	}
-	admitted := &conn{Conn: c, l: l, client: client, counted: true}
+	admitted := &conn{Conn: c, l: l, proxy: proxy, client: client, counted: true}
 	var replaced *conn
 	l.mu.Lock()
 	if take(governor.Connections, 1) != nil {
@@ -117,6 +119,35 @@ func (l *listener) takePlace(client *governor.Subject) *conn {
 	l.unrest(c)
 	c.counted = false // its place goes to the new connection
 	return c
+}
+
+// moveTo makes a connection with a request one of the client whose token the request has.
+// A client that has its share loses an idle connection of its own. If it has none, the
+// error is a [governor.Refusal], and the connection is whose it was.
+func (c *conn) moveTo(client *governor.Subject) error {
+	c.l.mu.Lock()
+	before := c.client
+	if c.proxy || !c.counted || before == client {
+		c.l.mu.Unlock()
+		return nil
+	}
+	before.Give(governor.Connections, 1) // so that the place is free
+	err := client.Take(governor.Connections, 1)
+	var replaced *conn
+	if err != nil {
+		replaced = c.l.takePlace(client)
+	}
+	if err == nil || replaced != nil {
+		c.client = client
+	} else {
+		_ = before.TakeUnshared(governor.Connections, 1) // the same place
+	}
+	c.l.mu.Unlock()
+	if replaced == nil {
+		return err
+	}
+	_ = replaced.Close()
+	return nil
 }
 
 // rest makes a connection idle. The caller holds mu.

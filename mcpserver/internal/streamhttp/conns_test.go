@@ -105,3 +105,57 @@ func TestConnections(t *testing.T) {
 	}
 	x.h.governor = governor.New(governor.Config{}) // the others stay open
 }
+
+// TestConnectionsOfSubjects has clients with tokens at one address. Each has connections
+// of its own, and what it has too many does not fall to the others.
+func TestConnectionsOfSubjects(t *testing.T) {
+	t.Parallel()
+	x := newHeavyHouse(t, governor.Limits{governor.Connections: 12})
+	x.h.gate, _ = admission.New(nil, nil) // cannot fail without origins
+	from := &fakeListener{}
+	l := newListener(from, x.h)
+	open := func() (*fakeConn, *conn) {
+		t.Helper()
+		f := &fakeConn{from: &net.TCPAddr{IP: net.ParseIP("10.0.0.1"), Port: 1}}
+		from.conns = append(from.conns, f)
+		c, err := l.Accept()
+		if err != nil {
+			t.Fatalf("a connection was not admitted: %v", err)
+		}
+		c.(*conn).busy()
+		return f, c.(*conn)
+	}
+	alice, bob := x.h.governor.Subject("subject alice"), x.h.governor.Subject("subject bob")
+	address := x.h.governor.Subject("address 10.0.0.1")
+	var own []*conn
+	for alice.Held(governor.Connections) < 6 {
+		_, c := open()
+		if err := c.moveTo(alice); err != nil {
+			t.Fatalf("connection %d of alice: %v", len(own), err)
+		}
+		own = append(own, c)
+	}
+	_, beyond := open()
+	if err := beyond.moveTo(alice); err == nil || alice.Held(governor.Connections) != 6 || address.Held(governor.Connections) != 1 {
+		t.Errorf("alice's connection beyond her share: %v; she has %d, the address %d", err,
+			alice.Held(governor.Connections), address.Held(governor.Connections))
+	}
+	_ = beyond.Close()
+	_, last := open()
+	if last.moveTo(bob) != nil || last.moveTo(bob) != nil || bob.Held(governor.Connections) != 1 {
+		t.Errorf("bob has %d connections, want 1", bob.Held(governor.Connections))
+	}
+	changed(own[2], http.StateIdle)
+	f, c := open()
+	if err := c.moveTo(alice); err != nil || !own[2].Conn.(*fakeConn).closed || f.closed {
+		t.Errorf("alice's connection after one was idle: %v; closed: the idle one %v, the new one %v", err, own[2].Conn.(*fakeConn).closed, f.closed)
+	}
+	own[2] = c
+	for _, c := range own {
+		_ = c.Close()
+	}
+	defer last.Close()
+	if a, b, n := alice.Held(governor.Connections), address.Held(governor.Connections), x.h.governor.Used(governor.Connections); a != 0 || b != 0 || n != 1 {
+		t.Errorf("after alice's connections were closed she has %d, the address %d, all %d; want 0, 0, 1", a, b, n)
+	}
+}
