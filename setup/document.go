@@ -42,7 +42,7 @@ func (d document) add(fields []field, r receipt) ([]byte, receipt, error) {
 			return nil, receipt{}, err
 		}
 		body = e.apply(d.body)
-		r = receipt{Created: !d.exists, Old: string(e.old), New: string(e.new)}
+		r = receipt{Created: !d.exists, Old: string(e.old), New: string(e.new), Servers: objectAt(d.doc, d.servers()) == nil}
 	} else {
 		var err error
 		if body, err = d.update(fields); err != nil {
@@ -83,7 +83,7 @@ func (d document) check(body []byte, fields []field) error {
 	if !reflect.DeepEqual(without(doc, d.path), without(d.doc, d.path)) {
 		return shapeError("the entry cannot be changed in place without changing something else")
 	}
-	entry, ok := entryOf(doc, d.path[:len(d.path)-1])
+	entry, ok := entryOf(doc, d.servers())
 	if fields == nil && !ok {
 		return nil
 	}
@@ -105,5 +105,16 @@ func (d document) remove(r receipt) (text []byte, undone bool, err error) {
 	if err == nil {
 		err = d.check(body, nil)
 	}
-	return slices.Concat(d.mark, body), false, err
+	if err != nil {
+		return nil, false, err
+	}
+	if entries := objectAt(d.doc, d.servers()); r.Servers && len(entries) == 1 {
+		if less, err := d.lang.cut(body, d.servers()); err == nil && d.check(less, nil) == nil {
+			body = less
+		}
+	}
+	return slices.Concat(d.mark, body), false, nil
 }
+
+// servers returns the path of the object of servers.
+func (d document) servers() []string { return d.path[:len(d.path)-1] }

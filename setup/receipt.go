@@ -21,6 +21,7 @@ type receipt struct {
 	Dirs    []string `json:"dirs,omitempty"` // directories that did not exist
 	Old     string   `json:"old"`            // what was replaced: blanks, or null
 	New     string   `json:"new"`
+	Servers bool     `json:"servers,omitempty"` // the object of servers did not exist
 }
 
 // find returns where the inserted text is. It reports false if the text has changed.

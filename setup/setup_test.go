@@ -297,6 +297,20 @@ func TestLeftAlone(t *testing.T) {
 	}
 }
 
+// A client writes its file anew, with the entry formatted in its own way: removing the entry
+// also removes the object that setup inserted with it.
+func TestRemoveFormattedEntry(t *testing.T) {
+	c, _ := Lookup("claude-code")
+	s := machine(t)
+	file := s.System.File(c, false)
+	s.must(t)(s.Add(c, false, local))
+	put(t, file, `{"mcpServers":{"sequent":{"type":"stdio","command":"/opt/sequent","args":["serve"]}},"userID":"x"}`)
+	s.must(t)(s.Remove(c, false))
+	if got := get(t, file); got != `{"userID":"x"}` {
+		t.Errorf("got %s", got)
+	}
+}
+
 func TestSymbolicLink(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("symbolic links need a privilege on Windows")

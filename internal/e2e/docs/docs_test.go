@@ -125,7 +125,7 @@ func newHome(t *testing.T, program string) *home {
 	h.run("", "demo", "--fast")
 	h.run("", "token", "new", "alice", "--file", "tokens")
 	h.session = h.field("id", "list", "--json")
-	for _, dir := range []string{"Notes", "Documents/thinking"} {
+	for _, dir := range []string{"Notes", "Documents/thinking", ".cursor"} { // Cursor is installed
 		if err := os.MkdirAll(filepath.Join(h.dir, dir), 0o700); err != nil {
 			t.Fatal(err)
 		}
@@ -160,7 +160,7 @@ func (h *home) run(in string, args ...string) string {
 	defer cancel()
 	cmd := exec.CommandContext(ctx, h.program, args...)
 	cmd.Dir = h.dir
-	cmd.Env = append(os.Environ(), "HOME="+h.dir, "USERPROFILE="+h.dir, "XDG_DATA_HOME="+h.dir, "LocalAppData="+h.dir)
+	cmd.Env = append(os.Environ(), "HOME="+h.dir, "USERPROFILE="+h.dir, "XDG_DATA_HOME="+h.dir, "XDG_CONFIG_HOME=", "APPDATA="+h.dir, "LocalAppData="+h.dir)
 	cmd.Stdin = strings.NewReader(in)
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
@@ -222,7 +222,7 @@ func (h *home) try(args []string) {
 	h.t.Helper()
 	const ping = `{"jsonrpc":"2.0","id":1,"method":"ping"}` + "\n"
 	elsewhere := func(arg string) bool {
-		return strings.HasPrefix(arg, "postgres://") || strings.HasPrefix(arg, "~/maenifold") || strings.HasPrefix(arg, "/srv/")
+		return strings.HasPrefix(arg, "postgres://") || strings.HasPrefix(arg, "https://") || strings.HasPrefix(arg, "~/maenifold") || strings.HasPrefix(arg, "/srv/")
 	}
 	at := slices.Index(args, "--http")
 	switch {
@@ -237,6 +237,11 @@ func (h *home) try(args []string) {
 		}
 		url := programtest.ServeHTTP(h.t, h.program, append(args[1:], "--store", "memory")...)
 		endpoints(h.t, url, args)
+	case args[0] == "setup" || args[0] == "remove":
+		if args[0] == "setup" && !slices.Contains(args, "--client") {
+			args = append(args, "--all")
+		}
+		h.run("", append(args, "--yes")...) // nobody is at a terminal
 	case args[0] == "serve":
 		if got := h.run(ping, args...); !strings.Contains(got, `"id":1`) {
 			h.t.Errorf("%q answers a ping with %s", args, got)
