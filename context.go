@@ -17,7 +17,7 @@ type Context struct {
 	ClientVersion string `json:"clientVersion,omitempty"`
 	Agent         string `json:"agent,omitempty"`   // tells agents of one client apart
 	Model         string `json:"model,omitempty"`   // the language model, where the client says it
-	Project       string `json:"project,omitempty"` // a repository's URL or a directory, compared as a whole
+	Project       string `json:"project,omitempty"` // a repository's URL without credentials, or a directory; compared as a whole
 	GitBranch     string `json:"gitBranch,omitempty"`
 	Commit        string `json:"commit,omitempty"`
 }
@@ -40,9 +40,10 @@ func ContextOf(ctx context.Context) Context {
 const maxContext = 1024
 
 // clean returns c as a session can record it: without characters that do not print, and
-// with at most maxContext characters a field. What a client says of itself never makes a
-// call fail.
+// with at most maxContext characters a field, and without credentials in the URL of the
+// project. What a client says of itself never makes a call fail.
 func (c Context) clean() Context {
+	c.Project = public(c.Project)
 	for _, value := range c.fields() {
 		*value = clean(*value)
 	}
@@ -50,6 +51,9 @@ func (c Context) clean() Context {
 }
 
 func clean(s string) string {
+	if isPlain(s) {
+		return s
+	}
 	s = strings.TrimSpace(strings.Map(func(r rune) rune {
 		if r == utf8.RuneError || !unicode.IsPrint(r) {
 			return -1
@@ -79,4 +83,44 @@ func (c *Context) fields() iter.Seq2[string, *string] {
 // Those without a project are among those of every one.
 func (c *Context) InProject(project string) bool {
 	return project == "" || c.Project == "" || c.Project == project
+}
+
+// isPlain reports whether clean changes nothing of s, for most strings that it does not
+// change.
+func isPlain(s string) bool {
+	for i := range len(s) {
+		if c := s[i]; c <= ' ' || c >= utf8.RuneSelf-1 {
+			return false
+		}
+	}
+	return len(s) <= maxContext
+}
+
+// public returns the URL of a repository, or an address such as host:path, without user,
+// password, query and fragment. It returns other texts as they are.
+func public(url string) string {
+	scheme, rest, ok := strings.Cut(url, "://")
+	if !ok {
+		if host, path, ok := strings.Cut(url, ":"); ok && !strings.ContainsAny(host, `/\`) && len(host) > 1 {
+			return host[strings.LastIndexByte(host, '@')+1:] + ":" + path
+		}
+		return url // a path
+	}
+	end := strings.IndexAny(rest, "/?#")
+	if end < 0 {
+		end = len(rest)
+	}
+	// A password that is not encoded can have a slash.
+	if _, port, ok := strings.Cut(rest[:end], ":"); ok && strings.Trim(port, "0123456789") != "" && !strings.ContainsAny(rest[:end], "@[") {
+		end = max(end, strings.LastIndexByte(rest, '@'))
+	}
+	authority, path := rest[:end], rest[end:]
+	if path != "" && path[0] == '@' {
+		authority, path = "", path[1:]
+	}
+	authority = authority[strings.LastIndexByte(authority, '@')+1:]
+	if at := strings.IndexAny(path, "?#"); at >= 0 {
+		path = path[:at]
+	}
+	return scheme + "://" + authority + path
 }

@@ -291,3 +291,30 @@ func TestHitsTellTheirStanding(t *testing.T) {
 		t.Errorf("found %s, want %s", g, want)
 	}
 }
+
+// No credentials of a project are recorded.
+func TestContextCredentials(t *testing.T) {
+	for project, want := range map[string]string{
+		"https://h/a.git": "https://h/a.git",
+		"https://alice:s3cret@h:8443/a?token=s3cret#s3cret": "https://h:8443/a",
+		"https://s3cret@h/a/@b":                             "https://h/a/@b",
+		"https://alice:s3cret/s3cret@h/a":                   "https://h/a",
+		"https://alice:s3@cret@h/a":                         "https://h/a",
+		" https://s3cret@h\n":                               "https://h",
+		"https://h?token=s3cret":                            "https://h",
+		"https://[::1]:80/a":                                "https://[::1]:80/a",
+		"ssh://git@h/a":                                     "ssh://h/a",
+		"git@github.com:a/b.git":                            "github.com:a/b.git",
+		"/home/me@work:1/a":                                 "/home/me@work:1/a",
+		`C:\me@work`:                                        `C:\me@work`,
+		"app":                                               "app",
+		"me@app":                                            "me@app",
+		"team:app":                                          "team:app",
+		"":                                                  "",
+	} {
+		ctx := sequent.WithContext(t.Context(), sequent.Context{Project: project})
+		if got := sequent.ContextOf(ctx).Project; got != want {
+			t.Errorf("%q is recorded as %q, want %q", project, got, want)
+		}
+	}
+}

@@ -19,6 +19,7 @@ func (p *program) serve() *cobra.Command {
 	var dialect, sync, storage, vault string
 	var ttl, retain time.Duration
 	var window int
+	var noContext bool
 	var quota sequent.Quota
 	var notes int
 	var model modelFlags
@@ -39,6 +40,13 @@ commands show with --owner. Without --auth all clients share your own sessions. 
 calls without a session id; such a call continues the latest session of its scope. The scope is NAME if
 the URL ends in ?scope=NAME, otherwise the token's subject, otherwise the connection of an older client.
 
+A session records where it comes from: client, agent, model, project, git branch and commit, as far as
+they are known. The project is ?project=NAME of the URL, otherwise the first root of the client, otherwise
+the git work tree in which the server was started on standard input: the URL of its origin without
+credentials, or its path. The agent is ?agent=NAME of the URL, or AGENT_ID on standard input, otherwise
+the name of the client. Calls without a session id continue a session of their own project only, and
+sequent list shows those of one project. --no-context records nothing.
+
 /healthz answers 200 while the server runs. /readyz answers 503 while the store is unreachable or the
 server is draining. --drain sets how long the server still serves after a signal, so that a load
 balancer can react.
@@ -55,7 +63,7 @@ Dialect status: a language model writes thoughts on request. The call chooses th
 variable, such as OPENAI_API_KEY. Without a key the server starts, but refuses these calls.
 
 Dialect wiki: sessions are also Markdown notes in the folder of --vault, for Obsidian and similar
-editors. AGENT_ID names the agent in the notes. With --auth each subject has its own vault, in the
+editors. The headings of thoughts name the agent. With --auth each subject has its own vault, in the
 subfolder .owners. Search by meaning requires SEQUENT_EMBEDDINGS_URL and SEQUENT_EMBEDDINGS_MODEL, and
 SEQUENT_EMBEDDINGS_KEY if the service requires a key.
 
@@ -73,7 +81,7 @@ An environment variable can set any flag: SEQUENT_STORE sets --store, SEQUENT_SE
 			cfg.Dialect, cfg.Sync, cfg.StoragePath, cfg.HistoryWindow = dialect, sync, storage, window
 			cfg.Retain = retain
 			cfg.Quota, cfg.QuotaNotes = quota, notes
-			cfg.Vault, cfg.Agent = vault, p.getenv("AGENT_ID")
+			cfg.Vault, cfg.Agent, cfg.NoContext = vault, p.getenv("AGENT_ID"), noContext
 			if c.Flags().Changed("session-ttl") {
 				cfg.SessionTTL = &ttl
 			}
@@ -121,6 +129,7 @@ An environment variable can set any flag: SEQUENT_STORE sets --store, SEQUENT_SE
 	f.Var((*size)(&quota.Bytes), "quota-bytes", "maximum bytes that the sessions of one owner have together, such as 1GiB; 0 means no limit")
 	f.IntVar(&quota.Sessions, "quota-sessions", 0, "maximum number of sessions of one owner; 0 means no limit")
 	f.IntVar(&notes, "quota-notes", 0, "maximum number of notes of one owner (dialect wiki); 0 means no limit")
+	f.BoolVar(&noContext, "no-context", false, "do not record client, agent, project, git branch and commit of sessions")
 	f.StringVarP(&storage, "storage-path", "s", "", "folder of session files (dialect classic) (default: Documents/thinking in your home directory)")
 	f.StringVar(&p.sign, "sign", "", "private Ed25519 key in PEM that signs session files (dialect classic)")
 	f.StringVar(&vault, "vault", "", "folder of notes (dialect wiki) (default: Documents/sequent-vault in your home directory)")

@@ -5,6 +5,7 @@ import (
 	"io"
 	"log/slog"
 
+	"github.com/sequent-dev/sequent"
 	"github.com/sequent-dev/sequent/dialect"
 	"github.com/sequent-dev/sequent/mcpserver/internal/method"
 	"github.com/sequent-dev/sequent/mcpserver/internal/stdio"
@@ -22,13 +23,24 @@ type Config struct {
 	Version string          // of the program; empty means "dev"
 	Logger  *slog.Logger    // internal errors, never a text of a client; nil means discard
 	Caller  tool.Caller     // the caller on standard input
+	Agent   string          // label of that caller; empty means the name of the client
 	MaxLine int             // maximum bytes of a line of standard input; 0 means 16 MiB
+
+	// Place returns the project, git branch and commit of a directory, as far as there
+	// are any. It is called with the directories that clients name as their roots, and
+	// with an empty string for the working directory of a client on standard input. Nil
+	// means that no directory is looked at. It must be safe for concurrent use.
+	Place func(dir string) sequent.Context
+	// NoContext means that sessions do not record where they come from (see
+	// [sequent.Context]), and that calls of all projects are alike.
+	NoContext bool
 }
 
 // A Server serves one dialect. It is safe for concurrent use.
 type Server struct {
 	methods *method.Server
 	caller  tool.Caller
+	agent   string
 	maxLine int
 }
 
@@ -36,8 +48,12 @@ type Server struct {
 // exactly one variable.
 func New(cfg Config) *Server {
 	s := &Server{
-		methods: method.New(method.Config{Dialect: cfg.Dialect, Name: cfg.Name, Version: cfg.Version, Logger: cfg.Logger}),
+		methods: method.New(method.Config{
+			Dialect: cfg.Dialect, Name: cfg.Name, Version: cfg.Version, Logger: cfg.Logger,
+			Place: cfg.Place, Anonymous: cfg.NoContext,
+		}),
 		caller:  cfg.Caller,
+		agent:   cfg.Agent,
 		maxLine: cfg.MaxLine,
 	}
 	if s.maxLine <= 0 {
@@ -72,5 +88,5 @@ func New(cfg Config) *Server {
 // A program that serves os.Stdout should ignore SIGPIPE. Otherwise a client that
 // disconnects ends the program before it can clean up.
 func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) error {
-	return stdio.Serve(ctx, stdio.Config{Server: s.methods, Caller: s.caller, MaxLine: s.maxLine}, in, out)
+	return stdio.Serve(ctx, stdio.Config{Server: s.methods, Caller: s.caller, Agent: s.agent, MaxLine: s.maxLine}, in, out)
 }

@@ -76,9 +76,9 @@ type Scope struct {
 	// Exclusive means that no other process uses the scope, so that its current
 	// session can be cached.
 	Exclusive bool
-	// Project is a beginning of Name that later scopes of the same project have too,
-	// such as those of the processes that a client starts in one directory. Empty means
-	// that only Name itself is used again.
+	// Project is where the calls come from, such as the URL of a repository or a
+	// directory. The same Name in another project is another scope. Empty means that
+	// it is not known.
 	Project string
 }
 

@@ -37,6 +37,10 @@
 //	put NAME                          writes the text below to a file below dialect.Env.Dir, as a person would
 //	restart                           creates the dialect and its engine again, with the same store
 //
+// A step with project=P comes from a project, and one with agent=A from an agent with that
+// name. With process=S in the place of scope= it is made in the scope of a process, which
+// only that process uses.
+//
 // Expectations, after a step:
 //
 //	reply             of a call: the text, which must equal the structured content

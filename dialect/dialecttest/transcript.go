@@ -183,7 +183,7 @@ func parseLine(name string) line {
 	l := line{verb: words[0], options: make(map[string]string)}
 	for _, w := range words[1:] {
 		key, value, ok := strings.Cut(w, "=")
-		if ok && slices.Contains([]string{"scope", "project", "owner", "dialect"}, key) {
+		if ok && slices.Contains([]string{"scope", "process", "project", "agent", "owner", "dialect"}, key) {
 			l.options[key] = value
 		} else {
 			l.args = append(l.args, w)
@@ -204,6 +204,9 @@ func (r *run) caller(l line) tool.Caller {
 	if s, ok := l.options["scope"]; ok {
 		c.Scope.Name = s
 	}
+	if s, ok := l.options["process"]; ok {
+		c.Scope.Name, c.Scope.Exclusive = s, true
+	}
 	c.Scope.Project = l.options["project"]
 	if c.Scope.Name == "-" {
 		c.Scope = tool.Scope{}
@@ -217,10 +220,10 @@ func (r *run) step(t *testing.T, f txtar.File) (result, error) {
 	l := parseLine(r.captures.expand(f.Name))
 	body := r.captures.expand(text(f))
 	caller := r.caller(l)
-	ctx := t.Context()
+	ctx := sequent.WithContext(t.Context(), sequent.Context{Project: l.options["project"], Agent: l.options["agent"]})
 	switch l.verb {
 	case "call":
-		return r.call(t, l.arg(0), body, caller)
+		return r.call(ctx, t, l.arg(0), body, caller)
 	case "read":
 		return r.read(ctx, l.arg(0), caller)
 	case "prompt":
@@ -247,7 +250,7 @@ func (r *run) step(t *testing.T, f txtar.File) (result, error) {
 	}
 }
 
-func (r *run) call(t *testing.T, name, args string, caller tool.Caller) (result, error) {
+func (r *run) call(ctx context.Context, t *testing.T, name, args string, caller tool.Caller) (result, error) {
 	t.Helper()
 	i := 0
 	if name != "" {
@@ -257,7 +260,7 @@ func (r *run) call(t *testing.T, name, args string, caller tool.Caller) (result,
 		return result{}, fmt.Errorf("the dialect has no tool %s", name)
 	}
 	before := dump(t, r.store)
-	reply, err := r.dialect.Tools[i].Call(t.Context(), tool.Call{Args: json.RawMessage(args), Caller: caller})
+	reply, err := r.dialect.Tools[i].Call(ctx, tool.Call{Args: json.RawMessage(args), Caller: caller})
 	if err != nil || reply.Failed {
 		if after := dump(t, r.store); after != before {
 			t.Errorf("a refused call has changed the store\ncall: %s\nbefore:\n%s\nafter:\n%s", args, before, after)

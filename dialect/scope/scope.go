@@ -10,6 +10,8 @@ package scope
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"strings"
 	"sync"
@@ -39,9 +41,12 @@ type Finder struct {
 	engine  *sequent.Engine
 	dialect string
 
-	mu     sync.Mutex               // guards scopes and the fields of current below turn
-	scopes map[sequent.Key]*current // by owner and scope
+	mu     sync.Mutex // guards scopes and the fields of current below turn
+	scopes map[place]*current
 }
+
+// A place is a scope of an owner.
+type place struct{ owner, project, scope string }
 
 // A current is the state of one scope.
 type current struct {
@@ -55,7 +60,7 @@ type current struct {
 // the dialect keeps its sessions apart: the same scope has another current session in
 // each dialect.
 func New(engine *sequent.Engine, dialect string) *Finder {
-	return &Finder{engine: engine, dialect: dialect, scopes: make(map[sequent.Key]*current)}
+	return &Finder{engine: engine, dialect: dialect, scopes: make(map[place]*current)}
 }
 
 // A Turn is the use of a scope by one call. Other calls in the scope wait until it
@@ -99,9 +104,7 @@ func (t *Turn) Leave() {
 	}
 }
 
-func key(c tool.Caller) sequent.Key {
-	return sequent.Key{Owner: c.Owner, ID: sequent.ID(c.Scope.Name)}
-}
+func key(c tool.Caller) place { return place{c.Owner, c.Scope.Project, c.Scope.Name} }
 
 // Current returns the id of the session begun last in the scope, or "" if there is
 // none. The session may have been completed or deleted since. If the scope is not
@@ -180,26 +183,48 @@ func (t *Turn) Adopt(id sequent.ID) {
 }
 
 // name is the value of [sequent.Header.Scope].
-func (t *Turn) name() string { return t.finder.name(t.caller.Scope.Name) }
+func (t *Turn) name() string { return t.finder.name(t.caller.Scope) }
 
 // name returns the value of [sequent.Header.Scope] for a scope of this dialect. Two
-// dialects never share one.
-func (f *Finder) name(scope string) string { return f.dialect + "/" + scope }
+// dialects never share one, nor do two projects.
+func (f *Finder) name(s tool.Scope) string {
+	switch {
+	case s.Project == "":
+		return f.dialect + "/" + s.Name
+	case s.Exclusive:
+		return f.project(s) + s.Name
+	}
+	return f.dialect + "/" + s.Name + "~" + digest(s.Project)
+}
+
+// project returns the beginning of the names of all exclusive scopes of a project.
+func (f *Finder) project(s tool.Scope) string {
+	return f.dialect + "/~" + digest(s.Project) + "-" // no URL can name it
+}
+
+// digest returns a short digest of the name of a project, which may be long.
+func digest(project string) string {
+	sum := sha256.Sum256([]byte(project))
+	return hex.EncodeToString(sum[:8])
+}
 
 // repeatable is for how long a first call can be repeated.
 const repeatable = 24 * time.Hour
 
 // Repeated returns the id of the session that the same request began less than 24
-// hours ago, in the caller's scope or, if it has a project, in another scope of the
-// project. It returns "" if there is none. With it a client whose first call was
-// answered by a process that has ended, or over a connection that broke, can repeat
-// the call. Errors are those of [sequent.Engine.Sessions].
+// hours ago in the caller's scope or, if that is exclusive and has a project, in another
+// exclusive scope of the project. It returns "" if there is none. With it a client whose
+// first call was answered by a process that has ended, or over a connection that broke,
+// can repeat the call. Errors are those of [sequent.Engine.Sessions].
 func (f *Finder) Repeated(ctx context.Context, c tool.Caller, r sequent.Request) (sequent.ID, error) {
 	if r.Key == "" {
 		return "", nil
 	}
 	engine := f.engine.Owned(c.Owner)
-	q := sequent.Query{Request: r, Begun: engine.Now().Add(-repeatable), ByCreated: true}
+	q := sequent.Query{
+		Request: r, Begun: engine.Now().Add(-repeatable), ByCreated: true,
+		Project: sequent.ContextOf(ctx).Project,
+	}
 	for h, err := range engine.AllSessions(ctx, q) {
 		if err != nil {
 			return "", err
@@ -211,14 +236,14 @@ func (f *Finder) Repeated(ctx context.Context, c tool.Caller, r sequent.Request)
 	return "", nil
 }
 
-// same reports whether a session with a scope of its header was begun in s or its
-// project.
+// same reports whether a session with a scope of its header was begun in s or, for an
+// exclusive scope, in its project.
 func (f *Finder) same(header string, s tool.Scope) bool {
 	switch {
 	case s.Name == "":
 		return header == ""
-	case s.Project == "":
-		return header == f.name(s.Name)
+	case s.Exclusive && s.Project != "":
+		return strings.HasPrefix(header, f.project(s))
 	}
-	return strings.HasPrefix(header, f.name(s.Project))
+	return header == f.name(s)
 }

@@ -144,23 +144,23 @@ func TestRepeated(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	begin("d", in("p-1", "p-"), "project")
+	begin("d", in("1", "p"), "project")
 	begin("d", in("web", ""), "web")
 	begin("d", tool.Caller{}, "none")
-	begin("other", in("p-1", "p-"), "dialect")
+	begin("other", in("1", "p"), "dialect")
 	for _, test := range []struct {
 		caller  tool.Caller
 		request sequent.Request
 		want    sequent.ID
 	}{
-		{in("p-2", "p-"), r, "project"},
-		{in("q-2", "q-"), r, ""},
-		{in("p-2", ""), r, ""},
+		{in("2", "p"), r, "project"},
+		{in("2", "q"), r, ""},
+		{in("2", ""), r, ""},
 		{in("web", ""), r, "web"},
 		{tool.Caller{}, r, "none"},
 		{tool.Caller{Owner: "alice"}, r, ""},
-		{in("p-2", "p-"), sequent.Request{Key: "k", Digest: "e"}, ""},
-		{in("p-2", "p-"), sequent.Request{}, ""},
+		{in("2", "p"), sequent.Request{Key: "k", Digest: "e"}, ""},
+		{in("2", "p"), sequent.Request{}, ""},
 	} {
 		if got, err := New(e, "d").Repeated(t.Context(), test.caller, test.request); got != test.want || err != nil {
 			t.Errorf("Repeated(%+v, %+v) = %q, %v, want %q", test.caller, test.request, got, err, test.want)

@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"github.com/sequent-dev/sequent"
+	"github.com/sequent-dev/sequent/tool"
 )
 
 // lines runs the calls of a session one after the other, in the order of arrival: a
@@ -20,7 +21,7 @@ type lines struct {
 type lineKey struct {
 	owner string
 	id    sequent.ID
-	scope string // if id is empty
+	scope tool.Scope // if id is empty
 }
 
 // enter waits until the call is the first of its line. The caller calls leave when the

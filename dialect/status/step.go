@@ -96,7 +96,7 @@ func (st step) draft() sequent.Draft {
 func (d *server) enter(ctx context.Context, c tool.Call, st step) (leave func(), err error) {
 	key := lineKey{owner: c.Caller.Owner, id: st.id()}
 	if key.id == "" {
-		if key.scope = c.Caller.Scope.Name; key.scope == "" {
+		if key.scope = c.Caller.Scope; key.scope.Name == "" {
 			return nil, scope.ErrRequired
 		}
 	}

@@ -44,7 +44,7 @@ const cancelled = "cancelled"
 
 // think answers sequential_thinking.
 func (d *server) think(ctx context.Context, c tool.Call, in thinkArgs) (tool.Reply, error) {
-	st := &step{thinkArgs: in, agent: d.agent, limits: d.engine.Limits()}
+	st := &step{thinkArgs: in, agent: d.author(ctx), limits: d.engine.Limits()}
 	if !in.Cancel {
 		st.linked, st.ambient, st.concluded = d.links(in.Response), d.links(in.Thoughts), d.links(in.Conclusion)
 	}

@@ -36,7 +36,7 @@ type Config struct {
 	// goroutines at once. Its errors are shown to callers. Required.
 	Open func(ctx context.Context, owner string) (*Vault, error)
 
-	Agent  string       // the author of thoughts in notes; empty means "agent"
+	Agent  string       // the author of thoughts whose client is not known; empty means "agent"
 	Rand   io.Reader    // for session ids; nil means crypto/rand
 	Logger *slog.Logger // notes that could not be written, without thoughts; nil discards them
 
@@ -108,4 +108,9 @@ func (d *server) mint(now time.Time) (sequent.ID, error) {
 	}
 	random := lowest + binary.LittleEndian.Uint64(raw[:])%count
 	return sequent.ID(fmt.Sprintf("session-%d-%d", now.UnixMilli(), random)), nil
+}
+
+// author returns the name of the agent that calls.
+func (d *server) author(ctx context.Context) string {
+	return cmp.Or(oneLine(sequent.ContextOf(ctx).Agent), d.agent)
 }

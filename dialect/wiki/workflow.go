@@ -56,11 +56,11 @@ func (d *server) workflow(ctx context.Context, c tool.Call, in workflowArgs) (to
 	case in.Status != "":
 		end := workflow.Closing{Status: workflow.Status(in.Status), Conclusion: in.Conclusion}
 		if in.Response != "" {
-			end.Answer = new(in.answer())
+			end.Answer = new(in.answer(d.author(ctx)))
 		}
 		r, err = v.Workflows.Close(ctx, in.Session, end)
 	case in.Response != "":
-		r, err = v.Workflows.Advance(ctx, in.Session, in.answer())
+		r, err = v.Workflows.Advance(ctx, in.Session, in.answer(d.author(ctx)))
 	default:
 		in.View = true
 		r, err = v.Workflows.View(ctx, in.Session)
@@ -73,8 +73,8 @@ func (d *server) workflow(ctx context.Context, c tool.Call, in workflowArgs) (to
 
 func (in workflowArgs) starts() bool { return in.Workflow != "" || len(in.Steps) > 0 }
 
-func (in workflowArgs) answer() workflow.Answer {
-	return workflow.Answer{Response: in.Response, Thoughts: in.Thoughts, At: in.Step}
+func (in workflowArgs) answer(agent string) workflow.Answer {
+	return workflow.Answer{Response: in.Response, Thoughts: in.Thoughts, At: in.Step, Agent: agent}
 }
 
 // check refuses combinations of arguments without a meaning.

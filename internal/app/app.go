@@ -46,7 +46,8 @@ type Config struct {
 	StoragePath   string             // folder of classic's session files; empty means Documents/thinking in the home directory
 	SignKey       ed25519.PrivateKey // signs classic's session files; nil for none
 	Vault         string             // folder of wiki's notes; empty means Documents/sequent-vault in the home directory
-	Agent         string             // name of the agent in wiki's notes; empty means "agent"
+	Agent         string             // label of the agent on standard input; empty means the client's name
+	NoContext     bool               // sessions do not record where they come from
 	Drawing       Drawing            // where classic draws thoughts
 	Model         ModelConfig        // language models
 	HTTP          HTTPConfig         // for ServeHTTP

@@ -136,10 +136,17 @@ func (a *App) ServeHTTP(ctx context.Context) error {
 	if err := a.writable(ctx); err != nil {
 		return err
 	}
+	// Clients that are the local user can name directories of this machine; others
+	// must not learn anything about them.
+	var place func(dir string) sequent.Context
+	if auth == nil && !cfg.Insecure {
+		place = new(places).of
+	}
 	var servers []*mcpserver.Server
 	for _, d := range dialects {
 		servers = append(servers, mcpserver.New(mcpserver.Config{
 			Dialect: d, Version: a.config.Version, Logger: a.logger,
+			Place: place, NoContext: a.config.NoContext,
 		}))
 	}
 	proxies, err := cfg.trustedProxies()

@@ -1,11 +1,8 @@
 package app
 
 import (
-	"cmp"
 	"context"
 	"crypto/rand"
-	"crypto/sha256"
-	"fmt"
 	"io"
 	"os"
 	"time"
@@ -26,11 +23,16 @@ func (a *App) Serve(ctx context.Context, in io.Reader, out io.Writer) error {
 	if err := a.writable(ctx); err != nil {
 		return err
 	}
+	places := new(places)
+	if !a.config.NoContext {
+		places.find("")
+	}
 	server := mcpserver.New(mcpserver.Config{
 		Dialect: d,
 		Version: a.config.Version,
 		Logger:  a.logger,
 		Caller:  tool.Caller{Scope: stdioScope()},
+		Agent:   a.config.Agent, Place: places.of, NoContext: a.config.NoContext,
 	})
 	defer a.sweeper().Start(ctx)()
 	return server.ServeStdio(ctx, in, out)
@@ -38,16 +40,11 @@ func (a *App) Serve(ctx context.Context, in io.Reader, out io.Writer) error {
 
 // stdioScope returns the scope of this process, which no other ever uses, so that only
 // this process has to remember its latest session. Its project is the working
-// directory, which most clients set to that of their user's project. Only its digest
-// is stored.
+// directory, which most clients set to that of their user's project, unless the server
+// learns of another one. Only its digest is stored.
 func stdioScope() tool.Scope {
-	s := tool.Scope{Exclusive: true}
-	if dir, err := os.Getwd(); err == nil {
-		sum := sha256.Sum256([]byte(dir))
-		s.Project = fmt.Sprintf("stdio-%x-", sum[:8])
-	}
-	s.Name = cmp.Or(s.Project, "stdio-") + rand.Text()
-	return s
+	dir, _ := os.Getwd() // or no project
+	return tool.Scope{Name: "stdio-" + rand.Text(), Exclusive: true, Project: dir}
 }
 
 func (a *App) sweeper() *retention.Sweeper {

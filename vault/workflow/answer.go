@@ -1,6 +1,7 @@
 package workflow
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -21,6 +22,8 @@ type Answer struct {
 	// queue. If another answer to that step was recorded first, this one is refused
 	// with CodeStepPassed instead of being recorded for the next step.
 	At int
+	// Agent is the author; empty means that of the Config.
+	Agent string
 }
 
 func (a Answer) check() error {
@@ -71,9 +74,10 @@ func (w *Workflows) advance(r *Run, n *vault.Note, a Answer) error {
 			Fix: "view the run, and answer its next step",
 		}
 	}
-	heading := fmt.Sprintf("Step %d/%d: %s [%s]", r.Step+1, len(d.Steps), oneLine(step.Name), w.agent)
+	agent := cmp.Or(author(a.Agent), w.agent)
+	heading := fmt.Sprintf("Step %d/%d: %s [%s]", r.Step+1, len(d.Steps), oneLine(step.Name), agent)
 	if len(r.Queue) > 1 {
-		heading = fmt.Sprintf("%s, step %d/%d: %s [%s]", oneLine(d.Name), r.Step+1, len(d.Steps), oneLine(step.Name), w.agent)
+		heading = fmt.Sprintf("%s, step %d/%d: %s [%s]", oneLine(d.Name), r.Step+1, len(d.Steps), oneLine(step.Name), agent)
 	}
 	text := block.Text(strings.TrimSpace(a.Response))
 	if a.Thoughts != "" {

@@ -29,9 +29,12 @@ type Workflows struct {
 	now   func() time.Time
 }
 
+// author returns the name of an agent as it can be in a heading.
+func author(name string) string { return strings.Trim(oneLine(name), "[]") }
+
 // New returns the workflows of a vault.
 func New(c Config) *Workflows {
-	w := &Workflows{vault: c.Vault, agent: cmp.Or(strings.Trim(oneLine(c.Agent), "[]"), "agent"), now: c.Now}
+	w := &Workflows{vault: c.Vault, agent: cmp.Or(author(c.Agent), "agent"), now: c.Now}
 	if w.now == nil {
 		w.now = time.Now
 	}

@@ -32,6 +32,7 @@ type Message struct {
 	Method string
 	Params json.RawMessage // nil if absent
 	Meta   Meta            // of a request
+	Result json.RawMessage // of a response; nil for an error
 	Fault  *Error          // why the message was refused
 	Lone   bool            // a string has an escape of half a surrogate pair
 }
@@ -43,6 +44,7 @@ type Meta struct {
 	Capabilities  json.RawMessage // of the client; nil if absent
 	Client        json.RawMessage // description of the client; nil if absent
 	ProgressToken json.RawMessage // nil if absent
+	Codex         json.RawMessage // what the client Codex says of a call; nil if absent
 }
 
 // The members of _meta that the protocol defines.
@@ -53,6 +55,7 @@ const (
 	MetaServer       = "io.modelcontextprotocol/serverInfo"
 	MetaSubscription = "io.modelcontextprotocol/subscriptionId"
 	metaProgress     = "progressToken"
+	metaCodex        = "x-codex-turn-metadata"
 )
 
 // Modern reports whether the message is a request whose _meta names [FirstModern] or a
@@ -62,6 +65,7 @@ func (m *Message) Modern() bool { return m.Meta.Version >= FirstModern }
 // parts are the raw members of a message.
 type parts struct {
 	version, id, method, params json.RawMessage
+	result                      json.RawMessage
 	reply                       bool // there is a result or an error
 }
 
@@ -86,7 +90,7 @@ func Parse(line []byte) Message {
 		case named:
 			m.Kind = Notification
 		case p.reply:
-			m.Kind = Response
+			m.Kind, m.ID, m.Result = Response, p.id, p.result
 		}
 		return m
 	}
@@ -123,7 +127,10 @@ func read(s *jsonscan.Scanner) (p parts) {
 			p.method = s.Value()
 		case "params":
 			p.params = s.Value()
-		case "result", "error":
+		case "result":
+			p.reply = true
+			p.result = s.Value()
+		case "error":
 			p.reply = true
 			s.Value()
 		default:
@@ -165,6 +172,8 @@ func metaOf(params json.RawMessage) (m Meta) {
 				m.Client = value
 			case metaProgress:
 				m.ProgressToken = value
+			case metaCodex:
+				m.Codex = value
 			}
 		}
 	}

@@ -12,6 +12,8 @@ type Request struct {
 	*message.Message
 	Modern bool // it is of 2026-07-28 or later
 	Caller tool.Caller
+	Origin Origin
+	Peer   *Peer  // of a connection of the handshake era
 	Client Client // nil for no limits
 	// Progress reports on the call; nil if the client has not asked for it.
 	Progress func(message string, done, total float64)
@@ -33,6 +35,9 @@ const (
 	Discover   = "server/discover"
 	Cancelled  = "notifications/cancelled"
 
+	Initialized  = "notifications/initialized"
+	RootsChanged = "notifications/roots/list_changed"
+
 	callTool  = "tools/call"
 	read      = "resources/read"
 	getPrompt = "prompts/get"
@@ -49,17 +54,18 @@ type method struct {
 	handshake   bool // served in the versions with a handshake
 	modern      bool // served since 2026-07-28
 	needsParams bool
+	traced      bool // it depends on where the request comes from
 }
 
 // methodNamed returns a method of the protocol, and false if there is none.
 func methodNamed(name string) (m method, ok bool) {
 	switch name {
 	case callTool:
-		m = method{answer: (*Server).callTool, offered: (*Server).hasTools, handshake: true, modern: true, needsParams: true}
+		m = method{answer: (*Server).callTool, offered: (*Server).hasTools, handshake: true, modern: true, needsParams: true, traced: true}
 	case "tools/list":
 		m = method{answer: (*Server).listTools, offered: (*Server).hasTools, handshake: true, modern: true}
 	case read:
-		m = method{answer: (*Server).readResource, offered: (*Server).hasResources, handshake: true, modern: true, needsParams: true}
+		m = method{answer: (*Server).readResource, offered: (*Server).hasResources, handshake: true, modern: true, needsParams: true, traced: true}
 	case "resources/list":
 		m = method{answer: (*Server).listResources, offered: (*Server).hasResources, handshake: true, modern: true}
 	case "resources/templates/list":
@@ -69,11 +75,11 @@ func methodNamed(name string) (m method, ok bool) {
 	case "resources/unsubscribe":
 		m = method{answer: (*Server).unsubscribe, offered: (*Server).watches, handshake: true, needsParams: true}
 	case getPrompt:
-		m = method{answer: (*Server).getPrompt, offered: (*Server).hasPrompts, handshake: true, modern: true, needsParams: true}
+		m = method{answer: (*Server).getPrompt, offered: (*Server).hasPrompts, handshake: true, modern: true, needsParams: true, traced: true}
 	case "prompts/list":
 		m = method{answer: (*Server).listPrompts, offered: (*Server).hasPrompts, handshake: true, modern: true}
 	case "completion/complete":
-		m = method{answer: (*Server).complete, offered: (*Server).completes, handshake: true, modern: true, needsParams: true}
+		m = method{answer: (*Server).complete, offered: (*Server).completes, handshake: true, modern: true, needsParams: true, traced: true}
 	case Listen: // answered by package session, after CheckListen
 		m = method{modern: true, needsParams: true}
 	case Discover:
@@ -109,6 +115,9 @@ func (s *Server) Answer(ctx context.Context, line []byte, r *Request) (reply []b
 // run calls a method.
 func (s *Server) run(ctx context.Context, m method, r *Request, line []byte) (result []byte, fault *message.Error) {
 	fault = s.Guard(ctx, r, func() (err error) {
+		if m.traced {
+			ctx = s.trace(ctx, r)
+		}
 		result, err = m.answer(s, ctx, r, line)
 		return err
 	})
@@ -158,7 +167,7 @@ func isNotification(r *Request) bool {
 	switch r.Method {
 	case Cancelled, "notifications/progress":
 		return true
-	case "notifications/initialized", "notifications/roots/list_changed":
+	case Initialized, RootsChanged:
 		return !r.Modern
 	}
 	return false

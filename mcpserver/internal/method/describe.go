@@ -16,6 +16,7 @@ func (s *Server) initialize(_ context.Context, r *Request, result []byte) ([]byt
 	case p.bad, capabilities != nil && !isCapabilities(capabilities), client != nil && !isClient(client):
 		return nil, badParams(r)
 	}
+	r.Peer.introduce(client, capabilities)
 	result = message.AppendName(result, "protocolVersion")
 	result = message.AppendQuoted(result, negotiate(version))
 	result = message.AppendName(result, "capabilities")

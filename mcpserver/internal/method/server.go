@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/sequent-dev/sequent"
 	"github.com/sequent-dev/sequent/dialect"
 	"github.com/sequent-dev/sequent/mcpserver/internal/message"
 	"github.com/sequent-dev/sequent/tool"
@@ -22,6 +23,10 @@ type Config struct {
 	Name    string       // name for clients; empty means "sequent"
 	Version string       // of the program; empty means "dev"
 	Logger  *slog.Logger // internal errors, never a text of a client; nil means discard
+	// Place returns what is known of a directory of this machine, and of the working
+	// directory if dir is empty; nil means nothing.
+	Place     func(dir string) sequent.Context
+	Anonymous bool // sessions do not record where they come from
 }
 
 // A Server answers requests for one dialect. It is safe for concurrent use.
@@ -29,6 +34,8 @@ type Server struct {
 	dialect   dialect.Dialect
 	logger    *slog.Logger
 	tools     map[string]*tool.Tool
+	place     func(dir string) sequent.Context
+	anonymous bool
 	lanes     bool // a tool has lanes
 	templates []template
 
@@ -43,7 +50,10 @@ type Server struct {
 // exactly one variable.
 func New(cfg Config) *Server {
 	d := cfg.Dialect
-	s := &Server{dialect: d, logger: cfg.Logger, tools: make(map[string]*tool.Tool, len(d.Tools))}
+	s := &Server{
+		dialect: d, logger: cfg.Logger, tools: make(map[string]*tool.Tool, len(d.Tools)),
+		place: cfg.Place, anonymous: cfg.Anonymous,
+	}
 	if s.logger == nil {
 		s.logger = slog.New(slog.DiscardHandler)
 	}

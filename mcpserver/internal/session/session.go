@@ -14,6 +14,7 @@ type Session struct {
 	server        *method.Server
 	client        method.Client  // nil for no limits
 	subscriptions *Subscriptions // of the handshake era
+	peer          method.Peer
 
 	mu      sync.Mutex // guards the fields below
 	opened  bool       // the handshake was made
@@ -127,6 +128,21 @@ func (s *Session) Cancel(key string) {
 	}
 }
 
+// Hear takes a notification or a response of the client.
+func (s *Session) Hear(m *message.Message) {
+	switch {
+	case m.Kind == message.Response:
+		s.peer.Answered(m)
+	case m.Kind != message.Notification:
+	case m.Method == method.Cancelled:
+		s.Cancel(m.Cancelled())
+	case m.Method == method.Initialized, m.Method == method.RootsChanged:
+		if line := s.peer.Ask(m.Method == method.RootsChanged); line != nil {
+			s.subscriptions.Say(line)
+		}
+	}
+}
+
 // CancelAll cancels all calls, for a client that has disconnected.
 func (s *Session) CancelAll() {
 	s.mu.Lock()
@@ -154,7 +170,7 @@ func (c *Call) drop() (stop func()) {
 // handshake era before the handshake is refused, and so is a second handshake.
 func (s *Session) Answer(ctx context.Context, line []byte, r *method.Request) ([]byte, *message.Error) {
 	r.Modern = r.Message.Modern()
-	r.Client, r.Subscriptions = s.client, s.subscriptions
+	r.Client, r.Subscriptions, r.Peer = s.client, s.subscriptions, &s.peer
 	if !r.Modern {
 		if fault := s.admit(r.Method); fault != nil {
 			return message.AppendError(line, r.ID, fault), fault

@@ -29,6 +29,7 @@ type Subscriptions struct {
 	mu     sync.Mutex // guards the fields below
 	by     map[string]*watched
 	due    []*watched // in the order in which they changed
+	say    []byte     // a line to be sent; nil for none
 	closed bool
 }
 
@@ -156,6 +157,14 @@ func (s *Subscriptions) changed(w *watched, gone bool) {
 	s.Nudge()
 }
 
+// Say has a line sent that is not about a document. It replaces one that was not sent.
+func (s *Subscriptions) Say(line []byte) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.say = line
+	s.Nudge()
+}
+
 // Nudge makes Wake readable.
 func (s *Subscriptions) Nudge() {
 	select {
@@ -196,6 +205,9 @@ func (s *Subscriptions) Wake() <-chan struct{} { return s.wake }
 func (s *Subscriptions) Take() (lines [][]byte) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if s.say != nil {
+		lines, s.say = append(lines, s.say), nil
+	}
 	for _, w := range s.due {
 		w.due = false
 		if !w.removed {

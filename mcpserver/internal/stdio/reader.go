@@ -81,10 +81,8 @@ func (c *conn) readOne() (more bool, err error) {
 		call.Message = message.Parse(line)
 	}
 	switch {
-	case call.Kind == message.Notification && call.Method == method.Cancelled:
-		c.session.Cancel(call.Cancelled())
-		return true, nil
 	case call.Kind != message.Request && call.Kind != message.Refused:
+		c.session.Hear(&call.Message)
 		return true, nil // no reply is expected
 	case call.Kind == message.Request && call.Method == method.Ping:
 		// A ping is about the server, so it does not wait for the queue.

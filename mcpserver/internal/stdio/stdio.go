@@ -19,11 +19,12 @@ import (
 // EndTimeout limits a write, and the calls in progress, after the server was told to end.
 const EndTimeout = 5 * time.Second
 
-// A Config configures Serve. All fields are required.
+// A Config configures Serve. All other fields are required.
 type Config struct {
 	Server  *method.Server
 	Caller  tool.Caller
-	MaxLine int // bytes
+	Agent   string // label of the client; may be empty
+	MaxLine int    // bytes
 }
 
 // Serve serves one client, as described at mcpserver.Server.ServeStdio.
@@ -35,7 +36,8 @@ func Serve(ctx context.Context, cfg Config, in io.Reader, out io.Writer) error {
 	}).Subject("standard input")
 	c := &conn{
 		server: cfg.Server, caller: cfg.Caller, maxLine: cfg.MaxLine,
-		ctx: context.WithoutCancel(ctx), session: session.New(cfg.Server, client), client: client,
+		origin: method.Origin{Agent: cfg.Agent, Local: true},
+		ctx:    context.WithoutCancel(ctx), session: session.New(cfg.Server, client), client: client,
 		queue:  newQueue(),
 		ending: make(chan struct{}),
 	}
@@ -97,6 +99,7 @@ func (c *conn) wait(ctx context.Context, answered <-chan error) error {
 type conn struct {
 	server  *method.Server
 	caller  tool.Caller
+	origin  method.Origin
 	maxLine int
 	ctx     context.Context // of calls
 	session *session.Session
@@ -139,7 +142,7 @@ func (c *conn) answer(call *session.Call) {
 		return
 	}
 	r := &call.Request
-	*r = method.Request{Message: &call.Message, Modern: call.Modern(), Caller: c.caller, Client: c.client}
+	*r = method.Request{Message: &call.Message, Modern: call.Modern(), Caller: c.caller, Origin: c.origin, Client: c.client}
 	if r.Modern && r.Method == method.Listen {
 		c.listen(call, r)
 		return

@@ -39,8 +39,9 @@ type visit struct {
 	w       http.ResponseWriter
 	r       *http.Request
 	control *http.ResponseController
-	server  *method.Server    // of the endpoint
-	caller  tool.Caller       // as the request alone says; see callerIn
+	server  *method.Server // of the endpoint
+	caller  tool.Caller    // as the request alone says; see callerIn
+	origin  method.Origin
 	client  *governor.Subject // whom limits are for; nil before that is known
 	held    governor.Limits   // of the client, by this visit
 }
@@ -178,6 +179,7 @@ func (v *visit) scope() bool {
 		v.refuse(http.StatusBadRequest, "the query of the URL cannot be read: write a space as %%20 and a per cent sign as %%25")
 		return false
 	}
+	v.origin = method.Origin{Agent: query.Get("agent"), Project: query.Get("project")}
 	names, ok := query["scope"]
 	if !ok {
 		if v.caller.Owner != "" {

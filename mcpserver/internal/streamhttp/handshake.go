@@ -34,10 +34,8 @@ func (v *visit) handshake(m *message.Message) {
 		v.fail(http.StatusBadRequest, m.ID, message.ErrInitialized)
 	case m.Kind == message.Request:
 		v.call(s, m)
-	case m.Kind == message.Notification && m.Method == method.Cancelled:
-		s.Cancel(m.Cancelled())
-		v.accept(http.StatusAccepted)
-	default: // a reply to nothing that was asked, or a notification that asks nothing
+	default:
+		s.Hear(m)
 		v.accept(http.StatusAccepted)
 	}
 }
@@ -65,7 +63,7 @@ func (v *visit) call(s *clientSession, m *message.Message) *message.Error {
 	c := &session.Call{Message: *m}
 	s.Add(c)
 	defer s.End(c)
-	r := &method.Request{Message: &c.Message, Caller: v.callerIn(s)}
+	r := &method.Request{Message: &c.Message, Caller: v.callerIn(s), Origin: v.origin}
 	ctx, cancel, ok := s.Begin(context.WithoutCancel(v.r.Context()), c)
 	if !ok {
 		v.finish(&stream{visit: v}, r, message.AppendError(nil, m.ID, message.ErrCancelled), message.ErrCancelled)

@@ -212,7 +212,7 @@ func (v *visit) modern(m *message.Message, version string) {
 		v.fail(http.StatusBadRequest, m.ID, fault)
 		return
 	}
-	r := &method.Request{Message: m, Modern: true, Caller: v.caller, Client: v.client}
+	r := &method.Request{Message: m, Modern: true, Caller: v.caller, Origin: v.origin, Client: v.client}
 	if m.Method == method.Listen {
 		v.listen(r)
 		return

@@ -1,0 +1,5 @@
+package worktree
+
+import "testing"
+
+func makePipe(*testing.T, string) {}
