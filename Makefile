@@ -39,7 +39,7 @@ update: ## rewrite golden files and transcripts; then read the diff
 	go test $$(git grep -lE 'flag.Bool\("update"|dialect/dialecttest"$$' -- '*_test.go' | xargs -n1 dirname | sort -u | sed 's|^|./|') -update
 
 generate: ## rewrite docs/reference
-	go test $$(git grep -l 'func TestReference' -- '*_test.go' | xargs -n1 dirname | sort -u | sed 's|^|./|') -run TestReference -update
+	go test $$(git grep -lE 'func TestReference(Commands|Dialects|Errors|Providers)\(' -- '*_test.go' | xargs -n1 dirname | sort -u | sed 's|^|./|') -run TestReference -update
 
 fuzz: ## run each fuzz target for FUZZTIME (1m)
 	@git grep -l '^func Fuzz' -- '*_test.go' | xargs -n1 dirname | sort -u | while read -r dir; do \

@@ -20,13 +20,14 @@ type Change struct {
 
 	// Guarded by ledger.mu, so that a goroutine that outlives the change
 	// function cannot change what is being committed.
-	session *Session // as of now; nil when the change function has returned
-	shared  bool     // others have session: it is copied before the next change
-	dirty   bool     // there is something to write
-	named   []string // the fields of the header that were set, for the log
-	marked  []marked // the notes and decisions that were recorded, for the log
-	expiry  bool     // ExpireAt was called
-	err     error    // of the first setter that failed
+	session *Session  // as of now; nil when the change function has returned
+	shared  bool      // others have session: it is copied before the next change
+	dirty   bool      // there is something to write
+	named   []string  // the fields of the header that were set, for the log
+	marked  []marked  // the notes and decisions that were recorded, for the log
+	expiry  bool      // ExpireAt was called
+	left    time.Time // of Abandon; zero if it was not called
+	err     error     // of the first setter that failed
 }
 
 // Session returns the session as it is now, with what c has recorded so far. The
@@ -160,6 +161,15 @@ func (c *Change) SetState(state State) {
 	c.set(checkState(state), func(h *Header) { h.State = state }, "state")
 }
 
+// Abandon says that the session was left open when the next one of its scope began, at
+// a time. [Header.Updated] becomes that time instead of the time of the change, unless it
+// is later already, so that an abandoned session is not listed before the one that
+// followed it.
+func (c *Change) Abandon(at time.Time) {
+	c.SetState(Abandoned)
+	c.set(nil, func(*Header) { c.left = precise(at) })
+}
+
 // SetTitle titles the session with the first line of a text, shortened. Without it
 // the first thought does.
 func (c *Change) SetTitle(text string) {
@@ -274,6 +284,12 @@ func (c *Change) end(ttl time.Duration, n int) (*Session, []Entry) {
 	var added []Entry
 	if c.dirty {
 		h := &c.write().header
+		if h.State == Abandoned && !c.left.IsZero() {
+			c.now = h.Updated
+			if c.left.After(c.now) {
+				c.now = c.left
+			}
+		}
 		added = c.entries(n)
 		h.Prove(added)
 		for i := range added {

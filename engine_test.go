@@ -48,7 +48,7 @@ func TestVerbs(t *testing.T) {
 	if s, err = e.Ensure(ctx, "s", add(plain(3))); err != nil || s.Len() != 3 || s.State() != sequent.Active {
 		t.Fatalf("Ensure = %+v, %v", s, err)
 	}
-	abandon := func(c *sequent.Change) error { c.SetState(sequent.Abandoned); return nil }
+	abandon := func(c *sequent.Change) error { c.Abandon(c.Session().Updated()); return nil }
 	if s, err = e.Update(ctx, "s", abandon); err != nil || s.Len() != 3 || s.State() != sequent.Abandoned {
 		t.Fatalf("Update that abandons the session = %+v, %v", s, err)
 	}

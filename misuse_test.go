@@ -195,6 +195,7 @@ func TestChangeIsOver(t *testing.T) {
 		}
 		c.SetTitle("x")
 		c.SetState(sequent.Cancelled)
+		c.Abandon(time.Now())
 		c.Conclude("x")
 		c.SetLabel("a", "b")
 		c.BeginIn("x", "y")

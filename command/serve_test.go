@@ -104,8 +104,8 @@ const (
 	initialize = `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-06-18",` +
 		`"capabilities":{},"clientInfo":{"name":"test","version":"1"}}}`
 	initialized = `{"jsonrpc":"2.0","method":"notifications/initialized"}`
-	oneThought  = `{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"sequentialthinking",` +
-		`"arguments":{"thought":"thought %d","nextThoughtNeeded":true}}}`
+	oneThought  = `{"jsonrpc":"2.0","id":%[1]d,"method":"tools/call","params":{"name":"sequentialthinking",` +
+		`"arguments":{"thought":"thought %[1]d","thoughtNumber":%[1]d,"nextThoughtNeeded":true}}}`
 )
 
 // At the end of its input the server answers all requests and exits with code 0.
@@ -116,7 +116,7 @@ func TestServeEOF(t *testing.T) {
 	var in strings.Builder
 	in.WriteString(initialize + "\n" + initialized + "\n")
 	for i := range calls {
-		fmt.Fprintf(&in, oneThought+"\n", i+1, i+1)
+		fmt.Fprintf(&in, oneThought+"\n", i+1)
 	}
 	cmd := exec.Command("sequent", "serve", "--sync", "normal", "--store", store)
 	cmd.Stdin = strings.NewReader(in.String())

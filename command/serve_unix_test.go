@@ -43,7 +43,7 @@ func TestServeSIGTERM(t *testing.T) {
 	go func() { // until the server stops reading
 		err := request(in, "%s\n%s", initialize, initialized)
 		for i := 1; err == nil && i <= 3_000; i++ {
-			err = request(in, oneThought, i, i)
+			err = request(in, oneThought, i)
 		}
 	}()
 	replies := 0

@@ -117,12 +117,10 @@ func (c *classic) think(ctx context.Context, call tool.Call, in args) (tool.Repl
 
 // record appends a thought to the scope's session, or to the next one.
 func (c *classic) record(ctx context.Context, caller tool.Caller, turn *scope.Turn, in args) (*sequent.Session, error) {
-	draft, limit := in.draft(), c.Engine.Limits().Thoughts
+	draft := in.draft()
 	newID, giveBack := c.newID(caller.Owner)
 	s, err := turn.Record(ctx, newID, func(c *sequent.Change) error {
-		s := c.Session()
-		full := limit > 0 && s.Len() >= limit
-		if in.plain() && in.Number == 1 && (s.State() != sequent.Active || full) {
+		if in.plain() && in.Number == 1 && c.Session().Len() > 0 {
 			return scope.ErrNext
 		}
 		_, err := c.Append(draft)

@@ -38,8 +38,8 @@ func misfit(err *tool.ArgumentError) (tool.Reply, error) { return tool.Reply{}, 
 func (d *server) reject(ctx context.Context, c tool.Call, fault *tool.ArgumentError) tool.Reply {
 	p := d.salvage(ctx, c)
 	s := d.current(ctx, c.Caller)
-	if p.plain() && s.State() != sequent.Active {
-		s = d.empty // a plain thought begins a session
+	if p.plain() && (s.State() != sequent.Active || p.Number != nil && *p.Number <= 1) {
+		s = d.empty // the call begins a session
 	}
 	return correction(fault.Error(), p.correct(s, d.engine.Limits()))
 }

@@ -101,9 +101,7 @@ func (d *server) record(ctx context.Context, caller tool.Caller, in args) (*sequ
 	defer turn.Leave()
 	limits := d.engine.Limits()
 	return turn.Record(ctx, d.newID, func(c *sequent.Change) error {
-		s := c.Session()
-		over := s.State() != sequent.Active || full(s, limits)
-		if in.plain() && in.Number == 1 && over {
+		if in.plain() && in.Number == 1 && c.Session().Len() > 0 {
 			return scope.ErrNext
 		}
 		return in.apply(c, limits)

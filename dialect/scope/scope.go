@@ -129,14 +129,25 @@ func (t *Turn) Current(ctx context.Context) (sequent.ID, error) {
 // session with it, with an id of newID; see [Begin]. Other processes find that session
 // unless the scope is exclusive. Errors are those of change, newID, [Turn.Current],
 // [sequent.Engine.Update] and Begin.
+//
+// A session that ErrNext leaves open is marked as abandoned, after the next one was
+// begun: a call that is refused changes nothing. If the mark fails, or the process is
+// killed before it, the session stays active. No rule depends on the mark.
 func (t *Turn) Record(ctx context.Context, newID func() (sequent.ID, error), change func(*sequent.Change) error) (*sequent.Session, error) {
 	engine := t.finder.engine.Owned(t.caller.Owner)
 	id, err := t.Current(ctx)
 	if err != nil {
 		return nil, err
 	}
+	var left sequent.Position
 	if id != "" {
-		s, err := engine.Update(ctx, id, change)
+		s, err := engine.Update(ctx, id, func(c *sequent.Change) error {
+			err := change(c)
+			if errors.Is(err, ErrNext) {
+				left = c.Session().Position()
+			}
+			return err
+		})
 		if !errors.Is(err, ErrNext) && !errors.Is(err, sequent.ErrNotFound) {
 			return s, err
 		}
@@ -145,12 +156,29 @@ func (t *Turn) Record(ctx context.Context, newID func() (sequent.ID, error), cha
 		c.BeginIn(t.name(), t.finder.dialect)
 		return change(c)
 	})
-	if err == nil {
-		t.finder.mu.Lock()
-		defer t.finder.mu.Unlock()
-		t.known.id = s.ID()
+	if err != nil {
+		return s, err
 	}
-	return s, err
+	t.finder.mu.Lock()
+	t.known.id = s.ID()
+	t.finder.mu.Unlock()
+	if left.Len > 0 {
+		abandon(context.WithoutCancel(ctx), engine, id, left, s.Created())
+	}
+	return s, nil
+}
+
+// abandon marks the session that was left at a position when the scope's next one began,
+// unless it had ended or was continued or deleted since: another process may use it.
+func abandon(ctx context.Context, e *sequent.Engine, id sequent.ID, left sequent.Position, next time.Time) {
+	// The call is recorded, so a failure of the mark must not refuse it.
+	_, _ = e.Update(ctx, id, func(c *sequent.Change) error {
+		s := c.Session()
+		if s.State() == sequent.Active && s.Epoch() == left.Epoch && s.Len() == left.Len {
+			c.Abandon(next.Add(-time.Microsecond)) // listed after the next one
+		}
+		return nil
+	})
 }
 
 // Begin begins a session with an id of newID, and tries another id if a session has that

@@ -61,6 +61,12 @@ const maxRises = 10
 func (st *step) warnings(s *sequent.Session, t sequent.Thought) []string {
 	var w []string
 	warn := func(format string, args ...any) { w = append(w, fmt.Sprintf(format, args...)) }
+	for r := range sequent.References(t.Labels[labelLeft]) {
+		if r.Seq > 0 {
+			warn("%s, %s, unfinished: pass its id to go on", r.Session, thoughts(r.Seq))
+			break
+		}
+	}
 	if len(st.unknown) > 0 {
 		warn("unknown fields ignored: %s", strings.Join(st.unknown, ", "))
 	}

@@ -205,7 +205,7 @@ func TestTextsDropped(t *testing.T) {
 					}
 				}
 			}
-			return ask("s", fmt.Sprintf(`{"thought":%q,"nextThoughtNeeded":true,"requestKey":"k%d"}`, text, n))
+			return ask("s", fmt.Sprintf(`{"thought":%q,"nextThoughtNeeded":true,"thoughtNumber":%d,"requestKey":"k%d"}`, text, n, n))
 		}
 		text := func(n int) string {
 			return fmt.Sprintf("the idea %d is %s", n/2, strings.Repeat(fmt.Sprint(n/2, " "), 300))

@@ -33,6 +33,7 @@ type step struct {
 	unknown []string
 	digest  string // hash of the arguments; empty without a request key
 	seq     int    // position of the recorded thought
+	left    string // the last thought of the session that the step leaves open
 }
 
 // think answers sequentialthinking.
@@ -125,16 +126,22 @@ func (st *step) refers() bool {
 	return st.Revision || st.Revises != nil || st.From != nil || st.Branch != ""
 }
 
+// begins reports whether the step begins a session if it does not name one: it refers to
+// nothing before it and has no higher number.
+func (st *step) begins() bool {
+	return !st.refers() && !st.More && (st.Number == nil || *st.Number == 1)
+}
+
 // resume is apply for the scope's session, which the call does not name.
 func (st *step) resume(c *sequent.Change) error {
 	s := c.Session()
-	begins := st.Number != nil && *st.Number == 1
-	if st.Number == nil {
-		begins = s.State() != sequent.Active && !st.More
-	}
-	if begins && s.Version() > 0 && !st.refers() {
+	if st.begins() && s.Len() > 0 {
 		// Unless this is a repeated call whose reply was lost.
 		if t, ok := s.Recorded(st.Key); !ok || t.Request.Digest != st.digest {
+			st.left = ""
+			if s.State() == sequent.Active {
+				st.left = sequent.Reference{Session: s.ID(), Seq: s.Len()}.String()
+			}
 			return scope.ErrNext
 		}
 	}
@@ -164,6 +171,10 @@ func (st *step) apply(c *sequent.Change) error {
 	return nil
 }
 
+// labelLeft is the label of a first thought for the last thought of the session that was
+// left open. It is recorded so that the reply to a repeated call is the same.
+const labelLeft = name + ".left"
+
 // append records the step in a change of s.
 func (st *step) append(c *sequent.Change, s *sequent.Session) error {
 	d := sequent.Draft{
@@ -177,6 +188,9 @@ func (st *step) append(c *sequent.Change, s *sequent.Session) error {
 	}
 	if st.From != nil {
 		d.From = sequent.To(*st.From)
+	}
+	if st.left != "" && s.Len() == 0 {
+		d.Labels = map[string]string{labelLeft: st.left}
 	}
 	number, err := st.place(s, &d)
 	if err != nil {

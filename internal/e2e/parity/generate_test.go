@@ -42,15 +42,12 @@ func (g generator) sequence() []string {
 		length = 200
 	}
 	var calls []string
-	number, completed := 1, false
+	number := 1
 	for range length {
 		last := g.IntN(12) == 0
-		calls = append(calls, object(g.call(number, last, completed)))
-		if last {
-			completed = true
-			if g.IntN(2) == 0 {
-				break
-			}
+		calls = append(calls, object(g.call(number, last, len(calls) == 0)))
+		if last && g.IntN(2) == 0 {
+			break
 		}
 		if g.IntN(4) > 0 {
 			number++
@@ -59,9 +56,9 @@ func (g generator) sequence() []string {
 	return calls
 }
 
-// call generates the arguments of a call. A call that reopens a session does not
-// have thoughtNumber 1, with which classic begins a new session.
-func (g generator) call(number int, last, reopens bool) []member {
+// call generates the arguments of a call. Only the first call of a sequence may be a
+// plain thought with number 1, with which classic begins a new session.
+func (g generator) call(number int, last, first bool) []member {
 	switch g.IntN(12) {
 	case 0:
 		number = 1 + g.IntN(5)
@@ -70,29 +67,37 @@ func (g generator) call(number int, last, reopens bool) []member {
 	case 2:
 		number = 1<<53 - 1 - g.IntN(2)
 	}
-	if reopens {
-		number = max(number, 2)
-	}
-	members := []member{
-		{"thought", g.thought()},
-		{"thoughtNumber", g.integer(number)},
-		{"totalThoughts", g.integer(min(max(1, number+g.IntN(7)-3), 1<<53-1))},
-		{"nextThoughtNeeded", g.boolean(!last)},
-	}
+	members := []member{{"thought", g.thought()}, {"nextThoughtNeeded", g.boolean(!last)}}
+	plain := true
 	maybe := func(odds int, name string, value func() string) {
 		if g.IntN(odds) == 0 {
 			members = append(members, member{name, value()})
 		}
 	}
 	if g.IntN(3) == 0 {
-		members = append(members, member{"branchFromThought", g.reference()}, member{"branchId", g.branch()})
+		branch := g.branch()
+		plain = branch == `""`
+		members = append(members, member{"branchFromThought", g.reference()}, member{"branchId", branch})
 	} else { // sometimes only one of the pair
 		maybe(15, "branchFromThought", g.reference)
 		maybe(15, "branchId", g.branch)
 	}
-	maybe(4, "isRevision", func() string { return g.boolean(g.IntN(2) == 0) })
-	maybe(5, "revisesThought", g.reference)
-	maybe(6, "needsMoreThoughts", func() string { return g.boolean(g.IntN(2) == 0) })
+	flag := func() string {
+		set := g.IntN(2) == 0
+		plain = plain && !set
+		return g.boolean(set)
+	}
+	maybe(4, "isRevision", flag)
+	maybe(5, "revisesThought", func() string {
+		plain = false
+		return g.reference()
+	})
+	maybe(6, "needsMoreThoughts", flag)
+	if !first && plain {
+		number = max(number, 2)
+	}
+	members = append(members, member{"thoughtNumber", g.integer(number)},
+		member{"totalThoughts", g.integer(min(max(1, number+g.IntN(7)-3), 1<<53-1))})
 	// Names outside the contract are ignored, also those of other dialects.
 	maybe(8, g.pick("sessionId", "thought_number", "requestKey", "Thought", "x", "", "__proto__", "constructor"), func() string {
 		return g.pick(`"x"`, `7`, `null`, `{"a":[1,{}]}`, `[]`, `true`)

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"sync"
 )
@@ -38,6 +39,7 @@ type recorded struct {
 // arguments are the arguments of a thought.
 type arguments struct {
 	Thought    string `json:"thought"`
+	Number     int    `json:"thoughtNumber,omitempty"`
 	Total      int    `json:"totalThoughts"`
 	More       bool   `json:"nextThoughtNeeded"`
 	RequestKey string `json:"requestKey"`
@@ -125,6 +127,9 @@ func (a *author) think(ctx context.Context, last bool) error {
 	}
 	if !fresh && at.branch != "" {
 		args.Branch = at.branch
+	}
+	if args.SessionID == "" && len(at.numbers) > 0 && args.Revises == nil && args.From == nil && args.Branch == "" {
+		args.Number = slices.Max(at.numbers) + 1 // without a number the thought would begin a session
 	}
 	t.sent = inJSON(args)
 	r, err := a.send(ctx, t)
