@@ -53,7 +53,7 @@ type Client struct {
 	Mac     string // the same on macOS, if it differs
 	Windows string // the same on Windows, if it differs
 	Home    string // environment variable that replaces the directory of User; empty if there is none
-	Other   string // name of a file that has priority over the base name of User if it exists
+	Other   string // name of a file that has priority over the one of User or Project if it exists
 	Project string // file in a project; empty if the client has none
 
 	Programs []string // programs of the client
@@ -214,15 +214,17 @@ type System struct {
 // File returns the configuration file of a client: that of the project, or the one for
 // all projects. It returns an empty string if the client has no file for projects.
 func (s System) File(c Client, project bool) string {
-	if project {
-		if c.Project == "" {
-			return ""
+	file := ""
+	switch {
+	case project && c.Project == "":
+		return ""
+	case project:
+		file = filepath.Join(s.Dir, filepath.FromSlash(c.Project))
+	default:
+		file = s.expand(c.Path(s.OS))
+		if dir := s.variable(c.Home); dir != "" {
+			file = filepath.Join(dir, filepath.Base(file))
 		}
-		return filepath.Join(s.Dir, filepath.FromSlash(c.Project))
-	}
-	file := s.expand(c.Path(s.OS))
-	if dir := s.variable(c.Home); dir != "" {
-		file = filepath.Join(dir, filepath.Base(file))
 	}
 	if c.Other != "" {
 		if other := filepath.Join(filepath.Dir(file), c.Other); s.Exists(other) {

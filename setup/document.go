@@ -65,8 +65,8 @@ func (d document) update(fields []field) ([]byte, error) {
 			return nil, err
 		}
 	}
-	for _, key := range obsolete(d.entry, fields) {
-		if body, err = d.lang.cut(body, append(slices.Clone(d.path), key)); err != nil {
+	for _, path := range obsolete(d.entry, fields) {
+		if body, err = d.lang.cut(body, slices.Concat(d.path, path)); err != nil {
 			return nil, err
 		}
 	}

@@ -231,9 +231,9 @@ func has(entry map[string]any, f field) bool {
 	return ok && reflect.DeepEqual(got, plain(f.value))
 }
 
-// obsolete returns the keys of an entry that contradict the fields: those of another way
-// to reach a server.
-func obsolete(entry map[string]any, fields []field) (keys []string) {
+// obsolete returns the paths in an entry that contradict the fields: those of another way to
+// reach a server, and a token for another one. Other headers belong to the user.
+func obsolete(entry map[string]any, fields []field) (paths [][]string) {
 	wanted := func(key string) bool {
 		return slices.ContainsFunc(fields, func(f field) bool { return f.key == key })
 	}
@@ -242,11 +242,15 @@ func obsolete(entry map[string]any, fields []field) (keys []string) {
 	for _, key := range slices.Sorted(maps.Keys(entry)) {
 		contradicts := slices.Contains(remoteKeys, key) || remote && slices.Contains(programKeys, key) ||
 			key == "type" && remote != (was.URL != "")
-		if contradicts && !wanted(key) {
-			keys = append(keys, key)
+		switch headers := objectAt(entry, []string{key}); {
+		case !contradicts || wanted(key):
+		case !remote || key != "headers" && key != "http_headers":
+			paths = append(paths, []string{key})
+		case headers["Authorization"] != nil && was.TokenEnv != "":
+			paths = append(paths, []string{key, "Authorization"})
 		}
 	}
-	return keys
+	return paths
 }
 
 // objectAt returns the object at a path in a parsed file, or nil.

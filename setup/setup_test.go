@@ -266,6 +266,23 @@ func TestUpdateForeignEntry(t *testing.T) {
 	}
 }
 
+// Another URL keeps the headers of a person, and does not get the token of the old one.
+func TestHeaders(t *testing.T) {
+	c, _ := Lookup("cursor")
+	s := machine(t)
+	file := s.System.File(c, false)
+	s.must(t)(s.Add(c, false, Server{URL: "https://a.example.com/mcp", TokenEnv: "A"}))
+	put(t, file, strings.Replace(get(t, file), `"headers": {`, `"headers": {"X-Proxy": "b",`, 1))
+	s.must(t)(s.Add(c, false, Server{URL: "https://b.example.com/mcp"}))
+	if got := get(t, file); strings.Contains(got, "Bearer") || !strings.Contains(got, "X-Proxy") {
+		t.Errorf("got %s", got)
+	}
+	s.must(t)(s.Add(c, false, local))
+	if got := get(t, file); strings.Contains(got, "X-Proxy") {
+		t.Errorf("got %s", got)
+	}
+}
+
 // A file that does not parse, or that has something else where the servers belong, is left
 // alone. The error says where the mistake is.
 func TestLeftAlone(t *testing.T) {
