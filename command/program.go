@@ -113,7 +113,7 @@ follow, export and delete the recorded sessions.`,
 	}
 	add("serving", p.demo(), p.setup(), p.remove(), p.serve(), p.token(), p.doctor(), p.migrate(), p.copy(), p.backup(), p.restore(), p.compact(), p.usage())
 	add("thinking", p.think(), p.plan())
-	add("sessions", p.list(), p.show(), p.search(), p.watch(), p.export(), p.importFiles(), p.verify(), p.delete(), p.vault())
+	add("sessions", p.list(), p.show(), p.view(), p.search(), p.watch(), p.export(), p.importFiles(), p.verify(), p.delete(), p.vault())
 	add("more", p.version())
 	complete(root, "color", "auto", "always", "never")
 	complete(root, "log-level", "debug", "info", "warn", "error")

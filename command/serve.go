@@ -47,6 +47,8 @@ credentials, or its path. The agent is ?agent=NAME of the URL, or AGENT_ID on st
 the name of the client. Calls without a session id continue a session of their own project only, and
 sequent list shows those of one project. --no-context records nothing.
 
+/ui/ shows the sessions in a browser, with the same tokens (docs/web.md).
+
 /healthz answers 200 while the server runs. /readyz answers 503 while the store is unreachable or the
 server is draining. --drain sets how long the server still serves after a signal, so that a load
 balancer can react.

@@ -13,6 +13,7 @@ import (
 	"github.com/sequent-dev/sequent"
 	"github.com/sequent-dev/sequent/auth/token"
 	"github.com/sequent-dev/sequent/mcpserver"
+	"github.com/sequent-dev/sequent/web"
 )
 
 // An HTTPConfig configures the HTTP server. Unless stated otherwise, 0 means
@@ -162,6 +163,12 @@ func (a *App) ServeHTTP(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	site := web.New(web.Config{
+		Engine: a.Engine, Gate: handler.Gate(), Governor: handler.Governor(), Auth: auth,
+		Version: a.config.Version, Logger: a.logger, Ending: ctx,
+	})
+	handler.Mount(web.PagesPrefix, site)
+	handler.Mount(web.APIPrefix, site)
 	addr := cfg.address()
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", addr)
 	if err != nil {

@@ -226,7 +226,7 @@ func (h *home) try(args []string) {
 	}
 	at := slices.Index(args, "--http")
 	switch {
-	case slices.ContainsFunc(args, elsewhere), slices.Contains([]string{"watch", "think", "plan"}, args[0]):
+	case slices.ContainsFunc(args, elsewhere), slices.Contains([]string{"watch", "view", "think", "plan"}, args[0]):
 		if got := h.run("", append(args, "--help")...); !strings.Contains(got, "sequent "+args[0]) {
 			h.t.Errorf("%q has the help %s", args, got)
 		}

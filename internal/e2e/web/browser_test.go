@@ -1,0 +1,234 @@
+package web
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/emulation"
+	cdplog "github.com/chromedp/cdproto/log"
+	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/cdproto/page"
+	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/chromedp"
+
+	"github.com/sequent-dev/sequent/internal/needtest"
+)
+
+// A browser is a running Chromium.
+type browser struct{ ctx context.Context }
+
+// newBrowser starts a browser, which ends with the test.
+func newBrowser(t *testing.T) *browser {
+	t.Helper()
+	path := needtest.Program(t, "chromium", "install Chromium: apt-get install chromium")
+	dir, err := os.MkdirTemp("", "sequent-chromium")
+	if err != nil {
+		t.Fatal(err)
+	}
+	options := append(chromedp.DefaultExecAllocatorOptions[:],
+		chromedp.ExecPath(path), chromedp.NoSandbox, chromedp.DisableGPU, chromedp.UserDataDir(dir),
+		chromedp.Flag("disable-background-networking", true), chromedp.Flag("no-first-run", true), chromedp.Flag("disable-dev-shm-usage", true),
+		chromedp.Flag("enable-precise-memory-info", true), chromedp.WSURLReadTimeout(2*time.Minute))
+	base, cancelAll := context.WithTimeout(context.WithoutCancel(t.Context()), 5*time.Minute)
+	allocator, cancelAllocator := chromedp.NewExecAllocator(base, options...)
+	ctx, cancel := chromedp.NewContext(allocator)
+	t.Cleanup(func() {
+		cancel()
+		cancelAllocator()
+		cancelAll()
+		_ = os.RemoveAll(dir) // helper processes of the browser may still write to it
+	})
+	if err := chromedp.Do(ctx); err != nil {
+		t.Fatal(err)
+	}
+	return &browser{ctx}
+}
+
+// A tab is a page of a browser with a storage of its own. It records what must not happen.
+type tab struct {
+	t   *testing.T
+	ctx context.Context
+
+	mu       sync.Mutex
+	requests []string // URLs that the page has asked for
+	problems []string // exceptions, errors of the console, violations of the policy
+}
+
+// open opens a page.
+func (b *browser) open(t *testing.T, url string) *tab {
+	t.Helper()
+	ctx, cancel := chromedp.NewContext(b.ctx, chromedp.WithNewBrowserContext())
+	t.Cleanup(cancel)
+	p := &tab{t: t, ctx: ctx}
+	if err := chromedp.Do(ctx); err != nil {
+		t.Fatal(err)
+	}
+	err := chromedp.Listen(ctx, func(event any) {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		switch e := event.(type) {
+		case *network.EventRequestWillBeSent:
+			p.requests = append(p.requests, e.Request.URL)
+		case *runtime.EventExceptionThrown:
+			text := e.ExceptionDetails.Text
+			if e.ExceptionDetails.Exception != nil {
+				text += " " + e.ExceptionDetails.Exception.Description
+			}
+			p.problems = append(p.problems, text)
+		case *cdplog.EventEntryAdded:
+			if e.Entry.Level == "error" {
+				p.problems = append(p.problems, e.Entry.Text+" "+e.Entry.URL)
+			}
+		case *page.EventJavascriptDialogOpening:
+			p.problems = append(p.problems, "dialog: "+e.Message)
+		}
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.size(1400, 900)
+	p.run(chromedp.Navigate(url))
+	return p
+}
+
+// call sends a command to the browser.
+func call[P, R any](p *tab, command cdp.Command[P, R], params P) {
+	p.t.Helper()
+	p.run(chromedp.Func(func(ctx context.Context, t *chromedp.Target) error {
+		_, err := cdp.Call(ctx, t, command, params)
+		return err
+	}))
+}
+
+// size sets the size of the window.
+func (p *tab) size(width, height int64) {
+	p.t.Helper()
+	call(p, emulation.SetDeviceMetricsOverride, emulation.SetDeviceMetricsOverrideParams{Width: width, Height: height, DeviceScaleFactor: 1})
+}
+
+func (p *tab) run(actions ...chromedp.Action[chromedp.Void]) {
+	p.t.Helper()
+	ctx, cancel := context.WithTimeout(p.ctx, time.Minute)
+	defer cancel()
+	if err := chromedp.Do(ctx, actions...); err != nil {
+		p.fatal(err)
+	}
+}
+
+// fatal ends the test with an error and what the page has reported.
+func (p *tab) fatal(err any) {
+	p.t.Helper()
+	state, _ := chromedp.Run(p.ctx, chromedp.Evaluate[string](`location.href + "\n" + document.activeElement.outerHTML.slice(0, 200) + "\n" + document.body.innerText.slice(0, 2000)`))
+	if png, err := chromedp.Run(p.ctx, chromedp.CaptureScreenshot()); err == nil && *pictures != "" {
+		_ = os.WriteFile(filepath.Join(*pictures, "failure.png"), png, 0o644)
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.t.Logf("the page:\n%s", state)
+	p.t.Fatalf("%v\nproblems: %s", err, strings.Join(p.problems, "\n"))
+}
+
+// eval returns the value of an expression; promises are awaited.
+func eval[T any](p *tab, expression string) T {
+	p.t.Helper()
+	ctx, cancel := context.WithTimeout(p.ctx, time.Minute)
+	defer cancel()
+	value, err := chromedp.Run(ctx, chromedp.Evaluate[T](expression, chromedp.EvalAwaitPromise))
+	if err != nil {
+		p.fatal(fmt.Sprintf("%s: %v", expression, err))
+	}
+	return value
+}
+
+// wait waits until an expression is true.
+func (p *tab) wait(expression string) {
+	p.t.Helper()
+	for until := time.Now().Add(30 * time.Second); time.Now().Before(until); time.Sleep(20 * time.Millisecond) {
+		if eval[bool](p, "!!("+expression+")") {
+			return
+		}
+	}
+	p.fatal("not within 30 s: " + expression)
+}
+
+// keys presses keys, one after the other.
+func (p *tab) keys(keys ...string) {
+	p.t.Helper()
+	for _, k := range keys {
+		p.run(chromedp.KeyEvent(k))
+	}
+}
+
+// clean fails the test if something has happened that must not.
+func (p *tab) clean() {
+	p.t.Helper()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, problem := range p.problems {
+		p.t.Error(problem)
+	}
+}
+
+// picture saves what can be seen, if the test is asked for pictures.
+func (p *tab) picture(name string) {
+	p.t.Helper()
+	if *pictures == "" {
+		return
+	}
+	p.run(chromedp.Sleep(200 * time.Millisecond))
+	png, err := chromedp.Run(p.ctx, chromedp.CaptureScreenshot())
+	if err != nil {
+		p.fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(*pictures, name+".png"), png, 0o644); err != nil {
+		p.t.Fatal(err)
+	}
+}
+
+// theme sets whether the person prefers light or dark.
+func (p *tab) theme(name string) {
+	p.t.Helper()
+	call(p, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: name}}})
+}
+
+// startView runs sequent view and returns the URL that it prints. It is stopped at the end
+// of the test.
+func startView(t *testing.T, program, store string, args ...string) string {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), 5*time.Minute)
+	cmd := exec.CommandContext(ctx, program, append([]string{"view", "--print", "--store", store}, args...)...)
+	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
+	cmd.WaitDelay = 20 * time.Second
+	cmd.Stderr = os.Stderr
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		cancel()
+		_ = cmd.Wait() // it was interrupted
+	})
+	url, err := bufio.NewReader(out).ReadString('\n')
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.TrimSpace(url)
+}
+
+func clickOn(selector string) chromedp.Action[chromedp.Void] {
+	return chromedp.Click(chromedp.CSS(selector))
+}
+
+func reload() chromedp.Action[chromedp.Void] { return chromedp.Reload() }

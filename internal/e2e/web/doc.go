@@ -1,0 +1,2 @@
+// Package web tests the viewer in a real browser, Debian's Chromium.
+package web

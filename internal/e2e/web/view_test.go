@@ -1,0 +1,112 @@
+package web
+
+import (
+	"context"
+	"flag"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/sequent-dev/sequent"
+	"github.com/sequent-dev/sequent/internal/e2e/programtest"
+	"github.com/sequent-dev/sequent/store/sqlite"
+)
+
+var pictures = flag.String("pictures", "", "folder in which to save pictures of the pages")
+
+// TestView reads a session, with the keys alone, while it grows.
+func TestView(t *testing.T) {
+	t.Parallel()
+	b := newBrowser(t)
+	program, store := programtest.Build(t), filepath.Join(t.TempDir(), "sequent.db")
+	programtest.Output(t, exec.Command(program, "demo", "--fast", "--store", store)) // over MCP
+	p := b.open(t, startView(t, program, store))
+
+	// The list, and the key is gone from the URL.
+	p.wait(`document.querySelectorAll('a.session').length === 1`)
+	if hash := eval[string](p, `location.href`); strings.Contains(hash, "key") {
+		t.Errorf("the URL has the key: %s", hash)
+	}
+	p.picture("list-light")
+	p.run(clickOn("a.session"))
+
+	// The page of the session.
+	p.wait(`document.querySelectorAll('.row').length > 5 && document.querySelector('.conclusion h2')`)
+	n := eval[int](p, `Number(document.querySelector('.grid').getAttribute('aria-rowcount'))`)
+	if got := eval[int](p, `document.querySelectorAll('.row').length`); got != n {
+		t.Errorf("%d rows in the document, want %d", got, n)
+	}
+	p.keys("j", "j", "k")
+	p.wait(`document.activeElement.dataset.seq === '2' && location.search === '?at=2'`)
+	p.wait(`document.querySelector('.pane .prose')?.textContent.length > 10`)
+	p.keys("\r")
+	p.wait(`document.querySelector('.row.selected .open .prose')?.textContent.length > 10`)
+	p.picture("session-open-light")
+	p.keys("\r", "G")
+	p.picture("session-light")
+	p.theme("dark")
+	p.picture("session-dark")
+	p.theme("light")
+
+	// A reload shows the same.
+	p.keys("g", "j", "j", "j")
+	p.wait(`location.search === '?at=4'`)
+	p.run(reload())
+	p.wait(`document.querySelector('.row.selected')?.dataset.seq === '4' && document.querySelector('.pane .prose')`)
+
+	// A thought that another process records appears.
+	s, err := sqlite.Open(t.Context(), sqlite.Config{Path: store})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	e := sequent.New(sequent.Config{Store: s})
+	page, err := e.Sessions(t.Context(), sequent.Query{})
+	if err != nil || len(page.Headers) != 1 {
+		t.Fatal(page, err)
+	}
+	id := page.Headers[0].ID
+	record(t, e, id, sequent.Draft{Number: 99, Text: "A late thought.", More: true})
+	p.wait(`[...document.querySelectorAll('.row')].some(r => r.textContent.includes('A late thought'))`)
+
+	p.keys("?")
+	p.wait(`document.querySelector('dialog[open]')`)
+	p.picture("help-light")
+	p.keys("\x1b")
+
+	p.size(360, 740)
+	p.wait(`document.body.dataset.screen === 'session'`)
+	p.picture("session-narrow")
+	p.keys("G", "\r")
+	p.wait(`document.body.dataset.screen === 'thought'`)
+	p.picture("thought-narrow")
+	p.keys("\x1b", "\x1b")
+	p.wait(`document.body.dataset.screen === 'list'`)
+	p.picture("list-narrow")
+	if wide := eval[bool](p, `document.documentElement.scrollWidth > 360`); wide {
+		t.Error("the page scrolls sideways")
+	}
+	if err := e.Delete(t.Context(), id); err != nil {
+		t.Fatal(err)
+	}
+	p.wait(`document.querySelector('.banner')?.textContent.includes('was deleted')`)
+	p.wait(`document.querySelector('.sessions').textContent.includes('Nothing yet')`)
+	p.clean()
+}
+
+// record appends a thought.
+func record(t *testing.T, e *sequent.Engine, id sequent.ID, drafts ...sequent.Draft) {
+	t.Helper()
+	_, err := e.Ensure(context.WithoutCancel(t.Context()), id, func(c *sequent.Change) error {
+		for _, d := range drafts {
+			if _, err := c.Append(d); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}

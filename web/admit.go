@@ -1,0 +1,252 @@
+package web
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/subtle"
+	"net/http"
+	"strings"
+	"sync"
+
+	"github.com/sequent-dev/sequent/internal/governor"
+)
+
+// cookieName is the name of the cookie that holds the token of a person. A browser keeps
+// cookies with this prefix to the exact host, and sends them over TLS or to this machine.
+const cookieName = "__Host-sequent"
+
+// A Key is a secret that admits to a server on this machine, which other users of the
+// machine can connect to as well. It is safe for concurrent use.
+type Key struct {
+	secret string
+
+	mu    sync.Mutex
+	codes map[string]bool
+}
+
+// NewKey returns a new random key.
+func NewKey() *Key { return &Key{secret: rand.Text() + rand.Text(), codes: make(map[string]bool)} }
+
+// String returns the secret, which requests carry as Authorization: Bearer SECRET.
+func (k *Key) String() string { return k.secret }
+
+// Code returns a new code that can be exchanged for the key once. Programs that open a
+// browser pass it on the command line, which other users of the machine may see.
+func (k *Key) Code() string {
+	code := rand.Text()
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.codes[code] = true
+	return code
+}
+
+// redeem reports whether a code is valid, and makes it invalid.
+func (k *Key) redeem(code string) bool {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	valid := k.codes[code]
+	delete(k.codes, code)
+	return valid
+}
+
+// The refusals of requests that do not say who sends them.
+var (
+	errNoKey = &Refusal{
+		Status: http.StatusUnauthorized, Code: "key_required", Message: "this server belongs to the person who started it",
+		Fix: "open the URL that sequent view prints",
+	}
+	errNoToken = &Refusal{
+		Status: http.StatusUnauthorized, Code: "token_required", Message: "this server needs a token",
+		Fix: "sign in, or send Authorization: Bearer TOKEN",
+	}
+	errBadToken = &Refusal{
+		Status: http.StatusUnauthorized, Code: "token_invalid", Message: "the token is not valid, or not any more",
+		Fix: "sign in with another token",
+	}
+	errNoWho = &Refusal{
+		Status: http.StatusServiceUnavailable, Code: "token_unknown", Message: "tokens cannot be checked now",
+		Fix: "try again",
+	}
+)
+
+// admit finds out who sends the request and takes a part of the server's capacity.
+func (v *visit) admit() error {
+	subject, err := v.who(v.r.Context())
+	if v.client == nil {
+		v.identify(v.h.config.Gate.Address(v.r))
+	}
+	if limited := v.limit(); limited != nil { // guesses are limited too
+		return limited
+	}
+	if err != nil {
+		return err
+	}
+	v.engine = v.h.config.Engine
+	if subject != "" {
+		v.engine = v.engine.Owned(subject)
+	}
+	return nil
+}
+
+// who returns the subject of the request's token, "" without an Authenticator.
+func (v *visit) who(ctx context.Context) (string, error) {
+	cfg := &v.h.config
+	token := ""
+	if got := v.r.Header.Values("Authorization"); len(got) == 1 {
+		if scheme, rest, _ := strings.Cut(got[0], " "); strings.EqualFold(scheme, "Bearer") {
+			token = strings.TrimSpace(rest)
+		}
+	}
+	switch {
+	case cfg.Key != nil:
+		if subtle.ConstantTimeCompare([]byte(token), []byte(cfg.Key.secret)) != 1 {
+			return "", errNoKey
+		}
+		return "", nil
+	case cfg.Auth == nil:
+		return "", nil
+	}
+	if c, err := v.r.Cookie(cookieName); err == nil && token == "" {
+		token = c.Value
+	}
+	if token == "" {
+		return "", errNoToken
+	}
+	return v.subject(ctx, token)
+}
+
+// subject returns the subject of a token, and makes it the one whom limits are for.
+func (v *visit) subject(ctx context.Context, token string) (string, error) {
+	subject, err := v.h.config.Auth.Subject(ctx, token)
+	switch {
+	case err != nil:
+		v.h.config.Logger.ErrorContext(ctx, "who a client is cannot be told", "error", err)
+		return "", errNoWho
+	case subject == "":
+		return "", errBadToken
+	}
+	v.identify("subject " + subject)
+	return subject, nil
+}
+
+// identify makes the client with a name the one whom the limits are for.
+func (v *visit) identify(name string) { v.client = v.h.config.Governor.Subject(name) }
+
+// limit refuses a client that sends requests too fast or has too many under way.
+func (v *visit) limit() error {
+	if err := v.client.Request(); err != nil {
+		return err
+	}
+	return v.take(governor.Calls)
+}
+
+// take takes a unit of a resource until the visit ends.
+func (v *visit) take(r governor.Resource) error {
+	if err := v.client.Take(r, 1); err != nil {
+		return err
+	}
+	v.held[r]++
+	return nil
+}
+
+// heavy waits for a turn to compute, which lasts until done is called.
+func (v *visit) heavy() (done func(), err error) {
+	if err := v.client.Wait(v.r.Context(), governor.Heavy, 1); err != nil {
+		return nil, err
+	}
+	return func() { v.client.Give(governor.Heavy, 1) }, nil
+}
+
+// drop gives back what the visit holds of a resource.
+func (v *visit) drop(r governor.Resource) {
+	if n := v.held[r]; n > 0 {
+		v.held[r] = 0
+		v.client.Give(r, n)
+	}
+}
+
+// end gives back everything.
+func (v *visit) end() {
+	if v.client == nil {
+		return
+	}
+	for r := range v.held {
+		v.drop(governor.Resource(r))
+	}
+	v.client.Release()
+}
+
+// about tells what the server is and what it needs from a client.
+func (v *visit) about() error {
+	auth := "none"
+	switch cfg := &v.h.config; {
+	case cfg.Key != nil:
+		auth = "key"
+	case cfg.Auth != nil:
+		auth = "token"
+	}
+	return v.reply(struct {
+		Version int    `json:"version"`
+		Program string `json:"program"`
+		Auth    string `json:"auth"`
+		Write   bool   `json:"write"`
+	}{1, v.h.config.Version, auth, !v.h.config.ReadOnly})
+}
+
+// redeem exchanges a code for the key.
+func (v *visit) redeem() error {
+	v.identify(v.h.config.Gate.Address(v.r))
+	if err := v.limit(); err != nil {
+		return err
+	}
+	var in struct {
+		Code string `json:"code"`
+	}
+	if err := v.body(&in); err != nil {
+		return err
+	}
+	if v.h.config.Key == nil || !v.h.config.Key.redeem(in.Code) {
+		return errNoKey
+	}
+	return v.reply(struct {
+		Key string `json:"key"`
+	}{v.h.config.Key.secret})
+}
+
+// login puts a valid token into a cookie that scripts cannot read. The token is checked
+// again with each request, so that one that is revoked is of no use from then on.
+func (v *visit) login() error {
+	if v.h.config.Auth == nil {
+		return &Refusal{Status: http.StatusNotFound, Code: "no_login", Message: "this server has no tokens"}
+	}
+	var in struct {
+		Token string `json:"token"`
+	}
+	err := v.body(&in)
+	if err == nil {
+		_, err = v.subject(v.r.Context(), strings.TrimSpace(in.Token))
+	}
+	if v.client == nil {
+		v.identify(v.h.config.Gate.Address(v.r))
+	}
+	if limited := v.limit(); limited != nil {
+		return limited
+	}
+	if err != nil {
+		return err
+	}
+	v.setCookie(strings.TrimSpace(in.Token), 0)
+	return v.reply(struct{}{})
+}
+
+// logout removes the cookie.
+func (v *visit) logout() error {
+	v.setCookie("", -1)
+	return v.reply(struct{}{})
+}
+
+func (v *visit) setCookie(value string, age int) {
+	http.SetCookie(v.w, &http.Cookie{
+		Name: cookieName, Value: value, Path: "/", MaxAge: age, Secure: true, HttpOnly: true, SameSite: http.SameSiteStrictMode,
+	})
+}

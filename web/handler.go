@@ -1,0 +1,145 @@
+package web
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"log/slog"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/sequent-dev/sequent"
+	"github.com/sequent-dev/sequent/internal/admission"
+	"github.com/sequent-dev/sequent/internal/governor"
+)
+
+// The prefixes of the paths that a Handler answers.
+const (
+	PagesPrefix = "/ui/"
+	APIPrefix   = "/api/"
+)
+
+// An Authenticator maps bearer tokens to their subjects.
+type Authenticator interface {
+	// Subject returns the subject of a token, and "" for a token that is not valid.
+	// An error means that the token cannot be checked now.
+	Subject(ctx context.Context, token string) (string, error)
+}
+
+// A Config configures a Handler.
+type Config struct {
+	Engine   *sequent.Engine    // required
+	Gate     *admission.Gate    // required
+	Governor *governor.Governor // required
+	Auth     Authenticator      // whose the sessions are; nil means those of Engine
+	Key      *Key               // admits only requests that carry it; nil means all. Not with Auth
+	ReadOnly bool               // refuse notes
+	Version  string             // of the program
+	Logger   *slog.Logger       // nil means discard
+	Ending   context.Context    // streams end when it is done; nil means never
+	Timeout  time.Duration      // for a client to read a part of a reply; 0 means 30 s
+	Now      func() time.Time   // nil means time.Now
+}
+
+// A Handler serves the pages and the API. It is safe for concurrent use.
+type Handler struct {
+	config Config
+	api    *http.ServeMux
+	pages  *pages
+}
+
+// New returns a Handler.
+func New(cfg Config) *Handler {
+	cfg.Timeout = cmp.Or(cfg.Timeout, 30*time.Second)
+	if cfg.Ending == nil {
+		cfg.Ending = context.Background()
+	}
+	if cfg.Logger == nil {
+		cfg.Logger = slog.New(slog.DiscardHandler)
+	}
+	if cfg.Now == nil {
+		cfg.Now = time.Now
+	}
+	h := &Handler{config: cfg, api: http.NewServeMux(), pages: newPages()}
+	h.route()
+	return h
+}
+
+// policy is the content security policy of the pages. Nothing is loaded but the page's own
+// scripts and styles, nothing from elsewhere, and no image at all.
+const policy = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; " +
+	"base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
+
+// ServeHTTP answers one request.
+func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	header := w.Header()
+	header.Set("Content-Security-Policy", policy)
+	header.Set("X-Content-Type-Options", "nosniff")
+	header.Set("Referrer-Policy", "no-referrer")
+	header.Set("Cross-Origin-Opener-Policy", "same-origin")
+	header.Set("Cross-Origin-Resource-Policy", "same-origin")
+	header.Set("Permissions-Policy", "camera=(), geolocation=(), microphone=()")
+	v := &visit{h: h, w: w, r: r, control: http.NewResponseController(w)}
+	defer v.end()
+	v.limitWrite()
+	if !h.config.Gate.OwnName(r) {
+		v.refuse(&Refusal{Status: http.StatusForbidden, Code: "foreign_host", Message: "the server on this address answers to local names only"})
+		return
+	}
+	if !strings.HasPrefix(r.URL.Path, APIPrefix) {
+		h.pages.ServeHTTP(w, r) // they hold no data, so a link from anywhere may lead to them
+		return
+	}
+	header.Set("Cache-Control", "no-store")
+	if !h.config.Gate.OwnPage(r) {
+		v.refuse(&Refusal{Status: http.StatusForbidden, Code: "foreign_origin", Message: "pages of other sites may not call this server"})
+		return
+	}
+	h.api.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), visitKey{}, v)))
+}
+
+// visitKey is the key of a visit in the context of its request.
+type visitKey struct{}
+
+// route registers the methods of the API.
+func (h *Handler) route() {
+	open := func(pattern string, f func(*visit) error) {
+		h.api.HandleFunc(pattern, func(_ http.ResponseWriter, r *http.Request) {
+			v := r.Context().Value(visitKey{}).(*visit)
+			if err := f(v); err != nil && !errors.Is(err, errClosed) {
+				v.refuse(err)
+			}
+		})
+	}
+	owned := func(pattern string, f func(*visit) error) {
+		open(pattern, func(v *visit) error {
+			if err := v.admit(); err != nil {
+				return err
+			}
+			room, err := v.client.Reply(v.r.Context(), "web "+pattern)
+			if err != nil {
+				return err
+			}
+			defer room.Sent()
+			v.room = room
+			return f(v)
+		})
+	}
+	open("GET /api/v1/{$}", (*visit).about)
+	open("POST /api/v1/key", (*visit).redeem)
+	open("POST /api/v1/login", (*visit).login)
+	open("DELETE /api/v1/login", (*visit).logout)
+	owned("GET /api/v1/sessions", (*visit).sessions)
+	owned("GET /api/v1/session", (*visit).session)
+	owned("GET /api/v1/outline", (*visit).outline)
+	owned("GET /api/v1/thoughts", (*visit).thoughts)
+	owned("GET /api/v1/chain", (*visit).chain)
+	owned("GET /api/v1/tree", (*visit).tree)
+	owned("GET /api/v1/search", (*visit).search)
+	owned("GET /api/v1/export", (*visit).export)
+	open("GET /api/v1/events", (*visit).events)
+	open("/api/", func(*visit) error {
+		return &Refusal{Status: http.StatusNotFound, Code: "no_such_method", Message: "the API has no such method", Fix: "see docs/web.md; the current version is /api/v1/"}
+	})
+}

@@ -1,0 +1,195 @@
+// The API of the server: docs/web.md.
+
+/**
+ * @typedef {{id: string, title: string, state: string, dialect?: string, conclusion?: string, thoughts: number,
+ *   branches: number, created: string, updated: string, expires?: string, position: string}} Session
+ * @typedef {{name: string, origin?: number, last: number}} Line
+ * @typedef {{seq: number, number: number, branch?: string, after?: number, supersedes?: number, revision?: boolean,
+ *   last?: boolean, at: number, head: string, size: number}} Row
+ * @typedef {{seq: number, text: string, note?: string, total: number, at: string, revises?: number, from?: number}} Text
+ * @typedef {{session: string, title: string, seq: number, number: number, branch?: string, excerpt: string, at: number}} Hit
+ * @typedef {{seq: number, place: number, replaced?: number[]}} Step
+ * @typedef {{rows: Row[], position: string, more: boolean}} Outline
+ * @typedef {{version: number, program: string, auth: string, write: boolean}} About
+ */
+
+/** A Refused is an error that the server reports. */
+export class Refused extends Error {
+  /**
+   * @param {number} status
+   * @param {{code?: string, message?: string, fix?: string}} e
+   */
+  constructor(status, e) {
+    super(e.message || 'the server answered ' + status);
+    this.status = status;
+    this.code = e.code || '';
+    this.fix = e.fix || '';
+  }
+}
+
+const keyName = 'sequent.key';
+
+/** A Server answers from the API. */
+export class Server {
+  constructor() {
+    this.key = sessionStorage.getItem(keyName) || '';
+    this.live = true; // there are events
+  }
+
+  /**
+   * Takes the key of a server on this machine from the fragment of the URL, which no
+   * server sees, or from another tab.
+   */
+  async enter() {
+    const given = new URLSearchParams(location.hash.slice(1));
+    if (given.has('key') || given.has('code')) {
+      history.replaceState(history.state, '', location.pathname + location.search);
+      if (given.has('key')) this.keep(given.get('key') || '');
+      else this.keep((await this.send('POST', 'key', { code: given.get('code') })).key);
+    }
+    const tabs = new BroadcastChannel('sequent');
+    tabs.onmessage = (m) => {
+      if (m.data === 'key?' && this.key) tabs.postMessage({ key: this.key });
+    };
+    if (this.key) return;
+    await new Promise((resolve) => {
+      const timer = setTimeout(resolve, 150, null);
+      tabs.addEventListener('message', (m) => {
+        if (m.data && typeof m.data.key === 'string') {
+          this.keep(m.data.key);
+          clearTimeout(timer);
+          resolve(null);
+        }
+      });
+      tabs.postMessage('key?');
+    });
+  }
+
+  /** @param {string} key */
+  keep(key) {
+    this.key = key;
+    sessionStorage.setItem(keyName, key);
+  }
+
+  /** @returns {Record<string, string>} */
+  headers() {
+    return this.key ? { Authorization: 'Bearer ' + this.key } : {};
+  }
+
+  /**
+   * @param {string} method
+   * @param {string} path
+   * @param {any} [body]
+   * @returns {Promise<any>}
+   */
+  async send(method, path, body) {
+    const r = await fetch('/api/v1/' + path, {
+      method, headers: { ...this.headers(), ...(body ? { 'Content-Type': 'application/json' } : {}) },
+      body: body ? JSON.stringify(body) : undefined, credentials: 'same-origin', cache: 'no-store',
+    });
+    if (!r.ok) throw new Refused(r.status, ((await r.json().catch(() => ({}))) || {}).error || {});
+    return r.json();
+  }
+
+  /**
+   * @param {string} path
+   * @param {Record<string, string | number | undefined>} [query]
+   */
+  get(path, query = {}) {
+    const q = new URLSearchParams();
+    for (const [k, v] of Object.entries(query)) if (v !== undefined && v !== '') q.set(k, String(v));
+    return this.send('GET', path + (q.size ? '?' + q : ''));
+  }
+
+  /** @returns {Promise<About>} */
+  about() { return this.get(''); }
+  /** @param {string} [cursor] @returns {Promise<{sessions: Session[], next?: string}>} */
+  sessions(cursor) { return this.get('sessions', { cursor }); }
+  /** @param {string} id @returns {Promise<{session: Session, lines: Line[]}>} */
+  session(id) { return this.get('session', { id }); }
+  /** @param {string} id @param {string} after @param {number} limit @returns {Promise<Outline>} */
+  outline(id, after, limit) { return this.get('outline', { id, after, limit }); }
+  /** @param {string} id @param {number} from @param {number} to @returns {Promise<{thoughts: Text[]}>} */
+  thoughts(id, from, to) { return this.get('thoughts', { id, from, to }); }
+  /** @param {string} id @param {string} line @returns {Promise<{steps: Step[]}>} */
+  chain(id, line) { return this.get('chain', { id, line }); }
+  /** @param {string} id @returns {Promise<{thoughts: [number, number][]}>} */
+  tree(id) { return this.get('tree', { id }); }
+  /** @param {string} q @param {string} [id] @returns {Promise<{hits: Hit[], next?: string}>} */
+  search(q, id) { return this.get('search', { q, id }); }
+
+  /**
+   * Returns a file of a session.
+   * @param {string} id
+   * @param {string} format
+   */
+  async file(id, format) {
+    const r = await fetch('/api/v1/export?' + new URLSearchParams({ id, format }), { headers: this.headers() });
+    if (!r.ok) throw new Refused(r.status, ((await r.json().catch(() => ({}))) || {}).error || {});
+    return r.blob();
+  }
+
+  /**
+   * Follows the events of a session or, without id, of the list. It connects again until
+   * stop is called, and misses and repeats nothing.
+   * @param {{id?: string, after?: string, on: (event: string, data: any) => void, state: (connected: boolean, e?: Refused) => void}} o
+   * @returns {() => void} stop
+   */
+  follow(o) {
+    const abort = new AbortController();
+    let last = o.after || '', wait = 250, over = false;
+    const run = async () => {
+      while (!abort.signal.aborted && !over) {
+        try {
+          const q = new URLSearchParams(o.id ? { id: o.id } : {});
+          const r = await fetch('/api/v1/events?' + q, {
+            headers: { ...this.headers(), ...(last ? { 'Last-Event-ID': last } : {}) }, signal: abort.signal, cache: 'no-store',
+          });
+          if (!r.ok || !r.body) throw new Refused(r.status, ((await r.json().catch(() => ({}))) || {}).error || {});
+          o.state(true);
+          wait = 250;
+          await events(r.body, (event, id, data) => {
+            if (event === 'deleted' || event === 'replaced') over = true;
+            o.on(event, JSON.parse(data));
+            if (id) last = id;
+          });
+        } catch (e) {
+          if (abort.signal.aborted) return;
+          const refused = e instanceof Refused ? e : undefined;
+          o.state(false, refused);
+          if (refused && (refused.status === 401 || refused.status === 404)) return;
+        }
+        if (over || abort.signal.aborted) return;
+        o.state(false);
+        await new Promise((resolve) => setTimeout(resolve, wait * (0.75 + Math.random() / 2)));
+        wait = Math.min(wait * 2, 10000);
+      }
+    };
+    run();
+    return () => abort.abort();
+  }
+}
+
+/**
+ * Reads server-sent events. Those of a browser cannot send headers.
+ * @param {ReadableStream<Uint8Array>} body
+ * @param {(event: string, id: string, data: string) => void} on
+ */
+async function events(body, on) {
+  const reader = body.pipeThrough(/** @type {any} */ (new TextDecoderStream())).getReader();
+  let rest = '';
+  for (;;) {
+    const { value, done } = await reader.read();
+    if (done) return;
+    rest += value;
+    for (let end; (end = rest.indexOf('\n\n')) >= 0; rest = rest.slice(end + 2)) {
+      let event = 'message', id = '', data = '';
+      for (const line of rest.slice(0, end).split('\n')) {
+        if (line.startsWith('event: ')) event = line.slice(7);
+        else if (line.startsWith('id: ')) id = line.slice(4);
+        else if (line.startsWith('data: ')) data += line.slice(6);
+      }
+      if (data) on(event, id, data);
+    }
+  }
+}

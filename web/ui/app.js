@@ -1,0 +1,127 @@
+// The viewer: a list of sessions beside the page of one. The URL says what is shown.
+
+import { el, fill, visible } from './dom.js';
+import { Server, Refused } from './api.js';
+import { here, url } from './place.js';
+import { List } from './list.js';
+import { SessionPage } from './session.js';
+import { keys } from './keys.js';
+
+const server = new Server();
+let place = here();
+/** @type {SessionPage | null} */
+let page = null;
+const status = el('div', { class: 'spoken', role: 'status', 'aria-live': 'polite' });
+const middle = el('div', { class: 'middle' }), side = el('div', { class: 'side' });
+
+/** Shows one of the three screens of a narrow window. @param {string} name */
+function screen(name) {
+  document.body.dataset.screen = name;
+  if (name === 'thought') page?.pane.element.focus({ preventScroll: true });
+}
+
+/** Tells a screen reader, at most every two seconds. @param {string} text */
+function say(text) {
+  if (say.timer) return void (say.next = text);
+  status.textContent = text;
+  say.timer = window.setTimeout(() => {
+    say.timer = 0;
+    if (say.next) say(say.next);
+    say.next = '';
+  }, 2000);
+}
+say.timer = 0;
+say.next = '';
+
+/**
+ * Changes the URL. With push, back leads to what was shown before.
+ * @param {Partial<import('./place.js').Place>} change
+ * @param {boolean} [push]
+ */
+function go(change, push = false) {
+  const before = place.id;
+  place = { ...place, ...change };
+  history[push ? 'pushState' : 'replaceState'](null, '', url(place));
+  if (place.id !== before) show();
+}
+
+/** @param {string} id @param {number} [seq] */
+function open(id, seq = 0) {
+  if (id === place.id && page && id) {
+    if (seq) page.jump(seq);
+    return screen('session');
+  }
+  go({ id, at: seq, view: 'log', line: '', other: '', diff: false }, true);
+}
+
+const list = new List(server, {
+  open,
+  searched: (q, hits) => { go({ q }); page?.mark(hits); },
+});
+
+/** Shows the session of the URL. */
+function show() {
+  page?.stop();
+  page = null;
+  list.setCurrent(place.id);
+  if (!place.id) {
+    document.title = 'sequent';
+    fill(middle, el('main', { class: 'message' }, el('p', {}, 'Select a session.'), el('p', { class: 'hint' }, 'Press ? for the keys.')));
+    side.replaceChildren();
+    return screen('list');
+  }
+  page = new SessionPage(server, { id: place.id, place: () => place, go, screen, say });
+  fill(middle, page.element);
+  fill(side, page.pane.element);
+  page.start();
+  screen(place.at ? document.body.dataset.screen === 'thought' ? 'thought' : 'session' : 'session');
+}
+
+addEventListener('popstate', () => {
+  const before = place;
+  place = here();
+  if (place.id !== before.id) show();
+  else page?.moved();
+});
+
+/**
+ * Asks for a token.
+ * @param {string} [problem]
+ */
+function signIn(problem) {
+  const input = el('input', { type: 'password', autocomplete: 'current-password', 'aria-label': 'Token', required: true });
+  fill(document.body, el('main', { class: 'message' }, el('h1', {}, 'sequent'), el('p', {}, problem || 'This server needs a token.'),
+    el('form', { onsubmit: async (/** @type {Event} */ e) => {
+      e.preventDefault();
+      try {
+        await server.send('POST', 'login', { token: input.value });
+        location.reload();
+      } catch (e) {
+        signIn(/** @type {Error} */ (e).message);
+      }
+    } }, input, ' ', el('button', {}, 'Sign in'))));
+  input.focus();
+}
+
+async function start() {
+  try {
+    await server.enter();
+    await server.sessions();
+  } catch (e) {
+    const r = e instanceof Refused ? e : null;
+    if (r && r.status === 401 && r.code !== 'key_required') return signIn(r.code === 'token_required' ? '' : r.message);
+    return fill(document.body, el('main', { class: 'message' }, el('h1', {}, 'sequent'),
+      el('p', {}, visible(r ? r.message : 'The server cannot be reached.')), r && r.fix ? el('p', { class: 'hint' }, visible(r.fix)) : null));
+  }
+  fill(document.body, list.element, middle, side, status);
+  list.start();
+  if (place.q) {
+    list.input.value = place.q;
+    list.current = place.id;
+    list.typed();
+  }
+  show();
+  addEventListener('keydown', (e) => keys(e, { page, list, screen, open, go, place: () => place }));
+}
+
+start();

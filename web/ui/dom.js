@@ -1,0 +1,123 @@
+// Elements are made here and nowhere else. Text enters a page as text nodes only.
+
+/** @typedef {string | number | Node | null | undefined | false} Child */
+
+/**
+ * Returns an element. Properties that begin with "on" are listeners; "class", "text" and
+ * "data" have their usual meaning; true and false set and omit an attribute.
+ * @template {keyof HTMLElementTagNameMap} K
+ * @param {K} tag
+ * @param {Record<string, any>} [props]
+ * @param {...Child} children
+ * @returns {HTMLElementTagNameMap[K]}
+ */
+export function el(tag, props = {}, ...children) {
+  const e = document.createElement(tag);
+  for (const [name, value] of Object.entries(props)) {
+    if (value === null || value === undefined || value === false) continue;
+    if (name.startsWith('on')) e.addEventListener(name.slice(2), value);
+    else if (name === 'class') e.className = value;
+    else e.setAttribute(name, value === true ? '' : String(value));
+  }
+  put(e, ...children);
+  return e;
+}
+
+/**
+ * Appends children to an element.
+ * @param {Element} parent
+ * @param {...Child} children
+ */
+export function put(parent, ...children) {
+  for (const c of children) {
+    if (c === null || c === undefined || c === false) continue;
+    parent.append(c instanceof Node ? c : String(c));
+  }
+}
+
+/**
+ * Replaces the children of an element.
+ * @param {Element} parent
+ * @param {...Child} children
+ */
+export function fill(parent, ...children) {
+  parent.replaceChildren();
+  put(parent, ...children);
+}
+
+/**
+ * Returns an SVG element.
+ * @param {string} tag
+ * @param {Record<string, string | number>} [attributes]
+ * @returns {SVGElement}
+ */
+export function svg(tag, attributes = {}) {
+  const e = document.createElementNS('http://www.w3.org/2000/svg', tag);
+  for (const [name, value] of Object.entries(attributes)) e.setAttribute(name, String(value));
+  return e;
+}
+
+/**
+ * Returns text in which control characters can be seen, so that what a terminal or an
+ * editor would act upon is only read here.
+ * @param {string} text
+ */
+export function visible(text) {
+  // deno-lint-ignore no-control-regex
+  return text.replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069\u200e\u200f]/g, (c) => {
+    const n = c.charCodeAt(0);
+    if (n === 0x0d) return '';
+    if (n < 0x20) return String.fromCharCode(0x2400 + n);
+    return n === 0x7f ? '␡' : '⟨' + n.toString(16).toUpperCase().padStart(4, '0') + '⟩';
+  });
+}
+
+/**
+ * Returns an element with text of unknown direction.
+ * @param {string} text
+ * @param {string} [className]
+ */
+export function said(text, className = '') {
+  return el('bdi', { class: className || null, dir: 'auto' }, visible(text));
+}
+
+/** @param {number} ms duration in milliseconds */
+export function duration(ms) {
+  const s = Math.round(Math.abs(ms) / 1000);
+  if (s < 60) return s + ' s';
+  if (s < 3600) return Math.round(s / 60) + ' min';
+  if (s < 86400) return Math.round(s / 3600) + ' h';
+  return Math.round(s / 86400) + ' d';
+}
+
+/**
+ * Returns how long ago a time was. A clock that differs from the server's gives "now".
+ * @param {number} at
+ */
+export function ago(at) {
+  const d = Date.now() - at;
+  return d < 5000 ? 'now' : duration(d) + ' ago';
+}
+
+/** @param {number} at */
+export function clock(at) {
+  return new Date(at).toLocaleTimeString(undefined, { hour: '2-digit', minute: '2-digit', second: '2-digit' });
+}
+
+/** @param {number} at */
+export function day(at) {
+  const d = new Date(at), today = new Date();
+  const days = Math.round((new Date(today).setHours(0, 0, 0, 0) - new Date(d).setHours(0, 0, 0, 0)) / 864e5);
+  if (days <= 0) return 'today';
+  if (days === 1) return 'yesterday';
+  return d.toLocaleDateString(undefined, { day: 'numeric', month: 'short', year: days > 300 ? 'numeric' : undefined });
+}
+
+/**
+ * @param {number} n
+ * @param {string} one
+ * @param {string} [many]
+ */
+export function count(n, one, many = one + 's') {
+  return n.toLocaleString() + ' ' + (n === 1 ? one : many);
+}

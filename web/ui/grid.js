@@ -1,0 +1,381 @@
+// A Grid shows rows of a session, of which at most 80 are in the document at any time, with
+// the rail of lanes beside them.
+
+import { el, svg, visible, duration, put } from './dom.js';
+
+/** @typedef {import('./model.js').Model} Model */
+
+/**
+ * @typedef {object} Item a row of the grid
+ * @property {number} seq the thought; of a fold the first one
+ * @property {number} [depth] level of indentation
+ * @property {number} [side] 1 or 2: only on that side of a comparison
+ * @property {{count: number, to: number, line: string, why: string}} [fold] rows that are folded into this one
+ * @property {number[]} [replaced] thoughts that this one stands for
+ */
+
+/** maxRows is the maximum number of rows in the document. */
+const maxRows = 78;
+/** maxLanes is how many lanes are drawn beside each other; further ones share the last. */
+const maxLanes = 14;
+const laneWidth = 14, margin = 20;
+
+/**
+ * @typedef {object} Options
+ * @property {(seq: number, how: 'move' | 'open') => void} select
+ * @property {(seq: number) => {mark?: string, notes?: number, hit?: boolean, dim?: boolean, left?: boolean}} status
+ * @property {(item: Item) => void} unfold
+ * @property {() => void} scrolled
+ */
+
+export class Grid {
+  /**
+   * @param {Model} model
+   * @param {Options} o
+   */
+  constructor(model, o) {
+    this.model = model;
+    this.o = o;
+    /** @type {Item[] | null} null shows the log, one row a thought */
+    this.items = null;
+    /** @type {Map<number, number> | null} seq to the index of its row */
+    this.places = null;
+    this.length = 0; // rows
+    this.selected = 0; // index, -1 for none
+    this.rail = true;
+    /** @type {Map<number, HTMLElement>} by index */
+    this.shown = new Map();
+    /** @type {HTMLElement[]} */
+    this.spare = [];
+    this.height = 28;
+    this.first = 0;
+    this.last = -1;
+    this.dirty = true;
+    /** @type {Map<number, number>} seq of opened rows, to the height of what they show */
+    this.opened = new Map();
+    /** @type {(seq: number, into: HTMLElement) => void} */
+    this.expand = () => {};
+    this.frame = 0;
+
+    this.svg = /** @type {SVGSVGElement} */ (svg('svg', { class: 'rail', 'aria-hidden': 'true' }));
+    /** @type {Map<string, SVGElement>} */
+    this.paths = new Map();
+    this.canvas = el('div', { class: 'canvas', role: 'rowgroup' }, this.svg);
+    this.element = el('div', {
+      class: 'grid', role: 'treegrid', 'aria-label': 'Thoughts', 'aria-colcount': 4, 'aria-readonly': 'true',
+      onscroll: () => { this.o.scrolled(); this.schedule(); },
+      onclick: (/** @type {MouseEvent} */ e) => this.clicked(e),
+    }, this.canvas);
+    this.watcher = new ResizeObserver(() => { this.measure(); this.dirty = true; this.schedule(); });
+    this.watcher.observe(this.element);
+  }
+
+  measure() {
+    const h = parseFloat(getComputedStyle(this.element).getPropertyValue('--row'));
+    if (h > 0) this.height = h;
+  }
+
+  /** Shows rows; null shows the log. @param {Item[] | null} items */
+  show(items) {
+    this.items = items;
+    this.places = null;
+    if (items) {
+      this.places = new Map();
+      items.forEach((item, i) => {
+        if (item.fold) for (let s = item.seq; s <= item.fold.to; s++) if (!this.places?.has(s)) this.places?.set(s, i);
+        this.places?.set(item.seq, i);
+        for (const s of item.replaced || []) if (!this.places?.has(s)) this.places?.set(s, i);
+      });
+    }
+    this.grown();
+  }
+
+  /** Says that there are more rows, or that rows look different. */
+  grown() {
+    this.length = this.items ? this.items.length : this.model.length;
+    this.element.setAttribute('aria-rowcount', String(this.length));
+    this.dirty = true;
+    this.schedule();
+  }
+
+  /** @param {number} i @returns {Item} */
+  item(i) { return this.items ? this.items[i] : { seq: i + 1 }; }
+
+  /** @param {number} seq @returns {number} index, -1 for none */
+  indexOf(seq) {
+    if (this.places) return this.places.get(seq) ?? -1;
+    return seq >= 1 && seq <= this.model.length ? seq - 1 : -1;
+  }
+
+  /** @param {number} i index @returns {number} */
+  top(i) {
+    let y = i * this.height;
+    for (const [seq, h] of this.opened) {
+      const at = this.indexOf(seq);
+      if (at >= 0 && at < i) y += h;
+    }
+    return y;
+  }
+
+  /** @param {number} y @returns {number} index of the row at y */
+  indexAt(y) {
+    let i = Math.floor(y / this.height);
+    if (this.opened.size > 0) while (i > 0 && this.top(i) > y) i--;
+    return Math.max(0, Math.min(i, this.length - 1));
+  }
+
+  schedule() {
+    if (this.frame) return;
+    this.frame = requestAnimationFrame(() => { this.frame = 0; this.render(); });
+  }
+
+  /** Puts the rows into the document that can be seen, and some around them. */
+  render() {
+    const view = this.element.clientHeight || 600;
+    const from = this.indexAt(this.element.scrollTop), to = this.indexAt(this.element.scrollTop + view);
+    const inView = to - from + 1, room = Math.max(4, Math.floor((maxRows - inView) / 2));
+    const inside = from >= this.first && to <= this.last;
+    if (inside && !this.dirty && (from - this.first > 6 || this.first === 0) && (this.last - to > 6 || this.last === this.length - 1)) return;
+    const first = Math.max(0, from - room), last = Math.min(this.length - 1, to + room);
+    if (this.dirty) this.canvas.style.height = this.top(this.length) + 'px';
+    for (const [i, e] of this.shown) {
+      if (i < first || i > last) {
+        if (i === this.selected && e.contains(document.activeElement)) continue; // focus stays where it is
+        this.shown.delete(i);
+        e.remove();
+        this.spare.push(e);
+      }
+    }
+    const added = document.createDocumentFragment();
+    for (let i = first; i <= last; i++) {
+      let e = this.shown.get(i);
+      const fresh = !e;
+      if (!e) {
+        e = this.spare.pop() || this.row();
+        this.shown.set(i, e);
+      }
+      if (fresh || this.dirty) this.fillRow(e, i);
+      if (fresh) added.append(e);
+    }
+    this.canvas.append(added);
+    if (this.spare.length > maxRows) this.spare.length = maxRows;
+    this.first = first;
+    this.last = last;
+    this.dirty = false;
+    this.drawRail();
+  }
+
+  row() {
+    return el('div', { class: 'row', role: 'row' },
+      el('span', { class: 'number', role: 'rowheader' }),
+      el('span', { class: 'text', role: 'gridcell' }),
+      el('span', { class: 'effect', role: 'gridcell' }),
+      el('span', { class: 'time', role: 'gridcell' }));
+  }
+
+  /**
+   * @param {HTMLElement} e
+   * @param {number} i
+   */
+  fillRow(e, i) {
+    const item = this.item(i), m = this.model, r = m.at(item.seq);
+    if (!r) return;
+    const [num, text, effect, time] = /** @type {HTMLElement[]} */ ([...e.children]);
+    const replacer = m.replacedBy.get(r.seq), kind = m.kind(r), status = this.o.status(r.seq);
+    const before = i > 0 ? m.at(this.item(i - 1).seq) : undefined;
+    e.style.transform = 'translateY(' + this.top(i) + 'px)';
+    e.className = 'row ' + kind + (item.fold ? ' folded' : '') + (status.left ? ' left' : '') + (status.hit ? ' hit' : '') +
+      (item.side ? ' side' + item.side : '') + (i === this.selected ? ' selected' : '');
+    e.dataset.index = String(i);
+    e.dataset.seq = String(r.seq);
+    e.setAttribute('aria-rowindex', String(i + 1));
+    e.setAttribute('aria-level', String((item.depth || 0) + 1));
+    e.setAttribute('aria-selected', String(i === this.selected));
+    e.tabIndex = i === this.selected ? 0 : -1;
+    const opened = this.opened.has(r.seq);
+    e.setAttribute('aria-expanded', String(opened));
+    const indent = this.rail ? this.railWidth() : 12 + (item.depth || 0) * 20;
+    e.style.paddingInlineStart = indent + 'px';
+    num.className = 'number lane' + this.colour(r.seq);
+    num.replaceChildren();
+    if (r.branch) put(num, el('bdi', { class: 'branch', title: visible(r.branch) }, visible(r.branch)));
+    put(num, el('b', {}, '#' + r.number), status.mark ? el('i', { class: 'mark' }, status.mark) : null);
+    text.replaceChildren();
+    if (item.fold) {
+      put(text, el('button', { class: 'fold', tabindex: -1 }, '▸ ' + item.fold.count + ' ' + item.fold.why), ' ');
+    }
+    put(text, el('bdi', { dir: 'auto' }, visible(r.head) || '(empty)'));
+    const parts = [];
+    if (replacer) parts.push('→ ' + m.name(replacer));
+    if (r.supersedes) parts.push('revises ' + m.name(r.supersedes));
+    if (item.replaced && item.replaced.length > 1) parts.push(item.replaced.length + ' versions before');
+    const b = m.branches.get(r.branch || '');
+    if (b && b.first === r.seq && b.origin) parts.push('from ' + m.name(b.origin));
+    effect.textContent = parts.join(' · ');
+    time.textContent = before && Math.abs(r.at - before.at) >= 1000 ? (r.at < before.at ? '−' : '+') + duration(r.at - before.at) : '';
+    const open = e.querySelector('.open');
+    if (opened && !open) {
+      const into = el('div', { class: 'open' });
+      this.expand(r.seq, into);
+      e.append(into);
+    } else if (!opened && open) open.remove();
+    else if (opened && open && open.getAttribute('data-seq') !== String(r.seq)) {
+      const into = el('div', { class: 'open' });
+      this.expand(r.seq, into);
+      open.replaceWith(into);
+    }
+    e.querySelector('.open')?.setAttribute('data-seq', String(r.seq));
+  }
+
+  railWidth() { return margin + Math.min(this.model.width, maxLanes) * laneWidth + 6; }
+
+  /** @param {number} lane */
+  x(lane) { return margin + Math.min(lane, maxLanes - 1) * laneWidth; }
+
+  /** @param {number} seq */
+  colour(seq) { return (this.model.branches.get(this.model.at(seq)?.branch || '')?.colour || 0) % 8; }
+
+  /** @param {number} seq @returns {number} vertical middle of the row of a thought; NaN for none */
+  y(seq) {
+    const i = this.indexOf(seq);
+    return i < 0 ? NaN : this.top(i) + this.height / 2;
+  }
+
+  /** Draws the lanes beside the rows in the document. */
+  drawRail() {
+    this.svg.style.display = this.rail ? '' : 'none';
+    if (!this.rail || this.length === 0) return;
+    const m = this.model, low = this.item(this.first).seq, high = this.lastSeq();
+    /** @type {Map<string, string>} */
+    const d = new Map();
+    const add = (/** @type {string} */ key, /** @type {string} */ s) => d.set(key, (d.get(key) || '') + s);
+    const base = this.top(this.first), height = this.top(this.last + 1) - base;
+    this.svg.style.transform = 'translateY(' + base + 'px)';
+    this.svg.setAttribute('height', String(height));
+    this.svg.setAttribute('width', String(this.railWidth()));
+    const half = this.height / 2;
+    for (const s of m.segments) {
+      if (s.from > high) break;
+      if (s.to < low) continue;
+      const c = s.branch.colour % 8, x = this.x(s.lane);
+      const y1 = this.y(s.from) - base, y2 = this.y(s.to) - base;
+      if (Number.isNaN(y1) || Number.isNaN(y2)) continue;
+      add('line lane' + c, 'M' + x + ' ' + Math.max(-half, y1) + 'V' + Math.min(height + half, y2));
+      if (s.parent >= 0 && s.from >= low) {
+        const px = this.x(s.parent);
+        add('line lane' + c, 'M' + px + ' ' + (y1 - half - 4) + 'C' + px + ' ' + (y1 - 2) + ' ' + x + ' ' + (y1 - half + 2) + ' ' + x + ' ' + y1);
+      }
+    }
+    for (const [a, b] of m.arcs) {
+      if (b < low || a > high) continue;
+      const x1 = this.x(m.laneOf(a)), x2 = this.x(m.laneOf(b)), y1 = this.y(a) - base, y2 = this.y(b) - base;
+      if (Number.isNaN(y1) || Number.isNaN(y2) || y2 - y1 < 1) continue;
+      const out = Math.min(x1, x2) - 7 - Math.min(9, (y2 - y1) / 40);
+      add('arc lane' + this.colour(b), 'M' + (x1 - 5) + ' ' + y1 + 'C' + out + ' ' + (y1 + 6) + ' ' + out + ' ' + (y2 - 6) + ' ' + (x2 - 5) + ' ' + y2);
+    }
+    for (let i = this.first; i <= this.last; i++) {
+      const item = this.item(i), r = m.at(item.seq);
+      if (!r) continue;
+      const x = this.x(m.laneOf(r.seq)), y = this.top(i) - base + half, key = ' lane' + this.colour(r.seq);
+      switch (m.kind(r)) {
+        case 'replaced': add('ring' + key, circle(x, y, 4)); break;
+        case 'revision': add('dot' + key, 'M' + x + ' ' + (y - 5.5) + 'l5.5 5.5l-5.5 5.5l-5.5 -5.5z'); break;
+        case 'end': add('dot' + key, 'M' + (x - 4.5) + ' ' + (y - 4.5) + 'h9v9h-9z'); break;
+        default: add('dot' + key, circle(x, y, 4));
+      }
+    }
+    for (const [key, path] of this.paths) if (!d.has(key)) path.setAttribute('d', '');
+    for (const layer of ['line', 'arc', 'ring', 'dot']) {
+      for (const [key, value] of d) {
+        if (!key.startsWith(layer)) continue;
+        let path = this.paths.get(key);
+        if (!path) {
+          path = svg('path', { class: key });
+          this.paths.set(key, path);
+          // Dots are drawn over lines.
+          const after = layer === 'dot' || layer === 'ring' ? null : this.svg.querySelector('.dot, .ring');
+          this.svg.insertBefore(path, after);
+        }
+        path.setAttribute('d', value);
+      }
+    }
+  }
+
+  lastSeq() {
+    const item = this.item(this.last);
+    return item ? Math.max(item.seq, item.fold ? item.fold.to : 0) : 0;
+  }
+
+  /** @param {MouseEvent} e */
+  clicked(e) {
+    const target = /** @type {Element} */ (e.target), row = /** @type {HTMLElement | null} */ (target.closest('.row'));
+    if (!row || target.closest('.open')) return;
+    const i = Number(row.dataset.index), item = this.item(i);
+    if (item.fold && target.closest('.fold')) return this.o.unfold(item);
+    const chosen = getSelection();
+    if (chosen && !chosen.isCollapsed && row.contains(chosen.anchorNode)) return; // text is being selected
+    this.select(i, { how: i === this.selected ? 'open' : 'move' });
+  }
+
+  /**
+   * Selects a row.
+   * @param {number} i index
+   * @param {{how?: 'move' | 'open', focus?: boolean, middle?: boolean, quiet?: boolean}} [o]
+   */
+  select(i, o = {}) {
+    if (this.length === 0) return;
+    i = Math.max(0, Math.min(i, this.length - 1));
+    const before = this.selected;
+    this.selected = i;
+    this.reveal(i, o.middle);
+    this.dirty = true;
+    this.render();
+    if (o.focus !== false) this.shown.get(i)?.focus({ preventScroll: true });
+    if (before !== i || o.how === 'open') if (!o.quiet) this.o.select(this.item(i).seq, o.how || 'move');
+  }
+
+  /** Scrolls to a row. @param {number} i @param {boolean} [middle] */
+  reveal(i, middle) {
+    const y = this.top(i), view = this.element.clientHeight, at = this.element.scrollTop;
+    if (y < at + this.height || y > at + view - 2 * this.height) {
+      const inside = y >= at && y <= at + view - this.height;
+      if (inside && !middle) this.element.scrollTop = y < at + this.height ? y - this.height : y - view + 2 * this.height;
+      else this.element.scrollTop = middle || y < at - view || y > at + 2 * view ? y - view / 2.5 : y < at ? y - this.height : y - view + 2 * this.height;
+    }
+  }
+
+  /** Opens a row in its place, or closes it. @param {number} i */
+  toggle(i) {
+    const seq = this.item(i).seq;
+    if (this.opened.delete(seq)) return this.grown();
+    this.opened.set(seq, 0);
+    this.dirty = true;
+    this.render();
+    this.fit(seq);
+  }
+
+  /** Gives an opened row the height of what it shows. @param {number} seq */
+  fit(seq) {
+    const e = this.shown.get(this.indexOf(seq))?.querySelector('.open');
+    if (!e || !this.opened.has(seq)) return;
+    this.opened.set(seq, e.getBoundingClientRect().height);
+    this.grown();
+  }
+
+  get atEnd() {
+    const e = this.element;
+    return e.scrollTop + e.clientHeight >= e.scrollHeight - this.height * 1.5;
+  }
+
+  toEnd() {
+    this.canvas.style.height = this.top(this.length) + 'px';
+    this.element.scrollTop = this.element.scrollHeight;
+  }
+
+  stop() { this.watcher.disconnect(); }
+}
+
+/** @param {number} x @param {number} y @param {number} r */
+function circle(x, y, r) {
+  return 'M' + (x - r) + ' ' + y + 'a' + r + ' ' + r + ' 0 1 0 ' + 2 * r + ' 0a' + r + ' ' + r + ' 0 1 0 ' + -2 * r + ' 0z';
+}

@@ -1,0 +1,105 @@
+// The keys. Everything that a mouse can do can be done with them.
+
+import { el } from './dom.js';
+
+/**
+ * @typedef {object} Context
+ * @property {import('./session.js').SessionPage | null} page
+ * @property {import('./list.js').List} list
+ * @property {(name: string) => void} screen
+ * @property {(id: string, seq?: number) => void} open
+ * @property {(change: Partial<import('./place.js').Place>, push?: boolean) => void} go
+ * @property {() => import('./place.js').Place} place
+ */
+
+/** What the keys do, as the help shows it. @type {[string, string][]} */
+const help = [
+  ['j k', 'next and previous thought'], ['h l', 'to the line on the left and on the right'], ['g G', 'first and last thought'],
+  ['Enter', 'open the thought in its place'], ['/', 'filter and search'], ['. ,', 'next and previous hit'],
+  ['[ ]', 'earlier and later version'], ['d', 'what a revision has changed'], ['Escape', 'back'], ['?', 'this help'],
+];
+
+/**
+ * @param {KeyboardEvent} e
+ * @param {Context} c
+ */
+export function keys(e, c) {
+  if (e.ctrlKey || e.metaKey || e.altKey || e.defaultPrevented) return;
+  const target = /** @type {HTMLElement} */ (e.target);
+  if (target.matches('input, textarea, select') || document.querySelector('dialog[open]')) return;
+  const button = target.matches('button, a, summary'), page = c.page, grid = page?.grid;
+  const moves = /** @type {Record<string, () => void>} */ ({
+    '?': showHelp,
+    '/': () => { c.screen('list'); c.list.input.focus(); c.list.input.select(); },
+  });
+  if (page && grid) {
+    const to = (/** @type {number} */ i) => grid.select(i);
+    const rows = Math.max(1, Math.floor(grid.element.clientHeight / grid.height) - 2);
+    Object.assign(moves, {
+      j: () => to(grid.selected + 1), ArrowDown: () => to(grid.selected + 1),
+      k: () => to(grid.selected - 1), ArrowUp: () => to(grid.selected - 1),
+      PageDown: () => to(grid.selected + rows), PageUp: () => to(grid.selected - rows),
+      g: () => to(0), Home: () => to(0), G: () => page.toEnd(), End: () => page.toEnd(),
+      h: () => lane(page, -1), ArrowLeft: () => lane(page, -1), l: () => lane(page, 1), ArrowRight: () => lane(page, 1),
+      '.': () => hit(page, 1), ',': () => hit(page, -1),
+      '[': () => version(page, -1), ']': () => version(page, 1),
+      d: () => { c.go({ diff: !c.place().diff }); page.showPane(); },
+      Escape: () => c.screen(document.body.dataset.screen === 'thought' ? 'session' : 'list'),
+    });
+    if (!button) moves.Enter = () => matchMedia('(max-width: 700px)').matches ? c.screen('thought') : grid.toggle(grid.selected);
+  }
+  if (c.list.element.contains(target) && ['ArrowDown', 'ArrowUp'].includes(e.key)) {
+    const links = /** @type {HTMLElement[]} */ ([...c.list.element.querySelectorAll('.found a, .sessions a')]);
+    const i = links.indexOf(target) + (e.key === 'ArrowDown' ? 1 : -1);
+    (links[i] || c.list.input).focus();
+    return e.preventDefault();
+  }
+  const move = moves[e.key];
+  if (!move) return;
+  e.preventDefault();
+  move();
+}
+
+/**
+ * Goes to the nearest thought on another lane.
+ * @param {import('./session.js').SessionPage} page
+ * @param {number} by
+ */
+function lane(page, by) {
+  const m = page.model, g = page.grid, now = m.laneOf(g.item(g.selected).seq);
+  for (let d = 1; d < g.length; d++) {
+    for (const i of [g.selected + d, g.selected - d]) {
+      if (i < 0 || i >= g.length) continue;
+      const other = m.laneOf(g.item(i).seq);
+      if (by < 0 ? other < now : other > now) return g.select(i);
+    }
+  }
+}
+
+/**
+ * @param {import('./session.js').SessionPage} page
+ * @param {number} by
+ */
+function hit(page, by) {
+  const g = page.grid, at = g.item(g.selected)?.seq || 0, seqs = [...page.hits].sort((a, b) => a - b);
+  const next = by > 0 ? seqs.find((s) => s > at) ?? seqs[0] : seqs.reverse().find((s) => s < at) ?? seqs[0];
+  if (next) page.jump(next);
+}
+
+/**
+ * @param {import('./session.js').SessionPage} page
+ * @param {number} by
+ */
+function version(page, by) {
+  const seq = page.o.place().at, list = page.model.versions(seq), next = list[list.indexOf(seq) + by];
+  if (next) page.jump(next);
+}
+
+export function showHelp() {
+  const d = el('dialog', { class: 'help', 'aria-label': 'Keys', onclose: () => d.remove() },
+    el('h2', {}, 'Keys'),
+    el('dl', {}, ...help.flatMap(([k, what]) => [el('dt', {}, ...k.split(' ').flatMap((key) => [el('kbd', {}, key), ' '])), el('dd', {}, what)])),
+    el('form', { method: 'dialog' }, el('button', { autofocus: true }, 'Close')));
+  document.body.append(d);
+  d.showModal();
+}

@@ -1,0 +1,82 @@
+// The pane shows one thought whole, with what it replaced and what replaced it.
+
+import { el, fill, put, said, visible, clock, duration } from './dom.js';
+import { words } from './diff.js';
+
+/** @typedef {import('./api.js').Text} Text */
+
+export class Pane {
+  /**
+   * @param {{texts: (seq: number) => Promise<Text>, go: (seq: number) => void, back: () => void, diff: (on: boolean) => void}} o
+   */
+  constructor(o) {
+    this.o = o;
+    this.seq = 0;
+    this.element = el('aside', { class: 'pane', 'aria-label': 'Thought', tabindex: -1 });
+    this.drawn = '';
+  }
+
+  /**
+   * Shows a thought.
+   * @param {import('./model.js').Model} m
+   * @param {number} seq
+   * @param {boolean} diff show what it has changed
+   */
+  async show(m, seq, diff) {
+    const r = m.at(seq);
+    this.seq = seq;
+    if (!r) return fill(this.element, el('p', { class: 'empty' }, 'Select a thought.'));
+    const versions = m.versions(seq), place = versions.indexOf(seq), earlier = versions[place - 1];
+    /** @type {Text} */
+    let text;
+    /** @type {Text | null} */
+    let old = null;
+    try {
+      [text, old] = await Promise.all([this.o.texts(seq), diff && earlier ? this.o.texts(earlier) : null]);
+    } catch (e) {
+      if (this.seq === seq) fill(this.element, el('p', { class: 'empty' }, 'The thought could not be read. ' + /** @type {Error} */ (e).message));
+      return;
+    }
+    if (this.seq !== seq) return;
+    const go = (/** @type {number} */ to) => el('button', { class: 'ref', onclick: () => this.o.go(to) }, said(m.name(to)));
+    const head = el('h2', {}, said(m.name(seq)));
+    if (r.supersedes) put(head, el('span', {}, ' revises ', go(r.supersedes)));
+    const replacer = m.replacedBy.get(seq);
+    const before = seq > 1 ? m.at(seq - 1) : undefined;
+    const b = m.branches.get(r.branch || '');
+    fill(this.element,
+      el('header', {},
+        el('button', { class: 'back', onclick: () => this.o.back() }, '‹ Log'), head,
+        el('p', { class: 'meta' }, r.branch ? el('span', {}, 'branch ', said(r.branch), b && b.origin ? ' from ' : '', b && b.origin ? go(b.origin) : null) : 'main line', ' · ',
+          el('time', { datetime: text.at, title: new Date(r.at).toLocaleString() }, clock(r.at)),
+          before ? ' · ' + (r.at < before.at ? '−' : '+') + duration(r.at - before.at) : '', text.total ? ' · ' + r.number + ' of ' + text.total : '')),
+      replacer ? el('p', { class: 'standing' }, 'Superseded by ', go(replacer)) : null,
+      r.last && !replacer ? el('p', { class: 'standing end' }, 'The last thought of its line') : null);
+    if (old) put(this.element, changes(old.text, text.text, m.name(earlier)));
+    else put(this.element, el('div', { class: 'prose', dir: 'auto' }, visible(text.text)));
+    if (text.note) put(this.element, el('div', { class: 'note' }, el('b', {}, 'Note '), said(text.note)));
+    if (versions.length > 1) {
+      put(this.element, el('div', { class: 'versions' },
+        el('button', { disabled: place <= 0, onclick: () => this.o.go(versions[place - 1]), title: 'Earlier version ([)' }, '['),
+        'version ' + (place + 1) + ' of ' + versions.length,
+        el('button', { disabled: place >= versions.length - 1, onclick: () => this.o.go(versions[place + 1]), title: 'Later version (])' }, ']'),
+        earlier ? el('button', { 'aria-pressed': diff, onclick: () => this.o.diff(!diff), title: 'Changes since the earlier version (d)' }, 'changes') : null));
+    }
+    put(this.element, el('footer', {},
+      el('button', { onclick: () => navigator.clipboard.writeText(text.text) }, 'Copy text'),
+      el('button', { onclick: () => navigator.clipboard.writeText(location.href) }, 'Copy link')));
+  }
+}
+
+/**
+ * @param {string} before
+ * @param {string} after
+ * @param {string} name
+ */
+function changes(before, after, name) {
+  const prose = el('div', { class: 'prose changes', dir: 'auto' });
+  for (const [kind, text] of words(before, after)) {
+    put(prose, kind === '=' ? visible(text) : el(kind === '-' ? 'del' : 'ins', {}, visible(text)));
+  }
+  return el('section', {}, el('h3', {}, 'Changed since ' + visible(name)), prose);
+}

@@ -1,0 +1,347 @@
+package web_test
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/sequent-dev/sequent"
+	"github.com/sequent-dev/sequent/internal/admission"
+	"github.com/sequent-dev/sequent/internal/governor"
+	"github.com/sequent-dev/sequent/web"
+)
+
+// tokens is an Authenticator.
+type tokens map[string]string
+
+func (k tokens) Subject(_ context.Context, token string) (string, error) { return k[token], nil }
+
+// serve starts a server and returns its URL.
+func serve(t *testing.T, cfg web.Config) string {
+	t.Helper()
+	gate, err := admission.New(nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if cfg.Engine == nil {
+		cfg.Engine = sequent.New(sequent.Config{})
+	}
+	cfg.Gate, cfg.Governor = gate, governor.New(governor.Config{})
+	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
+	cfg.Ending = ctx
+	s := httptest.NewServer(web.New(cfg))
+	t.Cleanup(func() {
+		cancel()
+		s.Close()
+	})
+	return s.URL
+}
+
+// ask sends a request and returns the status and the body. Headers are pairs.
+func ask(t *testing.T, method, url, body string, headers ...string) (int, string, http.Header) {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), method, url, strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := 0; i < len(headers); i += 2 {
+		if headers[i] == "Host" {
+			r.Host = headers[i+1]
+		}
+		r.Header.Set(headers[i], headers[i+1])
+	}
+	res, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	text, err := io.ReadAll(res.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return res.StatusCode, string(text), res.Header
+}
+
+// think appends thoughts with the given texts.
+func think(t *testing.T, e *sequent.Engine, id sequent.ID, texts ...string) {
+	t.Helper()
+	_, err := e.Ensure(t.Context(), id, func(c *sequent.Change) error {
+		for _, text := range texts {
+			if _, err := c.Append(sequent.Draft{Number: 1, Text: text, More: true}); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+var bearer = func(token string) []string { return []string{"Authorization", "Bearer " + token} }
+
+// Each subject sees its own sessions, by every method, and for others the answer is that
+// of an id that nobody has.
+func TestOwners(t *testing.T) {
+	t.Parallel()
+	e := sequent.New(sequent.Config{})
+	url := serve(t, web.Config{Engine: e, Auth: tokens{"a": "alice", "b": "bob"}})
+	think(t, e.Owned("alice"), "plan", "Alice keeps this secret.")
+	for _, path := range []string{"session", "outline", "thoughts", "chain", "tree", "export", "events"} {
+		status, own, _ := ask(t, "GET", url+"/api/v1/"+path+"?id=plan", "", bearer("b")...)
+		_, missing, _ := ask(t, "GET", url+"/api/v1/"+path+"?id=nope", "", bearer("b")...)
+		if status != http.StatusNotFound || strings.ReplaceAll(own, "plan", "nope") != missing {
+			t.Errorf("%s of another owner: %d %s, of no session: %s", path, status, own, missing)
+		}
+		for _, headers := range [][]string{nil, bearer("c"), bearer("")} {
+			if status, body, _ := ask(t, "GET", url+"/api/v1/"+path+"?id=plan", "", headers...); status != http.StatusUnauthorized {
+				t.Errorf("%s with %q: %d %s", path, headers, status, body)
+			}
+		}
+	}
+	for _, path := range []string{"sessions", "search?q=secret"} {
+		_, body, _ := ask(t, "GET", url+"/api/v1/"+path, "", bearer("b")...)
+		if strings.Contains(body, "plan") || strings.Contains(body, "secret") {
+			t.Errorf("%s: bob got %s", path, body)
+		}
+		if _, body, _ = ask(t, "GET", url+"/api/v1/"+path, "", bearer("a")...); !strings.Contains(body, "plan") {
+			t.Errorf("%s: alice got %s", path, body)
+		}
+	}
+}
+
+// A token in a cookie is checked with each request, and only scripts of the server's own
+// pages can use it.
+func TestCookie(t *testing.T) {
+	t.Parallel()
+	known := tokens{"a": "alice"}
+	url := serve(t, web.Config{Auth: known})
+	const login = "/api/v1/login"
+	if status, body, _ := ask(t, "POST", url+login, `{"token":"x"}`, "Content-Type", "application/json"); status != http.StatusUnauthorized {
+		t.Errorf("a token that is not valid: %d %s", status, body)
+	}
+	if status, body, _ := ask(t, "POST", url+login, `{"token":"a"}`, "Content-Type", "text/plain"); status != http.StatusUnsupportedMediaType {
+		t.Errorf("a form of another page: %d %s", status, body)
+	}
+	status, body, header := ask(t, "POST", url+login, `{"token":"a"}`, "Content-Type", "application/json")
+	cookie := header.Get("Set-Cookie")
+	if status != http.StatusOK || cookie != "__Host-sequent=a; Path=/; HttpOnly; Secure; SameSite=Strict" {
+		t.Fatalf("%d %s %q", status, body, cookie)
+	}
+	cookie, _, _ = strings.Cut(cookie, ";")
+	if status, body, _ := ask(t, "GET", url+"/api/v1/sessions", "", "Cookie", cookie); status != http.StatusOK {
+		t.Errorf("with the cookie: %d %s", status, body)
+	}
+	for _, from := range [][]string{{"Origin", "https://evil.example"}, {"Sec-Fetch-Site", "cross-site"}, {"Sec-Fetch-Site", "same-site"}} {
+		if status, body, _ := ask(t, "GET", url+"/api/v1/sessions", "", append(from, "Cookie", cookie)...); status != http.StatusForbidden {
+			t.Errorf("from %s: %d %s", from, status, body)
+		}
+	}
+	delete(known, "a")
+	if status, body, _ := ask(t, "GET", url+"/api/v1/sessions", "", "Cookie", cookie); status != http.StatusUnauthorized {
+		t.Errorf("revoked: %d %s", status, body)
+	}
+}
+
+// The server of one person answers to its key only, which a code is exchanged for once.
+func TestKey(t *testing.T) {
+	t.Parallel()
+	key := web.NewKey()
+	url := serve(t, web.Config{Key: key})
+	for headers, want := range map[string]int{"": 401, "Bearer x": 401, "Bearer " + key.String(): 200, "Basic " + key.String(): 401} {
+		if status, body, _ := ask(t, "GET", url+"/api/v1/sessions", "", "Authorization", headers); status != want {
+			t.Errorf("%q: %d %s, want %d", headers, status, body, want)
+		}
+	}
+	code := `{"code":"` + key.Code() + `"}`
+	for i, want := range []int{http.StatusOK, http.StatusUnauthorized} {
+		status, body, _ := ask(t, "POST", url+"/api/v1/key", code, "Content-Type", "application/json")
+		if status != want || (i == 0) != strings.Contains(body, key.String()) {
+			t.Errorf("exchange %d: %d %s", i+1, status, body)
+		}
+	}
+	if status, body, _ := ask(t, "GET", url+"/api/v1/sessions?key="+key.String(), ""); status != http.StatusUnauthorized {
+		t.Errorf("a key in the query: %d %s", status, body)
+	}
+}
+
+func TestHeaders(t *testing.T) {
+	t.Parallel()
+	url := serve(t, web.Config{})
+	for _, path := range []string{"/ui/", "/ui/s/x", "/ui/assets/app.js", "/ui/assets/none.js", "/api/v1/", "/api/v1/sessions", "/api/v9/", "/elsewhere"} {
+		_, _, h := ask(t, "GET", url+path, "")
+		for name, part := range map[string]string{
+			"Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'",
+			"X-Content-Type-Options":  "nosniff", "Referrer-Policy": "no-referrer",
+			"Cross-Origin-Opener-Policy": "same-origin", "Cross-Origin-Resource-Policy": "same-origin",
+		} {
+			if !strings.HasPrefix(h.Get(name), part) {
+				t.Errorf("%s: %s: %s", path, name, h.Get(name))
+			}
+		}
+	}
+	for _, path := range []string{"/ui/", "/api/v1/sessions"} { // a name that was made to point here
+		if status, body, _ := ask(t, "GET", url+path, "", "Host", "evil.example"); status != http.StatusForbidden {
+			t.Errorf("%s for another host: %d %s", path, status, body)
+		}
+	}
+	if status, _, h := ask(t, "GET", url+"/ui/assets/app.js", "", "If-None-Match", `"x"`); status != 200 || h.Get("Content-Type") != "text/javascript; charset=utf-8" {
+		t.Errorf("a module: %d %v", status, h)
+	}
+}
+
+// Refusals of parameters name them.
+func TestRefusals(t *testing.T) {
+	t.Parallel()
+	e := sequent.New(sequent.Config{})
+	url := serve(t, web.Config{Engine: e})
+	think(t, e, "plan", "One.")
+	for path, want := range map[string]string{
+		"outline?id=plan&after=x":   `{"error":{"code":"invalid_parameter","field":"after","message":"the parameter after must be a position from an earlier reply"}}`,
+		"outline?id=plan&limit=-1":  `{"error":{"code":"invalid_parameter","field":"limit","message":"the parameter limit must be a number, 0 or higher"}}`,
+		"export?id=plan&format=exe": `{"error":{"code":"invalid_parameter","field":"format","message":"the parameter format must be md, json or mermaid"}}`,
+		"session":                   `{"error":{"code":"invalid_session","field":"sessionId","message":"the session id is empty"}}`,
+		"session?id=%00":            `{"error":{"code":"invalid_session","field":"sessionId","message":"sessionId holds the non-printing character U+0000","fix":"use printable characters only"}}`,
+		"nothing":                   `{"error":{"code":"no_such_method","message":"the API has no such method","fix":"see docs/web.md; the current version is /api/v1/"}}`,
+	} {
+		if _, body, _ := ask(t, "GET", url+"/api/v1/"+path, ""); strings.TrimSpace(body) != want {
+			t.Errorf("%s: %s", path, body)
+		}
+	}
+}
+
+// The pages of an outline are the log, each thought once.
+func TestOutline(t *testing.T) {
+	t.Parallel()
+	e := sequent.New(sequent.Config{})
+	url := serve(t, web.Config{Engine: e})
+	for range 25 {
+		think(t, e, "../x y", "First of them. Second.", "a\u202eb <script>")
+	}
+	after, seqs := "", 0
+	for more := true; more; {
+		_, body, _ := ask(t, "GET", url+"/api/v1/outline?id=..%2Fx+y&limit=7&after="+after, "")
+		var page struct {
+			Rows     []web.Row
+			Position string
+			More     bool
+		}
+		if err := json.Unmarshal([]byte(body), &page); err != nil {
+			t.Fatal(err, body)
+		}
+		for _, r := range page.Rows {
+			if seqs++; r.Seq != seqs {
+				t.Fatalf("row %d is thought %d", seqs, r.Seq)
+			}
+		}
+		after, more = page.Position, page.More
+	}
+	if seqs != 50 {
+		t.Errorf("%d rows, want 50", seqs)
+	}
+}
+
+// A client that reads some events and connects again misses nothing and repeats nothing,
+// and is told when the session is deleted.
+func TestEvents(t *testing.T) {
+	t.Parallel()
+	e := sequent.New(sequent.Config{})
+	url := serve(t, web.Config{Engine: e})
+	think(t, e, "plan", "1")
+	last, seqs := "", 0
+	for round := range 5 {
+		think(t, e, "plan", "a", "b", "c")
+		next := events(t, url+"/api/v1/events?id=plan", last)
+		for seqs < 1+3*(round+1) {
+			event, id, data := next()
+			if event == "session" {
+				continue
+			}
+			var rows []web.Row
+			if err := json.Unmarshal([]byte(data), &rows); err != nil || event != "thoughts" {
+				t.Fatal(event, data, err)
+			}
+			for _, r := range rows {
+				if seqs++; r.Seq != seqs {
+					t.Fatalf("event %s has thought %d, want %d", id, r.Seq, seqs)
+				}
+			}
+			last = id
+		}
+	}
+	next := events(t, url+"/api/v1/events?id=plan", last)
+	next()
+	if err := e.Delete(t.Context(), "plan"); err != nil {
+		t.Fatal(err)
+	}
+	if event, _, data := next(); event != "deleted" {
+		t.Errorf("after the deletion: %s %s", event, data)
+	}
+	think(t, e, "plan", "another session")
+	if event, _, data := events(t, url+"/api/v1/events?id=plan", last)(); event != "replaced" {
+		t.Errorf("after another beginning: %s %s", event, data)
+	}
+}
+
+// The list tells of sessions that change, and of those of others nothing.
+func TestListEvents(t *testing.T) {
+	t.Parallel()
+	e := sequent.New(sequent.Config{})
+	url := serve(t, web.Config{Engine: e})
+	next := events(t, url+"/api/v1/events", "")
+	if _, _, data := next(); data != `{"order":[],"changed":[],"more":false}` {
+		t.Errorf("an empty store: %s", data)
+	}
+	think(t, e.Owned("bob"), "secret", "Bob's.")
+	think(t, e, "one", "First.")
+	if _, _, data := next(); !strings.HasPrefix(data, `{"order":["one"],"changed":[{"id":"one",`) || strings.Contains(data, "secret") {
+		t.Errorf("a new session: %s", data)
+	}
+	if err := e.Delete(t.Context(), "one"); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, data := next(); data != `{"order":[],"changed":[],"more":false}` {
+		t.Errorf("a deletion: %s", data)
+	}
+}
+
+// events opens a stream and returns a function that reads the next event.
+func events(t *testing.T, url, last string) func() (event, id, data string) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	t.Cleanup(cancel)
+	r, err := http.NewRequestWithContext(ctx, "GET", url, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if last != "" {
+		r.Header.Set("Last-Event-ID", last)
+	}
+	res, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { res.Body.Close() })
+	lines := bufio.NewScanner(res.Body)
+	lines.Buffer(nil, 1<<20)
+	return func() (event, id, data string) {
+		for lines.Scan() {
+			name, value, _ := strings.Cut(lines.Text(), ": ")
+			switch name {
+			case "event":
+				event = value
+			case "id":
+				id = value
+			case "data":
+				return event, id, value
+			}
+		}
+		t.Fatalf("the stream has ended: %v", lines.Err())
+		return "", "", ""
+	}
+}
