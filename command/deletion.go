@@ -129,7 +129,10 @@ func (d *deletion) sessions(ctx context.Context) error {
 		return err
 	}
 	if !d.json {
-		return d.printResidue(residue)
+		if err := d.printResidue(residue); err != nil {
+			return err
+		}
+		return d.reportUnknown()
 	}
 	out.Residue = residue
 	return writeJSON(d.out, out)
@@ -224,7 +227,18 @@ func (d *deletion) all(ctx context.Context, yes bool) error {
 	if err := d.printResidue(out.Residue); err != nil {
 		return err
 	}
-	return d.reportKept(ctx, out)
+	if err := d.reportKept(ctx, out); err != nil {
+		return err
+	}
+	return d.reportUnknown()
+}
+
+// reportUnknown says what --everywhere does not delete.
+func (d *deletion) reportUnknown() error {
+	if !d.which.everywhere {
+		return nil
+	}
+	return d.printf("Exports and backups may still have the text. sequent does not know where they are: delete them yourself.")
 }
 
 // reportKept says where the copies of all sessions are kept.
