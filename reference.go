@@ -49,6 +49,17 @@ func (r Reference) String() string {
 	return fmt.Sprintf("%s#%s#%d", r.Session, r.Branch, n)
 }
 
+// Short returns the reference without the ID, in the form that [Session.ParseReference]
+// reads: #9, name#9 or @17. It is empty if the reference names no thought.
+func (r Reference) Short() string {
+	r.Session = ""
+	text := r.String()
+	if r.Branch != "" && r.Seq == 0 && !strings.HasPrefix(r.Branch, "#") {
+		text = strings.TrimPrefix(text, "#")
+	}
+	return text
+}
+
 // NamesThought reports whether r names a thought, not only a session.
 func (r Reference) NamesThought() bool { return r.Seq > 0 || r.Number != Ref{} }
 

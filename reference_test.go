@@ -159,9 +159,10 @@ func TestReferenceLeadsBack(t *testing.T) {
 			t.Errorf("thought %d: %q leads to %d, %v", thought.Seq, r, got.Seq, err)
 		}
 		r.Session = ""
-		short, err := s.ParseReference(r.String())
-		if err != nil || short != r {
-			t.Errorf("thought %d: %q is read as %+v, %v", thought.Seq, r, short, err)
+		for _, text := range []string{r.String(), r.Short()} {
+			if short, err := s.ParseReference(text); err != nil || short != r {
+				t.Errorf("thought %d: %q is read as %+v, %v", thought.Seq, text, short, err)
+			}
 		}
 	}
 	if got := s.Reference(99).String(); got != "a#b@7@99" {

@@ -27,6 +27,10 @@ const (
 	Abandoned State = "abandoned" // left open when its scope's next session began
 )
 
+// LabelDemo is the label of sessions that a demonstration recorded. Lists for people
+// leave them out while there are others.
+const LabelDemo = "demo"
+
 // A Header describes a session; its thoughts are in the log.
 type Header struct {
 	Key

@@ -25,7 +25,8 @@ func (p *program) demo() *cobra.Command {
 		Short: "Record and draw an example session",
 		Long: `Record an example session and draw it as it grows. The command starts sequent serve as an editor does
 and sends it, over MCP, the thoughts of an agent that hunts a bug, with a revision and two branches. It
-needs no API key and no network. The session is kept in the store.`,
+needs no API key and no network. The session is kept in the store, with the label demo: sequent list
+leaves it out once there are others.`,
 		Example: "sequent demo\n\n# without pauses\nsequent demo --fast",
 		Args:    arguments(0, 0, ""),
 		RunE: func(c *cobra.Command, _ []string) error {
@@ -74,7 +75,13 @@ func (p *program) play(ctx context.Context, a *app.App, fast bool) error {
 	if err != nil {
 		return err
 	}
-	agent := &agent{server: server}
+	agent := &agent{server: server, begun: func(id sequent.ID) error {
+		_, err := a.Engine.Update(ctx, id, func(c *sequent.Change) error {
+			c.SetLabel(sequent.LabelDemo, "1")
+			return nil
+		})
+		return err
+	}}
 	if fast {
 		err = agent.think(ctx, func(context.Context, call) {})
 	} else {
@@ -121,6 +128,7 @@ func (p *program) playSlowly(ctx context.Context, a *app.App, agent *agent) erro
 type agent struct {
 	server  *client.Client
 	session sequent.ID // empty before the first reply
+	begun   func(sequent.ID) error
 }
 
 // think sends all thoughts. It calls pause after each one, with the next one. It
@@ -152,6 +160,11 @@ func (g *agent) think(ctx context.Context, pause func(ctx context.Context, next 
 		}
 		if err := json.Unmarshal(reply.JSON, &answer); err != nil {
 			return err
+		}
+		if g.session == "" {
+			if err := g.begun(sequent.ID(answer.SessionID)); err != nil {
+				return err
+			}
 		}
 		g.session = sequent.ID(cmp.Or(answer.SessionID, string(g.session)))
 		next := call{Thought: step.Thought}

@@ -61,7 +61,10 @@ only the group is replaced. The export still verifies: docs/proof.md says what i
 				return err
 			}
 			return p.withStore(c.Context(), func(a *app.App) error {
-				s, err := p.wanted(c, a, args)
+				if err := p.checkOwner(c.Context(), a); err != nil {
+					return err
+				}
+				s, err := wanted(c.Context(), a.Engine, args)
 				if err != nil {
 					return err
 				}

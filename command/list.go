@@ -2,6 +2,8 @@ package command
 
 import (
 	"context"
+	"fmt"
+	"io"
 	"strconv"
 	"strings"
 	"time"
@@ -15,154 +17,306 @@ import (
 )
 
 func (p *program) list() *cobra.Command {
-	var limit int
-	var since span
+	var l listing
 	c := &cobra.Command{
 		Use:   "list",
 		Short: "List sessions, the latest first",
-		Long: `List sessions, beginning with the one that changed last.
+		Long: `List sessions, beginning with the one that changed last. On a terminal a column that would be the same in
+all rows is left out and named below the table. In a pipe, rows have all columns with full titles and times,
+separated by tabs, after a row with their names.
 
---json prints {"sessions": [{id, title, state, dialect, thoughts, branches, created, updated}],
-"more": bool}.`,
-		Example: "sequent list\n\n# sessions that changed in the last day\nsequent list --since 1d\n\n# the ids of all active sessions\n" +
+Sessions of sequent demo are left out once there are others; --all lists them too.
+
+--json prints {"sessions": [{id, title, state, dialect, thoughts, branches, created, updated, owner,
+demo}], "more": bool, "demos": n}, where demos is the number of demo sessions that were left out.`,
+		Example: "sequent list\n\n# sessions that changed in the last day\nsequent list --since 1d\n\n# the ids and titles of all sessions\n" +
+			"sequent list --limit 0 | cut -f 1,7\n\n# the ids of all active sessions\n" +
 			"sequent list --limit 0 --json | jq -r '.sessions[] | select(.state == \"active\").id'",
 		Args: arguments(0, 0, ""),
 		RunE: func(c *cobra.Command, _ []string) error {
-			if limit < 0 {
-				return invalid("limit", limit, "a number of sessions, or 0 for all")
+			if l.limit < 0 {
+				return invalid("limit", l.limit, "a number of sessions, or 0 for all")
 			}
 			return p.withStore(c.Context(), func(a *app.App) error {
-				return p.listSessions(c.Context(), a, limit, since)
+				return p.listSessions(c.Context(), a, &l)
 			})
 		},
 	}
-	c.Flags().IntVar(&limit, "limit", 20, "maximum number of sessions; 0 means all")
-	c.Flags().Var(&since, "since", "maximum time since the last change, such as 7d or 90m")
+	c.Flags().IntVar(&l.limit, "limit", 20, "maximum number of sessions; 0 means all")
+	c.Flags().Var(&l.since, "since", "maximum time since the last change, such as 7d or 90m")
+	c.Flags().BoolVar(&l.demos, "all", false, "list the sessions of sequent demo, too")
 	p.addJSONFlag(c)
-	p.addOwnerFlag(c)
+	p.addOwnersFlags(c)
 	p.addWidthFlag(c)
 	return c
 }
 
-func (p *program) listSessions(ctx context.Context, a *app.App, limit int, since span) error {
-	var q sequent.Query
-	if limit > 0 {
-		q.Limit = limit + 1 // to know whether there are more
-	}
-	if since > 0 {
-		q.Since = p.now().Add(-time.Duration(since))
-	}
-	sessions, more := []jsonSession{}, false
-	for h, err := range a.Engine.AllSessions(ctx, q) {
-		if err != nil {
-			return err
-		}
-		if more = limit > 0 && len(sessions) == limit; more {
-			break
-		}
-		state := string(h.State)
-		if plan.HasFailed(h) {
-			state = plan.Failed
-		}
-		sessions = append(sessions, jsonSession{
-			ID: string(h.ID), Title: h.Title, State: state, Dialect: h.Dialect,
-			Thoughts: h.Len, Branches: h.Branches,
-			Created: h.Created, Updated: h.Updated, Expires: h.Expires,
-		})
+// A listing is what sequent list was asked for, and then what it found.
+type listing struct {
+	limit int
+	since span
+	demos bool // list them beside others
+
+	sessions []jsonSession
+	more     bool
+	leftOut  int // demo sessions
+}
+
+func (p *program) listSessions(ctx context.Context, a *app.App, l *listing) error {
+	if err := p.collect(ctx, a, l); err != nil {
+		return err
 	}
 	switch {
 	case p.json:
 		return writeJSON(p.out, struct {
 			Sessions []jsonSession `json:"sessions"`
 			More     bool          `json:"more"`
-		}{sessions, more})
-	case len(sessions) == 0 && since > 0:
-		return p.printf("No sessions changed in the last %v.", &since)
-	case len(sessions) == 0:
+			Demos    int           `json:"demos,omitempty"`
+		}{l.sessions, l.more, l.leftOut})
+	case len(l.sessions) == 0 && l.since > 0:
+		return p.printf("No sessions changed in the last %v.", &l.since)
+	case len(l.sessions) == 0 && p.owner != "":
+		owners, err := p.ownersOf(ctx, a)
+		if err != nil {
+			return err
+		}
+		return p.printf("The owner %s has no sessions. %s.", draw.One(strconv.Quote(p.owner), p.charset()), strings.ToUpper(owners[:1])+owners[1:])
+	case len(l.sessions) == 0:
 		return p.printf(beginning)
 	}
-	if err := p.print(p.table(sessions)...); err != nil {
-		return err
+	notes := p.out
+	if p.tabular() {
+		if err := p.print(p.table(l.sessions)...); err != nil {
+			return err
+		}
+		if l.more || l.leftOut > 0 {
+			fmt.Fprintln(notes)
+		}
+	} else {
+		notes = p.err // standard output has rows only
+		if err := p.writeRows(l.sessions); err != nil {
+			return err
+		}
 	}
-	if more {
-		return p.printf("\nThere are more sessions. Pass --limit 0 to list all.")
+	if l.more {
+		fmt.Fprintln(notes, "There are more sessions. Pass --limit 0 to list all.")
+	}
+	if l.leftOut > 0 {
+		fmt.Fprintf(notes, "%s left out. Pass --all to list them.\n", draw.Count(l.leftOut, "session of sequent demo was", "sessions of sequent demo were"))
 	}
 	return nil
 }
 
-// table lays out sessions in as many columns as fit. The title gets the remaining
-// width.
-func (p *program) table(sessions []jsonSession) []draw.Line {
-	charset := p.charset()
-	rows := [][]string{{"ID", "AGE", "STATE", "DIALECT", "THOUGHTS", "BRANCHES", "TITLE"}}
-	for _, s := range sessions {
-		branches := ""
-		if s.Branches > 0 {
-			branches = strconv.Itoa(s.Branches)
+// collect fills in the sessions of a listing.
+func (p *program) collect(ctx context.Context, a *app.App, l *listing) error {
+	q := sequent.Query{AllOwners: p.allOwners}
+	if l.limit > 0 {
+		q.Limit = l.limit + 1 // to know whether there are more
+	}
+	if l.since > 0 {
+		q.Since = p.now().Add(-time.Duration(l.since))
+	}
+	l.sessions = []jsonSession{}
+	var demos []jsonSession
+	for h, err := range a.Engine.AllSessions(ctx, q) {
+		if err != nil {
+			return err
 		}
-		rows = append(rows, []string{
-			draw.One(s.ID, charset), draw.Age(p.now().Sub(s.Updated)), s.State, draw.One(s.Dialect, charset),
-			strconv.Itoa(s.Thoughts), branches, draw.One(s.Title, charset),
+		if l.more = l.limit > 0 && len(l.sessions) == l.limit; l.more {
+			break
+		}
+		s := newJSONSession(h)
+		if s.Demo && !l.demos {
+			demos = append(demos, s)
+		} else {
+			l.sessions = append(l.sessions, s)
+		}
+	}
+	if l.leftOut = len(demos); len(l.sessions) > 0 {
+		return nil
+	}
+	l.leftOut = 0 // there are no others
+	if l.limit > 0 && len(demos) > l.limit {
+		demos, l.more = demos[:l.limit], true
+	}
+	l.sessions = append(l.sessions, demos...)
+	return nil
+}
+
+func newJSONSession(h sequent.Header) jsonSession {
+	state := string(h.State)
+	if plan.HasFailed(h) {
+		state = plan.Failed
+	}
+	return jsonSession{
+		ID: string(h.ID), Title: h.Title, State: state, Dialect: h.Dialect,
+		Thoughts: h.Len, Branches: h.Branches,
+		Created: h.Created, Updated: h.Updated, Expires: h.Expires,
+		Owner: h.Owner, Demo: h.Labels[sequent.LabelDemo] != "",
+	}
+}
+
+// tabular reports whether a list is laid out as a table, for people.
+func (p *program) tabular() bool {
+	return isTerminal(p.out) || p.width > 0 || p.color == "always"
+}
+
+// A column is a part of what a list says about sessions.
+type column struct {
+	name   string
+	cell   func(p *program, s *jsonSession) string // on a terminal
+	full   func(s *jsonSession) string             // in a pipe; nil means the same
+	rank   int                                     // order in which columns get room; 0 means always
+	common bool                                    // named below the table if it is the same in all rows
+	number bool                                    // aligned right
+	role   draw.Role
+}
+
+// columnsOfList returns the columns of a list in their order. The title is the last.
+func (p *program) columnsOfList() []column {
+	clean := func(text func(s *jsonSession) string) func(p *program, s *jsonSession) string {
+		return func(p *program, s *jsonSession) string { return draw.One(text(s), p.charset()) }
+	}
+	owner := column{name: "OWNER", cell: clean(func(s *jsonSession) string {
+		if s.Owner == "" {
+			return "(you)"
+		}
+		return s.Owner
+	}), rank: 2, common: true, role: draw.Meta}
+	owner.full = func(s *jsonSession) string { return draw.One(s.Owner, draw.Unicode) }
+	columns := []column{
+		{name: "ID", cell: clean(func(s *jsonSession) string { return s.ID }), role: draw.Number},
+		{
+			name: "AGE", cell: func(p *program, s *jsonSession) string { return draw.Age(p.now().Sub(s.Updated)) },
+			full: func(s *jsonSession) string { return s.Updated.Format(time.RFC3339) }, rank: 1, role: draw.Meta,
+		},
+		{name: "STATE", cell: clean(func(s *jsonSession) string { return s.State }), rank: 4, common: true, role: draw.Tag},
+		{name: "DIALECT", cell: clean(func(s *jsonSession) string { return s.Dialect }), rank: 6, common: true, role: draw.Meta},
+		{name: "THOUGHTS", cell: func(_ *program, s *jsonSession) string { return fmt.Sprint(s.Thoughts) }, rank: 3, number: true, role: draw.Meta},
+		{
+			name: "BRANCHES", cell: func(_ *program, s *jsonSession) string { return nonZero(s.Branches) },
+			full: func(s *jsonSession) string { return fmt.Sprint(s.Branches) }, rank: 5, common: true, number: true, role: draw.Meta,
+		},
+		{name: "TITLE", cell: clean(func(s *jsonSession) string { return s.Title }), full: func(s *jsonSession) string { return draw.One(s.Title, draw.Unicode) }},
+	}
+	if p.allOwners {
+		columns = append(columns[:1:1], append([]column{owner}, columns[1:]...)...)
+	}
+	return columns
+}
+
+// writeRows writes all columns of sessions, separated by tabs.
+func (p *program) writeRows(sessions []jsonSession) error {
+	columns := p.columnsOfList()
+	var b strings.Builder
+	row := func(cell func(c *column) string) {
+		for i := range columns {
+			if i > 0 {
+				b.WriteByte('\t')
+			}
+			b.WriteString(cell(&columns[i]))
+		}
+		b.WriteByte('\n')
+	}
+	row(func(c *column) string { return strings.Replace(c.name, "AGE", "UPDATED", 1) })
+	for i := range sessions {
+		row(func(c *column) string {
+			if c.full != nil {
+				return c.full(&sessions[i])
+			}
+			return c.cell(p, &sessions[i])
 		})
 	}
-	widths := make([]int, len(rows[0]))
-	for _, r := range rows {
-		for i, cell := range r {
+	_, err := io.WriteString(p.out, b.String())
+	return err
+}
+
+// table lays out sessions in as many columns as fit. The title gets the remaining
+// width, and at least a third of it.
+func (p *program) table(sessions []jsonSession) []draw.Line {
+	charset, columns := p.charset(), p.columnsOfList()
+	cells := make([][]string, len(columns)) // by column; the first is its name
+	widths := make([]int, len(columns))
+	for i, c := range columns {
+		cells[i] = []string{c.name}
+		for j := range sessions {
+			cells[i] = append(cells[i], c.cell(p, &sessions[j]))
+		}
+		for _, cell := range cells[i] {
 			widths[i] = max(widths[i], draw.Width(cell))
 		}
 	}
-	const title, gap, minTitle = 6, 2, 16
-	room := p.columns() - widths[0]
-	shown := make([]bool, len(widths))
+	const gap, minTitle = 2, 16
+	title := len(columns) - 1
+	width := p.tableColumns()
+	room := width - widths[0]
+	shown := make([]bool, len(columns))
 	shown[0], shown[title] = true, true
-	for _, i := range []int{1, 4, 2, 5, 3} { // in the order of importance
-		if room-gap-widths[i] >= gap+minTitle {
-			shown[i] = true
-			room -= gap + widths[i]
+	var common []string
+	for rank := 1; rank < len(columns); rank++ {
+		for i, c := range columns {
+			switch {
+			case c.rank != rank:
+			case c.common && len(sessions) > 1 && same(cells[i][1:]):
+				if value := cells[i][1]; value != "" {
+					common = append(common, strings.ToLower(c.name)+" "+value)
+				}
+			case room-gap-widths[i] >= gap+min(widths[title], max(minTitle, width/3)):
+				shown[i] = true
+				room -= gap + widths[i]
+			}
 		}
 	}
 	widths[title] = max(room-gap, minTitle)
 	var lines []draw.Line
-	for n, r := range rows {
+	for n := range len(sessions) + 1 {
 		var line draw.Line
-		for i, cell := range r {
+		for i, c := range columns {
 			if !shown[i] {
 				continue
 			}
-			span := draw.Span{Text: cell, Role: role(n, i, r[2])}
-			pad := strings.Repeat(" ", max(widths[i]-draw.Width(cell), 0))
+			span := draw.Span{Text: cells[i][n], Role: c.role}
+			pad := strings.Repeat(" ", max(widths[i]-draw.Width(span.Text), 0))
 			switch {
 			case i == title:
-				span.Text = draw.Truncate(cell, widths[i], ellipsis(charset))
-			case i == 4 || i == 5: // numbers
-				span.Text = pad + cell + "  "
+				span.Text = draw.Truncate(span.Text, widths[i], ellipsis(charset))
+			case c.number:
+				span.Text = pad + span.Text + "  "
 			default:
 				span.Text += pad + "  "
+			}
+			switch {
+			case n == 0:
+				span.Role = draw.Meta
+			case c.name == "STATE" && cells[i][n] == string(sequent.Completed):
+				span.Role = draw.Final
 			}
 			line = append(line, span)
 		}
 		lines = append(lines, line)
 	}
+	if len(common) > 0 {
+		lines = append(lines, draw.Beside(nil, "All: "+strings.Join(common, ", "), draw.Meta, draw.Options{Width: width, Charset: charset})...)
+	}
 	return lines
 }
 
-// role returns the role of a cell.
-func role(row, column int, state string) draw.Role {
-	switch {
-	case row == 0:
-		return draw.Meta
-	case column == 0:
-		return draw.Number
-	case column == 2 && state == string(sequent.Completed):
-		return draw.Final
-	case column == 2 && state == string(sequent.Abandoned):
-		return draw.Meta
-	case column == 2:
-		return draw.Tag
-	case column == 6:
-		return draw.Text
+// nonZero returns a number, or nothing for 0.
+func nonZero(n int) string {
+	if n == 0 {
+		return ""
 	}
-	return draw.Meta
+	return fmt.Sprint(n)
+}
+
+// same reports whether all values are equal.
+func same(values []string) bool {
+	for _, v := range values {
+		if v != values[0] {
+			return false
+		}
+	}
+	return true
 }
 
 func ellipsis(c draw.Charset) string {

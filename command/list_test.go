@@ -47,7 +47,7 @@ func TestListIsOneQuery(t *testing.T) {
 	only := &listOnly{Store: store}
 	var out bytes.Buffer
 	p := &program{json: true, out: &out, getenv: func(string) string { return "" }, now: time.Now}
-	if err := p.listSessions(t.Context(), &app.App{Engine: sequent.New(sequent.Config{Store: only})}, 0, 0); err != nil {
+	if err := p.listSessions(t.Context(), &app.App{Engine: sequent.New(sequent.Config{Store: only})}, &listing{}); err != nil {
 		t.Fatal(err)
 	}
 	if n := strings.Count(out.String(), `"thoughts":4,"branches":2`); n != 3 || only.lists != 1 {

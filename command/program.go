@@ -34,8 +34,12 @@ type program struct {
 	logLevel string
 	json     bool
 	width    int
-	sign     string // file of a private key; empty signs nothing
-	owner    string // owner of the sessions; empty means the local user
+	noPager  bool
+	sink     io.Writer // takes what print and printf write while the output is paged; nil is out
+	sign     string    // file of a private key; empty signs nothing
+	owner    string    // owner of the sessions; empty means the local user
+
+	allOwners bool // sessions of all owners, instead of those of owner
 
 	inherited []string // names of the flags that the environment has set
 }
@@ -305,11 +309,6 @@ func (p *program) withApp(ctx context.Context, open func(context.Context, app.Co
 		err = closing
 	}
 	return err
-}
-
-// addOwnerFlag adds the flag --owner to a command.
-func (p *program) addOwnerFlag(c *cobra.Command) {
-	c.Flags().StringVar(&p.owner, "owner", "", "owner of the sessions: a token's subject (default: you)")
 }
 
 // addJSONFlag adds the flag --json to a command.

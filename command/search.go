@@ -31,8 +31,11 @@ supports "quoted phrases", prefix* and -excluded words; a "quoted" word is match
 --vault searches the notes of a vault instead. A note matches if it contains one of the words, or if a
 [[link]] in the query leads to it. Notes with more and rarer words come first.
 
---json prints {"hits": [{session, title, score, seq, number, total, text, branch, more, at}], "more":
-bool, "partial": bool, "unknown": [{word, nearest}]}, or with --vault {"notes": [{uri, title, snippet, score, text, graph, meaning}], "total", "more",
+On a terminal the matches are paged like the output of sequent show.
+
+--json prints {"hits": [{session, title, score, seq, number, total, text, branch, more, at, owner}], "more":
+bool, "partial": bool, "unknown": [{word, nearest}]}, or with --vault {"notes": [{uri, title, snippet,
+score, text, graph, meaning}], "total", "more",
 "warning"}.`,
 		Example: "sequent search connection pool\n\n# a phrase, without another word\n" +
 			"sequent search '\"connection pool\" -postgres'\n\n# in one session\nsequent search --session 7k3 'timeout*'\n\n" +
@@ -75,8 +78,9 @@ bool, "partial": bool, "unknown": [{word, nearest}]}, or with --vault {"notes": 
 	}); err != nil {
 		panic(err)
 	}
+	p.addPagerFlag(c)
 	p.addJSONFlag(c)
-	p.addOwnerFlag(c)
+	p.addOwnersFlags(c)
 	p.addWidthFlag(c)
 	return c
 }
@@ -86,17 +90,27 @@ type jsonHit struct {
 	jsonThought
 	Title string  `json:"title"` // title of the session
 	Score float64 `json:"score"`
+	Owner string  `json:"owner,omitempty"` // of the session; empty for the local user
 }
 
 func (p *program) searchThoughts(ctx context.Context, a *app.App, q sequent.SearchQuery, session string) error {
+	if err := p.checkOwner(ctx, a); err != nil {
+		return err
+	}
+	engine := a.Engine
 	if session != "" {
-		s, err := find(ctx, a.Engine, session)
+		s, err := p.refer(ctx, engine, []string{session})
 		if err != nil {
 			return err
 		}
-		q.Session = s.ID()
+		if s.reference.NamesThought() {
+			return &usageError{msg: fmt.Sprintf("%s is a thought, and --session takes a session", s.reference), fix: "pass " + string(s.session.ID())}
+		}
+		engine, q.Session = s.engine, s.session.ID()
+	} else {
+		q.AllOwners = p.allOwners
 	}
-	found, err := a.Engine.Search(ctx, q)
+	found, err := engine.Search(ctx, q)
 	if err != nil {
 		return err
 	}
@@ -104,7 +118,7 @@ func (p *program) searchThoughts(ctx context.Context, a *app.App, q sequent.Sear
 	if p.json {
 		hits := []jsonHit{}
 		for _, h := range found.Hits {
-			hits = append(hits, jsonHit{newJSONThought(h.Key.ID, h.Thought), h.Title, h.Score})
+			hits = append(hits, jsonHit{newJSONThought(h.Key.ID, h.Thought), h.Title, h.Score, h.Key.Owner})
 		}
 		return writeJSON(p.out, struct {
 			Hits    []jsonHit             `json:"hits"`
@@ -117,30 +131,32 @@ func (p *program) searchThoughts(ctx context.Context, a *app.App, q sequent.Sear
 	if len(found.Hits) == 0 {
 		return p.printf("%s", cmp.Or(notice, "No thoughts match these words."))
 	}
-	if notice != "" {
-		if err := p.printf("%s\n", notice); err != nil {
-			return err
-		}
-	}
 	query, err := words.Parse(q.Text)
 	if err != nil {
 		return err
 	}
 	query = query.Content()
-	for i, h := range found.Hits {
-		if i > 0 {
-			if err := p.printf(""); err != nil {
+	return p.paged(func() error {
+		if notice != "" {
+			if err := p.printf("%s\n", notice); err != nil {
 				return err
 			}
 		}
-		if err := p.print(p.hit(h, query)...); err != nil {
-			return err
+		for i, h := range found.Hits {
+			if i > 0 {
+				if err := p.printf(""); err != nil {
+					return err
+				}
+			}
+			if err := p.print(p.hit(h, query)...); err != nil {
+				return err
+			}
 		}
-	}
-	if more {
-		return p.printf("\nThere are more matches. Pass --limit %d to show more.", 2*q.Limit)
-	}
-	return nil
+		if more {
+			return p.printf("\nThere are more matches. Pass --limit %d to show more.", 2*q.Limit)
+		}
+		return nil
+	})
 }
 
 // hit draws a found thought: its session and number, and an excerpt with the words
@@ -153,6 +169,9 @@ func (p *program) hit(h sequent.Hit, q words.Query) []draw.Line {
 	}
 	if h.Thought.Branch != "" {
 		where = append(where, draw.Span{Text: " " + draw.One(h.Thought.Branch, o.Charset), Role: draw.Label, Lane: 1})
+	}
+	if p.allOwners && h.Key.Owner != "" {
+		where = append(where, draw.Span{Text: "  " + draw.One(h.Key.Owner, o.Charset), Role: draw.Meta})
 	}
 	where = append(where, draw.Span{Text: "  " + draw.One(h.Title, o.Charset), Role: draw.Title})
 	lines := []draw.Line{draw.Cut(where, o)}

@@ -1,6 +1,7 @@
 package command
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -25,6 +26,8 @@ type jsonSession struct {
 	Created  time.Time `json:"created"`
 	Updated  time.Time `json:"updated"`
 	Expires  time.Time `json:"expires,omitzero"`
+	Owner    string    `json:"owner,omitempty"` // empty for the local user
+	Demo     bool      `json:"demo,omitempty"`  // recorded by sequent demo
 }
 
 // A jsonThought is a thought in JSON output.
@@ -80,13 +83,17 @@ func latestID(ctx context.Context, e *sequent.Engine) (sequent.ID, error) {
 		return "", err
 	}
 	if len(page.Headers) == 0 {
-		return "", &sequent.Error{
-			Code: sequent.CodeSessionNotFound, Field: fieldID,
-			Msg: "there are no sessions yet",
-			Fix: "run sequent demo to create one",
-		}
+		return "", noSessions()
 	}
 	return page.Headers[0].ID, nil
+}
+
+func noSessions() error {
+	return &sequent.Error{
+		Code: sequent.CodeSessionNotFound, Field: fieldID,
+		Msg: "there are no sessions yet",
+		Fix: "run sequent demo to create one",
+	}
 }
 
 // find returns the session with the given id or, if there is none, the only one
@@ -103,32 +110,137 @@ func find(ctx context.Context, e *sequent.Engine, id string) (*sequent.Session, 
 	return e.Session(ctx, full)
 }
 
+// wanted returns the session that the arguments name, or the latest.
+func wanted(ctx context.Context, e *sequent.Engine, args []string) (*sequent.Session, error) {
+	if len(args) == 0 {
+		return latest(ctx, e)
+	}
+	return find(ctx, e, args[0])
+}
+
+// A referred is a session to which an argument refers, perhaps with one of its thoughts.
+type referred struct {
+	engine    *sequent.Engine // of the owner of the session
+	session   *sequent.Session
+	reference sequent.Reference
+}
+
+// refer returns the session that an argument refers to; without one, the latest. The ID
+// in the argument may be shortened to its first characters if no reading of the argument
+// has a whole one. With --all-owners it finds the sessions of every owner.
+func (p *program) refer(ctx context.Context, e *sequent.Engine, args []string) (referred, error) {
+	if len(args) == 0 {
+		return p.referLatest(ctx, e)
+	}
+	text := args[0]
+	s, r, err := e.Refer(ctx, text)
+	if sequent.CodeOf(err) != sequent.CodeSessionNotFound {
+		return referred{e, s, r}, err
+	}
+	matches := []func(h *sequent.Header, id sequent.ID) bool{
+		func(h *sequent.Header, id sequent.ID) bool { return h.ID == id },
+		func(h *sequent.Header, id sequent.ID) bool { return strings.HasPrefix(string(h.ID), string(id)) },
+	}
+	if !p.allOwners {
+		matches = matches[1:] // Refer has looked for whole ids
+	}
+	for _, match := range matches {
+		for r := range sequent.References(text) {
+			var matching []sequent.Header
+			for h, err := range e.AllSessions(ctx, sequent.Query{AllOwners: p.allOwners}) {
+				if err != nil {
+					return referred{}, err
+				}
+				if match(&h, r.Session) {
+					if matching = append(matching, h); len(matching) == maxMatching+1 {
+						break
+					}
+				}
+			}
+			if len(matching) == 0 {
+				continue
+			}
+			h, err := only(matching, string(r.Session))
+			if err != nil {
+				return referred{}, err
+			}
+			r.Session = h.ID
+			owned := e.Owned(h.Owner)
+			s, err := owned.Session(ctx, h.ID)
+			return referred{owned, s, r}, err
+		}
+	}
+	shortest := ""
+	for r := range sequent.References(text) {
+		shortest = string(r.Session)
+	}
+	return referred{}, noPrefix(shortest)
+}
+
+// referLatest returns the session that changed last.
+func (p *program) referLatest(ctx context.Context, e *sequent.Engine) (referred, error) {
+	if !p.allOwners {
+		s, err := latest(ctx, e)
+		return referred{engine: e, session: s}, err
+	}
+	for h, err := range e.AllSessions(ctx, sequent.Query{AllOwners: true, Limit: 1}) {
+		if err != nil {
+			return referred{}, err
+		}
+		owned := e.Owned(h.Owner)
+		s, err := owned.Session(ctx, h.ID)
+		return referred{engine: owned, session: s}, err
+	}
+	return referred{}, noSessions()
+}
+
+// maxMatching is the number of sessions that an error about an ambiguous id names.
+const maxMatching = 5
+
+// only returns the only one of the sessions whose ids begin with prefix, or an error that
+// names some of them.
+func only(matching []sequent.Header, prefix string) (sequent.Header, error) {
+	if len(matching) == 1 {
+		return matching[0], nil
+	}
+	var ids, owners []string
+	for _, h := range matching[:min(len(matching), maxMatching)] {
+		ids = append(ids, string(h.ID))
+		owners = append(owners, cmp.Or(h.Owner, "you"))
+	}
+	if len(matching) > maxMatching {
+		ids, owners = append(ids, "…"), append(owners, "…")
+	}
+	if same(ids[:min(len(ids), maxMatching)]) {
+		return sequent.Header{}, &usageError{
+			msg: fmt.Sprintf("several owners have a session %q: %s", ids[0], strings.Join(owners, ", ")),
+			fix: "pass one of them with --owner",
+		}
+	}
+	return sequent.Header{}, &usageError{
+		msg: fmt.Sprintf("several sessions have an id that begins with %q: %s", prefix, strings.Join(ids, ", ")),
+		fix: "pass more characters of the id",
+	}
+}
+
 // idWithPrefix returns the only id that begins with prefix.
 func idWithPrefix(ctx context.Context, e *sequent.Engine, prefix string) (sequent.ID, error) {
-	matching, err := withPrefix(ctx, e, prefix, 6)
+	matching, err := withPrefix(ctx, e, prefix, maxMatching+1)
 	if err != nil {
 		return "", err
 	}
-	switch len(matching) {
-	case 0:
-		return "", &sequent.Error{
-			Code: sequent.CodeSessionNotFound, Field: fieldID,
-			Msg: fmt.Sprintf("no session has an id that begins with %q", prefix),
-			Fix: "run sequent list for the ids of sessions",
-		}
-	case 1:
-		return matching[0].ID, nil
+	if len(matching) == 0 {
+		return "", noPrefix(prefix)
 	}
-	var ids []string
-	for _, h := range matching[:min(len(matching), 5)] {
-		ids = append(ids, string(h.ID))
-	}
-	if len(matching) > 5 {
-		ids = append(ids, "…")
-	}
-	return "", &usageError{
-		msg: fmt.Sprintf("several sessions have an id that begins with %q: %s", prefix, strings.Join(ids, ", ")),
-		fix: "pass more characters of the id",
+	h, err := only(matching, prefix)
+	return h.ID, err
+}
+
+func noPrefix(prefix string) error {
+	return &sequent.Error{
+		Code: sequent.CodeSessionNotFound, Field: fieldID,
+		Msg: fmt.Sprintf("no session has an id that begins with %q", prefix),
+		Fix: "run sequent list for the ids of sessions",
 	}
 }
 

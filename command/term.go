@@ -34,6 +34,17 @@ func (p *program) columns() int {
 	return 80
 }
 
+// tableColumns returns the width of tables, whose rows may be as wide as the terminal.
+func (p *program) tableColumns() int {
+	if p.width > 0 {
+		return p.width
+	}
+	if w := columnsOf(p.out); w > 0 {
+		return w
+	}
+	return 80
+}
+
 // columnsOf returns the width of a terminal, or 0.
 func columnsOf(stream any) int {
 	if f, ok := stream.(*os.File); ok && isTerminal(f) {
@@ -92,8 +103,16 @@ func (p *program) drawing() draw.Options {
 
 // print writes lines, in colour if enabled.
 func (p *program) print(lines ...draw.Line) error {
-	_, err := io.WriteString(p.out, p.render(lines))
+	_, err := io.WriteString(p.printed(), p.render(lines))
 	return err
+}
+
+// printed returns where print and printf write.
+func (p *program) printed() io.Writer {
+	if p.sink != nil {
+		return p.sink
+	}
+	return p.out
 }
 
 func (p *program) render(lines []draw.Line) string {
@@ -105,7 +124,7 @@ func (p *program) render(lines []draw.Line) string {
 
 // printf writes a line of plain text.
 func (p *program) printf(format string, args ...any) error {
-	_, err := fmt.Fprintf(p.out, format+"\n", args...)
+	_, err := fmt.Fprintf(p.printed(), format+"\n", args...)
 	return err
 }
 

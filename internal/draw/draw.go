@@ -35,6 +35,11 @@ type Options struct {
 	Newest  int       // Seq of a thought to highlight; 0 for none
 	State   string    // shown instead of the session's state; empty means that
 	Now     time.Time // for "5 minutes ago"; zero omits ages
+
+	// Command returns the command line that shows a session or a thought; the
+	// reference is an ID with what follows it, such as @17. Folds name the command
+	// that opens them. If it is nil, they name none.
+	Command func(reference string, flags ...string) string
 }
 
 func (o Options) width() int {

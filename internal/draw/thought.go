@@ -55,7 +55,7 @@ func (p *painter) thought(t sequent.Thought, depth int, more bool) {
 		p.row(append(append(lead, rest...), Span{Text: r, Role: role}).trimmed())
 	}
 	if hidden > 0 {
-		p.fold(append(p.below(t, depth, more), Span{Text: fmt.Sprintf("%s %d more lines", p.glyphs.folded, hidden), Role: Fold}))
+		p.fold(p.below(t, depth, more), fmt.Sprintf("%d more lines", hidden), []string{fmt.Sprintf("@%d", t.Seq)})
 	}
 	if t.Note != "" && !p.large {
 		for _, r := range p.rows(t.Note, 0, width) {

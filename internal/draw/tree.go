@@ -1,6 +1,7 @@
 package draw
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -78,9 +79,33 @@ func (p *painter) row(line Line) {
 	p.drawing.Lines = append(p.drawing.Lines, line)
 }
 
-func (p *painter) fold(line Line) {
+// fold draws a note about a folded part after lead, with the command that opens it: the
+// first of the commands that fits, beside the note or below it. A command is never cut.
+func (p *painter) fold(lead Line, note string, commands ...[]string) {
 	p.drawing.Folded = true
-	p.row(cut(line, p.o.width(), p.glyphs.ellipsis))
+	note = p.glyphs.folded + " " + note
+	lead = lead[:len(lead):len(lead)]
+	room := p.o.width() - lead.width()
+	if p.o.Command == nil {
+		p.row(cut(append(lead, Span{Text: note, Role: Fold}), p.o.width(), p.glyphs.ellipsis))
+		return
+	}
+	command := ""
+	for _, c := range commands {
+		command = One(p.o.Command(string(p.session.ID())+c[0], c[1:]...), p.o.Charset)
+		if Width(note+": "+command) <= room {
+			p.row(append(lead, Span{Text: note + ": " + command, Role: Fold}))
+			return
+		}
+		if Width(command)+2 <= room {
+			break
+		}
+	}
+	p.row(append(lead, Span{Text: Truncate(note, room-1, p.glyphs.ellipsis) + ":", Role: Fold}))
+	lead = append(lead, Span{Text: "  ", Role: Lane})
+	for _, row := range wrap(command, 0, max(room-2, minWidth/2)) {
+		p.row(append(lead[:len(lead):len(lead)], Span{Text: row, Role: Fold}))
+	}
 }
 
 func (p *painter) tree() {
@@ -128,10 +153,14 @@ func (p *painter) skippable(rest []sequent.Thought, at, all, depth int) int {
 
 func (p *painter) skipped(thoughts []sequent.Thought, depth int) {
 	first, last := thoughts[0], thoughts[len(thoughts)-1]
-	p.fold(append(p.at(depth, p.glyphs.gap, first.Branch), Span{
-		Text: fmt.Sprintf(" %s %d more thoughts, %d to %d", p.glyphs.folded, len(thoughts), first.Number, last.Number),
-		Role: Fold,
-	}))
+	all := []string{"", "--from", fmt.Sprintf("@%d", first.Seq), "--to", fmt.Sprintf("@%d", last.Seq)}
+	commands := [][]string{all}
+	if _, taken := p.lanes[sequent.MainLine]; p.branches > 0 && (first.Branch != "" || !taken) {
+		own := append(all[:len(all):len(all)], "--branch", cmp.Or(first.Branch, sequent.MainLine))
+		commands = [][]string{own, all} // the second shows other lines too, but is shorter
+	}
+	p.fold(append(p.at(depth, p.glyphs.gap, first.Branch), Span{Text: " ", Role: Fold}),
+		fmt.Sprintf("%d more thoughts, %d to %d", len(thoughts), first.Number, last.Number), commands...)
 }
 
 // at returns the lanes up to depth, with a glyph in that of branch.
@@ -152,10 +181,8 @@ func (p *painter) branchesAt(seq int, parent string, depth int, more bool) {
 	for i, branch := range shown {
 		if len(shown) < len(all) && i == 2 {
 			hidden := all[2 : len(all)-len(shown)+2]
-			p.fold(append(p.at(depth, p.glyphs.gap, parent), Span{
-				Text: fmt.Sprintf(" %s %d more branches: %s", p.glyphs.folded, len(hidden), p.names(hidden)),
-				Role: Fold,
-			}))
+			p.fold(append(p.at(depth, p.glyphs.gap, parent), Span{Text: " ", Role: Fold}),
+				fmt.Sprintf("%d more branches: %s", len(hidden), p.names(hidden)), []string{"", "--view", "outline"})
 		}
 		p.branch(branch, parent, depth, more || i+1 < len(shown))
 	}
