@@ -52,12 +52,18 @@ func (r Reference) String() string {
 // Short returns the reference without the ID, in the form that [Session.ParseReference]
 // reads: #9, name#9 or @17. It is empty if the reference names no thought.
 func (r Reference) Short() string {
+	id := string(r.Session)
 	r.Session = ""
 	text := r.String()
-	if r.Branch != "" && r.Seq == 0 && !strings.HasPrefix(r.Branch, "#") {
-		text = strings.TrimPrefix(text, "#")
+	if r.Branch == "" || r.Seq > 0 || strings.HasPrefix(r.Branch, "#") {
+		return text
 	}
-	return text
+	if rest, ok := strings.CutPrefix(text[1:], id); ok && id != "" {
+		if _, ok := afterID(rest); ok { // would be read as a reference with the ID
+			return text
+		}
+	}
+	return text[1:]
 }
 
 // NamesThought reports whether r names a thought, not only a session.

@@ -158,9 +158,10 @@ func TestReferenceLeadsBack(t *testing.T) {
 		if got, err := found.Resolve(back); err != nil || got.Seq != thought.Seq {
 			t.Errorf("thought %d: %q leads to %d, %v", thought.Seq, r, got.Seq, err)
 		}
+		brief := r.Short()
 		r.Session = ""
-		for _, text := range []string{r.String(), r.Short()} {
-			if short, err := s.ParseReference(text); err != nil || short != r {
+		for _, text := range []string{r.String(), brief} {
+			if short, err := s.ParseReference(text); err != nil || short.Short() != r.Short() || short.Session != "" {
 				t.Errorf("thought %d: %q is read as %+v, %v", thought.Seq, text, short, err)
 			}
 		}
