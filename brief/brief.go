@@ -1,0 +1,510 @@
+// Package brief tells what a session came to, in as few words as a budget allows: for
+// an agent that goes on with it, and for a person who was not there.
+//
+// A brief is made from the log alone: its sentences are the author's, chosen by where
+// they stand and what refers to what. No language model is involved. In this order it
+// has how the session ended, the decision among its lines, where each line ends, what
+// people said, which claims were withdrawn, what changed the author's mind, and then
+// thoughts that hold, those first that weigh most. What was replaced is never shown as
+// if it held.
+package brief
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/sequent-dev/sequent"
+)
+
+// Write returns the brief of a session in at most the given number of bytes, if that is
+// enough for its first line, and how many thoughts that hold it does not show whole.
+func Write(s *sequent.Session, bytes int) (text string, left int) {
+	w := newWriter(s)
+	w.plan(bytes)
+	w.choose(bytes)
+	return w.text(), w.left()
+}
+
+// A writer collects what a brief may say and chooses from it.
+type writer struct {
+	s         *sequent.Session
+	log       []sequent.Thought
+	standings []sequent.Standing
+	lines     []sequent.Line
+	items     []*item
+	shown     map[int]bool // thoughts that an item has, by Seq
+}
+
+// The sections of a brief, in order.
+const (
+	sectionHead = iota
+	sectionEnd
+	sectionDecision
+	sectionLines
+	sectionNotes
+	sectionWithdrawn
+	sectionChange
+	sectionThoughts
+)
+
+// An item is a line of a brief: a head and the sentences behind it.
+type item struct {
+	section int
+	order   int    // among the items of the section
+	head    string // what the line begins with
+	seq     int    // of the thought whose sentences these are; 0 for none
+	pieces  []piece
+}
+
+// A piece is a sentence, or another part of a line that is said whole or not at all.
+type piece struct {
+	text   string
+	weight float64
+	chosen bool
+}
+
+// Pieces are chosen by weight, so the weights decide what a small budget leaves out.
+// Those of the sentences behind the first one fall by what add is told.
+const (
+	weightEnd       = 100.0
+	weightDecision  = 97.0
+	weightNote      = 95.0
+	weightVerdict   = 94.0 // of a sentence of the decision that names a line
+	weightWithdrawn = 93.0
+	weightChange    = 92.0
+	weightEndMore   = 91.0 // of the second sentence of the end
+	weightLine      = 90.0
+	weightBefore    = 78.0 // of the list of what was not looked at since
+	weightRevision  = 72.0
+	weightThought   = 71.0
+	weightReasons   = 68.9 // of other sentences of the decision
+	weightCause     = 68.0 // of other sentences of what changed the author's mind
+)
+
+func newWriter(s *sequent.Session) *writer {
+	return &writer{
+		s: s, log: slices.Collect(s.All()), standings: s.Standings(), lines: s.Lines(), shown: make(map[int]bool),
+	}
+}
+
+// add adds an item whose pieces are the sentences of a text. The first piece is long
+// enough to say something, and has a weight of its own; the next ones weigh rest, and
+// less with each.
+func (w *writer) add(it item, text string, weight, rest, decay float64) *item {
+	for i, sentence := range lead(sentences(text)) {
+		if i > 0 {
+			weight = rest - float64(i-1)*decay
+		}
+		it.pieces = append(it.pieces, piece{text: sentence, weight: weight})
+	}
+	if len(it.pieces) == 0 {
+		it.pieces = []piece{{weight: weight}}
+	}
+	return w.put(it)
+}
+
+func (w *writer) put(it item) *item {
+	it.order = len(w.items)
+	w.items = append(w.items, &it)
+	if it.seq > 0 {
+		w.shown[it.seq] = true
+	}
+	return &it
+}
+
+// plan collects the items.
+func (w *writer) plan(bytes int) {
+	w.put(item{section: sectionHead, head: w.head(), pieces: []piece{{weight: weightEnd + 1}}})
+	if len(w.log) == 0 {
+		return
+	}
+	w.planEnd()
+	w.planDecision()
+	w.planLines()
+	w.planNotes()
+	w.planWithdrawn()
+	most := bytes/40 + 1 // more items than fit
+	w.planThoughts(most)
+}
+
+// head describes the session in one line.
+func (w *writer) head() string {
+	h := w.s.Header()
+	parts := []string{string(h.ID) + " " + string(h.State), count(h.Len, "thought")}
+	if h.Branches > 0 {
+		parts = append(parts, count(h.Branches, "branch"))
+	}
+	revisions := 0
+	for i := range w.log {
+		if w.log[i].Revision {
+			revisions++
+		}
+	}
+	if revisions > 0 {
+		parts = append(parts, count(revisions, "revision"))
+	}
+	return strings.Join(parts, ", ")
+}
+
+func count(n int, noun string) string {
+	switch {
+	case n == 1:
+		return "1 " + noun
+	case strings.HasSuffix(noun, "ch"):
+		return fmt.Sprint(n, " ", noun, "es")
+	}
+	return fmt.Sprint(n, " ", noun, "s")
+}
+
+// planEnd says how the session ended, or where it stands.
+func (w *writer) planEnd() {
+	if text := w.s.Conclusion(); text != "" {
+		w.add(item{section: sectionEnd, head: "conclusion:"}, text, weightEnd, weightEndMore, 2)
+	}
+	last := w.log[len(w.log)-1]
+	name := "stands at"
+	switch {
+	case w.s.State() == sequent.Completed && w.s.Conclusion() == "":
+		name = "conclusion"
+	case w.s.State() == sequent.Completed:
+		return
+	}
+	w.add(item{section: sectionEnd, head: name + " " + Name(last) + w.mark(last) + ":", seq: last.Seq}, last.Text, weightEnd, weightEndMore, 2)
+}
+
+// planDecision adds the thought that decides among lines: the latest one with a
+// verdict, otherwise the latest one that names several branches.
+func (w *writer) planDecision() {
+	t, ok := w.decision()
+	if !ok || w.shown[t.Seq] {
+		return
+	}
+	it := w.add(item{section: sectionDecision, head: "decision " + Name(t) + w.mark(t) + ":", seq: t.Seq}, t.Text, weightDecision, weightReasons, 0.5)
+	for i := range it.pieces {
+		if p := &it.pieces[i]; slices.ContainsFunc(w.lines, func(l sequent.Line) bool { return names(p.text, l.Label) }) {
+			p.weight = max(p.weight, weightVerdict)
+		}
+	}
+}
+
+func (w *writer) decision() (sequent.Thought, bool) {
+	decisions := w.s.Decisions()
+	for _, d := range slices.Backward(decisions) {
+		if w.holds(d.Seq) {
+			return w.log[d.Seq-1], true
+		}
+	}
+	const newest = 200
+	for i := len(w.log) - 1; i >= max(0, len(w.log)-newest); i-- {
+		t := w.log[i]
+		named := 0
+		for _, l := range w.lines {
+			if l.Label != t.Branch && names(t.Text, l.Label) {
+				named++
+			}
+		}
+		if named > 1 && w.holds(t.Seq) && !w.shown[t.Seq] {
+			return t, true
+		}
+	}
+	return sequent.Thought{}, false
+}
+
+// holds reports whether a thought was not replaced.
+func (w *writer) holds(seq int) bool { return w.standings[seq-1].State != sequent.Superseded }
+
+// planLines says where each line ends, newest first, without the one on which the
+// session ended.
+func (w *writer) planLines() {
+	if len(w.lines) == 1 {
+		return
+	}
+	final := w.log[len(w.log)-1].Branch
+	const most = 40
+	for i, l := range slices.Backward(w.lines) {
+		if l.Label == final || l.First == 0 {
+			continue
+		}
+		if i < len(w.lines)-most {
+			break
+		}
+		end := w.log[l.Last-1]
+		head := w.line(l) + ", ends " + Name(end)
+		if !w.holds(end.Seq) {
+			by := w.log[w.standings[end.Seq-1].By-1]
+			w.put(item{section: sectionLines, head: head + ", replaced by " + Name(by), pieces: []piece{{weight: weightLine}}})
+			continue
+		}
+		seq := 0
+		if !w.shown[end.Seq] {
+			seq = end.Seq
+		}
+		replaces := ""
+		if end.Supersedes > 0 {
+			replaces = " (replaces " + Name(w.log[end.Supersedes-1]) + ")"
+		}
+		rest := weightThought - 10
+		if !l.Left {
+			rest = weightRevision
+		}
+		w.add(item{section: sectionLines, head: head + replaces + ":", seq: seq}, end.Text, weightLine, rest, 2)
+	}
+}
+
+// line describes a line without its end.
+func (w *writer) line(l sequent.Line) string {
+	text := Label(w.s, l.Label)
+	if l.Origin > 0 {
+		text += " from " + Name(w.log[l.Origin-1])
+	}
+	switch {
+	case l.Verdict != "":
+		text += " (" + string(l.Verdict) + " by " + Name(w.log[l.By-1]) + ")"
+	case l.Left:
+		text += " (left)"
+	}
+	return text
+}
+
+// planNotes adds what people said.
+func (w *writer) planNotes() {
+	for _, n := range w.s.Notes() {
+		text := Note(w.log[n.Seq-1], n)
+		w.put(item{section: sectionNotes, pieces: []piece{{text: text, weight: weightNote}}})
+	}
+}
+
+// planWithdrawn adds what each claim was replaced by, the latest change of mind, and
+// which earlier thoughts were not looked at since.
+func (w *writer) planWithdrawn() {
+	if chains := w.chains(); len(chains) > 0 {
+		it := item{section: sectionWithdrawn, head: "withdrawn:"}
+		for i, c := range chains {
+			if i < len(chains)-1 {
+				c += ";"
+			}
+			it.pieces = append(it.pieces, piece{text: c, weight: weightWithdrawn - float64(i)/100})
+		}
+		w.put(it)
+	}
+	if aimless := w.aimless(); len(aimless) > 0 {
+		w.put(item{section: sectionWithdrawn, head: "revisions that name no thought:", pieces: []piece{{text: list(aimless), weight: weightWithdrawn - 1}}})
+	}
+	cause, revisions := w.change()
+	if cause == 0 {
+		return
+	}
+	t := w.log[cause-1]
+	head := "revised after " + Name(t) + ": " + list(revisions) + "."
+	if w.shown[cause] || !w.holds(cause) {
+		w.put(item{section: sectionChange, head: head, pieces: []piece{{weight: weightChange}}})
+	} else {
+		w.add(item{section: sectionChange, head: head + " " + Name(t) + ":", seq: cause}, t.Text, weightChange, weightCause, 1)
+	}
+	var before []sequent.Thought
+	for _, old := range w.log[:cause-1] {
+		if w.holds(old.Seq) {
+			before = append(before, old)
+		}
+	}
+	if len(before) > 0 {
+		w.put(item{section: sectionChange, head: "not looked at since:", pieces: []piece{{text: list(before), weight: weightBefore}}})
+	}
+}
+
+// chains returns what replaced what, oldest first: "#4 → #6 → #14".
+func (w *writer) chains() []string {
+	replaced := make(map[int]bool) // thoughts that some chain has at its beginning
+	by := make(map[int]int)
+	for i := range w.log {
+		if old := w.log[i].Supersedes; old > 0 {
+			by[old] = w.log[i].Seq
+		}
+	}
+	for _, next := range by {
+		replaced[next] = true
+	}
+	var chains []string
+	for i := range w.log {
+		t := w.log[i]
+		if by[t.Seq] == 0 || replaced[t.Seq] {
+			continue
+		}
+		chain := Name(t)
+		for seq := by[t.Seq]; seq > 0; seq = by[seq] {
+			chain += " → " + Name(w.log[seq-1])
+		}
+		chains = append(chains, chain)
+	}
+	return chains
+}
+
+// aimless returns the revisions that do not say what they revise.
+func (w *writer) aimless() []sequent.Thought {
+	var found []sequent.Thought
+	for _, t := range w.log {
+		if t.Revision && t.Supersedes == 0 {
+			found = append(found, t)
+		}
+	}
+	return found
+}
+
+// change returns the thought that made the author revise the most at once, the latest
+// of several, and the revisions that follow it without another thought in between.
+func (w *writer) change() (cause int, revisions []sequent.Thought) {
+	for i := 1; i < len(w.log); i++ {
+		n := i
+		for n < len(w.log) && w.log[n].Supersedes > 0 {
+			n++
+		}
+		if run := w.log[i:n]; len(run) > 1 && len(run) >= len(revisions) {
+			cause, revisions = i, run
+		}
+		i = max(i, n-1)
+	}
+	return cause, revisions
+}
+
+// planThoughts adds at most the given number of thoughts that hold and are not in
+// another section: revisions and then the others, the newest first.
+func (w *writer) planThoughts(most int) {
+	rank := 0
+	for i := len(w.log) - 1; i >= 0 && rank < most; i-- {
+		t := w.log[i]
+		if w.shown[t.Seq] || !w.holds(t.Seq) {
+			continue
+		}
+		rank++
+		weight, decay := weightThought-float64(rank)/2, 10.0
+		switch st := w.standings[t.Seq-1].State; {
+		case st == sequent.Left:
+			weight -= 5
+		case t.Supersedes > 0 || t.Revision:
+			weight, decay = weightRevision-float64(rank)/10, 2
+		}
+		w.add(item{section: sectionThoughts, head: Name(t) + w.mark(t), seq: t.Seq}, t.Text, weight, weight-decay, decay)
+	}
+}
+
+// mark says what a thought does to another, and whether it holds: " (replaces #4)".
+func (w *writer) mark(t sequent.Thought) string {
+	var marks []string
+	if t.Supersedes > 0 {
+		marks = append(marks, "replaces "+Name(w.log[t.Supersedes-1]))
+	} else if t.Revision {
+		marks = append(marks, "revision")
+	}
+	switch st := w.standings[t.Seq-1]; st.State {
+	case sequent.Superseded:
+		marks = append(marks, "replaced by "+Name(w.log[st.By-1]))
+	case sequent.Disputed, sequent.Left:
+		marks = append(marks, string(st.State))
+	}
+	if len(marks) == 0 {
+		return ""
+	}
+	return " (" + strings.Join(marks, ", ") + ")"
+}
+
+// choose chooses the pieces that fit, those first that weigh most.
+func (w *writer) choose(bytes int) {
+	type candidate struct {
+		it *item
+		p  *piece
+	}
+	var all []candidate
+	for _, it := range w.items {
+		for i := range it.pieces {
+			all = append(all, candidate{it, &it.pieces[i]})
+		}
+	}
+	slices.SortStableFunc(all, func(a, b candidate) int { return cmp.Compare(b.p.weight, a.p.weight) })
+	for _, c := range all {
+		before := c.it.size()
+		c.p.chosen = true
+		cost := c.it.size() - before
+		if cost <= bytes || c.it.section == sectionHead {
+			bytes -= cost
+		} else {
+			c.p.chosen = false
+		}
+	}
+}
+
+// size returns the length of the item's line as it is chosen.
+func (it *item) size() int {
+	if !it.begun() {
+		return 0
+	}
+	var b strings.Builder
+	it.write(&b)
+	return b.Len()
+}
+
+func (it *item) begun() bool {
+	return slices.ContainsFunc(it.pieces, func(p piece) bool { return p.chosen })
+}
+
+// gap stands for sentences that are left out.
+const gap = " …"
+
+// text returns the chosen pieces.
+func (w *writer) text() string {
+	items := slices.Clone(w.items)
+	slices.SortStableFunc(items, func(a, b *item) int {
+		// Thoughts were collected from the newest on; they are shown in the order of the log.
+		if a.section == sectionThoughts && b.section == sectionThoughts {
+			return cmp.Compare(a.seq, b.seq)
+		}
+		return cmp.Compare(a.section, b.section)
+	})
+	var b strings.Builder
+	for _, it := range items {
+		if it.begun() {
+			it.write(&b)
+		}
+	}
+	return strings.TrimSuffix(b.String(), "\n")
+}
+
+func (it *item) write(b *strings.Builder) {
+	b.WriteString(it.head)
+	said, skipped := it.head != "", false
+	for _, p := range it.pieces {
+		if !p.chosen {
+			skipped = true
+			continue
+		}
+		if skipped {
+			b.WriteString(gap)
+			skipped = false
+		}
+		if said && p.text != "" {
+			b.WriteByte(' ')
+		}
+		b.WriteString(p.text)
+		said = true
+	}
+	if skipped {
+		b.WriteString(gap)
+	}
+	b.WriteByte('\n')
+}
+
+// left returns the number of thoughts that hold and are not shown whole.
+func (w *writer) left() int {
+	whole := make(map[int]bool)
+	for _, it := range w.items {
+		whole[it.seq] = whole[it.seq] || !slices.ContainsFunc(it.pieces, func(p piece) bool { return !p.chosen })
+	}
+	n := 0
+	for _, t := range w.log {
+		if w.holds(t.Seq) && !whole[t.Seq] {
+			n++
+		}
+	}
+	return n
+}

@@ -1,0 +1,203 @@
+package brief_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/sequent-dev/sequent"
+	"github.com/sequent-dev/sequent/archive"
+	"github.com/sequent-dev/sequent/brief"
+)
+
+// read returns a session of testdata; see testdata/README.md.
+func read(t *testing.T, name string) *sequent.Session {
+	t.Helper()
+	f, err := os.Open("testdata/" + name + ".json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	h, entries, err := archive.ReadJSON(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := sequent.New(sequent.Config{})
+	if _, err := e.RestoreEntries(t.Context(), h, entries); err != nil {
+		t.Fatal(err)
+	}
+	s, err := e.Session(t.Context(), h.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// TestColleague checks what a colleague needs who goes on from a session of 21 thoughts:
+// in 1,000 tokens all six groups, in 600 the first four.
+func TestColleague(t *testing.T) {
+	t.Parallel()
+	s := read(t, "standard-double-charges")
+	conclusion, _ := s.Last()
+	groups := [][]string{
+		{"completed", "conclusion #17: CONCLUSION. Cause, in order: (1) H1, about 80 %"},
+		{
+			"ends rebuild-index#10 (replaces rebuild-index#9)", "(constant a little in the FUTURE)", "today rebuild-index (A), future-dated",
+			"then provider-key (C) with the order/attempt id", "B (primary-plus-lock) not taken: only co-operating code",
+		},
+		{"revised after #12: #13–#16.", "NEW FACT: in 9 of 11 double charges"},
+		{"withdrawn: #3 → #13; #4 → #6 → #14; #7 → #15; rebuild-index#9 → rebuild-index#10; #10 → #16"},
+		{"not looked at since: #1, #2, #5, #8, rebuild-index#10, primary-plus-lock#9, provider-key#9, #9, #11", conclusion.Text},
+		{"Interval histogram per pair", "a standing alarm on any NOT indisvalid", "Still to check: pg_index flags"},
+	}
+	for tokens, groups := range map[int][][]string{600: groups[:4], 1000: groups} {
+		text, left := brief.Write(s, 4*tokens)
+		if len(text) > 4*tokens || left == 0 {
+			t.Errorf("%d tokens: %d bytes, %d thoughts left", tokens, len(text), left)
+		}
+		for i, group := range groups {
+			for _, want := range group {
+				if !strings.Contains(text, want) {
+					t.Errorf("%d tokens: group %d lacks %q", tokens, i+1, want)
+				}
+			}
+		}
+		unsound(t, s, text)
+		if t.Failed() {
+			t.Logf("%d tokens:\n%s", tokens, text)
+		}
+	}
+}
+
+// unsound reports text of thoughts that were replaced.
+func unsound(t *testing.T, s *sequent.Session, text string) {
+	t.Helper()
+	for i, st := range s.Standings() {
+		old, _ := s.At(i + 1)
+		if start := old.Text[:min(len(old.Text), 140)]; st.State == sequent.Superseded && strings.Contains(text, start) {
+			t.Errorf("%s was replaced, but the brief shows it: %q", brief.Name(old), start)
+		}
+	}
+}
+
+// TestRevisionsWithoutTarget briefs a session of the dialect guided, whose revisions do
+// not say what they revise.
+func TestRevisionsWithoutTarget(t *testing.T) {
+	t.Parallel()
+	text, _ := brief.Write(read(t, "guided-double-charges"), 2400)
+	for _, want := range []string{
+		"conclusion #14: Conclusion. Cause 1", "claims-table from #7 (left), ends claims-table#10",
+		"revisions that name no thought: #3, claims-table#10, #13",
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("the brief lacks %q:\n%s", want, text)
+		}
+	}
+}
+
+func TestBrief(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		record func(c *sequent.Change) error
+		want   string
+	}{
+		"empty": {func(c *sequent.Change) error { return nil }, "s active, 0 thoughts"},
+		"one":   {says("First."), "s active, 1 thought\nstands at #1: First."},
+		"verdicts and notes": {
+			func(c *sequent.Change) error {
+				for _, d := range []sequent.Draft{
+					{Number: 1, Text: "The cache is cold."},
+					{Number: 2, Branch: "warm-it", From: sequent.To(1), Text: "Warm it at the start."},
+					{Number: 2, Branch: "drop-it", From: sequent.To(1), Text: "Drop the cache."},
+					{Number: 2, Text: "Warm it: it is cheap."},
+				} {
+					d.More = true
+					if _, err := c.Append(d); err != nil {
+						return err
+					}
+				}
+				if err := c.Decide("warm-it", sequent.Chosen); err != nil {
+					return err
+				}
+				if err := c.Decide("drop-it", sequent.Rejected); err != nil {
+					return err
+				}
+				if err := c.AddNote(sequent.Note{Seq: 1, Kind: sequent.Wrong, Text: "it was\nwarm", From: "Kim"}); err != nil {
+					return err
+				}
+				return c.AddNote(sequent.Note{Seq: 2, Kind: sequent.Approval})
+			},
+			`s active, 4 thoughts, 2 branches
+stands at #2: Warm it: it is cheap.
+drop-it from #1 (rejected by #2), ends drop-it#2: Drop the cache.
+warm-it from #1 (chosen by #2), ends warm-it#2: Warm it at the start.
+#1 wrong (Kim): it was warm
+warm-it#2 approved (a person)
+#1 (disputed) The cache is cold.`,
+		},
+	} {
+		e := sequent.New(sequent.Config{})
+		s, err := e.Begin(t.Context(), "s", c.record)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, _ := brief.Write(s, 4000); got != c.want {
+			t.Errorf("%s:\n%s\nwant:\n%s", name, got, c.want)
+		}
+	}
+}
+
+func says(text string) func(c *sequent.Change) error {
+	return func(c *sequent.Change) error {
+		_, err := c.Append(sequent.Draft{Number: 1, Text: text, More: true})
+		return err
+	}
+}
+
+// TestBudget briefs random sessions: never more than the budget, never a third of it
+// unused while something is left out, and never a text that was replaced.
+func TestBudget(t *testing.T) {
+	t.Parallel()
+	rnd := rand.New(rand.NewPCG(1, 2))
+	for range 50 {
+		e := sequent.New(sequent.Config{})
+		s, err := e.Begin(t.Context(), "s", func(c *sequent.Change) error {
+			for n := range 1 + rnd.IntN(60) {
+				d := sequent.Draft{Number: n + 1, More: rnd.IntN(20) > 0}
+				d.Text = fmt.Sprintf("Thought with the mark %d-%d begins here. ", n, rnd.IntN(1000)) +
+					strings.Repeat("It goes on with a sentence of some length. ", rnd.IntN(12))
+				if rnd.IntN(50) == 0 {
+					d.Text = fmt.Sprint(n) + strings.Repeat("é", 2000)
+				}
+				if rnd.IntN(4) == 0 {
+					d.Branch = fmt.Sprint("line-", rnd.IntN(4))
+				}
+				if rnd.IntN(4) == 0 {
+					d.Revision, d.Revises = true, sequent.To(1+rnd.IntN(n+1))
+				}
+				if _, err := c.Append(d); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, budget := range []int{0, 50, 400, 2400, 8000, 1 << 20} {
+			text, left := brief.Write(s, budget)
+			if len(text) > max(budget, 60) {
+				t.Fatalf("budget %d: %d bytes:\n%s", budget, len(text), text)
+			}
+			if budget >= 2400 && left > 0 && len(text) < budget*2/3 {
+				t.Fatalf("budget %d: only %d bytes, and %d thoughts are left out:\n%s", budget, len(text), left, text)
+			}
+			if budget == 1<<20 && left > 0 {
+				t.Fatalf("without a budget %d thoughts are left out:\n%s", left, text)
+			}
+			unsound(t, s, text)
+		}
+	}
+}

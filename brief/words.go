@@ -1,0 +1,169 @@
+package brief
+
+import (
+	"fmt"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/sequent-dev/sequent"
+)
+
+// Name returns how a brief names a thought: #9, or name#9 on a branch. Numbers repeat
+// across lines, so a number alone could mean several thoughts.
+func Name(t sequent.Thought) string {
+	return fmt.Sprintf("%s#%d", short(t.Branch), t.Number)
+}
+
+// Label returns how a brief names a line of a session.
+func Label(s *sequent.Session, label string) string {
+	if label == "" {
+		return sequent.MainLine
+	}
+	return short(label)
+}
+
+// short truncates the label of a branch, which is repeated for every thought.
+func short(label string) string {
+	const most = 40 // characters
+	if utf8.RuneCountInString(label) <= most {
+		return label
+	}
+	return string([]rune(label)[:most-1]) + "…"
+}
+
+// Note returns what a person said about a thought, in one line.
+func Note(t sequent.Thought, n sequent.Note) string {
+	from := n.From
+	if from == "" {
+		from = "a person"
+	}
+	text := strings.Join(strings.Fields(n.Text), " ")
+	said := map[sequent.NoteKind]string{sequent.Remark: "", sequent.Wrong: " wrong", sequent.Approval: " approved"}[n.Kind]
+	if text != "" {
+		text = ": " + text
+	}
+	return Name(t) + said + " (" + from + ")" + text
+}
+
+// list returns the names of thoughts; three or more in a row are a range.
+func list(thoughts []sequent.Thought) string {
+	var names []string
+	for i := 0; i < len(thoughts); {
+		n := i + 1
+		for n < len(thoughts) && thoughts[n].Branch == thoughts[i].Branch && thoughts[n].Number == thoughts[n-1].Number+1 {
+			n++
+		}
+		if n-i > 2 {
+			names = append(names, Name(thoughts[i])+"–"+Name(thoughts[n-1]))
+		} else {
+			for _, t := range thoughts[i:n] {
+				names = append(names, Name(t))
+			}
+		}
+		i = n
+	}
+	return strings.Join(names, ", ")
+}
+
+// names reports whether a text has a label as a word of its own.
+func names(text, label string) bool {
+	const least = 3 // characters: shorter labels are words of another meaning too often
+	if utf8.RuneCountInString(label) < least {
+		return false
+	}
+	for rest := text; ; {
+		i := strings.Index(rest, label)
+		if i < 0 {
+			return false
+		}
+		before, _ := utf8.DecodeLastRuneInString(rest[:i])
+		after, _ := utf8.DecodeRuneInString(rest[i+len(label):])
+		if !wordRune(before) && !wordRune(after) {
+			return true
+		}
+		rest = rest[i+len(label):]
+	}
+}
+
+func wordRune(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) || r == '_' }
+
+// sentences splits a text after the periods, question and exclamation marks that end a
+// sentence, and at line breaks. White space becomes single spaces.
+func sentences(text string) []string {
+	var all []string
+	for line := range strings.Lines(text) {
+		line = strings.Join(strings.Fields(line), " ")
+		for line != "" {
+			n := clauseEnd(line[:sentenceEnd(line)])
+			all = append(all, line[:n])
+			line = strings.TrimLeft(line[n:], " ")
+		}
+	}
+	return all
+}
+
+// sentenceEnd returns the length of the first sentence of a line.
+func sentenceEnd(line string) int {
+	for i, r := range line {
+		switch r {
+		case '。', '！', '？':
+			return i + utf8.RuneLen(r)
+		case '.', '!', '?':
+		default:
+			continue
+		}
+		end := i + 1
+		for end < len(line) && strings.ContainsRune(`)"'`, rune(line[end])) {
+			end++
+		}
+		if end == len(line) {
+			return end
+		}
+		if line[end] != ' ' {
+			continue
+		}
+		next, _ := utf8.DecodeRuneInString(line[end+1:])
+		if !unicode.IsLower(next) { // not after e.g. or in the middle of a command
+			return end
+		}
+	}
+	return len(line)
+}
+
+// clauseEnd returns the length of the first part of a sentence: all of it unless it is
+// long, otherwise up to the last semicolon, comma or colon, or word, that fits.
+func clauseEnd(sentence string) int {
+	const most = 300 // bytes
+	if len(sentence) <= most {
+		return len(sentence)
+	}
+	for _, end := range []string{"; ", ": ", ", ", " "} {
+		if i := strings.LastIndex(sentence[:most], end); i > most/3 {
+			return i + len(end) - 1
+		}
+	}
+	n := most
+	for !utf8.RuneStart(sentence[n]) {
+		n--
+	}
+	return n
+}
+
+// lead joins the first sentences until they say something: "Fix A." alone does not.
+func lead(all []string) []string {
+	const least = 40 // bytes
+	n := 1
+	length := 0
+	for i, s := range all {
+		length += len(s) + 1
+		n = i + 1
+		if length >= least {
+			break
+		}
+	}
+	if n < 2 || len(all) == 0 {
+		return all
+	}
+	return append([]string{strings.Join(all[:n], " ")}, all[n:]...)
+}
