@@ -76,6 +76,7 @@ const (
 	weightChange    = 92.0
 	weightEndMore   = 91.0 // of the second sentence of the end
 	weightLine      = 90.0
+	weightFinal     = 80.0
 	weightBefore    = 78.0 // of the list of what was not looked at since
 	weightRevision  = 72.0
 	weightThought   = 71.0
@@ -385,6 +386,9 @@ func (w *writer) planThoughts(most int) {
 		case t.Supersedes > 0 || t.Revision:
 			weight, decay = weightRevision-float64(rank)/10, 2
 		}
+		if !t.More { // the session was completed before
+			weight = weightFinal
+		}
 		w.add(item{section: sectionThoughts, head: Name(t) + w.mark(t), seq: t.Seq}, t.Text, weight, weight-decay, decay)
 	}
 }
@@ -402,6 +406,9 @@ func (w *writer) mark(t sequent.Thought) string {
 		marks = append(marks, "replaced by "+Name(w.log[st.By-1]))
 	case sequent.Disputed, sequent.Left:
 		marks = append(marks, string(st.State))
+	}
+	if !t.More && t.Seq < len(w.log) {
+		marks = append(marks, "final")
 	}
 	if len(marks) == 0 {
 		return ""
@@ -496,15 +503,16 @@ func (it *item) write(b *strings.Builder) {
 
 // left returns the number of thoughts that hold and are not shown whole.
 func (w *writer) left() int {
-	whole := make(map[int]bool)
-	for _, it := range w.items {
-		whole[it.seq] = whole[it.seq] || !slices.ContainsFunc(it.pieces, func(p piece) bool { return !p.chosen })
-	}
-	n := 0
+	holding := 0
 	for _, t := range w.log {
-		if w.holds(t.Seq) && !whole[t.Seq] {
-			n++
+		if w.holds(t.Seq) {
+			holding++
 		}
 	}
-	return n
+	return holding - w.wholeOf()
+}
+
+// whole reports whether all pieces are chosen.
+func (it *item) whole() bool {
+	return !slices.ContainsFunc(it.pieces, func(p piece) bool { return !p.chosen })
 }

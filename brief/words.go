@@ -150,6 +150,38 @@ func clauseEnd(sentence string) int {
 	return n
 }
 
+// Lead returns the beginning of a text in at most the given number of bytes, on one
+// line: its first sentences as far as they fit, otherwise the first words.
+func Lead(text string, bytes int) string {
+	var b strings.Builder
+	all := sentences(text)
+	for i, s := range all {
+		if i > 0 && b.Len()+1+len(s)+len(gap) > bytes {
+			return b.String() + gap
+		}
+		if i == 0 && len(s) > bytes {
+			return cutWords(s, bytes)
+		}
+		if i > 0 {
+			b.WriteByte(' ')
+		}
+		b.WriteString(s)
+	}
+	return b.String()
+}
+
+// cutWords truncates a text to a number of bytes behind a word.
+func cutWords(s string, bytes int) string {
+	n := max(bytes-len(gap), 0)
+	for n > 0 && !utf8.RuneStart(s[n]) {
+		n--
+	}
+	if i := strings.LastIndexByte(s[:n], ' '); i > n/2 {
+		n = i
+	}
+	return s[:n] + gap
+}
+
 // lead joins the first sentences until they say something: "Fix A." alone does not.
 func lead(all []string) []string {
 	const least = 40 // bytes

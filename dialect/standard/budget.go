@@ -69,6 +69,20 @@ func (p *page) items(items []item, in recallArgs, h heads, cursor func(before in
 	}
 }
 
+// fits reports whether all items fit on the page.
+func (p *page) fits(items []item, h heads) bool {
+	room := p.room - h.size() - h.cut - 1
+	for i := range items {
+		if room -= items[i].least; room < 0 {
+			return false
+		}
+		if room -= len(items[i].String()) + 1 - items[i].least; room < 0 {
+			return false
+		}
+	}
+	return true
+}
+
 // choose selects the items to show in room bytes: the newest item, whatever its size;
 // those worth keeping, best and newest first, in at most half the room; and the newest
 // of the rest. All items from first on are shown. A limit of 0 means none.

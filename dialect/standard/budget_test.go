@@ -86,14 +86,10 @@ func TestRecallKeepsWithinBudget(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				last, _ := s.Last()
+				standings := s.Standings()
 				var want []sequent.Thought
-				if view == "effective" {
-					for _, step := range s.Effective(last.Branch) {
-						want = append(want, step.Thought)
-					}
-				} else {
-					for th := range s.All() {
+				for th := range s.All() {
+					if view != "effective" || standings[th.Seq-1].State != sequent.Superseded {
 						want = append(want, th)
 					}
 				}
@@ -124,13 +120,13 @@ func TestRecallShowsAllOfALargeThought(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		text := recall(t, d, map[string]any{"sessionId": "s", "maxTokens": 200})
+		text := recall(t, d, map[string]any{"sessionId": "s", "maxTokens": 200, "view": "log"})
 		var more, all int
 		_, cut, ok := strings.Cut(text, "(cut, ")
 		if _, err := fmt.Sscanf(cut, "%d tokens more: maxTokens %d shows all)", &more, &all); !ok || err != nil {
 			t.Fatalf("size %d: no hint in\n%s", size, text)
 		}
-		if text := recall(t, d, map[string]any{"sessionId": "s", "maxTokens": all}); !strings.Contains(text, "END") {
+		if text := recall(t, d, map[string]any{"sessionId": "s", "maxTokens": all, "view": "log"}); !strings.Contains(text, "END") {
 			t.Errorf("size %d: maxTokens %d does not show all:\n…%s", size, all, text[len(text)-200:])
 		}
 	}

@@ -1,50 +1,150 @@
 package standard
 
 import (
+	"encoding/base64"
 	"fmt"
-	"hash/fnv"
-	"strconv"
+	"slices"
 	"strings"
 
 	"github.com/sequent-dev/sequent"
 )
 
-// A position is the place in a session where a page ended. Later thoughts do not change
-// it.
+// A position is the place in a session where a page ended, and what the page showed.
+// Later thoughts do not change it.
 type position struct {
 	known  int // thoughts in the session at the first page
 	before int // the next page ends before this item
+	view   string
+	status string
+	line   string
+	whole  bool // all lines
 }
 
 var errCursor = &refusal{
 	Code: codeInvalidCursor, Field: "cursor",
 	Message: "the cursor does not belong to this call",
-	Fix:     "repeat the call that gave it with nothing but the cursor added, or leave it out",
+	Fix:     "repeat the call with nothing but the cursor, or leave it out",
 }
 
-// cursor returns the position as a cursor. It is short because a model repeats it.
-func (at position) cursor(in recallArgs, s *sequent.Session) string {
-	return fmt.Sprintf("%d-%d-%s", at.known, at.before, check(in, s))
+// Letters of the views and states in a cursor.
+var (
+	cursorViews  = []string{viewEffective, viewLog, viewOutline}
+	cursorStates = []string{
+		"", string(sequent.Current), string(sequent.Superseded), string(sequent.Left), string(sequent.Disputed), string(sequent.Concluded),
+	}
+)
+
+func (at position) until(before int) position {
+	at.before = before
+	return at
 }
 
-func parsePosition(in recallArgs, s *sequent.Session) (position, error) {
-	known, rest, _ := strings.Cut(in.Cursor, "-")
-	before, sum, _ := strings.Cut(rest, "-")
-	at := position{}
-	var errs [2]error
-	at.known, errs[0] = strconv.Atoi(known)
-	at.before, errs[1] = strconv.Atoi(before)
-	if errs[0] != nil || errs[1] != nil || sum != check(in, s) ||
-		at.known < 1 || at.known > s.Len() || at.before < 1 {
+// cursor returns the position as a cursor, such as 21-9-000-6t7khgb34fjm. It is short
+// because a model repeats it, and has all that the next call needs: the thoughts at the
+// first page, the next item, the view, the status, the line, and the session.
+func (at position) cursor(s *sequent.Session) string {
+	line := 0
+	if !at.whole {
+		line = 1 + slices.Index(append([]string{""}, s.Branches()...), at.line)
+	}
+	return fmt.Sprintf("%d-%d-%d%d%d-%s", at.known, at.before,
+		slices.Index(cursorViews, at.view), slices.Index(cursorStates, at.status), line, s.ID())
+}
+
+// splitCursor returns the session of a cursor of a session.
+func splitCursor(cursor string) (place string, id sequent.ID, ok bool) {
+	parts := strings.SplitN(cursor, "-", 4)
+	if len(parts) < 4 || parts[3] == "" || cursor[0] < '0' || cursor[0] > '9' {
+		return "", "", false
+	}
+	return strings.Join(parts[:3], "-"), sequent.ID(parts[3]), true
+}
+
+func parsePosition(cursor string, s *sequent.Session) (position, error) {
+	place, id, ok := splitCursor(cursor)
+	var at position
+	var view, status, line int
+	if ok {
+		_, err := fmt.Sscanf(place, "%d-%d-%1d%1d%d", &at.known, &at.before, &view, &status, &line)
+		ok = err == nil
+	}
+	branches := append([]string{"", ""}, s.Branches()...)
+	if !ok || id != s.ID() || at.known < 1 || at.known > s.Len() || at.before < 1 ||
+		view < 0 || view >= len(cursorViews) || status < 0 || status >= len(cursorStates) || line < 0 || line >= len(branches) {
 		return position{}, errCursor
 	}
+	at.view, at.status, at.line, at.whole = cursorViews[view], cursorStates[status], branches[line], line == 0
 	return at, nil
 }
 
-// check returns 12 bits of a hash of the query, so that cursors of other queries are
-// refused.
-func check(in recallArgs, s *sequent.Session) string {
-	h := fnv.New32a()
-	fmt.Fprintf(h, "%q %q %q", s.ID(), in.View, in.Branch)
-	return fmt.Sprintf("%03x", h.Sum32()&0xfff)
+// check refuses arguments that say something else than the cursor, and fills in those
+// that were left out.
+func (at position) check(in *recallArgs, s *sequent.Session) error {
+	line, whole := at.line, at.whole
+	if in.Branch != "" {
+		label, err := lineNamed(s, in.Branch)
+		if err != nil {
+			return err
+		}
+		line, whole = label, false
+	}
+	if line != at.line || whole != at.whole || in.View != "" && in.View != at.view || in.Status != "" && in.Status != at.status {
+		return errCursor
+	}
+	in.View, in.Status = at.view, at.status
+	if !at.whole {
+		in.Branch = at.line
+		if at.line == "" {
+			in.Branch = mainLine
+		}
+	}
+	return nil
+}
+
+// The cursors of lists and searches have a letter of their own.
+const (
+	cursorList   = "l"
+	cursorSearch = "q"
+)
+
+// listCursor returns the cursor of the next page of a list.
+func listCursor(next string) string {
+	if next == "" {
+		return ""
+	}
+	return cursorList + next
+}
+
+// searchCursor returns the cursor of the next page of a search, with the query.
+func searchCursor(in recallArgs, next string) string {
+	if next == "" {
+		return ""
+	}
+	return cursorSearch + base64.RawURLEncoding.EncodeToString([]byte(in.Session+"\x00"+in.Query)) + "." + next
+}
+
+// resume fills in what a cursor says of the call that it belongs to.
+func (in *recallArgs) resume() error {
+	if in.Cursor == "" {
+		return nil
+	}
+	session, query := in.Session, in.Query
+	if _, id, ok := splitCursor(in.Cursor); ok {
+		session, query = string(id), ""
+	} else if rest, ok := strings.CutPrefix(in.Cursor, cursorList); ok {
+		session, query, in.Cursor = "", "", rest
+	} else {
+		asked, next, _ := strings.Cut(strings.TrimPrefix(in.Cursor, cursorSearch), ".")
+		text, err := base64.RawURLEncoding.DecodeString(asked)
+		s, q, ok := strings.Cut(string(text), "\x00")
+		if err != nil || !ok || next == "" {
+			return errCursor
+		}
+		session, query, in.Cursor = s, q, next
+	}
+	if in.Session != "" && in.Session != session || in.Query != "" && in.Query != query {
+		return errCursor
+	}
+	in.Session, in.Query = session, query
+	return nil
 }

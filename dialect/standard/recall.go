@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/sequent-dev/sequent"
+	"github.com/sequent-dev/sequent/brief"
 	"github.com/sequent-dev/sequent/tool"
 )
 
@@ -15,6 +16,7 @@ type recallArgs struct {
 	Branch  string `json:"branchId,omitzero" alias:"branch_id"`
 	Query   string `json:"query,omitzero"`
 	View    string `json:"view,omitzero"`
+	Status  string `json:"status,omitzero"`
 	Limit   int    `json:"limit,omitzero"`
 	Tokens  int    `json:"maxTokens,omitzero" alias:"max_tokens"`
 	Cursor  string `json:"cursor,omitzero"`
@@ -37,8 +39,9 @@ func (d *server) recall(ctx context.Context, c tool.Call, in recallArgs) (tool.R
 		p.line("unknown fields ignored: " + strings.Join(c.Unknown, ", "))
 	}
 	engine := d.engine.Owned(c.Caller.Owner)
-	var err error
+	err := in.resume()
 	switch {
+	case err != nil:
 	case in.Branch != "" && in.Session == "":
 		err = &refusal{
 			Code: codeInvalidArgument, Field: "branchId",
@@ -103,7 +106,7 @@ func (p *page) list(ctx context.Context, engine *sequent.Engine, in recallArgs) 
 	}
 	return fill(p, in, "No sessions yet: sequentialthinking begins one.", func(limit int) ([]string, string, error) {
 		found, err := engine.Sessions(ctx, sequent.Query{Limit: limit, Cursor: in.Cursor})
-		return each(found.Headers, render), found.Next, err
+		return each(found.Headers, render), listCursor(found.Next), err
 	})
 }
 
@@ -117,7 +120,7 @@ func (p *page) search(ctx context.Context, engine *sequent.Engine, in recallArgs
 	q := sequent.SearchQuery{Session: sequent.ID(in.Session), Text: in.Query, Cursor: in.Cursor}
 	render := func(h sequent.Hit) string {
 		const most = 240 // characters
-		line := "#" + number(h.Thought.Number) + tag(h.Thought.Branch) + " " + q.Excerpt(h.Thought.Text, most)
+		line := hitName(h) + " " + q.Excerpt(shownOf(h).Text, most)
 		if in.Session == "" {
 			line = string(h.Key.ID) + " " + line
 		}
@@ -131,8 +134,28 @@ func (p *page) search(ctx context.Context, engine *sequent.Engine, in recallArgs
 		if notice := found.Notice(); notice != "" {
 			lines = slices.Insert(lines, 0, notice)
 		}
-		return lines, found.Next, err
+		return lines, searchCursor(in, found.Next), err
 	})
+}
+
+// shownOf returns the thought that holds: the hit, or what has replaced it.
+func shownOf(h sequent.Hit) *sequent.Thought {
+	if h.Instead != nil {
+		return h.Instead
+	}
+	return &h.Thought
+}
+
+// hitName names the thought of a hit that holds, and says whether it does.
+func hitName(h sequent.Hit) string {
+	name := brief.Name(*shownOf(h))
+	switch h.Standing.State {
+	case sequent.Superseded:
+		name += " (replaces " + brief.Name(h.Thought) + ", which matches)"
+	case sequent.Left, sequent.Disputed, sequent.Concluded:
+		name += " (" + string(h.Standing.State) + ")"
+	}
+	return name
 }
 
 func each[T any](items []T, render func(T) string) []string {

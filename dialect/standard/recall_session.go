@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/sequent-dev/sequent"
+	"github.com/sequent-dev/sequent/brief"
 )
 
 // The views of a session.
@@ -15,10 +16,11 @@ const (
 	viewEffective = "effective"
 	viewLog       = "log"
 	viewOutline   = "outline"
+	viewCompare   = "compare"
 )
 
 // mainLine is the name of the main line, unless a branch has this name.
-const mainLine = "main"
+const mainLine = sequent.MainLine
 
 // session writes the thoughts of one session.
 func (p *page) session(ctx context.Context, engine *sequent.Engine, in recallArgs) error {
@@ -26,40 +28,48 @@ func (p *page) session(ctx context.Context, engine *sequent.Engine, in recallArg
 	if err != nil {
 		return err
 	}
-	return p.show(s, in)
+	if err := p.show(s, in); err != nil {
+		return err
+	}
+	p.follow(ctx, engine, s)
+	return nil
 }
 
 // show writes the thoughts of s, as in asks for them.
 func (p *page) show(s *sequent.Session, in recallArgs) error {
-	if in.View == "" {
-		in.View = viewEffective
+	if in.View == viewCompare {
+		return p.compare(s, in.Branch)
 	}
-	var err error
 	at := position{known: s.Len(), before: -1}
 	if in.Cursor != "" {
-		if at, err = parsePosition(in, s); err != nil {
+		var err error
+		if at, err = parsePosition(in.Cursor, s); err != nil {
+			return err
+		}
+		if err := at.check(&in, s); err != nil {
 			return err
 		}
 	}
-	old := s.Upto(at.known) // later thoughts do not move the cursor
-	line, whole, err := lineOf(old, in)
+	if in.View == "" {
+		in.View = viewEffective
+	}
+	line, whole, err := lineOf(s, in)
 	if err != nil {
 		return err
 	}
-	items := itemsOf(old, in.View, line, whole)
-	if at.before > len(items) {
+	old := s.Upto(at.known) // later thoughts do not move the cursor
+	v := newView(old, s, in.View, line, whole)
+	items := v.items(sequent.StandingState(in.Status))
+	at.view, at.status, at.line, at.whole = in.View, in.Status, line, whole
+	cursor := func(before int) string { return at.until(before).cursor(s) }
+	h := heads{head: heading(s, in, line, whole)}
+	switch {
+	case at.before > len(items):
 		return errCursor
-	}
-
-	h := heads{head: heading(s, in.View, line, whole)}
-	if in.Cursor == "" {
-		conclusion := ""
-		if s.Conclusion() != "" {
-			conclusion = "conclusion: " + indent(s.Conclusion())
-		}
-		h.add(conclusion, p.room/4)
-		h.add(otherLines(s, line, whole), p.room/4)
-	} else {
+	case len(items) == 0:
+		p.line(h.head + ": no thoughts" + map[bool]string{true: " yet"}[in.Status == ""])
+		return nil
+	case in.Cursor != "":
 		if at.known < s.Len() {
 			h.head += ", as it was after " + number(at.known)
 		}
@@ -67,188 +77,123 @@ func (p *page) show(s *sequent.Session, in recallArgs) error {
 		for i := range items {
 			items[i].keep = ordinary // they were on the first page
 		}
-	}
-	if len(items) == 0 {
-		p.line(h.head + ": no thoughts yet")
-		return nil
+	default:
+		p.addHeads(&h, s, line, whole)
+		if in.View == viewEffective && whole && in.Limit == 0 && in.Status == "" && !p.fits(items, h) {
+			return p.brief(s, cursor(len(items)))
+		}
 	}
 	h.title = s.Title()
-	p.items(items, in, h, func(before int) string {
-		return position{known: at.known, before: before}.cursor(in, s)
-	})
+	p.items(items, in, h, cursor)
 	return nil
 }
 
-// lineOf returns the line to show: the requested one, else the one used last. Views of
-// the whole session have no line unless one is requested.
+// addHeads adds what stands above the thoughts on the first page.
+func (p *page) addHeads(h *heads, s *sequent.Session, line string, whole bool) {
+	if s.Conclusion() != "" {
+		h.add("conclusion: "+indent(s.Conclusion()), p.room/4)
+	}
+	if whole {
+		h.add(verdicts(s), p.room/4)
+	} else {
+		h.add(otherLines(s, line), p.room/4)
+	}
+	for _, n := range s.Notes() {
+		if t, ok := s.At(n.Seq); ok {
+			h.add("note on "+brief.Note(t, n), p.room/4)
+		}
+	}
+}
+
+// brief writes what the session came to, and a cursor for its thoughts.
+func (p *page) brief(s *sequent.Session, cursor string) error {
+	more := "in full, the newest first: cursor " + quote(cursor)
+	text, left := brief.Write(s, p.room-len(more)-2)
+	p.line(text)
+	if left > 0 {
+		p.line(more)
+	}
+	return nil
+}
+
+// lineOf returns the line to show. Without a requested one it is all of the session.
 func lineOf(s *sequent.Session, in recallArgs) (line string, whole bool, err error) {
 	if in.Branch == "" {
-		last, _ := s.Last()
-		return last.Branch, in.View != viewEffective, nil
+		return "", true, nil
 	}
-	if _, ok := s.End(in.Branch); ok {
-		return in.Branch, false, nil
+	line, err = lineNamed(s, in.Branch)
+	return line, false, err
+}
+
+// lineNamed returns the label of the line with a name.
+func lineNamed(s *sequent.Session, name string) (label string, err error) {
+	if _, ok := s.End(name); ok && name != "" {
+		return name, nil
 	}
-	if in.Branch == mainLine {
-		return "", false, nil
+	if name == mainLine {
+		return "", nil
 	}
 	r := &refusal{
 		Code: codeBranchNotFound, Field: "branchId",
-		Message: fmt.Sprintf("the session has no branch %q", in.Branch),
+		Message: fmt.Sprintf("the session has no branch %q", name),
 		Fix:     "leave branchId out: the session has no branches",
 	}
 	if branches := s.Branches(); len(branches) > 0 {
 		const most = 200 // bytes
 		r.Fix = "use one of " + cut(strings.Join(append([]string{mainLine}, branches...), ", "), most)
 	}
-	return "", false, r
-}
-
-// An item is a thought and its text on the page.
-type item struct {
-	keep   int           // importance compared with neighbouring items
-	least  int           // bytes that the text has at least
-	render func() string // the text; most items of a large session are not shown
-	text   *string       // what render has returned
-}
-
-func (it *item) String() string {
-	if it.text == nil {
-		it.text = new(it.render())
-	}
-	return *it.text
-}
-
-// The importance of an item.
-const (
-	ordinary = iota
-	summary  // the thought completed the session, so it summarises the previous ones
-	latest   // the newest thought, which can revise a thought far above
-)
-
-func itemsOf(s *sequent.Session, view, line string, whole bool) []item {
-	var items []item
-	last, at := 0, 0
-	add := func(t sequent.Thought, least int, render func() string) {
-		if t.Seq > last {
-			last, at = t.Seq, len(items)
-		}
-		it := item{least: least, render: render}
-		if !t.More {
-			it.keep = summary
-		}
-		items = append(items, it)
-	}
-	switch view {
-	case viewOutline:
-		on := make(map[int]bool)
-		for _, t := range s.Path(line) {
-			on[t.Seq] = true
-		}
-		for _, e := range s.Outline() {
-			if whole || on[e.Seq] {
-				add(e.Thought, 0, func() string { return outlined(s, e) })
-			}
-		}
-	case viewLog:
-		log := slices.Collect(s.All())
-		if !whole {
-			log = s.Path(line)
-		}
-		for _, t := range log {
-			mark := ""
-			if n, ok := t.Revises.Number(); ok {
-				mark = " (revises #" + number(n) + ")"
-			}
-			add(t, leastSize(t), func() string { return shown(t, mark) })
-		}
-	default:
-		for _, step := range s.Effective(line) {
-			mark := ""
-			if len(step.Replaced) > 0 {
-				mark = " (replaces #" + number(step.Place) + ")"
-			}
-			add(step.Thought, leastSize(step.Thought), func() string { return shown(step.Thought, mark) })
-		}
-	}
-	if len(items) > 0 {
-		items[at].keep = latest
-	}
-	return items
-}
-
-// leastSize returns the number of bytes that shown returns at least.
-func leastSize(t sequent.Thought) int { return len(strings.TrimSpace(t.Text)) }
-
-// shown returns a thought in full. Its lines after the first are indented, so that no
-// text looks like another thought.
-func shown(t sequent.Thought, mark string) string {
-	if t.Revision && mark == "" {
-		mark = " (revision)"
-	}
-	if !t.More {
-		mark += " (final)"
-	}
-	text := t.Text
-	if t.Note != "" {
-		text += "\nnote: " + t.Note
-	}
-	return strings.TrimRight("#"+number(t.Number)+tag(t.Branch)+mark+" "+indent(text), " ")
-}
-
-// outlined returns a thought on one line.
-func outlined(s *sequent.Session, e sequent.OutlineEntry) string {
-	const most = 80 // bytes
-	mark := ""
-	if n, ok := e.Revises.Number(); ok {
-		mark = " (revises #" + number(n) + ")"
-	}
-	if by, ok := s.At(e.SupersededBy); ok {
-		mark += " (superseded by #" + number(by.Number) + tag(by.Branch) + ")"
-	}
-	if !e.More {
-		mark += " (final)"
-	}
-	text := strings.Join(strings.Fields(cut(e.Text, 4*most)), " ")
-	line := "#" + number(e.Number) + tag(e.Branch) + mark + " " + cut(text, most)
-	return strings.Repeat(" ", min(e.Depth, 8)) + strings.TrimRight(line, " ")
+	return "", r
 }
 
 // heading returns the description of the page without the title.
-func heading(s *sequent.Session, view, line string, whole bool) string {
-	what := view + " of " + line + " (pass branchId to go on there)"
+func heading(s *sequent.Session, in recallArgs, line string, whole bool) string {
+	what := in.View
 	switch {
-	case whole:
-		what = view
-	case line == "":
-		what = view + " of " + mainLine
+	case !whole && line == "":
+		what += " of " + mainLine
+	case !whole:
+		what += " of " + line + " (pass branchId to go on there)"
+	}
+	if in.Status != "" {
+		what += ", " + in.Status + " only"
 	}
 	return string(s.ID()) + " " + string(s.State()) + ", " + thoughts(s.Len()) + ", " + what
 }
 
-// otherLines returns the names of the lines that are not shown.
-func otherLines(s *sequent.Session, line string, whole bool) string {
-	branches := s.Branches()
-	if whole || len(branches) == 0 {
+// verdicts names the lines with what was decided about them.
+func verdicts(s *sequent.Session) string {
+	lines := s.Lines()
+	if len(lines) == 1 {
 		return ""
 	}
-	const most = 40 // branches
-	var others []string
-	if line != "" && !slices.Contains(branches, mainLine) {
-		others = append(others, mainLine)
+	const most = 40 // lines
+	var all []string
+	for i, l := range lines {
+		if i == most {
+			all = append(all, fmt.Sprintf("and %d more", len(lines)-i))
+			break
+		}
+		if text := lineText(s, l); text != mainLine {
+			all = append(all, text)
+		}
 	}
-	for i, label := range branches {
-		if label == line {
+	return "lines: " + strings.Join(all, ", ")
+}
+
+// otherLines returns the names of the lines that are not shown.
+func otherLines(s *sequent.Session, line string) string {
+	const most = 40 // lines
+	var others []string
+	lines := s.Lines()
+	for i, l := range lines {
+		if l.Label == line || l.Label == "" && slices.Contains(s.Branches(), mainLine) {
 			continue
 		}
 		if len(others) == most {
-			others = append(others, fmt.Sprintf("and %d more", len(branches)-i))
+			others = append(others, fmt.Sprintf("and %d more", len(lines)-i))
 			break
 		}
-		if origin, ok := s.Origin(label); ok {
-			label += " from #" + number(origin.Number) + tag(origin.Branch)
-		}
-		others = append(others, label)
+		others = append(others, lineText(s, l))
 	}
 	if len(others) == 0 {
 		return ""
@@ -256,19 +201,103 @@ func otherLines(s *sequent.Session, line string, whole bool) string {
 	return "other lines: " + strings.Join(others, ", ")
 }
 
+// lineText names a line, where it leaves, and what was decided about it.
+func lineText(s *sequent.Session, l sequent.Line) string {
+	text := brief.Label(s, l.Label)
+	if origin, ok := s.At(l.Origin); ok {
+		text += " from " + brief.Name(origin)
+	}
+	switch by, ok := s.At(l.By); {
+	case ok:
+		text += " (" + string(l.Verdict) + " by " + brief.Name(by) + ")"
+	case l.Left:
+		text += " (left)"
+	}
+	return text
+}
+
+// follow adds what the sessions came to that the shown thoughts name by URI.
+func (p *page) follow(ctx context.Context, engine *sequent.Engine, s *sequent.Session) {
+	const most = 3
+	named := namedSessions(p.text())
+	named = slices.DeleteFunc(named, func(id sequent.ID) bool { return id == s.ID() })
+	for _, id := range named[:min(len(named), most)] {
+		other, err := engine.Session(ctx, id)
+		if err != nil { // a text may name anything
+			continue
+		}
+		text, _ := brief.Write(other, min(p.room-1, 320))
+		if line := "see " + strings.ReplaceAll(text, "\n", "; "); len(line) < p.room {
+			p.line(line)
+		}
+	}
+}
+
+// namedSessions returns the ids of the sessions whose URI is in a text, in order and each
+// once.
+func namedSessions(text string) (ids []sequent.ID) {
+	for rest := text; ; {
+		_, after, ok := strings.Cut(rest, sessions+"/")
+		if !ok {
+			return ids
+		}
+		end := strings.IndexFunc(after, func(r rune) bool { return !idRune(r) })
+		if end < 0 {
+			end = len(after)
+		}
+		id := sequent.ID(strings.TrimRight(after[:end], ".-"))
+		if id != "" && !slices.Contains(ids, id) {
+			ids = append(ids, id)
+		}
+		rest = after[end:]
+	}
+}
+
+func idRune(r rune) bool {
+	return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' || r == '_' || r == '.'
+}
+
+// compare writes where two lines part and what each has of its own. Names has two names
+// of lines with a comma between them, or one, which is compared with the main line.
+func (p *page) compare(s *sequent.Session, names string) error {
+	branches := s.Branches()
+	if names == "" && len(branches) == 1 {
+		names = branches[0]
+	}
+	a, b, two := strings.Cut(names, ",")
+	if _, ok := s.End(names); ok && names != "" { // the name of a branch can have a comma
+		a, two = names, false
+	}
+	if !two {
+		b = mainLine
+	}
+	if names == "" {
+		return &refusal{
+			Code: codeInvalidArgument, Field: "branchId",
+			Message: "branchId does not say which lines to compare",
+			Fix:     `name two of them, such as "main, ` + cut(strings.Join(append(branches, "branch-1"), ", "), 200) + `"`,
+		}
+	}
+	lineA, err := lineNamed(s, strings.TrimSpace(a))
+	if err != nil {
+		return err
+	}
+	lineB, err := lineNamed(s, strings.TrimSpace(b))
+	if err != nil {
+		return err
+	}
+	const footer = 80 // bytes
+	text, left := brief.Compare(s, lineA, lineB, p.room-footer)
+	p.line(text)
+	if left > 0 {
+		p.line(thoughts(left) + " not shown whole: maxTokens, or branchId with view effective")
+	}
+	return nil
+}
+
 func number(n int) string { return strconv.Itoa(n) }
 
 func quote(s string) string { return `"` + s + `"` }
-
-// tag returns the name of a thought's branch, truncated because it is repeated for every
-// thought; "" for the main line.
-func tag(branch string) string {
-	const most = 40 // bytes
-	if branch == "" {
-		return ""
-	}
-	return " [" + cut(branch, most) + "]"
-}
 
 func thoughts(n int) string {
 	if n == 1 {

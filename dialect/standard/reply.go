@@ -21,7 +21,13 @@ type thinkReply struct {
 	Branches []string   `json:"branches"`
 	Length   int        `json:"thoughtHistoryLength"`
 	Branch   string     `json:"branchId,omitempty"`
-	Warnings []string   `json:"warnings,omitempty"`
+	Line     string     `json:"line,omitempty"` // the main line's name, in a session with branches
+	Replaces int        `json:"replaces,omitempty"`
+	Later    []int      `json:"later,omitempty"`
+	// Undecided and Unchecked are in the reply to the final thought.
+	Undecided []string `json:"undecided,omitempty"`
+	Unchecked []string `json:"unchecked,omitempty"`
+	Warnings  []string `json:"warnings,omitempty"`
 }
 
 // reply returns the reply for the step, which is the last thought of s. It depends only
@@ -33,6 +39,15 @@ func (st *step) reply(s *sequent.Session) tool.Reply {
 		Branches: s.Branches(), Length: s.Len(), Branch: t.Branch,
 		Warnings: st.warnings(s, t),
 	}
+	if len(r.Branches) > 0 && r.Branch == "" {
+		r.Line = mainLine
+	}
+	if old, ok := s.At(t.Supersedes); ok {
+		r.Replaces, r.Later = old.Number, resting(s, t, old)
+	}
+	if !t.More {
+		r.Undecided, r.Unchecked = undecided(s, t.Branch), unchecked(s, t.Branch)
+	}
 	return r.reply()
 }
 
@@ -40,7 +55,7 @@ func (st *step) reply(s *sequent.Session) tool.Reply {
 // and an id that we have made.
 func (r *thinkReply) reply() tool.Reply {
 	ours := func(c rune) bool { return 'a' <= c && c <= 'z' || '0' <= c && c <= '9' }
-	if len(r.Branches) > 0 || r.Branch != "" || len(r.Warnings) > 0 ||
+	if len(r.Branches) > 0 || r.Replaces > 0 || len(r.Unchecked) > 0 || len(r.Warnings) > 0 ||
 		strings.ContainsFunc(string(r.Session), func(c rune) bool { return !ours(c) }) {
 		return tool.JSONReply(r)
 	}

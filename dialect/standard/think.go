@@ -14,17 +14,19 @@ import (
 
 // thinkArgs are the arguments of sequentialthinking.
 type thinkArgs struct {
-	Thought  string `json:"thought"`
-	Next     bool   `json:"nextThoughtNeeded" alias:"next_thought_needed"`
-	Number   *int   `json:"thoughtNumber" alias:"thought_number"`
-	Total    *int   `json:"totalThoughts" alias:"total_thoughts"`
-	Session  string `json:"sessionId,omitzero" alias:"session_id"`
-	Revision bool   `json:"isRevision,omitzero" alias:"is_revision"`
-	Revises  *int   `json:"revisesThought" alias:"revises_thought"`
-	From     *int   `json:"branchFromThought" alias:"branch_from_thought"`
-	Branch   string `json:"branchId,omitzero" alias:"branch_id"`
-	More     bool   `json:"needsMoreThoughts,omitzero" alias:"needs_more_thoughts"`
-	Key      string `json:"requestKey,omitzero" alias:"request_key"`
+	Thought  string   `json:"thought"`
+	Next     bool     `json:"nextThoughtNeeded" alias:"next_thought_needed"`
+	Number   *int     `json:"thoughtNumber" alias:"thought_number"`
+	Total    *int     `json:"totalThoughts" alias:"total_thoughts"`
+	Session  string   `json:"sessionId,omitzero" alias:"session_id"`
+	Revision bool     `json:"isRevision,omitzero" alias:"is_revision"`
+	Revises  *int     `json:"revisesThought" alias:"revises_thought"`
+	From     *int     `json:"branchFromThought" alias:"branch_from_thought"`
+	Branch   string   `json:"branchId,omitzero" alias:"branch_id"`
+	More     bool     `json:"needsMoreThoughts,omitzero" alias:"needs_more_thoughts"`
+	Chooses  string   `json:"chooses,omitzero"`
+	Rejects  []string `json:"rejects,omitzero"`
+	Key      string   `json:"requestKey,omitzero" alias:"request_key"`
 }
 
 // A step is one call of sequentialthinking.
@@ -192,6 +194,10 @@ func (st *step) append(c *sequent.Change, s *sequent.Session) error {
 	if st.left != "" && s.Len() == 0 {
 		d.Labels = map[string]string{labelLeft: st.left}
 	}
+	decisions, err := st.decisions(s)
+	if err != nil {
+		return err
+	}
 	number, err := st.place(s, &d)
 	if err != nil {
 		return err
@@ -205,7 +211,42 @@ func (st *step) append(c *sequent.Change, s *sequent.Session) error {
 		return notOnPath("revisesThought", *st.Revises, c.Session(), d.Branch, t.Seq, "")
 	}
 	st.seq = t.Seq
+	for _, v := range decisions {
+		if err := c.Decide(v.Line, v.Verdict); err != nil {
+			return err
+		}
+	}
 	return nil
+}
+
+// decisions returns the verdicts of the step on lines of s.
+func (st *step) decisions(s *sequent.Session) ([]sequent.Decision, error) {
+	var all []sequent.Decision
+	add := func(field, name string, v sequent.Verdict) error {
+		line, err := lineNamed(s, name)
+		if r, ok := errors.AsType[*refusal](err); ok {
+			r.Field = field
+		}
+		all = append(all, sequent.Decision{Line: line, Verdict: v})
+		return err
+	}
+	if st.Chooses != "" {
+		if err := add("chooses", st.Chooses, sequent.Chosen); err != nil {
+			return nil, err
+		}
+	}
+	for _, name := range st.Rejects {
+		if name == st.Chooses {
+			return nil, &refusal{
+				Code: codeInvalidArgument, Field: "rejects",
+				Message: fmt.Sprintf("the line %q is chosen and rejected", name), Fix: "leave it out of one of chooses and rejects",
+			}
+		}
+		if err := add("rejects", name, sequent.Rejected); err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
 }
 
 // place returns the line of the step and the next number on this line.
@@ -214,6 +255,9 @@ func (st *step) place(s *sequent.Session, d *sequent.Draft) (number int, err err
 		d.Branch = freeBranch(s)
 	}
 	_, begun := s.End(d.Branch)
+	if d.Branch == mainLine && !begun && st.From == nil { // as replies name the main line
+		d.Branch = ""
+	}
 	switch {
 	case begun && st.From != nil:
 		// Clients of the reference server repeat the origin in each thought.

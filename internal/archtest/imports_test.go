@@ -27,6 +27,7 @@ var rules = []rule{
 	{".", []string{"words"}, "the library outlives every dependency"},
 
 	{"internal/jsonscan", nil, "it depends on nothing"},
+	{"brief", []string{"."}, "it reads sessions, for dialects, the command line and the viewer"},
 	{"tool", []string{"internal/jsonscan"}, "it depends on JSON, not on sessions"},
 	{"dialect", []string{".", "tool"}, "it only defines types"},
 	{"dialect/scope", []string{".", "tool"}, "any dialect can use it, of this module or another"},
@@ -36,7 +37,7 @@ var rules = []rule{
 	{"dialect/dialecttest", []string{".", "dialect", "tool", "golang.org/x/tools/txtar"}, "it tests any dialect"},
 	{"dialect/wiki", []string{".", "dialect", "tool", "dialect/scope", "dialect/wording", "vault/..."}, "notes of a vault are its subject"},
 	{"dialect/*", []string{
-		".", "dialect", "dialect/scope", "dialect/shortid", "dialect/watch", "dialect/wording", "tool",
+		".", "dialect", "dialect/scope", "dialect/shortid", "dialect/watch", "dialect/wording", "tool", "brief",
 		"internal/lazyregexp", "github.com/clipperhouse/displaywidth",
 	},
 		"a dialect can be removed with rm -r: it declares interfaces for everything else it needs"},
