@@ -31,7 +31,7 @@ func begin(t testing.TB, e *sequent.Engine, id string, thoughts ...string) *sequ
 	return s
 }
 
-func TestReferences(t *testing.T) {
+func TestRefers(t *testing.T) {
 	tests := []struct{ text, want string }{
 		{"7k3m", "7k3m"},
 		{"", ""},
@@ -145,7 +145,7 @@ func TestParseReference(t *testing.T) {
 }
 
 // The reference to each thought leads back to it, with the ID and without.
-func TestReferenceLeadsBack(t *testing.T) {
+func TestReferLeadsBack(t *testing.T) {
 	e := sequent.New(sequent.Config{})
 	s := begin(t, e, "a#b@7", "1", "2", "2", "0", "-3", "# 1", "#1 1", "a#b@7 5", "@1 2", "main 1", "x 1", "x 1", "x#y 1", "99 1")
 	for thought := range s.All() {

@@ -10,7 +10,6 @@
 package brief
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -315,60 +314,6 @@ func (w *writer) planWithdrawn() {
 	}
 }
 
-// chains returns what replaced what, oldest first: "#4 → #6 → #14".
-func (w *writer) chains() []string {
-	replaced := make(map[int]bool) // thoughts that some chain has at its beginning
-	by := make(map[int]int)
-	for i := range w.log {
-		if old := w.log[i].Supersedes; old > 0 {
-			by[old] = w.log[i].Seq
-		}
-	}
-	for _, next := range by {
-		replaced[next] = true
-	}
-	var chains []string
-	for i := range w.log {
-		t := w.log[i]
-		if by[t.Seq] == 0 || replaced[t.Seq] {
-			continue
-		}
-		chain := Name(t)
-		for seq := by[t.Seq]; seq > 0; seq = by[seq] {
-			chain += " → " + Name(w.log[seq-1])
-		}
-		chains = append(chains, chain)
-	}
-	return chains
-}
-
-// aimless returns the revisions that do not say what they revise.
-func (w *writer) aimless() []sequent.Thought {
-	var found []sequent.Thought
-	for _, t := range w.log {
-		if t.Revision && t.Supersedes == 0 {
-			found = append(found, t)
-		}
-	}
-	return found
-}
-
-// change returns the thought that made the author revise the most at once, the latest
-// of several, and the revisions that follow it without another thought in between.
-func (w *writer) change() (cause int, revisions []sequent.Thought) {
-	for i := 1; i < len(w.log); i++ {
-		n := i
-		for n < len(w.log) && w.log[n].Supersedes > 0 {
-			n++
-		}
-		if run := w.log[i:n]; len(run) > 1 && len(run) >= len(revisions) {
-			cause, revisions = i, run
-		}
-		i = max(i, n-1)
-	}
-	return cause, revisions
-}
-
 // planThoughts adds at most the given number of thoughts that hold and are not in
 // another section: revisions and then the others, the newest first.
 func (w *writer) planThoughts(most int) {
@@ -414,105 +359,4 @@ func (w *writer) mark(t sequent.Thought) string {
 		return ""
 	}
 	return " (" + strings.Join(marks, ", ") + ")"
-}
-
-// choose chooses the pieces that fit, those first that weigh most.
-func (w *writer) choose(bytes int) {
-	type candidate struct {
-		it *item
-		p  *piece
-	}
-	var all []candidate
-	for _, it := range w.items {
-		for i := range it.pieces {
-			all = append(all, candidate{it, &it.pieces[i]})
-		}
-	}
-	slices.SortStableFunc(all, func(a, b candidate) int { return cmp.Compare(b.p.weight, a.p.weight) })
-	for _, c := range all {
-		before := c.it.size()
-		c.p.chosen = true
-		cost := c.it.size() - before
-		if cost <= bytes || c.it.section == sectionHead {
-			bytes -= cost
-		} else {
-			c.p.chosen = false
-		}
-	}
-}
-
-// size returns the length of the item's line as it is chosen.
-func (it *item) size() int {
-	if !it.begun() {
-		return 0
-	}
-	var b strings.Builder
-	it.write(&b)
-	return b.Len()
-}
-
-func (it *item) begun() bool {
-	return slices.ContainsFunc(it.pieces, func(p piece) bool { return p.chosen })
-}
-
-// gap stands for sentences that are left out.
-const gap = " …"
-
-// text returns the chosen pieces.
-func (w *writer) text() string {
-	items := slices.Clone(w.items)
-	slices.SortStableFunc(items, func(a, b *item) int {
-		// Thoughts were collected from the newest on; they are shown in the order of the log.
-		if a.section == sectionThoughts && b.section == sectionThoughts {
-			return cmp.Compare(a.seq, b.seq)
-		}
-		return cmp.Compare(a.section, b.section)
-	})
-	var b strings.Builder
-	for _, it := range items {
-		if it.begun() {
-			it.write(&b)
-		}
-	}
-	return strings.TrimSuffix(b.String(), "\n")
-}
-
-func (it *item) write(b *strings.Builder) {
-	b.WriteString(it.head)
-	said, skipped := it.head != "", false
-	for _, p := range it.pieces {
-		if !p.chosen {
-			skipped = true
-			continue
-		}
-		if skipped {
-			b.WriteString(gap)
-			skipped = false
-		}
-		if said && p.text != "" {
-			b.WriteByte(' ')
-		}
-		b.WriteString(p.text)
-		said = true
-	}
-	if skipped {
-		b.WriteString(gap)
-	}
-	b.WriteByte('\n')
-}
-
-// left returns the number of thoughts that hold and are not shown whole.
-func (w *writer) left() int {
-	holding := 0
-	for _, t := range w.log {
-		if w.holds(t.Seq) {
-			holding++
-		}
-	}
-	return holding - w.wholeOf()
-}
-
-// whole reports whether all pieces are chosen.
-func (it *item) whole() bool {
-	return !slices.ContainsFunc(it.pieces, func(p piece) bool { return !p.chosen })
 }

@@ -151,23 +151,23 @@ func clauseEnd(sentence string) int {
 }
 
 // Lead returns the beginning of a text in at most the given number of bytes, on one
-// line: its first sentences as far as they fit, otherwise the first words.
+// line: its first sentences, and words of the next one if they alone say too little.
 func Lead(text string, bytes int) string {
-	var b strings.Builder
-	all := sentences(text)
-	for i, s := range all {
-		if i > 0 && b.Len()+1+len(s)+len(gap) > bytes {
-			return b.String() + gap
+	said := ""
+	for i, s := range sentences(text) {
+		if i > 0 {
+			s = said + " " + s
 		}
-		if i == 0 && len(s) > bytes {
+		switch {
+		case len(s)+len(gap) <= bytes:
+			said = s
+		case len(said) > bytes/2:
+			return said + gap
+		default:
 			return cutWords(s, bytes)
 		}
-		if i > 0 {
-			b.WriteByte(' ')
-		}
-		b.WriteString(s)
 	}
-	return b.String()
+	return said
 }
 
 // cutWords truncates a text to a number of bytes behind a word.

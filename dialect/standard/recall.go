@@ -2,6 +2,7 @@ package standard
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -42,6 +43,12 @@ func (d *server) recall(ctx context.Context, c tool.Call, in recallArgs) (tool.R
 	err := in.resume()
 	switch {
 	case err != nil:
+	case !slices.Contains(cursorStates, in.Status):
+		err = &refusal{
+			Code: codeInvalidArgument, Field: "status",
+			Message: fmt.Sprintf("status is %.40q, which no thought has", in.Status),
+			Fix:     "use " + strings.Join(cursorStates[1:len(cursorStates)-1], ", ") + " or " + cursorStates[len(cursorStates)-1],
+		}
 	case in.Branch != "" && in.Session == "":
 		err = &refusal{
 			Code: codeInvalidArgument, Field: "branchId",

@@ -124,9 +124,10 @@ func (v *view) shownAs(t sequent.Thought) string {
 	return strings.TrimRight(brief.Name(t)+v.mark(t)+" "+indent(text), " ")
 }
 
-// outlined returns a thought on one line, cut at the end of a sentence.
+// outlined returns a thought on one line, cut at the end of a
+// sentence where that is possible.
 func (v *view) outlined(t sequent.Thought) string {
-	const most = 100 // bytes
+	const most = 80 // bytes
 	line := brief.Name(t) + v.mark(t) + " " + brief.Lead(t.Text, most)
 	return strings.Repeat(" ", min(v.depths[t.Seq], 8)) + strings.TrimRight(line, " ")
 }

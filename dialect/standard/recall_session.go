@@ -272,11 +272,15 @@ func (p *page) compare(s *sequent.Session, names string) error {
 		b = mainLine
 	}
 	if names == "" {
-		return &refusal{
+		r := &refusal{
 			Code: codeInvalidArgument, Field: "branchId",
 			Message: "branchId does not say which lines to compare",
-			Fix:     `name two of them, such as "main, ` + cut(strings.Join(append(branches, "branch-1"), ", "), 200) + `"`,
+			Fix:     "use another view: the session has one line",
 		}
+		if len(branches) > 0 {
+			r.Fix = "name two of " + cut(strings.Join(append([]string{mainLine}, branches...), ", "), 200)
+		}
+		return r
 	}
 	lineA, err := lineNamed(s, strings.TrimSpace(a))
 	if err != nil {

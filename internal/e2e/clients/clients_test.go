@@ -93,8 +93,9 @@ func TestDefinitionsAreStrict(t *testing.T) {
 	for _, dialect := range (app.Config{}).Names() {
 		t.Run(dialect, func(t *testing.T) {
 			t.Parallel()
-			cmd := exec.Command(node, inspector, "--cli", server, "serve", "--store", "memory", "--vault", t.TempDir(), "--dialect", dialect,
+			cmd := exec.Command(node, inspector, "--cli", server, "serve", "--store", "memory", "--dialect", dialect,
 				"--method", "tools/list", "--strict", "--format", "json")
+			cmd.Env = append(cmd.Environ(), "SEQUENT_VAULT="+t.TempDir())
 			if out := programtest.Output(t, cmd); !regexp.MustCompile(`"sequential_?thinking"`).Match(out) {
 				t.Errorf("tools/list printed %s", out)
 			}
