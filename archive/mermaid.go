@@ -8,13 +8,41 @@ import (
 	"github.com/sequent-dev/sequent"
 )
 
-// labelLength is the maximum number of characters of a thought in its node.
-const labelLength = 60
+// labelLength is the maximum number of characters of a thought in its node, and
+// foldedLabelLength the one in a diagram with folded runs, whose text is limited.
+const (
+	labelLength       = 60
+	foldedLabelLength = 40
+)
 
 // Mermaid returns a session as a Mermaid flowchart: a node for each thought, edges
 // along each line and branch, dotted edges from revisions to the thoughts that they
 // supersede. The last thought of a completed session has its own colour.
+//
+// Mermaid refuses diagrams with more than 500 edges or 50,000 characters. A session that
+// needs more has runs of thoughts folded into one node each, and a node that says so:
+// first those far from the end that begin nothing, conclude nothing and revise nothing.
 func Mermaid(s *sequent.Session) string {
+	chart, _ := MermaidFolded(s)
+	return chart
+}
+
+// MermaidFolded returns the flowchart of [Mermaid] and the number of thoughts that have
+// no node of their own in it.
+func MermaidFolded(s *sequent.Session) (chart string, folded int) {
+	g := newGraph(s)
+	p := g.whole()
+	if edges, _ := g.edges(p); edges <= maxEdges {
+		if chart = g.chart(p, labelLength); drawable(chart) {
+			return chart, 0
+		}
+	}
+	p = g.fold()
+	return g.chart(p, foldedLabelLength), p.folded
+}
+
+// chart writes the flowchart of a partition.
+func (g *graph) chart(p *partition, length int) string {
 	var b strings.Builder
 	classes := []struct {
 		name, style string
@@ -24,29 +52,55 @@ func Mermaid(s *sequent.Session) string {
 		{name: "revision", style: "fill:#ff9,stroke:#333,stroke-width:2px,color:#000"},
 		{name: "branch", style: "fill:#f9f,stroke:#333,stroke-width:2px,color:#000"},
 		{name: "final", style: "fill:#9f9,stroke:#333,stroke-width:2px,color:#000"},
+		{name: "run", style: "stroke-dasharray:5 5"},
 	}
 	b.WriteString("flowchart LR\n")
-	for t := range s.All() {
-		node := fmt.Sprintf("t%d", t.Seq)
+	if p.folded > 0 {
+		fmt.Fprintf(&b, "    folded[\"%d of %d thoughts are folded into runs, because<br/>Mermaid draws at most 500 edges and 50000 characters.<br/>Markdown and JSON exports have every thought.\"]\n", p.folded, len(g.thoughts))
+		classes[4].nodes = append(classes[4].nodes, "folded")
+	}
+	seen := make(map[edge]bool)
+	connect := func(e edge, arrow string) {
+		if !seen[e] {
+			seen[e] = true
+			fmt.Fprintf(&b, "    %s %s %s\n", p.node(e.from), arrow, p.node(e.to))
+		}
+	}
+	for _, t := range g.thoughts {
+		at := p.block[t.Seq]
+		if at == hidden {
+			continue
+		}
+		node, single := p.node(at), p.size[at] == 1
 		_, _, revision := revises(t)
-		final := t.Seq == s.Len() && !t.More
-		fmt.Fprintf(&b, "    %s[\"%s\"]\n", node, nodeLabel(t, final))
-		if t.After > 0 {
+		final := t.Seq == len(g.thoughts) && !t.More
+		if at == t.Seq {
+			label := g.runLabel(p, at, length)
+			if single {
+				label = nodeLabel(t, final, length)
+			} else {
+				classes[4].nodes = append(classes[4].nodes, node)
+			}
+			fmt.Fprintf(&b, "    %s[\"%s\"]\n", node, label)
+		}
+		if before := p.block[t.After]; t.After > 0 && before != hidden && before != at {
 			arrow := "-->"
-			before, _ := s.At(t.After)
 			switch {
-			case before.Branch != t.Branch:
+			case g.thoughts[t.After-1].Branch != t.Branch:
 				arrow = `-->|"Branch"|`
-			case revision:
+			case revision && single:
 				arrow = `-->|"Revise"|`
 			}
-			fmt.Fprintf(&b, "    t%d %s %s\n", t.After, arrow, node)
+			connect(edge{from: before, to: at}, arrow)
 		}
-		if t.Supersedes > 0 {
-			fmt.Fprintf(&b, "    %s -.->|\"replaces\"| t%d\n", node, t.Supersedes)
-			classes[0].nodes = append(classes[0].nodes, fmt.Sprintf("t%d", t.Supersedes))
+		if old := p.block[t.Supersedes]; t.Supersedes > 0 && old != hidden && old != at {
+			connect(edge{from: at, to: old, replaces: true}, `-.->|"replaces"|`)
+			if p.size[old] == 1 {
+				classes[0].nodes = append(classes[0].nodes, p.node(old))
+			}
 		}
 		switch {
+		case !single:
 		case final:
 			classes[3].nodes = append(classes[3].nodes, node)
 		case revision:
@@ -55,7 +109,7 @@ func Mermaid(s *sequent.Session) string {
 			classes[2].nodes = append(classes[2].nodes, node)
 		}
 	}
-	if s.Len() == 0 {
+	if len(g.thoughts) == 0 {
 		b.WriteString("    empty[\"No thoughts yet\"]\n")
 	}
 	for _, c := range classes {
@@ -67,7 +121,7 @@ func Mermaid(s *sequent.Session) string {
 }
 
 // nodeLabel returns the label of the node of a thought.
-func nodeLabel(t sequent.Thought, final bool) string {
+func nodeLabel(t sequent.Thought, final bool, length int) string {
 	lines := []string{fmt.Sprintf("Thought %d", t.Number)}
 	if number, named, ok := revises(t); ok && named {
 		lines = []string{"Revision of", fmt.Sprintf("Thought %d", number)}
@@ -80,7 +134,7 @@ func nodeLabel(t sequent.Thought, final bool) string {
 	if final {
 		lines = append(lines, "(Final)")
 	}
-	if text := oneLine(t.Text, labelLength); text != "" {
+	if text := oneLine(t.Text, length); text != "" {
 		// After a quotation mark Mermaid does not recognise a list.
 		lines = append(lines, "“"+literal(text)+"”")
 	}

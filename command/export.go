@@ -22,7 +22,7 @@ import (
 
 // formats returns the export formats of a snapshot by name; nil is the log in JSON.
 func formats() map[string]func(*sequent.Session) string {
-	return map[string]func(*sequent.Session) string{"md": archive.Markdown, "json": nil, "mermaid": archive.Mermaid}
+	return map[string]func(*sequent.Session) string{"md": archive.Markdown, "json": nil, formatMermaid: archive.Mermaid}
 }
 
 func (p *program) export() *cobra.Command {
@@ -32,7 +32,8 @@ func (p *program) export() *cobra.Command {
 		Short: "Export a session as Markdown, JSON or a Mermaid diagram",
 		Long: `Export a session as Markdown, as JSON with all its data, or as a Mermaid diagram. The ID can be shortened
 to its first characters. Without an ID the latest session is exported. sequent verify checks an export in
-JSON.
+JSON. A diagram of a session for which Mermaid's limits of 500 edges and 50,000 characters do not suffice has
+runs of thoughts folded into one node each, and says so.
 
 --redact and --redact-secrets replace texts by [redacted] in every field of the session, and list on
 standard error what was replaced where; with --json as {"redacted": [{"session", "thought", "field",
@@ -113,7 +114,7 @@ func (x *exporting) patterns() ([]redact.Pattern, error) {
 func (p *program) writeExport(ctx context.Context, e *sequent.Engine, s *sequent.Session, x exporting, patterns []redact.Pattern) error {
 	render := formats()[x.format]
 	if render != nil && len(patterns) == 0 {
-		return p.writeSigned(x, s.Header(), render(s))
+		return p.writeSigned(x, s.Header(), p.rendered(s, render, x.format))
 	}
 	h, entries, err := e.Entries(ctx, s.ID())
 	if err != nil {
@@ -134,8 +135,23 @@ func (p *program) writeExport(ctx context.Context, e *sequent.Engine, s *sequent
 	if s, err = snapshot(ctx, h, entries); err != nil {
 		return err
 	}
-	return p.writeSigned(x, h, render(s))
+	return p.writeSigned(x, h, p.rendered(s, render, x.format))
 }
+
+// rendered returns an export, and says on standard error what a diagram lacks.
+func (p *program) rendered(s *sequent.Session, render func(*sequent.Session) string, format string) string {
+	if format != formatMermaid {
+		return render(s)
+	}
+	chart, folded := archive.MermaidFolded(s)
+	if folded > 0 {
+		fmt.Fprintf(p.err, "%d of %d thoughts are folded into runs: Mermaid draws at most 500 edges and 50,000 characters.\n  Pass --format md or json for every thought.\n", folded, s.Len())
+	}
+	return chart
+}
+
+// formatMermaid is the name of the format of diagrams.
+const formatMermaid = "mermaid"
 
 // writeSigned writes an export, and its signature if there is a key.
 func (p *program) writeSigned(x exporting, h sequent.Header, text string) error {
@@ -188,7 +204,7 @@ func formatOf(file string) string {
 	case ".json":
 		return "json"
 	case ".mmd", ".mermaid":
-		return "mermaid"
+		return formatMermaid
 	}
 	return "md"
 }
