@@ -6,6 +6,8 @@ import (
 	"encoding/json"
 	"math"
 	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/sequent-dev/sequent"
 	"github.com/sequent-dev/sequent/store/internal/indexer"
@@ -75,7 +77,7 @@ func (sr *search) block(ctx context.Context, at *words.Cursor, count bool) ([]ra
 // lists are the thoughts that a partial search may find.
 type lists struct {
 	unindexed []ranking.Candidate
-	indexed   [][]int64 // for each wanted term, in descending order
+	indexed   [][]int64 // for each wanted term
 }
 
 // partialBlock is the [ranking.Block] of a partial search.
@@ -114,14 +116,33 @@ func (sr *search) readLists(ctx context.Context, newest int64, count bool) (l *l
 		return l, err
 	}
 	for _, t := range sr.Asked.Wanted() {
-		ids, err := collectIDs(sr.words.QueryContext(ctx,
-			"SELECT rowid FROM words WHERE words MATCH ? AND rowid <= ? ORDER BY rowid DESC", t.FTS5(textColumns)+sr.scope, newest))
+		ids, err := sr.having(ctx, t, newest)
 		if err != nil {
 			return nil, indexError{err}
 		}
 		l.indexed = append(l.indexed, ids)
 	}
 	return l, nil
+}
+
+// having returns the ids of all thoughts in the index up to newest with a term. They
+// come in one row, because a row for each costs more than to find them.
+func (sr *search) having(ctx context.Context, t words.Term, newest int64) ([]int64, error) {
+	var list string
+	err := sr.words.QueryRowContext(ctx, "SELECT ifnull(group_concat(rowid), '') FROM words WHERE words MATCH ? AND rowid <= ?",
+		t.FTS5(textColumns)+sr.scope, newest).Scan(&list)
+	if err != nil || list == "" {
+		return nil, err
+	}
+	ids := make([]int64, 0, strings.Count(list, ",")+1)
+	for field := range strings.SplitSeq(list, ",") {
+		id, err := strconv.ParseInt(field, 10, 64)
+		if err != nil {
+			return nil, err
+		}
+		ids = append(ids, id)
+	}
+	return ids, nil
 }
 
 // scan reads all thoughts between low and high, newest first, and returns at most
