@@ -71,7 +71,9 @@ func (s *Store) Search(ctx context.Context, q sequent.SearchQuery) (hits sequent
 			sr := search{Search: asked, store: s, tx: tx}
 			// The best plan depends on how common the words are: use the index of words,
 			// or scan the newest thoughts. A generic plan cannot know that.
-			if _, err := tx.Exec(ctx, "SET LOCAL plan_cache_mode = force_custom_plan"); err != nil {
+			// It also expects every inflection to be in some thoughts, and many of them do
+			// not exist: to start parallel workers for that takes longer than the search.
+			if _, err := tx.Exec(ctx, "SET LOCAL plan_cache_mode = force_custom_plan; SET LOCAL max_parallel_workers_per_gather = 0"); err != nil {
 				return err
 			}
 			hits, err = sr.page(ctx)
