@@ -73,6 +73,7 @@ var rules = []rule{
 	{"internal/redact", []string{"."}, "it changes a copy of a session"},
 	{"internal/signature", nil, "it depends on files only"},
 	{"internal/worktree", nil, "it depends on files only"},
+	{"internal/judged", nil, "it depends on nothing"},
 	{"internal/shellwords", nil, "it depends on nothing"},
 	{"internal/draw", []string{".", "charm.land/lipgloss/v2", "github.com/clipperhouse/displaywidth"}, "it draws a session"},
 

@@ -175,7 +175,7 @@ func BenchmarkSearchForms(b *testing.B) {
 			}
 			time.Sleep(100 * time.Millisecond)
 		}
-		if _, err := s.pool.Exec(b.Context(), "ANALYZE"); err != nil {
+		if _, err := s.pool.Exec(b.Context(), "VACUUM (ANALYZE)"); err != nil {
 			b.Fatal(err)
 		}
 	})

@@ -135,16 +135,43 @@ func (sr *search) rank(ctx context.Context) ([]ranking.Candidate, string, error)
 	return sr.Rank(ctx, sr.newest, sr.block)
 }
 
+// useIndex makes the rest of the search find thoughts with the index of words alone.
+// PostgreSQL expects each word that it does not know to be in 1 of 200 thoughts, so
+// that it would rather read all of them than look up some hundred words.
+func (sr *search) useIndex(ctx context.Context) error {
+	_, err := sr.tx.Exec(ctx, "SET LOCAL enable_seqscan = off; SET LOCAL enable_indexscan = off; SET LOCAL enable_indexonlyscan = off")
+	return err
+}
+
 // find is the [ranking.Find].
 func (sr *search) find(ctx context.Context, q words.Query, n int) ([]ranking.Candidate, error) {
 	one := *sr
 	one.Asked = q
 	one.Begin()
+	if err := one.useIndex(ctx); err != nil {
+		return nil, err
+	}
 	if err := one.readUnindexed(ctx); err != nil {
 		return nil, err
 	}
-	found, err := one.newestOf(ctx, 1, sr.newest, n)
-	return found[:min(n, len(found))], err
+	found := one.unindexed
+	if query, ok := q.TSQuery(); ok {
+		var ids []int64
+		if err := one.tx.QueryRow(ctx, selectIDs, query, one.newest).Scan(&ids); err != nil {
+			return nil, err
+		}
+		some := 0
+		for size := n; len(ids) > 0 && some < n; size *= 2 {
+			size = min(size, len(ids))
+			matching, err := one.read(ctx, ids[:size])
+			if err != nil {
+				return nil, err
+			}
+			found, ids, some = append(found, matching...), ids[size:], some+len(matching)
+		}
+	}
+	slices.SortFunc(found, func(a, b ranking.Candidate) int { return cmp.Compare(b.ID, a.ID) })
+	return found[:min(n, len(found))], nil
 }
 
 // args returns the arguments of inQuery, followed by more.
@@ -226,10 +253,20 @@ func (sr *search) block(ctx context.Context, at *words.Cursor) ([]ranking.Candid
 	if at.Low > 0 {
 		limit = math.MaxInt
 	}
-	found, err := sr.newestOf(ctx, low, at.Bound, limit)
-	if err != nil {
-		return nil, err
+	var found []ranking.Candidate
+	for _, c := range sr.unindexed {
+		if low <= c.ID && c.ID <= at.Bound && len(found) < limit {
+			found = append(found, c)
+		}
 	}
+	if query, ok := sr.Asked.TSQuery(); ok {
+		indexed, err := sr.indexed(ctx, query, low, at.Bound, limit)
+		if err != nil {
+			return nil, err
+		}
+		found = append(found, indexed...)
+	}
+	slices.SortFunc(found, func(a, b ranking.Candidate) int { return cmp.Compare(b.ID, a.ID) })
 	at.Low = low
 	if len(found) >= limit { // only if at.Low was 0
 		found = found[:limit-1]
@@ -238,29 +275,12 @@ func (sr *search) block(ctx context.Context, at *words.Cursor) ([]ranking.Candid
 	return found, nil
 }
 
-// newestOf returns matching thoughts between low and high, newest first. If there are
-// more than limit, it returns at least the newest limit of them.
-func (sr *search) newestOf(ctx context.Context, low, high int64, limit int) ([]ranking.Candidate, error) {
-	var found []ranking.Candidate
-	for _, c := range sr.unindexed {
-		if low <= c.ID && c.ID <= high && len(found) < limit {
-			found = append(found, c)
-		}
-	}
-	if query, ok := sr.Asked.TSQuery(); ok {
-		indexed, err := sr.indexed(ctx, query, low, high, limit)
-		if err != nil {
-			return nil, err
-		}
-		found = append(found, indexed...)
-	}
-	slices.SortFunc(found, func(a, b ranking.Candidate) int { return cmp.Compare(b.ID, a.ID) })
-	return found, nil
-}
-
 // partialBlock is the [ranking.Block] of a partial search.
 func (sr *search) partialBlock(ctx context.Context, at *words.Cursor) ([]ranking.Candidate, error) {
 	if sr.lists == nil {
+		if err := sr.useIndex(ctx); err != nil {
+			return nil, err
+		}
 		sr.lists = make([][]int64, len(sr.Asked.Wanted()))
 		for i, t := range sr.Asked.Wanted() {
 			query, ok := t.TSQuery()
@@ -273,13 +293,18 @@ func (sr *search) partialBlock(ctx context.Context, at *words.Cursor) ([]ranking
 		}
 	}
 	return sr.Divide(at, ranking.BlockSize, sr.lists, sr.unindexed, func(ids []int64) ([]ranking.Candidate, error) {
-		rows, err := sr.tx.Query(ctx, selectByID, sr.args(ids)...)
-		if err != nil {
-			return nil, err
-		}
-		found, _, err := sr.matching(rows)
-		return found, err
+		return sr.read(ctx, ids)
 	})
+}
+
+// read returns the thoughts with these ids that match and that the query selects.
+func (sr *search) read(ctx context.Context, ids []int64) ([]ranking.Candidate, error) {
+	rows, err := sr.tx.Query(ctx, selectByID, sr.args(ids)...)
+	if err != nil {
+		return nil, err
+	}
+	found, _, err := sr.matching(rows)
+	return found, err
 }
 
 // indexed looks thoughts between low and high up in the index, newest first, and
