@@ -49,10 +49,11 @@ const (
 	selectCount = `
 		SELECT count(*), coalesce(min(id), 0), (SELECT coalesce(max(id), 0) FROM thought_words)
 		FROM (SELECT id FROM thought_words WHERE words @@ $1::tsquery ORDER BY id DESC LIMIT $2) w`
-	// selectIDs returns the indexed thoughts with a term, newest first.
+	// selectIDs returns the indexed thoughts with a term, newest first. Another
+	// condition could make PostgreSQL use another index.
 	selectIDs = `
 		SELECT coalesce(array_agg(id ORDER BY id DESC), '{}')
-		FROM thought_words WHERE words @@ $1::tsquery AND id <= $2`
+		FROM thought_words WHERE words @@ $1::tsquery`
 	selectIndex  = `SELECT tx, id, docs, tokens FROM index_state`
 	selectNewest = `SELECT coalesce(max(id), 0) FROM thoughts`
 	selectHits   = `
@@ -157,7 +158,7 @@ func (sr *search) find(ctx context.Context, q words.Query, n int) ([]ranking.Can
 	found := one.unindexed
 	if query, ok := q.TSQuery(); ok {
 		var ids []int64
-		if err := one.tx.QueryRow(ctx, selectIDs, query, one.newest).Scan(&ids); err != nil {
+		if err := one.tx.QueryRow(ctx, selectIDs, query).Scan(&ids); err != nil {
 			return nil, err
 		}
 		some := 0
@@ -287,7 +288,7 @@ func (sr *search) partialBlock(ctx context.Context, at *words.Cursor) ([]ranking
 			if !ok {
 				continue
 			}
-			if err := sr.tx.QueryRow(ctx, selectIDs, query, at.Newest).Scan(&sr.lists[i]); err != nil {
+			if err := sr.tx.QueryRow(ctx, selectIDs, query).Scan(&sr.lists[i]); err != nil {
 				return nil, err
 			}
 		}
