@@ -68,7 +68,7 @@ func (in args) fault(limits sequent.Limits) (field, msg string) {
 		return "branchId", "branchFromThought is given without branchId; they go together"
 	case in.From != nil && *in.From >= in.Number:
 		return "branchFromThought", fmt.Sprintf(
-			"branchFromThought is %d and thoughtNumber %d; a branch leaves at a lower number than its own", *in.From, in.Number)
+			"branchFromThought is %d and thoughtNumber %d; the branch counts on from there, so its number is higher", *in.From, in.Number)
 	default:
 		return "", ""
 	}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"strings"
 
 	"github.com/sequent-dev/sequent"
@@ -56,12 +57,15 @@ func (p partial) correct(s *sequent.Session, limits sequent.Limits) args {
 		out.Number = max(1, *p.Number)
 	case out.Branch != nil && begun(s, *out.Branch):
 		out.Number = s.NextNumber(*out.Branch)
+	case out.From != nil: // a branch counts on from its origin
+		out.Number = min(*out.From, maxNumber-1) + 1
 	case out.Branch != nil:
 		out.Number = s.NumberAfter(s.Len())
 	default:
 		out.Number = s.NextNumber("")
 	}
 	out.Number = min(out.Number, maxNumber)
+	out.pair(s)
 	last, _ := s.Last()
 	out.Total = last.Total
 	if p.Total != nil {
@@ -73,27 +77,32 @@ func (p partial) correct(s *sequent.Session, limits sequent.Limits) args {
 	if p.Next != nil {
 		out.Next = *p.Next
 	}
-	out.pair(s)
 	return out
 }
 
-// pair completes an incomplete branch, and moves its origin below the number.
+// pair completes an incomplete branch, and raises the number above its origin: an origin
+// is what the author meant, and the branch counts on from it.
 func (in *args) pair(s *sequent.Session) {
-	switch {
-	case in.From == nil && in.Branch == nil:
-		return
-	case in.Number == 1: // no origin is below it
-		in.From, in.Branch = nil, nil
-		return
-	case in.Branch == nil:
-		in.Branch = new(freeBranch(s))
-	case in.From == nil:
+	if in.From == nil && in.Branch != nil {
 		if origin, ok := s.Origin(*in.Branch); ok && origin.Number >= 1 {
 			in.From = new(origin.Number)
+		} else if in.Number > 1 {
+			in.From = new(in.Number - 1)
 		}
 	}
-	if in.From == nil || *in.From >= in.Number {
-		in.From = new(in.Number - 1)
+	if in.From == nil || *in.From >= maxNumber { // no number is above the origin
+		in.From, in.Branch = nil, nil
+		return
+	}
+	if in.Branch == nil {
+		in.Branch = new(freeBranch(s))
+	}
+	if *in.From < in.Number {
+		return
+	}
+	in.Number = *in.From + 1
+	if begun(s, *in.Branch) {
+		in.Number = min(max(in.Number, s.NextNumber(*in.Branch)), maxNumber)
 	}
 }
 
@@ -121,26 +130,66 @@ func looseTool(spec tool.Spec) tool.Tool {
 		Type       json.RawMessage `json:"type"`
 		Properties json.RawMessage `json:"properties"`
 	}
-	if err := json.Unmarshal(spec.InputSchema, &schema); err != nil {
-		panic("guided: " + err.Error())
-	}
+	unmarshal(spec.InputSchema, &schema)
 	spec.InputSchema = tool.JSONReply(schema).JSON
 	answer := func(_ context.Context, _ tool.Call, in partial) (tool.Reply, error) { return tool.JSONReply(in), nil }
 	return tool.New(spec, answer, misfit)
 }
 
-// salvage returns the valid arguments of a refused call.
-func (d *server) salvage(ctx context.Context, c tool.Call) (p partial) {
+func unmarshal(schema json.RawMessage, to any) {
+	if err := json.Unmarshal(schema, to); err != nil {
+		panic("guided: " + err.Error())
+	}
+}
+
+// A required is an argument that every call has.
+type required struct {
+	name     string
+	nullable bool
+}
+
+// requiredOf returns the required arguments of a schema, in its order.
+func requiredOf(schema json.RawMessage) []required {
+	var s struct {
+		Properties map[string]struct{ Type json.RawMessage }
+		Required   []string
+	}
+	unmarshal(schema, &s)
+	list := make([]required, len(s.Required))
+	for i, name := range s.Required {
+		list[i] = required{name, strings.Contains(string(s.Properties[name].Type), `"null"`)}
+	}
+	return list
+}
+
+// missing returns the names of the required arguments that a call lacks.
+func (d *server) missing(members map[string]json.RawMessage) (names []string) {
+	for _, r := range d.required {
+		raw, there := members[r.name]
+		if !there || string(raw) == "null" && !r.nullable {
+			names = append(names, r.name)
+		}
+	}
+	return names
+}
+
+// members returns the arguments of a call by name; nil if they are no object.
+func members(c tool.Call) (m map[string]json.RawMessage) {
 	object, err := tool.Object(c.Args)
-	if err != nil {
+	if err != nil || json.Unmarshal(object, &m) != nil {
+		return nil
+	}
+	return m
+}
+
+// salvage returns the valid ones of the arguments of a refused call.
+func (d *server) salvage(ctx context.Context, c tool.Call, members map[string]json.RawMessage) (p partial) {
+	if members == nil {
 		return partial{}
 	}
-	c.Args = object
-	var members map[string]json.RawMessage
-	if json.Unmarshal(c.Args, &members) != nil {
-		return partial{}
-	}
+	members = maps.Clone(members)
 	for {
+		c.Args = tool.JSONReply(members).JSON
 		reply, err := d.loose.Call(ctx, c)
 		if err == nil {
 			err = json.Unmarshal(reply.JSON, &p)
@@ -156,6 +205,5 @@ func (d *server) salvage(ctx context.Context, c tool.Call) (p partial) {
 			return partial{} // the error is not about one argument
 		}
 		delete(members, e.Field)
-		c.Args = tool.JSONReply(members).JSON
 	}
 }

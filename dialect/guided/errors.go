@@ -2,7 +2,9 @@ package guided
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
+	"strings"
 
 	"github.com/sequent-dev/sequent"
 	"github.com/sequent-dev/sequent/dialect/wording"
@@ -36,12 +38,31 @@ func misfit(err *tool.ArgumentError) (tool.Reply, error) { return tool.Reply{}, 
 
 // reject returns the refusal of arguments that do not fit the schema.
 func (d *server) reject(ctx context.Context, c tool.Call, fault *tool.ArgumentError) tool.Reply {
-	p := d.salvage(ctx, c)
+	given := members(c)
+	p := d.salvage(ctx, c, given)
 	s := d.current(ctx, c.Caller)
 	if p.plain() && (s.State() != sequent.Active || p.Number != nil && *p.Number <= 1) {
 		s = d.empty // the call begins a session
 	}
-	return correction(fault.Error(), p.correct(s, d.engine.Limits()))
+	return correction(d.words(fault, given), p.correct(s, d.engine.Limits()))
+}
+
+// words returns what is wrong with the arguments of a call, with the names of all that
+// are missing.
+func (d *server) words(fault *tool.ArgumentError, given map[string]json.RawMessage) string {
+	if given == nil {
+		return fault.Error()
+	}
+	names := d.missing(given)
+	switch {
+	case len(names) == 0, len(names) == 1 && fault.Missing:
+		return fault.Error()
+	case fault.Missing:
+		return strings.Join(names, ", ") + " are missing"
+	case len(names) == 1:
+		return fault.Error() + "; " + names[0] + " is missing"
+	}
+	return fault.Error() + "; " + strings.Join(names, ", ") + " are missing"
 }
 
 // correction refuses a call and recommends a corrected one.

@@ -45,7 +45,9 @@ type server struct {
 	logger *slog.Logger
 	strict tool.Tool // enforces the published schema
 	loose  tool.Tool // all arguments are optional
-	empty  *sequent.Session
+
+	required []required
+	empty    *sequent.Session
 }
 
 // New returns the dialect. It panics if there is no engine.
@@ -65,6 +67,7 @@ func New(cfg Config) dialect.Dialect {
 	spec := tool.Parse(specJSON, specText)
 	d.strict = tool.New(spec, d.think, misfit)
 	d.loose = looseTool(spec)
+	d.required = requiredOf(spec.InputSchema)
 	d.empty = emptySession()
 	return dialect.Dialect{
 		Name:    name,
