@@ -91,7 +91,10 @@ func (st *step) warnings(s *sequent.Session, t sequent.Thought) []string {
 	if p, ok := s.At(t.Seq - 1); ok && nearlySame(p.Text, t.Text) {
 		warn("nearly the same as the previous thought (%d)", p.Number)
 	}
-	if st.Total != nil && onlyGrows(s, t.Seq) {
+	if was := st.outgrown(s, t); was > 0 {
+		warn("totalThoughts raised from %d to %d, and follows the number from here: pass a new estimate if you have one", was, t.Total)
+	}
+	if st.Total != nil && onlyGrows(s, t.Seq) && !onlyGrows(s, t.Seq-1) {
 		warn("totalThoughts grew in each of the last %d calls: come to a conclusion, or make an estimate that holds", maxRises)
 	}
 	if t.Branch == "" {
@@ -116,6 +119,32 @@ func (st *step) warnings(s *sequent.Session, t sequent.Thought) []string {
 func begunBefore(s *sequent.Session, t sequent.Thought) bool {
 	before, ok := s.At(t.After)
 	return ok && before.Branch == t.Branch
+}
+
+// outgrown returns the author's estimate that t, the last thought of s, is the first to
+// exceed, or 0. A total that has been raised to the number is no estimate, so that a
+// warning is given once.
+func (st *step) outgrown(s *sequent.Session, t sequent.Thought) int {
+	before, _ := s.At(t.Seq - 1)
+	was := before.Total
+	if st.Total != nil {
+		was = *st.Total
+	}
+	if !t.More || t.Total != t.Number || was >= t.Number {
+		return 0
+	}
+	first := before // with that total
+	for {
+		earlier, ok := s.At(first.Seq - 1)
+		if !ok || earlier.Total != before.Total {
+			break
+		}
+		first = earlier
+	}
+	if first.Seq > 0 && first.Total == first.Number && was <= before.Total {
+		return 0
+	}
+	return was
 }
 
 // onlyGrows reports whether each of the last thoughts up to seq raised the estimate.
