@@ -72,6 +72,10 @@ func (r *thinkReply) reply() tool.Reply {
 // maxRises is the number of calls in a row that raise totalThoughts before a warning.
 const maxRises = 10
 
+// maxLook is how many thoughts are searched for the one that set totalThoughts, so that
+// a call takes the same time in a long session.
+const maxLook = 100
+
 // warnings returns the warnings about a step that was accepted.
 func (st *step) warnings(s *sequent.Session, t sequent.Thought) []string {
 	var w []string
@@ -133,8 +137,8 @@ func (st *step) outgrown(s *sequent.Session, t sequent.Thought) int {
 	if !t.More || t.Total != t.Number || was >= t.Number {
 		return 0
 	}
-	first := before // with that total
-	for {
+	first := before // with that total, if it is among the latest
+	for range maxLook {
 		earlier, ok := s.At(first.Seq - 1)
 		if !ok || earlier.Total != before.Total {
 			break
