@@ -42,7 +42,10 @@ files, it is first copied to the folder bin in your data directory, and the entr
 --token-env; the entry names the variable. Claude Desktop cannot connect to a URL from its file, and Zed
 cannot read a token from a variable.
 
---json prints {"ok": bool, "program": file, "clients": [{client, name, file, action, copy, verified, server,
+--with-skill also installs a skill, which tells the agent when to think and how, for Claude Code, and for
+Codex, Gemini CLI, OpenCode and Copilot CLI, which share one.
+
+--json prints {"ok": bool, "program": file, "clients": [{client, name, file, skill, action, copy, verified, server,
 version, tools, error, fix}], "say": sentence}; action is add, update, keep or failed.`,
 		Example: "sequent setup\n\n# one client, without a question\nsequent setup --client cursor --yes\n\n" +
 			"# show what would change\nsequent setup --all --dry-run\n\n# print the entry to paste it\nsequent setup --client zed --print\n\n" +
@@ -66,6 +69,7 @@ version, tools, error, fix}], "say": sentence}; action is add, update, keep or f
 	}
 	job.flags(c)
 	c.Flags().BoolVar(&job.show, "print", false, "print the entries and change nothing")
+	c.Flags().BoolVar(&job.skill, "with-skill", false, "also install the skill, which says when to think and how")
 	c.Flags().StringVar(&dialect, "dialect", dialects[0], "dialect of the tool: "+strings.Join(dialects, ", "))
 	c.Flags().StringVar(&team, "team", "", "URL of a server over HTTP, instead of this program")
 	c.Flags().StringVar(&tokenEnv, "token-env", "", "environment variable with the bearer token for --team")
@@ -85,7 +89,9 @@ deleted. The command shows the changes and asks before it makes them. A copy of 
 Without --client the entry is removed from the files of all clients, with --project from those of the project
 in the working directory, and with --all from both. Sessions are kept; sequent delete deletes them.
 
---json prints {"ok": bool, "clients": [{client, name, file, action, copy, error}]}; action is remove or
+The skill that sequent setup installed is deleted too, unless a client that is not chosen uses it.
+
+--json prints {"ok": bool, "clients": [{client, name, file, skill, action, copy, error}]}; action is remove or
 failed.`,
 		Example: "sequent remove\n\n# from one client, without a question\nsequent remove --client cursor --yes\n\n# show what would change\nsequent remove --all --dry-run",
 		Args:    arguments(0, 0, ""),
@@ -130,8 +136,8 @@ func checkTeam(c *cobra.Command, team, tokenEnv string) error {
 // A setupJob is one run of setup or remove.
 type setupJob struct {
 	*program
-	clients                       []string
-	project, all, yes, plan, show bool
+	clients                              []string
+	project, all, yes, plan, show, skill bool
 
 	files   setup.Setup
 	server  setup.Server
@@ -144,6 +150,7 @@ type setupResult struct {
 	Client   string   `json:"client"`
 	Name     string   `json:"name"`
 	File     string   `json:"file"`
+	Skill    bool     `json:"skill,omitempty"`
 	Action   string   `json:"action"`
 	Copy     string   `json:"copy,omitempty"`
 	Verified bool     `json:"verified,omitempty"`
@@ -316,6 +323,11 @@ func (j *setupJob) add(ctx context.Context) error {
 		change, err := j.files.Add(c, j.project, j.server)
 		j.planned(c, j.project, change, err)
 	}
+	if j.skill {
+		if err := j.addSkill(clients); err != nil {
+			return err
+		}
+	}
 	what := "Add sequent to " + draw.Count(j.changes(), "file", "files") + "?"
 	if err := j.agree(ctx, what); err != nil || j.plan {
 		return err
@@ -327,7 +339,7 @@ func (j *setupJob) add(ctx context.Context) error {
 	}
 	j.apply()
 	for i := range j.results {
-		if r := &j.results[i]; r.Action != actionFailed {
+		if r := &j.results[i]; r.Action != actionFailed && !r.change.Skill {
 			j.verify(ctx, r)
 		}
 	}
@@ -337,7 +349,7 @@ func (j *setupJob) add(ctx context.Context) error {
 // planned records the plan for a client. Clients that share a file share a result.
 func (j *setupJob) planned(c setup.Client, project bool, change setup.Change, err error) {
 	file := cmp.Or(change.File, j.files.System.File(c, project))
-	r := setupResult{Client: c.ID, Name: c.Name, File: file, Action: string(change.Action), change: change}
+	r := setupResult{Client: c.ID, Name: c.Name, File: file, Skill: change.Skill, Action: string(change.Action), change: change}
 	if err != nil {
 		r.fail(err, "")
 		if e, ok := errors.AsType[*setup.FileError](err); ok {
@@ -414,6 +426,13 @@ func (j *setupJob) remove(ctx context.Context) error {
 			if err != nil || change.Action == setup.Remove {
 				j.planned(c, project, change, err)
 			}
+			if j.othersUse(c, clients, project) {
+				continue
+			}
+			change, err = j.files.RemoveSkill(c, project)
+			if err != nil || change.Action == setup.Remove {
+				j.planned(c, project, change, err)
+			}
 		}
 	}
 	if len(j.results) == 0 {
@@ -428,4 +447,33 @@ func (j *setupJob) remove(ctx context.Context) error {
 	}
 	j.apply()
 	return j.report(ctx)
+}
+
+// addSkill plans to install the skill for those of the clients that read skills.
+func (j *setupJob) addSkill(clients []setup.Client) error {
+	some := false
+	for _, c := range clients {
+		if c.Skills == "" {
+			continue
+		}
+		some = true
+		change, err := j.files.AddSkill(c, j.project)
+		j.planned(c, j.project, change, err)
+	}
+	if !some {
+		return &usageError{msg: "none of these clients is known to read skills", fix: "omit --with-skill"}
+	}
+	return nil
+}
+
+// othersUse reports whether a client that is not chosen has an entry and shares the skill of
+// c.
+func (j *setupJob) othersUse(c setup.Client, chosen []setup.Client, project bool) bool {
+	return slices.ContainsFunc(setup.Clients(), func(other setup.Client) bool {
+		if !c.SharesSkill(other) || slices.ContainsFunc(chosen, func(c setup.Client) bool { return c.ID == other.ID }) {
+			return false
+		}
+		_, used, err := j.files.Read(other, project)
+		return used && err == nil
+	})
 }

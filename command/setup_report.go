@@ -47,13 +47,15 @@ func (j *setupJob) planLines() (lines []draw.Line) {
 		case r.Action == actionFailed:
 			what = "left alone: " + r.Error
 		case r.change.Action == setup.Keep:
-			what = "has the entry already"
+			what = "is as it should be"
 		case r.change.Deletes:
 			what = "delete, because sequent setup created it"
+		case r.change.Skill && !r.change.Creates:
+			what = "update"
 		case r.change.Creates:
 			what = "create"
 		}
-		head := draw.Line{{Text: r.Name, Role: draw.Title}, {Text: "  " + shortPath(r.File), Role: draw.Meta}}
+		head := draw.Line{{Text: r.title(), Role: draw.Title}, {Text: "  " + shortPath(r.File), Role: draw.Meta}}
 		if what != "" {
 			head = append(head, draw.Span{Text: "  " + draw.One(what, j.charset())})
 		}
@@ -73,6 +75,14 @@ func (j *setupJob) planLines() (lines []draw.Line) {
 		}
 	}
 	return lines
+}
+
+// title returns what a result is about.
+func (r setupResult) title() string {
+	if r.Skill {
+		return "Skill for " + r.Name
+	}
+	return r.Name
 }
 
 // report prints what was done, and what to do next.
@@ -101,7 +111,7 @@ func (j *setupJob) reportLines() (lines []draw.Line) {
 	lines = append(lines, nil)
 	for _, r := range j.results {
 		mark, role := "ok    ", draw.Final
-		text := r.Name + ": " + done[r.Action]
+		text := r.title() + ": " + done[r.Action]
 		if r.Verified {
 			text += ", and it works: " + r.Server + " " + r.Version + " with " + strings.Join(r.Tools, ", ")
 		}

@@ -60,6 +60,7 @@ type Client struct {
 	Dirs     []string // directories or files that show that the client is installed
 
 	Reload string // how the client notices a new entry
+	Skills string // directory of skills in the home directory and in a project; empty if the client is not known to have one
 
 	shape shape
 }
@@ -70,8 +71,8 @@ var clients = []Client{
 		ID: "claude-code", Name: "Claude Code", Format: JSON, Servers: []string{"mcpServers"},
 		User: "~/.claude.json", Home: "CLAUDE_CONFIG_DIR", Project: ".mcp.json",
 		Programs: []string{"claude"}, Dirs: []string{"~/.claude", "~/.claude.json"},
-		Reload: "start a new session",
-		shape:  shape{kind: "stdio", url: "url", remote: "http", bearer: "Bearer ${NAME}"},
+		Reload: "start a new session", Skills: ".claude/skills",
+		shape: shape{kind: "stdio", url: "url", remote: "http", bearer: "Bearer ${NAME}"},
 	},
 	{
 		ID: "claude-desktop", Name: "Claude Desktop", Format: JSON, Servers: []string{"mcpServers"},
@@ -103,15 +104,15 @@ var clients = []Client{
 		ID: "codex", Name: "Codex", Format: TOML, Servers: []string{"mcp_servers"},
 		User: "~/.codex/config.toml", Home: "CODEX_HOME", Project: ".codex/config.toml",
 		Programs: []string{"codex"}, Dirs: []string{"~/.codex"},
-		Reload: "start a new session",
-		shape:  shape{url: "url", tokenKey: "bearer_token_env_var"},
+		Reload: "start a new session", Skills: ".agents/skills",
+		shape: shape{url: "url", tokenKey: "bearer_token_env_var"},
 	},
 	{
 		ID: "gemini-cli", Name: "Gemini CLI", Format: JSON, Servers: []string{"mcpServers"},
 		User: "~/.gemini/settings.json", Project: ".gemini/settings.json",
 		Programs: []string{"gemini"}, Dirs: []string{"~/.gemini"},
-		Reload: "start a new session",
-		shape:  shape{url: "httpUrl", bearer: "Bearer ${NAME}"},
+		Reload: "start a new session", Skills: ".agents/skills",
+		shape: shape{url: "httpUrl", bearer: "Bearer ${NAME}"},
 	},
 	{
 		ID: "zed", Name: "Zed", Format: JSON, Servers: []string{"context_servers"},
@@ -131,15 +132,15 @@ var clients = []Client{
 		ID: "opencode", Name: "OpenCode", Format: JSON, Servers: []string{"mcp"},
 		User: "$XDG/opencode/opencode.json", Other: "opencode.jsonc", Project: "opencode.json",
 		Programs: []string{"opencode"}, Dirs: []string{"$XDG/opencode"},
-		Reload: "start a new session",
-		shape:  shape{kind: "local", joined: true, env: "environment", enabled: true, url: "url", remote: "remote", bearer: "Bearer {env:NAME}"},
+		Reload: "start a new session", Skills: ".agents/skills",
+		shape: shape{kind: "local", joined: true, env: "environment", enabled: true, url: "url", remote: "remote", bearer: "Bearer {env:NAME}"},
 	},
 	{
 		ID: "copilot-cli", Name: "Copilot CLI", Format: JSON, Servers: []string{"mcpServers"},
 		User: "~/.copilot/mcp-config.json", Home: "COPILOT_HOME", Project: ".mcp.json",
 		Programs: []string{"copilot"}, Dirs: []string{"~/.copilot"},
-		Reload: "start a new session",
-		shape:  shape{kind: "stdio", tools: true, url: "url", remote: "http", bearer: "Bearer ${NAME}"},
+		Reload: "start a new session", Skills: ".agents/skills",
+		shape: shape{kind: "stdio", tools: true, url: "url", remote: "http", bearer: "Bearer ${NAME}"},
 	},
 	{
 		ID: "kiro", Name: "Kiro", Format: JSON, Servers: []string{"mcpServers"},

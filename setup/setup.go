@@ -36,6 +36,7 @@ type Change struct {
 	Action  Action
 	Creates bool // the file does not exist
 	Deletes bool // the file was created for the entry and has nothing else
+	Skill   bool // the file is the skill, not a configuration
 	Server  Server
 	Copy    string // of the file before the change; set by Apply
 
@@ -222,8 +223,12 @@ func (s Setup) apply(c *Change) (err error) {
 	return err
 }
 
-// Diff returns the lines that a change removes and adds, with - and + before them.
+// Diff returns the lines that a change removes and adds, with - and + before them. It returns
+// none for the skill, which changes as a whole.
 func (c Change) Diff() []string {
+	if c.Skill {
+		return nil
+	}
 	before, after := lines(c.file.text), lines(c.after)
 	for len(before) > 0 && len(after) > 0 && before[0] == after[0] {
 		before, after = before[1:], after[1:]

@@ -17,10 +17,11 @@ func TestRealClients(t *testing.T) {
 		args        []string
 		want        string // a program
 		wantTeam    string
+		skills      []string // arguments that show the descriptions of skills
 	}{
-		{"claude-code", "claude", []string{"mcp", "list"}, "serve - ✔ Connected", "(HTTP) - ✔ Connected"},
-		{"gemini-cli", "gemini", []string{"mcp", "list"}, "(stdio) - Connected", "(http) - Connected"},
-		{"codex", "codex", []string{"mcp", "get", "sequent"}, "args: serve", "bearer_token_env_var: TEAM_TOKEN"},
+		{"claude-code", "claude", []string{"mcp", "list"}, "serve - ✔ Connected", "(HTTP) - ✔ Connected", nil},
+		{"gemini-cli", "gemini", []string{"mcp", "list"}, "(stdio) - Connected", "(http) - Connected", []string{"skills", "list"}},
+		{"codex", "codex", []string{"mcp", "get", "sequent"}, "args: serve", "bearer_token_env_var: TEAM_TOKEN", []string{"debug", "prompt-input", "hello"}},
 	}
 	for _, c := range clients {
 		npm(t, c.program)
@@ -44,8 +45,13 @@ func TestRealClients(t *testing.T) {
 					t.Errorf("%s %s printed (%v)\n%s\nwant %q", c.program, strings.Join(c.args, " "), err, out, want)
 				}
 			}
-			h.run(program, "setup", "--client", c.id, "--yes")
+			h.run(program, "setup", "--client", c.id, "--with-skill", "--yes")
 			list(c.want)
+			if len(c.skills) > 0 {
+				if out, err := h.command(client, c.skills...).CombinedOutput(); !strings.Contains(string(out), "decisions in several steps") {
+					t.Errorf("%s does not find the skill (%v)\n%s", c.program, err, out)
+				}
+			}
 			h.run(program, "setup", "--client", c.id, "--yes", "--team", url, "--token-env", "TEAM_TOKEN")
 			list(c.wantTeam)
 			h.run(program, "remove", "--yes")

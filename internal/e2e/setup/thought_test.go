@@ -3,10 +3,12 @@ package setup
 import (
 	"encoding/json"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/sequent-dev/sequent/internal/e2e/programtest"
@@ -17,14 +19,24 @@ func TestThoughtInClaudeCode(t *testing.T) {
 	t.Parallel()
 	claude, program := npm(t, "claude"), programtest.Build(t)
 	h := newHome(t, program)
-	h.run(program, "setup", "--client", "claude-code", "--yes")
-	model := httptest.NewServer(http.HandlerFunc(messages))
+	h.run(program, "setup", "--client", "claude-code", "--with-skill", "--yes")
+	var offered atomic.Bool // the skill
+	model := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, err := io.ReadAll(r.Body)
+		if err == nil && strings.Contains(string(body), "decisions in several steps") {
+			offered.Store(true)
+		}
+		messages(w, r.URL.Path, body)
+	}))
 	t.Cleanup(model.Close)
 	h.env = append(h.env, "ANTHROPIC_BASE_URL="+model.URL, "ANTHROPIC_API_KEY=sk-ant-test", "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1", "DISABLE_TELEMETRY=1")
 	cmd := h.command(claude, "-p", "Why do orders fail at noon?", "--model", "claude-scripted", "--allowedTools", "mcp__sequent__sequentialthinking")
 	cmd.Stdin = strings.NewReader("")
 	if out := string(programtest.Output(t, cmd)); !strings.Contains(out, "The thought is recorded.") {
 		t.Errorf("claude printed %s", out)
+	}
+	if !offered.Load() {
+		t.Error("the skill is not offered to the model")
 	}
 	if shown := h.run(program, "show"); !strings.Contains(shown, "Reports run at noon and starve the pool.") {
 		t.Errorf("show printed %s", shown)
@@ -33,14 +45,14 @@ func TestThoughtInClaudeCode(t *testing.T) {
 
 // messages is a model of the Messages API, streamed or not, that finds the tool, calls it once
 // and then ends. It answers other requests, such as for a title, with a text.
-func messages(w http.ResponseWriter, r *http.Request) {
+func messages(w http.ResponseWriter, path string, body []byte) {
 	var request struct {
 		Stream   bool
 		Tools    []struct{ Name string }
 		Messages json.RawMessage
 	}
-	if r.URL.Path != "/v1/messages" || json.NewDecoder(r.Body).Decode(&request) != nil {
-		http.NotFound(w, r)
+	if path != "/v1/messages" || json.Unmarshal(body, &request) != nil {
+		http.Error(w, "not found", http.StatusNotFound)
 		return
 	}
 	const toolName = "mcp__sequent__sequentialthinking"
