@@ -2,6 +2,8 @@ package postgres
 
 import (
 	"context"
+	"strconv"
+	"strings"
 	"sync"
 
 	"github.com/sequent-dev/sequent"
@@ -64,18 +66,33 @@ func (c *cache) update(round []*sequent.Write, rows []located) {
 	}
 }
 
-// storeMoves is storePlain for writes that [cache.moves] accepts. It finds the rows by
-// their places. By key it would read all their versions, and while a transaction is open
-// somewhere on the server, no version is removed.
-const storeMoves = `
+// storeMoves returns storePlain for writes that [cache.moves] accepts, for a server of a
+// version.
+//
+// It finds the rows by their places. By key it would read all their versions, and while a
+// transaction is open somewhere on the server, no version is removed. It reads the whole
+// page of a place, because the server removes old versions from a page that is read so,
+// but not from one of which a single row is read. Without that, every row would move to
+// another page, with new entries in all indexes, after some twenty appends.
+func storeMoves(version int) string {
+	found := "s.ctid >= w.page::tid AND s.ctid < w.next_page::tid"
+	if version < 140000 { // which would read the whole table
+		found = "s.ctid = w.place::tid"
+	}
+	return moveText + found + moveRest
+}
+
+const moveText = `
 	WITH free AS (
 		SELECT s.place, w.version, w.len, w.updated, w.entries, w.head, w.bytes, w.n
 		FROM unnest($3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[], $7::bigint[], $8::bigint[], $9::bigint[],
-				$10::bytea[], $11::bytea[], $12::bigint[], $24::text[])
-			WITH ORDINALITY AS w (key, epoch, base_version, version, len, updated, entries, head, base_head, bytes, place, n)
+				$10::bytea[], $11::bytea[], $12::bigint[], $24::text[], $25::text[], $26::text[])
+			WITH ORDINALITY AS w (key, epoch, base_version, version, len, updated, entries, head, base_head, bytes, place, page, next_page, n)
 		CROSS JOIN LATERAL (
 			SELECT s.ctid AS place FROM tool_sessions s
-			WHERE s.ctid = w.place::tid AND s.key = w.key AND s.epoch = w.epoch AND s.version = w.base_version
+			WHERE `
+
+const moveRest = ` AND s.key = w.key AND s.epoch = w.epoch AND s.version = w.base_version
 				AND s.head = w.base_head AND ` + mayWrite + `
 			FOR NO KEY UPDATE OF s SKIP LOCKED
 		) s
@@ -130,13 +147,19 @@ func (s *Store) commit(ctx context.Context, round []*sequent.Write) ([]bool, err
 	return stored(rows), nil
 }
 
-// places returns the places of rows.
-func places(rows []located) []string {
-	result := make([]string, len(rows))
-	for i, r := range rows {
-		result[i] = r.place
+// placeArgs returns the places of rows, the beginnings of the pages that they are in, and
+// those of the pages after these.
+func placeArgs(rows []located) []any {
+	all := make([][]string, 3)
+	for i := range all {
+		all[i] = make([]string, len(rows))
 	}
-	return result
+	for i, r := range rows {
+		page, _, _ := strings.Cut(strings.TrimPrefix(r.place, "("), ",")
+		n, _ := strconv.ParseUint(page, 10, 32) // what the server calls a place is one
+		all[0][i], all[1][i], all[2][i] = r.place, "("+page+",0)", "("+strconv.FormatUint(n+1, 10)+",0)"
+	}
+	return columns(all)
 }
 
 // stored reports which writes were stored.

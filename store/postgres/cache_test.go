@@ -3,9 +3,12 @@
 package postgres
 
 import (
+	"fmt"
 	"reflect"
 	"testing"
 	"time"
+
+	"github.com/jackc/pgx/v5"
 
 	"github.com/sequent-dev/sequent"
 )
@@ -71,5 +74,55 @@ func TestCache(t *testing.T) {
 	}
 	if got, _, err := a.Load(t.Context(), now.Key, sequent.Position{}, 0); err != nil || !reflect.DeepEqual(got, now) {
 		t.Errorf("after a stale write: %+v, %v; want %+v", got, err, now)
+	}
+}
+
+// TestMovesStayInPage appends so often that the versions of a row would fill many pages if
+// the server did not remove old ones. It is not parallel: while a transaction of another
+// test is open, the server removes none.
+func TestMovesStayInPage(t *testing.T) {
+	url := server.Schema(t)
+	s := openAt(t, url)
+	defer s.Close()
+	conn, err := pgx.Connect(t.Context(), url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close(t.Context())
+	// The server's own cleaning would hide the difference.
+	if _, err := conn.Exec(t.Context(), "ALTER TABLE tool_sessions SET (autovacuum_enabled = off)"); err != nil {
+		t.Fatal(err)
+	}
+	e := sequent.New(sequent.Config{Store: s})
+	const appends = 1500
+	for n := range appends {
+		if _, err := e.Ensure(t.Context(), "a", adding(fmt.Sprint(n))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var pages int
+	if err := conn.QueryRow(t.Context(), "SELECT pg_relation_size('tool_sessions') / 8192").Scan(&pages); err != nil {
+		t.Fatal(err)
+	}
+	if most := appends / 100; pages > most {
+		t.Errorf("after %d appends to one session its row has used %d pages, want at most %d", appends, pages, most)
+	}
+}
+
+// TestMovesOfOldServers appends with the statement for PostgreSQL 13.
+func TestMovesOfOldServers(t *testing.T) {
+	t.Parallel()
+	s := openAt(t, server.Schema(t))
+	defer s.Close()
+	s.storeMoves = storeMoves(130000)
+	e := sequent.New(sequent.Config{Store: s})
+	const appends = 100
+	for n := range appends {
+		if _, err := e.Ensure(t.Context(), "a", adding(fmt.Sprint(n))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got, err := e.Session(t.Context(), "a"); err != nil || got.Len() != appends {
+		t.Errorf("Session = %d thoughts, %v, want %d", got.Len(), err, appends)
 	}
 }

@@ -116,14 +116,14 @@ func (s *Store) store(ctx context.Context, db queryer, round []*sequent.Write) (
 	plain := allPlain(round)
 	rows, moves := s.cache.moves(round)
 	if moves = moves && plain; moves {
-		text = storeMoves
+		text = s.storeMoves
 		args = append(args, moveArgs(round, rows)...)
 	} else {
 		args = append(args, sessionArgs(round)...)
 	}
 	args = append(args, plainArgs(round)...)
 	if moves {
-		args = append(args, places(rows))
+		args = append(args, placeArgs(rows)...)
 	}
 	if !plain {
 		text = storeAll
