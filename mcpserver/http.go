@@ -85,6 +85,7 @@ type HTTPConfig struct {
 	Origins []string
 
 	MaxBody        int           // bytes of a request's body; 0 means 4 MiB
+	MaxReply       int           // bytes of a reply; a longer one is replaced by an error; 0 means 16 MiB
 	MaxSessions    int           // sessions of clients before 2026-07-28; 0 means 8,192
 	SessionTimeout time.Duration // idle time until a session ends; 0 means an hour
 	Rate           float64       // maximum requests per second per client; 0 means 1,000
@@ -138,7 +139,7 @@ func NewHTTP(cfg HTTPConfig) (*HTTP, error) {
 	}
 	h, err := streamhttp.New(streamhttp.Config{
 		Servers: servers, Auth: cfg.Auth, Logger: cfg.Logger, Origins: cfg.Origins,
-		MaxBody: cfg.MaxBody, SessionTimeout: cfg.SessionTimeout,
+		MaxBody: cfg.MaxBody, MaxReply: cfg.MaxReply, SessionTimeout: cfg.SessionTimeout,
 		Limits: cfg.Limits.governed(cfg.MaxSessions), TrustedProxies: cfg.TrustedProxies,
 		Rate: cfg.Rate, Burst: cfg.Burst, Timeout: cfg.Timeout, Grace: cfg.Grace,
 		Ready: cfg.Ready, Stalled: cfg.Stalled, Drain: cfg.Drain,

@@ -107,7 +107,7 @@ func (v *visit) send(status int, document any) {
 func (v *visit) sendBytes(status int, media string, body []byte) {
 	if room := v.room; room != nil {
 		v.room = nil
-		if err := room.Made(int64(len(body))); err != nil {
+		if err := room.Made(int64(len(body)), int64(len(body))); err != nil {
 			v.refuse(err)
 			return
 		}

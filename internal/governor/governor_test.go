@@ -205,6 +205,62 @@ func TestWaitEnds(t *testing.T) {
 	})
 }
 
+// TestFirstReplies makes replies of an unknown size: a few at once, until the size of one
+// is known or some time has passed.
+func TestFirstReplies(t *testing.T) {
+	t.Parallel()
+	for _, large := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			g := New(Config{Limits: Limits{BytesOut: 128 << 20}})
+			s := g.Subject("a")
+			var made []*Reply
+			var mu sync.Mutex
+			count := func() int {
+				synctest.Wait()
+				mu.Lock()
+				defer mu.Unlock()
+				return len(made)
+			}
+			var all sync.WaitGroup
+			for range 10 {
+				all.Go(func() {
+					r, err := s.Reply(t.Context(), "x")
+					if err != nil {
+						return // it has waited for memory
+					}
+					mu.Lock()
+					defer mu.Unlock()
+					made = append(made, r)
+				})
+			}
+			if n := count(); n != maxFirstReplies {
+				t.Errorf("%d replies are made at once, want %d", n, maxFirstReplies)
+			}
+			if large {
+				if err := made[0].Made(60<<20, 60<<20); err != nil {
+					t.Error(err)
+				}
+				time.Sleep(firstReplyWait + defaultWait)
+				if n := count(); n != maxFirstReplies {
+					t.Errorf("after a large one %d replies are made, want no more", n)
+				}
+			} else {
+				time.Sleep(firstReplyWait)
+				if n := count(); n != 10 {
+					t.Errorf("after %v %d replies are made, want all", firstReplyWait, n)
+				}
+			}
+			all.Wait()
+			for _, r := range made {
+				r.Sent()
+			}
+			if n := s.replies["x"].first; n != 0 || g.used != (Limits{}) {
+				t.Errorf("in the end %d first replies, %v used", n, g.used)
+			}
+		})
+	}
+}
+
 // TestReply checks that the calls of a subject wait for each other if their replies
 // are large, and only then.
 func TestReply(t *testing.T) {
@@ -231,7 +287,7 @@ func TestReply(t *testing.T) {
 			}
 			for i, r := range replies {
 				if i == 0 {
-					if err := r.Made(size); err != nil {
+					if err := r.Made(size, size); err != nil {
 						t.Errorf("%s: %v", what, err)
 					}
 				}
@@ -255,7 +311,7 @@ func TestReply(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, refused := errors.AsType[*Refusal](r.Made(100 << 20)); !refused {
+		if _, refused := errors.AsType[*Refusal](r.Made(100<<20, 100<<20)); !refused {
 			t.Error("a reply larger than a share was not refused")
 		}
 		r.Sent()
@@ -372,7 +428,7 @@ func TestRace(t *testing.T) {
 					s.Give(Heavy, 1)
 				}
 				if r, err := s.Reply(t.Context(), "x"); err == nil {
-					_ = r.Made(int64(n) << 8)
+					_ = r.Made(int64(n)<<8, int64(n)<<8)
 					r.Sent()
 				}
 				if s.Take(Calls, 1) == nil {

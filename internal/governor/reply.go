@@ -8,6 +8,11 @@ import (
 const (
 	// unknownReply is the expected size of the first reply of a kind.
 	unknownReply = 256 << 10
+	// maxFirstReplies is how many replies of a kind are made at once while the size of
+	// none is known. Further ones wait for firstReplyWait, and then are made anyway: they
+	// may take long but be small.
+	maxFirstReplies = 4
+	firstReplyWait  = time.Second
 	// minReply is the least expected size of a reply.
 	minReply = 16 << 10
 	// replyWindow is how long the size of a reply is remembered: at least so long, at
@@ -22,6 +27,8 @@ type replySize struct {
 	since    time.Time // when the current period began
 	max, old int64     // in the current and the previous one
 	known    bool
+	learned  chan struct{} // closed when known is set
+	first    int           // replies that are made while it is not
 }
 
 func (z *replySize) expected(now time.Time) int64 {
@@ -34,7 +41,10 @@ func (z *replySize) expected(now time.Time) int64 {
 
 func (z *replySize) note(n int64, now time.Time) {
 	z.turn(now)
-	z.max, z.known = max(z.max, n), true
+	if z.max = max(z.max, n); !z.known {
+		z.known = true
+		close(z.learned)
+	}
 }
 
 func (z *replySize) turn(now time.Time) {
@@ -53,11 +63,13 @@ type Reply struct {
 	size    *replySize
 	held    int64 // of BytesOut
 	made    int64 // 0 before Made
+	first   bool  // counts as one of size.first
 }
 
 // Reply waits for the memory of a reply that is yet to be made. How much that will be
 // is not known before, so it is taken to be the largest reply of its kind to the
-// subject in the last minutes. The caller must call [Reply.Sent].
+// subject in the last minutes. The first replies of a kind are made a few at a time, so
+// that large ones are noticed before there are many. The caller must call [Reply.Sent].
 func (s *Subject) Reply(ctx context.Context, kind string) (*Reply, error) {
 	s.g.mu.Lock()
 	size := s.replies[kind]
@@ -69,8 +81,17 @@ func (s *Subject) Reply(ctx context.Context, kind string) (*Reply, error) {
 		if s.replies == nil {
 			s.replies = make(map[string]*replySize)
 		}
-		size = new(replySize)
+		size = &replySize{learned: make(chan struct{})}
 		s.replies[kind] = size
+	}
+	if !size.known && size.first >= maxFirstReplies {
+		s.g.mu.Unlock()
+		size.learn(ctx)
+		s.g.mu.Lock()
+	}
+	r := &Reply{subject: s, size: size, first: !size.known}
+	if r.first {
+		size.first++
 	}
 	n := size.expected(time.Now())
 	if limit := s.g.limits[BytesOut]; limit >= 0 {
@@ -78,17 +99,31 @@ func (s *Subject) Reply(ctx context.Context, kind string) (*Reply, error) {
 	}
 	s.g.mu.Unlock()
 	if err := s.Wait(ctx, BytesOut, n); err != nil {
+		r.Sent()
 		return nil, err
 	}
-	return &Reply{subject: s, size: size, held: n}, nil
+	r.held = n
+	return r, nil
 }
 
-// Made says that the reply has n bytes. It returns a [*Refusal] if that, together with
-// what the subject has not read yet, is more than its share.
-func (r *Reply) Made(n int64) error {
+// learn waits until the size is known, but not for long.
+func (z *replySize) learn(ctx context.Context) {
+	t := time.NewTimer(firstReplyWait)
+	defer t.Stop()
+	select {
+	case <-z.learned:
+	case <-t.C:
+	case <-ctx.Done():
+	}
+}
+
+// Made says that the reply has n bytes, or that an error of n bytes replaces one of made
+// bytes. It returns a [*Refusal] if n, together with what the subject has not read yet, is
+// more than its share.
+func (r *Reply) Made(n, made int64) error {
 	s, g := r.subject, r.subject.g
 	g.mu.Lock()
-	r.size.note(n, time.Now())
+	r.size.note(made, time.Now())
 	if limit := g.limits[BytesOut]; limit >= 0 && s.unsent+n > s.share(BytesOut) {
 		refusal := s.refusal(BytesOut, n)
 		refusal.Held = s.unsent
@@ -111,6 +146,9 @@ func (r *Reply) Sent() {
 	defer g.mu.Unlock()
 	s.unsent -= r.made
 	s.add(BytesOut, -r.held)
-	r.held, r.made = 0, 0
+	if r.first {
+		r.size.first--
+	}
+	r.held, r.made, r.first = 0, 0, false
 	g.grant(BytesOut)
 }

@@ -34,6 +34,18 @@ func (s *Server) callTool(ctx context.Context, r *Request, result []byte) ([]byt
 	return appendReply(result, reply)
 }
 
+// ReplyKind returns the kind of a request's reply: those of one kind, of a method or of a
+// tool, have similar sizes.
+func (s *Server) ReplyKind(m *message.Message) string {
+	if m.Method == callTool {
+		name, _, _ := callParams(m.Params)
+		if t := s.tools[string(name)]; t != nil {
+			return s.Name() + " " + t.Name
+		}
+	}
+	return s.Name() + " " + m.Method
+}
+
 // callParams returns the members of a call, and whether they are of the right
 // types.
 func callParams(raw json.RawMessage) (name []byte, args json.RawMessage, ok bool) {

@@ -25,6 +25,7 @@ import (
 // Defaults of a [Config].
 const (
 	DefaultMaxBody        = 4 << 20
+	DefaultMaxReply       = 16 << 20
 	DefaultRate           = 1000
 	DefaultBurst          = 2000
 	DefaultSessionTimeout = time.Hour
@@ -52,6 +53,7 @@ type Config struct {
 	Logger         *slog.Logger
 	Origins        []string
 	MaxBody        int
+	MaxReply       int
 	Limits         governor.Limits
 	TrustedProxies []netip.Prefix
 	SessionTimeout time.Duration
@@ -73,6 +75,7 @@ type Handler struct {
 	logger   *slog.Logger
 	gate     *admission.Gate
 	maxBody  int
+	maxReply int           // bytes; negative means no limit
 	timeout  time.Duration // for a client to send a request, or to take a reply
 	grace    time.Duration
 	governor *governor.Governor
@@ -105,7 +108,7 @@ func New(cfg Config) (*Handler, error) {
 		servers: map[string]*method.Server{endpoint: cfg.Servers[0]},
 		auth:    cfg.Auth,
 		logger:  cfg.Logger,
-		maxBody: cmp.Or(cfg.MaxBody, DefaultMaxBody),
+		maxBody: cmp.Or(cfg.MaxBody, DefaultMaxBody), maxReply: cmp.Or(cfg.MaxReply, DefaultMaxReply),
 		timeout: cmp.Or(cfg.Timeout, DefaultTimeout),
 		grace:   cmp.Or(cfg.Grace, DefaultGrace),
 		quiet:   make(chan struct{}),

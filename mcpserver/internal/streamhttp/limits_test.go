@@ -234,6 +234,27 @@ func TestReplyTooLarge(t *testing.T) {
 	})
 }
 
+// TestReplyBeyondLimit asks for a reply that is longer than any may be. Its size is
+// remembered although it is not sent.
+func TestReplyBeyondLimit(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		x := newHeavyHouse(t, governor.Limits{governor.BytesOut: 12_000_000})
+		x.h.maxReply = 1_000_000
+		const want = "the request was carried out, but its reply has 3000"
+		x.want(x.start(x.call("token-a", "large"), nil), "a reply of 3 MB", 200, want)
+		read := make(chan struct{})
+		held := x.start(x.call("token-a", "large"), read)
+		if n := x.h.governor.Used(governor.BytesOut); n > 1000 {
+			t.Errorf("%d bytes are held for an error", n)
+		}
+		close(read)
+		synctest.Wait()
+		x.want(held, "once more", 200, want)
+		x.want(x.start(x.call("token-a", "quick"), nil), "a small one", 200, "quick")
+	})
+}
+
 // A stuck body never comes.
 type stuck struct{ end chan struct{} }
 

@@ -3,6 +3,7 @@ package streamhttp
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"time"
 
@@ -92,7 +93,7 @@ func (v *visit) weigh(f answer, reply **governor.Reply) answer {
 		defer cancel()
 		forget := context.AfterFunc(v.h.ending, cancel)
 		var err error
-		*reply, err = v.client.Reply(waiting, v.server.Name()+" "+r.Method)
+		*reply, err = v.client.Reply(waiting, v.server.ReplyKind(r.Message))
 		forget()
 		if err != nil {
 			fault := method.Refused(err)
@@ -105,7 +106,13 @@ func (v *visit) weigh(f answer, reply **governor.Reply) answer {
 			return message.AppendError(line, r.ID, fault), fault
 		}
 		line, fault := f(ctx, line, r)
-		if fault := method.Refused((*reply).Made(int64(len(line)))); fault != nil {
+		made := len(line)
+		if limit := v.h.maxReply; limit >= 0 && made > limit {
+			fault = &message.Error{Code: message.CodeInternal, Message: fmt.Sprintf(
+				"the request was carried out, but its reply has %d bytes, of at most %d, and cannot be sent: ask for less", made, limit)}
+			line = message.AppendError(nil, r.ID, fault)
+		}
+		if fault := method.Refused((*reply).Made(int64(len(line)), int64(made))); fault != nil {
 			fault.Message = "the request was carried out, but its reply cannot be sent: " + fault.Message
 			return message.AppendError(nil, r.ID, fault), fault
 		}
