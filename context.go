@@ -85,6 +85,20 @@ func (c *Context) InProject(project string) bool {
 	return project == "" || c.Project == "" || c.Project == project
 }
 
+// MaxElsewhere is the number up to which [Engine.Elsewhere] counts.
+const MaxElsewhere = 100
+
+// Elsewhere returns how many sessions there are of other projects than this one, at most
+// [MaxElsewhere]. For the empty project it returns 0. Errors are those of
+// [Engine.Sessions].
+func (e *Engine) Elsewhere(ctx context.Context, project string) (int, error) {
+	if project == "" {
+		return 0, nil
+	}
+	page, err := e.Sessions(ctx, Query{Elsewhere: project, Limit: MaxElsewhere})
+	return len(page.Headers), err
+}
+
 // isPlain reports whether clean changes nothing of s, for most strings that it does not
 // change.
 func isPlain(s string) bool {

@@ -153,7 +153,7 @@ func (m *MemoryStore) page(q Query) (page Page, read int, err error) {
 		if old && !q.ByCreated || before && q.ByCreated {
 			break
 		}
-		if old || before || !p.session.begunBy(q.Request) || !h.Context.InProject(q.Project) || q.Scope != "" && h.Scope != q.Scope || !q.Now.IsZero() && h.Expired(q.Now) {
+		if old || before || !p.session.begunBy(q.Request) || !h.Context.InProject(q.Project) || q.Elsewhere != "" && h.Context.InProject(q.Elsewhere) || q.Scope != "" && h.Scope != q.Scope || !q.Now.IsZero() && h.Expired(q.Now) {
 			continue
 		}
 		if len(page.Headers) == limit {

@@ -189,6 +189,7 @@ type Query struct {
 	AllOwners bool      // ignore Owner
 	Scope     string    // only sessions begun in this scope; empty means all
 	Project   string    // only sessions of this project and those without one; empty means all
+	Elsewhere string    // only sessions of other projects than this one; empty means all
 	Since     time.Time // only sessions updated at or after this time; zero means all
 	Begun     time.Time // only sessions created at or after this time; zero means all
 	Request   Request   // only sessions whose first thought has this request; no Key means all

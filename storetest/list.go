@@ -121,6 +121,10 @@ var listTests = []test{
 					t.Errorf("List of project %q = %q, want %q", project, got, want)
 				}
 			}
+			elsewhere := map[string]string{"": "s4 s3 s2 s1 s0", "a": "s4 s2", "b": "s4 s3 s0", "c": "s4 s3 s2 s0"}[project]
+			if got := ids(t, s, sequent.Query{Elsewhere: project, ByCreated: true}); got != elsewhere {
+				t.Errorf("List of projects other than %q = %q, want %q", project, got, elsewhere)
+			}
 			hits, err := s.Search(t.Context(), sequent.SearchQuery{Project: project, Text: "pool"})
 			if err != nil {
 				t.Fatal(err)

@@ -181,6 +181,43 @@ func TestListsKeepWithinBudget(t *testing.T) {
 	}
 }
 
+// The pages of all projects follow each other by the cursor alone.
+func TestPagesOfAllProjects(t *testing.T) {
+	e := sequent.New(sequent.Config{})
+	d := build(t, dialect.Env{Engine: e})
+	for i := range 9 {
+		ctx := sequent.WithContext(t.Context(), sequent.Context{Project: fmt.Sprint(i % 3)})
+		_, err := e.Begin(ctx, sequent.ID(fmt.Sprintf("<%d>", i)), func(c *sequent.Change) error {
+			_, err := c.Append(sequent.Draft{Number: 1, Text: "needle"})
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	ctx := sequent.WithContext(t.Context(), sequent.Context{Project: "1"})
+	for first, want := range map[string]int{
+		`{"limit":2}`: 3, `{"limit":2,"query":"needle"}`: 3,
+		`{"limit":2,"sessionId":"all"}`: 9, `{"limit":2,"sessionId":"all","query":"needle"}`: 9,
+	} {
+		got := 0
+		for args, pages := first, 0; args != "" && pages < 20; pages++ {
+			reply, err := d.Tools[1].Call(ctx, tool.Call{Args: json.RawMessage(args)})
+			if err != nil || reply.Failed {
+				t.Fatal(reply.Text, err)
+			}
+			got += strings.Count("\n"+reply.Text, "\n<")
+			args = ""
+			if next := cursorOf.FindStringSubmatch(reply.Text); next != nil {
+				args = fmt.Sprintf(`{"limit":2,"cursor":%q}`, next[1])
+			}
+		}
+		if got != want {
+			t.Errorf("%s: got %d sessions, want %d", first, got, want)
+		}
+	}
+}
+
 func words(r *rand.Rand, n int) string {
 	list := []string{"cache", "slow", "über", "データ", "\n", "👩‍👩‍👧", "a", "measure", "then", "\r\n#3 x"}
 	var b strings.Builder

@@ -104,13 +104,17 @@ func (at position) check(in *recallArgs, s *sequent.Session) error {
 // The cursors of lists and searches have a letter of their own.
 const (
 	cursorList   = "l"
+	cursorAll    = "L" // of all projects
 	cursorSearch = "q"
 )
 
 // listCursor returns the cursor of the next page of a list.
-func listCursor(next string) string {
-	if next == "" {
+func listCursor(in recallArgs, next string) string {
+	switch {
+	case next == "":
 		return ""
+	case in.Session == allProjects:
+		return cursorAll + next
 	}
 	return cursorList + next
 }
@@ -133,6 +137,8 @@ func (in *recallArgs) resume() error {
 		session, query = string(id), ""
 	} else if rest, ok := strings.CutPrefix(in.Cursor, cursorList); ok {
 		session, query, in.Cursor = "", "", rest
+	} else if rest, ok := strings.CutPrefix(in.Cursor, cursorAll); ok {
+		session, query, in.Cursor = allProjects, "", rest
 	} else {
 		asked, next, _ := strings.Cut(strings.TrimPrefix(in.Cursor, cursorSearch), ".")
 		text, err := base64.RawURLEncoding.DecodeString(asked)

@@ -41,6 +41,10 @@ func (d *server) recall(ctx context.Context, c tool.Call, in recallArgs) (tool.R
 	}
 	engine := d.engine.Owned(c.Caller.Owner)
 	err := in.resume()
+	project := sequent.ContextOf(ctx).Project
+	if in.Session == allProjects {
+		project = ""
+	}
 	switch {
 	case err != nil:
 	case !slices.Contains(cursorStates, in.Status):
@@ -49,7 +53,7 @@ func (d *server) recall(ctx context.Context, c tool.Call, in recallArgs) (tool.R
 			Message: fmt.Sprintf("status is %.40q, which no thought has", in.Status),
 			Fix:     "use " + strings.Join(cursorStates[1:len(cursorStates)-1], ", ") + " or " + cursorStates[len(cursorStates)-1],
 		}
-	case in.Branch != "" && in.Session == "":
+	case in.Branch != "" && !in.one():
 		err = &refusal{
 			Code: codeInvalidArgument, Field: "branchId",
 			Message: "branchId is given without a sessionId", Fix: "add the sessionId, or leave branchId out",
@@ -60,9 +64,9 @@ func (d *server) recall(ctx context.Context, c tool.Call, in recallArgs) (tool.R
 			Message: "a query looks into all branches", Fix: "leave branchId out, or leave query out to read that branch",
 		}
 	case in.Query != "":
-		err = p.search(ctx, engine, in)
-	case in.Session == "":
-		err = p.list(ctx, engine, in)
+		err = p.search(ctx, engine, project, in)
+	case !in.one():
+		err = p.list(ctx, engine, project, in)
 	default:
 		err = p.session(ctx, engine, in)
 	}
@@ -70,6 +74,33 @@ func (d *server) recall(ctx context.Context, c tool.Call, in recallArgs) (tool.R
 		return refuse(err)
 	}
 	return tool.Reply{Text: p.text()}, nil
+}
+
+// allProjects is a sessionId that stands for the sessions of all projects. The definition
+// of the tool does not have it: replies that leave sessions out do.
+const allProjects = "all"
+
+// one reports whether the call is about one session.
+func (in *recallArgs) one() bool { return in.Session != "" && in.Session != allProjects }
+
+// elsewhere writes how many sessions the project leaves out, on the first page.
+func (p *page) elsewhere(ctx context.Context, engine *sequent.Engine, project string, in recallArgs) error {
+	if in.Cursor != "" {
+		return nil
+	}
+	n, err := engine.Elsewhere(ctx, project)
+	if err != nil || n == 0 {
+		return err
+	}
+	sessions := fmt.Sprintf("%d sessions", n)
+	switch n {
+	case 1:
+		sessions = "1 session"
+	case sequent.MaxElsewhere:
+		sessions = fmt.Sprintf("%d sessions or more", n)
+	}
+	p.line(fmt.Sprintf("%s in other projects: sessionId %q", sessions, allProjects))
+	return nil
 }
 
 // bytesPerToken is the ratio that [sequent.Tokens] uses.
@@ -107,28 +138,35 @@ func cut(s string, n int) string {
 const minute = "2006-01-02T15:04Z"
 
 // list writes the latest sessions.
-func (p *page) list(ctx context.Context, engine *sequent.Engine, in recallArgs) error {
+func (p *page) list(ctx context.Context, engine *sequent.Engine, project string, in recallArgs) error {
+	if err := p.elsewhere(ctx, engine, project, in); err != nil {
+		return err
+	}
 	render := func(h sequent.Header) string {
 		return string(h.ID) + " " + string(h.State) + ", " + thoughts(h.Len) + ", " + h.Updated.Format(minute) + ": " + h.Title
 	}
 	return fill(p, in, "No sessions yet: sequentialthinking begins one.", func(limit int) ([]string, string, error) {
-		found, err := engine.Sessions(ctx, sequent.Query{Limit: limit, Cursor: in.Cursor})
-		return each(found.Headers, render), listCursor(found.Next), err
+		found, err := engine.Sessions(ctx, sequent.Query{Project: project, Limit: limit, Cursor: in.Cursor})
+		return each(found.Headers, render), listCursor(in, found.Next), err
 	})
 }
 
 // search writes the thoughts that match a query.
-func (p *page) search(ctx context.Context, engine *sequent.Engine, in recallArgs) error {
-	if in.Session != "" { // an unknown session is an error, not an empty result
-		if _, err := engine.Session(ctx, sequent.ID(in.Session)); err != nil {
+func (p *page) search(ctx context.Context, engine *sequent.Engine, project string, in recallArgs) error {
+	var id sequent.ID
+	if in.one() { // an unknown session is an error, not an empty result
+		id, project = sequent.ID(in.Session), ""
+		if _, err := engine.Session(ctx, id); err != nil {
 			return err
 		}
+	} else if err := p.elsewhere(ctx, engine, project, in); err != nil {
+		return err
 	}
-	q := sequent.SearchQuery{Session: sequent.ID(in.Session), Text: in.Query, Cursor: in.Cursor}
+	q := sequent.SearchQuery{Session: id, Project: project, Text: in.Query, Cursor: in.Cursor}
 	render := func(h sequent.Hit) string {
 		const most = 240 // characters
 		line := hitName(h) + " " + q.Excerpt(shownOf(h).Text, most)
-		if in.Session == "" {
+		if id == "" {
 			line = string(h.Key.ID) + " " + line
 		}
 		return line

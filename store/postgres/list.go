@@ -66,6 +66,9 @@ func selectPage(q sequent.Query, after *listing.Cursor, limit int) (text string,
 	if q.Project != "" {
 		and("project IN ('', " + arg(pack(q.Project)) + ")")
 	}
+	if q.Elsewhere != "" {
+		and("project NOT IN ('', " + arg(pack(q.Elsewhere)) + ")")
+	}
 	if !q.Since.IsZero() {
 		since := record.Ceil(q.Since)
 		and("period >= " + arg(record.Period(since)) + " AND updated >= " + arg(since))

@@ -66,6 +66,9 @@ func selectPage(q sequent.Query, after *listing.Cursor, limit int) (text string,
 	if q.Project != "" {
 		and("project IN ('', ?)", q.Project)
 	}
+	if q.Elsewhere != "" {
+		and("project NOT IN ('', ?)", q.Elsewhere)
+	}
 	if !q.Since.IsZero() {
 		since := record.Ceil(q.Since)
 		and("period >= ? AND updated >= ?", record.Period(since), since)

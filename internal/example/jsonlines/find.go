@@ -29,6 +29,7 @@ func (s *Store) List(ctx context.Context, q sequent.Query) (sequent.Page, error)
 		h := v.header
 		at := listing.At(q, v.key, &h)
 		if (q.AllOwners || h.Owner == q.Owner) && (q.Scope == "" || h.Scope == q.Scope) && h.Context.InProject(q.Project) &&
+			(q.Elsewhere == "" || !h.Context.InProject(q.Elsewhere)) &&
 			!h.Updated.Before(q.Since) && !h.Created.Before(q.Begun) && v.begunBy(q.Request) && (q.Now.IsZero() || !h.Expired(q.Now)) &&
 			(after == nil || later(*after, at) < 0) {
 			found = append(found, entry{at, h})
