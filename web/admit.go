@@ -83,7 +83,7 @@ func (v *visit) admit() error {
 	}
 	v.engine = v.h.config.Engine
 	if subject != "" {
-		v.engine = v.engine.Owned(subject)
+		v.engine, v.subjectName = v.engine.Owned(subject), subject
 	}
 	return nil
 }

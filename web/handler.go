@@ -137,6 +137,7 @@ func (h *Handler) route() {
 	owned("GET /api/v1/chain", (*visit).chain)
 	owned("GET /api/v1/tree", (*visit).tree)
 	owned("GET /api/v1/search", (*visit).search)
+	owned("POST /api/v1/notes", (*visit).note)
 	owned("GET /api/v1/export", (*visit).export)
 	open("GET /api/v1/events", (*visit).events)
 	open("/api/", func(*visit) error {

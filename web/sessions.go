@@ -16,32 +16,54 @@ import (
 
 // A Session is a session in a list, and the head of a page.
 type Session struct {
-	ID         string    `json:"id"`
-	Title      string    `json:"title"`
-	State      string    `json:"state"`
-	Dialect    string    `json:"dialect,omitempty"`
-	Conclusion string    `json:"conclusion,omitempty"`
-	Thoughts   int       `json:"thoughts"`
-	Branches   int       `json:"branches"`
-	Created    time.Time `json:"created"`
-	Updated    time.Time `json:"updated"`
-	Expires    time.Time `json:"expires,omitzero"`
-	Position   string    `json:"position"` // of all thoughts; see Row
+	ID         string          `json:"id"`
+	Title      string          `json:"title"`
+	State      string          `json:"state"`
+	Dialect    string          `json:"dialect,omitempty"`
+	Conclusion string          `json:"conclusion,omitempty"`
+	Thoughts   int             `json:"thoughts"`
+	Branches   int             `json:"branches"`
+	Created    time.Time       `json:"created"`
+	Updated    time.Time       `json:"updated"`
+	Expires    time.Time       `json:"expires,omitzero"`
+	Position   string          `json:"position"` // of all thoughts; see Row
+	Context    sequent.Context `json:"context,omitzero"`
 }
 
 func newSession(h *sequent.Header) Session {
 	return Session{
 		ID: string(h.ID), Title: h.Title, State: string(h.State), Dialect: h.Dialect, Conclusion: h.Conclusion,
 		Thoughts: h.Len, Branches: h.Branches, Created: h.Created, Updated: h.Updated, Expires: h.Expires,
-		Position: position(h.Epoch, h.Len),
+		Position: position(h.Epoch, h.Len), Context: h.Context,
 	}
 }
 
 // A Line is a branch, or the main line, whose name is empty.
 type Line struct {
-	Name   string `json:"name"`
-	Origin int    `json:"origin,omitempty"` // Seq of the thought at which it leaves its parent; 0 for none
-	Last   int    `json:"last"`             // Seq of its last thought
+	Name    string `json:"name"`
+	Origin  int    `json:"origin,omitempty"`  // Seq of the thought at which it leaves its parent; 0 for none
+	First   int    `json:"first"`             // Seq of its first thought
+	Last    int    `json:"last"`              // Seq of its last thought
+	Verdict string `json:"verdict,omitempty"` // chosen or rejected, by the thought By
+	By      int    `json:"by,omitempty"`
+	Left    bool   `json:"left,omitempty"` // nobody is expected to go on with it
+}
+
+// A Note is what a person has said about a thought.
+type Note struct {
+	Seq  int       `json:"seq"`
+	Kind string    `json:"kind"` // remark, wrong or approve
+	Text string    `json:"text,omitempty"`
+	From string    `json:"from,omitempty"`
+	At   time.Time `json:"at"`
+}
+
+// A Standing lists the thoughts that are not simply current.
+type Standing struct {
+	Superseded [][2]int `json:"superseded"` // each with the thought that holds instead
+	Left       []int    `json:"left"`
+	Disputed   []int    `json:"disputed"`
+	Concluded  int      `json:"concluded,omitempty"`
 }
 
 // A Row is a thought without its text.
@@ -120,7 +142,7 @@ func (v *visit) sessions() error {
 		return err
 	}
 	page, err := v.engine.Sessions(v.r.Context(), sequent.Query{
-		Limit: min(max(limit, 1), maxSessions), Cursor: v.r.URL.Query().Get("cursor"),
+		Limit: min(max(limit, 1), maxSessions), Cursor: v.r.URL.Query().Get("cursor"), Project: v.r.URL.Query().Get("project"),
 	})
 	if err != nil {
 		return err
@@ -140,28 +162,73 @@ func (v *visit) named() (*sequent.Session, error) {
 	return v.engine.Session(v.r.Context(), sequent.ID(v.r.URL.Query().Get("id")))
 }
 
-// session describes one session and its lines.
+// session describes one session: its lines, its notes, and which thoughts still hold.
 func (v *visit) session() error {
+	done, err := v.heavy()
+	if err != nil {
+		return err
+	}
+	defer done()
 	s, err := v.named()
 	if err != nil {
 		return err
 	}
-	h := s.Header()
+	h, notes := s.Header(), []Note{}
+	for _, n := range s.Notes() {
+		notes = append(notes, Note{Seq: n.Seq, Kind: string(n.Kind), Text: n.Text, From: n.From, At: n.At})
+	}
 	return v.reply(struct {
-		Session Session `json:"session"`
-		Lines   []Line  `json:"lines"`
-	}{newSession(&h), linesOf(s)})
+		Session  Session  `json:"session"`
+		Lines    []Line   `json:"lines"`
+		Notes    []Note   `json:"notes"`
+		Standing Standing `json:"standing"`
+	}{newSession(&h), linesOf(s), notes, standingOf(s)})
+}
+
+func standingOf(s *sequent.Session) Standing {
+	list := Standing{Superseded: [][2]int{}, Left: []int{}, Disputed: []int{}}
+	for i, st := range s.Standings() {
+		switch st.State {
+		case sequent.Superseded:
+			list.Superseded = append(list.Superseded, [2]int{i + 1, st.By})
+		case sequent.Left:
+			list.Left = append(list.Left, i+1)
+		case sequent.Disputed:
+			list.Disputed = append(list.Disputed, i+1)
+		case sequent.Concluded:
+			list.Concluded = i + 1
+		}
+	}
+	return list
+}
+
+// note records what a person says about a thought.
+func (v *visit) note() error {
+	if v.h.config.ReadOnly {
+		return &Refusal{Status: http.StatusForbidden, Code: "read_only", Message: "this server records no notes"}
+	}
+	var in struct {
+		ID   string `json:"id"`
+		Seq  int    `json:"seq"`
+		Kind string `json:"kind"`
+		Text string `json:"text"`
+	}
+	if err := v.body(&in); err != nil {
+		return err
+	}
+	note := sequent.Note{Seq: in.Seq, Kind: sequent.NoteKind(in.Kind), Text: in.Text, From: v.subjectName}
+	if _, err := v.engine.Update(v.r.Context(), sequent.ID(in.ID), func(c *sequent.Change) error { return c.AddNote(note) }); err != nil {
+		return err
+	}
+	return v.reply(struct{}{})
 }
 
 func linesOf(s *sequent.Session) []Line {
 	lines := []Line{}
-	for _, name := range append([]string{""}, s.Branches()...) {
-		end, ok := s.End(name)
-		if !ok {
-			continue
-		}
-		origin, _ := s.Origin(name)
-		lines = append(lines, Line{Name: name, Origin: origin.Seq, Last: end.Seq})
+	for _, l := range s.Lines() {
+		lines = append(lines, Line{
+			Name: l.Label, Origin: l.Origin, First: l.First, Last: l.Last, Verdict: string(l.Verdict), By: l.By, Left: l.Left,
+		})
 	}
 	return lines
 }
@@ -322,6 +389,9 @@ type Hit struct {
 	Excerpt string  `json:"excerpt"`
 	Score   float64 `json:"score"`
 	At      int64   `json:"at"`
+	State   string  `json:"state"`        // of the session
+	Holds   string  `json:"standing"`     // current, superseded, left, disputed or concluded
+	By      int     `json:"by,omitempty"` // Seq of the thought that holds instead
 }
 
 // search finds thoughts by their words.
@@ -338,6 +408,7 @@ func (v *visit) search() error {
 	query := v.r.URL.Query()
 	q := sequent.SearchQuery{
 		Text: query.Get("q"), Session: sequent.ID(query.Get("id")), Limit: min(max(limit, 1), 200), Cursor: query.Get("cursor"),
+		Project: query.Get("project"),
 	}
 	found, err := v.engine.Search(v.r.Context(), q)
 	if err != nil {
@@ -349,6 +420,7 @@ func (v *visit) search() error {
 		hits = append(hits, Hit{
 			Session: string(h.Key.ID), Title: h.Title, Seq: h.Thought.Seq, Number: h.Thought.Number, Branch: h.Thought.Branch,
 			Excerpt: q.Excerpt(h.Thought.Text, 160), Score: h.Score, At: h.Thought.At.UnixMilli(),
+			State: string(h.State), Holds: string(h.Standing.State), By: h.Standing.By,
 		})
 	}
 	return v.reply(struct {

@@ -14,14 +14,15 @@ import (
 
 // A visit is one request.
 type visit struct {
-	h       *Handler
-	w       http.ResponseWriter
-	r       *http.Request
-	control *http.ResponseController
-	engine  *sequent.Engine   // of the owner
-	client  *governor.Subject // whom limits are for; nil before that is known
-	held    governor.Limits   // of the client, by this visit
-	room    *governor.Reply   // memory of the reply; nil for a small one
+	h           *Handler
+	w           http.ResponseWriter
+	r           *http.Request
+	control     *http.ResponseController
+	engine      *sequent.Engine   // of the owner
+	subjectName string            // of the token; empty without tokens
+	client      *governor.Subject // whom limits are for; nil before that is known
+	held        governor.Limits   // of the client, by this visit
+	room        *governor.Reply   // memory of the reply; nil for a small one
 }
 
 // A Refusal is an error of the API. It is a JSON object under the name "error".

@@ -195,6 +195,40 @@ func TestHeaders(t *testing.T) {
 	}
 }
 
+// A person's note is recorded under the name of the token.
+func TestNotes(t *testing.T) {
+	t.Parallel()
+	e := sequent.New(sequent.Config{})
+	url := serve(t, web.Config{Engine: e, Auth: tokens{"a": "alice", "b": "bob"}})
+	think(t, e.Owned("alice"), "plan", "One.")
+	post := func(token, body string) (int, string) {
+		status, text, _ := ask(t, "POST", url+"/api/v1/notes", body, "Content-Type", "application/json", "Authorization", "Bearer "+token)
+		return status, text
+	}
+	for body, want := range map[string]int{
+		`{"id":"plan","seq":1,"kind":"wrong","text":"No."}`: http.StatusOK,
+		`{"id":"plan","seq":2,"kind":"wrong"}`:              http.StatusBadRequest,
+		`{"id":"plan","seq":1,"kind":"praise","text":"x"}`:  http.StatusBadRequest,
+		`{"id":"nope","seq":1,"kind":"wrong"}`:              http.StatusNotFound,
+		`{`:                                                 http.StatusBadRequest,
+	} {
+		if status, text := post("a", body); status != want {
+			t.Errorf("%s: %d %s, want %d", body, status, text, want)
+		}
+	}
+	if status, text := post("b", `{"id":"plan","seq":1,"kind":"wrong"}`); status != http.StatusNotFound {
+		t.Errorf("another owner: %d %s", status, text)
+	}
+	_, body, _ := ask(t, "GET", url+"/api/v1/session?id=plan", "", bearer("a")...)
+	if !strings.Contains(body, `"notes":[{"seq":1,"kind":"wrong","text":"No.","from":"alice",`) || !strings.Contains(body, `"disputed":[1]`) {
+		t.Error(body)
+	}
+	closed := serve(t, web.Config{Engine: e, ReadOnly: true})
+	if status, text, _ := ask(t, "POST", closed+"/api/v1/notes", `{"id":"plan","seq":1,"kind":"wrong"}`, "Content-Type", "application/json"); status != http.StatusForbidden {
+		t.Errorf("read only: %d %s", status, text)
+	}
+}
+
 // Refusals of parameters name them.
 func TestRefusals(t *testing.T) {
 	t.Parallel()

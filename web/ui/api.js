@@ -2,12 +2,17 @@
 
 /**
  * @typedef {{id: string, title: string, state: string, dialect?: string, conclusion?: string, thoughts: number,
- *   branches: number, created: string, updated: string, expires?: string, position: string}} Session
- * @typedef {{name: string, origin?: number, last: number}} Line
+ *   branches: number, created: string, updated: string, expires?: string, position: string, context?: Context}} Session
+ * @typedef {{client?: string, clientVersion?: string, agent?: string, model?: string, project?: string, gitBranch?: string, commit?: string}} Context
+ * @typedef {{name: string, origin?: number, first: number, last: number, verdict?: string, by?: number, left?: boolean}} Line
+ * @typedef {{seq: number, kind: string, text?: string, from?: string, at: string}} Note
+ * @typedef {{superseded: [number, number][], left: number[], disputed: number[], concluded?: number}} Standing
+ * @typedef {{session: Session, lines: Line[], notes: Note[], standing: Standing}} State
  * @typedef {{seq: number, number: number, branch?: string, after?: number, supersedes?: number, revision?: boolean,
  *   last?: boolean, at: number, head: string, size: number}} Row
  * @typedef {{seq: number, text: string, note?: string, total: number, at: string, revises?: number, from?: number}} Text
- * @typedef {{session: string, title: string, seq: number, number: number, branch?: string, excerpt: string, at: number}} Hit
+ * @typedef {{session: string, title: string, seq: number, number: number, branch?: string, excerpt: string, at: number,
+ *   state: string, standing: string, by?: number}} Hit
  * @typedef {{seq: number, place: number, replaced?: number[]}} Step
  * @typedef {{rows: Row[], position: string, more: boolean}} Outline
  * @typedef {{version: number, program: string, auth: string, write: boolean}} About
@@ -105,7 +110,7 @@ export class Server {
   about() { return this.get(''); }
   /** @param {string} [cursor] @returns {Promise<{sessions: Session[], next?: string}>} */
   sessions(cursor) { return this.get('sessions', { cursor }); }
-  /** @param {string} id @returns {Promise<{session: Session, lines: Line[]}>} */
+  /** @param {string} id @returns {Promise<State>} */
   session(id) { return this.get('session', { id }); }
   /** @param {string} id @param {string} after @param {number} limit @returns {Promise<Outline>} */
   outline(id, after, limit) { return this.get('outline', { id, after, limit }); }
@@ -117,6 +122,9 @@ export class Server {
   tree(id) { return this.get('tree', { id }); }
   /** @param {string} q @param {string} [id] @returns {Promise<{hits: Hit[], next?: string}>} */
   search(q, id) { return this.get('search', { q, id }); }
+
+  /** @param {string} id @param {number} seq @param {string} kind @param {string} text */
+  note(id, seq, kind, text) { return this.send('POST', 'notes', { id, seq, kind, text }); }
 
   /**
    * Returns a file of a session.

@@ -11,6 +11,7 @@ const server = new Server();
 let place = here();
 /** @type {SessionPage | null} */
 let page = null;
+let write = false;
 const status = el('div', { class: 'spoken', role: 'status', 'aria-live': 'polite' });
 const middle = el('div', { class: 'middle' }), side = el('div', { class: 'side' });
 
@@ -70,7 +71,7 @@ function show() {
     side.replaceChildren();
     return screen('list');
   }
-  page = new SessionPage(server, { id: place.id, place: () => place, go, screen, say });
+  page = new SessionPage(server, { id: place.id, place: () => place, go, screen, say, write });
   fill(middle, page.element);
   fill(side, page.pane.element);
   page.start();
@@ -106,6 +107,7 @@ function signIn(problem) {
 async function start() {
   try {
     await server.enter();
+    write = (await server.about()).write;
     await server.sessions();
   } catch (e) {
     const r = e instanceof Refused ? e : null;

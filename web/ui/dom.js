@@ -14,8 +14,10 @@
 export function el(tag, props = {}, ...children) {
   const e = document.createElement(tag);
   for (const [name, value] of Object.entries(props)) {
-    if (value === null || value === undefined || value === false) continue;
-    if (name.startsWith('on')) e.addEventListener(name.slice(2), value);
+    if (value === null || value === undefined) continue;
+    if (name.startsWith('aria-')) e.setAttribute(name, String(value));
+    else if (value === false) continue;
+    else if (name.startsWith('on')) e.addEventListener(name.slice(2), value);
     else if (name === 'class') e.className = value;
     else e.setAttribute(name, value === true ? '' : String(value));
   }
@@ -120,4 +122,21 @@ export function day(at) {
  */
 export function count(n, one, many = one + 's') {
   return n.toLocaleString() + ' ' + (n === 1 ? one : many);
+}
+
+/** maxProse is how many characters of a text are laid out before a reader asks for more. */
+const maxProse = 20000;
+
+/**
+ * Returns an element with a whole text. Of a very long one it shows the beginning, and the
+ * rest when asked.
+ * @param {string} text
+ */
+export function prose(text) {
+  const e = el('div', { class: 'prose', dir: 'auto' }, visible(text.slice(0, maxProse)));
+  if (text.length > maxProse) {
+    const more = el('button', { onclick: () => more.replaceWith(visible(text.slice(maxProse))) }, ' … show the other ' + count(text.length - maxProse, 'character'));
+    e.append(more);
+  }
+  return e;
 }

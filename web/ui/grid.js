@@ -10,9 +10,13 @@ import { el, svg, visible, duration, put } from './dom.js';
  * @property {number} seq the thought; of a fold the first one
  * @property {number} [depth] level of indentation
  * @property {number} [side] 1 or 2: only on that side of a comparison
- * @property {{count: number, to: number, line: string, why: string}} [fold] rows that are folded into this one
+ * @property {number} [beside] a thought in the same row, of the other line
+ * @property {{count: number, from: number, to?: number, why: string}} [fold] rows that are folded into this one
  * @property {number[]} [replaced] thoughts that this one stands for
  */
+
+/** The shapes of thoughts, where no rail draws them. */
+const shapes = { thought: '●', revision: '◆', replaced: '◌', end: '■' };
 
 /** maxRows is the maximum number of rows in the document. */
 const maxRows = 78;
@@ -23,7 +27,7 @@ const laneWidth = 14, margin = 20;
 /**
  * @typedef {object} Options
  * @property {(seq: number, how: 'move' | 'open') => void} select
- * @property {(seq: number) => {mark?: string, notes?: number, hit?: boolean, dim?: boolean, left?: boolean}} status
+ * @property {(seq: number) => {mark?: string, verdict?: string, hit?: boolean, left?: boolean}} status
  * @property {(item: Item) => void} unfold
  * @property {() => void} scrolled
  */
@@ -43,6 +47,7 @@ export class Grid {
     this.length = 0; // rows
     this.selected = 0; // index, -1 for none
     this.rail = true;
+    this.limit = Infinity; // thoughts of the log that are shown
     /** @type {Map<number, HTMLElement>} by index */
     this.shown = new Map();
     /** @type {HTMLElement[]} */
@@ -82,8 +87,9 @@ export class Grid {
     if (items) {
       this.places = new Map();
       items.forEach((item, i) => {
-        if (item.fold) for (let s = item.seq; s <= item.fold.to; s++) if (!this.places?.has(s)) this.places?.set(s, i);
+        if (item.fold) for (let s = item.fold.from; s <= (item.fold.to || item.seq); s++) if (!this.places?.has(s)) this.places?.set(s, i);
         this.places?.set(item.seq, i);
+        if (item.beside) this.places?.set(item.beside, i);
         for (const s of item.replaced || []) if (!this.places?.has(s)) this.places?.set(s, i);
       });
     }
@@ -92,7 +98,7 @@ export class Grid {
 
   /** Says that there are more rows, or that rows look different. */
   grown() {
-    this.length = this.items ? this.items.length : this.model.length;
+    this.length = this.items ? this.items.length : Math.min(this.model.length, this.limit);
     this.element.setAttribute('aria-rowcount', String(this.length));
     this.dirty = true;
     this.schedule();
@@ -185,7 +191,7 @@ export class Grid {
     const before = i > 0 ? m.at(this.item(i - 1).seq) : undefined;
     e.style.transform = 'translateY(' + this.top(i) + 'px)';
     e.className = 'row ' + kind + (item.fold ? ' folded' : '') + (status.left ? ' left' : '') + (status.hit ? ' hit' : '') +
-      (item.side ? ' side' + item.side : '') + (i === this.selected ? ' selected' : '');
+      (item.side ? ' side' + item.side : '') + (item.beside ? ' pair' : '') + (i === this.selected ? ' selected' : '');
     e.dataset.index = String(i);
     e.dataset.seq = String(r.seq);
     e.setAttribute('aria-rowindex', String(i + 1));
@@ -198,6 +204,7 @@ export class Grid {
     e.style.paddingInlineStart = indent + 'px';
     num.className = 'number lane' + this.colour(r.seq);
     num.replaceChildren();
+    if (!this.rail) put(num, el('span', { class: 'shape', 'aria-hidden': 'true' }, shapes[kind] + ' '));
     if (r.branch) put(num, el('bdi', { class: 'branch', title: visible(r.branch) }, visible(r.branch)));
     put(num, el('b', {}, '#' + r.number), status.mark ? el('i', { class: 'mark' }, status.mark) : null);
     text.replaceChildren();
@@ -205,12 +212,15 @@ export class Grid {
       put(text, el('button', { class: 'fold', tabindex: -1 }, '▸ ' + item.fold.count + ' ' + item.fold.why), ' ');
     }
     put(text, el('bdi', { dir: 'auto' }, visible(r.head) || '(empty)'));
+    const other = item.beside ? m.at(item.beside) : undefined;
+    if (other) put(text, el('bdi', { class: 'beside lane' + this.colour(other.seq), dir: 'auto', 'data-seq': other.seq }, el('b', {}, visible(m.name(other.seq))), ' ', visible(other.head)));
     const parts = [];
     if (replacer) parts.push('→ ' + m.name(replacer));
     if (r.supersedes) parts.push('revises ' + m.name(r.supersedes));
     if (item.replaced && item.replaced.length > 1) parts.push(item.replaced.length + ' versions before');
     const b = m.branches.get(r.branch || '');
     if (b && b.first === r.seq && b.origin) parts.push('from ' + m.name(b.origin));
+    if (status.verdict) parts.push(status.verdict);
     effect.textContent = parts.join(' · ');
     time.textContent = before && Math.abs(r.at - before.at) >= 1000 ? (r.at < before.at ? '−' : '+') + duration(r.at - before.at) : '';
     const open = e.querySelector('.open');
@@ -245,7 +255,7 @@ export class Grid {
   drawRail() {
     this.svg.style.display = this.rail ? '' : 'none';
     if (!this.rail || this.length === 0) return;
-    const m = this.model, low = this.item(this.first).seq, high = this.lastSeq();
+    const m = this.model, low = this.lowSeq(), high = this.lastSeq();
     /** @type {Map<string, string>} */
     const d = new Map();
     const add = (/** @type {string} */ key, /** @type {string} */ s) => d.set(key, (d.get(key) || '') + s);
@@ -301,9 +311,14 @@ export class Grid {
     }
   }
 
+  lowSeq() {
+    const item = this.item(this.first);
+    return item.fold ? item.fold.from : item.seq;
+  }
+
   lastSeq() {
     const item = this.item(this.last);
-    return item ? Math.max(item.seq, item.fold ? item.fold.to : 0) : 0;
+    return item ? Math.max(item.seq, item.fold?.to || 0) : 0;
   }
 
   /** @param {MouseEvent} e */
@@ -312,6 +327,11 @@ export class Grid {
     if (!row || target.closest('.open')) return;
     const i = Number(row.dataset.index), item = this.item(i);
     if (item.fold && target.closest('.fold')) return this.o.unfold(item);
+    const beside = /** @type {HTMLElement | null} */ (target.closest('.beside'));
+    if (beside) {
+      this.select(i, { quiet: true });
+      return this.o.select(Number(beside.dataset.seq), 'move');
+    }
     const chosen = getSelection();
     if (chosen && !chosen.isCollapsed && row.contains(chosen.anchorNode)) return; // text is being selected
     this.select(i, { how: i === this.selected ? 'open' : 'move' });

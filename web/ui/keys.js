@@ -16,7 +16,8 @@ import { el } from './dom.js';
 const help = [
   ['j k', 'next and previous thought'], ['h l', 'to the line on the left and on the right'], ['g G', 'first and last thought'],
   ['Enter', 'open the thought in its place'], ['/', 'filter and search'], ['. ,', 'next and previous hit'],
-  ['[ ]', 'earlier and later version'], ['d', 'what a revision has changed'], ['Escape', 'back'], ['?', 'this help'],
+  ['z', 'fold and unfold'], ['r', 'replay'], ['c', 'compare with another line'], ['1 2 3 4', 'views'],
+  ['n w a', 'note: remark, wrong, approve'], ['[ ]', 'earlier and later version'], ['d', 'what a revision has changed'], ['Escape', 'back'], ['?', 'this help'],
 ];
 
 /**
@@ -44,6 +45,9 @@ export function keys(e, c) {
       '.': () => hit(page, 1), ',': () => hit(page, -1),
       '[': () => version(page, -1), ']': () => version(page, 1),
       d: () => { c.go({ diff: !c.place().diff }); page.showPane(); },
+      z: () => page.toggleFold(), r: () => page.toggleReplay(), c: () => page.view('compare'),
+      1: () => page.view('log'), 2: () => page.view('effective'), 3: () => page.view('compare'), 4: () => page.view('outline'),
+      n: () => page.pane.write('remark'), w: () => page.pane.write('wrong'), a: () => page.pane.write('approve'),
       Escape: () => c.screen(document.body.dataset.screen === 'thought' ? 'session' : 'list'),
     });
     if (!button) moves.Enter = () => matchMedia('(max-width: 700px)').matches ? c.screen('thought') : grid.toggle(grid.selected);

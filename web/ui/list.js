@@ -107,7 +107,8 @@ export class List {
       put(this.found, el('a', {
         class: 'hit', href: '/ui/s/' + encodeURIComponent(h.session) + '?at=' + h.seq,
         onclick: (/** @type {MouseEvent} */ e) => { if (plain(e)) { e.preventDefault(); this.o.open(h.session, h.seq); } },
-      }, el('span', { class: 'excerpt' }, said(h.excerpt)), el('small', {}, said((h.branch || '') + '#' + h.number), h.session === this.current ? null : ' · ', h.session === this.current ? null : said(h.title))));
+      }, el('span', { class: 'excerpt' }, said(h.excerpt)), el('small', {}, said((h.branch || '') + '#' + h.number), h.session === this.current ? null : ' · ', h.session === this.current ? null : said(h.title),
+        h.standing === 'current' ? null : ' · ' + h.standing)));
     }
   }
 

@@ -45,19 +45,43 @@ export class Model {
     this.holders = [];
     /** @type {Map<string, number>} seq of the last thought by line, as the server has told */
     this.ends = new Map();
+    /** @type {Map<string, import('./api.js').Line>} what the server says of the lines */
+    this.lines = new Map();
+    /** @type {Map<number, import('./api.js').Note[]>} by seq */
+    this.notes = new Map();
+    /** @type {Set<number>} */
+    this.left = new Set();
+    /** @type {Set<number>} */
+    this.disputed = new Set();
+    this.concluded = 0;
     this.known = 0; // ends holds for rows up to this seq
     this.width = 1; // lanes
   }
 
   /**
-   * Tells where the lines end, so that their lanes can be used again at once.
-   * @param {import('./api.js').Line[]} lines
-   * @param {number} length
+   * Tells what the server says of lines, notes and standings. Where the lines end is told
+   * before the first row, so that their lanes can be used again at once.
+   * @param {import('./api.js').State} state
    */
-  setEnds(lines, length) {
-    for (const l of lines) this.ends.set(l.name, l.last);
-    this.known = length;
+  tell(state) {
+    this.lines = new Map(state.lines.map((l) => [l.name, l]));
+    if (this.rows.length === 0) {
+      for (const l of state.lines) this.ends.set(l.name, l.last);
+      this.known = state.session.thoughts;
+    }
+    this.notes = new Map();
+    for (const n of state.notes) {
+      const list = this.notes.get(n.seq);
+      if (list) list.push(n);
+      else this.notes.set(n.seq, [n]);
+    }
+    this.left = new Set(state.standing.left);
+    this.disputed = new Set(state.standing.disputed);
+    this.concluded = state.standing.concluded || 0;
   }
+
+  /** @param {number} seq */
+  isLeft(seq) { return this.left.has(seq); }
 
   get length() { return this.rows.length; }
 
@@ -166,12 +190,4 @@ export class Model {
     return r.supersedes || r.revision ? 'revision' : 'thought';
   }
 
-  /** Returns the seq of the thought that concludes the session; 0 for none. */
-  conclusion() {
-    for (let seq = this.rows.length; seq > 0 && seq > this.rows.length - 200; seq--) {
-      const r = this.rows[seq - 1];
-      if (r.last && !this.replacedBy.has(seq)) return seq;
-    }
-    return 0;
-  }
 }

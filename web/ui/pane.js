@@ -1,19 +1,22 @@
 // The pane shows one thought whole, with what it replaced and what replaced it.
 
-import { el, fill, put, said, visible, clock, duration } from './dom.js';
+import { el, fill, put, prose, said, visible, clock, duration } from './dom.js';
 import { words } from './diff.js';
 
 /** @typedef {import('./api.js').Text} Text */
 
 export class Pane {
   /**
-   * @param {{texts: (seq: number) => Promise<Text>, go: (seq: number) => void, back: () => void, diff: (on: boolean) => void}} o
+   * @param {{texts: (seq: number) => Promise<Text>, go: (seq: number) => void, back: () => void, diff: (on: boolean) => void,
+   *   note: ((seq: number, kind: string, text: string) => Promise<void>) | null}} o
    */
   constructor(o) {
     this.o = o;
     this.seq = 0;
     this.element = el('aside', { class: 'pane', 'aria-label': 'Thought', tabindex: -1 });
-    this.drawn = '';
+    this.writing = false; // a note
+    /** @type {HTMLElement | null} */
+    this.writer = null;
   }
 
   /**
@@ -24,6 +27,7 @@ export class Pane {
    */
   async show(m, seq, diff) {
     const r = m.at(seq);
+    this.writing = false;
     this.seq = seq;
     if (!r) return fill(this.element, el('p', { class: 'empty' }, 'Select a thought.'));
     const versions = m.versions(seq), place = versions.indexOf(seq), earlier = versions[place - 1];
@@ -52,8 +56,8 @@ export class Pane {
           before ? ' · ' + (r.at < before.at ? '−' : '+') + duration(r.at - before.at) : '', text.total ? ' · ' + r.number + ' of ' + text.total : '')),
       replacer ? el('p', { class: 'standing' }, 'Superseded by ', go(replacer)) : null,
       r.last && !replacer ? el('p', { class: 'standing end' }, 'The last thought of its line') : null);
-    if (old) put(this.element, changes(old.text, text.text, m.name(earlier)));
-    else put(this.element, el('div', { class: 'prose', dir: 'auto' }, visible(text.text)));
+    if (old && old.text.length + text.text.length < 300000) put(this.element, changes(old.text, text.text, m.name(earlier)));
+    else put(this.element, prose(text.text));
     if (text.note) put(this.element, el('div', { class: 'note' }, el('b', {}, 'Note '), said(text.note)));
     if (versions.length > 1) {
       put(this.element, el('div', { class: 'versions' },
@@ -62,9 +66,46 @@ export class Pane {
         el('button', { disabled: place >= versions.length - 1, onclick: () => this.o.go(versions[place + 1]), title: 'Later version (])' }, ']'),
         earlier ? el('button', { 'aria-pressed': diff, onclick: () => this.o.diff(!diff), title: 'Changes since the earlier version (d)' }, 'changes') : null));
     }
+    for (const n of m.notes.get(seq) || []) {
+      put(this.element, el('div', { class: 'note ' + n.kind }, el('small', {}, '✎ ', said(n.from || 'a person'), ', ' + clock(Date.parse(n.at)) + { remark: '', wrong: ' · wrong', approve: ' · approved' }[n.kind]),
+        n.text ? prose(n.text) : null));
+    }
+    this.writer = el('div', { class: 'writer' });
+    put(this.element, this.writer);
     put(this.element, el('footer', {},
+      ...(this.o.note ? [['remark', 'Note', 'n'], ['wrong', 'Wrong', 'w'], ['approve', 'Approve', 'a']] : []).map(([kind, title, key]) =>
+        el('button', { onclick: () => this.write(kind), title: title + ' (' + key + ')' }, title)),
       el('button', { onclick: () => navigator.clipboard.writeText(text.text) }, 'Copy text'),
       el('button', { onclick: () => navigator.clipboard.writeText(location.href) }, 'Copy link')));
+  }
+
+  /**
+   * Asks for the text of a note.
+   * @param {string} kind
+   */
+  write(kind) {
+    const seq = this.seq, note = this.o.note, into = this.writer;
+    if (!note || !into || !seq) return;
+    this.writing = true;
+    const area = el('textarea', { rows: 3, 'aria-label': 'Text of the note', placeholder: kind === 'remark' ? 'What should a reader know?' : 'Why? (optional)' });
+    const problem = el('p', { role: 'alert' });
+    const save = async () => {
+      try {
+        this.writing = false;
+        await note(seq, kind, area.value.trim());
+      } catch (e) {
+        this.writing = true;
+        problem.textContent = /** @type {Error} */ (e).message;
+      }
+    };
+    fill(into, el('form', {
+      onsubmit: (/** @type {Event} */ e) => { e.preventDefault(); save(); },
+      onkeydown: (/** @type {KeyboardEvent} */ e) => {
+        if (e.key === 'Escape') { e.stopPropagation(); this.writing = false; into.replaceChildren(); }
+        if (e.key === 'Enter' && (e.ctrlKey || e.metaKey)) { e.preventDefault(); save(); }
+      },
+    }, area, el('button', {}, { remark: 'Save the note', wrong: 'Mark as wrong', approve: 'Approve' }[kind] || 'Save'), problem));
+    area.focus();
   }
 }
 

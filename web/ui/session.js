@@ -1,11 +1,13 @@
 // The page of one session: its head, its conclusion, and a grid of its thoughts.
 
-import { el, fill, put, said, visible, ago, duration, clock, count } from './dom.js';
+import { el, fill, put, prose, said, visible, ago, duration, clock, count } from './dom.js';
 import { Model } from './model.js';
 import { Grid } from './grid.js';
 import { Pane } from './pane.js';
 import { Refused } from './api.js';
 import { states } from './list.js';
+import { folded, chain, compared } from './views.js';
+import { Replay } from './replay.js';
 
 /** @typedef {import('./place.js').Place} Place */
 /** @typedef {import('./api.js').Text} Text */
@@ -19,7 +21,7 @@ export const views = { log: 'Log', effective: 'Effective', compare: 'Compare', o
 export class SessionPage {
   /**
    * @param {import('./api.js').Server} server
-   * @param {{id: string, place: () => Place, go: (change: Partial<Place>, push?: boolean) => void, screen: (name: string) => void, say: (text: string) => void}} o
+   * @param {{id: string, place: () => Place, go: (change: Partial<Place>, push?: boolean) => void, screen: (name: string) => void, say: (text: string) => void, write: boolean}} o
    */
   constructor(server, o) {
     this.server = server;
@@ -32,6 +34,12 @@ export class SessionPage {
     this.texts = new Map();
     /** @type {Set<number>} */
     this.hits = new Set();
+    this.fold = false;
+    /** @type {Set<number>} */
+    this.unfolded = new Set();
+    /** @type {Replay | null} */
+    this.replay = null;
+    this.drawn = 0; // counts views that were asked for
     this.following = true;
     this.unseen = 0;
     this.stopped = false;
@@ -39,36 +47,38 @@ export class SessionPage {
     this.stopFollowing = () => {};
     this.grid = new Grid(this.model, {
       select: (seq, how) => this.selected(seq, how),
-      status: (seq) => ({ hit: this.hits.has(seq) }),
-      unfold: () => {},
+      status: (seq) => this.status(seq),
+      unfold: (item) => { if (item.fold) this.unfolded.add(item.fold.from); this.showView(); },
       scrolled: () => { if (this.grid.atEnd) this.caughtUp(); else this.following = false; },
     });
     this.grid.expand = (seq, into) => {
       into.append(el('div', { class: 'prose skeleton' }, '…'));
       this.text(seq).then((t) => {
-        fill(into, el('div', { class: 'prose', dir: 'auto' }, visible(t.text)));
+        fill(into, prose(t.text));
         this.grid.fit(seq);
       }, (e) => fill(into, e.message));
     };
     this.pane = new Pane({
       texts: (seq) => this.text(seq), go: (seq) => this.jump(seq), back: () => o.screen('session'),
       diff: (on) => { o.go({ diff: on }); this.showPane(); },
+      note: o.write ? async (seq, kind, text) => { await server.note(this.id, seq, kind, text); await this.refresh(); } : null,
     });
     this.header = el('header', { class: 'head' });
     this.card = el('section', { class: 'conclusion', 'aria-label': 'How it ended' });
-    this.tabs = el('div', { class: 'tabs', role: 'tablist', 'aria-label': 'Views' });
+    this.tabs = el('div', { role: 'tablist', 'aria-label': 'Views' });
+    this.tools = el('div', { class: 'tools' });
     this.banner = el('p', { class: 'banner', role: 'status', hidden: true });
     this.more = el('button', { class: 'more', hidden: true, onclick: () => this.toEnd() });
     this.bars = el('div', { class: 'bars' });
-    this.element = el('main', { class: 'session-page' }, this.header, this.banner, this.card, this.tabs, this.bars, this.grid.element, this.more);
+    this.element = el('main', { class: 'session-page' }, this.header, this.banner, this.card, el('div', { class: 'tabs' }, this.tabs, this.tools), this.bars, this.grid.element, this.more);
   }
 
   async start() {
     const slow = setTimeout(() => { this.grid.element.classList.add('loading'); }, 300);
     try {
-      const { session, lines } = await this.server.session(this.id);
-      this.head = session;
-      this.model.setEnds(lines, session.thoughts);
+      const state = await this.server.session(this.id);
+      this.head = state.session;
+      this.model.tell(state);
       let after = '';
       const at = this.o.place().at;
       for (let more = true; more && !this.stopped;) {
@@ -89,7 +99,8 @@ export class SessionPage {
       if (this.stopped) return;
       this.drawHead();
       await this.drawCard();
-      this.showView();
+      await this.showView();
+      if (this.grid.items) this.arrive(this.o.place().at);
       this.stopFollowing = this.server.follow({
         id: this.id, after, on: (event, data) => this.event(event, data), state: (connected, e) => this.connection(connected, e),
       });
@@ -137,6 +148,7 @@ export class SessionPage {
         this.head = data;
         this.drawHead();
         if (changed) this.drawCard();
+        this.later();
         break;
       }
       case 'thoughts': {
@@ -163,7 +175,7 @@ export class SessionPage {
    * @param {boolean} wasEnd
    */
   added(n, wasEnd) {
-    if (this.o.place().view === 'log') this.grid.grown();
+    if (this.o.place().view === 'log' && !this.fold) this.grid.grown();
     else this.showView();
     if (wasEnd) {
       this.grid.render();
@@ -171,7 +183,34 @@ export class SessionPage {
     } else this.unseen += n;
     this.showUnseen();
     this.o.say(n === 1 ? 'New thought ' + this.model.name(this.model.length) : n + ' new thoughts');
-    if (!this.cardTimer) this.cardTimer = setTimeout(() => { this.cardTimer = 0; this.drawHead(); this.drawCard(); }, 300);
+    this.later();
+  }
+
+  /** Reads the standing of thoughts again, soon and once for many changes. */
+  later() {
+    if (!this.cardTimer) this.cardTimer = setTimeout(() => { this.cardTimer = 0; this.refresh().catch(() => {}); }, this.model.length > 2000 ? 2000 : 300);
+  }
+
+  async refresh() {
+    if (this.stopped || this.gone) return;
+    const state = await this.server.session(this.id);
+    this.head = state.session;
+    this.model.tell(state);
+    this.drawHead();
+    this.drawCard();
+    if (this.fold && this.o.place().view === 'log') this.showView();
+    else this.grid.grown();
+    if (!this.pane.writing) this.showPane();
+  }
+
+  /** @param {number} seq */
+  status(seq) {
+    const m = this.model, line = m.lines.get(m.at(seq)?.branch || '');
+    const end = line && line.last === seq && line.name !== '';
+    return {
+      hit: this.hits.has(seq), left: m.left.has(seq), mark: (m.disputed.has(seq) ? '!' : '') + (m.notes.has(seq) ? '✎' : ''),
+      verdict: !end ? '' : line.verdict === 'chosen' ? '✓ chosen' : line.verdict === 'rejected' ? '╳ rejected' : line.left ? '╳ left' : '',
+    };
   }
 
   /** @type {any} */ cardTimer = 0;
@@ -226,7 +265,7 @@ export class SessionPage {
       el('h1', {}, said(h.title || 'untitled')),
       el('span', { class: 'state ' + h.state }, el('span', { 'aria-hidden': 'true' }, shape + ' '), word),
       el('p', { class: 'meta' }, [
-        h.dialect || '', new Date(begun).toLocaleDateString(undefined, { day: 'numeric', month: 'short', year: 'numeric' }),
+        h.context?.client || '', h.context?.agent || '', project(h.context), h.dialect || '', new Date(begun).toLocaleDateString(undefined, { day: 'numeric', month: 'short', year: 'numeric' }),
         duration(changed - begun), count(h.thoughts, 'thought'), m.branches.size > 1 ? count(m.branches.size - 1, 'branch', 'branches') : '',
         seqs ? count(seqs, 'revision') : '',
       ].filter(Boolean).join(' · '), ' ', this.menu()));
@@ -250,12 +289,12 @@ export class SessionPage {
   async drawCard() {
     const h = this.head, m = this.model;
     if (!h || m.length === 0) return this.card.replaceChildren();
-    const end = h.state === 'completed' ? m.conclusion() : 0, last = m.at(end || m.length);
+    const end = m.concluded, last = m.at(end || m.length);
     if (!last) return;
     /** @type {HTMLElement} */
     let what;
-    if (h.conclusion) what = el('div', { class: 'prose', dir: 'auto' }, visible(h.conclusion));
-    else what = el('div', { class: 'prose', dir: 'auto' }, visible(end ? (await this.text(end).catch(() => ({ text: last.head }))).text : last.head));
+    if (h.conclusion) what = prose(h.conclusion);
+    else what = prose(end ? (await this.text(end).catch(() => ({ text: last.head }))).text : last.head);
     const title = end || h.conclusion ? 'Conclusion' : (states[h.state] || ['', h.state])[1].replace(/^./, (c) => c.toUpperCase()) + ' at';
     const open = this.card.querySelector('button.open-card')?.getAttribute('aria-expanded') === 'true';
     const toggle = el('button', { class: 'open-card', 'aria-expanded': open, onclick: () => {
@@ -274,7 +313,7 @@ export class SessionPage {
       const list = el('ul', { class: 'weighed', 'aria-label': 'Branches' });
       for (const b of branches.slice(0, 12)) {
         put(list, el('li', {}, el('button', { class: 'chip lane' + b.colour % 8, onclick: () => this.jump(b.first) },
-          el('bdi', {}, visible(b.name)), el('small', {}, count(b.length, 'thought')))));
+          el('bdi', {}, visible(b.name)), el('small', {}, verdictOf(m.lines.get(b.name)) || count(b.length, 'thought')))));
       }
       if (branches.length > 12) put(list, el('li', {}, el('small', {}, 'and ' + (branches.length - 12) + ' more')));
       put(this.card, list);
@@ -285,17 +324,91 @@ export class SessionPage {
     const now = this.o.place().view;
     this.tabs.replaceChildren();
     for (const [name, title] of Object.entries(views)) {
-      if (name !== 'log') continue;
-      put(this.tabs, el('button', { role: 'tab', 'aria-selected': name === now, onclick: () => { this.o.go({ view: name, at: this.o.place().at }, true); this.showView(); } }, title));
+      put(this.tabs, el('button', { role: 'tab', 'aria-selected': name === now, tabindex: name === now ? 0 : -1, onclick: () => this.view(name) }, title));
     }
+    fill(this.tools,
+      now === 'log' ? el('button', { 'aria-pressed': this.fold, onclick: () => this.toggleFold(), title: 'Fold lines that were left and long runs (z)' }, 'fold') : null,
+      now === 'log' && this.model.length > 1 ? el('button', { 'aria-pressed': !!this.replay, onclick: () => this.toggleReplay(), title: 'Replay (r)' }, 'replay') : null);
+  }
+
+  /** Shows another view. @param {string} name */
+  view(name) {
+    this.endReplay();
+    const other = [...this.model.branches.keys()].find((b) => b !== '') || '';
+    this.o.go({ view: name, ...(name === 'compare' && !this.o.place().other ? { other } : {}) }, true);
+    this.showView();
+  }
+
+  toggleFold() {
+    this.fold = !this.fold;
+    this.unfolded.clear();
+    this.showView();
+  }
+
+  toggleReplay() {
+    if (this.replay) return this.endReplay();
+    this.fold = false;
+    this.showView();
+    this.replay = new Replay(this.model, {
+      show: (upto) => {
+        this.grid.limit = upto;
+        this.grid.grown();
+        if (this.replay) this.grid.select(upto - 1, { focus: false });
+      },
+      close: () => this.endReplay(),
+    });
+    this.element.append(this.replay.element);
+    this.drawTabs();
+  }
+
+  endReplay() {
+    if (!this.replay) return;
+    this.replay.pause();
+    this.replay.element.remove();
+    this.replay = null;
+    this.grid.limit = Infinity;
+    this.grid.grown();
+    this.drawTabs();
   }
 
   /** Shows the view of the URL. */
-  showView() {
+  async showView() {
+    const mine = ++this.drawn, p = this.o.place();
     this.drawTabs();
-    this.grid.show(null);
+    this.drawBars();
+    let items = null;
+    try {
+      if (p.view === 'effective') items = chain((await this.server.chain(this.id, p.line)).steps);
+      else if (p.view === 'compare') {
+        const [a, b] = await Promise.all([this.server.chain(this.id, p.line), this.server.chain(this.id, p.other)]);
+        items = compared(a.steps, b.steps);
+      } else if (p.view === 'outline') items = (await this.server.tree(this.id)).thoughts.map(([seq, depth]) => ({ seq, depth }));
+      else if (this.fold) items = folded(this.model, this.unfolded);
+    } catch (e) {
+      return this.showBanner('The view could not be read. ' + /** @type {Error} */ (e).message);
+    }
+    if (mine !== this.drawn) return; // another view was asked for meanwhile
+    const known = items && items.filter((i) => this.model.at(i.seq)), at = this.grid.item(this.grid.selected)?.seq || p.at;
+    this.grid.rail = p.view === 'log';
+    this.grid.element.classList.toggle('comparing', p.view === 'compare');
+    this.grid.show(known);
+    const i = this.grid.indexOf(at);
+    this.grid.selected = Math.max(0, i);
     const longest = Math.max(0, ...[...this.model.branches.keys()].map((name) => name.length));
     this.grid.element.style.setProperty('--number', Math.min(longest, 10) + String(this.model.length).length + 2 + 'ch');
+  }
+
+  /** Shows the choice of lines of a view. */
+  drawBars() {
+    const p = this.o.place();
+    this.bars.replaceChildren();
+    if (p.view !== 'effective' && p.view !== 'compare') return;
+    const choice = (/** @type {'line' | 'other'} */ key, /** @type {string} */ label) => {
+      const select = el('select', { 'aria-label': label, onchange: () => { this.o.go({ [key]: select.value }, true); this.showView(); } },
+        ...[...this.model.branches.keys()].map((b) => el('option', { value: b, selected: b === p[key] }, b === '' ? 'main line' : visible(b))));
+      return select;
+    };
+    put(this.bars, choice('line', 'Line'), p.view === 'compare' ? ' beside ' : null, p.view === 'compare' ? choice('other', 'Other line') : null);
   }
 
   /** @param {number} seq @returns {Promise<Text>} */
@@ -333,16 +446,17 @@ export class SessionPage {
     const i = this.grid.indexOf(seq);
     if (i >= 0) this.grid.select(i, { middle: true });
     else { // it is not in this view
+      this.endReplay();
+      this.fold = false;
       this.o.go({ view: 'log', at: seq }, true);
-      this.showView();
-      this.grid.select(this.grid.indexOf(seq), { middle: true });
+      this.showView().then(() => this.grid.select(this.grid.indexOf(seq), { middle: true }));
     }
   }
 
   /** Applies the URL after back or forward. */
-  moved() {
+  async moved() {
     const p = this.o.place();
-    this.showView();
+    await this.showView();
     const i = this.grid.indexOf(p.at);
     if (i >= 0 && i !== this.grid.selected) this.grid.select(i, { focus: false, quiet: true });
     this.showPane();
@@ -353,4 +467,17 @@ export class SessionPage {
     this.hits = new Set(hits.map((h) => h.seq));
     this.grid.grown();
   }
+}
+
+/** @param {import('./api.js').Context} [c] */
+function project(c) {
+  if (!c) return '';
+  const name = (c.project || '').split('/').filter(Boolean).pop() || '';
+  return [name, c.gitBranch ? c.gitBranch + (c.commit ? '@' + c.commit.slice(0, 7) : '') : ''].filter(Boolean).join(' ');
+}
+
+/** @param {import('./api.js').Line} [l] */
+function verdictOf(l) {
+  if (!l) return '';
+  return l.verdict === 'chosen' ? '✓ chosen' : l.verdict === 'rejected' ? '╳ rejected' : l.left ? '╳ left' : '';
 }

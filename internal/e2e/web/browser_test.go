@@ -14,6 +14,7 @@ import (
 
 	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/input"
 	cdplog "github.com/chromedp/cdproto/log"
 	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/cdproto/page"
@@ -160,12 +161,26 @@ func (p *tab) wait(expression string) {
 	p.fatal("not within 30 s: " + expression)
 }
 
-// keys presses keys, one after the other.
+// keys presses keys, one after the other: characters, "\r" for Enter and "\x1b" for Escape.
 func (p *tab) keys(keys ...string) {
 	p.t.Helper()
 	for _, k := range keys {
-		p.run(chromedp.KeyEvent(k))
+		down := input.DispatchKeyEventParams{Type: "keyDown", Key: k, Text: k}
+		switch k {
+		case "\r":
+			down.Key, down.Code, down.WindowsVirtualKeyCode = "Enter", "Enter", 13
+		case "\x1b":
+			down.Key, down.Code, down.WindowsVirtualKeyCode, down.Text = "Escape", "Escape", 27, ""
+		}
+		call(p, input.DispatchKeyEvent, down)
+		call(p, input.DispatchKeyEvent, input.DispatchKeyEventParams{Type: "keyUp", Key: down.Key, Code: down.Code, WindowsVirtualKeyCode: down.WindowsVirtualKeyCode})
 	}
+}
+
+// write types a text.
+func (p *tab) write(text string) {
+	p.t.Helper()
+	call(p, input.InsertText, input.InsertTextParams{Text: text})
 }
 
 // clean fails the test if something has happened that must not.

@@ -84,8 +84,8 @@ func TestView(t *testing.T) {
 	p.keys("\x1b", "\x1b")
 	p.wait(`document.body.dataset.screen === 'list'`)
 	p.picture("list-narrow")
-	if wide := eval[bool](p, `document.documentElement.scrollWidth > 360`); wide {
-		t.Error("the page scrolls sideways")
+	if wide := eval[string](p, `[...document.querySelectorAll('body *')].filter((e) => e.getBoundingClientRect().right > 361 && getComputedStyle(e).visibility === 'visible').map((e) => e.outerHTML.slice(0, 80)).join('\n')`); wide != "" {
+		t.Errorf("wider than the window:\n%s", wide)
 	}
 	if err := e.Delete(t.Context(), id); err != nil {
 		t.Fatal(err)

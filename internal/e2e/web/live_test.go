@@ -1,0 +1,111 @@
+package web
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/sequent-dev/sequent"
+	"github.com/sequent-dev/sequent/internal/app"
+	"github.com/sequent-dev/sequent/store/sqlite"
+)
+
+// While 1,000 thoughts are recorded the server is stopped and started again, several times.
+// The page connects again by itself and shows every thought once.
+func TestReconnect(t *testing.T) {
+	t.Parallel()
+	b := newBrowser(t)
+	file := filepath.Join(t.TempDir(), "sequent.db")
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	port := strconv.Itoa(l.Addr().(*net.TCPAddr).Port)
+	_ = l.Close() // the server takes the port
+	store, err := sqlite.Open(t.Context(), sqlite.Config{Path: file})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer store.Close()
+	e := sequent.New(sequent.Config{Store: store})
+	record(t, e, "long", sequent.Draft{Number: 1, Text: "1", More: true})
+
+	// serve runs a server until stop is called.
+	serve := func() (stop func()) {
+		ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
+		ready, done := make(chan bool), make(chan error, 1)
+		go func() {
+			a, err := app.Open(ctx, app.Config{Store: file, HTTP: app.HTTPConfig{Addr: port, Ready: func(string) { close(ready) }}})
+			if err == nil {
+				err = a.ServeHTTP(ctx)
+				_ = a.Close() // the store is a file that others have open
+			}
+			done <- err
+		}()
+		select {
+		case <-ready:
+		case err := <-done:
+			t.Fatal(err)
+		case <-time.After(time.Minute):
+			t.Fatal("the server does not start")
+		}
+		return func() {
+			cancel()
+			if err := <-done; err != nil {
+				t.Error(err)
+			}
+		}
+	}
+	stop := serve()
+	p := b.open(t, "http://127.0.0.1:"+port+"/ui/s/long")
+	p.wait(`document.querySelectorAll('.row').length === 1`)
+	// Every row that is ever added is counted by the position of its thought.
+	const rounds, each = 5, 200
+	for round := range rounds {
+		var drafts []sequent.Draft
+		for i := range each {
+			drafts = append(drafts, sequent.Draft{Number: round*each + i + 2, Text: fmt.Sprint("thought ", round*each+i+2), More: true})
+		}
+		record(t, e, "long", drafts[:each/2]...)
+		stop()
+		record(t, e, "long", drafts[each/2:]...)
+		if round == 2 {
+			p.wait(`document.querySelector('.banner')?.textContent.startsWith('Reconnecting; shown up to')`)
+			p.picture("reconnecting")
+		}
+		stop = serve()
+	}
+	defer stop()
+	p.wait(fmt.Sprintf(`document.querySelector('.grid').getAttribute('aria-rowcount') === '%d'`, rounds*each+1))
+	p.wait(`document.querySelector('.banner').hidden`)
+	if n := eval[int](p, `document.querySelectorAll('.row').length`); n > 80 {
+		t.Errorf("%d rows in the document, want at most 80", n)
+	}
+	// Scroll through everything: the rows are 1, 2, 3, …
+	got := eval[string](p, `(async () => {
+		const grid = document.querySelector('.grid'), seen = new Map();
+		for (let y = 0; ; y += grid.clientHeight / 2) {
+			grid.scrollTop = y;
+			await new Promise((r) => requestAnimationFrame(() => requestAnimationFrame(r)));
+			for (const row of document.querySelectorAll('.row')) seen.set(Number(row.dataset.index), row.querySelector('.text').textContent);
+			if (grid.scrollTop + grid.clientHeight >= grid.scrollHeight - 1) break;
+		}
+		const wrong = [...seen].filter(([i, text]) => text !== (i === 0 ? '1' : 'thought ' + (i + 1)));
+		return seen.size + ' rows, wrong: ' + wrong.join(' ');
+	})()`)
+	if want := fmt.Sprintf("%d rows, wrong: ", rounds*each+1); got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, problem := range p.problems {
+		if !strings.Contains(problem, "net::ERR_") { // the server was away
+			t.Error(problem)
+		}
+	}
+}

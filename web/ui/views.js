@@ -1,0 +1,67 @@
+// The rows of each view.
+
+/** @typedef {import('./grid.js').Item} Item */
+/** @typedef {import('./model.js').Model} Model */
+/** @typedef {import('./api.js').Step} Step */
+
+/** shortRun is the length from which a run of thoughts without events can be folded. */
+const shortRun = 12;
+
+/**
+ * Returns the log with lines that were left, and long runs in which nothing happened,
+ * folded into a row each.
+ * @param {Model} m
+ * @param {Set<number>} unfolded first thoughts of those that stay open
+ * @returns {Item[]}
+ */
+export function folded(m, unfolded) {
+  /** @type {Item[]} */
+  const items = [];
+  for (let seq = 1; seq <= m.length;) {
+    const r = /** @type {import('./api.js').Row} */ (m.at(seq)), line = r.branch || '';
+    const left = m.isLeft(seq);
+    let to = seq;
+    while (to < m.length && (m.at(to + 1)?.branch || '') === line && (left ? m.isLeft(to + 1) : plainRow(m, to + 1))) to++;
+    const n = to - seq + 1;
+    if (left && n > 1 && !unfolded.has(seq)) {
+      items.push({ seq: to, fold: { count: n, from: seq, why: 'thoughts, left' } }); // its last sentence says why
+    } else if (!left && n > shortRun && plainRow(m, seq) && !unfolded.has(seq + 1)) {
+      items.push({ seq }, { seq: seq + 1, fold: { count: n - 2, from: seq + 1, to: to - 1, why: 'thoughts in a row' } }, { seq: to });
+    } else for (let s = seq; s <= to; s++) items.push({ seq: s });
+    seq = to + 1;
+  }
+  return items;
+}
+
+/** Reports whether nothing happened at a thought but the next step. @param {Model} m @param {number} seq */
+function plainRow(m, seq) {
+  const r = m.at(seq);
+  return !!r && m.kind(r) === 'thought' && !m.notes.has(seq) && !m.isLeft(seq) && m.branches.get(r.branch || '')?.first !== seq;
+}
+
+/**
+ * Returns the rows of a chain.
+ * @param {Step[]} steps
+ * @returns {Item[]}
+ */
+export function chain(steps) { return steps.map((s) => ({ seq: s.seq, replaced: s.replaced })); }
+
+/**
+ * Returns two chains, the rows that both have once and the others side by side below.
+ * @param {Step[]} one
+ * @param {Step[]} other
+ * @returns {Item[]}
+ */
+export function compared(one, other) {
+  let same = 0;
+  while (same < one.length && same < other.length && one[same].seq === other[same].seq) same++;
+  /** @type {Item[]} */
+  const items = chain(one.slice(0, same));
+  const a = one.slice(same), b = other.slice(same);
+  for (let i = 0; i < Math.max(a.length, b.length); i++) {
+    if (a[i] && b[i]) items.push({ seq: a[i].seq, replaced: a[i].replaced, beside: b[i].seq, side: 1 });
+    else if (a[i]) items.push({ seq: a[i].seq, replaced: a[i].replaced, side: 1 });
+    else items.push({ seq: b[i].seq, replaced: b[i].replaced, side: 2 });
+  }
+  return items;
+}
