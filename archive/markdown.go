@@ -36,6 +36,7 @@ func Markdown(s *sequent.Session) string {
 		d.printf(", with %s", count(revisions, "revision", "revisions"))
 	}
 	d.printf("\n- Begun: %s\n- Last changed: %s\n", stamp(s.Created()), stamp(s.Updated()))
+	d.context(s.Context())
 
 	if main := d.lines[""]; len(main) > 0 {
 		d.printf("\n## Main line\n")
@@ -82,6 +83,18 @@ func (d *document) thoughts(list []sequent.Thought) {
 		d.printf("%s", quoted(t.Text))
 		if t.Note != "" {
 			d.printf("\n*Note:*\n\n%s", quoted(t.Note))
+		}
+	}
+}
+
+// context describes where the session comes from.
+func (d *document) context(c sequent.Context) {
+	for _, fact := range [][2]string{
+		{"Client", strings.TrimSpace(c.Client + " " + c.ClientVersion)}, {"Agent", c.Agent}, {"Model", c.Model},
+		{"Project", c.Project}, {"Git branch", c.GitBranch}, {"Commit", c.Commit},
+	} {
+		if fact[1] != "" {
+			d.printf("- %s: %s\n", fact[0], code(fact[1]))
 		}
 	}
 }

@@ -65,7 +65,7 @@ only the group is replaced. The export still verifies: docs/proof.md says what i
 				if err := p.checkOwner(c.Context(), a); err != nil {
 					return err
 				}
-				s, err := wanted(c.Context(), a.Engine, args)
+				s, err := p.wanted(c.Context(), a.Engine, args)
 				if err != nil {
 					return err
 				}
@@ -81,6 +81,7 @@ only the group is replaced. The export still verifies: docs/proof.md says what i
 	p.addSignFlag(c)
 	p.addJSONFlag(c)
 	p.addOwnerFlag(c)
+	p.addProjectFlags(c)
 	c.Flags().Lookup("json").Usage = "same as --format json"
 	return c
 }

@@ -25,10 +25,15 @@ func (p *program) list() *cobra.Command {
 all rows is left out and named below the table. In a pipe, rows have all columns with full titles and times,
 separated by tabs, after a row with their names.
 
+In a git work tree the list has the sessions of this project and those without a project. --all-projects
+lists all, --project those of another one. --client and --agent select further.
+
 Sessions of sequent demo are left out once there are others; --all lists them too.
 
---json prints {"sessions": [{id, title, state, dialect, thoughts, branches, created, updated, owner,
-demo}], "more": bool, "demos": n}, where demos is the number of demo sessions that were left out.`,
+--json prints {"sessions": [{id, title, state, dialect, thoughts, branches, created, updated, owner, demo,
+context: {client, clientVersion, agent, model, project, gitBranch, commit}}], "more": bool, "demos": n,
+"elsewhere": n}, where demos and elsewhere are the numbers of sessions of the demo and of other projects that
+were left out.`,
 		Example: "sequent list\n\n# sessions that changed in the last day\nsequent list --since 1d\n\n# the ids and titles of all sessions\n" +
 			"sequent list --limit 0 | cut -f 1,7\n\n# the ids of all active sessions\n" +
 			"sequent list --limit 0 --json | jq -r '.sessions[] | select(.state == \"active\").id'",
@@ -45,6 +50,9 @@ demo}], "more": bool, "demos": n}, where demos is the number of demo sessions th
 	c.Flags().IntVar(&l.limit, "limit", 20, "maximum number of sessions; 0 means all")
 	c.Flags().Var(&l.since, "since", "maximum time since the last change, such as 7d or 90m")
 	c.Flags().BoolVar(&l.demos, "all", false, "list the sessions of sequent demo, too")
+	c.Flags().StringVar(&l.client, "client", "", "`NAME` of the client that began the sessions, such as claude-code")
+	c.Flags().StringVar(&l.agent, "agent", "", "`NAME` of the agent that began the sessions")
+	p.addProjectFlags(c)
 	p.addJSONFlag(c)
 	p.addOwnersFlags(c)
 	p.addWidthFlag(c)
@@ -57,9 +65,18 @@ type listing struct {
 	since span
 	demos bool // list them beside others
 
+	client, agent string // empty means any
+
 	sessions []jsonSession
 	more     bool
 	leftOut  int // demo sessions
+	project  string
+	others   int // sessions of other projects
+}
+
+// selects reports whether a session is from the client and agent that were asked for.
+func (l *listing) selects(c *sequent.Context) bool {
+	return (l.client == "" || strings.EqualFold(c.Client, l.client)) && (l.agent == "" || strings.EqualFold(c.Agent, l.agent))
 }
 
 func (p *program) listSessions(ctx context.Context, a *app.App, l *listing) error {
@@ -72,7 +89,12 @@ func (p *program) listSessions(ctx context.Context, a *app.App, l *listing) erro
 			Sessions []jsonSession `json:"sessions"`
 			More     bool          `json:"more"`
 			Demos    int           `json:"demos,omitempty"`
-		}{l.sessions, l.more, l.leftOut})
+			Others   int           `json:"elsewhere,omitempty"`
+		}{l.sessions, l.more, l.leftOut, l.others})
+	case len(l.sessions) == 0 && (l.client != "" || l.agent != ""):
+		return p.printf("No sessions of this client or agent%s.", l.besides())
+	case len(l.sessions) == 0 && l.others > 0:
+		return p.printf("No sessions of the project %s%s.", draw.One(l.project, p.charset()), l.besides())
 	case len(l.sessions) == 0 && l.since > 0:
 		return p.printf("No sessions changed in the last %v.", &l.since)
 	case len(l.sessions) == 0 && p.owner != "":
@@ -89,7 +111,7 @@ func (p *program) listSessions(ctx context.Context, a *app.App, l *listing) erro
 		if err := p.print(p.table(l.sessions)...); err != nil {
 			return err
 		}
-		if l.more || l.leftOut > 0 {
+		if l.more || l.leftOut > 0 || l.others > 0 {
 			fmt.Fprintln(notes)
 		}
 	} else {
@@ -104,23 +126,44 @@ func (p *program) listSessions(ctx context.Context, a *app.App, l *listing) erro
 	if l.leftOut > 0 {
 		fmt.Fprintf(notes, "%s left out. Pass --all to list them.\n", draw.Count(l.leftOut, "session of sequent demo was", "sessions of sequent demo were"))
 	}
+	if l.others > 0 {
+		fmt.Fprintf(notes, "%s more in other projects. Pass --all-projects to list all.\n", counted(l.others))
+	}
 	return nil
+}
+
+// besides returns what a list without sessions says of other projects.
+func (l *listing) besides() string {
+	if l.others == 0 {
+		return ""
+	}
+	return "; " + counted(l.others) + " in other projects. Pass --all-projects to list them"
 }
 
 // collect fills in the sessions of a listing.
 func (p *program) collect(ctx context.Context, a *app.App, l *listing) error {
-	q := sequent.Query{AllOwners: p.allOwners}
+	var err error
+	if l.project, err = p.inProject(); err != nil {
+		return err
+	}
+	q := sequent.Query{AllOwners: p.allOwners, Project: l.project}
 	if l.limit > 0 {
 		q.Limit = l.limit + 1 // to know whether there are more
 	}
 	if l.since > 0 {
 		q.Since = p.now().Add(-time.Duration(l.since))
 	}
+	if l.others, err = p.elsewhere(ctx, a.Engine, q); err != nil {
+		return err
+	}
 	l.sessions = []jsonSession{}
 	var demos []jsonSession
 	for h, err := range a.Engine.AllSessions(ctx, q) {
 		if err != nil {
 			return err
+		}
+		if !l.selects(&h.Context) {
+			continue
 		}
 		if l.more = l.limit > 0 && len(l.sessions) == l.limit; l.more {
 			break
@@ -152,7 +195,7 @@ func newJSONSession(h sequent.Header) jsonSession {
 		ID: string(h.ID), Title: h.Title, State: state, Dialect: h.Dialect,
 		Thoughts: h.Len, Branches: h.Branches,
 		Created: h.Created, Updated: h.Updated, Expires: h.Expires,
-		Owner: h.Owner, Demo: h.Labels[sequent.LabelDemo] != "",
+		Owner: h.Owner, Demo: h.Labels[sequent.LabelDemo] != "", Context: h.Context,
 	}
 }
 

@@ -40,6 +40,7 @@ type program struct {
 	owner    string    // owner of the sessions; empty means the local user
 
 	allOwners bool // sessions of all owners, instead of those of owner
+	project   projectChoice
 
 	inherited []string // names of the flags that the environment has set
 }

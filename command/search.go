@@ -28,13 +28,16 @@ no thought does, those with most of the words come first, and the output says so
 their inflections: retry also finds retried. The search is case-insensitive and ignores accents. It
 supports "quoted phrases", prefix* and -excluded words; a "quoted" word is matched as it is written.
 
+In a git work tree the search covers the sessions of this project and those without a project.
+--all-projects searches all, --project those of another one.
+
 --vault searches the notes of a vault instead. A note matches if it contains one of the words, or if a
 [[link]] in the query leads to it. Notes with more and rarer words come first.
 
 On a terminal the matches are paged like the output of sequent show.
 
 --json prints {"hits": [{session, title, score, seq, number, total, text, branch, more, at, owner}], "more":
-bool, "partial": bool, "unknown": [{word, nearest}]}, or with --vault {"notes": [{uri, title, snippet,
+bool, "partial": bool, "unknown": [{word, nearest}], "elsewhere": n}, or with --vault {"notes": [{uri, title, snippet,
 score, text, graph, meaning}], "total", "more",
 "warning"}.`,
 		Example: "sequent search connection pool\n\n# a phrase, without another word\n" +
@@ -81,6 +84,7 @@ score, text, graph, meaning}], "total", "more",
 	p.addPagerFlag(c)
 	p.addJSONFlag(c)
 	p.addOwnersFlags(c)
+	p.addProjectFlags(c)
 	p.addWidthFlag(c)
 	return c
 }
@@ -109,6 +113,14 @@ func (p *program) searchThoughts(ctx context.Context, a *app.App, q sequent.Sear
 		engine, q.Session = s.engine, s.session.ID()
 	} else {
 		q.AllOwners = p.allOwners
+		var err error
+		if q.Project, err = p.inProject(); err != nil {
+			return err
+		}
+	}
+	others, err := p.elsewhere(ctx, engine, sequent.Query{AllOwners: q.AllOwners, Project: q.Project})
+	if err != nil {
+		return err
 	}
 	found, err := engine.Search(ctx, q)
 	if err != nil {
@@ -125,11 +137,15 @@ func (p *program) searchThoughts(ctx context.Context, a *app.App, q sequent.Sear
 			More    bool                  `json:"more"`
 			Partial bool                  `json:"partial"` // no thought has all words
 			Unknown []sequent.UnknownWord `json:"unknown,omitempty"`
-		}{hits, more, found.Partial, found.Unknown})
+			Others  int                   `json:"elsewhere,omitempty"` // sessions of other projects
+		}{hits, more, found.Partial, found.Unknown, others})
 	}
 	notice := found.Notice()
 	if len(found.Hits) == 0 {
-		return p.printf("%s", cmp.Or(notice, "No thoughts match these words."))
+		if err := p.printf("%s", cmp.Or(notice, "No thoughts match these words.")); err != nil || others == 0 {
+			return err
+		}
+		return p.printf("%s", notSearched(others))
 	}
 	query, err := words.Parse(q.Text)
 	if err != nil {
@@ -153,10 +169,24 @@ func (p *program) searchThoughts(ctx context.Context, a *app.App, q sequent.Sear
 			}
 		}
 		if more {
-			return p.printf("\nThere are more matches. Pass --limit %d to show more.", 2*q.Limit)
+			if err := p.printf("\nThere are more matches. Pass --limit %d to show more.", 2*q.Limit); err != nil {
+				return err
+			}
+		}
+		if others > 0 {
+			return p.printf("\n%s", notSearched(others))
 		}
 		return nil
 	})
+}
+
+// notSearched says how many sessions of other projects a search has left out.
+func notSearched(others int) string {
+	was := "were"
+	if others == 1 {
+		was = "was"
+	}
+	return counted(others) + " in other projects " + was + " not searched. Pass --all-projects to search all."
 }
 
 // hit draws a found thought: its session and number, and an excerpt with the words

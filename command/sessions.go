@@ -28,6 +28,8 @@ type jsonSession struct {
 	Expires  time.Time `json:"expires,omitzero"`
 	Owner    string    `json:"owner,omitempty"` // empty for the local user
 	Demo     bool      `json:"demo,omitempty"`  // recorded by sequent demo
+
+	Context sequent.Context `json:"context,omitzero"`
 }
 
 // A jsonThought is a thought in JSON output.
@@ -61,10 +63,11 @@ func newJSONThought(id sequent.ID, t sequent.Thought) jsonThought {
 // fieldID is the field of errors about an ID argument. They have a Fix already.
 const fieldID = "ID"
 
-// latest returns the session that changed last.
-func latest(ctx context.Context, e *sequent.Engine) (*sequent.Session, error) {
+// latest returns the session that changed last, of a project and those without one; the
+// empty project is all.
+func latest(ctx context.Context, e *sequent.Engine, project string) (*sequent.Session, error) {
 	for {
-		id, err := latestID(ctx, e)
+		id, err := latestID(ctx, e, project)
 		if err != nil {
 			return nil, err
 		}
@@ -76,19 +79,26 @@ func latest(ctx context.Context, e *sequent.Engine) (*sequent.Session, error) {
 	}
 }
 
-// latestID returns the id of the latest session.
-func latestID(ctx context.Context, e *sequent.Engine) (sequent.ID, error) {
-	page, err := e.Sessions(ctx, sequent.Query{Limit: 1})
+// latestID is latest for the id.
+func latestID(ctx context.Context, e *sequent.Engine, project string) (sequent.ID, error) {
+	page, err := e.Sessions(ctx, sequent.Query{Project: project, Limit: 1})
 	if err != nil {
 		return "", err
 	}
 	if len(page.Headers) == 0 {
-		return "", noSessions()
+		return "", noSessions(ctx, e, project)
 	}
 	return page.Headers[0].ID, nil
 }
 
-func noSessions() error {
+func noSessions(ctx context.Context, e *sequent.Engine, project string) error {
+	if n, err := e.Elsewhere(ctx, project); err == nil && n > 0 {
+		return &sequent.Error{
+			Code: sequent.CodeSessionNotFound, Field: fieldID,
+			Msg: "there are no sessions of the project " + project,
+			Fix: "pass an ID, or --all-projects for the latest of " + counted(n) + " in other projects",
+		}
+	}
 	return &sequent.Error{
 		Code: sequent.CodeSessionNotFound, Field: fieldID,
 		Msg: "there are no sessions yet",
@@ -110,10 +120,14 @@ func find(ctx context.Context, e *sequent.Engine, id string) (*sequent.Session, 
 	return e.Session(ctx, full)
 }
 
-// wanted returns the session that the arguments name, or the latest.
-func wanted(ctx context.Context, e *sequent.Engine, args []string) (*sequent.Session, error) {
+// wanted returns the session that the arguments name, or the latest of the project.
+func (p *program) wanted(ctx context.Context, e *sequent.Engine, args []string) (*sequent.Session, error) {
 	if len(args) == 0 {
-		return latest(ctx, e)
+		project, err := p.inProject()
+		if err != nil {
+			return nil, err
+		}
+		return latest(ctx, e, project)
 	}
 	return find(ctx, e, args[0])
 }
@@ -179,11 +193,15 @@ func (p *program) refer(ctx context.Context, e *sequent.Engine, args []string) (
 
 // referLatest returns the session that changed last.
 func (p *program) referLatest(ctx context.Context, e *sequent.Engine) (referred, error) {
+	project, err := p.inProject()
+	if err != nil {
+		return referred{}, err
+	}
 	if !p.allOwners {
-		s, err := latest(ctx, e)
+		s, err := latest(ctx, e, project)
 		return referred{engine: e, session: s}, err
 	}
-	for h, err := range e.AllSessions(ctx, sequent.Query{AllOwners: true, Limit: 1}) {
+	for h, err := range e.AllSessions(ctx, sequent.Query{AllOwners: true, Project: project, Limit: 1}) {
 		if err != nil {
 			return referred{}, err
 		}
@@ -191,7 +209,7 @@ func (p *program) referLatest(ctx context.Context, e *sequent.Engine) (referred,
 		s, err := owned.Session(ctx, h.ID)
 		return referred{engine: owned, session: s}, err
 	}
-	return referred{}, noSessions()
+	return referred{}, noSessions(ctx, e, project)
 }
 
 // maxMatching is the number of sessions that an error about an ambiguous id names.

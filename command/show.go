@@ -21,7 +21,7 @@ func (p *program) show() *cobra.Command {
 		Short: "Show a session or one of its thoughts",
 		Long: `Draw a session as a tree. The main line runs straight down; each branch has its own lane, beginning after
 the thought that it branches from. The ID can be shortened to its first characters. Without an ID the
-latest session is drawn.
+latest session of the project is drawn, which is the git work tree of the working directory.
 
 ● is a thought, ○ a revised thought, ◆ a revision, and ■ a final thought. Long sessions are folded, and
 each fold names the command that opens it; --full shows everything, and the head of the log for sequent
@@ -97,6 +97,7 @@ more, at}]}.`,
 	p.addPagerFlag(c)
 	p.addJSONFlag(c)
 	p.addOwnersFlags(c)
+	p.addProjectFlags(c)
 	p.addWidthFlag(c)
 	return c
 }

@@ -101,7 +101,7 @@ type verifying struct {
 // log that lacks entries is not an error.
 func (v *verifying) wanted(ctx context.Context, e *sequent.Engine, args []string) (sequent.Header, []sequent.Entry, error) {
 	if len(args) == 0 {
-		id, err := latestID(ctx, e)
+		id, err := latestID(ctx, e, "")
 		if err != nil {
 			return sequent.Header{}, nil, err
 		}

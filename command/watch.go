@@ -91,7 +91,7 @@ func (w *watcher) next(ctx context.Context, known *sequent.Session) (*sequent.Se
 		var err error
 		if w.id != "" {
 			s, err = w.engine.Session(ctx, w.id)
-		} else if s, err = latest(ctx, w.engine); sequent.CodeOf(err) == sequent.CodeSessionNotFound {
+		} else if s, err = latest(ctx, w.engine, ""); sequent.CodeOf(err) == sequent.CodeSessionNotFound {
 			s, err = nil, nil // no session yet
 		}
 		if err != nil {

@@ -25,6 +25,16 @@ func (p *painter) header() {
 	if !p.o.Now.IsZero() {
 		facts = append(facts, Ago(p.o.Now.Sub(s.Updated())))
 	}
+	p.facts(facts)
+	p.facts(Origin(s.Context(), p.o.Charset))
+	p.row(nil)
+}
+
+// facts draws facts, as many in a row as there is room for.
+func (p *painter) facts(facts []string) {
+	if len(facts) == 0 {
+		return
+	}
 	var line string
 	for _, f := range facts { // a fact is not broken
 		if line != "" && Width(line+p.glyphs.dot+f) > p.o.width() {
@@ -37,7 +47,6 @@ func (p *painter) header() {
 		line += f
 	}
 	p.row(cut(Line{{Text: line, Role: Meta}}, p.o.width(), p.glyphs.ellipsis))
-	p.row(nil)
 }
 
 func (p *painter) conclusion() {
