@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/sequent-dev/sequent"
+	"github.com/sequent-dev/sequent/brief"
 	"github.com/sequent-dev/sequent/dialect"
 	"github.com/sequent-dev/sequent/tool"
 )
@@ -37,6 +38,12 @@ func (d *server) prompts() []dialect.Prompt {
 			Arguments:   []dialect.Argument{session},
 			Get:         d.promptWith(reviewText),
 		},
+		{
+			Name: "handoff", Title: "Hand a session over",
+			Description: "Give a problem to another agent, with what was found so far.",
+			Arguments:   []dialect.Argument{session},
+			Get:         d.handoff,
+		},
 	}
 }
 
@@ -64,6 +71,21 @@ const (
 		"if more than that step depends on it. If every step holds, say so and change nothing. " +
 		"This is what the session holds:"
 )
+
+const handoffText = "Take over this problem. The thinking session %s has what was found so far: go on there, with " +
+	"sequentialthinking and that sessionId; recall_thinking with it has every thought. What was withdrawn does not hold. " +
+	"This is what it came to:"
+
+// handoff is the Get of the prompt that hands a session over.
+func (d *server) handoff(ctx context.Context, c tool.Caller, args map[string]string) (string, error) {
+	const tokens = 1000
+	s, err := d.engine.Owned(c.Owner).Session(ctx, sequent.ID(strings.TrimSpace(args["session"])))
+	if err != nil {
+		return "", err
+	}
+	text, _ := brief.Write(s, tokens*bytesPerToken)
+	return fmt.Sprintf(handoffText, s.ID()) + "\n\n" + text, nil
+}
 
 // promptWith returns the Get of a prompt about a session. The prompt includes the
 // thoughts as recall_thinking shows them.

@@ -36,6 +36,12 @@ var (
 	documentation string
 )
 
+// instructions are for the model, at connection: when to think here and when not, and
+// how to come back. They have at most 80 tokens.
+const instructions = "Think here when a problem takes several steps, compares ways, or may outlive this conversation; " +
+	"answer simple questions without it. Keep the sessionId. After a break, or when earlier context is gone, " +
+	"call recall_thinking with it before you go on; without it, recall_thinking lists the latest sessions."
+
 // A Config configures the dialect.
 type Config struct {
 	Engine *sequent.Engine // required
@@ -82,6 +88,7 @@ func New(cfg Config) dialect.Dialect {
 	return dialect.Dialect{
 		Name:    name,
 		Summary: "the reference server's arguments, with sessions, auto-numbering, safe retry and recall",
+		Instructions: instructions,
 		Tools: []tool.Tool{
 			tool.New(tool.Parse(thinkSpec, thinkText), d.think, reject),
 			tool.New(tool.Parse(recallSpec, recallText), d.recall, reject).Weighing(tool.Heavy),
