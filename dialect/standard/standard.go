@@ -86,8 +86,8 @@ func New(cfg Config) dialect.Dialect {
 		limit:   cmp.Or(cfg.ReplyLimit, defaultReplyLimit),
 	}
 	return dialect.Dialect{
-		Name:    name,
-		Summary: "the reference server's arguments, with sessions, auto-numbering, safe retry and recall",
+		Name:         name,
+		Summary:      "the reference server's arguments, with sessions, auto-numbering, safe retry and recall",
 		Instructions: instructions,
 		Tools: []tool.Tool{
 			tool.New(tool.Parse(thinkSpec, thinkText), d.think, reject),
