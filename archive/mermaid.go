@@ -66,11 +66,15 @@ func (g *graph) chart(p *partition, length int) string {
 			fmt.Fprintf(&b, "    %s %s %s\n", p.node(e.from), arrow, p.node(e.to))
 		}
 	}
-	for _, t := range g.thoughts {
-		at := p.block[t.Seq]
+	for i := range g.thoughts {
+		at := p.block[i+1]
 		if at == hidden {
 			continue
 		}
+		if after := g.thoughts[i].After; at != i+1 && p.block[after] == at && g.thoughts[i].Supersedes == 0 {
+			continue // within a run
+		}
+		t := g.thoughts[i]
 		node, single := p.node(at), p.size[at] == 1
 		_, _, revision := revises(t)
 		final := t.Seq == len(g.thoughts) && !t.More

@@ -30,12 +30,14 @@ func drawable(chart string) bool {
 // A graph is a session as Mermaid draws it.
 type graph struct {
 	thoughts []sequent.Thought
-	lines    [][]int // Seqs of the thoughts of each line, in the order of first use
-	order    []int   // Seqs in the order in which thoughts get nodes of their own
+	lines    [][]int                  // Seqs of the thoughts of each line, in the order of first use
+	place    []struct{ line, at int } // Seq → where it is in lines
+	order    []int                    // Seqs in the order in which thoughts get nodes of their own
 }
 
 func newGraph(s *sequent.Session) *graph {
 	g := &graph{thoughts: slices.Collect(s.All())}
+	g.place = make([]struct{ line, at int }, len(g.thoughts)+1)
 	at := make(map[string]int)
 	for _, t := range g.thoughts {
 		i, ok := at[t.Branch]
@@ -44,6 +46,7 @@ func newGraph(s *sequent.Session) *graph {
 			at[t.Branch] = i
 			g.lines = append(g.lines, nil)
 		}
+		g.place[t.Seq].line, g.place[t.Seq].at = i, len(g.lines[i])
 		g.lines[i] = append(g.lines[i], t.Seq)
 	}
 	g.rank()
@@ -141,7 +144,8 @@ type edge struct {
 // that is at most maxEdges.
 func (g *graph) edges(p *partition) (n int, fits bool) {
 	all := make(map[edge]bool)
-	for _, t := range g.thoughts {
+	for i := range g.thoughts {
+		t := &g.thoughts[i]
 		at := p.block[t.Seq]
 		if at == hidden {
 			continue
@@ -183,10 +187,8 @@ func (g *graph) runLabel(p *partition, block, length int) string {
 	const most = 8 // revisions that are named
 	var numbers, revisions []int
 	var last sequent.Thought
-	for _, seq := range g.lines[g.lineOf(block)] {
-		if p.block[seq] != block {
-			continue
-		}
+	place := g.place[block]
+	for _, seq := range g.lines[place.line][place.at : place.at+p.size[block]] {
 		last = g.thoughts[seq-1]
 		numbers = append(numbers, last.Number)
 		if _, _, ok := revises(last); ok {
@@ -209,10 +211,4 @@ func (g *graph) runLabel(p *partition, block, length int) string {
 		lines = append(lines, "“"+literal(text)+"”")
 	}
 	return strings.Join(lines, "<br/>")
-}
-
-// lineOf returns the index of the line of a thought.
-func (g *graph) lineOf(seq int) int {
-	branch := g.thoughts[seq-1].Branch
-	return slices.IndexFunc(g.lines, func(line []int) bool { return g.thoughts[line[0]-1].Branch == branch })
 }

@@ -139,3 +139,12 @@ func TestMermaidRuns(t *testing.T) {
 		t.Errorf("no run names its revisions:\n%.600s", chart)
 	}
 }
+
+func BenchmarkMermaidFolds(b *testing.B) {
+	var list []sequent.Draft
+	list = long(20_000, 100, 40, "Look at the counters.")
+	s := recorded(b, key("s"), list...)
+	for b.Loop() {
+		archive.Mermaid(s)
+	}
+}

@@ -30,6 +30,11 @@ of refusals once a second and when it ends.
 				if err != nil {
 					return err
 				}
+				if len(owners) == 0 { // also what a misspelt owner has
+					if err := p.checkOwner(c.Context(), a); err != nil {
+						return err
+					}
+				}
 				if p.json {
 					type row struct {
 						Owner    string `json:"owner"`
