@@ -141,9 +141,7 @@ func TestMermaidRuns(t *testing.T) {
 }
 
 func BenchmarkMermaidFolds(b *testing.B) {
-	var list []sequent.Draft
-	list = long(20_000, 100, 40, "Look at the counters.")
-	s := recorded(b, key("s"), list...)
+	s := recorded(b, key("s"), long(20_000, 100, 40, "Look at the counters.")...)
 	for b.Loop() {
 		archive.Mermaid(s)
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"strconv"
 	"strings"
 	"time"
 
@@ -98,11 +97,7 @@ func (p *program) listSessions(ctx context.Context, a *app.App, l *listing) erro
 	case len(l.sessions) == 0 && l.since > 0:
 		return p.printf("No sessions changed in the last %v.", &l.since)
 	case len(l.sessions) == 0 && p.owner != "":
-		owners, err := p.ownersOf(ctx, a)
-		if err != nil {
-			return err
-		}
-		return p.printf("The owner %s has no sessions. %s.", draw.One(strconv.Quote(p.owner), p.charset()), strings.ToUpper(owners[:1])+owners[1:])
+		return p.printNoSessions(ctx, a)
 	case len(l.sessions) == 0:
 		return p.printf(beginning)
 	}
@@ -275,7 +270,7 @@ func (p *program) writeRows(sessions []jsonSession) error {
 }
 
 // table lays out sessions in as many columns as fit. The title gets the remaining
-// width, and at least a third of it.
+// width, and at least half of it if it needs that.
 func (p *program) table(sessions []jsonSession) []draw.Line {
 	charset, columns := p.charset(), p.columnsOfList()
 	cells := make([][]string, len(columns)) // by column; the first is its name
@@ -304,7 +299,7 @@ func (p *program) table(sessions []jsonSession) []draw.Line {
 				if value := cells[i][1]; value != "" {
 					common = append(common, strings.ToLower(c.name)+" "+value)
 				}
-			case room-gap-widths[i] >= gap+min(widths[title], max(minTitle, width/3)):
+			case room-gap-widths[i] >= gap+min(widths[title], max(minTitle, width/2)):
 				shown[i] = true
 				room -= gap + widths[i]
 			}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -52,6 +53,16 @@ func (p *program) checkOwner(ctx context.Context, a *app.App) error {
 		Code: sequent.CodeSessionNotFound, Field: fieldID,
 		Msg: fmt.Sprintf("the owner %q has no sessions", p.owner), Fix: owners,
 	}
+}
+
+// printNoSessions says that the owner has no sessions, and who has some, where an empty
+// result is no failure.
+func (p *program) printNoSessions(ctx context.Context, a *app.App) error {
+	owners, err := p.ownersOf(ctx, a)
+	if err != nil {
+		return err
+	}
+	return p.printf("The owner %s has no sessions. %s.", draw.One(strconv.Quote(p.owner), p.charset()), strings.ToUpper(owners[:1])+owners[1:])
 }
 
 // ownersOf names the owners that have sessions.

@@ -135,8 +135,8 @@ func nameValues(c *cobra.Command) {
 		"DURATION": "drain mcp-session-timeout model-timeout retain session-ttl since", "FILE": "auth file key output sign",
 		"FORMAT": "format", "HASH": "head", "ID": "session", "LEVEL": "log-level", "MODE": "mode sync",
 		"N":    "burst history-window limit max-calls max-connections max-heavy-calls max-model-calls max-streams max-tokens max-watches mcp-sessions model-tries quota-notes quota-sessions rate steps",
-		"NAME": "client dialect model token-env", "ORIGIN": "allow-origin", "CIDR": "trusted-proxy", "SIZE": "max-bytes-in max-bytes-out quota-bytes", "STORE": "from store to", "SUBJECT": "owner", "URL": "team",
-		"REGEXP": "redact", "TAG": "tag", "WHEN": "color",
+		"NAME": "branch client dialect model token-env", "ORIGIN": "allow-origin", "CIDR": "trusted-proxy", "SIZE": "max-bytes-in max-bytes-out quota-bytes", "STORE": "from store to", "SUBJECT": "owner", "URL": "team",
+		"REGEXP": "redact", "TAG": "tag", "WHEN": "color", "VIEW": "view", "ORDER": "order",
 	} {
 		for flag := range strings.FieldsSeq(flags) {
 			names[flag] = name

@@ -24,8 +24,8 @@ the thought that it branches from. The ID can be shortened to its first characte
 latest session of the project is drawn, which is the git work tree of the working directory.
 
 ● is a thought, ○ a revised thought, ◆ a revision, and ■ a final thought. Long sessions are folded, and
-each fold names the command that opens it; --full shows everything, and the head of the log for sequent
-verify --head.
+each fold names the command that opens it; their newest thought is also shown above the tree. --full shows
+everything, and the head of the log for sequent verify --head.
 
 ID#9 shows the latest thought with the number 9 on the main line, ID#name#9 the one on the branch name,
 and ID@17 the one at position 17 of the log.
@@ -87,11 +87,11 @@ more, at}]}.`,
 		},
 	}
 	c.Flags().BoolVar(&v.full, "full", false, "do not fold long sessions")
-	c.Flags().StringVar(&v.kind, "view", "", "`VIEW` of the session: tree, log, effective or outline (default: tree, or log for a selection)")
-	c.Flags().StringVar(&v.branch, "branch", "", "`NAME` of the branch whose thoughts, with those before it, are shown; main is the main line")
+	c.Flags().StringVar(&v.kind, "view", "", "view of the session: tree, log, effective or outline (default: tree, or log for a selection)")
+	c.Flags().StringVar(&v.branch, "branch", "", "branch whose thoughts are shown, with those before it; main is the main line")
 	c.Flags().StringVar(&v.from, "from", "", "first `THOUGHT`: its number, name#number or @position")
 	c.Flags().StringVar(&v.to, "to", "", "last `THOUGHT`")
-	c.Flags().StringVar(&v.order, "order", "", "`ORDER` of a view: newest or oldest first (default: newest on a terminal if it is long)")
+	c.Flags().StringVar(&v.order, "order", "", "order of a list: newest or oldest first (default: newest first on a terminal if it is long)")
 	complete(c, "view", viewTree, viewLog, viewEffective, viewOutline)
 	complete(c, "order", newestFirst, oldestFirst)
 	p.addPagerFlag(c)
@@ -107,6 +107,14 @@ func (p *program) showTree(s *sequent.Session, full bool) error {
 	o := p.drawingOf(s)
 	o.Full, o.Command = full, p.showing(s)
 	d := draw.Session(s, o)
+	if last, ok := s.Last(); ok && s.Len() > longList { // it is far below
+		newest := draw.Cut(draw.Line{
+			{Text: "Newest: ", Role: draw.Meta},
+			{Text: draw.One(s.Reference(last.Seq).Short(), o.Charset) + "  ", Role: draw.Number},
+			{Text: draw.One(last.Text, o.Charset)},
+		}, o)
+		d.Lines = slices.Insert(d.Lines, len(draw.Header(s, o)), newest, nil)
+	}
 	if line := p.failure(s); line != "" {
 		d.Lines = append(d.Lines, nil)
 		d.Lines = append(d.Lines, draw.Beside(nil, line+" To resume: sequent "+s.Dialect()+" resume "+string(s.ID()), draw.Newest, o)...)

@@ -30,10 +30,8 @@ of refusals once a second and when it ends.
 				if err != nil {
 					return err
 				}
-				if len(owners) == 0 { // also what a misspelt owner has
-					if err := p.checkOwner(c.Context(), a); err != nil {
-						return err
-					}
+				if len(owners) == 0 && p.owner != "" && !p.json {
+					return p.printNoSessions(c.Context(), a)
 				}
 				if p.json {
 					type row struct {
