@@ -56,7 +56,7 @@ func New(cfg Config) dialect.Dialect {
 	d := &server{
 		engine: cfg.Engine,
 		model:  cfg.Model,
-		scopes: scope.New(cfg.Engine, name),
+		scopes: scope.New(cfg.Engine.WithoutTexts(), name),
 		lines:  lines{waiting: make(map[lineKey][]chan struct{})},
 		newID:  shortid.New(cfg.Rand),
 	}
@@ -107,7 +107,7 @@ func add(c *sequent.Change, d sequent.Draft) error {
 // record records a thought in a session, the scope's if id is empty.
 func (d *server) record(ctx context.Context, caller tool.Caller, id sequent.ID, draft sequent.Draft) (*sequent.Session, error) {
 	if id != "" {
-		return d.engine.Owned(caller.Owner).Ensure(ctx, id, func(c *sequent.Change) error {
+		return d.engine.Owned(caller.Owner).WithoutTexts().Ensure(ctx, id, func(c *sequent.Change) error {
 			if c.Session().Version() == 0 {
 				c.BeginIn("", name)
 			}
