@@ -73,6 +73,13 @@ bench: ## compare with the reference on one core, into docs/benchmarks.md (needs
 benchpostgres: ## measure with PostgreSQL, into docs/benchmarks-postgres.md (takes ten minutes)
 	SEQUENT_REQUIRE=all go test -count=1 -v -timeout 60m -run '^TestPostgres$$' ./internal/bench -page $(CURDIR)/docs/benchmarks-postgres.md
 
+benchweb: ## measure the viewer in Chromium, into docs/benchmarks-web.md
+	SEQUENT_LONG=1 go test -count=1 -v -timeout 30m -run '^TestSpeed$$' ./internal/e2e/web -page $(CURDIR)/docs/benchmarks-web.md
+
+pictures: ## save pictures of the viewer's pages into dist/pictures
+	mkdir -p dist/pictures
+	go test -count=1 -run 'View' ./internal/e2e/web -pictures $(CURDIR)/dist/pictures
+
 microbench: ## Go benchmarks of functions
 	go test -run '^$$' -bench . -benchmem -timeout 60m ./...
 
@@ -92,4 +99,4 @@ release: ## build a release into dist/VERSION and prove that it can be used, e.g
 vulns: ## known vulnerabilities of dependencies (needs the network)
 	go tool -modfile=tools/go.mod govulncheck ./...
 
-.PHONY: help check test adapters lint cross update generate fuzz crash attacks figures postgres bench benchpostgres microbench parity npm size release vulns
+.PHONY: help check test adapters lint cross update generate fuzz crash attacks figures postgres bench benchpostgres benchweb pictures microbench parity npm size release vulns

@@ -47,6 +47,7 @@ export class Grid {
     this.length = 0; // rows
     this.selected = 0; // index, -1 for none
     this.rail = true;
+    this.drawnLanes = 0;
     this.limit = Infinity; // thoughts of the log that are shown
     /** @type {Map<number, HTMLElement>} by index */
     this.shown = new Map();
@@ -101,6 +102,15 @@ export class Grid {
     this.length = this.items ? this.items.length : Math.min(this.model.length, this.limit);
     this.element.setAttribute('aria-rowcount', String(this.length));
     this.dirty = true;
+    this.schedule();
+  }
+
+  /** Says that there are more rows of the log, and that the others look as before. */
+  extended() {
+    if (this.items || this.drawnLanes !== this.model.width) return this.grown();
+    this.length = Math.min(this.model.length, this.limit);
+    this.element.setAttribute('aria-rowcount', String(this.length));
+    this.canvas.style.height = this.top(this.length) + 'px';
     this.schedule();
   }
 
@@ -168,6 +178,7 @@ export class Grid {
     this.first = first;
     this.last = last;
     this.dirty = false;
+    this.drawnLanes = this.model.width;
     this.drawRail();
   }
 

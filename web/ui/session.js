@@ -92,8 +92,13 @@ export class SessionPage {
           this.drawTabs();
         }
         this.grid.grown();
+        if (first) {
+          this.grid.render();
+          performance.mark('rows');
+        }
         if (first || at > 0 && this.model.at(at) && this.grid.selected !== at - 1) this.arrive(at);
       }
+      performance.mark('complete');
       clearTimeout(slow);
       this.grid.element.classList.remove('loading');
       if (this.stopped) return;
@@ -175,7 +180,7 @@ export class SessionPage {
    * @param {boolean} wasEnd
    */
   added(n, wasEnd) {
-    if (this.o.place().view === 'log' && !this.fold) this.grid.grown();
+    if (this.o.place().view === 'log' && !this.fold) this.grid.extended();
     else this.showView();
     if (wasEnd) {
       this.grid.render();

@@ -247,3 +247,9 @@ func clickOn(selector string) chromedp.Action[chromedp.Void] {
 }
 
 func reload() chromedp.Action[chromedp.Void] { return chromedp.Reload() }
+
+// Short names of what actions of a test are made of.
+type (
+	target = chromedp.Target
+	void   = chromedp.Void
+)
