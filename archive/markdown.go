@@ -13,7 +13,10 @@ import (
 // line, each branch with its origin, and the conclusion. Headings of superseded
 // thoughts are struck out, with GitHub's extension of CommonMark.
 func Markdown(s *sequent.Session) string {
-	d := document{s: s, by: make(map[int]sequent.Thought), lines: make(map[string][]sequent.Thought)}
+	d := document{s: s, notes: make(map[int][]sequent.Note), by: make(map[int]sequent.Thought), lines: make(map[string][]sequent.Thought)}
+	for _, n := range s.Notes() {
+		d.notes[n.Seq] = append(d.notes[n.Seq], n)
+	}
 	revisions := 0
 	for t := range s.All() {
 		d.lines[t.Branch] = append(d.lines[t.Branch], t)
@@ -55,6 +58,7 @@ func Markdown(s *sequent.Session) string {
 type document struct {
 	b     strings.Builder
 	s     *sequent.Session
+	notes map[int][]sequent.Note       // Seq → what people said
 	by    map[int]sequent.Thought      // Seq → its latest revision
 	lines map[string][]sequent.Thought // label → thoughts, in order
 }
@@ -83,6 +87,12 @@ func (d *document) thoughts(list []sequent.Thought) {
 		d.printf("%s", quoted(t.Text))
 		if t.Note != "" {
 			d.printf("\n*Note:*\n\n%s", quoted(t.Note))
+		}
+		for _, n := range d.notes[t.Seq] {
+			d.printf("\n*%s at %s.*\n", remark(n), stamp(n.At))
+			if n.Text != "" {
+				d.printf("\n%s", quoted(n.Text))
+			}
 		}
 	}
 }
@@ -137,3 +147,15 @@ func count(n int, one, many string) string {
 }
 
 func stamp(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05 UTC") }
+
+// remark says what kind of note a person made.
+func remark(n sequent.Note) string {
+	from := cmp.Or(escaped(n.From), "a person")
+	switch n.Kind {
+	case sequent.Wrong:
+		return "Called wrong by " + from
+	case sequent.Approval:
+		return "Approved by " + from
+	}
+	return "Note by " + from
+}

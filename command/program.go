@@ -118,7 +118,7 @@ follow, export and delete the recorded sessions.`,
 	}
 	add("serving", p.demo(), p.setup(), p.remove(), p.serve(), p.token(), p.doctor(), p.migrate(), p.copy(), p.backup(), p.restore(), p.compact(), p.usage())
 	add("thinking", p.think(), p.plan())
-	add("sessions", p.list(), p.show(), p.brief(), p.compare(), p.view(), p.search(), p.watch(), p.export(), p.importFiles(), p.verify(), p.delete(), p.vault())
+	add("sessions", p.list(), p.show(), p.brief(), p.compare(), p.view(), p.search(), p.watch(), p.noteThought(), p.export(), p.importFiles(), p.verify(), p.delete(), p.vault())
 	add("more", p.hook(), p.version())
 	complete(root, "color", "auto", "always", "never")
 	complete(root, "log-level", "debug", "info", "warn", "error")

@@ -33,6 +33,7 @@
 //	complete URI|NAME.ARG [PREFIX]    completes the variable of a template or an argument of a prompt
 //	given ID [dialect=D] [owner=O]    records the lines below as thoughts of a new session, as another dialect would
 //	delete ID [owner=O]               deletes a session
+//	note ID SEQ [KIND] [from=NAME]    adds the text below as a note of a person to a thought
 //	wait DURATION                     advances the clock, in addition to the second of each step
 //	put NAME                          writes the text below to a file below dialect.Env.Dir, as a person would
 //	restart                           creates the dialect and its engine again, with the same store

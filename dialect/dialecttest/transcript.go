@@ -9,6 +9,7 @@ import (
 	"os"
 	"path"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -183,7 +184,7 @@ func parseLine(name string) line {
 	l := line{verb: words[0], options: make(map[string]string)}
 	for _, w := range words[1:] {
 		key, value, ok := strings.Cut(w, "=")
-		if ok && slices.Contains([]string{"scope", "process", "project", "agent", "owner", "dialect"}, key) {
+		if ok && slices.Contains([]string{"scope", "process", "project", "agent", "owner", "dialect", "from"}, key) {
 			l.options[key] = value
 		} else {
 			l.args = append(l.args, w)
@@ -234,6 +235,15 @@ func (r *run) step(t *testing.T, f txtar.File) (result, error) {
 		return result{}, r.given(ctx, l, body)
 	case "delete":
 		return result{}, r.engine.Owned(caller.Owner).Delete(ctx, sequent.ID(l.arg(0)))
+	case "note":
+		seq, err := strconv.Atoi(l.arg(1))
+		if err != nil {
+			return result{}, err
+		}
+		_, err = r.engine.Owned(caller.Owner).Update(ctx, sequent.ID(l.arg(0)), func(c *sequent.Change) error {
+			return c.AddNote(sequent.Note{Seq: seq, Kind: sequent.NoteKind(l.arg(2)), Text: body, From: l.options["from"]})
+		})
+		return result{}, err
 	case "wait":
 		d, err := time.ParseDuration(l.arg(0))
 		r.clock.pass(d)

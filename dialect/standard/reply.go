@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/sequent-dev/sequent"
+	"github.com/sequent-dev/sequent/brief"
 	"github.com/sequent-dev/sequent/tool"
 )
 
@@ -27,6 +28,7 @@ type thinkReply struct {
 	// Undecided and Unchecked are in the reply to the final thought.
 	Undecided []string `json:"undecided,omitempty"`
 	Unchecked []string `json:"unchecked,omitempty"`
+	Notes     []string `json:"notes,omitempty"` // of people, since the previous thought
 	Warnings  []string `json:"warnings,omitempty"`
 }
 
@@ -48,14 +50,26 @@ func (st *step) reply(s *sequent.Session) tool.Reply {
 	if !t.More {
 		r.Undecided, r.Unchecked = undecided(s, t.Branch), unchecked(s, t.Branch)
 	}
+	r.Notes = notesBefore(s, t.Seq)
 	return r.reply()
+}
+
+// notesBefore returns what people have said between the thought before seq and that one,
+// which depends on the log alone.
+func notesBefore(s *sequent.Session, seq int) (notes []string) {
+	for _, n := range s.Notes() {
+		if t, ok := s.At(n.Seq); ok && n.After == seq-1 {
+			notes = append(notes, brief.Note(t, n))
+		}
+	}
+	return notes
 }
 
 // reply is [tool.JSONReply] of r, which most replies need not: they are numbers
 // and an id that we have made.
 func (r *thinkReply) reply() tool.Reply {
 	ours := func(c rune) bool { return 'a' <= c && c <= 'z' || '0' <= c && c <= '9' }
-	if len(r.Branches) > 0 || r.Replaces > 0 || len(r.Unchecked) > 0 || len(r.Warnings) > 0 ||
+	if len(r.Branches) > 0 || r.Replaces > 0 || len(r.Unchecked) > 0 || len(r.Notes) > 0 || len(r.Warnings) > 0 ||
 		strings.ContainsFunc(string(r.Session), func(c rune) bool { return !ours(c) }) {
 		return tool.JSONReply(r)
 	}

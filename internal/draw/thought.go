@@ -57,6 +57,11 @@ func (p *painter) thought(t sequent.Thought, depth int, more bool) {
 	if hidden > 0 {
 		p.fold(p.below(t, depth, more), fmt.Sprintf("%d more lines", hidden), []string{fmt.Sprintf("@%d", t.Seq)})
 	}
+	for _, n := range p.notes[t.Seq] {
+		for _, r := range p.rows(Noted(n), 0, width) {
+			p.row(append(p.below(t, depth, more), Span{Text: r, Role: Newest}).trimmed())
+		}
+	}
 	if t.Note != "" && !p.large {
 		for _, r := range p.rows(t.Note, 0, width) {
 			p.row(append(p.below(t, depth, more), Span{Text: r, Role: Tag}).trimmed())

@@ -30,6 +30,7 @@ type painter struct {
 	own      map[string][]sequent.Thought // branch → its thoughts
 	leaving  map[int][]string             // Seq → branches that begin there
 	revised  map[int]sequent.Thought      // Seq → its latest revision
+	notes    map[int][]sequent.Note       // Seq → what people said
 	numbers  map[int]int                  // author's number → number of thoughts with it
 	numberW  int                          // columns of "12/20"
 	deepest  int                          // the last lane with room for text
@@ -46,6 +47,7 @@ func newPainter(s *sequent.Session, o Options) *painter {
 		own:     make(map[string][]sequent.Thought),
 		leaving: make(map[int][]string),
 		revised: make(map[int]sequent.Thought),
+		notes:   notesOf(s),
 		numbers: make(map[int]int),
 	}
 	for t := range s.All() {

@@ -1,0 +1,104 @@
+package command
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/sequent-dev/sequent"
+	"github.com/sequent-dev/sequent/brief"
+	"github.com/sequent-dev/sequent/internal/app"
+	"github.com/sequent-dev/sequent/internal/draw"
+)
+
+func (p *program) noteThought() *cobra.Command {
+	var wrong, approve bool
+	var from string
+	c := &cobra.Command{
+		Use:   "note ID#N [TEXT...]",
+		Short: "Tell the agent what you think of a thought",
+		Long: `Add a note to a thought. The agent reads it in the reply to its next thought in the dialect standard, and
+in what it recalls. The session goes on as before; a note works while the agent is thinking.
+
+ID#9 is the latest thought with the number 9 on the main line, ID#name#9 the one on the branch name, and
+ID@17 the one at position 17 of the log. The ID can be shortened to its first characters.
+
+--wrong says that the thought does not hold: it is disputed until it is revised or approved. --approve says
+that it holds. Both can have a text.
+
+--json prints {"session", "seq", "kind", "text", "from", "at"}.`,
+		Example: "sequent note 7k3#4 \"the log says otherwise\"\n\n# it is wrong, and why\nsequent note 7k3#4 --wrong \"the pool has 20 connections, not 5\"\n\n" +
+			"# it holds\nsequent note 7k3#4 --approve",
+		Args:              arguments(1, -1, "a thought, such as 7k3#4, and a text"),
+		ValidArgsFunction: p.completeIDs,
+		RunE: func(c *cobra.Command, args []string) error {
+			n := sequent.Note{Kind: sequent.Remark, Text: strings.Join(args[1:], " "), From: cmp.Or(from, p.person())}
+			switch {
+			case wrong && approve:
+				return usagef("--wrong and --approve are mutually exclusive")
+			case wrong:
+				n.Kind = sequent.Wrong
+			case approve:
+				n.Kind = sequent.Approval
+			case strings.TrimSpace(n.Text) == "":
+				return misuse(c, "%s requires a text, --wrong or --approve", c.CommandPath())
+			}
+			return p.withStore(c.Context(), func(a *app.App) error {
+				return p.addNote(c.Context(), a, args[0], n)
+			})
+		},
+	}
+	c.Flags().BoolVar(&wrong, "wrong", false, "the thought does not hold")
+	c.Flags().BoolVar(&approve, "approve", false, "the thought holds")
+	c.Flags().StringVar(&from, "from", "", "`NAME` of the person (default: USER or USERNAME)")
+	p.addJSONFlag(c)
+	p.addOwnersFlags(c)
+	return c
+}
+
+// person returns the name of the user, or "".
+func (p *program) person() string { return cmp.Or(p.getenv("USER"), p.getenv("USERNAME")) }
+
+// addNote adds a note to the thought that an argument refers to.
+func (p *program) addNote(ctx context.Context, a *app.App, reference string, n sequent.Note) error {
+	if err := p.checkOwner(ctx, a); err != nil {
+		return err
+	}
+	found, err := p.refer(ctx, a.Engine, []string{reference})
+	if err != nil {
+		return err
+	}
+	id := found.session.ID()
+	if !found.reference.NamesThought() {
+		return &usageError{
+			msg: fmt.Sprintf("%s is a session, and a note belongs to a thought", id),
+			fix: fmt.Sprintf("pass %s#N with the number of the thought", id),
+		}
+	}
+	t, err := found.session.Resolve(found.reference)
+	if err != nil {
+		return err
+	}
+	n.Seq = t.Seq
+	s, err := found.engine.Update(ctx, id, func(c *sequent.Change) error { return c.AddNote(n) })
+	if err != nil {
+		return err
+	}
+	notes := s.Notes()
+	n = notes[len(notes)-1]
+	if p.json {
+		return writeJSON(p.out, struct {
+			Session string           `json:"session"`
+			Seq     int              `json:"seq"`
+			Kind    sequent.NoteKind `json:"kind"`
+			Text    string           `json:"text,omitempty"`
+			From    string           `json:"from,omitempty"`
+			At      time.Time        `json:"at"`
+		}{string(id), n.Seq, n.Kind, n.Text, n.From, n.At})
+	}
+	return p.printf("Noted at thought %s of session %s.", draw.One(brief.Name(t), p.charset()), draw.One(string(id), p.charset()))
+}
