@@ -132,13 +132,13 @@ func (in *recallArgs) resume() error {
 	if in.Cursor == "" {
 		return nil
 	}
-	session, query := in.Session, in.Query
+	var session, query string
 	if _, id, ok := splitCursor(in.Cursor); ok {
-		session, query = string(id), ""
+		session = string(id)
 	} else if rest, ok := strings.CutPrefix(in.Cursor, cursorList); ok {
-		session, query, in.Cursor = "", "", rest
+		in.Cursor = rest
 	} else if rest, ok := strings.CutPrefix(in.Cursor, cursorAll); ok {
-		session, query, in.Cursor = allProjects, "", rest
+		session, in.Cursor = allProjects, rest
 	} else {
 		asked, next, _ := strings.Cut(strings.TrimPrefix(in.Cursor, cursorSearch), ".")
 		text, err := base64.RawURLEncoding.DecodeString(asked)

@@ -35,17 +35,22 @@ const (
 type view struct {
 	s         *sequent.Session // as it was at the first page
 	name      string
-	log       []sequent.Thought  // of the line that is shown, or all
-	shown     map[int]bool       // their Seqs
-	standings []sequent.Standing // of all thoughts, as they are now
-	now       *sequent.Session   // as it is now
-	by        map[int]int        // the thought that replaces one in this view, by Seq
-	depths    map[int]int        // of the thoughts in an outline
+	whole     bool                    // all lines
+	rejected  map[string]sequent.Line // the lines that were rejected, by label
+	log       []sequent.Thought       // of the line that is shown, or all
+	shown     map[int]bool            // their Seqs
+	standings []sequent.Standing      // of all thoughts, as they are now
+	now       *sequent.Session        // as it is now
+	by        map[int]int             // the thought that replaces one in this view, by Seq
+	depths    map[int]int             // of the thoughts in an outline
 }
 
 // newView returns a view of one line, or of all of them.
 func newView(s, now *sequent.Session, name, line string, whole bool) *view {
-	v := &view{s: s, now: now, name: name, standings: now.Standings(), shown: make(map[int]bool), by: make(map[int]int)}
+	v := &view{
+		s: s, now: now, name: name, whole: whole, standings: now.Standings(),
+		rejected: make(map[string]sequent.Line), shown: make(map[int]bool), by: make(map[int]int),
+	}
 	if whole {
 		v.log = slices.Collect(s.All())
 	} else {
@@ -62,6 +67,11 @@ func newView(s, now *sequent.Session, name, line string, whole bool) *view {
 		}
 		if old := t.Supersedes; !whole && v.shown[old] && v.by[old] == 0 {
 			v.by[old] = cmp.Or(v.by[t.Seq], t.Seq)
+		}
+	}
+	for _, l := range s.Lines() {
+		if l.Verdict == sequent.Rejected && l.Label != "" {
+			v.rejected[l.Label] = l
 		}
 	}
 	if name == viewOutline {
@@ -81,8 +91,14 @@ func newView(s, now *sequent.Session, name, line string, whole bool) *view {
 func (v *view) items(status sequent.StandingState) []item {
 	var items []item
 	last, at := 0, 0
+	folds := v.name == viewEffective && v.whole && status == ""
 	for _, t := range v.log {
 		if status != "" && v.standings[t.Seq-1].State != status {
+			continue
+		}
+		l, rejected := v.rejected[t.Branch]
+		rejected = rejected && folds && v.standings[t.Seq-1].State == sequent.Left
+		if rejected && t.Seq != l.First { // the line is one row
 			continue
 		}
 		if t.Seq > last {
@@ -90,6 +106,8 @@ func (v *view) items(status sequent.StandingState) []item {
 		}
 		it := item{render: func() string { return v.shownAs(t) }}
 		switch {
+		case rejected:
+			it.render = func() string { return v.folded(l) }
 		case v.name == viewOutline:
 			it.render = func() string { return v.outlined(t) }
 		case v.name == viewEffective && status == "" && v.by[t.Seq] > 0:
@@ -106,6 +124,12 @@ func (v *view) items(status sequent.StandingState) []item {
 		items[at].keep = latest
 	}
 	return items
+}
+
+// folded returns a line that was rejected, on one row.
+func (v *view) folded(l sequent.Line) string {
+	end, _ := v.s.At(l.Last)
+	return lineText(v.now, l) + ", ends " + brief.Name(end) + ": " + brief.Lead(end.Text, 160)
 }
 
 // pointer keeps the place of a thought that was replaced.

@@ -73,7 +73,7 @@ func TestContinueAfterKill(t *testing.T) {
 				"The database is idle; the pool is empty.": true,
 				"Noon is when reports run.":                true,
 				"So: the reports starve the pool.":         true,
-				"Move the reports.":                        false, // on a branch
+				"later#4 (left) Move the reports.":         true,
 			} {
 				if strings.Contains(chain, text) != want {
 					t.Errorf("chain contains %q: %v, want %v\n%s", text, !want, want, chain)

@@ -123,12 +123,13 @@ func recalls(t *testing.T, c *conversation, node string) string {
 			t.Errorf("thought %d is missing", n)
 		}
 	}
-	one := []string{recall(""), recall(`,"maxTokens":500`), recall(`,"view":"outline"`), recall(`,"query":"fraud","limit":5`)}
+	one := []string{recall(""), recall(`,"maxTokens":500`), recall(`,"maxTokens":1500`), recall(`,"view":"outline"`), recall(`,"query":"fraud","limit":5`)}
 	n := count(t, node, slices.Concat(example(one), example(all), wrote))
-	pages, written := n[4:4+len(all)], n[4+len(all):]
+	pages, written := n[5:5+len(all)], n[5+len(all):]
 	var table strings.Builder
 	for i, what := range []string{
-		"one page, within the default of 2,000", "`maxTokens: 500`", "`view: outline`", "`query: fraud`, 5 hits",
+		"one page, within the default of 2,000", "`maxTokens: 500`",
+		"`maxTokens: 1500`, as `sequent hook` brings back after a compaction", "`view: outline`", "`query: fraud`, 5 hits",
 	} {
 		fmt.Fprintf(&table, "| %s | %s |\n", what, thousands(n[i]))
 	}
