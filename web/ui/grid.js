@@ -120,7 +120,7 @@ export class Grid {
   /** @param {number} seq @returns {number} index, -1 for none */
   indexOf(seq) {
     if (this.places) return this.places.get(seq) ?? -1;
-    return seq >= 1 && seq <= this.model.length ? seq - 1 : -1;
+    return seq >= 1 && seq <= this.length ? seq - 1 : -1;
   }
 
   /** @param {number} i index @returns {number} */
@@ -279,7 +279,7 @@ export class Grid {
       if (s.from > high) break;
       if (s.to < low) continue;
       const c = s.branch.colour % 8, x = this.x(s.lane);
-      const y1 = this.y(s.from) - base, y2 = this.y(s.to) - base;
+      const y1 = this.y(s.from) - base, y2 = this.y(this.items ? s.to : Math.min(s.to, this.length)) - base;
       if (Number.isNaN(y1) || Number.isNaN(y2)) continue;
       add('line lane' + c, 'M' + x + ' ' + Math.max(-half, y1) + 'V' + Math.min(height + half, y2));
       if (s.parent >= 0 && s.from >= low) {

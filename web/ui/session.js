@@ -270,7 +270,7 @@ export class SessionPage {
       el('h1', {}, said(h.title || 'untitled')),
       el('span', { class: 'state ' + h.state }, el('span', { 'aria-hidden': 'true' }, shape + ' '), word),
       el('p', { class: 'meta' }, [
-        h.context?.client || '', h.context?.agent || '', project(h.context), h.dialect || '', new Date(begun).toLocaleDateString(undefined, { day: 'numeric', month: 'short', year: 'numeric' }),
+        h.context?.client || '', h.context?.agent !== h.context?.client ? h.context?.agent || '' : '', project(h.context), h.dialect || '', new Date(begun).toLocaleDateString(undefined, { day: 'numeric', month: 'short', year: 'numeric' }),
         duration(changed - begun), count(h.thoughts, 'thought'), m.branches.size > 1 ? count(m.branches.size - 1, 'branch', 'branches') : '',
         seqs ? count(seqs, 'revision') : '',
       ].filter(Boolean).join(' · '), ' ', this.menu()));
@@ -443,7 +443,7 @@ export class SessionPage {
 
   showPane() {
     const p = this.o.place();
-    this.pane.show(this.model, p.at, p.diff);
+    this.pane.show(this.model, p.at || this.grid.item(this.grid.selected)?.seq || 0, p.diff);
   }
 
   /** Goes to a thought. @param {number} seq */
