@@ -65,6 +65,9 @@ func (v *visit) refusalOf(err error) *Refusal {
 		}
 		return &Refusal{Status: status, Code: "too_many_requests", Field: g.Resource.String(), Message: g.Error(), retryAfter: g.RetryAfter}
 	}
+	if errors.Is(err, governor.ErrEnding) {
+		return &Refusal{Status: http.StatusServiceUnavailable, Code: string(sequent.CodeUnavailable), Message: err.Error(), retryAfter: time.Second}
+	}
 	e, ok := errors.AsType[*sequent.Error](err)
 	status := http.StatusInternalServerError
 	if ok && statuses[e.Code] != 0 {

@@ -91,6 +91,8 @@ type Governor struct {
 	maxWait time.Duration
 	sole    bool
 	log     refusalLog
+	ending  chan struct{} // closed by EndWaits
+	end     sync.Once
 
 	mu       sync.Mutex // guards what follows and the fields of subjects
 	used     Limits
@@ -105,6 +107,7 @@ func New(cfg Config) *Governor {
 	g := &Governor{
 		rate: rate.Limit(cfg.Rate), burst: cfg.Burst, maxWait: cmp.Or(cfg.Wait, defaultWait), sole: cfg.Sole,
 		limits: Defaults(), subjects: make(map[string]*Subject),
+		ending: make(chan struct{}),
 	}
 	for r, limit := range cfg.Limits {
 		g.limits[r] = cmp.Or(limit, g.limits[r])
@@ -112,6 +115,10 @@ func New(cfg Config) *Governor {
 	g.log.logger = cmp.Or(cfg.Logger, slog.New(slog.DiscardHandler))
 	return g
 }
+
+// EndWaits ends all waits, present and future, with [ErrEnding]: what waits for its turn
+// need not be begun in a server that ends.
+func (g *Governor) EndWaits() { g.end.Do(func() { close(g.ending) }) }
 
 // Subject returns the subject with a name. The caller must call Release.
 func (g *Governor) Subject(name string) *Subject {

@@ -2,9 +2,13 @@ package governor
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"time"
 )
+
+// ErrEnding is the error of waits after [Governor.EndWaits].
+var ErrEnding = errors.New("the server is shutting down; try again")
 
 // A waiter waits for units of a resource.
 type waiter struct {
@@ -15,7 +19,7 @@ type waiter struct {
 // Wait is Take, but waits while the subject may not have the units. Calls of one
 // subject are served in the order of arrival. Among subjects the one that holds the
 // least is served first, and of several such the one that was served longest ago.
-// After Config.Wait it returns a [*Refusal]. If ctx is done before, it returns the
+// After Config.Wait it returns a [*Refusal], after [Governor.EndWaits] ErrEnding. If ctx is done before, it returns the
 // error of ctx.
 func (s *Subject) Wait(ctx context.Context, r Resource, n int64) error {
 	g := s.g
@@ -41,6 +45,8 @@ func (s *Subject) Wait(ctx context.Context, r Resource, n int64) error {
 	case <-late:
 	case <-ctx.Done():
 		err = ctx.Err()
+	case <-g.ending:
+		err = ErrEnding
 	}
 	return s.waited(r, w, err)
 }

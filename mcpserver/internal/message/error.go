@@ -54,6 +54,9 @@ var ErrInitialized = InvalidRequest("initialize was already received")
 // ErrCancelled answers a cancelled request on a transport that needs an answer.
 var ErrCancelled = &Error{Code: CodeInternal, Message: "the request was cancelled"}
 
+// ErrEnding answers a request for which the server has no time left.
+var ErrEnding = &Error{Code: CodeFull, Message: "the server is shutting down; try again", RetryAfter: time.Second}
+
 // InvalidRequest returns the error for an invalid message.
 func InvalidRequest(why string) *Error {
 	return &Error{Code: CodeInvalidRequest, Message: "invalid request: " + why}

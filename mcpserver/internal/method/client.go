@@ -47,6 +47,9 @@ func Refused(err error) *message.Error {
 		Total        int64  `json:"total,omitempty"` // of all clients
 		RetryAfterMS int64  `json:"retryAfterMs"`
 	}
+	if errors.Is(err, governor.ErrEnding) {
+		return message.ErrEnding
+	}
 	var fault message.Error
 	var data about
 	if e, ok := errors.AsType[*governor.Throttled](err); ok {

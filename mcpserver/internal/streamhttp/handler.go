@@ -136,6 +136,7 @@ func New(cfg Config) (*Handler, error) {
 		return nil, fmt.Errorf("mcpserver: %w", err)
 	}
 	h.governor = newGovernor(cfg)
+	context.AfterFunc(h.ending, h.governor.EndWaits)
 	h.sessions = newSessionTable(cmp.Or(cfg.SessionTimeout, DefaultSessionTimeout))
 	return h, nil
 }
@@ -214,15 +215,10 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// errEnding is the error for requests that come when the server ends.
-var errEnding = &message.Error{
-	Code: message.CodeFull, Message: "the server is shutting down; try again", RetryAfter: time.Second,
-}
-
 // shuttingDown answers that the server ends.
 func (v *visit) shuttingDown(id []byte) {
 	v.w.Header().Set("Connection", "close")
-	v.fail(http.StatusServiceUnavailable, id, errEnding)
+	v.fail(http.StatusServiceUnavailable, id, message.ErrEnding)
 }
 
 // deadline returns until when a client has time.

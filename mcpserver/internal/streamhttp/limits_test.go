@@ -191,6 +191,37 @@ func TestHeavyCalls(t *testing.T) {
 	}
 }
 
+// TestQueuedCallsAtTheEnd ends the server while calls run and others wait for their turn.
+func TestQueuedCallsAtTheEnd(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		x := newHeavyHouse(t, governor.Limits{governor.Heavy: 3})
+		var all []*pending
+		for range 4 {
+			all = append(all, x.start(x.call("token-a", "compute"), nil))
+		}
+		x.h.endStreams()
+		synctest.Wait()
+		refused := 0
+		for _, p := range all {
+			if p.over() {
+				refused++
+				x.want(p, "a call that waits", http.StatusServiceUnavailable, "the server is shutting down; try again")
+			}
+		}
+		if refused != 2 {
+			t.Errorf("%d calls were refused, want the 2 that waited", refused)
+		}
+		close(x.release)
+		synctest.Wait()
+		for _, p := range all {
+			if p.w.Code == http.StatusOK {
+				x.want(p, "a call that runs", http.StatusOK, "computed")
+			}
+		}
+	})
+}
+
 // TestUnreadReplies has alice ask for large replies and read none.
 func TestUnreadReplies(t *testing.T) {
 	t.Parallel()

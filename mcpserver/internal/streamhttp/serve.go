@@ -20,8 +20,8 @@ const (
 )
 
 // Serve accepts connections until ctx is done, and for Config.Drain after that.
-// Then it answers what it has begun to read, for as long as Config.Grace allows,
-// ends streams, and returns nil, or an error if there was not time enough. It
+// Then it answers what it has begun to read, for as long as Config.Grace allows, refuses
+// calls that wait for their turn, ends streams, and returns nil, or an error if there was not time enough. It
 // closes l.
 func (h *Handler) Serve(ctx context.Context, l net.Listener) error {
 	srv := &http.Server{

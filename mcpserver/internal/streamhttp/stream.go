@@ -88,19 +88,10 @@ func (v *visit) relay(ctx context.Context, r *method.Request, f answer) (fault *
 // client's BytesOut until the reply is sent. It puts what it holds into reply.
 func (v *visit) weigh(f answer, reply **governor.Reply) answer {
 	return func(ctx context.Context, line []byte, r *method.Request) ([]byte, *message.Error) {
-		// Whoever waits has replies to read, and would hold up the end.
-		waiting, cancel := context.WithCancel(ctx)
-		defer cancel()
-		forget := context.AfterFunc(v.h.ending, cancel)
 		var err error
-		*reply, err = v.client.Reply(waiting, v.server.ReplyKind(r.Message))
-		forget()
-		if err != nil {
+		if *reply, err = v.client.Reply(ctx, v.server.ReplyKind(r.Message)); err != nil {
 			fault := method.Refused(err)
-			switch {
-			case fault == nil && ctx.Err() == nil:
-				fault = errEnding
-			case fault == nil:
+			if fault == nil {
 				fault = message.ErrCancelled
 			}
 			return message.AppendError(line, r.ID, fault), fault
