@@ -40,7 +40,7 @@ func IsFunctionWord(token string) bool { return functionWords[token] }
 
 var functionWords = func() map[string]bool {
 	m := make(map[string]bool)
-	for _, w := range strings.Fields(`a about am an and any are as at be been but by can could did do does for from had has
+	for w := range strings.FieldsSeq(`a about am an and any are as at be been but by can could did do does for from had has
 		have how i if in into is it its me my no not of on or our she should so some than that the their them then there
 		these they this those to us vs was we were what when where which who why will with would you your`) {
 		m[w] = true
