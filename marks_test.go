@@ -26,7 +26,7 @@ func story(t *testing.T, e *sequent.Engine, id sequent.ID, lines ...string) *seq
 			fmt.Sscan(place, &d.Number)
 			d.Text = words
 			decisions := make(map[string]sequent.Verdict)
-			for _, option := range strings.Split(strings.TrimSuffix(options, ")"), ") (") {
+			for option := range strings.SplitSeq(strings.TrimSuffix(options, ")"), ") (") {
 				name, value, _ := strings.Cut(option, " ")
 				n := 0
 				fmt.Sscan(value, &n)

@@ -1,5 +1,7 @@
 package brief
 
+import "strings"
+
 import "github.com/sequent-dev/sequent"
 
 // chains returns what replaced what, oldest first: "#4 → #6 → #14".
@@ -20,11 +22,12 @@ func (w *writer) chains() []string {
 		if by[t.Seq] == 0 || replaced[t.Seq] {
 			continue
 		}
-		chain := Name(t)
+		var chain strings.Builder
+		chain.WriteString(Name(t))
 		for seq := by[t.Seq]; seq > 0; seq = by[seq] {
-			chain += " → " + Name(w.log[seq-1])
+			chain.WriteString(" → " + Name(w.log[seq-1]))
 		}
-		chains = append(chains, chain)
+		chains = append(chains, chain.String())
 	}
 	return chains
 }

@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -97,11 +98,12 @@ func (s *Server) URL(schema string, others ...*Server) string {
 	if len(others) == 0 {
 		return s.url(schema)
 	}
-	hosts := s.dir
+	var hosts strings.Builder
+	hosts.WriteString(s.dir)
 	for _, o := range others {
-		hosts += "," + o.dir
+		hosts.WriteString("," + o.dir)
 	}
-	return address(url.Values{"host": {hosts}, "search_path": {schema}, "target_session_attrs": {"read-write"}})
+	return address(url.Values{"host": {hosts.String()}, "search_path": {schema}, "target_session_attrs": {"read-write"}})
 }
 
 func (s *Server) archive() string { return filepath.Join(s.dir, "archive") }
