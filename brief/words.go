@@ -46,6 +46,27 @@ func Note(t sequent.Thought, n sequent.Note) string {
 	return Name(t) + said + " (" + from + ")" + text
 }
 
+// Notes returns what people said between the last two thoughts of a session, a line each.
+// It depends on the log alone.
+func Notes(s *sequent.Session) (notes []string) {
+	for _, n := range s.Notes() {
+		if t, ok := s.At(n.Seq); ok && n.After == s.Len()-1 {
+			notes = append(notes, Note(t, n))
+		}
+	}
+	return notes
+}
+
+// Beside returns the lines of [Notes] as a text for a model, which is beside the reply to
+// the last thought; nil if there are none.
+func Beside(s *sequent.Session) []string {
+	notes := Notes(s)
+	if notes == nil {
+		return nil
+	}
+	return []string{"Notes of people on your thoughts:\n" + strings.Join(notes, "\n")}
+}
+
 // list returns the names of thoughts; three or more in a row are a range.
 func list(thoughts []sequent.Thought) string {
 	var names []string

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"strings"
 )
 
 // A Function is a tool for an agent in the same process. The caller is fixed, and
@@ -55,7 +56,7 @@ func (f *Function) CallJSON(ctx context.Context, args json.RawMessage) (json.Raw
 // was refused. The error is an internal failure that the model cannot resolve.
 func (f *Function) CallText(ctx context.Context, args json.RawMessage) (text string, refused bool, err error) {
 	reply, err := f.call(ctx, args)
-	return reply.Text, reply.Failed, err
+	return strings.Join(append([]string{reply.Text}, reply.Beside...), "\n"), reply.Failed, err
 }
 
 // Call is CallText for frameworks that pass strings and report failures only as errors. A

@@ -87,6 +87,9 @@ type Reply struct {
 	Text   string          // for a model
 	JSON   json.RawMessage // for a program (structuredContent); nil for none
 	Failed bool            // a refusal that the caller can correct (isError)
+	// Beside are texts for a model that are not part of the contract, such as notes of
+	// people, in blocks of their own after Text.
+	Beside []string
 }
 
 // A ProtocolError is a result outside a tool's contract. Transports report it as an

@@ -10,6 +10,7 @@ import (
 	"log/slog"
 
 	"github.com/sequent-dev/sequent"
+	"github.com/sequent-dev/sequent/brief"
 	"github.com/sequent-dev/sequent/dialect"
 	"github.com/sequent-dev/sequent/dialect/scope"
 	"github.com/sequent-dev/sequent/tool"
@@ -112,7 +113,9 @@ func (c *classic) think(ctx context.Context, call tool.Call, in args) (tool.Repl
 	if !in.Next {
 		r.Saved = new(c.save(ctx, call.Caller, s))
 	}
-	return tool.JSONReply(r), nil
+	said := tool.JSONReply(r)
+	said.Beside = brief.Beside(s)
+	return said, nil
 }
 
 // record appends a thought to the scope's session, or to the next one.

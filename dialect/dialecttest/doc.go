@@ -49,6 +49,7 @@
 //	refusal           of a call: the text of a failed reply; json may follow
 //	json              the structured content, if it differs from the text
 //	error             of a call: code, message and data of a protocol error; of others: the error
+//	beside            of a call: the texts beside the reply
 //	document          of read
 //	message           of prompt
 //	values            of complete, one a line

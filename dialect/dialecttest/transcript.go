@@ -101,7 +101,7 @@ func (r *run) play(t *testing.T, files []txtar.File) (out []txtar.File) {
 // expects reports whether a section is an expectation.
 func expects(section string) bool {
 	switch word, _, _ := strings.Cut(section, " "); word {
-	case "reply", "text", "refusal", "json", "error", "document", "message", "values":
+	case "reply", "text", "refusal", "json", "error", "document", "message", "values", "beside":
 		return true
 	default:
 		return false
@@ -295,6 +295,9 @@ func (r *run) call(ctx context.Context, t *testing.T, name, args string, caller 
 		if reply.JSON != nil {
 			add("json", string(reply.JSON))
 		}
+	}
+	if len(reply.Beside) > 0 {
+		add("beside", strings.Join(reply.Beside, "\n"))
 	}
 	for _, s := range res.sections {
 		if len(txtar.Parse(s.Data).Files) > 0 {

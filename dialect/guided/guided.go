@@ -14,6 +14,7 @@ import (
 	"log/slog"
 
 	"github.com/sequent-dev/sequent"
+	"github.com/sequent-dev/sequent/brief"
 	"github.com/sequent-dev/sequent/dialect"
 	"github.com/sequent-dev/sequent/dialect/scope"
 	"github.com/sequent-dev/sequent/dialect/shortid"
@@ -92,7 +93,9 @@ func (d *server) think(ctx context.Context, c tool.Call, in args) (tool.Reply, e
 	if err != nil {
 		return d.refuse(ctx, in, err), nil
 	}
-	return in.next(full(s, d.engine.Limits())).reply(), nil
+	r := in.next(full(s, d.engine.Limits())).reply()
+	r.Beside = brief.Beside(s)
+	return r, nil
 }
 
 // record records the thought in the scope's session, or in the next one.

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/sequent-dev/sequent"
+	"github.com/sequent-dev/sequent/brief"
 	"github.com/sequent-dev/sequent/dialect/scope"
 	"github.com/sequent-dev/sequent/tool"
 )
@@ -44,17 +45,16 @@ func newRecorder(cfg Config) *recorder {
 
 // reply answers a call in JSON.
 func (r *recorder) reply(ctx context.Context, e *sequent.Engine, in Input) (tool.Reply, error) {
-	out, err := r.think(ctx, e, in)
+	s, err := r.record(ctx, e, in)
 	if err != nil {
 		return refuse(err)
 	}
-	return tool.JSONReply(out), nil
+	reply := tool.JSONReply(in.output(s, r.window, r.limit))
+	reply.Beside = brief.Beside(s)
+	return reply, nil
 }
 
 func (r *recorder) think(ctx context.Context, e *sequent.Engine, in Input) (Output, error) {
-	if err := in.check(); err != nil {
-		return Output{}, err
-	}
 	s, err := r.record(ctx, e, in)
 	if err != nil {
 		return Output{}, err
@@ -62,8 +62,11 @@ func (r *recorder) think(ctx context.Context, e *sequent.Engine, in Input) (Outp
 	return in.output(s, r.window, r.limit), nil
 }
 
-// record records the call in its session.
+// record checks the call and records it in its session.
 func (r *recorder) record(ctx context.Context, e *sequent.Engine, in Input) (*sequent.Session, error) {
+	if err := in.check(); err != nil {
+		return nil, err
+	}
 	change := r.change(ctx, e.Now(), in.draft())
 	switch {
 	case r.pinned != "" && in.ClearSession:

@@ -50,19 +50,8 @@ func (st *step) reply(s *sequent.Session) tool.Reply {
 	if !t.More {
 		r.Undecided, r.Unchecked = undecided(s, t.Branch), unchecked(s, t.Branch)
 	}
-	r.Notes = notesBefore(s, t.Seq)
+	r.Notes = brief.Notes(s)
 	return r.reply()
-}
-
-// notesBefore returns what people have said between the thought before seq and that one,
-// which depends on the log alone.
-func notesBefore(s *sequent.Session, seq int) (notes []string) {
-	for _, n := range s.Notes() {
-		if t, ok := s.At(n.Seq); ok && n.After == seq-1 {
-			notes = append(notes, brief.Note(t, n))
-		}
-	}
-	return notes
 }
 
 // reply is [tool.JSONReply] of r, which most replies need not: they are numbers

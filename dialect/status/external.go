@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/sequent-dev/sequent"
+	"github.com/sequent-dev/sequent/brief"
 	"github.com/sequent-dev/sequent/tool"
 )
 
@@ -96,7 +97,9 @@ func (d *server) external(ctx context.Context, c tool.Call, in externalArgs) (to
 		return tool.Reply{}, err
 	}
 	reply.Branches, reply.Length = s.Branches(), s.Len()
-	return tool.JSONReply(reply), nil
+	r := tool.JSONReply(reply)
+	r.Beside = brief.Beside(s)
+	return r, nil
 }
 
 // ask returns the answer of the model for a step.

@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"github.com/sequent-dev/sequent"
+	"github.com/sequent-dev/sequent/brief"
 	"github.com/sequent-dev/sequent/dialect/scope"
 	"github.com/sequent-dev/sequent/tool"
 )
@@ -145,8 +146,10 @@ func (d *server) think(ctx context.Context, c tool.Call, st step) (tool.Reply, e
 	if err != nil {
 		return tool.Reply{}, err
 	}
-	return tool.JSONReply(plainReply{
+	r := tool.JSONReply(plainReply{
 		Number: st.Number, Total: st.total(), Next: st.Next,
 		Branches: s.Branches(), Length: s.Len(), Session: st.id(), Status: st.status("recorded"),
-	}), nil
+	})
+	r.Beside = brief.Beside(s)
+	return r, nil
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/sequent-dev/sequent"
+	"github.com/sequent-dev/sequent/brief"
 	"github.com/sequent-dev/sequent/tool"
 	"github.com/sequent-dev/sequent/vault/thinking"
 	"github.com/sequent-dev/sequent/vault/wikilink"
@@ -64,7 +65,9 @@ func (d *server) think(ctx context.Context, c tool.Call, in thinkArgs) (tool.Rep
 	// The thought is recorded; its note is written even if the caller cancels.
 	ctx = context.WithoutCancel(ctx)
 	d.project(ctx, v, opening, s, st, a)
-	return a.reply(), nil
+	r := a.reply()
+	r.Beside = brief.Beside(s)
+	return r, nil
 }
 
 // links reports whether a text has a WikiLink. It does not parse a text that is too

@@ -35,7 +35,7 @@ var rules = []rule{
 	{"dialect/watch", []string{"."}, "any dialect can use it, of this module or another"},
 	{"dialect/wording", []string{".", "dialect/scope", "tool"}, "any dialect can use it, of this module or another"},
 	{"dialect/dialecttest", []string{".", "dialect", "tool", "golang.org/x/tools/txtar"}, "it tests any dialect"},
-	{"dialect/wiki", []string{".", "dialect", "tool", "dialect/scope", "dialect/wording", "vault/..."}, "notes of a vault are its subject"},
+	{"dialect/wiki", []string{".", "brief", "dialect", "tool", "dialect/scope", "dialect/wording", "vault/..."}, "notes of a vault are its subject"},
 	{"dialect/*", []string{
 		".", "dialect", "dialect/scope", "dialect/shortid", "dialect/watch", "dialect/wording", "tool", "brief",
 		"internal/lazyregexp", "github.com/clipperhouse/displaywidth",

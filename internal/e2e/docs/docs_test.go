@@ -247,8 +247,9 @@ func (h *home) try(args []string) {
 			h.t.Errorf("%q answers a ping with %s", args, got)
 		}
 	default:
-		if i := slices.Index(args, "ID"); i > 0 {
-			args[i] = h.session
+		isID := func(arg string) bool { return arg == "ID" || strings.HasPrefix(arg, "ID#") }
+		if i := slices.IndexFunc(args, isID); i > 0 {
+			args[i] = h.session + strings.TrimPrefix(args[i], "ID")
 			if args[0] == "token" {
 				args[i] = h.field("id", "token", "list", "--json", "--file", "tokens")
 			}

@@ -72,6 +72,10 @@ func appendReply(result []byte, reply tool.Reply) ([]byte, error) {
 	result = message.AppendName(result, "content")
 	result = append(result, `[{"type":"text","text":`...)
 	result = message.AppendQuoted(result, reply.Text)
+	for _, text := range reply.Beside {
+		result = append(result, `},{"type":"text","text":`...)
+		result = message.AppendQuoted(result, text)
+	}
 	result = append(result, `}]`...)
 	if reply.JSON != nil {
 		result = message.AppendName(result, "structuredContent")
