@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/sequent-dev/sequent"
+	"github.com/sequent-dev/sequent/brief"
 	"github.com/sequent-dev/sequent/internal/app"
 	"github.com/sequent-dev/sequent/internal/draw"
 	"github.com/sequent-dev/sequent/vault/index"
@@ -28,6 +29,9 @@ no thought does, those with most of the words come first, and the output says so
 their inflections: retry also finds retried. The search is case-insensitive and ignores accents. It
 supports "quoted phrases", prefix* and -excluded words; a "quoted" word is matched as it is written.
 
+Each match says whether it still holds: superseded thoughts are replaced by their revisions, others can be
+left on a branch that was given up, disputed by a person, or concluded.
+
 In a git work tree the search covers the sessions of this project and those without a project.
 --all-projects searches all, --project those of another one.
 
@@ -36,8 +40,8 @@ In a git work tree the search covers the sessions of this project and those with
 
 On a terminal the matches are paged like the output of sequent show.
 
---json prints {"hits": [{session, title, score, seq, number, total, text, branch, more, at, owner}], "more":
-bool, "partial": bool, "unknown": [{word, nearest}], "elsewhere": n}, or with --vault {"notes": [{uri, title, snippet,
+--json prints {"hits": [{session, title, score, seq, number, total, text, branch, more, at, owner,
+state, standing, instead}], "more": bool, "partial": bool, "unknown": [{word, nearest}], "elsewhere": n}, or with --vault {"notes": [{uri, title, snippet,
 score, text, graph, meaning}], "total", "more",
 "warning"}.`,
 		Example: "sequent search connection pool\n\n# a phrase, without another word\n" +
@@ -95,6 +99,18 @@ type jsonHit struct {
 	Title string  `json:"title"` // title of the session
 	Score float64 `json:"score"`
 	Owner string  `json:"owner,omitempty"` // of the session; empty for the local user
+
+	State    sequent.State         `json:"state"` // of the session
+	Standing sequent.StandingState `json:"standing"`
+	Instead  *jsonThought          `json:"instead,omitempty"` // what holds instead of a thought that is superseded
+}
+
+func newJSONHit(h sequent.Hit) jsonHit {
+	j := jsonHit{newJSONThought(h.Key.ID, h.Thought), h.Title, h.Score, h.Key.Owner, h.State, h.Standing.State, nil}
+	if h.Instead != nil {
+		j.Instead = new(newJSONThought(h.Key.ID, *h.Instead))
+	}
+	return j
 }
 
 func (p *program) searchThoughts(ctx context.Context, a *app.App, q sequent.SearchQuery, session string) error {
@@ -130,7 +146,7 @@ func (p *program) searchThoughts(ctx context.Context, a *app.App, q sequent.Sear
 	if p.json {
 		hits := []jsonHit{}
 		for _, h := range found.Hits {
-			hits = append(hits, jsonHit{newJSONThought(h.Key.ID, h.Thought), h.Title, h.Score, h.Key.Owner})
+			hits = append(hits, newJSONHit(h))
 		}
 		return writeJSON(p.out, struct {
 			Hits    []jsonHit             `json:"hits"`
@@ -189,16 +205,26 @@ func notSearched(others int) string {
 	return counted(others) + " in other projects " + was + " not searched. Pass --all-projects to search all."
 }
 
-// hit draws a found thought: its session and number, and an excerpt with the words
-// marked.
+// hit draws a found thought: its session and number, whether it holds, and an excerpt
+// with the words marked. Of a thought that is superseded it shows what holds instead.
 func (p *program) hit(h sequent.Hit, q words.Query) []draw.Line {
 	o := p.drawing()
+	t, standing := h.Thought, string(h.Standing.State)
+	switch h.Standing.State {
+	case sequent.Current:
+		standing = ""
+	case sequent.Superseded:
+		t, standing = *h.Instead, "replaces "+brief.Name(h.Thought)+", which matches"
+	}
 	where := draw.Line{
 		{Text: draw.One(string(h.Key.ID), o.Charset) + "  ", Role: draw.Number},
-		{Text: draw.NumberOf(h.Thought), Role: draw.Meta},
+		{Text: draw.NumberOf(t), Role: draw.Meta},
 	}
-	if h.Thought.Branch != "" {
-		where = append(where, draw.Span{Text: " " + draw.One(h.Thought.Branch, o.Charset), Role: draw.Label, Lane: 1})
+	if t.Branch != "" {
+		where = append(where, draw.Span{Text: " " + draw.One(t.Branch, o.Charset), Role: draw.Label, Lane: 1})
+	}
+	if standing != "" {
+		where = append(where, draw.Span{Text: "  " + draw.One(standing, o.Charset), Role: draw.Meta})
 	}
 	if p.allOwners && h.Key.Owner != "" {
 		where = append(where, draw.Span{Text: "  " + draw.One(h.Key.Owner, o.Charset), Role: draw.Meta})
@@ -207,7 +233,7 @@ func (p *program) hit(h sequent.Hit, q words.Query) []draw.Line {
 	lines := []draw.Line{draw.Cut(where, o)}
 
 	const indentation = 2
-	piece, at := words.Excerpt(h.Thought.Text, q, 2*o.Width)
+	piece, at := words.Excerpt(t.Text, q, 2*o.Width)
 	return append(lines, draw.Marked(piece, spans(at), o, indentation)...)
 }
 
