@@ -314,25 +314,30 @@ func (w *writer) planWithdrawn() {
 	}
 }
 
-// planThoughts adds at most the given number of thoughts that hold and are not in
-// another section: revisions and then the others, the newest first.
+// planThoughts adds thoughts that hold and are not in another section: at most the given
+// number of revisions, and of the others, the newest first.
 func (w *writer) planThoughts(most int) {
-	rank := 0
-	for i := len(w.log) - 1; i >= 0 && rank < most; i-- {
-		t := w.log[i]
+	plain, revisions := 0, 0
+	for _, t := range slices.Backward(w.log) {
 		if w.shown[t.Seq] || !w.holds(t.Seq) {
 			continue
 		}
-		rank++
-		weight, decay := weightThought-float64(rank)/2, 10.0
-		switch st := w.standings[t.Seq-1].State; {
-		case st == sequent.Left:
-			weight -= 5
-		case t.Supersedes > 0 || t.Revision:
-			weight, decay = weightRevision-float64(rank)/10, 2
+		rank := &plain
+		if t.Supersedes > 0 || t.Revision {
+			rank = &revisions
 		}
-		if !t.More { // the session was completed before
+		if *rank++; *rank > most {
+			continue
+		}
+		weight, decay := weightThought-float64(plain)/2, 10.0
+		if rank == &revisions {
+			weight, decay = weightRevision-float64(revisions)/100, 2
+		}
+		switch {
+		case !t.More: // the session was completed before
 			weight = weightFinal
+		case w.standings[t.Seq-1].State == sequent.Left:
+			weight -= 5
 		}
 		w.add(item{section: sectionThoughts, head: Name(t) + w.mark(t), seq: t.Seq}, t.Text, weight, weight-decay, decay)
 	}

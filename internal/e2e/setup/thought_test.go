@@ -26,7 +26,7 @@ func TestThoughtInClaudeCode(t *testing.T) {
 		if err == nil && strings.Contains(string(body), "decisions in several steps") {
 			offered.Store(true)
 		}
-		messages(w, r.URL.Path, body)
+		messages(w, r.URL.Path, body, `{"thought":"Reports run at noon and starve the pool.","nextThoughtNeeded":false}`)
 	}))
 	t.Cleanup(model.Close)
 	h.env = append(h.env, "ANTHROPIC_BASE_URL="+model.URL, "ANTHROPIC_API_KEY=sk-ant-test", "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1", "DISABLE_TELEMETRY=1")
@@ -44,8 +44,8 @@ func TestThoughtInClaudeCode(t *testing.T) {
 }
 
 // messages is a model of the Messages API, streamed or not, that finds the tool, calls it once
-// and then ends. It answers other requests, such as for a title, with a text.
-func messages(w http.ResponseWriter, path string, body []byte) {
+// with the given arguments and then ends. It answers other requests, such as for a title, with a text.
+func messages(w http.ResponseWriter, path string, body []byte, args string) {
 	var request struct {
 		Stream   bool
 		Tools    []struct{ Name string }
@@ -69,7 +69,7 @@ func messages(w http.ResponseWriter, path string, body []byte) {
 	switch {
 	case strings.Contains(done, "toolu_"+toolName):
 	case offers(toolName):
-		use(toolName, `{"thought":"Reports run at noon and starve the pool.","nextThoughtNeeded":false}`)
+		use(toolName, args)
 	case offers("ToolSearch") && !strings.Contains(done, "toolu_ToolSearch"): // tools of servers are found first
 		use("ToolSearch", `{"query":"select:`+toolName+`"}`)
 	}
