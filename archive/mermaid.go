@@ -53,6 +53,7 @@ func (g *graph) chart(p *partition, length int) string {
 		{name: "branch", style: "fill:#f9f,stroke:#333,stroke-width:2px,color:#000"},
 		{name: "final", style: "fill:#9f9,stroke:#333,stroke-width:2px,color:#000"},
 		{name: "run", style: "stroke-dasharray:5 5"},
+		{name: "disputed", style: "stroke:#c60,stroke-width:3px"},
 	}
 	b.WriteString("flowchart LR\n")
 	if p.folded > 0 {
@@ -102,6 +103,9 @@ func (g *graph) chart(p *partition, length int) string {
 			if p.size[old] == 1 {
 				classes[0].nodes = append(classes[0].nodes, p.node(old))
 			}
+		}
+		if single && g.disputed[t.Seq] {
+			classes[5].nodes = append(classes[5].nodes, node)
 		}
 		switch {
 		case !single:

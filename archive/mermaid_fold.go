@@ -30,13 +30,19 @@ func drawable(chart string) bool {
 // A graph is a session as Mermaid draws it.
 type graph struct {
 	thoughts []sequent.Thought
+	disputed map[int]bool             // Seqs of thoughts that a person calls wrong, until they are revised
 	lines    [][]int                  // Seqs of the thoughts of each line, in the order of first use
 	place    []struct{ line, at int } // Seq → where it is in lines
 	order    []int                    // Seqs in the order in which thoughts get nodes of their own
 }
 
 func newGraph(s *sequent.Session) *graph {
-	g := &graph{thoughts: slices.Collect(s.All())}
+	g := &graph{thoughts: slices.Collect(s.All()), disputed: make(map[int]bool)}
+	for i, st := range s.Standings() {
+		if st.State == sequent.Disputed {
+			g.disputed[i+1] = true
+		}
+	}
 	g.place = make([]struct{ line, at int }, len(g.thoughts)+1)
 	at := make(map[string]int)
 	for _, t := range g.thoughts {

@@ -91,14 +91,21 @@ func (p *program) addNote(ctx context.Context, a *app.App, reference string, n s
 	notes := s.Notes()
 	n = notes[len(notes)-1]
 	if p.json {
-		return writeJSON(p.out, struct {
-			Session string           `json:"session"`
-			Seq     int              `json:"seq"`
-			Kind    sequent.NoteKind `json:"kind"`
-			Text    string           `json:"text,omitempty"`
-			From    string           `json:"from,omitempty"`
-			At      time.Time        `json:"at"`
-		}{string(id), n.Seq, n.Kind, n.Text, n.From, n.At})
+		return writeJSON(p.out, newJSONNote(id, n))
 	}
 	return p.printf("Noted at thought %s of session %s.", draw.One(brief.Name(t), p.charset()), draw.One(string(id), p.charset()))
+}
+
+// A jsonNote is a note in JSON output.
+type jsonNote struct {
+	Session string           `json:"session"`
+	Seq     int              `json:"seq"` // of the thought
+	Kind    sequent.NoteKind `json:"kind"`
+	Text    string           `json:"text,omitempty"`
+	From    string           `json:"from,omitempty"`
+	At      time.Time        `json:"at"`
+}
+
+func newJSONNote(id sequent.ID, n sequent.Note) jsonNote {
+	return jsonNote{string(id), n.Seq, n.Kind, n.Text, n.From, n.At}
 }

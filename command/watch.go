@@ -9,6 +9,7 @@ import (
 
 	"github.com/sequent-dev/sequent"
 	"github.com/sequent-dev/sequent/agent/plan"
+	"github.com/sequent-dev/sequent/brief"
 	"github.com/sequent-dev/sequent/internal/app"
 	"github.com/sequent-dev/sequent/internal/draw"
 )
@@ -25,7 +26,7 @@ On a terminal the latest session is redrawn with each thought: q quits, the arro
 returns to the newest thought. Otherwise each thought is printed on one line as soon as it is recorded.
 
 --json prints one object per thought: {session, seq, number, total, text, branch, from, revises,
-revision, more, at}.`,
+revision, more, at}, and one per note of a person: {session, seq, kind, text, from, at}.`,
 		Example: "# follow your agent in a second terminal\nsequent watch\n\n" +
 			"# until the session is complete\nsequent watch 7k3 --until-complete\n\n" +
 			"# only the texts\nsequent watch --json | jq -r .text",
@@ -111,15 +112,43 @@ func (p *program) line(s sequent.ID, t sequent.Thought, named bool) error {
 	if p.json {
 		return writeJSON(p.out, newJSONThought(s, t))
 	}
+	line, o := p.stamp(s, t.At, named)
+	return p.print(draw.Cut(append(line, draw.Thought(t, o)...), o))
+}
+
+// notes writes what people have said about the thoughts of a session, without the first
+// ones.
+func (p *program) notes(s *sequent.Session, written int, named bool) error {
+	notes := s.Notes()
+	for _, n := range notes[min(written, len(notes)):] { // a store can go back to an earlier state
+		if p.json {
+			if err := writeJSON(p.out, newJSONNote(s.ID(), n)); err != nil {
+				return err
+			}
+			continue
+		}
+		t, _ := s.At(n.Seq)
+		line, o := p.stamp(s.ID(), n.At, named)
+		line = append(line, draw.Span{Text: draw.One("note on "+brief.Note(t, n), o.Charset), Role: draw.Newest})
+		if err := p.print(draw.Cut(line, o)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// stamp returns the beginning of a line with the time, and with the session unless the
+// reader knows it.
+func (p *program) stamp(s sequent.ID, at time.Time, named bool) (draw.Line, draw.Options) {
 	o := p.drawing()
 	if p.width == 0 && !isTerminal(p.out) {
 		o.Width = 1 << 30 // do not truncate lines for a program or a file
 	}
-	line := draw.Line{{Text: t.At.Local().Format(time.TimeOnly) + " ", Role: draw.Meta}}
+	line := draw.Line{{Text: at.Local().Format(time.TimeOnly) + " ", Role: draw.Meta}}
 	if !named {
 		line = append(line, draw.Span{Text: draw.One(string(s), o.Charset) + " ", Role: draw.Meta})
 	}
-	return p.print(draw.Cut(append(line, draw.Thought(t, o)...), o))
+	return line, o
 }
 
 // drawingOf is drawing with the state of a plan that has failed.
@@ -160,6 +189,7 @@ func (p *program) reportFailure(s *sequent.Session, known, named bool) error {
 type watched struct {
 	at     sequent.Position
 	failed bool // the failure of its plan was written
+	notes  int  // that were written
 }
 
 // watchOne writes the existing and future thoughts of one session.
@@ -170,9 +200,9 @@ func (p *program) watchOne(ctx context.Context, w *watcher) error {
 		if err != nil {
 			return err
 		}
-		from := 0
+		from, notes := 0, 0
 		if known != nil {
-			from = known.Len()
+			from, notes = known.Len(), len(known.Notes())
 			if known.Epoch() != s.Epoch() {
 				return &sequent.Error{Code: sequent.CodeSessionNotFound, Field: fieldID, Msg: fmt.Sprintf("session %q was deleted", w.id)}
 			}
@@ -184,6 +214,9 @@ func (p *program) watchOne(ctx context.Context, w *watcher) error {
 			if known != nil && w.untilComplete && !t.More {
 				return nil
 			}
+		}
+		if err := p.notes(s, notes, true); err != nil {
+			return err
 		}
 		if err := p.reportFailure(s, known != nil && p.failure(known) != "", true); err != nil {
 			return err
@@ -231,9 +264,15 @@ func (p *program) printNew(ctx context.Context, w *watcher, start time.Time, see
 		if err != nil {
 			return false, err
 		}
-		from := 0
+		from, notes := 0, 0
 		if known.at.Epoch == s.Epoch() {
-			from = known.at.Len
+			from, notes = known.at.Len, known.notes
+		} else if !ok {
+			for _, n := range s.Notes() {
+				if n.At.Before(start) {
+					notes++
+				}
+			}
 		}
 		for t := range s.Since(from) {
 			if !ok && t.At.Before(start) {
@@ -244,10 +283,13 @@ func (p *program) printNew(ctx context.Context, w *watcher, start time.Time, see
 			}
 			complete = complete || !t.More
 		}
+		if err := p.notes(s, notes, false); err != nil {
+			return false, err
+		}
 		if err := p.reportFailure(s, known.failed, false); err != nil {
 			return false, err
 		}
-		seen[h.ID] = watched{s.Position(), p.failure(s) != ""}
+		seen[h.ID] = watched{s.Position(), p.failure(s) != "", len(s.Notes())}
 	}
 	return complete, nil
 }

@@ -134,6 +134,9 @@ func (p *painter) tag(t sequent.Thought) Line {
 	if s := p.revises(t); s != "" {
 		tags = append(tags, Span{Text: s, Role: Tag})
 	}
+	if p.disputed[t.Seq] {
+		tags = append(tags, Span{Text: "disputed", Role: Newest})
+	}
 	if t.Extend {
 		tags = append(tags, Span{Text: "wants more", Role: Tag})
 	}

@@ -31,6 +31,7 @@ type painter struct {
 	leaving  map[int][]string             // Seq → branches that begin there
 	revised  map[int]sequent.Thought      // Seq → its latest revision
 	notes    map[int][]sequent.Note       // Seq → what people said
+	disputed map[int]bool                 // Seqs of thoughts that a person calls wrong, until they are revised
 	numbers  map[int]int                  // author's number → number of thoughts with it
 	numberW  int                          // columns of "12/20"
 	deepest  int                          // the last lane with room for text
@@ -49,6 +50,12 @@ func newPainter(s *sequent.Session, o Options) *painter {
 		revised: make(map[int]sequent.Thought),
 		notes:   notesOf(s),
 		numbers: make(map[int]int),
+	}
+	if len(p.notes) > 0 {
+		p.disputed = make(map[int]bool)
+		for i, st := range s.Standings() {
+			p.disputed[i+1] = st.State == sequent.Disputed
+		}
 	}
 	for t := range s.All() {
 		if t.Branch != "" && len(p.own[t.Branch]) == 0 {
