@@ -10,8 +10,8 @@ type Line struct {
 	Last    int     // Seq of its last thought
 	Verdict Verdict // of the latest decision about it; empty if there is none
 	By      int     // Seq of the thought with that decision
-	// Left means that nobody is expected to go on with the line: it was rejected, or the
-	// session was completed on another line without choosing this one.
+	// Left means that the line was given up: it was rejected, or the session was completed
+	// on another line without choosing this one.
 	Left bool
 }
 

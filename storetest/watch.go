@@ -300,7 +300,7 @@ var watchTests = []test{
 			t.Errorf("Wait returned %d times during 300 commits to another session, and then %v", r.calls, r.err)
 		}
 	}},
-	{"an append wakes nobody but its reader among 40,000 watches", func(t *testing.T, h Harness) {
+	{"an append wakes only its reader among 40,000 watches", func(t *testing.T, h Harness) {
 		s := h.open(t)
 		wr := begin(key("a"), "one")
 		put(t, s, wr)
