@@ -41,7 +41,7 @@ func TestPostgres(t *testing.T) {
 		}
 	}
 	findings, err := Diagnose(t.Context(), cfg)
-	if err != nil || len(findings) != 11 {
+	if err != nil || len(findings) != 12 {
 		t.Errorf("Diagnose = %+v, error %v", findings, err)
 	}
 	for _, f := range findings {

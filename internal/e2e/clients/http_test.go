@@ -14,7 +14,7 @@ import (
 // The published names of the default dialect, in order.
 var (
 	tools     = []string{"sequentialthinking", "recall_thinking"}
-	prompts   = []string{"think", "resume", "review"}
+	prompts   = []string{"think", "resume", "review", "handoff"}
 	resources = []string{"sequent://sessions", "sequentialthinking://documentation"}
 )
 

@@ -8,6 +8,7 @@ import (
 	"flag"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -169,12 +170,15 @@ func compare(ctx context.Context, c *client, replica int, n *notebook) error {
 		return err
 	}
 	lines := strings.Split(recalled, "\n")
+	if len(lines) > 1 && strings.HasPrefix(lines[1], "lines: ") {
+		lines = slices.Delete(lines, 1, 2)
+	}
 	if len(lines) != thoughts+1 {
 		return fmt.Errorf("recall_thinking returned %s", recalled)
 	}
 	for i, line := range lines[1:] {
 		t := n.thoughts[i+1]
-		if !strings.HasPrefix(line, fmt.Sprintf("#%d ", t.Number)) || !strings.HasSuffix(line, t.Text) {
+		if !strings.HasPrefix(line, fmt.Sprintf("%s#%d ", t.Branch, t.Number)) || !strings.HasSuffix(line, t.Text) {
 			return fmt.Errorf("recall_thinking returned thought %d as %s, want %s", i+1, line, t.Text)
 		}
 	}
