@@ -51,7 +51,6 @@ const (
 // An item is a line of a brief: a head and the sentences behind it.
 type item struct {
 	section int
-	order   int    // among the items of the section
 	head    string // what the line begins with
 	seq     int    // of the thought whose sentences these are; 0 for none
 	pieces  []piece
@@ -106,7 +105,6 @@ func (w *writer) add(it item, text string, weight, rest, decay float64) *item {
 }
 
 func (w *writer) put(it item) *item {
-	it.order = len(w.items)
 	w.items = append(w.items, &it)
 	if it.seq > 0 {
 		w.shown[it.seq] = true

@@ -127,11 +127,10 @@ func lineOf(s *sequent.Session, in recallArgs) (line string, whole bool, err err
 
 // lineNamed returns the label of the line with a name.
 func lineNamed(s *sequent.Session, name string) (label string, err error) {
-	if _, ok := s.End(name); ok && name != "" {
-		return name, nil
-	}
-	if name == mainLine {
-		return "", nil
+	if name != "" {
+		if label, err := s.LineNamed(name); err == nil {
+			return label, nil
+		}
 	}
 	r := &refusal{
 		Code: codeBranchNotFound, Field: "branchId",

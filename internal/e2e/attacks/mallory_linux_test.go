@@ -57,7 +57,7 @@ func TestMain(m *testing.M) {
 		x := &mallory{addr: os.Getenv(envAddr), token: tokens[i], from: net.IPv4(127, 0, 0, byte(2+i)), ctx: ctx, among: name == everything}
 		all = append(all, x)
 		if begun.Go(func() { attacks[own](x) }); recording[own] {
-			begun.Wait() // while there is nobody to hinder it
+			begun.Wait() // before anything hinders it
 		}
 	}
 	begun.Wait()

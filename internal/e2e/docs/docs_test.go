@@ -241,7 +241,7 @@ func (h *home) try(args []string) {
 		if args[0] == "setup" && !slices.Contains(args, "--client") {
 			args = append(args, "--all")
 		}
-		h.run("", append(args, "--yes")...) // nobody is at a terminal
+		h.run("", append(args, "--yes")...) // there is no terminal to ask at
 	case args[0] == "serve":
 		if got := h.run(ping, args...); !strings.Contains(got, `"id":1`) {
 			h.t.Errorf("%q answers a ping with %s", args, got)
@@ -263,7 +263,7 @@ func (h *home) try(args []string) {
 			}
 		}
 		if args[0] == "delete" {
-			args = append(args, "--yes") // nobody is at a terminal
+			args = append(args, "--yes") // there is no terminal to ask at
 		}
 		h.run("", args...)
 	}
