@@ -26,7 +26,7 @@ func modelUserError(err error) (userError, bool) {
 	c := userError{Code: string(e.Code), Message: e.Msg, Fix: e.Fix, exit: exitFailure}
 	switch e.Code {
 	case llm.CodeNoModel:
-		c.Fix = "pass --model or set SEQUENT_MODEL, and set the API key of its provider"
+		c.Fix = "set the API key of a provider, or pass --model"
 		c.exit, c.more = exitUsage, choices()
 	case llm.CodeNoKey:
 		c.exit, c.more = exitUsage, choices()
@@ -40,10 +40,10 @@ func choices() string {
 	for _, p := range openai.Providers() {
 		if p.Keyless {
 			fmt.Fprintf(&keyless, "  %-18s --model %s (run %s pull %s first)\n", "(local, no key)",
-				p.Example, strings.ToLower(p.Title), strings.TrimPrefix(p.Example, p.Prefix))
+				p.Model, strings.ToLower(p.Title), strings.TrimPrefix(p.Model, p.Prefix))
 			continue
 		}
-		fmt.Fprintf(&keys, "  %-18s --model %s\n", p.KeyVars[0], p.Example)
+		fmt.Fprintf(&keys, "  %-18s --model %s\n", p.KeyVars[0], p.Model)
 	}
 	return "\n" + keys.String() + keyless.String() + "\n  docs/providers.md describes all variables.\n"
 }

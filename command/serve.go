@@ -61,8 +61,9 @@ to protect tokens on a network, put a TLS proxy in front of it and pass the prox
 with QUOTA_EXCEEDED until sessions are deleted. sequent usage shows what each owner has.
 
 Dialect status: a language model writes thoughts on request. The call chooses the model; otherwise
---model, LUX_MODEL_NORMAL or SEQUENT_MODEL decides, in that order. The key comes from the provider's
-variable, such as OPENAI_API_KEY. Without a key the server starts, but refuses these calls.
+--model, LUX_MODEL_NORMAL or SEQUENT_MODEL decides, in that order, and then the only provider that has a
+key. The key comes from the provider's variable, such as OPENAI_API_KEY. Without a key the server starts,
+but refuses these calls.
 
 Dialect wiki: sessions are also Markdown notes in the folder of --vault, for Obsidian and similar
 editors. The headings of thoughts name the agent. With --auth each subject has its own vault, in the

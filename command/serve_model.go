@@ -36,7 +36,13 @@ func (m *modelFlags) config(p *program, c *cobra.Command) (app.ModelConfig, erro
 	case m.maxAttempts < 1:
 		return app.ModelConfig{}, invalid("model-tries", m.maxAttempts, "a number of attempts, at least 1")
 	}
-	cfg := app.ModelConfig{Timeout: m.timeout, MaxAttempts: m.maxAttempts, Getenv: p.getenv}
+	cfg := app.ModelConfig{Getenv: p.getenv}
+	if c.Flags().Changed("model-timeout") { // otherwise variables of lux-mcp apply
+		cfg.Timeout = m.timeout
+	}
+	if c.Flags().Changed("model-tries") {
+		cfg.MaxAttempts = m.maxAttempts
+	}
 	if c.Flags().Changed("model") && !slices.Contains(p.inherited, "model") {
 		cfg.Name = m.name
 	}

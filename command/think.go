@@ -23,9 +23,10 @@ func (p *program) think() *cobra.Command {
 		Long: `Solve a problem with a language model that records its thoughts step by step in a session. The argument
 - is replaced by standard input; it can follow a question.
 
---model selects the model; otherwise LUX_MODEL_NORMAL or SEQUENT_MODEL does, in that order. The API key
-comes from OPENAI_API_KEY, OPENROUTER_API_KEY or ZAI_API_KEY, depending on the provider. ollama:NAME is
-a local model, which needs no key. docs/providers.md describes all variables.
+The API key comes from OPENAI_API_KEY, OPENROUTER_API_KEY or ZAI_API_KEY. With one of them set, --model
+can be left out. --model selects the model; otherwise LUX_MODEL_NORMAL or SEQUENT_MODEL does, in that
+order, and then the provider that has a key. ollama:NAME is a local model, which needs no key.
+docs/providers.md describes all variables.
 
 On a terminal the session is drawn as it grows; q or Ctrl-C stops the command and keeps the session.
 Otherwise the answer goes to standard output and the thoughts go to standard error, one per line.

@@ -86,7 +86,7 @@ func modelError(err error) error {
 	case llm.CodeNoKey:
 		return &status.ModelError{Setup: true, Msg: e.Msg, Err: err}
 	case llm.CodeNoModel:
-		return &status.ModelError{Msg: e.Msg + "; pass model, or set LUX_MODEL_NORMAL or SEQUENT_MODEL for the server", Err: err}
+		return &status.ModelError{Msg: e.Msg + "; pass model, or set the API key of a provider or SEQUENT_MODEL for the server", Err: err}
 	}
 	said := e.Msg
 	if e.Fix != "" {

@@ -8,6 +8,7 @@ import (
 	"go/token"
 	"os"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -26,7 +27,7 @@ func TestReferenceProviders(t *testing.T) {
 	}
 	text := string(raw)
 	for name, want := range map[string]string{
-		"providers": providerTable(), "variables": variableTable(), "quirks": quirkList(), "codes": codeTable(t),
+		"providers": providerTable(), "aliases": aliasTable(), "variables": variableTable(), "quirks": quirkList(), "codes": codeTable(t),
 	} {
 		begin, end := "<!-- begin "+name+": make generate -->\n", "<!-- end "+name+" -->"
 		before, rest, ok := strings.Cut(text, begin)
@@ -70,15 +71,40 @@ func providerTable() string {
 		if p.Keyless {
 			key = "none"
 		}
-		rows = append(rows, []string{p.Title, names, code(p.Example), key})
+		rows = append(rows, []string{p.Title, names, code(p.Model), key})
 	}
-	return table("Provider | Model names | Example | Key", rows...)
+	return table("Provider | Model names | Default | Key", rows...)
+}
+
+func aliasTable() string {
+	var rows [][]string
+	for _, a := range aliases() {
+		set := "–"
+		if len(a.vars) > 0 {
+			set = code(a.vars[0])
+		}
+		rows = append(rows, []string{code(a.name), code(a.model), set})
+	}
+	return table("Alias | Model | Variable that sets another", rows...)
 }
 
 func variableTable() string {
-	rows := [][]string{
-		{code("LUX_MODEL_NORMAL"), "default model"},
-		{code("SEQUENT_MODEL"), "default model if `LUX_MODEL_NORMAL` is not set"},
+	rows := [][]string{{code(modelVars()[0]), "default model"}}
+	for _, v := range modelVars()[1:] {
+		rows = append(rows, []string{code(v), "default model if none of the variables above is set"})
+	}
+	seen := map[string]bool{}
+	for _, a := range aliases() {
+		for i, v := range a.vars {
+			what := "model that the alias " + code(a.name) + " means (default " + code(a.model) + ")"
+			if i > 0 {
+				what = "the same if " + code(a.vars[0]) + " is not set"
+			}
+			if !seen[v] && !slices.Contains(modelVars(), v) {
+				rows = append(rows, []string{code(v), what})
+			}
+			seen[v] = true
+		}
 	}
 	for _, p := range Providers() {
 		for i, v := range p.KeyVars {
@@ -96,6 +122,8 @@ func variableTable() string {
 	return table("Variable | Meaning", append(rows,
 		[]string{code("SEQUENT_MODEL_TIMEOUT"), "same as `--model-timeout` (default 1m)"},
 		[]string{code("SEQUENT_MODEL_TRIES"), "same as `--model-tries` (default 3)"},
+		[]string{code(timeoutVar), "timeout of each attempt in seconds, if `--model-timeout` is not set"},
+		[]string{code(attemptsVar), "maximum attempts, if `--model-tries` is not set"},
 		[]string{code(EmbeddingsURL), "base URL of an embeddings service; enables the search of notes by meaning"},
 		[]string{code(EmbeddingsModel), "model of the embeddings service"},
 		[]string{code(EmbeddingsKey), "API key of the embeddings service, if it requires one"},
@@ -171,6 +199,12 @@ func TestPageVariables(t *testing.T) {
 	known := map[string]bool{
 		EmbeddingsURL: true, EmbeddingsModel: true, EmbeddingsKey: true,
 		"SEQUENT_MODEL_TIMEOUT": true, "SEQUENT_MODEL_TRIES": true, // flags
+		timeoutVar: true, attemptsVar: true,
+	}
+	for _, a := range aliases() {
+		for _, v := range a.vars {
+			known[v] = true
+		}
 	}
 	for _, v := range modelVars() {
 		known[v] = true

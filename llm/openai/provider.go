@@ -16,7 +16,7 @@ type Provider struct {
 	Title   string   // display name
 	Prefix  string   // prefix of model names that selects the provider: "ollama:"
 	Models  string   // description of the names that select it without the prefix; empty for none
-	Example string   // a model name, as --model takes it
+	Model   string   // its model, as --model takes it, where no model is configured and no other provider has a key
 	BaseURL string   // default base URL
 	BaseVar string   // variable that overrides BaseURL
 	KeyVars []string // variables with the API key; the first that is set wins
@@ -69,7 +69,7 @@ func withVendor(vendor string, names []string) []string {
 func Providers() []Provider {
 	return []Provider{
 		{
-			Title: "OpenRouter", Prefix: "openrouter:", Models: "names with a slash", Example: "anthropic/claude-sonnet-4.5",
+			Title: "OpenRouter", Prefix: "openrouter:", Models: "names with a slash", Model: "anthropic/claude-sonnet-4.5",
 			BaseURL: "https://openrouter.ai/api/v1", BaseVar: "OPENROUTER_BASE_URL", KeyVars: []string{"OPENROUTER_API_KEY"},
 			maxTokens: "max_tokens", structured: bySchema, maxTemperature: 2,
 			// Without it, OpenRouter may select a host that ignores the schema.
@@ -78,18 +78,18 @@ func Providers() []Provider {
 			quirks:     []modelQuirks{{prefixes: withVendor("openai/", reasoners()), noTemperature: true}},
 		},
 		{
-			Title: "Z.ai", Prefix: "zai:", Models: "names that begin with `glm-`", Example: "glm-4.7",
+			Title: "Z.ai", Prefix: "zai:", Models: "names that begin with `glm-`", Model: "glm-4.7",
 			BaseURL: "https://api.z.ai/api/paas/v4", BaseVar: "ZAI_BASE_URL", KeyVars: []string{"ZAI_API_KEY", "Z_AI_API_KEY"},
 			maxTokens: "max_tokens", structured: byObject, noUsageFlag: true, maxTemperature: 1,
 			noQuota: []string{"1113", "1308", "1309"}, // no balance, quota used up, plan expired
 		},
 		{
-			Title: "Ollama", Prefix: "ollama:", Example: "ollama:qwen3",
+			Title: "Ollama", Prefix: "ollama:", Model: "ollama:qwen3",
 			BaseURL: "http://localhost:11434/v1", BaseVar: "OLLAMA_BASE_URL", KeyVars: []string{"OLLAMA_API_KEY"}, Keyless: true,
 			maxTokens: "max_tokens", structured: bySchema, maxTemperature: 2,
 		},
 		{
-			Title: "OpenAI", Prefix: "openai:", Models: "all other names", Example: "gpt-5.4-mini",
+			Title: "OpenAI", Prefix: "openai:", Models: "all other names", Model: "gpt-5.4-mini",
 			BaseURL: "https://api.openai.com/v1", BaseVar: "OPENAI_BASE_URL", KeyVars: []string{"OPENAI_API_KEY"},
 			maxTokens: "max_completion_tokens", structured: bySchema, maxTemperature: 2,
 			noQuota: []string{"insufficient_quota", "billing_hard_limit_reached"},
@@ -125,22 +125,6 @@ func resolve(name string) (p Provider, model string) {
 		}
 	}
 	return p, name
-}
-
-// modelVars returns the environment variables with the default model, in the order
-// in which they apply.
-func modelVars() []string { return []string{"LUX_MODEL_NORMAL", "SEQUENT_MODEL"} }
-
-// choose returns name or, if it is empty, the model of the environment. Without
-// either, the error has the code [llm.CodeNoModel].
-func choose(name string, getenv func(string) string) (string, error) {
-	for _, v := range modelVars() {
-		name = cmp.Or(name, getenv(v))
-	}
-	if name == "" {
-		return "", &llm.Error{Code: llm.CodeNoModel, Msg: "no model is configured", Fix: "pass a model name, or set SEQUENT_MODEL"}
-	}
-	return name, nil
 }
 
 // An endpoint is a provider with its URL and key.

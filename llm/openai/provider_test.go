@@ -33,8 +33,8 @@ func TestResolve(t *testing.T) {
 		}
 	}
 	for _, p := range openai.Providers() {
-		if got, _ := openai.Resolve(p.Example); got.Title != p.Title {
-			t.Errorf("example %s of %s resolves to %s", p.Example, p.Title, got.Title)
+		if got, _ := openai.Resolve(p.Model); got.Title != p.Title {
+			t.Errorf("example %s of %s resolves to %s", p.Model, p.Title, got.Title)
 		}
 	}
 }
@@ -60,6 +60,19 @@ func TestNew(t *testing.T) {
 		{"no URL", "gpt-4o", "OPENAI_API_KEY=x OPENAI_BASE_URL=gpu", llm.CodeUnavailable, "OPENAI_BASE_URL is not an http or https URL", ""},
 		{"from the environment", "", "SEQUENT_MODEL=glm-4.7 ZAI_API_KEY=x", "", "", "glm-4.7"},
 		{"Lux's variable wins", "", "SEQUENT_MODEL=glm-4.7 LUX_MODEL_NORMAL=gpt-4o OPENAI_API_KEY=x", "", "", "gpt-4o"},
+		{"the older variable", "", "LUX_DEFAULT_CHAT_MODEL=gpt-4o SEQUENT_MODEL=glm-4.7 OPENAI_API_KEY=x", "", "", "gpt-4o"},
+		{"the reasoning model is last", "", "LUX_MODEL_REASONING=o3 SEQUENT_MODEL=glm-4.7 ZAI_API_KEY=x", "", "", "glm-4.7"},
+		{"the reasoning model", "", "LUX_MODEL_REASONING=o3 OPENAI_API_KEY=x", "", "", "o3"},
+		{"the only key, of Z.ai", "", "ZAI_API_KEY=x", "", "", "glm-4.7"},
+		{"the only key, of OpenRouter", "", "OPENROUTER_API_KEY=x", "", "", "anthropic/claude-sonnet-4.5"},
+		{"the only key, of OpenAI", "", "OPENAI_API_KEY=x", "", "", "gpt-5.4-mini"},
+		{"both keys of Z.ai", "", "ZAI_API_KEY=x Z_AI_API_KEY=y", "", "", "glm-4.7"},
+		{"two keys", "", "ZAI_API_KEY=x OPENAI_API_KEY=y", llm.CodeNoModel, "several providers have a key (ZAI_API_KEY, OPENAI_API_KEY)", ""},
+		{"an alias", "Opus", "OPENROUTER_API_KEY=x", "", "", "anthropic/claude-opus-4.1"},
+		{"an alias from its variable", "opus", "OPENAI_API_KEY=x LUX_MODEL_OPUS=o3", "", "", "o3"},
+		{"an alias in a variable", "", "OPENAI_API_KEY=x LUX_MODEL_NORMAL=mini LUX_MODEL_MINI=gpt-4o-mini", "", "", "gpt-4o-mini"},
+		{"an alias that means itself", "opus", "OPENAI_API_KEY=x LUX_MODEL_OPUS=opus", "", "", "opus"},
+		{"no alias behind a prefix", "openai:mini", "OPENAI_API_KEY=x", "", "", "openai:mini"},
 		{"the argument wins", "ollama:a", "SEQUENT_MODEL=glm-4.7 LUX_MODEL_NORMAL=gpt-4o", "", "", "ollama:a"},
 		{"a key with a line break", "gpt-4o", "OPENAI_API_KEY=sk-a\nX-Evil:1", llm.CodeNoKey, "not allowed in an API key", ""},
 	}

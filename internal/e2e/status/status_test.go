@@ -33,7 +33,7 @@ const key = "sk-test-0123456789abcdef"
 // keyVars are variables that may be set on a developer's machine.
 var keyVars = []string{
 	"OPENAI_API_KEY", "OPENROUTER_API_KEY", "ZAI_API_KEY", "Z_AI_API_KEY", "OLLAMA_API_KEY",
-	"OPENAI_BASE_URL", "OPENROUTER_BASE_URL", "ZAI_BASE_URL", "OLLAMA_BASE_URL", "LUX_MODEL_NORMAL", "SEQUENT_MODEL",
+	"OPENAI_BASE_URL", "OPENROUTER_BASE_URL", "ZAI_BASE_URL", "OLLAMA_BASE_URL", "LUX_MODEL_NORMAL", "LUX_MODEL_REASONING", "LUX_DEFAULT_CHAT_MODEL", "LUX_DEFAULT_REASONING_MODEL", "SEQUENT_MODEL",
 }
 
 func clearKeys(t *testing.T) {
@@ -264,6 +264,22 @@ func TestBothTools(t *testing.T) {
 	})
 }
 
+// With one key and nothing else set, its provider's default model continues with
+// guidance, as in the contract's example.
+func TestOneKey(t *testing.T) {
+	each(t, func(t *testing.T, open func(...string) *client, store string) {
+		clearKeys(t)
+		models := llmtest.Serve(t, thought("Use a sliding window in Redis.", "0.9"))
+		t.Setenv("ZAI_BASE_URL", models.URL)
+		t.Setenv("ZAI_API_KEY", key)
+		c := open()
+		r := c.external(`{"thought":"Focus on Redis-based solutions","thought_number":2,"total_thoughts":5,"next_thought_needed":true,"session_id":"rate-limit-design"}`)
+		if r.Content != "Use a sliding window in Redis." || r.Model != "glm-4.7" || r.Length != 1 || r.Session != "rate-limit-design" {
+			t.Errorf("guidance: got %+v", r)
+		}
+	})
+}
+
 // Errors have the texts of the contract and record nothing.
 func TestErrors(t *testing.T) {
 	each(t, func(t *testing.T, open func(...string) *client, store string) {
@@ -282,7 +298,7 @@ func TestErrors(t *testing.T) {
 		for model, want := range map[string]string{
 			"gpt-4o": "OpenAI API key not configured", "anthropic/claude": "OpenRouter API key not configured",
 			"glm-4.7": "Z.ai API key not configured", "zai:glm-4.7": "Z.ai API key not configured",
-			"": "Failed to generate thought with LLM: no model is configured; pass model, or set LUX_MODEL_NORMAL or SEQUENT_MODEL for the server",
+			"": "Failed to generate thought with LLM: no model is configured; pass model, or set the API key of a provider or SEQUENT_MODEL for the server",
 		} {
 			c.refused(external, fmt.Sprintf(`{"thought":"a","thought_number":1,"total_thoughts":5,"next_thought_needed":true,"session_id":"s","model":%q}`, model),
 				-32603, "Internal error", want)
