@@ -312,3 +312,19 @@ func TestMermaidHoldsText(t *testing.T) {
 		}
 	}
 }
+
+// A session file escapes what JSON.stringify of JavaScript escapes.
+func TestSessionFileEscapes(t *testing.T) {
+	e := sequent.New(sequent.Config{})
+	s, err := e.Begin(t.Context(), "s", func(c *sequent.Change) error {
+		_, err := c.Append(sequent.Draft{Number: 1, Total: 1, Text: "a\u2028b\u2029 <&> \\u2028 \\\u2028 \b\f\x01\x7f \"\\"})
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := `"thought": "a` + "\u2028b\u2029" + ` <&> \\u2028 \\` + "\u2028" + ` \b\f\u0001` + "\x7f" + ` \"\\"`
+	if file := string(archive.SessionFile(s)); !strings.Contains(file, want) {
+		t.Errorf("the file is\n%s\nwant %s in it", file, want)
+	}
+}

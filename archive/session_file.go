@@ -132,8 +132,8 @@ func branches(s *sequent.Session) (labels []string, members map[string][]int) {
 	return labels, members
 }
 
-// encode returns v as compact JSON without escapes for HTML. v consists of strings,
-// numbers and booleans.
+// encode returns v as compact JSON with the escapes of JSON.stringify in JavaScript: none
+// for HTML, and none for U+2028 and U+2029. v consists of strings, numbers and booleans.
 func encode(v any) []byte {
 	var b strings.Builder
 	e := json.NewEncoder(&b)
@@ -141,5 +141,30 @@ func encode(v any) []byte {
 	if err := e.Encode(v); err != nil {
 		panic("archive: cannot encode: " + err.Error()) // none of these types fails
 	}
-	return []byte(strings.TrimSuffix(b.String(), "\n"))
+	return unescapeSeparators([]byte(strings.TrimSuffix(b.String(), "\n")))
+}
+
+// unescapeSeparators replaces the escapes of U+2028 and U+2029, which encoding/json always
+// writes, by the characters.
+func unescapeSeparators(text []byte) []byte {
+	if !bytes.Contains(text, []byte(`\u202`)) {
+		return text
+	}
+	out := make([]byte, 0, len(text))
+	for i := 0; i < len(text); i++ {
+		switch rest := text[i:]; {
+		case bytes.HasPrefix(rest, []byte(`\u2028`)):
+			out = append(out, "\u2028"...)
+			i += 5
+		case bytes.HasPrefix(rest, []byte(`\u2029`)):
+			out = append(out, "\u2029"...)
+			i += 5
+		case text[i] == '\\' && len(rest) > 1: // the escaped character may be a backslash
+			out = append(out, rest[:2]...)
+			i++
+		default:
+			out = append(out, text[i])
+		}
+	}
+	return out
 }

@@ -84,7 +84,7 @@ type reply struct {
 	Branches []string   `json:"branches"`
 	Length   int        `json:"thoughtHistoryLength"`
 	Session  sequent.ID `json:"sessionId"`
-	Saved    *bool      `json:"sessionSaved,omitempty"` // with a final thought
+	Saved    bool       `json:"sessionSaved"` // the thought is final, and the session's file is on disk
 }
 
 // think answers a call.
@@ -111,7 +111,7 @@ func (c *classic) think(ctx context.Context, call tool.Call, in args) (tool.Repl
 		Branches: enumerated(s.Branches()), Length: s.Len(), Session: s.ID(),
 	}
 	if !in.Next {
-		r.Saved = new(c.save(ctx, call.Caller, s))
+		r.Saved = c.save(ctx, call.Caller, s)
 	}
 	said := tool.JSONReply(r)
 	said.Beside = brief.Beside(s)

@@ -88,14 +88,14 @@ func ExampleTool_Think() {
 	}
 	second, err := thinking.Think(ctx, history.Input{
 		Thought: "No: it is never used.", ThoughtNumber: 2, TotalThoughts: 2,
-		RevisesThought: 1, SessionID: first.SessionID,
+		IsRevision: new(true), RevisesThought: 1, SessionID: first.SessionID,
 	})
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
 	for _, e := range second.ThoughtHistory {
-		fmt.Println(e.ThoughtNumber, e.IsRevision, e.Thought)
+		fmt.Println(e.ThoughtNumber, e.IsRevision != nil, e.Thought)
 	}
 	// Output:
 	// 1 false The index is too large.

@@ -16,8 +16,8 @@ type Input struct {
 	ThoughtNumber     int        `json:"thoughtNumber"` // from 1
 	TotalThoughts     int        `json:"totalThoughts"` // from 1; may change with every call
 	SessionID         sequent.ID `json:"sessionId,omitzero"`
-	IsRevision        bool       `json:"isRevision,omitzero"`
-	RevisesThought    int        `json:"revisesThought,omitzero"` // implies IsRevision
+	IsRevision        *bool      `json:"isRevision"`              // nil means absent; replies echo it
+	RevisesThought    int        `json:"revisesThought,omitzero"` // the thought is superseded, whatever IsRevision says
 	BranchFromThought int        `json:"branchFromThought,omitzero"`
 	BranchID          string     `json:"branchId,omitzero"` // opens the branch, with or without an origin
 	NeedsMoreThoughts bool       `json:"needsMoreThoughts,omitzero"`
@@ -41,7 +41,7 @@ type Output struct {
 type Entry struct {
 	ThoughtNumber int    `json:"thoughtNumber"`
 	Thought       string `json:"thought"`
-	IsRevision    bool   `json:"isRevision,omitzero"`
+	IsRevision    *bool  `json:"isRevision,omitempty"` // as the call gave it; nil means absent
 }
 
 // maxNumber is the largest integer up to which every JSON parser is exact.
@@ -69,11 +69,20 @@ func (in Input) check() error {
 	return nil
 }
 
+// labelGiven is the prefix of labels of a thought for arguments that a draft has no field
+// for, such as isRevision with the value false. Session files show them unchanged.
+const labelGiven = "given."
+
 func (in Input) draft() sequent.Draft {
 	d := sequent.Draft{
 		Number: in.ThoughtNumber, Total: in.TotalThoughts, Text: in.Thought,
-		Branch: in.BranchID, Revision: in.IsRevision || in.RevisesThought > 0,
-		More: in.NextThoughtNeeded, Extend: in.NeedsMoreThoughts,
+		Branch: in.BranchID, More: in.NextThoughtNeeded, Extend: in.NeedsMoreThoughts,
+	}
+	if in.IsRevision != nil {
+		d.Revision = *in.IsRevision
+		if !d.Revision {
+			d.Labels = map[string]string{labelGiven + "isRevision": "false"}
+		}
 	}
 	if in.RevisesThought > 0 {
 		d.Revises = sequent.To(in.RevisesThought)
@@ -97,7 +106,7 @@ func (in Input) output(s *sequent.Session, window, limit int) Output {
 		first = max(0, s.Len()-window)
 	}
 	for t := range s.Since(first) {
-		out.ThoughtHistory = append(out.ThoughtHistory, Entry{t.Number, t.Text, t.Revision})
+		out.ThoughtHistory = append(out.ThoughtHistory, Entry{t.Number, t.Text, isRevision(t)})
 	}
 	if !in.NextThoughtNeeded {
 		out.Summary = fmt.Sprintf("Thinking complete: %s, %s.",
@@ -107,6 +116,14 @@ func (in Input) output(s *sequent.Session, window, limit int) Output {
 		out.shorten(limit)
 	}
 	return out
+}
+
+// isRevision returns isRevision as the call gave it.
+func isRevision(t sequent.Thought) *bool {
+	if t.Revision || t.Labels[labelGiven+"isRevision"] == "false" {
+		return new(t.Revision)
+	}
+	return nil
 }
 
 // shorten removes the oldest thoughts so that the reply has at most limit bytes of
