@@ -55,10 +55,3 @@ func inSource(module string) bool {
 	}
 	return false
 }
-
-func quoted(word string) string {
-	if !strings.ContainsAny(word, " \t\"'$&;()<>|*?`!#~") {
-		return word
-	}
-	return `"` + strings.ReplaceAll(word, `"`, `\"`) + `"`
-}

@@ -190,7 +190,7 @@ func newJSONSession(h sequent.Header) jsonSession {
 		ID: string(h.ID), Title: h.Title, State: state, Dialect: h.Dialect,
 		Thoughts: h.Len, Branches: h.Branches,
 		Created: h.Created, Updated: h.Updated, Expires: h.Expires,
-		Owner: h.Owner, Demo: h.Labels[sequent.LabelDemo] != "", Context: h.Context,
+		Owner: h.Owner, Demo: isDemo(h), Context: h.Context,
 	}
 }
 

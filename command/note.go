@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -13,6 +15,7 @@ import (
 	"github.com/sequent-dev/sequent/brief"
 	"github.com/sequent-dev/sequent/internal/app"
 	"github.com/sequent-dev/sequent/internal/draw"
+	"github.com/sequent-dev/sequent/internal/worktree"
 )
 
 func (p *program) noteThought() *cobra.Command {
@@ -54,14 +57,21 @@ that it holds. Both can have a text.
 	}
 	c.Flags().BoolVar(&wrong, "wrong", false, "the thought does not hold")
 	c.Flags().BoolVar(&approve, "approve", false, "the thought holds")
-	c.Flags().StringVar(&from, "from", "", "`NAME` of the person (default: USER or USERNAME)")
+	c.Flags().StringVar(&from, "from", "", "`NAME` of the person (default: user.name of git, else USER or USERNAME)")
 	p.addJSONFlag(c)
 	p.addOwnersFlags(c)
 	return c
 }
 
 // person returns the name of the user, or "".
-func (p *program) person() string { return cmp.Or(p.getenv("USER"), p.getenv("USERNAME")) }
+func (p *program) person() string {
+	configurations := []string{p.getenv("GIT_CONFIG_GLOBAL")}
+	if home, err := os.UserHomeDir(); err == nil && configurations[0] == "" {
+		base := cmp.Or(p.getenv("XDG_CONFIG_HOME"), filepath.Join(home, ".config"))
+		configurations = []string{filepath.Join(home, ".gitconfig"), filepath.Join(base, "git", "config")}
+	}
+	return cmp.Or(worktree.Person("", configurations...), p.getenv("USER"), p.getenv("USERNAME"))
+}
 
 // addNote adds a note to the thought that an argument refers to.
 func (p *program) addNote(ctx context.Context, a *app.App, reference string, n sequent.Note) error {

@@ -62,7 +62,7 @@ func (p *program) elsewhere(ctx context.Context, e *sequent.Engine, q sequent.Qu
 	q.Elsewhere, q.Project, q.Limit = q.Project, "", sequent.MaxElsewhere
 	page, err := e.Sessions(ctx, q)
 	for _, h := range page.Headers {
-		if h.Labels[sequent.LabelDemo] == "" {
+		if !isDemo(h) {
 			n++
 		}
 	}

@@ -20,6 +20,7 @@ import (
 func (p *program) search() *cobra.Command {
 	var limit int
 	var session, dir string
+	var demos bool
 	var notes index.Query
 	c := &cobra.Command{
 		Use:   "search QUERY...",
@@ -33,7 +34,8 @@ Each match says whether it still holds: superseded thoughts are replaced by thei
 left on a branch that was given up, disputed by a person, or concluded.
 
 In a git work tree the search covers the sessions of this project and those without a project.
---all-projects searches all, --project those of another one.
+--all-projects searches all, --project those of another one. Sessions of sequent demo are left out once
+there are others, unless --all or --session is given.
 
 --vault searches the notes of a vault instead. A note matches if it contains one of the words, or if a
 [[link]] in the query leads to it. Notes with more and rarer words come first.
@@ -41,9 +43,8 @@ In a git work tree the search covers the sessions of this project and those with
 On a terminal the matches are paged like the output of sequent show.
 
 --json prints {"hits": [{session, title, score, seq, number, total, text, branch, more, at, owner,
-state, standing, instead}], "more": bool, "partial": bool, "unknown": [{word, nearest}], "elsewhere": n}, or with --vault {"notes": [{uri, title, snippet,
-score, text, graph, meaning}], "total", "more",
-"warning"}.`,
+state, standing, instead}], "more": bool, "partial": bool, "unknown": [{word, nearest}], "demos": n, "elsewhere": n},
+or with --vault {"notes": [{uri, title, snippet, score, text, graph, meaning}], "total", "more", "warning"}.`,
 		Example: "sequent search connection pool\n\n# a phrase, without another word\n" +
 			"sequent search '\"connection pool\" -postgres'\n\n# in one session\nsequent search --session 7k3 'timeout*'\n\n" +
 			"# notes about words and a linked concept\nsequent search --vault ~/Notes 'rate limiting [[JWT]]'",
@@ -68,7 +69,7 @@ score, text, graph, meaning}], "total", "more",
 			return p.withStore(c.Context(), func(a *app.App) error {
 				return p.searchThoughts(c.Context(), a, sequent.SearchQuery{
 					Text: strings.Join(args, " "), Limit: limit,
-				}, session)
+				}, session, demos)
 			})
 		},
 	}
@@ -79,6 +80,7 @@ score, text, graph, meaning}], "total", "more",
 	c.Flags().StringSliceVar(&notes.Tags, "tag", nil, "tag that notes must have; repeatable")
 	complete(c, "mode", string(index.Hybrid), string(index.FullText), string(index.Semantic))
 	completeDirs(c, "vault")
+	c.Flags().BoolVar(&demos, "all", false, "search the sessions of sequent demo, too")
 	c.Flags().StringVar(&session, "session", "", "id of the session to which the search is limited")
 	if err := c.RegisterFlagCompletionFunc("session", func(c *cobra.Command, _ []string, prefix string) ([]string, cobra.ShellCompDirective) {
 		return p.completeIDs(c, nil, prefix)
@@ -113,11 +115,12 @@ func newJSONHit(h sequent.Hit) jsonHit {
 	return j
 }
 
-func (p *program) searchThoughts(ctx context.Context, a *app.App, q sequent.SearchQuery, session string) error {
+func (p *program) searchThoughts(ctx context.Context, a *app.App, q sequent.SearchQuery, session string, demos bool) error {
 	if err := p.checkOwner(ctx, a); err != nil {
 		return err
 	}
 	engine := a.Engine
+	demo := &demoFilter{off: demos || session != ""}
 	if session != "" {
 		s, err := p.refer(ctx, engine, []string{session})
 		if err != nil {
@@ -138,11 +141,10 @@ func (p *program) searchThoughts(ctx context.Context, a *app.App, q sequent.Sear
 	if err != nil {
 		return err
 	}
-	found, err := engine.Search(ctx, q)
+	found, more, err := demo.search(ctx, engine, q)
 	if err != nil {
 		return err
 	}
-	more := found.Next != ""
 	if p.json {
 		hits := []jsonHit{}
 		for _, h := range found.Hits {
@@ -153,15 +155,20 @@ func (p *program) searchThoughts(ctx context.Context, a *app.App, q sequent.Sear
 			More    bool                  `json:"more"`
 			Partial bool                  `json:"partial"` // no thought has all words
 			Unknown []sequent.UnknownWord `json:"unknown,omitempty"`
+			Demos   int                   `json:"demos,omitempty"`     // thoughts of sequent demo that were left out
 			Others  int                   `json:"elsewhere,omitempty"` // sessions of other projects
-		}{hits, more, found.Partial, found.Unknown, others})
+		}{hits, more, found.Partial, found.Unknown, demo.leftOut, others})
+	}
+	var remarks []string
+	if demo.leftOut > 0 {
+		remarks = append(remarks, draw.Count(demo.leftOut, "thought of sequent demo was", "thoughts of sequent demo were")+" left out. Pass --all to search them, too.")
+	}
+	if others > 0 {
+		remarks = append(remarks, notSearched(others))
 	}
 	notice := found.Notice()
 	if len(found.Hits) == 0 {
-		if err := p.printf("%s", cmp.Or(notice, "No thoughts match these words.")); err != nil || others == 0 {
-			return err
-		}
-		return p.printf("%s", notSearched(others))
+		return p.printf("%s", strings.Join(append([]string{cmp.Or(notice, "No thoughts match these words.")}, remarks...), "\n"))
 	}
 	query, err := words.Parse(q.Text)
 	if err != nil {
@@ -189,8 +196,8 @@ func (p *program) searchThoughts(ctx context.Context, a *app.App, q sequent.Sear
 				return err
 			}
 		}
-		if others > 0 {
-			return p.printf("\n%s", notSearched(others))
+		if len(remarks) > 0 {
+			return p.printf("\n%s", strings.Join(remarks, "\n"))
 		}
 		return nil
 	})

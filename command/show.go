@@ -2,7 +2,6 @@ package command
 
 import (
 	"fmt"
-	"runtime"
 	"slices"
 	"strings"
 
@@ -142,7 +141,7 @@ func (p *program) showing(s *sequent.Session) func(reference string, flags ...st
 	return func(reference string, flags ...string) string {
 		words := append([]string{"sequent", "show", reference}, flags...)
 		for i, word := range append(words, common...) {
-			if word = shellWord(word); i < len(words) {
+			if word = quoted(word); i < len(words) {
 				words[i] = word
 			} else {
 				words = append(words, word)
@@ -150,22 +149,6 @@ func (p *program) showing(s *sequent.Session) func(reference string, flags ...st
 		}
 		return strings.Join(words, " ")
 	}
-}
-
-// shellWord quotes a word for a shell in which a person pastes it. Names of branches come
-// from models, so nothing in them may be expanded.
-func shellWord(word string) string {
-	plain := func(r rune) bool {
-		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-_./:@,+=", r)
-	}
-	inner := func(r rune) bool { return plain(r) || r == '#' } // within a word # begins no comment
-	if word != "" && plain(rune(word[0])) && !strings.ContainsFunc(word, func(r rune) bool { return !inner(r) }) {
-		return word
-	}
-	if runtime.GOOS == "windows" {
-		return quoted(word)
-	}
-	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 }
 
 // showThought shows one thought with those next to it.

@@ -9,6 +9,9 @@ type call struct {
 	RevisesThought    int    `json:"revisesThought,omitempty"`
 	BranchFromThought int    `json:"branchFromThought,omitempty"`
 	BranchID          string `json:"branchId,omitempty"`
+
+	Chooses string   `json:"chooses,omitempty"`
+	Rejects []string `json:"rejects,omitempty"`
 }
 
 // story returns the thoughts of the demo. The server numbers them.
@@ -54,6 +57,7 @@ func story() []call {
 		{
 			Thought: "Conclusion: the fraud check inside the transaction starved the connection pool. Move it before the " +
 				"transaction (branch release-early), keep the pool at 10, measure the wait for a connection.",
+			Chooses: slots, Rejects: []string{pool},
 		},
 	}
 }

@@ -1,28 +1,39 @@
 package worktree
 
 import (
+	"iter"
 	"strings"
 	"unicode"
 )
 
 // origin returns the first URL of the remote repository origin in a configuration, or "".
 func origin(config string) string {
-	section := ""
-	for rest := config; rest != ""; {
-		var text string
-		text, rest = logical(rest)
-		text = strings.TrimSpace(text)
-		if strings.HasPrefix(text, "[") {
-			section, text = header(text)
-		}
-		name, value, ok := strings.Cut(text, "=")
-		if ok && section == "remote\norigin" && strings.EqualFold(strings.TrimSpace(name), "url") {
-			if value = unquote(value); value != "" {
-				return value
+	for url := range values(config, "remote\norigin", "url") {
+		return url
+	}
+	return ""
+}
+
+// values yields the values of a variable in a configuration that are not empty. A line feed
+// separates the name of a section from that of its subsection.
+func values(config, of, variable string) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		section := ""
+		for rest := config; rest != ""; {
+			var text string
+			text, rest = logical(rest)
+			text = strings.TrimSpace(text)
+			if strings.HasPrefix(text, "[") {
+				section, text = header(text)
+			}
+			name, value, ok := strings.Cut(text, "=")
+			if ok && section == of && strings.EqualFold(strings.TrimSpace(name), variable) {
+				if value = unquote(value); value != "" && !yield(value) {
+					return
+				}
 			}
 		}
 	}
-	return ""
 }
 
 // logical returns the first line of a configuration, with the lines that continue it, and
