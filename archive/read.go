@@ -221,7 +221,7 @@ func (r reading) draft() sequent.Draft {
 		if d.Labels == nil {
 			d.Labels = make(map[string]string)
 		}
-		d.Labels[given+name] = string(encode(value))
+		d.Labels[given+name] = string(compact(value))
 	}
 	refused := r.IsRevision != nil && !bool(*r.IsRevision)
 	if refused {

@@ -31,8 +31,8 @@ type record struct {
 func recordOf(t sequent.Thought) record {
 	r := record{Thought: t.Text, Number: t.Number, Total: t.Total, More: t.More}
 	set := func(field *json.RawMessage, name string, known bool, value any) {
-		if label := t.Labels[given+name]; json.Valid([]byte(label)) {
-			*field = json.RawMessage(label)
+		if as := t.Labels[given+name]; json.Valid([]byte(as)) {
+			*field = json.RawMessage(as)
 		} else if known {
 			*field = encode(value)
 		}
@@ -134,14 +134,17 @@ func branches(s *sequent.Session) (labels []string, members map[string][]int) {
 
 // encode returns v as compact JSON with the escapes of JSON.stringify in JavaScript: none
 // for HTML, and none for U+2028 and U+2029. v consists of strings, numbers and booleans.
-func encode(v any) []byte {
+func encode(v any) []byte { return unescapeSeparators(compact(v)) }
+
+// compact returns v as compact JSON without escapes for HTML, as labels have it.
+func compact(v any) []byte {
 	var b strings.Builder
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
 	if err := e.Encode(v); err != nil {
 		panic("archive: cannot encode: " + err.Error()) // none of these types fails
 	}
-	return unescapeSeparators([]byte(strings.TrimSuffix(b.String(), "\n")))
+	return []byte(strings.TrimSuffix(b.String(), "\n"))
 }
 
 // unescapeSeparators replaces the escapes of U+2028 and U+2029, which encoding/json always
