@@ -2,8 +2,6 @@ package postgres
 
 import (
 	"context"
-	"strconv"
-	"strings"
 	"sync"
 
 	"github.com/sequent-dev/sequent"
@@ -11,8 +9,8 @@ import (
 )
 
 // A cache holds headers that this process stored recently. A header at an epoch and
-// version never changes, so a write to a cached session needs to send only what
-// differs; for most appends, three numbers.
+// version never changes, so a write to a cached session that only moves it needs
+// to send its thoughts.
 type cache struct {
 	mu   sync.Mutex
 	rows map[sequent.Key]row
@@ -24,29 +22,51 @@ type row struct {
 	header sequent.Header
 }
 
-// A located is the key and the place of a row. The zero located is that of a write that
+// A located tells where the row of a session is. The zero located is that of a write that
 // was not stored.
 type located struct {
-	key   int64
-	place string // its ctid, at which an update finds it however many dead versions it has
+	key     int64
+	place   string // its ctid, at which a statement finds it however many dead versions it has
+	version int    // in the row, which is not changed by moves
 }
 
 const maxCached = 4000
 
 // moves returns the rows of the sessions if all are cached at the base of their
-// write, and every write changes only the position and time within a period.
+// write, and every write is a move: it adds only thoughts, and changes only the position and
+// time within a period, which then are those of its last thought.
 func (c *cache) moves(round []*sequent.Write) (rows []located, ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	rows = make([]located, len(round))
 	for i, w := range round {
 		old, cached := c.rows[w.Header.Key]
-		if !cached || w.Base.Version == 0 || old.header.Position() != w.Base || !record.OnlyMoved(&old.header, &w.Header) {
+		if !cached || w.Base.Version == 0 || old.header.Position() != w.Base || !record.OnlyMoved(&old.header, &w.Header) || !endsInThought(w) {
 			return nil, false
 		}
 		rows[i] = old.located
 	}
 	return rows, true
+}
+
+// endsInThought reports whether a write adds only thoughts, and position and time of the
+// header are those of the last one.
+func endsInThought(w *sequent.Write) bool {
+	if len(w.Entries) == 0 || record.Others(w.Entries) > 0 {
+		return false
+	}
+	h, last := &w.Header, &w.Entries[len(w.Entries)-1]
+	return last.Thought.Seq == h.Len && last.Place == h.Entries && last.Hash == h.Head &&
+		record.Micros(last.Thought.At) == record.Micros(h.Updated)
+}
+
+// forget removes the sessions of writes.
+func (c *cache) forget(round []*sequent.Write) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, w := range round {
+		delete(c.rows, w.Header.Key)
+	}
 }
 
 // update adds the writes that were stored, and removes the sessions of the others.
@@ -66,100 +86,88 @@ func (c *cache) update(round []*sequent.Write, rows []located) {
 	}
 }
 
-// storeMoves returns storePlain for writes that [cache.moves] accepts, for a server of a
-// version.
-//
-// It finds the rows by their places. By key it would read all their versions, and while a
-// transaction is open somewhere on the server, no version is removed. It reads the whole
-// page of a place, because the server removes old versions from a page that is read so,
-// but not from one of which a single row is read. Without that, every row would move to
-// another page, with new entries in all indexes, after some twenty appends.
-func storeMoves(version int) string {
-	found := "s.ctid >= w.page::tid AND s.ctid < w.next_page::tid"
-	if version < 140000 { // which would read the whole table
-		found = "s.ctid = w.place::tid"
-	}
-	return moveText + found + moveRest
-}
-
+// moveText selects and locks the sessions of moves that are at their bases and not locked.
+// A move changes no row, so that there are no old versions of it. Two moves from one base
+// add a thought with the same number, which only one can. All other changes update the
+// row, with another version.
 const moveText = `
-	WITH free AS (
-		SELECT s.place, w.version, w.len, w.updated, w.entries, w.head, w.bytes, w.n
-		FROM unnest($3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[], $7::bigint[], $8::bigint[], $9::bigint[],
-				$10::bytea[], $11::bytea[], $12::bigint[], $24::text[], $25::text[], $26::text[])
-			WITH ORDINALITY AS w (key, epoch, base_version, version, len, updated, entries, head, base_head, bytes, place, page, next_page, n)
+	WITH stored AS (
+		SELECT s.key, s.place, w.n
+		FROM unnest($3::bigint[], $4::text[], $5::bigint[], $6::bigint[], $7::bigint[], $8::bigint[], $9::bytea[])
+			WITH ORDINALITY AS w (key, place, version, epoch, base_version, base_len, base_head, n)
 		CROSS JOIN LATERAL (
-			SELECT s.ctid AS place FROM tool_sessions s
-			WHERE `
-
-const moveRest = ` AND s.key = w.key AND s.epoch = w.epoch AND s.version = w.base_version
-				AND s.head = w.base_head AND ` + mayWrite + `
+			SELECT s.key, s.ctid AS place FROM tool_sessions s
+			WHERE s.ctid = w.place::tid AND s.key = w.key AND s.epoch = w.epoch AND s.version = w.version AND ` + mayWrite + `
+				AND CASE WHEN w.base_version = w.version THEN s.head = w.base_head ELSE EXISTS (
+					SELECT FROM thoughts t WHERE t.session = w.key AND t.seq = w.base_len
+						AND t.version = w.base_version AND t.hash = w.base_head
+				) END
 			FOR NO KEY UPDATE OF s SKIP LOCKED
 		) s
-	), moved AS (
-		UPDATE tool_sessions s SET version = w.version, len = w.len, updated = w.updated, entries = w.entries, head = w.head,
-			bytes = w.bytes
-		FROM free w WHERE s.ctid = w.place
-		RETURNING s.key, s.ctid AS place, w.n
-	), added AS (
-		INSERT INTO thoughts (tx, session, seq, number, total, after, at, place, more, text, salt, hash)
-		SELECT ` + currentTx + `, moved.key, t.seq, t.number, t.total, t.after, t.at, t.place, t.more, t.text, t.salt, t.hash
-		FROM unnest($13::bigint[], $14::bigint[], $15::bigint[], $16::bigint[], $17::bigint[], $18::bigint[], $19::bigint[],
-			$20::boolean[], $21::text[], $22::bytea[], $23::bytea[])
-			AS t (n, seq, number, total, after, at, place, more, text, salt, hash)
-		JOIN moved ON moved.n = t.n
-	)
-	SELECT coalesce(array_agg(n), '{}'), coalesce(array_agg(key), '{}'), coalesce(array_agg(place::text), '{}'),
-		CASE WHEN count(*) > 0 THEN pg_notify($1, $2)::text END
-	FROM moved`
+	)`
 
-// moveArgs returns the columns of the sessions for storeMoves.
-func moveArgs(round []*sequent.Write, rows []located) []any {
-	keys := make([]int64, len(round))
-	numbers := make([][]int64, 6) // epoch, base version, version, len, updated, entries
-	for i := range numbers {
-		numbers[i] = make([]int64, len(round))
+// firstMoved is the parameter after those of moveText.
+const firstMoved = 10
+
+// move stores the moves of a round, with the rows that [cache.moves] returned. It returns
+// what [Store.store] does. It fails with an error that isTaken reports if another process
+// has added a thought to one of the sessions.
+func (s *Store) move(ctx context.Context, db queryer, round []*sequent.Write, rows []located) ([]located, error) {
+	args := append(append(s.notification(round), moveArgs(round, rows)...), plainArgs(round, true)...)
+	text := movePlain
+	if !allPlain(round) {
+		text, args = moveAll, append(args, optionalArgs(round)...)
 	}
-	bytes := make([]int64, len(round))
-	heads := [][][]byte{make([][]byte, len(round)), make([][]byte, len(round))} // head, base head
+	moved, err := scanStored(db.QueryRow(ctx, text, args...), len(round))
+	for i := range moved {
+		if moved[i].key != 0 {
+			moved[i].version = rows[i].version
+		}
+	}
+	return moved, err
+}
+
+// moveArgs returns the columns of the sessions for moveText.
+func moveArgs(round []*sequent.Write, rows []located) []any {
+	n := len(round)
+	places, heads := make([]string, n), make([][]byte, n)
+	numbers := make([][]int64, 5) // key, version, epoch, base version, base len
+	for i := range numbers {
+		numbers[i] = make([]int64, n)
+	}
 	for i, w := range round {
-		keys[i] = rows[i].key
 		for c, v := range [...]int64{
-			w.Base.Epoch, int64(w.Base.Version), int64(w.Header.Version), int64(w.Header.Len), record.Micros(w.Header.Updated),
-			int64(w.Header.Entries),
+			rows[i].key, int64(rows[i].version), w.Base.Epoch, int64(w.Base.Version), int64(w.Base.Len),
 		} {
 			numbers[c][i] = v
 		}
-		heads[0][i], heads[1][i] = record.Hash(&w.Header.Head), record.Hash(&w.Base.Head)
-		bytes[i] = w.Header.Bytes
+		places[i], heads[i] = rows[i].place, record.Hash(&w.Base.Head)
 	}
-	return append(append(append([]any{keys}, columns(numbers)...), columns(heads)...), bytes)
+	return append(append([]any{numbers[0], places}, columns(numbers[1:])...), heads)
 }
 
 // commit stores one round in its own transaction. It reports for each write whether
 // it was stored: its session was at its base and not locked.
 func (s *Store) commit(ctx context.Context, round []*sequent.Write) ([]bool, error) {
+	if rows, ok := s.cache.moves(round); ok {
+		moved, err := s.move(ctx, s.commits, round, rows)
+		if !isTaken(err) {
+			if err == nil {
+				s.cache.update(round, moved)
+			}
+			return stored(moved), err
+		}
+		s.cache.forget(round)
+	}
 	rows, err := s.store(ctx, s.commits, round)
 	if err != nil {
 		return nil, err
 	}
+	for i, w := range round {
+		rows[i].version = w.Header.Version
+	}
 	s.cache.update(round, rows)
 	return stored(rows), nil
-}
-
-// placeArgs returns the places of rows, the beginnings of the pages that they are in, and
-// those of the pages after these.
-func placeArgs(rows []located) []any {
-	all := make([][]string, 3)
-	for i := range all {
-		all[i] = make([]string, len(rows))
-	}
-	for i, r := range rows {
-		page, _, _ := strings.Cut(strings.TrimPrefix(r.place, "("), ",")
-		n, _ := strconv.ParseUint(page, 10, 32) // what the server calls a place is one
-		all[0][i], all[1][i], all[2][i] = r.place, "("+page+",0)", "("+strconv.FormatUint(n+1, 10)+",0)"
-	}
-	return columns(all)
 }
 
 // stored reports which writes were stored.

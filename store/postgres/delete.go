@@ -3,6 +3,7 @@ package postgres
 import (
 	"context"
 	"fmt"
+	"math"
 	"strings"
 
 	"github.com/jackc/pgx/v5"
@@ -15,6 +16,9 @@ const (
 	// An append locks the session's row too. The statements after this one see its
 	// thoughts.
 	lockSession = `SELECT key FROM tool_sessions WHERE owner = $1 AND id = $2 AND ($3::bigint = 0 OR epoch = $3) FOR UPDATE`
+
+	// selectLocked selects those of locked sessions that were last updated before a time.
+	selectLocked = `SELECT s.key, s.owner, s.id, ` + nowLen + ` FROM ` + fromSessions + ` WHERE s.key = ANY ($1) AND ` + nowUpdated + ` < $2`
 
 	// The indexer locks this row too, so that both count the same thoughts.
 	lockIndex = `SELECT FROM index_state FOR UPDATE`
@@ -111,6 +115,19 @@ func (s *Store) sweep(ctx context.Context, tx pgx.Tx, q sequent.SweepQuery, limi
 	if err != nil {
 		return nil, err
 	}
+	locked, err := pgx.CollectRows(rows, pgx.RowTo[int64])
+	if err != nil || len(locked) == 0 {
+		return nil, err
+	}
+	// The statement that locks does not see a thought that was added between its beginning
+	// and the moment at which it had the lock.
+	before := int64(math.MaxInt64)
+	if !q.Before.IsZero() {
+		before = record.Ceil(q.Before)
+	}
+	if rows, err = tx.Query(ctx, selectLocked, locked, before); err != nil {
+		return nil, err
+	}
 	defer rows.Close()
 	var keys []int64
 	for thoughts := 0; rows.Next() && thoughts < sweepThoughts; {
@@ -147,16 +164,16 @@ func selectSweep(q sequent.SweepQuery, limit int) (text string, args []any) {
 		where = append(where, fmt.Sprintf(condition, places...))
 	}
 	if !q.AllOwners {
-		and("owner = $%d", pack(q.Owner))
+		and("s.owner = $%d", pack(q.Owner))
 	}
 	if !q.Expired.IsZero() {
-		and("expires IS NOT NULL AND expires <= $%d", record.Micros(q.Expired))
+		and("s.expires IS NOT NULL AND s.expires <= $%d", record.Micros(q.Expired))
 	}
 	if !q.Before.IsZero() {
 		before := record.Ceil(q.Before)
-		and("period <= $%d AND updated < $%d", record.Period(before), before)
+		and("s.period <= $%d AND "+nowUpdated+" < $%d", record.Period(before), before)
 	}
 	args = append(args, limit)
-	return fmt.Sprintf("SELECT key, owner, id, len FROM tool_sessions WHERE %s LIMIT $%d FOR UPDATE SKIP LOCKED",
+	return fmt.Sprintf("SELECT s.key FROM "+fromSessions+" WHERE %s LIMIT $%d FOR UPDATE OF s SKIP LOCKED",
 		strings.Join(where, " AND "), len(args)), args
 }

@@ -135,6 +135,12 @@ func describe(e *sequent.Error, from *pgconn.PgError) {
 	}
 }
 
+// isTaken reports whether err means that there is a row with the same key already.
+func isTaken(err error) bool {
+	e, ok := errors.AsType[*pgconn.PgError](err)
+	return ok && e.Code == "23505"
+}
+
 // isConnectionError reports whether err means that connecting failed or the
 // connection broke.
 func isConnectionError(err error) bool {

@@ -53,44 +53,44 @@ func selectPage(q sequent.Query, after *listing.Cursor, limit int) (text string,
 		return fmt.Sprintf("$%d", len(args))
 	}
 	and := func(condition string) { where = append(where, condition) }
-	column, order := "updated", "period DESC, updated DESC, key DESC"
+	column, order := nowUpdated, "s.period DESC, "+nowUpdated+" DESC, s.key DESC"
 	if q.ByCreated {
-		column, order = "created", "created DESC, key DESC"
+		column, order = "s.created", "s.created DESC, s.key DESC"
 	}
 	if !q.AllOwners {
-		and("owner = " + arg(pack(q.Owner)))
+		and("s.owner = " + arg(pack(q.Owner)))
 	}
 	if q.Scope != "" {
-		and("scope = " + arg(pack(q.Scope)) + " AND scope <> ''")
+		and("s.scope = " + arg(pack(q.Scope)) + " AND s.scope <> ''")
 	}
 	if q.Project != "" {
-		and("project IN ('', " + arg(pack(q.Project)) + ")")
+		and("s.project IN ('', " + arg(pack(q.Project)) + ")")
 	}
 	if q.Elsewhere != "" {
-		and("project NOT IN ('', " + arg(pack(q.Elsewhere)) + ")")
+		and("s.project NOT IN ('', " + arg(pack(q.Elsewhere)) + ")")
 	}
 	if !q.Since.IsZero() {
 		since := record.Ceil(q.Since)
-		and("period >= " + arg(record.Period(since)) + " AND updated >= " + arg(since))
+		and("s.period >= " + arg(record.Period(since)) + " AND " + nowUpdated + " >= " + arg(since))
 	}
 	if !q.Begun.IsZero() {
-		and("created >= " + arg(record.Ceil(q.Begun)))
+		and("s.created >= " + arg(record.Ceil(q.Begun)))
 	}
 	if r := q.Request; r.Key != "" {
-		and("key IN (SELECT session FROM thoughts WHERE seq = 1 AND request_key <> '' AND request_key = " + arg(pack(r.Key)) +
+		and("s.key IN (SELECT session FROM thoughts WHERE seq = 1 AND request_key <> '' AND request_key = " + arg(pack(r.Key)) +
 			" AND request_digest = " + arg(pack(r.Digest)) + ")")
 	}
 	if !q.Now.IsZero() {
-		and("(expires IS NULL OR expires > " + arg(record.Micros(q.Now)) + ")")
+		and("(s.expires IS NULL OR s.expires > " + arg(record.Micros(q.Now)) + ")")
 	}
 	if after != nil {
 		if !q.ByCreated {
-			and("period <= " + arg(record.Period(after.At)))
+			and("s.period <= " + arg(record.Period(after.At)))
 		}
-		and("(" + column + ", key) < (" + arg(after.At) + "::bigint, " + arg(after.Key) + "::bigint)")
+		and("(" + column + ", s.key) < (" + arg(after.At) + "::bigint, " + arg(after.Key) + "::bigint)")
 	}
 	var b strings.Builder
-	b.WriteString("SELECT " + headerColumns + " FROM tool_sessions")
+	b.WriteString("SELECT " + headerColumns + " FROM " + fromSessions)
 	if len(where) > 0 {
 		b.WriteString(" WHERE " + strings.Join(where, " AND "))
 	}

@@ -12,10 +12,23 @@ import (
 )
 
 const (
-	headerColumns = `key, owner, id, epoch, version, len, branches, state, title, scope, dialect,
-		conclusion, labels, created, updated, expires, entries, head, bytes, context`
+	// fromSessions are the rows of sessions with the last thoughts of those that have
+	// moved since; see migrations/0008_moves.sql. The other constants are what is theirs.
+	fromSessions = `tool_sessions s LEFT JOIN LATERAL (
+			SELECT t.version, t.seq AS len, t.at AS updated, t.place AS entries, t.hash AS head, t.bytes
+			FROM thoughts t WHERE t.session = s.key ORDER BY t.seq DESC LIMIT 1
+		) m ON m.version > s.version`
+	nowVersion = `coalesce(m.version, s.version)`
+	nowLen     = `coalesce(m.len, s.len)`
+	nowUpdated = `coalesce(m.updated, s.updated)`
+	nowEntries = `coalesce(m.entries, s.entries)`
+	nowHead    = `coalesce(m.head, s.head)`
+	nowBytes   = `coalesce(m.bytes, s.bytes)`
 
-	selectHeader = `SELECT ` + headerColumns + ` FROM tool_sessions WHERE owner = $1 AND id = $2`
+	headerColumns = `s.key, s.owner, s.id, s.epoch, ` + nowVersion + `, ` + nowLen + `, s.branches, s.state, s.title, s.scope, s.dialect,
+		s.conclusion, s.labels, s.created, ` + nowUpdated + `, s.expires, ` + nowEntries + `, ` + nowHead + `, ` + nowBytes + `, s.context`
+
+	selectHeader = `SELECT ` + headerColumns + ` FROM ` + fromSessions + ` WHERE s.owner = $1 AND s.id = $2`
 
 	// thoughtColumns are the columns of a thoughtRow. Each column costs as much as a
 	// tenth of the row, so those that most thoughts lack are one; see [record.Plain].
@@ -96,16 +109,20 @@ func load(ctx context.Context, db sender, k sequent.Key, have sequent.Position, 
 
 func loadBeyond(ctx context.Context, db sender, k sequent.Key, have sequent.Position, limit int, lock bool) (h sequent.Header, log []sequent.Entry, err error) {
 	owner, id := pack(k.Owner), pack(string(k.ID))
-	header := selectHeader
-	if lock {
-		header += " FOR UPDATE"
-	}
 	b := new(pgx.Batch)
-	b.Queue(header, owner, id)
+	if lock {
+		b.Queue(lockSession, owner, id, 0)
+	}
+	b.Queue(selectHeader, owner, id)
 	b.Queue(selectTail, owner, id, have.Epoch, max(have.Len, 0), limit)
 	b.Queue(selectEntries, owner, id, have.Epoch, have.Entries, max(have.Len, 0), limit)
 	results := db.SendBatch(ctx, b)
 	defer func() { err = errors.Join(err, results.Close()) }()
+	if lock {
+		if _, err := results.Exec(); err != nil {
+			return sequent.Header{}, nil, err
+		}
+	}
 	key, h, err := scanHeader(results.QueryRow())
 	if isNoRows(err) {
 		return sequent.Header{}, nil, record.NotFound(k.ID)

@@ -46,12 +46,11 @@ type Store struct {
 	commitConnections int           // maximum size of commits
 	patient           chan struct{} // holds a token for each connection that waits for a session
 
-	cache      cache
-	storeMoves string // see storeMoves
-	feed       sequent.Feed
-	sender     string // marks this Store's notifications, which the listener skips
-	listener   listener
-	schedule   *indexer.Schedule // of the indexer
+	cache    cache
+	feed     sequent.Feed
+	sender   string // marks this Store's notifications, which the listener skips
+	listener listener
+	schedule *indexer.Schedule // of the indexer
 
 	closing    sync.Once
 	closed     chan struct{}
@@ -147,18 +146,15 @@ func set(config *pgx.ConnConfig, settings map[string]string) {
 	}
 }
 
-// prepare migrates the schema and sets s.channel and s.storeMoves.
+// prepare migrates the schema and sets s.channel.
 func (s *Store) prepare(ctx context.Context) error {
 	return s.retry(ctx, isConnectionError, func(ctx context.Context) error {
 		if err := migrate(ctx, s.config); err != nil {
 			return err
 		}
 		var encoding string
-		var version int
 		err := s.pool.QueryRow(ctx, `
-			SELECT 'sequent_' || to_hex(hashtext(current_schema())), current_setting('server_encoding'),
-				current_setting('server_version_num')::integer`).Scan(&s.channel, &encoding, &version)
-		s.storeMoves = storeMoves(version)
+			SELECT 'sequent_' || to_hex(hashtext(current_schema())), current_setting('server_encoding')`).Scan(&s.channel, &encoding)
 		if err == nil && encoding != "UTF8" {
 			err = &sequent.Error{
 				Code: sequent.CodeUnavailable,

@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"iter"
 	"slices"
@@ -16,21 +17,32 @@ import (
 // Columns of thoughts and their types. Most thoughts have only the plain ones, see
 // [record.Plain].
 var (
-	plainColumns    = []string{"seq", "number", "total", "after", "at", "place", "more", "text", "salt", "hash"}
-	plainTypes      = []string{"bigint", "bigint", "bigint", "bigint", "bigint", "bigint", "boolean", "text", "bytea", "bytea"}
+	plainColumns = []string{"seq", "number", "total", "after", "at", "place", "more", "text", "salt", "hash", "version", "bytes"}
+	plainTypes   = []string{"bigint", "bigint", "bigint", "bigint", "bigint", "bigint", "boolean", "text", "bytea", "bytea",
+		"bigint", "bigint"}
 	optionalColumns = []string{"supersedes", "branch_from", "revises", "revision", "extend", "note", "branch",
 		"request_key", "request_digest", "labels", "masked"}
 	optionalTypes = []string{"bigint", "bigint", "bigint", "boolean", "boolean", "text", "text", "text", "text", "text", "text"}
+	allColumns    = slices.Concat(plainColumns, optionalColumns)
+	allTypes      = slices.Concat(plainTypes, optionalTypes)
 
 	// Columns of other entries.
 	entryColumns = []string{"place", "kind", "at", "salt", "hash", "body", "masked"}
 	entryTypes   = []string{"bigint", "text", "bigint", "bytea", "bytea", "text", "text"}
 
-	storePlain = storeText + addStatement("thoughts (tx, session", currentTx+", stored.key", firstAdded, plainColumns, plainTypes) + storeResult
-	storeAll   = storeText +
-		addStatement("thoughts (tx, session", currentTx+", stored.key", firstAdded, slices.Concat(plainColumns, optionalColumns), slices.Concat(plainTypes, optionalTypes)) +
-		addStatement("entries (session", "stored.key", firstAdded+1+len(plainColumns)+len(optionalColumns), entryColumns, entryTypes) + storeResult
+	storePlain = storeText + addThoughts(firstAdded, plainColumns, plainTypes) + storeResult
+	storeAll   = storeText + addThoughts(firstAdded, allColumns, allTypes) +
+		addStatement("entries (session", "stored.key", firstAdded+1+len(allColumns), entryColumns, entryTypes) + storeResult
+
+	movePlain = moveText + addThoughts(firstMoved, plainColumns, plainTypes) + storeResult
+	moveAll   = moveText + addThoughts(firstMoved, allColumns, allTypes) + storeResult
 )
+
+// addThoughts returns the part of a statement that adds thoughts to the sessions of stored
+// writes.
+func addThoughts(parameter int, columns, types []string) string {
+	return addStatement("thoughts (tx, session", currentTx+", stored.key", parameter, columns, types)
+}
 
 // addStatement returns the part of a statement that adds rows to the sessions of stored
 // writes, to the beginning of an INSERT, with its values. The parameters are the number
@@ -53,10 +65,18 @@ func addStatement(into, values string, parameter int, columns, types []string) s
 
 // mayWrite is true unless the store was migrated to a format that this program must not
 // write. If a statement stores nothing, checkWriter finds out whether that is why.
-const mayWrite = `(SELECT oldest_writer FROM sequent_schema) <= 7`
+const mayWrite = `(SELECT oldest_writer FROM sequent_schema) <= 8`
 
-// storeText stores the sessions of the writes of a round that are at their bases and not
-// locked. storeResult sends one notification, and returns the numbers of the stored
+// lockRound locks the sessions of the writes of a round, without waiting for those that
+// are locked.
+const lockRound = `
+	SELECT FROM unnest($1::text[], $2::text[]) AS w (owner, id) JOIN tool_sessions s ON s.owner = w.owner AND s.id = w.id
+	FOR NO KEY UPDATE OF s SKIP LOCKED`
+
+// storeText stores the sessions of the writes of a round that are at their bases and that
+// lockRound has locked before: a statement does not see what was committed between its
+// beginning and the moment at which it has a lock. The transaction that has locked a row is
+// its xmax. storeResult sends one notification, and returns the numbers of the stored
 // writes and the keys and places of their sessions.
 const storeText = `
 	WITH w AS (
@@ -66,10 +86,9 @@ const storeText = `
 		WITH ORDINALITY AS w (owner, id, epoch, base_version, base_len, version, len, updated, period, created, branches,
 			expires, scope, state, title, dialect, conclusion, labels, context, entries, head, base_head, bytes, n)
 	), free AS (
-		SELECT s.ctid AS place, w.* FROM w JOIN tool_sessions s ON s.owner = w.owner AND s.id = w.id
-		WHERE s.epoch = w.epoch AND s.version = w.base_version AND s.len = w.base_len AND s.head = w.base_head
-			AND w.base_version > 0 AND ` + mayWrite + `
-		FOR NO KEY UPDATE OF s SKIP LOCKED
+		SELECT s.ctid AS place, w.* FROM w JOIN ` + fromSessions + ` ON s.owner = w.owner AND s.id = w.id
+		WHERE s.epoch = w.epoch AND ` + nowVersion + ` = w.base_version AND ` + nowLen + ` = w.base_len AND ` + nowHead + ` = w.base_head
+			AND w.base_version > 0 AND s.xmax = pg_current_xact_id()::xid AND ` + mayWrite + `
 	), moved AS (
 		UPDATE tool_sessions s
 		SET version = w.version, len = w.len, updated = w.updated, period = w.period, created = w.created,
@@ -105,39 +124,59 @@ type queryer interface {
 
 // store stores the writes of a round whose sessions are at their bases and not
 // locked by others. It returns the rows of these sessions, and a zero located for each
-// write that was not stored.
-func (s *Store) store(ctx context.Context, db queryer, round []*sequent.Write) ([]located, error) {
+// write that was not stored. Everything is one transaction.
+func (s *Store) store(ctx context.Context, db sender, round []*sequent.Write) (rows []located, err error) {
+	args := append(append(s.notification(round), sessionArgs(round)...), plainArgs(round, false)...)
+	text := storePlain
+	if !allPlain(round) {
+		text = storeAll
+		args = append(append(args, optionalArgs(round)...), entryArgs(round)...)
+	}
+	b := new(pgx.Batch)
+	if owners, ids := existing(round); len(ids) > 0 {
+		b.Queue(lockRound, owners, ids)
+	}
+	b.Queue(text, args...)
+	results := db.SendBatch(ctx, b)
+	defer func() { err = errors.Join(err, results.Close()) }()
+	if b.Len() > 1 {
+		if _, err := results.Exec(); err != nil {
+			return nil, err
+		}
+	}
+	return scanStored(results.QueryRow(), len(round))
+}
+
+// notification returns the first arguments of a statement that stores writes.
+func (s *Store) notification(round []*sequent.Write) []any {
 	topics := make([]sequent.Topic, len(round))
 	for i, w := range round {
 		topics[i] = w.Header.Topic()
 	}
-	args := []any{s.channel, s.payload(topics)}
-	text := storePlain
-	plain := allPlain(round)
-	rows, moves := s.cache.moves(round)
-	if moves = moves && plain; moves {
-		text = s.storeMoves
-		args = append(args, moveArgs(round, rows)...)
-	} else {
-		args = append(args, sessionArgs(round)...)
+	return []any{s.channel, s.payload(topics)}
+}
+
+// existing returns the owners and ids of the sessions of writes that do not begin them.
+func existing(round []*sequent.Write) (owners, ids []string) {
+	for _, w := range round {
+		if w.Base.Version > 0 {
+			owners, ids = append(owners, pack(w.Header.Owner)), append(ids, pack(string(w.Header.ID)))
+		}
 	}
-	args = append(args, plainArgs(round)...)
-	if moves {
-		args = append(args, placeArgs(rows)...)
-	}
-	if !plain {
-		text = storeAll
-		args = append(append(args, optionalArgs(round)...), entryArgs(round)...)
-	}
+	return owners, ids
+}
+
+// scanStored scans the row of storeResult for a round of n writes.
+func scanStored(row pgx.Row, n int) ([]located, error) {
 	var numbers, keys []int64
 	var places []string
 	var notified *string
-	if err := db.QueryRow(ctx, text, args...).Scan(&numbers, &keys, &places, &notified); err != nil {
+	if err := row.Scan(&numbers, &keys, &places, &notified); err != nil {
 		return nil, err
 	}
-	rows = make([]located, len(round))
+	rows := make([]located, n)
 	for i, n := range numbers {
-		rows[n-1] = located{keys[i], places[i]}
+		rows[n-1] = located{key: keys[i], place: places[i]}
 	}
 	return rows, nil
 }
@@ -211,8 +250,10 @@ func thoughts(round []*sequent.Write) iter.Seq2[int64, *sequent.Entry] {
 	}
 }
 
-// plainArgs returns the number of each thought's write and the plainColumns.
-func plainArgs(round []*sequent.Write) []any {
+// plainArgs returns the number of each thought's write and the plainColumns. If the writes
+// leave the rows of their sessions as they are, the last thought of each has the version
+// and bytes.
+func plainArgs(round []*sequent.Write, move bool) []any {
 	n := count(round)
 	numbers := make([][]int64, 7) // write, seq, number, total, after, at, place
 	for i := range numbers {
@@ -220,6 +261,7 @@ func plainArgs(round []*sequent.Write) []any {
 	}
 	more, texts := make([]bool, 0, n), make([]string, 0, n)
 	proofs := [][][]byte{make([][]byte, 0, n), make([][]byte, 0, n)} // salt, hash
+	moves := [][]*int64{make([]*int64, 0, n), make([]*int64, 0, n)}  // version, bytes
 	for write, e := range thoughts(round) {
 		t := &e.Thought
 		for c, v := range [...]int64{
@@ -229,8 +271,13 @@ func plainArgs(round []*sequent.Write) []any {
 		}
 		more, texts = append(more, t.More), append(texts, pack(t.Text))
 		proofs[0], proofs[1] = append(proofs[0], record.Salt(&e.Salt)), append(proofs[1], record.Hash(&e.Hash))
+		var version, bytes *int64
+		if h := &round[write-1].Header; move && t.Seq == h.Len {
+			version, bytes = new(int64(h.Version)), new(h.Bytes)
+		}
+		moves[0], moves[1] = append(moves[0], version), append(moves[1], bytes)
 	}
-	return append(append(columns(numbers), more, texts), columns(proofs)...)
+	return append(append(append(columns(numbers), more, texts), columns(proofs)...), columns(moves)...)
 }
 
 // optionalArgs returns the optionalColumns.

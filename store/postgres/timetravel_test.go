@@ -187,7 +187,7 @@ func TestPromotedSubscriber(t *testing.T) {
 	for deadline := time.Now().Add(time.Minute); ; time.Sleep(50 * time.Millisecond) {
 		var thoughts, length int
 		var synced bool
-		if err := conn.QueryRow(t.Context(), `SELECT (SELECT count(*) FROM thoughts), (SELECT coalesce(max(len), 0) FROM tool_sessions),
+		if err := conn.QueryRow(t.Context(), `SELECT (SELECT count(*) FROM thoughts), (SELECT coalesce(max(`+nowLen+`), 0) FROM `+fromSessions+`),
 			NOT EXISTS (SELECT FROM pg_subscription_rel WHERE srsubstate <> 'r')`).Scan(&thoughts, &length, &synced); err != nil {
 			t.Fatal(err)
 		}

@@ -9,6 +9,8 @@ import (
 	"github.com/sequent-dev/sequent/store/internal/record"
 )
 
+const sumSessions = `SELECT owner, count(*), sum(` + nowLen + `)::bigint, sum(` + nowBytes + `)::bigint FROM ` + fromSessions + ` `
+
 // Usage implements [sequent.Store]. It reads the rows of the owner's sessions, or of all.
 func (s *Store) Usage(ctx context.Context, q sequent.UsageQuery) (all []sequent.Usage, err error) {
 	where, args := "", []any(nil)
@@ -16,7 +18,7 @@ func (s *Store) Usage(ctx context.Context, q sequent.UsageQuery) (all []sequent.
 		where, args = "WHERE owner = $1", []any{pack(q.Owner)}
 	}
 	err = s.read(ctx, func(ctx context.Context) error {
-		rows, err := s.pool.Query(ctx, record.SumSessions+where+record.ByOwner, args...)
+		rows, err := s.pool.Query(ctx, sumSessions+where+" GROUP BY owner", args...)
 		if err != nil {
 			return err
 		}

@@ -16,7 +16,7 @@ func (s *Store) Usage(ctx context.Context, q sequent.UsageQuery) ([]sequent.Usag
 		where, args = "WHERE owner = ?", []any{q.Owner}
 	}
 	var sums []sequent.Usage
-	err := s.each(ctx, record.SumSessions+where+record.ByOwner, args, func(rows *sql.Rows) error {
+	err := s.each(ctx, "SELECT owner, count(*), sum(len), sum(bytes) FROM tool_sessions "+where+" GROUP BY owner", args, func(rows *sql.Rows) error {
 		var u sequent.Usage
 		defer func() { sums = append(sums, u) }()
 		return rows.Scan(&u.Owner, &u.Sessions, &u.Thoughts, &u.Bytes)

@@ -8,12 +8,8 @@ import (
 	"github.com/sequent-dev/sequent"
 )
 
-// The statements of Usage, before and after an optional condition on the owner.
-const (
-	SumSessions   = `SELECT owner, count(*), CAST(sum(len) AS bigint), CAST(sum(bytes) AS bigint) FROM tool_sessions `
-	SelectRefused = `SELECT owner, calls FROM refusals `
-	ByOwner       = ` GROUP BY owner`
-)
+// SelectRefused is a statement of Usage, before an optional condition on the owner.
+const SelectRefused = `SELECT owner, calls FROM refusals `
 
 // AddRefused adds the refusals of owners to the sums of their sessions, and sorts them
 // by owner.
