@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -18,21 +17,30 @@ import (
 	"github.com/sequent-dev/sequent/internal/app"
 	"github.com/sequent-dev/sequent/internal/draw"
 	"github.com/sequent-dev/sequent/internal/redact"
+	"github.com/sequent-dev/sequent/web"
 )
 
+// A rendering returns a session as a file. Found is what was masked in it.
+type rendering func(s *sequent.Session, found []redact.Finding) string
+
 // formats returns the export formats of a snapshot by name; nil is the log in JSON.
-func formats() map[string]func(*sequent.Session) string {
-	return map[string]func(*sequent.Session) string{"md": archive.Markdown, "json": nil, formatMermaid: archive.Mermaid}
+func formats() map[string]rendering {
+	return map[string]rendering{
+		"md":          func(s *sequent.Session, _ []redact.Finding) string { return archive.Markdown(s) },
+		"json":        nil,
+		formatMermaid: func(s *sequent.Session, _ []redact.Finding) string { return archive.Mermaid(s) },
+		"html":        func(s *sequent.Session, found []redact.Finding) string { return string(web.Replay(s, found)) },
+	}
 }
 
 func (p *program) export() *cobra.Command {
 	var x exporting
 	c := &cobra.Command{
 		Use:   "export [ID]",
-		Short: "Export a session as Markdown, JSON or a Mermaid diagram",
-		Long: `Export a session as Markdown, as JSON with all its data, or as a Mermaid diagram. The ID can be shortened
-to its first characters. Without an ID the latest session is exported. sequent verify checks an export in
-JSON. A diagram of a session for which Mermaid's limits of 500 edges and 50,000 characters do not suffice has
+		Short: "Export a session as Markdown, a web page, JSON or a Mermaid diagram",
+		Long: `Export a session as Markdown, as JSON with all its data, as a Mermaid diagram, or as one HTML file, which
+shows and replays it in any browser without a network. The ID can be shortened to its first characters.
+Without an ID the latest session is exported. sequent verify checks an export in JSON. A diagram of a session for which Mermaid's limits of 500 edges and 50,000 characters do not suffice has
 runs of thoughts folded into one node each, and says so.
 
 --redact and --redact-secrets replace texts by [redacted] in every field of the session, and list on
@@ -40,7 +48,7 @@ standard error what was replaced where; with --json as {"redacted": [{"session",
 "pattern", "count"}]}. A text that is found once is replaced everywhere. If the expression has a group,
 only the group is replaced. The export still verifies: docs/proof.md says what it proves.`,
 		Example: "# the latest session as Markdown\nsequent export\n\n# the file name selects the format\nsequent export 7k3 -o session.json\n\n" +
-			"# a diagram\nsequent export 7k3 --format mermaid\n\n" +
+			"# a page that can be sent\nsequent export 7k3 -o session.html\n\n# a diagram\nsequent export 7k3 --format mermaid\n\n" +
 			"# without keys and mail addresses\nsequent export 7k3 -o session.json --redact-secrets --redact '[\\w.]+@[\\w.]+'",
 		Args:              arguments(0, 1, "at most one ID"),
 		ValidArgsFunction: p.completeIDs,
@@ -52,7 +60,7 @@ only the group is replaced. The export still verifies: docs/proof.md says what i
 				x.format = formatOf(x.file)
 			}
 			if _, ok := formats()[x.format]; !ok {
-				return invalid("format", x.format, "md, json or mermaid")
+				return invalid("format", x.format, "md, html, json or mermaid")
 			}
 			patterns, err := x.patterns()
 			if err != nil {
@@ -73,11 +81,11 @@ only the group is replaced. The export still verifies: docs/proof.md says what i
 			})
 		},
 	}
-	c.Flags().StringVar(&x.format, "format", "", "output format: md, json or mermaid (default: by the extension of the file, otherwise md)")
+	c.Flags().StringVar(&x.format, "format", "", "output format: md, html, json or mermaid (default: by the extension of the file, otherwise md)")
 	c.Flags().StringVarP(&x.file, "output", "o", "", "output file (default: standard output)")
 	c.Flags().StringArrayVar(&x.redact, "redact", nil, "regular expression of texts to mask; can be repeated")
 	c.Flags().BoolVar(&x.secrets, "redact-secrets", false, "mask keys, tokens and passwords of known forms")
-	complete(c, "format", "md", "json", "mermaid")
+	complete(c, "format", "md", "html", "json", "mermaid")
 	p.addSignFlag(c)
 	p.addJSONFlag(c)
 	p.addOwnerFlag(c)
@@ -115,14 +123,14 @@ func (x *exporting) patterns() ([]redact.Pattern, error) {
 func (p *program) writeExport(ctx context.Context, e *sequent.Engine, s *sequent.Session, x exporting, patterns []redact.Pattern) error {
 	render := formats()[x.format]
 	if render != nil && len(patterns) == 0 {
-		return p.writeSigned(x, s.Header(), p.rendered(s, render, x.format))
+		return p.writeSigned(x, s.Header(), p.rendered(s, render, x.format, nil))
 	}
 	h, entries, err := e.Entries(ctx, s.ID())
 	if err != nil {
 		return err
 	}
+	var found []redact.Finding
 	if len(patterns) > 0 {
-		var found []redact.Finding
 		if h, entries, found, err = redact.Session(h, entries, patterns); err != nil {
 			return err
 		}
@@ -133,16 +141,16 @@ func (p *program) writeExport(ctx context.Context, e *sequent.Engine, s *sequent
 	if render == nil {
 		return p.writeSigned(x, h, string(archive.Log(h, entries)))
 	}
-	if s, err = snapshot(ctx, h, entries); err != nil {
+	if s, err = redact.Snapshot(ctx, h, entries); err != nil {
 		return err
 	}
-	return p.writeSigned(x, h, p.rendered(s, render, x.format))
+	return p.writeSigned(x, h, p.rendered(s, render, x.format, found))
 }
 
 // rendered returns an export, and says on standard error what a diagram lacks.
-func (p *program) rendered(s *sequent.Session, render func(*sequent.Session) string, format string) string {
+func (p *program) rendered(s *sequent.Session, render rendering, format string, found []redact.Finding) string {
 	if format != formatMermaid {
-		return render(s)
+		return render(s, found)
 	}
 	chart, folded := archive.MermaidFolded(s)
 	if folded > 0 {
@@ -160,16 +168,6 @@ func (p *program) writeSigned(x exporting, h sequent.Header, text string) error 
 		return err
 	}
 	return p.signFile(x.file, h, x.key)
-}
-
-// snapshot returns the session of a log that is in no store.
-func snapshot(ctx context.Context, h sequent.Header, entries []sequent.Entry) (*sequent.Session, error) {
-	store := sequent.NewMemoryStore()
-	h.Expires = time.Time{}
-	if err := store.Commit(ctx, []*sequent.Write{{Header: h, Entries: entries}}); err != nil {
-		return nil, err
-	}
-	return sequent.New(sequent.Config{Store: store}).Owned(h.Owner).Session(ctx, h.ID)
 }
 
 // reportRedacted lists on standard error what was masked.
@@ -204,6 +202,8 @@ func formatOf(file string) string {
 	switch strings.ToLower(filepath.Ext(file)) {
 	case ".json":
 		return "json"
+	case ".html", ".htm":
+		return "html"
 	case ".mmd", ".mermaid":
 		return formatMermaid
 	}

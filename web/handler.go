@@ -130,15 +130,12 @@ func (h *Handler) route() {
 	open("POST /api/v1/key", (*visit).redeem)
 	open("POST /api/v1/login", (*visit).login)
 	open("DELETE /api/v1/login", (*visit).logout)
-	owned("GET /api/v1/sessions", (*visit).sessions)
-	owned("GET /api/v1/session", (*visit).session)
-	owned("GET /api/v1/outline", (*visit).outline)
-	owned("GET /api/v1/thoughts", (*visit).thoughts)
-	owned("GET /api/v1/chain", (*visit).chain)
-	owned("GET /api/v1/tree", (*visit).tree)
-	owned("GET /api/v1/search", (*visit).search)
+	for name, d := range documents() {
+		owned("GET /api/v1/"+name, func(v *visit) error { return v.read(d) })
+	}
 	owned("POST /api/v1/notes", (*visit).note)
 	owned("GET /api/v1/export", (*visit).export)
+	owned("POST /api/v1/export", (*visit).exportRedacted)
 	open("GET /api/v1/events", (*visit).events)
 	open("/api/", func(*visit) error {
 		return &Refusal{Status: http.StatusNotFound, Code: "no_such_method", Message: "the API has no such method", Fix: "see docs/web.md; the current version is /api/v1/"}

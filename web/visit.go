@@ -143,19 +143,6 @@ func (v *visit) limitWrite() {
 	_ = v.control.SetWriteDeadline(time.Now().Add(v.h.config.Timeout)) // a test's writer may not have one
 }
 
-// number returns a parameter of the query that is a number of at least 0.
-func (v *visit) number(name string, otherwise int) (int, error) {
-	text := v.r.URL.Query().Get(name)
-	if text == "" {
-		return otherwise, nil
-	}
-	n, err := strconv.Atoi(text)
-	if err != nil || n < 0 {
-		return 0, invalid(name, "must be a number, 0 or higher")
-	}
-	return n, nil
-}
-
 func invalid(field, rule string) *Refusal {
 	return &Refusal{Status: http.StatusBadRequest, Code: "invalid_parameter", Field: field, Message: "the parameter " + field + " " + rule}
 }

@@ -229,6 +229,37 @@ func TestNotes(t *testing.T) {
 	}
 }
 
+// An export masks texts in every format and says how many.
+func TestExport(t *testing.T) {
+	t.Parallel()
+	e := sequent.New(sequent.Config{})
+	url := serve(t, web.Config{Engine: e})
+	think(t, e, "plan", "Mail alice@example.com.", "</script><script>alert(1)</script>")
+	for _, format := range []string{"html", "md", "json", "mermaid"} {
+		body := `{"id":"plan","format":"` + format + `","redact":["[a-z]+@example[.]com"]}`
+		status, text, header := ask(t, "POST", url+"/api/v1/export", body, "Content-Type", "application/json")
+		if status != http.StatusOK || strings.Contains(text, "alice") || !strings.Contains(text, "redacted") || header.Get("Sequent-Redacted") != "2" {
+			t.Errorf("%s: %d %s %.200s", format, status, header.Get("Sequent-Redacted"), text)
+		}
+		if format == "html" && strings.Contains(text, "<script>alert") {
+			t.Error("a text leaves the block of the data")
+		}
+		status, text, _ = ask(t, "GET", url+"/api/v1/export?id=plan&format="+format, "")
+		if status != http.StatusOK || !strings.Contains(text, "alice") {
+			t.Errorf("%s: %d %.200s", format, status, text)
+		}
+	}
+	for body, want := range map[string]int{
+		`{"id":"plan","format":"pdf"}`:                http.StatusBadRequest,
+		`{"id":"plan","format":"md","redact":["("]}`:  http.StatusBadRequest,
+		`{"id":"other","format":"md","secrets":true}`: http.StatusNotFound,
+	} {
+		if status, text, _ := ask(t, "POST", url+"/api/v1/export", body, "Content-Type", "application/json"); status != want {
+			t.Errorf("%s: %d %s, want %d", body, status, text, want)
+		}
+	}
+}
+
 // Refusals of parameters name them.
 func TestRefusals(t *testing.T) {
 	t.Parallel()

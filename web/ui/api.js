@@ -15,6 +15,7 @@
  *   state: string, standing: string, by?: number}} Hit
  * @typedef {{seq: number, place: number, replaced?: number[]}} Step
  * @typedef {{rows: Row[], position: string, more: boolean}} Outline
+ * @typedef {Pick<Server, 'session' | 'outline' | 'thoughts' | 'chain' | 'tree' | 'search' | 'follow'>} Source what a session is read from
  * @typedef {{version: number, program: string, auth: string, write: boolean}} About
  */
 
@@ -127,14 +128,18 @@ export class Server {
   note(id, seq, kind, text) { return this.send('POST', 'notes', { id, seq, kind, text }); }
 
   /**
-   * Returns a file of a session.
+   * Returns a file of a session, and how many texts were masked in it.
    * @param {string} id
    * @param {string} format
+   * @param {boolean} secrets mask keys, tokens and passwords
+   * @param {string[]} redact regular expressions of texts to mask
    */
-  async file(id, format) {
-    const r = await fetch('/api/v1/export?' + new URLSearchParams({ id, format }), { headers: this.headers() });
+  async file(id, format, secrets, redact) {
+    const r = await fetch('/api/v1/export', {
+      method: 'POST', headers: { ...this.headers(), 'Content-Type': 'application/json' }, body: JSON.stringify({ id, format, secrets, redact }), cache: 'no-store',
+    });
     if (!r.ok) throw new Refused(r.status, ((await r.json().catch(() => ({}))) || {}).error || {});
-    return r.blob();
+    return { blob: await r.blob(), masked: Number(r.headers.get('Sequent-Redacted')) };
   }
 
   /**

@@ -6,33 +6,14 @@ import { here, url } from './place.js';
 import { List } from './list.js';
 import { SessionPage } from './session.js';
 import { keys } from './keys.js';
+import { screen, say, status } from './shell.js';
 
 const server = new Server();
 let place = here();
 /** @type {SessionPage | null} */
 let page = null;
 let write = false;
-const status = el('div', { class: 'spoken', role: 'status', 'aria-live': 'polite' });
 const middle = el('div', { class: 'middle' }), side = el('div', { class: 'side' });
-
-/** Shows one of the three screens of a narrow window. @param {string} name */
-function screen(name) {
-  document.body.dataset.screen = name;
-  if (name === 'thought') page?.pane.element.focus({ preventScroll: true });
-}
-
-/** Tells a screen reader, at most every two seconds. @param {string} text */
-function say(text) {
-  if (say.timer) return void (say.next = text);
-  status.textContent = text;
-  say.timer = window.setTimeout(() => {
-    say.timer = 0;
-    if (say.next) say(say.next);
-    say.next = '';
-  }, 2000);
-}
-say.timer = 0;
-say.next = '';
 
 /**
  * Changes the URL. With push, back leads to what was shown before.
@@ -71,11 +52,23 @@ function show() {
     side.replaceChildren();
     return screen('list');
   }
-  page = new SessionPage(server, { id: place.id, place: () => place, go, screen, say, write });
+  page = new SessionPage(server, {
+    id: place.id, place: () => place, go, screen, say, server, files: ['html', 'md', 'json', 'mermaid', 'svg', 'print'], actions: write ? notes(place.id) : [],
+  });
   fill(middle, page.element);
   fill(side, page.pane.element);
   page.start();
   screen(place.at ? document.body.dataset.screen === 'thought' ? 'thought' : 'session' : 'session');
+}
+
+/** Returns the notes that a person can write. @param {string} id @returns {import('./pane.js').Action[]} */
+function notes(id) {
+  const save = (/** @type {string} */ kind) => (/** @type {number} */ seq, /** @type {string} */ text) => server.note(id, seq, kind, text);
+  return [
+    { title: 'Note', key: 'n', hint: 'What should a reader know?', done: 'Save the note', save: save('remark') },
+    { title: 'Wrong', key: 'w', hint: 'Why? (optional)', done: 'Mark as wrong', save: save('wrong') },
+    { title: 'Approve', key: 'a', hint: 'Why? (optional)', done: 'Approve', save: save('approve') },
+  ];
 }
 
 addEventListener('popstate', () => {
@@ -123,7 +116,9 @@ async function start() {
     list.typed();
   }
   show();
-  addEventListener('keydown', (e) => keys(e, { page, list, screen, open, go, place: () => place }));
+  addEventListener('keydown', (e) => keys(e, {
+    page, list: list.element, screen, go, place: () => place, find: () => { screen('list'); list.input.focus(); list.input.select(); },
+  }));
 }
 
 start();

@@ -2,6 +2,7 @@
 // the rail of lanes beside them.
 
 import { el, svg, visible, duration, put } from './dom.js';
+import { rail, railWidth } from './rail.js';
 
 /** @typedef {import('./model.js').Model} Model */
 
@@ -20,9 +21,6 @@ const shapes = { thought: '●', revision: '◆', replaced: '◌', end: '■' };
 
 /** maxRows is the maximum number of rows in the document. */
 const maxRows = 78;
-/** maxLanes is how many lanes are drawn beside each other; further ones share the last. */
-const maxLanes = 14;
-const laneWidth = 14, margin = 20;
 
 /**
  * @typedef {object} Options
@@ -211,9 +209,9 @@ export class Grid {
     e.tabIndex = i === this.selected ? 0 : -1;
     const opened = this.opened.has(r.seq);
     e.setAttribute('aria-expanded', String(opened));
-    const indent = this.rail ? this.railWidth() : 12 + (item.depth || 0) * 20;
+    const indent = this.rail ? railWidth(this.model) : 12 + (item.depth || 0) * 20;
     e.style.paddingInlineStart = indent + 'px';
-    num.className = 'number lane' + this.colour(r.seq);
+    num.className = 'number lane' + m.colourOf(r.seq);
     num.replaceChildren();
     if (!this.rail) put(num, el('span', { class: 'shape', 'aria-hidden': 'true' }, shapes[kind] + ' '));
     if (r.branch) put(num, el('bdi', { class: 'branch', title: visible(r.branch) }, visible(r.branch)));
@@ -224,7 +222,7 @@ export class Grid {
     }
     put(text, el('bdi', { dir: 'auto' }, visible(r.head) || '(empty)'));
     const other = item.beside ? m.at(item.beside) : undefined;
-    if (other) put(text, el('bdi', { class: 'beside lane' + this.colour(other.seq), dir: 'auto', 'data-seq': other.seq }, el('b', {}, visible(m.name(other.seq))), ' ', visible(other.head)));
+    if (other) put(text, el('bdi', { class: 'beside lane' + m.colourOf(other.seq), dir: 'auto', 'data-seq': other.seq }, el('b', {}, visible(m.name(other.seq))), ' ', visible(other.head)));
     const parts = [];
     if (replacer) parts.push('→ ' + m.name(replacer));
     if (r.supersedes) parts.push('revises ' + m.name(r.supersedes));
@@ -248,14 +246,6 @@ export class Grid {
     e.querySelector('.open')?.setAttribute('data-seq', String(r.seq));
   }
 
-  railWidth() { return margin + Math.min(this.model.width, maxLanes) * laneWidth + 6; }
-
-  /** @param {number} lane */
-  x(lane) { return margin + Math.min(lane, maxLanes - 1) * laneWidth; }
-
-  /** @param {number} seq */
-  colour(seq) { return (this.model.branches.get(this.model.at(seq)?.branch || '')?.colour || 0) % 8; }
-
   /** @param {number} seq @returns {number} vertical middle of the row of a thought; NaN for none */
   y(seq) {
     const i = this.indexOf(seq);
@@ -266,45 +256,15 @@ export class Grid {
   drawRail() {
     this.svg.style.display = this.rail ? '' : 'none';
     if (!this.rail || this.length === 0) return;
-    const m = this.model, low = this.lowSeq(), high = this.lastSeq();
-    /** @type {Map<string, string>} */
-    const d = new Map();
-    const add = (/** @type {string} */ key, /** @type {string} */ s) => d.set(key, (d.get(key) || '') + s);
-    const base = this.top(this.first), height = this.top(this.last + 1) - base;
+    const m = this.model, base = this.top(this.first), height = this.top(this.last + 1) - base, seqs = [];
+    for (let i = this.first; i <= this.last; i++) seqs.push(this.item(i).seq);
     this.svg.style.transform = 'translateY(' + base + 'px)';
     this.svg.setAttribute('height', String(height));
-    this.svg.setAttribute('width', String(this.railWidth()));
-    const half = this.height / 2;
-    for (const s of m.segments) {
-      if (s.from > high) break;
-      if (s.to < low) continue;
-      const c = s.branch.colour % 8, x = this.x(s.lane);
-      const y1 = this.y(s.from) - base, y2 = this.y(this.items ? s.to : Math.min(s.to, this.length)) - base;
-      if (Number.isNaN(y1) || Number.isNaN(y2)) continue;
-      add('line lane' + c, 'M' + x + ' ' + Math.max(-half, y1) + 'V' + Math.min(height + half, y2));
-      if (s.parent >= 0 && s.from >= low) {
-        const px = this.x(s.parent);
-        add('line lane' + c, 'M' + px + ' ' + (y1 - half - 4) + 'C' + px + ' ' + (y1 - 2) + ' ' + x + ' ' + (y1 - half + 2) + ' ' + x + ' ' + y1);
-      }
-    }
-    for (const [a, b] of m.arcs) {
-      if (b < low || a > high) continue;
-      const x1 = this.x(m.laneOf(a)), x2 = this.x(m.laneOf(b)), y1 = this.y(a) - base, y2 = this.y(b) - base;
-      if (Number.isNaN(y1) || Number.isNaN(y2) || y2 - y1 < 1) continue;
-      const out = Math.min(x1, x2) - 7 - Math.min(9, (y2 - y1) / 40);
-      add('arc lane' + this.colour(b), 'M' + (x1 - 5) + ' ' + y1 + 'C' + out + ' ' + (y1 + 6) + ' ' + out + ' ' + (y2 - 6) + ' ' + (x2 - 5) + ' ' + y2);
-    }
-    for (let i = this.first; i <= this.last; i++) {
-      const item = this.item(i), r = m.at(item.seq);
-      if (!r) continue;
-      const x = this.x(m.laneOf(r.seq)), y = this.top(i) - base + half, key = ' lane' + this.colour(r.seq);
-      switch (m.kind(r)) {
-        case 'replaced': add('ring' + key, circle(x, y, 4)); break;
-        case 'revision': add('dot' + key, 'M' + x + ' ' + (y - 5.5) + 'l5.5 5.5l-5.5 5.5l-5.5 -5.5z'); break;
-        case 'end': add('dot' + key, 'M' + (x - 4.5) + ' ' + (y - 4.5) + 'h9v9h-9z'); break;
-        default: add('dot' + key, circle(x, y, 4));
-      }
-    }
+    this.svg.setAttribute('width', String(railWidth(m)));
+    const d = rail(m, {
+      seqs, low: this.lowSeq(), high: this.lastSeq(), half: this.height / 2, height, y: (seq) => this.y(seq) - base,
+      last: (s) => this.items ? s.to : Math.min(s.to, this.length),
+    });
     for (const [key, path] of this.paths) if (!d.has(key)) path.setAttribute('d', '');
     for (const layer of ['line', 'arc', 'ring', 'dot']) {
       for (const [key, value] of d) {
@@ -404,9 +364,4 @@ export class Grid {
   }
 
   stop() { this.watcher.disconnect(); }
-}
-
-/** @param {number} x @param {number} y @param {number} r */
-function circle(x, y, r) {
-  return 'M' + (x - r) + ' ' + y + 'a' + r + ' ' + r + ' 0 1 0 ' + 2 * r + ' 0a' + r + ' ' + r + ' 0 1 0 ' + -2 * r + ' 0z';
 }

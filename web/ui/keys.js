@@ -1,13 +1,14 @@
 // The keys. Everything that a mouse can do can be done with them.
 
 import { el } from './dom.js';
+import { print } from './paper.js';
 
 /**
  * @typedef {object} Context
  * @property {import('./session.js').SessionPage | null} page
- * @property {import('./list.js').List} list
+ * @property {Element | null} list of sessions
+ * @property {() => void} find goes to the search
  * @property {(name: string) => void} screen
- * @property {(id: string, seq?: number) => void} open
  * @property {(change: Partial<import('./place.js').Place>, push?: boolean) => void} go
  * @property {() => import('./place.js').Place} place
  */
@@ -17,7 +18,7 @@ const help = [
   ['j k', 'next and previous thought'], ['h l', 'to the line on the left and on the right'], ['g G', 'first and last thought'],
   ['Enter', 'open the thought in its place'], ['/', 'filter and search'], ['. ,', 'next and previous hit'],
   ['z', 'fold and unfold'], ['r', 'replay'], ['c', 'compare with another line'], ['1 2 3 4', 'views'],
-  ['n w a', 'note: remark, wrong, approve'], ['[ ]', 'earlier and later version'], ['d', 'what a revision has changed'], ['Escape', 'back'], ['?', 'this help'],
+  ['n w a', 'note: remark, wrong, approve'], ['[ ]', 'earlier and later version'], ['d', 'what a revision has changed'], ['e p', 'export, and print every thought'], ['s', 'to the sessions'], ['Escape', 'back'], ['?', 'this help'],
 ];
 
 /**
@@ -25,13 +26,17 @@ const help = [
  * @param {Context} c
  */
 export function keys(e, c) {
+  if ((e.ctrlKey || e.metaKey) && e.key === 'p' && c.page) { // a page that is not whole cannot print itself
+    e.preventDefault();
+    return void print(c.page);
+  }
   if (e.ctrlKey || e.metaKey || e.altKey || e.defaultPrevented) return;
   const target = /** @type {HTMLElement} */ (e.target);
   if (target.matches('input, textarea, select') || document.querySelector('dialog[open]')) return;
   const button = target.matches('button, a, summary'), page = c.page, grid = page?.grid;
   const moves = /** @type {Record<string, () => void>} */ ({
     '?': showHelp,
-    '/': () => { c.screen('list'); c.list.input.focus(); c.list.input.select(); },
+    '/': c.find,
   });
   if (page && grid) {
     const to = (/** @type {number} */ i) => grid.select(i);
@@ -47,15 +52,18 @@ export function keys(e, c) {
       d: () => { c.go({ diff: !c.place().diff }); page.showPane(); },
       z: () => page.toggleFold(), r: () => page.toggleReplay(), c: () => page.view('compare'),
       1: () => page.view('log'), 2: () => page.view('effective'), 3: () => page.view('compare'), 4: () => page.view('outline'),
-      n: () => page.pane.write('remark'), w: () => page.pane.write('wrong'), a: () => page.pane.write('approve'),
+      e: () => page.export(), p: () => void print(page),
+      s: () => { c.screen('list'); /** @type {HTMLElement | null} */ (c.list?.querySelector('[aria-current]') || c.list?.querySelector('.sessions a'))?.focus(); },
+      ...Object.fromEntries(page.o.actions.map((a) => [a.key, () => page.pane.write(a.key)])),
       Escape: () => c.screen(document.body.dataset.screen === 'thought' ? 'session' : 'list'),
     });
     if (!button) moves.Enter = () => matchMedia('(max-width: 700px)').matches ? c.screen('thought') : grid.toggle(grid.selected);
   }
-  if (c.list.element.contains(target) && ['ArrowDown', 'ArrowUp'].includes(e.key)) {
-    const links = /** @type {HTMLElement[]} */ ([...c.list.element.querySelectorAll('.found a, .sessions a')]);
+  if (c.list?.contains(target) && ['ArrowDown', 'ArrowUp'].includes(e.key)) {
+    const links = /** @type {HTMLElement[]} */ ([...c.list.querySelectorAll('.found a, .sessions a')]);
     const i = links.indexOf(target) + (e.key === 'ArrowDown' ? 1 : -1);
-    (links[i] || c.list.input).focus();
+    if (links[i]) links[i].focus();
+    else c.find();
     return e.preventDefault();
   }
   const move = moves[e.key];

@@ -183,11 +183,13 @@ export class Model {
     return (r.branch ? r.branch : '') + '#' + r.number;
   }
 
+  /** @param {number} seq @returns {number} of eight */
+  colourOf(seq) { return (this.branches.get(this.at(seq)?.branch || '')?.colour || 0) % 8; }
+
   /** @param {Row} r @returns {'thought' | 'revision' | 'replaced' | 'end'} */
   kind(r) {
     if (this.replacedBy.has(r.seq)) return 'replaced';
     if (r.last) return 'end';
     return r.supersedes || r.revision ? 'revision' : 'thought';
   }
-
 }

@@ -5,10 +5,18 @@ import { words } from './diff.js';
 
 /** @typedef {import('./api.js').Text} Text */
 
+/**
+ * @typedef {object} Action what can be said about a thought
+ * @property {string} title
+ * @property {string} key
+ * @property {string} hint what the text is for
+ * @property {string} done the button that says it
+ * @property {(seq: number, text: string) => Promise<any>} save
+ */
+
 export class Pane {
   /**
-   * @param {{texts: (seq: number) => Promise<Text>, go: (seq: number) => void, back: () => void, diff: (on: boolean) => void,
-   *   note: ((seq: number, kind: string, text: string) => Promise<void>) | null}} o
+   * @param {{texts: (seq: number) => Promise<Text>, go: (seq: number) => void, back: () => void, diff: (on: boolean) => void, actions: Action[]}} o
    */
   constructor(o) {
     this.o = o;
@@ -73,26 +81,25 @@ export class Pane {
     this.writer = el('div', { class: 'writer' });
     put(this.element, this.writer);
     put(this.element, el('footer', {},
-      ...(this.o.note ? [['remark', 'Note', 'n'], ['wrong', 'Wrong', 'w'], ['approve', 'Approve', 'a']] : []).map(([kind, title, key]) =>
-        el('button', { onclick: () => this.write(kind), title: title + ' (' + key + ')' }, title)),
-      el('button', { onclick: () => navigator.clipboard.writeText(text.text) }, 'Copy text'),
-      el('button', { onclick: () => navigator.clipboard.writeText(location.href) }, 'Copy link')));
+      ...this.o.actions.map((a) => el('button', { onclick: () => this.write(a.key), title: a.title + ' (' + a.key + ')' }, a.title)),
+      copies('Copy text', () => text.text), location.protocol === 'about:' ? null : copies('Copy link', () => location.href)));
   }
 
   /**
-   * Asks for the text of a note.
-   * @param {string} kind
+   * Asks for the text of what is said about the thought.
+   * @param {string} key of the action
    */
-  write(kind) {
-    const seq = this.seq, note = this.o.note, into = this.writer;
-    if (!note || !into || !seq) return;
+  write(key) {
+    const seq = this.seq, action = this.o.actions.find((a) => a.key === key), into = this.writer;
+    if (!action || !into || !seq) return;
     this.writing = true;
-    const area = el('textarea', { rows: 3, 'aria-label': 'Text of the note', placeholder: kind === 'remark' ? 'What should a reader know?' : 'Why? (optional)' });
+    const area = el('textarea', { rows: 3, 'aria-label': action.title, placeholder: action.hint });
     const problem = el('p', { role: 'alert' });
     const save = async () => {
       try {
         this.writing = false;
-        await note(seq, kind, area.value.trim());
+        await action.save(seq, area.value.trim());
+        into.replaceChildren();
       } catch (e) {
         this.writing = true;
         problem.textContent = /** @type {Error} */ (e).message;
@@ -104,9 +111,27 @@ export class Pane {
         if (e.key === 'Escape') { e.stopPropagation(); this.writing = false; into.replaceChildren(); }
         if (e.key === 'Enter' && (e.ctrlKey || e.metaKey)) { e.preventDefault(); save(); }
       },
-    }, area, el('button', {}, { remark: 'Save the note', wrong: 'Mark as wrong', approve: 'Approve' }[kind] || 'Save'), problem));
+    }, area, el('button', { class: 'main' }, action.done), problem));
     area.focus();
   }
+}
+
+/**
+ * Returns a button that copies a text, and says that it has.
+ * @param {string} title
+ * @param {() => string} text
+ */
+function copies(title, text) {
+  const b = el('button', { onclick: async () => {
+    try {
+      await navigator.clipboard.writeText(text());
+      b.textContent = 'Copied';
+    } catch {
+      b.textContent = 'The browser does not allow it';
+    }
+    setTimeout(() => { b.textContent = title; }, 1500);
+  } }, title);
+  return b;
 }
 
 /**

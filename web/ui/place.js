@@ -9,35 +9,48 @@
  * @property {string} line of the views effective and compare
  * @property {string} other second line of the view compare
  * @property {string} q search
+ * @property {string} project of the list of sessions; empty for all
  * @property {boolean} diff the pane shows what the thought has changed
  */
 
-/** @returns {Place} */
+/** @returns {Place} the place that the path and the query of the URL say */
 export function here() {
   const q = new URLSearchParams(location.search);
   let id = q.get('id') || '';
   if (location.pathname.startsWith('/ui/s/') && location.pathname.length > 6) {
     try { id = decodeURIComponent(location.pathname.slice(6)); } catch { /* not an id */ }
   }
+  return placeIn(id, q);
+}
+
+/** @param {string} id @param {URLSearchParams} q @returns {Place} */
+export function placeIn(id, q) {
   const view = q.get('view') || 'log';
   return {
-    id, view: ['log', 'effective', 'compare', 'outline'].includes(view) ? view : 'log',
+    id, view: ['log', 'effective', 'compare', 'outline'].includes(view) ? view : 'log', project: q.get('project') || '',
     at: Math.max(0, Number(q.get('at')) | 0), line: q.get('line') || '', other: q.get('other') || '', q: q.get('q') || '', diff: q.has('diff'),
   };
 }
 
 /** @param {Place} p @returns {string} path and query */
 export function url(p) {
-  const q = new URLSearchParams();
+  const q = query(p);
   let path = '/ui/';
   // A path cannot have the segments "." and "..": browsers resolve them.
   if (p.id === '.' || p.id === '..') q.set('id', p.id);
   else if (p.id) path = '/ui/s/' + encodeURIComponent(p.id);
+  return path + (q.size ? '?' + q : '');
+}
+
+/** @param {Place} p @returns {URLSearchParams} all but the id */
+export function query(p) {
+  const q = new URLSearchParams();
   if (p.view !== 'log') q.set('view', p.view);
   if (p.line) q.set('line', p.line);
   if (p.other) q.set('other', p.other);
   if (p.at) q.set('at', String(p.at));
   if (p.diff) q.set('diff', '');
   if (p.q) q.set('q', p.q);
-  return path + (q.size ? '?' + q : '');
+  if (p.project) q.set('project', p.project);
+  return q;
 }

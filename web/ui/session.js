@@ -8,6 +8,8 @@ import { Refused } from './api.js';
 import { states } from './list.js';
 import { folded, chain, compared } from './views.js';
 import { Replay } from './replay.js';
+import { exportDialog, maskedDialog } from './export.js';
+import { paper } from './paper.js';
 
 /** @typedef {import('./place.js').Place} Place */
 /** @typedef {import('./api.js').Text} Text */
@@ -18,10 +20,27 @@ const firstRows = 500;
 /** The views, by name. */
 export const views = { log: 'Log', effective: 'Effective', compare: 'Compare', outline: 'Outline' };
 
+/** readAhead is the size in bytes up to which all texts of a session are read at once. */
+const readAhead = 256 << 10;
+
+/**
+ * @typedef {object} Options
+ * @property {string} id
+ * @property {() => Place} place
+ * @property {(change: Partial<Place>, push?: boolean) => void} go
+ * @property {(name: string) => void} screen
+ * @property {(text: string) => void} say
+ * @property {import('./pane.js').Action[]} actions what can be said about a thought
+ * @property {string[]} files formats of export
+ * @property {import('./api.js').Server} [server] that writes files
+ * @property {import('./recording.js').Finding[]} [masked] what was masked in a file
+ * @property {Element} [find] the search of a page without a list
+ */
+
 export class SessionPage {
   /**
-   * @param {import('./api.js').Server} server
-   * @param {{id: string, place: () => Place, go: (change: Partial<Place>, push?: boolean) => void, screen: (name: string) => void, say: (text: string) => void, write: boolean}} o
+   * @param {import('./api.js').Source} server
+   * @param {Options} o
    */
   constructor(server, o) {
     this.server = server;
@@ -32,6 +51,8 @@ export class SessionPage {
     this.head = null;
     /** @type {Map<number, Promise<Text>>} */
     this.texts = new Map();
+    /** @type {Map<number, Text>} texts that are here */
+    this.known = new Map();
     /** @type {Set<number>} */
     this.hits = new Set();
     this.fold = false;
@@ -45,6 +66,12 @@ export class SessionPage {
     this.stopped = false;
     this.gone = '';
     this.stopFollowing = () => {};
+    /** @type {HTMLElement | null} what is printed */
+    this.paper = null;
+    this.printing = () => { this.paper ||= document.body.appendChild(paper(this)); };
+    this.printed = () => { this.paper?.remove(); this.paper = null; };
+    addEventListener('beforeprint', this.printing);
+    addEventListener('afterprint', this.printed);
     this.grid = new Grid(this.model, {
       select: (seq, how) => this.selected(seq, how),
       status: (seq) => this.status(seq),
@@ -61,7 +88,7 @@ export class SessionPage {
     this.pane = new Pane({
       texts: (seq) => this.text(seq), go: (seq) => this.jump(seq), back: () => o.screen('session'),
       diff: (on) => { o.go({ diff: on }); this.showPane(); },
-      note: o.write ? async (seq, kind, text) => { await server.note(this.id, seq, kind, text); await this.refresh(); } : null,
+      actions: o.actions.map((a) => ({ ...a, save: async (seq, text) => { await a.save(seq, text); await this.refresh(); } })),
     });
     this.header = el('header', { class: 'head' });
     this.card = el('section', { class: 'conclusion', 'aria-label': 'How it ended' });
@@ -70,7 +97,7 @@ export class SessionPage {
     this.banner = el('p', { class: 'banner', role: 'status', hidden: true });
     this.more = el('button', { class: 'more', hidden: true, onclick: () => this.toEnd() });
     this.bars = el('div', { class: 'bars' });
-    this.element = el('main', { class: 'session-page' }, this.header, this.banner, this.card, el('div', { class: 'tabs' }, this.tabs, this.tools), this.bars, this.grid.element, this.more);
+    this.element = el('main', { class: 'session-page' }, this.header, this.banner, this.card, el('div', { class: 'tabs' }, this.tabs, this.tools, o.find), this.bars, this.grid.element, this.more);
   }
 
   async start() {
@@ -106,6 +133,7 @@ export class SessionPage {
       await this.drawCard();
       await this.showView();
       if (this.grid.items) this.arrive(this.o.place().at);
+      if (this.model.rows.reduce((sum, r) => sum + r.size, 0) <= readAhead) this.readAll().catch(() => {});
       this.stopFollowing = this.server.follow({
         id: this.id, after, on: (event, data) => this.event(event, data), state: (connected, e) => this.connection(connected, e),
       });
@@ -131,6 +159,9 @@ export class SessionPage {
     this.stopped = true;
     this.stopFollowing();
     this.grid.stop();
+    this.printed();
+    removeEventListener('beforeprint', this.printing);
+    removeEventListener('afterprint', this.printed);
   }
 
   /** @param {Error} e */
@@ -261,33 +292,26 @@ export class SessionPage {
   drawHead() {
     const h = this.head;
     if (!h) return;
-    const [shape, word] = states[h.state] || ['○', h.state], m = this.model;
-    const begun = Date.parse(h.created), changed = Date.parse(h.updated);
+    const [shape, word] = states[h.state] || ['○', h.state], masked = this.o.masked || [];
     document.title = visible(h.title) + ' · sequent';
-    const seqs = m.arcs.length;
     fill(this.header,
       el('button', { class: 'back', onclick: () => this.o.screen('list') }, '‹ Sessions'),
-      el('h1', {}, said(h.title || 'untitled')),
+      el('h1', { title: visible(h.title) }, said(h.title || 'untitled')),
       el('span', { class: 'state ' + h.state }, el('span', { 'aria-hidden': 'true' }, shape + ' '), word),
-      el('p', { class: 'meta' }, [
-        h.context?.client || '', h.context?.agent !== h.context?.client ? h.context?.agent || '' : '', project(h.context), h.dialect || '', new Date(begun).toLocaleDateString(undefined, { day: 'numeric', month: 'short', year: 'numeric' }),
-        duration(changed - begun), count(h.thoughts, 'thought'), m.branches.size > 1 ? count(m.branches.size - 1, 'branch', 'branches') : '',
-        seqs ? count(seqs, 'revision') : '',
-      ].filter(Boolean).join(' · '), ' ', this.menu()));
+      el('p', { class: 'meta' }, this.summary(), masked.length ? ' · ' : null,
+        masked.length ? el('button', { onclick: () => maskedDialog(masked) }, count(masked.reduce((n, f) => n + f.count, 0), 'text') + ' masked') : null));
   }
 
-  menu() {
-    return el('span', { class: 'export' }, 'Export ', ...['md', 'json', 'mermaid'].map((f) => el('button', {
-      onclick: () => this.save(f),
-    }, { md: 'Markdown', json: 'JSON', mermaid: 'Mermaid' }[f])));
-  }
-
-  /** @param {string} format */
-  async save(format) {
-    const blob = await this.server.file(this.id, format);
-    const a = el('a', { href: URL.createObjectURL(blob), download: this.id.replace(/[^\w.-]+/g, '_') + '.' + { md: 'md', json: 'json', mermaid: 'mmd' }[format] });
-    a.click();
-    setTimeout(() => URL.revokeObjectURL(a.href), 10000);
+  /** Returns where the session comes from, when, and how much it has. */
+  summary() {
+    const h = this.head, m = this.model;
+    if (!h) return '';
+    const begun = Date.parse(h.created), changed = Date.parse(h.updated), agent = h.context?.agent, client = h.context?.client;
+    return [
+      client || '', agent !== client ? agent || '' : '', project(h.context), h.dialect || '',
+      new Date(begun).toLocaleDateString(undefined, { day: 'numeric', month: 'short', year: 'numeric' }), changed - begun >= 1000 ? duration(changed - begun) : '',
+      count(h.thoughts, 'thought'), m.branches.size > 1 ? count(m.branches.size - 1, 'branch', 'branches') : '', m.arcs.length ? count(m.arcs.length, 'revision') : '',
+    ].filter(Boolean).map(visible).join(' · ');
   }
 
   /** Shows how the session ended, and the branches that were weighed. */
@@ -333,7 +357,12 @@ export class SessionPage {
     }
     fill(this.tools,
       now === 'log' ? el('button', { 'aria-pressed': this.fold, onclick: () => this.toggleFold(), title: 'Fold lines that were left and long runs (z)' }, 'fold') : null,
-      now === 'log' && this.model.length > 1 ? el('button', { 'aria-pressed': !!this.replay, onclick: () => this.toggleReplay(), title: 'Replay (r)' }, 'replay') : null);
+      now === 'log' && this.model.length > 1 ? el('button', { 'aria-pressed': !!this.replay, onclick: () => this.toggleReplay(), title: 'Replay (r)' }, 'replay') : null,
+      el('button', { onclick: () => this.export(), title: 'Export (e)', hidden: this.o.files.length === 0 }, 'export'));
+  }
+
+  export() {
+    if (this.o.files.length > 0 && this.model.length > 0) exportDialog(this);
   }
 
   /** Shows another view. @param {string} name */
@@ -418,6 +447,8 @@ export class SessionPage {
 
   /** @param {number} seq @returns {Promise<Text>} */
   text(seq) {
+    const here = this.known.get(seq);
+    if (here) return Promise.resolve(here);
     let t = this.texts.get(seq);
     if (!t) {
       if (this.texts.size > 500) this.texts.clear();
@@ -429,6 +460,20 @@ export class SessionPage {
       this.texts.set(seq, t);
     }
     return t;
+  }
+
+  /** Reads the texts that are not here yet. */
+  async readAll() {
+    for (let seq = 1; seq <= this.model.length && !this.stopped;) {
+      if (this.known.has(seq)) {
+        seq++;
+        continue;
+      }
+      const texts = (await this.server.thoughts(this.id, seq, seq + 199)).thoughts;
+      if (texts.length === 0) return;
+      for (const t of texts) this.known.set(seq = t.seq, t);
+      seq++;
+    }
   }
 
   /**

@@ -1,0 +1,5 @@
+// The page of a chat.
+
+import { el } from './dom.js';
+
+el('p');

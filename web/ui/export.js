@@ -1,0 +1,92 @@
+// Files of a session: what the server writes, a picture of some rows, and paper.
+
+import { el, count } from './dom.js';
+import { picture } from './picture.js';
+import { print } from './paper.js';
+
+/** Formats, with what they are for. @type {Record<string, [string, string, string]>} */
+const formats = {
+  html: ['Web page', 'one file with the whole session, for any browser', 'html'],
+  md: ['Markdown', 'to read and to quote', 'md'],
+  json: ['JSON', 'all data; sequent verify checks it', 'json'],
+  mermaid: ['Mermaid', 'a diagram', 'mmd'],
+  svg: ['SVG', 'a picture of a range of thoughts', 'svg'],
+  print: ['Paper', 'print every thought', ''],
+};
+
+/** Which of these the server writes, so that it can mask texts in them. */
+const written = ['html', 'md', 'json', 'mermaid'];
+
+/** maxDrawn is the maximum number of thoughts in a picture. */
+const maxDrawn = 500;
+
+/**
+ * Asks for a format and saves the file.
+ * @param {import('./session.js').SessionPage} page
+ */
+export function exportDialog(page) {
+  const m = page.model, server = page.o.server;
+  let format = page.o.files[0];
+  const radios = page.o.files.map((f) => el('label', {}, el('input', { type: 'radio', name: 'format', value: f, checked: f === format, onchange: () => { format = f; shown(); } }),
+    el('span', {}, formats[f][0], el('small', {}, formats[f][1]))));
+  const secrets = el('input', { type: 'checkbox' }), redact = el('textarea', { rows: 2, spellcheck: 'false', 'aria-describedby': 'redact-hint' });
+  const masks = el('fieldset', {}, el('legend', {}, 'Mask'), el('label', {}, secrets, el('span', {}, 'Keys, tokens and passwords of known forms')),
+    el('label', { class: 'above' }, 'Other texts', redact), el('small', { id: 'redact-hint' }, 'Regular expressions, one a line'));
+  const at = page.grid.item(page.grid.selected)?.seq || 1;
+  const number = (/** @type {number} */ value) => el('input', { type: 'number', min: 1, max: m.length, value });
+  const from = number(Math.max(1, at - 10)), to = number(Math.min(m.length, at + 30));
+  const range = el('fieldset', {}, el('legend', {}, 'Thoughts, by their place in the log'), el('label', {}, 'from ', from), el('label', {}, 'to ', to));
+  const result = el('p', { role: 'status' }), save = el('button', { class: 'main' });
+  const shown = () => {
+    masks.hidden = !written.includes(format);
+    range.hidden = format !== 'svg';
+    save.textContent = format === 'print' ? 'Print' : 'Save';
+    result.textContent = '';
+  };
+  const run = async () => {
+    if (format === 'print') {
+      d.close();
+      return print(page);
+    }
+    const name = (page.id.replace(/[^\w.-]+/g, '_') || 'session') + '.' + formats[format][2];
+    if (format === 'svg') {
+      const first = Math.min(+from.value, +to.value) || 1, last = Math.min(Math.max(+from.value, +to.value), m.length, first + maxDrawn - 1);
+      return download(name, new Blob([picture(m, first, last)], { type: 'image/svg+xml' }));
+    }
+    if (!server) return;
+    const file = await server.file(page.id, format, secrets.checked, redact.value.split('\n').filter(Boolean));
+    download(name, file.blob);
+    if (secrets.checked || redact.value) result.textContent = count(file.masked, 'text') + ' masked.';
+  };
+  const d = el('dialog', { class: 'dialog', 'aria-label': 'Export', onclose: () => d.remove() },
+    el('form', { onsubmit: async (/** @type {Event} */ e) => {
+      e.preventDefault();
+      save.disabled = true;
+      try { await run(); } catch (e) { result.textContent = /** @type {Error} */ (e).message; }
+      save.disabled = false;
+    } }, el('h2', {}, 'Export'), el('div', { class: 'formats', role: 'radiogroup', 'aria-label': 'Format' }, ...radios), masks, range, result,
+    el('footer', {}, save, el('button', { type: 'button', onclick: () => d.close() }, 'Close'))));
+  shown();
+  document.body.append(d);
+  d.showModal();
+}
+
+/** @param {string} name @param {Blob} blob */
+function download(name, blob) {
+  const a = el('a', { href: URL.createObjectURL(blob), download: name });
+  a.click();
+  setTimeout(() => URL.revokeObjectURL(a.href), 10000);
+}
+
+/**
+ * Lists what was masked in a file.
+ * @param {import('./recording.js').Finding[]} found
+ */
+export function maskedDialog(found) {
+  const d = el('dialog', { class: 'dialog', 'aria-label': 'What was masked', onclose: () => d.remove() }, el('h2', {}, 'What was masked'),
+    el('table', {}, el('thead', {}, el('tr', {}, ...['Thought', 'Field', 'Found by', 'Times'].map((h) => el('th', { scope: 'col' }, h)))),
+      el('tbody', {}, ...found.map((f) => el('tr', {}, ...[f.thought ? '#' + f.thought : 'session', f.field, f.pattern, f.count].map((text) => el('td', {}, text)))))),
+    el('footer', {}, el('button', { autofocus: true, onclick: () => d.close() }, 'Close')));
+  document.body.append(d);
+  d.showModal();
+}

@@ -1,0 +1,25 @@
+// What all pages have around their content: the screens of a narrow window, and what a screen
+// reader is told.
+
+import { el } from './dom.js';
+
+export const status = el('div', { class: 'spoken', role: 'status', 'aria-live': 'polite' });
+
+/** Shows one of the three screens of a narrow window. @param {string} name */
+export function screen(name) {
+  document.body.dataset.screen = name;
+  if (name === 'thought') /** @type {HTMLElement | null} */ (document.querySelector('.pane'))?.focus({ preventScroll: true });
+}
+
+let timer = 0, next = '';
+
+/** Tells a screen reader, at most every two seconds. @param {string} text */
+export function say(text) {
+  if (timer) return void (next = text);
+  status.textContent = text;
+  timer = window.setTimeout(() => {
+    timer = 0;
+    if (next) say(next);
+    next = '';
+  }, 2000);
+}

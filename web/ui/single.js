@@ -1,0 +1,31 @@
+// A page that shows one session and no list: of a file, and of a chat.
+
+import { el, fill } from './dom.js';
+import { SessionPage } from './session.js';
+import { Find } from './find.js';
+import { keys } from './keys.js';
+import { screen, say, status } from './shell.js';
+
+/** @typedef {import('./place.js').Place} Place */
+
+/**
+ * Shows a session.
+ * @param {import('./api.js').Source} source
+ * @param {Place} place
+ * @param {Pick<import('./session.js').Options, 'actions' | 'files' | 'masked'> & {moved: (p: Place) => void}} o
+ */
+export function single(source, place, o) {
+  const find = new Find(source, place.id, (_, hits) => page.mark(hits));
+  const page = new SessionPage(source, {
+    id: place.id, place: () => place, screen, say, find: find.element, actions: o.actions, files: o.files, masked: o.masked,
+    go: (change) => { place = { ...place, ...change }; o.moved(place); },
+  });
+  document.body.classList.add('single');
+  fill(document.body, el('div', { class: 'middle' }, page.element), el('div', { class: 'side' }, page.pane.element), status);
+  screen('session');
+  addEventListener('keydown', (e) => keys(e, {
+    page, list: null, screen, go: page.o.go, place: () => place, find: () => { find.input.focus(); find.input.select(); },
+  }));
+  page.start();
+  return { page, move: (/** @type {Partial<Place>} */ change) => { place = { ...place, ...change }; page.moved(); } };
+}
