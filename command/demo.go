@@ -181,11 +181,7 @@ func (g *agent) think(ctx context.Context, pause func(ctx context.Context, next 
 // nextSteps suggests commands to run next.
 func (p *program) nextSteps(s *sequent.Session) error {
 	self := selfName()
-	id := string(s.ID())
-	options := ""
-	if p.store != "" {
-		options = " --store " + quoted(p.shownStore())
-	}
+	id, options := string(s.ID()), p.storeOption()
 	rows := [][2]string{
 		{"show " + id, "draw this session"},
 		{"watch", "follow new sessions live"},

@@ -87,7 +87,9 @@ func (p *program) root() *cobra.Command {
 		Short: "Record and review the chains of thought of AI agents",
 		Long: `Record the reasoning of AI agents as sessions of numbered thoughts that branch and revise each other,
 and review it later. Agents connect to the MCP server sequent serve. The other commands list, draw, search,
-follow, export and delete the recorded sessions.`,
+follow, export and delete the recorded sessions.
+
+Without a command, sequent on a terminal tells what was thought last, here and in other projects.`,
 		Example: "# record and draw an example session\nsequent demo\n\n" +
 			"# run the server, as an editor does\nsequent serve\n\n" +
 			"# review recorded sessions\nsequent list\nsequent show\nsequent search \"connection pool\"",
@@ -97,7 +99,12 @@ follow, export and delete the recorded sessions.`,
 			}
 			return unknownCommand(c, args[0])
 		},
-		RunE:    func(c *cobra.Command, _ []string) error { return c.Help() },
+		RunE: func(c *cobra.Command, _ []string) error {
+			if !p.tabular() {
+				return c.Help()
+			}
+			return p.greet(c.Context())
+		},
 		Version: buildInfo().Version,
 	}
 	flags := root.PersistentFlags()
