@@ -27,7 +27,9 @@ type Config struct {
 	// shall answer, or with calls that have no results; Run makes these first.
 	Messages []llm.Message
 
-	MaxSteps int // maximum answers of the model; 0 means 20
+	// MaxSteps is the maximum number of answers of the model; 0 means 20. The first
+	// answer whose calls were all refused does not count, and its number is used again.
+	MaxSteps int
 	// TokenBudget limits the total usage of the run, in tokens as the provider
 	// counts them. The answer that exceeds it is the last one. 0 means no limit.
 	TokenBudget int
@@ -81,9 +83,12 @@ type Calling struct {
 type Called struct {
 	Call  llm.Call
 	Reply tool.Reply // the tool's reply, or a failed one that explains why there is none
-	Text  string     // the result as the model receives it
-	Err   error      // why the tool gave no reply, for logs; nil if it did
-	Took  time.Duration
+	Text  string     // the result as the model receives it, beside the images of Reply
+	// Refusal says in a few words why the call was refused, as in "path missing".
+	// It is empty if the call succeeded, and if it is not known what it did.
+	Refusal string
+	Err     error // why the tool gave no reply, for logs; nil if it did
+	Took    time.Duration
 }
 
 // A Reason is the reason why a run ended.
@@ -141,6 +146,7 @@ type run struct {
 	usage    llm.Usage
 	maxSteps int
 	step     int
+	spared   bool // an answer did not count
 }
 
 // emit yields an event and reports whether to continue.
@@ -158,6 +164,10 @@ func (r *run) run(ctx context.Context) error {
 			return err
 		}
 		r.step++
+	}
+	refused, latest := refusedAnswers(r.messages)
+	if r.spared = refused > 0; refused == 1 && latest {
+		r.step = max(r.step-1, 1)
 	}
 	last := Step{Number: r.step}
 	for ; r.step <= r.maxSteps; r.step++ {
@@ -182,6 +192,11 @@ func (r *run) run(ctx context.Context) error {
 		}
 		if last.Results, err = r.call(ctx, answer.Message.Calls); err != nil || r.stopped {
 			return err
+		}
+		if !r.spared && allRefused(last.Results) {
+			r.spared = true
+			r.step--
+			continue
 		}
 		if r.step < r.maxSteps && r.Stop != nil && r.Stop(last) {
 			return r.done(Stopped, last)
@@ -217,6 +232,31 @@ func (r *run) ask(ctx context.Context) (llm.Response, error) {
 		}
 	}
 	return llm.Response{}, fmt.Errorf("agent: the stream of model %s ended without a response", r.Model.Name())
+}
+
+func allRefused(results []Called) bool {
+	return !slices.ContainsFunc(results, func(c Called) bool { return c.Refusal == "" })
+}
+
+// refusedAnswers returns the number of answers in a conversation whose calls were all
+// refused, and whether the latest answer is one.
+func refusedAnswers(messages []llm.Message) (n int, latest bool) {
+	for i, m := range messages {
+		if m.Role != llm.Assistant {
+			continue
+		}
+		latest = len(m.Calls) > 0
+		for _, result := range messages[i+1:] {
+			if result.Role != llm.Result {
+				break
+			}
+			latest = latest && result.Refusal != ""
+		}
+		if latest {
+			n++
+		}
+	}
+	return n, latest
 }
 
 // unanswered returns the calls at the end of a conversation that have no results.

@@ -24,6 +24,20 @@ func echo(name string) tool.Tool {
 	})
 }
 
+// picky returns a tool that needs two arguments and names the first one that is missing.
+func picky() tool.Tool {
+	t := newTool("pick", tool.Annotations{}, func(_ context.Context, c tool.Call) (tool.Reply, error) {
+		for _, name := range []string{"n", "of"} {
+			if !strings.Contains(string(c.Args), `"`+name+`"`) {
+				return tool.Reply{Text: name + " is not there", Failed: true}, nil
+			}
+		}
+		return tool.Reply{Text: "ok"}, nil
+	})
+	t.InputSchema = json.RawMessage(`{"type":"object","required":["n","of"]}`)
+	return t
+}
+
 func newTool(name string, a tool.Annotations, call func(context.Context, tool.Call) (tool.Reply, error)) tool.Tool {
 	return tool.Tool{
 		Spec: tool.Spec{Name: name, Description: "It is " + name + ".", InputSchema: json.RawMessage(`{"type":"object"}`), Annotations: a},
@@ -54,6 +68,9 @@ func run(ctx context.Context, cfg agent.Config) (events []string, last *agent.Ou
 			what = "calling " + e.Calling.Call.Name
 		case e.Called != nil:
 			what = fmt.Sprintf("called %s %v %s", e.Called.Call.Name, e.Called.Reply.Failed, e.Called.Text)
+			if strings.HasSuffix(e.Called.Refusal, "missing") {
+				what = fmt.Sprintf("called %s %v [%s] %s", e.Called.Call.Name, e.Called.Reply.Failed, e.Called.Refusal, e.Called.Text)
+			}
 		case e.Done != nil:
 			what = fmt.Sprintf("%s %s", e.Done.Reason, e.Done.Text)
 			last = e.Done
@@ -75,10 +92,10 @@ func TestRun(t *testing.T) {
 			"1 answer", "1 calling look", `1 called look false {"a":1}`, "2 answer 1", "2 answered 1",
 		}},
 		{"an unknown tool", agent.Config{Tools: []tool.Tool{echo("look"), echo("see")}}, []llmtest.Turn{llmtest.CallOf("lok", `{}`), llmtest.Say("sorry")}, []string{
-			"1 answer", "1 calling lok", `1 called lok true There is no tool "lok". The tools are: look, see.`, "2 answer sorry", "2 answered sorry",
+			"1 answer", "1 calling lok", `1 called lok true There is no tool "lok". The tools are: look, see.`, "1 answer sorry", "1 answered sorry",
 		}},
 		{"no tools", agent.Config{}, []llmtest.Turn{llmtest.CallOf("look", `{}`), llmtest.Say("sorry")}, []string{
-			"1 answer", "1 calling look", `1 called look true There is no tool "look". The tools are: none.`, "2 answer sorry", "2 answered sorry",
+			"1 answer", "1 calling look", `1 called look true There is no tool "look". The tools are: none.`, "1 answer sorry", "1 answered sorry",
 		}},
 		{"arguments", agent.Config{Tools: []tool.Tool{echo("look")}}, []llmtest.Turn{
 			{Calls: []llm.Call{{Name: "look", Args: ""}, {Name: "look", Args: `"{\"a\": 1}"`}, {Name: "look", Args: `{"a":`}, {Name: "look", Args: `[1]`}}}, llmtest.Say("ok"),
@@ -89,6 +106,13 @@ func TestRun(t *testing.T) {
 			"1 calling look", "1 called look true look was not called: the arguments are not valid JSON (it ends too early, after 5 bytes); they must be a JSON object.",
 			"1 calling look", "1 called look true look was not called: the arguments are [1]; they must be a JSON object.",
 			"2 answer ok", "2 answered ok",
+		}},
+		{"refused calls cost no step once", agent.Config{Tools: []tool.Tool{picky()}, MaxSteps: 2}, []llmtest.Turn{
+			llmtest.CallOf("pick", `{"n":1}`), llmtest.CallOf("pick", `{}`), llmtest.CallOf("pick", `{"n":1,"of":"2"}`),
+		}, []string{
+			"1 answer", "1 calling pick", "1 called pick true [of missing] of is not there\nMissing arguments: of.",
+			"1 answer", "1 calling pick", "1 called pick true [n, of missing] n is not there\nMissing arguments: n, of.",
+			"2 answer", "2 calling pick", "2 called pick false ok", "2 out_of_steps",
 		}},
 		{"too many steps", agent.Config{Tools: []tool.Tool{echo("look")}, MaxSteps: 2}, []llmtest.Turn{llmtest.CallOf("look", `{}`), llmtest.CallOf("look", `{}`)}, []string{
 			"1 answer", "1 calling look", "1 called look false {}", "2 answer", "2 calling look", "2 called look false {}", "2 out_of_steps",
@@ -113,7 +137,7 @@ func TestRun(t *testing.T) {
 		{"a protocol error", agent.Config{Tools: []tool.Tool{newTool("look", tool.Annotations{}, func(context.Context, tool.Call) (tool.Reply, error) {
 			return tool.Reply{}, &tool.ProtocolError{Code: -32602, Message: "Invalid params", Data: json.RawMessage(`"a is missing"`)}
 		})}}, []llmtest.Turn{llmtest.CallOf("look", `{}`), llmtest.Say("ok")}, []string{
-			"1 answer", "1 calling look", `1 called look true look was not called: Invalid params "a is missing"`, "2 answer ok", "2 answered ok",
+			"1 answer", "1 calling look", `1 called look true look was not called: Invalid params "a is missing"`, "1 answer ok", "1 answered ok",
 		}},
 	}
 	for _, tt := range tests {
@@ -294,6 +318,54 @@ func TestResume(t *testing.T) {
 	}
 	if len(messages) != 3 {
 		t.Error("Run changed the caller's messages")
+	}
+}
+
+// The step that did not count is not given back again to a run that is resumed.
+func TestResumeAfterRefusals(t *testing.T) {
+	refused := func(id string) []llm.Message {
+		return []llm.Message{
+			{Role: llm.Assistant, Calls: []llm.Call{{ID: id, Name: "pick", Args: `{"n":1}`}}},
+			{Role: llm.Result, CallID: id, Text: "no", Refusal: "of missing"},
+		}
+	}
+	for _, tt := range []struct {
+		name     string
+		messages []llm.Message
+		first    int
+		want     string
+	}{
+		{"after it", refused("a"), 2, "1 answer ok\n1 answered ok"},
+		{"before its result", refused("a")[:1], 2, "1 calling pick\n1 called pick true [of missing] of is not there\nMissing arguments: of.\n1 answer ok\n1 answered ok"},
+		{"after the next", append(refused("a"), refused("b")...), 2, "2 answer ok\n2 answered ok"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			events, _, err := run(t.Context(), agent.Config{
+				Model: llmtest.New(llmtest.Say("ok")), Tools: []tool.Tool{picky()}, MaxSteps: 2, FirstStep: tt.first,
+				Messages: append(question(), tt.messages...),
+			})
+			if got := strings.Join(events, "\n"); err != nil || got != tt.want {
+				t.Errorf("got %v after\n%s\nwant\n%s", err, got, tt.want)
+			}
+		})
+	}
+}
+
+// A model sees the images of a result; those that none can see are named.
+func TestImages(t *testing.T) {
+	camera := newTool("camera", tool.Annotations{}, func(context.Context, tool.Call) (tool.Reply, error) {
+		return tool.Reply{Text: "Here.", Images: []tool.Image{
+			{MediaType: "image/png", Data: []byte("png")}, {MediaType: "image/tiff", Data: []byte("tiff")}, {MediaType: "image/png"},
+		}}, nil
+	})
+	m := llmtest.New(llmtest.CallOf("camera", "{}"), llmtest.Say("A cat."))
+	if _, _, err := run(t.Context(), agent.Config{Model: m, Tools: []tool.Tool{camera}}); err != nil {
+		t.Fatal(err)
+	}
+	got := m.Requests()[1].Messages[2]
+	if len(got.Images) != 1 || string(got.Images[0].Data) != "png" || !strings.Contains(got.Text, "[image 1 of this result: image/png, 3 bytes]") ||
+		!strings.Contains(got.Text, `"image/tiff" is not a type`) || !strings.Contains(got.Text, "image/png, 0 bytes, the limit") {
+		t.Errorf("the model receives %+v", got)
 	}
 }
 

@@ -47,7 +47,7 @@ keys, the argument - and the output are the same as with sequent think.`,
 	resume := &cobra.Command{
 		Use:   "resume [ID]",
 		Short: "Resume an interrupted or failed plan",
-		Long: `Resume a plan where it stopped, in any phase. Without an ID the latest incomplete plan is resumed. The
+		Long: `Resume a plan where it stopped, in any phase. Without an ID the latest incomplete plan of the project is resumed. The
 model is the one that the plan began with, unless --model sets another. Pass other flags, such as --mcp,
 again.`,
 		Example:           "sequent plan resume\n\nsequent plan resume 7k3",

@@ -54,8 +54,8 @@ thought, call, result, retry, move or end.`,
 		Use:   "resume [ID]",
 		Short: "Resume an interrupted or failed session",
 		Long: `Resume a session of sequent think where it stopped. Answers that the model has given are not requested
-again. Without an ID the latest incomplete session is resumed. The model is the one that the session
-began with, unless --model sets another. Pass other flags again.`,
+again. Without an ID the latest incomplete session of the project is resumed. The model is the one that
+the session began with, unless --model sets another. Pass other flags again.`,
 		Example:           "sequent think resume\n\nsequent think resume 7k3",
 		Args:              arguments(0, 1, "at most one ID"),
 		ValidArgsFunction: p.completeIDs,

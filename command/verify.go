@@ -25,8 +25,8 @@ func (p *program) verify() *cobra.Command {
 		Use:   "verify [ID | FILE]",
 		Short: "Check that a session is what was recorded",
 		Long: `Check the log of a session against its hashes: that no thought was altered, removed or moved since it was
-recorded. The ID can be shortened to its first characters. Without an ID the latest session is checked,
-and with --all every session of the store, or of one --owner. The exit code is 1 if a log is not intact.
+recorded. The ID can be shortened to its first characters. Without an ID the latest session of the project is
+checked, and with --all every session of the store, or of one --owner. The exit code is 1 if a log is not intact.
 
 FILE is an export in JSON or a backup; an argument that names a file is read as one, and no store is
 needed. With --key, the signature FILE.sig, which --sign has written, must be of that key and of FILE.
@@ -78,6 +78,7 @@ is {"signature": {"valid", "file", "session", "owner", "head", "time", "key"}}.`
 	c.Flags().StringVar(&key, "key", "", "public Ed25519 key in PEM that must have signed FILE")
 	c.Flags().StringVar(&head, "head", "", "head that was noted elsewhere, to be found on the log")
 	p.addJSONFlag(c)
+	p.addProjectFlags(c)
 	p.addOwnerFlag(c)
 	c.Flags().Lookup("owner").Usage = "owner of the sessions: a token's subject (default: you; with --all, all owners)"
 	p.addWidthFlag(c)
@@ -97,11 +98,16 @@ type verifying struct {
 	noted *sequent.Hash // nil for none
 }
 
-// wanted returns the log of the session that the arguments name, or of the latest. A
+// wanted returns the log of the session that the arguments name, or of the latest of the
+// project. A
 // log that lacks entries is not an error.
 func (v *verifying) wanted(ctx context.Context, e *sequent.Engine, args []string) (sequent.Header, []sequent.Entry, error) {
 	if len(args) == 0 {
-		id, err := latestID(ctx, e, "")
+		project, err := v.inProject()
+		if err != nil {
+			return sequent.Header{}, nil, err
+		}
+		id, err := latestID(ctx, e, project)
 		if err != nil {
 			return sequent.Header{}, nil, err
 		}

@@ -20,9 +20,10 @@ func (p *program) watch() *cobra.Command {
 		Use:   "watch [ID]",
 		Short: "Follow sessions live",
 		Long: `Follow a session while an agent in another process records it. With an ID, follow that session from its
-first thought. Without an ID, follow all sessions.
+first thought. Without an ID, follow the sessions of this project, which is the git work tree of the working
+directory, and those without a project. --all-projects follows all.
 
-On a terminal the latest session is redrawn with each thought: q quits, the arrow keys scroll, and f
+On a terminal the latest of them is redrawn with each thought: q quits, the arrow keys scroll, and f
 returns to the newest thought. Otherwise each thought is printed on one line as soon as it is recorded.
 
 --json prints one object per thought: {session, seq, number, total, text, branch, from, revises,
@@ -43,7 +44,11 @@ revision, more, at}, and one per note of a person: {session, seq, kind, text, fr
 					return err
 				}
 				defer changes.Close()
-				w := &watcher{engine: a.Engine, changes: changes, untilComplete: untilComplete}
+				project, err := p.inProject()
+				if err != nil {
+					return err
+				}
+				w := &watcher{engine: a.Engine, changes: changes, project: project, untilComplete: untilComplete}
 				if len(args) > 0 {
 					s, err := find(c.Context(), a.Engine, args[0])
 					if err != nil {
@@ -71,6 +76,7 @@ revision, more, at}, and one per note of a person: {session, seq, kind, text, fr
 	}
 	c.Flags().BoolVar(&untilComplete, "until-complete", false, "exit when the session is complete")
 	p.addJSONFlag(c)
+	p.addProjectFlags(c)
 	p.addOwnerFlag(c)
 	p.addWidthFlag(c)
 	return c
@@ -79,7 +85,8 @@ revision, more, at}, and one per note of a person: {session, seq, kind, text, fr
 // A watcher waits for changes of sessions.
 type watcher struct {
 	engine        *sequent.Engine
-	id            sequent.ID     // empty means all sessions
+	id            sequent.ID     // empty means all sessions of the project
+	project       string         // and those without one; empty means all
 	changes       *sequent.Watch // of them
 	untilComplete bool
 }
@@ -92,7 +99,7 @@ func (w *watcher) next(ctx context.Context, known *sequent.Session) (*sequent.Se
 		var err error
 		if w.id != "" {
 			s, err = w.engine.Session(ctx, w.id)
-		} else if s, err = latest(ctx, w.engine, ""); sequent.CodeOf(err) == sequent.CodeSessionNotFound {
+		} else if s, err = latest(ctx, w.engine, w.project); sequent.CodeOf(err) == sequent.CodeSessionNotFound {
 			s, err = nil, nil // no session yet
 		}
 		if err != nil {
@@ -228,7 +235,7 @@ func (p *program) watchOne(ctx context.Context, w *watcher) error {
 	}
 }
 
-// watchAll writes the future thoughts of all sessions.
+// watchAll writes the future thoughts of all sessions of the project.
 func (p *program) watchAll(ctx context.Context, w *watcher) error {
 	start := w.engine.Now()
 	if isTerminal(p.err) {
@@ -249,7 +256,7 @@ func (p *program) watchAll(ctx context.Context, w *watcher) error {
 // printNew writes the thoughts that were recorded since the last call. It reports
 // whether a session was completed.
 func (p *program) printNew(ctx context.Context, w *watcher, start time.Time, seen map[sequent.ID]watched) (complete bool, err error) {
-	for h, err := range w.engine.AllSessions(ctx, sequent.Query{Since: start}) {
+	for h, err := range w.engine.AllSessions(ctx, sequent.Query{Since: start, Project: w.project}) {
 		if err != nil {
 			return false, err
 		}

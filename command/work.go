@@ -3,7 +3,6 @@ package command
 import (
 	"cmp"
 	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
@@ -16,6 +15,7 @@ import (
 
 	"github.com/sequent-dev/sequent"
 	"github.com/sequent-dev/sequent/agent/plan"
+	"github.com/sequent-dev/sequent/dialect/shortid"
 	"github.com/sequent-dev/sequent/internal/app"
 	"github.com/sequent-dev/sequent/internal/draw"
 	"github.com/sequent-dev/sequent/llm"
@@ -74,13 +74,23 @@ func (w *work) begin(c *cobra.Command, table plan.Table, problem string) error {
 	}
 	return w.p.withApp(c.Context(), app.Open, cfg, func(a *app.App) error {
 		return w.with(c.Context(), a, app.MachineConfig{Model: model, Table: table}, func(m *plan.Machine) error {
-			id := sequent.ID(strings.ToLower(rand.Text()[:12]))
-			if err := m.Begin(c.Context(), id, problem); err != nil {
+			id, err := shortid.New(nil)()
+			if err != nil {
+				return err
+			}
+			if err := m.Begin(sequent.WithContext(c.Context(), w.origin(model)), id, problem); err != nil {
 				return err
 			}
 			return w.run(c.Context(), a, m, id)
 		})
 	})
+}
+
+// origin returns where a session of this command comes from.
+func (w *work) origin(model llm.Model) sequent.Context {
+	from := w.p.here("")
+	from.Client, from.ClientVersion, from.Agent, from.Model = "sequent", buildInfo().Version, w.p.getenv("AGENT_ID"), model.Name()
+	return from
 }
 
 // resume runs the session of the argument, or the latest incomplete one. The model
@@ -112,9 +122,9 @@ func (w *work) resume(c *cobra.Command, table plan.Table, args []string) error {
 	})
 }
 
-// unfinished returns the latest incomplete session of this command.
+// unfinished returns the latest incomplete session of this command in this project.
 func (w *work) unfinished(ctx context.Context, e *sequent.Engine) (*sequent.Session, error) {
-	for h, err := range e.AllSessions(ctx, sequent.Query{}) {
+	for h, err := range e.AllSessions(ctx, sequent.Query{Project: w.p.here("").Project}) {
 		if err != nil {
 			return nil, err
 		}

@@ -55,6 +55,18 @@ type Message struct {
 	Reasoning string `json:"reasoning,omitzero"` // an assistant's reasoning before the answer; not sent back
 	Calls     []Call `json:"calls,omitempty"`    // an assistant's tool calls
 	CallID    string `json:"callId,omitzero"`    // the call that a tool message answers
+	// Refusal says in a few words why a tool did nothing, as in "path missing", for
+	// programs: the model reads Text. Only tool messages have it.
+	Refusal string `json:"refusal,omitzero"`
+	// Images are pictures that belong to the text of a user or tool message. They are
+	// not part of its JSON.
+	Images []Image `json:"-"`
+}
+
+// An Image is a picture for a model that can see. Others get the text alone.
+type Image struct {
+	MediaType string // such as image/png
+	Data      []byte
 }
 
 // A Tool is a function that a model may call.

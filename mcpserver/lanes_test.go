@@ -15,6 +15,7 @@ import (
 	"github.com/sequent-dev/sequent/dialect"
 	"github.com/sequent-dev/sequent/dialect/status"
 	"github.com/sequent-dev/sequent/mcpserver/internal/mcptest"
+	"github.com/sequent-dev/sequent/mcpserver/internal/stdio"
 	"github.com/sequent-dev/sequent/tool"
 )
 
@@ -94,6 +95,38 @@ func TestCallsRunBesideAModel(t *testing.T) {
 		}
 		if want := []string{"after 30s", "after 1s", "mine", "last"}; !slices.Equal(texts, want) {
 			t.Errorf("recorded %q, want %q", texts, want)
+		}
+	})
+}
+
+// At the end of the input calls of a model have a bounded time. Then they are cancelled,
+// answered, and nothing of them is recorded.
+func TestModelCallsEndAfterTheInput(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		e := sequent.New(sequent.Config{})
+		s := New(Config{
+			Dialect: status.New(status.Config{Engine: e, Model: sleeper{}}),
+			Caller:  tool.Caller{Scope: tool.Scope{Name: "test", Exclusive: true}},
+		})
+		p := dial(t, s)
+		p.open()
+		for i, wait := range []string{"20s", "1h", "1h"} {
+			p.send(mcptest.CallWith(fmt.Sprint(i+1), fmt.Sprintf(`"name":"sequential_thinking_external","arguments":{"thought":"q","thought_number":1,"total_thoughts":9,"next_thought_needed":true,"session_id":"s%d","model":%q}`, i%2, wait)))
+		}
+		begun := time.Now()
+		_ = p.in.Close()
+		for range 3 {
+			if l := p.line(); strings.Contains(l, `"error"`) == strings.Contains(l, `"id":1`) {
+				t.Errorf("the server wrote %s", l)
+			}
+		}
+		if err := mcptest.Await(t, "serving ends", p.done); err != nil || time.Since(begun) != stdio.InputTimeout {
+			t.Errorf("serving ended with %v after %v, want nil after %v", err, time.Since(begun), stdio.InputTimeout)
+		}
+		page, err := e.Sessions(t.Context(), sequent.Query{})
+		if err != nil || len(page.Headers) != 1 {
+			t.Errorf("sessions are %+v (%v), want one", page.Headers, err)
 		}
 	})
 }

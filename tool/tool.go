@@ -90,6 +90,14 @@ type Reply struct {
 	// Beside are texts for a model that are not part of the contract, such as notes of
 	// people, in blocks of their own after Text.
 	Beside []string
+	// Images are pictures for a model that can see, after Text and Beside.
+	Images []Image
+}
+
+// An Image is a picture in a reply.
+type Image struct {
+	MediaType string // such as image/png
+	Data      []byte
 }
 
 // A ProtocolError is a result outside a tool's contract. Transports report it as an

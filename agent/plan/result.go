@@ -53,6 +53,46 @@ func clean(text string) string {
 	return strings.TrimSpace(strings.ReplaceAll(strings.ToValidUTF8(text, "\uFFFD"), "\x00", ""))
 }
 
+// happened says what the model did in the current phase instead of answering.
+func (st *State) happened() string {
+	answers, calls, refused := 0, 0, 0
+	var reasons []string
+	count := make(map[string]int)
+	for _, m := range st.Messages {
+		switch m.Role {
+		case llm.Assistant:
+			answers, calls = answers+1, calls+len(m.Calls)
+		case llm.Result:
+			if m.Refusal == "" {
+				continue
+			}
+			refused++
+			if count[m.Refusal]++; count[m.Refusal] == 1 {
+				reasons = append(reasons, m.Refusal)
+			}
+		}
+	}
+	switch {
+	case refused == 0 && calls == 0:
+		return counted(answers, "empty reply", "empty replies")
+	case refused == 0:
+		return counted(calls, "call", "calls") + " that recorded nothing"
+	}
+	slices.SortStableFunc(reasons, func(a, b string) int { return count[b] - count[a] })
+	const most = 3
+	if len(reasons) > most {
+		reasons = append(reasons[:most-1], fmt.Sprintf("and %d other reasons", len(reasons)-most+1))
+	}
+	return counted(refused, "call", "calls") + " refused: " + strings.Join(reasons, "; ")
+}
+
+func counted(n int, one, more string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprint(n, " ", more)
+}
+
 // fallbackResult returns the result of a phase that ended without an answer: the
 // last message, the thoughts, and the results of tools, up to maxResult bytes.
 func (r *run) fallbackResult(s *sequent.Session) string {
@@ -72,7 +112,7 @@ func (r *run) fallbackResult(s *sequent.Session) string {
 		for _, c := range m.Calls {
 			names[c.ID] = c.Name
 		}
-		if m.Role == llm.Result && names[m.CallID] != r.thinkTool {
+		if m.Role == llm.Result && m.Refusal == "" && names[m.CallID] != r.thinkTool {
 			found = append(found, fmt.Sprintf("%s answered: %s", names[m.CallID], parts(m.Text, maxToolResult)[0]))
 		}
 	}

@@ -159,7 +159,7 @@ func (r *run) tools(p Phase) []tool.Tool {
 		call, _ := agent.CallOf(ctx)
 		next, err := r.change(c, func(st *State, c *sequent.Change) error {
 			c.SetState(sequent.Active) // the tool may have completed the session
-			st.answered(call.ID, fmt.Sprintf("Recorded. The session has %d thoughts.", c.Session().Len()))
+			st.answered(call.ID, fmt.Sprintf("Recorded. The session has %d thoughts.", c.Session().Len()), "")
 			return nil
 		})
 		pending = &next
@@ -197,7 +197,11 @@ func (r *run) store(ctx context.Context, e agent.Event) error {
 		})
 	case e.Called != nil:
 		return r.commit(ctx, func(st *State, _ *sequent.Change) error {
-			st.answered(e.Called.Call.ID, e.Called.Text)
+			text := e.Called.Text
+			if len(e.Called.Reply.Images) > 0 { // they would be part of every later entry of the log
+				text += "\nImages are shown once. If you do not see them, call the tool again."
+			}
+			st.answered(e.Called.Call.ID, text, e.Called.Refusal)
 			return nil
 		})
 	}
@@ -222,7 +226,7 @@ func (r *run) answerInterrupted(ctx context.Context) error {
 	}
 	return r.commit(ctx, func(st *State, _ *sequent.Change) error {
 		for _, id := range open {
-			st.answered(id, "The program ended during this call. It is not known whether it did anything: find out before you call it again.")
+			st.answered(id, "The program ended during this call. It is not known whether it did anything: find out before you call it again.", "")
 		}
 		return nil
 	})
@@ -257,7 +261,8 @@ func (r *run) finish(ctx context.Context, p Phase) error {
 	}
 	if text == "" {
 		return r.fail(ctx, p, &Error{
-			Code: CodeNoAnswer, Msg: "the model produced no result in the phase " + p.Name, Fix: "resume to repeat the phase",
+			Code: CodeNoAnswer, Msg: fmt.Sprintf("the phase %s ended without an answer: %s", p.Name, r.st.happened()),
+			Fix: "resume to repeat the phase, or choose another model",
 		})
 	}
 	to, _ := r.Table.next(p.Name, Done, "") // every phase has this transition

@@ -79,8 +79,8 @@ func (st *State) put(c *sequent.Change) error {
 }
 
 // answered adds or replaces the result of a call.
-func (st *State) answered(id, text string) {
-	m := llm.Message{Role: llm.Result, CallID: id, Text: text}
+func (st *State) answered(id, text, refusal string) {
+	m := llm.Message{Role: llm.Result, CallID: id, Text: text, Refusal: refusal}
 	for i := len(st.Messages) - 1; i >= 0 && st.Messages[i].Role == llm.Result; i-- {
 		if st.Messages[i].CallID == id {
 			st.Messages = slices.Clone(st.Messages)

@@ -337,6 +337,61 @@ func TestRejectedTemperature(t *testing.T) {
 	}
 }
 
+// Some services send the arguments of a call as an object instead of a string.
+func TestArgumentsAsAnObject(t *testing.T) {
+	const calls = `"tool_calls":[{"index":0,"id":"a","type":"function","function":{"name":"look","arguments":{"n":9007199254740993,"path":"x"}}},{"index":1,"id":"b","type":"function","function":{"name":"see","arguments":"{}"}}]`
+	for _, stream := range []bool{false, true} {
+		reply := `{"choices":[{"message":{"role":"assistant",` + calls + `},"finish_reason":"tool_calls"}],"usage":{"prompt_tokens":3,"completion_tokens":2}}`
+		if stream {
+			reply = `data: {"choices":[{"delta":{` + calls + `},"finish_reason":"tool_calls"}]}` + "\n\ndata: [DONE]\n\n"
+		}
+		s := llmtest.Serve(t, llmtest.Reply{Body: reply})
+		c := connect(t, "some-model", s.URL)
+		res := new(llm.Response)
+		var err error
+		if stream {
+			_, _, res, err = collect(t.Context(), c, ask("?"))
+		} else {
+			*res, err = c.Chat(t.Context(), ask("?"))
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := res.Message.Calls; len(got) != 2 || got[0].Args != `{"n":9007199254740993,"path":"x"}` || got[1].Args != "{}" || len(s.Requests()) != 1 {
+			t.Errorf("stream %v: %+v, %v after %d requests", stream, got, err, len(s.Requests()))
+		}
+	}
+}
+
+// Images of results follow the results, in a message of their own. A model that cannot
+// see is told that there are some.
+func TestImages(t *testing.T) {
+	s := llmtest.Serve(t,
+		llmtest.Reply{Turn: llmtest.Say("A cat.")},
+		llmtest.Reply{Status: 404, Body: `{"error":{"message":"No endpoints found that support image input"}}`},
+		llmtest.Reply{Turn: llmtest.Say("I cannot see.")},
+	)
+	c := connect(t, "some-model", s.URL)
+	r := ask("?")
+	r.Messages = append(r.Messages,
+		llm.Message{Role: llm.Assistant, Calls: []llm.Call{{ID: "a", Name: "camera", Args: "{}"}, {ID: "b", Name: "look", Args: "{}"}}},
+		llm.Message{Role: llm.Result, CallID: "a", Text: "Here.", Images: []llm.Image{{MediaType: "image/png", Data: []byte("png")}}},
+		llm.Message{Role: llm.Result, CallID: "b", Text: "Nothing."},
+	)
+	for range 2 {
+		if _, err := c.Chat(t.Context(), r); err != nil {
+			t.Fatal(err)
+		}
+	}
+	const shown = `{"role":"tool","content":"Nothing.","tool_call_id":"b"},{"role":"user","content":[{"type":"text","text":"The images of the message before, in order:"},{"type":"image_url","image_url":{"url":"data:image/png;base64,cG5n"}}]}]`
+	if got := string(body(t, s, 0)["messages"]); !strings.HasSuffix(got, shown) {
+		t.Errorf("sent %s", got)
+	}
+	if got := string(body(t, s, 2)["messages"]); strings.Contains(got, "base64") || !strings.Contains(got, "You cannot see") {
+		t.Errorf("sent a model that cannot see %s", got)
+	}
+}
+
 // The name of the length limit also depends on the model.
 func TestRejectedMaxTokens(t *testing.T) {
 	s := llmtest.Serve(t,

@@ -144,6 +144,9 @@ func (c *caller) rejected(x *exchange, reported *openai.APIError) *failure {
 	case status == 408 || status == 409 || status == 425 || status >= 500:
 		e.Code, e.Msg, e.Fix = llm.CodeUnavailable, fmt.Sprintf("%s failed with status %d%s", c.at.Title, status, detail), "try again later"
 		e.RetryAfter, f.retryable = retryAfter(x.header, time.Now()), true
+	case status < 500 && aboutImages(reported.Message):
+		e.Code, e.Msg, e.Fix = llm.CodeRefused, c.at.Title+" cannot show images to the model"+detail, "choose a model that can see"
+		f.rejected = optionImages
 	case status == 404 && !strings.Contains(reported.Message, "parameters"):
 		e.Code, e.Msg = llm.CodeUnknown, c.at.Title+" does not know the model"+detail
 		e.Fix = "check its name"
@@ -157,6 +160,13 @@ func (c *caller) rejected(x *exchange, reported *openai.APIError) *failure {
 		f.rejected = rejectedOption(reported)
 	}
 	return f
+}
+
+// aboutImages reports whether an error says that the model cannot see.
+func aboutImages(message string) bool {
+	message = strings.ToLower(message)
+	return (strings.Contains(message, "image") || strings.Contains(message, "vision") || strings.Contains(message, "multimodal")) &&
+		(strings.Contains(message, "support") || strings.Contains(message, "not allowed") || strings.Contains(message, "only text"))
 }
 
 // flagged reports whether a status of 403 is about the content of the request

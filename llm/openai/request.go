@@ -2,6 +2,7 @@ package openai
 
 import (
 	"cmp"
+	"encoding/base64"
 	"encoding/json"
 	"strconv"
 	"strings"
@@ -18,6 +19,7 @@ const (
 	optionTemperature option = "temperature"
 	optionSchema      option = "response_format"
 	optionMaxTokens   option = "max_tokens"
+	optionImages      option = "images"
 )
 
 // otherMaxTokens returns the newer name of the limit for the older one, and vice
@@ -34,8 +36,19 @@ func otherMaxTokens(name string) string {
 func (c *Client) request(r llm.Request) (openai.ChatCompletionRequest, []field) {
 	q := openai.ChatCompletionRequest{Model: c.model}
 	var extra []field
-	for _, m := range r.Messages {
+	var images []llm.Image // of the results since the last other message
+	for i, m := range r.Messages {
 		q.Messages = append(q.Messages, message(m))
+		images = append(images, m.Images...)
+		// The protocol has no images in results, and nothing may come between results.
+		if last := i+1 == len(r.Messages) || r.Messages[i+1].Role != llm.Result; last && len(images) > 0 {
+			if !c.rejects(optionImages) {
+				q.Messages = append(q.Messages, pictures(images))
+			} else {
+				q.Messages[len(q.Messages)-1].Content += "\n[You cannot see the images.]"
+			}
+			images = nil
+		}
 	}
 	for _, t := range r.Tools {
 		q.Tools = append(q.Tools, openai.Tool{Type: openai.ToolTypeFunction, Function: &openai.FunctionDefinition{
@@ -89,6 +102,17 @@ func (c *Client) schema(q *openai.ChatCompletionRequest, s llm.Schema) []field {
 	}
 	q.Messages = append([]openai.ChatCompletionMessage{{Role: openai.ChatMessageRoleSystem, Content: words}}, q.Messages...)
 	return nil
+}
+
+// pictures returns a message with the images of the messages before it.
+func pictures(images []llm.Image) openai.ChatCompletionMessage {
+	parts := []openai.ChatMessagePart{{Type: openai.ChatMessagePartTypeText, Text: "The images of the message before, in order:"}}
+	for _, image := range images {
+		parts = append(parts, openai.ChatMessagePart{Type: openai.ChatMessagePartTypeImageURL, ImageURL: &openai.ChatMessageImageURL{
+			URL: "data:" + image.MediaType + ";base64," + base64.StdEncoding.EncodeToString(image.Data),
+		}})
+	}
+	return openai.ChatCompletionMessage{Role: openai.ChatMessageRoleUser, MultiContent: parts}
 }
 
 func message(m llm.Message) openai.ChatCompletionMessage {

@@ -23,6 +23,9 @@ func (c *Client) chat(ctx context.Context, r llm.Request) (llm.Response, *failur
 	q, extra := c.request(r)
 	x := &exchange{http: c.http, extra: extra, limit: c.maxBody, timer: timer}
 	res, err := x.client(c.at).CreateChatCompletion(ctx, q)
+	if _, ok := errors.AsType[*json.UnmarshalTypeError](err); ok && x.status < 300 {
+		res, err = decode(x.body.Bytes())
+	}
 	if err != nil {
 		return llm.Response{}, c.failed(ctx, x, err)
 	}
@@ -61,7 +64,7 @@ func (c *Client) whole(ctx context.Context, x *exchange, res openai.ChatCompleti
 	}
 	a.reasoning.WriteString(reasoning)
 	a.text.WriteString(answer)
-	a.add(in.Message.ToolCalls)
+	a.add(toolCalls(in.Message.ToolCalls))
 	return c.finish(&a)
 }
 
@@ -79,11 +82,11 @@ type chunk struct {
 	Usage   *openai.Usage    `json:"usage"`
 	Choices []struct {
 		Delta struct {
-			Content          string            `json:"content"`
-			Refusal          string            `json:"refusal"`
-			ReasoningContent string            `json:"reasoning_content"`
-			Reasoning        json.RawMessage   `json:"reasoning"`
-			ToolCalls        []openai.ToolCall `json:"tool_calls"`
+			Content          string          `json:"content"`
+			Refusal          string          `json:"refusal"`
+			ReasoningContent string          `json:"reasoning_content"`
+			Reasoning        json.RawMessage `json:"reasoning"`
+			ToolCalls        []toolCall      `json:"tool_calls"`
 		} `json:"delta"`
 		FinishReason string `json:"finish_reason"`
 	} `json:"choices"`
@@ -156,8 +159,8 @@ func (c *Client) stream(ctx context.Context, r llm.Request, emit func(llm.Event)
 
 // unstreamed emits a complete answer that the service sent instead of a stream.
 func (c *Client) unstreamed(ctx context.Context, x *exchange, emit func(llm.Event) bool) *failure {
-	var res openai.ChatCompletionResponse
-	if err := json.Unmarshal(x.body.Bytes(), &res); err != nil {
+	res, err := decode(x.body.Bytes())
+	if err != nil {
 		return &failure{retryable: true, err: c.badAnswer(err)}
 	}
 	answer, f := c.whole(ctx, x, res)
@@ -185,16 +188,16 @@ type partialCall struct {
 }
 
 // add adds calls, or pieces of calls.
-func (a *assembly) add(pieces []openai.ToolCall) {
+func (a *assembly) add(pieces []toolCall) {
 	for _, p := range pieces {
 		call := a.callOf(p)
 		call.ID, call.Name = cmp.Or(call.ID, p.ID), cmp.Or(call.Name, p.Function.Name)
-		call.args.WriteString(p.Function.Arguments)
+		call.args.WriteString(string(p.Function.Arguments))
 	}
 }
 
 // callOf returns the call that a piece belongs to, a new one if necessary.
-func (a *assembly) callOf(p openai.ToolCall) *partialCall {
+func (a *assembly) callOf(p toolCall) *partialCall {
 	index := -1
 	if p.Index != nil {
 		index = *p.Index

@@ -136,8 +136,11 @@ func (c *Client) CallTool(ctx context.Context, name string, args json.RawMessage
 	}
 	reply := tool.Reply{Failed: res.IsError}
 	for _, block := range res.Content {
-		if t, ok := block.(*mcp.TextContent); ok {
-			reply.Text += t.Text
+		switch b := block.(type) {
+		case *mcp.TextContent:
+			reply.Text += b.Text
+		case *mcp.ImageContent:
+			reply.Images = append(reply.Images, tool.Image{MediaType: b.MIMEType, Data: b.Data})
 		}
 	}
 	// The SDK has decoded the structured content to a map, without its order.

@@ -41,6 +41,12 @@ func TestMain(m *testing.M) {
 				return tool.Reply{Text: "no", Failed: true}, nil
 			},
 		},
+		{
+			Spec: tool.Spec{Name: "camera", InputSchema: json.RawMessage(`{"type":"object"}`)},
+			Call: func(context.Context, tool.Call) (tool.Reply, error) {
+				return tool.Reply{Text: "a cat", Images: []tool.Image{{MediaType: "image/png", Data: []byte("png")}}}, nil
+			},
+		},
 	}}})
 	if err := s.ServeStdio(context.Background(), os.Stdin, os.Stdout); err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -69,8 +75,8 @@ func TestClient(t *testing.T) {
 	}
 	for range 2 { // the second time from what the server lets a client keep
 		specs, err := c.ListTools(ctx)
-		if err != nil || len(specs) != 2 {
-			t.Fatalf("ListTools = %v, %v; want two", specs, err)
+		if err != nil || len(specs) != 3 {
+			t.Fatalf("ListTools = %v, %v; want three", specs, err)
 		}
 		want := tool.Annotations{ReadOnly: true}
 		if got := specs[0]; got.Name != "echo" || got.Title != "Echo" || got.Annotations != want || string(got.InputSchema) != `{"type":"object"}` {
@@ -89,8 +95,11 @@ func TestClient(t *testing.T) {
 		t.Errorf("CallTool(refuse) = %+v, %v; want a refusal without JSON", reply, err)
 	}
 	tools, err := c.Tools(ctx)
-	if err != nil || len(tools) != 2 {
-		t.Fatalf("Tools = %v, %v; want two", tools, err)
+	if err != nil || len(tools) != 3 {
+		t.Fatalf("Tools = %v, %v; want three", tools, err)
+	}
+	if reply, err := tools[2].Call(ctx, tool.Call{}); err != nil || len(reply.Images) != 1 || reply.Images[0].MediaType != "image/png" || string(reply.Images[0].Data) != "png" {
+		t.Errorf("Tools()[2].Call = %+v, %v; want an image", reply, err)
 	}
 	if reply, err := tools[0].Call(ctx, tool.Call{Args: json.RawMessage(args)}); err != nil || string(reply.JSON) != args || tools[0].Name != "echo" {
 		t.Errorf("Tools()[0].Call = %+v, %v; want %s", reply, err, args)

@@ -3,6 +3,7 @@ package method
 import (
 	"bytes"
 	"context"
+	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"slices"
@@ -75,6 +76,13 @@ func appendReply(result []byte, reply tool.Reply) ([]byte, error) {
 	for _, text := range reply.Beside {
 		result = append(result, `},{"type":"text","text":`...)
 		result = message.AppendQuoted(result, text)
+	}
+	for _, image := range reply.Images {
+		result = append(result, `},{"type":"image","mimeType":`...)
+		result = message.AppendQuoted(result, image.MediaType)
+		result = append(result, `,"data":"`...)
+		result = base64.StdEncoding.AppendEncode(result, image.Data)
+		result = append(result, '"')
 	}
 	result = append(result, `}]`...)
 	if reply.JSON != nil {

@@ -55,6 +55,7 @@ func (c *conn) read() {
 		default:
 			continue
 		}
+		close(c.ended)
 		c.queue.close()
 		return
 	}

@@ -19,6 +19,10 @@ import (
 // EndTimeout limits a write, and the calls in progress, after the server was told to end.
 const EndTimeout = 5 * time.Second
 
+// InputTimeout limits calls in lanes, which wait for a language model, after the end of
+// the input.
+const InputTimeout = 30 * time.Second
+
 // A Config configures Serve. All other fields are required.
 type Config struct {
 	Server  *method.Server
@@ -40,7 +44,10 @@ func Serve(ctx context.Context, cfg Config, in io.Reader, out io.Writer) error {
 		ctx:    context.WithoutCancel(ctx), session: session.New(cfg.Server, client), client: client,
 		queue:  newQueue(),
 		ending: make(chan struct{}),
+		ended:  make(chan struct{}),
 	}
+	c.laneCtx, c.cancelLanes = context.WithCancel(c.ctx)
+	defer c.cancelLanes()
 	c.out = newOutput(out, c.abort)
 	stop := context.AfterFunc(ctx, func() {
 		c.queue.close()
@@ -76,11 +83,13 @@ func Serve(ctx context.Context, cfg Config, in io.Reader, out io.Writer) error {
 	return nil
 }
 
-// wait waits until everything that was read is answered. Once ctx is done it waits for
-// EndTimeout, because supervisors kill a program that takes longer.
+// wait waits until everything that was read is answered. It cancels calls in lanes that
+// are not answered InputTimeout after the end of the input: the client has probably ended,
+// and a model is paid for every answer. Once ctx is done it waits for EndTimeout,
+// because supervisors kill a program that takes longer.
 func (c *conn) wait(ctx context.Context, answered <-chan error) error {
-	told := ctx.Done()
-	var late <-chan time.Time
+	told, ended := ctx.Done(), c.ended
+	var late, enough <-chan time.Time
 	for {
 		select {
 		case err := <-answered:
@@ -89,6 +98,10 @@ func (c *conn) wait(ctx context.Context, answered <-chan error) error {
 			return ErrStalled
 		case <-told:
 			told, late = nil, time.After(EndTimeout)
+		case <-ended:
+			ended, enough = nil, time.After(InputTimeout)
+		case <-enough:
+			c.cancelLanes()
 		case <-late:
 			c.abort()
 		}
@@ -110,6 +123,10 @@ type conn struct {
 	buf     []byte         // for replies; used by the goroutine that has taken the queue
 	running sync.WaitGroup // goroutines that answer or notify, but not the one that reads
 	ending  chan struct{}  // closed when everything that was read is answered
+	ended   chan struct{}  // closed at the end of the input
+
+	laneCtx     context.Context // of calls in lanes
+	cancelLanes func()
 }
 
 // abort cancels all calls and accepts no more, after the client has disconnected.
@@ -149,7 +166,7 @@ func (c *conn) answer(call *session.Call) {
 	}
 	lane := c.server.Lane(r)
 	if lane == "" {
-		c.buf = c.run(call, c.buf[:0])
+		c.buf = c.run(c.ctx, call, c.buf[:0])
 		return
 	}
 	if c.queue.enter(lane, call) {
@@ -161,7 +178,7 @@ func (c *conn) answer(call *session.Call) {
 func (c *conn) answerLane(lane string, call *session.Call) {
 	for call != nil {
 		if c.client.Wait(c.ctx, governor.Calls, 1) == nil { // always: c.ctx is never done
-			c.run(call, nil)
+			c.run(c.laneCtx, call, nil)
 			c.client.Give(governor.Calls, 1)
 		}
 		next := c.queue.leave(lane)
@@ -171,8 +188,8 @@ func (c *conn) answerLane(lane string, call *session.Call) {
 }
 
 // run answers one call. It uses buf for the reply and returns it for the next call.
-func (c *conn) run(call *session.Call, buf []byte) []byte {
-	ctx, cancel, ok := c.session.Begin(c.ctx, call)
+func (c *conn) run(ctx context.Context, call *session.Call, buf []byte) []byte {
+	ctx, cancel, ok := c.session.Begin(ctx, call)
 	if !ok {
 		c.reply(call, nil)
 		return buf
