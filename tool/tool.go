@@ -61,6 +61,11 @@ type Call struct {
 	// Progress does not block and is safe for concurrent use. It is nil if the client
 	// has not asked for reports.
 	Progress func(message string, done, total float64)
+	// Text reports the next piece of a text that the call produces, such as a thought that
+	// a language model writes. Pieces arrive in order, several together if they follow
+	// each other quickly, and all of them before the reply. Text does not block and is
+	// safe for concurrent use. It is nil if the client has not asked for reports.
+	Text func(piece string)
 }
 
 // A Caller identifies the caller.

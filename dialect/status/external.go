@@ -52,47 +52,40 @@ type externalReply struct {
 	Hint       string     `json:"reasoning_hint,omitzero"`
 }
 
-// external answers sequential_thinking_external.
-func (d *server) external(ctx context.Context, c tool.Call, in externalArgs) (tool.Reply, error) {
-	st := in.step
-	if err := st.check(); err != nil {
-		return tool.Reply{}, err
-	}
+// check refuses arguments that the schema allows.
+func (in externalArgs) check() error {
 	if n := utf8.RuneCountInString(in.Model); n > maxModelName {
-		return tool.Reply{}, &tool.ArgumentError{
+		return &tool.ArgumentError{
 			Field: "model", Value: fmt.Sprintf("%d characters long", n), Want: fmt.Sprintf("at most %d", maxModelName),
 		}
 	}
-	asks := in.UseLLM == nil || *in.UseLLM
-	if asks {
-		defer beat(c.Progress, in.Model)() // also while the call waits for others
+	return in.step.check()
+}
+
+// asks reports whether a model writes the thought.
+func (in externalArgs) asks() bool { return in.UseLLM == nil || *in.UseLLM }
+
+// external answers sequential_thinking_external.
+func (d *server) external(ctx context.Context, c tool.Call, in externalArgs) (tool.Reply, error) {
+	if err := in.check(); err != nil {
+		return tool.Reply{}, err
 	}
-	leave, err := d.enter(ctx, c, st)
+	begun := func() {}
+	if in.asks() {
+		stop := sync.OnceFunc(beat(c.Progress, in.Model)) // also while the call waits for others
+		defer stop()
+		begun = stop
+	}
+	leave, err := d.enter(ctx, c, in.id())
 	if err != nil {
 		return tool.Reply{}, err
 	}
 	defer leave()
-	reply := externalReply{
-		Number: st.Number, Total: st.total(), Next: st.Next, Content: st.Thought,
-		Session: st.id(), Status: st.status("thinking"), Hint: st.hint(),
+	draft, reply, err := d.produce(ctx, c, in, in.id(), begun)
+	if err != nil {
+		return tool.Reply{}, err
 	}
-	draft := st.draft()
-	if asks {
-		answer, err := d.ask(ctx, c.Caller, st, in)
-		if err != nil {
-			return tool.Reply{}, err
-		}
-		reply.Model = answer.Model
-		if reply.Content, reply.Confidence, err = answer.read(d.engine.Limits().Text); err != nil {
-			return tool.Reply{}, err
-		}
-		draft.Text, draft.Note = reply.Content, st.Thought
-		draft.Labels = map[string]string{labelModel: answer.Model}
-		if reply.Confidence != nil {
-			draft.Labels[labelConfidence] = strconv.FormatFloat(*reply.Confidence, 'g', -1, 64)
-		}
-	}
-	s, err := d.record(ctx, c.Caller, st.id(), draft)
+	s, err := d.record(ctx, c.Caller, in.id(), draft)
 	if err != nil {
 		return tool.Reply{}, err
 	}
@@ -102,15 +95,54 @@ func (d *server) external(ctx context.Context, c tool.Call, in externalArgs) (to
 	return r, nil
 }
 
-// ask returns the answer of the model for a step.
-func (d *server) ask(ctx context.Context, caller tool.Caller, st step, in externalArgs) (Answer, error) {
-	s, err := d.look(ctx, caller, st.id())
+// produce returns the thought of a step, from a model if the step asks for one, and the
+// reply for when it is recorded. It calls begun before the first piece of the thought, if
+// the thought comes in pieces. With an error, the reply may have an answer that cannot be
+// used.
+func (d *server) produce(ctx context.Context, c tool.Call, in externalArgs, id sequent.ID, begun func()) (sequent.Draft, externalReply, error) {
+	st, draft := in.step, in.draft()
+	reply := externalReply{
+		Number: st.Number, Total: st.total(), Next: st.Next, Content: st.Thought,
+		Session: id, Status: st.status("thinking"), Hint: st.hint(),
+	}
+	if !in.asks() {
+		return draft, reply, nil
+	}
+	answer, w, err := d.ask(ctx, c, in, id, begun)
+	if w != nil {
+		defer w.end()
+	}
 	if err != nil {
-		return Answer{}, err
+		return draft, reply, err
+	}
+	reply.Model, reply.Content = answer.Model, answer.Text
+	thought, confidence, err := answer.read(d.engine.Limits().Text)
+	if err != nil {
+		return draft, reply, err
+	}
+	if w != nil {
+		w.done(thought)
+	}
+	reply.Content, reply.Confidence = thought, confidence
+	draft.Text, draft.Note = thought, st.Thought
+	draft.Labels = map[string]string{labelModel: answer.Model}
+	if confidence != nil {
+		draft.Labels[labelConfidence] = strconv.FormatFloat(*confidence, 'g', -1, 64)
+	}
+	return draft, reply, nil
+}
+
+// ask returns the answer of the model for a step. The writing is nil if nobody wants to
+// see the answer while it comes; otherwise the caller ends it.
+func (d *server) ask(ctx context.Context, c tool.Call, in externalArgs, id sequent.ID, begun func()) (Answer, *writing, error) {
+	st := in.step
+	s, err := d.look(ctx, c.Caller, id)
+	if err != nil {
+		return Answer{}, nil, err
 	}
 	// Refuse before the model call, which costs money.
-	if err := d.try(ctx, caller, s, st.draft()); err != nil {
-		return Answer{}, err
+	if err := d.try(ctx, c.Caller, s, st.draft()); err != nil {
+		return Answer{}, nil, err
 	}
 	p := Prompt{
 		Model: in.Model, Temperature: defaultTemperature,
@@ -119,11 +151,18 @@ func (d *server) ask(ctx context.Context, caller tool.Caller, st step, in extern
 	if in.Temperature != nil {
 		p.Temperature = *in.Temperature
 	}
+	if s != nil {
+		id = s.ID()
+	}
+	w := d.write(c, st, id, begun)
+	if w != nil {
+		p.Piece = w.piece
+	}
 	answer, err := d.model.Write(ctx, p)
 	if err != nil && ctx.Err() != nil {
 		err = &sequent.Error{Code: sequent.CodeCanceled, Msg: "the call was cancelled", Err: ctx.Err()}
 	}
-	return answer, err
+	return answer, w, err
 }
 
 // errTried ends a change that only tests whether it is valid.

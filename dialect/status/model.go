@@ -25,6 +25,9 @@ type Prompt struct {
 	// Schema is the JSON Schema of the answer, for models that support one. An answer
 	// that is not JSON is taken as the thought.
 	Schema json.RawMessage
+	// Piece, if not nil, is called with each piece of the answer as it comes. After the
+	// first piece, Write does not ask again: an answer that breaks off is an error.
+	Piece func(text string)
 }
 
 // An Answer is the answer of a model.

@@ -37,12 +37,14 @@ type Config struct {
 	Engine *sequent.Engine // required
 	Model  Model           // writes thoughts; nil refuses the calls that need it
 	Rand   io.Reader       // source of session ids; nil means crypto/rand
+	Board  Board           // shows thoughts while a model writes them; nil for none
 }
 
 // A server has the state that all calls share.
 type server struct {
 	engine *sequent.Engine
 	model  Model
+	board  Board
 	scopes *scope.Finder
 	lines  lines
 	newID  func() (sequent.ID, error)
@@ -56,6 +58,7 @@ func New(cfg Config) dialect.Dialect {
 	d := &server{
 		engine: cfg.Engine,
 		model:  cfg.Model,
+		board:  cfg.Board,
 		scopes: scope.New(cfg.Engine.WithoutTexts(), name),
 		lines:  lines{waiting: make(map[lineKey][]chan struct{})},
 		newID:  shortid.New(cfg.Rand),

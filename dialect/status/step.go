@@ -94,8 +94,8 @@ func (st step) draft() sequent.Draft {
 }
 
 // enter waits for the earlier calls of the same session.
-func (d *server) enter(ctx context.Context, c tool.Call, st step) (leave func(), err error) {
-	key := lineKey{owner: c.Caller.Owner, id: st.id()}
+func (d *server) enter(ctx context.Context, c tool.Call, id sequent.ID) (leave func(), err error) {
+	key := lineKey{owner: c.Caller.Owner, id: id}
 	if key.id == "" {
 		if key.scope = c.Caller.Scope; key.scope.Name == "" {
 			return nil, scope.ErrRequired
@@ -137,7 +137,7 @@ func (d *server) think(ctx context.Context, c tool.Call, st step) (tool.Reply, e
 	if err := st.check(); err != nil {
 		return tool.Reply{}, err
 	}
-	leave, err := d.enter(ctx, c, st)
+	leave, err := d.enter(ctx, c, st.id())
 	if err != nil {
 		return tool.Reply{}, err
 	}

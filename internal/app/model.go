@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"sync"
 	"time"
 
@@ -61,11 +62,17 @@ func (w *writer) Write(ctx context.Context, p status.Prompt) (status.Answer, err
 	if err != nil {
 		return status.Answer{}, modelError(err)
 	}
-	res, err := c.Chat(ctx, llm.Request{
+	r := llm.Request{
 		Messages:    []llm.Message{{Role: llm.System, Text: p.System}, {Role: llm.User, Text: p.User}},
 		Schema:      &llm.Schema{Name: "thought", JSON: p.Schema},
 		Temperature: &p.Temperature,
-	})
+	}
+	var res llm.Response
+	if p.Piece == nil {
+		res, err = c.Chat(ctx, r)
+	} else {
+		res, err = stream(ctx, c, r, p.Piece)
+	}
 	if err != nil {
 		return status.Answer{}, modelError(err)
 	}
@@ -73,6 +80,38 @@ func (w *writer) Write(ctx context.Context, p status.Prompt) (status.Answer, err
 		return status.Answer{}, &status.ModelError{Msg: "the model's answer was truncated at its maximum length; ask for a shorter one, or choose another model"}
 	}
 	return status.Answer{Text: res.Message.Text, Model: c.Name()}, nil
+}
+
+// stream returns an answer and passes on its pieces. A request is repeated only before
+// the first piece, because pieces cannot be taken back.
+func stream(ctx context.Context, c llm.Model, r llm.Request, piece func(string)) (llm.Response, error) {
+	begun := false
+	for e, err := range c.Stream(ctx, r) {
+		switch {
+		case err != nil && begun && llm.CodeOf(err) != llm.CodeCanceled:
+			return llm.Response{}, brokenOff(err)
+		case err != nil:
+			return llm.Response{}, err
+		case e.Response != nil:
+			return *e.Response, nil
+		case e.Retry != nil && begun:
+			return llm.Response{}, brokenOff(e.Retry.Err)
+		case e.Text != "":
+			begun = true
+			piece(e.Text)
+		}
+	}
+	return llm.Response{}, fmt.Errorf("app: the stream of model %s ended without a response", c.Name())
+}
+
+// brokenOff returns the error of an answer that ended early.
+func brokenOff(err error) error {
+	broken := &llm.Error{Code: llm.CodeInterrupted, Msg: "the answer broke off while it was written, and nothing was recorded", Fix: "repeat the call", Err: err}
+	if e, ok := errors.AsType[*llm.Error](err); ok {
+		broken.Code, broken.Status = e.Code, e.Status
+		broken.Msg += " (" + e.Msg + ")"
+	}
+	return broken
 }
 
 // modelError converts an error for clients. It omits fixes that only the operator of

@@ -38,7 +38,7 @@ var rules = []rule{
 	{"dialect/wiki", []string{".", "brief", "dialect", "tool", "dialect/scope", "dialect/wording", "vault/..."}, "notes of a vault are its subject"},
 	{"dialect/*", []string{
 		".", "dialect", "dialect/scope", "dialect/shortid", "dialect/watch", "dialect/wording", "tool", "brief",
-		"internal/lazyregexp", "github.com/clipperhouse/displaywidth",
+		"internal/jsonscan", "internal/lazyregexp", "github.com/clipperhouse/displaywidth",
 	},
 		"a dialect can be removed with rm -r: it declares interfaces for everything else it needs"},
 

@@ -54,8 +54,10 @@ const (
 	MetaClient       = "io.modelcontextprotocol/clientInfo"
 	MetaServer       = "io.modelcontextprotocol/serverInfo"
 	MetaSubscription = "io.modelcontextprotocol/subscriptionId"
-	metaProgress     = "progressToken"
-	metaCodex        = "x-codex-turn-metadata"
+	// MetaText marks a notification of progress whose message is a piece of a text.
+	MetaText     = "dev.sequent/text"
+	metaProgress = "progressToken"
+	metaCodex    = "x-codex-turn-metadata"
 )
 
 // Modern reports whether the message is a request whose _meta names [FirstModern] or a

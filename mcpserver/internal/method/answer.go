@@ -17,6 +17,8 @@ type Request struct {
 	Client Client // nil for no limits
 	// Progress reports on the call; nil if the client has not asked for it.
 	Progress func(message string, done, total float64)
+	// Text reports pieces of a text that the call produces; nil with Progress.
+	Text func(piece string)
 	// Subscriptions are those of a connection of the handshake era; otherwise nil.
 	Subscriptions Subscriber
 }

@@ -28,7 +28,7 @@ func (s *Server) callTool(ctx context.Context, r *Request, result []byte) ([]byt
 		return nil, err
 	}
 	defer r.end(t.Weight)
-	reply, err := t.Call(ctx, tool.Call{Args: args, Checked: !r.Lone, Caller: r.Caller, Progress: r.Progress})
+	reply, err := t.Call(ctx, tool.Call{Args: args, Checked: !r.Lone, Caller: r.Caller, Progress: r.Progress, Text: r.Text})
 	if err != nil {
 		return nil, err
 	}

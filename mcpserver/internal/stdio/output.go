@@ -66,15 +66,22 @@ func (o *output) put(lines []byte) error {
 	return nil
 }
 
-// Offer adds a line that is written within Gather, or drops it if put would wait.
-func (o *output) Offer(line []byte) {
+// Offer adds a line that is written within Gather. It returns false and drops the line if
+// put would wait.
+func (o *output) Offer(line []byte) bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.err != nil || len(o.buf) > MaxUnwritten {
-		return
+		return false
 	}
 	o.buf = append(o.buf, line...)
 	o.start()
+	return true
+}
+
+// Put adds a line that is written with the next reply.
+func (o *output) Put(line []byte) {
+	_ = o.put(line) // if that fails, the connection ends
 }
 
 // soon makes sure that the buffer is written within Gather.

@@ -196,7 +196,7 @@ func (c *conn) run(ctx context.Context, call *session.Call, buf []byte) []byte {
 	}
 	defer cancel()
 	progress := method.NewProgress(&call.Message, c.out)
-	call.Request.Progress = progress.Reporter()
+	progress.Attach(&call.Request)
 	line, _ := c.session.Answer(ctx, buf, &call.Request)
 	progress.End()
 	c.reply(call, line)

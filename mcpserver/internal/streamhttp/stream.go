@@ -44,7 +44,7 @@ func (v *visit) relay(ctx context.Context, r *method.Request, f answer) (fault *
 	said := newOutgoing(v.client)
 	defer said.close()
 	progress := method.NewProgress(r.Message, said)
-	r.Progress = progress.Reporter()
+	progress.Attach(r)
 	if progress == nil || !v.accepts(eventStream) {
 		line, fault := f(ctx, make([]byte, 0, replySize), r)
 		progress.End()
