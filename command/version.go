@@ -6,6 +6,7 @@ import (
 	"runtime"
 	"runtime/debug"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 )
@@ -14,6 +15,7 @@ import (
 type build struct {
 	Version  string `json:"version"`
 	Revision string `json:"revision,omitempty"`
+	Date     string `json:"date,omitempty"`     // time of the commit, RFC 3339
 	Modified bool   `json:"modified,omitempty"` // built with uncommitted changes
 	Go       string `json:"go"`
 	OS       string `json:"os"`
@@ -45,6 +47,8 @@ func buildInfo() build {
 		switch s.Key {
 		case "vcs.revision":
 			b.Revision = s.Value
+		case "vcs.time":
+			b.Date = s.Value
 		case "vcs.modified":
 			b.Modified = s.Value == "true"
 		}
@@ -56,6 +60,9 @@ func (b build) String() string {
 	s := "sequent " + b.Version
 	if b.Revision != "" {
 		s += " (" + b.Revision[:min(len(b.Revision), 12)]
+		if day, _, ok := strings.Cut(b.Date, "T"); ok {
+			s += ", " + day
+		}
 		if b.Modified {
 			s += ", modified"
 		}

@@ -10,15 +10,23 @@
 // then gets
 //
 //	modules/      a file-system module proxy with the root module and the adapters
-//	sequent_*     an archive of the command for each system
-//	SHA256SUMS    checksums of the archives
+//	npm/          npm packages: a launcher, and the program for each system
+//	*.tar.gz *.zip an archive of the program for each system
+//	*.mcpb        a bundle of the program for each system, for Claude Desktop
+//	*.oci.tar     an image for containers, for each architecture of Linux
+//	*.spdx.json   the modules in the programs
+//	*.rb          a Homebrew formula
+//	server.json   the entry for the MCP registry
+//	install.*     the scripts of packaging/
+//	SHA256SUMS    checksums of all these files
 //	CHANGES.md    what is new, for the release's page
 //	release.patch what to commit before tagging
 //
-// The archives are built from the module in modules/, as go install does. A
-// throw-away module then gets the root module and each adapter from that proxy,
-// and builds a program with them. Modules of others come from the module cache or
-// from GOPROXY.
+// Two runs for one commit with one version of Go write the same bytes. Programs are
+// built in the clone, from a tag, so that they contain version, commit and time. A
+// throw-away module then gets the root module and each adapter from the proxy, and
+// builds a program with them. -quick omits that and modules/. Modules of others come
+// from the module cache or from GOPROXY.
 package main
 
 import (
@@ -28,6 +36,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"path"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -41,6 +50,7 @@ func main() {
 	flag.StringVar(&r.version, "version", "", "version to release, such as v0.1.0")
 	flag.StringVar(&r.out, "out", "", "directory to write, which must not exist (default dist/VERSION)")
 	flag.StringVar(&r.repository, "C", ".", "repository to release")
+	flag.BoolVar(&r.quick, "quick", false, "do not build and test the modules")
 	flag.Parse()
 	r.systems, r.log = systems, os.Stdout
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
@@ -58,14 +68,24 @@ type release struct {
 	out        string   // where the result goes
 	repository string   // the work tree of what is released
 	systems    []string // GOOS/GOARCH
+	quick      bool     // without modules/ and its proof
 	log        io.Writer
 
-	commit  commit
-	work    string // a temporary directory
-	clone   string // the repository at the commit, in work
-	modules []module
-	command string // import path of the command
+	commit   commit
+	work     string // a temporary directory
+	clone    string // the repository at the commit, in work
+	modules  []module
+	command  string // import path of the command
+	patched  bool   // the commit has to be changed before it is tagged
+	programs []program
+	bundles  map[string]string // checksums of bundles, by their file names
 }
+
+// name returns the name of the program.
+func (r *release) name() string { return path.Base(r.command) }
+
+// number returns the version as package managers write it, without the v.
+func (r *release) number() string { return strings.TrimPrefix(r.version, "v") }
 
 // Major versions above 1 would need a module path that ends in /v2.
 var versionForm = regexp.MustCompile(`^v[01]\.(0|[1-9]\d*)\.(0|[1-9]\d*)(-[0-9A-Za-z.-]+)?$`)
@@ -94,13 +114,24 @@ func (r *release) run(ctx context.Context) error {
 	for _, step := range []struct {
 		name string
 		do   func(context.Context) error
+		slow bool // omitted by -quick
 	}{
-		{"clone the commit", r.cloneCommit},
-		{"name the version", r.prepare},
-		{"write the modules", r.writeModules},
-		{"build the archives", r.buildArchives},
-		{"use the modules and the command", r.prove},
+		{"clone the commit", r.cloneCommit, false},
+		{"name the version", r.prepare, false},
+		{"write the modules", r.writeModules, true},
+		{"build the programs", r.buildPrograms, false},
+		{"write the archives", r.writeArchives, false},
+		{"write the npm packages", r.writeNPM, false},
+		{"write the bundles", r.writeBundles, false},
+		{"write the image", r.writeImage, false},
+		{"write the list of modules", r.writeSBOM, false},
+		{"write the descriptions", r.writeDescriptions, false},
+		{"write the checksums", r.writeSums, false},
+		{"use the modules and the command", r.prove, true},
 	} {
+		if step.slow && r.quick {
+			continue
+		}
 		fmt.Fprintln(r.log, "==", step.name)
 		if err := step.do(ctx); err != nil {
 			_ = os.RemoveAll(r.out) // it would be in the way of the next attempt
@@ -120,13 +151,15 @@ func (r *release) report() error {
 	for _, f := range files {
 		fmt.Fprintln(r.log, "  "+f.Name())
 	}
-	fmt.Fprintf(r.log, "\nNothing is published. To publish it:\n\n"+
-		"  git apply --index %s && git commit -m %q\n", filepath.Join(r.out, "release.patch"), "release "+r.version)
+	fmt.Fprint(r.log, "\nNothing is published. To publish it:\n\n")
+	if r.patched {
+		fmt.Fprintf(r.log, "  git apply --index %s && git commit -m %q\n", filepath.Join(r.out, "release.patch"), "release "+r.version)
+	}
 	var tags []string
 	for _, m := range r.modules {
 		tags = append(tags, m.tag(r.version))
 		fmt.Fprintf(r.log, "  git tag %s\n", m.tag(r.version))
 	}
-	fmt.Fprintf(r.log, "  git push --atomic origin HEAD %s\n\nthen upload the archives with SHA256SUMS, and CHANGES.md as their description.\n", strings.Join(tags, " "))
+	fmt.Fprintf(r.log, "  git push --atomic origin HEAD %s\n\nThe tag starts .github/workflows/release.yml, which signs and publishes.\n", strings.Join(tags, " "))
 	return nil
 }

@@ -81,6 +81,10 @@ func (r *release) prepare(ctx context.Context) error {
 	if _, err := output(ctx, r.clone, nil, "git", "add", "--all"); err != nil {
 		return err
 	}
+	if _, err := output(ctx, r.clone, nil, "git", "diff", "--cached", "--quiet", "HEAD"); err == nil {
+		return r.tag(ctx) // the commit is one that an earlier run prepared
+	}
+	r.patched = true
 	patch, err := output(ctx, r.clone, nil, "git", "diff", "--cached", "--binary", "--no-ext-diff", "--no-color", "HEAD")
 	if err != nil {
 		return err
@@ -91,6 +95,24 @@ func (r *release) prepare(ctx context.Context) error {
 	when := r.commit.time.Format(time.RFC3339)
 	_, err = output(ctx, r.clone, []string{"GIT_AUTHOR_DATE=" + when, "GIT_COMMITTER_DATE=" + when},
 		"git", "-c", "user.name=release", "-c", "user.email=release@localhost", "commit", "--quiet", "--message="+r.version)
+	if err != nil {
+		return err
+	}
+	return r.tag(ctx)
+}
+
+// tag makes sure that the version is a tag of the clone's commit, because the go command
+// puts the tag of the commit into a program. A tag of another commit is an error.
+func (r *release) tag(ctx context.Context) error {
+	tagged, err := output(ctx, r.clone, nil, "git", "rev-parse", "--quiet", "--verify", "refs/tags/"+r.version+"^{commit}")
+	if err != nil {
+		_, err = output(ctx, r.clone, nil, "git", "tag", r.version)
+		return err
+	}
+	head, err := output(ctx, r.clone, nil, "git", "rev-parse", "HEAD")
+	if err == nil && !bytes.Equal(head, tagged) {
+		err = fmt.Errorf("%s is a tag of the commit %.12s already; pass another version, or check out the tag", r.version, tagged)
+	}
 	return err
 }
 
@@ -154,6 +176,14 @@ func (r *release) collectChanges() error {
 			return err
 		}
 	}
+	log := filepath.Join(r.clone, "CHANGELOG.md")
+	old, err := os.ReadFile(log)
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	if section, ok := sectionOf(string(old), r.version); ok && len(files) == 0 {
+		return os.WriteFile(filepath.Join(r.out, "CHANGES.md"), []byte(section), 0o644)
+	}
 	var section strings.Builder
 	fmt.Fprintf(&section, "## %s (%s)\n", r.version, r.commit.time.Format(time.DateOnly))
 	for _, kind := range kinds {
@@ -165,13 +195,15 @@ func (r *release) collectChanges() error {
 		return err
 	}
 	const title = "# Changelog\n"
-	log := filepath.Join(r.clone, "CHANGELOG.md")
-	old, err := os.ReadFile(log)
-	if err != nil && !errors.Is(err, os.ErrNotExist) {
-		return err
-	}
 	text := title + "\n" + section.String() + string(bytes.TrimPrefix(old, []byte(title)))
 	return os.WriteFile(log, []byte(text), 0o644)
+}
+
+// sectionOf returns the section of a changelog for a version.
+func sectionOf(changelog, version string) (string, bool) {
+	_, section, ok := strings.Cut("\n"+changelog, "\n## "+version+" ")
+	section, _, _ = strings.Cut(section, "\n\n## ")
+	return "## " + version + " " + strings.TrimRight(section, "\n") + "\n", ok
 }
 
 // splitChanges returns the changes of a file. Each paragraph that begins with a

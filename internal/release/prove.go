@@ -80,7 +80,7 @@ func (r *release) prove(ctx context.Context) error {
 		}
 		fmt.Fprintf(r.log, "go get %s@%s\n", m.path, r.version)
 	}
-	program, err := r.install(ctx, append(env, "GOOS="+runtime.GOOS, "GOARCH="+runtime.GOARCH))
+	program, err := r.install(ctx, env)
 	if err != nil {
 		return err
 	}
@@ -93,4 +93,22 @@ func (r *release) prove(ctx context.Context) error {
 	}
 	fmt.Fprintf(r.log, "go install %s@%s: %s", r.command, r.version, said)
 	return nil
+}
+
+// install runs go install of the command's version in a new GOPATH and returns
+// the program's file.
+func (r *release) install(ctx context.Context, env []string) (string, error) {
+	gopath, err := os.MkdirTemp(r.work, "install")
+	if err != nil {
+		return "", err
+	}
+	env = append(env, "GOPATH="+gopath)
+	if _, err := output(ctx, r.work, env, "go", "install", "-trimpath", "-ldflags=-s -w", r.command+"@"+r.version); err != nil {
+		return "", err
+	}
+	file := filepath.Join(gopath, "bin", r.name())
+	if runtime.GOOS == "windows" {
+		file += ".exe"
+	}
+	return file, nil
 }

@@ -39,6 +39,14 @@ package toy
 const Name = "toy"
 -- testdata/a.txt --
 kept
+-- npm/toy/toy.js --
+#!/usr/bin/env node
+-- npm/toy/README.md --
+# Toy
+-- packaging/install.sh --
+#!/bin/sh
+-- packaging/install.ps1 --
+Write-Output
 -- cmd/toy/main.go --
 package main
 
@@ -121,7 +129,7 @@ func repository(t *testing.T, replaced map[string]string) string {
 func TestRelease(t *testing.T) {
 	dir := repository(t, nil)
 	own := runtime.GOOS + "/" + runtime.GOARCH
-	other := "windows/arm64"
+	const other = "windows/arm64"
 	build := func(out string) *release {
 		r := &release{version: "v0.1.0", repository: dir, out: out, systems: []string{own, other}, log: t.Output()}
 		if err := r.run(t.Context()); err != nil {
@@ -136,14 +144,26 @@ func TestRelease(t *testing.T) {
 	if again := read(t, second.out, "SHA256SUMS"); again != sums {
 		t.Errorf("two releases of one commit differ:\n%s%s", sums, again)
 	}
+	var listed []string
 	lines := strings.Split(strings.TrimSpace(sums), "\n")
-	if len(lines) != 2 {
-		t.Fatalf("SHA256SUMS has %q, want two archives", lines)
-	}
 	for _, line := range lines {
 		sum, name, _ := strings.Cut(line, "  ")
-		if got := fmt.Sprintf("%x", sha256.Sum256([]byte(read(t, first.out, name)))); got != sum {
+		listed = append(listed, name)
+		file := name
+		if strings.HasSuffix(name, ".tgz") {
+			file = "npm/" + name
+		}
+		if got := fmt.Sprintf("%x", sha256.Sum256([]byte(read(t, first.out, file)))); got != sum {
 			t.Errorf("%s has the checksum %s, SHA256SUMS says %s", name, got, sum)
+		}
+	}
+	ownName := "toy_0.1.0_" + runtime.GOOS + "_" + runtime.GOARCH
+	for _, want := range []string{
+		"CHANGES.md", "install.ps1", "install.sh", "server.json", "toy.rb", "toy_0.1.0.spdx.json", "toy_0.1.0_windows_arm64.mcpb", "toy_0.1.0_windows_arm64.zip",
+		ownName + ".mcpb", "sequent-dev-toy-0.1.0.tgz", "sequent-dev-toy-win32-arm64-0.1.0.tgz",
+	} {
+		if !slices.Contains(listed, want) {
+			t.Errorf("SHA256SUMS lists %q, without %s", listed, want)
 		}
 	}
 	packed := func(dir, program string) []string {
@@ -163,7 +183,9 @@ func TestRelease(t *testing.T) {
 
 	root := read(t, first.out, "modules/example.com/toy/@v/v0.1.0.zip")
 	const at = "example.com/toy@v0.1.0/"
-	want := []string{at + "CHANGELOG.md", at + "LICENSE", at + "README.md", at + "cmd/toy/main.go", at + "go.mod", at + "testdata/a.txt", at + "toy.go"}
+	want := []string{at + "CHANGELOG.md", at + "LICENSE", at + "README.md", at + "cmd/toy/main.go", at + "go.mod", at + "npm/toy/README.md", at + "npm/toy/toy.js",
+		at + "packaging/install.ps1", at + "packaging/install.sh", at + "testdata/a.txt", at + "toy.go",
+	}
 	if got := namesOfZip(t, root); !slices.Equal(got, want) {
 		t.Errorf("the root module has %q, want %q", got, want)
 	}
@@ -210,7 +232,7 @@ func TestReleaseFails(t *testing.T) {
 			map[string]string{"adapters/one/one.go": "package one\n\nimport _ \"example.com/toy/tools\"\n"},
 			"example.com/toy/tools",
 		},
-		{"a command that does not build", "v0.1.0", map[string]string{"cmd/toy/main.go": "package main\n"}, "go install"},
+		{"a command that does not build", "v0.1.0", map[string]string{"cmd/toy/main.go": "package main\n"}, "go build"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -1,0 +1,182 @@
+package main
+
+import (
+	"archive/tar"
+	"bytes"
+	"compress/gzip"
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"io"
+	"time"
+)
+
+// Media types of the OCI image format.
+const (
+	typeIndex    = "application/vnd.oci.image.index.v1+json"
+	typeManifest = "application/vnd.oci.image.manifest.v1+json"
+	typeConfig   = "application/vnd.oci.image.config.v1+json"
+	typeLayer    = "application/vnd.oci.image.layer.v1.tar+gzip"
+)
+
+// imageUser owns the process and /data in a container. It is no user of the host.
+const imageUser = 65532
+
+type imageDescriptor struct {
+	MediaType   string            `json:"mediaType"`
+	Digest      string            `json:"digest"`
+	Size        int               `json:"size"`
+	Platform    *imagePlatform    `json:"platform,omitempty"`
+	Annotations map[string]string `json:"annotations,omitempty"`
+}
+
+type imagePlatform struct {
+	Architecture string `json:"architecture"`
+	OS           string `json:"os"`
+}
+
+type imageIndex struct {
+	SchemaVersion int               `json:"schemaVersion"`
+	MediaType     string            `json:"mediaType"`
+	Manifests     []imageDescriptor `json:"manifests"`
+	Annotations   map[string]string `json:"annotations,omitempty"`
+}
+
+type imageManifest struct {
+	SchemaVersion int               `json:"schemaVersion"`
+	MediaType     string            `json:"mediaType"`
+	Config        imageDescriptor   `json:"config"`
+	Layers        []imageDescriptor `json:"layers"`
+	Annotations   map[string]string `json:"annotations,omitempty"`
+}
+
+type imageConfig struct {
+	imagePlatform
+	Created time.Time      `json:"created"`
+	Config  imageDefaults  `json:"config"`
+	RootFS  imageRoot      `json:"rootfs"`
+	History []imageHistory `json:"history"`
+}
+
+type imageDefaults struct {
+	User       string
+	Env        []string
+	Entrypoint []string
+	Cmd        []string
+	WorkingDir string
+	Volumes    map[string]struct{}
+	Labels     map[string]string
+}
+
+type imageRoot struct {
+	Type    string   `json:"type"`
+	DiffIDs []string `json:"diff_ids"`
+}
+
+type imageHistory struct {
+	Created   time.Time `json:"created"`
+	CreatedBy string    `json:"created_by"`
+}
+
+// writeImage writes an image for each architecture of Linux, in one archive in the OCI
+// layout, which tools copy to a registry without a daemon. The image has the program and
+// its directories, and nothing else. It serves standard input unless arguments say
+// otherwise; sessions are in /data.
+func (r *release) writeImage(context.Context) error {
+	var blobs []packed
+	add := func(mediaType string, content []byte) imageDescriptor {
+		sum := fmt.Sprintf("%x", sha256.Sum256(content))
+		blobs = append(blobs, packed{"blobs/sha256/" + sum, 0o644, content})
+		return imageDescriptor{MediaType: mediaType, Digest: "sha256:" + sum, Size: len(content)}
+	}
+	addJSON := func(mediaType string, value any) (imageDescriptor, error) {
+		text, err := jsonText(value)
+		return add(mediaType, text), err
+	}
+	labels := map[string]string{
+		"org.opencontainers.image.title": title, "org.opencontainers.image.description": summary, "org.opencontainers.image.version": r.number(),
+		"org.opencontainers.image.revision": r.commit.id, "org.opencontainers.image.source": homepage, "org.opencontainers.image.licenses": license,
+		"org.opencontainers.image.created":    r.commit.time.UTC().Format(time.RFC3339),
+		"io.modelcontextprotocol.server.name": registryName, // proves to the MCP registry that its entry and the image have one owner
+	}
+	index := imageIndex{SchemaVersion: 2, MediaType: typeIndex, Annotations: labels}
+	for _, p := range r.programs {
+		if p.goos != "linux" {
+			continue
+		}
+		layer, diff, err := r.layer(p)
+		if err != nil {
+			return err
+		}
+		platform := imagePlatform{p.goarch, p.goos}
+		config, err := addJSON(typeConfig, imageConfig{
+			imagePlatform: platform, Created: r.commit.time.UTC(), RootFS: imageRoot{"layers", []string{diff}},
+			History: []imageHistory{{r.commit.time.UTC(), r.name() + " " + r.version}},
+			Config: imageDefaults{
+				User: fmt.Sprintf("%d:%d", imageUser, imageUser), Env: []string{"PATH=/", "HOME=/data", "XDG_DATA_HOME=/data"},
+				Entrypoint: []string{"/" + r.name()}, Cmd: []string{"serve"}, WorkingDir: "/data", Volumes: map[string]struct{}{"/data": {}}, Labels: labels,
+			},
+		})
+		if err != nil {
+			return err
+		}
+		m, err := addJSON(typeManifest, imageManifest{
+			SchemaVersion: 2, MediaType: typeManifest, Config: config, Layers: []imageDescriptor{add(typeLayer, layer)}, Annotations: labels,
+		})
+		if err != nil {
+			return err
+		}
+		m.Platform = &platform
+		index.Manifests = append(index.Manifests, m)
+	}
+	if len(index.Manifests) == 0 {
+		return nil
+	}
+	all, err := addJSON(typeIndex, index)
+	if err != nil {
+		return err
+	}
+	all.Annotations = map[string]string{"org.opencontainers.image.ref.name": r.number()}
+	top, err := jsonText(imageIndex{SchemaVersion: 2, MediaType: typeIndex, Manifests: []imageDescriptor{all}})
+	if err != nil {
+		return err
+	}
+	var b bytes.Buffer
+	files := append([]packed{{"oci-layout", 0o644, []byte(`{"imageLayoutVersion":"1.0.0"}`)}, {"index.json", 0o644, top}}, blobs...)
+	if err := writeTar(tar.NewWriter(&b), files, r.commit.time); err != nil {
+		return err
+	}
+	return r.write(r.name()+"_"+r.number()+".oci.tar", b.Bytes())
+}
+
+// layer returns the files of an image, compressed, and the digest of the archive before
+// its compression.
+func (r *release) layer(p program) (compressed []byte, diff string, err error) {
+	var b bytes.Buffer
+	z := gzip.NewWriter(&b)
+	sum := sha256.New()
+	t := tar.NewWriter(io.MultiWriter(z, sum))
+	when := r.commit.time.UTC()
+	for _, h := range []*tar.Header{
+		{Name: r.name(), Mode: 0o755, Size: int64(len(p.content)), Typeflag: tar.TypeReg},
+		{Name: "data/", Mode: 0o700, Uid: imageUser, Gid: imageUser, Typeflag: tar.TypeDir},
+		{Name: "tmp/", Mode: 0o1777, Typeflag: tar.TypeDir}, // SQLite sorts there
+	} {
+		h.ModTime = when
+		if err := t.WriteHeader(h); err != nil {
+			return nil, "", err
+		}
+		if h.Size > 0 {
+			if _, err := t.Write(p.content); err != nil {
+				return nil, "", err
+			}
+		}
+	}
+	if err := t.Close(); err != nil {
+		return nil, "", err
+	}
+	if err := z.Close(); err != nil {
+		return nil, "", err
+	}
+	return b.Bytes(), fmt.Sprintf("sha256:%x", sum.Sum(nil)), nil
+}
