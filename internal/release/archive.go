@@ -114,7 +114,7 @@ func (r *release) writeSums(context.Context) error {
 		}
 		for _, file := range files {
 			name := filepath.Base(file)
-			if info, err := os.Stat(file); err != nil || info.IsDir() || name == "release.patch" {
+			if info, err := os.Stat(file); err != nil || info.IsDir() || name == "release.patch" || name == "CHANGES.md" {
 				continue
 			}
 			content, err := os.ReadFile(file)

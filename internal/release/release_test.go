@@ -159,7 +159,7 @@ func TestRelease(t *testing.T) {
 	}
 	ownName := "toy_0.1.0_" + runtime.GOOS + "_" + runtime.GOARCH
 	for _, want := range []string{
-		"CHANGES.md", "install.ps1", "install.sh", "server.json", "toy.rb", "toy_0.1.0.spdx.json", "toy_0.1.0_windows_arm64.mcpb", "toy_0.1.0_windows_arm64.zip",
+		"install.ps1", "install.sh", "server.json", "toy.rb", "toy_0.1.0.spdx.json", "toy_0.1.0_windows_arm64.mcpb", "toy_0.1.0_windows_arm64.zip",
 		ownName + ".mcpb", "sequent-dev-toy-0.1.0.tgz", "sequent-dev-toy-win32-arm64-0.1.0.tgz",
 	} {
 		if !slices.Contains(listed, want) {

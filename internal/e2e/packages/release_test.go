@@ -3,10 +3,12 @@
 package packages
 
 import (
+	"encoding/json"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -15,19 +17,30 @@ import (
 	"github.com/sequent-dev/sequent/internal/needtest"
 )
 
-// The version of the release that these tests install.
-const (
-	version = "v0.9.1-test"
-	number  = "0.9.1-test"
-)
+// The version of the release that these tests install, and the same without the v.
+var version, number = "v0.9.1-test", "0.9.1-test"
 
 var built struct {
 	sync.Once
-	work, dir, commit string
-	err               error
+	work, dir string
+	err       error
 }
 
+// SEQUENT_RELEASE is the directory of a release to test. Without it the tests build one.
 func TestMain(m *testing.M) {
+	if dir := os.Getenv("SEQUENT_RELEASE"); dir != "" {
+		var server struct{ Version string }
+		text, err := os.ReadFile(filepath.Join(dir, "server.json"))
+		if err == nil {
+			err = json.Unmarshal(text, &server)
+		}
+		if err != nil {
+			fmt.Fprintln(os.Stderr, "SEQUENT_RELEASE:", err)
+			os.Exit(1)
+		}
+		version, number = "v"+server.Version, server.Version
+		built.Do(func() { built.dir = dir })
+	}
 	code := m.Run()
 	if built.work != "" {
 		_ = os.RemoveAll(built.work)
@@ -125,8 +138,33 @@ func newHome(t *testing.T, path ...string) *home {
 	return h
 }
 
+// look returns the path of a program on the PATH of the home, which is not that of the test.
+func (h *home) look(name string) string {
+	h.t.Helper()
+	if strings.ContainsRune(name, filepath.Separator) {
+		return name
+	}
+	for _, v := range slices.Backward(h.env) { // the last one counts
+		if path, ok := strings.CutPrefix(v, "PATH="); ok {
+			for _, dir := range filepath.SplitList(path) {
+				if file := filepath.Join(dir, name); isExecutable(file) {
+					return file
+				}
+			}
+		}
+	}
+	h.t.Fatalf("%s is not on the PATH", name)
+	return ""
+}
+
+func isExecutable(file string) bool {
+	info, err := os.Stat(file)
+	return err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0
+}
+
 func (h *home) command(name string, args ...string) *exec.Cmd {
-	cmd := exec.CommandContext(h.t.Context(), name, args...)
+	h.t.Helper()
+	cmd := exec.CommandContext(h.t.Context(), h.look(name), args...)
 	cmd.Dir, cmd.Env = h.dir, h.env
 	return cmd
 }
