@@ -17,6 +17,7 @@ const (
 	CodeExists       sequent.Code = "note_exists"          // Create found a file at that URI
 	CodeNotANote     sequent.Code = "not_a_note"           // the URI names a link, a folder or a device
 	CodeTooLarge     sequent.Code = "note_too_large"       // the note is, or would be, larger than Config.MaxBytes
+	CodeNotText      sequent.Code = "note_not_text"        // the file is neither UTF-8 nor UTF-16 with a byte order mark
 	CodeFrontMatter  sequent.Code = "front_matter_damaged" // the front matter is not a YAML mapping; the note is unchanged
 	CodeConflict     sequent.Code = "note_conflict"        // the note kept changing during the call; safe to retry
 	CodeBusy         sequent.Code = "vault_busy"           // another process held the note's lock for too long; safe to retry

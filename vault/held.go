@@ -180,7 +180,8 @@ func (h *Held) append(text string, seen Info) (Info, error) {
 	return Info{}, conflict(h.uri)
 }
 
-func (h *Held) delete() error {
+// Delete is [Vault.Delete] of this note.
+func (h *Held) Delete() error {
 	if _, err := h.v.lstat(h.p); err != nil {
 		return wrap(err, h.uri)
 	}

@@ -32,12 +32,41 @@ func (l *locks) init() {
 	}
 }
 
-func (v *Vault) lock(ctx context.Context, p string) (unlock func(), err error) {
+// stripeOf returns the number of a note's lock.
+func stripeOf(p string) uint32 {
 	// On case-insensitive file systems, names that differ only in case are one file.
 	h := fnv.New32a()
 	_, _ = h.Write([]byte(strings.ToLower(p)))
-	stripe := h.Sum32() % stripes
+	return h.Sum32() % stripes
+}
 
+func (v *Vault) lock(ctx context.Context, p string) (unlock func(), err error) {
+	return v.lockStripe(ctx, stripeOf(p))
+}
+
+// lockBoth locks two notes. All callers lock in the order of the stripes, so that two
+// moves in opposite directions do not wait for each other.
+func (v *Vault) lockBoth(ctx context.Context, a, b string) (unlock func(), err error) {
+	first, second := stripeOf(a), stripeOf(b)
+	if first == second {
+		return v.lockStripe(ctx, first)
+	}
+	if first > second {
+		first, second = second, first
+	}
+	unlockFirst, err := v.lockStripe(ctx, first)
+	if err != nil {
+		return nil, err
+	}
+	unlockSecond, err := v.lockStripe(ctx, second)
+	if err != nil {
+		unlockFirst()
+		return nil, err
+	}
+	return func() { unlockSecond(); unlockFirst() }, nil
+}
+
+func (v *Vault) lockStripe(ctx context.Context, stripe uint32) (unlock func(), err error) {
 	timeout := time.NewTimer(v.lockTimeout)
 	defer timeout.Stop()
 	select {
@@ -94,4 +123,23 @@ func busy(cause error) error {
 		Fix:  "try again; if this continues, look for a program that has the vault open and hangs",
 		Err:  cause,
 	}
+}
+
+// Lock makes the caller the only holder of a name among all processes, until unlock is
+// called. It is for work on several notes, during which Lock of the same name waits up to
+// [Config.LockTimeout] and then fails with CodeBusy. It does not lock notes.
+func (v *Vault) Lock(ctx context.Context, name string) (unlock func(), err error) {
+	if why := badName(name); why != "" {
+		return nil, invalidURI(name, why)
+	}
+	timeout := time.NewTimer(v.lockTimeout)
+	defer timeout.Stop()
+	if err := v.makeFolder(lockDir); err != nil {
+		return nil, wrap(err, scheme)
+	}
+	f, err := acquire(ctx, filepath.Join(v.dir, filepath.FromSlash(lockDir), "named-"+name), timeout.C)
+	if err != nil {
+		return nil, wrap(err, scheme)
+	}
+	return func() { _ = f.Unlock() }, nil // closing the file releases the lock in any case
 }

@@ -40,7 +40,7 @@ func (v *Vault) Update(ctx context.Context, uri URI, change func(*Note) error) (
 
 // Delete removes a note. The error for a missing note matches ErrNotFound.
 func (v *Vault) Delete(ctx context.Context, uri URI) error {
-	return v.Hold(ctx, uri, (*Held).delete)
+	return v.Hold(ctx, uri, (*Held).Delete)
 }
 
 // create writes a new file and returns its state. The caller holds the lock.

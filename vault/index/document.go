@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/sequent-dev/sequent/internal/lazyregexp"
 	"github.com/sequent-dev/sequent/vault"
 	"github.com/sequent-dev/sequent/vault/wikilink"
 	"github.com/sequent-dev/sequent/words"
@@ -25,18 +26,20 @@ type document struct {
 	more     []string // the other values of the front matter
 }
 
-func newDocument(n *vault.Note) document {
-	d := document{
-		info: n.Info, path: n.URI.Path(),
-		hash: sha256.Sum256(n.Bytes()),
-		body: n.Body,
+// newDocument returns the document of a note, and an error for one that is not text.
+func newDocument(n *vault.Note) (document, error) {
+	d := document{info: n.Info, path: n.URI.Path(), hash: sha256.Sum256(n.Bytes())}
+	n, err := n.Decoded()
+	if err != nil {
+		return d, err
 	}
+	d.body = n.Body
 	name := n.URI.Name()
 	front := &n.Front
 	d.title = cmp.Or(strings.TrimSpace(front.Get("title")), firstHeading(n.Body), name)
 	aliases := slices.Concat(front.List("aliases"), front.List("alias"))
 	tags := slices.Concat(front.List("tags"), front.List("tag"))
-	d.tags = normalizeTags(tags)
+	d.tags = normalizeTags(slices.Concat(tags, inlineTags(n.Body)))
 	d.head = distinct(slices.Concat([]string{d.title, name}, aliases, tags))
 	d.about = normalized(slices.Concat([]string{d.title, name}, aliases))
 	for _, key := range front.Keys() {
@@ -52,9 +55,17 @@ func newDocument(n *vault.Note) document {
 			links = append(links, wikilink.InText(line)...)
 		}
 	}
+	links = slices.DeleteFunc(links, isBackLink)
 	d.concepts = wikilink.Concepts(append(links, wikilink.Parse([]byte(n.Body))...))
-	return d
+	return d, nil
 }
+
+// backLink matches the targets of the links between a workflow and its sessions.
+var backLink = lazyregexp.New(`^(workflow|sequential)/(workflow|session)-\d`)
+
+// isBackLink reports whether a link of front matter connects a workflow and a session.
+// Its target is a note and not a concept of either.
+func isBackLink(l wikilink.Link) bool { return backLink().MatchString(l.Target) }
 
 // firstHeading returns the first heading of level 1 outside code.
 func firstHeading(body string) string {

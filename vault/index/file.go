@@ -17,7 +17,7 @@ import (
 // format is the version of the schema and of what is stored in it, which
 // includes how package words cuts texts and how stem shortens words. An index of
 // another version is replaced.
-const format = 2
+const format = 3
 
 // applicationID is in the header of an index; it reads "sqnv".
 const applicationID = 0x73716e76

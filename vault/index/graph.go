@@ -32,6 +32,8 @@ type Context struct {
 	// Incomplete means that the notes have more links or text than one question may
 	// read: relations, files or previews can be missing, and a Count too low.
 	Incomplete bool
+	// Similar are concepts with a similar name, if no note links to this one.
+	Similar []string
 }
 
 // A Relation is a concept that is related to another.
@@ -39,11 +41,14 @@ type Relation struct {
 	Name string
 	// Count is the number of notes that link to both. The other concept of an
 	// expanded relation is Via.
-	Count    int
-	Files    []vault.URI // up to three of these notes, last changed first
-	Preview  string      // text of the first of them, around the concept, if asked for
-	Distance int         // 1 for direct relations
-	Via      string      // the concept that an expanded relation was reached through
+	Count int
+	Files []vault.URI // up to three of these notes, last changed first
+	// Preview is text of the first of Files that no relation before this one has shown,
+	// around the concept, if asked for; empty if they all have been shown.
+	Preview     string
+	PreviewFrom vault.URI // the note of Preview
+	Distance    int       // 1 for direct relations
+	Via         string    // the concept that an expanded relation was reached through
 }
 
 const (
@@ -106,10 +111,12 @@ func (b *budget) take(part *int, n int) bool {
 func (v *view) around(ctx context.Context, name string, q ContextQuery, b *budget) (Context, error) {
 	out := Context{Concept: name}
 	start, ok := v.concepts.find(name)
-	if !ok {
+	if !ok || len(v.mentioning(start)) == 0 {
+		out.Similar = v.similar(name, nil)
 		return out, nil
 	}
 	out.Notes = len(v.mentioning(start))
+	shown := make(map[int64]bool) // notes with a preview
 	reached := map[int32]bool{start: true}
 	frontier := []int32{start}
 	for distance := 1; distance <= q.Depth && len(frontier) > 0; distance++ {
@@ -137,9 +144,11 @@ func (v *view) around(ctx context.Context, name string, q ContextQuery, b *budge
 			if len(*list) == q.MaxEntities {
 				continue
 			}
-			r, err := v.relation(ctx, e, q.IncludeContent && distance == 1, b)
-			if err != nil {
-				return out, err
+			r := v.relation(e, b)
+			if q.IncludeContent && distance == 1 {
+				if err := v.preview(ctx, &r, e, shown, b); err != nil {
+					return out, err
+				}
 			}
 			if r.Distance = distance; distance > 1 {
 				r.Via = v.concepts.name(e.from)
@@ -151,12 +160,12 @@ func (v *view) around(ctx context.Context, name string, q ContextQuery, b *budge
 	return out, nil
 }
 
-// relation returns the relation for an edge, with a preview if content is set.
-func (v *view) relation(ctx context.Context, e edge, content bool, b *budget) (Relation, error) {
+// relation returns the relation for an edge.
+func (v *view) relation(e edge, b *budget) Relation {
 	r := Relation{Name: v.concepts.name(e.to), Count: e.weight}
 	from, to := v.mentioning(e.from), v.mentioning(e.to)
 	if !b.take(&b.links, len(from)+len(to)) {
-		return r, nil
+		return r
 	}
 	var notes []*noteInfo
 	for _, id := range common(from, to) {
@@ -166,12 +175,26 @@ func (v *view) relation(ctx context.Context, e edge, content bool, b *budget) (R
 	for _, n := range notes[:min(len(notes), maxFiles)] {
 		r.Files = append(r.Files, n.uri)
 	}
-	if !content || !b.take(&b.bytes, int(notes[0].size)) {
-		return r, nil
+	return r
+}
+
+// preview sets the preview of a relation: from the first of its files that is not among
+// the shown ones, to which it is added.
+func (v *view) preview(ctx context.Context, r *Relation, e edge, shown map[int64]bool, b *budget) error {
+	for _, uri := range r.Files {
+		n := v.uris[uri]
+		if shown[n.id] {
+			continue
+		}
+		if !b.take(&b.bytes, int(n.size)) {
+			return nil
+		}
+		shown[n.id] = true
+		body, err := v.body(ctx, n)
+		r.Preview, r.PreviewFrom = snippet(body, []unit{nameUnit(r.Name), nameUnit(v.concepts.name(e.from))}), uri
+		return err
 	}
-	body, err := v.body(ctx, notes[0])
-	r.Preview = snippet(body, []unit{nameUnit(r.Name), nameUnit(v.concepts.name(e.from))})
-	return r, err
+	return nil
 }
 
 // latestFirst orders notes by their last change, latest first.

@@ -2,6 +2,7 @@ package index
 
 import (
 	"context"
+	"math/bits"
 	"slices"
 	"strings"
 	"time"
@@ -27,6 +28,7 @@ func (s *search) hit(ctx context.Context, f *found) (Hit, error) {
 	for _, name := range s.request.links {
 		show = append(show, nameUnit(name))
 	}
+	h.Words = bits.OnesCount64(f.units)
 	h.Snippet = snippet(body, show)
 	return h, nil
 }
@@ -42,6 +44,12 @@ func nameUnit(name string) unit { return unit{tokens: words.Tokens(name)} }
 
 // snippet returns text of a note's body around the first unit that is in it.
 func snippet(body string, units []unit) string {
+	piece, _ := excerpt(body, units)
+	return piece
+}
+
+// excerpt is snippet. It also reports whether the text has one of the units.
+func excerpt(body string, units []unit) (piece string, matches bool) {
 	body = prose(body)
 	for _, u := range units {
 		q, err := words.Parse(u.in(body))
@@ -49,11 +57,11 @@ func snippet(body string, units []unit) string {
 			continue
 		}
 		if piece, at := words.Excerpt(body, q, maxSnippet); len(at) > 0 {
-			return piece
+			return piece, true
 		}
 	}
-	piece, _ := words.Excerpt(body, words.Query{}, maxSnippet)
-	return piece
+	piece, _ = words.Excerpt(body, words.Query{}, maxSnippet)
+	return piece, false
 }
 
 // in returns the unit as package words parses it; for a stem, the first word of

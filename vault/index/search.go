@@ -19,6 +19,9 @@ type Results struct {
 	Page     int
 	PageSize int
 	Hits     []Hit
+	Words    int // of the query that count: a hit has at least one of them, if there are any
+	// Unlinked are the links of the query that name no concept of a note.
+	Unlinked []Unlinked
 	// Warning says what the results lack because of a failure; empty if nothing.
 	Warning string
 }
@@ -28,6 +31,7 @@ type Hit struct {
 	URI     vault.URI `json:"uri"`
 	Title   string    `json:"title"`
 	Snippet string    `json:"snippet"` // text around a match, one line of at most 200 characters
+	Words   int       `json:"-"`       // how many of Results.Words the note has
 	// Score orders the hits: Text in mode FullText, Semantic in mode Semantic. In
 	// mode Hybrid it joins the three as independent evidence: words alone can
 	// reach 1, links alone 0.5, meaning alone 0.5, and each adds to the others.
@@ -162,7 +166,8 @@ func (s *search) run(ctx context.Context) error {
 	}
 	all = slices.DeleteFunc(all, func(f *found) bool { return round(f.score) < s.query.MinScore })
 	slices.SortFunc(all, func(a, b *found) int { return compareRank(a.score, b.score, a.note, b.note) })
-	s.results.Total = len(all)
+	s.results.Total, s.results.Words = len(all), len(s.rarest)
+	s.results.Unlinked = s.unlinked(s.request.links)
 	if s.query.Page > len(all) { // the product below could overflow
 		return nil
 	}

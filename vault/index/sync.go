@@ -270,7 +270,13 @@ func (x *Index) readNote(ctx context.Context, f *file, snap *snapshot, uri vault
 		}
 		return err
 	}
-	doc := newDocument(note)
+	doc, err := newDocument(note)
+	if err != nil {
+		if old != nil {
+			set.removed = append(set.removed, old.id)
+		}
+		return err
+	}
 	if old != nil {
 		var hash []byte
 		err := f.Readers.QueryRowContext(ctx, "SELECT hash FROM notes WHERE id = ?", old.id).Scan(&hash)

@@ -1,0 +1,348 @@
+package edit
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/sequent-dev/sequent"
+	"github.com/sequent-dev/sequent/internal/printable"
+	"github.com/sequent-dev/sequent/vault"
+	"github.com/sequent-dev/sequent/vault/wikilink"
+)
+
+// A Config configures an [Editor].
+type Config struct {
+	Vault *vault.Vault // required
+	// Protected maps folders of notes that another tool writes to what a caller
+	// should do instead. Links in these notes still follow a move.
+	Protected map[string]string
+	Now       func() time.Time // nil means time.Now
+}
+
+// An Editor changes notes. It is safe for concurrent use, also by several processes.
+type Editor struct {
+	vault     *vault.Vault
+	protected map[string]string
+	now       func() time.Time
+}
+
+// New returns an editor of a vault.
+func New(c Config) *Editor {
+	e := &Editor{vault: c.Vault, protected: c.Protected, now: c.Now}
+	if e.now == nil {
+		e.now = time.Now
+	}
+	return e
+}
+
+// Checksum returns the checksum of a note's file: 12 hexadecimal digits.
+func Checksum(n *vault.Note) string {
+	sum := sha256.Sum256(n.Bytes())
+	return hex.EncodeToString(sum[:6])
+}
+
+// A Note is a note to write.
+type Note struct {
+	URI      vault.URI
+	Content  string   // Markdown with a WikiLink; may begin with front matter
+	Title    string   // for front matter; empty means the first heading, or the file's name
+	Tags     []string // for front matter
+	Checksum string   // of the note to replace; empty for a new one
+}
+
+// Write creates a note, or replaces the one with the given checksum. A replaced note
+// keeps the keys of its front matter that the new content and arguments do not set.
+func (e *Editor) Write(ctx context.Context, in Note) (*vault.Note, error) {
+	uri, err := e.open(in.URI, "uri")
+	if err != nil {
+		return nil, err
+	}
+	if err := requireLink("content", in.Content); err != nil {
+		return nil, err
+	}
+	if in.Checksum == "" {
+		n := vault.ParseNote(uri, []byte(in.Content))
+		if err := e.setFront(n, in, true); err != nil {
+			return nil, err
+		}
+		err := e.vault.Create(ctx, n)
+		if errors.Is(err, vault.ErrExists) {
+			err = checksumRequired(uri, "to replace it")
+		}
+		return n, err
+	}
+	return e.vault.Update(ctx, uri, func(n *vault.Note) error {
+		if err := match(n, in.Checksum); err != nil {
+			return err
+		}
+		given := vault.ParseNote(uri, []byte(in.Content))
+		if given.Front.Present() {
+			n.Front = given.Front
+		}
+		n.Body = withBreaks(given.Body, n.LineBreak())
+		return e.setFront(n, in, false)
+	})
+}
+
+// setFront sets the keys of front matter that the arguments give, and those that a new
+// note lacks.
+func (e *Editor) setFront(n *vault.Note, in Note, isNew bool) error {
+	f := &n.Front
+	if err := f.Err(); err != nil {
+		return err
+	}
+	title := strings.Join(strings.Fields(in.Title), " ")
+	if isNew && title == "" && f.Get("title") == "" {
+		title = n.URI.Name()
+		for _, s := range Sections(n.Body) {
+			if s.Level == 1 {
+				title = s.Heading
+				break
+			}
+		}
+	}
+	var errs []error
+	if title != "" {
+		errs = append(errs, f.Set("title", title))
+	}
+	if len(in.Tags) > 0 {
+		tags := make([]string, 0, len(in.Tags))
+		for _, t := range in.Tags {
+			if t = strings.TrimLeft(strings.Join(strings.Fields(t), "-"), "#"); t != "" {
+				tags = append(tags, t)
+			}
+		}
+		errs = append(errs, f.SetList("tags", tags))
+	}
+	if isNew && f.Get("created") == "" {
+		errs = append(errs, f.SetTime("created", e.now()))
+	}
+	return errors.Join(append(errs, f.SetTime("modified", e.now()))...)
+}
+
+// A Change changes a part of a note.
+type Change struct {
+	URI      vault.URI
+	Content  string // the new text
+	Section  string // heading of the section to change
+	Find     string // text to replace, exactly as in the note
+	Checksum string // of the note; empty means that of any
+}
+
+// Append adds text with a WikiLink at the end of a note, or of a section.
+func (e *Editor) Append(ctx context.Context, c Change) (*vault.Note, error) {
+	if err := requireLink("content", c.Content); err != nil {
+		return nil, err
+	}
+	return e.change(ctx, c, func(n *vault.Note) error {
+		if c.Section == "" {
+			n.AddSection(strings.TrimRight(c.Content, "\n") + "\n")
+			return nil
+		}
+		s, err := Find(n.Body, c.Section)
+		if err != nil {
+			return err
+		}
+		n.Body = join(n.Body[:s.End], c.Content, n.Body[s.End:], n.LineBreak())
+		return nil
+	})
+}
+
+// Replace replaces the text of a section, with what is below it, by text with a WikiLink.
+// The heading stays, unless the new text begins with a heading of its level.
+func (e *Editor) Replace(ctx context.Context, c Change) (*vault.Note, error) {
+	if strings.TrimSpace(c.Section) == "" {
+		return nil, invalid("section", "section is missing", "name the heading of the section to replace")
+	}
+	if err := requireLink("content", c.Content); err != nil {
+		return nil, err
+	}
+	return e.change(ctx, c, func(n *vault.Note) error {
+		s, err := Find(n.Body, c.Section)
+		if err != nil {
+			return err
+		}
+		from := s.Text
+		first, _, _ := strings.Cut(strings.TrimLeft(c.Content, "\r\n"), "\n")
+		if level(strings.TrimSpace(first)) == s.Level {
+			from = s.Start
+		}
+		n.Body = join(n.Body[:from], c.Content, n.Body[s.End:], n.LineBreak())
+		return nil
+	})
+}
+
+// FindReplace replaces a text that occurs once in a note's body. The note must keep a
+// WikiLink.
+func (e *Editor) FindReplace(ctx context.Context, c Change) (*vault.Note, error) {
+	if c.Find == "" {
+		return nil, invalid("find", "find is missing", "give the text to replace, exactly as it is in the note")
+	}
+	return e.change(ctx, c, func(n *vault.Note) error {
+		br := n.LineBreak()
+		start, end := 0, len(n.Body)
+		if c.Section != "" {
+			s, err := Find(n.Body, c.Section)
+			if err != nil {
+				return err
+			}
+			start, end = s.Start, s.End
+		}
+		within, find := n.Body[start:end], withBreaks(c.Find, br)
+		switch count := strings.Count(within, find); {
+		case count == 0:
+			return &sequent.Error{
+				Code: CodeNoText, Field: "find",
+				Msg: fmt.Sprintf("%s does not have the text %q", n.URI, printable.Short(c.Find, maxQuoted)),
+				Fix: "read the note, and copy the text exactly, with its line breaks",
+			}
+		case count > 1:
+			return &sequent.Error{
+				Code: CodeAmbiguous, Field: "find",
+				Msg: fmt.Sprintf("%s has the text %q %d times", n.URI, printable.Short(c.Find, maxQuoted), count),
+				Fix: "give more of the text around it, or the section that it is in",
+			}
+		}
+		n.Body = n.Body[:start] + strings.Replace(within, find, withBreaks(c.Content, br), 1) + n.Body[end:]
+		if !linked(n) {
+			return linkRequired("content", "the note after the change")
+		}
+		return nil
+	})
+}
+
+// change changes a note.
+func (e *Editor) change(ctx context.Context, c Change, do func(*vault.Note) error) (*vault.Note, error) {
+	uri, err := e.open(c.URI, "uri")
+	if err != nil {
+		return nil, err
+	}
+	return e.vault.Update(ctx, uri, func(n *vault.Note) error {
+		if err := match(n, c.Checksum); err != nil {
+			return err
+		}
+		if err := editable(n); err != nil {
+			return err
+		}
+		before := n.Body
+		if err := do(n); err != nil {
+			return err
+		}
+		if n.Body == before || !n.Front.Present() || n.Front.Err() != nil {
+			return nil // damaged front matter is its author's to correct
+		}
+		return n.Front.SetTime("modified", e.now())
+	})
+}
+
+// Delete removes a note with the given checksum.
+func (e *Editor) Delete(ctx context.Context, uri vault.URI, checksum string) error {
+	uri, err := e.open(uri, "uri")
+	if err != nil {
+		return err
+	}
+	return e.vault.Hold(ctx, uri, func(h *vault.Held) error {
+		n, err := h.Read()
+		if err != nil {
+			return err
+		}
+		if checksum == "" {
+			return checksumRequired(uri, "to delete it")
+		}
+		if err := match(n, checksum); err != nil {
+			return err
+		}
+		return h.Delete()
+	})
+}
+
+// open returns the canonical URI of a note that the editor may change.
+func (e *Editor) open(uri vault.URI, field string) (vault.URI, error) {
+	canonical, err := vault.ParseURI(string(uri))
+	if err != nil {
+		return "", err
+	}
+	for folder, instead := range e.protected {
+		if p := strings.ToLower(canonical.Path()); strings.HasPrefix(p, folder+"/") {
+			return "", &sequent.Error{
+				Code: CodeProtected, Field: field,
+				Msg: fmt.Sprintf("another tool writes the notes in %s", folder), Fix: instead,
+			}
+		}
+	}
+	return canonical, nil
+}
+
+// match refuses a note with another checksum than the given one, if one is given.
+func match(n *vault.Note, checksum string) error {
+	if now := Checksum(n); checksum != "" && !strings.EqualFold(strings.TrimSpace(checksum), now) {
+		return changed(n.URI, now)
+	}
+	return nil
+}
+
+// editable refuses a note that is not text in UTF-8.
+func editable(n *vault.Note) error {
+	if _, err := n.Decoded(); err != nil {
+		return err
+	}
+	if n.UTF16() {
+		return &sequent.Error{
+			Code: vault.CodeNotText, Field: "uri",
+			Msg: fmt.Sprintf("%s is in UTF-16, which can be read but not edited", n.URI), Fix: "save it in UTF-8 first",
+		}
+	}
+	return nil
+}
+
+func requireLink(field, text string) error {
+	switch {
+	case strings.TrimSpace(text) == "":
+		return invalid(field, field+" is missing", "write the text, with at least one [[WikiLink]]")
+	case !linked(vault.ParseNote("", []byte(text))):
+		return linkRequired(field, field)
+	}
+	return nil
+}
+
+// linked reports whether a note links to a concept, in its body or in its front matter.
+func linked(n *vault.Note) bool {
+	if wikilink.HasConcept([]byte(n.Body)) {
+		return true
+	}
+	for _, l := range wikilink.InText(n.Front.Text()) {
+		if l.Concept() != "" {
+			return true
+		}
+	}
+	return false
+}
+
+// join puts a text between two parts of a note, with an empty line on each side.
+func join(before, text, after, br string) string {
+	text = strings.Trim(strings.ReplaceAll(text, "\r\n", "\n"), "\n")
+	before = strings.TrimRight(before, "\r\n")
+	if before != "" {
+		before += br + br
+	}
+	after = strings.TrimLeft(after, "\r\n")
+	if after != "" {
+		after = br + after
+	}
+	return before + withBreaks(text, br) + br + after
+}
+
+// withBreaks returns a text with the line breaks of a note.
+func withBreaks(text, br string) string {
+	text = strings.ReplaceAll(text, "\r\n", "\n")
+	if cmp.Or(br, "\n") == "\n" {
+		return text
+	}
+	return strings.ReplaceAll(text, "\n", br)
+}

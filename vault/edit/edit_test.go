@@ -1,0 +1,321 @@
+package edit_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/sequent-dev/sequent"
+	"github.com/sequent-dev/sequent/vault"
+	"github.com/sequent-dev/sequent/vault/edit"
+)
+
+// A desk is a vault with an editor.
+type desk struct {
+	*testing.T
+	dir    string
+	vault  *vault.Vault
+	editor *edit.Editor
+}
+
+func newDesk(t *testing.T, files map[string]string) *desk {
+	t.Helper()
+	d := &desk{T: t, dir: t.TempDir()}
+	for name, text := range files {
+		d.put(name, text)
+	}
+	d.open()
+	return d
+}
+
+func (d *desk) open() {
+	d.Helper()
+	v, err := vault.Open(vault.Config{Dir: d.dir})
+	if err != nil {
+		d.Fatal(err)
+	}
+	d.Cleanup(func() { _ = v.Close() })
+	d.vault = v
+	d.editor = edit.New(edit.Config{
+		Vault: v, Protected: map[string]string{"thinking/sequential": "call sequential_thinking"},
+		Now: func() time.Time { return time.Date(2026, 3, 14, 15, 9, 26, 0, time.UTC) },
+	})
+}
+
+func (d *desk) put(name, text string) {
+	d.Helper()
+	file := filepath.Join(d.dir, filepath.FromSlash(name))
+	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+		d.Fatal(err)
+	}
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		d.Fatal(err)
+	}
+}
+
+func (d *desk) read(name string) string {
+	d.Helper()
+	data, err := os.ReadFile(filepath.Join(d.dir, filepath.FromSlash(name)))
+	if err != nil {
+		d.Fatal(err)
+	}
+	return string(data)
+}
+
+func (d *desk) checksum(uri vault.URI) string {
+	d.Helper()
+	n, err := d.vault.Read(d.Context(), uri)
+	if err != nil {
+		d.Fatal(err)
+	}
+	return edit.Checksum(n)
+}
+
+func (d *desk) want(err error, code sequent.Code) {
+	d.Helper()
+	if sequent.CodeOf(err) != code {
+		d.Errorf("got %v, want the code %q", err, code)
+	}
+}
+
+const pool = "---\n# my own order\nstatus: reviewed\ntags: [db]\n---\n# The pool\n\nIntro [[checkout]].\n\n## Facts\n\n- one [[pool]]\n\n### Detail\n\nx\n\n## Open\n\nnothing\n"
+
+func TestWrite(t *testing.T) {
+	d := newDesk(t, nil)
+	n, err := d.editor.Write(t.Context(), edit.Note{URI: "memory://ideas/pool", Content: "# The pool\n\nSee [[checkout]].\n", Tags: []string{"#db", "two words"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := "---\ntitle: The pool\ntags:\n  - db\n  - two-words\ncreated: 2026-03-14T15:09:26.000Z\nmodified: 2026-03-14T15:09:26.000Z\n---\n# The pool\n\nSee [[checkout]].\n"; d.read("ideas/pool.md") != want {
+		t.Errorf("%s", d.read("ideas/pool.md"))
+	}
+	_, err = d.editor.Write(t.Context(), edit.Note{URI: n.URI, Content: "Other [[text]]."})
+	d.want(err, edit.CodeChecksumRequired)
+	_, err = d.editor.Write(t.Context(), edit.Note{URI: n.URI, Content: "Other [[text]].", Checksum: "000000000000"})
+	d.want(err, edit.CodeChanged)
+	if _, err = d.editor.Write(t.Context(), edit.Note{URI: n.URI, Content: "Other [[text]].\n", Checksum: edit.Checksum(n)}); err != nil {
+		t.Fatal(err)
+	}
+	if got := d.read("ideas/pool.md"); !strings.HasSuffix(got, "---\nOther [[text]].\n") || !strings.Contains(got, "title: The pool\n") {
+		t.Errorf("%s", got)
+	}
+	for content, code := range map[string]sequent.Code{"": edit.CodeInvalid, "no link": edit.CodeLinkRequired, "`[[code]]`": edit.CodeLinkRequired} {
+		_, err = d.editor.Write(t.Context(), edit.Note{URI: "memory://new", Content: content})
+		d.want(err, code)
+	}
+	_, err = d.editor.Write(t.Context(), edit.Note{URI: "memory://thinking/Sequential/x", Content: "[[x]]"})
+	d.want(err, edit.CodeProtected)
+}
+
+func TestChanges(t *testing.T) {
+	type call func(*desk, edit.Change) (*vault.Note, error)
+	appended := func(d *desk, c edit.Change) (*vault.Note, error) { return d.editor.Append(t.Context(), c) }
+	replaced := func(d *desk, c edit.Change) (*vault.Note, error) { return d.editor.Replace(t.Context(), c) }
+	found := func(d *desk, c edit.Change) (*vault.Note, error) { return d.editor.FindReplace(t.Context(), c) }
+	const facts = "## Facts\n\n- one [[pool]]\n\n### Detail\n\nx\n\n"
+	for _, test := range []struct {
+		name   string
+		call   call
+		change edit.Change
+		from   string // of the note
+		to     string
+		code   sequent.Code
+	}{
+		{"append", appended, edit.Change{Content: "More [[a]]."}, "nothing\n", "nothing\n\nMore [[a]].\n", ""},
+		{"append to a section", appended, edit.Change{Section: "facts", Content: "- two [[a]]"}, "x\n\n## Open", "x\n\n- two [[a]]\n\n## Open", ""},
+		{"append to the last section", appended, edit.Change{Section: "Open", Content: "- two [[a]]"}, "nothing\n", "nothing\n\n- two [[a]]\n", ""},
+		{"append without a link", appended, edit.Change{Content: "More."}, "", "", edit.CodeLinkRequired},
+		{"append nothing", appended, edit.Change{}, "", "", edit.CodeInvalid},
+		{"replace a section", replaced, edit.Change{Section: "## Facts", Content: "New [[a]].\n"}, facts, "## Facts\n\nNew [[a]].\n\n", ""},
+		{"replace a section and its heading", replaced, edit.Change{Section: "Facts", Content: "## Truths\n\nNew [[a]]."}, facts, "## Truths\n\nNew [[a]].\n\n", ""},
+		{"replace a subsection", replaced, edit.Change{Section: "Detail", Content: "y [[a]]"}, "### Detail\n\nx\n", "### Detail\n\ny [[a]]\n", ""},
+		{"replace no section", replaced, edit.Change{Section: "Missing", Content: "y [[a]]"}, "", "", edit.CodeNoSection},
+		{"replace a section of another level", replaced, edit.Change{Section: "# Facts", Content: "y [[a]]"}, "", "", edit.CodeNoSection},
+		{"replace without a section", replaced, edit.Change{Content: "y [[a]]"}, "", "", edit.CodeInvalid},
+		{"find and replace", found, edit.Change{Find: "nothing", Content: "something"}, "nothing", "something", ""},
+		{"find and remove", found, edit.Change{Find: "- one [[pool]]\n", Content: ""}, "- one [[pool]]\n", "", ""},
+		{"find in a section", found, edit.Change{Find: "x", Section: "Detail", Content: "z"}, "\nx\n", "\nz\n", ""},
+		{"find what is not there", found, edit.Change{Find: "status: reviewed", Content: "z"}, "", "", edit.CodeNoText},
+		{"find what is there twice", found, edit.Change{Find: "pool", Content: "z"}, "", "", edit.CodeAmbiguous},
+		{"another checksum", found, edit.Change{Find: "nothing", Content: "z", Checksum: "0123456789ab"}, "", "", edit.CodeChanged},
+	} {
+		for _, br := range []string{"\n", "\r\n"} {
+			t.Run(fmt.Sprintf("%s%q", test.name, br), func(t *testing.T) {
+				text := strings.ReplaceAll(pool, "\n", br)
+				d := newDesk(t, map[string]string{"pool.md": text})
+				c := test.change
+				c.URI = "memory://pool"
+				_, err := test.call(d, c)
+				d.want(err, test.code)
+				want := text
+				if test.code == "" {
+					want = strings.Replace(pool, test.from, test.to, 1)
+					want = strings.Replace(want, "tags: [db]\n", "tags: [db]\nmodified: 2026-03-14T15:09:26.000Z\n", 1)
+					want = strings.ReplaceAll(want, "\n", br)
+				}
+				if got := d.read("pool.md"); got != want {
+					t.Errorf("got\n%q\nwant\n%q", got, want)
+				}
+			})
+		}
+	}
+}
+
+func TestTheLastLinkStays(t *testing.T) {
+	d := newDesk(t, map[string]string{"a.md": "only [[one]] link"})
+	_, err := d.editor.FindReplace(t.Context(), edit.Change{URI: "memory://a", Find: "[[one]]", Content: "no"})
+	d.want(err, edit.CodeLinkRequired)
+}
+
+func TestDelete(t *testing.T) {
+	d := newDesk(t, map[string]string{"a.md": "[[one]]"})
+	d.want(d.editor.Delete(t.Context(), "memory://a", ""), edit.CodeChecksumRequired)
+	d.want(d.editor.Delete(t.Context(), "memory://a", "0"), edit.CodeChanged)
+	d.want(d.editor.Delete(t.Context(), "memory://b", "0"), vault.CodeNotFound)
+	sum := d.checksum("memory://a")
+	d.put("a.md", "[[two]]")
+	d.want(d.editor.Delete(t.Context(), "memory://a", sum), edit.CodeChanged)
+	d.want(d.editor.Delete(t.Context(), "memory://a", d.checksum("memory://a")), "")
+	if _, err := os.Stat(filepath.Join(d.dir, "a.md")); err == nil {
+		t.Error("the note is still there")
+	}
+}
+
+// Notes outside the vault and behind links are out of reach for every action.
+func TestConfined(t *testing.T) {
+	d := newDesk(t, map[string]string{"real/a.md": "[[a]]"})
+	outside := t.TempDir()
+	secret := filepath.Join(outside, "secret.md")
+	if err := os.WriteFile(secret, []byte("[[secret]]"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for link, to := range map[string]string{"out": outside, "secret.md": secret, "in": "real"} {
+		if err := os.Symlink(to, filepath.Join(d.dir, link)); err != nil {
+			t.Skip("SKIP: links cannot be made here; allow the user to make symbolic links")
+		}
+	}
+	for _, uri := range []vault.URI{
+		"memory://../x", "memory://%2e%2e/x", "memory://a/../../x", "memory:///etc/passwd", "memory://.sequent/moves/x", "memory://..\\x",
+		"memory://out/secret", "memory://out/new", "memory://secret", "memory://in/a", "memory://in/new", "file:///etc/passwd", "", "x\x00y",
+	} {
+		for what, err := range map[string]error{
+			"write":   second(d.editor.Write(t.Context(), edit.Note{URI: uri, Content: "[[x]]"})),
+			"append":  second(d.editor.Append(t.Context(), edit.Change{URI: uri, Content: "[[x]]"})),
+			"replace": second(d.editor.Replace(t.Context(), edit.Change{URI: uri, Content: "[[x]]", Section: "x"})),
+			"find":    second(d.editor.FindReplace(t.Context(), edit.Change{URI: uri, Find: "e", Content: "[[x]]"})),
+			"move":    second(d.editor.Move(t.Context(), uri, "memory://moved", "")),
+			"move to": second(d.editor.Move(t.Context(), "memory://real/a", uri, "")),
+			"delete":  d.editor.Delete(t.Context(), uri, "x"),
+		} {
+			e, ok := err.(*sequent.Error)
+			if !ok || strings.Contains(e.Msg+e.Fix, outside) || strings.Contains(e.Msg+e.Fix, d.dir) {
+				t.Errorf("%s of %q: %v", what, uri, err)
+			}
+		}
+	}
+	if got, err := os.ReadFile(secret); err != nil || string(got) != "[[secret]]" {
+		t.Errorf("%q, %v", got, err)
+	}
+	if entries, err := os.ReadDir(outside); err != nil || len(entries) != 1 {
+		t.Errorf("%v, %v", entries, err)
+	}
+	if d.read("real/a.md") != "[[a]]" {
+		t.Error("the note has changed")
+	}
+}
+
+func second[T any](_ T, err error) error { return err }
+
+// A person saves the note while the tool changes it: the tool's change is made again, on
+// what the person has saved, and refused if it was meant for the note before.
+func TestBesideAPerson(t *testing.T) {
+	for _, withChecksum := range []bool{false, true} {
+		d := newDesk(t, map[string]string{"a.md": "---\ntitle: a\n---\n[[start]]\n"})
+		saves := 0
+		e := edit.New(edit.Config{Vault: d.vault, Now: func() time.Time { // called within the change
+			if saves++; saves <= 3 {
+				d.put("a.md", fmt.Sprintf("---\ntitle: a\n---\n[[start]]\n\nSave %d of a person.\n", saves))
+			}
+			return time.Date(2026, 3, 14, 15, 9, 26, 0, time.UTC)
+		}})
+		c := edit.Change{URI: "memory://a", Content: "By the tool. [[x]]"}
+		if withChecksum {
+			c.Checksum = d.checksum("memory://a")
+			_, err := e.Append(t.Context(), c)
+			d.want(err, edit.CodeChanged)
+			if got := d.read("a.md"); !strings.HasSuffix(got, "Save 1 of a person.\n") {
+				t.Errorf("%q", got)
+			}
+			continue
+		}
+		if _, err := e.Append(t.Context(), c); err != nil {
+			t.Fatal(err)
+		}
+		if got := d.read("a.md"); !strings.HasSuffix(got, "\nSave 3 of a person.\n\nBy the tool. [[x]]\n") {
+			t.Errorf("%q", got)
+		}
+	}
+}
+
+// Of many agents that change a note with the checksum that they read, exactly one wins.
+func TestOneOfManyWins(t *testing.T) {
+	d := newDesk(t, map[string]string{"a.md": "[[start]]\n"})
+	sum := d.checksum("memory://a")
+	const agents = 16
+	errs := make([]error, agents)
+	var wg sync.WaitGroup
+	for i := range agents {
+		wg.Go(func() {
+			_, errs[i] = d.editor.Write(t.Context(), edit.Note{URI: "memory://a", Content: fmt.Sprintf("[[agent %d]]", i), Checksum: sum})
+		})
+	}
+	wg.Wait()
+	won := 0
+	for i, err := range errs {
+		switch {
+		case err == nil:
+			won++
+			if !strings.HasSuffix(d.read("a.md"), fmt.Sprintf("[[agent %d]]", i)) {
+				t.Errorf("agent %d has won, and the note is %q", i, d.read("a.md"))
+			}
+		case sequent.CodeOf(err) != edit.CodeChanged:
+			t.Error(err)
+		}
+	}
+	if won != 1 {
+		t.Errorf("%d agents have won", won)
+	}
+}
+
+// A note of a megabyte is edited like any other.
+func TestLargeNote(t *testing.T) {
+	var b strings.Builder
+	b.WriteString("# Large\n\n## First\n\n[[a]]\n\n## Rest\n\n")
+	for i := 0; b.Len() < 1<<20; i++ {
+		fmt.Fprintf(&b, "line %d [[concept %d]]\n", i, i%50)
+	}
+	d := newDesk(t, map[string]string{"large.md": b.String(), "other.md": "[[large]]"})
+	if _, err := d.editor.Replace(t.Context(), edit.Change{URI: "memory://large", Section: "First", Content: "new [[b]]"}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := d.editor.FindReplace(t.Context(), edit.Change{URI: "memory://large", Find: "line 777 ", Content: "LINE 777 "}); err != nil {
+		t.Fatal(err)
+	}
+	want := strings.Replace(strings.Replace(b.String(), "[[a]]", "new [[b]]", 1), "line 777 ", "LINE 777 ", 1)
+	if got := d.read("large.md"); got != want {
+		t.Errorf("the note has %d bytes, want %d", len(got), len(want))
+	}
+	if m, err := d.editor.Move(t.Context(), "memory://large", "memory://deep/er/huge", ""); err != nil || m.Links != 1 || d.read("other.md") != "[[huge]]" {
+		t.Errorf("%+v, %v", m, err)
+	}
+}
+
+func TestUTF16IsNotEdited(t *testing.T) {
+	d := newDesk(t, map[string]string{"a.md": "\xFF\xFE[\x00[\x00a\x00]\x00]\x00"})
+	_, err := d.editor.Append(t.Context(), edit.Change{URI: "memory://a", Content: "[[b]]"})
+	d.want(err, vault.CodeNotText)
+}

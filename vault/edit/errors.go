@@ -1,0 +1,50 @@
+package edit
+
+import (
+	"fmt"
+
+	"github.com/sequent-dev/sequent"
+	"github.com/sequent-dev/sequent/vault"
+)
+
+// The codes of this package's errors, which are [*sequent.Error]s. Errors of package
+// vault keep their codes.
+const (
+	CodeInvalid          sequent.Code = "edit_invalid"           // an argument is missing or cannot be used
+	CodeLinkRequired     sequent.Code = "edit_link_required"     // the text, or the note after the change, has no WikiLink
+	CodeChecksumRequired sequent.Code = "edit_checksum_required" // a whole note cannot be replaced or deleted without a checksum
+	CodeChanged          sequent.Code = "note_changed"           // the note has another checksum
+	CodeNoSection        sequent.Code = "section_not_found"      // the note has no section with that heading
+	CodeAmbiguous        sequent.Code = "text_ambiguous"         // a heading or a text occurs several times
+	CodeNoText           sequent.Code = "text_not_found"         // the note does not have the text to replace
+	CodeProtected        sequent.Code = "note_protected"         // another tool writes the note
+)
+
+const maxQuoted = 80 // characters of a caller's text in an error
+
+func invalid(field, msg, fix string) error {
+	return &sequent.Error{Code: CodeInvalid, Field: field, Msg: msg, Fix: fix}
+}
+
+func linkRequired(field, what string) error {
+	return &sequent.Error{
+		Code: CodeLinkRequired, Field: field, Msg: what + " has no [[WikiLink]]",
+		Fix: "put its concepts in double brackets, as in [[rate limiting]] (links in code do not count)",
+	}
+}
+
+func changed(uri vault.URI, now string) error {
+	return &sequent.Error{
+		Code: CodeChanged, Field: "checksum",
+		Msg: fmt.Sprintf("%s has changed: its checksum is %s; nothing was written", uri, now),
+		Fix: "read it again, and repeat the change on what is there now",
+	}
+}
+
+func checksumRequired(uri vault.URI, what string) error {
+	return &sequent.Error{
+		Code: CodeChecksumRequired, Field: "checksum",
+		Msg: fmt.Sprintf("%s exists, and %s needs its checksum", uri, what),
+		Fix: "read the note and pass the checksum of the reply",
+	}
+}

@@ -1,0 +1,203 @@
+package edit_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/sequent-dev/sequent"
+	"github.com/sequent-dev/sequent/vault"
+	"github.com/sequent-dev/sequent/vault/edit"
+)
+
+func TestMove(t *testing.T) {
+	for _, test := range []struct {
+		name, from, to string
+		others         map[string]string
+		text, want     string // of another note
+	}{
+		{"renamed", "ideas/pool.md", "ideas/connection pool.md", nil,
+			"[[pool]] ![[Pool#Facts|the pool]] [[POOL.md]] [[ideas/pool]] [[pools]] `[[pool]]` memory://ideas/pool.md, memory://ideas/pool. memory://ideas/pool-2.md",
+			"[[connection pool]] ![[connection pool#Facts|the pool]] [[connection pool.md]] [[ideas/connection pool]] [[pools]] `[[pool]]` memory://ideas/connection%20pool.md, memory://ideas/connection%20pool. memory://ideas/pool-2.md"},
+		{"to another folder", "ideas/pool.md", "design/db/pool.md", nil,
+			"[[pool]] [[ideas/pool|p]] [[/ideas/pool]] (memory://ideas/pool.md) <memory://ideas/pool>",
+			"[[pool]] [[design/db/pool|p]] [[design/db/pool]] (memory://design/db/pool.md) <memory://design/db/pool>"},
+		{"another note has the name", "ideas/pool.md", "ideas/pond.md", map[string]string{"old/pool.md": "x"},
+			"[[pool]] [[ideas/pool]] [[old/pool]]", "[[pool]] [[ideas/pond]] [[old/pool]]"},
+		{"in front matter", "ideas/pool.md", "ideas/pond.md", nil,
+			"---\nrelated: \"[[pool]]\"\nlist:\n  - '[[ideas/pool]]'\n---\ntext", "---\nrelated: \"[[pond]]\"\nlist:\n  - '[[ideas/pond]]'\n---\ntext"},
+		{"spellings", "Rate Limiting.md", "throttling.md", nil, "[[rate-limiting]] [[Rate_Limiting]]", "[[throttling]] [[throttling]]"},
+		{"in a table", "a.md", "b.md", nil, "| x |\n|---|\n| [[a\\|alias]] |\n", "| x |\n|---|\n| [[b\\|alias]] |\n"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			d := newDesk(t, test.others)
+			d.put(test.from, "myself: [[x]]")
+			d.put("n/other.md", test.text)
+			d.put("thinking/sequential/session-1.md", test.text)
+			m, err := d.editor.Move(t.Context(), vault.URI("memory://"+strings.ReplaceAll(test.from, " ", "%20")), vault.URI("memory://"+test.to), "")
+			if err != nil || len(m.Left) > 0 {
+				t.Fatalf("%v, %v", err, m.Left)
+			}
+			for _, name := range []string{"n/other.md", "thinking/sequential/session-1.md"} {
+				if got := d.read(name); got != test.want {
+					t.Errorf("%s: got\n%s\nwant\n%s", name, got, test.want)
+				}
+			}
+			if d.read(test.to) != "myself: [[x]]" {
+				t.Error("the note has another text")
+			}
+			if _, err := os.Stat(filepath.Join(d.dir, test.from)); err == nil {
+				t.Error("the old note is still there")
+			}
+			if left, _ := os.ReadDir(filepath.Join(d.dir, ".sequent/moves")); len(left) > 0 {
+				t.Errorf("%v is left", left)
+			}
+		})
+	}
+}
+
+func TestMoveRefused(t *testing.T) {
+	d := newDesk(t, map[string]string{"a.md": "[[a]]", "b.md": "[[b]]", "thinking/sequential/session-1.md": "[[a]]"})
+	for _, test := range []struct {
+		from, to, sum string
+		code          sequent.Code
+	}{
+		{"a", "b", "", "note_exists"}, {"a", "a", "", "edit_invalid"}, {"a", "", "", "edit_invalid"}, {"none", "c", "", "note_not_found"},
+		{"a", "c", "0", "note_changed"}, {"a", "../c", "", "invalid_uri"}, {"a", "c%23d", "", "edit_invalid"},
+		{"thinking/sequential/session-1", "c", "", "note_protected"}, {"a", "thinking/sequential/session-2", "", "note_protected"},
+	} {
+		to := vault.URI(test.to)
+		if to != "" {
+			to = "memory://" + to
+		}
+		_, err := d.editor.Move(t.Context(), vault.URI("memory://"+test.from), to, test.sum)
+		d.want(err, test.code)
+	}
+	if left, _ := os.ReadDir(filepath.Join(d.dir, ".sequent/moves")); len(left) > 0 {
+		t.Errorf("%v is left", left)
+	}
+}
+
+// A move that was killed after the new name was made, and before the old one was removed.
+func TestResumeWithBothNames(t *testing.T) {
+	d := newDesk(t, map[string]string{"a.md": "[[x]]", "other.md": "[[a]]"})
+	d.put(".sequent/moves/RECORD", `{"from":"memory://a.md","to":"memory://b.md","name":true}`)
+	d.put(".sequent/moves/TORN", `{"from":"memory://a.m`)
+	if err := os.Link(filepath.Join(d.dir, "a.md"), filepath.Join(d.dir, "b.md")); err != nil {
+		t.Skip("SKIP: the file system has no hard links; put the folder for temporary files on one that has")
+	}
+	if m, err := d.editor.Resume(t.Context()); err != nil || len(m) != 1 || m[0].Links != 1 {
+		t.Errorf("%+v, %v", m, err)
+	}
+	if d.read("other.md") != "[[b]]" || d.read("b.md") != "[[x]]" {
+		t.Errorf("%q", d.read("other.md"))
+	}
+	if m, err := d.editor.Resume(t.Context()); err != nil || len(m) != 0 {
+		t.Errorf("again: %+v, %v", m, err)
+	}
+}
+
+// A person has put another note at the new place before the killed move went on.
+func TestResumeWithAnotherNote(t *testing.T) {
+	d := newDesk(t, map[string]string{"a.md": "[[x]]", "b.md": "another [[y]]", "other.md": "[[a]]"})
+	d.put(".sequent/moves/RECORD", `{"from":"memory://a.md","to":"memory://b.md","name":true}`)
+	if m, err := d.editor.Resume(t.Context()); err != nil || len(m) != 0 {
+		t.Errorf("%+v, %v", m, err)
+	}
+	if d.read("a.md") != "[[x]]" || d.read("b.md") != "another [[y]]" || d.read("other.md") != "[[a]]" {
+		t.Error("a note was changed")
+	}
+}
+
+const moverEnv = "SEQUENT_TEST_MOVE"
+
+// TestMain moves a note back and forth until it is killed, in a process of its own.
+func TestMain(m *testing.M) {
+	dir := os.Getenv(moverEnv)
+	if dir == "" {
+		os.Exit(m.Run())
+	}
+	v, err := vault.Open(vault.Config{Dir: dir})
+	if err != nil {
+		fmt.Println(err)
+		os.Exit(1)
+	}
+	e := edit.New(edit.Config{Vault: v})
+	fmt.Println("moving")
+	for i := 0; ; i++ {
+		from, to := names(i)
+		if _, err := e.Move(context.Background(), from, to, ""); err != nil {
+			from, to = to, from // a killed process has left it there
+			if _, err := e.Move(context.Background(), from, to, ""); err != nil {
+				fmt.Println(err)
+				os.Exit(1)
+			}
+		}
+	}
+}
+
+func names(i int) (from, to vault.URI) {
+	from, to = "memory://here/left.md", "memory://there/right.md"
+	if i%2 == 1 {
+		from, to = to, from
+	}
+	return from, to
+}
+
+// A process that is killed in the middle of a move leaves a note under one of its names
+// or, until Resume, under both, and no torn note. After Resume all links lead to it.
+func TestKilledMove(t *testing.T) {
+	const notes, kills = 60, 8
+	files := map[string]string{"here/left.md": "[[self]] [[left]]"}
+	for i := range notes {
+		files[fmt.Sprintf("n/%02d.md", i)] = fmt.Sprintf("Note %d: [[left]], [[here/left|x]], memory://here/left.md.\n", i)
+	}
+	d := newDesk(t, files)
+	interrupted := 0
+	for kill := range kills {
+		cmd := exec.Command(os.Args[0])
+		cmd.Env = append(os.Environ(), moverEnv+"="+d.dir)
+		out, err := cmd.StdoutPipe()
+		if err == nil {
+			err = cmd.Start()
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := out.Read(make([]byte, 7)); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Duration(20+17*kill) * time.Millisecond) // anywhere in a move
+		if err := cmd.Process.Kill(); err != nil {
+			t.Fatal(err)
+		}
+		_ = cmd.Wait()
+		if left, _ := os.ReadDir(filepath.Join(d.dir, ".sequent/moves")); len(left) > 0 {
+			interrupted++
+		}
+		if _, err := d.editor.Resume(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		name, folder := "left", "here"
+		if _, err := os.Stat(filepath.Join(d.dir, "here/left.md")); err != nil {
+			name, folder = "right", "there"
+		} else if _, err := os.Stat(filepath.Join(d.dir, "there/right.md")); err == nil {
+			t.Fatal("both names are left")
+		}
+		if got := d.read(folder + "/" + name + ".md"); got != "[[self]] [["+name+"]]" {
+			t.Errorf("kill %d: the moved note is %q", kill, got)
+		}
+		for i := range notes {
+			want := fmt.Sprintf("Note %d: [[%s]], [[%s/%[2]s|x]], memory://%[3]s/%[2]s.md.\n", i, name, folder)
+			if got := d.read(fmt.Sprintf("n/%02d.md", i)); got != want {
+				t.Fatalf("kill %d: got %q, want %q", kill, got, want)
+			}
+		}
+	}
+	t.Logf("%d of %d kills were in the middle of a move", interrupted, kills)
+}
