@@ -45,7 +45,7 @@ func (v *Vault) WalkFolder(ctx context.Context, folder string) iter.Seq2[Info, e
 }
 
 // Recent returns the notes whose path begins with prefix, last changed first, at
-// most limit of them. It leaves out what cannot be read.
+// most limit of them; all, if limit is negative. It leaves out what cannot be read.
 func (v *Vault) Recent(ctx context.Context, prefix string, limit int) ([]Info, error) {
 	var list []Info
 	for info, err := range v.Walk(ctx) {
@@ -57,6 +57,9 @@ func (v *Vault) Recent(ctx context.Context, prefix string, limit int) ([]Info, e
 		}
 	}
 	slices.SortStableFunc(list, func(a, b Info) int { return b.Modified.Compare(a.Modified) })
+	if limit < 0 {
+		return list, nil
+	}
 	return list[:min(limit, len(list))], nil
 }
 

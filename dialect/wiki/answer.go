@@ -6,6 +6,7 @@ import (
 
 	"github.com/sequent-dev/sequent"
 	"github.com/sequent-dev/sequent/tool"
+	"github.com/sequent-dev/sequent/vault"
 )
 
 // An answer is the reply to a thought.
@@ -15,8 +16,14 @@ type answer struct {
 	Total   int        `json:"totalThoughts"`
 	Status  string     `json:"status"`
 	Next    bool       `json:"nextThoughtNeeded"`
+	Branch  string     `json:"branchId,omitempty"`
+
+	URI  vault.URI   `json:"uri,omitempty"`             // of the note, when the session begins or ends
+	Open []vault.URI `json:"openAssumptions,omitempty"` // at the end
 
 	begun   bool
+	hints   []string // what there is to find, at a checkpoint
+	ending  []string // lines about what the session leaves, at its end
 	advices []string // further lines for the caller
 }
 
@@ -26,13 +33,17 @@ const (
 	completed  = "completed"
 )
 
-// checkpoint reminds the model to search the vault.
-const checkpoint = "💡 **CHECK YOUR MEMORY:** search_memories for what exists and build_context on [[WikiLinks]] | sync new findings to add them to the graph"
+// A checkpoint reminds the model to search the vault. The text after it is that of the
+// first one, and of a later one without a hint.
+const (
+	checkpoint = "💡 **CHECK YOUR MEMORY:** "
+	howToCheck = "search_memories for what exists and build_context on [[WikiLinks]] | sync new findings to add them to the graph"
+)
 
 // answer returns the reply to the step, which is the last thought of s.
 func (st *step) answer(s *sequent.Session) *answer {
 	t, _ := s.Last()
-	a := &answer{Session: s.ID(), Number: t.Number, Total: t.Total, Status: completed, Next: t.More, begun: st.Session == ""}
+	a := &answer{Session: s.ID(), Number: t.Number, Total: t.Total, Status: completed, Next: t.More, Branch: t.Branch, begun: st.Session == ""}
 	switch {
 	case st.Cancel:
 		a.Status = cancelled
@@ -71,7 +82,11 @@ func (a *answer) reply() tool.Reply {
 	if a.begun {
 		fmt.Fprintf(&b, "Created session: %s\n\n", a.Session)
 	} else {
-		fmt.Fprintf(&b, "Added thought %d to session: %s\n\n", a.Number, a.Session)
+		fmt.Fprintf(&b, "Added thought %d to session: %s", a.Number, a.Session)
+		if a.Branch != "" {
+			fmt.Fprintf(&b, " (branch %s)", oneLine(a.Branch))
+		}
+		b.WriteString("\n\n")
 	}
 	switch a.Status {
 	case cancelled:
@@ -80,9 +95,16 @@ func (a *answer) reply() tool.Reply {
 		b.WriteString("✅ Thinking complete")
 	default:
 		fmt.Fprintf(&b, "💭 Continue with thought %d/%d", a.Number+1, a.Total)
-		if a.Number%3 == 0 {
-			b.WriteString("\n" + checkpoint)
+		if a.Branch != "" {
+			fmt.Fprintf(&b, " on branch %s", oneLine(a.Branch))
 		}
+		a.writeCheckpoint(&b)
+	}
+	for _, line := range a.ending {
+		b.WriteString("\n" + line)
+	}
+	if a.URI != "" {
+		fmt.Fprintf(&b, "\n📄 %s", a.URI)
 	}
 	for _, line := range a.advices {
 		b.WriteString("\n" + line)
@@ -91,6 +113,26 @@ func (a *answer) reply() tool.Reply {
 	r.Text = b.String()
 	return r
 }
+
+// writeCheckpoint writes a checkpoint after each third thought: the first one says how to
+// find what exists, each says what there is.
+func (a *answer) writeCheckpoint(b *strings.Builder) {
+	if a.Number%checkpointEvery != 0 {
+		return
+	}
+	found := strings.Join(a.hints, " | ")
+	switch {
+	case found == "":
+		b.WriteString("\n" + checkpoint + howToCheck)
+	case a.begun:
+		b.WriteString("\n" + checkpoint + howToCheck + "\n💡 " + found)
+	default:
+		b.WriteString("\n" + checkpoint + found)
+	}
+}
+
+// checkpointEvery is the number of thoughts between two checkpoints.
+const checkpointEvery = 3
 
 // list names parts for a sentence.
 func list(lacks []part) string {

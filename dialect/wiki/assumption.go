@@ -93,7 +93,7 @@ func (in assumptionArgs) check() error {
 	}
 	for _, g := range given {
 		if g.is && !strings.Contains(g.actions, in.Action) {
-			return &refusal{codeInvalidArgument, fmt.Sprintf("%s belongs to the action %s; leave it out, or use that", g.name, strings.ReplaceAll(g.actions, ", ", " or "))}
+			return notOf(g.name, g.actions)
 		}
 	}
 	return nil

@@ -9,6 +9,7 @@ import (
 	"github.com/sequent-dev/sequent/dialect/wording"
 	"github.com/sequent-dev/sequent/tool"
 	"github.com/sequent-dev/sequent/vault/assumption"
+	"github.com/sequent-dev/sequent/vault/edit"
 	"github.com/sequent-dev/sequent/vault/workflow"
 )
 
@@ -41,6 +42,9 @@ var table = wording.Table{
 		workflow.CodeConclusionLink:     {Code: codeConclusionWikiLink},
 		workflow.CodeInvalid:            {Code: codeInvalidArgument},
 		assumption.CodeInvalid:          {Code: codeInvalidArgument},
+		edit.CodeInvalid:                {Code: codeInvalidArgument},
+		edit.CodeLinkRequired:           {Code: codeWikiLink},
+		edit.CodeChecksumRequired:       {Code: "CHECKSUM_REQUIRED"},
 	},
 	Fields: map[string]string{"text": "response", "note": "thoughts", "branch": "branchId"},
 }

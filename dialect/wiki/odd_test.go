@@ -41,6 +41,8 @@ func TestOddArguments(t *testing.T) {
 		"build_context":       `{"conceptName":"a"}`,
 		"assumption_ledger":   `{"action":"append","assumption":"It is so.","concepts":["a"]}`,
 		"sync":                `{}`,
+		"read_memory":         `{"uri":"memory://a"}`,
+		"edit_memory":         `{"action":"write","uri":"memory://made","content":"[[a]]"}`,
 	}
 	for _, tl := range d.Tools {
 		var schema struct {
@@ -67,11 +69,14 @@ func TestOddArguments(t *testing.T) {
 		try(good[tl.Name])
 		for name, p := range schema.Properties {
 			for _, value := range odd {
-				var given any = value
+				givens := []any{value}
 				switch p.Type {
 				case "string":
+					if name == "uri" || name == "to" {
+						givens = append(givens, "memory://"+value)
+					}
 				case "array":
-					given = []string{value}
+					givens = []any{[]string{value}}
 				default:
 					continue
 				}
@@ -80,12 +85,14 @@ func TestOddArguments(t *testing.T) {
 					if err := json.Unmarshal([]byte(base), &args); err != nil {
 						t.Fatal(err)
 					}
-					args[name] = given
-					raw, err := json.Marshal(args)
-					if err != nil {
-						t.Fatal(err)
+					for _, given := range givens {
+						args[name] = given
+						raw, err := json.Marshal(args)
+						if err != nil {
+							t.Fatal(err)
+						}
+						try(string(raw))
 					}
-					try(string(raw))
 					clear(args)
 				}
 			}
@@ -107,7 +114,7 @@ func TestOddArguments(t *testing.T) {
 	}
 	err = filepath.WalkDir(dir, func(name string, e fs.DirEntry, err error) error {
 		rel := strings.TrimPrefix(filepath.ToSlash(name), filepath.ToSlash(dir))
-		if err == nil && !e.IsDir() && !strings.HasPrefix(rel, "/.sequent/") && !strings.HasPrefix(rel, "/thinking/") && !strings.HasPrefix(rel, "/assumptions/") {
+		if err == nil && !e.IsDir() && !strings.HasPrefix(rel, "/.sequent/") && !strings.HasPrefix(rel, "/thinking/") && !strings.HasPrefix(rel, "/assumptions/") && !strings.HasSuffix(rel, ".md") {
 			err = fmt.Errorf("%s was written", rel)
 		}
 		return err

@@ -65,6 +65,9 @@ func (d *server) think(ctx context.Context, c tool.Call, in thinkArgs) (tool.Rep
 	// The thought is recorded; its note is written even if the caller cancels.
 	ctx = context.WithoutCancel(ctx)
 	d.project(ctx, v, opening, s, st, a)
+	if opening == nil {
+		d.remind(ctx, v, s, a)
+	}
 	r := a.reply()
 	r.Beside = brief.Beside(s)
 	return r, nil

@@ -8,6 +8,7 @@ import (
 	"github.com/sequent-dev/sequent"
 	"github.com/sequent-dev/sequent/vault"
 	"github.com/sequent-dev/sequent/vault/assumption"
+	"github.com/sequent-dev/sequent/vault/edit"
 	"github.com/sequent-dev/sequent/vault/index"
 	"github.com/sequent-dev/sequent/vault/thinking"
 	"github.com/sequent-dev/sequent/vault/workflow"
@@ -21,6 +22,7 @@ type Vault struct {
 	Sessions  *thinking.Files
 	Workflows *workflow.Workflows
 	Ledger    *assumption.Ledger
+	Editor    *edit.Editor
 	Graph     Graph
 }
 
@@ -32,6 +34,10 @@ type Graph interface {
 
 	// Context returns the relations of a concept.
 	Context(ctx context.Context, q index.ContextQuery) (index.Context, error)
+
+	// Near returns the notes around a text. It finds what this process has written
+	// before the call, except for the text's own note.
+	Near(ctx context.Context, q index.NearQuery) (index.Near, error)
 
 	// Sync brings sessions and their notes into agreement, and the index up to date
 	// with all notes. It calls progress, unless that is nil.

@@ -43,6 +43,13 @@ type Config struct {
 	// ReplyLimit is the maximum size of a note as a document, in bytes; 0 means 1 MiB. Of a
 	// larger one the end is sent, which has the newest thoughts.
 	ReplyLimit int
+
+	// Semantic offers searches by meaning alone: the vaults have an embedding model.
+	Semantic bool
+
+	// HintWait limits how long a reply waits for what the vault has around it; 0 means 2
+	// seconds. A reply that waits no longer says less.
+	HintWait time.Duration
 }
 
 const defaultReplyLimit = 1 << 20 // bytes
@@ -55,6 +62,8 @@ type server struct {
 	rand   io.Reader
 	logger *slog.Logger
 	limit  int // bytes of a document
+
+	hintWait time.Duration
 }
 
 var (
@@ -72,7 +81,7 @@ func New(cfg Config) dialect.Dialect {
 	d := &server{
 		engine: cfg.Engine, open: cfg.Open,
 		agent: oneLine(cfg.Agent), rand: cfg.Rand, logger: cfg.Logger,
-		limit: cmp.Or(cfg.ReplyLimit, defaultReplyLimit),
+		limit: cmp.Or(cfg.ReplyLimit, defaultReplyLimit), hintWait: cmp.Or(cfg.HintWait, defaultHintWait),
 	}
 	if d.agent == "" {
 		d.agent = thinking.DefaultAgent
@@ -89,7 +98,9 @@ func New(cfg Config) dialect.Dialect {
 		Tools: []tool.Tool{
 			tool.New(tool.Parse(thinkSpec, thinkText), d.think, reject),
 			tool.New(tool.Parse(workflowSpec, workflowText), d.workflow, reject),
-			tool.New(tool.Parse(searchSpec, searchText), d.search, reject).Weighing(tool.Heavy),
+			tool.New(searchContract(cfg.Semantic), d.search, rejectSearch).Weighing(tool.Heavy),
+			tool.New(tool.Parse(readSpec, readText), d.read, reject).Weighing(tool.Heavy),
+			tool.New(tool.Parse(editSpec, editText), d.edit, reject).Weighing(tool.Heavy),
 			tool.New(tool.Parse(contextSpec, contextText), d.context, reject).Weighing(tool.Heavy),
 			tool.New(tool.Parse(assumptionSpec, assumptionText), d.ledger, reject),
 			tool.New(tool.Parse(syncSpec, syncText), d.sync, reject).Weighing(tool.Heavy),

@@ -167,8 +167,8 @@ func TestContextBudget(t *testing.T) {
 		query      index.ContextQuery
 		incomplete bool
 	}{
-		{index.ContextQuery{Concept: "hub", Depth: 10, MaxEntities: 1000, IncludeContent: true}, true},
-		{index.ContextQuery{Concept: "concept 1", Depth: 10, MaxEntities: 1000, IncludeContent: true}, true},
+		{index.ContextQuery{Concept: "hub", Depth: 10, MaxEntities: 1000, IncludeContent: true}, false},       // no note is previewed twice
+		{index.ContextQuery{Concept: "concept 1", Depth: 10, MaxEntities: 1000, IncludeContent: true}, false}, // no note is previewed twice
 		{index.ContextQuery{Concept: "hub", Depth: 10, MaxEntities: 1000}, false},
 		{index.ContextQuery{Concept: "hub", Depth: 1}, false},
 	} {

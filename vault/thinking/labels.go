@@ -3,6 +3,7 @@ package thinking
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -39,6 +40,19 @@ const maxIDBytes = 128
 // session-{unix milliseconds}, optionally followed by -{letters, digits, - or _}, of at
 // most 128 characters.
 func ValidID(id sequent.ID) bool { return len(id) <= maxIDBytes && idForm().MatchString(string(id)) }
+
+var idInText = lazyregexp.New(`\bsession-\d{1,15}(-[A-Za-z0-9_-]+)?`)
+
+// IDs returns the ids of sessions in a text, in order and without repetitions.
+func IDs(text string) []sequent.ID {
+	var ids []sequent.ID
+	for _, m := range idInText().FindAllString(text, -1) {
+		if id := sequent.ID(m); ValidID(id) && !slices.Contains(ids, id) {
+			ids = append(ids, id)
+		}
+	}
+	return ids
+}
 
 // begun returns the time in an id.
 func begun(id sequent.ID) time.Time {

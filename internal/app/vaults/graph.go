@@ -10,6 +10,7 @@ import (
 	"github.com/sequent-dev/sequent"
 	"github.com/sequent-dev/sequent/dialect/wiki"
 	"github.com/sequent-dev/sequent/vault"
+	"github.com/sequent-dev/sequent/vault/edit"
 	"github.com/sequent-dev/sequent/vault/index"
 	"github.com/sequent-dev/sequent/vault/thinking"
 )
@@ -25,6 +26,7 @@ type graph struct {
 	everySession *thinking.Files
 	engine       *sequent.Engine
 	vault        *vault.Vault
+	editor       *edit.Editor
 
 	mu      sync.Mutex         // guards the fields below
 	synced  bool               // this process has synced the index
@@ -79,6 +81,35 @@ func (g *graph) Context(ctx context.Context, q index.ContextQuery) (index.Contex
 	return g.index.Context(ctx, q)
 }
 
+// Near implements [wiki.Graph]. It does not index the text's own note, which grows with
+// each thought, and leaves the changes of other programs to [index.Index.Watch].
+func (g *graph) Near(ctx context.Context, q index.NearQuery) (index.Near, error) {
+	g.mu.Lock()
+	synced := g.synced
+	var written []vault.URI
+	for uri := range g.written {
+		if synced && uri != q.Except {
+			written = append(written, uri)
+			delete(g.written, uri)
+		}
+	}
+	g.mu.Unlock()
+	if len(written) > 0 {
+		if err := g.index.Refresh(ctx, written...); err != nil {
+			for _, uri := range written {
+				g.wrote(uri) // for the next search
+			}
+			return index.Near{}, err
+		}
+	}
+	if !synced {
+		if err := g.refresh(ctx); err != nil {
+			return index.Near{}, err
+		}
+	}
+	return g.index.Near(ctx, q)
+}
+
 // Sync implements [wiki.Graph].
 func (g *graph) Sync(ctx context.Context, progress func(message string, done, total float64)) (wiki.SyncReport, error) {
 	return g.sync(ctx, false, progress)
@@ -90,6 +121,10 @@ func (g *graph) Sync(ctx context.Context, progress func(message string, done, to
 func (g *graph) sync(ctx context.Context, rebuild bool, progress Progress) (wiki.SyncReport, error) {
 	if progress == nil {
 		progress = func(string, float64, float64) {}
+	}
+	moved, err := g.editor.Resume(ctx)
+	if code := sequent.CodeOf(err); err != nil && code != vault.CodeReadOnly && code != vault.CodeFull {
+		return wiki.SyncReport{}, err
 	}
 	sessions, files := 0, g.files
 	if rebuild && g.lost(ctx) {
@@ -115,7 +150,13 @@ func (g *graph) sync(ctx context.Context, rebuild bool, progress Progress) (wiki
 	if err != nil {
 		return wiki.SyncReport{}, err
 	}
-	return wiki.SyncReport{Report: r, Sessions: f.Files + f.Adopted, Problems: problems(f, r)}, nil
+	list := problems(f, r)
+	for _, m := range moved {
+		for _, err := range m.Left {
+			list = append(list, clientText(err))
+		}
+	}
+	return wiki.SyncReport{Report: r, Sessions: f.Files + f.Adopted, Problems: list}, nil
 }
 
 // lost reports whether the vault has no note of a session. That is the state of a

@@ -20,6 +20,7 @@ import (
 	"github.com/sequent-dev/sequent/dialect/wiki"
 	"github.com/sequent-dev/sequent/vault"
 	"github.com/sequent-dev/sequent/vault/assumption"
+	"github.com/sequent-dev/sequent/vault/edit"
 	"github.com/sequent-dev/sequent/vault/index"
 	"github.com/sequent-dev/sequent/vault/thinking"
 	"github.com/sequent-dev/sequent/vault/workflow"
@@ -85,10 +86,11 @@ func New(cfg Config) *Vaults {
 // Dir returns the local user's folder.
 func (v *Vaults) Dir() string { return v.config.Dir }
 
-// Dialect returns the dialect wiki over the vaults. It sets Engine, Open, Agent and
-// Logger of cfg.
+// Dialect returns the dialect wiki over the vaults. It sets Engine, Open, Agent, Logger
+// and Semantic of cfg.
 func (v *Vaults) Dialect(cfg wiki.Config) dialect.Dialect {
 	cfg.Engine, cfg.Open, cfg.Agent, cfg.Logger = v.config.Engine, v.Open, v.config.Agent, v.config.Logger
+	cfg.Semantic = v.config.Embedder != nil
 	return wiki.New(cfg)
 }
 
@@ -170,6 +172,12 @@ func (v *Vaults) openVault(ctx context.Context, owner string) (*opened, error) {
 		Vault: notes, Dialect: "wiki",
 		Owns: func(h *sequent.Header) bool { return h.Dialect == "wiki" },
 	})
+	editor := edit.New(edit.Config{Vault: notes, Now: engine.Now, Protected: map[string]string{
+		thinking.Folder:     "continue the session with sequential_thinking, which can revise a thought",
+		"thinking/workflow": "use the tool workflow",
+		assumption.Folder:   "use assumption_ledger with action update",
+	}})
+	g.editor = editor
 	return &opened{
 		folder: folder, maintained: make(chan struct{}),
 		vault: notes, index: g.index, files: g.files, graph: g,
@@ -179,6 +187,7 @@ func (v *Vaults) openVault(ctx context.Context, owner string) (*opened, error) {
 			Sessions:  g.files,
 			Workflows: workflow.New(workflow.Config{Vault: notes, Agent: v.config.Agent, Now: engine.Now}),
 			Ledger:    assumption.New(assumption.Config{Vault: notes, Now: engine.Now}),
+			Editor:    editor,
 			Graph:     g,
 		},
 	}, nil
@@ -188,6 +197,9 @@ func (v *Vaults) openVault(ctx context.Context, owner string) (*opened, error) {
 // date until ctx is cancelled.
 func (v *Vaults) maintain(ctx context.Context, owner string, o *opened) {
 	log := v.config.Logger.With("owner", owner)
+	if _, err := o.graph.editor.Resume(ctx); err != nil && ctx.Err() == nil {
+		log.WarnContext(ctx, "a move of a note that was interrupted was not completed; sync tries again", "error", err)
+	}
 	if _, err := o.files.Sync(ctx, v.config.Engine.Owned(owner), thinking.Options{}); err != nil && ctx.Err() == nil {
 		log.WarnContext(ctx, "the notes of sessions were not brought into agreement with the store; sync tries again", "error", err)
 	}
