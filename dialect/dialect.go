@@ -27,6 +27,7 @@ type Resource struct {
 	Title       string
 	Description string
 	MIME        string
+	App         bool // it is the page of a tool, only for clients that show pages (MCP Apps)
 	Read        func(ctx context.Context, c tool.Caller) (text string, err error)
 }
 

@@ -18,6 +18,18 @@ type Spec struct {
 	InputSchema  json.RawMessage // bytes as published
 	OutputSchema json.RawMessage // bytes as published; nil if there is none
 	Annotations  Annotations
+	// App says how clients that show pages use the tool (MCP Apps). Only they are
+	// offered a tool with an App, and without annotations: VS Code shows no page of a
+	// tool that has some. Nil means a tool for every client.
+	App *App
+}
+
+// An App is what a tool has to do with a page in a chat.
+type App struct {
+	Page string // URI of the resource that has the page; empty for none
+	// Visibility says who may call the tool: "model", "app", or both, which is what
+	// nil means.
+	Visibility []string
 }
 
 // Annotations are the hints that a client may show or act upon.

@@ -134,7 +134,8 @@ func (r reading) outline() (any, error) {
 		Rows     []Row  `json:"rows"`
 		Position string `json:"position"` // of the last row
 		More     bool   `json:"more"`
-	}{rows, position(s.Epoch(), seq), seq < s.Len()}, nil
+		Version  int    `json:"version"` // of the session: it rises with every change
+	}{rows, position(s.Epoch(), seq), seq < s.Len(), s.Header().Version}, nil
 }
 
 // thoughts returns the texts of a range of the log, at most 200 and about 1 MiB.

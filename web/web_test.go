@@ -269,7 +269,7 @@ func TestRefusals(t *testing.T) {
 	for path, want := range map[string]string{
 		"outline?id=plan&after=x":   `{"error":{"code":"invalid_parameter","field":"after","message":"the parameter after must be a position from an earlier reply"}}`,
 		"outline?id=plan&limit=-1":  `{"error":{"code":"invalid_parameter","field":"limit","message":"the parameter limit must be a number, 0 or higher"}}`,
-		"export?id=plan&format=exe": `{"error":{"code":"invalid_parameter","field":"format","message":"the parameter format must be md, json or mermaid"}}`,
+		"export?id=plan&format=exe": `{"error":{"code":"invalid_parameter","field":"format","message":"the parameter format must be html, md, json or mermaid"}}`,
 		"session":                   `{"error":{"code":"invalid_session","field":"sessionId","message":"the session id is empty"}}`,
 		"session?id=%00":            `{"error":{"code":"invalid_session","field":"sessionId","message":"sessionId holds the non-printing character U+0000","fix":"use printable characters only"}}`,
 		"nothing":                   `{"error":{"code":"no_such_method","message":"the API has no such method","fix":"see docs/web.md; the current version is /api/v1/"}}`,

@@ -15,6 +15,7 @@ import (
 	"github.com/sequent-dev/sequent/dialect/history"
 	"github.com/sequent-dev/sequent/dialect/standard"
 	"github.com/sequent-dev/sequent/dialect/status"
+	"github.com/sequent-dev/sequent/web/chat"
 )
 
 // An offer is a dialect of this program.
@@ -85,7 +86,16 @@ func (a *App) Dialect() (dialect.Dialect, error) {
 	if err != nil {
 		return dialect.Dialect{}, err
 	}
-	return o.build(a)
+	return o.dialect(a)
+}
+
+// dialect builds the dialect, with pages for clients that show them.
+func (o offer) dialect(a *App) (dialect.Dialect, error) {
+	d, err := o.build(a)
+	if err != nil {
+		return dialect.Dialect{}, err
+	}
+	return chat.With(d, a.Engine), nil
 }
 
 // allDialects builds every dialect, the configured one first.
@@ -96,7 +106,7 @@ func (a *App) allDialects() ([]dialect.Dialect, error) {
 	}
 	var all []dialect.Dialect
 	for _, o := range a.config.offers() {
-		d, err := o.build(a)
+		d, err := o.dialect(a)
 		if err != nil {
 			return nil, err
 		}

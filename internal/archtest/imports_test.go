@@ -92,6 +92,7 @@ var rules = []rule{
 	}, "a transport does not depend on another"},
 	{"mcpserver", []string{".", "dialect", "tool", "internal/admission", "internal/governor", "mcpserver/internal/..."}, "it is the public face of the packages below it"},
 
+	{"web/chat", []string{".", "dialect", "tool", "web"}, "it puts the viewer into any dialect"},
 	{"web", []string{".", "archive", "internal/admission", "internal/governor", "internal/redact"}, "it shows sessions of any store, and knows no dialect"},
 
 	{"llm", []string{"github.com/google/jsonschema-go/..."}, "it defines what a model is and contains none"},

@@ -305,7 +305,7 @@ export class Grid {
     }
     const chosen = getSelection();
     if (chosen && !chosen.isCollapsed && row.contains(chosen.anchorNode)) return; // text is being selected
-    this.select(i, { how: i === this.selected ? 'open' : 'move' });
+    this.select(i, { how: 'open' });
   }
 
   /**

@@ -26,7 +26,7 @@ const help = [
  * @param {Context} c
  */
 export function keys(e, c) {
-  if ((e.ctrlKey || e.metaKey) && e.key === 'p' && c.page) { // a page that is not whole cannot print itself
+  if ((e.ctrlKey || e.metaKey) && e.key === 'p' && c.page?.o.files.includes('print')) { // a page that is not whole cannot print itself
     e.preventDefault();
     return void print(c.page);
   }
@@ -52,12 +52,12 @@ export function keys(e, c) {
       d: () => { c.go({ diff: !c.place().diff }); page.showPane(); },
       z: () => page.toggleFold(), r: () => page.toggleReplay(), c: () => page.view('compare'),
       1: () => page.view('log'), 2: () => page.view('effective'), 3: () => page.view('compare'), 4: () => page.view('outline'),
-      e: () => page.export(), p: () => void print(page),
+      e: () => page.export(), p: () => { if (page.o.files.includes('print')) print(page); },
       s: () => { c.screen('list'); /** @type {HTMLElement | null} */ (c.list?.querySelector('[aria-current]') || c.list?.querySelector('.sessions a'))?.focus(); },
       ...Object.fromEntries(page.o.actions.map((a) => [a.key, () => page.pane.write(a.key)])),
       Escape: () => c.screen(document.body.dataset.screen === 'thought' ? 'session' : 'list'),
     });
-    if (!button) moves.Enter = () => matchMedia('(max-width: 700px)').matches ? c.screen('thought') : grid.toggle(grid.selected);
+    if (!button) moves.Enter = () => page.covered ? c.screen('thought') : grid.toggle(grid.selected);
   }
   if (c.list?.contains(target) && ['ArrowDown', 'ArrowUp'].includes(e.key)) {
     const links = /** @type {HTMLElement[]} */ ([...c.list.querySelectorAll('.found a, .sessions a')]);

@@ -105,13 +105,12 @@ export class Pane {
         problem.textContent = /** @type {Error} */ (e).message;
       }
     };
-    fill(into, el('form', {
-      onsubmit: (/** @type {Event} */ e) => { e.preventDefault(); save(); },
+    fill(into, el('div', { // a form would not be let through in the frame of a chat
       onkeydown: (/** @type {KeyboardEvent} */ e) => {
         if (e.key === 'Escape') { e.stopPropagation(); this.writing = false; into.replaceChildren(); }
         if (e.key === 'Enter' && (e.ctrlKey || e.metaKey)) { e.preventDefault(); save(); }
       },
-    }, area, el('button', { class: 'main' }, action.done), problem));
+    }, area, el('button', { class: 'main', onclick: save }, action.done), problem));
     area.focus();
   }
 }

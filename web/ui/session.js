@@ -68,6 +68,8 @@ export class SessionPage {
     this.stopFollowing = () => {};
     /** @type {HTMLElement | null} what is printed */
     this.paper = null;
+    /** @type {Promise<void>} */
+    this.ready = new Promise((resolve) => { this.complete = resolve; });
     this.printing = () => { this.paper ||= document.body.appendChild(paper(this)); };
     this.printed = () => { this.paper?.remove(); this.paper = null; };
     addEventListener('beforeprint', this.printing);
@@ -126,6 +128,7 @@ export class SessionPage {
         if (first || at > 0 && this.model.at(at) && this.grid.selected !== at - 1) this.arrive(at);
       }
       performance.mark('complete');
+      this.complete();
       clearTimeout(slow);
       this.grid.element.classList.remove('loading');
       if (this.stopped) return;
@@ -483,8 +486,11 @@ export class SessionPage {
   selected(seq, how) {
     this.o.go({ at: seq });
     this.showPane();
-    if (how === 'open') this.o.screen('thought');
+    if (how === 'open' && this.covered) this.o.screen('thought');
   }
+
+  /** Reports whether the thought is a screen of its own. */
+  get covered() { return getComputedStyle(this.pane.element).visibility === 'hidden'; }
 
   showPane() {
     const p = this.o.place();

@@ -23,9 +23,14 @@ export function single(source, place, o) {
   document.body.classList.add('single');
   fill(document.body, el('div', { class: 'middle' }, page.element), el('div', { class: 'side' }, page.pane.element), status);
   screen('session');
-  addEventListener('keydown', (e) => keys(e, {
+  const pressed = (/** @type {KeyboardEvent} */ e) => keys(e, {
     page, list: null, screen, go: page.o.go, place: () => place, find: () => { find.input.focus(); find.input.select(); },
-  }));
+  });
+  addEventListener('keydown', pressed);
   page.start();
-  return { page, move: (/** @type {Partial<Place>} */ change) => { place = { ...place, ...change }; page.moved(); } };
+  const stop = () => {
+    page.stop();
+    removeEventListener('keydown', pressed);
+  };
+  return { page, find, stop, move: (/** @type {Partial<Place>} */ change) => { place = { ...place, ...change }; page.moved(); } };
 }

@@ -28,7 +28,7 @@ import (
 type browser struct{ ctx context.Context }
 
 // newBrowser starts a browser, which ends with the test.
-func newBrowser(t *testing.T) *browser {
+func newBrowser(t *testing.T, more ...chromedp.ExecAllocatorOption) *browser {
 	t.Helper()
 	path := needtest.Program(t, "chromium", "install Chromium: apt-get install chromium")
 	dir, err := os.MkdirTemp("", "sequent-chromium")
@@ -39,6 +39,7 @@ func newBrowser(t *testing.T) *browser {
 		chromedp.ExecPath(path), chromedp.NoSandbox, chromedp.DisableGPU, chromedp.UserDataDir(dir),
 		chromedp.Flag("disable-background-networking", true), chromedp.Flag("no-first-run", true), chromedp.Flag("disable-dev-shm-usage", true),
 		chromedp.Flag("enable-precise-memory-info", true), chromedp.WSURLReadTimeout(2*time.Minute))
+	options = append(options, more...)
 	base, cancelAll := context.WithTimeout(context.WithoutCancel(t.Context()), 5*time.Minute)
 	allocator, cancelAllocator := chromedp.NewExecAllocator(base, options...)
 	ctx, cancel := chromedp.NewContext(allocator)
@@ -60,8 +61,9 @@ type tab struct {
 	ctx context.Context
 
 	mu       sync.Mutex
-	requests []string // URLs that the page has asked for
-	problems []string // exceptions, errors of the console, violations of the policy
+	requests []string                   // URLs that the page has asked for
+	frame    runtime.ExecutionContextID // of the newest frame in a frame
+	problems []string                   // exceptions, errors of the console, violations of the policy
 }
 
 // open opens a page.
@@ -79,6 +81,10 @@ func (b *browser) open(t *testing.T, url string) *tab {
 		switch e := event.(type) {
 		case *network.EventRequestWillBeSent:
 			p.requests = append(p.requests, e.Request.URL)
+		case *runtime.EventExecutionContextCreated:
+			if e.Context.Origin == "://" || e.Context.Origin == "null" || e.Context.Origin == "" { // of a sandbox
+				p.frame = e.Context.ID
+			}
 		case *runtime.EventExceptionThrown:
 			text := e.ExceptionDetails.Text
 			if e.ExceptionDetails.Exception != nil {

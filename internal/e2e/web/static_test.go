@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/sequent-dev/sequent/internal/needtest"
+	"github.com/sequent-dev/sequent/web"
 )
 
 // The types of the modules, which are in their comments, agree.
@@ -38,6 +39,11 @@ func TestWeight(t *testing.T) {
 			t.Fatal(err)
 		}
 		weight += weigh(text)
+	}
+	page := weigh([]byte(web.Chat()))
+	t.Logf("the page of a chat has %d bytes with gzip", page)
+	if page > maxWeight {
+		t.Errorf("the page of a chat has %d bytes with gzip, the limit is %d", page, maxWeight)
 	}
 	t.Logf("%d files, %d bytes with gzip", len(names), weight)
 	if weight > maxWeight {

@@ -100,6 +100,7 @@ func methodNamed(name string) (m method, ok bool) {
 // it, nil for a result. A panic of the dialect is a fault.
 func (s *Server) Answer(ctx context.Context, line []byte, r *Request) (reply []byte, fault *message.Error) {
 	start := len(line)
+	s = s.of(r)
 	m, fault := s.find(r)
 	if fault == nil {
 		line = message.OpenResult(line, r.ID)

@@ -17,6 +17,9 @@ func (s *Server) initialize(_ context.Context, r *Request, result []byte) ([]byt
 		return nil, badParams(r)
 	}
 	r.Peer.introduce(client, capabilities)
+	if s.apps != nil && showsApps(capabilities) {
+		s = s.apps
+	}
 	result = message.AppendName(result, "protocolVersion")
 	result = message.AppendQuoted(result, negotiate(version))
 	result = message.AppendName(result, "capabilities")
@@ -38,7 +41,7 @@ func negotiate(asked string) string {
 
 // discover answers server/discover.
 func (s *Server) discover(_ context.Context, _ *Request, result []byte) ([]byte, error) {
-	result = appendMembers(result, cacheable())
+	result = appendMembers(result, cacheable(s.varies))
 	result = message.AppendName(result, "supportedVersions")
 	result = append(result, mustMarshal(message.Versions())...)
 	result = message.AppendName(result, "capabilities")

@@ -77,6 +77,9 @@ func (s *Server) readResource(ctx context.Context, r *Request, result []byte) ([
 	}
 	result = message.AppendName(result, "text")
 	result = message.AppendQuoted(result, text)
+	if mime == appMIME {
+		result = append(result, `,"_meta":{"ui":{"permissions":{"clipboardWrite":{}},"prefersBorder":true}}`...)
+	}
 	return append(result, `}]`...), nil
 }
 

@@ -17,12 +17,13 @@ type lists struct {
 }
 
 type publishedTool struct {
-	Name         string           `json:"name"`
-	Description  string           `json:"description,omitempty"`
-	InputSchema  json.RawMessage  `json:"inputSchema"`
-	OutputSchema json.RawMessage  `json:"outputSchema,omitempty"`
-	Annotations  tool.Annotations `json:"annotations"`
-	Title        string           `json:"title,omitempty"`
+	Name         string            `json:"name"`
+	Description  string            `json:"description,omitempty"`
+	InputSchema  json.RawMessage   `json:"inputSchema"`
+	OutputSchema json.RawMessage   `json:"outputSchema,omitempty"`
+	Annotations  *tool.Annotations `json:"annotations,omitempty"`
+	Title        string            `json:"title,omitempty"`
+	Meta         json.RawMessage   `json:"_meta,omitempty"`
 }
 
 type publishedResource struct {
@@ -48,10 +49,16 @@ type publishedArgument struct {
 	Required    bool   `json:"required,omitempty"`
 }
 
-func newLists(d dialect.Dialect) lists {
+// newLists returns the lists of a dialect. Private means that other clients get other
+// lists.
+func newLists(d dialect.Dialect, private bool) lists {
 	var tools []publishedTool
 	for _, t := range d.Tools {
-		tools = append(tools, publishedTool{t.Name, t.Description, t.InputSchema, t.OutputSchema, t.Annotations, t.Title})
+		out := publishedTool{t.Name, t.Description, t.InputSchema, t.OutputSchema, &t.Annotations, t.Title, nil}
+		if t.App != nil {
+			out.Annotations, out.Meta = nil, appMeta(t.App)
+		}
+		tools = append(tools, out)
 	}
 	var resources, templates []publishedResource
 	for _, r := range d.Resources {
@@ -69,25 +76,29 @@ func newLists(d dialect.Dialect) lists {
 		prompts = append(prompts, out)
 	}
 	return lists{
-		tools:     list("tools", tools),
-		resources: list("resources", resources),
-		templates: list("resourceTemplates", templates),
-		prompts:   list("prompts", prompts),
+		tools:     list("tools", tools, private),
+		resources: list("resources", resources, private),
+		templates: list("resourceTemplates", templates, false),
+		prompts:   list("prompts", prompts, false),
 	}
 }
 
 // list returns the members of the result of a list method. The list is never null.
-func list[T any](name string, items []T) []byte {
+func list[T any](name string, items []T, private bool) []byte {
 	if items == nil {
 		items = []T{}
 	}
-	return append(cacheable(), fmt.Sprintf(`,%q:%s`, name, mustMarshal(items))...)
+	return append(cacheable(private), fmt.Sprintf(`,%q:%s`, name, mustMarshal(items))...)
 }
 
-// cacheable returns the members with the time for which a client may cache a result that
-// is the same for all clients.
-func cacheable() []byte {
-	return fmt.Appendf(nil, `"ttlMs":%d,"cacheScope":"public"`, listTTL.Milliseconds())
+// cacheable returns the members with the time for which a client may cache a result, and
+// whether it is the same for all clients.
+func cacheable(private bool) []byte {
+	scope := "public"
+	if private {
+		scope = "private"
+	}
+	return fmt.Appendf(nil, `"ttlMs":%d,"cacheScope":%q`, listTTL.Milliseconds(), scope)
 }
 
 func (s *Server) listTools(_ context.Context, r *Request, result []byte) ([]byte, error) {

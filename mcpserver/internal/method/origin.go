@@ -30,6 +30,7 @@ type Origin struct {
 type Peer struct {
 	mu            sync.Mutex // guards the fields below
 	name, version string
+	apps          bool   // it shows pages
 	roots         bool   // it can be asked for its roots
 	asked         int    // requests for the roots
 	answered      int    // number of the last one that was answered
@@ -45,6 +46,7 @@ func (p *Peer) introduce(client, capabilities json.RawMessage) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.name, p.version = named(client)
+	p.apps = showsApps(capabilities)
 	has := params{raw: capabilities}
 	p.roots = has.object("roots") != nil
 }

@@ -38,6 +38,8 @@ type Server struct {
 	anonymous bool
 	lanes     bool // a tool has lanes
 	templates []template
+	apps      *Server // answers clients that show pages; nil if the dialect has none for them
+	varies    bool    // these clients get another description
 
 	capabilities  []byte // an object
 	info          []byte // name and version, an object
@@ -49,8 +51,21 @@ type Server struct {
 // New returns a Server. It panics if a template of the dialect does not have
 // exactly one variable.
 func New(cfg Config) *Server {
+	plain := withoutApps(cfg.Dialect)
+	if len(plain.Tools) == len(cfg.Dialect.Tools) && len(plain.Resources) == len(cfg.Dialect.Resources) {
+		return newServer(cfg, false)
+	}
+	apps := newServer(cfg, true)
+	cfg.Dialect = plain
+	s := newServer(cfg, true)
+	s.apps = apps
+	return s
+}
+
+func newServer(cfg Config, varies bool) *Server {
 	d := cfg.Dialect
 	s := &Server{
+		varies:  varies,
 		dialect: d, logger: cfg.Logger, tools: make(map[string]*tool.Tool, len(d.Tools)),
 		place: cfg.Place, anonymous: cfg.Anonymous,
 	}
@@ -73,7 +88,7 @@ func New(cfg Config) *Server {
 	if d.Instructions != "" {
 		s.instructions = message.AppendQuoted(nil, d.Instructions)
 	}
-	s.lists = newLists(d)
+	s.lists = newLists(d, varies)
 	return s
 }
 
@@ -97,7 +112,7 @@ func (s *Server) Lane(r *Request) string {
 		return ""
 	}
 	name, args, ok := callParams(r.Params)
-	if t := s.tools[string(name)]; ok && t != nil && t.Lane != nil {
+	if t := s.of(r).tools[string(name)]; ok && t != nil && t.Lane != nil {
 		return t.Lane(tool.Call{Args: args, Caller: r.Caller})
 	}
 	return ""
@@ -110,9 +125,13 @@ func (s *Server) declare() []byte {
 	}
 	var c struct {
 		Completions *struct{}  `json:"completions,omitempty"`
+		Extensions  any        `json:"extensions,omitempty"`
 		Prompts     *struct{}  `json:"prompts,omitempty"`
 		Resources   *resources `json:"resources,omitempty"`
 		Tools       *struct{}  `json:"tools,omitempty"`
+	}
+	if s.showsApps() {
+		c.Extensions = map[string]struct{}{appsExtension: {}}
 	}
 	if s.completes() {
 		c.Completions = new(struct{})
