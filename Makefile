@@ -39,7 +39,7 @@ update: ## rewrite golden files and transcripts; then read the diff
 	go test $$(git grep -lE 'flag.Bool\("update"|dialect/dialecttest"$$' -- '*_test.go' | xargs -n1 dirname | sort -u | sed 's|^|./|') -update
 
 generate: ## rewrite docs/reference
-	go test $$(git grep -lE 'func TestReference(Commands|Dialects|Errors|Providers)\(' -- '*_test.go' | xargs -n1 dirname | sort -u | sed 's|^|./|') -run TestReference -update
+	go test $$(git grep -lE 'func TestReference(Commands|Dialects|Errors|Providers|Clients)\(' -- '*_test.go' | xargs -n1 dirname | sort -u | sed 's|^|./|') -run TestReference -update
 
 fuzz: ## run each fuzz target for FUZZTIME (1m)
 	@git grep -l '^func Fuzz' -- '*_test.go' | xargs -n1 dirname | sort -u | while read -r dir; do \
@@ -76,9 +76,10 @@ benchpostgres: ## measure with PostgreSQL, into docs/benchmarks-postgres.md (tak
 benchweb: ## measure the viewer in Chromium, into docs/benchmarks-web.md
 	SEQUENT_LONG=1 go test -count=1 -v -timeout 30m -run '^TestSpeed$$' ./internal/e2e/web -page $(CURDIR)/docs/benchmarks-web.md
 
-pictures: ## save pictures of the viewer's pages into dist/pictures
+pictures: ## rewrite the pictures and screens of the documentation; pictures of the viewer's pages go to dist/pictures, too
 	mkdir -p dist/pictures
-	go test -count=1 -run 'View' ./internal/e2e/web -pictures $(CURDIR)/dist/pictures
+	go test -count=1 ./internal/e2e/docs -run 'Picture|Screens' -update
+	go test -count=1 -run 'View' ./internal/e2e/web -pictures $(CURDIR)/dist/pictures -docs $(CURDIR)/docs/pictures
 
 microbench: ## Go benchmarks of functions
 	go test -run '^$$' -bench . -benchmem -timeout 60m ./...

@@ -78,6 +78,8 @@ var rules = []rule{
 	{"internal/shellwords", nil, "it depends on nothing"},
 	{"internal/draw", []string{".", "charm.land/lipgloss/v2", "github.com/clipperhouse/displaywidth"}, "it draws a session"},
 
+	{"internal/picture", []string{"internal/draw"}, "it draws what it is given"},
+
 	{"internal/hook", []string{".", "internal/durable"}, "it remembers ids of sessions"},
 	{"internal/governor", []string{"golang.org/x/time/rate"}, "it counts for any transport"},
 	{"internal/admission", nil, "it judges the requests of any handler"},

@@ -160,7 +160,7 @@ func (h *home) run(in string, args ...string) string {
 	defer cancel()
 	cmd := exec.CommandContext(ctx, h.program, args...)
 	cmd.Dir = h.dir
-	cmd.Env = append(os.Environ(), "HOME="+h.dir, "USERPROFILE="+h.dir, "XDG_DATA_HOME="+h.dir, "XDG_CONFIG_HOME=", "APPDATA="+h.dir, "LocalAppData="+h.dir)
+	cmd.Env = append(os.Environ(), "HOME="+h.dir, "USERPROFILE="+h.dir, "XDG_DATA_HOME="+h.dir, "XDG_CONFIG_HOME=", "APPDATA="+h.dir, "LocalAppData="+h.dir, "LANG=C.UTF-8", "LC_ALL=")
 	cmd.Stdin = strings.NewReader(in)
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr

@@ -2,11 +2,19 @@ package web
 
 import (
 	"bufio"
+	"bytes"
+	"cmp"
 	"context"
 	"fmt"
+	"image"
+	"image/color"
+	"image/draw"
+	"image/png"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -135,8 +143,8 @@ func (p *tab) run(actions ...chromedp.Action[chromedp.Void]) {
 func (p *tab) fatal(err any) {
 	p.t.Helper()
 	state, _ := chromedp.Run(p.ctx, chromedp.Evaluate[string](`location.href + "\n" + document.activeElement.outerHTML.slice(0, 200) + "\n" + document.body.innerText.slice(0, 2000)`))
-	if png, err := chromedp.Run(p.ctx, chromedp.CaptureScreenshot()); err == nil && *pictures != "" {
-		_ = os.WriteFile(filepath.Join(*pictures, "failure.png"), png, 0o644)
+	if data, err := chromedp.Run(p.ctx, chromedp.CaptureScreenshot()); err == nil && *pictures != "" {
+		_ = os.WriteFile(filepath.Join(*pictures, "failure.png"), data, 0o644)
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -206,11 +214,47 @@ func (p *tab) picture(name string) {
 		return
 	}
 	p.run(chromedp.Sleep(200 * time.Millisecond))
-	png, err := chromedp.Run(p.ctx, chromedp.CaptureScreenshot())
+	data, err := chromedp.Run(p.ctx, chromedp.CaptureScreenshot())
 	if err != nil {
 		p.fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(*pictures, name+".png"), png, 0o644); err != nil {
+	if err := os.WriteFile(filepath.Join(*pictures, name+".png"), data, 0o644); err != nil {
+		p.t.Fatal(err)
+	}
+}
+
+// forDocs saves what can be seen for the documentation, in the 256 colours that are used most:
+// a smaller file with the same look.
+func (p *tab) forDocs(name string) {
+	p.t.Helper()
+	if *docs == "" {
+		return
+	}
+	p.run(chromedp.Sleep(300 * time.Millisecond))
+	data, err := chromedp.Run(p.ctx, chromedp.CaptureScreenshot())
+	if err != nil {
+		p.fatal(err)
+	}
+	full, err := png.Decode(bytes.NewReader(data))
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	uses := make(map[color.Color]int)
+	for y := full.Bounds().Min.Y; y < full.Bounds().Max.Y; y++ {
+		for x := full.Bounds().Min.X; x < full.Bounds().Max.X; x++ {
+			uses[full.At(x, y)]++
+		}
+	}
+	colors := slices.SortedFunc(maps.Keys(uses), func(a, b color.Color) int {
+		return cmp.Or(uses[b]-uses[a], cmp.Compare(fmt.Sprint(a), fmt.Sprint(b)))
+	})
+	small := image.NewPaletted(full.Bounds(), colors[:min(len(colors), 256)])
+	draw.Draw(small, small.Bounds(), full, full.Bounds().Min, draw.Src)
+	var b bytes.Buffer
+	if err := (&png.Encoder{CompressionLevel: png.BestCompression}).Encode(&b, small); err != nil {
+		p.t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(*docs, name+".png"), b.Bytes(), 0o644); err != nil {
 		p.t.Fatal(err)
 	}
 }

@@ -13,14 +13,19 @@ import (
 	"github.com/sequent-dev/sequent/store/sqlite"
 )
 
-var pictures = flag.String("pictures", "", "folder in which to save pictures of the pages")
+var (
+	pictures = flag.String("pictures", "", "folder in which to save pictures of the pages")
+	docs     = flag.String("docs", "", "folder in which to save the pictures of the documentation")
+)
 
 // TestView reads a session, with the keys alone, while it grows.
 func TestView(t *testing.T) {
 	t.Parallel()
 	b := newBrowser(t)
 	program, store := programtest.Build(t), filepath.Join(t.TempDir(), "sequent.db")
-	programtest.Output(t, exec.Command(program, "demo", "--fast", "--store", store)) // over MCP
+	demo := exec.Command(program, "demo", "--fast", "--store", store) // over MCP
+	demo.Dir = filepath.Dir(store)                                    // in no project
+	programtest.Output(t, demo)
 	p := b.open(t, startView(t, program, store))
 
 	// The list, and the key is gone from the URL.
@@ -47,7 +52,13 @@ func TestView(t *testing.T) {
 	p.picture("session-light")
 	p.theme("dark")
 	p.picture("session-dark")
+	p.size(1400, 640)
+	p.keys("k", "k")
+	p.wait(`document.querySelector('.row.selected')?.dataset.seq === '9' && document.querySelector('.pane .prose')`)
+	p.forDocs("viewer-dark")
 	p.theme("light")
+	p.forDocs("viewer-light")
+	p.size(1400, 900)
 
 	// A reload shows the same.
 	p.keys("g", "j", "j", "j")
