@@ -67,7 +67,7 @@ func (r *recorder) record(ctx context.Context, e *sequent.Engine, in Input) (*se
 	if err := in.check(); err != nil {
 		return nil, err
 	}
-	change := r.change(ctx, e.Now(), in.draft())
+	change := r.change(ctx, e.Now(), "", in.draft())
 	switch {
 	case r.pinned != "" && in.ClearSession:
 		return renew(ctx, e, r.pinned, change)
@@ -85,11 +85,12 @@ func (r *recorder) record(ctx context.Context, e *sequent.Engine, in Input) (*se
 	return s, err
 }
 
-// change records the call in a change of its session.
-func (r *recorder) change(ctx context.Context, now time.Time, d sequent.Draft) func(*sequent.Change) error {
+// change records the call in a change of its session. A session that it begins is begun
+// in the scope.
+func (r *recorder) change(ctx context.Context, now time.Time, scope string, d sequent.Draft) func(*sequent.Change) error {
 	return func(c *sequent.Change) error {
 		if c.Session().Version() == 0 {
-			c.BeginIn("", name)
+			c.BeginIn(scope, name)
 		}
 		if _, err := c.Append(d); err != nil {
 			return err
@@ -127,6 +128,11 @@ func (r *recorder) replace(ctx context.Context, e *sequent.Engine, old sequent.I
 	if err != nil {
 		return nil, err
 	}
+	return replaced(ctx, e, old, s)
+}
+
+// replaced removes the session that s replaces, and returns s.
+func replaced(ctx context.Context, e *sequent.Engine, old sequent.ID, s *sequent.Session) (*sequent.Session, error) {
 	ctx = context.WithoutCancel(ctx)
 	if err := remove(ctx, e, old); err != nil && !gone(err) {
 		// A refused call must not leave a session. If this deletion fails too, the

@@ -42,12 +42,18 @@ func offers() []offer {
 	}
 }
 
-// Names returns the names of all dialects that the program can serve, the default
-// first.
+// nativeName is the name of the dialect for libraries in other languages. Lists of
+// dialects leave it out, because it is not for models.
+const nativeName = "native"
+
+// Names returns the names of all dialects for models that the program can serve, the
+// default first.
 func (c Config) Names() []string {
 	var names []string
 	for _, o := range c.offers() {
-		names = append(names, o.name)
+		if o.name != nativeName {
+			names = append(names, o.name)
+		}
 	}
 	return names
 }
@@ -55,6 +61,7 @@ func (c Config) Names() []string {
 // offers returns all dialects that the program can serve.
 func (c Config) offers() []offer {
 	all := offers()
+	all = append(all, plain(nativeName, func(a *App) dialect.Dialect { return history.Native(a.historyConfig()) }))
 	for _, b := range c.Dialects {
 		all = append(all, offer{b.Name, func(a *App) (dialect.Dialect, error) { return a.build(b) }})
 	}
@@ -165,12 +172,14 @@ func (a *App) storageDir() (string, error) {
 	return filepath.Abs(dir) // now, in case the working directory changes
 }
 
-func buildHistory(a *App) (dialect.Dialect, error) {
+func buildHistory(a *App) (dialect.Dialect, error) { return history.New(a.historyConfig()), nil }
+
+func (a *App) historyConfig() history.Config {
 	c := history.Config{Engine: a.Engine, Window: a.config.HistoryWindow}
 	if ttl := a.config.SessionTTL; ttl != nil {
 		c.TTL = cmp.Or(*ttl, -1) // there 0 means 30 minutes
 	}
-	return history.New(c), nil
+	return c
 }
 
 func buildStatus(a *App) (dialect.Dialect, error) {
