@@ -88,8 +88,11 @@ parity: ## compare classic with the npm reference server (needs Node.js 20)
 	@$(MAKE) --no-print-directory npm
 	SEQUENT_REQUIRE=all go test -count=1 -v -run Parity ./internal/e2e/...
 
+oracles: npm ## compare with the original programs, ten times as often as the tests do (needs Node.js 22)
+	SEQUENT_REQUIRE=all SEQUENT_ORACLES=whole go test -count=1 -v -timeout 60m -run 'Parity|Package|Oracle' ./internal/e2e/parity ./internal/e2e/aisdk ./internal/e2e/plus
+
 npm: ## install the locked packages for tests with Node.js
-	@for f in $$(git ls-files 'internal/e2e/*package-lock.json'); do (cd $$(dirname $$f) && npm ci --no-audit --no-fund) || exit 1; done
+	@for f in $$(git ls-files 'internal/e2e/*package-lock.json' 'npm/*package-lock.json'); do (cd $$(dirname $$f) && npm ci --no-audit --no-fund) || exit 1; done
 
 size: ## lines of code of each package and in total, without tests, blank lines and comments
 	@go run ./internal/size
@@ -100,4 +103,4 @@ release: ## build a release into dist/VERSION and prove that it can be used, e.g
 vulns: ## known vulnerabilities of dependencies (needs the network)
 	go tool -modfile=tools/go.mod govulncheck ./...
 
-.PHONY: help check test adapters lint cross update generate fuzz crash attacks figures postgres bench benchpostgres benchweb pictures microbench parity npm size release vulns
+.PHONY: help check test adapters lint cross update generate fuzz crash attacks figures postgres bench benchpostgres benchweb pictures microbench parity oracles npm size release vulns

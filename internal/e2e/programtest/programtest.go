@@ -4,6 +4,7 @@ package programtest
 import (
 	"bufio"
 	"errors"
+	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -169,4 +170,38 @@ func (s *Server) Terminate(t testing.TB, limit time.Duration) time.Duration {
 	}
 	_ = s.cmd.Wait()
 	return time.Since(begun)
+}
+
+// Size returns the size of a comparison with another program: whole if SEQUENT_ORACLES is
+// whole, as in make oracles, otherwise a tenth.
+func Size(whole int) int {
+	if os.Getenv("SEQUENT_ORACLES") == "whole" {
+		return whole
+	}
+	return max(1, whole/10)
+}
+
+// NPMPackage builds a package of the folder npm with its compiler and returns the URL of
+// its module. If the compiler is not installed, it calls needtest.Missing.
+func NPMPackage(t testing.TB, node, name string) string {
+	t.Helper()
+	folder, err := filepath.Abs(filepath.Join("..", "..", "..", "npm", name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	compiler := filepath.Join(folder, "node_modules", "typescript", "bin", "tsc")
+	if _, err := os.Stat(compiler); err != nil {
+		needtest.Missing(t, "the npm packages of npm/"+name+" are not installed", "run make npm")
+	}
+	dir := t.TempDir()
+	manifest, err := os.ReadFile(filepath.Join(folder, "package.json"))
+	if err == nil {
+		err = os.WriteFile(filepath.Join(dir, "package.json"), manifest, 0o644)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	Output(t, exec.Command(node, compiler, "-p", folder, "--outDir", filepath.Join(dir, "dist")))
+	file := filepath.ToSlash(filepath.Join(dir, "dist", "index.js"))
+	return (&url.URL{Scheme: "file", Path: "/" + strings.TrimPrefix(file, "/")}).String()
 }

@@ -3,7 +3,7 @@ import { replyOf, SequentialThinkingError, type Reply } from './errors.js';
 import { request, type Wire } from './wire.js';
 
 /** How often a call is sent before it fails. */
-const maxAttempts = 6;
+const maxAttempts = 8;
 
 /** Wait before the second attempt, doubled with each further one. */
 const retryWaitMs = 100;

@@ -27,10 +27,26 @@ export interface ToolOptions extends ServerOptions {
   sessionId?: string | undefined;
 }
 
+/** A Standard Schema of the arguments. */
+export interface ArgumentsSchema {
+  readonly '~standard': {
+    readonly version: 1;
+    readonly vendor: string;
+    readonly types?: { readonly input: unknown; readonly output: SequentialThinkingInput } | undefined;
+    readonly validate: (value: unknown) =>
+      | { readonly value: SequentialThinkingInput; readonly issues?: undefined }
+      | { readonly issues: readonly { readonly message: string }[] };
+    readonly jsonSchema: {
+      readonly input: () => Record<string, unknown>;
+      readonly output: () => Record<string, unknown>;
+    };
+  };
+}
+
 /** A tool for generateText, streamText and agents of the AI SDK, versions 6 and 7. */
 export interface SequentialThinkingTool {
   description: string;
-  inputSchema: typeof schema;
+  inputSchema: ArgumentsSchema;
   /**
    * Records a thought and returns the session so far. It rejects with a
    * {@link SequentialThinkingError} if the call is refused; then nothing has changed.
@@ -39,20 +55,16 @@ export interface SequentialThinkingTool {
 }
 
 /** The arguments as a Standard Schema with a JSON Schema, which the AI SDK reads. */
-const schema = {
+const schema: ArgumentsSchema = {
   '~standard': {
-    version: 1 as const,
+    version: 1,
     vendor: 'sequent',
-    types: undefined as { input: SequentialThinkingInput; output: SequentialThinkingInput } | undefined,
     // The program checks values, and its refusal tells the model what to correct.
-    validate: (value: unknown) =>
+    validate: (value) =>
       typeof value === 'object' && value !== null && !Array.isArray(value)
         ? { value: value as SequentialThinkingInput }
         : { issues: [{ message: 'the arguments must be an object' }] },
-    jsonSchema: {
-      input: (): Record<string, unknown> => structuredClone(inputSchema),
-      output: (): Record<string, unknown> => structuredClone(inputSchema),
-    },
+    jsonSchema: { input: () => structuredClone(inputSchema), output: () => structuredClone(inputSchema) },
   },
 };
 
