@@ -10,16 +10,19 @@ import (
 // The code in docs/ai-sdk.md is the code that the tests run.
 func TestDocumentedCode(t *testing.T) {
 	t.Parallel()
-	doc, seven := read(t, "../../../docs/ai-sdk.md"), read(t, "v7.mjs")
-	shown := regexp.MustCompile("(?s)<!-- region: (\\w+) of internal/e2e/aisdk/v7.mjs -->\n```js\n(.*?)```").FindAllStringSubmatch(doc, -1)
-	if regions := strings.Count(seven, "// #region "); len(shown) != regions {
-		t.Errorf("docs/ai-sdk.md has %d regions of v7.mjs, want all %d", len(shown), regions)
-	}
-	for _, m := range shown {
-		_, rest, found := strings.Cut(seven, "// #region "+m[1]+"\n")
-		want, _, _ := strings.Cut(rest, "// #endregion\n")
-		if want = strings.ReplaceAll(want, "export ", ""); !found || m[2] != want {
-			t.Errorf("region %s of docs/ai-sdk.md is\n%s\nbut v7.mjs has\n%s", m[1], m[2], want)
+	doc := read(t, "../../../docs/ai-sdk.md")
+	for _, file := range []string{"v7.mjs", "example.mjs"} {
+		code := read(t, file)
+		shown := regexp.MustCompile("(?s)<!-- region: (\\w+) of internal/e2e/aisdk/"+regexp.QuoteMeta(file)+" -->\n```js\n(.*?)```").FindAllStringSubmatch(doc, -1)
+		if regions := strings.Count(code, "// #region "); len(shown) != regions {
+			t.Errorf("docs/ai-sdk.md has %d regions of %s, want all %d", len(shown), file, regions)
+		}
+		for _, m := range shown {
+			_, rest, found := strings.Cut(code, "// #region "+m[1]+"\n")
+			want, _, _ := strings.Cut(rest, "// #endregion\n")
+			if want = strings.ReplaceAll(want, "export ", ""); !found || m[2] != want {
+				t.Errorf("region %s of docs/ai-sdk.md is\n%s\nbut %s has\n%s", m[1], m[2], file, want)
+			}
 		}
 	}
 }

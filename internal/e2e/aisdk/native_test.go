@@ -44,7 +44,7 @@ func TestPackage(t *testing.T) {
 	f := fixture{programtest.Build(t), node, programtest.NPMPackage(t, node, "ai-sdk")}
 	for name, test := range map[string]func(*testing.T, fixture){
 		"Oracle": testOracle, "Agent": testAgent, "KilledProgram": testKilledProgram, "KilledServer": testKilledServer,
-		"Growth": testGrowth, "WithoutProgram": testWithoutProgram, "Types": testTypes,
+		"Growth": testGrowth, "WithoutProgram": testWithoutProgram, "Types": testTypes, "Example": testExample,
 	} {
 		t.Run(name, func(t *testing.T) { test(t, f) })
 	}
@@ -213,6 +213,69 @@ func testWithoutProgram(t *testing.T, f fixture) {
 // The tool fits the types of both versions of the SDK, and replies have types.
 func testTypes(t *testing.T, f fixture) {
 	programtest.Output(t, exec.Command(f.node, "../../../npm/ai-sdk/node_modules/typescript/bin/tsc", "-p", "tsconfig.json"))
+}
+
+// The example of docs/ai-sdk.md runs, and finds the program in each documented way. The
+// second run continues the session of the first.
+func testExample(t *testing.T, f fixture) {
+	const script = `import { think, report } from './example.mjs';
+		import { MockLanguageModelV4 } from 'ai/test';
+		const usage = { inputTokens: { total: 1 }, outputTokens: { total: 1 } };
+		const run = (sessionId) => {
+			let n = 0;
+			const doGenerate = async () => n++ ? { content: [{ type: 'text', text: 'Done.' }], finishReason: { unified: 'stop' }, usage, warnings: [] } : {
+				content: [{ type: 'tool-call', toolCallId: 'c', toolName: 'sequentialthinking', input: '{"thought":"a","thoughtNumber":1,"totalThoughts":2,"nextThoughtNeeded":true,"branchId":"b"}' }],
+				finishReason: { unified: 'tool-calls' }, usage, warnings: [],
+			};
+			return think({ model: new MockLanguageModelV4({ doGenerate }), prompt: 'Why?', sessionId });
+		};
+		const first = await run();
+		const later = await run(first.sessionId);
+		process.stdout.write(later.text + ' ' + (first.sessionId === later.sessionId) + ' ' + await report(first.sessionId));`
+	modules := filepath.Dir(filepath.Dir(filepath.Dir(filepath.Dir(strings.TrimPrefix(f.file, "file://")))))
+	dir := filepath.Dir(modules)
+	real, err := filepath.Abs("node_modules/ai")
+	if err != nil {
+		t.Fatal(err)
+	}
+	launcher := filepath.Join(modules, "@sequent-dev", "sequent")
+	for _, step := range []error{
+		os.Symlink(real, filepath.Join(modules, "ai")),
+		os.WriteFile(filepath.Join(dir, "example.mjs"), []byte(read(t, "example.mjs")), 0o644),
+		os.WriteFile(filepath.Join(dir, "run.mjs"), []byte(script), 0o644),
+	} {
+		if step != nil {
+			t.Fatal(step)
+		}
+	}
+	path := os.Getenv("PATH")
+	for _, way := range []struct {
+		name string
+		env  []string
+	}{
+		{"SEQUENT_BIN", []string{"SEQUENT_BIN=" + f.program}},
+		{"PATH", []string{"PATH=" + filepath.Dir(f.program) + string(filepath.ListSeparator) + path}},
+		{"package", nil},
+	} {
+		if way.name == "package" {
+			source := fmt.Sprintf("require('node:child_process').spawn(%q, process.argv.slice(2), { stdio: 'inherit' });", f.program)
+			for _, step := range []error{
+				os.Mkdir(launcher, 0o755),
+				os.WriteFile(filepath.Join(launcher, "sequent.js"), []byte(source), 0o644),
+				os.WriteFile(filepath.Join(launcher, "package.json"), []byte(`{"name":"@sequent-dev/sequent","version":"0.0.0","bin":{"sequent":"sequent.js"}}`), 0o644),
+			} {
+				if step != nil {
+					t.Fatal(step)
+				}
+			}
+		}
+		cmd := exec.Command(f.node, "run.mjs")
+		cmd.Dir = dir
+		cmd.Env = append(append(os.Environ(), "SEQUENT_BIN=", "SEQUENT_STORE="+filepath.Join(t.TempDir(), "sequent.db")), way.env...)
+		if out := string(programtest.Output(t, cmd)); out != "Done. true 2 thoughts, 1 branches" {
+			t.Errorf("%s: got %s", way.name, out)
+		}
+	}
 }
 
 // testdata/seed.ts is the code of the seed document, if the document is here.

@@ -181,8 +181,9 @@ func Size(whole int) int {
 	return max(1, whole/10)
 }
 
-// NPMPackage builds a package of the folder npm with its compiler and returns the URL of
-// its module. If the compiler is not installed, it calls needtest.Missing.
+// NPMPackage builds a package of the folder npm with its compiler into a folder
+// node_modules/@sequent-dev, and returns the URL of its module. If the compiler is not
+// installed, it calls needtest.Missing.
 func NPMPackage(t testing.TB, node, name string) string {
 	t.Helper()
 	folder, err := filepath.Abs(filepath.Join("..", "..", "..", "npm", name))
@@ -193,8 +194,11 @@ func NPMPackage(t testing.TB, node, name string) string {
 	if _, err := os.Stat(compiler); err != nil {
 		needtest.Missing(t, "the npm packages of npm/"+name+" are not installed", "run make npm")
 	}
-	dir := t.TempDir()
+	dir := filepath.Join(t.TempDir(), "node_modules", "@sequent-dev", name)
 	manifest, err := os.ReadFile(filepath.Join(folder, "package.json"))
+	if err == nil {
+		err = os.MkdirAll(dir, 0o755)
+	}
 	if err == nil {
 		err = os.WriteFile(filepath.Join(dir, "package.json"), manifest, 0o644)
 	}
