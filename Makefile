@@ -89,7 +89,7 @@ parity: ## compare classic with the npm reference server (needs Node.js 20)
 	SEQUENT_REQUIRE=all go test -count=1 -v -run Parity ./internal/e2e/...
 
 oracles: npm ## compare with the original programs, ten times as often as the tests do (needs Node.js 22)
-	SEQUENT_REQUIRE=all SEQUENT_ORACLES=whole go test -count=1 -v -timeout 60m -run 'Parity|Package|Oracle' ./internal/e2e/parity ./internal/e2e/aisdk ./internal/e2e/plus
+	SEQUENT_REQUIRE=all SEQUENT_ORACLES=whole go test -count=1 -v -timeout 60m -run 'Parity|Package|Oracle' ./internal/e2e/parity ./internal/e2e/aisdk
 
 npm: ## install the locked packages for tests with Node.js
 	@for f in $$(git ls-files 'internal/e2e/*package-lock.json' 'npm/*package-lock.json'); do (cd $$(dirname $$f) && npm ci --no-audit --no-fund) || exit 1; done
