@@ -19,6 +19,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/sequent-dev/sequent"
+	"github.com/sequent-dev/sequent/auth/token"
 	"github.com/sequent-dev/sequent/internal/app"
 	"github.com/sequent-dev/sequent/internal/pgtest"
 )
@@ -145,7 +146,7 @@ func TestReadiness(t *testing.T) {
 func tokens(t *testing.T) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "tokens")
-	if _, _, err := app.NewToken(path, "alice"); err != nil {
+	if _, _, err := app.NewToken(path, token.Grant{Subject: "alice"}); err != nil {
 		t.Fatal(err)
 	}
 	return path

@@ -23,7 +23,7 @@
 //
 // The caller is the subject of the bearer token. The scope of a call is NAME of
 // ?scope=NAME in the URL, otherwise the subject, otherwise the session of an older
-// client. A server that other machines can reach needs an [Authenticator]; see
+// client. A server that other machines can reach needs an [auth.Authenticator]; see
 // [CheckAddress].
 //
 // # Reading the code

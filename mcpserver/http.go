@@ -10,18 +10,12 @@ import (
 	"net/netip"
 	"time"
 
+	"github.com/sequent-dev/sequent/auth"
 	"github.com/sequent-dev/sequent/internal/admission"
 	"github.com/sequent-dev/sequent/internal/governor"
 	"github.com/sequent-dev/sequent/mcpserver/internal/method"
 	"github.com/sequent-dev/sequent/mcpserver/internal/streamhttp"
 )
-
-// An Authenticator maps bearer tokens to their subjects.
-type Authenticator interface {
-	// Subject returns the subject of a token, and "" for a token that is not valid.
-	// An error means that the token cannot be checked now.
-	Subject(ctx context.Context, token string) (string, error)
-}
 
 // Defaults of an [HTTPConfig].
 const (
@@ -74,9 +68,12 @@ func DefaultLimits() Limits {
 // An HTTPConfig configures an HTTP. Where a number is 0 there is a default, and
 // where there is a limit, a negative number means none.
 type HTTPConfig struct {
-	Servers []*Server     // required; each at /mcp/NAME of its dialect, the first at /mcp too
-	Auth    Authenticator // nil means that all clients are the local user
-	Logger  *slog.Logger  // internal errors, never a text of a client; nil means discard
+	Servers []*Server          // required; each at /mcp/NAME of its dialect, the first at /mcp too
+	Auth    auth.Authenticator // nil means that all clients are the local user
+	Logger  *slog.Logger       // internal errors, never a text of a client; nil means discard
+	// Resource tells clients where to get tokens for Auth; nil means that they have them. It
+	// is published as RFC 9728 says, and named when a token is missing or does not suffice.
+	Resource *auth.Resource
 
 	// Origins, like https://think.example.com, are those of web pages that may
 	// call, besides the server's own. Their host names are also names of this
@@ -138,7 +135,7 @@ func NewHTTP(cfg HTTPConfig) (*HTTP, error) {
 		servers = append(servers, s.methods)
 	}
 	h, err := streamhttp.New(streamhttp.Config{
-		Servers: servers, Auth: cfg.Auth, Logger: cfg.Logger, Origins: cfg.Origins,
+		Servers: servers, Auth: cfg.Auth, Resource: cfg.Resource, Logger: cfg.Logger, Origins: cfg.Origins,
 		MaxBody: cfg.MaxBody, MaxReply: cfg.MaxReply, SessionTimeout: cfg.SessionTimeout,
 		Limits: cfg.Limits.governed(cfg.MaxSessions), TrustedProxies: cfg.TrustedProxies,
 		Rate: cfg.Rate, Burst: cfg.Burst, Timeout: cfg.Timeout, Grace: cfg.Grace,
@@ -181,7 +178,7 @@ func (h *HTTP) Shutdown(ctx context.Context) error { return h.handler.Shutdown(c
 var errExposed = errors.New("it can be reached from other machines without authentication")
 
 // CheckAddress returns an error if other machines can reach a server at addr, which is
-// HOST:PORT. Such a server needs an Authenticator.
+// HOST:PORT. Such a server needs an [auth.Authenticator].
 func CheckAddress(addr string) error {
 	host, _, err := net.SplitHostPort(addr)
 	if err != nil {

@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/sequent-dev/sequent/auth"
 	"github.com/sequent-dev/sequent/dialect"
 	"github.com/sequent-dev/sequent/tool"
 
@@ -25,11 +26,14 @@ import (
 // An authTable is an Authenticator of a few tokens.
 type authTable map[string]string
 
-func (a authTable) Subject(_ context.Context, token string) (string, error) {
-	if token == "broken" {
-		return "", errors.New("the list is at /secret/path")
+func (a authTable) Identify(_ context.Context, token string) (auth.Identity, error) {
+	switch {
+	case token == "broken":
+		return auth.Identity{}, errors.New("the list is at /secret/path")
+	case a[token] == "":
+		return auth.Identity{}, auth.ErrUnknown
 	}
-	return a[token], nil
+	return auth.Identity{Subject: a[token], Scope: auth.Write}, nil
 }
 
 // What clients send and get in headers, and the methods that tests name.

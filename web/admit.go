@@ -4,10 +4,12 @@ import (
 	"context"
 	"crypto/rand"
 	"crypto/subtle"
+	"errors"
 	"net/http"
 	"strings"
 	"sync"
 
+	"github.com/sequent-dev/sequent/auth"
 	"github.com/sequent-dev/sequent/internal/governor"
 )
 
@@ -59,10 +61,6 @@ var (
 		Status: http.StatusUnauthorized, Code: "token_required", Message: "this server needs a token",
 		Fix: "sign in, or send Authorization: Bearer TOKEN",
 	}
-	errBadToken = &Refusal{
-		Status: http.StatusUnauthorized, Code: "token_invalid", Message: "the token is not valid, or not any more",
-		Fix: "sign in with another token",
-	}
 	errNoWho = &Refusal{
 		Status: http.StatusServiceUnavailable, Code: "token_unknown", Message: "tokens cannot be checked now",
 		Fix: "try again",
@@ -71,7 +69,7 @@ var (
 
 // admit finds out who sends the request and takes a part of the server's capacity.
 func (v *visit) admit() error {
-	subject, err := v.who(v.r.Context())
+	err := v.who(v.r.Context())
 	if v.client == nil {
 		v.identify(v.h.config.Gate.Address(v.r))
 	}
@@ -82,14 +80,14 @@ func (v *visit) admit() error {
 		return err
 	}
 	v.engine = v.h.config.Engine
-	if subject != "" {
-		v.engine, v.subjectName = v.engine.Owned(subject), subject
+	if v.granted.Subject != "" {
+		v.engine = v.engine.Owned(v.granted.Subject)
 	}
 	return nil
 }
 
-// who returns the subject of the request's token, "" without an Authenticator.
-func (v *visit) who(ctx context.Context) (string, error) {
+// who finds out whose token the request carries, if the server wants one.
+func (v *visit) who(ctx context.Context) error {
 	cfg := &v.h.config
 	token := ""
 	if got := v.r.Header.Values("Authorization"); len(got) == 1 {
@@ -100,33 +98,48 @@ func (v *visit) who(ctx context.Context) (string, error) {
 	switch {
 	case cfg.Key != nil:
 		if subtle.ConstantTimeCompare([]byte(token), []byte(cfg.Key.secret)) != 1 {
-			return "", errNoKey
+			return errNoKey
 		}
-		return "", nil
+		return nil
 	case cfg.Auth == nil:
-		return "", nil
+		return nil
 	}
 	if c, err := v.r.Cookie(cookieName); err == nil && token == "" {
 		token = c.Value
 	}
 	if token == "" {
-		return "", errNoToken
+		return errNoToken
 	}
-	return v.subject(ctx, token)
+	return v.grant(ctx, token)
 }
 
-// subject returns the subject of a token, and makes it the one whom limits are for.
-func (v *visit) subject(ctx context.Context, token string) (string, error) {
-	subject, err := v.h.config.Auth.Subject(ctx, token)
-	switch {
-	case err != nil:
-		v.h.config.Logger.ErrorContext(ctx, "who a client is cannot be told", "error", err)
-		return "", errNoWho
-	case subject == "":
-		return "", errBadToken
+// grant notes whose a token is and what it allows, and makes that subject the one whom limits
+// are for.
+func (v *visit) grant(ctx context.Context, token string) error {
+	who, err := v.h.config.Auth.Identify(ctx, token)
+	if invalid, ok := errors.AsType[*auth.InvalidError](err); ok {
+		return &Refusal{
+			Status: http.StatusUnauthorized, Code: "token_invalid", Message: invalid.Reason, Fix: "sign in with another token",
+		}
 	}
-	v.identify("subject " + subject)
-	return subject, nil
+	if err != nil {
+		v.h.config.Logger.ErrorContext(ctx, "who a client is cannot be told", "error", err)
+		return errNoWho
+	}
+	v.granted = who
+	v.identify("subject " + who.Subject)
+	return v.need(auth.Read)
+}
+
+// need refuses a request whose token does not have a scope.
+func (v *visit) need(scope auth.Scope) error {
+	if v.h.config.Auth == nil || v.granted.Scope >= scope {
+		return nil
+	}
+	return &Refusal{
+		Status: http.StatusForbidden, Code: "insufficient_scope",
+		Message: "the token does not allow this: it needs the scope " + scope.String(), Fix: "sign in with a token that has it",
+	}
 }
 
 // identify makes the client with a name the one whom the limits are for.
@@ -178,19 +191,22 @@ func (v *visit) end() {
 
 // about tells what the server is and what it needs from a client.
 func (v *visit) about() error {
-	auth := "none"
+	admits, write := "none", !v.h.config.ReadOnly
 	switch cfg := &v.h.config; {
 	case cfg.Key != nil:
-		auth = "key"
+		admits = "key"
 	case cfg.Auth != nil:
-		auth = "token"
+		admits = "token"
+		if err := v.admit(); err == nil {
+			write = write && v.need(auth.Write) == nil
+		}
 	}
 	return v.reply(struct {
 		Version int    `json:"version"`
 		Program string `json:"program"`
 		Auth    string `json:"auth"`
 		Write   bool   `json:"write"`
-	}{1, v.h.config.Version, auth, !v.h.config.ReadOnly})
+	}{1, v.h.config.Version, admits, write})
 }
 
 // redeem exchanges a code for the key.
@@ -224,7 +240,7 @@ func (v *visit) login() error {
 	}
 	err := v.body(&in)
 	if err == nil {
-		_, err = v.subject(v.r.Context(), strings.TrimSpace(in.Token))
+		err = v.grant(v.r.Context(), strings.TrimSpace(in.Token))
 	}
 	if v.client == nil {
 		v.identify(v.h.config.Gate.Address(v.r))

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/sequent-dev/sequent"
+	"github.com/sequent-dev/sequent/auth"
 	"github.com/sequent-dev/sequent/internal/admission"
 	"github.com/sequent-dev/sequent/internal/governor"
 )
@@ -20,19 +21,12 @@ const (
 	APIPrefix   = "/api/"
 )
 
-// An Authenticator maps bearer tokens to their subjects.
-type Authenticator interface {
-	// Subject returns the subject of a token, and "" for a token that is not valid.
-	// An error means that the token cannot be checked now.
-	Subject(ctx context.Context, token string) (string, error)
-}
-
 // A Config configures a Handler.
 type Config struct {
 	Engine   *sequent.Engine    // required
 	Gate     *admission.Gate    // required
 	Governor *governor.Governor // required
-	Auth     Authenticator      // whose the sessions are; nil means those of Engine
+	Auth     auth.Authenticator // whose the sessions are; nil means those of Engine
 	Key      *Key               // admits only requests that carry it; nil means all. Not with Auth
 	ReadOnly bool               // refuse notes
 	Version  string             // of the program

@@ -9,6 +9,7 @@ import (
 
 	"github.com/sequent-dev/sequent"
 	"github.com/sequent-dev/sequent/archive"
+	"github.com/sequent-dev/sequent/auth"
 	"github.com/sequent-dev/sequent/internal/redact"
 )
 
@@ -33,6 +34,9 @@ func (v *visit) note() error {
 	if v.h.config.ReadOnly {
 		return &Refusal{Status: http.StatusForbidden, Code: "read_only", Message: "this server records no notes"}
 	}
+	if err := v.need(auth.Write); err != nil {
+		return err
+	}
 	var in struct {
 		ID   string `json:"id"`
 		Seq  int    `json:"seq"`
@@ -42,7 +46,7 @@ func (v *visit) note() error {
 	if err := v.body(&in); err != nil {
 		return err
 	}
-	note := sequent.Note{Seq: in.Seq, Kind: sequent.NoteKind(in.Kind), Text: in.Text, From: v.subjectName}
+	note := sequent.Note{Seq: in.Seq, Kind: sequent.NoteKind(in.Kind), Text: in.Text, From: v.granted.Subject}
 	if _, err := v.engine.Update(v.r.Context(), sequent.ID(in.ID), func(c *sequent.Change) error { return c.AddNote(note) }); err != nil {
 		return err
 	}

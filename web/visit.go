@@ -9,20 +9,21 @@ import (
 	"time"
 
 	"github.com/sequent-dev/sequent"
+	"github.com/sequent-dev/sequent/auth"
 	"github.com/sequent-dev/sequent/internal/governor"
 )
 
 // A visit is one request.
 type visit struct {
-	h           *Handler
-	w           http.ResponseWriter
-	r           *http.Request
-	control     *http.ResponseController
-	engine      *sequent.Engine   // of the owner
-	subjectName string            // of the token; empty without tokens
-	client      *governor.Subject // whom limits are for; nil before that is known
-	held        governor.Limits   // of the client, by this visit
-	room        *governor.Reply   // memory of the reply; nil for a small one
+	h       *Handler
+	w       http.ResponseWriter
+	r       *http.Request
+	control *http.ResponseController
+	engine  *sequent.Engine   // of the owner
+	granted auth.Identity     // what the token allows; zero without tokens
+	client  *governor.Subject // whom limits are for; nil before that is known
+	held    governor.Limits   // of the client, by this visit
+	room    *governor.Reply   // memory of the reply; nil for a small one
 }
 
 // A Refusal is an error of the API. It is a JSON object under the name "error".

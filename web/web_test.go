@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/sequent-dev/sequent"
+	"github.com/sequent-dev/sequent/auth"
 	"github.com/sequent-dev/sequent/internal/admission"
 	"github.com/sequent-dev/sequent/internal/governor"
 	"github.com/sequent-dev/sequent/web"
@@ -19,7 +20,12 @@ import (
 // tokens is an Authenticator.
 type tokens map[string]string
 
-func (k tokens) Subject(_ context.Context, token string) (string, error) { return k[token], nil }
+func (k tokens) Identify(_ context.Context, token string) (auth.Identity, error) {
+	if k[token] == "" {
+		return auth.Identity{}, auth.ErrUnknown
+	}
+	return auth.Identity{Subject: k[token], Scope: auth.Write}, nil
+}
 
 // serve starts a server and returns its URL.
 func serve(t *testing.T, cfg web.Config) string {

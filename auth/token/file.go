@@ -9,6 +9,8 @@ import (
 	"os"
 	"sync"
 	"time"
+
+	"github.com/sequent-dev/sequent/auth"
 )
 
 const (
@@ -58,11 +60,18 @@ func Open(cfg Config) (*File, error) {
 	return f, nil
 }
 
-// Subject returns the subject of a token, "" for an unknown token. If the file
-// becomes unreadable or malformed, Subject logs it and uses the previous contents
-// until the file is valid again. The error is always nil.
-func (f *File) Subject(_ context.Context, token string) (string, error) {
-	return find(f.current(), token), nil
+// Identify returns who a token is for; see [auth.Authenticator]. If the file becomes
+// unreadable or malformed, Identify logs it and uses the previous contents until the file is
+// valid again.
+func (f *File) Identify(_ context.Context, token string) (auth.Identity, error) {
+	e := find(f.current(), token)
+	switch {
+	case e == nil:
+		return auth.Identity{}, auth.ErrUnknown
+	case !e.expires.IsZero() && !time.Now().Before(e.expires):
+		return auth.Identity{}, &auth.InvalidError{Reason: "the token expired at " + e.expires.Format(time.RFC3339)}
+	}
+	return auth.Identity{Subject: e.subject, Scope: e.scope, Expires: e.expires}, nil
 }
 
 // current returns the entries. It reloads the file if it has changed.
@@ -139,11 +148,10 @@ func withoutPath(err error) error {
 	return err
 }
 
-// Add creates a token for a subject and appends its line to the file. It creates
-// a missing file with mode 0600. The token itself is stored nowhere, so the caller
-// must keep it.
-func Add(path, subject string) (token string, err error) {
-	token, line, err := generate(subject)
+// Add creates a token and appends its line to the file. It creates a missing file with mode
+// 0600. The token itself is stored nowhere, so the caller must keep it.
+func Add(path string, grant Grant) (token string, err error) {
+	token, line, err := generate(grant)
 	if err != nil {
 		return "", fmt.Errorf("token: %w", err)
 	}

@@ -8,15 +8,76 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/sequent-dev/sequent/auth"
 )
 
 // idLength is the number of hash digits in an ID.
 const idLength = 12
 
+// A Grant is what a token is for.
+type Grant struct {
+	Subject string     // whose sessions; required
+	Scope   auth.Scope // None means [auth.Write]
+	Expires time.Time  // zero means never
+	Note    string     // of one line, such as the machine that has it; at most 200 characters
+}
+
+// maxNote limits the length of a note in characters.
+const maxNote = 200
+
+func (g Grant) check() error {
+	if err := checkSubject(g.Subject); err != nil {
+		return err
+	}
+	switch {
+	case !utf8.ValidString(g.Note) || strings.ContainsFunc(g.Note, func(r rune) bool { return !unicode.IsPrint(r) }):
+		return errors.New("the note contains unprintable characters")
+	case utf8.RuneCountInString(g.Note) > maxNote:
+		return fmt.Errorf("the note has more than %d characters", maxNote)
+	}
+	return nil
+}
+
+// scopePrefix is what the names of scopes begin with in tokens of a provider. A file leaves
+// it out.
+const scopePrefix = "sequent:"
+
+// ParseScope returns the scope read, write or admin. The names may be whole, too, as in
+// sequent:read.
+func ParseScope(name string) (auth.Scope, error) {
+	if s := auth.Highest([]string{scopePrefix + strings.TrimPrefix(name, scopePrefix)}); s != auth.None {
+		return s, nil
+	}
+	return auth.None, errors.New("the scope is not read, write or admin")
+}
+
+func parseTime(s string) (time.Time, error) {
+	for _, layout := range []string{time.DateOnly, time.RFC3339} {
+		if t, err := time.Parse(layout, s); err == nil {
+			return t, nil
+		}
+	}
+	return time.Time{}, errors.New("the token expires at no time like 2027-06-30 or 2027-06-30T18:00:00Z")
+}
+
+func formatTime(t time.Time) string {
+	t = t.UTC()
+	if t.Equal(t.Truncate(24 * time.Hour)) {
+		return t.Format(time.DateOnly)
+	}
+	return t.Format(time.RFC3339)
+}
+
 // An Info describes a token in a file. It does not contain the token.
 type Info struct {
-	ID      string `json:"id"` // the first digits of the token's hash
-	Subject string `json:"subject"`
+	ID      string    `json:"id"` // the first digits of the token's hash
+	Subject string    `json:"subject"`
+	Scope   string    `json:"scope"`
+	Expires time.Time `json:"expires,omitzero"`
+	Note    string    `json:"note,omitempty"`
 }
 
 // ID returns a name for a token that does not reveal it.
@@ -82,7 +143,9 @@ func revoke(path string, tokens []string) ([]Info, error) {
 	return revoked, errors.Join(file.Sync(), file.Close())
 }
 
-func (e entry) info() Info { return Info{ID: e.hexHash()[:idLength], Subject: e.subject} }
+func (e entry) info() Info {
+	return Info{ID: e.hexHash()[:idLength], Subject: e.subject, Scope: e.scope.String(), Expires: e.expires, Note: e.note}
+}
 
 // comment returns a comment of the same length as the line. It is never longer,
 // because the text replaces a hash of 64 digits.

@@ -1,10 +1,16 @@
 package token
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/sequent-dev/sequent/auth"
 )
 
 func TestRevoke(t *testing.T) {
@@ -16,7 +22,7 @@ func TestRevoke(t *testing.T) {
 		t.Fatal(err)
 	}
 	list, err := List(path)
-	if err != nil || len(list) != 4 || list[1] != (Info{ID: ID("b"), Subject: "bob"}) {
+	if err != nil || len(list) != 4 || list[1] != (Info{ID: ID("b"), Subject: "bob", Scope: "sequent:write"}) {
 		t.Fatalf("List = %v, %v", list, err)
 	}
 	for _, unknown := range []string{"", "nosuch", ID("x"), hashOf("a"), "sequent_x", "bob"} {
@@ -42,7 +48,7 @@ func TestRevoke(t *testing.T) {
 		t.Error("second Revoke of a token = nil, want an error")
 	}
 	// Add still works after Revoke.
-	secret, err := Add(path, "carol")
+	secret, err := Add(path, Grant{Subject: "carol"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -51,8 +57,84 @@ func TestRevoke(t *testing.T) {
 		t.Fatal(err)
 	}
 	for token, want := range map[string]string{"a": "", "b": "", "c": "", "d": "bob", secret: "carol"} {
-		if got, _ := f.Subject(t.Context(), token); got != want {
-			t.Errorf("Subject(%q) = %q, want %q", token, got, want)
+		if got, _ := subjectOf(t, f, token); got != want {
+			t.Errorf("subjectOf(%q) = %q, want %q", token, got, want)
+		}
+	}
+}
+
+// subjectOf returns the subject of a token; empty for one that is not valid.
+func subjectOf(t *testing.T, f *File, token string) (string, error) {
+	t.Helper()
+	who, err := f.Identify(t.Context(), token)
+	if _, invalid := errors.AsType[*auth.InvalidError](err); invalid {
+		return "", nil
+	}
+	return who.Subject, err
+}
+
+// What is written after a hash limits the token.
+func TestGrants(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		path := filepath.Join(t.TempDir(), "tokens")
+		day := time.Now().UTC().Truncate(24 * time.Hour)
+		grants := []Grant{
+			{Subject: "team: alice"},
+			{Subject: "bob", Scope: auth.Read, Expires: day.AddDate(0, 0, 2), Note: "reviews: #1"},
+			{Subject: "lead", Scope: auth.Admin, Expires: day.Add(30 * time.Hour)},
+		}
+		var secrets []string
+		for _, g := range grants {
+			secret, err := Add(path, g)
+			if err != nil {
+				t.Fatal(err)
+			}
+			secrets = append(secrets, secret)
+		}
+		list, err := List(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := []Info{
+			{ID: ID(secrets[0]), Subject: "team: alice", Scope: "sequent:write"},
+			{ID: ID(secrets[1]), Subject: "bob", Scope: "sequent:read", Expires: day.AddDate(0, 0, 2), Note: "reviews: #1"},
+			{ID: ID(secrets[2]), Subject: "lead", Scope: "sequent:admin", Expires: day.Add(30 * time.Hour)},
+		}
+		if !reflect.DeepEqual(list, want) {
+			t.Errorf("got  %+v\nwant %+v", list, want)
+		}
+		f, err := Open(Config{Path: path})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if who, err := f.Identify(t.Context(), secrets[1]); err != nil || who.Scope != auth.Read || who.Subject != "bob" {
+			t.Errorf("got %+v, %v", who, err)
+		}
+		time.Sleep(48 * time.Hour)
+		_, err = f.Identify(t.Context(), secrets[1])
+		if e, ok := errors.AsType[*auth.InvalidError](err); !ok || !strings.HasPrefix(e.Reason, "the token expired at ") {
+			t.Errorf("got %v", err)
+		}
+		if revoked, err := Revoke(path, ID(secrets[1])); err != nil || len(revoked) != 1 {
+			t.Errorf("got %v, %v", revoked, err)
+		}
+		if data, err := os.ReadFile(path); err != nil || strings.Contains(string(data), "reviews") {
+			t.Errorf("%s, %v", data, err)
+		}
+	})
+	for _, g := range []Grant{{}, {Subject: "a", Note: "two\nlines"}, {Subject: "a", Note: strings.Repeat("é", 201)}} {
+		if _, err := Add(filepath.Join(t.TempDir(), "tokens"), g); err == nil {
+			t.Errorf("Add(%+v) = nil, want an error", g)
+		}
+	}
+	for _, rest := range []string{"scope=all", "scope=", "expires=tomorrow", "uses=3", "note"} {
+		path := filepath.Join(t.TempDir(), "tokens")
+		if err := os.WriteFile(path, []byte("a:"+hashOf("a")+" "+rest+"\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := List(path); err == nil || !strings.Contains(err.Error(), "line 1: ") {
+			t.Errorf("%q: got %v", rest, err)
 		}
 	}
 }

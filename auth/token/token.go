@@ -8,6 +8,14 @@
 //	# the build machine
 //	ci:60303ae22b998861bce3b28f33eec1be758a213c86c93c076dbe9f558c11c752
 //
+// After the hash a line may limit the token, and say what it is for:
+//
+//	bob:60303ae22b998861bce3b28f33eec1be758a213c86c93c076dbe9f558c11c752 scope=read expires=2027-06-30 # reviews
+//
+// The scope is read, write or admin (see [auth.Scope]), by default write. A token that
+// expires on a date is valid until that day begins, in UTC; a time as in
+// 2027-06-30T18:00:00Z is possible, too.
+//
 // Empty lines and lines that begin with # are ignored. A subject may have several
 // tokens. [Add] creates a token and adds its line. [Revoke], or deleting the line,
 // revokes it. A [File] reloads a changed file.
@@ -26,8 +34,11 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"time"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/sequent-dev/sequent/auth"
 )
 
 const (
@@ -44,13 +55,23 @@ func hashOf(token string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// generate returns a new token for a subject, and its line without a line ending.
-func generate(subject string) (token, line string, err error) {
-	if err := checkSubject(subject); err != nil {
+// generate returns a new token, and its line without a line ending.
+func generate(grant Grant) (token, line string, err error) {
+	if err := grant.check(); err != nil {
 		return "", "", err
 	}
 	token = prefix + rand.Text()
-	return token, subject + ":" + hashOf(token), nil
+	line = grant.Subject + ":" + hashOf(token)
+	if grant.Scope != auth.None && grant.Scope != auth.Write {
+		line += " scope=" + strings.TrimPrefix(grant.Scope.String(), scopePrefix)
+	}
+	if !grant.Expires.IsZero() {
+		line += " expires=" + formatTime(grant.Expires)
+	}
+	if grant.Note != "" {
+		line += " # " + grant.Note
+	}
+	return token, line, nil
 }
 
 func checkSubject(s string) error {
@@ -73,6 +94,9 @@ func checkSubject(s string) error {
 type entry struct {
 	hash    [sha256.Size]byte
 	subject string
+	scope   auth.Scope
+	expires time.Time // zero means never
+	note    string
 	offset  int64 // of the line in the file
 	length  int   // of the line, without its line ending
 }
@@ -122,27 +146,63 @@ func parseLine(line string) (e entry, ok bool, err error) {
 	if line == "" || line[0] == '#' {
 		return entry{}, false, nil
 	}
-	colon := strings.LastIndexByte(line, ':')
+	colon, end := findHash(line)
 	if colon < 0 {
-		return entry{}, false, errors.New("no colon; want SUBJECT:HASH")
+		return entry{}, false, errNoHash
 	}
 	e.subject = strings.TrimSpace(line[:colon])
 	if err := checkSubject(e.subject); err != nil {
 		return entry{}, false, err
 	}
-	hash := strings.TrimSpace(line[colon+1:])
-	if len(hash) != hex.EncodedLen(sha256.Size) {
-		return entry{}, false, fmt.Errorf("the text after the last colon is not a SHA-256 hash of %d hexadecimal digits", hex.EncodedLen(sha256.Size))
-	}
-	if _, err := hex.Decode(e.hash[:], []byte(hash)); err != nil {
+	if _, err := hex.Decode(e.hash[:], []byte(strings.TrimSpace(line[colon+1:end]))); err != nil {
 		return entry{}, false, errors.New("the hash is not hexadecimal")
+	}
+	e.scope = auth.Write
+	limits, note, _ := strings.Cut(line[end:], "#")
+	e.note = strings.TrimSpace(note)
+	for field := range strings.FieldsSeq(limits) {
+		name, value, _ := strings.Cut(field, "=")
+		switch name {
+		case "scope":
+			if e.scope, err = ParseScope(value); err != nil {
+				return entry{}, false, err
+			}
+		case "expires":
+			if e.expires, err = parseTime(value); err != nil {
+				return entry{}, false, err
+			}
+		default:
+			return entry{}, false, errors.New("after the hash only scope=, expires= and a note after # may follow")
+		}
 	}
 	return e, true, nil
 }
 
-// find returns the subject of a token, "" for an unknown token. Its running time
-// does not depend on how many characters of the token are right.
-func find(entries []entry, token string) string {
+// errNoHash is the error for a line without a hash where it belongs.
+var errNoHash = fmt.Errorf("no SHA-256 hash of %d hexadecimal digits after a colon; want SUBJECT:HASH", hexLength)
+
+// hexLength is how many digits a hash has.
+const hexLength = 2 * sha256.Size
+
+// findHash returns where the colon before the hash of a line is, and where the hash ends. The
+// subject may have colons too.
+func findHash(line string) (colon, end int) {
+	for i := range len(line) {
+		if line[i] != ':' {
+			continue
+		}
+		rest := strings.TrimLeft(line[i+1:], " \t")
+		word, _, _ := strings.Cut(rest, " ")
+		if len(word) == hexLength {
+			return i, len(line) - len(rest) + hexLength
+		}
+	}
+	return -1, -1
+}
+
+// find returns the entry of a token; nil for an unknown token. Its running time does not
+// depend on how many characters of the token are right.
+func find(entries []entry, token string) *entry {
 	sum := sha256.Sum256([]byte(token))
 	found := -1
 	for i := range entries {
@@ -150,7 +210,7 @@ func find(entries []entry, token string) string {
 		found = subtle.ConstantTimeSelect(same, i, found)
 	}
 	if found < 0 {
-		return ""
+		return nil
 	}
-	return entries[found].subject
+	return &entries[found]
 }

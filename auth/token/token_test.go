@@ -35,8 +35,8 @@ func TestParse(t *testing.T) {
 		{"several tokens", "alice:" + b + "\nalice:" + a, "", "alice"},
 		{"the same line twice", "alice:" + a + "\nalice:" + a, "", "alice"},
 		{"one token of two", "alice:" + a + "\nbob:" + a, "line 2 assigns", ""},
-		{"no colon", "# x\nsecret", "line 2: no colon", ""},
-		{"token instead of a hash", "alice:secret", "line 1: the text after", ""},
+		{"no colon", "# x\nsecret", "line 2: no SHA-256 hash", ""},
+		{"token instead of a hash", "alice:secret", "line 1: no SHA-256 hash", ""},
 		{"not hexadecimal", "alice:" + strings.Repeat("secret!!", 8), "not hexadecimal", ""},
 		{"no subject", ":" + a, "subject is empty", ""},
 		{"control character", "al\x00ice:" + a, "unprintable", ""},
@@ -56,11 +56,11 @@ func TestParse(t *testing.T) {
 			if err != nil && strings.Contains(err.Error(), "secret") {
 				t.Errorf("error %q quotes the file", err)
 			}
-			if got := find(entries, "a"); got != tt.wantA {
+			if got := found(entries, "a"); got != tt.wantA {
 				t.Errorf("find(a) = %q, want %q", got, tt.wantA)
 			}
 			for _, not := range []string{"", "A", "aa", a} {
-				if got := find(entries, not); got != "" {
+				if got := found(entries, not); got != "" {
 					t.Errorf("find(%q) = %q, want none", not, got)
 				}
 			}
@@ -68,19 +68,27 @@ func TestParse(t *testing.T) {
 	}
 }
 
+// found returns the subject of a token; empty for one that is not among the entries.
+func found(entries []entry, token string) string {
+	if e := find(entries, token); e != nil {
+		return e.subject
+	}
+	return ""
+}
+
 func TestGenerate(t *testing.T) {
 	t.Parallel()
-	one, line, err := generate("alice")
-	two, _, _ := generate("alice")
+	one, line, err := generate(Grant{Subject: "alice"})
+	two, _, _ := generate(Grant{Subject: "alice"})
 	if err != nil || one == two || len(one) < 30 || strings.Contains(line, one) {
 		t.Errorf("generate = %q, %q, %v, then %q; want two different tokens and a line without the token", one, line, err, two)
 	}
 	entries, err := parse(strings.NewReader(line))
-	if err != nil || find(entries, one) != "alice" || find(entries, two) != "" {
+	if err != nil || found(entries, one) != "alice" || found(entries, two) != "" {
 		t.Errorf("parse(%q) = %v; want an entry that matches only its token", line, err)
 	}
 	for _, subject := range []string{"", " ", "a\nb", "#a", strings.Repeat("a", 129)} {
-		if _, _, err := generate(subject); err == nil {
+		if _, _, err := generate(Grant{Subject: subject}); err == nil {
 			t.Errorf("generate(%q) = nil, want an error", subject)
 		}
 	}
@@ -89,7 +97,7 @@ func TestGenerate(t *testing.T) {
 func TestAdd(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "tokens")
-	alice, err := Add(path, "alice")
+	alice, err := Add(path, Grant{Subject: "alice"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -98,18 +106,18 @@ func TestAdd(t *testing.T) {
 	}
 	data, _ := os.ReadFile(path)
 	write(t, path, string(bytes.TrimSuffix(data, []byte("\n")))) // as some editors save it
-	bob, err := Add(path, "bob")
+	bob, err := Add(path, Grant{Subject: "bob"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	f := open(t, Config{Path: path})
 	for token, want := range map[string]string{alice: "alice", bob: "bob", "x": ""} {
-		if got, err := f.Subject(t.Context(), token); got != want || err != nil {
+		if got, err := subjectOf(t, f, token); got != want || err != nil {
 			t.Errorf("Subject = %q, %v; want %q", got, err, want)
 		}
 	}
 	write(t, path, "broken")
-	if _, err := Add(path, "carol"); err == nil || !strings.Contains(err.Error(), "line 1") {
+	if _, err := Add(path, Grant{Subject: "carol"}); err == nil || !strings.Contains(err.Error(), "line 1") {
 		t.Errorf("Add to a malformed file = %v, want an error with the line number", err)
 	}
 	if got, _ := os.ReadFile(path); string(got) != "broken" {
@@ -153,7 +161,7 @@ func TestReload(t *testing.T) {
 		f := open(t, Config{Path: path, Logger: slog.New(slog.NewTextHandler(&log, nil))})
 		want := func(what, token, want string) {
 			t.Helper()
-			if got, err := f.Subject(t.Context(), token); got != want || err != nil {
+			if got, err := subjectOf(t, f, token); got != want || err != nil {
 				t.Errorf("%s: Subject(%q) = %q, %v; want %q", what, token, got, err, want)
 			}
 		}
@@ -204,7 +212,7 @@ func TestConcurrentUse(t *testing.T) {
 	for range 8 {
 		wg.Go(func() {
 			for range 50 {
-				if got, err := f.Subject(t.Context(), "a"); got != "alice" || err != nil {
+				if got, err := subjectOf(t, f, "a"); got != "alice" || err != nil {
 					t.Errorf("Subject = %q, %v; want alice", got, err)
 				}
 			}

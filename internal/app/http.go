@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/sequent-dev/sequent"
+	"github.com/sequent-dev/sequent/auth"
 	"github.com/sequent-dev/sequent/auth/token"
 	"github.com/sequent-dev/sequent/mcpserver"
 	"github.com/sequent-dev/sequent/web"
@@ -103,7 +104,7 @@ func (c HTTPConfig) trustedProxies() ([]netip.Prefix, error) {
 }
 
 // authenticator returns the authenticator; nil means no authentication.
-func (c HTTPConfig) authenticator(a *App) (mcpserver.Authenticator, error) {
+func (c HTTPConfig) authenticator(a *App) (auth.Authenticator, error) {
 	if c.Tokens == "" {
 		return nil, nil
 	}
@@ -126,7 +127,7 @@ func (c HTTPConfig) authenticator(a *App) (mcpserver.Authenticator, error) {
 // /mcp, and each at /mcp/NAME. Then it drains accepted calls.
 func (a *App) ServeHTTP(ctx context.Context) error {
 	cfg := a.config.HTTP
-	auth, err := cfg.authenticator(a)
+	admits, err := cfg.authenticator(a)
 	if err != nil {
 		return err
 	}
@@ -140,7 +141,7 @@ func (a *App) ServeHTTP(ctx context.Context) error {
 	// Clients that are the local user can name directories of this machine; others
 	// must not learn anything about them.
 	var place func(dir string) sequent.Context
-	if auth == nil && !cfg.Insecure {
+	if admits == nil && !cfg.Insecure {
 		place = new(places).of
 	}
 	var servers []*mcpserver.Server
@@ -155,7 +156,7 @@ func (a *App) ServeHTTP(ctx context.Context) error {
 		return err
 	}
 	handler, err := mcpserver.NewHTTP(mcpserver.HTTPConfig{
-		Servers: servers, Auth: auth, Logger: a.logger, Origins: cfg.Origins,
+		Servers: servers, Auth: admits, Logger: a.logger, Origins: cfg.Origins,
 		MaxSessions: cfg.Sessions, SessionTimeout: cfg.SessionTimeout, Rate: cfg.Rate, Burst: cfg.Burst,
 		Limits: cfg.Limits, TrustedProxies: proxies,
 		Ready: a.ready, Stalled: a.stalled, Drain: max(0, cfg.Drain),
@@ -164,7 +165,7 @@ func (a *App) ServeHTTP(ctx context.Context) error {
 		return err
 	}
 	site := web.New(web.Config{
-		Engine: a.Engine, Gate: handler.Gate(), Governor: handler.Governor(), Auth: auth,
+		Engine: a.Engine, Gate: handler.Gate(), Governor: handler.Governor(), Auth: admits,
 		Version: a.config.Version, Logger: a.logger, Ending: ctx,
 	})
 	handler.Mount(web.PagesPrefix, site)

@@ -12,13 +12,14 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/sequent-dev/sequent/auth/token"
 	"github.com/sequent-dev/sequent/internal/diagnosis"
 )
 
 func TestHTTPConfig(t *testing.T) {
 	t.Parallel()
 	tokens := filepath.Join(t.TempDir(), "tokens")
-	if _, _, err := NewToken(tokens, "alice"); err != nil {
+	if _, _, err := NewToken(tokens, token.Grant{Subject: "alice"}); err != nil {
 		t.Fatal(err)
 	}
 	tests := []struct {
@@ -196,7 +197,7 @@ func TestDiagnoseTokens(t *testing.T) {
 	write("alice:secret\n", 0o600)
 	status(path, diagnosis.Fail, "line 1")
 	write("", 0o600)
-	if _, _, err := NewToken(path, "alice"); err != nil {
+	if _, _, err := NewToken(path, token.Grant{Subject: "alice"}); err != nil {
 		t.Fatal(err)
 	}
 	status(path, diagnosis.OK, "1 token of 1 subject")

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 
 	"github.com/sequent-dev/sequent/auth/token"
@@ -38,17 +39,25 @@ func TokenFile(path string) (string, error) {
 	return filepath.Abs(path)
 }
 
-// NewToken creates a token for a subject and adds its hash to a file, which it creates
-// if necessary. It returns the token, which is stored nowhere.
-func NewToken(path, subject string) (secret string, info Token, err error) {
+// NewToken creates a token and adds its hash to a file, which it creates if necessary. It
+// returns the token, which is stored nowhere.
+func NewToken(path string, grant token.Grant) (secret string, info Token, err error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return "", Token{}, &ConfigError{Msg: err.Error(), Fix: "pass a file in a writable folder with --file FILE"}
 	}
-	secret, err = token.Add(path, subject)
+	secret, err = token.Add(path, grant)
 	if err != nil {
 		return "", Token{}, badTokens(err)
 	}
-	return secret, Token{ID: token.ID(secret), Subject: subject}, nil
+	list, err := Tokens(path)
+	if err != nil {
+		return "", Token{}, err
+	}
+	i := slices.IndexFunc(list, func(t Token) bool { return t.ID == token.ID(secret) })
+	if i < 0 {
+		return "", Token{}, &ConfigError{Msg: "another program has removed the new token from " + path, Fix: "repeat the command"}
+	}
+	return secret, list[i], nil
 }
 
 // Tokens returns the tokens of a file.

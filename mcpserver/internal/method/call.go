@@ -35,6 +35,16 @@ func (s *Server) callTool(ctx context.Context, r *Request, result []byte) ([]byt
 	return appendReply(result, reply)
 }
 
+// Writes reports whether a request may change a session.
+func (s *Server) Writes(m *message.Message) bool {
+	if m.Method != callTool {
+		return false
+	}
+	name, _, _ := callParams(m.Params)
+	t := s.tools[string(name)]
+	return t != nil && !t.Annotations.ReadOnly
+}
+
 // ReplyKind returns the kind of a request's reply: those of one kind, of a method or of a
 // tool, have similar sizes.
 func (s *Server) ReplyKind(m *message.Message) string {

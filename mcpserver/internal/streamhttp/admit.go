@@ -9,6 +9,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/sequent-dev/sequent/auth"
 	"github.com/sequent-dev/sequent/internal/governor"
 	"github.com/sequent-dev/sequent/mcpserver/internal/message"
 	"github.com/sequent-dev/sequent/mcpserver/internal/method"
@@ -41,6 +42,7 @@ type visit struct {
 	control *http.ResponseController
 	server  *method.Server // of the endpoint
 	caller  tool.Caller    // as the request alone says; see callerIn
+	granted auth.Identity  // what the token allows; zero without tokens
 	origin  method.Origin
 	client  *governor.Subject // whom limits are for; nil before that is known
 	held    governor.Limits   // of the client, by this visit
@@ -92,41 +94,6 @@ func (v *visit) allowOrigin(origin string) {
 		strings.Join([]string{headerVersion, headerSession, headerMethod, headerName}, ", "))
 	header.Set("Access-Control-Expose-Headers", headerSession+", Retry-After, WWW-Authenticate")
 	header.Set("Access-Control-Max-Age", "600")
-}
-
-func (v *visit) authenticate() bool {
-	if v.h.auth == nil {
-		v.identify(v.h.gate.Address(v.r))
-		return true
-	}
-	challenge, msg := `Bearer realm="sequent"`, "this server needs a token: send it as Authorization: Bearer TOKEN"
-	if got := v.r.Header.Values("Authorization"); len(got) > 0 {
-		scheme, token, _ := strings.Cut(got[0], " ")
-		token = strings.TrimSpace(token)
-		if len(got) == 1 && strings.EqualFold(scheme, "Bearer") && token != "" {
-			subject, err := v.h.auth.Subject(v.r.Context(), token)
-			if err != nil {
-				v.h.logger.Error("who a client is cannot be told", "error", err)
-				v.w.Header().Set("Retry-After", "5")
-				v.refuse(http.StatusServiceUnavailable, "whose token this is cannot be told now; try again")
-				return false
-			}
-			if subject != "" {
-				v.caller.Owner = subject
-				v.identify("subject " + subject)
-				return v.ownConn()
-			}
-			challenge += `, error="invalid_token"`
-			msg = "the token is not valid, or not any more"
-		}
-	}
-	v.identify(v.h.gate.Address(v.r))
-	if !v.limit() { // guessing
-		return false
-	}
-	v.w.Header().Set("WWW-Authenticate", challenge)
-	v.refuse(http.StatusUnauthorized, "%s", msg)
-	return false
 }
 
 // ownConn makes the connection one of the client's.

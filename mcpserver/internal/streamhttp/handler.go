@@ -16,6 +16,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/sequent-dev/sequent/auth"
 	"github.com/sequent-dev/sequent/internal/admission"
 	"github.com/sequent-dev/sequent/internal/governor"
 	"github.com/sequent-dev/sequent/mcpserver/internal/message"
@@ -40,16 +41,12 @@ const reservedFiles = 256
 // endpoint is the path of the default dialect; below it are all.
 const endpoint = "/mcp"
 
-// An Authenticator knows whose a bearer token is.
-type Authenticator interface {
-	Subject(ctx context.Context, token string) (string, error)
-}
-
 // A Config configures a Handler. What its fields mean is said at
 // mcpserver.HTTPConfig.
 type Config struct {
 	Servers        []*method.Server
-	Auth           Authenticator
+	Auth           auth.Authenticator
+	Resource       *auth.Resource
 	Logger         *slog.Logger
 	Origins        []string
 	MaxBody        int
@@ -71,7 +68,8 @@ type Handler struct {
 	servers  map[string]*method.Server // by path
 	names    string                    // of the paths, for people
 	sites    []site
-	auth     Authenticator
+	auth     auth.Authenticator
+	resource *auth.Resource // nil if clients are not told where to get tokens
 	logger   *slog.Logger
 	gate     *admission.Gate
 	maxBody  int
@@ -106,7 +104,7 @@ func New(cfg Config) (*Handler, error) {
 	}
 	h := &Handler{
 		servers: map[string]*method.Server{endpoint: cfg.Servers[0]},
-		auth:    cfg.Auth,
+		auth:    cfg.Auth, resource: cfg.Resource,
 		logger:  cfg.Logger,
 		maxBody: cmp.Or(cfg.MaxBody, DefaultMaxBody), maxReply: cmp.Or(cfg.MaxReply, DefaultMaxReply),
 		timeout: cmp.Or(cfg.Timeout, DefaultTimeout),
@@ -186,7 +184,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if h.draining.Load() {
 		w.Header().Set("Connection", "close") // the next call had better go elsewhere
 	}
-	if v.probe() {
+	if v.probe() || v.metadata() {
 		return
 	}
 	if !h.enter() {

@@ -15,6 +15,9 @@ import (
 func (v *visit) handshake(m *message.Message) {
 	id := v.r.Header.Get(headerSession)
 	initializes := m.Kind == message.Request && m.Method == method.Initialize
+	if m.Kind == message.Request && !v.allowed(m) {
+		return
+	}
 	switch {
 	case id == "" && initializes:
 		v.begin(m)

@@ -212,6 +212,9 @@ func (v *visit) modern(m *message.Message, version string) {
 		v.fail(http.StatusBadRequest, m.ID, fault)
 		return
 	}
+	if !v.allowed(m) {
+		return
+	}
 	r := &method.Request{Message: m, Modern: true, Caller: v.caller, Origin: v.origin, Client: v.client}
 	if m.Method == method.Listen {
 		v.listen(r)

@@ -13,6 +13,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/sequent-dev/sequent/auth"
 	"github.com/sequent-dev/sequent/internal/governor"
 	"github.com/sequent-dev/sequent/mcpserver/internal/mcptest"
 	"github.com/sequent-dev/sequent/mcpserver/internal/method"
@@ -371,6 +372,10 @@ func inUse() float64 {
 // twoPeople is an Authenticator.
 type twoPeople struct{}
 
-func (twoPeople) Subject(_ context.Context, token string) (string, error) {
-	return map[string]string{"token-a": "alice", "token-a2": "alice", "token-b": "bob"}[token], nil
+func (twoPeople) Identify(_ context.Context, token string) (auth.Identity, error) {
+	subject := map[string]string{"token-a": "alice", "token-a2": "alice", "token-b": "bob"}[token]
+	if subject == "" {
+		return auth.Identity{}, auth.ErrUnknown
+	}
+	return auth.Identity{Subject: subject, Scope: auth.Write}, nil
 }

@@ -1,0 +1,152 @@
+package streamhttp
+
+import (
+	"encoding/json"
+	"errors"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/sequent-dev/sequent/auth"
+	"github.com/sequent-dev/sequent/mcpserver/internal/message"
+)
+
+// wellKnown is the path of what clients are told about tokens (RFC 9728). What it says of one
+// endpoint is below it, under the endpoint's path.
+const wellKnown = "/.well-known/oauth-protected-resource"
+
+// authenticate finds out whose token the request carries.
+func (v *visit) authenticate() bool {
+	if v.h.auth == nil {
+		v.identify(v.h.gate.Address(v.r))
+		return true
+	}
+	scheme, token, _ := strings.Cut(v.r.Header.Get("Authorization"), " ")
+	token = strings.TrimSpace(token)
+	if len(v.r.Header.Values("Authorization")) != 1 || !strings.EqualFold(scheme, "Bearer") || token == "" {
+		return v.unauthorized("", "this server needs a token: send it as Authorization: Bearer TOKEN")
+	}
+	who, err := v.h.auth.Identify(v.r.Context(), token)
+	if invalid, ok := errors.AsType[*auth.InvalidError](err); ok {
+		return v.unauthorized("invalid_token", invalid.Reason)
+	}
+	if err != nil {
+		v.h.logger.Error("who a client is cannot be told", "error", err)
+		v.w.Header().Set("Retry-After", "5")
+		v.refuse(http.StatusServiceUnavailable, "whose token this is cannot be told now; try again")
+		return false
+	}
+	v.granted, v.caller.Owner = who, who.Subject
+	v.identify("subject " + who.Subject)
+	return v.ownConn()
+}
+
+// unauthorized refuses a request without a valid token. The code is that of RFC 6750; empty
+// for a request that has none.
+func (v *visit) unauthorized(code, msg string) bool {
+	v.identify(v.h.gate.Address(v.r))
+	if !v.limit() { // guessing
+		return false
+	}
+	v.challenge(code, msg, auth.Write)
+	v.refuse(http.StatusUnauthorized, "%s", msg)
+	return false
+}
+
+// allowed reports whether the token allows a message. If not it has answered.
+func (v *visit) allowed(m *message.Message) bool {
+	if v.h.auth == nil {
+		return true
+	}
+	needed := auth.Read
+	if v.server.Writes(m) {
+		needed = auth.Write
+	}
+	if v.granted.Scope >= needed {
+		return true
+	}
+	msg := "the token does not allow this: it needs the scope " + needed.String()
+	v.challenge("insufficient_scope", msg, needed)
+	v.fail(http.StatusForbidden, m.ID, message.InvalidRequest(msg))
+	return false
+}
+
+// challenge tells which token the request needs, and where to get one.
+func (v *visit) challenge(code, msg string, needed auth.Scope) {
+	text := `Bearer realm="sequent"`
+	if code != "" {
+		text += `, error="` + code + `", error_description="` + quotable(msg) + `"`
+	}
+	if v.h.resource != nil {
+		text += `, scope="` + needed.Names() + `", resource_metadata="` + v.h.metadataURL(v.r.URL.Path) + `"`
+	}
+	v.w.Header().Set("WWW-Authenticate", text)
+}
+
+// quotable returns a text without what cannot stand in an error_description (RFC 6750).
+func quotable(text string) string {
+	return strings.Map(func(r rune) rune {
+		if r == '"' || r == '\\' {
+			return '\''
+		}
+		if r < ' ' || r > '~' {
+			return '?'
+		}
+		return r
+	}, text)
+}
+
+// metadataURL returns where the metadata of an endpoint is. The path of the public URL comes
+// after the well-known one.
+func (h *Handler) metadataURL(endpoint string) string {
+	u, err := url.Parse(h.resource.URL)
+	if err != nil {
+		return ""
+	}
+	u.Path = wellKnown + u.Path + strings.TrimSuffix(endpoint, "/")
+	return u.String()
+}
+
+// metadata answers a request for the metadata of the server or of an endpoint, and reports
+// whether it was one. Every page may read it: a client in a browser needs it before it has a
+// token.
+func (v *visit) metadata() bool {
+	path, ok := strings.CutPrefix(v.r.URL.Path, wellKnown)
+	if !ok || v.h.resource == nil || path != "" && path[0] != '/' {
+		return false
+	}
+	header := v.w.Header()
+	header.Set("Access-Control-Allow-Origin", "*")
+	header.Set("Access-Control-Allow-Headers", headerVersion)
+	switch v.r.Method {
+	case http.MethodGet, http.MethodHead:
+	case http.MethodOptions:
+		v.accept(http.StatusNoContent)
+		return true
+	default:
+		header.Set("Allow", "GET, HEAD, OPTIONS")
+		v.refuse(http.StatusMethodNotAllowed, "this document can only be read")
+		return true
+	}
+	public, err := url.Parse(v.h.resource.URL)
+	if err == nil {
+		path = strings.TrimPrefix(path, public.Path)
+	}
+	path = strings.TrimSuffix(path, "/")
+	if path != "" && v.h.servers[path] == nil {
+		v.refuse(http.StatusNotFound, "there is no endpoint %.100q; the MCP endpoints are %s", path, v.h.names)
+		return true
+	}
+	document, err := json.Marshal(struct {
+		Resource string   `json:"resource"`
+		Issuers  []string `json:"authorization_servers"`
+		Scopes   []string `json:"scopes_supported"`
+		Methods  []string `json:"bearer_methods_supported"`
+		Name     string   `json:"resource_name"`
+	}{v.h.resource.URL + path, v.h.resource.Issuers, strings.Fields(auth.Write.Names()), []string{"header"}, "sequent"})
+	if err != nil {
+		panic("mcpserver: " + err.Error()) // strings
+	}
+	v.send(http.StatusOK, document)
+	return true
+}
