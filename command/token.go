@@ -50,7 +50,7 @@ to connect a client follows on standard error.
 --json prints {"token", "id", "subject", "scope", "expires", "note", "file"}.`,
 		Example: "sequent token new alice --url https://think.example.com/mcp\n\n# a token that reads for 90 days\nsequent token new reviews --scope read --expires 90d --note \"weekly review\"\n\n" +
 			"# save the token in a file for a program\n(umask 077; sequent token new ci > ci.token)",
-		Args:    arguments(1, 1, "one SUBJECT, the user of the token"),
+		Args: arguments(1, 1, "one SUBJECT, the user of the token"),
 		RunE: func(_ *cobra.Command, args []string) error {
 			grant := token.Grant{Subject: args[0], Note: note}
 			var err error

@@ -33,7 +33,11 @@ func (a authTable) Identify(_ context.Context, token string) (auth.Identity, err
 	case a[token] == "":
 		return auth.Identity{}, auth.ErrUnknown
 	}
-	return auth.Identity{Subject: a[token], Scope: auth.Write}, nil
+	who := auth.Identity{Subject: a[token], Scope: auth.Write}
+	if strings.HasPrefix(token, "read-") {
+		who.Scope = auth.Read
+	}
+	return who, nil
 }
 
 // What clients send and get in headers, and the methods that tests name.
@@ -43,7 +47,7 @@ const (
 	listen        = "subscriptions/listen"
 )
 
-var testAuth = authTable{"token-a": "alice", "token-a2": "alice", "token-b": "bob"}
+var testAuth = authTable{"token-a": "alice", "token-a2": "alice", "token-b": "bob", "read-a": "alice"}
 
 // callerDialect answers every request with its caller.
 func callerDialect() dialect.Dialect {

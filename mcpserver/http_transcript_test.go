@@ -12,6 +12,7 @@ import (
 
 	"golang.org/x/tools/txtar"
 
+	"github.com/sequent-dev/sequent/auth"
 	"github.com/sequent-dev/sequent/mcpserver/internal/mcptest"
 )
 
@@ -27,7 +28,7 @@ var retryAfter = regexp.MustCompile(`"retryAfterMs":6[34][0-9]{3}\b`)
 // [site.ask], and what comes back. In them $SESSION is the id of the session that
 // was last mcptest.Opened, $META what a request of 2026-07-28 has in its params, and
 // $HELLO the handshake. Where the comment says "with tokens", a client must have
-// one; where it says "origin", that origin is trusted.
+// one, and where "where to get them", is told so; where it says "origin", that origin is trusted.
 func TestHTTPTranscripts(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob("testdata/http/*.txtar")
@@ -44,6 +45,9 @@ func TestHTTPTranscripts(t *testing.T) {
 			cfg := HTTPConfig{MaxBody: 4000}
 			if strings.Contains(string(ar.Comment), "with tokens") {
 				cfg.Auth = testAuth
+			}
+			if strings.Contains(string(ar.Comment), "where to get them") {
+				cfg.Resource = &auth.Resource{URL: "https://think.example.com/team", Issuers: []string{"https://login.example.com"}}
 			}
 			if strings.Contains(string(ar.Comment), "origin") {
 				cfg.Origins = []string{"https://think.example.com"}

@@ -22,6 +22,7 @@ import (
 type HTTPConfig struct {
 	Addr     string   // HOST:PORT, or a port on 127.0.0.1; required
 	Tokens   string   // token file; empty means that all clients are the local user
+	OIDC     OIDC     // provider of tokens, besides those of the file
 	Insecure bool     // admit clients on other machines without tokens
 	Origins  []string // origins of web pages that may call
 
@@ -57,15 +58,15 @@ func (c HTTPConfig) check() error {
 		}
 	}
 	switch {
-	case c.Insecure && c.Tokens != "":
+	case c.Insecure && c.authenticates():
 		return &ConfigError{
-			Msg: "--auth and --insecure are mutually exclusive",
+			Msg: "--insecure cannot be combined with --auth or --oidc-issuer",
 			Fix: "omit one of them",
 		}
-	case !c.Insecure && c.Tokens == "" && mcpserver.CheckAddress(addr) != nil:
+	case !c.Insecure && !c.authenticates() && mcpserver.CheckAddress(addr) != nil:
 		return &ConfigError{
 			Msg: fmt.Sprintf("--http %s accepts connections from other machines without authentication", c.Addr),
-			Fix: "use 127.0.0.1, require tokens with --auth FILE (run sequent token new to create one), or pass --insecure",
+			Fix: "use 127.0.0.1, require tokens with --auth FILE (run sequent token new to create one) or --oidc-issuer URL, or pass --insecure",
 		}
 	}
 	known := http.NewCrossOriginProtection()
@@ -103,8 +104,24 @@ func (c HTTPConfig) trustedProxies() ([]netip.Prefix, error) {
 	return networks, nil
 }
 
+// authenticates reports whether clients need tokens.
+func (c HTTPConfig) authenticates() bool { return c.Tokens != "" || c.OIDC.Issuer != "" }
+
 // authenticator returns the authenticator; nil means no authentication.
 func (c HTTPConfig) authenticator(a *App) (auth.Authenticator, error) {
+	file, err := c.tokens(a)
+	if err != nil || c.OIDC.Issuer == "" {
+		return file, err
+	}
+	provider, err := c.OIDC.provider(a)
+	if err != nil || file == nil {
+		return provider, err
+	}
+	return auth.First(file, provider), nil
+}
+
+// tokens returns the authenticator of the token file; nil if there is none.
+func (c HTTPConfig) tokens(a *App) (auth.Authenticator, error) {
 	if c.Tokens == "" {
 		return nil, nil
 	}
@@ -156,7 +173,8 @@ func (a *App) ServeHTTP(ctx context.Context) error {
 		return err
 	}
 	handler, err := mcpserver.NewHTTP(mcpserver.HTTPConfig{
-		Servers: servers, Auth: admits, Logger: a.logger, Origins: cfg.Origins,
+		Servers: servers, Auth: admits, Resource: cfg.OIDC.resource(), Logger: a.logger,
+		Origins:     append(cfg.OIDC.origins(), cfg.Origins...),
 		MaxSessions: cfg.Sessions, SessionTimeout: cfg.SessionTimeout, Rate: cfg.Rate, Burst: cfg.Burst,
 		Limits: cfg.Limits, TrustedProxies: proxies,
 		Ready: a.ready, Stalled: a.stalled, Drain: max(0, cfg.Drain),
