@@ -60,7 +60,7 @@ func (c HTTPConfig) check() error {
 	switch {
 	case c.Insecure && c.authenticates():
 		return &ConfigError{
-			Msg: "--insecure cannot be combined with --auth or --oidc-issuer",
+			Msg: "--insecure and tokens (--auth, --oidc-issuer) are mutually exclusive",
 			Fix: "omit one of them",
 		}
 	case !c.Insecure && !c.authenticates() && mcpserver.CheckAddress(addr) != nil:

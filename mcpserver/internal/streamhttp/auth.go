@@ -147,6 +147,6 @@ func (v *visit) metadata() bool {
 	if err != nil {
 		panic("mcpserver: " + err.Error()) // strings
 	}
-	v.send(http.StatusOK, document)
+	v.send(http.StatusOK, append(document, '\n'))
 	return true
 }
