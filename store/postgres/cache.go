@@ -92,18 +92,16 @@ func (c *cache) update(round []*sequent.Write, rows []located) {
 // row, with another version.
 const moveText = `
 	WITH stored AS (
-		SELECT s.key, s.place, w.n
+		SELECT s.key, s.ctid AS place, w.n
 		FROM unnest($3::bigint[], $4::text[], $5::bigint[], $6::bigint[], $7::bigint[], $8::bigint[], $9::bytea[])
 			WITH ORDINALITY AS w (key, place, version, epoch, base_version, base_len, base_head, n)
-		CROSS JOIN LATERAL (
-			SELECT s.key, s.ctid AS place FROM tool_sessions s
-			WHERE s.ctid = w.place::tid AND s.key = w.key AND s.epoch = w.epoch AND s.version = w.version AND ` + mayWrite + `
-				AND CASE WHEN w.base_version = w.version THEN s.head = w.base_head ELSE EXISTS (
-					SELECT FROM thoughts t WHERE t.session = w.key AND t.seq = w.base_len
-						AND t.version = w.base_version AND t.hash = w.base_head
-				) END
-			FOR NO KEY UPDATE OF s SKIP LOCKED
-		) s
+		JOIN tool_sessions s ON s.ctid = w.place::tid
+		WHERE s.key = w.key AND s.epoch = w.epoch AND s.version = w.version AND ` + mayWrite + `
+			AND CASE WHEN w.base_version = w.version THEN s.head = w.base_head ELSE EXISTS (
+				SELECT FROM thoughts t WHERE t.session = w.key AND t.seq = w.base_len
+					AND t.version = w.base_version AND t.hash = w.base_head
+			) END
+		FOR NO KEY UPDATE OF s SKIP LOCKED
 	)`
 
 // firstMoved is the parameter after those of moveText.

@@ -106,7 +106,7 @@ func TestMovesLeaveRows(t *testing.T) {
 		}
 	}
 	var moved, updated int
-	if err := conn.QueryRow(t.Context(), `SELECT count(*) FILTER (WHERE version IS NOT NULL), count(*) FILTER (WHERE version IS NULL)
+	if err := conn.QueryRow(t.Context(), `SELECT count(*) FILTER (WHERE version > 0), count(*) FILTER (WHERE version = 0)
 		FROM thoughts`).Scan(&moved, &updated); err != nil {
 		t.Fatal(err)
 	}

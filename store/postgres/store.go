@@ -261,7 +261,7 @@ func plainArgs(round []*sequent.Write, move bool) []any {
 	}
 	more, texts := make([]bool, 0, n), make([]string, 0, n)
 	proofs := [][][]byte{make([][]byte, 0, n), make([][]byte, 0, n)} // salt, hash
-	moves := [][]*int64{make([]*int64, 0, n), make([]*int64, 0, n)}  // version, bytes
+	moves := [][]int64{make([]int64, 0, n), make([]int64, 0, n)}     // version, bytes
 	for write, e := range thoughts(round) {
 		t := &e.Thought
 		for c, v := range [...]int64{
@@ -271,9 +271,9 @@ func plainArgs(round []*sequent.Write, move bool) []any {
 		}
 		more, texts = append(more, t.More), append(texts, pack(t.Text))
 		proofs[0], proofs[1] = append(proofs[0], record.Salt(&e.Salt)), append(proofs[1], record.Hash(&e.Hash))
-		var version, bytes *int64
+		var version, bytes int64
 		if h := &round[write-1].Header; move && t.Seq == h.Len {
-			version, bytes = new(int64(h.Version)), new(h.Bytes)
+			version, bytes = int64(h.Version), h.Bytes
 		}
 		moves[0], moves[1] = append(moves[0], version), append(moves[1], bytes)
 	}
