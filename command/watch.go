@@ -3,6 +3,7 @@ package command
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -16,6 +17,7 @@ import (
 
 func (p *program) watch() *cobra.Command {
 	var untilComplete bool
+	var server string
 	c := &cobra.Command{
 		Use:   "watch [ID]",
 		Short: "Follow sessions live",
@@ -26,14 +28,25 @@ directory, and those without a project. --all-projects follows all.
 On a terminal the latest of them is redrawn with each thought: q quits, the arrow keys scroll, and f
 returns to the newest thought. Otherwise each thought is printed on one line as soon as it is recorded.
 
+--server follows the sessions of a server, sequent serve --http or sequent view, one line a thought. The
+token of the server is read from the environment variable SEQUENT_TOKEN, and crosses networks with https
+only. The command connects again by itself, and misses and repeats nothing.
+
 --json prints one object per thought: {session, seq, number, total, text, branch, from, revises,
 revision, more, at}, and one per note of a person: {session, seq, kind, text, from, at}.`,
 		Example: "# follow your agent in a second terminal\nsequent watch\n\n" +
 			"# until the session is complete\nsequent watch 7k3 --until-complete\n\n" +
-			"# only the texts\nsequent watch --json | jq -r .text",
+			"# only the texts\nsequent watch --json | jq -r .text\n\n" +
+			"# the sessions of a team's server\nSEQUENT_TOKEN=$(cat token) sequent watch --server https://think.example.com",
 		Args:              arguments(0, 1, "at most one ID"),
 		ValidArgsFunction: p.completeIDs,
 		RunE: func(c *cobra.Command, args []string) error {
+			if server != "" {
+				if p.store != "" {
+					return usagef("--server and --store are mutually exclusive")
+				}
+				return p.watchServer(c.Context(), server, strings.Join(args, ""), untilComplete)
+			}
 			open := app.OpenExisting
 			if p.store == "" { // a server may start to use the default store later
 				open = app.Open
@@ -75,6 +88,7 @@ revision, more, at}, and one per note of a person: {session, seq, kind, text, fr
 		},
 	}
 	c.Flags().BoolVar(&untilComplete, "until-complete", false, "exit when the session is complete")
+	c.Flags().StringVar(&server, "server", "", "URL of a server to follow instead of a store")
 	p.addJSONFlag(c)
 	p.addProjectFlags(c)
 	p.addOwnerFlag(c)
@@ -128,20 +142,22 @@ func (p *program) line(s sequent.ID, t sequent.Thought, named bool) error {
 func (p *program) notes(s *sequent.Session, written int, named bool) error {
 	notes := s.Notes()
 	for _, n := range notes[min(written, len(notes)):] { // a store can go back to an earlier state
-		if p.json {
-			if err := writeJSON(p.out, newJSONNote(s.ID(), n)); err != nil {
-				return err
-			}
-			continue
-		}
 		t, _ := s.At(n.Seq)
-		line, o := p.stamp(s.ID(), n.At, named)
-		line = append(line, draw.Span{Text: draw.One("note on "+brief.Note(t, n), o.Charset), Role: draw.Newest})
-		if err := p.print(draw.Cut(line, o)); err != nil {
+		if err := p.noteLine(s.ID(), t, n, named); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// noteLine writes a note about a thought on one line.
+func (p *program) noteLine(s sequent.ID, t sequent.Thought, n sequent.Note, named bool) error {
+	if p.json {
+		return writeJSON(p.out, newJSONNote(s, n))
+	}
+	line, o := p.stamp(s, n.At, named)
+	line = append(line, draw.Span{Text: draw.One("note on "+brief.Note(t, n), o.Charset), Role: draw.Newest})
+	return p.print(draw.Cut(line, o))
 }
 
 // stamp returns the beginning of a line with the time, and with the session unless the
