@@ -26,7 +26,7 @@ func TestThoughtInClaudeCode(t *testing.T) {
 		if err == nil && strings.Contains(string(body), "decisions in several steps") {
 			offered.Store(true)
 		}
-		messages(w, r.URL.Path, body, `{"thought":"Reports run at noon and starve the pool.","nextThoughtNeeded":false}`)
+		messages(w, r.URL.Path, body, toolOfServer, `{"thought":"Reports run at noon and starve the pool.","nextThoughtNeeded":false}`)
 	}))
 	t.Cleanup(model.Close)
 	h.env = append(h.env, "ANTHROPIC_BASE_URL="+model.URL, "ANTHROPIC_API_KEY=sk-ant-test", "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1", "DISABLE_TELEMETRY=1")
@@ -43,9 +43,12 @@ func TestThoughtInClaudeCode(t *testing.T) {
 	}
 }
 
+// toolOfServer is the name that Claude Code gives to the tool of a server sequent.
+const toolOfServer = "mcp__sequent__sequentialthinking"
+
 // messages is a model of the Messages API, streamed or not, that finds the tool, calls it once
 // with the given arguments and then ends. It answers other requests, such as for a title, with a text.
-func messages(w http.ResponseWriter, path string, body []byte, args string) {
+func messages(w http.ResponseWriter, path string, body []byte, toolName, args string) {
 	var request struct {
 		Stream   bool
 		Tools    []struct{ Name string }
@@ -55,7 +58,6 @@ func messages(w http.ResponseWriter, path string, body []byte, args string) {
 		http.Error(w, "not found", http.StatusNotFound)
 		return
 	}
-	const toolName = "mcp__sequent__sequentialthinking"
 	block, delta, reason := `{"type":"text","text":""}`, `{"type":"text_delta","text":"The thought is recorded."}`, "end_turn"
 	offers := func(name string) bool {
 		return slices.ContainsFunc(request.Tools, func(tool struct{ Name string }) bool { return tool.Name == name })
