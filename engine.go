@@ -161,7 +161,7 @@ func (e *Engine) Session(ctx context.Context, id ID) (*Session, error) {
 	if err != nil {
 		return nil, err
 	}
-	s, err := e.load(ctx, k)
+	s, err := e.load(ctx, k, false)
 	if err != nil {
 		return nil, err
 	}

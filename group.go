@@ -130,7 +130,7 @@ func (g *group) refresh(ctx context.Context, k Key) error {
 	var err error
 	if g.base != nil {
 		h, tail, err = g.core.store.Load(ctx, k, g.base.Position(), 0)
-	} else if whole, err = g.core.read(ctx, k); err == nil {
+	} else if whole, err = g.core.read(ctx, k, false); err == nil {
 		h = whole.header
 	}
 	if err == nil && h.Expired(g.core.now()) {

@@ -83,16 +83,24 @@ func (l *ledger) withoutTexts(n int) *ledger {
 	for seq := 1; seq <= n; seq++ {
 		r := c.record(seq)
 		if seq < n {
-			r.text = ""
-			if r.extra != nil && r.extra.note != "" {
-				x := *r.extra
-				x.note = ""
-				r.extra = &x
-			}
+			r.dropTexts()
 		}
 		c.bytes += r.size(c.extraOf(int(r.previous)))
 	}
 	return c
+}
+
+// dropTexts drops the texts of all thoughts but the last, of a ledger that nothing shares.
+func (l *ledger) dropTexts() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for ; l.textless < l.n-1; l.textless++ {
+		r := l.record(l.textless + 1)
+		previous := l.extraOf(int(r.previous))
+		l.bytes -= r.size(previous)
+		r.dropTexts()
+		l.bytes += r.size(previous)
+	}
 }
 
 // storedLen returns how many thoughts of the ledger the store has.

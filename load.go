@@ -19,8 +19,10 @@ func (c *core) cached(k Key, textless bool) *Session {
 // added to a ledger, which takes a third of their space.
 const partLen = 4096
 
-// read returns a session as the store has it now, without the cache.
-func (c *core) read(ctx context.Context, k Key) (*Session, error) {
+// read returns a session as the store has it now, without the cache. If textless is set,
+// it drops the texts of each part before it reads the next one, but for that of the last
+// thought.
+func (c *core) read(ctx context.Context, k Key, textless bool) (*Session, error) {
 	var l *ledger
 	var m *marks
 	var at Position
@@ -39,14 +41,19 @@ func (c *core) read(ctx context.Context, k Key) (*Session, error) {
 		}
 		m = m.with(part, at.Len)
 		at = at.After(&h, part)
-		if whole := l.extend(part); !whole || limit == 0 || len(part) == 0 || at.reached(&h) {
+		whole := l.extend(part)
+		if textless {
+			l.dropTexts()
+		}
+		if !whole || limit == 0 || len(part) == 0 || at.reached(&h) {
 			return sessionOf(h, l, m)
 		}
 	}
 }
 
-// load returns a session as the store has it now. It reads what the cache lacks.
-func (c *core) load(ctx context.Context, k Key) (s *Session, err error) {
+// load returns a session as the store has it now. It reads what the cache lacks. If
+// textless is set, the session may lack texts.
+func (c *core) load(ctx context.Context, k Key, textless bool) (s *Session, err error) {
 	defer func() {
 		if err == nil {
 			c.cache.put(s)
@@ -55,9 +62,9 @@ func (c *core) load(ctx context.Context, k Key) (s *Session, err error) {
 		}
 	}()
 	for {
-		s := c.cached(k, false)
+		s := c.cached(k, textless)
 		if s == nil {
-			return c.read(ctx, k)
+			return c.read(ctx, k, textless)
 		}
 		have := s.Position()
 		h, tail, err := c.store.Load(ctx, k, have, 0)

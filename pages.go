@@ -85,6 +85,16 @@ func newRecord(t *Thought, previous *extra) record {
 	return r
 }
 
+// dropTexts drops the text and the note. Others may have r.extra.
+func (r *record) dropTexts() {
+	r.text = ""
+	if r.extra != nil && r.extra.note != "" {
+		x := *r.extra
+		x.note = ""
+		r.extra = &x
+	}
+}
+
 func (x *extra) onlyBranch() bool {
 	return x.note == "" && !x.from.set && !x.revises.set && x.request == (Request{}) && x.labels == nil
 }

@@ -56,7 +56,7 @@ func (e *Engine) apply(ctx context.Context, id ID, v verb, change func(*Change) 
 	// Read the session before the job is queued, so that no other job waits for
 	// the read.
 	if e.cached(k, e.textless) == nil && v != begin {
-		if _, err := e.load(ctx, k); err != nil && (v == update || !errors.Is(err, ErrNotFound)) {
+		if _, err := e.load(ctx, k, false); err != nil && (v == update || !errors.Is(err, ErrNotFound)) {
 			return nil, err
 		}
 	}

@@ -137,7 +137,7 @@ func (c *core) appraise(ctx context.Context, hits []Hit) ([]Hit, error) {
 		s, ok := sessions[h.Key]
 		if !ok {
 			var err error
-			s, err = c.load(ctx, h.Key)
+			s, err = c.load(ctx, h.Key, true) // standing needs no texts
 			if err != nil && !errors.Is(err, ErrNotFound) {
 				return nil, err
 			}
@@ -153,7 +153,10 @@ func (c *core) appraise(ctx context.Context, hits []Hit) ([]Hit, error) {
 		at := holds{h.Key, h.Thought.Seq}
 		if h.Standing.State == Superseded {
 			at.seq = h.Standing.By
-			t, _ := s.At(at.seq)
+			t, err := c.withText(ctx, s, at.seq)
+			if err != nil {
+				return nil, err
+			}
 			h.Instead = &t
 		}
 		if !seen[at] {
@@ -162,4 +165,19 @@ func (c *core) appraise(ctx context.Context, hits []Hit) ([]Hit, error) {
 		}
 	}
 	return kept, nil
+}
+
+// withText returns a thought of s, which may lack its text.
+func (c *core) withText(ctx context.Context, s *Session, seq int) (Thought, error) {
+	if !s.HasTexts(seq) {
+		whole, err := c.load(ctx, s.Key(), false)
+		switch {
+		case err != nil && !errors.Is(err, ErrNotFound):
+			return Thought{}, err
+		case err == nil && whole.Epoch() == s.Epoch():
+			s = whole
+		}
+	}
+	t, _ := s.At(seq)
+	return t, nil
 }

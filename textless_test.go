@@ -223,3 +223,63 @@ func TestCacheBytesWithoutTexts(t *testing.T) {
 		})
 	}
 }
+
+// A search keeps no texts of the sessions that it finds, and a thought that replaces a hit
+// has its text nevertheless.
+func TestSearchKeepsNoTexts(t *testing.T) {
+	const thoughts = partLen + 100
+	store := new(countingStore)
+	writer := New(Config{Store: store})
+	if _, err := writer.Ensure(t.Context(), "0", func(c *Change) error {
+		for n := 1; n <= thoughts; n++ {
+			d := Draft{Number: n, Text: textOf(0, n), Note: "a note", More: true}
+			if n%10 == 0 {
+				d.Branch = "b"
+			}
+			if n == thoughts-5 {
+				d.Revises = To(7)
+			}
+			if _, err := c.Append(d); err != nil {
+				return err
+			}
+		}
+		return nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	find := func(e *Engine, text string) Hit {
+		t.Helper()
+		found, err := e.Search(t.Context(), SearchQuery{Text: text})
+		if err != nil || len(found.Hits) != 1 {
+			t.Fatalf("Search(%s) = %+v, %v, want one hit", text, found, err)
+		}
+		return found.Hits[0]
+	}
+	e := New(Config{Store: store})
+	if h := find(e, `"thought 8"`); h.Standing.State != Current || h.Thought.Text != textOf(0, 8) {
+		t.Errorf("found %+v, want thought 8, current", h)
+	}
+	s := e.cache.get(Key{ID: "0"})
+	whole, err := writer.Session(t.Context(), "0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := whole.ledger.withoutTexts(thoughts)
+	if s == nil || s.ledger.textless != thoughts-1 {
+		t.Fatal("the cache has the texts")
+	}
+	if got := s.ledger.bytes; got < want.bytes || got > want.bytes+want.bytes/10 { // a copy has no spare room
+		t.Errorf("the session has %d bytes, a copy without texts %d", got, want.bytes)
+	}
+	if !slices.Equal(s.Standings(), whole.Standings()) {
+		t.Error("the standings without texts are others")
+	}
+	before := store.loads.Load()
+	find(e, `"thought 9"`)
+	if n := store.loads.Load() - before; n != 1 {
+		t.Errorf("the second search read %d times, want once for what is new", n)
+	}
+	if h := find(e, `"thought 7"`); h.Standing.By != thoughts-5 || h.Instead == nil || h.Instead.Text != textOf(0, thoughts-5) {
+		t.Errorf("found %+v, instead of it %+v; want thought %d with its text", h, h.Instead, thoughts-5)
+	}
+}
