@@ -70,7 +70,7 @@ func (p *program) examine(ctx context.Context, root *cobra.Command, tokens strin
 	if err != nil {
 		return nil, err
 	}
-	clients, err := p.examineClients(ctx)
+	clients, _, err := p.examineClients(ctx, buildInfo().Version)
 	return slices.Concat(findings, store, auth, clients), err
 }
 
@@ -135,16 +135,29 @@ func (p *program) terminal() diagnosis.Finding {
 
 // report lays out findings as text.
 func (p *program) report(findings []diagnosis.Finding) []draw.Line {
+	counts := map[diagnosis.Status]int{}
+	for _, f := range findings {
+		counts[f.Status]++
+	}
+	verdict := "All checks passed."
+	switch {
+	case counts[diagnosis.Fail] > 0:
+		verdict = draw.Count(counts[diagnosis.Fail], "check", "checks") + " failed."
+	case counts[diagnosis.Warn] > 0:
+		verdict = "No check failed; " + draw.Count(counts[diagnosis.Warn], "warning", "warnings") + "."
+	}
+	return append(p.findings(findings), nil, draw.Line{{Text: verdict, Role: draw.Title}})
+}
+
+// findings draws what was found.
+func (p *program) findings(findings []diagnosis.Finding) (lines []draw.Line) {
 	o := p.drawing()
 	width := 0
 	for _, f := range findings {
 		width = max(width, draw.Width(f.Check))
 	}
 	roles := map[diagnosis.Status]draw.Role{diagnosis.OK: draw.Final, diagnosis.Warn: draw.Tag, diagnosis.Fail: draw.Newest}
-	var lines []draw.Line
-	counts := map[diagnosis.Status]int{}
 	for _, f := range findings {
-		counts[f.Status]++
 		lead := draw.Line{
 			{Text: fmt.Sprintf("%-4s  ", f.Status), Role: roles[f.Status]},
 			{Text: f.Check + strings.Repeat(" ", width-draw.Width(f.Check)+2), Role: draw.Title},
@@ -154,12 +167,5 @@ func (p *program) report(findings []diagnosis.Finding) []draw.Line {
 			lines = append(lines, draw.Beside(draw.Line{{Text: strings.Repeat(" ", width+8)}}, "→ "+f.Fix, roles[f.Status], o)...)
 		}
 	}
-	verdict := "All checks passed."
-	switch {
-	case counts[diagnosis.Fail] > 0:
-		verdict = draw.Count(counts[diagnosis.Fail], "check", "checks") + " failed."
-	case counts[diagnosis.Warn] > 0:
-		verdict = "No check failed; " + draw.Count(counts[diagnosis.Warn], "warning", "warnings") + "."
-	}
-	return append(lines, nil, draw.Line{{Text: verdict, Role: draw.Title}})
+	return lines
 }

@@ -17,14 +17,15 @@ import (
 
 // examineClients checks the entries for this server in the configuration files of clients,
 // for the user and for the project in the working directory: the program exists, answers, and
-// is of this version.
-func (p *program) examineClients(ctx context.Context) ([]diagnosis.Finding, error) {
+// is of a version. It also returns the clients whose entry starts a program.
+func (p *program) examineClients(ctx context.Context, version string) ([]diagnosis.Finding, []setup.Client, error) {
 	files, err := p.clientFiles()
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	var report diagnosis.Report
 	var without []string
+	var using []setup.Client
 	seen := make(map[string]bool) // clients may share a file
 	for _, c := range setup.Clients() {
 		some := false
@@ -44,7 +45,10 @@ func (p *program) examineClients(ctx context.Context) ([]diagnosis.Finding, erro
 			for _, name := range slices.Sorted(maps.Keys(entries)) {
 				if s := entries[name]; name == setup.EntryName || isProgram(s.Command) {
 					some = true
-					p.examineEntry(ctx, &report, fmt.Sprintf("%s (%s)", c.Name, shortPath(file)), c.ID, s)
+					p.examineEntry(ctx, &report, fmt.Sprintf("%s (%s)", c.Name, shortPath(file)), c.ID, version, s)
+					if s.Command != "" && !slices.ContainsFunc(using, func(u setup.Client) bool { return u.ID == c.ID }) {
+						using = append(using, c)
+					}
 				}
 			}
 		}
@@ -55,11 +59,11 @@ func (p *program) examineClients(ctx context.Context) ([]diagnosis.Finding, erro
 	if len(without) > 0 {
 		report.OK("client", "without an entry: %s; sequent setup adds it", strings.Join(without, ", "))
 	}
-	return report.Findings, nil
+	return report.Findings, using, nil
 }
 
-// examineEntry checks one entry.
-func (p *program) examineEntry(ctx context.Context, report *diagnosis.Report, client, id string, s setup.Server) {
+// examineEntry checks one entry, which is to start a program of a version.
+func (p *program) examineEntry(ctx context.Context, report *diagnosis.Report, client, id, version string, s setup.Server) {
 	where := s.URL
 	if where == "" {
 		found, err := exec.LookPath(s.Command)
@@ -74,7 +78,6 @@ func (p *program) examineEntry(ctx context.Context, report *diagnosis.Report, cl
 		where = found
 	}
 	got, err := p.handshake(ctx, s)
-	own := buildInfo().Version
 	switch {
 	case errors.Is(err, errNoToken):
 		report.Warn("client", "set it here too, to test the connection", "%s connects to %s, but %v", client, where, err)
@@ -82,8 +85,8 @@ func (p *program) examineEntry(ctx context.Context, report *diagnosis.Report, cl
 		report.Fail("client", "check that the server runs, and the token in "+cmp.Or(s.TokenEnv, "the environment"), "%s connects to %s, which does not answer: %v", client, where, err)
 	case err != nil:
 		report.Fail("client", "run it in a terminal to see what it says, or run sequent setup --client "+id, "%s starts %s, which does not answer: %v", client, where, err)
-	case got.version != own && s.URL == "":
-		report.Warn("client", "run sequent setup --client "+id+" with the newer version", "%s starts %s, which is %s %s; this is %s", client, where, got.name, got.version, own)
+	case got.version != version && s.URL == "":
+		report.Warn("client", "run sequent setup --client "+id+" with the newer version", "%s starts %s, which is %s %s; want %s", client, where, got.name, got.version, version)
 	case s.URL != "":
 		report.OK("client", "%s connects to %s: %s %s, %s", client, where, got.name, got.version, draw.Count(len(got.tools), "tool", "tools"))
 	default:

@@ -123,7 +123,7 @@ Without a command, sequent on a terminal tells what was thought last, here and i
 			root.AddCommand(c)
 		}
 	}
-	add("serving", p.demo(), p.setup(), p.remove(), p.serve(), p.token(), p.doctor(), p.migrate(), p.copy(), p.backup(), p.restore(), p.compact(), p.usage())
+	add("serving", p.demo(), p.setup(), p.upgrade(), p.remove(), p.serve(), p.token(), p.doctor(), p.migrate(), p.copy(), p.backup(), p.restore(), p.compact(), p.usage())
 	add("thinking", p.think(), p.plan())
 	add("sessions", p.list(), p.show(), p.brief(), p.compare(), p.view(), p.search(), p.watch(), p.noteThought(), p.export(), p.importFiles(), p.verify(), p.delete(), p.vault())
 	add("more", p.hook(), p.version())

@@ -113,6 +113,7 @@ var rules = []rule{
 	{"internal/pgtest", []string{"internal/needtest", "github.com/jackc/pgx/v5/..."}, "it is for tests"},
 	{"internal/archtest", nil, "it is tests"},
 	{"internal/size", nil, "it reads Go files"},
+	{"internal/upgrade", nil, "it reads releases, and installs nothing"},
 	{"internal/release", nil, "it runs git and go"},
 	{"internal/gendocs", []string{".", "dialect", "tool", "github.com/spf13/cobra"}, "it prints what it is given"},
 	{"internal/example/...", []string{".", "dialect", "dialect/scope", "dialect/shortid", "dialect/wording", "store/listing", "store/ranking", "tool", "words"},

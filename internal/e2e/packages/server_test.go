@@ -86,8 +86,14 @@ func (p *server) ask(t *testing.T, method string, params any) json.RawMessage {
 	return reply.Result
 }
 
-// handshake initializes the connection and checks who answers.
+// handshake initializes the connection and checks that the released version answers.
 func (p *server) handshake(t *testing.T) {
+	t.Helper()
+	p.initialize(t, version)
+}
+
+// initialize initializes the connection and checks who answers.
+func (p *server) initialize(t *testing.T, version string) {
 	t.Helper()
 	got := p.ask(t, "initialize", map[string]any{
 		"protocolVersion": "2025-11-25", "capabilities": map[string]any{}, "clientInfo": map[string]string{"name": "packages", "version": "1"},
