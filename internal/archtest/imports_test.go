@@ -115,6 +115,7 @@ var rules = []rule{
 	{"internal/size", nil, "it reads Go files"},
 	{"internal/upgrade", nil, "it reads releases, and installs nothing"},
 	{"internal/release", nil, "it runs git and go"},
+	{"internal/wine", nil, "it runs Wine"},
 	{"internal/gendocs", []string{".", "dialect", "tool", "github.com/spf13/cobra"}, "it prints what it is given"},
 	{"internal/example/...", []string{".", "dialect", "dialect/scope", "dialect/shortid", "dialect/wording", "store/listing", "store/ranking", "tool", "words"},
 		"it is an example for other modules, which can import public packages only"},
