@@ -78,7 +78,7 @@ func TestCompactionInClaudeCode(t *testing.T) {
 			last = string(body)
 			mu.Unlock()
 		}
-		messages(w, r.URL.Path, body, toolOfServer, `{"thought":"Shard 3 is next.","nextThoughtNeeded":true,"sessionId":"`+id+`"}`)
+		programtest.Messages(w, r.URL.Path, body, toolOfServer, `{"thought":"Shard 3 is next.","nextThoughtNeeded":true,"sessionId":"`+id+`"}`)
 	}))
 	t.Cleanup(model.Close)
 	h.env = append(h.env, "ANTHROPIC_BASE_URL="+model.URL, "ANTHROPIC_API_KEY=sk-ant-test", "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1", "DISABLE_TELEMETRY=1")

@@ -67,7 +67,7 @@ func TestPluginInClaudeCode(t *testing.T) {
 		if err == nil && strings.Contains(string(body), "Go on with the orders.") {
 			last.set(string(body))
 		}
-		messages(w, r.URL.Path, body, tool, `{"thought":"Reports run at noon and starve the pool.","nextThoughtNeeded":true}`)
+		programtest.Messages(w, r.URL.Path, body, tool, `{"thought":"Reports run at noon and starve the pool.","nextThoughtNeeded":true}`)
 	}))
 	t.Cleanup(model.Close)
 	h.env = append(h.env, "ANTHROPIC_BASE_URL="+model.URL, "ANTHROPIC_API_KEY=sk-ant-test")
