@@ -19,6 +19,7 @@ func (p *program) serve() *cobra.Command {
 	var dialect, sync, storage, vault string
 	var ttl, retain time.Duration
 	var window int
+	var tools []string
 	var noContext bool
 	var quota sequent.Quota
 	var notes int
@@ -82,7 +83,7 @@ An environment variable can set any flag: SEQUENT_STORE sets --store, SEQUENT_SE
 			survivePipes()
 			cfg := p.config()
 			cfg.Dialect, cfg.Sync, cfg.StoragePath, cfg.HistoryWindow = dialect, sync, storage, window
-			cfg.Retain = retain
+			cfg.Retain, cfg.Tools = retain, tools
 			cfg.Quota, cfg.QuotaNotes = quota, notes
 			cfg.Vault, cfg.Agent, cfg.NoContext = vault, p.getenv("AGENT_ID"), noContext
 			if c.Flags().Changed("session-ttl") {
@@ -125,6 +126,7 @@ An environment variable can set any flag: SEQUENT_STORE sets --store, SEQUENT_SE
 	}
 	f, dialects := c.Flags(), app.Config{Dialects: p.dialects}.Names()
 	f.StringVar(&dialect, "dialect", dialects[0], "dialect of the tool: "+strings.Join(dialects, ", "))
+	f.StringSliceVar(&tools, "tools", nil, "tools of the dialect to offer, separated by commas (default: all)")
 	f.StringVar(&sync, "sync", "full", "durability: full survives a power failure, normal survives a crash of the process")
 	f.Var((*span)(&ttl), "session-ttl", "lifetime of a session after its last change by this server, such as 30d or 12h; 0 means no limit (default: no limit, or 30m in the dialect history)")
 	f.Var((*span)(&retain), "retain", "lifetime of every session in the store after its last change, such as 90d; 0 means no limit")

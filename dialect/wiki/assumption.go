@@ -1,11 +1,13 @@
 package wiki
 
 import (
+	"cmp"
 	"context"
 	_ "embed" // of the contract
 	"fmt"
 	"strings"
 
+	"github.com/sequent-dev/sequent/dialect/wording"
 	"github.com/sequent-dev/sequent/tool"
 	"github.com/sequent-dev/sequent/vault"
 	"github.com/sequent-dev/sequent/vault/assumption"
@@ -20,6 +22,7 @@ var (
 
 // assumptionArgs are the arguments of assumption_ledger.
 type assumptionArgs struct {
+	learnArgs
 	Action     string   `json:"action"`
 	Assumption string   `json:"assumption,omitzero"`
 	Concepts   []string `json:"concepts"`
@@ -51,14 +54,20 @@ func (d *server) ledger(ctx context.Context, c tool.Call, in assumptionArgs) (to
 		})
 		list, text = []assumption.Entry{one}, fmt.Sprintf("Recorded assumption: %s\n\n💡 Update it to validated, invalidated or refined as soon as you know", one.URI)
 	case in.Action == "update":
-		one, err = v.Ledger.Update(ctx, vault.URI(in.URI), assumption.Change{
+		var before assumption.Entry
+		before, one, err = v.Ledger.Update(ctx, vault.URI(in.URI), assumption.Change{
 			Status: assumption.Status(in.Status), Confidence: in.Confidence, ValidationPlan: in.Validation,
 			Notes: in.Notes, Concepts: in.Concepts,
 		})
-		list, text = []assumption.Entry{one}, fmt.Sprintf("Updated assumption: %s\n\nIt is %s now", one.URI, one.Status)
+		list, text = []assumption.Entry{one}, fmt.Sprintf("Updated assumption: %s\n\n%s", one.URI, in.difference(before, one))
 	case in.URI != "":
 		one, err = v.Ledger.Read(ctx, vault.URI(in.URI))
 		list, text = []assumption.Entry{one}, one.Body
+		if err == nil {
+			for _, line := range d.madeIn(ctx, c.Caller, v, one.Context) {
+				text += "\n\n" + line
+			}
+		}
 	default:
 		const limit = 20
 		list, err = v.Ledger.Latest(ctx, limit)
@@ -73,6 +82,36 @@ func (d *server) ledger(ctx context.Context, c tool.Call, in assumptionArgs) (to
 	reply := tool.JSONReply(ledgerReply(in.Action, list))
 	reply.Text = b.String()
 	return reply, nil
+}
+
+// difference says what an update has changed, and what stayed as it was.
+func (in assumptionArgs) difference(before, after assumption.Entry) string {
+	var changed, stayed []string
+	compare := func(name, old, now string) {
+		switch {
+		case old == now && now != "":
+			stayed = append(stayed, fmt.Sprintf("%s %s", name, short(now, maxStatement)))
+		case old != now:
+			changed = append(changed, fmt.Sprintf("%s: %s → %s", name, short(cmp.Or(old, "none"), maxStatement), short(now, maxStatement)))
+		}
+	}
+	compare("status", string(before.Status), string(after.Status))
+	compare("confidence", before.Confidence, after.Confidence)
+	compare("validation plan", before.ValidationPlan, after.ValidationPlan)
+	if strings.TrimSpace(in.Notes) != "" {
+		changed = append(changed, "notes added")
+	}
+	if added := len(after.Concepts) - len(before.Concepts); added > 0 {
+		changed = append(changed, wording.Count(added, "concept added", "concepts added"))
+	}
+	if len(changed) == 0 {
+		changed = []string{"nothing but the time of the update"}
+	}
+	text := "Changed: " + strings.Join(changed, "; ")
+	if len(stayed) > 0 {
+		text += "\nAs before: " + strings.Join(stayed, "; ")
+	}
+	return text
 }
 
 // check refuses arguments that do not belong to the action.

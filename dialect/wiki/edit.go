@@ -21,6 +21,7 @@ var (
 
 // editArgs are the arguments of edit_memory.
 type editArgs struct {
+	learnArgs
 	Action   string   `json:"action"`
 	URI      string   `json:"uri"`
 	Content  string   `json:"content,omitzero"`

@@ -87,7 +87,7 @@ func (st *step) errLinks() error {
 	const fix = "; put its concepts in double brackets, as in [[rate limiting]], and repeat the call (links in code do not count)"
 	switch {
 	case st.Response == "":
-		return &refusal{codeWikiLink, "response is missing; write this step of your thinking, with at least one [[WikiLink]]"}
+		return &refusal{codeWikiLink, "response is missing; write this step of your thinking into response, with at least one [[WikiLink]]"}
 	case !st.linked:
 		return &refusal{codeWikiLink, "response has no [[WikiLink]]" + fix}
 	}

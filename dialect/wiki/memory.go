@@ -207,6 +207,9 @@ func (sur *surrounding) hints() []string {
 
 // proposal says which concepts a link to a concept of no note may mean.
 func proposal(u index.Unlinked) string {
+	if u.Notes > 0 {
+		return fmt.Sprintf("only one note links to [[%s]]; there is also %s", u.Concept, linked(u.Similar, len(u.Similar)))
+	}
 	return fmt.Sprintf("no other note links to [[%s]]; did you mean %s?", u.Concept, linked(u.Similar, len(u.Similar)))
 }
 

@@ -28,6 +28,7 @@ var (
 
 // readArgs are the arguments of read_memory.
 type readArgs struct {
+	learnArgs
 	URI     string `json:"uri,omitzero"`
 	Section string `json:"section,omitzero"`
 	Thought *int   `json:"thought"`

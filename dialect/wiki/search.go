@@ -60,6 +60,7 @@ func rejectSearch(err *tool.ArgumentError) (tool.Reply, error) {
 
 // searchArgs are the arguments of search_memories.
 type searchArgs struct {
+	learnArgs
 	Query    string   `json:"query"`
 	Mode     string   `json:"mode,omitzero"`
 	PageSize int      `json:"pageSize,omitzero" alias:"page_size"`
@@ -225,6 +226,7 @@ func matching(s *sequent.Session, query string) string {
 
 // contextArgs are the arguments of build_context.
 type contextArgs struct {
+	learnArgs
 	Concept     string `json:"conceptName" alias:"concept_name"`
 	Depth       *int   `json:"depth"`
 	MaxEntities int    `json:"maxEntities,omitzero" alias:"max_entities"`
@@ -284,6 +286,9 @@ func (d *server) context(ctx context.Context, c tool.Call, in contextArgs) (tool
 			fmt.Fprintf(&b, "\n  %s: %s", r.PreviewFrom, oneLine(r.Preview))
 		}
 	}
+	if near.Notes == 1 && len(near.Similar) > 0 {
+		fmt.Fprintf(&b, "\n💡 There is also %s", linked(near.Similar, len(near.Similar)))
+	}
 	for i, r := range near.Expanded {
 		if i == 0 {
 			b.WriteString("\n\nFurther away:\n")
@@ -306,7 +311,7 @@ func outOf(r index.Relation) relationOut {
 	return relationOut{r.Name, r.Count, r.Via, append([]vault.URI{}, r.Files...), r.Preview, r.PreviewFrom}
 }
 
-type syncArgs struct{}
+type syncArgs struct{ learnArgs }
 
 // sync answers sync.
 func (d *server) sync(ctx context.Context, c tool.Call, _ syncArgs) (tool.Reply, error) {

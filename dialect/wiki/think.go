@@ -2,6 +2,9 @@ package wiki
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"strings"
 
 	"github.com/sequent-dev/sequent"
 	"github.com/sequent-dev/sequent/brief"
@@ -12,6 +15,7 @@ import (
 
 // thinkArgs are the arguments of sequential_thinking.
 type thinkArgs struct {
+	learnArgs
 	Response   string `json:"response,omitzero"`
 	Next       bool   `json:"nextThoughtNeeded,omitzero" alias:"next_thought_needed"`
 	Number     *int   `json:"thoughtNumber" alias:"thought_number"`
@@ -50,6 +54,9 @@ func (d *server) think(ctx context.Context, c tool.Call, in thinkArgs) (tool.Rep
 		st.linked, st.ambient, st.concluded = d.links(in.Response), d.links(in.Thoughts), d.links(in.Conclusion)
 	}
 	if err := st.check(); err != nil {
+		if r, ok := errors.AsType[*refusal](err); ok && in.Response == "" && len(c.Unknown) > 0 {
+			err = &refusal{r.Code, fmt.Sprintf("%s (unknown fields: %s)", r.Message, strings.Join(c.Unknown, ", "))}
+		}
 		return refuse(err)
 	}
 	if !in.Next && !in.Cancel && !d.tooLong(in.Conclusion) {

@@ -4,10 +4,14 @@ import (
 	"context"
 	_ "embed" // of the contract
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 
+	"github.com/sequent-dev/sequent"
+	"github.com/sequent-dev/sequent/dialect/wording"
 	"github.com/sequent-dev/sequent/tool"
+	"github.com/sequent-dev/sequent/vault/thinking"
 	"github.com/sequent-dev/sequent/vault/workflow"
 )
 
@@ -20,6 +24,7 @@ var (
 
 // workflowArgs are the arguments of workflow.
 type workflowArgs struct {
+	learnArgs
 	Workflow   string   `json:"workflowId,omitzero" alias:"workflow_id"`
 	Steps      []string `json:"steps"`
 	Title      string   `json:"title,omitzero"`
@@ -29,6 +34,8 @@ type workflowArgs struct {
 	Step       int      `json:"step,omitzero"`
 	Status     string   `json:"status,omitzero"`
 	Conclusion string   `json:"conclusion,omitzero"`
+	Append     string   `json:"append,omitzero"`
+	Link       string   `json:"link,omitzero"`
 	View       bool     `json:"view,omitzero"`
 }
 
@@ -51,8 +58,17 @@ func (d *server) workflow(ctx context.Context, c tool.Call, in workflowArgs) (to
 		if err == nil {
 			r, err = v.Workflows.Start(ctx, plan)
 		}
+	case in.Session == "" && in.Workflow != "":
+		return preview(ctx, v, in.Workflow, c.Unknown)
 	case in.Session == "":
 		return definitions(ctx, v, c.Unknown)
+	case in.Link != "":
+		r, err = d.link(ctx, c.Caller, v, in.Session, sequent.ID(in.Link))
+	case in.Append != "":
+		var ids []string
+		if ids, err = workflow.ParseQueue(in.Append); err == nil {
+			r, err = v.Workflows.Append(ctx, in.Session, ids)
+		}
 	case in.Status != "":
 		end := workflow.Closing{Status: workflow.Status(in.Status), Conclusion: in.Conclusion}
 		if in.Response != "" {
@@ -71,7 +87,9 @@ func (d *server) workflow(ctx context.Context, c tool.Call, in workflowArgs) (to
 	return in.reply(r, c.Unknown), nil
 }
 
-func (in workflowArgs) starts() bool { return in.Workflow != "" || len(in.Steps) > 0 }
+func (in workflowArgs) starts() bool {
+	return in.Workflow != "" && !(in.View && in.Session == "" && len(in.Steps) == 0) || len(in.Steps) > 0
+}
 
 func (in workflowArgs) answer(agent string) workflow.Answer {
 	return workflow.Answer{Response: in.Response, Thoughts: in.Thoughts, At: in.Step, Agent: agent}
@@ -88,6 +106,8 @@ func (in workflowArgs) check() error {
 		{starts && in.Session != "", "sessionId continues a workflow, workflowId and steps start one", "leave one of them out"},
 		{starts && answers, "response and status belong to a started workflow", "start it first, and answer with the sessionId of the reply"},
 		{!starts && in.Session == "" && answers, "sessionId is missing", "pass the one of the reply that started the workflow"},
+		{in.Session == "" && (in.Append != "" || in.Link != ""), "append and link change a started workflow", "pass its sessionId"},
+		{(in.Append != "" || in.Link != "") && (answers || in.Append != "" && in.Link != ""), "append, link and an answer are calls of their own", "make one of them at a time"},
 		{in.Thoughts != "" && in.Response == "", "thoughts belong to a response", "add the response, or leave thoughts out"},
 		{in.Conclusion != "" && in.Status == "", "a conclusion closes the workflow", "add status completed, or leave conclusion out"},
 	} {
@@ -134,6 +154,10 @@ func (in workflowArgs) reply(r workflow.Run, unknown []string) tool.Reply {
 		fmt.Fprintf(&b, "Created session: %s\n\n", r.ID)
 	case in.View:
 		fmt.Fprintf(&b, "Workflow %s: %s, %d of %d steps answered\n\n%s\n\n", r.ID, r.Status, r.Answered, r.Steps(), r.Note)
+	case in.Append != "":
+		fmt.Fprintf(&b, "Appended to session: %s, which has %d steps now\n\n", r.ID, r.Steps())
+	case in.Link != "":
+		fmt.Fprintf(&b, "Linked %s to session: %s\n\n", in.Link, r.ID)
 	case in.Response != "":
 		fmt.Fprintf(&b, "Added step %d to session: %s\n\n", r.Answered, r.ID)
 	default:
@@ -160,6 +184,89 @@ func (in workflowArgs) reply(r workflow.Run, unknown []string) tool.Reply {
 	ignored(&b, unknown)
 	reply.Text = b.String()
 	return reply
+}
+
+// link makes a session of sequential_thinking a part of a workflow that is not closed.
+func (d *server) link(ctx context.Context, caller tool.Caller, v *Vault, run string, id sequent.ID) (workflow.Run, error) {
+	if !thinking.ValidID(id) {
+		return workflow.Run{}, &refusal{codeInvalidID, "link must be the id of a session, session-{unix milliseconds} with or without a suffix; pass the sessionId of a reply of sequential_thinking"}
+	}
+	before, err := v.Workflows.View(ctx, run)
+	if err != nil {
+		return before, err
+	}
+	if before.Status.Closed() {
+		return before, errParentClosed(run)
+	}
+	engine := d.engine.Owned(caller.Owner)
+	change := func(c *sequent.Change) error {
+		if other := c.Session().Label(thinking.LabelParent); other != "" && other != run {
+			return &refusal{codeInvalidParent, fmt.Sprintf("the session is a part of the workflow %s; a session belongs to one workflow", other)}
+		}
+		c.SetLabel(thinking.LabelParent, run)
+		return nil
+	}
+	s, err := engine.Update(ctx, id, change)
+	if errors.Is(err, sequent.ErrNotFound) {
+		var h sequent.Header
+		var log []sequent.Thought
+		if h, log, err = v.Sessions.Session(ctx, id); err == nil {
+			if _, err = engine.Restore(ctx, h, log); err == nil || errors.Is(err, sequent.ErrExists) {
+				s, err = engine.Update(ctx, id, change)
+			}
+		}
+	}
+	if err != nil {
+		return before, err
+	}
+	ctx = context.WithoutCancel(ctx) // the session is linked
+	if err := v.Sessions.Write(ctx, s); err != nil {
+		return before, err
+	}
+	if err := v.Workflows.Link(ctx, run, string(id)); err != nil {
+		return before, err
+	}
+	return v.Workflows.View(ctx, run)
+}
+
+// preview shows the steps of definitions without starting them.
+func preview(ctx context.Context, v *Vault, queue string, unknown []string) (tool.Reply, error) {
+	ids, err := workflow.ParseQueue(queue)
+	if err != nil {
+		return refuse(err)
+	}
+	list, err := v.Workflows.Find(ctx, ids)
+	if err != nil {
+		return refuse(err)
+	}
+	out := struct {
+		Definitions []workflow.Definition `json:"definitions"`
+	}{list}
+	var b strings.Builder
+	for i, def := range list {
+		if i > 0 {
+			b.WriteString("\n\nThen ")
+		}
+		fmt.Fprintf(&b, "%s: %s, %s", def.ID, oneLine(def.Name), wording.Count(len(def.Steps), "step", "steps"))
+		if def.Description != "" {
+			b.WriteString(". " + oneLine(def.Description))
+		}
+		b.WriteString("\n")
+		for n, s := range def.Steps {
+			fmt.Fprintf(&b, "\n%d. %s", n+1, oneLine(s.Name))
+			if s.Description != "" {
+				b.WriteString(": " + oneLine(s.Description))
+			}
+			if s.Enhanced {
+				b.WriteString(" (with sequential_thinking)")
+			}
+		}
+	}
+	b.WriteString("\n\n💡 Nothing is started: call it with workflowId and without view to begin")
+	ignored(&b, unknown)
+	reply := tool.JSONReply(out)
+	reply.Text = b.String()
+	return reply, nil
 }
 
 // definitions lists the workflows that can be started.

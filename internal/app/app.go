@@ -28,6 +28,10 @@ type Config struct {
 	Sync    string // full or normal; empty means full
 	Dialect string // name of the served dialect; empty means the first of Names
 
+	// Tools are the names of the tools of the served dialect that are offered; empty means
+	// all. Other dialects of an HTTP server offer all of theirs.
+	Tools []string
+
 	Dialects []dialect.Builder // dialects beside those of this module
 
 	// SessionTTL is the lifetime of a session after its last change by this process;

@@ -15,6 +15,7 @@ import (
 	"github.com/sequent-dev/sequent/dialect/history"
 	"github.com/sequent-dev/sequent/dialect/standard"
 	"github.com/sequent-dev/sequent/dialect/status"
+	"github.com/sequent-dev/sequent/tool"
 	"github.com/sequent-dev/sequent/web/chat"
 )
 
@@ -96,13 +97,44 @@ func (a *App) Dialect() (dialect.Dialect, error) {
 	return o.dialect(a)
 }
 
-// dialect builds the dialect, with pages for clients that show them.
+// dialect builds the dialect with the tools that are configured for it, and with pages for
+// clients that show them.
 func (o offer) dialect(a *App) (dialect.Dialect, error) {
 	d, err := o.build(a)
 	if err != nil {
 		return dialect.Dialect{}, err
 	}
+	if chosen, err := a.config.offer(); err == nil && chosen.name == o.name {
+		if d, err = a.config.selectTools(d); err != nil {
+			return dialect.Dialect{}, err
+		}
+	}
 	return chat.With(d, a.Engine), nil
+}
+
+// selectTools leaves out the tools of a dialect that the configuration does not name.
+func (c Config) selectTools(d dialect.Dialect) (dialect.Dialect, error) {
+	if len(c.Tools) == 0 {
+		return d, nil
+	}
+	var chosen []tool.Tool
+	var all []string
+	for _, t := range d.Tools { // in the dialect's order
+		all = append(all, t.Name)
+		if slices.Contains(c.Tools, t.Name) {
+			chosen = append(chosen, t)
+		}
+	}
+	for _, name := range c.Tools {
+		if !slices.Contains(all, name) {
+			return d, &ConfigError{
+				Msg: fmt.Sprintf("invalid value %q for --tools: the dialect %s has no such tool", name, d.Name),
+				Fix: "use some of " + strings.Join(all, ", "),
+			}
+		}
+	}
+	d.Tools = chosen
+	return d, nil
 }
 
 // allDialects builds every dialect, the configured one first.

@@ -1,7 +1,6 @@
 package app
 
 import (
-	"cmp"
 	"context"
 
 	"github.com/sequent-dev/sequent"
@@ -29,7 +28,11 @@ func (a *App) Importer(cfg ImportConfig) *importer.Importer {
 		Engine: engine, Owner: cfg.Owner, Progress: cfg.Progress,
 		Markdown: func(ctx context.Context, name string, data []byte) (sequent.Header, []sequent.Thought, error) {
 			n := vault.ParseNote("", data)
-			return files.FromNote(ctx, sequent.ID(cmp.Or(n.Front.Get("permalink"), name)), n)
+			id := sequent.ID(n.Front.Get("permalink"))
+			if !thinking.ValidID(id) { // a person may have written anything
+				id = sequent.ID(name)
+			}
+			return files.FromNote(ctx, id, n)
 		},
 	})
 }

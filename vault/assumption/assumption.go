@@ -199,21 +199,23 @@ func conceptsOf(given []string) ([]string, error) {
 }
 
 // Update changes an assumption. It adds a section with the change and the notes at the end
-// of the note.
-func (l *Ledger) Update(ctx context.Context, uri vault.URI, c Change) (Entry, error) {
-	uri, err := ledgerURI(uri)
-	if err != nil {
-		return Entry{}, err
+// of the note. It returns the assumption before and after.
+func (l *Ledger) Update(ctx context.Context, uri vault.URI, c Change) (before, after Entry, err error) {
+	if uri, err = ledgerURI(uri); err != nil {
+		return Entry{}, Entry{}, err
 	}
 	concepts, err := c.check()
 	if err != nil {
-		return Entry{}, err
+		return Entry{}, Entry{}, err
 	}
-	n, err := l.vault.Update(ctx, uri, func(n *vault.Note) error { return l.change(n, c, concepts) })
+	n, err := l.vault.Update(ctx, uri, func(n *vault.Note) error {
+		before = entryOf(n)
+		return l.change(n, c, concepts)
+	})
 	if err != nil {
-		return Entry{}, missing(err, uri)
+		return Entry{}, Entry{}, missing(err, uri)
 	}
-	return entryOf(n), nil
+	return before, entryOf(n), nil
 }
 
 func (c Change) check() ([]string, error) {

@@ -89,7 +89,7 @@ Read the configuration.
 	if err := os.WriteFile(filepath.Join(dir, file), []byte(edited), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	e, err = l.Update(ctx, "memory://assumptions/2025/01/assumption-1738367999005", assumption.Change{
+	_, e, err = l.Update(ctx, "memory://assumptions/2025/01/assumption-1738367999005", assumption.Change{
 		Status: assumption.Invalidated, Confidence: "high", Notes: "Five minutes, says [[auth.yaml]].", Concepts: []string{"clock skew"},
 		ValidationPlan: "Ask [[Ann]].",
 	})
@@ -141,7 +141,7 @@ func TestRefusals(t *testing.T) {
 		return func() error { _, err := l.Append(ctx, a); return err }
 	}
 	change := func(uri vault.URI, c assumption.Change) func() error {
-		return func() error { _, err := l.Update(ctx, uri, c); return err }
+		return func() error { _, _, err := l.Update(ctx, uri, c); return err }
 	}
 	get := func(uri vault.URI) func() error {
 		return func() error { _, err := l.Read(ctx, uri); return err }
@@ -228,10 +228,10 @@ func TestTogether(t *testing.T) {
 		wg.Go(func() {
 			e, err := l.Append(t.Context(), assumption.Assumption{Statement: fmt.Sprint(i), Concepts: []string{"a"}})
 			if err == nil {
-				_, err = l.Update(t.Context(), e.URI, assumption.Change{Notes: "n"})
+				_, _, err = l.Update(t.Context(), e.URI, assumption.Change{Notes: "n"})
 			}
 			if err == nil {
-				_, err = l.Update(t.Context(), uri, assumption.Change{Notes: fmt.Sprintf("note %d.", i)})
+				_, _, err = l.Update(t.Context(), uri, assumption.Change{Notes: fmt.Sprintf("note %d.", i)})
 			}
 			if err != nil {
 				t.Error(err)

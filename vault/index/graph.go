@@ -32,7 +32,7 @@ type Context struct {
 	// Incomplete means that the notes have more links or text than one question may
 	// read: relations, files or previews can be missing, and a Count too low.
 	Incomplete bool
-	// Similar are concepts with a similar name, if no note links to this one.
+	// Similar are concepts with a similar name, if at most one note links to this one.
 	Similar []string
 }
 
@@ -115,7 +115,9 @@ func (v *view) around(ctx context.Context, name string, q ContextQuery, b *budge
 		out.Similar = v.similar(name, nil)
 		return out, nil
 	}
-	out.Notes = len(v.mentioning(start))
+	if out.Notes = len(v.mentioning(start)); out.Notes == 1 {
+		out.Similar = v.similar(name, nil)
+	}
 	shown := make(map[int64]bool) // notes with a preview
 	reached := map[int32]bool{start: true}
 	frontier := []int32{start}

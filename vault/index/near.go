@@ -34,9 +34,10 @@ type Neighbour struct {
 	Quotes bool     // the note has the quoted words
 }
 
-// An Unlinked is a concept that no note links to.
+// An Unlinked is a concept that no note links to, or hardly any.
 type Unlinked struct {
 	Concept string
+	Notes   int      // that link to it or have its name: 0, or 1 if there are similar concepts
 	Similar []string // concepts of notes with a similar name, the best first; at most 3
 }
 
@@ -85,7 +86,7 @@ func (v *view) near(ctx context.Context, q NearQuery, out *Near) error {
 			}
 		}
 		if !shared {
-			out.Unlinked = append(out.Unlinked, Unlinked{name, v.similar(name, except)})
+			out.Unlinked = append(out.Unlinked, Unlinked{Concept: name, Similar: v.similar(name, except)})
 		}
 	}
 	if tokens := words.Tokens(q.Quoted); len(tokens) > 0 {
@@ -200,37 +201,47 @@ func editDistance(a, b string, most int) int {
 		return most + 1
 	}
 	left, right := []rune(a), []rune(b)
-	row := make([]int, len(right)+1)
+	twoUp, up, row := make([]int, len(right)+1), make([]int, len(right)+1), make([]int, len(right)+1)
 	for j := range row {
 		row[j] = j
 	}
 	for i, r := range left {
-		before, best := row[0], i+1
+		twoUp, up, row = up, row, twoUp
 		row[0] = i + 1
+		best := row[0]
 		for j, s := range right {
-			cost := before
-			if r != s {
-				cost = 1 + min(before, row[j], row[j+1])
+			switch {
+			case r == s:
+				row[j+1] = up[j]
+			case i > 0 && j > 0 && r == right[j-1] && left[i-1] == s: // two letters are exchanged
+				row[j+1] = 1 + min(up[j], row[j], up[j+1], twoUp[j-1])
+			default:
+				row[j+1] = 1 + min(up[j], row[j], up[j+1])
 			}
-			before, row[j+1] = row[j+1], cost
-			best = min(best, cost)
+			best = min(best, row[j+1])
 		}
-		if best > most {
+		if best > most+1 { // an exchange looks back two rows
 			return most + 1
 		}
 	}
 	return row[len(right)]
 }
 
-// unlinked returns those of the concepts that no note links to or has as its name.
+// unlinked returns those of the concepts that no note links to or has as its name, and
+// those of a single note that have similar ones: the note may be the caller's own.
 func (s *snapshot) unlinked(names []string) []Unlinked {
 	var out []Unlinked
 	for _, name := range normalized(names) {
-		c, ok := s.concepts.find(name)
-		if ok && len(s.mentioning(c))+len(s.named(c)) > 0 {
+		u := Unlinked{Concept: name}
+		if c, ok := s.concepts.find(name); ok {
+			u.Notes = len(distinctIDs(s.mentioning(c), s.named(c)))
+		}
+		if u.Notes > 1 {
 			continue
 		}
-		out = append(out, Unlinked{name, s.similar(name, nil)})
+		if u.Similar = s.similar(name, nil); u.Notes == 0 || len(u.Similar) > 0 {
+			out = append(out, u)
+		}
 	}
 	return out
 }

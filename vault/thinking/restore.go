@@ -69,7 +69,7 @@ func (f *Files) header(id sequent.ID, n *vault.Note) sequent.Header {
 		Key: sequent.Key{ID: id}, Dialect: f.dialect, State: sequent.Active, Labels: map[string]string{},
 		Created: cmp.Or(timeIn(front, keyCreated), begun(id)),
 	}
-	switch front.Get(keyStatus) {
+	switch strings.ToLower(strings.TrimSpace(front.Get(keyStatus))) {
 	case string(sequent.Completed):
 		h.State, h.Updated = sequent.Completed, timeIn(front, keyCompleted)
 	case string(sequent.Cancelled):

@@ -90,8 +90,9 @@ func shippedDefinitions() []Definition {
 	return list
 }
 
-// find returns the definitions with the given ids.
-func (w *Workflows) find(ctx context.Context, ids []string) ([]Definition, error) {
+// Find returns the definitions with the given ids. The error for an id without one lists
+// those that exist.
+func (w *Workflows) Find(ctx context.Context, ids []string) ([]Definition, error) {
 	all, mistakes, err := w.Definitions(ctx)
 	if err != nil {
 		return nil, err

@@ -58,7 +58,7 @@ func (w *Workflows) Start(ctx context.Context, p Plan) (Run, error) {
 	}
 	var plans []Definition
 	if len(p.Queue) > 0 {
-		found, err := w.find(ctx, p.Queue)
+		found, err := w.Find(ctx, p.Queue)
 		if err != nil {
 			return Run{}, err
 		}
@@ -125,6 +125,34 @@ func titleOf(plans []Definition) string {
 		names = append(names, oneLine(d.Name))
 	}
 	return printable.Short(strings.Join(names, ", then "), maxTitle)
+}
+
+// Append adds definitions to the end of an open run. Where every step is answered, the
+// first of them becomes the next.
+func (w *Workflows) Append(ctx context.Context, id string, queue []string) (Run, error) {
+	more, err := w.Find(ctx, queue)
+	if err != nil {
+		return Run{}, err
+	}
+	return w.change(ctx, id, func(r *Run, n *vault.Note) error {
+		switch {
+		case len(r.Queue) == 0:
+			return invalid("append", "start another workflow with these definitions", "the workflow has steps of its own, and no definitions follow them")
+		case len(r.Queue)+len(queue) > maxQueue:
+			return invalid("append", "append fewer", "the workflow would have %d definitions, the limit is %d", len(r.Queue)+len(queue), maxQueue)
+		}
+		for _, d := range more {
+			text := outline([]Definition{d}, []string{d.ID}, "\n")
+			n.AddSection("## Then " + strings.TrimPrefix(text, "# "))
+		}
+		done := r.Step >= len(r.Plan().Steps) && len(r.Plan().Steps) > 0
+		r.Queue, r.Plans = append(r.Queue, queue...), append(r.Plans, more...)
+		if done && r.Workflow+1 < len(r.Plans) {
+			r.Workflow, r.Step = r.Workflow+1, 0
+		}
+		f := &n.Front
+		return errors.Join(f.SetList("queue", r.Queue), f.SetInt("currentWorkflow", r.Workflow), f.SetInt("currentStep", r.Step))
+	})
 }
 
 // View returns the current state of a run.

@@ -27,6 +27,9 @@ const (
 	maxReply       = 45
 )
 
+// maxWikiDefinitions is the token limit of the definitions of the dialect wiki.
+const maxWikiDefinitions = 3600
+
 const page = "../../../docs/tokens.md"
 
 // A cost is the cost of a server in tokens.
@@ -65,6 +68,9 @@ func TestTokens(t *testing.T) {
 		if of.name == "standard" && (got.definitions > maxDefinitions || got.reply > maxReply) {
 			t.Errorf("standard: definitions have %d tokens and a reply has %d, want at most %d and %d:\n%s\n%s",
 				got.definitions, got.reply, maxDefinitions, maxReply, definitions, read[9])
+		}
+		if of.name == "wiki" && got.definitions > maxWikiDefinitions {
+			t.Errorf("wiki: definitions have %d tokens, want at most %d", got.definitions, maxWikiDefinitions)
 		}
 	}
 	fresh(t, fmt.Sprintf(template, table.String(), recalls(t, start("standard"), node)))
