@@ -36,7 +36,7 @@ ends when its input ends or when it receives SIGINT or SIGTERM; it answers the r
 first. Standard output carries only MCP messages. Logs go to standard error and contain no thoughts.
 
 HTTP: /mcp serves the dialect of --dialect, and /mcp/NAME serves any dialect, for clients of MCP
-2026-07-28 and of older versions. With --auth each token's subject has its own sessions, which other
+2026-07-28 and of older versions; /ws and /ws/NAME do the same over WebSockets. With --auth each token's subject has its own sessions, which other
 commands show with --owner. Without --auth all clients share your own sessions. Some dialects accept
 calls without a session id; such a call continues the latest session of its scope. The scope is NAME if
 the URL ends in ?scope=NAME, otherwise the token's subject, otherwise the connection of an older client.

@@ -68,7 +68,7 @@ func DefaultLimits() Limits {
 // An HTTPConfig configures an HTTP. Where a number is 0 there is a default, and
 // where there is a limit, a negative number means none.
 type HTTPConfig struct {
-	Servers []*Server          // required; each at /mcp/NAME of its dialect, the first at /mcp too
+	Servers []*Server          // required; each at /mcp/NAME of its dialect, the first at /mcp too; at /ws alike
 	Auth    auth.Authenticator // nil means that all clients are the local user
 	Logger  *slog.Logger       // internal errors, never a text of a client; nil means discard
 	// Resource tells clients where to get tokens for Auth; nil means that they have them. It
@@ -122,6 +122,10 @@ type HTTPConfig struct {
 //
 // The reply to a request is one JSON document, or a stream of events if messages come
 // before it.
+//
+// At /ws and /ws/NAME it serves the same over WebSockets, with one message in each text
+// frame, in both eras. Calls are answered in the order of arrival, as on standard input.
+// The same clients are admitted, and the same limits apply.
 //
 // /healthz reports that the process answers, and /readyz whether it accepts calls, to all
 // clients and without limits.

@@ -88,5 +88,5 @@ func New(cfg Config) *Server {
 // A program that serves os.Stdout should ignore SIGPIPE. Otherwise a client that
 // disconnects ends the program before it can clean up.
 func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) error {
-	return stdio.Serve(ctx, stdio.Config{Server: s.methods, Caller: s.caller, Agent: s.agent, MaxLine: s.maxLine}, in, out)
+	return stdio.Serve(ctx, stdio.Config{Server: s.methods, Caller: s.caller, Origin: method.Origin{Agent: s.agent, Local: true}, MaxLine: s.maxLine}, in, out)
 }

@@ -92,9 +92,11 @@ var rules = []rule{
 	{"mcpserver/internal/method", []string{".", "dialect", "tool", "internal/governor", "internal/jsonscan", "mcpserver/internal/message"}, "it answers requests of any connection"},
 	{"mcpserver/internal/session", []string{".", "tool", "internal/governor", "mcpserver/internal/message", "mcpserver/internal/method"}, "it serves a connection over any transport"},
 	{"mcpserver/internal/stdio", []string{"tool", "internal/governor", "mcpserver/internal/message", "mcpserver/internal/method", "mcpserver/internal/session"}, "a transport does not depend on another"},
+	{"mcpserver/internal/socket", []string{"mcpserver/internal/stdio", "github.com/coder/websocket"}, "its frames are the lines of an ordered connection"},
 	{"mcpserver/internal/streamhttp", []string{
 		".", "tool", "auth", "internal/admission", "internal/governor", "mcpserver/internal/message", "mcpserver/internal/method", "mcpserver/internal/session",
-	}, "a transport does not depend on another"},
+		"mcpserver/internal/socket", "mcpserver/internal/stdio", "github.com/coder/websocket",
+	}, "it admits the connections of WebSockets, and depends on no other transport"},
 	{"mcpserver", []string{".", "dialect", "tool", "auth", "internal/admission", "internal/governor", "mcpserver/internal/..."}, "it is the public face of the packages below it"},
 
 	{"web/chat", []string{".", "dialect", "tool", "web"}, "it puts the viewer into any dialect"},

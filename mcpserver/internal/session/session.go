@@ -48,6 +48,7 @@ type Call struct {
 	message.Message
 	Request method.Request // for transports that make one; its Message is the call's
 	Size    int            // bytes in memory while it waits
+	Guest   bool           // its memory was taken from a limit that clients share
 
 	// Guarded by Session.mu:
 	next, prev *Call

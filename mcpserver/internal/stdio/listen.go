@@ -23,7 +23,7 @@ func (c *conn) listen(call *session.Call, r *method.Request) {
 	case l.Empty():
 		cancel()
 		c.reply(call, append(l.Acknowledgement(), l.Result()...))
-	case c.client.Take(governor.Streams, 1) != nil:
+	case c.limits.Take(governor.Streams, 1) != nil:
 		cancel()
 		l.Close()
 		c.reply(call, message.AppendError(nil, call.ID, message.InvalidParams(
@@ -34,13 +34,13 @@ func (c *conn) listen(call *session.Call, r *method.Request) {
 			defer cancel()
 			c.notify(l.Subscriptions, ctx.Done())
 			l.Close()
-			c.client.Give(governor.Streams, 1)
+			c.limits.Give(governor.Streams, 1)
 			if !c.session.End(call) {
 				_ = c.out.put(l.Result()) // if that fails, the connection ends
 				c.out.flush()
 			}
 		})
-		c.queue.done(call)
+		c.done(call)
 	}
 }
 

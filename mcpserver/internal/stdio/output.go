@@ -30,6 +30,7 @@ var errClosed = errors.New("mcpserver: the connection is closed")
 // a single reply needs no other goroutine.
 type output struct {
 	w      io.Writer
+	max    int    // unwritten bytes at which the next reply waits
 	failed func() // called once after a failure, without locks
 
 	stalled chan struct{} // closed when a write takes longer than writeTimeout
@@ -47,7 +48,7 @@ type output struct {
 }
 
 func newOutput(w io.Writer, failed func()) *output {
-	o := &output{w: w, failed: failed, stalled: make(chan struct{})}
+	o := &output{w: w, max: MaxUnwritten, failed: failed, stalled: make(chan struct{})}
 	o.change = sync.NewCond(&o.mu)
 	return o
 }
@@ -56,7 +57,7 @@ func newOutput(w io.Writer, failed func()) *output {
 func (o *output) put(lines []byte) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	for o.err == nil && o.writing && len(o.buf) > MaxUnwritten {
+	for o.err == nil && o.writing && len(o.buf) > o.max {
 		o.change.Wait()
 	}
 	if o.err != nil {
@@ -71,7 +72,7 @@ func (o *output) put(lines []byte) error {
 func (o *output) Offer(line []byte) bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if o.err != nil || len(o.buf) > MaxUnwritten {
+	if o.err != nil || len(o.buf) > o.max {
 		return false
 	}
 	o.buf = append(o.buf, line...)

@@ -57,6 +57,9 @@ func (c *conn) read() {
 		}
 		close(c.ended)
 		c.queue.close()
+		if c.guest != nil {
+			c.session.CancelAll()
+		}
 		return
 	}
 }
@@ -92,6 +95,7 @@ func (c *conn) readOne() (more bool, err error) {
 		c.out.flush()
 		return true, nil
 	}
+	c.admit(call)
 	c.session.Add(call)
 	if c.queue.take(call) {
 		if !c.answerInline(call) {
@@ -102,6 +106,9 @@ func (c *conn) readOne() (more bool, err error) {
 	ok, taken := c.queue.put(call)
 	if !ok {
 		c.session.End(call)
+		if call.Guest {
+			c.guest.Leave(call.Size)
+		}
 		return false, nil
 	}
 	if taken {

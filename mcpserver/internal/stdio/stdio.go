@@ -23,15 +23,37 @@ const EndTimeout = 5 * time.Second
 // the input.
 const InputTimeout = 30 * time.Second
 
-// A Config configures Serve. All other fields are required.
+// A Config configures Serve.
 type Config struct {
-	Server  *method.Server
+	Server  *method.Server // required
 	Caller  tool.Caller
-	Agent   string // label of the client; may be empty
-	MaxLine int    // bytes
+	Origin  method.Origin
+	MaxLine int // bytes; required
+
+	// Guest limits a client of a server with other clients. Nil means the only client of
+	// the process.
+	Guest *Guest
 }
 
-// Serve serves one client, as described at mcpserver.Server.ServeStdio.
+// A Guest is a client of a server with other clients. All fields are required.
+type Guest struct {
+	Client method.Client // for heavy calls, calls of models and watches
+	// Admit takes what a request of some bytes needs until it is answered, and Leave
+	// returns it. The request is refused with a fault of Admit.
+	Admit func(m *message.Message, size int) *message.Error
+	Leave func(size int)
+	// Weigh limits the memory of replies. The caller calls sent when the reply is written.
+	Weigh func(Answer) (weighed Answer, sent func())
+}
+
+// An Answer appends the reply to a request to a line.
+type Answer func(ctx context.Context, line []byte, r *method.Request) ([]byte, *message.Error)
+
+// maxUnwrittenGuest is MaxUnwritten for a Guest.
+const maxUnwrittenGuest = 256 << 10
+
+// Serve serves one client, as described at mcpserver.Server.ServeStdio. A Guest is gone at
+// the end of its input, so that its calls are cancelled.
 func Serve(ctx context.Context, cfg Config, in io.Reader, out io.Writer) error {
 	client := governor.New(governor.Config{
 		Limits: governor.Limits{governor.Calls: maxBeside, governor.Streams: maxListening},
@@ -39,16 +61,20 @@ func Serve(ctx context.Context, cfg Config, in io.Reader, out io.Writer) error {
 		Sole:   true,
 	}).Subject("standard input")
 	c := &conn{
-		server: cfg.Server, caller: cfg.Caller, maxLine: cfg.MaxLine,
-		origin: method.Origin{Agent: cfg.Agent, Local: true},
-		ctx:    context.WithoutCancel(ctx), session: session.New(cfg.Server, client), client: client,
+		server: cfg.Server, caller: cfg.Caller, maxLine: cfg.MaxLine, origin: cfg.Origin, guest: cfg.Guest,
+		ctx: context.WithoutCancel(ctx), client: client, limits: client,
 		queue:  newQueue(),
 		ending: make(chan struct{}),
 		ended:  make(chan struct{}),
 	}
+	c.out = newOutput(out, c.abort)
+	if g := cfg.Guest; g != nil {
+		c.client = g.Client
+		c.out.max = maxUnwrittenGuest
+	}
+	c.session = session.New(cfg.Server, c.client)
 	c.laneCtx, c.cancelLanes = context.WithCancel(c.ctx)
 	defer c.cancelLanes()
-	c.out = newOutput(out, c.abort)
 	stop := context.AfterFunc(ctx, func() {
 		c.queue.close()
 		c.out.limit(EndTimeout)
@@ -116,7 +142,9 @@ type conn struct {
 	maxLine int
 	ctx     context.Context // of calls
 	session *session.Session
-	client  *governor.Subject // limits concurrent calls
+	guest   *Guest            // nil for the only client of the process
+	client  method.Client     // limits heavy calls, calls of models and watches
+	limits  *governor.Subject // limits concurrent calls and subscriptions of the connection
 	reader  *reader
 	queue   *queue
 	out     *output
@@ -177,9 +205,9 @@ func (c *conn) answer(call *session.Call) {
 // answerLane answers a lane until it is empty.
 func (c *conn) answerLane(lane string, call *session.Call) {
 	for call != nil {
-		if c.client.Wait(c.ctx, governor.Calls, 1) == nil { // always: c.ctx is never done
+		if c.limits.Wait(c.ctx, governor.Calls, 1) == nil { // always: c.ctx is never done
 			c.run(c.laneCtx, call, nil)
-			c.client.Give(governor.Calls, 1)
+			c.limits.Give(governor.Calls, 1)
 		}
 		next := c.queue.leave(lane)
 		c.written(next != nil)
@@ -197,7 +225,13 @@ func (c *conn) run(ctx context.Context, call *session.Call, buf []byte) []byte {
 	defer cancel()
 	progress := method.NewProgress(&call.Message, c.out)
 	progress.Attach(&call.Request)
-	line, _ := c.session.Answer(ctx, buf, &call.Request)
+	answer := Answer(c.session.Answer)
+	if c.guest != nil {
+		weighed, sent := c.guest.Weigh(answer)
+		defer sent()
+		answer = weighed
+	}
+	line, _ := answer(ctx, buf, &call.Request)
 	progress.End()
 	c.reply(call, line)
 	if cap(line) > maxSpare {
@@ -206,10 +240,29 @@ func (c *conn) run(ctx context.Context, call *session.Call, buf []byte) []byte {
 	return line
 }
 
+// admit takes what a call needs until it is done. A call that is not admitted is refused.
+func (c *conn) admit(call *session.Call) {
+	if c.guest == nil {
+		return
+	}
+	fault := c.guest.Admit(&call.Message, call.Size)
+	if call.Guest = fault == nil; fault != nil {
+		call.Kind, call.Fault = message.Refused, fault
+	}
+}
+
+// done ends a call that was answered.
+func (c *conn) done(call *session.Call) {
+	if call.Guest {
+		c.guest.Leave(call.Size)
+	}
+	c.queue.done(call)
+}
+
 // reply writes the reply to a call, which has ended. A cancelled call gets none.
 func (c *conn) reply(call *session.Call, line []byte) {
 	if !c.session.End(call) && line != nil {
 		_ = c.out.put(line) // if that fails, the connection ends
 	}
-	c.queue.done(call)
+	c.done(call)
 }

@@ -21,9 +21,8 @@ func (v *visit) authenticate() bool {
 		v.identify(v.h.gate.Address(v.r))
 		return true
 	}
-	scheme, token, _ := strings.Cut(v.r.Header.Get("Authorization"), " ")
-	token = strings.TrimSpace(token)
-	if len(v.r.Header.Values("Authorization")) != 1 || !strings.EqualFold(scheme, "Bearer") || token == "" {
+	token := v.token()
+	if token == "" {
 		return v.unauthorized("", "this server needs a token: send it as Authorization: Bearer TOKEN")
 	}
 	who, err := v.h.auth.Identify(v.r.Context(), token)
@@ -41,6 +40,19 @@ func (v *visit) authenticate() bool {
 	return v.ownConn()
 }
 
+// token returns the token of the request; empty if there is none, or several.
+func (v *visit) token() string {
+	values := v.r.Header.Values("Authorization")
+	if len(values) == 0 {
+		return v.socketToken()
+	}
+	scheme, token, _ := strings.Cut(values[0], " ")
+	if len(values) > 1 || !strings.EqualFold(scheme, "Bearer") {
+		return ""
+	}
+	return strings.TrimSpace(token)
+}
+
 // unauthorized refuses a request without a valid token. The code is that of RFC 6750; empty
 // for a request that has none.
 func (v *visit) unauthorized(code, msg string) bool {
@@ -55,20 +67,26 @@ func (v *visit) unauthorized(code, msg string) bool {
 
 // allowed reports whether the token allows a message. If not it has answered.
 func (v *visit) allowed(m *message.Message) bool {
-	if v.h.auth == nil {
+	msg, needed := v.lacks(m, v.granted.Scope)
+	if msg == "" {
 		return true
 	}
-	needed := auth.Read
-	if v.server.Writes(m) {
-		needed = auth.Write
-	}
-	if v.granted.Scope >= needed {
-		return true
-	}
-	msg := "the token does not allow this: it needs the scope " + needed.String()
 	v.challenge("insufficient_scope", msg, needed)
 	v.fail(http.StatusForbidden, m.ID, message.InvalidRequest(msg))
 	return false
+}
+
+// lacks returns the scope that a message needs and a token does not allow, and says so. The
+// text is empty for a message that is allowed.
+func (v *visit) lacks(m *message.Message, granted auth.Scope) (msg string, needed auth.Scope) {
+	needed = auth.Read
+	if v.server.Writes(m) {
+		needed = auth.Write
+	}
+	if v.h.auth == nil || granted >= needed {
+		return "", needed
+	}
+	return "the token does not allow this: it needs the scope " + needed.String(), needed
 }
 
 // challenge tells which token the request needs, and where to get one.

@@ -38,8 +38,11 @@ const (
 // the store and the like.
 const reservedFiles = 256
 
-// endpoint is the path of the default dialect; below it are all.
-const endpoint = "/mcp"
+// The paths of the default dialect; below them are all.
+const (
+	endpoint       = "/mcp"
+	socketEndpoint = "/ws"
+)
 
 // A Config configures a Handler. What its fields mean is said at
 // mcpserver.HTTPConfig.
@@ -103,7 +106,7 @@ func New(cfg Config) (*Handler, error) {
 		panic("mcpserver: HTTPConfig needs Servers")
 	}
 	h := &Handler{
-		servers: map[string]*method.Server{endpoint: cfg.Servers[0]},
+		servers: map[string]*method.Server{endpoint: cfg.Servers[0], socketEndpoint: cfg.Servers[0]},
 		auth:    cfg.Auth, resource: cfg.Resource,
 		logger:  cfg.Logger,
 		maxBody: cmp.Or(cfg.MaxBody, DefaultMaxBody), maxReply: cmp.Or(cfg.MaxReply, DefaultMaxReply),
@@ -125,7 +128,7 @@ func New(cfg Config) (*Handler, error) {
 		if h.servers[path] != nil {
 			panic("mcpserver: two servers of dialect " + s.Name())
 		}
-		h.servers[path] = s
+		h.servers[path], h.servers[socketEndpoint+"/"+s.Name()] = s, s
 		names = append(names, path)
 	}
 	h.names = strings.Join(names, ", ")
@@ -199,6 +202,10 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	if !v.admit() {
+		return
+	}
+	if v.isSocket() {
+		v.socket()
 		return
 	}
 	switch r.Method {

@@ -1,0 +1,379 @@
+package mcpserver
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/coder/websocket"
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/sequent-dev/sequent/auth"
+	"github.com/sequent-dev/sequent/mcpserver/internal/mcptest"
+)
+
+// A wire is a WebSocket to a site.
+type wire struct {
+	*testing.T
+	ws *websocket.Conn
+}
+
+// connect opens a WebSocket. Headers are "Name: value".
+func (w *site) connect(t *testing.T, path string, protocols []string, headers ...string) *wire {
+	t.Helper()
+	ws, res, err := w.tryConnect(t, path, protocols, headers...)
+	if err != nil {
+		t.Fatalf("%s: %v, %v", path, err, res)
+	}
+	return &wire{t, ws}
+}
+
+func (w *site) tryConnect(t *testing.T, path string, protocols []string, headers ...string) (*websocket.Conn, *http.Response, error) {
+	t.Helper()
+	o := &websocket.DialOptions{HTTPHeader: make(http.Header), Subprotocols: protocols}
+	for _, h := range headers {
+		name, value, _ := strings.Cut(h, ": ")
+		if o.HTTPHeader.Set(name, value); name == "Host" {
+			o.Host = value
+		}
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	ws, res, err := websocket.Dial(ctx, "ws://"+w.addr+path, o)
+	if err == nil {
+		ws.SetReadLimit(-1)
+		t.Cleanup(func() { _ = ws.CloseNow() }) // the server may have closed it
+	}
+	return ws, res, err
+}
+
+func (c *wire) send(text string) {
+	c.Helper()
+	if err := c.ws.Write(c.Context(), websocket.MessageText, []byte(text)); err != nil {
+		c.Fatal(err)
+	}
+}
+
+// line returns the next frame.
+func (c *wire) line() (string, error) {
+	ctx, cancel := context.WithTimeout(c.Context(), time.Minute)
+	defer cancel()
+	kind, text, err := c.ws.Read(ctx)
+	if err == nil && kind != websocket.MessageText {
+		c.Errorf("got a frame of kind %v", kind)
+	}
+	return string(text), err
+}
+
+func (c *wire) want(parts ...string) string {
+	c.Helper()
+	text, err := c.line()
+	if err != nil {
+		c.Fatalf("got %v, want %q", err, parts)
+	}
+	for _, p := range parts {
+		if !strings.Contains(text, p) {
+			c.Errorf("got %s, want %q", text, p)
+		}
+	}
+	return text
+}
+
+func (c *wire) wantClose(status websocket.StatusCode) {
+	c.Helper()
+	if text, err := c.line(); websocket.CloseStatus(err) != status {
+		c.Errorf("got %.200s, %v; want the end with status %d", text, err, status)
+	}
+}
+
+// callTool returns a call in one of the eras.
+func wireCall(id int, name, args string, modern bool) string {
+	meta := ""
+	if modern {
+		meta = "," + mcptest.ModernMeta
+	}
+	return fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":%q,"arguments":%s%s}}`, id, name, args, meta)
+}
+
+// Each frame is one message, in both eras, also on one connection.
+func TestSocket(t *testing.T) {
+	t.Parallel()
+	w := serveHTTP(t, HTTPConfig{})
+	c := w.connect(t, "/ws", []string{"mcp"})
+	if c.ws.Subprotocol() != "mcp" {
+		t.Errorf("the subprotocol is %q", c.ws.Subprotocol())
+	}
+	c.send(wireCall(1, "note", `{"text":"modern"}`, true))
+	c.want(`"id":1`, `"resultType":"complete"`, `"zeta":1`)
+	c.send(wireCall(2, "note", `{"text":"too early"}`, false))
+	c.want(`"id":2`, `"error"`)
+	c.send(strings.ReplaceAll(mcptest.Hello, `,"`, ",\n\""))
+	c.want(`"serverInfo"`)
+	c.send(wireCall(3, "note", `{"text":"handshake"}`, false))
+	c.want(`"id":3`, `"zeta":2`)
+	c.send("not JSON")
+	c.want(`"id":null`, `-32700`)
+	c.send("{\"jsonrpc\":\"2.0\",\"id\":4,\"method\":\"ping\n\"}")
+	c.want(`-32700`)
+	if err := c.ws.Ping(c.ws.CloseRead(t.Context())); err != nil {
+		t.Errorf("ping: %v", err)
+	}
+
+	// Two connections are two conversations; a scope joins them.
+	for path, want := range map[string]string{"/ws/caller": `scope \"~session`, "/ws/caller?scope=here": `scope \"here\"`} {
+		c := w.connect(t, path, nil)
+		c.send(wireCall(1, "caller", `{}`, true))
+		c.want(want)
+	}
+	w.want("GET /ws\n", http.StatusUpgradeRequired, "ws://")
+	w.want("POST /ws\n\n"+mcptest.Hello, http.StatusUpgradeRequired)
+	if _, res, err := w.tryConnect(t, "/ws/none", nil); err == nil || res.StatusCode != http.StatusNotFound {
+		t.Errorf("an unknown dialect: %v", err)
+	}
+}
+
+// The rules for who may connect are those of the other transport.
+func TestSocketAdmission(t *testing.T) {
+	t.Parallel()
+	w := serveHTTP(t, HTTPConfig{Auth: testAuth, Origins: []string{"https://think.example.com"}})
+	own := "http://" + w.addr
+	for _, tt := range []struct {
+		name      string
+		protocols []string
+		headers   []string
+		status    int
+	}{
+		{"no token", nil, nil, http.StatusUnauthorized},
+		{"a wrong token", nil, []string{"Authorization: Bearer x"}, http.StatusUnauthorized},
+		{"a token", nil, []string{"Authorization: Bearer token-a"}, 0},
+		{"a token as a subprotocol", []string{"mcp", "bearer.token-a"}, []string{"Origin: " + own}, 0},
+		{"a wrong one", []string{"mcp", "bearer.x"}, nil, http.StatusUnauthorized},
+		{"the header counts", []string{"mcp", "bearer.token-a"}, []string{"Authorization: Bearer x"}, http.StatusUnauthorized},
+		{"a trusted page", nil, []string{"Authorization: Bearer token-a", "Origin: https://think.example.com"}, 0},
+		{"another page", nil, []string{"Authorization: Bearer token-a", "Origin: https://evil.example.com"}, http.StatusForbidden},
+		{"a page of nowhere", nil, []string{"Authorization: Bearer token-a", "Origin: null"}, http.StatusForbidden},
+		{"another host", nil, []string{"Authorization: Bearer token-a", "Host: evil.example.com"}, http.StatusForbidden},
+	} {
+		ws, res, err := w.tryConnect(t, "/ws/caller", tt.protocols, tt.headers...)
+		if tt.status != 0 {
+			if err == nil || res.StatusCode != tt.status {
+				t.Errorf("%s: got %v, want status %d", tt.name, err, tt.status)
+			}
+			continue
+		}
+		if err != nil {
+			t.Errorf("%s: %v", tt.name, err)
+			continue
+		}
+		c := &wire{t, ws}
+		c.send(wireCall(1, "caller", `{}`, true))
+		c.want(`owner \"alice\"`)
+	}
+}
+
+// A revocable is an Authenticator whose tokens can be revoked together.
+type revocable struct {
+	authTable
+	revoked atomic.Bool
+}
+
+func (a *revocable) Identify(ctx context.Context, token string) (auth.Identity, error) {
+	if a.revoked.Load() {
+		return auth.Identity{}, auth.ErrUnknown
+	}
+	return a.authTable.Identify(ctx, token)
+}
+
+// Each message needs what its token allows at that moment.
+func TestSocketScopes(t *testing.T) {
+	t.Parallel()
+	table := &revocable{authTable: testAuth}
+	w := serveHTTP(t, HTTPConfig{Auth: table})
+	reader := w.connect(t, "/ws", []string{"mcp", "bearer.read-a"})
+	reader.send(`{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{` + mcptest.ModernMeta + `}}`)
+	reader.want(`"id":1`, `"result"`)
+	reader.send(wireCall(2, "note", `{"text":"no"}`, true))
+	reader.want(`"id":2`, "needs the scope sequent:write")
+	writer := w.connect(t, "/ws", []string{"mcp", "bearer.token-a"})
+	writer.send(wireCall(3, "note", `{"text":"yes"}`, true))
+	writer.want(`"id":3`, `"result"`)
+	table.revoked.Store(true)
+	writer.send(wireCall(4, "note", `{"text":"late"}`, true))
+	writer.want(`"id":4`, "the token is not valid")
+	if got := w.note.All(); len(got) != 1 || got[0] != "yes" {
+		t.Errorf("the notes are %q", got)
+	}
+}
+
+// Frames that are too large or of another kind end the connection, and nothing else.
+func TestSocketFrames(t *testing.T) {
+	t.Parallel()
+	w := serveHTTP(t, HTTPConfig{MaxBody: 100 << 10})
+	good := w.connect(t, "/ws", nil)
+	c := w.connect(t, "/ws", nil)
+	c.send(wireCall(1, "note", `{"text":"`+strings.Repeat("x", 90<<10)+`"}`, true))
+	c.want(`"id":1`)
+	_ = c.ws.Write(t.Context(), websocket.MessageText, []byte(strings.Repeat("x", 200<<10))) // the server may close it before
+	c.wantClose(websocket.StatusMessageTooBig)
+	c = w.connect(t, "/ws", nil)
+	if err := c.ws.Write(t.Context(), websocket.MessageBinary, []byte(wireCall(1, "note", `{"text":"b"}`, true))); err != nil {
+		t.Fatal(err)
+	}
+	c.wantClose(websocket.StatusUnsupportedData)
+	good.send(wireCall(7, "note", `{"text":"still"}`, true))
+	good.want(`"id":7`)
+}
+
+// Messages count towards the limits of the client.
+func TestSocketLimits(t *testing.T) {
+	t.Parallel()
+	w := serveHTTP(t, HTTPConfig{Limits: Limits{Streams: 2}, Rate: 0.001, Burst: 6})
+	c := w.connect(t, "/ws", nil)
+	for i := range 5 {
+		c.send(wireCall(i, "note", `{"text":"n"}`, true))
+		c.want(fmt.Sprintf(`"id":%d`, i), `"result"`)
+	}
+	c.send(wireCall(9, "note", `{"text":"too many"}`, true))
+	c.want(`"id":9`, `"error"`, `retryAfterMs`)
+	if _, res, err := w.tryConnect(t, "/ws", nil); err == nil || res.StatusCode != http.StatusTooManyRequests {
+		t.Errorf("one connection more: %v", err)
+	}
+	if n := len(w.note.All()); n != 5 {
+		t.Errorf("%d notes, want 5", n)
+	}
+}
+
+// A client that does not read its replies is disconnected, and delays no other client.
+func TestSocketSlowReader(t *testing.T) {
+	t.Parallel()
+	w := serveHTTP(t, HTTPConfig{Timeout: 200 * time.Millisecond})
+	slow, other := w.connect(t, "/ws", nil), w.connect(t, "/ws/caller", nil)
+	ended := make(chan error, 1)
+	go func() {
+		note := []byte(wireCall(1, "note", `{"text":"`+strings.Repeat("x", 1<<20)+`"}`, true)) // the reply repeats it twice
+		for {
+			if err := slow.ws.Write(t.Context(), websocket.MessageText, note); err != nil {
+				ended <- err
+				return
+			}
+		}
+	}()
+	for i := range 20 {
+		other.send(wireCall(i, "caller", `{}`, true))
+		other.want(fmt.Sprintf(`"id":%d`, i))
+	}
+	mcptest.Await(t, "the slow client is disconnected", ended)
+	other.send(wireCall(99, "caller", `{}`, true))
+	other.want(`"id":99`)
+}
+
+// When the server ends, calls that run are answered and connections end with 1001.
+func TestSocketShutdown(t *testing.T) {
+	t.Parallel()
+	w := serveHTTP(t, HTTPConfig{})
+	idle, busy := w.connect(t, "/ws", nil), w.connect(t, "/ws", nil)
+	busy.send(wireCall(1, "wait", `{"text":"w"}`, true))
+	mcptest.Await(t, "a call begins", w.note.Begun)
+	w.stop()
+	idle.wantClose(websocket.StatusGoingAway)
+	w.note.Release <- struct{}{}
+	busy.want(`"id":1`, `"result"`)
+	busy.wantClose(websocket.StatusGoingAway)
+	if err := mcptest.Await(t, "serving ends", w.done); err != nil {
+		t.Error(err)
+	}
+}
+
+// A client that disconnects cancels its calls.
+func TestSocketGone(t *testing.T) {
+	t.Parallel()
+	w := serveHTTP(t, HTTPConfig{})
+	c := w.connect(t, "/ws", nil)
+	c.send(wireCall(1, "wait", `{"text":"w"}`, true))
+	mcptest.Await(t, "a call begins", w.note.Begun)
+	_ = c.ws.CloseNow() // that is the test
+	if err := mcptest.Await(t, "the call ends", w.note.Ended); !errors.Is(err, context.Canceled) {
+		t.Errorf("the call ended with %v", err)
+	}
+	w.stop()
+	if err := mcptest.Await(t, "serving ends", w.done); err != nil {
+		t.Error(err)
+	}
+}
+
+// The text of a call reaches a client over a WebSocket too.
+func TestSocketText(t *testing.T) {
+	t.Parallel()
+	w := serveHTTP(t, HTTPConfig{Servers: []*Server{typist(time.Millisecond)}})
+	c := w.connect(t, "/ws/workshop", nil)
+	start := time.Now()
+	c.send(work(1, `"progressToken":"a"`, true))
+	h := &heard{t: t}
+	for line := c.want(); !strings.Contains(line, `"asked"`); line = c.want() {
+		h.take(line)
+	}
+	h.check(time.Since(start))
+}
+
+// A socketTransport is the transport that a client of the SDK needs.
+type socketTransport struct{ url string }
+
+func (s socketTransport) Connect(ctx context.Context) (mcp.Connection, error) {
+	ws, _, err := websocket.Dial(ctx, s.url, nil)
+	return &socketConn{ws}, err
+}
+
+type socketConn struct{ *websocket.Conn }
+
+func (c *socketConn) Read(ctx context.Context) (jsonrpc.Message, error) {
+	_, text, err := c.Conn.Read(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return jsonrpc.DecodeMessage(text)
+}
+
+func (c *socketConn) Write(ctx context.Context, m jsonrpc.Message) error {
+	text, err := jsonrpc.EncodeMessage(m)
+	if err != nil {
+		return err
+	}
+	return c.Conn.Write(ctx, websocket.MessageText, text)
+}
+func (c *socketConn) Close() error      { return c.Conn.Close(websocket.StatusNormalClosure, "") }
+func (c *socketConn) SessionID() string { return "" }
+
+// A client of the SDK works over a transport of a few lines, in every version.
+func TestSocketSDKClient(t *testing.T) {
+	t.Parallel()
+	for _, version := range mcp.SupportedProtocolVersions() {
+		t.Run(version, func(t *testing.T) {
+			t.Parallel()
+			w := serveHTTP(t, HTTPConfig{})
+			client := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, nil)
+			cs, err := client.Connect(t.Context(), socketTransport{"ws://" + w.addr + "/ws"}, &mcp.ClientSessionOptions{ProtocolVersion: version})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i := range 20 {
+				res, err := cs.CallTool(t.Context(), &mcp.CallToolParams{Name: "note", Arguments: json.RawMessage(fmt.Sprintf(`{"text":"%d"}`, i))})
+				if err != nil || res.IsError {
+					t.Fatalf("CallTool = %v, %v", res, err)
+				}
+			}
+			if err := cs.Close(); err != nil {
+				t.Error(err)
+			}
+			if n := len(w.note.All()); n != 20 {
+				t.Errorf("%d notes, want 20", n)
+			}
+		})
+	}
+}
