@@ -1,0 +1,268 @@
+package oidc_test
+
+import (
+	"bufio"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/go-jose/go-jose/v4"
+
+	"github.com/sequent-dev/sequent/internal/e2e/programtest"
+	"github.com/sequent-dev/sequent/internal/needtest"
+)
+
+// A provider is a running identity provider.
+type provider struct {
+	t              *testing.T
+	node           string
+	port, resource string
+	keys           string // file
+	private        []jose.JSONWebKey
+	cmd            *exec.Cmd
+}
+
+func (p *provider) issuer() string { return "http://127.0.0.1:" + p.port }
+
+// rotate adds a key that signs from the next start on. Those before it stay valid.
+func (p *provider) rotate(id string) {
+	p.t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	p.private = append([]jose.JSONWebKey{{Key: key, KeyID: id, Algorithm: "ES256", Use: "sig"}}, p.private...)
+	text, err := json.Marshal(jose.JSONWebKeySet{Keys: p.private})
+	if err == nil {
+		err = os.WriteFile(p.keys, text, 0o600)
+	}
+	if err != nil {
+		p.t.Fatal(err)
+	}
+}
+
+func (p *provider) start() {
+	p.t.Helper()
+	p.cmd = exec.Command(p.node, "provider.mjs", p.port, p.resource, p.keys)
+	p.cmd.Stderr = io.Discard
+	out, err := p.cmd.StdoutPipe()
+	if err == nil {
+		err = p.cmd.Start()
+	}
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	line, err := bufio.NewReader(out).ReadString('\n')
+	if err != nil || line != "ready\n" {
+		p.stop()
+		p.t.Fatalf("the provider said %q, %v", line, err)
+	}
+}
+
+func (p *provider) stop() {
+	if p.cmd != nil {
+		_ = p.cmd.Process.Kill()
+		_ = p.cmd.Wait()
+		p.cmd = nil
+	}
+}
+
+// freePort returns a port that nobody listens on.
+func freePort(t *testing.T) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	_, port, _ := net.SplitHostPort(l.Addr().String())
+	return port
+}
+
+// A visit is what client.mjs prints.
+type visit struct {
+	Asked []struct{ Scope, Resource, Challenge string }
+	First int
+	Reply struct{ ThoughtHistoryLength int }
+	Token string
+}
+
+func signIn(t *testing.T, node, url, account, mode string) visit {
+	t.Helper()
+	var v visit
+	if err := json.Unmarshal(programtest.Output(t, exec.Command(node, "client.mjs", url, account, mode)), &v); err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
+
+// A client that knows nothing but the server's URL signs a person in, by every way to become a
+// client of the provider. Later it is asked for more than it has. Neither a restart of the
+// provider nor a new key loses anybody.
+func TestSignIn(t *testing.T) {
+	t.Parallel()
+	node := programtest.Node(t, "../node_modules")
+	if _, err := os.Stat("../node_modules/oidc-provider"); err != nil {
+		needtest.Missing(t, "the npm packages of internal/e2e are not installed", "run make npm")
+	}
+	program, port := programtest.Build(t), freePort(t)
+	public := "http://127.0.0.1:" + port
+	p := &provider{t: t, node: node, port: freePort(t), resource: public, keys: filepath.Join(t.TempDir(), "keys.json")}
+	p.rotate("one")
+	store := filepath.Join(t.TempDir(), "sequent.db")
+	// The server starts first: it asks the provider when somebody comes.
+	server := programtest.StartHTTP(t, program, "--http", port, "--oidc-issuer", p.issuer(), "--public-url", public, "--store", store)
+	p.start()
+	t.Cleanup(p.stop)
+	url := public + "/mcp"
+	var token string
+	for _, mode := range []string{"register", "document", "stepup"} {
+		v := signIn(t, node, url, mode, mode)
+		if v.Reply.ThoughtHistoryLength != 1 {
+			t.Errorf("%s: got the reply %+v", mode, v.Reply)
+		}
+		last := v.Asked[len(v.Asked)-1]
+		if !strings.HasPrefix(last.Scope, "sequent:read sequent:write") || last.Resource != url || last.Challenge != "S256" {
+			t.Errorf("%s: the provider was asked %+v", mode, v.Asked)
+		}
+		if mode == "stepup" && (v.First == 0 || len(v.Asked) != 2 || strings.Contains(v.Asked[0].Scope, "write")) {
+			t.Errorf("stepup: the provider was asked %+v, and %d tools were listed before", v.Asked, v.First)
+		}
+		token = v.Token
+	}
+	out := string(programtest.Output(t, exec.Command(program, "list", "--all-owners", "--store", store)))
+	for _, owner := range []string{"oidc:register", "oidc:document", "oidc:stepup"} {
+		if !strings.Contains(out, "\t"+owner+"\t") {
+			t.Errorf("no session of %s in\n%s", owner, out)
+		}
+	}
+	t.Run("hostile", func(t *testing.T) { refuse(t, p, url) })
+
+	p.stop()
+	if status, _ := call(t, url, token); status != http.StatusOK {
+		t.Errorf("the provider is away: status %d for a token with a known key", status)
+	}
+	p.rotate("two")
+	p.start()
+	if v := signIn(t, node, url, "later", "register"); v.Reply.ThoughtHistoryLength != 1 || v.Token == "" {
+		t.Errorf("with a new key: got %+v", v)
+	}
+	if status, _ := call(t, url, token); status != http.StatusOK {
+		t.Errorf("after a rotation: status %d for a token with the former key", status)
+	}
+	server.Stop(t)
+	if strings.Contains(server.Log(), "eyJ") {
+		t.Errorf("the log has a token:\n%s", server.Log())
+	}
+}
+
+// call lists the tools and returns the status and the challenge.
+func call(t *testing.T, url, token string) (status int, challenge string) {
+	t.Helper()
+	body := `{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"e2e","version":"1"},"io.modelcontextprotocol/clientCapabilities":{}}}}`
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, url, strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set("Authorization", "Bearer "+token)
+	r.Header.Set("Content-Type", "application/json")
+	r.Header.Set("Accept", "application/json, text/event-stream")
+	r.Header.Set("Mcp-Protocol-Version", "2026-07-28")
+	r.Header.Set("Mcp-Method", "tools/list")
+	response, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	if _, err := io.Copy(io.Discard, response.Body); err != nil {
+		t.Fatal(err)
+	}
+	return response.StatusCode, response.Header.Get("Www-Authenticate")
+}
+
+// refuse sends tokens that are wrong in one way each. They are signed with the provider's own
+// key, but for those whose signature is what is wrong.
+func refuse(t *testing.T, p *provider, url string) {
+	type change map[string]any
+	sign := func(key any, alg jose.SignatureAlgorithm, kid, typ string, c change) string {
+		claims := map[string]any{
+			"iss": p.issuer(), "sub": "mallory", "aud": url, "scope": "sequent:read", "exp": time.Now().Add(time.Hour).Unix(), "client_id": "x",
+		}
+		maps.Copy(claims, c)
+		maps.DeleteFunc(claims, func(_ string, v any) bool { return v == nil })
+		payload, err := json.Marshal(claims)
+		if err != nil {
+			t.Fatal(err)
+		}
+		signer, err := jose.NewSigner(jose.SigningKey{Algorithm: alg, Key: key}, new(jose.SignerOptions).WithType(jose.ContentType(typ)).WithHeader("kid", kid))
+		if err != nil {
+			t.Fatal(err)
+		}
+		jws, err := signer.Sign(payload)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, err := jws.CompactSerialize()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return text
+	}
+	own := p.private[0].Key
+	other, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	with := func(c change) string { return sign(own, jose.ES256, "one", "at+jwt", c) }
+	if status, challenge := call(t, url, with(nil)); status != http.StatusOK {
+		t.Fatalf("the token that the others differ from: %d %s", status, challenge)
+	}
+	now := time.Now()
+	const invalid, scope = `error="invalid_token"`, `error="insufficient_scope"`
+	for name, c := range map[string]struct {
+		token, code, reason string
+		status              int
+	}{
+		"no scope":              {with(change{"scope": nil}), scope, "sequent:read", 403},
+		"scopes of others":      {with(change{"scope": "openid sequent:everything"}), scope, "sequent:read", 403},
+		"HMAC":                  {sign([]byte(strings.Repeat("k", 32)), jose.HS256, "one", "at+jwt", nil), invalid, "accepted algorithm", 401},
+		"another key":           {sign(other, jose.ES256, "one", "at+jwt", nil), invalid, "not signed with a key", 401},
+		"unknown key":           {sign(other, jose.ES256, "three", "at+jwt", nil), invalid, "not signed with a key", 401},
+		"ID token by type":      {sign(own, jose.ES256, "one", "id_token+jwt", nil), invalid, "another type", 401},
+		"another issuer":        {with(change{"iss": "https://login.example.com"}), invalid, "another issuer", 401},
+		"no issuer":             {with(change{"iss": nil}), invalid, "another issuer", 401},
+		"expired":               {with(change{"exp": now.Add(-time.Minute).Unix()}), invalid, "expired at", 401},
+		"never expires":         {with(change{"exp": nil}), invalid, "when it expires", 401},
+		"expiry as text":        {with(change{"exp": "2099"}), invalid, "claims", 401},
+		"not yet":               {with(change{"nbf": now.Add(time.Hour).Unix()}), invalid, "not valid yet", 401},
+		"another server":        {with(change{"aud": "https://other.example.com/mcp"}), invalid, "another server", 401},
+		"no audience":           {with(change{"aud": nil}), invalid, "another server", 401},
+		"longer host":           {with(change{"aud": strings.TrimSuffix(url, "/mcp") + "0/mcp"}), invalid, "another server", 401},
+		"nonce":                 {with(change{"nonce": "n"}), invalid, "ID token", 401},
+		"at_hash":               {with(change{"at_hash": "h"}), invalid, "ID token", 401},
+		"DPoP":                  {with(change{"cnf": map[string]string{"jkt": "x"}}), invalid, "bound to a key", 401},
+		"no subject":            {with(change{"sub": nil}), invalid, "for whom", 401},
+		"subject that deceives": {with(change{"sub": "a\u202eb"}), invalid, "for whom", 401},
+		"cut off":               {with(nil)[:100], invalid, "", 401},
+		"opaque":                {"opaque-token", invalid, "not valid", 401},
+	} {
+		status, challenge := call(t, url, c.token)
+		metadata := fmt.Sprintf(`resource_metadata="%s/.well-known/oauth-protected-resource/mcp"`, strings.TrimSuffix(url, "/mcp"))
+		if status != c.status || !strings.HasPrefix(challenge, `Bearer realm="sequent", `+c.code+`, error_description="`) ||
+			!strings.Contains(challenge, c.reason) || !strings.HasSuffix(challenge, metadata) {
+			t.Errorf("%s: %d %s; want %d, %s and %q", name, status, challenge, c.status, c.code, c.reason)
+		}
+	}
+}
