@@ -16,7 +16,7 @@ import (
 )
 
 func (p *program) doctor() *cobra.Command {
-	var tokens string
+	var tokens, issuer string
 	c := &cobra.Command{
 		Use:   "doctor",
 		Short: "Diagnose problems and suggest fixes",
@@ -28,10 +28,10 @@ version; it opens its store. Otherwise the command changes nothing, except that 
 folder where a store is to be created. The exit code is 1 if a check fails.
 
 --json prints {"ok": bool, "findings": [{check, status, detail, fix}]}; status is ok, warn or fail.`,
-		Example: "sequent doctor\nsequent doctor --store ./.sequent/sequent.db --auth tokens\nsequent doctor --json",
+		Example: "sequent doctor\nsequent doctor --store ./.sequent/sequent.db --auth tokens\nsequent doctor --oidc https://login.example.com\nsequent doctor --json",
 		Args:    arguments(0, 0, ""),
 		RunE: func(c *cobra.Command, _ []string) error {
-			findings, err := p.examine(c.Context(), c.Root(), tokens)
+			findings, err := p.examine(c.Context(), c.Root(), tokens, issuer)
 			if err != nil {
 				return err
 			}
@@ -51,12 +51,13 @@ folder where a store is to be created. The exit code is 1 if a check fails.
 		},
 	}
 	c.Flags().StringVar(&tokens, "auth", "", "token file of a server (default: tokens in your data directory, if it exists)")
+	c.Flags().StringVar(&issuer, "oidc", "", "URL of an OpenID Connect provider; checks that clients can sign in through it")
 	p.addJSONFlag(c)
 	p.addWidthFlag(c)
 	return c
 }
 
-func (p *program) examine(ctx context.Context, root *cobra.Command, tokens string) ([]diagnosis.Finding, error) {
+func (p *program) examine(ctx context.Context, root *cobra.Command, tokens, issuer string) ([]diagnosis.Finding, error) {
 	findings := []diagnosis.Finding{
 		{Check: "program", Status: diagnosis.OK, Detail: buildInfo().String()},
 		environment(root),
@@ -70,6 +71,7 @@ func (p *program) examine(ctx context.Context, root *cobra.Command, tokens strin
 	if err != nil {
 		return nil, err
 	}
+	auth = append(auth, app.DiagnoseOIDC(ctx, issuer)...)
 	clients, _, err := p.examineClients(ctx, buildInfo().Version)
 	return slices.Concat(findings, store, auth, clients), err
 }

@@ -1,12 +1,14 @@
 package app
 
 import (
+	"context"
 	"fmt"
 	"net/url"
 	"strings"
 
 	"github.com/sequent-dev/sequent/auth"
 	"github.com/sequent-dev/sequent/auth/oidc"
+	"github.com/sequent-dev/sequent/internal/diagnosis"
 )
 
 // An OIDC is an OpenID Connect provider whose access tokens admit to the HTTP server.
@@ -66,4 +68,25 @@ func (o OIDC) provider(a *App) (auth.Authenticator, error) {
 		}
 	}
 	return provider, nil
+}
+
+// DiagnoseOIDC checks that clients can sign in through a provider; none is checked if issuer is
+// empty.
+func DiagnoseOIDC(ctx context.Context, issuer string) []diagnosis.Finding {
+	if issuer == "" {
+		return nil
+	}
+	const check = "provider"
+	var r diagnosis.Report
+	for _, f := range oidc.Examine(ctx, issuer) {
+		if f.Mild {
+			r.Warn(check, f.Fix, "%s", f.Text)
+		} else {
+			r.Fail(check, f.Fix, "%s", f.Text)
+		}
+	}
+	if r.Findings == nil {
+		r.OK(check, "clients can sign in through %s; whether its tokens are for a server shows only with a token", issuer)
+	}
+	return r.Findings
 }
