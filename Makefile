@@ -69,16 +69,18 @@ bench: ## compare with the reference on one core, into docs/benchmarks.md (needs
 	@dir=$$(mktemp -d) && trap 'rm -r "$$dir"' EXIT && \
 		CGO_ENABLED=0 go build -trimpath -ldflags '-s -w' -o "$$dir/" ./cmd/sequent ./internal/bench && \
 		$(ONE_CORE) "$$dir/bench" -sequent "$$dir/sequent" -reference $(REFERENCE) -out docs/benchmarks.md
+	go test -count=1 ./internal/picture -run Plots -update
 
 benchpostgres: ## measure with PostgreSQL, into docs/benchmarks-postgres.md (takes ten minutes)
 	SEQUENT_REQUIRE=all go test -count=1 -v -timeout 60m -run '^TestPostgres$$' ./internal/bench -page $(CURDIR)/docs/benchmarks-postgres.md
+	go test -count=1 ./internal/picture -run Plots -update
 
 benchweb: ## measure the viewer in Chromium, into docs/benchmarks-web.md
 	SEQUENT_LONG=1 go test -count=1 -v -timeout 30m -run '^TestSpeed$$' ./internal/e2e/web -page $(CURDIR)/docs/benchmarks-web.md
 
 pictures: ## rewrite the pictures and screens of the documentation; pictures of the viewer's pages go to dist/pictures, too
 	mkdir -p dist/pictures
-	go test -count=1 ./internal/e2e/docs -run 'Picture|Screens' -update
+	go test -count=1 ./internal/picture ./internal/e2e/docs -run 'Plots|Picture|Screens' -update
 	go test -count=1 -run 'View' ./internal/e2e/web -pictures $(CURDIR)/dist/pictures -docs $(CURDIR)/docs/pictures
 
 microbench: ## Go benchmarks of functions

@@ -117,7 +117,7 @@ func TestSearchQuality(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !equal {
-		t.Errorf("docs/search-quality.md is stale: run go test . -run TestSearchQuality -update")
+		t.Errorf("docs/search-quality.md is stale: run go test . -run TestSearchQuality -update, and make pictures")
 	}
 }
 

@@ -7,6 +7,8 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+
+	"github.com/sequent-dev/sequent/internal/picture"
 )
 
 // A pgReport is what was measured with PostgreSQL.
@@ -62,9 +64,11 @@ Through the engine, each client one call at a time in its own session; and by a 
 the same tables on the same condition, without notifications and without a word index. The best of three such loops is shown.
 The last column is a loop with one writer and one pg_notify per batch, as in the store.
 
+%s
 | clients | engine and store | bare loop | best loop | ratio | bare loop with notifications |
 |--:|--:|--:|---|---|--:|
-`, runtime.GOOS, runtime.GOARCH, runtime.Version(), runtime.NumCPU(), r.before, r.after, r.plan.turns, r.plan.rounds, r.plan.size)
+`, runtime.GOOS, runtime.GOARCH, runtime.Version(), runtime.NumCPU(), r.before, r.after, r.plan.turns, r.plan.rounds, r.plan.size,
+		picture.Reference("pictures", "scaling", "Appends to PostgreSQL"))
 	for i, clients := range crowds {
 		fmt.Fprintf(&b, "| %d | %s | %s | %s | %s | %s |\n", clients, figure(r.stored[i]), figure(r.bare[i].rate), r.bare[i].name,
 			judge(fmt.Sprintf("appends with %d clients", clients), r.stored[i]/r.bare[i].rate, goalAppends, true), figure(r.told[i]))

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"runtime"
 	"strings"
+
+	"github.com/sequent-dev/sequent/internal/picture"
 )
 
 // A goal is a row of the table: a figure of some subjects, and the ratio to the
@@ -43,7 +45,10 @@ exits. Each figure has its ratio to the reference and, below, its goal if there 
 SQLite *normal* survives the death of the process, *full* a power cut: each call then waits for the disk. Search in a vault has
 a page of its own, [search quality](search-quality.md).
 
-`, runtime.GOOS, runtime.GOARCH, runtime.Version(), p.size, p.calls, p.warm, p.rounds)
+%s
+%s
+`, runtime.GOOS, runtime.GOARCH, runtime.Version(), p.size, p.calls, p.warm, p.rounds,
+		picture.Reference("pictures", "speed", "How many calls a second"), picture.Reference("pictures", "memory", "How much memory"))
 
 	fmt.Fprint(&b, "| |")
 	for _, s := range all {
