@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/sequent-dev/sequent/internal/e2e/programtest"
 )
 
 // A fault is a change to a valid call, with the verdict of each server. At least
@@ -119,7 +121,7 @@ func TestParityOfInvalidCalls(t *testing.T) {
 	g := newGenerator(t)
 	table := faults()
 	count := make(map[string]int)
-	for i := range max(invalidCalls, len(table)) {
+	for i := range max(programtest.Size(invalidCalls), len(table)) {
 		o := table[i%len(table)]
 		var calls []string
 		for range g.IntN(4) {
@@ -164,7 +166,7 @@ func TestParityOfInvalidCalls(t *testing.T) {
 		}
 		count["ours "+o.ours.String()+", theirs "+o.theirs.String()+": "+o.reason]++
 	}
-	t.Logf("%d calls of %d kinds", max(invalidCalls, len(table)), len(table))
+	t.Logf("%d calls of %d kinds", max(programtest.Size(invalidCalls), len(table)), len(table))
 	for what, n := range count {
 		t.Logf("%4d × %s", n, what)
 	}

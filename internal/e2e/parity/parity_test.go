@@ -11,10 +11,11 @@ import (
 
 var seed = flag.Uint64("seed", 0, "seed of the calls; 0 means a random one")
 
+// Sizes are those of make oracles; see [programtest.Size].
 const (
-	sequences        = 2000 // in one process
-	processSequences = 40   // each in its own process
-	invalidCalls     = 400
+	sequences        = 10_000 // in one process
+	processSequences = 400    // each in its own process
+	invalidCalls     = 4_000
 )
 
 // newGenerator returns a generator and logs its seed.
@@ -51,10 +52,11 @@ func TestParityOfValidCalls(t *testing.T) {
 	theirs := reference(t)
 	g := newGenerator(t)
 	n := 0
-	for range sequences {
+	size := programtest.Size(sequences)
+	for range size {
 		n += compare(t, g.sequence(), theirs, inProcess)
 	}
-	t.Logf("%d sequences, %d calls", sequences, n)
+	t.Logf("%d sequences, %d calls", size, n)
 }
 
 // The answers are also the same if each sequence has its own processes.
@@ -65,8 +67,9 @@ func TestParityOfProcesses(t *testing.T) {
 	ours := processes(programtest.Build(t), "serve", "--dialect", "classic", "--store", "memory", "--storage-path", t.TempDir())
 	g := newGenerator(t)
 	n := 0
-	for range processSequences {
+	size := programtest.Size(processSequences)
+	for range size {
 		n += compare(t, g.sequence(), theirs, ours)
 	}
-	t.Logf("%d sequences, %d calls", processSequences, n)
+	t.Logf("%d sequences, %d calls", size, n)
 }
