@@ -49,7 +49,7 @@ func Dialect(d dialect.Dialect, example []byte) (string, error) {
 		table(&b, []string{"Name", "Arguments", "Description"}, prompts)
 	}
 	fmt.Fprintf(&b, "## Example\n\nOne of the transcripts that test this dialect.\n\n```\n%s\n```\n",
-		strings.TrimSpace(string(example)))
+		strings.TrimSpace(withoutCovers(string(example))))
 	return b.String(), nil
 }
 
