@@ -101,6 +101,7 @@ func TestRenderingsOfNothing(t *testing.T) {
 	}
 }
 
+// covers: 004/file-fields
 func TestSessionFileKeepsWhatWasGiven(t *testing.T) {
 	s := recorded(t, key("a"),
 		sequent.Draft{Number: 1, Total: 1, Text: "a", More: true, Labels: map[string]string{
@@ -314,6 +315,8 @@ func TestMermaidHoldsText(t *testing.T) {
 }
 
 // A session file escapes what JSON.stringify of JavaScript escapes.
+//
+// covers: 004/file-escapes
 func TestSessionFileEscapes(t *testing.T) {
 	e := sequent.New(sequent.Config{})
 	s, err := e.Begin(t.Context(), "s", func(c *sequent.Change) error {

@@ -150,6 +150,8 @@ func TestLogIsLossless(t *testing.T) {
 
 // A session that is exported, and imported into an empty store, is exported
 // from there in the same bytes.
+//
+// covers: 002/thought-data
 func TestExportIsLossless(t *testing.T) {
 	for name, open := range stores(t) {
 		t.Run(name, func(t *testing.T) {

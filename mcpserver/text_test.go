@@ -84,6 +84,8 @@ func (h *heard) check(took time.Duration) {
 
 // The text that a call produces reaches the client whole, in both eras, in at most ten
 // notifications a second, before the reply.
+//
+// covers: 002/future-streaming
 func TestTextOnStdio(t *testing.T) {
 	t.Parallel()
 	for _, modern := range []bool{false, true} {

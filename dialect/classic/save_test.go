@@ -59,6 +59,8 @@ func (w writer) WriteSession(s *sequent.Session) error { return w(s) }
 
 // Each completion writes the file once, with the session at that time. Other thoughts
 // write nothing.
+//
+// covers: 004/saved-on-final 004/session-saved-false
 func TestSavedOncePerCompletion(t *testing.T) {
 	for _, exclusive := range []bool{false, true} {
 		var written []string
@@ -121,6 +123,8 @@ func TestSavedWithTextsDropped(t *testing.T) {
 
 // If the file cannot be written, the reply and a warning say so, and the thought is
 // recorded. The warning does not contain the thought.
+//
+// covers: 004/save-fails
 func TestNotSaved(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "file")
 	if err := os.WriteFile(file, nil, 0o600); err != nil {
@@ -194,6 +198,8 @@ func TestSlowWriterDoesNotWin(t *testing.T) {
 
 // Sessions of the same second get different numbers, in one process and in several. A
 // refused call uses none.
+//
+// covers: 004/id-timestamp
 func TestIDs(t *testing.T) {
 	now := func() time.Time { return time.Date(2025, time.April, 28, 16, 53, 2, 0, time.FixedZone("", 2*60*60)) }
 	store := sequent.NewMemoryStore()

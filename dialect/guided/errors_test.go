@@ -15,6 +15,8 @@ import (
 
 // Every code of the engine has a reason, and a call is to be repeated only where
 // that can help.
+//
+// covers: 003/stop-reason-why
 func TestReasonsOfCodes(t *testing.T) {
 	type want struct {
 		reason reason
@@ -60,6 +62,8 @@ func TestReasonsOfCodes(t *testing.T) {
 }
 
 // Each reason that the schema publishes has its constant.
+//
+// covers: 003/stop-reason
 func TestReasons(t *testing.T) {
 	all := []reason{
 		nextRequired, needsMore, complete, validationError, limitReached,

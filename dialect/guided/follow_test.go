@@ -145,6 +145,7 @@ func (a *agent) begin(t testing.TB, scope string, calls []call) {
 	}
 }
 
+// covers: 003/until-false
 func TestFollowingEndsFromEveryState(t *testing.T) {
 	flags := []bool{false, true}
 	origins := []*int{nil, new(0), new(1), new(2)}
@@ -177,6 +178,8 @@ func TestFollowingEndsFromEveryState(t *testing.T) {
 }
 
 // Each argument is right, missing or wrong, in every combination.
+//
+// covers: 003/next-arguments-error
 func TestFollowingEndsFromEveryFault(t *testing.T) {
 	forms := []struct {
 		name  string

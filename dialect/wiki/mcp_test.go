@@ -194,6 +194,8 @@ func TestErrorsOverMCP(t *testing.T) {
 
 // Several servers on one store and one vault, with agents on branches of one session at
 // once: each thought is once in the log and once in the note.
+//
+// covers: 001/persistent 001/multi-agent
 func TestServersShareASession(t *testing.T) {
 	const servers, agents, steps = 2, 3, 8
 	dir := t.TempDir()

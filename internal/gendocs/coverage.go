@@ -231,11 +231,19 @@ is marked as untested. The marks are judged by hand, the tests are run.
 func (b Behaviour) verdict() string {
 	switch b.Mark {
 	case "differs":
-		return fmt.Sprintf("[differs](../%s): %s", b.Where, cell(b.Reason))
+		return fmt.Sprintf("[differs](%s): %s", fromDocs(b.Where), cell(b.Reason))
 	case "missing":
 		return "**missing**: " + cell(b.Reason)
 	}
 	return "works"
+}
+
+// fromDocs returns the link to a file from a page in docs.
+func fromDocs(file string) string {
+	if inside, ok := strings.CutPrefix(file, "docs/"); ok {
+		return inside
+	}
+	return "../" + file
 }
 
 // links returns links to tests.
@@ -249,7 +257,7 @@ func links(tests []Test, mark string) string {
 		if name == "" {
 			name = strings.TrimSuffix(path.Base(t.File), ".txtar")
 		}
-		list = append(list, fmt.Sprintf("[%s](../%s)", name, t.File))
+		list = append(list, fmt.Sprintf("[%s](%s)", name, fromDocs(t.File)))
 	}
 	return strings.Join(list, ", ")
 }

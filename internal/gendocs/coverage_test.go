@@ -64,7 +64,7 @@ func TestCoverage(t *testing.T) {
 	for _, want := range []string{
 		"| 000 First | 5 | 2 | 2 | 1 | 2 |\n",
 		"| One | works | [a](../dialect/x/testdata/a.txtar), [TestX](../x_test.go) |\n",
-		"| Two | [differs](../docs/decisions/0007-lenient.md): because | [a](../dialect/x/testdata/a.txtar) |\n",
+		"| Two | [differs](decisions/0007-lenient.md): because | [a](../dialect/x/testdata/a.txtar) |\n",
 		"| Three | [differs](../dialect/x/README.md): why | untested |\n",
 		"| Four | **missing**: not yet |  |\n",
 		"## Untested\n\n| Behaviour |",

@@ -18,6 +18,7 @@ func openAt(t testing.TB, path string) *Store {
 	return s
 }
 
+// covers: 000/store-replaceable 002/future-database
 func TestStore(t *testing.T) {
 	storetest.Run(t, storetest.Harness{
 		Open: func(t *testing.T) sequent.Store {

@@ -41,6 +41,7 @@ const (
 	uri  = vault.URI("memory://" + file)
 )
 
+// covers: 001/tool-ledger
 func TestLedger(t *testing.T) {
 	l, dir := open(t)
 	ctx := t.Context()

@@ -22,6 +22,7 @@ import (
 
 func (b *box) db() string { return b.path(".sequent/index.db") }
 
+// covers: 001/tool-sync
 func TestSync(t *testing.T) {
 	t.Parallel()
 	b := newBox(t, index.Config{}, map[string]string{

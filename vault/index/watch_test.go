@@ -35,6 +35,7 @@ func (b *box) becomes(query, want string) {
 
 func (b *box) path(name string) string { return filepath.Join(b.dir, filepath.FromSlash(name)) }
 
+// covers: 001/sync-needed
 func TestWatch(t *testing.T) {
 	t.Parallel()
 	b := newBox(t, index.Config{Debounce: 20 * time.Millisecond, Rescan: time.Hour}, map[string]string{

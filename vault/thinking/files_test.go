@@ -14,6 +14,7 @@ import (
 	"github.com/sequent-dev/sequent/vault/thinking"
 )
 
+// covers: 001/markdown 001/thoughts 001/persistence-path 001/agent-tags 001/timestamps 001/front-matter
 func TestFile(t *testing.T) {
 	d := newDesk(t)
 	agent := map[string]string{"agent": "blue"}
@@ -96,6 +97,7 @@ Determined [[sliding-window]].
 	d.wantCheck()
 }
 
+// covers: 001/front-matter
 func TestStates(t *testing.T) {
 	d := newDesk(t)
 	state := func() string {

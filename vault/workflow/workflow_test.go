@@ -95,6 +95,7 @@ const twoSteps = `{
   ]
 }`
 
+// covers: 001/tool-workflow
 func TestRun(t *testing.T) {
 	w, dir := open(t)
 	write(t, dir, "workflows/release.json", twoSteps)
@@ -229,6 +230,8 @@ func TestQueue(t *testing.T) {
 }
 
 // Maenifold writes the number of answered steps only when all are answered.
+//
+// covers: 001/example-parent-session
 func TestForeignRunGoesOn(t *testing.T) {
 	w, dir := open(t)
 	write(t, dir, "workflows/release.json", twoSteps)

@@ -113,6 +113,7 @@ var both = map[string]func(context.Context, *openai.Client, llm.Request) (llm.Re
 	},
 }
 
+// covers: 002/providers
 func TestProviders(t *testing.T) {
 	t.Parallel()
 	for name, p := range paths {

@@ -172,6 +172,8 @@ func each(t *testing.T, test func(t *testing.T, open func(args ...string) *clien
 }
 
 // TestBothTools makes the calls of the contract's examples.
+//
+// covers: 002/list-tools 002/call 002/external-model 002/external-temperature 002/small-models
 func TestBothTools(t *testing.T) {
 	each(t, func(t *testing.T, open func(...string) *client, store string) {
 		clearKeys(t)
@@ -266,6 +268,8 @@ func TestBothTools(t *testing.T) {
 
 // With one key and nothing else set, its provider's default model continues with
 // guidance, as in the contract's example.
+//
+// covers: 000/zai-default 002/continue-with-guidance
 func TestOneKey(t *testing.T) {
 	each(t, func(t *testing.T, open func(...string) *client, store string) {
 		clearKeys(t)
@@ -281,6 +285,8 @@ func TestOneKey(t *testing.T) {
 }
 
 // Errors have the texts of the contract and record nothing.
+//
+// covers: 002/error-shape 002/error-params 002/error-internal 002/error-openrouter-key 002/error-openai-key
 func TestErrors(t *testing.T) {
 	each(t, func(t *testing.T, open func(...string) *client, store string) {
 		clearKeys(t)
@@ -311,6 +317,8 @@ func TestErrors(t *testing.T) {
 
 // A failed call records nothing and can be repeated. The server retries temporary
 // failures only.
+//
+// covers: 002/error-llm 002/provider-limits
 func TestFailures(t *testing.T) {
 	each(t, func(t *testing.T, open func(...string) *client, store string) {
 		clearKeys(t)
