@@ -92,7 +92,7 @@ func newWriter(s *sequent.Session) *writer {
 // enough to say something, and has a weight of its own; the next ones weigh rest, and
 // less with each.
 func (w *writer) add(it item, text string, weight, rest, decay float64) *item {
-	for i, sentence := range lead(sentences(text)) {
+	for i, sentence := range lead(Sentences(text)) {
 		if i > 0 {
 			weight = rest - float64(i-1)*decay
 		}

@@ -109,9 +109,9 @@ func names(text, label string) bool {
 
 func wordRune(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) || r == '_' }
 
-// sentences splits a text after the periods, question and exclamation marks that end a
+// Sentences splits a text after the periods, question and exclamation marks that end a
 // sentence, and at line breaks. White space becomes single spaces.
-func sentences(text string) []string {
+func Sentences(text string) []string {
 	var all []string
 	for line := range strings.Lines(text) {
 		line = strings.Join(strings.Fields(line), " ")
@@ -175,7 +175,7 @@ func clauseEnd(sentence string) int {
 // line: its first sentences, and words of the next one if they alone say too little.
 func Lead(text string, bytes int) string {
 	said := ""
-	for i, s := range sentences(text) {
+	for i, s := range Sentences(text) {
 		if i > 0 {
 			s = said + " " + s
 		}

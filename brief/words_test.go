@@ -16,17 +16,17 @@ func TestSentences(t *testing.T) {
 		"a\n\n b  c \r\nd":          {"a", "b c", "d"},
 		"真的吗？是的。好":                  {"真的吗？", "是的。", "好"},
 	} {
-		if got := sentences(text); !slices.Equal(got, want) {
-			t.Errorf("sentences(%q) = %q, want %q", text, got, want)
+		if got := Sentences(text); !slices.Equal(got, want) {
+			t.Errorf("Sentences(%q) = %q, want %q", text, got, want)
 		}
 	}
 	long := strings.Repeat("word, ", 100)
-	for _, s := range sentences(long) {
+	for _, s := range Sentences(long) {
 		if len(s) > 300 || !strings.HasSuffix(s, ",") {
 			t.Errorf("a part of a long sentence is %q", s)
 		}
 	}
-	for _, s := range sentences(strings.Repeat("é", 500)) {
+	for _, s := range Sentences(strings.Repeat("é", 500)) {
 		if len(s) > 300 || strings.ContainsRune(s, '\ufffd') {
 			t.Errorf("a part of a long word is %q", s)
 		}
