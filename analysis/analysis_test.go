@@ -1,6 +1,8 @@
 package analysis_test
 
 import (
+	"fmt"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -151,4 +153,104 @@ func TestCorpus(t *testing.T) {
 	if c := r.Counts; c.Sessions != 14 || c.Thoughts != 53 || c.Branches != 3 || c.Revisions != 1 || c.Notes != 1 || c.Recalls != 8 || c.Length.Max != 7 {
 		t.Errorf("counts are %+v", c)
 	}
+}
+
+// The fields of a query select findings, and not what they are compared with.
+func TestQuery(t *testing.T) {
+	e, _ := record(t)
+	for _, tt := range []struct {
+		query analysis.Query
+		want  string
+	}{
+		{analysis.Query{Text: "thumbnails"}, "revised 4m6n8p0q2r4s rejected decision 4m6n8p0q2r4s#4"},
+		{analysis.Query{Text: "nosuchword"}, ""},
+		{analysis.Query{Since: first.AddDate(0, 0, 13)}, "left 5h7j9k1m3n5p\nrevised 7w9x1y3z5a7b revised revision 7w9x1y3z5a7b#4"},
+		{analysis.Query{Idle: 365 * 24 * time.Hour, Text: "PDF"}, ""},
+	} {
+		r, err := analysis.Run(t.Context(), e, tt.query)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Join(findings(r), "\n"); got != tt.want {
+			t.Errorf("%+v: got\n%s\nwant\n%s", tt.query, got, tt.want)
+		}
+	}
+	r, err := analysis.Run(t.Context(), e, analysis.Query{Limit: 1})
+	if err != nil || len(r.Left) != 1 || r.More["left"] != 3 || len(r.Revised) != 1 || r.More["revised"] != 4 || r.Left[0].Last.Session != "5h7j9k1m3n5p" {
+		t.Errorf("with a limit: %+v, %v", r, err)
+	}
+	if n, err := analysis.Count(t.Context(), e, analysis.Query{Text: "thumbnails"}); err != nil || n.Sessions != 1 || n.Thoughts != 5 {
+		t.Errorf("counts of one session: %+v, %v", n, err)
+	}
+}
+
+// Sessions of other projects and owners are not looked at.
+func TestScope(t *testing.T) {
+	e := sequent.New(sequent.Config{Now: func() time.Time { return first }})
+	begin := func(e *sequent.Engine, project string, id sequent.ID, text string) {
+		ctx := sequent.WithContext(t.Context(), sequent.Context{Project: project})
+		if _, err := e.Begin(ctx, id, func(c *sequent.Change) error {
+			_, err := c.Append(sequent.Draft{Number: 1, Text: text})
+			return err
+		}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	begin(e, "shop", "shop-0001", "The importer loses rows with empty names.")
+	begin(e, "blog", "blog-0001", "The importer loses rows with empty names. shop-0001 was wrong.")
+	begin(e.Owned("kim"), "shop", "kims-0001", "The importer loses rows with empty names. shop-0001 was wrong.")
+	for _, tt := range []struct {
+		engine   *sequent.Engine
+		query    analysis.Query
+		sessions int
+		problems int
+	}{
+		{e, analysis.Query{Project: "shop"}, 1, 0}, {e, analysis.Query{}, 2, 1},
+		{e.Owned("kim"), analysis.Query{}, 1, 0}, {e, analysis.Query{AllOwners: true}, 3, 1},
+	} {
+		r, err := analysis.Run(t.Context(), tt.engine, tt.query)
+		if err != nil || r.Counts.Sessions != tt.sessions || len(r.Problems) != tt.problems || len(r.Revised) != 0 {
+			t.Errorf("%+v: %+v, %v", tt.query, r, err)
+		}
+		if tt.problems > 0 && len(r.Problems[0].Sessions) != 2 {
+			t.Errorf("%+v: owners are mixed: %+v", tt.query, r.Problems)
+		}
+	}
+}
+
+// BenchmarkRun analyses 10,000 sessions and reports the memory in use beside them.
+func BenchmarkRun(b *testing.B) {
+	e := sequent.New(sequent.Config{})
+	subjects := strings.Fields("importer exporter pool cache index queue mailer invoice refund search login token upload thumbnail report backup")
+	for n := range 10_000 {
+		subject := subjects[n%len(subjects)]
+		if _, err := e.Begin(b.Context(), sequent.ID(fmt.Sprintf("session-%05d", n)), func(c *sequent.Change) error {
+			for k := range 10 {
+				text := fmt.Sprintf("Thought %d about the %s of customer %d. ", k, subject, n) + strings.Repeat("It goes on with a sentence of some length. ", 10)
+				if k == 3 {
+					text += fmt.Sprintf("I assume that the %s keeps the order of %d messages. ", subject, n%700)
+				}
+				if _, err := c.Append(sequent.Draft{Number: k + 1, Text: text, More: k < 9}); err != nil {
+					return err
+				}
+			}
+			return nil
+		}); err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.ReportAllocs()
+	var before, after runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&before)
+	for b.Loop() {
+		r, err := analysis.Run(b.Context(), e, analysis.Query{})
+		if err != nil || r.Counts.Sessions != 10_000 {
+			b.Fatal(err)
+		}
+		runtime.GC()
+		runtime.ReadMemStats(&after)
+		runtime.KeepAlive(r)
+	}
+	b.ReportMetric(float64(after.HeapAlloc-before.HeapAlloc)/1e6, "MB-kept")
 }

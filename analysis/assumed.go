@@ -29,9 +29,14 @@ var (
 	dontPrior = set(`not never don't cannot can't shouldn't mustn't without no longer stop avoid unlike former earlier old`)
 )
 
+// mayAssume reports whether a sentence can have a word of assuming.
+func mayAssume(sentence string) bool {
+	return strings.Contains(sentence, "ssum") || strings.Contains(sentence, "resum") || strings.Contains(sentence, "uppos")
+}
+
 // assumption returns what a sentence assumes, if it does.
 func (s *stems) assumption(sentence string) (assumed, bool) {
-	if strings.HasSuffix(sentence, "?") {
+	if strings.HasSuffix(sentence, "?") || !mayAssume(sentence) {
 		return assumed{}, false
 	}
 	fields := strings.Fields(sentence)

@@ -1,12 +1,12 @@
 package analysis
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/sequent-dev/sequent"
 	"github.com/sequent-dev/sequent/brief"
+	"github.com/sequent-dev/sequent/internal/lazyregexp"
 )
 
 // leftOf returns the threads of a session that were left.
@@ -51,13 +51,13 @@ func leftThread(s *sequent.Session, branch string, last int, log []sequent.Thoug
 
 // open matches the beginning of a sentence that leaves something open without a question
 // mark.
-var open = regexp.MustCompile(`(?i)^[-*• ]*(open (question|point|item|issue)s?|still (open|unclear|unknown|missing|to (be )?(check|find out|decide|do|test|verif)\w*)|to ?do|not (yet )?(clear|known|checked|tested|decided)|unclear|unknown|next)\b`)
+var open = lazyregexp.New(`(?i)^[-*• ]*(open (question|point|item|issue)s?|still (open|unclear|unknown|missing|to (be )?(check|find out|decide|do|test|verif)\w*)|to ?do|not (yet )?(clear|known|checked|tested|decided)|unclear|unknown|next)\b`)
 
 // lastQuestion returns the last question of a text.
 func lastQuestion(text string) (string, bool) {
 	for _, sentence := range slices.Backward(brief.Sentences(text)) {
 		end := strings.TrimRight(sentence, `)"'*_ `)
-		if strings.HasSuffix(end, "?") || strings.HasSuffix(end, "？") || open.MatchString(sentence) {
+		if strings.HasSuffix(end, "?") || strings.HasSuffix(end, "？") || open().MatchString(sentence) {
 			return sentence, true
 		}
 	}

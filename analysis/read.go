@@ -15,6 +15,9 @@ import (
 // maxText is the maximum length of a text that a finding quotes, in bytes.
 const maxText = 300
 
+// maxKept limits the judgements, and the assumptions, that are kept of a session.
+const maxKept = 50
+
 // A corpus is what is known of the sessions.
 type corpus struct {
 	query    Query
@@ -192,14 +195,14 @@ func (c *corpus) scan(s *session, full *sequent.Session, log []sequent.Thought, 
 					named[t.Seq] = true
 					s.counts.recalls++
 				}
-				if m.how != "" {
+				if m.how != "" && len(s.mentions) < maxKept {
 					s.mentions = append(s.mentions, m)
 				}
 			}
 			if kind != BySession {
 				continue
 			}
-			if stems, ok := c.stems.assumption(sentence); ok {
+			if stems, ok := c.stems.assumption(sentence); ok && len(s.assumed) < maxKept {
 				a := assumption{stems: stems, use: Use{cite(full, t, sentence), standings[t.Seq-1].State}}
 				s.assumed = append(s.assumed, a)
 			}

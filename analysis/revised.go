@@ -98,6 +98,10 @@ type token struct {
 // mentionsIn returns the sessions that a sentence names, and what it says about each. A
 // judgement can also be in the next sentence, if that begins with a pronoun.
 func (c *corpus) mentionsIn(from *session, sentence, next string) []mention {
+	// Most sentences cannot name a session; see refers.
+	if !strings.ContainsAny(sentence, "0123456789-_#@/") && !strings.Contains(sentence, "ession") {
+		return nil
+	}
 	tokens := c.tokens(from, sentence)
 	var all []mention
 	for i, t := range tokens {
@@ -163,7 +167,7 @@ func (c *corpus) refers(from *session, word string, named bool) int {
 // telling reports whether a word can only be an ID, because it is long and not a word.
 func telling(id string) bool {
 	return len(id) >= 6 && strings.ContainsAny(id, "0123456789") && strings.ContainsAny(strings.ToLower(id), "abcdefghijklmnopqrstuvwxyz") ||
-		len(id) >= 12 && strings.ContainsAny(id, "-_.")
+		len(id) >= 12 && strings.ContainsAny(id, "-_")
 }
 
 func set(words string) map[string]bool {

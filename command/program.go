@@ -125,7 +125,7 @@ Without a command, sequent on a terminal tells what was thought last, here and i
 	}
 	add("serving", p.demo(), p.setup(), p.upgrade(), p.remove(), p.serve(), p.token(), p.doctor(), p.migrate(), p.copy(), p.backup(), p.restore(), p.compact(), p.usage())
 	add("thinking", p.think(), p.plan())
-	add("sessions", p.list(), p.show(), p.brief(), p.compare(), p.view(), p.search(), p.watch(), p.noteThought(), p.export(), p.importFiles(), p.verify(), p.delete(), p.vault())
+	add("sessions", p.list(), p.show(), p.brief(), p.compare(), p.view(), p.search(), p.analyze(), p.stats(), p.watch(), p.noteThought(), p.export(), p.importFiles(), p.verify(), p.delete(), p.vault())
 	add("more", p.hook(), p.version())
 	complete(root, "color", "auto", "always", "never")
 	complete(root, "log-level", "debug", "info", "warn", "error")
@@ -139,7 +139,7 @@ func nameValues(c *cobra.Command) {
 	names := make(map[string]string)
 	for name, flags := range map[string]string{
 		"ADDRESS": "http", "COLUMNS": "width", "COMMAND": "mcp", "DIR": "folder storage-path vault",
-		"DURATION": "drain mcp-session-timeout model-timeout retain session-ttl since", "FILE": "auth file key output sign",
+		"DURATION": "drain idle mcp-session-timeout model-timeout retain session-ttl since", "FILE": "auth file key output sign",
 		"FORMAT": "format", "HASH": "head", "ID": "session", "LEVEL": "log-level", "MODE": "mode sync",
 		"N":    "burst history-window limit max-calls max-connections max-heavy-calls max-model-calls max-streams max-tokens max-watches mcp-sessions model-tries quota-notes quota-sessions rate steps",
 		"NAME": "branch client dialect model token-env", "ORIGIN": "allow-origin", "CIDR": "trusted-proxy", "SIZE": "max-bytes-in max-bytes-out quota-bytes", "STORE": "from store to", "SUBJECT": "owner", "URL": "team",

@@ -13,6 +13,7 @@ import (
 
 	"github.com/sequent-dev/sequent"
 	"github.com/sequent-dev/sequent/dialect"
+	"github.com/sequent-dev/sequent/dialect/analyze"
 	"github.com/sequent-dev/sequent/dialect/scope"
 	"github.com/sequent-dev/sequent/dialect/shortid"
 	"github.com/sequent-dev/sequent/tool"
@@ -68,13 +69,15 @@ func New(cfg Config) dialect.Dialect {
 	}
 	plain := newTool(plainWords, tool.Parse(plainSpec, plainText), d.think)
 	external := newTool(externalWords, tool.Parse(externalSpec, externalText), d.external).Weighing(tool.Model)
+	across := words{tool: analyze.Name, subject: "analyze thinking"}
+	analysis := analyze.New(d.engine, across.reject, func(err error) (tool.Reply, error) { return tool.Reply{}, across.word(err) })
 	// Calls that wait for a model do not delay those of other sessions. The calls of one
 	// session keep their order, also between the two tools.
 	plain.Lane, external.Lane = lane, lane
 	return dialect.Dialect{
 		Name:    name,
-		Summary: "snake_case arguments and a status word in every reply, and a second tool whose thoughts a language model writes",
-		Tools:   []tool.Tool{plain, external},
+		Summary: "snake_case arguments and a status word in every reply, a second tool whose thoughts a language model writes, and analysis across sessions",
+		Tools:   []tool.Tool{plain, external, analysis},
 	}
 }
 

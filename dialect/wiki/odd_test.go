@@ -43,6 +43,7 @@ func TestOddArguments(t *testing.T) {
 		"sync":                `{}`,
 		"read_memory":         `{"uri":"memory://a"}`,
 		"edit_memory":         `{"action":"write","uri":"memory://made","content":"[[a]]"}`,
+		"analyze_thinking":    `{}`,
 	}
 	for _, tl := range d.Tools {
 		var schema struct {

@@ -21,6 +21,7 @@ import (
 
 	"github.com/sequent-dev/sequent"
 	"github.com/sequent-dev/sequent/dialect"
+	"github.com/sequent-dev/sequent/dialect/analyze"
 	"github.com/sequent-dev/sequent/tool"
 	"github.com/sequent-dev/sequent/vault/thinking"
 )
@@ -104,6 +105,7 @@ func New(cfg Config) dialect.Dialect {
 			teach(tool.New(tool.Parse(contextSpec, contextText), d.context, reject).Weighing(tool.Heavy)),
 			teach(tool.New(tool.Parse(assumptionSpec, assumptionText), d.ledger, reject)),
 			teach(tool.New(tool.Parse(syncSpec, syncText), d.sync, reject).Weighing(tool.Heavy)),
+			teach(analyze.New(d.engine, reject, refuse)),
 		},
 		Resources: d.resources(),
 		Templates: d.templates(),
