@@ -18,6 +18,7 @@ import (
 // httpFlags are the flags of the HTTP server. In all of them 0 means no limit.
 type httpFlags struct {
 	addr, auth string
+	cert, key  string
 	oidc       app.OIDC
 	insecure   bool
 	origins    []string
@@ -34,6 +35,8 @@ type httpFlags struct {
 func (h *httpFlags) add(f *pflag.FlagSet) {
 	own := pflag.NewFlagSet("", pflag.ContinueOnError)
 	own.StringVar(&h.auth, "auth", "", "token file; only clients with one of its tokens are admitted (HTTP)")
+	own.StringVar(&h.cert, "tls-cert", "", "certificate chain in PEM; the server then speaks HTTPS, and reloads the file when it changes (HTTP)")
+	own.StringVar(&h.key, "tls-key", "", "key of --tls-cert in PEM (HTTP)")
 	own.StringVar(&h.oidc.Issuer, "oidc-issuer", "", "URL of an OpenID Connect provider; clients with its access tokens are admitted (HTTP)")
 	own.StringVar(&h.oidc.PublicURL, "public-url", "", "URL by which clients reach this server, such as https://think.example.com; required with --oidc-issuer (HTTP)")
 	own.StringSliceVar(&h.oidc.Audiences, "oidc-audience", nil, "audience of tokens for this server, for providers that do not issue them for its URL; repeatable (HTTP)")
@@ -108,7 +111,7 @@ func (h *httpFlags) config(p *program, c *cobra.Command) (app.HTTPConfig, error)
 	}
 	h.limits.BytesIn, h.limits.BytesOut = cmp.Or(h.limits.BytesIn, -1), cmp.Or(h.limits.BytesOut, -1)
 	return app.HTTPConfig{
-		Addr: h.addr, Tokens: h.auth, OIDC: h.oidc, Insecure: h.insecure, Origins: h.origins,
+		Addr: h.addr, Tokens: h.auth, OIDC: h.oidc, TLSCert: h.cert, TLSKey: h.key, Insecure: h.insecure, Origins: h.origins,
 		Sessions: cmp.Or(h.sessions, -1), SessionTimeout: cmp.Or(h.timeout, -1),
 		Rate: cmp.Or(h.rate, -1), Burst: h.burst, Drain: h.drain,
 		Limits: h.limits, TrustedProxies: h.proxies,

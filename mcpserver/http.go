@@ -2,6 +2,7 @@ package mcpserver
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -106,6 +107,8 @@ type HTTPConfig struct {
 	// /readyz reports it, so that a load balancer uses other servers. 0 means no
 	// draining.
 	Drain time.Duration
+	// TLS makes Serve accept HTTPS, and no plain HTTP; nil means plain HTTP.
+	TLS *tls.Config
 }
 
 // An HTTP serves dialects over streamable HTTP, in both eras of the protocol at the same
@@ -143,7 +146,7 @@ func NewHTTP(cfg HTTPConfig) (*HTTP, error) {
 		MaxBody: cfg.MaxBody, MaxReply: cfg.MaxReply, SessionTimeout: cfg.SessionTimeout,
 		Limits: cfg.Limits.governed(cfg.MaxSessions), TrustedProxies: cfg.TrustedProxies,
 		Rate: cfg.Rate, Burst: cfg.Burst, Timeout: cfg.Timeout, Grace: cfg.Grace,
-		Ready: cfg.Ready, Stalled: cfg.Stalled, Drain: cfg.Drain,
+		Ready: cfg.Ready, Stalled: cfg.Stalled, Drain: cfg.Drain, TLS: cfg.TLS,
 	})
 	if err != nil {
 		return nil, err

@@ -23,6 +23,8 @@ type HTTPConfig struct {
 	Addr     string   // HOST:PORT, or a port on 127.0.0.1; required
 	Tokens   string   // token file; empty means that all clients are the local user
 	OIDC     OIDC     // provider of tokens, besides those of the file
+	TLSCert  string   // file of a certificate chain in PEM; empty means plain HTTP
+	TLSKey   string   // file of its key
 	Insecure bool     // admit clients on other machines without tokens
 	Origins  []string // origins of web pages that may call
 
@@ -79,6 +81,9 @@ func (c HTTPConfig) check() error {
 		}
 	}
 	if _, err := c.trustedProxies(); err != nil {
+		return err
+	}
+	if _, err := c.certificates(nil); err != nil {
 		return err
 	}
 	_, err := c.authenticator(nil)
@@ -172,12 +177,16 @@ func (a *App) ServeHTTP(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	certificates, err := cfg.certificates(a)
+	if err != nil {
+		return err
+	}
 	handler, err := mcpserver.NewHTTP(mcpserver.HTTPConfig{
 		Servers: servers, Auth: admits, Resource: cfg.OIDC.resource(), Logger: a.logger,
 		Origins:     append(cfg.OIDC.origins(), cfg.Origins...),
 		MaxSessions: cfg.Sessions, SessionTimeout: cfg.SessionTimeout, Rate: cfg.Rate, Burst: cfg.Burst,
 		Limits: cfg.Limits, TrustedProxies: proxies,
-		Ready: a.ready, Stalled: a.stalled, Drain: max(0, cfg.Drain),
+		Ready: a.ready, Stalled: a.stalled, Drain: max(0, cfg.Drain), TLS: certificates,
 	})
 	if err != nil {
 		return err
@@ -206,7 +215,7 @@ func (a *App) ServeHTTP(ctx context.Context) error {
 	}
 	defer a.sweeper().Start(ctx)()
 	if cfg.Ready != nil {
-		cfg.Ready(urlOf(listener.Addr()))
+		cfg.Ready(urlOf(listener.Addr(), certificates != nil))
 	}
 	err = handler.Serve(ctx, listener)
 	if err != nil && ctx.Err() != nil {
@@ -220,10 +229,13 @@ func (a *App) ServeHTTP(ctx context.Context) error {
 
 // urlOf returns the URL of a server that listens on addr. The host of an
 // unspecified address is 127.0.0.1.
-func urlOf(addr net.Addr) string {
+func urlOf(addr net.Addr, secure bool) string {
 	host := addr.String()
 	if tcp, ok := addr.(*net.TCPAddr); ok && tcp.IP.IsUnspecified() {
 		host = net.JoinHostPort("127.0.0.1", strconv.Itoa(tcp.Port))
+	}
+	if secure {
+		return "https://" + host + "/mcp"
 	}
 	return "http://" + host + "/mcp"
 }

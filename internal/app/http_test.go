@@ -83,7 +83,7 @@ func TestURLOf(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := urlOf(tcp); got != want {
+		if got := urlOf(tcp, false); got != want {
 			t.Errorf("urlOf(%s) = %s, want %s", addr, got, want)
 		}
 	}

@@ -3,6 +3,7 @@ package streamhttp
 import (
 	"container/list"
 	"context"
+	"crypto/tls"
 	"net"
 	"net/http"
 	"net/netip"
@@ -206,8 +207,8 @@ func (c *conn) busy() {
 
 // changed hears from net/http that a request is over.
 func changed(nc net.Conn, state http.ConnState) {
-	c, ok := nc.(*conn)
-	if !ok || state != http.StateIdle {
+	c := admitted(nc)
+	if c == nil || state != http.StateIdle {
 		return
 	}
 	c.l.mu.Lock()
@@ -221,7 +222,17 @@ func changed(nc net.Conn, state http.ConnState) {
 type connKey struct{}
 
 func withConn(ctx context.Context, c net.Conn) context.Context {
-	return context.WithValue(ctx, connKey{}, c)
+	return context.WithValue(ctx, connKey{}, admitted(c))
+}
+
+// admitted returns the connection of a listener, which may be inside one with TLS; nil for
+// another one.
+func admitted(nc net.Conn) *conn {
+	if secure, ok := nc.(*tls.Conn); ok {
+		nc = secure.NetConn()
+	}
+	c, _ := nc.(*conn)
+	return c
 }
 
 // connOf returns the connection of a request; nil if it is not one of a listener.

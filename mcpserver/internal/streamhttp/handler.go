@@ -6,6 +6,7 @@ package streamhttp
 import (
 	"cmp"
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -64,6 +65,7 @@ type Config struct {
 	Ready          func(ctx context.Context) error
 	Stalled        func() (batches, sessions int)
 	Drain          time.Duration
+	TLS            *tls.Config
 }
 
 // A Handler serves dialects over HTTP; see mcpserver.HTTP.
@@ -84,6 +86,7 @@ type Handler struct {
 
 	readiness readiness
 	stalled   func() (batches, sessions int) // for /readyz; nil if the server does not know
+	tls       *tls.Config                    // nil for plain HTTP
 	drain     time.Duration
 	draining  atomic.Bool // about to end: others should get the calls
 
@@ -113,7 +116,7 @@ func New(cfg Config) (*Handler, error) {
 		timeout: cmp.Or(cfg.Timeout, DefaultTimeout),
 		grace:   cmp.Or(cfg.Grace, DefaultGrace),
 		quiet:   make(chan struct{}),
-		drain:   cfg.Drain,
+		drain:   cfg.Drain, tls: cfg.TLS,
 	}
 	h.readiness.check = cfg.Ready
 	h.stalled = cfg.Stalled

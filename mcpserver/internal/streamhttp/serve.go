@@ -33,11 +33,19 @@ func (h *Handler) Serve(ctx context.Context, l net.Listener) error {
 		ErrorLog:    slog.NewLogLogger(slog.DiscardHandler, slog.LevelError),
 		ConnState:   changed,
 		ConnContext: withConn,
+		TLSConfig:   h.tls,
+		Protocols:   http1(), // connections are counted, and one of HTTP/2 has many requests
 		// What takes longer than a header has a deadline of its own; a stream is
 		// for as long as its client reads it.
 	}
 	served := make(chan error, 1)
-	go func() { served <- srv.Serve(newListener(l, h)) }()
+	go func() {
+		if h.tls != nil {
+			served <- srv.ServeTLS(newListener(l, h), "", "")
+			return
+		}
+		served <- srv.Serve(newListener(l, h))
+	}()
 	select {
 	case err := <-served:
 		_ = h.Shutdown(context.WithoutCancel(ctx))
@@ -73,6 +81,12 @@ func (h *Handler) Serve(ctx context.Context, l net.Listener) error {
 		within(stopped, lastWords)
 	}
 	return nil
+}
+
+func http1() *http.Protocols {
+	p := new(http.Protocols)
+	p.SetHTTP1(true)
+	return p
 }
 
 // within waits for a channel, but not for long, and reports whether it was there.
