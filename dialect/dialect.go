@@ -18,6 +18,7 @@ type Dialect struct {
 	Resources    []Resource
 	Templates    []Template
 	Prompts      []Prompt
+	Skills       []Skill
 }
 
 // A Resource is a document at a fixed URI.
@@ -50,6 +51,14 @@ type Template struct {
 	// sequent.ErrNotFound if there is no such document. A nil Watch means that
 	// changes are not reported.
 	Watch func(ctx context.Context, c tool.Caller, value string, changed func(gone bool)) (stop func(), err error)
+}
+
+// A Skill tells an agent when to use the tools, and how. It is one Markdown file.
+type Skill struct {
+	// Name and Description are those of the front matter of Text, which has no other fields.
+	Name        string
+	Description string
+	Text        string // the whole file
 }
 
 // A Prompt is a message that a person can select in a client.

@@ -12,6 +12,13 @@ import (
 //go:embed skill/SKILL.md
 var Skill string
 
+// SkillDescription returns what the front matter of the skill says of when to use it.
+func SkillDescription() string {
+	_, rest, _ := strings.Cut(Skill, "\ndescription: ")
+	description, _, _ := strings.Cut(rest, "\n")
+	return description
+}
+
 // SkillFile returns where a client looks for the skill, for all projects or for the one in
 // the working directory. It returns an empty string for clients that are not known to read
 // skills.

@@ -17,6 +17,9 @@ func TestSkillText(t *testing.T) {
 	if err != nil || fields["name"] != EntryName {
 		t.Errorf("got front matter %v, %v", fields, err)
 	}
+	if len(fields) != 2 || fields["description"] != SkillDescription() {
+		t.Errorf("the front matter %v has more than a name and the description %q", fields, SkillDescription())
+	}
 	if d, _ := fields["description"].(string); len(d) < 100 || len(d) > 1024 {
 		t.Errorf("the description has %d characters, want 100 to 1024", len(d))
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/sequent-dev/sequent/dialect/history"
 	"github.com/sequent-dev/sequent/dialect/standard"
 	"github.com/sequent-dev/sequent/dialect/status"
+	"github.com/sequent-dev/sequent/setup"
 	"github.com/sequent-dev/sequent/tool"
 	"github.com/sequent-dev/sequent/web/chat"
 )
@@ -159,14 +160,16 @@ func (a *App) allDialects() ([]dialect.Dialect, error) {
 }
 
 func buildStandard(a *App) (dialect.Dialect, error) {
-	return standard.New(standard.Config{
+	d := standard.New(standard.Config{
 		Engine: a.Engine,
 		Render: standard.Render{
 			Markdown: archive.Markdown,
 			JSON:     func(s *sequent.Session) string { return string(archive.JSON(s)) },
 			Mermaid:  archive.Mermaid,
 		},
-	}), nil
+	})
+	d.Skills = []dialect.Skill{{Name: setup.EntryName, Description: setup.SkillDescription(), Text: setup.Skill}}
+	return d, nil
 }
 
 func buildClassic(a *App) (dialect.Dialect, error) {

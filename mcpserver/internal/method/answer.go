@@ -80,6 +80,10 @@ func methodNamed(name string) (m method, ok bool) {
 		m = method{answer: (*Server).getPrompt, offered: (*Server).hasPrompts, handshake: true, modern: true, needsParams: true, traced: true}
 	case "prompts/list":
 		m = method{answer: (*Server).listPrompts, offered: (*Server).hasPrompts, handshake: true, modern: true}
+	case "skills/list":
+		m = method{answer: (*Server).listSkills, offered: (*Server).hasSkills, handshake: true, modern: true}
+	case "skills/get":
+		m = method{answer: (*Server).getSkill, offered: (*Server).hasSkills, handshake: true, modern: true, needsParams: true}
 	case "completion/complete":
 		m = method{answer: (*Server).complete, offered: (*Server).completes, handshake: true, modern: true, needsParams: true, traced: true}
 	case Listen: // answered by package session, after CheckListen

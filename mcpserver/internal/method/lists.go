@@ -13,7 +13,7 @@ import (
 // lists has the results of the list methods, in the order of the dialect, without the
 // members that only one era has. They never change.
 type lists struct {
-	tools, resources, templates, prompts []byte
+	tools, resources, templates, prompts, skills []byte
 }
 
 type publishedTool struct {
@@ -80,6 +80,7 @@ func newLists(d dialect.Dialect, private bool) lists {
 		resources: list("resources", resources, private),
 		templates: list("resourceTemplates", templates, false),
 		prompts:   list("prompts", prompts, false),
+		skills:    list("skills", publishedSkills(d), private),
 	}
 }
 

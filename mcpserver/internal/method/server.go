@@ -51,6 +51,7 @@ type Server struct {
 // New returns a Server. It panics if a template of the dialect does not have
 // exactly one variable.
 func New(cfg Config) *Server {
+	cfg.Dialect = withSkills(cfg.Dialect)
 	plain := withoutApps(cfg.Dialect)
 	if len(plain.Tools) == len(cfg.Dialect.Tools) && len(plain.Resources) == len(cfg.Dialect.Resources) {
 		return newServer(cfg, false)
@@ -130,8 +131,15 @@ func (s *Server) declare() []byte {
 		Resources   *resources `json:"resources,omitempty"`
 		Tools       *struct{}  `json:"tools,omitempty"`
 	}
+	extensions := make(map[string]struct{})
 	if s.showsApps() {
-		c.Extensions = map[string]struct{}{appsExtension: {}}
+		extensions[appsExtension] = struct{}{}
+	}
+	if s.hasSkills() {
+		extensions[skillsExtension] = struct{}{}
+	}
+	if len(extensions) > 0 {
+		c.Extensions = extensions
 	}
 	if s.completes() {
 		c.Completions = new(struct{})
