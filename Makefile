@@ -90,8 +90,11 @@ parity: ## compare classic with the npm reference server (needs Node.js 20)
 	@$(MAKE) --no-print-directory npm
 	SEQUENT_REQUIRE=all go test -count=1 -v -run Parity ./internal/e2e/...
 
+# PLUS and MAENIFOLD are folders with the sources of programs that are in no registry, SEEDS
+# the one with the seed documents. Tests that need one that is not given are skipped.
 oracles: npm ## compare with the original programs, ten times as often as the tests do (needs Node.js 22)
-	SEQUENT_REQUIRE=all SEQUENT_ORACLES=whole go test -count=1 -v -timeout 60m -run 'Parity|Package|Oracle' ./internal/e2e/parity ./internal/e2e/aisdk
+	SEQUENT_ORACLES=whole SEQUENT_PLUS="$(PLUS)" SEQUENT_MAENIFOLD="$(MAENIFOLD)" SEQUENT_SEEDS="$(SEEDS)" \
+		go test -count=1 -v -timeout 60m -run 'Parity|TestPackage|TestSeed' ./internal/e2e/parity ./internal/e2e/aisdk ./vault/workflow
 
 npm: ## install the locked packages for tests with Node.js
 	@for f in $$(git ls-files 'internal/e2e/*package-lock.json' 'npm/*package-lock.json'); do (cd $$(dirname $$f) && npm ci --no-audit --no-fund) || exit 1; done

@@ -38,7 +38,7 @@ func compare(t *testing.T, calls []string, theirs, ours server) int {
 		if want[i].Failed {
 			t.Fatalf("the reference server refused a valid call: %s\ncall %d of\n%s", want[i].Text, i+1, args)
 		}
-		if got[i].Failed || got[i].Fields.String() != want[i].Fields.String() {
+		if got[i].Failed || !got[i].Structured || !want[i].Structured || got[i].Fields.String() != want[i].Fields.String() {
 			t.Fatalf("call %d of %d, %s\nours:   %s %s\ntheirs: %s\nall: %q", i+1, len(calls), args,
 				got[i].Fields, got[i].Text, want[i].Fields, calls)
 		}

@@ -1,0 +1,62 @@
+package workflow_test
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/sequent-dev/sequent/vault/workflow"
+)
+
+// Maenifold's own definitions are read, and their steps can be answered to the end. They
+// are not part of this repository, so the test runs only if SEQUENT_MAENIFOLD names a
+// folder with them:
+//
+//	make oracles MAENIFOLD=FOLDER
+//
+// covers: 001/tool-workflow
+func TestParityOfWorkflows(t *testing.T) {
+	folder := os.Getenv("SEQUENT_MAENIFOLD")
+	if folder == "" {
+		t.Skip("SEQUENT_MAENIFOLD does not name a folder with Maenifold's workflows")
+	}
+	files, err := filepath.Glob(filepath.Join(folder, "*.json"))
+	if err != nil || len(files) == 0 {
+		t.Fatalf("%s has no definitions (%v)", folder, err)
+	}
+	w, dir := open(t)
+	for _, file := range files {
+		data, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		write(t, dir, "workflows/"+filepath.Base(file), string(data))
+	}
+	all, mistakes, err := w.Definitions(t.Context())
+	if err != nil || len(mistakes) > 0 {
+		t.Fatalf("%v, %v", mistakes, err)
+	}
+	if want := len(files) + len(workflow.Shipped()); len(all) != want {
+		t.Errorf("%d definitions, want %d", len(all), want)
+	}
+	steps := 0
+	for _, d := range all {
+		r := must(t)(w.Start(t.Context(), workflow.Plan{Queue: []string{d.ID}}))
+		for {
+			s, ok := r.Next()
+			if !ok {
+				break
+			}
+			if s.Name == "" {
+				t.Errorf("%s: step %d has no name", d.ID, r.Answered+1)
+			}
+			r = must(t)(w.Advance(t.Context(), r.ID, workflow.Answer{Response: "Done with [[" + d.ID + "]]."}))
+			steps++
+		}
+		if r.Answered != len(d.Steps) {
+			t.Errorf("%s: %d steps answered, want %d", d.ID, r.Answered, len(d.Steps))
+		}
+		must(t)(w.Close(t.Context(), r.ID, workflow.Closing{Status: workflow.Completed, Conclusion: "[[" + d.ID + "]] is done."}))
+	}
+	t.Logf("%d workflows, %d steps", len(all), steps)
+}
