@@ -331,3 +331,29 @@ func TestSessionFileEscapes(t *testing.T) {
 		t.Errorf("the file is\n%s\nwant %s in it", file, want)
 	}
 }
+
+// Branches in a session file come in the order of JSON.stringify of JavaScript: array
+// indexes first.
+func TestSessionFileBranches(t *testing.T) {
+	e := sequent.New(sequent.Config{})
+	s, err := e.Begin(t.Context(), "s", func(c *sequent.Change) error {
+		for _, branch := range []string{"", "b", "10", "a", "9"} {
+			if _, err := c.Append(sequent.Draft{Number: 1, Total: 1, Text: "t", Branch: branch, From: sequent.To(1), More: true}); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, file, _ := strings.Cut(string(archive.SessionFile(s)), `"branches": {`)
+	at := -1
+	for _, branch := range []string{`"9": [`, `"10": [`, `"b": [`, `"a": [`} {
+		i := strings.Index(file, branch)
+		if i <= at {
+			t.Errorf("%s is at %d, want it after %d:\n%s", branch, i, at, file)
+		}
+		at = i
+	}
+}

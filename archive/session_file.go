@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/sequent-dev/sequent"
+	"github.com/sequent-dev/sequent/internal/objectkeys"
 )
 
 // given is the prefix of labels with fields that a draft cannot represent, such as
@@ -116,8 +117,8 @@ func writeSessionFile(dst io.Writer, s *sequent.Session) error {
 	return w.Flush()
 }
 
-// branches returns the labels of thoughts that have an origin, in order of first use,
-// and the positions of these thoughts.
+// branches returns the labels of thoughts that have an origin, in the order of the keys of
+// an object in JavaScript, and the positions of these thoughts.
 func branches(s *sequent.Session) (labels []string, members map[string][]int) {
 	members = make(map[string][]int)
 	for t := range s.All() {
@@ -129,7 +130,7 @@ func branches(s *sequent.Session) (labels []string, members map[string][]int) {
 		}
 		members[t.Branch] = append(members[t.Branch], t.Seq)
 	}
-	return labels, members
+	return objectkeys.Sort(labels), members
 }
 
 // encode returns v as compact JSON with the escapes of JSON.stringify in JavaScript: none

@@ -24,6 +24,7 @@ var rules = []rule{
 	{"words", nil, "the root imports it"},
 	{"internal/fairlock", []string{"github.com/gofrs/flock"}, "it depends on file locks only"},
 	{"internal/lazyregexp", nil, "any package may import it"},
+	{"internal/objectkeys", nil, "any package may import it"},
 	{".", []string{"words"}, "the library outlives every dependency"},
 
 	{"internal/jsonscan", nil, "it depends on nothing"},
@@ -41,7 +42,7 @@ var rules = []rule{
 	{"dialect/wiki", []string{".", "brief", "dialect", "tool", "dialect/analyze", "dialect/scope", "dialect/wording", "vault/..."}, "notes of a vault are its subject"},
 	{"dialect/*", []string{
 		".", "dialect", "dialect/analyze", "dialect/scope", "dialect/shortid", "dialect/watch", "dialect/wording", "tool", "brief",
-		"internal/jsonscan", "internal/lazyregexp", "github.com/clipperhouse/displaywidth",
+		"internal/jsonscan", "internal/lazyregexp", "internal/objectkeys", "github.com/clipperhouse/displaywidth",
 	},
 		"a dialect can be removed with rm -r: it declares interfaces for everything else it needs"},
 
@@ -62,7 +63,7 @@ var rules = []rule{
 
 	{"archive/importer", []string{".", "archive", "archive/internal/..."}, "it reads files of other programs and stores through the engine"},
 	{"archive/internal/...", nil, "it depends on JSON, not on sessions"},
-	{"archive", []string{".", "archive/internal/...", "internal/durable", "internal/printable"}, "files are projections of sessions"},
+	{"archive", []string{".", "archive/internal/...", "internal/durable", "internal/objectkeys", "internal/printable"}, "files are projections of sessions"},
 	{"vault/index", []string{".", "internal/fairlock", "internal/indexfile", "internal/lazyregexp", "words", "vault", "vault/wikilink", "modernc.org/sqlite/...", "github.com/gofrs/flock", "github.com/fsnotify/fsnotify"},
 		"it indexes notes and declares an interface for embeddings"},
 	{"vault/wikilink", []string{"github.com/yuin/goldmark/...", "golang.org/x/text/..."}, "it depends on Markdown, not on the vault"},
