@@ -46,6 +46,8 @@ func serveAll(t *testing.T, cfg app.Config) string {
 }
 
 // A page of the server talks MCP over a WebSocket; a page of another site cannot.
+//
+// covers: 002/future-websocket
 func TestSocket(t *testing.T) {
 	t.Parallel()
 	b := newBrowser(t)
