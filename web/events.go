@@ -112,13 +112,13 @@ func (v *visit) followOne(ctx context.Context, watch *sequent.Watch, id sequent.
 	}
 }
 
-// followList sends the sessions of the first page of the list that have changed, and the
-// order of all of that page.
+// followList sends the sessions of the first page of the list, of a project or of all, that
+// have changed, and the order of all of that page.
 func (v *visit) followList(ctx context.Context, watch *sequent.Watch, out *stream) error {
 	watch.Add(sequent.Key{})
 	known := make(map[sequent.ID]sequent.Position)
 	for first := true; ; first = false {
-		page, err := v.engine.Sessions(ctx, sequent.Query{Limit: maxSessions})
+		page, err := v.engine.Sessions(ctx, sequent.Query{Limit: maxSessions, Project: v.r.URL.Query().Get("project")})
 		if err != nil {
 			return out.end(ctx, err)
 		}

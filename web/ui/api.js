@@ -121,8 +121,8 @@ export class Server {
   chain(id, line) { return this.get('chain', { id, line }); }
   /** @param {string} id @returns {Promise<{thoughts: [number, number][]}>} */
   tree(id) { return this.get('tree', { id }); }
-  /** @param {string} q @param {string} [id] @returns {Promise<{hits: Hit[], next?: string}>} */
-  search(q, id) { return this.get('search', { q, id }); }
+  /** @param {string} q @param {string} [id] @param {string} [project] @returns {Promise<{hits: Hit[], next?: string}>} */
+  search(q, id, project) { return this.get('search', { q, id, project }); }
 
   /** @param {string} id @param {number} seq @param {string} kind @param {string} text */
   note(id, seq, kind, text) { return this.send('POST', 'notes', { id, seq, kind, text }); }
@@ -145,7 +145,7 @@ export class Server {
   /**
    * Follows the events of a session or, without id, of the list. It connects again until
    * stop is called, and misses and repeats nothing.
-   * @param {{id?: string, after?: string, on: (event: string, data: any) => void, state: (connected: boolean, e?: Refused) => void}} o
+   * @param {{id?: string, project?: string, after?: string, on: (event: string, data: any) => void, state: (connected: boolean, e?: Refused) => void}} o
    * @returns {() => void} stop
    */
   follow(o) {
@@ -154,7 +154,7 @@ export class Server {
     const run = async () => {
       while (!abort.signal.aborted && !over) {
         try {
-          const q = new URLSearchParams(o.id ? { id: o.id } : {});
+          const q = new URLSearchParams(o.id ? { id: o.id } : o.project ? { project: o.project } : {});
           const r = await fetch('/api/v1/events?' + q, {
             headers: { ...this.headers(), ...(last ? { 'Last-Event-ID': last } : {}) }, signal: abort.signal, cache: 'no-store',
           });

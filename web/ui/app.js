@@ -39,6 +39,7 @@ function open(id, seq = 0) {
 const list = new List(server, {
   open,
   searched: (q, hits) => { go({ q }); page?.mark(hits); },
+  project: (project) => go({ project }),
 });
 
 /** Shows the session of the URL. */
@@ -109,6 +110,7 @@ async function start() {
       el('p', {}, visible(r ? r.message : 'The server cannot be reached.')), r && r.fix ? el('p', { class: 'hint' }, visible(r.fix)) : null));
   }
   fill(document.body, list.element, middle, side, status);
+  list.project = place.project;
   list.start();
   if (place.q) {
     list.input.value = place.q;

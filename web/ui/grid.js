@@ -200,7 +200,7 @@ export class Grid {
     const before = i > 0 ? m.at(this.item(i - 1).seq) : undefined;
     e.style.transform = 'translateY(' + this.top(i) + 'px)';
     e.className = 'row ' + kind + (item.fold ? ' folded' : '') + (status.left ? ' left' : '') + (status.hit ? ' hit' : '') +
-      (item.side ? ' side' + item.side : '') + (item.beside ? ' pair' : '') + (i === this.selected ? ' selected' : '');
+      (item.side ? ' side' + item.side : '') + (item.beside ? ' pair' : '') + (i === this.selected ? ' selected' : '') + (this.opened.has(r.seq) ? ' opened' : '');
     e.dataset.index = String(i);
     e.dataset.seq = String(r.seq);
     e.setAttribute('aria-rowindex', String(i + 1));
@@ -220,7 +220,9 @@ export class Grid {
     if (item.fold) {
       put(text, el('button', { class: 'fold', tabindex: -1 }, '▸ ' + item.fold.count + ' ' + item.fold.why), ' ');
     }
-    put(text, el('bdi', { dir: 'auto' }, visible(r.head) || '(empty)'));
+    const lone = item.side === 2; // it stands in the other column, with its name
+    num.classList.toggle('unseen', lone);
+    put(text, el('bdi', { dir: 'auto', class: lone ? 'beside lane' + m.colourOf(r.seq) : null }, lone ? el('b', { 'aria-hidden': 'true' }, visible(m.name(r.seq)), ' ') : null, visible(r.head) || '(empty)'));
     const other = item.beside ? m.at(item.beside) : undefined;
     if (other) put(text, el('bdi', { class: 'beside lane' + m.colourOf(other.seq), dir: 'auto', 'data-seq': other.seq }, el('b', {}, visible(m.name(other.seq))), ' ', visible(other.head)));
     const parts = [];
@@ -234,12 +236,12 @@ export class Grid {
     time.textContent = before && Math.abs(r.at - before.at) >= 1000 ? (r.at < before.at ? '−' : '+') + duration(r.at - before.at) : '';
     const open = e.querySelector('.open');
     if (opened && !open) {
-      const into = el('div', { class: 'open' });
+      const into = el('div', { class: 'open', role: 'gridcell' });
       this.expand(r.seq, into);
       e.append(into);
     } else if (!opened && open) open.remove();
     else if (opened && open && open.getAttribute('data-seq') !== String(r.seq)) {
-      const into = el('div', { class: 'open' });
+      const into = el('div', { class: 'open', role: 'gridcell' });
       this.expand(r.seq, into);
       open.replaceWith(into);
     }
@@ -321,7 +323,10 @@ export class Grid {
     this.reveal(i, o.middle);
     this.dirty = true;
     this.render();
-    if (o.focus !== false) this.shown.get(i)?.focus({ preventScroll: true });
+    if (o.focus !== false) {
+      this.shown.get(i)?.focus({ preventScroll: true });
+      this.element.scrollIntoView({ block: 'nearest' }); // in a low window the grid may be below
+    }
     if (before !== i || o.how === 'open') if (!o.quiet) this.o.select(this.item(i).seq, o.how || 'move');
   }
 
@@ -349,7 +354,7 @@ export class Grid {
   fit(seq) {
     const e = this.shown.get(this.indexOf(seq))?.querySelector('.open');
     if (!e || !this.opened.has(seq)) return;
-    this.opened.set(seq, e.getBoundingClientRect().height);
+    this.opened.set(seq, Math.max(0, e.getBoundingClientRect().height - this.height));
     this.grown();
   }
 

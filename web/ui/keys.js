@@ -53,7 +53,7 @@ export function keys(e, c) {
       z: () => page.toggleFold(), r: () => page.toggleReplay(), c: () => page.view('compare'),
       1: () => page.view('log'), 2: () => page.view('effective'), 3: () => page.view('compare'), 4: () => page.view('outline'),
       e: () => page.export(), p: () => { if (page.o.files.includes('print')) print(page); },
-      s: () => { c.screen('list'); /** @type {HTMLElement | null} */ (c.list?.querySelector('[aria-current]') || c.list?.querySelector('.sessions a'))?.focus(); },
+      s: () => { c.screen('list'); /** @type {HTMLElement | null} */ (c.list?.querySelector('[aria-current]') || c.list?.querySelector('.found a, .sessions a'))?.focus(); },
       ...Object.fromEntries(page.o.actions.map((a) => [a.key, () => page.pane.write(a.key)])),
       Escape: () => c.screen(document.body.dataset.screen === 'thought' ? 'session' : 'list'),
     });

@@ -16,7 +16,7 @@ const maxListed = 200;
 export class List {
   /**
    * @param {import('./api.js').Server} server
-   * @param {{open: (id: string, seq?: number) => void, searched: (q: string, hits: Hit[]) => void}} o
+   * @param {{open: (id: string, seq?: number) => void, searched: (q: string, hits: Hit[]) => void, project: (name: string) => void}} o
    */
   constructor(server, o) {
     this.server = server;
@@ -33,27 +33,54 @@ export class List {
       autocomplete: 'off', spellcheck: 'false', oninput: () => this.typed(),
       onkeydown: (/** @type {KeyboardEvent} */ e) => this.key(e),
     });
+    this.project = ''; // of the sessions that are listed, and those without one; empty for all
+    /** @type {Set<string>} projects of the sessions that were listed */
+    this.projects = new Set();
+    this.menu = el('select', { 'aria-label': 'Project', hidden: true, onchange: () => this.choose(this.menu.value) });
+    this.stop = () => {};
     this.found = el('div', { class: 'found', role: 'status' });
     this.body = el('div', { class: 'sessions' });
     this.element = el('nav', { class: 'list', 'aria-label': 'Sessions' },
-      el('header', {}, el('h1', {}, el('a', { href: '/ui/', onclick: (/** @type {Event} */ e) => { e.preventDefault(); this.o.open(''); } }, 'sequent')), this.input), this.found, this.body);
+      el('header', {}, el('h1', {}, el('a', { href: '/ui/', onclick: (/** @type {Event} */ e) => { e.preventDefault(); this.o.open(''); } }, 'sequent')), this.input, this.menu), this.found, this.body);
     this.timer = 0;
     this.wanted = 0;
   }
 
   start() {
-    this.server.follow({
-      on: (event, data) => {
+    this.stop();
+    this.loaded = false;
+    this.sessions = [];
+    this.stop = this.server.follow({
+      project: this.project, on: (event, data) => {
         if (event !== 'sessions') return;
         const known = new Map(this.sessions.map((s) => [s.id, s]));
         for (const s of data.changed) known.set(s.id, s);
         this.sessions = data.order.map((/** @type {string} */ id) => known.get(id)).filter(Boolean);
         this.more = data.more;
+        for (const s of this.sessions) if (s.context?.project) this.projects.add(s.context.project);
+        this.drawMenu();
         this.loaded = true;
         this.draw();
       },
       state: (connected, e) => { if (e && !this.loaded) fill(this.body, el('p', { class: 'empty' }, e.message)); },
     });
+  }
+
+  /** Lists the sessions of another project. @param {string} name */
+  choose(name) {
+    this.project = name;
+    this.o.project(name);
+    this.start();
+    if (this.input.value.trim()) this.search();
+  }
+
+  drawMenu() {
+    if (this.project) this.projects.add(this.project);
+    const names = [...this.projects].sort((a, b) => short(a).localeCompare(short(b)));
+    this.menu.hidden = names.length < 2 && !this.project;
+    if (this.menu.hidden || document.activeElement === this.menu && this.menu.options.length === names.length + 1) return;
+    fill(this.menu, el('option', { value: '' }, 'All projects'), ...names.map((p) => el('option', { value: p, title: visible(p) }, visible(short(p)))));
+    this.menu.value = this.project;
   }
 
   typed() {
@@ -70,7 +97,7 @@ export class List {
       this.input.blur();
     } else if (e.key === 'Enter') {
       clearTimeout(this.timer);
-      this.search();
+      this.search().then(() => /** @type {HTMLElement | null} */ (this.found.querySelector('a'))?.focus());
     } else if (e.key === 'ArrowDown') {
       e.preventDefault();
       /** @type {HTMLElement | null} */ (this.element.querySelector('.found a, .sessions a'))?.focus();
@@ -86,7 +113,7 @@ export class List {
     }
     try {
       const [own, all] = await Promise.all([
-        this.current ? this.server.search(q, this.current) : { hits: [] }, this.server.search(q),
+        this.current ? this.server.search(q, this.current) : { hits: [] }, this.server.search(q, '', this.project),
       ]);
       if (mine !== this.wanted) return;
       this.hits = [...own.hits, ...all.hits.filter((h) => h.session !== this.current)];
@@ -102,7 +129,7 @@ export class List {
   drawHits() {
     if (!this.hits) return fill(this.found);
     const n = this.hits.length;
-    fill(this.found, el('h2', {}, n ? count(n, 'thought') + ' found' : 'No thoughts match all these words.'));
+    fill(this.found, el('h2', {}, n ? count(n, 'thought') + ' found' : 'No thoughts match all these words.'), n === 0 ? this.widen() : null);
     for (const h of this.hits.slice(0, 50)) {
       put(this.found, el('a', {
         class: 'hit', href: '/ui/s/' + encodeURIComponent(h.session) + '?at=' + h.seq,
@@ -118,11 +145,15 @@ export class List {
     const focused = /** @type {HTMLElement | null} */ (document.activeElement)?.dataset?.id;
     this.body.replaceChildren();
     if (!this.loaded) return;
+    if (this.sessions.length === 0 && this.project) {
+      put(this.body, el('p', { class: 'empty' }, 'This project has no sessions. ', this.widen()));
+      return;
+    }
     if (this.sessions.length === 0) {
       put(this.body, el('p', { class: 'empty' }, 'Nothing yet. Try: ', el('code', {}, 'sequent demo')));
       return;
     }
-    if (list.length === 0) put(this.body, el('p', { class: 'empty' }, 'No session has this in its title.'));
+    if (list.length === 0 && !this.hits?.length) put(this.body, el('p', { class: 'empty' }, 'No session has this in its title. ', this.hits ? null : this.widen()));
     let group = '';
     for (const s of list.slice(0, maxListed)) {
       const at = Date.parse(s.updated), d = day(at);
@@ -134,11 +165,16 @@ export class List {
       },
       el('span', { class: 'state', title: word, 'aria-label': word }, shape),
       el('bdi', { class: 'title', dir: 'auto' }, visible(s.title) || 'untitled'),
-      el('small', {}, [count(s.thoughts, 'thought'), s.branches ? count(s.branches, 'branch', 'branches') : '', s.state === 'completed' ? '' : word].filter(Boolean).join(' · '),
+      el('small', {}, el('span', {}, [count(s.thoughts, 'thought'), s.branches ? count(s.branches, 'branch', 'branches') : '', s.state === 'completed' ? '' : word].filter(Boolean).join(' · ')),
         el('time', { datetime: s.updated }, ago(at)))));
     }
     if (this.more) put(this.body, el('p', { class: 'empty' }, 'Older sessions are found by search.'));
     if (focused) /** @type {HTMLElement | null} */ (this.body.querySelector('[data-id="' + CSS.escape(focused) + '"]'))?.focus();
+  }
+
+  /** Returns the button that lists all projects; null if they are listed. */
+  widen() {
+    return this.project ? el('button', { class: 'widen', onclick: () => { this.menu.value = ''; this.choose(''); } }, 'Look in all projects') : null;
   }
 
   /** @param {string} id */
@@ -150,6 +186,9 @@ export class List {
     }
   }
 }
+
+/** Returns the last part of the name of a project. @param {string} project */
+function short(project) { return project.split('/').filter(Boolean).pop() || project; }
 
 /** Reports whether a click opens a link here. @param {MouseEvent} e */
 export function plain(e) { return e.button === 0 && !e.ctrlKey && !e.metaKey && !e.shiftKey && !e.altKey; }

@@ -61,7 +61,7 @@ export class Pane {
         el('button', { class: 'back', onclick: () => this.o.back() }, '‹ Log'), head,
         el('p', { class: 'meta' }, r.branch ? el('span', {}, 'branch ', said(r.branch), b && b.origin ? ' from ' : '', b && b.origin ? go(b.origin) : null) : 'main line', ' · ',
           el('time', { datetime: text.at, title: new Date(r.at).toLocaleString() }, clock(r.at)),
-          before ? ' · ' + (r.at < before.at ? '−' : '+') + duration(r.at - before.at) : '', text.total ? ' · ' + r.number + ' of ' + text.total : '')),
+          before && Math.abs(r.at - before.at) >= 1000 ? ' · ' + (r.at < before.at ? '−' : '+') + duration(r.at - before.at) : '', text.total ? ' · ' + r.number + ' of ' + text.total : '')),
       replacer ? el('p', { class: 'standing' }, 'Superseded by ', go(replacer)) : null,
       r.last && !replacer ? el('p', { class: 'standing end' }, 'The last thought of its line') : null);
     if (old && old.text.length + text.text.length < 300000) put(this.element, changes(old.text, text.text, m.name(earlier)));

@@ -20,6 +20,8 @@ const firstRows = 500;
 /** The views, by name. */
 export const views = { log: 'Log', effective: 'Effective', compare: 'Compare', outline: 'Outline' };
 
+/** maxChips is the maximum number of branches in the card of the conclusion. */
+const maxChips = 100;
 /** readAhead is the size in bytes up to which all texts of a session are read at once. */
 const readAhead = 256 << 10;
 
@@ -334,21 +336,24 @@ export class SessionPage {
       toggle.setAttribute('aria-expanded', String(now));
       toggle.textContent = now ? 'less' : 'more';
       this.card.classList.toggle('whole', now);
+      for (const chip of this.card.querySelectorAll('button')) chip.tabIndex = 0;
     } }, open ? 'less' : 'more');
     this.card.classList.toggle('unfinished', !end && !h.conclusion);
     fill(this.card,
-      el('h2', {}, title + ' ', el('button', { class: 'ref', onclick: () => this.jump(last.seq) }, said(m.name(last.seq))), end || h.conclusion ? '' : ', ' + ago(last.at)),
+      el('h2', {}, title + ' ', el('button', { class: 'ref', title: visible(m.name(last.seq)), onclick: () => this.jump(last.seq) }, said(m.name(last.seq))), end || h.conclusion ? '' : ', ' + ago(last.at)),
       what, toggle);
-    toggle.hidden = what.scrollHeight <= what.clientHeight + 2 && !open;
-    const branches = [...m.branches.values()].filter((b) => b.name);
-    if (branches.length > 0) {
-      const list = el('ul', { class: 'weighed', 'aria-label': 'Branches' });
-      for (const b of branches.slice(0, 12)) {
-        put(list, el('li', {}, el('button', { class: 'chip lane' + b.colour % 8, onclick: () => this.jump(b.first) },
-          el('bdi', {}, visible(b.name)), el('small', {}, verdictOf(m.lines.get(b.name)) || count(b.length, 'thought')))));
-      }
-      if (branches.length > 12) put(list, el('li', {}, el('small', {}, 'and ' + (branches.length - 12) + ' more')));
-      put(this.card, list);
+    const branches = [...m.branches.values()].filter((b) => b.name), list = el('ul', { class: 'weighed', 'aria-label': 'Branches' });
+    for (const b of branches.slice(0, maxChips)) {
+      put(list, el('li', {}, el('button', { class: 'chip lane' + b.colour % 8, title: visible(b.name), onclick: () => this.jump(b.first) },
+        el('bdi', {}, visible(b.name)), el('small', {}, verdictOf(m.lines.get(b.name)) || count(b.length, 'thought')))));
+    }
+    if (branches.length > maxChips) put(list, el('li', {}, el('small', {}, 'and ' + (branches.length - maxChips) + ' more')));
+    if (branches.length > 0) toggle.before(list);
+    const whole = (/** @type {HTMLElement} */ e) => e.scrollHeight <= e.clientHeight + 2;
+    toggle.hidden = !open && whole(what) && whole(list);
+    if (!open) { // what cannot be seen cannot have the focus
+      const bottom = list.getBoundingClientRect().bottom;
+      for (const chip of list.querySelectorAll('button')) chip.tabIndex = chip.getBoundingClientRect().top < bottom ? 0 : -1;
     }
   }
 
@@ -359,9 +364,9 @@ export class SessionPage {
       put(this.tabs, el('button', { role: 'tab', 'aria-selected': name === now, tabindex: name === now ? 0 : -1, onclick: () => this.view(name) }, title));
     }
     fill(this.tools,
-      now === 'log' ? el('button', { 'aria-pressed': this.fold, onclick: () => this.toggleFold(), title: 'Fold lines that were left and long runs (z)' }, 'fold') : null,
-      now === 'log' && this.model.length > 1 ? el('button', { 'aria-pressed': !!this.replay, onclick: () => this.toggleReplay(), title: 'Replay (r)' }, 'replay') : null,
-      el('button', { onclick: () => this.export(), title: 'Export (e)', hidden: this.o.files.length === 0 }, 'export'));
+      now === 'log' ? el('button', { 'aria-pressed': this.fold, onclick: () => this.toggleFold(), title: 'Fold lines that were left and long runs (z)' }, 'Fold') : null,
+      now === 'log' && this.model.length > 1 ? el('button', { 'aria-pressed': !!this.replay, onclick: () => this.toggleReplay(), title: 'Replay (r)' }, 'Replay') : null,
+      el('button', { onclick: () => this.export(), title: 'Export (e)', hidden: this.o.files.length === 0 }, 'Export'));
   }
 
   export() {
@@ -431,6 +436,8 @@ export class SessionPage {
     this.grid.show(known);
     const i = this.grid.indexOf(at);
     this.grid.selected = Math.max(0, i);
+    const timed = this.model.rows.some((r, i) => i > 0 && Math.abs(r.at - this.model.rows[i - 1].at) >= 1000);
+    this.grid.element.style.setProperty('--time', timed ? '56px' : '0px');
     const longest = Math.max(0, ...[...this.model.branches.keys()].map((name) => name.length));
     this.grid.element.style.setProperty('--number', Math.min(longest, 10) + String(this.model.length).length + 2 + 'ch');
   }

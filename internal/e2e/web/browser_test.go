@@ -175,7 +175,7 @@ func (p *tab) wait(expression string) {
 	p.fatal("not within 30 s: " + expression)
 }
 
-// keys presses keys, one after the other: characters, "\r" for Enter and "\x1b" for Escape.
+// keys presses keys, one after the other: characters, "\t" for Tab, "\r" for Enter and "\x1b" for Escape.
 func (p *tab) keys(keys ...string) {
 	p.t.Helper()
 	for _, k := range keys {
@@ -183,6 +183,10 @@ func (p *tab) keys(keys ...string) {
 		switch k {
 		case "\r":
 			down.Key, down.Code, down.WindowsVirtualKeyCode = "Enter", "Enter", 13
+		case "↑":
+			down.Key, down.Code, down.WindowsVirtualKeyCode, down.Text = "ArrowUp", "ArrowUp", 38, ""
+		case "\t":
+			down.Key, down.Code, down.WindowsVirtualKeyCode, down.Text = "Tab", "Tab", 9, ""
 		case "\x1b":
 			down.Key, down.Code, down.WindowsVirtualKeyCode, down.Text = "Escape", "Escape", 27, ""
 		}
@@ -265,6 +269,12 @@ func (p *tab) theme(name string) {
 	call(p, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: name}}})
 }
 
+// media sets the medium for which the page is laid out; empty means the screen.
+func (p *tab) media(name string) {
+	p.t.Helper()
+	call(p, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Media: name})
+}
+
 // startView runs sequent view and returns the URL that it prints. It is stopped at the end
 // of the test.
 func startView(t *testing.T, program, store string, args ...string) string {
@@ -295,6 +305,9 @@ func startView(t *testing.T, program, store string, args ...string) string {
 func clickOn(selector string) chromedp.Action[chromedp.Void] {
 	return chromedp.Click(chromedp.CSS(selector))
 }
+
+// navigate goes to another page.
+func navigate(url string) chromedp.Action[chromedp.Void] { return chromedp.Navigate(url) }
 
 func reload() chromedp.Action[chromedp.Void] { return chromedp.Reload() }
 

@@ -1,0 +1,215 @@
+package web
+
+import (
+	"context"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/page"
+	"github.com/chromedp/chromedp"
+
+	"github.com/sequent-dev/sequent"
+	"github.com/sequent-dev/sequent/auth/token"
+	"github.com/sequent-dev/sequent/internal/app"
+	"github.com/sequent-dev/sequent/store/sqlite"
+)
+
+// TestKeyboard goes through everything with the keys alone, from the sign-in to the print, on
+// a server with tokens.
+func TestKeyboard(t *testing.T) {
+	t.Parallel()
+	b := newBrowser(t)
+	dir := t.TempDir()
+	file, tokens := filepath.Join(dir, "sequent.db"), filepath.Join(dir, "tokens")
+	secret, err := token.Add(tokens, token.Grant{Subject: "alice"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	store, err := sqlite.Open(t.Context(), sqlite.Config{Path: file})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer store.Close()
+	e := sequent.New(sequent.Config{Store: store}).Owned("alice")
+	story(t, e)
+	for _, project := range []string{"github.com/acme/payments", "github.com/acme/search"} {
+		_, err := e.Begin(sequent.WithContext(t.Context(), sequent.Context{Project: project}), sequent.ID(filepath.Base(project)), func(c *sequent.Change) error {
+			_, err := c.Append(sequent.Draft{Number: 1, Text: "About " + filepath.Base(project) + ".", More: true})
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
+	ready, done := make(chan string, 1), make(chan error, 1)
+	a, err := app.Open(ctx, app.Config{Store: file, HTTP: app.HTTPConfig{Addr: "127.0.0.1:0", Tokens: tokens, Ready: func(url string) { ready <- url }}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	go func() { done <- a.ServeHTTP(ctx) }()
+	defer func() {
+		cancel()
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+		_ = a.Close() // the store is a file that the test has open
+	}()
+	var home *url.URL
+	select {
+	case text := <-ready:
+		if home, err = url.Parse(text); err != nil {
+			t.Fatal(err)
+		}
+	case err := <-done:
+		t.Fatal(err)
+	}
+	home.Path = "/ui/"
+	home.Host = "localhost:" + home.Port() // browsers keep the cookie for names of this machine
+	p := b.open(t, home.String())
+
+	// Sign in, after a mistake. The token is in no place that scripts can read.
+	p.wait(`document.activeElement.matches('input[type=password]')`)
+	p.picture("sign-in-light")
+	p.write("wrong")
+	p.keys("\r")
+	p.wait(`document.body.textContent.includes('not valid')`)
+	p.write(secret)
+	p.keys("\r")
+	p.wait(`document.querySelectorAll('a.session').length === 3`)
+	if got := eval[string](p, `document.cookie + JSON.stringify(sessionStorage) + JSON.stringify(localStorage) + location.href`); strings.Contains(got, secret) {
+		t.Errorf("scripts can read the token: %s", got)
+	}
+
+	// The list: a project, all projects, and a session.
+	p.keys("\t")
+	p.wait(`document.activeElement.matches('h1 a')`)
+	p.keys("\t", "\t")
+	p.wait(`document.activeElement.matches('select')`)
+	p.keys("p")
+	p.wait(`document.querySelectorAll('a.session').length === 2 && location.search === '?project=github.com%2Facme%2Fpayments'`) // and the one without a project
+	p.picture("project-light")
+	p.keys("↑")
+	p.wait(`document.querySelectorAll('a.session').length === 3 && location.search === ''`)
+	p.keys("\t", "\t", "\t")
+	p.wait(`document.activeElement.dataset.id === 'story'`)
+	p.keys("\r")
+	p.wait(`document.querySelectorAll('.row').length === 9 && document.querySelector('.conclusion h2')`)
+
+	// The session: every key of the help.
+	row := func(seq string) {
+		t.Helper()
+		p.wait(`document.activeElement.dataset.seq === '` + seq + `' && document.querySelector('.row.selected').dataset.seq === '` + seq + `'`)
+	}
+	p.keys("g")
+	row("1")
+	p.keys("j", "j", "j", "j", "k")
+	row("4")
+	p.keys("h")
+	row("3")
+	p.keys("l")
+	row("4")
+	p.keys("G")
+	row("9")
+	p.keys("k", "[")
+	row("3")
+	p.keys("]")
+	row("8")
+	p.keys("d")
+	p.wait(`document.querySelector('.pane .changes ins')`)
+	p.keys("d", "\r")
+	p.wait(`document.querySelector('.row.opened .open .prose')`)
+	p.keys("\r")
+	p.wait(`!document.querySelector('.row.opened')`)
+	p.keys("/")
+	p.write("index")
+	p.wait(`document.querySelectorAll('.row.hit').length > 1`)
+	p.keys("\x1b")
+	p.wait(`document.querySelectorAll('.row.hit').length === 0`)
+	p.keys("/")
+	p.write("index")
+	p.wait(`document.querySelectorAll('.row.hit').length > 1`)
+	p.keys("\r")
+	p.wait(`document.activeElement.matches('a.hit')`)
+	p.keys(".")
+	p.wait(`document.querySelector('.row.selected.hit')`)
+	first := eval[string](p, `document.querySelector('.row.selected').dataset.seq`)
+	p.keys(".")
+	p.wait(`document.querySelector('.row.selected.hit').dataset.seq !== '` + first + `'`)
+	p.keys(",")
+	row(first)
+	for _, view := range []string{"2", "4", "c", "1"} {
+		p.keys(view)
+		p.wait(map[string]string{
+			"2": `document.querySelectorAll('.row').length === 4`, "4": `document.querySelector('.row[aria-level="2"]')`,
+			"c": `document.querySelector('.comparing .pair')`, "1": `document.querySelectorAll('.row').length === 9 && !document.querySelector('.comparing')`,
+		}[view])
+	}
+	p.keys("z")
+	p.wait(`document.querySelector('.row.folded')`)
+	p.keys("z", "r")
+	p.wait(`document.querySelector('.replay')`)
+	p.keys("r")
+	for _, note := range [][2]string{{"n", "A remark."}, {"w", "It is wrong."}, {"a", "It is right."}} {
+		p.keys("g", "j", note[0])
+		p.wait(`document.activeElement.matches('textarea')`)
+		p.write(note[1])
+		p.keys("\t", "\r")
+		p.wait(`[...document.querySelectorAll('.pane .note')].some((n) => n.textContent.includes('` + note[1] + `'))`)
+		p.wait(`!document.activeElement.matches('textarea, .writer button')`)
+	}
+	p.keys("e")
+	p.wait(`document.querySelector('dialog[open] input[type=radio]:checked')`)
+	p.keys("\x1b")
+	p.wait(`!document.querySelector('dialog')`)
+	p.keys("?")
+	p.wait(`document.querySelector('dialog[open] kbd')`)
+	p.keys("\r")
+	p.wait(`!document.querySelector('dialog')`)
+	p.keys("/", "\x1b")
+	p.wait(`document.querySelectorAll('a.session').length === 3`)
+	p.keys("s")
+	p.wait(`document.activeElement.dataset.id === 'story'`)
+	p.picture("keyboard-light")
+
+	// Printing lays out every thought whole.
+	eval[bool](p, `window.printed = 0, window.print = () => { dispatchEvent(new Event('beforeprint')); printed = document.querySelectorAll('.paper .thought').length; }, true`)
+	p.keys("p")
+	p.wait(`printed === 9`)
+	p.run(chromedp.Func(func(ctx context.Context, s *target) error {
+		r, err := cdp.Call(ctx, s, page.PrintToPDF, page.PrintToPDFParams{})
+		if err != nil || len(r.Data) < 1000 {
+			t.Errorf("the print has %d bytes, %v", len(r.Data), err)
+			return err
+		}
+		if *pictures != "" {
+			return os.WriteFile(filepath.Join(*pictures, "print.pdf"), []byte(r.Data), 0o644)
+		}
+		return nil
+	}))
+	p.media("print")
+	p.wait(`getComputedStyle(document.querySelector('.paper')).display === 'block' && getComputedStyle(document.querySelector('.list')).display === 'none'`)
+	if got := eval[string](p, `document.querySelector('.paper').innerText`); !strings.Contains(got, "Freeze the derivation of the key and guard on order and attempt until the fix is out.") || !strings.Contains(got, "It is wrong.") {
+		t.Errorf("the print has %s", got)
+	}
+	p.picture("print")
+	p.media("")
+
+	// A token that is revoked ends the page's access at once.
+	if _, err := token.Revoke(tokens, token.ID(secret)); err != nil {
+		t.Fatal(err)
+	}
+	p.run(reload())
+	p.wait(`document.activeElement.matches('input[type=password]')`)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, problem := range p.problems {
+		if !strings.Contains(problem, "401 (Unauthorized)") { // before the sign-in
+			t.Error(problem)
+		}
+	}
+}
