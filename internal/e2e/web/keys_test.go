@@ -191,6 +191,7 @@ func TestKeyboard(t *testing.T) {
 		}
 		return nil
 	}))
+	eval[bool](p, `dispatchEvent(new Event('beforeprint')), true`)
 	p.media("print")
 	p.wait(`getComputedStyle(document.querySelector('.paper')).display === 'block' && getComputedStyle(document.querySelector('.list')).display === 'none'`)
 	if got := eval[string](p, `document.querySelector('.paper').innerText`); !strings.Contains(got, "Freeze the derivation of the key and guard on order and attempt until the fix is out.") || !strings.Contains(got, "It is wrong.") {
