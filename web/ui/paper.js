@@ -25,6 +25,7 @@ export function paper(page) {
   for (const r of m.rows) {
     const by = m.replacedBy.get(r.seq), b = m.branches.get(r.branch || ''), text = page.known.get(r.seq);
     const facts = [
+      m.concluded === r.seq ? 'conclusion' : '',
       r.supersedes ? 'revises ' + m.name(r.supersedes) : '', by ? 'superseded by ' + m.name(by) : '',
       b && b.first === r.seq && b.origin ? 'from ' + m.name(b.origin) : '', page.status(r.seq).verdict,
     ].filter(Boolean).join(' · ');
