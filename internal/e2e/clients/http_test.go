@@ -15,7 +15,7 @@ import (
 var (
 	tools     = []string{"sequentialthinking", "recall_thinking"}
 	prompts   = []string{"think", "resume", "review", "handoff"}
-	resources = []string{"sequent://sessions", "sequentialthinking://documentation"}
+	resources = []string{"sequent://sessions", "sequentialthinking://documentation", "skill://sequent/SKILL.md"}
 )
 
 // Two third-party clients use one HTTP server with a token, in every era that they
