@@ -9,9 +9,9 @@ const (
 	// unknownReply is the expected size of the first reply of a kind.
 	unknownReply = 256 << 10
 	// maxFirstReplies is how many replies of a kind are made at once while the size of
-	// none is known. Further ones wait for firstReplyWait, and then are made anyway: they
-	// may take long but be small.
-	maxFirstReplies = 4
+	// none is known. Others wait. They may take long but be small, so twice as many are
+	// made at once after each firstReplyWait.
+	maxFirstReplies = 2
 	firstReplyWait  = time.Second
 	// minReply is the least expected size of a reply.
 	minReply = 16 << 10
@@ -29,6 +29,13 @@ type replySize struct {
 	known    bool
 	learned  chan struct{} // closed when known is set
 	first    int           // replies that are made while it is not
+	begun    time.Time     // when the oldest of them was
+}
+
+// room reports whether another reply may be made.
+func (z *replySize) room(now time.Time) bool {
+	const most = 20 // doublings, more than any server has calls
+	return z.known || z.first < maxFirstReplies<<min(now.Sub(z.begun)/firstReplyWait, most)
 }
 
 func (z *replySize) expected(now time.Time) int64 {
@@ -84,13 +91,18 @@ func (s *Subject) Reply(ctx context.Context, kind string) (*Reply, error) {
 		size = &replySize{learned: make(chan struct{})}
 		s.replies[kind] = size
 	}
-	if !size.known && size.first >= maxFirstReplies {
+	for !size.room(time.Now()) && ctx.Err() == nil {
 		s.g.mu.Unlock()
-		size.learn(ctx)
+		if err := size.learn(ctx, s.g.ending); err != nil {
+			return nil, err
+		}
 		s.g.mu.Lock()
 	}
 	r := &Reply{subject: s, size: size, first: !size.known}
 	if r.first {
+		if size.first == 0 {
+			size.begun = time.Now()
+		}
 		size.first++
 	}
 	n := size.expected(time.Now())
@@ -106,34 +118,38 @@ func (s *Subject) Reply(ctx context.Context, kind string) (*Reply, error) {
 	return r, nil
 }
 
-// learn waits until the size is known, but not for long.
-func (z *replySize) learn(ctx context.Context) {
-	t := time.NewTimer(firstReplyWait)
+// learn waits until the size is known, but not for long. It returns ErrEnding if ending is
+// closed.
+func (z *replySize) learn(ctx context.Context, ending <-chan struct{}) error {
+	t := time.NewTimer(firstReplyWait / 10)
 	defer t.Stop()
 	select {
 	case <-z.learned:
 	case <-t.C:
 	case <-ctx.Done():
+	case <-ending:
+		return ErrEnding
 	}
+	return nil
 }
 
 // Made says that the reply has n bytes, or that an error of n bytes replaces one of made
 // bytes. It returns a [*Refusal] if n, together with what the subject has not read yet, is
-// more than its share.
+// more than its share. It may be called again when more is known.
 func (r *Reply) Made(n, made int64) error {
 	s, g := r.subject, r.subject.g
 	g.mu.Lock()
 	r.size.note(made, time.Now())
-	if limit := g.limits[BytesOut]; limit >= 0 && s.unsent+n > s.share(BytesOut) {
+	if limit := g.limits[BytesOut]; limit >= 0 && s.unsent-r.made+n > s.share(BytesOut) {
 		refusal := s.refusal(BytesOut, n)
-		refusal.Held = s.unsent
+		refusal.Held = s.unsent - r.made
 		g.mu.Unlock()
 		g.log.add(refusal)
 		return refusal
 	}
 	s.add(BytesOut, n-r.held) // even if other replies are expected to need as much
+	s.unsent += n - r.made
 	r.held, r.made = n, n
-	s.unsent += n
 	g.grant(BytesOut)
 	g.mu.Unlock()
 	return nil

@@ -15,6 +15,9 @@ type Request struct {
 	Origin Origin
 	Peer   *Peer  // of a connection of the handshake era
 	Client Client // nil for no limits
+	// Room is told that the reply has some bytes or more, before they are encoded. Its
+	// error, if any, is the reply. Nil for no limits.
+	Room func(bytes int) *message.Error
 	// Progress reports on the call; nil if the client has not asked for it.
 	Progress func(message string, done, total float64)
 	// Text reports pieces of a text that the call produces; nil with Progress.

@@ -32,7 +32,25 @@ func (s *Server) callTool(ctx context.Context, r *Request, result []byte) ([]byt
 	if err != nil {
 		return nil, err
 	}
+	if err := r.room(least(&reply)); err != nil {
+		return nil, err
+	}
 	return appendReply(result, reply)
+}
+
+// least returns how many bytes a reply has encoded, or fewer.
+func least(reply *tool.Reply) int {
+	n := len(reply.Text)
+	for _, text := range reply.Beside {
+		n += len(text)
+	}
+	for _, image := range reply.Images {
+		n += base64.StdEncoding.EncodedLen(len(image.Data))
+	}
+	if bytes.IndexByte(reply.JSON, '\n') < 0 { // else white space is taken out
+		n += len(reply.JSON)
+	}
+	return n
 }
 
 // Writes reports whether a request may change a session.

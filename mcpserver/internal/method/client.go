@@ -37,6 +37,16 @@ func (r *Request) end(w tool.Weight) {
 	}
 }
 
+// room returns an error if the reply, which has some bytes or more, cannot be sent.
+func (r *Request) room(bytes int) error {
+	if r.Room != nil {
+		if fault := r.Room(bytes); fault != nil {
+			return fault
+		}
+	}
+	return nil
+}
+
 // Refused returns what a client is told of a [governor.Refusal] or
 // [governor.Throttled]; nil if err is neither.
 func Refused(err error) *message.Error {

@@ -64,6 +64,9 @@ func (s *Server) readResource(ctx context.Context, r *Request, result []byte) ([
 	if err != nil {
 		return nil, err
 	}
+	if err := r.room(len(text)); err != nil {
+		return nil, err
+	}
 	result = slices.Grow(result, len(text)+len(text)/8+len(uri)+256) // a session can be large
 	// A document can be private, and changes with every call.
 	result = appendMembers(result, []byte(`"ttlMs":0,"cacheScope":"private"`))

@@ -172,7 +172,7 @@ func TestHeavyCalls(t *testing.T) {
 			if n := x.h.governor.Used(r); n != 3 {
 				t.Errorf("%s: %d calls run with that of bob, want 3", name, n)
 			}
-			time.Sleep(11 * time.Second)
+			time.Sleep(13 * time.Second) // they wait for the size of the first replies, too
 			synctest.Wait()
 			refused := 0
 			for _, p := range alice {

@@ -96,19 +96,31 @@ func (v *visit) weigh(f answer, reply **governor.Reply) answer {
 			}
 			return message.AppendError(line, r.ID, fault), fault
 		}
+		r.Room = func(n int) *message.Error { return v.room(*reply, n) }
 		line, fault := f(ctx, line, r)
-		made := len(line)
-		if limit := v.h.maxReply; limit >= 0 && made > limit {
-			fault = &message.Error{Code: message.CodeInternal, Message: fmt.Sprintf(
-				"the request was carried out, but its reply has %d bytes, of at most %d, and cannot be sent: ask for less", made, limit)}
-			line = message.AppendError(nil, r.ID, fault)
-		}
-		if fault := method.Refused((*reply).Made(int64(len(line)), int64(made))); fault != nil {
-			fault.Message = "the request was carried out, but its reply cannot be sent: " + fault.Message
-			return message.AppendError(nil, r.ID, fault), fault
+		if unsent := v.room(*reply, len(line)); unsent != nil {
+			return message.AppendError(nil, r.ID, unsent), unsent
 		}
 		return line, fault
 	}
+}
+
+// room counts a reply of n bytes as the client's. If it cannot be sent, it counts as
+// nothing, and room returns the error to send instead.
+func (v *visit) room(reply *governor.Reply, n int) *message.Error {
+	limit := v.h.maxReply
+	if limit < 0 || n <= limit {
+		fault := method.Refused(reply.Made(int64(n), int64(n)))
+		if fault == nil {
+			return nil
+		}
+		fault.Message = "the request was carried out, but its reply cannot be sent: " + fault.Message
+		_ = reply.Made(0, int64(n)) // which needs no room
+		return fault
+	}
+	_ = reply.Made(0, int64(n))
+	return &message.Error{Code: message.CodeInternal, Message: fmt.Sprintf(
+		"the request was carried out, but its reply has %d bytes or more, of at most %d, and cannot be sent: ask for less", n, limit)}
 }
 
 // listen answers subscriptions/listen by a stream that lasts.
