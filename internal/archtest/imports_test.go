@@ -66,6 +66,7 @@ var rules = []rule{
 	{"archive", []string{".", "archive/internal/...", "internal/durable", "internal/objectkeys", "internal/printable"}, "files are projections of sessions"},
 	{"vault/index", []string{".", "internal/fairlock", "internal/indexfile", "internal/lazyregexp", "words", "vault", "vault/wikilink", "modernc.org/sqlite/...", "github.com/gofrs/flock", "github.com/fsnotify/fsnotify"},
 		"it indexes notes and declares an interface for embeddings"},
+	{"internal/cooccur", []string{"words"}, "it is an embedding model for tests"},
 	{"vault/wikilink", []string{"github.com/yuin/goldmark/...", "golang.org/x/text/..."}, "it depends on Markdown, not on the vault"},
 	{"vault/thinking", []string{".", "internal/lazyregexp", "internal/printable", "vault", "vault/internal/..."}, "files of sessions are notes of a vault"},
 	{"vault/edit", []string{".", "internal/durable", "internal/printable", "vault", "vault/wikilink"}, "it changes notes of any kind"},

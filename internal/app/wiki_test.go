@@ -1,0 +1,105 @@
+package app
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/sequent-dev/sequent/dialect"
+	"github.com/sequent-dev/sequent/internal/cooccur"
+	"github.com/sequent-dev/sequent/llm/openai"
+	"github.com/sequent-dev/sequent/tool"
+)
+
+// The program searches by meaning with a service like Ollama: a stand-in with the same
+// protocol and a model that has learnt from the vault.
+func TestSearchByMeaning(t *testing.T) {
+	notes := map[string]string{
+		"cat.md": "The cat purrs and eats fish at night.", "moggy.md": "A moggy purrs and eats fish at night.",
+		"car.md": "The car needs petrol and stops at red lights.", "lorry.md": "A lorry needs petrol and stops at red lights.",
+	}
+	dir := t.TempDir()
+	var texts []string
+	for name, text := range notes {
+		texts = append(texts, text)
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	service := httptest.NewServer(cooccur.Train(texts).Handler())
+	defer service.Close()
+	env := map[string]string{openai.EmbeddingsURL: service.URL + "/v1", openai.EmbeddingsModel: cooccur.Name}
+	open := func() dialect.Dialect {
+		t.Helper()
+		a, err := Open(t.Context(), Config{
+			Store: "memory", Dialect: "wiki", Vault: dir,
+			Model: ModelConfig{Getenv: func(name string) string { return env[name] }, Timeout: time.Minute, MaxAttempts: 1},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() {
+			if err := a.Close(); err != nil {
+				t.Error(err)
+			}
+		})
+		d, err := a.Dialect()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return d
+	}
+	call := func(d dialect.Dialect, name, args string) string {
+		t.Helper()
+		for _, tl := range d.Tools {
+			if tl.Name == name {
+				r, err := tl.Call(t.Context(), tool.Call{Args: json.RawMessage(args)})
+				if err != nil {
+					t.Fatal(err)
+				}
+				return r.Text
+			}
+		}
+		t.Fatalf("there is no tool %s", name)
+		return ""
+	}
+	d := open()
+	if got := call(d, "sync", `{}`); strings.Contains(got, "⚠️") {
+		t.Error(got)
+	}
+	got := ""
+	for limit := time.Now().Add(time.Minute); ; time.Sleep(20 * time.Millisecond) { // the server may be embedding in the background
+		got = call(d, "search_memories", `{"query": "moggy", "mode": "Semantic", "pageSize": 2}`)
+		if !strings.Contains(got, "no embeddings yet") || time.Now().After(limit) {
+			break
+		}
+	}
+	if first, second := strings.Index(got, "memory://moggy.md"), strings.Index(got, "memory://cat.md"); first < 0 || second < first {
+		t.Errorf("by meaning: %s", got)
+	}
+	if got := call(d, "search_memories", `{"query": "moggy"}`); !strings.Contains(got, "memory://moggy.md") || !strings.Contains(got, "meaning") {
+		t.Errorf("hybrid: %s", got)
+	}
+
+	service.Close()
+	if got := call(d, "search_memories", `{"query": "petrol"}`); !strings.Contains(got, "memory://car.md") || !strings.Contains(got, "⚠️ the embedding model did not answer") {
+		t.Errorf("without the service: %s", got)
+	}
+	if got := call(d, "search_memories", `{"query": "petrol", "mode": "Semantic"}`); !strings.HasPrefix(got, "ERROR: EMBEDDINGS_FAILED") {
+		t.Errorf("by meaning without the service: %s", got)
+	}
+
+	clear(env)
+	d = open()
+	if got := call(d, "search_memories", `{"query": "petrol", "mode": "Semantic"}`); !strings.HasPrefix(got, "ERROR: EMBEDDINGS_NOT_CONFIGURED") {
+		t.Errorf("by meaning without a model: %s", got)
+	}
+	if spec := fmt.Sprintf("%s", d.Tools[2].InputSchema); strings.Contains(spec, "Semantic") || !strings.Contains(spec, "FullText") {
+		t.Errorf("without a model the modes are %s", spec)
+	}
+}
