@@ -82,14 +82,22 @@ func (d *server) read(ctx context.Context, c tool.Call, in readArgs) (tool.Reply
 		out.Title, out.Status = oneLine(s.Title()), stateOf(s)
 		fmt.Fprintf(&b, "\nSession %s: %s", s.ID(), summary(s))
 	}
-	for _, line := range d.across(ctx, c.Caller, v, n, s) {
+	budget := cmp.Or(in.Tokens, defaultReadTokens) * bytesPerToken
+	lines := d.across(ctx, c.Caller, v, n, s)
+	for i, line := range lines {
+		const share = 3 // of the budget, for what is around the text
+		if b.Len()+len(line) > budget/share {
+			fmt.Fprintf(&b, "\n⚠️ Left out: %s about assumptions and workflows; pass maxTokens", wording.Count(len(lines)-i, "line", "lines"))
+			break
+		}
 		b.WriteString("\n" + line)
 	}
-	room := cmp.Or(in.Tokens, defaultReadTokens)*bytesPerToken - b.Len()
+	room := budget - b.Len()
 	out.Tokens = sequent.Tokens(text)
 	whole := in.Section == "" && in.Thought == nil
 	if s != nil && whole && in.Offset == 0 && len(text) > room {
-		text, _ = brief.Write(s, max(room, 0))
+		const least = 400 // bytes, in which a brief says something
+		text, _ = brief.Write(s, max(room, least))
 		fmt.Fprintf(&b, "\n⚠️ This is what the session came to. The whole has about %d tokens: pass maxTokens, thought or section conclusion", out.Tokens)
 	} else if text, out.NextOffset, err = window(text, in.Offset, room); err != nil {
 		return refuse(err)
@@ -198,7 +206,7 @@ func content(n *vault.Note, s *sequent.Session, in readArgs) (string, error) {
 		if s.Conclusion() == "" {
 			return "", &refusal{"NO_CONCLUSION", fmt.Sprintf("the session is %s and has no conclusion; read it without section", stateOf(s))}
 		}
-		return s.Conclusion(), nil
+		return conclusion(n.Body, s), nil
 	case in.Section != "":
 		part, err := edit.Find(n.Body, in.Section)
 		if err != nil {
@@ -213,6 +221,17 @@ func content(n *vault.Note, s *sequent.Session, in readArgs) (string, error) {
 		text = "---\n" + n.Front.Text() + "---\n" + text
 	}
 	return strings.TrimSpace(text), nil
+}
+
+// conclusion returns the conclusion of a session, as it is in the note: links in it follow
+// moves. One that a person has deleted there comes from the log.
+func conclusion(body string, s *sequent.Session) string {
+	for _, p := range slices.Backward(edit.Sections(body)) {
+		if p.Level == 2 && p.Heading == "Conclusion" {
+			return strings.TrimSpace(body[p.Start:p.End])
+		}
+	}
+	return s.Conclusion()
 }
 
 // thoughts returns the thoughts with a number, as they are in the note. Those that a
