@@ -141,7 +141,7 @@ func nameValues(c *cobra.Command) {
 		"ADDRESS": "http", "COLUMNS": "width", "COMMAND": "mcp", "DIR": "folder storage-path vault",
 		"DURATION": "drain idle mcp-session-timeout model-timeout retain session-ttl since", "FILE": "auth file key output sign",
 		"FORMAT": "format", "HASH": "head", "ID": "session", "LEVEL": "log-level", "MODE": "mode sync",
-		"N":    "burst history-window limit max-calls max-connections max-heavy-calls max-model-calls max-streams max-tokens max-watches mcp-sessions model-tries quota-notes quota-sessions rate steps",
+		"N":    "burst history-window limit max-calls max-connections max-heavy-calls max-model-calls max-streams max-tokens max-watches mcp-sessions model-parallel model-tries quota-notes quota-sessions rate steps",
 		"NAME": "branch client dialect model token-env", "ORIGIN": "allow-origin", "CIDR": "trusted-proxy", "SIZE": "max-bytes-in max-bytes-out quota-bytes", "STORE": "from store to", "SUBJECT": "owner", "URL": "team",
 		"REGEXP": "redact", "TAG": "tag", "WHEN": "color", "VIEW": "view", "ORDER": "order",
 	} {

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/sequent-dev/sequent"
+	"github.com/sequent-dev/sequent/dialect/status"
 	"github.com/sequent-dev/sequent/internal/app"
 )
 
@@ -22,7 +23,7 @@ func (p *program) serve() *cobra.Command {
 	var tools []string
 	var noContext bool
 	var quota sequent.Quota
-	var notes int
+	var notes, parallel int
 	var model modelFlags
 	var web httpFlags
 	c := &cobra.Command{
@@ -92,6 +93,9 @@ An environment variable can set any flag: SEQUENT_STORE sets --store, SEQUENT_SE
 			if cfg.Model, err = model.config(p, c); err != nil {
 				return err
 			}
+			if cfg.Model.Parallel = parallel; parallel < 1 {
+				return invalid("model-parallel", parallel, "a number of thoughts, at least 1")
+			}
 			if cfg.HTTP, err = web.config(p, c); err != nil {
 				return err
 			}
@@ -139,6 +143,7 @@ An environment variable can set any flag: SEQUENT_STORE sets --store, SEQUENT_SE
 	f.StringVar(&p.sign, "sign", "", "private Ed25519 key in PEM that signs session files (dialect classic)")
 	f.StringVar(&vault, "vault", "", "folder of notes (dialect wiki) (default: Documents/sequent-vault in your home directory)")
 	model.add(f, " (dialect status)")
+	f.IntVar(&parallel, "model-parallel", status.DefaultParallel, "maximum number of thoughts of a batch that language models write at a time (dialect status)")
 	complete(c, "dialect", dialects...)
 	complete(c, "sync", "full", "normal")
 	completeDirs(c, "storage-path", "vault")
@@ -156,7 +161,7 @@ func dialectOf(flag string) string {
 		return "classic"
 	case "vault", "quota-notes":
 		return "wiki"
-	case "model", "model-timeout", "model-tries":
+	case "model", "model-timeout", "model-tries", "model-parallel":
 		return "status"
 	}
 	return ""

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -170,6 +171,12 @@ func (p *plan) fill(found *[maxFields]given, to []any) *ArgumentError {
 			}
 			continue
 		}
+		if f.kind == kindObjects {
+			if err := f.setObjects(g.raw, to[i]); err != nil {
+				return err
+			}
+			continue
+		}
 		if !f.set(g.raw, to[i]) {
 			return &ArgumentError{Field: f.name, Value: quoted(g.raw), Want: f.wanted(g.raw)}
 		}
@@ -207,6 +214,45 @@ func (f *field) set(raw []byte, to any) bool {
 		list, ok := f.stringsOf(raw)
 		return ok && store(to, list)
 	}
+}
+
+// setObjects converts an array of objects and stores it at to, a pointer to a slice of
+// structs. The error names the item.
+func (f *field) setObjects(raw []byte, to any) *ArgumentError {
+	s := jsonscan.NewChecked(raw, maxDepth)
+	if text, ok := jsonscan.TextBytes(raw); ok {
+		s = jsonscan.New(text, maxDepth)
+	}
+	wrong := &ArgumentError{Field: f.name, Value: quoted(raw), Want: f.want}
+	if s.Kind() != '[' {
+		return wrong
+	}
+	list := reflect.ValueOf(to).Elem()
+	list.SetZero()
+	for s.Array(); s.Element(); {
+		value := s.Value()
+		if value == nil {
+			break
+		}
+		at := list.Len()
+		if f.greatest >= 0 && at == f.greatest {
+			return &ArgumentError{Field: f.name, Value: "longer than " + strconv.Itoa(f.greatest) + " items", Want: f.want}
+		}
+		list.Grow(1)
+		list.SetLen(at + 1)
+		if _, err := f.item.decode(value, true, f.item.pointers(list.Index(at))); err != nil {
+			e := *err
+			e.Field = fmt.Sprintf("%s[%d]", f.name, at)
+			if err.Field != "" {
+				e.Field += "." + err.Field
+			}
+			return &e
+		}
+	}
+	if s.End() != nil || s.LoneSurrogate() || list.Len() < f.fewest {
+		return wrong
+	}
+	return nil
 }
 
 // store sets the T or the *T that to points to, which [newField] has checked.

@@ -37,7 +37,8 @@ import (
 //   - For a boolean: true and false, also as a string in any case. Not 0, 1 or
 //     "yes".
 //   - For a string: strings only. A number could have lost digits.
-//   - For an array of strings: also a string that contains the array as JSON.
+//   - For an array of strings or of objects: also a string that contains the array as
+//     JSON. In its objects, all of this holds again.
 //   - For an optional property: null means absent. For a required property null
 //     means missing, unless its type includes null.
 //   - For the arguments: see [Object].

@@ -369,3 +369,43 @@ func TestNamedAndEmbedded(t *testing.T) {
 		t.Errorf("got %+v, want %+v", got, want)
 	}
 }
+
+// Arrays of objects are decoded like arguments. Errors name the item.
+func TestObjects(t *testing.T) {
+	type item struct {
+		Name  string `json:"name"`
+		Count *int   `json:"count"`
+	}
+	type in struct {
+		Items []item `json:"items"`
+	}
+	spec := tool.Spec{Name: "x", InputSchema: json.RawMessage(`{"type":"object","properties":{"items":{"type":"array","minItems":1,"maxItems":3,"items":{
+		"type":"object","properties":{"name":{"type":"string","minLength":1},"count":{"type":"integer","minimum":1}},"required":["name"],"additionalProperties":false}}},
+		"required":["items"],"additionalProperties":false}`)}
+	for _, tt := range []struct{ args, want string }{
+		{`{"items":[{"name":"a"},{"name":"b","count":"2"}]}`, `[{"name":"a","count":null},{"name":"b","count":2}]`},
+		{`{"items":"[{\"name\":\"a\",\"count\":null}]"}`, `[{"name":"a","count":null}]`},
+		{`{"items":["{\"name\":\"a\"}"]}`, `[{"name":"a","count":null}]`},
+		{`{}`, `items is missing; it must be an array of 1 to 3 objects`},
+		{`{"items":[]}`, `items is []; it must be an array of 1 to 3 objects`},
+		{`{"items":{}}`, `items is {}; it must be an array of 1 to 3 objects`},
+		{`{"items":[{"name":"a"},{"name":"a"},{"name":"a"},{"name":"a"}]}`, `items is longer than 3 items; it must be an array of 1 to 3 objects`},
+		{`{"items":[{"name":"a"},{"count":1}]}`, `items[1].name is missing; it must be a string that is not empty`},
+		{`{"items":[{"name":"a","count":0}]}`, `items[0].count is 0; it must be a whole number of at least 1`},
+		{`{"items":[{"name":"a","size":0}]}`, `items[0].size is not an argument of this tool; it must be left out, or one of name, count`},
+		{`{"items":[7]}`, `items[0] is 7; it must be a JSON object`},
+	} {
+		got := ""
+		tl := tool.New(spec,
+			func(_ context.Context, _ tool.Call, v in) (tool.Reply, error) {
+				got = show(v.Items)
+				return tool.Reply{}, nil
+			},
+			func(err *tool.ArgumentError) (tool.Reply, error) { got = err.Error(); return tool.Reply{}, nil })
+		for range 2 { // the second call reuses the first one's memory
+			if _, err := tl.Call(t.Context(), tool.Call{Args: json.RawMessage(tt.args)}); err != nil || got != tt.want {
+				t.Errorf("%s\n got %s, %v\nwant %s", tt.args, got, err, tt.want)
+			}
+		}
+	}
+}

@@ -41,6 +41,7 @@ const (
 	kindFloat
 	kindBool
 	kindStrings
+	kindObjects
 )
 
 type field struct {
@@ -57,6 +58,9 @@ type field struct {
 	least, most       int      // of an integer or a number
 	shortest, longest int      // characters of a string; longest -1 for any
 	enum              []string // of a string or of each item; nil for any
+
+	item             *plan // of each object of an array; nil for other kinds
+	fewest, greatest int   // items of an array of objects; greatest -1 for any
 }
 
 // schema has the keywords of JSON Schema that a plan enforces, and annotations.
@@ -75,6 +79,8 @@ type schema struct {
 
 	Minimum   *int      `json:"minimum"`
 	Maximum   *int      `json:"maximum"`
+	MinItems  *int      `json:"minItems"` // of an array of objects
+	MaxItems  *int      `json:"maxItems"`
 	MinLength *int      `json:"minLength"`
 	MaxLength *int      `json:"maxLength"`
 	Enum      []*string `json:"enum"`
@@ -109,7 +115,11 @@ func compile[In any](s Spec) *plan {
 	if in.Kind() != reflect.Struct {
 		fail("the arguments are a %s, not a struct", in)
 	}
+	return compileObject(top, in, fail)
+}
 
+// compileObject returns the plan of an object and the struct that it is decoded into.
+func compileObject(top schema, in reflect.Type, fail func(string, ...any)) *plan {
 	p := &plan{closed: top.Additional != nil && !*top.Additional}
 	members, err := properties(top.Properties)
 	if err != nil {
@@ -223,6 +233,10 @@ func newField(m property, required bool, sf structField, fail func(string, ...an
 	}
 
 	goType := sf.Type
+	if typ[0] == "array" && goType.Kind() == reflect.Slice && goType.Elem().Kind() == reflect.Struct {
+		f.objects(s, goType, fail)
+		return f
+	}
 	if f.pointer = goType.Kind() == reflect.Pointer; f.pointer {
 		goType = goType.Elem()
 	}
@@ -253,6 +267,30 @@ func newField(m property, required bool, sf structField, fail func(string, ...an
 	return f
 }
 
+// objects makes f an array of objects, which are decoded into a slice of structs.
+func (f *field) objects(s schema, slice reflect.Type, fail func(string, ...any)) {
+	if s.Items == nil || !slices.Equal(s.Items.Type, types{"object"}) || s.Items.Additional == nil || *s.Items.Additional {
+		fail("%s must have items of type object without additional properties", f.name)
+	}
+	f.kind, f.typ, f.greatest = kindObjects, slice, -1
+	f.item = compileObject(*s.Items, slice.Elem(), func(format string, args ...any) {
+		fail(f.name+": "+format, args...)
+	})
+	if s.MinItems != nil {
+		f.fewest = *s.MinItems
+	}
+	if s.MaxItems != nil {
+		f.greatest = *s.MaxItems
+	}
+	f.want = "an array of objects"
+	switch {
+	case f.greatest >= 0:
+		f.want = fmt.Sprintf("an array of %d to %d objects", f.fewest, f.greatest)
+	case f.fewest > 0:
+		f.want = fmt.Sprintf("an array of at least %d objects", f.fewest)
+	}
+}
+
 // constrain sets the limits of the schema, and the words for them in messages.
 func (f *field) constrain(s schema, fail func(string, ...any)) {
 	texts := s
@@ -263,6 +301,9 @@ func (f *field) constrain(s schema, fail func(string, ...any)) {
 		texts = *s.Items
 	} else if s.Items != nil {
 		fail("%s has items but is not an array", f.name)
+	}
+	if s.MinItems != nil || s.MaxItems != nil {
+		fail("%s has a number of items but is not an array of objects", f.name)
 	}
 	if s.Properties != nil || s.Required != nil || s.Additional != nil {
 		fail("%s has properties but is not an object", f.name)

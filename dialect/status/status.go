@@ -6,6 +6,7 @@
 package status
 
 import (
+	"cmp"
 	"context"
 	_ "embed" // of the contract
 	"errors"
@@ -31,6 +32,14 @@ var (
 	externalSpec []byte
 	//go:embed external.md
 	externalText []byte
+	//go:embed batch.json
+	batchSpec []byte
+	//go:embed batch.md
+	batchText []byte
+	//go:embed external_batch.json
+	externalBatchSpec []byte
+	//go:embed external_batch.md
+	externalBatchText []byte
 )
 
 // A Config configures the dialect.
@@ -39,16 +48,20 @@ type Config struct {
 	Model  Model           // writes thoughts; nil refuses the calls that need it
 	Rand   io.Reader       // source of session ids; nil means crypto/rand
 	Board  Board           // shows thoughts while a model writes them; nil for none
+	// Parallel limits how many thoughts of a batch models write at a time; 0 means
+	// DefaultParallel.
+	Parallel int
 }
 
 // A server has the state that all calls share.
 type server struct {
-	engine *sequent.Engine
-	model  Model
-	board  Board
-	scopes *scope.Finder
-	lines  lines
-	newID  func() (sequent.ID, error)
+	engine   *sequent.Engine
+	model    Model
+	board    Board
+	parallel int
+	scopes   *scope.Finder
+	lines    lines
+	newID    func() (sequent.ID, error)
 }
 
 // New returns the dialect. It panics if there is no engine.
@@ -57,12 +70,13 @@ func New(cfg Config) dialect.Dialect {
 		panic("status: Config needs an Engine")
 	}
 	d := &server{
-		engine: cfg.Engine,
-		model:  cfg.Model,
-		board:  cfg.Board,
-		scopes: scope.New(cfg.Engine.WithoutTexts(), name),
-		lines:  lines{waiting: make(map[lineKey][]chan struct{})},
-		newID:  shortid.New(cfg.Rand),
+		engine:   cfg.Engine,
+		model:    cfg.Model,
+		board:    cfg.Board,
+		parallel: cmp.Or(max(0, cfg.Parallel), DefaultParallel),
+		scopes:   scope.New(cfg.Engine.WithoutTexts(), name),
+		lines:    lines{waiting: make(map[lineKey][]chan struct{})},
+		newID:    shortid.New(cfg.Rand),
 	}
 	if d.model == nil {
 		d.model = noModel{}
@@ -71,13 +85,18 @@ func New(cfg Config) dialect.Dialect {
 	external := newTool(externalWords, tool.Parse(externalSpec, externalText), d.external).Weighing(tool.Model)
 	across := words{tool: analyze.Name, subject: "analyze thinking"}
 	analysis := analyze.New(d.engine, across.reject, func(err error) (tool.Reply, error) { return tool.Reply{}, across.word(err) })
+	batch := newTool(batchWords, tool.Parse(batchSpec, batchText), d.batch)
+	externalBatch := newTool(externalBatchWords, tool.Parse(externalBatchSpec, externalBatchText), d.externalBatch).Weighing(tool.Model)
 	// Calls that wait for a model do not delay those of other sessions. The calls of one
-	// session keep their order, also between the two tools.
-	plain.Lane, external.Lane = lane, lane
+	// session keep their order, also between the tools.
+	tools := []tool.Tool{plain, external, batch, externalBatch}
+	for i := range tools {
+		tools[i].Lane = lane
+	}
 	return dialect.Dialect{
 		Name:    name,
 		Summary: "snake_case arguments and a status word in every reply, a second tool whose thoughts a language model writes, and analysis across sessions",
-		Tools:   []tool.Tool{plain, external, analysis},
+		Tools:   append(tools, analysis),
 	}
 }
 
@@ -112,12 +131,18 @@ func add(c *sequent.Change, d sequent.Draft) error {
 
 // record records a thought in a session, the scope's if id is empty.
 func (d *server) record(ctx context.Context, caller tool.Caller, id sequent.ID, draft sequent.Draft) (*sequent.Session, error) {
+	return d.change(ctx, caller, id, func(c *sequent.Change) error { return add(c, draft) })
+}
+
+// change changes a session, the scope's if id is empty. It begins the session if there is
+// none.
+func (d *server) change(ctx context.Context, caller tool.Caller, id sequent.ID, change func(*sequent.Change) error) (*sequent.Session, error) {
 	if id != "" {
 		return d.engine.Owned(caller.Owner).WithoutTexts().Ensure(ctx, id, func(c *sequent.Change) error {
 			if c.Session().Version() == 0 {
 				c.BeginIn("", name)
 			}
-			return add(c, draft)
+			return change(c)
 		})
 	}
 	turn, err := d.scopes.Enter(caller)
@@ -125,7 +150,7 @@ func (d *server) record(ctx context.Context, caller tool.Caller, id sequent.ID, 
 		return nil, err
 	}
 	defer turn.Leave()
-	return turn.Record(ctx, d.newID, func(c *sequent.Change) error { return add(c, draft) })
+	return turn.Record(ctx, d.newID, change)
 }
 
 // look returns a session without changing it, the scope's if id is empty; nil if there is

@@ -218,5 +218,5 @@ func (a *App) historyConfig() history.Config {
 }
 
 func buildStatus(a *App) (dialect.Dialect, error) {
-	return status.New(status.Config{Engine: a.Engine, Model: newWriter(a.config.Model)}), nil
+	return status.New(status.Config{Engine: a.Engine, Model: newWriter(a.config.Model), Parallel: a.config.Model.Parallel}), nil
 }

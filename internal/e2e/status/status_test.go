@@ -194,7 +194,7 @@ func TestBothTools(t *testing.T) {
 			}
 			tools = append(tools, fmt.Sprint(tool.Name, " ", *tool.Annotations.OpenWorldHint))
 		}
-		if want := []string{"sequential_thinking false", "sequential_thinking_external true"}; !slices.Equal(tools, want) {
+		if want := []string{"sequential_thinking false", "sequential_thinking_external true", "sequential_thinking_batch false", "sequential_thinking_external_batch true", "analyze_thinking false"}; !slices.Equal(tools, want) {
 			t.Errorf("got tools %q, want %q", tools, want)
 		}
 
