@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 )
@@ -59,7 +60,7 @@ var (
 // writeNPM writes the launcher and the packages with the program for one system each. npm
 // installs the one that fits, so nothing is downloaded after the installation. Programs
 // are static, so libc makes no difference.
-func (r *release) writeNPM(context.Context) error {
+func (r *release) writeNPM(ctx context.Context) error {
 	dir := filepath.Join(r.clone, "npm", r.name())
 	launcher := r.npmPackage()
 	launcher.MCPName = registryName
@@ -91,7 +92,33 @@ func (r *release) writeNPM(context.Context) error {
 	if err != nil {
 		return err
 	}
-	return r.packNPM(launcher, packed{"LICENSE", 0o644, license}, packed{"README.md", 0o644, readme}, packed{r.name() + ".js", 0o755, script})
+	if err := r.packNPM(launcher, packed{"LICENSE", 0o644, license}, packed{"README.md", 0o644, readme}, packed{r.name() + ".js", 0o755, script}); err != nil {
+		return err
+	}
+	return r.packLibraries(ctx)
+}
+
+// packLibraries packs the folders of npm that are packages of their own, with npm, which
+// builds them.
+func (r *release) packLibraries(ctx context.Context) error {
+	files, err := filepath.Glob(filepath.Join(r.clone, "npm", "*", "package.json"))
+	if err != nil {
+		return err
+	}
+	for _, file := range files {
+		dir := filepath.Dir(file)
+		for _, args := range [][]string{
+			{"ci", "--ignore-scripts", "--no-audit", "--no-fund"},
+			{"version", r.number(), "--no-git-tag-version", "--allow-same-version"},
+			{"pack", "--pack-destination", filepath.Join(r.out, "npm")},
+		} {
+			if _, err := output(ctx, dir, nil, "npm", args...); err != nil {
+				return err
+			}
+		}
+		fmt.Fprintf(r.log, "npm/%s\n", filepath.Base(dir))
+	}
+	return nil
 }
 
 func (r *release) npmPackage() npmPackage {
