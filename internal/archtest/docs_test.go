@@ -103,6 +103,16 @@ func TestDecisionsThatAreNamedExist(t *testing.T) {
 	}
 }
 
+// A release sorts the changes of changelog/unreleased by their first word.
+func TestChangesHaveAKind(t *testing.T) {
+	kind := regexp.MustCompile(`^(Security|Added|Changed|Removed|Fixed): [^\n]`)
+	for name, text := range texts(t, ".md") {
+		if strings.HasPrefix(name, "changelog/unreleased/") && !kind.MatchString(text) {
+			t.Errorf("%s begins with %.20q, want Security, Added, Changed, Removed or Fixed, and a colon", name, text)
+		}
+	}
+}
+
 var (
 	codeBlock    = regexp.MustCompile("(?ms)^```.*?^```")
 	codeSpan     = regexp.MustCompile("`[^`\n]*`")
