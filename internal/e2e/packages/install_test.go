@@ -159,14 +159,34 @@ func TestInstallScriptRefuses(t *testing.T) {
 	}
 }
 
+// install.sh has no warning of shellcheck, and install.ps1 is valid PowerShell. It is parsed only:
+// there is no PowerShell for this test to run it.
 func TestScriptsAreClean(t *testing.T) {
 	t.Parallel()
-	shellcheck := needtest.Program(t, "shellcheck", "install shellcheck")
-	script, err := filepath.Abs(filepath.Join("..", "..", "..", "packaging", "install.sh"))
+	folder, err := filepath.Abs(filepath.Join("..", "..", "..", "packaging"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if out, err := exec.Command(shellcheck, "--shell=sh", script).CombinedOutput(); err != nil {
+	shellcheck := needtest.Program(t, "shellcheck", "install shellcheck")
+	if out, err := exec.Command(shellcheck, "--shell=sh", filepath.Join(folder, "install.sh")).CombinedOutput(); err != nil {
 		t.Errorf("%v\n%s", err, out)
+	}
+	if _, err := os.Stat(filepath.Join("node_modules", "web-tree-sitter")); err != nil {
+		needtest.Missing(t, "the npm packages of internal/e2e/packages are not installed", "run make npm")
+	}
+	node := needtest.Program(t, "node", "install Node.js 20 or newer")
+	if out, err := exec.Command(node, "powershell.mjs", filepath.Join(folder, "install.ps1")).CombinedOutput(); err != nil {
+		t.Errorf("%v\n%s", err, out)
+	}
+	text, err := os.ReadFile(filepath.Join(folder, "install.ps1"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	broken := filepath.Join(t.TempDir(), "broken.ps1")
+	if err := os.WriteFile(broken, []byte(strings.Replace(string(text), "switch ($machine) {", "switch ($machine {", 1)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := exec.Command(node, "powershell.mjs", broken).Run(); err == nil {
+		t.Error("the parser accepts a script with a mistake")
 	}
 }

@@ -35,8 +35,8 @@ type registry struct {
 func serveNPM(t *testing.T, dir string) *registry {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(dir, "npm", "*.tgz"))
-	if err != nil || len(files) != 7 {
-		t.Fatalf("the release has the npm packages %q, %v; want 7", files, err)
+	if err != nil || len(files) != 8 {
+		t.Fatalf("the release has the npm packages %q, %v; want 8", files, err)
 	}
 	r := &registry{}
 	answers := make(map[string][]byte)
@@ -194,6 +194,27 @@ func TestTarballs(t *testing.T) {
 		if code := p.wait(t); code != 0 {
 			t.Errorf("after %v the launcher exits with %d, want 0\n%s", s, code, p.errors())
 		}
+	}
+}
+
+// The package for the Vercel AI SDK finds the program of the launcher, installed beside it.
+func TestLibrary(t *testing.T) {
+	t.Parallel()
+	h, _ := npmHome(t)
+	h.run("npm", "install", "@sequent-dev/ai-sdk", "@sequent-dev/sequent")
+	const script = `
+import { createSequentialThinkingTool, close } from '@sequent-dev/ai-sdk';
+const tool = createSequentialThinkingTool();
+const reply = await tool.execute({ thought: 'Orders fail at noon.', nextThoughtNeeded: true, thoughtNumber: 1, totalThoughts: 2 }, { toolCallId: '1', messages: [] });
+console.log(JSON.stringify(reply));
+await close();
+`
+	file := filepath.Join(h.dir, "think.mjs")
+	if err := os.WriteFile(file, []byte(script), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if out := h.run("node", file); !strings.Contains(out, "Orders fail at noon.") || !strings.Contains(out, `"sessionId"`) {
+		t.Errorf("the tool answered %s", out)
 	}
 }
 
