@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"testing"
+	"time"
 
 	"github.com/sequent-dev/sequent"
 )
@@ -21,7 +22,12 @@ func (f failingList) List(ctx context.Context, q sequent.Query) (sequent.Page, e
 
 func TestAllSessions(t *testing.T) {
 	store := sequent.NewMemoryStore()
-	e := sequent.New(sequent.Config{Store: store})
+	now := time.Unix(1_800_000_000, 0)
+	clock := func() time.Time { // that of Windows gives several sessions one time
+		now = now.Add(time.Second)
+		return now
+	}
+	e := sequent.New(sequent.Config{Store: store, Now: clock})
 	for i := range 5 {
 		if _, err := e.Begin(t.Context(), sequent.ID(fmt.Sprint(i)), func(*sequent.Change) error { return nil }); err != nil {
 			t.Fatal(err)
