@@ -183,7 +183,7 @@ func (h *home) field(name string, args ...string) string {
 }
 
 // The commands of the pages are run, in their order. Servers are started, and
-// serve what the page says. What would need a model, a terminal, a database or
+// serve what the page says. What would need a model, a terminal, a database, a network or
 // another person's files is asked for its help, for which its arguments have to be
 // right too.
 func TestCommands(t *testing.T) {
@@ -226,7 +226,7 @@ func (h *home) try(args []string) {
 	}
 	at := slices.Index(args, "--http")
 	switch {
-	case slices.ContainsFunc(args, elsewhere), slices.Contains([]string{"watch", "view", "think", "plan"}, args[0]):
+	case slices.ContainsFunc(args, elsewhere), slices.Contains([]string{"watch", "view", "think", "plan", "upgrade"}, args[0]):
 		if got := h.run("", append(args, "--help")...); !strings.Contains(got, "sequent "+args[0]) {
 			h.t.Errorf("%q has the help %s", args, got)
 		}
