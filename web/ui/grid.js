@@ -21,6 +21,8 @@ const shapes = { thought: '●', revision: '◆', replaced: '◌', end: '■' };
 
 /** maxRows is the maximum number of rows in the document. */
 const maxRows = 78;
+/** burst is how many rows a frame fills; more only if they can be seen. */
+const burst = 12;
 
 /**
  * @typedef {object} Options
@@ -55,6 +57,7 @@ export class Grid {
     this.first = 0;
     this.last = -1;
     this.dirty = true;
+    this.partial = false; // rows around those that can be seen are missing
     /** @type {Map<number, number>} seq of opened rows, to the height of what they show */
     this.opened = new Map();
     /** @type {(seq: number, into: HTMLElement) => void} */
@@ -149,8 +152,9 @@ export class Grid {
     const from = this.indexAt(this.element.scrollTop), to = this.indexAt(this.element.scrollTop + view);
     const inView = to - from + 1, room = Math.max(4, Math.floor((maxRows - inView) / 2));
     const inside = from >= this.first && to <= this.last;
-    if (inside && !this.dirty && (from - this.first > 6 || this.first === 0) && (this.last - to > 6 || this.last === this.length - 1)) return;
+    if (inside && !this.dirty && !this.partial && (from - this.first > 6 || this.first === 0) && (this.last - to > 6 || this.last === this.length - 1)) return;
     const first = Math.max(0, from - room), last = Math.min(this.length - 1, to + room);
+    const moved = this.dirty || first !== this.first || last !== this.last;
     if (this.dirty) this.canvas.style.height = this.top(this.length) + 'px';
     for (const [i, e] of this.shown) {
       if (i < first || i > last) {
@@ -158,24 +162,32 @@ export class Grid {
         this.shown.delete(i);
         e.remove();
         this.spare.push(e);
-      }
+      } else if (this.dirty) this.fillRow(e, i);
     }
+    // What can be seen is filled at once, what is around it a few rows a frame.
     const added = document.createDocumentFragment();
-    for (let i = first; i <= last; i++) {
-      let e = this.shown.get(i);
-      const fresh = !e;
-      if (!e) {
-        e = this.spare.pop() || this.row();
-        this.shown.set(i, e);
-      }
-      if (fresh || this.dirty) this.fillRow(e, i);
-      if (fresh) added.append(e);
+    let left = burst;
+    const fill = (/** @type {number} */ i, /** @type {boolean} */ seen) => {
+      if (i < first || i > last || this.shown.has(i)) return;
+      if (--left < 0 && !seen) return;
+      const e = this.spare.pop() || this.row();
+      this.shown.set(i, e);
+      this.fillRow(e, i);
+      added.append(e);
+    };
+    for (let i = from; i <= to; i++) fill(i, true);
+    for (let d = 1; d <= room; d++) {
+      fill(to + d, false);
+      fill(from - d, false);
     }
     this.canvas.append(added);
     if (this.spare.length > maxRows) this.spare.length = maxRows;
     this.first = first;
     this.last = last;
     this.dirty = false;
+    this.partial = left < 0;
+    if (this.partial) this.schedule();
+    if (!moved) return;
     this.drawnLanes = this.model.width;
     this.drawRail();
   }
