@@ -111,6 +111,7 @@ var rules = []rule{
 	{"llm/llmtest", []string{"llm"}, "it simulates models"},
 	{"agent", []string{"llm", "tool"}, "it depends on models and tools, not on sessions"},
 	{"agent/plan", []string{".", "agent", "llm", "tool"}, "its caller passes the tool that records thoughts"},
+	{"agent/panel", []string{".", "agent", "llm", "tool"}, "its caller passes the model and the tools"},
 	{"llm/openai", []string{"llm", "github.com/sashabaranov/go-openai"}, "it speaks one protocol"},
 
 	{"setup", []string{"internal/durable", "internal/lazyregexp", "github.com/tailscale/hujson", "github.com/pelletier/go-toml/v2/...", "go.yaml.in/yaml/v3"},
