@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/sequent-dev/sequent/agent/panel"
 	"github.com/sequent-dev/sequent/agent/plan"
 	"github.com/sequent-dev/sequent/llm"
 	"github.com/sequent-dev/sequent/llm/openai"
@@ -15,6 +16,13 @@ func modelUserError(err error) (userError, bool) {
 	if e, ok := errors.AsType[*plan.Error](err); ok {
 		c := userError{Code: string(e.Code), Message: e.Msg, Fix: e.Fix, exit: exitFailure}
 		if e.Code == plan.CodeNoProblem {
+			c.exit = exitUsage
+		}
+		return c, true
+	}
+	if e, ok := errors.AsType[*panel.Error](err); ok {
+		c := userError{Code: string(e.Code), Message: e.Msg, Fix: e.Fix, exit: exitFailure}
+		if e.Code == panel.CodeInvalid {
 			c.exit = exitUsage
 		}
 		return c, true

@@ -1,6 +1,8 @@
 package command
 
 import (
+	"fmt"
+
 	"github.com/spf13/cobra"
 
 	"github.com/sequent-dev/sequent/agent/plan"
@@ -31,11 +33,19 @@ docs/providers.md describes all variables.
 On a terminal the session is drawn as it grows; q or Ctrl-C stops the command and keeps the session.
 Otherwise the answer goes to standard output and the thoughts go to standard error, one per line.
 
+--panel has several perspectives look at the problem at the same time, each on a branch of the session:
+factual, critical, optimistic and creative, or those of --perspective. Then the model joins them; each point
+of the synthesis cites thoughts, such as critical#3, and one that cites none is left out and reported. An
+estimate of the cost is printed first, and the cost at the end. --max-tokens, --max-calls, --panel-time and
+--steps, here of each perspective, limit it. --mcp critical=COMMAND adds tools to one perspective. docs/panel.md
+describes panels.
+
 --json prints one object per event: {event, session, state, step, …}. The event is begin, answer,
-thought, call, result, retry, move or end.`,
+thought, call, result, retry, move or end; with --panel it is begin, thought, call, retry, perspective or end.`,
 		Example: "# a local model\nsequent think --model ollama:qwen3 \"Why do orders time out at noon?\"\n\n" +
 			"# a question about standard input\ngit diff | sequent think \"What can go wrong here?\" -\n\n" +
 			"# the tools of an MCP server\nsequent think --mcp \"npx -y @modelcontextprotocol/server-filesystem .\" \"Where is the timeout set?\"\n\n" +
+			"# four perspectives, and what they come to together\nsequent think --panel \"Should we shard the database?\"\n\n" +
 			"# only the answer\nsequent think \"Name three risks.\" 2>/dev/null",
 		Args: arguments(1, 2, "a problem, or - for standard input"),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -46,6 +56,14 @@ thought, call, result, retry, move or end.`,
 			problem, err := w.problem(args)
 			if err != nil {
 				return err
+			}
+			if w.panel.on {
+				return w.beginPanel(c, problem)
+			}
+			for _, f := range []string{"perspective", "panel-time", "max-calls"} {
+				if c.Flags().Changed(f) {
+					return &usageError{msg: fmt.Sprintf("--%s requires --panel", f), fix: "pass --panel as well"}
+				}
 			}
 			return w.begin(c, t, problem)
 		},
@@ -69,8 +87,10 @@ the session began with, unless --model sets another. Pass other flags again.`,
 	}
 	for _, c := range []*cobra.Command{c, resume} {
 		w.add(c)
+		w.panel.add(c)
 		c.Flags().IntVar(&w.steps, "steps", defaultThinkSteps, "maximum number of answers of the model")
 	}
+	w.panel.begins(c)
 	c.AddCommand(resume)
 	return c
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/sequent-dev/sequent"
+	"github.com/sequent-dev/sequent/agent/panel"
 	"github.com/sequent-dev/sequent/agent/plan"
 	"github.com/sequent-dev/sequent/dialect/shortid"
 	"github.com/sequent-dev/sequent/internal/app"
@@ -29,6 +30,7 @@ type work struct {
 	mcp     []string
 	tokens  int
 	steps   int // --steps of think; 0 for plan
+	panel   panelChoice
 }
 
 func (w *work) add(c *cobra.Command) {
@@ -109,6 +111,14 @@ func (w *work) resume(c *cobra.Command, table plan.Table, args []string) error {
 		}
 		if err != nil {
 			return err
+		}
+		if st, ok := panel.StateOf(s); ok && w.command == "think" {
+			cfg.Model.Name = cmp.Or(cfg.Model.Name, st.Model)
+			model, err := cfg.Model.Open()
+			if err != nil {
+				return err
+			}
+			return w.resumePanel(c.Context(), a, model, s.ID(), st)
 		}
 		st, _ := plan.StateOf(s) // Run reports a session without a state
 		cfg.Model.Name = cmp.Or(cfg.Model.Name, st.Model)
@@ -276,6 +286,12 @@ func (w *work) resumeCommand(id sequent.ID) string {
 	}
 	if w.steps > 0 && w.steps != defaultThinkSteps {
 		words = append(words, "--steps", strconv.Itoa(w.steps))
+	}
+	for _, t := range w.panel.times {
+		words = append(words, "--panel-time", quoted(t))
+	}
+	if w.panel.calls > 0 {
+		words = append(words, "--max-calls", strconv.Itoa(w.panel.calls))
 	}
 	for _, m := range w.mcp {
 		words = append(words, "--mcp", quoted(m))

@@ -74,6 +74,7 @@ func New(cfg Config) dialect.Dialect {
 		Name:    name,
 		Summary: "every reply says whether to go on, why, and with which arguments",
 		Tools:   []tool.Tool{{Spec: spec, Call: d.call}},
+		Prompts: []dialect.Prompt{prompt},
 	}
 }
 
