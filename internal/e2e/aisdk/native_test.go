@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/sequent-dev/sequent/internal/e2e/programtest"
+	"github.com/sequent-dev/sequent/internal/needtest"
 )
 
 var seed = flag.Uint64("seed", 0, "seed of random calls; 0 means a random one")
@@ -45,6 +46,7 @@ func TestPackage(t *testing.T) {
 	for name, test := range map[string]func(*testing.T, fixture){
 		"Oracle": testOracle, "Agent": testAgent, "KilledProgram": testKilledProgram, "KilledServer": testKilledServer,
 		"Growth": testGrowth, "WithoutProgram": testWithoutProgram, "Types": testTypes, "Example": testExample,
+		"Tarball": testTarball,
 	} {
 		t.Run(name, func(t *testing.T) { test(t, f) })
 	}
@@ -287,6 +289,35 @@ func testExample(t *testing.T, f fixture) {
 		if out := string(programtest.Output(t, cmd)); out != "Done. true 2 thoughts, 1 branches" {
 			t.Errorf("%s: got %s", way.name, out)
 		}
+	}
+}
+
+// The published package has its code, its types and its page, and depends on nothing.
+func testTarball(t *testing.T, f fixture) {
+	npm := needtest.Program(t, "npm", "install npm")
+	cmd := exec.Command(npm, "pack", "--json", "--dry-run", "--ignore-scripts", "--offline")
+	cmd.Dir = filepath.Dir(filepath.Dir(strings.TrimPrefix(f.file, "file://")))
+	var packed []struct {
+		Files []struct{ Path string }
+	}
+	if err := json.Unmarshal(programtest.Output(t, cmd), &packed); err != nil || len(packed) != 1 {
+		t.Fatalf("%v: %+v", err, packed)
+	}
+	var files []string
+	for _, file := range packed[0].Files {
+		files = append(files, file.Path)
+		if strings.HasPrefix(file.Path, "src/") {
+			t.Errorf("the package contains %s", file.Path)
+		}
+	}
+	for _, want := range []string{"package.json", "README.md", "dist/index.js", "dist/index.d.ts", "dist/contract.js"} {
+		if !slices.Contains(files, want) {
+			t.Errorf("the package lacks %s: %q", want, files)
+		}
+	}
+	var manifest struct{ Dependencies map[string]string }
+	if err := json.Unmarshal([]byte(read(t, filepath.Join(cmd.Dir, "package.json"))), &manifest); err != nil || len(manifest.Dependencies) > 0 {
+		t.Errorf("%v: the package depends on %v", err, manifest.Dependencies)
 	}
 }
 

@@ -195,15 +195,17 @@ func NPMPackage(t testing.TB, node, name string) string {
 		needtest.Missing(t, "the npm packages of npm/"+name+" are not installed", "run make npm")
 	}
 	dir := filepath.Join(t.TempDir(), "node_modules", "@sequent-dev", name)
-	manifest, err := os.ReadFile(filepath.Join(folder, "package.json"))
-	if err == nil {
-		err = os.MkdirAll(dir, 0o755)
-	}
-	if err == nil {
-		err = os.WriteFile(filepath.Join(dir, "package.json"), manifest, 0o644)
-	}
-	if err != nil {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
 		t.Fatal(err)
+	}
+	for _, file := range []string{"package.json", "README.md"} {
+		data, err := os.ReadFile(filepath.Join(folder, file))
+		if err == nil {
+			err = os.WriteFile(filepath.Join(dir, file), data, 0o644)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
 	}
 	Output(t, exec.Command(node, compiler, "-p", folder, "--outDir", filepath.Join(dir, "dist")))
 	file := filepath.ToSlash(filepath.Join(dir, "dist", "index.js"))
