@@ -154,6 +154,8 @@ func TestBatch(t *testing.T) {
 
 // Models write independent branches beside each other. Eight take twice as long as one, if
 // four are written at a time. They are recorded in the order of the request.
+//
+// covers: 002/future-batch
 func TestExternalBatchIsParallel(t *testing.T) {
 	for parallel, rounds := range map[int]int64{0: 2, 1: 8, 8: 1, 3: 3} {
 		synctest.Test(t, func(t *testing.T) {
