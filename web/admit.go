@@ -126,9 +126,23 @@ func (v *visit) grant(ctx context.Context, token string) error {
 		v.h.config.Logger.ErrorContext(ctx, "who a client is cannot be told", "error", err)
 		return errNoWho
 	}
-	v.granted = who
+	v.granted, v.token = who, token
 	v.identify("subject " + who.Subject)
 	return v.need(auth.Read)
+}
+
+// still ends a stream whose token has expired or been revoked since it began. A token that
+// cannot be checked now is as it was.
+func (v *visit) still(ctx context.Context) error {
+	if v.h.config.Auth == nil {
+		return nil
+	}
+	who, err := v.h.config.Auth.Identify(ctx, v.token)
+	_, invalid := errors.AsType[*auth.InvalidError](err)
+	if invalid || err == nil && (who.Subject != v.granted.Subject || who.Scope < auth.Read) {
+		return errClosed // the client connects again, and is told
+	}
+	return nil
 }
 
 // need refuses a request whose token does not have a scope.

@@ -207,8 +207,11 @@ func (s *stream) wait(ctx context.Context, watch *sequent.Watch) error {
 				case <-ctx.Done():
 				}
 			}
-			return ctx.Err()
+			return cmp.Or(ctx.Err(), s.still(ctx))
 		case ctx.Err() != nil || limited.Err() == nil:
+			return err
+		}
+		if err := s.still(ctx); err != nil {
 			return err
 		}
 		if err := s.text(": still here\n\n"); err != nil {

@@ -21,6 +21,7 @@ type visit struct {
 	control *http.ResponseController
 	engine  *sequent.Engine   // of the owner
 	granted auth.Identity     // what the token allows; zero without tokens
+	token   string            // checked again while a stream lasts
 	client  *governor.Subject // whom limits are for; nil before that is known
 	held    governor.Limits   // of the client, by this visit
 	room    *governor.Reply   // memory of the reply; nil for a small one

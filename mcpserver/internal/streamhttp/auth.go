@@ -1,6 +1,7 @@
 package streamhttp
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"net/http"
@@ -51,6 +52,29 @@ func (v *visit) token() string {
 		return ""
 	}
 	return strings.TrimSpace(token)
+}
+
+// recheck returns what the token of the connection allows now: it may have expired or been
+// revoked, which is an [*auth.InvalidError].
+func (v *visit) recheck(ctx context.Context) (auth.Scope, error) {
+	if v.h.auth == nil {
+		return auth.None, nil
+	}
+	who, err := v.h.auth.Identify(ctx, v.token())
+	if err == nil && who.Subject != v.caller.Owner {
+		err = auth.ErrUnknown
+	}
+	return who.Scope, err
+}
+
+// still ends a stream whose token has expired or been revoked since it began. A token that
+// cannot be checked now is as it was.
+func (v *visit) still() error {
+	_, err := v.recheck(v.r.Context())
+	if _, invalid := errors.AsType[*auth.InvalidError](err); invalid {
+		return err
+	}
+	return nil
 }
 
 // unauthorized refuses a request without a valid token. The code is that of RFC 6750; empty

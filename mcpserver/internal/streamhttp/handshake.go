@@ -106,9 +106,13 @@ func (v *visit) follow() {
 	for err == nil {
 		select {
 		case <-s.Subscriptions().Wake():
-			err = out.events(s.take(mine)...)
+			if err = v.still(); err == nil {
+				err = out.events(s.take(mine)...)
+			}
 		case <-out.silent():
-			err = out.comment()
+			if err = v.still(); err == nil {
+				err = out.comment()
+			}
 		case <-mine:
 			return
 		case <-v.h.ending.Done():

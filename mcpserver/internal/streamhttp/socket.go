@@ -109,19 +109,6 @@ func (v *visit) socket() {
 	}, ws)
 }
 
-// recheck returns what the token of the connection allows now: it may have expired or been
-// revoked, which is an [*auth.InvalidError].
-func (v *visit) recheck(ctx context.Context) (auth.Scope, error) {
-	if v.h.auth == nil {
-		return auth.None, nil
-	}
-	who, err := v.h.auth.Identify(ctx, v.token())
-	if err == nil && who.Subject != v.caller.Owner {
-		err = auth.ErrUnknown
-	}
-	return who.Scope, err
-}
-
 // admitMessage takes what a request of some bytes needs until it is answered, if the token
 // allows the request.
 func (v *visit) admitMessage(ctx context.Context, m *message.Message, size int) *message.Error {

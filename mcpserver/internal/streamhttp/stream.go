@@ -149,9 +149,13 @@ func (v *visit) listen(r *method.Request) {
 	for err == nil && !l.Empty() {
 		select {
 		case <-l.Wake():
-			err = out.events(l.Take()...)
+			if err = v.still(); err == nil {
+				err = out.events(l.Take()...)
+			}
 		case <-out.silent():
-			err = out.comment()
+			if err = v.still(); err == nil {
+				err = out.comment()
+			}
 		case <-ctx.Done():
 			return
 		case <-v.h.ending.Done():
