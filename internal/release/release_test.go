@@ -145,8 +145,8 @@ func TestRelease(t *testing.T) {
 		t.Errorf("two releases of one commit differ:\n%s%s", sums, again)
 	}
 	var listed []string
-	lines := strings.Split(strings.TrimSpace(sums), "\n")
-	for _, line := range lines {
+	lines := strings.SplitSeq(strings.TrimSpace(sums), "\n")
+	for line := range lines {
 		sum, name, _ := strings.Cut(line, "  ")
 		listed = append(listed, name)
 		file := name

@@ -49,14 +49,14 @@ func release(t *testing.T) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	sums := ""
+	var sums strings.Builder
 	for name, content := range map[string][]byte{"sequent_0.2.0_linux_arm64.tar.gz": tarGz.Bytes(), "sequent_0.2.0_windows_amd64.zip": zipped.Bytes()} {
-		sums += fmt.Sprintf("%x  %s\n", sha256.Sum256(content), name)
+		fmt.Fprintf(&sums, "%x  %s\n", sha256.Sum256(content), name)
 		if err := os.WriteFile(filepath.Join(dir, name), content, 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := os.WriteFile(filepath.Join(dir, sumsName), []byte(sums), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, sumsName), []byte(sums.String()), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	return dir
