@@ -19,6 +19,8 @@ const (
 	heartbeat = 20 * time.Second
 	// gather is how long changes are gathered before they are sent together.
 	gather = 50 * time.Millisecond
+	// gatherText is the same for the text of a thought that is being written.
+	gatherText = 100 * time.Millisecond
 	// maxEventRows is the maximum number of rows in an event.
 	maxEventRows = 500
 )
@@ -70,6 +72,12 @@ func (v *visit) followOne(ctx context.Context, watch *sequent.Watch, id sequent.
 	}
 	watch.Add(s.Key())
 	version := 0
+	board := &board{}
+	if v.h.config.Drafts != nil {
+		var stop func()
+		board.read, stop = v.h.config.Drafts.Follow(s.Key())
+		defer stop()
+	}
 	for {
 		s, err := v.engine.Session(ctx, id)
 		switch {
@@ -106,7 +114,13 @@ func (v *visit) followOne(ctx context.Context, watch *sequent.Watch, id sequent.
 				return err
 			}
 		}
-		if err := out.wait(ctx, watch); err != nil {
+		drafts, changed := board.take()
+		if len(drafts) > 0 {
+			if err := out.event("writing", "", drafts); err != nil {
+				return err
+			}
+		}
+		if err := out.wait(ctx, watch, changed); err != nil {
 			return out.end(ctx, err)
 		}
 	}
@@ -142,7 +156,7 @@ func (v *visit) followList(ctx context.Context, watch *sequent.Watch, out *strea
 			}
 		}
 		known = now
-		if err := out.wait(ctx, watch); err != nil {
+		if err := out.wait(ctx, watch, nil); err != nil {
 			return out.end(ctx, err)
 		}
 	}
@@ -192,11 +206,24 @@ func (s *stream) text(text string) error {
 
 // wait waits for a change and the changes that follow at once, and keeps the connection
 // alive meanwhile.
-func (s *stream) wait(ctx context.Context, watch *sequent.Watch) error {
+func (s *stream) wait(ctx context.Context, watch *sequent.Watch, changed <-chan struct{}) error {
 	for {
 		limited, cancel := context.WithTimeout(ctx, heartbeat)
+		written, gather := make(chan bool, 1), gather
+		go func() {
+			select {
+			case <-changed:
+				written <- true
+				cancel()
+			case <-limited.Done():
+				written <- false
+			}
+		}()
 		_, err := watch.Wait(limited)
 		cancel()
+		if <-written && ctx.Err() == nil {
+			err, gather = nil, gatherText
+		}
 		switch {
 		case err == nil:
 			if rest := gather - time.Since(s.sent); rest > 0 {

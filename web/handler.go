@@ -12,6 +12,7 @@ import (
 	"github.com/sequent-dev/sequent"
 	"github.com/sequent-dev/sequent/auth"
 	"github.com/sequent-dev/sequent/internal/admission"
+	"github.com/sequent-dev/sequent/internal/drafts"
 	"github.com/sequent-dev/sequent/internal/governor"
 )
 
@@ -29,6 +30,7 @@ type Config struct {
 	Auth     auth.Authenticator // whose the sessions are; nil means those of Engine
 	Key      *Key               // admits only requests that carry it; nil means all. Not with Auth
 	ReadOnly bool               // refuse notes
+	Drafts   *drafts.Board      // thoughts that models are writing; nil for none
 	Version  string             // of the program
 	Logger   *slog.Logger       // nil means discard
 	Ending   context.Context    // streams end when it is done; nil means never

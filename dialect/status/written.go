@@ -13,7 +13,8 @@ import (
 // A Board shows thoughts while a model writes them. It is safe for concurrent use.
 type Board interface {
 	// Begin announces a thought of a session, on a branch, with a number. The caller calls
-	// piece with each piece of its text, and end when the thought is stored or failed.
+	// piece with each piece of its text, and end at its end. Piece is nil if nobody wants
+	// to see it: then the model is asked for the whole answer.
 	Begin(key sequent.Key, branch string, number int) (piece func(text string), end func())
 }
 
@@ -41,9 +42,12 @@ func (d *server) write(c tool.Call, st step, id sequent.ID, begun func()) *writi
 	}
 	if d.board != nil && id != "" {
 		piece, end := d.board.Begin(sequent.Key{Owner: c.Caller.Owner, ID: id}, st.Branch, st.Number)
-		w.to, w.end = append(w.to, piece), end
+		if w.end = end; piece != nil {
+			w.to = append(w.to, piece)
+		}
 	}
 	if len(w.to) == 0 {
+		w.end()
 		return nil
 	}
 	return w

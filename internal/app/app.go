@@ -18,6 +18,7 @@ import (
 	"github.com/sequent-dev/sequent"
 	"github.com/sequent-dev/sequent/dialect"
 	"github.com/sequent-dev/sequent/internal/app/vaults"
+	"github.com/sequent-dev/sequent/internal/drafts"
 	"github.com/sequent-dev/sequent/store/postgres"
 	"github.com/sequent-dev/sequent/store/sqlite"
 )
@@ -88,6 +89,8 @@ type App struct {
 	config Config
 	logger *slog.Logger
 	store  sequent.Store
+
+	drafts *drafts.Board // thoughts that models are writing; nil unless the viewer is served
 
 	mu     sync.Mutex     // guards vaults
 	vaults *vaults.Vaults // nil before the first call of Vaults

@@ -218,5 +218,9 @@ func (a *App) historyConfig() history.Config {
 }
 
 func buildStatus(a *App) (dialect.Dialect, error) {
-	return status.New(status.Config{Engine: a.Engine, Model: newWriter(a.config.Model), Parallel: a.config.Model.Parallel}), nil
+	c := status.Config{Engine: a.Engine, Model: newWriter(a.config.Model), Parallel: a.config.Model.Parallel}
+	if a.drafts != nil {
+		c.Board = a.drafts
+	}
+	return status.New(c), nil
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/sequent-dev/sequent"
 	"github.com/sequent-dev/sequent/auth"
 	"github.com/sequent-dev/sequent/auth/token"
+	"github.com/sequent-dev/sequent/internal/drafts"
 	"github.com/sequent-dev/sequent/mcpserver"
 	"github.com/sequent-dev/sequent/web"
 )
@@ -153,6 +154,7 @@ func (a *App) ServeHTTP(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	a.drafts = drafts.New()
 	dialects, err := a.allDialects()
 	if err != nil {
 		return err
@@ -193,7 +195,7 @@ func (a *App) ServeHTTP(ctx context.Context) error {
 	}
 	site := web.New(web.Config{
 		Engine: a.Engine, Gate: handler.Gate(), Governor: handler.Governor(), Auth: admits,
-		Version: a.config.Version, Logger: a.logger, Ending: ctx,
+		Version: a.config.Version, Logger: a.logger, Ending: ctx, Drafts: a.drafts,
 	})
 	handler.Mount(web.PagesPrefix, site)
 	handler.Mount(web.APIPrefix, site)

@@ -85,6 +85,7 @@ var rules = []rule{
 
 	{"internal/picture", []string{"internal/draw"}, "it draws what it is given"},
 
+	{"internal/drafts", []string{"."}, "it keeps texts by session"},
 	{"internal/hook", []string{".", "internal/durable"}, "it remembers ids of sessions"},
 	{"internal/governor", []string{"golang.org/x/time/rate"}, "it counts for any transport"},
 	{"internal/admission", nil, "it judges the requests of any handler"},
@@ -105,7 +106,7 @@ var rules = []rule{
 	{"mcpserver", []string{".", "dialect", "tool", "auth", "internal/admission", "internal/governor", "mcpserver/internal/..."}, "it is the public face of the packages below it"},
 
 	{"web/chat", []string{".", "dialect", "tool", "web"}, "it puts the viewer into any dialect"},
-	{"web", []string{".", "archive", "auth", "internal/admission", "internal/governor", "internal/redact"}, "it shows sessions of any store, and knows no dialect"},
+	{"web", []string{".", "archive", "auth", "internal/admission", "internal/drafts", "internal/governor", "internal/redact"}, "it shows sessions of any store, and knows no dialect"},
 
 	{"llm", []string{"github.com/google/jsonschema-go/..."}, "it defines what a model is and contains none"},
 	{"llm/llmtest", []string{"llm"}, "it simulates models"},

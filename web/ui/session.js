@@ -99,9 +99,12 @@ export class SessionPage {
     this.tabs = el('div', { role: 'tablist', 'aria-label': 'Views' });
     this.tools = el('div', { class: 'tools' });
     this.banner = el('p', { class: 'banner', role: 'status', hidden: true });
+    this.writing = el('ul', { class: 'writing', 'aria-label': 'Being written', hidden: true });
+    /** @type {Map<number, HTMLElement>} */
+    this.drafts = new Map();
     this.more = el('button', { class: 'more', hidden: true, onclick: () => this.toEnd() });
     this.bars = el('div', { class: 'bars' });
-    this.element = el('main', { class: 'session-page' }, this.header, this.banner, this.card, el('div', { class: 'tabs' }, this.tabs, this.tools, o.find), this.bars, this.grid.element, this.more);
+    this.element = el('main', { class: 'session-page' }, this.header, this.banner, this.card, el('div', { class: 'tabs' }, this.tabs, this.tools, o.find), this.bars, this.grid.element, this.writing, this.more);
   }
 
   async start() {
@@ -198,6 +201,9 @@ export class SessionPage {
         this.added(n, wasEnd);
         break;
       }
+      case 'writing':
+        for (const d of data) this.write(d);
+        break;
       case 'deleted':
         this.gone = 'This session was deleted at ' + clock(Date.parse(data.at)) + '. What is shown is no longer stored.';
         this.showBanner(this.gone, true);
@@ -208,6 +214,27 @@ export class SessionPage {
         put(this.banner, el('button', { onclick: () => location.reload() }, 'Read it again'));
         break;
     }
+  }
+
+  /**
+   * Shows what a model has added to a thought that it is writing.
+   * @param {{id: number, branch?: string, number?: number, from: number, text?: string, over?: boolean}} d
+   */
+  write(d) {
+    let text = this.drafts.get(d.id);
+    if (d.over) {
+      text?.parentElement?.remove();
+      this.drafts.delete(d.id);
+    } else {
+      if (!text) {
+        text = el('span', { class: 'text' });
+        this.drafts.set(d.id, text);
+        put(this.writing, el('li', {}, el('small', {}, el('bdi', {}, visible(d.branch ? d.branch + '#' + d.number : String(d.number))), ' being written'), text));
+      }
+      text.textContent = (d.from ? text.textContent : '') + visible(d.text || '');
+      text.scrollTop = text.scrollHeight;
+    }
+    this.writing.hidden = this.drafts.size === 0;
   }
 
   /**
@@ -283,7 +310,11 @@ export class SessionPage {
     if (this.gone) return;
     if (e && e.status === 401) return this.showBanner('You are signed out. Reload to sign in again.', true);
     if (e && e.status === 404) return this.showBanner('This session was deleted. What is shown is no longer stored.', true);
-    if (connected) return this.showBanner('');
+    for (const id of this.drafts.keys()) this.write({ id, from: 0, over: true }); // sent again if they last
+    if (connected) {
+      performance.mark('following');
+      return this.showBanner('');
+    }
     this.showBanner('Reconnecting; shown up to ' + this.model.name(this.model.length) + '.');
   }
 
