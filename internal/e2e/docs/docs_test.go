@@ -231,7 +231,12 @@ func (h *home) try(args []string) {
 			h.t.Errorf("%q has the help %s", args, got)
 		}
 	case at > 0:
-		args = slices.Delete(slices.Clone(args), at, at+2) // on a port of the test's
+		args = slices.Delete(slices.Clone(args), at, at+2)         // on a port of the test's
+		for _, flag := range []string{"--tls-cert", "--tls-key"} { // readers have a certificate
+			if i := slices.Index(args, flag); i > 0 {
+				args = slices.Delete(args, i, i+2)
+			}
+		}
 		if i := slices.Index(args, "--auth"); i > 0 {
 			args[i+1] = filepath.Join(h.dir, args[i+1])
 		}
