@@ -66,19 +66,20 @@ func documentation(s tool.Spec, rest string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# %s\n\n%s\n\n## Parameters\n\n", s.Title, strings.TrimSpace(s.Description))
 	for _, p := range schema.Properties {
-		kind := p.Type
+		var kind strings.Builder
+		kind.WriteString(p.Type)
 		for _, name := range schema.Required {
 			if name == p.name {
-				kind += ", required"
+				kind.WriteString(", required")
 			}
 		}
 		if len(p.Default) > 0 {
-			kind += ", default " + string(p.Default)
+			kind.WriteString(", default " + string(p.Default))
 		}
 		if len(p.Enum) > 0 {
-			kind += ", one of " + strings.Join(p.Enum, ", ")
+			kind.WriteString(", one of " + strings.Join(p.Enum, ", "))
 		}
-		fmt.Fprintf(&b, "- `%s` (%s)", p.name, kind)
+		fmt.Fprintf(&b, "- `%s` (%s)", p.name, kind.String())
 		if p.Description != "" {
 			b.WriteString(": " + p.Description)
 		}

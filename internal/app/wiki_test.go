@@ -2,7 +2,6 @@ package app
 
 import (
 	"encoding/json"
-	"fmt"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
@@ -99,7 +98,7 @@ func TestSearchByMeaning(t *testing.T) {
 	if got := call(d, "search_memories", `{"query": "petrol", "mode": "Semantic"}`); !strings.HasPrefix(got, "ERROR: EMBEDDINGS_NOT_CONFIGURED") {
 		t.Errorf("by meaning without a model: %s", got)
 	}
-	if spec := fmt.Sprintf("%s", d.Tools[2].InputSchema); strings.Contains(spec, "Semantic") || !strings.Contains(spec, "FullText") {
+	if spec := string(d.Tools[2].InputSchema); strings.Contains(spec, "Semantic") || !strings.Contains(spec, "FullText") {
 		t.Errorf("without a model the modes are %s", spec)
 	}
 }
