@@ -95,6 +95,7 @@ func session(t *testing.T, e *sequent.Engine) *sequent.Session {
 	return s
 }
 
+// covers: 003/agents-beside
 func TestPanel(t *testing.T) {
 	e := sequent.New(sequent.Config{})
 	c := newCast()
