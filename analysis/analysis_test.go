@@ -36,7 +36,7 @@ func record(t *testing.T) (e *sequent.Engine, want []string) {
 		begun := first
 		for _, line := range lines {
 			verb, rest, _ := strings.Cut(line, " ")
-			change := func(c *sequent.Change) error { return nil }
+			var change func(c *sequent.Change) error
 			switch verb {
 			case "day":
 				begun = first.AddDate(0, 0, number(t, rest))
@@ -112,18 +112,20 @@ func findings(r *analysis.Report) []string {
 		all = append(all, strings.Join([]string{"revised", string(v.Conclusion.Session), v.How, v.Kind, strings.Replace(by, "#on-demand#", "#", 1)}, " "))
 	}
 	for _, a := range r.Assumptions {
-		line := "assumption"
+		var line strings.Builder
+		line.WriteString("assumption")
 		for _, u := range a.Uses {
-			line += " " + u.Ref
+			line.WriteString(" " + u.Ref)
 		}
-		all = append(all, line)
+		all = append(all, line.String())
 	}
 	for _, p := range r.Problems {
-		line := "problem"
+		var line strings.Builder
+		line.WriteString("problem")
 		for _, o := range p.Sessions {
-			line += " " + string(o.Problem.Session)
+			line.WriteString(" " + string(o.Problem.Session))
 		}
-		all = append(all, line)
+		all = append(all, line.String())
 	}
 	return all
 }
