@@ -70,12 +70,12 @@ func (h *heard) take(line string) {
 // check checks that all text came, in no more than ten notifications a second.
 func (h *heard) check(took time.Duration) {
 	h.t.Helper()
-	want := ""
+	var want strings.Builder
 	for i := range pieces {
-		want += fmt.Sprintf(piecesText, i)
+		fmt.Fprintf(&want, piecesText, i)
 	}
-	if got := h.text.String(); got != want {
-		h.t.Errorf("the text is %d bytes, want %d", len(got), len(want))
+	if got := h.text.String(); got != want.String() {
+		h.t.Errorf("the text is %d bytes, want %d", len(got), len(want.String()))
 	}
 	if most := 2 + int(took/(100*time.Millisecond)); h.n < 2 || h.n > most {
 		h.t.Errorf("%d notifications in %v, want 2 to %d", h.n, took, most)

@@ -51,10 +51,7 @@ func FuzzPieces(f *testing.F) {
 		f.Add(s, 1)
 	}
 	f.Fuzz(func(t *testing.T, object string, n int) {
-		n = 1 + max(n, -n)%7
-		if n < 1 {
-			n = 1
-		}
+		n = max(1+max(n, -n)%7, 1)
 		got := inPieces(object, n)
 		if whole := inPieces(object, len(object)+1); whole != got {
 			t.Fatalf("%q in pieces of %d bytes is %q, at once %q", object, n, got, whole)
