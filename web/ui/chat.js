@@ -139,6 +139,8 @@ function show(host, id, view) {
 }
 
 async function start() {
+  // Some hosts put the whole page into the body of their own, which is filled anew.
+  document.head.append(...document.querySelectorAll('style'));
   let /** @type {any} */ input = {}, /** @type {any} */ host = null, /** @type {any} */ result = null;
   const ready = () => {
     if (!host || !result) return;

@@ -29,7 +29,8 @@ window.show = async (args, options = {}) => {
   document.getElementById('frame').replaceChildren(frame);
   await bridge.connect(new PostMessageTransport(frame.contentWindow, frame.contentWindow));
   await ready;
-  await bridge.sendSandboxResourceReady({ html: item.text });
+  // The Inspector puts pages into the body of one of its own.
+  await bridge.sendSandboxResourceReady({ html: options.wrapped ? '<!DOCTYPE html><html><head><meta charset="utf-8"></head><body>' + item.text + '</body></html>' : item.text });
   await initialized;
   bridge.sendToolInput({ arguments: args });
   const result = await rpc('tools/call', { name: 'show_thinking', arguments: args });
