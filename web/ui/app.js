@@ -54,7 +54,7 @@ function show() {
     return screen('list');
   }
   page = new SessionPage(server, {
-    id: place.id, place: () => place, go, screen, say, server, files: ['html', 'md', 'json', 'mermaid', 'svg', 'print'], actions: write ? notes(place.id) : [],
+    id: place.id, place: () => place, go, screen, say, server, signIn, files: ['html', 'md', 'json', 'mermaid', 'svg', 'print'], actions: write ? notes(place.id) : [],
   });
   fill(middle, page.element);
   fill(side, page.pane.element);

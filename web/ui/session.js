@@ -36,6 +36,7 @@ const readAhead = 256 << 10;
  * @property {string[]} files formats of export
  * @property {import('./api.js').Server} [server] that writes files
  * @property {import('./recording.js').Finding[]} [masked] what was masked in a file
+ * @property {(problem: string) => void} [signIn] asks for a token
  * @property {Element} [find] the search of a page without a list
  */
 
@@ -174,6 +175,7 @@ export class SessionPage {
 
   /** @param {Error} e */
   failed(e) {
+    if (e instanceof Refused && e.status === 401 && this.o.signIn) return this.o.signIn(e.message);
     const missing = e instanceof Refused && e.status === 404;
     fill(this.element, el('div', { class: 'message' },
       el('h2', {}, missing ? 'There is no such session' : 'The session could not be read'),

@@ -47,7 +47,7 @@ func serveNPM(t *testing.T, dir string) *registry {
 		}
 		answers["/tarballs/"+filepath.Base(file)] = content
 	}
-	r.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
+	r.Server = httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
 		r.mu.Lock()
 		r.requests = append(r.requests, q.URL.Path)
 		r.mu.Unlock()
@@ -58,6 +58,7 @@ func serveNPM(t *testing.T, dir string) *registry {
 		}
 	}))
 	t.Cleanup(r.Close)
+	url := "http://" + r.Listener.Addr().String()
 	for _, file := range files {
 		content := answers["/tarballs/"+filepath.Base(file)]
 		var p map[string]any
@@ -66,7 +67,7 @@ func serveNPM(t *testing.T, dir string) *registry {
 		}
 		sum := sha512.Sum512(content)
 		p["dist"] = map[string]any{
-			"tarball": r.URL + "/tarballs/" + filepath.Base(file), "integrity": "sha512-" + base64.StdEncoding.EncodeToString(sum[:]),
+			"tarball": url + "/tarballs/" + filepath.Base(file), "integrity": "sha512-" + base64.StdEncoding.EncodeToString(sum[:]),
 		}
 		name, _ := p["name"].(string)
 		text, err := json.Marshal(map[string]any{
@@ -77,6 +78,7 @@ func serveNPM(t *testing.T, dir string) *registry {
 		}
 		answers["/"+name] = text
 	}
+	r.Start()
 	return r
 }
 

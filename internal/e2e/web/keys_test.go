@@ -2,11 +2,13 @@ package web
 
 import (
 	"context"
+	"net/http"
 	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/page"
@@ -17,6 +19,29 @@ import (
 	"github.com/sequent-dev/sequent/internal/app"
 	"github.com/sequent-dev/sequent/store/sqlite"
 )
+
+// untilRefused waits until a server has noticed that a token was revoked.
+func untilRefused(t *testing.T, url, secret string) {
+	t.Helper()
+	for deadline := time.Now().Add(30 * time.Second); ; time.Sleep(100 * time.Millisecond) {
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Header.Set("Authorization", "Bearer "+secret)
+		res, err := http.DefaultClient.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = res.Body.Close()
+		if res.StatusCode == http.StatusUnauthorized {
+			return
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("with a revoked token: %s", res.Status)
+		}
+	}
+}
 
 // TestKeyboard goes through everything with the keys alone, from the sign-in to the print, on
 // a server with tokens.
@@ -204,6 +229,7 @@ func TestKeyboard(t *testing.T) {
 	if _, err := token.Revoke(tokens, token.ID(secret)); err != nil {
 		t.Fatal(err)
 	}
+	untilRefused(t, home.ResolveReference(&url.URL{Path: "/api/v1/sessions"}).String(), secret)
 	p.run(reload())
 	p.wait(`document.activeElement.matches('input[type=password]')`)
 	p.mu.Lock()
