@@ -59,6 +59,15 @@ func (p *program) runScreen(ctx context.Context, s *screen, work func(ctx contex
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	s.ctx = ctx
+	if s.watcher.changes == nil {
+		changes, err := s.watcher.engine.Watch(ctx)
+		if err != nil {
+			return s, err
+		}
+		defer changes.Close()
+		changes.Add(sequent.Key{})
+		s.watcher.changes = changes
+	}
 	prog := tea.NewProgram(s, tea.WithContext(ctx), tea.WithInput(p.in), tea.WithOutput(p.out), tea.WithoutSignalHandler())
 	var workErr error
 	done := make(chan struct{})

@@ -101,7 +101,7 @@ type watcher struct {
 	engine        *sequent.Engine
 	id            sequent.ID     // empty means all sessions of the project
 	project       string         // and those without one; empty means all
-	changes       *sequent.Watch // of them
+	changes       *sequent.Watch // of them; a screen opens one if it is nil
 	untilComplete bool
 }
 
