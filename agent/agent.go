@@ -62,14 +62,15 @@ type Step struct {
 
 // An Event is an event of a run. Besides Step, exactly one field is set.
 type Event struct {
-	Step      int           // number of the step, from 1
-	Text      string        // the next piece of an answer
-	Reasoning string        // the next piece of the reasoning before an answer
-	Retry     *llm.Retry    // the request is retried; discard the pieces of this step
-	Answer    *llm.Response // the model answered
-	Calling   *Calling      // a tool call begins
-	Called    *Called       // a tool call ended
-	Done      *Outcome      // the run ended; the last event
+	Step      int            // number of the step, from 1
+	Text      string         // the next piece of an answer
+	Reasoning string         // the next piece of the reasoning before an answer
+	Writing   *llm.CallPiece // the next piece of a tool call that the model is writing
+	Retry     *llm.Retry     // the request is retried; discard the pieces of this step
+	Answer    *llm.Response  // the model answered
+	Calling   *Calling       // a tool call begins
+	Called    *Called        // a tool call ended
+	Done      *Outcome       // the run ended; the last event
 }
 
 // A Calling is a tool call that begins.
@@ -227,7 +228,7 @@ func (r *run) ask(ctx context.Context) (llm.Response, error) {
 			return llm.Response{}, err
 		case e.Response != nil:
 			return *e.Response, nil
-		case !r.emit(Event{Text: e.Text, Reasoning: e.Reasoning, Retry: e.Retry}):
+		case !r.emit(Event{Text: e.Text, Reasoning: e.Reasoning, Writing: e.Call, Retry: e.Retry}):
 			return llm.Response{}, nil
 		}
 	}

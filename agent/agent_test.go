@@ -58,7 +58,7 @@ func run(ctx context.Context, cfg agent.Config) (events []string, last *agent.Ou
 		}
 		what := ""
 		switch {
-		case e.Text != "" || e.Reasoning != "":
+		case e.Text != "" || e.Reasoning != "" || e.Writing != nil:
 			continue
 		case e.Retry != nil:
 			what = "retry"
@@ -377,5 +377,28 @@ func TestCallOf(t *testing.T) {
 	m := llmtest.New(llmtest.Turn{Calls: []llm.Call{{ID: "z", Name: "who", Args: "{}"}}}, llmtest.Say("ok"))
 	if _, last, err := run(t.Context(), agent.Config{Model: m, Tools: []tool.Tool{who}}); err != nil || last.Messages[2].Text != "z true" {
 		t.Errorf("got %+v and %v", last, err)
+	}
+}
+
+// Pieces of calls are passed on with their step, before the answer.
+func TestCallPieces(t *testing.T) {
+	const args = `{"thought":"It is the pool."}`
+	model := llmtest.New(llmtest.CallOf("think", args), llmtest.Say("done"))
+	var got strings.Builder
+	for e, err := range agent.Run(t.Context(), agent.Config{Model: model, Tools: []tool.Tool{echo("think")}, Messages: question()}) {
+		switch {
+		case err != nil:
+			t.Fatal(err)
+		case e.Writing != nil:
+			if e.Step != 1 || e.Writing.Name != "think" || e.Writing.Index != 0 {
+				t.Errorf("got piece %+v in step %d", *e.Writing, e.Step)
+			}
+			got.WriteString(e.Writing.Args)
+		case e.Answer != nil && e.Step == 1 && got.String() != args:
+			t.Errorf("before the answer the pieces add up to %q", got.String())
+		}
+	}
+	if got.String() != args {
+		t.Errorf("the pieces add up to %q", got.String())
 	}
 }

@@ -108,7 +108,7 @@ func (p *program) play(ctx context.Context, a *app.App, fast bool) error {
 func (p *program) playSlowly(ctx context.Context, a *app.App, agent *agent) error {
 	w := &watcher{engine: a.Engine}
 	started := make(chan struct{})
-	_, err := p.runScreen(ctx, &screen{p: p, watcher: w, started: started}, func(ctx context.Context, _ func(string)) error {
+	_, err := p.runScreen(ctx, &screen{p: p, watcher: w, started: started}, func(ctx context.Context, _ func(activity)) error {
 		return agent.think(ctx, func(ctx context.Context, next call) {
 			if w.id == "" && agent.session != "" {
 				w.id = agent.session

@@ -29,11 +29,12 @@ type scriptedReply struct {
 	Cut    bool
 	Stop   llm.Stop
 	Want   string // required part of the request
+	Stall  bool   // send half of a stream, then nothing until the client closes the connection
 	Hold   bool   // do not answer until the client closes the connection
 }
 
 func (r scriptedReply) reply() llmtest.Reply {
-	out := llmtest.Reply{Turn: llmtest.Turn{Text: r.Text, Reasoning: r.Reasoning, Stop: r.Stop}, Status: r.Status, Body: r.Body, Cut: r.Cut}
+	out := llmtest.Reply{Turn: llmtest.Turn{Text: r.Text, Reasoning: r.Reasoning, Stop: r.Stop}, Status: r.Status, Body: r.Body, Cut: r.Cut, Stall: r.Stall}
 	if r.Hold {
 		out.Hold = func(r *http.Request) { <-r.Context().Done() }
 	}

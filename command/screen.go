@@ -30,7 +30,7 @@ type screen struct {
 	top           int  // first visible row
 	scrolled      bool // the user scrolled: do not follow the newest thought
 	done          bool
-	note          string // current activity, for the last row
+	activity
 }
 
 // The messages of a screen.
@@ -38,8 +38,14 @@ type (
 	sessionMsg  struct{ session *sequent.Session } // the session changed
 	errorMsg    struct{ err error }                // watching failed
 	finishedMsg struct{}                           // the background work ended
-	noteMsg     struct{ note string }              // the activity changed
+	noteMsg     struct{ activity }                 // the activity changed
 )
+
+// An activity is what background work is doing.
+type activity struct {
+	note   string  // for the last row
+	drafts []draft // thoughts that a model is writing
+}
 
 // watchScreen follows a session on a terminal.
 func (p *program) watchScreen(ctx context.Context, w *watcher) error {
@@ -54,8 +60,8 @@ func (p *program) watchScreen(ctx context.Context, w *watcher) error {
 }
 
 // runScreen runs a screen until the user quits. If work is not nil, it runs in the
-// background and its end also ends the screen; note shows its current activity.
-func (p *program) runScreen(ctx context.Context, s *screen, work func(ctx context.Context, note func(string)) error) (*screen, error) {
+// background and its end also ends the screen; show shows its current activity.
+func (p *program) runScreen(ctx context.Context, s *screen, work func(ctx context.Context, show func(activity)) error) (*screen, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	s.ctx = ctx
@@ -76,7 +82,7 @@ func (p *program) runScreen(ctx context.Context, s *screen, work func(ctx contex
 	} else {
 		go func() {
 			defer close(done)
-			workErr = work(ctx, func(note string) { prog.Send(noteMsg{note}) })
+			workErr = work(ctx, func(a activity) { prog.Send(noteMsg{a}) })
 			prog.Send(finishedMsg{})
 		}()
 	}
@@ -140,7 +146,11 @@ func (s *screen) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		s.err, s.done = msg.err, true
 		return s, tea.Quit
 	case noteMsg:
-		s.note = msg.note
+		rows := s.draftRows()
+		s.activity = msg.activity
+		if s.draftRows() != rows {
+			s.draw()
+		}
 	case finishedMsg:
 		s.done = true
 		return s, tea.Quit
@@ -172,8 +182,8 @@ func (s *screen) key(key string) tea.Cmd {
 	return nil
 }
 
-// room returns the number of rows for the drawing, without the status.
-func (s *screen) room() int { return max(s.height-2, 1) }
+// room returns the number of rows for the drawing, without the drafts and the status.
+func (s *screen) room() int { return max(s.height-2-s.draftRows(), 1) }
 
 func (s *screen) scroll(rows int) {
 	s.scrolled = true
@@ -227,6 +237,7 @@ func (s *screen) View() tea.View {
 	var b strings.Builder
 	b.WriteString(s.p.render(rows))
 	b.WriteString(strings.Repeat("\n", max(s.room()-len(rows), 0)))
+	b.WriteString(s.p.render(s.draftLines()))
 	b.WriteString(strings.TrimSuffix(s.p.render([]draw.Line{nil, s.status()}), "\n"))
 	v.SetContent(b.String())
 	return v

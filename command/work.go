@@ -224,10 +224,13 @@ func (w *work) run(ctx context.Context, a *app.App, m *plan.Machine, id sequent.
 	}
 	if sr, ok := out.(*screenReporter); ok {
 		_, err = p.runScreen(ctx, &screen{p: p, watcher: &watcher{engine: a.Engine, id: id}, quitLabel: "stops"},
-			func(ctx context.Context, note func(string)) error {
-				sr.note = note
+			func(ctx context.Context, show func(activity)) error {
+				sr.show = show
 				return work(ctx)
 			})
+		if n := len(sr.drafts); n > 0 {
+			fmt.Fprintf(p.err, "The answer broke off: %s not recorded.\n", draw.Count(n, "thought that the model was writing is", "thoughts that the model was writing are"))
+		}
 	} else {
 		err = work(ctx)
 	}

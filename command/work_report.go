@@ -3,6 +3,7 @@ package command
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -12,12 +13,14 @@ import (
 	"github.com/sequent-dev/sequent/llm"
 )
 
-// A screenReporter shows the model's current output in the last row of a screen.
+// A screenReporter shows the model's current output on a screen: thoughts as drafts, and
+// other text in the last row.
 type screenReporter struct {
 	w      *work
 	table  plan.Table
-	note   func(string)
-	output string // of the current step
+	show   func(activity)
+	output string  // of the current step, without calls
+	drafts []draft // of the current step
 	shown  time.Time
 	cut    bool // an answer was truncated
 }
@@ -34,7 +37,12 @@ func (t *screenReporter) event(_ context.Context, e plan.Event) error {
 		}
 	}
 	switch {
+	case e.Writing != nil:
+		t.piece(*e.Writing)
+		t.note(position)
+		return nil
 	case e.Reasoning != "" || e.Text != "":
+		t.restart()
 		t.output += e.Reasoning + e.Text
 		if now := time.Now(); now.Sub(t.shown) > interval {
 			t.shown = now
@@ -42,18 +50,23 @@ func (t *screenReporter) event(_ context.Context, e plan.Event) error {
 		}
 		return nil
 	case e.Retry != nil:
+		t.breakOff()
 		t.note(position + ": retrying: " + e.Retry.Err.Error())
 	case e.Calling != nil:
 		t.note(position + ": calls " + e.Calling.Call.Name)
-	case e.Answer != nil && e.Answer.Stop == llm.StopLength:
-		t.cut = true
-		fallthrough
+	case e.Answer != nil:
+		t.cut = t.cut || e.Answer.Stop == llm.StopLength
+		t.drafts = nil // calls follow, which record them
+		t.note(position)
 	default:
 		t.note(position)
 	}
 	t.output = ""
 	return nil
 }
+
+// note shows a note in the last row, above it the drafts.
+func (t *screenReporter) note(note string) { t.show(activity{note, slices.Clone(t.drafts)}) }
 
 // tail returns the last characters of a text, on one line.
 func tail(s string, maxRunes int) string {

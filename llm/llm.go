@@ -127,10 +127,20 @@ func (u Usage) Plus(v Usage) Usage {
 
 // An Event is a piece of a streamed answer: exactly one field is set.
 type Event struct {
-	Text      string    // the next piece of the answer
-	Reasoning string    // the next piece of the reasoning before the answer
-	Retry     *Retry    // the request is retried; discard all earlier pieces
-	Response  *Response // the complete answer; the last event
+	Text      string     // the next piece of the answer
+	Reasoning string     // the next piece of the reasoning before the answer
+	Call      *CallPiece // the next piece of a tool call
+	Retry     *Retry     // the request is retried; discard all earlier pieces
+	Response  *Response  // the complete answer; the last event
+}
+
+// A CallPiece is a piece of a tool call that the model is writing. The pieces of
+// several calls may alternate. The call is not complete before the Response, and may
+// never be: an answer that breaks off has no calls.
+type CallPiece struct {
+	Index int    // position of the call in the answer, from 0
+	Name  string // name of the tool, as far as it has arrived
+	Args  string // the next piece of the arguments, not empty
 }
 
 // A Retry announces another attempt after a failed one.

@@ -27,6 +27,10 @@ func (c ModelConfig) Open() (llm.Model, error) {
 	return m, nil
 }
 
+// ThinkTool is the name under which models see the tool that records the thoughts of a
+// machine.
+const ThinkTool = "sequentialthinking"
+
 // A MachineConfig configures a machine; see [plan.Config].
 type MachineConfig struct {
 	Model       llm.Model

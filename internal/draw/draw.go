@@ -123,6 +123,9 @@ func Plain(lines []Line) string {
 	return b.String()
 }
 
+// Ellipsis returns the mark of text that is cut.
+func Ellipsis(c Charset) string { return glyphsOf(c).ellipsis }
+
 // Cut truncates a line to the width.
 func Cut(line Line, o Options) Line { return cut(line, o.width(), glyphsOf(o.Charset).ellipsis) }
 

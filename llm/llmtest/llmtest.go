@@ -117,6 +117,13 @@ func (m *Model) Stream(ctx context.Context, r llm.Request) iter.Seq2[llm.Event, 
 				return
 			}
 		}
+		for i, call := range res.Message.Calls {
+			for _, word := range words(call.Args) {
+				if !yield(llm.Event{Call: &llm.CallPiece{Index: i, Name: call.Name, Args: word}}, nil) {
+					return
+				}
+			}
+		}
 		yield(llm.Event{Response: &res}, nil)
 	}
 }

@@ -48,6 +48,8 @@ type Reply struct {
 	Body   string      // raw body, sent instead of the turn or of the default error
 	// Cut closes the connection halfway through the response.
 	Cut bool
+	// Stall stops a streamed response halfway, until the client closes the connection.
+	Stall bool
 	// ReasoningIn selects where the reasoning is sent: "reasoning_content" (the
 	// default), "reasoning", or "think" for tags inside the text.
 	ReasoningIn string
@@ -118,7 +120,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		}
 		io.WriteString(w, reply.Body)
 	case req.Stream:
-		stream(w, reply, newChunks(reply, turn, req.Model))
+		stream(w, r, reply, newChunks(reply, turn, req.Model))
 	default:
 		body := mustJSON(whole(reply, turn, req.Model))
 		if reply.Cut {
@@ -132,12 +134,16 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-func stream(w http.ResponseWriter, reply Reply, chunks []completion) {
+func stream(w http.ResponseWriter, r *http.Request, reply Reply, chunks []completion) {
 	w.Header().Set("Content-Type", "text/event-stream")
 	io.WriteString(w, ": clients must ignore comments\n\n")
 	for i, c := range chunks {
 		if reply.Cut && i >= len(chunks)/2 {
 			panic(http.ErrAbortHandler)
+		}
+		if reply.Stall && i == len(chunks)/2 {
+			<-r.Context().Done()
+			return
 		}
 		fmt.Fprintf(w, "data: %s\n\n", mustJSON(c))
 		w.(http.Flusher).Flush()

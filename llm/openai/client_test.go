@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -195,6 +196,68 @@ func TestInterruptedStreamIsRetried(t *testing.T) {
 	if !strings.HasPrefix(got, "piece ") || !strings.Contains(got, "retry: model_interrupted piece whole: yes") {
 		t.Errorf("got %s", got)
 	}
+}
+
+// The arguments of calls are streamed too, also if the calls alternate, or the service does
+// not stream.
+func TestCallPieces(t *testing.T) {
+	calls := []llm.Call{
+		{ID: "a", Name: "think", Args: `{"thought":"It is the pool: ten connections."}`},
+		{ID: "b", Name: "read_file", Args: `{"path":"ünïcödé.go"}`}, {ID: "c", Name: "list", Args: ""},
+	}
+	whole := `{"id":"x","choices":[{"message":{"role":"assistant","tool_calls":[` +
+		`{"id":"a","type":"function","function":{"name":"think","arguments":"{\"thought\":\"It is the pool: ten connections.\"}"}},` +
+		`{"id":"b","type":"function","function":{"name":"read_file","arguments":"{\"path\":\"ünïcödé.go\"}"}},` +
+		`{"id":"c","type":"function","function":{"name":"list","arguments":""}}]},"finish_reason":"tool_calls"}]}`
+	for name, test := range map[string]struct {
+		reply llmtest.Reply
+		least int // pieces
+	}{
+		"pieces": {llmtest.Reply{Turn: llmtest.Turn{Text: "Let me look.", Calls: calls}}, 10},
+		"whole":  {llmtest.Reply{Body: whole}, 2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := llmtest.Serve(t, test.reply)
+			got := make([]llm.Call, len(calls))
+			pieces := 0
+			for e, err := range connect(t, "gpt-4o", s.URL).Stream(t.Context(), ask("?")) {
+				switch {
+				case err != nil:
+					t.Fatal(err)
+				case e.Response != nil:
+					if !reflect.DeepEqual(e.Response.Message.Calls, calls) {
+						t.Errorf("got calls %+v", e.Response.Message.Calls)
+					}
+				case e.Call != nil:
+					pieces++
+					if e.Call.Name != calls[e.Call.Index].Name || e.Call.Args == "" {
+						t.Errorf("got piece %+v", *e.Call)
+					}
+					got[e.Call.Index].Args += e.Call.Args
+				}
+			}
+			for i, c := range calls {
+				if got[i].Args != c.Args {
+					t.Errorf("the pieces of call %d add up to %q, want %q", i, got[i].Args, c.Args)
+				}
+			}
+			if pieces < test.least {
+				t.Errorf("got %d pieces, want at least %d", pieces, test.least)
+			}
+		})
+	}
+	t.Run("break", func(t *testing.T) {
+		s := llmtest.Serve(t, llmtest.Reply{Turn: llmtest.Turn{Calls: calls}})
+		for e, err := range connect(t, "gpt-4o", s.URL).Stream(t.Context(), ask("?")) {
+			if err != nil || e.Call == nil {
+				t.Errorf("got %+v, %v", e, err)
+			}
+			break
+		}
+		if n := len(s.Requests()); n != 1 {
+			t.Errorf("got %d requests, want 1", n)
+		}
+	})
 }
 
 func TestErrorInsideStream(t *testing.T) {

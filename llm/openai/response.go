@@ -64,7 +64,9 @@ func (c *Client) whole(ctx context.Context, x *exchange, res openai.ChatCompleti
 	}
 	a.reasoning.WriteString(reasoning)
 	a.text.WriteString(answer)
-	a.add(toolCalls(in.Message.ToolCalls))
+	for _, call := range toolCalls(in.Message.ToolCalls) {
+		a.add(call)
+	}
 	return c.finish(&a)
 }
 
@@ -151,7 +153,11 @@ func (c *Client) stream(ctx context.Context, r llm.Request, emit func(llm.Event)
 				return nil
 			}
 			a.refusal += in.Delta.Refusal
-			a.add(in.Delta.ToolCalls)
+			for _, call := range in.Delta.ToolCalls {
+				if p := a.add(call); p.Args != "" && !emit(llm.Event{Call: &p}) {
+					return nil
+				}
+			}
 			a.reason = cmp.Or(in.FinishReason, a.reason)
 		}
 	}
@@ -164,10 +170,16 @@ func (c *Client) unstreamed(ctx context.Context, x *exchange, emit func(llm.Even
 		return &failure{retryable: true, err: c.badAnswer(err)}
 	}
 	answer, f := c.whole(ctx, x, res)
-	if f == nil && (answer.Message.Text == "" || emit(llm.Event{Text: answer.Message.Text})) {
-		emit(llm.Event{Response: &answer})
+	if f != nil || answer.Message.Text != "" && !emit(llm.Event{Text: answer.Message.Text}) {
+		return f
 	}
-	return f
+	for i, call := range answer.Message.Calls {
+		if call.Args != "" && !emit(llm.Event{Call: &llm.CallPiece{Index: i, Name: call.Name, Args: call.Args}}) {
+			return nil
+		}
+	}
+	emit(llm.Event{Response: &answer})
+	return nil
 }
 
 // An assembly collects the pieces of an answer.
@@ -187,34 +199,33 @@ type partialCall struct {
 	index int // the provider's index; -1 if it sends none
 }
 
-// add adds calls, or pieces of calls.
-func (a *assembly) add(pieces []toolCall) {
-	for _, p := range pieces {
-		call := a.callOf(p)
-		call.ID, call.Name = cmp.Or(call.ID, p.ID), cmp.Or(call.Name, p.Function.Name)
-		call.args.WriteString(string(p.Function.Arguments))
-	}
+// add adds a call, or a piece of one, and returns what it added.
+func (a *assembly) add(p toolCall) llm.CallPiece {
+	i := a.callOf(p)
+	call := a.calls[i]
+	call.ID, call.Name = cmp.Or(call.ID, p.ID), cmp.Or(call.Name, p.Function.Name)
+	call.args.WriteString(string(p.Function.Arguments))
+	return llm.CallPiece{Index: i, Name: call.Name, Args: string(p.Function.Arguments)}
 }
 
-// callOf returns the call that a piece belongs to, a new one if necessary.
-func (a *assembly) callOf(p toolCall) *partialCall {
+// callOf returns the position of the call that a piece belongs to, a new one if necessary.
+func (a *assembly) callOf(p toolCall) int {
 	index := -1
 	if p.Index != nil {
 		index = *p.Index
 	}
-	for _, call := range slices.Backward(a.calls) {
+	for i, call := range slices.Backward(a.calls) {
 		// Some services send index 0 for every call. Then only a new id together
 		// with a name starts another call.
 		if index >= 0 && call.index == index && (p.ID == "" || p.ID == call.ID || p.Function.Name == "") {
-			return call
+			return i
 		}
 	}
 	if index < 0 && p.ID == "" && p.Function.Name == "" && len(a.calls) > 0 {
-		return a.calls[len(a.calls)-1]
+		return len(a.calls) - 1
 	}
-	call := &partialCall{index: index}
-	a.calls = append(a.calls, call)
-	return call
+	a.calls = append(a.calls, &partialCall{index: index})
+	return len(a.calls) - 1
 }
 
 // finish returns the complete answer. It fails if the model or a filter declined.
