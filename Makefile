@@ -75,8 +75,10 @@ benchpostgres: ## measure with PostgreSQL, into docs/benchmarks-postgres.md (tak
 	SEQUENT_REQUIRE=all go test -count=1 -v -timeout 60m -run '^TestPostgres$$' ./internal/bench -page $(CURDIR)/docs/benchmarks-postgres.md
 	go test -count=1 ./internal/picture -run Plots -update
 
-benchweb: ## measure the viewer in Chromium, into docs/benchmarks-web.md
-	SEQUENT_LONG=1 go test -count=1 -v -timeout 30m -run '^TestSpeed$$' ./internal/e2e/web -page $(CURDIR)/docs/benchmarks-web.md
+# THOUGHT_GRAPH is a folder in which the sources of thought-graph-mcp were built. Without it, it is not measured.
+benchweb: ## measure the viewer and others in Chromium, into docs/benchmarks-web.md (needs Node.js)
+	cd internal/bench/viewers && npm ci --ignore-scripts --no-audit --no-fund
+	SEQUENT_LONG=1 SEQUENT_THOUGHT_GRAPH="$(THOUGHT_GRAPH)" go test -count=1 -v -timeout 40m -run '^TestSpeed$$' ./internal/e2e/web -page $(CURDIR)/docs/benchmarks-web.md
 
 pictures: ## rewrite the pictures and screens of the documentation; pictures of the viewer's pages go to dist/pictures, too
 	mkdir -p dist/pictures

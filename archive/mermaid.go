@@ -41,6 +41,13 @@ func MermaidFolded(s *sequent.Session) (chart string, folded int) {
 	return g.chart(p, foldedLabelLength), p.folded
 }
 
+// MermaidWhole returns the flowchart of [Mermaid] with a node for each thought, however
+// many there are. It is for programs that raise Mermaid's maxEdges and maxTextSize.
+func MermaidWhole(s *sequent.Session) string {
+	g := newGraph(s)
+	return g.chart(g.whole(), labelLength)
+}
+
 // chart writes the flowchart of a partition.
 func (g *graph) chart(p *partition, length int) string {
 	var b strings.Builder
