@@ -34,7 +34,7 @@ func TestExamine(t *testing.T) {
 		"keys elsewhere":     {replace: map[string]string{"$U/keys": "http://keys.example.com/keys"}, want: "must begin with https://"},
 		"no PKCE":            {replace: map[string]string{`"S256"`: `"plain"`}, want: "PKCE"},
 		"no code flow":       {replace: map[string]string{"authorization_endpoint": "other"}, want: "authorization_endpoint"},
-		"clock":              {date: -2 * time.Minute, want: "differ by 2m0s"},
+		"clock":              {date: -2 * time.Minute, want: "differ by 2m"},
 		"no registration":    {replace: map[string]string{"registration_endpoint": "other"}, want: "register", mild: true},
 		"scopes not defined": {replace: map[string]string{"sequent:write": "other"}, want: "does not list the scopes", mild: true},
 	} {
