@@ -15,27 +15,6 @@ import (
 // DefaultParallel is how many items of a batch models write at a time.
 const DefaultParallel = 4
 
-// A batchStep is a step of a batch: a step without a session of its own.
-type batchStep struct {
-	Thought  string `json:"thought"`
-	Number   int    `json:"thought_number"`
-	Total    int    `json:"total_thoughts"`
-	Next     bool   `json:"next_thought_needed"`
-	Revision *bool  `json:"is_revision"`
-	Revises  int    `json:"revises_thought,omitzero"`
-	From     int    `json:"branch_from_thought,omitzero"`
-	Branch   string `json:"branch_id,omitzero"`
-	More     bool   `json:"needs_more_thoughts,omitzero"`
-}
-
-// in returns the step as one of a session.
-func (b batchStep) in(session string) step {
-	return step{
-		Thought: b.Thought, Number: b.Number, Total: b.Total, Next: b.Next, Revision: b.Revision,
-		Revises: b.Revises, From: b.From, Branch: b.Branch, More: b.More, Session: session,
-	}
-}
-
 // batchArgs are the arguments of sequential_thinking_batch.
 type batchArgs struct {
 	Steps   []batchStep `json:"steps"`
@@ -104,9 +83,7 @@ func itemRefused(i int, err error) error {
 // externalItem is a step of sequential_thinking_external_batch.
 type externalItem struct {
 	batchStep
-	Model       string   `json:"model,omitzero"`
-	Temperature *float64 `json:"temperature"`
-	UseLLM      *bool    `json:"use_llm"`
+	modelArgs
 }
 
 // externalBatchArgs are the arguments of sequential_thinking_external_batch.
@@ -143,9 +120,7 @@ func (d *server) externalBatch(ctx context.Context, c tool.Call, in externalBatc
 	id := step{Session: in.Session}.id()
 	items := make([]*item, len(in.Steps))
 	for i, e := range in.Steps {
-		items[i] = &item{done: make(chan struct{}), args: externalArgs{
-			step: e.in(in.Session), Model: e.Model, Temperature: e.Temperature, UseLLM: e.UseLLM,
-		}}
+		items[i] = &item{done: make(chan struct{}), args: externalArgs{e.in(in.Session), e.modelArgs}}
 		if err := items[i].args.check(); err != nil {
 			return tool.Reply{}, itemField(i, err)
 		}

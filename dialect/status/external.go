@@ -32,6 +32,11 @@ const (
 // externalArgs are the arguments of sequential_thinking_external.
 type externalArgs struct {
 	step
+	modelArgs
+}
+
+// modelArgs say which model writes a thought, and how.
+type modelArgs struct {
 	Model       string   `json:"model,omitzero"`
 	Temperature *float64 `json:"temperature"`
 	UseLLM      *bool    `json:"use_llm"`

@@ -15,9 +15,8 @@ import (
 // scope.
 const defaultSession = "default"
 
-// A step has the arguments of sequential_thinking, which both tools have. A number that
-// is absent is 0, and 0 refers to no thought.
-type step struct {
+// A batchStep is a step of a batch: a step without a session of its own.
+type batchStep struct {
 	Thought  string `json:"thought"`
 	Number   int    `json:"thought_number"`
 	Total    int    `json:"total_thoughts"`
@@ -27,7 +26,16 @@ type step struct {
 	From     int    `json:"branch_from_thought,omitzero"`
 	Branch   string `json:"branch_id,omitzero"`
 	More     bool   `json:"needs_more_thoughts,omitzero"`
-	Session  string `json:"session_id,omitzero"`
+}
+
+// in returns the step as one of a session.
+func (b batchStep) in(session string) step { return step{b, session} }
+
+// A step has the arguments of sequential_thinking, which both tools have. A number that
+// is absent is 0, and 0 refers to no thought.
+type step struct {
+	batchStep
+	Session string `json:"session_id,omitzero"`
 }
 
 // check refuses negative references, which the schema allows.
