@@ -60,8 +60,18 @@ type Authenticator interface {
 	Identify(ctx context.Context, token string) (Identity, error)
 }
 
-// An InvalidError is the error for a token that is not valid. The reason is for whoever sent
-// it: it must not contain a part of the token.
+// Recheck returns who a token is for now, for a connection that it was checked for before. If
+// it belongs to another subject meanwhile, the error is [ErrUnknown].
+func Recheck(ctx context.Context, a Authenticator, token, subject string) (Identity, error) {
+	who, err := a.Identify(ctx, token)
+	if err == nil && who.Subject != subject {
+		return Identity{}, ErrUnknown
+	}
+	return who, err
+}
+
+// An InvalidError is the error for a token that is not valid. The client sees the reason,
+// which must not contain a part of the token.
 type InvalidError struct{ Reason string }
 
 // Error returns the reason.

@@ -10,6 +10,7 @@ import (
 	"sync"
 
 	"github.com/sequent-dev/sequent/auth"
+	"github.com/sequent-dev/sequent/internal/admission"
 	"github.com/sequent-dev/sequent/internal/governor"
 )
 
@@ -89,12 +90,7 @@ func (v *visit) admit() error {
 // who finds out whose token the request carries, if the server wants one.
 func (v *visit) who(ctx context.Context) error {
 	cfg := &v.h.config
-	token := ""
-	if got := v.r.Header.Values("Authorization"); len(got) == 1 {
-		if scheme, rest, _ := strings.Cut(got[0], " "); strings.EqualFold(scheme, "Bearer") {
-			token = strings.TrimSpace(rest)
-		}
-	}
+	token := admission.Bearer(v.r)
 	switch {
 	case cfg.Key != nil:
 		if subtle.ConstantTimeCompare([]byte(token), []byte(cfg.Key.secret)) != 1 {
@@ -137,9 +133,9 @@ func (v *visit) still(ctx context.Context) error {
 	if v.h.config.Auth == nil {
 		return nil
 	}
-	who, err := v.h.config.Auth.Identify(ctx, v.token)
+	who, err := auth.Recheck(ctx, v.h.config.Auth, v.token, v.granted.Subject)
 	_, invalid := errors.AsType[*auth.InvalidError](err)
-	if invalid || err == nil && (who.Subject != v.granted.Subject || who.Scope < auth.Read) {
+	if invalid || err == nil && who.Scope < auth.Read {
 		return errClosed // the client connects again, and is told
 	}
 	return nil

@@ -15,6 +15,7 @@ import (
 
 // A description is what the provider's discovery document says.
 type description struct {
+	Issuer     string   `json:"issuer"`
 	Authorize  string   `json:"authorization_endpoint"`
 	Token      string   `json:"token_endpoint"`
 	Keys       string   `json:"jwks_uri"`
@@ -22,7 +23,6 @@ type description struct {
 	Documents  bool     `json:"client_id_metadata_document_supported"`
 	Challenges []string `json:"code_challenge_methods_supported"`
 	Scopes     []string `json:"scopes_supported"`
-	Algorithms []string `json:"id_token_signing_alg_values_supported"`
 }
 
 // discover asks a provider for its description (OpenID Connect Discovery 1.0). The client is
@@ -38,10 +38,15 @@ func discover(ctx context.Context, issuer string) (*description, error) {
 	if err := provider.Claims(d); err != nil {
 		return nil, err
 	}
+	return d, d.checkKeys()
+}
+
+// checkKeys refuses a URL of keys over which others could change them.
+func (d *description) checkKeys() error {
 	if err := checkURL(strings.SplitN(d.Keys, "?", 2)[0]); err != nil {
-		return nil, fmt.Errorf("the URL of its keys, %.200q, %w", d.Keys, err)
+		return fmt.Errorf("the URL of its keys, %.200q, %w", d.Keys, err)
 	}
-	return d, nil
+	return nil
 }
 
 // newClient returns the client for a provider. Its requests have a bound in time and size. It

@@ -9,7 +9,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/coreos/go-oidc/v3/oidc"
 	"github.com/go-jose/go-jose/v4"
 
 	"github.com/sequent-dev/sequent/auth"
@@ -32,19 +31,16 @@ func Examine(ctx context.Context, issuer string) []Fault {
 	x := &examination{client: newClient()}
 	defer x.client.CloseIdleConnections()
 	document := strings.TrimSuffix(issuer, "/") + "/.well-known/openid-configuration"
-	var named struct {
-		Issuer string `json:"issuer"`
-	}
-	if !x.read(ctx, document, "discovery document", &named) {
+	d := new(description)
+	if !x.read(ctx, document, "discovery document", d) {
 		return x.faults
 	}
-	if named.Issuer != issuer {
-		x.fail("pass --oidc-issuer "+named.Issuer+", exactly so",
-			"the provider at %s calls itself %s, and its tokens do so too", issuer, named.Issuer)
+	if d.Issuer != issuer {
+		x.fail("pass --oidc-issuer "+d.Issuer+", exactly so",
+			"the provider at %s calls itself %s, and its tokens do so too", issuer, d.Issuer)
 		return x.faults
 	}
-	d, err := discover(oidc.ClientContext(ctx, x.client), issuer)
-	if err != nil {
+	if err := d.checkKeys(); err != nil {
 		x.fail("correct the provider's configuration", "the discovery document cannot be used: %v", err)
 		return x.faults
 	}

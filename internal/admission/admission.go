@@ -70,6 +70,19 @@ func (g *Gate) OwnPage(r *http.Request) bool {
 // Trusts reports whether an origin was given to [New].
 func (g *Gate) Trusts(origin string) bool { return g.origins[origin] }
 
+// Bearer returns the token of a request (RFC 6750), or "" without one. Two headers are as none.
+func Bearer(r *http.Request) string {
+	values := r.Header.Values("Authorization")
+	if len(values) != 1 {
+		return ""
+	}
+	scheme, token, _ := strings.Cut(values[0], " ")
+	if !strings.EqualFold(scheme, "Bearer") {
+		return ""
+	}
+	return strings.TrimSpace(token)
+}
+
 // hostOf returns the name of a host that may have a port.
 func hostOf(hostport string) string {
 	host, _, err := net.SplitHostPort(hostport)

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/sequent-dev/sequent/auth"
+	"github.com/sequent-dev/sequent/internal/admission"
 	"github.com/sequent-dev/sequent/mcpserver/internal/message"
 )
 
@@ -43,15 +44,10 @@ func (v *visit) authenticate() bool {
 
 // token returns the token of the request; empty if there is none, or several.
 func (v *visit) token() string {
-	values := v.r.Header.Values("Authorization")
-	if len(values) == 0 {
+	if len(v.r.Header.Values("Authorization")) == 0 {
 		return v.socketToken()
 	}
-	scheme, token, _ := strings.Cut(values[0], " ")
-	if len(values) > 1 || !strings.EqualFold(scheme, "Bearer") {
-		return ""
-	}
-	return strings.TrimSpace(token)
+	return admission.Bearer(v.r)
 }
 
 // recheck returns what the token of the connection allows now: it may have expired or been
@@ -60,17 +56,14 @@ func (v *visit) recheck(ctx context.Context) (auth.Scope, error) {
 	if v.h.auth == nil {
 		return auth.None, nil
 	}
-	who, err := v.h.auth.Identify(ctx, v.token())
-	if err == nil && who.Subject != v.caller.Owner {
-		err = auth.ErrUnknown
-	}
+	who, err := auth.Recheck(ctx, v.h.auth, v.token(), v.caller.Owner)
 	return who.Scope, err
 }
 
 // still ends a stream whose token has expired or been revoked since it began. A token that
 // cannot be checked now is as it was.
-func (v *visit) still() error {
-	_, err := v.recheck(v.r.Context())
+func (v *visit) still(ctx context.Context) error {
+	_, err := v.recheck(ctx)
 	if _, invalid := errors.AsType[*auth.InvalidError](err); invalid {
 		return err
 	}

@@ -106,11 +106,11 @@ func (v *visit) follow() {
 	for err == nil {
 		select {
 		case <-s.Subscriptions().Wake():
-			if err = v.still(); err == nil {
+			if err = v.still(v.r.Context()); err == nil {
 				err = out.events(s.take(mine)...)
 			}
 		case <-out.silent():
-			if err = v.still(); err == nil {
+			if err = v.still(v.r.Context()); err == nil {
 				err = out.comment()
 			}
 		case <-mine:

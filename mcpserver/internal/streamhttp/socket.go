@@ -78,13 +78,9 @@ func (v *visit) socket() {
 	client := v.client
 	socket.Serve(ctx, socket.Config{
 		MaxFrame: v.h.maxBody, Timeout: v.h.timeout,
-		Hold: func(n int64) error { return client.Take(governor.BytesIn, n) },
-		Give: func(n int64) { client.Give(governor.BytesIn, n) },
-		Valid: func() bool {
-			_, err := v.recheck(ctx)
-			_, invalid := errors.AsType[*auth.InvalidError](err)
-			return !invalid
-		},
+		Hold:  func(n int64) error { return client.Take(governor.BytesIn, n) },
+		Give:  func(n int64) { client.Give(governor.BytesIn, n) },
+		Valid: func() bool { return v.still(ctx) == nil },
 		Conn: stdio.Config{
 			Server: v.server, Caller: v.caller, Origin: v.origin,
 			Guest: &stdio.Guest{

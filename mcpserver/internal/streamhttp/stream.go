@@ -149,11 +149,11 @@ func (v *visit) listen(r *method.Request) {
 	for err == nil && !l.Empty() {
 		select {
 		case <-l.Wake():
-			if err = v.still(); err == nil {
+			if err = v.still(v.r.Context()); err == nil {
 				err = out.events(l.Take()...)
 			}
 		case <-out.silent():
-			if err = v.still(); err == nil {
+			if err = v.still(v.r.Context()); err == nil {
 				err = out.comment()
 			}
 		case <-ctx.Done():
