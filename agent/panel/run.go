@@ -226,7 +226,7 @@ func (r *run) work(ctx context.Context, i int, p Perspective, model llm.Model) e
 	record := tool.New(recordSpec, func(ctx context.Context, _ tool.Call, in recordArgs) (tool.Reply, error) {
 		call, _ := agent.CallOf(ctx)
 		t, err := r.record(ctx, i, in.Thought, func(v *View, t sequent.Thought) {
-			v.answered(llm.Message{Role: llm.Result, CallID: call.ID, Text: recorded(t)})
+			v.Answered(call.ID, recorded(t), "")
 		})
 		if sequent.CodeOf(err) == sequent.CodeLimitExceeded || sequent.CodeOf(err) == sequent.CodeInvalidThought {
 			return tool.Reply{Text: err.Error(), Failed: true}, nil
@@ -236,7 +236,7 @@ func (r *run) work(ctx context.Context, i int, p Perspective, model llm.Model) e
 		return tool.Reply{Text: err.Error(), Failed: true}, nil
 	})
 	st, view := r.state(), r.view(i)
-	if text, done := finished(view.Messages); done {
+	if text, done := view.Finished(); done {
 		return r.end(ctx, i, text, nil)
 	}
 	prompt := []llm.Message{
@@ -286,15 +286,6 @@ func (r *run) view(i int) View {
 	return v
 }
 
-// finished returns the answer of a conversation that has one.
-func finished(messages []llm.Message) (text string, ok bool) {
-	if len(messages) == 0 {
-		return "", false
-	}
-	last := messages[len(messages)-1]
-	return last.Text, last.Role == llm.Assistant && len(last.Calls) == 0
-}
-
 // record appends a thought to the branch of a perspective, and changes its state with it.
 func (r *run) record(ctx context.Context, i int, text string, change func(*View, sequent.Thought)) (t sequent.Thought, err error) {
 	err = r.commit(ctx, false, func(st *State, c *sequent.Change) error {
@@ -332,32 +323,26 @@ func (r *run) store(ctx context.Context, i int, e agent.Event) error {
 		})
 	case e.Calling != nil && !e.Calling.Repeatable && e.Calling.Call.Name != recordSpec.Name:
 		return r.commit(ctx, false, func(st *State, _ *sequent.Change) error {
-			st.Views[i].Begun = append(st.Views[i].Begun, e.Calling.Call.ID)
+			st.Views[i].Begin(e.Calling.Call.ID)
 			return nil
 		})
 	case e.Called != nil:
 		return r.commit(ctx, false, func(st *State, _ *sequent.Change) error {
-			st.Views[i].answered(llm.Message{Role: llm.Result, CallID: e.Called.Call.ID, Text: e.Called.Text, Refusal: e.Called.Refusal})
+			st.Views[i].Answered(e.Called.Call.ID, e.Called.Text, e.Called.Refusal)
 			return nil
 		})
 	}
 	return nil
 }
 
-// answerInterrupted answers calls that began before a crash: their effects are unknown.
+// answerInterrupted answers calls that began before a crash.
 func (r *run) answerInterrupted(ctx context.Context, i int) error {
 	v := r.view(i)
-	open := v.interrupted()
-	if len(open) == 0 {
+	if v.Interrupted() == nil {
 		return nil
 	}
 	return r.commit(ctx, false, func(st *State, _ *sequent.Change) error {
-		for _, id := range open {
-			st.Views[i].answered(llm.Message{
-				Role: llm.Result, CallID: id,
-				Text: "The program ended during this call. It is not known whether it did anything: find out before you call it again.",
-			})
-		}
+		st.Views[i].AnswerInterrupted()
 		return nil
 	})
 }

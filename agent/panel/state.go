@@ -3,9 +3,9 @@ package panel
 import (
 	"encoding/json"
 	"fmt"
-	"slices"
 
 	"github.com/sequent-dev/sequent"
+	"github.com/sequent-dev/sequent/agent"
 	"github.com/sequent-dev/sequent/llm"
 )
 
@@ -22,14 +22,13 @@ const (
 
 // A View is the work of a perspective.
 type View struct {
-	Name         string        `json:"name"`
-	Instructions string        `json:"instructions,omitempty"`
-	State        string        `json:"state,omitempty"`
-	Why          string        `json:"why,omitempty"`  // it was cut or failed
-	Steps        int           `json:"steps,omitzero"` // answers of the model
-	Usage        llm.Usage     `json:"usage,omitzero"`
-	Messages     []llm.Message `json:"messages,omitempty"` // after the prompt; empty once it has ended
-	Begun        []string      `json:"begun,omitempty"`    // ids of calls that may have had effects
+	Name               string    `json:"name"`
+	Instructions       string    `json:"instructions,omitempty"`
+	State              string    `json:"state,omitempty"`
+	Why                string    `json:"why,omitempty"`  // it was cut or failed
+	Steps              int       `json:"steps,omitzero"` // answers of the model
+	Usage              llm.Usage `json:"usage,omitzero"`
+	agent.Conversation           // empty once it has ended
 }
 
 // A State is the complete state of a panel. It is stored in a label of the session.
@@ -59,7 +58,7 @@ type Point struct {
 	Refs []string `json:"refs"`
 }
 
-// StateOf returns the state of a session's panel. It returns false if there is none.
+// StateOf returns the state of a session's panel. It returns false for a session without a panel.
 func StateOf(s *sequent.Session) (State, bool) {
 	var st State
 	raw := s.Label(label)
@@ -73,31 +72,4 @@ func (st *State) put(c *sequent.Change) error {
 	}
 	c.SetLabel(label, string(raw))
 	return nil
-}
-
-// answered adds or replaces the result of a call.
-func (v *View) answered(m llm.Message) {
-	i := slices.IndexFunc(v.Messages, func(old llm.Message) bool { return old.Role == llm.Result && old.CallID == m.CallID })
-	// IDs are unique in an answer only, so an older one may be equal.
-	last := 0
-	for at, old := range v.Messages {
-		if old.Role == llm.Assistant {
-			last = at
-		}
-	}
-	if i > last {
-		v.Messages[i] = m
-		return
-	}
-	v.Messages = append(v.Messages, m)
-}
-
-// interrupted returns the calls of the last answer that began and have no result.
-func (v *View) interrupted() (open []string) {
-	for _, id := range v.Begun {
-		if !slices.ContainsFunc(v.Messages, func(m llm.Message) bool { return m.Role == llm.Result && m.CallID == id }) {
-			open = append(open, id)
-		}
-	}
-	return open
 }

@@ -113,7 +113,7 @@ func (r *run) resume(ctx context.Context) error {
 // phase runs a phase until its result is stored.
 func (r *run) phase(ctx context.Context, p Phase) error {
 	tools := r.tools(p)
-	if _, done := r.st.finished(); done {
+	if _, done := r.st.Finished(); done {
 		return r.finish(ctx, p)
 	}
 	if err := r.answerInterrupted(ctx); err != nil {
@@ -159,7 +159,7 @@ func (r *run) tools(p Phase) []tool.Tool {
 		call, _ := agent.CallOf(ctx)
 		next, err := r.change(c, func(st *State, c *sequent.Change) error {
 			c.SetState(sequent.Active) // the tool may have completed the session
-			st.answered(call.ID, fmt.Sprintf("Recorded. The session has %d thoughts.", c.Session().Len()), "")
+			st.Answered(call.ID, fmt.Sprintf("Recorded. The session has %d thoughts.", c.Session().Len()), "")
 			return nil
 		})
 		pending = &next
@@ -192,7 +192,7 @@ func (r *run) store(ctx context.Context, e agent.Event) error {
 		})
 	case e.Calling != nil && !e.Calling.Repeatable && e.Calling.Call.Name != r.thinkTool:
 		return r.commit(ctx, func(st *State, _ *sequent.Change) error {
-			st.Begun = append(slices.Clip(st.Begun), e.Calling.Call.ID)
+			st.Begin(e.Calling.Call.ID)
 			return nil
 		})
 	case e.Called != nil:
@@ -201,33 +201,20 @@ func (r *run) store(ctx context.Context, e agent.Event) error {
 			if len(e.Called.Reply.Images) > 0 { // they would be part of every later entry of the log
 				text += "\nImages are shown once. If you do not see them, call the tool again."
 			}
-			st.answered(e.Called.Call.ID, text, e.Called.Refusal)
+			st.Answered(e.Called.Call.ID, text, e.Called.Refusal)
 			return nil
 		})
 	}
 	return nil
 }
 
-// answerInterrupted answers calls that began before a crash. Their effects are
-// unknown, so the model must decide whether to repeat them.
+// answerInterrupted answers calls that began before a crash.
 func (r *run) answerInterrupted(ctx context.Context) error {
-	answered := make(map[string]bool)
-	for _, m := range r.st.Messages {
-		answered[m.CallID] = true
-	}
-	var open []string
-	for _, id := range r.st.Begun {
-		if !answered[id] {
-			open = append(open, id)
-		}
-	}
-	if len(open) == 0 {
+	if r.st.Interrupted() == nil {
 		return nil
 	}
 	return r.commit(ctx, func(st *State, _ *sequent.Change) error {
-		for _, id := range open {
-			st.answered(id, "The program ended during this call. It is not known whether it did anything: find out before you call it again.", "")
-		}
+		st.AnswerInterrupted()
 		return nil
 	})
 }
@@ -255,7 +242,7 @@ func (r *run) finish(ctx context.Context, p Phase) error {
 	if err != nil {
 		return err
 	}
-	text, done := r.st.finished()
+	text, done := r.st.Finished()
 	if text = clean(text); text == "" || !done {
 		text = r.fallbackResult(s)
 	}

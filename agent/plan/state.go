@@ -3,10 +3,10 @@ package plan
 import (
 	"encoding/json"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/sequent-dev/sequent"
+	"github.com/sequent-dev/sequent/agent"
 	"github.com/sequent-dev/sequent/llm"
 )
 
@@ -40,10 +40,9 @@ type State struct {
 	Fault   *Fault    `json:"fault,omitempty"`
 
 	// The current phase:
-	Number   int           `json:"number,omitzero"`    // number of its first thought
-	Since    int           `json:"since,omitzero"`     // length of the log at its beginning
-	Messages []llm.Message `json:"messages,omitempty"` // conversation after the prompt
-	Begun    []string      `json:"begun,omitempty"`    // ids of begun calls that may have effects
+	Number int `json:"number,omitzero"` // number of its first thought
+	Since  int `json:"since,omitzero"`  // length of the log at its beginning
+	agent.Conversation
 
 	Writes int `json:"writes"` // number of writes; detects concurrent processes
 }
@@ -76,29 +75,6 @@ func (st *State) put(c *sequent.Change) error {
 	}
 	c.SetLabel(label, string(raw))
 	return nil
-}
-
-// answered adds or replaces the result of a call.
-func (st *State) answered(id, text, refusal string) {
-	m := llm.Message{Role: llm.Result, CallID: id, Text: text, Refusal: refusal}
-	for i := len(st.Messages) - 1; i >= 0 && st.Messages[i].Role == llm.Result; i-- {
-		if st.Messages[i].CallID == id {
-			st.Messages = slices.Clone(st.Messages)
-			st.Messages[i] = m
-			return
-		}
-	}
-	st.Messages = append(slices.Clip(st.Messages), m)
-}
-
-// finished returns the text of the phase's last answer. It returns false if the
-// phase is not finished.
-func (st *State) finished() (text string, ok bool) {
-	if len(st.Messages) == 0 {
-		return "", false
-	}
-	last := st.Messages[len(st.Messages)-1]
-	return last.Text, last.Role == llm.Assistant && len(last.Calls) == 0
 }
 
 // enter moves the machine to the beginning of a state.
