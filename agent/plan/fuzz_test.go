@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/sequent-dev/sequent"
+	"github.com/sequent-dev/sequent/agent"
 	"github.com/sequent-dev/sequent/agent/plan"
 	"github.com/sequent-dev/sequent/llm"
 	"github.com/sequent-dev/sequent/llm/llmtest"
@@ -16,13 +17,13 @@ import (
 // with a complete session or an error.
 func FuzzState(f *testing.F) {
 	for _, st := range []plan.State{
-		{Machine: "plan", State: "research", Step: 3, Messages: []llm.Message{
+		{Machine: "plan", State: "research", Step: 3, Conversation: agent.Conversation{Messages: []llm.Message{
 			{Role: llm.Assistant, Calls: []llm.Call{{ID: "a", Name: "sequentialthinking", Args: `{"thought":"x","thoughtNumber":1,"totalThoughts":1,"nextThoughtNeeded":true}`}, {ID: "a", Name: "write"}}},
-		}, Begun: []string{"a", "b"}},
+		}, Begun: []string{"a", "b"}}},
 		{Machine: "plan", State: "error", Fault: &plan.Fault{Phase: "design", Code: "plan_no_answer"}},
 		{Machine: "plan", State: "error"}, {Machine: "plan", State: "plan_complete"}, {Machine: "plan"}, {},
 		{Machine: "plan", State: "design", Step: -7, Since: -1, Number: -1, Writes: -1},
-		{Machine: "plan", State: "design", Step: 1 << 40, Since: 1 << 40, Messages: []llm.Message{{Role: llm.Result, CallID: "x"}, {Role: "odd"}}},
+		{Machine: "plan", State: "design", Step: 1 << 40, Since: 1 << 40, Conversation: agent.Conversation{Messages: []llm.Message{{Role: llm.Result, CallID: "x"}, {Role: "odd"}}}},
 	} {
 		raw, err := json.Marshal(st)
 		if err != nil {
