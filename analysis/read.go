@@ -25,7 +25,7 @@ type corpus struct {
 	stems    *stems
 	sessions []*session
 	known    map[sequent.Key]int  // index in sessions
-	byID     map[sequent.ID][]int // the same, whoever owns them
+	byID     map[sequent.ID][]int // the same, of all owners
 	asked    map[sequent.Key]bool // sessions that Query.Text finds; nil means all
 	notice   string
 	failed   int // sessions that could not be read

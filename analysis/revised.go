@@ -51,7 +51,7 @@ func changedIn(s *sequent.Session, log []sequent.Thought, standings []sequent.St
 // wrong.
 func disputed(s *sequent.Session, seq int) bool { return dispute(s, seq).Kind == sequent.Wrong }
 
-// dispute returns the latest judgement about a thought; its kind is empty if there is none.
+// dispute returns the latest judgement about a thought; its kind is empty for a thought that was not judged.
 func dispute(s *sequent.Session, seq int) (latest sequent.Note) {
 	for _, n := range s.Notes() {
 		if n.Seq == seq && n.Kind != sequent.Remark {

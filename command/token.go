@@ -108,7 +108,7 @@ func (p *program) expiry(text string) (time.Time, error) {
 }
 
 // explainToken prints what to do with a new token: how to run a server, and what its subject
-// pastes. The token itself is not repeated: it belongs into an environment variable.
+// pastes. It does not repeat the token, which belongs into an environment variable.
 func (p *program) explainToken(file, url string) {
 	fmt.Fprintf(p.err, "\nSave the token now: it cannot be shown again. Its hash is in %s.\n", shortPath(file))
 	if url == "" {

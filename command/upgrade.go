@@ -34,8 +34,8 @@ func (p *program) upgrade() *cobra.Command {
 folder, or the file of an archive, with the release's SHA256SUMS beside it. An archive whose checksum differs is
 refused. Then connect to the server of each MCP client as the client does, and name the clients to restart.
 
-The program is replaced in the folder bin in your data directory, where sequent setup and install.sh put it, or
-where this program is if there is none. Servers that run go on with the old version until their client
+The program is replaced in the folder bin in your data directory, where sequent setup and install.sh put it. If
+that folder has no program, this one is replaced where it is. Servers that run go on with the old version until their client
 restarts them. The program never upgrades by itself.
 
 --json prints {"ok": bool, "program": file, "from": version, "version": version, "replaced": bool, "findings": [{check,

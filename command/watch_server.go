@@ -119,7 +119,7 @@ func (f *following) find(ctx context.Context, arg string) (sequent.ID, error) {
 	if len(ids) == 1 {
 		return sequent.ID(ids[0]), nil
 	}
-	return sequent.ID(arg), nil // the server says if there is none
+	return sequent.ID(arg), nil // the server reports an unknown id
 }
 
 // event takes an event of the stream.

@@ -84,7 +84,7 @@ func (r *run) synthesise(ctx context.Context) error {
 	}
 }
 
-// check returns a synthesis with the points whose citations exist, or why there is none.
+// check returns a synthesis with the points whose citations exist, or the reason why the text is not one.
 func check(text string, refs map[string]string) (out Synthesis, why string) {
 	from, to := strings.IndexByte(text, '{'), strings.LastIndexByte(text, '}')
 	if from < 0 || to < from || json.Unmarshal([]byte(text[from:to+1]), &out) != nil {

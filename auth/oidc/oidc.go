@@ -39,8 +39,8 @@ const (
 	retryInterval  = 3 * time.Second // minimum time between two failing discoveries
 )
 
-// algorithms are those with public keys. With the others, whoever can check a token can make
-// one.
+// algorithms are the accepted signatures: those with public keys. With HMAC, a server that can
+// check tokens could also make them.
 var algorithms = []jose.SignatureAlgorithm{
 	jose.RS256, jose.RS384, jose.RS512, jose.PS256, jose.PS384, jose.PS512, jose.ES256, jose.ES384, jose.ES512, jose.EdDSA,
 }

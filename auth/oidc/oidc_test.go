@@ -165,8 +165,8 @@ func TestIdentify(t *testing.T) {
 	}
 }
 
-// Tokens that are not for this server, or of nobody, are refused with the reason, which has
-// nothing of the token.
+// Tokens for other servers, and tokens without a subject, are refused. The reason does not
+// contain a part of the token.
 func TestHostileTokens(t *testing.T) {
 	t.Parallel()
 	p, other := newIssuer(t), newIssuer(t)

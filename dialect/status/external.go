@@ -137,8 +137,8 @@ func (d *server) produce(ctx context.Context, c tool.Call, in externalArgs, id s
 	return draft, reply, nil
 }
 
-// ask returns the answer of the model for a step. The writing is nil if nobody wants to
-// see the answer while it comes; otherwise the caller ends it.
+// ask returns the answer of the model for a step. The writing is nil if the
+// answer is not shown while it comes; otherwise the caller ends it.
 func (d *server) ask(ctx context.Context, c tool.Call, in externalArgs, id sequent.ID, begun func()) (Answer, *writing, error) {
 	st := in.step
 	s, err := d.look(ctx, c.Caller, id)

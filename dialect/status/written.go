@@ -13,8 +13,8 @@ import (
 // A Board shows thoughts while a model writes them. It is safe for concurrent use.
 type Board interface {
 	// Begin announces a thought of a session, on a branch, with a number. The caller calls
-	// piece with each piece of its text, and end at its end. Piece is nil if nobody wants
-	// to see it: then the model is asked for the whole answer.
+	// piece with each piece of its text, and end at its end. A nil piece means that
+	// the session is not followed; the model is then asked for the whole answer.
 	Begin(key sequent.Key, branch string, number int) (piece func(text string), end func())
 }
 
@@ -34,7 +34,7 @@ type writing struct {
 }
 
 // write announces a step that a model writes. It calls begun before the first piece. It
-// returns nil if nobody wants to see the pieces.
+// returns nil if the session is not followed.
 func (d *server) write(c tool.Call, st step, id sequent.ID, begun func()) *writing {
 	w := &writing{end: func() {}, begun: begun}
 	if c.Text != nil {

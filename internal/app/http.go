@@ -126,7 +126,7 @@ func (c HTTPConfig) authenticator(a *App) (auth.Authenticator, error) {
 	return auth.First(file, provider), nil
 }
 
-// tokens returns the authenticator of the token file; nil if there is none.
+// tokens returns the authenticator of the token file; nil without --auth.
 func (c HTTPConfig) tokens(a *App) (auth.Authenticator, error) {
 	if c.Tokens == "" {
 		return nil, nil

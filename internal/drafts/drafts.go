@@ -41,7 +41,7 @@ type writing struct {
 func New() *Board { return &Board{by: make(map[sequent.Key]*page)} }
 
 // Begin adds a draft. The caller calls piece with each piece of the text, and end at the
-// end. Piece is nil if nobody follows the session.
+// end. Piece is nil if the session is not followed.
 func (b *Board) Begin(key sequent.Key, branch string, number int) (piece func(text string), end func()) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
