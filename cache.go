@@ -17,6 +17,8 @@ type cache struct {
 
 	mu       sync.Mutex // guards what follows
 	bytes    int64
+	hits     int64 // of get
+	misses   int64
 	entries  map[Key]*list.Element // each holding an *entry
 	recent   *list.List            // sessions with texts, most recently used first
 	textless *list.List            // sessions whose texts were dropped, in the same order
@@ -40,8 +42,10 @@ func (c *cache) get(k Key) *Session {
 	defer c.mu.Unlock()
 	el, ok := c.entries[k]
 	if !ok {
+		c.misses++
 		return nil
 	}
+	c.hits++
 	e := el.Value.(*entry)
 	e.list.MoveToFront(el)
 	return e.session

@@ -45,6 +45,8 @@ type core struct {
 	cache  *cache
 	meter  *meter
 	queue  queue
+
+	counted counters
 }
 
 // open returns what e works with. The zero Engine has nothing to work with.
@@ -80,6 +82,9 @@ func New(cfg Config) *Engine {
 func (e *Engine) Owned(owner string) *Engine {
 	return &Engine{core: e.core, owner: owner, textless: e.textless}
 }
+
+// Owner returns the owner whose sessions the engine sees; empty is the local user.
+func (e *Engine) Owner() string { return e.owner }
 
 // WithoutTexts returns the engine for callers that do not need the texts of earlier
 // thoughts to record another one. The sessions that Begin, Update and Ensure pass to
@@ -149,6 +154,7 @@ func (e *Engine) Delete(ctx context.Context, id ID) error {
 	if err != nil {
 		return err
 	}
+	leaveTrail(ctx, k, true)
 	err = e.store.Delete(ctx, k, 0)
 	e.cache.remove(k)
 	e.meter.freed(e.owner)
@@ -161,6 +167,7 @@ func (e *Engine) Session(ctx context.Context, id ID) (*Session, error) {
 	if err != nil {
 		return nil, err
 	}
+	leaveTrail(ctx, k, false)
 	s, err := e.load(ctx, k, false)
 	if err != nil {
 		return nil, err
@@ -271,6 +278,7 @@ func (e *Engine) sweep(ctx context.Context, q SweepQuery) (int, error) {
 	for total := 0; ; {
 		n, err := c.store.Sweep(ctx, q, batch)
 		total += n
+		c.counted.swept.Add(int64(n))
 		if err != nil || n < batch {
 			return total, err
 		}
@@ -284,6 +292,10 @@ func (e *Engine) sweep(ctx context.Context, q SweepQuery) (int, error) {
 // ctx is done. A slow follower does not delay writers and misses nothing.
 func (e *Engine) Follow(ctx context.Context, id ID, seq int) iter.Seq2[Thought, error] {
 	return func(yield func(Thought, error) bool) {
+		if e.core != nil {
+			e.counted.followers.Add(1)
+			defer e.counted.followers.Add(-1)
+		}
 		if err := e.follow(ctx, id, seq, yield); err != nil && ctx.Err() == nil {
 			yield(Thought{}, err)
 		}
@@ -344,14 +356,7 @@ func (e *Engine) Watch(ctx context.Context) (*Watch, error) {
 // Position returns the position of a session. It reads no more of the log than what a
 // reader at have lacks, so that it costs little to see that nothing has changed.
 func (e *Engine) Position(ctx context.Context, id ID, have Position) (Position, error) {
-	k, err := e.key(id)
-	if err != nil {
-		return Position{}, err
-	}
-	h, _, err := e.store.Load(ctx, k, have, 1)
-	if err == nil && h.Expired(e.now()) {
-		err = notFound(id)
-	}
+	h, _, err := e.EntriesAfter(ctx, id, have, 1)
 	return h.Position(), err
 }
 

@@ -208,7 +208,7 @@ func TestRequestKeys(t *testing.T) {
 }
 
 func TestManyWriters(t *testing.T) {
-	const writers, each = 200, 20
+	const writers, each = 200, 10
 	for _, sessions := range []int{1, 10} {
 		t.Run(fmt.Sprintf("%d sessions", sessions), func(t *testing.T) {
 			store := &auditor{Store: sequent.NewMemoryStore(), t: t}

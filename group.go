@@ -274,6 +274,9 @@ func (g *group) plan() {
 // replan is the [Write.Rebase] of the group's write.
 func (g *group) replan(now Header, exists bool, tail []Entry) bool {
 	w := g.write
+	if w == nil {
+		return false // the store repeats a transaction in which there was nothing to write
+	}
 	if exists {
 		if w.Err = g.rebase(now, tail); w.Err != nil {
 			return false

@@ -17,7 +17,9 @@ type MemoryStore struct {
 	owners   map[string]*catalog
 	scopes   map[scopeKey]*order // by creation
 	feed     Feed
-	refused  map[string]int64 // by owner
+	refused  map[string]int64      // by owner
+	shares   map[[32]byte]memShare // by hash
+	tickets  map[[32]byte]Ticket
 }
 
 // NewMemoryStore returns an empty store.

@@ -18,6 +18,9 @@ func (m *MemoryStore) Usage(ctx context.Context, q UsageQuery) ([]Usage, error) 
 		h := &p.session.header
 		u := owners[h.Owner]
 		u.Owner, u.Sessions, u.Thoughts, u.Bytes = h.Owner, u.Sessions+1, u.Thoughts+h.Len, u.Bytes+h.Bytes
+		if h.Updated.After(u.Updated) {
+			u.Updated = h.Updated
+		}
 		owners[h.Owner] = u
 	}
 	for owner, n := range m.refused {

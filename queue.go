@@ -47,6 +47,7 @@ func (e *Engine) apply(ctx context.Context, id ID, v verb, change func(*Change) 
 	if err != nil {
 		return nil, err
 	}
+	leaveTrail(ctx, k, true)
 	if change == nil {
 		return nil, &Error{Code: CodeInternal, Msg: "the change function is nil"}
 	}
@@ -71,6 +72,7 @@ func (e *Engine) apply(ctx context.Context, id ID, v verb, change func(*Change) 
 			e.submit(j)
 		}
 		if CodeOf(j.err) == CodeQuotaExceeded {
+			e.counted.quotaRefused.Add(1)
 			e.meter.refused(ctx, e.owner)
 		}
 	}

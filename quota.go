@@ -22,8 +22,9 @@ type Usage struct {
 	Owner    string
 	Sessions int
 	Thoughts int
-	Bytes    int64 // sum of [Header.Bytes]
-	Refused  int64 // calls that a quota has refused
+	Bytes    int64     // sum of [Header.Bytes]
+	Refused  int64     // calls that a quota has refused
+	Updated  time.Time // the latest [Header.Updated]; zero without sessions
 }
 
 // A UsageQuery selects the owners of [Store.Usage].

@@ -58,6 +58,7 @@ func (e *Engine) RestoreEntries(ctx context.Context, h Header, entries []Entry) 
 	if err != nil {
 		return 0, err
 	}
+	leaveTrail(ctx, k, true)
 	h.Key = k
 	if err := e.checkRestored(&h, entries); err != nil {
 		return 0, err

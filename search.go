@@ -116,7 +116,8 @@ type Hit struct {
 	Thought Thought
 	Score   float64 // higher is better; comparable within one result only
 
-	// These are set by [Engine.Search]; a store leaves them empty.
+	// These are set by [Engine.Search]. A store leaves them empty, unless it got the hit
+	// from the engine of a server.
 	State    State    // of the session
 	Standing Standing // of the thought
 	Instead  *Thought // the thought that holds instead, if this one is superseded
@@ -134,6 +135,10 @@ func (c *core) appraise(ctx context.Context, hits []Hit) ([]Hit, error) {
 	seen := make(map[holds]bool)
 	kept := hits[:0]
 	for _, h := range hits {
+		if h.State != "" { // appraised where the session is
+			kept = append(kept, h)
+			continue
+		}
 		s, ok := sessions[h.Key]
 		if !ok {
 			var err error

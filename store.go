@@ -149,7 +149,8 @@ type Write struct {
 	// and retries.
 	Rebase func(now Header, exists bool, tail []Entry) bool
 
-	// Err is set by the store if this write alone failed.
+	// Err is set by the store if this write failed, but not the whole batch. It may be
+	// an [Error] that is Uncertain.
 	Err error
 
 	// Try lets the store skip the write instead of waiting for a session that

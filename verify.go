@@ -193,11 +193,18 @@ const labelPrefix = "labels."
 
 // Entries returns a session's header and its whole log, with the proofs.
 func (e *Engine) Entries(ctx context.Context, id ID) (Header, []Entry, error) {
+	return e.EntriesAfter(ctx, id, Position{}, 0)
+}
+
+// EntriesAfter is [Engine.Entries] for a reader that has the log up to a position. It
+// returns what [Store.Load] returns.
+func (e *Engine) EntriesAfter(ctx context.Context, id ID, have Position, limit int) (Header, []Entry, error) {
 	k, err := e.key(id)
 	if err != nil {
 		return Header{}, nil, err
 	}
-	h, entries, err := e.store.Load(ctx, k, Position{}, 0)
+	leaveTrail(ctx, k, false)
+	h, entries, err := e.store.Load(ctx, k, have, limit)
 	if err == nil && h.Expired(e.now()) {
 		return Header{}, nil, notFound(id)
 	}

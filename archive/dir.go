@@ -112,6 +112,59 @@ func (d Dir) remove(name string) (err error) {
 	return durable.SyncDir(root, path.Dir(name))
 }
 
+// OwnerFiles returns how many folders of sessions an owner has.
+func (d Dir) OwnerFiles(owner string) (int, error) {
+	entries, err := os.ReadDir(filepath.Join(string(d), ownersFolder(owner)))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return 0, fmt.Errorf("archive: find the files of an owner: %w", err)
+	}
+	return len(entries), nil
+}
+
+// RenameOwner makes the files of an owner those of another one, and returns how many
+// folders of sessions it has moved. A session of which the new owner has a file keeps it,
+// and the other stays where it is. Neither owner is the local user.
+func (d Dir) RenameOwner(from, to string) (moved int, err error) {
+	moved, err = d.renameOwner(ownersFolder(from), ownersFolder(to))
+	if err != nil {
+		return moved, fmt.Errorf("archive: move the files of an owner: %w", err)
+	}
+	return moved, nil
+}
+
+func (d Dir) renameOwner(from, to string) (moved int, err error) {
+	root, err := os.OpenRoot(string(d))
+	if errors.Is(err, fs.ErrNotExist) {
+		return 0, nil
+	}
+	if err != nil {
+		return 0, err
+	}
+	defer closing(root.Close, &err)
+	entries, err := fs.ReadDir(root.FS(), from)
+	if errors.Is(err, fs.ErrNotExist) || err == nil && len(entries) == 0 {
+		return 0, nil
+	}
+	if err == nil {
+		err = makeFolder(root, to)
+	}
+	if err != nil {
+		return 0, err
+	}
+	for _, e := range entries {
+		target := path.Join(to, e.Name())
+		if _, err := root.Lstat(target); err == nil {
+			continue
+		}
+		if err := root.Rename(path.Join(from, e.Name()), target); err != nil {
+			return moved, err
+		}
+		moved++
+	}
+	_ = root.Remove(from) // unless it has files
+	return moved, errors.Join(durable.SyncDir(root, to), durable.SyncDir(root, "."))
+}
+
 // isTemp reports whether a file is one that replace writes.
 func isTemp(name string) bool {
 	return strings.HasPrefix(name, tempPrefix) && strings.HasSuffix(name, tempSuffix)

@@ -4,10 +4,10 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"path"
-	"regexp"
 	"strings"
 
 	"github.com/sequent-dev/sequent"
+	"github.com/sequent-dev/sequent/internal/lazyregexp"
 )
 
 // longestName is the maximum length of an encoded id in bytes. File systems allow 255
@@ -16,7 +16,7 @@ const longestName = 180
 
 // reserved matches the device names of Windows. Device names with a dot cannot occur,
 // because dots are escaped.
-var reserved = regexp.MustCompile(`^(con|prn|aux|nul|com[0-9]|lpt[0-9])$`)
+var reserved = lazyregexp.New(`^(con|prn|aux|nul|com[0-9]|lpt[0-9])$`)
 
 // folder returns the path of a session's folder in the archive's directory: its id,
 // after the owner's folder if it has an owner.
@@ -24,8 +24,11 @@ func folder(k sequent.Key) string {
 	if k.Owner == "" {
 		return encodeName(string(k.ID))
 	}
-	return path.Join("@"+encodeName(k.Owner), encodeName(string(k.ID)))
+	return path.Join(ownersFolder(k.Owner), encodeName(string(k.ID)))
 }
+
+// ownersFolder returns the folder of an owner who is not the local user.
+func ownersFolder(owner string) string { return "@" + encodeName(owner) }
 
 // encodeName returns a unique file name for a text, also on file systems that ignore
 // case or the composition of characters. Lower-case letters, digits, hyphens and
@@ -48,7 +51,7 @@ func encodeName(text string) string {
 	switch {
 	case name == "":
 		return "%"
-	case reserved.MatchString(name):
+	case reserved().MatchString(name):
 		return "%" + strings.ToUpper(hex.EncodeToString([]byte{name[0]})) + name[1:]
 	case len(name) > longestName:
 		sum := sha256.Sum256([]byte(text))

@@ -1,10 +1,10 @@
 package archive
 
 import (
-	"regexp"
 	"strings"
 
 	"github.com/sequent-dev/sequent"
+	"github.com/sequent-dev/sequent/internal/lazyregexp"
 	"github.com/sequent-dev/sequent/internal/printable"
 )
 
@@ -15,11 +15,11 @@ func oneLine(text string, most int) string {
 }
 
 // inline matches characters with a meaning within a line of Markdown.
-var inline = regexp.MustCompile("[\\\\`*_\\[\\]<>&#|~$!@]")
+var inline = lazyregexp.New("[\\\\`*_\\[\\]<>&#|~$!@]")
 
 // escaped returns text on one line of Markdown, escaped.
 func escaped(text string) string {
-	return inline.ReplaceAllString(oneLine(text, 200), `\$0`)
+	return inline().ReplaceAllString(oneLine(text, 200), `\$0`)
 }
 
 // code returns text as a code span.
@@ -48,7 +48,7 @@ func longestRun(text string, of rune) int {
 // unsafe matches text that affects the rest of a document: HTML, which can include
 // what follows it; headings, which appear in the table of contents; and link
 // definitions, which apply to the whole document.
-var unsafe = regexp.MustCompile(`(?m)<[a-zA-Z/!?]` +
+var unsafe = lazyregexp.New(`(?m)<[a-zA-Z/!?]` +
 	`|^[\s>*+\-0-9.)]*#{1,6}(\s|$)` +
 	`|^[\s>*+\-0-9.)]*(=+|-{2,})\s*$` +
 	`|^[\s>*+\-0-9.)]*\[(?s:.*)\]:`)
@@ -57,7 +57,7 @@ var unsafe = regexp.MustCompile(`(?m)<[a-zA-Z/!?]` +
 // affect the rest of the document: then the text is a code block.
 func quoted(text string) string {
 	text = strings.Trim(printable.Text(text), "\n")
-	if unsafe.MatchString(text) {
+	if unsafe().MatchString(text) {
 		fence := strings.Repeat("`", max(3, longestRun(text, '`')+1))
 		text = fence + "text\n" + text + "\n" + fence
 	}

@@ -43,7 +43,7 @@ of refusals once a second and when it ends.
 					}
 					rows := []row{}
 					for _, u := range owners {
-						rows = append(rows, row(u))
+						rows = append(rows, row{u.Owner, u.Sessions, u.Thoughts, u.Bytes, u.Refused})
 					}
 					return writeJSON(p.out, struct {
 						Owners []row `json:"owners"`

@@ -2,6 +2,7 @@ package storetest
 
 import (
 	"errors"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -239,17 +240,24 @@ var commitTests = []test{
 	}},
 	{"a large batch", func(t *testing.T, h Harness) {
 		s := h.open(t)
-		const n = 1000
-		base := begin(key("a"), "first")
-		batch := []*sequent.Write{base}
-		want := []string{"first"}
-		for i := range n {
-			text := strings.Repeat("x", i)
-			batch = append(batch, add(base.Header, text))
-			want = append(want, text)
+		const sessions, each = 10, 100
+		var batch []*sequent.Write
+		want := make(map[sequent.Key][]string)
+		for i := range sessions {
+			k := key(strconv.Itoa(i))
+			base := begin(k, "first")
+			batch = append(batch, base)
+			want[k] = []string{"first"}
+			for j := range each { // all of them follow the first thought, so the store rebases them
+				text := strings.Repeat("x", i*each+j)
+				batch = append(batch, add(base.Header, text))
+				want[k] = append(want[k], text)
+			}
 		}
 		put(t, s, batch...)
-		has(t, s, key("a"), want...)
+		for k, texts := range want {
+			has(t, s, k, texts...)
+		}
 	}},
 	{"a panic in Rebase does not block the store", func(t *testing.T, h Harness) {
 		s := h.open(t)

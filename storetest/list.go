@@ -26,7 +26,7 @@ func putSessions(t *testing.T, s sequent.Store) {
 		}
 		batch = append(batch, w)
 	}
-	session("", "s0", "", 0, 50, 0)
+	session("", "s0", "", -1, 50, 0)
 	session("", "s1", "x", 1, 40, 0)
 	session("", "s2", "y", 2, 30, 0)
 	session("", "s3", "x", 3, 60, 100)

@@ -132,7 +132,7 @@ func searchRanks(t *testing.T, h Harness) {
 // first, with scores that differ by at most the tolerance.
 func sameHits(t *testing.T, s, model sequent.Store, text string, tolerance float64) {
 	t.Helper()
-	q := sequent.SearchQuery{Text: text, Limit: 11}
+	q := sequent.SearchQuery{Text: text, Limit: 40}
 	got, want := hits(t, s, q), hits(t, model, q)
 	if !slices.IsSortedFunc(got, func(x, y sequent.Hit) int { return cmp.Compare(y.Score, x.Score) }) {
 		t.Errorf("Search(%q): the hits are not sorted by score", text)

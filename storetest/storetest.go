@@ -22,6 +22,10 @@ type Harness struct {
 	// Second opens another Store on the data of s, like another process would. It
 	// leaves s open. It is nil for stores that cannot be shared.
 	Second func(t *testing.T, s sequent.Store) sequent.Store
+
+	// Skip reports whether to leave out a test, by the names of its group and its own,
+	// for a store that needs long for many writes. It is nil to run all.
+	Skip func(group, name string) bool
 }
 
 // Run runs the suite. Each test opens its own store.
@@ -42,9 +46,13 @@ func Run(t *testing.T, h Harness) {
 		{"Shared", sharedTests},
 		{"Search", searchTests},
 		{"Usage", usageTests},
+		{"Share", shareTests},
 	} {
 		t.Run(group.name, func(t *testing.T) {
 			for _, test := range group.tests {
+				if h.Skip != nil && h.Skip(group.name, test.name) {
+					continue
+				}
 				t.Run(test.name, func(t *testing.T) {
 					t.Parallel()
 					test.run(t, h)

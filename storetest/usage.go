@@ -36,8 +36,14 @@ var usageTests = []test{
 		ann, bob := sequent.Key{Owner: "ann", ID: "a"}, sequent.Key{Owner: "bob", ID: "a"}
 		a := sized(begin(ann, "one"), 1000)
 		put(t, s, a, sized(begin(bob, "one", "two"), 20), sized(begin(key("a"), "one"), 3))
-		put(t, s, sized(next(a.Header, "two", "three"), 5_000_000_000))
-		put(t, s, sized(begin(sequent.Key{Owner: "ann", ID: "b"}, "one"), 7))
+		latest := sized(next(a.Header, "two", "three"), 5_000_000_000)
+		other := sized(begin(sequent.Key{Owner: "ann", ID: "b"}, "one"), 7)
+		put(t, s, latest)
+		put(t, s, other)
+		first, last := other.Header.Updated, latest.Header.Updated
+		if !last.After(first) {
+			t.Fatalf("the session was changed at %v, the other at %v", last, first)
+		}
 		for _, n := range []int64{2, 40} {
 			if err := s.AddRefused(t.Context(), "bob", n); err != nil {
 				t.Fatalf("AddRefused: %v", err)
@@ -47,9 +53,9 @@ var usageTests = []test{
 			t.Fatalf("AddRefused: %v", err)
 		}
 		want := []sequent.Usage{
-			{Sessions: 1, Thoughts: 1, Bytes: 3},
-			{Owner: "ann", Sessions: 2, Thoughts: 4, Bytes: 5_000_000_007},
-			{Owner: "bob", Sessions: 1, Thoughts: 2, Bytes: 20, Refused: 42},
+			{Sessions: 1, Thoughts: 1, Bytes: 3, Updated: first},
+			{Owner: "ann", Sessions: 2, Thoughts: 4, Bytes: 5_000_000_007, Updated: last},
+			{Owner: "bob", Sessions: 1, Thoughts: 2, Bytes: 20, Refused: 42, Updated: first},
 			{Owner: "eve", Refused: 1},
 		}
 		s = h.reopen(t, s)
@@ -64,7 +70,7 @@ var usageTests = []test{
 		if err := s.Delete(t.Context(), ann, 0); err != nil {
 			t.Fatal(err)
 		}
-		want[1] = sequent.Usage{Owner: "ann", Sessions: 1, Thoughts: 1, Bytes: 7}
+		want[1] = sequent.Usage{Owner: "ann", Sessions: 1, Thoughts: 1, Bytes: 7, Updated: first}
 		if all := usage(t, s, everyone); !slices.Equal(all, want) {
 			t.Errorf("Usage after a deletion is %+v, want %+v", all, want)
 		}

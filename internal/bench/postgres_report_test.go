@@ -27,6 +27,9 @@ type pgReport struct {
 
 	grown []grown
 	bytes [2]float64 // a thought: rows and indexes; the index for words
+
+	parts     []divided
+	partsLoad [2]string // before and after
 }
 
 // Goals.
@@ -122,6 +125,9 @@ percentiles in parentheses.
 	fmt.Fprintf(&b, `
 With %d thoughts the database takes %.0f bytes per thought for rows and their indexes, and %.0f for the word index.
 `, r.plan.large, r.bytes[0], r.bytes[1])
+	if len(r.parts) > 0 {
+		b.WriteString(r.partsSection())
+	}
 	if len(missed) > 0 {
 		fmt.Fprintf(&b, "\nMissed goals:\n\n%s\n", strings.Join(missed, "\n"))
 	} else {

@@ -46,16 +46,14 @@ func TestPostgres(t *testing.T) {
 			turns: 20, during: 300 * time.Millisecond, small: 10_000, large: 1_000_000, samples: 400,
 		}
 	}
-	server := pgtest.Server{Durable: true}
-	t.Cleanup(func() {
-		if err := server.Stop(); err != nil {
-			t.Error(err)
-		}
-	})
+	server, citus := databases(t)
 	r := &pgReport{plan: p, before: load()}
-	r.appends(t, &server)
-	r.calls(t, &server)
-	r.growth(t, &server)
+	r.appends(t, server)
+	r.calls(t, server)
+	r.growth(t, server)
+	if *page != "" {
+		r.partitions(t, server, citus)
+	}
 	r.after = load()
 	text := r.page()
 	if *page == "" {

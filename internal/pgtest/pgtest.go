@@ -37,6 +37,8 @@ type Server struct {
 	Logical bool
 	// Archive makes the server archive its WAL, for [Server.Recover].
 	Archive bool
+	// Settings are lines of postgresql.conf. [Server.Rewind] needs some.
+	Settings string
 
 	mu       sync.Mutex
 	bin      string // directory of initdb and postgres
@@ -99,7 +101,17 @@ func (s *Server) init() error {
 	if err != nil {
 		return fmt.Errorf("initdb: %w\n%s", err, out)
 	}
-	return nil
+	// In a file, for programs that start the server themselves, such as pg_rewind.
+	return appendFile(filepath.Join(s.data(), "postgresql.conf"), "\n"+s.Settings+"\n")
+}
+
+func appendFile(path, text string) error {
+	file, err := os.OpenFile(path, os.O_APPEND|os.O_WRONLY, 0)
+	if err != nil {
+		return err
+	}
+	_, err = file.WriteString(text)
+	return errors.Join(err, file.Close())
 }
 
 func (s *Server) makeDir() error {
@@ -220,6 +232,13 @@ func (s *Server) Kill(t testing.TB) {
 	s.signal(t, syscall.SIGQUIT)
 }
 
+// Crash kills the server with SIGKILL. The processes of its connections end when they
+// notice it; Crash waits for them.
+func (s *Server) Crash(t testing.TB) {
+	t.Helper()
+	s.signal(t, syscall.SIGKILL)
+}
+
 // Shutdown disconnects all clients and stops the server (PostgreSQL's fast
 // shutdown).
 func (s *Server) Shutdown(t testing.TB) {
@@ -239,7 +258,7 @@ func (s *Server) signal(t testing.TB, sig syscall.Signal) {
 	t.Helper()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if err := s.stop(sig); err != nil && !strings.Contains(err.Error(), "exit status") {
+	if err := s.stop(sig); err != nil && !strings.Contains(err.Error(), "exit status") && sig != syscall.SIGKILL {
 		t.Fatalf("stopping PostgreSQL: %v", err)
 	}
 }

@@ -30,8 +30,7 @@ func (s *Server) Clone(t testing.TB, from *Server) {
 	if err := s.makeDir(); err != nil {
 		t.Fatal(err)
 	}
-	backup := s.command("pg_basebackup", "-h", from.dir, "-U", "postgres", "-D", s.data(), "-X", "stream", "-c", "fast", "--no-sync")
-	backup.Path = s.program(t, "pg_basebackup")
+	backup := s.client(t, "pg_basebackup", "-h", from.dir, "-U", "postgres", "-D", s.data(), "-X", "stream", "-c", "fast", "--no-sync")
 	if out, err := backup.CombinedOutput(); err != nil {
 		t.Fatalf("pg_basebackup: %v\n%s", err, out)
 	}
@@ -54,12 +53,18 @@ func (s *Server) Synchronous(t testing.TB) {
 	s.await(t, "replication is synchronous", "SELECT EXISTS (SELECT FROM pg_stat_replication WHERE sync_state = 'sync')")
 }
 
+// CatchUp waits until a standby shows what its primary has committed.
+func (s *Server) CatchUp(t testing.TB, primary *Server) {
+	t.Helper()
+	end := primary.value(t, "SELECT pg_current_wal_lsn()::text")
+	s.await(t, "the standby has caught up", "SELECT pg_last_wal_replay_lsn() >= $1::pg_lsn", end)
+}
+
 // StopReceiving makes a standby lag behind its primary from now on: it waits until the
 // standby has what the primary has committed, and ends the replication.
 func (s *Server) StopReceiving(t testing.TB, primary *Server) {
 	t.Helper()
-	end := primary.value(t, "SELECT pg_current_wal_lsn()::text")
-	s.await(t, "the standby has caught up", "SELECT pg_last_wal_replay_lsn() >= $1::pg_lsn", end)
+	s.CatchUp(t, primary)
 	s.value(t, "ALTER SYSTEM SET primary_conninfo = ''")
 	s.value(t, "SELECT pg_reload_conf()::text")
 	s.await(t, "replication has ended", "SELECT NOT EXISTS (SELECT FROM pg_stat_wal_receiver)")
@@ -71,6 +76,33 @@ func (s *Server) Promote(t testing.TB) {
 	if s.value(t, "SELECT pg_promote(true, 30)::text") != "true" {
 		t.Fatal("the standby was not promoted within 30 s")
 	}
+}
+
+// Rewind makes s, which is stopped and was a primary, a copy of its promoted standby again:
+// it discards what s alone has. Settings must include wal_log_hints and, unless s was shut
+// down, wal_keep_size. It does not start s.
+func (s *Server) Rewind(t testing.TB, to *Server) {
+	t.Helper()
+	to.value(t, "CHECKPOINT") // until then, pg_rewind before PostgreSQL 16 does not see the promotion
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	rewind := s.client(t, "pg_rewind", "-D", s.data(), "--source-server", "host="+to.dir+" user=postgres dbname=postgres", "--no-sync")
+	if out, err := rewind.CombinedOutput(); err != nil {
+		t.Fatalf("pg_rewind: %v\n%s", err, out)
+	}
+}
+
+// Disconnect ends the connections of all clients.
+func (s *Server) Disconnect(t testing.TB) {
+	t.Helper()
+	s.value(t, "SELECT count(pg_terminate_backend(pid))::text FROM pg_stat_activity WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()")
+}
+
+// Asynchronous makes a primary wait for no standby.
+func (s *Server) Asynchronous(t testing.TB) {
+	t.Helper()
+	s.value(t, "ALTER SYSTEM SET synchronous_standby_names = ''")
+	s.value(t, "SELECT pg_reload_conf()::text")
 }
 
 // RestorePoint names the present as a point in time to which [Server.Recover] can go
@@ -111,11 +143,10 @@ func (s *Server) archive() string { return filepath.Join(s.dir, "archive") }
 // configure adds settings and a file that says in which state the server starts.
 func (s *Server) configure(t testing.TB, signal, settings string) {
 	t.Helper()
-	file, err := os.OpenFile(filepath.Join(s.data(), "postgresql.auto.conf"), os.O_APPEND|os.O_WRONLY, 0)
-	if err == nil {
-		_, written := file.WriteString("\n" + settings + "\n")
-		err = errors.Join(written, file.Close(), os.WriteFile(filepath.Join(s.data(), signal), nil, 0o644))
-	}
+	err := errors.Join(
+		appendFile(filepath.Join(s.data(), "postgresql.auto.conf"), "\n"+settings+"\n"),
+		os.WriteFile(filepath.Join(s.data(), signal), nil, 0o644),
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -148,7 +179,7 @@ func (s *Server) await(t testing.TB, what, query string, args ...any) {
 				return err
 			}
 			if time.Now().After(deadline) {
-				return fmt.Errorf("waited for %v: %s", catchUpTime, what)
+				return fmt.Errorf("waited for %v: %s\n%s", catchUpTime, what, s.log.String())
 			}
 		}
 	})

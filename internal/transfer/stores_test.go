@@ -22,10 +22,11 @@ func openFile(t testing.TB, dir, name string) sequent.Store {
 	return opened(t, s, err)
 }
 
-// openDatabase opens a PostgreSQL store in a schema of its own.
-func openDatabase(t testing.TB, server *pgtest.Server) sequent.Store {
+// openDatabase opens a PostgreSQL store in a schema of its own. The address may have more
+// parameters.
+func openDatabase(t testing.TB, server *pgtest.Server, more string) sequent.Store {
 	t.Helper()
-	s, err := postgres.Open(t.Context(), postgres.Config{URL: server.Schema(t)})
+	s, err := postgres.Open(t.Context(), postgres.Config{URL: server.Schema(t) + more})
 	return opened(t, s, err)
 }
 
@@ -42,8 +43,8 @@ func opened(t testing.TB, s sequent.Store, err error) sequent.Store {
 	return s
 }
 
-// Sessions are copied from a file to a database and back to another file without
-// a change.
+// Sessions are copied from a file to a database, to one with parts, to one without and back
+// to another file without a change.
 func TestCopyBetweenStores(t *testing.T) {
 	t.Parallel()
 	server := new(pgtest.Server)
@@ -53,14 +54,15 @@ func TestCopyBetweenStores(t *testing.T) {
 		}
 	})
 	dir := t.TempDir()
-	first, database, second := openFile(t, dir, "1.db"), openDatabase(t, server), openFile(t, dir, "2.db")
+	first, database, second := openFile(t, dir, "1.db"), openDatabase(t, server, ""), openFile(t, dir, "2.db")
+	divided, whole := openDatabase(t, server, "&parts=8"), openDatabase(t, server, "")
 	seed := uint64(time.Now().UnixNano())
 	t.Logf("seed %d", seed)
 	origin := sequent.NewMemoryStore()
 	for round := range 2 {
 		fill(t, origin, rand.New(rand.NewPCG(uint64(round), seed)), 80, long.AddDate(0, round, 0))
 		copyAll(t, origin, first)
-		for _, step := range [][2]sequent.Store{{first, database}, {database, second}} {
+		for _, step := range [][2]sequent.Store{{first, database}, {database, divided}, {divided, whole}, {whole, second}} {
 			if sum, _ := copyAll(t, step[0], step[1]); sum.Added == 0 && sum.Extended == 0 || sum.Failed > 0 {
 				t.Errorf("Copy = %+v", sum)
 			}
@@ -69,6 +71,7 @@ func TestCopyBetweenStores(t *testing.T) {
 			}
 		}
 		sessions, thoughts := same(t, origin, database)
+		same(t, origin, divided)
 		same(t, origin, second)
 		t.Logf("%d sessions, %d thoughts", sessions, thoughts)
 	}
@@ -100,7 +103,7 @@ func BenchmarkCopy(b *testing.B) {
 		}
 	})
 	dir := b.TempDir()
-	first, database, second := openFile(b, dir, "1.db"), openDatabase(b, server), openFile(b, dir, "2.db")
+	first, database, second := openFile(b, dir, "1.db"), openDatabase(b, server, ""), openFile(b, dir, "2.db")
 	origin := sequent.NewMemoryStore()
 	engine := sequent.New(sequent.Config{Store: origin})
 	for i := range sessions {
@@ -132,4 +135,32 @@ func BenchmarkCopy(b *testing.B) {
 			b.ReportMetric(0, "ns/op")
 		})
 	}
+}
+
+// Sessions get another owner in a file and in a database, also while other processes write
+// to them.
+func TestRenameInStores(t *testing.T) {
+	t.Parallel()
+	server := new(pgtest.Server)
+	t.Cleanup(func() {
+		if err := server.Stop(); err != nil {
+			t.Error(err)
+		}
+	})
+	database := func(parts string) func() sequent.Store {
+		url := server.Schema(t) + parts
+		return func() sequent.Store {
+			s, err := postgres.Open(t.Context(), postgres.Config{URL: url})
+			return opened(t, s, err)
+		}
+	}
+	file := func() func() sequent.Store {
+		dir := t.TempDir()
+		return func() sequent.Store { return openFile(t, dir, "s.db") }
+	}
+	testRename(t, file()())
+	testRename(t, database("")())
+	testRename(t, database("&parts=8")())
+	testRenameWhileWritten(t, file())
+	testRenameWhileWritten(t, database("&parts=8")) // owners are spread over them
 }

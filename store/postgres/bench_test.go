@@ -168,7 +168,7 @@ func BenchmarkSearchForms(b *testing.B) {
 	defer s.Close()
 	storetest.BenchmarkSearch(b, s, n, func() {
 		for {
-			if complete, err := s.updateIndex(b.Context()); err != nil {
+			if complete, err := s.indexAll(b.Context()); err != nil {
 				b.Fatal(err)
 			} else if complete {
 				break

@@ -1,8 +1,9 @@
 package postgres
 
 import (
-	"context"
 	"sync"
+
+	"github.com/jackc/pgx/v5"
 
 	"github.com/sequent-dev/sequent"
 	"github.com/sequent-dev/sequent/store/internal/record"
@@ -13,6 +14,7 @@ import (
 // to send its thoughts.
 type cache struct {
 	mu   sync.Mutex
+	off  bool // no write is a move; for tests
 	rows map[sequent.Key]row
 }
 
@@ -38,6 +40,9 @@ const maxCached = 4000
 func (c *cache) moves(round []*sequent.Write) (rows []located, ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if c.off {
+		return nil, false
+	}
 	rows = make([]located, len(round))
 	for i, w := range round {
 		old, cached := c.rows[w.Header.Key]
@@ -69,8 +74,8 @@ func (c *cache) forget(round []*sequent.Write) {
 	}
 }
 
-// update adds the writes that were stored, and removes the sessions of the others.
-// The rows are those that [Store.store] returned.
+// update adds the writes that were stored, with their rows, and removes the sessions of the
+// others.
 func (c *cache) update(round []*sequent.Write, rows []located) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -93,36 +98,43 @@ func (c *cache) update(round []*sequent.Write, rows []located) {
 const moveText = `
 	WITH stored AS (
 		SELECT s.key, s.ctid AS place, w.n
-		FROM unnest($3::bigint[], $4::text[], $5::bigint[], $6::bigint[], $7::bigint[], $8::bigint[], $9::bytea[])
+		FROM unnest($1::bigint[], $2::text[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[], $7::bytea[])
 			WITH ORDINALITY AS w (key, place, version, epoch, base_version, base_len, base_head, n)
-		JOIN tool_sessions s ON s.ctid = w.place::tid
+		JOIN schema.tool_sessions s ON s.ctid = w.place::tid
 		WHERE s.key = w.key AND s.epoch = w.epoch AND s.version = w.version AND ` + mayWrite + `
 			AND CASE WHEN w.base_version = w.version THEN s.head = w.base_head ELSE EXISTS (
-				SELECT FROM thoughts t WHERE t.session = w.key AND t.seq = w.base_len
+				SELECT FROM schema.thoughts t WHERE t.session = w.key AND t.seq = w.base_len
 					AND t.version = w.base_version AND t.hash = w.base_head
 			) END
 		FOR NO KEY UPDATE OF s SKIP LOCKED
 	)`
 
-// firstMoved is the parameter after those of moveText.
-const firstMoved = 10
+const moveResult = `
+	SELECT coalesce(array_agg(n), '{}'), coalesce(array_agg(key), '{}'), coalesce(array_agg(place::text), '{}') FROM stored`
 
-// move stores the moves of a round, with the rows that [cache.moves] returned. It returns
-// what [Store.store] does. It fails with an error that isTaken reports if another process
-// has added a thought to one of the sessions.
-func (s *Store) move(ctx context.Context, db queryer, round []*sequent.Write, rows []located) ([]located, error) {
-	args := append(append(s.notification(round), moveArgs(round, rows)...), plainArgs(round, true)...)
+// firstMoved is the parameter after those of moveText.
+const firstMoved = 8
+
+// queueMove adds the statement to a batch that stores the moves of a piece, with the rows
+// that [cache.moves] returned, and sets its rows. The statement fails with an error that
+// isTaken reports if another process has added a thought to one of the sessions.
+func (p *piece) queueMove(b *pgx.Batch, rows []located) {
+	args := append(moveArgs(p.writes, rows), plainArgs(p.writes, true)...)
 	text := movePlain
-	if !allPlain(round) {
-		text, args = moveAll, append(args, optionalArgs(round)...)
+	if !allPlain(p.writes) {
+		text, args = moveAll, append(args, optionalArgs(p.writes)...)
 	}
-	moved, err := scanStored(db.QueryRow(ctx, text, args...), len(round))
-	for i := range moved {
-		if moved[i].key != 0 {
-			moved[i].version = rows[i].version
+	moved := make([]located, len(p.writes))
+	p.rows = moved
+	b.Queue(p.part.sql(text), args...).QueryRow(func(row pgx.Row) error {
+		var numbers, keys []int64
+		var places []string
+		err := row.Scan(&numbers, &keys, &places)
+		for i, n := range numbers {
+			moved[n-1] = located{key: keys[i], place: places[i], version: rows[n-1].version}
 		}
-	}
-	return moved, err
+		return err
+	})
 }
 
 // moveArgs returns the columns of the sessions for moveText.
@@ -142,37 +154,4 @@ func moveArgs(round []*sequent.Write, rows []located) []any {
 		places[i], heads[i] = rows[i].place, record.Hash(&w.Base.Head)
 	}
 	return append(append([]any{numbers[0], places}, columns(numbers[1:])...), heads)
-}
-
-// commit stores one round in its own transaction. It reports for each write whether
-// it was stored: its session was at its base and not locked.
-func (s *Store) commit(ctx context.Context, round []*sequent.Write) ([]bool, error) {
-	if rows, ok := s.cache.moves(round); ok {
-		moved, err := s.move(ctx, s.commits, round, rows)
-		if !isTaken(err) {
-			if err == nil {
-				s.cache.update(round, moved)
-			}
-			return stored(moved), err
-		}
-		s.cache.forget(round)
-	}
-	rows, err := s.store(ctx, s.commits, round)
-	if err != nil {
-		return nil, err
-	}
-	for i, w := range round {
-		rows[i].version = w.Header.Version
-	}
-	s.cache.update(round, rows)
-	return stored(rows), nil
-}
-
-// stored reports which writes were stored.
-func stored(rows []located) []bool {
-	result := make([]bool, len(rows))
-	for i, r := range rows {
-		result[i] = r.key != 0
-	}
-	return result
 }

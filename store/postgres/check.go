@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/sequent-dev/sequent"
 )
@@ -16,21 +17,23 @@ func (s *Store) Check(ctx context.Context) error {
 	if err := s.checkOpen(ctx); err != nil {
 		return err
 	}
-	version, err := schemaVersion(ctx, s.pool)
-	if err == nil && version < latest {
-		err = &sequent.Error{ // a backup was restored after Open
-			Code: sequent.CodeUnavailable,
-			Msg:  fmt.Sprintf("the store has format %d; this program needs format %d", version, latest),
-			Fix:  "run `sequent migrate`",
+	return s.wrap(ctx, s.pool.AcquireFunc(ctx, func(conn *pgxpool.Conn) error {
+		l, err := find(ctx, conn.Conn(), len(s.parts))
+		if err == nil && l.format() < latest { // a backup was restored after Open
+			err = &sequent.Error{
+				Code: sequent.CodeUnavailable,
+				Msg:  fmt.Sprintf("the store has format %d; this program needs format %d", l.format(), latest),
+				Fix:  "run `sequent migrate`",
+			}
 		}
-	}
-	return s.wrap(ctx, err)
+		return err
+	}))
 }
 
 // Format returns the format of the store at cfg.URL, 0 if it does not exist, and
 // the format that Open would migrate it to. It changes nothing.
 func Format(ctx context.Context, cfg Config) (have, want int, err error) {
-	config, err := parse(cfg)
+	config, parts, err := parse(cfg)
 	if err != nil {
 		return 0, latest, err
 	}
@@ -38,7 +41,10 @@ func Format(ctx context.Context, cfg Config) (have, want int, err error) {
 	if err != nil {
 		return 0, latest, wrap(ctx, err)
 	}
-	have, err = schemaVersion(ctx, conn)
+	l, err := find(ctx, conn, parts)
+	if l != nil {
+		have = l.format()
+	}
 	err = errors.Join(err, conn.Close(context.WithoutCancel(ctx)))
 	return have, latest, wrap(ctx, err)
 }

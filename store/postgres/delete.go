@@ -15,24 +15,24 @@ import (
 const (
 	// An append locks the session's row too. The statements after this one see its
 	// thoughts.
-	lockSession = `SELECT key FROM tool_sessions WHERE owner = $1 AND id = $2 AND ($3::bigint = 0 OR epoch = $3) FOR UPDATE`
+	lockSession = `SELECT key FROM schema.tool_sessions WHERE owner = $1 AND id = $2 AND ($3::bigint = 0 OR epoch = $3) FOR UPDATE`
 
 	// selectLocked selects those of locked sessions that were last updated before a time.
 	selectLocked = `SELECT s.key, s.owner, s.id, ` + nowLen + ` FROM ` + fromSessions + ` WHERE s.key = ANY ($1) AND ` + nowUpdated + ` < $2`
 
 	// The indexer locks this row too, so that both count the same thoughts.
-	lockIndex = `SELECT FROM index_state FOR UPDATE`
+	lockIndex = `SELECT FROM schema.index_state FOR UPDATE`
 
 	deleteWords = `
 		WITH deleted AS (
-			DELETE FROM thought_words w USING thoughts t WHERE t.id = w.id AND t.session = ANY ($1) RETURNING w.length
+			DELETE FROM schema.thought_words w USING schema.thoughts t WHERE t.id = w.id AND t.session = ANY ($1) RETURNING w.length
 		)
-		UPDATE index_state SET docs = docs - (SELECT count(*) FROM deleted),
+		UPDATE schema.index_state SET docs = docs - (SELECT count(*) FROM deleted),
 			tokens = tokens - (SELECT coalesce(sum(length), 0) FROM deleted)`
 
-	deleteThoughts = `DELETE FROM thoughts WHERE session = ANY ($1)`
-	deleteEntries  = `DELETE FROM entries WHERE session = ANY ($1)`
-	deleteSessions = `DELETE FROM tool_sessions WHERE key = ANY ($1)`
+	deleteThoughts = `DELETE FROM schema.thoughts WHERE session = ANY ($1)`
+	deleteEntries  = `DELETE FROM schema.entries WHERE session = ANY ($1)`
+	deleteSessions = `DELETE FROM schema.tool_sessions WHERE key = ANY ($1)`
 )
 
 // Delete implements [sequent.Store].
@@ -40,17 +40,18 @@ func (s *Store) Delete(ctx context.Context, k sequent.Key, epoch int64) error {
 	if err := s.checkOpen(ctx); err != nil {
 		return err
 	}
+	p := s.part(k.Owner)
 	err := s.retry(context.WithoutCancel(ctx), isRetryable, func(ctx context.Context) error {
 		return inTx(ctx, s.pool, pgx.TxOptions{}, func(tx pgx.Tx) error {
 			var key int64
-			err := tx.QueryRow(ctx, lockSession, pack(k.Owner), pack(string(k.ID)), epoch).Scan(&key)
+			err := tx.QueryRow(ctx, p.sql(lockSession), pack(k.Owner), pack(string(k.ID)), epoch).Scan(&key)
 			if isNoRows(err) {
 				return record.NotFound(k.ID)
 			}
 			if err != nil {
 				return err
 			}
-			return s.remove(ctx, tx, []int64{key}, s.payload([]sequent.Topic{k.Topic()}))
+			return s.remove(ctx, tx, p, []int64{key}, s.payload(p, []sequent.Topic{k.Topic()}))
 		})
 	})
 	s.feed.Touched(k.Topic()) // even after an error: it may have been of the connection only
@@ -61,17 +62,17 @@ func (s *Store) Delete(ctx context.Context, k sequent.Key, epoch int64) error {
 }
 
 // remove deletes locked sessions and sends a notification, in one round trip.
-func (s *Store) remove(ctx context.Context, tx pgx.Tx, keys []int64, payload string) error {
-	if err := checkWriter(ctx, tx); err != nil {
+func (s *Store) remove(ctx context.Context, tx pgx.Tx, p *part, keys []int64, payload string) error {
+	if err := p.checkWriter(ctx, tx); err != nil {
 		return err
 	}
 	b := new(pgx.Batch)
-	b.Queue(lockIndex)
-	b.Queue(deleteWords, keys)
-	b.Queue(deleteThoughts, keys)
-	b.Queue(deleteEntries, keys)
-	b.Queue(deleteSessions, keys)
-	b.Queue("SELECT pg_notify($1, $2)", s.channel, payload)
+	b.Queue(p.sql(lockIndex))
+	b.Queue(p.sql(deleteWords), keys)
+	b.Queue(p.sql(deleteThoughts), keys)
+	b.Queue(p.sql(deleteEntries), keys)
+	b.Queue(p.sql(deleteSessions), keys)
+	b.Queue(notify, s.channel, []string{payload})
 	return tx.SendBatch(ctx, b).Close()
 }
 
@@ -88,11 +89,23 @@ func (s *Store) Sweep(ctx context.Context, q sequent.SweepQuery, limit int) (tot
 	if err := s.checkOpen(ctx); err != nil {
 		return 0, err
 	}
+	for _, p := range s.selected(q.Owner, q.AllOwners) {
+		n, err := s.sweepPart(ctx, p, q, limit-total)
+		total += n
+		if err != nil {
+			return total, err
+		}
+	}
+	return total, s.wrap(ctx, ctx.Err())
+}
+
+// sweepPart deletes at most limit of the sessions of a part.
+func (s *Store) sweepPart(ctx context.Context, p *part, q sequent.SweepQuery, limit int) (total int, err error) {
 	for total < limit {
 		var deleted []sequent.Topic
 		err := s.retry(ctx, isRetryable, func(ctx context.Context) error {
 			return inTx(ctx, s.pool, pgx.TxOptions{}, func(tx pgx.Tx) (err error) {
-				deleted, err = s.sweep(ctx, tx, q, min(limit-total, sweepSessions))
+				deleted, err = s.sweep(ctx, tx, p, q, min(limit-total, sweepSessions))
 				return err
 			})
 		})
@@ -105,13 +118,13 @@ func (s *Store) Sweep(ctx context.Context, q sequent.SweepQuery, limit int) (tot
 		total += len(deleted)
 		s.feed.Touched(deleted...)
 	}
-	return total, s.wrap(ctx, ctx.Err())
+	return total, nil
 }
 
 // sweep deletes some of the sessions that q selects, and returns their topics.
-func (s *Store) sweep(ctx context.Context, tx pgx.Tx, q sequent.SweepQuery, limit int) (deleted []sequent.Topic, err error) {
+func (s *Store) sweep(ctx context.Context, tx pgx.Tx, p *part, q sequent.SweepQuery, limit int) (deleted []sequent.Topic, err error) {
 	text, args := selectSweep(q, limit)
-	rows, err := tx.Query(ctx, text, args...)
+	rows, err := tx.Query(ctx, p.sql(text), args...)
 	if err != nil {
 		return nil, err
 	}
@@ -125,7 +138,7 @@ func (s *Store) sweep(ctx context.Context, tx pgx.Tx, q sequent.SweepQuery, limi
 	if !q.Before.IsZero() {
 		before = record.Ceil(q.Before)
 	}
-	if rows, err = tx.Query(ctx, selectLocked, locked, before); err != nil {
+	if rows, err = tx.Query(ctx, p.sql(selectLocked), locked, before); err != nil {
 		return nil, err
 	}
 	defer rows.Close()
@@ -148,7 +161,7 @@ func (s *Store) sweep(ctx context.Context, tx pgx.Tx, q sequent.SweepQuery, limi
 	if err := rows.Err(); err != nil || len(keys) == 0 {
 		return nil, err
 	}
-	return deleted, s.remove(ctx, tx, keys, s.payload(deleted))
+	return deleted, s.remove(ctx, tx, p, keys, s.payload(p, deleted))
 }
 
 // selectSweep returns the statement that selects and locks the sessions to delete.

@@ -102,7 +102,7 @@ func describe(e *sequent.Error, from *pgconn.PgError) {
 		class = class[:2]
 	}
 	switch {
-	case class == "08" || class == "57" && from.Code != "57014" || from.Code == "25006":
+	case class == "08" || class == "57" && from.Code != "57014" || from.Code == "25006" || isWorkerLost(from):
 		describeUnreachable(e)
 	case from.Code == "57014" || from.Code == "55P03" || class == "40": // timeout, lock, deadlock
 		e.Code = sequent.CodeBusy
@@ -165,11 +165,18 @@ func isShutdown(err error) bool {
 	return ok && (strings.HasPrefix(e.Code, "57P") || e.Code == "25P03" || e.Code == "08001" || e.Code == "08004")
 }
 
-// isLost reports whether a pooler replied that it has lost the connection to the
-// server, which may have executed the statement.
+// isLost reports whether a pooler or coordinator replied that it has lost the connection to
+// the server, which may have executed the statement.
 func isLost(err error) bool {
 	e, ok := errors.AsType[*pgconn.PgError](err)
-	return ok && strings.HasPrefix(e.Code, "08") && !isShutdown(err)
+	return ok && (strings.HasPrefix(e.Code, "08") && !isShutdown(err) || isWorkerLost(e))
+}
+
+// isWorkerLost reports whether e is Citus's error for a worker that ended while it executed
+// a statement: an internal error with the text of the connection's.
+func isWorkerLost(e *pgconn.PgError) bool {
+	return e.Code == "XX000" && (strings.Contains(e.Where, "while executing command on") ||
+		strings.Contains(e.Message, "terminating connection") || strings.Contains(e.Message, "server closed the connection"))
 }
 
 // hadNoEffect reports whether err is a connection error after which the statement
@@ -186,6 +193,9 @@ func hadNoEffect(err error) bool {
 // it had no effect and the error is temporary.
 func isRetryable(err error) bool {
 	if e, ok := errors.AsType[*pgconn.PgError](err); ok && (e.Code == "40P01" || e.Code == "40001") { // deadlock, serialization
+		return true
+	}
+	if _, moved := errors.AsType[movedError](err); moved {
 		return true
 	}
 	return hadNoEffect(err)

@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -20,10 +21,12 @@ const indexRetry = 2 * time.Second
 // It indexes thoughts in the order of their transactions, up to the oldest one that
 // is still running: the order of ids is not the order of commits.
 func (s *Store) runIndexer(ctx context.Context) {
-	logged := ""            // the last error, so that it is logged once
-	s.schedule.Committed(0) // there may be thoughts from before
+	logged := ""             // the last error, so that it is logged once
+	s.needsIndex(s.parts...) // there may be thoughts from before
+	s.schedule.Committed(0)
 	for retry := (<-chan time.Time)(nil); s.schedule.Wait(ctx, retry) == nil; {
 		retry = nil
+		mark := s.schedule.Mark()
 		complete, err := s.updateIndex(ctx)
 		switch {
 		case ctx.Err() != nil:
@@ -38,18 +41,50 @@ func (s *Store) runIndexer(ctx context.Context) {
 			retry = time.After(indexRetry)
 		default:
 			logged = ""
+			s.schedule.Indexed(mark)
 		}
 	}
 }
 
-// updateIndex indexes the missing thoughts and reports whether the index is then
-// complete. It is not if a transaction is still running or another process is
-// indexing.
+// IndexLag returns how many thoughts of this process may not be in the search index yet.
+func (s *Store) IndexLag() int64 { return s.schedule.Lag() }
+
+// needsIndex adds to the parts that updateIndex indexes.
+func (s *Store) needsIndex(parts ...*part) {
+	var set uint64
+	for _, p := range parts {
+		set |= 1 << p.number
+	}
+	s.unindexed.Or(set)
+}
+
+// updateIndex indexes the missing thoughts of the parts that need it, and reports whether
+// their indexes are then complete. One is not if a transaction is still running or another
+// process is indexing; then its part still needs it.
 func (s *Store) updateIndex(ctx context.Context) (complete bool, err error) {
+	set := s.unindexed.Swap(0)
+	complete = true
+	for _, p := range s.parts {
+		if set&(1<<p.number) == 0 {
+			continue
+		}
+		done, failed := s.updatePart(ctx, p)
+		if !done || failed != nil {
+			s.needsIndex(p)
+			complete = false
+		}
+		err = errors.Join(err, failed)
+	}
+	return complete, err
+}
+
+// updatePart indexes the missing thoughts of a part, and reports whether its index is then
+// complete.
+func (s *Store) updatePart(ctx context.Context, p *part) (complete bool, err error) {
 	for more := true; more; {
 		limited, cancel := context.WithTimeout(ctx, s.statementTimeout)
 		err := inTx(limited, s.pool, pgx.TxOptions{}, func(tx pgx.Tx) (err error) {
-			more, complete, err = indexBatch(limited, tx)
+			more, complete, err = p.indexBatch(limited, tx)
 			return err
 		})
 		cancel()
@@ -61,34 +96,34 @@ func (s *Store) updateIndex(ctx context.Context) (complete bool, err error) {
 }
 
 const (
-	lockState = `SELECT tx, id FROM index_state FOR UPDATE SKIP LOCKED`
+	lockState = `SELECT tx, id FROM schema.index_state FOR UPDATE SKIP LOCKED`
 
 	selectUnindexed = `
-		SELECT id, tx, text, note FROM thoughts
+		SELECT id, tx, text, note FROM schema.thoughts
 		WHERE (tx, id) > ($1::xid8, $2::bigint) AND tx < ` + oldestTx + `
 		ORDER BY tx, id LIMIT $3`
 
 	insertWords = `
-		INSERT INTO thought_words (id, length, words)
+		INSERT INTO schema.thought_words (id, length, words)
 		SELECT id, length, words::tsvector FROM unnest($1::bigint[], $2::bigint[], $3::text[]) AS t (id, length, words)`
 
-	updateState = `UPDATE index_state SET tx = $1::xid8, id = $2, docs = docs + $3, tokens = tokens + $4`
+	updateState = `UPDATE schema.index_state SET tx = $1::xid8, id = $2, docs = docs + $3, tokens = tokens + $4`
 
-	selectLeft = `SELECT EXISTS (SELECT FROM thoughts WHERE (tx, id) > ($1::xid8, $2::bigint))`
+	selectLeft = `SELECT EXISTS (SELECT FROM schema.thoughts WHERE (tx, id) > ($1::xid8, $2::bigint))`
 )
 
 // indexBatch indexes the next batch. It reports whether there may be more thoughts
 // that can be indexed now, and whether the index is complete.
-func indexBatch(ctx context.Context, tx pgx.Tx) (more, complete bool, err error) {
+func (p *part) indexBatch(ctx context.Context, tx pgx.Tx) (more, complete bool, err error) {
 	var markTx uint64
 	var markID int64
-	if err := tx.QueryRow(ctx, lockState).Scan(&markTx, &markID); err != nil {
+	if err := tx.QueryRow(ctx, p.sql(lockState)).Scan(&markTx, &markID); err != nil {
 		if isNoRows(err) {
 			err = nil // another process holds the lock
 		}
 		return false, false, err
 	}
-	rows, err := tx.Query(ctx, selectUnindexed, markTx, markID, indexer.BatchSize)
+	rows, err := tx.Query(ctx, p.sql(selectUnindexed), markTx, markID, indexer.BatchSize)
 	if err != nil {
 		return false, false, err
 	}
@@ -121,15 +156,15 @@ func indexBatch(ctx context.Context, tx pgx.Tx) (more, complete bool, err error)
 		return false, false, err
 	}
 	if len(ids) > 0 {
-		if _, err := tx.Exec(ctx, insertWords, ids, lengths, vectors); err != nil {
+		if _, err := tx.Exec(ctx, p.sql(insertWords), ids, lengths, vectors); err != nil {
 			return false, false, err
 		}
-		if _, err := tx.Exec(ctx, updateState, markTx, markID, len(ids), tokens); err != nil {
+		if _, err := tx.Exec(ctx, p.sql(updateState), markTx, markID, len(ids), tokens); err != nil {
 			return false, false, err
 		}
 	}
 	more = more || len(ids) == indexer.BatchSize
 	var left bool
-	err = tx.QueryRow(ctx, selectLeft, markTx, markID).Scan(&left)
+	err = tx.QueryRow(ctx, p.sql(selectLeft), markTx, markID).Scan(&left)
 	return more, !left, err
 }

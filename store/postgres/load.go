@@ -14,9 +14,9 @@ import (
 const (
 	// fromSessions are the rows of sessions with the last thoughts of those that have
 	// moved since; see migrations/0008_moves.sql. The other constants are what is theirs.
-	fromSessions = `tool_sessions s LEFT JOIN LATERAL (
+	fromSessions = `schema.tool_sessions s LEFT JOIN LATERAL (
 			SELECT t.version, t.seq AS len, t.at AS updated, t.place AS entries, t.hash AS head, t.bytes
-			FROM thoughts t WHERE t.session = s.key ORDER BY t.seq DESC LIMIT 1
+			FROM schema.thoughts t WHERE t.session = s.key ORDER BY t.seq DESC LIMIT 1
 		) m ON m.version > s.version`
 	nowVersion = `coalesce(m.version, s.version)`
 	nowLen     = `coalesce(m.len, s.len)`
@@ -42,7 +42,7 @@ const (
 	// another epoch; of either at most a number.
 	selectTail = `
 		SELECT ` + thoughtColumns + `
-		FROM tool_sessions s JOIN thoughts t ON t.session = s.key
+		FROM schema.tool_sessions s JOIN schema.thoughts t ON t.session = s.key
 		WHERE s.owner = $1 AND s.id = $2 AND t.seq > CASE WHEN s.epoch = $3 THEN $4::bigint ELSE 0 END
 			AND t.seq <= CASE WHEN s.epoch = $3 THEN $4::bigint ELSE 0 END + $5::bigint
 		ORDER BY t.seq`
@@ -51,9 +51,9 @@ const (
 	// thoughts that selectTail returns.
 	selectEntries = `
 		SELECT e.session, e.place, e.kind, e.at, e.salt, e.hash, e.body, e.masked
-		FROM tool_sessions s JOIN entries e ON e.session = s.key
+		FROM schema.tool_sessions s JOIN schema.entries e ON e.session = s.key
 		WHERE s.owner = $1 AND s.id = $2 AND e.place > CASE WHEN s.epoch = $3 THEN $4::bigint ELSE 0 END
-			AND e.place <= coalesce((SELECT t.place FROM thoughts t WHERE t.session = s.key
+			AND e.place <= coalesce((SELECT t.place FROM schema.thoughts t WHERE t.session = s.key
 				AND t.seq = CASE WHEN s.epoch = $3 THEN $5::bigint ELSE 0 END + $6::bigint), e.place)
 		ORDER BY e.place`
 )
@@ -68,7 +68,7 @@ func (s *Store) Load(ctx context.Context, k sequent.Key, have sequent.Position, 
 	err = s.read(ctx, func(ctx context.Context) error {
 		const maxAttempts = 20
 		for range maxAttempts {
-			h, log, err = load(ctx, s.pool, k, have, limit, false)
+			h, log, err = s.part(k.Owner).load(ctx, s.pool, k, have, limit, false)
 			if !errors.Is(err, errDeleted) {
 				return err
 			}
@@ -93,29 +93,29 @@ type sender interface {
 // have; of either the first ones, with at most limit thoughts, if limit is positive. With
 // lock, it locks the session until the end of the transaction. With errDeleted, it
 // returns all entries that it found.
-func load(ctx context.Context, db sender, k sequent.Key, have sequent.Position, limit int, lock bool) (h sequent.Header, log []sequent.Entry, err error) {
+func (p *part) load(ctx context.Context, db sender, k sequent.Key, have sequent.Position, limit int, lock bool) (h sequent.Header, log []sequent.Entry, err error) {
 	if limit <= 0 {
 		limit = math.MaxInt32
 	}
-	h, log, err = loadBeyond(ctx, db, k, have, limit, lock)
+	h, log, err = p.loadBeyond(ctx, db, k, have, limit, lock)
 	if err == nil && have != (sequent.Position{}) && !h.Continues(have, log) {
-		h, log, err = loadBeyond(ctx, db, k, sequent.Position{}, limit, lock)
+		h, log, err = p.loadBeyond(ctx, db, k, sequent.Position{}, limit, lock)
 	}
 	if errors.Is(err, errDeleted) && limit < math.MaxInt32 {
-		return loadBeyond(ctx, db, k, sequent.Position{}, math.MaxInt32, lock)
+		return p.loadBeyond(ctx, db, k, sequent.Position{}, math.MaxInt32, lock)
 	}
 	return h, log, err
 }
 
-func loadBeyond(ctx context.Context, db sender, k sequent.Key, have sequent.Position, limit int, lock bool) (h sequent.Header, log []sequent.Entry, err error) {
+func (p *part) loadBeyond(ctx context.Context, db sender, k sequent.Key, have sequent.Position, limit int, lock bool) (h sequent.Header, log []sequent.Entry, err error) {
 	owner, id := pack(k.Owner), pack(string(k.ID))
 	b := new(pgx.Batch)
 	if lock {
-		b.Queue(lockSession, owner, id, 0)
+		b.Queue(p.sql(lockSession), owner, id, 0)
 	}
-	b.Queue(selectHeader, owner, id)
-	b.Queue(selectTail, owner, id, have.Epoch, max(have.Len, 0), limit)
-	b.Queue(selectEntries, owner, id, have.Epoch, have.Entries, max(have.Len, 0), limit)
+	b.Queue(p.sql(selectHeader), owner, id)
+	b.Queue(p.sql(selectTail), owner, id, have.Epoch, max(have.Len, 0), limit)
+	b.Queue(p.sql(selectEntries), owner, id, have.Epoch, have.Entries, max(have.Len, 0), limit)
 	results := db.SendBatch(ctx, b)
 	defer func() { err = errors.Join(err, results.Close()) }()
 	if lock {

@@ -11,12 +11,17 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
+	"fmt"
+	"io"
 	"log/slog"
 	"strconv"
+	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/sequent-dev/sequent"
@@ -35,9 +40,11 @@ type Config struct {
 
 // A Store is a [sequent.Store] in PostgreSQL. Use [Open].
 type Store struct {
+	parts            []*part
 	pool             *pgxpool.Pool // of all but commits
 	config           *pgx.ConnConfig
 	channel          string // of notifications; each schema has its own
+	distributed      bool   // the tables may be on workers of Citus
 	retryTimeout     time.Duration
 	statementTimeout time.Duration
 	log              *slog.Logger
@@ -45,6 +52,8 @@ type Store struct {
 	commits           *pgxpool.Pool
 	commitConnections int           // maximum size of commits
 	patient           chan struct{} // holds a token for each connection that waits for a session
+
+	unindexed atomic.Uint64 // the set of parts that have thoughts to index
 
 	cache    cache
 	feed     sequent.Feed
@@ -62,6 +71,10 @@ type Store struct {
 // Open opens the store at cfg.URL and creates its tables if they do not exist.
 // Several processes may do so at the same time.
 //
+// If the address has the parameter parts=N, with N from 2 to 64, the store is in N schemas
+// beside the one that the address is for, with the sessions of the owners that a hash gives
+// to each. It is made with that number, and refuses another one.
+//
 // It migrates a schema of an older format, and refuses one of a newer format
 // without changing it.
 func Open(ctx context.Context, cfg Config) (*Store, error) {
@@ -75,7 +88,7 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 
 // open opens a store without an indexer.
 func open(ctx context.Context, cfg Config) (*Store, error) {
-	config, err := parse(cfg)
+	config, parts, err := parse(cfg)
 	if err != nil {
 		return nil, err
 	}
@@ -87,15 +100,28 @@ func open(ctx context.Context, cfg Config) (*Store, error) {
 		sender:           senderMark + rand.Text(),
 		closed:           make(chan struct{}),
 	}
+	config.ConnConfig.ValidateConnect = new(timelines).validate(config.ConnConfig.ValidateConnect)
 	s.config = config.ConnConfig
-	config.AfterConnect = checkServer
+	var l *layout
+	if err := s.retry(ctx, isConnectionError, func(ctx context.Context) (err error) {
+		l, err = s.locate(ctx, parts)
+		return err
+	}); err != nil {
+		return nil, wrap(ctx, err)
+	}
+	if s.distributed {
+		setDistributed(config.ConnConfig)
+	}
+	s.parts = l.parts
+	config.AfterConnect = s.checkServer
 	if err := s.openCommits(ctx, config); err != nil {
 		return nil, wrap(ctx, err)
 	}
-	if s.pool, err = pgxpool.NewWithConfig(ctx, config); err == nil {
-		err = s.prepare(ctx)
+	if s.pool, err = pgxpool.NewWithConfig(ctx, config); err != nil {
+		s.commits.Close()
+		return nil, wrap(ctx, err)
 	}
-	if err != nil {
+	if err := s.migrate(ctx, l); err != nil {
 		s.closePools()
 		return nil, wrap(ctx, err)
 	}
@@ -108,18 +134,33 @@ func open(ctx context.Context, cfg Config) (*Store, error) {
 
 const defaultStatementTimeout = 30 * time.Second
 
-// parse parses cfg.URL, and adds settings that it does not contain.
-func parse(cfg Config) (*pgxpool.Config, error) {
-	config, err := pgxpool.ParseConfig(cfg.URL)
+// parse parses cfg.URL, and adds settings that it does not contain. It returns the number of
+// parts too.
+func parse(cfg Config) (config *pgxpool.Config, parts int, err error) {
+	config, err = pgxpool.ParseConfig(cfg.URL)
 	if err != nil {
-		return nil, &sequent.Error{ // without the cause, which may contain the password
+		return nil, 0, &sequent.Error{ // without the cause, which may contain the password
 			Code: sequent.CodeUnavailable,
 			Msg:  "the address of the database is not valid",
 			Fix:  "write it as postgres://USER:PASSWORD@HOST:PORT/DATABASE, with special characters in USER and PASSWORD as %XX",
 		}
 	}
+	parts = 1
+	if value, has := config.ConnConfig.RuntimeParams["parts"]; has {
+		delete(config.ConnConfig.RuntimeParams, "parts") // the server does not know it
+		if parts, err = strconv.Atoi(value); err != nil || parts < 2 || parts > maxParts {
+			return nil, 0, &sequent.Error{
+				Code: sequent.CodeUnavailable,
+				Msg:  fmt.Sprintf("parts=%s in the address of the database is not a number from 2 to %d", value, maxParts),
+				Fix:  "write a number, for example parts=32, or leave parts out for a store without parts",
+			}
+		}
+		// Each part has statements of its own, and each connection prepares them.
+		config.ConnConfig.StatementCacheCapacity = max(config.ConnConfig.StatementCacheCapacity, statementsOfPart*parts)
+	}
 	config.MaxConns = int32(cmp.Or(cfg.Connections, 8))
 	config.ConnConfig.ConnectTimeout = cmp.Or(config.ConnConfig.ConnectTimeout, 5*time.Second)
+	config.ConnConfig.OnNotice = noteLostCommit
 	config.PingTimeout = 2 * time.Second
 	timeout := cmp.Or(cfg.StatementTimeout, defaultStatementTimeout).Milliseconds()
 	set(config.ConnConfig, map[string]string{
@@ -134,7 +175,18 @@ func parse(cfg Config) (*pgxpool.Config, error) {
 		// took half of the server's time for an append.
 		"plan_cache_mode": "force_generic_plan",
 	})
-	return config, nil
+	return config, parts, nil
+}
+
+// statementsOfPart is more than the number of different statements of a part.
+const statementsOfPart = 48
+
+// setDistributed changes the settings for Citus.
+func setDistributed(config *pgx.ConnConfig) {
+	// The coordinator plans some statements only with the values of their parameters.
+	config.RuntimeParams["plan_cache_mode"] = "auto"
+	// Time-outs and settings of a transaction are for its statements on workers, too.
+	set(config, map[string]string{"citus.propagate_set_commands": "local"})
 }
 
 // set adds settings that the address does not contain.
@@ -146,23 +198,49 @@ func set(config *pgx.ConnConfig, settings map[string]string) {
 	}
 }
 
-// prepare migrates the schema and sets s.channel.
-func (s *Store) prepare(ctx context.Context) error {
-	return s.retry(ctx, isConnectionError, func(ctx context.Context) error {
-		if err := migrate(ctx, s.config); err != nil {
-			return err
+// locate returns the layout of the store with n parts, which it records if there is no store.
+// It sets s.channel.
+func (s *Store) locate(ctx context.Context, n int) (l *layout, err error) {
+	conn, err := pgx.ConnectConfig(ctx, s.config)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, conn.Close(context.WithoutCancel(ctx))) }()
+	l, err = find(ctx, conn, n)
+	if err == nil && !l.made && n > 1 {
+		if err = l.make(ctx, conn); err == nil {
+			l, err = find(ctx, conn, n)
 		}
-		var encoding string
-		err := s.pool.QueryRow(ctx, `
-			SELECT 'sequent_' || to_hex(hashtext(current_schema())), current_setting('server_encoding')`).Scan(&s.channel, &encoding)
-		if err == nil && encoding != "UTF8" {
-			err = &sequent.Error{
-				Code: sequent.CodeUnavailable,
-				Msg:  "the database has the encoding " + encoding + ", which cannot represent all texts",
-				Fix:  "create a database with the encoding UTF8",
-			}
+	}
+	if err != nil {
+		return nil, err
+	}
+	var encoding string
+	err = conn.QueryRow(ctx, "SELECT 'sequent_' || to_hex(hashtext($1)), current_setting('server_encoding'), "+isCitus, l.root.name).
+		Scan(&s.channel, &encoding, &s.distributed)
+	if err == nil && encoding != "UTF8" {
+		err = &sequent.Error{
+			Code: sequent.CodeUnavailable,
+			Msg:  "the database has the encoding " + encoding + ", which cannot represent all texts",
+			Fix:  "create a database with the encoding UTF8",
 		}
-		return err
+	}
+	return l, err
+}
+
+// migrate brings all parts to the latest format. Concurrent processes wait for the one that
+// does it.
+func (s *Store) migrate(ctx context.Context, l *layout) error {
+	var old []*part
+	for i, p := range l.parts {
+		if l.formats[i] < latest {
+			old = append(old, p)
+		}
+	}
+	return concurrently(old, maxConcurrent, func(p *part) error {
+		return s.retry(ctx, isRetryable, func(ctx context.Context) error {
+			return s.pool.AcquireFunc(ctx, func(conn *pgxpool.Conn) error { return p.migrate(ctx, conn.Conn()) })
+		})
 	})
 }
 
@@ -174,6 +252,11 @@ func (s *Store) retry(ctx context.Context, retryable func(error) bool, do func(c
 	for wait := 10 * time.Millisecond; ; wait = min(2*wait, 500*time.Millisecond) {
 		attempt, cancel := context.WithTimeout(ctx, s.statementTimeout+5*time.Second) // the server's timeout fires first
 		err := do(attempt)
+		if moved, ok := errors.AsType[movedError](err); ok {
+			if adopted := s.adopt(attempt, moved.part); adopted != nil {
+				err = adopted
+			}
+		}
 		cancel()
 		if err == nil || ctx.Err() != nil || !retryable(err) || time.Now().Add(wait).After(deadline) {
 			return err
@@ -221,9 +304,7 @@ func (s *Store) Close() error {
 
 func (s *Store) closePools() {
 	s.commits.Close()
-	if s.pool != nil {
-		s.pool.Close()
-	}
+	s.pool.Close()
 }
 
 // rollback rolls back a transaction, unless it has ended.
@@ -244,7 +325,31 @@ func inTx(ctx context.Context, pool *pgxpool.Pool, options pgx.TxOptions, do fun
 	if err := do(tx); err != nil {
 		return notCommitted{err}
 	}
-	return tx.Commit(ctx)
+	if err := tx.Commit(ctx); err != nil {
+		return err
+	}
+	return commitLost(tx.Conn())
+}
+
+// commitLost returns an error if the last COMMIT of a connection succeeded although a
+// worker of Citus did not confirm it: Citus only warns then.
+func commitLost(conn *pgx.Conn) error {
+	data := conn.PgConn().CustomData()
+	message, lost := data[lostCommit]
+	if !lost {
+		return nil
+	}
+	delete(data, lostCommit)
+	return fmt.Errorf("%v: %w", message, io.ErrUnexpectedEOF) // a connection error: the worker may have committed
+}
+
+// lostCommit is the key of the message in a connection's CustomData.
+const lostCommit = "lost commit"
+
+func noteLostCommit(conn *pgconn.PgConn, n *pgconn.Notice) {
+	if strings.HasPrefix(n.Message, "failed to commit") {
+		conn.CustomData()[lostCommit] = n.Message
+	}
 }
 
 // notCommitted is an error of a transaction before COMMIT.

@@ -3,6 +3,7 @@
 package postgres
 
 import (
+	"errors"
 	"fmt"
 	"log/slog"
 	"os"
@@ -18,7 +19,7 @@ var server pgtest.Server
 
 func TestMain(m *testing.M) {
 	code := m.Run()
-	if err := server.Stop(); err != nil {
+	if err := errors.Join(server.Stop(), citus.Stop()); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		code = max(code, 1)
 	}
@@ -35,17 +36,31 @@ func openAt(t testing.TB, url string) *Store {
 	return s
 }
 
+// TestParts checks a store with more parts.
 func TestStore(t *testing.T) {
-	storetest.Run(t, storetest.Harness{
-		Open: func(t *testing.T) sequent.Store { return openAt(t, server.Schema(t)) },
-		Reopen: func(t *testing.T, s sequent.Store) sequent.Store {
-			if err := s.Close(); err != nil {
-				t.Fatalf("Close: %v", err)
-			}
-			return openAt(t, s.(*Store).config.ConnString())
-		},
-		Second: func(t *testing.T, s sequent.Store) sequent.Store {
-			return openAt(t, s.(*Store).config.ConnString())
-		},
-	})
+	for _, parts := range []int{1, 4} {
+		t.Run(fmt.Sprint(parts), func(t *testing.T) {
+			t.Parallel()
+			storetest.Run(t, storetest.Harness{
+				Open: func(t *testing.T) sequent.Store { return openAt(t, withParts(server.Schema(t), parts)) },
+				Reopen: func(t *testing.T, s sequent.Store) sequent.Store {
+					if err := s.Close(); err != nil {
+						t.Fatalf("Close: %v", err)
+					}
+					return openAt(t, s.(*Store).config.ConnString())
+				},
+				Second: func(t *testing.T, s sequent.Store) sequent.Store {
+					return openAt(t, s.(*Store).config.ConnString())
+				},
+			})
+		})
+	}
+}
+
+// withParts returns the address of a store with a number of parts.
+func withParts(address string, parts int) string {
+	if parts == 1 {
+		return address
+	}
+	return fmt.Sprintf("%s&parts=%d", address, parts)
 }

@@ -3,6 +3,7 @@ package postgres
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
@@ -13,84 +14,141 @@ import (
 // each connection checks it before its first use.
 
 const (
+	// selectServer returns the server of the tables, and whether it is another than before.
 	selectServer = `
-		SELECT (SELECT system_identifier::text FROM pg_control_system()) <> server AND NOT pg_is_in_recovery()
-		FROM index_state`
-	// adoptState lets the ids of transactions grow from the greatest of a thought on.
-	adoptState = `
-		UPDATE index_state SET server = (SELECT system_identifier::text FROM pg_control_system()),
-			shift = greatest((SELECT coalesce(max(tx)::text::bigint, 0) FROM thoughts) + 1 - pg_current_xact_id()::text::bigint, 0)`
+		SELECT c.system_identifier::text, c.system_identifier::text <> i.server AND NOT pg_is_in_recovery()
+		FROM schema.index_state i, pg_control_system() c`
+	// inOrder is false if the ids of transactions are lower than the marks. So is a part that
+	// a distributed database has moved to another server while connections go on.
+	inOrder = `(SELECT pg_current_xact_id()::text::bigint + shift > tx::text::bigint FROM schema.index_state)`
+	isCitus = `EXISTS (SELECT FROM pg_catalog.pg_extension WHERE extname = 'citus')`
+	// selectShift returns what lets the ids of transactions grow from the greatest of a
+	// thought or mark on. A distributed database would compute it in an UPDATE at its coordinator.
+	selectShift = `
+		SELECT greatest(greatest((SELECT max(tx) FROM schema.thoughts), tx)::text::bigint + 1 - pg_current_xact_id()::text::bigint, 0)
+		FROM schema.index_state`
+	selectMoved = `SELECT server <> $1 AND $1 <> '' OR NOT ` + inOrder + ` FROM schema.index_state`
+	adoptState  = `UPDATE schema.index_state SET server = CASE WHEN $1 = '' THEN server ELSE $1 END, shift = $2`
 	// adoptWriter keeps programs from writing that do not know of a shift.
 	adoptWriter = `
-		UPDATE sequent_schema SET oldest_writer = greatest(oldest_writer, 6) WHERE (SELECT shift FROM index_state) > 0`
+		UPDATE schema.sequent_schema SET oldest_writer = greatest(oldest_writer, 6) WHERE (SELECT shift FROM schema.index_state) > 0`
 	// adoptSequences makes sequences follow the rows: logical replication does not copy
-	// them.
+	// them. Each worker of Citus has a range of its own.
 	adoptSequences = `
 		SELECT setval(name, last) FROM (
-			SELECT pg_get_serial_sequence('thoughts', 'id') AS name, (SELECT max(id) FROM thoughts) AS last
-			UNION ALL SELECT pg_get_serial_sequence('tool_sessions', 'key'), (SELECT max(key) FROM tool_sessions)
-		) s WHERE last > coalesce(pg_sequence_last_value(name::regclass), 0)`
+			SELECT pg_get_serial_sequence($1, 'id') AS name, (SELECT max(id) FROM schema.thoughts) AS last
+			UNION ALL SELECT pg_get_serial_sequence($2, 'key'), (SELECT max(key) FROM schema.tool_sessions)
+		) s WHERE last > coalesce(pg_sequence_last_value(name::regclass), 0)
+			AND last <= (pg_sequence_parameters(name::regclass)).maximum_value`
 	// selectMisfit reports whether the index lacks thoughts up to its mark, or has others.
 	selectMisfit = `
-		SELECT EXISTS (SELECT FROM thoughts t LEFT JOIN thought_words w ON w.id = t.id, index_state i
+		SELECT EXISTS (SELECT FROM schema.thoughts t LEFT JOIN schema.thought_words w ON w.id = t.id, schema.index_state i
 				WHERE (t.tx, t.id) <= (i.tx, i.id) AND w.id IS NULL OR (t.tx, t.id) > (i.tx, i.id) AND w.id IS NOT NULL)
-			OR (SELECT count(*) FROM thought_words) <> (SELECT docs FROM index_state)`
-	clearWords = `DELETE FROM thought_words`
-	clearState = `UPDATE index_state SET tx = '0', id = 0, docs = 0, tokens = 0`
+			OR (SELECT count(*) FROM schema.thought_words) <> (SELECT docs FROM schema.index_state)`
+	clearWords = `DELETE FROM schema.thought_words`
+	clearState = `UPDATE schema.index_state SET tx = '0', id = 0, docs = 0, tokens = 0`
 
 	// currentTx is the transaction id for thoughts.tx.
-	currentTx = `(SELECT (pg_current_xact_id()::text::bigint + shift)::text::xid8 FROM index_state)`
+	currentTx = `(SELECT (pg_current_xact_id()::text::bigint + shift)::text::xid8 FROM schema.index_state)`
 	// oldestTx is the oldest one that may still be running.
-	oldestTx = `(SELECT (pg_snapshot_xmin(pg_current_snapshot())::text::bigint + shift)::text::xid8 FROM index_state)`
+	oldestTx = `(SELECT (pg_snapshot_xmin(pg_current_snapshot())::text::bigint + shift)::text::xid8 FROM schema.index_state)`
 )
 
-// checkServer makes the store one of the server of conn, if it was moved from another.
-func checkServer(ctx context.Context, conn *pgx.Conn) error {
-	var moved bool
-	err := conn.QueryRow(ctx, selectServer).Scan(&moved)
-	if e, ok := errors.AsType[*pgconn.PgError](err); ok {
-		switch e.Code {
-		case "42P01", "42703": // no table or column: the schema is not migrated yet
-			return nil
-		case "42501": // the user may not read the identifier
-			return nil
-		}
+// checkServer makes the part one of the server of conn, if it was moved from another.
+func (p *part) checkServer(ctx context.Context, conn *pgx.Conn) error {
+	server, moved, err := p.server(ctx, conn)
+	if err != nil || !moved {
+		return err
 	}
-	if isNoRows(err) || err == nil && !moved {
-		return nil
+	return pgx.BeginFunc(ctx, conn, func(tx pgx.Tx) error { return p.adopt(ctx, tx, server) })
+}
+
+// server returns the identifier of the server that has the tables, "" if the user may not
+// read it or there is no store, and whether it is not the one that the store knows.
+func (p *part) server(ctx context.Context, db queryer) (identifier string, moved bool, err error) {
+	err = db.QueryRow(ctx, p.sql(selectServer)).Scan(&identifier, &moved)
+	if cannotTell(err) || isNoRows(err) {
+		return "", false, nil
 	}
+	return identifier, moved, err
+}
+
+// movedError means that a part is on another server than before, and must be adopted.
+type movedError struct{ part *part }
+
+// Error describes the error.
+func (e movedError) Error() string {
+	return "the tables of " + e.part.name + " were moved to another server"
+}
+
+// checkOrder returns a movedError if the ids of transactions are lower than the marks.
+func (p *part) checkOrder(ctx context.Context, db queryer) error {
+	var ok bool
+	if err := db.QueryRow(ctx, p.sql("SELECT "+inOrder)).Scan(&ok); err != nil || ok {
+		return err
+	}
+	return movedError{p}
+}
+
+// adopt makes a part one of the server that has its tables now.
+func (s *Store) adopt(ctx context.Context, p *part) (err error) {
+	conn, err := pgx.ConnectConfig(ctx, s.config)
 	if err != nil {
 		return err
 	}
-	return pgx.BeginFunc(ctx, conn, func(tx pgx.Tx) error { return adopt(ctx, tx) })
+	defer func() { err = errors.Join(err, conn.Close(context.WithoutCancel(ctx))) }()
+	server, _, err := p.server(ctx, conn)
+	if err != nil {
+		return err
+	}
+	return pgx.BeginFunc(ctx, conn, func(tx pgx.Tx) error { return p.adopt(ctx, tx, server) })
 }
 
-// adopt makes the store one of the server of tx. It binds the marks of the index to it,
+// cannotTell reports whether err means that the server of the index is not known.
+func cannotTell(err error) bool {
+	e, ok := errors.AsType[*pgconn.PgError](err)
+	return ok && slices.Contains([]string{
+		"42P01", "42703", // no table or column: the schema is not migrated yet
+		"42501", // the user may not read the identifier
+	}, e.Code)
+}
+
+// adopt makes the part one of a server. It binds the marks of the index to it,
 // clears the index if it does not fit the thoughts, and corrects sequences. Writers
 // wait.
-func adopt(ctx context.Context, tx pgx.Tx) error {
+func (p *part) adopt(ctx context.Context, tx pgx.Tx, server string) error {
 	// Comparing the whole index with the thoughts needs time, but not often.
 	for _, text := range []string{
 		"SET LOCAL statement_timeout = 0", "SET LOCAL lock_timeout = 0", "SET LOCAL enable_seqscan = on",
-		lockIndex, "LOCK TABLE thoughts IN SHARE ROW EXCLUSIVE MODE",
+		lockIndex, "LOCK TABLE schema.thoughts IN SHARE ROW EXCLUSIVE MODE",
 	} {
-		if _, err := tx.Exec(ctx, text); err != nil {
+		if _, err := tx.Exec(ctx, p.sql(text)); err != nil {
 			return err
 		}
 	}
 	var moved, misfit bool
-	if err := tx.QueryRow(ctx, selectServer).Scan(&moved); err != nil || !moved {
+	if err := tx.QueryRow(ctx, p.sql(selectMoved), server).Scan(&moved); err != nil || !moved {
 		return err // another process has done it
 	}
-	if err := tx.QueryRow(ctx, selectMisfit).Scan(&misfit); err != nil {
+	if err := tx.QueryRow(ctx, p.sql(selectMisfit)).Scan(&misfit); err != nil {
 		return err
 	}
-	statements := []string{adoptSequences, adoptState, adoptWriter}
+	var shift int64
+	if err := tx.QueryRow(ctx, p.sql(selectShift)).Scan(&shift); err != nil {
+		return err
+	}
+	if _, err := tx.Exec(ctx, p.sql(adoptState), server, shift); err != nil {
+		return err
+	}
+	if _, err := tx.Exec(ctx, p.sql(adoptSequences), p.table("thoughts"), p.table("tool_sessions")); err != nil {
+		return err
+	}
+	statements := []string{adoptWriter}
 	if misfit {
 		statements = append(statements, clearWords, clearState)
 	}
 	for _, text := range statements {
-		if _, err := tx.Exec(ctx, text); err != nil {
+		if _, err := tx.Exec(ctx, p.sql(text)); err != nil {
 			return err
 		}
 	}

@@ -2,7 +2,6 @@ package postgres
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"iter"
 	"slices"
@@ -30,155 +29,207 @@ var (
 	entryColumns = []string{"place", "kind", "at", "salt", "hash", "body", "masked"}
 	entryTypes   = []string{"bigint", "text", "bigint", "bytea", "bytea", "text", "text"}
 
-	storePlain = storeText + addThoughts(firstAdded, plainColumns, plainTypes) + storeResult
-	storeAll   = storeText + addThoughts(firstAdded, allColumns, allTypes) +
-		addStatement("entries (session", "stored.key", firstAdded+1+len(allColumns), entryColumns, entryTypes) + storeResult
+	insertPlain   = insertStatement("schema.thoughts (tx, session", currentTx+", stored.key", plainColumns, plainTypes)
+	insertAll     = insertStatement("schema.thoughts (tx, session", currentTx+", stored.key", allColumns, allTypes)
+	insertEntries = insertStatement("schema.entries (session", "stored.key", entryColumns, entryTypes)
 
-	movePlain = moveText + addThoughts(firstMoved, plainColumns, plainTypes) + storeResult
-	moveAll   = moveText + addThoughts(firstMoved, allColumns, allTypes) + storeResult
+	movePlain = moveText + addThoughts(plainColumns, plainTypes)
+	moveAll   = moveText + addThoughts(allColumns, allTypes)
 )
 
-// addThoughts returns the part of a statement that adds thoughts to the sessions of stored
-// writes.
-func addThoughts(parameter int, columns, types []string) string {
-	return addStatement("thoughts (tx, session", currentTx+", stored.key", parameter, columns, types)
+// addThoughts returns the rest of moveText for thoughts with these columns.
+func addThoughts(columns, types []string) string {
+	return `, add_thoughts AS (
+		INSERT INTO schema.thoughts (tx, session, ` + strings.Join(columns, ", ") + `)` +
+		selectRows(currentTx+", stored.key", firstMoved, columns, types) + `
+	)` + moveResult
 }
 
-// addStatement returns the part of a statement that adds rows to the sessions of stored
-// writes, to the beginning of an INSERT, with its values. The parameters are the number
-// of each row's write and further columns.
-func addStatement(into, values string, parameter int, columns, types []string) string {
+// insertStatement returns a statement that adds rows to sessions that the transaction has
+// stored, to the beginning of an INSERT, with its values. The first parameters are the
+// sessions: owner, id, version and head.
+//
+// The rows are a WITH query, because Citus 13 inserts nothing if the SELECT of an INSERT
+// joins an array and a table, and does not say so.
+func insertStatement(into, values string, columns, types []string) string {
+	names := strings.Join(columns, ", ")
+	return `
+	WITH stored AS (
+		SELECT s.key, w.n
+		FROM unnest($1::text[], $2::text[], $3::bigint[], $4::bytea[]) WITH ORDINALITY AS w (owner, id, version, head, n)
+		JOIN schema.tool_sessions s ON s.owner = w.owner AND s.id = w.id
+		WHERE s.version = w.version AND s.head = w.head AND age(s.xmin) = 0
+	), added AS MATERIALIZED (` + selectRows(values, 5, columns, types) + `
+	)
+	INSERT INTO ` + into + ", " + names + `) SELECT * FROM added`
+}
+
+// selectRows returns a query for the rows of stored writes, with their values. The
+// parameters are the number of each row's write and further columns.
+func selectRows(values string, parameter int, columns, types []string) string {
 	arrays := []string{fmt.Sprintf("$%d::bigint[]", parameter)}
 	for i, t := range types {
 		arrays = append(arrays, fmt.Sprintf("$%d::%s[]", parameter+1+i, t))
 	}
-	names := strings.Join(columns, ", ")
-	table, _, _ := strings.Cut(into, " ")
-	return fmt.Sprintf(`, add_%[1]s AS (
-		INSERT INTO %[2]s, %[3]s)
-		SELECT %[4]s, t.%[5]s
-		FROM unnest(%[6]s) WITH ORDINALITY AS t (n, %[3]s, position)
+	return fmt.Sprintf(`
+		SELECT %[1]s, t.%[2]s
+		FROM unnest(%[3]s) WITH ORDINALITY AS t (n, %[4]s, position)
 		JOIN stored ON stored.n = t.n
-		ORDER BY t.position
-	)`, table, into, names, values, strings.Join(columns, ", t."), strings.Join(arrays, ", "))
+		ORDER BY t.position`, values, strings.Join(columns, ", t."), strings.Join(arrays, ", "), strings.Join(columns, ", "))
 }
 
 // mayWrite is true unless the store was migrated to a format that this program must not
 // write. If a statement stores nothing, checkWriter finds out whether that is why.
-const mayWrite = `(SELECT oldest_writer FROM sequent_schema) <= 8`
+const mayWrite = `(SELECT oldest_writer FROM schema.sequent_schema) <= 11`
 
 // lockRound locks the sessions of the writes of a round, without waiting for those that
-// are locked.
+// are locked. It gives the transaction an id, which the statements after it recognise with
+// age: a distributed database would replace pg_current_xact_id() in them by the id of its
+// coordinator's transaction.
 const lockRound = `
-	SELECT FROM unnest($1::text[], $2::text[]) AS w (owner, id) JOIN tool_sessions s ON s.owner = w.owner AND s.id = w.id
-	FOR NO KEY UPDATE OF s SKIP LOCKED`
+	WITH locked AS (
+		SELECT FROM unnest($1::text[], $2::text[]) AS w (owner, id) JOIN schema.tool_sessions s ON s.owner = w.owner AND s.id = w.id
+		WHERE ` + inOrder + `
+		FOR NO KEY UPDATE OF s SKIP LOCKED
+	)
+	SELECT count(*), pg_current_xact_id()::text FROM locked`
 
-// storeText stores the sessions of the writes of a round that are at their bases and that
-// lockRound has locked before: a statement does not see what was committed between its
-// beginning and the moment at which it has a lock. The transaction that has locked a row is
-// its xmax. storeResult sends one notification, and returns the numbers of the stored
-// writes and the keys and places of their sessions.
-const storeText = `
-	WITH w AS (
-		SELECT * FROM unnest($3::text[], $4::text[], $5::bigint[], $6::bigint[], $7::bigint[], $8::bigint[], $9::bigint[],
-			$10::bigint[], $11::bigint[], $12::bigint[], $13::bigint[], $14::bigint[], $15::text[], $16::text[], $17::text[],
-			$18::text[], $19::text[], $20::text[], $21::text[], $22::bigint[], $23::bytea[], $24::bytea[], $25::bigint[])
-		WITH ORDINALITY AS w (owner, id, epoch, base_version, base_len, version, len, updated, period, created, branches,
-			expires, scope, state, title, dialect, conclusion, labels, context, entries, head, base_head, bytes, n)
-	), free AS (
-		SELECT s.ctid AS place, w.* FROM w JOIN ` + fromSessions + ` ON s.owner = w.owner AND s.id = w.id
+// writes are the rows of writes: the parameters are sessionArgs.
+const writes = `unnest($1::text[], $2::text[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[], $7::bigint[],
+		$8::bigint[], $9::bigint[], $10::bigint[], $11::bigint[], $12::bigint[], $13::text[], $14::text[], $15::text[],
+		$16::text[], $17::text[], $18::text[], $19::text[], $20::bigint[], $21::bytea[], $22::bytea[], $23::bigint[])
+	WITH ORDINALITY AS w (owner, id, epoch, base_version, base_len, version, len, updated, period, created, branches,
+		expires, scope, state, title, dialect, conclusion, labels, context, entries, head, base_head, bytes, n)`
+
+// updateSessions stores the sessions of writes that are at their bases and that lockRound
+// has locked before: a statement does not see what was committed between its beginning and
+// the moment at which it has a lock. The transaction that has locked a row is its xmax.
+const updateSessions = `
+	UPDATE schema.tool_sessions s
+	SET version = w.version, len = w.len, updated = w.updated, period = w.period, created = w.created,
+		branches = w.branches, expires = w.expires, scope = w.scope, state = w.state, title = w.title, dialect = w.dialect,
+		conclusion = w.conclusion, labels = w.labels, context = w.context, entries = w.entries, head = w.head, bytes = w.bytes
+	FROM (
+		SELECT s.ctid AS place, w.* FROM ` + writes + ` JOIN ` + fromSessions + ` ON s.owner = w.owner AND s.id = w.id
 		WHERE s.epoch = w.epoch AND ` + nowVersion + ` = w.base_version AND ` + nowLen + ` = w.base_len AND ` + nowHead + ` = w.base_head
-			AND w.base_version > 0 AND s.xmax = pg_current_xact_id()::xid AND ` + mayWrite + `
-	), moved AS (
-		UPDATE tool_sessions s
-		SET version = w.version, len = w.len, updated = w.updated, period = w.period, created = w.created,
-			branches = w.branches, expires = w.expires, scope = w.scope, state = w.state, title = w.title, dialect = w.dialect,
-			conclusion = w.conclusion, labels = w.labels, context = w.context, entries = w.entries, head = w.head, bytes = w.bytes
-		FROM free w WHERE s.ctid = w.place
-		RETURNING s.key, s.ctid AS place, w.n
-	), begun AS (
-		INSERT INTO tool_sessions (owner, id, epoch, version, len, updated, period, created, branches, expires, scope, state,
-			title, dialect, conclusion, labels, context, entries, head, bytes)
-		SELECT owner, id, epoch, version, len, updated, period, created, branches, expires, scope, state,
-			title, dialect, conclusion, labels, context, entries, head, bytes
-		FROM w WHERE base_version = 0 AND ` + mayWrite + ` ORDER BY n
-		ON CONFLICT (owner, id) DO NOTHING
-		RETURNING key, ctid AS place, owner, id
-	), stored AS (
-		SELECT key, place, n FROM moved
-		UNION ALL
-		SELECT b.key, b.place, w.n FROM begun b JOIN w ON w.owner = b.owner AND w.id = b.id
-	)`
+			AND age(s.xmax) = 0 AND ` + mayWrite + `
+	) w
+	WHERE s.ctid = w.place
+	RETURNING s.owner, s.id, s.key, s.ctid::text`
 
-// firstAdded is the parameter after those of storeText.
-const firstAdded = 26
+// insertSessions stores the sessions of writes that begin them.
+const insertSessions = `
+	INSERT INTO schema.tool_sessions (owner, id, epoch, version, len, updated, period, created, branches, expires, scope, state,
+		title, dialect, conclusion, labels, context, entries, head, bytes)
+	SELECT owner, id, epoch, version, len, updated, period, created, branches, expires, scope, state,
+		title, dialect, conclusion, labels, context, entries, head, bytes
+	FROM ` + writes + ` WHERE ` + mayWrite + ` AND ` + inOrder + ` ORDER BY n
+	ON CONFLICT (owner, id) DO NOTHING
+	RETURNING owner, id, key, ctid::text`
 
-const storeResult = `
-	SELECT coalesce(array_agg(n), '{}'), coalesce(array_agg(key), '{}'), coalesce(array_agg(place::text), '{}'),
-		CASE WHEN count(*) > 0 THEN pg_notify($1, $2)::text END
-	FROM stored`
+// notify sends several payloads. It is a statement of its own, because a distributed database
+// runs a statement for tables where they are, and clients listen at the coordinator.
+const notify = `SELECT pg_notify($1, payload) FROM unnest($2::text[]) payload`
 
 type queryer interface {
 	QueryRow(ctx context.Context, query string, args ...any) pgx.Row
 }
 
-// store stores the writes of a round whose sessions are at their bases and not
-// locked by others. It returns the rows of these sessions, and a zero located for each
-// write that was not stored. Everything is one transaction.
-func (s *Store) store(ctx context.Context, db sender, round []*sequent.Write) (rows []located, err error) {
-	args := append(append(s.notification(round), sessionArgs(round)...), plainArgs(round, false)...)
-	text := storePlain
-	if !allPlain(round) {
-		text = storeAll
-		args = append(append(args, optionalArgs(round)...), entryArgs(round)...)
-	}
+// store stores the writes of a round, all of one part, like a piece that is committed. It
+// must be called in a transaction.
+func (s *Store) store(ctx context.Context, db sender, round []*sequent.Write) ([]located, error) {
+	p := &piece{part: s.part(round[0].Header.Owner), writes: round}
 	b := new(pgx.Batch)
-	if owners, ids := existing(round); len(ids) > 0 {
-		b.Queue(lockRound, owners, ids)
+	p.queueStore(b)
+	s.queueNotify(b, []*piece{p})
+	if err := db.SendBatch(ctx, b).Close(); err != nil {
+		return nil, err
 	}
-	b.Queue(text, args...)
-	results := db.SendBatch(ctx, b)
-	defer func() { err = errors.Join(err, results.Close()) }()
-	if b.Len() > 1 {
-		if _, err := results.Exec(); err != nil {
-			return nil, err
-		}
-	}
-	return scanStored(results.QueryRow(), len(round))
+	return p.rows, nil
 }
 
-// notification returns the first arguments of a statement that stores writes.
-func (s *Store) notification(round []*sequent.Write) []any {
-	topics := make([]sequent.Topic, len(round))
+// queueStore adds the statements to a batch that store the writes whose sessions are at their
+// bases and not locked by others. They set the rows of the piece.
+func (p *piece) queueStore(b *pgx.Batch) {
+	round := p.writes
+	rows := make([]located, len(round))
+	p.rows = rows
+	indexes := make(map[[2]string]int, len(round)) // by packed owner and id
+	var begun, changed []*sequent.Write
 	for i, w := range round {
-		topics[i] = w.Header.Topic()
+		indexes[[2]string{pack(w.Header.Owner), pack(string(w.Header.ID))}] = i
+		if w.Base.Version == 0 {
+			begun = append(begun, w)
+		} else {
+			changed = append(changed, w)
+		}
 	}
-	return []any{s.channel, s.payload(topics)}
+	scan := func(stored pgx.Rows) error {
+		var name [2]string
+		var at located
+		_, err := pgx.ForEachRow(stored, []any{&name[0], &name[1], &at.key, &at.place}, func() error {
+			i := indexes[name]
+			at.version = round[i].Header.Version
+			rows[i] = at
+			return nil
+		})
+		return err
+	}
+	owners, ids := names(changed)
+	b.Queue(p.part.sql(lockRound), owners, ids)
+	if len(changed) > 0 {
+		b.Queue(p.part.sql(updateSessions), sessionArgs(changed)...).Query(scan)
+	}
+	if len(begun) > 0 {
+		b.Queue(p.part.sql(insertSessions), sessionArgs(begun)...).Query(scan)
+	}
+	heads := headArgs(round)
+	switch {
+	case count(round) == 0:
+	case allPlain(round):
+		b.Queue(p.part.sql(insertPlain), slices.Concat(heads, plainArgs(round, false))...)
+	default:
+		b.Queue(p.part.sql(insertAll), slices.Concat(heads, plainArgs(round, false), optionalArgs(round))...)
+	}
+	if others(round) > 0 {
+		b.Queue(p.part.sql(insertEntries), slices.Concat(heads, entryArgs(round))...)
+	}
 }
 
-// existing returns the owners and ids of the sessions of writes that do not begin them.
-func existing(round []*sequent.Write) (owners, ids []string) {
+// queueNotify adds the statement to a batch that notifies other processes of the writes of
+// pieces.
+func (s *Store) queueNotify(b *pgx.Batch, pieces []*piece) {
+	payloads := make([]string, len(pieces))
+	for i, p := range pieces {
+		payloads[i] = s.payload(p.part, topics(p.writes))
+	}
+	b.Queue(notify, s.channel, payloads)
+}
+
+func topics(round []*sequent.Write) []sequent.Topic {
+	all := make([]sequent.Topic, len(round))
+	for i, w := range round {
+		all[i] = w.Header.Topic()
+	}
+	return all
+}
+
+// names returns the owners and ids of the sessions of writes.
+func names(round []*sequent.Write) (owners, ids []string) {
 	for _, w := range round {
-		if w.Base.Version > 0 {
-			owners, ids = append(owners, pack(w.Header.Owner)), append(ids, pack(string(w.Header.ID)))
-		}
+		owners, ids = append(owners, pack(w.Header.Owner)), append(ids, pack(string(w.Header.ID)))
 	}
 	return owners, ids
 }
 
-// scanStored scans the row of storeResult for a round of n writes.
-func scanStored(row pgx.Row, n int) ([]located, error) {
-	var numbers, keys []int64
-	var places []string
-	var notified *string
-	if err := row.Scan(&numbers, &keys, &places, &notified); err != nil {
-		return nil, err
+// headArgs returns what insertStatement recognises the sessions of writes by.
+func headArgs(round []*sequent.Write) []any {
+	owners, ids := names(round)
+	versions, heads := make([]int64, len(round)), make([][]byte, len(round))
+	for i, w := range round {
+		versions[i], heads[i] = int64(w.Header.Version), record.Hash(&w.Header.Head)
 	}
-	rows := make([]located, n)
-	for i, n := range numbers {
-		rows[n-1] = located{key: keys[i], place: places[i]}
-	}
-	return rows, nil
+	return []any{owners, ids, versions, heads}
 }
 
 // sessionArgs returns the columns of the sessions.
@@ -233,6 +284,14 @@ func allPlain(round []*sequent.Write) bool {
 func count(round []*sequent.Write) (n int) {
 	for _, w := range round {
 		n += len(w.Entries) - record.Others(w.Entries)
+	}
+	return n
+}
+
+// others returns the number of other entries in the writes.
+func others(round []*sequent.Write) (n int) {
+	for _, w := range round {
+		n += record.Others(w.Entries)
 	}
 	return n
 }

@@ -187,8 +187,9 @@ func TestPromotedSubscriber(t *testing.T) {
 	for deadline := time.Now().Add(time.Minute); ; time.Sleep(50 * time.Millisecond) {
 		var thoughts, length int
 		var synced bool
-		if err := conn.QueryRow(t.Context(), `SELECT (SELECT count(*) FROM thoughts), (SELECT coalesce(max(`+nowLen+`), 0) FROM `+fromSessions+`),
-			NOT EXISTS (SELECT FROM pg_subscription_rel WHERE srsubstate <> 'r')`).Scan(&thoughts, &length, &synced); err != nil {
+		if err := conn.QueryRow(t.Context(), p.parts[0].sql(`SELECT (SELECT count(*) FROM schema.thoughts),
+			(SELECT coalesce(max(`+nowLen+`), 0) FROM `+fromSessions+`),
+			NOT EXISTS (SELECT FROM pg_subscription_rel WHERE srsubstate <> 'r')`)).Scan(&thoughts, &length, &synced); err != nil {
 			t.Fatal(err)
 		}
 		if synced && thoughts == 40 && length == 40 {

@@ -15,18 +15,19 @@ import (
 	"github.com/sequent-dev/sequent/store/internal/record"
 )
 
-// The payload of a notification is the mark of its sender and the topics of the
-// sessions that have changed, in hexadecimal, separated by spaces.
+// The payload of a notification is the mark of its sender with the number of a part, as
+// from-X/7, and the topics of the sessions of this part that have changed, in hexadecimal,
+// separated by spaces.
 const (
 	senderMark = "from-"
 	lost       = "*" // instead of the topics: there are too many
 )
 
 // payload returns the payload of a notification.
-func (s *Store) payload(topics []sequent.Topic) string {
+func (s *Store) payload(p *part, topics []sequent.Topic) string {
 	const maxTopics = 400 // of 17 bytes; PostgreSQL's limit is 8000 bytes
 	var b strings.Builder
-	b.WriteString(s.sender)
+	fmt.Fprintf(&b, "%s/%d", s.sender, p.number)
 	if len(topics) > maxTopics {
 		return b.String() + " " + lost
 	}
@@ -49,6 +50,9 @@ func (s *Store) report(changed []*sequent.Write) {
 		}
 		s.feed.Written(keys...)
 	}
+	for _, w := range changed {
+		s.needsIndex(s.part(w.Header.Owner))
+	}
 	s.schedule.Committed(count(changed))
 }
 
@@ -64,9 +68,15 @@ func (s *Store) reportFailed(batch []*sequent.Write, err error) {
 
 // receiveNotification reports the commits of another process.
 func (s *Store) receiveNotification(payload string) {
-	sender, rest, _ := strings.Cut(payload, " ")
+	mark, rest, _ := strings.Cut(payload, " ")
+	sender, number, _ := strings.Cut(mark, "/")
 	if sender == s.sender {
 		return
+	}
+	if n, err := strconv.Atoi(number); err == nil && 0 <= n && n < len(s.parts) {
+		s.needsIndex(s.parts[n])
+	} else {
+		s.needsIndex(s.parts...)
 	}
 	s.schedule.Committed(1) // the process that committed may have exited
 	if !strings.HasPrefix(sender, senderMark) {

@@ -11,7 +11,7 @@ import (
 
 // mayWrite is true unless the file was migrated to a format that this program must not
 // write. If a statement changes nothing, [writer.mayWrite] finds out whether that is why.
-const mayWrite = `(SELECT oldest_writer FROM identity) <= 9`
+const mayWrite = `(SELECT oldest_writer FROM identity) <= 11`
 
 const (
 	insertSession = `

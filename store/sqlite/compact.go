@@ -44,6 +44,14 @@ func (s *Store) Compact(ctx context.Context, progress func(bytes int64)) (Compac
 	return c, err
 }
 
+// IndexLag returns how many thoughts of this process may not be in the search index yet.
+func (s *Store) IndexLag() int64 {
+	if s.index == nil {
+		return 0
+	}
+	return s.index.schedule.Lag()
+}
+
 // Size returns the size in bytes of the store's file, its index and their
 // write-ahead logs.
 func (s *Store) Size() (n int64) {

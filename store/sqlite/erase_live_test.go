@@ -33,7 +33,7 @@ func TestAppendsDuringEraseAndCompact(t *testing.T) {
 	}()
 	<-began
 	e := sequent.New(sequent.Config{Store: s})
-	const rounds = 5
+	const rounds = 3
 	for range rounds {
 		secrets(t, s, 3, 4)
 		for i := range 3 {

@@ -92,6 +92,7 @@ func (x *index) run(ctx context.Context) {
 	retry := (<-chan time.Time)(nil)
 	for x.schedule.Wait(ctx, retry) == nil {
 		retry = nil
+		mark := x.schedule.Mark()
 		err := x.update(ctx)
 		switch {
 		case ctx.Err() != nil:
@@ -107,6 +108,7 @@ func (x *index) run(ctx context.Context) {
 			wait = min(max(2*wait, minRetry), maxRetry)
 		default:
 			logged, wait = "", 0
+			x.schedule.Indexed(mark)
 			if left := x.store.cleanUp(ctx); left {
 				retry = time.After(maxRetry)
 			}

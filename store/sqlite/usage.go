@@ -16,14 +16,17 @@ func (s *Store) Usage(ctx context.Context, q sequent.UsageQuery) ([]sequent.Usag
 		where, args = "WHERE owner = ?", []any{q.Owner}
 	}
 	var sums []sequent.Usage
-	err := s.each(ctx, "SELECT owner, count(*), sum(len), sum(bytes) FROM tool_sessions "+where+" GROUP BY owner", args, func(rows *sql.Rows) error {
+	err := s.each(ctx, "SELECT owner, count(*), sum(len), sum(bytes), max(updated) FROM tool_sessions "+where+" GROUP BY owner", args, func(rows *sql.Rows) error {
 		var u sequent.Usage
+		var updated int64
 		defer func() { sums = append(sums, u) }()
-		return rows.Scan(&u.Owner, &u.Sessions, &u.Thoughts, &u.Bytes)
+		err := rows.Scan(&u.Owner, &u.Sessions, &u.Thoughts, &u.Bytes, &updated)
+		u.Updated = record.Time(updated)
+		return err
 	})
 	refused := make(map[string]int64)
 	if err == nil {
-		err = s.each(ctx, record.SelectRefused+where, args, func(rows *sql.Rows) error {
+		err = s.each(ctx, "SELECT owner, calls FROM refusals "+where, args, func(rows *sql.Rows) error {
 			var owner string
 			var n int64
 			err := rows.Scan(&owner, &n)

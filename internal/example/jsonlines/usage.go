@@ -23,6 +23,9 @@ func (s *Store) Usage(ctx context.Context, q sequent.UsageQuery) ([]sequent.Usag
 	for k, v := range s.sessions {
 		u := owners[k.Owner]
 		u.Owner, u.Sessions, u.Thoughts, u.Bytes = k.Owner, u.Sessions+1, u.Thoughts+v.header.Len, u.Bytes+v.header.Bytes
+		if v.header.Updated.After(u.Updated) {
+			u.Updated = v.header.Updated
+		}
 		owners[k.Owner] = u
 	}
 	maps.DeleteFunc(owners, func(owner string, _ sequent.Usage) bool { return !q.AllOwners && owner != q.Owner })

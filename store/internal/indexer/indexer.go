@@ -24,6 +24,7 @@ type Schedule struct {
 	commits   chan struct{} // capacity one
 	expedited chan struct{} // capacity one
 	committed atomic.Int64  // sum of the arguments of Committed
+	indexed   atomic.Int64  // the argument of Indexed
 }
 
 // NewSchedule returns a schedule on which nothing is due.
@@ -40,6 +41,15 @@ func (s *Schedule) Committed(n int) {
 	default:
 	}
 }
+
+// Mark returns the number of thoughts that were committed so far, for Indexed.
+func (s *Schedule) Mark() int64 { return s.committed.Load() }
+
+// Indexed tells that the index has all thoughts that were committed before a Mark.
+func (s *Schedule) Indexed(mark int64) { s.indexed.Store(mark) }
+
+// Lag returns how many thoughts were committed since the index was last complete.
+func (s *Schedule) Lag() int64 { return s.committed.Load() - s.indexed.Load() }
 
 // Expedite makes an update due at once, because a search has to read much of the
 // store without the index.

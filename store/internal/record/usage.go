@@ -8,9 +8,6 @@ import (
 	"github.com/sequent-dev/sequent"
 )
 
-// SelectRefused is a statement of Usage, before an optional condition on the owner.
-const SelectRefused = `SELECT owner, calls FROM refusals `
-
 // AddRefused adds the refusals of owners to the sums of their sessions, and sorts them
 // by owner.
 func AddRefused(sums []sequent.Usage, refused map[string]int64) []sequent.Usage {

@@ -1,0 +1,68 @@
+//go:build unix
+
+package postgres
+
+import (
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/sequent-dev/sequent"
+	"github.com/sequent-dev/sequent/internal/diagnosis"
+	"github.com/sequent-dev/sequent/internal/pgtest"
+	"github.com/sequent-dev/sequent/storetest"
+)
+
+// citus is the cluster of the tests of this package.
+var citus pgtest.Citus
+
+// TestCitus runs the suite of stores on a cluster, with four parts on two workers. Some
+// groups, and tests with thousands of statements, run with SEQUENT_LONG=1 only.
+func TestCitus(t *testing.T) {
+	t.Parallel()
+	long := []string{
+		"a large batch", "many writers on one session", "many writers on many sessions",
+		"an append wakes only its reader among 40,000 watches", "commits to other sessions are not reported",
+		"no commit is missed", "a waiter and a writer alternate", "reading during deletions", "readers see whole writes",
+		"engines that write to one session", "ranks like the memory store",
+	}
+	groups := []string{"Values", "Sweep", "Usage", "Writers"}
+	storetest.Run(t, storetest.Harness{
+		Open: func(t *testing.T) sequent.Store { return openAt(t, withParts(citus.Schema(t), 4)) },
+		Reopen: func(t *testing.T, s sequent.Store) sequent.Store {
+			if err := s.Close(); err != nil {
+				t.Fatalf("Close: %v", err)
+			}
+			return openAt(t, s.(*Store).config.ConnString())
+		},
+		Second: func(t *testing.T, s sequent.Store) sequent.Store {
+			return openAt(t, s.(*Store).config.ConnString())
+		},
+		Skip: func(group, name string) bool {
+			return os.Getenv("SEQUENT_LONG") == "" && (slices.Contains(groups, group) || slices.Contains(long, name))
+		},
+	})
+}
+
+func TestDiagnoseNodes(t *testing.T) {
+	url := withParts(citus.Schema(t), 4)
+	if err := openAt(t, url).Close(); err != nil {
+		t.Fatal(err)
+	}
+	nodes := 0
+	for _, f := range Diagnose(t.Context(), url) {
+		if f.Status == diagnosis.Fail {
+			t.Errorf("%s: %s", f.Check, f.Detail)
+		}
+		if f.Check == "node" {
+			nodes++
+			if !strings.Contains(f.Detail, "has 2 parts") {
+				t.Errorf("node: %s", f.Detail)
+			}
+		}
+	}
+	if nodes != 2 {
+		t.Errorf("the diagnosis shows %d nodes, want 2", nodes)
+	}
+}
