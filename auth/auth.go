@@ -5,8 +5,10 @@
 package auth
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"time"
 )
@@ -22,28 +24,54 @@ const (
 	Admin              // to see the sessions of all owners
 )
 
-// scopeNames are the names in tokens and challenges.
-var scopeNames = [...]string{None: "", Read: "sequent:read", Write: "sequent:write", Admin: "sequent:admin"}
+// scopeNames are the names of scopes without their prefix.
+var scopeNames = [...]string{None: "", Read: "read", Write: "write", Admin: "admin"}
 
-// String returns the name, such as sequent:read; empty for None.
-func (s Scope) String() string { return scopeNames[s] }
+// String returns the name with the default prefix, such as sequent:read; empty for None.
+func (s Scope) String() string { return ScopePrefix("").Name(s) }
 
-// Names returns the names of the scope and of those that it includes, separated by spaces.
-// A client that is told all of them asks for all, and does not lose one that it had.
-func (s Scope) Names() string { return strings.Join(scopeNames[Read:s+1], " ") }
+// A ScopePrefix is what the names of scopes begin with at a provider. Empty means sequent: as in
+// sequent:read. Some providers require the URL of the API in front, such as
+// https://think.example.com/mcp/sequent.
+type ScopePrefix string
 
-// Highest returns the highest scope among names. Names that are not sequent's are of no
-// account.
-func Highest(names []string) Scope {
+const defaultPrefix ScopePrefix = "sequent:"
+
+// Name returns the name by which clients ask for a scope; empty for None.
+func (p ScopePrefix) Name(s Scope) string {
+	if s == None {
+		return ""
+	}
+	return string(cmp.Or(p, defaultPrefix)) + scopeNames[s]
+}
+
+// Names returns the names of a scope and of those that it includes, separated by spaces. A client
+// that is told all of them asks for all, and does not lose one that it had.
+func (p ScopePrefix) Names(s Scope) string {
+	var names []string
+	for i := Read; i <= s; i++ {
+		names = append(names, p.Name(i))
+	}
+	return strings.Join(names, " ")
+}
+
+// Highest returns the highest scope among the names in a token. Names that are not sequent's are of
+// no account. Providers that require the URL of the API in a request, such as Microsoft Entra,
+// leave it out in tokens, so what follows the last slash of the prefix also counts.
+func (p ScopePrefix) Highest(names []string) Scope {
 	highest := None
-	for _, name := range names {
-		for s := Read; s <= Admin; s++ {
-			if name == scopeNames[s] {
-				highest = max(highest, s)
-			}
+	for s := Read; s <= Admin; s++ {
+		name := p.Name(s)
+		if slices.Contains(names, name) || slices.Contains(names, name[strings.LastIndexByte(name, '/')+1:]) {
+			highest = s
 		}
 	}
 	return highest
+}
+
+// Valid reports whether the names with the prefix are scopes (RFC 6749, section 3.3).
+func (p ScopePrefix) Valid() bool {
+	return len(p) <= 200 && !strings.ContainsFunc(string(p), func(r rune) bool { return r <= ' ' || r > '~' || r == '"' || r == '\\' })
 }
 
 // An Identity is who sends a request.
@@ -51,6 +79,7 @@ type Identity struct {
 	Subject string    // owner of the sessions; never empty
 	Scope   Scope     // the most that is allowed
 	Expires time.Time // when the token ceases to be valid; zero means never
+	Token   string    // what names the token in logs and does not reveal it: its id in a file, or its issuer; may be empty
 }
 
 // An Authenticator knows whose a bearer token is. It must be safe for concurrent use.
@@ -70,8 +99,8 @@ func Recheck(ctx context.Context, a Authenticator, token, subject string) (Ident
 	return who, err
 }
 
-// An InvalidError is the error for a token that is not valid. The client sees the reason,
-// which must not contain a part of the token.
+// An InvalidError is the error for a token or a sign-in that is not valid. The client sees the
+// reason, which must not contain a part of a token.
 type InvalidError struct{ Reason string }
 
 // Error returns the reason.
@@ -98,8 +127,24 @@ func (f first) Identify(ctx context.Context, token string) (Identity, error) {
 	return Identity{}, err
 }
 
+// Tokens are what a provider issues to a client when a person signs in.
+type Tokens struct {
+	Access  string    // sent to the server
+	Refresh string    // exchanged for new tokens; empty if there is none
+	Expires time.Time // of Access; zero if the provider does not say
+	Scope   string    // names of what Access allows, separated by spaces; empty if it is what was asked for
+}
+
 // A Resource describes a server to clients that ask for tokens (RFC 9728).
 type Resource struct {
 	URL     string   // where clients reach the server, such as https://think.example.com; no slash at the end
 	Issuers []string // of tokens
+	SignIn  SignIn   // of the command line, at the first issuer
+}
+
+// A SignIn is how a program signs people in at a provider. The metadata of a server has it.
+type SignIn struct {
+	Client     string            `json:"client_id"` // empty if there is none
+	Scopes     ScopePrefix       `json:"scope_prefix,omitempty"`
+	Parameters map[string]string `json:"parameters,omitempty"` // of authorization requests, besides those of OAuth
 }

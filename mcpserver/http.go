@@ -103,6 +103,9 @@ type HTTPConfig struct {
 	// has not answered for long. /readyz reports these numbers. Nil means that there
 	// are none.
 	Stalled func() (batches, sessions int)
+	// Unlogged returns how many lines the audit log lacks, and whether it cannot be written
+	// now. /readyz reports both. Nil means that there is no audit log.
+	Unlogged func() (lost uint64, failing bool)
 	// Drain is how long Serve continues to accept calls after ctx is done. Meanwhile
 	// /readyz reports it, so that a load balancer uses other servers. 0 means no
 	// draining.
@@ -146,7 +149,7 @@ func NewHTTP(cfg HTTPConfig) (*HTTP, error) {
 		MaxBody: cfg.MaxBody, MaxReply: cfg.MaxReply, SessionTimeout: cfg.SessionTimeout,
 		Limits: cfg.Limits.governed(cfg.MaxSessions), TrustedProxies: cfg.TrustedProxies,
 		Rate: cfg.Rate, Burst: cfg.Burst, Timeout: cfg.Timeout, Grace: cfg.Grace,
-		Ready: cfg.Ready, Stalled: cfg.Stalled, Drain: cfg.Drain, TLS: cfg.TLS,
+		Ready: cfg.Ready, Stalled: cfg.Stalled, Unlogged: cfg.Unlogged, Drain: cfg.Drain, TLS: cfg.TLS,
 	})
 	if err != nil {
 		return nil, err

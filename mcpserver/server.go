@@ -34,7 +34,21 @@ type Config struct {
 	// NoContext means that sessions do not record where they come from (see
 	// [sequent.Context]), and that calls of all projects are alike.
 	NoContext bool
+	// Observer is told of all requests, for traces, metrics and logs; nil means none.
+	Observer Observer
 }
+
+// What an Observer is told.
+type (
+	// An Observer is told of the requests of all connections.
+	Observer = method.Observer
+	// An Exchange is a request with its outcome.
+	Exchange = method.Exchange
+	// A Via is how requests reach the server.
+	Via = method.Via
+	// A TraceContext has the headers of W3C Trace Context.
+	TraceContext = method.TraceContext
+)
 
 // A Server serves one dialect. It is safe for concurrent use.
 type Server struct {
@@ -50,7 +64,7 @@ func New(cfg Config) *Server {
 	s := &Server{
 		methods: method.New(method.Config{
 			Dialect: cfg.Dialect, Name: cfg.Name, Version: cfg.Version, Logger: cfg.Logger,
-			Place: cfg.Place, Anonymous: cfg.NoContext,
+			Place: cfg.Place, Anonymous: cfg.NoContext, Observer: cfg.Observer,
 		}),
 		caller:  cfg.Caller,
 		agent:   cfg.Agent,
@@ -88,5 +102,5 @@ func New(cfg Config) *Server {
 // A program that serves os.Stdout should ignore SIGPIPE. Otherwise a client that
 // disconnects ends the program before it can clean up.
 func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) error {
-	return stdio.Serve(ctx, stdio.Config{Server: s.methods, Caller: s.caller, Origin: method.Origin{Agent: s.agent, Local: true}, MaxLine: s.maxLine}, in, out)
+	return stdio.Serve(ctx, stdio.Config{Server: s.methods, Caller: s.caller, Origin: method.Origin{Agent: s.agent, Local: true}, Via: Via{Transport: "pipe", Agent: s.agent}, MaxLine: s.maxLine}, in, out)
 }

@@ -255,7 +255,7 @@ func TestSocketLimits(t *testing.T) {
 // A client that does not read its replies is disconnected, and delays no other client.
 func TestSocketSlowReader(t *testing.T) {
 	t.Parallel()
-	w := serveHTTP(t, HTTPConfig{Timeout: 200 * time.Millisecond})
+	w := serveHTTP(t, HTTPConfig{Timeout: 2 * time.Second})
 	slow, other := w.connect(t, "/ws", nil), w.connect(t, "/ws/caller", nil)
 	ended := make(chan error, 1)
 	go func() {

@@ -42,6 +42,6 @@ func (r Refusal) Reply() Reply {
 		reply.Text += "; " + r.Fix
 	}
 	reply.Text = strings.ReplaceAll(reply.Text, "\n", " ")
-	reply.Failed = true
+	reply.Failed, reply.Code = true, r.Code
 	return reply
 }

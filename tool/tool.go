@@ -104,6 +104,7 @@ type Reply struct {
 	Text   string          // for a model
 	JSON   json.RawMessage // for a program (structuredContent); nil for none
 	Failed bool            // a refusal that the caller can correct (isError)
+	Code   string          // stable code of a refusal, for logs; clients read it in Text or JSON, if at all
 	// Beside are texts for a model that are not part of the contract, such as notes of
 	// people, in blocks of their own after Text.
 	Beside []string

@@ -2,6 +2,7 @@ package oidc
 
 import (
 	"encoding/json"
+	"errors"
 	"math"
 	"slices"
 	"strings"
@@ -12,13 +13,14 @@ import (
 	"github.com/go-jose/go-jose/v4"
 )
 
-// maxSubject is how many bytes the subject of a token may have (OpenID Connect Core 2).
+// maxSubject is how many bytes the claim that names the owner may have (OpenID Connect Core 2, for
+// sub).
 const maxSubject = 255
 
 // claims are what a token says that matters here.
 type claims struct {
 	Issuer    string          `json:"iss"`
-	Subject   string          `json:"sub"`
+	Owner     string          `json:"-"` // value of the claim that names the owner
 	Audience  texts           `json:"aud"`
 	Client    string          `json:"client_id"`
 	Expires   seconds         `json:"exp"`
@@ -69,9 +71,15 @@ func (s seconds) time() time.Time { return time.Unix(int64(s), 0) }
 // farthest is the last time that a token may name: the end of the year 9999.
 const farthest = 253402300799
 
-func parseClaims(payload []byte) (*claims, error) {
+// parseClaims reads the claims of a token. That of the name owner says whose sessions it is for.
+func parseClaims(payload []byte, owner string) (*claims, error) {
 	c := new(claims)
-	if json.Unmarshal(payload, c) != nil {
+	var all map[string]json.RawMessage
+	err := errors.Join(json.Unmarshal(payload, c), json.Unmarshal(payload, &all))
+	if text, ok := all[owner]; ok && err == nil {
+		err = json.Unmarshal(text, &c.Owner)
+	}
+	if err != nil {
 		return nil, invalid("the claims of the token are not what a JWT has")
 	}
 	return c, nil
@@ -105,11 +113,22 @@ func (p *Provider) check(c *claims, now time.Time) error {
 		return invalid("the token is not valid yet: compare the clocks of this server and of the issuer")
 	case !p.forUs(c):
 		return invalid("the token is for another server: ask for one with the resource " + p.config.Resource)
-	case c.Subject == "" || len(c.Subject) > maxSubject || !utf8.ValidString(c.Subject) ||
-		strings.ContainsFunc(c.Subject, func(r rune) bool { return !unicode.IsPrint(r) }):
-		return invalid("the token does not say for whom it is")
+	case !validOwner(c.Owner):
+		return invalid("the token does not say for whom it is: it needs the claim " + p.config.OwnerClaim)
 	}
 	return nil
+}
+
+func validOwner(name string) bool {
+	return name != "" && len(name) <= maxSubject && utf8.ValidString(name) && !strings.ContainsFunc(name, func(r rune) bool { return !unicode.IsPrint(r) })
+}
+
+// Shared reports whether a claim is known to be the same in tokens of different people, or to change
+// with each token of a person.
+func Shared(claim string) bool {
+	return slices.Contains([]string{
+		"acr", "amr", "appid", "aud", "auth_time", "azp", "cid", "client_id", "exp", "groups", "iat", "iss", "jti", "nbf", "roles", "scope", "scp", "sid", "tid", "typ", "ver",
+	}, claim)
 }
 
 // forUs reports whether a token is for this server. Some providers have no audience in access

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"strings"
 	"sync"
@@ -23,6 +22,13 @@ type description struct {
 	Documents  bool     `json:"client_id_metadata_document_supported"`
 	Challenges []string `json:"code_challenge_methods_supported"`
 	Scopes     []string `json:"scopes_supported"`
+
+	// What sign-in needs.
+	Device      string   `json:"device_authorization_endpoint"`
+	Revoke      string   `json:"revocation_endpoint"`
+	EndSession  string   `json:"end_session_endpoint"`
+	Methods     []string `json:"token_endpoint_auth_methods_supported"`
+	NamesIssuer bool     `json:"authorization_response_iss_parameter_supported"`
 }
 
 // discover asks a provider for its description (OpenID Connect Discovery 1.0). The client is
@@ -90,13 +96,5 @@ func (p *patient) RoundTrip(r *http.Request) (*http.Response, error) {
 			return nil, r.Context().Err()
 		}
 	}
-	reply, err := http.DefaultTransport.RoundTrip(r)
-	if err != nil {
-		return nil, err
-	}
-	reply.Body = struct {
-		io.Reader
-		io.Closer
-	}{io.LimitReader(reply.Body, maxReply), reply.Body}
-	return reply, nil
+	return bounded{}.RoundTrip(r)
 }

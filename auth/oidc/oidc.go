@@ -3,11 +3,12 @@
 // server: clients get tokens from the provider, and it only checks them.
 //
 // Tokens are JWTs (RFC 9068, and what providers issued before it). The subject of a token's
-// owner is its "sub" after [SubjectPrefix]. What it allows are the names of [auth.Scope] in
-// "scope" or "scp".
+// owner is its "sub", or another claim of the configuration, after [SubjectPrefix]. What it allows
+// are the names of [auth.Scope] in "scope" or "scp".
 package oidc
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -55,7 +56,12 @@ type Config struct {
 	// tokens for an audience of their own.
 	Resource  string
 	Audiences []string
-	Logger    *slog.Logger // says when the provider cannot be asked, and when it can again; nil means discard
+	// Scopes is what the names of scopes begin with.
+	Scopes auth.ScopePrefix
+	// OwnerClaim is the claim of a token that names the owner of sessions; empty means sub.
+	// Whoever can choose its value can take the sessions of others.
+	OwnerClaim string
+	Logger     *slog.Logger // says when the provider cannot be asked, and when it can again; nil means discard
 }
 
 // A Provider checks tokens. It asks the provider for its keys when it first needs them, and
@@ -66,6 +72,7 @@ type Provider struct {
 	client *http.Client
 
 	mu     sync.Mutex // held while the provider is asked
+	found  *description
 	keys   *oidc.RemoteKeySet
 	failed time.Time // of the last discovery
 	err    error     // of it
@@ -79,6 +86,12 @@ func New(cfg Config) (*Provider, error) {
 	}
 	if cfg.Resource == "" && len(cfg.Audiences) == 0 {
 		return nil, errors.New("neither a public URL nor an audience says which tokens are for this server")
+	}
+	if cfg.OwnerClaim = cmp.Or(cfg.OwnerClaim, "sub"); Shared(cfg.OwnerClaim) {
+		return nil, fmt.Errorf("tokens of different people can have the same claim %s", cfg.OwnerClaim)
+	}
+	if !cfg.Scopes.Valid() {
+		return nil, fmt.Errorf("%.200q cannot begin the name of a scope", cfg.Scopes)
 	}
 	if cfg.Logger == nil {
 		cfg.Logger = slog.New(slog.DiscardHandler)
@@ -103,16 +116,9 @@ func (p *Provider) Identify(ctx context.Context, token string) (auth.Identity, e
 	if strings.Count(token, ".") != 2 || len(token) > maxToken {
 		return auth.Identity{}, auth.ErrUnknown // of another kind
 	}
-	jws, err := jose.ParseSignedCompact(token, algorithms)
-	if err != nil {
-		return auth.Identity{}, invalid("the token is no JWT that is signed with an accepted algorithm, such as RS256 or ES256")
-	}
-	if err := checkType(jws); err != nil {
-		return auth.Identity{}, err
-	}
 	// Who issued it is looked at first: a token of another issuer is no reason to ask ours
 	// for keys.
-	c, err := parseClaims(jws.UnsafePayloadWithoutVerification())
+	c, err := p.unverified(token)
 	if err != nil {
 		return auth.Identity{}, err
 	}
@@ -134,16 +140,37 @@ func (p *Provider) Identify(ctx context.Context, token string) (auth.Identity, e
 		return auth.Identity{}, err
 	}
 	return auth.Identity{
-		Subject: SubjectPrefix + c.Subject, Scope: auth.Highest(append(c.Scope, c.SCP...)), Expires: c.Expires.time().Add(Skew),
+		Subject: SubjectPrefix + c.Owner, Scope: p.config.Scopes.Highest(append(c.Scope, c.SCP...)), Expires: c.Expires.time().Add(Skew),
+		Token: c.Issuer,
 	}, nil
+}
+
+// unverified returns the claims of a token whose signature has not been checked.
+func (p *Provider) unverified(token string) (*claims, error) {
+	jws, err := jose.ParseSignedCompact(token, algorithms)
+	if err != nil {
+		return nil, invalid("the token is no JWT that is signed with an accepted algorithm, such as RS256 or ES256")
+	}
+	if err := checkType(jws); err != nil {
+		return nil, err
+	}
+	return parseClaims(jws.UnsafePayloadWithoutVerification(), p.config.OwnerClaim)
 }
 
 // keySet returns the provider's keys, which are found by discovery.
 func (p *Provider) keySet() (*oidc.RemoteKeySet, error) {
+	if _, err := p.discovered(); err != nil {
+		return nil, err
+	}
+	return p.keys, nil // not changed any more
+}
+
+// discovered returns the provider's description, which is asked for when it is first needed.
+func (p *Provider) discovered() (*description, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.keys != nil {
-		return p.keys, nil
+	if p.found != nil {
+		return p.found, nil
 	}
 	if time.Since(p.failed) < retryInterval {
 		return nil, p.err
@@ -159,8 +186,8 @@ func (p *Provider) keySet() (*oidc.RemoteKeySet, error) {
 	if p.err != nil {
 		p.config.Logger.Info("the OpenID Connect provider answers again", "issuer", p.config.Issuer)
 	}
-	p.keys = oidc.NewRemoteKeySet(ctx, found.Keys)
-	return p.keys, nil
+	p.found, p.keys = found, oidc.NewRemoteKeySet(ctx, found.Keys)
+	return found, nil
 }
 
 // invalid returns the error for a token that is not valid.

@@ -303,6 +303,8 @@ func TestConfig(t *testing.T) {
 		{}, {Issuer: "login.example.com", Resource: resource}, {Issuer: "http://login.example.com", Resource: resource},
 		{Issuer: "https://u:p@login.example.com", Resource: resource}, {Issuer: "https://login.example.com?a", Resource: resource},
 		{Issuer: "https://login.example.com"},
+		{Issuer: "https://login.example.com", Resource: resource, OwnerClaim: "tid"},
+		{Issuer: "https://login.example.com", Resource: resource, Scopes: `a"`},
 	} {
 		if _, err := New(cfg); err == nil {
 			t.Errorf("New(%+v) = nil, want an error", cfg)

@@ -71,7 +71,7 @@ func (f *File) Identify(_ context.Context, token string) (auth.Identity, error) 
 	case !e.expires.IsZero() && !time.Now().Before(e.expires):
 		return auth.Identity{}, &auth.InvalidError{Reason: "the token expired at " + e.expires.Format(time.RFC3339)}
 	}
-	return auth.Identity{Subject: e.subject, Scope: e.scope, Expires: e.expires}, nil
+	return auth.Identity{Subject: e.subject, Scope: e.scope, Expires: e.expires, Token: e.info().ID}, nil
 }
 
 // current returns the entries. It reloads the file if it has changed.

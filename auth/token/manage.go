@@ -48,7 +48,7 @@ const scopePrefix = "sequent:"
 // ParseScope returns the scope read, write or admin. The names may be whole, too, as in
 // sequent:read.
 func ParseScope(name string) (auth.Scope, error) {
-	if s := auth.Highest([]string{scopePrefix + strings.TrimPrefix(name, scopePrefix)}); s != auth.None {
+	if s := auth.ScopePrefix("").Highest([]string{scopePrefix + strings.TrimPrefix(name, scopePrefix)}); s != auth.None {
 		return s, nil
 	}
 	return auth.None, errors.New("the scope is not read, write or admin")

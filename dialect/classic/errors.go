@@ -39,7 +39,7 @@ type refusal struct {
 // against the output schema, which describes successful replies.
 func (r refusal) reply() tool.Reply {
 	r.Status = "failed"
-	return tool.Reply{Text: tool.JSONReply(r).Text, Failed: true}
+	return tool.Reply{Text: tool.JSONReply(r).Text, Failed: true, Code: r.Code}
 }
 
 // reject returns the refusal of arguments that do not fit the schema.

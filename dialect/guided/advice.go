@@ -99,6 +99,6 @@ func (a advice) reply() tool.Reply { return tool.JSONReply(a) }
 func (a advice) refusal(words string) tool.Reply {
 	r := a.reply()
 	r.Text = string(a.Reason) + ": " + words + "\n" + r.Text
-	r.Failed = true
+	r.Failed, r.Code = true, string(a.Reason)
 	return r
 }

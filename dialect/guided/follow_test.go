@@ -190,8 +190,8 @@ func TestFollowingEndsFromEveryFault(t *testing.T) {
 		{"totalThoughts", []string{`3`, "", `{}`}},
 		{"nextThoughtNeeded", []string{`true`, "", `"maybe"`}},
 		{"isRevision", []string{`true`, `1`}},
-		{"branchFromThought", []string{`null`, "", `"first"`, `1`}},
-		{"branchId", []string{`null`, "", `["x"]`, `"x"`}},
+		{"branchFromThought", []string{`null`, "", `"first"`}},
+		{"branchId", []string{`"x"`, "", `["x"]`}},
 		{"needsMoreThoughts", []string{`true`, ""}},
 	}
 	for _, name := range []string{"active", "completed"} {

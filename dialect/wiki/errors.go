@@ -64,7 +64,7 @@ func (r *refusal) reply() tool.Reply {
 		Error refusal `json:"error"`
 	}{line})
 	reply.Text = "ERROR: " + line.Error()
-	reply.Failed = true
+	reply.Failed, reply.Code = true, line.Code
 	return reply
 }
 

@@ -9,15 +9,24 @@ import (
 // Address names the client of a request by its network address. If the peer is a trusted proxy,
 // the address is the one that the proxy reports.
 func (g *Gate) Address(r *http.Request) string {
+	if addr := g.Client(r); addr.IsValid() {
+		return AddressName(addr)
+	}
+	return "address " + r.RemoteAddr
+}
+
+// Client returns the address of the client of a request, as Address does. It is not valid if
+// the peer has none.
+func (g *Gate) Client(r *http.Request) netip.Addr {
 	peer, err := netip.ParseAddrPort(r.RemoteAddr)
 	if err != nil {
-		return "address " + r.RemoteAddr
+		return netip.Addr{}
 	}
 	addr := peer.Addr()
 	if g.TrustedProxy(addr) {
 		addr = g.forwarded(r, addr)
 	}
-	return AddressName(addr)
+	return addr.Unmap().WithZone("")
 }
 
 // AddressName names a client by the part of its address that it cannot choose freely.

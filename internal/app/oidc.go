@@ -78,7 +78,7 @@ func DiagnoseOIDC(ctx context.Context, issuer string) []diagnosis.Finding {
 	}
 	const check = "provider"
 	var r diagnosis.Report
-	for _, f := range oidc.Examine(ctx, issuer) {
+	for _, f := range oidc.Examine(ctx, issuer, "") {
 		if f.Mild {
 			r.Warn(check, f.Fix, "%s", f.Text)
 		} else {

@@ -100,6 +100,7 @@ type Governor struct {
 	idle     list.List             // of *Subject without references, the most recently seen first
 	queues   [resources][]*Subject // subjects with waiters
 	grants   uint64                // so far, by Subject.Wait
+	counts   counts
 }
 
 // New returns a Governor.

@@ -77,6 +77,7 @@ func (s *Subject) take(r Resource, n int64, all bool) error {
 		return nil
 	}
 	refusal := s.refusal(r, n)
+	s.g.counts.refuse(refusal)
 	s.g.mu.Unlock()
 	s.g.log.add(refusal)
 	return refusal
@@ -151,6 +152,7 @@ func (s *Subject) Delay() time.Duration {
 // Request counts a request. It returns a [*Throttled] if the subject sends requests
 // too fast; that request is not counted.
 func (s *Subject) Request() error {
+	s.g.counts.requests.Add(1)
 	if s.g.rate == 0 {
 		return nil
 	}
@@ -167,5 +169,6 @@ func (s *Subject) Request() error {
 		return nil
 	}
 	reservation.CancelAt(now)
+	s.g.counts.throttled.Add(1)
 	return &Throttled{Rate: float64(s.g.rate), RetryAfter: wait}
 }

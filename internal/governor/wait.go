@@ -60,6 +60,7 @@ func (s *Subject) waited(r Resource, w *waiter, err error) error {
 	switch {
 	case waiting && err == nil:
 		refusal = s.refusal(r, w.n)
+		g.counts.refuse(refusal)
 		err = refusal
 	case !waiting && err != nil: // granted at the last moment
 		s.add(r, -w.n)

@@ -12,6 +12,7 @@ import (
 	"iter"
 	"net/http"
 	"os"
+	"strings"
 	"sync"
 	"time"
 
@@ -39,6 +40,8 @@ type Config struct {
 	// HTTP makes the requests; nil means a client that does not follow redirects.
 	// A client that does would send the conversation to another service.
 	HTTP *http.Client
+	// Transport is that of the client where HTTP is nil; nil means the default one.
+	Transport http.RoundTripper
 }
 
 // The defaults of a Config.
@@ -51,9 +54,10 @@ const (
 // A Client sends requests to one model. It implements [llm.Model].
 type Client struct {
 	caller
-	name   string // as the user wrote it
-	model  string // as the provider knows it
-	quirks modelQuirks
+	provider string
+	name     string // as the user wrote it
+	model    string // as the provider knows it
+	quirks   modelQuirks
 
 	mu          sync.Mutex
 	unsupported map[option]bool // options that the model has rejected
@@ -81,13 +85,16 @@ func New(cfg Config) (*Client, error) {
 		return nil, err
 	}
 	return &Client{
-		caller: newCaller(at, cfg), name: name, model: model,
+		caller: newCaller(at, cfg), provider: strings.TrimSuffix(provider.Prefix, ":"), name: name, model: model,
 		quirks: provider.quirksOf(model), unsupported: make(map[option]bool),
 	}, nil
 }
 
 // Name returns the model's name as it was configured.
 func (c *Client) Name() string { return c.name }
+
+// Provider returns the prefix of the provider, without the colon, such as openai.
+func (c *Client) Provider() string { return c.provider }
 
 // Chat returns the complete answer.
 func (c *Client) Chat(ctx context.Context, r llm.Request) (llm.Response, error) {
@@ -153,7 +160,10 @@ func newCaller(at endpoint, cfg Config) caller {
 		maxBody:     cmp.Or(cfg.MaxBody, defaultMaxBody),
 	}
 	if c.http == nil {
-		c.http = &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+		c.http = &http.Client{
+			Transport:     cfg.Transport,
+			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+		}
 	}
 	return c
 }

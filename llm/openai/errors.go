@@ -8,13 +8,13 @@ import (
 	"fmt"
 	"io"
 	"net/url"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/sashabaranov/go-openai"
 
+	"github.com/sequent-dev/sequent/internal/lazyregexp"
 	"github.com/sequent-dev/sequent/llm"
 )
 
@@ -205,7 +205,7 @@ func withoutURL(err error) error {
 }
 
 // secrets matches keys, complete or partly masked with asterisks.
-var secrets = regexp.MustCompile(`(?i)\b(sk|pk|rk|key|api)-[\w*.-]{4,}|\bbearer\s+\S+`)
+var secrets = lazyregexp.New(`(?i)\b(sk|pk|rk|key|api)-[\w*.-]{4,}|\bbearer\s+\S+`)
 
 // safe returns a text of the provider on one line, shortened and without keys.
 func (c *caller) safe(s string) string {
@@ -213,7 +213,7 @@ func (c *caller) safe(s string) string {
 	if c.at.key != "" {
 		s = strings.ReplaceAll(s, c.at.key, "…")
 	}
-	s = secrets.ReplaceAllString(s, "…")
+	s = secrets().ReplaceAllString(s, "…")
 	s = strings.Join(strings.Fields(strings.ToValidUTF8(s, "")), " ")
 	if r := []rune(s); len(r) > maxRunes {
 		s = string(r[:maxRunes]) + "…"

@@ -27,6 +27,7 @@ type Error struct {
 	Data    json.RawMessage `json:"data,omitempty"` // valid JSON on one line; nil for none
 
 	RetryAfter time.Duration `json:"-"` // wait before a repeated request; 0 if unknown
+	Reason     string        `json:"-"` // stable code, for logs; empty if Code says enough
 }
 
 // Error returns the message.
@@ -55,11 +56,18 @@ var ErrInitialized = InvalidRequest("initialize was already received")
 var ErrCancelled = &Error{Code: CodeInternal, Message: "the request was cancelled"}
 
 // ErrEnding answers a request for which the server has no time left.
-var ErrEnding = &Error{Code: CodeFull, Message: "the server is shutting down; try again", RetryAfter: time.Second}
+var ErrEnding = &Error{Code: CodeFull, Message: "the server is shutting down; try again", RetryAfter: time.Second, Reason: "ending"}
 
 // InvalidRequest returns the error for an invalid message.
 func InvalidRequest(why string) *Error {
 	return &Error{Code: CodeInvalidRequest, Message: "invalid request: " + why}
+}
+
+// Because returns the error for a message that is not allowed, with the stable code of why.
+func Because(reason, why string) *Error {
+	e := InvalidRequest(why)
+	e.Reason = reason
+	return e
 }
 
 // InvalidParams returns the error for invalid params.

@@ -45,6 +45,8 @@ type Meta struct {
 	Client        json.RawMessage // description of the client; nil if absent
 	ProgressToken json.RawMessage // nil if absent
 	Codex         json.RawMessage // what the client Codex says of a call; nil if absent
+	TraceParent   json.RawMessage // of W3C Trace Context; nil if absent
+	TraceState    json.RawMessage // of W3C Trace Context; nil if absent
 }
 
 // The members of _meta that the protocol defines.
@@ -58,6 +60,9 @@ const (
 	MetaText     = "dev.sequent/text"
 	metaProgress = "progressToken"
 	metaCodex    = "x-codex-turn-metadata"
+
+	metaTraceParent = "traceparent"
+	metaTraceState  = "tracestate"
 )
 
 // Modern reports whether the message is a request whose _meta names [FirstModern] or a
@@ -176,6 +181,10 @@ func metaOf(params json.RawMessage) (m Meta) {
 				m.ProgressToken = value
 			case metaCodex:
 				m.Codex = value
+			case metaTraceParent:
+				m.TraceParent = value
+			case metaTraceState:
+				m.TraceState = value
 			}
 		}
 	}

@@ -15,6 +15,8 @@ type Request struct {
 	Origin Origin
 	Peer   *Peer  // of a connection of the handshake era
 	Client Client // nil for no limits
+	// Seen is what an observer is told; nil without one.
+	Seen *Exchange
 	// Room is told that the reply has some bytes or more, before they are encoded. Its
 	// error, if any, is the reply. Nil for no limits.
 	Room func(bytes int) *message.Error
@@ -139,7 +141,7 @@ func (s *Server) run(ctx context.Context, m method, r *Request, line []byte) (re
 func (s *Server) Guard(ctx context.Context, r *Request, f func() error) (fault *message.Error) {
 	defer func() {
 		if p := recover(); p != nil {
-			fault = s.panicked(r, p)
+			fault = s.panicked(ctx, r, p)
 		}
 	}()
 	if err := f(); err != nil {

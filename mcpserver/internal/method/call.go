@@ -24,6 +24,9 @@ func (s *Server) callTool(ctx context.Context, r *Request, result []byte) ([]byt
 	if t == nil {
 		return nil, message.InvalidParams("unknown tool %q", name)
 	}
+	if r.Seen != nil {
+		r.Seen.Tool = t.Name
+	}
 	if err := r.begin(ctx, t.Weight); err != nil {
 		return nil, err
 	}
@@ -31,6 +34,9 @@ func (s *Server) callTool(ctx context.Context, r *Request, result []byte) ([]byt
 	reply, err := t.Call(ctx, tool.Call{Args: args, Checked: !r.Lone, Caller: r.Caller, Progress: r.Progress, Text: r.Text})
 	if err != nil {
 		return nil, err
+	}
+	if r.Seen != nil {
+		r.Seen.Failed, r.Seen.Reason = reply.Failed, reply.Code
 	}
 	if err := r.room(least(&reply)); err != nil {
 		return nil, err

@@ -73,7 +73,10 @@ func Refused(err error) *message.Error {
 	} else {
 		return nil
 	}
-	fault.Message = err.Error()
+	fault.Message, fault.Reason = err.Error(), "too_many_requests"
+	if fault.Code == message.CodeFull {
+		fault.Reason = "server_full"
+	}
 	data.RetryAfterMS = message.Milliseconds(fault.RetryAfter)
 	fault.Data, _ = message.Marshal(data) // strings and numbers cannot fail
 	return &fault

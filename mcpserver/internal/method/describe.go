@@ -16,12 +16,13 @@ func (s *Server) initialize(_ context.Context, r *Request, result []byte) ([]byt
 	case p.bad, capabilities != nil && !isCapabilities(capabilities), client != nil && !isClient(client):
 		return nil, badParams(r)
 	}
-	r.Peer.introduce(client, capabilities)
+	version = negotiate(version)
+	r.Peer.introduce(client, capabilities, version)
 	if s.apps != nil && showsApps(capabilities) {
 		s = s.apps
 	}
 	result = message.AppendName(result, "protocolVersion")
-	result = message.AppendQuoted(result, negotiate(version))
+	result = message.AppendQuoted(result, version)
 	result = message.AppendName(result, "capabilities")
 	result = append(result, s.capabilities...)
 	result = message.AppendName(result, "serverInfo")

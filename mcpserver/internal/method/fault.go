@@ -37,7 +37,7 @@ func (s *Server) fault(ctx context.Context, r *Request, err error) *message.Erro
 		}
 	}
 	id := faultID()
-	s.logger.Error("internal error", "id", id, "method", r.Method, "subject", subject(r), "error", err)
+	s.logger.ErrorContext(ctx, "internal error", "id", id, "method", r.Method, "subject", subject(r), "error", err)
 	fault := internalError(id)
 	if sequent.IsUncertain(err) {
 		fault.Message += "; the call may or may not have recorded something"
@@ -45,9 +45,9 @@ func (s *Server) fault(ctx context.Context, r *Request, err error) *message.Erro
 	return fault
 }
 
-func (s *Server) panicked(r *Request, p any) *message.Error {
+func (s *Server) panicked(ctx context.Context, r *Request, p any) *message.Error {
 	id := faultID()
-	s.logger.Error("panic", "id", id, "method", r.Method, "subject", subject(r),
+	s.logger.ErrorContext(ctx, "panic", "id", id, "method", r.Method, "subject", subject(r),
 		"panic", fmt.Sprint(p), "stack", string(debug.Stack()))
 	return internalError(id)
 }

@@ -30,6 +30,7 @@ type Origin struct {
 type Peer struct {
 	mu            sync.Mutex // guards the fields below
 	name, version string
+	protocol      string // version that the handshake agreed on
 	apps          bool   // it shows pages
 	roots         bool   // it can be asked for its roots
 	asked         int    // requests for the roots
@@ -39,16 +40,25 @@ type Peer struct {
 }
 
 // introduce takes what the client says in the handshake.
-func (p *Peer) introduce(client, capabilities json.RawMessage) {
+func (p *Peer) introduce(client, capabilities json.RawMessage, protocol string) {
 	if p == nil {
 		return
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.name, p.version = named(client)
+	p.protocol = protocol
 	p.apps = showsApps(capabilities)
 	has := params{raw: capabilities}
 	p.roots = has.object("roots") != nil
+}
+
+// Introduced returns the version of the protocol that the handshake agreed on, and the name of
+// the client; both are empty before.
+func (p *Peer) Introduced() (protocol, client string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.protocol, p.name
 }
 
 // named returns name and version of the description of a client.

@@ -29,6 +29,9 @@ func (s *Server) getPrompt(ctx context.Context, r *Request, result []byte) ([]by
 	if prompt == nil {
 		return nil, message.InvalidParams("unknown prompt %q", name)
 	}
+	if r.Seen != nil {
+		r.Seen.Prompt = prompt.Name
+	}
 	args := make(map[string]string)
 	for _, a := range prompt.Arguments {
 		v, ok := given[a.Name]

@@ -26,7 +26,8 @@ type Config struct {
 	// Place returns what is known of a directory of this machine, and of the working
 	// directory if dir is empty; nil means nothing.
 	Place     func(dir string) sequent.Context
-	Anonymous bool // sessions do not record where they come from
+	Anonymous bool     // sessions do not record where they come from
+	Observer  Observer // nil means none
 }
 
 // A Server answers requests for one dialect. It is safe for concurrent use.
@@ -36,7 +37,8 @@ type Server struct {
 	tools     map[string]*tool.Tool
 	place     func(dir string) sequent.Context
 	anonymous bool
-	lanes     bool // a tool has lanes
+	observer  Observer // nil for none
+	lanes     bool     // a tool has lanes
 	templates []template
 	apps      *Server // answers clients that show pages; nil if the dialect has none for them
 	varies    bool    // these clients get another description
@@ -68,7 +70,7 @@ func newServer(cfg Config, varies bool) *Server {
 	s := &Server{
 		varies:  varies,
 		dialect: d, logger: cfg.Logger, tools: make(map[string]*tool.Tool, len(d.Tools)),
-		place: cfg.Place, anonymous: cfg.Anonymous,
+		place: cfg.Place, anonymous: cfg.Anonymous, observer: cfg.Observer,
 	}
 	if s.logger == nil {
 		s.logger = slog.New(slog.DiscardHandler)

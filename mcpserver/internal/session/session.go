@@ -16,9 +16,11 @@ type Session struct {
 	subscriptions *Subscriptions // of the handshake era
 	peer          method.Peer
 
-	mu      sync.Mutex // guards the fields below
-	opened  bool       // the handshake was made
-	first   *Call      // of the calls in progress, in the order in which they were added
+	mu      sync.Mutex       // guards the fields below
+	opened  bool             // the handshake was made
+	seen    *method.Exchange // the handshake, for an observer; nil after Close
+	begun   time.Time        // of the session, for an observer
+	first   *Call            // of the calls in progress, in the order in which they were added
 	last    *Call
 	strayed *strayed // nil if messages arrive in the order in which they were sent
 }
@@ -39,8 +41,15 @@ func NewUnordered(server *method.Server, client method.Client) *Session {
 // Subscriptions returns the subscriptions of resources/subscribe.
 func (s *Session) Subscriptions() *Subscriptions { return s.subscriptions }
 
-// Close ends the subscriptions.
-func (s *Session) Close() { s.subscriptions.Close() }
+// Close ends the subscriptions. Further calls do nothing.
+func (s *Session) Close() {
+	s.subscriptions.Close()
+	s.mu.Lock()
+	seen, begun := s.seen, s.begun
+	s.seen = nil
+	s.mu.Unlock()
+	s.server.Closed(seen, time.Since(begun))
+}
 
 // A Call is a request until its reply. A Call with the exported fields set can be added
 // to a session.
@@ -49,6 +58,8 @@ type Call struct {
 	Request method.Request // for transports that make one; its Message is the call's
 	Size    int            // bytes in memory while it waits
 	Guest   bool           // its memory was taken from a limit that clients share
+	// Received is when the request was read; zero without an observer.
+	Received time.Time
 
 	// Guarded by Session.mu:
 	next, prev *Call
@@ -178,9 +189,15 @@ func (s *Session) Answer(ctx context.Context, line []byte, r *method.Request) ([
 		}
 	}
 	line, fault := s.server.Answer(ctx, line, r)
+	if r.Seen != nil && !r.Modern {
+		r.Seen.Protocol, r.Seen.Client = s.peer.Introduced()
+	}
 	if fault == nil && r.Method == method.Initialize {
 		s.mu.Lock()
 		s.opened = true
+		if s.seen = r.Seen; s.seen != nil {
+			s.begun = time.Now()
+		}
 		s.mu.Unlock()
 	}
 	return line, fault

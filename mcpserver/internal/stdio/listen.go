@@ -15,7 +15,9 @@ func (c *conn) listen(call *session.Call, r *method.Request) {
 		c.reply(call, nil)
 		return
 	}
+	ctx, seen := c.observe(ctx, call)
 	l, fault := session.Listen(ctx, c.server, r)
+	seen.End(fault)
 	switch {
 	case fault != nil:
 		cancel()

@@ -95,6 +95,9 @@ func (c *conn) readOne() (more bool, err error) {
 		c.out.flush()
 		return true, nil
 	}
+	if call.Kind == message.Request && c.server.Observed() {
+		call.Received = time.Now()
+	}
 	c.admit(call)
 	c.session.Add(call)
 	if c.queue.take(call) {

@@ -28,7 +28,8 @@ type Config struct {
 	Server  *method.Server // required
 	Caller  tool.Caller
 	Origin  method.Origin
-	MaxLine int // bytes; required
+	Via     method.Via // for an observer
+	MaxLine int        // bytes; required
 
 	// Guest limits a client of a server with other clients. Nil means the only client of
 	// the process.
@@ -61,7 +62,7 @@ func Serve(ctx context.Context, cfg Config, in io.Reader, out io.Writer) error {
 		Sole:   true,
 	}).Subject("standard input")
 	c := &conn{
-		server: cfg.Server, caller: cfg.Caller, maxLine: cfg.MaxLine, origin: cfg.Origin, guest: cfg.Guest,
+		server: cfg.Server, caller: cfg.Caller, maxLine: cfg.MaxLine, origin: cfg.Origin, via: cfg.Via, guest: cfg.Guest,
 		ctx: context.WithoutCancel(ctx), client: client, limits: client,
 		queue:  newQueue(),
 		ending: make(chan struct{}),
@@ -139,6 +140,7 @@ type conn struct {
 	server  *method.Server
 	caller  tool.Caller
 	origin  method.Origin
+	via     method.Via
 	maxLine int
 	ctx     context.Context // of calls
 	session *session.Session
@@ -183,6 +185,11 @@ func (c *conn) written(more bool) {
 // answer answers a call, or moves it to its lane.
 func (c *conn) answer(call *session.Call) {
 	if call.Kind == message.Refused {
+		if _, seen := c.observe(c.ctx, call); seen != nil {
+			seen.End(call.Fault)
+		} else if c.server.Observed() {
+			c.server.Other(&method.Exchange{Dialect: c.server.Name(), Caller: c.caller, Via: c.via, Received: time.Now()}, call.Fault)
+		}
 		c.reply(call, message.AppendError(nil, call.ID, call.Fault))
 		return
 	}
@@ -223,6 +230,7 @@ func (c *conn) run(ctx context.Context, call *session.Call, buf []byte) []byte {
 		return buf
 	}
 	defer cancel()
+	ctx, call.Request.Seen = c.observe(ctx, call)
 	progress := method.NewProgress(&call.Message, c.out)
 	progress.Attach(&call.Request)
 	answer := Answer(c.session.Answer)
@@ -231,13 +239,23 @@ func (c *conn) run(ctx context.Context, call *session.Call, buf []byte) []byte {
 		defer sent()
 		answer = weighed
 	}
-	line, _ := answer(ctx, buf, &call.Request)
+	line, fault := answer(ctx, buf, &call.Request)
 	progress.End()
+	call.Request.Seen.End(fault)
 	c.reply(call, line)
 	if cap(line) > maxSpare {
 		return nil
 	}
 	return line
+}
+
+// observe tells the observer of a call that begins. Only requests have the time when they were
+// received, so notifications and invalid lines are left out.
+func (c *conn) observe(ctx context.Context, call *session.Call) (context.Context, *method.Exchange) {
+	if call.Received.IsZero() {
+		return ctx, nil
+	}
+	return c.server.Observe(ctx, &call.Message, c.caller, c.via, call.Received)
 }
 
 // admit takes what a call needs until it is done. A call that is not admitted is refused.

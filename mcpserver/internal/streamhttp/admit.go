@@ -46,17 +46,23 @@ type visit struct {
 	origin  method.Origin
 	client  *governor.Subject // whom limits are for; nil before that is known
 	held    governor.Limits   // of the client, by this visit
+	seen    *method.Exchange  // the request, for an observer; nil without one
+	fault   *message.Error    // in its reply; nil for a result
+	begun   time.Time         // of the request
+	status  int               // of the reply
+	told    bool              // the observer knows of the request, or need not
 }
 
 // admit finds out what is asked for and by whom. If it reports false it has
 // answered.
 func (v *visit) admit() bool {
+	v.server = v.h.servers[strings.TrimSuffix(v.r.URL.Path, "/")]
 	if !v.ownName() {
 		return false
 	}
 	origin := v.r.Header.Get("Origin")
 	if !v.h.gate.OwnPage(v.r) {
-		v.refuse(http.StatusForbidden, "web pages of the origin %.100q may not call this server", origin)
+		v.fail(http.StatusForbidden, nil, message.Because("foreign_origin", fmt.Sprintf("web pages of the origin %.100q may not call this server", origin)))
 		return false
 	}
 	if v.h.gate.Trusts(origin) {
@@ -66,7 +72,6 @@ func (v *visit) admit() bool {
 			return false
 		}
 	}
-	v.server = v.h.servers[strings.TrimSuffix(v.r.URL.Path, "/")]
 	if v.server == nil {
 		v.refuse(http.StatusNotFound, "there is nothing at %.100q; the MCP endpoints are %s", v.r.URL.Path, v.h.names)
 		return false
@@ -80,7 +85,7 @@ func (v *visit) ownName() bool {
 	if v.h.gate.OwnName(v.r) {
 		return true
 	}
-	v.refuse(http.StatusForbidden, "a server on this address answers to local names only, not to the Host %.100q", v.r.Host)
+	v.fail(http.StatusForbidden, nil, message.Because("foreign_host", fmt.Sprintf("a server on this address answers to local names only, not to the Host %.100q", v.r.Host)))
 	return false
 }
 

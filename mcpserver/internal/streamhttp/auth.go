@@ -34,7 +34,7 @@ func (v *visit) authenticate() bool {
 	if err != nil {
 		v.h.logger.Error("who a client is cannot be told", "error", err)
 		v.w.Header().Set("Retry-After", "5")
-		v.refuse(http.StatusServiceUnavailable, "whose token this is cannot be told now; try again")
+		v.fail(http.StatusServiceUnavailable, nil, message.Because("token_unknown", "whose token this is cannot be told now; try again"))
 		return false
 	}
 	v.granted, v.caller.Owner = who, who.Subject
@@ -78,9 +78,15 @@ func (v *visit) unauthorized(code, msg string) bool {
 		return false
 	}
 	v.challenge(code, msg, auth.Write)
-	v.refuse(http.StatusUnauthorized, "%s", msg)
+	if code == "" {
+		code = "token_required"
+	}
+	v.fail(http.StatusUnauthorized, nil, message.Because(code, msg))
 	return false
 }
+
+// insufficientScope is the code of RFC 6750 for a token that does not allow a request.
+const insufficientScope = "insufficient_scope"
 
 // allowed reports whether the token allows a message. If not it has answered.
 func (v *visit) allowed(m *message.Message) bool {
@@ -88,8 +94,8 @@ func (v *visit) allowed(m *message.Message) bool {
 	if msg == "" {
 		return true
 	}
-	v.challenge("insufficient_scope", msg, needed)
-	v.fail(http.StatusForbidden, m.ID, message.InvalidRequest(msg))
+	v.challenge(insufficientScope, msg, needed)
+	v.fail(http.StatusForbidden, m.ID, message.Because(insufficientScope, msg))
 	return false
 }
 
@@ -103,7 +109,15 @@ func (v *visit) lacks(m *message.Message, granted auth.Scope) (msg string, neede
 	if v.h.auth == nil || granted >= needed {
 		return "", needed
 	}
-	return "the token does not allow this: it needs the scope " + needed.String(), needed
+	return "the token does not allow this: it needs the scope " + v.h.scopes().Name(needed), needed
+}
+
+// scopes returns how the scopes are named at the provider.
+func (h *Handler) scopes() auth.ScopePrefix {
+	if h.resource == nil {
+		return ""
+	}
+	return h.resource.SignIn.Scopes
 }
 
 // challenge tells which token the request needs, and where to get one.
@@ -113,7 +127,7 @@ func (v *visit) challenge(code, msg string, needed auth.Scope) {
 		text += `, error="` + code + `", error_description="` + quotable(msg) + `"`
 	}
 	if v.h.resource != nil {
-		text += `, scope="` + needed.Names() + `", resource_metadata="` + v.h.metadataURL(v.r.URL.Path) + `"`
+		text += `, scope="` + v.h.scopes().Names(needed) + `", resource_metadata="` + v.h.metadataURL(v.r.URL.Path) + `"`
 	}
 	v.w.Header().Set("WWW-Authenticate", text)
 }
@@ -172,13 +186,19 @@ func (v *visit) metadata() bool {
 		v.refuse(http.StatusNotFound, "there is no endpoint %.100q; the MCP endpoints are %s", path, v.h.names)
 		return true
 	}
+	r := v.h.resource
+	var signIn *auth.SignIn
+	if r.SignIn.Client != "" {
+		signIn = &r.SignIn
+	}
 	document, err := json.Marshal(struct {
-		Resource string   `json:"resource"`
-		Issuers  []string `json:"authorization_servers"`
-		Scopes   []string `json:"scopes_supported"`
-		Methods  []string `json:"bearer_methods_supported"`
-		Name     string   `json:"resource_name"`
-	}{v.h.resource.URL + path, v.h.resource.Issuers, strings.Fields(auth.Write.Names()), []string{"header"}, "sequent"})
+		Resource string       `json:"resource"`
+		Issuers  []string     `json:"authorization_servers"`
+		Scopes   []string     `json:"scopes_supported"`
+		Methods  []string     `json:"bearer_methods_supported"`
+		Name     string       `json:"resource_name"`
+		SignIn   *auth.SignIn `json:"sequent_sign_in,omitempty"` // for sequent login
+	}{r.URL + path, r.Issuers, strings.Fields(r.SignIn.Scopes.Names(auth.Write)), []string{"header"}, "sequent", signIn})
 	if err != nil {
 		panic("mcpserver: " + err.Error()) // strings
 	}

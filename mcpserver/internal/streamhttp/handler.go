@@ -64,6 +64,7 @@ type Config struct {
 	Grace          time.Duration
 	Ready          func(ctx context.Context) error
 	Stalled        func() (batches, sessions int)
+	Unlogged       func() (lost uint64, failing bool)
 	Drain          time.Duration
 	TLS            *tls.Config
 }
@@ -71,6 +72,7 @@ type Config struct {
 // A Handler serves dialects over HTTP; see mcpserver.HTTP.
 type Handler struct {
 	servers  map[string]*method.Server // by path
+	first    *method.Server            // whose observer is told of requests that reach none
 	names    string                    // of the paths, for people
 	sites    []site
 	auth     auth.Authenticator
@@ -85,8 +87,9 @@ type Handler struct {
 	sessions *sessionTable
 
 	readiness readiness
-	stalled   func() (batches, sessions int) // for /readyz; nil if the server does not know
-	tls       *tls.Config                    // nil for plain HTTP
+	stalled   func() (batches, sessions int)     // for /readyz; nil if the server does not know
+	unlogged  func() (lost uint64, failing bool) // for /readyz; nil without an audit log
+	tls       *tls.Config                        // nil for plain HTTP
 	drain     time.Duration
 	draining  atomic.Bool // about to end: others should get the calls
 
@@ -110,6 +113,7 @@ func New(cfg Config) (*Handler, error) {
 	}
 	h := &Handler{
 		servers: map[string]*method.Server{endpoint: cfg.Servers[0], socketEndpoint: cfg.Servers[0]},
+		first:   cfg.Servers[0],
 		auth:    cfg.Auth, resource: cfg.Resource,
 		logger:  cfg.Logger,
 		maxBody: cmp.Or(cfg.MaxBody, DefaultMaxBody), maxReply: cmp.Or(cfg.MaxReply, DefaultMaxReply),
@@ -119,7 +123,7 @@ func New(cfg Config) (*Handler, error) {
 		drain:   cfg.Drain, tls: cfg.TLS,
 	}
 	h.readiness.check = cfg.Ready
-	h.stalled = cfg.Stalled
+	h.stalled, h.unlogged = cfg.Stalled, cfg.Unlogged
 	h.ending, h.endStreams = context.WithCancel(context.Background())
 	h.aborting, h.abort = context.WithCancel(context.Background())
 	if h.logger == nil {
@@ -180,7 +184,7 @@ func (h *Handler) Governor() *governor.Governor { return h.governor }
 
 // ServeHTTP answers one request.
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	v := &visit{h: h, w: w, r: r, control: http.NewResponseController(w)}
+	v := &visit{h: h, w: w, r: r, begun: time.Now(), control: http.NewResponseController(w)}
 	defer v.end()
 	if c := connOf(r); c != nil {
 		c.busy()
@@ -193,6 +197,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if v.probe() || v.metadata() {
 		return
 	}
+	defer v.other()
 	if !h.enter() {
 		v.shuttingDown(nil)
 		return
@@ -200,6 +205,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	defer h.leave()
 	for _, s := range h.sites {
 		if strings.HasPrefix(r.URL.Path, s.prefix) {
+			v.told = true // the site has an observer of its own
 			s.handler.ServeHTTP(w, r)
 			return
 		}

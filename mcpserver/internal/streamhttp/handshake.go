@@ -39,6 +39,7 @@ func (v *visit) handshake(m *message.Message) {
 		v.call(s, m)
 	default:
 		s.Hear(m)
+		v.told = true // nothing is read or changed
 		v.accept(http.StatusAccepted)
 	}
 }
@@ -66,7 +67,10 @@ func (v *visit) call(s *clientSession, m *message.Message) *message.Error {
 	c := &session.Call{Message: *m}
 	s.Add(c)
 	defer s.End(c)
-	r := &method.Request{Message: &c.Message, Caller: v.callerIn(s), Origin: v.origin}
+	if v.seen != nil {
+		v.seen.Via.Session = s.id
+	}
+	r := &method.Request{Message: &c.Message, Caller: v.callerIn(s), Origin: v.origin, Seen: v.seen}
 	ctx, cancel, ok := s.Begin(context.WithoutCancel(v.r.Context()), c)
 	if !ok {
 		v.finish(&stream{visit: v}, r, message.AppendError(nil, m.ID, message.ErrCancelled), message.ErrCancelled)
@@ -103,6 +107,7 @@ func (v *visit) follow() {
 	out := &stream{visit: v}
 	defer out.stop()
 	err := out.comment() // so that the client knows that it is open
+	v.other()
 	for err == nil {
 		select {
 		case <-s.Subscriptions().Wake():

@@ -51,6 +51,10 @@ func (v *visit) post() {
 		return
 	}
 	m := message.Parse(body)
+	if m.Kind == message.Request && v.observed() {
+		v.observe(&m)
+		defer v.answered()
+	}
 	version := v.r.Header.Get(headerVersion)
 	switch {
 	case m.Kind == message.Refused:
@@ -202,6 +206,7 @@ func (v *visit) hurry(set func(time.Time) error) (stop func()) {
 func (v *visit) modern(m *message.Message, version string) {
 	switch m.Kind {
 	case message.Notification: // closing the connection is what cancels
+		v.told = true
 		v.accept(http.StatusAccepted)
 		return
 	case message.Response:
@@ -215,7 +220,7 @@ func (v *visit) modern(m *message.Message, version string) {
 	if !v.allowed(m) {
 		return
 	}
-	r := &method.Request{Message: m, Modern: true, Caller: v.caller, Origin: v.origin, Client: v.client}
+	r := &method.Request{Message: m, Modern: true, Caller: v.caller, Origin: v.origin, Client: v.client, Seen: v.seen}
 	if m.Method == method.Listen {
 		v.listen(r)
 		return

@@ -97,9 +97,14 @@ func (v *visit) ready() {
 		Reason          string `json:"reason,omitempty"`
 		StalledBatches  int    `json:"stalledBatches,omitempty"`
 		StalledSessions int    `json:"stalledSessions,omitempty"`
+		AuditLost       uint64 `json:"auditLinesLost,omitempty"`
+		AuditFailing    bool   `json:"auditFailing,omitempty"`
 	}{Status: "ready", Reason: why}
 	if stalled := v.h.stalled; stalled != nil {
 		state.StalledBatches, state.StalledSessions = stalled()
+	}
+	if unlogged := v.h.unlogged; unlogged != nil {
+		state.AuditLost, state.AuditFailing = unlogged()
 	}
 	code := http.StatusOK
 	if why != "" {

@@ -31,6 +31,7 @@ func (v *visit) notAllowed(msg string) {
 
 // fail answers with an error. The id is that of the request, if it is known.
 func (v *visit) fail(status int, id []byte, fault *message.Error) {
+	v.fault = fault
 	v.retryAfter(fault.RetryAfter)
 	v.send(status, message.AppendError(nil, id, fault))
 }
@@ -38,6 +39,7 @@ func (v *visit) fail(status int, id []byte, fault *message.Error) {
 // accept answers with nothing but a status.
 func (v *visit) accept(status int) {
 	v.limitWrite()
+	v.status = status
 	v.w.WriteHeader(status)
 }
 
@@ -46,6 +48,7 @@ func (v *visit) send(status int, body []byte) {
 	v.limitWrite()
 	v.w.Header().Set("Content-Type", "application/json")
 	v.w.Header().Set("Content-Length", strconv.Itoa(len(body)))
+	v.status = status
 	v.w.WriteHeader(status)
 	_ = v.write(body) // the client may be gone
 }
@@ -79,6 +82,7 @@ func (v *visit) limitWrite() {
 // finish answers a request with its reply, as events if out has begun or if that
 // is all the client accepts.
 func (v *visit) finish(out *stream, r *method.Request, line []byte, fault *message.Error) {
+	v.fault = fault
 	if out.begun() || !v.accepts(document) {
 		_ = out.events(line) // the request is over either way
 		return

@@ -70,8 +70,11 @@ func (v *visit) socket() {
 		InsecureSkipVerify: true, // the gate has checked the origin
 	})
 	if err != nil {
-		return // Accept has answered
+		v.status = http.StatusBadRequest // Accept has answered
+		return
 	}
+	v.status = http.StatusSwitchingProtocols
+	v.other()
 	ctx, cancel := context.WithCancel(v.r.Context())
 	defer cancel()
 	defer context.AfterFunc(v.h.ending, cancel)()
@@ -82,7 +85,7 @@ func (v *visit) socket() {
 		Give:  func(n int64) { client.Give(governor.BytesIn, n) },
 		Valid: func() bool { return v.still(ctx) == nil },
 		Conn: stdio.Config{
-			Server: v.server, Caller: v.caller, Origin: v.origin,
+			Server: v.server, Caller: v.caller, Origin: v.origin, Via: v.via("websocket"),
 			Guest: &stdio.Guest{
 				Client: client,
 				Admit: func(m *message.Message, size int) *message.Error {
@@ -113,15 +116,15 @@ func (v *visit) admitMessage(ctx context.Context, m *message.Message, size int) 
 	}
 	granted, err := v.recheck(ctx)
 	if invalid, ok := errors.AsType[*auth.InvalidError](err); ok {
-		return message.InvalidRequest(invalid.Reason)
+		return message.Because("invalid_token", invalid.Reason)
 	}
 	if err != nil {
 		v.h.logger.Error("who a client is cannot be told", "error", err)
-		return message.InvalidRequest("whose token this is cannot be told now; try again")
+		return message.Because("token_unknown", "whose token this is cannot be told now; try again")
 	}
 	if m.Kind == message.Request {
 		if msg, _ := v.lacks(m, granted); msg != "" {
-			return message.InvalidRequest(msg)
+			return message.Because(insufficientScope, msg)
 		}
 	}
 	if err := v.client.Take(governor.Calls, 1); err != nil {

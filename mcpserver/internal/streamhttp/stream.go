@@ -141,6 +141,8 @@ func (v *visit) listen(r *method.Request) {
 		return
 	}
 	defer l.Close()
+	v.status = http.StatusOK
+	v.answered()           // the rest is the stream
 	v.drop(governor.Calls) // from here on it is a stream, and its request is short
 	v.drop(governor.BytesIn)
 	out := &stream{visit: v}
@@ -185,6 +187,7 @@ func (s *stream) begin() {
 	s.timer = time.NewTimer(heartbeat)
 	s.w.Header().Set("Content-Type", eventStream)
 	s.w.Header().Set("X-Accel-Buffering", "no") // a proxy that gathers would keep it
+	s.status = http.StatusOK
 	s.w.WriteHeader(http.StatusOK)
 }
 
