@@ -1,0 +1,314 @@
+package audit
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// lines returns the requests of the entries in some files, which must be whole lines.
+func lines(t *testing.T, texts ...[]byte) map[string]int {
+	t.Helper()
+	found := make(map[string]int)
+	for _, text := range texts {
+		if len(text) > 0 && text[len(text)-1] != '\n' {
+			t.Errorf("the last line is not whole: %q", text[max(0, len(text)-200):])
+		}
+		for line := range bytes.Lines(text) {
+			var e Entry
+			if err := json.Unmarshal(line, &e); err != nil {
+				t.Errorf("%v: %s", err, line)
+			}
+			found[e.Request]++
+		}
+	}
+	return found
+}
+
+// A file that is moved away while many calls write loses no line, with a signal and without.
+func TestRotation(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	path := filepath.Join(dir, "audit.log")
+	l, err := Open(Config{Path: path})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const writers, each = 8, 400
+	var wait sync.WaitGroup
+	for w := range writers {
+		wait.Go(func() {
+			for i := range each {
+				l.Record(&Entry{Request: fmt.Sprintf("%d-%d", w, i)})
+			}
+		})
+	}
+	done := make(chan struct{})
+	go func() { wait.Wait(); close(done) }()
+	for n := 0; ; n++ {
+		select {
+		case <-done:
+		default:
+			if runtime.GOOS == "windows" { // an open file cannot be moved
+				break
+			}
+			if err := os.Rename(path, fmt.Sprintf("%s.%d", path, n)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+				t.Error(err)
+			}
+			if n%2 == 0 {
+				l.Reopen()
+			}
+			continue
+		}
+		break
+	}
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	files, err := filepath.Glob(filepath.Join(dir, "*"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var texts [][]byte
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		texts = append(texts, text)
+	}
+	found := lines(t, texts...)
+	if len(found) != writers*each {
+		t.Errorf("%d lines in %d files, want %d", len(found), len(files), writers*each)
+	}
+	for request, n := range found {
+		if n != 1 {
+			t.Errorf("%s has %d lines", request, n)
+		}
+	}
+}
+
+func TestMode(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "audit.log")
+	l, err := Open(Config{Path: path})
+	if err != nil {
+		t.Fatal(err)
+	}
+	l.Record(&Entry{Request: "1"})
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if l, err = Open(Config{Path: path}); err != nil {
+		t.Fatal(err)
+	}
+	l.Record(&Entry{Request: "2"})
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	state, err := os.Stat(path)
+	if err != nil || runtime.GOOS != "windows" && state.Mode() != fileMode {
+		t.Errorf("%v, %v", state.Mode(), err)
+	}
+	text, err := os.ReadFile(path)
+	if found := lines(t, text); err != nil || len(found) != 2 {
+		t.Errorf("%v, %v", found, err)
+	}
+	for _, bad := range []string{t.TempDir(), filepath.Join(t.TempDir(), "none", "audit.log")} {
+		if _, err := Open(Config{Path: bad}); err == nil {
+			t.Errorf("%s was opened", bad)
+		}
+	}
+}
+
+// A disk is a writer that can be full: it takes half of what is written then.
+type disk struct {
+	full atomic.Bool
+	mu   sync.Mutex
+	text []byte
+}
+
+func (d *disk) Write(b []byte) (int, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if !d.full.Load() {
+		d.text = append(d.text, b...)
+		return len(b), nil
+	}
+	d.text = append(d.text, b[:len(b)/2]...)
+	return len(b) / 2, syscall.ENOSPC
+}
+
+// While a disk is full, calls go on without waiting. The lines are written when there is room
+// again, each once and whole, and the log of the program says both things once.
+func TestFullDisk(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var out disk
+		var said bytes.Buffer
+		l, err := Open(Config{Out: &out, Logger: slog.New(slog.NewTextHandler(&said, nil))})
+		if err != nil {
+			t.Fatal(err)
+		}
+		l.Record(&Entry{Request: "0"})
+		out.full.Store(true)
+		begin := time.Now()
+		for i := range 100 {
+			l.Record(&Entry{Request: fmt.Sprint(1 + i)})
+		}
+		if took := time.Since(begin); took > maxWait {
+			t.Errorf("100 calls waited for %s", took)
+		}
+		if lost, err := l.State(); lost != 0 || !errors.Is(err, syscall.ENOSPC) {
+			t.Errorf("the state is %d, %v", lost, err)
+		}
+		time.Sleep(5 * retryEvery)
+		out.full.Store(false)
+		time.Sleep(2 * retryEvery)
+		l.Record(&Entry{Request: "101"})
+		if lost, err := l.State(); lost != 0 || err != nil {
+			t.Errorf("the state is %d, %v", lost, err)
+		}
+		if err := l.Close(); err != nil {
+			t.Error(err)
+		}
+		found := lines(t, out.text)
+		for i := range 102 {
+			if found[fmt.Sprint(i)] != 1 {
+				t.Errorf("line %d is there %d times", i, found[fmt.Sprint(i)])
+			}
+		}
+		if a, b := strings.Count(said.String(), "cannot be written"), strings.Count(said.String(), "can be written again"); a != 1 || b != 1 {
+			t.Errorf("logged:\n%s", said.String())
+		}
+	})
+}
+
+// Lines for which there is no memory are counted, in the log too.
+func TestLost(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var out disk
+		out.full.Store(true)
+		l, err := Open(Config{Out: &out})
+		if err != nil {
+			t.Fatal(err)
+		}
+		const calls = 3 * maxPending / (100 << 10) / 2
+		subject := strings.Repeat("a", 100<<10)
+		for range calls {
+			l.Record(&Entry{Subject: subject})
+		}
+		lost, _ := l.State()
+		if lost == 0 {
+			t.Fatal("no line was lost")
+		}
+		out.full.Store(false)
+		time.Sleep(3 * retryEvery)
+		if err := l.Close(); err != nil {
+			t.Error(err)
+		}
+		if want := fmt.Sprintf(`"lostLines":%d}`, lost); !strings.Contains(string(out.text), want) || uint64(bytes.Count(out.text, newline)) != calls-lost+1 {
+			t.Errorf("%d of %d lines were lost, the log has %d", lost, calls, bytes.Count(out.text, newline))
+		}
+	})
+}
+
+// A write that hangs holds up a call for a second, and later ones not at all.
+func TestHangingWrite(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		hang := make(chan struct{})
+		l, err := Open(Config{Out: writer(func(b []byte) (int, error) { <-hang; return len(b), nil })})
+		if err != nil {
+			t.Fatal(err)
+		}
+		begin := time.Now()
+		for range 10 {
+			l.Record(&Entry{})
+		}
+		if took := time.Since(begin); took != maxWait {
+			t.Errorf("10 calls waited for %s", took)
+		}
+		if _, err := l.State(); err == nil {
+			t.Error("the state is good")
+		}
+		close(hang)
+		if err := l.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+type writer func([]byte) (int, error)
+
+func (w writer) Write(b []byte) (int, error) { return w(b) }
+
+// What clients call themselves cannot begin a line or move a cursor.
+func TestForgery(t *testing.T) {
+	t.Parallel()
+	var out disk
+	l, err := Open(Config{Out: &out})
+	if err != nil {
+		t.Fatal(err)
+	}
+	evil := "a\n{\"who\":\"local\"}\r\u2028\u2029\u0085\x1b[2J\x7f\u009b1A\u202e\U000e0001\x00\xff"
+	l.Record(&Entry{Subject: evil, Client: evil, Agent: evil, Request: evil, Sessions: []Session{{ID: evil, Owner: evil}}})
+	l.Record(&Entry{Client: strings.Repeat("ü", 1000)})
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	text := string(out.text)
+	for _, r := range text[:len(text)-1] {
+		if r != '\n' && (r < ' ' || r == 0x7f || r >= 0x80 && r < 0xa0 || r == '\u2028' || r == '\u2029' || r == '\u202e') {
+			t.Errorf("the log has %U", r)
+		}
+	}
+	list := strings.SplitAfter(text, "\n")
+	if len(list) != 3 {
+		t.Fatalf("%d lines:\n%s", len(list)-1, text)
+	}
+	var e Entry
+	if err := json.Unmarshal([]byte(list[0]), &e); err != nil {
+		t.Error(err)
+	}
+	want := strings.NewReplacer("\xff", "\ufffd", "\U000e0001", "\ufffd").Replace(evil)
+	if e.Client != want || e.Sessions[0].Owner != want {
+		t.Errorf("got %q, want %q", e.Client, want)
+	}
+	if err := json.Unmarshal([]byte(list[1]), &e); err != nil || len([]rune(e.Client)) != maxText {
+		t.Errorf("%d characters, %v", len([]rune(e.Client)), err)
+	}
+}
+
+func BenchmarkRecord(b *testing.B) {
+	l, err := Open(Config{Path: filepath.Join(b.TempDir(), "audit.log")})
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.RunParallel(func(p *testing.PB) {
+		for p.Next() {
+			l.Record(&Entry{
+				Time: time.Now(), Who: Token, Subject: "alice", Token: "0123456789ab", Address: "192.0.2.1", Transport: "http",
+				Action: "tools/call", Dialect: "standard", Tool: "sequentialthinking", Outcome: Allowed, Status: 200, Client: "claude-code",
+				Sessions: []Session{{ID: "q3k9x0a7c2mz", Owner: "alice", Changes: true}}, Request: "17", Micros: 412,
+			})
+		}
+	})
+	if err := l.Close(); err != nil {
+		b.Fatal(err)
+	}
+}
