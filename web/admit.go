@@ -84,7 +84,10 @@ func (v *visit) admit() error {
 	if v.granted.Subject != "" {
 		v.engine = v.engine.Owned(v.granted.Subject)
 	}
-	return nil
+	if q := v.r.URL.Query(); q.Has("owner") {
+		v.engine, err = v.engineOf(q.Get("owner"), false)
+	}
+	return err
 }
 
 // who finds out whose token the request carries, if the server wants one.
@@ -100,8 +103,8 @@ func (v *visit) who(ctx context.Context) error {
 	case cfg.Auth == nil:
 		return nil
 	}
-	if c, err := v.r.Cookie(cookieName); err == nil && token == "" {
-		token = c.Value
+	if token == "" {
+		token = v.cookie(cookieName)
 	}
 	if token == "" {
 		return errNoToken
@@ -112,6 +115,15 @@ func (v *visit) who(ctx context.Context) error {
 // grant notes whose a token is and what it allows, and makes that subject the one whom limits
 // are for.
 func (v *visit) grant(ctx context.Context, token string) error {
+	if err := v.check(ctx, token); err != nil {
+		return err
+	}
+	v.identify("subject " + v.granted.Subject)
+	return v.need(auth.Read)
+}
+
+// check notes whose a token is and what it allows.
+func (v *visit) check(ctx context.Context, token string) error {
 	who, err := v.h.config.Auth.Identify(ctx, token)
 	if invalid, ok := errors.AsType[*auth.InvalidError](err); ok {
 		return &Refusal{
@@ -123,19 +135,28 @@ func (v *visit) grant(ctx context.Context, token string) error {
 		return errNoWho
 	}
 	v.granted, v.token = who, token
-	v.identify("subject " + who.Subject)
-	return v.need(auth.Read)
+	return nil
 }
 
 // still ends a stream whose token has expired or been revoked since it began. A token that
 // cannot be checked now is as it was.
 func (v *visit) still(ctx context.Context) error {
+	if v.shared != nil {
+		if v.revoked(ctx) {
+			return errRevoked
+		}
+		return nil
+	}
 	if v.h.config.Auth == nil {
 		return nil
 	}
 	who, err := auth.Recheck(ctx, v.h.config.Auth, v.token, v.granted.Subject)
 	_, invalid := errors.AsType[*auth.InvalidError](err)
-	if invalid || err == nil && who.Scope < auth.Read {
+	needed := auth.Read
+	if v.engine.Owner() != v.granted.Subject {
+		needed = auth.Admin
+	}
+	if invalid || err == nil && who.Scope < needed {
 		return errClosed // the client connects again, and is told
 	}
 	return nil
@@ -201,22 +222,33 @@ func (v *visit) end() {
 
 // about tells what the server is and what it needs from a client.
 func (v *visit) about() error {
-	admits, write := "none", !v.h.config.ReadOnly
+	admits, write, owner, host := "none", !v.h.config.ReadOnly, "", ""
 	switch cfg := &v.h.config; {
 	case cfg.Key != nil:
 		admits = "key"
+		_ = v.admit()
 	case cfg.Auth != nil:
 		admits = "token"
 		if err := v.admit(); err == nil {
 			write = write && v.need(auth.Write) == nil
 		}
 	}
+	if v.h.config.SignIn != nil {
+		host = v.h.config.SignIn.Host()
+	}
+	if v.engine != nil {
+		owner = v.engine.Owner()
+	}
 	return v.reply(struct {
 		Version int    `json:"version"`
 		Program string `json:"program"`
 		Auth    string `json:"auth"`
 		Write   bool   `json:"write"`
-	}{1, v.h.config.Version, admits, write})
+		Share   bool   `json:"share"`            // links to sessions can be made
+		Owner   string `json:"owner,omitempty"`  // of the sessions that are seen; empty is the server's own user
+		Scope   string `json:"scope,omitempty"`  // of the token
+		SignIn  string `json:"signIn,omitempty"` // the provider's host; empty without sign-in
+	}{1, v.h.config.Version, admits, write, write && v.h.shares(), owner, v.granted.Scope.String(), host})
 }
 
 // redeem exchanges a code for the key.
@@ -247,32 +279,28 @@ func (v *visit) login() error {
 	}
 	var in struct {
 		Token string `json:"token"`
+		Code  string `json:"code"`
 	}
 	err := v.body(&in)
-	if err == nil {
-		err = v.grant(v.r.Context(), strings.TrimSpace(in.Token))
+	if err == nil && in.Code != "" {
+		if in.Token, err = v.loginWithCode(in.Code); err != nil {
+			return err
+		}
+	} else {
+		if in.Token = strings.TrimSpace(in.Token); err == nil {
+			err = v.grant(v.r.Context(), in.Token)
+		}
+		if v.client == nil {
+			v.identify(v.h.config.Gate.Address(v.r))
+		}
+		if limited := v.limit(); limited != nil {
+			return limited
+		}
+		if err != nil {
+			return err
+		}
 	}
-	if v.client == nil {
-		v.identify(v.h.config.Gate.Address(v.r))
-	}
-	if limited := v.limit(); limited != nil {
-		return limited
-	}
-	if err != nil {
-		return err
-	}
-	v.setCookie(strings.TrimSpace(in.Token), 0)
+	v.putCookie(cookieName, in.Token, 0)
+	v.forgetRefresh()
 	return v.reply(struct{}{})
-}
-
-// logout removes the cookie.
-func (v *visit) logout() error {
-	v.setCookie("", -1)
-	return v.reply(struct{}{})
-}
-
-func (v *visit) setCookie(value string, age int) {
-	http.SetCookie(v.w, &http.Cookie{
-		Name: cookieName, Value: value, Path: "/", MaxAge: age, Secure: true, HttpOnly: true, SameSite: http.SameSiteStrictMode,
-	})
 }

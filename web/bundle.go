@@ -5,9 +5,10 @@ import (
 	"encoding/base64"
 	"fmt"
 	"path"
-	"regexp"
 	"strings"
 	"sync"
+
+	"github.com/sequent-dev/sequent/internal/lazyregexp"
 )
 
 // A single is a page in one file, with its scripts and styles.
@@ -63,8 +64,8 @@ func source(name string) string {
 }
 
 var (
-	importing = regexp.MustCompile(`(?m)^import \{([^}]*)\} from '\./([a-z]+\.js)';\n`)
-	exported  = regexp.MustCompile(`(?m)^export ((?:async )?(?:const|function|class)) (\w+)`)
+	importing = lazyregexp.New(`(?m)^import \{([^}]*)\} from '\./([a-z]+\.js)';\n`)
+	exported  = lazyregexp.New(`(?m)^export ((?:async )?(?:const|function|class)) (\w+)`)
 )
 
 // bundle returns a module, after those that it imports, as functions that return what the
@@ -75,31 +76,31 @@ func bundle(name string, done map[string]bool) string {
 	}
 	done[name] = true
 	text, before := withoutComments(source(name)), ""
-	for _, m := range importing.FindAllStringSubmatch(text, -1) {
+	for _, m := range importing().FindAllStringSubmatch(text, -1) {
 		before += bundle(m[2], done)
 	}
-	text = importing.ReplaceAllStringFunc(text, func(line string) string {
-		m := importing.FindStringSubmatch(line)
+	text = importing().ReplaceAllStringFunc(text, func(line string) string {
+		m := importing().FindStringSubmatch(line)
 		return fmt.Sprintf("const {%s} = modules.%s;\n", strings.ReplaceAll(m[1], " as ", ": "), nameOf(m[2]))
 	})
 	var names []string
-	for _, m := range exported.FindAllStringSubmatch(text, -1) {
+	for _, m := range exported().FindAllStringSubmatch(text, -1) {
 		names = append(names, m[2])
 	}
-	text = exported.ReplaceAllString(text, "$1 $2")
+	text = exported().ReplaceAllString(text, "$1 $2")
 	return before + fmt.Sprintf("modules.%s = (() => {\n%sreturn { %s };\n})();\n", nameOf(name), text, strings.Join(names, ", "))
 }
 
 func nameOf(file string) string { return strings.TrimSuffix(file, path.Ext(file)) }
 
 var (
-	comments = regexp.MustCompile(`(?ms)^\s*/\*.*?\*/\s*?$\n?|^\s*//.*?$\n?`)
-	types    = regexp.MustCompile(`/\*\* @type \{.*?\} \*/ ?`)
-	indents  = regexp.MustCompile(`(?m)^\s+`)
+	comments = lazyregexp.New(`(?ms)^\s*/\*.*?\*/\s*?$\n?|^\s*//.*?$\n?`)
+	types    = lazyregexp.New(`/\*\* @type \{.*?\} \*/ ?`)
+	indents  = lazyregexp.New(`(?m)^\s+`)
 )
 
 // withoutComments returns a script or style sheet without the lines that are comments,
 // the types and the indentation. The modules in the folder ui are for readers.
 func withoutComments(text string) string {
-	return indents.ReplaceAllString(comments.ReplaceAllString(types.ReplaceAllString(text, ""), ""), "")
+	return indents().ReplaceAllString(comments().ReplaceAllString(types().ReplaceAllString(text, ""), ""), "")
 }

@@ -32,6 +32,11 @@ func (v *visit) events() error {
 	if err := v.admit(); err != nil {
 		return err
 	}
+	return v.stream(v.follow)
+}
+
+// stream sends what follow finds out to a visitor that was admitted.
+func (v *visit) stream(follow func(context.Context, *sequent.Watch, *stream) error) error {
 	if err := v.h.config.Ending.Err(); err != nil {
 		return &Refusal{
 			Status: http.StatusServiceUnavailable, Code: "ending", Message: "the server is shutting down",
@@ -53,8 +58,12 @@ func (v *visit) events() error {
 		return err
 	}
 	defer watch.Close()
-	out := &stream{visit: v}
-	if id := sequent.ID(v.r.URL.Query().Get("id")); id != "" {
+	return follow(ctx, watch, &stream{visit: v})
+}
+
+// follow sends the changes of the session of the request or, without one, of the list.
+func (v *visit) follow(ctx context.Context, watch *sequent.Watch, out *stream) error {
+	if id := sequent.ID(v.query().Get("id")); id != "" {
 		return v.followOne(ctx, watch, id, out)
 	}
 	return v.followList(ctx, watch, out)
@@ -62,24 +71,25 @@ func (v *visit) events() error {
 
 // followOne sends the rows of a session after a position, and its state.
 func (v *visit) followOne(ctx context.Context, watch *sequent.Watch, id sequent.ID, out *stream) error {
-	epoch, seq, err := parsePosition(cmp.Or(v.r.Header.Get("Last-Event-ID"), v.r.URL.Query().Get("after")))
+	epoch, seq, err := parsePosition(cmp.Or(v.r.Header.Get("Last-Event-ID"), v.query().Get("after")))
 	if err != nil {
 		return err
 	}
-	s, err := v.engine.Session(ctx, id) // the checks of the id come before Watch.Add
-	if err != nil {
+	if _, err := v.snapshot(ctx, id); err != nil { // the checks of the id come before Watch.Add
 		return err
 	}
-	watch.Add(s.Key())
+	k := sequent.Key{Owner: v.engine.Owner(), ID: id} // that of a masked session may be masked
+	watch.Add(k)
 	version := 0
 	board := &board{}
-	if v.h.config.Drafts != nil {
+	if v.h.config.Drafts != nil && v.masks == nil { // no pattern finds the beginning of a secret
 		var stop func()
-		board.read, stop = v.h.config.Drafts.Follow(s.Key())
+		board.read, stop = v.h.config.Drafts.Follow(k)
 		defer stop()
 	}
+	var shown *sequent.Session // masked, as it was sent
 	for {
-		s, err := v.engine.Session(ctx, id)
+		s, err := v.snapshot(ctx, id)
 		switch {
 		case errors.Is(err, sequent.ErrNotFound):
 			return out.event("deleted", "", struct {
@@ -90,12 +100,17 @@ func (v *visit) followOne(ctx context.Context, watch *sequent.Watch, id sequent.
 		case epoch != 0 && epoch != s.Epoch() || seq > s.Len():
 			// Begun again under the same id, or its store has gone back to an earlier state.
 			return out.event("replaced", "", struct{}{})
+		case shown != nil && !sameTexts(shown, s, seq):
+			return out.event("masked", "", struct{}{}) // the page reads the whole session again
+		}
+		if v.masks != nil {
+			shown = s
 		}
 		epoch = s.Epoch()
 		if h := s.Header(); h.Version != version {
 			version = h.Version
 			// Its id is the position of the rows that were sent, not of those that follow.
-			if err := out.event("session", position(epoch, seq), newSession(&h)); err != nil {
+			if err := out.event("session", position(epoch, seq), v.public(newSession(&h))); err != nil {
 				return err
 			}
 		}
@@ -120,32 +135,49 @@ func (v *visit) followOne(ctx context.Context, watch *sequent.Watch, id sequent.
 				return err
 			}
 		}
-		if err := out.wait(ctx, watch, changed); err != nil {
+		switch err := out.wait(ctx, watch, changed); {
+		case errors.Is(err, errRevoked):
+			return out.event("revoked", "", struct {
+				At time.Time `json:"at"`
+			}{v.h.config.Now()})
+		case err != nil:
 			return out.end(ctx, err)
 		}
 	}
+}
+
+// snapshot is session for a stream, which takes a turn to mask texts.
+func (v *visit) snapshot(ctx context.Context, id sequent.ID) (*sequent.Session, error) {
+	if v.masks != nil {
+		done, err := v.heavy()
+		if err != nil {
+			return nil, err
+		}
+		defer done()
+	}
+	return v.session(ctx, id)
 }
 
 // followList sends the sessions of the first page of the list, of a project or of all, that
 // have changed, and the order of all of that page.
 func (v *visit) followList(ctx context.Context, watch *sequent.Watch, out *stream) error {
 	watch.Add(sequent.Key{})
-	known := make(map[sequent.ID]sequent.Position)
+	var known positions
 	for first := true; ; first = false {
 		page, err := v.engine.Sessions(ctx, sequent.Query{Limit: maxSessions, Project: v.r.URL.Query().Get("project")})
 		if err != nil {
 			return out.end(ctx, err)
 		}
+		keys, gone := known.changed(page.Headers)
 		order, changed := make([]string, len(page.Headers)), []Session{}
-		now := make(map[sequent.ID]sequent.Position, len(page.Headers))
 		for i := range page.Headers {
 			h := &page.Headers[i]
-			order[i], now[h.ID] = string(h.ID), h.Position()
-			if known[h.ID] != h.Position() {
+			order[i] = string(h.ID)
+			if keys[h.Key] {
 				changed = append(changed, newSession(h))
 			}
 		}
-		if first || len(changed) > 0 || len(known) != len(now) {
+		if first || len(changed) > 0 || len(gone) > 0 {
 			err := out.event("sessions", "", struct {
 				Order   []string  `json:"order"`
 				Changed []Session `json:"changed"`
@@ -155,11 +187,33 @@ func (v *visit) followList(ctx context.Context, watch *sequent.Watch, out *strea
 				return err
 			}
 		}
-		known = now
 		if err := out.wait(ctx, watch, nil); err != nil {
 			return out.end(ctx, err)
 		}
 	}
+}
+
+// positions are those of the sessions of a list.
+type positions map[sequent.Key]sequent.Position
+
+// changed returns which sessions of a list have changed since the last call, and those that are
+// not in it any more.
+func (p *positions) changed(list []sequent.Header) (changed map[sequent.Key]bool, gone []sequent.Key) {
+	now := make(positions, len(list))
+	changed = make(map[sequent.Key]bool)
+	for i := range list {
+		k, at := list[i].Key, list[i].Position()
+		if now[k] = at; (*p)[k] != at {
+			changed[k] = true
+		}
+	}
+	for k := range *p {
+		if _, ok := now[k]; !ok {
+			gone = append(gone, k)
+		}
+	}
+	*p = now
+	return changed, gone
 }
 
 // A stream is a reply of server-sent events.
@@ -191,7 +245,9 @@ func (s *stream) text(text string) error {
 		s.begun = true
 		s.w.Header().Set("Content-Type", "text/event-stream")
 		s.w.Header().Set("X-Accel-Buffering", "no") // a proxy that gathers would keep it
+		s.status = http.StatusOK
 		s.w.WriteHeader(http.StatusOK)
+		s.answered()
 	}
 	if s.write([]byte(text)) != nil {
 		return errClosed
@@ -208,7 +264,11 @@ func (s *stream) text(text string) error {
 // alive meanwhile.
 func (s *stream) wait(ctx context.Context, watch *sequent.Watch, changed <-chan struct{}) error {
 	for {
-		limited, cancel := context.WithTimeout(ctx, heartbeat)
+		pause := heartbeat
+		if s.shared != nil {
+			pause = shareInterval
+		}
+		limited, cancel := context.WithTimeout(ctx, pause)
 		written, gather := make(chan bool, 1), gather
 		go func() {
 			select {
@@ -240,6 +300,9 @@ func (s *stream) wait(ctx context.Context, watch *sequent.Watch, changed <-chan 
 		}
 		if err := s.still(ctx); err != nil {
 			return err
+		}
+		if time.Since(s.sent) < heartbeat-shareInterval {
+			continue
 		}
 		if err := s.text(": still here\n\n"); err != nil {
 			return err

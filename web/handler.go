@@ -28,6 +28,7 @@ type Config struct {
 	Gate     *admission.Gate    // required
 	Governor *governor.Governor // required
 	Auth     auth.Authenticator // whose the sessions are; nil means those of Engine
+	SignIn   SignIn             // through a provider, besides tokens; nil for none. With Auth and PublicURL
 	Key      *Key               // admits only requests that carry it; nil means all. Not with Auth
 	ReadOnly bool               // refuse notes
 	Drafts   *drafts.Board      // thoughts that models are writing; nil for none
@@ -36,6 +37,13 @@ type Config struct {
 	Ending   context.Context    // streams end when it is done; nil means never
 	Timeout  time.Duration      // for a client to read a part of a reply; 0 means 30 s
 	Now      func() time.Time   // nil means time.Now
+	// Observe is called before a request to the API is answered. The request is answered with
+	// the returned context, and end is called when it is answered or its stream has begun.
+	// Nil means none.
+	Observe func(ctx context.Context, a *Access) (_ context.Context, end func())
+	// PublicURL is the origin at which people open the pages, such as https://think.example.com, also for links;
+	// required with SignIn.
+	PublicURL string
 }
 
 // A Handler serves the pages and the API. It is safe for concurrent use.
@@ -43,6 +51,7 @@ type Handler struct {
 	config Config
 	api    *http.ServeMux
 	pages  *pages
+	masked maskedSessions
 }
 
 // New returns a Handler.
@@ -79,6 +88,10 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	v := &visit{h: h, w: w, r: r, control: http.NewResponseController(w)}
 	defer v.end()
 	v.limitWrite()
+	if strings.HasPrefix(r.URL.Path, APIPrefix) {
+		v.observe()
+		defer v.answered()
+	}
 	if !h.config.Gate.OwnName(r) {
 		v.refuse(&Refusal{Status: http.StatusForbidden, Code: "foreign_host", Message: "the server on this address answers to local names only"})
 		return
@@ -92,7 +105,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		v.refuse(&Refusal{Status: http.StatusForbidden, Code: "foreign_origin", Message: "pages of other sites may not call this server"})
 		return
 	}
-	h.api.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), visitKey{}, v)))
+	h.api.ServeHTTP(w, v.request())
 }
 
 // visitKey is the key of a visit in the context of its request.
@@ -125,6 +138,9 @@ func (h *Handler) route() {
 	open("GET /api/v1/{$}", (*visit).about)
 	open("POST /api/v1/key", (*visit).redeem)
 	open("POST /api/v1/login", (*visit).login)
+	open("POST /api/v1/login/begin", (*visit).beginSignIn)
+	open("POST /api/v1/login/finish", (*visit).finishSignIn)
+	open("POST /api/v1/login/renew", (*visit).renewSignIn)
 	open("DELETE /api/v1/login", (*visit).logout)
 	for name, d := range documents() {
 		owned("GET /api/v1/"+name, func(v *visit) error { return v.read(d) })
@@ -132,6 +148,9 @@ func (h *Handler) route() {
 	owned("POST /api/v1/notes", (*visit).note)
 	owned("GET /api/v1/export", (*visit).export)
 	owned("POST /api/v1/export", (*visit).exportRedacted)
+	owned("POST /api/v1/login/code", (*visit).newCode)
+	h.routeStore(open, owned)
+	h.routeShares(open, owned)
 	open("GET /api/v1/events", (*visit).events)
 	open("/api/", func(*visit) error {
 		return &Refusal{Status: http.StatusNotFound, Code: "no_such_method", Message: "the API has no such method", Fix: "see docs/web.md; the current version is /api/v1/"}

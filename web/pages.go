@@ -54,7 +54,12 @@ func (p *pages) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	rest := strings.TrimPrefix(r.URL.Path, strings.TrimSuffix(PagesPrefix, "/"))
 	name, asset := strings.CutPrefix(rest, "/assets/")
 	if !asset {
-		if name = "index.html"; rest != "/" && !strings.HasPrefix(rest, "/s/") {
+		switch {
+		case rest == "/" || rest == "/signin" || strings.HasPrefix(rest, "/s/"):
+			name = "index.html"
+		case rest == "/share" || strings.HasPrefix(rest, "/share/"):
+			name = "shared.html"
+		default:
 			http.NotFound(w, r)
 			return
 		}

@@ -13,6 +13,8 @@ type reading struct {
 	ctx    context.Context
 	engine *sequent.Engine // of the owner
 	query  url.Values
+	// snapshot returns a session as the reader may see it.
+	snapshot func(context.Context, sequent.ID) (*sequent.Session, error)
 }
 
 // A document is a kind of what can be read: by HTTP, and by the viewer in a chat.
@@ -41,7 +43,7 @@ func Read(ctx context.Context, e *sequent.Engine, name string, query url.Values)
 	if !ok {
 		return nil, invalid("name", "is not a document of the API")
 	}
-	return d.read(reading{ctx, e, query})
+	return d.read(reading{ctx, e, query, e.Session})
 }
 
 // number returns a parameter that is a number of at least 0.
@@ -84,7 +86,7 @@ func (r reading) sessions() (any, error) {
 
 // named returns the session of the parameter id.
 func (r reading) named() (*sequent.Session, error) {
-	return r.engine.Session(r.ctx, sequent.ID(r.query.Get("id")))
+	return r.snapshot(r.ctx, sequent.ID(r.query.Get("id")))
 }
 
 // session describes one session: its lines, its notes, and which thoughts still hold.

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"net/http"
-	"regexp"
 	"strconv"
 
 	"github.com/sequent-dev/sequent"
@@ -15,18 +14,23 @@ import (
 
 // read answers with a document.
 func (v *visit) read(d document) error {
-	if !d.light {
+	if !d.light || v.masks != nil {
 		done, err := v.heavy()
 		if err != nil {
 			return err
 		}
 		defer done()
 	}
-	doc, err := d.read(reading{v.r.Context(), v.engine, v.r.URL.Query()})
+	doc, err := d.read(v.reading())
 	if err != nil {
 		return err
 	}
-	return v.reply(doc)
+	return v.reply(v.public(doc))
+}
+
+// reading returns the request for a document.
+func (v *visit) reading() reading {
+	return reading{v.r.Context(), v.engine, v.query(), v.session}
 }
 
 // note records what a person says about a thought.
@@ -36,6 +40,9 @@ func (v *visit) note() error {
 	}
 	if err := v.need(auth.Write); err != nil {
 		return err
+	}
+	if v.h.config.Auth != nil && v.engine.Owner() != v.granted.Subject {
+		return &Refusal{Status: http.StatusForbidden, Code: "insufficient_scope", Message: "notes are for sessions of one's own", Fix: "ask their owner to record it"}
 	}
 	var in struct {
 		ID   string `json:"id"`
@@ -71,31 +78,9 @@ func (v *visit) exportRedacted() error {
 
 // An exporting says what a file of a session is like.
 type exporting struct {
-	ID      string   `json:"id"`
-	Format  string   `json:"format"`  // html, md, json or mermaid; empty means md
-	Secrets bool     `json:"secrets"` // mask keys, tokens and passwords of known forms
-	Redact  []string `json:"redact"`  // regular expressions of texts to mask
-}
-
-// maxPatterns is the maximum number of expressions in a request.
-const maxPatterns = 32
-
-func (x *exporting) patterns() ([]redact.Pattern, error) {
-	if len(x.Redact) > maxPatterns {
-		return nil, invalid("redact", "has more than "+strconv.Itoa(maxPatterns)+" expressions")
-	}
-	var patterns []redact.Pattern
-	for i, text := range x.Redact {
-		expr, err := regexp.Compile(text)
-		if err != nil {
-			return nil, invalid("redact", "has an invalid regular expression: "+err.Error())
-		}
-		patterns = append(patterns, redact.Pattern{Name: "--redact " + strconv.Itoa(i+1), Expr: expr}) // it may be the secret itself
-	}
-	if x.Secrets {
-		patterns = append(patterns, redact.Secrets()...)
-	}
-	return patterns, nil
+	ID     string `json:"id"`
+	Format string `json:"format"` // html, md, json or mermaid; empty means md
+	masking
 }
 
 func (v *visit) sendExport(x exporting) error {
@@ -133,7 +118,7 @@ func export(ctx context.Context, e *sequent.Engine, id sequent.ID, format string
 			return "", nil, nil, err
 		}
 		if h, entries, found, err = redact.Session(h, entries, patterns); err != nil {
-			return "", nil, nil, invalid("redact", "matches what cannot be masked: "+err.Error())
+			return "", nil, nil, unmaskable(err)
 		}
 		if format == "json" {
 			return "application/json", archive.Log(h, entries), found, nil

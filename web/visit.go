@@ -11,6 +11,7 @@ import (
 	"github.com/sequent-dev/sequent"
 	"github.com/sequent-dev/sequent/auth"
 	"github.com/sequent-dev/sequent/internal/governor"
+	"github.com/sequent-dev/sequent/internal/redact"
 )
 
 // A visit is one request.
@@ -25,6 +26,14 @@ type visit struct {
 	client  *governor.Subject // whom limits are for; nil before that is known
 	held    governor.Limits   // of the client, by this visit
 	room    *governor.Reply   // memory of the reply; nil for a small one
+	shared  *sequent.Share    // that admits the visitor; nil for none
+	masks   []redact.Pattern  // of texts that the share does not show; nil for none
+	shareID string            // of the share that the request is about; empty for none
+
+	seen     *Access // nil without an observer, and when it is told
+	observed func()  // tells the observer of the outcome
+	status   int     // of the reply
+	code     string  // of the refusal
 }
 
 // A Refusal is an error of the API. It is a JSON object under the name "error".
@@ -85,6 +94,7 @@ func (v *visit) refusalOf(err error) *Refusal {
 // refuse answers with an error.
 func (v *visit) refuse(err error) {
 	r := v.refusalOf(err)
+	v.code = r.Code
 	if r.retryAfter > 0 {
 		v.w.Header().Set("Retry-After", strconv.Itoa(int((r.retryAfter+time.Second-1)/time.Second)))
 	}
@@ -120,6 +130,7 @@ func (v *visit) sendBytes(status int, media string, body []byte) {
 	}
 	v.w.Header().Set("Content-Type", media)
 	v.w.Header().Set("Content-Length", strconv.Itoa(len(body)))
+	v.status = status
 	v.w.WriteHeader(status)
 	_ = v.write(body) // the client may have closed the connection
 }

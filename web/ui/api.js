@@ -16,7 +16,8 @@
  * @typedef {{seq: number, place: number, replaced?: number[]}} Step
  * @typedef {{rows: Row[], position: string, more: boolean}} Outline
  * @typedef {Pick<Server, 'session' | 'outline' | 'thoughts' | 'chain' | 'tree' | 'search' | 'follow'>} Source what a session is read from
- * @typedef {{version: number, program: string, auth: string, write: boolean}} About
+ * @typedef {{version: number, program: string, auth: string, write: boolean, share: boolean, owner?: string, signIn?: string, scope?: string}} About
+ * @typedef {{id: string, session: string, by?: string, created: string, expires: string, masked?: boolean, path?: string, url?: string}} Share
  */
 
 /** A Refused is an error that the server reports. */
@@ -37,9 +38,13 @@ const keyName = 'sequent.key';
 
 /** A Server answers from the API. */
 export class Server {
-  constructor() {
+  /** @param {string} [within] path below the API of what is read, such as shared/ID/ */
+  constructor(within = '') {
+    this.base = '/api/v1/' + within;
     this.key = sessionStorage.getItem(keyName) || '';
     this.live = true; // there are events
+    this.signIn = ''; // host of the provider through which people sign in; empty for none
+    this.owner = ''; // of the sessions, if not those of who is signed in
   }
 
   /**
@@ -51,6 +56,11 @@ export class Server {
     if (given.has('key') || given.has('code')) {
       history.replaceState(history.state, '', location.pathname + location.search);
       if (given.has('key')) this.keep(given.get('key') || '');
+      else if ((await this.about()).auth === 'token') {
+        await this.send('POST', 'login', { code: given.get('code') }).catch((e) => {
+          if (!(e instanceof Refused && e.status === 401)) throw e; // a used code: the browser may be signed in
+        });
+      }
       else this.keep((await this.send('POST', 'key', { code: given.get('code') })).key);
     }
     const tabs = new BroadcastChannel('sequent');
@@ -83,18 +93,46 @@ export class Server {
   }
 
   /**
+   * Sends a request, and again if that needed a renewal of the sign-in. A refusal is thrown.
+   * @param {string} path
+   * @param {{method?: string, headers?: Record<string, string>, body?: any, signal?: AbortSignal}} [o] the body is sent as JSON
+   */
+  async request(path, { headers, body, ...rest } = {}) {
+    const ask = () => fetch(this.base + path, {
+      ...rest, headers: { ...this.headers(), ...headers, ...(body ? { 'Content-Type': 'application/json' } : {}) },
+      body: body ? JSON.stringify(body) : undefined, credentials: 'same-origin', cache: 'no-store',
+    });
+    let r = await ask();
+    if (r.status === 401 && !path.startsWith('login') && await this.renew()) r = await ask();
+    if (!r.ok) throw new Refused(r.status, ((await r.json().catch(() => ({}))) || {}).error || {});
+    return r;
+  }
+
+  /**
    * @param {string} method
    * @param {string} path
    * @param {any} [body]
    * @returns {Promise<any>}
    */
-  async send(method, path, body) {
-    const r = await fetch('/api/v1/' + path, {
-      method, headers: { ...this.headers(), ...(body ? { 'Content-Type': 'application/json' } : {}) },
-      body: body ? JSON.stringify(body) : undefined, credentials: 'same-origin', cache: 'no-store',
+  async send(method, path, body) { return (await this.request(path, { method, body })).json(); }
+
+  /**
+   * Renews the sign-in, and reports whether requests are admitted now. The pages of a browser
+   * take turns: the provider accepts a refresh token once, and another page may have been faster.
+   * @returns {Promise<boolean>}
+   */
+  async renew() {
+    if (!this.signIn) return false;
+    return navigator.locks.request('sequent.renew', async () => {
+      if ((await this.about()).owner) return true;
+      try {
+        await this.send('POST', 'login/renew', {});
+        return true;
+      } catch (e) {
+        if (e instanceof Refused && (e.status === 401 || e.status === 403)) return false;
+        throw e; // the provider cannot be reached, which ends no sign-in
+      }
     });
-    if (!r.ok) throw new Refused(r.status, ((await r.json().catch(() => ({}))) || {}).error || {});
-    return r.json();
   }
 
   /**
@@ -103,12 +141,21 @@ export class Server {
    */
   get(path, query = {}) {
     const q = new URLSearchParams();
-    for (const [k, v] of Object.entries(query)) if (v !== undefined && v !== '') q.set(k, String(v));
+    for (const [k, v] of Object.entries({ ...query, owner: this.owner })) if (v !== undefined && v !== '') q.set(k, String(v));
     return this.send('GET', path + (q.size ? '?' + q : ''));
   }
 
   /** @returns {Promise<About>} */
-  about() { return this.get(''); }
+  async about() {
+    const about = await this.send('GET', '');
+    this.signIn = about.signIn || '';
+    return about;
+  }
+  /** Returns the owners that have sessions. Only an admin sees them. @returns {Promise<string[]>} */
+  async owners() {
+    const all = await this.send('POST', 'store/usage', { AllOwners: true });
+    return (all || []).filter((/** @type {any} */ u) => u.Owner && u.Sessions > 0).map((/** @type {any} */ u) => u.Owner);
+  }
   /** @param {string} [cursor] @returns {Promise<{sessions: Session[], next?: string}>} */
   sessions(cursor) { return this.get('sessions', { cursor }); }
   /** @param {string} id @returns {Promise<State>} */
@@ -127,6 +174,13 @@ export class Server {
   /** @param {string} id @param {number} seq @param {string} kind @param {string} text */
   note(id, seq, kind, text) { return this.send('POST', 'notes', { id, seq, kind, text }); }
 
+  /** @param {string} id @returns {Promise<{shares: Share[]}>} */
+  shares(id) { return this.get('shares', { id }); }
+  /** @param {string} id @param {number} seconds @param {{secrets: boolean, redact: string[]}} mask what is masked @returns {Promise<Share>} */
+  share(id, seconds, mask) { return this.send('POST', 'shares', { id, seconds, ...mask }); }
+  /** @param {string} share @returns {Promise<Share>} */
+  unshare(share) { return this.send('DELETE', 'shares/' + encodeURIComponent(share)); }
+
   /**
    * Returns a file of a session, and how many texts were masked in it.
    * @param {string} id
@@ -135,10 +189,8 @@ export class Server {
    * @param {string[]} redact regular expressions of texts to mask
    */
   async file(id, format, secrets, redact) {
-    const r = await fetch('/api/v1/export', {
-      method: 'POST', headers: { ...this.headers(), 'Content-Type': 'application/json' }, body: JSON.stringify({ id, format, secrets, redact }), cache: 'no-store',
-    });
-    if (!r.ok) throw new Refused(r.status, ((await r.json().catch(() => ({}))) || {}).error || {});
+    const query = this.owner ? '?' + new URLSearchParams({ owner: this.owner }) : '';
+    const r = await this.request('export' + query, { method: 'POST', body: { id, format, secrets, redact } });
     return { blob: await r.blob(), masked: Number(r.headers.get('Sequent-Redacted')) };
   }
 
@@ -150,19 +202,25 @@ export class Server {
    */
   follow(o) {
     const abort = new AbortController();
+    // A browser keeps pages that were left, and with HTTP/1.1 six connections for all of a server. A
+    // page that is shown again connects again.
+    let connection = new AbortController();
+    const leave = () => connection.abort();
+    addEventListener('pagehide', leave);
     let last = o.after || '', wait = 250, over = false;
     const run = async () => {
       while (!abort.signal.aborted && !over) {
         try {
           const q = new URLSearchParams(o.id ? { id: o.id } : o.project ? { project: o.project } : {});
-          const r = await fetch('/api/v1/events?' + q, {
-            headers: { ...this.headers(), ...(last ? { 'Last-Event-ID': last } : {}) }, signal: abort.signal, cache: 'no-store',
+          if (this.owner) q.set('owner', this.owner);
+          connection = new AbortController();
+          const r = await this.request('events?' + q, {
+            headers: last ? { 'Last-Event-ID': last } : {}, signal: AbortSignal.any([abort.signal, connection.signal]),
           });
-          if (!r.ok || !r.body) throw new Refused(r.status, ((await r.json().catch(() => ({}))) || {}).error || {});
           o.state(true);
           wait = 250;
-          await events(r.body, (event, id, data) => {
-            if (event === 'deleted' || event === 'replaced') over = true;
+          if (r.body) await events(r.body, (event, id, data) => {
+            if (event === 'deleted' || event === 'replaced' || event === 'masked' || event === 'revoked') over = true;
             o.on(event, JSON.parse(data));
             if (id) last = id;
           });
@@ -179,7 +237,10 @@ export class Server {
       }
     };
     run();
-    return () => abort.abort();
+    return () => {
+      abort.abort();
+      removeEventListener('pagehide', leave);
+    };
   }
 }
 

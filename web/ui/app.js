@@ -5,14 +5,16 @@ import { Server, Refused } from './api.js';
 import { here, url } from './place.js';
 import { List } from './list.js';
 import { SessionPage } from './session.js';
+import { shareDialog } from './share.js';
 import { keys } from './keys.js';
 import { screen, say, status } from './shell.js';
+import { account, arrive, arriving, signIn } from './signin.js';
 
 const server = new Server();
 let place = here();
 /** @type {SessionPage | null} */
 let page = null;
-let write = false;
+let write = false, shares = false;
 const middle = el('div', { class: 'middle' }), side = el('div', { class: 'side' });
 
 /**
@@ -40,6 +42,8 @@ const list = new List(server, {
   open,
   searched: (q, hits) => { go({ q }); page?.mark(hits); },
   project: (project) => go({ project }),
+  signedOut: (reason) => { if (!page) signIn(server, reason); },
+  owner: (owner) => { location.href = url({ ...place, owner, id: '', at: 0, q: '', project: '' }); },
 });
 
 /** Shows the session of the URL. */
@@ -54,7 +58,8 @@ function show() {
     return screen('list');
   }
   page = new SessionPage(server, {
-    id: place.id, place: () => place, go, screen, say, server, signIn, files: ['html', 'md', 'json', 'mermaid', 'svg', 'print'], actions: write ? notes(place.id) : [],
+    id: place.id, place: () => place, go, screen, say, server, signIn: (reason) => signIn(server, reason), files: ['html', 'md', 'json', 'mermaid', 'svg', 'print'], actions: write ? notes(place.id) : [],
+    share: shares ? (id) => shareDialog(server, id) : undefined,
   });
   fill(middle, page.element);
   fill(side, page.pane.element);
@@ -79,33 +84,21 @@ addEventListener('popstate', () => {
   else page?.moved();
 });
 
-/**
- * Asks for a token.
- * @param {string} [problem]
- */
-function signIn(problem) {
-  const input = el('input', { type: 'password', autocomplete: 'current-password', 'aria-label': 'Token', required: true });
-  fill(document.body, el('main', { class: 'message' }, el('h1', {}, 'sequent'), el('p', {}, problem || 'This server needs a token.'),
-    el('form', { onsubmit: async (/** @type {Event} */ e) => {
-      e.preventDefault();
-      try {
-        await server.send('POST', 'login', { token: input.value });
-        location.reload();
-      } catch (e) {
-        signIn(/** @type {Error} */ (e).message);
-      }
-    } }, input, ' ', el('button', {}, 'Sign in'))));
-  input.focus();
-}
-
 async function start() {
   try {
     await server.enter();
-    write = (await server.about()).write;
+    let about = await server.about();
+    if (arriving()) return arrive(server);
+    if (place.owner !== (about.owner || '')) server.owner = place.owner;
     await server.sessions();
+    if (server.signIn && !about.owner) about = await server.about(); // the sign-in was renewed
+    write = about.write && !server.owner;
+    shares = about.share && !server.owner;
+    if (about.scope === 'sequent:admin') list.offer(about.owner || '');
+    if (about.owner && about.auth === 'token') list.element.append(account(server, about.owner));
   } catch (e) {
     const r = e instanceof Refused ? e : null;
-    if (r && r.status === 401 && r.code !== 'key_required') return signIn(r.code === 'token_required' ? '' : r.message);
+    if (r && r.status === 401 && r.code !== 'key_required') return signIn(server, r.code === 'token_required' ? '' : r.message);
     return fill(document.body, el('main', { class: 'message' }, el('h1', {}, 'sequent'),
       el('p', {}, visible(r ? r.message : 'The server cannot be reached.')), r && r.fix ? el('p', { class: 'hint' }, visible(r.fix)) : null));
   }

@@ -16,7 +16,7 @@ const maxListed = 200;
 export class List {
   /**
    * @param {import('./api.js').Server} server
-   * @param {{open: (id: string, seq?: number) => void, searched: (q: string, hits: Hit[]) => void, project: (name: string) => void}} o
+   * @param {{open: (id: string, seq?: number) => void, searched: (q: string, hits: Hit[]) => void, project: (name: string) => void, owner: (name: string) => void, signedOut: (reason: string) => void}} o
    */
   constructor(server, o) {
     this.server = server;
@@ -37,11 +37,12 @@ export class List {
     /** @type {Set<string>} projects of the sessions that were listed */
     this.projects = new Set();
     this.menu = el('select', { 'aria-label': 'Project', hidden: true, onchange: () => this.choose(this.menu.value) });
+    this.people = el('select', { 'aria-label': 'Owner', hidden: true, onchange: () => this.o.owner(this.people.value) });
     this.stop = () => {};
     this.found = el('div', { class: 'found', role: 'status' });
     this.body = el('div', { class: 'sessions' });
     this.element = el('nav', { class: 'list', 'aria-label': 'Sessions' },
-      el('header', {}, el('h1', {}, el('a', { href: '/ui/', onclick: (/** @type {Event} */ e) => { e.preventDefault(); this.o.open(''); } }, 'sequent')), this.input, this.menu), this.found, this.body);
+      el('header', {}, el('h1', {}, el('a', { href: '/ui/', onclick: (/** @type {Event} */ e) => { e.preventDefault(); this.o.open(''); } }, 'sequent')), this.input, this.people, this.menu), this.found, this.body);
     this.timer = 0;
     this.wanted = 0;
   }
@@ -62,7 +63,10 @@ export class List {
         this.loaded = true;
         this.draw();
       },
-      state: (connected, e) => { if (e && !this.loaded) fill(this.body, el('p', { class: 'empty' }, e.message)); },
+      state: (connected, e) => {
+        if (e?.status === 401) return this.o.signedOut(e.message);
+        if (e && !this.loaded) fill(this.body, el('p', { class: 'empty' }, e.message));
+      },
     });
   }
 
@@ -72,6 +76,15 @@ export class List {
     this.o.project(name);
     this.start();
     if (this.input.value.trim()) this.search();
+  }
+
+  /** Offers the owners whose sessions an admin can see. @param {string} own who is signed in */
+  async offer(own) {
+    const names = (await this.server.owners().catch(() => [])).filter((name) => name !== own);
+    if (this.server.owner && !names.includes(this.server.owner)) names.push(this.server.owner);
+    this.people.hidden = names.length === 0;
+    fill(this.people, el('option', { value: '' }, 'Your sessions'), ...names.map((name) => el('option', { value: name }, visible(name))));
+    this.people.value = this.server.owner;
   }
 
   drawMenu() {
@@ -132,7 +145,7 @@ export class List {
     fill(this.found, el('h2', {}, n ? count(n, 'thought') + ' found' : 'No thoughts match all these words.'), n === 0 ? this.widen() : null);
     for (const h of this.hits.slice(0, 50)) {
       put(this.found, el('a', {
-        class: 'hit', href: '/ui/s/' + encodeURIComponent(h.session) + '?at=' + h.seq,
+        class: 'hit', href: '/ui/s/' + encodeURIComponent(h.session) + '?at=' + h.seq + this.of('&'),
         onclick: (/** @type {MouseEvent} */ e) => { if (plain(e)) { e.preventDefault(); this.o.open(h.session, h.seq); } },
       }, el('span', { class: 'excerpt' }, said(h.excerpt)), el('small', {}, said((h.branch || '') + '#' + h.number), h.session === this.current ? null : ' · ', h.session === this.current ? null : said(h.title),
         h.standing === 'current' ? null : ' · ' + h.standing)));
@@ -160,7 +173,7 @@ export class List {
       if (d !== group) put(this.body, el('h2', {}, group = d));
       const [shape, word] = states[s.state] || ['○', s.state];
       put(this.body, el('a', {
-        class: 'session ' + s.state, href: '/ui/s/' + encodeURIComponent(s.id), 'data-id': s.id, 'aria-current': s.id === this.current ? 'page' : null,
+        class: 'session ' + s.state, href: '/ui/s/' + encodeURIComponent(s.id) + this.of('?'), 'data-id': s.id, 'aria-current': s.id === this.current ? 'page' : null,
         onclick: (/** @type {MouseEvent} */ e) => { if (plain(e)) { e.preventDefault(); this.o.open(s.id); } },
       },
       el('span', { class: 'state', title: word, 'aria-label': word }, shape),
@@ -171,6 +184,9 @@ export class List {
     if (this.more) put(this.body, el('p', { class: 'empty' }, 'Older sessions are found by search.'));
     if (focused) /** @type {HTMLElement | null} */ (this.body.querySelector('[data-id="' + CSS.escape(focused) + '"]'))?.focus();
   }
+
+  /** Returns the owner for a URL. @param {string} sign before it */
+  of(sign) { return this.server.owner ? sign + new URLSearchParams({ owner: this.server.owner }) : ''; }
 
   /** Returns the button that lists all projects; null if they are listed. */
   widen() {

@@ -80,6 +80,13 @@ export class Model {
     this.concluded = state.standing.concluded || 0;
   }
 
+  /** Returns what came of a line, for people; empty if nothing did yet. @param {string} name */
+  verdictOf(name) {
+    const l = this.lines.get(name);
+    if (!l) return '';
+    return l.verdict === 'chosen' ? '✓ chosen' : l.verdict === 'rejected' ? '╳ rejected' : l.left ? '╳ left' : '';
+  }
+
   /** @param {number} seq */
   isLeft(seq) { return this.left.has(seq); }
 

@@ -82,7 +82,7 @@ export class Pane {
     put(this.element, this.writer);
     put(this.element, el('footer', {},
       ...this.o.actions.map((a) => el('button', { onclick: () => this.write(a.key), title: a.title + ' (' + a.key + ')' }, a.title)),
-      copies('Copy text', () => text.text), location.protocol === 'about:' ? null : copies('Copy link', () => location.href)));
+      copies('Copy text', () => text.text), location.protocol === 'about:' || location.pathname.startsWith('/ui/share') ? null : copies('Copy link', () => location.href)));
   }
 
   /**

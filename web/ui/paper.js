@@ -8,7 +8,7 @@ import { el, put, said, visible } from './dom.js';
  */
 export async function print(page) {
   page.o.say('Reading every thought');
-  await page.readAll();
+  await page.texts.readAll(page.model);
   window.print(); // the page lays itself out before it is printed
 }
 
@@ -18,12 +18,12 @@ export async function print(page) {
  * @param {import('./session.js').SessionPage} page
  */
 export function paper(page) {
-  const m = page.model, h = page.head, missing = m.rows.filter((r) => !page.known.has(r.seq) && r.head.endsWith('…')).length;
-  const out = el('article', { class: 'paper' }, el('h1', {}, said(h?.title || 'untitled')), el('p', { class: 'meta' }, page.summary()));
+  const m = page.model, h = page.head, missing = m.rows.filter((r) => !page.texts.known.has(r.seq) && r.head.endsWith('…')).length;
+  const out = el('article', { class: 'paper' }, el('h1', {}, said(h?.title || 'untitled')), el('p', { class: 'meta' }, page.heading.summary()));
   if (missing) put(out, el('p', { class: 'meta' }, missing + ' long thoughts are shown with their beginning. To print them whole, press p in the page.'));
   if (h?.conclusion) put(out, el('section', { class: 'conclusion' }, el('h2', {}, 'Conclusion'), el('div', { class: 'prose', dir: 'auto' }, visible(h.conclusion))));
   for (const r of m.rows) {
-    const by = m.replacedBy.get(r.seq), b = m.branches.get(r.branch || ''), text = page.known.get(r.seq);
+    const by = m.replacedBy.get(r.seq), b = m.branches.get(r.branch || ''), text = page.texts.known.get(r.seq);
     const facts = [
       m.concluded === r.seq ? 'conclusion' : '',
       r.supersedes ? 'revises ' + m.name(r.supersedes) : '', by ? 'superseded by ' + m.name(by) : '',

@@ -10,6 +10,7 @@
  * @property {string} other second line of the view compare
  * @property {string} q search
  * @property {string} project of the list of sessions; empty for all
+ * @property {string} owner of the sessions; empty for those of who is signed in
  * @property {boolean} diff the pane shows what the thought has changed
  */
 
@@ -27,7 +28,7 @@ export function here() {
 export function placeIn(id, q) {
   const view = q.get('view') || 'log';
   return {
-    id, view: ['log', 'effective', 'compare', 'outline'].includes(view) ? view : 'log', project: q.get('project') || '',
+    id, view: ['log', 'effective', 'compare', 'outline'].includes(view) ? view : 'log', project: q.get('project') || '', owner: q.get('owner') || '',
     at: Math.max(0, Number(q.get('at')) | 0), line: q.get('line') || '', other: q.get('other') || '', q: q.get('q') || '', diff: q.has('diff'),
   };
 }
@@ -52,5 +53,6 @@ export function query(p) {
   if (p.diff) q.set('diff', '');
   if (p.q) q.set('q', p.q);
   if (p.project) q.set('project', p.project);
+  if (p.owner) q.set('owner', p.owner);
   return q;
 }

@@ -12,19 +12,19 @@ import { screen, say, status } from './shell.js';
  * Shows a session.
  * @param {import('./api.js').Source} source
  * @param {Place} place
- * @param {Pick<import('./session.js').Options, 'actions' | 'files' | 'masked'> & {moved: (p: Place) => void}} o
+ * @param {Pick<import('./session.js').Options, 'actions' | 'files' | 'masked' | 'over' | 'shared'> & {finds?: boolean, moved: (p: Place) => void}} o
  */
 export function single(source, place, o) {
-  const find = new Find(source, place.id, (_, hits) => page.mark(hits));
+  const finds = o.finds !== false, find = new Find(source, place.id, (_, hits) => page.mark(hits));
   const page = new SessionPage(source, {
-    id: place.id, place: () => place, screen, say, find: find.element, actions: o.actions, files: o.files, masked: o.masked,
+    id: place.id, place: () => place, screen, say, find: finds ? find.element : undefined, actions: o.actions, files: o.files, masked: o.masked, over: o.over, shared: o.shared,
     go: (change) => { place = { ...place, ...change }; o.moved(place); },
   });
   document.body.classList.add('single');
   fill(document.body, el('div', { class: 'middle' }, page.element), el('div', { class: 'side' }, page.pane.element), status);
   screen('session');
   const pressed = (/** @type {KeyboardEvent} */ e) => keys(e, {
-    page, list: null, screen, go: page.o.go, place: () => place, find: () => { find.input.focus(); find.input.select(); },
+    page, list: null, screen, go: page.o.go, place: () => place, find: () => { if (finds) { find.input.focus(); find.input.select(); } },
   });
   addEventListener('keydown', pressed);
   page.start();
