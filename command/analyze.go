@@ -45,19 +45,18 @@ finding has citations {session, seq, ref, text, at, owner}.`,
 				return invalid("idle", "0", "a duration such as 1d")
 			}
 			q.Text, q.Idle = strings.Join(args, " "), time.Duration(idle)
-			cfg := p.config()
-			var err error
-			if cfg.Model, err = model.config(p, c); err != nil {
+			writer, err := model.config(p, c)
+			if err != nil {
 				return err
 			}
-			return p.withApp(c.Context(), app.OpenExisting, cfg, func(a *app.App) error {
+			return p.withStore(c.Context(), func(a *app.App) error {
 				r, err := p.analysis(c.Context(), a, q, time.Duration(since))
 				if err != nil {
 					return err
 				}
 				var s *summary.Summary
-				if cfg.Model.Name != "" {
-					m, err := cfg.Model.Open()
+				if writer.Name != "" {
+					m, err := writer.Open()
 					if err != nil {
 						return err
 					}
@@ -83,6 +82,7 @@ finding has citations {session, seq, ref, text, at, owner}.`,
 	p.addPagerFlag(c)
 	p.addJSONFlag(c)
 	p.addOwnersFlags(c)
+	p.addServerFlag(c)
 	p.addProjectFlags(c)
 	p.addWidthFlag(c)
 	return c
@@ -118,6 +118,7 @@ it, --since those that changed in that time. Sessions of sequent demo are left o
 	c.Flags().Var(&since, "since", "maximum time since the last change, such as 7d")
 	p.addJSONFlag(c)
 	p.addOwnersFlags(c)
+	p.addServerFlag(c)
 	p.addProjectFlags(c)
 	p.addWidthFlag(c)
 	return c
@@ -136,7 +137,14 @@ func (p *program) analysis(ctx context.Context, a *app.App, q analysis.Query, si
 	if since > 0 {
 		q.Since = a.Engine.Now().Add(-since)
 	}
-	return analysis.Run(ctx, a.Engine, q)
+	r, err := analysis.Run(ctx, a.Engine, q)
+	if err != nil || r.Counts.Sessions > 0 || p.owner != "" || p.allOwners {
+		return r, err
+	}
+	if others := otherOwners(ctx, a.Engine); others != "" && r.Notice == "" {
+		r.Notice = "You have no such sessions here. Owners with sessions: " + others + ". Pass --all-owners, or --owner NAME."
+	}
+	return r, nil
 }
 
 // numbers draws the counts of a report, after its notice.

@@ -58,6 +58,7 @@ in it whole.`,
 	c.Flags().IntVar(&tokens, "tokens", tokens, "how long it may be, in `tokens` of four bytes")
 	p.addJSONFlag(c)
 	p.addOwnerFlag(c)
+	p.addServerFlag(c)
 	return c
 }
 
@@ -106,6 +107,7 @@ the name of a branch, or main. One LINE is compared with the main line; without 
 	}
 	c.Flags().IntVar(&tokens, "tokens", tokens, "how long it may be, in `tokens` of four bytes")
 	p.addOwnerFlag(c)
+	p.addServerFlag(c)
 	return c
 }
 

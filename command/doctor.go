@@ -1,8 +1,8 @@
 package command
 
 import (
-	"context"
 	"fmt"
+	"net/url"
 	"os"
 	"slices"
 	"strings"
@@ -10,13 +10,16 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/sequent-dev/sequent/internal/admission"
 	"github.com/sequent-dev/sequent/internal/app"
 	"github.com/sequent-dev/sequent/internal/diagnosis"
 	"github.com/sequent-dev/sequent/internal/draw"
 )
 
 func (p *program) doctor() *cobra.Command {
-	var tokens, issuer string
+	var tokens string
+	var oidc app.OIDC
+	var signIn bool
 	c := &cobra.Command{
 		Use:   "doctor",
 		Short: "Diagnose problems and suggest fixes",
@@ -27,11 +30,14 @@ must find them. The server of each entry is started as the client does, or conne
 version; it opens its store. Otherwise the command changes nothing, except that it creates and removes a
 folder where a store is to be created. The exit code is 1 if a check fails.
 
+With --oidc URL and --sign-in, pass the flags of sequent serve that say how the provider is used.
+
 --json prints {"ok": bool, "findings": [{check, status, detail, fix}]}; status is ok, warn or fail.`,
-		Example: "sequent doctor\nsequent doctor --store ./.sequent/sequent.db --auth tokens\nsequent doctor --oidc https://login.example.com\nsequent doctor --json",
-		Args:    arguments(0, 0, ""),
+		Example: "sequent doctor\nsequent doctor --store ./.sequent/sequent.db --auth tokens\nsequent doctor --oidc https://login.example.com\n" +
+			"sequent doctor --oidc https://login.example.com --public-url https://think.example.com --oidc-client-id sequent --sign-in\nsequent doctor --json",
+		Args: arguments(0, 0, ""),
 		RunE: func(c *cobra.Command, _ []string) error {
-			findings, err := p.examine(c.Context(), c.Root(), tokens, issuer)
+			findings, err := p.examine(c, tokens, oidc, signIn)
 			if err != nil {
 				return err
 			}
@@ -51,18 +57,25 @@ folder where a store is to be created. The exit code is 1 if a check fails.
 		},
 	}
 	c.Flags().StringVar(&tokens, "auth", "", "token file of a server (default: tokens in your data directory, if it exists)")
-	c.Flags().StringVar(&issuer, "oidc", "", "URL of an OpenID Connect provider; checks that clients can sign in through it")
+	c.Flags().StringVar(&oidc.Issuer, "oidc", "", "URL of an OpenID Connect provider; checks that clients can sign in through it")
+	c.Flags().BoolVar(&signIn, "sign-in", false, "sign in to the provider by the device flow, and check its token as the server would (with --oidc)")
+	addProvider(c.Flags(), &oidc, " (with --sign-in)")
 	p.addJSONFlag(c)
 	p.addWidthFlag(c)
 	return c
 }
 
-func (p *program) examine(ctx context.Context, root *cobra.Command, tokens, issuer string) ([]diagnosis.Finding, error) {
+func (p *program) examine(c *cobra.Command, tokens string, oidc app.OIDC, signIn bool) ([]diagnosis.Finding, error) {
+	if signIn && oidc.Issuer == "" {
+		return nil, misuse(c, "--sign-in requires --oidc URL")
+	}
+	ctx := c.Context()
 	findings := []diagnosis.Finding{
 		{Check: "program", Status: diagnosis.OK, Detail: buildInfo().String()},
-		environment(root),
+		environment(c.Root()),
 		p.terminal(),
 	}
+	findings = append(findings, p.behindProxy()...)
 	store, err := app.Diagnose(ctx, p.config())
 	if err != nil {
 		return nil, err
@@ -71,7 +84,15 @@ func (p *program) examine(ctx context.Context, root *cobra.Command, tokens, issu
 	if err != nil {
 		return nil, err
 	}
-	auth = append(auth, app.DiagnoseOIDC(ctx, issuer)...)
+	var show func(page, code string)
+	if signIn {
+		show = p.showCode
+	}
+	provider, err := app.DiagnoseOIDC(ctx, oidc, show)
+	if err != nil {
+		return nil, err
+	}
+	auth = append(auth, provider...)
 	clients, _, err := p.examineClients(ctx, buildInfo().Version)
 	return slices.Concat(findings, store, auth, clients), err
 }
@@ -92,6 +113,8 @@ func environment(root *cobra.Command) diagnosis.Finding {
 		name, value, _ := strings.Cut(entry, "=")
 		switch {
 		case value == "": // has no effect
+		case name == secretVariable:
+			set = append(set, name+" (a secret)")
 		case name == "DISABLE_THOUGHT_LOGGING" || known[name]:
 			if name == variable("store") || name == variable("from") || name == variable("to") {
 				value = withoutSecret(value)
@@ -114,6 +137,28 @@ func environment(root *cobra.Command) diagnosis.Finding {
 		return diagnosis.Finding{Check: "environment", Status: diagnosis.OK, Detail: strings.Join(set, ", ")}
 	}
 	return diagnosis.Finding{Check: "environment", Status: diagnosis.OK, Detail: "no variables are set"}
+}
+
+// behindProxy reports what a server with this environment lacks behind a proxy.
+func (p *program) behindProxy() []diagnosis.Finding {
+	const check = "proxy"
+	var r diagnosis.Report
+	public := p.getenv(variable("public-url"))
+	u, err := url.Parse(public)
+	switch {
+	case public == "":
+		return nil
+	case err != nil || u.Host == "":
+		r.Fail(check, "use the URL by which clients reach the server, such as https://think.example.com", "%s is %q, which is no URL", variable("public-url"), public)
+	case u.Scheme != "https" && !admission.LocalName(u.Hostname()):
+		r.Warn(check, "put TLS in front of the server and use https", "%s is %s: tokens cross the network unencrypted", variable("public-url"), public)
+	case p.getenv(variable("tls-cert")) == "" && p.getenv(variable("trusted-proxy")) == "" && !admission.LocalName(u.Hostname()):
+		r.Warn(check, "set "+variable("trusted-proxy")+" to the proxy's address",
+			"%s needs a proxy with TLS, and no proxy is trusted: all clients without a token count as one", public)
+	default:
+		r.OK(check, "clients reach the server at %s", public)
+	}
+	return r.Findings
 }
 
 // terminal reports how sessions are drawn.

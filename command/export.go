@@ -83,12 +83,12 @@ only the group is replaced. The export still verifies: docs/proof.md says what i
 	}
 	c.Flags().StringVar(&x.format, "format", "", "output format: md, html, json or mermaid (default: by the extension of the file, otherwise md)")
 	c.Flags().StringVarP(&x.file, "output", "o", "", "output file (default: standard output)")
-	c.Flags().StringArrayVar(&x.redact, "redact", nil, "regular expression of texts to mask; can be repeated")
-	c.Flags().BoolVar(&x.secrets, "redact-secrets", false, "mask keys, tokens and passwords of known forms")
+	x.addRedactFlags(c)
 	complete(c, "format", "md", "html", "json", "mermaid")
 	p.addSignFlag(c)
 	p.addJSONFlag(c)
 	p.addOwnerFlag(c)
+	p.addServerFlag(c)
 	p.addProjectFlags(c)
 	c.Flags().Lookup("json").Usage = "same as --format json"
 	return c
@@ -101,6 +101,12 @@ type exporting struct {
 	redact  []string
 	secrets bool
 	key     ed25519.PrivateKey // to sign the file with; nil for none
+}
+
+// addRedactFlags adds the flags that say what is masked.
+func (x *exporting) addRedactFlags(c *cobra.Command) {
+	c.Flags().StringArrayVar(&x.redact, "redact", nil, "regular expression of texts to mask; can be repeated")
+	c.Flags().BoolVar(&x.secrets, "redact-secrets", false, "mask keys, tokens and passwords of known forms")
 }
 
 // patterns returns the patterns of texts to mask.

@@ -1,6 +1,7 @@
 package command
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -54,6 +55,7 @@ were left out.`,
 	p.addProjectFlags(c)
 	p.addJSONFlag(c)
 	p.addOwnersFlags(c)
+	p.addServerFlag(c)
 	p.addWidthFlag(c)
 	return c
 }
@@ -98,8 +100,10 @@ func (p *program) listSessions(ctx context.Context, a *app.App, l *listing) erro
 		return p.printf("No sessions changed in the last %v.", &l.since)
 	case len(l.sessions) == 0 && p.owner != "":
 		return p.printNoSessions(ctx, a)
+	case len(l.sessions) == 0 && !p.allOwners:
+		return p.printNone(ctx, a)
 	case len(l.sessions) == 0:
-		return p.printf(beginning)
+		return p.printBeginning()
 	}
 	notes := p.out
 	if p.tabular() {
@@ -215,12 +219,7 @@ func (p *program) columnsOfList() []column {
 	clean := func(text func(s *jsonSession) string) func(p *program, s *jsonSession) string {
 		return func(p *program, s *jsonSession) string { return draw.One(text(s), p.charset()) }
 	}
-	owner := column{name: "OWNER", cell: clean(func(s *jsonSession) string {
-		if s.Owner == "" {
-			return "(you)"
-		}
-		return s.Owner
-	}), rank: 2, common: true, role: draw.Meta}
+	owner := column{name: "OWNER", cell: clean(func(s *jsonSession) string { return cmp.Or(s.Owner, p.nobody()) }), rank: 2, common: true, role: draw.Meta}
 	owner.full = func(s *jsonSession) string { return draw.One(s.Owner, draw.Unicode) }
 	columns := []column{
 		{name: "ID", cell: clean(func(s *jsonSession) string { return s.ID }), role: draw.Number},

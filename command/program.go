@@ -1,6 +1,7 @@
 package command
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -30,6 +31,7 @@ type program struct {
 	dialects []dialect.Builder // beside those of this module
 
 	store    string
+	server   string // URL of a server whose sessions are read instead; see openServer
 	color    string
 	logLevel string
 	json     bool
@@ -37,10 +39,12 @@ type program struct {
 	noPager  bool
 	sink     io.Writer // takes what print and printf write while the output is paged; nil is out
 	sign     string    // file of a private key; empty signs nothing
-	owner    string    // owner of the sessions; empty means the local user
+	owner    string    // owner of the sessions; empty means self
+	self     string    // who asks: the token's subject at a server, otherwise empty, the local user
 
-	allOwners bool // sessions of all owners, instead of those of owner
-	project   projectChoice
+	allOwners  bool // sessions of all owners, instead of those of owner
+	allVisible bool // a server decides allOwners: all, if the token sees those
+	project    projectChoice
 
 	inherited []string // names of the flags that the environment has set
 }
@@ -60,6 +64,9 @@ func (p *program) main(ctx context.Context, args []string) int {
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
 		if e, ok := errors.AsType[*pflag.InvalidValueError](err); ok { // in the form of invalid
 			return misuse(c, "invalid value %q for --%s: %s", e.GetValue(), e.GetFlag().Name, parseProblem(e))
+		}
+		if e, ok := errors.AsType[*pflag.NotExistError](err); ok && e.GetSpecifiedName() == "server" {
+			return needsStore(c)
 		}
 		return misuse(c, "%v", err)
 	})
@@ -123,9 +130,9 @@ Without a command, sequent on a terminal tells what was thought last, here and i
 			root.AddCommand(c)
 		}
 	}
-	add("serving", p.demo(), p.setup(), p.upgrade(), p.remove(), p.serve(), p.token(), p.doctor(), p.migrate(), p.copy(), p.backup(), p.restore(), p.compact(), p.usage())
+	add("serving", p.demo(), p.setup(), p.upgrade(), p.remove(), p.serve(), p.token(), p.login(), p.logout(), p.doctor(), p.healthcheck(), p.migrate(), p.copy(), p.backup(), p.restore(), p.compact(), p.owners(), p.ownerCommand())
 	add("thinking", p.think(), p.plan())
-	add("sessions", p.list(), p.show(), p.brief(), p.compare(), p.view(), p.search(), p.analyze(), p.stats(), p.watch(), p.noteThought(), p.export(), p.importFiles(), p.verify(), p.delete(), p.vault())
+	add("sessions", p.list(), p.show(), p.brief(), p.compare(), p.view(), p.share(), p.search(), p.analyze(), p.stats(), p.watch(), p.noteThought(), p.export(), p.importFiles(), p.verify(), p.delete(), p.vault())
 	add("more", p.hook(), p.version())
 	complete(root, "color", "auto", "always", "never")
 	complete(root, "log-level", "debug", "info", "warn", "error")
@@ -139,10 +146,10 @@ func nameValues(c *cobra.Command) {
 	names := make(map[string]string)
 	for name, flags := range map[string]string{
 		"ADDRESS": "http", "COLUMNS": "width", "COMMAND": "mcp", "DIR": "folder storage-path vault",
-		"DURATION": "drain idle mcp-session-timeout model-timeout retain session-ttl since", "FILE": "auth file key output sign",
-		"FORMAT": "format", "HASH": "head", "ID": "session", "LEVEL": "log-level", "MODE": "mode sync",
+		"DURATION": "drain idle mcp-session-timeout model-timeout retain session-ttl since", "FILE": "audit auth oidc-client-secret-file file key output sign",
+		"FORMAT": "format", "HASH": "head", "CLAIM": "oidc-owner-claim", "ID": "session client-id oidc-client-id oidc-login-client-id", "PREFIX": "oidc-scope-prefix", "NAME=VALUE": "oidc-param", "LEVEL": "log-level", "MODE": "mode sync",
 		"N":    "burst history-window limit max-calls max-connections max-heavy-calls max-model-calls max-streams max-tokens max-watches mcp-sessions model-parallel model-tries quota-notes quota-sessions rate steps",
-		"NAME": "branch client dialect model token-env", "ORIGIN": "allow-origin", "CIDR": "trusted-proxy", "SIZE": "max-bytes-in max-bytes-out quota-bytes", "STORE": "from store to", "SUBJECT": "owner", "URL": "team",
+		"NAME": "branch client dialect model token-env", "ORIGIN": "allow-origin", "CIDR": "trusted-proxy", "SIZE": "max-bytes-in max-bytes-out quota-bytes", "STORE": "from store to", "SUBJECT": "owner", "URL": "team server",
 		"REGEXP": "redact", "TAG": "tag", "WHEN": "color", "VIEW": "view", "ORDER": "order",
 	} {
 		for flag := range strings.FieldsSeq(flags) {
@@ -254,6 +261,9 @@ func (p *program) settings(c *cobra.Command) error {
 	if err != nil {
 		return err
 	}
+	if err := p.mayUseStore(c); err != nil {
+		return err
+	}
 	if !slices.Contains([]string{"auto", "always", "never"}, p.color) {
 		return invalid("color", p.color, "auto, always or never")
 	}
@@ -300,9 +310,17 @@ func (p *program) config() app.Config {
 	}
 }
 
-// withStore runs do with the existing store.
+// withStore runs do with the existing store, or with the sessions of --server.
 func (p *program) withStore(ctx context.Context, do func(a *app.App) error) error {
-	return p.withApp(ctx, app.OpenExisting, p.config(), do)
+	remote, err := p.fromServer()
+	if err != nil {
+		return err
+	}
+	open := app.OpenExisting
+	if remote {
+		open = p.openServer
+	}
+	return p.withApp(ctx, open, p.config(), do)
 }
 
 // withApp runs do with the parts that open opens, and with the sessions of --owner.
@@ -311,7 +329,9 @@ func (p *program) withApp(ctx context.Context, open func(context.Context, app.Co
 	if err != nil {
 		return err
 	}
-	a.Engine = a.Engine.Owned(p.owner)
+	if !p.allOwners { // only the local user's engine sees those
+		a.Engine = a.Engine.Owned(cmp.Or(p.owner, p.self))
+	}
 	err = do(a)
 	if closing := a.Close(); err == nil {
 		err = closing

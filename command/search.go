@@ -90,6 +90,7 @@ or with --vault {"notes": [{uri, title, snippet, score, text, graph, meaning}], 
 	p.addPagerFlag(c)
 	p.addJSONFlag(c)
 	p.addOwnersFlags(c)
+	p.addServerFlag(c)
 	p.addProjectFlags(c)
 	p.addWidthFlag(c)
 	return c

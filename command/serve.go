@@ -17,7 +17,7 @@ import (
 )
 
 func (p *program) serve() *cobra.Command {
-	var dialect, sync, storage, vault string
+	var dialect, sync, storage, vault, audit string
 	var ttl, retain time.Duration
 	var window int
 	var tools []string
@@ -26,6 +26,7 @@ func (p *program) serve() *cobra.Command {
 	var notes, parallel int
 	var model modelFlags
 	var web httpFlags
+	var metrics string
 	c := &cobra.Command{
 		Use:   "serve",
 		Short: "Run the MCP server, on standard input and output or over HTTP",
@@ -55,12 +56,22 @@ sequent list shows those of one project. --no-context records nothing.
 server is draining. --drain sets how long the server still serves after a signal, so that a load
 balancer can react.
 
-An address that other machines can reach requires --auth or --insecure. The server does not encrypt:
-to protect tokens on a network, put a TLS proxy in front of it and pass the proxy's origin with
---allow-origin.
+An address that other machines can reach requires --auth, --oidc-issuer or --insecure. To protect tokens
+on a network, pass --tls-cert and --tls-key, or put a proxy with TLS in front: --public-url names it, so
+that its pages may call and its Host is the server's own, and --trusted-proxy tells its clients apart
+(docs/deploy.md). Under systemd with Type=notify the server says when it is ready, keeps the watchdog of
+WatchdogSec= from restarting it, and does not end on SIGHUP.
+
+--audit FILE records who has read and changed what: a line of JSON for each request, without thoughts,
+titles, queries and tokens (docs/operating.md). With it SIGHUP does not end the server; it opens the file
+again, as the server also does when the file was moved away.
+
+--metrics has a page for Prometheus on an address of its own. OTEL_EXPORTER_OTLP_ENDPOINT sends traces and
+metrics to a collector over OTLP; the other variables of OpenTelemetry apply, too. Without either, nothing
+is collected. Neither has a thought, title, query, owner or token (docs/observability.md).
 
 --quota-bytes, --quota-sessions and --quota-notes limit what each owner stores. Further calls are refused
-with QUOTA_EXCEEDED until sessions are deleted. sequent usage shows what each owner has.
+with QUOTA_EXCEEDED until sessions are deleted. sequent owners shows what each owner has.
 
 Dialect status: a language model writes thoughts on request. The call chooses the model; otherwise
 --model, LUX_MODEL_NORMAL or SEQUENT_MODEL decides, in that order, and then the only provider that has a
@@ -85,6 +96,9 @@ An environment variable can set any flag: SEQUENT_STORE sets --store, SEQUENT_SE
 			cfg := p.config()
 			cfg.Dialect, cfg.Sync, cfg.StoragePath, cfg.HistoryWindow = dialect, sync, storage, window
 			cfg.Retain, cfg.Tools = retain, tools
+			if cfg.Audit.Path = audit; audit == "-" {
+				cfg.Audit = app.AuditConfig{Out: p.err}
+			}
 			cfg.Quota, cfg.QuotaNotes = quota, notes
 			cfg.Vault, cfg.Agent, cfg.NoContext = vault, p.getenv("AGENT_ID"), noContext
 			if c.Flags().Changed("session-ttl") {
@@ -99,6 +113,7 @@ An environment variable can set any flag: SEQUENT_STORE sets --store, SEQUENT_SE
 			if cfg.HTTP, err = web.config(p, c); err != nil {
 				return err
 			}
+			cfg.Telemetry = app.TelemetryConfig{Prometheus: metrics, Getenv: p.getenv}
 			if cfg.HTTP.Addr == "" { // over HTTP every dialect has an endpoint
 				if err := p.checkDialectFlags(c, dialect); err != nil {
 					return err
@@ -119,7 +134,12 @@ An environment variable can set any flag: SEQUENT_STORE sets --store, SEQUENT_SE
 				return err
 			}
 			defer func() { err = errors.Join(err, a.Close()) }()
+			if cfg.Audit.Path != "" || cfg.HTTP.Addr != "" && p.managed() {
+				defer onHangup(a.ReopenAudit)()
+			}
 			if cfg.HTTP.Addr != "" {
+				defer p.feedWatchdog(ctx)()
+				defer p.notifyAtEnd(ctx)()
 				return a.ServeHTTP(ctx)
 			}
 			if isTerminal(p.in) {
@@ -138,6 +158,7 @@ An environment variable can set any flag: SEQUENT_STORE sets --store, SEQUENT_SE
 	f.Var((*size)(&quota.Bytes), "quota-bytes", "maximum bytes that the sessions of one owner have together, such as 1GiB; 0 means no limit")
 	f.IntVar(&quota.Sessions, "quota-sessions", 0, "maximum number of sessions of one owner; 0 means no limit")
 	f.IntVar(&notes, "quota-notes", 0, "maximum number of notes of one owner (dialect wiki); 0 means no limit")
+	f.StringVar(&audit, "audit", "", "audit log, with a line of JSON for each request: a file, or - for standard error")
 	f.BoolVar(&noContext, "no-context", false, "do not record client, agent, project, git branch and commit of sessions")
 	f.StringVarP(&storage, "storage-path", "s", "", "folder of session files (dialect classic) (default: Documents/thinking in your home directory)")
 	f.StringVar(&p.sign, "sign", "", "private Ed25519 key in PEM that signs session files (dialect classic)")
@@ -147,6 +168,7 @@ An environment variable can set any flag: SEQUENT_STORE sets --store, SEQUENT_SE
 	complete(c, "dialect", dialects...)
 	complete(c, "sync", "full", "normal")
 	completeDirs(c, "storage-path", "vault")
+	f.StringVar(&metrics, "metrics", "", "listen address of the page /metrics for Prometheus, on this machine: HOST:PORT, or a port on 127.0.0.1")
 	web.add(f)
 	return c
 }

@@ -3,9 +3,12 @@ package command
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
+	"os"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -20,6 +23,7 @@ type httpFlags struct {
 	addr, auth string
 	cert, key  string
 	oidc       app.OIDC
+	secret     string // file
 	insecure   bool
 	origins    []string
 	sessions   int
@@ -38,8 +42,8 @@ func (h *httpFlags) add(f *pflag.FlagSet) {
 	own.StringVar(&h.cert, "tls-cert", "", "certificate chain in PEM; the server then speaks HTTPS, and reloads the file when it changes (HTTP)")
 	own.StringVar(&h.key, "tls-key", "", "key of --tls-cert in PEM (HTTP)")
 	own.StringVar(&h.oidc.Issuer, "oidc-issuer", "", "URL of an OpenID Connect provider; clients with its access tokens are admitted (HTTP)")
-	own.StringVar(&h.oidc.PublicURL, "public-url", "", "URL by which clients reach this server, such as https://think.example.com; required with --oidc-issuer (HTTP)")
-	own.StringSliceVar(&h.oidc.Audiences, "oidc-audience", nil, "audience of tokens for this server, for providers that do not issue them for its URL; repeatable (HTTP)")
+	addProvider(own, &h.oidc, " (HTTP)")
+	own.StringVar(&h.secret, "oidc-client-secret-file", "", "file with the secret of --oidc-client-id, if it has one (HTTP) (default: the value of SEQUENT_OIDC_CLIENT_SECRET)")
 	own.BoolVar(&h.insecure, "insecure", false, "admit clients on other machines without authentication (HTTP)")
 	own.StringSliceVar(&h.origins, "allow-origin", nil, "origin of web pages that may call, such as https://think.example.com; repeatable (HTTP)")
 	own.IntVar(&h.sessions, "mcp-sessions", mcpserver.DefaultMaxSessions, "maximum concurrent MCP sessions, which only older clients have; 0 means no limit (HTTP)")
@@ -59,6 +63,17 @@ func (h *httpFlags) add(f *pflag.FlagSet) {
 	own.VisitAll(func(flag *pflag.Flag) { h.names = append(h.names, flag.Name) })
 	f.StringVar(&h.addr, "http", "", "HTTP listen address: HOST:PORT, or a port on 127.0.0.1")
 	f.AddFlagSet(own)
+}
+
+// addProvider adds the flags that say how a provider is used, beside its URL.
+func addProvider(f *pflag.FlagSet, o *app.OIDC, where string) {
+	f.StringVar(&o.PublicURL, "public-url", "", "URL by which clients reach this server, such as https://think.example.com; required with a provider"+where)
+	f.StringSliceVar(&o.Audiences, "oidc-audience", nil, "audience of tokens for this server, for providers that do not issue them for its URL; repeatable"+where)
+	f.StringVar(&o.ScopePrefix, "oidc-scope-prefix", "", "what the names of scopes begin with, for providers that require the URL of an API"+where+" (default: sequent:)")
+	f.StringVar(&o.OwnerClaim, "oidc-owner-claim", "", "claim of tokens that names the owner of sessions, which people must not be able to choose"+where+" (default: sub)")
+	f.StringToStringVar(&o.Parameters, "oidc-param", nil, "parameter of sign-in requests that the provider needs, such as audience=https://think.example.com/mcp; resource= sends no resource; repeatable"+where)
+	f.StringVar(&o.ClientID, "oidc-client-id", "", "client id at the provider with which people sign in to the viewer and with sequent login"+where)
+	f.StringVar(&o.LoginClientID, "oidc-login-client-id", "", "client id of sequent login, a public client"+where+" (default: that of --oidc-client-id, unless it has a secret)")
 }
 
 // A count is a flag for a number.
@@ -109,14 +124,41 @@ func (h *httpFlags) config(p *program, c *cobra.Command) (app.HTTPConfig, error)
 			*n.value = cmp.Or(*n.value, -1)
 		}
 	}
+	if err := h.readSecret(p); err != nil {
+		return app.HTTPConfig{}, err
+	}
 	h.limits.BytesIn, h.limits.BytesOut = cmp.Or(h.limits.BytesIn, -1), cmp.Or(h.limits.BytesOut, -1)
 	return app.HTTPConfig{
 		Addr: h.addr, Tokens: h.auth, OIDC: h.oidc, TLSCert: h.cert, TLSKey: h.key, Insecure: h.insecure, Origins: h.origins,
 		Sessions: cmp.Or(h.sessions, -1), SessionTimeout: cmp.Or(h.timeout, -1),
 		Rate: cmp.Or(h.rate, -1), Burst: h.burst, Drain: h.drain,
 		Limits: h.limits, TrustedProxies: h.proxies,
-		Ready: func(url string) { p.announce(c.Context(), url) },
+		Ready: func(url string) {
+			ctx := c.Context()
+			p.announce(ctx, url)
+			p.notify(ctx, "READY=1\nSTATUS=serving "+url)
+		},
 	}, nil
+}
+
+// secretVariable is the environment variable with the secret of a client id.
+const secretVariable = "SEQUENT_OIDC_CLIENT_SECRET"
+
+// readSecret reads the secret of the client id. It is no flag: other users of the machine see
+// command lines.
+func (h *httpFlags) readSecret(p *program) error {
+	h.oidc.ClientSecret = p.getenv(secretVariable)
+	if h.secret == "" {
+		return nil
+	}
+	text, err := os.ReadFile(h.secret)
+	if h.oidc.ClientSecret = strings.TrimSpace(string(text)); err == nil && h.oidc.ClientSecret == "" {
+		err = errors.New("it is empty")
+	}
+	if err != nil {
+		return invalid("oidc-client-secret-file", h.secret, "a file with the secret: "+err.Error())
+	}
+	return nil
 }
 
 // announce logs the URL of the server or, if that is not logged, prints it on a

@@ -58,7 +58,8 @@ func TestServeSIGTERM(t *testing.T) {
 	if err := cmd.Wait(); err != nil {
 		t.Errorf("the server ended with %v, want exit code 0", err)
 	}
-	if n := recorded(t, store); n != replies-1 {
+	// On a slow machine the last call is cancelled, which may have been recorded.
+	if n := recorded(t, store); n < replies-1 || n > replies {
 		t.Errorf("got %d recorded and %d acknowledged thoughts", n, replies-1)
 	}
 	if replies < 52 { // includes requests that were in the pipe at the signal

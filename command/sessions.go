@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -99,6 +100,13 @@ func noSessions(ctx context.Context, e *sequent.Engine, project string) error {
 			Fix: "pass an ID, or --all-projects for the latest of " + counted(n) + " in other projects",
 		}
 	}
+	if others := otherOwners(ctx, e); others != "" {
+		return &sequent.Error{
+			Code: sequent.CodeSessionNotFound, Field: fieldID,
+			Msg: "you have no sessions here",
+			Fix: "pass --owner NAME; owners with sessions: " + others,
+		}
+	}
 	return &sequent.Error{
 		Code: sequent.CodeSessionNotFound, Field: fieldID,
 		Msg: "there are no sessions yet",
@@ -188,7 +196,38 @@ func (p *program) refer(ctx context.Context, e *sequent.Engine, args []string) (
 	for r := range sequent.References(text) {
 		shortest = string(r.Session)
 	}
-	return referred{}, noPrefix(shortest)
+	err = noPrefix(shortest)
+	if !p.allOwners && p.owner == "" {
+		if others := ownersWith(ctx, e, shortest); others != "" {
+			err = &sequent.Error{
+				Code: sequent.CodeSessionNotFound, Field: fieldID,
+				Msg: fmt.Sprintf("you have no session whose id begins with %q", shortest), Fix: "pass the owner who has: " + others,
+			}
+		}
+	}
+	return referred{}, err
+}
+
+// maxOthers limits how many sessions of other owners are looked at for a mistyped id.
+const maxOthers = 10_000
+
+// ownersWith returns the flags for the owners that have sessions whose ids begin with prefix,
+// among the maxOthers sessions that were changed last. It is empty if there are none, or if a
+// server does not tell.
+func ownersWith(ctx context.Context, e *sequent.Engine, prefix string) string {
+	var flags []string
+	looked := 0
+	for h, err := range e.Owned("").AllSessions(ctx, sequent.Query{AllOwners: true, Limit: 1000}) {
+		if looked++; err != nil || looked > maxOthers {
+			break
+		}
+		if flag := "--owner " + quoted(draw.One(h.Owner, draw.Unicode)); h.Owner != "" && strings.HasPrefix(string(h.ID), prefix) && !slices.Contains(flags, flag) {
+			if flags = append(flags, flag); len(flags) == maxMatching {
+				break
+			}
+		}
+	}
+	return strings.Join(flags, " or ")
 }
 
 // referLatest returns the session that changed last.
@@ -248,6 +287,12 @@ func idWithPrefix(ctx context.Context, e *sequent.Engine, prefix string) (sequen
 		return "", err
 	}
 	if len(matching) == 0 {
+		if others := ownersWith(ctx, e, prefix); others != "" {
+			return "", &sequent.Error{
+				Code: sequent.CodeSessionNotFound, Field: fieldID,
+				Msg: fmt.Sprintf("no session here has an id that begins with %q", prefix), Fix: "pass the owner who has: " + others,
+			}
+		}
 		return "", noPrefix(prefix)
 	}
 	h, err := only(matching, prefix)

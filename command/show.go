@@ -96,6 +96,7 @@ more, at}]}.`,
 	p.addPagerFlag(c)
 	p.addJSONFlag(c)
 	p.addOwnersFlags(c)
+	p.addServerFlag(c)
 	p.addProjectFlags(c)
 	p.addWidthFlag(c)
 	return c
@@ -132,10 +133,13 @@ func (p *program) showTree(s *sequent.Session, full bool) error {
 // session, from the same store.
 func (p *program) showing(s *sequent.Session) func(reference string, flags ...string) string {
 	var common []string
-	if p.store != "" && !slices.Contains(p.inherited, "store") {
+	switch {
+	case p.server != "" && !slices.Contains(p.inherited, "server"):
+		common = append(common, "--server", p.serverShown())
+	case p.server == "" && p.store != "" && !slices.Contains(p.inherited, "store"):
 		common = append(common, "--store", p.shownStore())
 	}
-	if s.Owner() != "" && !slices.Contains(p.inherited, "owner") {
+	if s.Owner() != p.self && !slices.Contains(p.inherited, "owner") {
 		common = append(common, "--owner", s.Owner())
 	}
 	return func(reference string, flags ...string) string {

@@ -22,3 +22,28 @@ func stopSignals() []os.Signal {
 // survivePipes makes a write to a closed pipe return an error instead of killing
 // the program.
 func survivePipes() { signal.Ignore(syscall.SIGPIPE) }
+
+// onHangup has SIGHUP call f, instead of ending the program, until stop is called. After stop,
+// f does not run any more.
+func onHangup(f func()) (stop func()) {
+	signal.Ignore(syscall.SIGHUP) // undoes what Main has asked for
+	received := make(chan os.Signal, 1)
+	signal.Notify(received, syscall.SIGHUP)
+	done, ended := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(ended)
+		for {
+			select {
+			case <-received:
+				f()
+			case <-done:
+				return
+			}
+		}
+	}()
+	return func() {
+		signal.Stop(received)
+		close(done)
+		<-ended
+	}
+}

@@ -62,9 +62,14 @@ is {"signature": {"valid", "file", "session", "owner", "head", "time", "key"}}.`
 			case len(args) == 1 && isFile(args[0]):
 				return v.file(c.Context(), args[0], key)
 			}
+			p.allVisible = all && !c.Flags().Changed("owner")
+			p.allOwners = p.allVisible
 			return p.withStore(c.Context(), func(a *app.App) error {
+				if err := p.checkOwner(c.Context(), a); err != nil {
+					return err
+				}
 				if all {
-					return v.all(c.Context(), a.Engine, !c.Flags().Changed("owner"))
+					return v.all(c.Context(), a.Engine, p.allOwners)
 				}
 				h, entries, err := v.wanted(c.Context(), a.Engine, args)
 				if err != nil {
@@ -80,7 +85,8 @@ is {"signature": {"valid", "file", "session", "owner", "head", "time", "key"}}.`
 	p.addJSONFlag(c)
 	p.addProjectFlags(c)
 	p.addOwnerFlag(c)
-	c.Flags().Lookup("owner").Usage = "owner of the sessions: a token's subject (default: you; with --all, all owners)"
+	c.Flags().Lookup("owner").Usage = "owner of the sessions: a token's subject (default: you; with --all, all owners that you may see)"
+	p.addServerFlag(c)
 	p.addWidthFlag(c)
 	return c
 }

@@ -1,6 +1,8 @@
 package command
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"net/url"
 	"os/exec"
@@ -25,11 +27,21 @@ browser. The ID can be shortened to its first characters; without an ID the list
 It ends with Ctrl-C, or an hour after the last page is closed. The URL holds a key in its fragment: other
 users of the machine can connect to the port, but see nothing without the key.
 
-sequent serve --http serves the same pages at /ui/.`,
-		Example:           "# all sessions\nsequent view\n\n# one session\nsequent view 7k3\n\n# only print the URL, for another browser\nsequent view --print",
+sequent serve --http serves the same pages at /ui/. With --server the command opens those of a server, signed
+in with the token of SEQUENT_TOKEN or sequent login: the URL has a code that works once, for a minute. A token
+with the scope admin shows the sessions of other owners too; --owner chooses one.`,
+		Example: "# all sessions\nsequent view\n\n# one session\nsequent view 7k3\n\n# only print the URL, for another browser\nsequent view --print\n\n" +
+			"# a session of alice on a team's server\nsequent view --server https://think.example.com --owner alice 7k3",
 		Args:              arguments(0, 1, "at most one ID"),
 		ValidArgsFunction: p.completeIDs,
 		RunE: func(c *cobra.Command, args []string) error {
+			remote, err := p.fromServer()
+			if err != nil {
+				return err
+			}
+			if remote {
+				return p.viewServer(c.Context(), args, printURL)
+			}
 			open := app.OpenExisting
 			if p.store == "" { // a server may start to use the default store later
 				open = app.Open
@@ -49,7 +61,59 @@ sequent serve --http serves the same pages at /ui/.`,
 	}
 	c.Flags().BoolVar(&printURL, "print", false, "print the URL and open no browser")
 	p.addOwnerFlag(c)
+	p.addServerFlag(c)
 	return c
+}
+
+// viewServer opens the pages of a server.
+func (p *program) viewServer(ctx context.Context, args []string, printURL bool) error {
+	r, err := p.connect(p.server)
+	if err != nil {
+		return err
+	}
+	path := web.PagesPrefix
+	if err := p.withStore(ctx, func(a *app.App) error {
+		if err := p.checkOwner(ctx, a); err != nil || len(args) == 0 {
+			return err
+		}
+		s, err := find(ctx, a.Engine, args[0])
+		if err == nil {
+			path = pathOf(s.ID())
+		}
+		return err
+	}); err != nil {
+		return err
+	}
+	page, err := url.Parse(path)
+	if err != nil {
+		return err
+	}
+	if p.owner != "" && p.owner != p.self {
+		q := page.Query()
+		q.Set("owner", p.owner)
+		page.RawQuery = q.Encode()
+	}
+	var code struct {
+		Code string `json:"code"`
+	}
+	err = r.post(ctx, "login/code", []byte("{}"), &code)
+	if refused, ok := errors.AsType[*remoteError](err); ok && refused.Code == "no_login" {
+		err = nil // a server without tokens needs no code
+	}
+	if err != nil {
+		return r.explain(err)
+	}
+	whole := r.base.ResolveReference(page).String()
+	if code.Code != "" {
+		whole += "#code=" + code.Code
+	}
+	if printURL {
+		return p.printf("%s", whole)
+	}
+	if err := openBrowser(p.getenv, whole); err != nil {
+		fmt.Fprintf(p.err, "No browser could be opened. Open this URL within a minute:\n%s\n", whole)
+	}
+	return nil
 }
 
 // pathOf returns the path of a session's page.

@@ -3,7 +3,6 @@ package command
 import (
 	"context"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -17,7 +16,6 @@ import (
 
 func (p *program) watch() *cobra.Command {
 	var untilComplete bool
-	var server string
 	c := &cobra.Command{
 		Use:   "watch [ID]",
 		Short: "Follow sessions live",
@@ -28,9 +26,9 @@ directory, and those without a project. --all-projects follows all.
 On a terminal the latest of them is redrawn with each thought: q quits, the arrow keys scroll, and f
 returns to the newest thought. Otherwise each thought is printed on one line as soon as it is recorded.
 
---server follows the sessions of a server, sequent serve --http or sequent view, one line a thought. The
-token of the server is read from the environment variable SEQUENT_TOKEN, and crosses networks with https
-only. The command connects again by itself, and misses and repeats nothing.
+--server follows the sessions of a server, sequent serve --http or sequent view. The token of the server is
+read from the environment variable SEQUENT_TOKEN; without it, that of sequent login is sent. It crosses networks
+with https only. The command connects again by itself, and misses and repeats nothing.
 
 --json prints one object per thought: {session, seq, number, total, text, branch, from, revises,
 revision, more, at}, and one per note of a person: {session, seq, kind, text, from, at}.`,
@@ -41,17 +39,24 @@ revision, more, at}, and one per note of a person: {session, seq, kind, text, fr
 		Args:              arguments(0, 1, "at most one ID"),
 		ValidArgsFunction: p.completeIDs,
 		RunE: func(c *cobra.Command, args []string) error {
-			if server != "" {
-				if p.store != "" {
-					return usagef("--server and --store are mutually exclusive")
-				}
-				return p.watchServer(c.Context(), server, strings.Join(args, ""), untilComplete)
+			remote, err := p.fromServer()
+			if err != nil {
+				return err
 			}
 			open := app.OpenExisting
-			if p.store == "" { // a server may start to use the default store later
+			switch {
+			case remote:
+				open = p.openServer
+			case p.store == "": // a server may start to use the default store later
 				open = app.Open
 			}
 			return p.withApp(c.Context(), open, p.config(), func(a *app.App) error {
+				if err := p.checkOwner(c.Context(), a); sequent.CodeOf(err) == sequent.CodeSessionNotFound && len(args) == 0 {
+					e := newUserError(err, c.CommandPath()) // there may be a first one soon
+					fmt.Fprintln(p.err, draw.One(sentence(e.Message)+" "+sentence(e.Fix), draw.Unicode))
+				} else if err != nil {
+					return err
+				}
 				changes, err := a.Engine.Watch(c.Context())
 				if err != nil {
 					return err
@@ -88,10 +93,10 @@ revision, more, at}, and one per note of a person: {session, seq, kind, text, fr
 		},
 	}
 	c.Flags().BoolVar(&untilComplete, "until-complete", false, "exit when the session is complete")
-	c.Flags().StringVar(&server, "server", "", "URL of a server to follow instead of a store")
 	p.addJSONFlag(c)
 	p.addProjectFlags(c)
 	p.addOwnerFlag(c)
+	p.addServerFlag(c)
 	p.addWidthFlag(c)
 	return c
 }
@@ -211,8 +216,9 @@ func (p *program) reportFailure(s *sequent.Session, known, named bool) error {
 // A watched session is how much of a session was written.
 type watched struct {
 	at     sequent.Position
-	failed bool // the failure of its plan was written
-	notes  int  // that were written
+	failed bool      // the failure of its plan was written
+	notes  int       // that were written
+	until  time.Time // notes until then are not written either
 }
 
 // watchOne writes the existing and future thoughts of one session.
@@ -251,15 +257,27 @@ func (p *program) watchOne(ctx context.Context, w *watcher) error {
 	}
 }
 
+// skew is how much later than another thought a thought can be recorded that has an earlier time,
+// from the clock of another machine.
+const skew = time.Minute
+
+// A following is what is known of the sessions of a project.
+type following struct {
+	since time.Time // sessions that have not changed since then are not read
+	seen  map[sequent.ID]watched
+}
+
 // watchAll writes the future thoughts of all sessions of the project.
 func (p *program) watchAll(ctx context.Context, w *watcher) error {
-	start := w.engine.Now()
+	f := &following{seen: make(map[sequent.ID]watched)}
+	if err := f.begin(ctx, w); err != nil {
+		return err
+	}
 	if isTerminal(p.err) {
 		fmt.Fprintln(p.err, "Waiting for thoughts. Press Ctrl-C to end.")
 	}
-	seen := map[sequent.ID]watched{}
 	for {
-		complete, err := p.printNew(ctx, w, start, seen)
+		complete, err := p.printNew(ctx, w, f)
 		if err != nil || complete && w.untilComplete {
 			return err
 		}
@@ -269,14 +287,35 @@ func (p *program) watchAll(ctx context.Context, w *watcher) error {
 	}
 }
 
+// begin finds out what is there already. The times are those of the store, since the clock of this
+// machine may differ.
+func (f *following) begin(ctx context.Context, w *watcher) error {
+	page, err := w.engine.Sessions(ctx, sequent.Query{Project: w.project, Limit: 1})
+	if err != nil || len(page.Headers) == 0 {
+		return err
+	}
+	f.since = page.Headers[0].Updated.Add(-skew)
+	for h, err := range w.engine.AllSessions(ctx, sequent.Query{Since: f.since, Project: w.project}) {
+		if err != nil {
+			return err
+		}
+		f.seen[h.ID] = watched{at: h.Position(), failed: plan.HasFailed(h), until: h.Updated}
+	}
+	return nil
+}
+
 // printNew writes the thoughts that were recorded since the last call. It reports
 // whether a session was completed.
-func (p *program) printNew(ctx context.Context, w *watcher, start time.Time, seen map[sequent.ID]watched) (complete bool, err error) {
-	for h, err := range w.engine.AllSessions(ctx, sequent.Query{Since: start, Project: w.project}) {
+func (p *program) printNew(ctx context.Context, w *watcher, f *following) (complete bool, err error) {
+	since := f.since
+	for h, err := range w.engine.AllSessions(ctx, sequent.Query{Since: since, Project: w.project}) {
 		if err != nil {
 			return false, err
 		}
-		known, ok := seen[h.ID]
+		if recent := h.Updated.Add(-skew); recent.After(f.since) {
+			f.since = recent
+		}
+		known, ok := f.seen[h.ID]
 		if h.Position() == known.at {
 			continue
 		}
@@ -287,18 +326,17 @@ func (p *program) printNew(ctx context.Context, w *watcher, start time.Time, see
 		if err != nil {
 			return false, err
 		}
-		from, notes := 0, 0
-		if known.at.Epoch == s.Epoch() {
-			from, notes = known.at.Len, known.notes
-		} else if !ok {
-			for _, n := range s.Notes() {
-				if n.At.Before(start) {
-					notes++
-				}
-			}
+		from := 0
+		switch {
+		case !ok:
+			known.until = since.Add(-time.Microsecond)
+		case known.at.Epoch == s.Epoch():
+			from = known.at.Len
+		default: // begun again
+			known = watched{}
 		}
 		for t := range s.Since(from) {
-			if !ok && t.At.Before(start) {
+			if !ok && t.At.Before(since) {
 				continue
 			}
 			if err := p.line(s.ID(), t, false); err != nil {
@@ -306,13 +344,20 @@ func (p *program) printNew(ctx context.Context, w *watcher, start time.Time, see
 			}
 			complete = complete || !t.More
 		}
-		if err := p.notes(s, notes, false); err != nil {
+		if known.notes == 0 {
+			for _, n := range s.Notes() {
+				if !n.At.After(known.until) {
+					known.notes++
+				}
+			}
+		}
+		if err := p.notes(s, known.notes, false); err != nil {
 			return false, err
 		}
 		if err := p.reportFailure(s, known.failed, false); err != nil {
 			return false, err
 		}
-		seen[h.ID] = watched{s.Position(), p.failure(s) != "", len(s.Notes())}
+		f.seen[h.ID] = watched{at: s.Position(), failed: p.failure(s) != "", notes: len(s.Notes()), until: known.until}
 	}
 	return complete, nil
 }

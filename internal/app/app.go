@@ -19,6 +19,7 @@ import (
 	"github.com/sequent-dev/sequent/dialect"
 	"github.com/sequent-dev/sequent/internal/app/vaults"
 	"github.com/sequent-dev/sequent/internal/drafts"
+	"github.com/sequent-dev/sequent/internal/telemetry"
 	"github.com/sequent-dev/sequent/store/postgres"
 	"github.com/sequent-dev/sequent/store/sqlite"
 )
@@ -56,6 +57,8 @@ type Config struct {
 	Drawing       Drawing            // where classic draws thoughts
 	Model         ModelConfig        // language models
 	HTTP          HTTPConfig         // for ServeHTTP
+	Audit         AuditConfig        // who has read and changed what
+	Telemetry     TelemetryConfig    // traces and metrics
 	Version       string             // version of the program
 	Logger        *slog.Logger       // nil means discard
 }
@@ -89,6 +92,9 @@ type App struct {
 	config Config
 	logger *slog.Logger
 	store  sequent.Store
+
+	audit     *auditor             // nil for none
+	telemetry *telemetry.Telemetry // nil if nothing is collected
 
 	drafts *drafts.Board // thoughts that models are writing; nil unless the viewer is served
 
@@ -157,6 +163,11 @@ func empty(cfg Config, place Place) *App {
 	return &App{Engine: sequent.New(sequent.Config{}), Place: place, config: cfg, logger: cfg.Logger}
 }
 
+// Over returns the parts over a store that is open. Close closes it.
+func Over(s sequent.Store, cfg Config) *App {
+	return &App{Engine: sequent.New(sequent.Config{Store: s}), config: cfg, logger: cfg.Logger, store: s}
+}
+
 func open(ctx context.Context, cfg Config, place Place) (*App, error) {
 	if cfg.Logger == nil {
 		cfg.Logger = slog.New(slog.DiscardHandler)
@@ -206,10 +217,17 @@ func open(ctx context.Context, cfg Config, place Place) (*App, error) {
 		return nil, err
 	}
 	a := &App{Place: place, config: cfg, logger: cfg.Logger}
-	if a.store, err = openStore(ctx, cfg, place, durability); err != nil {
-		return nil, at(place, err)
+	if err := a.startTelemetry(ctx); err != nil {
+		return nil, err
 	}
-	a.Engine = sequent.New(sequent.Config{Store: a.store, TTL: ttl, Quota: cfg.Quota})
+	if err := a.openAudit(); err != nil {
+		return nil, errors.Join(err, a.Close())
+	}
+	if a.store, err = openStore(ctx, a.config, place, durability); err != nil {
+		return nil, errors.Join(at(place, err), a.Close())
+	}
+	a.Engine = sequent.New(sequent.Config{Store: a.observedStore(), TTL: ttl, Quota: cfg.Quota})
+	a.watch()
 	return a, nil
 }
 
@@ -258,7 +276,7 @@ func parseSync(s string) (sqlite.Sync, error) {
 	return 0, &ConfigError{Msg: fmt.Sprintf("invalid value %q for --sync", s), Fix: "use full or normal"}
 }
 
-// Close closes the vaults and the store.
+// Close closes the vaults, the store, the audit log and telemetry.
 func (a *App) Close() error {
 	var err error
 	a.mu.Lock()
@@ -273,6 +291,12 @@ func (a *App) Close() error {
 			a.logger.WarnContext(ctx, "the count of refusals by quotas is too low", "error", err)
 		}
 		err = errors.Join(err, a.store.Close())
+	}
+	if a.audit != nil {
+		err = errors.Join(err, a.audit.log.Close())
+	}
+	if a.telemetry != nil {
+		err = errors.Join(err, a.telemetry.Close())
 	}
 	return err
 }

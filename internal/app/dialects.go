@@ -218,7 +218,7 @@ func (a *App) historyConfig() history.Config {
 }
 
 func buildStatus(a *App) (dialect.Dialect, error) {
-	c := status.Config{Engine: a.Engine, Model: newWriter(a.config.Model), Parallel: a.config.Model.Parallel}
+	c := status.Config{Engine: a.Engine, Model: newWriter(a.config.Model, a.telemetry), Parallel: a.config.Model.Parallel}
 	if a.drafts != nil {
 		c.Board = a.drafts
 	}

@@ -2,7 +2,6 @@ package app
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net"
 	"net/http"
@@ -14,6 +13,7 @@ import (
 	"github.com/sequent-dev/sequent/auth"
 	"github.com/sequent-dev/sequent/auth/token"
 	"github.com/sequent-dev/sequent/internal/drafts"
+	"github.com/sequent-dev/sequent/internal/telemetry"
 	"github.com/sequent-dev/sequent/mcpserver"
 	"github.com/sequent-dev/sequent/web"
 )
@@ -84,6 +84,9 @@ func (c HTTPConfig) check() error {
 	if _, err := c.trustedProxies(); err != nil {
 		return err
 	}
+	if err := c.OIDC.check(); err != nil {
+		return err
+	}
 	if _, err := c.certificates(nil); err != nil {
 		return err
 	}
@@ -120,8 +123,11 @@ func (c HTTPConfig) authenticator(a *App) (auth.Authenticator, error) {
 		return file, err
 	}
 	provider, err := c.OIDC.provider(a)
-	if err != nil || file == nil {
-		return provider, err
+	if err != nil {
+		return nil, err
+	}
+	if file == nil {
+		return provider, nil
 	}
 	return auth.First(file, provider), nil
 }
@@ -172,7 +178,7 @@ func (a *App) ServeHTTP(ctx context.Context) error {
 	for _, d := range dialects {
 		servers = append(servers, mcpserver.New(mcpserver.Config{
 			Dialect: d, Version: a.config.Version, Logger: a.logger,
-			Place: place, NoContext: a.config.NoContext,
+			Place: place, NoContext: a.config.NoContext, Observer: a.observer(),
 		}))
 	}
 	proxies, err := cfg.trustedProxies()
@@ -188,29 +194,37 @@ func (a *App) ServeHTTP(ctx context.Context) error {
 		Origins:     append(cfg.OIDC.origins(), cfg.Origins...),
 		MaxSessions: cfg.Sessions, SessionTimeout: cfg.SessionTimeout, Rate: cfg.Rate, Burst: cfg.Burst,
 		Limits: cfg.Limits, TrustedProxies: proxies,
-		Ready: a.ready, Stalled: a.stalled, Drain: max(0, cfg.Drain), TLS: certificates,
+		Ready: a.ready, Stalled: a.stalled, Unlogged: a.unlogged, Drain: max(0, cfg.Drain), TLS: certificates,
 	})
 	if err != nil {
 		return err
 	}
-	site := web.New(web.Config{
-		Engine: a.Engine, Gate: handler.Gate(), Governor: handler.Governor(), Auth: admits,
+	signIn, err := cfg.OIDC.signIn(a)
+	if err != nil {
+		return err
+	}
+	pages := web.Config{
+		Engine: a.Engine, Gate: handler.Gate(), Governor: handler.Governor(), Auth: admits, SignIn: signIn, PublicURL: cfg.OIDC.public(),
 		Version: a.config.Version, Logger: a.logger, Ending: ctx, Drafts: a.drafts,
-	})
+	}
+	if a.audit != nil {
+		pages.Observe = a.audit.access
+	}
+	site := web.New(pages)
 	handler.Mount(web.PagesPrefix, site)
 	handler.Mount(web.APIPrefix, site)
 	addr := cfg.address()
-	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", addr)
+	stop, err := a.servePrometheus(ctx)
 	if err != nil {
-		if op, ok := errors.AsType[*net.OpError](err); ok {
-			err = op.Err
-		}
-		return &sequent.Error{
-			Code: sequent.CodeUnavailable,
-			Msg:  "cannot listen on " + addr,
-			Fix:  "stop the program that uses the address, or choose another port; 127.0.0.1:0 chooses a free one",
-			Err:  err,
-		}
+		return err
+	}
+	defer stop()
+	if a.telemetry != nil {
+		a.telemetry.Watch(telemetry.Sources{Governor: handler.Governor().Stats})
+	}
+	listener, err := listen(ctx, addr)
+	if err != nil {
+		return err
 	}
 	if cfg.Insecure && mcpserver.CheckAddress(addr) != nil {
 		a.logger.WarnContext(ctx, "every client that can connect to this address can read and change all sessions", "address", listener.Addr().String())

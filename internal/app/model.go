@@ -5,10 +5,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"sync"
 	"time"
 
 	"github.com/sequent-dev/sequent/dialect/status"
+	"github.com/sequent-dev/sequent/internal/telemetry"
 	"github.com/sequent-dev/sequent/llm"
 	"github.com/sequent-dev/sequent/llm/openai"
 )
@@ -29,32 +31,44 @@ const maxModels = 64
 
 // A writer lets language models write thoughts for the dialect status.
 type writer struct {
-	config ModelConfig
+	config    ModelConfig
+	telemetry *telemetry.Telemetry // nil if nothing is collected
 
 	mu      sync.Mutex // guards clients
-	clients map[string]*openai.Client
+	clients map[string]llm.Model
 }
 
-func newWriter(c ModelConfig) *writer {
-	return &writer{config: c, clients: make(map[string]*openai.Client)}
+func newWriter(c ModelConfig, t *telemetry.Telemetry) *writer {
+	return &writer{config: c, telemetry: t, clients: make(map[string]llm.Model)}
 }
 
 // client returns the client of a model. It reads keys when they are needed, so that a
 // missing key affects only calls that need it.
-func (w *writer) client(name string) (*openai.Client, error) {
+func (w *writer) client(name string) (llm.Model, error) {
 	name = cmp.Or(name, w.config.Name)
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if c := w.clients[name]; c != nil {
 		return c, nil
 	}
-	c, err := openai.New(openai.Config{
+	cfg := openai.Config{
 		Model: name, Timeout: w.config.Timeout, MaxAttempts: w.config.MaxAttempts, Getenv: w.config.Getenv,
-	})
-	if err == nil && len(w.clients) < maxModels {
+	}
+	if w.telemetry != nil {
+		cfg.Transport = telemetry.Transport(http.DefaultTransport)
+	}
+	client, err := openai.New(cfg)
+	if err != nil {
+		return nil, err
+	}
+	c := llm.Model(client)
+	if w.telemetry != nil {
+		c = w.telemetry.Model(client, client.Provider())
+	}
+	if len(w.clients) < maxModels {
 		w.clients[name] = c
 	}
-	return c, err
+	return c, nil
 }
 
 // Write answers a prompt.

@@ -2,20 +2,32 @@ package app
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"net/netip"
 	"net/url"
+	"slices"
 	"strings"
 
 	"github.com/sequent-dev/sequent/auth"
 	"github.com/sequent-dev/sequent/auth/oidc"
 	"github.com/sequent-dev/sequent/internal/diagnosis"
+	"github.com/sequent-dev/sequent/web"
 )
 
 // An OIDC is an OpenID Connect provider whose access tokens admit to the HTTP server.
 type OIDC struct {
 	Issuer    string   // its URL; empty means none
-	PublicURL string   // of the server, as clients type it, without /mcp; required with Issuer
+	PublicURL string   // of the server, as clients type it, also for links; with or without /mcp; required with Issuer
 	Audiences []string // of tokens for this server, besides its URL
+
+	ScopePrefix string // what the names of scopes begin with; empty means "sequent:"
+	OwnerClaim  string // claim that names the owner of sessions; empty means "sub"
+
+	ClientID      string            // with which people sign in to the viewer; empty means they cannot
+	ClientSecret  string            // empty for a public client
+	LoginClientID string            // of the command line; empty means ClientID, if that has no secret
+	Parameters    map[string]string // of authorization requests; see oidc.ClientConfig
 }
 
 // resource is what clients are told about tokens; nil without a provider.
@@ -23,12 +35,54 @@ func (o OIDC) resource() *auth.Resource {
 	if o.Issuer == "" {
 		return nil
 	}
-	return &auth.Resource{URL: o.public(), Issuers: []string{o.Issuer}}
+	client := o.LoginClientID
+	if client == "" && o.ClientSecret == "" { // the command line can keep none
+		client = o.ClientID
+	}
+	return &auth.Resource{
+		URL: o.public(), Issuers: []string{o.Issuer},
+		SignIn: auth.SignIn{Client: client, Scopes: auth.ScopePrefix(o.ScopePrefix), Parameters: o.Parameters},
+	}
 }
 
 // public returns the public URL without what people add to it.
 func (o OIDC) public() string {
 	return strings.TrimSuffix(strings.TrimRight(o.PublicURL, "/"), "/mcp")
+}
+
+// checkPublic returns the public URL without what people add to it; empty without one.
+func (o OIDC) checkPublic() (*url.URL, error) {
+	if o.PublicURL == "" {
+		return &url.URL{}, nil
+	}
+	refused := func(why string) (*url.URL, error) {
+		shown := o.PublicURL
+		if u, err := url.Parse(shown); err == nil {
+			shown = u.Redacted()
+		}
+		return nil, &ConfigError{
+			Msg: fmt.Sprintf("invalid value %q for --public-url: %s", shown, why),
+			Fix: "use the URL by which clients reach this server, such as https://think.example.com",
+		}
+	}
+	u, err := url.Parse(o.public())
+	switch {
+	case err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Hostname() == "":
+		return refused("it is not the URL of a server")
+	case u.User != nil:
+		return refused("it has a user name")
+	case u.RawQuery != "" || u.ForceQuery || u.Fragment != "" || strings.Contains(o.PublicURL, "#"):
+		return refused("it has a query or a fragment")
+	case u.Scheme == "http" && !onThisMachine(u.Hostname()):
+		return refused("tokens and links would cross the network unencrypted without https")
+	}
+	return u, nil
+}
+
+// onThisMachine reports whether a host name is that of the machine itself.
+func onThisMachine(host string) bool {
+	ip, err := netip.ParseAddr(host)
+	return host == "localhost" || strings.HasSuffix(host, ".localhost") || err == nil && ip.IsLoopback()
 }
 
 // origins returns the origin of the public URL, which is the server's own; none without one.
@@ -40,23 +94,84 @@ func (o OIDC) origins() []string {
 	return []string{u.Scheme + "://" + u.Host}
 }
 
+// signIn returns the sign-in of the viewer; nil without a client id.
+func (o OIDC) signIn(a *App) (web.SignIn, error) {
+	if o.ClientID == "" {
+		return nil, nil
+	}
+	return o.client(a, o.ClientID, o.ClientSecret)
+}
+
+// client returns a client of the provider.
+func (o OIDC) client(a *App, id, secret string) (*oidc.Client, error) {
+	provider, err := o.provider(a)
+	if err != nil {
+		return nil, err
+	}
+	// The resource is the endpoint that clients are told of, so the provider has to know one only.
+	client, err := oidc.NewClient(oidc.ClientConfig{Provider: provider, ID: id, Secret: secret, Resource: o.public() + "/mcp", Parameters: o.Parameters})
+	if err != nil {
+		return nil, &ConfigError{Msg: "--oidc-param: " + err.Error(), Fix: "pass what the provider documents beyond OAuth, such as audience=https://think.example.com/mcp"}
+	}
+	return client, nil
+}
+
+// check refuses a configuration with which the server cannot start.
+func (o OIDC) check() error {
+	if _, err := o.checkPublic(); err != nil {
+		return err
+	}
+	if o.Issuer == "" {
+		for _, f := range []struct {
+			name string
+			set  bool
+		}{
+			{"client-id", o.ClientID != ""}, {"login-client-id", o.LoginClientID != ""}, {"param", len(o.Parameters) > 0},
+			{"scope-prefix", o.ScopePrefix != ""}, {"owner-claim", o.OwnerClaim != ""},
+		} {
+			if f.set {
+				return &ConfigError{Msg: "--oidc-" + f.name + " requires --oidc-issuer", Fix: "add the URL of the provider"}
+			}
+		}
+		return nil
+	}
+	_, err := o.client(nil, "", "")
+	return err
+}
+
 // provider returns the authenticator. Nothing is asked yet, so the server can start before
 // the provider.
-func (o OIDC) provider(a *App) (auth.Authenticator, error) {
-	public, err := url.Parse(o.public())
-	switch {
-	case o.PublicURL == "":
+func (o OIDC) provider(a *App) (*oidc.Provider, error) {
+	if o.PublicURL == "" {
 		return nil, &ConfigError{
 			Msg: "--oidc-issuer requires --public-url",
 			Fix: "add the URL by which clients reach this server, such as --public-url https://think.example.com",
 		}
-	case err != nil || public.Host == "" || public.Scheme != "https" && public.Scheme != "http" || public.RawQuery != "" || public.Fragment != "":
+	}
+	public, err := o.checkPublic()
+	switch {
+	case err != nil:
+		return nil, err
+	case !auth.ScopePrefix(o.ScopePrefix).Valid():
 		return nil, &ConfigError{
-			Msg: fmt.Sprintf("invalid value %q for --public-url", o.PublicURL),
-			Fix: "use the URL by which clients reach this server, such as https://think.example.com",
+			Msg: fmt.Sprintf("invalid value %q for --oidc-scope-prefix", o.ScopePrefix),
+			Fix: "use what the provider has before read, write and admin, such as https://think.example.com/mcp/sequent.",
+		}
+	case oidc.Shared(o.OwnerClaim):
+		return nil, &ConfigError{
+			Msg: fmt.Sprintf("invalid value %q for --oidc-owner-claim: tokens of different people can have the same one", o.OwnerClaim),
+			Fix: "use a claim that names a person for ever, such as sub or oid",
 		}
 	}
-	cfg := oidc.Config{Issuer: o.Issuer, Resource: o.public(), Audiences: o.Audiences}
+	if o.ClientID != "" && public.Path != "" {
+		return nil, &ConfigError{
+			Msg: "--oidc-client-id requires a --public-url without a path, because the viewer has none",
+			Fix: "serve sequent at a name of its own, such as https://think.example.com",
+		}
+	}
+	cfg := oidc.Config{
+		Issuer: o.Issuer, Resource: o.public(), Audiences: o.Audiences, Scopes: auth.ScopePrefix(o.ScopePrefix), OwnerClaim: o.OwnerClaim,
+	}
 	if a != nil {
 		cfg.Logger = a.logger
 	}
@@ -70,23 +185,71 @@ func (o OIDC) provider(a *App) (auth.Authenticator, error) {
 	return provider, nil
 }
 
-// DiagnoseOIDC checks that clients can sign in through a provider; none is checked if issuer is
-// empty.
-func DiagnoseOIDC(ctx context.Context, issuer string) []diagnosis.Finding {
-	if issuer == "" {
-		return nil
+// DiagnoseOIDC checks that clients can sign in through a provider; none is checked without an
+// issuer. With show a person signs in by the device flow: show tells the page and the code to enter,
+// and the token is checked as the server would.
+func DiagnoseOIDC(ctx context.Context, o OIDC, show func(page, code string)) ([]diagnosis.Finding, error) {
+	if o.Issuer == "" {
+		return nil, nil
 	}
 	const check = "provider"
 	var r diagnosis.Report
-	for _, f := range oidc.Examine(ctx, issuer, "") {
-		if f.Mild {
-			r.Warn(check, f.Fix, "%s", f.Text)
-		} else {
-			r.Fail(check, f.Fix, "%s", f.Text)
+	tell := func(faults []oidc.Fault) {
+		for _, f := range faults {
+			if f.Mild {
+				r.Warn(check, f.Fix, "%s", f.Text)
+			} else {
+				r.Fail(check, f.Fix, "%s", f.Text)
+			}
 		}
 	}
-	if r.Findings == nil {
-		r.OK(check, "clients can sign in through %s; whether its tokens are for a server shows only with a token", issuer)
+	faults := oidc.Examine(ctx, o.Issuer, auth.ScopePrefix(o.ScopePrefix))
+	tell(faults)
+	if show == nil || slices.ContainsFunc(faults, func(f oidc.Fault) bool { return !f.Mild }) {
+		if r.Findings == nil {
+			r.OK(check, "clients can sign in through %s; whether its tokens are for the server shows only with --sign-in", o.Issuer)
+		}
+		return r.Findings, ctx.Err()
 	}
-	return r.Findings
+	id := o.resource().SignIn.Client
+	if id == "" {
+		return nil, &ConfigError{Msg: "--sign-in requires a public client", Fix: "pass --oidc-client-id or --oidc-login-client-id with the id of a client with the device flow"}
+	}
+	client, err := o.client(nil, id, "")
+	if err != nil {
+		return nil, err
+	}
+	device, err := client.Device(ctx, auth.Write)
+	var tokens auth.Tokens
+	if err == nil {
+		show(device.Page, device.Code)
+		tokens, err = client.Wait(ctx, device)
+	}
+	if bad, refused := errors.AsType[*auth.InvalidError](err); refused {
+		r.Fail(check, "compare what is asked for with the registration of the client: its grants, its scopes (--oidc-scope-prefix), "+
+			"and the API (--oidc-param, such as audience=IDENTIFIER, or resource= for none)", "%s", bad.Reason)
+		return r.Findings, nil
+	}
+	if errors.Is(err, oidc.ErrNoDeviceFlow) { // as Examine has said
+		return r.Findings, nil
+	}
+	if err != nil {
+		return nil, loginError(client, err)
+	}
+	provider, err := o.provider(nil)
+	if err != nil {
+		return nil, err
+	}
+	faults = provider.ExamineToken(ctx, tokens.Access)
+	if tell(faults); faults == nil {
+		who, err := provider.Identify(ctx, tokens.Access)
+		if err != nil {
+			return nil, err
+		}
+		r.OK(check, "the server accepts the token of %s as that of %s, with the scope %s", o.Issuer, who.Subject, who.Scope)
+	}
+	if tokens.Refresh == "" {
+		r.Warn(check, "allow the client the grant refresh_token and the scope offline_access", "the provider issues no refresh token: people sign in again when a token expires")
+	}
+	return r.Findings, nil
 }

@@ -33,7 +33,13 @@ func (a *App) Serve(ctx context.Context, in io.Reader, out io.Writer) error {
 		Logger:  a.logger,
 		Caller:  tool.Caller{Scope: stdioScope()},
 		Agent:   a.config.Agent, Place: places.of, NoContext: a.config.NoContext,
+		Observer: a.observer(),
 	})
+	stop, err := a.servePrometheus(ctx)
+	if err != nil {
+		return err
+	}
+	defer stop()
 	defer a.sweeper().Start(ctx)()
 	return server.ServeStdio(ctx, in, out)
 }

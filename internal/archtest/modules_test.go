@@ -6,6 +6,7 @@ import (
 	"os/exec"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -86,6 +87,33 @@ func TestAdaptersAreModules(t *testing.T) {
 		}
 		if requires == "" || requires != version {
 			t.Errorf("%s requires %s %q, other adapters %q", file, modulePath, requires, version)
+		}
+	}
+}
+
+// Everybody who starts the program in an editor pays for what is linked into it. These
+// packages made it a third larger, and were initialised at every start.
+func TestProgramLinksNoLargePackages(t *testing.T) {
+	cmd := exec.Command("go", "list", "-deps", "./cmd/sequent")
+	cmd.Dir = filepath.Join("..", "..")
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	linked := strings.Fields(string(out))
+	if !slices.Contains(linked, modulePath+"/internal/telemetry") {
+		t.Fatal("the program does not link internal/telemetry")
+	}
+	for pattern, why := range map[string]string{
+		"google.golang.org/grpc/...":       "telemetry is posted with net/http",
+		"google.golang.org/protobuf/proto": "telemetry is written with protowire; generated types are for tests",
+		"github.com/prometheus/...":        "the page for Prometheus is ours; the library is for its test",
+		"html/template":                    "its templates keep the linker from removing unused methods",
+	} {
+		for _, p := range linked {
+			if matches(pattern, p) {
+				t.Errorf("the program links %s: %s", p, why)
+			}
 		}
 	}
 }

@@ -1,0 +1,165 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"time"
+
+	"github.com/sequent-dev/sequent"
+	"github.com/sequent-dev/sequent/internal/admission"
+	"github.com/sequent-dev/sequent/internal/telemetry"
+	"github.com/sequent-dev/sequent/mcpserver"
+)
+
+// A TelemetryConfig turns on traces and metrics. The zero value collects none.
+type TelemetryConfig struct {
+	// Prometheus is the address of the page /metrics: HOST:PORT, or a port on 127.0.0.1.
+	// Only this machine can reach it. Empty means no page.
+	Prometheus string
+	// Getenv returns variables OTEL_…, one of which names a collector; nil means none.
+	Getenv func(string) string
+}
+
+// address returns the listen address of the page.
+func (c TelemetryConfig) address() string { return HTTPConfig{Addr: c.Prometheus}.address() }
+
+// exporters returns which exporters of OTLP are on. It validates the configuration.
+func (c TelemetryConfig) exporters() (traces, metrics bool, err error) {
+	if c.Prometheus != "" {
+		addr := c.address()
+		if _, _, err := net.SplitHostPort(addr); err != nil {
+			return false, false, &ConfigError{
+				Msg: fmt.Sprintf("invalid value %q for --metrics", c.Prometheus),
+				Fix: "use HOST:PORT, such as 127.0.0.1:9464, or a port",
+			}
+		}
+		if mcpserver.CheckAddress(addr) != nil {
+			return false, false, &ConfigError{
+				Msg: fmt.Sprintf("--metrics %s accepts connections from other machines, and the page has no authentication", c.Prometheus),
+				Fix: "use 127.0.0.1 and let Prometheus or its agent run on this machine, or send metrics to a collector with OTEL_EXPORTER_OTLP_ENDPOINT",
+			}
+		}
+	}
+	if c.Getenv == nil {
+		return false, false, nil
+	}
+	traces, metrics, err = telemetry.FromEnvironment(c.Getenv)
+	if err != nil {
+		return false, false, &ConfigError{Msg: err.Error()}
+	}
+	return traces, metrics, nil
+}
+
+// startTelemetry starts what the configuration turns on. Log lines of requests then name
+// their trace.
+func (a *App) startTelemetry(ctx context.Context) error {
+	traces, metrics, err := a.config.Telemetry.exporters()
+	prometheus := a.config.Telemetry.Prometheus != ""
+	if err != nil || !traces && !metrics && !prometheus {
+		return err
+	}
+	a.logger = slog.New(telemetry.LogHandler(a.logger.Handler()))
+	a.config.Logger = a.logger
+	a.telemetry, err = telemetry.Start(ctx, telemetry.Config{
+		Traces: traces, Metrics: metrics, Prometheus: prometheus, Version: a.config.Version, Logger: a.logger,
+	})
+	if err != nil {
+		return &ConfigError{Msg: "telemetry cannot be started: " + err.Error(), Fix: "check the variables OTEL_…"}
+	}
+	return nil
+}
+
+// observedStore returns the store of the engine: that of the App, measured unless it is
+// memory of this process.
+func (a *App) observedStore() sequent.Store {
+	s, ok := a.store.(sequent.ShareStore)
+	switch _, isDatabase := a.Place.Database(); {
+	case a.telemetry == nil || a.Place.Memory || !ok:
+		return a.store
+	case isDatabase:
+		return a.telemetry.Store(s, "postgresql")
+	}
+	return a.telemetry.Store(s, "sqlite")
+}
+
+// watch exports the numbers of the engine and its store.
+func (a *App) watch() {
+	if a.telemetry == nil {
+		return
+	}
+	sources := telemetry.Sources{
+		Engine: a.Engine.Stats,
+		Stalled: func() int {
+			batches, sessions := a.stalled()
+			return batches + sessions
+		},
+	}
+	if s, ok := a.store.(interface{ Size() int64 }); ok {
+		sources.StoreSize = s.Size
+	}
+	if s, ok := a.store.(interface{ IndexLag() int64 }); ok {
+		sources.IndexLag = s.IndexLag
+	}
+	a.telemetry.Watch(sources)
+}
+
+// servePrometheus serves the page for Prometheus, if there is one, until stop is called.
+func (a *App) servePrometheus(ctx context.Context) (stop func(), err error) {
+	if a.config.Telemetry.Prometheus == "" {
+		return func() {}, nil
+	}
+	gate, err := admission.New(nil, nil)
+	if err != nil {
+		return nil, err
+	}
+	listener, err := listen(ctx, a.config.Telemetry.address())
+	if err != nil {
+		return nil, err
+	}
+	page := a.telemetry.Handler()
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /metrics", func(w http.ResponseWriter, r *http.Request) {
+		if !gate.OwnName(r) { // a page of another site has made its name point here
+			http.Error(w, "this address answers to local names only", http.StatusForbidden)
+			return
+		}
+		page.ServeHTTP(w, r)
+	})
+	server := &http.Server{
+		Handler: mux, ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 10 * time.Second, WriteTimeout: 30 * time.Second,
+		IdleTimeout: time.Minute, MaxHeaderBytes: 16 << 10, ErrorLog: slog.NewLogLogger(a.logger.Handler(), slog.LevelDebug),
+	}
+	a.logger.InfoContext(ctx, "serving metrics for Prometheus", "url", "http://"+listener.Addr().String()+"/metrics")
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
+			a.logger.Warn("the page for Prometheus has ended", "error", err)
+		}
+	}()
+	return func() {
+		_ = server.Close()
+		<-done
+	}, nil
+}
+
+// listen listens on an address.
+func listen(ctx context.Context, addr string) (net.Listener, error) {
+	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", addr)
+	if err != nil {
+		if op, ok := errors.AsType[*net.OpError](err); ok {
+			err = op.Err
+		}
+		return nil, &sequent.Error{
+			Code: sequent.CodeUnavailable,
+			Msg:  "cannot listen on " + addr,
+			Fix:  "stop the program that uses the address, or choose another port; 127.0.0.1:0 chooses a free one",
+			Err:  err,
+		}
+	}
+	return listener, nil
+}
