@@ -58,7 +58,7 @@ func appends(m *mallory) {
 
 // checkQuota checks what each owner has in the store after the attack.
 func checkQuota(t *testing.T, program, store string) {
-	out, err := exec.Command(program, "usage", "--store", store, "--json").Output()
+	out, err := exec.Command(program, "owners", "--store", store, "--json").Output()
 	var usage struct {
 		Owners []struct {
 			Owner   string
@@ -70,7 +70,7 @@ func checkQuota(t *testing.T, program, store string) {
 		err = json.Unmarshal(out, &usage)
 	}
 	if err != nil {
-		t.Fatalf("sequent usage: %s, %v", out, err)
+		t.Fatalf("sequent owners: %s, %v", out, err)
 	}
 	t.Logf("usage: %s", bytes.TrimSpace(out))
 	seen := 0

@@ -111,7 +111,7 @@ func words(command string) (list []string) {
 }
 
 // A home is the home directory of a reader of a page: with the session of sequent
-// demo, a token, a pair of keys, a folder of notes and one of session files.
+// demo, which alice has as well, a token, a pair of keys, a folder of notes and one of session files.
 type home struct {
 	t       *testing.T
 	dir     string
@@ -131,6 +131,7 @@ func newHome(t *testing.T, program string) *home {
 		}
 	}
 	h.run("", "export", h.session, "-o", filepath.Join(h.dir, "Documents/thinking/session.json"))
+	h.run("", "import", filepath.Join(h.dir, "Documents/thinking/session.json"), "--owner", "alice")
 	public, private, err := ed25519.GenerateKey(nil)
 	if err != nil {
 		t.Fatal(err)
@@ -236,6 +237,9 @@ func (h *home) try(args []string) {
 			if i := slices.Index(args, flag); i > 0 {
 				args = slices.Delete(args, i, i+2)
 			}
+		}
+		if i := slices.Index(args, "--metrics"); i > 0 {
+			args[i+1] = "127.0.0.1:0" // on a port of the test's
 		}
 		if i := slices.Index(args, "--auth"); i > 0 {
 			args[i+1] = filepath.Join(h.dir, args[i+1])

@@ -2,14 +2,14 @@
 // refused, discovers the provider, becomes a client of it, sends the person there, gets a
 // token, and uses it.
 //
-//   node client.mjs URL ACCOUNT MODE
+//   node client.mjs URL ACCOUNT CLIENT [SCOPE]
 //
-// MODE is "register" (dynamic registration), "document" (client id metadata document) or
-// "stepup": with such a document, the client first asks to read only. It prints what happened
-// as one JSON object.
+// CLIENT is "register" (dynamic registration), "document" (client id metadata document) or the id
+// of a client that the provider has. With SCOPE, the one to read, the client first asks for no
+// other. It prints what happened as one JSON object.
 import { auth, Client, StreamableHTTPClientTransport, UnauthorizedError } from '@modelcontextprotocol/client';
 
-const [url, account, mode] = process.argv.slice(2);
+const [url, account, mode, scope] = process.argv.slice(2);
 const redirect = 'http://127.0.0.1:9/callback';
 const got = { asked: [] };
 
@@ -47,12 +47,13 @@ async function allow(authorization) {
 
 const provider = {
   redirectUrl: redirect,
-  clientMetadataUrl: mode === 'register' ? undefined : 'https://editor.example.com/client.json',
+  clientMetadataUrl: mode === 'document' ? 'https://editor.example.com/client.json' : undefined,
   clientMetadata: {
     client_name: 'e2e', redirect_uris: [redirect], token_endpoint_auth_method: 'none',
     grant_types: ['authorization_code', 'refresh_token'], response_types: ['code'],
   },
   clientInformation: () => provider.client,
+  client: ['register', 'document'].includes(mode) ? undefined : { client_id: mode },
   saveClientInformation: (c) => { provider.client = c; got.client = c.client_id; },
   tokens: () => provider.token,
   saveTokens: (t) => { provider.token = t; },
@@ -86,8 +87,8 @@ async function attempt(f) {
   }
 }
 
-if (mode === 'stepup') {
-  await auth(provider, { serverUrl: url, scope: 'sequent:read' });
+if (scope) {
+  await auth(provider, { serverUrl: url, scope });
   await auth(provider, { serverUrl: url, authorizationCode: provider.answer.get('code'), iss: provider.answer.get('iss') ?? undefined });
   provider.answer = undefined;
   got.first = await attempt(async (client) => (await client.listTools()).tools.length);
@@ -97,5 +98,6 @@ got.reply = await attempt(async (client) => {
   return result.structuredContent;
 });
 got.token = provider.token.access_token;
+got.refresh = provider.token.refresh_token;
 process.stdout.write(JSON.stringify(got));
 process.exit(0);

@@ -1,7 +1,6 @@
 package oidc_test
 
 import (
-	"bufio"
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
@@ -9,9 +8,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"net"
 	"net/http"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -20,89 +17,22 @@ import (
 
 	"github.com/go-jose/go-jose/v4"
 
+	"github.com/sequent-dev/sequent/internal/e2e/identitytest"
 	"github.com/sequent-dev/sequent/internal/e2e/programtest"
-	"github.com/sequent-dev/sequent/internal/needtest"
 )
-
-// A provider is a running identity provider.
-type provider struct {
-	t              *testing.T
-	node           string
-	port, resource string
-	keys           string // file
-	private        []jose.JSONWebKey
-	cmd            *exec.Cmd
-}
-
-func (p *provider) issuer() string { return "http://127.0.0.1:" + p.port }
-
-// rotate adds a key that signs from the next start on. Those before it stay valid.
-func (p *provider) rotate(id string) {
-	p.t.Helper()
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		p.t.Fatal(err)
-	}
-	p.private = append([]jose.JSONWebKey{{Key: key, KeyID: id, Algorithm: "ES256", Use: "sig"}}, p.private...)
-	text, err := json.Marshal(jose.JSONWebKeySet{Keys: p.private})
-	if err == nil {
-		err = os.WriteFile(p.keys, text, 0o600)
-	}
-	if err != nil {
-		p.t.Fatal(err)
-	}
-}
-
-func (p *provider) start() {
-	p.t.Helper()
-	p.cmd = exec.Command(p.node, "provider.mjs", p.port, p.resource, p.keys)
-	p.cmd.Stderr = io.Discard
-	out, err := p.cmd.StdoutPipe()
-	if err == nil {
-		err = p.cmd.Start()
-	}
-	if err != nil {
-		p.t.Fatal(err)
-	}
-	line, err := bufio.NewReader(out).ReadString('\n')
-	if err != nil || line != "ready\n" {
-		p.stop()
-		p.t.Fatalf("the provider said %q, %v", line, err)
-	}
-}
-
-func (p *provider) stop() {
-	if p.cmd != nil {
-		_ = p.cmd.Process.Kill()
-		_ = p.cmd.Wait()
-		p.cmd = nil
-	}
-}
-
-// freePort returns a port that nobody listens on.
-func freePort(t *testing.T) string {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	_, port, _ := net.SplitHostPort(l.Addr().String())
-	return port
-}
 
 // A visit is what client.mjs prints.
 type visit struct {
-	Asked []struct{ Scope, Resource, Challenge string }
-	First int
-	Reply struct{ ThoughtHistoryLength int }
-	Token string
+	Asked          []struct{ Scope, Resource, Challenge string }
+	First          int
+	Reply          struct{ ThoughtHistoryLength int }
+	Token, Refresh string
 }
 
-func signIn(t *testing.T, node, url, account, mode string) visit {
+func signIn(t *testing.T, node, url, account, client string, scope ...string) visit {
 	t.Helper()
 	var v visit
-	if err := json.Unmarshal(programtest.Output(t, exec.Command(node, "client.mjs", url, account, mode)), &v); err != nil {
+	if err := json.Unmarshal(programtest.Output(t, exec.Command(node, append([]string{"client.mjs", url, account, client}, scope...)...)), &v); err != nil {
 		t.Fatal(err)
 	}
 	return v
@@ -113,23 +43,17 @@ func signIn(t *testing.T, node, url, account, mode string) visit {
 // provider nor a new key loses anybody.
 func TestSignIn(t *testing.T) {
 	t.Parallel()
-	node := programtest.Node(t, "../node_modules")
-	if _, err := os.Stat("../node_modules/oidc-provider"); err != nil {
-		needtest.Missing(t, "the npm packages of internal/e2e are not installed", "run make npm")
-	}
-	program, port := programtest.Build(t), freePort(t)
+	program, port := programtest.Build(t), identitytest.FreePort(t)
 	public := "http://127.0.0.1:" + port
-	p := &provider{t: t, node: node, port: freePort(t), resource: public, keys: filepath.Join(t.TempDir(), "keys.json")}
-	p.rotate("one")
+	p := identitytest.New(t, public)
 	store := filepath.Join(t.TempDir(), "sequent.db")
 	// The server starts first: it asks the provider when somebody comes.
-	server := programtest.StartHTTP(t, program, "--http", port, "--oidc-issuer", p.issuer(), "--public-url", public, "--store", store)
-	p.start()
-	t.Cleanup(p.stop)
+	server := programtest.StartHTTP(t, program, "--http", port, "--oidc-issuer", p.Issuer(), "--public-url", public, "--store", store)
+	p.Start()
 	url := public + "/mcp"
 	var token string
-	for _, mode := range []string{"register", "document", "stepup"} {
-		v := signIn(t, node, url, mode, mode)
+	for mode, args := range map[string][]string{"register": {"register"}, "document": {"document"}, "stepup": {"document", "sequent:read"}} {
+		v := signIn(t, p.Node, url, mode, args[0], args[1:]...)
 		if v.Reply.ThoughtHistoryLength != 1 {
 			t.Errorf("%s: got the reply %+v", mode, v.Reply)
 		}
@@ -150,13 +74,13 @@ func TestSignIn(t *testing.T) {
 	}
 	t.Run("hostile", func(t *testing.T) { refuse(t, p, url) })
 
-	p.stop()
+	p.Stop()
 	if status, _ := call(t, url, token); status != http.StatusOK {
 		t.Errorf("the provider is away: status %d for a token with a known key", status)
 	}
-	p.rotate("two")
-	p.start()
-	if v := signIn(t, node, url, "later", "register"); v.Reply.ThoughtHistoryLength != 1 || v.Token == "" {
+	p.Rotate("two")
+	p.Start()
+	if v := signIn(t, p.Node, url, "later", "register"); v.Reply.ThoughtHistoryLength != 1 || v.Token == "" {
 		t.Errorf("with a new key: got %+v", v)
 	}
 	if status, _ := call(t, url, token); status != http.StatusOK {
@@ -194,11 +118,11 @@ func call(t *testing.T, url, token string) (status int, challenge string) {
 
 // refuse sends tokens that are wrong in one way each. They are signed with the provider's own
 // key, but for those whose signature is what is wrong.
-func refuse(t *testing.T, p *provider, url string) {
+func refuse(t *testing.T, p *identitytest.Provider, url string) {
 	type change map[string]any
 	sign := func(key any, alg jose.SignatureAlgorithm, kid, typ string, c change) string {
 		claims := map[string]any{
-			"iss": p.issuer(), "sub": "mallory", "aud": url, "scope": "sequent:read", "exp": time.Now().Add(time.Hour).Unix(), "client_id": "x",
+			"iss": p.Issuer(), "sub": "mallory", "aud": url, "scope": "sequent:read", "exp": time.Now().Add(time.Hour).Unix(), "client_id": "x",
 		}
 		maps.Copy(claims, c)
 		maps.DeleteFunc(claims, func(_ string, v any) bool { return v == nil })
@@ -220,7 +144,7 @@ func refuse(t *testing.T, p *provider, url string) {
 		}
 		return text
 	}
-	own := p.private[0].Key
+	own := p.Keys[0].Key
 	other, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
 		t.Fatal(err)

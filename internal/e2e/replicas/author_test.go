@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 )
 
 // A reply is the reply to a thought.
@@ -34,6 +35,7 @@ type recorded struct {
 
 	line           string // the branch that it continues, if known
 	sent, answered string // JSON
+	at             time.Time
 }
 
 // arguments are the arguments of a thought.
@@ -139,6 +141,7 @@ func (a *author) think(ctx context.Context, last bool) error {
 	if a.notebook.id == "" {
 		a.notebook.id = r.SessionID
 	}
+	t.at = time.Now()
 	t.Seq, t.Number, t.Total, t.Branch = r.ThoughtHistoryLength, r.ThoughtNumber, r.TotalThoughts, r.BranchID
 	if r.SessionID != a.notebook.id || r.NextThoughtNeeded != t.More || len(r.Warnings) > 0 ||
 		t.line != "" && t.Branch != t.line || fresh && t.Branch == "" {

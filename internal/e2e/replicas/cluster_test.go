@@ -40,9 +40,11 @@ const size = 3
 // A cluster is a number of replicas of the program with one store.
 type cluster struct {
 	program, store string
+	patient        bool // a call that the store is too busy for is repeated
 
 	mu       sync.Mutex
 	replicas [size]*programtest.Server
+	spans    []span // of the answered calls
 
 	answered atomic.Int64 // answered calls
 	lost     atomic.Int64 // requests that a replica did not answer
@@ -214,16 +216,25 @@ var errUnavailable = fmt.Errorf("%w: the store is unavailable", errLost)
 
 // call calls a tool at random replicas until one answers, and returns the text.
 func (c *client) call(ctx context.Context, tool, arguments string) (string, error) {
+	begin := time.Now()
 	for {
 		text, err := c.callOf(ctx, c.rng.IntN(size), tool, arguments)
 		if err == nil {
 			c.cluster.answered.Add(1)
+			c.cluster.observe(begin)
 		}
 		if !errors.Is(err, errLost) || ctx.Err() != nil {
 			return text, err
 		}
 		c.cluster.lost.Add(1)
 	}
+}
+
+// observe notes that a call was answered, with all its repetitions.
+func (c *cluster) observe(begin time.Time) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.spans = append(c.spans, span{begin, time.Since(begin)})
 }
 
 // callOf calls a tool at one replica.
@@ -236,7 +247,8 @@ func (c *client) callOf(ctx context.Context, replica int, tool, arguments string
 	if err := json.Unmarshal(result, &r); err != nil || len(r.Content) != 1 {
 		return "", fmt.Errorf("%s: got %s (%w)", tool, result, err)
 	}
-	if r.IsError && strings.Contains(r.Content[0].Text, "UNAVAILABLE") {
+	if text := r.Content[0].Text; r.IsError &&
+		(strings.Contains(text, "UNAVAILABLE") || c.cluster.patient && strings.Contains(text, "STORE_BUSY")) {
 		return "", fmt.Errorf("%w: %s %s: %s", errUnavailable, tool, arguments, r.Content[0].Text)
 	}
 	if r.IsError {

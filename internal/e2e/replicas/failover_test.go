@@ -9,7 +9,9 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net/url"
+	"os"
 	"os/exec"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -26,7 +28,7 @@ import (
 // accepts writes.
 func replicated(t *testing.T) (primary, standby *pgtest.Server, store string) {
 	t.Helper()
-	primary, standby = new(pgtest.Server), new(pgtest.Server)
+	primary, standby = &pgtest.Server{Settings: pageSettings(t)}, new(pgtest.Server)
 	t.Cleanup(func() {
 		if err := errors.Join(primary.Stop(), standby.Stop()); err != nil {
 			t.Error(err)
@@ -41,17 +43,33 @@ func replicated(t *testing.T) (primary, standby *pgtest.Server, store string) {
 	return primary, standby, primary.URL(u.Query().Get("search_path"), standby)
 }
 
-// The database fails over to a synchronous standby while replicas write. Calls wait or
-// are repeated with their request keys; at the end every replica has exactly the
-// thoughts that the replies confirmed.
+// pageSettings returns the lines of postgresql.conf that docs/failover.md has.
+func pageSettings(t *testing.T) string {
+	t.Helper()
+	page, err := os.ReadFile("../../../docs/failover.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := regexp.MustCompile("(?s)```conf\n(.*?)```").FindSubmatch(page)
+	if m == nil {
+		t.Fatal("docs/failover.md has no settings")
+	}
+	return string(m[1])
+}
+
+// The primary of a synchronous standby is killed while 64 sessions are written, and the
+// standby is promoted. Calls wait or are repeated with their request keys; at the end
+// every replica has exactly the thoughts that the replies confirmed, in their order. The
+// former primary, started again without becoming a standby, is not used any more,
+// although it comes first in the address.
 func TestFailover(t *testing.T) {
 	t.Parallel()
-	const sessions = 16
+	const sessions = 64
 	primary, standby, store := replicated(t)
 	primary.Synchronous(t)
 	program := programtest.Build(t)
 	c := newCluster(t, program, store)
-	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 4*time.Minute)
 	defer cancel()
 	start := rand.Uint64()
 	notebooks := make([]*notebook, sessions)
@@ -69,15 +87,22 @@ func TestFailover(t *testing.T) {
 	for c.answered.Load() < sessions*thoughts/3 && ctx.Err() == nil {
 		time.Sleep(5 * time.Millisecond)
 	}
-	primary.Kill(t)
-	begun := time.Now()
+	killed := time.Now()
+	primary.Crash(t)
 	standby.Promote(t)
-	t.Logf("the promotion took %.1f s", time.Since(begun).Seconds())
+	promoted := time.Now()
+	for c.answered.Load() < sessions*thoughts*2/3 && ctx.Err() == nil {
+		time.Sleep(5 * time.Millisecond)
+	}
+	primary.Start(t)
+	primary.Asynchronous(t) // it accepts writes again, for programs that do not know better
+	standby.Disconnect(t)
 	wg.Wait()
 	if t.Failed() {
 		return
 	}
 	t.Logf("%d calls were answered, %d were not", c.answered.Load(), c.lost.Load())
+	outage(t, notebooks, killed, promoted)
 	for replica := range size {
 		reader := c.client(rand.New(rand.NewPCG(start, uint64(sessions+replica))), true, "reader")
 		for _, n := range notebooks {
@@ -86,20 +111,111 @@ func TestFailover(t *testing.T) {
 			}
 		}
 	}
-	conn, err := pgx.Connect(ctx, store)
+	now := standby.URL(schemaOf(t, store))
+	if stored := valueOf(t, now, "SELECT count(*)::text FROM thoughts"); stored != fmt.Sprint(sessions*thoughts) {
+		t.Errorf("the store has %s thoughts, want %d", stored, sessions*thoughts)
+	}
+	programtest.Output(t, exec.Command(program, "verify", "--all", "--store", now))
+}
+
+// schemaOf returns the schema of a store.
+func schemaOf(t *testing.T, store string) string {
+	t.Helper()
+	u, err := url.Parse(store)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer conn.Close(ctx)
-	var stored int
-	if err := conn.QueryRow(ctx, "SELECT count(*) FROM thoughts").Scan(&stored); err != nil || stored != sessions*thoughts {
-		t.Errorf("the store has %d thoughts, %v; want %d", stored, err, sessions*thoughts)
+	return u.Query().Get("search_path")
+}
+
+// outage logs for how long no thought was confirmed, and fails if writing resumed later
+// than a person would notice.
+func outage(t *testing.T, notebooks []*notebook, killed, promoted time.Time) {
+	t.Helper()
+	const limit = 30 * time.Second // far more than it takes, for machines under load
+	var confirmed []time.Time
+	for _, n := range notebooks {
+		for _, th := range n.thoughts {
+			confirmed = append(confirmed, th.at)
+		}
 	}
-	programtest.Output(t, exec.Command(program, "verify", "--all", "--store", store))
+	slices.SortFunc(confirmed, time.Time.Compare)
+	var before, after time.Time
+	for i, at := range confirmed[1:] {
+		if confirmed[i].Before(promoted) && at.After(killed) && at.Sub(confirmed[i]) > after.Sub(before) {
+			before, after = confirmed[i], at
+		}
+	}
+	t.Logf("of %d thoughts, none was confirmed for %.2f s: from %.2f s after the kill until %.2f s after the promotion, which ended %.2f s after the kill",
+		len(confirmed), after.Sub(before).Seconds(), before.Sub(killed).Seconds(), after.Sub(promoted).Seconds(), promoted.Sub(killed).Seconds())
+	if resumed := after.Sub(promoted); resumed > limit {
+		t.Errorf("the first thought was confirmed %v after the promotion", resumed)
+	}
+}
+
+// A primary whose only synchronous standby has ended confirms nothing, and everything once
+// the standby is back. sequent doctor says how commits are replicated.
+func TestStandbyLost(t *testing.T) {
+	t.Parallel()
+	program := programtest.Build(t)
+	primary, standby, store := replicated(t)
+	finds := func(want string) {
+		t.Helper()
+		out, _ := exec.Command(program, "doctor", "--json", "--store", store).Output() // it exits with 1 after some findings
+		if !strings.Contains(string(out), want) {
+			t.Errorf("doctor prints %s, want %q", out, want)
+		}
+	}
+	finds("commits do not wait for the connected standbys (1)")
+	primary.Synchronous(t)
+	finds("commits wait for *")
+	c := newCluster(t, program, store)
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	defer cancel()
+	writer := c.client(rand.New(rand.NewPCG(1, 1)), true, "all")
+	think := func(ctx context.Context, id, text string) (reply, error) {
+		answer, err := writer.callOf(ctx, 0, "sequentialthinking", inJSON(arguments{Thought: text, Total: 3, More: true, RequestKey: text, SessionID: id}))
+		var r reply
+		if err == nil {
+			err = json.Unmarshal([]byte(answer), &r)
+		}
+		return r, err
+	}
+	first, err := think(ctx, "", "with a standby")
+	if err != nil {
+		t.Fatal(err)
+	}
+	standby.Crash(t)
+	finds("none of them is connected")
+	hasty, stop := context.WithTimeout(ctx, time.Second)
+	defer stop()
+	if _, err := think(hasty, first.SessionID, "without"); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("a thought that no standby has was answered with %v", err)
+	}
+	waiting := make(chan error, 1)
+	go func() {
+		again, err := think(ctx, first.SessionID, "without")
+		if err == nil && again.ThoughtHistoryLength != 2 {
+			err = fmt.Errorf("the repeated call made thought %d, want 2", again.ThoughtHistoryLength)
+		}
+		waiting <- err
+	}()
+	select {
+	case err := <-waiting:
+		t.Errorf("the repeated call was answered with %v before the standby was back", err)
+	case <-time.After(time.Second):
+	}
+	standby.Start(t)
+	started := time.Now()
+	if err := <-waiting; err != nil {
+		t.Error(err)
+	}
+	t.Logf("the call was answered %.2f s after the standby was back", time.Since(started).Seconds())
 }
 
 // The database fails over to an asynchronous standby that lacks the last two thoughts.
-// All replicas, which have shown them, go back together and go on from there.
+// All replicas, which have shown them, go back together and go on from there. A noted head
+// tells the loss. The former primary becomes a standby without the lost thoughts.
 func TestFailoverLosesCommits(t *testing.T) {
 	t.Parallel()
 	primary, standby, store := replicated(t)
@@ -182,12 +298,43 @@ func TestFailoverLosesCommits(t *testing.T) {
 	standby.StopReceiving(t, primary)
 	lost := []string{think(0, "lost0"), think(1, "lost1")}
 	shows("before the failover", slices.Concat(kept, lost), nil)
+	noted := programtest.Output(t, exec.Command(program, "verify", id, "--json", "--store", store))
 	primary.Kill(t)
 	standby.Promote(t)
 	shows("after the failover", kept, lost)
+	head := regexp.MustCompile(`"head": *"([0-9a-f]{64})"`).FindSubmatch(noted)
+	if head == nil {
+		t.Fatalf("verify prints no head: %s", noted)
+	}
+	verify := exec.Command(program, "verify", id, "--head", string(head[1]), "--store", store)
+	if out, err := verify.CombinedOutput(); err == nil || !strings.Contains(string(out), "is not on this log") {
+		t.Errorf("verify with the head of the lost thoughts: %v\n%s", err, out)
+	}
 	for i := range 2 * size {
 		kept = append(kept, think(i%size, fmt.Sprint("new", i)))
 	}
 	shows("in the end", kept, lost)
 	programtest.Output(t, exec.Command(program, "verify", "--all", "--store", store))
+	primary.Rewind(t, standby)
+	primary.Follow(t, standby)
+	standby.Synchronous(t)
+	primary.CatchUp(t, standby)
+	const digest = "SELECT count(*) || md5(string_agg(t::text, ',' ORDER BY id)) FROM thoughts t"
+	if a, b := valueOf(t, primary.URL(schemaOf(t, store)), digest), valueOf(t, standby.URL(schemaOf(t, store)), digest); a != b {
+		t.Errorf("the former primary has the thoughts %s, want %s", a, b)
+	}
+}
+
+// valueOf returns the result of a query.
+func valueOf(t *testing.T, store, query string) (v string) {
+	t.Helper()
+	conn, err := pgx.Connect(t.Context(), store)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close(t.Context())
+	if err := conn.QueryRow(t.Context(), query).Scan(&v); err != nil {
+		t.Fatal(err)
+	}
+	return v
 }

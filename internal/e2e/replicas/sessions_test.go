@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"flag"
 	"fmt"
+	"log/slog"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -14,15 +15,14 @@ import (
 	"testing"
 	"time"
 
-	"github.com/jackc/pgx/v5"
-
+	"github.com/sequent-dev/sequent"
 	"github.com/sequent-dev/sequent/internal/e2e/programtest"
+	"github.com/sequent-dev/sequent/store/postgres"
 )
 
 var seed = flag.Uint64("seed", 0, "seed of the clients' actions; 0 means a random one")
 
 const (
-	sessions = 200
 	thoughts = 50 // per session
 	parallel = 32 // concurrent sessions
 )
@@ -36,12 +36,21 @@ const (
 // covers: 002/single-node
 func TestEveryCallToAnyReplica(t *testing.T) {
 	t.Parallel()
+	callReplicas(t, database.Schema(t), 200)
+}
+
+// A store with parts, which the replicas make together when they start.
+func TestEveryCallWithParts(t *testing.T) {
+	t.Parallel()
+	callReplicas(t, database.Schema(t)+"&parts=4", 60)
+}
+
+func callReplicas(t *testing.T, store string, sessions int) {
 	start := *seed
 	for start == 0 {
 		start = rand.Uint64()
 	}
 	t.Logf("to repeat: go test ./internal/e2e/replicas -run %s -seed %d", t.Name(), start)
-	store := database.Schema(t)
 	c := newCluster(t, programtest.Build(t), store)
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
 	defer cancel()
@@ -70,12 +79,12 @@ func TestEveryCallToAnyReplica(t *testing.T) {
 	defer func() { cancel(); wg.Wait() }() // also if a replica fails to start
 	reached := func(share float64) func() {
 		return func() {
-			for float64(c.answered.Load()) < share*sessions*thoughts && ctx.Err() == nil {
+			for float64(c.answered.Load()) < share*float64(sessions*thoughts) && ctx.Err() == nil {
 				time.Sleep(5 * time.Millisecond)
 			}
 		}
 	}
-	victims := rand.New(rand.NewPCG(start, sessions)).Perm(size)
+	victims := rand.New(rand.NewPCG(start, uint64(sessions))).Perm(size)
 	reached(0.25)()
 	c.replace(t, victims[0], (*programtest.Server).Kill, reached(0.4))
 	reached(0.6)()
@@ -102,17 +111,17 @@ func TestEveryCallToAnyReplica(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	conn, err := pgx.Connect(ctx, store)
+	s, err := postgres.Open(ctx, postgres.Config{URL: store, Logger: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer conn.Close(ctx)
-	var nSessions, nThoughts int
-	if err := conn.QueryRow(ctx, "SELECT (SELECT count(*) FROM tool_sessions), (SELECT count(*) FROM thoughts)").Scan(&nSessions, &nThoughts); err != nil {
+	defer s.Close()
+	usage, err := s.Usage(ctx, sequent.UsageQuery{AllOwners: true})
+	if err != nil {
 		t.Fatal(err)
 	}
-	if nSessions != sessions || nThoughts != sessions*thoughts {
-		t.Errorf("the store has %d sessions and %d thoughts, want %d and %d", nSessions, nThoughts, sessions, sessions*thoughts)
+	if len(usage) != 1 || usage[0].Sessions != sessions || usage[0].Thoughts != sessions*thoughts {
+		t.Errorf("the store has %+v, want %d sessions and %d thoughts of one owner", usage, sessions, sessions*thoughts)
 	}
 	t.Logf("compared in %.1f s", time.Since(begin).Seconds())
 }

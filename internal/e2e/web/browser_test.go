@@ -164,15 +164,29 @@ func eval[T any](p *tab, expression string) T {
 	return value
 }
 
-// wait waits until an expression is true.
+// wait waits until an expression is true, also over changes of the page.
 func (p *tab) wait(expression string) {
 	p.t.Helper()
-	for until := time.Now().Add(30 * time.Second); time.Now().Before(until); time.Sleep(20 * time.Millisecond) {
-		if eval[bool](p, "!!("+expression+")") {
+	ctx, cancel := context.WithTimeout(p.ctx, 30*time.Second)
+	defer cancel()
+	for ctx.Err() == nil {
+		is, err := chromedp.Run(ctx, chromedp.Evaluate[bool]("!!("+expression+")", chromedp.EvalAwaitPromise))
+		if is {
 			return
 		}
+		if err != nil && ctx.Err() == nil && !leaving(err) {
+			p.fatal(fmt.Sprintf("%s: %v", expression, err))
+		}
+		time.Sleep(20 * time.Millisecond)
 	}
 	p.fatal("not within 30 s: " + expression)
+}
+
+// leaving reports whether an expression has no value because the page was left meanwhile.
+func leaving(err error) bool {
+	return slices.ContainsFunc([]string{"navigated or closed", "context was destroyed", "Cannot find context"}, func(text string) bool {
+		return strings.Contains(err.Error(), text)
+	})
 }
 
 // keys presses keys, one after the other: characters, "\t" for Tab, "\r" for Enter and "\x1b" for Escape.
@@ -201,13 +215,16 @@ func (p *tab) write(text string) {
 	call(p, input.InsertText, input.InsertTextParams{Text: text})
 }
 
-// clean fails the test if something has happened that must not.
-func (p *tab) clean() {
+// clean fails the test if something has happened that must not. Problems that contain one of
+// the exceptions belong to the test.
+func (p *tab) clean(exceptions ...string) {
 	p.t.Helper()
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for _, problem := range p.problems {
-		p.t.Error(problem)
+		if !slices.ContainsFunc(exceptions, func(e string) bool { return strings.Contains(problem, e) }) {
+			p.t.Error(problem)
+		}
 	}
 }
 

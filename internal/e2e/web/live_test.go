@@ -1,14 +1,11 @@
 package web
 
 import (
-	"context"
 	"fmt"
 	"net"
 	"path/filepath"
 	"strconv"
-	"strings"
 	"testing"
-	"time"
 
 	"github.com/sequent-dev/sequent"
 	"github.com/sequent-dev/sequent/internal/app"
@@ -35,31 +32,9 @@ func TestReconnect(t *testing.T) {
 	e := sequent.New(sequent.Config{Store: store})
 	record(t, e, "long", sequent.Draft{Number: 1, Text: "1", More: true})
 
-	// serve runs a server until stop is called.
 	serve := func() (stop func()) {
-		ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
-		ready, done := make(chan bool), make(chan error, 1)
-		go func() {
-			a, err := app.Open(ctx, app.Config{Store: file, HTTP: app.HTTPConfig{Addr: port, Ready: func(string) { close(ready) }}})
-			if err == nil {
-				err = a.ServeHTTP(ctx)
-				_ = a.Close() // the store is a file that others have open
-			}
-			done <- err
-		}()
-		select {
-		case <-ready:
-		case err := <-done:
-			t.Fatal(err)
-		case <-time.After(time.Minute):
-			t.Fatal("the server does not start")
-		}
-		return func() {
-			cancel()
-			if err := <-done; err != nil {
-				t.Error(err)
-			}
-		}
+		_, stop = startServer(t, app.Config{Store: file, HTTP: app.HTTPConfig{Addr: port}})
+		return stop
 	}
 	stop := serve()
 	p := b.open(t, "http://127.0.0.1:"+port+"/ui/s/long")
@@ -101,12 +76,5 @@ func TestReconnect(t *testing.T) {
 	if want := fmt.Sprintf("%d rows, wrong: ", rounds*each+1); got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	for _, problem := range p.problems {
-		// The server was away, or said 503 while it stopped.
-		if !strings.Contains(problem, "net::ERR_") && !strings.Contains(problem, "503 (Service Unavailable)") {
-			t.Error(problem)
-		}
-	}
+	p.clean("net::ERR_", "503 (Service Unavailable)") // the server was away, or stopped
 }

@@ -1,49 +1,13 @@
 package web
 
 import (
-	"context"
 	"net/http"
 	"net/http/httptest"
-	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/sequent-dev/sequent/internal/app"
 )
-
-// serveAll runs a whole server until the test ends and returns its URL, without a path.
-func serveAll(t *testing.T, cfg app.Config) string {
-	t.Helper()
-	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
-	ready, done := make(chan string, 1), make(chan error, 1)
-	cfg.Store = filepath.Join(t.TempDir(), "sequent.db")
-	cfg.HTTP.Addr, cfg.HTTP.Ready = "127.0.0.1:0", func(url string) { ready <- url }
-	go func() {
-		a, err := app.Open(ctx, cfg)
-		if err == nil {
-			err = a.ServeHTTP(ctx)
-			_ = a.Close() // nothing is written any more
-		}
-		done <- err
-	}()
-	t.Cleanup(func() {
-		cancel()
-		if err := <-done; err != nil {
-			t.Error(err)
-		}
-	})
-	select {
-	case url := <-ready:
-		return strings.TrimSuffix(url, "/mcp")
-	case err := <-done:
-		done <- nil
-		t.Fatal(err)
-	case <-time.After(time.Minute):
-		t.Fatal("the server does not start")
-	}
-	return ""
-}
 
 // A page of the server talks MCP over a WebSocket; a page of another site cannot.
 //

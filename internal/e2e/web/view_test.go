@@ -98,12 +98,13 @@ func TestView(t *testing.T) {
 	if wide := eval[string](p, `[...document.querySelectorAll('body *')].filter((e) => e.getBoundingClientRect().right > 361 && getComputedStyle(e).visibility === 'visible').map((e) => e.outerHTML.slice(0, 80)).join('\n')`); wide != "" {
 		t.Errorf("wider than the window:\n%s", wide)
 	}
+	p.clean()
 	if err := e.Delete(t.Context(), id); err != nil {
 		t.Fatal(err)
 	}
 	p.wait(`document.querySelector('.banner')?.textContent.includes('was deleted')`)
 	p.wait(`document.querySelector('.sessions').textContent.includes('Nothing yet')`)
-	p.clean()
+	p.clean("/api/v1/session?id=" + string(id)) // the page may have asked for its standing just then
 }
 
 // record appends a thought.

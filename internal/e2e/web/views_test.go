@@ -11,14 +11,26 @@ import (
 	"github.com/sequent-dev/sequent/store/sqlite"
 )
 
+// accessible lets axe-core look at the page.
+func (p *tab) accessible(what string) {
+	p.t.Helper()
+	if !eval[bool](p, `typeof axe !== 'undefined'`) {
+		axe, err := os.ReadFile(filepath.Join("node_modules", "axe-core", "axe.min.js"))
+		if err != nil {
+			needtest.Missing(p.t, "axe-core is not installed", "run make npm")
+		}
+		eval[bool](p, string(axe)+"; true")
+	}
+	const run = `(async () => (await axe.run(document)).violations.map((v) => v.id + ': ' + v.nodes.map((n) => n.html.slice(0, 120) + ' ' + n.failureSummary).join(' | ')).join('\n'))()`
+	if problems := eval[string](p, run); problems != "" {
+		p.t.Errorf("%s: %s", what, problems)
+	}
+}
+
 // TestViews goes through every view with the keys, writes a note, and lets axe-core look
 // at each.
 func TestViews(t *testing.T) {
 	t.Parallel()
-	axe, err := os.ReadFile(filepath.Join("node_modules", "axe-core", "axe.min.js"))
-	if err != nil {
-		needtest.Missing(t, "axe-core is not installed", "run make npm")
-	}
 	b := newBrowser(t)
 	program, file := programtest.Build(t), filepath.Join(t.TempDir(), "sequent.db")
 	store, err := sqlite.Open(t.Context(), sqlite.Config{Path: file})
@@ -30,14 +42,7 @@ func TestViews(t *testing.T) {
 	story(t, e)
 	p := b.open(t, startView(t, program, file, "story"))
 	p.wait(`document.querySelectorAll('.row').length === 9 && document.querySelector('.conclusion h2')`)
-	eval[bool](p, string(axe)+"; true")
-	accessible := func(what string) {
-		t.Helper()
-		const run = `(async () => (await axe.run(document)).violations.map((v) => v.id + ': ' + v.nodes.map((n) => n.html.slice(0, 120) + ' ' + n.failureSummary).join(' | ')).join('\n'))()`
-		if problems := eval[string](p, run); problems != "" {
-			t.Errorf("%s: %s", what, problems)
-		}
-	}
+	accessible := func(what string) { t.Helper(); p.accessible(what) }
 	accessible("log")
 	p.picture("log-light")
 	p.theme("dark")
