@@ -1,6 +1,7 @@
 package words
 
 import (
+	"sync"
 	"unicode"
 	"unicode/utf8"
 )
@@ -11,7 +12,7 @@ func appendFolded(dst []byte, r rune) []byte {
 		r -= 0xFF01 - '!'
 	}
 	r = unicode.ToLower(r)
-	if s, ok := folds[r]; ok {
+	if s, ok := folds()[r]; ok {
 		return append(dst, s...)
 	}
 	return utf8.AppendRune(dst, r)
@@ -52,7 +53,7 @@ var voiceable = &unicode.RangeTable{R16: []unicode.Range16{
 //
 // The Greek and Cyrillic rows make composed and decomposed spellings equal, because
 // combining marks are dropped.
-var folds = func() map[rune]string {
+var folds = sync.OnceValue(func() map[rune]string {
 	m := make(map[rune]string, 512)
 	for _, f := range [...]struct{ to, from string }{
 		{"a", "àáâãäåāăąǎǟǡǻȁȃȧḁạảấầẩẫậắằẳẵặẚ"},
@@ -123,4 +124,4 @@ var folds = func() map[rune]string {
 		}
 	}
 	return m
-}()
+})

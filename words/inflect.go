@@ -3,6 +3,7 @@ package words
 import (
 	"slices"
 	"strings"
+	"sync"
 )
 
 // Forms returns token and the other inflections of the same English word: plurals,
@@ -25,6 +26,7 @@ func Forms(token string) []string {
 		if forms := inflect(base); slices.Contains(forms, token) {
 			add(forms...)
 		}
+		irregular := irregulars()
 		for _, i := range irregular.groups[base] {
 			group := irregular.words[i]
 			add(group...)
@@ -36,9 +38,9 @@ func Forms(token string) []string {
 
 // IsFunctionWord reports whether token is an English word that carries grammar
 // rather than meaning, such as the or of.
-func IsFunctionWord(token string) bool { return functionWords[token] }
+func IsFunctionWord(token string) bool { return functionWords()[token] }
 
-var functionWords = func() map[string]bool {
+var functionWords = sync.OnceValue(func() map[string]bool {
 	m := make(map[string]bool)
 	for w := range strings.FieldsSeq(`a about am an and any are as at be been but by can could did do does for from had has
 		have how i if in into is it its me my no not of on or our she should so some than that the their them then there
@@ -46,7 +48,7 @@ var functionWords = func() map[string]bool {
 		m[w] = true
 	}
 	return m
-}()
+})
 
 // bases returns the words of which token may be an inflection, token itself among
 // them. The caller checks them with inflect.
@@ -210,12 +212,14 @@ func syllables(s string) int {
 
 func isVowel(c byte) bool { return strings.IndexByte("aeiou", c) >= 0 }
 
-// irregular has words whose forms follow no rule, base first. Forms that are more
-// often another word, such as left and thought, are not among them.
-var irregular = func() (t struct {
+type irregularForms struct {
 	words  [][]string
 	groups map[string][]int // indexes into words
-}) {
+}
+
+// irregulars returns words whose forms follow no rule, base first. Forms that are more
+// often another word, such as left and thought, are not among them.
+var irregulars = sync.OnceValue(func() (t irregularForms) {
 	t.groups = make(map[string][]int)
 	for line := range strings.Lines(`begin began begun
 break broke broken
@@ -278,4 +282,4 @@ write wrote written`) {
 		t.words = append(t.words, group)
 	}
 	return t
-}()
+})
