@@ -3,9 +3,10 @@
 FUZZTIME ?= 1m
 PLATFORMS = linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 windows/arm64
 
-# The race detector needs cgo and a C compiler; without them tests run without it.
+# The race detector needs cgo and a C compiler; without them tests run without it. It does not watch inside of SQLite, which
+# is C translated to Go, and of which one goroutine at a time uses a connection: tests of stores take half the time.
 CC_FOUND := $(shell command -v $$(go env CC) 2>/dev/null)
-RACE := $(if $(and $(filter 1,$(shell go env CGO_ENABLED)),$(CC_FOUND)),-race)
+RACE := $(if $(and $(filter 1,$(shell go env CGO_ENABLED)),$(CC_FOUND)),-race -gcflags=modernc.org/sqlite/lib=-race=false)
 MODULES = . $(patsubst %/go.mod,%,$(shell git ls-files '*/go.mod'))
 ADAPTERS = $(filter adapters/%,$(MODULES))
 
@@ -14,8 +15,13 @@ help: ## print this list
 
 check: lint cross test ## lint, cross-compile and test, as .ci/run does
 
+# Tests end to end use programs, in which the race detector sees nothing, except those of the viewer's pages. They wait a lot,
+# so three packages run at a time. Vet is part of lint.
+E2E = $(filter-out %/web,$(shell go list ./internal/e2e/...))
+
 test: ## every test, shuffled, with the race detector where there is a C compiler
-	go test $(RACE) -shuffle=on -timeout 20m ./...
+	go test $(RACE) -vet=off -shuffle=on -timeout 20m $(filter-out $(E2E),$(shell go list ./...))
+	go test -p 3 -vet=off -shuffle=on -timeout 30m $(E2E)
 	@$(MAKE) --no-print-directory adapters
 
 # Frameworks are large, so they are compiled once, without the race detector.
@@ -39,7 +45,7 @@ update: ## rewrite golden files and transcripts; then read the diff
 	go test $$(git grep -lE 'flag.Bool\("update"|dialect/dialecttest"$$' -- '*_test.go' | xargs -n1 dirname | sort -u | sed 's|^|./|') -update
 
 generate: ## rewrite docs/reference
-	go test $$(git grep -lE 'func TestReference(Commands|Dialects|Errors|Providers|Clients)\(' -- '*_test.go' | xargs -n1 dirname | sort -u | sed 's|^|./|') -run TestReference -update
+	go test $$(git grep -lE 'func TestReference(Commands|Dialects|Errors|Providers|Clients|Metrics)\(' -- '*_test.go' | xargs -n1 dirname | sort -u | sed 's|^|./|') -run TestReference -update
 
 fuzz: ## run each fuzz target for FUZZTIME (1m)
 	@git grep -l '^func Fuzz' -- '*_test.go' | xargs -n1 dirname | sort -u | while read -r dir; do \
@@ -74,6 +80,10 @@ bench: ## compare with the reference on one core, into docs/benchmarks.md (needs
 benchpostgres: ## measure with PostgreSQL, into docs/benchmarks-postgres.md (takes ten minutes)
 	SEQUENT_REQUIRE=all go test -count=1 -v -timeout 60m -run '^TestPostgres$$' ./internal/bench -page $(CURDIR)/docs/benchmarks-postgres.md
 	go test -count=1 ./internal/picture -run Plots -update
+
+# BEFORE is a program that was built from an earlier commit, to compare with.
+benchtelemetry: ## measure what metrics and traces cost a call, in turns (takes a quarter of an hour)
+	SEQUENT_LONG=1 SEQUENT_BEFORE="$(BEFORE)" go test -count=1 -v -timeout 40m -run '^TestCost$$' ./internal/e2e/telemetry
 
 # THOUGHT_GRAPH is a folder in which the sources of thought-graph-mcp were built. Without it, it is not measured.
 benchweb: ## measure the viewer and others in Chromium, into docs/benchmarks-web.md (needs Node.js)
@@ -120,4 +130,4 @@ release: ## build a release into dist/VERSION and prove that it can be used, e.g
 vulns: ## known vulnerabilities of dependencies (needs the network)
 	go tool -modfile=tools/go.mod govulncheck ./...
 
-.PHONY: help check test adapters lint cross update generate fuzz crash attacks figures postgres bench benchpostgres benchweb pictures microbench parity oracles npm size wine release vulns
+.PHONY: help check test adapters lint cross update generate fuzz crash attacks figures postgres bench benchpostgres benchtelemetry benchweb pictures microbench parity oracles npm size wine release vulns
