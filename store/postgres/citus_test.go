@@ -3,8 +3,10 @@
 package postgres
 
 import (
+	"net/url"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -64,5 +66,39 @@ func TestDiagnoseNodes(t *testing.T) {
 	}
 	if nodes != 2 {
 		t.Errorf("the diagnosis shows %d nodes, want 2", nodes)
+	}
+}
+
+// The cluster moves a store to a worker that has had fewer transactions and has not used the
+// store's sequences yet, and back. Each worker has a range of numbers of its own in a sequence.
+func TestMovedByCitus(t *testing.T) {
+	t.Parallel()
+	address := citus.Schema(t)
+	p := travel(t, address)
+	first, second, third := series("first", 3), series("second", 3), series("third", 3)
+	p.think(t, first...)
+	p.has(t, "at first", first)
+	u, err := url.Parse(address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	schema := u.Query().Get("search_path")
+	worker := *u
+	worker.Host = u.Hostname() + ":" + strconv.Itoa(citus.Worker(t, schema))
+	burn(t, worker.String())
+	p.think(t, "burnt")
+	first = append(first, "burnt")
+	words := [][]string{first}
+	for i, more := range [][]string{second, third} {
+		citus.Move(t, schema)
+		a, b := travel(t, address), travel(t, address)
+		a.think(t, more...)
+		words = append(words, more)
+		if _, err := b.engine.Begin(t.Context(), sequent.ID("moved"+strconv.Itoa(i)), func(c *sequent.Change) error { return nil }); err != nil {
+			t.Errorf("move %d: beginning a session: %v", i, err)
+		}
+		for _, p := range []*traveller{p, a, b} {
+			p.has(t, "move "+strconv.Itoa(i), words...)
+		}
 	}
 }

@@ -128,7 +128,7 @@ func describe(e *sequent.Error, from *pgconn.PgError) {
 		e.Code = sequent.CodeCorrupt
 		e.Msg = "the store's server reports damaged data"
 		e.Fix = "read the server's log"
-	case class == "54" || class == "22":
+	case class == "54" || from.Code == "22001":
 		e.Code = sequent.CodeLimitExceeded
 		e.Msg = "the text is too large for the store"
 		e.Fix = "split it into several thoughts"

@@ -33,13 +33,16 @@ const (
 	adoptWriter = `
 		UPDATE schema.sequent_schema SET oldest_writer = greatest(oldest_writer, 6) WHERE (SELECT shift FROM schema.index_state) > 0`
 	// adoptSequences makes sequences follow the rows: logical replication does not copy
-	// them. Each worker of Citus has a range of its own.
+	// them. Each worker of Citus has a range of its own, which ends with the first number of
+	// the next worker's, and rows that were moved have numbers of other workers.
 	adoptSequences = `
 		SELECT setval(name, last) FROM (
-			SELECT pg_get_serial_sequence($1, 'id') AS name, (SELECT max(id) FROM schema.thoughts) AS last
-			UNION ALL SELECT pg_get_serial_sequence($2, 'key'), (SELECT max(key) FROM schema.tool_sessions)
-		) s WHERE last > coalesce(pg_sequence_last_value(name::regclass), 0)
-			AND last <= (pg_sequence_parameters(name::regclass)).maximum_value`
+			SELECT name, CASE column_name
+				WHEN 'id' THEN (SELECT max(id) FROM schema.thoughts WHERE id >= r.minimum_value AND id < r.maximum_value)
+				ELSE (SELECT max(key) FROM schema.tool_sessions WHERE key >= r.minimum_value AND key < r.maximum_value) END AS last
+			FROM (VALUES (pg_get_serial_sequence($1, 'id'), 'id'), (pg_get_serial_sequence($2, 'key'), 'key')) s (name, column_name),
+				pg_sequence_parameters(name::regclass) r
+		) s WHERE last > coalesce(pg_sequence_last_value(name::regclass), 0)`
 	// selectMisfit reports whether the index lacks thoughts up to its mark, or has others.
 	selectMisfit = `
 		SELECT EXISTS (SELECT FROM schema.thoughts t LEFT JOIN schema.thought_words w ON w.id = t.id, schema.index_state i
