@@ -51,11 +51,19 @@ func TestStoreWithoutMoves(t *testing.T) {
 // the state of the session, in one way or the other; so these columns are compared as every
 // reader takes them.
 func TestMovesAgree(t *testing.T) {
-	t.Parallel()
+	for name, schema := range map[string]func(testing.TB) string{"server": server.Schema, "cluster": citus.Schema} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			movesAgree(t, schema)
+		})
+	}
+}
+
+func movesAgree(t *testing.T, schema func(testing.TB) string) {
 	var want []string
 	writes := variedWrites() // with random salts, so that all stores get the same
 	for _, moves := range []string{"all", "none", "some"} {
-		s := openAt(t, withParts(server.Schema(t), 2))
+		s := openAt(t, withParts(schema(t), 2))
 		defer s.Close()
 		moved := 0
 		for i, w := range writes {

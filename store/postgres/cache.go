@@ -91,28 +91,31 @@ func (c *cache) update(round []*sequent.Write, rows []located) {
 	}
 }
 
-// moveText selects and locks the sessions of moves that are at their bases and not locked.
-// A move changes no row, so that there are no old versions of it. Two moves from one base
-// add a thought with the same number, which only one can. All other changes update the
-// row, with another version.
-const moveText = `
+// lockMoved is the beginning of a statement. It selects and locks the sessions of moves that
+// are at their bases and not locked, if a condition holds. A move changes no row, so that
+// there are no old versions of it. Two moves from one base add a thought with the same number,
+// which only one can. All other changes update the row, with another version.
+func lockMoved(condition string) string {
+	return `
 	WITH stored AS (
 		SELECT s.key, s.ctid AS place, w.n
 		FROM unnest($1::bigint[], $2::text[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[], $7::bytea[])
 			WITH ORDINALITY AS w (key, place, version, epoch, base_version, base_len, base_head, n)
 		JOIN schema.tool_sessions s ON s.ctid = w.place::tid
-		WHERE s.key = w.key AND s.epoch = w.epoch AND s.version = w.version AND ` + mayWrite + `
+		WHERE s.key = w.key AND s.epoch = w.epoch AND s.version = w.version AND ` + condition + `
 			AND CASE WHEN w.base_version = w.version THEN s.head = w.base_head ELSE EXISTS (
 				SELECT FROM schema.thoughts t WHERE t.session = w.key AND t.seq = w.base_len
 					AND t.version = w.base_version AND t.hash = w.base_head
 			) END
 		FOR NO KEY UPDATE OF s SKIP LOCKED
 	)`
+}
 
-const moveResult = `
-	SELECT coalesce(array_agg(n), '{}'), coalesce(array_agg(key), '{}'), coalesce(array_agg(place::text), '{}') FROM stored`
+// movedColumns selects the columns of stored that scanMoved reads.
+const movedColumns = `
+	SELECT coalesce(array_agg(n), '{}'), coalesce(array_agg(key), '{}'), coalesce(array_agg(place::text), '{}')`
 
-// firstMoved is the parameter after those of moveText.
+// firstMoved is the parameter after those of lockMoved.
 const firstMoved = 8
 
 // queueMove adds the statement to a batch that stores the moves of a piece, with the rows
@@ -124,20 +127,22 @@ func (p *piece) queueMove(b *pgx.Batch, rows []located) {
 	if !allPlain(p.writes) {
 		text, args = moveAll, append(args, optionalArgs(p.writes)...)
 	}
-	moved := make([]located, len(p.writes))
-	p.rows = moved
-	b.Queue(p.part.sql(text), args...).QueryRow(func(row pgx.Row) error {
-		var numbers, keys []int64
-		var places []string
-		err := row.Scan(&numbers, &keys, &places)
-		for i, n := range numbers {
-			moved[n-1] = located{key: keys[i], place: places[i], version: rows[n-1].version}
-		}
-		return err
-	})
+	p.rows = make([]located, len(p.writes))
+	b.Queue(p.part.sql(text), args...).QueryRow(func(row pgx.Row) error { return p.scanMoved(row, rows) })
 }
 
-// moveArgs returns the columns of the sessions for moveText.
+// scanMoved sets the rows of a piece from a row with the movedColumns, and more.
+func (p *piece) scanMoved(row pgx.Row, cached []located, more ...any) error {
+	var numbers, keys []int64
+	var places []string
+	err := row.Scan(append([]any{&numbers, &keys, &places}, more...)...)
+	for i, n := range numbers {
+		p.rows[n-1] = located{key: keys[i], place: places[i], version: cached[n-1].version}
+	}
+	return err
+}
+
+// moveArgs returns the columns of the sessions for lockMoved.
 func moveArgs(round []*sequent.Write, rows []located) []any {
 	n := len(round)
 	places, heads := make([]string, n), make([][]byte, n)

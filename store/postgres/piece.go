@@ -193,8 +193,7 @@ func (s *Store) commitBatch(ctx context.Context, group []*piece) error {
 
 // commit stores pieces in one transaction.
 func (s *Store) commit(ctx context.Context, pieces []*piece) error {
-	// A distributed database does not add rows in the statement that locks others.
-	err := s.send(ctx, pieces, !s.distributed)
+	err := s.send(ctx, pieces, true)
 	if isTaken(err) {
 		for _, p := range pieces {
 			s.cache.forget(p.writes)
@@ -219,17 +218,24 @@ func (s *Store) send(ctx context.Context, pieces []*piece, mayMove bool) error {
 	defer conn.Release()
 	b := new(pgx.Batch)
 	var current *piece // whose statement was executed last
-	if s.distributed {
-		// The coordinator takes statements for several transactions otherwise. After an
-		// error this one has not ended, and the pool closes the connection.
-		b.Queue("BEGIN")
-	}
 	for _, p := range pieces {
 		first := len(b.QueuedQueries)
-		if rows, ok := s.cache.moves(p.writes); ok && mayMove {
-			p.queueMove(b, rows)
-		} else {
+		rows, move := s.cache.moves(p.writes)
+		switch {
+		// The coordinator takes statements for several transactions without BEGIN. After
+		// an error this one has not ended, and the pool closes the connection.
+		case s.distributed && move && mayMove:
+			err = p.beginMove(ctx, conn, b, rows)
+		case s.distributed:
+			b.Queue("BEGIN")
 			p.queueStore(b)
+		case move && mayMove:
+			p.queueMove(b, rows)
+		default:
+			p.queueStore(b)
+		}
+		if err != nil {
+			return err
 		}
 		for _, q := range b.QueuedQueries[first:] {
 			read := q.Fn

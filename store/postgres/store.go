@@ -33,16 +33,16 @@ var (
 	insertAll     = insertStatement("schema.thoughts (tx, session", currentTx+", stored.key", allColumns, allTypes)
 	insertEntries = insertStatement("schema.entries (session", "stored.key", entryColumns, entryTypes)
 
-	movePlain = moveText + addThoughts(plainColumns, plainTypes)
-	moveAll   = moveText + addThoughts(allColumns, allTypes)
+	movePlain = moveStatement(plainColumns, plainTypes)
+	moveAll   = moveStatement(allColumns, allTypes)
 )
 
-// addThoughts returns the rest of moveText for thoughts with these columns.
-func addThoughts(columns, types []string) string {
-	return `, add_thoughts AS (
+// moveStatement returns a statement that stores moves with thoughts of these columns.
+func moveStatement(columns, types []string) string {
+	return lockMoved(mayWrite) + `, add_thoughts AS (
 		INSERT INTO schema.thoughts (tx, session, ` + strings.Join(columns, ", ") + `)` +
 		selectRows(currentTx+", stored.key", firstMoved, columns, types) + `
-	)` + moveResult
+	)` + movedColumns + ` FROM stored`
 }
 
 // insertStatement returns a statement that adds rows to sessions that the transaction has
