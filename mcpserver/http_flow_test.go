@@ -351,7 +351,8 @@ func TestConnectionsOfOneAddress(t *testing.T) {
 // may take.
 func TestKeptConnection(t *testing.T) {
 	t.Parallel()
-	w := serveHTTP(t, HTTPConfig{Timeout: 500 * time.Millisecond})
+	const timeout = 1500 * time.Millisecond // a write of a busy machine stays below
+	w := serveHTTP(t, HTTPConfig{Timeout: timeout})
 	client := &http.Client{Timeout: time.Minute, Transport: &http.Transport{MaxConnsPerHost: 1}}
 	for range 2 {
 		for _, text := range []string{modernCall("/mcp", "note", "x"), "PUT /mcp\n"} {
@@ -361,13 +362,13 @@ func TestKeptConnection(t *testing.T) {
 			}
 			_, _ = io.Copy(io.Discard, res.Body)
 			res.Body.Close()
-			<-time.After(600 * time.Millisecond)
+			<-time.After(timeout + 100*time.Millisecond)
 		}
 	}
 	// A call may take longer than that too.
 	go func() {
 		mcptest.Await(t, "a call begins", w.note.Begun)
-		<-time.After(600 * time.Millisecond)
+		<-time.After(timeout + 100*time.Millisecond)
 		w.note.Release <- struct{}{}
 	}()
 	w.want(modernCall("/mcp", "wait", "y"), http.StatusOK, "done y")
