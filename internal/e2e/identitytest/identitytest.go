@@ -9,7 +9,6 @@ import (
 	"crypto/rand"
 	"encoding/json"
 	"io"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -47,7 +46,7 @@ func New(t testing.TB, server string) *Provider {
 	if _, err := os.Stat(filepath.Join(modules, "oidc-provider")); err != nil {
 		needtest.Missing(t, "the npm packages of internal/e2e are not installed", "run make npm")
 	}
-	p := &Provider{Node: node, t: t, port: FreePort(t), resource: server, file: filepath.Join(t.TempDir(), "keys.json")}
+	p := &Provider{Node: node, t: t, port: programtest.FreePort(t), resource: server, file: filepath.Join(t.TempDir(), "keys.json")}
 	p.Rotate("one")
 	return p
 }
@@ -115,16 +114,4 @@ func (p *Provider) Stop() {
 		_ = p.cmd.Wait()
 		p.cmd = nil
 	}
-}
-
-// FreePort returns a port on which no program listens.
-func FreePort(t testing.TB) string {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	_, port, _ := net.SplitHostPort(l.Addr().String())
-	return port
 }

@@ -17,7 +17,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/modelcontextprotocol/go-sdk/oauthex"
 
-	"github.com/sequent-dev/sequent/internal/e2e/identitytest"
+	"github.com/sequent-dev/sequent/internal/e2e/programtest"
 	"github.com/sequent-dev/sequent/internal/needtest"
 )
 
@@ -124,7 +124,7 @@ func (s *site) inspector(t *testing.T, account string, args ...string) {
 		cmd.Env = append(os.Environ(), "HOME="+home, "NO_COLOR=1", "DISPLAY=", "MCP_AUTO_OPEN_ENABLED=true", "MCP_INSPECTOR_SECRET_STORE=file") // it has no terminal and no keychain
 		return cmd
 	}
-	callback := "http://127.0.0.1:" + identitytest.FreePort(t) + "/oauth/callback"
+	callback := "http://127.0.0.1:" + programtest.FreePort(t) + "/oauth/callback"
 	cmd := run(append(args, "--callback-url", callback, "--method", "tools/call", "--tool-name", "sequentialthinking",
 		"--tool-args-json", `{"thought":"`+account+` signs in","nextThoughtNeeded":true}`)...)
 	var out bytes.Buffer

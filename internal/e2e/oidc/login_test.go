@@ -65,7 +65,7 @@ type site struct {
 func newProvider(t *testing.T, flavour, secret string) *site {
 	t.Helper()
 	s := &site{program: programtest.Build(t), home: t.TempDir()}
-	s.public, s.store = "http://127.0.0.1:"+identitytest.FreePort(t), filepath.Join(s.home, "server.db")
+	s.public, s.store = "http://127.0.0.1:"+programtest.FreePort(t), filepath.Join(s.home, "server.db")
 	s.provider = identitytest.New(t, s.public)
 	s.provider.Flavour, s.provider.Secret = flavour, secret
 	s.provider.Start()

@@ -43,7 +43,7 @@ func signIn(t *testing.T, node, url, account, client string, scope ...string) vi
 // provider nor a new key loses anybody.
 func TestSignIn(t *testing.T) {
 	t.Parallel()
-	program, port := programtest.Build(t), identitytest.FreePort(t)
+	program, port := programtest.Build(t), programtest.FreePort(t)
 	public := "http://127.0.0.1:" + port
 	p := identitytest.New(t, public)
 	store := filepath.Join(t.TempDir(), "sequent.db")

@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"context"
 	"io"
+	"net"
 	"os"
 	"os/exec"
 	"strings"
@@ -76,4 +77,16 @@ func (p *Process) Ask(t testing.TB, line string) string {
 		t.Fatalf("%.300s: no answer: %v\n%s", line, err, &p.err)
 	}
 	return strings.TrimSuffix(reply, "\n")
+}
+
+// FreePort returns a port of 127.0.0.1 on which no program listens now.
+func FreePort(t testing.TB) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	_, port, _ := net.SplitHostPort(l.Addr().String())
+	return port
 }

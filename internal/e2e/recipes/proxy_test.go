@@ -108,7 +108,7 @@ func newSetup(t *testing.T, program string, start starter, flags ...string) *set
 	}
 	cert, key := filepath.Join(dir, "site.crt"), filepath.Join(dir, "site.key")
 	s.certify(t, cert, key)
-	s.proxy = "127.0.0.1:" + freePort(t)
+	s.proxy = "127.0.0.1:" + programtest.FreePort(t)
 	_, port, _ := net.SplitHostPort(s.proxy)
 	s.avoid = start(t, port, strings.NewReplacer(serverA, address(s.replicas[0]), serverB, address(s.replicas[1])), cert, key)
 	await(t, "the proxy serves", func() bool {
@@ -124,17 +124,6 @@ func newSetup(t *testing.T, program string, start starter, flags ...string) *set
 
 func address(s *programtest.Server) string {
 	return strings.TrimSuffix(strings.TrimPrefix(s.URL, "http://"), "/mcp")
-}
-
-func freePort(t *testing.T) string {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	_, port, _ := net.SplitHostPort(l.Addr().String())
-	return port
 }
 
 // certify makes a certificate authority and a certificate of the site.

@@ -5,7 +5,6 @@ import (
 	"bytes"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -106,24 +105,13 @@ func buildCollector(t *testing.T) string {
 	return path
 }
 
-// freePort returns a port of this machine that nobody uses now.
-func freePort(t *testing.T) string {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	return l.Addr().String()
-}
-
 // startCollector starts a collector that passes on to a sink, and returns its URL and what
 // ends it. By then everything is passed on.
 func startCollector(t *testing.T, to *sink) (url string, stop func()) {
 	t.Helper()
 	program := buildCollector(t)
 	for try := range 3 { // somebody else can take the port
-		addr := freePort(t)
+		addr := "127.0.0.1:" + programtest.FreePort(t)
 		config := filepath.Join(t.TempDir(), fmt.Sprintf("collector-%d.yaml", try))
 		text := fmt.Sprintf(`receivers:
   otlp:

@@ -163,7 +163,7 @@ func startCost(t *testing.T, s setting, transport, store string) *costServer {
 	args := []string{"serve", "--store", store}
 	var addr string
 	if transport == "HTTP" {
-		addr = freePort(t)
+		addr = "127.0.0.1:" + programtest.FreePort(t)
 		args = append(args, "--http", addr, "--rate", "0")
 	}
 	server := &costServer{cmd: exec.Command(s.program, args...)}

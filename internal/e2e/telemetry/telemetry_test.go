@@ -121,7 +121,7 @@ func overHTTP(t *testing.T, program string) string {
 	if token == "" {
 		t.Fatalf("no token in %q", out)
 	}
-	metrics := freePort(t)
+	metrics := "127.0.0.1:" + programtest.FreePort(t)
 	s := programtest.StartHTTP(t, program, "--store", filepath.Join(dir, "s.db"), "--auth", tokens, "--metrics", metrics, "--log-level", "debug")
 	post := func(path, body string, headers ...string) *http.Response {
 		req, err := http.NewRequest(http.MethodPost, s.URL+path, strings.NewReader(body))

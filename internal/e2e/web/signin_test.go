@@ -19,6 +19,7 @@ import (
 	"github.com/sequent-dev/sequent"
 	"github.com/sequent-dev/sequent/internal/app"
 	"github.com/sequent-dev/sequent/internal/e2e/identitytest"
+	"github.com/sequent-dev/sequent/internal/e2e/programtest"
 	"github.com/sequent-dev/sequent/store/sqlite"
 )
 
@@ -26,7 +27,7 @@ import (
 // other one. People sign in through a provider. It returns the URL of the proxy.
 func replicas(t *testing.T, file string) (public string, provider *identitytest.Provider) {
 	t.Helper()
-	port := identitytest.FreePort(t)
+	port := programtest.FreePort(t)
 	public = "http://localhost:" + port // browsers keep the cookies for names of this machine
 	provider = identitytest.New(t, public)
 	provider.Start()
