@@ -39,7 +39,7 @@ lint: ## formatting, vet, staticcheck, modern idioms, tidy modules
 cross: ## build the binary for every system, without cgo, and vet for each
 	@for p in $(PLATFORMS); do echo "build $$p"; \
 		CGO_ENABLED=0 GOOS=$${p%/*} GOARCH=$${p#*/} go build -trimpath -o /dev/null ./cmd/sequent || exit 1; done
-	@for os in darwin windows; do echo "vet $$os"; CGO_ENABLED=0 GOOS=$$os go vet ./... || exit 1; done
+	@for os in darwin windows; do echo "vet $$os"; CGO_ENABLED=0 GOOS=$$os go vet -trimpath ./... || exit 1; done
 
 update: ## rewrite golden files and transcripts; then read the diff
 	go test $$(git grep -lE 'flag.Bool\("update"|dialect/dialecttest"$$' -- '*_test.go' | xargs -n1 dirname | sort -u | sed 's|^|./|') -update
