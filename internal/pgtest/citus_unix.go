@@ -43,7 +43,7 @@ type Citus struct {
 	schemas  atomic.Int64
 }
 
-// citusTime limits how long a start or a stop may take.
+// citusTime limits how long a start, a stop or a statement may take.
 const citusTime = 2 * time.Minute
 
 // HasCitus reports whether there is a cluster for tests.
@@ -193,11 +193,13 @@ func (c *Citus) Schema(t testing.TB) string {
 	return c.URL(t, url.Values{"search_path": {name}})
 }
 
-func (c *Citus) query(t testing.TB, f func(conn *pgx.Conn) error) {
+func (c *Citus) query(t testing.TB, f func(ctx context.Context, conn *pgx.Conn) error) {
 	t.Helper()
-	conn, err := pgx.Connect(t.Context(), c.URL(t, url.Values{}))
+	ctx, cancel := context.WithTimeout(t.Context(), citusTime)
+	defer cancel()
+	conn, err := pgx.Connect(ctx, c.URL(t, url.Values{}))
 	if err == nil {
-		err = errors.Join(f(conn), conn.Close(t.Context()))
+		err = errors.Join(f(ctx, conn), conn.Close(ctx))
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -207,8 +209,8 @@ func (c *Citus) query(t testing.TB, f func(conn *pgx.Conn) error) {
 // Exec executes a statement at the coordinator.
 func (c *Citus) Exec(t testing.TB, statement string, args ...any) {
 	t.Helper()
-	c.query(t, func(conn *pgx.Conn) error {
-		_, err := conn.Exec(t.Context(), statement, args...)
+	c.query(t, func(ctx context.Context, conn *pgx.Conn) error {
+		_, err := conn.Exec(ctx, statement, args...)
 		return err
 	})
 }
@@ -223,8 +225,8 @@ func (c *Citus) Workers(t testing.TB) [2]int {
 // Worker returns the port of the worker that has a schema.
 func (c *Citus) Worker(t testing.TB, schema string) (port int) {
 	t.Helper()
-	c.query(t, func(conn *pgx.Conn) error {
-		return conn.QueryRow(t.Context(), `
+	c.query(t, func(ctx context.Context, conn *pgx.Conn) error {
+		return conn.QueryRow(ctx, `
 			SELECT DISTINCT nodeport FROM citus_shards WHERE split_part(shard_name, '.', 1) = $1`, schema).Scan(&port)
 	})
 	return port
@@ -238,8 +240,8 @@ func (c *Citus) Busiest(t testing.TB, store string) (schema string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c.query(t, func(conn *pgx.Conn) error {
-		return conn.QueryRow(t.Context(), `
+	c.query(t, func(ctx context.Context, conn *pgx.Conn) error {
+		return conn.QueryRow(ctx, `
 			SELECT split_part(shard_name, '.', 1) FROM citus_shards WHERE starts_with(split_part(shard_name, '.', 1), $1)
 			GROUP BY 1 ORDER BY sum(shard_size) DESC, 1 LIMIT 1`, u.Query().Get("search_path")).Scan(&schema)
 	})

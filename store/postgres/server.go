@@ -3,7 +3,9 @@ package postgres
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
@@ -63,7 +65,7 @@ func (p *part) checkServer(ctx context.Context, conn *pgx.Conn) error {
 	if err != nil || !moved {
 		return err
 	}
-	return pgx.BeginFunc(ctx, conn, func(tx pgx.Tx) error { return p.adopt(ctx, tx, server) })
+	return p.adopt(ctx, conn, server)
 }
 
 // server returns the identifier of the server that has the tables, "" if the user may not
@@ -104,7 +106,7 @@ func (s *Store) adopt(ctx context.Context, p *part) (err error) {
 	if err != nil {
 		return err
 	}
-	return pgx.BeginFunc(ctx, conn, func(tx pgx.Tx) error { return p.adopt(ctx, tx, server) })
+	return p.adopt(ctx, conn, server)
 }
 
 // cannotTell reports whether err means that the server of the index is not known.
@@ -116,14 +118,37 @@ func cannotTell(err error) bool {
 	}, e.Code)
 }
 
-// adopt makes the part one of a server. It binds the marks of the index to it,
-// clears the index if it does not fit the thoughts, and corrects sequences. Writers
-// wait.
-func (p *part) adopt(ctx context.Context, tx pgx.Tx, server string) error {
+const (
+	// adoptWait is how long adopt waits for a lock, while others wait behind it. Citus does
+	// not find a deadlock with a move, which waits for older transactions of the worker.
+	adoptWait = 500 * time.Millisecond
+	// adoptPause is how long it lets go of all locks then.
+	adoptPause = 200 * time.Millisecond
+	// adoptTime is for how long it tries, which is longer than most moves take.
+	adoptTime = 30 * time.Second
+)
+
+// adopt makes the part one of a server. It binds the marks of the index to it, clears the
+// index if it does not fit the thoughts, and corrects sequences. Writers wait.
+func (p *part) adopt(ctx context.Context, conn *pgx.Conn, server string) error {
+	for deadline := time.Now().Add(adoptTime); ; {
+		err := pgx.BeginFunc(ctx, conn, func(tx pgx.Tx) error { return p.adoptIn(ctx, tx, server) })
+		if !isLocked(err) || time.Now().After(deadline) {
+			return err
+		}
+		select {
+		case <-time.After(adoptPause):
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+func (p *part) adoptIn(ctx context.Context, tx pgx.Tx, server string) error {
 	// Comparing the whole index with the thoughts needs time, but not often.
 	for _, text := range []string{
-		"SET LOCAL statement_timeout = 0", "SET LOCAL lock_timeout = 0", "SET LOCAL enable_seqscan = on",
-		lockIndex, "LOCK TABLE schema.thoughts IN SHARE ROW EXCLUSIVE MODE",
+		"SET LOCAL statement_timeout = 0", fmt.Sprintf("SET LOCAL lock_timeout = %d", adoptWait.Milliseconds()),
+		"SET LOCAL enable_seqscan = on", lockIndex, "LOCK TABLE schema.thoughts IN SHARE ROW EXCLUSIVE MODE",
 	} {
 		if _, err := tx.Exec(ctx, p.sql(text)); err != nil {
 			return err

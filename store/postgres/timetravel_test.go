@@ -3,6 +3,7 @@
 package postgres
 
 import (
+	"errors"
 	"fmt"
 	"net/url"
 	"slices"
@@ -212,6 +213,60 @@ func TestPromotedSubscriber(t *testing.T) {
 	for _, p := range []*traveller{a, b} {
 		p.has(t, "promoted", first, second, third)
 	}
+}
+
+// A process waits with the change that a new server needs while something else has a lock on
+// the thoughts, as Citus has while it moves them again. It must let go of what it has locked
+// itself meanwhile, because the other may wait for that, and writers must not wait behind it.
+func TestAdoptWaits(t *testing.T) {
+	t.Parallel()
+	address := server.Schema(t)
+	p := travel(t, address)
+	p.think(t, "first")
+	p.has(t, "at first", []string{"first"})
+	conn, err := pgx.Connect(t.Context(), address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close(t.Context())
+	mover, err := conn.Begin(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := mover.Exec(t.Context(), "LOCK TABLE thoughts IN SHARE UPDATE EXCLUSIVE MODE"); err != nil {
+		t.Fatal(err)
+	}
+	exec(t, address, "UPDATE index_state SET server = 'another'")
+	other := openAt(t, address)
+	listed := make(chan error, 1)
+	go func() {
+		_, err := other.List(t.Context(), sequent.Query{})
+		listed <- errors.Join(err, other.Close())
+	}()
+	waiting := func() (waits bool) {
+		if err := mover.QueryRow(t.Context(), `SELECT EXISTS (SELECT FROM pg_locks
+			WHERE relation = 'thoughts'::regclass AND mode = 'ShareRowExclusiveLock' AND NOT granted)`).Scan(&waits); err != nil {
+			t.Fatal(err)
+		}
+		return waits
+	}
+	for deadline := time.Now().Add(20 * time.Second); !waiting(); time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatal("nobody waits for the lock after 20 s")
+		}
+	}
+	// Both would wait for the end of the test.
+	if _, err := mover.Exec(t.Context(), "SET LOCAL lock_timeout = '20s'; SELECT FROM index_state FOR UPDATE; SET LOCAL lock_timeout = 0"); err != nil {
+		t.Errorf("the state of the index stays locked: %v", err)
+	}
+	p.think(t, "second")
+	if err := mover.Rollback(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-listed; err != nil {
+		t.Error(err)
+	}
+	p.has(t, "in the end", []string{"first", "second"})
 }
 
 // After a failover to an asynchronous standby that lacks two commits, and after a
