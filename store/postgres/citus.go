@@ -7,13 +7,14 @@ import (
 	"strings"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/sequent-dev/sequent"
 )
 
-// On a distributed database, a move is two statements in two round trips: one that locks the
-// sessions, and one that adds the thoughts and needs nothing else. The coordinator and the
-// worker plan a statement with values of tables anew each time, which takes longer.
+// On a distributed database, a move is a statement that locks the sessions, and one that adds
+// the thoughts and needs nothing else. The coordinator and the worker plan a statement that
+// does both, with values of tables, anew each time, which takes longer.
 
 var (
 	// lockMoves returns, after the movedColumns, the transaction id for thoughts.tx, and ids
@@ -39,35 +40,52 @@ func addStatement(columns, types []string) string {
 		SELECT $1::xid8, * FROM unnest(` + strings.Join(arrays, ", ") + `)`
 }
 
-// beginMove begins a transaction that stores the moves of a piece, with the rows that
-// [cache.moves] returned. It locks the sessions, sets the rows of the piece and adds the
-// statement to the batch that adds the thoughts to those that are stored.
-func (p *piece) beginMove(ctx context.Context, conn sender, b *pgx.Batch, cached []located) error {
+// holdsLocks reports whether the transaction has locked the sessions with these keys where
+// they are now: Citus may have moved them to another worker after a statement that locked
+// them, but not after one that added rows.
+const holdsLocks = `SELECT count(*) = cardinality($1::bigint[]) FROM schema.tool_sessions s WHERE s.key = ANY ($1) AND age(s.xmax) = 0`
+
+// sendMove stores the moves of a piece like send, with the rows that [cache.moves] returned.
+func (s *Store) sendMove(ctx context.Context, conn *pgxpool.Conn, p *piece, cached []located) error {
 	p.rows = make([]located, len(p.writes))
 	var tx string
 	var ids []int64
-	first := new(pgx.Batch)
-	first.Queue("BEGIN")
-	first.Queue(p.part.sql(lockMoves), append(moveArgs(p.writes, cached), p.part.table("thoughts"), count(p.writes))...).
+	b := new(pgx.Batch)
+	b.Queue("BEGIN")
+	b.Queue(p.part.sql(lockMoves), append(moveArgs(p.writes, cached), p.part.table("thoughts"), count(p.writes))...).
 		QueryRow(func(row pgx.Row) error { return p.scanMoved(row, cached, &tx, &ids) })
-	if err := conn.SendBatch(ctx, first).Close(); err != nil {
+	if err := conn.SendBatch(ctx, b).Close(); err != nil {
 		return notCommitted{err}
 	}
 	var stored []*sequent.Write
-	var keys []int64 // of the session of each thought
+	var locked, sessions []int64 // keys of the sessions, and of the session of each thought
 	for i, w := range p.writes {
-		if p.rows[i].key != 0 {
-			stored = append(stored, w)
-			keys = append(keys, slices.Repeat([]int64{p.rows[i].key}, len(w.Entries))...)
+		if key := p.rows[i].key; key != 0 {
+			stored, locked = append(stored, w), append(locked, key)
+			sessions = append(sessions, slices.Repeat([]int64{key}, len(w.Entries))...)
 		}
 	}
 	if stored == nil {
-		return nil
+		_, err := conn.Exec(ctx, "ROLLBACK")
+		return err
 	}
-	text, args := addPlain, append([]any{tx, ids[:len(keys)], keys}, plainArgs(stored, true)[1:]...)
+	text, args := addPlain, append([]any{tx, ids[:len(sessions)], sessions}, plainArgs(stored, true)[1:]...)
 	if !allPlain(stored) {
 		text, args = addAll, append(args, optionalArgs(stored)...)
 	}
+	var held bool
+	b = new(pgx.Batch)
 	b.Queue(p.part.sql(text), args...)
-	return nil
+	b.Queue(p.part.sql(holdsLocks), locked).QueryRow(func(row pgx.Row) error { return row.Scan(&held) })
+	s.queueNotify(b, []*piece{p})
+	if err := conn.SendBatch(ctx, b).Close(); err != nil {
+		return notCommitted{err}
+	}
+	if !held {
+		return movedError{p.part}
+	}
+	if _, err := conn.Exec(ctx, "COMMIT"); err != nil {
+		return err
+	}
+	return commitLost(conn.Conn())
 }

@@ -3,12 +3,17 @@
 package postgres
 
 import (
+	"context"
 	"net/url"
 	"os"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/sequent-dev/sequent"
 	"github.com/sequent-dev/sequent/internal/diagnosis"
@@ -99,6 +104,105 @@ func TestMovedByCitus(t *testing.T) {
 		}
 		for _, p := range []*traveller{p, a, b} {
 			p.has(t, "move "+strconv.Itoa(i), words...)
+		}
+	}
+}
+
+// A beforeAdd is a tracer of a pool. It calls do before each batch with the statement that
+// adds the thoughts of a move, with their ids.
+type beforeAdd struct{ do func(ids []int64) }
+
+func (b *beforeAdd) TraceBatchStart(ctx context.Context, _ *pgx.Conn, data pgx.TraceBatchStartData) context.Context {
+	if q := data.Batch.QueuedQueries[0]; strings.Contains(q.SQL, "OVERRIDING SYSTEM VALUE") {
+		b.do(q.Arguments[1].([]int64))
+	}
+	return ctx
+}
+
+func (*beforeAdd) TraceBatchQuery(context.Context, *pgx.Conn, pgx.TraceBatchQueryData) {}
+func (*beforeAdd) TraceBatchEnd(context.Context, *pgx.Conn, pgx.TraceBatchEndData)     {}
+func (*beforeAdd) TraceQueryStart(ctx context.Context, _ *pgx.Conn, _ pgx.TraceQueryStartData) context.Context {
+	return ctx
+}
+func (*beforeAdd) TraceQueryEnd(context.Context, *pgx.Conn, pgx.TraceQueryEndData) {}
+
+// The cluster moves a session to another worker after a statement has locked it and before the
+// next one adds a thought. The lock stays behind, so that transaction must not be committed.
+func TestLockLeftBehind(t *testing.T) {
+	t.Parallel()
+	address := citus.Schema(t)
+	u, err := url.Parse(address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	schema := u.Query().Get("search_path")
+	p := travel(t, address)
+	tracer := new(beforeAdd)
+	config := p.commits.Config()
+	config.ConnConfig.Tracer = tracer
+	p.commits.Close()
+	if p.commits, err = pgxpool.NewWithConfig(t.Context(), config); err != nil {
+		t.Fatal(err)
+	}
+	tracer.do = func([]int64) {}
+	p.think(t, "first", "second")
+	want := []string{"first", "second"}
+	for try := range 5 {
+		worker := citus.Worker(t, schema)
+		moved := make(chan time.Duration, 1)
+		go func() {
+			defer close(moved)
+			moved <- citus.Move(t, schema)
+		}()
+		streaming(t, u, worker) // the move has waited for older transactions
+		var added []int64
+		behind := false
+		tracer.do = func(ids []int64) {
+			if added == nil {
+				added, behind = ids, citus.Worker(t, schema) == worker
+				<-moved
+			}
+		}
+		word := "thought" + strconv.Itoa(try)
+		p.think(t, word)
+		want = append(want, word)
+		<-moved
+		if behind {
+			var committed bool
+			if err := p.pool.QueryRow(t.Context(), "SELECT EXISTS (SELECT FROM thoughts WHERE id = ANY ($1))", added).Scan(&committed); err != nil || committed {
+				t.Errorf("the transaction whose lock stayed behind was committed: %t, %v", committed, err)
+			}
+			break
+		}
+		if try == 4 {
+			t.Error("no session was moved while it was locked")
+		}
+	}
+	tracer.do = func([]int64) {}
+	p.think(t, "last")
+	p.has(t, "in the end", append(want, "last"))
+}
+
+// streaming waits until a worker sends changes to another one.
+func streaming(t *testing.T, address *url.URL, worker int) {
+	t.Helper()
+	at := *address
+	at.Host = at.Hostname() + ":" + strconv.Itoa(worker)
+	conn, err := pgx.Connect(t.Context(), at.String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close(t.Context())
+	for deadline := time.Now().Add(30 * time.Second); ; time.Sleep(5 * time.Millisecond) {
+		var streams bool
+		if err := conn.QueryRow(t.Context(), "SELECT EXISTS (SELECT FROM pg_stat_replication WHERE state = 'streaming')").Scan(&streams); err != nil {
+			t.Fatal(err)
+		}
+		if streams {
+			return
+		}
+		if time.Now().After(deadline) {
+			t.Fatal("the move does not begin within 30 seconds")
 		}
 	}
 }

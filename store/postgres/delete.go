@@ -30,6 +30,10 @@ const (
 		UPDATE schema.index_state SET docs = docs - (SELECT count(*) FROM deleted),
 			tokens = tokens - (SELECT coalesce(sum(length), 0) FROM deleted)`
 
+	// lockKeys locks sessions again: Citus may have moved them to another worker since, but
+	// not after deleteWords.
+	lockKeys = `SELECT FROM schema.tool_sessions WHERE key = ANY ($1) FOR UPDATE`
+
 	deleteThoughts = `DELETE FROM schema.thoughts WHERE session = ANY ($1)`
 	deleteEntries  = `DELETE FROM schema.entries WHERE session = ANY ($1)`
 	deleteSessions = `DELETE FROM schema.tool_sessions WHERE key = ANY ($1)`
@@ -69,6 +73,7 @@ func (s *Store) remove(ctx context.Context, tx pgx.Tx, p *part, keys []int64, pa
 	b := new(pgx.Batch)
 	b.Queue(p.sql(lockIndex))
 	b.Queue(p.sql(deleteWords), keys)
+	b.Queue(p.sql(lockKeys), keys)
 	b.Queue(p.sql(deleteThoughts), keys)
 	b.Queue(p.sql(deleteEntries), keys)
 	b.Queue(p.sql(deleteSessions), keys)

@@ -192,7 +192,8 @@ func hadNoEffect(err error) bool {
 // isRetryable reports whether a transaction that failed may be repeated, because
 // it had no effect and the error is temporary.
 func isRetryable(err error) bool {
-	if e, ok := errors.AsType[*pgconn.PgError](err); ok && (e.Code == "40P01" || e.Code == "40001") { // deadlock, serialization
+	e, ok := errors.AsType[*pgconn.PgError](err)
+	if ok && (e.Code == "40P01" || e.Code == "40001" || e.Code == "0A000") { // deadlock, serialization, planned while Citus moves the part
 		return true
 	}
 	if _, moved := errors.AsType[movedError](err); moved {

@@ -216,26 +216,22 @@ func (s *Store) send(ctx context.Context, pieces []*piece, mayMove bool) error {
 		return err
 	}
 	defer conn.Release()
+	if rows, ok := s.cache.moves(pieces[0].writes); ok && mayMove && s.distributed {
+		return s.sendMove(ctx, conn, pieces[0], rows)
+	}
 	b := new(pgx.Batch)
 	var current *piece // whose statement was executed last
+	if s.distributed {
+		// The coordinator takes statements for several transactions otherwise. After an
+		// error this one has not ended, and the pool closes the connection.
+		b.Queue("BEGIN")
+	}
 	for _, p := range pieces {
 		first := len(b.QueuedQueries)
-		rows, move := s.cache.moves(p.writes)
-		switch {
-		// The coordinator takes statements for several transactions without BEGIN. After
-		// an error this one has not ended, and the pool closes the connection.
-		case s.distributed && move && mayMove:
-			err = p.beginMove(ctx, conn, b, rows)
-		case s.distributed:
-			b.Queue("BEGIN")
-			p.queueStore(b)
-		case move && mayMove:
+		if rows, ok := s.cache.moves(p.writes); ok && mayMove && !s.distributed {
 			p.queueMove(b, rows)
-		default:
+		} else {
 			p.queueStore(b)
-		}
-		if err != nil {
-			return err
 		}
 		for _, q := range b.QueuedQueries[first:] {
 			read := q.Fn
