@@ -14,7 +14,7 @@ import (
 // Commit implements [sequent.Store].
 //
 // It stores the writes with statements that it sends at once: one transaction and one round
-// trip, however many parts they are of; on Citus, those of each part. The statements leave out
+// trip, however many parts they are of; on Citus, a transaction for each part. The statements leave out
 // writes whose session has changed since their base or is locked by another process. Those
 // are skipped, as [sequent.Write.Try] allows, or follow one by one, each in a transaction
 // that locks the session while Rebase is called.
@@ -68,9 +68,9 @@ func (s *Store) commitRounds(ctx context.Context, rounds [][]*sequent.Write) (ch
 	return changed, nil
 }
 
-// rebase locks the session until the end of the transaction, rebases the write if
-// the session is not at its base, and stores it. It reports whether the write was stored; if it was refused, the reason
-// is in w.Err.
+// rebase locks the session until the end of the transaction, rebases the write if the session
+// is not at its base, and stores it. It reports whether the write was stored; if it was
+// refused, the reason is in w.Err.
 func (s *Store) rebase(ctx context.Context, tx pgx.Tx, w *sequent.Write) (bool, error) {
 	const maxAttempts = 5 // more than one only if others begin or delete the session
 	p := s.part(w.Header.Owner)
@@ -98,7 +98,7 @@ func (s *Store) rebase(ctx context.Context, tx pgx.Tx, w *sequent.Write) (bool, 
 		if err == nil && rows[0].key == 0 {
 			err = errors.Join(p.checkWriter(ctx, tx), p.checkOrder(ctx, tx))
 			if err == nil && exists && s.distributed {
-				err = movedError{p} // since it was locked, or another process changes it
+				err = movedError{p} // after the session was locked
 			}
 		}
 		if err != nil || rows[0].key != 0 {
