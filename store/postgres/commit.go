@@ -14,10 +14,10 @@ import (
 // Commit implements [sequent.Store].
 //
 // It stores the writes with statements that it sends at once: one transaction and one round
-// trip, however many parts they are of; on Citus, a transaction for each part. The statements leave out
-// writes whose session has changed since their base or is locked by another process. Those
-// are skipped, as [sequent.Write.Try] allows, or follow one by one, each in a transaction
-// that locks the session while Rebase is called.
+// trip, however many parts they are of; on Citus, a transaction for each part. The statements
+// leave out writes whose session has changed since their base or is locked by another process.
+// Those are skipped, as [sequent.Write.Try] allows, or follow one by one, each in a
+// transaction that locks the session while Rebase is called.
 func (s *Store) Commit(ctx context.Context, batch []*sequent.Write) error {
 	if err := s.checkOpen(ctx); err != nil || len(batch) == 0 {
 		return err
