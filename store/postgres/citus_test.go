@@ -4,6 +4,7 @@ package postgres
 
 import (
 	"context"
+	"fmt"
 	"net/url"
 	"os"
 	"slices"
@@ -76,8 +77,19 @@ func TestDiagnoseNodes(t *testing.T) {
 
 // The cluster moves a store to a worker that has had fewer transactions and has not used the
 // store's sequences yet, and back. Each worker has a range of numbers of its own in a sequence.
+// A process goes on with the connections that it has, with a thought or with a session at
+// first, and others begin.
 func TestMovedByCitus(t *testing.T) {
 	t.Parallel()
+	for _, begins := range []bool{false, true} {
+		t.Run(fmt.Sprint("begins ", begins), func(t *testing.T) {
+			t.Parallel()
+			movedByCitus(t, begins)
+		})
+	}
+}
+
+func movedByCitus(t *testing.T, begins bool) {
 	address := citus.Schema(t)
 	p := travel(t, address)
 	first, second, third := series("first", 3), series("second", 3), series("third", 3)
@@ -96,15 +108,36 @@ func TestMovedByCitus(t *testing.T) {
 	words := [][]string{first}
 	for i, more := range [][]string{second, third} {
 		citus.Move(t, schema)
+		if begins {
+			p.begins(t)
+		}
+		p.think(t, more[0])
+		p.has(t, fmt.Sprint("before others, move ", i), append(slices.Clone(words), more[:1])...)
 		a, b := travel(t, address), travel(t, address)
-		a.think(t, more...)
+		a.think(t, more[1:]...)
 		words = append(words, more)
-		if _, err := b.engine.Begin(t.Context(), sequent.ID("moved"+strconv.Itoa(i)), func(c *sequent.Change) error { return nil }); err != nil {
+		if _, err := b.engine.Begin(t.Context(), sequent.ID(fmt.Sprint("moved", i)), func(c *sequent.Change) error { return nil }); err != nil {
 			t.Errorf("move %d: beginning a session: %v", i, err)
 		}
 		for _, p := range []*traveller{p, a, b} {
-			p.has(t, "move "+strconv.Itoa(i), words...)
+			p.has(t, fmt.Sprint("move ", i), words...)
 		}
+	}
+}
+
+// begins begins a session with a thought, searches for it, and deletes it.
+func (p *traveller) begins(t *testing.T) {
+	t.Helper()
+	s, err := p.engine.Ensure(t.Context(), "begun", adding("an egret"))
+	if err != nil || s.Len() != 1 {
+		t.Errorf("a session that begins with a thought has %d, %v", s.Len(), err)
+	}
+	catchUp(t, p.Store)
+	if hits, err := p.Search(t.Context(), sequent.SearchQuery{Text: "egret", Limit: 10}); err != nil || len(hits.Hits) != 1 {
+		t.Errorf("search finds %v, %v; want one thought", hits.Hits, err)
+	}
+	if err := p.engine.Delete(t.Context(), "begun"); err != nil {
+		t.Error(err)
 	}
 }
 
@@ -154,33 +187,62 @@ func TestLockLeftBehind(t *testing.T) {
 			defer close(moved)
 			moved <- citus.Move(t, schema)
 		}()
-		streaming(t, u, worker) // the move has waited for older transactions
+		streaming(t, u, worker) // from here on the move does not wait for new transactions
+		writer := p.writes(t)   // but for those that write, at its end
+		if citus.Worker(t, schema) != worker {
+			if err := writer.Rollback(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			<-moved
+			continue
+		}
 		var added []int64
-		behind := false
 		tracer.do = func(ids []int64) {
 			if added == nil {
-				added, behind = ids, citus.Worker(t, schema) == worker
+				added = ids
+				if err := writer.Rollback(t.Context()); err != nil {
+					t.Error(err)
+				}
 				<-moved
 			}
 		}
-		word := "thought" + strconv.Itoa(try)
+		word := fmt.Sprint("thought", try)
 		p.think(t, word)
 		want = append(want, word)
-		<-moved
-		if behind {
-			var committed bool
-			if err := p.pool.QueryRow(t.Context(), "SELECT EXISTS (SELECT FROM thoughts WHERE id = ANY ($1))", added).Scan(&committed); err != nil || committed {
-				t.Errorf("the transaction whose lock stayed behind was committed: %t, %v", committed, err)
-			}
-			break
+		var committed bool
+		if err := p.pool.QueryRow(t.Context(), "SELECT EXISTS (SELECT FROM thoughts WHERE id = ANY ($1))", added).Scan(&committed); err != nil || committed || added == nil {
+			t.Errorf("the transaction whose lock stayed behind, with %v, was committed: %t, %v", added, committed, err)
 		}
-		if try == 4 {
-			t.Error("no session was moved while it was locked")
-		}
+		break
+	}
+	if len(want) == 2 {
+		t.Error("all moves ended before a session was locked")
 	}
 	tracer.do = func([]int64) {}
 	p.think(t, "last")
 	p.has(t, "in the end", append(want, "last"))
+}
+
+// writes begins a transaction that has written to the store. The caller must end it.
+func (p *traveller) writes(t *testing.T) pgx.Tx {
+	t.Helper()
+	conn, err := pgx.ConnectConfig(t.Context(), p.config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := conn.Close(context.Background()); err != nil {
+			t.Error(err)
+		}
+	})
+	tx, err := conn.Begin(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := tx.Exec(t.Context(), p.parts[0].sql("UPDATE schema.sequent_schema SET version = version")); err != nil {
+		t.Fatal(err)
+	}
+	return tx
 }
 
 // streaming waits until a worker sends changes to another one.

@@ -78,21 +78,12 @@ func (p *part) server(ctx context.Context, db queryer) (identifier string, moved
 	return identifier, moved, err
 }
 
-// movedError means that a part is on another server than before, and must be adopted.
+// movedError means that a part is on another server than before, and may have to be adopted.
 type movedError struct{ part *part }
 
 // Error describes the error.
 func (e movedError) Error() string {
 	return "the tables of " + e.part.name + " were moved to another server"
-}
-
-// checkOrder returns a movedError if the ids of transactions are lower than the marks.
-func (p *part) checkOrder(ctx context.Context, db queryer) error {
-	var ok bool
-	if err := db.QueryRow(ctx, p.sql("SELECT "+inOrder)).Scan(&ok); err != nil || ok {
-		return err
-	}
-	return movedError{p}
 }
 
 // adopt makes a part one of the server that has its tables now.

@@ -83,16 +83,16 @@ func selectRows(values string, parameter int, columns, types []string) string {
 const mayWrite = `(SELECT oldest_writer FROM schema.sequent_schema) <= 11`
 
 // lockRound locks the sessions of the writes of a round, without waiting for those that
-// are locked. It gives the transaction an id, which the statements after it recognise with
-// age: a distributed database would replace pg_current_xact_id() in them by the id of its
-// coordinator's transaction.
+// are locked, and returns whether ids of transactions are in order. It gives the transaction
+// an id, which the statements after it recognise with age: a distributed database would
+// replace pg_current_xact_id() in them by the id of its coordinator's transaction.
 const lockRound = `
 	WITH locked AS (
 		SELECT FROM unnest($1::text[], $2::text[]) AS w (owner, id) JOIN schema.tool_sessions s ON s.owner = w.owner AND s.id = w.id
 		WHERE ` + inOrder + `
 		FOR NO KEY UPDATE OF s SKIP LOCKED
 	)
-	SELECT count(*), pg_current_xact_id()::text FROM locked`
+	SELECT count(*), pg_current_xact_id()::text, ` + inOrder + ` FROM locked`
 
 // writes are the rows of writes: the parameters are sessionArgs.
 const writes = `unnest($1::text[], $2::text[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[], $7::bigint[],
@@ -176,7 +176,13 @@ func (p *piece) queueStore(b *pgx.Batch) {
 		return err
 	}
 	owners, ids := names(changed)
-	b.Queue(p.part.sql(lockRound), owners, ids)
+	b.Queue(p.part.sql(lockRound), owners, ids).QueryRow(func(row pgx.Row) error {
+		var ordered bool
+		if err := row.Scan(nil, nil, &ordered); err != nil || ordered {
+			return err
+		}
+		return movedError{p.part}
+	})
 	if len(changed) > 0 {
 		b.Queue(p.part.sql(updateSessions), sessionArgs(changed)...).Query(scan)
 	}
