@@ -47,13 +47,13 @@ func (r *pgReport) partitions(t *testing.T, server *pgtest.Server, citus *pgtest
 			var all []float64
 			rate := crowd(t, owners, r.plan.during, func(client, _ int) error {
 				begun := time.Now()
-				err := appendTo(t.Context(), engines[i].Owned(fmt.Sprint("owner", client)), sequent.ID(fmt.Sprint(round)), r.plan.size)
+				err := appendTo(t.Context(), engines[i].Owned(fmt.Sprint("owner", client)), "a", r.plan.size)
 				mu.Lock()
 				defer mu.Unlock()
 				all = append(all, time.Since(begun).Seconds())
 				return err
 			})
-			if round > 0 || r.plan.turns == 1 { // the first round begins the caches
+			if round > 0 || r.plan.turns == 1 { // the first round begins the sessions
 				if d := &r.parts[i]; rate > d.rate {
 					slices.Sort(all)
 					d.rate, d.late = rate, all[len(all)*99/100]
