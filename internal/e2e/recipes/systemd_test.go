@@ -289,22 +289,24 @@ func (u *unit) testStop(t *testing.T) {
 	u.record(t)
 }
 
+// renew makes a certificate in a directory of this machine, and copies it to the unit's.
+func (u *unit) renew(t *testing.T, dir string) {
+	t.Helper()
+	u.certify(t, filepath.Join(dir, "cert.pem"), filepath.Join(dir, "key.pem"))
+	for _, name := range []string{"cert.pem", "key.pem"} {
+		text, err := os.ReadFile(filepath.Join(dir, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		u.Write(t, "/root/"+name, text, 0o600)
+	}
+}
+
 // With the lines of docs/deploy.md the unit serves TLS, and reads a renewed certificate.
 func (u *unit) testTLS(t *testing.T) {
 	dir := t.TempDir()
 	u.caller.Transport.(*http.Transport).TLSClientConfig = &tls.Config{RootCAs: u.pool, ServerName: site}
-	renew := func() {
-		t.Helper()
-		u.certify(t, filepath.Join(dir, "cert.pem"), filepath.Join(dir, "key.pem"))
-		for _, name := range []string{"cert.pem", "key.pem"} {
-			text, err := os.ReadFile(filepath.Join(dir, name))
-			if err != nil {
-				t.Fatal(err)
-			}
-			u.Write(t, "/root/"+name, text, 0o600)
-		}
-	}
-	renew()
+	u.renew(t, dir)
 	u.Run(t, commandsOf(t, "TLS without a proxy")[0])
 	u.url = "https://127.0.0.1:8080"
 	serial := func() string {
@@ -318,7 +320,7 @@ func (u *unit) testTLS(t *testing.T) {
 	}
 	was := serial()
 	u.record(t)
-	renew()
+	u.renew(t, dir)
 	u.Run(t, commandsOf(t, "TLS without a proxy")[1])
 	await(t, "the renewed certificate is served", func() bool { return serial() != was })
 	u.url = "http://127.0.0.1:8080"
