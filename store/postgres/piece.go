@@ -20,6 +20,8 @@ type piece struct {
 	writes []*sequent.Write   // the first round; see split
 	later  [][]*sequent.Write // further rounds, seldom any
 	rows   []located          // of writes, once they are committed; zero for one that was not stored
+
+	ordered bool // ids of transactions are in order, as lockRound has found; if not, it locked nothing
 }
 
 // divide returns the pieces of a batch in the order of their parts, so that processes wait

@@ -145,6 +145,9 @@ func (s *Store) store(ctx context.Context, db sender, round []*sequent.Write) ([
 	if err := db.SendBatch(ctx, b).Close(); err != nil {
 		return nil, err
 	}
+	if !p.ordered {
+		return nil, movedError{p.part}
+	}
 	return p.rows, nil
 }
 
@@ -177,11 +180,7 @@ func (p *piece) queueStore(b *pgx.Batch) {
 	}
 	owners, ids := names(changed)
 	b.Queue(p.part.sql(lockRound), owners, ids).QueryRow(func(row pgx.Row) error {
-		var ordered bool
-		if err := row.Scan(nil, nil, &ordered); err != nil || ordered {
-			return err
-		}
-		return movedError{p.part}
+		return row.Scan(nil, nil, &p.ordered)
 	})
 	if len(changed) > 0 {
 		b.Queue(p.part.sql(updateSessions), sessionArgs(changed)...).Query(scan)
