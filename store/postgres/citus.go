@@ -31,13 +31,9 @@ var (
 // addStatement returns a statement that adds thoughts with these columns. The parameters are
 // their transaction id, and for each its id, the key of its session, and the columns.
 func addStatement(columns, types []string) string {
-	arrays := []string{"$2::bigint[]", "$3::bigint[]"}
-	for i, t := range types {
-		arrays = append(arrays, fmt.Sprintf("$%d::%s[]", 4+i, t))
-	}
 	return `
 		INSERT INTO schema.thoughts (tx, id, session, ` + strings.Join(columns, ", ") + `) OVERRIDING SYSTEM VALUE
-		SELECT $1::xid8, * FROM unnest(` + strings.Join(arrays, ", ") + `)`
+		SELECT $1::xid8, * FROM unnest(` + arrays(2, append([]string{"bigint", "bigint"}, types...)) + `)`
 }
 
 // holdsLocks reports whether the transaction has locked the sessions with these keys where

@@ -67,15 +67,20 @@ func insertStatement(into, values string, columns, types []string) string {
 // selectRows returns a query for the rows of stored writes, with their values. The
 // parameters are the number of each row's write and further columns.
 func selectRows(values string, parameter int, columns, types []string) string {
-	arrays := []string{fmt.Sprintf("$%d::bigint[]", parameter)}
-	for i, t := range types {
-		arrays = append(arrays, fmt.Sprintf("$%d::%s[]", parameter+1+i, t))
-	}
 	return fmt.Sprintf(`
 		SELECT %[1]s, t.%[2]s
 		FROM unnest(%[3]s) WITH ORDINALITY AS t (n, %[4]s, position)
 		JOIN stored ON stored.n = t.n
-		ORDER BY t.position`, values, strings.Join(columns, ", t."), strings.Join(arrays, ", "), strings.Join(columns, ", "))
+		ORDER BY t.position`, values, strings.Join(columns, ", t."), arrays(parameter, append([]string{"bigint"}, types...)), strings.Join(columns, ", "))
+}
+
+// arrays returns parameters that are arrays of these types, the first with a number.
+func arrays(first int, types []string) string {
+	all := make([]string, len(types))
+	for i, t := range types {
+		all[i] = fmt.Sprintf("$%d::%s[]", first+i, t)
+	}
+	return strings.Join(all, ", ")
 }
 
 // mayWrite is true unless the store was migrated to a format that this program must not
