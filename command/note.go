@@ -3,9 +3,12 @@ package command
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"fmt"
+	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -16,6 +19,7 @@ import (
 	"github.com/sequent-dev/sequent/internal/app"
 	"github.com/sequent-dev/sequent/internal/draw"
 	"github.com/sequent-dev/sequent/internal/worktree"
+	"github.com/sequent-dev/sequent/web"
 )
 
 func (p *program) noteThought() *cobra.Command {
@@ -33,7 +37,9 @@ ID@17 the one at position 17 of the log. The ID can be shortened to its first ch
 --wrong says that the thought does not hold: it is disputed until it is revised or approved. --approve says
 that it holds. Both can have a text.
 
---json prints {"session", "seq", "kind", "text", "from", "at"}.`,
+With --server the note is written to a session of one's own on a server, which says whose token it was.
+
+--json prints {"session", "seq", "kind", "text", "from", "at", "owner"}.`,
 		Example: "sequent note 7k3#4 \"the log says otherwise\"\n\n# it is wrong, and why\nsequent note 7k3#4 --wrong \"the pool has 20 connections, not 5\"\n\n" +
 			"# it holds\nsequent note 7k3#4 --approve",
 		Args:              arguments(1, -1, "a thought, such as 7k3#4, and a text"),
@@ -50,6 +56,11 @@ that it holds. Both can have a text.
 			case strings.TrimSpace(n.Text) == "":
 				return misuse(c, "%s requires a text, --wrong or --approve", c.CommandPath())
 			}
+			if remote, err := p.fromServer(); err != nil {
+				return err
+			} else if remote && c.Flags().Changed("from") && !slices.Contains(p.inherited, "from") {
+				return &usageError{msg: "--from is for notes in a store: a server knows whose token it is", fix: "leave --from out"}
+			}
 			return p.withStore(c.Context(), func(a *app.App) error {
 				return p.addNote(c.Context(), a, args[0], n)
 			})
@@ -60,6 +71,7 @@ that it holds. Both can have a text.
 	c.Flags().StringVar(&from, "from", "", "`NAME` of the person (default: user.name of git, else USER or USERNAME)")
 	p.addJSONFlag(c)
 	p.addOwnersFlags(c)
+	p.addServerFlag(c)
 	return c
 }
 
@@ -94,16 +106,42 @@ func (p *program) addNote(ctx context.Context, a *app.App, reference string, n s
 		return err
 	}
 	n.Seq = t.Seq
-	s, err := found.engine.Update(ctx, id, func(c *sequent.Change) error { return c.AddNote(n) })
-	if err != nil {
+	if n, err = p.recordNote(ctx, found, n); err != nil {
 		return err
 	}
-	notes := s.Notes()
-	n = notes[len(notes)-1]
 	if p.json {
-		return writeJSON(p.out, newJSONNote(id, n))
+		return writeJSON(p.out, newJSONNote(found.session.Key(), n))
 	}
 	return p.printf("Noted at thought %s of session %s.", draw.One(brief.Name(t), p.charset()), draw.One(string(id), p.charset()))
+}
+
+// recordNote adds a note to a session, of a store or of a server, and returns what was recorded.
+func (p *program) recordNote(ctx context.Context, to referred, n sequent.Note) (sequent.Note, error) {
+	if remote, err := p.fromServer(); err != nil || remote {
+		return p.sendNote(ctx, to.session.Key(), n)
+	}
+	s, err := to.engine.Update(ctx, to.session.ID(), func(c *sequent.Change) error { return c.AddNote(n) })
+	if err != nil {
+		return n, err
+	}
+	notes := s.Notes()
+	return notes[len(notes)-1], nil
+}
+
+// sendNote has the server record a note.
+func (p *program) sendNote(ctx context.Context, to sequent.Key, n sequent.Note) (sequent.Note, error) {
+	r, err := p.connect(p.server)
+	if err != nil {
+		return n, err
+	}
+	body, err := json.Marshal(map[string]any{"id": to.ID, "seq": n.Seq, "kind": n.Kind, "text": n.Text})
+	if err != nil {
+		return n, err
+	}
+	var made web.Note
+	err = r.post(ctx, "notes", url.Values{"owner": {to.Owner}}, body, &made)
+	n.From, n.At = made.From, made.At
+	return n, r.storeError(err)
 }
 
 // A jsonNote is a note in JSON output.
@@ -114,8 +152,9 @@ type jsonNote struct {
 	Text    string           `json:"text,omitempty"`
 	From    string           `json:"from,omitempty"`
 	At      time.Time        `json:"at"`
+	Owner   string           `json:"owner,omitempty"` // of the session; empty for the local user
 }
 
-func newJSONNote(id sequent.ID, n sequent.Note) jsonNote {
-	return jsonNote{string(id), n.Seq, n.Kind, n.Text, n.From, n.At}
+func newJSONNote(k sequent.Key, n sequent.Note) jsonNote {
+	return jsonNote{string(k.ID), n.Seq, n.Kind, n.Text, n.From, n.At, k.Owner}
 }

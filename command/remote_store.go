@@ -26,9 +26,9 @@ import (
 	"github.com/sequent-dev/sequent/web"
 )
 
-// addServerFlag adds the flag --server to a command that reads sessions with withStore.
+// addServerFlag adds the flag --server to a command that works on sessions with withStore.
 func (p *program) addServerFlag(c *cobra.Command) {
-	c.Flags().StringVar(&p.server, "server", "", "URL of a server whose sessions are read instead of a store's, with the token of SEQUENT_TOKEN or sequent login")
+	c.Flags().StringVar(&p.server, "server", "", "URL of a server whose sessions are used instead of a store's, with the token of SEQUENT_TOKEN or sequent login")
 }
 
 // fromServer reports whether the sessions are those of a server. It refuses --server
@@ -50,7 +50,6 @@ func (p *program) fromServer() (bool, error) {
 var storeOnly = map[string]string{
 	"delete":       "run sequent delete on the server's machine, with --store STORE",
 	"import":       "run sequent import on the server's machine, with --store STORE and --owner SUBJECT",
-	"note":         "write the note in the viewer: sequent view --server URL",
 	"owner rename": "run sequent owner rename on the server's machine, with --store STORE",
 }
 
@@ -294,7 +293,7 @@ func (s *remoteStore) ask(ctx context.Context, method string, query, into any) e
 	}
 	wait := firstWait
 	for attempt := 1; ; attempt++ {
-		err := s.post(ctx, "store/"+method, body, into)
+		err := s.post(ctx, "store/"+method, nil, body, into)
 		refused, ok := errors.AsType[*remoteError](err)
 		switch {
 		case err == nil:
@@ -317,8 +316,8 @@ func (s *remoteStore) ask(ctx context.Context, method string, query, into any) e
 }
 
 // post sends a POST request to the API.
-func (r *remote) post(ctx context.Context, name string, body []byte, into any) error {
-	reply, err := r.send(ctx, http.MethodPost, name, nil, bytes.NewReader(body))
+func (r *remote) post(ctx context.Context, name string, query url.Values, body []byte, into any) error {
+	reply, err := r.send(ctx, http.MethodPost, name, query, bytes.NewReader(body))
 	if err != nil {
 		return err
 	}

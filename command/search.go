@@ -127,8 +127,8 @@ func (p *program) searchThoughts(ctx context.Context, a *app.App, q sequent.Sear
 		if err != nil {
 			return err
 		}
-		if s.reference.NamesThought() {
-			return &usageError{msg: fmt.Sprintf("%s is a thought, and --session takes a session", s.reference), fix: "pass " + string(s.session.ID())}
+		if err := s.whole("--session"); err != nil {
+			return err
 		}
 		engine, q.Session = s.engine, s.session.ID()
 	} else {

@@ -206,7 +206,14 @@ func TestWatchLive(t *testing.T) {
 // startCommand starts the program and returns its lines of output.
 func startCommand(t *testing.T, args ...string) (*exec.Cmd, <-chan string) {
 	t.Helper()
+	return startCommandIn(t, nil, args...)
+}
+
+// startCommandIn is startCommand with variables of the environment, each as NAME=VALUE.
+func startCommandIn(t *testing.T, env []string, args ...string) (*exec.Cmd, <-chan string) {
+	t.Helper()
 	cmd := exec.Command("sequent", args...)
+	cmd.Env = append(cmd.Environ(), env...)
 	cmd.Stderr = t.Output()
 	out, err := cmd.StdoutPipe()
 	if err != nil {

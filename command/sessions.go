@@ -64,15 +64,14 @@ func newJSONThought(id sequent.ID, t sequent.Thought) jsonThought {
 // fieldID is the field of errors about an ID argument. They have a Fix already.
 const fieldID = "ID"
 
-// latest returns the session that changed last, of a project and those without one; the
-// empty project is all.
-func latest(ctx context.Context, e *sequent.Engine, project string) (*sequent.Session, error) {
+// latest returns the session of a query that changed last.
+func latest(ctx context.Context, e *sequent.Engine, q sequent.Query) (*sequent.Session, error) {
 	for {
-		id, err := latestID(ctx, e, project)
+		k, err := latestKey(ctx, e, q)
 		if err != nil {
 			return nil, err
 		}
-		s, err := e.Session(ctx, id)
+		s, err := e.Owned(k.Owner).Session(ctx, k.ID)
 		if errors.Is(err, sequent.ErrNotFound) {
 			continue // deleted just now
 		}
@@ -80,16 +79,17 @@ func latest(ctx context.Context, e *sequent.Engine, project string) (*sequent.Se
 	}
 }
 
-// latestID is latest for the id.
-func latestID(ctx context.Context, e *sequent.Engine, project string) (sequent.ID, error) {
-	page, err := e.Sessions(ctx, sequent.Query{Project: project, Limit: 1})
+// latestKey is latest for the key.
+func latestKey(ctx context.Context, e *sequent.Engine, q sequent.Query) (sequent.Key, error) {
+	q.Limit = 1
+	page, err := e.Sessions(ctx, q)
 	if err != nil {
-		return "", err
+		return sequent.Key{}, err
 	}
 	if len(page.Headers) == 0 {
-		return "", noSessions(ctx, e, project)
+		return sequent.Key{}, noSessions(ctx, e, q.Project)
 	}
-	return page.Headers[0].ID, nil
+	return page.Headers[0].Key, nil
 }
 
 func noSessions(ctx context.Context, e *sequent.Engine, project string) error {
@@ -135,7 +135,7 @@ func (p *program) wanted(ctx context.Context, e *sequent.Engine, args []string) 
 		if err != nil {
 			return nil, err
 		}
-		return latest(ctx, e, project)
+		return latest(ctx, e, sequent.Query{Project: project})
 	}
 	return find(ctx, e, args[0])
 }
@@ -145,6 +145,14 @@ type referred struct {
 	engine    *sequent.Engine // of the owner of the session
 	session   *sequent.Session
 	reference sequent.Reference
+}
+
+// whole refuses a thought where a session is meant.
+func (r *referred) whole(taker string) error {
+	if !r.reference.NamesThought() {
+		return nil
+	}
+	return &usageError{msg: fmt.Sprintf("%s is a thought, and %s takes a session", r.reference, taker), fix: "pass " + string(r.session.ID())}
 }
 
 // refer returns the session that an argument refers to; without one, the latest. The ID
@@ -236,19 +244,11 @@ func (p *program) referLatest(ctx context.Context, e *sequent.Engine) (referred,
 	if err != nil {
 		return referred{}, err
 	}
-	if !p.allOwners {
-		s, err := latest(ctx, e, project)
-		return referred{engine: e, session: s}, err
+	s, err := latest(ctx, e, sequent.Query{AllOwners: p.allOwners, Project: project})
+	if err != nil {
+		return referred{}, err
 	}
-	for h, err := range e.AllSessions(ctx, sequent.Query{AllOwners: true, Project: project, Limit: 1}) {
-		if err != nil {
-			return referred{}, err
-		}
-		owned := e.Owned(h.Owner)
-		s, err := owned.Session(ctx, h.ID)
-		return referred{engine: owned, session: s}, err
-	}
-	return referred{}, noSessions(ctx, e, project)
+	return referred{engine: e.Owned(s.Owner()), session: s}, nil
 }
 
 // maxMatching is the number of sessions that an error about an ambiguous id names.

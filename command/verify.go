@@ -107,11 +107,11 @@ func (v *verifying) wanted(ctx context.Context, e *sequent.Engine, args []string
 		if err != nil {
 			return sequent.Header{}, nil, err
 		}
-		id, err := latestID(ctx, e, project)
+		k, err := latestKey(ctx, e, sequent.Query{Project: project})
 		if err != nil {
 			return sequent.Header{}, nil, err
 		}
-		return stored(ctx, e, id)
+		return stored(ctx, e, k.ID)
 	}
 	h, entries, err := stored(ctx, e, sequent.ID(args[0]))
 	if sequent.CodeOf(err) != sequent.CodeSessionNotFound {

@@ -96,7 +96,7 @@ func (p *program) viewServer(ctx context.Context, args []string, printURL bool) 
 	var code struct {
 		Code string `json:"code"`
 	}
-	err = r.post(ctx, "login/code", []byte("{}"), &code)
+	err = r.post(ctx, "login/code", nil, []byte("{}"), &code)
 	if refused, ok := errors.AsType[*remoteError](err); ok && refused.Code == "no_login" {
 		err = nil // a server without tokens needs no code
 	}

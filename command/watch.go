@@ -9,7 +9,6 @@ import (
 
 	"github.com/sequent-dev/sequent"
 	"github.com/sequent-dev/sequent/agent/plan"
-	"github.com/sequent-dev/sequent/brief"
 	"github.com/sequent-dev/sequent/internal/app"
 	"github.com/sequent-dev/sequent/internal/draw"
 )
@@ -30,12 +29,16 @@ returns to the newest thought. Otherwise each thought is printed on one line as 
 read from the environment variable SEQUENT_TOKEN; without it, that of sequent login is sent. It crosses networks
 with https only. The command connects again by itself, and misses and repeats nothing.
 
+--all-owners follows the sessions of everyone, and names the owner of each thought: beside the store, or on a
+server with a token of the scope admin.
+
 --json prints one object per thought: {session, seq, number, total, text, branch, from, revises,
-revision, more, at}, and one per note of a person: {session, seq, kind, text, from, at}.`,
+revision, more, at, owner}, and one per note of a person: {session, seq, kind, text, from, at, owner}.`,
 		Example: "# follow your agent in a second terminal\nsequent watch\n\n" +
 			"# until the session is complete\nsequent watch 7k3 --until-complete\n\n" +
 			"# only the texts\nsequent watch --json | jq -r .text\n\n" +
-			"# the sessions of a team's server\nSEQUENT_TOKEN=$(cat token) sequent watch --server https://think.example.com",
+			"# the sessions of a team's server\nSEQUENT_TOKEN=$(cat token) sequent watch --server https://think.example.com\n\n" +
+			"# all that a team thinks\nsequent watch --all-owners --all-projects",
 		Args:              arguments(0, 1, "at most one ID"),
 		ValidArgsFunction: p.completeIDs,
 		RunE: func(c *cobra.Command, args []string) error {
@@ -66,14 +69,20 @@ revision, more, at}, and one per note of a person: {session, seq, kind, text, fr
 				if err != nil {
 					return err
 				}
-				w := &watcher{engine: a.Engine, changes: changes, project: project, untilComplete: untilComplete}
+				w := &watcher{
+					engine: a.Engine, query: sequent.Query{AllOwners: p.allOwners, Project: project},
+					changes: changes, untilComplete: untilComplete,
+				}
 				if len(args) > 0 {
-					s, err := find(c.Context(), a.Engine, args[0])
+					found, err := p.refer(c.Context(), a.Engine, args)
 					if err != nil {
 						return err
 					}
-					w.id = s.ID()
-					changes.Add(s.Key())
+					if err := found.whole(c.CommandPath()); err != nil {
+						return err
+					}
+					w.engine, w.id = found.engine, found.session.ID()
+					changes.Add(found.session.Key())
 				} else {
 					changes.Add(sequent.Key{})
 				}
@@ -95,7 +104,7 @@ revision, more, at}, and one per note of a person: {session, seq, kind, text, fr
 	c.Flags().BoolVar(&untilComplete, "until-complete", false, "exit when the session is complete")
 	p.addJSONFlag(c)
 	p.addProjectFlags(c)
-	p.addOwnerFlag(c)
+	p.addOwnersFlags(c)
 	p.addServerFlag(c)
 	p.addWidthFlag(c)
 	return c
@@ -104,8 +113,8 @@ revision, more, at}, and one per note of a person: {session, seq, kind, text, fr
 // A watcher waits for changes of sessions.
 type watcher struct {
 	engine        *sequent.Engine
-	id            sequent.ID     // empty means all sessions of the project
-	project       string         // and those without one; empty means all
+	id            sequent.ID     // of a session of the engine; empty means those of query
+	query         sequent.Query  // of whom, and of which project
 	changes       *sequent.Watch // of them; a screen opens one if it is nil
 	untilComplete bool
 }
@@ -118,7 +127,7 @@ func (w *watcher) next(ctx context.Context, known *sequent.Session) (*sequent.Se
 		var err error
 		if w.id != "" {
 			s, err = w.engine.Session(ctx, w.id)
-		} else if s, err = latest(ctx, w.engine, w.project); sequent.CodeOf(err) == sequent.CodeSessionNotFound {
+		} else if s, err = latest(ctx, w.engine, w.query); sequent.CodeOf(err) == sequent.CodeSessionNotFound {
 			s, err = nil, nil // no session yet
 		}
 		if err != nil {
@@ -131,86 +140,6 @@ func (w *watcher) next(ctx context.Context, known *sequent.Session) (*sequent.Se
 			return nil, err
 		}
 	}
-}
-
-// line writes a thought on one line. Named means that the session's id is omitted.
-func (p *program) line(s sequent.ID, t sequent.Thought, named bool) error {
-	if p.json {
-		return writeJSON(p.out, newJSONThought(s, t))
-	}
-	line, o := p.stamp(s, t.At, named)
-	return p.print(draw.Cut(append(line, draw.Thought(t, o)...), o))
-}
-
-// notes writes what people have said about the thoughts of a session, without the first
-// ones.
-func (p *program) notes(s *sequent.Session, written int, named bool) error {
-	notes := s.Notes()
-	for _, n := range notes[min(written, len(notes)):] { // a store can go back to an earlier state
-		t, _ := s.At(n.Seq)
-		if err := p.noteLine(s.ID(), t, n, named); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// noteLine writes a note about a thought on one line.
-func (p *program) noteLine(s sequent.ID, t sequent.Thought, n sequent.Note, named bool) error {
-	if p.json {
-		return writeJSON(p.out, newJSONNote(s, n))
-	}
-	line, o := p.stamp(s, n.At, named)
-	line = append(line, draw.Span{Text: draw.One("note on "+brief.Note(t, n), o.Charset), Role: draw.Newest})
-	return p.print(draw.Cut(line, o))
-}
-
-// stamp returns the beginning of a line with the time, and with the session unless the
-// reader knows it.
-func (p *program) stamp(s sequent.ID, at time.Time, named bool) (draw.Line, draw.Options) {
-	o := p.drawing()
-	if p.width == 0 && !isTerminal(p.out) {
-		o.Width = 1 << 30 // do not truncate lines for a program or a file
-	}
-	line := draw.Line{{Text: at.Local().Format(time.TimeOnly) + " ", Role: draw.Meta}}
-	if !named {
-		line = append(line, draw.Span{Text: draw.One(string(s), o.Charset) + " ", Role: draw.Meta})
-	}
-	return line, o
-}
-
-// drawingOf is drawing with the state of a plan that has failed.
-func (p *program) drawingOf(s *sequent.Session) draw.Options {
-	o := p.drawing()
-	if p.failure(s) != "" {
-		o.State = plan.Failed
-	}
-	return o
-}
-
-// failure says why the plan of a session has failed; empty if it has not.
-func (p *program) failure(s *sequent.Session) string {
-	st, ok := plan.StateOf(s)
-	if !ok || st.State != plan.Failed {
-		return ""
-	}
-	if st.Fault == nil {
-		return "The plan failed."
-	}
-	return fmt.Sprintf("The phase %s failed: %s.", st.Fault.Phase, draw.One(st.Fault.Message, p.charset()))
-}
-
-// reportFailure writes that the plan of a session has failed, unless that is known.
-// Named means that the session's id is omitted.
-func (p *program) reportFailure(s *sequent.Session, known, named bool) error {
-	line := p.failure(s)
-	if line == "" || p.json || known {
-		return nil
-	}
-	if !named {
-		line = draw.One(string(s.ID()), p.charset()) + " " + line
-	}
-	return p.print(draw.Line{{Text: s.Updated().Local().Format(time.TimeOnly) + " ", Role: draw.Meta}, {Text: line, Role: draw.Newest}})
 }
 
 // A watched session is how much of a session was written.
@@ -237,7 +166,7 @@ func (p *program) watchOne(ctx context.Context, w *watcher) error {
 			}
 		}
 		for t := range s.Since(from) {
-			if err := p.line(s.ID(), t, true); err != nil {
+			if err := p.line(s.Key(), t, true); err != nil {
 				return err
 			}
 			if known != nil && w.untilComplete && !t.More {
@@ -264,12 +193,12 @@ const skew = time.Minute
 // A following is what is known of the sessions of a project.
 type following struct {
 	since time.Time // sessions that have not changed since then are not read
-	seen  map[sequent.ID]watched
+	seen  map[sequent.Key]watched
 }
 
 // watchAll writes the future thoughts of all sessions of the project.
 func (p *program) watchAll(ctx context.Context, w *watcher) error {
-	f := &following{seen: make(map[sequent.ID]watched)}
+	f := &following{seen: make(map[sequent.Key]watched)}
 	if err := f.begin(ctx, w); err != nil {
 		return err
 	}
@@ -290,16 +219,20 @@ func (p *program) watchAll(ctx context.Context, w *watcher) error {
 // begin finds out what is there already. The times are those of the store, since the clock of this
 // machine may differ.
 func (f *following) begin(ctx context.Context, w *watcher) error {
-	page, err := w.engine.Sessions(ctx, sequent.Query{Project: w.project, Limit: 1})
+	q := w.query
+	q.Limit = 1
+	page, err := w.engine.Sessions(ctx, q)
 	if err != nil || len(page.Headers) == 0 {
 		return err
 	}
 	f.since = page.Headers[0].Updated.Add(-skew)
-	for h, err := range w.engine.AllSessions(ctx, sequent.Query{Since: f.since, Project: w.project}) {
+	q = w.query
+	q.Since = f.since
+	for h, err := range w.engine.AllSessions(ctx, q) {
 		if err != nil {
 			return err
 		}
-		f.seen[h.ID] = watched{at: h.Position(), failed: plan.HasFailed(h), until: h.Updated}
+		f.seen[h.Key] = watched{at: h.Position(), failed: plan.HasFailed(h), until: h.Updated}
 	}
 	return nil
 }
@@ -307,19 +240,20 @@ func (f *following) begin(ctx context.Context, w *watcher) error {
 // printNew writes the thoughts that were recorded since the last call. It reports
 // whether a session was completed.
 func (p *program) printNew(ctx context.Context, w *watcher, f *following) (complete bool, err error) {
-	since := f.since
-	for h, err := range w.engine.AllSessions(ctx, sequent.Query{Since: since, Project: w.project}) {
+	since, q := f.since, w.query
+	q.Since = since
+	for h, err := range w.engine.AllSessions(ctx, q) {
 		if err != nil {
 			return false, err
 		}
 		if recent := h.Updated.Add(-skew); recent.After(f.since) {
 			f.since = recent
 		}
-		known, ok := f.seen[h.ID]
+		known, ok := f.seen[h.Key]
 		if h.Position() == known.at {
 			continue
 		}
-		s, err := w.engine.Session(ctx, h.ID)
+		s, err := w.engine.Owned(h.Owner).Session(ctx, h.ID)
 		if sequent.CodeOf(err) == sequent.CodeSessionNotFound {
 			continue // deleted just now
 		}
@@ -339,7 +273,7 @@ func (p *program) printNew(ctx context.Context, w *watcher, f *following) (compl
 			if !ok && t.At.Before(since) {
 				continue
 			}
-			if err := p.line(s.ID(), t, false); err != nil {
+			if err := p.line(s.Key(), t, false); err != nil {
 				return false, err
 			}
 			complete = complete || !t.More
@@ -357,7 +291,7 @@ func (p *program) printNew(ctx context.Context, w *watcher, f *following) (compl
 		if err := p.reportFailure(s, known.failed, false); err != nil {
 			return false, err
 		}
-		f.seen[h.ID] = watched{at: s.Position(), failed: p.failure(s) != "", notes: len(s.Notes()), until: known.until}
+		f.seen[h.Key] = watched{at: s.Position(), failed: p.failure(s) != "", notes: len(s.Notes()), until: known.until}
 	}
 	return complete, nil
 }

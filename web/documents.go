@@ -55,6 +55,10 @@ type Note struct {
 	At   time.Time `json:"at"`
 }
 
+func newNote(n sequent.Note) Note {
+	return Note{Seq: n.Seq, Kind: string(n.Kind), Text: n.Text, From: n.From, At: n.At}
+}
+
 // A Standing lists the thoughts that are not simply current.
 type Standing struct {
 	Superseded [][2]int `json:"superseded"` // each with the thought that holds instead
@@ -174,7 +178,7 @@ type State struct {
 func stateOf(s *sequent.Session) State {
 	h, notes := s.Header(), []Note{}
 	for _, n := range s.Notes() {
-		notes = append(notes, Note{Seq: n.Seq, Kind: string(n.Kind), Text: n.Text, From: n.From, At: n.At})
+		notes = append(notes, newNote(n))
 	}
 	return State{newSession(&h), linesOf(s), notes, standingOf(s)}
 }

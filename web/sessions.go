@@ -54,10 +54,12 @@ func (v *visit) note() error {
 		return err
 	}
 	note := sequent.Note{Seq: in.Seq, Kind: sequent.NoteKind(in.Kind), Text: in.Text, From: v.granted.Subject}
-	if _, err := v.engine.Update(v.r.Context(), sequent.ID(in.ID), func(c *sequent.Change) error { return c.AddNote(note) }); err != nil {
+	s, err := v.engine.Update(v.r.Context(), sequent.ID(in.ID), func(c *sequent.Change) error { return c.AddNote(note) })
+	if err != nil {
 		return err
 	}
-	return v.reply(struct{}{})
+	notes := s.Notes()
+	return v.reply(newNote(notes[len(notes)-1]))
 }
 
 // export answers with the session as a file.

@@ -224,6 +224,9 @@ func TestNotes(t *testing.T) {
 			t.Errorf("%s: %d %s, want %d", body, status, text, want)
 		}
 	}
+	if _, text := post("a", `{"id":"plan","seq":1,"kind":"remark","text":"Why?"}`); !strings.HasPrefix(text, `{"seq":1,"kind":"remark","text":"Why?","from":"alice","at":"`) {
+		t.Errorf("a note is answered with %s", text)
+	}
 	if status, text := post("b", `{"id":"plan","seq":1,"kind":"wrong"}`); status != http.StatusNotFound {
 		t.Errorf("another owner: %d %s", status, text)
 	}
