@@ -192,8 +192,8 @@ func (p *program) shareRevoke() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "revoke LINK-ID... --server URL",
 		Short: "End links to sessions at once",
-		Long: `End links: pages that are open end within a second. LINK-ID is what sequent share list shows, not the link
-itself. A token with the scope admin ends those of any owner.
+		Long: `End links: pages that are open end within a second, those of hidden tabs when they are shown. LINK-ID is what
+sequent share list shows, not the link itself. A token with the scope admin ends those of any owner.
 
 --json prints the links that were ended, one a line.`,
 		Example: "sequent share revoke 3f9a0c1d2e4b5a67 --server https://think.example.com",

@@ -202,14 +202,15 @@ export class Server {
    */
   follow(o) {
     const abort = new AbortController();
-    // A browser keeps pages that were left, and with HTTP/1.1 six connections for all of a server. A
-    // page that is shown again connects again.
+    // A browser keeps pages that were left, and with HTTP/1.1 six connections for all tabs of a server. A
+    // page that nobody sees gives its connection up, and connects again when it is shown.
     let connection = new AbortController();
-    const leave = () => connection.abort();
-    addEventListener('pagehide', leave);
+    document.addEventListener('visibilitychange', () => { if (document.hidden) connection.abort(); }, { signal: abort.signal });
+    const shown = () => new Promise((resolve) => document.addEventListener('visibilitychange', resolve, { once: true, signal: abort.signal }));
     let last = o.after || '', wait = 250, over = false;
     const run = async () => {
       while (!abort.signal.aborted && !over) {
+        while (document.hidden) await shown();
         try {
           const q = new URLSearchParams(o.id ? { id: o.id } : o.project ? { project: o.project } : {});
           if (this.owner) q.set('owner', this.owner);
@@ -226,6 +227,7 @@ export class Server {
           });
         } catch (e) {
           if (abort.signal.aborted) return;
+          if (connection.signal.aborted) continue;
           const refused = e instanceof Refused ? e : undefined;
           o.state(false, refused);
           if (refused && (refused.status === 401 || refused.status === 404)) return;
@@ -237,10 +239,7 @@ export class Server {
       }
     };
     run();
-    return () => {
-      abort.abort();
-      removeEventListener('pagehide', leave);
-    };
+    return () => abort.abort();
   }
 }
 

@@ -74,10 +74,27 @@ type tab struct {
 	problems []string                   // exceptions, errors of the console, violations of the policy
 }
 
-// open opens a page.
+// open opens a page in a window and a storage of its own.
 func (b *browser) open(t *testing.T, url string) *tab {
 	t.Helper()
-	ctx, cancel := chromedp.NewContext(b.ctx, chromedp.WithNewBrowserContext())
+	return openTab(t, b.ctx, url, chromedp.WithNewBrowserContext())
+}
+
+// beside opens a page in another tab of the window, which hides this one.
+func (p *tab) beside(url string) *tab {
+	p.t.Helper()
+	return openTab(p.t, p.ctx, url, chromedp.WithNewWindow(false))
+}
+
+// show brings the tab to the front of its window.
+func (p *tab) show() {
+	p.t.Helper()
+	call(p, page.BringToFront, cdp.Empty{})
+}
+
+func openTab(t *testing.T, from context.Context, url string, option chromedp.ContextOption) *tab {
+	t.Helper()
+	ctx, cancel := chromedp.NewContext(from, option)
 	t.Cleanup(cancel)
 	p := &tab{t: t, ctx: ctx}
 	if err := chromedp.Do(ctx); err != nil {

@@ -12,6 +12,42 @@ import (
 	"github.com/sequent-dev/sequent/store/sqlite"
 )
 
+// A browser has six connections to a server, and many tabs open with sessions of it: those in the
+// background take none, and have missed nothing when they are shown.
+func TestManyTabs(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "sequent.db")
+	url := serveAll(t, app.Config{Store: file})
+	store, err := sqlite.Open(t.Context(), sqlite.Config{Path: file})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer store.Close()
+	e := sequent.New(sequent.Config{Store: store})
+	record(t, e, "one", sequent.Draft{Number: 1, Text: "1", More: true})
+
+	const both = `document.querySelectorAll('.row').length === 1 && document.querySelectorAll('.sessions a').length === 1`
+	tabs := []*tab{newBrowser(t).open(t, url+"/ui/s/one")}
+	for tabs[0].wait(both); len(tabs) < 8; {
+		p := tabs[0].beside(url + "/ui/s/one")
+		p.wait(both)
+		tabs = append(tabs, p)
+	}
+	if !eval[bool](tabs[0], `document.hidden`) {
+		t.Fatal("the first tab is not hidden")
+	}
+	for i, p := range []*tab{tabs[7], tabs[0], tabs[4]} {
+		record(t, e, "one", sequent.Draft{Number: i + 2, Text: "while others are shown", More: true})
+		p.show()
+		p.wait(fmt.Sprintf(`document.querySelectorAll('.row').length === %d`, i+2))
+		p.wait(fmt.Sprintf(`document.querySelector('.sessions a').textContent.includes('%d thoughts')`, i+2))
+		p.wait(`document.querySelector('.banner').hidden`)
+	}
+	for _, p := range tabs {
+		p.clean()
+	}
+}
+
 // While 1,000 thoughts are recorded the server is stopped and started again, several times.
 // The page connects again by itself and shows every thought once.
 func TestReconnect(t *testing.T) {
