@@ -56,13 +56,19 @@ With --server the note is written to a session of one's own on a server, which s
 			case strings.TrimSpace(n.Text) == "":
 				return misuse(c, "%s requires a text, --wrong or --approve", c.CommandPath())
 			}
-			if remote, err := p.fromServer(); err != nil {
+			remote, err := p.fromServer()
+			if err != nil {
 				return err
-			} else if remote && c.Flags().Changed("from") && !slices.Contains(p.inherited, "from") {
-				return &usageError{msg: "--from is for notes in a store: a server knows whose token it is", fix: "leave --from out"}
+			}
+			record := recordNote
+			if remote {
+				if c.Flags().Changed("from") && !slices.Contains(p.inherited, "from") {
+					return &usageError{msg: "--from is for notes in a store: a server knows whose token it is", fix: "leave --from out"}
+				}
+				record = p.sendNote
 			}
 			return p.withStore(c.Context(), func(a *app.App) error {
-				return p.addNote(c.Context(), a, args[0], n)
+				return p.addNote(c.Context(), a, args[0], n, record)
 			})
 		},
 	}
@@ -85,8 +91,8 @@ func (p *program) person() string {
 	return cmp.Or(worktree.Person("", configurations...), p.getenv("USER"), p.getenv("USERNAME"))
 }
 
-// addNote adds a note to the thought that an argument refers to.
-func (p *program) addNote(ctx context.Context, a *app.App, reference string, n sequent.Note) error {
+// addNote has record add a note to the thought that an argument refers to.
+func (p *program) addNote(ctx context.Context, a *app.App, reference string, n sequent.Note, record func(context.Context, referred, sequent.Note) (sequent.Note, error)) error {
 	if err := p.checkOwner(ctx, a); err != nil {
 		return err
 	}
@@ -106,7 +112,7 @@ func (p *program) addNote(ctx context.Context, a *app.App, reference string, n s
 		return err
 	}
 	n.Seq = t.Seq
-	if n, err = p.recordNote(ctx, found, n); err != nil {
+	if n, err = record(ctx, found, n); err != nil {
 		return err
 	}
 	if p.json {
@@ -115,11 +121,8 @@ func (p *program) addNote(ctx context.Context, a *app.App, reference string, n s
 	return p.printf("Noted at thought %s of session %s.", draw.One(brief.Name(t), p.charset()), draw.One(string(id), p.charset()))
 }
 
-// recordNote adds a note to a session, of a store or of a server, and returns what was recorded.
-func (p *program) recordNote(ctx context.Context, to referred, n sequent.Note) (sequent.Note, error) {
-	if remote, err := p.fromServer(); err != nil || remote {
-		return p.sendNote(ctx, to.session.Key(), n)
-	}
+// recordNote adds a note to a session of a store, and returns what was recorded.
+func recordNote(ctx context.Context, to referred, n sequent.Note) (sequent.Note, error) {
 	s, err := to.engine.Update(ctx, to.session.ID(), func(c *sequent.Change) error { return c.AddNote(n) })
 	if err != nil {
 		return n, err
@@ -128,18 +131,18 @@ func (p *program) recordNote(ctx context.Context, to referred, n sequent.Note) (
 	return notes[len(notes)-1], nil
 }
 
-// sendNote has the server record a note.
-func (p *program) sendNote(ctx context.Context, to sequent.Key, n sequent.Note) (sequent.Note, error) {
+// sendNote is recordNote for a session of the server.
+func (p *program) sendNote(ctx context.Context, to referred, n sequent.Note) (sequent.Note, error) {
 	r, err := p.connect(p.server)
 	if err != nil {
 		return n, err
 	}
-	body, err := json.Marshal(map[string]any{"id": to.ID, "seq": n.Seq, "kind": n.Kind, "text": n.Text})
+	body, err := json.Marshal(map[string]any{"id": to.session.ID(), "seq": n.Seq, "kind": n.Kind, "text": n.Text})
 	if err != nil {
 		return n, err
 	}
 	var made web.Note
-	err = r.post(ctx, "notes", url.Values{"owner": {to.Owner}}, body, &made)
+	err = r.post(ctx, "notes", url.Values{"owner": {to.session.Owner()}}, body, &made)
 	n.From, n.At = made.From, made.At
 	return n, r.storeError(err)
 }
