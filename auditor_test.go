@@ -23,11 +23,11 @@ func (a *auditor) Commit(ctx context.Context, batch []*sequent.Write) error {
 		keys[w.Header.Key] = true
 		a.check(w)
 		rebase := w.Rebase
-		w.Rebase = func(now sequent.Header, exists bool, tail []sequent.Entry) bool {
-			ok := rebase(now, exists, tail)
+		w.Rebase = func(now sequent.Header, tail []sequent.Entry) bool {
+			ok := rebase(now, tail)
 			if ok {
 				a.check(w)
-				if exists && w.Base != now.Position() || !exists && w.Base.Version != 0 {
+				if now.Version > 0 && w.Base != now.Position() || now.Version == 0 && w.Base.Version != 0 {
 					a.t.Errorf("after Rebase the base is %+v, want %+v", w.Base, now.Position())
 				}
 			}
@@ -43,12 +43,13 @@ func (a *auditor) check(w *sequent.Write) {
 		base = sequent.Position{Epoch: h.Epoch}
 	}
 	thoughts := sequent.Thoughts(w.Entries)
-	if h.Epoch == 0 || h.Epoch != base.Epoch || h.Version <= base.Version || h.Len != base.Len+len(thoughts) {
+	had := h.Len - len(thoughts)
+	if h.Epoch == 0 || h.Epoch != base.Epoch || h.Version <= base.Version || had < 0 || h.Seal != h.Digest() {
 		a.t.Errorf("a write leads from %+v to %+v with %d thoughts", w.Base, h.Position(), len(thoughts))
 	}
 	for i, th := range thoughts {
-		if th.Seq != base.Len+i+1 || th.After >= th.Seq || th.Supersedes >= th.Seq {
-			a.t.Errorf("thought %d of a write is %+v", base.Len+i+1, th)
+		if th.Seq != had+i+1 || th.After >= th.Seq || th.Supersedes >= th.Seq {
+			a.t.Errorf("thought %d of a write is %+v", had+i+1, th)
 		}
 	}
 	if len(w.Entries) == 0 && h.Head != base.Head || len(w.Entries) > 0 && !h.Continues(base, w.Entries) ||

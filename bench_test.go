@@ -33,7 +33,7 @@ func BenchmarkAppend(b *testing.B) {
 						if _, err := e.Ensure(b.Context(), id, func(c *sequent.Change) error {
 							for range min(500, have-n) {
 								n++
-								if _, err := c.Append(sequent.Draft{Number: n, Total: n, Text: text, More: true}); err != nil {
+								if _, err := c.Append(sequent.Draft{Number: n, Total: n, Text: text}); err != nil {
 									return err
 								}
 							}
@@ -45,7 +45,7 @@ func BenchmarkAppend(b *testing.B) {
 					b.StartTimer()
 				}
 				n++
-				if _, err := e.Update(b.Context(), id, add(sequent.Draft{Number: n, Total: n, Text: text, More: true})); err != nil {
+				if _, err := e.Update(b.Context(), id, add(sequent.Draft{Number: n, Total: n, Text: text})); err != nil {
 					b.Fatal(err)
 				}
 			}

@@ -5,9 +5,12 @@ import (
 	"cmp"
 	"crypto/rand"
 	"crypto/sha256"
+	"encoding/binary"
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 )
 
@@ -84,12 +87,12 @@ func (b *Body) UnmarshalJSON(data []byte) error {
 
 // An Entry is one step of a session's log. Its hash covers the hash of the entry before
 // it and all that it holds, so that the hash of the last entry, [Header.Head], proves
-// the whole log. docs/format.md defines the encoding.
+// the whole log. docs/reference/format.md defines the encoding.
 //
-// Thoughts that were recorded before sequent had hashes have no proof: Place is 0, and
-// Salt and Hash are zero. They come before all other entries.
+// The entries that a store has are proven. Those of files need not be: then Place is 0, and
+// Salt and Hash are zero.
 type Entry struct {
-	Place   int       `json:",omitzero"` // 1, 2, 3, … among the entries with proof
+	Place   int       `json:",omitzero"` // 1, 2, 3, …: position in the log
 	Kind    Kind      // see Thought and Body
 	At      time.Time // when it was recorded, UTC, to the microsecond; a thought's At
 	Salt    Salt      `json:",omitzero"`
@@ -145,8 +148,8 @@ func (e *Entry) Mask() {
 }
 
 // Prove adds entries to the end of the session's chain, which h has: each gets its
-// place, a new salt and its hash, and h the new end. The session has no writer but the
-// caller.
+// place, a new salt and its hash, and h the new end and its seal. The rest of h is complete,
+// and the session has no writer but the caller.
 func (h *Header) Prove(entries []Entry) {
 	for i := range entries {
 		e := &entries[i]
@@ -156,64 +159,186 @@ func (h *Header) Prove(entries []Entry) {
 		e.Hash = e.hash(h.Head)
 		h.Head = e.Hash
 	}
+	h.Seal = h.Digest()
 }
 
-// Continues reports whether tail, the entries of the session beyond a position or a
-// first part of them, follows what a reader at that position has. It does not if the
-// session was begun again, or if its store has gone back to an earlier state: then the
-// reader's entries are those of another history.
+// Digest returns what [Header.Seal] is if the header is what was recorded. A program that
+// changes a field of a header sets the seal anew.
+func (h *Header) Digest() Hash {
+	var space [1024]byte
+	b := append(space[:0], "sequent header 1\n"...)
+	b = append(b, h.Head[:]...)
+	text := func(name, s string) {
+		if s != "" {
+			b = appendName(appendField(b, name, typeText), s)
+		}
+	}
+	text("conclusion", h.Conclusion)
+	text("dialect", h.Dialect)
+	text("id", string(h.ID))
+	for _, k := range slices.Sorted(maps.Keys(h.Labels)) {
+		text(labelPrefix+k, h.Labels[k])
+	}
+	for name, value := range h.Origin.fields() {
+		text(name, *value)
+	}
+	text("owner", h.Owner)
+	text("request.digest", h.Request.Digest)
+	text("request.key", h.Request.Key)
+	text("scope", h.Scope)
+	text("state", string(h.State))
+	text("title", h.Title)
+	expires := int64(0)
+	if !h.Expires.IsZero() {
+		expires = h.Expires.UnixMicro()
+	}
+	for _, n := range []int64{
+		int64(h.Branches), h.Bytes, h.Created.UnixMicro(), int64(h.Entries), h.Epoch, expires, int64(h.Len), int64(h.Notes), int64(h.Revisions), h.Updated.UnixMicro(), int64(h.Version),
+	} {
+		b = appendInteger(b, n)
+	}
+	return sha256.Sum256(b)
+}
+
+// Continues reports whether tail, the entries of the session beyond a position, follows
+// what a reader at that position has. It does not if the session was begun again, or if its
+// store has gone back to an earlier state: then the reader's entries are those of another
+// history.
 func (h *Header) Continues(have Position, tail []Entry) bool {
-	if have.Epoch != h.Epoch || have.Len > h.Len || have.Entries > h.Entries {
+	switch {
+	case have.Epoch != h.Epoch || have.Entries > h.Entries:
 		return false
+	case len(tail) == 0:
+		return have.Entries == h.Entries && have.Head == h.Head
 	}
-	for i := range tail {
-		if e := &tail[i]; e.Proven() {
-			return e.Place == have.Entries+1 && e.hash(have.Head) == e.Hash
-		}
-	}
-	if n := len(tail); n > 0 && tail[n-1].Thought.Seq < h.Len {
-		return have.Entries == 0 // the first of several parts, of thoughts without proof
-	}
-	return have.Entries == h.Entries && have.Head == h.Head
-}
-
-// After returns the position of a reader at p who has got a part of the session's log,
-// which continues what the reader had, and the header h.
-func (p Position) After(h *Header, part []Entry) Position {
-	p.Epoch, p.Version = h.Epoch, h.Version
-	for i := range part {
-		e := &part[i]
-		if e.Kind == KindThought {
-			p.Len = e.Thought.Seq
-		}
-		if e.Proven() {
-			p.Entries, p.Head = e.Place, e.Hash
-		}
-	}
-	return p
-}
-
-// reached reports whether a reader at p has the whole log.
-func (p Position) reached(h *Header) bool {
-	return p.Epoch == h.Epoch && p.Len >= h.Len && p.Entries >= h.Entries
-}
-
-// Beyond reports whether a reader at a position of the session lacks the entry.
-func (e *Entry) Beyond(have Position) bool {
-	return have.lacks(e.Place, e.Thought.Seq)
-}
-
-// lacks reports whether the reader lacks an entry: the one at a place, or a thought
-// without proof, whose place is 0.
-func (p Position) lacks(place, seq int) bool {
-	if place > 0 {
-		return place > p.Entries
-	}
-	return seq > p.Len
+	return tail[0].Place == have.Entries+1 && tail[0].hash(have.Head) == tail[0].Hash
 }
 
 // hash returns the hash of an entry after the entry whose hash is previous.
 func (e *Entry) hash(previous Hash) Hash {
 	d := digester{salt: e.Salt, masked: e.Masked}
 	return d.entry(previous, e)
+}
+
+// A digester encodes an entry for its hash; docs/reference/format.md defines the encoding.
+type digester struct {
+	b      []byte
+	salt   Salt
+	masked map[string]Hash
+	texts  map[string]Hash // gets the digests of all texts, if not nil
+}
+
+// Types of fields.
+const (
+	typeInteger = 'i'
+	typeBool    = 'b'
+	typeText    = 't'
+)
+
+func (d *digester) entry(previous Hash, e *Entry) Hash {
+	var space [640]byte // on the stack for most entries
+	d.b = append(space[:0], "sequent entry 1\n"...)
+	d.b = append(d.b, previous[:]...)
+	d.b = appendInteger(d.b, int64(e.Place))
+	d.b = appendName(d.b, string(e.Kind))
+	d.b = appendInteger(d.b, e.At.UnixMicro())
+	if e.Kind == KindThought {
+		d.thought(&e.Thought)
+	} else {
+		for _, name := range slices.Sorted(maps.Keys(e.Body)) {
+			d.value(name, e.Body[name])
+		}
+	}
+	return sha256.Sum256(d.b)
+}
+
+// thought appends the fields that a thought has, in the order of their names.
+func (d *digester) thought(t *Thought) {
+	d.number("after", t.After)
+	d.text("branch", t.Branch)
+	d.flag("extend", t.Extend)
+	d.flag("final", t.Final)
+	d.ref("from", t.From)
+	for _, k := range slices.Sorted(maps.Keys(t.Labels)) {
+		d.given(labelPrefix+k, t.Labels[k])
+	}
+	d.text("note", t.Note)
+	d.number("number", t.Number)
+	d.text("request.digest", t.Request.Digest)
+	d.text("request.key", t.Request.Key)
+	d.ref("revises", t.Revises)
+	d.flag("revision", t.Revision)
+	d.number("seq", t.Seq)
+	d.number("supersedes", t.Supersedes)
+	d.text("text", t.Text)
+	d.number("total", t.Total)
+}
+
+// value appends a field of another kind of entry.
+func (d *digester) value(name string, v any) {
+	switch v := v.(type) {
+	case string:
+		d.given(name, v)
+	case bool:
+		d.b = append(appendField(d.b, name, typeBool), 0)
+		if v {
+			d.b[len(d.b)-1] = 1
+		}
+	case int64:
+		d.b = appendInteger(appendField(d.b, name, typeInteger), v)
+	}
+}
+
+// text appends the digest of a text, unless the text is empty and not masked.
+func (d *digester) text(name, s string) {
+	if _, masked := d.masked[name]; s != "" || masked {
+		d.given(name, s)
+	}
+}
+
+// given appends the digest of a text.
+func (d *digester) given(name, s string) {
+	digest, masked := d.masked[name]
+	if !masked {
+		var space [512]byte
+		text := appendName(append(space[:0], d.salt[:]...), name)
+		digest = sha256.Sum256(append(text, s...))
+	}
+	if d.texts != nil {
+		d.texts[name] = digest
+	}
+	d.b = append(appendField(d.b, name, typeText), digest[:]...)
+}
+
+// number appends an integer unless it is zero.
+func (d *digester) number(name string, n int) {
+	if n != 0 {
+		d.value(name, int64(n))
+	}
+}
+
+// flag appends a bool unless it is false.
+func (d *digester) flag(name string, set bool) {
+	if set {
+		d.value(name, true)
+	}
+}
+
+// ref appends the number of a reference unless it names none.
+func (d *digester) ref(name string, r Ref) {
+	if n, ok := r.Number(); ok {
+		d.value(name, int64(n))
+	}
+}
+
+func appendField(b []byte, name string, kind byte) []byte {
+	return append(appendName(b, name), kind)
+}
+
+func appendName(b []byte, s string) []byte {
+	return append(binary.BigEndian.AppendUint32(b, uint32(len(s))), s...)
+}
+
+func appendInteger(b []byte, n int64) []byte {
+	return binary.BigEndian.AppendUint64(b, uint64(n))
 }

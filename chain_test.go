@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/binary"
-	"encoding/gob"
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
@@ -19,7 +18,7 @@ import (
 	"github.com/sequent-dev/sequent"
 )
 
-// An encoder writes an entry as docs/format.md says, independently of the package.
+// An encoder writes an entry as docs/reference/format.md says, independently of the package.
 type encoder struct {
 	bytes.Buffer
 	salt sequent.Salt
@@ -66,18 +65,36 @@ func encode(previous sequent.Hash, e sequent.Entry, fields map[string]any) []byt
 	return b.Bytes()
 }
 
-// vector is the log of docs/format.md, with the fields of its entries.
+// seal returns the seal of a header, by the rules of docs/reference/format.md.
+func seal(h sequent.Header, texts map[string]string) sequent.Hash {
+	var b encoder
+	b.WriteString("sequent header 1\n")
+	b.Write(h.Head[:])
+	for _, name := range slices.Sorted(maps.Keys(texts)) {
+		b.name(name)
+		b.WriteByte('t')
+		b.name(texts[name])
+	}
+	for _, n := range []int64{
+		int64(h.Branches), h.Bytes, h.Created.UnixMicro(), int64(h.Entries), h.Epoch, 0, int64(h.Len), int64(h.Notes), int64(h.Revisions), h.Updated.UnixMicro(), int64(h.Version),
+	} {
+		b.int(n)
+	}
+	return sha256.Sum256(b.Bytes())
+}
+
+// vector is the log of docs/reference/format.md, with the fields of its entries.
 func vector() ([]sequent.Entry, []map[string]any) {
 	at := time.Date(2026, 1, 2, 3, 4, 5, 678_901_000, time.UTC)
 	salt := func(b byte) sequent.Salt { return sequent.Salt(bytes.Repeat([]byte{b}, 16)) }
 	thought := sequent.Thought{
-		Draft: sequent.Draft{Number: 1, Total: 3, Text: "Begin with what is known.", More: true},
+		Draft: sequent.Draft{Number: 1, Total: 3, Text: "Begin with what is known."},
 		Seq:   1, At: at,
 	}
 	full := sequent.Thought{
 		Draft: sequent.Draft{
 			Number: -2, Total: 3, Text: "Größer", Note: "n", Branch: "b", From: sequent.To(0), Revises: sequent.To(1),
-			Revision: true, Extend: true, Request: sequent.Request{Key: "k", Digest: "d"},
+			Revision: true, Final: true, Extend: true, Request: sequent.Request{Key: "k", Digest: "d"},
 			Labels: map[string]string{"b": "", "a": "1"},
 		},
 		Seq: 2, After: 1, Supersedes: 1, At: at.Add(time.Second),
@@ -92,9 +109,9 @@ func vector() ([]sequent.Entry, []map[string]any) {
 		entries[i].Place, entries[i].Salt = i+1, salt(byte(i+1))
 	}
 	return entries, []map[string]any{
-		{"more": true, "number": int64(1), "seq": int64(1), "text": "Begin with what is known.", "total": int64(3)},
+		{"number": int64(1), "seq": int64(1), "text": "Begin with what is known.", "total": int64(3)},
 		{
-			"after": int64(1), "branch": "b", "extend": true, "from": int64(0), "labels.a": "1", "labels.b": "", "note": "n",
+			"after": int64(1), "branch": "b", "extend": true, "final": true, "from": int64(0), "labels.a": "1", "labels.b": "", "note": "n",
 			"number": int64(-2), "request.digest": "d", "request.key": "k", "revises": int64(1), "revision": true,
 			"seq": int64(2), "supersedes": int64(1), "text": "Größer", "total": int64(3),
 		},
@@ -104,25 +121,36 @@ func vector() ([]sequent.Entry, []map[string]any) {
 }
 
 // TestChainVector compares the package's hashes with an independent encoder, and with
-// those of docs/format.md and testdata/chain.json, which other languages test with.
+// those of docs/reference/format.md and testdata/chain.json, which other languages test with.
 func TestChainVector(t *testing.T) {
 	entries, fields := vector()
-	page, err := os.ReadFile("docs/format.md")
+	page, err := os.ReadFile("docs/reference/format.md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	h := sequent.Header{Len: 2, Entries: len(entries), State: sequent.Completed, Conclusion: "It holds."}
+	h := sequent.Header{
+		Key: sequent.Key{Owner: "ann", ID: "a"}, Epoch: 7, Version: 3, Len: 2, Branches: 1, Revisions: 1, Bytes: 500, Entries: len(entries),
+		State: sequent.Completed, Title: "Größer", Conclusion: "It holds.", Origin: sequent.Origin{Client: "editor"},
+		Request: sequent.Request{Key: "k"}, Labels: map[string]string{"é": "1"}, Created: entries[0].At, Updated: entries[3].At,
+	}
 	for i := range entries {
 		encoded := encode(h.Head, entries[i], fields[i])
 		entries[i].Hash = sha256.Sum256(encoded)
 		h.Head = entries[i].Hash
 		for _, want := range []string{h.Head.String(), hex.EncodeToString(encoded)}[:1+map[bool]int{true: 1}[i == 0]] {
 			if !strings.Contains(strings.Join(strings.Fields(string(page)), ""), want) {
-				t.Errorf("docs/format.md does not have %s of entry %d", want, i+1)
+				t.Errorf("docs/reference/format.md does not have %s of entry %d", want, i+1)
 			}
 		}
 	}
-	if v := sequent.Verify(h, entries); v.Fault != nil || v.Head != h.Head || v.From != 1 {
+	h.Seal = seal(h, map[string]string{
+		"conclusion": "It holds.", "id": "a", "labels.é": "1", "origin.client": "editor", "owner": "ann", "request.key": "k",
+		"state": "completed", "title": "Größer",
+	})
+	if !strings.Contains(string(page), h.Seal.String()) {
+		t.Errorf("docs/reference/format.md does not have the seal %s", h.Seal)
+	}
+	if v := sequent.Verify(h, entries); v.Fault != nil || v.Head != h.Head {
 		t.Errorf("Verify = %+v, fault %v; want the hashes of the encoder", v, v.Fault)
 	}
 	var b bytes.Buffer
@@ -144,14 +172,6 @@ func TestChainVector(t *testing.T) {
 	if err := json.Unmarshal(b.Bytes(), &back); err != nil || !reflect.DeepEqual(back, entries) {
 		t.Errorf("from JSON comes %+v, %v", back, err)
 	}
-	b.Reset()
-	if err := gob.NewEncoder(&b).Encode(entries); err != nil {
-		t.Fatal(err)
-	}
-	back = nil
-	if err := gob.NewDecoder(&b).Decode(&back); err != nil || sequent.Verify(h, back).Fault != nil {
-		t.Errorf("from gob comes %+v, %v", back, err)
-	}
 }
 
 // chained returns a session of 5 thoughts and 2 changes of its header.
@@ -168,13 +188,13 @@ func chained(t *testing.T) (sequent.Header, []sequent.Entry) {
 				c.Conclude("done")
 				c.ExpireAt(time.Now().Add(time.Hour))
 			}
-			_, err := c.Append(sequent.Draft{Number: i + 1, Text: fmt.Sprint("thought ", i+1), More: true})
+			_, err := c.Append(sequent.Draft{Number: i + 1, Text: fmt.Sprint("thought ", i+1)})
 			return err
 		}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	h, entries, err := e.Entries(t.Context(), "s")
+	h, entries, err := e.Entries(t.Context(), "s", sequent.Position{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -197,14 +217,14 @@ func TestEntries(t *testing.T) {
 	if !slices.Equal(got, want) {
 		t.Errorf("the log is %q, want %q", got, want)
 	}
-	if v := sequent.Verify(h, entries); v.Fault != nil || v.Entries != 7 || v.Head != h.Head || v.From != 1 || v.Masked != nil {
+	if v := sequent.Verify(h, entries); v.Fault != nil || v.Entries != 7 || v.Head != h.Head || v.Masked != nil {
 		t.Errorf("Verify = %+v, fault %v", v, v.Fault)
 	}
 	e := sequent.New(sequent.Config{})
 	if _, err := e.Begin(t.Context(), "s", func(c *sequent.Change) error { c.ExpireAt(time.Now().Add(time.Hour)); return nil }); err != nil {
 		t.Fatal(err)
 	}
-	if h, entries, err := e.Entries(t.Context(), "s"); err != nil || len(entries) != 0 || h.Head != (sequent.Hash{}) {
+	if h, entries, err := e.Entries(t.Context(), "s", sequent.Position{}); err != nil || len(entries) != 0 || h.Head != (sequent.Hash{}) {
 		t.Errorf("a session that only expires has %d entries, %v", len(entries), err)
 	}
 }
@@ -261,7 +281,7 @@ func TestVerify(t *testing.T) {
 			sequent.Fault{Kind: sequent.FaultHeader, Field: "head"}},
 		"a thought without proof": {func(_ *sequent.Header, log []sequent.Entry) []sequent.Entry {
 			return append(log, sequent.EntryOf(sequent.Thought{Seq: 6}))
-		}, sequent.Fault{Kind: sequent.FaultUnproven, Seq: 6}},
+		}, sequent.Fault{Kind: sequent.FaultUnproven, Place: 8, Seq: 6}},
 		"another state": {func(h *sequent.Header, log []sequent.Entry) []sequent.Entry { h.State = sequent.Completed; return log },
 			sequent.Fault{Kind: sequent.FaultHeader, Field: "state"}},
 		"another conclusion": {func(h *sequent.Header, log []sequent.Entry) []sequent.Entry { h.Conclusion = ""; return log },
@@ -284,10 +304,10 @@ func TestVerify(t *testing.T) {
 			if got != tt.want || v.Fault.String() == "" {
 				t.Errorf("the fault is %+v (%v), want %+v", *v.Fault, v.Fault, tt.want)
 			}
-			if _, err := sequent.New(sequent.Config{}).RestoreEntries(t.Context(), h, log); v.Fault.Kind != sequent.FaultCutOff &&
+			if _, err := sequent.New(sequent.Config{}).Restore(t.Context(), h, log); v.Fault.Kind != sequent.FaultCutOff &&
 				name != "an entry twice" && name != "a thought without proof" && name != "without the first" &&
 				sequent.CodeOf(err) != sequent.CodeInvalidSession {
-				t.Errorf("RestoreEntries = %v, want code %s", err, sequent.CodeInvalidSession)
+				t.Errorf("Restore = %v, want code %s", err, sequent.CodeInvalidSession)
 			}
 		})
 	}
@@ -309,10 +329,10 @@ func TestMask(t *testing.T) {
 		t.Errorf("the digests are %v, want that of the text", log[1].Masked)
 	}
 	e := sequent.New(sequent.Config{})
-	if did, err := e.RestoreEntries(t.Context(), h, log); err != nil || did != sequent.RestoredNew {
-		t.Fatalf("RestoreEntries = %v, %v", did, err)
+	if did, err := e.Restore(t.Context(), h, log); err != nil || did != sequent.RestoredNew {
+		t.Fatalf("Restore = %v, %v", did, err)
 	}
-	now, back, err := e.Entries(t.Context(), "s")
+	now, back, err := e.Entries(t.Context(), "s", sequent.Position{})
 	if err != nil || now.Head != h.Head || !reflect.DeepEqual(back, log) {
 		t.Errorf("restored:\n%+v\nwant\n%+v (%v)", back, log, err)
 	}
@@ -325,55 +345,44 @@ func TestMask(t *testing.T) {
 // A session that was restored continues its chain; one without proofs gets them.
 func TestRestoreChain(t *testing.T) {
 	h, log := chained(t)
-	intact := func(e *sequent.Engine, from int) (sequent.Header, []sequent.Entry) {
+	intact := func(e *sequent.Engine) (sequent.Header, []sequent.Entry) {
 		t.Helper()
-		now, entries, err := e.Entries(t.Context(), "s")
-		if v := sequent.Verify(now, entries); err != nil || v.Fault != nil || v.From != from {
-			t.Errorf("Verify = %+v, fault %v, %v; want proofs from thought %d", v, v.Fault, err, from)
+		now, entries, err := e.Entries(t.Context(), "s", sequent.Position{})
+		if v := sequent.Verify(now, entries); err != nil || v.Fault != nil {
+			t.Errorf("Verify = %+v, fault %v, %v", v, v.Fault, err)
 		}
 		return now, entries
 	}
 	e := sequent.New(sequent.Config{})
-	if did, err := e.RestoreEntries(t.Context(), h, log); err != nil || did != sequent.RestoredNew {
-		t.Fatalf("RestoreEntries = %v, %v", did, err)
+	if did, err := e.Restore(t.Context(), h, log); err != nil || did != sequent.RestoredNew {
+		t.Fatalf("Restore = %v, %v", did, err)
 	}
-	if did, err := e.RestoreEntries(t.Context(), h, log); err != nil || did != sequent.RestoredNothing {
-		t.Fatalf("RestoreEntries again = %v, %v", did, err)
+	if did, err := e.Restore(t.Context(), h, log); err != nil || did != sequent.RestoredNothing {
+		t.Fatalf("Restore again = %v, %v", did, err)
 	}
-	if now, entries := intact(e, 1); now.Head != h.Head || !reflect.DeepEqual(entries, log) {
+	if now, entries := intact(e); now.Head != h.Head || !reflect.DeepEqual(entries, log) {
 		t.Errorf("restored:\n%+v\nwant\n%+v", entries, log)
 	}
 	ensure(t, e, "s", plain(6))
-	longer, more := intact(e, 1)
+	longer, more := intact(e)
 
 	first := sequent.New(sequent.Config{}) // has an earlier state with the same proofs
-	if _, err := first.RestoreEntries(t.Context(), h, log); err != nil {
+	if _, err := first.Restore(t.Context(), h, log); err != nil {
 		t.Fatal(err)
 	}
 	other := sequent.New(sequent.Config{}) // has the same thoughts with proofs of its own
-	if _, err := other.Restore(t.Context(), h, sequent.Thoughts(log)); err != nil {
+	if _, err := other.Restore(t.Context(), h, sequent.Entries(sequent.Thoughts(log))); err != nil {
 		t.Fatal(err)
 	}
-	if now, entries := intact(other, 1); now.Head == h.Head || len(entries) != 6 || entries[5].Kind != sequent.KindHeader {
+	if now, entries := intact(other); now.Head == h.Head || len(entries) != 6 || entries[5].Kind != sequent.KindHeader {
 		t.Errorf("without proofs, the log is restored as %+v", entries)
 	}
 	for _, store := range []*sequent.Engine{first, other} {
-		if did, err := store.RestoreEntries(t.Context(), longer, more); err != nil || did != sequent.RestoredMore {
-			t.Fatalf("RestoreEntries of the longer log = %v, %v", did, err)
+		if did, err := store.Restore(t.Context(), longer, more); err != nil || did != sequent.RestoredMore {
+			t.Fatalf("Restore of the longer log = %v, %v", did, err)
 		}
-		if now, _ := intact(store, 1); now.Len != 6 || (now.Head == longer.Head) != (store == first) {
+		if now, _ := intact(store); now.Len != 6 || (now.Head == longer.Head) != (store == first) {
 			t.Errorf("%d thoughts with head %v, want 6", now.Len, now.Head)
 		}
 	}
-
-	// Thoughts from before the chain keep being without proof.
-	old := sequent.New(sequent.Config{})
-	unproven := sequent.Header{Key: h.Key, State: sequent.Active}
-	mixed := sequent.Entries(sequent.Thoughts(log)[:3])
-	next := sequent.Entries(sequent.Thoughts(log)[3:])
-	unproven.Prove(next)
-	if _, err := old.RestoreEntries(t.Context(), unproven, append(mixed, next...)); err != nil {
-		t.Fatal(err)
-	}
-	intact(old, 4)
 }

@@ -2,8 +2,8 @@ package sequent
 
 import (
 	"cmp"
-	"fmt"
 	"maps"
+	"sync"
 	"time"
 )
 
@@ -16,36 +16,43 @@ import (
 type Change struct {
 	limits Limits
 	now    time.Time
-	ledger *ledger
 
-	// Guarded by ledger.mu, so that a goroutine that outlives the change
-	// function cannot change what is being committed.
-	session *Session  // as of now; nil when the change function has returned
-	shared  bool      // others have session: it is copied before the next change
-	dirty   bool      // there is something to write
-	named   []string  // the fields of the header that were set, for the log
-	marked  []marked  // the notes and decisions that were recorded, for the log
-	expiry  bool      // ExpireAt was called
-	left    time.Time // of Abandon; zero if it was not called
-	err     error     // of the first setter that failed
+	mu      sync.Mutex // a goroutine may outlive the change function
+	session *Session   // as of now; nil before the change function is called, and after it
+	shared  bool       // others have session: it is copied before it is changed
+	added   []Entry    // to the log, without proofs
+	named   []string   // the fields of the header that were set, for the log
+	dirty   bool       // there is something to write
+	expiry  bool       // ExpireAt was called
+	left    time.Time  // of Abandon; zero if it was not called
+	err     error      // of the first setter that failed
 }
+
+var errChangeOver = Errorf(CodeInternal, "", "use a Change only in the change function that it was given to",
+	"a thought was appended to a change that is over")
 
 // Session returns the session as it is now, with what c has recorded so far. The
 // snapshot does not change with the next call of c.
-//
-// If the change is refused or applied again, thoughts that were not committed
-// disappear from the snapshot. Use it in the change function only.
 func (c *Change) Session() *Session {
-	if c.ledger == nil {
-		return new(Session)
-	}
-	c.ledger.mu.Lock()
-	defer c.ledger.mu.Unlock()
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	if c.session == nil {
 		return new(Session)
 	}
 	c.shared = true
-	c.ledger.handOut(c.session)
+	return c.session
+}
+
+// own returns the session, to be changed. The caller holds mu.
+func (c *Change) own() *Session {
+	if c.shared {
+		s := *c.session
+		if s.log == nil {
+			s.log = newLedger()
+		}
+		c.session, c.shared = &s, false
+	}
+	c.dirty = true
 	return c.session
 }
 
@@ -53,18 +60,12 @@ func (c *Change) Session() *Session {
 // zero Draft, and a request key that the session has seen. It resolves
 // references as far as they can be, and accepts those that cannot: whether they
 // must exist is the rule of a dialect, which checks with [Session.Find] and
-// [Session.FindOrigin] first.
+// [Session.FindBranchPoint] first.
 //
-// The session becomes Active or Completed as d.More says.
+// The session becomes Active, or Completed if d is Final.
 func (c *Change) Append(d Draft) (Thought, error) {
-	if c.ledger == nil {
-		return Thought{}, errChangeOver
-	}
 	if d.empty() {
-		return Thought{}, &Error{
-			Code: CodeInvalidThought, Field: "text",
-			Msg: "the thought is empty", Fix: "give it a text",
-		}
+		return Thought{}, Errorf(CodeInvalidThought, "text", "give it a text", "the thought is empty")
 	}
 	if err := checkDraft(&d, c.limits); err != nil {
 		return Thought{}, err
@@ -73,29 +74,49 @@ func (c *Change) Append(d Draft) (Thought, error) {
 		return Thought{}, err
 	}
 	d.Labels = maps.Clone(d.Labels)
-	l := c.ledger
-	l.mu.Lock()
-	defer l.mu.Unlock()
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	if c.session == nil {
 		return Thought{}, errChangeOver
 	}
-	n := c.session.known
+	t, err := c.next(d)
+	if err != nil {
+		return Thought{}, err
+	}
+	c.added = append(c.added, EntryOf(t))
+	s := c.own()
+	s.log = s.log.with(t)
+	h := &s.header
+	if h.Len++; h.Len == 1 {
+		h.Request = d.Request
+	}
+	h.Branches = len(s.log.branches(h.Len))
+	h.Revisions += t.revisions()
+	h.State = stateAfter(&d)
+	if h.Title == "" {
+		h.Title = title(d.Text)
+	}
+	return t.detached(), nil
+}
+
+// next returns a draft as the next thought of the session, its references resolved.
+func (c *Change) next(d Draft) (Thought, error) {
+	l, n := c.session.read()
+	defer l.mu.RUnlock()
 	if err := l.checkNext(&d, n, c.limits); err != nil {
 		return Thought{}, err
 	}
 	t := Thought{Draft: d, Seq: n + 1, At: c.now}
 	ln, at, ok := l.lineAt(d.Branch, n)
+	branches := len(l.branches(n))
 	switch from, named := d.From.Number(); {
 	case ok:
 		t.After = ln.last
 	case d.Branch == "":
 		at = 0
-	case exceeds(len(l.lines), c.limits.Branches):
-		return Thought{}, &Error{
-			Code: CodeLimitExceeded, Field: "branch",
-			Msg: fmt.Sprintf("the session has %d branches, the limit", len(l.lines)-1),
-			Fix: "continue one of them, or begin another session",
-		}
+	case exceeds(branches+1, c.limits.Branches):
+		return Thought{}, Errorf(CodeLimitExceeded, "branch", "continue one of them, or begin another session",
+			"the session has %d branches, the limit", branches)
 	case named:
 		t.After = l.origin(from, n)
 	default:
@@ -103,54 +124,33 @@ func (c *Change) Append(d Draft) (Thought, error) {
 	}
 	if number, named := d.Revises.Number(); named {
 		if !ok && t.After > 0 { // a new branch: what it sees ends at its origin
-			t.Supersedes = l.resolve(int(l.record(t.After).line), number, t.After)
+			t.Supersedes = l.resolve(l.links[t.After-1].line, number, t.After)
 		} else if ok {
 			t.Supersedes = l.resolve(at, number, n)
 		}
 	}
-	l.push(t)
-	s := c.write()
-	s.known++
-	h := &s.header
-	h.Len++
-	h.Branches = len(l.lines) - 1
-	h.State = stateAfter(d)
-	if h.Title == "" {
-		h.Title = title(d.Text)
-	}
-	return t.detached(), nil
+	return t, nil
 }
 
 // checkDraft refuses text and names that no session can record.
 func checkDraft(d *Draft, limits Limits) error {
-	if err := checkText("text", d.Text, limits.Text); err != nil {
-		return err
-	}
-	if err := checkText("note", d.Note, limits.Text); err != nil {
-		return err
-	}
-	if err := checkName("branch", d.Branch, limits.Name, CodeInvalidThought); err != nil {
-		return err
-	}
-	return checkName("requestKey", d.Request.Key, limits.Name, CodeInvalidThought)
+	return cmp.Or(
+		checkText("text", d.Text, limits.Text),
+		checkText("note", d.Note, limits.Text),
+		checkName("branch", d.Branch, limits.Name, CodeInvalidThought),
+		checkName("requestKey", d.Request.Key, limits.Name, CodeInvalidThought),
+	)
 }
 
 // checkNext refuses a draft that cannot follow the first n thoughts. The caller
 // holds mu.
 func (l *ledger) checkNext(d *Draft, n int, limits Limits) error {
 	if exceeds(n+1, limits.Thoughts) {
-		return &Error{
-			Code: CodeLimitExceeded, Field: "thought",
-			Msg: fmt.Sprintf("the session has %d thoughts, the limit", n),
-			Fix: "begin another session",
-		}
+		return Errorf(CodeLimitExceeded, "thought", "begin another session", "the session has %d thoughts, the limit", n)
 	}
 	if l.recorded(d.Request.Key, n) > 0 {
-		return &Error{
-			Code: CodeRequestKeyReused, Field: "requestKey",
-			Msg: "this session has a thought with that request key already",
-			Fix: "use a new key for a new thought",
-		}
+		return Errorf(CodeRequestKeyReused, "requestKey", "use a new key for a new thought",
+			"this session has a thought with that request key already")
 	}
 	return nil
 }
@@ -201,7 +201,7 @@ func (c *Change) SetLabel(key, value string) {
 // BeginIn says in which scope and dialect the session was begun, in the change
 // function of the call that begins it.
 func (c *Change) BeginIn(scope, dialect string) {
-	c.set(checkOrigin(scope, dialect, c.limits), func(h *Header) { h.Scope, h.Dialect = scope, dialect }, "scope", "dialect")
+	c.set(checkScope(scope, dialect, c.limits), func(h *Header) { h.Scope, h.Dialect = scope, dialect }, "scope", "dialect")
 }
 
 // ExpireAt says when the session may be forgotten; the zero time means never.
@@ -214,100 +214,73 @@ func (c *Change) ExpireAt(at time.Time) {
 // set changes the header, unless err says that the new value is not valid. The log
 // records the named fields.
 func (c *Change) set(err error, change func(*Header), names ...string) {
-	if c.ledger == nil {
-		return
-	}
-	c.ledger.mu.Lock()
-	defer c.ledger.mu.Unlock()
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	switch {
 	case c.session == nil:
 	case err != nil:
 		c.err = cmp.Or(c.err, err)
 	default:
-		change(&c.write().header)
+		change(&c.own().header)
 		c.named = append(c.named, names...)
 	}
 }
 
-// begin makes the change one that begins a session.
-func (c *Change) begin(h Header) {
-	c.write().header = h
-	for name, value := range h.Context.fields() {
-		if *value != "" {
-			c.named = append(c.named, name)
+// run calls a change function with the session s, which it may begin with a header. It
+// returns the session afterwards and what was added to its log, or s itself if nothing was
+// recorded.
+func (c *Change) run(s *Session, begin *Header, change func(*Change) error, ttl time.Duration) (*Session, []Entry, error) {
+	c.session, c.shared = s, true
+	if begin != nil {
+		c.own().header = *begin
+		for name, value := range begin.Origin.fields() {
+			if *value != "" {
+				c.named = append(c.named, name)
+			}
 		}
 	}
-}
-
-// write returns the session, to be changed. The caller holds ledger.mu.
-func (c *Change) write() *Session {
-	if c.shared {
-		s := *c.session
-		c.session, c.shared = &s, false
+	defer func() { // also if change panics
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		c.session = nil
+	}()
+	if err := change(c); err != nil {
+		return nil, nil, err
 	}
-	c.dirty = true
-	return c.session
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.err != nil || !c.dirty {
+		return s, nil, c.err
+	}
+	next := c.own()
+	return next, c.finish(&next.header, ttl), nil
 }
 
-// entries returns what the change has added to the log of a session that had n
-// thoughts, without proofs. The caller holds ledger.mu.
-func (c *Change) entries(n int) []Entry {
-	s := c.session
-	entries := make([]Entry, 0, s.known-n+len(c.marked)+min(len(c.named), 1))
-	marks := c.marked
-	for ; ; n++ {
-		for len(marks) > 0 && marks[0].after == n {
-			entries, marks = append(entries, marks[0].Entry), marks[1:]
+// finish completes the header and returns the entries with their proofs.
+func (c *Change) finish(h *Header, ttl time.Duration) []Entry {
+	now := c.now
+	if h.State == Abandoned && !c.left.IsZero() {
+		now = h.Updated
+		if c.left.After(now) {
+			now = c.left
 		}
-		if n == s.known {
-			break
-		}
-		entries = append(entries, EntryOf(c.ledger.log.thought(n)))
 	}
 	if len(c.named) > 0 {
-		fields := s.header.fields()
+		fields := h.fields()
 		body := make(Body, len(c.named))
 		for _, name := range c.named {
 			body[name] = fields[name]
 		}
-		entries = append(entries, Entry{Kind: KindHeader, At: c.now, Body: body})
+		c.added = append(c.added, Entry{Kind: KindHeader, At: now, Body: body})
 	}
-	return entries
-}
-
-// end makes c inert and returns the session as the change function leaves it, with
-// what it has added to the log of n thoughts. If there is something to write, no other
-// caller has that session.
-func (c *Change) end(ttl time.Duration, n int) (*Session, []Entry) {
-	c.ledger.mu.Lock()
-	defer c.ledger.mu.Unlock()
-	var added []Entry
-	if c.dirty {
-		h := &c.write().header
-		if h.State == Abandoned && !c.left.IsZero() {
-			c.now = h.Updated
-			if c.left.After(c.now) {
-				c.now = c.left
-			}
-		}
-		added = c.entries(n)
-		h.Prove(added)
-		for i := range added {
-			h.Bytes += added[i].size()
-		}
-		h.Version++
-		h.Updated = c.now
-		if ttl > 0 && !c.expiry {
-			h.Expires = precise(c.now.Add(ttl))
-		}
+	for i := range c.added {
+		h.Bytes += c.added[i].size()
 	}
-	s := c.session
-	c.session = nil
-	return s, added
-}
-
-var errChangeOver = &Error{
-	Code: CodeInternal,
-	Msg:  "a thought was appended to a change that is over",
-	Fix:  "use a Change only in the change function that it was given to",
+	h.Version++
+	h.Updated = now
+	if ttl > 0 && !c.expiry {
+		h.Expires = precise(now.Add(ttl))
+	}
+	h.Prove(c.added)
+	return c.added
 }

@@ -28,7 +28,7 @@ func TestPanicInCommit(t *testing.T) {
 	e := sequent.New(sequent.Config{Store: store})
 	add := func() error {
 		_, err := e.Ensure(t.Context(), "a", func(c *sequent.Change) error {
-			_, err := c.Append(sequent.Draft{Text: "one", More: true})
+			_, err := c.Append(sequent.Draft{Text: "one"})
 			return err
 		})
 		return err

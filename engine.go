@@ -3,8 +3,8 @@ package sequent
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"iter"
+	"sync/atomic"
 	"time"
 )
 
@@ -20,10 +20,12 @@ type Config struct {
 	TTL time.Duration
 	// Quota limits what each owner may store; the zero Quota sets no limit.
 	Quota Quota
-	// CacheBytes limits the memory for recently used sessions. The most recent
-	// one is kept whatever its size. 0 means 64 MiB; a negative number disables
-	// the cache.
+	// CacheBytes limits the memory for recently used sessions, about. 0 means 32 MiB; a
+	// negative number disables the cache.
 	CacheBytes int64
+	// Used is called with each session that a call names, before the call does anything; nil
+	// calls nothing. It is for a log of who has read and changed what.
+	Used func(ctx context.Context, k Key, changes bool)
 }
 
 // An Engine is the one place where sessions change. It is safe for concurrent
@@ -32,21 +34,21 @@ type Config struct {
 // An Engine sees the sessions of one owner; see [Engine.Owned].
 type Engine struct {
 	*core
-	owner    string
-	textless bool // see WithoutTexts
+	owner string
 }
 
 // A core is what engines of different owners share.
 type core struct {
-	store  Store
-	now    func() time.Time
-	limits Limits
-	ttl    time.Duration
-	cache  *cache
-	meter  *meter
-	queue  queue
+	store   Store
+	now     func() time.Time
+	limits  Limits
+	ttl     time.Duration
+	used    func(ctx context.Context, k Key, changes bool)
+	slots   slots
+	meter   meter
+	commits committer
 
-	counted counters
+	quotaRefused, swept, followers atomic.Int64
 }
 
 // open returns what e works with. The zero Engine has nothing to work with.
@@ -59,47 +61,28 @@ func (e *Engine) open() (*core, error) {
 
 // New returns an engine for the local user, whose owner is empty.
 func New(cfg Config) *Engine {
-	c := &core{
-		store:  cfg.Store,
-		now:    cfg.Now,
-		limits: cfg.Limits.orDefaults(),
-		ttl:    cfg.TTL,
-		cache:  newCache(cmp.Or(cfg.CacheBytes, 64<<20)),
-	}
+	c := &core{store: cfg.Store, now: cfg.Now, limits: cfg.Limits.orDefaults(), ttl: cfg.TTL, used: cfg.Used}
 	if c.store == nil {
 		c.store = NewMemoryStore()
 	}
-	c.queue.init(c.store)
 	if c.now == nil {
 		c.now = time.Now
 	}
-	c.meter = newMeter(cfg.Quota, c.store)
+	if c.used == nil {
+		c.used = func(context.Context, Key, bool) {}
+	}
+	c.slots.init(cmp.Or(cfg.CacheBytes, 32<<20))
+	c.commits.init(c.store)
+	c.meter = meter{quota: cfg.Quota, store: c.store, owners: make(map[string]*used)}
 	return &Engine{core: c}
 }
 
 // Owned returns the engine as an owner sees it. To an owner the sessions of
 // others do not exist: the same ID may be in use by several.
-func (e *Engine) Owned(owner string) *Engine {
-	return &Engine{core: e.core, owner: owner, textless: e.textless}
-}
+func (e *Engine) Owned(owner string) *Engine { return &Engine{core: e.core, owner: owner} }
 
 // Owner returns the owner whose sessions the engine sees; empty is the local user.
 func (e *Engine) Owner() string { return e.owner }
-
-// WithoutTexts returns the engine for callers that do not need the texts of earlier
-// thoughts to record another one. The sessions that Begin, Update and Ensure pass to
-// change functions and return may lack [Draft.Text] and [Draft.Note] of all thoughts
-// but the last of those recorded before the call; see [Session.HasTexts]. All else is
-// complete. So the engine remembers about three times as many sessions, and reads
-// none of their texts for an append.
-//
-// The sessions of [Engine.Session] have all texts.
-func (e *Engine) WithoutTexts() *Engine {
-	if e.core != nil {
-		e.cache.dropsTexts.Store(true)
-	}
-	return &Engine{core: e.core, owner: e.owner, textless: true}
-}
 
 // Limits returns the limits that apply, defaults filled in.
 func (e *Engine) Limits() Limits {
@@ -148,32 +131,43 @@ func (e *Engine) Ensure(ctx context.Context, id ID, change func(*Change) error) 
 	return e.apply(ctx, id, ensure, change)
 }
 
+// Append appends thoughts to a session, which it begins if there is none, in one step; see
+// [Engine.Ensure].
+func (e *Engine) Append(ctx context.Context, id ID, drafts ...Draft) (*Session, error) {
+	return e.Ensure(ctx, id, func(c *Change) error {
+		for _, d := range drafts {
+			if _, err := c.Append(d); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
 // Delete removes a session and its log.
 func (e *Engine) Delete(ctx context.Context, id ID) error {
-	k, err := e.key(id)
+	k, err := e.key(ctx, id, true)
 	if err != nil {
 		return err
 	}
-	leaveTrail(ctx, k, true)
 	err = e.store.Delete(ctx, k, 0)
-	e.cache.remove(k)
-	e.meter.freed(e.owner)
+	e.slots.forget(func(h *Header) bool { return h.Key == k })
+	e.meter.freed(k.Owner, false)
 	return err
 }
 
 // Session returns a session as it is now, in every process.
 func (e *Engine) Session(ctx context.Context, id ID) (*Session, error) {
-	k, err := e.key(id)
+	k, err := e.key(ctx, id, false)
 	if err != nil {
 		return nil, err
 	}
-	leaveTrail(ctx, k, false)
-	s, err := e.load(ctx, k, false)
+	s, err := e.session(ctx, k)
 	if err != nil {
 		return nil, err
 	}
 	if s.header.Expired(e.now()) {
-		return nil, notFound(id)
+		return nil, NotFound(id)
 	}
 	return s, nil
 }
@@ -194,24 +188,13 @@ func (e *Engine) Sessions(ctx context.Context, q Query) (Page, error) {
 // [Engine.Sessions]. It reads them in pages of q.Limit, or 500 if that is 0. It
 // ends after an error.
 func (e *Engine) AllSessions(ctx context.Context, q Query) iter.Seq2[Header, error] {
-	return func(yield func(Header, error) bool) {
-		q.Limit = cmp.Or(q.Limit, 500)
-		for {
-			page, err := e.Sessions(ctx, q)
-			if err != nil {
-				yield(Header{}, err)
-				return
-			}
-			for _, h := range page.Headers {
-				if !yield(h, nil) {
-					return
-				}
-			}
-			if q.Cursor = page.Next; q.Cursor == "" {
-				return
-			}
-		}
+	c, err := e.open()
+	if err != nil {
+		return func(yield func(Header, error) bool) { yield(Header{}, err) }
 	}
+	q.Owner, q.Now = e.owner, e.Now()
+	q.AllOwners = q.AllOwners && e.owner == ""
+	return headers(ctx, c.store, q)
 }
 
 // Search finds thoughts by their words; see [SearchQuery], and tells whether they still
@@ -225,7 +208,7 @@ func (e *Engine) Search(ctx context.Context, q SearchQuery) (Hits, error) {
 	}
 	q.Owner, q.Now = e.owner, e.Now()
 	q.AllOwners = q.AllOwners && e.owner == ""
-	found, err := c.store.Search(ctx, q)
+	found, err := SearchStore(ctx, c.store, q)
 	if err == nil {
 		found.Hits, err = c.appraise(ctx, found.Hits)
 	}
@@ -246,39 +229,24 @@ func (e *Engine) LastChange(ctx context.Context) (time.Time, error) {
 	return page.Headers[0].Updated, nil
 }
 
-// Sweep deletes the expired sessions of all owners, in batches that leave room
-// for writers between them, and returns how many it deleted.
-func (e *Engine) Sweep(ctx context.Context) (int, error) {
-	return e.sweep(ctx, SweepQuery{AllOwners: true, Expired: e.Now()})
-}
-
-// SweepUnchanged deletes the sessions of all owners that were last changed
-// before a time, whether or not they expire, in batches as Sweep does.
-func (e *Engine) SweepUnchanged(ctx context.Context, before time.Time) (int, error) {
-	if before.IsZero() {
-		return 0, nil // no session is older
-	}
-	return e.sweep(ctx, SweepQuery{AllOwners: true, Before: before})
-}
-
-// DeleteAll deletes all sessions of the engine's owner in batches, as Sweep does,
-// including sessions that begin while it runs. It returns how many it deleted.
-func (e *Engine) DeleteAll(ctx context.Context) (int, error) {
-	return e.sweep(ctx, SweepQuery{Owner: e.owner})
-}
-
-func (e *Engine) sweep(ctx context.Context, q SweepQuery) (int, error) {
+// Sweep deletes the sessions that q selects, in batches that leave room for writers between
+// them, including sessions that begin while it runs. It returns how many it deleted. Only the
+// engine of the local user may delete those of others.
+func (e *Engine) Sweep(ctx context.Context, q SweepQuery) (int, error) {
 	c, err := e.open()
 	if err != nil {
 		return 0, err
 	}
-	defer c.meter.freedAll()
-	defer c.cache.removeSwept(q)
+	if e.owner != "" {
+		q.Owner, q.AllOwners = e.owner, false
+	}
+	defer c.meter.freed("", true)
+	defer c.slots.forget(q.Selects)
 	const batch = 200
 	for total := 0; ; {
-		n, err := c.store.Sweep(ctx, q, batch)
+		n, err := SweepStore(ctx, c.store, q, batch)
 		total += n
-		c.counted.swept.Add(int64(n))
+		c.swept.Add(int64(n))
 		if err != nil || n < batch {
 			return total, err
 		}
@@ -293,8 +261,8 @@ func (e *Engine) sweep(ctx context.Context, q SweepQuery) (int, error) {
 func (e *Engine) Follow(ctx context.Context, id ID, seq int) iter.Seq2[Thought, error] {
 	return func(yield func(Thought, error) bool) {
 		if e.core != nil {
-			e.counted.followers.Add(1)
-			defer e.counted.followers.Add(-1)
+			e.followers.Add(1)
+			defer e.followers.Add(-1)
 		}
 		if err := e.follow(ctx, id, seq, yield); err != nil && ctx.Err() == nil {
 			yield(Thought{}, err)
@@ -304,11 +272,11 @@ func (e *Engine) Follow(ctx context.Context, id ID, seq int) iter.Seq2[Thought, 
 
 // follow returns nil when yield returns false.
 func (e *Engine) follow(ctx context.Context, id ID, seq int, yield func(Thought, error) bool) error {
-	k, err := e.key(id)
+	k, err := e.key(ctx, id, false)
 	if err != nil {
 		return err
 	}
-	w, err := e.store.Watch(ctx)
+	w, err := WatchStore(ctx, e.store)
 	if err != nil {
 		return err
 	}
@@ -318,17 +286,14 @@ func (e *Engine) follow(ctx context.Context, id ID, seq int, yield func(Thought,
 	for epoch := int64(0); ; {
 		s, err := e.Session(ctx, id)
 		if err == nil && epoch != 0 && s.Epoch() != epoch {
-			err = notFound(id) // deleted and begun again
+			err = NotFound(id) // deleted and begun again
 		}
 		if err != nil {
 			return err
 		}
 		if t, ok := s.At(last.Seq); last.Seq > 0 && !(ok && t.At.Equal(last.At) && sameThought(t, last)) {
-			return &Error{
-				Code: CodeConflict, Field: "sessionId",
-				Msg: fmt.Sprintf("the session %q is no longer what it was: its store has gone back to an earlier state", id),
-				Fix: "read it again from the beginning",
-			}
+			return Errorf(CodeConflict, "sessionId", "read it again from the beginning",
+				"the session %q is no longer what it was: its store has gone back to an earlier state", id)
 		}
 		epoch = s.Epoch()
 		for t := range s.Since(seq) {
@@ -350,17 +315,11 @@ func (e *Engine) Watch(ctx context.Context) (*Watch, error) {
 	if err != nil {
 		return nil, err
 	}
-	return c.store.Watch(ctx)
+	return WatchStore(ctx, c.store)
 }
 
-// Position returns the position of a session. It reads no more of the log than what a
-// reader at have lacks, so that it costs little to see that nothing has changed.
-func (e *Engine) Position(ctx context.Context, id ID, have Position) (Position, error) {
-	h, _, err := e.EntriesAfter(ctx, id, have, 1)
-	return h.Position(), err
-}
-
-func (e *Engine) key(id ID) (Key, error) {
+// key returns the key of a session that a call names.
+func (e *Engine) key(ctx context.Context, id ID, changes bool) (Key, error) {
 	if _, err := e.open(); err != nil {
 		return Key{}, err
 	}
@@ -370,5 +329,40 @@ func (e *Engine) key(id ID) (Key, error) {
 	if err := checkName("sessionId", string(id), e.limits.Name, CodeInvalidSession); err != nil {
 		return Key{}, err
 	}
-	return Key{Owner: e.owner, ID: id}, nil
+	k := Key{Owner: e.owner, ID: id}
+	e.used(ctx, k, changes)
+	return k, nil
+}
+
+// Stats are numbers of an engine since it was made, and at present, over all owners. They
+// name no owner and no session.
+type Stats struct {
+	CacheSessions int   // sessions in the cache
+	CacheBytes    int64 // memory that they take, about
+	CacheLimit    int64 // limit of that memory; negative for no cache
+	CacheHits     int64 // look-ups that found a session
+	CacheMisses   int64 // look-ups that did not
+
+	Waiting    int // changes that wait for a commit
+	Committing int // commits that the store has not answered yet
+	Batches    int // commits that may be under way at a time, besides those of locked sessions
+	// Full means that no other commit can begin, and Oldest is how long the oldest one has been
+	// under way. OldestAlone is the same for sessions that another process has locked.
+	Full                bool
+	Oldest, OldestAlone time.Duration
+
+	QuotaRefused int64 // changes that were refused by the quota
+	Swept        int64 // sessions that Sweep deleted
+	Followers    int   // running calls of Follow
+}
+
+// Stats returns numbers for monitoring. They cost nothing but a lock.
+func (e *Engine) Stats() (s Stats) {
+	if e.core == nil {
+		return s
+	}
+	s.QuotaRefused, s.Swept, s.Followers = e.quotaRefused.Load(), e.swept.Load(), int(e.followers.Load())
+	e.slots.stats(&s)
+	e.commits.stats(&s)
+	return s
 }

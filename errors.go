@@ -2,6 +2,7 @@ package sequent
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 )
 
@@ -27,7 +28,7 @@ const (
 	CodeReadOnly         Code = "store_read_only"    // the store cannot be written
 	CodeFull             Code = "store_full"         // no space left for the store
 	CodeCorrupt          Code = "store_corrupt"      // the store's file is damaged
-	CodeNewerSchema      Code = "store_newer_schema" // the store was written by a newer version of the program
+	CodeOtherFormat      Code = "store_other_format" // the store was written by a program with another format
 	CodeInternal         Code = "internal"           // a fault of the program; details are in the log
 )
 
@@ -37,7 +38,7 @@ func Codes() []Code {
 		CodeInvalidThought, CodeInvalidSession, CodeInvalidQuery,
 		CodeSessionNotFound, CodeThoughtNotFound, CodeSessionExists, CodeRequestKeyReused,
 		CodeLimitExceeded, CodeQuotaExceeded, CodeConflict, CodeCanceled, CodeBusy, CodeUnavailable,
-		CodeReadOnly, CodeFull, CodeCorrupt, CodeNewerSchema, CodeInternal,
+		CodeReadOnly, CodeFull, CodeCorrupt, CodeOtherFormat, CodeInternal,
 	})
 }
 
@@ -53,6 +54,11 @@ type Error struct {
 	// its commit failed halfway, or the reply to it was lost. Without it, a change
 	// that failed stored nothing. A store sets Fix to [FixUncertain].
 	Uncertain bool
+}
+
+// Errorf returns an [Error] with a formatted message, and no cause.
+func Errorf(code Code, field, fix, format string, args ...any) *Error {
+	return &Error{Code: code, Field: field, Msg: fmt.Sprintf(format, args...), Fix: fix}
 }
 
 // FixUncertain is the Fix of an [Error] that is Uncertain.

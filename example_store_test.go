@@ -28,14 +28,10 @@ func ExampleStore() {
 			return err
 		}
 		defer store.Close()
-		_, err = sequent.New(sequent.Config{Store: store}).Begin(ctx, "deploys", func(c *sequent.Change) error {
-			for i, text := range []string{"The cache is cold after each deploy.", "Warm it from the previous instance."} {
-				if _, err := c.Append(sequent.Draft{Number: i + 1, Text: text, More: i == 0}); err != nil {
-					return err
-				}
-			}
-			return nil
-		})
+		_, err = sequent.New(sequent.Config{Store: store}).Append(ctx, "deploys",
+			sequent.Draft{Number: 1, Text: "The cache is cold after each deploy."},
+			sequent.Draft{Number: 2, Text: "Warm it from the previous instance.", Final: true},
+		)
 		return err
 	}
 	if err := record(); err != nil {

@@ -11,31 +11,17 @@ import (
 // Record a chain of thoughts with a revision, and read back what it stands for
 // now.
 func Example() {
-	ctx := context.Background()
 	engine := sequent.New(sequent.Config{})
-
-	drafts := []sequent.Draft{
-		{Number: 1, Total: 3, Text: "The cache is cold after each deploy.", More: true},
-		{Number: 2, Total: 3, Text: "So warm it from the access log.", More: true},
-		{Number: 3, Total: 3, Text: "Warm it from the previous instance: the log lags.", Revises: sequent.To(2)},
-	}
-	for _, d := range drafts {
-		_, err := engine.Ensure(ctx, "deploys", func(c *sequent.Change) error {
-			_, err := c.Append(d)
-			return err
-		})
-		if err != nil {
-			fmt.Println(err)
-			return
-		}
-	}
-
-	session, err := engine.Session(ctx, "deploys")
+	session, err := engine.Append(context.Background(), "deploys",
+		sequent.Draft{Number: 1, Text: "The cache is cold after each deploy."},
+		sequent.Draft{Number: 2, Text: "Warm it from the access log."},
+		sequent.Draft{Number: 3, Text: "Warm it from the previous instance: the log lags.", Revises: sequent.To(2), Final: true},
+	)
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	for _, step := range session.Effective("") {
+	for _, step := range session.Effective(sequent.MainLine) {
 		fmt.Printf("%d. %s\n", step.Place, step.Text)
 	}
 	fmt.Println(session.Len(), "thoughts,", session.State())
@@ -59,7 +45,7 @@ func ExampleEngine_Update() {
 				return errUnknown
 			}
 			_, err := c.Append(sequent.Draft{
-				Number: s.NextNumber(""), Text: text, Revises: sequent.To(number), More: true,
+				Number: s.NextNumber(""), Text: text, Revises: sequent.To(number),
 			})
 			return err
 		})
@@ -80,11 +66,7 @@ func ExampleEngine_Follow() {
 	defer cancel()
 	engine := sequent.New(sequent.Config{})
 	say := func(number int, text string) {
-		_, err := engine.Ensure(ctx, "s", func(c *sequent.Change) error {
-			_, err := c.Append(sequent.Draft{Number: number, Text: text, More: number < 3})
-			return err
-		})
-		if err != nil {
+		if _, err := engine.Append(ctx, "s", sequent.Draft{Number: number, Text: text, Final: number == 3}); err != nil {
 			fmt.Println(err)
 		}
 	}
@@ -96,7 +78,7 @@ func ExampleEngine_Follow() {
 			return
 		}
 		fmt.Println(thought.Number, thought.Text)
-		if !thought.More {
+		if thought.Final {
 			break
 		}
 		go say(thought.Number+1, []string{"Think.", "Act."}[thought.Number-1])

@@ -2,10 +2,10 @@ package sequent
 
 import (
 	"context"
-	"encoding/base64"
-	"fmt"
 	"maps"
+	"strings"
 	"sync"
+	"time"
 )
 
 // A MemoryStore is a [Store] that forgets everything when the program ends.
@@ -13,20 +13,26 @@ import (
 type MemoryStore struct {
 	mu       sync.RWMutex // guards what follows, but for feed
 	sessions map[Key]*memSession
-	all      catalog
-	owners   map[string]*catalog
-	scopes   map[scopeKey]*order // by creation
+	values   map[string]memValue
 	feed     Feed
-	refused  map[string]int64      // by owner
-	shares   map[[32]byte]memShare // by hash
-	tickets  map[[32]byte]Ticket
+}
+
+// A memSession is a stored session. What header.Entries says of its log never changes.
+type memSession struct {
+	header Header
+	log    []Entry
+}
+
+type memValue struct {
+	value   []byte
+	expires time.Time
 }
 
 // NewMemoryStore returns an empty store.
 func NewMemoryStore() *MemoryStore { return new(MemoryStore) }
 
 // Load implements [Store].
-func (m *MemoryStore) Load(ctx context.Context, k Key, have Position, limit int) (Header, []Entry, error) {
+func (m *MemoryStore) Load(ctx context.Context, k Key, have Position) (Header, []Entry, error) {
 	if err := ctx.Err(); err != nil {
 		return Header{}, nil, canceled(err)
 	}
@@ -34,9 +40,20 @@ func (m *MemoryStore) Load(ctx context.Context, k Key, have Position, limit int)
 	defer m.mu.RUnlock()
 	s, ok := m.sessions[k]
 	if !ok {
-		return Header{}, nil, notFound(k.ID)
+		return Header{}, nil, NotFound(k.ID)
 	}
-	return s.header, s.beyond(have, limit), nil
+	return s.header, s.beyond(have), nil
+}
+
+// beyond returns the entries that a reader at a position lacks, or all if they do not
+// continue it.
+func (s *memSession) beyond(have Position) []Entry {
+	if have.Epoch == s.header.Epoch && have.Entries <= len(s.log) {
+		if tail := s.log[have.Entries:]; s.header.Continues(have, tail) {
+			return tail
+		}
+	}
+	return s.log
 }
 
 // Commit implements [Store].
@@ -55,30 +72,19 @@ func (m *MemoryStore) Commit(ctx context.Context, batch []*Write) error {
 // commit applies one write. The caller holds mu.
 func (m *MemoryStore) commit(w *Write) {
 	k := w.Header.Key
-	s, exists := m.sessions[k]
-	var now Position
-	if exists {
-		now = s.header.Position()
-	}
-	if now != w.Base {
-		var h Header
-		var tail []Entry
-		if exists {
-			h, tail = s.header, s.beyond(w.Base, 0)
-		}
-		if !w.Rebase(h, exists, tail) {
-			return
-		}
-	}
-	if !exists {
-		if m.sessions == nil {
-			m.sessions = make(map[Key]*memSession)
-		}
+	s := m.sessions[k]
+	if s == nil {
 		s = new(memSession)
-		m.sessions[k] = s
 	}
-	s.record(w)
-	m.set(s, w.Header)
+	if s.header.Position() != w.Base && !w.Rebase(s.header, s.beyond(w.Base)) {
+		return
+	}
+	s.log = append(s.log, w.Entries...)
+	s.header = w.Header
+	if m.sessions == nil {
+		m.sessions = make(map[Key]*memSession)
+	}
+	m.sessions[k] = s
 	m.feed.Written(k)
 }
 
@@ -91,129 +97,32 @@ func (m *MemoryStore) Delete(ctx context.Context, k Key, epoch int64) error {
 	defer m.mu.Unlock()
 	s, ok := m.sessions[k]
 	if !ok || epoch != 0 && s.header.Epoch != epoch {
-		return notFound(k.ID)
+		return NotFound(k.ID)
 	}
-	m.delete(s)
+	if delete(m.sessions, k); len(m.sessions) == 0 {
+		m.sessions = nil // a map does not shrink
+	}
+	m.feed.Touched(k.Topic())
 	return nil
 }
 
-// delete removes a session. The caller holds mu.
-func (m *MemoryStore) delete(s *memSession) {
-	m.unlist(s)
-	delete(m.sessions, s.header.Key)
-	if len(m.sessions) == 0 {
-		m.sessions = nil // a map does not shrink
-	}
-	m.feed.Touched(s.header.Key.Topic())
-}
-
-// Sweep implements [Store].
-func (m *MemoryStore) Sweep(ctx context.Context, q SweepQuery, limit int) (int, error) {
-	if err := ctx.Err(); err != nil {
-		return 0, canceled(err)
-	}
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	n := 0
-	for _, s := range m.sessions {
-		if n == limit {
-			break
-		}
-		if q.selects(&s.header) {
-			m.delete(s)
-			n++
-		}
-	}
-	return n, nil
-}
-
-// List implements [Store]. It reads the sessions of the owner from the newest
-// on, or those of the scope, until the page is full.
+// List implements [Store]. It reads all headers.
 func (m *MemoryStore) List(ctx context.Context, q Query) (Page, error) {
 	if err := ctx.Err(); err != nil {
 		return Page{}, canceled(err)
 	}
-	page, _, err := m.page(q)
-	return page, err
-}
-
-// page returns a page of a listing and how many sessions were read for it.
-func (m *MemoryStore) page(q Query) (page Page, read int, err error) {
-	after, err := parseMemoryCursor(q)
-	if err != nil {
-		return Page{}, 0, err
-	}
-	limit := q.PageSize()
 	m.mu.RLock()
 	defer m.mu.RUnlock()
-	var last place
-	for p := range m.ordered(q).before(after) {
-		read++
-		h := &p.session.header
-		old := h.Updated.Before(q.Since)
-		before := h.Created.Before(q.Begun)
-		if old && !q.ByCreated || before && q.ByCreated {
-			break
+	return q.Page(func(yield func(*Header) bool) {
+		for _, s := range m.sessions {
+			if !yield(&s.header) {
+				return
+			}
 		}
-		if old || before || !p.session.begunBy(q.Request) || !h.Context.InProject(q.Project) || q.Elsewhere != "" && h.Context.InProject(q.Elsewhere) || q.Scope != "" && h.Scope != q.Scope || !q.Now.IsZero() && h.Expired(q.Now) {
-			continue
-		}
-		if len(page.Headers) == limit {
-			page.Next = memoryCursor(q, last)
-			break
-		}
-		last = p
-		page.Headers = append(page.Headers, *h)
-		page.Headers[len(page.Headers)-1].Labels = maps.Clone(h.Labels)
-	}
-	return page, read, nil
+	})
 }
 
-// begunBy reports whether r is the request of the first thought, or has no key.
-func (s *memSession) begunBy(r Request) bool {
-	if r.Key == "" {
-		return true
-	}
-	for t := range s.log.slice(0, min(s.header.Len, 1)) {
-		return t.Request == r
-	}
-	return false
-}
-
-// memoryCursorFormat has the order of a listing and the place of a session in it.
-const memoryCursorFormat = "%t %d %d %q %q"
-
-// memoryCursor returns the cursor of the page after p.
-func memoryCursor(q Query, p place) string {
-	h := &p.session.header
-	return base64.RawURLEncoding.EncodeToString(
-		fmt.Appendf(nil, memoryCursorFormat, q.ByCreated, p.at, h.Epoch, h.Owner, h.ID))
-}
-
-// parseMemoryCursor returns the place of the last session of the previous page,
-// nil for the first page.
-func parseMemoryCursor(q Query) (*place, error) {
-	if q.Cursor == "" {
-		return nil, nil
-	}
-	p := &place{session: new(memSession)}
-	h := &p.session.header
-	var byCreated bool
-	b, err := base64.RawURLEncoding.DecodeString(q.Cursor)
-	if err == nil {
-		_, err = fmt.Sscanf(string(b), memoryCursorFormat, &byCreated, &p.at, &h.Epoch, &h.Owner, &h.ID)
-	}
-	if err != nil || byCreated != q.ByCreated {
-		return nil, &Error{
-			Code: CodeInvalidQuery, Field: "cursor",
-			Msg: "the cursor does not belong to this listing",
-			Fix: "pass the cursor of the previous page, or none",
-		}
-	}
-	return p, nil
-}
-
-// Watch implements [Store].
+// Watch implements [Watcher].
 func (m *MemoryStore) Watch(ctx context.Context) (*Watch, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, canceled(err)
@@ -221,15 +130,47 @@ func (m *MemoryStore) Watch(ctx context.Context) (*Watch, error) {
 	return m.feed.Watch(), nil
 }
 
+// PutValue implements [Values].
+func (m *MemoryStore) PutValue(_ context.Context, name string, value []byte, expires time.Time) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	maps.DeleteFunc(m.values, func(_ string, v memValue) bool { return !v.expires.After(time.Now()) })
+	if m.values == nil {
+		m.values = make(map[string]memValue)
+	}
+	m.values[name] = memValue{value, expires}
+	return nil
+}
+
+// ValuesOf implements [Values].
+func (m *MemoryStore) ValuesOf(_ context.Context, prefix string) (map[string][]byte, error) {
+	m.mu.RLock()
+	defer m.mu.RUnlock()
+	found := make(map[string][]byte)
+	for name, v := range m.values {
+		if strings.HasPrefix(name, prefix) {
+			found[name] = v.value
+		}
+	}
+	return found, nil
+}
+
+// TakeValue implements [Values].
+func (m *MemoryStore) TakeValue(_ context.Context, name string) ([]byte, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	v := m.values[name]
+	delete(m.values, name)
+	return v.value, nil
+}
+
 // Close implements [Store]. It does nothing.
 func (m *MemoryStore) Close() error { return nil }
 
-func notFound(id ID) error {
-	return &Error{
-		Code: CodeSessionNotFound, Field: "sessionId",
-		Msg: fmt.Sprintf("there is no session %q", id),
-		Fix: "check the id, or begin a new session",
-	}
+// NotFound returns the error of a store for a session that does not exist. It matches
+// [ErrNotFound].
+func NotFound(id ID) error {
+	return Errorf(CodeSessionNotFound, "sessionId", "check the id, or begin a new session", "there is no session %q", id)
 }
 
 func canceled(err error) error {

@@ -7,17 +7,20 @@ import (
 	"github.com/sequent-dev/sequent/storetest"
 )
 
-func TestPageSize(t *testing.T) {
-	for limit, want := range map[int][2]int{-1: {100, 20}, 0: {100, 20}, 1: {1, 1}, 5000: {5000, 1000}} {
-		q, s := sequent.Query{Limit: limit}, sequent.SearchQuery{Limit: limit}
-		if got := [2]int{q.PageSize(), s.PageSize()}; got != want {
-			t.Errorf("page sizes for a limit of %d are %d, want %d", limit, got, want)
-		}
-	}
+func TestMemoryStore(t *testing.T) {
+	storetest.Run(t, storetest.Harness{Open: func(t *testing.T) sequent.Store { return sequent.NewMemoryStore() }})
 }
 
-func TestMemoryStore(t *testing.T) {
+// A bare store can do nothing but what a Store must.
+type bare struct{ sequent.Store }
+
+// What a store cannot do, the package does slowly.
+func TestBareStore(t *testing.T) {
 	storetest.Run(t, storetest.Harness{
-		Open: func(*testing.T) sequent.Store { return sequent.NewMemoryStore() },
+		Open: func(t *testing.T) sequent.Store { return bare{sequent.NewMemoryStore()} },
+		// A watch that reads each second is told late, and of each change.
+		Skip: func(group, name string) bool {
+			return group == "Watch" || group == "Shared"
+		},
 	})
 }

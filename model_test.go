@@ -147,7 +147,7 @@ func FuzzSession(f *testing.F) {
 		labels := []string{"", "a", "b", "c"}
 		for ; len(ops) >= 4 && len(m) < 60; ops = ops[4:] {
 			op, number, ref := ops[0], int(ops[1]%8), int(ops[3]%8)
-			d := sequent.Draft{Number: number, Text: "x", Branch: labels[ops[2]%4], More: ops[2]&16 != 0}
+			d := sequent.Draft{Number: number, Text: "x", Branch: labels[ops[2]%4], Final: ops[2]&16 == 0}
 			if op&1 != 0 {
 				d.Revises, d.Revision = sequent.To(ref), true
 			}
@@ -228,9 +228,9 @@ func compare(t *testing.T, s *sequent.Session, m model, labels []string) {
 		t.Fatalf("Header().Branches = %d, want %d", got, len(branches))
 	}
 	for number := range 9 {
-		got, _ := s.FindOrigin(number)
+		got, _ := s.FindBranchPoint(number)
 		if want := m.findOrigin(number); got.Seq != want {
-			t.Fatalf("FindOrigin(%d) = %d, want %d", number, got.Seq, want)
+			t.Fatalf("FindBranchPoint(%d) = %d, want %d", number, got.Seq, want)
 		}
 	}
 	for _, line := range labels {

@@ -1,6 +1,7 @@
 package sequent_test
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"sync"
@@ -26,7 +27,7 @@ func TestQuotaBytes(t *testing.T) {
 		store := sequent.NewMemoryStore()
 		e := sequent.New(sequent.Config{Store: store, Quota: sequent.Quota{Bytes: 1000}})
 		ann, bob := e.Owned("ann"), e.Owned("bob")
-		text := func(n int) sequent.Draft { return sequent.Draft{Number: 1, Text: strings.Repeat("x", n), More: true} }
+		text := func(n int) sequent.Draft { return sequent.Draft{Number: 1, Text: strings.Repeat("x", n)} }
 		ensure(t, ann, "a", text(300))
 		ensure(t, ann, "b", text(300))
 		if _, err := ann.Ensure(t.Context(), "a", add(text(300))); !strings.Contains(refusedByQuota(t, err), "800 bytes, this call adds 400, and the quota is 1000") {
@@ -54,20 +55,10 @@ func TestQuotaBytes(t *testing.T) {
 			ensure(t, other.Owned("bob"), "z", text(100*i))
 		}
 		time.Sleep(10 * time.Second)
-		for range 3 { // in less than a second
-			_, err := bob.Ensure(t.Context(), "a", add(text(1)))
-			refusedByQuota(t, err)
-		}
-		all, err := other.Usage(t.Context())
-		if err != nil || len(all) != 2 || all[1].Refused != 1 {
-			t.Errorf("Usage is %+v, %v; want one stored refusal of bob", all, err)
-		}
-		if err := e.StoreRefusals(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-		all, err = other.Usage(t.Context())
-		if err != nil || len(all) != 2 || all[0].Refused != 1 || all[1].Refused != 3 {
-			t.Errorf("Usage is %+v, %v; want a refusal of ann and three of bob", all, err)
+		_, err := bob.Ensure(t.Context(), "a", add(text(1)))
+		refusedByQuota(t, err)
+		if n := e.Stats().QuotaRefused; n != 2 {
+			t.Errorf("%d refusals are counted, want 2", n)
 		}
 		if own, err := other.Owned("ann").Usage(t.Context()); err != nil || len(own) != 1 || own[0].Owner != "ann" {
 			t.Errorf("ann's Usage is %+v, %v", own, err)
@@ -85,8 +76,8 @@ func TestQuotaSessions(t *testing.T) {
 		t.Errorf("the refusal is %v", err)
 	}
 	ensure(t, e, "0", plain(2))
-	if n, err := e.DeleteAll(t.Context()); err != nil || n != 2 {
-		t.Fatalf("DeleteAll: %d, %v", n, err)
+	if n, err := e.Sweep(t.Context(), sequent.SweepQuery{}); err != nil || n != 2 {
+		t.Fatalf("Sweep: %d, %v", n, err)
 	}
 	ensure(t, e, "third", plain(1))
 }
@@ -95,7 +86,7 @@ func TestQuotaSessions(t *testing.T) {
 func TestQuotaOfConcurrentCallers(t *testing.T) {
 	const quota, callers, each = 100, 16, 20
 	e := sequent.New(sequent.Config{Quota: sequent.Quota{Bytes: quota * 200}})
-	draft := sequent.Draft{Number: 1, Text: strings.Repeat("x", 100), More: true} // 200 bytes with the overhead
+	draft := sequent.Draft{Number: 1, Text: strings.Repeat("x", 100)} // 200 bytes with the overhead
 	var accepted atomic.Int64
 	var wg sync.WaitGroup
 	for i := range callers {
@@ -114,4 +105,34 @@ func TestQuotaOfConcurrentCallers(t *testing.T) {
 	if n := accepted.Load(); n != quota || err != nil || len(all) != 1 || all[0].Bytes != quota*200 {
 		t.Errorf("%d calls were accepted, usage %+v, %v; want %d", n, all, err, quota)
 	}
+}
+
+// A slowStore commits a session after a while.
+type slowStore struct{ *sequent.MemoryStore }
+
+func (s slowStore) Commit(ctx context.Context, batch []*sequent.Write) error {
+	if batch[0].Header.ID == "slow" {
+		time.Sleep(time.Minute)
+	}
+	return s.MemoryStore.Commit(ctx, batch)
+}
+
+func (s slowStore) Batches() int { return 2 }
+
+// What is under way when the usage is read counts, too.
+func TestQuotaOfWhatIsUnderWay(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		e := sequent.New(sequent.Config{Store: slowStore{sequent.NewMemoryStore()}, Quota: sequent.Quota{Sessions: 2}})
+		var slow sync.WaitGroup
+		slow.Go(func() { ensure(t, e, "slow", plain(1)) })
+		time.Sleep(20 * time.Second) // the usage is read again
+		ensure(t, e, "b", plain(1))
+		_, err := e.Ensure(t.Context(), "c", add(plain(1)))
+		refusedByQuota(t, err)
+		slow.Wait()
+		if err := e.Delete(t.Context(), "b"); err != nil {
+			t.Fatal(err)
+		}
+		ensure(t, e, "c", plain(1)) // nothing is counted for ever
+	})
 }

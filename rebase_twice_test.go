@@ -15,9 +15,9 @@ type repeatingStore struct{ sequent.Store }
 func (s *repeatingStore) Commit(ctx context.Context, batch []*sequent.Write) error {
 	for _, w := range batch {
 		rebase := w.Rebase
-		w.Rebase = func(now sequent.Header, exists bool, tail []sequent.Entry) bool {
-			rebase(now, exists, tail)
-			return rebase(now, exists, tail)
+		w.Rebase = func(now sequent.Header, tail []sequent.Entry) bool {
+			rebase(now, tail)
+			return rebase(now, tail)
 		}
 	}
 	return s.Store.Commit(ctx, batch)
@@ -34,7 +34,7 @@ func TestRebaseTwice(t *testing.T) {
 			if c.Session().Len() > only {
 				return nil
 			}
-			_, err := c.Append(sequent.Draft{Text: "text", More: true})
+			_, err := c.Append(sequent.Draft{Text: "text"})
 			return err
 		})
 		return err

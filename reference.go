@@ -9,9 +9,12 @@ import (
 	"strings"
 )
 
-// MainLine is how the main line is called where a line must have a name, unless a
-// branch of the session has that name.
-const MainLine = "main"
+// MainLine is the label of the main line. People may write mainName for it; see
+// [Session.LineNamed].
+const MainLine = ""
+
+// mainName is how people call the main line, unless a branch of the session has that name.
+const mainName = "main"
 
 // A Reference names a session or one of its thoughts. People, documents and URLs write
 // it in one of these forms:
@@ -30,7 +33,7 @@ const MainLine = "main"
 // before the number. Whatever a text could mean besides, ID@17 names every thought.
 type Reference struct {
 	Session ID     // empty for the session that the context gives
-	Branch  string // empty or MainLine for the main line
+	Branch  string // empty or "main" for the main line
 	Number  Ref    // the author's number, if the reference has one
 	Seq     int    // position in the log; 0 if the reference has none
 }
@@ -171,21 +174,16 @@ func (s *Session) ParseReference(text string) (Reference, error) {
 			return r, nil
 		}
 	}
-	return Reference{}, &Error{
-		Code: CodeInvalidThought, Field: "thought",
-		Msg: fmt.Sprintf("%.80q does not name a thought", text),
-		Fix: "write 9 or #9 for a thought of the main line, name#9 for one of a branch, @17 for a position in the log",
-	}
+	return Reference{}, Errorf(CodeInvalidThought, "thought",
+		"write 9 or #9 for a thought of the main line, name#9 for one of a branch, @17 for a position in the log",
+		"%.80q does not name a thought", text)
 }
 
 // Resolve returns the thought that a reference names. The error of a reference to no
 // thought has the code [CodeThoughtNotFound] and tells the numbers that exist.
 func (s *Session) Resolve(r Reference) (Thought, error) {
 	if r.Session != "" && r.Session != s.ID() {
-		return Thought{}, &Error{
-			Code: CodeThoughtNotFound, Field: "thought",
-			Msg: fmt.Sprintf("%s is a thought of another session than %s", r, s.ID()),
-		}
+		return Thought{}, Errorf(CodeThoughtNotFound, "thought", "", "%s is a thought of another session than %s", r, s.ID())
 	}
 	if r.Seq > 0 {
 		if t, ok := s.At(r.Seq); ok {
@@ -195,10 +193,8 @@ func (s *Session) Resolve(r Reference) (Thought, error) {
 	}
 	n, numbered := r.Number.Number()
 	if !numbered {
-		return Thought{}, &Error{
-			Code: CodeInvalidThought, Field: "thought", Msg: "the reference names no thought",
-			Fix: fmt.Sprintf("add its number, as in %s#1", s.ID()),
-		}
+		return Thought{}, Errorf(CodeInvalidThought, "thought", fmt.Sprintf("add its number, as in %s#1", s.ID()),
+			"the reference names no thought")
 	}
 	branch, err := s.LineNamed(r.Branch)
 	if err != nil {
@@ -235,17 +231,14 @@ func (s *Session) LineNamed(name string) (branch string, err error) {
 	if slices.Contains(branches, name) {
 		return name, nil
 	}
-	if name == MainLine {
+	if name == mainName {
 		return "", nil
 	}
 	fix := "it has no branches; leave the name out"
 	if len(branches) > 0 {
 		fix = "its branches are " + someOf(branches)
 	}
-	return "", &Error{
-		Code: CodeThoughtNotFound, Field: "branch",
-		Msg: fmt.Sprintf("the session %q has no branch %q", s.ID(), name), Fix: fix,
-	}
+	return "", Errorf(CodeThoughtNotFound, "branch", fix, "the session %q has no branch %q", s.ID(), name)
 }
 
 // someOf returns a list of names, shortened to a sentence that can be read.
@@ -269,10 +262,8 @@ func (s *Session) latest(branch string, number int) (Thought, bool) {
 }
 
 func (s *Session) notInLog(seq int) error {
-	err := &Error{
-		Code: CodeThoughtNotFound, Field: "thought",
-		Msg: fmt.Sprintf("there is no thought @%d: the session %q has no thoughts yet", seq, s.ID()),
-	}
+	err := Errorf(CodeThoughtNotFound, "thought", "",
+		"there is no thought @%d: the session %q has no thoughts yet", seq, s.ID())
 	if n := s.Len(); n > 0 {
 		err.Msg = fmt.Sprintf("there is no thought @%d: the log of %q ends with @%d", seq, s.ID(), n)
 		err.Fix = fmt.Sprintf("name one from @1 to @%d", n)
@@ -297,10 +288,8 @@ func (s *Session) notOnLine(branch string, number int) error {
 	if branch != "" {
 		where = fmt.Sprintf("the branch %q", branch)
 	}
-	err := &Error{
-		Code: CodeThoughtNotFound, Field: "thought",
-		Msg: fmt.Sprintf("there is no thought %d on %s of %q, which has no thoughts yet", number, where, s.ID()),
-	}
+	err := Errorf(CodeThoughtNotFound, "thought", "",
+		"there is no thought %d on %s of %q, which has no thoughts yet", number, where, s.ID())
 	if len(have) > 0 {
 		err.Msg = fmt.Sprintf("there is no thought %d on %s of %q, whose numbers are %s", number, where, s.ID(), Ranges(have))
 		err.Fix = "name one of these"

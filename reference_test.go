@@ -14,7 +14,7 @@ func begin(t testing.TB, e *sequent.Engine, id string, thoughts ...string) *sequ
 	t.Helper()
 	s, err := e.Begin(t.Context(), sequent.ID(id), func(c *sequent.Change) error {
 		for i, text := range thoughts {
-			d := sequent.Draft{Text: fmt.Sprintf("%s at %d", text, i+1), More: true}
+			d := sequent.Draft{Text: fmt.Sprintf("%s at %d", text, i+1)}
 			if at := strings.LastIndexByte(text, ' '); at >= 0 {
 				d.Branch, text = text[:at], text[at+1:]
 			}

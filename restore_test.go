@@ -36,7 +36,7 @@ func grownAt(t testing.TB, n int) *sequent.Session {
 }
 
 func restore(e *sequent.Engine, t testing.TB, s *sequent.Session) (sequent.Restored, error) {
-	return e.Restore(t.Context(), s.Header(), slices.Collect(s.All()))
+	return e.Restore(t.Context(), s.Header(), sequent.Entries(slices.Collect(s.All())))
 }
 
 func TestRestore(t *testing.T) {
@@ -44,7 +44,7 @@ func TestRestore(t *testing.T) {
 	e := sequent.New(sequent.Config{})
 	check := func(what string, h sequent.Header, s *sequent.Session, want sequent.Restored, length int) {
 		t.Helper()
-		got, err := e.Restore(t.Context(), h, slices.Collect(s.All()))
+		got, err := e.Restore(t.Context(), h, sequent.Entries(slices.Collect(s.All())))
 		if err != nil || got != want {
 			t.Errorf("%s: got %v, %v, want %v", what, got, err, want)
 		}
@@ -88,7 +88,7 @@ func TestRestore(t *testing.T) {
 	other := grownAt(t, 9)
 	log := slices.Collect(other.All())
 	log[4].Text = "something else"
-	if _, err := e.Restore(t.Context(), other.Header(), log); !errors.Is(err, sequent.ErrExists) || !strings.Contains(err.Error(), "from thought 5") {
+	if _, err := e.Restore(t.Context(), other.Header(), sequent.Entries(log)); !errors.Is(err, sequent.ErrExists) || !strings.Contains(err.Error(), "from thought 5") {
 		t.Errorf("another session: %v", err)
 	}
 	// To another owner it does not exist.
@@ -141,7 +141,7 @@ func TestRestoreRefuses(t *testing.T) {
 			e := sequent.New(sequent.Config{Limits: sequent.Limits{Thoughts: 12, Branches: 4}})
 			h := s.Header()
 			log := c.change(&h, slices.Collect(s.All()))
-			if _, err := e.Restore(t.Context(), h, log); sequent.CodeOf(err) != c.code {
+			if _, err := e.Restore(t.Context(), h, sequent.Entries(log)); sequent.CodeOf(err) != c.code {
 				t.Errorf("got %v, want code %s", err, c.code)
 			}
 			if page, err := e.Sessions(t.Context(), sequent.Query{}); err != nil || len(page.Headers) > 0 {
@@ -183,17 +183,17 @@ func TestRestoreGivesUp(t *testing.T) {
 	e := sequent.New(sequent.Config{Store: store})
 	log := []sequent.Thought{{Seq: 1, Draft: sequent.Draft{Number: 1, Total: 1, Text: "a"}}}
 	h := sequent.Header{Key: sequent.Key{ID: "x"}, State: sequent.Completed}
-	if _, err := e.Restore(t.Context(), h, log); err != nil {
+	if _, err := e.Restore(t.Context(), h, sequent.Entries(log)); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := e.Restore(t.Context(), h, log); !errors.Is(err, sequent.ErrConflict) {
+	if _, err := e.Restore(t.Context(), h, sequent.Entries(log)); !errors.Is(err, sequent.ErrConflict) {
 		t.Errorf("got %v, want a conflict", err)
 	}
 }
 
 type hidingStore struct{ sequent.Store }
 
-func (hidingStore) Load(context.Context, sequent.Key, sequent.Position, int) (sequent.Header, []sequent.Entry, error) {
+func (hidingStore) Load(context.Context, sequent.Key, sequent.Position) (sequent.Header, []sequent.Entry, error) {
 	return sequent.Header{}, nil, sequent.ErrNotFound
 }
 
@@ -203,11 +203,11 @@ func TestRestoreLongScope(t *testing.T) {
 	h := s.Header()
 	h.Scope = "standard/" + strings.Repeat("é", 128)
 	e := sequent.New(sequent.Config{})
-	if _, err := e.Restore(t.Context(), h, slices.Collect(s.All())); err != nil {
+	if _, err := e.Restore(t.Context(), h, sequent.Entries(slices.Collect(s.All()))); err != nil {
 		t.Error(err)
 	}
 	h.ID, h.Scope = "another", strings.Repeat("é", 257)
-	if _, err := e.Restore(t.Context(), h, slices.Collect(s.All())); sequent.CodeOf(err) != sequent.CodeLimitExceeded {
+	if _, err := e.Restore(t.Context(), h, sequent.Entries(slices.Collect(s.All()))); sequent.CodeOf(err) != sequent.CodeLimitExceeded {
 		t.Errorf("got %v, want code %s", err, sequent.CodeLimitExceeded)
 	}
 }

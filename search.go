@@ -3,21 +3,17 @@ package sequent
 import (
 	"context"
 	"errors"
-	"strings"
+	"slices"
 	"time"
 
-	"github.com/sequent-dev/sequent/words"
+	"github.com/sequent-dev/sequent/textsearch"
 )
 
 // A SearchQuery asks for thoughts by their words.
 //
-// Text is what a person types: words that must all occur in the thought's text
-// or note, "quoted phrases", prefix* and -excluded words, in any case and with
-// or without diacritics. An English word also matches its inflections, such as
-// retried for retry, unless it is quoted or excluded; function words such as the
-// count only in a query of nothing else. Text in scripts that write no spaces between
-// words is matched by any part of it. If no thought has all words, those with most
-// words are found; see [Hits].
+// Text is what a person types: words of the thought's text or note, "quoted phrases", prefix*
+// and -excluded words, in any case and with or without diacritics; see package textsearch.
+// Thoughts with more of the words come first.
 type SearchQuery struct {
 	Owner     string
 	AllOwners bool      // ignore Owner
@@ -41,16 +37,16 @@ func (q SearchQuery) PageSize() int {
 // Excerpt returns at most the given number of characters of a text, on one line
 // and around the first word that q asks for.
 func (q SearchQuery) Excerpt(text string, characters int) string {
-	asked, err := words.Parse(q.Text)
+	asked, err := textsearch.Parse(q.Text)
 	if err != nil {
-		asked = words.Query{} // nothing is found with it; show how the text begins
+		asked = textsearch.Query{} // nothing is found with it; show how the text begins
 	}
-	piece, _ := words.Excerpt(text, asked.Content(), characters)
+	piece, _ := textsearch.Excerpt(text, asked, characters)
 	return piece
 }
 
-// Hits is a page of search results, best first: by BM25, or if no thought has all
-// words, first by the number of different words that a thought has.
+// Hits is a page of search results, best first: by the number of different words of the query
+// that a thought has, then by BM25 among the thoughts that have any.
 type Hits struct {
 	Hits []Hit
 	Next string // cursor of the next page; empty at the end
@@ -58,55 +54,14 @@ type Hits struct {
 	// Partial is true if no thought that the query selects has all words, and Hits
 	// have some of them.
 	Partial bool
-
-	// Unknown are words of the query that no thought has that the query selects, at
-	// most five, if no thought has all words. It is set on the first page only.
-	Unknown []UnknownWord
 }
 
-// An UnknownWord is a word, phrase or prefix* of a query that occurs in no thought.
-type UnknownWord struct {
-	Word string `json:"word"`
-	// Nearest is a word of the thoughts that the query selects. It differs from Word
-	// by one letter that is missing, added or wrong, or by two that are swapped. Empty
-	// if there is no such word.
-	Nearest string `json:"nearest,omitempty"`
-}
-
-// Notice says in one line how the hits differ from the query: that no thought has all
-// words, which words are unknown, and what may have been meant. It is empty if all
-// hits have all words, or if there is nothing to add to the fact that nothing matches.
+// Notice says in one line that no thought has all words. It is empty if one has.
 func (h Hits) Notice() string {
-	if len(h.Unknown) == 0 {
-		if h.Partial {
-			return "No thought has all these words; those with most of them come first."
-		}
+	if !h.Partial {
 		return ""
 	}
-	var b strings.Builder
-	b.WriteString("Nothing has ")
-	var meant []string
-	for i, u := range h.Unknown {
-		switch {
-		case i > 0 && i == len(h.Unknown)-1:
-			b.WriteString(" or ")
-		case i > 0:
-			b.WriteString(", ")
-		}
-		b.WriteString(`"` + strings.Trim(u.Word, `"`) + `"`)
-		if u.Nearest != "" {
-			meant = append(meant, `"`+u.Nearest+`"`)
-		}
-	}
-	if len(meant) > 0 {
-		b.WriteString("; did you mean " + strings.Join(meant, " and ") + "?")
-	} else {
-		b.WriteByte('.')
-	}
-	if h.Partial {
-		b.WriteString(" Thoughts with most of the other words come first.")
-	}
-	return b.String()
+	return "No thought has all these words; those with most of them come first."
 }
 
 // A Hit is a thought that a search found.
@@ -115,12 +70,103 @@ type Hit struct {
 	Title   string // of the session
 	Thought Thought
 	Score   float64 // higher is better; comparable within one result only
+	Partial bool    // the thought lacks some words of the query
 
 	// These are set by [Engine.Search]. A store leaves them empty, unless it got the hit
 	// from the engine of a server.
 	State    State    // of the session
 	Standing Standing // of the thought
 	Instead  *Thought // the thought that holds instead, if this one is superseded
+	Fault    *Fault   // of the session, which is not what was recorded; nil if it is intact
+}
+
+// Parse parses the query, and the cursor for the page that follows another one.
+func (q *SearchQuery) Parse() (asked textsearch.Query, at textsearch.Cursor, err error) {
+	field := "query"
+	asked, err = textsearch.Parse(q.Text)
+	if err == nil && q.Cursor != "" {
+		field = "cursor"
+		at, err = textsearch.ParseCursor(q.Cursor, asked, q.narrowing()...)
+	}
+	if err != nil {
+		e := &Error{Code: CodeInvalidQuery, Field: field, Msg: "the search is not valid", Err: err}
+		if w, ok := errors.AsType[*textsearch.Error](err); ok {
+			e.Msg, e.Fix, e.Err = w.Msg, w.Fix, nil
+		}
+		err = e
+	}
+	return asked, at, err
+}
+
+// narrowing tells the searches apart that a cursor belongs to.
+func (q *SearchQuery) narrowing() []string {
+	scope := "one:" + q.Owner
+	if q.AllOwners {
+		scope = "all"
+	}
+	return []string{scope, string(q.Session), q.Project}
+}
+
+// Page returns the page at a cursor of what was found. Hit returns the hit of a match, or
+// false if it is not there any more.
+func (q *SearchQuery) Page(asked textsearch.Query, at textsearch.Cursor, found *textsearch.Ranking, hit func(id int64) (Hit, bool, error)) (Hits, error) {
+	limit := q.PageSize()
+	out := Hits{Partial: found.Partial()}
+	for _, m := range found.Best(at.Offset, limit) {
+		h, ok, err := hit(m.ID)
+		if err != nil {
+			return Hits{}, err
+		}
+		if ok {
+			h.Score, h.Partial = m.Score, !m.All
+			out.Hits = append(out.Hits, h)
+		}
+	}
+	if at.Offset += limit; at.Offset < found.Len() {
+		out.Next = at.String(asked, q.narrowing()...)
+	}
+	return out, nil
+}
+
+// SearchStore does what [Searcher] says with any store. It reads every session that q selects,
+// at about 3 µs a thought in memory.
+func SearchStore(ctx context.Context, s Store, q SearchQuery) (Hits, error) {
+	if searcher, ok := As[Searcher](s); ok {
+		return searcher.Search(ctx, q)
+	}
+	asked, at, err := q.Parse()
+	if err != nil {
+		return Hits{}, err
+	}
+	ranking := asked.Rank()
+	var found []Hit // by id
+	newest := int64(1)
+	list := Query{Owner: q.Owner, AllOwners: q.AllOwners, Project: q.Project, Now: q.Now}
+	for h, err := range headers(ctx, s, list) {
+		if err != nil {
+			return Hits{}, err
+		}
+		if q.Session != "" && h.ID != q.Session {
+			continue
+		}
+		_, log, err := s.Load(ctx, h.Key, Position{})
+		if err != nil && !errors.Is(err, ErrNotFound) {
+			return Hits{}, err
+		}
+		for _, e := range slices.Backward(log) {
+			t := &e.Thought
+			recorded := t.At.UnixMicro()
+			if e.Kind != KindThought || at.Newest != 0 && recorded > at.Newest { // since the first page
+				continue
+			}
+			newest = max(newest, recorded)
+			if ranking.Add(int64(len(found)), t.Text, t.Note) {
+				found = append(found, Hit{Key: h.Key, Title: h.Title, Thought: *t})
+			}
+		}
+	}
+	at.Newest = newest
+	return q.Page(asked, at, ranking, func(id int64) (Hit, bool, error) { return found[id], true, nil })
 }
 
 // appraise sets the standings of hits. A page has a thought that holds once: in the
@@ -142,8 +188,7 @@ func (c *core) appraise(ctx context.Context, hits []Hit) ([]Hit, error) {
 		s, ok := sessions[h.Key]
 		if !ok {
 			var err error
-			s, err = c.load(ctx, h.Key, true) // standing needs no texts
-			if err != nil && !errors.Is(err, ErrNotFound) {
+			if s, err = c.session(ctx, h.Key); err != nil && !errors.Is(err, ErrNotFound) {
 				return nil, err
 			}
 			sessions[h.Key] = s
@@ -154,14 +199,11 @@ func (c *core) appraise(ctx context.Context, hits []Hit) ([]Hit, error) {
 		if s == nil || h.Thought.Seq > s.Len() { // deleted since it was found
 			continue
 		}
-		h.State, h.Standing = s.State(), standings[h.Key][h.Thought.Seq-1]
+		h.State, h.Standing, h.Fault = s.State(), standings[h.Key][h.Thought.Seq-1], s.Fault()
 		at := holds{h.Key, h.Thought.Seq}
 		if h.Standing.State == Superseded {
 			at.seq = h.Standing.By
-			t, err := c.withText(ctx, s, at.seq)
-			if err != nil {
-				return nil, err
-			}
+			t, _ := s.At(at.seq)
 			h.Instead = &t
 		}
 		if !seen[at] {
@@ -170,19 +212,4 @@ func (c *core) appraise(ctx context.Context, hits []Hit) ([]Hit, error) {
 		}
 	}
 	return kept, nil
-}
-
-// withText returns a thought of s, which may lack its text.
-func (c *core) withText(ctx context.Context, s *Session, seq int) (Thought, error) {
-	if !s.HasTexts(seq) {
-		whole, err := c.load(ctx, s.Key(), false)
-		switch {
-		case err != nil && !errors.Is(err, ErrNotFound):
-			return Thought{}, err
-		case err == nil && whole.Epoch() == s.Epoch():
-			s = whole
-		}
-	}
-	t, _ := s.At(seq)
-	return t, nil
 }

@@ -1,10 +1,12 @@
 package sequent
 
 import (
+	"context"
 	"iter"
 	"maps"
 	"strings"
 	"time"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -17,15 +19,11 @@ import (
 // line at the thought that its first one follows.
 type Session struct {
 	header Header
-	ledger *ledger // nil in the zero Session
-	known  int     // thoughts of the ledger that the session has; see ledger.handedOut
-	marks  *marks  // nil if there are none
-}
+	log    *ledger // nil in the zero Session
+	fault  *Fault  // nil if the log is intact
 
-// snapshot returns the session with a committed header and marks, whose thoughts are in
-// l.
-func snapshot(h Header, l *ledger, m *marks) *Session {
-	return &Session{header: h, ledger: l, known: h.Len, marks: m}
+	notes     []Note // as the log has them, never modified
+	decisions []Decision
 }
 
 // Header returns a copy of the session's header.
@@ -50,7 +48,12 @@ func (s *Session) Epoch() int64 { return s.header.Epoch }
 // Version returns the number of changes that led to the snapshot.
 func (s *Session) Version() int { return s.header.Version }
 
-// Position returns the position of the snapshot, for [Engine.Position].
+// Fault returns in which way the session is not what was recorded, as far as it has been
+// checked when it was read; nil if it is intact. Such a session can be read and deleted, and
+// not be changed.
+func (s *Session) Fault() *Fault { return s.fault }
+
+// Position returns the position of the snapshot, for [Engine.Entries].
 func (s *Session) Position() Position { return s.header.Position() }
 
 // Len returns the number of thoughts in the log.
@@ -69,8 +72,8 @@ func (s *Session) Scope() string { return s.header.Scope }
 // Dialect returns the name of the dialect that [Change.BeginIn] has set.
 func (s *Session) Dialect() string { return s.header.Dialect }
 
-// Context returns where the session comes from; see [WithContext].
-func (s *Session) Context() Context { return s.header.Context }
+// Origin returns where the session comes from; see [WithOrigin].
+func (s *Session) Origin() Origin { return s.header.Origin }
 
 // Conclusion returns what [Change.Conclude] has recorded.
 func (s *Session) Conclusion() string { return s.header.Conclusion }
@@ -90,15 +93,15 @@ func (s *Session) Updated() time.Time { return s.header.Updated }
 // Expires returns when the session expires, in UTC; the zero time means never.
 func (s *Session) Expires() time.Time { return s.header.Expires }
 
-// read locks the ledger for reading and returns it with the number of thoughts
-// that the session has. The caller unlocks it.
+// read locks the log for reading and returns it with the number of thoughts that the
+// session has. The caller unlocks it.
 func (s *Session) read() (l *ledger, n int) {
-	l = s.ledger
+	l = s.log
 	if l == nil {
-		l = newLedger(0)
+		l = newLedger()
 	}
 	l.mu.RLock()
-	return l, s.known
+	return l, s.header.Len
 }
 
 // All yields the log in the order of Seq.
@@ -107,13 +110,13 @@ func (s *Session) All() iter.Seq[Thought] { return s.Since(0) }
 // Since yields the thoughts after seq. It costs as much as it yields.
 func (s *Session) Since(seq int) iter.Seq[Thought] {
 	return func(yield func(Thought) bool) {
-		// The records of a session do not change, so the lock is not held
-		// while the caller uses them.
+		// The thoughts of a session do not change, so the lock is not held while the
+		// caller uses them.
 		l, n := s.read()
-		log := l.log
+		log := l.thoughts[:n]
 		l.mu.RUnlock()
-		for t := range log.slice(max(seq, 0), n) {
-			if !yield(t.detached()) {
+		for i := max(seq, 0); i < n; i++ {
+			if !yield(log[i].detached()) {
 				return
 			}
 		}
@@ -130,12 +133,6 @@ func (s *Session) At(seq int) (Thought, bool) {
 	return l.thought(seq)
 }
 
-// HasTexts reports whether the session has the texts and notes of thought seq and of
-// all that follow it. Only sessions from [Engine.WithoutTexts] may lack some.
-func (s *Session) HasTexts(seq int) bool {
-	return s.ledger == nil || max(seq, 1) > s.ledger.textless
-}
-
 // Last returns the thought that was recorded last, on whatever line.
 func (s *Session) Last() (Thought, bool) { return s.At(s.Len()) }
 
@@ -143,24 +140,20 @@ func (s *Session) Last() (Thought, bool) { return s.At(s.Len()) }
 // number of branches are what those thoughts say; other parts of the header are
 // today's.
 func (s *Session) Upto(n int) *Session {
-	old := &Session{header: s.header, ledger: s.ledger, marks: s.marks}
+	old := *s
 	old.header.Len = min(max(n, 0), s.Len())
-	if old.header.Len < s.Len() {
-		old.marks = s.marks.upto(old.header.Len)
+	if old.header.Len == s.Len() {
+		return &old
 	}
-	if s.ledger == nil {
-		return old
+	old.notes = s.notes[:before(s.notes, func(o Note) bool { return o.After < old.header.Len })]
+	old.decisions = s.decisions[:before(s.decisions, func(d Decision) bool { return d.Seq <= old.header.Len })]
+	l, n := old.read()
+	defer l.mu.RUnlock()
+	old.header.Branches = len(l.branches(n))
+	if n > 0 {
+		old.header.State = stateAfter(&l.thoughts[n-1].Draft)
 	}
-	s.ledger.mu.Lock()
-	defer s.ledger.mu.Unlock()
-	old.known = min(old.header.Len, s.known)
-	s.ledger.handOut(old)
-	old.header.Branches = len(s.ledger.branches(old.known))
-	if old.known > 0 {
-		t, _ := s.ledger.thought(old.known)
-		old.header.State = stateAfter(t.Draft)
-	}
-	return old
+	return &old
 }
 
 // Branches returns the labels of the branches in order of first use.
@@ -186,10 +179,10 @@ func (s *Session) End(branch string) (Thought, bool) {
 	return l.thought(ln.last)
 }
 
-// Origin returns the thought at which a branch leaves its parent line. It
+// BranchPoint returns the thought at which a branch leaves its parent line. It
 // reports false for the main line, an unknown branch, and a branch that leaves
 // at no recorded thought.
-func (s *Session) Origin(branch string) (Thought, bool) {
+func (s *Session) BranchPoint(branch string) (Thought, bool) {
 	l, n := s.read()
 	defer l.mu.RUnlock()
 	ln, _, ok := l.lineAt(branch, n)
@@ -208,7 +201,7 @@ func (s *Session) NextNumber(branch string) int {
 	if !ok {
 		return 1
 	}
-	return l.record(ln.last).highest + 1
+	return l.links[ln.last-1].highest + 1
 }
 
 // NumberAfter returns the number that follows the largest one on the path that
@@ -219,7 +212,7 @@ func (s *Session) NumberAfter(seq int) int {
 	if seq < 1 || seq > n {
 		return 1
 	}
-	return l.record(seq).highest + 1
+	return l.links[seq-1].highest + 1
 }
 
 // Find returns the latest thought with the given number on the path that leads
@@ -234,10 +227,10 @@ func (s *Session) Find(branch string, number int) (Thought, bool) {
 	return l.thought(l.resolve(at, number, n))
 }
 
-// FindOrigin returns the thought that is meant by the origin of a new branch with the
-// given number: the one on the line that was used last, otherwise on the main line,
+// FindBranchPoint returns the thought that is meant by the given number as the point at
+// which a new branch leaves: the one on the line that was used last, otherwise on the main line,
 // otherwise the latest one with that number.
-func (s *Session) FindOrigin(number int) (Thought, bool) {
+func (s *Session) FindBranchPoint(number int) (Thought, bool) {
 	l, n := s.read()
 	defer l.mu.RUnlock()
 	return l.thought(l.origin(number, n))
@@ -250,11 +243,11 @@ func (s *Session) Recorded(key string) (Thought, bool) {
 	return l.thought(l.recorded(key, n))
 }
 
-func stateAfter(d Draft) State {
-	if d.More {
-		return Active
+func stateAfter(d *Draft) State {
+	if d.Final {
+		return Completed
 	}
-	return Completed
+	return Active
 }
 
 // title returns the first line of a text, shortened for a listing.
@@ -274,4 +267,139 @@ func precise(t time.Time) time.Time {
 		return time.Time{}
 	}
 	return t.UTC().Truncate(time.Microsecond)
+}
+
+// An Origin tells where a session comes from, as far as it is known. It is shown and
+// found, and decides what [Query.Project] selects; nothing else depends on it.
+//
+// A session gets the one of the call that begins it; see [WithOrigin].
+type Origin struct {
+	Client        string `json:"client,omitempty"` // the program that the agent runs in, such as claude-code
+	ClientVersion string `json:"clientVersion,omitempty"`
+	Agent         string `json:"agent,omitempty"`   // tells agents of one client apart
+	Model         string `json:"model,omitempty"`   // the language model, where the client says it
+	Project       string `json:"project,omitempty"` // a repository's URL without credentials, or a directory; compared as a whole
+	GitBranch     string `json:"gitBranch,omitempty"`
+	Commit        string `json:"commit,omitempty"`
+}
+
+type originKey struct{}
+
+// WithOrigin returns a context for the calls of a client: the sessions that they begin
+// come from where of says. It is called for a session that begins only, perhaps by several
+// goroutines.
+func WithOrigin(ctx context.Context, of func() Origin) context.Context {
+	return context.WithValue(ctx, originKey{}, of)
+}
+
+// OriginOf returns what the function of [WithOrigin] says, or the zero Origin.
+func OriginOf(ctx context.Context) Origin {
+	of, _ := ctx.Value(originKey{}).(func() Origin)
+	if of == nil {
+		return Origin{}
+	}
+	return of().clean()
+}
+
+// maxOrigin is the maximum number of characters of a field of an [Origin].
+const maxOrigin = 1024
+
+// clean returns o as a session can record it: without characters that do not print, and
+// with at most maxOrigin characters a field, and without credentials in the URL of the
+// project. What a client says of itself never makes a call fail.
+func (o Origin) clean() Origin {
+	o.Project = public(o.Project)
+	for _, value := range o.fields() {
+		*value = clean(*value)
+	}
+	return o
+}
+
+func clean(s string) string {
+	if isPlain(s) {
+		return s
+	}
+	s = strings.TrimSpace(strings.Map(func(r rune) rune {
+		if r == utf8.RuneError || !unicode.IsPrint(r) {
+			return -1
+		}
+		return r
+	}, s))
+	if utf8.RuneCountInString(s) > maxOrigin {
+		s = string([]rune(s)[:maxOrigin])
+	}
+	return s
+}
+
+// fields yields the names of the fields in a log, in order, and the fields.
+func (o *Origin) fields() iter.Seq2[string, *string] {
+	return func(yield func(string, *string) bool) {
+		_ = yield("origin.agent", &o.Agent) &&
+			yield("origin.client", &o.Client) &&
+			yield("origin.clientVersion", &o.ClientVersion) &&
+			yield("origin.commit", &o.Commit) &&
+			yield("origin.gitBranch", &o.GitBranch) &&
+			yield("origin.model", &o.Model) &&
+			yield("origin.project", &o.Project)
+	}
+}
+
+// InProject reports whether a session with this origin is among those of a project.
+// Those without a project are among those of every one.
+func (o *Origin) InProject(project string) bool {
+	return project == "" || o.Project == "" || o.Project == project
+}
+
+// MaxElsewhere is the number up to which [Engine.Elsewhere] counts.
+const MaxElsewhere = 100
+
+// Elsewhere returns how many sessions there are of other projects than this one, at most
+// [MaxElsewhere]. For the empty project it returns 0. Errors are those of
+// [Engine.Sessions].
+func (e *Engine) Elsewhere(ctx context.Context, project string) (int, error) {
+	if project == "" {
+		return 0, nil
+	}
+	page, err := e.Sessions(ctx, Query{Elsewhere: project, Limit: MaxElsewhere})
+	return len(page.Headers), err
+}
+
+// isPlain reports whether clean changes nothing of s, for most strings that it does not
+// change.
+func isPlain(s string) bool {
+	for i := range len(s) {
+		if c := s[i]; c <= ' ' || c >= utf8.RuneSelf-1 {
+			return false
+		}
+	}
+	return len(s) <= maxOrigin
+}
+
+// public returns the URL of a repository, or an address such as host:path, without user,
+// password, query and fragment. It returns other texts as they are.
+func public(url string) string {
+	scheme, rest, ok := strings.Cut(url, "://")
+	if !ok {
+		if host, path, ok := strings.Cut(url, ":"); ok && !strings.ContainsAny(host, `/\`) && len(host) > 1 {
+			return host[strings.LastIndexByte(host, '@')+1:] + ":" + path
+		}
+		return url // a path
+	}
+	end := strings.IndexAny(rest, "/?#")
+	if end < 0 {
+		end = len(rest)
+	}
+	// A password that is not encoded can have a slash.
+	if _, port, ok := strings.Cut(rest[:end], ":"); ok && strings.Trim(port, "0123456789") != "" && !strings.ContainsAny(rest[:end], "@[") {
+		end = max(end, strings.LastIndexByte(rest, '@'))
+	}
+	authority, path := rest[:end], rest[end:]
+	if path != "" && path[0] == '@' {
+		authority, path = "", path[1:]
+	}
+	authority = authority[strings.LastIndexByte(authority, '@')+1:]
+	if at := strings.IndexAny(path, "?#"); at >= 0 {
+		path = path[:at]
+	}
+	return scheme + "://" + authority + path
 }

@@ -35,7 +35,7 @@ func ensure(t testing.TB, e *sequent.Engine, id sequent.ID, d sequent.Draft) *se
 }
 
 func plain(n int) sequent.Draft {
-	return sequent.Draft{Number: n, Total: 9, Text: fmt.Sprintf("thought %d", n), More: true}
+	return sequent.Draft{Number: n, Total: 9, Text: fmt.Sprintf("thought %d", n)}
 }
 
 func revises(n, target int) sequent.Draft {

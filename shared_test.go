@@ -43,7 +43,7 @@ func TestWhatIsStoredStays(t *testing.T) {
 	}
 	check := func(when string) {
 		t.Helper()
-		_, entries, err := store.Load(ctx, sequent.Key{ID: "s"}, sequent.Position{}, 0)
+		_, entries, err := store.Load(ctx, sequent.Key{ID: "s"}, sequent.Position{})
 		got := sequent.Thoughts(entries)
 		if err != nil || !slices.Equal(texts(got), want) {
 			t.Fatalf("%s the store has %q (%v), want %q", when, texts(got), err, want)
@@ -83,7 +83,7 @@ func TestWhatIsStoredStays(t *testing.T) {
 		check("after a commit that seemed to fail")
 
 		// Another program writes to the store without an engine.
-		h, _, err := store.Load(ctx, sequent.Key{ID: "s"}, sequent.Position{}, 0)
+		h, _, err := store.Load(ctx, sequent.Key{ID: "s"}, sequent.Position{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -91,7 +91,9 @@ func TestWhatIsStoredStays(t *testing.T) {
 		h.Version++
 		h.Len++
 		text = fmt.Sprint("by hand ", i)
-		w := &sequent.Write{Base: base, Header: h, Entries: sequent.Entries([]sequent.Thought{{Draft: sequent.Draft{Text: text}, Seq: h.Len}})}
+		w := &sequent.Write{Base: base, Entries: sequent.Entries([]sequent.Thought{{Draft: sequent.Draft{Text: text}, Seq: h.Len}})}
+		h.Prove(w.Entries)
+		w.Header = h
 		if err := store.Commit(ctx, []*sequent.Write{w}); err != nil || w.Err != nil {
 			t.Fatal(err, w.Err)
 		}
@@ -133,7 +135,7 @@ func TestReadingWhileWriting(t *testing.T) {
 					return
 				default:
 				}
-				_, entries, err := store.Load(ctx, sequent.Key{ID: "s"}, sequent.Position{}, 0)
+				_, entries, err := store.Load(ctx, sequent.Key{ID: "s"}, sequent.Position{})
 				if err != nil {
 					continue // not begun
 				}
@@ -144,7 +146,7 @@ func TestReadingWhileWriting(t *testing.T) {
 						return
 					}
 				}
-				if _, err := store.Search(ctx, sequent.SearchQuery{Text: "word"}); err != nil {
+				if _, err := sequent.SearchStore(ctx, store, sequent.SearchQuery{Text: "word"}); err != nil {
 					t.Error(err)
 					return
 				}

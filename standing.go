@@ -1,19 +1,24 @@
 package sequent
 
-import "slices"
+import (
+	"slices"
+	"time"
+)
 
 // A Line is the main line of a session or one of its branches; see [Session].
 type Line struct {
-	Label   string  // empty for the main line
-	Origin  int     // Seq of the thought at which it leaves another line; 0 for none
-	First   int     // Seq of its first thought; 0 for a main line without thoughts
-	Last    int     // Seq of its last thought
-	Verdict Verdict // of the latest decision about it; empty if there is none
-	By      int     // Seq of the thought with that decision
-	// Left means that the line was given up: it was rejected, or the session was completed
-	// on another line without choosing this one.
-	Left bool
+	Label  string // empty for the main line
+	Origin int    // Seq of the thought at which it leaves another line; 0 for none
+	First  int    // Seq of its first thought; 0 for a main line without thoughts
+	Last   int    // Seq of its last thought
+	// Verdict is that of the latest decision about the line. Without a decision it is
+	// Undecided if the session was completed on another line, otherwise empty.
+	Verdict Verdict
+	By      int // Seq of the thought with that decision; 0 without one
 }
+
+// GivenUp reports whether the line ended without being chosen: it is rejected or undecided.
+func (l Line) GivenUp() bool { return l.Verdict == Rejected || l.Verdict == Undecided }
 
 // Lines returns the main line and then the branches in order of first use.
 func (s *Session) Lines() []Line {
@@ -28,32 +33,23 @@ func (s *Session) lines(l *ledger, n int) []Line {
 	lines := make([]Line, 0, 1+len(branches))
 	for at := range 1 + len(branches) {
 		ln := l.lines[at]
-		for ln.last > n {
-			ln.last = int(l.record(ln.last).previous)
-		}
-		lines = append(lines, Line{Label: ln.label, Origin: ln.origin, First: ln.first, Last: ln.last})
+		lines = append(lines, Line{Label: ln.label, Origin: ln.origin, First: ln.first, Last: l.lastOf(ln, n)})
 	}
 	final := -1 // the line on which the session was completed
 	if s.header.State == Completed && n > 0 {
-		final = int(l.record(n).line)
+		final = l.links[n-1].line
 	}
-	for _, d := range s.marksOrNone().decisions {
+	for _, d := range s.decisions {
 		if at, ok := l.lineIndex(d.Line); ok && at < len(lines) {
 			lines[at].Verdict, lines[at].By = d.Verdict, d.Seq
 		}
 	}
 	for at := range lines {
-		ln := &lines[at]
-		ln.Left = ln.Verdict == Rejected || final >= 0 && at != final && ln.Verdict != Chosen
+		if lines[at].Verdict == "" && final >= 0 && at != final {
+			lines[at].Verdict = Undecided
+		}
 	}
 	return lines
-}
-
-func (s *Session) marksOrNone() *marks {
-	if s.marks == nil {
-		return new(marks)
-	}
-	return s.marks
 }
 
 // A StandingState says whether a thought still holds.
@@ -61,12 +57,16 @@ type StandingState string
 
 // The states of a thought.
 const (
-	Current    StandingState = "current"
-	Superseded StandingState = "superseded" // a revision has replaced it
-	Left       StandingState = "left"       // it is on a line that was left
-	Disputed   StandingState = "disputed"   // a person says that it is wrong
-	Concluded  StandingState = "concluded"  // it completed the session
+	Current     StandingState = "current"
+	Superseded  StandingState = "superseded" // a revision has replaced it
+	OnRejected  StandingState = "rejected"   // it is on a line that was rejected
+	OnUndecided StandingState = "undecided"  // it is on a line that is undecided
+	Disputed    StandingState = "disputed"   // a person says that it is wrong
+	Concluded   StandingState = "concluded"  // it completed the session
 )
+
+// GivenUp reports whether the thought is on a line that was given up; see [Line.GivenUp].
+func (s StandingState) GivenUp() bool { return s == OnRejected || s == OnUndecided }
 
 // A Standing says whether a thought still holds, as far as the log tells.
 type Standing struct {
@@ -77,29 +77,30 @@ type Standing struct {
 // Standings returns the standing of each thought of the log, in the order of Seq. Its
 // cost is proportional to the length of the log.
 //
-// If several states apply, the first of superseded, left, disputed and concluded counts.
+// If several states apply, the first of superseded, rejected or undecided, disputed and
+// concluded counts.
 // A revision replaces a thought of another line only if its own line was chosen or the
-// session was completed there. Thoughts of a line that was left still hold where a line
-// that was not left has come from them. A dispute ends with a revision or an approval.
+// session was completed there. Thoughts of a line that was given up still hold where a line
+// that was not given up has come from them. A dispute ends with a revision or an approval.
 func (s *Session) Standings() []Standing {
 	l, n := s.read()
 	defer l.mu.RUnlock()
 	lines := s.lines(l, n)
 	reach := reaches(l, lines)
 	wins := func(at int) bool { // its revisions replace thoughts of other lines
-		return lines[at].Verdict == Chosen || s.header.State == Completed && at == int(l.record(n).line)
+		return lines[at].Verdict == Chosen || s.header.State == Completed && at == l.links[n-1].line
 	}
 
 	standings := make([]Standing, n)
 	by := make([]int, n+1) // Seq of the latest revision
 	for seq := 1; seq <= n; seq++ {
-		r := l.record(seq)
-		if old := int(r.supersedes); old > 0 && (l.record(old).line == r.line || wins(int(r.line))) {
+		at := l.links[seq-1].line
+		if old := l.thoughts[seq-1].Supersedes; old > 0 && (l.links[old-1].line == at || wins(at)) {
 			by[old] = seq
 		}
 	}
 	wrong := make(map[int]bool)
-	for _, note := range s.marksOrNone().notes {
+	for _, note := range s.notes {
 		switch note.Kind {
 		case Wrong:
 			wrong[note.Seq] = true
@@ -108,16 +109,15 @@ func (s *Session) Standings() []Standing {
 		}
 	}
 	for seq := n; seq >= 1; seq-- { // a revision comes after what it replaces
-		r, st := l.record(seq), &standings[seq-1]
-		at := int(r.line)
+		st, at := &standings[seq-1], l.links[seq-1].line
 		switch {
 		case by[seq] > 0:
 			*st = Standing{State: Superseded, By: by[seq]}
 			if later := standings[by[seq]-1]; later.State == Superseded {
 				st.By = later.By
 			}
-		case lines[at].Left && seq > reach[at]:
-			st.State = Left
+		case lines[at].GivenUp() && seq > reach[at]:
+			st.State = StandingState(lines[at].Verdict)
 		case wrong[seq]:
 			st.State = Disputed
 		case seq == n && s.header.State == Completed:
@@ -130,7 +130,7 @@ func (s *Session) Standings() []Standing {
 }
 
 // reaches returns, for each line, the Seq of its last thought from which a line has
-// come that was not left; 0 if there is none. The caller holds l.mu.
+// come that was not given up; 0 if there is none. The caller holds l.mu.
 func reaches(l *ledger, lines []Line) []int {
 	reach := make([]int, len(lines))
 	for at := range slices.Backward(lines) { // a branch comes after the line that it leaves
@@ -138,10 +138,202 @@ func reaches(l *ledger, lines []Line) []int {
 		if origin == 0 {
 			continue
 		}
-		if !lines[at].Left || reach[at] > 0 {
-			from := int(l.record(origin).line)
+		if !lines[at].GivenUp() || reach[at] > 0 {
+			from := l.links[origin-1].line
 			reach[from] = max(reach[from], origin)
 		}
 	}
 	return reach
 }
+
+// A NoteKind is what a note means for its thought.
+type NoteKind string
+
+// The kinds of notes.
+const (
+	Remark   NoteKind = "remark"  // the text only
+	Wrong    NoteKind = "wrong"   // the thought does not hold
+	Approval NoteKind = "approve" // the thought holds, whatever notes before it said
+)
+
+// A Note is what a person says about a thought. It counts in no number, length or
+// history of thoughts.
+type Note struct {
+	Seq   int      // of the thought
+	Kind  NoteKind // Remark if empty
+	Text  string   // may be empty unless it is a Remark
+	From  string   // the person's name; may be empty
+	After int      // number of thoughts in the log when the note was recorded; set by the engine
+	At    time.Time
+}
+
+// A Verdict is what a decision says about a line.
+type Verdict string
+
+// The verdicts. Undecided is that of a [Line], and of no decision.
+const (
+	Chosen    Verdict = "chosen"
+	Rejected  Verdict = "rejected"
+	Undecided Verdict = "undecided"
+)
+
+// A Decision is the verdict of a thought on one line of the session. The thought's text
+// has the reasons.
+type Decision struct {
+	Seq     int    // of the thought
+	Line    string // label of a branch; empty for the main line
+	Verdict Verdict
+}
+
+// Names of fields in the bodies of entries.
+const (
+	bodyThought = "thought"
+	bodyKind    = "kind"
+	bodyText    = "text"
+	bodyFrom    = "from"
+	bodyLine    = "line"
+	bodyVerdict = "verdict"
+)
+
+func (n *Note) entry() Entry {
+	body := Body{bodyThought: int64(n.Seq), bodyKind: string(n.Kind)}
+	if n.Text != "" {
+		body[bodyText] = n.Text
+	}
+	if n.From != "" {
+		body[bodyFrom] = n.From
+	}
+	return Entry{Kind: KindNote, At: n.At, Body: body}
+}
+
+func (d *Decision) entry(at time.Time) Entry {
+	return Entry{Kind: KindDecision, At: at, Body: Body{
+		bodyThought: int64(d.Seq), bodyLine: d.Line, bodyVerdict: string(d.Verdict),
+	}}
+}
+
+// mark adds the notes and decisions among entries that follow n thoughts. It leaves out what
+// no session can have.
+func (s *Session) mark(entries []Entry, n int) {
+	for i := range entries {
+		switch e := &entries[i]; e.Kind {
+		case KindThought:
+			n = e.Thought.Seq
+		case KindNote:
+			if note, ok := parseNote(e, n); ok {
+				s.notes = append(slices.Clip(s.notes), note)
+			}
+		case KindDecision:
+			if d, ok := parseDecision(e, n); ok {
+				s.decisions = append(slices.Clip(s.decisions), d)
+			}
+		}
+	}
+}
+
+// before returns the number of elements at the beginning of a list for which was is
+// true.
+func before[T any](list []T, was func(T) bool) int {
+	if i := slices.IndexFunc(list, func(v T) bool { return !was(v) }); i >= 0 {
+		return i
+	}
+	return len(list)
+}
+
+// parseNote returns the note of an entry that follows n thoughts.
+func parseNote(e *Entry, n int) (note Note, ok bool) {
+	seq, ok := e.Body[bodyThought].(int64)
+	kind, _ := e.Body[bodyKind].(string)
+	note = Note{Seq: int(seq), Kind: NoteKind(kind), After: n, At: e.At}
+	note.Text, _ = e.Body[bodyText].(string)
+	note.From, _ = e.Body[bodyFrom].(string)
+	return note, ok && note.Seq >= 1 && note.Seq <= n && note.valid()
+}
+
+// parseDecision returns the decision of an entry that follows n thoughts.
+func parseDecision(e *Entry, n int) (d Decision, ok bool) {
+	seq, ok := e.Body[bodyThought].(int64)
+	verdict, _ := e.Body[bodyVerdict].(string)
+	d = Decision{Seq: int(seq), Verdict: Verdict(verdict)}
+	d.Line, _ = e.Body[bodyLine].(string)
+	return d, ok && d.Seq >= 1 && d.Seq <= n && d.Verdict.valid()
+}
+
+func (n *Note) valid() bool {
+	return n.Kind == Remark || n.Kind == Wrong || n.Kind == Approval
+}
+
+func (v Verdict) valid() bool { return v == Chosen || v == Rejected }
+
+// AddNote records what a person says about a thought. It refuses a note about a thought
+// that does not exist, one that says nothing, and text beyond [Limits.Text]. It does
+// not change the state of the session.
+func (c *Change) AddNote(n Note) error {
+	if n.Kind == "" {
+		n.Kind = Remark
+	}
+	if err := checkText("text", n.Text, c.limits.Text); err != nil {
+		return err
+	}
+	if err := checkName("from", n.From, c.limits.Name, CodeInvalidThought); err != nil {
+		return err
+	}
+	switch {
+	case !n.valid():
+		return Errorf(CodeInvalidThought, "kind", "use remark, wrong or approve", "%q is not a kind of note", n.Kind)
+	case n.Kind == Remark && n.Text == "":
+		return &Error{Code: CodeInvalidThought, Field: "text", Msg: "the note is empty", Fix: "give it a text"}
+	}
+	return c.mark(func(s *Session) (Entry, error) {
+		if n.Seq < 1 || n.Seq > s.Len() {
+			return Entry{}, Errorf(CodeInvalidThought, "seq", "",
+				"the session has no thought at place %d of its log, which has %d", n.Seq, s.Len())
+		}
+		n.At = c.now
+		return n.entry(), nil
+	})
+}
+
+// Decide records that the thought appended last chooses or rejects a line of the
+// session; the main line's label is empty. It refuses a line that does not exist.
+func (c *Change) Decide(line string, v Verdict) error {
+	return c.mark(func(s *Session) (Entry, error) {
+		if _, ok := s.End(line); !ok || !v.valid() {
+			return Entry{}, Errorf(CodeInvalidThought, "line", "name a branch of the session, or the main line",
+				"the session has no line %.80q that could be %s", line, v)
+		}
+		d := Decision{Seq: s.Len(), Line: line, Verdict: v}
+		return d.entry(c.now), nil
+	})
+}
+
+// mark records a note or a decision.
+func (c *Change) mark(of func(*Session) (Entry, error)) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.session == nil {
+		return errChangeOver
+	}
+	if exceeds(len(c.session.notes)+len(c.session.decisions)+1, c.limits.Thoughts) {
+		return Errorf(CodeLimitExceeded, "session", "begin another session",
+			"the session has %d notes and decisions, the limit", c.limits.Thoughts)
+	}
+	e, err := of(c.session)
+	if err != nil {
+		return err
+	}
+	c.added = append(c.added, e)
+	s := c.own()
+	if e.Kind == KindNote {
+		s.header.Notes++
+	}
+	s.mark(c.added[len(c.added)-1:], s.Len())
+	return nil
+}
+
+// Notes returns what people have said about thoughts, in the order of the log.
+func (s *Session) Notes() []Note { return slices.Clone(s.notes) }
+
+// Decisions returns the verdicts on lines, in the order of the log. Later ones replace
+// earlier ones about the same line.
+func (s *Session) Decisions() []Decision { return slices.Clone(s.decisions) }

@@ -1,7 +1,13 @@
 package sequent
 
 import (
+	"cmp"
 	"context"
+	"encoding/base64"
+	"fmt"
+	"iter"
+	"maps"
+	"slices"
 	"time"
 )
 
@@ -27,8 +33,8 @@ const (
 	Abandoned State = "abandoned" // left open when its scope's next session began
 )
 
-// LabelDemo is the label of sessions that a demonstration recorded. Lists for people
-// leave them out while there are others.
+// LabelDemo is the label of sessions that a demonstration recorded. What compares the sessions of
+// a person leaves them out.
 const LabelDemo = "demo"
 
 // A Header describes a session; its thoughts are in the log.
@@ -38,19 +44,23 @@ type Header struct {
 	Version    int   // counts changes: 1, 2, 3, …; 0 means that the session does not exist
 	Len        int   // thoughts in the log
 	Branches   int   // branches in the log, without the main line
+	Revisions  int   // thoughts that reconsider another one
+	Notes      int   // what people have said about thoughts
 	Bytes      int64 // of the log, about; it only grows
 	State      State
 	Title      string            // first line of the first thought, shortened
 	Scope      string            // scope of which it is the implicit session; empty if it was begun by ID
 	Dialect    string            // dialect that began it, for display; no rule depends on it
-	Context    Context           // where it comes from
+	Origin     Origin            // where it comes from
+	Request    Request           // of the first thought
 	Conclusion string            // the author's conclusion, in dialects that ask for one
 	Labels     map[string]string // values of one dialect; never modified in place
 	Created    time.Time         // UTC, to the microsecond, as are the others
 	Updated    time.Time
 	Expires    time.Time // zero means never
-	Entries    int       // entries of the log with proof; see Entry
+	Entries    int       // entries of the log
 	Head       Hash      // of the last of them; zero if there is none
+	Seal       Hash      // proves the fields of the header; see Digest
 }
 
 // Expired reports whether the session has expired at a time.
@@ -62,69 +72,40 @@ func (h *Header) Expired(now time.Time) bool {
 type Position struct {
 	Epoch   int64
 	Version int
-	Len     int
 	Entries int
 	Head    Hash // tells histories of the same length apart
 }
 
 // Position returns the position of a reader that has all of h.
 func (h *Header) Position() Position {
-	return Position{Epoch: h.Epoch, Version: h.Version, Len: h.Len, Entries: h.Entries, Head: h.Head}
+	return Position{Epoch: h.Epoch, Version: h.Version, Entries: h.Entries, Head: h.Head}
 }
 
 // A Store keeps sessions. Package storetest checks implementations.
 //
-// A store is safe for concurrent use, by several processes where its medium
-// can be shared. Errors carry the codes of this package; a store wraps its
-// driver's errors exactly once.
+// A store is safe for concurrent use, by several processes where its medium can be shared.
+// Errors carry the codes of this package; a store wraps its driver's errors exactly once.
+//
+// A store can do more: see [Searcher], [Watcher], [Sweeper], [UsageStore], [OwnerStore],
+// [BatchStore] and [Values]. What it cannot do, an engine does with the methods of Store, slowly.
 type Store interface {
-	// Load returns the session's header and the entries of its log beyond have,
-	// in order, or an error matching ErrNotFound. The entries of the whole log are
-	// returned if they do not continue have; see [Header.Continues]. If entries are
-	// missing, the error has the code CodeCorrupt, and those that exist are returned
-	// with it. The caller must not change what is returned.
-	//
-	// If limit is positive and more entries than that are to be returned, Load may
-	// return about limit of them, from the first on. The caller goes on from
-	// [Position.After].
-	Load(ctx context.Context, k Key, have Position, limit int) (Header, []Entry, error)
+	// Load returns the session's header and the entries of its log beyond have, in order,
+	// or an error matching ErrNotFound. The entries of the whole log are returned if they
+	// do not continue have; see [Header.Continues]. They are what is stored: the caller
+	// checks them. The caller must not change what is returned.
+	Load(ctx context.Context, k Key, have Position) (Header, []Entry, error)
 
-	// Commit makes a batch of writes durable in one step. Each write succeeds
-	// or fails independently (Write.Err). If Commit returns an error, none of
-	// the batch is stored, unless it is an [Error] that is Uncertain.
+	// Commit makes a batch of writes of different sessions durable in one step. Each write
+	// succeeds or fails independently (Write.Err). If Commit returns an error, none of the
+	// batch is stored, unless it is an [Error] that is Uncertain.
 	Commit(ctx context.Context, batch []*Write) error
 
-	// Delete removes the session if it has the given epoch; epoch 0 matches
-	// any. If there is no such session, the error matches ErrNotFound.
+	// Delete removes the session if it has the given epoch; epoch 0 matches any. If there
+	// is no such session, the error matches ErrNotFound.
 	Delete(ctx context.Context, k Key, epoch int64) error
 
 	// List returns a page of headers.
 	List(ctx context.Context, q Query) (Page, error)
-
-	// Search returns a page of thoughts. It finds a thought as soon as the
-	// thought's commit has returned.
-	Search(ctx context.Context, q SearchQuery) (Hits, error)
-
-	// Sweep deletes at most limit of the sessions that q selects and returns how
-	// many it deleted. It leaves room for writers. A session that has been
-	// changed meanwhile, so that q no longer selects it, is kept.
-	Sweep(ctx context.Context, q SweepQuery, limit int) (int, error)
-
-	// Usage returns what is stored for the owners that q selects and that have
-	// sessions or refusals, sorted by owner.
-	Usage(ctx context.Context, q UsageQuery) ([]Usage, error)
-
-	// AddRefused adds to the refusals of an owner that Usage returns.
-	AddRefused(ctx context.Context, owner string, n int64) error
-
-	// Watch returns a watch of no sessions. It reports the changes of all
-	// processes, including those of a header, deletions and sweeps: from the call
-	// of Watch.Add on, none is missed. Once changes may have been missed, for
-	// example because a connection broke, all sessions are reported. Sessions may
-	// be reported that have not changed, but not without end. A store has a [Feed]
-	// for this, and looks for the changes of other processes once, however many
-	// sessions are watched. The caller closes the watch.
-	Watch(ctx context.Context) (*Watch, error)
 
 	// Close releases the store. Calls under way finish first.
 	Close() error
@@ -132,39 +113,28 @@ type Store interface {
 
 // A Write is one atomic step of one session.
 type Write struct {
-	// Base is the position to which the write applies. A zero Version means
-	// that the session must not exist.
+	// Base is the position to which the write applies. A zero Version means that the
+	// session must not exist.
 	Base Position
 
 	Header  Header  // the header afterwards
-	Entries []Entry // what the step adds to the log; thoughts are Base.Len+1, …, Header.Len
+	Entries []Entry // what the step adds to the log
 
-	// Rebase adapts the write to the session's current state. The store calls
-	// it inside its transaction when the session is not at Base, with the
-	// current header (exists is false if there is no session) and what Load
-	// would return for Base without a limit. If it returns false, the store writes nothing for
-	// this write and reports no error. Rebase does not block.
+	// Rebase adapts the write to the session's current state. The store calls it inside its
+	// transaction when the session is not at Base, with the current header (the zero Header
+	// if there is no session) and what Load would return for Base. If it returns false, the
+	// store writes nothing for this write and reports no error. Rebase does not block.
 	//
-	// A store that cannot call Rebase inside a transaction calls it outside
-	// and retries.
-	Rebase func(now Header, exists bool, tail []Entry) bool
+	// A store that cannot call Rebase inside a transaction calls it outside and retries.
+	Rebase func(now Header, tail []Entry) bool
+
+	// Wait makes the store wait for a session that another process has locked. Otherwise
+	// it may refuse the write with [ErrLocked], so that others are not held up.
+	Wait bool
 
 	// Err is set by the store if this write failed, but not the whole batch. It may be
 	// an [Error] that is Uncertain.
 	Err error
-
-	// Try lets the store skip the write instead of waiting for a session that
-	// another process has locked, or calling Rebase. The engine sets it for a store
-	// with a method Lanes() int, which commits several batches at a time, and
-	// commits a skipped write again without Try, while other batches proceed.
-	Try bool
-
-	// Skipped is set by the store if it skipped the write because of Try.
-	Skipped bool
-
-	// log has the thoughts as the engine keeps them, from the first to at least
-	// Header.Len. The memory store shares it. It is nil if it cannot be shared.
-	log pages
 }
 
 // A SweepQuery selects the sessions to delete: those that meet all conditions.
@@ -176,8 +146,8 @@ type SweepQuery struct {
 	Before    time.Time // only those that were last updated before this time; zero means all
 }
 
-// selects reports whether q selects a session.
-func (q *SweepQuery) selects(h *Header) bool {
+// Selects reports whether q selects a session.
+func (q *SweepQuery) Selects(h *Header) bool {
 	return (q.AllOwners || h.Owner == q.Owner) &&
 		(q.Expired.IsZero() || h.Expired(q.Expired)) &&
 		(q.Before.IsZero() || h.Updated.Before(q.Before))
@@ -213,4 +183,91 @@ func (q Query) PageSize() int {
 type Page struct {
 	Headers []Header
 	Next    string // cursor of the next page; empty at the end
+}
+
+// Selects reports whether q selects a session, on whatever page.
+func (q *Query) Selects(h *Header) bool {
+	return (q.AllOwners || h.Owner == q.Owner) &&
+		(q.Scope == "" || h.Scope == q.Scope) &&
+		h.Origin.InProject(q.Project) && (q.Elsewhere == "" || !h.Origin.InProject(q.Elsewhere)) &&
+		!h.Updated.Before(q.Since) && !h.Created.Before(q.Begun) &&
+		(q.Request.Key == "" || h.Request == q.Request) &&
+		(q.Now.IsZero() || !h.Expired(q.Now))
+}
+
+// A place orders the sessions of a listing.
+type place struct {
+	at, epoch int64
+	owner, id string
+}
+
+func (q *Query) place(h *Header) place {
+	at := h.Updated
+	if q.ByCreated {
+		at = h.Created
+	}
+	return place{at.UnixMicro(), h.Epoch, h.Owner, string(h.ID)}
+}
+
+// compare puts the newest first.
+func (p place) compare(o place) int {
+	return cmp.Or(cmp.Compare(o.at, p.at), cmp.Compare(o.epoch, p.epoch), cmp.Compare(p.owner, o.owner), cmp.Compare(p.id, o.id))
+}
+
+// cursorFormat has the order of a listing and the place of a session in it.
+const cursorFormat = "%t %d %d %q %q"
+
+// Page returns the page that q asks for of the sessions with these headers. It is for
+// stores that have them in memory.
+func (q *Query) Page(all iter.Seq[*Header]) (page Page, err error) {
+	var after *place
+	if q.Cursor != "" {
+		if after, err = q.parseCursor(); err != nil {
+			return Page{}, err
+		}
+	}
+	limit := q.PageSize()
+	newer := func(a, b *Header) int { return q.place(a).compare(q.place(b)) }
+	var found []*Header
+	for h := range all {
+		if !q.Selects(h) || after != nil && after.compare(q.place(h)) >= 0 {
+			continue
+		}
+		if found = append(found, h); len(found) > 2*limit+100 {
+			slices.SortFunc(found, newer)
+			found = found[:limit+1] // the others are on later pages
+		}
+	}
+	slices.SortFunc(found, newer)
+	if len(found) > limit {
+		found = found[:limit]
+		p := q.place(found[limit-1])
+		page.Next = base64.RawURLEncoding.EncodeToString(fmt.Appendf(nil, cursorFormat, q.ByCreated, p.at, p.epoch, p.owner, p.id))
+	}
+	for _, h := range found {
+		one := *h
+		one.Labels = maps.Clone(h.Labels)
+		page.Headers = append(page.Headers, one)
+	}
+	return page, nil
+}
+
+// parseCursor returns the place of the last session of the previous page.
+func (q *Query) parseCursor() (*place, error) {
+	var p place
+	var byCreated bool
+	b, err := base64.RawURLEncoding.DecodeString(q.Cursor)
+	if err == nil {
+		_, err = fmt.Sscanf(string(b), cursorFormat, &byCreated, &p.at, &p.epoch, &p.owner, &p.id)
+	}
+	if err != nil || byCreated != q.ByCreated {
+		return nil, InvalidCursor()
+	}
+	return &p, nil
+}
+
+// InvalidCursor returns the error for a cursor that is not one of the listing or search.
+func InvalidCursor() error {
+	return Errorf(CodeInvalidQuery, "cursor", "pass the cursor of the previous page, or none",
+		"the cursor does not belong to this listing")
 }

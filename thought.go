@@ -1,7 +1,6 @@
 package sequent
 
 import (
-	"encoding/binary"
 	"fmt"
 	"maps"
 	"strconv"
@@ -43,28 +42,6 @@ func (r *Ref) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// MarshalBinary encodes r for package encoding/gob and the like.
-func (r Ref) MarshalBinary() ([]byte, error) {
-	if !r.set {
-		return nil, nil
-	}
-	return binary.AppendVarint(nil, int64(r.number)), nil
-}
-
-// UnmarshalBinary reads what MarshalBinary returns.
-func (r *Ref) UnmarshalBinary(data []byte) error {
-	if len(data) == 0 {
-		*r = Ref{}
-		return nil
-	}
-	n, size := binary.Varint(data)
-	if size != len(data) {
-		return &Error{Code: CodeInvalidThought, Msg: "the reference to a thought is damaged"}
-	}
-	*r = To(int(n))
-	return nil
-}
-
 // A Request identifies a call that may be repeated safely.
 type Request struct {
 	Key    string // chosen by the caller; empty means none
@@ -82,7 +59,7 @@ type Draft struct {
 	From     Ref    // the thought at which the branch leaves, if named
 	Revises  Ref    // the thought that this one reconsiders, if named
 	Revision bool   // this step reconsiders an earlier one
-	More     bool   // another thought follows
+	Final    bool   // no thought follows: the session is completed
 	Extend   bool   // the author wants more thoughts than Total
 	Request  Request
 	Labels   map[string]string // values of one dialect; never modified once appended
@@ -91,7 +68,7 @@ type Draft struct {
 // empty reports whether d is the zero Draft.
 func (d *Draft) empty() bool {
 	return d.Text == "" && d.Note == "" && d.Number == 0 && d.Total == 0 && d.Branch == "" &&
-		!d.From.set && !d.Revises.set && !d.Revision && !d.More && !d.Extend &&
+		!d.From.set && !d.Revises.set && !d.Revision && !d.Final && !d.Extend &&
 		d.Request == (Request{}) && len(d.Labels) == 0
 }
 
@@ -102,6 +79,14 @@ type Thought struct {
 	After      int       // Seq of the thought this one follows on its line; 0 for a beginning
 	Supersedes int       // Seq of the thought this one replaces in the effective chain; 0 for none
 	At         time.Time // when it was accepted, UTC, to the microsecond
+}
+
+// revisions returns 1 if t reconsiders another thought, otherwise 0.
+func (t *Thought) revisions() int {
+	if t.Revision || t.Supersedes > 0 {
+		return 1
+	}
+	return 0
 }
 
 // detached returns t with labels of its own, so that a reader cannot change

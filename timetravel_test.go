@@ -21,7 +21,7 @@ func (r *restorable) backup(t *testing.T) *sequent.MemoryStore {
 		t.Fatal(err)
 	}
 	for _, h := range page.Headers {
-		h, entries, err := r.Load(t.Context(), h.Key, sequent.Position{}, 0)
+		h, entries, err := r.Load(t.Context(), h.Key, sequent.Position{})
 		if err == nil {
 			err = copied.Commit(t.Context(), []*sequent.Write{{Header: h, Entries: entries}})
 		}
@@ -61,7 +61,7 @@ func TestTimeTravel(t *testing.T) {
 				a, b := sequent.New(sequent.Config{Store: store}), sequent.New(sequent.Config{Store: store})
 				want := []string{"first", "second"}
 				for _, text := range want {
-					if _, err := a.Ensure(t.Context(), "s", add(sequent.Draft{Text: text, More: true})); err != nil {
+					if _, err := a.Ensure(t.Context(), "s", add(sequent.Draft{Text: text})); err != nil {
 						t.Fatal(err)
 					}
 				}
@@ -74,7 +74,7 @@ func TestTimeTravel(t *testing.T) {
 				other := sequent.New(sequent.Config{Store: store})
 				for i := range again {
 					text := fmt.Sprint("other ", i)
-					if _, err := other.Update(t.Context(), "s", add(sequent.Draft{Text: text, More: true})); err != nil {
+					if _, err := other.Update(t.Context(), "s", add(sequent.Draft{Text: text})); err != nil {
 						t.Fatal(err)
 					}
 					want = append(want, text)
@@ -86,7 +86,7 @@ func TestTimeTravel(t *testing.T) {
 							t.Errorf("before thought %d an engine has %q, want %q", i, got, want)
 						}
 					}
-					s, err := e.Update(t.Context(), "s", add(sequent.Draft{Text: text, More: true}))
+					s, err := e.Update(t.Context(), "s", add(sequent.Draft{Text: text}))
 					want = append(want, text)
 					if err != nil || s.Len() != len(want) {
 						t.Fatalf("Update = %d thoughts, %v; want %d", s.Len(), err, len(want))
@@ -122,7 +122,7 @@ func TestFollowTimeTravel(t *testing.T) {
 			// The watch is of the store that the follower knows, so wake it there.
 			old := store.MemoryStore
 			store.MemoryStore = backup
-			h, _, err := old.Load(t.Context(), sequent.Key{ID: "s"}, sequent.Position{}, 0)
+			h, _, err := old.Load(t.Context(), sequent.Key{ID: "s"}, sequent.Position{})
 			if err != nil {
 				t.Fatal(err)
 			}

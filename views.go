@@ -26,7 +26,7 @@ func (s *Session) Path(branch string) []Thought {
 	origin := n
 	for {
 		ln := l.lines[at]
-		for seq := ln.last; seq > 0; seq = int(l.record(seq).previous) {
+		for seq := ln.last; seq > 0; seq = l.links[seq-1].previous {
 			if seq <= n && (seq <= origin || l.replacesUpTo(seq, origin)) {
 				t, _ := l.thought(seq)
 				path = append(path, t)

@@ -2,21 +2,25 @@ package sequent
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
+	"fmt"
+	"maps"
+	"slices"
 	"sync"
 	"sync/atomic"
+	"time"
 )
 
-// A Feed tells watches which sessions have changed. A [Store] has one, reports every
-// change to it, and returns its watches from [Store.Watch]. The zero Feed is ready for
-// use. All methods may be called concurrently and none blocks.
+// A Feed tells watches which sessions have changed. A [Watcher] has one, reports every
+// change to it, and returns its watches. The zero Feed is ready for use. All methods may be
+// called concurrently and none blocks.
 type Feed struct {
 	watches atomic.Int64 // how many there are
 
-	mu      sync.Mutex // guards what follows, and the watches
-	open    map[*Watch]struct{}
-	entries map[Topic]*watched // the first of a list
-	err     error              // of a closed feed
+	mu   sync.Mutex // guards what follows, and the watches
+	open map[*Watch]struct{}
+	err  error // of a closed feed
 }
 
 // A Topic is a hash of a [Key]. Sessions are reported by topic between processes. If
@@ -38,27 +42,21 @@ func (k Key) Topic() Topic {
 	return Topic(h)
 }
 
-// A watched is one session of one watch.
-type watched struct {
-	watch          *Watch // nil after its removal
-	key            Key
-	topic          Topic
-	previous, next *watched // with the same topic
-	due            bool     // it is in Watch.due
-	written        bool     // see Notice
-}
+// anyTopic is the topic of the zero Key, which stands for all sessions.
+var anyTopic = Key{}.Topic()
 
 // A Watch reports which sessions of a set have changed. A change after [Watch.Add]
 // is reported however late Wait is called. Changes of one session that Wait has not
 // returned yet are one notice. All methods may be called concurrently.
 type Watch struct {
 	feed   *Feed
-	signal chan struct{} // capacity one; receives when due is not empty or the watch ends
+	signal chan struct{}             // capacity one; receives when there are notices or the watch ends
+	poll   func(ctx context.Context) // looks for changes; nil if the store reports them
 
 	// Guarded by feed.mu:
-	entries map[Key]*watched
-	due     []*watched
-	closed  bool
+	keys   map[Topic][]Key
+	due    map[Key]bool // written, by key
+	closed bool
 }
 
 // A Notice reports that a session may have changed.
@@ -69,18 +67,13 @@ type Notice struct {
 	Written bool
 }
 
-// maxNotices limits what one call of Wait returns.
-const maxNotices = 256
-
-var errWatchClosed = &Error{Code: CodeCanceled, Msg: "the watch is closed", Err: context.Canceled}
-
 // Watch returns a watch of no sessions. The caller must close it.
 func (f *Feed) Watch() *Watch {
-	w := &Watch{feed: f, signal: make(chan struct{}, 1), entries: make(map[Key]*watched)}
+	w := &Watch{feed: f, signal: make(chan struct{}, 1), keys: make(map[Topic][]Key), due: make(map[Key]bool)}
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.open == nil {
-		f.open, f.entries = make(map[*Watch]struct{}), make(map[Topic]*watched)
+		f.open = make(map[*Watch]struct{})
 	}
 	f.open[w] = struct{}{}
 	f.watches.Add(1)
@@ -97,12 +90,12 @@ func (f *Feed) Written(keys ...Key) {
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	for _, k := range keys {
-		for e := f.entries[k.Topic()]; e != nil; e = e.next {
-			e.report(e.key == k)
+	for w := range f.open {
+		for _, k := range keys {
+			w.report(k.Topic(), k, true)
 		}
+		w.report(anyTopic, Key{}, false)
 	}
-	f.reportAny()
 }
 
 // Touched reports sessions that have been deleted, or that another process may have
@@ -113,31 +106,21 @@ func (f *Feed) Touched(topics ...Topic) {
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	for _, t := range topics {
-		for e := f.entries[t]; e != nil; e = e.next {
-			e.report(false)
+	for w := range f.open {
+		for _, t := range topics {
+			w.report(t, Key{}, false)
 		}
-	}
-	f.reportAny()
-}
-
-// reportAny reports a change to the watches of any session. The caller holds mu.
-func (f *Feed) reportAny() {
-	for e := f.entries[Key{}.Topic()]; e != nil; e = e.next {
-		e.report(false)
+		w.report(anyTopic, Key{}, false)
 	}
 }
 
 // Lost reports that changes may have been missed: any session may have changed.
 func (f *Feed) Lost() {
-	if !f.Watched() {
-		return
-	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for w := range f.open {
-		for _, e := range w.entries {
-			e.report(false)
+		for t := range w.keys {
+			w.report(t, Key{}, false)
 		}
 	}
 }
@@ -154,15 +137,14 @@ func (f *Feed) Close(err error) {
 	}
 }
 
-// report adds e to what is due. The caller holds feed.mu.
-func (e *watched) report(written bool) {
-	if e.due {
-		e.written = e.written && written // a deletion may be reported before an earlier change
-		return
+// report adds the sessions of a topic to what is due. If this process has written one of them,
+// it is that one alone that has surely changed. The caller holds feed.mu.
+func (w *Watch) report(t Topic, by Key, written bool) {
+	for _, k := range w.keys[t] {
+		before, due := w.due[k]
+		w.due[k] = written && k == by && (before || !due) // a deletion may be reported before an earlier change
+		w.wake()
 	}
-	e.due, e.written = true, written
-	e.watch.due = append(e.watch.due, e)
-	e.watch.wake()
 }
 
 func (w *Watch) wake() {
@@ -175,49 +157,28 @@ func (w *Watch) wake() {
 // Add adds a session, which need not exist. The zero Key stands for all sessions.
 // Read the session afterwards: changes from now on are reported.
 func (w *Watch) Add(k Key) {
-	f := w.feed
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if w.closed || w.entries[k] != nil {
-		return
+	w.feed.mu.Lock()
+	defer w.feed.mu.Unlock()
+	if t := k.Topic(); !w.closed && !slices.Contains(w.keys[t], k) {
+		w.keys[t] = append(w.keys[t], k)
 	}
-	e := &watched{watch: w, key: k, topic: k.Topic()}
-	if e.next = f.entries[e.topic]; e.next != nil {
-		e.next.previous = e
-	}
-	f.entries[e.topic] = e
-	w.entries[k] = e
 }
 
 // Remove removes a session. A notice of it that Wait has not returned is dropped.
 func (w *Watch) Remove(k Key) {
 	w.feed.mu.Lock()
 	defer w.feed.mu.Unlock()
-	if e := w.entries[k]; e != nil {
-		w.remove(e)
+	t := k.Topic()
+	w.keys[t] = slices.DeleteFunc(w.keys[t], func(o Key) bool { return o == k })
+	if len(w.keys[t]) == 0 {
+		delete(w.keys, t)
 	}
-}
-
-// remove removes an entry. The caller holds feed.mu.
-func (w *Watch) remove(e *watched) {
-	if e.previous != nil {
-		e.previous.next = e.next
-	} else if e.next != nil {
-		w.feed.entries[e.topic] = e.next
-	} else {
-		delete(w.feed.entries, e.topic)
-	}
-	if e.next != nil {
-		e.next.previous = e.previous
-	}
-	e.watch = nil
-	delete(w.entries, e.key)
+	delete(w.due, k)
 }
 
 // Wait waits until sessions of the watch may have changed and returns a notice for
-// each of them, at most 256 in a call. The error wraps ctx.Err() when ctx is done; it
-// is that of the store when the store has been closed, and has the code CodeCanceled
-// after Close.
+// each of them. The error wraps ctx.Err() when ctx is done; it is that of the store when the
+// store has been closed, and has the code CodeCanceled after Close.
 func (w *Watch) Wait(ctx context.Context) ([]Notice, error) {
 	for {
 		if err := ctx.Err(); err != nil {
@@ -226,57 +187,83 @@ func (w *Watch) Wait(ctx context.Context) ([]Notice, error) {
 		if notices, err := w.take(); len(notices) > 0 || err != nil {
 			return notices, err
 		}
+		var poll <-chan time.Time
+		if w.poll != nil {
+			poll = time.After(pollInterval)
+		}
 		select {
 		case <-w.signal:
+		case <-poll:
+			w.poll(ctx)
 		case <-ctx.Done():
 		}
 	}
 }
 
 // take returns what is due.
-func (w *Watch) take() ([]Notice, error) {
-	f := w.feed
-	f.mu.Lock()
-	defer f.mu.Unlock()
+func (w *Watch) take() (notices []Notice, err error) {
+	w.feed.mu.Lock()
+	defer w.feed.mu.Unlock()
 	switch {
 	case w.closed:
-		return nil, errWatchClosed
-	case f.err != nil:
-		return nil, f.err
+		return nil, canceled(context.Canceled)
+	case w.feed.err != nil:
+		return nil, w.feed.err
 	}
-	var notices []Notice
-	taken := 0
-	for _, e := range w.due {
-		if len(notices) == maxNotices {
-			w.wake()
-			break
-		}
-		taken++
-		e.due = false
-		if e.watch != nil {
-			notices = append(notices, Notice{e.key, e.written})
-		}
+	for k, written := range w.due {
+		notices = append(notices, Notice{k, written})
 	}
-	w.due = w.due[taken:]
-	if len(w.due) == 0 {
-		w.due = nil
-	}
+	clear(w.due)
 	return notices, nil
 }
 
 // Close ends the watch.
 func (w *Watch) Close() {
-	f := w.feed
-	f.mu.Lock()
-	defer f.mu.Unlock()
+	w.feed.mu.Lock()
+	defer w.feed.mu.Unlock()
 	if w.closed {
 		return
 	}
 	w.closed = true
-	for _, e := range w.entries {
-		w.remove(e)
-	}
-	delete(f.open, w)
-	f.watches.Add(-1)
+	delete(w.feed.open, w)
+	w.feed.watches.Add(-1)
 	w.wake()
+}
+
+// pollInterval is how often a watch looks for changes in a store that does not report them.
+const pollInterval = time.Second
+
+// WatchStore does what [Watcher] says with any store. The watch of a store that is no Watcher
+// reads the headers of its sessions each second while Wait runs.
+func WatchStore(ctx context.Context, s Store) (*Watch, error) {
+	if watcher, ok := As[Watcher](s); ok {
+		return watcher.Watch(ctx)
+	}
+	w := new(Feed).Watch()
+	var mu sync.Mutex
+	last := make(map[Key]Position) // when it was read last
+	w.poll = func(ctx context.Context) {
+		mu.Lock()
+		defer mu.Unlock()
+		w.feed.mu.Lock()
+		keys := slices.Concat(slices.Collect(maps.Values(w.keys))...)
+		w.feed.mu.Unlock()
+		for _, k := range keys {
+			var now Position
+			if k == (Key{}) {
+				all := sha256.New()
+				for h := range headers(ctx, s, Query{AllOwners: true}) {
+					fmt.Fprint(all, h.Key, h.Position())
+				}
+				all.Sum(now.Head[:0])
+			} else if h, _, err := s.Load(ctx, k, last[k]); err == nil {
+				now = h.Position()
+			}
+			if was, known := last[k]; !known || was != now {
+				last[k] = now
+				w.feed.Touched(k.Topic())
+			}
+		}
+	}
+	return w, nil
 }

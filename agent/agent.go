@@ -121,7 +121,8 @@ type Outcome struct {
 // Consecutive calls of read-only tools run concurrently. Other calls run one after
 // the other, in the model's order.
 //
-// In the last step the model is told that it is the last.
+// In the last step the model is told that it is the last and must not call tools. If it
+// does all the same, the calls are made and the run ends with OutOfSteps.
 func Run(ctx context.Context, cfg Config) iter.Seq2[Event, error] {
 	if cfg.Model == nil {
 		panic("agent: Config needs a Model")
@@ -217,9 +218,10 @@ func (r *run) done(reason Reason, last Step) error {
 // ask requests the next answer.
 func (r *run) ask(ctx context.Context) (llm.Response, error) {
 	q := llm.Request{Messages: r.messages, Tools: r.tools.offered, Temperature: r.Temperature}
-	if r.step == r.maxSteps && r.maxSteps > 1 && len(q.Tools) > 0 {
-		q.Messages = append(slices.Clip(q.Messages), llm.Message{
-			Role: llm.User, Text: "This is the last step. Call no more tools: answer now, with what you have.",
+	if r.step == r.maxSteps && len(q.Tools) > 0 {
+		q.NoCalls = true
+		q.Messages = append(slices.Clip(q.Messages), llm.Message{ // for providers that ignore NoCalls
+			Role: llm.User, Text: "This is the last step. Call no tools: answer now, with what you have.",
 		})
 	}
 	for e, err := range r.Model.Stream(ctx, q) {

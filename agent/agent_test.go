@@ -103,7 +103,7 @@ func TestRun(t *testing.T) {
 			"1 answer",
 			"1 calling look", "1 called look false {}",
 			"1 calling look", `1 called look false {"a": 1}`,
-			"1 calling look", "1 called look true look was not called: the arguments are not valid JSON (it ends too early, after 5 bytes); they must be a JSON object.",
+			"1 calling look", "1 called look true look was not called: the arguments are not valid JSON (unexpected end of JSON input); they must be a JSON object.",
 			"1 calling look", "1 called look true look was not called: the arguments are [1]; they must be a JSON object.",
 			"2 answer ok", "2 answered ok",
 		}},

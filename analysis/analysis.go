@@ -22,6 +22,10 @@ type Query struct {
 	AllOwners bool   // the sessions of all owners; for the engine of the local user
 	Project   string // those of this project and those without one; empty means all
 
+	// MaxBytes limits how much of the sessions' logs is read, the latest sessions first, and
+	// how much of it is compared; 0 means no limit. The notice tells what is left out.
+	MaxBytes int64
+
 	// All sessions above are compared. The fields below select the findings.
 
 	Since time.Time     // findings with a part at or after this time; zero means all
@@ -45,13 +49,17 @@ type Cite struct {
 	At      time.Time  `json:"at"`
 }
 
-// A Report has the findings, the latest first.
+// A Report has the findings, the latest first; assumptions of most sessions first.
 type Report struct {
-	Counts      Counts      `json:"counts"`
-	Left        []Left      `json:"left"`
-	Revised     []Revised   `json:"revised"`
-	Assumptions []Recurring `json:"assumptions"`
-	Problems    []Problem   `json:"problems"`
+	Counts Counts `json:"counts"`
+	// Left has threads that were left: sessions, and branches without a verdict.
+	Left []Finding `json:"left"`
+	// Revised has conclusions that something later revises or rejects.
+	Revised []Finding `json:"revised"`
+	// Assumptions has assumptions that several sessions make.
+	Assumptions []Finding `json:"assumptions"`
+	// Problems has problems that several sessions are about.
+	Problems []Finding `json:"problems"`
 	// More has the numbers of findings beyond Query.Limit, by the name of the field in
 	// JSON.
 	More map[string]int `json:"more,omitempty"`
@@ -59,69 +67,27 @@ type Report struct {
 	Notice string `json:"notice,omitempty"`
 }
 
-// A Left is a thread that was left: a session, or a branch without a verdict.
-type Left struct {
-	Title  string        `json:"title"`            // of the session
-	State  sequent.State `json:"state"`            // of the session
-	Branch string        `json:"branch,omitempty"` // empty for a whole session
-	// Question is the last question that the thread asked; nil if it asked none.
-	Question *Cite `json:"question,omitempty"`
-	Last     Cite  `json:"last"` // its last thought that holds
+// A Finding is what some thoughts show together.
+type Finding struct {
+	Title string `json:"title"`
+	Parts []Part `json:"parts"`
+
+	at time.Time // of its latest part
 }
 
-// The values of Revised.How.
-const (
-	HowRevised  = "revised"  // something else holds now
-	HowRejected = "rejected" // it does not hold
-)
-
-// The values of Revised.Kind.
-const (
-	BySession  = "session"  // a thought of a later session names the session
-	ByNote     = "note"     // a person says so
-	ByDecision = "decision" // a later decision about its line
-	ByRevision = "revision" // a later thought of the same session
-)
-
-// A Revised is a conclusion that something later refers to as revised or rejected.
-type Revised struct {
-	Title      string `json:"title"`
-	Conclusion Cite   `json:"conclusion"`
-	How        string `json:"how"`
-	Kind       string `json:"kind"`
-	By         Cite   `json:"by"` // for a note, the thought that it is about, with the note's text
-}
-
-// A Recurring is an assumption that several sessions make.
-type Recurring struct {
-	Uses []Use `json:"uses"` // oldest first, one for each session
-}
-
-// A Use is a thought that makes an assumption.
-type Use struct {
+// A Part is a thought of a finding.
+type Part struct {
+	Says string `json:"says"` // what the thought does: asked last, concluded
 	Cite
-	Standing sequent.StandingState `json:"standing"`
-}
-
-// A Problem is a problem that several sessions are about.
-type Problem struct {
-	Sessions []Occurrence `json:"sessions"` // oldest first
-}
-
-// An Occurrence is a session about a problem.
-type Occurrence struct {
-	Problem Cite          `json:"problem"` // its first thought, with the title
-	State   sequent.State `json:"state"`
-	End     Cite          `json:"end"` // how it ended, or where it stands
 }
 
 // Run analyses sessions. Its memory grows with the number of sessions, by about a
-// kilobyte for each, not with their length. Sessions of the demo are left out.
+// kilobyte for each, not with their length. Sessions of the demo are left out if there are others.
 //
 // Errors are those of the store, and of the words of Query.Text.
 func Run(ctx context.Context, e *sequent.Engine, q Query) (*Report, error) {
 	q.Idle, q.Limit = cmp.Or(q.Idle, defaultIdle), cmp.Or(q.Limit, defaultLimit)
-	c := &corpus{query: q, now: e.Now(), stems: newStems(), known: make(map[sequent.Key]int), byID: make(map[sequent.ID][]int)}
+	c := newCorpus(e, q)
 	if err := c.list(ctx, e); err != nil {
 		return nil, err
 	}
@@ -131,32 +97,40 @@ func Run(ctx context.Context, e *sequent.Engine, q Query) (*Report, error) {
 	if err := c.read(ctx, e); err != nil {
 		return nil, err
 	}
-	r := &Report{Counts: c.counts(), Left: c.left(), Revised: c.revised(), Assumptions: c.recurring(), Problems: c.problems(), Notice: c.notice}
-	r.More = make(map[string]int)
-	r.Left = first(r.Left, q.Limit, r.More, "left")
-	r.Revised = first(r.Revised, q.Limit, r.More, "revised")
-	r.Assumptions = first(r.Assumptions, q.Limit, r.More, "assumptions")
-	r.Problems = first(r.Problems, q.Limit, r.More, "problems")
+	r := &Report{More: make(map[string]int), Counts: Counts{States: make(map[sequent.State]int)}}
+	var left, revised []Finding
+	for _, s := range c.sessions {
+		if !s.skipped && s.header.Len > 0 && c.about(s.header.Updated, s.header.Key) {
+			r.Counts.add(&s.header)
+		}
+		left, revised = append(left, s.left...), append(append(revised, s.changed...), c.judged(s)...)
+	}
+	assumptions, problems := c.recurring(ctx), c.problems(ctx)
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	r.Left = c.latest(left, r.More, "left")
+	r.Revised = c.latest(revised, r.More, "revised")
+	r.Assumptions = c.latest(assumptions, r.More, "assumptions")
+	r.Problems = c.latest(problems, r.More, "problems")
+	r.Notice = c.notice
 	return r, nil
 }
 
-// Count returns the numbers alone.
-func Count(ctx context.Context, e *sequent.Engine, q Query) (Counts, error) {
-	r, err := Run(ctx, e, q)
-	if err != nil {
-		return Counts{}, err
+// latest returns those of the findings that the query selects, the latest first, those that most
+// sessions share before others. It notes how many there are beyond the limit.
+func (c *corpus) latest(all []Finding, more map[string]int, name string) []Finding {
+	all = slices.DeleteFunc(all, func(f Finding) bool {
+		return f.at.Before(c.query.Since) || c.asked != nil && !slices.ContainsFunc(f.Parts, func(p Part) bool { return c.asked[p.key()] })
+	})
+	slices.SortStableFunc(all, func(a, b Finding) int {
+		if d := len(b.Parts) - len(a.Parts); d != 0 && name == "assumptions" {
+			return d
+		}
+		return b.at.Compare(a.at)
+	})
+	if n := len(all) - c.query.Limit; n > 0 {
+		more[name], all = n, slices.Clip(all[:c.query.Limit])
 	}
-	return r.Counts, nil
-}
-
-// first returns at most limit findings, and notes how many there are more.
-func first[T any](all []T, limit int, more map[string]int, name string) []T {
-	if len(all) > limit {
-		more[name] = len(all) - limit
-		all = all[:limit]
-	}
-	if all == nil {
-		return []T{}
-	}
-	return slices.Clip(all)
+	return append([]Finding{}, all...)
 }

@@ -1,7 +1,10 @@
 package analysis_test
 
 import (
+	"context"
 	"fmt"
+	"reflect"
+	"regexp"
 	"runtime"
 	"slices"
 	"strconv"
@@ -9,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"golang.org/x/tools/txtar"
+	"github.com/rogpeppe/go-internal/txtar"
 
 	"github.com/sequent-dev/sequent"
 	"github.com/sequent-dev/sequent/analysis"
@@ -79,9 +82,9 @@ func number(t *testing.T, text string) int {
 func draft(t *testing.T, text string) sequent.Draft {
 	t.Helper()
 	where, text, _ := strings.Cut(text, " ")
-	d := sequent.Draft{Text: text, More: true}
+	d := sequent.Draft{Text: text}
 	if s, ok := strings.CutSuffix(where, "."); ok {
-		where, d.More = s, false
+		where, d.Final = s, true
 	}
 	if branch, rest, ok := strings.Cut(where, "#"); ok {
 		d.Branch, where = branch, rest
@@ -98,34 +101,37 @@ func draft(t *testing.T, text string) sequent.Draft {
 }
 
 // findings returns a report in the form of the answers.
-func findings(r *analysis.Report) []string {
-	var all []string
-	for _, l := range r.Left {
-		line := strings.TrimSpace("left " + string(l.Last.Session) + " " + l.Branch)
-		if l.Question != nil {
-			line += " " + l.Question.Text
+func findings(r *analysis.Report) (all []string) {
+	branch := regexp.MustCompile(`\(branch (\S+) has no verdict\)$`)
+	for _, f := range r.Left {
+		line := "left " + string(f.Parts[0].Session)
+		if m := branch.FindStringSubmatch(f.Title); m != nil {
+			line += " " + m[1]
+		}
+		if f.Parts[0].Says == "asked last" {
+			line += " " + f.Parts[0].Text
 		}
 		all = append(all, line)
 	}
-	for _, v := range r.Revised {
-		by := strings.Replace(v.By.Ref, "#at-upload#", "#", 1)
-		all = append(all, strings.Join([]string{"revised", string(v.Conclusion.Session), v.How, v.Kind, strings.Replace(by, "#on-demand#", "#", 1)}, " "))
+	for _, f := range r.Revised {
+		by := regexp.MustCompile(`#(at-upload|on-demand)#`).ReplaceAllString(f.Parts[1].Ref, "#")
+		all = append(all, strings.Join([]string{"revised", string(f.Parts[0].Session), f.Parts[1].Says, by}, " "))
 	}
-	for _, a := range r.Assumptions {
-		var line strings.Builder
-		line.WriteString("assumption")
-		for _, u := range a.Uses {
-			line.WriteString(" " + u.Ref)
+	for _, f := range r.Assumptions {
+		line := []string{"assumption"}
+		for _, p := range f.Parts {
+			line = append(line, p.Ref)
 		}
-		all = append(all, line.String())
+		all = append(all, strings.Join(line, " "))
 	}
-	for _, p := range r.Problems {
-		var line strings.Builder
-		line.WriteString("problem")
-		for _, o := range p.Sessions {
-			line.WriteString(" " + string(o.Problem.Session))
+	for _, f := range r.Problems {
+		line := []string{"problem"}
+		for _, p := range f.Parts {
+			if p.Says == "was" {
+				line = append(line, string(p.Session))
+			}
 		}
-		all = append(all, line.String())
+		all = append(all, strings.Join(line, " "))
 	}
 	return all
 }
@@ -152,7 +158,7 @@ func TestCorpus(t *testing.T) {
 		}
 	}
 	t.Logf("precision %d of %d, recall %d of %d", right, len(got), right, len(want))
-	if c := r.Counts; c.Sessions != 14 || c.Thoughts != 53 || c.Branches != 3 || c.Revisions != 1 || c.Notes != 1 || c.Recalls != 8 || c.Length.Max != 7 {
+	if c := r.Counts; c.Sessions != 14 || c.Thoughts != 53 || c.Branches != 3 || c.Revisions != 1 || c.Notes != 1 {
 		t.Errorf("counts are %+v", c)
 	}
 }
@@ -164,9 +170,9 @@ func TestQuery(t *testing.T) {
 		query analysis.Query
 		want  string
 	}{
-		{analysis.Query{Text: "thumbnails"}, "revised 4m6n8p0q2r4s rejected decision 4m6n8p0q2r4s#4"},
+		{analysis.Query{Text: "thumbnails"}, "revised 4m6n8p0q2r4s rejected by a decision 4m6n8p0q2r4s#4"},
 		{analysis.Query{Text: "nosuchword"}, ""},
-		{analysis.Query{Since: first.AddDate(0, 0, 13)}, "left 5h7j9k1m3n5p\nrevised 7w9x1y3z5a7b revised revision 7w9x1y3z5a7b#4"},
+		{analysis.Query{Since: first.AddDate(0, 0, 13)}, "left 5h7j9k1m3n5p\nrevised 7w9x1y3z5a7b revised by a later thought 7w9x1y3z5a7b#4"},
 		{analysis.Query{Idle: 365 * 24 * time.Hour, Text: "PDF"}, ""},
 	} {
 		r, err := analysis.Run(t.Context(), e, tt.query)
@@ -178,11 +184,11 @@ func TestQuery(t *testing.T) {
 		}
 	}
 	r, err := analysis.Run(t.Context(), e, analysis.Query{Limit: 1})
-	if err != nil || len(r.Left) != 1 || r.More["left"] != 3 || len(r.Revised) != 1 || r.More["revised"] != 4 || r.Left[0].Last.Session != "5h7j9k1m3n5p" {
+	if err != nil || len(r.Left) != 1 || r.More["left"] != 3 || len(r.Revised) != 1 || r.More["revised"] != 4 || r.Left[0].Parts[0].Session != "5h7j9k1m3n5p" {
 		t.Errorf("with a limit: %+v, %v", r, err)
 	}
-	if n, err := analysis.Count(t.Context(), e, analysis.Query{Text: "thumbnails"}); err != nil || n.Sessions != 1 || n.Thoughts != 5 {
-		t.Errorf("counts of one session: %+v, %v", n, err)
+	if r, err = analysis.Run(t.Context(), e, analysis.Query{Text: "thumbnails"}); err != nil || r.Counts.Sessions != 1 || r.Counts.Thoughts != 5 {
+		t.Errorf("counts of one session: %+v, %v", r.Counts, err)
 	}
 }
 
@@ -190,11 +196,8 @@ func TestQuery(t *testing.T) {
 func TestScope(t *testing.T) {
 	e := sequent.New(sequent.Config{Now: func() time.Time { return first }})
 	begin := func(e *sequent.Engine, project string, id sequent.ID, text string) {
-		ctx := sequent.WithContext(t.Context(), sequent.Context{Project: project})
-		if _, err := e.Begin(ctx, id, func(c *sequent.Change) error {
-			_, err := c.Append(sequent.Draft{Number: 1, Text: text})
-			return err
-		}); err != nil {
+		ctx := sequent.WithOrigin(t.Context(), func() sequent.Origin { return sequent.Origin{Project: project} })
+		if _, err := e.Append(ctx, id, sequent.Draft{Number: 1, Text: text, Final: true}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -214,7 +217,11 @@ func TestScope(t *testing.T) {
 		if err != nil || r.Counts.Sessions != tt.sessions || len(r.Problems) != tt.problems || len(r.Revised) != 0 {
 			t.Errorf("%+v: %+v, %v", tt.query, r, err)
 		}
-		if tt.problems > 0 && len(r.Problems[0].Sessions) != 2 {
+		want := r.Counts
+		if n, err := analysis.Count(t.Context(), tt.engine, tt.query); err != nil || !reflect.DeepEqual(n, want) {
+			t.Errorf("%+v: Count = %+v, %v; want %+v", tt.query, n, err, want)
+		}
+		if tt.problems > 0 && len(r.Problems[0].Parts) != 2 {
 			t.Errorf("%+v: owners are mixed: %+v", tt.query, r.Problems)
 		}
 	}
@@ -232,7 +239,7 @@ func BenchmarkRun(b *testing.B) {
 				if k == 3 {
 					text += fmt.Sprintf("I assume that the %s keeps the order of %d messages. ", subject, n%700)
 				}
-				if _, err := c.Append(sequent.Draft{Number: k + 1, Text: text, More: k < 9}); err != nil {
+				if _, err := c.Append(sequent.Draft{Number: k + 1, Text: text, Final: k >= 9}); err != nil {
 					return err
 				}
 			}
@@ -255,4 +262,23 @@ func BenchmarkRun(b *testing.B) {
 		runtime.KeepAlive(r)
 	}
 	b.ReportMetric(float64(after.HeapAlloc-before.HeapAlloc)/1e6, "MB-kept")
+}
+
+// TestMaxBytes reads the latest sessions only, and ends for a caller that has left.
+func TestMaxBytes(t *testing.T) {
+	t.Parallel()
+	e, _ := record(t)
+	all, err := analysis.Run(t.Context(), e, analysis.Query{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	some, err := analysis.Run(t.Context(), e, analysis.Query{MaxBytes: 2000})
+	if err != nil || some.Counts.Sessions == 0 || some.Counts.Sessions >= all.Counts.Sessions || !strings.Contains(some.Notice, "are left out") {
+		t.Errorf("%d of %d sessions, notice %q, %v", some.Counts.Sessions, all.Counts.Sessions, some.Notice, err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if r, err := analysis.Run(ctx, e, analysis.Query{}); err == nil {
+		t.Errorf("for a caller that has left: %+v", r)
+	}
 }

@@ -1,8 +1,9 @@
 package analysis
 
 import (
-	"slices"
-	"time"
+	"context"
+	"fmt"
+	"strings"
 
 	"github.com/sequent-dev/sequent"
 )
@@ -14,62 +15,99 @@ type Counts struct {
 	Thoughts  int                   `json:"thoughts"`
 	Branches  int                   `json:"branches"`
 	Revisions int                   `json:"revisions"`
-	Notes     int                   `json:"notes"`   // of people
-	Recalls   int                   `json:"recalls"` // thoughts that name another session
-	Length    Spread                `json:"length"`  // thoughts of a session
-	Seconds   Spread                `json:"seconds"` // from the first thought of a session to its last
+	Notes     int                   `json:"notes"` // of people
 }
 
-// A Spread tells how a number is distributed over sessions.
-type Spread struct {
-	Median int `json:"median"`
-	P90    int `json:"p90"` // nine of ten are at most this
-	Max    int `json:"max"`
-}
-
-// A sessionCounts has the numbers of one session.
-type sessionCounts struct {
-	thoughts, branches, revisions, notes, recalls int
-	took                                          time.Duration
-}
-
-func countSession(s *sequent.Session, log []sequent.Thought) sessionCounts {
-	n := sessionCounts{thoughts: len(log), branches: len(s.Branches()), notes: len(s.Notes()), took: log[len(log)-1].At.Sub(log[0].At)}
-	for _, t := range log {
-		if t.Revision || t.Supersedes > 0 {
-			n.revisions++
-		}
+// Count returns the counts of a report without reading a log. Errors are those of [Run].
+func Count(ctx context.Context, e *sequent.Engine, q Query) (Counts, error) {
+	c := newCorpus(e, q)
+	if err := c.focus(ctx, e); err != nil {
+		return Counts{}, err
 	}
-	return n
-}
-
-// counts returns the sums over the sessions that the query is about.
-func (c *corpus) counts() Counts {
 	n := Counts{States: make(map[sequent.State]int)}
-	var lengths, seconds []int
-	for _, s := range c.sessions {
-		if !s.read || !c.about(s.header.Updated, s.header.Key) {
-			continue
+	for h, err := range c.headers(ctx, e) {
+		if err != nil {
+			return Counts{}, err
 		}
-		n.Sessions++
-		n.States[s.header.State]++
-		n.Thoughts += s.counts.thoughts
-		n.Branches += s.counts.branches
-		n.Revisions += s.counts.revisions
-		n.Notes += s.counts.notes
-		n.Recalls += s.counts.recalls
-		lengths = append(lengths, s.counts.thoughts)
-		seconds = append(seconds, int(s.counts.took/time.Second))
+		if h.Len > 0 && c.about(h.Updated, h.Key) {
+			n.add(&h)
+		}
 	}
-	n.Length, n.Seconds = spread(lengths), spread(seconds)
-	return n
+	return n, nil
 }
 
-func spread(all []int) Spread {
-	if len(all) == 0 {
-		return Spread{}
+func (n *Counts) add(h *sequent.Header) {
+	n.States[h.State]++
+	n.Sessions, n.Thoughts, n.Branches = n.Sessions+1, n.Thoughts+h.Len, n.Branches+h.Branches
+	n.Revisions, n.Notes = n.Revisions+h.Revisions, n.Notes+h.Notes
+}
+
+// Lines returns the counts in words, a line each.
+func (n *Counts) Lines() []string {
+	if n.Sessions == 0 {
+		return []string{"No sessions match."}
 	}
-	slices.Sort(all)
-	at := func(share float64) int { return all[min(int(share*float64(len(all))), len(all)-1)] }
-	return Spread{Median: at(0.5), P90: at(0.9), Max: all[len(all)-1]}
+	var states []string
+	for _, s := range []sequent.State{sequent.Completed, sequent.Active, sequent.Abandoned, sequent.Cancelled} {
+		if n.States[s] > 0 {
+			states = append(states, fmt.Sprintf("%d %s", n.States[s], s))
+		}
+	}
+	return []string{
+		fmt.Sprintf("Sessions   %d: %s", n.Sessions, strings.Join(states, ", ")),
+		fmt.Sprintf("Thoughts   %d", n.Thoughts),
+		fmt.Sprintf("Branches   %d", n.Branches),
+		fmt.Sprintf("Revisions  %d", n.Revisions),
+		fmt.Sprintf("Notes      %d of people", n.Notes),
+	}
+}
+
+// A Section is a kind of findings, for people and models.
+type Section struct {
+	Title    string
+	Findings []Finding
+	More     int // findings that are left out
+}
+
+// Sections returns the findings, without kinds that have none.
+func (r *Report) Sections() (all []Section) {
+	for _, s := range []Section{
+		{"Left open", r.Left, r.More["left"]},
+		{"Conclusions that were revised or rejected", r.Revised, r.More["revised"]},
+		{"Assumptions that recur", r.Assumptions, r.More["assumptions"]},
+		{"Problems that came up before", r.Problems, r.More["problems"]},
+	} {
+		if len(s.Findings) > 0 {
+			all = append(all, s)
+		}
+	}
+	return all
+}
+
+// Text returns the report for a model.
+func (r *Report) Text() string {
+	var b strings.Builder
+	if r.Notice != "" {
+		b.WriteString(r.Notice + "\n")
+	}
+	for _, line := range r.Counts.Lines() {
+		b.WriteString(oneLine(line) + "\n")
+	}
+	sections := r.Sections()
+	for _, s := range sections {
+		b.WriteString("\n" + s.Title + ":\n")
+		for _, f := range s.Findings {
+			b.WriteString("- " + f.Title + "\n")
+			for _, p := range f.Parts {
+				fmt.Fprintf(&b, "  %s %s: %s\n", p.Ref, p.Says, p.Text)
+			}
+		}
+		if s.More > 0 {
+			fmt.Fprintf(&b, "(%d more)\n", s.More)
+		}
+	}
+	if len(sections) == 0 && r.Counts.Sessions > 0 {
+		b.WriteString("\nNothing was left open, revised or repeated.\n")
+	}
+	return strings.TrimSuffix(b.String(), "\n")
 }

@@ -14,20 +14,20 @@ func TestJudgements(t *testing.T) {
 	}}
 	from := &session{header: sequent.Header{Key: sequent.Key{ID: "mine"}}}
 	for text, want := range map[string]string{
-		"7k3q9m2n4p5r was wrong.":                                                 HowRejected,
-		"The conclusion of 7k3q9m2n4p5r does not hold any more.":                  HowRejected,
-		"This supersedes 7k3q9m2n4p5r.":                                           HowRevised,
-		"We reject the decision in 7k3q9m2n4p5r: it costs too much.":              HowRejected,
-		"Revising the plan of session pool, because the budget is smaller.":       HowRevised,
-		"sequent://sessions/7k3q9m2n4p5r is outdated.":                            HowRevised,
-		"`7k3q9m2n4p5r#4` has since been refuted by the profile.":                 HowRejected,
-		"What 7k3q9m2n4p5r concluded was incorrect.":                              HowRejected,
-		"See 7k3q9m2n4p5r. That was the wrong choice.":                            HowRejected,
-		"Session 7k3q9m2n4p5r blamed the cache. It proved false in production.":   HowRejected,
-		"The finding in 7k3q9m2n4p5r no longer applies since the move.":           HowRejected,
-		"I hereby overturn 7k3q9m2n4p5r.":                                         HowRejected,
-		"The new measurements contradict 7k3q9m2n4p5r.":                           HowRejected,
-		"The decision of 7k3q9m2n4p5r was reversed in June.":                      HowRevised,
+		"7k3q9m2n4p5r was wrong.":                                                 rejected,
+		"The conclusion of 7k3q9m2n4p5r does not hold any more.":                  rejected,
+		"This supersedes 7k3q9m2n4p5r.":                                           revised,
+		"We reject the decision in 7k3q9m2n4p5r: it costs too much.":              rejected,
+		"Revising the plan of session pool, because the budget is smaller.":       revised,
+		"sequent://sessions/7k3q9m2n4p5r is outdated.":                            revised,
+		"`7k3q9m2n4p5r#4` has since been refuted by the profile.":                 rejected,
+		"What 7k3q9m2n4p5r concluded was incorrect.":                              rejected,
+		"See 7k3q9m2n4p5r. That was wrong.":                                       rejected,
+		"Session 7k3q9m2n4p5r blamed the cache. It proved false in production.":   rejected,
+		"The finding in 7k3q9m2n4p5r no longer applies since the move.":           rejected,
+		"I hereby overturn 7k3q9m2n4p5r.":                                         rejected,
+		"The new measurements contradict 7k3q9m2n4p5r.":                           rejected,
+		"The decision of 7k3q9m2n4p5r was reversed in June.":                      revised,
 		"7k3q9m2n4p5r looked at the wrong table first and found the cause later.": "",
 		"As 7k3q9m2n4p5r says, the index was replaced in June.":                   "",
 		"7k3q9m2n4p5r is right: the old plan was wrong.":                          "",
@@ -47,15 +47,11 @@ func TestJudgements(t *testing.T) {
 		"The sum in 7k3q9m2n4p5r was wrong by one cent, which changes nothing.":   "",
 		"To correct the totals, 7k3q9m2n4p5r replaced the script.":                "",
 	} {
-		all := brief.Sentences(text)
 		how := ""
-		for i, sentence := range all {
-			next := ""
-			if i+1 < len(all) {
-				next = all[i+1]
-			}
-			for _, m := range c.mentionsIn(from, sentence, next) {
-				how = m.how
+		all := append(brief.Sentences(text), "")
+		for i, sentence := range all[:len(all)-1] {
+			for _, says := range c.mentionsIn(from, sentence, all[i+1]) {
+				how = says
 			}
 		}
 		if how != want {
@@ -70,7 +66,9 @@ func TestAssumptions(t *testing.T) {
 	same := func(a, b string) bool {
 		x, ok := s.assumption(a)
 		y, also := s.assumption(b)
-		return ok && also && x.same(&y)
+		c := &corpus{sessions: []*session{{assumed: []assumption{x}}, {assumed: []assumption{y}}}}
+		c.sessions[0].assumed[0].use.Session, c.sessions[1].assumed[0].use.Session = "a", "b"
+		return ok && also && len(c.recurring(t.Context())) == 1
 	}
 	for _, pair := range [][2]string{
 		{"I assume that the clocks of all hosts agree.", "Assuming clocks of all hosts agree, we can sort by time."},

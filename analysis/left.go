@@ -1,6 +1,7 @@
 package analysis
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -10,44 +11,49 @@ import (
 )
 
 // leftOf returns the threads of a session that were left.
-func (c *corpus) leftOf(s *sequent.Session, log []sequent.Thought, standings []sequent.Standing) []Left {
+func (c *corpus) leftOf(s *sequent.Session, log []sequent.Thought, standings []sequent.Standing) (all []Finding) {
 	idle := s.State() == sequent.Active && !s.Updated().After(c.now.Add(-c.query.Idle))
 	if s.State() == sequent.Abandoned || idle {
-		return []Left{leftThread(s, "", s.Len(), log, standings)}
+		return []Finding{leftThread(s, string(s.State()), log, standings, func(*sequent.Thought) bool { return true })}
 	}
-	var all []Left
 	for _, line := range s.Lines() {
-		if line.Label == "" || line.First == 0 || !line.Left || line.Verdict != "" {
+		if line.Label == "" || line.First == 0 || line.Verdict != sequent.Undecided {
 			continue // the main line is the session; a verdict says why it was left
 		}
-		if standings[line.Last-1].State == sequent.Left { // nothing that holds came from its end
-			all = append(all, leftThread(s, line.Label, line.Last, log, standings))
+		if standings[line.Last-1].State.GivenUp() { // nothing that holds came from its end
+			all = append(all, leftThread(s, "branch "+line.Label+" has no verdict", log[:line.Last], standings,
+				func(t *sequent.Thought) bool { return t.Branch == line.Label }))
 		}
 	}
 	return all
 }
 
-// leftThread returns a session, or the thoughts of a branch, as a thread that was left.
-func leftThread(s *sequent.Session, branch string, last int, log []sequent.Thought, standings []sequent.Standing) Left {
-	l := Left{Title: s.Title(), State: s.State(), Branch: branch}
-	for _, t := range slices.Backward(log[:last]) {
-		if branch != "" && t.Branch != branch || standings[t.Seq-1].State == sequent.Superseded {
+// leftThread returns thoughts of a session as a thread that was left: the last question that it asked,
+// and its last thought that holds.
+func leftThread(s *sequent.Session, why string, log []sequent.Thought, standings []sequent.Standing, on func(*sequent.Thought) bool) Finding {
+	last := log[len(log)-1] // if everything was revised on other lines
+	found := false
+	var asked []Part
+	for _, t := range slices.Backward(log) {
+		if !on(&t) || standings[t.Seq-1].State == sequent.Superseded {
 			continue
 		}
-		if l.Last.Seq == 0 {
-			l.Last = cite(s, t, t.Text)
+		if !found {
+			last, found = t, true
 		}
 		if question, ok := lastQuestion(t.Text); ok {
-			q := cite(s, t, question)
-			l.Question = &q
+			asked = []Part{{"asked last", cite(s, t, question)}}
 			break
 		}
 	}
-	if l.Last.Seq == 0 { // everything was revised on other lines
-		l.Last = cite(s, log[last-1], log[last-1].Text)
+	f := Finding{Title: titled(s.Title()) + " (" + why + ")", Parts: asked, at: last.At}
+	if len(asked) == 0 || asked[0].Seq != last.Seq {
+		f.Parts = append(f.Parts, Part{"stands at", cite(s, last, last.Text)})
 	}
-	return l
+	return f
 }
+
+func titled(text string) string { return cmp.Or(text, "(no title)") }
 
 // open matches the beginning of a sentence that leaves something open without a question
 // mark.
@@ -62,18 +68,4 @@ func lastQuestion(text string) (string, bool) {
 		}
 	}
 	return "", false
-}
-
-// left returns the threads that were left.
-func (c *corpus) left() []Left {
-	var all []Left
-	for _, s := range c.sessions {
-		for _, l := range s.left {
-			if c.about(l.Last.At, s.header.Key) {
-				all = append(all, l)
-			}
-		}
-	}
-	slices.SortStableFunc(all, func(a, b Left) int { return b.Last.At.Compare(a.Last.At) })
-	return all
 }

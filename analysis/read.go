@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"slices"
 	"strings"
 	"time"
@@ -29,42 +30,89 @@ type corpus struct {
 	asked    map[sequent.Key]bool // sessions that Query.Text finds; nil means all
 	notice   string
 	failed   int // sessions that could not be read
+	compared int // pairs of sessions or assumptions that share a word
 }
 
 // A session is what is kept of a session.
 type session struct {
-	header sequent.Header // without labels and conclusion
-	read   bool
-	counts sessionCounts
+	header  sequent.Header // without labels and conclusion
+	skipped bool           // it was deleted meanwhile, or is damaged
 
 	end         Cite      // the conclusion, or the last thought that holds
 	concluded   time.Time // zero if there is no conclusion
-	left        []Left
-	changed     []Revised // conclusions that the session itself revises or rejects
+	left        []Finding
+	changed     []Finding // conclusions that the session itself revises or rejects
 	mentions    []mention
 	assumed     []assumption
 	problem     Cite
 	head, whole []uint32 // stems of the problem; head is a part of whole
 }
 
+func newCorpus(e *sequent.Engine, q Query) *corpus {
+	return &corpus{query: q, now: e.Now(), stems: newStems(), known: make(map[sequent.Key]int), byID: make(map[sequent.ID][]int)}
+}
+
+// say adds a sentence to the notice.
+func (c *corpus) say(format string, args ...any) {
+	c.notice = strings.TrimSpace(c.notice + " " + fmt.Sprintf(format, args...))
+}
+
+// headers yields the sessions that the query is among. Sessions of the demo count only if there
+// are no others.
+func (c *corpus) headers(ctx context.Context, e *sequent.Engine) iter.Seq2[sequent.Header, error] {
+	return func(yield func(sequent.Header, error) bool) {
+		var demos []sequent.Header
+		others := false
+		for h, err := range e.AllSessions(ctx, sequent.Query{AllOwners: c.query.AllOwners, Project: c.query.Project}) {
+			if err == nil && h.Labels[sequent.LabelDemo] != "" {
+				demos = append(demos, h)
+				continue
+			}
+			others = true
+			if !yield(h, err) {
+				return
+			}
+		}
+		if others {
+			return
+		}
+		for _, h := range demos {
+			if !yield(h, nil) {
+				return
+			}
+		}
+	}
+}
+
 // list collects the headers.
 func (c *corpus) list(ctx context.Context, e *sequent.Engine) error {
-	for h, err := range e.AllSessions(ctx, sequent.Query{AllOwners: c.query.AllOwners, Project: c.query.Project}) {
+	room := c.query.MaxBytes
+	for h, err := range c.headers(ctx, e) {
 		if err != nil {
 			return err
 		}
-		if h.Labels[sequent.LabelDemo] != "" {
-			continue
+		if room -= h.Bytes; c.query.MaxBytes > 0 && room < 0 {
+			c.say("Sessions before %s are left out: the later ones have %d MiB, which is as much as is read.", h.Updated.Format(time.DateOnly), c.query.MaxBytes>>20)
+			break
 		}
-		if _, ok := c.known[h.Key]; ok { // it changed while it was listed
-			continue
-		}
-		h.Labels, h.Conclusion, h.Context = nil, "", sequent.Context{}
-		c.known[h.Key] = len(c.sessions)
-		c.byID[h.ID] = append(c.byID[h.ID], len(c.sessions))
-		c.sessions = append(c.sessions, &session{header: h})
+		c.add(h)
 	}
 	return nil
+}
+
+func (c *corpus) add(h sequent.Header) {
+	if _, ok := c.known[h.Key]; ok { // it changed while it was listed
+		return
+	}
+	c.known[h.Key] = len(c.sessions)
+	c.byID[h.ID] = append(c.byID[h.ID], len(c.sessions))
+	c.sessions = append(c.sessions, &session{header: slim(h)})
+}
+
+// slim returns a header without what is not compared.
+func slim(h sequent.Header) sequent.Header {
+	h.Labels, h.Conclusion, h.Origin = nil, "", sequent.Origin{}
+	return h
 }
 
 // focus finds the sessions that the query's text is about.
@@ -72,26 +120,23 @@ func (c *corpus) focus(ctx context.Context, e *sequent.Engine) error {
 	if c.query.Text == "" {
 		return nil
 	}
+	const most = 1000
 	c.asked = make(map[sequent.Key]bool)
-	q := sequent.SearchQuery{AllOwners: c.query.AllOwners, Project: c.query.Project, Text: c.query.Text, Limit: 1000}
-	const maxPages = 20
-	for range maxPages {
-		found, err := e.Search(ctx, q)
-		if err != nil {
-			return err
-		}
-		if found.Partial { // a session with some of the words may be about anything
-			c.notice = found.Notice()
-			return nil
-		}
-		for _, h := range found.Hits {
+	found, err := e.Search(ctx, sequent.SearchQuery{AllOwners: c.query.AllOwners, Project: c.query.Project, Text: c.query.Text, Limit: most})
+	if err != nil {
+		return err
+	}
+	for _, h := range found.Hits {
+		if !h.Partial { // a session with some of the words may be about anything
 			c.asked[h.Key] = true
 		}
-		if q.Cursor = found.Next; q.Cursor == "" {
-			return nil
-		}
 	}
-	c.notice = "The query finds more than 20,000 thoughts; the best of them were used."
+	switch {
+	case found.Partial:
+		c.say("%s", found.Notice())
+	case found.Next != "":
+		c.say("The query finds more than %d thoughts; the best of them were used.", most)
+	}
 	return nil
 }
 
@@ -108,30 +153,33 @@ func (c *corpus) read(ctx context.Context, e *sequent.Engine) error {
 		full, err := engine.Session(ctx, s.header.ID)
 		switch {
 		case errors.Is(err, sequent.ErrNotFound): // deleted just now
+			s.skipped = true
 			continue
-		case sequent.CodeOf(err) == sequent.CodeCorrupt:
+		case sequent.CodeOf(err) == sequent.CodeCorrupt, err == nil && full.Fault() != nil:
+			s.skipped = true
 			c.failed++
 			continue
 		case err != nil:
 			return err
 		}
 		if full.Len() > 0 {
-			c.take(s, full)
+			c.take(ctx, s, full)
+			if err := ctx.Err(); err != nil {
+				return err
+			}
 		}
 	}
 	if c.failed > 0 {
-		c.notice = strings.TrimSpace(c.notice + fmt.Sprintf(" %d sessions are damaged and were left out; sequent verify --all names them.", c.failed))
+		c.say("%d sessions are damaged and were left out; sequent store verify --all names them.", c.failed)
 	}
 	return nil
 }
 
 // take takes from a session what is compared.
-func (c *corpus) take(s *session, full *sequent.Session) {
-	s.read = true
+func (c *corpus) take(ctx context.Context, s *session, full *sequent.Session) {
 	standings := full.Standings()
 	log := slices.Collect(full.All())
-	s.header.State = full.State()
-	s.counts = countSession(full, log)
+	s.header = slim(full.Header())
 	s.problem = cite(full, log[0], oneLine(full.Title()))
 	s.head, s.whole = c.stems.problem(full.Title(), log[0].Text)
 	s.end = c.ending(full, log, standings)
@@ -140,7 +188,7 @@ func (c *corpus) take(s *session, full *sequent.Session) {
 	}
 	s.left = c.leftOf(full, log, standings)
 	s.changed = changedIn(full, log, standings)
-	c.scan(s, full, log, standings)
+	c.scan(ctx, s, full, log, standings)
 }
 
 // ending returns how a session ended, or the last thought that holds.
@@ -175,58 +223,53 @@ func cite(s *sequent.Session, t sequent.Thought, text string) Cite {
 
 func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
 
+const (
+	revised  = "revised"  // something else holds now
+	rejected = "rejected" // it does not hold
+	byNote   = " by a person"
+)
+
 // scan takes what the texts of a session say about other sessions, and what they assume.
-func (c *corpus) scan(s *session, full *sequent.Session, log []sequent.Thought, standings []sequent.Standing) {
-	named := make(map[int]bool)
-	look := func(t sequent.Thought, text, kind string, at time.Time) {
-		all := brief.Sentences(text)
-		for i, sentence := range all {
-			next := ""
-			if i+1 < len(all) {
-				next = all[i+1]
-			}
-			for _, m := range c.mentionsIn(s, sentence, next) {
-				m.kind, m.by = kind, cite(full, t, m.text)
-				m.by.At = at
-				if kind == BySession && standings[t.Seq-1].State == sequent.Superseded {
-					m.how = "" // it was withdrawn itself
-				}
-				if kind == BySession && !named[t.Seq] {
-					named[t.Seq] = true
-					s.counts.recalls++
-				}
-				if m.how != "" && len(s.mentions) < maxKept {
+func (c *corpus) scan(ctx context.Context, s *session, full *sequent.Session, log []sequent.Thought, standings []sequent.Standing) {
+	look := func(t sequent.Thought, text, by string, at time.Time) {
+		withdrawn := by != byNote && standings[t.Seq-1].State == sequent.Superseded
+		all := append(brief.Sentences(text), "")
+		for i, sentence := range all[:len(all)-1] {
+			for target, how := range c.mentionsIn(s, sentence, all[i+1]) {
+				if how != "" && !withdrawn && len(s.mentions) < maxKept {
+					m := mention{target, Part{how + by, cite(full, t, sentence)}}
+					m.by.At = at
 					s.mentions = append(s.mentions, m)
 				}
 			}
-			if kind != BySession {
-				continue
-			}
-			if stems, ok := c.stems.assumption(sentence); ok && len(s.assumed) < maxKept {
-				a := assumption{stems: stems, use: Use{cite(full, t, sentence), standings[t.Seq-1].State}}
+			if a, ok := c.stems.assumption(sentence); ok && by != byNote && len(s.assumed) < maxKept {
+				a.use = Part{"assumed", cite(full, t, sentence)}
+				if st := standings[t.Seq-1].State; st != sequent.Current && st != sequent.Concluded {
+					a.use.Says += ", now " + string(st)
+				}
 				s.assumed = append(s.assumed, a)
 			}
 		}
 	}
+	const bySession = " by a later session"
 	for _, t := range log {
-		look(t, t.Text, BySession, t.At)
+		if ctx.Err() != nil {
+			return
+		}
+		look(t, t.Text, bySession, t.At)
 	}
 	last := log[len(log)-1]
 	if text := full.Conclusion(); text != "" && text != last.Text {
-		look(last, text, BySession, last.At)
+		look(last, text, bySession, last.At)
 	}
 	for _, n := range full.Notes() {
-		look(log[n.Seq-1], n.Text, ByNote, n.At)
+		look(log[n.Seq-1], n.Text, byNote, n.At)
 	}
 }
 
-// about reports whether a finding about some sessions, whose latest part is of a time, is
-// to be reported.
-func (c *corpus) about(at time.Time, keys ...sequent.Key) bool {
-	if at.Before(c.query.Since) {
-		return false
-	}
-	return c.asked == nil || slices.ContainsFunc(keys, func(k sequent.Key) bool { return c.asked[k] })
+// about reports whether the query selects a session that changed at a time.
+func (c *corpus) about(at time.Time, k sequent.Key) bool {
+	return !at.Before(c.query.Since) && (c.asked == nil || c.asked[k])
 }
 
 func (ci *Cite) key() sequent.Key { return sequent.Key{Owner: ci.Owner, ID: ci.Session} }

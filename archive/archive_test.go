@@ -43,13 +43,13 @@ func key(id string) sequent.Key { return sequent.Key{ID: sequent.ID(id)} }
 // worked is a session with a bit of everything.
 func worked(t testing.TB) *sequent.Session {
 	return recorded(t, key("session-20250428-145302"),
-		sequent.Draft{Number: 1, Total: 3, Text: "The login fails on *some* days.\n\n- not on Mondays\n- never at night", More: true},
-		sequent.Draft{Number: 2, Total: 3, Text: "Then it is the cache.", More: true},
-		sequent.Draft{Number: 3, Total: 4, Text: "No: the clock.", Revises: sequent.To(2), Revision: true, More: true},
-		sequent.Draft{Number: 3, Total: 4, Text: "Or <b>the proxy</b>?", Branch: "proxy & co", From: sequent.To(1), More: true},
-		sequent.Draft{Number: 4, Total: 4, Text: "Its log says nothing.", Branch: "proxy & co", From: sequent.To(1), More: true},
-		sequent.Draft{Number: 5, Total: 5, Text: "From nowhere.", Branch: "x`y", From: sequent.To(77), More: true, Extend: true},
-		sequent.Draft{Number: 4, Total: 4, Text: "It is the clock.", Note: "sure"},
+		sequent.Draft{Number: 1, Total: 3, Text: "The login fails on *some* days.\n\n- not on Mondays\n- never at night"},
+		sequent.Draft{Number: 2, Total: 3, Text: "Then it is the cache."},
+		sequent.Draft{Number: 3, Total: 4, Text: "No: the clock.", Revises: sequent.To(2), Revision: true},
+		sequent.Draft{Number: 3, Total: 4, Text: "Or <b>the proxy</b>?", Branch: "proxy & co", From: sequent.To(1)},
+		sequent.Draft{Number: 4, Total: 4, Text: "Its log says nothing.", Branch: "proxy & co", From: sequent.To(1)},
+		sequent.Draft{Number: 5, Total: 5, Text: "From nowhere.", Branch: "x`y", From: sequent.To(77), Extend: true},
+		sequent.Draft{Number: 4, Total: 4, Text: "It is the clock.", Note: "sure", Final: true},
 	)
 }
 
@@ -104,13 +104,13 @@ func TestRenderingsOfNothing(t *testing.T) {
 // covers: 004/file-fields
 func TestSessionFileKeepsWhatWasGiven(t *testing.T) {
 	s := recorded(t, key("a"),
-		sequent.Draft{Number: 1, Total: 1, Text: "a", More: true, Labels: map[string]string{
+		sequent.Draft{Number: 1, Total: 1, Text: "a", Labels: map[string]string{
 			"given.isRevision": "false", "given.branchId": `"<x>"`, "given.revisesThought": "not JSON",
 			"other": "1",
 		}},
-		sequent.Draft{Number: 2, Total: 2, Text: "b", More: true, Revision: true, Revises: sequent.To(1), Extend: true,
+		sequent.Draft{Number: 2, Total: 2, Text: "b", Revision: true, Revises: sequent.To(1), Extend: true,
 			Branch: "y", From: sequent.To(1)},
-		sequent.Draft{Number: 3, Total: 3, Text: "c", More: true, Branch: "y"},
+		sequent.Draft{Number: 3, Total: 3, Text: "c", Branch: "y"},
 	)
 	var file struct {
 		ThoughtHistory []json.RawMessage
@@ -154,32 +154,12 @@ func TestExportIsComplete(t *testing.T) {
 	if x.Format != "sequent-session" || x.Version != 1 || len(x.Thoughts) != s.Len() {
 		t.Errorf("got %+v", x)
 	}
-	for i, th := range x.Thoughts {
-		orig, _ := s.At(i + 1)
-		back := sequent.Thought{
-			Draft: sequent.Draft{
-				Number: th.Number, Total: th.Total, Text: th.Text, Note: th.Note, Branch: th.Branch,
-				Revision: th.Revision, More: th.More, Extend: th.Extend,
-				Request: sequent.Request{Key: th.RequestKey, Digest: th.RequestDigest}, Labels: th.Labels,
-			},
-			Seq: th.Seq, After: th.After, Supersedes: th.Supersedes, At: th.At,
-		}
-		if th.From != nil {
-			back.From = sequent.To(*th.From)
-		}
-		if th.Revises != nil {
-			back.Revises = sequent.To(*th.Revises)
-		}
-		if !reflect.DeepEqual(back, orig) {
-			t.Errorf("thought %d comes back as\n%+v\nwant\n%+v", i+1, back, orig)
-		}
-	}
-	// Key has two fields; Epoch and Version are the store's, Entries and Head are in
-	// Chain, and Len, Branches and Bytes follow from the log. The proof, and the embedded
-	// Draft, are one field each; Request counts for its two.
+	// Key has two fields; Epoch, Version and Bytes are the store's, Entries, Head and Seal are
+	// in Chain, and Len, Branches, Revisions, Notes and Request follow from the log. The proof, and
+	// the embedded Draft, are one field each; the Request of a draft counts for its two.
 	header, draft := reflect.TypeFor[sequent.Header](), reflect.TypeFor[sequent.Draft]()
-	if got, want := reflect.TypeFor[archive.Export]().NumField(), header.NumField()+1-2-2-2+4; got != want {
-		t.Errorf("an Export has %d fields; a header now has %d, so %d are expected", got, header.NumField(), want)
+	if got, want := reflect.TypeFor[archive.ExportedHeader]().NumField(), header.NumField()+1-3-3-5+3; got != want {
+		t.Errorf("an ExportedHeader has %d fields; a header now has %d, so %d are expected", got, header.NumField(), want)
 	}
 	if got, want := reflect.TypeFor[archive.ExportedThought]().NumField(), draft.NumField()+1+4+1; got != want {
 		t.Errorf("an ExportedThought has %d fields; a draft now has %d, so %d are expected", got, draft.NumField(), want)
@@ -191,12 +171,12 @@ func TestExportIsComplete(t *testing.T) {
 }
 
 func TestExportIsDocumented(t *testing.T) {
-	page, err := os.ReadFile(filepath.Join("..", "docs", "export.md"))
+	page, err := os.ReadFile(filepath.Join("..", "docs", "reference", "format.md"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, typ := range []reflect.Type{
-		reflect.TypeFor[archive.Export](), reflect.TypeFor[archive.ExportedThought](), reflect.TypeFor[archive.ExportedEntry](),
+		reflect.TypeFor[archive.Export](), reflect.TypeFor[archive.ExportedHeader](), reflect.TypeFor[archive.ExportedThought](), reflect.TypeFor[archive.ExportedEntry](),
 		reflect.TypeFor[archive.ExportedProof](), reflect.TypeFor[archive.ExportedChain](),
 	} {
 		for f := range typ.Fields() {
@@ -204,8 +184,8 @@ func TestExportIsDocumented(t *testing.T) {
 				continue
 			}
 			name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
-			if !strings.Contains(string(page), "| `"+name+"` |") {
-				t.Errorf("docs/export.md does not describe %s", name)
+			if !strings.Contains(string(page), "- `"+name+"` (") {
+				t.Errorf("docs/reference/format.md does not describe %s", name)
 			}
 		}
 	}
@@ -235,8 +215,8 @@ func TestMarkdownHoldsText(t *testing.T) {
 			label = label[:100]
 		}
 		s := recorded(t, key("s"+label),
-			sequent.Draft{Number: 1, Total: 1, Text: text, Note: text, More: true},
-			sequent.Draft{Number: 2, Total: 2, Text: text, Branch: label, From: sequent.To(1)},
+			sequent.Draft{Number: 1, Total: 1, Text: text, Note: text},
+			sequent.Draft{Number: 2, Total: 2, Text: text, Branch: label, From: sequent.To(1), Final: true},
 		)
 		var headings int
 		fence := ""
@@ -299,7 +279,7 @@ func stripCode(line string) string {
 // and entities.
 func TestMermaidHoldsText(t *testing.T) {
 	for _, text := range hostile {
-		s := recorded(t, key("s"), sequent.Draft{Number: 1, Total: 1, Text: text})
+		s := recorded(t, key("s"), sequent.Draft{Number: 1, Total: 1, Text: text, Final: true})
 		lines := strings.Split(archive.Mermaid(s), "\n")
 		label, ok := strings.CutPrefix(lines[1], `    t1["Thought 1<br/>(Final)`)
 		label, closed := strings.CutSuffix(label, `"]`)
@@ -320,7 +300,7 @@ func TestMermaidHoldsText(t *testing.T) {
 func TestSessionFileEscapes(t *testing.T) {
 	e := sequent.New(sequent.Config{})
 	s, err := e.Begin(t.Context(), "s", func(c *sequent.Change) error {
-		_, err := c.Append(sequent.Draft{Number: 1, Total: 1, Text: "a\u2028b\u2029 <&> \\u2028 \\\u2028 \b\f\x01\x7f \"\\"})
+		_, err := c.Append(sequent.Draft{Number: 1, Total: 1, Text: "a\u2028b\u2029 <&> \\u2028 \\\u2028 \b\f\x01\x7f \"\\", Final: true})
 		return err
 	})
 	if err != nil {
@@ -338,7 +318,7 @@ func TestSessionFileBranches(t *testing.T) {
 	e := sequent.New(sequent.Config{})
 	s, err := e.Begin(t.Context(), "s", func(c *sequent.Change) error {
 		for _, branch := range []string{"", "b", "10", "a", "9"} {
-			if _, err := c.Append(sequent.Draft{Number: 1, Total: 1, Text: "t", Branch: branch, From: sequent.To(1), More: true}); err != nil {
+			if _, err := c.Append(sequent.Draft{Number: 1, Total: 1, Text: "t", Branch: branch, From: sequent.To(1)}); err != nil {
 				return err
 			}
 		}

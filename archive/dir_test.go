@@ -12,7 +12,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/sequent-dev/sequent"
 	"github.com/sequent-dev/sequent/archive"
@@ -60,32 +59,6 @@ func TestWriteSession(t *testing.T) {
 	}
 }
 
-// What a killed writer left behind is removed by the next one, unless it may
-// still be in use.
-func TestWriteSessionSweeps(t *testing.T) {
-	dir := t.TempDir()
-	folder := filepath.Join(dir, "a")
-	if err := os.Mkdir(folder, 0o700); err != nil {
-		t.Fatal(err)
-	}
-	old := time.Now().Add(-2 * time.Hour)
-	for name, at := range map[string]time.Time{".session-OLD.tmp": old, ".session-NEW.tmp": time.Now(), "notes.tmp": old} {
-		file := filepath.Join(folder, name)
-		if err := os.WriteFile(file, nil, 0o600); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.Chtimes(file, at, at); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := archive.Dir(dir).WriteSession(recorded(t, key("a"), sequent.Draft{Number: 1, Total: 1, Text: "a"})); err != nil {
-		t.Fatal(err)
-	}
-	if got, want := files(t, dir), []string{"a/.session-NEW.tmp", "a/notes.tmp", "a/session.json"}; !slices.Equal(got, want) {
-		t.Errorf("got the files %q, want %q", got, want)
-	}
-}
-
 // An id is a name below the directory, whatever it is: each its own, none
 // anywhere else.
 func TestWriteSessionNames(t *testing.T) {
@@ -98,7 +71,7 @@ func TestWriteSessionNames(t *testing.T) {
 	dir := filepath.Join(parent, "store")
 	seen := make(map[string]bool)
 	for i, k := range keys {
-		s := recorded(t, k, sequent.Draft{Number: 1, Total: 1, Text: fmt.Sprint(i)})
+		s := recorded(t, k, sequent.Draft{Number: 1, Total: 1, Text: fmt.Sprint(i), Final: true})
 		before := files(t, parent)
 		if err := archive.Dir(dir).WriteSession(s); err != nil {
 			t.Errorf("id %q: %v", k, err)
@@ -127,7 +100,7 @@ func TestWriteSessionNames(t *testing.T) {
 
 // What is in the way is an error, and what was there is still there.
 func TestWriteSessionFails(t *testing.T) {
-	s := recorded(t, key("a"), sequent.Draft{Number: 1, Total: 1, Text: "a"})
+	s := recorded(t, key("a"), sequent.Draft{Number: 1, Total: 1, Text: "a", Final: true})
 
 	file := filepath.Join(t.TempDir(), "file")
 	if err := os.WriteFile(file, []byte("mine"), 0o600); err != nil {
@@ -161,7 +134,7 @@ func TestWriteSessionFollowsNoLinkOut(t *testing.T) {
 	if err := os.Symlink(outside, filepath.Join(dir, "a")); err != nil {
 		t.Skipf("SKIP: this system has no symbolic links for us: %v", err)
 	}
-	s := recorded(t, key("a"), sequent.Draft{Number: 1, Total: 1, Text: "a"})
+	s := recorded(t, key("a"), sequent.Draft{Number: 1, Total: 1, Text: "a", Final: true})
 	if err := archive.Dir(dir).WriteSession(s); err == nil {
 		t.Error("a link out of the directory was followed")
 	}
@@ -176,7 +149,7 @@ func TestWriteSessionIsAtomic(t *testing.T) {
 	var states []*sequent.Session
 	var drafts []sequent.Draft
 	for n := range 4 {
-		drafts = append(drafts, sequent.Draft{Number: n + 1, Total: 4, Text: strings.Repeat("x", 50_000)})
+		drafts = append(drafts, sequent.Draft{Number: n + 1, Total: 4, Text: strings.Repeat("x", 50_000), Final: true})
 		states = append(states, recorded(t, key("a"), drafts...))
 	}
 	if err := dir.WriteSession(states[0]); err != nil {
@@ -241,7 +214,7 @@ func TestRemove(t *testing.T) {
 			t.Fatalf("File = %q, %v, want the session's file", name, err)
 		}
 		folder := filepath.Dir(name)
-		for _, file := range []string{other, ".session-abc.tmp"} {
+		for _, file := range []string{other, ".session.json-abc.tmp"} {
 			if file != "" {
 				if err := os.WriteFile(filepath.Join(folder, file), nil, 0o600); err != nil {
 					t.Fatal(err)

@@ -13,7 +13,10 @@ import (
 // line, each branch with its origin, and the conclusion. Headings of superseded
 // thoughts are struck out, with GitHub's extension of CommonMark.
 func Markdown(s *sequent.Session) string {
-	d := document{s: s, notes: make(map[int][]sequent.Note), by: make(map[int]sequent.Thought), lines: make(map[string][]sequent.Thought)}
+	d := document{s: s, notes: make(map[int][]sequent.Note), by: make(map[int]sequent.Thought), lines: make(map[string][]sequent.Thought), state: make(map[string]sequent.Line)}
+	for _, l := range s.Lines() {
+		d.state[l.Label] = l
+	}
 	for _, n := range s.Notes() {
 		d.notes[n.Seq] = append(d.notes[n.Seq], n)
 	}
@@ -38,15 +41,18 @@ func Markdown(s *sequent.Session) string {
 	if revisions > 0 {
 		d.printf(", with %s", count(revisions, "revision", "revisions"))
 	}
+	if f := s.Fault(); f != nil {
+		d.printf("\n- Not what was recorded: %s", f)
+	}
 	d.printf("\n- Begun: %s\n- Last changed: %s\n", stamp(s.Created()), stamp(s.Updated()))
-	d.context(s.Context())
+	d.origin(s.Origin())
 
 	if main := d.lines[""]; len(main) > 0 {
 		d.printf("\n## Main line\n")
 		d.thoughts(main)
 	}
 	for _, label := range labels {
-		d.printf("\n## Branch %s\n\n%s\n", code(label), d.origin(label))
+		d.printf("\n## Branch %s\n\n%s%s\n", code(label), d.branchPoint(label), d.verdict(label))
 		d.thoughts(d.lines[label])
 	}
 	if s.Conclusion() != "" {
@@ -61,6 +67,7 @@ type document struct {
 	notes map[int][]sequent.Note       // Seq → what people said
 	by    map[int]sequent.Thought      // Seq → its latest revision
 	lines map[string][]sequent.Thought // label → thoughts, in order
+	state map[string]sequent.Line      // label → what came of the line
 }
 
 func (d *document) printf(format string, args ...any) { fmt.Fprintf(&d.b, format, args...) }
@@ -77,7 +84,7 @@ func (d *document) thoughts(list []sequent.Thought) {
 		if superseded {
 			title = "~~" + title + "~~"
 		}
-		if t.Seq == d.s.Len() && !t.More {
+		if t.Seq == d.s.Len() && t.Final {
 			title += " (final)"
 		}
 		d.printf("\n### %s\n\n", title)
@@ -97,11 +104,11 @@ func (d *document) thoughts(list []sequent.Thought) {
 	}
 }
 
-// context describes where the session comes from.
-func (d *document) context(c sequent.Context) {
+// origin describes where the session comes from.
+func (d *document) origin(o sequent.Origin) {
 	for _, fact := range [][2]string{
-		{"Client", strings.TrimSpace(c.Client + " " + c.ClientVersion)}, {"Agent", c.Agent}, {"Model", c.Model},
-		{"Project", c.Project}, {"Git branch", c.GitBranch}, {"Commit", c.Commit},
+		{"Client", strings.TrimSpace(o.Client + " " + o.ClientVersion)}, {"Agent", o.Agent}, {"Model", o.Model},
+		{"Project", o.Project}, {"Git branch", o.GitBranch}, {"Commit", o.Commit},
 	} {
 		if fact[1] != "" {
 			d.printf("- %s: %s\n", fact[0], code(fact[1]))
@@ -109,11 +116,11 @@ func (d *document) context(c sequent.Context) {
 	}
 }
 
-// origin describes where a branch begins.
-func (d *document) origin(label string) string {
+// branchPoint describes where a branch begins.
+func (d *document) branchPoint(label string) string {
 	first := d.lines[label][0]
 	from, named := first.From.Number()
-	t, ok := d.s.Origin(label)
+	t, ok := d.s.BranchPoint(label)
 	switch {
 	case ok && t.Branch == "":
 		return fmt.Sprintf("Leaves the main line at thought %d.", t.Number)
@@ -124,6 +131,21 @@ func (d *document) origin(label string) string {
 	default:
 		return "Begins by itself."
 	}
+}
+
+// verdict describes what came of a branch.
+func (d *document) verdict(label string) string {
+	l := d.state[label]
+	by, _ := d.s.At(l.By)
+	switch l.Verdict {
+	case sequent.Rejected:
+		return " ╳ Rejected by " + d.place(by, label) + "."
+	case sequent.Chosen:
+		return " Chosen by " + d.place(by, label) + "."
+	case sequent.Undecided:
+		return " Undecided."
+	}
+	return ""
 }
 
 // place returns the name of a thought in a text about a line.

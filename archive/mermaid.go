@@ -2,14 +2,24 @@ package archive
 
 import (
 	"fmt"
+	"slices"
+	"sort"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"github.com/sequent-dev/sequent"
 )
 
+// The limits of Mermaid's defaults maxEdges (500) and maxTextSize (50,000), with room for
+// a few lines that are added by hand.
+const (
+	maxEdges = 490
+	maxText  = 49_000
+)
+
 // labelLength is the maximum number of characters of a thought in its node, and
-// foldedLabelLength the one in a diagram with folded runs, whose text is limited.
+// foldedLabelLength the one in a diagram without some thoughts, whose text is limited.
 const (
 	labelLength       = 60
 	foldedLabelLength = 40
@@ -19,124 +29,179 @@ const (
 // along each line and branch, dotted edges from revisions to the thoughts that they
 // supersede. The last thought of a completed session has its own colour.
 //
-// Mermaid refuses diagrams with more than 500 edges or 50,000 characters. A session that
-// needs more has runs of thoughts folded into one node each, and a node that says so:
-// first those far from the end that begin nothing, conclude nothing and revise nothing.
+// Mermaid refuses diagrams with more than 500 edges or 50,000 characters. Of a session that
+// needs more, thoughts are left out: first those far from the end that begin nothing, conclude
+// nothing and revise nothing. Edges say how many they pass, and a node says that it is so.
 func Mermaid(s *sequent.Session) string {
 	chart, _ := MermaidFolded(s)
 	return chart
 }
 
 // MermaidFolded returns the flowchart of [Mermaid] and the number of thoughts that have
-// no node of their own in it.
+// no node in it.
 func MermaidFolded(s *sequent.Session) (chart string, folded int) {
 	g := newGraph(s)
-	p := g.whole()
-	if edges, _ := g.edges(p); edges <= maxEdges {
-		if chart = g.chart(p, labelLength); drawable(chart) {
-			return chart, 0
-		}
+	all := len(g.thoughts)
+	most := min(all, 4*maxEdges)
+	if d := g.draw(most, labelLength); most == all && d.fits() {
+		return d.b.String(), 0
 	}
-	p = g.fold()
-	return g.chart(p, foldedLabelLength), p.folded
+	// With more nodes there is no less to draw, so the largest number that fits is found by bisection.
+	own := sort.Search(most, func(n int) bool { return !g.draw(n+1, foldedLabelLength).fits() })
+	return g.draw(own, foldedLabelLength).b.String(), all - own
 }
 
 // MermaidWhole returns the flowchart of [Mermaid] with a node for each thought, however
 // many there are. It is for programs that raise Mermaid's maxEdges and maxTextSize.
 func MermaidWhole(s *sequent.Session) string {
 	g := newGraph(s)
-	return g.chart(g.whole(), labelLength)
+	return g.draw(len(g.thoughts), labelLength).b.String()
 }
 
-// chart writes the flowchart of a partition.
-func (g *graph) chart(p *partition, length int) string {
-	var b strings.Builder
-	classes := []struct {
-		name, style string
-		nodes       []string
-	}{
-		{name: "superseded", style: "opacity:0.5"},
-		{name: "revision", style: "fill:#ff9,stroke:#333,stroke-width:2px,color:#000"},
-		{name: "branch", style: "fill:#f9f,stroke:#333,stroke-width:2px,color:#000"},
-		{name: "final", style: "fill:#9f9,stroke:#333,stroke-width:2px,color:#000"},
-		{name: "run", style: "stroke-dasharray:5 5"},
-		{name: "disputed", style: "stroke:#c60,stroke-width:3px"},
+// A graph is a session as Mermaid draws it.
+type graph struct {
+	thoughts  []sequent.Thought
+	standings []sequent.Standing
+	verdicts  map[int]sequent.Verdict // Seq of the first thought of a line → what came of it
+	order     []int                   // Seqs in the order in which thoughts are drawn
+}
+
+// newGraph ranks thoughts: where lines begin, end and leave each other, and conclusions; then
+// revisions; then what they replace; then all others. In each of these the newest is
+// first.
+func newGraph(s *sequent.Session) *graph {
+	g := &graph{
+		thoughts: slices.Collect(s.All()), standings: s.Standings(),
+		verdicts: make(map[int]sequent.Verdict),
 	}
-	b.WriteString("flowchart LR\n")
-	if p.folded > 0 {
-		fmt.Fprintf(&b, "    folded[\"%d of %d thoughts are folded into runs, because<br/>Mermaid draws at most 500 edges and 50000 characters.<br/>Markdown and JSON exports have every thought.\"]\n", p.folded, len(g.thoughts))
-		classes[4].nodes = append(classes[4].nodes, "folded")
-	}
-	seen := make(map[edge]bool)
-	connect := func(e edge, arrow string) {
-		if !seen[e] {
-			seen[e] = true
-			fmt.Fprintf(&b, "    %s %s %s\n", p.node(e.from), arrow, p.node(e.to))
+	const structure, revision, replaced, other = -3, -2, -1, 0
+	ranks := make([]int, len(g.thoughts)+1)
+	lift := func(seq, rank int) { ranks[seq] = min(ranks[seq], rank) }
+	for _, l := range s.Lines() {
+		g.verdicts[l.First] = l.Verdict
+		if l.First > 0 {
+			lift(l.First, structure)
+			lift(l.Last, structure)
+			lift(g.thoughts[l.First-1].After, structure)
 		}
 	}
+	for _, t := range g.thoughts {
+		if t.Final {
+			lift(t.Seq, structure)
+		}
+		if _, _, ok := revises(t); ok {
+			lift(t.Seq, revision)
+		}
+		lift(t.Supersedes, replaced)
+		g.order = append(g.order, t.Seq)
+	}
+	slices.Reverse(g.order)
+	slices.SortStableFunc(g.order, func(a, b int) int { return ranks[a] - ranks[b] })
+	return g
+}
+
+// A drawing is a flowchart of a graph.
+type drawing struct {
+	b       strings.Builder
+	drawn   []bool // by Seq
+	edges   int
+	classes map[string][]string // class → nodes
+}
+
+// fits reports whether Mermaid accepts the chart. It counts as JavaScript does: characters
+// beyond the basic plane twice.
+func (d *drawing) fits() bool {
+	n := 0
+	for _, r := range d.b.String() {
+		n += max(utf8.RuneLen(r)-2, 1)
+	}
+	return n <= maxText && d.edges <= maxEdges
+}
+
+func (d *drawing) connect(from, to int, arrow, label string) {
+	if d.edges++; label != "" {
+		label = `|"` + label + `"|`
+	}
+	fmt.Fprintf(&d.b, "    t%d %s%s t%d\n", from, arrow, label, to)
+}
+
+// draw draws the first own thoughts of the order.
+func (g *graph) draw(own, length int) *drawing {
+	d := &drawing{drawn: make([]bool, len(g.thoughts)+1), classes: make(map[string][]string)}
+	for _, seq := range g.order[:own] {
+		d.drawn[seq] = true
+	}
+	d.b.WriteString("flowchart LR\n")
+	if left := len(g.thoughts) - own; left > 0 {
+		fmt.Fprintf(&d.b, "    folded[\"%d of %d thoughts are folded, because<br/>Mermaid draws at most 500 edges and 50000 characters.<br/>Markdown and JSON exports have every thought.\"]\n", left, len(g.thoughts))
+		d.classes["folded"] = []string{"folded"}
+	}
+	passed := make([]int, len(g.thoughts)+1) // Seq → thoughts that are not drawn, up to the next one that is
+	before := make([]int, len(g.thoughts)+1) // Seq → that next one, or 0
 	for i := range g.thoughts {
-		at := p.block[i+1]
-		if at == hidden {
-			continue
-		}
-		if after := g.thoughts[i].After; at != i+1 && p.block[after] == at && g.thoughts[i].Supersedes == 0 {
-			continue // within a run
-		}
-		t := g.thoughts[i]
-		node, single := p.node(at), p.size[at] == 1
-		_, _, revision := revises(t)
-		final := t.Seq == len(g.thoughts) && !t.More
-		if at == t.Seq {
-			label := g.runLabel(p, at, length)
-			if single {
-				label = nodeLabel(t, final, length)
-			} else {
-				classes[4].nodes = append(classes[4].nodes, node)
-			}
-			fmt.Fprintf(&b, "    %s[\"%s\"]\n", node, label)
-		}
-		if before := p.block[t.After]; t.After > 0 && before != hidden && before != at {
-			arrow := "-->"
-			switch {
-			case g.thoughts[t.After-1].Branch != t.Branch:
-				arrow = `-->|"Branch"|`
-			case revision && single:
-				arrow = `-->|"Revise"|`
-			}
-			connect(edge{from: before, to: at}, arrow)
-		}
-		if old := p.block[t.Supersedes]; t.Supersedes > 0 && old != hidden && old != at {
-			connect(edge{from: at, to: old, replaces: true}, `-.->|"replaces"|`)
-			if p.size[old] == 1 {
-				classes[0].nodes = append(classes[0].nodes, p.node(old))
-			}
-		}
-		if single && g.disputed[t.Seq] {
-			classes[5].nodes = append(classes[5].nodes, node)
-		}
-		switch {
-		case !single:
-		case final:
-			classes[3].nodes = append(classes[3].nodes, node)
-		case revision:
-			classes[1].nodes = append(classes[1].nodes, node)
-		case t.Branch != "":
-			classes[2].nodes = append(classes[2].nodes, node)
+		t := &g.thoughts[i]
+		if before[t.Seq] = t.Seq; !d.drawn[t.Seq] {
+			before[t.Seq], passed[t.Seq] = before[t.After], passed[t.After]+1
+		} else {
+			g.thought(d, t, before[t.After], passed[t.After], length)
 		}
 	}
 	if len(g.thoughts) == 0 {
-		b.WriteString("    empty[\"No thoughts yet\"]\n")
+		d.b.WriteString("    empty[\"No thoughts yet\"]\n")
 	}
-	for _, c := range classes {
-		if len(c.nodes) > 0 {
-			fmt.Fprintf(&b, "    classDef %s %s\n    class %s %s\n", c.name, c.style, strings.Join(c.nodes, ","), c.name)
+	for _, c := range [][2]string{
+		{"superseded", "opacity:0.5"},
+		{"revision", "fill:#ff9,stroke:#333,stroke-width:2px,color:#000"},
+		{"branch", "fill:#f9f,stroke:#333,stroke-width:2px,color:#000"},
+		{"final", "fill:#9f9,stroke:#333,stroke-width:2px,color:#000"},
+		{"folded", "stroke-dasharray:5 5"},
+		{"disputed", "stroke:#c60,stroke-width:3px"},
+	} {
+		if nodes := d.classes[c[0]]; len(nodes) > 0 {
+			fmt.Fprintf(&d.b, "    classDef %s %s\n    class %s %s\n", c[0], c[1], strings.Join(nodes, ","), c[0])
 		}
 	}
-	return b.String()
+	return d
 }
 
-// nodeLabel returns the label of the node of a thought.
-func nodeLabel(t sequent.Thought, final bool, length int) string {
+// thought draws a thought that follows the one at a position, after some that are not drawn.
+func (g *graph) thought(d *drawing, t *sequent.Thought, before, passed, length int) {
+	_, _, revision := revises(*t)
+	final := t.Seq == len(g.thoughts) && t.Final
+	class := func(name string, seq int) { d.classes[name] = append(d.classes[name], fmt.Sprintf("t%d", seq)) }
+	fmt.Fprintf(&d.b, "    t%d[\"%s\"]\n", t.Seq, nodeLabel(*t, g.verdicts[t.Seq], final, length))
+	if before > 0 {
+		label := ""
+		switch {
+		case g.thoughts[before-1].Branch != t.Branch:
+			label = "Branch"
+		case passed > 0:
+			label = fmt.Sprintf("%d more", passed)
+		case revision:
+			label = "Revise"
+		}
+		d.connect(before, t.Seq, "-->", label)
+	}
+	if d.drawn[t.Supersedes] {
+		d.connect(t.Seq, t.Supersedes, "-.->", "replaces")
+		class("superseded", t.Supersedes)
+	}
+	if g.standings[t.Seq-1].State == sequent.Disputed {
+		class("disputed", t.Seq)
+	}
+	switch {
+	case final:
+		class("final", t.Seq)
+	case revision:
+		class("revision", t.Seq)
+	case t.Branch != "":
+		class("branch", t.Seq)
+	}
+}
+
+// nodeLabel returns the label of the node of a thought. The first one of a branch has the
+// branch's verdict.
+func nodeLabel(t sequent.Thought, verdict sequent.Verdict, final bool, length int) string {
 	lines := []string{fmt.Sprintf("Thought %d", t.Number)}
 	if number, named, ok := revises(t); ok && named {
 		lines = []string{"Revision of", fmt.Sprintf("Thought %d", number)}
@@ -144,7 +209,15 @@ func nodeLabel(t sequent.Thought, final bool, length int) string {
 		lines = []string{"Revision"}
 	}
 	if t.Branch != "" {
-		lines = append([]string{"Branch " + literal(oneLine(t.Branch, labelLength))}, lines...)
+		branch := "Branch " + literal(oneLine(t.Branch, labelLength))
+		switch verdict {
+		case "":
+		case sequent.Rejected:
+			branch += ", ╳ rejected"
+		default:
+			branch += ", " + string(verdict)
+		}
+		lines = append([]string{branch}, lines...)
 	}
 	if final {
 		lines = append(lines, "(Final)")

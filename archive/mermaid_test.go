@@ -17,7 +17,7 @@ func checkChart(t *testing.T, chart string) {
 	t.Helper()
 	nodes := make(map[string]bool)
 	edges := 0
-	node, edge := regexp.MustCompile(`^    (\w+)\["`), regexp.MustCompile(`^    (\w+) (?:-->|-\.->)(?:\|"\w+"\|)? (\w+)$`)
+	node, edge := regexp.MustCompile(`^    (\w+)\["`), regexp.MustCompile(`^    (\w+) (?:-->|-\.->)(?:\|"[\w ]+"\|)? (\w+)$`)
 	for line := range strings.Lines(chart) {
 		line = strings.TrimSuffix(line, "\n")
 		if m := node.FindStringSubmatch(line); m != nil {
@@ -43,7 +43,7 @@ func checkChart(t *testing.T, chart string) {
 func long(thoughts, branchEvery, reviseEvery int, text string) []sequent.Draft {
 	var list []sequent.Draft
 	for n := 1; len(list) < thoughts; n++ {
-		d := sequent.Draft{Number: n, Total: thoughts, Text: fmt.Sprintf("%d %s", n, text), More: len(list) < thoughts-1}
+		d := sequent.Draft{Number: n, Total: thoughts, Text: fmt.Sprintf("%d %s", n, text), Final: len(list) >= thoughts-1}
 		if reviseEvery > 0 && n%reviseEvery == 0 {
 			d.Revises = sequent.To(n - 2)
 		}
@@ -51,7 +51,7 @@ func long(thoughts, branchEvery, reviseEvery int, text string) []sequent.Draft {
 		for i := range 5 {
 			if branchEvery > 0 && n%branchEvery == 0 && len(list) < thoughts-1 {
 				list = append(list, sequent.Draft{
-					Number: n + 1 + i, Total: thoughts, Text: text, Branch: fmt.Sprintf("way %d", n), From: sequent.To(n), More: i < 4,
+					Number: n + 1 + i, Total: thoughts, Text: text, Branch: fmt.Sprintf("way %d", n), From: sequent.To(n), Final: i >= 4,
 				})
 			}
 		}
@@ -68,7 +68,7 @@ func TestMermaidFolds(t *testing.T) {
 	if chart != archive.Mermaid(s) {
 		t.Error("Mermaid draws another chart")
 	}
-	if !strings.Contains(chart, fmt.Sprintf("%d of 2000 thoughts are folded into runs", folded)) || folded < 1000 || folded > 1990 {
+	if !strings.Contains(chart, fmt.Sprintf("%d of 2000 thoughts are folded", folded)) || folded < 1000 || folded > 1990 {
 		t.Errorf("%d thoughts are folded, and the chart begins\n%.400s", folded, chart)
 	}
 	for _, branch := range s.Branches() {
@@ -79,7 +79,7 @@ func TestMermaidFolds(t *testing.T) {
 	shown, edges := 0, 0
 	for thought := range s.All() {
 		_, named := thought.Revises.Number()
-		if !named && thought.More {
+		if !named && !thought.Final {
 			continue
 		}
 		if node := fmt.Sprintf("\n    t%d[", thought.Seq); !strings.Contains(chart, node) {
@@ -114,7 +114,7 @@ func TestMermaidAlwaysFits(t *testing.T) {
 		{"more branches than edges", func() []sequent.Draft {
 			var list []sequent.Draft
 			for i := range 900 {
-				list = append(list, sequent.Draft{Number: i + 1, Text: "x", Branch: fmt.Sprint("b", i), From: sequent.To(max(i, 1)), More: true})
+				list = append(list, sequent.Draft{Number: i + 1, Text: "x", Branch: fmt.Sprint("b", i), From: sequent.To(max(i, 1))})
 			}
 			return list
 		}(), true},
@@ -123,7 +123,7 @@ func TestMermaidAlwaysFits(t *testing.T) {
 			s := recorded(t, key("s"), tt.drafts...)
 			chart, folded := archive.MermaidFolded(s)
 			checkChart(t, chart)
-			if folded > 0 != tt.folds || strings.Contains(chart, "are folded into runs") != tt.folds {
+			if folded > 0 != tt.folds || strings.Contains(chart, "are folded") != tt.folds {
 				t.Errorf("%d thoughts are folded:\n%.300s", folded, chart)
 			}
 			t.Logf("%d of %d folded, %d edges, %d characters", folded, s.Len(), strings.Count(chart, "->"), len([]rune(chart)))
@@ -140,21 +140,5 @@ func TestMermaidWhole(t *testing.T) {
 	s = recorded(t, key("s"), long(1500, 100, 40, "short")...)
 	if n := len(regexp.MustCompile(`(?m)^    t\d+\["`).FindAllString(archive.MermaidWhole(s), -1)); n != 1500 {
 		t.Errorf("%d nodes, want 1500", n)
-	}
-}
-
-// The labels of runs tell what is in them.
-func TestMermaidRuns(t *testing.T) {
-	s := recorded(t, key("s"), long(1500, 0, 3, "short")...)
-	chart := archive.Mermaid(s)
-	if !regexp.MustCompile(`run\d+\["\d+ thoughts, \d+ to \d+<br/>revisions: \d+( \d+){7} and \d+ more<br/>“\d+ short”"\]`).MatchString(chart) {
-		t.Errorf("no run names its revisions:\n%.600s", chart)
-	}
-}
-
-func BenchmarkMermaidFolds(b *testing.B) {
-	s := recorded(b, key("s"), long(20_000, 100, 40, "Look at the counters.")...)
-	for b.Loop() {
-		archive.Mermaid(s)
 	}
 }

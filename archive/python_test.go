@@ -2,13 +2,13 @@ package archive_test
 
 import (
 	"bytes"
+	"database/sql"
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -18,26 +18,30 @@ import (
 	"github.com/sequent-dev/sequent/archive"
 	"github.com/sequent-dev/sequent/internal/needtest"
 	"github.com/sequent-dev/sequent/internal/redact"
+	"github.com/sequent-dev/sequent/store/sqlite"
 )
 
 // TestPython compares the verdicts of testdata/verify.py, an independent implementation
-// of docs/format.md, with those of Verify, for intact, masked and damaged exports.
+// of docs/reference/format.md, with those of Verify, for intact, masked and damaged exports.
 func TestPython(t *testing.T) {
 	t.Parallel()
-	python := needtest.Program(t, "python3", "install Python 3")
 	e := sequent.New(sequent.Config{})
 	seed := uint64(time.Now().UnixNano())
 	t.Logf("seed %d", seed)
 	rng := rand.New(rand.NewPCG(seed, 1))
 	var docs [][]byte
 	var names []string
+	find, err := redact.Expressions([]string{`plain|null|[{\x00]|中文`})
+	if err != nil {
+		t.Fatal(err)
+	}
 	add := func(name string, doc []byte) { docs, names = append(docs, doc), append(names, name) }
 	for n := range 20 {
 		id := sequent.ID(fmt.Sprint("s", n))
 		anySession(t, e, rng, id)
 		h, entries := entriesOf(t, e, id)
 		add("any", archive.Log(h, entries))
-		h, entries, _, err := redact.Session(h, entries, []redact.Pattern{{Name: "p", Expr: regexp.MustCompile(`plain|null|[{\x00]|中文`)}})
+		h, entries, _, err := redact.Session(t.Context(), h, entries, find)
 		if err == nil { // no label has such a name
 			add("redacted", archive.Log(h, entries))
 		}
@@ -45,7 +49,7 @@ func TestPython(t *testing.T) {
 	if _, err := e.Begin(t.Context(), "damaged", func(c *sequent.Change) error {
 		c.BeginIn("scope", "standard")
 		for n := range 6 {
-			if _, err := c.Append(sequent.Draft{Number: n + 1, Total: 6, Text: fmt.Sprint("thought ", n+1), More: n < 5}); err != nil {
+			if _, err := c.Append(sequent.Draft{Number: n + 1, Total: 6, Text: fmt.Sprint("thought ", n+1), Final: n == 5}); err != nil {
 				return err
 			}
 		}
@@ -74,21 +78,16 @@ func TestPython(t *testing.T) {
 	}
 
 	dir := t.TempDir()
-	args := []string{filepath.Join("..", "testdata", "verify.py")}
+	var files []string
 	for i, doc := range docs {
-		file := filepath.Join(dir, fmt.Sprint(i, ".json"))
-		if err := os.WriteFile(file, doc, 0o600); err != nil {
+		files = append(files, filepath.Join(dir, fmt.Sprint(i, ".json")))
+		if err := os.WriteFile(files[i], doc, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		args = append(args, file)
 	}
-	out, err := exec.CommandContext(t.Context(), python, args...).CombinedOutput()
-	if err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
-	verdicts := strings.Split(strings.TrimSpace(strings.ReplaceAll(string(out), "\r\n", "\n")), "\n")
+	verdicts := verdicts(t, files...)
 	if len(verdicts) != len(docs) {
-		t.Fatalf("%d verdicts for %d files:\n%s", len(verdicts), len(docs), out)
+		t.Fatalf("%d verdicts for %d files:\n%q", len(verdicts), len(docs), verdicts)
 	}
 	for i, doc := range docs {
 		h, entries, err := archive.ReadJSON(bytes.NewReader(doc))
@@ -109,9 +108,72 @@ func TestPython(t *testing.T) {
 	}
 }
 
+// verdicts returns the lines that testdata/verify.py prints for files.
+func verdicts(t *testing.T, files ...string) []string {
+	t.Helper()
+	python := needtest.Program(t, "python3", "install Python 3")
+	args := append([]string{"-X", "utf8", filepath.Join("..", "testdata", "verify.py")}, files...)
+	out, err := exec.CommandContext(t.Context(), python, args...).CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	return strings.Split(strings.TrimSpace(strings.ReplaceAll(string(out), "\r\n", "\n")), "\n")
+}
+
+// TestPythonReadsStores compares what verify.py says of the sessions in a store with what Verify
+// says, also after plain SQL has changed some of them.
+func TestPythonReadsStores(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "s.db")
+	s, err := sqlite.Open(t.Context(), sqlite.Config{Path: file, Sync: sqlite.Normal})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	seed := uint64(time.Now().UnixNano())
+	t.Logf("seed %d", seed)
+	rng := rand.New(rand.NewPCG(seed, 1))
+	e := sequent.New(sequent.Config{Store: s})
+	ids := make([]sequent.ID, 20)
+	for n := range ids {
+		ids[n] = sequent.ID(fmt.Sprint("s", n))
+		anySession(t, e.Owned("ann"), rng, ids[n])
+	}
+	db, err := sql.Open("sqlite", file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	for _, change := range []string{
+		"", "UPDATE tool_sessions SET created = created - 1 WHERE id = 's1'", "UPDATE tool_sessions SET header = '{}' WHERE id = 's2'",
+		"UPDATE tool_log SET text = text || '.' WHERE seq = 1", "DELETE FROM tool_log WHERE n = 2",
+	} {
+		if _, err := db.ExecContext(t.Context(), change); err != nil {
+			t.Fatal(err)
+		}
+		var want []string
+		faults := 0
+		for _, id := range ids {
+			v, err := e.Owned("ann").Verify(t.Context(), id)
+			if err != nil {
+				t.Fatal(err)
+			}
+			line := "ann/" + string(id) + ": intact " + v.Head.String()
+			if v.Fault != nil {
+				faults++
+				line = "ann/" + string(id) + ": " + v.Fault.String()
+			}
+			want = append(want, line)
+		}
+		if got := verdicts(t, file); !slices.Equal(got, want) || (faults > 0) != (change != "") {
+			t.Errorf("after %q, %d faults: Python says\n%s\nwant\n%s", change, faults, strings.Join(got, "\n"), strings.Join(want, "\n"))
+		}
+	}
+}
+
 func entriesOf(t *testing.T, e *sequent.Engine, id sequent.ID) (sequent.Header, []sequent.Entry) {
 	t.Helper()
-	h, entries, err := e.Entries(t.Context(), id)
+	h, entries, err := e.Entries(t.Context(), id, sequent.Position{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -133,7 +195,7 @@ func damages() map[string]func(*archive.Export) {
 		"nothing":           func(*archive.Export) {},
 		"a text":            func(x *archive.Export) { x.Thoughts[2].Text += "." },
 		"a number":          func(x *archive.Export) { x.Thoughts[2].Number++ },
-		"a flag":            func(x *archive.Export) { x.Thoughts[2].More = false },
+		"a flag":            func(x *archive.Export) { x.Thoughts[2].Final = true },
 		"a reference":       func(x *archive.Export) { x.Thoughts[2].Revises = new(int) },
 		"a label":           func(x *archive.Export) { x.Thoughts[2].Labels = map[string]string{"a": ""} },
 		"a time":            func(x *archive.Export) { x.Thoughts[2].At = x.Thoughts[2].At.Add(time.Microsecond) },
@@ -166,6 +228,13 @@ func damages() map[string]func(*archive.Export) {
 		"another conclusion":  func(x *archive.Export) { x.Conclusion = "It fails." },
 		"another state":       func(x *archive.Export) { x.State = "active" },
 		"another title":       func(x *archive.Export) { x.Title = "" },
+		"another id":          func(x *archive.Export) { x.ID = "other" },
+		"an owner":            func(x *archive.Export) { x.Owner = "alice" },
+		"another origin":      func(x *archive.Export) { x.Origin.Project = "other" },
+		"another begin":       func(x *archive.Export) { x.Created = x.Created.Add(-time.Microsecond) },
+		"another change":      func(x *archive.Export) { x.Updated = x.Updated.Add(time.Second) },
+		"an expiry":           func(x *archive.Export) { x.Expires = x.Updated.Add(time.Hour) },
+		"another seal":        func(x *archive.Export) { x.Chain.Seal[0]++ },
 		"another label":       func(x *archive.Export) { x.Labels = map[string]string{"topic": "x"} },
 		"a conclusion before": func(x *archive.Export) { x.Entries[0].At = x.Entries[0].At.Add(-time.Second) },
 	}

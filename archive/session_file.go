@@ -4,8 +4,11 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"io"
+	"iter"
 	"strings"
+	"time"
 
 	"github.com/sequent-dev/sequent"
 	"github.com/sequent-dev/sequent/internal/objectkeys"
@@ -30,12 +33,12 @@ type record struct {
 }
 
 func recordOf(t sequent.Thought) record {
-	r := record{Thought: t.Text, Number: t.Number, Total: t.Total, More: t.More}
+	r := record{Thought: t.Text, Number: t.Number, Total: t.Total, More: !t.Final}
 	set := func(field *json.RawMessage, name string, known bool, value any) {
 		if as := t.Labels[given+name]; json.Valid([]byte(as)) {
 			*field = json.RawMessage(as)
 		} else if known {
-			*field = encode(value)
+			*field = compact(value)
 		}
 	}
 	revises, named := t.Revises.Number()
@@ -55,66 +58,56 @@ func SessionFile(s *sequent.Session) []byte {
 	return b.Bytes()
 }
 
-// writeSessionFile writes a session file. It encodes one thought at a time, so that a
-// long session is not in memory twice.
-func writeSessionFile(dst io.Writer, s *sequent.Session) error {
-	w := bufio.NewWriterSize(dst, 64<<10) // keeps the first error for Flush
-	field := func(indent, name string) {
-		w.WriteString("\n" + indent)
-		w.Write(encode(name))
-		w.WriteString(": ")
-	}
-	list := func(indent string, seqs func(yield func(sequent.Thought) bool)) {
-		w.WriteByte('[')
-		empty := true
-		for t := range seqs {
-			if !empty {
-				w.WriteByte(',')
-			}
-			empty = false
-			w.WriteString("\n  " + indent)
-			var b bytes.Buffer
-			if json.Indent(&b, encode(recordOf(t)), indent+"  ", "  ") == nil { // what was just encoded is JSON
-				w.Write(b.Bytes())
-			}
-		}
-		if !empty {
-			w.WriteString("\n" + indent)
-		}
-		w.WriteByte(']')
-	}
+// asJavaScript replaces the escapes of U+2028 and U+2029, which encoding/json always writes and
+// JSON.stringify in JavaScript does not, by the characters. It leaves escaped backslashes alone.
+var asJavaScript = strings.NewReplacer(`\\`, `\\`, `\u2028`, "\u2028", `\u2029`, "\u2029")
 
-	w.WriteByte('{')
-	field("  ", "id")
-	w.Write(encode(string(s.ID())))
-	w.WriteByte(',')
-	field("  ", "timestamp")
-	w.Write(encode(s.Created().UTC().Format("2006-01-02T15:04:05.000Z")))
-	w.WriteByte(',')
-	field("  ", "thoughtHistory")
-	list("  ", s.All())
-	w.WriteByte(',')
-	field("  ", "branches")
-	w.WriteByte('{')
-	labels, members := branches(s)
-	for i, label := range labels {
-		if i > 0 {
-			w.WriteByte(',')
+// writeSessionFile writes a session file.
+func writeSessionFile(dst io.Writer, s *sequent.Session) error {
+	w := jsonWriter{bufio.NewWriterSize(dst, 64<<10), func(v any) []byte {
+		text := compact(v)
+		if bytes.Contains(text, []byte(`\u202`)) {
+			return []byte(asJavaScript.Replace(string(text)))
 		}
-		field("    ", label)
-		list("    ", func(yield func(sequent.Thought) bool) {
+		return text
+	}}
+	w.WriteString("{\n  \"id\": ")
+	w.value("", string(s.ID()))
+	w.WriteString(",\n  \"timestamp\": ")
+	w.value("", s.Created().UTC().Format("2006-01-02T15:04:05.000Z"))
+	w.WriteString(",\n  \"thoughtHistory\": ")
+	w.list("  ", records(s.All()))
+	w.WriteString(",\n  \"branches\": {")
+	labels, members := branches(s)
+	next := "\n    "
+	for _, label := range labels {
+		w.WriteString(next)
+		w.value("", label)
+		w.WriteString(": ")
+		w.list("    ", records(func(yield func(sequent.Thought) bool) {
 			for _, seq := range members[label] {
 				if t, ok := s.At(seq); ok && !yield(t) {
 					return
 				}
 			}
-		})
+		}))
+		next = ",\n    "
 	}
 	if len(labels) > 0 {
 		w.WriteString("\n  ")
 	}
 	w.WriteString("}\n}\n")
 	return w.Flush()
+}
+
+func records(thoughts iter.Seq[sequent.Thought]) iter.Seq[any] {
+	return func(yield func(any) bool) {
+		for t := range thoughts {
+			if !yield(recordOf(t)) {
+				return
+			}
+		}
+	}
 }
 
 // branches returns the labels of thoughts that have an origin, in the order of the keys of
@@ -133,42 +126,90 @@ func branches(s *sequent.Session) (labels []string, members map[string][]int) {
 	return objectkeys.Sort(labels), members
 }
 
-// encode returns v as compact JSON with the escapes of JSON.stringify in JavaScript: none
-// for HTML, and none for U+2028 and U+2029. v consists of strings, numbers and booleans.
-func encode(v any) []byte { return unescapeSeparators(compact(v)) }
-
-// compact returns v as compact JSON without escapes for HTML, as labels have it.
-func compact(v any) []byte {
-	var b strings.Builder
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	if err := e.Encode(v); err != nil {
-		panic("archive: cannot encode: " + err.Error()) // none of these types fails
-	}
-	return []byte(strings.TrimSuffix(b.String(), "\n"))
+// A sessionDocument is the contents of a session file.
+type sessionDocument struct {
+	ID        string
+	Timestamp time.Time // time of the first thought; zero if the file has none
+	Thoughts  []sequent.Draft
 }
 
-// unescapeSeparators replaces the escapes of U+2028 and U+2029, which encoding/json always
-// writes, by the characters.
-func unescapeSeparators(text []byte) []byte {
-	if !bytes.Contains(text, []byte(`\u202`)) {
-		return text
+// readSessionFile reads a session file as [SessionFile] and other servers of the same
+// contract write it. It ignores unknown members, and the branches, which repeat the
+// history. Numbers and booleans may be in quotes.
+func readSessionFile(r io.Reader) (d sessionDocument, err error) {
+	var file struct {
+		ID             string            `json:"id"`
+		Timestamp      *string           `json:"timestamp"`
+		ThoughtHistory []json.RawMessage `json:"thoughtHistory"`
 	}
-	out := make([]byte, 0, len(text))
-	for i := 0; i < len(text); i++ {
-		switch rest := text[i:]; {
-		case bytes.HasPrefix(rest, []byte(`\u2028`)):
-			out = append(out, "\u2028"...)
-			i += 5
-		case bytes.HasPrefix(rest, []byte(`\u2029`)):
-			out = append(out, "\u2029"...)
-			i += 5
-		case text[i] == '\\' && len(rest) > 1: // the escaped character may be a backslash
-			out = append(out, rest[:2]...)
-			i++
-		default:
-			out = append(out, text[i])
+	switch err := decode(r, &file); {
+	case err != nil:
+		return d, err
+	case file.ThoughtHistory == nil:
+		return d, fmt.Errorf("no thoughtHistory")
+	}
+	if d.ID = file.ID; file.Timestamp != nil {
+		at, err := time.Parse(time.RFC3339Nano, *file.Timestamp)
+		if err != nil {
+			return d, fmt.Errorf("timestamp %q is not a time", oneLine(*file.Timestamp, 40))
+		}
+		d.Timestamp = at.UTC()
+	}
+	err = decodeEach(file.ThoughtHistory, "thought", func(r reading) error {
+		if r.Thought == nil {
+			return fmt.Errorf("no text")
+		}
+		d.Thoughts = append(d.Thoughts, r.draft())
+		return nil
+	})
+	return d, err
+}
+
+// A reading is a record of a file.
+type reading struct {
+	Thought    *string `json:"thought"`
+	Number     whole   `json:"thoughtNumber"`
+	Total      whole   `json:"totalThoughts"`
+	More       truth   `json:"nextThoughtNeeded"`
+	IsRevision *truth  `json:"isRevision"`
+	Revises    *whole  `json:"revisesThought"`
+	From       *whole  `json:"branchFromThought"`
+	Branch     *string `json:"branchId"`
+	Extend     *truth  `json:"needsMoreThoughts"`
+}
+
+// draft returns the thought as the log has it, with labels for what it cannot
+// tell, so that the file can be written again as it was.
+func (r reading) draft() sequent.Draft {
+	d := sequent.Draft{
+		Number: int(r.Number), Total: int(r.Total), Text: *r.Thought, Final: !bool(r.More),
+		Revision: r.IsRevision != nil && bool(*r.IsRevision), Extend: r.Extend != nil && bool(*r.Extend),
+		Labels: make(map[string]string),
+	}
+	refused := r.IsRevision != nil && !d.Revision
+	if refused {
+		d.Labels[given+"isRevision"] = "false"
+	}
+	if r.Extend != nil && !d.Extend {
+		d.Labels[given+"needsMoreThoughts"] = "false"
+	}
+	if r.Revises != nil && refused {
+		d.Labels[given+"revisesThought"] = fmt.Sprint(*r.Revises)
+	} else if r.Revises != nil {
+		d.Revises = sequent.To(int(*r.Revises))
+	}
+	if r.From != nil && r.Branch != nil && *r.Branch != "" {
+		d.Branch, d.From = *r.Branch, sequent.To(int(*r.From))
+	} else {
+		if r.From != nil {
+			d.Labels[given+"branchFromThought"] = fmt.Sprint(*r.From)
+		}
+		if r.Branch != nil {
+			d.Labels[given+"branchId"] = string(compact(*r.Branch))
 		}
 	}
-	return out
+	if len(d.Labels) == 0 {
+		d.Labels = nil
+	}
+	return d
 }

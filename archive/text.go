@@ -2,16 +2,23 @@ package archive
 
 import (
 	"strings"
+	"unicode/utf8"
 
 	"github.com/sequent-dev/sequent"
 	"github.com/sequent-dev/sequent/internal/lazyregexp"
 	"github.com/sequent-dev/sequent/internal/printable"
 )
 
-// oneLine returns text on one line, truncated to most characters.
+// oneLine returns the beginning of text on one line, truncated to most characters.
 func oneLine(text string, most int) string {
-	text = strings.Join(strings.Fields(printable.Text(text)), " ")
-	return printable.Short(text, most)
+	const enough = 4096 // bytes of which more than most are hardly ever white space
+	if n := enough; len(text) > n {
+		for !utf8.RuneStart(text[n]) {
+			n--
+		}
+		text = text[:n]
+	}
+	return printable.Short(printable.Line(text), most)
 }
 
 // inline matches characters with a meaning within a line of Markdown.

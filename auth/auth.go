@@ -89,6 +89,17 @@ type Authenticator interface {
 	Identify(ctx context.Context, token string) (Identity, error)
 }
 
+// A Guarantor is an Authenticator that also says for how long what was made with a token counts,
+// such as a link to a session.
+type Guarantor interface {
+	Authenticator
+	// Until returns until when something counts that was made at a time, with a token which
+	// id names ([Identity.Token]); the zero time means without end. The error is an
+	// [*InvalidError] if the token has expired or was revoked since, and any other error means
+	// that this cannot be told now.
+	Until(ctx context.Context, id string, made time.Time) (time.Time, error)
+}
+
 // Recheck returns who a token is for now, for a connection that it was checked for before. If
 // it belongs to another subject meanwhile, the error is [ErrUnknown].
 func Recheck(ctx context.Context, a Authenticator, token, subject string) (Identity, error) {
@@ -109,22 +120,30 @@ func (e *InvalidError) Error() string { return e.Reason }
 // ErrUnknown is the error for a token of which nothing is known.
 var ErrUnknown = &InvalidError{Reason: "the token is not valid, or not any more"}
 
-// First returns an Authenticator that takes the answer of the first one for which a token is
+// First returns a Guarantor that takes the answer of the first one for which a token is
 // not invalid. Of the reasons why it is, it returns the last.
-func First(list ...Authenticator) Authenticator { return first(list) }
+func First(list ...Guarantor) Guarantor { return first(list) }
 
-type first []Authenticator
+type first []Guarantor
 
 func (f first) Identify(ctx context.Context, token string) (Identity, error) {
-	var err error = ErrUnknown
+	return ask(f, func(a Guarantor) (Identity, error) { return a.Identify(ctx, token) })
+}
+
+func (f first) Until(ctx context.Context, id string, made time.Time) (time.Time, error) {
+	return ask(f, func(a Guarantor) (time.Time, error) { return a.Until(ctx, id, made) })
+}
+
+// ask returns the first answer that is not that something is invalid.
+func ask[T any](f first, question func(Guarantor) (T, error)) (answer T, err error) {
+	err = ErrUnknown
 	for _, a := range f {
-		var who Identity
-		who, err = a.Identify(ctx, token)
+		answer, err = question(a)
 		if _, invalid := errors.AsType[*InvalidError](err); !invalid {
-			return who, err
+			break
 		}
 	}
-	return Identity{}, err
+	return answer, err
 }
 
 // Tokens are what a provider issues to a client when a person signs in.

@@ -10,30 +10,44 @@
 package brief
 
 import (
+	"context"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/sequent-dev/sequent"
 )
 
 // Write returns the brief of a session in at most the given number of bytes, if that is
-// enough for its first line, and how many thoughts that hold it does not show whole.
-func Write(s *sequent.Session, bytes int) (text string, left int) {
-	w := newWriter(s)
+// enough for its first line, and how many thoughts that hold it does not show whole. It
+// fails only if ctx is done.
+func Write(ctx context.Context, s *sequent.Session, bytes int) (text string, left int, err error) {
+	w := newWriter(ctx, s, bytes)
 	w.plan(bytes)
-	w.choose(bytes)
-	return w.text(), w.left()
+	if err := w.choose(bytes); err != nil {
+		return "", 0, err
+	}
+	holding := 0
+	for i := range w.log {
+		if w.holds(i + 1) {
+			holding++
+		}
+	}
+	return w.text(), w.left(holding), nil
 }
 
 // A writer collects what a brief may say and chooses from it.
 type writer struct {
+	ctx       context.Context
 	s         *sequent.Session
 	log       []sequent.Thought
 	standings []sequent.Standing
 	lines     []sequent.Line
 	items     []*item
 	shown     map[int]bool // thoughts that an item has, by Seq
+	room      int          // bytes of a text of which some can be shown
 }
 
 // The sections of a brief, in order.
@@ -54,6 +68,7 @@ type item struct {
 	head    string // what the line begins with
 	seq     int    // of the thought whose sentences these are; 0 for none
 	pieces  []piece
+	begun   bool // a piece is chosen
 }
 
 // A piece is a sentence, or another part of a line that is said whole or not at all.
@@ -80,11 +95,12 @@ const (
 	weightThought   = 71.0
 	weightReasons   = 68.9 // of other sentences of the decision
 	weightCause     = 68.0 // of other sentences of what changed the author's mind
+	weightUnshown   = -1e9 // of what is behind the part of a text that is looked at
 )
 
-func newWriter(s *sequent.Session) *writer {
+func newWriter(ctx context.Context, s *sequent.Session, bytes int) *writer {
 	return &writer{
-		s: s, log: slices.Collect(s.All()), standings: s.Standings(), lines: s.Lines(), shown: make(map[int]bool),
+		ctx: ctx, s: s, room: min(bytes, math.MaxInt32) + 2*longestSentence, log: slices.Collect(s.All()), standings: s.Standings(), lines: s.Lines(), shown: make(map[int]bool),
 	}
 }
 
@@ -92,11 +108,24 @@ func newWriter(s *sequent.Session) *writer {
 // enough to say something, and has a weight of its own; the next ones weigh rest, and
 // less with each.
 func (w *writer) add(it item, text string, weight, rest, decay float64) *item {
-	for i, sentence := range lead(Sentences(text)) {
+	if w.ctx.Err() != nil {
+		text = "" // choose returns the error of the context
+	}
+	whole := text
+	if n := w.room; len(text) > n { // there is no room for the rest
+		for !utf8.RuneStart(text[n]) {
+			n--
+		}
+		text = text[:n]
+	}
+	for i, sentence := range lead(parts(text)) {
 		if i > 0 {
 			weight = rest - float64(i-1)*decay
 		}
 		it.pieces = append(it.pieces, piece{text: sentence, weight: weight})
+	}
+	if len(text) < len(whole) {
+		it.pieces = append(it.pieces, piece{weight: weightUnshown})
 	}
 	if len(it.pieces) == 0 {
 		it.pieces = []piece{{weight: weight}}
@@ -142,6 +171,9 @@ func (w *writer) head() string {
 	}
 	if revisions > 0 {
 		parts = append(parts, count(revisions, "revision"))
+	}
+	if f := w.s.Fault(); f != nil {
+		parts = append(parts, "not what was recorded: "+f.String())
 	}
 	return strings.Join(parts, ", ")
 }
@@ -194,9 +226,11 @@ func (w *writer) decision() (sequent.Thought, bool) {
 			return w.log[d.Seq-1], true
 		}
 	}
-	const newest = 200
-	for i := len(w.log) - 1; i >= max(0, len(w.log)-newest); i-- {
-		t := w.log[i]
+	room := 256 << 10 // bytes that are searched for the names of all branches
+	for _, t := range slices.Backward(w.log) {
+		if room -= len(t.Text); room < 0 {
+			break
+		}
 		named := 0
 		for _, l := range w.lines {
 			if l.Label != t.Branch && names(t.Text, l.Label) {
@@ -244,7 +278,7 @@ func (w *writer) planLines() {
 			replaces = " (replaces " + Name(w.log[end.Supersedes-1]) + ")"
 		}
 		rest := weightThought - 10
-		if !l.Left {
+		if !l.GivenUp() {
 			rest = weightRevision
 		}
 		w.add(item{section: sectionLines, head: head + replaces + ":", seq: seq}, end.Text, weightLine, rest, 2)
@@ -258,10 +292,10 @@ func (w *writer) line(l sequent.Line) string {
 		text += " from " + Name(w.log[l.Origin-1])
 	}
 	switch {
-	case l.Verdict != "":
+	case l.By > 0:
 		text += " (" + string(l.Verdict) + " by " + Name(w.log[l.By-1]) + ")"
-	case l.Left:
-		text += " (left)"
+	case l.Verdict != "":
+		text += " (" + string(l.Verdict) + ")"
 	}
 	return text
 }
@@ -287,7 +321,8 @@ func (w *writer) planWithdrawn() {
 		}
 		w.put(it)
 	}
-	if aimless := w.aimless(); len(aimless) > 0 {
+	aims := func(t sequent.Thought) bool { return !t.Revision || t.Supersedes > 0 }
+	if aimless := slices.DeleteFunc(slices.Clone(w.log), aims); len(aimless) > 0 {
 		w.put(item{section: sectionWithdrawn, head: "revisions that name no thought:", pieces: []piece{{text: list(aimless), weight: weightWithdrawn - 1}}})
 	}
 	cause, revisions := w.change()
@@ -332,9 +367,9 @@ func (w *writer) planThoughts(most int) {
 			weight, decay = weightRevision-float64(revisions)/100, 2
 		}
 		switch {
-		case !t.More: // the session was completed before
+		case t.Final: // the session was completed before
 			weight = weightFinal
-		case w.standings[t.Seq-1].State == sequent.Left:
+		case w.standings[t.Seq-1].State.GivenUp():
 			weight -= 5
 		}
 		w.add(item{section: sectionThoughts, head: Name(t) + w.mark(t), seq: t.Seq}, t.Text, weight, weight-decay, decay)
@@ -352,10 +387,10 @@ func (w *writer) mark(t sequent.Thought) string {
 	switch st := w.standings[t.Seq-1]; st.State {
 	case sequent.Superseded:
 		marks = append(marks, "replaced by "+Name(w.log[st.By-1]))
-	case sequent.Disputed, sequent.Left:
+	case sequent.Disputed, sequent.OnRejected, sequent.OnUndecided:
 		marks = append(marks, string(st.State))
 	}
-	if !t.More && t.Seq < len(w.log) {
+	if t.Final && t.Seq < len(w.log) {
 		marks = append(marks, "final")
 	}
 	if len(marks) == 0 {

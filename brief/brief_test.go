@@ -1,11 +1,13 @@
 package brief_test
 
 import (
+	"context"
 	"fmt"
 	"math/rand/v2"
 	"os"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/sequent-dev/sequent"
 	"github.com/sequent-dev/sequent/archive"
@@ -25,7 +27,7 @@ func read(t *testing.T, name string) *sequent.Session {
 		t.Fatal(err)
 	}
 	e := sequent.New(sequent.Config{})
-	if _, err := e.RestoreEntries(t.Context(), h, entries); err != nil {
+	if _, err := e.Restore(t.Context(), h, entries); err != nil {
 		t.Fatal(err)
 	}
 	s, err := e.Session(t.Context(), h.ID)
@@ -53,7 +55,7 @@ func TestColleague(t *testing.T) {
 		{"Interval histogram per pair", "a standing alarm on any NOT indisvalid", "Still to check: pg_index flags"},
 	}
 	for tokens, groups := range map[int][][]string{600: groups[:4], 1000: groups} {
-		text, left := brief.Write(s, 4*tokens)
+		text, left, _ := brief.Write(t.Context(), s, 4*tokens)
 		if len(text) > 4*tokens || left == 0 {
 			t.Errorf("%d tokens: %d bytes, %d thoughts left", tokens, len(text), left)
 		}
@@ -86,9 +88,9 @@ func unsound(t *testing.T, s *sequent.Session, text string) {
 // not say what they revise.
 func TestRevisionsWithoutTarget(t *testing.T) {
 	t.Parallel()
-	text, _ := brief.Write(read(t, "guided-double-charges"), 2400)
+	text, _, _ := brief.Write(t.Context(), read(t, "guided-double-charges"), 2400)
 	for _, want := range []string{
-		"conclusion #14: Conclusion. Cause 1", "claims-table from #7 (left), ends claims-table#10",
+		"conclusion #14: Conclusion. Cause 1", "claims-table from #7 (undecided), ends claims-table#10",
 		"revisions that name no thought: #3, claims-table#10, #13",
 	} {
 		if !strings.Contains(text, want) {
@@ -113,7 +115,6 @@ func TestBrief(t *testing.T) {
 					{Number: 2, Branch: "drop-it", From: sequent.To(1), Text: "Drop the cache."},
 					{Number: 2, Text: "Warm it: it is cheap."},
 				} {
-					d.More = true
 					if _, err := c.Append(d); err != nil {
 						return err
 					}
@@ -143,7 +144,7 @@ warm-it#2 approved (a person)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got, _ := brief.Write(s, 4000); got != c.want {
+		if got, _, _ := brief.Write(t.Context(), s, 4000); got != c.want {
 			t.Errorf("%s:\n%s\nwant:\n%s", name, got, c.want)
 		}
 	}
@@ -151,7 +152,7 @@ warm-it#2 approved (a person)
 
 func says(text string) func(c *sequent.Change) error {
 	return func(c *sequent.Change) error {
-		_, err := c.Append(sequent.Draft{Number: 1, Text: text, More: true})
+		_, err := c.Append(sequent.Draft{Number: 1, Text: text})
 		return err
 	}
 }
@@ -165,7 +166,7 @@ func TestBudget(t *testing.T) {
 		e := sequent.New(sequent.Config{})
 		s, err := e.Begin(t.Context(), "s", func(c *sequent.Change) error {
 			for n := range 1 + rnd.IntN(60) {
-				d := sequent.Draft{Number: n + 1, More: rnd.IntN(20) > 0}
+				d := sequent.Draft{Number: n + 1, Final: rnd.IntN(20) == 0}
 				d.Text = fmt.Sprintf("Thought with the mark %d-%d begins here. ", n, rnd.IntN(1000)) +
 					strings.Repeat("It goes on with a sentence of some length. ", rnd.IntN(12))
 				if rnd.IntN(50) == 0 {
@@ -187,7 +188,7 @@ func TestBudget(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, budget := range []int{0, 50, 400, 2400, 8000, 1 << 20} {
-			text, left := brief.Write(s, budget)
+			text, left, _ := brief.Write(t.Context(), s, budget)
 			if len(text) > max(budget, 60) {
 				t.Fatalf("budget %d: %d bytes:\n%s", budget, len(text), text)
 			}
@@ -199,5 +200,38 @@ func TestBudget(t *testing.T) {
 			}
 			unsound(t, s, text)
 		}
+	}
+}
+
+// TestLinear makes the brief of thoughts of many short lines, each of which is a sentence.
+// The cost was the square of their number: 15 s.
+func TestLinear(t *testing.T) {
+	e := sequent.New(sequent.Config{})
+	s, err := e.Begin(t.Context(), "s", func(c *sequent.Change) error {
+		for range 5 {
+			if _, err := c.Append(sequent.Draft{Text: strings.Repeat("a\n", 31_500)}); err != nil {
+				return err
+			}
+		}
+		_, err := c.Append(sequent.Draft{Text: strings.Repeat("a ", 31_500), Final: true})
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	took := func(budget int) time.Duration {
+		begun := time.Now()
+		if _, _, err := brief.Write(t.Context(), s, budget); err != nil {
+			t.Fatal(err)
+		}
+		return time.Since(begun)
+	}
+	if d := took(1 << 20); d > 3*time.Second {
+		t.Errorf("the brief took %v, want well below a second", d)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if text, _, err := brief.Write(ctx, s, 1<<20); err == nil || text != "" {
+		t.Errorf("for a caller that has left: %.40q, %v", text, err)
 	}
 }

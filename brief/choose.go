@@ -6,43 +6,56 @@ import (
 	"strings"
 )
 
-// choose chooses the pieces that fit, those first that weigh most.
-func (w *writer) choose(bytes int) {
-	type candidate struct {
-		it *item
-		p  *piece
-	}
+// choose chooses the pieces that fit, those first that weigh most. It fails if the writer's
+// context is done.
+func (w *writer) choose(bytes int) error {
 	var all []candidate
 	for _, it := range w.items {
 		for i := range it.pieces {
-			all = append(all, candidate{it, &it.pieces[i]})
+			if it.pieces[i].weight > weightUnshown {
+				all = append(all, candidate{it, i})
+			}
 		}
 	}
-	slices.SortStableFunc(all, func(a, b candidate) int { return cmp.Compare(b.p.weight, a.p.weight) })
+	slices.SortStableFunc(all, func(a, b candidate) int { return cmp.Compare(b.weight(), a.weight()) })
 	for _, c := range all {
-		before := c.it.size()
-		c.p.chosen = true
-		cost := c.it.size() - before
+		cost := c.it.cost(c.i)
 		if cost <= bytes || c.it.section == sectionHead {
 			bytes -= cost
-		} else {
-			c.p.chosen = false
+			c.it.pieces[c.i].chosen = true
+			c.it.begun = true
 		}
 	}
+	return w.ctx.Err()
 }
 
-// size returns the length of the item's line as it is chosen.
-func (it *item) size() int {
-	if !it.begun() {
-		return 0
+// A candidate is a piece that may be chosen.
+type candidate struct {
+	it *item
+	i  int // in it.pieces
+}
+
+func (c candidate) weight() float64 { return c.it.pieces[c.i].weight }
+
+// cost returns how many bytes longer the brief gets with piece i of the item: with its
+// text, a space before it, and the gaps that it divides.
+func (it *item) cost(i int) int {
+	n := len(it.pieces[i].text)
+	if n > 0 && (it.head != "" || it.begun) {
+		n++
 	}
-	var b strings.Builder
-	it.write(&b)
-	return b.Len()
-}
-
-func (it *item) begun() bool {
-	return slices.ContainsFunc(it.pieces, func(p piece) bool { return p.chosen })
+	gaps := 0
+	for _, beside := range []int{i - 1, i + 1} {
+		if beside >= 0 && beside < len(it.pieces) && !it.pieces[beside].chosen {
+			gaps++
+		}
+	}
+	if it.begun {
+		gaps-- // the one in place of this piece
+	} else {
+		n += len(it.head) + len("\n")
+	}
+	return n + gaps*len(gap)
 }
 
 // gap stands for sentences that are left out.
@@ -60,7 +73,7 @@ func (w *writer) text() string {
 	})
 	var b strings.Builder
 	for _, it := range items {
-		if it.begun() {
+		if it.begun {
 			it.write(&b)
 		}
 	}
@@ -79,7 +92,7 @@ func (it *item) write(b *strings.Builder) {
 			b.WriteString(gap)
 			skipped = false
 		}
-		if said && p.text != "" {
+		if said && p.text != "" && !isCode(p.text) && !strings.HasSuffix(b.String(), "\n") {
 			b.WriteByte(' ')
 		}
 		b.WriteString(p.text)
@@ -88,21 +101,17 @@ func (it *item) write(b *strings.Builder) {
 	if skipped {
 		b.WriteString(gap)
 	}
-	b.WriteByte('\n')
+	if !strings.HasSuffix(b.String(), "\n") {
+		b.WriteByte('\n')
+	}
 }
 
-// left returns the number of thoughts that hold and are not shown whole.
-func (w *writer) left() int {
-	holding := 0
-	for _, t := range w.log {
-		if w.holds(t.Seq) {
-			holding++
+// left returns how many of a number of thoughts are not shown whole.
+func (w *writer) left(holding int) int {
+	for _, it := range w.items {
+		if it.seq > 0 && !slices.ContainsFunc(it.pieces, func(p piece) bool { return !p.chosen }) {
+			holding--
 		}
 	}
-	return holding - w.wholeOf()
-}
-
-// whole reports whether all pieces are chosen.
-func (it *item) whole() bool {
-	return !slices.ContainsFunc(it.pieces, func(p piece) bool { return !p.chosen })
+	return holding
 }

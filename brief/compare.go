@@ -1,6 +1,7 @@
 package brief
 
 import (
+	"context"
 	"fmt"
 	"strings"
 
@@ -10,9 +11,9 @@ import (
 // Compare tells in at most the given number of bytes, if that is enough for its first
 // line, where two lines of a session part, what each has of its own that holds, and how
 // each ends. Both lines exist; the label of the main line is empty. Left is the number
-// of thoughts of their own that it does not show whole.
-func Compare(s *sequent.Session, a, b string, bytes int) (text string, left int) {
-	w := newWriter(s)
+// of thoughts of their own that it does not show whole. It fails only if ctx is done.
+func Compare(ctx context.Context, s *sequent.Session, a, b string, bytes int) (text string, left int, err error) {
+	w := newWriter(ctx, s, bytes)
 	pathA, pathB := s.Path(a), s.Path(b)
 	common := 0
 	for common < min(len(pathA), len(pathB)) && pathA[common].Seq == pathB[common].Seq {
@@ -27,8 +28,10 @@ func Compare(s *sequent.Session, a, b string, bytes int) (text string, left int)
 	w.put(item{section: sectionHead, head: head, pieces: []piece{{weight: weightEnd + 1}}})
 	own := w.planSide(1, a, pathA[common:])
 	own += w.planSide(2, b, pathB[common:])
-	w.choose(bytes)
-	return w.text(), own - w.wholeOf()
+	if err := w.choose(bytes); err != nil {
+		return "", 0, err
+	}
+	return w.text(), w.left(own), nil
 }
 
 // planSide adds what a line has of its own, and returns the number of its thoughts.
@@ -65,14 +68,4 @@ func (w *writer) planSide(section int, label string, path []sequent.Thought) (ow
 		w.add(item{section: section, head: "  " + Name(t) + w.mark(t), seq: t.Seq}, t.Text, weight, rest, 2)
 	}
 	return len(holding)
-}
-
-// wholeOf returns the number of thoughts that are shown whole.
-func (w *writer) wholeOf() (n int) {
-	for _, it := range w.items {
-		if it.seq > 0 && it.whole() {
-			n++
-		}
-	}
-	return n
 }

@@ -1,46 +1,31 @@
 package brief
 
-import "strings"
+import (
+	"strings"
 
-import "github.com/sequent-dev/sequent"
+	"github.com/sequent-dev/sequent"
+)
 
 // chains returns what replaced what, oldest first: "#4 → #6 → #14".
-func (w *writer) chains() []string {
-	replaced := make(map[int]bool) // thoughts that some chain has at its beginning
+func (w *writer) chains() (chains []string) {
 	by := make(map[int]int)
 	for i := range w.log {
-		if old := w.log[i].Supersedes; old > 0 {
-			by[old] = w.log[i].Seq
-		}
+		by[w.log[i].Supersedes] = w.log[i].Seq
 	}
-	for _, next := range by {
-		replaced[next] = true
-	}
-	var chains []string
+	delete(by, 0)
 	for i := range w.log {
-		t := w.log[i]
-		if by[t.Seq] == 0 || replaced[t.Seq] {
+		t := &w.log[i]
+		if by[t.Seq] == 0 || by[t.Supersedes] == t.Seq { // it stands, or is within a chain
 			continue
 		}
 		var chain strings.Builder
-		chain.WriteString(Name(t))
+		chain.WriteString(Name(*t))
 		for seq := by[t.Seq]; seq > 0; seq = by[seq] {
 			chain.WriteString(" → " + Name(w.log[seq-1]))
 		}
 		chains = append(chains, chain.String())
 	}
 	return chains
-}
-
-// aimless returns the revisions that do not say what they revise.
-func (w *writer) aimless() []sequent.Thought {
-	var found []sequent.Thought
-	for _, t := range w.log {
-		if t.Revision && t.Supersedes == 0 {
-			found = append(found, t)
-		}
-	}
-	return found
 }
 
 // change returns the thought that made the author revise the most at once, the latest

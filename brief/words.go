@@ -18,7 +18,7 @@ func Name(t sequent.Thought) string {
 // Label returns how a brief names a line of a session.
 func Label(s *sequent.Session, label string) string {
 	if label == "" {
-		return sequent.MainLine
+		return "main"
 	}
 	return short(label)
 }
@@ -116,7 +116,7 @@ func Sentences(text string) []string {
 	for line := range strings.Lines(text) {
 		line = strings.Join(strings.Fields(line), " ")
 		for line != "" {
-			n := clauseEnd(line[:sentenceEnd(line)])
+			n := clauseEnd(line[:sentenceEnd(line[:min(len(line), longestSentence+utf8.UTFMax+1)])])
 			all = append(all, line[:n])
 			line = strings.TrimLeft(line[n:], " ")
 		}
@@ -152,10 +152,13 @@ func sentenceEnd(line string) int {
 	return len(line)
 }
 
+// longestSentence is the number of bytes beyond which a sentence is divided.
+const longestSentence = 300
+
 // clauseEnd returns the length of the first part of a sentence: all of it unless it is
 // long, otherwise up to the last semicolon, comma or colon, or word, that fits.
 func clauseEnd(sentence string) int {
-	const most = 300 // bytes
+	const most = longestSentence
 	if len(sentence) <= most {
 		return len(sentence)
 	}
@@ -203,12 +206,61 @@ func cutWords(s string, bytes int) string {
 	return s[:n] + gap
 }
 
+// parts returns the sentences of a text and its blocks of code. A block is one part, in lines of
+// its own, as it was written.
+func parts(text string) (all []string) {
+	var code, prose strings.Builder
+	fence := "" // that the block began with; empty in prose and in indented code
+	flush := func() {
+		all = append(all, Sentences(prose.String())...)
+		prose.Reset()
+		if code.Len() > 0 {
+			all = append(all, "\n"+strings.TrimRight(code.String(), "\n")+"\n")
+			code.Reset()
+		}
+	}
+	for line := range strings.Lines(text) {
+		trimmed := strings.TrimSpace(line)
+		mark := trimmed[:len(trimmed)-len(strings.TrimLeft(trimmed, "`~"))]
+		switch {
+		case fence != "":
+			code.WriteString(line)
+			if strings.HasPrefix(mark, fence) && mark == trimmed {
+				flush()
+				fence = ""
+			}
+		case len(mark) >= 3 && !strings.Contains(trimmed[len(mark):], "`"):
+			flush()
+			fence = mark
+			code.WriteString(line)
+		case trimmed != "" && (strings.HasPrefix(line, "    ") || strings.HasPrefix(line, "\t")):
+			if code.Len() == 0 {
+				flush()
+			}
+			code.WriteString(line)
+		default:
+			if code.Len() > 0 {
+				flush()
+			}
+			prose.WriteString(line)
+		}
+	}
+	flush()
+	return all
+}
+
+// isCode reports whether a part of a text is a block of code.
+func isCode(part string) bool { return strings.HasPrefix(part, "\n") }
+
 // lead joins the first sentences until they say something: "Fix A." alone does not.
 func lead(all []string) []string {
 	const least = 40 // bytes
 	n := 1
 	length := 0
 	for i, s := range all {
+		if isCode(s) {
+			break
+		}
 		length += len(s) + 1
 		n = i + 1
 		if length >= least {

@@ -66,3 +66,19 @@ func TestNames(t *testing.T) {
 		t.Error("a label of one letter is found")
 	}
 }
+
+// Blocks of code are parts of their own, in the lines in which they were written.
+func TestParts(t *testing.T) {
+	for text, want := range map[string][]string{
+		"One. Two.\nThree": {"One.", "Two.", "Three"},
+		"See:\n```go\nif x {\n\treturn\n}\n```\nDone. So.": {"See:", "\n```go\nif x {\n\treturn\n}\n```\n", "Done.", "So."},
+		"~~~\na\n\nb\n":                     {"\n~~~\na\n\nb\n"},
+		"A:\n    x = 1\n    y = 2\nB.\n\tz": {"A:", "\n    x = 1\n    y = 2\n", "B.", "\n\tz\n"},
+		"```one``` word":                    {"```one``` word"},
+		"":                                  nil,
+	} {
+		if got := parts(text); !slices.Equal(got, want) {
+			t.Errorf("%q: got %q, want %q", text, got, want)
+		}
+	}
+}

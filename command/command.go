@@ -14,6 +14,8 @@ import (
 	"os/signal"
 	"time"
 
+	"github.com/spf13/cobra"
+
 	"github.com/sequent-dev/sequent/dialect"
 )
 
@@ -29,6 +31,7 @@ type Config struct {
 // 1 for a failure and 2 for incorrect usage. It reads os.Args, the environment and
 // standard input, and handles signals. Call it once.
 func Main(cfg Config) int {
+	cobra.EnableCommandSorting = false // help lists commands by their use
 	ctx, stop := signal.NotifyContext(context.Background(), stopSignals()...)
 	defer stop()
 	context.AfterFunc(ctx, stop) // a second signal kills the program, even if it hangs

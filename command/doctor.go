@@ -1,6 +1,7 @@
 package command
 
 import (
+	"context"
 	"fmt"
 	"net/url"
 	"os"
@@ -16,85 +17,47 @@ import (
 	"github.com/sequent-dev/sequent/internal/draw"
 )
 
-func (p *program) doctor() *cobra.Command {
-	var tokens string
-	var oidc app.OIDC
-	var signIn bool
-	c := &cobra.Command{
-		Use:   "doctor",
-		Short: "Diagnose problems and suggest fixes",
-		Long: `Check the store, its disk, the token file if there is one, the environment, the terminal and the entries
-in the configurations of MCP clients, and suggest a fix for each problem. The search index is compared with
-the store, the latest sessions are verified against their hashes, and searches for the words of some thoughts
-must find them. The server of each entry is started as the client does, or connected to, and must be of this
-version; it opens its store. Otherwise the command changes nothing, except that it creates and removes a
-folder where a store is to be created. The exit code is 1 if a check fails.
-
-With --oidc URL and --sign-in, pass the flags of sequent serve that say how the provider is used.
-
---json prints {"ok": bool, "findings": [{check, status, detail, fix}]}; status is ok, warn or fail.`,
-		Example: "sequent doctor\nsequent doctor --store ./.sequent/sequent.db --auth tokens\nsequent doctor --oidc https://login.example.com\n" +
-			"sequent doctor --oidc https://login.example.com --public-url https://think.example.com --oidc-client-id sequent --sign-in\nsequent doctor --json",
-		Args: arguments(0, 0, ""),
-		RunE: func(c *cobra.Command, _ []string) error {
-			findings, err := p.examine(c, tokens, oidc, signIn)
-			if err != nil {
-				return err
-			}
-			ok := !slices.ContainsFunc(findings, func(f diagnosis.Finding) bool { return f.Status == diagnosis.Fail })
-			if p.json {
-				err = writeJSON(p.out, struct {
-					OK       bool                `json:"ok"`
-					Findings []diagnosis.Finding `json:"findings"`
-				}{ok, findings})
-			} else {
-				err = p.print(p.report(findings)...)
-			}
-			if err == nil && !ok {
-				return errReported
-			}
-			return err
-		},
-	}
-	c.Flags().StringVar(&tokens, "auth", "", "token file of a server (default: tokens in your data directory, if it exists)")
-	c.Flags().StringVar(&oidc.Issuer, "oidc", "", "URL of an OpenID Connect provider; checks that clients can sign in through it")
-	c.Flags().BoolVar(&signIn, "sign-in", false, "sign in to the provider by the device flow, and check its token as the server would (with --oidc)")
-	addProvider(c.Flags(), &oidc, " (with --sign-in)")
-	p.addJSONFlag(c)
-	p.addWidthFlag(c)
-	return c
+// An examination is what sequent doctor has found.
+type examination struct {
+	OK       bool                `json:"ok"`
+	Findings []diagnosis.Finding `json:"findings"`
 }
 
-func (p *program) examine(c *cobra.Command, tokens string, oidc app.OIDC, signIn bool) ([]diagnosis.Finding, error) {
-	if signIn && oidc.Issuer == "" {
-		return nil, misuse(c, "--sign-in requires --oidc URL")
-	}
-	ctx := c.Context()
-	findings := []diagnosis.Finding{
-		{Check: "program", Status: diagnosis.OK, Detail: buildInfo().String()},
-		environment(c.Root()),
-		p.terminal(),
-	}
-	findings = append(findings, p.behindProxy()...)
-	store, err := app.Diagnose(ctx, p.config())
-	if err != nil {
-		return nil, err
-	}
-	auth, err := app.DiagnoseTokens(tokens)
-	if err != nil {
-		return nil, err
+func runDoctor(p *program, ctx context.Context) (result, error) {
+	oidc := p.serving.HTTP.OIDC
+	switch {
+	case p.signIn && oidc.Issuer == "":
+		return nil, misuse(p.cmd, "--sign-in requires --oidc URL")
+	case p.try && p.requireTerminal() != nil:
+		return nil, &usageError{msg: "--try asks before it starts or contacts something, which requires a terminal", fix: "run it on a terminal, or omit --try"}
 	}
 	var show func(page, code string)
-	if signIn {
+	if p.signIn {
 		show = p.showCode
 	}
-	provider, err := app.DiagnoseOIDC(ctx, oidc, show)
-	if err != nil {
-		return nil, err
+	found := &examination{Findings: []diagnosis.Finding{
+		{Check: "program", Status: diagnosis.OK, Detail: buildInfo().String()},
+		environment(p.cmd.Root()),
+		p.terminal(),
+	}}
+	for _, look := range []func() ([]diagnosis.Finding, error){
+		p.behindProxy,
+		func() ([]diagnosis.Finding, error) { return app.Diagnose(ctx, p.config()) },
+		func() ([]diagnosis.Finding, error) { return app.DiagnoseTokens(p.serving.HTTP.Tokens) },
+		func() ([]diagnosis.Finding, error) { return app.DiagnoseOIDC(ctx, oidc, show) },
+		func() ([]diagnosis.Finding, error) { return p.examineClients(ctx, buildInfo().Version) },
+	} {
+		more, err := look()
+		if err != nil {
+			return nil, err
+		}
+		found.Findings = append(found.Findings, more...)
 	}
-	auth = append(auth, provider...)
-	clients, _, err := p.examineClients(ctx, buildInfo().Version)
-	return slices.Concat(findings, store, auth, clients), err
+	found.OK = !slices.ContainsFunc(found.Findings, func(f diagnosis.Finding) bool { return f.Status == diagnosis.Fail })
+	if !found.OK {
+		return found, errReported
+	}
+	return found, nil
 }
 
 // environment reports the variables that have an effect, and unknown ones.
@@ -113,10 +76,10 @@ func environment(root *cobra.Command) diagnosis.Finding {
 		name, value, _ := strings.Cut(entry, "=")
 		switch {
 		case value == "": // has no effect
-		case name == secretVariable:
+		case name == secretVariable || name == tokenVariable:
 			set = append(set, name+" (a secret)")
-		case name == "DISABLE_THOUGHT_LOGGING" || known[name]:
-			if name == variable("store") || name == variable("from") || name == variable("to") {
+		case name == "DISABLE_THOUGHT_LOGGING" || name == "SEQUENT_PAGER" || known[name]:
+			if name == variable("store") || name == variable("to") {
 				value = withoutSecret(value)
 			}
 			set = append(set, name+"="+value)
@@ -140,14 +103,14 @@ func environment(root *cobra.Command) diagnosis.Finding {
 }
 
 // behindProxy reports what a server with this environment lacks behind a proxy.
-func (p *program) behindProxy() []diagnosis.Finding {
+func (p *program) behindProxy() ([]diagnosis.Finding, error) {
 	const check = "proxy"
 	var r diagnosis.Report
 	public := p.getenv(variable("public-url"))
 	u, err := url.Parse(public)
 	switch {
 	case public == "":
-		return nil
+		return nil, nil
 	case err != nil || u.Host == "":
 		r.Fail(check, "use the URL by which clients reach the server, such as https://think.example.com", "%s is %q, which is no URL", variable("public-url"), public)
 	case u.Scheme != "https" && !admission.LocalName(u.Hostname()):
@@ -158,7 +121,7 @@ func (p *program) behindProxy() []diagnosis.Finding {
 	default:
 		r.OK(check, "clients reach the server at %s", public)
 	}
-	return r.Findings
+	return r.Findings, nil
 }
 
 // terminal reports how sessions are drawn.
@@ -180,10 +143,10 @@ func (p *program) terminal() diagnosis.Finding {
 	return f
 }
 
-// report lays out findings as text.
-func (p *program) report(findings []diagnosis.Finding) []draw.Line {
+func (e *examination) text(pg *page) {
+	pg.findings(e.Findings)
 	counts := map[diagnosis.Status]int{}
-	for _, f := range findings {
+	for _, f := range e.Findings {
 		counts[f.Status]++
 	}
 	verdict := "All checks passed."
@@ -193,12 +156,11 @@ func (p *program) report(findings []diagnosis.Finding) []draw.Line {
 	case counts[diagnosis.Warn] > 0:
 		verdict = "No check failed; " + draw.Count(counts[diagnosis.Warn], "warning", "warnings") + "."
 	}
-	return append(p.findings(findings), nil, draw.Line{{Text: verdict, Role: draw.Title}})
+	pg.heading(verdict)
 }
 
-// findings draws what was found.
-func (p *program) findings(findings []diagnosis.Finding) (lines []draw.Line) {
-	o := p.drawing()
+// findings adds what was found, with what to do about it.
+func (pg *page) findings(findings []diagnosis.Finding) {
 	width := 0
 	for _, f := range findings {
 		width = max(width, draw.Width(f.Check))
@@ -209,10 +171,9 @@ func (p *program) findings(findings []diagnosis.Finding) (lines []draw.Line) {
 			{Text: fmt.Sprintf("%-4s  ", f.Status), Role: roles[f.Status]},
 			{Text: f.Check + strings.Repeat(" ", width-draw.Width(f.Check)+2), Role: draw.Title},
 		}
-		lines = append(lines, draw.Beside(lead, f.Detail, draw.Text, o)...)
+		pg.add(draw.Beside(lead, f.Detail, draw.Text, pg.Options)...)
 		if f.Fix != "" {
-			lines = append(lines, draw.Beside(draw.Line{{Text: strings.Repeat(" ", width+8)}}, "→ "+f.Fix, roles[f.Status], o)...)
+			pg.beside(strings.Repeat(" ", width+8), "→ "+f.Fix, roles[f.Status])
 		}
 	}
-	return lines
 }

@@ -6,26 +6,37 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
+	"github.com/sequent-dev/sequent/internal/app"
 	"github.com/sequent-dev/sequent/internal/diagnosis"
 	"github.com/sequent-dev/sequent/internal/draw"
 	"github.com/sequent-dev/sequent/setup"
 )
 
+// A clientEntry is an entry for this server in the file of a client.
+type clientEntry struct {
+	setup.Server
+	client  setup.Client
+	file    string
+	project bool // the file is one of the working directory, and says what its author wants
+}
+
 // examineClients checks the entries for this server in the configuration files of clients,
-// for the user and for the project in the working directory: the program exists, answers, and
-// is of a version. It also returns the clients whose entry starts a program.
-func (p *program) examineClients(ctx context.Context, version string) ([]diagnosis.Finding, []setup.Client, error) {
+// for the user and for the project in the working directory. It starts this program and
+// connects to servers if the user's own files name them. With try it asks about the others.
+func (p *program) examineClients(ctx context.Context, version string) ([]diagnosis.Finding, error) {
 	files, err := p.clientFiles()
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	var report diagnosis.Report
 	var without []string
-	var using []setup.Client
 	seen := make(map[string]bool) // clients may share a file
 	for _, c := range setup.Clients() {
 		some := false
@@ -45,9 +56,8 @@ func (p *program) examineClients(ctx context.Context, version string) ([]diagnos
 			for _, name := range slices.Sorted(maps.Keys(entries)) {
 				if s := entries[name]; name == setup.EntryName || isProgram(s.Command) {
 					some = true
-					p.examineEntry(ctx, &report, fmt.Sprintf("%s (%s)", c.Name, shortPath(file)), c.ID, version, s)
-					if s.Command != "" && !slices.ContainsFunc(using, func(u setup.Client) bool { return u.ID == c.ID }) {
-						using = append(using, c)
+					if err := p.examineEntry(ctx, &report, clientEntry{s, c, file, project}, version); err != nil {
+						return nil, err
 					}
 				}
 			}
@@ -56,46 +66,143 @@ func (p *program) examineClients(ctx context.Context, version string) ([]diagnos
 			without = append(without, c.ID)
 		}
 	}
+	if store := p.projectStore(); store != "" && p.store == "" {
+		report.OK("project", "sessions of this project are in %s; run sequent doctor --store %[1]s to check them", store)
+	}
 	if len(without) > 0 {
 		report.OK("client", "without an entry: %s; sequent setup adds it", strings.Join(without, ", "))
 	}
-	return report.Findings, using, nil
+	return report.Findings, nil
 }
 
 // examineEntry checks one entry, which is to start a program of a version.
-func (p *program) examineEntry(ctx context.Context, report *diagnosis.Report, client, id, version string, s setup.Server) {
-	where := s.URL
-	if where == "" {
-		found, err := exec.LookPath(s.Command)
+func (p *program) examineEntry(ctx context.Context, report *diagnosis.Report, e clientEntry, version string) error {
+	says := fmt.Sprintf("%s (%s) %s", e.client.Name, shortPath(e.file), e.says())
+	fix := "run sequent setup --client " + e.client.ID
+	if e.URL == "" && (!e.project || e.Command == setup.EntryName) { // a path of a project may lead to another machine
+		_, err := exec.LookPath(e.Command)
 		switch {
-		case err != nil && strings.ContainsAny(s.Command, `/\`):
-			report.Fail("client", "run sequent setup --client "+id, "%s starts %s, which does not exist or is not executable", client, s.Command)
-			return
+		case err != nil && strings.ContainsAny(e.Command, `/\`):
+			report.Fail("client", fix, "%s, which does not exist or is not executable", says)
+			return nil
 		case err != nil: // the client may have another PATH
-			report.Warn("client", "run sequent setup --client "+id+", which writes the full path", "%s starts %s, which is not on this PATH", client, s.Command)
-			return
+			report.Warn("client", "run sequent setup, which says how to put it there", "%s, which is not on this PATH", says)
+			return nil
 		}
-		where = found
 	}
-	got, err := p.handshake(ctx, s)
+	switch {
+	case e.trusted():
+	case p.try:
+		yes, err := p.mayTry(ctx, e)
+		if err != nil {
+			return err
+		}
+		if !yes {
+			report.OK("client", "%s; not tried", says)
+			return nil
+		}
+	case e.Command == setup.EntryName:
+		report.OK("client", "%s; not tried, because it is an entry of the project", says)
+		return nil
+	default:
+		report.Warn("client", "read it, or run sequent doctor --try, which asks before it tries it", "%s; not tried, because it is not known to be this program", says)
+		return nil
+	}
+	if e.project {
+		e.TokenEnv = ""
+	}
+	got, err := p.handshake(ctx, e.Server)
 	switch {
 	case errors.Is(err, errNoToken):
-		report.Warn("client", "set it here too, to test the connection", "%s connects to %s, but %v", client, where, err)
-	case err != nil && s.URL != "":
-		report.Fail("client", "check that the server runs, and the token in "+cmp.Or(s.TokenEnv, "the environment"), "%s connects to %s, which does not answer: %v", client, where, err)
+		report.Warn("client", "set "+tokenVariable+" here, and in the entry, to test the connection", "%s, but %v", says, err)
+	case err != nil && e.URL != "":
+		report.Fail("client", "check that the server runs, and the token in "+cmp.Or(e.TokenEnv, "the environment"), "%s, which does not answer: %v", says, err)
 	case err != nil:
-		report.Fail("client", "run it in a terminal to see what it says, or run sequent setup --client "+id, "%s starts %s, which does not answer: %v", client, where, err)
-	case got.version != version && s.URL == "":
-		report.Warn("client", "run sequent setup --client "+id+" with the newer version", "%s starts %s, which is %s %s; want %s", client, where, got.name, got.version, version)
-	case s.URL != "":
-		report.OK("client", "%s connects to %s: %s %s, %s", client, where, got.name, got.version, draw.Count(len(got.tools), "tool", "tools"))
+		report.Fail("client", "run it in a terminal to see what it says, or "+fix, "%s, which does not answer: %v", says, err)
+	case got.version != version && e.URL == "":
+		report.Warn("client", fix+" with the newer version", "%s, which is %s %s; want %s", says, got.name, got.version, version)
 	default:
-		report.OK("client", "%s starts %s: %s %s, %s", client, where, got.name, got.version, draw.Count(len(got.tools), "tool", "tools"))
+		report.OK("client", "%s: %s %s, %s", says, got.name, got.version, draw.Count(len(got.tools), "tool", "tools"))
 	}
+	return nil
+}
+
+// says returns what a client does with the entry, exactly, and as text that is safe to print.
+func (e clientEntry) says() string {
+	if e.URL != "" {
+		return "connects to " + visible(e.URL)
+	}
+	words := []string{"starts", visible(e.Command)}
+	for _, word := range e.Args {
+		words = append(words, visible(word))
+	}
+	return strings.Join(words, " ")
+}
+
+// visible returns a word in quotes in which all that a terminal does not show is escaped, unless
+// it is plain.
+func visible(word string) string {
+	if isPlain(word, `-_./\:@,+=~`) {
+		return word
+	}
+	return strconv.Quote(word)
+}
+
+// trusted reports whether to try an entry without a question: the user's own file names a
+// server, or this program or the copy of it that setup makes. A path must be absolute: in a
+// relative one the working directory chooses the program.
+func (e clientEntry) trusted() bool {
+	if e.project || e.URL != "" {
+		return !e.project
+	}
+	found, err := exec.LookPath(e.Command)
+	exe, _ := os.Executable()
+	data, _ := app.DataDir()
+	return err == nil && filepath.IsAbs(found) && (sameFile(found, exe) || sameFile(found, setup.ProgramFile(data)))
+}
+
+// mayTry shows all that would be started or connected to where it asks.
+func (p *program) mayTry(ctx context.Context, e clientEntry) (bool, error) {
+	fmt.Fprintln(p.err, visible(shortPath(e.file)), e.says())
+	for _, name := range slices.Sorted(maps.Keys(e.Env)) {
+		fmt.Fprintf(p.err, "    %s=%s\n", visible(name), visible(e.Env[name]))
+	}
+	question := "Start it, with your rights and your environment?"
+	if e.URL != "" {
+		question = "Connect to it, without a token?"
+	}
+	answer, err := p.answer(ctx, question+" [y/N]")
+	return answer == "y" || answer == "yes", err
 }
 
 // isProgram reports whether a command is this program by its name.
 func isProgram(command string) bool {
 	name := command[strings.LastIndexAny(command, `/\`)+1:]
 	return strings.TrimSuffix(strings.ToLower(name), ".exe") == "sequent"
+}
+
+// projectStore returns the store that an entry of the project in the working directory names,
+// as a word of a shell, if it is a file inside the project. Commands say where it is and do not
+// open it: a project does not choose what they open.
+func (p *program) projectStore() string {
+	files, err := p.clientFiles()
+	if err != nil {
+		return ""
+	}
+	root, err := os.OpenRoot(files.System.Dir)
+	if err != nil {
+		return ""
+	}
+	defer root.Close()
+	for _, c := range setup.Clients() {
+		s, _, err := files.Read(c, true)
+		i := slices.Index(s.Args, "--store") + 1
+		if err != nil || i == 0 || i == len(s.Args) {
+			continue
+		}
+		if info, err := root.Stat(s.Args[i]); err == nil && info.Mode().IsRegular() {
+			return draw.One(quoted(s.Args[i]), p.charset())
+		}
+	}
+	return ""
 }

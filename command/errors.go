@@ -10,19 +10,18 @@ import (
 	"io"
 	"os"
 	"strings"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/sequent-dev/sequent"
 	"github.com/sequent-dev/sequent/internal/app"
-	"github.com/sequent-dev/sequent/internal/draw"
+	"github.com/sequent-dev/sequent/internal/printable"
 )
 
 // The exit codes.
 const (
-	exitOK      = 0
-	exitFailure = 1
-	exitUsage   = 2
+	exitOK       = 0
+	exitFailure  = 1
+	exitUsage    = 2
+	exitUnproven = 3 // of sequent store verify; of plan and think, that the steps ran out
 )
 
 // codeUsage is the code of a usage error in JSON output.
@@ -43,6 +42,9 @@ func usagef(format string, args ...any) error {
 // errReported ends the program with exitFailure. Its cause has been reported.
 var errReported = errors.New("failed")
 
+// errUnproven ends the program with exitUnproven.
+var errUnproven = errors.New("unproven")
+
 // A userError is an error as the user sees it.
 type userError struct {
 	Code    string `json:"code"`
@@ -55,10 +57,17 @@ type userError struct {
 	more string // further lines, not in JSON output
 }
 
-// newUserError converts an error for the user. Command is the command that failed.
+// newUserError converts an error for the user. Command is the command that failed. The commands
+// that the fix names run as they stand.
 func newUserError(err error, command string) userError {
+	c := asUserError(err, command)
+	c.Fix = runnable(c.Fix)
+	return c
+}
+
+func asUserError(err error, command string) userError {
 	if e, ok := errors.AsType[*resumableError](err); ok {
-		c := newUserError(e.err, command)
+		c := asUserError(e.err, command)
 		c.Fix = strings.TrimPrefix(c.Fix+"; to resume: "+e.resume, "; ")
 		return c
 	}
@@ -80,13 +89,9 @@ func newUserError(err error, command string) userError {
 		c.Message += " (" + e.Err.Error() + ")"
 	}
 	switch e.Code {
-	case sequent.CodeUnavailable, sequent.CodeReadOnly, sequent.CodeFull, sequent.CodeCorrupt, sequent.CodeNewerSchema, sequent.CodeBusy:
+	case sequent.CodeUnavailable, sequent.CodeReadOnly, sequent.CodeFull, sequent.CodeCorrupt, sequent.CodeOtherFormat, sequent.CodeBusy:
 		if !strings.Contains(c.Fix, "sequent ") {
 			c.Fix = strings.TrimPrefix(c.Fix+"; run sequent doctor for details", "; ")
-		}
-	case sequent.CodeSessionNotFound:
-		if e.Field != fieldID {
-			c.Fix = "run sequent list for the ids of sessions"
 		}
 	}
 	return c
@@ -100,16 +105,14 @@ func (c userError) print(w io.Writer, asJSON bool) {
 		}{c})
 		return
 	}
-	fmt.Fprintln(w, "sequent: "+draw.One(c.Message, draw.Unicode))
+	fmt.Fprintln(w, "sequent: "+printable.Line(c.Message))
 	if c.Fix != "" {
-		fmt.Fprintln(w, "  "+draw.One(c.Fix, draw.Unicode))
+		fmt.Fprintln(w, "  "+printable.Line(c.Fix))
 	}
-	fmt.Fprint(w, c.more)
+	fmt.Fprint(w, printable.Text(c.more))
 }
 
-// writeJSON writes v on one line. It does not escape HTML. Characters that a
-// terminal acts upon are escaped: controls, and those that change the direction of
-// the text.
+// writeJSON writes v on one line. It does not escape HTML, but what [printable.JSON] escapes.
 func writeJSON(w io.Writer, v any) error {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
@@ -117,26 +120,6 @@ func writeJSON(w io.Writer, v any) error {
 	if err := enc.Encode(v); err != nil {
 		return err
 	}
-	_, err := w.Write(escapeActive(b.Bytes()))
+	_, err := w.Write(printable.JSON(b.Bytes()))
 	return err
-}
-
-// escapeActive escapes, in JSON, the characters that encoding/json leaves and that
-// a terminal acts upon. In JSON they occur in strings only.
-func escapeActive(text []byte) []byte {
-	active := func(r rune) bool {
-		return r >= 0x7F && r <= 0x9F || unicode.Is(unicode.Bidi_Control, r)
-	}
-	if bytes.IndexFunc(text, active) < 0 {
-		return text
-	}
-	var out []byte
-	for _, r := range string(text) {
-		if active(r) {
-			out = fmt.Appendf(out, `\u%04x`, r) // all are in the basic plane
-		} else {
-			out = utf8.AppendRune(out, r)
-		}
-	}
-	return out
 }

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/sequent-dev/sequent/agent/panel"
 	"github.com/sequent-dev/sequent/agent/plan"
 	"github.com/sequent-dev/sequent/llm"
 	"github.com/sequent-dev/sequent/llm/openai"
@@ -15,15 +14,11 @@ import (
 func modelUserError(err error) (userError, bool) {
 	if e, ok := errors.AsType[*plan.Error](err); ok {
 		c := userError{Code: string(e.Code), Message: e.Msg, Fix: e.Fix, exit: exitFailure}
-		if e.Code == plan.CodeNoProblem {
+		switch e.Code {
+		case plan.CodeNoProblem:
 			c.exit = exitUsage
-		}
-		return c, true
-	}
-	if e, ok := errors.AsType[*panel.Error](err); ok {
-		c := userError{Code: string(e.Code), Message: e.Msg, Fix: e.Fix, exit: exitFailure}
-		if e.Code == panel.CodeInvalid {
-			c.exit = exitUsage
+		case plan.CodeExhausted:
+			c.exit = exitUnproven
 		}
 		return c, true
 	}

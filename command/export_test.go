@@ -1,22 +1,25 @@
 package command
 
 import (
-	"bytes"
 	"fmt"
+	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/sequent-dev/sequent"
-	"github.com/sequent-dev/sequent/archive"
+	"github.com/sequent-dev/sequent/internal/app"
 )
 
 // A diagram that has to fold thoughts says so on standard error and in itself.
 func TestExportFolds(t *testing.T) {
-	engine := sequent.New(sequent.Config{})
-	s, err := engine.Begin(t.Context(), "a", func(c *sequent.Change) error {
+	store := filepath.Join(t.TempDir(), "s.db")
+	a, err := app.Open(t.Context(), app.Config{Store: store})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = a.Engine.Begin(t.Context(), "a", func(c *sequent.Change) error {
 		for n := range 600 {
-			if _, err := c.Append(sequent.Draft{Number: n + 1, Total: 600, Text: fmt.Sprint("step ", n), More: n < 599}); err != nil {
+			if _, err := c.Append(sequent.Draft{Number: n + 1, Total: 600, Text: fmt.Sprint("step ", n), Final: n == 599}); err != nil {
 				return err
 			}
 		}
@@ -25,20 +28,16 @@ func TestExportFolds(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for format, said := range map[string]bool{formatMermaid: true, "md": false} {
-		var out, stderr bytes.Buffer
-		p := &program{out: &out, err: &stderr, getenv: func(string) string { return "" }, now: time.Now}
-		if err := p.writeExport(t.Context(), engine, s, exporting{format: format}, nil); err != nil {
-			t.Fatal(err)
+	if err := a.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for format, said := range map[string]bool{"mermaid": true, "md": false} {
+		code, out, stderr := runCommand(t, "export", "--store", store, "--all-projects", "--format", format)
+		if got := strings.Contains(stderr, "of 600 thoughts are folded: Mermaid draws at most 500 edges"); code != 0 || got != said {
+			t.Errorf("%s exits with %d; standard error has %q", format, code, stderr)
 		}
-		if got := strings.Contains(stderr.String(), "of 600 thoughts are folded into runs: Mermaid draws at most 500 edges"); got != said {
-			t.Errorf("%s: standard error has %q", format, stderr.String())
-		}
-		if got := strings.Contains(out.String(), "of 600 thoughts are folded into runs"); got != said {
+		if got := strings.Contains(out, "of 600 thoughts are folded"); got != said {
 			t.Errorf("%s: the export says that it is folded: %v", format, got)
 		}
-	}
-	if _, folded := archive.MermaidFolded(s.Upto(400)); folded != 0 {
-		t.Errorf("%d of 400 thoughts are folded", folded)
 	}
 }

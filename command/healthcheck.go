@@ -16,48 +16,31 @@ import (
 	"strings"
 	"time"
 
-	"github.com/spf13/cobra"
-
 	"github.com/sequent-dev/sequent"
-	"github.com/sequent-dev/sequent/internal/draw"
 )
 
 // healthTimeout limits how long a health check waits for the server.
 const healthTimeout = 5 * time.Second
 
-func (p *program) healthcheck() *cobra.Command {
-	var addr, cert string
-	c := &cobra.Command{
-		Use:   "healthcheck [URL]",
-		Short: "Ask a running server whether it is ready",
-		Long: `Ask a server over HTTP whether it is ready for calls, for containers and scripts without other programs.
-The command prints the answer of /readyz, and exits with 1 unless the server is ready. The server is that
-of URL, or the one on this machine that listens at --http. In a container, SEQUENT_HTTP sets both. A server
-with --tls-cert needs the URL, whose certificate is checked.`,
-		Example: "sequent healthcheck\nsequent healthcheck --http 0.0.0.0:8080\nsequent healthcheck https://think.example.com",
-		Args:    arguments(0, 1, "the URL of a server"),
-		RunE: func(c *cobra.Command, args []string) error {
-			target, client := serverAt(addr), http.DefaultClient
-			switch {
-			case len(args) > 0:
-				target = args[0]
-			case cert != "":
-				var err error
-				if client, err = clientOf(cert); err != nil {
-					return invalid("tls-cert", cert, "a file with a certificate in PEM: "+err.Error())
-				}
-				target = "https" + strings.TrimPrefix(target, "http")
-			}
-			answer, err := askReady(c.Context(), client, target)
-			if err != nil {
-				return err
-			}
-			return p.printf("%s", draw.One(answer, p.charset()))
-		},
+// A readiness is the answer of a server that is ready.
+type readiness string
+
+func (r readiness) text(pg *page) { pg.say("%s", pg.one(string(r))) }
+
+func runHealth(p *program, ctx context.Context) (result, error) {
+	target, client := serverAt(p.address), http.DefaultClient
+	switch {
+	case len(p.args) > 0:
+		target = p.args[0]
+	case p.cert != "":
+		var err error
+		if client, err = clientOf(p.cert); err != nil {
+			return nil, invalid("tls-cert", p.cert, "a file with a certificate in PEM: "+err.Error())
+		}
+		target = "https" + strings.TrimPrefix(target, "http")
 	}
-	c.Flags().StringVar(&addr, "http", "8080", "listen address of a server on this machine: HOST:PORT, or a port")
-	c.Flags().StringVar(&cert, "tls-cert", "", "certificate in PEM of the server on this machine (default: it speaks plain HTTP)")
-	return c
+	answer, err := askReady(ctx, client, target)
+	return readiness(answer), err
 }
 
 // clientOf returns a client of the server that has the certificate in a file, under any name.

@@ -1,7 +1,6 @@
 package command
 
 import (
-	"bytes"
 	"encoding/pem"
 	"net/http"
 	"net/http/httptest"
@@ -9,7 +8,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 )
 
 // What answers at a URL may be any program: its answer moves no cursor.
@@ -19,15 +17,9 @@ func TestHealthcheckHostile(t *testing.T) {
 		_, _ = w.Write([]byte("\x1b]0;title\x07\x1b[2Jready" + strings.Repeat("x", 1<<20)))
 	}))
 	defer s.Close()
-	var out bytes.Buffer
-	p := &program{out: &out, err: &out, getenv: func(string) string { return "" }, now: time.Now}
-	c := p.healthcheck()
-	c.SetArgs([]string{s.URL})
-	if err := c.ExecuteContext(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	if strings.ContainsAny(out.String(), "\x1b\x07") || out.Len() > 16<<10 || !strings.Contains(out.String(), "ready") {
-		t.Errorf("printed %d bytes: %.100q", out.Len(), out.String())
+	code, out, _ := runCommand(t, "server", "health", s.URL)
+	if code != exitOK || strings.ContainsAny(out, "\x1b\x07") || len(out) > 16<<10 || !strings.Contains(out, "ready") {
+		t.Errorf("exit code %d, printed %d bytes: %.100q", code, len(out), out)
 	}
 }
 
@@ -44,20 +36,15 @@ func TestHealthcheckTLS(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	check := func(args ...string) (string, error) {
-		var out bytes.Buffer
-		p := &program{out: &out, err: &out, getenv: func(string) string { return "" }, now: time.Now}
-		c := p.healthcheck()
-		c.SetArgs(append([]string{"--http", s.Listener.Addr().String()}, args...))
-		c.SilenceUsage, c.SilenceErrors = true, true
-		err := c.ExecuteContext(t.Context())
-		return out.String(), err
+	check := func(args ...string) (int, string) {
+		code, out, _ := runCommand(t, append([]string{"server", "health", "--http", s.Listener.Addr().String()}, args...)...)
+		return code, out
 	}
-	if out, err := check("--tls-cert", own); err != nil || !strings.Contains(out, "ready") {
-		t.Errorf("with the certificate of the server: %q, %v", out, err)
+	if code, out := check("--tls-cert", own); code != exitOK || !strings.Contains(out, "ready") {
+		t.Errorf("with the certificate of the server: %d, %q", code, out)
 	}
 	for _, args := range [][]string{{"--tls-cert", other}, {"--tls-cert", filepath.Join(t.TempDir(), "none.pem")}, nil} {
-		if out, err := check(args...); err == nil {
+		if code, out := check(args...); code == exitOK {
 			t.Errorf("%q: got %q, want an error", args, out)
 		}
 	}

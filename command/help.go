@@ -1,6 +1,7 @@
 package command
 
 import (
+	_ "embed"
 	"fmt"
 	"slices"
 	"strings"
@@ -11,31 +12,37 @@ import (
 	"github.com/sequent-dev/sequent/internal/draw"
 )
 
+// helpAll is the flag that shows the whole help of a command, where --help is an excerpt.
+const helpAll = "help-all"
+
+//go:embed help.md
+var helpText string
+
+// A helpPage is what help.md says of a command: a line, paragraphs, examples, and what only
+// --help-all says.
+type helpPage struct{ short, long, example, details string }
+
+// helpOf returns the section of help.md with the name of a command.
+func helpOf(name string) (h helpPage) {
+	_, text, ok := strings.Cut(helpText, "\n## "+name+"\n\n")
+	if !ok {
+		panic("command: help.md has no section " + name)
+	}
+	text, _, _ = strings.Cut(text, "\n## ")
+	text, h.details, _ = strings.Cut(text, "\n### --"+helpAll+"\n\n")
+	text, example, _ := strings.Cut(text, "```sh\n")
+	h.example = strings.TrimSuffix(strings.TrimSpace(example), "\n```")
+	h.short, h.long, _ = strings.Cut(text, "\n")
+	h.long, h.details = strings.TrimSpace(h.long), strings.TrimSpace(h.details)
+	return h
+}
+
 // addHelpAndCompletion adds the commands help and completion, which refuse what they do
 // not know.
 func (p *program) addHelpAndCompletion(root *cobra.Command) {
-	root.SetHelpCommand(p.helpCommand())
-	root.SetHelpCommandGroupID("more")
-	root.SetCompletionCommandGroupID("more")
-	root.InitDefaultCompletionCmd()
-	for _, c := range root.Commands() {
-		if c.Name() == "completion" {
-			c.Use, c.Short = "completion SHELL", "Print the completion script of a shell"
-			c.Long = "Print a script with which bash, zsh, fish or powershell completes commands, flags and ids of sessions. The\nhelp of each shell says where the script belongs."
-			c.Example = "sequent completion bash > ~/.local/share/bash-completion/completions/sequent\n\n# how to install it for zsh\nsequent help completion zsh"
-			c.Args = onlySubcommands
-			c.RunE = func(c *cobra.Command, _ []string) error { return c.Help() }
-		}
-	}
-}
-
-// helpCommand returns the command help.
-func (p *program) helpCommand() *cobra.Command {
-	return &cobra.Command{
-		Use:     "help [COMMAND]",
-		Short:   "Show the help of a command",
-		Long:    "Show the help of a command, like the flag --help.",
-		Example: "sequent help show\nsequent help token new",
+	h := helpOf("help")
+	root.SetHelpCommand(&cobra.Command{
+		Use: "help [COMMAND]", Short: h.short, Long: h.long, Example: h.example, GroupID: titleOfServer,
 		RunE: func(c *cobra.Command, args []string) error {
 			about, err := commandNamed(c.Root(), args)
 			if err != nil {
@@ -44,8 +51,7 @@ func (p *program) helpCommand() *cobra.Command {
 			about.InitDefaultHelpFlag()
 			return about.Help()
 		},
-		ValidArgsFunction: func(c *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
-			var names []string
+		ValidArgsFunction: func(c *cobra.Command, args []string, prefix string) (names []string, _ cobra.ShellCompDirective) {
 			if about, err := commandNamed(c.Root(), args); err == nil {
 				for _, sub := range about.Commands() {
 					if sub.IsAvailableCommand() && strings.HasPrefix(sub.Name(), prefix) {
@@ -55,6 +61,13 @@ func (p *program) helpCommand() *cobra.Command {
 			}
 			return names, cobra.ShellCompDirectiveNoFileComp
 		},
+	})
+	root.InitDefaultCompletionCmd()
+	if c, err := commandNamed(root, []string{"completion"}); err == nil {
+		h := helpOf("completion")
+		c.Hidden = true // packages and the documentation name it
+		c.Use, c.Short, c.Long, c.Example = "completion SHELL", h.short, h.long, h.example
+		c.Args, c.RunE = onlySubcommands, func(c *cobra.Command, _ []string) error { return c.Help() }
 	}
 }
 
@@ -62,7 +75,7 @@ func (p *program) helpCommand() *cobra.Command {
 func commandNamed(c *cobra.Command, path []string) (*cobra.Command, error) {
 	for _, name := range path {
 		at := slices.IndexFunc(c.Commands(), func(sub *cobra.Command) bool {
-			return sub.Name() == name && (sub.IsAvailableCommand() || name == "help")
+			return sub.Name() == name
 		})
 		if at < 0 {
 			return nil, unknownCommand(c, name)
@@ -91,44 +104,62 @@ func unknownCommand(c *cobra.Command, name string) error {
 
 // help writes the help of a command, wrapped to the width of the output.
 func (p *program) help(c *cobra.Command) error {
-	o := p.drawing()
-	heading := func(s string) draw.Line { return draw.Line{{Text: s, Role: draw.Title}} }
-	text := c.Long
-	if text == "" {
-		text = c.Short
+	pg := p.page()
+	if c == c.Root() {
+		pg.overview(c)
+		return p.print(pg.lines...)
 	}
-	lines := paragraphs(text, o)
-	lines = append(lines, nil, heading("Usage"), draw.Line{{Text: "  " + usageLine(c)}})
+	pg.paragraphs(c.Long)
+	whole := c.Flags().Changed(helpAll)
+	if whole {
+		pg.add(nil)
+		pg.paragraphs(c.Annotations[helpAll])
+	}
+	pg.say("\nUsage: %s", usageLine(c))
 	if c.Example != "" {
-		lines = append(lines, nil, heading("Examples"))
+		pg.heading("Examples")
 		for line := range strings.SplitSeq(c.Example, "\n") {
 			role := draw.Text
 			if strings.HasPrefix(line, "#") {
 				role = draw.Meta
 			}
-			lines = append(lines, draw.Beside(draw.Line{{Text: "  "}}, line, role, o)...)
+			pg.beside("  ", line, role)
 		}
 	}
-	for _, g := range c.Groups() {
-		lines = append(lines, nil, heading(g.Title))
-		lines = append(lines, p.columnsIn(commandsOf(c, g.ID), o)...)
+	if c.HasAvailableSubCommands() {
+		pg.heading("Commands")
+		pg.columns(commandsOf(c, ""))
 	}
-	if c != c.Root() && c.HasAvailableSubCommands() {
-		lines = append(lines, nil, heading("Commands"))
-		lines = append(lines, p.columnsIn(commandsOf(c, ""), o)...)
+	rows, more := flagsOf(c.LocalFlags(), whole)
+	pg.heading("Flags")
+	pg.columns(rows)
+	rows, _ = flagsOf(c.InheritedFlags(), true)
+	pg.heading("Flags of all commands")
+	pg.columns(rows)
+	if more > 0 {
+		pg.add(nil)
+		pg.beside("", fmt.Sprintf("%s --%s describes %d more flags.", c.CommandPath(), helpAll, more), draw.Meta)
 	}
-	if rows := flagsOf(c.LocalFlags()); len(rows) > 0 {
-		lines = append(lines, nil, heading("Flags"))
-		lines = append(lines, p.columnsIn(rows, o)...)
+	return p.print(pg.lines...)
+}
+
+// overview writes the help of the whole program: its commands, in the order of their use.
+func (pg *page) overview(root *cobra.Command) {
+	pg.paragraphs(root.Long)
+	pg.say("\nUsage: %s\n", usageLine(root))
+	width := 0
+	for _, c := range root.Commands() {
+		width = max(width, draw.Width(c.Use))
 	}
-	if rows := flagsOf(c.InheritedFlags()); len(rows) > 0 {
-		lines = append(lines, nil, heading("Global flags"))
-		lines = append(lines, p.columnsIn(rows, o)...)
+	for _, g := range root.Groups() {
+		rows := commandsOf(root, g.ID)
+		rows[0][0] += strings.Repeat(" ", width-draw.Width(rows[0][0])) // one column for all groups
+		pg.add(draw.Line{{Text: g.Title, Role: draw.Title}})
+		pg.columns(rows)
 	}
-	if c == c.Root() {
-		lines = append(lines, nil, draw.Line{{Text: "Run sequent COMMAND --help for details and examples.", Role: draw.Meta}})
-	}
-	return p.print(lines...)
+	pg.add(nil)
+	pg.beside("", "sequent help COMMAND describes a command, with examples and flags. A SEQUENT_ variable can set any flag: "+
+		"SEQUENT_STORE sets --store.", draw.Meta)
 }
 
 func usageLine(c *cobra.Command) string {
@@ -138,46 +169,22 @@ func usageLine(c *cobra.Command) string {
 	return c.CommandPath() + " COMMAND [flags]"
 }
 
-// paragraphs wraps each paragraph of a text. Blank lines separate paragraphs.
-func paragraphs(text string, o draw.Options) []draw.Line {
-	var lines []draw.Line
-	for i, p := range strings.Split(strings.TrimSpace(text), "\n\n") {
-		if i > 0 {
-			lines = append(lines, nil)
-		}
-		for _, line := range unwrapped(p) {
-			lines = append(lines, draw.Beside(nil, line, draw.Text, o)...)
-		}
-	}
-	return lines
-}
-
-// unwrapped joins the lines of a paragraph, unless one of them is indented.
-func unwrapped(paragraph string) []string {
-	lines := strings.Split(paragraph, "\n")
-	if slices.ContainsFunc(lines, func(l string) bool { return strings.HasPrefix(l, "\t") || strings.HasPrefix(l, " ") }) {
-		return lines
-	}
-	return []string{strings.Join(lines, " ")}
-}
-
 // commandsOf returns the names and descriptions of the subcommands in a group.
-func commandsOf(c *cobra.Command, group string) [][2]string {
-	var rows [][2]string
+func commandsOf(c *cobra.Command, group string) (rows [][2]string) {
 	for _, sub := range c.Commands() {
 		if sub.GroupID == group && (sub.IsAvailableCommand() || sub.Name() == "help") {
-			name, args, _ := strings.Cut(sub.Use, " ")
-			rows = append(rows, [2]string{strings.TrimSpace(name + " " + strings.ReplaceAll(args, "[flags]", "")), sub.Short})
+			rows = append(rows, [2]string{sub.Use, sub.Short})
 		}
 	}
 	return rows
 }
 
-// flagsOf returns the names and descriptions of flags.
-func flagsOf(flags *pflag.FlagSet) [][2]string {
-	var rows [][2]string
+// flagsOf returns the names and descriptions of flags, and the number of those that only the
+// whole help has.
+func flagsOf(flags *pflag.FlagSet, whole bool) (rows [][2]string, more int) {
 	flags.VisitAll(func(f *pflag.Flag) {
-		if f.Hidden {
+		if _, rare := f.Annotations[helpAll]; rare && !whole {
+			more++
 			return
 		}
 		value, usage := pflag.UnquoteUsage(f)
@@ -193,26 +200,5 @@ func flagsOf(flags *pflag.FlagSet) [][2]string {
 		}
 		rows = append(rows, [2]string{name, usage})
 	})
-	return rows
-}
-
-// columnsIn lays out names and descriptions in two columns, or below each other
-// on a narrow terminal.
-func (p *program) columnsIn(rows [][2]string, o draw.Options) []draw.Line {
-	width := 0
-	for _, r := range rows {
-		width = max(width, draw.Width(r[0]))
-	}
-	var lines []draw.Line
-	for _, r := range rows {
-		name := draw.Span{Text: "  " + r[0], Role: draw.Number}
-		if width > o.Width/2 {
-			lines = append(lines, draw.Line{name})
-			lines = append(lines, draw.Beside(draw.Line{{Text: strings.Repeat(" ", 8)}}, r[1], draw.Text, o)...)
-			continue
-		}
-		name.Text += strings.Repeat(" ", width-draw.Width(r[0])+2)
-		lines = append(lines, draw.Beside(draw.Line{name}, r[1], draw.Text, o)...)
-	}
-	return lines
+	return rows, more
 }

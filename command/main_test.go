@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
+	"github.com/spf13/cobra"
 
 	"github.com/sequent-dev/sequent/llm/llmtest"
 )
@@ -20,6 +21,7 @@ import (
 var update = flag.Bool("update", false, "rewrite golden output and docs/reference")
 
 func TestMain(m *testing.M) {
+	cobra.EnableCommandSorting = false // as in Main
 	testscript.Main(m, map[string]func(){"sequent": func() { os.Exit(Main(Config{})) }, "mcp": mcpClient})
 }
 
@@ -61,7 +63,12 @@ func scripts(folder string) testscript.Params {
 			env.Setenv("XDG_CONFIG_HOME", "") // clients of the person who runs the test
 			env.Values[serverKey{}] = new(webServer)
 			env.Values[modelKey{}] = new(*llmtest.Server)
-			return os.MkdirAll(home, 0o700)
+			// A session with three branches and six revisions, for several scripts.
+			session, err := os.ReadFile(filepath.Join("testdata", "double.json"))
+			if err != nil {
+				return err
+			}
+			return errors.Join(os.WriteFile(filepath.Join(env.WorkDir, "double.json"), session, 0o600), os.MkdirAll(home, 0o700))
 		},
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
 			"exits":      exits,

@@ -45,7 +45,7 @@ func (m *meter) show(text string) {
 	}
 	m.last, m.shown = now, true
 	width := max(m.columns()-1, 20)
-	fmt.Fprintf(m.out, "\r\x1b[K%s", draw.Truncate(draw.One(text, m.charset), width, ellipsis(m.charset)))
+	fmt.Fprintf(m.out, "\r\x1b[K%s", draw.Truncate(draw.One(text, m.charset), width, draw.Ellipsis(m.charset)))
 }
 
 // clear removes the line.

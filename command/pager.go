@@ -1,29 +1,21 @@
 package command
 
 import (
-	"bytes"
 	"errors"
-	"fmt"
 	"io"
 	"os"
 	"os/exec"
 	"os/signal"
 	"runtime"
+	"strings"
 
-	"github.com/spf13/cobra"
-
-	"github.com/sequent-dev/sequent/internal/shellwords"
+	"github.com/sequent-dev/sequent/internal/app"
 )
-
-// addPagerFlag adds the flag --no-pager to a command.
-func (p *program) addPagerFlag(c *cobra.Command) {
-	c.Flags().BoolVar(&p.noPager, "no-pager", false, "do not page the output on a terminal with SEQUENT_PAGER, PAGER or less")
-}
 
 // pager returns the command of the pager, or "" if the output is not paged: SEQUENT_PAGER,
 // otherwise PAGER, otherwise less if it is installed. The pager cat means none, as in git.
 func (p *program) pager() string {
-	if p.noPager || p.json || !isTerminal(p.out) || p.getenv("TERM") == "dumb" {
+	if !p.pages || p.json || !isTerminal(p.out) || p.getenv("TERM") == "dumb" {
 		return ""
 	}
 	for _, name := range []string{"SEQUENT_PAGER", "PAGER"} {
@@ -41,25 +33,18 @@ func (p *program) pager() string {
 	return "less"
 }
 
-// paged runs do and shows what it prints in a pager, if there is one for the output.
-func (p *program) paged(do func() error) error {
+// paginate writes text, in a pager if there is one for the output and the text has more lines than the
+// terminal.
+func (p *program) paginate(text string, lines int) error {
 	pager := p.pager()
-	if pager == "" {
-		return do()
+	if pager != "" && lines >= heightOf(p.out) {
+		started, err := p.runPager(pager, strings.NewReader(text))
+		if started {
+			return err
+		}
+		p.tell("sequent: the pager %q cannot be run; set SEQUENT_PAGER to another one, or to cat", pager)
 	}
-	var text bytes.Buffer
-	p.sink = &text
-	err := do()
-	p.sink = nil
-	if err != nil || text.Len() == 0 {
-		_, writing := p.out.Write(text.Bytes())
-		return errors.Join(err, writing)
-	}
-	started, err := p.runPager(pager, bytes.NewReader(text.Bytes()))
-	if !started {
-		fmt.Fprintf(p.err, "sequent: the pager %q cannot be run; set SEQUENT_PAGER or pass --no-pager\n", pager)
-		_, err = p.out.Write(text.Bytes())
-	}
+	_, err := io.WriteString(p.out, text)
 	return err
 }
 
@@ -97,7 +82,7 @@ func pagerCommand(pager string) (*exec.Cmd, error) {
 	if runtime.GOOS != "windows" {
 		return exec.Command("sh", "-c", pager), nil
 	}
-	words, err := shellwords.Split(pager)
+	words, err := app.SplitWords(pager)
 	if err != nil || len(words) == 0 {
 		return nil, errors.Join(err, errors.New("the pager is empty"))
 	}

@@ -15,38 +15,35 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/sequent-dev/sequent"
 	"github.com/sequent-dev/sequent/dialect"
 	"github.com/sequent-dev/sequent/internal/app"
+	"github.com/sequent-dev/sequent/mcpserver"
 )
 
-// A program holds what all commands share: the streams and the values of common
-// flags.
+// A program holds what all commands share: the streams, the values of flags, and what is open while a
+// command runs.
 type program struct {
-	in     io.Reader
-	out    io.Writer
-	err    io.Writer
-	getenv func(string) string
-	now    func() time.Time
+	flagRows []flagRow // what flagTable returns
+	in       io.Reader
+	out      io.Writer
+	err      io.Writer
+	getenv   func(string) string
+	now      func() time.Time
 
 	dialects []dialect.Builder // beside those of this module
 
-	store    string
-	server   string // URL of a server whose sessions are read instead; see openServer
-	color    string
-	logLevel string
-	json     bool
-	width    int
-	noPager  bool
-	sink     io.Writer // takes what print and printf write while the output is paged; nil is out
-	sign     string    // file of a private key; empty signs nothing
-	owner    string    // owner of the sessions; empty means self
-	self     string    // who asks: the token's subject at a server, otherwise empty, the local user
-
-	allOwners  bool // sessions of all owners, instead of those of owner
-	allVisible bool // a server decides allOwners: all, if the token sees those
-	project    projectChoice
-
+	options
 	inherited []string // names of the flags that the environment has set
+	self      string   // who asks: the token's subject at a server, otherwise empty, the local user
+
+	cmd     *cobra.Command // that runs, as are the following
+	args    []string
+	pages   bool // results are shown in a pager
+	app     *app.App
+	engine  *sequent.Engine // of the sessions of owner
+	cancel  context.CancelCauseFunc
+	writing error // the first error of writing the output
 }
 
 // main runs a command line and returns the exit code.
@@ -63,6 +60,9 @@ func (p *program) main(ctx context.Context, args []string) int {
 	}
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
 		if e, ok := errors.AsType[*pflag.InvalidValueError](err); ok { // in the form of invalid
+			if want, ok := errors.AsType[wantError](err); ok {
+				return invalid(e.GetFlag().Name, e.GetValue(), string(want))
+			}
 			return misuse(c, "invalid value %q for --%s: %s", e.GetValue(), e.GetFlag().Name, parseProblem(e))
 		}
 		if e, ok := errors.AsType[*pflag.NotExistError](err); ok && e.GetSpecifiedName() == "server" {
@@ -82,6 +82,8 @@ func (p *program) main(ctx context.Context, args []string) int {
 		return exitOK
 	case errors.Is(err, errReported):
 		return exitFailure
+	case errors.Is(err, errUnproven):
+		return exitUnproven
 	}
 	c := newUserError(err, command)
 	c.print(p.err, p.json || slices.Contains(args, "--json"))
@@ -92,14 +94,7 @@ func (p *program) root() *cobra.Command {
 	root := &cobra.Command{
 		Use:   "sequent",
 		Short: "Record and review the chains of thought of AI agents",
-		Long: `Record the reasoning of AI agents as sessions of numbered thoughts that branch and revise each other,
-and review it later. Agents connect to the MCP server sequent serve. The other commands list, draw, search,
-follow, export and delete the recorded sessions.
-
-Without a command, sequent on a terminal tells what was thought last, here and in other projects.`,
-		Example: "# record and draw an example session\nsequent demo\n\n" +
-			"# run the server, as an editor does\nsequent serve\n\n" +
-			"# review recorded sessions\nsequent list\nsequent show\nsequent search \"connection pool\"",
+		Long:  whatItIs,
 		Args: func(c *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return nil
@@ -107,101 +102,23 @@ Without a command, sequent on a terminal tells what was thought last, here and i
 			return unknownCommand(c, args[0])
 		},
 		RunE: func(c *cobra.Command, _ []string) error {
-			if !p.tabular() {
-				return c.Help()
-			}
 			return p.greet(c.Context())
 		},
 		Version: buildInfo().Version,
 	}
-	flags := root.PersistentFlags()
-	flags.StringVar(&p.store, "store", "", "session store: a file, sqlite:PATH, a postgres:// URL, or memory (default: a file in your data directory)")
-	flags.StringVar(&p.color, "color", "auto", "use of colour: auto, always or never")
-	flags.StringVar(&p.logLevel, "log-level", "warn", "minimum level of log messages: debug, info, warn or error")
-	root.AddGroup(
-		&cobra.Group{ID: "serving", Title: "Server and store"},
-		&cobra.Group{ID: "thinking", Title: "With a language model"},
-		&cobra.Group{ID: "sessions", Title: "Sessions"},
-		&cobra.Group{ID: "more", Title: "More"},
-	)
-	add := func(group string, commands ...*cobra.Command) {
-		for _, c := range commands {
-			c.GroupID = group
-			root.AddCommand(c)
-		}
+	p.serving.HTTP = app.HTTPConfig{Rate: mcpserver.DefaultRate, SessionTimeout: mcpserver.DefaultSessionTimeout, Limits: mcpserver.DefaultLimits()}
+	p.serving.HTTP.Limits.Heavy = 0 // differs between machines
+	p.serving.Dialect = p.config().Names()[0]
+	for word := range strings.FieldsSeq(globalFlags) {
+		p.addFlag(root, root.PersistentFlags(), word)
 	}
-	add("serving", p.demo(), p.setup(), p.upgrade(), p.remove(), p.serve(), p.token(), p.login(), p.logout(), p.doctor(), p.healthcheck(), p.migrate(), p.copy(), p.backup(), p.restore(), p.compact(), p.owners(), p.ownerCommand())
-	add("thinking", p.think(), p.plan())
-	add("sessions", p.list(), p.show(), p.brief(), p.compare(), p.view(), p.share(), p.search(), p.analyze(), p.stats(), p.watch(), p.noteThought(), p.export(), p.importFiles(), p.verify(), p.delete(), p.vault())
-	add("more", p.hook(), p.version())
-	complete(root, "color", "auto", "always", "never")
-	complete(root, "log-level", "debug", "info", "warn", "error")
-	nameValues(root)
+	for _, section := range p.sections() {
+		if section.title != "" {
+			root.AddGroup(&cobra.Group{ID: section.title, Title: section.title})
+		}
+		p.add(root, section.title, section.rows)
+	}
 	return root
-}
-
-// nameValues sets the names of flag values in the help of a command and its
-// subcommands.
-func nameValues(c *cobra.Command) {
-	names := make(map[string]string)
-	for name, flags := range map[string]string{
-		"ADDRESS": "http", "COLUMNS": "width", "COMMAND": "mcp", "DIR": "folder storage-path vault",
-		"DURATION": "drain idle mcp-session-timeout model-timeout retain session-ttl since", "FILE": "audit auth oidc-client-secret-file file key output sign",
-		"FORMAT": "format", "HASH": "head", "CLAIM": "oidc-owner-claim", "ID": "session client-id oidc-client-id oidc-login-client-id", "PREFIX": "oidc-scope-prefix", "NAME=VALUE": "oidc-param", "LEVEL": "log-level", "MODE": "mode sync",
-		"N":    "burst history-window limit max-calls max-connections max-heavy-calls max-model-calls max-streams max-tokens max-watches mcp-sessions model-parallel model-tries quota-notes quota-sessions rate steps",
-		"NAME": "branch client dialect model token-env", "ORIGIN": "allow-origin", "CIDR": "trusted-proxy", "SIZE": "max-bytes-in max-bytes-out quota-bytes", "STORE": "from store to", "SUBJECT": "owner", "URL": "team server",
-		"REGEXP": "redact", "TAG": "tag", "WHEN": "color", "VIEW": "view", "ORDER": "order",
-	} {
-		for flag := range strings.FieldsSeq(flags) {
-			names[flag] = name
-		}
-	}
-	name := func(f *pflag.Flag) {
-		if names[f.Name] != "" {
-			f.Value = namedValue{f.Value, names[f.Name]}
-		}
-		if slices.Contains([]string{"0", "0s", "[]"}, f.DefValue) {
-			f.DefValue = "" // described by the usage
-		}
-	}
-	c.PersistentFlags().VisitAll(name)
-	c.LocalNonPersistentFlags().VisitAll(name)
-	for _, sub := range c.Commands() {
-		nameValues(sub)
-	}
-}
-
-// A namedValue is a flag value with the name that help shows.
-type namedValue struct {
-	pflag.Value
-	name string
-}
-
-// Type returns the name.
-func (v namedValue) Type() string { return v.name }
-
-// complete registers the values of a flag for shell completion.
-func complete(c *cobra.Command, flag string, values ...string) {
-	err := c.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp))
-	if err != nil {
-		panic(err) // no such flag
-	}
-}
-
-// arguments returns a check of the number of arguments. A negative maxArgs means
-// no limit. What describes the arguments in errors.
-func arguments(minArgs, maxArgs int, what string) cobra.PositionalArgs {
-	return func(c *cobra.Command, args []string) error {
-		switch {
-		case len(args) < minArgs:
-			return misuse(c, "%s requires %s", c.CommandPath(), what)
-		case maxArgs == 0 && len(args) > 0:
-			return misuse(c, "unexpected argument %q: %s takes no arguments", args[0], c.CommandPath())
-		case maxArgs > 0 && len(args) > maxArgs:
-			return misuse(c, "unexpected argument %q: %s takes %s", args[maxArgs], c.CommandPath(), what)
-		}
-		return nil
-	}
 }
 
 // onlySubcommands refuses the arguments of a command that has only subcommands.
@@ -247,13 +164,17 @@ func (p *program) settings(c *cobra.Command) error {
 	c.Flags().VisitAll(func(f *pflag.Flag) {
 		name := variable(f.Name)
 		value := p.getenv(name)
-		if f.Changed || value == "" || f.Name == "help" || f.Name == "version" || err != nil {
+		if f.Changed || value == "" || f.Name == "help" || f.Name == helpAll || f.Name == "version" || err != nil {
 			return
 		}
 		p.inherited = append(p.inherited, f.Name)
 		if bad := c.Flags().Set(f.Name, value); bad != nil {
+			problem := ": " + parseProblem(bad)
+			if want, ok := errors.AsType[wantError](bad); ok {
+				problem = ", " + want.Error()
+			}
 			err = &usageError{
-				msg: fmt.Sprintf("invalid value %q for %s: %s", value, name, parseProblem(bad)),
+				msg: fmt.Sprintf("invalid value %q for %s%s", value, name, problem),
 				fix: fmt.Sprintf("%s sets --%s, as described by %s --help", name, f.Name, c.CommandPath()),
 			}
 		}
@@ -261,17 +182,10 @@ func (p *program) settings(c *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	if err := p.mayUseStore(c); err != nil {
-		return err
-	}
-	if !slices.Contains([]string{"auto", "always", "never"}, p.color) {
-		return invalid("color", p.color, "auto, always or never")
-	}
 	if p.width < 0 || p.width > 1000 {
 		return invalid("width", p.width, "a number of columns from 1 to 1000, or 0 for the terminal's width")
 	}
-	_, err = p.level()
-	return err
+	return nil
 }
 
 // variable returns the name of the environment variable that sets a flag.
@@ -279,12 +193,9 @@ func variable(flag string) string {
 	return "SEQUENT_" + strings.ToUpper(strings.ReplaceAll(flag, "-", "_"))
 }
 
-func (p *program) level() (slog.Level, error) {
-	var level slog.Level
-	if err := level.UnmarshalText([]byte(p.logLevel)); err != nil {
-		return 0, invalid("log-level", p.logLevel, "debug, info, warn or error")
-	}
-	return level, nil
+func (p *program) level() (level slog.Level) {
+	_ = level.UnmarshalText([]byte(p.logLevel)) // the flag allows valid ones only
+	return level
 }
 
 // shownStore returns the value of --store without a password.
@@ -301,30 +212,39 @@ func withoutSecret(store string) string {
 
 // config returns the configuration that all commands share.
 func (p *program) config() app.Config {
-	level, _ := p.level() // valid: settings has checked it
-	return app.Config{
-		Store:    p.store,
-		Dialects: p.dialects,
-		Version:  buildInfo().Version,
-		Logger:   slog.New(slog.NewTextHandler(p.err, &slog.HandlerOptions{Level: level})),
+	cfg := p.serving
+	cfg.Store, cfg.Vault, cfg.StoragePath = p.store, p.vault, p.storage
+	cfg.Dialects, cfg.Version, cfg.Agent = p.dialects, buildInfo().Version, p.getenv("AGENT_ID")
+	cfg.Model = app.ModelConfig{Getenv: p.getenv}
+	cfg.Logger = slog.New(slog.NewTextHandler(p.err, &slog.HandlerOptions{Level: p.level()}))
+	return cfg
+}
+
+// modelConfig returns the configuration of a language model. It ignores --model from the environment,
+// because package openai reads the variables itself: LUX_MODEL_NORMAL takes precedence over
+// SEQUENT_MODEL.
+func (p *program) modelConfig() (app.ModelConfig, error) {
+	cfg := app.ModelConfig{Getenv: p.getenv, Timeout: p.timeout, MaxAttempts: p.tries}
+	if p.timeout == 0 {
+		return cfg, invalid("model-timeout", "0", "a duration such as 90s")
 	}
+	if p.given("model") {
+		cfg.Name = p.model
+	}
+	return cfg, nil
 }
 
 // withStore runs do with the existing store, or with the sessions of --server.
 func (p *program) withStore(ctx context.Context, do func(a *app.App) error) error {
-	remote, err := p.fromServer()
+	open, err := p.opener(storeOrServer)
 	if err != nil {
 		return err
-	}
-	open := app.OpenExisting
-	if remote {
-		open = p.openServer
 	}
 	return p.withApp(ctx, open, p.config(), do)
 }
 
 // withApp runs do with the parts that open opens, and with the sessions of --owner.
-func (p *program) withApp(ctx context.Context, open func(context.Context, app.Config) (*app.App, error), cfg app.Config, do func(a *app.App) error) error {
+func (p *program) withApp(ctx context.Context, open opener, cfg app.Config, do func(a *app.App) error) error {
 	a, err := open(ctx, cfg)
 	if err != nil {
 		return err
@@ -332,14 +252,10 @@ func (p *program) withApp(ctx context.Context, open func(context.Context, app.Co
 	if !p.allOwners { // only the local user's engine sees those
 		a.Engine = a.Engine.Owned(cmp.Or(p.owner, p.self))
 	}
-	err = do(a)
+	p.app, p.engine = a, a.Engine
+	err = p.elsewhereOf(ctx, do(a))
 	if closing := a.Close(); err == nil {
 		err = closing
 	}
 	return err
-}
-
-// addJSONFlag adds the flag --json to a command.
-func (p *program) addJSONFlag(c *cobra.Command) {
-	c.Flags().BoolVar(&p.json, "json", false, "print JSON")
 }

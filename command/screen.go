@@ -16,98 +16,78 @@ import (
 
 // A screen draws a growing session on a terminal.
 type screen struct {
-	p         *program
+	*watcher
 	ctx       context.Context
-	watcher   *watcher
-	started   chan struct{} // closed when the watcher has its session; nil if it has
-	quitLabel string        // effect of the key q; empty means "quits"
+	quitLabel string // effect of the key q; empty means "quits"
 
-	width, height int
+	columns, rows int              // of the terminal
 	session       *sequent.Session // nil if there is none yet
-	err           error
+	failed        error            // of watching
 	lines         []draw.Line
-	newest        int  // row of the newest thought
-	top           int  // first visible row
-	scrolled      bool // the user scrolled: do not follow the newest thought
+	newest        int    // row of the newest thought
+	top           int    // first visible row
+	scrolled      bool   // the user scrolled: do not follow the newest thought
+	note          string // what background work is doing, for the last row
 	done          bool
-	activity
 }
 
 // The messages of a screen.
 type (
 	sessionMsg  struct{ session *sequent.Session } // the session changed
 	errorMsg    struct{ err error }                // watching failed
+	noteMsg     string                             // what background work is doing
 	finishedMsg struct{}                           // the background work ended
-	noteMsg     struct{ activity }                 // the activity changed
 )
 
-// An activity is what background work is doing.
-type activity struct {
-	note   string  // for the last row
-	drafts []draft // thoughts that a model is writing
-}
-
-// watchScreen follows a session on a terminal.
-func (p *program) watchScreen(ctx context.Context, w *watcher) error {
-	s, err := p.runScreen(ctx, &screen{p: p, watcher: w}, nil)
-	if err != nil {
+// screen follows a session on a terminal.
+func (w *watcher) screen(ctx context.Context) error {
+	s := &screen{watcher: w}
+	if err := s.run(ctx, nil); err != nil || s.session == nil {
 		return err
 	}
-	if s.session == nil {
-		return nil
-	}
-	return p.printf("Run sequent show %s to draw the session again.", draw.One(string(s.session.ID()), p.charset()))
+	return w.printf("Run %s to draw the session again.", w.nextFor(s.session.Owner(), "show", string(s.session.ID())))
 }
 
-// runScreen runs a screen until the user quits. If work is not nil, it runs in the
-// background and its end also ends the screen; show shows its current activity.
-func (p *program) runScreen(ctx context.Context, s *screen, work func(ctx context.Context, show func(activity)) error) (*screen, error) {
+// screenOf returns the screen of a session.
+func (p *program) screenOf(ctx context.Context, e *sequent.Engine, id sequent.ID) (*screen, error) {
+	changes, err := e.Watch(ctx)
+	if err != nil {
+		return nil, err
+	}
+	changes.Add(sequent.Key{Owner: e.Owner(), ID: id})
+	return &screen{watcher: &watcher{program: p, engine: e, id: id, changes: changes}}, nil
+}
+
+// run shows the screen until the user quits. If work is not nil, it runs in the
+// background and its end also ends the screen; note shows what it is doing.
+func (s *screen) run(ctx context.Context, work func(ctx context.Context, note func(string)) error) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	s.ctx = ctx
-	if s.watcher.changes == nil {
-		changes, err := s.watcher.engine.Watch(ctx)
-		if err != nil {
-			return s, err
+	prog := tea.NewProgram(s, tea.WithContext(ctx), tea.WithInput(s.in), tea.WithOutput(s.out), tea.WithoutSignalHandler())
+	ended := make(chan error, 1)
+	go func() {
+		if work == nil {
+			ended <- nil
+			return
 		}
-		defer changes.Close()
-		changes.Add(sequent.Key{})
-		s.watcher.changes = changes
-	}
-	prog := tea.NewProgram(s, tea.WithContext(ctx), tea.WithInput(p.in), tea.WithOutput(p.out), tea.WithoutSignalHandler())
-	var workErr error
-	done := make(chan struct{})
-	if work == nil {
-		close(done)
-	} else {
-		go func() {
-			defer close(done)
-			workErr = work(ctx, func(a activity) { prog.Send(noteMsg{a}) })
-			prog.Send(finishedMsg{})
-		}()
-	}
+		ended <- work(ctx, func(note string) { prog.Send(noteMsg(note)) })
+		prog.Send(finishedMsg{})
+	}()
 	_, err := prog.Run()
 	cancel()
-	<-done
 	if errors.Is(err, tea.ErrProgramKilled) || errors.Is(err, tea.ErrInterrupted) {
 		err = nil // canceled by the user
 	}
-	return s, errors.Join(err, s.err, workErr)
+	return errors.Join(err, s.failed, <-ended)
 }
 
 // Init implements [tea.Model].
-func (s *screen) Init() tea.Cmd { return s.next }
+func (s *screen) Init() tea.Cmd { return s.wait }
 
-// next waits for the session to change.
-func (s *screen) next() tea.Msg {
-	if s.started != nil {
-		select {
-		case <-s.started:
-		case <-s.ctx.Done():
-			return nil
-		}
-	}
-	session, err := s.watcher.next(s.ctx, s.session)
+// wait waits for the session to change.
+func (s *screen) wait() tea.Msg {
+	session, err := s.next(s.ctx, s.session)
 	switch {
 	case s.ctx.Err() != nil:
 		return nil
@@ -121,7 +101,7 @@ func (s *screen) next() tea.Msg {
 func (s *screen) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	switch msg := msg.(type) {
 	case tea.WindowSizeMsg:
-		s.width, s.height = msg.Width, msg.Height
+		s.columns, s.rows = msg.Width, msg.Height
 		s.draw()
 	case tea.KeyPressMsg:
 		return s, s.key(msg.String())
@@ -137,32 +117,30 @@ func (s *screen) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		}
 		s.session = msg.session
 		s.draw()
-		if s.watcher.untilComplete && s.session.State() != sequent.Active {
-			s.done = true
-			return s, tea.Quit
+		if s.untilComplete && s.session.State() != sequent.Active {
+			return s, s.quit()
 		}
-		return s, s.next
+		return s, s.wait
 	case errorMsg:
-		s.err, s.done = msg.err, true
-		return s, tea.Quit
+		s.failed = msg.err
+		return s, s.quit()
 	case noteMsg:
-		rows := s.draftRows()
-		s.activity = msg.activity
-		if s.draftRows() != rows {
-			s.draw()
-		}
+		s.note = string(msg)
 	case finishedMsg:
-		s.done = true
-		return s, tea.Quit
+		return s, s.quit()
 	}
 	return s, nil
+}
+
+func (s *screen) quit() tea.Cmd {
+	s.done = true
+	return tea.Quit
 }
 
 func (s *screen) key(key string) tea.Cmd {
 	switch key {
 	case "q", "esc", "ctrl+c":
-		s.done = true
-		return tea.Quit
+		return s.quit()
 	case "up", "k":
 		s.scroll(-1)
 	case "down", "j":
@@ -182,8 +160,8 @@ func (s *screen) key(key string) tea.Cmd {
 	return nil
 }
 
-// room returns the number of rows for the drawing, without the drafts and the status.
-func (s *screen) room() int { return max(s.height-2-s.draftRows(), 1) }
+// room returns the number of rows for the drawing, without the status.
+func (s *screen) room() int { return max(s.rows-2, 1) }
 
 func (s *screen) scroll(rows int) {
 	s.scrolled = true
@@ -192,22 +170,16 @@ func (s *screen) scroll(rows int) {
 
 // follow scrolls to the newest thought.
 func (s *screen) follow() {
-	bottom := s.newest + 1
-	for bottom < len(s.lines) && bottom < s.newest+s.room()/2 {
-		bottom++
-	}
-	s.top = max(0, min(bottom, len(s.lines))-s.room())
+	bottom := min(s.newest+max(s.room()/2, 1), len(s.lines))
+	s.top = max(0, bottom-s.room())
 }
 
 func (s *screen) draw() {
-	if s.session == nil || s.width == 0 {
+	if s.session == nil || s.columns == 0 {
 		return
 	}
-	o := s.p.drawingOf(s.session)
-	o.Width, o.Newest, o.Now = min(s.width, maxProseWidth), s.session.Len(), time.Time{}
-	if s.p.width > 0 {
-		o.Width = min(s.p.width, s.width)
-	}
+	o := s.drawingOf(s.session)
+	o.Width, o.Newest, o.Now = min(s.columns, cmp.Or(s.width, maxProseWidth)), s.session.Len(), time.Time{}
 	d := draw.Session(s.session, o)
 	s.lines, s.newest = d.Lines, d.Rows[o.Newest]
 	if s.scrolled {
@@ -224,33 +196,29 @@ func (s *screen) View() tea.View {
 	v.MouseMode = tea.MouseModeCellMotion
 	v.WindowTitle = "sequent"
 	switch {
-	case s.done || s.width == 0:
+	case s.done || s.columns == 0:
 		return v
 	case s.session == nil:
-		v.SetContent(s.p.render([]draw.Line{
+		v.SetContent(s.render([]draw.Line{
 			{{Text: "No sessions yet. Waiting for the first thought."}},
-			{{Text: "Run sequent demo in another terminal to record some.  q quits", Role: draw.Meta}},
+			{{Text: runnable("Run sequent demo in another terminal to record some.  q quits"), Role: draw.Meta}},
 		}))
 		return v
 	}
 	rows := s.lines[s.top:min(s.top+s.room(), len(s.lines))]
-	var b strings.Builder
-	b.WriteString(s.p.render(rows))
-	b.WriteString(strings.Repeat("\n", max(s.room()-len(rows), 0)))
-	b.WriteString(s.p.render(s.draftLines()))
-	b.WriteString(strings.TrimSuffix(s.p.render([]draw.Line{nil, s.status()}), "\n"))
-	v.SetContent(b.String())
+	blank := strings.Repeat("\n", max(s.room()-len(rows), 0)+1)
+	v.SetContent(s.render(rows) + blank + strings.TrimSuffix(s.render([]draw.Line{s.status()}), "\n"))
 	return v
 }
 
 // status returns the last row.
 func (s *screen) status() draw.Line {
+	o := draw.Options{Width: s.columns, Charset: s.charset()}
 	text := "q " + cmp.Or(s.quitLabel, "quits") + ", arrows scroll"
 	if s.scrolled {
 		text += ", f follows"
 	}
 	if s.note != "" {
-		o := draw.Options{Width: s.width, Charset: s.p.charset()}
 		return draw.Cut(draw.Line{{Text: text + "  ", Role: draw.Meta}, {Text: draw.One(s.note, o.Charset)}}, o)
 	}
 	if hidden := len(s.lines) - s.room(); hidden > 0 {
@@ -259,6 +227,5 @@ func (s *screen) status() draw.Line {
 	if t, ok := s.session.Last(); ok {
 		text += "  last thought " + t.At.Local().Format(time.TimeOnly)
 	}
-	o := draw.Options{Width: s.width, Charset: s.p.charset()}
 	return draw.Cut(draw.Line{{Text: text, Role: draw.Meta}}, o)
 }

@@ -4,96 +4,74 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"slices"
 	"strings"
-
-	"github.com/spf13/cobra"
 
 	"github.com/sequent-dev/sequent"
 	"github.com/sequent-dev/sequent/brief"
-	"github.com/sequent-dev/sequent/internal/app"
 	"github.com/sequent-dev/sequent/internal/draw"
+	"github.com/sequent-dev/sequent/internal/printable"
+	"github.com/sequent-dev/sequent/textsearch"
 	"github.com/sequent-dev/sequent/vault/index"
-	"github.com/sequent-dev/sequent/words"
 )
 
-func (p *program) search() *cobra.Command {
-	var limit int
-	var session, dir string
-	var demos bool
-	var notes index.Query
-	c := &cobra.Command{
-		Use:   "search QUERY...",
-		Short: "Search thoughts, or the notes of a vault",
-		Long: `Search all thoughts and print the best matches first. A thought matches if it contains all the words. If
-no thought does, those with most of the words come first, and the output says so. English words match
-their inflections: retry also finds retried. The search is case-insensitive and ignores accents. It
-supports "quoted phrases", prefix* and -excluded words; a "quoted" word is matched as it is written.
-
-Each match says whether it still holds: superseded thoughts are replaced by their revisions, others can be
-left on a branch that was given up, disputed by a person, or concluded.
-
-In a git work tree the search covers the sessions of this project and those without a project.
---all-projects searches all, --project those of another one. Sessions of sequent demo are left out once
-there are others, unless --all or --session is given.
-
---vault searches the notes of a vault instead. A note matches if it contains one of the words, or if a
-[[link]] in the query leads to it. Notes with more and rarer words come first.
-
-On a terminal the matches are paged like the output of sequent show.
-
---json prints {"hits": [{session, title, score, seq, number, total, text, branch, more, at, owner,
-state, standing, instead}], "more": bool, "partial": bool, "unknown": [{word, nearest}], "demos": n, "elsewhere": n},
-or with --vault {"notes": [{uri, title, snippet, score, text, graph, meaning}], "total", "more", "warning"}.`,
-		Example: "sequent search connection pool\n\n# a phrase, without another word\n" +
-			"sequent search '\"connection pool\" -postgres'\n\n# in one session\nsequent search --session 7k3 'timeout*'\n\n" +
-			"# notes about words and a linked concept\nsequent search --vault ~/Notes 'rate limiting [[JWT]]'",
-		Args: arguments(1, -1, "a query"),
-		RunE: func(c *cobra.Command, args []string) error {
-			if limit < 1 {
-				return invalid("limit", limit, "a number of results, at least 1")
-			}
-			// SEQUENT_VAULT configures servers; only the flag selects notes.
-			if dir != "" && !slices.Contains(p.inherited, "vault") {
-				if session != "" {
-					return usagef("--session and --vault are mutually exclusive")
-				}
-				notes.Text = strings.Join(args, " ")
-				return p.searchNotes(c.Context(), dir, notes, limit)
-			}
-			for _, f := range []string{"mode", "folder", "tag"} {
-				if c.Flags().Changed(f) && !slices.Contains(p.inherited, f) {
-					return &usageError{msg: fmt.Sprintf("--%s requires --vault", f), fix: "pass the folder of notes with --vault DIR"}
-				}
-			}
-			return p.withStore(c.Context(), func(a *app.App) error {
-				return p.searchThoughts(c.Context(), a, sequent.SearchQuery{
-					Text: strings.Join(args, " "), Limit: limit,
-				}, session, demos)
-			})
-		},
+func runSearch(p *program, ctx context.Context) (result, error) {
+	// SEQUENT_VAULT configures servers; only the flag selects notes.
+	if p.given("vault") {
+		if p.inSession != "" || p.remote() {
+			return nil, usagef("--vault excludes --session and --server")
+		}
+		return p.searchNotes(ctx)
 	}
-	c.Flags().IntVar(&limit, "limit", 20, "maximum number of results")
-	c.Flags().StringVar(&dir, "vault", "", "folder of notes to search instead of thoughts")
-	c.Flags().StringVar((*string)(&notes.Mode), "mode", "", "search mode for notes: Hybrid, FullText or Semantic (default: Hybrid)")
-	c.Flags().StringVar(&notes.Folder, "folder", "", "folder of the vault to which the search is limited")
-	c.Flags().StringSliceVar(&notes.Tags, "tag", nil, "tag that notes must have; repeatable")
-	complete(c, "mode", string(index.Hybrid), string(index.FullText), string(index.Semantic))
-	completeDirs(c, "vault")
-	c.Flags().BoolVar(&demos, "all", false, "search the sessions of sequent demo, too")
-	c.Flags().StringVar(&session, "session", "", "id of the session to which the search is limited")
-	if err := c.RegisterFlagCompletionFunc("session", func(c *cobra.Command, _ []string, prefix string) ([]string, cobra.ShellCompDirective) {
-		return p.completeIDs(c, nil, prefix)
-	}); err != nil {
-		panic(err)
+	for _, f := range []string{"mode", "folder", "tag"} {
+		if p.given(f) {
+			return nil, &usageError{msg: fmt.Sprintf("--%s requires --vault", f), fix: "pass the folder of notes with --vault DIR"}
+		}
 	}
-	p.addPagerFlag(c)
-	p.addJSONFlag(c)
-	p.addOwnersFlags(c)
-	p.addServerFlag(c)
-	p.addProjectFlags(c)
-	p.addWidthFlag(c)
-	return c
+	project, err := p.inProject()
+	if err != nil {
+		return nil, err
+	}
+	engine, text := p.engine, strings.Join(p.args, " ")
+	q := sequent.SearchQuery{Text: text, Limit: p.limit, AllOwners: p.allOwners, Project: project}
+	if p.inSession != "" {
+		found, err := p.refer(ctx, engine, []string{p.inSession})
+		if err == nil {
+			err = found.whole("--session")
+		}
+		if err != nil {
+			return nil, err
+		}
+		engine, q = found.engine, sequent.SearchQuery{Text: text, Limit: p.limit, Session: found.session.ID()}
+	}
+	hits, err := engine.Search(ctx, q)
+	if err == nil && len(hits.Hits) == 0 && p.owner != "" {
+		_, err = p.latest(ctx, p.engine) // an owner may be misspelt
+	}
+	if err != nil {
+		return nil, err
+	}
+	f := &foundThoughts{Hits: []jsonHit{}, More: hits.Next != "", Partial: hits.Partial, hits: hits}
+	if f.Others, err = p.others(ctx, sequent.Query{AllOwners: q.AllOwners, Project: q.Project}); err != nil {
+		return nil, err
+	}
+	if f.query, err = textsearch.Parse(q.Text); err != nil {
+		return nil, err
+	}
+	for _, h := range hits.Hits {
+		f.Hits = append(f.Hits, newJSONHit(h))
+	}
+	return f, nil
+}
+
+// A foundThoughts is what sequent search found.
+type foundThoughts struct {
+	Hits    []jsonHit `json:"hits"`
+	More    bool      `json:"more"`
+	Partial bool      `json:"partial"`             // no thought has all words
+	Others  int       `json:"elsewhere,omitempty"` // sessions of other projects
+
+	hits  sequent.Hits
+	query textsearch.Query
 }
 
 // A jsonHit is a found thought in JSON output.
@@ -106,117 +84,54 @@ type jsonHit struct {
 	State    sequent.State         `json:"state"` // of the session
 	Standing sequent.StandingState `json:"standing"`
 	Instead  *jsonThought          `json:"instead,omitempty"` // what holds instead of a thought that is superseded
+	Fault    string                `json:"fault,omitempty"`   // in which way the session is not what was recorded
 }
 
 func newJSONHit(h sequent.Hit) jsonHit {
-	j := jsonHit{newJSONThought(h.Key.ID, h.Thought), h.Title, h.Score, h.Key.Owner, h.State, h.Standing.State, nil}
+	j := jsonHit{newJSONThought(h.Key.ID, h.Thought), h.Title, h.Score, h.Key.Owner, h.State, h.Standing.State, nil, ""}
+	if h.Fault != nil {
+		j.Fault = h.Fault.String()
+	}
 	if h.Instead != nil {
 		j.Instead = new(newJSONThought(h.Key.ID, *h.Instead))
 	}
 	return j
 }
 
-func (p *program) searchThoughts(ctx context.Context, a *app.App, q sequent.SearchQuery, session string, demos bool) error {
-	if err := p.checkOwner(ctx, a); err != nil {
-		return err
+func (f *foundThoughts) text(pg *page) {
+	notice := f.hits.Notice()
+	if len(f.Hits) == 0 {
+		pg.say("%s", cmp.Or(notice, "No thoughts match these words."))
+	} else if notice != "" {
+		pg.say("%s", notice)
 	}
-	engine := a.Engine
-	demo := &demoFilter{off: demos || session != ""}
-	if session != "" {
-		s, err := p.refer(ctx, engine, []string{session})
-		if err != nil {
-			return err
+	var altered []string
+	for i, h := range f.hits.Hits {
+		if i > 0 {
+			pg.add(nil)
 		}
-		if err := s.whole("--session"); err != nil {
-			return err
-		}
-		engine, q.Session = s.engine, s.session.ID()
-	} else {
-		q.AllOwners = p.allOwners
-		var err error
-		if q.Project, err = p.inProject(); err != nil {
-			return err
+		f.hit(pg, h)
+		if h.Fault != nil {
+			altered = append(altered, string(h.Key.ID))
 		}
 	}
-	others, err := p.elsewhere(ctx, engine, sequent.Query{AllOwners: q.AllOwners, Project: q.Project})
-	if err != nil {
-		return err
+	if f.More {
+		pg.say("\nThere are more matches. Pass --limit %d to show more.", 2*pg.limit)
 	}
-	found, more, err := demo.search(ctx, engine, q)
-	if err != nil {
-		return err
+	if len(f.Hits) > 0 && len(altered)+f.Others > 0 {
+		pg.add(nil)
 	}
-	if p.json {
-		hits := []jsonHit{}
-		for _, h := range found.Hits {
-			hits = append(hits, newJSONHit(h))
-		}
-		return writeJSON(p.out, struct {
-			Hits    []jsonHit             `json:"hits"`
-			More    bool                  `json:"more"`
-			Partial bool                  `json:"partial"` // no thought has all words
-			Unknown []sequent.UnknownWord `json:"unknown,omitempty"`
-			Demos   int                   `json:"demos,omitempty"`     // thoughts of sequent demo that were left out
-			Others  int                   `json:"elsewhere,omitempty"` // sessions of other projects
-		}{hits, more, found.Partial, found.Unknown, demo.leftOut, others})
+	if len(altered) > 0 {
+		pg.say("%s", pg.alteredNote(altered))
 	}
-	var remarks []string
-	if demo.leftOut > 0 {
-		remarks = append(remarks, draw.Count(demo.leftOut, "thought of sequent demo was", "thoughts of sequent demo were")+" left out. Pass --all to search them, too.")
+	if f.Others > 0 {
+		pg.say("Not searched: %s in other projects. Pass --all-projects to search all.", counted(f.Others))
 	}
-	if others > 0 {
-		remarks = append(remarks, notSearched(others))
-	}
-	notice := found.Notice()
-	if len(found.Hits) == 0 {
-		return p.printf("%s", strings.Join(append([]string{cmp.Or(notice, "No thoughts match these words.")}, remarks...), "\n"))
-	}
-	query, err := words.Parse(q.Text)
-	if err != nil {
-		return err
-	}
-	query = query.Content()
-	return p.paged(func() error {
-		if notice != "" {
-			if err := p.printf("%s\n", notice); err != nil {
-				return err
-			}
-		}
-		for i, h := range found.Hits {
-			if i > 0 {
-				if err := p.printf(""); err != nil {
-					return err
-				}
-			}
-			if err := p.print(p.hit(h, query)...); err != nil {
-				return err
-			}
-		}
-		if more {
-			if err := p.printf("\nThere are more matches. Pass --limit %d to show more.", 2*q.Limit); err != nil {
-				return err
-			}
-		}
-		if len(remarks) > 0 {
-			return p.printf("\n%s", strings.Join(remarks, "\n"))
-		}
-		return nil
-	})
-}
-
-// notSearched says how many sessions of other projects a search has left out.
-func notSearched(others int) string {
-	was := "were"
-	if others == 1 {
-		was = "was"
-	}
-	return counted(others) + " in other projects " + was + " not searched. Pass --all-projects to search all."
 }
 
 // hit draws a found thought: its session and number, whether it holds, and an excerpt
 // with the words marked. Of a thought that is superseded it shows what holds instead.
-func (p *program) hit(h sequent.Hit, q words.Query) []draw.Line {
-	o := p.drawing()
+func (f *foundThoughts) hit(pg *page, h sequent.Hit) {
 	t, standing := h.Thought, string(h.Standing.State)
 	switch h.Standing.State {
 	case sequent.Current:
@@ -224,31 +139,88 @@ func (p *program) hit(h sequent.Hit, q words.Query) []draw.Line {
 	case sequent.Superseded:
 		t, standing = *h.Instead, "replaces "+brief.Name(h.Thought)+", which matches"
 	}
-	where := draw.Line{
-		{Text: draw.One(string(h.Key.ID), o.Charset) + "  ", Role: draw.Number},
-		{Text: draw.NumberOf(t), Role: draw.Meta},
-	}
+	where := draw.Line{{Text: pg.one(string(h.Key.ID)) + "  ", Role: draw.Number}, {Text: draw.NumberOf(t), Role: draw.Meta}}
 	if t.Branch != "" {
-		where = append(where, draw.Span{Text: " " + draw.One(t.Branch, o.Charset), Role: draw.Label, Lane: 1})
+		where = append(where, draw.Span{Text: " " + pg.one(t.Branch), Role: draw.Label, Lane: 1})
 	}
-	if standing != "" {
-		where = append(where, draw.Span{Text: "  " + draw.One(standing, o.Charset), Role: draw.Meta})
+	owner := ""
+	if pg.allOwners {
+		owner = h.Key.Owner
 	}
-	if p.allOwners && h.Key.Owner != "" {
-		where = append(where, draw.Span{Text: "  " + draw.One(h.Key.Owner, o.Charset), Role: draw.Meta})
+	for _, fact := range []string{standing, owner} {
+		if fact != "" {
+			where = append(where, draw.Span{Text: "  " + pg.one(fact), Role: draw.Meta})
+		}
 	}
-	where = append(where, draw.Span{Text: "  " + draw.One(h.Title, o.Charset), Role: draw.Title})
-	lines := []draw.Line{draw.Cut(where, o)}
-
-	const indentation = 2
-	piece, at := words.Excerpt(t.Text, q, 2*o.Width)
-	return append(lines, draw.Marked(piece, spans(at), o, indentation)...)
+	pg.add(draw.Cut(append(where, draw.Span{Text: "  " + pg.one(h.Title), Role: draw.Title}), pg.Options))
+	pg.excerpt(t.Text, f.query)
 }
 
-func spans(at []words.Range) [][2]int {
-	var list [][2]int
+// excerpt adds the part of a text that matches a query, with the words marked.
+func (pg *page) excerpt(text string, q textsearch.Query) {
+	piece, at := textsearch.Excerpt(printable.Text(text), q, 2*pg.Width)
+	var marks [][2]int
 	for _, r := range at {
-		list = append(list, [2]int{r.Start, r.End})
+		marks = append(marks, [2]int{r.Start, r.End})
 	}
-	return list
+	pg.add(draw.Marked(piece, marks, pg.Options, 2)...)
+}
+
+// searchNotes searches the notes of a vault.
+func (p *program) searchNotes(ctx context.Context) (result, error) {
+	v, err := p.openVault(ctx)
+	if err != nil {
+		return nil, err
+	}
+	const maxPageSize = 100
+	q := p.noteQuery
+	q.Text, q.Page, q.PageSize = strings.Join(p.args, " "), 1, min(p.limit, maxPageSize)
+	m := p.newMeter()
+	defer m.clear()
+	progress := func(s index.Progress) { m.stage(s.Stage, float64(s.Done), float64(s.Total)) }
+	found, err := v.Search(ctx, q, progress)
+	for err == nil && len(found.Hits) < min(p.limit, found.Total) {
+		q.Page++
+		var more index.Results
+		if more, err = v.Search(ctx, q, progress); len(more.Hits) == 0 {
+			break // notes were deleted meanwhile
+		}
+		found.Hits = append(found.Hits, more.Hits...)
+	}
+	hits := append([]index.Hit{}, found.Hits[:min(p.limit, len(found.Hits))]...)
+	n := &foundNotes{hits, found.Total, found.Total > len(hits), found.Warning, textsearch.Query{}}
+	n.query, _ = textsearch.Parse(q.Text) // a query of links only has no words to mark
+	return n, err
+}
+
+// A foundNotes is what sequent search --vault found.
+type foundNotes struct {
+	Notes   []index.Hit `json:"notes"`
+	Total   int         `json:"total"`
+	More    bool        `json:"more"`
+	Warning string      `json:"warning,omitempty"`
+
+	query textsearch.Query
+}
+
+func (n *foundNotes) text(pg *page) {
+	if n.Warning != "" {
+		pg.beside("", n.Warning, draw.Tag)
+	}
+	if len(n.Notes) == 0 {
+		pg.say("No notes match any of these words. Use word* to match words by their beginning.")
+	}
+	for i, h := range n.Notes {
+		if i > 0 {
+			pg.add(nil)
+		}
+		pg.add(draw.Cut(draw.Line{
+			{Text: pg.one(string(h.URI)), Role: draw.Number},
+			{Text: "  " + pg.one(h.Title), Role: draw.Title},
+		}, pg.Options))
+		pg.excerpt(h.Snippet, n.query)
+	}
+	if n.More {
+		pg.say("\n%d notes match. Pass --limit %d to show more.", n.Total, 2*pg.limit)
+	}
 }

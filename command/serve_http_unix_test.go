@@ -83,7 +83,7 @@ func testServeHTTPSIGTERM(t *testing.T, drain string) {
 				StructuredContent reply
 			}
 		}
-		if err := json.Unmarshal(body, &reply); err != nil || reply.Result.StructuredContent.SessionID == "" {
+		if err := json.Unmarshal(body, &reply); err != nil || reply.Result.StructuredContent.ThoughtNumber == 0 {
 			t.Errorf("got reply %d %s", res.StatusCode, body)
 			return false, ""
 		}

@@ -14,6 +14,7 @@ import (
 	"github.com/sequent-dev/sequent"
 	"github.com/sequent-dev/sequent/internal/app"
 	"github.com/sequent-dev/sequent/internal/draw"
+	"github.com/sequent-dev/sequent/internal/lazyregexp"
 )
 
 // A jsonSession is a session in JSON output.
@@ -28,9 +29,10 @@ type jsonSession struct {
 	Updated  time.Time `json:"updated"`
 	Expires  time.Time `json:"expires,omitzero"`
 	Owner    string    `json:"owner,omitempty"` // empty for the local user
-	Demo     bool      `json:"demo,omitempty"`  // recorded by sequent demo
 
-	Context sequent.Context `json:"context,omitzero"`
+	Altered bool `json:"altered,omitempty"` // this is not what was recorded
+
+	Origin sequent.Origin `json:"origin,omitzero"`
 }
 
 // A jsonThought is a thought in JSON output.
@@ -44,7 +46,7 @@ type jsonThought struct {
 	From     *int      `json:"from,omitempty"`
 	Revises  *int      `json:"revises,omitempty"`
 	Revision bool      `json:"revision,omitempty"`
-	More     bool      `json:"more"`
+	Final    bool      `json:"final,omitempty"`
 	At       time.Time `json:"at"`
 }
 
@@ -57,87 +59,49 @@ func newJSONThought(id sequent.ID, t sequent.Thought) jsonThought {
 	}
 	return jsonThought{
 		Session: string(id), Seq: t.Seq, Number: t.Number, Total: t.Total, Text: t.Text,
-		Branch: t.Branch, From: ref(t.From), Revises: ref(t.Revises), Revision: t.Revision, More: t.More, At: t.At,
+		Branch: t.Branch, From: ref(t.From), Revises: ref(t.Revises), Revision: t.Revision, Final: t.Final, At: t.At,
 	}
 }
 
-// fieldID is the field of errors about an ID argument. They have a Fix already.
+// alteredNote says that sessions are not what was recorded.
+func (p *program) alteredNote(ids []string) string {
+	slices.Sort(ids)
+	return "These are not what was recorded: " + draw.One(strings.Join(some(slices.Compact(ids)), ", "), p.charset()) +
+		". sequent store verify ID says more."
+}
+
+// fieldID is the field of errors about an ID argument.
 const fieldID = "ID"
 
-// latest returns the session of a query that changed last.
-func latest(ctx context.Context, e *sequent.Engine, q sequent.Query) (*sequent.Session, error) {
-	for {
-		k, err := latestKey(ctx, e, q)
-		if err != nil {
-			return nil, err
-		}
-		s, err := e.Owned(k.Owner).Session(ctx, k.ID)
-		if errors.Is(err, sequent.ErrNotFound) {
-			continue // deleted just now
-		}
-		return s, err
+// query returns the query for the sessions that the flags select.
+func (p *program) query() (sequent.Query, error) {
+	project, err := p.inProject()
+	q := sequent.Query{AllOwners: p.allOwners, Project: project}
+	if p.since > 0 {
+		q.Since = p.engine.Now().Add(-p.since)
 	}
+	return q, err
 }
 
-// latestKey is latest for the key.
-func latestKey(ctx context.Context, e *sequent.Engine, q sequent.Query) (sequent.Key, error) {
-	q.Limit = 1
-	page, err := e.Sessions(ctx, q)
-	if err != nil {
-		return sequent.Key{}, err
-	}
-	if len(page.Headers) == 0 {
-		return sequent.Key{}, noSessions(ctx, e, q.Project)
-	}
-	return page.Headers[0].Key, nil
-}
-
-func noSessions(ctx context.Context, e *sequent.Engine, project string) error {
-	if n, err := e.Elsewhere(ctx, project); err == nil && n > 0 {
-		return &sequent.Error{
-			Code: sequent.CodeSessionNotFound, Field: fieldID,
-			Msg: "there are no sessions of the project " + project,
-			Fix: "pass an ID, or --all-projects for the latest of " + counted(n) + " in other projects",
-		}
-	}
-	if others := otherOwners(ctx, e); others != "" {
-		return &sequent.Error{
-			Code: sequent.CodeSessionNotFound, Field: fieldID,
-			Msg: "you have no sessions here",
-			Fix: "pass --owner NAME; owners with sessions: " + others,
-		}
-	}
-	return &sequent.Error{
-		Code: sequent.CodeSessionNotFound, Field: fieldID,
-		Msg: "there are no sessions yet",
-		Fix: "run sequent demo to create one",
-	}
-}
-
-// find returns the session with the given id or, if there is none, the only one
-// whose id begins with it.
-func find(ctx context.Context, e *sequent.Engine, id string) (*sequent.Session, error) {
-	s, err := e.Session(ctx, sequent.ID(id))
-	if err == nil || sequent.CodeOf(err) != sequent.CodeSessionNotFound {
-		return s, err
-	}
-	full, err := idWithPrefix(ctx, e, id)
+// latest returns the session of the project that changed last.
+func (p *program) latest(ctx context.Context, e *sequent.Engine) (*sequent.Session, error) {
+	project, err := p.inProject()
 	if err != nil {
 		return nil, err
 	}
-	return e.Session(ctx, full)
-}
-
-// wanted returns the session that the arguments name, or the latest of the project.
-func (p *program) wanted(ctx context.Context, e *sequent.Engine, args []string) (*sequent.Session, error) {
-	if len(args) == 0 {
-		project, err := p.inProject()
+	for {
+		page, err := e.Sessions(ctx, sequent.Query{AllOwners: p.allOwners, Project: project, Limit: 1})
 		if err != nil {
 			return nil, err
 		}
-		return latest(ctx, e, sequent.Query{Project: project})
+		if len(page.Headers) == 0 {
+			return nil, &sequent.Error{Code: sequent.CodeSessionNotFound, Field: fieldID, Msg: "there are no sessions"}
+		}
+		k := page.Headers[0].Key
+		if s, err := e.Owned(k.Owner).Session(ctx, k.ID); !errors.Is(err, sequent.ErrNotFound) { // deleted just now
+			return s, err
+		}
 	}
-	return find(ctx, e, args[0])
 }
 
 // A referred is a session to which an argument refers, perhaps with one of its thoughts.
@@ -155,100 +119,95 @@ func (r *referred) whole(taker string) error {
 	return &usageError{msg: fmt.Sprintf("%s is a thought, and %s takes a session", r.reference, taker), fix: "pass " + string(r.session.ID())}
 }
 
+// session returns the session that the arguments name, or the latest of the project.
+func (p *program) session(ctx context.Context, e *sequent.Engine, args []string) (*sequent.Session, error) {
+	found, err := p.refer(ctx, e, args)
+	if err != nil {
+		return nil, err
+	}
+	return found.session, found.whole("this command")
+}
+
+// thoughtOfLatest matches arguments that name a thought of the latest session, unless they are the
+// ID of a session.
+var thoughtOfLatest = lazyregexp.New(`^(#?(0|[1-9][0-9]{0,5})|@[0-9]+|#.+#[0-9]+)$`)
+
 // refer returns the session that an argument refers to; without one, the latest. The ID
 // in the argument may be shortened to its first characters if no reading of the argument
-// has a whole one. With --all-owners it finds the sessions of every owner.
+// has a whole one. #4, #name#4, @17, and 4 if no session has that ID, are thoughts of the
+// latest session. With --all-owners it finds the sessions of every owner.
 func (p *program) refer(ctx context.Context, e *sequent.Engine, args []string) (referred, error) {
 	if len(args) == 0 {
-		return p.referLatest(ctx, e)
+		s, err := p.latest(ctx, e)
+		if err != nil {
+			return referred{}, err
+		}
+		return referred{engine: e.Owned(s.Owner()), session: s}, nil
 	}
-	text := args[0]
-	s, r, err := e.Refer(ctx, text)
-	if sequent.CodeOf(err) != sequent.CodeSessionNotFound {
+	s, r, err := e.Refer(ctx, args[0])
+	switch code := sequent.CodeOf(err); {
+	case code != sequent.CodeSessionNotFound && code != sequent.CodeInvalidSession:
 		return referred{e, s, r}, err
+	case thoughtOfLatest().MatchString(args[0]):
+		return p.referToThought(ctx, e, args[0])
+	case code == sequent.CodeInvalidSession:
+		return referred{}, err
 	}
-	matches := []func(h *sequent.Header, id sequent.ID) bool{
-		func(h *sequent.Header, id sequent.ID) bool { return h.ID == id },
-		func(h *sequent.Header, id sequent.ID) bool { return strings.HasPrefix(string(h.ID), string(id)) },
+	h, r, err := p.match(ctx, e, args[0])
+	if err != nil {
+		return referred{}, err
 	}
-	if !p.allOwners {
-		matches = matches[1:] // Refer has looked for whole ids
-	}
-	for _, match := range matches {
-		for r := range sequent.References(text) {
-			var matching []sequent.Header
-			for h, err := range e.AllSessions(ctx, sequent.Query{AllOwners: p.allOwners}) {
-				if err != nil {
-					return referred{}, err
-				}
-				if match(&h, r.Session) {
-					if matching = append(matching, h); len(matching) == maxMatching+1 {
-						break
-					}
-				}
+	r.Session = h.ID
+	e = e.Owned(h.Owner)
+	s, err = e.Session(ctx, h.ID)
+	return referred{e, s, r}, err
+}
+
+// match returns the one session with the ID of a reference, or with an ID that begins with it.
+func (p *program) match(ctx context.Context, e *sequent.Engine, text string) (sequent.Header, sequent.Reference, error) {
+	readings := slices.Collect(sequent.References(text))
+	whole, begin := make([][]sequent.Header, len(readings)), make([][]sequent.Header, len(readings))
+	for h, err := range e.AllSessions(ctx, sequent.Query{AllOwners: p.allOwners}) {
+		if err != nil {
+			return h, sequent.Reference{}, err
+		}
+		for i, r := range readings {
+			if h.ID == r.Session {
+				whole[i] = append(whole[i], h)
+			} else if strings.HasPrefix(string(h.ID), string(r.Session)) && len(begin[i]) <= maxMatching {
+				begin[i] = append(begin[i], h)
 			}
-			if len(matching) == 0 {
-				continue
-			}
+		}
+	}
+	for i, matching := range append(whole, begin...) {
+		if r := readings[i%len(readings)]; len(matching) > 0 {
 			h, err := only(matching, string(r.Session))
-			if err != nil {
-				return referred{}, err
-			}
-			r.Session = h.ID
-			owned := e.Owned(h.Owner)
-			s, err := owned.Session(ctx, h.ID)
-			return referred{owned, s, r}, err
+			return h, r, err
 		}
 	}
-	shortest := ""
-	for r := range sequent.References(text) {
-		shortest = string(r.Session)
+	return sequent.Header{}, sequent.Reference{}, sequent.Errorf(sequent.CodeSessionNotFound, fieldID, "",
+		"no session has an id that begins with %q", readings[len(readings)-1].Session)
+}
+
+// referToThought returns the latest session with a reference to one of its thoughts.
+func (p *program) referToThought(ctx context.Context, e *sequent.Engine, text string) (referred, error) {
+	s, err := p.latest(ctx, e)
+	if err != nil {
+		return referred{}, err
 	}
-	err = noPrefix(shortest)
-	if !p.allOwners && p.owner == "" {
-		if others := ownersWith(ctx, e, shortest); others != "" {
-			err = &sequent.Error{
-				Code: sequent.CodeSessionNotFound, Field: fieldID,
-				Msg: fmt.Sprintf("you have no session whose id begins with %q", shortest), Fix: "pass the owner who has: " + others,
-			}
-		}
+	r, err := s.ParseReference(text)
+	if err != nil {
+		return referred{}, err
+	}
+	if _, err = s.Resolve(r); err == nil {
+		return referred{e.Owned(s.Owner()), s, r}, nil
+	}
+	if missing, ok := errors.AsType[*sequent.Error](err); ok {
+		e := *missing
+		e.Msg = fmt.Sprintf("no session has the id %q, and in the latest session %s", text, missing.Msg)
+		err = &e
 	}
 	return referred{}, err
-}
-
-// maxOthers limits how many sessions of other owners are looked at for a mistyped id.
-const maxOthers = 10_000
-
-// ownersWith returns the flags for the owners that have sessions whose ids begin with prefix,
-// among the maxOthers sessions that were changed last. It is empty if there are none, or if a
-// server does not tell.
-func ownersWith(ctx context.Context, e *sequent.Engine, prefix string) string {
-	var flags []string
-	looked := 0
-	for h, err := range e.Owned("").AllSessions(ctx, sequent.Query{AllOwners: true, Limit: 1000}) {
-		if looked++; err != nil || looked > maxOthers {
-			break
-		}
-		if flag := "--owner " + quoted(draw.One(h.Owner, draw.Unicode)); h.Owner != "" && strings.HasPrefix(string(h.ID), prefix) && !slices.Contains(flags, flag) {
-			if flags = append(flags, flag); len(flags) == maxMatching {
-				break
-			}
-		}
-	}
-	return strings.Join(flags, " or ")
-}
-
-// referLatest returns the session that changed last.
-func (p *program) referLatest(ctx context.Context, e *sequent.Engine) (referred, error) {
-	project, err := p.inProject()
-	if err != nil {
-		return referred{}, err
-	}
-	s, err := latest(ctx, e, sequent.Query{AllOwners: p.allOwners, Project: project})
-	if err != nil {
-		return referred{}, err
-	}
-	return referred{engine: e.Owned(s.Owner()), session: s}, nil
 }
 
 // maxMatching is the number of sessions that an error about an ambiguous id names.
@@ -260,92 +219,81 @@ func only(matching []sequent.Header, prefix string) (sequent.Header, error) {
 	if len(matching) == 1 {
 		return matching[0], nil
 	}
-	var ids, owners []string
+	var names []string
 	for _, h := range matching[:min(len(matching), maxMatching)] {
-		ids = append(ids, string(h.ID))
-		owners = append(owners, cmp.Or(h.Owner, "you"))
+		names = append(names, string(h.ID)+" of "+cmp.Or(h.Owner, "you"))
 	}
 	if len(matching) > maxMatching {
-		ids, owners = append(ids, "…"), append(owners, "…")
+		names = append(names, "…")
 	}
-	if same(ids[:min(len(ids), maxMatching)]) {
-		return sequent.Header{}, &usageError{
-			msg: fmt.Sprintf("several owners have a session %q: %s", ids[0], strings.Join(owners, ", ")),
-			fix: "pass one of them with --owner",
-		}
+	fix := "pass more characters of the id"
+	if string(matching[0].ID) == prefix {
+		fix = "pass one of the owners with --owner"
 	}
 	return sequent.Header{}, &usageError{
-		msg: fmt.Sprintf("several sessions have an id that begins with %q: %s", prefix, strings.Join(ids, ", ")),
-		fix: "pass more characters of the id",
+		msg: fmt.Sprintf("several sessions have an id that begins with %q: %s", prefix, strings.Join(names, ", ")), fix: fix,
 	}
 }
 
-// idWithPrefix returns the only id that begins with prefix.
-func idWithPrefix(ctx context.Context, e *sequent.Engine, prefix string) (sequent.ID, error) {
-	matching, err := withPrefix(ctx, e, prefix, maxMatching+1)
-	if err != nil {
-		return "", err
+// elsewhereOf adds to the error of a session that is not here where sessions are.
+func (p *program) elsewhereOf(ctx context.Context, err error) error {
+	e, ok := errors.AsType[*sequent.Error](err)
+	if !ok || e.Code != sequent.CodeSessionNotFound || e.Field != fieldID || e.Fix != "" {
+		return err
 	}
-	if len(matching) == 0 {
-		if others := ownersWith(ctx, e, prefix); others != "" {
-			return "", &sequent.Error{
-				Code: sequent.CodeSessionNotFound, Field: fieldID,
-				Msg: fmt.Sprintf("no session here has an id that begins with %q", prefix), Fix: "pass the owner who has: " + others,
+	clone := *e
+	clone.Fix = p.whereSessionsAre(ctx)
+	return &clone
+}
+
+// whereSessionsAre says what to do if the flags select no sessions, or not the one that was meant.
+func (p *program) whereSessionsAre(ctx context.Context) string {
+	var hints []string
+	if usage, err := p.engine.Owned("").Usage(ctx); err == nil && !p.allOwners {
+		var names []string
+		for _, u := range usage {
+			if u.Owner != p.engine.Owner() && u.Sessions > 0 {
+				names = append(names, fmt.Sprintf("%s (%d)", cmp.Or(draw.One(u.Owner, draw.Unicode), p.nobody()), u.Sessions))
 			}
 		}
-		return "", noPrefix(prefix)
-	}
-	h, err := only(matching, prefix)
-	return h.ID, err
-}
-
-func noPrefix(prefix string) error {
-	return &sequent.Error{
-		Code: sequent.CodeSessionNotFound, Field: fieldID,
-		Msg: fmt.Sprintf("no session has an id that begins with %q", prefix),
-		Fix: "run sequent list for the ids of sessions",
-	}
-}
-
-// withPrefix returns at most limit sessions whose ids begin with prefix, the latest
-// first.
-func withPrefix(ctx context.Context, e *sequent.Engine, prefix string, limit int) ([]sequent.Header, error) {
-	var matching []sequent.Header
-	for h, err := range e.AllSessions(ctx, sequent.Query{}) {
-		if err != nil {
-			return nil, err
-		}
-		if strings.HasPrefix(string(h.ID), prefix) {
-			if matching = append(matching, h); len(matching) == limit {
-				break
-			}
+		if len(names) > 0 {
+			hints = append(hints, "pass --owner NAME or --all-owners; owners with sessions: "+strings.Join(some(names), ", "))
 		}
 	}
-	return matching, nil
+	project, _ := p.inProject()
+	q := sequent.Query{AllOwners: p.allOwners, Project: project, Limit: 1}
+	n, _ := p.others(ctx, q)
+	page, _ := p.engine.Sessions(ctx, q)
+	switch {
+	case n > 0:
+		hints = append(hints, "pass --all-projects for "+counted(n)+" in other projects than "+draw.One(project, p.charset()))
+	case len(page.Headers) > 0:
+		hints = append(hints, "run sequent list for the ids of sessions")
+	case len(hints) == 0 && p.remote():
+		hints = append(hints, "run sequent setup --team "+quoted(strings.TrimRight(p.serverShown(), "/")+"/mcp")+" to connect your editor or agent")
+	case len(hints) == 0:
+		hints = append(hints, "run sequent demo to record one, or sequent setup to add the server to your editor or agent")
+	}
+	return runnable(strings.Join(hints, "; "))
 }
 
 // completeIDs returns completions of session ids, the latest first.
-func (p *program) completeIDs(c *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
+func (p *program) completeIDs(c *cobra.Command, prefix string) ([]string, cobra.ShellCompDirective) {
 	const none = cobra.ShellCompDirectiveNoFileComp
-	if len(args) > 0 && c.Name() != "delete" {
-		return nil, none
-	}
 	var ids []string
 	err := p.withStore(c.Context(), func(a *app.App) error {
-		matching, err := withPrefix(c.Context(), a.Engine, prefix, 50)
-		for _, h := range matching {
-			ids = append(ids, cobra.CompletionWithDesc(string(h.ID), draw.One(h.Title, p.charset())))
+		for h, err := range a.Engine.AllSessions(c.Context(), sequent.Query{}) {
+			if err != nil || len(ids) == 50 {
+				return err
+			}
+			if strings.HasPrefix(string(h.ID), prefix) {
+				ids = append(ids, cobra.CompletionWithDesc(string(h.ID), draw.One(h.Title, p.charset())))
+			}
 		}
-		return err
+		return nil
 	})
 	if err != nil {
 		return nil, none // a shell cannot show an error
 	}
 	return ids, none | cobra.ShellCompDirectiveKeepOrder
 }
-
-// beginning is the output of sequent list without sessions.
-const beginning = `No sessions yet.
-
-  sequent demo          record and draw an example session
-  sequent setup         add the server to your editor or agent`

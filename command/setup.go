@@ -1,8 +1,11 @@
 package command
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"net/url"
 	"os"
 	"os/exec"
@@ -12,246 +15,342 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/spf13/cobra"
-
 	"github.com/sequent-dev/sequent/internal/app"
-	"github.com/sequent-dev/sequent/internal/draw"
 	"github.com/sequent-dev/sequent/setup"
 )
 
-func (p *program) setup() *cobra.Command {
-	job := &setupJob{program: p}
-	var dialect, team, tokenEnv string
-	dialects := app.Config{Dialects: p.dialects}.Names()
-	c := &cobra.Command{
-		Use:   "setup",
-		Short: "Add the server to your MCP clients and test it",
-		Long: `Add the server to the configuration files of the MCP clients that are installed, then start each entry as
-the client does and connect to it. The command shows the changes and asks before it makes them.
+// A setupJob is one run of setup or remove.
+type setupJob struct {
+	*program
+	files     setup.Setup
+	server    setup.Server
+	installed string // the program that entries start; empty for a server at a URL
+	source    string // program to copy to installed first; empty if it stays where it is
+	link      string // link to installed, which makes it a command; empty for none
+	sessions  string // flag with which commands find the sessions; empty for the default store
+	results   []setupResult
+}
 
-Only the entry named sequent changes. Comments, order and formatting of a file stay, a copy of the file is
-kept, and sequent remove restores it. A file with a syntax error is left alone. If the entry is already as
-it should be, nothing is written.
+func runSetup(p *program, ctx context.Context) (result, error) {
+	j, err := p.newSetupJob()
+	if err != nil {
+		return nil, err
+	}
+	if p.team != "" || p.tokenEnv != "" {
+		err = j.remoteServer()
+	} else {
+		err = j.localServer()
+	}
+	if err != nil {
+		return nil, err
+	}
+	clients, err := j.chosen()
+	if err != nil {
+		return nil, err
+	}
+	if p.entries {
+		return nil, j.printEntries(clients)
+	}
+	skills := 0
+	for _, c := range clients {
+		change, err := j.files.Add(c, p.inFiles, j.server)
+		j.planned(c, p.inFiles, change, err, "correct the file, or add what sequent setup --client "+c.ID+" --print prints by hand")
+	}
+	for _, c := range clients {
+		if p.skill && c.Skills != "" {
+			skills++
+			change, err := j.files.AddSkill(c, p.inFiles)
+			j.planned(c, p.inFiles, change, err, "make the file readable, or omit --with-skill")
+		}
+	}
+	if p.skill && skills == 0 {
+		return nil, &usageError{msg: "none of these clients is known to read skills", fix: "omit --with-skill"}
+	}
+	if !p.json {
+		p.put(j.installLines()...)
+	}
+	if ok, err := j.agree(ctx, "Set up"); !ok || err != nil {
+		return j.dryReport(), err
+	}
+	if err := errors.Join(j.install(), j.ignoreStore()); err != nil {
+		return nil, err
+	}
+	j.apply()
+	j.verify(ctx)
+	return j.report()
+}
 
-The entry names this program. If it runs from a cache of npm, by go run or from a directory for temporary
-files, it is first copied to the folder bin in your data directory, and the entry names the copy.
-
---team adds the server of a team at a URL instead. Its token stays in the environment variable of
---token-env; the entry names the variable. Claude Desktop cannot connect to a URL from its file, and Zed
-cannot read a token from a variable.
-
---with-skill also installs a skill, which tells the agent when to think and how, for Claude Code, and for
-Codex, Gemini CLI, OpenCode and Copilot CLI, which share one.
-
---json prints {"ok": bool, "program": file, "clients": [{client, name, file, skill, action, copy, verified, server,
-version, tools, error, fix}], "say": sentence}; action is add, update, keep or failed.`,
-		Example: "sequent setup\n\n# one client, without a question\nsequent setup --client cursor --yes\n\n" +
-			"# show what would change\nsequent setup --all --dry-run\n\n# print the entry to paste it\nsequent setup --client zed --print\n\n" +
-			"# for this project, with a store of its own\nsequent setup --client claude-code --project --store .sequent/sequent.db --yes\n\n" +
-			"# the server of a team\nsequent setup --client codex --team https://think.example.com/mcp --token-env SEQUENT_TEAM_TOKEN --yes",
-		Args: arguments(0, 0, ""),
-		RunE: func(c *cobra.Command, _ []string) error {
-			if err := job.open(); err != nil {
-				return err
+func runRemove(p *program, ctx context.Context) (result, error) {
+	j, err := p.newSetupJob()
+	if err != nil {
+		return nil, err
+	}
+	clients := setup.Clients()
+	if len(p.clients) > 0 {
+		clients = slices.DeleteFunc(clients, func(c setup.Client) bool { return !slices.Contains(p.clients, c.ID) })
+	}
+	for _, c := range clients {
+		for _, project := range []bool{false, true} {
+			if project != p.inFiles && !p.all {
+				continue
 			}
-			if team != "" || tokenEnv != "" {
-				if err := checkTeam(c, team, tokenEnv); err != nil {
-					return err
+			plan := func(remove func(setup.Client, bool) (setup.Change, error), fix string) {
+				if change, err := remove(c, project); err != nil || change.Action == setup.Remove {
+					j.planned(c, project, change, err, fix)
 				}
-				job.server = setup.Server{URL: team, TokenEnv: tokenEnv}
-			} else if err := job.local(given(p, c, "dialect", dialect), given(p, c, "store", p.store), dialects); err != nil {
-				return err
 			}
-			return job.add(c.Context())
-		},
-	}
-	job.flags(c)
-	c.Flags().BoolVar(&job.show, "print", false, "print the entries and change nothing")
-	c.Flags().BoolVar(&job.skill, "with-skill", false, "also install the skill, which says when to think and how")
-	c.Flags().StringVar(&dialect, "dialect", dialects[0], "dialect of the tool: "+strings.Join(dialects, ", "))
-	c.Flags().StringVar(&team, "team", "", "URL of a server over HTTP, instead of this program")
-	c.Flags().StringVar(&tokenEnv, "token-env", "", "environment variable with the bearer token for --team")
-	complete(c, "dialect", dialects...)
-	return c
-}
-
-func (p *program) remove() *cobra.Command {
-	job := &setupJob{program: p}
-	c := &cobra.Command{
-		Use:   "remove",
-		Short: "Remove the server from your MCP clients",
-		Long: `Remove the entry named sequent from the configuration files of MCP clients, and nothing else. A file that
-has not changed otherwise since sequent setup is restored byte for byte; a file that sequent setup created is
-deleted. The command shows the changes and asks before it makes them. A copy of each file is kept.
-
-Without --client the entry is removed from the files of all clients, with --project from those of the project
-in the working directory, and with --all from both. Sessions are kept; sequent delete deletes them.
-
-The skill that sequent setup installed is deleted too, unless a client that is not chosen uses it.
-
---json prints {"ok": bool, "clients": [{client, name, file, skill, action, copy, error}]}; action is remove or
-failed.`,
-		Example: "sequent remove\n\n# from one client, without a question\nsequent remove --client cursor --yes\n\n# show what would change\nsequent remove --all --dry-run",
-		Args:    arguments(0, 0, ""),
-		RunE: func(c *cobra.Command, _ []string) error {
-			if err := job.open(); err != nil {
-				return err
+			plan(j.files.Remove, "take the entry named sequent out by hand, or correct the file and run sequent remove again")
+			if !j.othersUseSkill(c, clients, project) {
+				plan(j.files.RemoveSkill, "delete the file by hand")
 			}
-			return job.remove(c.Context())
-		},
+		}
 	}
-	job.flags(c)
-	return c
+	if ok, err := j.agree(ctx, "Remove sequent from"); !ok || err != nil {
+		return j.dryReport(), err
+	}
+	j.apply()
+	if len(p.clients) == 0 && !p.inFiles {
+		if err := j.unlink(); err != nil {
+			return nil, err
+		}
+	}
+	if len(j.results) == 0 && !p.json {
+		return document("No client has an entry named " + setup.EntryName + ".\n"), nil
+	}
+	return j.report()
 }
 
-// given returns the value of a flag of the command line, or an empty string. A value from the
-// environment of this shell is not for the configuration of a client.
-func given(p *program, c *cobra.Command, name, value string) string {
-	if c.Flags().Changed(name) && !slices.Contains(p.inherited, name) {
-		return value
+// newSetupJob finds the directories on which the paths of clients depend.
+func (p *program) newSetupJob() (*setupJob, error) {
+	if p.all && len(p.clients) > 0 {
+		return nil, usagef("--all and --client are mutually exclusive")
 	}
-	return ""
-}
-
-// checkTeam checks the flags for a server over HTTP.
-func checkTeam(c *cobra.Command, team, tokenEnv string) error {
-	u, err := url.Parse(team)
-	switch {
-	case team == "":
-		return misuse(c, "--token-env requires --team URL")
-	case err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https":
-		return invalid("team", team, "a URL such as https://think.example.com/mcp")
-	case u.User != nil:
-		return invalid("team", u.Redacted(), "a URL without a password; --token-env names the variable with the token")
-	case tokenEnv != "" && !regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`).MatchString(tokenEnv):
-		return &usageError{msg: "--token-env is not the name of an environment variable", fix: "pass the name, such as SEQUENT_TEAM_TOKEN, not the token"}
-	case c.Flags().Changed("dialect") || c.Flags().Changed("store"):
-		return misuse(c, "--team excludes --dialect and --store, which the server of the team decides; /mcp/NAME in the URL chooses a dialect")
-	}
-	return nil
+	files, err := p.clientFiles()
+	return &setupJob{program: p, files: files}, err
 }
 
 // clientFiles returns access to the files of clients.
 func (p *program) clientFiles() (setup.Setup, error) {
+	home, err := os.UserHomeDir()
+	if err != nil {
+		return setup.Setup{}, &usageError{msg: "cannot find the home directory, where clients have their files", fix: "set HOME"}
+	}
 	data, err := app.DataDir()
 	if err != nil {
 		return setup.Setup{}, err
 	}
-	home, err := os.UserHomeDir()
-	if err != nil {
-		return setup.Setup{}, err
-	}
 	dir, err := os.Getwd()
-	if err != nil {
-		return setup.Setup{}, err
-	}
 	return setup.Setup{
 		System: setup.System{
 			OS: runtime.GOOS, Home: home, Dir: dir, Getenv: p.getenv, LookPath: exec.LookPath,
 			Exists: func(path string) bool { _, err := os.Stat(path); return err == nil },
 		},
 		Data: filepath.Join(data, "setup"), Now: p.now,
-	}, nil
+	}, err
 }
 
-// add plans, shows, makes and tests the changes of setup.
-func (j *setupJob) add(ctx context.Context) error {
-	clients, err := j.chosen()
+// remoteServer sets the server to that of --team.
+func (j *setupJob) remoteServer() error {
+	u, err := url.Parse(j.team)
+	switch {
+	case j.team == "":
+		return misuse(j.cmd, "--token-env requires --team URL")
+	case err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https":
+		return invalid("team", j.team, "a URL such as https://think.example.com/mcp")
+	case u.User != nil:
+		return invalid("team", u.Redacted(), "a URL without a password; --token-env names the variable with the token")
+	case j.tokenEnv != "" && !regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`).MatchString(j.tokenEnv):
+		return &usageError{
+			msg: "--token-env is not the name of an environment variable",
+			fix: "pass the name, such as SEQUENT_TOKEN, not the token",
+		}
+	case j.cmd.Flags().Changed("dialect") || j.cmd.Flags().Changed("store"):
+		return misuse(j.cmd, "--team excludes --dialect and --store, which the server of the team decides; /mcp/NAME in the URL chooses a dialect")
+	}
+	j.server = setup.Server{URL: j.team, TokenEnv: j.tokenEnv}
+	j.sessions = "--server " + quoted(j.team)
+	return nil
+}
+
+// localServer sets the server to this program. A dialect or store from the environment of this shell is
+// not for the configuration of a client.
+func (j *setupJob) localServer() error {
+	if err := j.findProgram(); err != nil {
+		return err
+	}
+	j.server.Args = []string{"serve"}
+	if j.given("dialect") {
+		j.server.Args = append(j.server.Args, "--dialect", j.dialect)
+	}
+	if !j.given("store") {
+		return nil
+	}
+	place, err := app.Locate(j.store)
 	if err != nil {
 		return err
 	}
-	if j.show {
-		return j.printEntries(clients)
-	}
-	for _, c := range clients {
-		change, err := j.files.Add(c, j.project, j.server)
-		j.planned(c, j.project, change, err)
-	}
-	if j.skill {
-		if err := j.addSkill(clients); err != nil {
-			return err
+	address, isDatabase := place.Database()
+	file := place.Path
+	switch {
+	case isDatabase && j.inFiles:
+		return &usageError{
+			msg: "a file of the project cannot name a database, whose password others would read",
+			fix: "omit --store, and set " + variable("store") + " for the client",
 		}
-	}
-	what := "Add sequent to " + draw.Count(j.changes(), "file", "files") + "?"
-	if err := j.agree(ctx, what); err != nil || j.plan {
-		return err
-	}
-	if j.source != "" && j.server.Command != "" {
-		if err := setup.Install(j.source, j.server.Command); err != nil {
-			return fmt.Errorf("copy this program: %w", err)
+	case isDatabase: // its password is visible in arguments
+		j.server.Env = map[string]string{variable("store"): address}
+		j.sessions = "--store " + quoted(place.String())
+		return nil
+	case place.Memory:
+		file = j.store
+	case j.inFiles: // others have the project elsewhere
+		if file, err = filepath.Rel(j.files.System.Dir, file); err != nil || !filepath.IsLocal(file) {
+			return invalid("store", j.store, "a file inside the project with --project")
 		}
+		file = filepath.ToSlash(file)
 	}
-	j.apply()
-	for i := range j.results {
-		if r := &j.results[i]; r.Action != actionFailed && !r.change.Skill {
-			j.verify(ctx, r)
-		}
-	}
-	return j.report(ctx)
+	j.sessions = "--store " + quoted(file)
+	j.server.Args = append(j.server.Args, "--store", file)
+	return nil
 }
 
-// remove plans, shows and makes the changes of remove.
-func (j *setupJob) remove(ctx context.Context) error {
-	clients := setup.Clients()
-	if len(j.clients) > 0 {
-		clients = nil
-		for _, id := range j.clients {
-			c, _ := setup.Lookup(id)
-			clients = append(clients, c)
-		}
-	}
-	for _, c := range clients {
-		for _, project := range []bool{false, true} {
-			if project != j.project && !j.all {
-				continue
-			}
-			change, err := j.files.Remove(c, project)
-			if err != nil || change.Action == setup.Remove {
-				j.planned(c, project, change, err)
-			}
-			if j.othersUse(c, clients, project) {
-				continue
-			}
-			change, err = j.files.RemoveSkill(c, project)
-			if err != nil || change.Action == setup.Remove {
-				j.planned(c, project, change, err)
-			}
-		}
-	}
-	if len(j.results) == 0 {
-		if j.json {
-			return j.report(ctx)
-		}
-		return j.printf("No client has an entry named %s.", setup.EntryName)
-	}
-	what := "Remove sequent from " + draw.Count(j.changes(), "file", "files") + "?"
-	if err := j.agree(ctx, what); err != nil || j.plan {
+// findProgram decides which program entries name. The name on the PATH outlives an update by a
+// package manager, which moves the file. A program that does not stay where it is is copied.
+// Others have a project elsewhere, so that its entry has the name alone.
+func (j *setupJob) findProgram() error {
+	exe, err := os.Executable()
+	if err != nil {
 		return err
 	}
-	j.apply()
-	return j.report(ctx)
-}
-
-// addSkill plans to install the skill for those of the clients that read skills.
-func (j *setupJob) addSkill(clients []setup.Client) error {
-	some := false
-	for _, c := range clients {
-		if c.Skills == "" {
-			continue
-		}
-		some = true
-		change, err := j.files.AddSkill(c, j.project)
-		j.planned(c, j.project, change, err)
+	data, err := app.DataDir()
+	if err != nil {
+		return err
 	}
-	if !some {
-		return &usageError{msg: "none of these clients is known to read skills", fix: "omit --with-skill"}
+	own := setup.ProgramFile(data)
+	j.installed = own
+	found, missing := exec.LookPath(setup.EntryName)
+	isThis := missing == nil && filepath.IsAbs(found) && sameFile(found, exe)
+	temporary := setup.Temporary(exe, os.TempDir(), j.getenv("GOCACHE"))
+	switch {
+	case sameFile(exe, own):
+	case isThis && !temporary:
+		j.installed = found
+	case temporary || j.inFiles:
+		j.source = exe
+	default:
+		j.installed = exe
+	}
+	// A link in ~/.local/bin makes a copy a command, if that is on the PATH. Windows has no links that
+	// every user may make.
+	bin := filepath.Join(j.files.System.Home, ".local", "bin")
+	onPath := slices.ContainsFunc(filepath.SplitList(j.getenv("PATH")), func(dir string) bool { return filepath.Clean(dir) == bin })
+	if j.installed == own && (missing != nil || isThis && temporary) && onPath && runtime.GOOS != "windows" {
+		j.link = filepath.Join(bin, setup.EntryName)
+	}
+	j.server.Command = j.installed
+	if j.inFiles {
+		j.server.Command = setup.EntryName
 	}
 	return nil
 }
 
-// othersUse reports whether a client that is not chosen has an entry and shares the skill of
-// c.
-func (j *setupJob) othersUse(c setup.Client, chosen []setup.Client, project bool) bool {
+// install puts the program where entries find it.
+func (j *setupJob) install() error {
+	if j.source != "" {
+		if err := setup.Install(j.source, j.installed); err != nil {
+			return fmt.Errorf("copy this program: %w", err)
+		}
+	}
+	if j.link != "" {
+		if _, err := setup.Link(j.installed, j.link); err != nil {
+			return fmt.Errorf("link this program: %w", err)
+		}
+	}
+	return nil
+}
+
+// unlink removes the link that setup has made in a directory of the PATH.
+func (j *setupJob) unlink() error {
+	data, err := app.DataDir()
+	if err != nil {
+		return err
+	}
+	link := filepath.Join(j.files.System.Home, ".local", "bin", setup.EntryName)
+	removed, err := setup.Unlink(setup.ProgramFile(data), link)
+	if removed && !j.json {
+		j.failed(j.printf("Removed the link %s.", shortPath(link)))
+	}
+	return err
+}
+
+// ignoreStore keeps sessions in the folder .sequent of a project out of git.
+func (j *setupJob) ignoreStore() error {
+	const dir = ".sequent"
+	if i := slices.Index(j.server.Args, "--store"); !j.inFiles || i < 0 || !strings.HasPrefix(j.server.Args[i+1], dir+"/") {
+		return nil
+	}
+	root, err := os.OpenRoot(j.files.System.Dir)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	if err := root.Mkdir(dir, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	f, err := root.OpenFile(dir+"/.gitignore", os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	if errors.Is(err, fs.ErrExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	_, err = f.WriteString("*\n")
+	return errors.Join(err, f.Close())
+}
+
+// called returns the command that starts the installed program in this shell.
+func (j *setupJob) called() string {
+	if j.installed == "" {
+		return selfName()
+	}
+	if found, err := exec.LookPath(setup.EntryName); err == nil && sameFile(found, j.installed) {
+		return setup.EntryName
+	}
+	return quoted(j.installed)
+}
+
+func sameFile(a, b string) bool {
+	one, err := os.Stat(a)
+	if err != nil {
+		return false
+	}
+	two, err := os.Stat(b)
+	return err == nil && os.SameFile(one, two)
+}
+
+// chosen returns the clients to set up.
+func (j *setupJob) chosen() (found []setup.Client, err error) {
+	var ids []string
+	for _, c := range setup.Clients() {
+		named := slices.Contains(j.clients, c.ID)
+		if named && j.inFiles && c.Project == "" {
+			return nil, &usageError{msg: c.Name + " has no configuration file for projects", fix: "omit --project"}
+		}
+		if named || len(j.clients) == 0 && j.files.System.Installed(c) && (!j.inFiles || c.Project != "") {
+			found, ids = append(found, c), append(ids, c.ID)
+		}
+	}
+	switch {
+	case len(found) == 0:
+		return nil, &usageError{msg: "no MCP client was found", fix: "pass --client NAME: " + strings.Join(setup.IDs(), ", ")}
+	case len(found) > 1 && len(j.clients) == 0 && !j.all && !j.dryRun && !j.entries && (j.yes || j.requireTerminal() != nil):
+		return nil, &usageError{msg: "several clients were found: " + strings.Join(ids, ", "), fix: "pass --all or --client NAME"}
+	}
+	return found, nil
+}
+
+// othersUseSkill reports whether a client that is not chosen has an entry and shares the skill of c.
+func (j *setupJob) othersUseSkill(c setup.Client, chosen []setup.Client, project bool) bool {
 	return slices.ContainsFunc(setup.Clients(), func(other setup.Client) bool {
 		if !c.SharesSkill(other) || slices.ContainsFunc(chosen, func(c setup.Client) bool { return c.ID == other.ID }) {
 			return false
@@ -259,4 +358,83 @@ func (j *setupJob) othersUse(c setup.Client, chosen []setup.Client, project bool
 		_, used, err := j.files.Read(other, project)
 		return used && err == nil
 	})
+}
+
+// planned records the plan for a client. Clients that share a file share a result. Fix says
+// what to do about a file that cannot be read.
+func (j *setupJob) planned(c setup.Client, project bool, change setup.Change, err error, fix string) {
+	file := cmp.Or(change.File, j.files.System.File(c, project))
+	r := setupResult{Client: c.ID, Name: c.Name, File: file, Skill: change.Skill, Action: string(change.Action), change: change}
+	if err != nil {
+		r.fail(err, "")
+		if e, ok := errors.AsType[*setup.FileError](err); ok {
+			r.fail(e.Err, fix)
+		}
+		if errors.Is(err, setup.ErrNoRemote) || errors.Is(err, setup.ErrNoToken) {
+			r.Fix = "use another client for --team, or set up this program, whose sessions sequent store copy can bring to the team"
+		}
+	} else if i := slices.IndexFunc(j.results, func(r setupResult) bool { return r.File == file && r.Action != actionFailed }); i >= 0 {
+		j.results[i].Name += ", " + c.Name
+		return
+	}
+	j.results = append(j.results, r)
+}
+
+// agree shows each change and asks whether to make it. Those that are refused are left out. It reports
+// whether to go on.
+func (j *setupJob) agree(ctx context.Context, verb string) (bool, error) {
+	asks := !j.dryRun && !j.yes && slices.ContainsFunc(j.results, setupResult.changes)
+	if asks {
+		if err := j.requireTerminal(); err != nil {
+			return false, err
+		}
+		if j.json || !isTerminal(j.out) {
+			return false, &usageError{msg: "cannot ask about changes that the terminal does not show", fix: "pass --yes"}
+		}
+	}
+	var agreed []setupResult
+	some, answer := false, ""
+	for _, r := range j.results {
+		if answer == "q" && r.changes() {
+			continue
+		}
+		if !j.json {
+			j.put(j.planLines(r)...)
+		}
+		if asks && r.changes() {
+			if answer != "a" {
+				text, err := j.answer(ctx, verb+" "+r.title()+"? [y]es, [N]o, [a]ll, [q]uit:")
+				if err != nil {
+					return false, err
+				}
+				answer = text[:min(1, len(text))]
+			}
+			if answer != "y" && answer != "a" {
+				continue
+			}
+			some = true
+		}
+		agreed = append(agreed, r)
+	}
+	if j.results = agreed; asks && !some {
+		fmt.Fprintln(j.err, "Nothing was changed.")
+		return false, errReported
+	}
+	return !j.dryRun, nil
+}
+
+// apply makes the planned changes.
+func (j *setupJob) apply() {
+	for i := range j.results {
+		r := &j.results[i]
+		if r.Action == actionFailed {
+			continue
+		}
+		change, err := j.files.Apply(r.change)
+		if err != nil {
+			r.fail(err, "nothing was changed; close the client and try again")
+			continue
+		}
+		r.change, r.Action, r.Copy = change, string(change.Action), change.Copy
+	}
 }

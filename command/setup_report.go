@@ -1,8 +1,8 @@
 package command
 
 import (
-	"context"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -10,71 +10,33 @@ import (
 	"github.com/sequent-dev/sequent/setup"
 )
 
-// printEntries prints the entries as whole files.
-func (j *setupJob) printEntries(clients []setup.Client) error {
-	for i, c := range clients {
-		text, err := j.files.Snippet(c, j.project, j.server)
-		if err != nil {
-			return &usageError{msg: err.Error(), fix: "choose another client with --client"}
-		}
-		if len(clients) > 1 {
-			if i > 0 {
-				text = "\n" + text
-			}
-			if err := j.printf("# %s: %s", c.Name, shortPath(j.files.System.File(c, j.project))); err != nil {
-				return err
-			}
-		}
-		if _, err := fmt.Fprint(j.out, text); err != nil {
-			return err
-		}
-	}
-	if j.source != "" {
-		fmt.Fprintf(j.err, "The entry names %s. sequent setup copies this program there.\n", j.server.Command)
-	}
-	return nil
+// A setupResult is what happened to the file of a client, or of several that share it.
+type setupResult struct {
+	Client   string   `json:"client"`
+	Name     string   `json:"name"`
+	File     string   `json:"file"`
+	Skill    bool     `json:"skill,omitempty"`
+	Action   string   `json:"action"`
+	Copy     string   `json:"copy,omitempty"`
+	Verified bool     `json:"verified,omitempty"`
+	Server   string   `json:"server,omitempty"`
+	Version  string   `json:"version,omitempty"`
+	Tools    []string `json:"tools,omitempty"`
+	Error    string   `json:"error,omitempty"`
+	Fix      string   `json:"fix,omitempty"`
+
+	change setup.Change
 }
 
-// planLines shows what will change.
-func (j *setupJob) planLines() (lines []draw.Line) {
-	o := j.drawing()
-	if j.source != "" && j.changes() > 0 {
-		lines = append(lines, draw.Beside(nil, "Copy this program to "+shortPath(j.server.Command), draw.Title, o)...)
-	}
-	for _, r := range j.results {
-		what := ""
-		switch {
-		case r.Action == actionFailed:
-			what = "left alone: " + r.Error
-		case r.change.Action == setup.Keep:
-			what = "is as it should be"
-		case r.change.Deletes:
-			what = "delete, because sequent setup created it"
-		case r.change.Skill && !r.change.Creates:
-			what = "update"
-		case r.change.Creates:
-			what = "create"
-		}
-		head := draw.Line{{Text: r.title(), Role: draw.Title}, {Text: "  " + shortPath(r.File), Role: draw.Meta}}
-		if what != "" {
-			head = append(head, draw.Span{Text: "  " + draw.One(what, j.charset())})
-		}
-		lines = append(lines, head)
-		if r.Action == actionFailed {
-			lines = append(lines, draw.Beside(draw.Line{{Text: "    → "}}, r.Fix, draw.Text, o)...)
-			continue
-		}
-		for _, row := range r.change.Diff() {
-			role := draw.Final
-			if strings.HasPrefix(row, "-") {
-				role = draw.Newest
-			}
-			text := strings.TrimLeft(row[1:], " \t")
-			blanks := strings.ReplaceAll(row[1:len(row)-len(text)], "\t", "    ")
-			lines = append(lines, draw.Line{{Text: "    " + row[:1] + blanks + draw.One(text, j.charset()), Role: role}})
-		}
-	}
-	return lines
+const actionFailed = "failed"
+
+func (r *setupResult) fail(err error, fix string) {
+	r.Action, r.Error, r.Fix = actionFailed, err.Error(), fix
+}
+
+// changes reports whether the file is to change.
+func (r setupResult) changes() bool {
+	return r.Action != actionFailed && r.change.Action != setup.Keep
 }
 
 // title returns what a result is about.
@@ -85,73 +47,149 @@ func (r setupResult) title() string {
 	return r.Name
 }
 
-// report prints what was done, and what to do next.
-func (j *setupJob) report(context.Context) error {
-	failed := slices.ContainsFunc(j.results, func(r setupResult) bool { return r.Action == actionFailed || r.Error != "" })
-	var err error
-	if j.json {
-		err = writeJSON(j.out, struct {
-			OK      bool          `json:"ok"`
-			Program string        `json:"program,omitempty"`
-			Clients []setupResult `json:"clients"`
-			Say     string        `json:"say,omitempty"`
-		}{!failed, j.server.Command, append([]setupResult{}, j.results...), j.sentence()})
-	} else {
-		err = j.print(j.reportLines()...)
+// printEntries prints the entries as whole files.
+func (j *setupJob) printEntries(clients []setup.Client) error {
+	if err := j.install(); err != nil {
+		return err
 	}
-	if err == nil && failed {
-		return errReported
+	for i, c := range clients {
+		text, err := j.files.Snippet(c, j.inFiles, j.server)
+		if err != nil {
+			return &usageError{msg: err.Error(), fix: "choose another client with --client"}
+		}
+		if len(clients) > 1 {
+			text = fmt.Sprintf("# %s: %s\n%s", c.Name, shortPath(j.files.System.File(c, j.inFiles)), text)
+		}
+		if i > 0 {
+			text = "\n" + text
+		}
+		j.failed(j.write("", text))
 	}
-	return err
+	if j.source != "" {
+		fmt.Fprintf(j.err, "Copied this program to %s.\n", j.installed)
+	}
+	if j.inFiles && j.server.URL == "" && j.called() != setup.EntryName {
+		fmt.Fprintf(j.err, "The entry starts sequent, which is not this program on this PATH: put %s first.\n",
+			filepath.Dir(j.installed))
+	}
+	return nil
 }
 
-func (j *setupJob) reportLines() (lines []draw.Line) {
-	o := j.drawing()
+// installLines shows what is done about the program itself.
+func (j *setupJob) installLines() []draw.Line {
+	pg := j.page()
+	if j.source != "" {
+		pg.beside("", "Copy this program to "+shortPath(j.installed), draw.Title)
+	}
+	if j.link != "" {
+		pg.beside("", "Link "+shortPath(j.link)+" to it", draw.Title)
+	}
+	return pg.lines
+}
+
+// planLines shows what will change in a file.
+func (j *setupJob) planLines(r setupResult) []draw.Line {
+	pg, what := j.page(), ""
+	switch {
+	case r.Action == actionFailed:
+		what = "left alone: " + r.Error
+	case r.change.Action == setup.Keep:
+		what = "is as it should be"
+	case r.change.Deletes:
+		what = "delete, because sequent setup created it"
+	case r.change.Skill && !r.change.Creates:
+		what = "update"
+	case r.change.Creates:
+		what = "create"
+	}
+	head := draw.Line{{Text: r.title(), Role: draw.Title}, {Text: "  " + shortPath(r.File), Role: draw.Meta}}
+	if what != "" {
+		head = append(head, draw.Span{Text: "  " + pg.one(what)})
+	}
+	pg.add(head)
+	if r.Action == actionFailed {
+		pg.beside("    → ", r.Fix, draw.Text)
+		return pg.lines
+	}
+	for _, row := range r.change.Diff() {
+		role := draw.Final
+		if strings.HasPrefix(row, "-") {
+			role = draw.Newest
+		}
+		pg.add(draw.Line{{Text: "    " + pg.one(row), Role: role}})
+	}
+	return pg.lines
+}
+
+// A setupReport is what setup or remove has done.
+type setupReport struct {
+	OK      bool          `json:"ok"`
+	Program string        `json:"program,omitempty"`
+	Clients []setupResult `json:"clients"`
+	Say     string        `json:"say,omitempty"`  // what to type first in a client
+	Show    string        `json:"show,omitempty"` // command that draws the sessions of the entries
+}
+
+// dryReport returns the report of a run that changes nothing; text was shown before.
+func (j *setupJob) dryReport() result {
+	if r, _ := j.report(); j.json && j.dryRun {
+		return r
+	}
+	return nil
+}
+
+// report returns what was done, and what to do next.
+func (j *setupJob) report() (result, error) {
+	r := &setupReport{OK: true, Program: j.installed, Clients: append([]setupResult{}, j.results...)}
+	for _, c := range j.results {
+		if c.Verified && len(c.Tools) > 0 && r.Say == "" {
+			r.Say = "Use " + c.Tools[0] + " to work out what in this project is most likely to break next."
+		}
+		r.OK = r.OK && c.Action != actionFailed && c.Error == ""
+	}
+	if r.Say != "" && !slices.Contains(j.server.Args, "memory") {
+		r.Show = strings.TrimSpace(j.called() + " show " + j.sessions)
+	}
+	if !r.OK {
+		return r, errReported
+	}
+	return r, nil
+}
+
+func (r *setupReport) text(pg *page) {
 	done := map[string]string{"add": "added", "update": "updated", "keep": "unchanged", "remove": "removed", actionFailed: "failed"}
-	lines = append(lines, nil)
-	for _, r := range j.results {
-		mark, role := "ok    ", draw.Final
-		text := r.title() + ": " + done[r.Action]
-		if r.Verified {
-			text += ", and it works: " + r.Server + " " + r.Version + " with " + strings.Join(r.Tools, ", ")
+	pg.add(nil)
+	for _, c := range r.Clients {
+		lead, text := draw.Span{Text: "ok    ", Role: draw.Final}, c.title()+": "+done[c.Action]
+		if c.Verified {
+			text += ", and it works: " + c.Server + " " + c.Version + " with " + strings.Join(c.Tools, ", ")
 		}
-		if r.Error != "" {
-			mark, role = "fail  ", draw.Newest
-			text += ": " + r.Error
+		if c.Error != "" {
+			lead, text = draw.Span{Text: "fail  ", Role: draw.Newest}, text+": "+c.Error
 		}
-		lines = append(lines, draw.Beside(draw.Line{{Text: mark, Role: role}}, text, draw.Text, o)...)
-		if r.Fix != "" {
-			lines = append(lines, draw.Beside(draw.Line{{Text: "      "}}, "→ "+r.Fix, draw.Text, o)...)
+		pg.add(draw.Beside(draw.Line{lead}, text, draw.Text, pg.Options)...)
+		if c.Fix != "" {
+			pg.beside("      ", "→ "+c.Fix, draw.Text)
 		}
-		if r.Copy != "" {
+		if c.Copy != "" {
 			// Not wrapped, so that it can be copied.
-			lines = append(lines, draw.Line{{Text: "      the file as it was: " + shortPath(r.Copy), Role: draw.Meta}})
+			pg.add(draw.Line{{Text: "      the file as it was: " + shortPath(c.Copy), Role: draw.Meta}})
 		}
 	}
-	say := j.sentence()
-	if say == "" {
-		return lines
+	if r.Say == "" {
+		return
 	}
-	lines = append(lines, nil, draw.Line{{Text: "Next", Role: draw.Title}})
-	for _, r := range j.results {
-		if r.Verified {
-			c, _ := setup.Lookup(r.Client)
-			lines = append(lines, draw.Beside(draw.Line{{Text: "    "}}, r.Name+": "+c.Reload, draw.Text, o)...)
+	pg.heading("Next")
+	for _, c := range r.Clients {
+		if c.Verified {
+			client, _ := setup.Lookup(c.Client)
+			pg.beside("    ", c.Name+": "+client.Reload, draw.Text)
 		}
 	}
-	return append(lines,
+	pg.add(
 		draw.Line{{Text: "    Then type:"}}, nil,
-		draw.Line{{Text: "        " + say, Role: draw.Number}}, nil,
-		draw.Line{{Text: "    sequent show draws what it thought."}},
+		draw.Line{{Text: "        " + r.Say, Role: draw.Number}}, nil,
+		draw.Line{{Text: "    Draw what it thought, in this shell:"}}, nil,
+		draw.Line{{Text: "        " + r.Show, Role: draw.Number}},
 	)
-}
-
-// sentence returns what to type first in a client, or nothing if no entry works.
-func (j *setupJob) sentence() string {
-	for _, r := range j.results {
-		if r.Verified && len(r.Tools) > 0 {
-			return "Use " + r.Tools[0] + " to work out what in this project is most likely to break next."
-		}
-	}
-	return ""
 }

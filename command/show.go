@@ -1,171 +1,227 @@
 package command
 
 import (
+	"context"
 	"fmt"
 	"slices"
-	"strings"
-
-	"github.com/spf13/cobra"
 
 	"github.com/sequent-dev/sequent"
 	"github.com/sequent-dev/sequent/archive"
-	"github.com/sequent-dev/sequent/internal/app"
 	"github.com/sequent-dev/sequent/internal/draw"
 )
 
-func (p *program) show() *cobra.Command {
-	var v view
-	c := &cobra.Command{
-		Use:   "show [ID]",
-		Short: "Show a session or one of its thoughts",
-		Long: `Draw a session as a tree. The main line runs straight down; each branch has its own lane, beginning after
-the thought that it branches from. The ID can be shortened to its first characters. Without an ID the
-latest session of the project is drawn, which is the git work tree of the working directory.
+// The views of sequent show, and the orders of lists.
+const (
+	viewTree      = "tree"
+	viewLog       = "log"
+	viewEffective = "effective"
+	viewOutline   = "outline"
 
-● is a thought, ○ a revised thought, ◆ a revision, and ■ a final thought. Long sessions are folded, and
-each fold names the command that opens it; their newest thought is also shown above the tree. --full shows
-everything, and the head of the log for sequent verify --head.
+	newestFirst = "newest"
+)
 
-ID#9 shows the latest thought with the number 9 on the main line, ID#name#9 the one on the branch name,
-and ID@17 the one at position 17 of the log.
+// longList is the number of thoughts above which a list begins with the newest.
+const longList = 40
 
---view log lists thoughts with their whole texts in the order of recording, --view effective those that a
-line stands for now, with revisions in the place of what they revised, and --view outline prints one row
-for each thought. --branch, --from and --to select thoughts for these views, and imply --view log. Lists
-of more than 40 thoughts begin with the newest on a terminal; --order oldest or newest decides it.
-
-On a terminal the output is paged by SEQUENT_PAGER, PAGER or less, and not at all with --no-pager or if
-the pager is cat.
-
---json prints the session with all its thoughts, like sequent export --format json. With a thought or a
-view it prints {"thoughts": [{ref, session, seq, number, total, text, branch, from, revises, revision,
-more, at}]}.`,
-		Example: "# the latest session\nsequent show\n\n# a session of sequent list, and its thought 9\nsequent show 7k3\nsequent show 7k3#9\n\n" +
-			"# what the branch pool stands for now\nsequent show 7k3 --view effective --branch pool\n\n" +
-			"# from thought 12 of the main line to position 40 of the log\nsequent show 7k3 --from 12 --to @40\n\n" +
-			"# everything, without a pager\nsequent show --full --no-pager",
-		Args:              arguments(0, 1, "at most one ID"),
-		ValidArgsFunction: p.completeIDs,
-		RunE: func(c *cobra.Command, args []string) error {
-			if err := v.check(); err != nil {
-				return err
-			}
-			return p.withStore(c.Context(), func(a *app.App) error {
-				if err := p.checkOwner(c.Context(), a); err != nil {
-					return err
-				}
-				found, err := p.refer(c.Context(), a.Engine, args)
-				if err != nil {
-					return err
-				}
-				s := found.session
-				switch {
-				case found.reference.NamesThought():
-					if v.selects() {
-						return &usageError{
-							msg: found.reference.String() + " names one thought, so a view or a range has no effect",
-							fix: "leave out the thought, or --view, --branch, --from and --to",
-						}
-					}
-					t, err := s.Resolve(found.reference)
-					if err != nil {
-						return err
-					}
-					return p.paged(func() error { return p.showThought(s, t) })
-				case v.kind != viewTree:
-					return p.paged(func() error { return p.showView(s, &v) })
-				case p.json:
-					h, entries, err := found.engine.Entries(c.Context(), s.ID())
-					if err != nil {
-						return err
-					}
-					return p.write("", string(archive.Log(h, entries)))
-				}
-				return p.paged(func() error { return p.showTree(s, v.full) })
-			})
-		},
-	}
-	c.Flags().BoolVar(&v.full, "full", false, "do not fold long sessions")
-	c.Flags().StringVar(&v.kind, "view", "", "view of the session: tree, log, effective or outline (default: tree, or log for a selection)")
-	c.Flags().StringVar(&v.branch, "branch", "", "branch whose thoughts are shown, with those before it; main is the main line")
-	c.Flags().StringVar(&v.from, "from", "", "first `THOUGHT`: its number, name#number or @position")
-	c.Flags().StringVar(&v.to, "to", "", "last `THOUGHT`")
-	c.Flags().StringVar(&v.order, "order", "", "order of a list: newest or oldest first (default: newest first on a terminal if it is long)")
-	complete(c, "view", viewTree, viewLog, viewEffective, viewOutline)
-	complete(c, "order", newestFirst, oldestFirst)
-	p.addPagerFlag(c)
-	p.addJSONFlag(c)
-	p.addOwnersFlags(c)
-	p.addServerFlag(c)
-	p.addProjectFlags(c)
-	p.addWidthFlag(c)
-	return c
+// A view has the flags of sequent show that decide what is shown.
+type view struct {
+	kind, branch, from, to, order string
+	full                          bool
+	compared                      []string // lines
 }
 
-// showTree draws a session as a tree.
-func (p *program) showTree(s *sequent.Session, full bool) error {
-	o := p.drawingOf(s)
-	o.Full, o.Command = full, p.showing(s)
+// check checks the flags with each other and sets the default of kind.
+func (v *view) check() error {
+	part := v.branch != "" || v.from != "" || v.to != ""
+	if len(v.compared) > 0 {
+		if part || v.kind != "" || v.order != "" || v.full {
+			return &usageError{
+				msg: "--compare is a view of its own",
+				fix: "leave out --view, --branch, --from, --to, --order and --full",
+			}
+		}
+		return nil
+	}
+	if v.kind == "" {
+		v.kind = viewTree
+		if part || v.order != "" {
+			v.kind = viewLog
+		}
+	}
+	switch {
+	case v.kind == viewTree && (part || v.order != ""):
+		return &usageError{
+			msg: "--branch, --from, --to and --order have no effect in the view tree",
+			fix: "use --view log, effective or outline",
+		}
+	case v.kind != viewTree && v.full:
+		return &usageError{msg: "--full has no effect in the view " + v.kind + ", which folds nothing", fix: "remove it, or --view"}
+	case v.kind == viewOutline && v.order != "":
+		return &usageError{
+			msg: "--order has no effect in the view outline, which is in reading order",
+			fix: "use --view log or effective",
+		}
+	}
+	return nil
+}
+
+func runShow(p *program, ctx context.Context) (result, error) {
+	v := &p.view
+	if err := v.check(); err != nil {
+		return nil, err
+	}
+	found, err := p.refer(ctx, p.engine, p.args)
+	if err != nil {
+		return nil, err
+	}
+	s := found.session
+	switch {
+	case len(v.compared) > 0:
+		if err := found.whole("--compare"); err != nil {
+			return nil, err
+		}
+		return compareLines(ctx, s, v.compared)
+	case found.reference.NamesThought():
+		if v.kind != viewTree {
+			return nil, &usageError{
+				msg: found.reference.String() + " names one thought, so a view or a range has no effect",
+				fix: "leave out the thought, or --view, --branch, --from and --to",
+			}
+		}
+		t, err := s.Resolve(found.reference)
+		return &shownThought{newThoughtList(s, t)}, err
+	case v.kind == viewOutline:
+		return outlineOf(s, v)
+	case v.kind != viewTree:
+		return thoughtsOf(s, v)
+	case p.json:
+		h, entries, err := found.engine.Entries(ctx, s.ID(), sequent.Position{})
+		return document(archive.Log(h, entries)), err
+	}
+	return &tree{s, v.full}, nil
+}
+
+// A tree is a session that is drawn as one.
+type tree struct {
+	session *sequent.Session
+	full    bool
+}
+
+func (t *tree) text(pg *page) {
+	s := t.session
+	o := pg.drawingOf(s)
+	o.Full = t.full
+	o.Command = func(reference string, flags ...string) string {
+		return pg.nextFor(s.Owner(), append([]string{"show", reference}, flags...)...)
+	}
 	d := draw.Session(s, o)
 	if last, ok := s.Last(); ok && s.Len() > longList { // it is far below
 		newest := draw.Cut(draw.Line{
 			{Text: "Newest: ", Role: draw.Meta},
-			{Text: draw.One(s.Reference(last.Seq).Short(), o.Charset) + "  ", Role: draw.Number},
-			{Text: draw.One(last.Text, o.Charset)},
+			{Text: pg.one(s.Reference(last.Seq).Short()) + "  ", Role: draw.Number},
+			{Text: pg.one(last.Text)},
 		}, o)
 		d.Lines = slices.Insert(d.Lines, len(draw.Header(s, o)), newest, nil)
 	}
-	if line := p.failure(s); line != "" {
-		d.Lines = append(d.Lines, nil)
-		d.Lines = append(d.Lines, draw.Beside(nil, line+" To resume: sequent "+s.Dialect()+" resume "+string(s.ID()), draw.Newest, o)...)
+	pg.add(d.Lines...)
+	if line := pg.failure(s); line != "" {
+		pg.add(nil)
+		pg.beside("", line+" To resume: "+pg.nextFor(s.Owner(), s.Dialect(), "resume", string(s.ID())), draw.Newest)
 	}
 	if d.Folded {
-		d.Lines = append(d.Lines, nil)
-		d.Lines = append(d.Lines, draw.Beside(nil, "Parts are folded. Pass --full to show everything.", draw.Fold, o)...)
+		pg.add(nil)
+		pg.beside("", "Parts are folded. Pass --full to show everything.", draw.Fold)
 	}
-	if h := s.Header(); full && h.Entries > 0 {
-		d.Lines = append(d.Lines, nil, draw.Line{{Text: "Head " + h.Head.String(), Role: draw.Meta}})
+	if h := s.Header(); t.full && h.Entries > 0 {
+		pg.add(nil, draw.Line{{Text: "Head " + h.Head.String(), Role: draw.Meta}})
 	}
-	return p.print(d.Lines...)
 }
 
-// showing returns the function that writes the command line which shows a part of a
-// session, from the same store.
-func (p *program) showing(s *sequent.Session) func(reference string, flags ...string) string {
-	var common []string
+// A thoughtList is thoughts of a session.
+type thoughtList struct {
+	Thoughts []jsonShown `json:"thoughts"`
+
+	session    *sequent.Session
+	thoughts   []sequent.Thought
+	conclusion bool // follows them
+}
+
+// A jsonShown is a thought of a session in JSON output.
+type jsonShown struct {
+	Ref string `json:"ref"` // the reference to it, such as 7k3m#pool#9
+	jsonThought
+}
+
+func newThoughtList(s *sequent.Session, thoughts ...sequent.Thought) thoughtList {
+	l := thoughtList{Thoughts: []jsonShown{}, session: s, thoughts: thoughts}
+	for _, t := range thoughts {
+		l.Thoughts = append(l.Thoughts, jsonShown{s.Reference(t.Seq).String(), newJSONThought(s.ID(), t)})
+	}
+	return l
+}
+
+// thoughtsOf returns the thoughts of the views log and effective.
+func thoughtsOf(s *sequent.Session, v *view) (result, error) {
+	line, first, last, err := v.bounds(s)
+	if err != nil {
+		return nil, err
+	}
+	var thoughts []sequent.Thought
 	switch {
-	case p.server != "" && !slices.Contains(p.inherited, "server"):
-		common = append(common, "--server", p.serverShown())
-	case p.server == "" && p.store != "" && !slices.Contains(p.inherited, "store"):
-		common = append(common, "--store", p.shownStore())
-	}
-	if s.Owner() != p.self && !slices.Contains(p.inherited, "owner") {
-		common = append(common, "--owner", s.Owner())
-	}
-	return func(reference string, flags ...string) string {
-		words := append([]string{"sequent", "show", reference}, flags...)
-		for i, word := range append(words, common...) {
-			if word = quoted(word); i < len(words) {
-				words[i] = word
-			} else {
-				words = append(words, word)
-			}
+	case v.kind == viewEffective:
+		for _, step := range within(s.Effective(line), first, last) {
+			thoughts = append(thoughts, step.Thought)
 		}
-		return strings.Join(words, " ")
+	case v.branch != "":
+		thoughts = s.Path(line)
+	default:
+		thoughts = slices.Collect(s.All())
+	}
+	if v.kind == viewLog {
+		thoughts = slices.DeleteFunc(thoughts, func(t sequent.Thought) bool { return t.Seq < first || t.Seq > last })
+	}
+	if v.order == newestFirst {
+		slices.Reverse(thoughts)
+	}
+	l := newThoughtList(s, thoughts...)
+	l.conclusion = v.kind == viewEffective && v.from == "" && v.to == ""
+	return &l, nil
+}
+
+func (l *thoughtList) text(pg *page) {
+	o := pg.drawingOf(l.session)
+	pg.add(draw.Header(l.session, o)...)
+	note := ""
+	switch {
+	case len(l.thoughts) == 0:
+		note = "No thoughts are selected."
+	case pg.view.order == "" && len(l.thoughts) > longList && isTerminal(pg.out):
+		slices.Reverse(l.thoughts)
+		note = fmt.Sprintf("%s, newest first; --order oldest reverses it.", draw.Count(len(l.thoughts), "thought", "thoughts"))
+	}
+	if note != "" {
+		pg.beside("", note, draw.Meta)
+		pg.add(nil)
+	}
+	pg.add(draw.List(l.session, l.thoughts, o)...)
+	if l.conclusion {
+		pg.add(draw.Conclusion(l.session, o)...)
 	}
 }
 
-// showThought shows one thought with those next to it.
-func (p *program) showThought(s *sequent.Session, t sequent.Thought) error {
-	if p.json {
-		return p.writeThoughts(s, []sequent.Thought{t})
-	}
-	o := p.drawingOf(s)
-	lines := append(draw.Header(s, o), draw.List(s, []sequent.Thought{t}, o)...)
-	var rows [][2]string
+// A shownThought is a thought that is shown with those next to it.
+type shownThought struct{ thoughtList }
+
+func (l *shownThought) text(pg *page) {
+	l.thoughtList.text(pg)
+	s, t := l.session, l.thoughts[0]
 	row := func(what string, t sequent.Thought) {
-		rows = append(rows, [2]string{what, s.Reference(t.Seq).Short() + "  " + draw.One(t.Text, o.Charset)})
+		pg.add(draw.Cut(draw.Line{
+			{Text: fmt.Sprintf("%-11s ", what), Role: draw.Tag},
+			{Text: s.Reference(t.Seq).Short() + "  " + pg.one(t.Text), Role: draw.Meta},
+		}, pg.Options))
 	}
+	pg.add(nil)
 	if before, ok := s.At(t.After); ok {
 		row("follows", before)
 	}
@@ -174,16 +230,104 @@ func (p *program) showThought(s *sequent.Session, t sequent.Thought) error {
 		case next.Supersedes == t.Seq:
 			row("revised by", next)
 		case next.After == t.Seq && next.Branch != t.Branch:
-			row("branch "+draw.One(next.Branch, o.Charset), next)
+			row("branch "+pg.one(next.Branch), next)
 		case next.After == t.Seq:
 			row("leads to", next)
 		}
 	}
-	if len(rows) > 0 {
-		lines = append(lines, nil)
+}
+
+// An outline is a session with a row for each thought.
+type outline struct {
+	thoughtList
+	entries []sequent.OutlineEntry
+}
+
+// outlineOf returns the view outline.
+func outlineOf(s *sequent.Session, v *view) (result, error) {
+	line, first, last, err := v.bounds(s)
+	if err != nil {
+		return nil, err
 	}
-	for _, r := range rows {
-		lines = append(lines, draw.Cut(draw.Line{{Text: fmt.Sprintf("%-11s ", r[0]), Role: draw.Tag}, {Text: r[1], Role: draw.Meta}}, o))
+	path := map[int]bool{} // Seqs of the thoughts of a line
+	if v.branch != "" {
+		for _, t := range s.Path(line) {
+			path[t.Seq] = true
+		}
 	}
-	return p.print(lines...)
+	var thoughts []sequent.Thought
+	var entries []sequent.OutlineEntry
+	for _, e := range s.Outline() {
+		if e.Seq >= first && e.Seq <= last && (v.branch == "" || path[e.Seq]) {
+			entries, thoughts = append(entries, e), append(thoughts, e.Thought)
+		}
+	}
+	return &outline{newThoughtList(s, thoughts...), entries}, nil
+}
+
+func (l *outline) text(pg *page) {
+	o := pg.drawingOf(l.session)
+	pg.add(draw.Header(l.session, o)...)
+	pg.add(draw.Outline(l.session, l.entries, o)...)
+}
+
+// bounds returns the line of a view, and the positions in the log of its first and last thought.
+func (v *view) bounds(s *sequent.Session) (line string, first, last int, err error) {
+	if line, err = s.LineNamed(v.branch); err != nil {
+		return "", 0, 0, err
+	}
+	bound := func(text string, otherwise int) int {
+		if text == "" || err != nil {
+			return otherwise
+		}
+		var t sequent.Thought
+		t, err = thoughtOf(s, line, text)
+		return t.Seq
+	}
+	first, last = bound(v.from, 1), bound(v.to, s.Len())
+	if err == nil && first > last && v.from != "" && v.to != "" {
+		err = &usageError{
+			msg: fmt.Sprintf("--from %s is @%d of the log, after --to %s, which is @%d", v.from, first, v.to, last),
+			fix: "exchange them",
+		}
+	}
+	return line, first, last, err
+}
+
+// thoughtOf returns the thought that a flag names. A number alone is searched on the path
+// to the end of a line, so that the thoughts before a branch have their numbers.
+func thoughtOf(s *sequent.Session, line, text string) (sequent.Thought, error) {
+	r, err := s.ParseReference(text)
+	if err != nil {
+		return sequent.Thought{}, err
+	}
+	if n, ok := r.Number.Number(); ok && r.Branch == "" && r.Session == "" {
+		if t, ok := s.Find(line, n); ok {
+			return t, nil
+		}
+		r.Branch = line
+	}
+	return s.Resolve(r)
+}
+
+// within returns the steps of a chain from the one with thought first to the one with
+// thought last, which may have been replaced.
+func within(steps []sequent.Step, first, last int) []sequent.Step {
+	has := func(seq int) func(sequent.Step) bool {
+		return func(step sequent.Step) bool { return step.Seq == seq || slices.Contains(step.Replaced, seq) }
+	}
+	from, to := slices.IndexFunc(steps, has(first)), slices.IndexFunc(steps, has(last))
+	if from < 0 { // the bound is on another line
+		from = slices.IndexFunc(steps, func(step sequent.Step) bool { return step.Seq >= first })
+	}
+	if to < 0 {
+		to = len(steps) - 1
+		for to >= 0 && steps[to].Seq > last {
+			to--
+		}
+	}
+	if from < 0 || to < from {
+		return nil
+	}
+	return steps[from : to+1]
 }

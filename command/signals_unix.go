@@ -23,27 +23,5 @@ func stopSignals() []os.Signal {
 // the program.
 func survivePipes() { signal.Ignore(syscall.SIGPIPE) }
 
-// onHangup has SIGHUP call f, instead of ending the program, until stop is called. After stop,
-// f does not run any more.
-func onHangup(f func()) (stop func()) {
-	signal.Ignore(syscall.SIGHUP) // undoes what Main has asked for
-	received := make(chan os.Signal, 1)
-	signal.Notify(received, syscall.SIGHUP)
-	done, ended := make(chan struct{}), make(chan struct{})
-	go func() {
-		defer close(ended)
-		for {
-			select {
-			case <-received:
-				f()
-			case <-done:
-				return
-			}
-		}
-	}()
-	return func() {
-		signal.Stop(received)
-		close(done)
-		<-ended
-	}
-}
+// ignoreHangup has SIGHUP, which rotation of logs and systemd send, not end the program.
+func ignoreHangup() { signal.Ignore(syscall.SIGHUP) }

@@ -9,5 +9,5 @@ func stopSignals() []os.Signal { return []os.Signal{os.Interrupt} }
 // survivePipes does nothing: on Windows a write to a closed pipe returns an error.
 func survivePipes() {}
 
-// onHangup does nothing: there is no such signal.
-func onHangup(func()) (stop func()) { return func() {} }
+// ignoreHangup does nothing: there is no such signal.
+func ignoreHangup() {}

@@ -74,23 +74,3 @@ func TestEveryDurationIsASpan(t *testing.T) {
 		t.Error("no flag is a span")
 	}
 }
-
-// The description of a flag of sequent serve names the dialect in which alone the flag has
-// an effect.
-func TestFlagsOfDialects(t *testing.T) {
-	t.Parallel()
-	p := &program{in: strings.NewReader(""), out: io.Discard, err: io.Discard, getenv: func(string) string { return "" }, now: time.Now}
-	n := 0
-	p.serve().Flags().VisitAll(func(f *pflag.Flag) {
-		only := dialectOf(f.Name)
-		if only != "" {
-			n++
-		}
-		if strings.Contains(f.Usage, "(dialect ") != (only != "") || !strings.Contains(f.Usage, "(dialect "+only) && only != "" {
-			t.Errorf("--%s has an effect in the dialect %q only, and its description is %q", f.Name, only, f.Usage)
-		}
-	})
-	if n == 0 {
-		t.Error("no flag belongs to a dialect")
-	}
-}

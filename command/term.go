@@ -3,14 +3,15 @@ package command
 import (
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"runtime"
 	"strings"
 
 	"github.com/charmbracelet/x/term"
-	"github.com/spf13/cobra"
 
 	"github.com/sequent-dev/sequent/internal/draw"
+	"github.com/sequent-dev/sequent/internal/printable"
 )
 
 // maxProseWidth is the default maximum width in columns. Longer rows are hard to
@@ -53,6 +54,16 @@ func columnsOf(stream any) int {
 		}
 	}
 	return 0
+}
+
+// heightOf returns the number of rows of a terminal, or the most there can be if it is not known.
+func heightOf(stream any) int {
+	if f, ok := stream.(*os.File); ok {
+		if _, h, err := term.GetSize(f.Fd()); err == nil && h > 0 {
+			return h
+		}
+	}
+	return math.MaxInt
 }
 
 // colored reports whether to use colour on a stream.
@@ -103,16 +114,8 @@ func (p *program) drawing() draw.Options {
 
 // print writes lines, in colour if enabled.
 func (p *program) print(lines ...draw.Line) error {
-	_, err := io.WriteString(p.printed(), p.render(lines))
+	_, err := io.WriteString(p.out, p.render(lines))
 	return err
-}
-
-// printed returns where print and printf write.
-func (p *program) printed() io.Writer {
-	if p.sink != nil {
-		return p.sink
-	}
-	return p.out
 }
 
 func (p *program) render(lines []draw.Line) string {
@@ -122,13 +125,16 @@ func (p *program) render(lines []draw.Line) string {
 	return draw.Plain(lines)
 }
 
-// printf writes a line of plain text.
+// printf writes a line of plain text. The commands that the format tells to run can be run, and
+// nothing in the arguments is acted upon.
 func (p *program) printf(format string, args ...any) error {
-	_, err := fmt.Fprintf(p.printed(), format+"\n", args...)
-	return err
+	return sayTo(p.out, format, args)
 }
 
-// addWidthFlag adds the flag --width to a command.
-func (p *program) addWidthFlag(c *cobra.Command) {
-	c.Flags().IntVar(&p.width, "width", 0, "output width in columns (default: the terminal's width, at most 120)")
+// tell is printf for standard error.
+func (p *program) tell(format string, args ...any) { _ = sayTo(p.err, format, args) }
+
+func sayTo(w io.Writer, format string, args []any) error {
+	_, err := io.WriteString(w, printable.Text(fmt.Sprintf(runnable(format), args...))+"\n")
+	return err
 }

@@ -1,96 +1,284 @@
 package command
 
 import (
+	"cmp"
+	"context"
+	"errors"
 	"fmt"
+	"io"
+	"log/slog"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
 
-	"github.com/spf13/cobra"
-
+	"github.com/sequent-dev/sequent"
 	"github.com/sequent-dev/sequent/agent/plan"
+	"github.com/sequent-dev/sequent/dialect"
+	"github.com/sequent-dev/sequent/internal/app"
+	"github.com/sequent-dev/sequent/internal/draw"
+	"github.com/sequent-dev/sequent/llm"
 )
 
-// defaultThinkSteps is the default of --steps.
-const defaultThinkSteps = 20
+// defaultSteps is the default of --steps.
+const defaultSteps = 20
 
-func (p *program) think() *cobra.Command {
-	w := &work{p: p, command: "think"}
-	table := func() (plan.Table, error) {
-		if w.steps < 1 || w.steps > 1000 {
-			return plan.Table{}, invalid("steps", w.steps, "a number from 1 to 1000")
+func runThink(p *program, ctx context.Context) (result, error) {
+	return nil, p.begin(ctx, plan.Thinking(p.steps))
+}
+
+func runPlan(p *program, ctx context.Context) (result, error) {
+	switch {
+	case p.mermaid && len(p.args) > 0:
+		return nil, misuse(p.cmd, "unexpected argument %q: --mermaid takes no problem", p.args[0])
+	case p.mermaid:
+		return document(plan.Planning().Mermaid("")), nil
+	case len(p.args) == 0:
+		return nil, misuse(p.cmd, "%s requires PROBLEM", p.cmd.CommandPath())
+	}
+	return nil, p.begin(ctx, plan.Planning())
+}
+
+// runResume runs the session of the argument, or the latest incomplete one. The model
+// is that of the flag, or the one that the session began with.
+func runResume(p *program, ctx context.Context) (result, error) {
+	table := plan.Planning()
+	command := p.cmd.Parent().Name()
+	if command == "think" {
+		table = plan.Thinking(p.steps)
+	}
+	s, err := p.unfinished(ctx, command)
+	if err != nil {
+		return nil, err
+	}
+	st, _ := plan.StateOf(s) // Run reports a session without a state
+	model, err := p.openModel(st.Model)
+	if err != nil {
+		return nil, err
+	}
+	w := &work{program: p, command: command, table: table}
+	return nil, w.with(ctx, model, func(m *plan.Machine) error { return w.run(ctx, m, s.ID()) })
+}
+
+// A work is a run of think or plan.
+type work struct {
+	*program
+	command string // think or plan
+	table   plan.Table
+}
+
+// problem returns the arguments, with - replaced by standard input.
+func (p *program) problem() (string, error) {
+	parts := slices.Clone(p.args)
+	for i, a := range parts {
+		if a != "-" {
+			continue
 		}
-		return plan.Thinking(w.steps), nil
+		raw, err := io.ReadAll(io.LimitReader(p.in, plan.MaxProblem+1))
+		if err != nil {
+			return "", fmt.Errorf("cannot read standard input: %w", err)
+		}
+		parts[i] = string(raw)
 	}
-	c := &cobra.Command{
-		Use:   "think PROBLEM",
-		Short: "Solve a problem with a language model, step by step",
-		Long: `Solve a problem with a language model that records its thoughts step by step in a session. The argument
-- is replaced by standard input; it can follow a question.
+	text := strings.TrimSpace(strings.Join(parts, "\n\n"))
+	if text == "" {
+		return "", &usageError{msg: "the problem is empty", fix: "describe the problem, or pass - to read it from standard input"}
+	}
+	return text, nil
+}
 
-The API key comes from OPENAI_API_KEY, OPENROUTER_API_KEY or ZAI_API_KEY. With one of them set, --model
-can be left out. --model selects the model; otherwise LUX_MODEL_NORMAL or SEQUENT_MODEL does, in that
-order, and then the provider that has a key. ollama:NAME is a local model, which needs no key.
-docs/providers.md describes all variables.
-
-On a terminal the session is drawn as it grows; q or Ctrl-C stops the command and keeps the session.
-Otherwise the answer goes to standard output and the thoughts go to standard error, one per line.
-
---panel has several perspectives look at the problem at the same time, each on a branch of the session:
-factual, critical, optimistic and creative, or those of --perspective. Then the model joins them; each point
-of the synthesis cites thoughts, such as critical#3, and one that cites none is left out and reported. An
-estimate of the cost is printed first, and the cost at the end. --max-tokens, --max-calls, --panel-time and
---steps, here of each perspective, limit it. --mcp critical=COMMAND adds tools to one perspective. docs/panel.md
-describes panels.
-
---json prints one object per event: {event, session, state, step, …}. The event is begin, answer,
-thought, call, result, retry, move or end; with --panel it is begin, thought, call, retry, perspective or end.`,
-		Example: "# a local model\nsequent think --model ollama:qwen3 \"Why do orders time out at noon?\"\n\n" +
-			"# a question about standard input\ngit diff | sequent think \"What can go wrong here?\" -\n\n" +
-			"# the tools of an MCP server\nsequent think --mcp \"npx -y @modelcontextprotocol/server-filesystem .\" \"Where is the timeout set?\"\n\n" +
-			"# four perspectives, and what they come to together\nsequent think --panel \"Should we shard the database?\"\n\n" +
-			"# only the answer\nsequent think \"Name three risks.\" 2>/dev/null",
-		Args: arguments(1, 2, "a problem, or - for standard input"),
-		RunE: func(c *cobra.Command, args []string) error {
-			t, err := table()
+// begin creates a session for a problem and runs it.
+func (p *program) begin(ctx context.Context, table plan.Table) error {
+	problem, err := p.problem()
+	if err != nil {
+		return err
+	}
+	model, err := p.openModel("") // first, so that no store is created without a model
+	if err != nil {
+		return err
+	}
+	w := &work{program: p, command: p.cmd.Name(), table: table}
+	return p.withApp(ctx, app.Open, p.config(), func(a *app.App) error {
+		return w.with(ctx, model, func(m *plan.Machine) error {
+			newID := dialect.ShortIDs(nil)
+			if w.command == "plan" { // seed 000 wants UUIDs
+				newID = dialect.UUIDs(nil, w.now)
+			}
+			id, err := newID()
 			if err != nil {
 				return err
 			}
-			problem, err := w.problem(args)
+			from := p.here("")
+			from.Client, from.ClientVersion, from.Agent, from.Model = "sequent", buildInfo().Version, p.getenv("AGENT_ID"), model.Name()
+			if err := m.Begin(sequent.WithOrigin(ctx, func() sequent.Origin { return from }), id, problem); err != nil {
+				return err
+			}
+			return w.run(ctx, m, id)
+		})
+	})
+}
+
+// openModel returns the model that the flags or the environment name, or else that of a session.
+func (p *program) openModel(name string) (llm.Model, error) {
+	cfg, err := p.modelConfig()
+	if err != nil {
+		return nil, err
+	}
+	cfg.Name = cmp.Or(cfg.Name, name)
+	return cfg.Open()
+}
+
+// unfinished returns the session of the argument, or the latest incomplete one of a command in this
+// project.
+func (p *program) unfinished(ctx context.Context, command string) (*sequent.Session, error) {
+	if len(p.args) > 0 {
+		return p.session(ctx, p.engine, p.args)
+	}
+	for h, err := range p.engine.AllSessions(ctx, sequent.Query{Project: p.here("").Project}) {
+		if err != nil {
+			return nil, err
+		}
+		if h.Dialect != command || h.State != sequent.Active {
+			continue
+		}
+		s, err := p.engine.Session(ctx, h.ID)
+		if err != nil {
+			return nil, err
+		}
+		if st, _ := plan.StateOf(s); st.State != plan.Exhausted {
+			return s, nil
+		}
+	}
+	return nil, sequent.Errorf(sequent.CodeSessionNotFound, fieldID, "pass the id of a session, as printed by sequent list",
+		"no incomplete session of sequent %s", command)
+}
+
+// with starts the MCP servers and runs do with a machine that can call their tools.
+func (w *work) with(ctx context.Context, model llm.Model, do func(*plan.Machine) error) error {
+	cfg := app.MachineConfig{Model: model, Table: w.table, TokenBudget: w.maxTokens}
+	stderr := io.Discard // most servers write messages there
+	if w.level() <= slog.LevelDebug {
+		stderr = w.err
+	}
+	for _, command := range w.mcp {
+		phase, command := phaseOf(w.table, command)
+		tools, end, err := app.MCPTools(ctx, command, stderr)
+		if err != nil {
+			return err
+		}
+		defer end() //nolint:errcheck // the exit code of a third-party server does not matter
+		if phase == nil {
+			cfg.Tools = append(cfg.Tools, tools...)
+		} else {
+			phase.Tools = append(phase.Tools, tools...)
+		}
+	}
+	return do(w.app.Machine(cfg))
+}
+
+// phaseOf splits "research=npx server" into the phase and the command. The phase is
+// nil if the command is for all phases.
+func phaseOf(table plan.Table, command string) (*plan.Phase, string) {
+	name, rest, _ := strings.Cut(command, "=")
+	for i := range table.Phases {
+		if len(table.Phases) > 1 && table.Phases[i].Name == name {
+			return &table.Phases[i], rest
+		}
+	}
+	return nil, command
+}
+
+// run runs a session to its end and writes its events in the form of the output.
+func (w *work) run(ctx context.Context, m *plan.Machine, id sequent.ID) error {
+	s, err := w.engine.Session(ctx, id)
+	if err != nil {
+		return err
+	}
+	start := w.now()
+	out := w.reporter(s)
+	work := func(ctx context.Context) error {
+		for e, err := range m.Run(ctx, id) {
 			if err != nil {
 				return err
 			}
-			if w.panel.on {
-				return w.beginPanel(c, problem)
-			}
-			for _, f := range []string{"perspective", "panel-time", "max-calls"} {
-				if c.Flags().Changed(f) {
-					return &usageError{msg: fmt.Sprintf("--%s requires --panel", f), fix: "pass --panel as well"}
-				}
-			}
-			return w.begin(c, t, problem)
-		},
-	}
-	resume := &cobra.Command{
-		Use:   "resume [ID]",
-		Short: "Resume an interrupted or failed session",
-		Long: `Resume a session of sequent think where it stopped. Answers that the model has given are not requested
-again. Without an ID the latest incomplete session of the project is resumed. The model is the one that
-the session began with, unless --model sets another. Pass other flags again.`,
-		Example:           "sequent think resume\n\nsequent think resume 7k3",
-		Args:              arguments(0, 1, "at most one ID"),
-		ValidArgsFunction: p.completeIDs,
-		RunE: func(c *cobra.Command, args []string) error {
-			t, err := table()
-			if err != nil {
+			if err := out.event(ctx, e); err != nil {
 				return err
 			}
-			return w.resume(c, t, args)
-		},
+		}
+		return nil
 	}
-	for _, c := range []*cobra.Command{c, resume} {
-		w.add(c)
-		w.panel.add(c)
-		c.Flags().IntVar(&w.steps, "steps", defaultThinkSteps, "maximum number of answers of the model")
+	if sr, ok := out.(*screenReporter); ok {
+		err = sr.run(ctx, id, work)
+	} else {
+		err = work(ctx)
 	}
-	w.panel.begins(c)
-	c.AddCommand(resume)
-	return c
+	// Show the stored session, also after a cancellation.
+	s, loadErr := w.engine.Session(context.WithoutCancel(ctx), id)
+	if loadErr != nil {
+		return errors.Join(err, loadErr)
+	}
+	st, _ := plan.StateOf(s)
+	complete := st.State == m.Table().Final || st.State == plan.Exhausted
+	if complete || err == nil || isCanceled(err) {
+		out.end(s, st, complete, w.now().Sub(start))
+	}
+	return w.outcome(id, complete, err)
+}
+
+// outcome returns the error of a run, and says how to resume the session.
+func (w *work) outcome(id sequent.ID, complete bool, err error) error {
+	foreign, _ := errors.AsType[*plan.Error](err) // the session belongs to another command
+	switch lost := w.app.Place.Memory || foreign != nil && foreign.Code == plan.CodeNoPlan; {
+	case complete:
+		return err // that the steps ran out
+	case err != nil && !isCanceled(err) && lost:
+		return err
+	case err != nil && !isCanceled(err):
+		return &resumableError{err, w.resumeCommand(id)}
+	case !w.json && lost:
+		w.tell("Stopped. The session was in memory and is lost.")
+	case !w.json:
+		w.tell("Stopped. The session is kept as %s. To resume: %s", id, w.resumeCommand(id))
+	}
+	return errReported
+}
+
+// A resumableError is an error after which the session can be resumed.
+type resumableError struct {
+	err    error
+	resume string // the command that resumes the session
+}
+
+func (e *resumableError) Error() string { return e.err.Error() }
+
+func (e *resumableError) Unwrap() error { return e.err }
+
+func isCanceled(err error) bool {
+	return errors.Is(err, context.Canceled) || llm.CodeOf(err) == llm.CodeCanceled
+}
+
+// resumeCommand returns the command that resumes a session.
+func (w *work) resumeCommand(id sequent.ID) string {
+	words := []string{w.command, "resume", string(id)}
+	if w.command == "think" && w.steps != defaultSteps {
+		words = append(words, "--steps", strconv.Itoa(w.steps))
+	}
+	for _, m := range w.mcp {
+		words = append(words, "--mcp", m)
+	}
+	return w.program.next(words...)
+}
+
+// summary returns the last line: thoughts, answers, tokens and time.
+func (w *work) summary(s *sequent.Session, st plan.State, took time.Duration) string {
+	unit := 100 * time.Millisecond
+	if took >= time.Minute {
+		unit = time.Second
+	}
+	line := fmt.Sprintf("%s in %s of %s",
+		draw.Count(s.Len(), "thought", "thoughts"), draw.Count(st.Steps, "answer", "answers"), cmp.Or(st.Model, "the model"))
+	if st.Usage.Total() > 0 {
+		line += fmt.Sprintf(", %d tokens sent, %d received", st.Usage.Input, st.Usage.Output)
+	}
+	return line + ", " + took.Round(unit).String()
 }

@@ -2,13 +2,12 @@ package command
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"runtime"
 	"runtime/debug"
 	"slices"
 	"strings"
-
-	"github.com/spf13/cobra"
 )
 
 // A build describes this binary.
@@ -71,19 +70,6 @@ func (b build) String() string {
 	return fmt.Sprintf("%s %s %s/%s", s, cmp.Or(b.Go, "go"), b.OS, b.Arch)
 }
 
-func (p *program) version() *cobra.Command {
-	c := &cobra.Command{
-		Use:     "version",
-		Short:   "Print the version",
-		Example: "sequent version\nsequent version --json",
-		Args:    arguments(0, 0, ""),
-		RunE: func(*cobra.Command, []string) error {
-			if p.json {
-				return writeJSON(p.out, buildInfo())
-			}
-			return p.printf("%s", buildInfo())
-		},
-	}
-	p.addJSONFlag(c)
-	return c
-}
+func (b build) text(pg *page) { pg.say("%s", b) }
+
+func runVersion(*program, context.Context) (result, error) { return buildInfo(), nil }

@@ -33,12 +33,12 @@ func TestWatchServer(t *testing.T) {
 	think := func(id sequent.ID, text string, more bool) {
 		t.Helper()
 		change(id, func(c *sequent.Change) error {
-			_, err := c.Append(sequent.Draft{Number: 1, Text: text, Branch: "side", From: sequent.To(1), More: more})
+			_, err := c.Append(sequent.Draft{Number: 1, Text: text, Branch: "side", From: sequent.To(1), Final: !more})
 			return err
 		})
 	}
 	change("plan", func(c *sequent.Change) error {
-		_, err := c.Append(sequent.Draft{Number: 1, Text: "first", More: true})
+		_, err := c.Append(sequent.Draft{Number: 1, Text: "first"})
 		return err
 	})
 	address := "127.0.0.1:0"

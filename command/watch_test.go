@@ -26,7 +26,7 @@ func TestWatchFailedPlan(t *testing.T) {
 			if text == "" {
 				return nil
 			}
-			_, err := c.Append(sequent.Draft{Number: 1, Total: 1, Text: text, More: true})
+			_, err := c.Append(sequent.Draft{Number: 1, Total: 1, Text: text})
 			return err
 		})
 		if err != nil {
@@ -67,7 +67,7 @@ func TestWatchAllOwners(t *testing.T) {
 	think := func(owner, text string) {
 		t.Helper()
 		_, err := a.Engine.Owned(owner).Ensure(t.Context(), "same", func(c *sequent.Change) error {
-			_, err := c.Append(sequent.Draft{Number: 1, Branch: "side", From: sequent.To(1), Text: text, More: true})
+			_, err := c.Append(sequent.Draft{Number: 1, Branch: "side", From: sequent.To(1), Text: text})
 			return err
 		})
 		if err != nil {

@@ -59,7 +59,7 @@ func Example() {
 		}
 	}
 	// Output:
-	// {"journal":"sy1x77qdph2s","entries":1}
-	// {"journal":"sy1x77qdph2s","entries":2}
+	// {"journal":"v63qxkkd6t5a","entries":1}
+	// {"journal":"v63qxkkd6t5a","entries":2}
 	// INVALID_ARGUMENT: entry is 7; it must be a string that is not empty; correct it and repeat the call
 }

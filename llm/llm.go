@@ -28,6 +28,7 @@ type Model interface {
 type Request struct {
 	Messages []Message // the conversation, oldest first
 	Tools    []Tool    // tools that the model may call; nil for none
+	NoCalls  bool      // the model must answer without a call; it still reads of the tools
 	// Schema is the form of the answer; nil means text. Not every provider
 	// enforces a schema: use [Structured], which validates the answer.
 	Schema *Schema

@@ -11,8 +11,9 @@
 // # Protocol versions
 //
 // A connection may use both eras of the protocol, also in turns: the handshake of
-// 2024-11-05, 2025-03-26, 2025-06-18 and 2025-11-25, and the stateless requests of
-// 2026-07-28, whose _meta has everything that the server needs.
+// 2024-11-05, 2025-06-18 and 2025-11-25, and the stateless requests of 2026-07-28, whose
+// _meta has everything that the server needs. A client that asks for another version, such
+// as 2025-03-26 with its batches, is offered 2025-11-25.
 //
 // # HTTP
 //
@@ -25,11 +26,4 @@
 // ?scope=NAME in the URL, otherwise the subject, otherwise the session of an older
 // client. A server that other machines can reach needs an [auth.Authenticator]; see
 // [CheckAddress].
-//
-// # Reading the code
-//
-// This package is the public face of five packages, from the bottom to the top:
-// internal/message parses messages; internal/method answers requests and calls tools;
-// internal/session is the state of a connection; internal/stdio and internal/streamhttp
-// are the transports.
 package mcpserver

@@ -1,6 +1,7 @@
 package mcpserver
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -9,61 +10,52 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
+	"strings"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/sequent-dev/sequent/auth"
 	"github.com/sequent-dev/sequent/internal/admission"
-	"github.com/sequent-dev/sequent/internal/governor"
-	"github.com/sequent-dev/sequent/mcpserver/internal/method"
-	"github.com/sequent-dev/sequent/mcpserver/internal/streamhttp"
+	"github.com/sequent-dev/sequent/internal/limits"
+	"github.com/sequent-dev/sequent/mcpserver/internal/protocol"
 )
 
 // Defaults of an [HTTPConfig].
 const (
-	DefaultMaxSessions    = 8192
-	DefaultSessionTimeout = streamhttp.DefaultSessionTimeout
-	DefaultRate           = streamhttp.DefaultRate // requests per second
+	DefaultSessionTimeout = time.Hour
+	DefaultRate           = 1000 // requests per second
+
+	defaultMaxBody  = 4 << 20
+	defaultMaxReply = 16 << 20
+	defaultTimeout  = 30 * time.Second
+	defaultGrace    = 10 * time.Second
 )
 
-// Limits are how much all clients of a server together may hold. Where a number is 0
-// there is a default; a negative number means no limit.
-//
-// A client is the subject of a token, or else an address (in IPv6 a /64). Each may hold
-// as much as remains free: one client at most half of a limit, two a third each. One
-// that wants more is refused with 429, or with 503 if other clients hold everything;
-// heavy calls, calls of models and calls with large replies wait for up to 10 s before.
-// A client that wants another session or connection loses its own one that was idle for
-// the longest, and never one of another client.
-type Limits struct {
-	Connections int   // of Serve; 0 means 8,192, and never more than the process may have files
-	Calls       int   // requests that are being answered; 0 means 4,096
-	BytesIn     int64 // bytes of requests in memory; 0 means 128 MiB
-	BytesOut    int64 // bytes of replies in memory; 0 means 128 MiB
-	Streams     int   // open event streams; 0 means 8,192
-	Watches     int   // documents whose changes are reported; 0 means 20,000
-	Heavy       int   // running searches and reads of sessions; 0 means the number of processors, at least 2
-	Models      int   // running calls that wait for a language model; 0 means 512
-}
+// The paths of the default dialect; below them are all.
+const (
+	endpoint       = "/mcp"
+	socketEndpoint = "/ws"
+)
 
-// governed returns the limits as the governor has them.
-func (l Limits) governed(sessions int) governor.Limits {
-	return governor.Limits{
-		governor.Connections: int64(l.Connections), governor.Calls: int64(l.Calls),
-		governor.BytesIn: l.BytesIn, governor.BytesOut: l.BytesOut, governor.Sessions: int64(sessions),
-		governor.Streams: int64(l.Streams), governor.Watches: int64(l.Watches),
-		governor.Heavy: int64(l.Heavy), governor.Model: int64(l.Models),
-	}
+// Limits are what each client may have at a time. 0 means the default, a negative number
+// no limit.
+//
+// A client is the subject of a token, or else an address (in IPv6 a /64). One that wants
+// more is refused with 429; calls wait for up to 10 s before. A client that wants another
+// session loses its own one that was idle for the longest.
+type Limits struct {
+	Calls       int // messages that are read, answered or sent; 0 means 32
+	Heavy       int // of these, searches and reads of sessions; 0 means half the number of processors, at least 1
+	Streams     int // open event streams and WebSockets; 0 means 500
+	Sessions    int // MCP sessions of clients before 2026-07-28; 0 means 500
+	Connections int // of Serve, from one address; 0 means 1,000. All together never exceed the files of the process.
 }
 
 // DefaultLimits returns the limits that the zero Limits mean.
 func DefaultLimits() Limits {
-	d := governor.Defaults()
-	return Limits{
-		Connections: int(d[governor.Connections]), Calls: int(d[governor.Calls]),
-		BytesIn: d[governor.BytesIn], BytesOut: d[governor.BytesOut],
-		Streams: int(d[governor.Streams]), Watches: int(d[governor.Watches]),
-		Heavy: int(d[governor.Heavy]), Models: int(d[governor.Model]),
-	}
+	d := limits.Defaults()
+	return Limits{d[limits.Calls], d[limits.Heavy], d[limits.Streams], d[limits.Sessions], d[limits.Connections]}
 }
 
 // An HTTPConfig configures an HTTP. Where a number is 0 there is a default, and
@@ -76,33 +68,30 @@ type HTTPConfig struct {
 	// is published as RFC 9728 says, and named when a token is missing or does not suffice.
 	Resource *auth.Resource
 
-	// Origins, like https://think.example.com, are those of web pages that may
-	// call, besides the server's own. Their host names are also names of this
-	// server, as behind a proxy that passes them on; on a loopback address it
-	// otherwise answers to local names only.
+	// PublicURL is the URL at which clients reach the server, such as
+	// https://think.example.com. Its host is a name of the server, and its pages may call.
+	// Other names are those of this machine and addresses. With Auth, any Host is admitted
+	// on an address that other machines can reach.
+	PublicURL string
+	// Origins, like https://chat.example.com, are those of other web pages that may call.
 	Origins []string
 
 	MaxBody        int           // bytes of a request's body; 0 means 4 MiB
 	MaxReply       int           // bytes of a reply; a longer one is replaced by an error; 0 means 16 MiB
-	MaxSessions    int           // sessions of clients before 2026-07-28; 0 means 8,192
 	SessionTimeout time.Duration // idle time until a session ends; 0 means an hour
 	Rate           float64       // maximum requests per second per client; 0 means 1,000
 	Burst          int           // maximum burst of requests per client; 0 means twice Rate
 	Timeout        time.Duration // time for a client to send a request or to read a reply; 0 means 30 s
 	Grace          time.Duration // time for calls in progress when Serve ends; 0 means 10 s
-	Limits         Limits        // of resources
+	Limits         Limits        // of each client
 
 	// TrustedProxies are the addresses of proxies in front of the server. In their
-	// requests, the address of the client is read from X-Forwarded-For or Forwarded.
+	// requests, the address of the client is read from X-Forwarded-For.
 	TrustedProxies []netip.Prefix
 
 	// Ready reports whether calls can be answered; /readyz shows the code of its error.
 	// It is called at most once a second, and has two seconds. Nil means always ready.
 	Ready func(ctx context.Context) error
-	// Stalled returns how many commits of batches and of single sessions the store
-	// has not answered for long. /readyz reports these numbers. Nil means that there
-	// are none.
-	Stalled func() (batches, sessions int)
 	// Unlogged returns how many lines the audit log lacks, and whether it cannot be written
 	// now. /readyz reports both. Nil means that there is no audit log.
 	Unlogged func() (lost uint64, failing bool)
@@ -123,8 +112,7 @@ type HTTPConfig struct {
 //
 // Concurrent requests are handled concurrently, in no order. The engine orders the
 // thoughts of one session. A client that needs its own order waits for each reply, as all
-// known clients do. A cancellation of an older client takes effect even if it arrives
-// before its request.
+// known clients do.
 //
 // The reply to a request is one JSON document, or a stream of events if messages come
 // before it.
@@ -135,54 +123,199 @@ type HTTPConfig struct {
 //
 // /healthz reports that the process answers, and /readyz whether it accepts calls, to all
 // clients and without limits.
-type HTTP struct{ handler *streamhttp.Handler }
+type HTTP struct {
+	config   HTTPConfig
+	servers  map[string]*protocol.Server // by path
+	first    *protocol.Server            // whose observer is told of requests that reach none
+	names    string                      // of the paths, for people
+	mounts   []mount
+	logger   *slog.Logger
+	gate     *admission.Gate
+	limiter  *limits.Limiter
+	sessions *sessionTable
+
+	readiness readiness
+	draining  atomic.Bool // about to end: others should get the calls
+
+	ending     context.Context // done when the server is about to end: streams do
+	endStreams context.CancelFunc
+
+	aborting context.Context // done when the time for that is up: calls end
+	abort    context.CancelFunc
+
+	mu     sync.Mutex
+	active sync.WaitGroup // requests in progress
+	down   bool           // Shutdown has begun
+}
 
 // NewHTTP returns an HTTP. It panics if there are no servers or two with the same dialect;
-// it returns an error for an invalid origin.
+// it returns an error for an invalid URL or origin.
 func NewHTTP(cfg HTTPConfig) (*HTTP, error) {
-	var servers []*method.Server
-	for _, s := range cfg.Servers {
-		servers = append(servers, s.methods)
+	if len(cfg.Servers) == 0 {
+		panic("mcpserver: HTTPConfig needs Servers")
 	}
-	h, err := streamhttp.New(streamhttp.Config{
-		Servers: servers, Auth: cfg.Auth, Resource: cfg.Resource, Logger: cfg.Logger, Origins: cfg.Origins,
-		MaxBody: cfg.MaxBody, MaxReply: cfg.MaxReply, SessionTimeout: cfg.SessionTimeout,
-		Limits: cfg.Limits.governed(cfg.MaxSessions), TrustedProxies: cfg.TrustedProxies,
-		Rate: cfg.Rate, Burst: cfg.Burst, Timeout: cfg.Timeout, Grace: cfg.Grace,
-		Ready: cfg.Ready, Stalled: cfg.Stalled, Unlogged: cfg.Unlogged, Drain: cfg.Drain, TLS: cfg.TLS,
-	})
+	gate, err := admission.New(admission.Config{PublicURL: cfg.PublicURL, Origins: cfg.Origins, Proxies: cfg.TrustedProxies, Tokens: cfg.Auth != nil})
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("mcpserver: %w", err)
 	}
-	return &HTTP{h}, nil
+	cfg.MaxBody, cfg.MaxReply = cmp.Or(cfg.MaxBody, defaultMaxBody), cmp.Or(cfg.MaxReply, defaultMaxReply)
+	cfg.Timeout, cfg.Grace = cmp.Or(cfg.Timeout, defaultTimeout), cmp.Or(cfg.Grace, defaultGrace)
+	first := cfg.Servers[0].methods
+	h := &HTTP{
+		config: cfg, first: first, servers: map[string]*protocol.Server{endpoint: first, socketEndpoint: first},
+		logger: cfg.Logger, gate: gate, limiter: newLimiter(cfg), readiness: readiness{check: cfg.Ready},
+		sessions: newSessionTable(cmp.Or(cfg.SessionTimeout, DefaultSessionTimeout)),
+	}
+	h.ending, h.endStreams = context.WithCancel(context.Background())
+	h.aborting, h.abort = context.WithCancel(context.Background())
+	context.AfterFunc(h.ending, h.limiter.EndWaits)
+	if h.logger == nil {
+		h.logger = slog.New(slog.DiscardHandler)
+	}
+	names := []string{endpoint + " (" + first.Name() + ")"}
+	for _, s := range cfg.Servers {
+		path := endpoint + "/" + s.methods.Name()
+		if h.servers[path] != nil {
+			panic("mcpserver: two servers of dialect " + s.methods.Name())
+		}
+		h.servers[path], h.servers[socketEndpoint+"/"+s.methods.Name()] = s.methods, s.methods
+		names = append(names, path)
+	}
+	h.names = strings.Join(names, ", ")
+	return h, nil
+}
+
+// newLimiter returns the limiter of the configured limits.
+func newLimiter(cfg HTTPConfig) *limits.Limiter {
+	l := limits.Config{Logger: cfg.Logger, Caps: limits.Caps{
+		limits.Calls: cfg.Limits.Calls, limits.Heavy: cfg.Limits.Heavy, limits.Streams: cfg.Limits.Streams,
+		limits.Sessions: cfg.Limits.Sessions, limits.Connections: cfg.Limits.Connections,
+	}}
+	if cfg.Rate >= 0 {
+		l.Rate = cmp.Or(cfg.Rate, DefaultRate)
+		l.Burst = cmp.Or(cfg.Burst, max(1, int(2*l.Rate)))
+	}
+	return limits.New(l)
+}
+
+// A mount answers requests that are not of MCP.
+type mount struct {
+	prefix  string // of their paths
+	handler http.Handler
 }
 
 // Mount has requests whose path begins with prefix answered by another handler, such as
 // /ui/. That handler must admit them itself: it sees requests of all clients, from pages of
 // any origin. Serve and Shutdown wait for it as they wait for calls. Call Mount before the
 // first request.
-func (h *HTTP) Mount(prefix string, handler http.Handler) { h.handler.Mount(prefix, handler) }
+func (h *HTTP) Mount(prefix string, handler http.Handler) {
+	h.mounts = append(h.mounts, mount{prefix, handler})
+}
 
 // Gate returns what decides which requests the server looks at, for handlers of this module
 // that are mounted.
-func (h *HTTP) Gate() *admission.Gate { return h.handler.Gate() }
+func (h *HTTP) Gate() *admission.Gate { return h.gate }
 
-// Governor returns what shares the server's capacity among its clients, for handlers of this
-// module that are mounted.
-func (h *HTTP) Governor() *governor.Governor { return h.handler.Governor() }
+// Limiter returns what limits the server's clients, for handlers of this module that are
+// mounted.
+func (h *HTTP) Limiter() *limits.Limiter { return h.limiter }
 
 // ServeHTTP answers one request.
-func (h *HTTP) ServeHTTP(w http.ResponseWriter, r *http.Request) { h.handler.ServeHTTP(w, r) }
+func (h *HTTP) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	v := &visit{h: h, w: w, r: r, begun: time.Now(), control: http.NewResponseController(w)}
+	defer v.end()
+	w.Header().Set("Cache-Control", "no-store")
+	w.Header().Set("X-Content-Type-Options", "nosniff")
+	if h.draining.Load() {
+		w.Header().Set("Connection", "close") // the next call had better go elsewhere
+	}
+	if v.probe() || v.metadata() {
+		return
+	}
+	defer v.other()
+	if !h.enter() {
+		v.shuttingDown(nil)
+		return
+	}
+	defer h.active.Done()
+	for _, s := range h.mounts {
+		if strings.HasPrefix(v.path(), s.prefix) {
+			v.told = true // the site has an observer of its own
+			s.handler.ServeHTTP(w, r)
+			return
+		}
+	}
+	if !v.admit() {
+		return
+	}
+	if v.isSocket() {
+		v.socket()
+		return
+	}
+	switch r.Method {
+	case http.MethodPost:
+		v.post()
+	case http.MethodGet:
+		v.follow()
+	case http.MethodDelete:
+		v.delete()
+	default:
+		v.notAllowed(r.Method + " means nothing here: send messages with POST")
+	}
+}
 
-// Serve accepts connections until ctx is done, and for HTTPConfig.Drain after that. Then
-// it answers the requests that it has begun to read, for at most HTTPConfig.Grace, ends
-// streams, and returns nil, or an error if Grace was too short. It closes l.
-func (h *HTTP) Serve(ctx context.Context, l net.Listener) error { return h.handler.Serve(ctx, l) }
+// shuttingDown answers that the server ends.
+func (v *visit) shuttingDown(id []byte) {
+	v.w.Header().Set("Connection", "close")
+	v.fail(http.StatusServiceUnavailable, id, protocol.ErrEnding)
+}
+
+// deadline returns until when a client has time.
+func (h *HTTP) deadline() time.Time {
+	if h.config.Timeout < 0 {
+		return time.Time{}
+	}
+	return time.Now().Add(h.config.Timeout)
+}
+
+// enter counts a request in progress, unless the server ends.
+func (h *HTTP) enter() bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if !h.down {
+		h.active.Add(1)
+	}
+	return !h.down
+}
 
 // Shutdown refuses new requests, ends streams and waits for the calls in progress.
 // If ctx is done first, it cancels them and returns ctx's error. Further calls of
 // Shutdown do nothing.
-func (h *HTTP) Shutdown(ctx context.Context) error { return h.handler.Shutdown(ctx) }
+func (h *HTTP) Shutdown(ctx context.Context) error {
+	h.draining.Store(true)
+	h.mu.Lock()
+	first := !h.down
+	h.down = true
+	h.mu.Unlock()
+	if !first {
+		return errors.New("mcpserver: Shutdown was called before")
+	}
+	h.endStreams()
+	quiet := make(chan error)
+	go func() { h.active.Wait(); close(quiet) }()
+	var err error
+	select {
+	case <-quiet:
+	case <-ctx.Done():
+		err = ctx.Err()
+		h.abort()
+		if !within(quiet, time.Second) { // calls that do not heed it
+			return err
+		}
+	}
+	h.sessions.shut()
+	return err
+}
 
 // errExposed is the reason for refusing an address.
 var errExposed = errors.New("it can be reached from other machines without authentication")

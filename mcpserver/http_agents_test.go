@@ -72,8 +72,8 @@ type agent struct {
 // A result is what a tool or a resource gave.
 type result struct {
 	StructuredContent struct {
-		SessionID            string `json:"sessionId"`
-		ThoughtHistoryLength int    `json:"thoughtHistoryLength"`
+		SessionID     string `json:"sessionId"`
+		ThoughtNumber int    `json:"thoughtNumber"`
 	} `json:"structuredContent"`
 	Content  []struct{ Text string } `json:"content"`
 	Contents []struct{ Text string } `json:"contents"`
@@ -198,10 +198,10 @@ func TestOwnersApart(t *testing.T) {
 		// One implicit scope for each subject, whatever it uses.
 		alice, bob := as("alice", ""), as("bob", "")
 		id := must(alice.think("", 1, "marmalade of alice", true)).StructuredContent.SessionID
-		if got := must(alice.think("", 2, "more", true)).StructuredContent; got.SessionID != id || got.ThoughtHistoryLength != 2 {
+		if got := must(alice.think("", 2, "more", true)).StructuredContent; got.SessionID != id || got.ThoughtNumber != 2 {
 			t.Errorf("alice's second thought went to %+v, want session %s", got, id)
 		}
-		if got := must(bob.think("", 1, "bob's own", true)).StructuredContent; got.SessionID == id || got.ThoughtHistoryLength != 1 {
+		if got := must(bob.think("", 1, "bob's own", true)).StructuredContent; got.SessionID == id || got.ThoughtNumber != 1 {
 			t.Errorf("bob's first thought went to %+v, want a session of his own", got)
 		}
 		// The id of another subject is refused like one that does not exist.
@@ -230,7 +230,7 @@ func TestOwnersApart(t *testing.T) {
 		// The same scope name, two people.
 		a, b := as("alice", "/classic?scope=work"), as("bob", "/classic?scope=work")
 		first := must(a.think("", 1, "a", true)).StructuredContent.SessionID
-		if got := must(b.think("", 1, "b", true)).StructuredContent.ThoughtHistoryLength; got != 1 {
+		if got := must(b.think("", 1, "b", true)).StructuredContent.ThoughtNumber; got != 1 {
 			t.Errorf("bob's scope has %d thoughts, want his one; alice's session is %s", got, first)
 		}
 		must(a.think("", 2, "end", false))
@@ -325,7 +325,7 @@ func (l *load) run(t *testing.T, wait func()) {
 				}
 				for n := 1; n <= 5; n++ {
 					r, err := a.think("", n, fmt.Sprintf("client %d, round %d, thought %d", i, round, n), n < 5)
-					if err != nil || r.IsError || r.StructuredContent.ThoughtHistoryLength != n {
+					if err != nil || r.IsError || r.StructuredContent.ThoughtNumber != n {
 						t.Errorf("client %d, round %d: thought %d got %v, %v; want %d thoughts", i, round, n, r, err, n)
 						return
 					}

@@ -42,9 +42,8 @@ func (a authTable) Identify(_ context.Context, token string) (auth.Identity, err
 
 // What clients send and get in headers, and the methods that tests name.
 const (
-	headerSession = "Mcp-Session-Id"
-	callTool      = "tools/call"
-	listen        = "subscriptions/listen"
+	callTool = "tools/call"
+	listen   = "subscriptions/listen"
 )
 
 var testAuth = authTable{"token-a": "alice", "token-a2": "alice", "token-b": "bob", "read-a": "alice"}

@@ -16,7 +16,7 @@ import (
 	"time"
 
 	"github.com/sequent-dev/sequent/mcpserver/internal/mcptest"
-	"github.com/sequent-dev/sequent/mcpserver/internal/message"
+	"github.com/sequent-dev/sequent/mcpserver/internal/protocol"
 )
 
 // TestCancelOlder cancels a call as older clients do.
@@ -29,36 +29,11 @@ func TestCancelOlder(t *testing.T) {
 	mcptest.Await(t, "a call begins", w.note.Begun)
 	w.want(post+`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"other"}}`, http.StatusAccepted)
 	w.want(post+`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"c"}}`, http.StatusAccepted)
-	if a := mcptest.Await(t, "a cancelled call ends", done); a.status != http.StatusOK || !strings.Contains(a.body, message.ErrCancelled.Message) {
+	if a := mcptest.Await(t, "a cancelled call ends", done); a.status != http.StatusOK || !strings.Contains(a.body, protocol.ErrCancelled.Message) {
 		t.Errorf("the call got %d %s, want the error", a.status, a.body)
 	}
 	if err := mcptest.Await(t, "a call ends", w.note.Ended); !errors.Is(err, context.Canceled) {
 		t.Errorf("the call ended with %v, want %v", err, context.Canceled)
-	}
-}
-
-// TestCancelEarly cancels calls that the server has not read yet, and that it has
-// only just read: each is a POST of its own, and any order is possible.
-func TestCancelEarly(t *testing.T) {
-	t.Parallel()
-	w := serveHTTP(t, HTTPConfig{Rate: -1})
-	post := "POST /mcp\nMcp-Session-Id: " + w.handshake("/mcp") + "\n\n"
-	cancel := func(id string) {
-		w.want(post+`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":`+id+`}}`, http.StatusAccepted)
-	}
-	cancel("1")
-	w.want(post+mcptest.Call(1, "wait", "a"), http.StatusOK, message.ErrCancelled.Message)
-	if got := w.note.All(); len(got) != 0 {
-		t.Errorf("a call that was cancelled before it came has recorded %q", got)
-	}
-	for i := range 50 {
-		id := fmt.Sprint(100 + i)
-		done := make(chan answer, 1)
-		go func() { done <- w.ask(post + mcptest.Call(id, "wait", "b")) }()
-		cancel(id)
-		if a := mcptest.Await(t, "a cancelled call ends", done); !strings.Contains(a.body, message.ErrCancelled.Message) {
-			t.Errorf("the call got %d %s, want the error", a.status, a.body)
-		}
 	}
 }
 

@@ -48,8 +48,8 @@ func TestHTTPSDKClient(t *testing.T) {
 			defer stop()
 			w := serveHTTP(t, HTTPConfig{})
 			cs := sdkClient(t, w.url, "", version)
-			if got := cs.InitializeResult(); got.ProtocolVersion != version || got.ServerInfo.Name != "sequent" {
-				t.Errorf("server is %v, version %s, want sequent, %s", got.ServerInfo, got.ProtocolVersion, version)
+			if got := cs.InitializeResult(); got.ProtocolVersion != negotiated(version) || got.ServerInfo.Name != "sequent" {
+				t.Errorf("server is %v, version %s, want sequent, %s", got.ServerInfo, got.ProtocolVersion, negotiated(version))
 			}
 			tools, err := cs.ListTools(ctx, nil)
 			if err != nil || len(tools.Tools) != len(w.note.Tools()) || tools.Tools[0].Name != "note" {

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"golang.org/x/tools/txtar"
+	"github.com/rogpeppe/go-internal/txtar"
 
 	"github.com/sequent-dev/sequent/auth"
 	"github.com/sequent-dev/sequent/mcpserver/internal/mcptest"
@@ -50,7 +50,7 @@ func TestHTTPTranscripts(t *testing.T) {
 				cfg.Resource = &auth.Resource{URL: "https://think.example.com/team", Issuers: []string{"https://login.example.com"}}
 			}
 			if strings.Contains(string(ar.Comment), "origin") {
-				cfg.Origins = []string{"https://think.example.com"}
+				cfg.PublicURL, cfg.Origins = "https://think.example.com/mcp", []string{"https://chat.example.com"}
 			}
 			if strings.Contains(string(ar.Comment), "one request in 64 seconds") {
 				cfg.Rate, cfg.Burst = 1.0/64, 1

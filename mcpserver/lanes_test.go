@@ -14,8 +14,8 @@ import (
 	"github.com/sequent-dev/sequent"
 	"github.com/sequent-dev/sequent/dialect"
 	"github.com/sequent-dev/sequent/dialect/status"
+	"github.com/sequent-dev/sequent/mcpserver/internal/conn"
 	"github.com/sequent-dev/sequent/mcpserver/internal/mcptest"
-	"github.com/sequent-dev/sequent/mcpserver/internal/stdio"
 	"github.com/sequent-dev/sequent/tool"
 )
 
@@ -121,8 +121,8 @@ func TestModelCallsEndAfterTheInput(t *testing.T) {
 				t.Errorf("the server wrote %s", l)
 			}
 		}
-		if err := mcptest.Await(t, "serving ends", p.done); err != nil || time.Since(begun) != stdio.InputTimeout {
-			t.Errorf("serving ended with %v after %v, want nil after %v", err, time.Since(begun), stdio.InputTimeout)
+		if err := mcptest.Await(t, "serving ends", p.done); err != nil || time.Since(begun) != conn.InputTimeout {
+			t.Errorf("serving ended with %v after %v, want nil after %v", err, time.Since(begun), conn.InputTimeout)
 		}
 		page, err := e.Sessions(t.Context(), sequent.Query{})
 		if err != nil || len(page.Headers) != 1 {

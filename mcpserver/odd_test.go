@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/sequent-dev/sequent/mcpserver/internal/mcptest"
-	"github.com/sequent-dev/sequent/mcpserver/internal/message"
+	"github.com/sequent-dev/sequent/mcpserver/internal/protocol"
 )
 
 // oddCalls are calls, plain ones and others, in a form that both eras share.
@@ -20,8 +20,9 @@ func oddCalls() []string {
 		"", "plain", `<b>&amp; 'q' "r" \ /`, "tab\t nl\n cr\r bs\b ff\f nul\x00 esc\x1b del\x7f", "\u2028\u2029\u2027", "é 漢 😀 \ufffd \ufeff", strings.Repeat("long ", 4000),
 	} {
 		quoted, _ := json.Marshal(text)
+		plain, _ := protocol.Marshal(text)
 		add("%s", mcptest.CallWith("2", `"name":"note","arguments":{"text":`+string(quoted)+`}`))
-		add("%s", mcptest.CallWith("2", `"name":"args","arguments":{"text":`+string(message.AppendQuoted(nil, text))+`}`))
+		add("%s", mcptest.CallWith("2", `"name":"args","arguments":{"text":`+string(plain)+`}`))
 	}
 	for _, id := range []string{`"x"`, `"\u0041\n"`, `""`, "-1", "1.50", "1e3", "9007199254740993", "01", "1.", "-", "null", "{}", "true", `"é"`, `1 `} {
 		add("%s", mcptest.CallWith(id, `"name":"args","arguments":{}`))

@@ -103,14 +103,14 @@ func TestPipelinedCallsKeepTheirOrder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := &gated{MemoryStore: sequent.NewMemoryStore()}
 		lines := []line{
-			{thinking(2, ""), `"thoughtHistoryLength\":2`},
-			{thinking(3, ""), `"thoughtHistoryLength\":3`},
+			{thinking(2, ""), `"thoughtNumber\":2`},
+			{thinking(3, ""), `"thoughtNumber\":3`},
 			{thinking(4, `,"revisesThought":77`), `"isError":true`},
 			{`{"thought":7}`, `"isError":true`},
-			{thinking(4, ""), `"thoughtHistoryLength\":4`},
-			{thinking(5, `,"requestKey":"k"`), `"thoughtHistoryLength\":5`},
-			{thinking(5, `,"requestKey":"k"`), `"thoughtHistoryLength\":5`},
-			{thinking(6, ""), `"thoughtHistoryLength\":6`},
+			{thinking(4, ""), `"thoughtNumber\":4`},
+			{thinking(5, `,"requestKey":"k"`), `"thoughtNumber\":5`},
+			{thinking(5, `,"requestKey":"k"`), `"thoughtNumber\":5`},
+			{thinking(6, ""), `"thoughtNumber\":6`},
 		}
 		engine, replies := pipelined(t, store, lines, nil)
 		if len(replies) != len(lines) {

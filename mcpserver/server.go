@@ -5,10 +5,9 @@ import (
 	"io"
 	"log/slog"
 
-	"github.com/sequent-dev/sequent"
 	"github.com/sequent-dev/sequent/dialect"
-	"github.com/sequent-dev/sequent/mcpserver/internal/method"
-	"github.com/sequent-dev/sequent/mcpserver/internal/stdio"
+	"github.com/sequent-dev/sequent/mcpserver/internal/conn"
+	"github.com/sequent-dev/sequent/mcpserver/internal/protocol"
 	"github.com/sequent-dev/sequent/tool"
 )
 
@@ -26,33 +25,34 @@ type Config struct {
 	Agent   string          // label of that caller; empty means the name of the client
 	MaxLine int             // maximum bytes of a line of standard input; 0 means 16 MiB
 
-	// Place returns the project, git branch and commit of a directory, as far as there
-	// are any. It is called with the directories that clients name as their roots, and
-	// with an empty string for the working directory of a client on standard input. Nil
-	// means that no directory is looked at. It must be safe for concurrent use.
-	Place func(dir string) sequent.Context
-	// NoContext means that sessions do not record where they come from (see
-	// [sequent.Context]), and that calls of all projects are alike.
-	NoContext bool
+	// Place is called with the directories that clients name as their roots, and with an
+	// empty string for the working directory of a client on standard input. Nil means that
+	// no directory is looked at.
+	Place Place
+	// NoOrigin means that sessions do not record where they come from (see
+	// [sequent.Origin]), and that calls of all projects are alike.
+	NoOrigin bool
 	// Observer is told of all requests, for traces, metrics and logs; nil means none.
 	Observer Observer
 }
 
-// What an Observer is told.
+// What a Config refers to.
 type (
+	// A Place tells the project of a directory, and what reads its branch and commit.
+	Place = protocol.Place
 	// An Observer is told of the requests of all connections.
-	Observer = method.Observer
+	Observer = protocol.Observer
 	// An Exchange is a request with its outcome.
-	Exchange = method.Exchange
+	Exchange = protocol.Exchange
 	// A Via is how requests reach the server.
-	Via = method.Via
+	Via = protocol.Via
 	// A TraceContext has the headers of W3C Trace Context.
-	TraceContext = method.TraceContext
+	TraceContext = protocol.TraceContext
 )
 
 // A Server serves one dialect. It is safe for concurrent use.
 type Server struct {
-	methods *method.Server
+	methods *protocol.Server
 	caller  tool.Caller
 	agent   string
 	maxLine int
@@ -62,9 +62,9 @@ type Server struct {
 // exactly one variable.
 func New(cfg Config) *Server {
 	s := &Server{
-		methods: method.New(method.Config{
+		methods: protocol.New(protocol.Config{
 			Dialect: cfg.Dialect, Name: cfg.Name, Version: cfg.Version, Logger: cfg.Logger,
-			Place: cfg.Place, Anonymous: cfg.NoContext, Observer: cfg.Observer,
+			Place: cfg.Place, NoOrigin: cfg.NoOrigin, Observer: cfg.Observer,
 		}),
 		caller:  cfg.Caller,
 		agent:   cfg.Agent,
@@ -102,5 +102,7 @@ func New(cfg Config) *Server {
 // A program that serves os.Stdout should ignore SIGPIPE. Otherwise a client that
 // disconnects ends the program before it can clean up.
 func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) error {
-	return stdio.Serve(ctx, stdio.Config{Server: s.methods, Caller: s.caller, Origin: method.Origin{Agent: s.agent, Local: true}, Via: Via{Transport: "pipe", Agent: s.agent}, MaxLine: s.maxLine}, in, out)
+	return conn.Serve(ctx, conn.Config{
+		Server: s.methods, Caller: s.caller, Origin: protocol.Origin{Agent: s.agent, Local: true}, Via: Via{Transport: "pipe", Agent: s.agent},
+	}, conn.Lines(in, out, s.maxLine))
 }

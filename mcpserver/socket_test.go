@@ -272,6 +272,7 @@ func TestSocketSlowReader(t *testing.T) {
 		other.want(fmt.Sprintf(`"id":%d`, i))
 	}
 	mcptest.Await(t, "the slow client is disconnected", ended)
+	other = w.connect(t, "/ws/caller", nil) // the first one has answered no pings while it did not read
 	other.send(wireCall(99, "caller", `{}`, true))
 	other.want(`"id":99`)
 }

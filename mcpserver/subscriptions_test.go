@@ -16,8 +16,8 @@ import (
 	"github.com/sequent-dev/sequent/auth"
 	"github.com/sequent-dev/sequent/dialect/standard"
 
+	"github.com/sequent-dev/sequent/mcpserver/internal/conn"
 	"github.com/sequent-dev/sequent/mcpserver/internal/mcptest"
-	"github.com/sequent-dev/sequent/mcpserver/internal/session"
 )
 
 // thinking returns a server of the default dialect, and its engine.
@@ -33,7 +33,7 @@ func thinking() (*Server, *sequent.Engine) {
 func think(t *testing.T, e *sequent.Engine, id sequent.ID) {
 	t.Helper()
 	if _, err := e.Ensure(t.Context(), id, func(c *sequent.Change) error {
-		_, err := c.Append(sequent.Draft{Number: c.Session().Len() + 1, Text: "a thought"})
+		_, err := c.Append(sequent.Draft{Number: c.Session().Len() + 1, Text: "a thought", Final: true})
 		return err
 	}); err != nil {
 		t.Fatal(err)
@@ -85,11 +85,11 @@ func TestSubscribeOnStdio(t *testing.T) {
 				t.Errorf("to a subscription to %s came %s, want that it is not found", uri, got)
 			}
 		}
-		for i := range session.MaxWatched + 5 {
+		for i := range conn.MaxWatched + 5 {
 			think(t, e, sequent.ID(fmt.Sprint("many", i)))
 			p.send(subscription(100+i, "subscribe", fmt.Sprint("sequent://sessions/many", i)))
 			// None is taken up before: one was unsubscribed, and one is gone.
-			if got := p.line(); strings.Contains(got, "error") != (i >= session.MaxWatched) {
+			if got := p.line(); strings.Contains(got, "error") != (i >= conn.MaxWatched) {
 				t.Errorf("subscription %d: %s", i, got)
 			}
 		}
@@ -170,7 +170,7 @@ func TestListenOnStdio(t *testing.T) {
 func TestListenRefused(t *testing.T) {
 	t.Parallel()
 	s, _ := thinking()
-	many, _ := json.Marshal(slices.Repeat([]string{"sequent://sessions/x"}, session.MaxWatched+1))
+	many, _ := json.Marshal(slices.Repeat([]string{"sequent://sessions/x"}, conn.MaxWatched+1))
 	for _, tt := range []struct{ line, want string }{
 		{listening("1", `["sequent://sessions","nonsense"]`), `"notifications":{}}}`},
 		{listening("1", string(many)), `"code":-32602,"message":"a subscription may name 100 resources`},

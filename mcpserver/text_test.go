@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/sequent-dev/sequent/dialect"
-	"github.com/sequent-dev/sequent/mcpserver/internal/mcptest"
 	"github.com/sequent-dev/sequent/tool"
 )
 
@@ -128,33 +127,4 @@ func TestTextOverHTTP(t *testing.T) {
 		}
 		h.check(time.Since(start))
 	}
-}
-
-// A client that does not read for a while loses no text.
-func TestTextWaitsForTheClient(t *testing.T) {
-	t.Parallel()
-	full := make(chan struct{})
-	s := New(Config{Dialect: dialect.Dialect{Name: "talk", Tools: []tool.Tool{{
-		Spec: tool.Spec{Name: "work", InputSchema: json.RawMessage(`{"type":"object"}`)},
-		Call: func(_ context.Context, c tool.Call) (tool.Reply, error) {
-			for i := range 100 { // until reports are dropped
-				c.Progress(strings.Repeat("x", 128<<10), float64(i), 0)
-			}
-			for i := range pieces {
-				c.Text(fmt.Sprintf(piecesText, i))
-			}
-			close(full)
-			return tool.Reply{Text: "asked"}, nil
-		},
-	}}}})
-	p := dial(t, s)
-	p.open()
-	p.send(work(1, `"progressToken":1`, false))
-	mcptest.Await(t, "the tool has reported", full)
-	h := &heard{t: t}
-	for line := p.line(); !strings.Contains(line, `"asked"`); line = p.line() {
-		h.take(line)
-	}
-	h.n = 2 // how many is of no matter here
-	h.check(time.Hour)
 }

@@ -2,9 +2,10 @@
 // clients, and takes it out again.
 //
 // It changes the bytes of its own entry only: comments, order and formatting of a file
-// stay. A copy of the file before the change is kept, and a receipt of what was
-// inserted, so that removing the entry restores the file byte for byte. Every change is
-// parsed before it is written; a file that does not parse is left alone.
+// stay. A copy of the file before the change is kept. If the file is still what adding the
+// entry makes of the copy, removing the entry puts the copy back, byte for byte; otherwise
+// the entry is cut out. Every change is parsed before it is written; a file that does not
+// parse is left alone.
 //
 // The package knows files and their formats. It starts nothing: its caller decides which
 // program an entry names, and tests the entry.
@@ -50,7 +51,6 @@ type Client struct {
 	Servers []string // keys that lead to the object of servers
 
 	User    string // file for all projects
-	Mac     string // the same on macOS, if it differs
 	Windows string // the same on Windows, if it differs
 	Home    string // environment variable that replaces the directory of User; empty if there is none
 	Other   string // name of a file that has priority over the one of User or Project if it exists
@@ -193,10 +193,7 @@ func (c Client) Tokens() bool { return c.shape.bearer != "" || c.shape.tokenKey 
 // Path returns the file for all projects as the documentation writes it, for an
 // operating system as in runtime.GOOS.
 func (c Client) Path(goos string) string {
-	switch {
-	case goos == macOS && c.Mac != "":
-		return c.Mac
-	case goos == windows && c.Windows != "":
+	if goos == windows && c.Windows != "" {
 		return c.Windows
 	}
 	return c.User

@@ -1,10 +1,10 @@
 package setup
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
-	"reflect"
 	"slices"
 	"strings"
 
@@ -41,14 +41,6 @@ type shape struct {
 	tokenKeys string // key of a list of variables that headers may use
 }
 
-// A field is one member of an entry. Value is a string, a bool, an int, a []string or
-// a list of fields.
-type field struct {
-	key     string
-	value   any
-	initial bool // only for a new entry: later it belongs to the user
-}
-
 // The keys that say which program to start or which URL to connect to, in any shape.
 var (
 	programKeys = []string{"command", "args", "cmd"}
@@ -61,86 +53,104 @@ var ErrNoRemote = errors.New("cannot connect to a URL from its configuration fil
 // ErrNoToken means that a client's file cannot refer to a token in the environment.
 var ErrNoToken = errors.New("cannot read a token from the environment")
 
-// fields returns the members of an entry in the shape of a client.
-func (c Client) fields(s Server, project bool) ([]field, error) {
+// fields returns the members of an entry in the shape of a client that say how to reach a server,
+// and those that only a new entry has: later they belong to the user. Values have the types that
+// parsers return.
+func (c Client) fields(s Server, project bool) (reach, first map[string]any, err error) {
 	p := c.shape
-	var list []field
+	reach, first = make(map[string]any), make(map[string]any)
+	set := func(fields map[string]any, name string, value any) {
+		if name != "" && value != "" && value != 0 && value != false {
+			fields[name] = value
+		}
+	}
 	if p.name {
-		list = append(list, field{key: "name", value: EntryName}, field{key: "description", value: "Thinks step by step and records each thought.", initial: true})
+		reach["name"], first["description"] = EntryName, "Thinks step by step and records each thought."
 	}
-	if p.source != "" {
-		list = append(list, field{key: "source", value: p.source, initial: true})
-	}
-	kind := p.kind
-	if s.URL != "" {
-		kind = p.remote
-	}
-	if kind != "" {
-		list = append(list, field{key: "type", value: kind})
-	}
-	if s.URL != "" {
-		more, err := c.remoteFields(s)
-		if err != nil {
-			return nil, err
-		}
-		list = append(list, more...)
-	} else {
-		args := slices.Clone(s.Args)
-		if args == nil {
-			args = []string{}
-		}
-		if p.joined {
-			list = append(list, field{key: "command", value: append([]string{s.Command}, args...)})
-		} else {
-			list = append(list, field{key: or(p.command, "command"), value: s.Command}, field{key: "args", value: args})
-		}
-		if len(s.Env) > 0 {
-			var env []field
-			for _, key := range slices.Sorted(maps.Keys(s.Env)) {
-				env = append(env, field{key: key, value: s.Env[key]})
-			}
-			list = append(list, field{key: or(p.env, "env"), value: env})
-		}
-	}
-	if p.enabled {
-		list = append(list, field{key: "enabled", value: true, initial: true})
-	}
-	if p.timeout > 0 {
-		list = append(list, field{key: "timeout", value: p.timeout, initial: true})
-	}
+	set(first, "source", p.source)
+	set(first, "enabled", p.enabled)
+	set(first, "timeout", p.timeout)
 	if p.tools && !project {
-		list = append(list, field{key: "tools", value: []string{"*"}, initial: true})
+		first["tools"] = []any{"*"}
 	}
-	return list, nil
+	if s.URL != "" {
+		set(reach, "type", p.remote)
+		return reach, first, c.remote(s, reach)
+	}
+	set(reach, "type", p.kind)
+	args := []any{}
+	for _, arg := range s.Args {
+		args = append(args, arg)
+	}
+	if p.joined {
+		reach["command"] = append([]any{s.Command}, args...)
+	} else {
+		reach[cmp.Or(p.command, "command")], reach["args"] = s.Command, args
+	}
+	if len(s.Env) > 0 {
+		env := make(map[string]any)
+		for name, value := range s.Env {
+			env[name] = value
+		}
+		reach[cmp.Or(p.env, "env")] = env
+	}
+	return reach, first, nil
 }
 
-func (c Client) remoteFields(s Server) ([]field, error) {
+// remote sets the members of an entry with a URL.
+func (c Client) remote(s Server, reach map[string]any) error {
 	p := c.shape
 	if p.url == "" {
-		return nil, fmt.Errorf("%s %w", c.Name, ErrNoRemote)
+		return fmt.Errorf("%s %w", c.Name, ErrNoRemote)
 	}
-	list := []field{{key: p.url, value: s.URL}}
+	reach[p.url] = s.URL
 	switch {
 	case s.TokenEnv == "":
 	case p.tokenKey != "":
-		list = append(list, field{key: p.tokenKey, value: s.TokenEnv})
+		reach[p.tokenKey] = s.TokenEnv
 	case p.bearer != "":
-		value := strings.ReplaceAll(p.bearer, "NAME", s.TokenEnv)
-		list = append(list, field{key: "headers", value: []field{{key: "Authorization", value: value}}})
+		reach["headers"] = map[string]any{"Authorization": strings.ReplaceAll(p.bearer, "NAME", s.TokenEnv)}
 		if p.tokenKeys != "" {
-			list = append(list, field{key: p.tokenKeys, value: []string{s.TokenEnv}})
+			reach[p.tokenKeys] = []any{s.TokenEnv}
 		}
 	default:
-		return nil, fmt.Errorf("%s %w", c.Name, ErrNoToken)
+		return fmt.Errorf("%s %w", c.Name, ErrNoToken)
 	}
-	return list, nil
+	return nil
 }
 
-func or(s, other string) string {
-	if s == "" {
-		return other
+// updated returns an entry with the members that reach a server, and without those that contradict
+// them: of another way to reach one, and a token for another one. What else the entry says stays.
+func updated(entry, reach map[string]any) map[string]any {
+	now := make(map[string]any)
+	maps.Copy(now, entry)
+	was, _ := decode(entry)
+	remote := slices.ContainsFunc(remoteKeys, func(key string) bool { return reach[key] != nil })
+	for key, value := range entry {
+		headers, _ := value.(map[string]any)
+		switch {
+		case remote && (key == "headers" || key == "http_headers"): // others than the token belong to the user
+			if was.TokenEnv == "" || headers["Authorization"] == nil {
+				continue
+			}
+			headers = maps.Clone(headers)
+			delete(headers, "Authorization")
+			if now[key] = headers; len(headers) == 0 {
+				delete(now, key)
+			}
+		case slices.Contains(remoteKeys, key), remote && slices.Contains(programKeys, key), key == "type" && remote != (was.URL != ""):
+			delete(now, key)
+		}
 	}
-	return s
+	for key, value := range reach {
+		members, nested := value.(map[string]any)
+		if old, ok := now[key].(map[string]any); ok && nested {
+			value = maps.Clone(old)
+			maps.Copy(value.(map[string]any), members)
+		}
+		now[key] = value
+	}
+	return now
 }
 
 // variableName matches the reference to a variable in the header of a bearer token.
@@ -195,74 +205,4 @@ func list(v any) (texts []string) {
 		}
 	}
 	return texts
-}
-
-// plain returns the value of a field as a parser of any format returns it.
-func plain(v any) any {
-	switch v := v.(type) {
-	case []field:
-		m := make(map[string]any)
-		for _, f := range v {
-			m[f.key] = plain(f.value)
-		}
-		return m
-	case []string:
-		all := make([]any, len(v))
-		for i, s := range v {
-			all[i] = s
-		}
-		return all
-	case int:
-		return int64(v)
-	}
-	return v
-}
-
-// has reports whether an entry has a field. An object may have other members too.
-func has(entry map[string]any, f field) bool {
-	if f.initial {
-		return true
-	}
-	got, ok := entry[f.key]
-	if want, nested := f.value.([]field); nested {
-		members, isMap := got.(map[string]any)
-		return isMap && !slices.ContainsFunc(want, func(f field) bool { return !has(members, f) })
-	}
-	return ok && reflect.DeepEqual(got, plain(f.value))
-}
-
-// obsolete returns the paths in an entry that contradict the fields: those of another way to
-// reach a server, and a token for another one. Other headers belong to the user.
-func obsolete(entry map[string]any, fields []field) (paths [][]string) {
-	wanted := func(key string) bool {
-		return slices.ContainsFunc(fields, func(f field) bool { return f.key == key })
-	}
-	remote := slices.ContainsFunc(remoteKeys, wanted)
-	was, _ := decode(entry)
-	for _, key := range slices.Sorted(maps.Keys(entry)) {
-		contradicts := slices.Contains(remoteKeys, key) || remote && slices.Contains(programKeys, key) ||
-			key == "type" && remote != (was.URL != "")
-		switch headers := objectAt(entry, []string{key}); {
-		case !contradicts || wanted(key):
-		case !remote || key != "headers" && key != "http_headers":
-			paths = append(paths, []string{key})
-		case headers["Authorization"] != nil && was.TokenEnv != "":
-			paths = append(paths, []string{key, "Authorization"})
-		}
-	}
-	return paths
-}
-
-// objectAt returns the object at a path in a parsed file, or nil.
-func objectAt(doc map[string]any, path []string) map[string]any {
-	for _, key := range path {
-		doc, _ = doc[key].(map[string]any)
-	}
-	return doc
-}
-
-// entryOf returns the entry of this server in a parsed file.
-func entryOf(doc map[string]any, servers []string) (map[string]any, bool) {
-	entry, ok := objectAt(doc, servers)[EntryName].(map[string]any)
-	return entry, ok
 }

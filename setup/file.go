@@ -3,12 +3,15 @@ package setup
 import (
 	"bytes"
 	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/sequent-dev/sequent/internal/durable"
 )
@@ -69,23 +72,18 @@ func readFile(path string) (configFile, error) {
 	return f, err
 }
 
-// makeDirs creates the directory of a file, and returns the directories that it created,
-// the outermost first.
-func makeDirs(file string) (created []string, err error) {
-	for dir := filepath.Dir(file); ; dir = filepath.Dir(dir) {
-		if _, err := os.Stat(dir); err == nil || !errors.Is(err, fs.ErrNotExist) || dir == filepath.Dir(dir) {
-			break
-		}
-		created = append([]string{dir}, created...)
+// replace replaces the content of the file, if it is still as it was read, and creates its
+// directories. The file keeps its mode. A new one is for the user alone, unless it is shared.
+func (f configFile) replace(text []byte, shared bool) error {
+	mode := fs.FileMode(0o600)
+	if shared {
+		mode = 0o644
 	}
-	return created, os.MkdirAll(filepath.Dir(file), 0o755)
-}
-
-// replace replaces the content of the file, if it is still as it was read. It keeps the
-// file's mode; a new file has mode.
-func (f configFile) replace(text []byte, mode fs.FileMode) error {
 	if f.exists {
 		mode = f.mode
+	}
+	if err := os.MkdirAll(filepath.Dir(f.path), 0o755); err != nil {
+		return err
 	}
 	root, err := os.OpenRoot(filepath.Dir(f.path))
 	if err != nil {
@@ -111,9 +109,9 @@ func (f configFile) replace(text []byte, mode fs.FileMode) error {
 	return durable.SyncDir(root, ".")
 }
 
-// remove removes the file, if it is still as it was read, and those of the directories
-// that are empty then.
-func (f configFile) remove(dirs []string) error {
+// remove removes the file, if it is still as it was read, and the directories that are empty
+// then, up to one that is kept.
+func (f configFile) remove(kept ...string) error {
 	now, err := readFile(f.path)
 	if err != nil {
 		return err
@@ -124,10 +122,8 @@ func (f configFile) remove(dirs []string) error {
 	if err := os.Remove(f.path); err != nil {
 		return err
 	}
-	for i := len(dirs) - 1; i >= 0; i-- {
-		if os.Remove(dirs[i]) != nil {
-			break // in use by now
-		}
+	for dir := filepath.Dir(f.path); !slices.Contains(kept, dir) && os.Remove(dir) == nil; {
+		dir = filepath.Dir(dir)
 	}
 	return nil
 }
@@ -137,4 +133,41 @@ func content(text []byte) func(io.Writer) error {
 		_, err := w.Write(text)
 		return err
 	}
+}
+
+// copyName returns how the name of a copy of a file ends.
+func copyName(file string) string {
+	sum := sha256.Sum256([]byte(file))
+	return "-" + hex.EncodeToString(sum[:4]) + "-" + filepath.Base(file)
+}
+
+// keepCopy copies a file before it is changed, readable by the user only, and returns where.
+func (s Setup) keepCopy(f configFile) (string, error) {
+	dir := filepath.Join(s.Data, "copies")
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return "", err
+	}
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return "", err
+	}
+	defer root.Close()
+	name := s.Now().UTC().Format("20060102-150405.000000000") + copyName(f.path)
+	if err := durable.WriteTemp(root, name, 0o600, content(f.text)); err != nil {
+		return "", err
+	}
+	return filepath.Join(dir, name), durable.SyncDir(root, ".")
+}
+
+// copies returns the latest copies of a file, the newest first.
+func (s Setup) copies(file string) (texts [][]byte) {
+	const most = 20
+	names, _ := filepath.Glob(filepath.Join(s.Data, "copies", "*"+copyName(file)))
+	slices.Sort(names)
+	for _, name := range slices.Backward(names[max(0, len(names)-most):]) {
+		if f, err := readFile(name); err == nil && f.exists {
+			texts = append(texts, append([]byte{}, f.text...))
+		}
+	}
+	return texts
 }

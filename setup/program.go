@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"crypto/rand"
 	"errors"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -53,17 +52,40 @@ func ProgramFile(data string) string {
 	return filepath.Join(data, "bin", name)
 }
 
+// Link makes a symbolic link to a program, unless the name is taken. It reports whether the
+// link is there.
+func Link(program, link string) (bool, error) {
+	if target, err := os.Readlink(link); err == nil {
+		return target == program, nil
+	}
+	if err := os.MkdirAll(filepath.Dir(link), 0o755); err != nil {
+		return false, err
+	}
+	err := os.Symlink(program, link)
+	if errors.Is(err, fs.ErrExist) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// Unlink removes a link that [Link] has made to a program. It reports whether there was one.
+func Unlink(program, link string) (bool, error) {
+	if target, err := os.Readlink(link); err != nil || target != program {
+		return false, nil
+	}
+	return true, os.Remove(link)
+}
+
 // Install copies a program to a file, unless the file has the same content. Servers that run
 // from the file go on.
 func Install(exe, file string) error {
-	if same, err := sameContent(exe, file); err != nil || same {
-		return err
-	}
-	source, err := os.Open(exe)
+	program, err := os.ReadFile(exe)
 	if err != nil {
 		return err
 	}
-	defer source.Close()
+	if is, err := os.ReadFile(file); err == nil && bytes.Equal(is, program) {
+		return nil
+	}
 	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
 		return err
 	}
@@ -73,17 +95,10 @@ func Install(exe, file string) error {
 	}
 	defer root.Close()
 	base := filepath.Base(file)
-	isOld := func(name string) bool {
-		return strings.HasPrefix(name, "."+base+".")
-	}
-	durable.RemoveAbandoned(root, ".", isOld)
+	durable.RemoveAbandoned(root, ".", func(name string) bool { return strings.HasPrefix(name, "."+base+".") })
 	suffix := "." + rand.Text()[:10]
 	temp := "." + base + suffix + ".tmp"
-	err = durable.WriteTemp(root, temp, 0o755, func(w io.Writer) error {
-		_, err := io.Copy(w, source)
-		return err
-	})
-	if err != nil {
+	if err := durable.WriteTemp(root, temp, 0o755, content(program)); err != nil {
 		return err
 	}
 	err = root.Rename(temp, base)
@@ -98,36 +113,4 @@ func Install(exe, file string) error {
 		return err
 	}
 	return durable.SyncDir(root, ".")
-}
-
-// sameContent reports whether two files have the same content. A second file that does not
-// exist has another one.
-func sameContent(a, b string) (bool, error) {
-	first, err := os.Open(a)
-	if err != nil {
-		return false, err
-	}
-	defer first.Close()
-	second, err := os.Open(b)
-	if errors.Is(err, fs.ErrNotExist) {
-		return false, nil
-	}
-	if err != nil {
-		return false, err
-	}
-	defer second.Close()
-	one, two := make([]byte, 1<<16), make([]byte, 1<<16)
-	for {
-		n, err := io.ReadFull(first, one)
-		m, _ := io.ReadFull(second, two)
-		if !bytes.Equal(one[:n], two[:m]) {
-			return false, nil
-		}
-		if err == io.EOF || err == io.ErrUnexpectedEOF {
-			return true, nil
-		}
-		if err != nil {
-			return false, err
-		}
-	}
 }

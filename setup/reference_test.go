@@ -1,53 +1,61 @@
-package setup
+package setup_test
 
 import (
-	"flag"
 	"path/filepath"
 	"strings"
 	"testing"
 	"text/template"
 
 	"github.com/sequent-dev/sequent/internal/gendocs"
+	"github.com/sequent-dev/sequent/setup"
 )
 
-var update = flag.Bool("update", false, "rewrite docs/clients.md")
-
-// TestReferenceClients checks that docs/clients.md says what the table of clients says.
-func TestReferenceClients(t *testing.T) {
-	onPath := Server{Command: "sequent", Args: []string{"serve"}}
-	snippet := func(c Client, s Server) (string, error) { return Setup{}.Snippet(c, false, s) }
-	page, err := template.New("clients.md.tmpl").Funcs(template.FuncMap{
-		"path": func(c Client, goos string) string {
-			config := map[string]string{"linux": "~/.config", macOS: "~/Library/Application Support", windows: "%APPDATA%"}[goos]
-			path := strings.NewReplacer("$CONFIG", config, "$XDG", "~/.config").Replace(c.Path(goos))
-			if goos == windows {
-				path = strings.ReplaceAll(strings.Replace(path, "~", "%USERPROFILE%", 1), "/", `\`)
-			}
-			return "`" + path + "`"
-		},
-		"lang":  func(c Client) string { return strings.ToLower(string(c.Format)) },
-		"local": func(c Client) (string, error) { return snippet(c, onPath) },
-		"team": func(c Client) (string, error) {
-			return snippet(c, Server{URL: "https://think.example.com/mcp", TokenEnv: "SEQUENT_TEAM_TOKEN"})
-		},
-		"cursor":     func() (string, error) { return CursorLink(onPath) },
-		"vscode":     func() (string, error) { return VSCodeLink(onPath) },
-		"vscodejson": func() (string, error) { return VSCodeJSON(onPath) },
-	}).ParseFiles(filepath.Join("testdata", "clients.md.tmpl"))
+// fresh checks that a page is what its template says, after writing it under -update.
+func fresh(t *testing.T, name string, funcs template.FuncMap, file ...string) {
+	t.Helper()
+	funcs["published"] = func(name string) (string, error) { return gendocs.Block(name, gendocs.Released()) }
+	page, err := template.New(name).Funcs(funcs).ParseFiles(filepath.Join("testdata", name))
 	if err != nil {
 		t.Fatal(err)
 	}
 	var b strings.Builder
-	if err := page.Execute(&b, Clients()); err != nil {
+	if err := page.Execute(&b, setup.Clients()); err != nil {
 		t.Fatal(err)
 	}
-	file := filepath.Join("..", "docs", "clients.md")
-	if *update {
-		if err := gendocs.Write(file, b.String()); err != nil {
+	path := filepath.Join(append([]string{".."}, file...)...)
+	if *setup.Rewrite {
+		if err := gendocs.Write(path, b.String()); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := gendocs.Check(file, b.String()); err != nil {
+	if err := gendocs.Check(path, b.String()); err != nil {
 		t.Error(err)
 	}
+}
+
+// TestReferenceClients checks that docs/clients.md says what the table of clients says.
+func TestReferenceClients(t *testing.T) {
+	onPath := setup.Server{Command: "sequent", Args: []string{"serve"}}
+	snippet := func(c setup.Client, s setup.Server) (string, error) { return setup.Setup{}.Snippet(c, false, s) }
+	fresh(t, "clients.md.tmpl", template.FuncMap{
+		"path": func(c setup.Client, goos string) string {
+			config := map[string]string{"linux": "~/.config", "darwin": "~/Library/Application Support", "windows": "%APPDATA%"}[goos]
+			path := strings.NewReplacer("$CONFIG", config, "$XDG", "~/.config").Replace(c.Path(goos))
+			if goos == "windows" {
+				path = strings.ReplaceAll(strings.Replace(path, "~", "%USERPROFILE%", 1), "/", `\`)
+			}
+			return "`" + path + "`"
+		},
+		"lang":   func(c setup.Client) string { return strings.ToLower(string(c.Format)) },
+		"client": func(id string) setup.Client { c, _ := setup.Lookup(id); return c },
+		"local":  func(c setup.Client) (string, error) { return snippet(c, onPath) },
+		"team": func(c setup.Client) (string, error) {
+			return snippet(c, setup.Server{URL: "https://think.example.com/mcp", TokenEnv: "SEQUENT_TOKEN"})
+		},
+	}, "docs", "clients.md")
+}
+
+// TestReferencePluginReadme checks that the page of the plugin says how it is installed today.
+func TestReferencePluginReadme(t *testing.T) {
+	fresh(t, "plugin.md.tmpl", template.FuncMap{}, "plugin", "README.md")
 }

@@ -2,18 +2,19 @@ package setup
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
-	"slices"
-	"strings"
+	"maps"
+	"path/filepath"
+	"reflect"
 	"time"
 )
 
 // A Setup changes the configuration files of clients.
 type Setup struct {
 	System System
-	Data   string // directory for copies of files and for receipts
+	Data   string // directory for copies of files
 	Now    func() time.Time
 }
 
@@ -42,27 +43,27 @@ type Change struct {
 
 	file   configFile
 	after  []byte
-	undo   receipt // to keep; without text it is removed
 	replan func() (Change, error)
 }
 
-// Before returns the content of the file before the change.
-func (c Change) Before() []byte { return c.file.text }
-
-// After returns the content of the file after the change.
-func (c Change) After() []byte { return c.after }
-
-// open reads the file of a client.
-func (s Setup) open(c Client, file string) (document, error) {
-	f, err := readFile(file)
-	if err != nil {
-		return document{}, &FileError{File: file, Err: err}
+// plan returns a change of a file that does nothing yet. Links in the file of a project must not
+// lead out of it: its author is not the user.
+func (s Setup) plan(c Client, project bool, file string) (Change, error) {
+	change := Change{Client: c, Project: project, File: file, Action: Keep}
+	if file == "" {
+		return change, nil
 	}
-	d, err := c.parse(f)
-	if err != nil {
-		return document{}, &FileError{File: file, Err: err}
+	for path := file; project && path != s.System.Dir; path = filepath.Dir(path) {
+		if s.System.Exists(path) && !within(path, s.System.Dir) {
+			return change, &FileError{File: file, Err: errors.New("a symbolic link leads out of the project")}
+		}
 	}
-	return d, nil
+	var err error
+	if change.file, err = readFile(file); err != nil {
+		return change, &FileError{File: file, Err: err}
+	}
+	change.after, change.Creates = change.file.text, !change.file.exists
+	return change, nil
 }
 
 // Read returns what the client's entry says, as the client reads it. It reports false if
@@ -77,15 +78,17 @@ func (s Setup) Read(c Client, project bool) (Server, bool, error) {
 // program nor a URL are omitted. It returns none if the file does not exist.
 func (s Setup) Entries(c Client, project bool) (map[string]Server, error) {
 	file := s.System.File(c, project)
-	if file == "" {
-		return nil, nil
-	}
-	d, err := s.open(c, file)
-	if err != nil {
+	change, err := s.plan(c, project, file)
+	if err != nil || file == "" {
 		return nil, err
 	}
+	d, err := c.parse(change.file.text)
+	if err != nil {
+		return nil, &FileError{File: file, Err: err}
+	}
 	all := make(map[string]Server)
-	for name, entry := range objectAt(d.doc, c.Servers) {
+	servers, _ := valueAt(d.doc, c.Servers).(map[string]any)
+	for name, entry := range servers {
 		if entry, ok := entry.(map[string]any); ok {
 			if server, ok := decode(entry); ok {
 				all[name] = server
@@ -97,12 +100,13 @@ func (s Setup) Entries(c Client, project bool) (map[string]Server, error) {
 
 // Snippet returns an entry as a whole file, for people who paste it.
 func (s Setup) Snippet(c Client, project bool, server Server) (string, error) {
-	fields, err := c.fields(server, project)
+	wanted, first, err := c.fields(server, project)
 	if err != nil {
 		return "", err
 	}
-	e, err := syntaxes[c.Format].insert(nil, append(slices.Clone(c.Servers), EntryName), fields)
-	return string(e.new), err
+	maps.Copy(wanted, first)
+	text, err := syntaxes[c.Format].put(nil, c.path(), wanted)
+	return string(text), err
 }
 
 // Add plans to write the entry of a server into the file of a client. Members of an
@@ -112,59 +116,77 @@ func (s Setup) Add(c Client, project bool, server Server) (Change, error) {
 	if file == "" {
 		return Change{}, fmt.Errorf("%s has no configuration file for projects", c.Name)
 	}
-	fields, err := c.fields(server, project)
+	wanted, first, err := c.fields(server, project)
 	if err != nil {
 		return Change{}, err
 	}
-	d, err := s.open(c, file)
+	change, err := s.plan(c, project, file)
 	if err != nil {
 		return Change{}, err
 	}
-	after, undo, err := d.add(fields, s.receipt(file))
+	change.Server, change.replan = server, func() (Change, error) { return s.Add(c, project, server) }
+	d, err := c.parse(change.file.text)
 	if err != nil {
 		return Change{}, &FileError{File: file, Err: err}
 	}
-	undo.File = file
-	change := Change{
-		Client: c, Project: project, File: file, Action: Update, Server: server, Creates: !d.exists,
-		file: d.configFile, after: after, undo: undo,
-		replan: func() (Change, error) { return s.Add(c, project, server) },
-	}
+	base, entry := d, updated(d.entry, wanted)
 	switch {
 	case d.entry == nil:
 		change.Action = Add
-	case bytes.Equal(after, d.text):
-		change.Action = Keep
+		maps.Copy(entry, first)
+	case reflect.DeepEqual(entry, d.entry):
+		return change, nil
+	default:
+		change.Action = Update
+		if before, ok := s.before(d, change.file.path); ok {
+			base = before
+		}
+	}
+	if change.after, err = base.put(entry); err != nil {
+		return Change{}, &FileError{File: file, Err: err}
 	}
 	return change, nil
 }
 
-// Remove plans to take the entry out of the file of a client. A file that was created for
-// the entry is removed.
+// Remove plans to take the entry out of the file of a client. If nothing else has changed since
+// the entry was added, the file becomes what it was, or is removed if it did not exist. A file
+// that cannot be read as one of the client is kept if the name of the entry is not in it.
 func (s Setup) Remove(c Client, project bool) (Change, error) {
-	file := s.System.File(c, project)
-	change := Change{Client: c, Project: project, File: file, Action: Keep}
-	if file == "" {
+	change, err := s.plan(c, project, s.System.File(c, project))
+	if err != nil || change.File == "" {
+		return change, err
+	}
+	change.replan = func() (Change, error) { return s.Remove(c, project) }
+	d, err := c.parse(change.file.text)
+	if err != nil && bytes.Contains(change.file.text, []byte(EntryName)) {
+		return Change{}, &FileError{File: change.File, Err: err}
+	}
+	if err != nil || d.entry == nil {
 		return change, nil
-	}
-	d, err := s.open(c, file)
-	if err != nil {
-		return Change{}, err
-	}
-	change.file, change.after = d.configFile, d.text
-	if d.entry == nil {
-		return change, nil
-	}
-	r := s.receipt(file)
-	var undone bool
-	if change.after, undone, err = d.remove(r); err != nil {
-		return Change{}, &FileError{File: file, Err: err}
 	}
 	change.Action = Remove
-	change.Deletes = undone && r.Created && len(change.after) == 0
-	change.undo = receipt{File: file, Dirs: r.Dirs}
-	change.replan = func() (Change, error) { return s.Remove(c, project) }
+	if before, ok := s.before(d, change.file.path); ok {
+		change.after, change.Deletes = before.text, before.text == nil
+	} else if change.after, err = d.cut(); err != nil {
+		return Change{}, &FileError{File: change.File, Err: err}
+	}
 	return change, nil
+}
+
+// before returns the file before the entry was added to it: the latest copy from which adding
+// the entry makes the file as it is, or no text if that is what an absent file becomes. It
+// reports false if there is neither, because something else has changed since.
+func (s Setup) before(now document, file string) (document, bool) {
+	for _, text := range append(s.copies(file), nil) {
+		then, err := now.client.parse(text)
+		if err != nil || then.entry != nil {
+			continue
+		}
+		if text, err := then.put(now.entry); err == nil && bytes.Equal(text, now.text) {
+			return then, true
+		}
+	}
+	return document{}, false
 }
 
 // maxAttempts limits how often a change is planned anew because another program has changed
@@ -174,10 +196,7 @@ const maxAttempts = 5
 // Apply makes a change. It keeps a copy of the file first. If another program has changed
 // the file since the plan, Apply plans again.
 func (s Setup) Apply(c Change) (Change, error) {
-	for attempt := 1; ; attempt++ {
-		if c.Action == Keep {
-			return c, nil
-		}
+	for attempt := 1; c.Action != Keep; attempt++ {
 		err := s.apply(&c)
 		if err == nil {
 			return c, nil
@@ -189,6 +208,7 @@ func (s Setup) Apply(c Change) (Change, error) {
 			return c, err
 		}
 	}
+	return c, nil
 }
 
 func (s Setup) apply(c *Change) (err error) {
@@ -197,58 +217,26 @@ func (s Setup) apply(c *Change) (err error) {
 			return fmt.Errorf("keep a copy: %w", err)
 		}
 	}
-	dirs := c.undo.Dirs
-	if c.Action != Remove {
-		if c.Creates {
-			if c.undo.Dirs, err = makeDirs(c.file.path); err != nil {
-				return err
-			}
-		}
-		if err := s.keepReceipt(c.undo); err != nil {
-			return err
-		}
-	}
-	mode := fs.FileMode(0o600)
-	if c.Project {
-		mode = 0o644 // shared with others, and without secrets
-	}
 	if c.Deletes {
-		err = c.file.remove(dirs)
-	} else {
-		err = c.file.replace(c.after, mode)
+		return c.file.remove(s.System.Home, s.System.Dir)
 	}
-	if err == nil && c.Action == Remove {
-		err = s.keepReceipt(receipt{File: c.File})
-	}
-	return err
+	return c.file.replace(c.after, c.Project)
 }
 
-// Diff returns the lines that a change removes and adds, with - and + before them. It returns
-// none for the skill, which changes as a whole.
-func (c Change) Diff() []string {
-	if c.Skill {
+// Diff returns the entry before a change after "- ", and the entry after it after "+ ", each as
+// JSON in one line. It returns none for the skill, which changes as a whole.
+func (c Change) Diff() (diff []string) {
+	if c.Skill || c.Action == Keep {
 		return nil
 	}
-	before, after := lines(c.file.text), lines(c.after)
-	for len(before) > 0 && len(after) > 0 && before[0] == after[0] {
-		before, after = before[1:], after[1:]
-	}
-	for len(before) > 0 && len(after) > 0 && before[len(before)-1] == after[len(after)-1] {
-		before, after = before[:len(before)-1], after[:len(after)-1]
-	}
-	var diff []string
-	for _, line := range before {
-		diff = append(diff, "- "+line)
-	}
-	for _, line := range after {
-		diff = append(diff, "+ "+line)
+	for i, text := range [][]byte{c.file.text, c.after} {
+		d, err := c.Client.parse(text)
+		if err != nil || d.entry == nil {
+			continue
+		}
+		if entry, err := json.Marshal(map[string]any{EntryName: d.entry}); err == nil {
+			diff = append(diff, [2]string{"- ", "+ "}[i]+string(entry[1:len(entry)-1]))
+		}
 	}
 	return diff
-}
-
-func lines(text []byte) (all []string) {
-	for line := range strings.Lines(string(text)) {
-		all = append(all, strings.TrimRight(line, "\r\n"))
-	}
-	return all
 }

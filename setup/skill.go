@@ -35,54 +35,34 @@ func (s System) SkillFile(c Client, project bool) string {
 
 // AddSkill plans to write the skill for a client. Several clients share one file.
 func (s Setup) AddSkill(c Client, project bool) (Change, error) {
-	file := s.System.SkillFile(c, project)
-	change, err := s.skill(c, project, file)
-	if err != nil || file == "" {
+	return s.skill(c, project, []byte(Skill))
+}
+
+// RemoveSkill plans to delete the skill of a client. A file that is not a version of the skill is kept.
+func (s Setup) RemoveSkill(c Client, project bool) (Change, error) {
+	return s.skill(c, project, nil)
+}
+
+// skill plans to give the skill of a client a text, or to delete it.
+func (s Setup) skill(c Client, project bool, text []byte) (Change, error) {
+	change, err := s.plan(c, project, s.System.SkillFile(c, project))
+	change.Skill = true
+	if err != nil || change.File == "" {
 		return change, err
 	}
-	change.replan = func() (Change, error) { return s.AddSkill(c, project) }
-	change.after = []byte(Skill)
-	change.Creates = !change.file.exists
+	change.replan = func() (Change, error) { return s.skill(c, project, text) }
+	own, _, _ := strings.Cut(Skill, "description:") // with the name
 	switch {
+	case text == nil && !bytes.HasPrefix(change.file.text, []byte(own)), bytes.Equal(change.file.text, text):
+		return change, nil
+	case text == nil:
+		change.Action, change.Deletes = Remove, true
 	case change.Creates:
 		change.Action = Add
-		change.undo.Created = true
-	case !bytes.Equal(change.file.text, change.after):
+	default:
 		change.Action = Update
 	}
-	change.undo.New = Skill
-	return change, nil
-}
-
-// RemoveSkill plans to delete the skill of a client. A file that setup did not write is kept.
-func (s Setup) RemoveSkill(c Client, project bool) (Change, error) {
-	file := s.System.SkillFile(c, project)
-	change, err := s.skill(c, project, file)
-	if err != nil || file == "" {
-		return change, err
-	}
-	change.replan = func() (Change, error) { return s.RemoveSkill(c, project) }
-	change.after = change.file.text
-	if change.file.exists && (change.undo.New != "" || string(change.file.text) == Skill) {
-		change.Action, change.Deletes, change.after = Remove, true, nil
-		if len(change.undo.Dirs) == 0 {
-			change.undo.Dirs = []string{filepath.Dir(file)}
-		}
-	}
-	return change, nil
-}
-
-func (s Setup) skill(c Client, project bool, file string) (Change, error) {
-	change := Change{Client: c, Project: project, File: file, Action: Keep, Skill: true}
-	if file == "" {
-		return change, nil
-	}
-	var err error
-	if change.file, err = readFile(file); err != nil {
-		return change, &FileError{File: file, Err: err}
-	}
-	change.undo = s.receipt(file)
-	change.undo.File = file
+	change.after = text
 	return change, nil
 }
 

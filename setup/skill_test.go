@@ -44,8 +44,8 @@ func TestSkill(t *testing.T) {
 		if again := s.must(t)(s.AddSkill(claude, project)); again.Action != Keep {
 			t.Errorf("the second run does %s", again.Action)
 		}
-		put(t, change.File, "of an older version")
-		if update := s.must(t)(s.AddSkill(claude, project)); update.Action != Update || get(t, update.Copy) != "of an older version" || get(t, change.File) != Skill {
+		put(t, change.File, "---\nname: sequent\ndescription: of an older version\n---\n")
+		if update := s.must(t)(s.AddSkill(claude, project)); update.Action != Update || !strings.Contains(get(t, update.Copy), "older") || get(t, change.File) != Skill {
 			t.Errorf("the update does %s", update.Action)
 		}
 		if gone := s.must(t)(s.RemoveSkill(claude, project)); gone.Action != Remove || s.System.Exists(filepath.Dir(gone.File)) {

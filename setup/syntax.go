@@ -2,62 +2,117 @@ package setup
 
 import (
 	"bytes"
-	"encoding/json"
-	"fmt"
+	"errors"
 	"maps"
+	"reflect"
+	"slices"
 )
 
-// A syntax changes text in one format. Its methods change only what they are told to
-// change; the caller parses the result and compares it.
-//
-// A path is a list of keys that leads to a value. The text has no byte order mark, and
-// uses one kind of line ending.
+// A syntax changes text in one format. The text has no byte order mark. Path leads to the
+// entry; what the text has besides stays, or is checked by the caller to be the same.
 type syntax interface {
-	// parse returns the content of a text. Whole numbers are int64, others text. A text without
-	// any content is an empty map. Errors are *SyntaxError.
+	// parse returns the content of a text, which is empty for a text without any.
 	parse(text []byte) (map[string]any, error)
-	// insert adds a value that does not exist, and the objects that lead to it.
-	insert(text []byte, path []string, value []field) (edit, error)
-	// set changes a field of an existing object, or adds it.
-	set(text []byte, object []string, f field) ([]byte, error)
-	// cut removes a value with its key.
+	// put adds the entry, or changes it to be as it is told.
+	put(text []byte, path []string, entry map[string]any) ([]byte, error)
+	// cut removes the entry.
 	cut(text []byte, path []string) ([]byte, error)
 }
 
 var syntaxes = map[Format]syntax{JSON: jsonSyntax{}, TOML: tomlSyntax{}, YAML: yamlSyntax{}}
 
-// A SyntaxError is a mistake in a configuration file, which is why the file is left alone.
-type SyntaxError struct {
-	Line   int // from 1
-	Column int // from 1; 0 if the parser does not say
-	Msg    string
+// errInPlace means that a file is valid, but has something else where the servers belong, or
+// writes them in a way that is not changed.
+var errInPlace = errors.New("the entry cannot be changed in place without changing something else")
+
+const byteOrderMark = "\xEF\xBB\xBF"
+
+// A document is the parsed text of a configuration file.
+type document struct {
+	client Client
+	text   []byte
+	doc    map[string]any
+	entry  map[string]any // nil if there is none
 }
 
-func (e *SyntaxError) Error() string {
-	if e.Column == 0 {
-		return fmt.Sprintf("line %d: %s", e.Line, e.Msg)
+// path returns the keys that lead to the entry.
+func (c Client) path() []string { return append(slices.Clone(c.Servers), EntryName) }
+
+// parse parses the text of a client's file.
+func (c Client) parse(text []byte) (document, error) {
+	d := document{client: c, text: text}
+	var err error
+	d.doc, err = syntaxes[c.Format].parse(bytes.TrimPrefix(text, []byte(byteOrderMark)))
+	d.entry, _ = valueAt(d.doc, c.path()).(map[string]any)
+	return d, err
+}
+
+// put returns the text with an entry.
+func (d document) put(entry map[string]any) ([]byte, error) {
+	return d.change(entry, func(text []byte, path []string) ([]byte, error) {
+		return syntaxes[d.client.Format].put(text, path, entry)
+	})
+}
+
+// cut returns the text without the entry.
+func (d document) cut() ([]byte, error) {
+	return d.change(nil, syntaxes[d.client.Format].cut)
+}
+
+// change returns a changed text, after parsing it: it has the entry, and everything else is as it
+// was.
+func (d document) change(entry map[string]any, edit func(text []byte, path []string) ([]byte, error)) ([]byte, error) {
+	body, marked := bytes.CutPrefix(d.text, []byte(byteOrderMark))
+	text, err := edit(body, d.client.path())
+	if err != nil {
+		return nil, err
 	}
-	return fmt.Sprintf("line %d, column %d: %s", e.Line, e.Column, e.Msg)
+	if marked {
+		text = append([]byte(byteOrderMark), text...)
+	}
+	changed, err := d.client.parse(text)
+	if err != nil || !reflect.DeepEqual(changed.entry, entry) ||
+		!reflect.DeepEqual(without(changed.doc, d.client.path()), without(d.doc, d.client.path())) {
+		return nil, errInPlace
+	}
+	return text, nil
 }
 
-// A ShapeError says that a file is valid, but has something where a table of servers
-// belongs, or writes it in a way that cannot be changed in place.
-type ShapeError struct{ Msg string }
-
-func (e *ShapeError) Error() string { return e.Msg }
-
-func shapeError(format string, args ...any) error {
-	return &ShapeError{Msg: fmt.Sprintf(format, args...)}
+// valueAt returns the value at a path in a parsed file, or nil.
+func valueAt(doc map[string]any, path []string) any {
+	for _, key := range path[:len(path)-1] {
+		doc, _ = doc[key].(map[string]any)
+	}
+	return doc[path[len(path)-1]]
 }
 
-// An edit replaces text at one place.
-type edit struct {
-	at       int
-	old, new []byte
+// without returns a copy of a parsed file without the value at a path. Objects on the
+// path that are empty then are omitted, as are values that are null.
+func without(doc map[string]any, path []string) map[string]any {
+	doc = maps.Clone(doc)
+	inner, isObject := doc[path[0]].(map[string]any)
+	if isObject && len(path) > 1 {
+		inner = without(inner, path[1:])
+		doc[path[0]] = inner
+	}
+	if len(path) == 1 || doc[path[0]] == nil || isObject && len(inner) == 0 {
+		delete(doc, path[0])
+	}
+	return doc
 }
 
-func (e edit) apply(text []byte) []byte {
-	return bytes.Join([][]byte{text[:e.at], e.new, text[e.at+len(e.old):]}, nil)
+// order has the members of entries that are written before others.
+var order = []string{"name", "description", "source", "type", "command", "cmd"}
+
+// sorted returns the keys of an object in the order in which they are written.
+func sorted(object map[string]any) []string {
+	keys := slices.DeleteFunc(slices.Clone(order), func(key string) bool { _, ok := object[key]; return !ok })
+	for _, key := range slices.Sorted(maps.Keys(object)) {
+		if !slices.Contains(order, key) {
+			keys = append(keys, key)
+		}
+	}
+	return keys
 }
 
 // lineEnding returns the line ending of a text.
@@ -68,76 +123,4 @@ func lineEnding(text []byte) string {
 	return "\n"
 }
 
-// lineStart returns the offset at which the line of an offset begins.
-func lineStart(text []byte, at int) int { return bytes.LastIndexByte(text[:at], '\n') + 1 }
-
-// lineEnd returns the offset after the line ending of the line of an offset.
-func lineEnd(text []byte, at int) int {
-	if i := bytes.IndexByte(text[at:], '\n'); i >= 0 {
-		return at + i + 1
-	}
-	return len(text)
-}
-
-// indentation returns the blanks at the beginning of the line of an offset.
-func indentation(text []byte, at int) string {
-	start := lineStart(text, at)
-	end := start
-	for end < len(text) && (text[end] == ' ' || text[end] == '\t') {
-		end++
-	}
-	return string(text[start:end])
-}
-
-// normal returns a parsed value with the types that [syntax] promises.
-func normal(v any) any {
-	switch v := v.(type) {
-	case map[string]any:
-		for key, value := range v {
-			v[key] = normal(value)
-		}
-	case map[any]any: // YAML
-		m := make(map[string]any, len(v))
-		for key, value := range v {
-			m[fmt.Sprint(key)] = normal(value)
-		}
-		return m
-	case []any:
-		for i := range v {
-			v[i] = normal(v[i])
-		}
-	case json.Number:
-		if n, err := v.Int64(); err == nil {
-			return n
-		}
-		return "number " + v.String() // compared as it is written
-	case float64:
-		return fmt.Sprint("number ", v) // also NaN, which equals nothing
-	case int:
-		return int64(v)
-	case uint64:
-		return float64(v)
-	}
-	return v
-}
-
-// without returns a copy of a parsed file without the value at a path. Objects on the
-// path that are empty then are omitted, as are values that are null.
-func without(doc map[string]any, path []string) map[string]any {
-	doc = maps.Clone(doc)
-	if len(path) == 1 {
-		delete(doc, path[0])
-		return doc
-	}
-	switch inner := doc[path[0]].(type) {
-	case nil:
-		delete(doc, path[0])
-	case map[string]any:
-		if inner = without(inner, path[1:]); len(inner) == 0 {
-			delete(doc, path[0])
-		} else {
-			doc[path[0]] = inner
-		}
-	}
-	return doc
-}
+func blank(text []byte) bool { return len(bytes.TrimSpace(text)) == 0 }

@@ -33,12 +33,11 @@ var chainTests = []test{
 		}
 		for i := range want { // the rest after each of them
 			at := added.Header.Position()
-			at.Len, at.Entries, at.Head = len(sequent.Thoughts(want[:i+1])), i+1, want[i].Hash
-			if _, tail, err := s.Load(t.Context(), key("a"), at, 0); err != nil || !slices.EqualFunc(tail, want[i+1:], sameEntry) {
+			at.Entries, at.Head = i+1, want[i].Hash
+			if _, tail, err := s.Load(t.Context(), key("a"), at); err != nil || !slices.EqualFunc(tail, want[i+1:], sameEntry) {
 				t.Errorf("after %d entries there are %d more, %v; want %d", i+1, len(tail), err, len(want)-i-1)
 			}
 		}
-		inParts(t, s, added.Header, want)
 	}},
 	{"entries of a deleted session", func(t *testing.T, h Harness) {
 		s := h.open(t)
@@ -55,22 +54,6 @@ var chainTests = []test{
 			}
 		}
 	}},
-	{"thoughts without proofs", func(t *testing.T, h Harness) {
-		s := h.Open(t)
-		w := begin(key("a"), "one", "two")
-		w.Entries = sequent.Entries(sequent.Thoughts(w.Entries))
-		w.Header.Entries, w.Header.Head = 0, sequent.Hash{}
-		put(t, s, w)
-		third := next(w.Header, "three")
-		put(t, s, third)
-		s = h.reopen(t, s)
-		intact(t, s, key("a"))
-		has(t, s, key("a"), "one", "two", "three")
-		if _, tail, err := s.Load(t.Context(), key("a"), w.Header.Position(), 0); err != nil || len(tail) != 1 || tail[0].Place != 1 {
-			t.Errorf("after the thoughts without proofs there is %+v, %v", tail, err)
-		}
-		inParts(t, s, third.Header, append(w.Entries, third.Entries...))
-	}},
 	{"a write to another history of the same length is rebased", func(t *testing.T, h Harness) {
 		s := h.open(t)
 		first := begin(key("a"), "one")
@@ -79,11 +62,11 @@ var chainTests = []test{
 		elsewhere := next(first.Header, "another two")
 		w := next(elsewhere.Header, "three")
 		called := false
-		w.Rebase = func(now sequent.Header, exists bool, tail []sequent.Entry) bool {
+		w.Rebase = func(now sequent.Header, tail []sequent.Entry) bool {
 			called = true
 			sameTexts(t, sequent.Thoughts(tail), 1, "one", "two")
 			refit(w, now, []string{"three"})
-			return exists
+			return now.Version > 0
 		}
 		put(t, s, w)
 		if !called {
@@ -110,7 +93,7 @@ var chainTests = []test{
 							if n%5 == j {
 								c.SetLabel(fmt.Sprint("writer", i, j), fmt.Sprint(n))
 							}
-							_, err := c.Append(sequent.Draft{Number: n, Text: fmt.Sprint(i, j, n), More: true})
+							_, err := c.Append(sequent.Draft{Number: n, Text: fmt.Sprint(i, j, n)})
 							return err
 						}); err != nil {
 							t.Errorf("writer %d, %d: %v", i, j, err)
@@ -135,7 +118,7 @@ var chainTests = []test{
 		w := begin(key("a"), "one", "two", "three")
 		w.Entries[1].Thought.Text = "not what was proven"
 		put(t, s, w)
-		h2, entries, err := s.Load(t.Context(), key("a"), sequent.Position{}, 0)
+		h2, entries, err := s.Load(t.Context(), key("a"), sequent.Position{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -151,38 +134,10 @@ func sameEntry(a, b sequent.Entry) bool {
 	return a.Place == b.Place && a.Salt == b.Salt && a.Hash == b.Hash && maps.Equal(a.Masked, b.Masked) && a.Thought.Text == b.Thought.Text
 }
 
-// inParts reads a session in parts of different lengths.
-func inParts(t *testing.T, s sequent.Store, want sequent.Header, entries []sequent.Entry) {
-	t.Helper()
-	for limit := range len(entries) + 1 {
-		var at sequent.Position
-		var got []sequent.Entry
-		for len(got) < len(entries) {
-			h, part, err := s.Load(t.Context(), want.Key, at, limit)
-			if err != nil {
-				t.Fatalf("limit %d: after %d entries: %v", limit, len(got), err)
-			}
-			if len(part) == 0 || limit == 0 && len(part) != len(entries) {
-				t.Fatalf("limit %d: after %d of %d entries there are %d more", limit, len(got), len(entries), len(part))
-			}
-			if len(got) > 0 && !h.Continues(at, part) {
-				t.Fatalf("limit %d: what follows the first %d entries does not continue them", limit, len(got))
-			}
-			at, got = at.After(&h, part), append(got, part...)
-		}
-		if !slices.EqualFunc(got, entries, sameEntry) {
-			t.Errorf("with the limit %d the log is\n%+v\nwant\n%+v", limit, got, entries)
-		}
-		if at != want.Position() {
-			t.Errorf("with the limit %d the reader gets to %+v, want %+v", limit, at, want.Position())
-		}
-	}
-}
-
 // intact returns the whole log of a session, and fails the test unless it verifies.
 func intact(t *testing.T, s sequent.Store, k sequent.Key) []sequent.Entry {
 	t.Helper()
-	h, entries, err := s.Load(t.Context(), k, sequent.Position{}, 0)
+	h, entries, err := s.Load(t.Context(), k, sequent.Position{})
 	if err != nil {
 		t.Fatalf("Load(%q): %v", k, err)
 	}

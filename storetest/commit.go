@@ -53,11 +53,8 @@ var commitTests = []test{
 
 		w := next(first.Header, "four")
 		calls := 0
-		w.Rebase = func(got sequent.Header, exists bool, tail []sequent.Entry) bool {
+		w.Rebase = func(got sequent.Header, tail []sequent.Entry) bool {
 			calls++
-			if !exists {
-				t.Error("Rebase got exists false for an existing session")
-			}
 			sameHeader(t, got, now)
 			sameTexts(t, sequent.Thoughts(tail), 2, "two", "three")
 			refit(w, got, []string{"four"})
@@ -74,7 +71,7 @@ var commitTests = []test{
 	{"a matching base is not rebased", func(t *testing.T, h Harness) {
 		s := h.open(t)
 		w := begin(key("a"), "one")
-		fail := func(sequent.Header, bool, []sequent.Entry) bool {
+		fail := func(sequent.Header, []sequent.Entry) bool {
 			t.Error("Rebase was called although the base matches")
 			return false
 		}
@@ -93,7 +90,7 @@ var commitTests = []test{
 		w := next(first.Header, "two")
 		var tail []sequent.Entry
 		called := false
-		w.Rebase = func(now sequent.Header, _ bool, got []sequent.Entry) bool {
+		w.Rebase = func(now sequent.Header, got []sequent.Entry) bool {
 			called, tail = true, got
 			refit(w, now, []string{"two"})
 			return true
@@ -115,9 +112,9 @@ var commitTests = []test{
 		second.Header.Epoch++
 		put(t, s, second)
 		w := next(first.Header, "newest")
-		w.Rebase = func(now sequent.Header, exists bool, tail []sequent.Entry) bool {
-			if !exists || now.Epoch != second.Header.Epoch {
-				t.Errorf("Rebase got exists %t, epoch %d, want true, %d", exists, now.Epoch, second.Header.Epoch)
+		w.Rebase = func(now sequent.Header, tail []sequent.Entry) bool {
+			if now.Epoch != second.Header.Epoch {
+				t.Errorf("Rebase got epoch %d, want %d", now.Epoch, second.Header.Epoch)
 			}
 			sameTexts(t, sequent.Thoughts(tail), 1, "new", "newer")
 			refit(w, now, []string{"newest"})
@@ -135,8 +132,8 @@ var commitTests = []test{
 		}
 		w := next(first.Header, "two")
 		var existed bool
-		w.Rebase = func(_ sequent.Header, exists bool, tail []sequent.Entry) bool {
-			existed = exists
+		w.Rebase = func(now sequent.Header, tail []sequent.Entry) bool {
+			existed = now.Version > 0
 			if len(tail) != 0 {
 				t.Errorf("Rebase got a tail of %d thoughts for a deleted session", len(tail))
 			}
@@ -144,12 +141,12 @@ var commitTests = []test{
 		}
 		put(t, s, w)
 		if existed {
-			t.Error("Rebase got exists true for a deleted session")
+			t.Error("Rebase got the header of a deleted session")
 		}
 		missing(t, s, key("a"))
 
 		w = next(first.Header, "two")
-		w.Rebase = func(sequent.Header, bool, []sequent.Entry) bool {
+		w.Rebase = func(sequent.Header, []sequent.Entry) bool {
 			h := begin(key("a")).Header
 			h.Epoch, h.Version = 7, 0
 			refit(w, h, []string{"begun again"})
@@ -162,9 +159,9 @@ var commitTests = []test{
 		s := h.open(t)
 		put(t, s, begin(key("a"), "one"))
 		w := begin(key("a"), "mine")
-		w.Rebase = func(now sequent.Header, exists bool, tail []sequent.Entry) bool {
-			if !exists || now.Version != 1 {
-				t.Errorf("Rebase got exists %t at version %d, want true at 1", exists, now.Version)
+		w.Rebase = func(now sequent.Header, tail []sequent.Entry) bool {
+			if now.Version != 1 {
+				t.Errorf("Rebase got version %d, want 1", now.Version)
 			}
 			sameTexts(t, sequent.Thoughts(tail), 1, "one")
 			w.Err = sequent.ErrExists
@@ -185,7 +182,7 @@ var commitTests = []test{
 		put(t, s, next(first.Header, "two"))
 		before, _ := load(t, s, key("a"))
 		w := next(first.Header, "three")
-		w.Rebase = func(now sequent.Header, _ bool, _ []sequent.Entry) bool {
+		w.Rebase = func(now sequent.Header, _ []sequent.Entry) bool {
 			refit(w, now, []string{"three"})
 			return false
 		}
@@ -204,19 +201,6 @@ var commitTests = []test{
 		for _, name := range names {
 			has(t, s, key(name), name)
 		}
-	}},
-	{"two writes to one session in a batch", func(t *testing.T, h Harness) {
-		s := h.open(t)
-		first := begin(key("a"), "one")
-		put(t, s, first)
-		put(t, s, add(first.Header, "two"), add(first.Header, "three"), add(first.Header, "four"))
-		has(t, s, key("a"), "one", "two", "three", "four")
-	}},
-	{"a batch begins a session and appends to it", func(t *testing.T, h Harness) {
-		s := h.open(t)
-		w := begin(key("a"), "one")
-		put(t, s, w, next(w.Header, "two"), add(begin(key("a")).Header, "three"))
-		has(t, s, key("a"), "one", "two", "three")
 	}},
 	{"one refused write does not affect the rest of the batch", func(t *testing.T, h Harness) {
 		s := h.open(t)
@@ -240,30 +224,28 @@ var commitTests = []test{
 	}},
 	{"a large batch", func(t *testing.T, h Harness) {
 		s := h.open(t)
-		const sessions, each = 10, 100
+		const sessions = 1000
 		var batch []*sequent.Write
-		want := make(map[sequent.Key][]string)
 		for i := range sessions {
-			k := key(strconv.Itoa(i))
-			base := begin(k, "first")
-			batch = append(batch, base)
-			want[k] = []string{"first"}
-			for j := range each { // all of them follow the first thought, so the store rebases them
-				text := strings.Repeat("x", i*each+j)
-				batch = append(batch, add(base.Header, text))
-				want[k] = append(want[k], text)
+			batch = append(batch, begin(key(strconv.Itoa(i)), strings.Repeat("x", i)))
+		}
+		put(t, s, batch...)
+		for i, w := range batch { // every other one is stale, so the store rebases it
+			batch[i] = add(w.Header, "second")
+			if i%2 == 1 {
+				batch[i] = add(begin(w.Header.Key, "another").Header, "second")
 			}
 		}
 		put(t, s, batch...)
-		for k, texts := range want {
-			has(t, s, k, texts...)
+		for i := range sessions {
+			has(t, s, key(strconv.Itoa(i)), strings.Repeat("x", i), "second")
 		}
 	}},
 	{"a panic in Rebase does not block the store", func(t *testing.T, h Harness) {
 		s := h.open(t)
 		put(t, s, begin(key("a"), "one"))
 		w := begin(key("a"), "two")
-		w.Rebase = func(sequent.Header, bool, []sequent.Entry) bool { panic("a bug of the caller") }
+		w.Rebase = func(sequent.Header, []sequent.Entry) bool { panic("a bug of the caller") }
 		func() {
 			defer func() {
 				if recover() == nil {

@@ -61,7 +61,7 @@ var deleteTests = []test{
 		second.Header.Epoch++
 		put(t, s, second)
 		s = h.reopen(t, s)
-		got, log, err := s.Load(t.Context(), key("a"), old.Header.Position(), 0)
+		got, log, err := s.Load(t.Context(), key("a"), old.Header.Position())
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -28,7 +29,7 @@ func begin(k sequent.Key, texts ...string) *sequent.Write {
 func next(h sequent.Header, texts ...string) *sequent.Write {
 	w := &sequent.Write{Header: h}
 	refit(w, h, texts)
-	w.Rebase = func(sequent.Header, bool, []sequent.Entry) bool {
+	w.Rebase = func(sequent.Header, []sequent.Entry) bool {
 		w.Err = sequent.ErrConflict
 		return false
 	}
@@ -45,7 +46,7 @@ func refit(w *sequent.Write, h sequent.Header, texts []string) {
 	for _, text := range texts {
 		h.Len++
 		w.Entries = append(w.Entries, sequent.EntryOf(sequent.Thought{
-			Draft: sequent.Draft{Number: h.Len, Total: 5, Text: text, More: true},
+			Draft: sequent.Draft{Number: h.Len, Total: 5, Text: text},
 			Seq:   h.Len, After: h.Len - 1, At: start.Add(time.Duration(h.Len) * time.Millisecond),
 		}))
 	}
@@ -65,8 +66,8 @@ func prove(w *sequent.Write) {
 // begins it if it does not exist. Its first attempt is at h.
 func add(h sequent.Header, texts ...string) *sequent.Write {
 	w := next(h, texts...)
-	w.Rebase = func(now sequent.Header, exists bool, _ []sequent.Entry) bool {
-		if !exists {
+	w.Rebase = func(now sequent.Header, _ []sequent.Entry) bool {
+		if now.Version == 0 {
 			now = begin(h.Key).Header
 			now.Version = 0
 		}
@@ -89,10 +90,20 @@ func put(t *testing.T, s sequent.Store, batch ...*sequent.Write) {
 	}
 }
 
+// commit commits a write as an engine does: it waits alone if another process has locked the session.
+func commit(t *testing.T, s sequent.Store, w *sequent.Write) error {
+	err := s.Commit(t.Context(), []*sequent.Write{w})
+	if w.Err == sequent.ErrLocked {
+		w.Wait, w.Err = true, nil
+		err = s.Commit(t.Context(), []*sequent.Write{w})
+	}
+	return cmp.Or(err, w.Err)
+}
+
 // load returns the header and the thoughts of a session, and ends the test if it does not exist.
 func load(t *testing.T, s sequent.Store, k sequent.Key) (sequent.Header, []sequent.Thought) {
 	t.Helper()
-	h, entries, err := s.Load(t.Context(), k, sequent.Position{}, 0)
+	h, entries, err := s.Load(t.Context(), k, sequent.Position{})
 	if err != nil {
 		t.Fatalf("Load(%q): %v", k, err)
 	}
@@ -128,7 +139,7 @@ func sameTexts(t *testing.T, log []sequent.Thought, first int, texts ...string) 
 // missing fails the test unless the session does not exist.
 func missing(t *testing.T, s sequent.Store, k sequent.Key) {
 	t.Helper()
-	h, log, err := s.Load(t.Context(), k, sequent.Position{}, 0)
+	h, log, err := s.Load(t.Context(), k, sequent.Position{})
 	if !errors.Is(err, sequent.ErrNotFound) {
 		t.Errorf("Load(%q) = %+v, %d thoughts, error %v; want an error matching ErrNotFound", k, h, len(log), err)
 	}

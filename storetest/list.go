@@ -109,7 +109,7 @@ var listTests = []test{
 		var batch []*sequent.Write
 		for i, project := range []string{"a", "", "b", "a", "A"} {
 			w := begin(key(fmt.Sprint("s", i)), "the pool")
-			w.Header.Context.Project = project
+			w.Header.Origin.Project = project
 			w.Header.Created = start.Add(time.Duration(i) * time.Minute)
 			prove(w)
 			batch = append(batch, w)
@@ -125,7 +125,7 @@ var listTests = []test{
 			if got := ids(t, s, sequent.Query{Elsewhere: project, ByCreated: true}); got != elsewhere {
 				t.Errorf("List of projects other than %q = %q, want %q", project, got, elsewhere)
 			}
-			hits, err := s.Search(t.Context(), sequent.SearchQuery{Project: project, Text: "pool"})
+			hits, err := sequent.SearchStore(t.Context(), s, sequent.SearchQuery{Project: project, Text: "pool"})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -147,6 +147,7 @@ var listTests = []test{
 			w := begin(sequent.Key{Owner: owner, ID: sequent.ID(id)}, id)
 			w.Header.Created = start.Add(time.Duration(minute) * time.Minute)
 			w.Entries[0].Thought.Request = sequent.Request{Key: requestKey, Digest: digest}
+			w.Header.Request = w.Entries[0].Thought.Request
 			prove(w)
 			batch = append(batch, w)
 			return w

@@ -25,7 +25,7 @@ var loadTests = []test{
 		at := w.Header.Position()
 		all := []string{"one", "two", "three", "four"}
 		upto := func(n int) sequent.Position {
-			return sequent.Position{Epoch: at.Epoch, Version: 1, Len: n, Entries: n, Head: w.Entries[n-1].Hash}
+			return sequent.Position{Epoch: at.Epoch, Version: 1, Entries: n, Head: w.Entries[n-1].Hash}
 		}
 		for _, test := range []struct {
 			name  string
@@ -37,14 +37,14 @@ var loadTests = []test{
 			{"two", upto(2), []string{"three", "four"}},
 			{"three", upto(3), []string{"four"}},
 			{"all", at, nil},
-			{"more than the session has", sequent.Position{Epoch: at.Epoch, Version: 9, Len: 9, Entries: 9, Head: at.Head}, all},
-			{"two of another history", sequent.Position{Epoch: at.Epoch, Version: 1, Len: 2, Entries: 2, Head: at.Head}, all},
-			{"four of another history", sequent.Position{Epoch: at.Epoch, Version: 1, Len: 4, Entries: 4, Head: upto(2).Head}, all},
-			{"another session's", sequent.Position{Epoch: at.Epoch + 1, Version: 1, Len: 2}, all},
-			{"a length without an epoch", sequent.Position{Version: 1, Len: 2}, all},
+			{"more than the session has", sequent.Position{Epoch: at.Epoch, Version: 9, Entries: 9, Head: at.Head}, all},
+			{"two of another history", sequent.Position{Epoch: at.Epoch, Version: 1, Entries: 2, Head: at.Head}, all},
+			{"four of another history", sequent.Position{Epoch: at.Epoch, Version: 1, Entries: 4, Head: upto(2).Head}, all},
+			{"another session's", sequent.Position{Epoch: at.Epoch + 1, Version: 1, Entries: 2}, all},
+			{"entries without an epoch", sequent.Position{Version: 1, Entries: 2}, all},
 		} {
 			t.Run(test.name, func(t *testing.T) {
-				got, log, err := s.Load(t.Context(), key("a"), test.have, 0)
+				got, log, err := s.Load(t.Context(), key("a"), test.have)
 				if err != nil {
 					t.Fatalf("Load with %+v: %v", test.have, err)
 				}
@@ -80,11 +80,11 @@ var loadTests = []test{
 		put(t, s, begin(key("a"), "one"))
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
-		_, _, err := s.Load(ctx, key("a"), sequent.Position{}, 0)
+		_, _, err := s.Load(ctx, key("a"), sequent.Position{})
 		wantCanceled(t, "Load", err)
 		_, err = s.List(ctx, sequent.Query{})
 		wantCanceled(t, "List", err)
-		_, err = s.Sweep(ctx, expired(start), 10)
+		_, err = sequent.SweepStore(ctx, s, expired(start), 10)
 		wantCanceled(t, "Sweep", err)
 		wantCanceled(t, "Delete", s.Delete(ctx, key("a"), 0))
 		wantCanceled(t, "Commit", s.Commit(ctx, []*sequent.Write{begin(key("b"), "one")}))

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/sequent-dev/sequent"
 )
@@ -26,7 +27,7 @@ func searchPages(t *testing.T, h Harness) {
 	last := math.Inf(1)
 	q := sequent.SearchQuery{Text: "heron", Limit: 7}
 	for page := 0; ; page++ {
-		got, err := s.Search(t.Context(), q)
+		got, err := sequent.SearchStore(t.Context(), s, q)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -48,7 +49,7 @@ func searchPages(t *testing.T, h Harness) {
 		}
 		// Add thoughts that match better, and make the words more common.
 		for i := range 5 {
-			put(t, s, begin(sequent.Key{ID: sequent.ID(fmt.Sprintf("new%d-%d", page, i))}, "heron heron heron", "other words"))
+			put(t, s, later(begin(sequent.Key{ID: sequent.ID(fmt.Sprintf("new%d-%d", page, i))}, "heron heron heron", "other words")))
 		}
 	}
 	for text := range want {
@@ -61,10 +62,21 @@ func searchPages(t *testing.T, h Harness) {
 	}
 }
 
+// later returns a write whose thoughts were recorded an hour later.
+func later(w *sequent.Write) *sequent.Write {
+	for i := range w.Entries {
+		e := &w.Entries[i]
+		e.At = e.At.Add(time.Hour)
+		e.Thought.At = e.At
+	}
+	prove(w)
+	return w
+}
+
 func searchCursors(t *testing.T, h Harness) {
 	s := h.open(t)
 	put(t, s, begin(sequent.Key{ID: "a"}, "crane one", "crane two", "crane three"))
-	page, err := s.Search(t.Context(), sequent.SearchQuery{Text: "crane", Limit: 2})
+	page, err := sequent.SearchStore(t.Context(), s, sequent.SearchQuery{Text: "crane", Limit: 2})
 	if err != nil || len(page.Hits) != 2 || page.Next == "" {
 		t.Fatalf("first page = %+v, %v; want two hits and a cursor", page, err)
 	}
@@ -75,15 +87,15 @@ func searchCursors(t *testing.T, h Harness) {
 		{Text: "crane", Owner: "ann", Cursor: page.Next},
 		{Text: "crane", Session: "a", Cursor: page.Next},
 	} {
-		if _, err := s.Search(t.Context(), q); sequent.CodeOf(err) != sequent.CodeInvalidQuery {
+		if _, err := sequent.SearchStore(t.Context(), s, q); sequent.CodeOf(err) != sequent.CodeInvalidQuery {
 			t.Errorf("Search(%+v): %v, want the code %s", q, err, sequent.CodeInvalidQuery)
 		}
 	}
-	page, err = s.Search(t.Context(), sequent.SearchQuery{Text: "  CRANE ", Cursor: page.Next})
+	page, err = sequent.SearchStore(t.Context(), s, sequent.SearchQuery{Text: "  CRANE ", Cursor: page.Next})
 	if err != nil || len(page.Hits) != 1 || page.Next != "" {
 		t.Errorf("second page = %+v, %v; want one hit and no cursor", page, err)
 	}
-	if page, err = s.Search(t.Context(), sequent.SearchQuery{Text: "crane", Limit: 3}); err != nil || page.Next != "" {
+	if page, err = sequent.SearchStore(t.Context(), s, sequent.SearchQuery{Text: "crane", Limit: 3}); err != nil || page.Next != "" {
 		t.Errorf("a page with all hits has the cursor %q, error %v", page.Next, err)
 	}
 }
@@ -162,7 +174,7 @@ func searchOdd(t *testing.T, h Harness) {
 		strings.Repeat("x ", 63) + "text", "some -\"", "text -*", "思* text*",
 	} {
 		q := sequent.SearchQuery{Text: text, Limit: -5}
-		if _, err := s.Search(t.Context(), q); err != nil && sequent.CodeOf(err) != sequent.CodeInvalidQuery {
+		if _, err := sequent.SearchStore(t.Context(), s, q); err != nil && sequent.CodeOf(err) != sequent.CodeInvalidQuery {
 			t.Errorf("Search(%.40q): %v, want hits or the code %s", text, err, sequent.CodeInvalidQuery)
 		}
 	}

@@ -36,7 +36,7 @@ func Run(t *testing.T, h Harness) {
 	}{
 		{"Load", loadTests},
 		{"Commit", commitTests},
-		{"Values", valueTests},
+		{"Fields", fieldTests},
 		{"Chain", chainTests},
 		{"Delete", deleteTests},
 		{"List", listTests},
@@ -46,7 +46,8 @@ func Run(t *testing.T, h Harness) {
 		{"Shared", sharedTests},
 		{"Search", searchTests},
 		{"Usage", usageTests},
-		{"Share", shareTests},
+		{"Owner", ownerTests},
+		{"Values", keptTests},
 	} {
 		t.Run(group.name, func(t *testing.T) {
 			for _, test := range group.tests {

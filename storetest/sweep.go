@@ -32,7 +32,7 @@ var sweepTests = []test{
 			{8, 2, 0, 2},
 			{99, 1000, 1, 1},
 		} {
-			got, err := s.Sweep(t.Context(), expired(start.Add(time.Duration(step.minute)*time.Minute)), step.limit)
+			got, err := sequent.SweepStore(t.Context(), s, expired(start.Add(time.Duration(step.minute)*time.Minute)), step.limit)
 			if err != nil || got != step.want {
 				t.Errorf("Sweep at minute %d, limit %d = %d, error %v; want %d", step.minute, step.limit, got, err, step.want)
 			}
@@ -54,7 +54,7 @@ var sweepTests = []test{
 		w = next(w.Header, "two")
 		w.Header.Expires = start.Add(time.Hour)
 		put(t, s, w)
-		if n, err := s.Sweep(t.Context(), expired(start.Add(time.Minute)), 10); err != nil || n != 0 {
+		if n, err := sequent.SweepStore(t.Context(), s, expired(start.Add(time.Minute)), 10); err != nil || n != 0 {
 			t.Errorf("Sweep = %d, error %v; want 0", n, err)
 		}
 		has(t, s, key("a"), "one", "two")
@@ -66,7 +66,7 @@ var sweepTests = []test{
 			w.Header.Expires = start
 			put(t, s, w)
 		}
-		if n, err := s.Sweep(t.Context(), expired(start), 10); err != nil || n != 3 {
+		if n, err := sequent.SweepStore(t.Context(), s, expired(start), 10); err != nil || n != 3 {
 			t.Errorf("Sweep = %d, error %v; want 3", n, err)
 		}
 		for i := range 3 {
@@ -100,7 +100,7 @@ var sweepTests = []test{
 			{sequent.SweepQuery{AllOwners: true, Before: start.Add(5 * time.Hour)}, 3, 2},
 			{sequent.SweepQuery{AllOwners: true, Before: start.Add(99 * time.Hour)}, 2, 0},
 		} {
-			got, err := s.Sweep(t.Context(), step.q, 10)
+			got, err := sequent.SweepStore(t.Context(), s, step.q, 10)
 			if err != nil || got != step.want {
 				t.Errorf("Sweep of %+v = %d, error %v; want %d", step.q, got, err, step.want)
 			}
@@ -119,7 +119,7 @@ var sweepTests = []test{
 			put(t, s, w)
 		}
 		for _, step := range []struct{ limit, want int }{{2, 2}, {2, 1}, {2, 0}} {
-			if got, err := s.Sweep(t.Context(), sequent.SweepQuery{Owner: "al"}, step.limit); err != nil || got != step.want {
+			if got, err := sequent.SweepStore(t.Context(), s, sequent.SweepQuery{Owner: "al"}, step.limit); err != nil || got != step.want {
 				t.Errorf("Sweep = %d, error %v; want %d", got, err, step.want)
 			}
 		}
@@ -128,7 +128,7 @@ var sweepTests = []test{
 			if err != nil || len(page.Headers) != want {
 				t.Errorf("%q has %d sessions, error %v; want %d", owner, len(page.Headers), err, want)
 			}
-			hits, err := s.Search(t.Context(), sequent.SearchQuery{Owner: owner, Text: "needle"})
+			hits, err := sequent.SearchStore(t.Context(), s, sequent.SearchQuery{Owner: owner, Text: "needle"})
 			if err != nil || len(hits.Hits) != want {
 				t.Errorf("%q has %d matches, error %v; want %d", owner, len(hits.Hits), err, want)
 			}
@@ -144,14 +144,14 @@ var sweepTests = []test{
 				for n := range steps {
 					w := add(h, fmt.Sprint(n))
 					rebase := w.Rebase
-					w.Rebase = func(now sequent.Header, exists bool, tail []sequent.Entry) bool {
-						ok := rebase(now, exists, tail)
+					w.Rebase = func(now sequent.Header, tail []sequent.Entry) bool {
+						ok := rebase(now, tail)
 						w.Header.Updated = start.Add(time.Hour)
 						return ok
 					}
 					w.Header.Updated = start.Add(time.Hour)
-					if err := s.Commit(t.Context(), []*sequent.Write{w}); err != nil || w.Err != nil {
-						done <- fmt.Errorf("committing: %w, %w", err, w.Err)
+					if err := commit(t, s, w); err != nil {
+						done <- fmt.Errorf("committing: %w", err)
 						return
 					}
 					h = w.Header
@@ -166,7 +166,7 @@ var sweepTests = []test{
 					t.Error(err)
 				}
 			default:
-				if n, err := s.Sweep(t.Context(), sequent.SweepQuery{AllOwners: true, Before: start.Add(time.Hour)}, 10); n != 0 || err != nil {
+				if n, err := sequent.SweepStore(t.Context(), s, sequent.SweepQuery{AllOwners: true, Before: start.Add(time.Hour)}, 10); n != 0 || err != nil {
 					t.Errorf("Sweep = %d, error %v; want 0", n, err)
 				}
 			}

@@ -67,7 +67,7 @@ var writerTests = []test{
 				var have sequent.Position
 				var all []sequent.Entry
 				for {
-					head, tail, err := s.Load(t.Context(), key("a"), have, 0)
+					head, tail, err := s.Load(t.Context(), key("a"), have)
 					if err != nil {
 						t.Errorf("Load: %v", err)
 						return
@@ -102,7 +102,7 @@ var writerTests = []test{
 		for range 2 {
 			readers.Go(func() {
 				for {
-					head, entries, err := s.Load(t.Context(), key("a"), sequent.Position{}, 0)
+					head, entries, err := s.Load(t.Context(), key("a"), sequent.Position{})
 					log := sequent.Thoughts(entries)
 					if err == nil && len(log) != head.Len {
 						t.Errorf("loaded %d thoughts, the header says %d", len(log), head.Len)
@@ -190,7 +190,7 @@ var sharedTests = []test{
 		ctx, cancel := context.WithTimeout(t.Context(), waitTimeout)
 		defer cancel()
 		_, err := waitUntil(ctx, w, func() bool {
-			_, _, err := b.Load(ctx, key("a"), sequent.Position{}, 0)
+			_, _, err := b.Load(ctx, key("a"), sequent.Position{})
 			return errors.Is(err, sequent.ErrNotFound)
 		})
 		if err != nil {
@@ -263,11 +263,8 @@ func appendMany(t *testing.T, s sequent.Store, k sequent.Key, writer, n int) err
 	head.Version = 0
 	for i := range n {
 		w := add(head, fmt.Sprintf("%d/%d", writer, i))
-		if err := s.Commit(t.Context(), []*sequent.Write{w}); err != nil {
+		if err := commit(t, s, w); err != nil {
 			return err
-		}
-		if w.Err != nil {
-			return w.Err
 		}
 		head = w.Header
 	}

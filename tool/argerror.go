@@ -1,9 +1,9 @@
 package tool
 
 import (
-	"fmt"
 	"strings"
-	"unicode"
+
+	"github.com/sequent-dev/sequent/internal/printable"
 )
 
 // An ArgumentError describes an argument that does not fit the schema. Its fields are
@@ -27,37 +27,17 @@ func (e *ArgumentError) Error() string {
 	}
 }
 
-// quoted returns the beginning of JSON text for a message, on one line and without
-// unprintable characters.
-func quoted(raw []byte) string {
-	const most = 60
-	var b strings.Builder
-	n := 0
-	for _, r := range string(raw[:min(len(raw), 4*most)]) {
-		if n++; n > most {
-			break
-		}
-		switch {
-		case r == '\n' || r == '\r' || r == '\t':
-			b.WriteByte(' ')
-		case unicode.IsPrint(r):
-			b.WriteRune(r)
-		default:
-			fmt.Fprintf(&b, "%U", r)
-		}
-	}
-	if n > most || len(raw) > 4*most {
-		b.WriteString("…")
-	}
-	return b.String()
-}
+// Characters of a value and of a name in a message.
+const (
+	maxQuoted = 60
+	maxName   = 40
+)
 
-// brief is quoted for a name without quotes.
-func brief(name []byte) string {
-	const most = 40
-	s := quoted(name)
-	if r := []rune(s); len(r) > most {
+// quoted returns the beginning of JSON text for a message, on one line.
+func quoted(raw []byte, most int) string {
+	text := strings.NewReplacer("\n", " ", "\t", " ").Replace(printable.Text(string(raw[:min(len(raw), 4*most+4)])))
+	if r := []rune(text); len(r) > most {
 		return string(r[:most]) + "…"
 	}
-	return s
+	return text
 }

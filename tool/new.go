@@ -3,7 +3,6 @@ package tool
 import (
 	"context"
 	"reflect"
-	"sync"
 )
 
 // New returns a Tool that decodes arguments into an In and calls handle. For
@@ -55,31 +54,16 @@ func New[In any](
 	handle func(ctx context.Context, c Call, in In) (Reply, error),
 	reject func(*ArgumentError) (Reply, error),
 ) Tool {
-	p := compile[In](s)
-	pool := sync.Pool{New: func() any { return newDestination[In](p) }}
+	v, _ := compile(s.InputSchema, reflect.TypeFor[In](), path(s.Name))
 	return Tool{Spec: s, Call: func(ctx context.Context, c Call) (Reply, error) {
-		d := pool.Get().(*destination[In])
-		unknown, err := p.decode(c.Args, c.Checked, d.fields)
-		in := d.in
-		d.in = *new(In)
-		pool.Put(d)
+		var in In
+		args, err := object(c.Args, c.Checked)
+		if err == nil {
+			c.Unknown, err = v.object.decode(args, reflect.ValueOf(&in).Elem())
+		}
 		if err != nil {
 			return reject(err)
 		}
-		c.Unknown = unknown
 		return handle(ctx, c, in)
 	}}
-}
-
-// A destination is a struct that arguments are decoded into. Destinations are
-// reused because finding the pointers takes longer than decoding.
-type destination[In any] struct {
-	in     In
-	fields []any // pointers to the fields of in, in the plan's order
-}
-
-func newDestination[In any](p *plan) *destination[In] {
-	d := new(destination[In])
-	d.fields = p.pointers(reflect.ValueOf(&d.in).Elem())
-	return d
 }

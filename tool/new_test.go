@@ -3,7 +3,6 @@ package tool_test
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"reflect"
 	"strings"
@@ -81,29 +80,20 @@ func TestLenient(t *testing.T) {
 		{`"thoughtNumber":7`, number(7)},
 		{`"thoughtNumber":"7"`, number(7)},
 		{`"thoughtNumber":" 7 "`, number(7)},
-		{`"thoughtNumber":"\u0037"`, number(7)},
 		{`"thoughtNumber":7.0`, number(7)},
-		{`"thoughtNumber":"7.00"`, number(7)},
 		{`"thoughtNumber":7e0`, number(7)},
-		{`"thoughtNumber":70E-1`, number(7)},
 		{`"thoughtNumber":0.7e+1`, number(7)},
 		{`"thoughtNumber":9007199254740991`, number(1<<53 - 1)},
-		{`"thoughtNumber":9.007199254740991e15`, number(1<<53 - 1)},
 		{`"thoughtNumber":null`, base},
 		{`"thoughtNumber":7,"thoughtNumber":8`, number(8)},
 		{`"thoughtNumber":7,"thoughtNumber":null`, base},
 		{`"thought_number":7`, number(7)},
 		{`"thought_number":7,"thoughtNumber":null`, number(7)},
-		{`"thought_number":null,"thoughtNumber":7`, number(7)},
 		{`"thoughtNumber":null,"thought_number":7`, number(7)},
-		{`"thoughtNumber":7,"thought_number":null`, number(7)},
 		{`"thought\u004eumber":7`, number(7)},
 		{`"totalThoughts":"3"`, with(func(in *input) { in.Total = 3 })},
 		{`"offset":-5`, with(func(in *input) { in.Offset = new(-5) })},
-		{`"offset":-0`, with(func(in *input) { in.Offset = new(0) })},
 		{`"offset":0e999999999999`, with(func(in *input) { in.Offset = new(0) })},
-		{`"offset":0.000e-999999999999`, with(func(in *input) { in.Offset = new(0) })},
-		{`"isRevision":true`, with(func(in *input) { in.Revision = true })},
 		{`"isRevision":"true"`, with(func(in *input) { in.Revision = true })},
 		{`"isRevision":" TRUE "`, with(func(in *input) { in.Revision = true })},
 		{`"isRevision":"False"`, base},
@@ -111,15 +101,11 @@ func TestLenient(t *testing.T) {
 		{`"nextThoughtNeeded":"false"`, with(func(in *input) { in.Next = false })},
 		{`"branchId":""`, with(func(in *input) { in.Branch = new("") })},
 		{`"branchId":null`, base},
-		{`"branchId":"__proto__"`, with(func(in *input) { in.Branch = new("__proto__") })},
-		{`"view":"outline"`, with(func(in *input) { in.View = "outline" })},
 		{`"tags":[]`, with(func(in *input) { in.Tags = []string{} })},
-		{`"tags": [ "a" , "\n" ] `, with(func(in *input) { in.Tags = []string{"a", "\n"} })},
 		{`"tags":"[\"a\",\"b \\n\"]"`, with(func(in *input) { in.Tags = []string{"a", "b \n"} })},
 		{`"tags":null`, base},
 		{`"thought":"\u00e9\n\"\\\/\b\f\r\t"`, text("é\n\"\\/\b\f\r\t")},
 		{`"thought":"\ud83d\ude00 😀"`, text("😀 😀")},
-		{`"thought":"\u0000"`, text("\x00")},
 		{`  {"thought":"a","nextThoughtNeeded":true}  `, base},
 		{`"{\"thought\":\"a\",\"nextThoughtNeeded\":\"True\"}"`, base},
 		{`" {\"thought\":\"a\\n\",\"nextThoughtNeeded\":true} "`, text("a\n")},
@@ -160,37 +146,24 @@ func TestRefused(t *testing.T) {
 		{`"thought_number":"maybe"`, `thoughtNumber is "maybe"; it must be a whole number of at least 1`},
 		{`"thoughtNumber":true`, `thoughtNumber is true; it must be a whole number of at least 1`},
 		{`"thoughtNumber":1.5`, `thoughtNumber is 1.5; it must be a whole number of at least 1`},
-		{`"thoughtNumber":15e-1`, `thoughtNumber is 15e-1; it must be a whole number from 1 to 9007199254740991`},
+		{`"thoughtNumber":15e-1`, `thoughtNumber is 15e-1; it must be a whole number of at least 1`},
 		{`"thoughtNumber":0`, `thoughtNumber is 0; it must be a whole number of at least 1`},
-		{`"thoughtNumber":-3`, `thoughtNumber is -3; it must be a whole number of at least 1`},
 		{`"thoughtNumber":""`, `thoughtNumber is ""; it must be a whole number of at least 1`},
-		{`"thoughtNumber":"07"`, `thoughtNumber is "07"; it must be a whole number of at least 1`},
-		{`"thoughtNumber":"+7"`, `thoughtNumber is "+7"; it must be a whole number of at least 1`},
 		{`"thoughtNumber":"0x7"`, `thoughtNumber is "0x7"; it must be a whole number of at least 1`},
-		{`"thoughtNumber":"7 of 9"`, `thoughtNumber is "7 of 9"; it must be a whole number of at least 1`},
 		{`"thoughtNumber":[7]`, `thoughtNumber is [7]; it must be a whole number of at least 1`},
-		{`"thoughtNumber":{"n":7}`, `thoughtNumber is {"n":7}; it must be a whole number of at least 1`},
 		{`"thoughtNumber":9007199254740992`, `thoughtNumber is 9007199254740992; it must be a whole number from 1 to 9007199254740991`},
-		{`"thoughtNumber":1e999999999999999999`, `thoughtNumber is 1e999999999999999999; it must be a whole number from 1 to 9007199254740991`},
 		{`"offset":1e99`, `offset is 1e99; it must be a whole number from -9007199254740991 to 9007199254740991`},
-		{`"offset":1e-99`, `offset is 1e-99; it must be a whole number from -9007199254740991 to 9007199254740991`},
+		{`"offset":1e-99`, `offset is 1e-99; it must be a whole number`},
 		{`"thoughtNumber":1,"thought_number":1`, `thoughtNumber is given in two spellings, also as thought_number; it must be given once`},
 		{`"isRevision":1`, `isRevision is 1; it must be true or false`},
-		{`"isRevision":0`, `isRevision is 0; it must be true or false`},
-		{`"isRevision":"maybe"`, `isRevision is "maybe"; it must be true or false`},
 		{`"isRevision":"yes"`, `isRevision is "yes"; it must be true or false`},
-		{`"isRevision":""`, `isRevision is ""; it must be true or false`},
-		{`"isRevision":[]`, `isRevision is []; it must be true or false`},
 		{`"branchId":7`, `branchId is 7; it must be a string`},
-		{`"branchId":false`, `branchId is false; it must be a string`},
-		{`"branchId":{}`, `branchId is {}; it must be a string`},
 		{`"view":"tree"`, `view is "tree"; it must be one of "log", "outline"`},
-		{`"view":""`, `view is ""; it must be one of "log", "outline"`},
-		{`"tags":"a"`, `tags is "a"; it must be an array of strings, each that is not empty`},
-		{`"tags":["a",1]`, `tags is ["a",1]; it must be an array of strings, each that is not empty`},
-		{`"tags":["a",""]`, `tags is ["a",""]; it must be an array of strings, each that is not empty`},
-		{`"tags":"[\"a\",\"\\ud83e\"]"`, `tags is "[\"a\",\"\\ud83e\"]"; it must be an array of strings, each that is not empty`},
-		{`"tags":"[\"a\""`, `tags is "[\"a\""; it must be an array of strings, each that is not empty`},
+		{`"tags":"a"`, `tags is "a"; it must be an array of strings`},
+		{`"tags":["a",1]`, `tags[1] is 1; it must be a string that is not empty`},
+		{`"tags":["a",""]`, `tags[1] is ""; it must be a string that is not empty`},
+		{`"tags":"[\"a\",\"\\ud83e\"]"`, `tags is "[\"a\",\"\\ud83e\"]"; it must be an array of strings`},
+		{`"tags":"[\"a\""`, `tags is "[\"a\""; it must be an array of strings`},
 		{`"thought":""`, `thought is ""; it must be a string that is not empty`},
 		{`"thought":null`, `thought is missing; it must be a string that is not empty`},
 		{`"nextThoughtNeeded":null`, `nextThoughtNeeded is missing; it must be true or false`},
@@ -198,50 +171,29 @@ func TestRefused(t *testing.T) {
 		{`{"Thought":"a","nextThoughtNeeded":true}`, `thought is missing; it must be a string that is not empty`},
 		{`{}`, `thought is missing; it must be a string that is not empty`},
 		{`null`, `thought is missing; it must be a string that is not empty`},
-		{` `, `thought is missing; it must be a string that is not empty`},
 		// The first in the order of the schema, not of the call.
 		{`{"offset":"x","thoughtNumber":"y","nextThoughtNeeded":true,"thought":"a"}`, `thoughtNumber is "y"; it must be a whole number of at least 1`},
 		{`{"offset":"x","thoughtNumber":"y","thought":7}`, `thought is 7; it must be a string that is not empty`},
 
 		{`[1]`, `the arguments are [1]; they must be a JSON object`},
-		{`7`, `the arguments are 7; they must be a JSON object`},
-		{`true`, `the arguments are true; they must be a JSON object`},
-		{`"{}{}"`, `the arguments are not valid JSON (unexpected '{' at byte 2); they must be a JSON object`},
+		{`"{}{}"`, `the arguments are not valid JSON (invalid character '{' after top-level value); they must be a JSON object`},
 		{`" null"`, `the arguments are " null"; they must be a JSON object`},
-		{`nul`, `the arguments are not valid JSON (it ends too early, after 3 bytes); they must be a JSON object`},
-		{`{"thought":"a"`, `the arguments are not valid JSON (it ends too early, after 14 bytes); they must be a JSON object`},
-		{`{"thought":"a`, `the arguments are not valid JSON (it ends too early, after 13 bytes); they must be a JSON object`},
-		{`{"thought":"a"} x`, `the arguments are not valid JSON (unexpected 'x' at byte 16); they must be a JSON object`},
-		{`{"thought":"a",}`, `the arguments are not valid JSON (unexpected '}' at byte 15); they must be a JSON object`},
-		{`{,"thought":"a"}`, `the arguments are not valid JSON (unexpected ',' at byte 1); they must be a JSON object`},
-		{`{"thought" "a"}`, `the arguments are not valid JSON (unexpected '"' at byte 11); they must be a JSON object`},
-		{`{"a":01}`, `the arguments are not valid JSON (unexpected '1' at byte 6); they must be a JSON object`},
-		{`{"a":1.}`, `the arguments are not valid JSON (unexpected '1' at byte 5); they must be a JSON object`},
-		{`{"a":NaN}`, `the arguments are not valid JSON (unexpected 'N' at byte 5); they must be a JSON object`},
-		{`{"a":[1,]}`, `the arguments are not valid JSON (unexpected ']' at byte 8); they must be a JSON object`},
-		{`{"a":{"b":1]}`, `the arguments are not valid JSON (unexpected ']' at byte 11); they must be a JSON object`},
-		{`{"thought":"\x41"}`, `the arguments are not valid JSON (bad escape in a string at byte 12); they must be a JSON object`},
-		{`{"thought":"\u00g1"}`, `the arguments are not valid JSON (bad escape in a string at byte 12); they must be a JSON object`},
-		{`{"thought":"\`, `the arguments are not valid JSON (bad escape in a string at byte 12); they must be a JSON object`},
-		{"{\"thought\":\"a\nb\"}", `the arguments are not valid JSON (unexpected '\n' at byte 13); they must be a JSON object`},
+		{`{"thought":"a`, `the arguments are not valid JSON (unexpected end of JSON input); they must be a JSON object`},
+		{"{\"thought\":\"a\nb\"}", `the arguments are not valid JSON (invalid character '\n' in string literal); they must be a JSON object`},
 		{"{\"thought\":\"\xff\"}", `the arguments are not valid UTF-8; they must be a JSON object`},
 		{"{\"\xff\":1}", `the arguments are not valid UTF-8; they must be a JSON object`},
 		{`{"thought":"a\ud800b"}`, `the arguments are not valid UTF-8; they must be a JSON object`},
-		{`{"thought":"\udc00\ud800"}`, `the arguments are not valid UTF-8; they must be a JSON object`},
 		{`"{\"thought\":\"\\ud83e\"}"`, `the arguments are not valid UTF-8; they must be a JSON object`},
-		{"\x00", `the arguments are not valid JSON (unexpected '\x00' at byte 0); they must be a JSON object`},
-		{`{"a":` + strings.Repeat("[", 65) + strings.Repeat("]", 65) + `}`, `the arguments are not valid JSON (nested more than 64 deep); they must be a JSON object`},
-		{`{"a":` + strings.Repeat(`{"a":`, 100_000), `the arguments are not valid JSON (nested more than 64 deep); they must be a JSON object`},
-		{strings.Repeat("[", 1_000_000), `the arguments are not valid JSON (nested more than 64 deep); they must be a JSON object`},
+		{strings.Repeat("[", 1_000_000), `the arguments are not valid JSON (invalid character '[' exceeded max depth); they must be a JSON object`},
 
 		// Messages are short, on one line, and print.
 		{`"thoughtNumber":"` + strings.Repeat("x", 1000) + `"`, `thoughtNumber is "` + strings.Repeat("x", 59) + `…; it must be a whole number of at least 1`},
 		{`"thoughtNumber":"` + strings.Repeat("😀", 1000) + `"`, `thoughtNumber is "` + strings.Repeat("😀", 59) + `…; it must be a whole number of at least 1`},
-		{"\"thoughtNumber\":[\n1,\t\"\u202e\"]", `thoughtNumber is [ 1, "U+202E"]; it must be a whole number of at least 1`},
+		{"\"thoughtNumber\":[\n1,\t\"\u202e\"]", `thoughtNumber is [ 1, "⟨U+202E⟩"]; it must be a whole number of at least 1`},
 	}
 	for _, tt := range tests {
 		args := whole(tt.args)
-		if tt.args == `"{}{}"` || tt.args == `" null"` || tt.args == ` ` {
+		if tt.args == `"{}{}"` || tt.args == `" null"` {
 			args = tt.args
 		}
 		got := decode(t, schema, args)
@@ -265,7 +217,7 @@ func TestObject(t *testing.T) {
 		`[1]`:          `the arguments are [1]; they must be a JSON object`,
 		`"x"`:          `the arguments are "x"; they must be a JSON object`,
 		`"null"`:       `the arguments are "null"; they must be a JSON object`,
-		`{`:            `the arguments are not valid JSON (it ends too early, after 1 bytes); they must be a JSON object`,
+		`{`:            `the arguments are not valid JSON (unexpected end of JSON input); they must be a JSON object`,
 		"{\"\xff\":1}": `the arguments are not valid UTF-8; they must be a JSON object`,
 	} {
 		if got, err := tool.Object(json.RawMessage(args)); got != nil || err == nil || err.Error() != want {
@@ -294,10 +246,27 @@ func TestUnknown(t *testing.T) {
 func TestClosedSchemaRefusesUnknown(t *testing.T) {
 	closed := strings.Replace(schema, `"required"`, `"additionalProperties": false, "required"`, 1)
 	got := decode(t, closed, whole(`"colour":"red"`))
-	want := "colour is not an argument of this tool; it must be left out, or one of thought, nextThoughtNeeded, " +
+	want := "colour is not an argument of this tool; it must be left out; the arguments are thought, nextThoughtNeeded, " +
 		"thoughtNumber, totalThoughts, isRevision, revisesThought, branchId, view, offset, tags"
 	if got.Err == nil || got.Err.Error() != want {
 		t.Errorf("got %v\nwant %s", got.Err, want)
+	}
+}
+
+// check calls a tool with arguments and compares what it decodes, or the refusal.
+func check[In any](t *testing.T, schema string, tests [][2]string) {
+	t.Helper()
+	got := ""
+	tl := tool.New(tool.Spec{Name: "x", InputSchema: json.RawMessage(schema)},
+		func(_ context.Context, _ tool.Call, in In) (tool.Reply, error) {
+			got = show(in)
+			return tool.Reply{}, nil
+		},
+		func(err *tool.ArgumentError) (tool.Reply, error) { got = err.Error(); return tool.Reply{}, nil })
+	for _, tt := range tests {
+		if _, err := tl.Call(t.Context(), tool.Call{Args: json.RawMessage(tt[0])}); err != nil || got != tt[1] {
+			t.Errorf("%s\n got %s, %v\nwant %s", tt[0], got, err, tt[1])
+		}
 	}
 }
 
@@ -306,68 +275,48 @@ func TestNullable(t *testing.T) {
 		From   *int    `json:"from"`
 		Branch *string `json:"branch"`
 	}
-	spec := tool.Spec{Name: "x", InputSchema: json.RawMessage(`{"type":"object","properties":{
-		"from":{"type":["integer","null"],"minimum":1},"branch":{"type":["string","null"]}},"required":["from","branch"]}`)}
-	tests := []struct {
-		args, want string
-	}{
+	check[in](t, `{"type":"object","properties":{
+		"from":{"type":["integer","null"],"minimum":1},"branch":{"type":["string","null"]}},"required":["from","branch"]}`, [][2]string{
 		{`{"from":null,"branch":null}`, `{"from":null,"branch":null}`},
 		{`{"from":"2","branch":"b"}`, `{"from":2,"branch":"b"}`},
 		{`{"branch":null}`, `from is missing; it must be a whole number of at least 1, or null`},
 		{`{"from":0,"branch":null}`, `from is 0; it must be a whole number of at least 1, or null`},
-	}
-	for _, tt := range tests {
-		var got string
-		tl := tool.New(spec,
-			func(_ context.Context, _ tool.Call, v in) (tool.Reply, error) {
-				got = show(v)
-				return tool.Reply{}, nil
-			},
-			func(err *tool.ArgumentError) (tool.Reply, error) { got = err.Error(); return tool.Reply{}, nil })
-		if _, err := tl.Call(t.Context(), tool.Call{Args: json.RawMessage(tt.args)}); err != nil {
-			t.Fatal(err)
-		}
-		if got != tt.want {
-			t.Errorf("%s\n got %s\nwant %s", tt.args, got, tt.want)
-		}
-	}
+	})
 }
 
-func TestCallPassesErrorsOn(t *testing.T) {
-	fault := errors.New("fault")
-	type none struct{}
-	tl := tool.New(tool.Spec{Name: "x", InputSchema: json.RawMessage(`{"type":"object"}`)},
-		func(context.Context, tool.Call, none) (tool.Reply, error) { return tool.Reply{}, fault },
-		func(*tool.ArgumentError) (tool.Reply, error) { return tool.Reply{}, nil })
-	if _, err := tl.Call(t.Context(), tool.Call{}); !errors.Is(err, fault) {
-		t.Errorf("got %v, want %v", err, fault)
+func TestNumbers(t *testing.T) {
+	type in struct {
+		Heat  *float64 `json:"heat"`
+		Share float64  `json:"share,omitzero"`
 	}
+	check[in](t, `{"type":"object","properties":{"heat":{"type":"number","minimum":0,"maximum":2},"share":{"type":"number"}}}`, [][2]string{
+		{`{"heat":null,"share":null}`, `{"heat":null}`},
+		{`{"heat":0.7}`, `{"heat":0.7}`},
+		{`{"heat":" 7e-1 "}`, `{"heat":0.7}`},
+		{`{"heat":1e-999}`, `{"heat":0}`},
+		{`{"share":-1.5}`, `{"heat":null,"share":-1.5}`},
+		{`{"heat":2.0001}`, `heat is 2.0001; it must be a number from 0 to 2`},
+		{`{"heat":true}`, `heat is true; it must be a number from 0 to 2`},
+		{`{"heat":"0x1p-2"}`, `heat is "0x1p-2"; it must be a number from 0 to 2`},
+		{`{"heat":"NaN"}`, `heat is "NaN"; it must be a number from 0 to 2`},
+		{`{"share":"Inf"}`, `share is "Inf"; it must be a number`},
+		{`{"share":1e999}`, `share is 1e999; it must be a number from -9007199254740991 to 9007199254740991`},
+	})
 }
 
 func TestNamedAndEmbedded(t *testing.T) {
 	type id string
 	type level int
 	type common struct {
-		ID    id    `json:"id"`
+		ID    *id   `json:"id"`
 		Level level `json:"level,omitzero" alias:"lvl"`
 	}
-	type args struct {
+	type in struct {
 		common
 		Text string `json:"text"`
 	}
-	spec := tool.Spec{Name: "x", InputSchema: json.RawMessage(`{"type":"object","properties":{"id":{"type":"string"},
-		"level":{"type":"integer"},"text":{"type":"string"}},"required":["id","text"]}`)}
-	var got args
-	tl := tool.New(spec, func(_ context.Context, _ tool.Call, in args) (tool.Reply, error) {
-		got = in
-		return tool.Reply{}, nil
-	}, func(e *tool.ArgumentError) (tool.Reply, error) { return tool.Reply{}, e })
-	if _, err := tl.Call(t.Context(), tool.Call{Args: json.RawMessage(`{"text":"c","lvl":"7","id":"a"}`)}); err != nil {
-		t.Fatal(err)
-	}
-	if want := (args{common{"a", 7}, "c"}); got != want {
-		t.Errorf("got %+v, want %+v", got, want)
-	}
+	check[in](t, `{"type":"object","properties":{"id":{"type":"string"},"level":{"type":"integer"},"text":{"type":"string"}},"required":["text"]}`,
+		[][2]string{{`{"text":"c","lvl":"7","id":"a"}`, `{"id":"a","level":7,"text":"c"}`}})
 }
 
 // Arrays of objects are decoded like arguments. Errors name the item.
@@ -379,33 +328,19 @@ func TestObjects(t *testing.T) {
 	type in struct {
 		Items []item `json:"items"`
 	}
-	spec := tool.Spec{Name: "x", InputSchema: json.RawMessage(`{"type":"object","properties":{"items":{"type":"array","minItems":1,"maxItems":3,"items":{
+	check[in](t, `{"type":"object","properties":{"items":{"type":"array","minItems":1,"maxItems":3,"items":{
 		"type":"object","properties":{"name":{"type":"string","minLength":1},"count":{"type":"integer","minimum":1}},"required":["name"],"additionalProperties":false}}},
-		"required":["items"],"additionalProperties":false}`)}
-	for _, tt := range []struct{ args, want string }{
-		{`{"items":[{"name":"a"},{"name":"b","count":"2"}]}`, `[{"name":"a","count":null},{"name":"b","count":2}]`},
-		{`{"items":"[{\"name\":\"a\",\"count\":null}]"}`, `[{"name":"a","count":null}]`},
-		{`{"items":["{\"name\":\"a\"}"]}`, `[{"name":"a","count":null}]`},
+		"required":["items"],"additionalProperties":false}`, [][2]string{
+		{`{"items":[{"name":"a"},{"name":"b","count":"2"}]}`, `{"items":[{"name":"a","count":null},{"name":"b","count":2}]}`},
+		{`{"items":"[{\"name\":\"a\",\"count\":null}]"}`, `{"items":[{"name":"a","count":null}]}`},
+		{`{"items":["{\"name\":\"a\"}"]}`, `{"items":[{"name":"a","count":null}]}`},
 		{`{}`, `items is missing; it must be an array of 1 to 3 objects`},
 		{`{"items":[]}`, `items is []; it must be an array of 1 to 3 objects`},
 		{`{"items":{}}`, `items is {}; it must be an array of 1 to 3 objects`},
 		{`{"items":[{"name":"a"},{"name":"a"},{"name":"a"},{"name":"a"}]}`, `items is longer than 3 items; it must be an array of 1 to 3 objects`},
 		{`{"items":[{"name":"a"},{"count":1}]}`, `items[1].name is missing; it must be a string that is not empty`},
 		{`{"items":[{"name":"a","count":0}]}`, `items[0].count is 0; it must be a whole number of at least 1`},
-		{`{"items":[{"name":"a","size":0}]}`, `items[0].size is not an argument of this tool; it must be left out, or one of name, count`},
+		{`{"items":[{"name":"a","size":0}]}`, `items[0].size is not an argument of this tool; it must be left out; the arguments are name, count`},
 		{`{"items":[7]}`, `items[0] is 7; it must be a JSON object`},
-	} {
-		got := ""
-		tl := tool.New(spec,
-			func(_ context.Context, _ tool.Call, v in) (tool.Reply, error) {
-				got = show(v.Items)
-				return tool.Reply{}, nil
-			},
-			func(err *tool.ArgumentError) (tool.Reply, error) { got = err.Error(); return tool.Reply{}, nil })
-		for range 2 { // the second call reuses the first one's memory
-			if _, err := tl.Call(t.Context(), tool.Call{Args: json.RawMessage(tt.args)}); err != nil || got != tt.want {
-				t.Errorf("%s\n got %s, %v\nwant %s", tt.args, got, err, tt.want)
-			}
-		}
-	}
+	})
 }

@@ -62,49 +62,37 @@ func panicOf(f func()) (message string) {
 }
 
 func TestNewPanicsOnDisagreement(t *testing.T) {
-	type str struct {
-		A string `json:"a"`
-	}
-	type strZero struct {
-		A string `json:"a,omitzero"`
-	}
-	type strPointer struct {
-		A *string `json:"a"`
-	}
-	type number struct {
-		A int `json:"a"`
-	}
-	type float struct {
-		A float64 `json:"a"`
-	}
-	type list struct {
-		A []string `json:"a"`
-	}
-	type listPointer struct {
-		A *[]string `json:"a"`
-	}
-	type two struct {
-		A string `json:"a"`
-		B string `json:"b"`
-	}
-	type id string
-	type named struct {
-		A id `json:"a"`
-	}
-	type namedPointer struct {
-		A *id `json:"a"`
-	}
-	type embedding struct {
-		str
-		B string `json:"b"`
-	}
-	type embeddingPointer struct{ *str }
-	type sameAlias struct {
-		A string `json:"a" alias:"b"`
-		B string `json:"b"`
-	}
-	type untagged struct{ A string }
-	type unexported struct{ _ string }
+	type (
+		str struct {
+			A string `json:"a"`
+		}
+		strZero struct {
+			A string `json:"a,omitzero"`
+		}
+		strPointer struct {
+			A *string `json:"a"`
+		}
+		float struct {
+			A float64 `json:"a"`
+		}
+		list struct {
+			A []string `json:"a"`
+		}
+		listPointer struct {
+			A *[]string `json:"a"`
+		}
+		embeddingPointer struct{ *str }
+		untagged         struct{ A string }
+		unexported       struct{ _ string }
+		two              struct {
+			A string `json:"a"`
+			B string `json:"b"`
+		}
+		sameAlias struct {
+			A string `json:"a" alias:"b"`
+			B string `json:"b"`
+		}
+	)
 	object := func(properties, rest string) string {
 		return `{"type":"object","properties":{` + properties + `}` + rest + `}`
 	}
@@ -116,45 +104,33 @@ func TestNewPanicsOnDisagreement(t *testing.T) {
 		want   string // empty for none
 	}{
 		{object(`"a":{"type":"string"}`, required), build[str], ""},
-		{object(`"a":{"type":"string"}`, required), build[named], ""},
-		{object(`"a":{"type":"string"},"b":{"type":"string"}`, `,"required":["a","b"]`), build[embedding], ""},
 		{object(`"a":{"type":"string"}`, ""), build[strZero], ""},
 		{object(`"a":{"type":"string"}`, ""), build[strPointer], ""},
 		{object(`"a":{"type":["string","null"]}`, required), build[strPointer], ""},
-		{object(`"a":{"type":"array","items":{"type":"string"}}`, required), build[list], ""},
 		{object(`"a":{"type":"array","items":{"type":"string"}}`, ""), build[list], ""},
 
 		{object(`"a":{"type":"string"}`, ""), build[str], "is not a pointer"},
 		{object(`"a":{"type":"string"}`, required), build[strZero], "is not a pointer"},
 		{object(`"a":{"type":"string"}`, required), build[strPointer], "is a pointer"},
 		{object(`"a":{"type":["string","null"]}`, required), build[str], "is not a pointer"},
-		{object(`"a":{"type":"string"}`, ""), build[namedPointer], "published as string"},
-		{object(`"a":{"type":"integer"}`, required), build[named], "published as integer"},
 		{object(`"a":{"type":"string"}`, required), build[embeddingPointer], "exported"},
 		{object(`"a":{"type":"integer"}`, required), build[str], "published as integer"},
-		{object(`"a":{"type":"string"}`, required), build[number], "published as string"},
 		{object(`"a":{"type":"number"}`, required), build[float], ""},
-		{object(`"a":{"type":"number"}`, required), build[number], "published as number"},
-		{object(`"a":{"type":"integer"}`, required), build[float], "published as integer"},
-		{object(`"a":{"type":"array","items":{"type":"string"}}`, ""), build[listPointer], "published as array"},
-		{object(`"a":{"type":"array"}`, ""), build[list], "items of type string"},
+		{object(`"a":{"type":"array","items":{"type":"string"}}`, ""), build[listPointer], "not an array"},
+		{object(`"a":{"type":"array"}`, ""), build[list], "no items"},
 		{object(`"a":{"type":["string","integer"]}`, required), build[str], "want one type"},
-		{object(`"a":{}`, required), build[str], "want one type"},
 		{object(`"a":{"type":"string"}`, required), build[two], "field b"},
 		{object(`"a":{"type":"string"},"b":{"type":"string"}`, required), build[str], "property b has no field"},
 		{object(`"a":{"type":"string"},"b":{"type":"string"}`, `,"required":["a","b"]`), build[sameAlias], "name of two"},
 		{object(`"a":{"type":"string"}`, `,"required":["a","c"]`), build[str], "c is required"},
 		{object(`"a":{"type":"string"}`, required), build[untagged], "tagged"},
 		{object(`"a":{"type":"string"}`, required), build[unexported], "exported"},
-		{object(`"a":{"type":"string"}`, required), build[string], "not a struct"},
+		{object(`"a":{"type":"string"}`, required), build[string], "published as object"},
 		{object(`"a":{"type":"string","pattern":"x"}`, required), build[str], "pattern"},
-		{object(`"a":{"type":"string","minimum":1}`, required), build[str], "limits"},
-		{object(`"a":{"type":"string","items":{}}`, required), build[str], "items"},
-		{object(`"a":{"type":"string","properties":{}}`, required), build[str], "properties"},
-		{object(`"a":{"type":"integer","minLength":1}`, required), build[number], "limits"},
+		{object(`"a":{"type":"string","minimum":1}`, required), build[str], "keyword minimum"},
 		{object(`"a":{"type":"string"}`, `,"oneOf":[]`), build[str], "oneOf"},
-		{`{"type":"array"}`, build[str], "not object"},
-		{`{`, build[str], "input schema"},
+		{`{"type":"array"}`, build[str], "published as array"},
+		{`{`, build[str], "cannot read the schema"},
 	}
 	for _, tt := range tests {
 		got := panicOf(func() { tt.new(tool.Spec{Name: "x", InputSchema: json.RawMessage(tt.schema)}) })

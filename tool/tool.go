@@ -84,6 +84,7 @@ type Call struct {
 type Caller struct {
 	Owner string // authenticated subject; empty for the local user
 	Scope Scope  // conversation of calls that name no session
+	Agent string // label of the agent, or name of the client; empty if neither is known
 }
 
 // A Scope identifies the conversation of calls that name no session. Two scopes
@@ -94,8 +95,8 @@ type Scope struct {
 	// session can be cached.
 	Exclusive bool
 	// Project is where the calls come from, such as the URL of a repository or a
-	// directory. The same Name in another project is another scope. Empty means that
-	// it is not known.
+	// directory. The same Name in another project is another scope, and what is read back
+	// stays in the project. Empty means that it is not known.
 	Project string
 }
 

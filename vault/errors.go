@@ -3,8 +3,8 @@ package vault
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io/fs"
+	"strings"
 	"syscall"
 
 	"github.com/sequent-dev/sequent"
@@ -16,8 +16,8 @@ const (
 	CodeNotFound     sequent.Code = "note_not_found"       // no note has that URI
 	CodeExists       sequent.Code = "note_exists"          // Create found a file at that URI
 	CodeNotANote     sequent.Code = "not_a_note"           // the URI names a link, a folder or a device
-	CodeTooLarge     sequent.Code = "note_too_large"       // the note is, or would be, larger than Config.MaxBytes
-	CodeNotText      sequent.Code = "note_not_text"        // the file is neither UTF-8 nor UTF-16 with a byte order mark
+	CodeTooLarge     sequent.Code = "note_too_large"       // the note is, or would be, larger than Config.MaxBytes, or has more than MaxLinks links
+	CodeNotText      sequent.Code = "note_not_text"        // the file is not text in UTF-8
 	CodeFrontMatter  sequent.Code = "front_matter_damaged" // the front matter is not a YAML mapping; the note is unchanged
 	CodeConflict     sequent.Code = "note_conflict"        // the note kept changing during the call; safe to retry
 	CodeBusy         sequent.Code = "vault_busy"           // another process held the note's lock for too long; safe to retry
@@ -45,42 +45,51 @@ func wrap(err error, uri URI) error {
 	if uri == scheme {
 		uri = "the vault"
 	}
-	out := &sequent.Error{Err: err}
+	out := sequent.Errorf(CodeUnavailable, "", "check the vault's disk", "%s cannot be read or written", uri)
 	switch {
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
-		out.Code, out.Msg = sequent.CodeCanceled, "the call was cancelled"
+		out = sequent.Errorf(sequent.CodeCanceled, "", "", "the call was cancelled")
 	case errors.Is(err, fs.ErrNotExist) && uri == "the vault":
-		out.Code, out.Msg = CodeUnavailable, "the vault's folder was removed"
-		out.Fix = "create it again; sequent vault rebuild restores the notes of sessions"
+		out = sequent.Errorf(CodeUnavailable, "", "create it again; sequent vault rebuild restores the notes of sessions", "the vault's folder was removed")
 	case errors.Is(err, fs.ErrNotExist):
-		out.Code, out.Msg = CodeNotFound, fmt.Sprintf("there is no note %s", uri)
-		out.Fix = "check its URI"
+		out = sequent.Errorf(CodeNotFound, "", "check its URI", "there is no note %s", uri)
 	case errors.Is(err, fs.ErrExist):
-		out.Code, out.Msg = CodeExists, fmt.Sprintf("%s already exists", uri)
-		out.Fix = "choose another name, or update the note"
-	case errors.Is(err, syscall.ENOTDIR), errors.Is(err, syscall.EISDIR), escapes(err):
-		out.Code, out.Msg = CodeNotANote, fmt.Sprintf("%s does not lead to a file of the vault", uri)
-		out.Fix = "name a Markdown file that is in the vault itself"
+		out = sequent.Errorf(CodeExists, "", "choose another name, or update the note", "%s already exists", uri)
+	case errors.Is(err, syscall.ENOTDIR), errors.Is(err, syscall.EISDIR), strings.Contains(err.Error(), "escapes from parent"): // as os.Root says
+		out = sequent.Errorf(CodeNotANote, "", "name a Markdown file that is in the vault itself", "%s does not lead to a file of the vault", uri)
 	case isFull(err):
-		out.Code, out.Msg = CodeFull, "the vault's disk is full"
-		out.Fix = "free some space and try again"
+		out = sequent.Errorf(CodeFull, "", "free some space and try again", "the vault's disk is full")
 	case isReadOnly(err):
-		out.Code, out.Msg = CodeReadOnly, fmt.Sprintf("the program has no permission to read or write %s", uri)
-		out.Fix = "give the program's user read and write permission for the vault's folder and files"
+		out = sequent.Errorf(CodeReadOnly, "", "give the program's user read and write permission for the vault's folder and files",
+			"the program has no permission to read or write %s", uri)
 	case errors.Is(err, syscall.ENAMETOOLONG):
-		out.Code, out.Msg = CodeInvalidURI, "the name is longer than the file system allows"
-		out.Fix = "choose a shorter name"
-	default:
-		out.Code, out.Msg = CodeUnavailable, fmt.Sprintf("%s cannot be read or written", uri)
-		out.Fix = "check the vault's disk"
+		out = sequent.Errorf(CodeInvalidURI, "", "choose a shorter name", "the name is longer than the file system allows")
 	}
+	out.Err = err
 	return out
 }
 
 func notANote(uri URI, what string) error {
-	return &sequent.Error{
-		Code: CodeNotANote,
-		Msg:  fmt.Sprintf("%s is not a note: %s", uri, what),
-		Fix:  "put a Markdown file there, or name another",
+	return sequent.Errorf(CodeNotANote, "", "put a Markdown file there, or name another", "%s is not a note: %s", uri, what)
+}
+
+func conflict(uri URI) error {
+	return sequent.Errorf(CodeConflict, "", "try again", "%s kept changing during the call; nothing was written", uri)
+}
+
+func (v *Vault) tooLarge(uri URI) error {
+	return sequent.Errorf(CodeTooLarge, "content", "split it into several notes",
+		"%s is larger than %d bytes, the limit for a note", uri, v.maxBytes)
+}
+
+// MaxLinks limits the WikiLinks of a note.
+const MaxLinks = 10_000
+
+// CheckLinks refuses a note with more than MaxLinks.
+func CheckLinks(uri URI, links int) error {
+	if links <= MaxLinks {
+		return nil
 	}
+	return sequent.Errorf(CodeTooLarge, "content", "split it into several notes",
+		"%s has %d links, and the limit for a note is %d", uri, links, MaxLinks)
 }

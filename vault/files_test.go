@@ -4,7 +4,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
-	"slices"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -15,57 +15,33 @@ import (
 
 func TestFilesThatAreNoNotes(t *testing.T) {
 	v, dir := open(t)
-	put(t, dir, "workflows/b.json", "{}")
-	put(t, dir, "workflows/a.json", "[]")
-	put(t, dir, "workflows/.hidden", "")
-	put(t, dir, "workflows/deeper/c.json", "")
-	names, err := v.List(t.Context(), "workflows")
-	if err != nil || !slices.Equal(names, []string{"a.json", "b.json"}) {
-		t.Errorf("%q, %v", names, err)
+	for _, name := range []string{"b.json", "a.JSON", ".hidden.json", "deeper/c.json", "x.md"} {
+		put(t, dir, "workflows/"+name, name)
 	}
-	if names, err := v.List(t.Context(), "none/such"); err != nil || len(names) > 0 {
-		t.Errorf("%q, %v", names, err)
+	var failed []error
+	files := func(folder string) map[string][]byte {
+		return v.Files(t.Context(), folder, ".json", func(err error) { failed = append(failed, err) })
 	}
-	if _, err := v.List(t.Context(), "workflows/a.json"); sequent.CodeOf(err) != vault.CodeNotANote {
-		t.Errorf("a file is listed: %v", err)
+	if got := files("workflows"); len(got) != 2 || string(got["b.json"]) != "b.json" || len(files("none/such")) > 0 || len(failed) > 0 {
+		t.Errorf("%q, %v", got, failed)
 	}
-	data, err := v.ReadFile(t.Context(), "workflows/a.json")
-	if err != nil || string(data) != "[]" {
-		t.Errorf("%q, %v", data, err)
-	}
-	for path, code := range map[string]sequent.Code{
-		"workflows": vault.CodeNotANote, "workflows/none": vault.CodeNotFound, "../x": vault.CodeInvalidURI, ".sequent/id": vault.CodeInvalidURI,
-	} {
-		if _, err := v.ReadFile(t.Context(), path); sequent.CodeOf(err) != code {
-			t.Errorf("ReadFile(%s): %v, want %s", path, err, code)
-		}
+	put(t, dir, "workflows/large.json", strings.Repeat("x", 2<<20))
+	if files("workflows"); len(failed) != 1 || sequent.CodeOf(failed[0]) != vault.CodeTooLarge {
+		t.Errorf("%v", failed)
 	}
 }
 
-func TestState(t *testing.T) {
+// A note in UTF-16 is text, and is in UTF-8 after a change. A file full of zeros is none.
+func TestEncodings(t *testing.T) {
 	v, dir := open(t)
-	if _, err := v.ReadState(t.Context(), "things", "one"); !errors.Is(err, vault.ErrNotFound) {
+	put(t, dir, "a.md", "\xFF\xFE[\x00[\x00a\x00]\x00]\x00")
+	put(t, dir, "b.md", "[\x00[\x00a\x00]\x00]\x00")
+	n, err := v.Update(t.Context(), "memory://a", func(n *vault.Note) error { n.Body += " b"; return nil })
+	if got := get(t, dir, "a.md"); err != nil || n.Body != "[[a]] b" || got != n.Body {
+		t.Errorf("%q, %v", got, err)
+	}
+	if _, err := v.Read(t.Context(), "memory://b"); sequent.CodeOf(err) != vault.CodeNotText {
 		t.Errorf("%v", err)
-	}
-	for _, text := range []string{"long enough", "short"} {
-		if err := v.WriteState("things", "one", []byte(text)); err != nil {
-			t.Fatal(err)
-		}
-		data, err := v.ReadState(t.Context(), "things", "one")
-		if err != nil || string(data) != text {
-			t.Errorf("%q, %v", data, err)
-		}
-	}
-	root, err := v.State()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer root.Close()
-	if data, err := root.ReadFile("things/one"); err != nil || string(data) != "short" {
-		t.Errorf("%q, %v", data, err)
-	}
-	if got := get(t, dir, ".sequent/.gitignore"); got != "*\n" {
-		t.Errorf("%q", got)
 	}
 }
 
@@ -84,31 +60,6 @@ func TestAbandonedFiles(t *testing.T) {
 	entries, err := os.ReadDir(filepath.Join(dir, ".sequent", "tmp"))
 	if err != nil || len(entries) != 1 || entries[0].Name() != "young" {
 		t.Errorf("%v, %v", entries, err)
-	}
-}
-
-func TestHeld(t *testing.T) {
-	v, dir := open(t)
-	put(t, dir, "a.md", "\r\none\r\n")
-	err := v.Hold(t.Context(), "memory://a", func(h *vault.Held) error {
-		n, err := h.Read()
-		if err != nil || n.LineBreak() != "\r\n" {
-			t.Errorf("%+v, %v", n, err)
-		}
-		info, err := h.Append("two\r\n", n.Info)
-		if err != nil {
-			return err
-		}
-		if _, err := h.Append("three\r\n", n.Info); sequent.CodeOf(err) != vault.CodeConflict {
-			t.Errorf("a note that has changed: %v", err)
-		}
-		if now, err := h.Stat(); err != nil || now != info || now.Size != int64(len("\r\none\r\ntwo\r\n")) {
-			t.Errorf("%+v, %v, want %+v", now, err, info)
-		}
-		return nil
-	})
-	if got := get(t, dir, "a.md"); err != nil || got != "\r\none\r\ntwo\r\n" {
-		t.Errorf("%q, %v", got, err)
 	}
 }
 

@@ -30,11 +30,6 @@ func TestUpdatesTakeTurns(t *testing.T) {
 					note.Body += fmt.Sprintf("%d.%d\n", w, n)
 					return nil
 				})
-				if err == nil {
-					err = v.Hold(t.Context(), "memory://log", func(h *vault.Held) error {
-						return second(h.Append(fmt.Sprintf("%d.%d appended\n", w, n), vault.Info{}))
-					})
-				}
 				if err != nil {
 					t.Error(err)
 				}
@@ -45,10 +40,8 @@ func TestUpdatesTakeTurns(t *testing.T) {
 	text := get(t, dir, "log.md")
 	for w := range writers {
 		for n := range changes {
-			for _, line := range []string{fmt.Sprintf("%d.%d\n", w, n), fmt.Sprintf("%d.%d appended\n", w, n)} {
-				if strings.Count("\n"+text, "\n"+line) != 1 {
-					t.Errorf("%q is there %d times", line, strings.Count("\n"+text, "\n"+line))
-				}
+			if line := fmt.Sprintf("%d.%d\n", w, n); strings.Count("\n"+text, "\n"+line) != 1 {
+				t.Errorf("%q is there %d times", line, strings.Count("\n"+text, "\n"+line))
 			}
 		}
 	}
@@ -58,7 +51,8 @@ func TestWaitingHasAnEnd(t *testing.T) {
 	dir := t.TempDir()
 	v := openIn(t, vault.Config{Dir: dir})
 	impatient := openIn(t, vault.Config{Dir: dir, LockTimeout: 20 * time.Millisecond})
-	err := v.Hold(t.Context(), "memory://Note", func(*vault.Held) error {
+	put(t, dir, "Note.md", "x")
+	_, err := v.Update(t.Context(), "memory://Note", func(*vault.Note) error {
 		// The same file on a case-insensitive file system.
 		err := impatient.Create(t.Context(), &vault.Note{URI: "memory://note"})
 		if sequent.CodeOf(err) != vault.CodeBusy {
@@ -66,11 +60,8 @@ func TestWaitingHasAnEnd(t *testing.T) {
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
 		defer cancel()
-		for _, v := range []*vault.Vault{v, openIn(t, vault.Config{Dir: dir})} {
-			err := v.Create(ctx, &vault.Note{URI: "memory://note"})
-			if sequent.CodeOf(err) != sequent.CodeCanceled {
-				t.Errorf("given up: %v", err)
-			}
+		if err := v.Create(ctx, &vault.Note{URI: "memory://note"}); sequent.CodeOf(err) != sequent.CodeCanceled {
+			t.Errorf("given up: %v", err)
 		}
 		return nil
 	})
@@ -78,28 +69,7 @@ func TestWaitingHasAnEnd(t *testing.T) {
 		t.Fatal(err)
 	}
 	// A caller that timed out holds nothing.
-	if err := v.Create(t.Context(), &vault.Note{URI: "memory://note"}); err != nil {
+	if _, err := v.Update(t.Context(), "memory://Note", func(*vault.Note) error { return nil }); err != nil {
 		t.Error(err)
-	}
-}
-
-func TestIDIsOne(t *testing.T) {
-	dir := t.TempDir()
-	ids := make([]string, 8)
-	var wg sync.WaitGroup
-	for i := range ids {
-		v := openIn(t, vault.Config{Dir: dir})
-		wg.Go(func() {
-			var err error
-			if ids[i], err = v.ID(t.Context(), ""); err != nil {
-				t.Error(err)
-			}
-		})
-	}
-	wg.Wait()
-	for _, id := range ids {
-		if id != ids[0] || len(id) != 26 {
-			t.Errorf("%q", ids)
-		}
 	}
 }

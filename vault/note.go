@@ -1,6 +1,7 @@
 package vault
 
 import (
+	"cmp"
 	"io/fs"
 	"strings"
 	"time"
@@ -47,23 +48,24 @@ func ParseNote(uri URI, data []byte) *Note {
 
 // Bytes returns the content of the note's file.
 func (n *Note) Bytes() []byte {
-	var b strings.Builder
+	parts := []string{"", n.Front.open, n.Front.text, n.Front.end, n.Body}
 	if n.bom {
-		b.WriteString(bom)
+		parts[0] = bom
 	}
-	b.WriteString(n.Front.open)
-	b.WriteString(n.Front.text)
-	b.WriteString(n.Front.end)
-	b.WriteString(n.Body)
-	return []byte(b.String())
+	data := make([]byte, 0, len(bom)+len(n.Front.open)+len(n.Front.text)+len(n.Front.end)+len(n.Body))
+	for _, p := range parts {
+		data = append(data, p...)
+	}
+	return data
 }
 
 // LineBreak returns the line break of the note's first line: "\r\n" or "\n".
 func (n *Note) LineBreak() string {
-	if n.Front.open != "" {
-		return n.Front.lineBreak()
+	first, _, _ := strings.Cut(cmp.Or(n.Front.open, n.Body), "\n")
+	if strings.HasSuffix(first, "\r") {
+		return "\r\n"
 	}
-	return lineBreak(n.Body)
+	return "\n"
 }
 
 // AddSection appends Markdown to the body, after an empty line and with the note's line
@@ -79,39 +81,22 @@ func (n *Note) AddSection(markdown string) {
 	n.Body += strings.ReplaceAll(markdown, "\n", br)
 }
 
-func lineBreak(text string) string {
-	if i := strings.IndexByte(text, '\n'); i > 0 && text[i-1] == '\r' {
-		return "\r\n"
-	}
-	return "\n"
-}
-
-// clone returns a copy that can be changed.
-func (n *Note) clone() *Note {
-	c := *n
-	return &c
-}
-
 // split divides a text into front matter and body.
 func split(text string) (Front, string) {
-	open, rest, ok := cutLine(text)
-	if !ok || strings.TrimRight(open, " \t\r\n") != fence {
-		return Front{}, text
-	}
-	for at := 0; at < len(rest); {
-		line, _, _ := cutLine(rest[at:])
-		if strings.TrimRight(line, " \t\r\n") == fence {
-			return Front{open: open, text: rest[:at], end: line}, rest[at+len(line):]
+	var f Front
+	end := 0
+	for line := range strings.Lines(text) {
+		isFence := strings.TrimRight(line, " \t\r\n") == fence
+		end += len(line)
+		switch {
+		case f.open == "" && !(isFence && strings.HasSuffix(line, "\n")):
+			return Front{}, text
+		case f.open == "":
+			f.open = line
+		case isFence:
+			f.text, f.end = text[len(f.open):end-len(line)], line
+			return f, text[end:]
 		}
-		at += len(line)
 	}
 	return Front{}, text
-}
-
-// cutLine returns the first line with its line break, and the rest.
-func cutLine(text string) (line, rest string, ok bool) {
-	if i := strings.IndexByte(text, '\n'); i >= 0 {
-		return text[:i+1], text[i+1:], true
-	}
-	return text, "", text != ""
 }

@@ -44,26 +44,6 @@ func makeSpecial(t *testing.T, dir string) []string {
 	return names
 }
 
-// Another hard link of a note may be a backup and stays unchanged.
-func TestHardLinks(t *testing.T) {
-	v, dir := open(t)
-	put(t, dir, "a.md", "one\n")
-	backup := filepath.Join(t.TempDir(), "a.md")
-	if err := os.Link(filepath.Join(dir, "a.md"), backup); err != nil {
-		t.Skipf("SKIP: no hard links here: %v", err)
-	}
-	err := v.Hold(t.Context(), "memory://a", func(h *vault.Held) error { return second(h.Append("two\n", vault.Info{})) })
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got := get(t, filepath.Dir(backup), "a.md"); got != "one\n" {
-		t.Errorf("the other name has %q", got)
-	}
-	if got := get(t, dir, "a.md"); got != "one\ntwo\n" {
-		t.Errorf("the note has %q", got)
-	}
-}
-
 func TestReadOnlyNote(t *testing.T) {
 	v, dir := open(t)
 	put(t, dir, "a.md", "one\n")
@@ -73,12 +53,8 @@ func TestReadOnlyNote(t *testing.T) {
 	if _, err := v.Read(t.Context(), "memory://a"); err != nil {
 		t.Error(err)
 	}
-	for _, err := range []error{
-		second(v.Update(t.Context(), "memory://a", func(n *vault.Note) error { n.Body = "two"; return nil })),
-		v.Hold(t.Context(), "memory://a", func(h *vault.Held) error { return second(h.Append("two", vault.Info{})) }),
-	} {
-		if sequent.CodeOf(err) != vault.CodeReadOnly {
-			t.Errorf("%v", err)
-		}
+	_, err := v.Update(t.Context(), "memory://a", func(n *vault.Note) error { n.Body = "two"; return nil })
+	if sequent.CodeOf(err) != vault.CodeReadOnly {
+		t.Errorf("%v", err)
 	}
 }

@@ -24,9 +24,6 @@ func isReadOnly(err error) bool {
 	return errors.Is(err, fs.ErrPermission) || errors.Is(err, errorWriteProtect)
 }
 
-// links returns 1: a file with several hard links is written in place.
-func links(fs.FileInfo) uint64 { return 1 }
-
 func noLinks(err error) bool {
 	return errors.Is(err, errors.ErrUnsupported) || errors.Is(err, errorNotSupported) || errors.Is(err, errorInvalidFunction)
 }

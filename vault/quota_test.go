@@ -48,7 +48,7 @@ func testMaxNotes(t *testing.T, dir string) {
 	if err := v.Room(t.Context()); sequent.CodeOf(err) != sequent.CodeQuotaExceeded {
 		t.Errorf("Room: %v", err)
 	}
-	if err := v.Delete(t.Context(), "memory://0.md"); err != nil {
+	if err := v.Delete(t.Context(), "memory://0.md", nil); err != nil {
 		t.Fatal(err)
 	}
 	if err := create("third.md"); err != nil {

@@ -2,6 +2,7 @@ package vault
 
 import (
 	"fmt"
+	"io/fs"
 	"net/url"
 	"path"
 	"strings"
@@ -64,6 +65,20 @@ func (u URI) Name() string {
 	return strings.TrimPrefix(base, "/")
 }
 
+// FolderPath returns the slash-separated path of a folder from its URI, such as
+// memory://ideas/, with a slash at its end; empty for the vault itself, which the empty
+// URI names too.
+func FolderPath(uri string) (string, error) {
+	if uri == "" || strings.EqualFold(uri, scheme) {
+		return "", nil
+	}
+	p, err := pathOf(strings.TrimRight(uri, "/") + "/x")
+	return strings.TrimSuffix(p, "x"+extension), err
+}
+
+// FolderURI returns the URI of a folder's path, which ends in a slash or is empty.
+func FolderURI(p string) string { return string(uriOf(p)) }
+
 // uriOf returns the URI of a checked path.
 func uriOf(p string) URI {
 	parts := strings.Split(p, "/")
@@ -71,6 +86,10 @@ func uriOf(p string) URI {
 		parts[i] = url.PathEscape(part)
 	}
 	return URI(scheme + strings.Join(parts, "/"))
+}
+
+func infoOf(p string, info fs.FileInfo) Info {
+	return Info{URI: uriOf(p), Size: info.Size(), Modified: info.ModTime()}
 }
 
 func pathOf(s string) (string, error) {
@@ -148,9 +167,10 @@ func badName(name string) string {
 			return fmt.Sprintf("one of its names holds %q, which not every system allows", r)
 		case unicode.IsControl(r), r == '\u2028', r == '\u2029':
 			return fmt.Sprintf("one of its names holds the control character %U", r)
-		case unicode.Is(unicode.Bidi_Control, r), r == '\uFEFF':
-			return fmt.Sprintf("one of its names holds the invisible character %U", r)
 		}
+	}
+	if shown := printable.Text(name); shown != name {
+		return fmt.Sprintf("one of its names holds an invisible character: %s", shown)
 	}
 	return ""
 }
@@ -171,9 +191,6 @@ func reserved(name string) bool {
 }
 
 func invalidURI(given, why string) error {
-	return &sequent.Error{
-		Code: CodeInvalidURI, Field: "uri",
-		Msg: fmt.Sprintf("%q cannot name a note: %s", printable.Short(given, 100), why),
-		Fix: "use memory://folder/name.md",
-	}
+	return sequent.Errorf(CodeInvalidURI, "uri", "use memory://folder/name.md",
+		"%q cannot name a note: %s", printable.Short(given, 100), why)
 }

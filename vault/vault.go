@@ -2,9 +2,11 @@ package vault
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"io/fs"
 	"os"
+	"sync"
 	"time"
 
 	"github.com/sequent-dev/sequent"
@@ -15,13 +17,13 @@ type Config struct {
 	Dir string // the folder; required
 	// Create creates a missing folder, accessible only to its owner.
 	Create bool
-	// MaxBytes limits the size of a note; 0 means 16 MiB.
+	// MaxBytes limits the size of a note; 0 means 1 MiB.
 	MaxBytes int64
 	// MaxNotes limits the number of notes; 0 means no limit. Further ones are refused
 	// with [sequent.CodeQuotaExceeded].
 	MaxNotes int
-	// LockTimeout limits how long a call waits for another process that writes to
-	// the same note; 0 means 10 seconds.
+	// LockTimeout limits how long a call waits for another writer of the same note; 0
+	// means 10 seconds.
 	LockTimeout time.Duration
 	// Wrote is called after each attempt to write or delete a note, unless it is
 	// nil. It is called by several goroutines at once and must not block.
@@ -34,10 +36,13 @@ type Vault struct {
 	root        *os.Root
 	dir         string
 	maxBytes    int64
+	maxNotes    int
 	lockTimeout time.Duration
 	wrote       func(URI)
-	locks       locks
-	tally       tally
+
+	mu      sync.Mutex // guards the fields below; held while notes are counted
+	notes   int        // in a vault with a maximum
+	counted time.Time
 }
 
 // stateDir holds the files that are not notes.
@@ -48,22 +53,18 @@ const stateDir = ".sequent"
 func Open(cfg Config) (*Vault, error) {
 	root, err := openDir(cfg)
 	if err != nil {
-		return nil, openError(err)
+		out := &sequent.Error{Code: CodeUnavailable, Msg: "the vault's folder cannot be opened", Fix: "check its path and permissions", Err: err}
+		if errors.Is(err, fs.ErrNotExist) {
+			out.Msg, out.Fix = "the vault's folder does not exist", "create it, or name another"
+		}
+		return nil, out
 	}
 	v := &Vault{
-		root: root, dir: cfg.Dir,
-		maxBytes:    cmp.Or(cfg.MaxBytes, 16<<20),
-		lockTimeout: cmp.Or(cfg.LockTimeout, 10*time.Second),
-		wrote:       cfg.Wrote,
-		tally:       tally{most: cfg.MaxNotes},
+		root: root, dir: cfg.Dir, wrote: cfg.Wrote, maxNotes: cfg.MaxNotes,
+		maxBytes: cmp.Or(cfg.MaxBytes, 1<<20), lockTimeout: cmp.Or(cfg.LockTimeout, 10*time.Second),
 	}
 	if v.wrote == nil {
 		v.wrote = func(URI) {}
-	}
-	v.locks.init()
-	if err := v.checkState(); err != nil {
-		_ = root.Close()
-		return nil, err
 	}
 	return v, nil
 }
@@ -82,38 +83,68 @@ func openDir(cfg Config) (*os.Root, error) {
 	return root, err
 }
 
-func openError(err error) error {
-	out := &sequent.Error{Code: CodeUnavailable, Msg: "the vault's folder cannot be opened", Fix: "check its path and permissions", Err: err}
-	if errors.Is(err, fs.ErrNotExist) {
-		out.Msg, out.Fix = "the vault's folder does not exist", "create it, or name another"
-	}
-	return out
-}
-
-// checkState refuses a vault whose folder .sequent is a link or a file.
-func (v *Vault) checkState() error {
-	for _, name := range []string{stateDir, lockDir, tempDir} {
-		info, err := v.root.Lstat(name)
-		if errors.Is(err, fs.ErrNotExist) {
-			continue
-		}
-		if err == nil && !info.IsDir() {
-			err = errors.New(name + " is not a folder")
-		}
-		if err != nil {
-			return &sequent.Error{
-				Code: CodeUnavailable,
-				Msg:  "the folder " + stateDir + " of the vault is not a folder, or cannot be read",
-				Fix:  "delete it; everything in it can be created again",
-				Err:  err,
-			}
-		}
-	}
-	return nil
-}
-
 // Close releases the folder. Calls in progress finish or fail.
 func (v *Vault) Close() error { return v.root.Close() }
 
 // Dir returns Config.Dir.
 func (v *Vault) Dir() string { return v.dir }
+
+// MaxBytes returns the limit for the size of a note.
+func (v *Vault) MaxBytes() int64 { return v.maxBytes }
+
+// State opens the folder .sequent of the vault and creates it if necessary. It is for
+// data that can be rebuilt from the notes. The names locks and tmp are taken. The
+// caller closes the folder.
+func (v *Vault) State() (*os.Root, error) {
+	if err := v.makeFolder(stateDir); err != nil {
+		return nil, wrap(err, scheme)
+	}
+	root, err := v.root.OpenRoot(stateDir)
+	return root, wrap(err, scheme)
+}
+
+// Writable returns an error if the vault is not writable, for instance because its disk
+// is full.
+func (v *Vault) Writable() error {
+	const enough = 16 << 10 // bytes, to notice a full disk
+	temp, err := v.writeTemp(make([]byte, enough), 0o600)
+	if err == nil {
+		err = v.root.Remove(temp)
+	}
+	return wrap(err, scheme)
+}
+
+// Room returns an error with the code [sequent.CodeQuotaExceeded] if the vault has as
+// many notes as [Config.MaxNotes] allows. People and other processes change their number
+// too: it is counted again after a second.
+func (v *Vault) Room(ctx context.Context) error {
+	if v.maxNotes <= 0 {
+		return nil
+	}
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if time.Since(v.counted) > time.Second {
+		v.notes = 0
+		for _, err := range v.Walk(ctx) {
+			if err := ctx.Err(); err != nil {
+				return wrap(err, scheme)
+			}
+			if err == nil { // what cannot be read is no note
+				v.notes++
+			}
+		}
+		v.counted = time.Now()
+	}
+	if v.notes < v.maxNotes {
+		return nil
+	}
+	return sequent.Errorf(sequent.CodeQuotaExceeded, "", "delete notes that are no longer needed, or ask for a larger quota",
+		"the vault has %d notes, and the quota is %d", v.notes, v.maxNotes)
+}
+
+// count adds to the number of notes.
+func (v *Vault) count(n int) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.notes += n
+}

@@ -6,10 +6,8 @@ import (
 	"fmt"
 	"io/fs"
 	"iter"
-	"path"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/sequent-dev/sequent"
 )
@@ -21,27 +19,82 @@ import (
 // yields an error and an empty Info, and continues. It skips files that are not
 // Markdown, symbolic links, and names that begin with a dot. If ctx is cancelled, the
 // last error has the code sequent.CodeCanceled.
-func (v *Vault) Walk(ctx context.Context) iter.Seq2[Info, error] {
-	return func(yield func(Info, error) bool) { v.walkAhead(ctx, ".", yield) }
-}
+func (v *Vault) Walk(ctx context.Context) iter.Seq2[Info, error] { return v.walk(ctx, ".") }
 
 // WalkFolder is Walk in one folder, given by its slash-separated path. A missing folder
 // has no notes.
 func (v *Vault) WalkFolder(ctx context.Context, folder string) iter.Seq2[Info, error] {
-	return func(yield func(Info, error) bool) {
-		err := checkFile(folder)
-		if err == nil {
-			err = v.noLinksOnTheWay(folder + "/x")
+	if err := v.noLinksOnTheWay(folder + "/x"); err != nil {
+		return func(yield func(Info, error) bool) {
+			if !errors.Is(err, fs.ErrNotExist) {
+				yield(Info{}, wrap(err, URI(scheme+folder)))
+			}
 		}
-		if errors.Is(err, fs.ErrNotExist) {
-			return
-		}
-		if err != nil {
-			yield(Info{}, wrap(err, fileURI(folder)))
-			return
-		}
-		v.walkAhead(ctx, folder, yield)
 	}
+	return v.walk(ctx, folder)
+}
+
+func (v *Vault) walk(ctx context.Context, folder string) iter.Seq2[Info, error] {
+	return func(yield func(Info, error) bool) {
+		visit := func(p string, e fs.DirEntry, err error) error {
+			if err == nil {
+				err = ctx.Err()
+			}
+			var info Info
+			switch {
+			case errors.Is(err, fs.ErrNotExist): // removed since
+				return nil
+			case err != nil:
+				err = wrap(err, URI(scheme+p))
+			case p == folder:
+				return nil
+			case e.Name()[0] == '.' || !e.IsDir() && !(e.Type().IsRegular() && isNote(e.Name())):
+				return skip(e)
+			default:
+				if info, err = infoOfEntry(p, e); err == nil && info.URI == "" {
+					return nil
+				}
+			}
+			if !yield(info, err) || ctx.Err() != nil {
+				return fs.SkipAll
+			}
+			if err != nil && e != nil {
+				return skip(e)
+			}
+			return nil
+		}
+		_ = fs.WalkDir(v.root.FS(), folder, visit)
+	}
+}
+
+// skip leaves out an entry of a folder.
+func skip(e fs.DirEntry) error {
+	if e.IsDir() {
+		return fs.SkipDir
+	}
+	return nil
+}
+
+// infoOfEntry returns the state of a note, or nothing for a folder and for what is gone.
+func infoOfEntry(p string, e fs.DirEntry) (Info, error) {
+	why := badName(e.Name())
+	if len(p) > maxPathBytes {
+		why = fmt.Sprintf("its path is longer than %d bytes", maxPathBytes)
+	}
+	if why != "" {
+		return Info{}, sequent.Errorf(CodeInvalidURI, "uri", "rename it", "the file %q is left out: %s", p, why)
+	}
+	if e.IsDir() {
+		return Info{}, nil
+	}
+	info, err := e.Info()
+	if errors.Is(err, fs.ErrNotExist) || err == nil && !info.Mode().IsRegular() {
+		return Info{}, nil
+	}
+	if err != nil {
+		return Info{}, wrap(err, uriOf(p))
+	}
+	return infoOf(p, info), nil
 }
 
 // Recent returns the notes whose path begins with prefix, last changed first, at
@@ -61,121 +114,4 @@ func (v *Vault) Recent(ctx context.Context, prefix string, limit int) ([]Info, e
 		return list, nil
 	}
 	return list[:min(limit, len(list))], nil
-}
-
-// A walker reads folders ahead, on other cores: nearly all time of a walk is spent in
-// system calls for each file.
-type walker struct {
-	*Vault
-	reading sync.WaitGroup
-}
-
-// readAheadFolders is how many folders of one folder are read ahead.
-const readAheadFolders = 4
-
-// An item is an entry of a folder: a folder, a note, or an error.
-type item struct {
-	folder string // the path of a folder; empty for a note or an error
-	info   Info
-	err    error
-}
-
-func (v *Vault) walkAhead(ctx context.Context, folder string, yield func(Info, error) bool) {
-	w := walker{Vault: v}
-	defer w.reading.Wait()
-	w.walk(ctx, w.list(folder), yield)
-}
-
-// list starts to read a folder.
-func (w *walker) list(folder string) <-chan []item {
-	out := make(chan []item, 1)
-	w.reading.Go(func() {
-		entries, err := fs.ReadDir(w.root.FS(), folder)
-		if err != nil && len(entries) == 0 {
-			if errors.Is(err, fs.ErrNotExist) {
-				out <- nil // removed since
-			} else {
-				out <- []item{{err: wrap(err, fileURI(folder))}}
-			}
-			return
-		}
-		items := make([]item, 0, len(entries))
-		for _, e := range entries {
-			if it, ok := itemOf(folder, e); ok {
-				items = append(items, it)
-			}
-		}
-		out <- items
-	})
-	return out
-}
-
-// itemOf returns the item for an entry of a folder, or false for one that is skipped.
-func itemOf(folder string, e fs.DirEntry) (item, bool) {
-	name := e.Name()
-	if name[0] == '.' || !e.IsDir() && !(e.Type().IsRegular() && isNote(name)) {
-		return item{}, false
-	}
-	p := path.Join(folder, name)
-	if why := badName(name); why != "" {
-		return item{err: unnamable(p, why)}, true
-	}
-	if len(p) > maxPathBytes {
-		return item{err: unnamable(p, fmt.Sprintf("its path is longer than %d bytes", maxPathBytes))}, true
-	}
-	if e.IsDir() {
-		return item{folder: p}, true
-	}
-	info, err := e.Info()
-	switch {
-	case errors.Is(err, fs.ErrNotExist), err == nil && !info.Mode().IsRegular():
-		return item{}, false
-	case err != nil:
-		return item{err: wrap(err, uriOf(p))}, true
-	}
-	return item{info: infoOf(p, info)}, true
-}
-
-// walk yields the items of a folder and the folders below it. It reports whether to
-// continue.
-func (w *walker) walk(ctx context.Context, reading <-chan []item, yield func(Info, error) bool) bool {
-	items := <-reading
-	var below []string // folders that are not yet walked
-	for _, it := range items {
-		if it.folder != "" {
-			below = append(below, it.folder)
-		}
-	}
-	ahead := make(map[string]<-chan []item, readAheadFolders)
-	for _, it := range items {
-		if err := ctx.Err(); err != nil {
-			yield(Info{}, wrap(err, scheme))
-			return false
-		}
-		if it.folder == "" {
-			if !yield(it.info, it.err) {
-				return false
-			}
-			continue
-		}
-		for _, next := range below[:min(readAheadFolders, len(below))] {
-			if ahead[next] == nil {
-				ahead[next] = w.list(next)
-			}
-		}
-		below = below[1:] // this folder
-		if !w.walk(ctx, ahead[it.folder], yield) {
-			return false
-		}
-		delete(ahead, it.folder)
-	}
-	return true
-}
-
-func unnamable(p, why string) error {
-	return &sequent.Error{
-		Code: CodeInvalidURI, Field: "uri",
-		Msg: fmt.Sprintf("the file %q is left out: %s", p, why),
-		Fix: "rename it",
-	}
 }

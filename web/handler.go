@@ -1,7 +1,6 @@
 package web
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"log/slog"
@@ -12,8 +11,7 @@ import (
 	"github.com/sequent-dev/sequent"
 	"github.com/sequent-dev/sequent/auth"
 	"github.com/sequent-dev/sequent/internal/admission"
-	"github.com/sequent-dev/sequent/internal/drafts"
-	"github.com/sequent-dev/sequent/internal/governor"
+	"github.com/sequent-dev/sequent/internal/limits"
 )
 
 // The prefixes of the paths that a Handler answers.
@@ -24,23 +22,25 @@ const (
 
 // A Config configures a Handler.
 type Config struct {
-	Engine   *sequent.Engine    // required
-	Gate     *admission.Gate    // required
-	Governor *governor.Governor // required
-	Auth     auth.Authenticator // whose the sessions are; nil means those of Engine
-	SignIn   SignIn             // through a provider, besides tokens; nil for none. With Auth and PublicURL
-	Key      *Key               // admits only requests that carry it; nil means all. Not with Auth
-	ReadOnly bool               // refuse notes
-	Drafts   *drafts.Board      // thoughts that models are writing; nil for none
-	Version  string             // of the program
-	Logger   *slog.Logger       // nil means discard
-	Ending   context.Context    // streams end when it is done; nil means never
-	Timeout  time.Duration      // for a client to read a part of a reply; 0 means 30 s
-	Now      func() time.Time   // nil means time.Now
+	Engine  *sequent.Engine  // required
+	Store   sequent.Store    // of Engine, for links and sign-in codes; nil for none
+	Gate    *admission.Gate  // required
+	Limiter *limits.Limiter  // required
+	Auth    auth.Guarantor   // whose the sessions are; nil means those of Engine
+	SignIn  SignIn           // through a provider, besides tokens; nil for none. With Auth and PublicURL
+	Key     *Key             // admits only requests that carry it; nil means all. Not with Auth
+	Drafts  *Drafts          // thoughts that models are writing; nil for none
+	Version string           // of the program
+	Logger  *slog.Logger     // nil means discard
+	Ending  context.Context  // streams end when it is done; nil means never
+	Now     func() time.Time // nil means time.Now
 	// Observe is called before a request to the API is answered. The request is answered with
 	// the returned context, and end is called when it is answered or its stream has begun.
 	// Nil means none.
 	Observe func(ctx context.Context, a *Access) (_ context.Context, end func())
+	// Used is called with the session of a link that is made or revoked; nil calls nothing.
+	// It is for a log of who has changed what, as that of [sequent.Config].
+	Used func(ctx context.Context, k sequent.Key, changes bool)
 	// PublicURL is the origin at which people open the pages, such as https://think.example.com, also for links;
 	// required with SignIn.
 	PublicURL string
@@ -50,13 +50,11 @@ type Config struct {
 type Handler struct {
 	config Config
 	api    *http.ServeMux
-	pages  *pages
-	masked maskedSessions
+	masked *masked
 }
 
 // New returns a Handler.
 func New(cfg Config) *Handler {
-	cfg.Timeout = cmp.Or(cfg.Timeout, 30*time.Second)
 	if cfg.Ending == nil {
 		cfg.Ending = context.Background()
 	}
@@ -66,93 +64,116 @@ func New(cfg Config) *Handler {
 	if cfg.Now == nil {
 		cfg.Now = time.Now
 	}
-	h := &Handler{config: cfg, api: http.NewServeMux(), pages: newPages()}
+	if cfg.Used == nil {
+		cfg.Used = func(context.Context, sequent.Key, bool) {}
+	}
+	h := &Handler{config: cfg, api: http.NewServeMux(), masked: &masked{turn: make(chan struct{}, 1)}}
 	h.route()
 	return h
 }
 
-// policy is the content security policy of the pages. Nothing is loaded but the page's own
-// scripts and styles, nothing from elsewhere, and no image at all.
-const policy = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; " +
-	"base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
-
 // ServeHTTP answers one request.
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	header := w.Header()
-	header.Set("Content-Security-Policy", policy)
-	header.Set("X-Content-Type-Options", "nosniff")
-	header.Set("Referrer-Policy", "no-referrer")
-	header.Set("Cross-Origin-Opener-Policy", "same-origin")
-	header.Set("Cross-Origin-Resource-Policy", "same-origin")
-	header.Set("Permissions-Policy", "camera=(), geolocation=(), microphone=()")
-	v := &visit{h: h, w: w, r: r, control: http.NewResponseController(w)}
-	defer v.end()
-	v.limitWrite()
-	if strings.HasPrefix(r.URL.Path, APIPrefix) {
-		v.observe()
-		defer v.answered()
+	for name, value := range map[string]string{
+		"Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'", // pages have one of their own
+		"X-Content-Type-Options":  "nosniff", "Referrer-Policy": "no-referrer",
+		"Cross-Origin-Opener-Policy": "same-origin", "Cross-Origin-Resource-Policy": "same-origin",
+		"Permissions-Policy": "camera=(), geolocation=(), microphone=()",
+	} {
+		header.Set(name, value)
 	}
-	if !h.config.Gate.OwnName(r) {
-		v.refuse(&Refusal{Status: http.StatusForbidden, Code: "foreign_host", Message: "the server on this address answers to local names only"})
-		return
-	}
+	x := &exchange{h: h, w: w, r: r, control: http.NewResponseController(w)}
+	defer x.end()
+	x.limitWrite()
 	if !strings.HasPrefix(r.URL.Path, APIPrefix) {
-		h.pages.ServeHTTP(w, r) // they hold no data, so a link from anywhere may lead to them
+		if !h.config.Gate.OwnName(r) {
+			x.refuse(errForeignHost)
+			return
+		}
+		servePage(w, r) // it holds no data, so a link from anywhere may lead to it
 		return
 	}
 	header.Set("Cache-Control", "no-store")
-	if !h.config.Gate.OwnPage(r) {
-		v.refuse(&Refusal{Status: http.StatusForbidden, Code: "foreign_origin", Message: "pages of other sites may not call this server"})
-		return
+	x.observe()
+	defer x.answered()
+	switch {
+	case !h.config.Gate.OwnName(r):
+		x.refuse(errForeignHost)
+	case !h.config.Gate.OwnPage(r):
+		x.refuse(errForeignOrigin)
+	default:
+		x.r = x.r.WithContext(context.WithValue(x.r.Context(), exchangeKey{}, x))
+		h.api.ServeHTTP(w, x.r)
 	}
-	h.api.ServeHTTP(w, v.request())
+	if x.long {
+		admission.ReadOn(h.config.Ending, w, r)
+	}
 }
 
-// visitKey is the key of a visit in the context of its request.
-type visitKey struct{}
+var (
+	errForeignHost = &Refusal{
+		Status: http.StatusForbidden, Code: "foreign_host", Message: "the Host is no name of this server", Fix: admission.HostFix,
+	}
+	errForeignOrigin = &Refusal{
+		Status: http.StatusForbidden, Code: "foreign_origin",
+		Message: "pages of other sites may not call this server", Fix: admission.OriginFix,
+	}
+	errNoMethod = &Refusal{
+		Status: http.StatusNotFound, Code: "no_such_method",
+		Message: "the API has no such method", Fix: "see docs/reference/api.md; the current version is /api/v1/",
+	}
+)
+
+// exchangeKey is the key of an exchange in the context of its request.
+type exchangeKey struct{}
+
+// A method of the API either admits a client or answers it.
+type method = func(*exchange) error
 
 // route registers the methods of the API.
 func (h *Handler) route() {
-	open := func(pattern string, f func(*visit) error) {
+	open, owned := func(*exchange) error { return nil }, (*exchange).admitOwner
+	anyone, linked := (*exchange).admitAny, (*exchange).admitLink
+	routes := map[string][2]method{ // what admits, and what answers
+		"/api/":                     {open, func(*exchange) error { return errNoMethod }},
+		"GET /api/v1/{$}":           {open, (*exchange).about},
+		"POST /api/v1/key":          {anyone, with((*exchange).redeem)},
+		"POST /api/v1/login":        {anyone, with((*exchange).login)},
+		"POST /api/v1/login/begin":  {anyone, signingIn((*exchange).beginSignIn)},
+		"POST /api/v1/login/finish": {anyone, signingIn((*exchange).finishSignIn)},
+		"POST /api/v1/login/renew":  {anyone, signingIn((*exchange).renewSignIn)},
+		"DELETE /api/v1/login":      {anyone, (*exchange).logout},
+		"POST /api/v1/login/code":   {owned, (*exchange).newCode},
+		"GET /api/v1/export":        {owned, (*exchange).export},
+		"GET /api/v1/events":        {owned, (*exchange).events},
+		"POST /api/v1/notes":        {owned, with((*exchange).note)},
+		"POST /api/v1/store/list":   {owned, with((*exchange).storeList)},
+		"POST /api/v1/store/search": {owned, with((*exchange).storeSearch)},
+		"POST /api/v1/store/load":   {owned, with((*exchange).storeLoad)},
+		"POST /api/v1/store/usage":  {owned, with((*exchange).storeUsage)},
+	}
+	for name, document := range readers {
+		routes["GET /api/v1/"+name] = [2]method{owned, read(document)}
+	}
+	if h.links() {
+		routes["POST /api/v1/links"] = [2]method{owned, with((*exchange).makeLink)}
+		routes["GET /api/v1/links"] = [2]method{owned, (*exchange).listLinks}
+		routes["DELETE /api/v1/links/{link}"] = [2]method{owned, (*exchange).revokeLink}
+		routes["POST /api/v1/linked"] = [2]method{anyone, with((*exchange).openLink)}
+		routes["GET "+linkedPath+"{link}/session"] = [2]method{linked, read(readSession)}
+		routes["GET "+linkedPath+"{link}/events"] = [2]method{linked, (*exchange).events}
+	}
+	for pattern, m := range routes {
 		h.api.HandleFunc(pattern, func(_ http.ResponseWriter, r *http.Request) {
-			v := r.Context().Value(visitKey{}).(*visit)
-			if err := f(v); err != nil && !errors.Is(err, errClosed) {
-				v.refuse(err)
+			x := r.Context().Value(exchangeKey{}).(*exchange)
+			err := m[0](x)
+			if err == nil {
+				err = m[1](x)
+			}
+			if err != nil && !errors.Is(err, errClosed) {
+				x.refuse(err)
 			}
 		})
 	}
-	owned := func(pattern string, f func(*visit) error) {
-		open(pattern, func(v *visit) error {
-			if err := v.admit(); err != nil {
-				return err
-			}
-			room, err := v.client.Reply(v.r.Context(), "web "+pattern)
-			if err != nil {
-				return err
-			}
-			defer room.Sent()
-			v.room = room
-			return f(v)
-		})
-	}
-	open("GET /api/v1/{$}", (*visit).about)
-	open("POST /api/v1/key", (*visit).redeem)
-	open("POST /api/v1/login", (*visit).login)
-	open("POST /api/v1/login/begin", (*visit).beginSignIn)
-	open("POST /api/v1/login/finish", (*visit).finishSignIn)
-	open("POST /api/v1/login/renew", (*visit).renewSignIn)
-	open("DELETE /api/v1/login", (*visit).logout)
-	for name, d := range documents() {
-		owned("GET /api/v1/"+name, func(v *visit) error { return v.read(d) })
-	}
-	owned("POST /api/v1/notes", (*visit).note)
-	owned("GET /api/v1/export", (*visit).export)
-	owned("POST /api/v1/export", (*visit).exportRedacted)
-	owned("POST /api/v1/login/code", (*visit).newCode)
-	h.routeStore(open, owned)
-	h.routeShares(open, owned)
-	open("GET /api/v1/events", (*visit).events)
-	open("/api/", func(*visit) error {
-		return &Refusal{Status: http.StatusNotFound, Code: "no_such_method", Message: "the API has no such method", Fix: "see docs/web.md; the current version is /api/v1/"}
-	})
 }

@@ -2,184 +2,126 @@ package web
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
-	"regexp"
 	"slices"
-	"strconv"
 	"sync"
 
 	"github.com/sequent-dev/sequent"
 	"github.com/sequent-dev/sequent/internal/redact"
 )
 
-// A masking says which texts are masked, in a file or behind a link.
-type masking struct {
-	Secrets bool     `json:"secrets,omitempty"` // keys, tokens and passwords of known forms
-	Redact  []string `json:"redact,omitempty"`  // regular expressions
-}
-
-// maxPatterns is the maximum number of expressions in a request.
-const maxPatterns = 32
-
-// secrets are the patterns of known forms.
-var secrets = sync.OnceValue(redact.Secrets)
-
-func (m *masking) patterns() ([]redact.Pattern, error) {
-	if len(m.Redact) > maxPatterns {
-		return nil, invalid("redact", "has more than "+strconv.Itoa(maxPatterns)+" expressions")
-	}
-	var patterns []redact.Pattern
-	for i, text := range m.Redact {
-		expr, err := regexp.Compile(text)
-		if err != nil {
-			return nil, invalid("redact", "has an invalid regular expression: "+err.Error())
-		}
-		patterns = append(patterns, redact.Pattern{Name: "--redact " + strconv.Itoa(i+1), Expr: expr}) // it may be the secret itself
-	}
-	if m.Secrets {
-		patterns = append(patterns, secrets()...)
-	}
-	return patterns, nil
-}
-
-// text returns the masking for [sequent.Share]; empty if it masks nothing.
-func (m *masking) text() string {
-	if !m.Secrets && len(m.Redact) == 0 {
-		return ""
-	}
-	b, err := json.Marshal(m)
-	if err != nil {
-		panic("web: " + err.Error()) // it has no types that fail
-	}
-	return string(b)
-}
-
-// masksOf returns the patterns of a share; nil if it masks nothing. An error means that the session
-// must not be shown.
-func masksOf(s *sequent.Share) ([]redact.Pattern, error) {
-	if s.Mask == "" {
-		return nil, nil
-	}
-	var m masking
-	if err := json.Unmarshal([]byte(s.Mask), &m); err != nil {
-		return nil, fmt.Errorf("web: what the link %s masks cannot be read: %w", s.ID(), err)
-	}
-	patterns, err := m.patterns()
-	if err == nil && len(patterns) == 0 {
-		err = errors.New("web: the link " + s.ID() + " masks nothing that this program knows")
-	}
-	return patterns, err
-}
-
-// unmaskable is the refusal of expressions that match what cannot be masked.
-func unmaskable(err error) *Refusal {
-	return invalid("redact", "matches what cannot be masked: "+err.Error())
-}
-
-// errUnmaskable refuses to show a session that has a secret where it cannot be masked.
-var errUnmaskable = &Refusal{
-	Status: http.StatusForbidden, Code: "not_maskable", Message: "the session has a text that this link masks in a place where it cannot be masked",
-	Fix: "ask whoever sent the link for an export of the session",
-}
-
-// session returns a session as the visitor may see it: a link can mask texts.
-func (v *visit) session(ctx context.Context, id sequent.ID) (*sequent.Session, error) {
-	if v.masks == nil {
-		return v.engine.Session(ctx, id)
-	}
-	k := maskedKey{sequent.Key{Owner: v.engine.Owner(), ID: id}, v.shared.Mask}
-	at, err := v.engine.Position(ctx, id, v.h.masked.position(k))
-	if err != nil {
-		return nil, err
-	}
-	if s := v.h.masked.get(k, at); s != nil {
-		return s, nil
-	}
-	h, entries, err := v.engine.Entries(ctx, id)
-	if err != nil {
-		return nil, err
-	}
-	at, size := h.Position(), h.Bytes
-	if h, entries, _, err = redact.Session(h, entries, v.masks); err != nil {
-		return nil, errUnmaskable
-	}
-	s, err := redact.Snapshot(ctx, h, entries)
-	if err == nil && size <= maxMaskedBytes {
-		v.h.masked.put(masked{k, at, s})
-	}
-	return s, err
-}
-
-// Limits of the masked sessions in memory.
 const (
-	maxMasked      = 8
-	maxMaskedBytes = 4 << 20 // of the log of each
+	// maxMasked is the maximum number of bytes of the log of a session behind a link. Masking takes
+	// half a second for the most expensive MiB.
+	maxMasked = 4 << 20
+	// maxKept is that of all masked sessions in memory, each of which takes about three times its log.
+	maxKept = 16 << 20
 )
 
-// maskedSessions are sessions that were masked last. A page makes several requests for one, and
-// masking reads the whole log. The zero maskedSessions is ready for use.
-type maskedSessions struct {
-	mu   sync.Mutex
-	list []masked // the last used is the last
+// unmaskable refuses to show a session that has a secret where it cannot be masked.
+func unmaskable(err error) error {
+	if e, ok := errors.AsType[*sequent.Error](err); ok && e.Code != sequent.CodeCanceled {
+		return &Refusal{
+			Status: http.StatusForbidden, Code: "not_maskable", Message: "the secrets of this session cannot be masked: " + e.Msg,
+		}
+	}
+	return err
 }
 
-// A maskedKey names a masked session.
-type maskedKey struct {
-	sequent.Key
-	mask string // of the share
+// session returns a session as the client may see it: with a link, its secrets are masked.
+func (x *exchange) session(ctx context.Context, id sequent.ID) (*sequent.Session, error) {
+	if x.linked == nil {
+		return x.engine.Session(ctx, id)
+	}
+	s, err := x.sessionOf(ctx, x.linked)
+	if err != nil {
+		return nil, err
+	}
+	return x.h.masked.session(ctx, x.engine, s)
 }
 
-// A masked is a masked session, and the position of the original.
+// A maskedSession is a session with its secrets masked.
+type maskedSession struct {
+	*sequent.Session
+	key  sequent.Key      // of the original, as is at
+	at   sequent.Position // when it was masked
+	size int64            // bytes of the log
+}
+
+// masked has the masked sessions that were used last.
 type masked struct {
-	maskedKey
-	at      sequent.Position
-	session *sequent.Session
+	turn chan struct{} // sessions are masked one at a time, since each takes memory
+	mu   sync.Mutex    // guards kept
+	kept []maskedSession
 }
 
-// find returns the place of a session in the list, or -1. The caller holds mu.
-func (m *maskedSessions) find(k maskedKey) int {
-	return slices.IndexFunc(m.list, func(s masked) bool { return s.maskedKey == k })
-}
-
-// position returns the position of the session in memory; zero if there is none.
-func (m *maskedSessions) position(k maskedKey) (at sequent.Position) {
+// find returns the masked session with a key if it is as a position says.
+func (m *masked) find(k sequent.Key, at sequent.Position) *sequent.Session {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if i := m.find(k); i >= 0 {
-		at = m.list[i].at
+	for _, s := range m.kept {
+		if s.key == k && s.at == at {
+			return s.Session
+		}
 	}
-	return at
+	return nil
 }
 
-// get returns the session at a position, or nil.
-func (m *maskedSessions) get(k maskedKey, at sequent.Position) *sequent.Session {
+// session returns a session of an engine, masked.
+func (m *masked) session(ctx context.Context, e *sequent.Engine, s *sequent.Session) (*sequent.Session, error) {
+	if found := m.find(s.Key(), s.Position()); found != nil {
+		return found, nil
+	}
+	select {
+	case m.turn <- struct{}{}:
+		defer func() { <-m.turn }()
+	case <-ctx.Done():
+		return nil, &sequent.Error{Code: sequent.CodeCanceled, Msg: "masking was cancelled", Err: ctx.Err()}
+	}
+	if found := m.find(s.Key(), s.Position()); found != nil { // masked meanwhile
+		return found, nil
+	}
+	h, entries, err := e.Entries(ctx, s.ID(), sequent.Position{})
+	if err != nil {
+		return nil, err
+	}
+	if h.Bytes > maxMasked {
+		return nil, &Refusal{
+			Status: http.StatusForbidden, Code: "too_large",
+			Message: fmt.Sprintf("the session has %d MiB, and a link shows at most %d MiB", h.Bytes>>20, maxMasked>>20),
+			Fix:     "ask the sender of the link for an export of the session",
+		}
+	}
+	made := maskedSession{key: h.Key, at: h.Position(), size: h.Bytes}
+	if h, entries, _, err = redact.Session(ctx, h, entries, redact.Secrets()); err == nil {
+		made.Session, err = redact.Snapshot(ctx, h, entries)
+	}
+	if err != nil {
+		return nil, unmaskable(err)
+	}
+	m.keep(made)
+	return made.Session, nil
+}
+
+// keep keeps a masked session instead of an earlier state of it, and forgets the oldest while all
+// have more than maxKept bytes.
+func (m *masked) keep(made maskedSession) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	i := m.find(k)
-	if i < 0 || m.list[i].at != at {
-		return nil
+	list := append(slices.DeleteFunc(m.kept, func(s maskedSession) bool { return s.key == made.key }), made)
+	total := int64(0)
+	for i := len(list) - 1; i >= 0; i-- {
+		if total += list[i].size; total > maxKept {
+			list = slices.Delete(list, 0, i+1)
+			break
+		}
 	}
-	s := m.list[i]
-	m.list = append(slices.Delete(m.list, i, i+1), s)
-	return s.session
+	m.kept = list
 }
 
-func (m *maskedSessions) put(s masked) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if i := m.find(s.maskedKey); i >= 0 {
-		m.list = slices.Delete(m.list, i, i+1)
-	}
-	if len(m.list) == maxMasked {
-		m.list = slices.Delete(m.list, 0, 1)
-	}
-	m.list = append(m.list, s)
-}
-
-// sameTexts reports whether the first n thoughts of two snapshots of a session read alike. A later
+// sameTexts reports whether the first n thoughts of two masked states of a session read alike. A later
 // thought can reveal that an earlier one has a secret.
 func sameTexts(a, b *sequent.Session, n int) bool {
 	for i := range n {

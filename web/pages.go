@@ -5,83 +5,176 @@ import (
 	"compress/gzip"
 	"crypto/sha256"
 	"embed"
-	"encoding/hex"
-	"io/fs"
-	"mime"
+	"encoding/base64"
+	"fmt"
 	"net/http"
 	"path"
 	"strings"
+	"sync"
+
+	"github.com/sequent-dev/sequent/internal/lazyregexp"
 )
 
-//go:embed ui/*.html ui/*.css ui/*.js
+//go:embed ui/*.css ui/*.js
 var files embed.FS
 
-// pages are the files of the viewer. All views are one page, whose script reads the path.
-type pages struct{ files map[string]page }
-
-// A page is a file as it is sent.
+// A page is one HTML file, with its scripts and styles.
 type page struct {
-	media, tag  string
-	raw, packed []byte
+	policy string // content security policy, which admits these and nothing else
+	before string // up to the data of a file
+	after  string
+	tag    string // changes with the page
+	packed []byte // the page without data, compressed
 }
 
-func newPages() *pages {
-	p := &pages{files: make(map[string]page)}
-	names, _ := fs.Glob(files, "ui/*") // the pattern is valid
-	for _, name := range names {
-		raw, _ := files.ReadFile(name) // it is embedded
-		sum := sha256.Sum256(raw)
-		var b bytes.Buffer
-		z, _ := gzip.NewWriterLevel(&b, gzip.BestCompression) // a valid level
-		_, _ = z.Write(raw)                                   // to memory
-		_ = z.Close()
-		media := mime.TypeByExtension(path.Ext(name))
-		if path.Ext(name) == ".js" {
-			media = "text/javascript; charset=utf-8" // some systems have another type for it
-		}
-		p.files[path.Base(name)] = page{media: media, tag: `"` + hex.EncodeToString(sum[:8]) + `"`, raw: raw, packed: b.Bytes()}
+// pages has the pages by their first module. All views of the viewer are one page, whose script reads
+// the path.
+var pages = map[string]func() *page{
+	"app.js":    sync.OnceValue(func() *page { return newPage("app.js", "; connect-src 'self'") }),
+	"linked.js": sync.OnceValue(func() *page { return newPage("linked.js", "; connect-src 'self'") }),
+	"file.js":   sync.OnceValue(func() *page { return newPage("file.js", "") }),
+	"chat.js":   sync.OnceValue(func() *page { return newPage("chat.js", "") }),
+}
+
+// newPage puts a module, the modules that it imports and the styles into one page. Sources are what the
+// page may load besides.
+func newPage(entry, sources string) *page {
+	script := "'use strict';\nconst modules = {};\n" + bundle(entry, make(map[string]bool))
+	style := withoutComments(source("style.css"))
+	p := &page{
+		policy: "default-src 'none'; script-src " + hash(script) + "; style-src " + hash(style) + sources +
+			"; base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'; trusted-types 'none'",
+		after: "<script>" + script + "</script>\n</body>\n</html>\n",
 	}
+	p.before = `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="` + p.policy + `">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<meta name="referrer" content="no-referrer">
+<meta name="robots" content="noindex">
+<title>sequent</title>
+<style>` + style + `</style>
+</head>
+<body>
+<noscript>This page needs JavaScript. Without it, read sessions with sequent show.</noscript>
+`
+	p.tag = `"` + hash(p.before + p.after)[len("'sha256-"):][:16] + `"`
+	var b bytes.Buffer
+	z, _ := gzip.NewWriterLevel(&b, gzip.BestCompression) // a valid level
+	_, _ = z.Write([]byte(p.before + p.after))            // to memory
+	_ = z.Close()
+	p.packed = b.Bytes()
 	return p
 }
 
-// ServeHTTP answers a request for a file or for the page of a view.
-func (p *pages) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if r.Method != http.MethodGet && r.Method != http.MethodHead {
-		w.Header().Set("Allow", "GET, HEAD")
-		w.WriteHeader(http.StatusMethodNotAllowed)
-		return
-	}
-	rest := strings.TrimPrefix(r.URL.Path, strings.TrimSuffix(PagesPrefix, "/"))
-	name, asset := strings.CutPrefix(rest, "/assets/")
-	if !asset {
-		switch {
-		case rest == "/" || rest == "/signin" || strings.HasPrefix(rest, "/s/"):
-			name = "index.html"
-		case rest == "/share" || strings.HasPrefix(rest, "/share/"):
-			name = "shared.html"
-		default:
-			http.NotFound(w, r)
-			return
-		}
-	}
-	f, ok := p.files[name]
-	if !ok {
+// servePage answers a request for the page of a view.
+func servePage(w http.ResponseWriter, r *http.Request) {
+	header, entry := w.Header(), ""
+	switch view := strings.TrimPrefix(r.URL.Path, PagesPrefix); {
+	case view == "" || view == "signin" || strings.HasPrefix(view, "s/"):
+		entry = "app.js"
+	case view == "link" || strings.HasPrefix(view, "link/"):
+		entry = "linked.js"
+	default:
 		http.NotFound(w, r)
 		return
 	}
-	header := w.Header()
-	header.Set("Content-Type", f.media)
-	header.Set("Cache-Control", "no-cache")
-	header.Set("ETag", f.tag)
-	header.Set("Vary", "Accept-Encoding")
-	if r.Header.Get("If-None-Match") == f.tag {
-		w.WriteHeader(http.StatusNotModified)
+	if r.Method != http.MethodGet && r.Method != http.MethodHead {
+		header.Set("Allow", "GET, HEAD")
+		w.WriteHeader(http.StatusMethodNotAllowed)
 		return
 	}
-	body := f.raw
-	if strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") {
+	p := pages[entry]()
+	header.Set("Content-Security-Policy", p.policy+"; frame-ancestors 'none'")
+	header.Set("Content-Type", "text/html; charset=utf-8")
+	header.Set("Cache-Control", "no-cache")
+	header.Set("ETag", p.tag)
+	header.Set("Vary", "Accept-Encoding")
+	switch {
+	case r.Header.Get("If-None-Match") == p.tag:
+		w.WriteHeader(http.StatusNotModified)
+	case strings.Contains(r.Header.Get("Accept-Encoding"), "gzip"):
 		header.Set("Content-Encoding", "gzip")
-		body = f.packed
+		_, _ = w.Write(p.packed) // the client may have closed the connection
+	default:
+		_, _ = w.Write([]byte(p.before + p.after))
 	}
-	_, _ = w.Write(body) // the client may have closed the connection
+}
+
+// inPage returns the page in one file with data, which the page reads as JSON. The
+// characters that could end the element of the data are escaped in it.
+func inPage(entry string, data any) []byte {
+	p := pages[entry]()
+	return bytes.Join([][]byte{
+		[]byte(p.before + `<script type="application/json" id="data">`),
+		bytes.TrimSpace(encoded(data)), // in which <, > and & are escaped
+		[]byte("</script>\n" + p.after),
+	}, nil)
+}
+
+// Chat returns the viewer as one HTML file for an MCP App. It reads what it shows through
+// the host of the chat.
+func Chat() string {
+	p := pages["chat.js"]()
+	return p.before + p.after
+}
+
+// hash returns the source of a content security policy that admits a text.
+func hash(text string) string {
+	sum := sha256.Sum256([]byte(text))
+	return "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
+}
+
+// source returns a file of the pages.
+func source(name string) string {
+	text, err := files.ReadFile("ui/" + name)
+	if err != nil {
+		panic("web: " + err.Error()) // a module imports what is not embedded
+	}
+	return string(text)
+}
+
+var (
+	importing = lazyregexp.New(`(?m)^import \{([^}]*)\} from '\./([a-z]+\.js)';\n`)
+	exported  = lazyregexp.New(`(?m)^export ((?:async )?(?:const|function|class)) (\w+)`)
+)
+
+// bundle returns a module, after those that it imports, as functions that return what the
+// module exports. Modules import from each other by name, in lines of their own.
+func bundle(name string, done map[string]bool) string {
+	if done[name] {
+		return ""
+	}
+	done[name] = true
+	text, before := withoutComments(source(name)), ""
+	for _, m := range importing().FindAllStringSubmatch(text, -1) {
+		before += bundle(m[2], done)
+	}
+	text = importing().ReplaceAllStringFunc(text, func(line string) string {
+		m := importing().FindStringSubmatch(line)
+		return fmt.Sprintf("const {%s} = modules.%s;\n", strings.ReplaceAll(m[1], " as ", ": "), nameOf(m[2]))
+	})
+	var names []string
+	for _, m := range exported().FindAllStringSubmatch(text, -1) {
+		names = append(names, m[2])
+	}
+	text = exported().ReplaceAllString(text, "$1 $2")
+	return before + fmt.Sprintf("modules.%s = (() => {\n%sreturn { %s };\n})();\n", nameOf(name), text, strings.Join(names, ", "))
+}
+
+func nameOf(file string) string { return strings.TrimSuffix(file, path.Ext(file)) }
+
+var (
+	comments = lazyregexp.New(`(?ms)^\s*/\*.*?\*/\s*?$\n?|^\s*//.*?$\n?`)
+	types    = lazyregexp.New(`/\*\* @type \{.*?\} \*/ ?`)
+	indents  = lazyregexp.New(`(?m)^\s+`)
+)
+
+// withoutComments returns a script or style sheet without the lines that are comments,
+// the types and the indentation. The modules in the folder ui are for readers.
+func withoutComments(text string) string {
+	return indents().ReplaceAllString(comments().ReplaceAllString(types().ReplaceAllString(text, ""), ""), "")
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/sequent-dev/sequent"
 	"github.com/sequent-dev/sequent/auth"
@@ -23,6 +24,10 @@ func (o *oneToken) Identify(_ context.Context, token string) (auth.Identity, err
 	return auth.Identity{Subject: "alice", Scope: auth.Read}, nil
 }
 
+func (o *oneToken) Until(context.Context, string, time.Time) (time.Time, error) {
+	return time.Time{}, nil
+}
+
 // A stream ends when its token is revoked, before it tells of what comes after that. And a
 // token that only reads writes no note.
 func TestRevokedStream(t *testing.T) {
@@ -37,6 +42,7 @@ func TestRevokedStream(t *testing.T) {
 			t.Fatal(err)
 		}
 		r.Header.Set("Authorization", "Bearer alice-token")
+		r.Header.Set("Content-Type", "application/json")
 		res, err := http.DefaultClient.Do(r)
 		if err != nil {
 			t.Fatal(err)

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/sequent-dev/sequent/auth"
+	"github.com/sequent-dev/sequent/internal/admission"
 )
 
 // A SignIn signs people in at a provider, with the authorization code flow. An error that is an
@@ -30,7 +31,7 @@ type SignIn interface {
 // The cookies of a sign-in, beside cookieName, which has the access token.
 //
 // All that a sign-in needs to go on is in the browser, so it can begin at one replica and end at
-// another, and a restart of a server loses nobody. Nothing is encrypted: each value is of use to
+// another, and a restart of a server ends no sign-in. Nothing is encrypted: each value is of use to
 // the server only together with the others that the same browser has, or is a token that admits
 // like the access token beside it. A key that replicas share would be one more secret to keep, and
 // would not stop a thief of cookies, who could send the encrypted ones as well.
@@ -40,6 +41,9 @@ type SignIn interface {
 // holds for the way back from the provider too: the redirect URI is a page without data, whose
 // script hands the answer on.
 const (
+	// cookieName is the name of the cookie that holds the token of a person. A browser keeps
+	// cookies with this prefix to the exact host, and sends them over TLS or to this machine.
+	cookieName    = "__Host-sequent"
 	attemptCookie = cookieName + "-signin"  // secret of a sign-in that has begun
 	refreshCookie = cookieName + "-refresh" // refresh token
 )
@@ -49,6 +53,8 @@ const (
 	redirectPath = PagesPrefix + "signin"
 	// attemptLifetime is how long a person may take to sign in.
 	attemptLifetime = 10 * time.Minute
+	// removed is the lifetime of a cookie that a browser removes.
+	removed = -time.Second
 	// maxCookie is how many bytes a token in a cookie may have. Browsers drop longer cookies.
 	maxCookie = 3900
 )
@@ -64,105 +70,92 @@ var (
 	}
 )
 
-// signIn prepares a method of the sign-in. Limits are those of the address.
-func (v *visit) signIn() (SignIn, error) {
-	v.identify(v.h.config.Gate.Address(v.r))
-	if err := v.limit(); err != nil {
-		return nil, err
+// signingIn returns a method that needs a provider.
+func signingIn(f func(*exchange, SignIn) error) method {
+	return func(x *exchange) error {
+		if x.h.config.SignIn == nil {
+			return errNoSignIn
+		}
+		return f(x, x.h.config.SignIn)
 	}
-	if v.h.config.SignIn == nil {
-		return nil, errNoSignIn
-	}
-	return v.h.config.SignIn, nil
 }
 
 // failed returns an error of the provider as a refusal.
-func (v *visit) failed(err error, code string) error {
+func (x *exchange) failed(err error, code string) error {
 	if bad, ok := errors.AsType[*auth.InvalidError](err); ok {
-		return &Refusal{Status: http.StatusForbidden, Code: code, Message: bad.Reason, Fix: "sign in again, or ask the operator of this server"}
+		return &Refusal{
+			Status: http.StatusForbidden, Code: code, Message: bad.Reason, Fix: "sign in again, or ask the operator of this server",
+		}
 	}
-	v.h.config.Logger.ErrorContext(v.r.Context(), "a sign-in failed because of the provider", "error", err)
+	x.h.config.Logger.Log(x.r.Context(), admission.FailureLevel(x.r), "a sign-in failed because of the provider", "error", err)
 	return errProviderAway
 }
 
 // beginSignIn answers with the page of the provider to go to.
-func (v *visit) beginSignIn() error {
-	provider, err := v.signIn()
-	if err != nil {
-		return err
-	}
+func (x *exchange) beginSignIn(provider SignIn) error {
 	// The provider returns people to the public URL. The cookies of another name of the
 	// server would not be there.
-	if origin := v.r.Header.Get("Origin"); origin != "" && !strings.EqualFold(origin, v.h.config.PublicURL) {
+	if origin := x.r.Header.Get("Origin"); origin != "" && !strings.EqualFold(origin, x.h.config.PublicURL) {
 		return &Refusal{
-			Status: http.StatusConflict, Code: "other_address", Message: "people sign in to this server at " + v.h.config.PublicURL,
-			Fix: "open " + v.h.config.PublicURL + PagesPrefix,
+			Status: http.StatusConflict, Code: "other_address", Message: "people sign in to this server at " + x.h.config.PublicURL,
+			Fix: "open " + x.h.config.PublicURL + PagesPrefix,
 		}
 	}
-	page, secret, err := provider.Begin(v.r.Context(), v.h.config.PublicURL+redirectPath, auth.Write)
+	page, secret, err := provider.Begin(x.r.Context(), x.h.config.PublicURL+redirectPath, auth.Write)
 	if err != nil {
-		return v.failed(err, "sign_in_failed")
+		return x.failed(err, "sign_in_failed")
 	}
-	v.putCookie(attemptCookie, secret, attemptLifetime)
-	return v.reply(struct {
-		Page string `json:"page"`
-	}{page})
+	x.putCookie(attemptCookie, secret, attemptLifetime)
+	return x.reply(map[string]string{"page": page})
 }
 
 // finishSignIn takes the provider's answer, the query of the redirect URI.
-func (v *visit) finishSignIn() error {
-	provider, err := v.signIn()
-	if err != nil {
-		return err
-	}
+func (x *exchange) finishSignIn(provider SignIn) error {
 	var in struct {
 		Answer string `json:"answer"`
 	}
-	if err := v.body(&in); err != nil {
+	if err := x.body(&in); err != nil {
 		return err
 	}
 	answer, err := url.ParseQuery(in.Answer)
 	if err != nil {
 		return invalid("answer", "is not the query of a URL")
 	}
-	tokens, err := provider.Finish(v.r.Context(), v.h.config.PublicURL+redirectPath, v.cookie(attemptCookie), answer)
+	tokens, err := provider.Finish(x.r.Context(), x.h.config.PublicURL+redirectPath, x.cookie(attemptCookie), answer)
 	if err != nil {
-		return v.failed(err, "sign_in_failed")
+		return x.failed(err, "sign_in_failed")
 	}
-	return v.signedIn(tokens)
+	return x.signedIn(tokens)
 }
 
 // renewSignIn exchanges the refresh token for new tokens. The pages of a browser take turns, since
 // a provider accepts a refresh token once.
-func (v *visit) renewSignIn() error {
-	provider, err := v.signIn()
-	if err != nil {
-		return err
-	}
-	refresh := v.cookie(refreshCookie)
+func (x *exchange) renewSignIn(provider SignIn) error {
+	refresh := x.cookie(refreshCookie)
 	if refresh == "" {
 		return errNoToken
 	}
-	tokens, err := provider.Renew(v.r.Context(), refresh)
+	tokens, err := provider.Renew(x.r.Context(), refresh)
 	if _, ended := errors.AsType[*auth.InvalidError](err); ended {
-		v.forget()
+		x.forget()
 	}
 	if err != nil {
-		return v.failed(err, "sign_in_ended")
+		return x.failed(err, "sign_in_ended")
 	}
-	return v.signedIn(tokens)
+	return x.signedIn(tokens)
 }
 
 // signedIn admits the browser with tokens of the provider.
-func (v *visit) signedIn(tokens auth.Tokens) error {
-	err := v.check(v.r.Context(), tokens.Access) // limits stay those of the address, which has taken a call
+func (x *exchange) signedIn(tokens auth.Tokens) error {
+	err := x.check(tokens.Access)
 	if err == nil {
-		err = v.need(auth.Read)
+		err = x.need(auth.Read)
 	}
 	if bad, ok := errors.AsType[*Refusal](err); ok && bad != errNoWho {
 		return &Refusal{
-			Status: http.StatusForbidden, Code: "token_refused", Message: "the provider signed you in, but this server does not accept its token: " + bad.Message,
-			Fix: "ask the operator of this server, who finds more in docs/troubleshooting.md",
+			Status: http.StatusForbidden, Code: "token_refused",
+			Message: "the provider signed you in, but this server does not accept its token: " + bad.Message,
+			Fix:     "ask the operator of this server, who finds more in docs/troubleshooting.md",
 		}
 	}
 	if err != nil {
@@ -175,68 +168,63 @@ func (v *visit) signedIn(tokens auth.Tokens) error {
 		}
 	}
 	lifetime := time.Duration(0) // of the browser
-	if !v.granted.Expires.IsZero() {
-		lifetime = time.Until(v.granted.Expires)
+	if !x.granted.Expires.IsZero() {
+		lifetime = time.Until(x.granted.Expires)
 	}
-	v.putCookie(cookieName, tokens.Access, lifetime)
+	x.putCookie(cookieName, tokens.Access, lifetime)
 	if tokens.Refresh != "" && len(tokens.Refresh) <= maxCookie {
-		v.putCookie(refreshCookie, tokens.Refresh, 0)
+		x.putCookie(refreshCookie, tokens.Refresh, 0)
 	} else {
-		v.forgetRefresh()
+		x.forgetRefresh()
 	}
-	v.putCookie(attemptCookie, "", -1)
-	return v.reply(struct{}{})
+	x.putCookie(attemptCookie, "", removed)
+	return x.reply(struct{}{})
 }
 
 // logout removes the cookies. It revokes the refresh token, and answers with the page that ends the
 // session at the provider, if it has one.
-func (v *visit) logout() error {
-	provider, err := v.signIn()
-	if err != nil && !errors.Is(err, errNoSignIn) {
-		return err
-	}
-	var end string
-	if provider != nil {
-		if end, err = provider.End(v.r.Context(), v.cookie(refreshCookie)); err != nil {
-			v.h.config.Logger.WarnContext(v.r.Context(), "a refresh token could not be revoked", "error", err)
+func (x *exchange) logout() error {
+	reply := make(map[string]string)
+	if provider := x.h.config.SignIn; provider != nil {
+		end, err := provider.End(x.r.Context(), x.cookie(refreshCookie))
+		if end != "" {
+			reply["end"] = end
+		}
+		if err != nil {
+			x.h.config.Logger.WarnContext(x.r.Context(), "a refresh token could not be revoked", "error", err)
 		}
 	}
-	v.forget()
-	return v.reply(struct {
-		End string `json:"end,omitempty"`
-	}{end})
+	x.forget()
+	return x.reply(reply)
 }
 
-// forget removes the cookies of the visit.
-func (v *visit) forget() {
+// forget removes the cookies of a sign-in.
+func (x *exchange) forget() {
 	for _, name := range []string{cookieName, refreshCookie, attemptCookie} {
-		v.putCookie(name, "", -1)
+		x.putCookie(name, "", removed)
 	}
 }
 
 // forgetRefresh removes the refresh token of a person who was signed in before. Otherwise the next
 // renewal would sign that person in again.
-func (v *visit) forgetRefresh() {
-	if len(v.r.CookiesNamed(refreshCookie)) > 0 {
-		v.putCookie(refreshCookie, "", -1)
+func (x *exchange) forgetRefresh() {
+	if len(x.r.CookiesNamed(refreshCookie)) > 0 {
+		x.putCookie(refreshCookie, "", removed)
 	}
 }
 
 // cookie returns the value of a cookie; empty without it, or with several.
-func (v *visit) cookie(name string) string {
-	if list := v.r.CookiesNamed(name); len(list) == 1 {
+func (x *exchange) cookie(name string) string {
+	if list := x.r.CookiesNamed(name); len(list) == 1 {
 		return strings.TrimSpace(list[0].Value)
 	}
 	return ""
 }
 
-// putCookie sets a cookie. A lifetime of 0 is that of the browser, and a negative one removes it.
-func (v *visit) putCookie(name, value string, lifetime time.Duration) {
-	age := int(lifetime / time.Second)
-	if lifetime < 0 {
-		age = -1
-	}
-	http.SetCookie(v.w, &http.Cookie{
-		Name: name, Value: value, Path: "/", MaxAge: age, Secure: true, HttpOnly: true, SameSite: http.SameSiteStrictMode,
+// putCookie sets a cookie. A lifetime of 0 is that of the browser, and removed removes it.
+func (x *exchange) putCookie(name, value string, lifetime time.Duration) {
+	http.SetCookie(x.w, &http.Cookie{
+		Name: name, Value: value, Path: "/", MaxAge: int(lifetime / time.Second),
+		Secure: true, HttpOnly: true, SameSite: http.SameSiteStrictMode,
 	})
 }

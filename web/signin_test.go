@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/sequent-dev/sequent/auth"
-	"github.com/sequent-dev/sequent/internal/governor"
+	"github.com/sequent-dev/sequent/internal/limits"
 	"github.com/sequent-dev/sequent/web"
 )
 
@@ -56,8 +56,8 @@ func (d *desk) End(_ context.Context, refresh string) (string, error) {
 func TestSignIn(t *testing.T) {
 	t.Parallel()
 	d := &desk{token: "alice-token"}
-	limits := governor.New(governor.Config{Limits: governor.Limits{governor.Calls: 8}})
-	base := serve(t, web.Config{Auth: tokens{"alice-token": "alice"}, SignIn: d, PublicURL: "https://think.example.com", Governor: limits})
+	limiter := limits.New(limits.Config{Caps: limits.Caps{limits.Calls: 8}})
+	base := serve(t, web.Config{Auth: tokens{"alice-token": "alice"}, SignIn: d, PublicURL: "https://think.example.com", Limiter: limiter})
 	const name, attempt, refresh = "__Host-sequent", "__Host-sequent-signin", "__Host-sequent-refresh"
 	away := errors.New("no route to host")
 	for _, c := range []struct {

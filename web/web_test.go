@@ -6,13 +6,15 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/sequent-dev/sequent"
 	"github.com/sequent-dev/sequent/auth"
 	"github.com/sequent-dev/sequent/internal/admission"
-	"github.com/sequent-dev/sequent/internal/governor"
+	"github.com/sequent-dev/sequent/internal/limits"
 	"github.com/sequent-dev/sequent/web"
 )
 
@@ -26,10 +28,12 @@ func (k tokens) Identify(_ context.Context, token string) (auth.Identity, error)
 	return auth.Identity{Subject: k[token], Scope: auth.Write}, nil
 }
 
+func (tokens) Until(context.Context, string, time.Time) (time.Time, error) { return time.Time{}, nil }
+
 // serve starts a server and returns its URL.
 func serve(t *testing.T, cfg web.Config) string {
 	t.Helper()
-	gate, err := admission.New(nil, nil)
+	gate, err := admission.New(admission.Config{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -37,8 +41,8 @@ func serve(t *testing.T, cfg web.Config) string {
 		cfg.Engine = sequent.New(sequent.Config{})
 	}
 	cfg.Gate = gate
-	if cfg.Governor == nil {
-		cfg.Governor = governor.New(governor.Config{})
+	if cfg.Limiter == nil {
+		cfg.Limiter = limits.New(limits.Config{})
 	}
 	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
 	cfg.Ending = ctx
@@ -80,7 +84,7 @@ func think(t *testing.T, e *sequent.Engine, id sequent.ID, texts ...string) {
 	t.Helper()
 	_, err := e.Ensure(t.Context(), id, func(c *sequent.Change) error {
 		for _, text := range texts {
-			if _, err := c.Append(sequent.Draft{Number: 1, Text: text, More: true}); err != nil {
+			if _, err := c.Append(sequent.Draft{Number: 1, Text: text}); err != nil {
 				return err
 			}
 		}
@@ -100,7 +104,7 @@ func TestOwners(t *testing.T) {
 	e := sequent.New(sequent.Config{})
 	url := serve(t, web.Config{Engine: e, Auth: tokens{"a": "alice", "b": "bob"}})
 	think(t, e.Owned("alice"), "plan", "Alice keeps this secret.")
-	for _, path := range []string{"session", "outline", "thoughts", "chain", "tree", "export", "events"} {
+	for _, path := range []string{"session", "export", "events"} {
 		status, own, _ := ask(t, "GET", url+"/api/v1/"+path+"?id=plan", "", bearer("b")...)
 		_, missing, _ := ask(t, "GET", url+"/api/v1/"+path+"?id=nope", "", bearer("b")...)
 		if status != http.StatusNotFound || strings.ReplaceAll(own, "plan", "nope") != missing {
@@ -181,16 +185,22 @@ func TestKey(t *testing.T) {
 func TestHeaders(t *testing.T) {
 	t.Parallel()
 	url := serve(t, web.Config{})
-	for _, path := range []string{"/ui/", "/ui/s/x", "/ui/assets/app.js", "/ui/assets/none.js", "/api/v1/", "/api/v1/sessions", "/api/v9/", "/elsewhere"} {
-		_, _, h := ask(t, "GET", url+path, "")
-		for name, part := range map[string]string{
-			"Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'",
-			"X-Content-Type-Options":  "nosniff", "Referrer-Policy": "no-referrer",
-			"Cross-Origin-Opener-Policy": "same-origin", "Cross-Origin-Resource-Policy": "same-origin",
+	for _, path := range []string{"/ui/", "/ui/s/x", "/ui/link", "/ui/none", "/api/v1/", "/api/v1/sessions", "/api/v9/", "/elsewhere"} {
+		status, body, h := ask(t, "GET", url+path, "")
+		for name, want := range map[string]string{
+			"X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer", "Cross-Origin-Opener-Policy": "same-origin", "Cross-Origin-Resource-Policy": "same-origin",
 		} {
-			if !strings.HasPrefix(h.Get(name), part) {
+			if h.Get(name) != want {
 				t.Errorf("%s: %s: %s", path, name, h.Get(name))
 			}
+		}
+		policy := h.Get("Content-Security-Policy")
+		if !strings.HasPrefix(policy, "default-src 'none'; ") || !strings.Contains(policy, "frame-ancestors 'none'") || strings.Contains(policy, "unsafe") {
+			t.Errorf("%s: the policy is %s", path, policy)
+		}
+		if page := strings.Contains(body, "<script>"); page != (status == http.StatusOK && strings.HasPrefix(path, "/ui/")) ||
+			page && !strings.Contains(policy, "require-trusted-types-for 'script'; trusted-types 'none'") {
+			t.Errorf("%s: %d, the policy is %s", path, status, policy)
 		}
 	}
 	for _, path := range []string{"/ui/", "/api/v1/sessions"} { // a name that was made to point here
@@ -198,8 +208,14 @@ func TestHeaders(t *testing.T) {
 			t.Errorf("%s for another host: %d %s", path, status, body)
 		}
 	}
-	if status, _, h := ask(t, "GET", url+"/ui/assets/app.js", "", "If-None-Match", `"x"`); status != 200 || h.Get("Content-Type") != "text/javascript; charset=utf-8" {
-		t.Errorf("a module: %d %v", status, h)
+	_, _, h := ask(t, "GET", url+"/ui/", "")
+	for tag, want := range map[string]int{h.Get("ETag"): http.StatusNotModified, `"x"`: http.StatusOK} {
+		if status, _, _ := ask(t, "GET", url+"/ui/", "", "If-None-Match", tag); status != want {
+			t.Errorf("the page with the tag %s: %d", tag, status)
+		}
+	}
+	if status, _, _ := ask(t, "POST", url+"/ui/", "{}"); status != http.StatusMethodNotAllowed {
+		t.Errorf("a POST to the page: %d", status)
 	}
 }
 
@@ -234,40 +250,42 @@ func TestNotes(t *testing.T) {
 	if !strings.Contains(body, `"notes":[{"seq":1,"kind":"wrong","text":"No.","from":"alice",`) || !strings.Contains(body, `"disputed":[1]`) {
 		t.Error(body)
 	}
-	closed := serve(t, web.Config{Engine: e, ReadOnly: true})
-	if status, text, _ := ask(t, "POST", closed+"/api/v1/notes", `{"id":"plan","seq":1,"kind":"wrong"}`, "Content-Type", "application/json"); status != http.StatusForbidden {
-		t.Errorf("read only: %d %s", status, text)
-	}
 }
 
-// An export masks texts in every format and says how many.
+// An export masks secrets in every format and says how many. A request with expressions is refused:
+// its export would look masked and not be.
 func TestExport(t *testing.T) {
 	t.Parallel()
 	e := sequent.New(sequent.Config{})
 	url := serve(t, web.Config{Engine: e})
-	think(t, e, "plan", "Mail alice@example.com.", "</script><script>alert(1)</script>")
+	think(t, e, "plan", "Use postgres://app:hunter2@db/app.", "</script><script>alert(1)</script>")
+	get := func(query string) (int, string, string) {
+		status, text, header := ask(t, "GET", url+"/api/v1/export?"+query, "")
+		return status, text, header.Get("Sequent-Redacted")
+	}
 	for _, format := range []string{"html", "md", "json", "mermaid"} {
-		body := `{"id":"plan","format":"` + format + `","redact":["[a-z]+@example[.]com"]}`
-		status, text, header := ask(t, "POST", url+"/api/v1/export", body, "Content-Type", "application/json")
-		if status != http.StatusOK || strings.Contains(text, "alice") || !strings.Contains(text, "redacted") || header.Get("Sequent-Redacted") != "2" {
-			t.Errorf("%s: %d %s %.200s", format, status, header.Get("Sequent-Redacted"), text)
+		status, text, masks := get("id=plan&secrets=true&format=" + format)
+		if status != http.StatusOK || strings.Contains(text, "hunter2") || !strings.Contains(text, "redacted") || masks != "2" {
+			t.Errorf("%s: %d %s %.200s", format, status, masks, text)
 		}
 		if format == "html" && strings.Contains(text, "<script>alert") {
 			t.Error("a text leaves the block of the data")
 		}
-		status, text, _ = ask(t, "GET", url+"/api/v1/export?id=plan&format="+format, "")
-		if status != http.StatusOK || !strings.Contains(text, "alice") {
+		if status, text, _ = get("id=plan&format=" + format); status != http.StatusOK || !strings.Contains(text, "hunter2") {
 			t.Errorf("%s: %d %.200s", format, status, text)
 		}
 	}
-	for body, want := range map[string]int{
-		`{"id":"plan","format":"pdf"}`:                http.StatusBadRequest,
-		`{"id":"plan","format":"md","redact":["("]}`:  http.StatusBadRequest,
-		`{"id":"other","format":"md","secrets":true}`: http.StatusNotFound,
+	for query, want := range map[string]int{
+		"id=plan&format=pdf": http.StatusBadRequest, "id=plan&redact=x": http.StatusBadRequest, "id=plan&secrets=yes": http.StatusBadRequest,
+		"id=other&secrets=true": http.StatusNotFound,
 	} {
-		if status, text, _ := ask(t, "POST", url+"/api/v1/export", body, "Content-Type", "application/json"); status != want {
-			t.Errorf("%s: %d %s, want %d", body, status, text, want)
+		if status, text, _ := get(query); status != want {
+			t.Errorf("%s: %d %s, want %d", query, status, text, want)
 		}
+	}
+	think(t, e, "large", slices.Repeat([]string{strings.Repeat("A long thought. ", 4096)}, 170)...)
+	if status, text, _ := get("id=large&format=json"); status != http.StatusRequestEntityTooLarge || !strings.Contains(text, "sequent export") {
+		t.Errorf("a large session: %d %.200s", status, text)
 	}
 }
 
@@ -278,12 +296,12 @@ func TestRefusals(t *testing.T) {
 	url := serve(t, web.Config{Engine: e})
 	think(t, e, "plan", "One.")
 	for path, want := range map[string]string{
-		"outline?id=plan&after=x":   `{"error":{"code":"invalid_parameter","field":"after","message":"the parameter after must be a position from an earlier reply"}}`,
-		"outline?id=plan&limit=-1":  `{"error":{"code":"invalid_parameter","field":"limit","message":"the parameter limit must be a number, 0 or higher"}}`,
+		"session?id=plan&after=x":   `{"error":{"code":"invalid_parameter","field":"after","message":"the parameter after must be a position from an earlier reply"}}`,
+		"session?id=plan&limit=-1":  `{"error":{"code":"invalid_parameter","field":"limit","message":"the parameter limit must be a number, 0 or higher"}}`,
 		"export?id=plan&format=exe": `{"error":{"code":"invalid_parameter","field":"format","message":"the parameter format must be html, md, json or mermaid"}}`,
 		"session":                   `{"error":{"code":"invalid_session","field":"sessionId","message":"the session id is empty"}}`,
 		"session?id=%00":            `{"error":{"code":"invalid_session","field":"sessionId","message":"sessionId holds the non-printing character U+0000","fix":"use printable characters only"}}`,
-		"nothing":                   `{"error":{"code":"no_such_method","message":"the API has no such method","fix":"see docs/web.md; the current version is /api/v1/"}}`,
+		"nothing":                   `{"error":{"code":"no_such_method","message":"the API has no such method","fix":"see docs/reference/api.md; the current version is /api/v1/"}}`,
 	} {
 		if _, body, _ := ask(t, "GET", url+"/api/v1/"+path, ""); strings.TrimSpace(body) != want {
 			t.Errorf("%s: %s", path, body)
@@ -291,8 +309,8 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// The pages of an outline are the log, each thought once.
-func TestOutline(t *testing.T) {
+// The pages of a document are the log, each thought once.
+func TestDocument(t *testing.T) {
 	t.Parallel()
 	e := sequent.New(sequent.Config{})
 	url := serve(t, web.Config{Engine: e})
@@ -301,12 +319,8 @@ func TestOutline(t *testing.T) {
 	}
 	after, seqs := "", 0
 	for more := true; more; {
-		_, body, _ := ask(t, "GET", url+"/api/v1/outline?id=..%2Fx+y&limit=7&after="+after, "")
-		var page struct {
-			Rows     []web.Row
-			Position string
-			More     bool
-		}
+		_, body, _ := ask(t, "GET", url+"/api/v1/session?id=..%2Fx+y&limit=7&after="+after, "")
+		var page web.Document
 		if err := json.Unmarshal([]byte(body), &page); err != nil {
 			t.Fatal(err, body)
 		}

@@ -1,6 +1,7 @@
 package plan_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -26,8 +27,11 @@ func TestBudgets(t *testing.T) {
 	if err := m.Begin(t.Context(), "p", problem); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := run(m, t.Context(), -1); err != nil {
-		t.Fatal(err)
+	for range 2 { // the second Run asks nothing
+		events, err := run(m, t.Context(), -1)
+		if e, ok := errors.AsType[*plan.Error](err); !ok || e.Code != plan.CodeExhausted || events[len(events)-1] != "design -ranOut-> exhausted" {
+			t.Fatalf("got %v after %q", err, events)
+		}
 	}
 	count := map[string]int{}
 	for _, at := range sc.asked {
@@ -42,8 +46,39 @@ func TestBudgets(t *testing.T) {
 	if got := st.Results[0].Text; got != "a1\n\nread answered: func work() { tx.Begin(); check() }" {
 		t.Errorf("got analysis %q", got)
 	}
-	if !strings.HasPrefix(st.Results[1].Text, "r1\n\nr2\n\n") || !strings.HasSuffix(s.Conclusion(), "d20") {
+	if !strings.HasPrefix(st.Results[1].Text, "r1\n\nr2\n\n") || !strings.HasSuffix(st.Results[2].Text, "d20") {
 		t.Errorf("got results %+v", st.Results)
+	}
+	if st.State != plan.Exhausted || len(st.RanOut) != 3 || s.State() != sequent.Active || s.Conclusion() != "" {
+		t.Errorf("got state %s after %q, session %s", st.State, st.RanOut, s.State())
+	}
+}
+
+// A model that answers in the last step, which it must, has finished the phase.
+func TestLastStep(t *testing.T) {
+	e := sequent.New(sequent.Config{})
+	sc := newScene()
+	for i := 1; i <= 15; i++ {
+		at := fmt.Sprintf("research %d", i)
+		sc.turns[at] = llmtest.Turn{Answer: func(_ context.Context, r llm.Request) llmtest.Turn {
+			if len(r.Tools) == 0 {
+				t.Errorf("%s has no tools", at)
+			}
+			if r.NoCalls {
+				return llmtest.Say("found")
+			}
+			return llmtest.CallOf("read", "{}")
+		}}
+	}
+	m := sc.machine(e)
+	if err := m.Begin(t.Context(), "p", problem); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := run(m, t.Context(), -1); err != nil || !slices.Contains(sc.asked, "research 15") {
+		t.Errorf("got %v after %q", err, sc.asked)
+	}
+	if _, s := log(t, e); s.State() != sequent.Completed {
+		t.Errorf("the session is %s", s.State())
 	}
 }
 

@@ -19,6 +19,7 @@ const (
 	CodeTaken       Code = "plan_taken"         // another process runs the plan
 	CodeOutOfTokens Code = "plan_out_of_tokens" // the token budget is used up
 	CodeNoAnswer    Code = "plan_no_answer"     // the model produced no result in a phase
+	CodeExhausted   Code = "plan_exhausted"     // the steps of a phase ran out before the model answered
 )
 
 // An Error is an error of a machine.

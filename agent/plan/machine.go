@@ -99,7 +99,12 @@ type Event struct {
 // ends with an error if ctx is done, the store fails, or another process runs the
 // plan; then the state does not change. In all cases Run can be called again.
 //
-// For a complete session Run yields only the transition to the final state.
+// If the steps of a phase ran out, the machine goes on with what there is, and after the
+// last phase it moves to Exhausted: Run ends with an error of CodeExhausted, and the session
+// is not completed.
+//
+// For a session that is in its final state or in Exhausted, Run yields only the transition
+// to that state, and the error.
 func (m *Machine) Run(ctx context.Context, id sequent.ID) iter.Seq2[Event, error] {
 	return func(yield func(Event, error) bool) {
 		r := &run{Config: m.cfg, id: id, yield: yield}

@@ -23,7 +23,7 @@ func record(c *sequent.Change, phase, text string, limit int) error {
 		if last, ok := s.End(""); ok {
 			total = max(total, last.Total)
 		}
-		d := sequent.Draft{Number: number, Total: total, Text: part, More: true}
+		d := sequent.Draft{Number: number, Total: total, Text: part}
 		if note := "result of " + phase; i == 0 && (limit < 0 || len(note) <= limit) {
 			d.Note = note
 		}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/sequent-dev/sequent"
 	"github.com/sequent-dev/sequent/agent"
@@ -47,7 +48,7 @@ func (r *run) run(ctx context.Context) error {
 			return err
 		}
 	}
-	for r.st.State != r.Table.Final {
+	for r.st.State != r.Table.Final && r.st.State != Exhausted {
 		p, ok := r.Table.phase(r.st.State)
 		if !ok {
 			return &Error{Code: CodeNoPlan, Msg: fmt.Sprintf("unknown phase %q", r.st.State), Fix: "update sequent"}
@@ -56,10 +57,20 @@ func (r *run) run(ctx context.Context) error {
 			return err
 		}
 	}
-	if last := r.st.Results; len(last) > 0 && !r.stopped {
-		r.emit(Event{Moved: &Transition{From: last[len(last)-1].Phase, On: Done, To: r.st.State}, Result: last[len(last)-1].Text})
+	if r.stopped || len(r.st.Results) == 0 {
+		return nil
 	}
-	return nil
+	last, on := r.st.Results[len(r.st.Results)-1], Done
+	if r.st.State == Exhausted {
+		on = RanOut
+	}
+	if !r.emit(Event{Moved: &Transition{From: last.Phase, On: on, To: r.st.State}, Result: last.Text}) || on == Done {
+		return nil
+	}
+	return &Error{
+		Code: CodeExhausted, Msg: "the steps ran out before the model answered, in " + strings.Join(r.st.RanOut, " and "),
+		Fix: "read what the session has, and begin again with another model",
+	}
 }
 
 // commit changes the stored state and the session in one commit.
@@ -151,10 +162,8 @@ func (r *run) tools(p Phase) []tool.Tool {
 	var pending *State
 	t := r.Think(r.id, func(ctx context.Context, c *sequent.Change) error {
 		if c.Session().Version() == 0 {
-			return &sequent.Error{
-				Code: sequent.CodeInvalidThought, Field: "clearSession",
-				Msg: "this session cannot be cleared while it is worked on", Fix: "revise what is wrong instead",
-			}
+			return sequent.Errorf(sequent.CodeInvalidThought, "clearSession", "revise what is wrong instead",
+				"this session cannot be cleared while it is worked on")
 		}
 		call, _ := agent.CallOf(ctx)
 		next, err := r.change(c, func(st *State, c *sequent.Change) error {
@@ -242,8 +251,8 @@ func (r *run) finish(ctx context.Context, p Phase) error {
 	if err != nil {
 		return err
 	}
-	text, done := r.st.Finished()
-	if text = clean(text); text == "" || !done {
+	text, answered := r.st.Finished()
+	if text = clean(text); text == "" || !answered {
 		text = r.fallbackResult(s)
 	}
 	if text == "" {
@@ -253,22 +262,28 @@ func (r *run) finish(ctx context.Context, p Phase) error {
 		})
 	}
 	to, _ := r.Table.next(p.Name, Done, "") // every phase has this transition
+	final := to == r.Table.Final
 	err = r.commit(ctx, func(st *State, c *sequent.Change) error {
 		st.Results = append(slices.Clip(st.Results), Result{p.Name, text})
-		final := to == r.Table.Final
+		if !answered {
+			st.RanOut = append(slices.Clip(st.RanOut), p.Name)
+		}
+		if final && st.RanOut != nil {
+			to = Exhausted
+		}
 		if !final || c.Session().Len() == 0 {
 			if err := record(c, p.Name, text, r.Engine.Limits().Text); err != nil {
 				return err
 			}
 		}
-		if final {
+		if to == r.Table.Final {
 			c.Conclude(text)
 			c.SetState(sequent.Completed)
 		}
 		st.enter(to, c.Session())
 		return nil
 	})
-	if err != nil || to == r.Table.Final {
+	if err != nil || final {
 		return err
 	}
 	r.emit(Event{Moved: &Transition{p.Name, Done, to}, Result: text})

@@ -31,13 +31,14 @@ type Fault struct {
 type State struct {
 	Machine string    `json:"machine"` // name of the table
 	Problem string    `json:"problem"`
-	State   string    `json:"state"`           // a phase, Failed, or the final state
+	State   string    `json:"state"`           // a phase, Failed, Exhausted, or the final state
 	Model   string    `json:"model,omitempty"` // name of the model
 	Step    int       `json:"step,omitzero"`   // answers in the current phase
 	Steps   int       `json:"steps,omitzero"`  // answers in all phases
 	Results []Result  `json:"results,omitempty"`
 	Usage   llm.Usage `json:"usage"`
 	Fault   *Fault    `json:"fault,omitempty"`
+	RanOut  []string  `json:"ranOut,omitempty"` // phases whose steps ran out
 
 	// The current phase:
 	Number int `json:"number,omitzero"` // number of its first thought

@@ -19,9 +19,14 @@ type Phase struct {
 // event Resume leaves it.
 const Failed = "error"
 
+// Exhausted is the state in which a plan ends, instead of the final one, if the steps of a
+// phase ran out: the model still called a tool in the last one.
+const Exhausted = "exhausted"
+
 // The events of a machine.
 const (
-	Done   = "done"   // the phase has its result
+	Done   = "done"   // the phase has its result, or its steps ran out
+	RanOut = "ranOut" // the last phase is done, and the steps of a phase ran out
 	Fail   = "fail"   // an error occurred
 	Resume = "resume" // Run was called again
 )
@@ -65,7 +70,7 @@ func (t Table) Transitions() []Transition {
 		}
 		all = append(all, Transition{p.Name, Done, next}, Transition{p.Name, Fail, Failed}, Transition{Failed, Resume, p.Name})
 	}
-	return all
+	return append(all, Transition{t.Phases[len(t.Phases)-1].Name, RanOut, Exhausted})
 }
 
 // next returns the state after an event. After Resume it is the phase that failed.
@@ -103,7 +108,7 @@ func (t Table) Mermaid(state string) string {
 	for _, tr := range t.Transitions() {
 		fmt.Fprintf(&b, "    %s --> %s: %s\n", tr.From, tr.To, tr.On)
 	}
-	fmt.Fprintf(&b, "    %s --> [*]\n", t.Final)
+	fmt.Fprintf(&b, "    %s --> [*]\n    %s --> [*]\n", t.Final, Exhausted)
 	if state != "" {
 		fmt.Fprintf(&b, "    classDef current font-weight:bold,stroke-width:3px\n    class %s current\n", state)
 	}
@@ -112,7 +117,7 @@ func (t Table) Mermaid(state string) string {
 
 // check panics if the table is invalid.
 func (t Table) check() {
-	seen := map[string]bool{Failed: true, t.Final: true, "": true}
+	seen := map[string]bool{Failed: true, Exhausted: true, t.Final: true, "": true}
 	if t.Name == "" || t.Final == "" || t.Final == Failed || len(t.Phases) == 0 {
 		panic("plan: Table needs a name, phases and a final state")
 	}

@@ -62,7 +62,9 @@ func TestMermaid(t *testing.T) {
     design --> plan_complete: done
     design --> error: fail
     error --> design: resume
+    design --> exhausted: ranOut
     plan_complete --> [*]
+    exhausted --> [*]
     classDef current font-weight:bold,stroke-width:3px
     class design current
 `

@@ -28,7 +28,6 @@ type Client struct {
 	id, secret string
 	resource   string // empty if the provider is not told
 	parameters []oauth2.AuthCodeOption
-	http       *http.Client
 }
 
 // A ClientConfig configures a [Client].
@@ -64,14 +63,14 @@ func NewClient(cfg ClientConfig) (*Client, error) {
 			parameters = append(parameters, oauth2.SetAuthURLParam(name, cfg.Parameters[name]))
 		}
 	}
-	return &Client{
-		provider: cfg.Provider, id: cfg.ID, secret: cfg.Secret, resource: cfg.Resource, parameters: parameters,
-		http: &http.Client{
-			Timeout: requestTimeout, Transport: bounded{},
-			// A redirect would send secrets elsewhere. No endpoint of OAuth needs one.
-			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-		},
-	}, nil
+	return &Client{cfg.Provider, cfg.ID, cfg.Secret, cfg.Resource, parameters}, nil
+}
+
+// endpoints is the client for endpoints of OAuth. A redirect would send secrets elsewhere, and none
+// of them needs one.
+var endpoints = &http.Client{
+	Timeout: requestTimeout, Transport: bounded{},
+	CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 }
 
 // Host returns the name of the provider's host, for people.
@@ -126,7 +125,7 @@ func (c *Client) Finish(ctx context.Context, redirect, secret string, answer url
 	if answer.Get("code") == "" {
 		return auth.Tokens{}, invalid("the provider's answer has no code")
 	}
-	token, err := c.config(d, redirect, auth.None).Exchange(c.context(ctx), answer.Get("code"), c.options(nil, oauth2.VerifierOption(verifier))...)
+	token, err := c.config(d, redirect, auth.None).Exchange(oidc.ClientContext(ctx, endpoints), answer.Get("code"), c.options(nil, oauth2.VerifierOption(verifier))...)
 	if err != nil {
 		return auth.Tokens{}, refused(err)
 	}
@@ -169,7 +168,7 @@ func (c *Client) Renew(ctx context.Context, refresh string) (auth.Tokens, error)
 	}
 	// The package oauth2 sends no parameter of its own with a refresh, and some providers
 	// need the resource.
-	token, err := c.config(d, "", auth.None).Exchange(c.context(ctx), "", c.options(nil,
+	token, err := c.config(d, "", auth.None).Exchange(oidc.ClientContext(ctx, endpoints), "", c.options(nil,
 		oauth2.SetAuthURLParam("grant_type", "refresh_token"), oauth2.SetAuthURLParam("refresh_token", refresh))...)
 	if err != nil {
 		return auth.Tokens{}, refused(err)
@@ -209,7 +208,7 @@ func (c *Client) End(ctx context.Context, token string) (page string, err error)
 	if c.secret != "" && c.style(d) == oauth2.AuthStyleInHeader {
 		r.SetBasicAuth(url.QueryEscape(c.id), url.QueryEscape(c.secret))
 	}
-	reply, err := c.http.Do(r)
+	reply, err := endpoints.Do(r)
 	if err != nil {
 		return page, err
 	}
@@ -250,10 +249,6 @@ func (c *Client) options(list []oauth2.AuthCodeOption, more ...oauth2.AuthCodeOp
 		list = append(list, oauth2.SetAuthURLParam("resource", c.resource))
 	}
 	return list
-}
-
-func (c *Client) context(ctx context.Context) context.Context {
-	return context.WithValue(ctx, oauth2.HTTPClient, c.http)
 }
 
 func tokensOf(t *oauth2.Token) auth.Tokens {
@@ -326,7 +321,7 @@ func (bounded) RoundTrip(r *http.Request) (*http.Response, error) {
 type Metadata struct {
 	Resource string      `json:"resource"`
 	Issuers  []string    `json:"authorization_servers"`
-	SignIn   auth.SignIn `json:"sequent_sign_in"` // for sequent login
+	SignIn   auth.SignIn `json:"sequent_sign_in"` // for sequent server login
 }
 
 // ErrNoMetadata is the error for a server that has no provider.
@@ -334,14 +329,11 @@ var ErrNoMetadata = errors.New("the server has no OpenID Connect provider")
 
 // ReadMetadata asks a server for its metadata. The URL has no path.
 func ReadMetadata(ctx context.Context, server string) (*Metadata, error) {
-	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
-	defer cancel()
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, server+"/.well-known/oauth-protected-resource/mcp", nil)
 	if err != nil {
 		return nil, err
 	}
-	client := &http.Client{Transport: bounded{}, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
-	reply, err := client.Do(r)
+	reply, err := endpoints.Do(r)
 	if err != nil {
 		return nil, err
 	}

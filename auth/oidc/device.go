@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/coreos/go-oidc/v3/oidc"
 	"golang.org/x/oauth2"
 
 	"github.com/sequent-dev/sequent/auth"
@@ -38,7 +39,7 @@ func (c *Client) Device(ctx context.Context, scope auth.Scope) (*Device, error) 
 		return nil, fmt.Errorf("the provider's device_authorization_endpoint %w", err)
 	}
 	cfg := c.config(d, "", scope)
-	answer, err := cfg.DeviceAuth(c.context(ctx), c.options(c.parameters)...)
+	answer, err := cfg.DeviceAuth(oidc.ClientContext(ctx, endpoints), c.options(c.parameters)...)
 	if err != nil {
 		return nil, refused(err)
 	}
@@ -62,9 +63,8 @@ func (c *Client) Wait(ctx context.Context, d *Device) (auth.Tokens, error) {
 	if d.answer.Expiry.IsZero() {
 		d.answer.Expiry = time.Now().Add(30 * time.Minute) // nobody waits for ever
 	}
-	wait := time.Duration(max(d.answer.Interval, 5)) * time.Second
 	for {
-		token, err := d.config.DeviceAccessToken(c.context(ctx), d.answer, c.options(nil)...)
+		token, err := d.config.DeviceAccessToken(oidc.ClientContext(ctx, endpoints), d.answer, c.options(nil)...)
 		_, answered := errors.AsType[*oauth2.RetrieveError](err)
 		switch {
 		case err == nil:
@@ -76,14 +76,6 @@ func (c *Client) Wait(ctx context.Context, d *Device) (auth.Tokens, error) {
 		case answered:
 			return auth.Tokens{}, refused(err)
 		}
-		// The connection failed, which must slow polling down (RFC 8628, section 3.5).
-		wait *= 2
-		timer := time.NewTimer(min(wait, time.Until(d.answer.Expiry)))
-		select {
-		case <-timer.C:
-		case <-ctx.Done():
-			timer.Stop()
-			return auth.Tokens{}, ctx.Err()
-		}
+		d.answer.Interval = 2 * max(d.answer.Interval, 5) // a connection that failed must slow polling down (RFC 8628, section 3.5)
 	}
 }

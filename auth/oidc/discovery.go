@@ -5,23 +5,24 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"strings"
-	"sync"
-	"time"
 
 	"github.com/coreos/go-oidc/v3/oidc"
+	"golang.org/x/time/rate"
 )
+
+// Check asks the provider for its discovery document, and returns why it cannot be used.
+func (p *Provider) Check() error {
+	_, err := p.discovered()
+	return err
+}
 
 // A description is what the provider's discovery document says.
 type description struct {
-	Issuer     string   `json:"issuer"`
-	Authorize  string   `json:"authorization_endpoint"`
-	Token      string   `json:"token_endpoint"`
-	Keys       string   `json:"jwks_uri"`
-	Register   string   `json:"registration_endpoint"`
-	Documents  bool     `json:"client_id_metadata_document_supported"`
-	Challenges []string `json:"code_challenge_methods_supported"`
-	Scopes     []string `json:"scopes_supported"`
+	Issuer    string   `json:"issuer"`
+	Authorize string   `json:"authorization_endpoint"`
+	Token     string   `json:"token_endpoint"`
+	Keys      string   `json:"jwks_uri"`
+	Scopes    []string `json:"scopes_supported"`
 
 	// What sign-in needs.
 	Device      string   `json:"device_authorization_endpoint"`
@@ -44,23 +45,19 @@ func discover(ctx context.Context, issuer string) (*description, error) {
 	if err := provider.Claims(d); err != nil {
 		return nil, err
 	}
-	return d, d.checkKeys()
-}
-
-// checkKeys refuses a URL of keys over which others could change them.
-func (d *description) checkKeys() error {
-	if err := checkURL(strings.SplitN(d.Keys, "?", 2)[0]); err != nil {
-		return fmt.Errorf("the URL of its keys, %.200q, %w", d.Keys, err)
+	if err := checkEndpoint(d.Keys); err != nil { // others could change the keys
+		return nil, fmt.Errorf("the URL of its keys, %.200q, %w", d.Keys, err)
 	}
-	return nil
+	return d, nil
 }
 
-// newClient returns the client for a provider. Its requests have a bound in time and size. It
-// asks for one URL once in keysInterval at most: a request that comes earlier waits.
+// newClient returns the client for what a provider publishes. Its requests have a bound in time and
+// size, and only one a second is sent beyond the first two, for discovery and keys: tokens with
+// unknown keys come as often as somebody sends them.
 func newClient() *http.Client {
 	return &http.Client{
 		Timeout:   requestTimeout + keysInterval,
-		Transport: &patient{last: make(map[string]time.Time)},
+		Transport: limited{rate.NewLimiter(rate.Every(keysInterval), 2)},
 		CheckRedirect: func(r *http.Request, via []*http.Request) error {
 			if len(via) >= 5 {
 				return errors.New("too many redirects")
@@ -70,31 +67,13 @@ func newClient() *http.Client {
 	}
 }
 
-// A patient is the transport of a client.
-type patient struct {
-	mu   sync.Mutex
-	last map[string]time.Time // by URL: few, as only the provider names them
-}
+// limited is a transport that sends a request when it may.
+type limited struct{ *rate.Limiter }
 
-// RoundTrip sends a request when it may.
-func (p *patient) RoundTrip(r *http.Request) (*http.Response, error) {
-	p.mu.Lock()
-	key := r.URL.String()
-	now := time.Now()
-	at := p.last[key].Add(keysInterval)
-	if at.Before(now) {
-		at = now
-	}
-	p.last[key] = at
-	p.mu.Unlock()
-	if wait := at.Sub(now); wait > 0 {
-		timer := time.NewTimer(wait)
-		defer timer.Stop()
-		select {
-		case <-timer.C:
-		case <-r.Context().Done():
-			return nil, r.Context().Err()
-		}
+// RoundTrip sends a request.
+func (l limited) RoundTrip(r *http.Request) (*http.Response, error) {
+	if err := l.Wait(r.Context()); err != nil {
+		return nil, err
 	}
 	return bounded{}.RoundTrip(r)
 }

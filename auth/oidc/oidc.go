@@ -145,6 +145,18 @@ func (p *Provider) Identify(ctx context.Context, token string) (auth.Identity, e
 	}, nil
 }
 
+// linkLifetime is how long a link counts that was made with an access token. A provider does not
+// tell a server that it has blocked a person, and access tokens live for minutes only.
+const linkLifetime = 24 * time.Hour
+
+// Until returns when a link ends that was made with a token of the issuer; see [auth.Guarantor].
+func (p *Provider) Until(_ context.Context, id string, made time.Time) (time.Time, error) {
+	if id != p.config.Issuer {
+		return time.Time{}, auth.ErrUnknown
+	}
+	return made.Add(linkLifetime), nil
+}
+
 // unverified returns the claims of a token whose signature has not been checked.
 func (p *Provider) unverified(token string) (*claims, error) {
 	jws, err := jose.ParseSignedCompact(token, algorithms)

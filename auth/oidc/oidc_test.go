@@ -24,7 +24,7 @@ import (
 const resource = "https://think.example.com"
 
 // An issuer is a provider with real keys, of which only discovery and keys are served. The
-// tests of internal/e2e/oidc have a whole one.
+// tests of e2e/oidc have a whole one.
 type issuer struct {
 	*httptest.Server
 	t *testing.T
@@ -203,6 +203,8 @@ func TestHostileTokens(t *testing.T) {
 		"ID token of Keycloak":  {p.token("one", change{"typ": "ID"}), "ID token"},
 		"refresh token":         {p.token("one", change{"typ": "Refresh"}), "another type"},
 		"logout token":          {p.sign("one", "logout+jwt", payload), "another type"},
+		"ID token by type":      {p.sign("one", "id_token+jwt", payload), "another type"},
+		"no issuer":             {p.token("one", change{"iss": nil}), "of another issuer"},
 		"bound to a key":        {p.token("one", change{"cnf": map[string]string{"jkt": "x"}}), "bound to a key"},
 		"nobody":                {p.token("one", change{"sub": nil}), "for whom"},
 		"long subject":          {p.token("one", change{"sub": strings.Repeat("a", 256)}), "for whom"},
@@ -248,16 +250,14 @@ func TestKeys(t *testing.T) {
 	if _, err := o.Identify(t.Context(), next); err != nil {
 		t.Errorf("after a rotation: %v", err)
 	}
-	refuses(t, o, old)
+	await(t, o, old, isInvalid)
 	p.leave(true)
 	if _, err := o.Identify(t.Context(), next); err != nil {
 		t.Errorf("a known key, the provider is away: %v", err)
 	}
-	if _, err := o.Identify(t.Context(), old); err == nil || isInvalid(err) {
-		t.Errorf("an unknown key, the provider is away: %v", err)
-	}
+	await(t, o, old, isUnavailable)
 	p.leave(false)
-	refuses(t, o, old)
+	await(t, o, old, isInvalid)
 	before := p.fetched.Load()
 	var wg sync.WaitGroup
 	for range 50 {
@@ -272,25 +272,25 @@ func TestKeys(t *testing.T) {
 		t.Errorf("50 tokens with an unknown key had the keys fetched %d times", n)
 	}
 	p.Close()
-	if _, err := o.Identify(t.Context(), old); err == nil || isInvalid(err) {
-		t.Errorf("an unknown key, nobody listens: %v", err)
-	}
+	await(t, o, old, isUnavailable)
 }
 
-// refuses waits until a token is not valid: the keys are the new ones a moment after the
-// first caller has got them.
-func refuses(t *testing.T, o *Provider, token string) {
+// await waits until a token is answered so. Callers share a request for keys, and one that comes a
+// moment after the first has got them gets the same ones.
+func await(t *testing.T, o *Provider, token string, want func(error) bool) {
 	t.Helper()
 	for deadline := time.Now().Add(30 * time.Second); ; time.Sleep(10 * time.Millisecond) {
 		_, err := o.Identify(t.Context(), token)
-		if isInvalid(err) {
+		if want(err) {
 			return
 		}
 		if time.Now().After(deadline) {
-			t.Fatalf("the provider took the key back: %v", err)
+			t.Fatalf("still %v", err)
 		}
 	}
 }
+
+func isUnavailable(err error) bool { return err != nil && !isInvalid(err) }
 
 func isInvalid(err error) bool {
 	_, ok := errors.AsType[*auth.InvalidError](err)
@@ -312,5 +312,24 @@ func TestConfig(t *testing.T) {
 	}
 	if _, err := New(Config{Issuer: "http://127.0.0.1:9000/", Resource: resource}); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestUntil checks that a link of the issuer's token counts for a day, and one of another's not.
+func TestUntil(t *testing.T) {
+	t.Parallel()
+	p, err := New(Config{Issuer: "https://login.example.com", Resource: "https://think.example.com"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	made := time.Now().Add(-time.Hour)
+	if got, err := p.Until(t.Context(), "https://login.example.com", made); err != nil || !got.Equal(made.Add(24*time.Hour)) {
+		t.Errorf("%v, %v", got, err)
+	}
+	for _, id := range []string{"", "https://other.example.com", "0123456789ab"} {
+		_, err := p.Until(t.Context(), id, made)
+		if _, invalid := errors.AsType[*auth.InvalidError](err); !invalid {
+			t.Errorf("%q: %v", id, err)
+		}
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"log/slog"
 	"os"
+	"slices"
 	"sync"
 	"time"
 
@@ -65,13 +66,31 @@ func Open(cfg Config) (*File, error) {
 // valid again.
 func (f *File) Identify(_ context.Context, token string) (auth.Identity, error) {
 	e := find(f.current(), token)
-	switch {
-	case e == nil:
+	if e == nil {
 		return auth.Identity{}, auth.ErrUnknown
-	case !e.expires.IsZero() && !time.Now().Before(e.expires):
-		return auth.Identity{}, &auth.InvalidError{Reason: "the token expired at " + e.expires.Format(time.RFC3339)}
+	}
+	if err := e.valid(); err != nil {
+		return auth.Identity{}, err
 	}
 	return auth.Identity{Subject: e.subject, Scope: e.scope, Expires: e.expires, Token: e.info().ID}, nil
+}
+
+// Until returns when the token with an id expires; see [auth.Guarantor].
+func (f *File) Until(_ context.Context, id string, _ time.Time) (time.Time, error) {
+	list := f.current()
+	i := slices.IndexFunc(list, func(e entry) bool { return e.info().ID == id })
+	if i < 0 {
+		return time.Time{}, auth.ErrUnknown
+	}
+	return list[i].expires, list[i].valid()
+}
+
+// valid returns an error for a token that has expired.
+func (e *entry) valid() error {
+	if e.expires.IsZero() || time.Now().Before(e.expires) {
+		return nil
+	}
+	return &auth.InvalidError{Reason: "the token expired at " + e.expires.Format(time.RFC3339)}
 }
 
 // current returns the entries. It reloads the file if it has changed.

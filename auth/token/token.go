@@ -33,7 +33,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"regexp"
 	"strings"
+	"sync"
 	"time"
 	"unicode"
 	"unicode/utf8"
@@ -146,20 +148,16 @@ func parseLine(line string) (e entry, ok bool, err error) {
 	if line == "" || line[0] == '#' {
 		return entry{}, false, nil
 	}
-	colon, end := findHash(line)
-	if colon < 0 {
-		return entry{}, false, errNoHash
+	parts := linePattern().FindStringSubmatch(line)
+	if parts == nil {
+		return entry{}, false, fmt.Errorf("no SHA-256 hash of %d hexadecimal digits after a colon; want SUBJECT:HASH", 2*sha256.Size)
 	}
-	e.subject = strings.TrimSpace(line[:colon])
+	e.subject, e.scope, e.note = strings.TrimSpace(parts[1]), auth.Write, strings.TrimSpace(parts[4])
 	if err := checkSubject(e.subject); err != nil {
 		return entry{}, false, err
 	}
-	if _, err := hex.Decode(e.hash[:], []byte(strings.TrimSpace(line[colon+1:end]))); err != nil {
-		return entry{}, false, errors.New("the hash is not hexadecimal")
-	}
-	e.scope = auth.Write
-	limits, note, _ := strings.Cut(line[end:], "#")
-	e.note = strings.TrimSpace(note)
+	_, _ = hex.Decode(e.hash[:], []byte(parts[2])) // of digits only
+	limits := parts[3]
 	for field := range strings.FieldsSeq(limits) {
 		name, value, _ := strings.Cut(field, "=")
 		switch name {
@@ -178,27 +176,11 @@ func parseLine(line string) (e entry, ok bool, err error) {
 	return e, true, nil
 }
 
-// errNoHash is the error for a line without a hash where it belongs.
-var errNoHash = fmt.Errorf("no SHA-256 hash of %d hexadecimal digits after a colon; want SUBJECT:HASH", hexLength)
-
-// hexLength is how many digits a hash has.
-const hexLength = 2 * sha256.Size
-
-// findHash returns where the colon before the hash of a line is, and where the hash ends. The
-// subject may have colons too.
-func findHash(line string) (colon, end int) {
-	for i := range len(line) {
-		if line[i] != ':' {
-			continue
-		}
-		rest := strings.TrimLeft(line[i+1:], " \t")
-		word, _, _ := strings.Cut(rest, " ")
-		if len(word) == hexLength {
-			return i, len(line) - len(rest) + hexLength
-		}
-	}
-	return -1, -1
-}
+// linePattern has the subject, which may have colons too, the hash, the limits and the note of a line.
+// It is compiled for servers with a file only.
+var linePattern = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^(.*?):[ \t]*([0-9a-fA-F]{64})(?:[ \t]+([^#]*?))?(?:[ \t]*#(.*))?$`)
+})
 
 // find returns the entry of a token; nil for an unknown token. Its running time does not
 // depend on how many characters of the token are right.

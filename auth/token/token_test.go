@@ -37,7 +37,7 @@ func TestParse(t *testing.T) {
 		{"one token of two", "alice:" + a + "\nbob:" + a, "line 2 assigns", ""},
 		{"no colon", "# x\nsecret", "line 2: no SHA-256 hash", ""},
 		{"token instead of a hash", "alice:secret", "line 1: no SHA-256 hash", ""},
-		{"not hexadecimal", "alice:" + strings.Repeat("secret!!", 8), "not hexadecimal", ""},
+		{"not hexadecimal", "alice:" + strings.Repeat("secret!!", 8), "line 1: no SHA-256 hash", ""},
 		{"no subject", ":" + a, "subject is empty", ""},
 		{"control character", "al\x00ice:" + a, "unprintable", ""},
 		{"right-to-left mark", "al\u202eice:" + a, "unprintable", ""},

@@ -22,6 +22,9 @@ var (
 // Name is the name of the tool.
 const Name = "analyze_thinking"
 
+// maxBytes limits what one call reads.
+const maxBytes = 32 << 20
+
 type args struct {
 	Query       string `json:"query,omitzero"`
 	Days        int    `json:"days,omitzero"`
@@ -35,7 +38,7 @@ type args struct {
 func New(e *sequent.Engine, reject func(*tool.ArgumentError) (tool.Reply, error), refuse func(error) (tool.Reply, error)) tool.Tool {
 	return tool.New(tool.Parse(spec, text), func(ctx context.Context, c tool.Call, in args) (tool.Reply, error) {
 		const defaultLimit = 3
-		q := analysis.Query{Text: in.Query, Limit: in.Limit}
+		q := analysis.Query{Text: in.Query, Limit: in.Limit, MaxBytes: maxBytes}
 		if q.Limit == 0 {
 			q.Limit = defaultLimit
 		}

@@ -1,8 +1,8 @@
 package classic
 
 import (
-	"fmt"
 	"strconv"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/sequent-dev/sequent"
@@ -13,13 +13,36 @@ import (
 type args struct {
 	Thought    string  `json:"thought"`
 	Next       bool    `json:"nextThoughtNeeded"`
-	Number     int     `json:"thoughtNumber"`
-	Total      int     `json:"totalThoughts"`
+	Number     count   `json:"thoughtNumber"`
+	Total      count   `json:"totalThoughts"`
 	IsRevision *bool   `json:"isRevision"`
-	Revises    *int    `json:"revisesThought"`
-	From       *int    `json:"branchFromThought"`
+	Revises    *count  `json:"revisesThought"`
+	From       *count  `json:"branchFromThought"`
 	Branch     *string `json:"branchId"`
 	More       *bool   `json:"needsMoreThoughts"`
+}
+
+// A count is a number that a string can stand for in every spelling that Number in JavaScript
+// makes a whole number of, as in the reference server.
+type count int
+
+// UnmarshalText reads a string.
+func (n *count) UnmarshalText(text []byte) error {
+	spelling := strings.ToLower(strings.TrimSpace(string(text)))
+	var value float64
+	var err error
+	if base := map[string]int{"0x": 16, "0o": 8, "0b": 2}[spelling[:min(2, len(spelling))]]; base > 0 {
+		var whole uint64
+		whole, err = strconv.ParseUint(spelling[2:], base, 64)
+		value = float64(whole)
+	} else if value, err = strconv.ParseFloat(spelling, 64); strings.ContainsAny(spelling, "_inx") {
+		err = strconv.ErrSyntax // in Go, but not there: 1_0, inf, nan, -0x1p0
+	}
+	*n = count(value)
+	if err == nil && float64(*n) != value {
+		err = strconv.ErrRange
+	}
+	return err
 }
 
 // branches reports whether the thought belongs to a branch. An empty name, or only one of
@@ -41,11 +64,8 @@ func (a args) check(limits sequent.Limits) error {
 		return nil
 	}
 	if n := utf8.RuneCountInString(*a.Branch); n > limits.Name {
-		return &sequent.Error{
-			Code: sequent.CodeLimitExceeded, Field: "branch",
-			Msg: fmt.Sprintf("branch has %d characters, the limit is %d", n, limits.Name),
-			Fix: "use a shorter one",
-		}
+		return sequent.Errorf(sequent.CodeLimitExceeded, "branch", "use a shorter one",
+			"branch has %d characters, the limit is %d", n, limits.Name)
 	}
 	return nil
 }
@@ -58,7 +78,7 @@ const given = "given."
 // become labels.
 func (a args) draft() sequent.Draft {
 	d := sequent.Draft{
-		Number: a.Number, Total: a.Total, Text: a.Thought, More: a.Next,
+		Number: int(a.Number), Total: int(a.Total), Text: a.Thought, Final: !a.Next,
 		Revision: a.isRevision(), Extend: a.More != nil && *a.More,
 	}
 	label := func(name, value string) {
@@ -74,15 +94,15 @@ func (a args) draft() sequent.Draft {
 	switch {
 	case a.Revises == nil:
 	case refused: // isRevision is false
-		label("revisesThought", strconv.Itoa(*a.Revises))
+		label("revisesThought", strconv.Itoa(int(*a.Revises)))
 	default:
-		d.Revises = sequent.To(*a.Revises)
+		d.Revises = sequent.To(int(*a.Revises))
 	}
 	if a.branches() {
-		d.Branch, d.From = *a.Branch, sequent.To(*a.From)
+		d.Branch, d.From = *a.Branch, sequent.To(int(*a.From))
 	} else {
 		if a.From != nil {
-			label("branchFromThought", strconv.Itoa(*a.From))
+			label("branchFromThought", strconv.Itoa(int(*a.From)))
 		}
 		if a.Branch != nil {
 			label("branchId", tool.JSONReply(*a.Branch).Text)

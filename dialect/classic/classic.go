@@ -53,7 +53,7 @@ func New(cfg Config) dialect.Dialect {
 	if cfg.Logger == nil {
 		cfg.Logger = slog.New(slog.DiscardHandler)
 	}
-	c := &classic{Config: cfg, scopes: scope.New(cfg.Engine.WithoutTexts(), name)}
+	c := &classic{Config: cfg, scopes: scope.New(cfg.Engine, name)}
 	if cfg.Drawing != nil {
 		c.drawing = &drawing{out: cfg.Drawing, colour: cfg.Colour, width: cfg.Width}
 	}
@@ -79,8 +79,8 @@ type classic struct {
 
 // A reply has the members of the contract, in its order.
 type reply struct {
-	Number   int        `json:"thoughtNumber"`
-	Total    int        `json:"totalThoughts"`
+	Number   count      `json:"thoughtNumber"`
+	Total    count      `json:"totalThoughts"`
 	Next     bool       `json:"nextThoughtNeeded"`
 	Branches []string   `json:"branches"`
 	Length   int        `json:"thoughtHistoryLength"`
@@ -122,7 +122,7 @@ func (c *classic) think(ctx context.Context, call tool.Call, in args) (tool.Repl
 // record appends a thought to the scope's session, or to the next one.
 func (c *classic) record(ctx context.Context, caller tool.Caller, turn *scope.Turn, in args) (*sequent.Session, error) {
 	draft := in.draft()
-	newID, giveBack := c.newID(caller.Owner)
+	newID, use := c.minted.ids(caller.Owner, "session-"+c.Engine.Now().Format("20060102-150405"))
 	s, err := turn.Record(ctx, newID, func(c *sequent.Change) error {
 		if in.plain() && in.Number == 1 && c.Session().Len() > 0 {
 			return scope.ErrNext
@@ -130,8 +130,8 @@ func (c *classic) record(ctx context.Context, caller tool.Caller, turn *scope.Tu
 		_, err := c.Append(draft)
 		return err
 	})
-	if err != nil {
-		giveBack()
+	if err == nil {
+		use()
 	}
 	return s, err
 }
@@ -147,18 +147,6 @@ func (c *classic) save(ctx context.Context, caller tool.Caller, s *sequent.Sessi
 		return false
 	}
 	ctx = context.WithoutCancel(ctx) // the thought is recorded, so its file is written
-	if !s.HasTexts(1) {
-		now, err := c.Engine.Owned(caller.Owner).Session(ctx, s.ID())
-		if err == nil && now.Epoch() != s.Epoch() {
-			err = sequent.ErrNotFound // deleted, and begun again
-		}
-		if err != nil {
-			c.Logger.WarnContext(ctx, "the session file was not written; the thought is recorded",
-				"session", string(s.ID()), "error", err)
-			return false
-		}
-		s = now.Upto(s.Len())
-	}
 	for {
 		if err := c.Archive.WriteSession(s); err != nil {
 			c.Logger.WarnContext(ctx, "the session file was not written; the thought is recorded",
@@ -184,7 +172,7 @@ func completedAfter(ctx context.Context, e *sequent.Engine, s *sequent.Session) 
 	}
 	at := 0
 	for t := range now.Since(s.Len()) {
-		if !t.More {
+		if t.Final {
 			at = t.Seq
 		}
 	}

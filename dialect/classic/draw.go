@@ -6,12 +6,13 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	"github.com/sequent-dev/sequent/internal/draw"
 )
 
 const (
 	defaultWidth = 80 // columns, if the width is unknown
 	minWidth     = 20 // columns of the box, also on a narrower terminal
-	tabStop      = 4
 )
 
 // A drawing draws thoughts in boxes.
@@ -66,14 +67,14 @@ func title(a args) (kind, string) {
 // most as wide as columns.
 func box(k kind, header, text string, columns int, colour bool) string {
 	const frame = 4 // "│ " and " │"
-	head, body := wrap(k.mark+header, columns-frame), wrap(text, columns-frame)
+	head, body := draw.Wrap(k.mark+header, columns-frame), draw.Wrap(text, columns-frame)
 	width := 0
 	for _, row := range slices.Concat(head, body) {
-		width = max(width, columnsOf(row))
+		width = max(width, draw.Width(row))
 	}
 	var b strings.Builder
 	row := func(text, shown string) {
-		pad := strings.Repeat(" ", width-columnsOf(text))
+		pad := strings.Repeat(" ", width-draw.Width(text))
 		b.WriteString("│ " + shown + pad + " │\n")
 	}
 	rule := strings.Repeat("─", width+2)

@@ -8,7 +8,6 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -83,44 +82,6 @@ func TestSavedOncePerCompletion(t *testing.T) {
 	}
 }
 
-// The file is complete when the engine has dropped the texts of the session.
-func TestSavedWithTextsDropped(t *testing.T) {
-	e := sequent.New(sequent.Config{CacheBytes: 58_000})
-	var texts []string
-	d := classic.New(classic.Config{Engine: e, Archive: writer(func(s *sequent.Session) error {
-		for th := range s.All() {
-			texts = append(texts, th.Text)
-		}
-		return nil
-	})})
-	var want []string
-	add := func(n int, last bool) {
-		text := fmt.Sprintf("%0500d", n)
-		want = append(want, text)
-		think(t, d, "s", true, call(dialecttest.Step{Number: n, Total: n, Text: text, Last: last}))
-	}
-	for n := 1; n < 20; n++ {
-		add(n, false)
-	}
-	page, err := e.Sessions(t.Context(), sequent.Query{})
-	if err != nil || len(page.Headers) != 1 {
-		t.Fatalf("%d sessions, %v", len(page.Headers), err)
-	}
-	think(t, d, "other", true, call(dialecttest.Step{Number: 1, Total: 2, Text: strings.Repeat("x", 45_000)}))
-	if _, err := e.WithoutTexts().Update(t.Context(), page.Headers[0].ID, func(c *sequent.Change) error {
-		if c.Session().HasTexts(1) {
-			t.Error("the engine has not dropped the texts")
-		}
-		return nil
-	}); err != nil {
-		t.Fatal(err)
-	}
-	add(20, true)
-	if !slices.Equal(texts, want) {
-		t.Errorf("the file has the texts %q, want %q", texts, want)
-	}
-}
-
 // If the file cannot be written, the reply and a warning say so, and the thought is
 // recorded. The warning does not contain the thought.
 //
@@ -169,7 +130,7 @@ func TestSlowWriterDoesNotWin(t *testing.T) {
 		}
 		overtaken = true
 		later, err := e.Update(t.Context(), s.ID(), func(c *sequent.Change) error {
-			_, err := c.Append(sequent.Draft{Number: 3, Total: 3, Text: "later"})
+			_, err := c.Append(sequent.Draft{Number: 3, Total: 3, Text: "later", Final: true})
 			return err
 		})
 		if err != nil {
@@ -177,7 +138,7 @@ func TestSlowWriterDoesNotWin(t *testing.T) {
 		}
 		// Reopen the session, which the file does not show.
 		if _, err := e.Update(t.Context(), s.ID(), func(c *sequent.Change) error {
-			_, err := c.Append(sequent.Draft{Number: 4, Total: 4, Text: "open", More: true})
+			_, err := c.Append(sequent.Draft{Number: 4, Total: 4, Text: "open"})
 			return err
 		}); err != nil {
 			return err
@@ -260,33 +221,5 @@ func TestFullSession(t *testing.T) {
 	}
 	if a := think(t, d, "a", true, step(1, false)); a.Error != "" || a.SessionID == first.SessionID || a.Length != 1 {
 		t.Errorf("got %+v, want a new session", a)
-	}
-}
-
-// BenchmarkThink measures a thought of a short session and of a long one.
-func BenchmarkThink(b *testing.B) {
-	for _, before := range []int{10, 10_000} {
-		b.Run(fmt.Sprint(before), func(b *testing.B) {
-			begin := func() dialect.Dialect {
-				d := classic.New(classic.Config{Engine: sequent.New(sequent.Config{Limits: sequent.Limits{Thoughts: -1}})})
-				for n := range before {
-					think(b, d, "a", true, step(n+2, false))
-				}
-				return d
-			}
-			d, n := begin(), before
-			runtime.GC()
-			args := step(5, false)
-			b.ReportAllocs()
-			for b.Loop() {
-				if n++; n > before+1000 { // stay near the measured length
-					b.StopTimer()
-					d, n = begin(), before
-					runtime.GC() // the garbage of the setup
-					b.StartTimer()
-				}
-				think(b, d, "a", true, args)
-			}
-		})
 	}
 }

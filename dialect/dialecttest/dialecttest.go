@@ -80,6 +80,7 @@ func Rules(t *testing.T, cfg Config) {
 	t.Run("Odd", func(t *testing.T) { checkOdd(t, cfg) })
 	t.Run("Limits", func(t *testing.T) { checkLimits(t, cfg) })
 	t.Run("Faults", func(t *testing.T) { checkFaults(t, cfg) })
+	t.Run("Altered", func(t *testing.T) { checkAltered(t, cfg) })
 	t.Run("Uncertain", func(t *testing.T) { checkUncertain(t, cfg) })
 	t.Run("Concurrent", func(t *testing.T) { checkConcurrent(t, cfg) })
 }

@@ -5,11 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
 
 	"github.com/sequent-dev/sequent"
+	"github.com/sequent-dev/sequent/dialect/wording"
 )
 
 // secret is in the cause of each fault. A client must not see it.
@@ -51,11 +53,11 @@ func (f *faultyStore) fault(op string) error {
 	return e
 }
 
-func (f *faultyStore) Load(ctx context.Context, k sequent.Key, have sequent.Position, limit int) (sequent.Header, []sequent.Entry, error) {
+func (f *faultyStore) Load(ctx context.Context, k sequent.Key, have sequent.Position) (sequent.Header, []sequent.Entry, error) {
 	if err := f.fault("load"); err != nil {
 		return sequent.Header{}, nil, err
 	}
-	return f.Store.Load(ctx, k, have, limit)
+	return f.Store.Load(ctx, k, have)
 }
 
 func (f *faultyStore) Commit(ctx context.Context, batch []*sequent.Write) error {
@@ -79,7 +81,7 @@ func (f *faultyStore) Search(ctx context.Context, q sequent.SearchQuery) (sequen
 	if err := f.fault("search"); err != nil {
 		return sequent.Hits{}, err
 	}
-	return f.Store.Search(ctx, q)
+	return sequent.SearchStore(ctx, f.Store, q)
 }
 
 // checkFaults makes the store fail with each code. The dialect must have words for all
@@ -157,5 +159,31 @@ func checkUncertain(t *testing.T, cfg Config) {
 				t.Errorf("the refusal does not say that the outcome is unknown: %s", words)
 			}
 		})
+	}
+}
+
+// An alteredStore is a store whose thoughts are not those that were recorded.
+type alteredStore struct{ sequent.Store }
+
+func (a alteredStore) Load(ctx context.Context, k sequent.Key, have sequent.Position) (sequent.Header, []sequent.Entry, error) {
+	h, log, err := a.Store.Load(ctx, k, have)
+	log = slices.Clone(log)
+	for i := range log {
+		log[i].Thought.Total++
+	}
+	return h, log, err
+}
+
+// checkAltered continues a session that is not what was recorded. The dialect must refuse
+// that and say what to do.
+func checkAltered(t *testing.T, cfg Config) {
+	w := newWorld(t, cfg, sequent.NewMemoryStore())
+	w.accept(t, cfg.Call(Step{Number: 1, Total: 9, Text: "a"}), "test")
+	id := string(w.one(t).ID())
+	w.store = alteredStore{w.store}
+	w.restart(t)
+	a := w.refuse(t, cfg.Call(Step{Number: 2, Total: 9, Text: "b", Session: id}), "test")
+	if !strings.Contains(a.words, "is not what was recorded") || !strings.Contains(a.words, wording.BeginAnother) {
+		t.Errorf("the refusal does not say what to do with the session: %s", a.words)
 	}
 }

@@ -22,7 +22,7 @@ func dump(t testing.TB, store sequent.Store) string {
 		}
 		for _, h := range page.Headers {
 			fmt.Fprintf(&b, "%+v\n", h)
-			_, log, err := store.Load(t.Context(), h.Key, sequent.Position{}, 0)
+			_, log, err := store.Load(t.Context(), h.Key, sequent.Position{})
 			if err != nil {
 				t.Fatalf("loading %v: %v", h.Key, err)
 			}
@@ -76,7 +76,7 @@ func Log(s *sequent.Session) string {
 		}
 		flag(t.Revision, "revision")
 		flag(t.Extend, "extend")
-		flag(!t.More, "last")
+		flag(t.Final, "last")
 		if t.Request.Key != "" {
 			fmt.Fprintf(&b, " key=%q", t.Request.Key)
 		}

@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"golang.org/x/tools/txtar"
+	"github.com/rogpeppe/go-internal/txtar"
 
 	"github.com/sequent-dev/sequent"
 	"github.com/sequent-dev/sequent/dialect"
@@ -201,7 +201,7 @@ func (l line) arg(i int) string {
 }
 
 func (r *run) caller(l line) tool.Caller {
-	c := tool.Caller{Owner: l.options["owner"], Scope: tool.Scope{Name: "test", Exclusive: r.exclusive}}
+	c := tool.Caller{Owner: l.options["owner"], Agent: l.options["agent"], Scope: tool.Scope{Name: "test", Exclusive: r.exclusive}}
 	if s, ok := l.options["scope"]; ok {
 		c.Scope.Name = s
 	}
@@ -221,7 +221,9 @@ func (r *run) step(t *testing.T, f txtar.File) (result, error) {
 	l := parseLine(r.captures.expand(f.Name))
 	body := r.captures.expand(text(f))
 	caller := r.caller(l)
-	ctx := sequent.WithContext(t.Context(), sequent.Context{Project: l.options["project"], Agent: l.options["agent"]})
+	ctx := sequent.WithOrigin(t.Context(), func() sequent.Origin {
+		return sequent.Origin{Project: l.options["project"], Agent: l.options["agent"]}
+	})
 	switch l.verb {
 	case "call":
 		return r.call(ctx, t, l.arg(0), body, caller)
@@ -396,7 +398,7 @@ func (r *run) given(ctx context.Context, l line, body string) error {
 		c.BeginIn("", l.options["dialect"])
 		lines := strings.Split(body, "\n")
 		for i, text := range lines {
-			if _, err := c.Append(sequent.Draft{Number: i + 1, Total: len(lines), Text: text, More: true}); err != nil {
+			if _, err := c.Append(sequent.Draft{Number: i + 1, Total: len(lines), Text: text}); err != nil {
 				return err
 			}
 		}

@@ -1,6 +1,6 @@
 package guided
 
-import "github.com/sequent-dev/sequent/tool"
+import "encoding/json"
 
 // A reason is the reason to continue or to stop. Reasons are never removed.
 type reason string
@@ -19,86 +19,49 @@ const (
 
 // An advice is a reply, in the contract's order.
 type advice struct {
-	Continue bool   `json:"should_continue"`
-	Next     *int   `json:"next_thought_number"`
-	Reason   reason `json:"stop_reason"`
-	Number   int    `json:"current_thought_number"`
-	Total    int    `json:"total_thoughts"`
-	Call     *args  `json:"next_call_arguments"`
-	Usage    usage  `json:"parameter_usage"`
+	Continue bool            `json:"should_continue"`
+	Next     *int            `json:"next_thought_number"`
+	Reason   reason          `json:"stop_reason"`
+	Number   int             `json:"current_thought_number"`
+	Total    int             `json:"total_thoughts"`
+	Call     *call           `json:"next_call_arguments"`
+	Usage    json.RawMessage `json:"parameter_usage"`
 }
 
-// usage has a reminder for each argument.
-type usage struct {
-	Thought  string `json:"thought"`
-	Number   string `json:"thoughtNumber"`
-	Total    string `json:"totalThoughts"`
-	Next     string `json:"nextThoughtNeeded"`
-	Revision string `json:"isRevision"`
-	From     string `json:"branchFromThought"`
-	Branch   string `json:"branchId"`
-	More     string `json:"needsMoreThoughts"`
+// reminders has a reminder for each argument. They are short because they are in every
+// reply.
+const reminders = `{"thought":"one concrete step","thoughtNumber":"add one each step","totalThoughts":"current estimate",` +
+	`"nextThoughtNeeded":"false on the last step","isRevision":"true to correct an earlier step",` +
+	`"branchFromThought":"origin of the branch, or null","branchId":"set with branchFromThought, else null",` +
+	`"needsMoreThoughts":"true only to exceed totalThoughts"}`
+
+// stop returns the reply to a call after which there is no other.
+func (in call) stop(why reason) advice {
+	return advice{Reason: why, Number: in.Number, Total: in.Total, Usage: json.RawMessage(reminders)}
 }
 
-// reminders are short because they are in every reply.
-var reminders = usage{
-	Thought:  "one concrete step",
-	Number:   "add one each step",
-	Total:    "current estimate",
-	Next:     "false on the last step",
-	Revision: "true to correct an earlier step",
-	From:     "origin of the branch, or null",
-	Branch:   "set with branchFromThought, else null",
-	More:     "true only to exceed totalThoughts",
+// recommend returns the reply to a call that recommends another one.
+func (in call) recommend(why reason, next call) advice {
+	a := in.stop(why)
+	a.Continue, a.Next, a.Call = true, &next.Number, &next
+	return a
 }
 
 // next returns the reply to a recorded call. Following its advice terminates: each
 // recommended call has the next number, a total that is raised at most to that number,
 // and asks for another thought only below the total.
-func (in args) next(full bool) advice {
-	a := advice{Reason: complete, Number: in.Number, Total: in.Total, Usage: reminders}
-	switch {
-	case in.More:
-		a.Reason = needsMore
-	case in.Next:
-		a.Reason = nextRequired
-	default:
-		return a
+func (in call) next(full bool) advice {
+	if !in.More && !in.Next {
+		return in.stop(complete)
 	}
 	if full || in.Number == maxNumber {
-		a.Reason = limitReached
-		return a
+		return in.stop(limitReached)
 	}
 	number := in.Number + 1
 	total := max(in.Total, number)
-	a.Continue, a.Next = true, new(number)
-	a.Call = &args{
-		Number: number, Total: total, Next: number < total,
-		From: in.From, Branch: in.Branch,
+	why := nextRequired
+	if in.More {
+		why = needsMore
 	}
-	return a
-}
-
-// again returns the reply to a refused call that can be corrected.
-func again(why reason, call args) advice {
-	return advice{
-		Continue: true, Next: new(call.Number), Reason: why,
-		Number: call.Number, Total: call.Total, Call: &call, Usage: reminders,
-	}
-}
-
-// stop returns the reply to a refused call that would be refused again.
-func (in args) stop(why reason) advice {
-	return advice{Reason: why, Number: in.Number, Total: in.Total, Usage: reminders}
-}
-
-func (a advice) reply() tool.Reply { return tool.JSONReply(a) }
-
-// refusal returns the advice as a failed reply. The message comes before the JSON,
-// because the contract has no field for it.
-func (a advice) refusal(words string) tool.Reply {
-	r := a.reply()
-	r.Text = string(a.Reason) + ": " + words + "\n" + r.Text
-	r.Failed, r.Code = true, string(a.Reason)
-	return r
+	return in.recommend(why, call{Number: number, Total: total, Next: number < total, From: in.From, Branch: in.Branch})
 }

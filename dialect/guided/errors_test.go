@@ -39,12 +39,12 @@ func TestReasonsOfCodes(t *testing.T) {
 		sequent.CodeReadOnly:         {processingError, false},
 		sequent.CodeFull:             {processingError, false},
 		sequent.CodeCorrupt:          {processingError, false},
-		sequent.CodeNewerSchema:      {processingError, false},
+		sequent.CodeOtherFormat:      {processingError, false},
 		sequent.CodeInternal:         {unexpectedError, false},
 	}
-	d := &server{logger: slog.New(slog.DiscardHandler)}
 	for _, code := range sequent.Codes() {
-		reply := d.refuse(t.Context(), args{Thought: "a", Number: 1, Total: 2, Next: true}, &sequent.Error{Code: code})
+		d := &server{logger: slog.New(slog.DiscardHandler)}
+		reply := d.refuse(t.Context(), tool.Caller{}, call{Thought: "a", Number: 1, Total: 2, Next: true}, &sequent.Error{Code: code})
 		var got struct {
 			Reason   reason `json:"stop_reason"`
 			Continue bool   `json:"should_continue"`

@@ -1,6 +1,6 @@
 // Package guided is the dialect whose replies contain the next step: whether to
 // continue, why, and with which arguments. An agent that follows them terminates from
-// every state.
+// every state, also one that sends them word for word.
 //
 // The contract is in tool.json and tool.md, which are published byte for byte, and in
 // the transcripts in testdata.
@@ -9,7 +9,6 @@ package guided
 import (
 	"context"
 	_ "embed" // for the contract
-	"errors"
 	"io"
 	"log/slog"
 
@@ -17,7 +16,6 @@ import (
 	"github.com/sequent-dev/sequent/brief"
 	"github.com/sequent-dev/sequent/dialect"
 	"github.com/sequent-dev/sequent/dialect/scope"
-	"github.com/sequent-dev/sequent/dialect/shortid"
 	"github.com/sequent-dev/sequent/tool"
 )
 
@@ -40,15 +38,13 @@ type Config struct {
 
 // A server has the state that all calls share.
 type server struct {
-	engine *sequent.Engine
-	scopes *scope.Finder
-	newID  func() (sequent.ID, error)
-	logger *slog.Logger
-	strict tool.Tool // enforces the published schema
-	loose  tool.Tool // all arguments are optional
-
-	required []required
-	empty    *sequent.Session
+	engine   *sequent.Engine
+	scopes   *scope.Finder
+	newID    func() (sequent.ID, error)
+	logger   *slog.Logger
+	decoder  decoder
+	refusals refusals
+	empty    *sequent.Session // for calls that begin a session
 }
 
 // New returns the dialect. It panics if there is no engine.
@@ -56,20 +52,18 @@ func New(cfg Config) dialect.Dialect {
 	if cfg.Engine == nil {
 		panic("guided: Config needs an Engine")
 	}
+	spec := tool.Parse(specJSON, specText)
 	d := &server{
-		engine: cfg.Engine,
-		scopes: scope.New(cfg.Engine.WithoutTexts(), name),
-		newID:  shortid.New(cfg.Rand),
-		logger: cfg.Logger,
+		engine:  cfg.Engine,
+		scopes:  scope.New(cfg.Engine, name),
+		newID:   dialect.ShortIDs(cfg.Rand),
+		logger:  cfg.Logger,
+		decoder: newDecoder(spec),
+		empty:   emptySession(),
 	}
 	if d.logger == nil {
 		d.logger = slog.New(slog.DiscardHandler)
 	}
-	spec := tool.Parse(specJSON, specText)
-	d.strict = tool.New(spec, d.think, misfit)
-	d.loose = looseTool(spec)
-	d.required = requiredOf(spec.InputSchema)
-	d.empty = emptySession()
 	return dialect.Dialect{
 		Name:    name,
 		Summary: "every reply says whether to go on, why, and with which arguments",
@@ -78,44 +72,79 @@ func New(cfg Config) dialect.Dialect {
 	}
 }
 
-// call answers a call. Every reply follows the contract, also after an error.
-func (d *server) call(ctx context.Context, c tool.Call) (tool.Reply, error) {
-	reply, err := d.strict.Call(ctx, c)
-	if e, ok := errors.AsType[*tool.ArgumentError](err); ok {
-		return d.reject(ctx, c, e), nil
+// emptySession returns a session without thoughts.
+func emptySession() *sequent.Session {
+	s, err := sequent.New(sequent.Config{}).Begin(context.Background(), "empty", func(*sequent.Change) error { return nil })
+	if err != nil {
+		panic("guided: " + err.Error())
 	}
-	return reply, err
+	return s
 }
 
-// think answers a call whose arguments fit the schema.
-func (d *server) think(ctx context.Context, c tool.Call, in args) (tool.Reply, error) {
-	in.normalise()
-	s, err := d.record(ctx, c.Caller, in)
-	if err != nil {
-		return d.refuse(ctx, in, err), nil
+// call answers a call. Every reply follows the contract, also after an error.
+func (d *server) call(ctx context.Context, c tool.Call) (tool.Reply, error) {
+	limits := d.engine.Limits()
+	in, words := d.decoder.decode(ctx, c)
+	reason := validationError
+	if words == "" {
+		reason, words = in.check(limits)
 	}
-	r := in.next(full(s, d.engine.Limits())).reply()
+	switch {
+	case c.Caller.Scope.Name == "": // no call would be accepted
+		return d.refuse(ctx, c.Caller, in.complete(d.empty, limits), scope.ErrRequired), nil
+	case words != "":
+		return d.correct(c.Caller, in.complete(d.base(ctx, c.Caller, in), limits), reason, words), nil
+	}
+	call := in.complete(d.empty, limits)
+	s, err := d.record(ctx, c.Caller, call)
+	if err != nil {
+		return d.refuse(ctx, c.Caller, call, err), nil
+	}
+	d.refusals.end(c.Caller)
+	r := tool.JSONReply(call.next(limits.Thoughts > 0 && s.Len() >= limits.Thoughts))
 	r.Beside = brief.Beside(s)
 	return r, nil
 }
 
-// record records the thought in the scope's session, or in the next one.
-func (d *server) record(ctx context.Context, caller tool.Caller, in args) (*sequent.Session, error) {
+// record records a call in the scope's session, or in the next one.
+func (d *server) record(ctx context.Context, caller tool.Caller, in call) (*sequent.Session, error) {
 	turn, err := d.scopes.Enter(caller)
 	if err != nil {
 		return nil, err
 	}
 	defer turn.Leave()
-	limits := d.engine.Limits()
 	return turn.Record(ctx, d.newID, func(c *sequent.Change) error {
-		if in.plain() && in.Number == 1 && c.Session().Len() > 0 {
+		plain := !in.Revision && !in.More && in.From == nil
+		if plain && in.Number == 1 && c.Session().Len() > 0 {
 			return scope.ErrNext
 		}
-		return in.apply(c, limits)
+		draft := sequent.Draft{
+			Number: in.Number, Total: in.Total, Text: in.Thought,
+			Revision: in.Revision, Final: !in.Next && !in.More, Extend: in.More,
+		}
+		if in.From != nil {
+			draft.Branch, draft.From = *in.Branch, sequent.To(*in.From)
+		}
+		_, err := c.Append(draft)
+		return err
 	})
 }
 
-// full reports whether a session has reached the maximum number of thoughts.
-func full(s *sequent.Session, limits sequent.Limits) bool {
-	return limits.Thoughts > 0 && s.Len() >= limits.Thoughts
+// base returns the session that a refused call is completed from: the scope's current one,
+// or an empty one if the call begins a session.
+func (d *server) base(ctx context.Context, caller tool.Caller, in given) *sequent.Session {
+	turn, err := d.scopes.Enter(caller)
+	if err != nil {
+		return d.empty
+	}
+	defer turn.Leave()
+	id, err := turn.Current(ctx)
+	if err != nil || id == "" {
+		return d.empty
+	}
+	s, err := d.engine.Owned(caller.Owner).Session(ctx, id)
+	if err != nil || in.plain() && (s.State() != sequent.Active || in.Number != nil && *in.Number <= 1) {
+		return d.empty
+	}
+	return s
 }

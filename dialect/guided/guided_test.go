@@ -16,7 +16,7 @@ func build(_ testing.TB, env dialect.Env) dialect.Dialect {
 
 // A call is the arguments of a call.
 type call struct {
-	Thought  string  `json:"thought"`
+	Thought  string  `json:"thought,omitzero"`
 	Number   int     `json:"thoughtNumber"`
 	Total    int     `json:"totalThoughts"`
 	Next     bool    `json:"nextThoughtNeeded"`

@@ -8,7 +8,7 @@ import (
 )
 
 // prompt has the name of the tool, as in the program that the contract is from. It has a
-// model look from several perspectives, which sequent think --panel does in parallel.
+// model look from several perspectives.
 var prompt = dialect.Prompt{
 	Name: "sequential-thinking", Title: "Think from several perspectives",
 	Description: "Work on a problem step by step: from several perspectives, each on a branch, and then together.",

@@ -83,10 +83,7 @@ func TestReplyLimit(t *testing.T) {
 	const id, n = "long", 300
 	texts := []string{strings.Repeat("a", 9000), strings.Repeat("\"\\\n\x01", 2000), strings.Repeat("ä<", 3000), ""}
 	for i := range n {
-		_, err := engine.Ensure(t.Context(), id, func(c *sequent.Change) error {
-			_, err := c.Append(sequent.Draft{Number: i + 1, Total: n, Text: texts[i%len(texts)], More: true})
-			return err
-		})
+		_, err := engine.Append(t.Context(), id, sequent.Draft{Number: i + 1, Total: n, Text: texts[i%len(texts)]})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"embed"
 	"encoding/hex"
-	"fmt"
 	"slices"
 
 	"github.com/sequent-dev/sequent"
@@ -104,11 +103,8 @@ func (n *native) think(ctx context.Context, c tool.Call, in nativeInput) (tool.R
 		t, repeated := c.Session().Recorded(in.Key)
 		switch {
 		case repeated && t.Request.Digest != d.Request.Digest:
-			return &sequent.Error{
-				Code: sequent.CodeRequestKeyReused, Field: "requestKey",
-				Msg: fmt.Sprintf("thought %d was recorded with that requestKey and other arguments", t.Number),
-				Fix: "use a new key for each call",
-			}
+			return sequent.Errorf(sequent.CodeRequestKeyReused, "requestKey", "use a new key for each call",
+				"thought %d was recorded with that requestKey and other arguments", t.Number)
 		case repeated:
 			seq = t.Seq
 			return nil
@@ -198,7 +194,7 @@ func nativeThoughtOf(t sequent.Thought) nativeThought {
 	revises, _ := t.Revises.Number()
 	from, _ := t.From.Number()
 	n := nativeThought{
-		ThoughtNumber: t.Number, Thought: t.Text, TotalThoughts: t.Total, NextThoughtNeeded: t.More,
+		ThoughtNumber: t.Number, Thought: t.Text, TotalThoughts: t.Total, NextThoughtNeeded: !t.Final,
 		IsRevision: isRevision(t), RevisesThought: revises, BranchFromThought: from, Timestamp: t.At.UnixMilli(),
 	}
 	if t.Branch != "" || t.Labels[labelGiven+"branchId"] != "" {

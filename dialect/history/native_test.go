@@ -157,7 +157,7 @@ func TestNativeClear(t *testing.T) {
 	l := newLibrary(t, history.Config{Engine: e})
 	if _, err := e.Begin(t.Context(), "theirs", func(c *sequent.Change) error {
 		c.BeginIn("", "standard")
-		_, err := c.Append(sequent.Draft{Number: 1, Total: 1, Text: "theirs"})
+		_, err := c.Append(sequent.Draft{Number: 1, Total: 1, Text: "theirs", Final: true})
 		return err
 	}); err != nil {
 		t.Fatal(err)

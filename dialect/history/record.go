@@ -3,15 +3,13 @@ package history
 import (
 	"cmp"
 	"context"
-	"crypto/rand"
 	"errors"
-	"fmt"
 	"io"
-	"slices"
 	"time"
 
 	"github.com/sequent-dev/sequent"
 	"github.com/sequent-dev/sequent/brief"
+	"github.com/sequent-dev/sequent/dialect"
 	"github.com/sequent-dev/sequent/dialect/scope"
 	"github.com/sequent-dev/sequent/tool"
 )
@@ -34,13 +32,9 @@ type recorder struct {
 }
 
 func newRecorder(cfg Config) *recorder {
-	r := &recorder{
+	return &recorder{
 		pinned: cfg.SessionID, ttl: cmp.Or(cfg.TTL, defaultTTL), window: cfg.Window, rand: cfg.Rand,
 	}
-	if r.rand == nil {
-		r.rand = rand.Reader
-	}
-	return r
 }
 
 // reply answers a call in JSON.
@@ -117,8 +111,7 @@ func isOurs(h sequent.Header) bool { return h.Labels[ours] != "" }
 
 // begin records the call in a new session with a new id.
 func (r *recorder) begin(ctx context.Context, e *sequent.Engine, change func(*sequent.Change) error) (*sequent.Session, error) {
-	newID := func() (sequent.ID, error) { return mint(e.Now(), r.rand) }
-	return scope.Begin(ctx, e, newID, change)
+	return scope.Begin(ctx, e, dialect.UUIDs(r.rand, e.Now), change)
 }
 
 // replace records the call in a new session with a new id, and then removes the old
@@ -155,7 +148,7 @@ func renew(ctx context.Context, e *sequent.Engine, id sequent.ID, change func(*s
 	}
 	ctx = context.WithoutCancel(ctx)
 	for {
-		old, err := e.Session(ctx, id)
+		h, old, err := e.Entries(ctx, id, sequent.Position{})
 		if err == nil {
 			err = e.Delete(ctx, id)
 		}
@@ -164,7 +157,7 @@ func renew(ctx context.Context, e *sequent.Engine, id sequent.ID, change func(*s
 		}
 		s, err := e.Begin(ctx, id, change)
 		if sequent.CodeOf(err) == sequent.CodeQuotaExceeded && old != nil {
-			_, failed := e.Restore(ctx, old.Header(), slices.Collect(old.All()))
+			_, failed := e.Restore(ctx, h, old)
 			return nil, errors.Join(err, failed)
 		}
 		if !errors.Is(err, sequent.ErrExists) {
@@ -186,10 +179,7 @@ func remove(ctx context.Context, e *sequent.Engine, id sequent.ID) error {
 }
 
 func notOurs(id sequent.ID) error {
-	return &sequent.Error{
-		Code: sequent.CodeSessionNotFound, Field: "sessionId",
-		Msg: fmt.Sprintf("the session %q was not begun by this tool", id),
-	}
+	return sequent.Errorf(sequent.CodeSessionNotFound, "sessionId", "", "the session %q was not begun by this tool", id)
 }
 
 // gone reports whether err means that the session does not exist.

@@ -76,7 +76,7 @@ const labelGiven = "given."
 func (in Input) draft() sequent.Draft {
 	d := sequent.Draft{
 		Number: in.ThoughtNumber, Total: in.TotalThoughts, Text: in.Thought,
-		Branch: in.BranchID, More: in.NextThoughtNeeded, Extend: in.NeedsMoreThoughts,
+		Branch: in.BranchID, Final: !in.NextThoughtNeeded, Extend: in.NeedsMoreThoughts,
 	}
 	if in.IsRevision != nil {
 		d.Revision = *in.IsRevision

@@ -109,13 +109,16 @@ func (t *Tool) Sessions(ctx context.Context) iter.Seq2[*sequent.Session, error] 
 	}
 }
 
-// Clear deletes a session of the tool. The error for other sessions matches
-// [sequent.ErrNotFound].
+// Clear deletes a session of the tool. It does nothing if there is none with that id.
 func (t *Tool) Clear(ctx context.Context, id sequent.ID) error {
-	if _, err := t.Session(ctx, id); err != nil {
-		return err
+	_, err := t.Session(ctx, id)
+	if err == nil {
+		err = t.engine.Delete(ctx, id)
 	}
-	return t.engine.Delete(ctx, id)
+	if gone(err) {
+		return nil
+	}
+	return err
 }
 
 // ClearAll deletes all sessions of the tool, including those of other tools with the same
@@ -169,6 +172,6 @@ func (s *sweeper) sweep(ctx context.Context) {
 	}
 	s.mu.Unlock()
 	if due {
-		_, _ = s.engine.Sweep(ctx) // expired sessions are invisible anyway
+		_, _ = s.engine.Sweep(ctx, sequent.SweepQuery{AllOwners: true, Expired: s.engine.Now()}) // expired sessions are invisible anyway
 	}
 }

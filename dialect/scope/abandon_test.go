@@ -40,7 +40,7 @@ func (g *gate) Commit(ctx context.Context, batch []*sequent.Write) error {
 func TestAbandon(t *testing.T) {
 	thought := func(more bool) func(*sequent.Change) error {
 		return func(c *sequent.Change) error {
-			_, err := c.Append(sequent.Draft{Text: "t", More: more})
+			_, err := c.Append(sequent.Draft{Text: "t", Final: !more})
 			return err
 		}
 	}

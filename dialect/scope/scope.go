@@ -26,11 +26,8 @@ const CodeRequired sequent.Code = "scope_required"
 
 // ErrRequired is the error for a caller without a scope, such as an anonymous client
 // over stateless HTTP. Package wording has words for it.
-var ErrRequired = &sequent.Error{
-	Code: CodeRequired,
-	Msg:  "the call names no session and has no scope",
-	Fix:  "pass the session's id if the tool takes one, or add ?scope=NAME to the endpoint's URL, or authenticate, or use stdio",
-}
+var ErrRequired = sequent.Errorf(CodeRequired, "", "pass the session's id if the tool takes one, or add ?scope=NAME to the endpoint's URL, or authenticate, or use stdio",
+	"the call names no session and has no scope")
 
 // ErrNext is what a change function returns to [Turn.Record] if the call does not belong
 // to the scope's current session but begins the next one.
@@ -67,6 +64,12 @@ func New(engine *sequent.Engine, dialect string) *Finder {
 // ends, so that two calls cannot both begin the scope's next session. Its methods are
 // for one goroutine.
 type Turn struct {
+	// Request is that of the call, if it can be repeated. If the same request began a
+	// session less than 24 hours ago in the scope, Record changes that session instead of
+	// beginning another: its reply was lost. An exclusive scope with a project stands for all
+	// such scopes of the project, because a client starts its server again in another process.
+	Request sequent.Request
+
 	finder *Finder
 	caller tool.Caller
 	known  *current
@@ -91,6 +94,14 @@ func (f *Finder) Enter(c tool.Caller) (*Turn, error) {
 	return &Turn{finder: f, caller: c, known: known}, nil
 }
 
+// Alone returns a turn for a caller without a scope. It has no current session, and
+// Record begins one that only its ID names.
+func (f *Finder) Alone(c tool.Caller) *Turn {
+	t := &Turn{finder: f, caller: c, known: &current{calls: 1}}
+	t.known.turn.Lock()
+	return t
+}
+
 // Leave ends the turn. The state of a scope that processes share is dropped with its
 // last call, because clients choose the names of scopes and may choose many.
 func (t *Turn) Leave() {
@@ -110,19 +121,22 @@ func key(c tool.Caller) place { return place{c.Owner, c.Scope.Project, c.Scope.N
 // none. The session may have been completed or deleted since. If the scope is not
 // exclusive, it asks the store; errors are those of [sequent.Engine.Sessions].
 func (t *Turn) Current(ctx context.Context) (sequent.ID, error) {
-	if t.caller.Scope.Exclusive {
+	switch scope := t.caller.Scope; {
+	case scope.Name == "":
+		return "", nil
+	case scope.Exclusive:
 		t.finder.mu.Lock()
 		defer t.finder.mu.Unlock()
 		return t.known.id, nil
 	}
-	page, err := t.finder.engine.Owned(t.caller.Owner).Sessions(ctx, sequent.Query{
-		Scope: t.name(), ByCreated: true, Limit: 1,
-	})
+	page, err := t.engine().Sessions(ctx, sequent.Query{Scope: t.name(), ByCreated: true, Limit: 1})
 	if err != nil || len(page.Headers) == 0 {
 		return "", err
 	}
 	return page.Headers[0].ID, nil
 }
+
+func (t *Turn) engine() *sequent.Engine { return t.finder.engine.Owned(t.caller.Owner) }
 
 // Record makes a change to the scope's current session. If there is none, if it was
 // deleted or has expired, or if change returns [ErrNext], Record begins the scope's next
@@ -134,47 +148,78 @@ func (t *Turn) Current(ctx context.Context) (sequent.ID, error) {
 // begun: a call that is refused changes nothing. If the mark fails, or the process is
 // killed before it, the session stays active. No rule depends on the mark.
 func (t *Turn) Record(ctx context.Context, newID func() (sequent.ID, error), change func(*sequent.Change) error) (*sequent.Session, error) {
-	engine := t.finder.engine.Owned(t.caller.Owner)
 	id, err := t.Current(ctx)
 	if err != nil {
 		return nil, err
 	}
-	var left sequent.Position
+	left := new(sequent.Session)
 	if id != "" {
-		s, err := engine.Update(ctx, id, func(c *sequent.Change) error {
+		s, err := t.engine().Update(ctx, id, func(c *sequent.Change) error {
 			err := change(c)
 			if errors.Is(err, ErrNext) {
-				left = c.Session().Position()
+				left = c.Session()
 			}
 			return err
 		})
-		if !errors.Is(err, ErrNext) && !errors.Is(err, sequent.ErrNotFound) {
+		switch {
+		case errors.Is(err, ErrNext), errors.Is(err, sequent.ErrNotFound):
+		case sequent.CodeOf(err) == sequent.CodeCorrupt && beginsNext(ctx, id, change):
+		default:
 			return s, err
 		}
 	}
-	s, err := Begin(ctx, engine, newID, func(c *sequent.Change) error {
+	if id, err = t.repeated(ctx); err != nil {
+		return nil, err
+	}
+	if id != "" {
+		s, err := t.engine().Update(ctx, id, change)
+		if err == nil {
+			t.remember(id, false)
+		}
+		return s, err
+	}
+	s, err := Begin(ctx, t.engine(), newID, func(c *sequent.Change) error {
 		c.BeginIn(t.name(), t.finder.dialect)
 		return change(c)
 	})
 	if err != nil {
 		return s, err
 	}
-	t.finder.mu.Lock()
-	t.known.id = s.ID()
-	t.finder.mu.Unlock()
-	if left.Len > 0 {
-		abandon(context.WithoutCancel(ctx), engine, id, left, s.Created())
+	t.remember(s.ID(), true)
+	if left.Len() > 0 {
+		t.abandon(context.WithoutCancel(ctx), left, s.Created())
 	}
 	return s, nil
 }
 
-// abandon marks the session that was left at a position when the scope's next one began,
+// remember makes a session the current one, if there is none or it was begun now.
+func (t *Turn) remember(id sequent.ID, begun bool) {
+	t.finder.mu.Lock()
+	defer t.finder.mu.Unlock()
+	if begun || t.known.id == "" {
+		t.known.id = id
+	}
+}
+
+// beginsNext reports whether change would begin the next session of a scope whose current one
+// is not what was recorded and refuses all changes.
+func beginsNext(ctx context.Context, id sequent.ID, change func(*sequent.Change) error) bool {
+	_, err := sequent.New(sequent.Config{}).Begin(ctx, id, func(c *sequent.Change) error {
+		if _, err := c.Append(sequent.Draft{Number: 1, Total: 1, Text: "a thought", Final: true}); err != nil {
+			return err
+		}
+		return change(c)
+	})
+	return errors.Is(err, ErrNext)
+}
+
+// abandon marks the session that was left when the scope's next one began,
 // unless it had ended or was continued or deleted since: another process may use it.
-func abandon(ctx context.Context, e *sequent.Engine, id sequent.ID, left sequent.Position, next time.Time) {
+func (t *Turn) abandon(ctx context.Context, left *sequent.Session, next time.Time) {
 	// The call is recorded, so a failure of the mark must not refuse it.
-	_, _ = e.Update(ctx, id, func(c *sequent.Change) error {
+	_, _ = t.engine().Update(ctx, left.ID(), func(c *sequent.Change) error {
 		s := c.Session()
-		if s.State() == sequent.Active && s.Epoch() == left.Epoch && s.Len() == left.Len {
+		if s.State() == sequent.Active && s.Epoch() == left.Epoch() && s.Len() == left.Len() {
 			c.Abandon(next.Add(-time.Microsecond)) // listed after the next one
 		}
 		return nil
@@ -196,38 +241,28 @@ func Begin(ctx context.Context, e *sequent.Engine, newID func() (sequent.ID, err
 			return s, err
 		}
 	}
-	return nil, &sequent.Error{
-		Code: sequent.CodeConflict, Msg: "too many sessions begin at the same time", Fix: "repeat the call in a second",
-	}
+	return nil, sequent.Errorf(sequent.CodeConflict, "", "repeat the call in a second",
+		"too many sessions begin at the same time")
 }
 
-// Adopt makes a session the current one of an exclusive scope that has none.
-func (t *Turn) Adopt(id sequent.ID) {
-	t.finder.mu.Lock()
-	defer t.finder.mu.Unlock()
-	if t.known.id == "" {
-		t.known.id = id
-	}
-}
-
-// name is the value of [sequent.Header.Scope].
-func (t *Turn) name() string { return t.finder.name(t.caller.Scope) }
-
-// name returns the value of [sequent.Header.Scope] for a scope of this dialect. Two
-// dialects never share one, nor do two projects.
-func (f *Finder) name(s tool.Scope) string {
-	switch {
+// name returns the value of [sequent.Header.Scope] for the scope. Two dialects never share
+// one, nor do two projects.
+func (t *Turn) name() string {
+	switch s := t.caller.Scope; {
+	case s.Name == "":
+		return ""
 	case s.Project == "":
-		return f.dialect + "/" + s.Name
+		return t.finder.dialect + "/" + s.Name
 	case s.Exclusive:
-		return f.project(s) + s.Name
+		return t.project() + s.Name
+	default:
+		return t.finder.dialect + "/" + s.Name + "~" + digest(s.Project)
 	}
-	return f.dialect + "/" + s.Name + "~" + digest(s.Project)
 }
 
 // project returns the beginning of the names of all exclusive scopes of a project.
-func (f *Finder) project(s tool.Scope) string {
-	return f.dialect + "/~" + digest(s.Project) + "-" // no URL can name it
+func (t *Turn) project() string {
+	return t.finder.dialect + "/~" + digest(t.caller.Scope.Project) + "-" // no URL can name it
 }
 
 // digest returns a short digest of the name of a project, which may be long.
@@ -236,42 +271,27 @@ func digest(project string) string {
 	return hex.EncodeToString(sum[:8])
 }
 
-// repeatable is for how long a first call can be repeated.
-const repeatable = 24 * time.Hour
-
-// Repeated returns the id of the session that the same request began less than 24
-// hours ago in the caller's scope or, if that is exclusive and has a project, in another
-// exclusive scope of the project. It returns "" if there is none. With it a client whose
-// first call was answered by a process that has ended, or over a connection that broke,
-// can repeat the call. Errors are those of [sequent.Engine.Sessions].
-func (f *Finder) Repeated(ctx context.Context, c tool.Caller, r sequent.Request) (sequent.ID, error) {
-	if r.Key == "" {
+// repeated returns the id of the session that the call's request began, or "".
+func (t *Turn) repeated(ctx context.Context) (sequent.ID, error) {
+	if t.Request.Key == "" {
 		return "", nil
 	}
-	engine := f.engine.Owned(c.Owner)
+	const repeatable = 24 * time.Hour
+	s := t.caller.Scope
 	q := sequent.Query{
-		Request: r, Begun: engine.Now().Add(-repeatable), ByCreated: true,
-		Project: sequent.ContextOf(ctx).Project,
+		Request: t.Request, Begun: t.finder.engine.Now().Add(-repeatable), ByCreated: true, Project: s.Project,
 	}
-	for h, err := range engine.AllSessions(ctx, q) {
+	for h, err := range t.engine().AllSessions(ctx, q) {
 		if err != nil {
 			return "", err
 		}
-		if h.Dialect == f.dialect && f.same(h.Scope, c.Scope) {
+		same := h.Scope == t.name()
+		if s.Exclusive && s.Project != "" {
+			same = strings.HasPrefix(h.Scope, t.project())
+		}
+		if same && h.Dialect == t.finder.dialect {
 			return h.ID, nil
 		}
 	}
 	return "", nil
-}
-
-// same reports whether a session with a scope of its header was begun in s or, for an
-// exclusive scope, in its project.
-func (f *Finder) same(header string, s tool.Scope) bool {
-	switch {
-	case s.Name == "":
-		return header == ""
-	case s.Exclusive && s.Project != "":
-		return strings.HasPrefix(header, f.project(s))
-	}
-	return header == f.name(s)
 }

@@ -124,23 +124,22 @@ func TestRepeated(t *testing.T) {
 		return tool.Caller{Scope: tool.Scope{Name: scope, Project: project, Exclusive: project != ""}}
 	}
 	r := sequent.Request{Key: "k", Digest: "d"}
+	enter := func(f *Finder, c tool.Caller) *Turn {
+		turn, err := f.Enter(c)
+		if errors.Is(err, ErrRequired) {
+			return f.Alone(c)
+		}
+		return turn
+	}
 	begin := func(dialect string, c tool.Caller, id sequent.ID) {
 		newID := func() (sequent.ID, error) { return id, nil }
 		one := func(change *sequent.Change) error {
-			_, err := change.Append(sequent.Draft{Text: "one", Request: r})
+			_, err := change.Append(sequent.Draft{Text: "one", Request: r, Final: true})
 			return err
 		}
-		turn, err := New(e, dialect).Enter(c)
-		if errors.Is(err, ErrRequired) {
-			_, err = Begin(t.Context(), e, newID, func(change *sequent.Change) error {
-				change.BeginIn("", dialect)
-				return one(change)
-			})
-		} else if err == nil {
-			_, err = turn.Record(t.Context(), newID, one)
-			turn.Leave()
-		}
-		if err != nil {
+		turn := enter(New(e, dialect), c)
+		defer turn.Leave()
+		if _, err := turn.Record(t.Context(), newID, one); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -162,8 +161,19 @@ func TestRepeated(t *testing.T) {
 		{in("2", "p"), sequent.Request{Key: "k", Digest: "e"}, ""},
 		{in("2", "p"), sequent.Request{}, ""},
 	} {
-		if got, err := New(e, "d").Repeated(t.Context(), test.caller, test.request); got != test.want || err != nil {
-			t.Errorf("Repeated(%+v, %+v) = %q, %v, want %q", test.caller, test.request, got, err, test.want)
+		turn := enter(New(e, "d"), test.caller)
+		turn.Request = test.request
+		refused := errors.New("begins another")
+		var got sequent.ID
+		_, err := turn.Record(t.Context(), func() (sequent.ID, error) { return "", refused }, func(c *sequent.Change) error {
+			if got = c.Session().ID(); got != test.want {
+				return ErrNext // the scope has a session that another request began
+			}
+			return nil
+		})
+		if (err == nil) != (test.want != "") || test.want != "" && got != test.want {
+			t.Errorf("%+v in %+v: changes %q, %v, want %q", test.request, test.caller, got, err, test.want)
 		}
+		turn.Leave()
 	}
 }

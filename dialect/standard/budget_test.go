@@ -10,7 +10,6 @@ import (
 
 	"github.com/sequent-dev/sequent"
 	"github.com/sequent-dev/sequent/dialect"
-	"github.com/sequent-dev/sequent/dialect/dialecttest"
 	"github.com/sequent-dev/sequent/tool"
 )
 
@@ -46,7 +45,7 @@ func TestRecallKeepsWithinBudget(t *testing.T) {
 			for i := range n {
 				d := sequent.Draft{
 					Number: i + 1, Text: fmt.Sprintf("<%d> %s", i+1, words(r, r.IntN(1+r.IntN(400)))),
-					Branch: labels[r.IntN(len(labels))], More: r.IntN(5) > 0,
+					Branch: labels[r.IntN(len(labels))], Final: r.IntN(5) == 0,
 				}
 				if i > 0 && r.IntN(4) == 0 {
 					d.Revises = sequent.To(1 + r.IntN(i))
@@ -111,7 +110,7 @@ func TestRecallShowsAllOfALargeThought(t *testing.T) {
 		_, err := e.Begin(t.Context(), "s", func(c *sequent.Change) error {
 			c.Conclude(strings.Repeat("so it is ", size/20))
 			for i, text := range []string{strings.Repeat("a long title ", 9), strings.Repeat("ä", size/2) + "END"} {
-				if _, err := c.Append(sequent.Draft{Number: i + 1, Text: text, More: true}); err != nil {
+				if _, err := c.Append(sequent.Draft{Number: i + 1, Text: text}); err != nil {
 					return err
 				}
 			}
@@ -141,10 +140,7 @@ func TestListsKeepWithinBudget(t *testing.T) {
 	const n = 45
 	for i := range n {
 		id := sequent.ID(fmt.Sprintf("<%d>", i))
-		_, err := e.Begin(t.Context(), id, func(c *sequent.Change) error {
-			_, err := c.Append(sequent.Draft{Number: 1, Text: "needle " + words(r, r.IntN(60)), More: true})
-			return err
-		})
+		_, err := e.Append(t.Context(), id, sequent.Draft{Number: 1, Text: "needle " + words(r, r.IntN(60))})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -181,43 +177,6 @@ func TestListsKeepWithinBudget(t *testing.T) {
 	}
 }
 
-// The pages of all projects follow each other by the cursor alone.
-func TestPagesOfAllProjects(t *testing.T) {
-	e := sequent.New(sequent.Config{})
-	d := build(t, dialect.Env{Engine: e})
-	for i := range 9 {
-		ctx := sequent.WithContext(t.Context(), sequent.Context{Project: fmt.Sprint(i % 3)})
-		_, err := e.Begin(ctx, sequent.ID(fmt.Sprintf("<%d>", i)), func(c *sequent.Change) error {
-			_, err := c.Append(sequent.Draft{Number: 1, Text: "needle"})
-			return err
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
-	ctx := sequent.WithContext(t.Context(), sequent.Context{Project: "1"})
-	for first, want := range map[string]int{
-		`{"limit":2}`: 3, `{"limit":2,"query":"needle"}`: 3,
-		`{"limit":2,"sessionId":"all"}`: 9, `{"limit":2,"sessionId":"all","query":"needle"}`: 9,
-	} {
-		got := 0
-		for args, pages := first, 0; args != "" && pages < 20; pages++ {
-			reply, err := d.Tools[1].Call(ctx, tool.Call{Args: json.RawMessage(args)})
-			if err != nil || reply.Failed {
-				t.Fatal(reply.Text, err)
-			}
-			got += strings.Count("\n"+reply.Text, "\n<")
-			args = ""
-			if next := cursorOf.FindStringSubmatch(reply.Text); next != nil {
-				args = fmt.Sprintf(`{"limit":2,"cursor":%q}`, next[1])
-			}
-		}
-		if got != want {
-			t.Errorf("%s: got %d sessions, want %d", first, got, want)
-		}
-	}
-}
-
 func words(r *rand.Rand, n int) string {
 	list := []string{"cache", "slow", "über", "データ", "\n", "👩‍👩‍👧", "a", "measure", "then", "\r\n#3 x"}
 	var b strings.Builder
@@ -225,14 +184,4 @@ func words(r *rand.Rand, n int) string {
 		b.WriteString(list[r.IntN(len(list))] + " ")
 	}
 	return b.String()
-}
-
-// The definitions of both tools cost at most 600 tokens (o200k), as tools/list
-// sends them. Counted with a tokenizer this text has 596; after a change, count
-// again.
-func TestDefinitionsAreShort(t *testing.T) {
-	const counted = 2503 // bytes
-	if got := len(dialecttest.ToolsJSON(build(t, dialect.Env{Engine: sequent.New(sequent.Config{})}))); got > counted {
-		t.Errorf("the tools take %d bytes, those that were counted %d", got, counted)
-	}
 }

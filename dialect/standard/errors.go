@@ -1,7 +1,9 @@
 package standard
 
 import (
+	"context"
 	"errors"
+	"strings"
 
 	"github.com/sequent-dev/sequent"
 	"github.com/sequent-dev/sequent/dialect/wording"
@@ -38,8 +40,9 @@ func reject(err *tool.ArgumentError) (tool.Reply, error) {
 	return wording.Argument(codeInvalidArgument, err).Reply(), nil
 }
 
-// refuse returns the refusal of an error, or the error itself if it is internal.
-func refuse(err error) (tool.Reply, error) {
+// refuse returns the refusal of an error, or the error itself if it is internal. Asked is the
+// session that the call names.
+func (d *server) refuse(ctx context.Context, c tool.Caller, asked string, err error) (tool.Reply, error) {
 	if r, ok := errors.AsType[*refusal](err); ok {
 		return tool.Refusal(*r).Reply(), nil
 	}
@@ -47,8 +50,28 @@ func refuse(err error) (tool.Reply, error) {
 	if !ok {
 		return tool.Reply{}, err
 	}
-	if said.Field == "cursor" {
+	switch {
+	case said.Field == "cursor":
 		said.Code = codeInvalidCursor
+	case said.Cause.Code == sequent.CodeSessionNotFound:
+		if meant := d.meant(ctx, c, asked); len(meant) > 0 {
+			said.Fix = "pass the id of the session that you mean (" + strings.Join(meant, ", ") + "?), or " + said.Fix
+		}
 	}
 	return said.Reply(), nil
+}
+
+// meant returns the ids of sessions of the caller's project that an unknown one may stand for:
+// those with the same beginning.
+func (d *server) meant(ctx context.Context, c tool.Caller, id string) []string {
+	const beginning, most = 4, 3
+	id = strings.TrimSpace(id)
+	if len(id) < beginning {
+		return nil
+	}
+	ids, err := d.idsWith(ctx, c.Owner, c.Scope.Project, id[:beginning], most)
+	if err != nil {
+		return nil // the refusal is worth more than the hint
+	}
+	return ids
 }

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/sequent-dev/sequent"
-	"github.com/sequent-dev/sequent/brief"
 	"github.com/sequent-dev/sequent/dialect"
 	"github.com/sequent-dev/sequent/tool"
 )
@@ -38,12 +37,6 @@ func (d *server) prompts() []dialect.Prompt {
 			Arguments:   []dialect.Argument{session},
 			Get:         d.promptWith(reviewText),
 		},
-		{
-			Name: "handoff", Title: "Hand a session over",
-			Description: "Give a problem to another agent, with what was found so far.",
-			Arguments:   []dialect.Argument{session},
-			Get:         d.handoff,
-		},
 	}
 }
 
@@ -72,30 +65,19 @@ const (
 		"This is what the session holds:"
 )
 
-const handoffText = "Take over this problem. The thinking session %s has what was found so far: go on there, with " +
-	"sequentialthinking and that sessionId; recall_thinking with it has every thought. What was withdrawn does not hold. " +
-	"This is what it came to:"
-
-// handoff is the Get of the prompt that hands a session over.
-func (d *server) handoff(ctx context.Context, c tool.Caller, args map[string]string) (string, error) {
-	const tokens = 1000
-	s, err := d.engine.Owned(c.Owner).Session(ctx, sequent.ID(strings.TrimSpace(args["session"])))
-	if err != nil {
-		return "", err
-	}
-	text, _ := brief.Write(s, tokens*bytesPerToken)
-	return fmt.Sprintf(handoffText, s.ID()) + "\n\n" + text, nil
-}
-
 // promptWith returns the Get of a prompt about a session. The prompt includes the
 // thoughts as recall_thinking shows them.
 func (d *server) promptWith(text string) func(context.Context, tool.Caller, map[string]string) (string, error) {
 	return func(ctx context.Context, c tool.Caller, args map[string]string) (string, error) {
-		in := recallArgs{Session: strings.TrimSpace(args["session"]), Tokens: defaultTokens}
-		p := &page{room: in.Tokens * bytesPerToken}
-		if err := p.session(ctx, d.engine.Owned(c.Owner), in); err != nil {
+		id := strings.TrimSpace(args["session"])
+		p := &page{room: defaultTokens * bytesPerToken}
+		s, err := d.engine.Owned(c.Owner).Session(ctx, sequent.ID(id))
+		if err == nil {
+			err = p.session(ctx, s, recallArgs{Session: id, Tokens: defaultTokens})
+		}
+		if err != nil {
 			return "", err
 		}
-		return fmt.Sprintf(text, sequent.ID(in.Session)) + "\n\n" + p.text(), nil
+		return fmt.Sprintf(text, id) + "\n\n" + p.text(), nil
 	}
 }

@@ -1,13 +1,16 @@
 package standard
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"hash/crc32"
 	"slices"
 	"strings"
 
 	"github.com/sequent-dev/sequent"
 	"github.com/sequent-dev/sequent/brief"
+	"github.com/sequent-dev/sequent/dialect/wording"
 	"github.com/sequent-dev/sequent/tool"
 )
 
@@ -17,7 +20,6 @@ type recallArgs struct {
 	Branch  string `json:"branchId,omitzero" alias:"branch_id"`
 	Query   string `json:"query,omitzero"`
 	View    string `json:"view,omitzero"`
-	Status  string `json:"status,omitzero"`
 	Limit   int    `json:"limit,omitzero"`
 	Tokens  int    `json:"maxTokens,omitzero" alias:"max_tokens"`
 	Cursor  string `json:"cursor,omitzero"`
@@ -27,84 +29,97 @@ const (
 	defaultTokens = 2000
 	defaultListed = 10 // sessions or hits on a page
 	maxListed     = 200
+	bytesPerToken = 4 // the ratio that [sequent.Tokens] uses
 )
-
-// recall answers recall_thinking. Its replies have no structured content, which would
-// send every thought twice to the model.
-func (d *server) recall(ctx context.Context, c tool.Call, in recallArgs) (tool.Reply, error) {
-	if in.Tokens == 0 {
-		in.Tokens = defaultTokens
-	}
-	p := &page{room: min(in.Tokens, d.limit/bytesPerToken) * bytesPerToken}
-	if len(c.Unknown) > 0 {
-		p.line("unknown fields ignored: " + strings.Join(c.Unknown, ", "))
-	}
-	engine := d.engine.Owned(c.Caller.Owner)
-	err := in.resume()
-	project := sequent.ContextOf(ctx).Project
-	if in.Session == allProjects {
-		project = ""
-	}
-	switch {
-	case err != nil:
-	case !slices.Contains(cursorStates, in.Status):
-		err = &refusal{
-			Code: codeInvalidArgument, Field: "status",
-			Message: fmt.Sprintf("status is %.40q, which no thought has", in.Status),
-			Fix:     "use " + strings.Join(cursorStates[1:len(cursorStates)-1], ", ") + " or " + cursorStates[len(cursorStates)-1],
-		}
-	case in.Branch != "" && !in.one():
-		err = &refusal{
-			Code: codeInvalidArgument, Field: "branchId",
-			Message: "branchId is given without a sessionId", Fix: "add the sessionId, or leave branchId out",
-		}
-	case in.Branch != "" && in.Query != "":
-		err = &refusal{
-			Code: codeInvalidArgument, Field: "branchId",
-			Message: "a query looks into all branches", Fix: "leave branchId out, or leave query out to read that branch",
-		}
-	case in.Query != "":
-		err = p.search(ctx, engine, project, in)
-	case !in.one():
-		err = p.list(ctx, engine, project, in)
-	default:
-		err = p.session(ctx, engine, in)
-	}
-	if err != nil {
-		return refuse(err)
-	}
-	return tool.Reply{Text: p.text()}, nil
-}
 
 // allProjects is a sessionId that stands for the sessions of all projects. The definition
 // of the tool does not have it: replies that leave sessions out do.
 const allProjects = "all"
 
+// recall answers recall_thinking. Its replies have no structured content, which would
+// send every thought twice to the model.
+func (d *server) recall(ctx context.Context, c tool.Call, in recallArgs) (tool.Reply, error) {
+	in.Tokens = cmp.Or(in.Tokens, defaultTokens)
+	p := &page{room: min(in.Tokens*bytesPerToken, d.limit)}
+	if len(c.Unknown) > 0 {
+		p.line("unknown fields ignored: " + strings.Join(c.Unknown, ", "))
+	}
+	if err := d.read(ctx, c.Caller, p, in); err != nil {
+		return d.refuse(ctx, c.Caller, in.Session, err)
+	}
+	return tool.Reply{Text: p.text()}, nil
+}
+
+// read writes what a call of recall_thinking asks for.
+func (d *server) read(ctx context.Context, c tool.Caller, p *page, in recallArgs) error {
+	engine, project := d.engine.Owned(c.Owner), c.Scope.Project
+	if in.Session == allProjects {
+		project = ""
+	}
+	switch {
+	case !in.resume():
+		return errCursor
+	case in.Branch != "" && !in.one():
+		return &refusal{
+			Code: codeInvalidArgument, Field: "branchId",
+			Message: "branchId is given without a sessionId", Fix: "add the sessionId, or leave branchId out",
+		}
+	case in.Branch != "" && in.Query != "":
+		return &refusal{
+			Code: codeInvalidArgument, Field: "branchId",
+			Message: "a query looks into all branches", Fix: "leave branchId out, or leave query out to read that branch",
+		}
+	}
+	if !in.one() {
+		if err := p.elsewhere(ctx, engine, project, in); err != nil {
+			return err
+		}
+		if in.Query == "" {
+			return p.list(ctx, engine, project, in)
+		}
+		return p.search(ctx, engine, sequent.SearchQuery{Project: project, Text: in.Query}, in)
+	}
+	s, err := engine.Session(ctx, sequent.ID(in.Session)) // unknown is an error, not an empty result
+	if err != nil {
+		return err
+	}
+	if in.Query != "" {
+		return p.search(ctx, engine, sequent.SearchQuery{Session: s.ID(), Text: in.Query}, in)
+	}
+	return p.session(ctx, s, in)
+}
+
 // one reports whether the call is about one session.
 func (in *recallArgs) one() bool { return in.Session != "" && in.Session != allProjects }
 
-// elsewhere writes how many sessions the project leaves out, on the first page.
-func (p *page) elsewhere(ctx context.Context, engine *sequent.Engine, project string, in recallArgs) error {
-	if in.Cursor != "" {
-		return nil
-	}
-	n, err := engine.Elsewhere(ctx, project)
-	if err != nil || n == 0 {
-		return err
-	}
-	sessions := fmt.Sprintf("%d sessions", n)
-	switch n {
-	case 1:
-		sessions = "1 session"
-	case sequent.MaxElsewhere:
-		sessions = fmt.Sprintf("%d sessions or more", n)
-	}
-	p.line(fmt.Sprintf("%s in other projects: sessionId %q", sessions, allProjects))
-	return nil
+var errCursor = &refusal{
+	Code: codeInvalidCursor, Field: "cursor",
+	Message: "the cursor does not belong to this call",
+	Fix:     "repeat the call that returned it, with the cursor and the same other arguments, or leave it out",
 }
 
-// bytesPerToken is the ratio that [sequent.Tokens] uses.
-const bytesPerToken = 4
+// cursor returns the cursor of the page that begins at next. It is short, because a model
+// repeats it, and ends in a checksum of the arguments that it belongs to.
+func (in *recallArgs) cursor(next string) string {
+	return fmt.Sprintf("%s-%s", next, in.checksum())
+}
+
+func (in *recallArgs) checksum() string {
+	const digits = 1 << 16 // 16 bits: this tells calls apart, and protects nothing
+	args := strings.Join([]string{in.Session, in.Branch, in.Query, cmp.Or(in.View, viewEffective)}, "\x00")
+	return fmt.Sprintf("%x", crc32.ChecksumIEEE([]byte(args))%digits)
+}
+
+// resume replaces the cursor by what was given to cursor. It returns false if the cursor
+// belongs to another call.
+func (in *recallArgs) resume() bool {
+	if in.Cursor == "" {
+		return true
+	}
+	next, ok := strings.CutSuffix(in.Cursor, "-"+in.checksum())
+	in.Cursor = next
+	return ok && next != ""
+}
 
 // A page builds a text of limited size.
 type page struct {
@@ -127,11 +142,24 @@ func cut(s string, n int) string {
 	if len(s) <= n {
 		return s
 	}
-	n = max(n-len(mark), 0)
-	for n > 0 && s[n]&0xC0 == 0x80 { // not inside a character
-		n--
+	return strings.ToValidUTF8(s[:max(n-len(mark), 0)], "") + mark
+}
+
+// elsewhere writes how many sessions the project leaves out, on the first page.
+func (p *page) elsewhere(ctx context.Context, engine *sequent.Engine, project string, in recallArgs) error {
+	if in.Cursor != "" {
+		return nil
 	}
-	return s[:n] + mark
+	n, err := engine.Elsewhere(ctx, project)
+	if err != nil || n == 0 {
+		return err
+	}
+	more := ""
+	if n == sequent.MaxElsewhere {
+		more = " or more"
+	}
+	p.line(fmt.Sprintf("%s%s in other projects: sessionId %q", wording.Count(n, "session", "sessions"), more, allProjects))
+	return nil
 }
 
 // minute is the layout of times for a model.
@@ -139,47 +167,38 @@ const minute = "2006-01-02T15:04Z"
 
 // list writes the latest sessions.
 func (p *page) list(ctx context.Context, engine *sequent.Engine, project string, in recallArgs) error {
-	if err := p.elsewhere(ctx, engine, project, in); err != nil {
-		return err
-	}
-	render := func(h sequent.Header) string {
-		return string(h.ID) + " " + string(h.State) + ", " + thoughts(h.Len) + ", " + h.Updated.Format(minute) + ": " + h.Title
-	}
-	return fill(p, in, "No sessions yet: sequentialthinking begins one.", func(limit int) ([]string, string, error) {
+	return p.fill(in, "No sessions yet: sequentialthinking begins one.", func(limit int) (lines []string, next string, err error) {
 		found, err := engine.Sessions(ctx, sequent.Query{Project: project, Limit: limit, Cursor: in.Cursor})
-		return each(found.Headers, render), listCursor(in, found.Next), err
+		for _, h := range found.Headers {
+			lines = append(lines, fmt.Sprintf("%s %s, %s, %s: %s", h.ID, h.State, thoughts(h.Len), h.Updated.Format(minute), h.Title))
+		}
+		return lines, found.Next, err
 	})
 }
 
 // search writes the thoughts that match a query.
-func (p *page) search(ctx context.Context, engine *sequent.Engine, project string, in recallArgs) error {
-	var id sequent.ID
-	if in.one() { // an unknown session is an error, not an empty result
-		id, project = sequent.ID(in.Session), ""
-		if _, err := engine.Session(ctx, id); err != nil {
-			return err
-		}
-	} else if err := p.elsewhere(ctx, engine, project, in); err != nil {
-		return err
-	}
-	q := sequent.SearchQuery{Session: id, Project: project, Text: in.Query, Cursor: in.Cursor}
-	render := func(h sequent.Hit) string {
-		const most = 240 // characters
-		line := hitName(h) + " " + q.Excerpt(shownOf(h).Text, most)
-		if id == "" {
-			line = string(h.Key.ID) + " " + line
-		}
-		return line
-	}
-	return fill(p, in, "Nothing matches.", func(limit int) ([]string, string, error) {
-		q := q
-		q.Limit = limit
+func (p *page) search(ctx context.Context, engine *sequent.Engine, q sequent.SearchQuery, in recallArgs) error {
+	const most = 240 // characters
+	return p.fill(in, "Nothing matches.", func(limit int) (lines []string, next string, err error) {
+		q.Cursor, q.Limit = in.Cursor, limit
 		found, err := engine.Search(ctx, q)
-		lines := each(found.Hits, render)
+		seen := make(map[sequent.ID]bool)
+		for _, h := range found.Hits {
+			t, id := shownOf(h), h.Key.ID
+			line := hitName(h) + " " + q.Excerpt(t.Text, most)
+			if q.Session == "" {
+				line = string(id) + " " + line
+				if !seen[id] {
+					line += about(ctx, engine, id, t)
+				}
+				seen[id] = true
+			}
+			lines = append(lines, line)
+		}
 		if notice := found.Notice(); notice != "" {
 			lines = slices.Insert(lines, 0, notice)
 		}
-		return lines, searchCursor(in, found.Next), err
+		return lines, found.Next, err
 	})
 }
 
@@ -197,27 +216,36 @@ func hitName(h sequent.Hit) string {
 	switch h.Standing.State {
 	case sequent.Superseded:
 		name += " (replaces " + brief.Name(h.Thought) + ", which matches)"
-	case sequent.Left, sequent.Disputed, sequent.Concluded:
+	case sequent.OnRejected, sequent.OnUndecided, sequent.Disputed, sequent.Concluded:
 		name += " (" + string(h.Standing.State) + ")"
 	}
 	return name
 }
 
-func each[T any](items []T, render func(T) string) []string {
-	lines := make([]string, len(items))
-	for i, item := range items {
-		lines[i] = render(item)
+// about returns a line with the problem and the conclusion of the session of a hit, without
+// those that the hit itself is.
+func about(ctx context.Context, engine *sequent.Engine, id sequent.ID, hit *sequent.Thought) (line string) {
+	s, err := engine.Session(ctx, id)
+	if err != nil {
+		return "" // deleted meanwhile
 	}
-	return lines
+	const most = 120 // bytes of each
+	if hit.Seq != 1 {
+		line = "\n  problem: " + s.Title()
+	}
+	last, _ := s.Last()
+	if came := s.Conclusion(); came != "" {
+		line += "\n  conclusion: " + brief.Lead(came, most)
+	} else if s.State() == sequent.Completed && last.Seq != hit.Seq {
+		line += "\n  conclusion: " + brief.Name(last) + " " + brief.Lead(last.Text, most)
+	}
+	return line
 }
 
 // fill writes the lines that fit and the cursor of the rest. A cursor continues after the
 // last line that was fetched, so if not all lines fit, fill fetches fewer.
-func fill(p *page, in recallArgs, none string, fetch func(limit int) (lines []string, next string, err error)) error {
-	limit := defaultListed
-	if in.Limit > 0 {
-		limit = min(in.Limit, maxListed)
-	}
+func (p *page) fill(in recallArgs, none string, fetch func(limit int) (lines []string, next string, err error)) error {
+	limit := min(cmp.Or(in.Limit, defaultListed), maxListed)
 	for {
 		lines, next, err := fetch(limit)
 		if err != nil {
@@ -229,7 +257,7 @@ func fill(p *page, in recallArgs, none string, fetch func(limit int) (lines []st
 		}
 		more := ""
 		if next != "" {
-			more = "more: cursor " + quote(next)
+			more = fmt.Sprintf("more: cursor %q", in.cursor(next))
 		}
 		room := p.room - len(more) - 1
 		fit := 0
@@ -250,3 +278,5 @@ func fill(p *page, in recallArgs, none string, fetch func(limit int) (lines []st
 		return nil
 	}
 }
+
+func thoughts(n int) string { return wording.Count(n, "thought", "thoughts") }

@@ -32,13 +32,13 @@ func (d *server) resources() []dialect.Resource {
 
 func (d *server) templates() []dialect.Template {
 	var list []dialect.Template
-	document := func(suffix, name, title, mime string, render func(*sequent.Session) string, large func(*sequent.Session) (string, error)) {
+	document := func(suffix, name, form, mime string, render func(*sequent.Session) string) {
 		if render == nil {
 			return
 		}
 		list = append(list, dialect.Template{
-			URI: sessions + "/{id}" + suffix, Name: name, Title: title,
-			Description: "One session, by its id, as " + title[strings.LastIndexByte(title, ' ')+1:] + ".",
+			URI: sessions + "/{id}" + suffix, Name: name, Title: "Session as " + form,
+			Description: "One session, by its id, as " + form + ".",
 			MIME:        mime,
 			Read: func(ctx context.Context, c tool.Caller, id string) (string, error) {
 				s, err := d.engine.Owned(c.Owner).Session(ctx, sequent.ID(id))
@@ -50,15 +50,18 @@ func (d *server) templates() []dialect.Template {
 						return text, nil
 					}
 				}
-				return large(s)
+				return "", sequent.Errorf(sequent.CodeLimitExceeded, "uri", "read the session in parts with recall_thinking, or export it with `sequent export`",
+					"the document of this session is larger than %d bytes", d.limit)
 			},
 			Complete: d.completeSession,
-			Watch:    d.watchSession,
+			Watch: func(ctx context.Context, c tool.Caller, id string, changed func(gone bool)) (stop func(), err error) {
+				return dialect.WatchSession(ctx, d.engine.Owned(c.Owner), sequent.ID(id), changed)
+			},
 		})
 	}
-	document("", "session", "Session as Markdown", markdown, d.render.Markdown, d.newest)
-	document("/json", "session-json", "Session as JSON", "application/json", d.render.JSON, d.tooLarge)
-	document("/mermaid", "session-mermaid", "Session as Mermaid", "text/vnd.mermaid", d.render.Mermaid, d.tooLarge)
+	document("", "session", "Markdown", markdown, d.render.Markdown)
+	document("/json", "session-json", "JSON", "application/json", d.render.JSON)
+	document("/mermaid", "session-mermaid", "Mermaid", "text/vnd.mermaid", d.render.Mermaid)
 	return list
 }
 
@@ -68,29 +71,6 @@ func textSize(s *sequent.Session) (n int) {
 		n += len(t.Text) + len(t.Note)
 	}
 	return n
-}
-
-// newest returns the document of a session that is larger than the limit: its newest
-// thoughts, and how to read the others.
-func (d *server) newest(s *sequent.Session) (string, error) {
-	const head = "This session is too large for one document. Its newest thoughts follow; recall_thinking with view log " +
-		"and the cursor at the end reads those before them.\n\n"
-	p := &page{room: d.limit - len(head)}
-	err := p.show(s, recallArgs{Session: string(s.ID()), View: viewLog})
-	return head + p.text(), err
-}
-
-func (d *server) tooLarge(*sequent.Session) (string, error) {
-	return "", &sequent.Error{
-		Code: sequent.CodeLimitExceeded, Field: "uri",
-		Msg: fmt.Sprintf("the document of this session is larger than %d bytes", d.limit),
-		Fix: "read the session in parts with recall_thinking, or export it with `sequent export`",
-	}
-}
-
-// watchSession tells of each change of a session.
-func (d *server) watchSession(ctx context.Context, c tool.Caller, id string, changed func(gone bool)) (stop func(), err error) {
-	return d.watcher.Watch(ctx, c.Owner, sequent.ID(id), changed)
 }
 
 // readSessions returns a list of sessions with links to their documents.
@@ -130,17 +110,23 @@ func plain(s string) string {
 
 // completeSession returns the ids with a prefix among the sessions used last.
 func (d *server) completeSession(ctx context.Context, c tool.Caller, prefix string) ([]string, error) {
-	const maxIDs, maxRead = 100, 1000
+	const most = 100
+	return d.idsWith(ctx, c.Owner, "", prefix, most)
+}
+
+// idsWith returns the ids with a prefix among the sessions used last, of a project or of all.
+func (d *server) idsWith(ctx context.Context, owner, project, prefix string, most int) ([]string, error) {
+	const maxRead = 1000
 	ids := []string{}
 	read := 0
-	for h, err := range d.engine.Owned(c.Owner).AllSessions(ctx, sequent.Query{Limit: 200}) {
+	for h, err := range d.engine.Owned(owner).AllSessions(ctx, sequent.Query{Project: project, Limit: 200}) {
 		if err != nil {
 			return nil, err
 		}
 		if strings.HasPrefix(string(h.ID), prefix) {
 			ids = append(ids, string(h.ID))
 		}
-		if read++; read == maxRead || len(ids) == maxIDs {
+		if read++; read == maxRead || len(ids) == most {
 			break
 		}
 	}

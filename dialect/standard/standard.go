@@ -15,8 +15,6 @@ import (
 	"github.com/sequent-dev/sequent"
 	"github.com/sequent-dev/sequent/dialect"
 	"github.com/sequent-dev/sequent/dialect/scope"
-	"github.com/sequent-dev/sequent/dialect/shortid"
-	"github.com/sequent-dev/sequent/dialect/watch"
 	"github.com/sequent-dev/sequent/tool"
 )
 
@@ -62,12 +60,11 @@ type Render struct {
 
 // A server has the state that the tools, resources and prompts share.
 type server struct {
-	engine  *sequent.Engine
-	scopes  *scope.Finder
-	watcher *watch.Watcher
-	render  Render
-	newID   func() (sequent.ID, error)
-	limit   int // bytes of a reply or document
+	engine *sequent.Engine
+	scopes *scope.Finder
+	render Render
+	newID  func() (sequent.ID, error)
+	limit  int // bytes of a reply or document
 }
 
 const defaultReplyLimit = 1 << 20 // bytes
@@ -78,12 +75,11 @@ func New(cfg Config) dialect.Dialect {
 		panic("standard: Config needs Engine")
 	}
 	d := &server{
-		engine:  cfg.Engine,
-		scopes:  scope.New(cfg.Engine.WithoutTexts(), name),
-		watcher: watch.New(cfg.Engine),
-		render:  cfg.Render,
-		newID:   shortid.New(cfg.Rand),
-		limit:   cmp.Or(cfg.ReplyLimit, defaultReplyLimit),
+		engine: cfg.Engine,
+		scopes: scope.New(cfg.Engine, name),
+		render: cfg.Render,
+		newID:  dialect.ShortIDs(cfg.Rand),
+		limit:  cmp.Or(cfg.ReplyLimit, defaultReplyLimit),
 	}
 	return dialect.Dialect{
 		Name:         name,

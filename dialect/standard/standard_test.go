@@ -1,11 +1,9 @@
 package standard_test
 
 import (
-	"bytes"
+	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -73,10 +71,7 @@ func TestFormsOfSessions(t *testing.T) {
 		},
 	} {
 		e := sequent.New(sequent.Config{})
-		if _, err := e.Begin(t.Context(), "s", func(c *sequent.Change) error {
-			_, err := c.Append(sequent.Draft{Number: 1, Text: "text"})
-			return err
-		}); err != nil {
+		if _, err := e.Append(t.Context(), "s", sequent.Draft{Number: 1, Text: "text", Final: true}); err != nil {
 			t.Fatal(err)
 		}
 		d := standard.New(standard.Config{Engine: e, Render: tt.render})
@@ -90,47 +85,6 @@ func TestFormsOfSessions(t *testing.T) {
 		if list, err := d.Resources[0].Read(t.Context(), tool.Caller{}); err != nil || !strings.Contains(list, tt.link) {
 			t.Errorf("the list is %q (%v), want %q", list, err, tt.link)
 		}
-	}
-}
-
-var validID = regexp.MustCompile(`^[0-9a-hjkmnp-tv-z]{12}$`)
-
-// Session ids are 12 characters of Crockford's base32, and all different.
-func TestIDs(t *testing.T) {
-	d := standard.New(standard.Config{Engine: sequent.New(sequent.Config{})})
-	seen := make(map[string]bool)
-	for range 1000 {
-		reply, err := d.Tools[0].Call(t.Context(), tool.Call{Args: json.RawMessage(`{"thought":"a","nextThoughtNeeded":true}`)})
-		if err != nil {
-			t.Fatal(err)
-		}
-		var got struct{ SessionID string }
-		if err := json.Unmarshal(reply.JSON, &got); err != nil {
-			t.Fatal(err)
-		}
-		if !validID.MatchString(got.SessionID) || seen[got.SessionID] {
-			t.Fatalf("session id %q is malformed or not new", got.SessionID)
-		}
-		seen[got.SessionID] = true
-	}
-}
-
-// An id that is taken is minted anew.
-func TestIDTaken(t *testing.T) {
-	e := sequent.New(sequent.Config{})
-	// Eight bytes of zero are the id 000000000000.
-	taken := standard.New(standard.Config{
-		Engine: e, Rand: bytes.NewReader(append(make([]byte, 16), 1, 0, 0, 0, 0, 0, 0, 0)),
-	})
-	for _, want := range []string{"000000000000", "100000000000"} {
-		reply, err := taken.Tools[0].Call(t.Context(), tool.Call{Args: json.RawMessage(`{"thought":"a","nextThoughtNeeded":true}`)})
-		if err != nil || !strings.Contains(reply.Text, `"`+want+`"`) {
-			t.Errorf("got %s %v, want session %s", reply.Text, err, want)
-		}
-	}
-	// And where no random bytes are left, nothing is begun.
-	if reply, err := taken.Tools[0].Call(t.Context(), tool.Call{Args: json.RawMessage(`{"thought":"a","nextThoughtNeeded":true}`)}); err == nil {
-		t.Errorf("got %s, want a fault", reply.Text)
 	}
 }
 
@@ -160,102 +114,52 @@ func TestRetriesAtOnce(t *testing.T) {
 	}
 }
 
-// The replies are the same when the engine has dropped the texts of the session, also
-// those to repeated calls.
-func TestTextsDropped(t *testing.T) {
-	var transcripts [2][]string
-	for i, drop := range []bool{false, true} {
-		e := sequent.New(sequent.Config{CacheBytes: 100_000})
-		d := build(t, dialect.Env{Engine: e, Rand: nil})
-		id := regexp.MustCompile(`"[0-9a-z]{12}"`)
-		ask := func(scope, args string) string {
-			reply, err := d.Tools[0].Call(t.Context(), tool.Call{Args: json.RawMessage(args), Caller: tool.Caller{Scope: tool.Scope{Name: scope}}})
-			if err != nil {
-				t.Fatal(err)
-			}
-			return id.ReplaceAllString(reply.Text, "ID")
-		}
-		lacked := 0
-		count := func(c *sequent.Change) error {
-			if !c.Session().HasTexts(1) {
-				lacked++
-			}
-			return nil
-		}
-		think := func(n int, text string) string {
-			if drop {
-				for other := range 3 { // the cache keeps the texts of two or three
-					if _, err := e.Ensure(t.Context(), sequent.ID(fmt.Sprint("other ", other)), func(c *sequent.Change) error {
-						_, err := c.Append(sequent.Draft{Number: 1, Text: strings.Repeat("x", 45_000)})
-						return err
-					}); err != nil {
-						t.Fatal(err)
-					}
-					if err := e.Delete(t.Context(), sequent.ID(fmt.Sprint("other ", (other+1)%3))); err != nil && !errors.Is(err, sequent.ErrNotFound) {
-						t.Fatal(err)
-					}
-				}
-				page, err := e.Sessions(t.Context(), sequent.Query{Scope: "standard/s"})
-				if err != nil {
-					t.Fatal(err)
-				}
-				for _, h := range page.Headers {
-					if _, err := e.WithoutTexts().Update(t.Context(), h.ID, count); err != nil {
-						t.Fatal(err)
-					}
-				}
-			}
-			return ask("s", fmt.Sprintf(`{"thought":%q,"nextThoughtNeeded":true,"thoughtNumber":%d,"requestKey":"k%d"}`, text, n, n))
-		}
-		text := func(n int) string {
-			return fmt.Sprintf("the idea %d is %s", n/2, strings.Repeat(fmt.Sprint(n/2, " "), 300))
-		}
-		for n := 1; n <= 30; n++ { // every second is the same as the first
-			transcripts[i] = append(transcripts[i], think(n, text(n)))
-		}
-		for n := 1; n <= 30; n++ {
-			transcripts[i] = append(transcripts[i], think(n, text(n)))
-		}
-		if drop != (lacked > 40) {
-			t.Errorf("the session lacked texts in %d of 60 calls", lacked)
-		}
-	}
-	if !slices.Equal(transcripts[0], transcripts[1]) {
-		for i := range transcripts[0] {
-			if transcripts[0][i] != transcripts[1][i] {
-				t.Fatalf("reply %d is %s, without texts %s", i+1, transcripts[0][i], transcripts[1][i])
-			}
-		}
-	}
-	if !strings.Contains(strings.Join(transcripts[0], ""), "nearly the same") {
-		t.Error("no reply warns of a thought that is nearly the same")
-	}
+// An alteredStore is a store whose sessions are not what was recorded, but for new ones.
+type alteredStore struct {
+	sequent.Store
+	altered sequent.ID
 }
 
-// A thought costs what the first did, however long the session is.
-func BenchmarkThink(b *testing.B) {
-	for _, before := range []int{10, 10_000} {
-		b.Run(fmt.Sprint(before), func(b *testing.B) {
-			e := sequent.New(sequent.Config{Limits: sequent.Limits{Thoughts: -1}})
-			d := build(b, dialect.Env{Engine: e})
-			_, err := e.Begin(b.Context(), "s", func(c *sequent.Change) error {
-				for i := range before {
-					if _, err := c.Append(sequent.Draft{Number: i + 1, Total: before, Text: fmt.Sprint("thought ", i), More: true}); err != nil {
-						return err
-					}
-				}
-				return nil
-			})
-			if err != nil {
-				b.Fatal(err)
+func (a alteredStore) Load(ctx context.Context, k sequent.Key, have sequent.Position) (sequent.Header, []sequent.Entry, error) {
+	h, log, err := a.Store.Load(ctx, k, have)
+	if k.ID == a.altered {
+		log = slices.Clone(log)
+		log[1].Thought.Text = "altered"
+	}
+	return h, log, err
+}
+
+// A session that is not what was recorded is shown with that fact and refuses thoughts. The
+// next one of the scope can begin.
+func TestAlteredSession(t *testing.T) {
+	store := sequent.NewMemoryStore()
+	if _, err := sequent.New(sequent.Config{Store: store}).Begin(t.Context(), "old", func(c *sequent.Change) error {
+		c.BeginIn("standard/s", "standard")
+		for n := range 3 {
+			if _, err := c.Append(sequent.Draft{Number: n + 1, Total: 9, Text: strings.Repeat("words ", 100)}); err != nil {
+				return err
 			}
-			args := json.RawMessage(`{"thought":"another one, of ordinary length","nextThoughtNeeded":true,"sessionId":"s"}`)
-			b.ReportAllocs()
-			for b.Loop() {
-				if reply, err := d.Tools[0].Call(b.Context(), tool.Call{Args: args}); err != nil || reply.Failed {
-					b.Fatal(reply.Text, err)
-				}
-			}
+		}
+		return c.AddNote(sequent.Note{Seq: 3, Text: "a note"})
+	}); err != nil {
+		t.Fatal(err)
+	}
+	d := build(t, dialect.Env{Engine: sequent.New(sequent.Config{Store: alteredStore{store, "old"}})})
+	for _, step := range []struct {
+		tool       int
+		args, want string
+	}{
+		{1, `{"sessionId":"old"}`, "old active, 3 thoughts, effective; not what was recorded: thought 2 was altered"},
+		{1, `{"sessionId":"old","maxTokens":200}`, "old active, 3 thoughts, not what was recorded: thought 2 was altered"},
+		{0, call(dialecttest.Step{Number: 2, Total: 9, Text: "b"}), "STORE_CORRUPT: the session old is not what was recorded"},
+		{0, call(dialecttest.Step{Number: 1, Total: 9, Text: "b"}), `"thoughtNumber":1}`},
+		{0, call(dialecttest.Step{Number: 2, Total: 9, Text: "b"}), `"thoughtNumber":2`},
+	} {
+		reply, err := d.Tools[step.tool].Call(t.Context(), tool.Call{
+			Args: json.RawMessage(step.args), Caller: tool.Caller{Scope: tool.Scope{Name: "s"}},
 		})
+		if err != nil || !strings.Contains(reply.Text, step.want) {
+			t.Errorf("%s: got %s, %v; want %s", step.args, reply.Text, err, step.want)
+		}
 	}
 }

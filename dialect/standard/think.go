@@ -6,8 +6,11 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/sequent-dev/sequent"
+	"github.com/sequent-dev/sequent/brief"
 	"github.com/sequent-dev/sequent/dialect/scope"
 	"github.com/sequent-dev/sequent/tool"
 )
@@ -29,98 +32,92 @@ type thinkArgs struct {
 	Key      string   `json:"requestKey,omitzero" alias:"request_key"`
 }
 
+// A thinkReply is the reply of sequentialthinking: what the caller does not know.
+type thinkReply struct {
+	Session sequent.ID `json:"sessionId,omitempty"`
+	Number  int        `json:"thoughtNumber"`
+	Branch  string     `json:"branchId,omitempty"`
+	Total   int        `json:"totalThoughts,omitempty"`
+	Notice  string     `json:"notice,omitempty"`
+	Notes   []string   `json:"notes,omitempty"` // of people, since the previous thought
+}
+
 // A step is one call of sequentialthinking.
 type step struct {
 	thinkArgs
-	unknown []string
-	digest  string // hash of the arguments; empty without a request key
+	request sequent.Request
 	seq     int    // position of the recorded thought
-	left    string // the last thought of the session that the step leaves open
+	open    string // the unfinished session that the first thought of a session names
 }
 
 // think answers sequentialthinking.
 func (d *server) think(ctx context.Context, c tool.Call, in thinkArgs) (tool.Reply, error) {
-	st := &step{thinkArgs: in, unknown: c.Unknown}
+	st := &step{thinkArgs: in}
 	if st.Key != "" {
-		st.digest = st.sum()
+		st.request = sequent.Request{Key: st.Key, Digest: st.digest()}
 	}
-	s, err := d.record(ctx, c, st)
+	s, err := d.record(ctx, c.Caller, st)
 	if err != nil {
-		return refuse(err)
+		return d.refuse(ctx, c.Caller, st.Session, err)
 	}
-	if !s.HasTexts(st.seq - 1) { // the step repeats an earlier one
-		if s, err = d.engine.Owned(c.Caller.Owner).Session(ctx, s.ID()); err != nil {
-			return refuse(err)
-		}
-	}
-	return st.reply(s.Upto(st.seq)), nil
+	return tool.JSONReply(st.reply(s.Upto(st.seq))), nil
 }
 
-// sum returns a hash of the arguments without the session, because the first call of a
+// digest returns a hash of the arguments without the session, because the first call of a
 // session can be repeated with and without the id.
-func (st *step) sum() string {
+func (st *step) digest() string {
 	args := st.thinkArgs
 	args.Session = ""
-	said := tool.JSONReply(struct {
-		thinkArgs
-		Unknown []string `json:"unknown"`
-	}{args, st.unknown})
-	sum := sha256.Sum256(said.JSON)
+	sum := sha256.Sum256(tool.JSONReply(args).JSON)
 	return hex.EncodeToString(sum[:16])
 }
 
 // record records the step in its session.
-func (d *server) record(ctx context.Context, c tool.Call, st *step) (*sequent.Session, error) {
-	engine := d.engine.Owned(c.Caller.Owner).WithoutTexts()
+func (d *server) record(ctx context.Context, caller tool.Caller, st *step) (*sequent.Session, error) {
 	if st.Session != "" {
-		return engine.Update(ctx, sequent.ID(st.Session), st.apply)
+		return d.engine.Owned(caller.Owner).Update(ctx, sequent.ID(st.Session), st.apply)
 	}
-	var begun sequent.ID
-	newID := func() (id sequent.ID, err error) {
-		begun, err = d.scopes.Repeated(ctx, c.Caller, sequent.Request{Key: st.Key, Digest: st.digest})
-		if err == nil && begun != "" {
-			err = errRepeated
-		}
-		if err != nil {
-			return "", err
-		}
-		return d.newID()
-	}
-	turn, err := d.scopes.Enter(c.Caller)
+	turn, err := d.scopes.Enter(caller)
 	if errors.Is(err, scope.ErrRequired) {
 		if st.refers() || st.Number != nil && *st.Number > 1 {
 			return nil, errSessionRequired
 		}
-		s, err := scope.Begin(ctx, engine, newID, func(c *sequent.Change) error {
-			c.BeginIn("", name)
-			return st.apply(c)
-		})
-		if errors.Is(err, errRepeated) {
-			return engine.Update(ctx, begun, st.apply)
-		}
-		return s, err
+		turn, err = d.scopes.Alone(caller), nil
 	}
 	if err != nil {
 		return nil, err
 	}
 	defer turn.Leave()
-	s, err := turn.Record(ctx, newID, st.resume)
-	if errors.Is(err, errRepeated) {
-		if s, err = engine.Update(ctx, begun, st.apply); err == nil {
-			turn.Adopt(begun)
+	turn.Request = st.request
+	newID := func() (sequent.ID, error) {
+		if !st.begins() {
+			st.open = d.unfinished(ctx, caller)
 		}
+		return d.newID()
 	}
-	return s, err
+	return turn.Record(ctx, newID, st.resume)
 }
-
-// errRepeated means that the step began a session before, and its reply was lost.
-var errRepeated = errors.New("the step has begun a session")
 
 var errSessionRequired = &refusal{
 	Code: codeSessionRequired, Field: "sessionId",
 	Message: "the call goes on with a session, and nothing says with which",
 	Fix: "pass sessionId, or begin a session with thoughtNumber 1; to go without an id, use stdio, " +
 		"authenticate, or add ?scope=NAME to the endpoint's URL",
+}
+
+// unfinished returns a reference to the end of the session in the caller's project that was
+// left open last, or "".
+func (d *server) unfinished(ctx context.Context, c tool.Caller) string {
+	page, err := d.engine.Owned(c.Owner).Sessions(ctx, sequent.Query{Project: c.Scope.Project})
+	if err != nil {
+		return "" // the thought is worth more than the notice
+	}
+	for _, h := range page.Headers {
+		if h.State == sequent.Active || h.State == sequent.Abandoned {
+			return sequent.Reference{Session: h.ID, Seq: h.Len}.String()
+		}
+	}
+	return ""
 }
 
 // refers reports whether the step refers to other thoughts.
@@ -139,10 +136,10 @@ func (st *step) resume(c *sequent.Change) error {
 	s := c.Session()
 	if st.begins() && s.Len() > 0 {
 		// Unless this is a repeated call whose reply was lost.
-		if t, ok := s.Recorded(st.Key); !ok || t.Request.Digest != st.digest {
-			st.left = ""
+		if t, ok := s.Recorded(st.Key); !ok || t.Request != st.request {
+			st.open = ""
 			if s.State() == sequent.Active {
-				st.left = sequent.Reference{Session: s.ID(), Seq: s.Len()}.String()
+				st.open = sequent.Reference{Session: s.ID(), Seq: s.Len()}.String()
 			}
 			return scope.ErrNext
 		}
@@ -163,27 +160,24 @@ func (st *step) apply(c *sequent.Change) error {
 	switch {
 	case !ok:
 		return err
-	case t.Request.Digest != st.digest:
-		return &sequent.Error{
-			Code: sequent.CodeRequestKeyReused, Field: "requestKey",
-			Msg: fmt.Sprintf("thought %d was recorded with that requestKey and other arguments", t.Number),
-		}
+	case t.Request != st.request:
+		return sequent.Errorf(sequent.CodeRequestKeyReused, "requestKey", "",
+			"thought %d was recorded with that requestKey and other arguments", t.Number)
 	}
 	st.seq = t.Seq
 	return nil
 }
 
-// labelLeft is the label of a first thought for the last thought of the session that was
-// left open. It is recorded so that the reply to a repeated call is the same.
-const labelLeft = name + ".left"
+// labelOpen is the label of a first thought for the session that its reply names. It is
+// recorded so that the reply to a repeated call is the same.
+const labelOpen = name + ".open"
 
 // append records the step in a change of s.
 func (st *step) append(c *sequent.Change, s *sequent.Session) error {
 	d := sequent.Draft{
 		Text: st.Thought, Branch: st.Branch,
 		Revision: st.Revision || st.Revises != nil,
-		More:     st.Next, Extend: st.More,
-		Request: sequent.Request{Key: st.Key, Digest: st.digest},
+		Final:    !st.Next, Extend: st.More, Request: st.request,
 	}
 	if st.Revises != nil {
 		d.Revises = sequent.To(*st.Revises)
@@ -191,24 +185,24 @@ func (st *step) append(c *sequent.Change, s *sequent.Session) error {
 	if st.From != nil {
 		d.From = sequent.To(*st.From)
 	}
-	if st.left != "" && s.Len() == 0 {
-		d.Labels = map[string]string{labelLeft: st.left}
+	if st.open != "" && s.Len() == 0 {
+		d.Labels = map[string]string{labelOpen: st.open}
 	}
 	decisions, err := st.decisions(s)
 	if err != nil {
 		return err
 	}
-	number, err := st.place(s, &d)
-	if err != nil {
+	if d.Number, err = st.place(s, &d); err != nil {
 		return err
 	}
-	st.count(s, &d, number)
+	st.count(s, &d)
 	t, err := c.Append(d)
 	if err != nil {
 		return err
 	}
 	if st.Revises != nil && t.Supersedes == 0 {
-		return notOnPath("revisesThought", *st.Revises, c.Session(), d.Branch, t.Seq, "")
+		path := c.Session().Path(d.Branch)
+		return notOnPath("revisesThought", *st.Revises, d.Branch, path[:len(path)-1], "name one of these")
 	}
 	st.seq = t.Seq
 	for _, v := range decisions {
@@ -220,58 +214,53 @@ func (st *step) append(c *sequent.Change, s *sequent.Session) error {
 }
 
 // decisions returns the verdicts of the step on lines of s.
-func (st *step) decisions(s *sequent.Session) ([]sequent.Decision, error) {
-	var all []sequent.Decision
-	add := func(field, name string, v sequent.Verdict) error {
-		line, err := lineNamed(s, name)
-		if r, ok := errors.AsType[*refusal](err); ok {
-			r.Field = field
-		}
-		all = append(all, sequent.Decision{Line: line, Verdict: v})
-		return err
-	}
+func (st *step) decisions(s *sequent.Session) (all []sequent.Decision, err error) {
 	if st.Chooses != "" {
-		if err := add("chooses", st.Chooses, sequent.Chosen); err != nil {
+		line, err := lineNamed(s, "chooses", st.Chooses)
+		if err != nil {
 			return nil, err
 		}
+		all = append(all, sequent.Decision{Line: line, Verdict: sequent.Chosen})
 	}
 	for _, name := range st.Rejects {
-		if name == st.Chooses {
+		line, err := lineNamed(s, "rejects", name)
+		switch {
+		case err != nil:
+			return nil, err
+		case name == st.Chooses:
 			return nil, &refusal{
 				Code: codeInvalidArgument, Field: "rejects",
 				Message: fmt.Sprintf("the line %q is chosen and rejected", name), Fix: "leave it out of one of chooses and rejects",
 			}
 		}
-		if err := add("rejects", name, sequent.Rejected); err != nil {
-			return nil, err
-		}
+		all = append(all, sequent.Decision{Line: line, Verdict: sequent.Rejected})
 	}
 	return all, nil
 }
 
-// place returns the line of the step and the next number on this line.
+// place sets the line of the step and returns the next number on it.
 func (st *step) place(s *sequent.Session, d *sequent.Draft) (number int, err error) {
 	if d.Branch == "" && st.From != nil {
 		d.Branch = freeBranch(s)
 	}
 	_, begun := s.End(d.Branch)
-	if d.Branch == mainLine && !begun && st.From == nil { // as replies name the main line
+	if d.Branch == mainLine && !begun && st.From == nil {
 		d.Branch = ""
 	}
 	switch {
 	case begun && st.From != nil:
 		// Clients of the reference server repeat the origin in each thought.
 		if _, ok := s.Find(d.Branch, *st.From); !ok {
-			return 0, notOnPath("branchFromThought", *st.From, s, d.Branch, 0,
+			return 0, notOnPath("branchFromThought", *st.From, d.Branch, s.Path(d.Branch),
 				"leave it out to go on with that branch, or choose another branchId")
 		}
 		fallthrough
 	case begun || d.Branch == "":
 		return s.NextNumber(d.Branch), nil
 	case st.From != nil:
-		origin, ok := s.FindOrigin(*st.From)
+		origin, ok := s.FindBranchPoint(*st.From)
 		if !ok {
-			return 0, notFound("branchFromThought", *st.From, s)
+			return 0, notFound("branchFromThought", *st.From, "in the session", slices.Collect(s.All()), "name one of these")
 		}
 		return s.NumberAfter(origin.Seq), nil
 	default: // it branches off at the end of the current line
@@ -279,9 +268,8 @@ func (st *step) place(s *sequent.Session, d *sequent.Draft) (number int, err err
 	}
 }
 
-// count sets the number and the total of the step.
-func (st *step) count(s *sequent.Session, d *sequent.Draft, number int) {
-	d.Number = number
+// count sets the number, if the call has one, and the total of a draft.
+func (st *step) count(s *sequent.Session, d *sequent.Draft) {
 	if st.Number != nil {
 		d.Number = *st.Number
 	}
@@ -298,13 +286,77 @@ func (st *step) count(s *sequent.Session, d *sequent.Draft, number int) {
 	d.Total = max(d.Total, d.Number)
 }
 
-// freeBranch returns the first unused name of branch-1, branch-2, …. It takes time for
-// all branches, as the reply does.
+// freeBranch returns the first unused name of branch-1, branch-2, ….
 func freeBranch(s *sequent.Session) string {
 	for n := 1; ; n++ {
 		label := fmt.Sprintf("branch-%d", n)
 		if _, used := s.End(label); !used {
 			return label
 		}
+	}
+}
+
+// reply returns the reply for the step, which is the last thought of s. It depends only
+// on s and the call, so that a repeated call gets the same reply.
+func (st *step) reply(s *sequent.Session) thinkReply {
+	t, _ := s.Last()
+	r := thinkReply{Number: t.Number, Notes: brief.Notes(s)}
+	if st.Session == "" {
+		r.Session = s.ID()
+		r.Notice = st.notice(t)
+	}
+	if st.Branch == "" && st.From != nil {
+		r.Branch = t.Branch
+	}
+	if st.Total != nil && *st.Total != t.Total {
+		r.Total = t.Total
+	}
+	return r
+}
+
+// notice says of a session that begins with t what the author may not expect of it.
+func (st *step) notice(t sequent.Thought) string {
+	if t.Seq > 1 {
+		return ""
+	}
+	var said []string
+	if !st.begins() {
+		said = append(said, "New session: nothing precedes this thought.")
+	}
+	for r := range sequent.References(t.Labels[labelOpen]) {
+		if r.Seq > 0 {
+			said = append(said, fmt.Sprintf("Unfinished here: %s (%s). Same problem? Pass its id.", r.Session, thoughts(r.Seq)))
+			break
+		}
+	}
+	return strings.Join(said, " ")
+}
+
+// notOnPath returns the refusal of a reference to a number that no thought on the path
+// to the end of a line has.
+func notOnPath(field string, number int, branch string, path []sequent.Thought, fix string) error {
+	where := "on the main line"
+	if branch != "" {
+		where = fmt.Sprintf("on the path of branch %q", branch)
+	}
+	return notFound(field, number, where, path, fix)
+}
+
+// notFound returns the refusal of a reference to a number that none of some thoughts has.
+func notFound(field string, number int, where string, among []sequent.Thought, fix string) error {
+	if len(among) == 0 {
+		return &refusal{
+			Code: codeThoughtNotFound, Field: field,
+			Message: fmt.Sprintf("%s is %d, but there is no thought before this one", field, number),
+			Fix:     "leave it out, or pass the sessionId of the session you mean",
+		}
+	}
+	var have []int
+	for _, t := range among {
+		have = append(have, t.Number)
+	}
+	return &refusal{
+		Code: codeThoughtNotFound, Field: field,
+		Message: fmt.Sprintf("%s is %d, but the numbers %s are %s", field, number, where, sequent.Ranges(have)), Fix: fix,
 	}
 }

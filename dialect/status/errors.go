@@ -30,9 +30,7 @@ type words struct {
 var (
 	plainWords    = words{tool: "sequential_thinking", subject: "sequential thinking"}
 	externalWords = words{tool: "sequential_thinking_external", subject: "sequential thinking external"}
-
-	batchWords         = words{tool: "sequential_thinking_batch", subject: "sequential thinking batch"}
-	externalBatchWords = words{tool: "sequential_thinking_external_batch", subject: "sequential thinking external batch"}
+	batchWords    = words{tool: "sequential_thinking_batch", subject: "sequential thinking batch"}
 )
 
 // reject returns the error for arguments that do not fit the schema.
@@ -59,18 +57,6 @@ func (w words) word(err error) error {
 		return w.invalid(said.Text())
 	}
 	return internalError(said.Text())
-}
-
-// reason returns an error in the words of the contract, for an item of a batch. Internal
-// errors have no words for clients.
-func (w words) reason(err error) string {
-	if e, ok := errors.AsType[*tool.ProtocolError](w.word(err)); ok {
-		var text string
-		if json.Unmarshal(e.Data, &text) == nil {
-			return text
-		}
-	}
-	return "internal error; repeat the call"
 }
 
 func (w words) invalid(details string) error {

@@ -176,7 +176,7 @@ var errTried = errors.New("status: the change is only tried")
 // try returns the error with which a thought would be refused. S is nil if the session
 // does not exist yet.
 func (d *server) try(ctx context.Context, caller tool.Caller, s *sequent.Session, draft sequent.Draft) error {
-	engine, begin := d.engine.Owned(caller.Owner).WithoutTexts(), false
+	engine, begin := d.engine.Owned(caller.Owner), false
 	change := func(c *sequent.Change) error {
 		if _, err := c.Append(draft); err != nil {
 			return err

@@ -84,7 +84,7 @@ func (st step) before(s *sequent.Session) []sequent.Thought {
 	}
 	origin, ok := s.Last()
 	if st.From > 0 {
-		origin, ok = s.FindOrigin(st.From)
+		origin, ok = s.FindBranchPoint(st.From)
 	}
 	if !ok {
 		return s.Path("")

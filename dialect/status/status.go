@@ -6,7 +6,6 @@
 package status
 
 import (
-	"cmp"
 	"context"
 	_ "embed" // of the contract
 	"errors"
@@ -16,7 +15,6 @@ import (
 	"github.com/sequent-dev/sequent/dialect"
 	"github.com/sequent-dev/sequent/dialect/analyze"
 	"github.com/sequent-dev/sequent/dialect/scope"
-	"github.com/sequent-dev/sequent/dialect/shortid"
 	"github.com/sequent-dev/sequent/tool"
 )
 
@@ -36,10 +34,6 @@ var (
 	batchSpec []byte
 	//go:embed batch.md
 	batchText []byte
-	//go:embed external_batch.json
-	externalBatchSpec []byte
-	//go:embed external_batch.md
-	externalBatchText []byte
 )
 
 // A Config configures the dialect.
@@ -48,20 +42,16 @@ type Config struct {
 	Model  Model           // writes thoughts; nil refuses the calls that need it
 	Rand   io.Reader       // source of session ids; nil means crypto/rand
 	Board  Board           // shows thoughts while a model writes them; nil for none
-	// Parallel limits how many thoughts of a batch models write at a time; 0 means
-	// DefaultParallel.
-	Parallel int
 }
 
 // A server has the state that all calls share.
 type server struct {
-	engine   *sequent.Engine
-	model    Model
-	board    Board
-	parallel int
-	scopes   *scope.Finder
-	lines    lines
-	newID    func() (sequent.ID, error)
+	engine *sequent.Engine
+	model  Model
+	board  Board
+	scopes *scope.Finder
+	lines  lines
+	newID  func() (sequent.ID, error)
 }
 
 // New returns the dialect. It panics if there is no engine.
@@ -70,13 +60,12 @@ func New(cfg Config) dialect.Dialect {
 		panic("status: Config needs an Engine")
 	}
 	d := &server{
-		engine:   cfg.Engine,
-		model:    cfg.Model,
-		board:    cfg.Board,
-		parallel: cmp.Or(max(0, cfg.Parallel), DefaultParallel),
-		scopes:   scope.New(cfg.Engine.WithoutTexts(), name),
-		lines:    lines{waiting: make(map[lineKey][]chan struct{})},
-		newID:    shortid.New(cfg.Rand),
+		engine: cfg.Engine,
+		model:  cfg.Model,
+		board:  cfg.Board,
+		scopes: scope.New(cfg.Engine, name),
+		lines:  lines{waiting: make(map[lineKey][]chan struct{})},
+		newID:  dialect.ShortIDs(cfg.Rand),
 	}
 	if d.model == nil {
 		d.model = noModel{}
@@ -86,10 +75,9 @@ func New(cfg Config) dialect.Dialect {
 	across := words{tool: analyze.Name, subject: "analyze thinking"}
 	analysis := analyze.New(d.engine, across.reject, func(err error) (tool.Reply, error) { return tool.Reply{}, across.word(err) })
 	batch := newTool(batchWords, tool.Parse(batchSpec, batchText), d.batch)
-	externalBatch := newTool(externalBatchWords, tool.Parse(externalBatchSpec, externalBatchText), d.externalBatch).Weighing(tool.Model)
 	// Calls that wait for a model do not delay those of other sessions. The calls of one
 	// session keep their order, also between the tools.
-	tools := []tool.Tool{plain, external, batch, externalBatch}
+	tools := []tool.Tool{plain, external, batch}
 	for i := range tools {
 		tools[i].Lane = lane
 	}
@@ -138,7 +126,7 @@ func (d *server) record(ctx context.Context, caller tool.Caller, id sequent.ID, 
 // none.
 func (d *server) change(ctx context.Context, caller tool.Caller, id sequent.ID, change func(*sequent.Change) error) (*sequent.Session, error) {
 	if id != "" {
-		return d.engine.Owned(caller.Owner).WithoutTexts().Ensure(ctx, id, func(c *sequent.Change) error {
+		return d.engine.Owned(caller.Owner).Ensure(ctx, id, func(c *sequent.Change) error {
 			if c.Session().Version() == 0 {
 				c.BeginIn("", name)
 			}

@@ -90,7 +90,7 @@ func (st step) id() sequent.ID {
 func (st step) draft() sequent.Draft {
 	d := sequent.Draft{
 		Number: st.Number, Total: st.total(), Text: st.Thought, Branch: st.Branch,
-		Revision: st.revises(), More: st.Next, Extend: st.More,
+		Revision: st.revises(), Final: !st.Next, Extend: st.More,
 	}
 	if d.Revision && st.Revises > 0 {
 		d.Revises = sequent.To(st.Revises)

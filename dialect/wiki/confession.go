@@ -20,6 +20,15 @@ const (
 	parts                  // the number of parts
 )
 
+// names names parts: for a label by their keys, for a model in a sentence.
+func names(lacks []part, name func(part) string) string {
+	var list []string
+	for _, p := range lacks {
+		list = append(list, name(p))
+	}
+	return strings.Join(list, ", ")
+}
+
 // String returns the part's name for a model.
 func (p part) String() string {
 	return [parts]string{

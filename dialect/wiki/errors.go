@@ -17,7 +17,6 @@ import (
 const (
 	codeWikiLink           = "WIKILINK_REQUIRED"
 	codeInvalidID          = "INVALID_SESSION_ID"
-	codeNotFound           = "SESSION_NOT_FOUND"
 	codeMissing            = "SESSION_MISSING"
 	codeExists             = "SESSION_EXISTS"
 	codeClosed             = "SESSION_CLOSED"
@@ -82,45 +81,8 @@ var (
 // wanted describes a conclusion for a model.
 const wanted = "what you found, which instructions you followed and which not, shortcuts taken, risks, and sources, with [[WikiLinks]]"
 
-// errLinks returns the refusal for a text without a link.
-func (st *step) errLinks() error {
-	const fix = "; put its concepts in double brackets, as in [[rate limiting]], and repeat the call (links in code do not count)"
-	switch {
-	case st.Response == "":
-		return &refusal{codeWikiLink, "response is missing; write this step of your thinking into response, with at least one [[WikiLink]]"}
-	case !st.linked:
-		return &refusal{codeWikiLink, "response has no [[WikiLink]]" + fix}
-	}
-	return &refusal{codeWikiLink, "thoughts has no [[WikiLink]]" + fix + ", or leave thoughts out"}
-}
-
-// errExists returns the refusal for beginning an existing session.
-func errExists(s *sequent.Session) error {
-	return &refusal{codeExists, fmt.Sprintf("the session %s has already begun; pass thoughtNumber %d to continue it, "+
-		"add branchId or isRevision to branch or revise, or leave sessionId out to begin another", s.ID(), s.NextNumber(""))}
-}
-
-// errClosed returns the refusal for a thought in a closed session.
-func errClosed(s *sequent.Session) error {
-	if s.State() == sequent.Cancelled {
-		return &refusal{codeClosed, "the session was cancelled; leave sessionId out and begin another with thoughtNumber 0"}
-	}
-	return &refusal{codeClosed, "the session is completed; set needsMoreThoughts to reopen it, or leave sessionId out and begin another with thoughtNumber 0"}
-}
-
-func errParentNotFound(id string) error {
-	return &refusal{codeParentNotFound, fmt.Sprintf("there is no workflow %.60q; start one with the tool workflow and pass its id, or leave parentWorkflowId out", id)}
-}
-
 func errParentClosed(id string) error {
 	return &refusal{codeParentClosed, fmt.Sprintf("the workflow %s is closed; start another with the tool workflow, or leave parentWorkflowId out", id)}
-}
-
-func tooLong(field string, n, limit int) error {
-	return &sequent.Error{
-		Code: sequent.CodeLimitExceeded, Field: field,
-		Msg: fmt.Sprintf("%s has %d bytes, the limit is %d", field, n, limit), Fix: "shorten it",
-	}
 }
 
 // reject refuses arguments that do not fit a schema.
@@ -133,20 +95,36 @@ func reject(err *tool.ArgumentError) (tool.Reply, error) {
 	return r.reply(), nil
 }
 
-// refuse returns the refusal for an error. It returns an error without words unchanged:
-// that is a fault. Codes of the vault become refusals in upper case.
-func refuse(err error) (tool.Reply, error) {
-	if r, ok := errors.AsType[*refusal](err); ok {
-		return r.reply(), nil
-	}
-	e, ok := errors.AsType[*sequent.Error](err)
-	if !ok || e.Code == sequent.CodeInternal {
-		return tool.Reply{}, err
-	}
-	said, ok := table.Refusal(err)
+// refuse returns the refusal for an error, and names the arguments that the contract does
+// not have. It returns an error without words unchanged: that is a fault. Codes of the
+// vault become refusals in upper case.
+func refuse(err error, unknown ...string) (tool.Reply, error) {
+	r, ok := errors.AsType[*refusal](err)
 	if !ok {
-		said.Refusal = tool.Refusal{Code: strings.ToUpper(string(e.Code)), Message: e.Msg, Fix: e.Fix}
+		e, ok := errors.AsType[*sequent.Error](err)
+		if !ok || e.Code == sequent.CodeInternal {
+			return tool.Reply{}, err
+		}
+		said, ok := table.Refusal(err)
+		if !ok {
+			said.Refusal = tool.Refusal{Code: strings.ToUpper(string(e.Code)), Message: e.Msg, Fix: e.Fix}
+		}
+		r = &refusal{said.Code, said.Text()}
 	}
-	r := refusal{said.Code, said.Text()}
+	if len(unknown) > 0 {
+		r = &refusal{r.Code, fmt.Sprintf("%s (unknown fields: %s)", r.Message, strings.Join(unknown, ", "))}
+	}
 	return r.reply(), nil
 }
+
+// reason returns what a caller may know of an error.
+func reason(err error) string {
+	r, fault := refuse(err)
+	if fault != nil {
+		return "see the server's log"
+	}
+	_, text, _ := strings.Cut(strings.TrimPrefix(r.Text, "ERROR: "), ": ")
+	return text
+}
+
+func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }

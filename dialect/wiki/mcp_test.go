@@ -136,7 +136,7 @@ func sessions(t *testing.T, store string) string {
 		t.Fatal(err)
 	}
 	for _, h := range page.Headers {
-		_, log, err := db.Load(t.Context(), h.Key, sequent.Position{}, 0)
+		_, log, err := db.Load(t.Context(), h.Key, sequent.Position{})
 		fmt.Fprintf(&b, "%+v %+v %v\n", h, log, err)
 	}
 	return b.String()

@@ -1,242 +1,296 @@
 package wiki
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
 	"strings"
-	"time"
+	"unicode/utf8"
 
 	"github.com/sequent-dev/sequent"
+	"github.com/sequent-dev/sequent/brief"
 	"github.com/sequent-dev/sequent/dialect/wording"
-	"github.com/sequent-dev/sequent/vault/assumption"
-	"github.com/sequent-dev/sequent/vault/index"
+	"github.com/sequent-dev/sequent/vault"
+	"github.com/sequent-dev/sequent/vault/edit"
 	"github.com/sequent-dev/sequent/vault/thinking"
-	"github.com/sequent-dev/sequent/vault/wikilink"
 )
 
-// An openOne is an assumption that concerns a session.
-type openOne struct {
-	assumption.Entry
-	made bool // its context names the session
+// memoryArgs are the arguments of memory.
+type memoryArgs struct {
+	Action   string   `json:"action"`
+	URI      string   `json:"uri,omitzero"`
+	Section  string   `json:"section,omitzero" action:"read,append,replace,find"`
+	Content  string   `json:"content,omitzero" action:"write,append,replace,find"`
+	Find     string   `json:"find,omitzero" action:"find"`
+	To       string   `json:"to,omitzero" action:"move"`
+	Title    string   `json:"title,omitzero" action:"write"`
+	Tags     []string `json:"tags" action:"write"`
+	Checksum string   `json:"checksum,omitzero"`
+	Tokens   int      `json:"maxTokens,omitzero" alias:"max_tokens"`
+	Offset   int      `json:"offset,omitzero" action:"read"`
 }
 
-func (a openOne) line() string {
-	return fmt.Sprintf("%s (%s): %s", a.URI, a.Status, short(a.Statement, maxStatement))
+// memory answers memory.
+func memory(ctx context.Context, t *turn, in memoryArgs) error {
+	if err := misplaced(in, in.Action); err != nil {
+		return err
+	}
+	switch {
+	case in.Action != "read":
+		return t.edit(ctx, in)
+	case in.URI == "" || strings.HasSuffix(in.URI, "/"):
+		return t.folder(ctx, in)
+	}
+	return t.read(ctx, in)
+}
+
+// edit changes a note.
+func (t *turn) edit(ctx context.Context, in memoryArgs) error {
+	out := struct {
+		Action   string      `json:"action"`
+		URI      vault.URI   `json:"uri"`
+		Checksum string      `json:"checksum,omitempty"`
+		Links    int         `json:"linksChanged,omitempty"`
+		Notes    []vault.URI `json:"notesChanged,omitempty"`
+	}{Action: in.Action}
+	var m edit.Moved
+	var err error
+	editor := t.vault.Editor
+	change := edit.Change{URI: vault.URI(in.URI), Content: in.Content, Section: in.Section, Find: in.Find, Checksum: in.Checksum}
+	did := "Replaced the text in "
+	switch in.Action {
+	case "write":
+		did = "Wrote "
+		m.Note, err = editor.Write(ctx, edit.Note{URI: change.URI, Content: in.Content, Title: in.Title, Tags: in.Tags, Checksum: in.Checksum})
+	case "append":
+		did = "Appended to "
+		m.Note, err = editor.Append(ctx, change)
+	case "replace":
+		did = "Replaced the section in "
+		m.Note, err = editor.Replace(ctx, change)
+	case "find":
+		m.Note, err = editor.FindReplace(ctx, change)
+	case "move":
+		did = "Moved to "
+		m, err = editor.Move(ctx, change.URI, vault.URI(in.To), in.Checksum)
+	default:
+		did = "Deleted "
+		if err = editor.Delete(ctx, change.URI, in.Checksum); err == nil {
+			out.URI, err = vault.ParseURI(in.URI)
+		}
+	}
+	if err != nil {
+		return err
+	}
+	if n := m.Note; n != nil {
+		out.URI, out.Checksum = n.URI, edit.Checksum(n)
+	}
+	t.printf("%s%s", did, out.URI)
+	if out.Checksum != "" {
+		t.printf(" (checksum %s)", out.Checksum)
+	}
+	if out.Links, out.Notes = m.Links, m.Notes; out.Links > 0 {
+		t.linef("%s changed in %s", wording.Count(out.Links, "link", "links"), wording.Count(len(out.Notes), "note", "notes"))
+	}
+	for _, err := range m.Left {
+		t.linef("⚠️ links in a note stay as they were: %s", reason(err))
+	}
+	t.out = out
+	return nil
 }
 
 const (
-	maxStatement = 120 // bytes of an assumption in a line
-	maxTitle     = 60  // bytes of a note's title in a hint
+	defaultReadTokens = 2000
+	bytesPerToken     = 4 // the ratio that [sequent.Tokens] uses
 )
 
-// short returns the beginning of a text on one line.
-func short(text string, bytes int) string {
-	text = oneLine(text)
-	if len(text) <= bytes {
-		return text
-	}
-	cut := strings.ToValidUTF8(text[:bytes], "")
-	if i := strings.LastIndexByte(cut, ' '); i > bytes/2 {
-		cut = cut[:i]
-	}
-	return cut + "…"
-}
+// budget returns how many bytes the reply may have.
+func (in memoryArgs) budget() int { return cmp.Or(in.Tokens, defaultReadTokens) * bytesPerToken }
 
-// A surrounding is what the vault has around a session.
-type surrounding struct {
-	index.Near
-	notes       []index.Neighbour // without assumptions
-	assumptions []openOne
-}
-
-// maxAssumptions limits the notes of assumptions that are read for a reply.
-const maxAssumptions = 30
-
-// around returns what the vault has around a session, for some of its concepts.
-func (d *server) around(ctx context.Context, v *Vault, s *sequent.Session, concepts []string) (surrounding, error) {
-	uri, _, err := v.Sessions.Find(ctx, s.ID())
+// read shows a note or a part of one.
+func (t *turn) read(ctx context.Context, in memoryArgs) error {
+	n, err := t.note(ctx, in.URI)
 	if err != nil {
-		return surrounding{}, err
+		return err
 	}
-	near, err := v.Graph.Near(ctx, index.NearQuery{Concepts: concepts, Quoted: string(s.ID()), Except: uri})
+	s := t.session(ctx, n.URI)
+	out := struct {
+		URI        vault.URI `json:"uri"`
+		Title      string    `json:"title"`
+		Status     string    `json:"status,omitempty"` // of a session, a workflow or an assumption
+		Checksum   string    `json:"checksum"`
+		Content    string    `json:"content"`
+		Tokens     int       `json:"totalTokens"` // of the whole, or of the part that was asked for
+		NextOffset int       `json:"nextOffset,omitempty"`
+	}{URI: n.URI, Title: oneLine(n.Front.Get("title")), Status: n.Front.Get("status"), Checksum: edit.Checksum(n)}
+	text, err := content(n, s, in.Section)
 	if err != nil {
-		return surrounding{}, err
+		return err
 	}
-	out := surrounding{Near: near}
-	parent := s.Label(thinking.LabelParent)
-	for _, n := range near.Found {
-		switch {
-		case !strings.HasPrefix(n.URI.Path(), assumption.Folder+"/"):
-			if parent == "" || n.URI.Name() != parent {
-				out.notes = append(out.notes, n)
-			}
-		case len(out.assumptions) < maxAssumptions:
-			a, err := v.Ledger.Read(ctx, n.URI)
-			if err != nil {
-				continue // it was deleted, or a person has damaged it
-			}
-			made := slices.Contains(thinking.IDs(a.Context), s.ID())
-			if made || len(n.Shared) > 0 {
-				out.assumptions = append(out.assumptions, openOne{a, made})
-			}
-		}
+	t.printf("%s (checksum %s)", out.URI, out.Checksum)
+	if s != nil {
+		out.Title, out.Status = oneLine(s.Title()), stateOf(s)
+		t.linef("Session %s: %s", s.ID(), summary(s))
 	}
-	slices.SortStableFunc(out.assumptions, func(a, b openOne) int {
-		if a.made != b.made {
-			if a.made {
-				return -1
-			}
-			return 1
+	room := in.budget() - t.Len()
+	out.Tokens = sequent.Tokens(text)
+	if s != nil && in.Section == "" && in.Offset == 0 && len(text) > room {
+		const least = 400 // bytes, in which a brief says something
+		if text, _, err = brief.Write(ctx, s, max(room, least)); err != nil {
+			return err
 		}
-		return strings.Compare(a.URI.Path(), b.URI.Path())
-	})
-	return out, nil
+		t.linef("⚠️ This is what the session came to. The whole has about %d tokens: pass maxTokens, or the section conclusion or thought N", out.Tokens)
+	} else if text, out.NextOffset, err = window(text, in.Offset, room); err != nil {
+		return err
+	}
+	out.Content = text
+	t.printf("\n\n%s", text)
+	if out.NextOffset > 0 {
+		t.printf("\n\n⚠️ About %d tokens follow: read on with offset %d", out.Tokens-out.NextOffset/bytesPerToken, out.NextOffset)
+	}
+	t.out = out
+	return nil
 }
 
-// assumptions returns the assumptions that concern a session: those made in it, then
-// those about its concepts.
-func (d *server) assumptions(ctx context.Context, v *Vault, s *sequent.Session) []openOne {
-	near, err := d.around(ctx, v, s, conceptsSince(s, 0))
+// window returns the part of a text from an offset that fits into room bytes, at least
+// 100, and the offset of what follows; 0 if nothing does. It ends at a line's end if
+// there is one in its second half.
+func window(text string, offset, room int) (part string, next int, err error) {
+	text = strings.ToValidUTF8(text, "\uFFFD")
+	if offset > len(text) {
+		return "", 0, &refusal{codeInvalidArgument, fmt.Sprintf("offset is %d, and the text has %d bytes; leave it out to read from the beginning", offset, len(text))}
+	}
+	for offset > 0 && offset < len(text) && !utf8.RuneStart(text[offset]) {
+		offset--
+	}
+	const least = 100
+	end := offset + max(room, least)
+	if end >= len(text) {
+		return text[offset:], 0, nil
+	}
+	for !utf8.RuneStart(text[end]) {
+		end--
+	}
+	if i := strings.LastIndexByte(text[offset:end], '\n'); i >= (end-offset)/2 {
+		end = offset + i + 1
+	}
+	return text[offset:end], end, nil
+}
+
+// note returns the note with a URI or the id of a session.
+func (t *turn) note(ctx context.Context, name string) (*vault.Note, error) {
+	uri := vault.URI(name)
+	if id := sequent.ID(strings.TrimPrefix(strings.Trim(name, "[]"), "sequential/")); thinking.ValidID(id) {
+		found, exists, err := t.vault.Sessions.Find(ctx, id)
+		if err != nil {
+			return nil, err
+		}
+		if uri = found; !exists {
+			return nil, &refusal{"NOTE_NOT_FOUND", fmt.Sprintf("the session %s has no note; check the id, or call sync, which writes the notes of sessions", id)}
+		}
+	}
+	return t.vault.Notes.Read(ctx, uri)
+}
+
+// content returns a note, or a section of it. Thoughts of a session that no longer hold are
+// marked.
+func content(n *vault.Note, s *sequent.Session, section string) (string, error) {
+	number := 0
+	switch {
+	case s != nil && strings.EqualFold(strings.TrimSpace(section), "conclusion"):
+		if s.Conclusion() == "" {
+			return "", &refusal{"NO_CONCLUSION", fmt.Sprintf("the session is %s and has no conclusion; read it without section", stateOf(s))}
+		}
+		for _, p := range slices.Backward(edit.Sections(n.Body)) { // links in the note follow moves
+			if p.Level == 2 && p.Heading == "Conclusion" {
+				return strings.TrimSpace(n.Body[p.Start:p.End]), nil
+			}
+		}
+		return s.Conclusion(), nil // a person has deleted it from the note
+	case s != nil && isThought(section, &number):
+		return thoughts(n.Body, s, number)
+	case section != "":
+		part, err := edit.Find(n.Body, section)
+		return strings.TrimSpace(n.Body[part.Start:part.End]), err
+	case s == nil && n.Front.Present():
+		return strings.TrimSpace("---\n" + n.Front.Text() + "---\n" + n.Body), nil
+	case s == nil:
+		return strings.TrimSpace(n.Body), nil
+	}
+	marks := standings(s)
+	var b strings.Builder
+	at := 0
+	for _, p := range thinking.Sections(n.Body) {
+		if p.Seq >= 1 && p.Seq <= len(marks) && marks[p.Seq-1] != "" {
+			fmt.Fprintf(&b, "%s\n⚠️ %s\n", n.Body[at:p.Heading], marks[p.Seq-1])
+			at = p.Heading
+		}
+	}
+	return strings.TrimSpace(b.String() + n.Body[at:]), nil
+}
+
+// isThought reports whether a section is that of a thought, such as "thought 3".
+func isThought(section string, number *int) bool {
+	_, err := fmt.Sscanf(strings.ToLower(strings.TrimSpace(section)), "thought %d", number)
+	return err == nil
+}
+
+// thoughts returns the thoughts with a number, as they are in the note. Those that are not
+// there come from the log.
+func thoughts(body string, s *sequent.Session, number int) (string, error) {
+	sections, marks := thinking.Sections(body), standings(s)
+	var found []string
+	var last int
+	for t := range s.All() {
+		last = max(last, t.Number)
+		if t.Number != number {
+			continue
+		}
+		text := fmt.Sprintf("## Thought %d\n\n%s", t.Number, t.Text)
+		if i := slices.IndexFunc(sections, func(p thinking.Section) bool { return p.Seq == t.Seq }); i >= 0 {
+			text = strings.TrimSpace(body[sections[i].Start:sections[i].End])
+		}
+		if m := marks[t.Seq-1]; m != "" {
+			text += "\n\n⚠️ " + m
+		}
+		found = append(found, text)
+	}
+	if len(found) == 0 {
+		return "", &refusal{"THOUGHT_NOT_FOUND", fmt.Sprintf("the session has no thought %d; the highest number is %d", number, last)}
+	}
+	return strings.Join(found, "\n\n"), nil
+}
+
+// folder lists the notes below a folder that changed last.
+func (t *turn) folder(ctx context.Context, in memoryArgs) error {
+	folder, err := vault.FolderPath(in.URI)
 	if err != nil {
-		return nil // the index is not available
+		return err
 	}
-	return near.assumptions
-}
-
-// maxThoughts limits the thoughts whose links are parsed for a reply.
-const maxThoughts = 200
-
-// conceptsSince returns the concepts of the thoughts after the first n, the latest first.
-func conceptsSince(s *sequent.Session, n int) []string {
-	var texts []string
-	for t := range s.Since(max(n, s.Len()-maxThoughts)) {
-		texts = append(texts, t.Text+"\n\n"+t.Note)
-	}
-	texts = append(texts, s.Conclusion())
-	slices.Reverse(texts)
-	var all []string
-	for _, text := range texts {
-		for _, c := range wikilink.Concepts(wikilink.Parse([]byte(text))) {
-			if !slices.Contains(all, c) {
-				all = append(all, c)
-			}
-		}
-	}
-	return all
-}
-
-// open returns the assumptions that are still open.
-func (sur *surrounding) open() []openOne {
-	return slices.DeleteFunc(slices.Clone(sur.assumptions), func(a openOne) bool { return a.Status != assumption.Active })
-}
-
-// remind adds to the reply to the last thought what the vault has around it: at a
-// checkpoint what there is to find, at the end what is still open. A vault that cannot be
-// searched in time costs the reply nothing but this.
-func (d *server) remind(ctx context.Context, v *Vault, s *sequent.Session, a *answer) {
-	ends := a.Status == completed
-	if a.Status == cancelled || !ends && a.Number%checkpointEvery != 0 {
-		return
-	}
-	if uri, there, err := v.Sessions.Find(ctx, s.ID()); err == nil && there && (a.begun || ends) {
-		a.URI = uri
-	}
-	ctx, cancel := context.WithTimeout(ctx, d.hintWait)
-	defer cancel()
-	since := 0
-	if !ends {
-		since = s.Len() - checkpointEvery
-	}
-	near, err := d.around(ctx, v, s, conceptsSince(s, since))
+	notes, err := t.vault.Notes.Recent(ctx, folder, -1)
 	if err != nil {
-		d.logger.DebugContext(ctx, "a reply says nothing about the vault", "session", string(s.ID()), "error", err)
-		return
+		return err
 	}
-	if ends {
-		for _, one := range near.open() {
-			a.Open = append(a.Open, one.URI)
-			a.ending = append(a.ending, "⚠️ Still open: "+one.line())
-		}
-		if b := s.Branches(); len(b) > 0 {
-			a.ending = append(a.ending, "🌿 "+branches(s))
-		}
-		return
+	type listed struct {
+		URI      vault.URI `json:"uri"`
+		Modified string    `json:"modified"`
 	}
-	a.hints = near.hints()
+	out := struct {
+		URI    string   `json:"uri"`
+		Notes  int      `json:"totalNotes"`
+		Recent []listed `json:"recent"`
+	}{vault.FolderURI(folder), len(notes), []listed{}}
+	t.printf("%s has %s, changed last:\n", out.URI, wording.Count(len(notes), "note", "notes"))
+	for i, n := range notes {
+		at := n.Modified.UTC().Format("2006-01-02 15:04 UTC")
+		if t.Len() > in.budget() || in.Tokens == 0 && i == 20 {
+			t.linef("⚠️ and %d more: list a folder, or search_memories", len(notes)-i)
+			break
+		}
+		out.Recent = append(out.Recent, listed{n.URI, at})
+		t.linef("- %s (%s)", n.URI, at)
+	}
+	t.out = out
+	return nil
 }
-
-// hints says what there is to find, a sentence each.
-func (sur *surrounding) hints() []string {
-	const mostNotes, mostConcepts = 3, 3
-	if sur.Notes == 0 {
-		return []string{"the vault has no other note yet: what you find is its beginning"}
-	}
-	var hints []string
-	if n := len(sur.notes); n > 0 {
-		var names []string
-		for _, note := range sur.notes[:min(n, mostNotes)] {
-			names = append(names, fmt.Sprintf("%s (%s)", note.URI, short(note.Title, maxTitle)))
-		}
-		if n > mostNotes {
-			names = append(names, fmt.Sprintf("%d more", n-mostNotes))
-		}
-		hints = append(hints, fmt.Sprintf("%s on %s: %s", wording.Count(n, "other note is", "other notes are"), linked(sharedBy(sur.notes), mostConcepts), strings.Join(names, ", ")))
-	}
-	open := sur.open()
-	if n := len(open); n > 0 {
-		text := fmt.Sprintf("%s still open: %s", wording.Count(n, "assumption is", "assumptions are"), open[0].line())
-		if n > 1 {
-			text += fmt.Sprintf(" and %d more", n-1)
-		}
-		hints = append(hints, text)
-	}
-	var unknown []string
-	for _, u := range sur.Unlinked {
-		if len(u.Similar) > 0 {
-			hints = append(hints, proposal(u))
-		} else {
-			unknown = append(unknown, u.Concept)
-		}
-	}
-	if len(hints) == 0 && len(unknown) > 0 {
-		hints = append(hints, fmt.Sprintf("no other note links to %s; search_memories finds notes by their words", linked(unknown, mostConcepts)))
-	}
-	return hints
-}
-
-// proposal says which concepts a link to a concept of no note may mean.
-func proposal(u index.Unlinked) string {
-	if u.Notes > 0 {
-		return fmt.Sprintf("only one note links to [[%s]]; there is also %s", u.Concept, linked(u.Similar, len(u.Similar)))
-	}
-	return fmt.Sprintf("no other note links to [[%s]]; did you mean %s?", u.Concept, linked(u.Similar, len(u.Similar)))
-}
-
-// sharedBy returns the concepts that notes share with a text, in order.
-func sharedBy(notes []index.Neighbour) []string {
-	var all []string
-	for _, n := range notes {
-		for _, c := range n.Shared {
-			if !slices.Contains(all, c) {
-				all = append(all, c)
-			}
-		}
-	}
-	return all
-}
-
-// linked lists concepts as links.
-func linked(concepts []string, most int) string {
-	if len(concepts) == 0 {
-		return "this session"
-	}
-	text := "[[" + strings.Join(concepts[:min(most, len(concepts))], "]], [[") + "]]"
-	if n := len(concepts) - most; n > 0 {
-		text += fmt.Sprintf(" and %d more", n)
-	}
-	return text
-}
-
-// defaultHintWait limits how long a reply waits for what the vault has around it.
-const defaultHintWait = 2 * time.Second

@@ -2,7 +2,6 @@ package wiki
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 
@@ -32,7 +31,7 @@ func (d *server) templates() []dialect.Template {
 }
 
 func (d *server) readNote(ctx context.Context, c tool.Caller, path string) (string, error) {
-	v, err := d.open(ctx, c.Owner)
+	v, err := d.Open(ctx, c.Owner)
 	if err != nil {
 		return "", err
 	}
@@ -41,8 +40,8 @@ func (d *server) readNote(ctx context.Context, c tool.Caller, path string) (stri
 	if err == nil {
 		note, err = v.Notes.Read(ctx, uri)
 	}
-	if e, ok := errors.AsType[*sequent.Error](err); ok && isMissing(err) {
-		err = &sequent.Error{Code: sequent.CodeSessionNotFound, Field: "uri", Msg: e.Msg, Fix: e.Fix} // the code that transports know
+	if code := sequent.CodeOf(err); code == vault.CodeNotFound || code == vault.CodeInvalidURI || code == vault.CodeNotANote {
+		return "", &sequent.Error{Code: sequent.CodeSessionNotFound, Field: "uri", Msg: reason(err)} // the code that transports know
 	}
 	if err != nil {
 		return "", err
@@ -54,10 +53,10 @@ func (d *server) readNote(ctx context.Context, c tool.Caller, path string) (stri
 // beginning of a line.
 func (d *server) document(note *vault.Note) string {
 	text := string(note.Bytes())
-	if len(text) > d.limit {
+	if len(text) > d.ReplyLimit {
 		const head = "The beginning of this note is left out, because the note has %d bytes. The whole is in the vault: %s\n\n"
 		first := fmt.Sprintf(head, len(text), note.URI.Path())
-		end := text[len(text)-max(d.limit-len(first), 0):]
+		end := text[len(text)-max(d.ReplyLimit-len(first), 0):]
 		if _, rest, ok := strings.Cut(end, "\n"); ok {
 			end = rest
 		}
@@ -66,13 +65,18 @@ func (d *server) document(note *vault.Note) string {
 	return strings.ToValidUTF8(text, "\uFFFD")
 }
 
-func (d *server) completeNote(ctx context.Context, c tool.Caller, prefix string) ([]string, error) {
-	v, err := d.open(ctx, c.Owner)
+// latest returns the notes whose path begins with prefix, last changed first.
+func (d *server) latest(ctx context.Context, c tool.Caller, prefix string, limit int) ([]vault.Info, error) {
+	v, err := d.Open(ctx, c.Owner)
 	if err != nil {
 		return nil, err
 	}
+	return v.Notes.Recent(ctx, prefix, limit)
+}
+
+func (d *server) completeNote(ctx context.Context, c tool.Caller, prefix string) ([]string, error) {
 	const limit = 100
-	list, err := v.Notes.Recent(ctx, prefix, limit)
+	list, err := d.latest(ctx, c, prefix, limit)
 	paths := []string{}
 	for _, n := range list {
 		paths = append(paths, n.URI.Path())
@@ -81,15 +85,8 @@ func (d *server) completeNote(ctx context.Context, c tool.Caller, prefix string)
 }
 
 func (d *server) recent(ctx context.Context, c tool.Caller) (string, error) {
-	v, err := d.open(ctx, c.Owner)
-	if err != nil {
-		return "", err
-	}
 	const limit = 50
-	list, err := v.Notes.Recent(ctx, "", limit)
-	if err != nil {
-		return "", err
-	}
+	list, err := d.latest(ctx, c, "", limit)
 	var b strings.Builder
 	b.WriteString("# Recent notes\n\n")
 	if len(list) == 0 {
@@ -98,5 +95,5 @@ func (d *server) recent(ctx context.Context, c tool.Caller) (string, error) {
 	for _, n := range list {
 		fmt.Fprintf(&b, "- <%s> (%s)\n", n.URI, n.Modified.UTC().Format("2006-01-02 15:04 UTC"))
 	}
-	return b.String(), nil
+	return b.String(), err
 }

@@ -8,14 +8,15 @@ import (
 
 	"github.com/sequent-dev/sequent"
 	"github.com/sequent-dev/sequent/brief"
-	"github.com/sequent-dev/sequent/tool"
+	"github.com/sequent-dev/sequent/dialect/scope"
+	"github.com/sequent-dev/sequent/vault"
 	"github.com/sequent-dev/sequent/vault/thinking"
 	"github.com/sequent-dev/sequent/vault/wikilink"
+	"github.com/sequent-dev/sequent/vault/workflow"
 )
 
 // thinkArgs are the arguments of sequential_thinking.
 type thinkArgs struct {
-	learnArgs
 	Response   string `json:"response,omitzero"`
 	Next       bool   `json:"nextThoughtNeeded,omitzero" alias:"next_thought_needed"`
 	Number     *int   `json:"thoughtNumber" alias:"thought_number"`
@@ -38,79 +39,70 @@ type thinkArgs struct {
 type step struct {
 	thinkArgs
 	agent     string
-	limits    sequent.Limits
+	limit     int    // bytes of a text
 	linked    bool   // response has a WikiLink
 	ambient   bool   // thoughts has a WikiLink
 	concluded bool   // conclusion has a WikiLink
 	lacks     []part // of the conclusion
 }
 
-const cancelled = "cancelled"
+const cancelled = string(sequent.Cancelled)
 
 // think answers sequential_thinking.
-func (d *server) think(ctx context.Context, c tool.Call, in thinkArgs) (tool.Reply, error) {
-	st := &step{thinkArgs: in, agent: d.author(ctx), limits: d.engine.Limits()}
+func think(ctx context.Context, t *turn, in thinkArgs) error {
+	st := &step{thinkArgs: in, agent: t.agent(), limit: t.engine.Limits().Text}
 	if !in.Cancel {
-		st.linked, st.ambient, st.concluded = d.links(in.Response), d.links(in.Thoughts), d.links(in.Conclusion)
+		st.linked, st.ambient, st.concluded = st.links(in.Response), st.links(in.Thoughts), st.links(in.Conclusion)
 	}
 	if err := st.check(); err != nil {
-		if r, ok := errors.AsType[*refusal](err); ok && in.Response == "" && len(c.Unknown) > 0 {
-			err = &refusal{r.Code, fmt.Sprintf("%s (unknown fields: %s)", r.Message, strings.Join(c.Unknown, ", "))}
-		}
-		return refuse(err)
+		return err
 	}
-	if !in.Next && !in.Cancel && !d.tooLong(in.Conclusion) {
+	if !in.Next && !in.Cancel && !st.tooLong(in.Conclusion) {
 		st.lacks = missing(in.Conclusion)
 	}
-	v, opening := d.open(ctx, c.Caller.Owner)
-	s, err := d.record(ctx, c.Caller, v, opening, st)
+	var s *sequent.Session
+	var err error
+	if st.Session != "" {
+		s, err = t.update(ctx, sequent.ID(st.Session), st.apply)
+	} else {
+		s, err = t.begin(ctx, st)
+	}
 	if err != nil {
-		return refuse(err)
+		return err
 	}
 	a := st.answer(s)
-	a.unknown(c.Unknown)
 	// The thought is recorded; its note is written even if the caller cancels.
-	ctx = context.WithoutCancel(ctx)
-	d.project(ctx, v, opening, s, st, a)
-	if opening == nil {
-		d.remind(ctx, v, s, a)
+	t.project(context.WithoutCancel(ctx), s, st, a)
+	if t.vault != nil {
+		t.remind(context.WithoutCancel(ctx), s, a)
 	}
-	r := a.reply()
-	r.Beside = brief.Beside(s)
-	return r, nil
+	a.write(t)
+	t.out, t.beside = a, brief.Beside(s)
+	return nil
 }
 
 // links reports whether a text has a WikiLink. It does not parse a text that is too
 // long, which is refused for its length.
-func (d *server) links(text string) bool {
-	return text != "" && (d.tooLong(text) || wikilink.HasConcept([]byte(text)))
+func (st *step) links(text string) bool {
+	return text != "" && (st.tooLong(text) || wikilink.HasConcept([]byte(text)))
 }
 
-func (d *server) tooLong(text string) bool {
-	limit := d.engine.Limits().Text
-	return limit > 0 && len(text) > limit
-}
+func (st *step) tooLong(text string) bool { return st.limit > 0 && len(text) > st.limit }
 
 // check refuses calls that are wrong in any session.
 func (st *step) check() error {
+	const fix = "; put its concepts in double brackets, as in [[rate limiting]], and repeat the call (links in code do not count)"
 	switch {
-	case !st.Cancel && (!st.linked || st.Thoughts != "" && !st.ambient):
-		return st.errLinks()
-	case st.Session != "" && !thinking.ValidID(sequent.ID(st.Session)):
-		return &errInvalidID
+	case st.Cancel:
+	case st.Response == "":
+		return &refusal{codeWikiLink, "response is missing; write this step of your thinking into response, with at least one [[WikiLink]]"}
+	case !st.linked:
+		return &refusal{codeWikiLink, "response has no [[WikiLink]]" + fix}
+	case st.Thoughts != "" && !st.ambient:
+		return &refusal{codeWikiLink, "thoughts has no [[WikiLink]]" + fix + ", or leave thoughts out"}
 	}
-	return nil
-}
-
-// checkNew refuses calls that cannot begin a session.
-func (st *step) checkNew() error {
-	switch {
-	case st.number(0) > 0:
-		return &errSessionMissing
-	case st.From != nil && st.Branch == "":
-		return &errBranchID
-	case st.Cancel || st.branches() || st.revises():
-		return &errSessionMissing
+	if st.Session != "" && !thinking.ValidID(sequent.ID(st.Session)) {
+		return &errInvalidID
 	}
 	return nil
 }
@@ -124,10 +116,90 @@ func (st *step) checkEnd() error {
 	case !st.concluded:
 		return &errConclusionLinks
 	}
-	if limit := st.limits.Text; limit > 0 && len(st.Conclusion) > limit {
-		return tooLong("conclusion", len(st.Conclusion), limit)
+	if st.tooLong(st.Conclusion) {
+		return sequent.Errorf(sequent.CodeLimitExceeded, "conclusion", "shorten it",
+			"conclusion has %d bytes, the limit is %d", len(st.Conclusion), st.limit)
 	}
 	return nil
+}
+
+// begin records the step in a new session.
+func (t *turn) begin(ctx context.Context, st *step) (*sequent.Session, error) {
+	switch {
+	case st.number(0) > 0:
+		return nil, &errSessionMissing
+	case st.From != nil && st.Branch == "":
+		return nil, &errBranchID
+	case st.Cancel || st.branches() || st.revises():
+		return nil, &errSessionMissing
+	}
+	if st.Parent != "" {
+		if err := t.parentOpen(ctx, st.Parent); err != nil {
+			return nil, err
+		}
+	}
+	if err := st.checkEnd(); err != nil {
+		return nil, err
+	}
+	if t.vault != nil {
+		if err := t.vault.Notes.Room(ctx); err != nil {
+			return nil, err
+		}
+	}
+	return scope.Begin(ctx, t.engine, t.mint, func(c *sequent.Change) error {
+		c.BeginIn("", thinking.Dialect)
+		if t.vault != nil {
+			c.SetLabel(thinking.LabelVault, t.vault.Sessions.ID())
+		}
+		if st.Parent != "" {
+			c.SetLabel(thinking.LabelParent, st.Parent)
+		}
+		return st.append(c)
+	})
+}
+
+// parentOpen refuses a parent that does not exist or is closed.
+func (t *turn) parentOpen(ctx context.Context, id string) error {
+	if t.opening != nil {
+		return t.opening
+	}
+	status, err := t.vault.Workflows.Status(ctx, id)
+	switch {
+	case err != nil:
+		return err
+	case status == workflow.Absent:
+		return &refusal{codeParentNotFound, fmt.Sprintf("there is no workflow %.60q; start one with the tool workflow and pass its id, or leave parentWorkflowId out", id)}
+	case status.Closed():
+		return errParentClosed(id)
+	}
+	return nil
+}
+
+// update changes a session. One that exists only as a note is stored first, unless it
+// would refuse the change.
+func (t *turn) update(ctx context.Context, id sequent.ID, change func(*sequent.Change) error) (*sequent.Session, error) {
+	s, err := t.engine.Update(ctx, id, change)
+	if !errors.Is(err, sequent.ErrNotFound) {
+		return s, err
+	}
+	if t.opening != nil {
+		return nil, t.opening
+	}
+	h, log, err := t.vault.Sessions.Session(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	trial := sequent.New(sequent.Config{Now: t.engine.Now, Limits: t.engine.Limits()})
+	if _, err = trial.Restore(ctx, h, log); err == nil {
+		_, err = trial.Update(ctx, id, change)
+	}
+	if err == nil {
+		_, err = t.engine.Restore(ctx, h, log)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return t.engine.Update(ctx, id, change)
 }
 
 // apply appends the step to an existing session.
@@ -135,7 +207,8 @@ func (st *step) apply(c *sequent.Change) error {
 	s := c.Session()
 	switch {
 	case st.number(0) == 0 && !st.Cancel && !st.branches() && !st.revises():
-		return errExists(s)
+		return &refusal{codeExists, fmt.Sprintf("the session %s has already begun; pass thoughtNumber %d to continue it, "+
+			"add branchId or isRevision to branch or revise, or leave sessionId out to begin another", s.ID(), s.NextNumber(""))}
 	case st.From != nil && st.Branch == "":
 		return &errBranchID
 	case st.Parent != "":
@@ -144,8 +217,11 @@ func (st *step) apply(c *sequent.Change) error {
 	if err := st.checkEnd(); err != nil {
 		return err
 	}
-	if s.State() == sequent.Cancelled || s.State() == sequent.Completed && !(st.More && !st.Cancel) {
-		return errClosed(s)
+	switch {
+	case s.State() == sequent.Cancelled:
+		return &refusal{codeClosed, "the session was cancelled; leave sessionId out and begin another with thoughtNumber 0"}
+	case s.State() == sequent.Completed && !(st.More && !st.Cancel):
+		return &refusal{codeClosed, "the session is completed; set needsMoreThoughts to reopen it, or leave sessionId out and begin another with thoughtNumber 0"}
 	}
 	return st.append(c)
 }
@@ -165,7 +241,7 @@ func (st *step) number(otherwise int) int {
 func (st *step) append(c *sequent.Change) error {
 	d := sequent.Draft{
 		Number: st.number(0), Text: st.Response, Note: st.Thoughts,
-		Branch: st.Branch, Revision: st.revises(), More: st.Next && !st.Cancel, Extend: st.More,
+		Branch: st.Branch, Revision: st.revises(), Final: !st.Next || st.Cancel, Extend: st.More,
 		Labels: map[string]string{thinking.LabelAgent: st.agent},
 	}
 	// Without a number, a call after others gets the next one.
@@ -186,8 +262,8 @@ func (st *step) append(c *sequent.Change) error {
 		d.From = sequent.To(*st.From)
 	}
 	conclusion, lacks := "", ""
-	if !d.More {
-		conclusion, lacks = st.Conclusion, keys(st.lacks)
+	if d.Final {
+		conclusion, lacks = st.Conclusion, names(st.lacks, part.key)
 	}
 	if conclusion != "" {
 		d.Labels[thinking.LabelConclusion] = conclusion
@@ -217,9 +293,135 @@ func (st *step) next(s *sequent.Session) int {
 		return s.NextNumber(st.Branch)
 	}
 	if st.From != nil {
-		if origin, ok := s.FindOrigin(*st.From); ok {
+		if origin, ok := s.FindBranchPoint(*st.From); ok {
 			return s.NumberAfter(origin.Seq)
 		}
 	}
 	return s.NumberAfter(s.Len())
 }
+
+// project writes a session that has got a thought into its note. A failure is
+// reported in the answer and does not undo the thought: a later call or sync
+// writes the note.
+func (t *turn) project(ctx context.Context, s *sequent.Session, st *step, a *answer) {
+	what, err := "its note", t.opening
+	if err == nil {
+		err = t.vault.Sessions.Write(ctx, s)
+	}
+	if err == nil && st.Session == "" && st.Parent != "" {
+		what = "the link in its workflow"
+		err = t.vault.Workflows.Link(ctx, st.Parent, string(s.ID()))
+	}
+	if err != nil {
+		t.Logger.WarnContext(ctx, "the thought is recorded, but its note was not written", "session", string(s.ID()), "note", what, "error", err)
+		a.advise("the thought is recorded, but %s was not written (%s); sync makes up for it", what, reason(err))
+	}
+}
+
+// An answer is the reply to a thought.
+type answer struct {
+	Session sequent.ID `json:"sessionId"`
+	Number  int        `json:"thoughtNumber"`
+	Total   int        `json:"totalThoughts"`
+	Status  string     `json:"status"`
+	Next    bool       `json:"nextThoughtNeeded"`
+	Branch  string     `json:"branchId,omitempty"`
+
+	URI  vault.URI   `json:"uri,omitempty"`             // of the note, when the session begins or ends
+	Open []vault.URI `json:"openAssumptions,omitempty"` // at the end
+
+	begun   bool
+	hints   []string // what there is to find, at a checkpoint
+	ending  []string // lines about what the session leaves, at its end
+	advices []string // further lines for the caller
+}
+
+// The states of a session in replies.
+const (
+	inProgress = "in_progress"
+	completed  = string(sequent.Completed)
+)
+
+// answer returns the reply to the step, which is the last thought of s.
+func (st *step) answer(s *sequent.Session) *answer {
+	t, _ := s.Last()
+	a := &answer{Session: s.ID(), Number: t.Number, Total: t.Total, Status: completed, Next: !t.Final, Branch: t.Branch, begun: st.Session == ""}
+	switch {
+	case st.Cancel:
+		a.Status = cancelled
+	case !t.Final:
+		a.Status = inProgress
+		if st.More {
+			a.Total++
+		}
+		a.Total = max(a.Total, a.Number+1)
+		if st.Conclusion != "" {
+			a.advise("the conclusion was not recorded: it belongs to the last thought, with nextThoughtNeeded false")
+		}
+	default:
+		a.Total = max(a.Total, a.Number)
+		if len(st.lacks) > 0 {
+			a.advise("the conclusion does not speak of %s; tell the user about that, and next time put it into the conclusion", names(st.lacks, part.String))
+		}
+	}
+	return a
+}
+
+// advise adds a line to the reply.
+func (a *answer) advise(format string, args ...any) {
+	a.advices = append(a.advices, "⚠️ "+fmt.Sprintf(format, args...))
+}
+
+// write writes the text of the reply.
+func (a *answer) write(t *turn) {
+	if a.begun {
+		t.printf("Created session: %s\n\n", a.Session)
+	} else {
+		t.printf("Added thought %d to session: %s", a.Number, a.Session)
+		if a.Branch != "" {
+			t.printf(" (branch %s)", oneLine(a.Branch))
+		}
+		t.printf("\n\n")
+	}
+	switch a.Status {
+	case cancelled:
+		t.printf("❌ Thinking cancelled")
+	case completed:
+		t.printf("✅ Thinking complete")
+	default:
+		t.printf("💭 Continue with thought %d/%d", a.Number+1, a.Total)
+		if a.Branch != "" {
+			t.printf(" on branch %s", oneLine(a.Branch))
+		}
+		if a.Number%checkpointEvery == 0 {
+			a.checkpoint(t)
+		}
+	}
+	if a.URI != "" {
+		a.ending = append(a.ending, "📄 "+string(a.URI))
+	}
+	for _, line := range append(a.ending, a.advices...) {
+		t.linef("%s", line)
+	}
+}
+
+// checkpoint reminds the model to search the vault: the first one says how to find what
+// exists, each says what there is.
+func (a *answer) checkpoint(t *turn) {
+	const (
+		check = "💡 **CHECK YOUR MEMORY:** "
+		how   = "search_memories for what exists and build_context on [[WikiLinks]] | sync new findings to add them to the graph"
+	)
+	found := strings.Join(a.hints, " | ")
+	switch {
+	case found == "":
+		t.linef(check + how)
+	case a.begun:
+		t.linef(check+how+"\n💡 %s", found)
+	default:
+		t.linef(check+"%s", found)
+	}
+}
+
+// checkpointEvery is the number of thoughts between two checkpoints.
+const checkpointEvery = 3

@@ -3,7 +3,12 @@ package wiki
 import (
 	"context"
 	"errors"
+	"log/slog"
+	"maps"
+	"os"
+	"slices"
 	"strings"
+	"sync"
 
 	"github.com/sequent-dev/sequent"
 	"github.com/sequent-dev/sequent/vault"
@@ -14,80 +19,270 @@ import (
 	"github.com/sequent-dev/sequent/vault/workflow"
 )
 
-// A Vault is one owner's folder of notes and what works on it. All fields but ID
-// are required.
+// A VaultConfig configures a [Vault].
+type VaultConfig struct {
+	Engine *sequent.Engine // of the owner's sessions; required
+	Notes  vault.Config    // Wrote is set by OpenVault
+	Index  index.Config    // Vault and Dir are set by OpenVault
+	Agent  string          // the author of answers to steps of workflows
+	Logger *slog.Logger    // required
+
+	// CheckOnly opens the vault for Check alone, without writing anything.
+	CheckOnly bool
+
+	// Fallback is a folder for the index of a vault that is read-only. If it is empty, such
+	// a vault cannot be opened.
+	Fallback string
+}
+
+// A Vault is one owner's folder of notes and what works on it. It indexes what this process
+// writes before the next search, so that a write does not wait for the index.
 type Vault struct {
-	ID        string // distinguishes the vault from others; empty if unknown
 	Notes     *vault.Vault
 	Sessions  *thinking.Files
 	Workflows *workflow.Workflows
 	Ledger    *assumption.Ledger
 	Editor    *edit.Editor
-	Graph     Graph
+	index     *index.Index
+	engine    *sequent.Engine
+	logger    *slog.Logger
+
+	updating chan struct{} // held while the index is updated, so that many calls cost what one does
+
+	mu      sync.Mutex         // guards the fields below
+	synced  bool               // this process has synced the index
+	written map[vault.URI]bool // since the last search
 }
 
-// A Graph finds notes and the relations of concepts.
-type Graph interface {
-	// Search finds notes, best first. It finds what this process has written
-	// before the call.
-	Search(ctx context.Context, q index.Query) (index.Results, error)
-
-	// Context returns the relations of a concept.
-	Context(ctx context.Context, q index.ContextQuery) (index.Context, error)
-
-	// Near returns the notes around a text. It finds what this process has written
-	// before the call, except for the text's own note.
-	Near(ctx context.Context, q index.NearQuery) (index.Near, error)
-
-	// Sync brings sessions and their notes into agreement, and the index up to date
-	// with all notes. It calls progress, unless that is nil.
-	Sync(ctx context.Context, progress func(message string, done, total float64)) (SyncReport, error)
+// OpenVault opens a vault, which Close releases.
+func OpenVault(ctx context.Context, cfg VaultConfig) (*Vault, error) {
+	v := &Vault{engine: cfg.Engine, logger: cfg.Logger, written: make(map[vault.URI]bool), updating: make(chan struct{}, 1)}
+	cfg.Notes.Wrote = v.wrote
+	notes, err := vault.Open(cfg.Notes)
+	if err != nil {
+		return nil, err
+	}
+	if !cfg.CheckOnly {
+		err = cfg.findIndex(ctx, notes)
+	}
+	if err != nil {
+		return nil, errors.Join(err, notes.Close())
+	}
+	now := cfg.Engine.Now
+	cfg.Index.Vault = notes
+	v.Notes, v.Sessions, v.index = notes, thinking.New(notes), index.New(cfg.Index)
+	v.Workflows = workflow.New(workflow.Config{Vault: notes, Agent: cfg.Agent, Now: now})
+	v.Ledger = assumption.New(assumption.Config{Vault: notes, Now: now})
+	v.Editor = edit.New(edit.Config{Vault: notes, Now: now, Protected: map[string]string{
+		thinking.Folder:     "continue the session with sequential_thinking, which can revise a thought",
+		"thinking/workflow": "use the tool workflow",
+		assumption.Folder:   "use assumption_ledger with action update",
+	}})
+	return v, nil
 }
 
-// A SyncReport is the result of Sync.
+// findIndex sets the folder of the index of a vault that is read-only.
+func (cfg *VaultConfig) findIndex(ctx context.Context, notes *vault.Vault) error {
+	err := notes.Writable()
+	code := sequent.CodeOf(err)
+	if err == nil || cfg.Fallback == "" || code != vault.CodeReadOnly && code != vault.CodeFull {
+		return err
+	}
+	cfg.Logger.WarnContext(ctx, "the vault is read-only: thoughts go into the store, and into notes once it is writable; its index is in the cache folder",
+		"vault", notes.Dir(), "index", cfg.Fallback, "error", err)
+	cfg.Index.Dir = cfg.Fallback
+	return os.MkdirAll(cfg.Fallback, 0o700)
+}
+
+// Close releases the vault.
+func (v *Vault) Close() error { return errors.Join(v.index.Close(), v.Notes.Close()) }
+
+// Maintain writes what a crash has left unwritten, and then keeps the index up to date
+// until ctx is cancelled.
+func (v *Vault) Maintain(ctx context.Context) {
+	if _, err := v.Editor.Resume(ctx); err != nil && ctx.Err() == nil {
+		v.logger.WarnContext(ctx, "a move of a note that was interrupted was not completed; sync tries again", "error", err)
+	}
+	if _, err := v.Sessions.Sync(ctx, v.engine, thinking.Options{}); err != nil && ctx.Err() == nil {
+		v.logger.WarnContext(ctx, "notes that are behind their sessions were not written; sync tries again", "error", err)
+	}
+	v.index.Watch(ctx)
+}
+
+// wrote records that a note was written.
+func (v *Vault) wrote(uri vault.URI) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.written[uri] = true
+}
+
+// refresh brings the index up to date: with all notes the first time, then with those that
+// this process has written, except one. Changes of other programs are found by
+// [index.Index.Watch].
+func (v *Vault) refresh(ctx context.Context, except vault.URI, progress func(index.Progress)) error {
+	select {
+	case v.updating <- struct{}{}:
+	case <-ctx.Done():
+		return &sequent.Error{Code: sequent.CodeCanceled, Msg: "the call was cancelled", Err: ctx.Err()}
+	}
+	defer func() { <-v.updating }()
+	v.mu.Lock()
+	synced, own := v.synced, v.written[except]
+	delete(v.written, except)
+	written := slices.Collect(maps.Keys(v.written))
+	clear(v.written)
+	if own {
+		v.written[except] = true
+	}
+	v.mu.Unlock()
+	var err error
+	switch {
+	case !synced:
+		_, err = v.index.Sync(ctx, progress)
+	case len(written) > 0:
+		err = v.index.Refresh(ctx, written...)
+	}
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.synced = synced || err == nil
+	if err != nil {
+		for _, uri := range written {
+			v.written[uri] = true // for the next search
+		}
+	}
+	return err
+}
+
+// Search finds notes, best first. It finds what this process has written before the call.
+// It calls progress, unless that is nil, while it indexes the notes for the first time.
+func (v *Vault) Search(ctx context.Context, q index.Query, progress func(index.Progress)) (index.Results, error) {
+	if err := v.refresh(ctx, "", progress); err != nil {
+		return index.Results{}, err
+	}
+	return v.index.Search(ctx, q)
+}
+
+// DeleteNote deletes a note from the vault and from the index.
+func (v *Vault) DeleteNote(ctx context.Context, uri vault.URI) error {
+	if err := v.Notes.Delete(ctx, uri, nil); err != nil {
+		return err
+	}
+	return v.index.Refresh(ctx, uri)
+}
+
+// A SyncReport is the result of [Vault.Sync].
 type SyncReport struct {
 	index.Report
-	Sessions int      `json:"sessions"` // whose note, or whose log, was repaired
+	Sessions int      `json:"sessions"` // whose note was written, or that were read from notes
 	Problems []string `json:"problems"` // what could not be done, a sentence each
 }
 
-// isMissing reports whether an error means that a note does not exist or cannot.
-func isMissing(err error) bool {
-	code := sequent.CodeOf(err)
-	return errors.Is(err, vault.ErrNotFound) || code == vault.CodeInvalidURI || code == vault.CodeNotANote
-}
-
-// project writes a session that has got a thought into its note. A failure is
-// reported in the answer and does not undo the thought: a later call or sync
-// writes the note.
-func (d *server) project(ctx context.Context, v *Vault, opening error, s *sequent.Session, st *step, a *answer) {
-	fail := func(what string, err error) {
-		d.logger.WarnContext(ctx, "the thought is recorded, but its note was not written", "session", string(s.ID()), "note", what, "error", err)
-		a.advise("the thought is recorded, but %s was not written (%s); sync makes up for it", what, reason(err))
+// Sync writes notes that are behind their sessions and brings the index up to date. With
+// rebuild it also reads sessions from notes, restores what was deleted from the notes of
+// sessions, and makes the index anew. It calls progress, unless that is nil, with the stage
+// (sessions, reading or embedding) and how far it is.
+func (v *Vault) Sync(ctx context.Context, rebuild bool, progress func(stage string, done, total float64)) (SyncReport, error) {
+	if progress == nil {
+		progress = func(string, float64, float64) {}
 	}
-	if opening != nil {
-		fail("its note", opening)
-		return
+	moved, err := v.Editor.Resume(ctx)
+	sessions := 0
+	var files thinking.Report
+	if err == nil {
+		files, err = v.Sessions.Sync(ctx, v.engine, thinking.Options{Rebuild: rebuild, Progress: func(done, total int) {
+			sessions = total
+			progress("sessions", float64(done), float64(total))
+		}})
 	}
-	if err := v.Sessions.Write(ctx, s); err != nil {
-		fail("its note", err)
+	if code := sequent.CodeOf(err); err != nil && code != vault.CodeReadOnly && code != vault.CodeFull {
+		return SyncReport{}, err
+	} // else the index may be on another disk
+	update := v.index.Sync
+	if rebuild {
+		update = v.index.Rebuild
 	}
-	if st.Session == "" && st.Parent != "" {
-		if err := v.Workflows.Link(ctx, st.Parent, string(s.ID())); err != nil {
-			fail("the link in its workflow", err)
+	r, failed := update(ctx, func(p index.Progress) { progress(p.Stage, float64(sessions+p.Done), float64(sessions+p.Total)) })
+	if err == nil {
+		err = failed
+	}
+	out := SyncReport{Report: r, Sessions: files.Notes + files.Read, Problems: []string{}}
+	for _, f := range files.Findings {
+		out.Problems = append(out.Problems, string(f.URI)+": "+reason(f.Err))
+	}
+	for _, left := range r.Unreadable {
+		out.Problems = append(out.Problems, reason(left))
+	}
+	if r.Partial {
+		out.Problems = append(out.Problems, "notes with very many links: there are more relations than were counted")
+	}
+	if r.Warning != "" {
+		out.Problems = append(out.Problems, r.Warning)
+	}
+	for _, m := range moved {
+		for _, left := range m.Left {
+			out.Problems = append(out.Problems, reason(left))
 		}
 	}
+	return out, err
 }
 
-// reason returns what a caller may know of an error.
-func reason(err error) string {
-	r, fault := refuse(err)
-	if fault != nil {
-		return "see the server's log"
+// A Finding is a problem or a difference that [Vault.Check] reports.
+type Finding struct {
+	Problem    string     `json:"problem"`            // a word for programs
+	Place      string     `json:"place,omitempty"`    // the URI of a note, or the path of a file in the vault
+	Session    sequent.ID `json:"session,omitempty"`  // for the note of a session
+	Thoughts   []int      `json:"thoughts,omitempty"` // of the session, by their position in the log
+	Text       string     `json:"text"`               // the place and the problem
+	Repairable bool       `json:"mended"`             // Sync repairs it
+	Wrong      bool       `json:"wrong"`              // it is an error, and not a person's edit
+}
+
+// Check reports the differences between the sessions of the store and their notes,
+// and the files that cannot be read. It changes nothing and returns the number of
+// notes that it has read.
+func (v *Vault) Check(ctx context.Context) (notes int, findings []Finding, err error) {
+	r, err := v.Sessions.Sync(ctx, v.engine, thinking.Options{DryRun: true})
+	if err != nil {
+		return 0, nil, err
 	}
-	_, text, _ := strings.Cut(r.Text, ": ")
-	_, text, _ = strings.Cut(text, ": ")
-	return text
+	for _, f := range r.Findings {
+		behind := f.Problem == thinking.Behind
+		findings = append(findings, Finding{
+			Problem: string(f.Problem), Place: string(f.URI), Session: f.Session, Thoughts: f.Thoughts, Text: f.String(),
+			Repairable: behind, Wrong: behind || f.Problem == thinking.Failed,
+		})
+	}
+	wrong := func(problem, place string, err error) {
+		text := reason(err)
+		if !strings.Contains(text, place) {
+			text = place + ": " + text
+		}
+		findings = append(findings, Finding{Problem: problem, Place: place, Text: text, Wrong: true})
+	}
+	for info, err := range v.Notes.Walk(ctx) {
+		var n *vault.Note
+		if err == nil {
+			n, err = v.Notes.Read(ctx, info.URI)
+		}
+		if err == nil {
+			err = index.Check(n)
+		}
+		switch {
+		case ctx.Err() != nil:
+			return notes, findings, err
+		case errors.Is(err, vault.ErrNotFound): // deleted since
+		case err != nil:
+			wrong("unreadable", string(info.URI), err)
+		case n.Front.Err() != nil:
+			wrong("damaged_front", string(info.URI), n.Front.Err())
+			fallthrough
+		default:
+			notes++
+		}
+	}
+	_, mistakes := v.Workflows.Definitions(ctx)
+	for _, err := range mistakes {
+		wrong("bad_definition", workflow.Folder, err)
+	}
+	return notes, findings, nil
 }
-
-func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }

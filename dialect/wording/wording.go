@@ -34,7 +34,9 @@ type Words struct {
 // Fixes that dialects share.
 const (
 	RepeatCall = "repeat the call"
-	TellUser   = "tell the user; nothing was recorded"
+	// BeginAnother is for a session that is not what was recorded.
+	BeginAnother = "begin another session, and tell the user to run: sequent store verify"
+	TellUser     = "tell the user; nothing was recorded"
 	// CheckFirst is for errors that are Uncertain.
 	CheckFirst = "tell the user before you repeat the call, which could record the thought twice"
 )
@@ -59,7 +61,7 @@ var shared = map[sequent.Code]Words{
 	sequent.CodeReadOnly:         {"STORE_READ_ONLY", Report, TellUser},
 	sequent.CodeFull:             {"STORE_FULL", Report, TellUser},
 	sequent.CodeCorrupt:          {"STORE_CORRUPT", Report, "tell the user to run: sequent doctor"},
-	sequent.CodeNewerSchema:      {"STORE_NEWER_SCHEMA", Report, "tell the user to update sequent"},
+	sequent.CodeOtherFormat:      {"STORE_OTHER_FORMAT", Report, "tell the user: another version of sequent wrote the store; `sequent export` of that version reads it"},
 }
 
 // A Table is how a dialect's words differ from the shared ones. The zero Table is
@@ -107,6 +109,9 @@ func (t Table) Refusal(err error) (Refusal, bool) {
 		},
 		Action: cmp.Or(w.Action, all.Action),
 		Cause:  e,
+	}
+	if e.Code == sequent.CodeCorrupt && e.Field == "sessionId" { // the session; the store may be intact
+		r.Fix = BeginAnother
 	}
 	if e.Uncertain { // whatever the code, the caller must not simply repeat the call
 		r.Action, r.Fix = Report, cmp.Or(t.Uncertain, CheckFirst)

@@ -12,62 +12,87 @@ import (
 	"strings"
 )
 
-// headerFetchSite is a header with which browsers say who sends a request.
-const headerFetchSite = "Sec-Fetch-Site"
+// What to do about a request whose Host or Origin is refused.
+const (
+	HostFix   = "use an address or localhost, or start the server with --public-url and the URL that clients use"
+	OriginFix = "start the server with --public-url and the URL of its own pages, or with --allow-origin for those of another site"
+)
+
+// A Config says what a Gate admits.
+type Config struct {
+	PublicURL string         // at which clients reach the server, such as https://think.example.com; empty for none
+	Origins   []string       // of other web pages that may call
+	Proxies   []netip.Prefix // networks whose headers tell the addresses of clients
+	// Tokens says that requests need a token. Then any Host is admitted at an address that
+	// other machines can reach: a page whose name was made to point here has no token.
+	Tokens bool
+}
 
 // A Gate has the rules of one server. It is safe for concurrent use.
 type Gate struct {
-	cors    *http.CrossOriginProtection
 	origins map[string]bool
-	hosts   map[string]bool // of origins, without port
-	proxies []netip.Prefix  // trusted
+	name    string         // of the public URL, without port; empty for none
+	proxies []netip.Prefix // trusted
+	tokens  bool
 }
 
-// New returns a Gate that trusts web pages of the given origins, such as
-// https://think.example.com, besides the server's own pages. The names of their hosts
-// are also names of the server. The proxies are the networks whose headers tell the
-// addresses of clients. The error is that of an invalid origin.
-func New(origins []string, proxies []netip.Prefix) (*Gate, error) {
-	g := &Gate{
-		cors: http.NewCrossOriginProtection(), origins: make(map[string]bool), hosts: make(map[string]bool), proxies: proxies,
+// New returns a Gate. The error is that of an invalid URL or origin.
+func New(cfg Config) (*Gate, error) {
+	g := &Gate{origins: make(map[string]bool), proxies: cfg.Proxies, tokens: cfg.Tokens}
+	origins := cfg.Origins
+	if cfg.PublicURL != "" {
+		u, err := url.Parse(cfg.PublicURL)
+		if err != nil || u.Hostname() == "" {
+			return nil, fmt.Errorf("%q is not a URL like https://example.com", cfg.PublicURL)
+		}
+		g.name = strings.ToLower(u.Hostname())
+		origins = append([]string{u.Scheme + "://" + strings.ToLower(u.Host)}, origins...)
 	}
 	for _, origin := range origins {
-		u, err := url.Parse(origin)
-		if err == nil {
-			err = g.cors.AddTrustedOrigin(origin)
-		}
-		if err != nil {
+		if err := http.NewCrossOriginProtection().AddTrustedOrigin(origin); err != nil {
 			return nil, fmt.Errorf("%q is not an origin like https://example.com: %w", origin, err)
 		}
 		g.origins[origin] = true
-		g.hosts[strings.ToLower(u.Hostname())] = true
 	}
 	return g, nil
 }
 
-// OwnName reports whether a request names this server as its host. A server on a
-// loopback address is otherwise asked for by a page of another site, whose name was
-// made to point here.
+// OwnName reports whether a request names this server as its host. The names are those of
+// this machine and that of the public URL. A page of another site, whose name was made to
+// point here, sends that name. An address cannot be made to point elsewhere, so any is good.
 func (g *Gate) OwnName(r *http.Request) bool {
+	return numbered(r.Host) || g.name != "" && hostOf(r.Host) == g.name || g.tokens && exposed(r)
+}
+
+// exposed reports whether a request came to an address that other machines can reach.
+func exposed(r *http.Request) bool {
 	local, _ := r.Context().Value(http.LocalAddrContextKey).(net.Addr)
-	return local == nil || !localHost(local.String()) || localHost(r.Host) || g.hosts[hostOf(r.Host)]
+	return local != nil && !LocalName(hostOf(local.String()))
+}
+
+// numbered reports whether a host is a name of this machine or an address.
+func numbered(hostport string) bool {
+	host := hostOf(hostport)
+	_, err := netip.ParseAddr(host)
+	return err == nil || LocalName(host)
 }
 
 // OwnPage reports whether a request was sent by no web page, by one of the server's own,
-// or by one of a trusted origin. Reading is as private as writing.
+// or by one of a trusted origin. Reading is as private as writing. What Host says does not
+// make a page the server's own: see OwnName.
 func (g *Gate) OwnPage(r *http.Request) bool {
-	check := *r
-	check.Method = http.MethodPost
-	if r.Header.Get("Origin") != "" && check.Header.Get(headerFetchSite) == "none" {
-		// A request that no page made has no Origin. The pair is a contradiction,
-		// so the Origin is checked as if there were only that.
-		check.Header = check.Header.Clone()
-		check.Header.Del(headerFetchSite)
+	switch origins := r.Header.Values("Origin"); len(origins) {
+	case 0:
+		site := r.Header.Get("Sec-Fetch-Site")
+		return site == "" || site == "none" || site == "same-origin"
+	case 1:
+		_, host, _ := strings.Cut(origins[0], "://")
+		return g.origins[origins[0]] || strings.EqualFold(host, r.Host) && numbered(host)
 	}
-	return g.cors.Check(&check) == nil
+	return false
 }
 
-// Trusts reports whether an origin was given to [New].
+// Trusts reports whether an origin is that of the public URL or was given to [New].
 func (g *Gate) Trusts(origin string) bool { return g.origins[origin] }
 
 // Bearer returns the token of a request (RFC 6750), or "" without one. Two headers are as none.
@@ -91,8 +116,6 @@ func hostOf(hostport string) string {
 	}
 	return strings.ToLower(strings.Trim(host, "[]"))
 }
-
-func localHost(hostport string) bool { return LocalName(hostOf(hostport)) }
 
 // LocalName reports whether a host is this machine, by its name alone.
 func LocalName(host string) bool {

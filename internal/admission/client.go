@@ -3,6 +3,7 @@ package admission
 import (
 	"net/http"
 	"net/netip"
+	"slices"
 	"strings"
 )
 
@@ -43,42 +44,18 @@ func AddressName(addr netip.Addr) string {
 // TrustedProxy reports whether an address is that of a trusted proxy.
 func (g *Gate) TrustedProxy(addr netip.Addr) bool {
 	addr = addr.Unmap().WithZone("")
-	for _, p := range g.proxies {
-		if p.Contains(addr) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(g.proxies, func(p netip.Prefix) bool { return p.Contains(addr) })
 }
 
-// forwarded returns the address of the client for which a trusted proxy sends a
-// request. X-Forwarded-For and Forwarded (RFC 7239) list the addresses that the
-// request came through. A client can write whatever it likes before what the proxy
-// adds, so the last address that is not itself a trusted proxy counts. If both
-// headers are there and differ, one of them is the client's own; then the address is
-// that of the proxy.
+// forwarded returns the address of the client for which a trusted proxy sends a request.
+// X-Forwarded-For lists the addresses that the request came through. A client can write
+// whatever it likes before what the proxy adds, so the last address that is not itself a
+// trusted proxy counts; if something before it is no address, the one after that.
 func (g *Gate) forwarded(r *http.Request, proxy netip.Addr) netip.Addr {
-	listed, elements := r.Header.Values("X-Forwarded-For"), r.Header.Values("Forwarded")
-	found := g.lastUntrusted(proxy, splitList(listed))
-	if len(elements) == 0 {
-		return found
-	}
-	hops := splitList(elements)
-	for i, hop := range hops {
-		hops[i] = forwardedFor(hop)
-	}
-	if other := g.lastUntrusted(proxy, hops); len(listed) == 0 || other == found {
-		return other
-	}
-	return proxy
-}
-
-// lastUntrusted returns the last address of a list that is not a trusted proxy. If it
-// meets something that is not an address, it returns the address after that.
-func (g *Gate) lastUntrusted(proxy netip.Addr, hops []string) netip.Addr {
+	hops := strings.Split(strings.Join(r.Header.Values("X-Forwarded-For"), ","), ",")
 	found := proxy
-	for i := len(hops) - 1; i >= 0; i-- {
-		addr, ok := hopAddr(hops[i])
+	for _, hop := range slices.Backward(hops) {
+		addr, ok := hopAddr(strings.TrimSpace(hop))
 		if !ok {
 			return found
 		}
@@ -89,29 +66,9 @@ func (g *Gate) lastUntrusted(proxy netip.Addr, hops []string) netip.Addr {
 	return found
 }
 
-// splitList returns the elements of a header that is a list.
-func splitList(values []string) []string {
-	if len(values) == 0 {
-		return nil
-	}
-	return strings.Split(strings.Join(values, ","), ",")
-}
-
-// forwardedFor returns the parameter "for" of an element of Forwarded.
-func forwardedFor(element string) string {
-	for pair := range strings.SplitSeq(element, ";") {
-		name, value, _ := strings.Cut(strings.TrimSpace(pair), "=")
-		if strings.EqualFold(name, "for") {
-			return strings.Trim(value, `"`)
-		}
-	}
-	return ""
-}
-
-// hopAddr returns the address in a list of hops: 192.0.2.1, [2001:db8::1], and either
-// with a port.
+// hopAddr returns an address in a list of hops: 192.0.2.1, [2001:db8::1], and either with
+// a port.
 func hopAddr(hop string) (netip.Addr, bool) {
-	hop = strings.TrimSpace(hop)
 	if ap, err := netip.ParseAddrPort(hop); err == nil {
 		return ap.Addr(), true
 	}

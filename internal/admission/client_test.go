@@ -10,9 +10,9 @@ import (
 // TestForwarded checks whom a request is counted for that came through proxies.
 func TestForwarded(t *testing.T) {
 	t.Parallel()
-	g, err := New(nil, []netip.Prefix{
+	g, err := New(Config{Proxies: []netip.Prefix{
 		netip.MustParsePrefix("10.0.0.0/8"), netip.MustParsePrefix("2001:db8:1::/48"),
-	})
+	}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -41,14 +41,7 @@ func TestForwarded(t *testing.T) {
 		{"10.0.0.1:5", []string{"192.0.2.9, nonsense, 10.0.0.2"}, nil, "address 10.0.0.2"},
 		{"10.0.0.1:5", []string{"192.0.2.9, nonsense"}, nil, "address 10.0.0.1"},
 		{"10.0.0.1:5", []string{""}, nil, "address 10.0.0.1"},
-		{"10.0.0.1:5", nil, []string{`for=192.0.2.9;proto=https;by=10.0.0.1`}, "address 192.0.2.9"},
-		{"10.0.0.1:5", nil, []string{`For="[2001:db8:2:3::4]:47"`}, "address 2001:db8:2:3::/64"},
-		{"10.0.0.1:5", nil, []string{`for=198.51.100.7, proto=http; for=192.0.2.9, for=10.0.0.2`}, "address 192.0.2.9"},
-		{"10.0.0.1:5", nil, []string{`for=_hidden`}, "address 10.0.0.1"},
-		{"10.0.0.1:5", nil, []string{`proto=https`}, "address 10.0.0.1"},
-		// If the proxy adds one of the headers, the other is the client's own.
-		{"10.0.0.1:5", []string{"192.0.2.9"}, []string{"for=192.0.2.9"}, "address 192.0.2.9"},
-		{"10.0.0.1:5", []string{"192.0.2.9"}, []string{"for=198.51.100.7"}, "address 10.0.0.1"},
+		{"10.0.0.1:5", []string{"192.0.2.9"}, []string{"for=198.51.100.7"}, "address 192.0.2.9"}, // which is not read
 	} {
 		r := httptest.NewRequest(http.MethodPost, "/mcp", nil)
 		r.RemoteAddr = c.from

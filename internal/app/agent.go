@@ -11,7 +11,6 @@ import (
 	"github.com/sequent-dev/sequent"
 	"github.com/sequent-dev/sequent/agent/plan"
 	"github.com/sequent-dev/sequent/dialect/history"
-	"github.com/sequent-dev/sequent/internal/shellwords"
 	"github.com/sequent-dev/sequent/llm"
 	"github.com/sequent-dev/sequent/llm/openai"
 	"github.com/sequent-dev/sequent/mcpserver/client"
@@ -63,7 +62,7 @@ const CodeMCPServer sequent.Code = "mcp_server_failed"
 // MCPTools starts an MCP server with a command line and returns its tools. The
 // server's standard error goes to stderr. The caller must call stop.
 func MCPTools(ctx context.Context, command string, stderr io.Writer) (tools []tool.Tool, stop func() error, err error) {
-	args, err := shellwords.Split(command)
+	args, err := SplitWords(command)
 	switch {
 	case err != nil:
 		return nil, nil, &ConfigError{Msg: fmt.Sprintf("--mcp %q: %v", command, err), Fix: "close the quote"}

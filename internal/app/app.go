@@ -3,10 +3,10 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"crypto/ed25519"
 	"errors"
-	"fmt"
 	"io"
 	"io/fs"
 	"log/slog"
@@ -18,16 +18,17 @@ import (
 	"github.com/sequent-dev/sequent"
 	"github.com/sequent-dev/sequent/dialect"
 	"github.com/sequent-dev/sequent/internal/app/vaults"
-	"github.com/sequent-dev/sequent/internal/drafts"
+	"github.com/sequent-dev/sequent/internal/audit"
 	"github.com/sequent-dev/sequent/internal/telemetry"
 	"github.com/sequent-dev/sequent/store/postgres"
 	"github.com/sequent-dev/sequent/store/sqlite"
+	"github.com/sequent-dev/sequent/web"
 )
 
 // A Config configures the program. The zero value is useful.
 type Config struct {
-	Store   string // memory, a path, sqlite:PATH or postgres://…; empty means DefaultStore
-	Sync    string // full or normal; empty means full
+	Store   string // memory, a path, sqlite:PATH or postgres://…; empty means sequent.db in DataDir
+	Sync    sqlite.Sync
 	Dialect string // name of the served dialect; empty means the first of Names
 
 	// Tools are the names of the tools of the served dialect that are offered; empty means
@@ -53,7 +54,7 @@ type Config struct {
 	SignKey       ed25519.PrivateKey // signs classic's session files; nil for none
 	Vault         string             // folder of wiki's notes; empty means Documents/sequent-vault in the home directory
 	Agent         string             // label of the agent on standard input; empty means the client's name
-	NoContext     bool               // sessions do not record where they come from
+	NoOrigin      bool               // sessions do not record where they come from
 	Drawing       Drawing            // where classic draws thoughts
 	Model         ModelConfig        // language models
 	HTTP          HTTPConfig         // for ServeHTTP
@@ -96,7 +97,7 @@ type App struct {
 	audit     *auditor             // nil for none
 	telemetry *telemetry.Telemetry // nil if nothing is collected
 
-	drafts *drafts.Board // thoughts that models are writing; nil unless the viewer is served
+	drafts *web.Drafts // thoughts that models are writing; nil unless the viewer is served
 
 	mu     sync.Mutex     // guards vaults
 	vaults *vaults.Vaults // nil before the first call of Vaults
@@ -133,14 +134,16 @@ func OpenExisting(ctx context.Context, cfg Config) (*App, error) {
 	case errors.Is(err, fs.ErrNotExist) && place.Default:
 		return empty(cfg, place), nil
 	case errors.Is(err, fs.ErrNotExist):
-		return nil, &sequent.Error{
-			Code: sequent.CodeUnavailable,
-			Msg:  "there is no store at " + place.Path,
-			Fix:  "check the path; sequent serve and sequent demo create a store",
-			Err:  fs.ErrNotExist,
-		}
+		return nil, noStore(place)
 	}
 	return open(ctx, cfg, place)
+}
+
+func noStore(p Place) error {
+	return &sequent.Error{
+		Code: sequent.CodeUnavailable, Msg: "there is no store at " + p.Path,
+		Fix: "check the path; sequent serve and sequent demo create a store", Err: fs.ErrNotExist,
+	}
 }
 
 // OpenDryRun opens the store to try a change. It creates no store: without one, at
@@ -169,48 +172,8 @@ func Over(s sequent.Store, cfg Config) *App {
 }
 
 func open(ctx context.Context, cfg Config, place Place) (*App, error) {
-	if cfg.Logger == nil {
-		cfg.Logger = slog.New(slog.DiscardHandler)
-	}
-	var ttl time.Duration
-	if cfg.SessionTTL != nil {
-		ttl = *cfg.SessionTTL
-	}
-	if ttl < 0 {
-		return nil, &ConfigError{
-			Msg: fmt.Sprintf("invalid value %q for --session-ttl", ttl),
-			Fix: "use a duration such as 30d or 12h, or 0 for no limit",
-		}
-	}
-	if cfg.Retain < 0 {
-		return nil, &ConfigError{
-			Msg: fmt.Sprintf("invalid value %q for --retain", cfg.Retain),
-			Fix: "use a duration such as 90d, or 0 for no limit",
-		}
-	}
-	if cfg.HistoryWindow < 0 {
-		return nil, &ConfigError{
-			Msg: fmt.Sprintf(`invalid value "%d" for --history-window`, cfg.HistoryWindow),
-			Fix: "use a number of thoughts, or 0 for all",
-		}
-	}
-	if cfg.Quota.Sessions < 0 {
-		return nil, &ConfigError{
-			Msg: fmt.Sprintf(`invalid value "%d" for --quota-sessions`, cfg.Quota.Sessions),
-			Fix: "use a number of sessions, or 0 for no limit",
-		}
-	}
-	if cfg.QuotaNotes < 0 {
-		return nil, &ConfigError{
-			Msg: fmt.Sprintf(`invalid value "%d" for --quota-notes`, cfg.QuotaNotes),
-			Fix: "use a number of notes, or 0 for no limit",
-		}
-	}
+	cfg.Logger = cmp.Or(cfg.Logger, slog.New(slog.DiscardHandler))
 	if _, err := cfg.offer(); err != nil {
-		return nil, err
-	}
-	durability, err := parseSync(cfg.Sync)
-	if err != nil {
 		return nil, err
 	}
 	if err := cfg.HTTP.check(); err != nil {
@@ -223,15 +186,23 @@ func open(ctx context.Context, cfg Config, place Place) (*App, error) {
 	if err := a.openAudit(); err != nil {
 		return nil, errors.Join(err, a.Close())
 	}
-	if a.store, err = openStore(ctx, a.config, place, durability); err != nil {
+	var err error
+	if a.store, err = openStore(ctx, a.config, place); err != nil {
 		return nil, errors.Join(at(place, err), a.Close())
 	}
-	a.Engine = sequent.New(sequent.Config{Store: a.observedStore(), TTL: ttl, Quota: cfg.Quota})
+	engine := sequent.Config{Store: a.observedStore(), Quota: cfg.Quota}
+	if cfg.SessionTTL != nil {
+		engine.TTL = *cfg.SessionTTL
+	}
+	if a.audit != nil {
+		engine.Used = audit.Used
+	}
+	a.Engine = sequent.New(engine)
 	a.watch()
 	return a, nil
 }
 
-func openStore(ctx context.Context, cfg Config, place Place, durability sqlite.Sync) (sequent.Store, error) {
+func openStore(ctx context.Context, cfg Config, place Place) (sequent.Store, error) {
 	address, isDatabase := place.Database()
 	switch {
 	case place.Memory:
@@ -239,7 +210,7 @@ func openStore(ctx context.Context, cfg Config, place Place, durability sqlite.S
 	case isDatabase:
 		return opened(postgres.Open(ctx, postgres.Config{URL: address, Logger: cfg.Logger}))
 	}
-	return opened(sqlite.Open(ctx, sqlite.Config{Path: place.Path, Sync: durability, Logger: cfg.Logger}))
+	return opened(sqlite.Open(ctx, sqlite.Config{Path: place.Path, Sync: cfg.Sync, Logger: cfg.Logger}))
 }
 
 // opened converts a store to the interface, without a non-nil interface for a nil
@@ -266,16 +237,6 @@ func at(place Place, err error) error {
 	return &where
 }
 
-func parseSync(s string) (sqlite.Sync, error) {
-	switch s {
-	case "", "full":
-		return sqlite.Full, nil
-	case "normal":
-		return sqlite.Normal, nil
-	}
-	return 0, &ConfigError{Msg: fmt.Sprintf("invalid value %q for --sync", s), Fix: "use full or normal"}
-}
-
 // Close closes the vaults, the store, the audit log and telemetry.
 func (a *App) Close() error {
 	var err error
@@ -285,11 +246,6 @@ func (a *App) Close() error {
 	}
 	a.mu.Unlock()
 	if a.store != nil {
-		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
-		defer cancel()
-		if err := a.Engine.StoreRefusals(ctx); err != nil {
-			a.logger.WarnContext(ctx, "the count of refusals by quotas is too low", "error", err)
-		}
 		err = errors.Join(err, a.store.Close())
 	}
 	if a.audit != nil {

@@ -21,7 +21,7 @@ func record(t *testing.T, a *App, id sequent.ID, texts ...string) {
 	t.Helper()
 	_, err := a.Engine.Ensure(t.Context(), id, func(c *sequent.Change) error {
 		for i, text := range texts {
-			if _, err := c.Append(sequent.Draft{Number: i + 1, Text: text, More: true}); err != nil {
+			if _, err := c.Append(sequent.Draft{Number: i + 1, Text: text}); err != nil {
 				return err
 			}
 		}
@@ -81,9 +81,7 @@ func TestOpenExisting(t *testing.T) {
 // An invalid setting is an error before a store is created.
 func TestOpenInvalid(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "s.db")
-	for _, cfg := range []Config{
-		{Sync: "sometimes"}, {SessionTTL: new(time.Duration(-1))}, {HistoryWindow: -1}, {Dialect: "esperanto"},
-	} {
+	for _, cfg := range []Config{{Dialect: "esperanto"}, {HTTP: HTTPConfig{Addr: "x"}}} {
 		cfg.Store = path
 		a, err := Open(t.Context(), cfg)
 		if e, ok := errors.AsType[*ConfigError](err); !ok || e.Fix == "" {

@@ -11,7 +11,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/sequent-dev/sequent"
 	"github.com/sequent-dev/sequent/internal/audit"
 	"github.com/sequent-dev/sequent/mcpserver"
 	"github.com/sequent-dev/sequent/web"
@@ -42,13 +41,6 @@ func (a *App) openAudit() error {
 	}
 	a.audit = &auditor{log: log, tokens: a.config.HTTP.authenticates()}
 	return nil
-}
-
-// ReopenAudit closes the file of the audit log and opens it again, as after a rotation.
-func (a *App) ReopenAudit() {
-	if a.audit != nil {
-		a.audit.log.Reopen()
-	}
 }
 
 // unlogged returns how many lines the audit log lacks, and whether it cannot be written now.
@@ -83,15 +75,15 @@ func (a *auditor) who(owner string) string {
 
 // Begin implements [mcpserver.Observer].
 func (a *auditor) Begin(ctx context.Context, x *mcpserver.Exchange) (context.Context, func()) {
-	trail := new(sequent.Trail)
-	return sequent.WithTrail(ctx, trail), func() {
+	trail := new(audit.Trail)
+	return audit.WithTrail(ctx, trail), func() {
 		if x.Method == "ping" && x.Code == 0 { // it reads and changes nothing
 			return
 		}
 		e := a.entry(x)
 		e.Action, e.Tool, e.Request = cmp.Or(x.Method, unknownAction), cmp.Or(x.Tool, x.Prompt), string(x.ID)
 		e.Trace = traceOf(x.Parent.Parent, x.Via.Link.Parent)
-		follow(e, trail)
+		e.Follow(trail)
 		a.log.Record(e)
 	}
 }
@@ -144,8 +136,8 @@ const codeInternal = -32603
 
 // access writes a line for a request to the viewer's API; see [web.Config].
 func (a *auditor) access(ctx context.Context, x *web.Access) (context.Context, func()) {
-	trail := new(sequent.Trail)
-	return sequent.WithTrail(ctx, trail), func() {
+	trail := new(audit.Trail)
+	return audit.WithTrail(ctx, trail), func() {
 		e := &audit.Entry{
 			Time: x.Received, Who: a.who(x.Granted.Subject), Subject: x.Granted.Subject, Token: x.Granted.Token,
 			Transport: "http", Action: cmp.Or(x.Action, unknownAction), Status: x.Status, Code: x.Code, Outcome: audit.Allowed,
@@ -154,8 +146,8 @@ func (a *auditor) access(ctx context.Context, x *web.Access) (context.Context, f
 		if x.Address.IsValid() {
 			e.Address = x.Address.String()
 		}
-		if e.Share = x.Share; x.Shared {
-			e.Who = audit.Share
+		if e.Link = x.Link; x.Linked {
+			e.Who = audit.Link
 		}
 		switch {
 		case x.Status == http.StatusInternalServerError:
@@ -163,18 +155,9 @@ func (a *auditor) access(ctx context.Context, x *web.Access) (context.Context, f
 		case x.Code != "":
 			e.Outcome = audit.Refused
 		}
-		follow(e, trail)
+		e.Follow(trail)
 		a.log.Record(e)
 	}
-}
-
-// follow adds the sessions of a trail.
-func follow(e *audit.Entry, trail *sequent.Trail) {
-	uses, more := trail.Uses()
-	for _, u := range uses {
-		e.Sessions = append(e.Sessions, audit.Session{ID: string(u.Key.ID), Owner: u.Key.Owner, Changes: u.Changes})
-	}
-	e.More = more
 }
 
 // traceOf returns the id of the trace in the first header that has one, or "".

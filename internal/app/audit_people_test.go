@@ -63,25 +63,25 @@ func TestAuditOfPeople(t *testing.T) {
 	send("POST", "/api/v1/login", `{"token":"CANARY"}`, "")
 	person := cookieOf(send("POST", "/api/v1/login", `{"token":"`+secret+`"}`, ""))
 	var share struct{ ID, Path string }
-	if err := json.NewDecoder(send("POST", "/api/v1/shares", `{"id":"plan"}`, person).Body).Decode(&share); err != nil {
+	if err := json.NewDecoder(send("POST", "/api/v1/links", `{"id":"plan"}`, person).Body).Decode(&share); err != nil {
 		t.Fatal(err)
 	}
-	_, link, _ := strings.Cut(share.Path, "#")
-	send("POST", "/api/v1/shared", `{"secret":"CANARY"}`, "")
-	visitor := cookieOf(send("POST", "/api/v1/shared", `{"secret":"`+link+`"}`, ""))
-	send("GET", "/api/v1/shared/"+share.ID+"/session", "", visitor)
-	send("DELETE", "/api/v1/shares/"+share.ID, "", person)
-	send("GET", "/api/v1/shared/"+share.ID+"/session", "", visitor)
+	_, hidden, _ := strings.Cut(share.Path, "#")
+	send("POST", "/api/v1/linked", `{"secret":"CANARY"}`, "")
+	visitor := cookieOf(send("POST", "/api/v1/linked", `{"secret":"`+hidden+`"}`, ""))
+	send("GET", "/api/v1/linked/"+share.ID+"/session", "", visitor)
+	send("DELETE", "/api/v1/links/"+share.ID, "", person)
+	send("GET", "/api/v1/linked/"+share.ID+"/session", "", visitor)
 	send("DELETE", "/api/v1/login", "", person)
 	want := []string{
 		"unknown http sign-in refused token_invalid 401",
 		"token alice http sign-in allowed 200",
-		"token alice http share.create allowed 200 plan alice true",
-		"unknown http share.open refused share_over 401",
-		"unknown http share.open allowed 200 plan alice false",
-		"share http GET /api/v1/shared/{share}/session allowed 200 plan alice false",
-		"token alice http share.revoke allowed 200 plan alice true",
-		"unknown http GET /api/v1/shared/{share}/session refused share_over 401",
+		"token alice http link.create allowed 200 plan alice true",
+		"unknown http link.open refused link_over 401",
+		"unknown http link.open allowed 200 plan alice false",
+		"link http GET /api/v1/linked/{link}/session allowed 200 plan alice false",
+		"token alice http link.revoke allowed 200 plan alice true",
+		"unknown http GET /api/v1/linked/{link}/session refused link_over 401",
 		"unknown http sign-out allowed 200",
 	}
 	slices.Sort(want)
@@ -89,7 +89,7 @@ func TestAuditOfPeople(t *testing.T) {
 		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
 	stop()
-	for _, text := range []string{secret, link, "CANARY"} {
+	for _, text := range []string{secret, hidden, "CANARY"} {
 		if strings.Contains(string(log.text), text) {
 			t.Errorf("the log has %s", text)
 		}

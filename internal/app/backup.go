@@ -9,18 +9,19 @@ import (
 // Backup writes a copy of the configured store to a file; see [sqlite.Backup]. It
 // sets cfg.From.
 func Backup(ctx context.Context, store string, cfg sqlite.BackupConfig) (sqlite.Copied, error) {
-	place, err := fileOf(store, "backup", "use pg_dump --format=custom --file=FILE, or sequent copy --to FILE")
+	place, err := fileOf(store, "backup", "use pg_dump --format=custom --file=FILE, or sequent store copy --to FILE")
 	if err != nil {
 		return sqlite.Copied{}, err
 	}
 	cfg.From = place.Path
-	return sqlite.Backup(ctx, cfg)
+	c, err := sqlite.Backup(ctx, cfg)
+	return c, at(place, err)
 }
 
 // Restore replaces the configured store by a backup; see [sqlite.Restore]. It sets
 // cfg.To.
 func Restore(ctx context.Context, store string, cfg sqlite.BackupConfig) (sqlite.Copied, error) {
-	place, err := fileOf(store, "restore", "use pg_restore for a file of pg_dump, or sequent copy --from FILE for a backup of a SQLite store")
+	place, err := fileOf(store, "restore", "use pg_restore for a file of pg_dump, or sequent store copy --store FILE for a backup of a SQLite store")
 	if err != nil {
 		return sqlite.Copied{}, err
 	}
@@ -37,10 +38,10 @@ func fileOf(store, command, fix string) (Place, error) {
 		return place, err
 	}
 	if _, ok := place.Database(); ok {
-		return place, &ConfigError{Msg: "sequent " + command + " works on SQLite files, and the store is the database " + place.String(), Fix: fix}
+		return place, &ConfigError{Msg: "sequent store " + command + " works on SQLite files, and the store is the database " + place.String(), Fix: fix}
 	}
 	if place.Memory {
-		return place, &ConfigError{Msg: "sequent " + command + " works on SQLite files, and the store is in memory", Fix: "name a file with --store"}
+		return place, &ConfigError{Msg: "sequent store " + command + " works on SQLite files, and the store is in memory", Fix: "name a file with --store"}
 	}
 	return place, nil
 }

@@ -41,7 +41,11 @@ func (a *App) DeleteCopies(ctx context.Context, k sequent.Key, c Copies) error {
 		if open != nil {
 			return open
 		}
-		err = v.DeleteNote(ctx, k.Owner, c.Note)
+		own, open := v.Existing(ctx, k.Owner)
+		if open != nil {
+			return open
+		}
+		err = own.DeleteNote(ctx, c.Note)
 	}
 	if c.File != "" {
 		dir, located := a.storageDir()

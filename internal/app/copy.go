@@ -3,70 +3,117 @@ package app
 import (
 	"context"
 	"errors"
+	"sync"
 
-	"github.com/sequent-dev/sequent/internal/transfer"
+	"github.com/sequent-dev/sequent"
+	"github.com/sequent-dev/sequent/archive"
 )
 
-// A CopyConfig describes a copy.
-type CopyConfig struct {
-	From, To string                 // stores, as in Config.Store
-	Report   func(transfer.Result)  // called for each session except unchanged ones; nil for none
-	Progress func(transfer.Summary) // called after each batch; nil for none
-}
-
-// Copy copies the sessions of all owners from one store to another; see
-// [transfer.Copy]. It creates the target if necessary.
-func Copy(ctx context.Context, cfg Config, job CopyConfig) (transfer.Summary, error) {
-	from, err := Locate(job.From)
+// Copy restores the sessions of all owners from the configured store in another one, with their
+// chains; see [sequent.Engine.Restore]. It creates the target if necessary. Each session is copied
+// as a whole or not at all, and only what the target lacks is written, so an interrupted copy can
+// be run again. A session that is not what was recorded is not copied. Both stores may be in use:
+// the copy has at least what the source had when Copy began.
+//
+// Copy calls report for each session, one at a time. The summary is valid even if there is an error.
+func Copy(ctx context.Context, cfg Config, to string, report func(archive.Result)) (sum archive.Summary, err error) {
+	from, err := Locate(cfg.Store)
 	if err != nil {
-		return transfer.Summary{}, err
+		return sum, err
 	}
-	to, err := Locate(job.To)
-	if err != nil {
-		return transfer.Summary{}, err
-	}
+	place, err := Locate(to)
 	switch {
-	case from.Memory || to.Memory:
-		return transfer.Summary{}, &ConfigError{
+	case err != nil:
+		return sum, err
+	case from.Memory || place.Memory:
+		return sum, &ConfigError{
 			Msg: "cannot copy sessions in memory: they exist only in the process that recorded them",
-			Fix: "pass files or databases with --from and --to",
+			Fix: "pass files or databases with --store and --to",
 		}
-	case samePlace(from, to):
-		return transfer.Summary{}, &ConfigError{
-			Msg: "--from and --to are the same store, " + from.String(),
-			Fix: "pass two different stores",
-		}
+	case from.is(place):
+		return sum, &ConfigError{Msg: "--store and --to are the same store, " + from.String(), Fix: "pass two different stores"}
 	}
-	cfg.Store = job.From
 	source, err := OpenExisting(ctx, cfg)
 	if err != nil {
-		return transfer.Summary{}, err
+		return sum, err
 	}
-	var sum transfer.Summary
-	if source.store != nil { // otherwise the default store does not exist
-		cfg.Store = job.To
-		sum, err = source.copyTo(ctx, cfg, job)
+	if source.store == nil { // the default store does not exist
+		return sum, source.Close()
+	}
+	cfg.Store = to
+	target, err := Open(ctx, cfg)
+	if err == nil {
+		if err = target.writable(ctx); err == nil {
+			sum, err = copySessions(ctx, source.store, target.store, report)
+		}
+		err = errors.Join(err, target.Close())
 	}
 	return sum, errors.Join(err, source.Close())
 }
 
-func (a *App) copyTo(ctx context.Context, cfg Config, job CopyConfig) (sum transfer.Summary, err error) {
-	target, err := Open(ctx, cfg)
-	if err != nil {
-		return sum, err
+// maxCopied is how many sessions are copied at a time. They share commits.
+const maxCopied = 64
+
+func copySessions(ctx context.Context, from, to sequent.Store, report func(archive.Result)) (sum archive.Summary, err error) {
+	whole := ctx
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	source := sequent.New(sequent.Config{Store: from})
+	// What one engine has accepted, another one does not refuse for its length.
+	unlimited := sequent.Limits{Text: -1, Name: -1, Thoughts: -1, Branches: -1, Bytes: -1}
+	target := sequent.New(sequent.Config{Store: to, Limits: unlimited})
+	var reporting sync.Mutex
+	var wg sync.WaitGroup
+	slots := make(chan struct{}, maxCopied)
+	// Changes meanwhile do not move a session in this order.
+	for h, err := range source.AllSessions(ctx, sequent.Query{AllOwners: true, ByCreated: true}) {
+		if err != nil {
+			stop(err)
+			break
+		}
+		slots <- struct{}{}
+		wg.Go(func() {
+			defer func() { <-slots }()
+			r, err := copySession(ctx, source, target, h)
+			reporting.Lock()
+			defer reporting.Unlock()
+			switch {
+			case err == nil:
+				sum.Count(r.Outcome)
+				report(r)
+			case !errors.Is(err, sequent.ErrNotFound): // else deleted meanwhile
+				stop(err)
+			}
+		})
 	}
-	defer func() { err = errors.Join(err, target.Close()) }()
-	if err := target.writable(ctx); err != nil {
-		return sum, err
+	wg.Wait()
+	if whole.Err() != nil {
+		return sum, &sequent.Error{
+			Code: sequent.CodeCanceled, Msg: "canceled before all sessions were copied",
+			Fix: "run the same command again to continue", Err: whole.Err(),
+		}
 	}
-	return transfer.Copy(ctx, transfer.Config{From: a.store, To: target.store, Report: job.Report, Progress: job.Progress})
+	return sum, context.Cause(ctx)
 }
 
-func samePlace(a, b Place) bool {
-	x, isDatabase := a.Database()
-	y, also := b.Database()
-	if isDatabase || also {
-		return isDatabase && also && x == y
+// copySession copies one session. An error is one of the stores, which ends the copy.
+func copySession(ctx context.Context, from, to *sequent.Engine, listed sequent.Header) (archive.Result, error) {
+	h, log, err := from.Owned(listed.Owner).Entries(ctx, listed.ID, sequent.Position{})
+	r := archive.Result{Key: listed.Key, Title: listed.Title, Outcome: archive.Failed, Thoughts: h.Len}
+	if err == nil {
+		if v := sequent.Verify(h, log); v.Fault != nil {
+			err = sequent.Errorf(sequent.CodeCorrupt, "sessionId", "restore it from a backup, or delete it",
+				"the session %q is not what was recorded: %v", h.ID, v.Fault)
+		}
 	}
-	return a.Path == b.Path
+	if err == nil {
+		var did sequent.Restored
+		if did, err = to.Owned(h.Owner).Restore(ctx, h, log); err == nil {
+			r.Outcome = archive.OutcomeOf(did)
+		}
+	}
+	if archive.OfSession(err) {
+		r.Err, err = err, nil
+	}
+	return r, err
 }

@@ -3,7 +3,6 @@ package app
 import (
 	"cmp"
 	"fmt"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -193,18 +192,7 @@ func buildClassic(a *App) (dialect.Dialect, error) {
 
 // storageDir returns the absolute path of the folder for files of a dialect.
 func (a *App) storageDir() (string, error) {
-	dir := a.config.StoragePath
-	if dir == "" {
-		var err error
-		if dir, err = DefaultStorage(); err != nil {
-			return "", err
-		}
-	}
-	dir, err := expand(dir)
-	if err != nil {
-		return "", err
-	}
-	return filepath.Abs(dir) // now, in case the working directory changes
+	return absolute(cmp.Or(a.config.StoragePath, "~/Documents/thinking"))
 }
 
 func buildHistory(a *App) (dialect.Dialect, error) { return history.New(a.historyConfig()), nil }
@@ -218,7 +206,7 @@ func (a *App) historyConfig() history.Config {
 }
 
 func buildStatus(a *App) (dialect.Dialect, error) {
-	c := status.Config{Engine: a.Engine, Model: newWriter(a.config.Model, a.telemetry), Parallel: a.config.Model.Parallel}
+	c := status.Config{Engine: a.Engine, Model: newWriter(a.config.Model, a.telemetry)}
 	if a.drafts != nil {
 		c.Board = a.drafts
 	}

@@ -3,13 +3,11 @@ package app
 import (
 	"context"
 	"errors"
-	"io/fs"
 
-	"github.com/sequent-dev/sequent"
 	"github.com/sequent-dev/sequent/store/sqlite"
 )
 
-// Erase removes what deletions leave in the files of the store, and returns what it
+// Erase removes what deletions leave in the write-ahead log of the store, and returns what it
 // could not remove. It does nothing for a store in memory or in a database.
 func (a *App) Erase(ctx context.Context) (sqlite.Residue, error) {
 	if s, ok := a.store.(*sqlite.Store); ok {
@@ -18,35 +16,37 @@ func (a *App) Erase(ctx context.Context) (sqlite.Residue, error) {
 	return sqlite.Residue{}, nil
 }
 
+// maxRewritten is the size in bytes up to which Rewrite rewrites a file: it takes about five
+// seconds.
+const maxRewritten = 256 << 20
+
+// Rewrite does what Erase does, and removes what is left in the file of the store by rewriting
+// it, unless it is larger than maxRewritten or that fails, for example on a full disk.
+func (a *App) Rewrite(ctx context.Context) (residue sqlite.Residue, rewritten bool, err error) {
+	if s, ok := a.store.(*sqlite.Store); ok && s.Size() <= maxRewritten {
+		if done, err := s.Compact(ctx, nil); err == nil {
+			return done.Residue, true, nil
+		}
+	}
+	residue, err = a.Erase(ctx)
+	return residue, false, err
+}
+
 // Compact rewrites the file of the configured store, which must exist; see
 // [sqlite.Store.Compact].
 func Compact(ctx context.Context, cfg Config, progress func(bytes int64)) (c sqlite.Compaction, err error) {
-	err = withFile(ctx, cfg, "compact", "run VACUUM in psql or leave it to autovacuum", func(s *sqlite.Store) error {
-		c, err = s.Compact(ctx, progress)
-		return err
-	})
-	return c, err
-}
-
-// withFile calls do with the store in the configured SQLite file. For a database it
-// returns an error with the fix.
-func withFile(ctx context.Context, cfg Config, what, fix string, do func(*sqlite.Store) error) error {
-	place, err := fileOf(cfg.Store, what, fix)
+	place, err := fileOf(cfg.Store, "compact", "run VACUUM in psql or leave it to autovacuum")
 	if err != nil {
-		return err
+		return c, err
 	}
 	a, err := OpenExisting(ctx, cfg)
 	if err != nil {
-		return err
+		return c, err
 	}
-	s, ok := a.store.(*sqlite.Store)
-	if !ok { // the default store was never created
-		err = &sequent.Error{
-			Code: sequent.CodeUnavailable, Msg: "there is no store at " + place.Path,
-			Fix: "check the path", Err: fs.ErrNotExist,
-		}
-	} else {
-		err = at(place, do(s))
+	if s, ok := a.store.(*sqlite.Store); ok {
+		c, err = s.Compact(ctx, progress)
+	} else { // the default store was never created
+		err = noStore(place)
 	}
-	return errors.Join(err, a.Close())
+	return c, errors.Join(at(place, err), a.Close())
 }

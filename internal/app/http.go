@@ -12,7 +12,7 @@ import (
 	"github.com/sequent-dev/sequent"
 	"github.com/sequent-dev/sequent/auth"
 	"github.com/sequent-dev/sequent/auth/token"
-	"github.com/sequent-dev/sequent/internal/drafts"
+	"github.com/sequent-dev/sequent/internal/audit"
 	"github.com/sequent-dev/sequent/internal/telemetry"
 	"github.com/sequent-dev/sequent/mcpserver"
 	"github.com/sequent-dev/sequent/web"
@@ -29,7 +29,6 @@ type HTTPConfig struct {
 	Insecure bool     // admit clients on other machines without tokens
 	Origins  []string // origins of web pages that may call
 
-	Sessions       int           // maximum concurrent MCP sessions of older clients
 	SessionTimeout time.Duration // idle timeout of an MCP session
 	Rate           float64       // maximum requests per second per client
 	Burst          int           // maximum burst of requests per client
@@ -69,7 +68,7 @@ func (c HTTPConfig) check() error {
 	case !c.Insecure && !c.authenticates() && mcpserver.CheckAddress(addr) != nil:
 		return &ConfigError{
 			Msg: fmt.Sprintf("--http %s accepts connections from other machines without authentication", c.Addr),
-			Fix: "use 127.0.0.1, require tokens with --auth FILE (run sequent token new to create one) or --oidc-issuer URL, or pass --insecure",
+			Fix: "use 127.0.0.1, require tokens with --auth FILE (run sequent server token new to create one) or --oidc-issuer URL, or pass --insecure",
 		}
 	}
 	known := http.NewCrossOriginProtection()
@@ -84,7 +83,7 @@ func (c HTTPConfig) check() error {
 	if _, err := c.trustedProxies(); err != nil {
 		return err
 	}
-	if err := c.OIDC.check(); err != nil {
+	if err := c.OIDC.check(c.Insecure); err != nil {
 		return err
 	}
 	if _, err := c.certificates(nil); err != nil {
@@ -117,7 +116,7 @@ func (c HTTPConfig) trustedProxies() ([]netip.Prefix, error) {
 func (c HTTPConfig) authenticates() bool { return c.Tokens != "" || c.OIDC.Issuer != "" }
 
 // authenticator returns the authenticator; nil means no authentication.
-func (c HTTPConfig) authenticator(a *App) (auth.Authenticator, error) {
+func (c HTTPConfig) authenticator(a *App) (auth.Guarantor, error) {
 	file, err := c.tokens(a)
 	if err != nil || c.OIDC.Issuer == "" {
 		return file, err
@@ -133,7 +132,7 @@ func (c HTTPConfig) authenticator(a *App) (auth.Authenticator, error) {
 }
 
 // tokens returns the authenticator of the token file; nil without --auth.
-func (c HTTPConfig) tokens(a *App) (auth.Authenticator, error) {
+func (c HTTPConfig) tokens(a *App) (auth.Guarantor, error) {
 	if c.Tokens == "" {
 		return nil, nil
 	}
@@ -160,7 +159,7 @@ func (a *App) ServeHTTP(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	a.drafts = drafts.New()
+	a.drafts = web.NewDrafts()
 	dialects, err := a.allDialects()
 	if err != nil {
 		return err
@@ -170,15 +169,15 @@ func (a *App) ServeHTTP(ctx context.Context) error {
 	}
 	// Clients that are the local user can name directories of this machine; others
 	// must not learn anything about them.
-	var place func(dir string) sequent.Context
+	var place mcpserver.Place
 	if admits == nil && !cfg.Insecure {
-		place = new(places).of
+		place = new(projects).of
 	}
 	var servers []*mcpserver.Server
 	for _, d := range dialects {
 		servers = append(servers, mcpserver.New(mcpserver.Config{
 			Dialect: d, Version: a.config.Version, Logger: a.logger,
-			Place: place, NoContext: a.config.NoContext, Observer: a.observer(),
+			Place: place, NoOrigin: a.config.NoOrigin, Observer: a.observer(),
 		}))
 	}
 	proxies, err := cfg.trustedProxies()
@@ -191,10 +190,10 @@ func (a *App) ServeHTTP(ctx context.Context) error {
 	}
 	handler, err := mcpserver.NewHTTP(mcpserver.HTTPConfig{
 		Servers: servers, Auth: admits, Resource: cfg.OIDC.resource(), Logger: a.logger,
-		Origins:     append(cfg.OIDC.origins(), cfg.Origins...),
-		MaxSessions: cfg.Sessions, SessionTimeout: cfg.SessionTimeout, Rate: cfg.Rate, Burst: cfg.Burst,
+		PublicURL: cfg.OIDC.public(), Origins: cfg.Origins,
+		SessionTimeout: cfg.SessionTimeout, Rate: cfg.Rate, Burst: cfg.Burst,
 		Limits: cfg.Limits, TrustedProxies: proxies,
-		Ready: a.ready, Stalled: a.stalled, Unlogged: a.unlogged, Drain: max(0, cfg.Drain), TLS: certificates,
+		Ready: a.ready, Unlogged: a.unlogged, Drain: max(0, cfg.Drain), TLS: certificates,
 	})
 	if err != nil {
 		return err
@@ -204,11 +203,11 @@ func (a *App) ServeHTTP(ctx context.Context) error {
 		return err
 	}
 	pages := web.Config{
-		Engine: a.Engine, Gate: handler.Gate(), Governor: handler.Governor(), Auth: admits, SignIn: signIn, PublicURL: cfg.OIDC.public(),
+		Engine: a.Engine, Store: a.store, Gate: handler.Gate(), Limiter: handler.Limiter(), Auth: admits, SignIn: signIn, PublicURL: cfg.OIDC.public(),
 		Version: a.config.Version, Logger: a.logger, Ending: ctx, Drafts: a.drafts,
 	}
 	if a.audit != nil {
-		pages.Observe = a.audit.access
+		pages.Observe, pages.Used = a.audit.access, audit.Used
 	}
 	site := web.New(pages)
 	handler.Mount(web.PagesPrefix, site)
@@ -220,7 +219,7 @@ func (a *App) ServeHTTP(ctx context.Context) error {
 	}
 	defer stop()
 	if a.telemetry != nil {
-		a.telemetry.Watch(telemetry.Sources{Governor: handler.Governor().Stats})
+		a.telemetry.Watch(telemetry.Sources{Limits: handler.Limiter().Stats})
 	}
 	listener, err := listen(ctx, addr)
 	if err != nil {
@@ -229,7 +228,7 @@ func (a *App) ServeHTTP(ctx context.Context) error {
 	if cfg.Insecure && mcpserver.CheckAddress(addr) != nil {
 		a.logger.WarnContext(ctx, "every client that can connect to this address can read and change all sessions", "address", listener.Addr().String())
 	}
-	defer a.sweeper().Start(ctx)()
+	defer a.sweeper().start(ctx)()
 	if cfg.Ready != nil {
 		cfg.Ready(urlOf(listener.Addr(), certificates != nil))
 	}

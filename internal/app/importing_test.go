@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/sequent-dev/sequent"
-	"github.com/sequent-dev/sequent/archive/importer"
+	"github.com/sequent-dev/sequent/archive"
 )
 
 // A dry run reports what an import would do and changes nothing.
@@ -29,10 +29,10 @@ func TestDryRun(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer a.Close()
-	run := func(im *importer.Importer, want ...importer.Outcome) {
+	run := func(im *archive.Importer, want ...archive.Outcome) {
 		t.Helper()
 		for i, file := range []string{first, longer, first, longer, other, other}[:len(want)] {
-			if _, err := im.Import(t.Context(), file, func(r importer.Result) {
+			if _, err := im.Import(t.Context(), file, func(r archive.Result) {
 				if r.Outcome != want[i] {
 					t.Errorf("file %d: got %s, %v, want %s", i, r.Outcome, r.Err, want[i])
 				}
@@ -41,8 +41,8 @@ func TestDryRun(t *testing.T) {
 			}
 		}
 	}
-	run(a.Importer(ImportConfig{}), importer.Added)
-	want := []importer.Outcome{importer.Unchanged, importer.Extended, importer.Unchanged, importer.Unchanged, importer.Added, importer.Unchanged}
+	run(a.Importer(ImportConfig{}), archive.Added)
+	want := []archive.Outcome{archive.Unchanged, archive.Extended, archive.Unchanged, archive.Unchanged, archive.Added, archive.Unchanged}
 	for range 2 {
 		run(a.Importer(ImportConfig{DryRun: true}), want...)
 	}
@@ -77,7 +77,7 @@ func TestImportMarkdown(t *testing.T) {
 		if err := os.WriteFile(file, fmt.Appendf(nil, note, front[0], front[1]), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := a.Importer(ImportConfig{}).Import(t.Context(), file, func(r importer.Result) {
+		if _, err := a.Importer(ImportConfig{}).Import(t.Context(), file, func(r archive.Result) {
 			if r.Err != nil || string(r.Key.ID) != id {
 				t.Errorf("%s is imported as %q, %v", id, r.Key.ID, r.Err)
 			}
@@ -107,7 +107,11 @@ func TestImportMarkdown(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, rebuild := range []bool{false, true} {
-		if _, err := v.Sync(t.Context(), "", rebuild, nil); err != nil {
+		own, err := v.Open(t.Context(), "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := own.Sync(t.Context(), rebuild, nil); err != nil {
 			t.Fatal(err)
 		}
 		check()

@@ -37,7 +37,7 @@ func signIns() (*credentials.File, error) {
 }
 
 // withoutProvider says how a person gets a token without a sign-in.
-const withoutProvider = "set SEQUENT_TOKEN to a token, which the operator of the server creates with sequent token new"
+const withoutProvider = "set SEQUENT_TOKEN to a token, which the operator of the server creates with sequent server token new"
 
 // BeginLogin begins a sign-in to a server with the device flow. The URL of the server has no
 // path. The client id is the one that the server names if it is empty.
@@ -105,7 +105,7 @@ func Logout(ctx context.Context, server string) (notRevoked, err error) {
 	}
 	c, err := file.Remove(ctx, server)
 	if errors.Is(err, credentials.ErrNone) {
-		return nil, &ConfigError{Msg: "no sign-in to " + server, Fix: "run sequent login --server " + server + " to sign in"}
+		return nil, &ConfigError{Msg: "no sign-in to " + server, Fix: "run sequent server login --server " + server + " to sign in"}
 	}
 	if err != nil {
 		return nil, badSignIns(err)
@@ -170,7 +170,7 @@ func loginError(c *oidc.Client, err error) error {
 	case errors.Is(err, oidc.ErrNoDeviceFlow):
 		return &ConfigError{Msg: c.Host() + " does not offer the device flow (RFC 8628)", Fix: "have it enabled for this client, or " + withoutProvider}
 	case refused:
-		return &ConfigError{Msg: c.Host() + ": " + bad.Reason, Fix: "run sequent login again, or ask the operator of the provider"}
+		return &ConfigError{Msg: c.Host() + ": " + bad.Reason, Fix: "run sequent server login again, or ask the operator of the provider"}
 	case errors.Is(err, context.Canceled):
 		return &sequent.Error{Code: sequent.CodeCanceled, Msg: "the sign-in was canceled", Err: err}
 	}
@@ -180,7 +180,7 @@ func loginError(c *oidc.Client, err error) error {
 // badSignIns adds a fix to an error of the file of sign-ins.
 func badSignIns(err error) error {
 	if ended, ok := errors.AsType[*credentials.EndedError](err); ok {
-		return &ConfigError{Msg: ended.Error(), Fix: "run sequent login --server " + ended.Server}
+		return &ConfigError{Msg: ended.Error(), Fix: "run sequent server login --server " + ended.Server}
 	}
 	if _, known := errors.AsType[*sequent.Error](err); err == nil || known || slices.ContainsFunc([]error{context.Canceled, context.DeadlineExceeded}, func(e error) bool { return errors.Is(err, e) }) {
 		return err
@@ -188,5 +188,5 @@ func badSignIns(err error) error {
 	if what, fix, ok := strings.Cut(err.Error(), ": chmod "); ok {
 		return &ConfigError{Msg: what, Fix: "chmod " + fix}
 	}
-	return &ConfigError{Msg: "cannot use the file of sign-ins: " + err.Error(), Fix: "correct or remove it, and run sequent login again"}
+	return &ConfigError{Msg: "cannot use the file of sign-ins: " + err.Error(), Fix: "correct or remove it, and run sequent server login again"}
 }

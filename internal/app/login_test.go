@@ -14,7 +14,7 @@ import (
 )
 
 // A server or a provider with which the command line cannot sign in says so, with what to do.
-// internal/e2e/oidc signs in.
+// e2e/oidc signs in.
 func TestBeginLogin(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

@@ -21,7 +21,6 @@ type ModelConfig struct {
 	Name        string              // default model; empty means that of the environment
 	Timeout     time.Duration       // timeout of each attempt; 0 means a minute
 	MaxAttempts int                 // maximum attempts per request; 0 means 3
-	Parallel    int                 // maximum thoughts of a batch that models write at a time; 0 means status.DefaultParallel
 	Getenv      func(string) string // the environment; nil means os.Getenv
 }
 

@@ -1,12 +1,12 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"net/netip"
 	"net/url"
-	"slices"
 	"strings"
 
 	"github.com/sequent-dev/sequent/auth"
@@ -50,8 +50,9 @@ func (o OIDC) public() string {
 	return strings.TrimSuffix(strings.TrimRight(o.PublicURL, "/"), "/mcp")
 }
 
-// checkPublic returns the public URL without what people add to it; empty without one.
-func (o OIDC) checkPublic() (*url.URL, error) {
+// checkPublic returns the public URL without what people add to it; empty without one. A server
+// without tokens, which is insecure, may have one without https.
+func (o OIDC) checkPublic(insecure bool) (*url.URL, error) {
 	if o.PublicURL == "" {
 		return &url.URL{}, nil
 	}
@@ -73,7 +74,7 @@ func (o OIDC) checkPublic() (*url.URL, error) {
 		return refused("it has a user name")
 	case u.RawQuery != "" || u.ForceQuery || u.Fragment != "" || strings.Contains(o.PublicURL, "#"):
 		return refused("it has a query or a fragment")
-	case u.Scheme == "http" && !onThisMachine(u.Hostname()):
+	case u.Scheme == "http" && !insecure && !onThisMachine(u.Hostname()):
 		return refused("tokens and links would cross the network unencrypted without https")
 	}
 	return u, nil
@@ -83,15 +84,6 @@ func (o OIDC) checkPublic() (*url.URL, error) {
 func onThisMachine(host string) bool {
 	ip, err := netip.ParseAddr(host)
 	return host == "localhost" || strings.HasSuffix(host, ".localhost") || err == nil && ip.IsLoopback()
-}
-
-// origins returns the origin of the public URL, which is the server's own; none without one.
-func (o OIDC) origins() []string {
-	u, err := url.Parse(o.PublicURL)
-	if err != nil || u.Host == "" {
-		return nil
-	}
-	return []string{u.Scheme + "://" + u.Host}
 }
 
 // signIn returns the sign-in of the viewer; nil without a client id.
@@ -117,8 +109,8 @@ func (o OIDC) client(a *App, id, secret string) (*oidc.Client, error) {
 }
 
 // check refuses a configuration with which the server cannot start.
-func (o OIDC) check() error {
-	if _, err := o.checkPublic(); err != nil {
+func (o OIDC) check(insecure bool) error {
+	if _, err := o.checkPublic(insecure); err != nil {
 		return err
 	}
 	if o.Issuer == "" {
@@ -148,7 +140,7 @@ func (o OIDC) provider(a *App) (*oidc.Provider, error) {
 			Fix: "add the URL by which clients reach this server, such as --public-url https://think.example.com",
 		}
 	}
-	public, err := o.checkPublic()
+	public, err := o.checkPublic(false)
 	switch {
 	case err != nil:
 		return nil, err
@@ -194,21 +186,19 @@ func DiagnoseOIDC(ctx context.Context, o OIDC, show func(page, code string)) ([]
 	}
 	const check = "provider"
 	var r diagnosis.Report
-	tell := func(faults []oidc.Fault) {
-		for _, f := range faults {
-			if f.Mild {
-				r.Warn(check, f.Fix, "%s", f.Text)
-			} else {
-				r.Fail(check, f.Fix, "%s", f.Text)
-			}
-		}
+	tested := o
+	tested.PublicURL = cmp.Or(o.PublicURL, "https://localhost") // no token is for it
+	provider, err := tested.provider(nil)
+	if err != nil {
+		return nil, err
 	}
-	faults := oidc.Examine(ctx, o.Issuer, auth.ScopePrefix(o.ScopePrefix))
-	tell(faults)
-	if show == nil || slices.ContainsFunc(faults, func(f oidc.Fault) bool { return !f.Mild }) {
-		if r.Findings == nil {
-			r.OK(check, "clients can sign in through %s; whether its tokens are for the server shows only with --sign-in", o.Issuer)
-		}
+	if err := provider.Check(); err != nil {
+		r.Fail(check, "use the issuer exactly as the provider documents it, and check the network and the certificate with curl "+
+			strings.TrimRight(o.Issuer, "/")+"/.well-known/openid-configuration", "the provider cannot be used: %v", err)
+		return r.Findings, ctx.Err()
+	}
+	if show == nil {
+		r.OK(check, "%s answers; whether its tokens are for the server shows only with --sign-in", o.Issuer)
 		return r.Findings, ctx.Err()
 	}
 	id := o.resource().SignIn.Client
@@ -230,22 +220,21 @@ func DiagnoseOIDC(ctx context.Context, o OIDC, show func(page, code string)) ([]
 			"and the API (--oidc-param, such as audience=IDENTIFIER, or resource= for none)", "%s", bad.Reason)
 		return r.Findings, nil
 	}
-	if errors.Is(err, oidc.ErrNoDeviceFlow) { // as Examine has said
-		return r.Findings, nil
-	}
 	if err != nil {
 		return nil, loginError(client, err)
 	}
-	provider, err := o.provider(nil)
-	if err != nil {
-		return nil, err
-	}
-	faults = provider.ExamineToken(ctx, tokens.Access)
-	if tell(faults); faults == nil {
-		who, err := provider.Identify(ctx, tokens.Access)
-		if err != nil {
-			return nil, err
-		}
+	who, err := provider.Identify(ctx, tokens.Access)
+	bad, refused := errors.AsType[*auth.InvalidError](err)
+	switch {
+	case refused && errors.Is(err, auth.ErrUnknown):
+		r.Fail(check, withAPI, "the access token is opaque: it is no JWT, so only the provider can check it")
+	case refused:
+		r.Fail(check, withAPI, "the server refuses the access token: %s", bad.Reason)
+	case err != nil:
+		return nil, loginError(client, err)
+	case who.Scope < auth.Write:
+		r.Fail(check, withAPI, "the access token lacks the scope %s", auth.ScopePrefix(o.ScopePrefix).Name(auth.Write))
+	default:
 		r.OK(check, "the server accepts the token of %s as that of %s, with the scope %s", o.Issuer, who.Subject, who.Scope)
 	}
 	if tokens.Refresh == "" {
@@ -253,3 +242,7 @@ func DiagnoseOIDC(ctx context.Context, o OIDC, show func(page, code string)) ([]
 	}
 	return r.Findings, nil
 }
+
+// withAPI is what to do about access tokens that the server refuses.
+const withAPI = "have the provider issue JWTs for this server as an API: compare its audience (--oidc-audience, --oidc-param), the claim of the owner " +
+	"(--oidc-owner-claim) and its scopes (--oidc-scope-prefix) with docs/teams.md"

@@ -4,22 +4,21 @@ import (
 	"context"
 	"errors"
 
+	"github.com/sequent-dev/sequent"
 	"github.com/sequent-dev/sequent/archive"
-	"github.com/sequent-dev/sequent/internal/transfer"
 )
 
 // A RenamedOwner is what [App.RenameOwner] did.
 type RenamedOwner struct {
-	transfer.Renamed
-	Vault string // new folder of the notes of the dialect wiki; empty if there is none
-	Files int    // session files of the dialect classic
+	Sessions int
+	Vault    string // new folder of the notes of the dialect wiki; empty if there is none
+	Files    int    // session files of the dialect classic
 }
 
-// RenameOwner gives the sessions of an owner to another one; see [transfer.Rename]. The
-// owner's vault and session files go along, if they are on this machine. It sets Store of
-// the configuration.
-func (a *App) RenameOwner(ctx context.Context, cfg transfer.RenameConfig) (RenamedOwner, error) {
-	var done RenamedOwner
+// RenameOwner gives the sessions of an owner to another one; see [sequent.RenameOwner]. The
+// owner's vault and session files go along, if they are on this machine. A dry run changes
+// nothing.
+func (a *App) RenameOwner(ctx context.Context, from, to string, dryRun bool) (done RenamedOwner, err error) {
 	if a.store == nil { // there is no default store
 		return done, nil
 	}
@@ -27,7 +26,7 @@ func (a *App) RenameOwner(ctx context.Context, cfg transfer.RenameConfig) (Renam
 	if err != nil {
 		return done, err
 	}
-	_, folder, err := v.Renamable(cfg.From, cfg.To)
+	folder, err := v.Rename(from, to, true)
 	if err != nil {
 		return done, err
 	}
@@ -35,23 +34,22 @@ func (a *App) RenameOwner(ctx context.Context, cfg transfer.RenameConfig) (Renam
 	if err != nil {
 		return done, err
 	}
-	cfg.Store = a.store
-	if cfg.DryRun {
-		done.Renamed, err = transfer.Rename(ctx, cfg)
+	if dryRun {
+		usage, err := sequent.UsageOf(ctx, a.store, sequent.UsageQuery{Owner: from})
+		for _, u := range usage {
+			done.Sessions += u.Sessions
+		}
 		done.Vault = folder
 		if err == nil {
-			done.Files, err = archive.Dir(dir).OwnerFiles(cfg.From)
+			done.Files, err = archive.Dir(dir).OwnerFiles(from)
 		}
 		return done, err
 	}
-	if err := a.writable(ctx); err != nil {
+	if done.Sessions, err = sequent.RenameOwner(ctx, a.store, from, to); err != nil {
 		return done, err
 	}
-	if done.Renamed, err = transfer.Rename(ctx, cfg); err != nil {
-		return done, err
-	}
-	done.Files, err = archive.Dir(dir).RenameOwner(cfg.From, cfg.To)
+	done.Files, err = archive.Dir(dir).RenameOwner(from, to)
 	var vault error
-	done.Vault, vault = v.Rename(cfg.From, cfg.To)
+	done.Vault, vault = v.Rename(from, to, false)
 	return done, errors.Join(err, vault)
 }

@@ -29,6 +29,13 @@ func (p Place) Database() (address string, ok bool) {
 	return *p.address, true
 }
 
+// is reports whether two places on disk or of databases are the same.
+func (p Place) is(other Place) bool {
+	x, isDatabase := p.Database()
+	y, also := other.Database()
+	return isDatabase == also && x == y && p.Path == other.Path
+}
+
 // String returns the place in the form of --store, without the password and the
 // parameters of a database's address.
 func (p Place) String() string {
@@ -55,8 +62,8 @@ func Locate(store string) (Place, error) {
 	path, isSQLite := strings.CutPrefix(store, "sqlite:")
 	switch {
 	case store == "":
-		path, err := DefaultStore()
-		return Place{Path: path, Default: true}, err
+		dir, err := DataDir()
+		return Place{Path: filepath.Join(dir, "sequent.db"), Default: true}, err
 	case store == "memory" || store == ":memory:":
 		return Place{Memory: true}, nil
 	case isSQLite:
@@ -74,12 +81,18 @@ func Locate(store string) (Place, error) {
 	if path == "" {
 		return Place{}, &ConfigError{Msg: fmt.Sprintf("--store: no path in %q", store), Fix: "use sqlite:PATH"}
 	}
+	path, err := absolute(path)
+	return Place{Path: path}, err
+}
+
+// absolute returns the absolute path for the value of a flag, now, in case the working directory
+// changes.
+func absolute(path string) (string, error) {
 	path, err := expand(path)
 	if err != nil {
-		return Place{}, err
+		return "", err
 	}
-	path, err = filepath.Abs(path)
-	return Place{Path: path}, err
+	return filepath.Abs(path)
 }
 
 // expand replaces a leading ~ with the home directory, because editors pass it
@@ -102,15 +115,6 @@ func home() (string, error) {
 		}
 	}
 	return dir, nil
-}
-
-// DefaultStore returns the path of the default store, in [DataDir].
-func DefaultStore() (string, error) {
-	dir, err := DataDir()
-	if err != nil {
-		return "", err
-	}
-	return filepath.Join(dir, "sequent.db"), nil
 }
 
 // DataDir returns the directory for files of this program in the user's data directory. It
@@ -141,10 +145,4 @@ func dataDir(goos string) (string, error) {
 	}
 	dir, err := home()
 	return filepath.Join(dir, ".local", "share"), err
-}
-
-// DefaultStorage returns the default folder for session files of the dialect classic.
-func DefaultStorage() (string, error) {
-	dir, err := home()
-	return filepath.Join(dir, "Documents", "thinking"), err
 }

@@ -8,8 +8,9 @@ import (
 	"time"
 
 	"github.com/sequent-dev/sequent"
-	"github.com/sequent-dev/sequent/internal/retention"
 	"github.com/sequent-dev/sequent/mcpserver"
+	"github.com/sequent-dev/sequent/store/postgres"
+	"github.com/sequent-dev/sequent/store/sqlite"
 	"github.com/sequent-dev/sequent/tool"
 )
 
@@ -23,16 +24,16 @@ func (a *App) Serve(ctx context.Context, in io.Reader, out io.Writer) error {
 	if err := a.writable(ctx); err != nil {
 		return err
 	}
-	places := new(places)
-	if !a.config.NoContext {
-		places.find("")
+	known := new(projects)
+	if !a.config.NoOrigin {
+		go known.of("") // the first call need not wait for git
 	}
 	server := mcpserver.New(mcpserver.Config{
 		Dialect: d,
 		Version: a.config.Version,
 		Logger:  a.logger,
 		Caller:  tool.Caller{Scope: stdioScope()},
-		Agent:   a.config.Agent, Place: places.of, NoContext: a.config.NoContext,
+		Agent:   a.config.Agent, Place: known.of, NoOrigin: a.config.NoOrigin,
 		Observer: a.observer(),
 	})
 	stop, err := a.servePrometheus(ctx)
@@ -40,7 +41,7 @@ func (a *App) Serve(ctx context.Context, in io.Reader, out io.Writer) error {
 		return err
 	}
 	defer stop()
-	defer a.sweeper().Start(ctx)()
+	defer a.sweeper().start(ctx)()
 	return server.ServeStdio(ctx, in, out)
 }
 
@@ -53,10 +54,10 @@ func stdioScope() tool.Scope {
 	return tool.Scope{Name: "stdio-" + rand.Text(), Exclusive: true, Project: dir}
 }
 
-func (a *App) sweeper() *retention.Sweeper {
-	return &retention.Sweeper{
-		Engine: a.Engine, MaxAge: a.config.Retain, Logger: a.logger,
-		Clean: func(ctx context.Context) error {
+func (a *App) sweeper() *sweeper {
+	return &sweeper{
+		engine: a.Engine, maxAge: a.config.Retain, logger: a.logger,
+		clean: func(ctx context.Context) error {
 			_, err := a.Erase(ctx)
 			return err
 		},
@@ -77,27 +78,23 @@ func (a *App) writable(ctx context.Context) error {
 // stalledAfter is how long a commit may take before /readyz reports it.
 const stalledAfter = 5 * time.Second
 
+// A checker is a store on a medium that can fail. The memory store is always ready.
+type checker interface {
+	Check(ctx context.Context) error
+}
+
+var _, _ checker = (*sqlite.Store)(nil), (*postgres.Store)(nil)
+
 // ready returns an error if the store cannot answer calls now.
 func (a *App) ready(ctx context.Context) error {
-	if store, ok := a.store.(interface {
-		Check(ctx context.Context) error
-	}); ok { // the memory store is always ready
+	if store, ok := sequent.As[checker](a.store); ok {
 		if err := store.Check(ctx); err != nil {
 			return err
 		}
 	}
-	if a.Engine.Stalled(stalledAfter).All {
-		return &sequent.Error{
-			Code: sequent.CodeBusy,
-			Msg:  "the store has not answered a commit for " + stalledAfter.String() + ", and others wait for it",
-			Fix:  "look for a hanging program or a lock in the database",
-		}
+	if s := a.Engine.Stats(); s.Full && s.Oldest > stalledAfter {
+		return sequent.Errorf(sequent.CodeBusy, "", "look for a hanging program or a lock in the database",
+			"the store has not answered a commit for %s, and others wait for it", stalledAfter.String())
 	}
 	return nil
-}
-
-// stalled returns how many commits of batches and of single sessions take long.
-func (a *App) stalled() (batches, sessions int) {
-	s := a.Engine.Stalled(stalledAfter)
-	return s.Batches, s.Sessions
 }

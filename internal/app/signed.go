@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"crypto/ed25519"
 	"os"
-	"time"
 
 	"github.com/sequent-dev/sequent"
 	"github.com/sequent-dev/sequent/archive"
@@ -30,9 +29,5 @@ func (d signedFiles) WriteSession(s *sequent.Session) error {
 	if written, err := os.ReadFile(file); err != nil || !bytes.Equal(written, archive.SessionFile(s)) {
 		return err
 	}
-	h := s.Header()
-	_, err = signature.SignFile(file, signature.Statement{
-		Session: string(h.ID), Owner: h.Owner, Head: h.Head.String(), Time: time.Now(),
-	}, d.key)
-	return err
+	return signature.SignFile(file, d.key)
 }

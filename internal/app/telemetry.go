@@ -76,14 +76,13 @@ func (a *App) startTelemetry(ctx context.Context) error {
 // observedStore returns the store of the engine: that of the App, measured unless it is
 // memory of this process.
 func (a *App) observedStore() sequent.Store {
-	s, ok := a.store.(sequent.ShareStore)
 	switch _, isDatabase := a.Place.Database(); {
-	case a.telemetry == nil || a.Place.Memory || !ok:
+	case a.telemetry == nil || a.Place.Memory:
 		return a.store
 	case isDatabase:
-		return a.telemetry.Store(s, "postgresql")
+		return a.telemetry.Store(a.store, "postgresql")
 	}
-	return a.telemetry.Store(s, "sqlite")
+	return a.telemetry.Store(a.store, "sqlite")
 }
 
 // watch exports the numbers of the engine and its store.
@@ -91,18 +90,9 @@ func (a *App) watch() {
 	if a.telemetry == nil {
 		return
 	}
-	sources := telemetry.Sources{
-		Engine: a.Engine.Stats,
-		Stalled: func() int {
-			batches, sessions := a.stalled()
-			return batches + sessions
-		},
-	}
+	sources := telemetry.Sources{Engine: a.Engine.Stats}
 	if s, ok := a.store.(interface{ Size() int64 }); ok {
 		sources.StoreSize = s.Size
-	}
-	if s, ok := a.store.(interface{ IndexLag() int64 }); ok {
-		sources.IndexLag = s.IndexLag
 	}
 	a.telemetry.Watch(sources)
 }
@@ -112,7 +102,7 @@ func (a *App) servePrometheus(ctx context.Context) (stop func(), err error) {
 	if a.config.Telemetry.Prometheus == "" {
 		return func() {}, nil
 	}
-	gate, err := admission.New(nil, nil)
+	gate, err := admission.New(admission.Config{})
 	if err != nil {
 		return nil, err
 	}

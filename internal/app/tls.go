@@ -12,7 +12,7 @@ import (
 // certificateInterval is the minimum time between two looks at the files of a certificate.
 const certificateInterval = time.Second
 
-// A certificate is that of the files, which are read again when they have changed, as after a
+// A certificate is that of the files, which are read again, as they change with a
 // renewal. While they cannot be used, the last one that could is.
 type certificate struct {
 	cert, key string // files
@@ -20,7 +20,6 @@ type certificate struct {
 
 	mu      sync.Mutex
 	current *tls.Certificate
-	states  [2]time.Time // when each file was changed
 	looked  time.Time
 	failing bool
 }
@@ -54,26 +53,16 @@ func (c HTTPConfig) certificates(a *App) (*tls.Config, error) {
 }
 
 func (c *certificate) load() error {
-	var states [2]time.Time
-	for i, file := range []string{c.cert, c.key} {
-		state, err := os.Stat(file)
-		if err != nil {
-			return err
-		}
-		if !state.Mode().IsRegular() {
+	for _, file := range []string{c.cert, c.key} {
+		if state, err := os.Stat(file); err == nil && !state.Mode().IsRegular() {
 			return fmt.Errorf("%s is not a regular file", file)
 		}
-		states[i] = state.ModTime()
-	}
-	if states == c.states {
-		return nil
 	}
 	pair, err := tls.LoadX509KeyPair(c.cert, c.key)
-	if err != nil {
-		return err
+	if err == nil {
+		c.current = &pair
 	}
-	c.current, c.states = &pair, states
-	return nil
+	return err
 }
 
 // get is called for each connection.

@@ -15,28 +15,17 @@ import (
 	"github.com/sequent-dev/sequent/internal/draw"
 )
 
-// DefaultTokens returns the path of the default token file, next to the default store.
-func DefaultTokens() (string, error) {
-	dir, err := DataDir()
-	if err != nil {
-		return "", err
-	}
-	return filepath.Join(dir, "tokens"), nil
-}
-
 // A Token describes a token.
 type Token = token.Info
 
-// TokenFile returns the absolute path of a token file; empty means the default one.
+// TokenFile returns the absolute path of a token file; empty means the default one, next to the
+// default store.
 func TokenFile(path string) (string, error) {
 	if path == "" {
-		return DefaultTokens()
+		dir, err := DataDir()
+		return filepath.Join(dir, "tokens"), err
 	}
-	path, err := expand(path)
-	if err != nil {
-		return "", err
-	}
-	return filepath.Abs(path)
+	return absolute(path)
 }
 
 // NewToken creates a token and adds its hash to a file, which it creates if necessary. It
@@ -81,9 +70,9 @@ func badTokens(err error) error {
 	if what, fix, ok := strings.Cut(msg, ": chmod "); ok { // checkMode has a fix
 		return &ConfigError{Msg: what, Fix: "chmod " + fix}
 	}
-	fix := "run sequent token --help for the form of the file"
+	fix := "run sequent server token --help for the form of the file"
 	if errors.Is(err, fs.ErrNotExist) {
-		fix = "run sequent token new SUBJECT --file FILE to create it"
+		fix = "run sequent server token new SUBJECT --file FILE to create it"
 	}
 	return &ConfigError{Msg: msg, Fix: fix}
 }
@@ -110,7 +99,7 @@ func DiagnoseTokens(path string) ([]diagnosis.Finding, error) {
 		}
 		return []diagnosis.Finding{f}, nil
 	case len(list) == 0:
-		f.Status, f.Fix = diagnosis.Warn, "run sequent token new SUBJECT to create a token; a server with this file refuses all clients"
+		f.Status, f.Fix = diagnosis.Warn, "run sequent server token new SUBJECT to create a token; a server with this file refuses all clients"
 	}
 	subjects := make(map[string]bool)
 	for _, t := range list {

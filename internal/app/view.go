@@ -2,16 +2,13 @@ package app
 
 import (
 	"context"
-	"errors"
 	"log/slog"
-	"net"
 	"net/http"
 	"sync"
 	"time"
 
-	"github.com/sequent-dev/sequent"
 	"github.com/sequent-dev/sequent/internal/admission"
-	"github.com/sequent-dev/sequent/internal/governor"
+	"github.com/sequent-dev/sequent/internal/limits"
 	"github.com/sequent-dev/sequent/web"
 )
 
@@ -31,14 +28,11 @@ func (a *App) View(ctx context.Context, cfg ViewConfig) error {
 	if cfg.Addr == "" {
 		cfg.Addr = "127.0.0.1:0"
 	}
-	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", cfg.Addr)
+	listener, err := listen(ctx, cfg.Addr)
 	if err != nil {
-		if op, ok := errors.AsType[*net.OpError](err); ok {
-			err = op.Err
-		}
-		return &sequent.Error{Code: sequent.CodeUnavailable, Msg: "cannot listen on " + cfg.Addr, Fix: "choose another port", Err: err}
+		return err
 	}
-	gate, err := admission.New(nil, nil)
+	gate, err := admission.New(admission.Config{})
 	if err != nil {
 		return err
 	}
@@ -48,7 +42,7 @@ func (a *App) View(ctx context.Context, cfg ViewConfig) error {
 	idle := &idleTimer{after: viewIdle, end: cancel}
 	idle.start()
 	handler := web.New(web.Config{
-		Engine: a.Engine, Gate: gate, Governor: governor.New(governor.Config{Sole: true, Logger: a.logger}),
+		Engine: a.Engine, Gate: gate, Limiter: limits.New(limits.Config{Logger: a.logger}),
 		Key: key, Version: a.config.Version, Logger: a.logger, Ending: ctx,
 	})
 	server := &http.Server{

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"os"
@@ -14,24 +15,6 @@ import (
 	"github.com/sequent-dev/sequent/llm/openai"
 )
 
-// DefaultVault returns the default folder of notes.
-func DefaultVault() (string, error) {
-	dir, err := home()
-	return filepath.Join(dir, "Documents", "sequent-vault"), err
-}
-
-// VaultDir returns the absolute folder for a value of --vault; empty means the default.
-func VaultDir(path string) (string, error) {
-	if path == "" {
-		return DefaultVault()
-	}
-	path, err := expand(path)
-	if err != nil {
-		return "", err
-	}
-	return filepath.Abs(path)
-}
-
 // Vaults returns the vaults, which the app closes. With watch, they are maintained in the
 // background once they are opened.
 func (a *App) Vaults(watch bool) (*vaults.Vaults, error) {
@@ -40,7 +23,7 @@ func (a *App) Vaults(watch bool) (*vaults.Vaults, error) {
 	if a.vaults != nil {
 		return a.vaults, nil
 	}
-	dir, err := VaultDir(a.config.Vault)
+	dir, err := absolute(cmp.Or(a.config.Vault, "~/Documents/sequent-vault"))
 	if err != nil {
 		return nil, err
 	}
@@ -74,7 +57,7 @@ func buildWiki(a *App) (dialect.Dialect, error) {
 	if a.config.Vault != "" || a.config.Dialect == "wiki" {
 		if _, err := v.Open(context.Background(), ""); err != nil {
 			if e, ok := errors.AsType[*sequent.Error](err); ok {
-				err = &ConfigError{Msg: v.Dir() + ": " + e.Msg, Fix: e.Fix + "; or pass another folder with --vault DIR"}
+				err = &ConfigError{Msg: v.Dir("") + ": " + e.Msg, Fix: e.Fix + "; or pass another folder with --vault DIR"}
 			}
 			return dialect.Dialect{}, err
 		}

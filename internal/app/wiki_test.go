@@ -2,6 +2,7 @@ package app
 
 import (
 	"encoding/json"
+	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
@@ -10,29 +11,49 @@ import (
 	"time"
 
 	"github.com/sequent-dev/sequent/dialect"
-	"github.com/sequent-dev/sequent/internal/cooccur"
 	"github.com/sequent-dev/sequent/llm/openai"
 	"github.com/sequent-dev/sequent/tool"
 )
 
 // The program searches by meaning with a service like Ollama: a stand-in with the same
-// protocol and a model that has learnt from the vault.
+// protocol, whose model knows animals and vehicles apart.
 func TestSearchByMeaning(t *testing.T) {
 	notes := map[string]string{
 		"cat.md": "The cat purrs and eats fish at night.", "moggy.md": "A moggy purrs and eats fish at night.",
 		"car.md": "The car needs petrol and stops at red lights.", "lorry.md": "A lorry needs petrol and stops at red lights.",
 	}
 	dir := t.TempDir()
-	var texts []string
 	for name, text := range notes {
-		texts = append(texts, text)
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
-	service := httptest.NewServer(cooccur.Train(texts).Handler())
+	service := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var in struct{ Input []string }
+		if err := json.NewDecoder(r.Body).Decode(&in); err != nil {
+			t.Error(err)
+		}
+		type datum struct {
+			Embedding [3]float64 `json:"embedding"`
+			Index     int        `json:"index"`
+		}
+		out := make([]datum, len(in.Input))
+		for i, text := range in.Input {
+			animal, vehicle, exact := 0.0, 0.0, 0.0
+			if strings.Contains(text, "cat") || strings.Contains(text, "moggy") {
+				animal = 1
+			} else {
+				vehicle = 1
+			}
+			if strings.Contains(text, "moggy") {
+				exact = 0.5
+			}
+			out[i] = datum{[3]float64{animal, vehicle, exact}, i}
+		}
+		_ = json.NewEncoder(w).Encode(map[string]any{"data": out})
+	}))
 	defer service.Close()
-	env := map[string]string{openai.EmbeddingsURL: service.URL + "/v1", openai.EmbeddingsModel: cooccur.Name}
+	env := map[string]string{openai.EmbeddingsURL: service.URL + "/v1", openai.EmbeddingsModel: "animals"}
 	open := func() dialect.Dialect {
 		t.Helper()
 		a, err := Open(t.Context(), Config{
@@ -97,8 +118,5 @@ func TestSearchByMeaning(t *testing.T) {
 	d = open()
 	if got := call(d, "search_memories", `{"query": "petrol", "mode": "Semantic"}`); !strings.HasPrefix(got, "ERROR: EMBEDDINGS_NOT_CONFIGURED") {
 		t.Errorf("by meaning without a model: %s", got)
-	}
-	if spec := string(d.Tools[2].InputSchema); strings.Contains(spec, "Semantic") || !strings.Contains(spec, "FullText") {
-		t.Errorf("without a model the modes are %s", spec)
 	}
 }

@@ -10,66 +10,46 @@ import (
 
 // Workplace returns what is known of a directory: the project, branch and commit of its
 // git work tree. Outside of work trees that is nothing.
-func Workplace(dir string) sequent.Context {
-	tree := worktree.Find(dir)
-	if tree == nil {
-		return sequent.Context{}
+func Workplace(dir string) sequent.Origin {
+	o := sequent.Origin{Project: worktree.Project(dir)}
+	if o.Project != "" {
+		o.GitBranch, o.Commit = worktree.Head(dir)
 	}
-	return placed(tree, tree.Project())
+	return o
 }
 
-func placed(tree *worktree.Tree, project string) sequent.Context {
-	c := sequent.Context{Project: project}
-	c.GitBranch, c.Commit = tree.Head()
-	return c
-}
-
-// places is Workplace for a server, which asks for the same directories again and again. The
-// branch and commit are always those of now.
-type places struct {
+// projects remembers the projects of directories for a server, whose calls name the same ones
+// again and again.
+type projects struct {
 	mu    sync.Mutex // guards known
-	known map[string]knownPlace
+	known map[string]knownProject
 }
 
-type knownPlace struct {
-	tree    *worktree.Tree // nil if there is none
-	project string
-	since   time.Time
+type knownProject struct {
+	name  func() string // asks git once
+	since time.Time
 }
 
-// Limits of what places remembers.
+// Limits of what projects remembers.
 const (
-	maxPlaces = 1000
-	placeTTL  = time.Minute
+	maxProjects = 1000
+	projectTTL  = time.Minute
 )
 
-// of returns what is known of a directory; an empty one is the working directory, which
-// is looked up once.
-func (p *places) of(dir string) sequent.Context {
-	k := p.find(dir)
-	if k.tree == nil {
-		return sequent.Context{}
-	}
-	return placed(k.tree, k.project)
-}
-
-func (p *places) find(dir string) knownPlace {
-	now := time.Now()
+// of implements [mcpserver.Place]. For the working directory, git is asked once.
+func (p *projects) of(dir string) (project string, head func() (branch, commit string)) {
 	p.mu.Lock()
 	k, ok := p.known[dir]
+	if !ok || dir != "" && time.Since(k.since) > projectTTL {
+		if p.known == nil || len(p.known) >= maxProjects {
+			p.known = make(map[string]knownProject)
+		}
+		k = knownProject{sync.OnceValue(func() string { return worktree.Project(dir) }), time.Now()}
+		p.known[dir] = k
+	}
 	p.mu.Unlock()
-	if ok && (dir == "" || now.Sub(k.since) < placeTTL) {
-		return k
+	if project = k.name(); project == "" {
+		return "", nil
 	}
-	k = knownPlace{tree: worktree.Find(dir), since: now}
-	if k.tree != nil {
-		k.project = k.tree.Project()
-	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.known == nil || len(p.known) >= maxPlaces {
-		p.known = make(map[string]knownPlace)
-	}
-	p.known[dir] = k
-	return k
+	return project, func() (branch, commit string) { return worktree.Head(dir) }
 }

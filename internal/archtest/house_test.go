@@ -68,7 +68,7 @@ func TestDialectsAreUnknownBelow(t *testing.T) {
 	if len(names) == 0 {
 		t.Fatal("found no dialects")
 	}
-	below := []string{".", "tool", "dialect", "mcpserver", "storetest", "store/...", "archive", "words"}
+	below := []string{".", "tool", "dialect", "mcpserver", "storetest", "store/...", "textsearch"}
 	for _, f := range sources(t) {
 		if f.test || !matchesAny(below, f.pkg) {
 			continue

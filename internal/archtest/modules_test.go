@@ -46,6 +46,9 @@ func TestAdaptersAreModules(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if replaced := readModule(t, root).Replace; len(replaced) > 0 {
+		t.Errorf("the root module replaces %+v: it could not be installed with go install", replaced)
+	}
 	required := make(map[string]bool) // by the root module
 	for _, r := range readModule(t, root).Require {
 		required[r.Path] = true
@@ -106,7 +109,7 @@ func TestProgramLinksNoLargePackages(t *testing.T) {
 	}
 	for pattern, why := range map[string]string{
 		"google.golang.org/grpc/...":       "telemetry is posted with net/http",
-		"google.golang.org/protobuf/proto": "telemetry is written with protowire; generated types are for tests",
+		"google.golang.org/protobuf/proto": "telemetry is written as JSON; generated types are for tests",
 		"github.com/prometheus/...":        "the page for Prometheus is ours; the library is for its test",
 		"html/template":                    "its templates keep the linker from removing unused methods",
 	} {

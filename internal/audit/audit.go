@@ -4,12 +4,11 @@
 package audit
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"time"
-	"unicode"
-	"unicode/utf8"
+
+	"github.com/sequent-dev/sequent/internal/printable"
 )
 
 // The outcomes of requests.
@@ -23,7 +22,7 @@ const (
 const (
 	Local   = "local"   // the person who runs the server
 	Token   = "token"   // the subject of a token
-	Share   = "share"   // a visitor with the link of a share
+	Link    = "link"    // a visitor with a link to a session
 	Unknown = "unknown" // a request that was refused before that was known
 )
 
@@ -40,7 +39,7 @@ type Entry struct {
 	Tool      string    `json:"tool,omitempty"`
 	Sessions  []Session `json:"sessions,omitempty"`
 	More      int       `json:"moreSessions,omitempty"`
-	Share     string    `json:"share,omitempty"` // id of a share
+	Link      string    `json:"link,omitempty"` // id of a link to a session
 	Outcome   string    `json:"outcome"`
 	Code      string    `json:"code,omitempty"`   // of a refusal
 	Status    int       `json:"status,omitempty"` // of HTTP
@@ -65,59 +64,11 @@ const maxText = 128
 func (l *Log) Record(e *Entry) {
 	e.Time = e.Time.UTC()
 	for _, text := range []*string{&e.Client, &e.Agent, &e.Request, &e.Trace} {
-		*text = short(*text)
+		*text = fmt.Sprintf("%.*s", maxText, *text)
 	}
 	line, err := json.Marshal(e)
 	if err != nil {
 		panic("audit: " + err.Error()) // strings and numbers
 	}
-	l.add(append(plain(line), '\n'))
-}
-
-// short returns at most maxText characters of a text.
-func short(text string) string {
-	if len(text) <= maxText {
-		return text
-	}
-	n := 0
-	for i := range text {
-		if n++; n > maxText {
-			return text[:i]
-		}
-	}
-	return text
-}
-
-// plain returns JSON in which characters that do not print are escaped: some programs take more
-// than a line feed for the end of a line, and a terminal acts upon escape sequences.
-func plain(line []byte) []byte {
-	if !bytes.ContainsFunc(line, unprintable) {
-		return line
-	}
-	out := make([]byte, 0, len(line)+16)
-	for _, r := range string(line) {
-		switch {
-		case !unprintable(r):
-			out = utf8.AppendRune(out, r)
-		case r > 0xffff: // JSON has no single escape for it
-			out = append(out, `\ufffd`...)
-		default:
-			out = fmt.Appendf(out, `\u%04x`, r)
-		}
-	}
-	return out
-}
-
-func unprintable(r rune) bool { return !unicode.IsPrint(r) }
-
-// lostLine is the line that says how many lines are missing before it.
-func lostLine(at time.Time, lost uint64) []byte {
-	line, err := json.Marshal(struct {
-		Time time.Time `json:"time"`
-		Lost uint64    `json:"lostLines"`
-	}{at.UTC(), lost})
-	if err != nil {
-		panic("audit: " + err.Error())
-	}
-	return append(line, '\n')
+	l.add(append(printable.JSON(line), '\n'))
 }

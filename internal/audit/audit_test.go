@@ -38,7 +38,7 @@ func lines(t *testing.T, texts ...[]byte) map[string]int {
 	return found
 }
 
-// A file that is moved away while many calls write loses no line, with a signal and without.
+// A file that is moved away while many calls write loses no line.
 func TestRotation(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -67,9 +67,6 @@ func TestRotation(t *testing.T) {
 			}
 			if err := os.Rename(path, fmt.Sprintf("%s.%d", path, n)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 				t.Error(err)
-			}
-			if n%2 == 0 {
-				l.Reopen()
 			}
 			continue
 		}
@@ -285,30 +282,11 @@ func TestForgery(t *testing.T) {
 	if err := json.Unmarshal([]byte(list[0]), &e); err != nil {
 		t.Error(err)
 	}
-	want := strings.NewReplacer("\xff", "\ufffd", "\U000e0001", "\ufffd").Replace(evil)
+	want := strings.NewReplacer("\xff", "\ufffd").Replace(evil)
 	if e.Client != want || e.Sessions[0].Owner != want {
 		t.Errorf("got %q, want %q", e.Client, want)
 	}
 	if err := json.Unmarshal([]byte(list[1]), &e); err != nil || len([]rune(e.Client)) != maxText {
 		t.Errorf("%d characters, %v", len([]rune(e.Client)), err)
-	}
-}
-
-func BenchmarkRecord(b *testing.B) {
-	l, err := Open(Config{Path: filepath.Join(b.TempDir(), "audit.log")})
-	if err != nil {
-		b.Fatal(err)
-	}
-	b.RunParallel(func(p *testing.PB) {
-		for p.Next() {
-			l.Record(&Entry{
-				Time: time.Now(), Who: Token, Subject: "alice", Token: "0123456789ab", Address: "192.0.2.1", Transport: "http",
-				Action: "tools/call", Dialect: "standard", Tool: "sequentialthinking", Outcome: Allowed, Status: 200, Client: "claude-code",
-				Sessions: []Session{{ID: "q3k9x0a7c2mz", Owner: "alice", Changes: true}}, Request: "17", Micros: 412,
-			})
-		}
-	})
-	if err := l.Close(); err != nil {
-		b.Fatal(err)
 	}
 }

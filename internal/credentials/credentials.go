@@ -13,8 +13,6 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
-	"strconv"
-	"strings"
 	"time"
 
 	"github.com/gofrs/flock"
@@ -203,21 +201,9 @@ func (f *File) change(ctx context.Context, do func([]Credential) ([]Credential, 
 		return err
 	}
 	defer root.Close()
-	prefix := "." + base + "."
-	durable.RemoveAbandoned(root, ".", func(name string) bool { return strings.HasPrefix(name, prefix) })
-	temp := prefix + strconv.Itoa(os.Getpid())
-	_ = root.Remove(temp) // of a process with this id that was killed
-	err = durable.WriteTemp(root, temp, 0o600, func(w io.Writer) error {
+	return durable.WriteFile(root, base, 0o600, func(w io.Writer) error {
 		e := json.NewEncoder(w)
 		e.SetIndent("", "  ")
 		return e.Encode(document{1, list})
 	})
-	if err != nil {
-		return err
-	}
-	if err := root.Rename(temp, base); err != nil {
-		_ = root.Remove(temp)
-		return err
-	}
-	return durable.SyncDir(root, ".")
 }

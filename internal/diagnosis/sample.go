@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"github.com/sequent-dev/sequent"
-	"github.com/sequent-dev/sequent/words"
+	"github.com/sequent-dev/sequent/textsearch"
 )
 
 // Sizes of the sample of [Report.Sample].
@@ -33,11 +33,11 @@ func (r *Report) Sample(ctx context.Context, store sequent.Store, searchFix stri
 	var logs logs
 	var searches searches
 	for _, h := range sample(page.Headers) {
-		now, entries, err := store.Load(ctx, h.Key, sequent.Position{}, 0)
+		now, entries, err := store.Load(ctx, h.Key, sequent.Position{})
 		switch {
 		case errors.Is(err, sequent.ErrNotFound):
 			continue // deleted meanwhile
-		case err != nil && sequent.CodeOf(err) != sequent.CodeCorrupt:
+		case err != nil:
 			return err
 		}
 		logs.add(now, entries)
@@ -52,30 +52,25 @@ func (r *Report) Sample(ctx context.Context, store sequent.Store, searchFix stri
 
 // logs counts the logs that were verified.
 type logs struct {
-	intact, unproven, broken int
-	example                  string // of a broken one
+	intact, broken int
+	example        string // of a broken one
 }
 
 func (l *logs) add(h sequent.Header, entries []sequent.Entry) {
-	switch v := sequent.Verify(h, entries); {
-	case v.Fault != nil:
+	if v := sequent.Verify(h, entries); v.Fault != nil {
 		l.broken++
 		l.example = fmt.Sprintf("session %s: %s", h.ID, v.Fault)
-	case v.Entries == 0:
-		l.unproven++
-	default:
+	} else {
 		l.intact++
 	}
 }
 
 func (l *logs) report(r *Report) {
 	const check = "history"
-	switch n := l.intact + l.unproven + l.broken; {
+	switch n := l.intact + l.broken; {
 	case l.broken > 0:
 		r.Fail(check, "restore the store from a backup, or delete these sessions",
 			"%d of %d sampled sessions are not what was recorded, such as %s", l.broken, n, l.example)
-	case l.unproven > 0:
-		r.OK(check, "%d of %d sampled sessions are as they were recorded; the others have no hashes, being older than these", l.intact, n)
 	case n > 0:
 		r.OK(check, "%d of %d sampled sessions are as they were recorded", n, n)
 	}
@@ -102,7 +97,7 @@ func (s *searches) add(ctx context.Context, store sequent.Store, h sequent.Heade
 		case !known:
 			continue
 		case !found:
-			if now, _, err := store.Load(ctx, h.Key, h.Position(), 1); err != nil || now.Epoch != h.Epoch {
+			if now, _, err := store.Load(ctx, h.Key, h.Position()); err != nil || now.Epoch != h.Epoch {
 				continue // deleted during the search
 			}
 			s.missed++
@@ -139,7 +134,7 @@ func sample(headers []sequent.Header) []sequent.Header {
 // finds reports whether a search for the longest words of a thought finds it. It is
 // not known if the thought has no words, or if too many others have them too.
 func finds(ctx context.Context, store sequent.Store, k sequent.Key, t sequent.Thought) (found, known bool, err error) {
-	tokens := words.Tokens(t.Text)
+	tokens := textsearch.Tokens(t.Text)
 	slices.SortStableFunc(tokens, func(a, b string) int { return cmp.Compare(len(b), len(a)) })
 	var chosen []string
 	for _, token := range tokens {
@@ -152,7 +147,7 @@ func finds(ctx context.Context, store sequent.Store, k sequent.Key, t sequent.Th
 	}
 	q := sequent.SearchQuery{AllOwners: true, Text: strings.Join(chosen, " "), Limit: pageLimit}
 	for range maxPages {
-		hits, err := store.Search(ctx, q)
+		hits, err := sequent.SearchStore(ctx, store, q)
 		if err != nil {
 			return false, false, err
 		}

@@ -13,12 +13,12 @@ import (
 
 // A blindStore does not find the thoughts of a session.
 type blindStore struct {
-	sequent.Store
+	*sequent.MemoryStore
 	hidden sequent.ID
 }
 
 func (s blindStore) Search(ctx context.Context, q sequent.SearchQuery) (sequent.Hits, error) {
-	hits, err := s.Store.Search(ctx, q)
+	hits, err := sequent.SearchStore(ctx, s.MemoryStore, q)
 	hits.Hits = slices.DeleteFunc(hits.Hits, func(h sequent.Hit) bool { return h.Key.ID == s.hidden })
 	return hits, err
 }
@@ -26,8 +26,8 @@ func (s blindStore) Search(ctx context.Context, q sequent.SearchQuery) (sequent.
 // A forgedStore has another text of a thought than was recorded.
 type forgedStore struct{ sequent.Store }
 
-func (s forgedStore) Load(ctx context.Context, k sequent.Key, have sequent.Position, limit int) (sequent.Header, []sequent.Entry, error) {
-	h, entries, err := s.Store.Load(ctx, k, have, limit)
+func (s forgedStore) Load(ctx context.Context, k sequent.Key, have sequent.Position) (sequent.Header, []sequent.Entry, error) {
+	h, entries, err := s.Store.Load(ctx, k, have)
 	if k.ID == "s28" && len(entries) > 1 {
 		entries = slices.Clone(entries)
 		entries[1].Thought.Text += "!"
@@ -55,7 +55,7 @@ func TestSample(t *testing.T) {
 	for i := range 30 {
 		for j := range 4 {
 			_, err := e.Ensure(t.Context(), sequent.ID(fmt.Sprint("s", i)), func(c *sequent.Change) error {
-				_, err := c.Append(sequent.Draft{Text: fmt.Sprintf("session%d thought%d is -this one- \"or\" …", i, j), More: true})
+				_, err := c.Append(sequent.Draft{Text: fmt.Sprintf("session%d thought%d is -this one- \"or\" …", i, j)})
 				return err
 			})
 			if err != nil {
@@ -64,7 +64,7 @@ func TestSample(t *testing.T) {
 		}
 	}
 	if _, err := e.Ensure(t.Context(), "wordless", func(c *sequent.Change) error {
-		_, err := c.Append(sequent.Draft{Text: "…", More: true})
+		_, err := c.Append(sequent.Draft{Text: "…"})
 		return err
 	}); err != nil {
 		t.Fatal(err)

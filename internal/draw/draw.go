@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/sequent-dev/sequent"
+	"github.com/sequent-dev/sequent/internal/printable"
 )
 
 // A Charset is the set of characters that a drawing uses.
@@ -105,7 +106,7 @@ func Thought(t sequent.Thought, o Options) Line {
 		line = append(line, Span{Text: tag + " ", Role: Tag})
 	}
 	line = append(line, Span{Text: One(t.Text, o.Charset)})
-	if !t.More {
+	if t.Final {
 		line = append(line, Span{Text: " " + p.glyphs.final, Role: Final})
 	}
 	return cut(line, o.width(), p.glyphs.ellipsis)
@@ -116,7 +117,7 @@ func Plain(lines []Line) string {
 	var b strings.Builder
 	for _, line := range lines {
 		for _, s := range line {
-			b.WriteString(s.Text)
+			b.WriteString(printable.Text(s.Text))
 		}
 		b.WriteByte('\n')
 	}
@@ -133,7 +134,7 @@ func Cut(line Line, o Options) Line { return cut(line, o.width(), glyphsOf(o.Cha
 // that match a search.
 func Marked(text string, at [][2]int, o Options, indent int) []Line {
 	if o.Charset == ASCIIOnly {
-		text, at = clean(text, o.Charset), nil
+		text, at = inCharset(text, o.Charset), nil
 	}
 	var lines []Line
 	pos := 0

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"golang.org/x/tools/txtar"
+	"github.com/rogpeppe/go-internal/txtar"
 
 	"github.com/sequent-dev/sequent"
 	"github.com/sequent-dev/sequent/internal/draw"
@@ -38,7 +38,7 @@ type draft struct {
 func (d draft) draft() sequent.Draft {
 	s := sequent.Draft{
 		Number: d.N, Total: d.Total, Branch: d.Branch, Note: d.Note,
-		Text: strings.Repeat(d.Text, max(d.Repeat, 1)), Revision: d.Revision, More: !d.End, Extend: d.Extend,
+		Text: strings.Repeat(d.Text, max(d.Repeat, 1)), Revision: d.Revision, Final: d.End, Extend: d.Extend,
 	}
 	if d.From > 0 {
 		s.From = sequent.To(d.From)
@@ -158,7 +158,7 @@ func checkRows(t testing.TB, d draw.Drawing, o draw.Options) {
 func TestNothingIsLost(t *testing.T) {
 	var list []sequent.Draft
 	for i := range 300 {
-		d := sequent.Draft{Number: i + 1, Text: fmt.Sprintf("word%d.", i), More: true}
+		d := sequent.Draft{Number: i + 1, Text: fmt.Sprintf("word%d.", i)}
 		if i%7 == 6 {
 			d.Branch, d.From = fmt.Sprintf("b%d", i%35), sequent.To(i/2+1)
 		}
@@ -186,9 +186,9 @@ func TestNothingIsLost(t *testing.T) {
 
 func TestStyledSaysTheSame(t *testing.T) {
 	s := session(t,
-		sequent.Draft{Number: 1, Total: 3, Text: "One \x1b[31mred\x1b[0m", More: true},
-		sequent.Draft{Number: 2, Total: 3, Text: "Two", Revises: sequent.To(1), More: true},
-		sequent.Draft{Number: 3, Total: 3, Text: "Three", Branch: "b", From: sequent.To(2)},
+		sequent.Draft{Number: 1, Total: 3, Text: "One \x1b[31mred\x1b[0m"},
+		sequent.Draft{Number: 2, Total: 3, Text: "Two", Revises: sequent.To(1)},
+		sequent.Draft{Number: 3, Total: 3, Text: "Three", Branch: "b", From: sequent.To(2), Final: true},
 	)
 	d := draw.Session(s, draw.Options{Width: 60, Newest: 3})
 	styled := draw.Styled(d.Lines)
@@ -214,7 +214,7 @@ func TestStyledSaysTheSame(t *testing.T) {
 
 func TestThought(t *testing.T) {
 	d := sequent.Thought{Seq: 4, Draft: sequent.Draft{
-		Number: 4, Total: 9, Branch: "pool", Revises: sequent.To(2), Text: "a\nb\tc \x1b]0;x\a",
+		Number: 4, Total: 9, Branch: "pool", Revises: sequent.To(2), Text: "a\nb\tc \x1b]0;x\a", Final: true,
 	}}
 	got := draw.Plain([]draw.Line{draw.Thought(d, draw.Options{Width: 60})})
 	if want := "4/9 pool revises 2 a b c ␛]0;x␇ ■\n"; got != want {
@@ -248,7 +248,7 @@ func FuzzSession(f *testing.F) {
 		e := sequent.New(sequent.Config{})
 		s, err := e.Begin(t.Context(), "x", func(c *sequent.Change) error {
 			for i := range 4 {
-				d := sequent.Draft{Number: i + 1, Text: text, More: i < 3, Revises: sequent.To(i % 2)}
+				d := sequent.Draft{Number: i + 1, Text: text, Final: i >= 3, Revises: sequent.To(i % 2)}
 				if i > 0 {
 					d.Branch, d.From = branch+strings.Repeat("x", i/2), sequent.To(i)
 				}

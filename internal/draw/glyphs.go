@@ -5,6 +5,7 @@ type glyphs struct {
 	pass, fork, last, turn, gap  string // of lanes
 	node, old, revision, final   string // of thoughts
 	ellipsis, dot, arrow, folded string // of remarks
+	cross                        string // of lines
 }
 
 func glyphsOf(c Charset) glyphs {
@@ -12,12 +13,12 @@ func glyphsOf(c Charset) glyphs {
 		return glyphs{
 			pass: "│", fork: "├─╮", last: "╰─╮", turn: "├╴", gap: "┊",
 			node: "●", old: "○", revision: "◆", final: "■",
-			ellipsis: "…", dot: " · ", arrow: "→", folded: "⋯",
+			ellipsis: "…", dot: " · ", arrow: "→", folded: "⋯", cross: "╳",
 		}
 	}
 	return glyphs{
 		pass: "|", fork: `|-\`, last: "`-\\", turn: "|-", gap: ":",
 		node: "*", old: "o", revision: "+", final: "#",
-		ellipsis: "~", dot: " - ", arrow: "->", folded: "...",
+		ellipsis: "~", dot: " - ", arrow: "->", folded: "...", cross: "x",
 	}
 }

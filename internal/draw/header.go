@@ -26,7 +26,10 @@ func (p *painter) header() {
 		facts = append(facts, Ago(p.o.Now.Sub(s.Updated())))
 	}
 	p.facts(facts)
-	p.facts(Origin(s.Context(), p.o.Charset))
+	p.facts(Origin(s.Origin(), p.o.Charset))
+	if f := s.Fault(); f != nil {
+		p.facts([]string{"not what was recorded: " + One(f.String(), p.o.Charset)})
+	}
 	p.row(nil)
 }
 

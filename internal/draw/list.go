@@ -54,19 +54,12 @@ func (p *painter) entry(t sequent.Thought) {
 		name = append(name, Span{Text: p.glyphs.dot, Role: Meta}, tag)
 	}
 	p.row(cut(name, p.o.width(), p.glyphs.ellipsis))
-	role := Text
-	if _, old := p.revised[t.Seq]; old {
-		role = Superseded
-	}
-	for _, text := range []struct {
-		text string
-		role Role
-	}{{t.Text, role}, {t.Note, Tag}} {
-		if text.text == "" {
+	for _, s := range []Span{{Text: t.Text, Role: p.role(t)}, {Text: t.Note, Role: Tag}} {
+		if s.Text == "" {
 			continue
 		}
-		for _, r := range p.rows(text.text, 0, p.o.width()-indentation) {
-			p.row(Line{{Text: strings.Repeat(" ", indentation)}, {Text: r, Role: text.role}}.trimmed())
+		for _, r := range p.rows(s.Text, 0, p.o.width()-indentation) {
+			p.row(Line{{Text: strings.Repeat(" ", indentation)}, {Text: r, Role: s.Role}}.trimmed())
 		}
 	}
 }
@@ -76,10 +69,6 @@ func Outline(s *sequent.Session, entries []sequent.OutlineEntry, o Options) []Li
 	p := newPainter(s, o)
 	for _, e := range entries {
 		p.drawing.Rows[e.Seq] = len(p.drawing.Lines)
-		role := Text
-		if e.SupersededBy > 0 {
-			role = Superseded
-		}
 		line := Line{
 			{Text: strings.Repeat("  ", min(e.Depth, o.width()/6))},
 			p.mark(e.Thought),
@@ -89,7 +78,7 @@ func Outline(s *sequent.Session, entries []sequent.OutlineEntry, o Options) []Li
 			tag.Text += p.glyphs.dot
 			line = append(line, tag)
 		}
-		p.row(cut(append(line, Span{Text: One(e.Text, o.Charset), Role: role}), o.width(), p.glyphs.ellipsis))
+		p.row(cut(append(line, Span{Text: One(e.Text, o.Charset), Role: p.role(e.Thought)}), o.width(), p.glyphs.ellipsis))
 	}
 	return p.drawing.Lines
 }

@@ -11,7 +11,7 @@ const shownCommit = 10
 
 // Origin returns the facts about where a session comes from, for people; nil if there are
 // none.
-func Origin(c sequent.Context, charset Charset) (facts []string) {
+func Origin(c sequent.Origin, charset Charset) (facts []string) {
 	add := func(parts ...string) {
 		if text := strings.TrimSpace(One(strings.Join(parts, " "), charset)); text != "" {
 			facts = append(facts, text)

@@ -4,6 +4,8 @@ import (
 	"strings"
 
 	"charm.land/lipgloss/v2"
+
+	"github.com/sequent-dev/sequent/internal/printable"
 )
 
 // Style returns the style of a span on a terminal with colours. It uses only the 16
@@ -44,11 +46,12 @@ func Styled(lines []Line) string {
 	var b strings.Builder
 	for _, line := range lines {
 		for _, s := range line {
-			if s.Role == Text || s.Text == "" {
-				b.WriteString(s.Text)
+			text := printable.Text(s.Text)
+			if s.Role == Text || text == "" {
+				b.WriteString(text)
 				continue
 			}
-			b.WriteString(Style(s).Render(s.Text))
+			b.WriteString(Style(s).Render(text))
 		}
 		b.WriteByte('\n')
 	}

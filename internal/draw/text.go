@@ -1,12 +1,13 @@
 package draw
 
 import (
-	"fmt"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 
 	"github.com/clipperhouse/displaywidth"
+
+	"github.com/sequent-dev/sequent/internal/printable"
 )
 
 // tab is the width of a tab, in columns. Tab stops would move with the lanes.
@@ -47,50 +48,42 @@ func Truncate(s string, width int, ellipsis string) string {
 	return s[:end] + ellipsis
 }
 
-// One returns text as one line without characters that a terminal acts upon.
+// One returns text as one line, as [printable.Line] does, in the characters of a charset.
 func One(text string, c Charset) string {
 	return strings.Join(strings.Fields(strings.Join(Lines(text, c), " ")), " ")
 }
 
-// Lines returns the lines of a text without characters that a terminal acts upon: tabs
-// become spaces, control characters become pictures (␛) or caret notation (^[), and
-// characters that change the direction of text are replaced.
+// Lines returns the lines of a text, as [printable.Text] shows it, in the characters of a
+// charset. Tabs become spaces.
 func Lines(text string, c Charset) []string {
-	text = strings.NewReplacer("\r\n", "\n", "\r", "\n", "\u2028", "\n", "\u2029", "\n", "\u0085", "\n",
-		"\t", strings.Repeat(" ", tab)).Replace(strings.ToValidUTF8(text, "\uFFFD"))
+	text = strings.ReplaceAll(printable.Text(text), "\t", strings.Repeat(" ", tab))
 	lines := strings.Split(text, "\n")
 	for i, line := range lines {
-		lines[i] = strings.TrimRight(clean(line, c), " ")
+		lines[i] = strings.TrimRight(inCharset(line, c), " ")
 	}
 	return lines
 }
 
-// clean replaces the characters that a terminal acts upon.
-func clean(line string, c Charset) string {
-	harmless := func(r rune) bool {
-		return r >= ' ' && r <= '~' || r > 0xA0 && c != ASCIIOnly && !acts(r)
-	}
-	if strings.IndexFunc(line, func(r rune) bool { return !harmless(r) }) < 0 {
+// inCharset replaces the characters that a terminal without Unicode cannot show.
+func inCharset(line string, c Charset) string {
+	if c != ASCIIOnly {
 		return line
 	}
 	var b strings.Builder
 	for _, r := range line {
 		switch {
-		case harmless(r):
+		case r < utf8.RuneSelf:
 			b.WriteRune(r)
 		case r == 0xA0:
 			b.WriteByte(' ')
-		case r < ' ' && c == Unicode:
-			b.WriteRune(0x2400 + r) // ␀ …
-		case r == 0x7F && c == Unicode:
-			b.WriteRune(0x2421) // ␡
-		case r < ' ' || r == 0x7F:
-			b.WriteByte('^')
-			b.WriteByte(byte(r ^ 0x40))
-		case c == Unicode:
-			b.WriteRune(utf8.RuneError)
-		case acts(r):
-			fmt.Fprintf(&b, "<%U>", r)
+		case r >= 0x2400 && r < 0x2420: // pictures of control characters
+			b.WriteString("^" + string(r-0x2400+0x40))
+		case r == 0x2421:
+			b.WriteString("^?")
+		case r == '⟨':
+			b.WriteByte('<')
+		case r == '⟩':
+			b.WriteByte('>')
 		default:
 			b.WriteByte('?')
 		}
@@ -98,72 +91,50 @@ func clean(line string, c Charset) string {
 	return b.String()
 }
 
-// acts reports whether a terminal acts upon r: a control character, or one that embeds or
-// overrides a direction.
-func acts(r rune) bool {
-	return unicode.IsControl(r) || r >= 0x202A && r <= 0x202E || r >= 0x2066 && r <= 0x2069
+// Wrap returns a text, as [printable.Text] shows it, in rows of at most width columns, broken between words
+// if possible. No row begins with a character that would join what stands before it.
+func Wrap(text string, width int) (rows []string) {
+	for _, line := range Lines(text, Unicode) {
+		r, _ := utf8.DecodeRuneInString(line)
+		if unicode.In(r, unicode.Mn, unicode.Me, unicode.Mc, unicode.Join_Control) || r >= 0x1F3FB && r <= 0x1F3FF { // emoji modifiers
+			line = "◌" + line
+		}
+		rows = append(rows, wrap(line, 0, width)...)
+	}
+	return rows
 }
 
 // wrap breaks one line into rows of at most width columns. The first row has lost columns
 // less. Later rows keep the line's indentation.
-func wrap(line string, lost, width int) []string {
+func wrap(line string, lost, width int) (rows []string) {
 	indent := line[:len(line)-len(strings.TrimLeft(line, " "))]
-	if len(indent) > width/3 {
-		indent = indent[:width/3]
-	}
-	w := wrapper{width: width, indent: indent}
-	w.row.WriteString(indent)
-	w.used, w.start = lost+len(indent), lost+len(indent)
-	for seg := range segments(strings.TrimLeft(line, " ")) {
-		w.add(seg)
-	}
-	return append(w.rows, strings.TrimRight(w.row.String(), " "))
-}
-
-// A wrapper fills rows.
-type wrapper struct {
-	width  int
-	indent string
-	rows   []string
-	row    strings.Builder
-	used   int // columns of row, with those that the first row has lost
-	start  int // value of used for an empty row
-	gap    string
-}
-
-func (w *wrapper) add(seg string) {
-	if strings.Trim(seg, " ") == "" {
-		w.gap = seg
-		return
-	}
-	if n := Width(seg); w.used > w.start && w.used+len(w.gap)+n > w.width {
-		w.feed()
-	} else {
-		w.row.WriteString(w.gap)
-		w.used += len(w.gap)
-	}
-	w.gap = ""
-	if n := Width(seg); w.used+n <= w.width {
-		w.row.WriteString(seg)
-		w.used += n
-		return
-	}
-	g := displaywidth.StringGraphemes(seg) // a word longer than a row
-	for g.Next() {
-		n := Width(g.Value())
-		if w.used+n > w.width && w.used > w.start {
-			w.feed()
+	indent = indent[:min(len(indent), width/3)]
+	row, start, gap := indent, lost+len(indent), ""
+	used := start // columns of row, with those that the first row has lost
+	add := func(text string) {
+		if n := Width(text); used > start && used+len(gap)+n > width {
+			rows = append(rows, strings.TrimRight(row, " "))
+			row, start = indent+text, len(indent)
+			used = start + n
+		} else {
+			row += gap + text
+			used += len(gap) + n
 		}
-		w.row.WriteString(g.Value())
-		w.used += n
+		gap = ""
 	}
-}
-
-func (w *wrapper) feed() {
-	w.rows = append(w.rows, strings.TrimRight(w.row.String(), " "))
-	w.row.Reset()
-	w.row.WriteString(w.indent)
-	w.used, w.start = len(w.indent), len(w.indent)
+	for seg := range segments(strings.TrimLeft(line, " ")) {
+		switch {
+		case seg[0] == ' ':
+			gap = seg
+		case Width(seg) <= width-start:
+			add(seg)
+		default: // longer than a row
+			for g := displaywidth.StringGraphemes(seg); g.Next(); {
+				add(g.Value())
+			}
+		}
+	}
+	return append(rows, strings.TrimRight(row, " "))
 }
 
 // segments yields words and the spaces between them. In scripts without spaces a row may

@@ -7,66 +7,65 @@ import (
 	"github.com/sequent-dev/sequent"
 )
 
-// thought draws one thought in lane depth. If more is set, its line continues.
+// thought draws one thought in lane depth. If more is set, its line continues. Remarks are before
+// the text if they leave some room for it.
 func (p *painter) thought(t sequent.Thought, depth int, more bool) {
 	p.drawing.Rows[t.Seq] = len(p.drawing.Lines)
-	lead := append(p.at(depth, "", ""), p.mark(t))
-	text, role := t.Text, Text
-	if _, old := p.revised[t.Seq]; old {
-		role = Superseded
-	}
 	number := NumberOf(t)
-	lead = append(lead, Span{Text: " " + strings.Repeat(" ", p.numberW-len(number)) + number + " ", Role: Number, Lane: p.lanes[t.Branch]})
+	lead := append(p.at(depth, "", ""), p.mark(t),
+		Span{Text: " " + strings.Repeat(" ", p.numberW-len(number)) + number + " ", Role: Number, Lane: p.lanes[t.Branch]})
 	width := p.o.width() - lead.width()
-
-	tag, lost := p.tag(t), 0
-	rest := Line(nil)
-	for _, s := range tag {
-		if lost+Width(s.Text) > width/2 && lost > 0 { // no room beside the text
-			p.row(append(lead, rest...).undotted(p.glyphs.dot))
-			lead, rest, lost = p.below(t, depth, more), nil, 0
+	add := func(rows []string, role Role) {
+		for _, r := range rows {
+			p.row(append(lead, Span{Text: r, Role: role}).trimmed())
+			lead = p.below(t, depth, more)
 		}
-		s.Text = Truncate(s.Text, width-len(" - "), p.glyphs.ellipsis) + p.glyphs.dot
-		rest, lost = append(rest, s), lost+Width(s.Text)
+	}
+	lost := 0
+	for i, tag := range p.tag(t) {
+		if i > 0 {
+			lead[len(lead)-1].Text += p.glyphs.dot
+		}
+		lead = append(lead, tag)
+		lost = lead.width() + Width(p.glyphs.dot) - (p.o.width() - width)
 	}
 	if lost > width*3/5 {
-		p.row(append(lead, rest...).undotted(p.glyphs.dot))
-		lead, rest, lost = p.below(t, depth, more), nil, 0
+		p.row(cut(lead, p.o.width(), p.glyphs.ellipsis))
+		lead, lost = p.below(t, depth, more), 0
+	} else if lost > 0 {
+		lead[len(lead)-1].Text += p.glyphs.dot
 	}
-	rows := p.rows(text, lost, width)
-	most := len(rows)
+	rows := p.rows(t.Text, lost, width)
+	most := aLot
 	switch {
-	case p.o.Full:
+	case p.o.Full || t.Seq == p.o.Newest:
+		most = len(rows)
 	case p.large && depth > 0:
 		most = few
 	case p.large:
 		most = some
-	default:
-		most = aLot
 	}
-	hidden := 0
-	if len(rows) > most+1 && t.Seq != p.o.Newest { // a fold that saves one row has no use
-		rows, hidden = rows[:most], len(rows)-most
+	if hidden := len(rows) - most; hidden > 1 { // a fold that saves one row has no use
+		add(rows[:most], p.role(t))
+		p.fold(lead, fmt.Sprintf("%d more lines", hidden), fmt.Sprintf("@%d", t.Seq))
+	} else {
+		add(rows, p.role(t))
 	}
-	for i, r := range rows {
-		if i > 0 {
-			lead, rest = p.below(t, depth, more), nil
-		}
-		p.row(append(append(lead, rest...), Span{Text: r, Role: role}).trimmed())
-	}
-	if hidden > 0 {
-		p.fold(p.below(t, depth, more), fmt.Sprintf("%d more lines", hidden), []string{fmt.Sprintf("@%d", t.Seq)})
-	}
+	lead = p.below(t, depth, more)
 	for _, n := range p.notes[t.Seq] {
-		for _, r := range p.rows(Noted(n), 0, width) {
-			p.row(append(p.below(t, depth, more), Span{Text: r, Role: Newest}).trimmed())
-		}
+		add(p.rows(Noted(n), 0, width), Newest)
 	}
 	if t.Note != "" && !p.large {
-		for _, r := range p.rows(t.Note, 0, width) {
-			p.row(append(p.below(t, depth, more), Span{Text: r, Role: Tag}).trimmed())
-		}
+		add(p.rows(t.Note, 0, width), Tag)
 	}
+}
+
+// role returns the role of the text of a thought.
+func (p *painter) role(t sequent.Thought) Role {
+	if _, old := p.revised[t.Seq]; old {
+		return Superseded
+	}
+	return Text
 }
 
 // rows breaks a text of several lines into rows. It removes blank lines at both ends, and
@@ -109,7 +108,7 @@ func (p *painter) mark(t sequent.Thought) Span {
 	switch {
 	case old:
 		mark.Text = p.glyphs.old
-	case !t.More:
+	case t.Final:
 		mark.Text, mark.Role = p.glyphs.final, Final
 	case t.Revision || revises(t):
 		mark.Text = p.glyphs.revision
@@ -177,13 +176,6 @@ func (l Line) width() int {
 	return n
 }
 
-// undotted removes the dot after the last remark if no text follows.
-func (l Line) undotted(dot string) Line {
-	last := &l[len(l)-1]
-	last.Text = strings.TrimSuffix(last.Text, dot)
-	return l
-}
-
 // trimmed removes the spaces at the end of a line.
 func (l Line) trimmed() Line {
 	for len(l) > 0 {
@@ -194,4 +186,23 @@ func (l Line) trimmed() Line {
 		l = l[:len(l)-1]
 	}
 	return l
+}
+
+// Noted returns what a person said about a thought, for people.
+func Noted(n sequent.Note) string {
+	from := n.From
+	if from == "" {
+		from = "a person"
+	}
+	said := from
+	switch n.Kind {
+	case sequent.Wrong:
+		said = "wrong (" + from + ")"
+	case sequent.Approval:
+		said = "approved (" + from + ")"
+	}
+	if n.Text != "" {
+		said += ": " + n.Text
+	}
+	return said
 }

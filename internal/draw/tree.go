@@ -1,22 +1,20 @@
 package draw
 
 import (
-	"cmp"
 	"fmt"
-	"strings"
 
 	"github.com/sequent-dev/sequent"
 )
 
 // Limits for folding, unless Options.Full is set.
 const (
-	small    = 40 // thoughts of a session in which only long texts are folded
-	aLot     = 12 // rows of a thought in a small session
-	some     = 5  // rows of a thought on the main line of a large session
-	few      = 2  // rows of a thought on its branches
-	head     = 5  // thoughts at the beginning of the main line of a large session
-	tail     = 20 // thoughts at its end
-	siblings = 6  // branches that begin at one thought
+	small = 40 // thoughts of a session in which only long texts are folded
+	aLot  = 12 // rows of a thought in a small session
+	some  = 5  // rows of a thought on the main line of a large session
+	few   = 2  // rows of a thought on its branches
+	head  = 5  // thoughts at the beginning of the main line of a large session
+	tail  = 20 // thoughts at its end
+	many  = 6  // branches of a session that is large
 )
 
 // A painter draws one session.
@@ -38,6 +36,7 @@ type painter struct {
 	large    bool                         // fold
 	prefix   Line                         // the lanes to the left of the current one
 	branches int
+	verdicts map[string]sequent.Verdict // branch → what was decided about it
 }
 
 func newPainter(s *sequent.Session, o Options) *painter {
@@ -48,14 +47,17 @@ func newPainter(s *sequent.Session, o Options) *painter {
 		own:     make(map[string][]sequent.Thought),
 		leaving: make(map[int][]string),
 		revised: make(map[int]sequent.Thought),
-		notes:   notesOf(s),
-		numbers: make(map[int]int),
+		notes:   make(map[int][]sequent.Note), disputed: make(map[int]bool),
+		numbers: make(map[int]int), verdicts: make(map[string]sequent.Verdict),
 	}
-	if len(p.notes) > 0 {
-		p.disputed = make(map[int]bool)
-		for i, st := range s.Standings() {
-			p.disputed[i+1] = st.State == sequent.Disputed
-		}
+	for _, l := range s.Lines()[1:] {
+		p.verdicts[l.Label] = l.Verdict
+	}
+	for i, st := range s.Standings() {
+		p.disputed[i+1] = st.State == sequent.Disputed
+	}
+	for _, n := range s.Notes() {
+		p.notes[n.Seq] = append(p.notes[n.Seq], n)
 	}
 	for t := range s.All() {
 		if t.Branch != "" && len(p.own[t.Branch]) == 0 {
@@ -70,7 +72,7 @@ func newPainter(s *sequent.Session, o Options) *painter {
 		}
 	}
 	p.branches = len(p.lanes) - 1
-	p.large = !o.Full && (s.Len() > small || p.branches > siblings)
+	p.large = !o.Full && (s.Len() > small || p.branches > many)
 	// At least half of the width is for the text.
 	p.deepest = max(1, (o.width()/2-p.numberW-3)/2)
 	return p
@@ -88,9 +90,9 @@ func (p *painter) row(line Line) {
 	p.drawing.Lines = append(p.drawing.Lines, line)
 }
 
-// fold draws a note about a folded part after lead, with the command that opens it: the
-// first of the commands that fits, beside the note or below it. A command is never cut.
-func (p *painter) fold(lead Line, note string, commands ...[]string) {
+// fold draws a note about a folded part after lead, with the command that opens it, beside the
+// note or below it. A command is never cut.
+func (p *painter) fold(lead Line, note, reference string, flags ...string) {
 	p.drawing.Folded = true
 	note = p.glyphs.folded + " " + note
 	lead = lead[:len(lead):len(lead)]
@@ -99,21 +101,14 @@ func (p *painter) fold(lead Line, note string, commands ...[]string) {
 		p.row(cut(append(lead, Span{Text: note, Role: Fold}), p.o.width(), p.glyphs.ellipsis))
 		return
 	}
-	command := ""
-	for _, c := range commands {
-		command = One(p.o.Command(string(p.session.ID())+c[0], c[1:]...), p.o.Charset)
-		if Width(note+": "+command) <= room {
-			p.row(append(lead, Span{Text: note + ": " + command, Role: Fold}))
-			return
-		}
-		if Width(command)+2 <= room {
-			break
-		}
+	command := One(p.o.Command(string(p.session.ID())+reference, flags...), p.o.Charset)
+	if Width(note+": "+command) <= room {
+		p.row(append(lead, Span{Text: note + ": " + command, Role: Fold}))
+		return
 	}
 	p.row(append(lead, Span{Text: Truncate(note, room-1, p.glyphs.ellipsis) + ":", Role: Fold}))
-	lead = append(lead, Span{Text: "  ", Role: Lane})
 	for _, row := range wrap(command, 0, max(room-2, minWidth/2)) {
-		p.row(append(lead[:len(lead):len(lead)], Span{Text: row, Role: Fold}))
+		p.row(append(lead, Span{Text: "  " + row, Role: Fold}))
 	}
 }
 
@@ -162,14 +157,9 @@ func (p *painter) skippable(rest []sequent.Thought, at, all, depth int) int {
 
 func (p *painter) skipped(thoughts []sequent.Thought, depth int) {
 	first, last := thoughts[0], thoughts[len(thoughts)-1]
-	all := []string{"", "--from", fmt.Sprintf("@%d", first.Seq), "--to", fmt.Sprintf("@%d", last.Seq)}
-	commands := [][]string{all}
-	if _, taken := p.lanes[sequent.MainLine]; p.branches > 0 && (first.Branch != "" || !taken) {
-		own := append(all[:len(all):len(all)], "--branch", cmp.Or(first.Branch, sequent.MainLine))
-		commands = [][]string{own, all} // the second shows other lines too, but is shorter
-	}
 	p.fold(append(p.at(depth, p.glyphs.gap, first.Branch), Span{Text: " ", Role: Fold}),
-		fmt.Sprintf("%d more thoughts, %d to %d", len(thoughts), first.Number, last.Number), commands...)
+		fmt.Sprintf("%d more thoughts, %d to %d", len(thoughts), first.Number, last.Number),
+		"", "--from", fmt.Sprintf("@%d", first.Seq), "--to", fmt.Sprintf("@%d", last.Seq))
 }
 
 // at returns the lanes up to depth, with a glyph in that of branch.
@@ -183,47 +173,34 @@ func (p *painter) at(depth int, glyph, branch string) Line {
 // continues below.
 func (p *painter) branchesAt(seq int, parent string, depth int, more bool) {
 	all := p.leaving[seq]
-	shown := all
-	if p.large && len(all) > siblings {
-		shown = append(all[:2:2], all[len(all)-siblings+3:]...)
+	for i, branch := range all {
+		p.branch(branch, parent, depth, more || i+1 < len(all))
 	}
-	for i, branch := range shown {
-		if len(shown) < len(all) && i == 2 {
-			hidden := all[2 : len(all)-len(shown)+2]
-			p.fold(append(p.at(depth, p.glyphs.gap, parent), Span{Text: " ", Role: Fold}),
-				fmt.Sprintf("%d more branches: %s", len(hidden), p.names(hidden)), []string{"", "--view", "outline"})
-		}
-		p.branch(branch, parent, depth, more || i+1 < len(shown))
-	}
-}
-
-func (p *painter) names(branches []string) string {
-	names := make([]string, len(branches))
-	for i, b := range branches {
-		names[i] = One(b, p.o.Charset)
-	}
-	return strings.Join(names, ", ")
 }
 
 // branch draws a branch and the bend from its parent.
 func (p *painter) branch(branch, parent string, depth int, more bool) {
 	first := p.own[branch][0]
-	label := Span{Text: " " + One(branch, p.o.Charset), Role: Label, Lane: p.lanes[branch]}
+	var line Line
+	remark := p.origin(first)
 	switch {
 	case first.After == 0: // it has no origin
 		more = false
-		p.row(cut(append(p.at(depth, " ", ""), Span{Text: "  ", Role: Lane}, label, p.origin(first)), p.o.width(), p.glyphs.ellipsis))
+		line = append(p.at(depth, " ", ""), Span{Text: "  ", Role: Lane})
 	case depth >= p.deepest: // no room for another lane: the branch continues in this one
 		from, _ := p.session.At(first.After)
-		p.row(cut(append(p.at(depth, p.glyphs.turn, branch), label,
-			Span{Text: p.glyphs.dot + "leaves " + p.lineName(parent) + " at " + fmt.Sprint(from.Number), Role: Tag}), p.o.width(), p.glyphs.ellipsis))
+		line = p.at(depth, p.glyphs.turn, branch)
+		remark = p.glyphs.dot + "leaves " + p.lineName(parent) + " at " + fmt.Sprint(from.Number)
 	default:
 		bend := p.glyphs.last
 		if more {
 			bend = p.glyphs.fork
 		}
-		p.row(cut(append(p.at(depth, "", parent), p.bend(bend, parent, branch)...).with(label, p.origin(first)), p.o.width(), p.glyphs.ellipsis))
+		line = append(p.at(depth, "", parent), p.bend(bend, parent, branch)...)
 	}
+	line = append(line, Span{Text: " " + One(branch, p.o.Charset), Role: Label, Lane: p.lanes[branch]},
+		Span{Text: remark + p.verdict(branch), Role: Tag})
+	p.row(cut(line, p.o.width(), p.glyphs.ellipsis))
 	outer := p.prefix
 	if depth < p.deepest {
 		pass := "  "
@@ -248,14 +225,24 @@ func (p *painter) bend(glyphs, parent, branch string) Line {
 	}
 }
 
-func (l Line) with(spans ...Span) Line { return append(l, spans...) }
-
 // origin returns the remark about an origin that is not recorded.
-func (p *painter) origin(first sequent.Thought) Span {
+func (p *painter) origin(first sequent.Thought) string {
 	if n, named := first.From.Number(); named && first.After == 0 {
-		return Span{Text: fmt.Sprintf("%sfrom %d, which is not recorded", p.glyphs.dot, n), Role: Tag}
+		return fmt.Sprintf("%sfrom %d, which is not recorded", p.glyphs.dot, n)
 	}
-	return Span{Role: Tag}
+	return ""
+}
+
+// verdict returns the remark that a line is chosen, rejected or undecided.
+func (p *painter) verdict(branch string) string {
+	switch v := p.verdicts[branch]; v {
+	case "":
+		return ""
+	case sequent.Rejected:
+		return p.glyphs.dot + p.glyphs.cross + " " + string(v)
+	default:
+		return p.glyphs.dot + string(v)
+	}
 }
 
 func (p *painter) lineName(branch string) string {

@@ -2,15 +2,40 @@
 package durable
 
 import (
+	"crypto/rand"
 	"io"
 	"io/fs"
 	"os"
 	"path"
+	"strings"
 	"time"
 )
 
 // abandonedAfter is the age at which a temporary file belongs to a killed process.
 const abandonedAfter = time.Hour
+
+// WriteFile writes or replaces a file. After it returns nil, the complete file is on disk. After an
+// error the previous file is unchanged, unless flushing the folder failed. Several processes can
+// write the same file: each version comes from one of them.
+func WriteFile(root *os.Root, name string, mode fs.FileMode, write func(io.Writer) error) error {
+	dir, base := path.Split(name)
+	dir = path.Clean(dir)
+	RemoveAbandoned(root, dir, func(name string) bool { return IsTemp(name, base) })
+	temp := path.Join(dir, "."+base+"-"+rand.Text()+".tmp")
+	if err := WriteTemp(root, temp, mode, write); err != nil {
+		return err
+	}
+	if err := root.Rename(temp, name); err != nil {
+		_ = root.Remove(temp)
+		return err
+	}
+	return SyncDir(root, dir)
+}
+
+// IsTemp reports whether a name is that of a temporary file of [WriteFile] for a file.
+func IsTemp(name, file string) bool {
+	return strings.HasPrefix(name, "."+file+"-") && strings.HasSuffix(name, ".tmp")
+}
 
 // WriteTemp creates a file, which must not exist, lets write fill it and flushes it
 // to disk. After an error the file does not exist. A caller renames or links the file

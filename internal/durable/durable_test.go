@@ -55,24 +55,35 @@ func TestWriteTemp(t *testing.T) {
 	}
 }
 
-func TestRemoveAbandoned(t *testing.T) {
+// A file is replaced as a whole. What a killed writer of it left behind is removed, unless it may
+// still be in use.
+func TestWriteFile(t *testing.T) {
 	root, dir := open(t)
 	if err := root.Mkdir("d", 0o700); err != nil {
 		t.Fatal(err)
 	}
-	for name, age := range map[string]time.Duration{"old.tmp": 2 * time.Hour, "new.tmp": 0, "old.txt": 2 * time.Hour} {
+	for name, age := range map[string]time.Duration{".a-OLD.tmp": 2 * time.Hour, ".a-NEW.tmp": 0, ".b-OLD.tmp": 2 * time.Hour, "a": 2 * time.Hour} {
 		path := filepath.Join(dir, "d", name)
 		if err := errors.Join(os.WriteFile(path, nil, 0o600), os.Chtimes(path, time.Time{}, time.Now().Add(-age))); err != nil {
 			t.Fatal(err)
 		}
 	}
-	durable.RemoveAbandoned(root, "d", func(name string) bool { return strings.HasSuffix(name, ".tmp") })
+	if err := durable.WriteFile(root, "d/a", 0o600, func(w io.Writer) error { _, err := io.WriteString(w, "new"); return err }); err != nil {
+		t.Fatal(err)
+	}
+	failed := errors.New("failed")
+	if err := durable.WriteFile(root, "d/a", 0o600, func(io.Writer) error { return failed }); !errors.Is(err, failed) {
+		t.Errorf("got %v, want the error of write", err)
+	}
 	var left []string
 	entries, err := os.ReadDir(filepath.Join(dir, "d"))
 	for _, e := range entries {
 		left = append(left, e.Name())
 	}
-	if got := strings.Join(left, " "); got != "new.tmp old.txt" || err != nil {
+	if got := strings.Join(left, " "); got != ".a-NEW.tmp .b-OLD.tmp a" || err != nil {
 		t.Errorf("left are %q, %v", got, err)
+	}
+	if got, err := os.ReadFile(filepath.Join(dir, "d", "a")); string(got) != "new" || err != nil {
+		t.Errorf("the file has %q, %v", got, err)
 	}
 }

@@ -1,41 +1,98 @@
 package gendocs
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 )
 
-// Commands returns the reference page of a command and its subcommands.
+// minShared is the number of commands from which on a flag is described once, for all of them.
+const minShared = 3
+
+// Commands returns the reference page of a program and its commands, in the order of its help.
+// A flag that several commands have in common is described at the top of the page.
 func Commands(root *cobra.Command) string {
+	var all []*cobra.Command
+	collect(root, &all)
+	shared := sharedFlags(root, all)
 	var b strings.Builder
-	fmt.Fprintf(&b, "# Command line\n\n")
-	section(&b, root)
+	fmt.Fprintf(&b, "# Command line\n\n%s\n\n", cmp.Or(root.Long, sentence(root.Short)))
+	fmt.Fprintf(&b, "`%s help COMMAND` describes a command at length. ", root.Name())
+	fmt.Fprintf(&b, "Every flag can be set by an environment variable too: `%s_STORE` sets `--store`.\n\n", strings.ToUpper(root.Name()))
+	if flags := root.PersistentFlags().FlagUsages(); flags != "" {
+		fmt.Fprintf(&b, "Flags of all commands:\n\n```\n%s```\n\n", flags)
+	}
+	if flags := shared.FlagUsages(); flags != "" {
+		fmt.Fprintf(&b, "Flags of several commands, which their usage names:\n\n```\n%s```\n\n", flags)
+	}
+	for _, c := range all {
+		section(&b, c, shared)
+	}
 	return strings.TrimRight(b.String(), "\n") + "\n"
 }
 
-func section(b *strings.Builder, c *cobra.Command) {
-	fmt.Fprintf(b, "## `%s`\n\n", c.CommandPath())
-	switch {
-	case c.Long != "":
-		fmt.Fprintf(b, "%s\n\n", strings.TrimSpace(c.Long))
-	case c.Short != "":
-		fmt.Fprintf(b, "%s\n\n", sentence(c.Short))
+// collect appends the commands below c that have a section.
+func collect(c *cobra.Command, all *[]*cobra.Command) {
+	for _, sub := range c.Commands() {
+		if sub.IsAvailableCommand() && sub.Name() != "help" {
+			*all = append(*all, sub)
+			collect(sub, all)
+		}
 	}
-	if c.Runnable() {
-		fmt.Fprintf(b, "```\n%s\n```\n\n", c.UseLine())
+}
+
+// ownFlags calls do with the flags of a command that not all commands have. The flags --help and
+// --help-all are about help.
+func ownFlags(root, c *cobra.Command, do func(*pflag.Flag)) {
+	c.LocalFlags().VisitAll(func(f *pflag.Flag) {
+		if root.PersistentFlags().Lookup(f.Name) == nil && !strings.HasPrefix(f.Name, "help") {
+			do(f)
+		}
+	})
+}
+
+// sharedFlags returns the flags that several commands describe in the same words.
+func sharedFlags(root *cobra.Command, all []*cobra.Command) *pflag.FlagSet {
+	type description struct{ name, usage, value string }
+	known := make(map[description]int)
+	shared := pflag.NewFlagSet("", pflag.ContinueOnError)
+	for _, c := range all {
+		ownFlags(root, c, func(f *pflag.Flag) {
+			d := description{f.Name, f.Usage, f.DefValue}
+			if known[d]++; known[d] == minShared {
+				shared.AddFlag(f)
+			}
+		})
+	}
+	return shared
+}
+
+func section(b *strings.Builder, c *cobra.Command, shared *pflag.FlagSet) {
+	fmt.Fprintf(b, "## `%s`\n\n%s\n\n", c.CommandPath(), sentence(c.Short))
+	own := pflag.NewFlagSet("", pflag.ContinueOnError)
+	usage := strings.TrimSuffix(c.UseLine(), " [flags]")
+	var common []string
+	ownFlags(c.Root(), c, func(f *pflag.Flag) {
+		if s := shared.Lookup(f.Name); s != nil && s.Usage == f.Usage && s.DefValue == f.DefValue {
+			common = append(common, "[--"+f.Name+"]")
+			return
+		}
+		own.AddFlag(f)
+	})
+	if own.HasFlags() {
+		usage += " [flags]"
+	}
+	if c.Runnable() && !strings.Contains(c.Use, "COMMAND") {
+		fmt.Fprintf(b, "```\n%s\n```\n\n", strings.Join(slices.Insert(common, 0, usage), " "))
+	}
+	if own.HasFlags() {
+		fmt.Fprintf(b, "```\n%s```\n\n", own.FlagUsages())
 	}
 	if c.Example != "" {
-		fmt.Fprintf(b, "Examples:\n\n```\n%s\n```\n\n", strings.Trim(c.Example, "\n"))
-	}
-	if flags := c.LocalFlags().FlagUsages(); flags != "" {
-		fmt.Fprintf(b, "Flags:\n\n```\n%s```\n\n", flags)
-	}
-	for _, sub := range c.Commands() {
-		if sub.IsAvailableCommand() && !slices.Contains([]string{"help", "completion", "man"}, sub.Name()) {
-			section(b, sub)
-		}
+		fmt.Fprintf(b, "```\n%s\n```\n\n", strings.Trim(c.Example, "\n"))
 	}
 }

@@ -152,17 +152,6 @@ func testsOf(file, text string) (tests []Test, err error) {
 	return tests, nil
 }
 
-// withoutCovers returns a transcript without its lines that name behaviours.
-func withoutCovers(text string) string {
-	var b strings.Builder
-	for line := range strings.Lines(text) {
-		if !coversLine.MatchString(strings.TrimRight(line, "\r\n")) {
-			b.WriteString(line)
-		}
-	}
-	return b.String()
-}
-
 // Coverage returns the page that says for each behaviour how it is met and which tests
 // show it. It returns an error if a test names an unknown behaviour or a missing one.
 func Coverage(documents []Document, tests []Test) (string, error) {

@@ -8,50 +8,63 @@ import (
 	"github.com/sequent-dev/sequent/tool"
 )
 
-// Dialect returns the reference page of a dialect. The example, one of the
-// dialect's test transcripts, is its last section.
-func Dialect(d dialect.Dialect, example []byte) (string, error) {
+// Dialects returns the reference page of dialects, in the order in which they are given.
+func Dialects(list []dialect.Dialect) (string, error) {
 	var b strings.Builder
-	fmt.Fprintf(&b, "# Dialect `%s`\n\n%s\n\n", d.Name, sentence(d.Summary))
-	if d.Instructions != "" {
-		fmt.Fprintf(&b, "Instructions that a model receives when it connects:\n\n%s\n", quote(d.Instructions))
-	}
-	for _, t := range d.Tools {
-		if err := toolSection(&b, t.Spec); err != nil {
-			return "", fmt.Errorf("%s: %s: %w", d.Name, t.Name, err)
+	b.WriteString("# Dialects\n\n" +
+		"The tools of each dialect, with their arguments and replies, as `tools/list` publishes them to a model. An argument is\n" +
+		"optional unless it is marked as required, and so is a member of a reply unless it is marked as always there. The link\n" +
+		"below a name leads to calls with their replies, from the tests. [Choosing](../choosing.md) says which dialect is for what.\n")
+	for _, d := range list {
+		fmt.Fprintf(&b, "\n## %s\n\n%s [A session of `%s`](../../dialect/%s/testdata/linear.txtar).\n", d.Name, sentence(d.Summary), d.Name, d.Name)
+		if d.Instructions != "" {
+			b.WriteString("\nA model receives instructions when it connects:\n\n" + quote(d.Instructions))
 		}
+		shown := make(map[string]string)
+		for _, t := range d.Tools {
+			if err := toolSection(&b, t.Spec, shown); err != nil {
+				return "", fmt.Errorf("%s: %s: %w", d.Name, t.Name, err)
+			}
+		}
+		documents(&b, d)
 	}
-	var docs [][]string
+	return b.String(), nil
+}
+
+// documents lists the resources and prompts of a dialect.
+func documents(b *strings.Builder, d dialect.Dialect) {
+	var items []string
 	for _, r := range d.Resources {
-		docs = append(docs, []string{"`" + r.URI + "`", r.MIME, cell(r.Description)})
+		items = append(items, fmt.Sprintf("`%s` (%s): %s", r.URI, r.MIME, line(r.Description)))
 	}
 	for _, t := range d.Templates {
-		docs = append(docs, []string{"`" + t.URI + "`", t.MIME, cell(t.Description)})
+		items = append(items, fmt.Sprintf("`%s` (%s): %s", t.URI, t.MIME, line(t.Description)))
 	}
-	if docs != nil {
-		b.WriteString("## Resources\n\n")
-		table(&b, []string{"URI", "Type", "Content"}, docs)
-	}
-	var prompts [][]string
+	bullets(b, "Resources", items)
+	items = nil
 	for _, p := range d.Prompts {
 		var args []string
 		for _, a := range p.Arguments {
 			s := "`" + a.Name + "`"
-			if !a.Required {
-				s += " (optional)"
+			if a.Required {
+				s += " required"
 			}
 			args = append(args, s)
 		}
-		prompts = append(prompts, []string{"`" + p.Name + "`", strings.Join(args, ", "), cell(p.Description)})
+		items = append(items, fmt.Sprintf("`%s` (%s): %s", p.Name, strings.Join(args, ", "), line(p.Description)))
 	}
-	if prompts != nil {
-		b.WriteString("## Prompts\n\n")
-		table(&b, []string{"Name", "Arguments", "Description"}, prompts)
-	}
-	fmt.Fprintf(&b, "## Example\n\nOne of the transcripts that test this dialect.\n\n```\n%s\n```\n",
-		strings.TrimSpace(withoutCovers(string(example))))
-	return b.String(), nil
+	bullets(b, "Prompts", items)
 }
+
+// bullets writes a list below a title, or nothing if the list is empty.
+func bullets(b *strings.Builder, title string, items []string) {
+	if len(items) > 0 {
+		fmt.Fprintf(b, "\n%s:\n\n- %s\n", title, strings.Join(items, "\n- "))
+	}
+}
+
+// line returns text on one line.
+func line(text string) string { return strings.Join(strings.Fields(text), " ") }
 
 func quote(text string) string {
 	var b strings.Builder
@@ -61,22 +74,20 @@ func quote(text string) string {
 	return b.String()
 }
 
-func toolSection(b *strings.Builder, s tool.Spec) error {
-	fmt.Fprintf(b, "## Tool `%s`\n\n", s.Name)
-	if s.Title != "" {
-		fmt.Fprintf(b, "%s: %s.\n\n", s.Title, hints(s.Annotations))
-	}
-	fmt.Fprintf(b, "%s\n", quote(s.Description))
+// toolSection describes a tool. Of its description it shows the first paragraph, which says
+// what the tool is for, or all if the schema does not say what each argument means. Shown has
+// what earlier sections of the dialect list, with the names of their tools.
+func toolSection(b *strings.Builder, s tool.Spec, shown map[string]string) error {
 	in, err := readSchema(s.InputSchema)
 	if err != nil {
 		return err
 	}
-	b.WriteString("### Arguments\n\n")
-	var rows [][]string
-	for _, p := range in.properties {
-		rows = append(rows, []string{"`" + p.name + "`", p.what(), yes(in.requires(p.name)), cell(p.Description)})
+	text := s.Description
+	if len(in.properties) == 0 || in.properties[0].Description != "" {
+		text, _, _ = strings.Cut(text, "\n\n")
 	}
-	table(b, []string{"Name", "Type", "Required", "Meaning"}, rows)
+	fmt.Fprintf(b, "\n### Tool `%s`\n\n%s\nIt %s.\n", s.Name, quote(text), hints(s.Annotations))
+	members(b, s.Name, "Arguments", "required", in, shown)
 	if s.OutputSchema == nil {
 		return nil
 	}
@@ -84,36 +95,53 @@ func toolSection(b *strings.Builder, s tool.Spec) error {
 	if err != nil {
 		return err
 	}
-	b.WriteString("### Reply\n\n")
-	rows = nil
-	for _, p := range out.properties {
-		rows = append(rows, []string{"`" + p.name + "`", p.what(), yes(out.requires(p.name)), cell(p.Description)})
-	}
-	table(b, []string{"Name", "Type", "Always", "Meaning"}, rows)
+	members(b, s.Name, "Reply", "always", out, shown)
 	return nil
 }
 
-func yes(b bool) string {
-	if b {
-		return "yes"
+// members lists the properties of an object. Word marks those that it requires. Those that a
+// tool before lists in the same words are only named.
+func members(b *strings.Builder, name, title, word string, o object, shown map[string]string) {
+	var items, same []string
+	from := ""
+	for _, p := range o.properties {
+		item := "`" + p.name + "` (" + p.what()
+		if o.requires(p.name) {
+			item += "; " + word
+		}
+		item += ")"
+		if p.Description != "" {
+			item += ": " + line(p.Description)
+		}
+		before := shown[title+item]
+		if before == "" {
+			shown[title+item] = name
+		}
+		if p.Description != "" && before != "" && (from == "" || from == before) {
+			from, same = before, append(same, "`"+p.name+"`")
+		} else {
+			items = append(items, item)
+		}
 	}
-	return ""
+	if same != nil {
+		items = append(items, "as in `"+from+"`: "+strings.Join(same, ", "))
+	}
+	bullets(b, title, items)
 }
 
 func hints(a tool.Annotations) string {
-	var words []string
-	add := func(b bool, yes, no string) {
-		if b {
-			words = append(words, yes)
-		} else if no != "" {
-			words = append(words, no)
+	words := []string{"reads only"}
+	if !a.ReadOnly {
+		words = []string{"writes", "deletes nothing"}
+		if a.Destructive {
+			words[1] = "may delete data"
+		}
+		if a.Idempotent {
+			words = append(words, "is idempotent")
 		}
 	}
-	add(a.ReadOnly, "read-only", "writes")
-	if !a.ReadOnly {
-		add(a.Destructive, "may delete data", "deletes nothing")
-		add(a.Idempotent, "idempotent", "")
+	if a.OpenWorld {
+		words = append(words, "uses other systems")
 	}
-	add(a.OpenWorld, "uses other systems", "")
-	return strings.Join(words, "; ")
+	return strings.Join(words, ", ")
 }

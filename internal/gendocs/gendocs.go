@@ -56,6 +56,44 @@ func Write(file, text string) error {
 	return os.WriteFile(file, []byte(mark+text), 0o644)
 }
 
+// CheckSection returns an error unless a page has this text between the comments
+// "begin NAME" and "end NAME".
+func CheckSection(file, name, text string) error {
+	_, got, _, err := cut(file, name)
+	if err != nil {
+		return err
+	}
+	if got != text {
+		return fmt.Errorf("the section %s of %s is stale; its first comment says how to write it\ngot:\n%s\nwant:\n%s", name, filepath.Base(file), got, text)
+	}
+	return nil
+}
+
+// WriteSection replaces the text between the comments "begin NAME" and "end NAME" of a page.
+func WriteSection(file, name, text string) error {
+	before, _, after, err := cut(file, name)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(file, []byte(before+text+after), 0o644)
+}
+
+// cut divides a page into the text before a section, the section and the text after it.
+func cut(file, name string) (before, section, after string, err error) {
+	raw, err := os.ReadFile(file)
+	if err != nil {
+		return "", "", "", err
+	}
+	page := strings.ReplaceAll(string(raw), "\r\n", "\n")
+	begin := strings.Index(page, "<!-- begin "+name+": ")
+	end := strings.Index(page, "<!-- end "+name+" -->")
+	line := strings.Index(page[max(begin, 0):], "\n") + 1
+	if begin < 0 || line == 0 || end < begin+line {
+		return "", "", "", fmt.Errorf("%s has no comments around the section %s", filepath.Base(file), name)
+	}
+	return page[:begin+line], page[begin+line : end], page[end:], nil
+}
+
 // cell returns text as the content of a table cell: on one line, | escaped.
 func cell(text string) string {
 	text = strings.Join(strings.Fields(text), " ")

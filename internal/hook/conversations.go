@@ -52,11 +52,7 @@ func (c Conversations) Remember(conversation string, id sequent.ID) (err error) 
 	}
 	defer func() { err = errors.Join(err, root.Close()) }()
 	c.forget(root)
-	temp := name(conversation) + ".new"
-	if err := durable.WriteTemp(root, temp, 0o600, func(w io.Writer) error { return json.NewEncoder(w).Encode(ids) }); err != nil {
-		return err
-	}
-	return root.Rename(temp, name(conversation))
+	return durable.WriteFile(root, name(conversation), 0o600, func(w io.Writer) error { return json.NewEncoder(w).Encode(ids) })
 }
 
 // Sessions returns the sessions of a conversation, the latest first.

@@ -2,8 +2,6 @@ package judged_test
 
 import (
 	"math"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -27,31 +25,5 @@ func TestNDCG(t *testing.T) {
 		if got := q.NDCG(strings.Fields(test.got)); math.Abs(got-test.want) > 1e-9 {
 			t.Errorf("%q: %v, want %v", test.got, got, test.want)
 		}
-	}
-}
-
-func TestSection(t *testing.T) {
-	t.Parallel()
-	file := filepath.Join(t.TempDir(), "page.md")
-	if err := os.WriteFile(file, []byte("head\n<!-- begin x -->\nold\n<!-- end x -->\nfoot\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	for _, test := range []struct {
-		name, text          string
-		update, equal, fail bool
-	}{
-		{"x", "old\n", false, true, false},
-		{"x", "new\n", false, false, false},
-		{"x", "new\n", true, true, false},
-		{"x", "new\n", false, true, false},
-		{"y", "new\n", true, false, true},
-	} {
-		equal, err := judged.Section(file, test.name, test.text, test.update)
-		if equal != test.equal || (err != nil) != test.fail {
-			t.Errorf("Section(%q, %q, %t) = %t, %v", test.name, test.text, test.update, equal, err)
-		}
-	}
-	if got, err := os.ReadFile(file); err != nil || string(got) != "head\n<!-- begin x -->\nnew\n<!-- end x -->\nfoot\n" {
-		t.Errorf("the page is %q, %v", got, err)
 	}
 }

@@ -23,6 +23,14 @@ func Program(t testing.TB, name, get string) string {
 	return path
 }
 
+// Long skips the test with -short, with which make test runs. The message says how to run it.
+func Long(t testing.TB) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("SKIP: long; to run this test, use make check")
+	}
+}
+
 // Missing skips the test, or fails it if SEQUENT_REQUIRE is all. The message says
 // what is missing and get, an instruction for installing it.
 func Missing(t testing.TB, what, get string) {

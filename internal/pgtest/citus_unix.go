@@ -183,14 +183,14 @@ func (c *Citus) URL(t testing.TB, parameters url.Values) string {
 	return u.String()
 }
 
-// Schema creates a schema for the caller alone, on one of the workers, and returns its
-// URL. It starts the cluster if necessary.
+// Schema creates a schema for the caller alone and returns the URL of a store with four
+// shards in it. It starts the cluster if necessary.
 func (c *Citus) Schema(t testing.TB) string {
 	t.Helper()
 	c.start(t)
 	name := fmt.Sprintf("test%d", c.schemas.Add(1))
-	c.Exec(t, "CREATE SCHEMA "+name)
-	return c.URL(t, url.Values{"search_path": {name}})
+	c.Exec(t, "SET citus.enable_schema_based_sharding = off; CREATE SCHEMA "+name)
+	return c.URL(t, url.Values{"search_path": {name}, "distributed": {"1"}, "citus.shard_count": {"4"}})
 }
 
 func (c *Citus) query(t testing.TB, f func(ctx context.Context, conn *pgx.Conn) error) {
@@ -206,60 +206,38 @@ func (c *Citus) query(t testing.TB, f func(ctx context.Context, conn *pgx.Conn) 
 	}
 }
 
-// Exec executes a statement at the coordinator.
-func (c *Citus) Exec(t testing.TB, statement string, args ...any) {
+// Exec executes statements at the coordinator.
+func (c *Citus) Exec(t testing.TB, statement string) {
 	t.Helper()
 	c.query(t, func(ctx context.Context, conn *pgx.Conn) error {
-		_, err := conn.Exec(ctx, statement, args...)
+		_, err := conn.Exec(ctx, statement)
 		return err
 	})
 }
 
-// Workers returns the ports of the workers.
-func (c *Citus) Workers(t testing.TB) [2]int {
-	t.Helper()
-	c.start(t)
-	return [2]int{c.port + 1, c.port + 2}
-}
-
-// Worker returns the port of the worker that has a schema.
-func (c *Citus) Worker(t testing.TB, schema string) (port int) {
-	t.Helper()
-	c.query(t, func(ctx context.Context, conn *pgx.Conn) error {
-		return conn.QueryRow(ctx, `
-			SELECT DISTINCT nodeport FROM citus_shards WHERE split_part(shard_name, '.', 1) = $1`, schema).Scan(&port)
-	})
-	return port
-}
-
-// Busiest returns the schema with the most bytes among those of a store: the schema in its
-// URL, and those whose names begin with it.
-func (c *Citus) Busiest(t testing.TB, store string) (schema string) {
+// Move makes Citus move the largest shard of a store, with its URL, to the other worker while
+// it is in use, and returns the port of the worker that has it now.
+func (c *Citus) Move(t testing.TB, store string) (port int) {
 	t.Helper()
 	u, err := url.Parse(store)
 	if err != nil {
 		t.Fatal(err)
 	}
 	c.query(t, func(ctx context.Context, conn *pgx.Conn) error {
-		return conn.QueryRow(ctx, `
-			SELECT split_part(shard_name, '.', 1) FROM citus_shards WHERE starts_with(split_part(shard_name, '.', 1), $1)
-			GROUP BY 1 ORDER BY sum(shard_size) DESC, 1 LIMIT 1`, u.Query().Get("search_path")).Scan(&schema)
+		var shard, from int
+		err := conn.QueryRow(ctx, "SELECT shardid, nodeport FROM citus_shards WHERE table_name = $1::text::regclass ORDER BY shard_size DESC, shardid LIMIT 1",
+			u.Query().Get("search_path")+".tool_log").Scan(&shard, &from)
+		if err != nil {
+			return err
+		}
+		port = c.port + 1
+		if from == port {
+			port++
+		}
+		_, err = conn.Exec(ctx, "SELECT citus_move_shard_placement($1, '127.0.0.1', $2, '127.0.0.1', $3, 'force_logical')", shard, from, port)
+		return err
 	})
-	return schema
-}
-
-// Move makes Citus move a schema to the other worker while it is in use, and returns how
-// long that took.
-func (c *Citus) Move(t testing.TB, schema string) time.Duration {
-	t.Helper()
-	all := c.Workers(t)
-	to := all[0]
-	if c.Worker(t, schema) == to {
-		to = all[1]
-	}
-	begin := time.Now()
-	c.Exec(t, "SELECT citus_schema_move($1::text::regnamespace, '127.0.0.1'::text, $2::integer)", schema, to)
-	return time.Since(begin)
+	return port
 }
 
 // KillWorker ends all processes of the worker at a port at once, as a loss of power does.
@@ -294,7 +272,7 @@ func (c *Citus) StartWorker(t testing.TB, port int) {
 	// Processes of the killed server may hold its shared memory for a moment.
 	for {
 		cmd := exec.CommandContext(ctx, programs15("pg_ctl"), "-D", c.data(port), "-w", "-t", "60", "-l", filepath.Join(c.dir, "restarted"), "start")
-		cmd.Dir = c.dir
+		cmd.Dir, cmd.Env = c.dir, []string{"PATH=" + os.Getenv("PATH"), "LC_ALL=C"} // not this user's HOME
 		if os.Getuid() == 0 {
 			user, err := unprivileged()
 			if err != nil {

@@ -33,10 +33,6 @@ type Server struct {
 	// Durable turns fsync on, so that commits survive a loss of power. Only
 	// benchmarks need it: commits survive a kill of the server without it.
 	Durable bool
-	// Logical lets other servers subscribe to the server's changes.
-	Logical bool
-	// Archive makes the server archive its WAL, for [Server.Recover].
-	Archive bool
 	// Settings are lines of postgresql.conf. [Server.Rewind] needs some.
 	Settings string
 
@@ -146,17 +142,10 @@ func (s *Server) run() error {
 	if s.Durable {
 		fsync = "on"
 	}
-	level := "replica"
-	if s.Logical {
-		level = "logical"
-	}
 	s.log.Reset()
 	args := []string{
 		"-D", s.data(), "-k", s.dir, "-c", "listen_addresses=",
-		"-c", "fsync=" + fsync, "-c", "wal_level=" + level, "-c", "max_connections=300", "-c", "shared_buffers=256MB", "-c", "unix_socket_permissions=0777",
-	}
-	if s.Archive {
-		args = append(args, "-c", "archive_mode=on", "-c", "archive_command=mkdir -p '"+s.archive()+"' && cp %p '"+s.archive()+"/%f'")
+		"-c", "fsync=" + fsync, "-c", "max_connections=300", "-c", "shared_buffers=256MB", "-c", "unix_socket_permissions=0777",
 	}
 	cmd := s.command("postgres", args...)
 	cmd.Stdout, cmd.Stderr = &s.log, &s.log

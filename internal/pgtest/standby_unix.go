@@ -7,16 +7,38 @@ import (
 	"fmt"
 	"net/url"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/jackc/pgx/v5"
+
+	"github.com/sequent-dev/sequent/internal/needtest"
 )
 
 // catchUpTime limits how long the tests wait for another server.
 const catchUpTime = 30 * time.Second
+
+// Replicated starts a server, with lines for its postgresql.conf, and a standby of it. The address
+// leads to a new schema on whichever of them accepts writes.
+func Replicated(t testing.TB, settings string) (primary, standby *Server, address string) {
+	t.Helper()
+	primary, standby = &Server{Settings: settings}, new(Server)
+	t.Cleanup(func() {
+		if err := errors.Join(primary.Stop(), standby.Stop()); err != nil {
+			t.Error(err)
+		}
+	})
+	u, err := url.Parse(primary.Schema(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	standby.Clone(t, primary)
+	standby.Follow(t, primary)
+	return primary, standby, primary.URL(u.Query().Get("search_path"), standby)
+}
 
 // Clone makes s, which must be new, a physical copy of a running server: what
 // pg_basebackup copies. It does not start s.
@@ -92,38 +114,6 @@ func (s *Server) Rewind(t testing.TB, to *Server) {
 	}
 }
 
-// Disconnect ends the connections of all clients.
-func (s *Server) Disconnect(t testing.TB) {
-	t.Helper()
-	s.value(t, "SELECT count(pg_terminate_backend(pid))::text FROM pg_stat_activity WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()")
-}
-
-// Asynchronous makes a primary wait for no standby.
-func (s *Server) Asynchronous(t testing.TB) {
-	t.Helper()
-	s.value(t, "ALTER SYSTEM SET synchronous_standby_names = ''")
-	s.value(t, "SELECT pg_reload_conf()::text")
-}
-
-// RestorePoint names the present as a point in time to which [Server.Recover] can go
-// back, and waits until the WAL up to it is archived.
-func (s *Server) RestorePoint(t testing.TB, name string) {
-	t.Helper()
-	file := s.value(t, "SELECT pg_walfile_name(pg_create_restore_point($1))", name)
-	s.value(t, "SELECT pg_switch_wal()::text")
-	s.await(t, "the WAL is archived", "SELECT coalesce(last_archived_wal >= $1, FALSE) FROM pg_stat_archiver", file)
-}
-
-// Recover starts s, a [Server.Clone] of from, at a restore point: it replays the WAL
-// that from has archived since, up to there, and accepts writes.
-func (s *Server) Recover(t testing.TB, from *Server, point string) {
-	t.Helper()
-	s.configure(t, "recovery.signal", fmt.Sprintf("restore_command = 'cp \"%s/%%f\" \"%%p\"'\nrecovery_target_name = '%s'\nrecovery_target_action = 'promote'",
-		from.archive(), point))
-	s.Start(t)
-	s.await(t, "the recovery has ended", "SELECT NOT pg_is_in_recovery()")
-}
-
 // URL returns the URL of a schema on s. With further servers it is that of the one that
 // accepts writes.
 func (s *Server) URL(schema string, others ...*Server) string {
@@ -137,8 +127,6 @@ func (s *Server) URL(schema string, others ...*Server) string {
 	}
 	return address(url.Values{"host": {hosts.String()}, "search_path": {schema}, "target_session_attrs": {"read-write"}})
 }
-
-func (s *Server) archive() string { return filepath.Join(s.dir, "archive") }
 
 // configure adds settings and a file that says in which state the server starts.
 func (s *Server) configure(t testing.TB, signal, settings string) {
@@ -194,4 +182,33 @@ func (s *Server) query(t testing.TB, f func(conn *pgx.Conn) error) {
 	if err != nil {
 		t.Fatal(err)
 	}
+}
+
+// client returns a command of a program that connects to servers. Such programs look for
+// others beside themselves.
+func (s *Server) client(t testing.TB, name string, args ...string) *exec.Cmd {
+	t.Helper()
+	cmd := s.command(name, args...)
+	cmd.Path = s.program(t, name)
+	cmd.Args[0] = cmd.Path
+	return cmd
+}
+
+// program returns the path of a program of PostgreSQL.
+func (s *Server) program(t testing.TB, name string) string {
+	t.Helper()
+	if path := filepath.Join(s.bin, name); exec.Command(path, "--version").Run() == nil {
+		return path
+	}
+	// The PATH can have links to some of the programs.
+	if real, err := filepath.EvalSymlinks(filepath.Join(s.bin, "postgres")); err == nil {
+		if path := filepath.Join(filepath.Dir(real), name); exec.Command(path, "--version").Run() == nil {
+			return path
+		}
+	}
+	path, err := exec.LookPath(name)
+	if err != nil {
+		needtest.Missing(t, name+" is not installed", "install Debian's package postgresql-client")
+	}
+	return path
 }

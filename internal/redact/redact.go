@@ -7,10 +7,10 @@ package redact
 
 import (
 	"cmp"
+	"context"
 	"encoding/json"
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -20,14 +20,11 @@ import (
 // Mask is what stands in the place of a removed text.
 const Mask = "[redacted]"
 
-// A Pattern finds texts to remove: the first group of a match, or the whole match if
-// the expression has no group.
-type Pattern struct {
-	Name string // for a Finding; it must not have the text itself
-	Expr *regexp.Regexp
-}
+// A Finder reports the texts to remove that it finds in a text, each with the name of the
+// rule that found it. It stops when ctx ends.
+type Finder func(ctx context.Context, text string, found func(secret, name string))
 
-// A Finding counts the texts that were removed from a field.
+// A Finding counts the masks in a field of the copy.
 type Finding struct {
 	Thought int    `json:"thought,omitempty"` // 0 for the header and for other entries
 	Field   string `json:"field"`
@@ -35,70 +32,72 @@ type Finding struct {
 	Count   int    `json:"count"`
 }
 
-// Session returns a copy of a session without the texts that patterns find. Entries
-// from which a text was removed are masked; see [sequent.Entry.Mask]. Names of labels
-// are part of the proof, so it is an error if one has such a text.
-func Session(h sequent.Header, entries []sequent.Entry, patterns []Pattern) (sequent.Header, []sequent.Entry, []Finding, error) {
-	r := &redaction{patterns: patterns, secrets: make(map[string]string), masks: make(map[string]string), taken: make(map[string]bool)}
-	r.header(&h, r.collect)
-	for i := range entries {
-		r.entry(entries[i], r.collect)
+// Session returns a copy of a session without the texts that finders find. Entries from
+// which a text was removed are masked; see [sequent.Entry.Mask]. The copy has a seal of its own,
+// unless the session's was wrong. Names of labels are part of the proof, so it is an error if
+// one has such a text. Time and memory are linear in the session.
+func Session(ctx context.Context, h sequent.Header, entries []sequent.Entry, finders ...Finder) (sequent.Header, []sequent.Entry, []Finding, error) {
+	r := &redaction{
+		masks: make(map[[2]string]string), taken: make(map[[2]string]int), counted: make(map[Finding]int), titles: make(map[string]string),
 	}
-	r.sort()
+	r.pass(ctx, h, entries, func(_, text string) string {
+		for _, find := range finders {
+			find(ctx, text, r.add)
+		}
+		return text
+	})
+	r.secrets.link()
+	r.shorten(h, entries)
+	masked, out := r.pass(ctx, h, entries, r.text)
+	if h.Seal == h.Digest() {
+		masked.Seal = masked.Digest()
+	}
+	return masked, out, r.findings, r.err
+}
+
+// pass visits the texts of a session, and returns it with what replaces them.
+func (r *redaction) pass(ctx context.Context, h sequent.Header, entries []sequent.Entry, do visit) (sequent.Header, []sequent.Entry) {
+	h.Request = sequent.Request{}
+	out := make([]sequent.Entry, len(entries))
 	for i := range entries {
-		if text := entries[i].Thought.Text; text != "" {
-			if out := r.without(text, nil); out != text {
-				r.titles = append(r.titles, title{start(text), start(out)})
-			}
+		if err := ctx.Err(); err != nil {
+			r.err = &sequent.Error{Code: sequent.CodeCanceled, Msg: "masking was cancelled", Err: err}
+		}
+		if r.err != nil {
+			return h, nil
+		}
+		if out[i] = r.entry(entries[i], do); out[i].Thought.Seq == 1 {
+			h.Request = out[i].Thought.Request
 		}
 	}
-	r.entries = make([]sequent.Entry, len(entries))
-	for i := range entries {
-		r.entries[i] = r.entry(entries[i], r.replace)
-	}
 	r.thought = 0
-	r.header(&h, r.replace)
-	return h, r.entries, r.findings, r.err
+	r.header(&h, do)
+	return h, out
+}
+
+func (r *redaction) add(secret, name string) {
+	added, err := r.secrets.add(secret, name)
+	if added && err == nil {
+		_, err = r.secrets.add(inJSON(secret), name)
+	}
+	r.err = cmp.Or(r.err, err)
 }
 
 type redaction struct {
-	patterns []Pattern
-	secrets  map[string]string // name of the pattern, by text to remove
-	ordered  []string          // secrets, the longest first
-	masks    map[string]string // of names, such as labels of branches, by field and name
-	taken    map[string]bool   // fields and values of masks
-	titles   []title
+	secrets dictionary
+	masks   map[[2]string]string // of names, such as labels of branches, by field and name
+	taken   map[[2]string]int    // by field and mask: how many names have it with a number
+	titles  map[string]string    // shortened beginnings of texts from which something was removed: what replaces them
 
-	entries  []sequent.Entry
 	findings []Finding
-	thought  int // that is being redacted
+	counted  map[Finding]int // places in findings, by finding without count
+	thought  int             // that is being redacted
 	changed  bool
 	err      error
 }
 
-// A title is the beginning of a text from which something was removed, before and after.
-type title struct{ before, after string }
-
 // A visit is called with each text, and returns what replaces it.
 type visit func(field, text string) string
-
-// collect adds what patterns find in a text to the secrets.
-func (r *redaction) collect(_, text string) string {
-	for _, p := range r.patterns {
-		for _, m := range p.Expr.FindAllStringSubmatch(text, -1) {
-			secret := m[0]
-			if len(m) > 1 && m[1] != "" {
-				secret = m[1]
-			}
-			for _, form := range []string{secret, inJSON(secret)} {
-				if form != "" && r.secrets[form] == "" {
-					r.secrets[form] = p.Name
-				}
-			}
-		}
-	}
-	return text
-}
 
 // inJSON returns a text as it is in JSON, which labels can hold.
 func inJSON(text string) string {
@@ -111,21 +110,16 @@ func inJSON(text string) string {
 	return strings.Trim(strings.TrimSuffix(b.String(), "\n"), `"`)
 }
 
-func (r *redaction) sort() {
-	r.ordered = slices.SortedFunc(maps.Keys(r.secrets), func(a, b string) int {
-		return cmp.Or(len(b)-len(a), strings.Compare(a, b))
-	})
-}
-
-// replace returns a text without secrets.
-func (r *redaction) replace(field, text string) string {
-	found := func(pattern string, n int) { r.found(field, pattern, n) }
-	out := r.without(text, found)
-	if field == "title" {
-		if whole := r.shortened(text); whole != text && whole != out {
-			out = whole
-			found("beginning of a masked text", 1)
-		}
+// text returns the text of a field without secrets, and counts the masks in it.
+func (r *redaction) text(field, text string) string {
+	spans := r.secrets.find(text)
+	out := mask(text, spans)
+	if whole, ok := r.titles[text]; ok && field == "title" && whole != out {
+		out, spans = whole, nil
+		r.found(field, "beginning of a masked text", max(1, strings.Count(whole, Mask)))
+	}
+	for _, s := range spans {
+		r.found(field, s.name, 1)
 	}
 	if out == text {
 		return text
@@ -133,99 +127,66 @@ func (r *redaction) replace(field, text string) string {
 	r.changed = true
 	switch field {
 	case "branch", "request.key", "id": // names: two of them stay two
-		return r.unique(field, text, out)
+		name := [2]string{field, text}
+		if r.masks[name] == "" {
+			same := [2]string{field, out}
+			if r.taken[same]++; r.taken[same] > 1 {
+				out = fmt.Sprintf("%s %d", out, r.taken[same])
+			}
+			r.masks[name] = out
+		}
+		return r.masks[name]
 	}
 	return out
 }
 
-// without removes the secrets from a text. It marks all of them first, so that one
-// that overlaps another leaves nothing behind. It calls found for each, unless that is
-// nil.
-func (r *redaction) without(text string, found func(pattern string, n int)) string {
-	var remove []bool // by byte
-	for _, secret := range r.ordered {
-		n := 0
-		for at := 0; ; {
-			i := strings.Index(text[at:], secret)
-			if i < 0 {
-				break
-			}
-			if remove == nil {
-				remove = make([]bool, len(text))
-			}
-			covered := true
-			for j := at + i; j < at+i+len(secret); j++ {
-				covered = covered && remove[j]
-				remove[j] = true
-			}
-			if !covered {
-				n++
-			}
-			at += i + 1
-		}
-		if n > 0 && found != nil {
-			found(r.secrets[secret], n)
+// shorten finds out what replaces titles that are shortened beginnings of texts: the cut
+// can leave a part of a secret that no rule finds.
+func (r *redaction) shorten(h sequent.Header, entries []sequent.Entry) {
+	titles := map[any]bool{h.Title: true}
+	for i := range entries {
+		titles[entries[i].Body["title"]] = true
+	}
+	for i := range entries {
+		text := entries[i].Thought.Text
+		if begin := start(text); begin != "" && titles[begin] {
+			r.titles[begin] = start(mask(text, r.secrets.find(text)))
 		}
 	}
-	if remove == nil {
-		return text
-	}
+}
+
+// mask returns a text with a mask in the place of each span.
+func mask(text string, spans []span) string {
 	var b strings.Builder
-	for i := range len(text) {
-		switch {
-		case !remove[i]:
-			b.WriteByte(text[i])
-		case i == 0 || !remove[i-1]:
-			b.WriteString(Mask)
-		}
+	at := 0
+	for _, s := range spans {
+		b.WriteString(text[at:s.start] + Mask)
+		at = s.end
 	}
-	return b.String()
+	return b.String() + text[at:]
 }
 
-// found counts n texts.
+// found counts n masks.
 func (r *redaction) found(field, pattern string, n int) {
-	for i := range r.findings {
-		if f := &r.findings[i]; f.Thought == r.thought && f.Field == field && f.Pattern == pattern {
-			f.Count += n
-			return
-		}
+	f := Finding{Thought: r.thought, Field: field, Pattern: pattern}
+	i, ok := r.counted[f]
+	if !ok {
+		i = len(r.findings)
+		r.counted[f] = i
+		r.findings = append(r.findings, f)
 	}
-	r.findings = append(r.findings, Finding{Thought: r.thought, Field: field, Pattern: pattern, Count: n})
+	r.findings[i].Count += n
 }
 
-// unique returns a mask for a name, which no other name has.
-func (r *redaction) unique(field, name, mask string) string {
-	key := field + "\x00" + name
-	if r.masks[key] == "" {
-		free := mask
-		for n := 2; r.taken[field+"\x00"+free]; n++ {
-			free = fmt.Sprintf("%s %d", mask, n)
-		}
-		r.masks[key], r.taken[field+"\x00"+free] = free, true
-	}
-	return r.masks[key]
-}
-
-// start returns the words with which a text begins, as a title has them.
+// start returns the beginning of a text as the title of its session has it: the first
+// line, shortened to 80 characters.
 func start(text string) string {
 	line, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
-	return strings.Join(strings.Fields(line), " ")
-}
-
-// shortened returns the title after redaction, if it is the shortened beginning of a
-// text: the cut may have left a part of a secret that no pattern finds.
-func (r *redaction) shortened(text string) string {
-	const most = 80 // characters of a title
-	begin := strings.TrimSuffix(text, "…")
-	for _, t := range r.titles {
-		if begin != "" && strings.HasPrefix(t.before, begin) && !strings.HasPrefix(t.after, begin) {
-			if runes := []rune(t.after); len(runes) > most {
-				return strings.TrimSpace(string(runes[:most-1])) + "…"
-			}
-			return t.after
-		}
+	line = strings.Join(strings.Fields(line), " ")
+	if runes := []rune(line); len(runes) > 80 {
+		return strings.TrimSpace(string(runes[:79])) + "…"
 	}
-	return text
+	return line
 }
 
 // header visits the texts of a header.
@@ -236,6 +197,16 @@ func (r *redaction) header(h *sequent.Header, do visit) {
 	h.Scope = do("scope", h.Scope)
 	h.Dialect = do("dialect", h.Dialect)
 	h.Conclusion = do("conclusion", h.Conclusion)
+	o := &h.Origin
+	for _, f := range []struct {
+		name string
+		text *string
+	}{
+		{"origin.client", &o.Client}, {"origin.clientVersion", &o.ClientVersion}, {"origin.agent", &o.Agent}, {"origin.model", &o.Model},
+		{"origin.project", &o.Project}, {"origin.gitBranch", &o.GitBranch}, {"origin.commit", &o.Commit},
+	} {
+		*f.text = do(f.name, *f.text)
+	}
 	h.Labels = r.labels(h.Labels, do)
 }
 
@@ -254,8 +225,10 @@ func (r *redaction) entry(e sequent.Entry, do visit) sequent.Entry {
 	} else {
 		e.Body = maps.Clone(e.Body)
 		for _, name := range slices.Sorted(maps.Keys(e.Body)) {
-			r.name(name)
-			if text, ok := e.Body[name].(string); ok && name != "state" {
+			if label, ok := strings.CutPrefix(name, "labels."); ok {
+				r.label(label, do)
+			}
+			if text, ok := e.Body[name].(string); ok && name != "state" && name != "kind" && name != "verdict" { // words, not texts
 				e.Body[name] = do(name, text)
 			}
 		}
@@ -275,31 +248,18 @@ func (r *redaction) labels(labels map[string]string, do visit) map[string]string
 	}
 	out := make(map[string]string, len(labels))
 	for _, name := range slices.Sorted(maps.Keys(labels)) {
-		r.name(name)
+		r.label(name, do)
 		out[name] = do("labels."+name, labels[name])
 	}
 	return out
 }
 
-// name refuses the name of a label or field that has a secret. Names that begin with
-// given. are those of arguments.
-func (r *redaction) name(name string) {
-	if r.err != nil || strings.HasPrefix(strings.TrimPrefix(name, "labels."), "given.") {
+// label refuses the name of a label that has a secret. Names that begin with given. are
+// those of arguments.
+func (r *redaction) label(name string, do visit) {
+	if strings.HasPrefix(name, "given.") || do("labels", name) == name {
 		return
 	}
-	switch name {
-	case "title", "scope", "dialect", "conclusion", "state":
-		return
-	}
-	name = strings.TrimPrefix(name, "labels.")
-	for _, p := range r.patterns {
-		if p.Expr.MatchString(name) || slices.ContainsFunc(r.ordered, func(s string) bool { return strings.Contains(name, s) }) {
-			r.err = &sequent.Error{
-				Code: sequent.CodeInvalidSession, Field: "labels",
-				Msg: fmt.Sprintf("the name of a label matches %s, and names of labels cannot be masked", p.Name),
-				Fix: "use a narrower expression",
-			}
-			return
-		}
-	}
+	r.err = cmp.Or(r.err, error(sequent.Errorf(sequent.CodeInvalidSession, "labels", "leave the session out, or use a narrower expression",
+		"the name of a label has a text to mask, and names of labels cannot be masked")))
 }

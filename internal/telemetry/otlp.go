@@ -1,194 +1,173 @@
 package telemetry
 
 import (
-	"bytes"
-	"compress/gzip"
-	"context"
-	"errors"
-	"fmt"
-	"io"
-	"log/slog"
-	"math/rand/v2"
-	"net/http"
-	"net/url"
+	"encoding/json"
 	"strconv"
-	"sync"
 	"time"
 
-	"google.golang.org/protobuf/encoding/protowire"
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/codes"
+	"go.opentelemetry.io/otel/sdk/instrumentation"
+	"go.opentelemetry.io/otel/sdk/metric/metricdata"
+	"go.opentelemetry.io/otel/sdk/resource"
+	sdktrace "go.opentelemetry.io/otel/sdk/trace"
 )
 
-// A sender posts one kind of signal to a collector, by the specification of OTLP over HTTP
-// (1.11). The exporters of OpenTelemetry do the same, and import gRPC (README.md).
-type sender struct {
-	settings
-	signal string
-	logger *slog.Logger
-	client *http.Client
+// The messages of OTLP 1.11 as JSON: the mapping of protobuf to JSON, but with ids of traces and
+// spans in hexadecimal and enumerations as numbers.
 
-	mu      sync.Mutex
-	failing bool
+// An object is a message of OTLP.
+type object map[string]any
+
+// scoped returns what one scope of instrumentation has recorded. Kind is spans or metrics.
+func scoped(kind string, s instrumentation.Scope, records any) object {
+	return object{"scope": object{"name": s.Name, "version": s.Version}, "schemaUrl": s.SchemaURL, kind: records}
 }
 
-// newSender returns a sender of traces or metrics to the collector that the environment names.
-func newSender(signal string, logger *slog.Logger) (*sender, error) {
-	s := &sender{signal: signal, logger: logger}
-	var err error
-	if s.settings, err = readSettings(signal); err != nil {
-		return nil, err
-	}
-	transport := http.DefaultTransport.(*http.Transport).Clone()
-	transport.TLSClientConfig = s.tls
-	s.client = &http.Client{Transport: transport, Timeout: s.timeout}
-	return s, nil
+// request returns an Export…ServiceRequest. Kind is Spans or Metrics.
+func request(kind string, r *resource.Resource, scopes []object) object {
+	of := object{"resource": object{"attributes": pairs(r.Attributes())}, "schemaUrl": r.SchemaURL(), "scope" + kind: scopes}
+	return object{"resource" + kind: []object{of}}
 }
 
-// close closes the connections to the collector. Call it after the last send.
-func (s *sender) close() { s.client.CloseIdleConnections() }
+// A pair is a KeyValue of OTLP.
+type pair attribute.KeyValue
 
-// send posts a message until the collector takes it, refuses it for good, or ctx ends, for at
-// most maxSend. A failure is logged, once until the collector takes a message again.
-func (s *sender) send(ctx context.Context, body []byte) {
-	err := s.retry(ctx, body)
-	s.mu.Lock()
-	changed := s.failing != (err != nil)
-	s.failing = err != nil
-	s.mu.Unlock()
-	switch {
-	case changed && err != nil:
-		s.logger.WarnContext(ctx, "the collector does not take "+s.signal+"; calls continue, and what does not fit into the queue is dropped", "error", err)
-	case changed:
-		s.logger.InfoContext(ctx, "the collector takes "+s.signal+" again")
+func pairs(list []attribute.KeyValue) []pair {
+	made := make([]pair, len(list))
+	for i, a := range list {
+		made[i] = pair(a)
 	}
+	return made
 }
 
-// Limits of sending. The waits are those of OpenTelemetry's exporters.
-const (
-	maxSend      = time.Minute
-	firstWait    = 5 * time.Second
-	maxWait      = 30 * time.Second
-	maxReply     = 4 << 20 // bytes, by the specification
-	maxErrorText = 1 << 10 // bytes
-)
-
-// A retryable is a failure after which the same message may be sent again.
-type retryable struct {
-	error
-	wait time.Duration // that the collector asks for
+// MarshalJSON implements [json.Marshaler].
+func (p pair) MarshalJSON() ([]byte, error) {
+	return json.Marshal(object{"key": p.Key, "value": anyValue(p.Value)})
 }
 
-func (s *sender) retry(ctx context.Context, body []byte) error {
-	ctx, cancel := context.WithTimeout(ctx, maxSend)
-	defer cancel()
-	if s.gzip {
-		var buf bytes.Buffer
-		z := gzip.NewWriter(&buf)
-		_, _ = z.Write(body) // a buffer takes everything
-		_ = z.Close()
-		body = buf.Bytes()
+func anyValue(v attribute.Value) object {
+	switch v.Type() {
+	case attribute.INT64:
+		return object{"intValue": strconv.FormatInt(v.AsInt64(), 10)}
+	case attribute.STRINGSLICE:
+		var list []object
+		for _, s := range v.AsStringSlice() {
+			list = append(list, object{"stringValue": s})
+		}
+		return object{"arrayValue": object{"values": list}}
 	}
-	for wait := firstWait; ; wait = min(wait*3/2, maxWait) {
-		err := s.post(ctx, body)
-		var again retryable
-		if err == nil || !errors.As(err, &again) || ctx.Err() != nil {
-			return err
-		}
-		jittered := wait/2 + rand.N(wait)
-		if deadline, _ := ctx.Deadline(); time.Until(deadline) < max(jittered, again.wait) {
-			return err
-		}
-		select {
-		case <-time.After(max(jittered, again.wait)):
-		case <-ctx.Done():
-			return err
-		}
-	}
+	return object{"stringValue": v.String()}
 }
 
-// post sends a message once.
-func (s *sender) post(ctx context.Context, body []byte) error {
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, s.url.String(), bytes.NewReader(body))
-	if err != nil {
-		return err
+// A nanos is a time as a fixed64, which is a string in JSON.
+type nanos time.Time
+
+// MarshalJSON implements [json.Marshaler].
+func (t nanos) MarshalJSON() ([]byte, error) {
+	if time.Time(t).IsZero() {
+		return []byte(`"0"`), nil
 	}
-	req.Header = s.headers.Clone()
-	req.Header.Set("Content-Type", "application/x-protobuf")
-	if s.gzip {
-		req.Header.Set("Content-Encoding", "gzip")
-	}
-	res, err := s.client.Do(req)
-	if err != nil {
-		if temporary, ok := errors.AsType[*url.Error](err); ok && temporary.Temporary() {
-			return retryable{error: err}
-		}
-		return err
-	}
-	defer res.Body.Close()
-	reply, err := io.ReadAll(io.LimitReader(res.Body, maxReply))
-	if err != nil {
-		return err
-	}
-	isProto := res.Header.Get("Content-Type") == "application/x-protobuf"
-	if res.StatusCode/100 == 2 {
-		if isProto {
-			return refused(reply)
-		}
-		return nil
-	}
-	text := string(reply)
-	if isProto { // google.rpc.Status
-		_, _, text = fields(reply)
-	}
-	err = fmt.Errorf("%s: %s: %q", s.url.Redacted(), res.Status, text[:min(len(text), maxErrorText)])
-	switch res.StatusCode {
-	case http.StatusTooManyRequests, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
-		return retryable{err, retryAfter(res.Header.Get("Retry-After"))}
-	}
-	return err
+	return strconv.AppendQuote(nil, strconv.FormatInt(time.Time(t).UnixNano(), 10)), nil
 }
 
-// retryAfter returns how long a response asks to wait, 0 if it does not say.
-func retryAfter(value string) time.Duration {
-	if seconds, err := strconv.Atoi(value); err == nil {
-		return time.Duration(min(max(0, seconds), int(maxSend/time.Second)+1)) * time.Second
+// spanOf returns a Span.
+func spanOf(s sdktrace.ReadOnlySpan) object {
+	at, links := s.SpanContext(), []object{}
+	for _, l := range s.Links() {
+		links = append(links, object{
+			"traceId": l.SpanContext.TraceID(), "spanId": l.SpanContext.SpanID(),
+			"traceState": l.SpanContext.TraceState().String(),
+		})
 	}
-	if at, err := http.ParseTime(value); err == nil {
-		return time.Until(at)
+	made := object{
+		"traceId": at.TraceID(), "spanId": at.SpanID(), "traceState": at.TraceState().String(), "name": s.Name(),
+		"kind": int(s.SpanKind()), "attributes": pairs(s.Attributes()), "links": links,
+		"startTimeUnixNano": nanos(s.StartTime()), "endTimeUnixNano": nanos(s.EndTime()),
 	}
-	return 0
+	if s.Parent().HasSpanID() {
+		made["parentSpanId"] = s.Parent().SpanID()
+	}
+	if s.Status().Code == codes.Error {
+		const statusError = 2
+		made["status"] = object{"code": statusError}
+	}
+	return made
 }
 
-// refused returns what an Export…ServiceResponse says of a message that was taken in part.
-func refused(reply []byte) error {
-	_, partial, _ := fields(reply)
-	if n, _, text := fields([]byte(partial)); n != 0 || text != "" {
-		return fmt.Errorf("the collector refused %d: %q", n, text[:min(len(text), maxErrorText)])
-	}
-	return nil
+// A metricOf is a Metric of OTLP. The page for Prometheus is written from it, too.
+type metricOf struct {
+	Name        string  `json:"name"`
+	Unit        string  `json:"unit,omitempty"`
+	Description string  `json:"description,omitempty"`
+	Gauge       *points `json:"gauge,omitempty"` // one of the three is set
+	Sum         *points `json:"sum,omitempty"`
+	Histogram   *points `json:"histogram,omitempty"`
 }
 
-// fields returns the fields 1 and 2 of a message: the first one as a number or as bytes.
-func fields(b []byte) (number uint64, first, second string) {
-	for len(b) > 0 {
-		num, typ, n := protowire.ConsumeTag(b)
-		if n < 0 {
-			break
+// points are a Gauge, a Sum or a Histogram.
+type points struct {
+	Points      []point `json:"dataPoints"`
+	Temporality int     `json:"aggregationTemporality,omitempty"`
+	Monotonic   bool    `json:"isMonotonic,omitempty"`
+}
+
+// A point is a NumberDataPoint, which has a Value, or a HistogramDataPoint.
+type point struct {
+	Attributes []pair    `json:"attributes,omitempty"`
+	Start      nanos     `json:"startTimeUnixNano"`
+	Time       nanos     `json:"timeUnixNano"`
+	Value      *int64    `json:"asInt,string,omitempty"`
+	Count      uint64    `json:"count,string,omitempty"`
+	Sum        float64   `json:"sum,omitempty"`
+	Buckets    []uint64  `json:"bucketCounts,omitempty"`
+	Bounds     []float64 `json:"explicitBounds,omitempty"`
+}
+
+// convert returns metrics as OTLP has them, without those that nothing was recorded of. It knows the
+// kinds of those that this package and the instrumentation of the Go runtime record.
+func convert(metrics []metricdata.Metrics) (list []metricOf) {
+	for _, m := range metrics {
+		made, data := metricOf{Name: m.Name, Unit: m.Unit, Description: m.Description}, new(points)
+		switch d := m.Data.(type) {
+		case metricdata.Gauge[int64]:
+			made.Gauge, data.Points = data, numbers(d.DataPoints)
+		case metricdata.Sum[int64]:
+			made.Sum, *data = data, points{numbers(d.DataPoints), temporality(d.Temporality), d.IsMonotonic}
+		case metricdata.Histogram[float64]:
+			made.Histogram, *data = data, points{Points: distributions(d.DataPoints), Temporality: temporality(d.Temporality)}
 		}
-		b = b[n:]
-		switch {
-		case num == 1 && typ == protowire.VarintType:
-			number, _ = protowire.ConsumeVarint(b)
-		case num == 1 && typ == protowire.BytesType:
-			v, _ := protowire.ConsumeBytes(b)
-			first = string(v)
-		case num == 2 && typ == protowire.BytesType:
-			v, _ := protowire.ConsumeBytes(b)
-			second = string(v)
+		if len(data.Points) > 0 {
+			list = append(list, made)
 		}
-		if n = protowire.ConsumeFieldValue(num, typ, b); n < 0 {
-			break
-		}
-		b = b[n:]
 	}
-	return number, first, second
+	return list
+}
+
+// temporality returns the number that OTLP has for a temporality.
+func temporality(t metricdata.Temporality) int {
+	const delta, cumulative = 1, 2
+	if t == metricdata.DeltaTemporality {
+		return delta
+	}
+	return cumulative
+}
+
+func numbers(list []metricdata.DataPoint[int64]) []point {
+	made := make([]point, len(list))
+	for i, p := range list {
+		made[i] = point{Attributes: pairs(p.Attributes.ToSlice()), Start: nanos(p.StartTime), Time: nanos(p.Time), Value: &p.Value}
+	}
+	return made
+}
+
+func distributions(list []metricdata.HistogramDataPoint[float64]) []point {
+	made := make([]point, len(list))
+	for i, p := range list {
+		made[i] = point{
+			Attributes: pairs(p.Attributes.ToSlice()), Start: nanos(p.StartTime), Time: nanos(p.Time),
+			Count: p.Count, Sum: p.Sum, Buckets: p.BucketCounts, Bounds: p.Bounds,
+		}
+	}
+	return made
 }

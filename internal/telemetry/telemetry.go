@@ -9,10 +9,9 @@ import (
 	"cmp"
 	"context"
 	"crypto/rand"
-	"errors"
 	"log/slog"
 	"net/http"
-	"os"
+	"sync"
 	"time"
 
 	"go.opentelemetry.io/contrib/instrumentation/runtime"
@@ -22,6 +21,9 @@ import (
 	sdkmetric "go.opentelemetry.io/otel/sdk/metric"
 	"go.opentelemetry.io/otel/sdk/metric/exemplar"
 	"go.opentelemetry.io/otel/sdk/resource"
+	sdktrace "go.opentelemetry.io/otel/sdk/trace"
+	"go.opentelemetry.io/otel/trace"
+	"go.opentelemetry.io/otel/trace/noop"
 )
 
 // scope is the name of the instrumentation in what is exported.
@@ -38,23 +40,20 @@ type Config struct {
 
 // A Telemetry collects and exports. The caller must call Close.
 type Telemetry struct {
-	logger   *slog.Logger
-	tracer   *tracer // nil if traces are not exported
-	meter    metric.Meter
-	metrics  *sdkmetric.MeterProvider
-	page     *metricsPage // nil without Prometheus
-	requests requests
-	models   models
-	stores   metric.Float64Histogram
+	tracer     trace.Tracer // records nothing if traces are not exported
+	meter      metric.Meter
+	page       *metricsPage // nil without Prometheus
+	histograms map[string]metric.Float64Histogram
+	models     sync.Map // names of models that have answered; others can be any text of a client, and are not exported
+	shutdown   []func(context.Context) error
 }
 
 // Start starts collecting and exporting. It does not wait for a collector: one that cannot be
-// reached is reported with one warning, and what does not fit into a bounded queue meanwhile
-// is dropped.
+// reached is reported with one warning, and what does not fit into the SDK's queue meanwhile is
+// dropped.
 func Start(ctx context.Context, cfg Config) (*Telemetry, error) {
-	t := &Telemetry{logger: cfg.Logger}
 	otel.SetErrorHandler(otel.ErrorHandlerFunc(func(err error) { // the SDK has no other way
-		t.logger.DebugContext(context.Background(), "telemetry", "error", err)
+		cfg.Logger.Warn("telemetry: " + err.Error())
 	}))
 	res, err := resource.New(ctx,
 		resource.WithTelemetrySDK(),
@@ -68,58 +67,33 @@ func Start(ctx context.Context, cfg Config) (*Telemetry, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := t.startTraces(ctx, cfg, res); err != nil {
-		return nil, err
-	}
-	if err := t.startMetrics(ctx, cfg, res); err != nil {
-		return nil, errors.Join(err, t.Close())
-	}
-	return t, nil
-}
-
-// startTraces starts the export of traces. Sampler, queue and collector are those of the
-// environment.
-func (t *Telemetry) startTraces(ctx context.Context, cfg Config, res *resource.Resource) error {
-	if !cfg.Traces {
-		return nil
-	}
-	exporter, err := newTraceExporter(res, cfg.Version, t.logger)
-	if err != nil {
-		return err
-	}
-	sampler, err := envSampler(os.Getenv)
-	if err != nil {
-		t.logger.WarnContext(ctx, "a setting is ignored: all traces are exported but those that the client does not sample", "error", err)
-	}
-	config := envQueue(os.Getenv)
-	config.Room = exporter.room()
-	t.tracer = &tracer{sampler: sampler, queue: newSpanQueue(config, exporter.send)}
-	return nil
-}
-
-// startMetrics starts the export of metrics, to one exporter or both.
-func (t *Telemetry) startMetrics(ctx context.Context, cfg Config, res *resource.Resource) error {
-	options := []sdkmetric.Option{sdkmetric.WithResource(res)}
-	if os.Getenv("OTEL_METRICS_EXEMPLAR_FILTER") == "" { // as much work for a traced call as all else of a metric
-		options = append(options, sdkmetric.WithExemplarFilter(exemplar.AlwaysOffFilter))
-	}
+	t := &Telemetry{tracer: noop.NewTracerProvider().Tracer(scope)}
+	metrics := []sdkmetric.Option{sdkmetric.WithResource(res), sdkmetric.WithExemplarFilter(exemplar.AlwaysOffFilter)}
 	if cfg.Metrics {
-		exporter, err := newMetricExporter(t.logger)
+		e, err := newExporter("metrics", cfg.Logger)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		options = append(options, sdkmetric.WithReader(sdkmetric.NewPeriodicReader(exporter)))
+		metrics = append(metrics, sdkmetric.WithReader(sdkmetric.NewPeriodicReader(e)))
+	}
+	if cfg.Traces {
+		e, err := newExporter("traces", cfg.Logger)
+		if err != nil {
+			return nil, err
+		}
+		provider := sdktrace.NewTracerProvider(sdktrace.WithResource(res), sdktrace.WithBatcher(e))
+		t.tracer = provider.Tracer(scope, trace.WithInstrumentationVersion(cfg.Version))
+		t.shutdown = append(t.shutdown, provider.Shutdown)
 	}
 	if cfg.Prometheus {
-		t.page = newMetricsPage(t.logger)
-		options = append(options, sdkmetric.WithReader(t.page.reader))
+		t.page = &metricsPage{sdkmetric.NewManualReader()}
+		metrics = append(metrics, sdkmetric.WithReader(t.page))
 	}
-	t.metrics = sdkmetric.NewMeterProvider(options...)
-	t.meter = t.metrics.Meter(scope, metric.WithInstrumentationVersion(cfg.Version))
-	t.requests.init(t)
-	t.models.init(t)
-	t.stores = t.histogram("db.client.operation.duration")
-	return runtime.Start(runtime.WithMeterProvider(t.metrics))
+	provider := sdkmetric.NewMeterProvider(metrics...)
+	t.shutdown = append(t.shutdown, provider.Shutdown)
+	t.meter = provider.Meter(scope, metric.WithInstrumentationVersion(cfg.Version))
+	t.histograms = histograms(t.meter)
+	return t, runtime.Start(runtime.WithMeterProvider(provider))
 }
 
 // Handler returns the page with metrics for Prometheus, nil if Config.Prometheus was not set.
@@ -130,23 +104,45 @@ func (t *Telemetry) Handler() http.Handler {
 	return t.page
 }
 
-// closeTimeout limits how long Close tries to export what is left.
-const closeTimeout = 2 * time.Second
+// closeTimeout limits how long Close tries to export what is left of each kind.
+const closeTimeout = time.Second
 
-// Close exports what is left, for at most two seconds, and stops exporting.
+// Close exports what is left, for at most a second of each kind, and stops exporting.
 func (t *Telemetry) Close() error {
-	ctx, cancel := context.WithTimeout(context.Background(), closeTimeout)
-	defer cancel()
-	done := make(chan struct{})
-	go func() { // both at a time, so that one cannot use up the time of the other
-		defer close(done)
-		if t.metrics != nil {
-			_ = t.metrics.Shutdown(ctx) // reported by the exporter
-		}
-	}()
-	if t.tracer != nil {
-		t.tracer.queue.close(ctx)
+	for _, shutdown := range t.shutdown {
+		ctx, cancel := context.WithTimeout(context.Background(), closeTimeout)
+		_ = shutdown(ctx) // failures are reported by the exporter
+		cancel()
 	}
-	<-done
 	return nil
+}
+
+// LogHandler returns a handler that adds trace_id and span_id to records whose context has a
+// span.
+func LogHandler(h slog.Handler) slog.Handler { return logHandler{h} }
+
+type logHandler struct{ slog.Handler }
+
+func (h logHandler) Handle(ctx context.Context, r slog.Record) error {
+	if at := trace.SpanContextFromContext(ctx); at.IsValid() {
+		r.AddAttrs(slog.String("trace_id", at.TraceID().String()), slog.String("span_id", at.SpanID().String()))
+	}
+	return h.Handler.Handle(ctx, r)
+}
+
+func (h logHandler) WithAttrs(attrs []slog.Attr) slog.Handler {
+	return logHandler{h.Handler.WithAttrs(attrs)}
+}
+
+func (h logHandler) WithGroup(name string) slog.Handler { return logHandler{h.Handler.WithGroup(name)} }
+
+// texts returns attributes from pairs of a name and a value, without those that have no value.
+func texts(pairs ...string) []attribute.KeyValue {
+	var list []attribute.KeyValue
+	for i := 0; i < len(pairs); i += 2 {
+		if pairs[i+1] != "" {
+			list = append(list, attribute.String(pairs[i], pairs[i+1]))
+		}
+	}
+	return list
 }

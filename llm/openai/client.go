@@ -23,19 +23,15 @@ import (
 type Config struct {
 	// Model names the model. A prefix, as in [Provider.Prefix], selects its provider.
 	// Without one, "glm-…" selects Z.ai, a name with a slash OpenRouter, and any
-	// other name OpenAI or the service at OPENAI_BASE_URL. A short name such as opus is
-	// an alias. Empty means the model of the environment, otherwise that of the only
-	// provider that has a key.
+	// other name OpenAI or the service at OPENAI_BASE_URL. Empty means the model of the
+	// environment, otherwise that of the first provider that has a key.
 	Model  string
 	Getenv func(string) string // returns variables with keys and URLs; nil means os.Getenv
 	// Timeout limits each attempt: the wait for a complete answer or, while an
-	// answer is streamed, for its next piece. 0 means the seconds in
-	// LUX_REQUEST_TIMEOUT_SECS, otherwise DefaultTimeout. A request is not retried if
-	// the provider's Retry-After exceeds Timeout.
-	Timeout time.Duration
-	// MaxAttempts limits the attempts per request. 0 means the number in
-	// LUX_MAX_RETRIES, otherwise DefaultMaxAttempts.
-	MaxAttempts int
+	// answer is streamed, for its next piece. 0 means DefaultTimeout. A request is not
+	// retried if the provider's Retry-After exceeds Timeout.
+	Timeout     time.Duration
+	MaxAttempts int   // maximum attempts per request; 0 means DefaultMaxAttempts
 	MaxBody     int64 // maximum bytes of an answer; 0 means 16 MiB
 	// HTTP makes the requests; nil means a client that does not follow redirects.
 	// A client that does would send the conversation to another service.
@@ -155,8 +151,8 @@ type caller struct {
 func newCaller(at endpoint, cfg Config) caller {
 	c := caller{
 		at: at, http: cfg.HTTP,
-		timeout:     cmp.Or(cfg.Timeout, time.Duration(positive(cfg.Getenv(timeoutVar)))*time.Second, DefaultTimeout),
-		maxAttempts: cmp.Or(cfg.MaxAttempts, positive(cfg.Getenv(attemptsVar)), DefaultMaxAttempts),
+		timeout:     cmp.Or(cfg.Timeout, DefaultTimeout),
+		maxAttempts: cmp.Or(cfg.MaxAttempts, DefaultMaxAttempts),
 		maxBody:     cmp.Or(cfg.MaxBody, defaultMaxBody),
 	}
 	if c.http == nil {

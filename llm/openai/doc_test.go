@@ -8,10 +8,10 @@ import (
 	"go/token"
 	"os"
 	"regexp"
-	"slices"
 	"strings"
 	"testing"
 
+	"github.com/sequent-dev/sequent/internal/gendocs"
 	"github.com/sequent-dev/sequent/llm"
 )
 
@@ -21,29 +21,16 @@ const page = "../../docs/providers.md"
 
 // TestReferenceProviders checks that the tables of docs/providers.md are current.
 func TestReferenceProviders(t *testing.T) {
-	raw, err := os.ReadFile(page)
-	if err != nil {
-		t.Fatal(err)
-	}
-	text := string(raw)
-	for name, want := range map[string]string{
-		"providers": providerTable(), "aliases": aliasTable(), "variables": variableTable(), "quirks": quirkList(), "codes": codeTable(t),
+	for name, text := range map[string]string{
+		"providers": providerTable(), "variables": variableTable(), "quirks": quirkList(), "codes": codeTable(t),
 	} {
-		begin, end := "<!-- begin "+name+": make generate -->\n", "<!-- end "+name+" -->"
-		before, rest, ok := strings.Cut(text, begin)
-		got, after, ended := strings.Cut(rest, end)
-		if !ok || !ended {
-			t.Fatalf("%s has no markers for the %s table", page, name)
-		}
 		if *update {
-			text = before + begin + want + end + after
-		} else if got != want {
-			t.Errorf("the table of %s is stale; run make generate", name)
+			if err := gendocs.WriteSection(page, name, text); err != nil {
+				t.Fatal(err)
+			}
 		}
-	}
-	if *update {
-		if err := os.WriteFile(page, []byte(text), 0o644); err != nil {
-			t.Fatal(err)
+		if err := gendocs.CheckSection(page, name, text); err != nil {
+			t.Error(err)
 		}
 	}
 }
@@ -76,54 +63,25 @@ func providerTable() string {
 	return table("Provider | Model names | Default | Key", rows...)
 }
 
-func aliasTable() string {
-	var rows [][]string
-	for _, a := range aliases() {
-		set := "–"
-		if len(a.vars) > 0 {
-			set = code(a.vars[0])
-		}
-		rows = append(rows, []string{code(a.name), code(a.model), set})
-	}
-	return table("Alias | Model | Variable that sets another", rows...)
-}
-
 func variableTable() string {
-	rows := [][]string{{code(modelVars()[0]), "default model"}}
-	for _, v := range modelVars()[1:] {
-		rows = append(rows, []string{code(v), "default model if none of the variables above is set"})
+	var models []string
+	for _, v := range modelVars() {
+		models = append(models, code(v))
 	}
-	seen := map[string]bool{}
-	for _, a := range aliases() {
-		for i, v := range a.vars {
-			what := "model that the alias " + code(a.name) + " means (default " + code(a.model) + ")"
-			if i > 0 {
-				what = "the same if " + code(a.vars[0]) + " is not set"
-			}
-			if !seen[v] && !slices.Contains(modelVars(), v) {
-				rows = append(rows, []string{code(v), what})
-			}
-			seen[v] = true
-		}
-	}
+	rows := [][]string{{strings.Join(models, ", "), "default model: the first that is set"}}
 	for _, p := range Providers() {
 		for i, v := range p.KeyVars {
-			what := "API key of " + p.Title
 			if i > 0 {
-				what += " if " + code(p.KeyVars[0]) + " is not set"
+				rows = append(rows, []string{code(v), "API key of " + p.Title + " if " + code(p.KeyVars[0]) + " is not set"})
+			} else if p.Keyless {
+				rows = append(rows, []string{code(v), "API key of " + p.Title + ", if it requires one"})
 			}
-			if p.Keyless {
-				what += ", if it requires one"
-			}
-			rows = append(rows, []string{code(v), what})
 		}
 		rows = append(rows, []string{code(p.BaseVar), "base URL of " + p.Title + " (default " + code(p.BaseURL) + ")"})
 	}
 	return table("Variable | Meaning", append(rows,
 		[]string{code("SEQUENT_MODEL_TIMEOUT"), "same as `--model-timeout` (default 1m)"},
 		[]string{code("SEQUENT_MODEL_TRIES"), "same as `--model-tries` (default 3)"},
-		[]string{code(timeoutVar), "timeout of each attempt in seconds, if `--model-timeout` is not set"},
-		[]string{code(attemptsVar), "maximum attempts, if `--model-tries` is not set"},
 		[]string{code(EmbeddingsURL), "base URL of an embeddings service; enables the search of notes by meaning"},
 		[]string{code(EmbeddingsModel), "model of the embeddings service"},
 		[]string{code(EmbeddingsKey), "API key of the embeddings service, if it requires one"},
@@ -199,12 +157,6 @@ func TestPageVariables(t *testing.T) {
 	known := map[string]bool{
 		EmbeddingsURL: true, EmbeddingsModel: true, EmbeddingsKey: true,
 		"SEQUENT_MODEL_TIMEOUT": true, "SEQUENT_MODEL_TRIES": true, // flags
-		timeoutVar: true, attemptsVar: true,
-	}
-	for _, a := range aliases() {
-		for _, v := range a.vars {
-			known[v] = true
-		}
 	}
 	for _, v := range modelVars() {
 		known[v] = true

@@ -186,6 +186,8 @@ func rejectedOption(reported *openai.APIError) option {
 	switch {
 	case strings.Contains(text, "temperature"):
 		return optionTemperature
+	case strings.Contains(text, "tool_choice"):
+		return optionToolChoice
 	case strings.Contains(text, "response_format"), strings.Contains(text, "json_schema"), strings.Contains(text, "requested parameters"):
 		return optionSchema
 	case strings.Contains(text, "not support") || strings.Contains(text, "unsupported"):

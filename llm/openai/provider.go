@@ -16,7 +16,7 @@ type Provider struct {
 	Title   string   // display name
 	Prefix  string   // prefix of model names that selects the provider: "ollama:"
 	Models  string   // description of the names that select it without the prefix; empty for none
-	Model   string   // its model, as --model takes it, where no model is configured and no other provider has a key
+	Model   string   // its model, as --model takes it, where no model is configured
 	BaseURL string   // default base URL
 	BaseVar string   // variable that overrides BaseURL
 	KeyVars []string // variables with the API key; the first that is set wins
@@ -64,29 +64,15 @@ func withVendor(vendor string, names []string) []string {
 	return names
 }
 
-// Providers returns all known providers. The last one is the default for names
-// that select no other.
+// Providers returns all known providers. Without a configured model, the first that has a
+// key is used.
 func Providers() []Provider {
 	return []Provider{
-		{
-			Title: "OpenRouter", Prefix: "openrouter:", Models: "names with a slash", Model: "anthropic/claude-sonnet-4.5",
-			BaseURL: "https://openrouter.ai/api/v1", BaseVar: "OPENROUTER_BASE_URL", KeyVars: []string{"OPENROUTER_API_KEY"},
-			maxTokens: "max_tokens", structured: bySchema, maxTemperature: 2,
-			// Without it, OpenRouter may select a host that ignores the schema.
-			withSchema: []field{{"provider", json.RawMessage(`{"require_parameters":true}`)}},
-			noQuota:    []string{"402"},
-			quirks:     []modelQuirks{{prefixes: withVendor("openai/", reasoners()), noTemperature: true}},
-		},
 		{
 			Title: "Z.ai", Prefix: "zai:", Models: "names that begin with `glm-`", Model: "glm-4.7",
 			BaseURL: "https://api.z.ai/api/paas/v4", BaseVar: "ZAI_BASE_URL", KeyVars: []string{"ZAI_API_KEY", "Z_AI_API_KEY"},
 			maxTokens: "max_tokens", structured: byObject, noUsageFlag: true, maxTemperature: 1,
 			noQuota: []string{"1113", "1308", "1309"}, // no balance, quota used up, plan expired
-		},
-		{
-			Title: "Ollama", Prefix: "ollama:", Model: "ollama:qwen3",
-			BaseURL: "http://localhost:11434/v1", BaseVar: "OLLAMA_BASE_URL", KeyVars: []string{"OLLAMA_API_KEY"}, Keyless: true,
-			maxTokens: "max_tokens", structured: bySchema, maxTemperature: 2,
 		},
 		{
 			Title: "OpenAI", Prefix: "openai:", Models: "all other names", Model: "gpt-5.4-mini",
@@ -98,7 +84,51 @@ func Providers() []Provider {
 				{prefixes: reasoners(), noTemperature: true},
 			},
 		},
+		{
+			Title: "OpenRouter", Prefix: "openrouter:", Models: "names with a slash", Model: "anthropic/claude-sonnet-4.5",
+			BaseURL: "https://openrouter.ai/api/v1", BaseVar: "OPENROUTER_BASE_URL", KeyVars: []string{"OPENROUTER_API_KEY"},
+			maxTokens: "max_tokens", structured: bySchema, maxTemperature: 2,
+			// Without it, OpenRouter may select a host that ignores the schema.
+			withSchema: []field{{"provider", json.RawMessage(`{"require_parameters":true}`)}},
+			noQuota:    []string{"402"},
+			quirks:     []modelQuirks{{prefixes: withVendor("openai/", reasoners()), noTemperature: true}},
+		},
+		{
+			Title: "Ollama", Prefix: "ollama:", Model: "ollama:qwen3",
+			BaseURL: "http://localhost:11434/v1", BaseVar: "OLLAMA_BASE_URL", KeyVars: []string{"OLLAMA_API_KEY"}, Keyless: true,
+			maxTokens: "max_tokens", structured: bySchema, maxTemperature: 2,
+		},
 	}
+}
+
+// choose returns the name of the model to use: name or, if that is empty, the model of
+// the environment or of the first provider that has a key. Without any, the error has the
+// code [llm.CodeNoModel].
+func choose(name string, getenv func(string) string) (string, error) {
+	for _, v := range modelVars() {
+		name = cmp.Or(name, getenv(v))
+	}
+	for _, p := range Providers() {
+		if name == "" && p.key(getenv) != "" {
+			name = p.Model
+		}
+	}
+	if name == "" {
+		return "", &llm.Error{Code: llm.CodeNoModel, Msg: "no model is configured", Fix: "pass a model name, or set SEQUENT_MODEL"}
+	}
+	return name, nil
+}
+
+// modelVars returns the environment variables with the default model, in the order in which
+// they apply. The first is that of lux-mcp, the program of seed 002.
+func modelVars() []string { return []string{"LUX_MODEL_NORMAL", "SEQUENT_MODEL"} }
+
+// key returns the API key of the environment.
+func (p Provider) key(getenv func(string) string) (key string) {
+	for _, v := range p.KeyVars {
+		key = cmp.Or(key, strings.TrimSpace(getenv(v)))
+	}
+	return key
 }
 
 // resolve returns the provider that a model name selects, and the provider's own
@@ -136,10 +166,7 @@ type endpoint struct {
 
 // endpoint reads the URL and the key from the environment.
 func (p Provider) endpoint(getenv func(string) string) (endpoint, error) {
-	at := endpoint{Provider: p, url: cmp.Or(getenv(p.BaseVar), p.BaseURL)}
-	for _, v := range p.KeyVars {
-		at.key = cmp.Or(at.key, strings.TrimSpace(getenv(v)))
-	}
+	at := endpoint{Provider: p, url: cmp.Or(getenv(p.BaseVar), p.BaseURL), key: p.key(getenv)}
 	u, err := url.Parse(at.url)
 	switch {
 	case err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "":

@@ -20,6 +20,7 @@ const (
 	optionSchema      option = "response_format"
 	optionMaxTokens   option = "max_tokens"
 	optionImages      option = "images"
+	optionToolChoice  option = "tool_choice"
 )
 
 // otherMaxTokens returns the newer name of the limit for the older one, and vice
@@ -38,7 +39,7 @@ func (c *Client) request(r llm.Request) (openai.ChatCompletionRequest, []field) 
 	var extra []field
 	var images []llm.Image // of the results since the last other message
 	for i, m := range r.Messages {
-		q.Messages = append(q.Messages, message(m))
+		q.Messages = append(q.Messages, toWire(m))
 		images = append(images, m.Images...)
 		// The protocol has no images in results, and nothing may come between results.
 		if last := i+1 == len(r.Messages) || r.Messages[i+1].Role != llm.Result; last && len(images) > 0 {
@@ -57,6 +58,9 @@ func (c *Client) request(r llm.Request) (openai.ChatCompletionRequest, []field) 
 	}
 	if len(q.Tools) > 0 {
 		q.ReasoningEffort = c.quirks.toolEffort
+		if r.NoCalls && !c.rejects(optionToolChoice) {
+			q.ToolChoice = "none"
+		}
 	}
 	if r.Schema != nil {
 		extra = append(extra, c.schema(&q, *r.Schema)...)
@@ -115,7 +119,8 @@ func pictures(images []llm.Image) openai.ChatCompletionMessage {
 	return openai.ChatCompletionMessage{Role: openai.ChatMessageRoleUser, MultiContent: parts}
 }
 
-func message(m llm.Message) openai.ChatCompletionMessage {
+// toWire converts a message to the provider's form.
+func toWire(m llm.Message) openai.ChatCompletionMessage {
 	w := openai.ChatCompletionMessage{Role: string(m.Role), Content: m.Text, ToolCallID: m.CallID}
 	if m.Role == llm.Result {
 		w.Content = cmp.Or(m.Text, "(nothing)") // the library omits an empty text

@@ -22,52 +22,77 @@ func (c *Client) chat(ctx context.Context, r llm.Request) (llm.Response, *failur
 	defer cancel()
 	q, extra := c.request(r)
 	x := &exchange{http: c.http, extra: extra, limit: c.maxBody, timer: timer}
-	res, err := x.client(c.at).CreateChatCompletion(ctx, q)
-	if _, ok := errors.AsType[*json.UnmarshalTypeError](err); ok && x.status < 300 {
-		res, err = decode(x.body.Bytes())
-	}
-	if err != nil {
+	_, err := x.client(c.at).CreateChatCompletion(ctx, q)
+	// The library is stricter about types than some services are.
+	if _, ok := errors.AsType[*json.UnmarshalTypeError](err); err != nil && (!ok || x.status >= 300) {
 		return llm.Response{}, c.failed(ctx, x, err)
 	}
-	return c.whole(ctx, x, res)
+	return c.whole(ctx, x)
 }
 
-// whole converts an answer that was not streamed.
-func (c *Client) whole(ctx context.Context, x *exchange, res openai.ChatCompletionResponse) (llm.Response, *failure) {
-	// The members that the library does not decode.
-	var more struct {
-		Error   *openai.APIError `json:"error"`
-		Choices []struct {
-			Message struct {
-				Reasoning json.RawMessage `json:"reasoning"`
-			} `json:"message"`
-		} `json:"choices"`
-	}
-	// The library has decoded the JSON; members of other types are ignored.
-	_ = json.NewDecoder(&x.body).Decode(&more)
+// whole returns the answer in a body that is not a stream.
+func (c *Client) whole(ctx context.Context, x *exchange) (llm.Response, *failure) {
+	var res chunk
+	err := json.NewDecoder(&x.body).Decode(&res)
 	switch {
-	case more.Error != nil:
-		return llm.Response{}, c.failed(ctx, x, more.Error)
-	case len(res.Choices) == 0:
-		return llm.Response{}, &failure{retryable: true, err: c.badAnswer(errors.New("no choices"))}
+	case err == nil && res.Error != nil:
+		return llm.Response{}, c.failed(ctx, x, res.Error)
+	case err == nil && len(res.Choices) == 0:
+		err = errors.New("no choices")
+	}
+	if err != nil {
+		return llm.Response{}, &failure{retryable: true, err: c.badAnswer(err)}
 	}
 	in := res.Choices[0]
-	var text strings.Builder
-	text.WriteString(in.Message.Content)
-	for _, part := range in.Message.MultiContent {
-		text.WriteString(part.Text)
-	}
-	a := assembly{reason: string(in.FinishReason), refusal: in.Message.Refusal, model: res.Model, usage: &res.Usage}
-	reasoning, answer := split(text.String())
-	if a.reasoning.WriteString(in.Message.ReasoningContent); len(more.Choices) > 0 && a.reasoning.Len() == 0 {
-		a.reasoning.WriteString(textOf(more.Choices[0].Message.Reasoning))
-	}
-	a.reasoning.WriteString(reasoning)
+	a := assembly{reason: in.FinishReason, refusal: in.Message.Refusal, model: res.Model, usage: res.Usage}
+	reasoning, answer := split(string(in.Message.Content))
+	a.reasoning.WriteString(in.Message.reasoning() + reasoning)
 	a.text.WriteString(answer)
-	for _, call := range toolCalls(in.Message.ToolCalls) {
+	for _, call := range in.Message.ToolCalls {
 		a.add(call)
 	}
 	return c.finish(&a)
+}
+
+// A chunk is an answer, or a piece of a streamed one.
+type chunk struct {
+	Model   string           `json:"model"`
+	Error   *openai.APIError `json:"error"`
+	Usage   *openai.Usage    `json:"usage"`
+	Choices []struct {
+		Delta        message `json:"delta"`   // of a stream
+		Message      message `json:"message"` // of a complete answer
+		FinishReason string  `json:"finish_reason"`
+	} `json:"choices"`
+}
+
+// A message is what a model says, or a piece of it.
+type message struct {
+	Content          content         `json:"content"`
+	Refusal          string          `json:"refusal"`
+	ReasoningContent string          `json:"reasoning_content"`
+	Reasoning        json.RawMessage `json:"reasoning"`
+	ToolCalls        []toolCall      `json:"tool_calls"`
+}
+
+// reasoning returns the reasoning in the member that the service uses.
+func (m message) reasoning() string { return cmp.Or(m.ReasoningContent, textOf(m.Reasoning)) }
+
+// content is a text: a string, or a list of parts with texts.
+type content string
+
+// UnmarshalJSON reads both forms.
+func (c *content) UnmarshalJSON(raw []byte) error {
+	var parts []struct {
+		Text string `json:"text"`
+	}
+	if json.Unmarshal(raw, &parts) != nil {
+		return json.Unmarshal(raw, (*string)(c))
+	}
+	for _, part := range parts {
+		*c += content(part.Text)
+	}
+	return nil
 }
 
 // textOf returns the text of a JSON string, and "" for any other value.
@@ -77,21 +102,29 @@ func textOf(raw json.RawMessage) string {
 	return s
 }
 
-// A chunk is a piece of a streamed answer.
-type chunk struct {
-	Model   string           `json:"model"`
-	Error   *openai.APIError `json:"error"`
-	Usage   *openai.Usage    `json:"usage"`
-	Choices []struct {
-		Delta struct {
-			Content          string          `json:"content"`
-			Refusal          string          `json:"refusal"`
-			ReasoningContent string          `json:"reasoning_content"`
-			Reasoning        json.RawMessage `json:"reasoning"`
-			ToolCalls        []toolCall      `json:"tool_calls"`
-		} `json:"delta"`
-		FinishReason string `json:"finish_reason"`
-	} `json:"choices"`
+// A toolCall is a call, or a piece of one.
+type toolCall struct {
+	Index    *int   `json:"index"`
+	ID       string `json:"id"`
+	Function struct {
+		Name      string       `json:"name"`
+		Arguments argumentText `json:"arguments"`
+	} `json:"function"`
+}
+
+// An argumentText is the arguments of a call, or a piece of them. In the protocol they are a
+// string that contains an object; some services send the object itself.
+type argumentText string
+
+// UnmarshalJSON reads a string. It keeps any other value as it is written.
+func (a *argumentText) UnmarshalJSON(raw []byte) error {
+	var s string
+	if json.Unmarshal(raw, &s) == nil { // also null
+		*a = argumentText(s)
+	} else {
+		*a = argumentText(raw)
+	}
+	return nil
 }
 
 // stream makes one attempt to get an answer in pieces. It passes them to emit
@@ -147,9 +180,8 @@ func (c *Client) stream(ctx context.Context, r llm.Request, emit func(llm.Event)
 			a.usage = piece.Usage
 		}
 		for _, in := range piece.Choices {
-			reasoning, text := sp.add(in.Delta.Content)
-			reasoning = cmp.Or(in.Delta.ReasoningContent, textOf(in.Delta.Reasoning)) + reasoning
-			if !emitPiece(reasoning, text) {
+			reasoning, text := sp.add(string(in.Delta.Content))
+			if !emitPiece(in.Delta.reasoning()+reasoning, text) {
 				return nil
 			}
 			a.refusal += in.Delta.Refusal
@@ -165,11 +197,7 @@ func (c *Client) stream(ctx context.Context, r llm.Request, emit func(llm.Event)
 
 // unstreamed emits a complete answer that the service sent instead of a stream.
 func (c *Client) unstreamed(ctx context.Context, x *exchange, emit func(llm.Event) bool) *failure {
-	res, err := decode(x.body.Bytes())
-	if err != nil {
-		return &failure{retryable: true, err: c.badAnswer(err)}
-	}
-	answer, f := c.whole(ctx, x, res)
+	answer, f := c.whole(ctx, x)
 	if f != nil || answer.Message.Text != "" && !emit(llm.Event{Text: answer.Message.Text}) {
 		return f
 	}

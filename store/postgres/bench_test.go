@@ -4,6 +4,7 @@ package postgres
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"sync"
@@ -15,7 +16,6 @@ import (
 
 	"github.com/sequent-dev/sequent"
 	"github.com/sequent-dev/sequent/internal/pgtest"
-	"github.com/sequent-dev/sequent/storetest"
 )
 
 // BenchmarkAppend measures durable appends through the engine by clients that each
@@ -97,9 +97,9 @@ func newMinimalLoop(b *testing.B, url string, clients int) *minimalLoop {
 		b.Fatal(err)
 	}
 	if _, err := pool.Exec(b.Context(), `
-		INSERT INTO tool_sessions (owner, id, epoch, version, len, updated, period, created, scope, state, title, dialect,
-			conclusion, labels)
-		SELECT '', n::text, n, 1, 0, 0, 0, 0, '', 'active', 'a title', '', '', '' FROM generate_series(1, 64) n`); err != nil {
+		INSERT INTO tool_sessions (part, owner, id, epoch, version, len, entries, branches, revisions, notes, bytes, head, seal,
+			updated, period, created, expires, scope, project, state, request_key, request_digest, header)
+		SELECT 0, '', n::text, n, 1, 0, 0, 0, 0, 0, 0, '', '', 0, 0, 0, 0, '', '', 'active', '', '', '{}' FROM generate_series(1, 64) n`); err != nil {
 		b.Fatal(err)
 	}
 	l := &minimalLoop{pool: pool, jobs: make(chan job, clients), seqs: make([]int64, clients)}
@@ -134,55 +134,64 @@ func (l *minimalLoop) run(ctx context.Context) {
 			}
 		}
 		var keys, seqs, totals, ats []int64
-		var more []bool
+		var final []bool
 		var texts []string
 		for _, j := range batch {
 			l.seqs[j.client]++
 			keys, seqs = append(keys, int64(j.client+1)), append(seqs, l.seqs[j.client])
 			totals, ats = append(totals, 100), append(ats, time.Now().UnixMicro())
-			more, texts = append(more, true), append(texts, j.text)
+			final, texts = append(final, false), append(texts, j.text)
 		}
 		_, err := l.pool.Exec(ctx, `
 			WITH w AS (
 				SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[], $5::boolean[], $6::text[])
-				AS w (key, seq, total, at, more, text)
+				AS w (key, seq, total, at, final, text)
 			), u AS (
-				UPDATE tool_sessions s SET version = w.seq, len = w.seq, updated = w.at FROM w WHERE s.key = w.key
+				UPDATE tool_sessions s SET version = w.seq, len = w.seq, updated = w.at, period = w.at >> 24 FROM w WHERE s.part = 0 AND s.key = w.key
 			)
-			INSERT INTO thoughts (session, seq, number, total, after, at, more, text)
-			SELECT key, seq, seq, total, seq - 1, at, more, text FROM w`, keys, seqs, totals, ats, more, texts)
+			INSERT INTO tool_log (part, session, n, kind, seq, number, total, after, supersedes, at, final, text, note, salt, hash, rest)
+			SELECT 0, key, seq, 'thought', seq, seq, total, seq - 1, 0, at, final, text, '', '', '', '{}' FROM w`, keys, seqs, totals, ats, final, texts)
 		for _, j := range batch {
 			j.done <- err
 		}
 	}
 }
 
-// BenchmarkSearchForms measures searches of a store of 100,000 thoughts, or 10,000 with
-// -short.
-func BenchmarkSearchForms(b *testing.B) {
-	n := 100_000
-	if testing.Short() {
-		n = 10_000
-	}
-	s := openAt(b, server.Schema(b))
-	defer s.Close()
-	storetest.BenchmarkSearch(b, s, n, func() {
-		for {
-			if complete, err := s.indexAll(b.Context()); err != nil {
-				b.Fatal(err)
-			} else if complete {
-				break
-			}
-			time.Sleep(100 * time.Millisecond)
-		}
-		if _, err := s.pool.Exec(b.Context(), "VACUUM (ANALYZE)"); err != nil {
-			b.Fatal(err)
+// BenchmarkCitus measures durable appends to a store on a Citus cluster, in turns with one on a
+// single server, in appends per second.
+func BenchmarkCitus(b *testing.B) {
+	one, cluster := pgtest.Server{Durable: true}, pgtest.Citus{Durable: true}
+	b.Cleanup(func() {
+		if err := errors.Join(one.Stop(), cluster.Stop()); err != nil {
+			b.Error(err)
 		}
 	})
-}
-
-func BenchmarkFirstRecall(b *testing.B) {
-	s := openAt(b, server.Schema(b))
-	b.Cleanup(func() { s.Close() })
-	storetest.BenchmarkFirstRecall(b, s)
+	text := strings.Repeat("a thought of some size ", 9)[:200]
+	for _, clients := range []int{8, 64} {
+		var stores []func(int) error
+		for _, url := range []string{one.Schema(b), cluster.Schema(b)} {
+			s := openAt(b, url)
+			b.Cleanup(func() { s.Close() })
+			e := sequent.New(sequent.Config{Store: s})
+			add := func(client int) error {
+				_, err := e.Ensure(b.Context(), sequent.ID(fmt.Sprint(client)), adding(text))
+				return err
+			}
+			stores = append(stores, add)
+			measure(b, clients, clients, add) // begins the sessions
+		}
+		b.Run(fmt.Sprint(clients), func(b *testing.B) {
+			var took [2]time.Duration
+			const alternateAfter = 500
+			for left := b.N; left > 0; left -= alternateAfter {
+				for i, add := range stores {
+					took[i] += measure(b, clients, min(left, alternateAfter), add)
+				}
+			}
+			b.ReportMetric(float64(b.N)/took[0].Seconds(), "one/s")
+			b.ReportMetric(float64(b.N)/took[1].Seconds(), "citus/s")
+			b.ReportMetric(took[0].Seconds()/took[1].Seconds(), "ratio")
+			b.ReportMetric(0, "ns/op")
+		})
+	}
 }

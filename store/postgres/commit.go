@@ -2,112 +2,376 @@ package postgres
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
+	"slices"
+	"sync"
+	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/stdlib"
 
 	"github.com/sequent-dev/sequent"
-	"github.com/sequent-dev/sequent/store/internal/record"
+	"github.com/sequent-dev/sequent/store/sqlstore"
+)
+
+const (
+	// maxThoughtBytes is well below PostgreSQL's limit of 1 GB for a message.
+	maxThoughtBytes = 200 << 20
+
+	// lockTimeout bounds the wait for a lock of a statement that waits for no session: for the
+	// insertion of a session with the same key, or a lock on a table.
+	lockTimeout = 250 * time.Millisecond
+	// remoteTimeout is the same for a whole statement on Citus, whose shard may be moving.
+	remoteTimeout = time.Second
+	// sessionTimeout bounds the wait for a session. After it, the connection serves others.
+	sessionTimeout = 100 * time.Millisecond
 )
 
 // Commit implements [sequent.Store].
 //
-// It stores the writes with statements that it sends at once: one transaction and one round
-// trip, however many parts they are of; on Citus, a transaction for each part. The statements
-// leave out writes whose session has changed since their base or is locked by another process.
-// Those are skipped, as [sequent.Write.Try] allows, or follow one by one, each in a
-// transaction that locks the session while Rebase is called.
+// One statement stores all writes whose sessions are at their bases and not locked by another
+// process. On Citus a transaction for each worker does. The others follow side by side, each in
+// a transaction that locks the session while Rebase is called.
+//
+// An attempt is repeated if the connection breaks. It stores nothing that is stored already:
+// it sees its own hash in the log.
 func (s *Store) Commit(ctx context.Context, batch []*sequent.Write) error {
-	if err := s.checkOpen(ctx); err != nil || len(batch) == 0 {
+	if err := s.checkOpen(ctx); err != nil {
 		return err
 	}
-	var valid []*sequent.Write
+	ctx = context.WithoutCancel(ctx)
+	var left []*sequent.Write
 	for _, w := range batch {
-		if w.Err = record.CheckSize(w, maxThoughtBytes); w.Err == nil {
-			valid = append(valid, w)
+		if w.Err = sqlstore.CheckSize(w, maxThoughtBytes); w.Err == nil {
+			left = append(left, w)
 		}
 	}
-	changed, err := s.commitPieces(ctx, s.groups(s.divide(valid)))
-	s.report(changed)
-	s.reportFailed(batch, err)
-	return s.wrap(ctx, err)
+	switch {
+	case len(left) == 0:
+	case left[0].Wait:
+		s.apart(ctx, left, false)
+	case s.distributed:
+		groups := s.byWorker(ctx, left)
+		sideBySide(len(groups), func(i int) { s.commit(ctx, groups[i], s.inOrder) })
+	default:
+		s.commit(ctx, left, s.together)
+	}
+	return nil
 }
 
-// commitRounds stores several rounds in one transaction, and returns the writes
-// that were stored.
-func (s *Store) commitRounds(ctx context.Context, rounds [][]*sequent.Write) (changed []*sequent.Write, err error) {
-	ctx = context.WithoutCancel(ctx)
-	err = s.retry(ctx, isRetryable, func(ctx context.Context) error {
-		changed = nil
-		options := pgx.TxOptions{BeginQuery: fmt.Sprintf("BEGIN; SET LOCAL lock_timeout = %d", s.statementTimeout.Milliseconds())}
-		return inTx(ctx, s.commits, options, func(tx pgx.Tx) error {
-			for _, round := range rounds {
-				rows, err := s.store(ctx, tx, round)
-				if err != nil {
-					return err
+// commit stores writes at once, and then those apart that are left.
+func (s *Store) commit(ctx context.Context, batch []*sequent.Write, atOnce func(context.Context, []*sequent.Write) (map[*sequent.Write]bool, error)) {
+	stored, err := atOnce(ctx, batch)
+	var keys []sequent.Key
+	var left []*sequent.Write
+	for _, w := range batch {
+		switch {
+		case stored[w]:
+			keys = append(keys, w.Header.Key)
+		case s.isLocked(err): // each waits alone
+			w.Err = sequent.ErrLocked
+		default:
+			left = append(left, w)
+		}
+	}
+	s.feed.Written(keys...)
+	s.apart(ctx, left, isLost(err) && !hadNoEffect(err))
+}
+
+// apart stores writes side by side.
+func (s *Store) apart(ctx context.Context, left []*sequent.Write, sent bool) {
+	sideBySide(len(left), func(i int) {
+		if err := s.wrap(ctx, s.alone(ctx, left[i], sent)); err != nil {
+			left[i].Err = err
+		}
+	})
+}
+
+// sideBySide calls do with 0 to n-1 at the same time. It panics with what one of them panics
+// with, such as a Rebase.
+func sideBySide(n int, do func(i int)) {
+	var running sync.WaitGroup
+	panics := make(chan any, n)
+	for i := range n {
+		running.Go(func() {
+			defer func() {
+				if p := recover(); p != nil {
+					panics <- p
 				}
-				for i, w := range round {
-					stored := rows[i].key != 0
-					if !stored {
-						if stored, err = s.rebase(ctx, tx, w); err != nil {
-							return err
-						}
-					}
-					if stored {
-						changed = append(changed, w)
-					}
-				}
+			}()
+			do(i)
+		})
+	}
+	running.Wait()
+	select {
+	case p := <-panics:
+		panic(p)
+	default:
+	}
+}
+
+// alone stores a write in a transaction of its own. Sent says that an attempt may have stored
+// it already.
+func (s *Store) alone(ctx context.Context, w *sequent.Write, sent bool) error {
+	a := attempt{Store: s, write: w, sent: sent}
+	for wait, deadline := 10*time.Millisecond, time.Now().Add(s.statementTimeout); ; wait = min(2*wait, 500*time.Millisecond) {
+		err := s.retry(ctx, a.run)
+		locked := s.isLocked(err)
+		switch {
+		case locked && !a.waits():
+			return sequent.ErrLocked
+		case locked && time.Now().Add(wait).Before(deadline):
+		case err != nil && a.sent:
+			s.feed.Touched(w.Header.Topic())
+			return uncertain(err)
+		default:
+			return err
+		}
+		select {
+		case <-time.After(wait):
+		case <-s.background.Done():
+			return sqlstore.ErrClosed
+		}
+	}
+}
+
+// An attempt is a write alone.
+type attempt struct {
+	*Store
+	write *sequent.Write
+	sent  bool // a transaction may have stored the write
+}
+
+// waits reports whether the attempt waits for a session that another process has locked, which
+// may be the server's own process of an earlier attempt.
+func (a *attempt) waits() bool { return a.write.Wait || a.sent }
+
+// errAgain says that the session was changed, begun or moved to another server while the
+// transaction saw it as it was.
+var errAgain = &pgconn.PgError{Code: "40001", Message: "the session has changed"}
+
+// run tries once.
+func (a *attempt) run(ctx context.Context) error {
+	if a.waits() { // only some connections wait for sessions
+		a.patient <- struct{}{}
+		defer func() { <-a.patient }()
+	}
+	return a.withConn(ctx, func(c *conn) error {
+		var key int64
+		var b pgx.Batch
+		b.Queue("BEGIN")
+		if a.distributed || a.waits() { // otherwise a batch has tried already
+			a.limit(&b)
+			queueSwap(&b, a.write, &key)
+		}
+		if err := c.send(ctx, &b); err != nil {
+			return err
+		}
+		if key == 0 {
+			if fits, err := a.rebase(ctx, c); !fits || err != nil {
+				return err
 			}
-			return nil
+			var b pgx.Batch
+			a.limit(&b)
+			queueSwap(&b, a.write, &key)
+			if err := c.send(ctx, &b); err != nil {
+				return err
+			}
+			if key == 0 {
+				return errAgain
+			}
+		}
+		b = pgx.Batch{}
+		queueLog(&b, a.write, key)
+		sent := a.sent
+		a.sent = true
+		err := a.finish(ctx, c, &b, a.write.Header.Topic())
+		if err != nil && (!isLost(err) || hadNoEffect(err)) {
+			a.sent = sent
+		}
+		if err == nil {
+			a.feed.Written(a.write.Header.Key)
+		}
+		return err
+	})
+}
+
+// limit limits the time that the next statements of a transaction wait.
+func (a *attempt) limit(b *pgx.Batch) {
+	timeout := lockTimeout
+	if a.waits() {
+		timeout = sessionTimeout
+	}
+	if a.distributed { // workers would have to be told of a lock_timeout
+		b.Queue(fmt.Sprintf("SET LOCAL statement_timeout = %d", remoteTimeout.Milliseconds()))
+	} else {
+		b.Queue(fmt.Sprintf("SET LOCAL lock_timeout = %d", timeout.Milliseconds()))
+	}
+}
+
+// queueSwap adds a statement that changes the row of a session if it is at the base of the write,
+// or inserts it. Then key becomes its key.
+func queueSwap(b *pgx.Batch, w *sequent.Write, key *int64) {
+	values := []any{partOf(w.Header.Key), w.Header.Owner, string(w.Header.ID)}
+	text := insertSession
+	if w.Base.Version > 0 {
+		text = updateSession
+		values = append(values, w.Base.Epoch, int64(w.Base.Version), w.Base.Head[:])
+	}
+	b.Queue(text, packed(append(values, sessionValues(&w.Header)...))...).QueryRow(func(row pgx.Row) error {
+		if err := row.Scan(key); !errors.Is(err, pgx.ErrNoRows) {
+			return err
+		}
+		return nil
+	})
+}
+
+// queueLog adds statements that insert the entries of a write.
+func queueLog(b *pgx.Batch, w *sequent.Write, key int64) {
+	for i := range w.Entries {
+		b.Queue(insertEntry, packed(append([]any{partOf(w.Header.Key), key}, entryValues(&w.Entries[i])...))...)
+	}
+}
+
+// finish sends the last statements of a transaction, tells other processes and commits.
+func (s *Store) finish(ctx context.Context, c *conn, b *pgx.Batch, topics ...sequent.Topic) error {
+	b.Queue(notify, s.channel, s.payload(topics))
+	b.Queue("COMMIT")
+	return c.send(ctx, b)
+}
+
+// isLocked reports whether a statement ended because it waited for a lock too long, or perhaps
+// for that reason.
+func (s *Store) isLocked(err error) bool {
+	return had(err, "55P03") || s.distributed && had(err, "57014")
+}
+
+// rebase locks the session and rebases the write unless it is at its base. It reports whether
+// the write is to be stored.
+func (a *attempt) rebase(ctx context.Context, c *conn) (bool, error) {
+	w, how := a.write, skipLocked
+	if a.waits() {
+		how = lock
+	}
+	r, err := a.database.Find(ctx, c, w.Header.Key, how)
+	if errors.Is(err, sequent.ErrNotFound) {
+		if _, err := a.database.Find(ctx, c, w.Header.Key, ""); err == nil {
+			return false, sequent.ErrLocked
+		} else if !errors.Is(err, sequent.ErrNotFound) {
+			return false, err
+		}
+	} else if err != nil {
+		return false, err
+	}
+	var tail []sequent.Entry
+	if r.Key != 0 {
+		if tail, err = a.database.Log(ctx, c, r, w.Base); err != nil {
+			return false, err
+		}
+	}
+	switch {
+	case a.sent && isStored(w, &r.Header, tail):
+		a.feed.Written(w.Header.Key)
+		return false, nil
+	case r.Header.Position() != w.Base && !w.Rebase(r.Header, tail):
+		return false, nil
+	}
+	if w.Err = sqlstore.CheckSize(w, maxThoughtBytes); w.Err != nil {
+		return false, nil
+	}
+	return true, nil
+}
+
+// isStored reports whether a session has a write.
+func isStored(w *sequent.Write, now *sequent.Header, tail []sequent.Entry) bool {
+	if len(w.Entries) == 0 {
+		return now.Seal == w.Header.Seal
+	}
+	return slices.ContainsFunc(tail, func(e sequent.Entry) bool { return e.Hash == w.Header.Head })
+}
+
+// together stores the writes whose sessions are at their bases and not locked by others.
+func (s *Store) together(ctx context.Context, batch []*sequent.Write) (stored map[*sequent.Write]bool, err error) {
+	var rows, log [][]any
+	topics := make([]sequent.Topic, len(batch))
+	text := changeBatch
+	for i, w := range batch {
+		if w.Base.Version == 0 {
+			text = storeBatch
+		}
+		topics[i] = w.Header.Topic()
+		rows = append(rows, packed(append([]any{
+			partOf(w.Header.Key), w.Header.Owner, string(w.Header.ID), w.Base.Epoch, int64(w.Base.Version), w.Base.Head[:],
+		}, sessionValues(&w.Header)...)))
+		for j := range w.Entries {
+			log = append(log, packed(append([]any{int64(i + 1)}, entryValues(&w.Entries[j])...)))
+		}
+	}
+	stored = make(map[*sequent.Write]bool)
+	err = s.withConn(ctx, func(c *conn) error {
+		args := slices.Concat(arrays(exampleRow, rows), arrays(exampleEntry, log), []any{s.channel, s.payload(topics)})
+		return c.raw(func(c *pgx.Conn) error {
+			found, err := c.Query(ctx, text, args...)
+			if err != nil {
+				return err
+			}
+			var n int
+			_, err = pgx.ForEachRow(found, []any{&n, nil}, func() error {
+				stored[batch[n-1]] = true
+				return nil
+			})
+			return err
 		})
 	})
 	if err != nil {
-		return nil, writeError(err)
+		return nil, err
 	}
-	return changed, nil
+	return stored, nil
 }
 
-// rebase locks the session until the end of the transaction, rebases the write if the session
-// is not at its base, and stores it. It reports whether the write was stored; if it was
-// refused, the reason is in w.Err.
-func (s *Store) rebase(ctx context.Context, tx pgx.Tx, w *sequent.Write) (bool, error) {
-	const maxAttempts = 5 // more than one only if others begin or delete the session
-	p := s.part(w.Header.Owner)
-	for range maxAttempts {
-		now, tail, err := p.load(ctx, tx, w.Header.Key, w.Base, 0, true)
-		exists := err == nil
-		if err != nil && !errors.Is(err, sequent.ErrNotFound) {
-			if errors.Is(err, errDeleted) {
-				continue
-			}
-			return false, err
-		}
-		if exists && now.Position() != w.Base || !exists && w.Base.Version > 0 {
-			if w.Rebase == nil {
-				break
-			}
-			if !w.Rebase(now, exists, tail) {
-				return false, nil
-			}
-		}
-		if w.Err = record.CheckSize(w, maxThoughtBytes); w.Err != nil {
-			return false, nil
-		}
-		rows, err := s.store(ctx, tx, []*sequent.Write{w})
-		if err == nil && rows[0].key == 0 {
-			err = p.checkWriter(ctx, tx)
-			if err == nil && exists && s.distributed {
-				err = movedError{p} // after the session was locked
-			}
-		}
-		if err != nil || rows[0].key != 0 {
-			return err == nil, err
-		}
-	}
-	w.Err = sequent.ErrConflict
-	return false, nil
+// A conn is a connection for commits. It is a [sqlstore.Tx], too.
+type conn struct {
+	tx
+	conn *sql.Conn
 }
 
-// maxThoughtBytes is well below PostgreSQL's limit of 1 GB for a message.
-const maxThoughtBytes = 200 << 20
+// withConn calls do with a connection and ends the transaction in which do has left it.
+func (s *Store) withConn(ctx context.Context, do func(*conn) error) error {
+	sqlConn, err := s.commits.Conn(ctx)
+	if err != nil {
+		return err
+	}
+	c := &conn{tx{sqlConn}, sqlConn}
+	defer func() {
+		_ = c.raw(func(c *pgx.Conn) error { // a connection that fails here is not used again
+			if !c.IsClosed() && c.PgConn().TxStatus() != 'I' {
+				ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
+				defer cancel()
+				_, err := c.Exec(ctx, "ROLLBACK")
+				return err
+			}
+			return nil
+		})
+		_ = sqlConn.Close()
+	}()
+	return do(c)
+}
+
+func (c *conn) raw(do func(*pgx.Conn) error) error {
+	return c.conn.Raw(func(driver any) error { return do(driver.(*stdlib.Conn).Conn()) })
+}
+
+// send sends statements at once and waits for their results.
+func (c *conn) send(ctx context.Context, b *pgx.Batch) error {
+	return c.raw(func(c *pgx.Conn) error {
+		err := c.SendBatch(ctx, b).Close()
+		if data := c.PgConn().CustomData(); err == nil && data[lostCommit] != nil {
+			delete(data, lostCommit)
+			err = errLostCommit
+		}
+		return err
+	})
+}

@@ -1,12 +1,10 @@
 package postgres
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"log/slog"
 	"net"
-	"slices"
 	"strconv"
 
 	"github.com/jackc/pgx/v5"
@@ -19,38 +17,72 @@ import (
 // minVersion is the oldest version of PostgreSQL that the store is tested with.
 const minVersion = 15_00_00
 
-// Diagnose checks the database at address for problems. It changes nothing.
+// Diagnose checks the database at an address for problems. It changes nothing.
 func Diagnose(ctx context.Context, address string) []diagnosis.Finding {
 	var r diagnosis.Report
-	diagnose(ctx, address, &r)
-	return r.Findings
-}
-
-func diagnose(ctx context.Context, address string, r *diagnosis.Report) {
-	fail := func(check string, err error) {
+	if check, err := diagnose(ctx, address, &r); err != nil {
 		e, _ := errors.AsType[*sequent.Error](wrap(ctx, err))
 		r.Error(check, e)
 	}
-	config, parts, err := parse(Config{URL: address})
+	return r.Findings
+}
+
+// diagnose returns the check that failed, and why.
+func diagnose(ctx context.Context, address string, r *diagnosis.Report) (check string, err error) {
+	config, _, err := parse(Config{URL: address})
 	if err != nil {
-		fail("address", err)
-		return
+		return "address", err
 	}
-	conn, err := pgx.ConnectConfig(ctx, config.ConnConfig)
+	conn, err := pgx.ConnectConfig(ctx, config)
 	if err != nil {
-		fail("server", err)
-		return
+		return "server", err
 	}
 	defer conn.Close(context.WithoutCancel(ctx)) //nolint:errcheck // it only reads
-	var version, encoding, commit string
-	var number int
-	var standby bool
+	if err := diagnoseServer(ctx, conn, r); err != nil {
+		return "server", err
+	}
+	if err := diagnoseStandbys(ctx, conn, severalServers(&config.Config), r); err != nil {
+		return "standbys", err
+	}
+	p, err := find(ctx, conn)
+	switch {
+	case err != nil:
+		return "format", err
+	case !p.has:
+		r.OK("format", "no tables; they are created at the first start")
+		return "", nil
+	}
+	r.OK("format", "%s", p.comment)
+	if p.isDistributed() {
+		if err := diagnoseNodes(ctx, conn, r); err != nil {
+			return "nodes", err
+		}
+	}
+	s, err := Open(ctx, Config{URL: address, Connections: 2, Logger: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		return "tables", err
+	}
+	defer s.Close() //nolint:errcheck // it only reads
+	return "search", r.Sample(ctx, s, "REINDEX TABLE tool_log")
+}
+
+// diagnoseServer checks the version, durability, connections, time-outs and privileges.
+func diagnoseServer(ctx context.Context, conn *pgx.Conn, r *diagnosis.Report) error {
+	const perProcess = 10 // 8 for calls, the listener, and one while starting
+	var version, commit, statement, idle string
+	var number, limit, used int
+	var standby, mayCreate, mayWrite bool
 	if err := conn.QueryRow(ctx, `
-		SELECT current_setting('server_version'), current_setting('server_version_num')::integer,
-			current_setting('server_encoding'), current_setting('synchronous_commit'), pg_is_in_recovery()`,
-	).Scan(&version, &number, &encoding, &commit, &standby); err != nil {
-		fail("server", err)
-		return
+		SELECT current_setting('server_version'), current_setting('server_version_num')::integer, pg_is_in_recovery(),
+			current_setting('synchronous_commit'), current_setting('statement_timeout'), current_setting('idle_in_transaction_session_timeout'),
+			current_setting('max_connections')::integer - current_setting('superuser_reserved_connections')::integer,
+			(SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'client backend'),
+			coalesce(has_schema_privilege(current_schema(), 'CREATE'), FALSE),
+			(SELECT coalesce(bool_and(has_table_privilege(t, p)), FALSE)
+				FROM unnest(ARRAY[to_regclass('tool_sessions'), to_regclass('tool_log'), to_regclass('tool_values')]) t,
+					unnest(ARRAY['SELECT', 'INSERT', 'UPDATE', 'DELETE']) p)`,
+	).Scan(&version, &number, &standby, &commit, &statement, &idle, &limit, &used, &mayCreate, &mayWrite); err != nil {
+		return err
 	}
 	switch {
 	case number < minVersion:
@@ -60,60 +92,10 @@ func diagnose(ctx context.Context, address string, r *diagnosis.Report) {
 	default:
 		r.OK("server", "PostgreSQL %s", version)
 	}
-	if encoding != "UTF8" {
-		r.Fail("encoding", "create a database with the encoding UTF8", "%s, which cannot represent all texts", encoding)
-	} else {
-		r.OK("encoding", "%s", encoding)
-	}
 	if commit == "off" {
 		r.Warn("durability", "SET synchronous_commit = on", "synchronous_commit is off: a crash of the server may lose the latest thoughts")
 	} else {
 		r.OK("durability", "synchronous_commit is %s", commit)
-	}
-	if err := diagnoseStandbys(ctx, conn, severalServers(&config.ConnConfig.Config), r); err != nil {
-		fail("standbys", err)
-		return
-	}
-	if err := diagnoseSettings(ctx, conn, r); err != nil {
-		fail("settings", err)
-		return
-	}
-	l, err := find(ctx, conn, parts)
-	if err != nil {
-		fail("format", err)
-		return
-	}
-	switch format := l.format(); {
-	case format == 0:
-		r.OK("format", "no tables; they are created at the first start or by sequent migrate")
-	case format < latest:
-		r.OK("format", "format %d, migrated to %d at the next start or by sequent migrate", format, latest)
-	default:
-		r.OK("format", "format %d", format)
-		if err := diagnoseTables(ctx, conn, l, r); err != nil {
-			fail("tables", err)
-			return
-		}
-		if err := diagnoseSearch(ctx, conn, l, address, r); err != nil {
-			fail("search", err)
-		}
-	}
-}
-
-// diagnoseSettings checks connections, timeouts and privileges.
-func diagnoseSettings(ctx context.Context, conn *pgx.Conn, r *diagnosis.Report) error {
-	const perProcess = 10 // a pool of 8, the listener, and one while starting
-	var limit, used int
-	var statement, idle string
-	var mayCreate, mayIdentify bool
-	if err := conn.QueryRow(ctx, `
-		SELECT current_setting('max_connections')::integer - current_setting('superuser_reserved_connections')::integer,
-			(SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'client backend'),
-			current_setting('statement_timeout'), current_setting('idle_in_transaction_session_timeout'),
-			coalesce(has_schema_privilege(current_schema(), 'CREATE'), FALSE),
-			has_function_privilege('pg_control_system()', 'EXECUTE')`,
-	).Scan(&limit, &used, &statement, &idle, &mayCreate, &mayIdentify); err != nil {
-		return err
 	}
 	if limit-used < perProcess {
 		r.Warn("connections", "raise max_connections, or start fewer processes",
@@ -127,184 +109,80 @@ func diagnoseSettings(ctx context.Context, conn *pgx.Conn, r *diagnosis.Report) 
 	} else {
 		r.OK("time-outs", "%s for a statement, %s for an idle transaction", statement, idle)
 	}
-	if !mayCreate {
-		r.Warn("rights", "GRANT CREATE ON SCHEMA … TO this user, or run sequent migrate as a user with this privilege",
-			"this user may not create tables, so the store cannot be created or migrated")
-	}
-	if !mayIdentify { // see checkServer
-		r.Warn("server identity", "GRANT EXECUTE ON FUNCTION pg_control_system() TO this user",
-			"this user may not call pg_control_system(), so processes do not notice that the store was moved from another server; then searches miss new thoughts")
-	} else {
-		r.OK("server identity", "known; a move from another server is noticed")
+	switch {
+	case mayWrite:
+		r.OK("tables", "readable and writable")
+	case mayCreate:
+	default:
+		r.Warn("rights", "GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA … TO this user, or GRANT CREATE ON SCHEMA … for the first start",
+			"this user may neither create the tables nor read and write all of them")
 	}
 	return nil
 }
 
-// diagnoseTables checks the privileges on the tables and the backlog of the index,
-// for a store of the latest format.
-func diagnoseTables(ctx context.Context, conn *pgx.Conn, l *layout, r *diagnosis.Report) error {
-	const maxCounted = 100_000
-	var mayWrite bool
-	var tables []string
-	for _, p := range l.parts {
-		for _, name := range []string{"tool_sessions", "thoughts", "entries", "thought_words", "index_state", "refusals", "shares", "tickets"} {
-			tables = append(tables, p.table(name))
-		}
-	}
+// diagnoseStandbys checks that a fail-over would lose nothing, if the server has standbys or
+// should have them: commits wait for them, or expected is true, because the address has more
+// than one server.
+func diagnoseStandbys(ctx context.Context, conn *pgx.Conn, expected bool, r *diagnosis.Report) error {
+	const check, fix = "standbys", "ALTER SYSTEM SET synchronous_standby_names = 'FIRST 1 (NAME, …)' on the primary, and reload (docs/scaling.md)"
+	var names, commit string
+	var connected, hidden, waited int
+	// A user without the role pg_read_all_stats sees that there are standbys, and not more.
 	if err := conn.QueryRow(ctx, `
-		SELECT bool_and(has_table_privilege(t, 'SELECT') AND has_table_privilege(t, 'INSERT')
-			AND has_table_privilege(t, 'UPDATE') AND has_table_privilege(t, 'DELETE'))
-		FROM unnest($1::text[]) AS t`, tables).Scan(&mayWrite); err != nil {
+		SELECT current_setting('synchronous_standby_names'), current_setting('synchronous_commit'),
+			count(r.pid), count(r.pid) FILTER (WHERE r.sync_state IS NULL), count(r.pid) FILTER (WHERE r.sync_state IN ('sync', 'quorum'))
+		FROM (SELECT) one LEFT JOIN pg_stat_replication r ON TRUE`,
+	).Scan(&names, &commit, &connected, &hidden, &waited); err != nil {
 		return err
-	}
-	if !mayWrite {
-		r.Fail("tables", "GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA … TO this user",
-			"this user may not read and write all tables")
-	} else {
-		r.OK("tables", "readable and writable")
-	}
-	behind := 0
-	for _, p := range l.parts {
-		var n int
-		if err := conn.QueryRow(ctx, p.sql(`
-			SELECT count(*) FROM (
-				SELECT FROM schema.thoughts t, schema.index_state s WHERE (t.tx, t.id) > (s.tx, s.id) LIMIT $1
-			) AS missing`), maxCounted).Scan(&n); err != nil {
-			return err
-		}
-		behind += n
 	}
 	switch {
-	case behind == 0:
-		r.OK("search index", "complete")
-	case behind < maxCounted:
-		r.OK("search index", "%d thoughts are not indexed yet; searches read them instead", behind)
+	case names == "" && connected == 0 && expected:
+		r.Warn(check, fix, "the address has several servers, but no standby is connected to this one: a fail-over would lose thoughts")
+	case names == "" && connected > 0:
+		r.Warn(check, fix, "commits do not wait for the connected standbys (%d): a fail-over may lose the latest thoughts", connected)
+	case names == "":
+	case waited == 0 && hidden == 0:
+		r.Warn(check, "start the standby, or set synchronous_standby_names to '' and reload until it is back",
+			"commits wait for %s, and none of them is connected: nothing can be stored", names)
+	case commit == "local" || commit == "off":
+		r.Warn(check, "SET synchronous_commit = on", "synchronous_commit is %s, so commits do not wait for %s: a fail-over may lose the latest thoughts", commit, names)
 	default:
-		r.Warn("search index", "check that a serving process is running: it updates the index",
-			"%d thoughts or more are not indexed, which slows searches down", maxCounted)
+		r.OK(check, "commits wait for %s", names)
 	}
 	return nil
 }
 
-// diagnoseSearch checks the search index against the thoughts, and that searches find
-// what is stored.
-func diagnoseSearch(ctx context.Context, conn *pgx.Conn, l *layout, address string, r *diagnosis.Report) error {
-	for _, p := range l.parts {
-		if err := p.diagnoseIndex(ctx, conn, r); err != nil {
-			return err
+// severalServers reports whether an address has more than one server. The driver's
+// fallbacks are also the same server without TLS.
+func severalServers(config *pgconn.Config) bool {
+	for _, f := range config.Fallbacks {
+		if f.Host != config.Host || f.Port != config.Port {
+			return true
 		}
 	}
-	s, err := open(ctx, Config{URL: address, Connections: 2, Logger: slog.New(slog.DiscardHandler)})
-	if err != nil {
-		return err
-	}
-	defer s.Close() //nolint:errcheck // it only reads
-	if err := s.diagnoseParts(ctx, conn, r); err != nil {
-		return err
-	}
-	fix := l.parts[0].repairIndex()
-	if len(l.parts) > 1 {
-		fix = "for each part, as here for the first one: " + fix
-	}
-	return r.Sample(ctx, s, fix)
+	return false
 }
 
-// repairIndex is what to do if the search index of the part is wrong.
-func (p *part) repairIndex() string {
-	return p.sql("run TRUNCATE schema.thought_words; UPDATE schema.index_state SET tx = '0', id = 0, docs = 0, tokens = 0; " +
-		"a serving process makes the index again")
-}
-
-// diagnoseIndex checks the search index of a part against its thoughts.
-func (p *part) diagnoseIndex(ctx context.Context, conn *pgx.Conn, r *diagnosis.Report) error {
-	const maxCounted = 1000
-	var missing int
-	err := conn.QueryRow(ctx, p.sql(`
-		SELECT count(*) FROM (
-			SELECT FROM schema.thoughts t, schema.index_state s
-			WHERE (t.tx, t.id) <= (s.tx, s.id) AND NOT EXISTS (SELECT FROM schema.thought_words w WHERE w.id = t.id) LIMIT $1
-		) AS missing`), maxCounted).Scan(&missing)
-	if e, ok := errors.AsType[*pgconn.PgError](err); ok && e.Code == "57014" {
-		r.Warn("search index", "set statement_timeout in the address to a longer time", "comparing it with the thoughts took too long")
-		err = nil
-	}
-	if missing > 0 {
-		r.Fail("search index", p.repairIndex(), "%d thoughts or more are not indexed and are not found, though later ones are indexed", missing)
-	}
-	return err
-}
-
-// diagnoseParts shows how a store is divided: the size of its parts and its largest owner,
-// which is in one of them.
-func (s *Store) diagnoseParts(ctx context.Context, conn *pgx.Conn, r *diagnosis.Report) error {
-	if len(s.parts) == 1 {
-		return nil
-	}
-	const mega = 1e6
-	names := make([]string, len(s.parts))
-	for i, p := range s.parts {
-		names[i] = p.name
-	}
-	sizes := `
-			SELECT n.nspname::text AS name, sum(pg_total_relation_size(c.oid))::bigint AS size
-			FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
-			WHERE n.nspname = ANY ($1) AND c.relkind = 'r' GROUP BY 1`
-	if s.distributed { // the tables at the coordinator are empty
-		if err := diagnoseNodes(ctx, conn, names, r); err != nil {
-			return err
-		}
-		sizes = partSizes
-	}
-	var total, most int64
-	var largest string
-	if err := conn.QueryRow(ctx, `
-		WITH sizes AS (`+sizes+`)
-		SELECT (SELECT sum(size)::bigint FROM sizes), size, name FROM sizes ORDER BY size DESC, name LIMIT 1`, names,
-	).Scan(&total, &most, &largest); err != nil {
-		return err
-	}
-	r.OK("parts", "%d, in the schemas %s to %s, with %.1f MB; the largest is %s with %.1f MB",
-		len(names), names[0], names[len(names)-1], float64(total)/mega, largest, float64(most)/mega)
-	all, err := s.Usage(ctx, sequent.UsageQuery{AllOwners: true})
-	if err != nil || len(all) == 0 {
-		return err
-	}
-	u := slices.MaxFunc(all, func(a, b sequent.Usage) int { return cmp.Compare(a.Bytes, b.Bytes) })
-	owner := strconv.Quote(u.Owner)
-	if u.Owner == "" {
-		owner = "the local user"
-	}
-	r.OK("largest owner", "%s, in %s, with %d sessions and %.1f MB; one of %d owners",
-		owner, s.part(u.Owner).name, u.Sessions, float64(u.Bytes)/mega, len(all))
-	return nil
-}
-
-// partSizes are the sizes of schemas on workers of Citus.
-const partSizes = `
-	SELECT split_part(table_name::text, '.', 1) AS name, sum(shard_size)::bigint AS size
-	FROM citus_shards WHERE split_part(table_name::text, '.', 1) = ANY ($1) GROUP BY 1`
-
-// diagnoseNodes shows where Citus has placed the parts.
-func diagnoseNodes(ctx context.Context, conn *pgx.Conn, names []string, r *diagnosis.Report) error {
+// diagnoseNodes shows where Citus has the sessions.
+func diagnoseNodes(ctx context.Context, conn *pgx.Conn, r *diagnosis.Report) error {
 	rows, err := conn.Query(ctx, `
-		SELECT n.nodename, n.nodeport, n.isactive,
-			count(DISTINCT split_part(s.table_name::text, '.', 1)), coalesce(sum(s.shard_size), 0)::bigint
+		SELECT n.nodename, n.nodeport, n.isactive, count(s.shardid), coalesce(sum(s.shard_size), 0)::bigint
 		FROM pg_dist_node n LEFT JOIN citus_shards s ON s.nodename = n.nodename AND s.nodeport = n.nodeport
-			AND split_part(s.table_name::text, '.', 1) = ANY ($1)
-		WHERE n.noderole = 'primary' AND n.shouldhaveshards GROUP BY 1, 2, 3 ORDER BY 1, 2`, names)
+			AND s.table_name IN ('tool_sessions'::regclass, 'tool_log'::regclass)
+		WHERE n.noderole = 'primary' AND n.shouldhaveshards GROUP BY 1, 2, 3 ORDER BY 1, 2`)
 	if err != nil {
 		return err
 	}
 	var name string
-	var port, parts int
+	var port, shards int
 	var active bool
 	var size int64
-	_, err = pgx.ForEachRow(rows, []any{&name, &port, &active, &parts, &size}, func() error {
+	_, err = pgx.ForEachRow(rows, []any{&name, &port, &active, &shards, &size}, func() error {
 		node := net.JoinHostPort(name, strconv.Itoa(port))
 		if active {
-			r.OK("node", "%s has %d parts with %.1f MB", node, parts, float64(size)/1e6)
+			r.OK("node", "%s has %d shards with %.1f MB", node, shards, float64(size)/1e6)
 		} else {
-			r.Warn("node", "SELECT citus_activate_node at the coordinator", "%s, with %d parts, is not active", node, parts)
+			r.Warn("node", "SELECT citus_activate_node at the coordinator", "%s, with %d shards, is not active", node, shards)
 		}
 		return nil
 	})

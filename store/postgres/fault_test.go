@@ -15,105 +15,133 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/sequent-dev/sequent"
+	"github.com/sequent-dev/sequent/internal/needtest"
 	"github.com/sequent-dev/sequent/internal/pgtest"
 )
 
-// exec runs statements on a database without the store.
-func exec(t *testing.T, url string, statements ...string) {
-	t.Helper()
-	conn, err := pgx.Connect(t.Context(), url)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer conn.Close(t.Context())
-	for _, text := range statements {
-		if _, err := conn.Exec(t.Context(), text); err != nil {
-			t.Fatalf("%s: %v", text, err)
-		}
-	}
-}
-
-func TestConcurrentMigrate(t *testing.T) {
+func TestConcurrentCreate(t *testing.T) {
 	t.Parallel()
-	for range 5 {
-		url := server.Schema(t)
-		var wg sync.WaitGroup
-		for i := range 10 {
-			wg.Go(func() {
-				s, err := Open(t.Context(), Config{URL: url, Connections: 2, Logger: slog.New(slog.DiscardHandler)})
-				if err != nil {
-					t.Errorf("replica %d: %v", i, err)
-					return
-				}
-				defer s.Close()
-				e := sequent.New(sequent.Config{Store: s})
-				if _, err := e.Ensure(t.Context(), "a", adding(fmt.Sprint("from ", i))); err != nil {
-					t.Errorf("replica %d: %v", i, err)
-				}
-			})
-		}
-		wg.Wait()
-		s := openAt(t, url)
-		h, log, err := s.Load(t.Context(), sequent.Key{ID: "a"}, sequent.Position{}, 0)
-		if err != nil || h.Len != 10 || len(log) != 10 {
-			t.Errorf("%d thoughts, error %v; want one from each of ten replicas", len(log), err)
-		}
-		s.Close()
+	url := server.Schema(t)
+	var wg sync.WaitGroup
+	for i := range 10 {
+		wg.Go(func() {
+			s, err := Open(t.Context(), Config{URL: url, Connections: 2, Logger: slog.New(slog.DiscardHandler)})
+			if err != nil {
+				t.Errorf("replica %d: %v", i, err)
+				return
+			}
+			defer s.Close()
+			if _, err := sequent.New(sequent.Config{Store: s}).Ensure(t.Context(), sequent.ID(fmt.Sprint(i)), adding("one")); err != nil {
+				t.Errorf("replica %d: %v", i, err)
+			}
+		})
 	}
+	wg.Wait()
 }
 
-func adding(text string) func(*sequent.Change) error {
-	return func(c *sequent.Change) error {
-		_, err := c.Append(sequent.Draft{Number: c.Session().Len() + 1, Total: 100, Text: text, More: true})
-		return err
-	}
-}
-
-func TestOpenRefuses(t *testing.T) {
+func TestOpenRefused(t *testing.T) {
 	t.Parallel()
-	refused := func(t *testing.T, cfg Config, want sequent.Code) {
-		t.Helper()
-		cfg.RetryTimeout = 50 * time.Millisecond
-		s, err := Open(t.Context(), cfg)
-		if err == nil {
-			s.Close()
-			t.Fatalf("Open succeeded, want code %s", want)
-		}
-		e, ok := errors.AsType[*sequent.Error](err)
-		if !ok || e.Code != want || e.Msg == "" || e.Fix == "" {
-			t.Errorf("Open = %v (code %s), want code %s and a fix", err, sequent.CodeOf(err), want)
-		}
-		if strings.Contains(err.Error(), "s3cret") {
-			t.Errorf("the error shows the password: %v", err)
-		}
-	}
-	t.Run("a newer format", func(t *testing.T) {
-		url := server.Schema(t)
-		openAt(t, url).Close()
-		exec(t, url, "UPDATE sequent_schema SET version = 99, oldest_writer = 99")
-		refused(t, Config{URL: url}, sequent.CodeNewerSchema)
-	})
-	t.Run("no server", func(t *testing.T) {
-		l, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			t.Fatal(err)
-		}
-		address := l.Addr().String()
-		l.Close()
-		refused(t, Config{URL: "postgres://user:s3cret@" + address + "/db"}, sequent.CodeUnavailable)
-	})
-	t.Run("no database", func(t *testing.T) {
+	address := func(change func(*url.URL)) string {
 		u, err := url.Parse(server.Schema(t))
 		if err != nil {
 			t.Fatal(err)
 		}
-		u.User, u.Path = url.UserPassword("postgres", "s3cret"), "/nothing"
-		refused(t, Config{URL: u.String()}, sequent.CodeUnavailable)
-	})
-	for _, url := range []string{"postgres://user:s3cret@host:port/db", "postgres://us er:s3cret@%zz", "password=s3cret port=x", "s3cret"} {
-		t.Run("a malformed address", func(t *testing.T) { refused(t, Config{URL: url}, sequent.CodeUnavailable) })
+		change(u)
+		return u.String()
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	nobody := l.Addr().String()
+	l.Close()
+	newer, older := server.Schema(t), server.Schema(t)
+	openAt(t, newer).Close()
+	execute(t, newer, "COMMENT ON TABLE tool_sessions IS 'sequent format 99'")
+	execute(t, older, "CREATE TABLE tool_sessions (owner text)")
+	execute(t, server.Schema(t), "CREATE DATABASE ascii ENCODING 'SQL_ASCII' TEMPLATE template0 LC_COLLATE 'C' LC_CTYPE 'C'")
+	for name, test := range map[string]struct {
+		url  string
+		code sequent.Code
+	}{
+		"a newer format": {newer, sequent.CodeOtherFormat},
+		"an older one":   {older, sequent.CodeOtherFormat},
+		"no server":      {"postgres://user:s3cret@" + nobody + "/db", sequent.CodeUnavailable},
+		"no database": {address(func(u *url.URL) {
+			u.User, u.Path = url.UserPassword("postgres", "s3cret"), "/nothing"
+		}), sequent.CodeUnavailable},
+		"no schema": {address(func(u *url.URL) {
+			q := u.Query()
+			q.Set("search_path", "nowhere")
+			u.RawQuery = q.Encode()
+		}), sequent.CodeUnavailable},
+		"ASCII":         {address(func(u *url.URL) { u.Path = "/ascii" }), sequent.CodeUnavailable},
+		"no port":       {"postgres://user:s3cret@host:port/db", sequent.CodeUnavailable},
+		"no host":       {"postgres://us er:s3cret@%zz", sequent.CodeUnavailable},
+		"no number":     {"password=s3cret port=x", sequent.CodeUnavailable},
+		"no address":    {"s3cret", sequent.CodeUnavailable},
+		"a wrong value": {"postgres://user:s3cret@" + nobody + "/db?distributed=perhaps", sequent.CodeUnavailable},
+	} {
+		s, err := Open(t.Context(), Config{URL: test.url, RetryTimeout: 100 * time.Millisecond})
+		if err == nil {
+			s.Close()
+			t.Errorf("%s: Open succeeded, want code %s", name, test.code)
+			continue
+		}
+		e, ok := errors.AsType[*sequent.Error](err)
+		if !ok || e.Code != test.code || e.Msg == "" || e.Fix == "" || strings.Contains(err.Error(), "s3cret") {
+			t.Errorf("%s: Open = %v (code %s), want code %s, a fix and no password", name, err, sequent.CodeOf(err), test.code)
+		}
+	}
+}
+
+// Nothing listens at port 1. The driver tries with and without TLS.
+func TestUnreachableNamesItsCauseOnce(t *testing.T) {
+	t.Parallel()
+	_, err := Open(t.Context(), Config{URL: "postgres://u@127.0.0.1:1/x?sslmode=prefer", RetryTimeout: time.Millisecond})
+	if e, ok := errors.AsType[*sequent.Error](err); !ok || e.Err == nil || strings.Count(e.Err.Error(), "dial error") != 1 {
+		t.Errorf("got %v, want the cause once", err)
+	}
+}
+
+// Errors of the server have a code, and what to do.
+func TestErrors(t *testing.T) {
+	for code, want := range map[string]sequent.Code{
+		"25006": sequent.CodeReadOnly, "42501": sequent.CodeReadOnly, "53100": sequent.CodeFull, "53300": sequent.CodeBusy,
+		"57014": sequent.CodeBusy, "55P03": sequent.CodeBusy, "40P01": sequent.CodeBusy, "57P01": sequent.CodeUnavailable,
+		"08006": sequent.CodeUnavailable, "28P01": sequent.CodeUnavailable, "3D000": sequent.CodeUnavailable,
+		"XX001": sequent.CodeCorrupt, "58030": sequent.CodeCorrupt, "54000": sequent.CodeLimitExceeded, "42601": sequent.CodeInternal,
+	} {
+		e, _ := errors.AsType[*sequent.Error](wrap(t.Context(), &pgconn.PgError{Code: code}))
+		if e.Code != want || want != sequent.CodeInternal && e.Fix == "" {
+			t.Errorf("%s is %+v, want code %s and a fix", code, e, want)
+		}
+	}
+}
+
+func TestPack(t *testing.T) {
+	for _, s := range []string{"", "a", "\x00", "a\x00b", "\x01", "\x010", "\x01\x00", "\x011\x000", strings.Repeat("é", 1000)} {
+		packed := pack(s)
+		if strings.Contains(packed, "\x00") || unpack(packed) != s {
+			t.Errorf("%q is packed as %q and unpacked as %q", s, packed, unpack(packed))
+		}
+	}
+}
+
+// Texts that PostgreSQL cannot hold are found with the statement that the schema shows.
+func TestPackedInSQL(t *testing.T) {
+	t.Parallel()
+	s := openAt(t, server.Schema(t))
+	defer s.Close()
+	if _, err := sequent.New(sequent.Config{Store: s}).Ensure(t.Context(), "a", adding("a\x00b\x01c\x010")); err != nil {
+		t.Fatal(err)
+	}
+	var text string
+	if err := s.db.QueryRowContext(t.Context(), `SELECT replace(replace(text, E'\x010', '␀'), E'\x011', E'\x01') FROM tool_log`).Scan(&text); err != nil || text != "a␀b\x01c\x010" {
+		t.Errorf("SQL reads %q, %v", text, err)
 	}
 }
 
@@ -121,132 +149,132 @@ func TestOpenRefuses(t *testing.T) {
 // acknowledged thought is stored once, and every error has a code and a fix.
 func TestServerUnreachable(t *testing.T) {
 	t.Parallel()
+	needtest.Long(t)
 	var own pgtest.Server
 	t.Cleanup(func() {
 		if err := own.Stop(); err != nil {
 			t.Error(err)
 		}
 	})
-	url := own.Schema(t)
-	open := func() *Store {
-		s, err := Open(t.Context(), Config{URL: url, RetryTimeout: 300 * time.Millisecond, Logger: slog.New(slog.DiscardHandler)})
+	address := own.Schema(t)
+	var engines []*sequent.Engine
+	for range 2 {
+		s, err := Open(t.Context(), Config{URL: address, RetryTimeout: 300 * time.Millisecond, Logger: slog.New(slog.DiscardHandler)})
 		if err != nil {
 			t.Fatal(err)
 		}
 		t.Cleanup(func() { s.Close() })
-		return s
+		engines = append(engines, sequent.New(sequent.Config{Store: s}))
 	}
-	stores := []*Store{open(), open()}
+	c := newChaos(engines...)
+	c.start(t, 8)
+	for _, stopServer := range []func(testing.TB){own.Kill, own.Shutdown} {
+		c.more(t, 50)
+		stopServer(t)
+		time.Sleep(time.Second) // longer than calls retry
+		own.Start(t)
+		c.more(t, 50)
+	}
+	c.check(t)
+	if c.failures[sequent.CodeUnavailable] == 0 {
+		t.Error("no call failed while the server was unreachable for longer than RetryTimeout")
+	}
+}
 
-	stop := make(chan struct{})
-	var mu sync.Mutex
-	acknowledged := make(map[sequent.ID][]string)
-	failures := make(map[sequent.Code]int)
-	var wg sync.WaitGroup
-	for i := range 8 {
-		e := sequent.New(sequent.Config{Store: stores[i%2]})
-		id := sequent.ID(fmt.Sprint("session ", i/2)) // two clients, one at each replica
-		wg.Go(func() {
+// A chaos are clients that append, two to each session, at several stores, while servers fail.
+type chaos struct {
+	engines  []*sequent.Engine
+	stop     chan struct{}
+	clients  sync.WaitGroup
+	mu       sync.Mutex
+	stored   map[sequent.ID][]string // acknowledged texts
+	total    int
+	slowest  time.Duration // of an acknowledged append
+	failures map[sequent.Code]int
+}
+
+func newChaos(engines ...*sequent.Engine) *chaos {
+	return &chaos{engines: engines, stop: make(chan struct{}), stored: make(map[sequent.ID][]string), failures: make(map[sequent.Code]int)}
+}
+
+func (c *chaos) start(t *testing.T, clients int) {
+	for i := range clients {
+		e, id := c.engines[i%len(c.engines)], sequent.ID(fmt.Sprint("session ", i/2))
+		c.clients.Go(func() {
 			for n := 0; ; n++ {
 				select {
-				case <-stop:
+				case <-c.stop:
 					return
 				default:
 				}
-				text := fmt.Sprintf("%d/%d", i, n)
+				text := fmt.Sprintf("heron %d/%d", i, n)
+				start := time.Now()
 				_, err := e.Ensure(t.Context(), id, adding(text))
-				mu.Lock()
+				c.mu.Lock()
 				if err == nil {
-					acknowledged[id] = append(acknowledged[id], text)
-				} else {
-					failures[sequent.CodeOf(err)]++
-					if e, ok := errors.AsType[*sequent.Error](err); !ok || e.Fix == "" {
-						t.Errorf("error without a fix: %v", err)
-					}
+					c.stored[id] = append(c.stored[id], text)
+					c.total++
+					c.slowest = max(c.slowest, time.Since(start))
+				} else if c.failures[sequent.CodeOf(err)]++; t.Failed() {
+					// one is enough
+				} else if e, ok := errors.AsType[*sequent.Error](err); !ok || e.Fix == "" {
+					t.Errorf("error without a fix: %v", err)
+				} else if e.Code != sequent.CodeUnavailable && e.Code != sequent.CodeBusy {
+					t.Errorf("an append failed: %v", err)
 				}
-				mu.Unlock()
+				c.mu.Unlock()
 			}
 		})
 	}
-	// A follower at the second replica.
-	followed := make(chan int)
-	ctx, cancel := context.WithCancel(t.Context())
-	go func() {
-		defer close(followed)
-		k := sequent.Key{ID: "session 0"}
-		var have sequent.Position
-		w, err := stores[1].Watch(ctx)
+	t.Cleanup(func() { c.end() })
+}
+
+func (c *chaos) count() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.total
+}
+
+// more waits until n more appends are acknowledged.
+func (c *chaos) more(t *testing.T, n int) {
+	t.Helper()
+	enough := c.count() + n
+	eventually(t, fmt.Sprint(n, " more appends"), func() bool { return c.count() >= enough })
+}
+
+func (c *chaos) end() {
+	select {
+	case <-c.stop:
+	default:
+		close(c.stop)
+	}
+	c.clients.Wait()
+}
+
+// check ends the clients and checks what is stored.
+func (c *chaos) check(t *testing.T) {
+	t.Helper()
+	c.end()
+	t.Logf("%d acknowledged thoughts, the slowest after %v; failed calls: %v", c.total, c.slowest, c.failures)
+	for id, want := range c.stored {
+		h, entries, err := c.engines[0].Entries(t.Context(), id, sequent.Position{})
 		if err != nil {
-			t.Error(err)
-			return
+			t.Fatal(err)
 		}
-		defer w.Close()
-		w.Add(k)
-		for {
-			if _, err := w.Wait(ctx); err != nil {
-				return // at the end
-			}
-			if h, _, err := stores[1].Load(ctx, k, have, 0); err == nil {
-				have = h.Position()
-			}
-			select {
-			case followed <- have.Len:
-			case <-ctx.Done():
-			}
-		}
-	}()
-	last := 0
-	wait := func(until func() bool) {
-		for deadline := time.After(30 * time.Second); !until(); {
-			select {
-			case last = <-followed:
-			case <-time.After(20 * time.Millisecond):
-			case <-deadline:
-				t.Fatalf("timeout; the follower is at %d", last)
-			}
-		}
-	}
-	count := func() (n int) {
-		mu.Lock()
-		defer mu.Unlock()
-		for _, all := range acknowledged {
-			n += len(all)
-		}
-		return n
-	}
-	for _, stopServer := range []func(testing.TB){own.Kill, own.Shutdown} {
-		before := count()
-		wait(func() bool { return count() > before+50 })
-		stopServer(t)
-		start := time.Now()
-		wait(func() bool { return time.Since(start) > time.Second })
-		own.Start(t)
-		before = count()
-		wait(func() bool { return count() > before+50 })
-	}
-	close(stop)
-	go func() { wg.Wait(); cancel() }()
-	wait(func() bool { return ctx.Err() != nil })
-	t.Logf("%d acknowledged thoughts; failed calls: %v", count(), failures)
-	for code := range failures {
-		if code != sequent.CodeUnavailable && code != sequent.CodeBusy {
-			t.Errorf("calls failed with code %s", code)
-		}
-	}
-	if failures[sequent.CodeUnavailable] == 0 {
-		t.Error("no call failed while the server was unreachable for longer than RetryTimeout")
-	}
-	for id, want := range acknowledged {
-		h, log, err := stores[0].Load(t.Context(), sequent.Key{ID: id}, sequent.Position{}, 0)
-		if err != nil || h.Len != len(log) {
-			t.Fatalf("Load(%s) = %d thoughts, Len %d, error %v", id, len(log), h.Len, err)
+		if v := sequent.Verify(h, entries); v.Fault != nil {
+			t.Errorf("%s: %v", id, v.Fault)
 		}
 		got := make(map[string]int)
-		for i, th := range sequent.Thoughts(log) {
+		for i, th := range sequent.Thoughts(entries) {
 			if th.Seq != i+1 {
 				t.Errorf("%s: thought %d has Seq %d", id, i+1, th.Seq)
 			}
 			got[th.Text]++
+		}
+		for text, n := range got {
+			if n != 1 {
+				t.Errorf("%s: %q is stored %d times", id, text, n)
+			}
 		}
 		for _, text := range want {
 			if got[text] != 1 {
@@ -260,6 +288,7 @@ func TestServerUnreachable(t *testing.T) {
 // followed.
 func TestNotificationsLost(t *testing.T) {
 	t.Parallel()
+	needtest.Long(t)
 	url := server.Schema(t)
 	a, b := openAt(t, url), openAt(t, url)
 	defer a.Close()
@@ -270,7 +299,7 @@ func TestNotificationsLost(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i := 1; i < 6; i++ {
-		h, _, err := b.Load(t.Context(), k, sequent.Position{}, 0)
+		h, _, err := b.Load(t.Context(), k, sequent.Position{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -279,53 +308,102 @@ func TestNotificationsLost(t *testing.T) {
 			t.Fatal(err)
 		}
 		w.Add(k)
-		done := make(chan error, 1)
-		go func() {
-			for {
-				if now, _, err := b.Load(t.Context(), k, h.Position(), 0); err != nil || now.Position() != h.Position() {
-					done <- err
-					return
-				}
-				if _, err := w.Wait(t.Context()); err != nil {
-					done <- err
-					return
-				}
-			}
-		}()
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		if i > 1 { // the first round has started the listener
-			exec(t, url, fmt.Sprintf(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE 'LISTEN "%s"%%'`, b.channel))
+			execute(t, url, fmt.Sprintf(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE 'LISTEN "%s"%%'`, b.channel))
 		}
 		if _, err := e.Ensure(t.Context(), k.ID, adding(fmt.Sprint(i))); err != nil {
 			t.Fatal(err)
 		}
-		select {
-		case err := <-done:
-			if err != nil {
-				t.Fatal(err)
+		for {
+			now, _, err := b.Load(ctx, k, h.Position())
+			if err == nil && now.Version == h.Version {
+				if _, err = w.Wait(ctx); err == nil {
+					continue
+				}
 			}
-		case <-time.After(20 * time.Second):
-			t.Fatalf("round %d: the change was not reported within 20 seconds", i)
+			if err != nil {
+				t.Fatalf("round %d: %v", i, err)
+			}
+			break
 		}
+		cancel()
 		w.Close()
 	}
 }
 
-func TestPack(t *testing.T) {
-	for _, s := range []string{"", "a", "\x00", "a\x00b", "\xff", encodedPrefix, encodedPrefix + "x", "\x01", strings.Repeat("é", 1000), "\x00" + encodedPrefix} {
-		packed := pack(s)
-		if strings.Contains(packed, "\x00") {
-			t.Errorf("pack(%q) = %q, which contains U+0000", s, packed)
+// TestLockedRow locks sessions, one that exists and one that is being inserted, while clients
+// append to them and to others.
+func TestLockedRow(t *testing.T) {
+	t.Parallel()
+	needtest.Long(t)
+	for name, schema := range map[string]func(testing.TB) string{"one server": server.Schema, "Citus": citus.Schema} {
+		t.Run(name, func(t *testing.T) { lockedRow(t, schema(t)) })
+	}
+}
+
+func lockedRow(t *testing.T, url string) {
+	s := openAt(t, url)
+	defer s.Close()
+	e := sequent.New(sequent.Config{Store: s})
+	if _, err := e.Ensure(t.Context(), "locked", adding("0")); err != nil {
+		t.Fatal(err)
+	}
+	var transactions []pgx.Tx
+	for text, id := range map[string]sequent.ID{
+		"SELECT FROM tool_sessions WHERE part = $1 AND id = 'locked' FOR UPDATE": "locked",
+		`INSERT INTO tool_sessions (part, owner, id, epoch, version, len, entries, branches, revisions, notes, bytes, head, seal,
+			updated, period, created, expires, scope, project, state, request_key, request_digest, header)
+			VALUES ($1, '', 'new', 1, 1, 0, 0, 0, 0, 0, 0, '', '', 0, 0, 0, 0, '', '', 'active', '', '', '{}')`: "new",
+	} {
+		conn, err := pgx.ConnectConfig(t.Context(), s.config)
+		if err != nil {
+			t.Fatal(err)
 		}
-		if got, err := unpack(packed); err != nil || got != s {
-			t.Errorf("unpack(pack(%q)) = %q, %v", s, got, err)
+		defer conn.Close(context.WithoutCancel(t.Context()))
+		tx, err := conn.Begin(t.Context())
+		if err == nil {
+			_, err = tx.Exec(t.Context(), text, partOf(sequent.Key{ID: id}))
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		transactions = append(transactions, tx)
+	}
+	const writers = 4
+	done := make(chan error, 2*writers)
+	for i := range writers {
+		for _, id := range []sequent.ID{"locked", "new"} {
+			go func() {
+				_, err := e.Ensure(t.Context(), id, adding(fmt.Sprint("late ", i)))
+				done <- err
+			}()
 		}
 	}
-	if _, err := unpack(encodedPrefix + "*"); sequent.CodeOf(err) != sequent.CodeCorrupt {
-		t.Errorf("unpack of invalid base64 = %v, want code %s", err, sequent.CodeCorrupt)
+	eventually(t, "the appends wait", func() bool { return e.Stats().Committing >= 2 })
+	c := newChaos(e)
+	c.start(t, 8)
+	c.more(t, 300)
+	if n := len(done); n > 0 {
+		t.Errorf("%d appends to locked sessions ended while they were locked, the first with %v", n, <-done)
 	}
-	for _, s := range []string{"plain", "é"} {
-		if got := pack(s); got != s {
-			t.Errorf("pack(%q) = %q, want it unchanged", s, got)
+	c.check(t)
+	if len(c.failures) > 0 {
+		t.Errorf("appends to other sessions failed: %v", c.failures)
+	}
+	for _, tx := range transactions {
+		if err := tx.Rollback(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for range cap(done) {
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	}
+	for id, want := range map[sequent.ID]int{"locked": 1 + writers, "new": writers} {
+		if got, err := e.Session(t.Context(), id); err != nil || got.Len() != want {
+			t.Errorf("Session(%s) = %v, %v, want %d thoughts", id, got, err, want)
 		}
 	}
 }

@@ -7,15 +7,20 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"slices"
 	"testing"
 
 	"github.com/sequent-dev/sequent"
+	"github.com/sequent-dev/sequent/internal/needtest"
 	"github.com/sequent-dev/sequent/internal/pgtest"
 	"github.com/sequent-dev/sequent/storetest"
 )
 
-// server is shared by the tests that do not stop it.
-var server pgtest.Server
+// Servers are shared by the tests that do not stop them.
+var (
+	server pgtest.Server
+	citus  pgtest.Citus
+)
 
 func TestMain(m *testing.M) {
 	code := m.Run()
@@ -36,31 +41,32 @@ func openAt(t testing.TB, url string) *Store {
 	return s
 }
 
-// TestParts checks a store with more parts.
-func TestStore(t *testing.T) {
-	for _, parts := range []int{1, 4} {
-		t.Run(fmt.Sprint(parts), func(t *testing.T) {
-			t.Parallel()
-			storetest.Run(t, storetest.Harness{
-				Open: func(t *testing.T) sequent.Store { return openAt(t, withParts(server.Schema(t), parts)) },
-				Reopen: func(t *testing.T, s sequent.Store) sequent.Store {
-					if err := s.Close(); err != nil {
-						t.Fatalf("Close: %v", err)
-					}
-					return openAt(t, s.(*Store).config.ConnString())
-				},
-				Second: func(t *testing.T, s sequent.Store) sequent.Store {
-					return openAt(t, s.(*Store).config.ConnString())
-				},
-			})
-		})
+func harness(schema func(testing.TB) string) storetest.Harness {
+	return storetest.Harness{
+		Open: func(t *testing.T) sequent.Store { return openAt(t, schema(t)) },
+		Reopen: func(t *testing.T, s sequent.Store) sequent.Store {
+			if err := s.Close(); err != nil {
+				t.Fatalf("Close: %v", err)
+			}
+			return openAt(t, s.(*Store).config.ConnString())
+		},
+		Second: func(t *testing.T, s sequent.Store) sequent.Store { return openAt(t, s.(*Store).config.ConnString()) },
 	}
 }
 
-// withParts returns the address of a store with a number of parts.
-func withParts(address string, parts int) string {
-	if parts == 1 {
-		return address
+func TestStore(t *testing.T) {
+	t.Parallel()
+	storetest.Run(t, harness(server.Schema))
+}
+
+// TestCitus runs the suite on a cluster with two workers: some groups, and with SEQUENT_LONG=1 all,
+// because each test makes its tables there.
+func TestCitus(t *testing.T) {
+	t.Parallel()
+	needtest.Long(t)
+	h := harness(citus.Schema)
+	h.Skip = func(group, _ string) bool {
+		return os.Getenv("SEQUENT_LONG") == "" && !slices.Contains([]string{"Load", "Commit", "Shared", "Search", "Owner"}, group)
 	}
-	return fmt.Sprintf("%s&parts=%d", address, parts)
+	storetest.Run(t, h)
 }

@@ -1,73 +1,38 @@
 package postgres
 
-import (
-	"encoding/base64"
-	"strings"
-	"time"
-	"unicode/utf8"
+import "strings"
 
-	"github.com/sequent-dev/sequent"
-	"github.com/sequent-dev/sequent/store/internal/record"
+// PostgreSQL's texts cannot have U+0000. A text in the store has U+0001 and 0 instead, and
+// U+0001 and 1 instead of U+0001:
+//
+//	SELECT replace(replace(text, E'\x010', '␀'), E'\x011', E'\x01') FROM tool_log
+var (
+	packer   = strings.NewReplacer("\x00", "\x010", "\x01", "\x011")
+	unpacker = strings.NewReplacer("\x010", "\x00", "\x011", "\x01")
 )
 
-// encodedPrefix marks an encoded text.
-const encodedPrefix = "\x01base64:"
-
-// pack returns a text in a form that PostgreSQL can store. Texts that are not UTF-8,
-// contain U+0000 or begin with the prefix are encoded, others are unchanged.
 func pack(s string) string {
-	if strings.IndexByte(s, 0) < 0 && !strings.HasPrefix(s, encodedPrefix) && utf8.ValidString(s) {
-		return s
+	if strings.ContainsAny(s, "\x00\x01") {
+		return packer.Replace(s)
 	}
-	return encodedPrefix + base64.RawStdEncoding.EncodeToString([]byte(s))
+	return s
 }
 
-// unpack reverses pack.
-func unpack(s string) (string, error) {
-	rest, ok := strings.CutPrefix(s, encodedPrefix)
-	if !ok {
-		return s, nil
+func unpack(s string) string {
+	if strings.IndexByte(s, 1) >= 0 {
+		return unpacker.Replace(s)
 	}
-	b, err := base64.RawStdEncoding.DecodeString(rest)
-	if err != nil {
-		return "", corrupt("a text in the store is damaged", err)
-	}
-	return string(b), nil
+	return s
 }
 
-// unpackAll unpacks texts in place.
-func unpackAll(texts ...*string) error {
-	for _, s := range texts {
-		var err error
-		if *s, err = unpack(*s); err != nil {
-			return err
+// packed returns arguments with their texts packed.
+func packed(args []any) []any {
+	all := make([]any, len(args))
+	for i, a := range args {
+		if s, ok := a.(string); ok {
+			a = pack(s)
 		}
+		all[i] = a
 	}
-	return nil
-}
-
-// packExpiry returns t in microseconds, or nil if t is zero.
-func packExpiry(t time.Time) *int64 {
-	if t.IsZero() {
-		return nil
-	}
-	micros := record.Micros(t)
-	return &micros
-}
-
-func packRef(r sequent.Ref) *int64 {
-	n, ok := r.Number()
-	if !ok {
-		return nil
-	}
-	wide := int64(n)
-	return &wide
-}
-
-func unpackLabels(s string) (map[string]string, error) {
-	labels, err := record.ParseLabels(s)
-	if err != nil {
-		return nil, corrupt("labels in the store are damaged", err)
-	}
-	return labels, nil
+	return all
 }

@@ -1,24 +1,15 @@
 package sqlite
 
 import (
-	"cmp"
 	"context"
-	"database/sql"
 	"errors"
-	"fmt"
 	"log/slog"
-	"net/url"
 	"os"
 	"path/filepath"
-	"strings"
-	"sync"
 	"time"
-
-	"github.com/gofrs/flock"
 
 	"github.com/sequent-dev/sequent"
 	"github.com/sequent-dev/sequent/internal/durable"
-	"github.com/sequent-dev/sequent/internal/indexfile"
 )
 
 // A BackupConfig configures [Backup] and [Restore].
@@ -51,25 +42,19 @@ func Backup(ctx context.Context, cfg BackupConfig) (Copied, error) {
 	}
 	switch info, err := os.Stat(to); {
 	case err == nil && sameFile(cfg.From, info):
-		return Copied{}, &sequent.Error{
-			Code: sequent.CodeReadOnly, Msg: "the backup would replace the store itself; nothing was written",
-			Fix: "name another file",
-		}
+		return Copied{}, sequent.Errorf(sequent.CodeReadOnly, "", "name another file",
+			"the backup would replace the store itself; nothing was written")
 	case err == nil && !info.Mode().IsRegular():
-		return Copied{}, &sequent.Error{
-			Code: sequent.CodeReadOnly, Msg: to + " is not a regular file; nothing was written",
-			Fix: "name a file",
-		}
+		return Copied{}, sequent.Errorf(sequent.CodeReadOnly, "", "name a file",
+			"%s is not a regular file; nothing was written", to)
 	case err == nil && !cfg.Force:
-		return Copied{}, &sequent.Error{
-			Code: sequent.CodeReadOnly, Msg: to + " exists already; nothing was written",
-			Fix: "name another file, or pass --force to replace it",
-		}
+		return Copied{}, sequent.Errorf(sequent.CodeReadOnly, "", "name another file, or pass --force to replace it",
+			"%s exists already; nothing was written", to)
 	}
 	if err := os.MkdirAll(filepath.Dir(to), 0o700); err != nil {
 		return Copied{}, wrap(err)
 	}
-	copied, temp, err := snapshot(ctx, cfg, filepath.Dir(to), filepath.Base(to))
+	copied, temp, err := snapshot(ctx, cfg, to)
 	if err == nil {
 		err = replace(temp, to)
 	}
@@ -82,49 +67,32 @@ func Backup(ctx context.Context, cfg BackupConfig) (Copied, error) {
 
 // Restore replaces the store at cfg.To by the one at cfg.From, which it does not
 // change. No other process may have the store at cfg.To open. It creates that store
-// if it does not exist, and brings it to the latest format.
+// if it does not exist.
 func Restore(ctx context.Context, cfg BackupConfig) (Copied, error) {
-	target := &Store{busyTimeout: 2 * time.Second, log: slog.New(slog.DiscardHandler), closed: make(chan struct{})}
+	target := newStore(Config{BusyTimeout: 2 * time.Second, Logger: slog.New(slog.DiscardHandler)})
 	var err error
 	if target.path, err = target.locate(cfg.To); err != nil {
 		return Copied{}, wrap(err)
 	}
 	if info, err := os.Stat(target.path); err == nil && sameFile(cfg.From, info) {
-		return Copied{}, &sequent.Error{
-			Code: sequent.CodeReadOnly, Msg: "the backup and the store are the same file; nothing was restored",
-			Fix: "name the file of a backup",
-		}
+		return Copied{}, sequent.Errorf(sequent.CodeReadOnly, "", "name the file of a backup",
+			"the backup and the store are the same file; nothing was restored")
 	}
-	copied, temp, err := snapshot(ctx, cfg, filepath.Dir(target.path), filepath.Base(target.path))
-	if err == nil {
-		err = target.replaceBy(ctx, temp, cfg.Force)
-	}
+	copied, temp, err := snapshot(ctx, cfg, target.path)
 	if err != nil {
+		return Copied{}, errors.Join(ofBackup(cfg.From, wrap(err)), discard(temp))
+	}
+	if err := target.replaceBy(ctx, temp, cfg.Force); err != nil {
 		return Copied{}, errors.Join(target.wrap(err), discard(temp))
 	}
 	copied.Path = target.path
-	s, err := Open(ctx, Config{Path: target.path, Logger: target.log}) // migrates
-	if err != nil {
-		return copied, err
-	}
-	if s.index != nil {
-		err = s.index.update(ctx)
-		if errors.Is(err, errIndexLocked) {
-			err = nil // another process builds it
-		}
-	}
-	return copied, errors.Join(s.wrap(err), s.Close())
+	return copied, nil
 }
 
-// snapshot writes a copy of the store at cfg.From to a new file in dir, and checks
+// snapshot writes a copy of the store at cfg.From to a new file beside the file to, and checks
 // it. The caller renames or discards the file, if its name is not empty.
-func snapshot(ctx context.Context, cfg BackupConfig, dir, name string) (c Copied, temp string, err error) {
-	if _, err := os.Stat(cfg.From); err != nil {
-		return c, "", &sequent.Error{
-			Code: sequent.CodeUnavailable, Msg: "there is no store at " + cfg.From, Fix: "check the path", Err: err,
-		}
-	}
-	source := &Store{path: cfg.From, readOnly: true, busyTimeout: 10 * time.Second, closed: make(chan struct{})}
+func snapshot(ctx context.Context, cfg BackupConfig, to string) (c Copied, temp string, err error) {
+	source := newStore(Config{ReadOnly: true})
 	if source.path, err = source.locate(cfg.From); err != nil {
 		return c, "", err
 	}
@@ -133,20 +101,19 @@ func snapshot(ctx context.Context, cfg BackupConfig, dir, name string) (c Copied
 		return c, "", err
 	}
 	defer db.Close()
-	version, err := schemaVersion(ctx, db)
+	have, err := format(ctx, db)
+	if err == nil && have == 0 {
+		err = sequent.Errorf(sequent.CodeUnavailable, "", "name another file",
+			"the file %s is empty and no store", source.path)
+	}
+	var total int64
+	if err == nil {
+		err = db.QueryRowContext(ctx, "SELECT page_count * page_size FROM pragma_page_count, pragma_page_size").Scan(&total)
+	}
 	if err != nil {
 		return c, "", err
 	}
-	var pages, size int64
-	if err := db.QueryRowContext(ctx, "SELECT page_count, page_size FROM pragma_page_count, pragma_page_size").Scan(&pages, &size); err != nil {
-		return c, "", err
-	}
-	if version == 0 {
-		return c, "", &sequent.Error{
-			Code: sequent.CodeUnavailable, Msg: "the file " + source.path + " is empty and no store", Fix: "name another file",
-		}
-	}
-	f, err := os.CreateTemp(dir, "."+name+"-*.tmp") // mode 0600
+	f, err := os.CreateTemp(filepath.Dir(to), "."+filepath.Base(to)+"-*.tmp") // mode 0600
 	if err != nil {
 		return c, "", err
 	}
@@ -154,38 +121,34 @@ func snapshot(ctx context.Context, cfg BackupConfig, dir, name string) (c Copied
 	if err := f.Close(); err != nil {
 		return c, temp, err
 	}
-	stop := watchFile(temp, pages*size, cfg.Progress)
-	_, err = db.ExecContext(ctx, "VACUUM INTO ?", temp)
-	stop()
-	if err != nil {
+	if cfg.Progress != nil {
+		defer repeat(func() {
+			if info, err := os.Stat(temp); err == nil {
+				cfg.Progress(info.Size(), total)
+			}
+		})()
+	}
+	if _, err = db.ExecContext(ctx, "VACUUM INTO ?", temp); err != nil {
 		if ctx.Err() != nil { // SQLite's own error is "interrupted"
 			err = ctx.Err()
 		}
 		return c, temp, err
 	}
-	c, err = finish(ctx, temp)
+	c, err = check(ctx, temp)
 	return c, temp, err
 }
 
-// finish gives the store at path an identity of its own, so that the search index of
-// the original is not taken for its index, checks it and writes it to the disk.
-func finish(ctx context.Context, path string) (c Copied, err error) {
-	u := url.URL{Scheme: "file", Path: filepath.ToSlash(path), RawQuery: "mode=rw&_pragma=secure_delete(1)&_pragma=synchronous(full)"}
-	if !strings.HasPrefix(u.Path, "/") {
-		u.Path = "/" + u.Path // before a drive letter
-	}
-	db, err := sql.Open("sqlite", u.String())
+// check checks the copy of a store, which has no text of deleted sessions.
+func check(ctx context.Context, path string) (c Copied, err error) {
+	s := newStore(Config{})
+	s.path = path
+	db, err := s.connect(ctx)
 	if err != nil {
 		return c, err
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
-	db.SetMaxOpenConns(1)
-	if version, err := schemaVersion(ctx, db); err != nil {
+	if _, err := db.ExecContext(ctx, "UPDATE tool_state SET deleted = 0"); err != nil {
 		return c, err
-	} else if version > 1 { // format 1 has no index
-		if _, err := db.ExecContext(ctx, "UPDATE identity SET id = lower(hex(randomblob(16)))"); err != nil {
-			return c, err
-		}
 	}
 	var verdict string
 	if err := db.QueryRowContext(ctx, "PRAGMA quick_check(1)").Scan(&verdict); err != nil {
@@ -195,45 +158,51 @@ func finish(ctx context.Context, path string) (c Copied, err error) {
 		return c, &sequent.Error{Code: sequent.CodeCorrupt, Msg: "the copy of the store is damaged", Fix: "run `sequent doctor`", Err: errors.New(verdict)}
 	}
 	err = db.QueryRowContext(ctx, `
-		SELECT (SELECT count(*) FROM tool_sessions), (SELECT count(*) FROM thoughts WHERE session <> 0),
-			page_count * page_size FROM pragma_page_count, pragma_page_size`).Scan(&c.Sessions, &c.Thoughts, &c.Bytes)
+		SELECT count(*), coalesce(sum(len), 0), page_count * page_size FROM tool_sessions, pragma_page_count, pragma_page_size`).
+		Scan(&c.Sessions, &c.Thoughts, &c.Bytes)
 	return c, err
 }
 
+// ofBackup returns an error of reading a backup as one of that file, and not of a store.
+func ofBackup(file string, err error) error {
+	e, ok := errors.AsType[*sequent.Error](err)
+	if !ok {
+		return err
+	}
+	const fix = "name a file that sequent store backup wrote"
+	switch {
+	case errors.Is(err, os.ErrNotExist):
+		return &sequent.Error{Code: e.Code, Msg: "there is no file " + file + "; nothing was restored", Fix: fix, Err: err}
+	case e.Code == sequent.CodeCorrupt:
+		return &sequent.Error{Code: e.Code, Msg: "the file " + file + " is damaged, or is no backup; nothing was restored", Fix: fix, Err: e.Err}
+	}
+	return err
+}
+
 // replaceBy replaces the file of s, which is not open, by temp.
-func (s *Store) replaceBy(ctx context.Context, temp string, force bool) (err error) {
+func (s *Store) replaceBy(ctx context.Context, temp string, force bool) error {
 	s.lock = newFileLock(s.path + ".lock")
+	defer s.lock.free.close() //nolint:errcheck // nothing was written
 	if err := s.lock.acquire(ctx, s.busyTimeout); err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, s.lock.release(), s.lock.close()) }()
-	if info, statErr := os.Stat(s.path); statErr == nil && info.Size() > 0 {
+	defer s.unlock(ctx)
+	if info, err := os.Stat(s.path); err == nil && info.Size() > 0 {
 		sessions, err := s.detach(ctx)
-		damaged := sequent.CodeOf(wrap(err)) == sequent.CodeCorrupt
 		switch {
-		case err != nil && (!damaged || !force):
+		case err != nil && (!force || sequent.CodeOf(wrap(err)) != sequent.CodeCorrupt):
 			return err
 		case sessions > 0 && !force:
-			return &sequent.Error{
-				Code: sequent.CodeReadOnly, Msg: fmt.Sprintf("the store has sessions (%d); nothing was restored", sessions),
-				Fix: "pass --force to replace them, or restore to another file with --store FILE",
-			}
+			return sequent.Errorf(sequent.CodeReadOnly, "", "pass --force to replace them, or restore to another file with --store FILE",
+				"the store has sessions (%d); nothing was restored", sessions)
 		}
 	}
-	index := flock.New(indexPath(s.path)+".lock", flock.SetPermissions(0o600))
-	switch held, err := index.TryLock(); {
-	case err != nil:
-		return err
-	case !held:
-		return inUse(nil)
-	}
-	defer index.Unlock() //nolint:errcheck // the kernel releases the lock when the process exits
 	for _, name := range []string{s.path + "-wal", s.path + "-shm", s.path + "-journal"} {
 		if err := os.Remove(name); err != nil && !errors.Is(err, os.ErrNotExist) {
 			return err
 		}
 	}
-	return cmp.Or(indexfile.Remove(indexPath(s.path)), replace(temp, s.path))
+	return replace(temp, s.path)
 }
 
 // detach copies the write-ahead log of the store into its file and removes it, which
@@ -245,31 +214,22 @@ func (s *Store) detach(ctx context.Context) (sessions int, err error) {
 		return 0, err
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
-	version, err := schemaVersion(ctx, db)
+	have, err := format(ctx, db)
+	if err == nil && have != 0 {
+		err = db.QueryRowContext(ctx, "SELECT count(*) FROM tool_sessions").Scan(&sessions)
+	}
 	if err != nil {
 		return 0, err
 	}
-	if version > 0 {
-		if err := db.QueryRowContext(ctx, "SELECT count(*) FROM tool_sessions").Scan(&sessions); err != nil {
-			return 0, err
-		}
-	}
 	var mode string
 	err = db.QueryRowContext(ctx, "PRAGMA journal_mode=delete").Scan(&mode)
-	if sequent.CodeOf(wrap(err)) == sequent.CodeBusy {
-		return 0, inUse(err)
-	}
-	if err == nil && mode != "delete" {
-		err = inUse(nil)
+	if sequent.CodeOf(wrap(err)) == sequent.CodeBusy || err == nil && mode != "delete" {
+		err = &sequent.Error{
+			Code: sequent.CodeBusy, Msg: "another process has the store open; nothing was restored",
+			Fix: "stop all servers and editors that use it, and try again", Err: err,
+		}
 	}
 	return sessions, err
-}
-
-func inUse(cause error) error {
-	return &sequent.Error{
-		Code: sequent.CodeBusy, Msg: "another process has the store open; nothing was restored",
-		Fix: "stop all servers and editors that use it, and try again", Err: cause,
-	}
 }
 
 // replace renames temp to path, durably.
@@ -287,12 +247,17 @@ func replace(temp, path string) error {
 	return durable.SyncPath(filepath.Dir(path))
 }
 
-// discard removes the file temp, if its name is not empty.
-func discard(temp string) error {
+// discard removes the file temp and SQLite's files beside it, if its name is not empty.
+func discard(temp string) (err error) {
 	if temp == "" {
 		return nil
 	}
-	return indexfile.Remove(temp)
+	for _, name := range []string{temp, temp + "-wal", temp + "-shm", temp + "-journal"} {
+		if e := os.Remove(name); e != nil && !errors.Is(e, os.ErrNotExist) {
+			err = errors.Join(err, e)
+		}
+	}
+	return err
 }
 
 func sameFile(path string, info os.FileInfo) bool {
@@ -300,36 +265,11 @@ func sameFile(path string, info os.FileInfo) bool {
 	return err == nil && os.SameFile(info, other)
 }
 
-// watchFile reports the size of a file every 100 ms until stop is called.
-func watchFile(path string, total int64, progress func(done, total int64)) (stop func()) {
-	if progress == nil {
-		return func() {}
+// Check returns an error unless the file exists, can be read and has this program's format.
+func (s *Store) Check(ctx context.Context) error {
+	err := s.checkReplaced(true)
+	if err == nil {
+		_, err = format(ctx, s.readers)
 	}
-	return repeat(func() {
-		if info, err := os.Stat(path); err == nil {
-			progress(info.Size(), total)
-		}
-	})
-}
-
-// repeat calls do every 100 ms until stop is called.
-func repeat(do func()) (stop func()) {
-	done := make(chan struct{})
-	var wg sync.WaitGroup
-	wg.Go(func() {
-		tick := time.NewTicker(100 * time.Millisecond)
-		defer tick.Stop()
-		for {
-			select {
-			case <-done:
-				return
-			case <-tick.C:
-				do()
-			}
-		}
-	})
-	return func() {
-		close(done)
-		wg.Wait()
-	}
+	return s.wrap(err)
 }

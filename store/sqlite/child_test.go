@@ -32,8 +32,6 @@ var tasks = map[string]func() error{
 	"open":   openTask,
 	"append": appendTask,
 	"hold":   holdTask,
-	"read":   readTask,
-	"index":  indexTask,
 }
 
 func TestMain(m *testing.M) {
@@ -152,7 +150,7 @@ func openTask() error {
 func adding(text string) func(*sequent.Change) error {
 	return func(c *sequent.Change) error {
 		n := c.Session().Len() + 1
-		_, err := c.Append(sequent.Draft{Number: n, Total: n, Text: text, More: true})
+		_, err := c.Append(sequent.Draft{Number: n, Total: n, Text: text})
 		return err
 	}
 }

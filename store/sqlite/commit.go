@@ -2,225 +2,241 @@ package sqlite
 
 import (
 	"context"
-	"database/sql"
 	"errors"
+	"strings"
 
 	"github.com/sequent-dev/sequent"
-	"github.com/sequent-dev/sequent/store/internal/record"
+	"github.com/sequent-dev/sequent/store/sqlstore"
+	"github.com/sequent-dev/sequent/textsearch"
 )
 
-// mayWrite is true unless the file was migrated to a format that this program must not
-// write. If a statement changes nothing, [writer.mayWrite] finds out whether that is why.
-const mayWrite = `(SELECT oldest_writer FROM identity) <= 11`
-
-const (
-	insertSession = `
-		INSERT INTO tool_sessions (version, len, entries, head, bytes, branches, updated, period, state, title, conclusion, labels,
-			expires, scope, dialect, context, created, owner, id, epoch)
-		SELECT ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ? WHERE ` + mayWrite + `
-		ON CONFLICT (owner, id) DO NOTHING RETURNING key`
-
-	// SQLite rewrites the entries of every index on a column that is set, changed
-	// or not. So there are three statements: for a write that changes only the
-	// position and time within a period, for one that changes other fields of a
-	// cached session, and for any write.
-	moveSession = `
-		UPDATE tool_sessions SET version = ?, len = ?, entries = ?, head = ?, bytes = ?, updated = ?
-		WHERE key = ? AND epoch = ? AND version = ? AND len = ? AND head = ? AND ` + mayWrite
-	changeSession = `
-		UPDATE tool_sessions
-		SET version = ?, len = ?, entries = ?, head = ?, bytes = ?, branches = ?, updated = ?, period = ?, state = ?, title = ?,
-			conclusion = ?, labels = ?, expires = ?
-		WHERE key = ? AND epoch = ? AND version = ? AND len = ? AND head = ? AND ` + mayWrite
-	replaceSession = `
-		UPDATE tool_sessions
-		SET version = ?, len = ?, entries = ?, head = ?, bytes = ?, branches = ?, updated = ?, period = ?, state = ?, title = ?,
-			conclusion = ?, labels = ?, expires = ?, scope = ?, dialect = ?, context = ?, created = ?
-		WHERE owner = ? AND id = ? AND epoch = ? AND version = ? AND len = ? AND head = ? AND ` + mayWrite + `
-		RETURNING key`
-
-	insertThought = `
-		INSERT INTO thoughts (session, seq, number, total, text, more, after, at, place, salt, hash, note, branch,
-			branch_from, revises, revision, supersedes, extend, request_key, request_digest, labels, masked)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
-	insertPlain = `
-		INSERT INTO thoughts (session, seq, number, total, text, more, after, at, place, salt, hash, plain)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 1)`
-	insertEntry = `
-		INSERT INTO entries (session, place, kind, at, salt, hash, body, masked) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`
-
-	insertTouched = `INSERT INTO touched (session) VALUES (?)`
-	trimTouched   = `DELETE FROM touched WHERE id <= ?`
+// Statements of commits. SQLite rewrites the entries of every index on a column that is set,
+// changed or not, so that a commit that only adds to the log sets few of them.
+var (
+	moveSession   = updateSession(sqlstore.PositionColumns)
+	changeSession = updateSession(sqlstore.PositionColumns + ", " + sqlstore.RestColumns)
+	insertSession = insertInto("tool_sessions", "owner, id, "+sqlstore.PositionColumns+", "+sqlstore.RestColumns)
+	insertEntry   = insertInto("tool_log", "session, "+sqlstore.EntryColumns)
 )
+
+func updateSession(columns string) string {
+	return "UPDATE tool_sessions SET " + strings.ReplaceAll(columns, ",", " = ?,") + " = ? WHERE key = ? AND epoch = ? AND version = ? AND head = ?"
+}
+
+func insertInto(table, columns string) string {
+	return "INSERT INTO " + table + " (" + columns + ") VALUES (?" + strings.Repeat(", ?", strings.Count(columns, ",")) + ")"
+}
+
+// maxThought is below SQLite's limit of 10^9 bytes for a row.
+const maxThought = 400 << 20
 
 // Commit implements [sequent.Store]. It stores the batch in one transaction.
 func (s *Store) Commit(ctx context.Context, batch []*sequent.Write) error {
-	if len(batch) == 0 {
-		return s.wrap(ctx.Err())
-	}
-	changed := make([]sequent.Key, 0, len(batch))
-	thoughts := 0
-	err := s.transact(ctx, func(w *writer) error {
-		changed, thoughts = changed[:0], 0
+	var changed []sequent.Key
+	more := false
+	err := s.transact(ctx, func(w *writer) (err error) {
 		for _, wr := range batch {
-			stored, err := w.apply(wr)
+			stored, err := s.put(w, wr)
 			if err != nil {
 				return err
 			}
 			if stored {
 				changed = append(changed, wr.Header.Key)
-				thoughts += len(wr.Entries) - record.Others(wr.Entries)
+				w.waiting += len(wr.Entries)
 			}
 		}
-		return nil
+		more, err = w.index(ctx)
+		return err
 	})
 	if err != nil {
 		return s.wrap(err)
 	}
-	if len(changed) > 0 {
-		s.feed.Written(changed...)
-		s.scheduleIndexing(thoughts)
+	s.feed.Written(changed...)
+	for more { // a large import
+		err := s.transact(context.WithoutCancel(ctx), func(w *writer) (err error) {
+			more, err = w.index(ctx)
+			return err
+		})
+		if err != nil {
+			s.log.WarnContext(ctx, "indexing words; a search reads the thoughts that are not indexed", "store", s.path, "error", err)
+			break
+		}
 	}
 	return nil
 }
 
-// scheduleIndexing tells the indexer of a commit with a number of thoughts.
-func (s *Store) scheduleIndexing(thoughts int) {
-	if s.index != nil {
-		s.index.schedule.Committed(max(thoughts, 1))
+// put stores one write, rebasing it at most once, and reports whether it did. If only this
+// write is refused, nothing of it is stored and the reason is in wr.Err.
+func (s *Store) put(w *writer, wr *sequent.Write) (bool, error) {
+	ctx := context.Background()
+	for rebased := false; ; {
+		if wr.Err = sqlstore.CheckSize(wr, maxThought); wr.Err != nil {
+			return false, nil
+		}
+		now, cached := w.cache[wr.Header.Key]
+		if cached = cached && now.Header.Position() == wr.Base; !cached {
+			var err error
+			if now, err = s.db.Find(ctx, w.conn, wr.Header.Key, ""); err != nil && !errors.Is(err, sequent.ErrNotFound) {
+				return false, err
+			}
+		}
+		if now.Header.Position() == wr.Base {
+			stored, err := s.store(w, now, wr)
+			if stored || err != nil {
+				return stored, err
+			}
+			delete(w.cache, wr.Header.Key) // another process has changed the session
+			continue
+		}
+		var tail []sequent.Entry
+		if now.Key != 0 {
+			var err error
+			if tail, err = s.db.Log(ctx, w.conn, now, wr.Base); err != nil {
+				return false, err
+			}
+		}
+		if rebased || wr.Rebase == nil {
+			wr.Err = sequent.ErrConflict
+			return false, nil
+		}
+		if rebased = true; !wr.Rebase(now.Header, tail) {
+			return false, nil
+		}
 	}
 }
 
-// apply stores one write, rebasing it at most once. If only this write is refused,
-// nothing of it is stored and the reason is in wr.Err.
-func (w *writer) apply(wr *sequent.Write) (stored bool, err error) {
-	for range 2 {
-		if wr.Err = record.CheckSize(wr, maxThoughtBytes); wr.Err != nil {
-			return false, nil
-		}
-		stored, err := w.put(wr)
-		if stored || err != nil {
-			return stored, err
-		}
-		if err := w.mayWrite(context.Background()); err != nil {
-			return false, err
-		}
-		now, exists, tail, err := w.current(wr)
-		if err != nil {
-			return false, err
-		}
-		if wr.Rebase == nil {
-			break
-		}
-		if !wr.Rebase(now, exists, tail) {
-			return false, nil
-		}
-	}
-	wr.Err = sequent.ErrConflict
-	return false, nil
-}
-
-// put stores the write if its session is still at wr.Base, and reports whether it
-// did.
-func (w *writer) put(wr *sequent.Write) (bool, error) {
+// store stores a write if its session is still as it was, and reports whether it did.
+func (s *Store) store(w *writer, was sqlstore.Row, wr *sequent.Write) (bool, error) {
 	h := &wr.Header
-	key, ok, err := w.putHeader(h, wr.Base)
-	if err != nil || !ok {
-		delete(w.cache, h.Key)
+	key, text, args := was.Key, changeSession, sqlstore.PositionValues(h)
+	switch {
+	case key == 0:
+		text, args = insertSession, append([]any{h.Owner, string(h.ID)}, args...)
+		args = append(args, sqlstore.RestValues(h)...)
+	case sqlstore.OnlyMoved(&was.Header, h):
+		text = moveSession
+	default:
+		args = append(args, sqlstore.RestValues(h)...)
+	}
+	if key != 0 {
+		args = append(args, key, wr.Base.Epoch, int64(wr.Base.Version), wr.Base.Head[:])
+	}
+	res, err := w.exec(text, args...)
+	if err != nil {
 		return false, err
+	}
+	if n, err := res.RowsAffected(); n == 0 || err != nil {
+		return false, err
+	}
+	if key == 0 {
+		if key, err = res.LastInsertId(); err != nil {
+			return false, err
+		}
 	}
 	if len(w.cache) >= maxCached {
 		clear(w.cache)
 	}
-	w.cache[h.Key] = row{key, *h}
+	w.cache[h.Key] = sqlstore.Row{Key: key, Header: *h}
 	for i := range wr.Entries {
-		if err := w.putEntry(key, &wr.Entries[i]); err != nil {
+		if _, err := w.exec(insertEntry, append([]any{key}, sqlstore.EntryValues(&wr.Entries[i])...)...); err != nil {
 			return false, err
 		}
-	}
-	if len(wr.Entries) == record.Others(wr.Entries) {
-		return true, w.touch(key)
 	}
 	return true, nil
 }
 
-// keptTouched is the number of rows that the table touched keeps, at least.
-const keptTouched = 2 * maxReported
+// Thoughts are indexed in batches: indexAt thoughts wait until the next commit indexes them,
+// at most indexMost of them. A search reads those that wait. Other processes index their own.
+const (
+	indexAt   = 64
+	indexMost = 4000
+)
 
-// touch records a change of a session that adds no thoughts.
-func (w *writer) touch(session int64) error {
-	id, err := w.insertTouched.insert(session)
+// index indexes the thoughts that wait if they are many, and reports whether there are more.
+func (w *writer) index(ctx context.Context) (more bool, err error) {
+	if w.waiting < indexAt {
+		return false, nil
+	}
+	rows, err := w.conn.QueryContext(ctx, `
+		SELECT id, text, note FROM tool_log WHERE id > (SELECT indexed FROM tool_state) AND kind = 'thought' ORDER BY id LIMIT ?`, indexMost)
 	if err != nil {
-		return err
+		return false, err
 	}
-	w.last.touched, w.added.touched = id, w.added.touched+1
-	if id%1000 == 0 {
-		_, err = w.trimTouched.exec(id - keptTouched)
+	defer rows.Close()
+	n, last := 0, int64(0)
+	for err == nil && rows.Next() {
+		if last, err = w.scanWords(rows.Scan); err == nil {
+			_, err = w.exec("INSERT INTO tool_words (rowid, words) VALUES (?, ?)", last, string(w.words))
+		}
+		n++
 	}
-	return err
+	if err := errors.Join(err, rows.Err()); err != nil || n == 0 {
+		return false, err
+	}
+	more = n == indexMost
+	if !more {
+		w.waiting = 0
+	}
+	_, err = w.exec("UPDATE tool_state SET indexed = ?", last)
+	return more, err
 }
 
-// putHeader stores the header and returns the session's key. If the session is not
-// at base, ok is false.
-func (w *writer) putHeader(h *sequent.Header, base sequent.Position) (key int64, ok bool, err error) {
-	version, length, entries, branches := int64(h.Version), int64(h.Len), int64(h.Entries), int64(h.Branches)
-	updated, created := record.Micros(h.Updated), record.Micros(h.Created)
-	head, baseHead := record.Hash(&h.Head), record.Hash(&base.Head)
-	old, cached := w.cache[h.Key]
-	cached = cached && base.Version > 0 && old.header.Position() == base && record.SameOrigin(&old.header, h)
+// scanWords scans the id, text and note of a thought and returns the id. The words that the
+// index has are in w.words.
+func (w *writer) scanWords(scan func(...any) error) (id int64, err error) {
+	var text, note string
+	err = scan(&id, &text, &note)
+	w.words = textsearch.AppendTokens(append(textsearch.AppendTokens(w.words[:0], text), ' '), note)
+	return id, err
+}
+
+// sources implements [sqlstore.Database.Sources]: thoughts that wait are newer than the others.
+func sources(q textsearch.Query, all bool, _ int64) []sqlstore.Source {
+	return []sqlstore.Source{
+		{From: "tool_log l", ID: "l.id", Where: "l.id > (SELECT indexed FROM tool_state) AND l.kind = 'thought'", Join: "CROSS JOIN"},
+		{
+			From: "tool_words w CROSS JOIN tool_log l ON l.id = w.rowid", ID: "w.rowid", Join: "CROSS JOIN",
+			Where: "tool_words MATCH ? AND l.kind = 'thought'", Args: []any{q.FTS5(all)},
+		},
+	}
+}
+
+// hint implements [sqlstore.Database.Hint]: SQLite expects that an owner has few sessions, and
+// would sort all of them.
+func hint(q *sequent.Query) string {
 	switch {
-	case cached && record.OnlyMoved(&old.header, h):
-		n, err := w.moveSession.exec(version, length, entries, head, h.Bytes, updated, old.key, base.Epoch, int64(base.Version), int64(base.Len), baseHead)
-		return old.key, n > 0, err
-	case cached:
-		n, err := w.changeSession.exec(version, length, entries, head, h.Bytes, branches, updated, record.Period(updated), string(h.State), h.Title,
-			h.Conclusion, record.Labels(h.Labels), packExpiry(h.Expires),
-			old.key, base.Epoch, int64(base.Version), int64(base.Len), baseHead)
-		return old.key, n > 0, err
-	case base.Version == 0:
-		return w.insertSession.key(version, length, entries, head, h.Bytes, branches, updated, record.Period(updated), string(h.State), h.Title,
-			h.Conclusion, record.Labels(h.Labels), packExpiry(h.Expires), h.Scope, h.Dialect, record.Context(&h.Context), created, h.Owner, string(h.ID), h.Epoch)
+	case q.ByCreated, q.Scope != "", q.Request.Key != "":
+		return ""
+	case q.AllOwners:
+		return " INDEXED BY tool_sessions_period"
 	}
-	return w.replaceSession.key(version, length, entries, head, h.Bytes, branches, updated, record.Period(updated), string(h.State), h.Title,
-		h.Conclusion, record.Labels(h.Labels), packExpiry(h.Expires), h.Scope, h.Dialect, record.Context(&h.Context), created,
-		h.Owner, string(h.ID), base.Epoch, int64(base.Version), int64(base.Len), baseHead)
+	return " INDEXED BY tool_sessions_updated"
 }
 
-func (w *writer) putEntry(session int64, e *sequent.Entry) error {
-	t := &e.Thought
-	seq, number, total, after, at := int64(t.Seq), int64(t.Number), int64(t.Total), int64(t.After), record.Micros(e.At)
-	place, salt, hash := int64(e.Place), record.Salt(&e.Salt), record.Hash(&e.Hash)
-	if e.Kind != sequent.KindThought {
-		_, err := w.insertEntry.exec(session, place, string(e.Kind), at, salt, hash, record.Body(e.Body), record.Masked(e.Masked))
+// eraseWords implements [sqlstore.Database.Erase]: it removes the words of a session from the
+// index.
+func eraseWords(ctx context.Context, tx sqlstore.Tx, r sqlstore.Row) error {
+	rows, err := tx.QueryContext(ctx, `
+		SELECT id, text, note FROM tool_log WHERE session = ? AND id <= (SELECT indexed FROM tool_state) AND kind = 'thought'`, r.Key)
+	if err != nil {
 		return err
 	}
-	var id int64
-	var err error
-	if record.Plain(e) {
-		id, err = w.insertPlain.insert(session, seq, number, total, t.Text, t.More, after, at, place, salt, hash)
-	} else {
-		id, err = w.insertThought.insert(session, seq, number, total, t.Text, t.More, after, at, place, salt, hash,
-			t.Note, t.Branch, packRef(t.From), packRef(t.Revises), t.Revision, int64(t.Supersedes), t.Extend,
-			t.Request.Key, t.Request.Digest, record.Labels(t.Labels), record.Masked(e.Masked))
+	defer rows.Close()
+	var w writer
+	for rows.Next() {
+		id, err := w.scanWords(rows.Scan)
+		if err == nil {
+			_, err = tx.ExecContext(ctx, "INSERT INTO tool_words (tool_words, rowid, words) VALUES ('delete', ?, ?)", id, string(w.words))
+		}
+		if err != nil {
+			return err
+		}
 	}
-	w.last.thoughts, w.added.thoughts = id, w.added.thoughts+1
+	if err := rows.Err(); err != nil {
+		return err
+	}
+	// SQLite uses the ids of the newest entries again.
+	_, err = tx.ExecContext(ctx, `
+		UPDATE tool_state SET deleted = deleted + 1, indexed = min(indexed, (SELECT coalesce(max(id), 0) FROM tool_log WHERE session <> ?))`, r.Key)
 	return err
 }
-
-// current returns the arguments of wr.Rebase: the session as it is now.
-func (w *writer) current(wr *sequent.Write) (now sequent.Header, exists bool, tail []sequent.Entry, err error) {
-	ctx := context.Background()
-	key, now, err := scanHeader(w.selectHeader.QueryRowContext(ctx, wr.Header.Owner, wr.Header.ID))
-	if errors.Is(err, sql.ErrNoRows) {
-		return sequent.Header{}, false, nil, nil
-	}
-	if err != nil {
-		return now, true, nil, err
-	}
-	w.cache[now.Key] = row{key, now}
-	tail, err = readLog(ctx, w.selectThoughts, w.selectEntries, key, &now, wr.Base, 0)
-	return now, true, tail, err
-}
-
-// maxThoughtBytes is below SQLite's limit of 10^9 bytes for a row.
-const maxThoughtBytes = 500 << 20

@@ -3,69 +3,35 @@ package sqlite
 import (
 	"context"
 	"database/sql"
+	_ "embed"
 	"errors"
 	"fmt"
 	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
-	"time"
 
 	_ "modernc.org/sqlite" // the driver
 
 	"github.com/sequent-dev/sequent"
+	"github.com/sequent-dev/sequent/store/sqlstore"
 )
 
-// minVersion is the first SQLite without the bug that loses committed data when
-// two connections write and checkpoint at the same time.
-const minVersion = "3.51.3"
+//go:embed schema.sql
+var schema string
 
-// checkVersion returns an error if the linked SQLite is older than minVersion.
-func checkVersion() error {
-	version, err := libraryVersion()
-	if err != nil {
-		return err
-	}
-	var have, want [3]int
-	_, err1 := fmt.Sscanf(version, "%d.%d.%d", &have[0], &have[1], &have[2])
-	_, err2 := fmt.Sscanf(minVersion, "%d.%d.%d", &want[0], &want[1], &want[2])
-	if err := errors.Join(err1, err2); err != nil {
-		return fmt.Errorf("version %q of SQLite: %w", version, err)
-	}
-	for i := range have {
-		if have[i] > want[i] {
-			return nil
-		}
-		if have[i] < want[i] {
-			return &sequent.Error{
-				Code: sequent.CodeUnavailable,
-				Msg:  "this program was built with SQLite " + version + ", which can lose committed data",
-				Fix:  "build it with SQLite " + minVersion + " or newer",
-			}
-		}
-	}
-	return nil
-}
-
-func libraryVersion() (string, error) {
-	db, err := sql.Open("sqlite", ":memory:")
-	if err != nil {
-		return "", err
-	}
-	defer db.Close()
-	var version string
-	return version, db.QueryRow("SELECT sqlite_version()").Scan(&version)
-}
+// Marks in the header of our files. In ASCII the application is "sqnt".
+const (
+	applicationID = 0x73716e74
+	latest        = 100 // the format that this program reads and writes, the user_version
+)
 
 // locate returns the absolute path of the file without symbolic links, so that
 // processes that use different links share one lock file. It creates the
 // directory if necessary.
 func (s *Store) locate(path string) (string, error) {
 	if path == "" {
-		return "", &sequent.Error{
-			Code: sequent.CodeUnavailable, Msg: "the store's path is empty",
-			Fix: "use the path of a file",
-		}
+		return "", sequent.Errorf(sequent.CodeUnavailable, "", "use the path of a file", "the store's path is empty")
 	}
 	path, err := filepath.Abs(path)
 	if err != nil {
@@ -143,8 +109,7 @@ func (s *Store) dsn(pragmas ...string) string {
 	return (&url.URL{Scheme: "file", Path: path, RawQuery: q.Encode()}).String()
 }
 
-// connect opens a connection for preparing or diagnosing the file. It sets
-// s.immutable.
+// connect opens a connection for examining the file. The store is not open.
 func (s *Store) connect(ctx context.Context) (*sql.DB, error) {
 	s.immutable = s.readOnly && needsImmutable(s.path)
 	db, err := sql.Open("sqlite", s.dsn())
@@ -169,7 +134,38 @@ func needsImmutable(path string) bool {
 	return err != nil || info.Size() == 0
 }
 
-func journalMode(ctx context.Context, db *sql.DB) (mode string, err error) {
+// A querier is a database, connection or transaction.
+type querier interface {
+	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
+}
+
+// format returns the format of a file, 0 for an empty file. It returns an error if the file
+// has another format than latest or is another program's.
+func format(ctx context.Context, db querier) (int, error) {
+	var version, application, objects int
+	err := db.QueryRowContext(ctx, `
+		SELECT user_version, application_id, (SELECT count(*) FROM sqlite_schema)
+		FROM pragma_user_version, pragma_application_id`,
+	).Scan(&version, &application, &objects)
+	switch {
+	case err != nil:
+		return 0, err
+	case application == 0 && version == 0 && objects == 0:
+		return 0, nil
+	case application != applicationID:
+		return 0, &sequent.Error{
+			Code: sequent.CodeUnavailable,
+			Msg:  "the store's file is a SQLite database of another program",
+			Fix:  "use another file",
+			Err:  fmt.Errorf("application_id %#x, user_version %d, %d tables and indexes", application, version, objects),
+		}
+	case version != latest:
+		return 0, sqlstore.OtherFormat(version, latest)
+	}
+	return version, nil
+}
+
+func journalMode(ctx context.Context, db querier) (mode string, err error) {
 	err = db.QueryRowContext(ctx, "PRAGMA journal_mode").Scan(&mode)
 	return mode, err
 }
@@ -188,27 +184,29 @@ func (s *Store) wantJournal() string {
 	return s.journal
 }
 
-// openReaders opens the connections for reading.
-func (s *Store) openReaders(ctx context.Context) (err error) {
-	s.readers, err = sql.Open("sqlite", s.dsn("query_only(1)"))
-	if err != nil {
+// prepare creates the tables in an empty file, and sets the journal mode. The caller holds
+// the file lock.
+func (s *Store) prepare(ctx context.Context, conn *sql.Conn) error {
+	if _, err := format(ctx, conn); err != nil {
+		return err // before the journal mode of a file that is refused is changed
+	}
+	var mode string
+	if err := conn.QueryRowContext(ctx, "PRAGMA journal_mode="+s.wantJournal()).Scan(&mode); err != nil {
 		return err
 	}
-	s.readers.SetMaxOpenConns(5) // the poller uses one
-	s.readers.SetMaxIdleConns(5)
-	s.readers.SetConnMaxIdleTime(5 * time.Minute)
-	for _, p := range []struct {
-		stmt **sql.Stmt
-		text string
-	}{
-		{&s.loading.header, selectHeader},
-		{&s.loading.thoughts.plain, selectThoughts},
-		{&s.loading.thoughts.optional, selectOptional},
-		{&s.loading.entries, selectEntries},
-	} {
-		if *p.stmt, err = s.readers.PrepareContext(ctx, p.text); err != nil {
-			return err
-		}
+	if mode != s.wantJournal() {
+		return fmt.Errorf("changing the journal mode to %q failed, it is %q", s.wantJournal(), mode)
 	}
-	return nil
+	if _, err := conn.ExecContext(ctx, "BEGIN IMMEDIATE"); err != nil {
+		return err
+	}
+	have, err := format(ctx, conn)
+	if err == nil && have == 0 {
+		_, err = conn.ExecContext(ctx, schema+fmt.Sprintf("PRAGMA user_version=%d; PRAGMA application_id=%d", latest, applicationID))
+	}
+	if err != nil {
+		return err // closing the connection rolls back
+	}
+	_, err = conn.ExecContext(ctx, "COMMIT")
+	return err
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"fmt"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -22,11 +23,8 @@ import (
 // created, and may run while the store is in use. It returns an error only
 // if ctx ends.
 func Diagnose(ctx context.Context, path string) ([]diagnosis.Finding, error) {
-	d := &diagnoser{store: &Store{
-		path: path, readOnly: true, busyTimeout: time.Second,
-		log: slog.New(slog.DiscardHandler), closed: make(chan struct{}),
-	}}
-	d.library()
+	d := &diagnoser{store: newStore(Config{ReadOnly: true, BusyTimeout: 2 * time.Second, Logger: slog.New(slog.DiscardHandler)})}
+	d.store.path = path
 	if d.directory() {
 		d.disk()
 		if d.file() {
@@ -45,18 +43,6 @@ type diagnoser struct {
 func (d *diagnoser) fail(check string, err error) {
 	e, _ := errors.AsType[*sequent.Error](wrap(err))
 	d.Error(check, e)
-}
-
-func (d *diagnoser) library() {
-	version, err := libraryVersion()
-	if err == nil {
-		err = checkVersion()
-	}
-	if err != nil {
-		d.fail("sqlite", err)
-		return
-	}
-	d.OK("sqlite", "SQLite %s (%s or newer is required)", version, minVersion)
 }
 
 // directory checks the directory of the store, and reports whether it exists.
@@ -122,20 +108,11 @@ func probe(dir string) error {
 
 // missing checks whether a directory can be created in the nearest parent that exists.
 func (d *diagnoser) missing(dir string) {
-	parent := dir
-	info, err := os.Lstat(parent)
-	for ; isMissing(err) && parent != filepath.Dir(parent); info, err = os.Lstat(parent) {
+	parent := filepath.Dir(dir)
+	for _, err := os.Stat(parent); isMissing(err) && parent != filepath.Dir(parent); _, err = os.Stat(parent) {
 		parent = filepath.Dir(parent)
 	}
-	if err == nil && info.Mode()&os.ModeSymlink != 0 {
-		info, err = os.Stat(parent)
-	}
-	switch {
-	case err == nil && !info.IsDir():
-		err = errors.New("it is not a directory")
-	case err == nil:
-		err = probe(parent)
-	}
+	err := probe(parent)
 	if err != nil {
 		d.Fail("directory", otherDirectory, "%s does not exist and cannot be created in %s: %v", dir, parent, err)
 		return
@@ -202,19 +179,15 @@ func (d *diagnoser) lock(ctx context.Context) {
 		return
 	}
 	l := &fileLock{path: path, flag: os.O_RDONLY}
-	err := l.acquire(ctx, 2*time.Second)
+	err := l.acquire(ctx, d.store.busyTimeout)
 	switch {
 	case errors.Is(err, sequent.ErrBusy):
-		who := "another process"
-		if h := lockHolder(wholeFile, path); h != nil {
-			who = h.String()
-		}
 		d.Fail("lock", "find the process that holds "+path+" (lsof, or the Resource Monitor on Windows) and stop it",
-			"%s has held the lock for two seconds and blocks writers", who)
+			"another process has held the lock for two seconds and blocks writers")
 	case err != nil:
 		d.fail("lock", err)
 	default:
-		if err := errors.Join(l.release(), l.close()); err != nil {
+		if err := errors.Join(l.release(), l.free.close()); err != nil {
 			d.fail("lock", err)
 			return
 		}
@@ -230,30 +203,20 @@ func (d *diagnoser) database(ctx context.Context) {
 		return
 	}
 	defer db.Close()
-	version, err := schemaVersion(ctx, db)
-	switch {
-	case err != nil:
+	have, err := format(ctx, db)
+	if err != nil {
 		d.fail("format", err)
 		return
-	case version < latest:
-		d.OK("format", "format %d, migrated to %d at the next start", version, latest)
-	case version > latest:
-		d.OK("format", "format %d of a newer program, which this one for format %d may write", version, latest)
-	default:
-		d.OK("format", "format %d", version)
 	}
-	var layout int
-	if err := db.QueryRowContext(ctx, "PRAGMA auto_vacuum").Scan(&layout); err != nil {
-		d.fail("layout", err)
-	} else if layout == 0 && version > 0 {
-		d.Warn("layout", "run sequent compact once",
-			"the file was created by an older version: it does not get smaller, and may hold deleted text")
+	var version string
+	if err := db.QueryRowContext(ctx, "SELECT sqlite_version()").Scan(&version); err != nil {
+		d.fail("format", err)
+		return
 	}
+	d.OK("format", "format %d, SQLite %s", have, version)
 	if mode, err := journalMode(ctx, db); err != nil {
 		d.fail("journal", err)
-	} else if _, remote := remoteFS(filepath.Dir(d.store.path)); mode != "wal" && !remote {
-		d.Warn("journal", "start the program, which sets it", "the journal mode is %s, not wal", mode)
-	} else {
+	} else { // a backup has another mode than wal until it is opened
 		d.OK("journal", "%s", mode)
 	}
 	var verdict string
@@ -268,30 +231,42 @@ func (d *diagnoser) database(ctx context.Context) {
 		return
 	}
 	d.OK("integrity", "quick_check found no damage")
-	if version > 0 && d.contents(ctx, db) && version == latest {
+	if have == latest && d.contents(ctx, db) {
 		d.search(ctx)
 	}
 }
 
-// contents checks that every session has the thoughts that its header says, and reports
+// contents checks that every session has the entries that its header says, and reports
 // whether it has.
 func (d *diagnoser) contents(ctx context.Context, db *sql.DB) (whole bool) {
-	var sessions, thoughts, incomplete int
+	var sessions, thoughts, incomplete, deleted int
 	err := db.QueryRowContext(ctx, `
-		SELECT count(*), ifnull(sum(n), 0), ifnull(sum(n <> len OR n <> last), 0)
-		FROM (
-			SELECT s.len, count(t.seq) AS n, ifnull(max(t.seq), 0) AS last
-			FROM tool_sessions s LEFT JOIN thoughts t ON t.session = s.key GROUP BY s.key
-		)`).Scan(&sessions, &thoughts, &incomplete)
+		SELECT count(*), coalesce(sum(len), 0), coalesce(sum(entries <> (SELECT count(*) FROM tool_log WHERE session = key)), 0),
+			(SELECT deleted FROM tool_state) FROM tool_sessions`).Scan(&sessions, &thoughts, &incomplete, &deleted)
 	switch {
 	case err != nil:
 		d.fail("contents", err)
+		return false
 	case incomplete > 0:
-		d.Fail("contents", "restore the file from a backup, or delete those sessions",
-			"%d of %d sessions lack thoughts", incomplete, sessions)
-	default:
-		d.OK("contents", "sessions: %d, thoughts: %d", sessions, thoughts)
-		whole = true
+		d.Fail("contents", "run sequent store verify --all, which names them; restore the file from a backup, or delete those sessions",
+			"%d of %d sessions lack entries", incomplete, sessions)
+		return false
 	}
-	return whole
+	d.OK("contents", "sessions: %d, thoughts: %d", sessions, thoughts)
+	if deleted > 0 {
+		d.Warn("deleted text", "run sequent store compact", "%d sessions were deleted since the file was rewritten, which may hold remains of them", deleted)
+	}
+	return true
+}
+
+// search checks a sample of sessions: their proofs, and that searches find their thoughts.
+func (d *diagnoser) search(ctx context.Context) {
+	s, err := Open(ctx, Config{Path: d.store.path, ReadOnly: true, Logger: d.store.log})
+	if err == nil {
+		fix := fmt.Sprintf(`run sqlite3 %q "INSERT INTO tool_words (tool_words) VALUES ('delete-all'); UPDATE tool_state SET indexed = 0"; then the next thoughts make the index anew`, s.path)
+		err = errors.Join(d.Sample(ctx, s, fix), s.Close())
+	}
+	if err != nil {
+		d.fail("search", err)
+	}
 }

@@ -10,7 +10,7 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 
 	"github.com/sequent-dev/sequent"
-	"github.com/sequent-dev/sequent/store/internal/record"
+	"github.com/sequent-dev/sequent/store/sqlstore"
 )
 
 // A commitError is an error of COMMIT.
@@ -55,24 +55,20 @@ func (s *Store) wrap(err error) error {
 	return s.convert(err)
 }
 
-// convert converts err like the function wrap, with three exceptions: every error of
-// a closed store is record.ErrClosed, an error of a lock names the process that holds
-// it, and an I/O error on a full disk has [sequent.CodeFull], which SQLite does not
-// always report.
+// convert converts err like the function wrap, with two exceptions: every error of
+// a closed store is sqlstore.ErrClosed, and an I/O error on a full disk has
+// [sequent.CodeFull], which SQLite does not always report.
 func (s *Store) convert(err error) error {
 	if err == nil {
 		return nil
 	}
 	select {
 	case <-s.closed:
-		return record.ErrClosed
+		return sqlstore.ErrClosed
 	default:
 	}
 	err = wrap(err)
 	e, ok := errors.AsType[*sqlite.Error](err)
-	if ok && e.Code()&0xff == sqlite3.SQLITE_BUSY { // of a program that does not know the lock file
-		return busy(e, lockHolder(partOfFile, s.path+"-shm", s.path))
-	}
 	if ok && e.Code()&0xff == sqlite3.SQLITE_IOERR {
 		const maxGrowth = 64 << 10 // SQLite extends a file by less at a time
 		if free, err2 := freeSpace(filepath.Dir(s.path)); err2 == nil && free < maxGrowth {
@@ -135,7 +131,7 @@ func describe(e *sequent.Error, code int) {
 		e.Msg = "the store's file is not a SQLite database, or its beginning is damaged"
 		e.Fix = "use another file, or restore this one from a backup"
 	case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_PROTOCOL:
-		*e = *busy(e.Err, nil)
+		*e = *busy(e.Err)
 	case sqlite3.SQLITE_CANTOPEN:
 		e.Code = sequent.CodeUnavailable
 		e.Msg = "the store's file cannot be opened"
@@ -152,5 +148,15 @@ func describe(e *sequent.Error, code int) {
 		e.Code = sequent.CodeLimitExceeded
 		e.Msg = "the text is too large for the store"
 		e.Fix = "split it into several thoughts"
+	}
+}
+
+// busy returns the error of a wait for a lock that took too long.
+func busy(cause error) *sequent.Error {
+	return &sequent.Error{
+		Code: sequent.CodeBusy,
+		Msg:  "another process locked the store for too long; nothing was stored",
+		Fix:  "try again; if it persists, look for a hanging program that has the store open",
+		Err:  cause,
 	}
 }

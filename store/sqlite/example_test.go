@@ -29,7 +29,7 @@ func ExampleOpen() {
 	defer store.Close()
 	engine := sequent.New(sequent.Config{Store: store, TTL: 30 * 24 * time.Hour})
 	session, err := engine.Ensure(ctx, "deploys", func(c *sequent.Change) error {
-		_, err := c.Append(sequent.Draft{Number: 1, Text: "The cache is cold after each deploy.", More: true})
+		_, err := c.Append(sequent.Draft{Number: 1, Text: "The cache is cold after each deploy."})
 		return err
 	})
 	if err != nil {
@@ -37,7 +37,7 @@ func ExampleOpen() {
 		return
 	}
 	fmt.Println(session.Title())
-	swept, err := engine.Sweep(ctx) // deletes what has expired; call it now and then
+	swept, err := engine.Sweep(ctx, sequent.SweepQuery{AllOwners: true, Expired: engine.Now()}) // deletes what has expired; call it now and then
 	fmt.Println(swept, err)
 	// Output:
 	// The cache is cold after each deploy.

@@ -107,7 +107,7 @@ func faultsTask() error {
 		return err
 	}
 	defer s.Close()
-	_, entries, err := s.Load(ctx, sequent.Key{ID: "s"}, sequent.Position{}, 0)
+	_, entries, err := s.Load(ctx, sequent.Key{ID: "s"}, sequent.Position{})
 	if err != nil || len(entries) != acked+1 {
 		return fmt.Errorf("after reopening: %d thoughts, error %w; want %d", len(entries), err, acked+1)
 	}
@@ -130,7 +130,7 @@ func faultsTask() error {
 	}
 	s, err = Open(ctx, Config{Path: filepath.Join(dir, "sessions.db")})
 	if err == nil {
-		_, _, err = s.Load(ctx, sequent.Key{ID: "s"}, sequent.Position{}, 0)
+		_, _, err = s.Load(ctx, sequent.Key{ID: "s"}, sequent.Position{})
 		err = errors.Join(err, s.Close())
 		if err != nil {
 			return fmt.Errorf("reading on a full disk: %w", err)
@@ -155,7 +155,7 @@ func faultsTask() error {
 func untilFull(ctx context.Context, s *Store) (int, error) {
 	e := sequent.New(sequent.Config{Store: s})
 	n := 0
-	if h, _, err := s.Load(ctx, sequent.Key{ID: "s"}, sequent.Position{}, 0); err == nil {
+	if h, _, err := s.Load(ctx, sequent.Key{ID: "s"}, sequent.Position{}); err == nil {
 		n = h.Len
 	}
 	for range 100_000 {
@@ -163,7 +163,7 @@ func untilFull(ctx context.Context, s *Store) (int, error) {
 			if sequent.CodeOf(err) != sequent.CodeFull {
 				return n, fmt.Errorf("after %d thoughts: %w, want code %s", n, err, sequent.CodeFull)
 			}
-			_, log, err := s.Load(ctx, sequent.Key{ID: "s"}, sequent.Position{}, 0)
+			_, log, err := s.Load(ctx, sequent.Key{ID: "s"}, sequent.Position{})
 			if err != nil || len(log) != n {
 				return n, fmt.Errorf("on the full disk: %d thoughts, error %w; want %d", len(log), err, n)
 			}
@@ -241,7 +241,7 @@ func onlyReads(ctx context.Context, path string, n int) error {
 		return fmt.Errorf("opening for reading: %w", err)
 	}
 	defer s.Close()
-	_, log, err := s.Load(ctx, sequent.Key{ID: "a"}, sequent.Position{}, 0)
+	_, log, err := s.Load(ctx, sequent.Key{ID: "a"}, sequent.Position{})
 	if err != nil || len(log) != n {
 		return fmt.Errorf("Load = %d thoughts, error %w; want %d", len(log), err, n)
 	}
@@ -280,7 +280,7 @@ func TestReadOnlyDirectory(t *testing.T) {
 			dir := t.TempDir()
 			path := filepath.Join(dir, "sessions.db")
 			filled(t, path, 5)
-			for _, suffix := range []string{".lock", "-index.db.lock"} {
+			for _, suffix := range []string{".lock"} {
 				os.Remove(path + suffix)
 			}
 			if err := errors.Join(os.Chmod(path, test.file), os.Chmod(dir, test.dir)); err != nil {
@@ -322,7 +322,6 @@ func TestFileSizeLimit(t *testing.T) {
 
 // systemTasks are the tasks of a child that only this operating system has.
 var systemTasks = map[string]func() error{
-	"begin":    beginTask,
 	"limit":    limitTask,
 	"faults":   faultsTask,
 	"readonly": readOnlyTask,

@@ -56,7 +56,7 @@ func TestSyncFails(t *testing.T) {
 	c.wait(t)
 	s := openAt(t, path)
 	defer s.Close()
-	_, log, err := s.Load(t.Context(), sequent.Key{ID: "a"}, sequent.Position{}, 0)
+	_, log, err := s.Load(t.Context(), sequent.Key{ID: "a"}, sequent.Position{})
 	if err != nil || len(log) != 2 || log[1].Thought.Text != "in doubt" {
 		t.Errorf("after the crash: %d thoughts, error %v; want the recovered log to have the thought whose fdatasync failed", len(log), err)
 	}

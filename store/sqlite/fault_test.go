@@ -17,6 +17,7 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 
 	"github.com/sequent-dev/sequent"
+	"github.com/sequent-dev/sequent/internal/needtest"
 )
 
 // filled creates a store with n thoughts in session "a" and closes it.
@@ -56,6 +57,7 @@ func raw(t *testing.T, path string, statements ...string) {
 
 // TestDamageInUse damages pages that Open does not read.
 func TestDamageInUse(t *testing.T) {
+	needtest.Long(t)
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "sessions.db")
 	filled(t, path, 2000)
@@ -66,7 +68,7 @@ func TestDamageInUse(t *testing.T) {
 	overwrite(t, path, info.Size()/2, bytes.Repeat([]byte{0xee}, int(info.Size()/2)))
 	s := openAt(t, path)
 	defer s.Close()
-	if _, _, err := s.Load(t.Context(), sequent.Key{ID: "a"}, sequent.Position{}, 0); sequent.CodeOf(err) != sequent.CodeCorrupt {
+	if _, _, err := s.Load(t.Context(), sequent.Key{ID: "a"}, sequent.Position{}); sequent.CodeOf(err) != sequent.CodeCorrupt {
 		t.Errorf("Load of damaged pages: %v, want code %s", err, sequent.CodeCorrupt)
 	}
 }
@@ -170,26 +172,28 @@ func TestFailedBatch(t *testing.T) {
 	s := openAt(t, path)
 	defer s.Close()
 	appendTo(t, s, 1)
-	a, _, err := s.Load(t.Context(), sequent.Key{ID: "a"}, sequent.Position{}, 0)
+	a, _, err := s.Load(t.Context(), sequent.Key{ID: "a"}, sequent.Position{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	raw(t, path, `INSERT INTO thoughts (session, seq, number, total, text, note, branch, revision, more, extend, request_key, request_digest, labels, after, supersedes, at)
-		SELECT key, 2, 1, 1, 'in the way', '', '', 0, 1, 0, '', '', '', 0, 0, 0 FROM tool_sessions`)
+	raw(t, path, `INSERT INTO tool_log (session, n, kind, at, seq, number, total, after, supersedes, final, text, note, salt, hash, rest)
+		SELECT key, 2, 'thought', 0, 2, 1, 1, 0, 0, 0, 'in the way', '', x'', x'', '{}' FROM tool_sessions`)
 	next := a
 	next.Version, next.Len = 2, 2
+	added := sequent.Entries([]sequent.Thought{{Seq: 2}})
+	next.Prove(added)
 	b := sequent.Header{Key: sequent.Key{ID: "b"}, Epoch: 1, Version: 1}
 	batch := []*sequent.Write{
 		{Header: b},
-		{Base: a.Position(), Header: next, Entries: sequent.Entries([]sequent.Thought{{Seq: 2}})},
+		{Base: a.Position(), Header: next, Entries: added},
 	}
 	if err := s.Commit(t.Context(), batch); sequent.CodeOf(err) != sequent.CodeInternal {
 		t.Errorf("Commit: %v, want code %s", err, sequent.CodeInternal)
 	}
-	if _, _, err := s.Load(t.Context(), b.Key, sequent.Position{}, 0); !errors.Is(err, sequent.ErrNotFound) {
+	if _, _, err := s.Load(t.Context(), b.Key, sequent.Position{}); !errors.Is(err, sequent.ErrNotFound) {
 		t.Errorf("a part of the failed batch was stored: %v", err)
 	}
-	if now, _, err := s.Load(t.Context(), a.Key, sequent.Position{}, 0); err != nil || now.Version != 1 {
+	if now, _, err := s.Load(t.Context(), a.Key, sequent.Position{}); err != nil || now.Version != 1 {
 		t.Errorf("after the failed batch: position %+v, error %v; want version 1", now.Position(), err)
 	}
 	if err := s.Commit(t.Context(), batch[:1]); err != nil {
@@ -202,7 +206,7 @@ func TestClosed(t *testing.T) {
 	s := openAt(t, filepath.Join(t.TempDir(), "sessions.db"))
 	appendTo(t, s, 1)
 	k := sequent.Key{ID: "a"}
-	h, _, err := s.Load(t.Context(), k, sequent.Position{}, 0)
+	h, _, err := s.Load(t.Context(), k, sequent.Position{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -224,7 +228,7 @@ func TestClosed(t *testing.T) {
 	if err := <-waiting; sequent.CodeOf(err) != sequent.CodeUnavailable {
 		t.Errorf("Wait during Close = %v, want code %s", err, sequent.CodeUnavailable)
 	}
-	_, _, loading := s.Load(t.Context(), k, sequent.Position{}, 0)
+	_, _, loading := s.Load(t.Context(), k, sequent.Position{})
 	_, watching := s.Watch(t.Context())
 	_, listing := s.List(t.Context(), sequent.Query{})
 	_, sweeping := s.Sweep(t.Context(), sequent.SweepQuery{AllOwners: true, Expired: time.Now()}, 1)
@@ -267,7 +271,7 @@ func TestReadOnly(t *testing.T) {
 // reads checks a read-only store with n thoughts in session "a".
 func reads(t testing.TB, s *Store, n int) {
 	t.Helper()
-	h, log, err := s.Load(t.Context(), sequent.Key{ID: "a"}, sequent.Position{}, 0)
+	h, log, err := s.Load(t.Context(), sequent.Key{ID: "a"}, sequent.Position{})
 	if err != nil || len(log) != n {
 		t.Errorf("Load = %d thoughts, error %v; want %d", len(log), err, n)
 	}

@@ -12,9 +12,9 @@ import (
 	"github.com/sequent-dev/sequent/internal/fairlock"
 )
 
-// A fileLock gives the processes that write to one file fair access. SQLite polls
-// for its own lock, which can starve a process for seconds. A fileLock must not be
-// used concurrently.
+// A fileLock gives the processes that write to one file access in the order of their calls.
+// SQLite polls for its own lock, which can starve a process for seconds. A fileLock must not
+// be used concurrently.
 type fileLock struct {
 	path   string
 	flag   int          // of os.OpenFile
@@ -35,14 +35,14 @@ func (l *fileLock) acquire(ctx context.Context, timeout time.Duration) error {
 	f := flock.New(l.path, flock.SetFlag(l.flag), flock.SetPermissions(0o600))
 	timer := time.NewTimer(timeout)
 	defer timer.Stop()
-	switch err := fairlock.Wait(ctx, f, timer.C); {
-	case errors.Is(err, fairlock.ErrTimeout):
-		return busy(fmt.Errorf("timeout after %v waiting for the file lock", timeout), lockHolder(wholeFile, l.path))
-	case err != nil:
-		return err
+	err = fairlock.Wait(ctx, f, timer.C)
+	if errors.Is(err, fairlock.ErrTimeout) {
+		err = busy(fmt.Errorf("timeout after %v waiting for the file lock", timeout))
 	}
-	l.waited = f
-	return nil
+	if err == nil {
+		l.waited = f
+	}
+	return err
 }
 
 func (l *fileLock) release() error {
@@ -52,6 +52,3 @@ func (l *fileLock) release() error {
 	}
 	return l.free.release()
 }
-
-// close closes the lock, which must not be held.
-func (l *fileLock) close() error { return l.free.close() }

@@ -88,9 +88,9 @@ func TestOpenRefuses(t *testing.T) {
 			filled(t, path, 10)
 			overwrite(t, path, 100, bytes.Repeat([]byte{0xff}, 3000))
 		}},
-		{"a newer format", sequent.CodeNewerSchema, func(t *testing.T, path string) {
+		{"another format", sequent.CodeOtherFormat, func(t *testing.T, path string) {
 			filled(t, path, 10)
-			raw(t, path, fmt.Sprint("PRAGMA user_version=", latest+1), fmt.Sprint("UPDATE identity SET oldest_writer=", latest+1))
+			raw(t, path, "PRAGMA user_version=11")
 		}},
 		{"another program's database", sequent.CodeUnavailable, func(t *testing.T, path string) {
 			raw(t, path, "CREATE TABLE other(x)", "INSERT INTO other VALUES (1)")
@@ -205,39 +205,4 @@ func TestSymbolicLink(t *testing.T) {
 	if a.lock.path != b.lock.path {
 		t.Errorf("the locks are %q and %q, want the same", a.lock.path, b.lock.path)
 	}
-}
-
-func TestUpgrade(t *testing.T) {
-	t.Parallel()
-	path := filepath.Join(t.TempDir(), "sessions.db")
-	script, err := migrations.ReadFile(scripts[0])
-	if err != nil {
-		t.Fatal(err)
-	}
-	raw(t, path, string(script), "PRAGMA user_version=1", fmt.Sprint("PRAGMA application_id=", applicationID))
-	raw(t, path, `INSERT INTO tool_sessions (owner, id, epoch, version, len, state, title, scope, dialect, conclusion, labels, created, updated, period)
-		VALUES ('', 'a', 1, 1, 1, 'active', '', '', '', '', '', 0, 0, 0)`,
-		`INSERT INTO thoughts (session, seq, number, total, text, note, branch, revision, more, extend, request_key, request_digest, labels, after, supersedes, at)
-		VALUES (1, 1, 1, 1, 'old', '', '', 0, 1, 0, '', '', '', 0, 0, 0)`,
-		`INSERT INTO tool_sessions (owner, id, epoch, version, len, state, title, scope, dialect, conclusion, labels, created, updated, period)
-		VALUES ('', 'branched', 1, 3, 3, 'active', '', '', '', '', '', 0, 0, 0)`,
-		`INSERT INTO thoughts (session, seq, number, total, text, more, after, at, branch)
-		VALUES (2, 1, 1, 1, '', 1, 0, 0, 'x'), (2, 2, 1, 1, '', 1, 0, 0, 'y'), (2, 3, 1, 1, '', 1, 0, 0, 'x')`)
-	refused(t, Config{Path: path, ReadOnly: true}, sequent.CodeReadOnly)
-	s := openAt(t, path)
-	defer s.Close()
-	_, log, err := s.Load(t.Context(), sequent.Key{ID: "a"}, sequent.Position{}, 0)
-	if err != nil || len(log) != 1 || log[0].Thought.Text != "old" {
-		t.Errorf("Load after the migration = %+v, error %v", log, err)
-	}
-	for id, want := range map[sequent.ID]int{"a": 0, "branched": 2} {
-		if h, _, err := s.Load(t.Context(), sequent.Key{ID: id}, sequent.Position{}, 0); err != nil || h.Branches != want {
-			t.Errorf("%s has %d branches after the migration, error %v; want %d", id, h.Branches, err, want)
-		}
-	}
-	version, err := schemaVersion(t.Context(), s.readers)
-	if err != nil || version != latest {
-		t.Errorf("format after the migration = %d, error %v; want %d", version, err, latest)
-	}
-	appendTo(t, s, 1)
 }

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/sequent-dev/sequent"
+	"github.com/sequent-dev/sequent/internal/needtest"
 )
 
 // long reports whether the long versions of the tests are wanted (make crash).
@@ -42,7 +43,7 @@ func TestConcurrentCreate(t *testing.T) {
 			c.wait(t)
 		}
 		s := openAt(t, path)
-		_, log, err := s.Load(t.Context(), sequent.Key{ID: "shared"}, sequent.Position{}, 0)
+		_, log, err := s.Load(t.Context(), sequent.Key{ID: "shared"}, sequent.Position{})
 		if err != nil || len(log) != processes {
 			t.Errorf("round %d: %d thoughts, error %v; want one from each process", round, len(log), err)
 		}
@@ -152,6 +153,7 @@ func TestFollowAnotherProcess(t *testing.T) {
 
 // TestKill kills processes while they write.
 func TestKill(t *testing.T) {
+	needtest.Long(t)
 	t.Parallel()
 	rounds := 3
 	if long() {
@@ -270,7 +272,7 @@ func verify(t *testing.T, s *Store, acked *acks, extra int) {
 	seen := make(map[string]bool)
 	next := make(map[string]int) // the next number of each writer
 	for _, head := range page.Headers {
-		h, log, err := s.Load(t.Context(), head.Key, sequent.Position{}, 0)
+		h, log, err := s.Load(t.Context(), head.Key, sequent.Position{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -3,8 +3,7 @@
 //
 // When [Store.Commit] returns, the commit is in the file and survives a crash of
 // the process; with [Full], the default, also a loss of power. Next to the file
-// are SQLite's -wal and -shm files, a .lock file that gives processes fair access,
-// and a search index, which may be deleted at any time.
+// are SQLite's -wal and -shm files, and a .lock file that gives processes fair access.
 package sqlite
 
 import (
@@ -12,16 +11,14 @@ import (
 	"context"
 	"database/sql"
 	"errors"
-	"fmt"
 	"log/slog"
 	"os"
 	"path/filepath"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/sequent-dev/sequent"
-	"github.com/sequent-dev/sequent/store/internal/record"
+	"github.com/sequent-dev/sequent/store/sqlstore"
 )
 
 // A Sync is the durability of commits: what a commit survives.
@@ -44,31 +41,26 @@ type Config struct {
 
 // A Store is a [sequent.Store] in a SQLite file. Use [Open].
 type Store struct {
+	sqlstore.Store
+	db *sqlstore.Database
+
 	path        string // absolute, without symbolic links
 	sync        Sync
 	busyTimeout time.Duration
 	log         *slog.Logger
 	readOnly    bool   // by configuration, or because the file or directory is not writable
+	immutable   bool   // read without locks, because no process can change the file
 	journal     string // wal or delete; empty if not known yet
 
-	immutable bool // read without locks, because no process can change the file
-
 	readers *sql.DB
-	loading struct { // on readers
-		header, entries *sql.Stmt
-		thoughts        thoughtReader
-	}
-	index *index // nil if it could not be opened
 
 	writing chan struct{} // capacity one; holds a token while a goroutine uses the fields below
 	lock    *fileLock
 	writer  *writer     // nil after a failure, until the next write
 	file    os.FileInfo // the file at path when writer was opened first
 
-	residue atomic.Bool // text of deleted sessions may be left in the files
-
-	feed   sequent.Feed // reports commits
-	poller poller       // reports those of others to feed
+	feed   sequent.Feed
+	poller poller
 
 	closing sync.Once
 	closed  chan struct{}
@@ -77,11 +69,19 @@ type Store struct {
 // Open opens the store at cfg.Path and creates it if it does not exist. Several
 // processes may do so at the same time.
 //
-// It migrates a file of an older format, and refuses one of a newer format
-// without changing it. If the file or its directory is not writable, the store
-// opens read-only where SQLite can do that, and refuses writes with
+// It refuses a file of another format without changing it. If the file or its directory is
+// not writable, the store opens read-only where SQLite can do that, and refuses writes with
 // [sequent.CodeReadOnly].
 func Open(ctx context.Context, cfg Config) (*Store, error) {
+	s := newStore(cfg)
+	err := s.open(ctx, cfg.Path)
+	if err != nil {
+		return nil, errors.Join(s.wrap(err), s.closeFiles())
+	}
+	return s, nil
+}
+
+func newStore(cfg Config) *Store {
 	s := &Store{
 		sync:        cfg.Sync,
 		busyTimeout: cmp.Or(cfg.BusyTimeout, 10*time.Second),
@@ -93,70 +93,65 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 	if s.log == nil {
 		s.log = slog.Default()
 	}
-	if err := s.open(ctx, cfg.Path); err != nil {
-		if err := s.closeFiles(); err != nil {
-			s.log.WarnContext(ctx, "closing a store that failed to open", "store", s.path, "error", err)
-		}
-		return nil, s.wrap(err)
-	}
-	x, err := newIndex(ctx, s)
-	if err != nil {
-		s.log.WarnContext(ctx, "opening the search index; searches will read the store instead", "store", s.path, "error", err)
-		return s, nil
-	}
-	s.index = x
-	x.start(ctx)
-	return s, nil
+	s.db = &sqlstore.Database{Read: s.read, Write: s.write, Sources: sources, Erase: eraseWords, Hint: hint}
+	s.Store = sqlstore.New(s.db)
+	return s
 }
 
 func (s *Store) open(ctx context.Context, path string) error {
-	if err := checkVersion(); err != nil {
-		return err
-	}
 	var err error
 	if s.path, err = s.locate(path); err != nil {
 		return err
 	}
 	s.lock = newFileLock(s.path + ".lock")
-	s.poller.store = s
-	s.residue.Store(true) // a process may have been killed after a deletion
-	if err := s.prepare(ctx); err != nil {
-		return err
+	if !s.readOnly {
+		if err := s.openFirst(ctx); err == nil {
+			return s.openReaders(ctx)
+		} else if !s.canRead(err) {
+			return err
+		} else {
+			s.readOnly = true
+			s.log.WarnContext(ctx, "the store is read-only", "store", s.path, "error", err)
+		}
 	}
-	return s.openReaders(ctx)
+	s.immutable = needsImmutable(s.path)
+	return s.unreadable(s.openReaders(ctx))
 }
 
-// prepare creates or migrates the file as needed and opens the writer. If that
-// fails for lack of write permission, it sets s.readOnly.
-func (s *Store) prepare(ctx context.Context) error {
+// openFirst opens the writer, and creates the file before if necessary.
+func (s *Store) openFirst(ctx context.Context) error {
+	if info, err := os.Stat(s.path); err == nil && info.Size() > 0 {
+		if err := s.openWriter(ctx, false); err != errPrepare {
+			return err
+		}
+	}
+	if err := s.lock.acquire(ctx, s.busyTimeout); err != nil {
+		return err
+	}
+	defer s.unlock(ctx)
+	if err := create(s.path); err != nil {
+		return err
+	}
+	return s.openWriter(ctx, true)
+}
+
+// openReaders opens the connections for reading.
+func (s *Store) openReaders(ctx context.Context) (err error) {
+	if s.readers, err = sql.Open("sqlite", s.dsn("query_only(1)")); err != nil {
+		return err
+	}
+	s.readers.SetMaxOpenConns(4)
+	s.readers.SetMaxIdleConns(4)
+	s.readers.SetConnMaxIdleTime(5 * time.Minute)
 	if !s.readOnly {
-		err := s.prepareWriter(ctx)
-		if err == nil || !s.canRead(err) {
-			return err
-		}
-		s.readOnly = true
-		s.log.WarnContext(ctx, "the store is read-only", "store", s.path, "error", err)
-		if err := s.dropWriter(); err != nil {
-			return err
-		}
+		return nil
 	}
-	db, err := s.connect(ctx)
-	if err != nil {
-		return s.unreadable(err)
+	have, err := format(ctx, s.readers)
+	if err == nil && have == 0 {
+		err = sequent.Errorf(sequent.CodeUnavailable, "", "name another file",
+			"the file %s is empty and no store", s.path)
 	}
-	defer db.Close()
-	version, err := schemaVersion(ctx, db)
-	if err != nil {
-		return s.unreadable(err)
-	}
-	if version < latest {
-		return &sequent.Error{
-			Code: sequent.CodeReadOnly,
-			Msg:  fmt.Sprintf("the store has format %d and cannot be migrated to format %d because it is read-only", version, latest),
-			Fix:  "open it once with write access, or open a copy of it",
-		}
-	}
-	return nil
+	return err
 }
 
 // canRead reports whether err, from opening the store for writing, only means that
@@ -177,10 +172,7 @@ func (s *Store) canRead(err error) bool {
 // unreadable replaces an error of reading a file that SQLite can only recover in a
 // writable directory by one that says so.
 func (s *Store) unreadable(err error) error {
-	if _, ours := errors.AsType[*sequent.Error](err); ours {
-		return err
-	}
-	if sequent.CodeOf(wrap(err)) != sequent.CodeUnavailable || writableDir(filepath.Dir(s.path)) {
+	if _, ours := errors.AsType[*sequent.Error](err); ours || sequent.CodeOf(wrap(err)) != sequent.CodeUnavailable || writableDir(filepath.Dir(s.path)) {
 		return err
 	}
 	if _, missing := os.Stat(s.path + "-wal"); missing != nil {
@@ -194,50 +186,39 @@ func (s *Store) unreadable(err error) error {
 	}
 }
 
-// prepareWriter opens the writer. Before that it creates or migrates the file if
-// necessary, under the file lock.
-func (s *Store) prepareWriter(ctx context.Context) error {
-	if opened, err := s.openCurrent(ctx); opened || err != nil {
-		return err
+// read calls do in a transaction that only reads.
+func (s *Store) read(ctx context.Context, do func(sqlstore.Tx) error) error {
+	if err := s.checkReplaced(false); err != nil {
+		return s.wrap(err)
 	}
-	if err := s.lock.acquire(ctx, s.busyTimeout); err != nil {
-		return err
-	}
-	defer s.lock.release()
-	if err := create(s.path); err != nil {
-		return err
-	}
-	db, err := s.connect(ctx)
+	tx, err := s.readers.BeginTx(ctx, nil)
 	if err != nil {
-		return err
+		return s.wrap(err)
 	}
-	defer db.Close()
-	if err := migrate(ctx, db, s.wantJournal()); err != nil {
-		return err
-	}
-	return s.openWriter(ctx)
+	defer tx.Rollback() //nolint:errcheck // it only reads
+	return s.wrap(do(tx))
 }
 
-// openCurrent opens the writer if the file exists and has the latest format and
-// the wanted journal, and reports whether it did.
-func (s *Store) openCurrent(ctx context.Context) (opened bool, err error) {
-	if info, err := os.Stat(s.path); err != nil || info.Size() == 0 {
-		return false, nil // prepareWriter creates the file or returns the error
+// checkReplaced returns an error if there is another file at s.path than the open one, whose
+// commits other processes would not see, or, for a writer, none: its commits would be lost
+// when the process exits.
+func (s *Store) checkReplaced(writing bool) error {
+	if s.file == nil {
+		return nil // the store is read-only
 	}
-	db, err := s.connect(ctx)
-	if err != nil {
-		return false, err
+	info, err := os.Stat(s.path)
+	if err == nil && os.SameFile(info, s.file) || err != nil && !writing {
+		return nil
 	}
-	defer db.Close()
-	version, err := schemaVersion(ctx, db)
-	if err != nil || version < latest {
-		return false, err
+	if err == nil {
+		err = errors.New(s.path + " is not the file that was opened")
 	}
-	journal, err := journalMode(ctx, db)
-	if err != nil || journal != s.wantJournal() {
-		return false, err
+	return &sequent.Error{
+		Code: sequent.CodeUnavailable,
+		Msg:  "the store's file was removed or replaced while it was in use, so it is not used any more",
+		Fix:  "restart the program",
+		Err:  err,
 	}
-	return true, s.openWriter(ctx)
 }
 
 // Close implements [sequent.Store]. It waits for commits in progress; watches end
@@ -245,26 +226,25 @@ func (s *Store) openCurrent(ctx context.Context) (opened bool, err error) {
 func (s *Store) Close() error {
 	var err error
 	s.closing.Do(func() {
+		s.poller.mu.Lock() // no poller starts from now on
 		close(s.closed)
-		s.feed.Close(record.ErrClosed)
-		if s.index != nil {
-			err = s.index.close()
-		}
+		s.poller.mu.Unlock()
+		s.feed.Close(sqlstore.ErrClosed)
+		s.poller.done.Wait()
 		s.writing <- struct{}{} // never released
-		err = errors.Join(err, s.closeFiles())
+		err = s.closeFiles()
 	})
 	return wrap(err)
 }
 
 // closeFiles closes what open has opened.
 func (s *Store) closeFiles() error {
-	s.poller.close()
 	var err error
 	if s.readers != nil {
 		err = s.readers.Close()
 	}
 	if s.lock != nil {
-		err = errors.Join(err, s.lock.close())
+		err = errors.Join(err, s.lock.free.close())
 	}
 	return errors.Join(err, s.dropWriter())
 }

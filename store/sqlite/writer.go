@@ -3,56 +3,39 @@ package sqlite
 import (
 	"context"
 	"database/sql"
+	"database/sql/driver"
 	"errors"
 	"os"
 
 	"github.com/sequent-dev/sequent"
-	"github.com/sequent-dev/sequent/store/internal/record"
+	"github.com/sequent-dev/sequent/store/sqlstore"
 )
 
-// A writer is the connection that writes, with its prepared statements.
+// A writer is the connection that writes.
 type writer struct {
-	db     *sql.DB
-	conn   *sql.Conn
-	failed bool // SQLite failed: replace the connection
+	db         *sql.DB
+	conn       *sql.Conn
+	statements map[string]*statement
+	failed     bool // SQLite failed: replace the connection
 
-	statements                                 []*statement // the following ones, for close
-	begin, commit, rollback                    *statement
-	insertSession                              *statement
-	moveSession, changeSession, replaceSession *statement
-	insertThought, insertPlain, insertEntry    *statement
-	insertTouched, trimTouched                 *statement
-
-	stmts                                      []*sql.Stmt // the following ones, for close
-	selectHeader, selectEntries                *sql.Stmt
-	selectThoughts                             thoughtReader
-	clearNewest, deleteThoughts, deleteCleared *sql.Stmt
-	deleteSession, lastForgotten               *sql.Stmt
-
-	cache map[sequent.Key]row // recently written sessions, at most maxCached
-
-	last, added marks // of the transaction: the last rows it has inserted, and how many
-}
-
-// A row is the row of a session.
-type row struct {
-	key    int64
-	header sequent.Header
+	cache   map[sequent.Key]sqlstore.Row // sessions as this writer has written or read them last, at most maxCached
+	waiting int                          // thoughts that may have to be indexed
+	words   []byte                       // of a thought that is indexed
 }
 
 const maxCached = 4000
 
-// openWriter opens s.writer. The caller holds s.writing, or is Open.
-func (s *Store) openWriter(ctx context.Context) error {
+// errPrepare is the error of openWriter for a file that must be prepared first.
+var errPrepare = errors.New("the file has no tables or another journal mode")
+
+// openWriter opens s.writer. The caller holds s.writing, or is Open. It prepares the file, or
+// returns errPrepare if that is necessary and must not be done.
+func (s *Store) openWriter(ctx context.Context, prepare bool) (err error) {
 	synchronous := "synchronous(FULL)" // the default differs between drivers
 	if s.sync == Normal {
 		synchronous = "synchronous(NORMAL)"
 	}
-	info, err := os.Stat(s.path)
-	if err != nil {
-		return err
-	}
-	w := &writer{cache: make(map[sequent.Key]row), selectThoughts: thoughtReader{single: true}}
+	w := &writer{statements: make(map[string]*statement), cache: make(map[sequent.Key]sqlstore.Row), waiting: indexAt}
 	w.db, err = sql.Open("sqlite", s.dsn(
 		synchronous, "secure_delete(1)",
 		"fullfsync(1)", "checkpoint_fullfsync(1)", // macOS: flush the drive's cache
@@ -61,8 +44,25 @@ func (s *Store) openWriter(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := w.prepare(ctx); err != nil {
-		return errors.Join(err, w.close())
+	defer func() {
+		if err != nil {
+			err = cmpErr(err, w.close())
+		}
+	}()
+	if w.conn, err = w.db.Conn(ctx); err != nil {
+		return err
+	}
+	if prepare {
+		err = s.prepare(ctx, w.conn)
+	} else {
+		err = s.prepared(ctx, w.conn)
+	}
+	if err != nil {
+		return err
+	}
+	info, err := os.Stat(s.path)
+	if err != nil {
+		return err
 	}
 	s.writer = w
 	if s.file == nil {
@@ -71,52 +71,25 @@ func (s *Store) openWriter(ctx context.Context) error {
 	return nil
 }
 
-func (w *writer) prepare(ctx context.Context) (err error) {
-	if w.conn, err = w.db.Conn(ctx); err != nil {
+// prepared returns errPrepare if the file must be prepared.
+func (s *Store) prepared(ctx context.Context, conn *sql.Conn) error {
+	have, err := format(ctx, conn)
+	if err != nil {
 		return err
 	}
-	for _, p := range []struct {
-		stmt **statement
-		text string
-	}{
-		{&w.begin, "BEGIN IMMEDIATE"},
-		{&w.commit, "COMMIT"},
-		{&w.rollback, "ROLLBACK"},
-		{&w.insertSession, insertSession},
-		{&w.moveSession, moveSession},
-		{&w.changeSession, changeSession},
-		{&w.replaceSession, replaceSession},
-		{&w.insertThought, insertThought},
-		{&w.insertPlain, insertPlain},
-		{&w.insertTouched, insertTouched},
-		{&w.trimTouched, trimTouched},
-		{&w.insertEntry, insertEntry},
-	} {
-		if *p.stmt, err = newStatement(w.conn, p.text); err != nil {
-			return err
-		}
-		w.statements = append(w.statements, *p.stmt)
+	journal, err := journalMode(ctx, conn)
+	if err == nil && (have == 0 || journal != s.wantJournal()) {
+		err = errPrepare
 	}
-	for _, p := range []struct {
-		stmt **sql.Stmt
-		text string
-	}{
-		{&w.selectHeader, selectHeader},
-		{&w.selectThoughts.plain, selectThoughts},
-		{&w.selectThoughts.optional, selectOptional},
-		{&w.selectEntries, selectEntries},
-		{&w.clearNewest, clearNewest},
-		{&w.deleteThoughts, deleteThoughts},
-		{&w.deleteCleared, deleteCleared},
-		{&w.deleteSession, deleteSession},
-		{&w.lastForgotten, lastForgotten},
-	} {
-		if *p.stmt, err = w.conn.PrepareContext(ctx, p.text); err != nil {
-			return err
-		}
-		w.stmts = append(w.stmts, *p.stmt)
+	return err
+}
+
+// cmpErr returns err alone if closing worked, so that errors can be compared.
+func cmpErr(err, closing error) error {
+	if closing == nil {
+		return err
 	}
-	return nil
+	return errors.Join(err, closing)
 }
 
 // close closes the statements first: SQLite keeps a connection with open
@@ -125,9 +98,6 @@ func (w *writer) prepare(ctx context.Context) (err error) {
 func (w *writer) close() error {
 	var err error
 	for _, stmt := range w.statements {
-		err = errors.Join(err, stmt.close())
-	}
-	for _, stmt := range w.stmts {
 		err = errors.Join(err, stmt.Close())
 	}
 	if w.conn != nil {
@@ -145,128 +115,143 @@ func (s *Store) dropWriter() error {
 	return w.close()
 }
 
-// transact calls do in a transaction while holding the file lock. It commits if do
-// returns nil and rolls back otherwise. ctx cancels only the wait for the lock. After
-// an error nothing was stored, unless it is a commitError.
-func (s *Store) transact(ctx context.Context, do func(*writer) error) error {
-	return s.withWriter(ctx, func(w *writer) error {
-		w.last, w.added = marks{}, marks{}
-		err := w.transact(do)
-		if err == nil {
-			s.poller.own(w.last, w.added)
+// A statement is a prepared statement of the driver: database/sql would cost as much as
+// executing it.
+type statement struct {
+	driver.Stmt
+	driver.StmtExecContext
+	args []driver.NamedValue
+}
+
+// exec executes a statement that it keeps. Args are values of the driver.
+func (w *writer) exec(text string, args ...any) (driver.Result, error) {
+	stmt := w.statements[text]
+	if stmt == nil {
+		stmt = new(statement)
+		err := w.conn.Raw(func(c any) (err error) {
+			if stmt.Stmt, err = c.(driver.ConnPrepareContext).PrepareContext(context.Background(), text); err == nil {
+				stmt.StmtExecContext = stmt.Stmt.(driver.StmtExecContext)
+			}
+			return err
+		})
+		if err != nil {
+			return nil, err
 		}
+		w.statements[text] = stmt
+	}
+	stmt.args = stmt.args[:0]
+	for i, v := range args {
+		stmt.args = append(stmt.args, driver.NamedValue{Ordinal: i + 1, Value: v})
+	}
+	defer clear(stmt.args) // do not keep texts in memory
+	return stmt.ExecContext(context.Background(), stmt.args)
+}
+
+// usable returns an error if the store is closed or ctx is done.
+func (s *Store) usable(ctx context.Context) error {
+	select {
+	case <-s.closed:
+		return sqlstore.ErrClosed
+	default:
+		return ctx.Err()
+	}
+}
+
+// acquire makes the caller the only goroutine that uses the writer, until release.
+func (s *Store) acquire(ctx context.Context) error {
+	if err := s.usable(ctx); err != nil {
 		return err
-	})
+	}
+	select {
+	case s.writing <- struct{}{}:
+		return nil
+	case <-s.closed:
+		return sqlstore.ErrClosed
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+func (s *Store) release() { <-s.writing }
+
+// unlock releases the file lock.
+func (s *Store) unlock(ctx context.Context) {
+	if err := s.lock.release(); err != nil {
+		s.log.WarnContext(ctx, "releasing the file lock", "store", s.path, "error", err)
+	}
 }
 
 // withWriter calls do with the writer while holding the file lock. ctx cancels only
 // the wait for the lock.
 func (s *Store) withWriter(ctx context.Context, do func(*writer) error) error {
-	if err := ctx.Err(); err != nil {
+	if s.readOnly {
+		return sequent.Errorf(sequent.CodeReadOnly, "", "make the file and its directory writable and restart, or use another file",
+			"the store is read-only; nothing was stored")
+	}
+	if err := s.acquire(ctx); err != nil {
 		return err
 	}
-	if s.readOnly {
-		return &sequent.Error{
-			Code: sequent.CodeReadOnly,
-			Msg:  "the store is read-only; nothing was stored",
-			Fix:  "make the file and its directory writable and restart, or use another file",
-		}
-	}
-	select {
-	case <-s.closed:
-		return record.ErrClosed
-	default:
-	}
-	select {
-	case s.writing <- struct{}{}:
-	case <-s.closed:
-		return record.ErrClosed
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-	defer func() { <-s.writing }()
+	defer s.release()
 	if err := s.lock.acquire(ctx, s.busyTimeout); err != nil {
 		return err
 	}
-	defer func() {
-		if err := s.lock.release(); err != nil {
-			s.log.WarnContext(ctx, "releasing the file lock", "store", s.path, "error", err)
-		}
-	}()
-	if err := s.checkInPlace(); err != nil {
+	defer s.unlock(ctx)
+	if err := s.checkReplaced(true); err != nil {
 		return err
 	}
 	if s.writer == nil {
-		if err := s.openWriter(ctx); err != nil {
+		if err := s.openWriter(ctx, true); err != nil {
 			return err
 		}
 	}
-	err := do(s.writer)
-	if s.writer.failed {
-		err = errors.Join(err, s.dropWriter())
+	w := s.writer
+	err := do(w)
+	if w.failed {
+		err = cmpErr(err, s.dropWriter())
 	}
 	return err
 }
 
-// checkReplaced returns an error if there is another file at s.path than the open one:
-// other processes do not see what this one would show.
-func (s *Store) checkReplaced() error {
-	if s.file == nil {
-		return nil // the store is read-only
-	}
-	if err := s.checkInPlace(); err != nil {
-		if _, missing := os.Stat(s.path); missing == nil {
+// transact calls do in a transaction. It commits if do returns nil and rolls back otherwise.
+// After an error nothing was stored, unless it is a commitError.
+func (s *Store) transact(ctx context.Context, do func(*writer) error) error {
+	return s.withWriter(ctx, func(w *writer) (err error) {
+		if _, err := w.exec("BEGIN IMMEDIATE"); err != nil {
+			w.failed = true
 			return err
 		}
-	}
-	return nil
-}
-
-// checkInPlace returns an error if the open file is no longer the one at s.path:
-// commits to a removed file would be lost when the process exits.
-func (s *Store) checkInPlace() error {
-	info, err := os.Stat(s.path)
-	if err == nil && os.SameFile(info, s.file) {
+		open := true
+		defer func() {
+			if !open {
+				return
+			}
+			clear(w.cache)
+			// After some errors SQLite has rolled back already, and ROLLBACK fails.
+			_, rollbackErr := w.exec("ROLLBACK")
+			_, refused := errors.AsType[*sequent.Error](err)
+			w.failed = !refused || rollbackErr != nil
+		}()
+		if err := do(w); err != nil {
+			return err
+		}
+		if _, err := w.exec("COMMIT"); err != nil {
+			return commitError{err}
+		}
+		open = false
 		return nil
-	}
-	if err == nil {
-		err = errors.New(s.path + " is not the file that was opened")
-	}
-	return &sequent.Error{
-		Code: sequent.CodeUnavailable,
-		Msg:  "the store's file was removed or replaced while it was in use, so it is not used any more",
-		Fix:  "restart the program",
-		Err:  err,
-	}
+	})
 }
 
-func (w *writer) transact(do func(*writer) error) (err error) {
-	defer func() {
-		if _, refused := errors.AsType[*sequent.Error](err); err != nil && !refused {
-			w.failed = true
-		}
-	}()
-	if _, err := w.begin.exec(); err != nil {
-		return err
-	}
-	open := true
-	defer func() {
-		if !open {
-			return
-		}
+// write calls do in a transaction and reports what it changed.
+func (s *Store) write(ctx context.Context, do func(sqlstore.Tx) ([]sequent.Topic, error)) error {
+	var topics []sequent.Topic
+	err := s.transact(ctx, func(w *writer) (err error) {
+		topics, err = do(w.conn)
 		clear(w.cache)
-		// After some errors SQLite has rolled back already, and ROLLBACK fails.
-		if _, rollbackErr := w.rollback.exec(); rollbackErr != nil {
-			w.failed = true
-			err = errors.Join(err, rollbackErr)
-		}
-	}()
-	if err := do(w); err != nil {
 		return err
+	})
+	if err == nil {
+		s.feed.Touched(topics...)
 	}
-	if _, err := w.commit.exec(); err != nil {
-		return commitError{err}
-	}
-	open = false
-	return nil
+	return s.wrap(err)
 }

@@ -1,3 +1,16 @@
+// Package assumption keeps a ledger of assumptions. Each is a note of the vault with its
+// history.
+//
+//	l := assumption.New(assumption.Config{Vault: v})
+//	e, err := l.Append(ctx, assumption.Assumption{
+//		Statement: "Tokens live for an hour.", Concepts: []string{"JWT"}, ValidationPlan: "Read the configuration.",
+//	})
+//	_, e, err = l.Update(ctx, e.URI, assumption.Change{Status: assumption.Invalidated, Notes: "Five minutes, says [[auth.yaml]]."})
+//
+// A note is assumptions/yyyy/MM/assumption-{ms}.md. Its front matter has the status. Its
+// body has the statement, the concepts as WikiLinks, and a section for each update. A
+// person may edit the note: an update changes keys of the front matter and adds a
+// section, and nothing else.
 package assumption
 
 import (
@@ -10,10 +23,24 @@ import (
 	"time"
 
 	"github.com/sequent-dev/sequent"
+	"github.com/sequent-dev/sequent/internal/lazyregexp"
 	"github.com/sequent-dev/sequent/internal/printable"
 	"github.com/sequent-dev/sequent/vault"
 	"github.com/sequent-dev/sequent/vault/wikilink"
 )
+
+// The codes of this package's errors, which are [*sequent.Error]s. Errors of package
+// vault keep their codes.
+const (
+	CodeInvalid         sequent.Code = "assumption_invalid"          // an argument is invalid
+	CodeConceptRequired sequent.Code = "assumption_concept_required" // no concept is named, so that the graph would lack it
+	CodeInvalidStatus   sequent.Code = "assumption_invalid_status"   // there is no such status
+	CodeNotFound        sequent.Code = "assumption_not_found"        // no assumption has that URI
+)
+
+func refuse(code sequent.Code, field, fix, format string, args ...any) error {
+	return &sequent.Error{Code: code, Field: field, Msg: fmt.Sprintf(format, args...), Fix: fix}
+}
 
 // A Status is the state of an assumption.
 type Status string
@@ -26,8 +53,6 @@ const (
 	Refined     Status = "refined"     // replaced by a more exact statement
 )
 
-var statuses = []Status{Active, Validated, Invalidated, Refined}
-
 // Folder is the folder of the vault that holds the ledger.
 const Folder = "assumptions"
 
@@ -35,9 +60,9 @@ const Folder = "assumptions"
 const Unspecified = "unspecified"
 
 const (
-	maxTextChars = 20000 // of a statement, a plan or notes
-	maxNameChars = 200   // of a concept, a context or a confidence
-	maxConcepts  = 50
+	maxName     = 200 // characters of a concept, a context or a confidence
+	maxTitle    = 100 // characters
+	maxConcepts = 50
 )
 
 // A Config configures a [Ledger].
@@ -89,16 +114,23 @@ type Entry struct {
 	Context        string
 	ValidationPlan string
 	Concepts       []string // normalized targets of the note's links
-	Created        string   // as written in the note
-	Updated        string   // empty before the first update
 	Body           string   // of the note, with the history
 }
 
 // Append records a new assumption.
 func (l *Ledger) Append(ctx context.Context, a Assumption) (Entry, error) {
-	concepts, err := a.check()
+	if strings.TrimSpace(a.Statement) == "" {
+		return Entry{}, refuse(CodeInvalid, "assumption", "write a sentence that could turn out to be false", "the assumption is empty")
+	}
+	concepts, err := conceptsOf(a.Concepts)
+	if err == nil {
+		err = cmp.Or(short("context", a.Context), short("confidence", a.Confidence))
+	}
 	if err != nil {
 		return Entry{}, err
+	}
+	if len(concepts) == 0 && !wikilink.HasConcept([]byte(a.Statement)) {
+		return Entry{}, refuse(CodeConceptRequired, "concepts", `name some, such as ["authentication", "JWT"]`, "the assumption has no concepts")
 	}
 	now := l.now().UTC()
 	// Assumptions of the same millisecond get different names.
@@ -109,13 +141,9 @@ func (l *Ledger) Append(ctx context.Context, a Assumption) (Entry, error) {
 			return Entry{}, err
 		}
 		n := &vault.Note{URI: uri, Body: a.body(concepts)}
-		f := &n.Front
-		err = errors.Join(
-			f.Set("title", "Assumption: "+title(a.Statement)), f.Set("permalink", name), f.Set("type", "assumption"),
-			f.Set("status", string(Active)), f.Set("confidence", cmp.Or(strings.TrimSpace(a.Confidence), Unspecified)),
-			f.SetTime("created", now),
-			set(f, "context", a.Context), set(f, "validation_plan", a.ValidationPlan),
-		)
+		err = n.Front.SetAll("title", "Assumption: "+title(a.Statement), "permalink", name, "type", "assumption", "status", Active,
+			"confidence", cmp.Or(strings.TrimSpace(a.Confidence), Unspecified), "created", now,
+			"context", strings.TrimSpace(a.Context), "validation_plan", strings.TrimSpace(a.ValidationPlan))
 		if err == nil {
 			err = l.vault.Create(ctx, n)
 		}
@@ -129,55 +157,67 @@ func (l *Ledger) Append(ctx context.Context, a Assumption) (Entry, error) {
 	}
 }
 
-func set(f *vault.Front, key, value string) error {
-	if value = strings.TrimSpace(value); value == "" {
-		return nil
-	}
-	return f.Set(key, value)
-}
-
-// check returns the concepts, or an error for an invalid field.
-func (a Assumption) check() ([]string, error) {
-	if strings.TrimSpace(a.Statement) == "" {
-		return nil, invalid("assumption", "write a sentence that could turn out to be false", "the assumption is empty")
-	}
-	concepts, err := conceptsOf(a.Concepts)
-	if err == nil {
-		err = lengths(map[string]string{"assumption": a.Statement, "validationPlan": a.ValidationPlan},
-			map[string]string{"context": a.Context, "confidence": a.Confidence})
-	}
-	if err != nil {
-		return nil, err
-	}
-	if len(concepts) == 0 && !wikilink.HasConcept([]byte(a.Statement)) {
-		return nil, &sequent.Error{
-			Code: CodeConceptRequired, Field: "concepts",
-			Msg: "the assumption has no concepts",
-			Fix: `name some, such as ["authentication", "JWT"]`,
-		}
-	}
-	return concepts, nil
-}
-
-// lengths refuses values that are too long.
-func lengths(texts, names map[string]string) error {
-	for _, field := range []string{"assumption", "validationPlan", "notes", "context", "confidence"} {
-		limit := maxTextChars
-		value, ok := texts[field]
-		if !ok {
-			limit, value = maxNameChars, names[field]
-		}
-		if n := len([]rune(value)); n > limit {
-			return invalid(field, "shorten it", "%s has %d characters, the limit is %d", field, n, limit)
-		}
+// short refuses a value that is too long for front matter.
+func short(field, value string) error {
+	if n := len([]rune(value)); n > maxName {
+		return refuse(CodeInvalid, field, "shorten it", "%s has %d characters, the limit is %d", field, n, maxName)
 	}
 	return nil
+}
+
+// body returns the body of a new note. The concepts come first, so that an open code fence
+// in the statement cannot affect their links.
+func (a Assumption) body(concepts []string) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "# Assumption: %s\n", title(a.Statement))
+	if len(concepts) > 0 {
+		b.WriteString("\n## Related Concepts\n\n- [[" + strings.Join(concepts, "]]\n- [[") + "]]\n")
+	}
+	fmt.Fprintf(&b, "\n## Statement\n\n%s\n", text(a.Statement))
+	if plan := text(a.ValidationPlan); plan != "" {
+		fmt.Fprintf(&b, "\n## Validation Plan\n\n%s\n", plan)
+	}
+	return b.String()
+}
+
+var statementForm = lazyregexp.New(`(?ms)^## Statement\s*\n(.*?)(?:^## |\z)`)
+
+// entryOf returns the assumption in a note.
+func entryOf(n *vault.Note) Entry {
+	f := &n.Front
+	e := Entry{
+		URI: n.URI, Status: Status(f.Get("status")), Confidence: f.Get("confidence"), Context: f.Get("context"),
+		ValidationPlan: f.Get("validation_plan"),
+		Concepts:       wikilink.Concepts(wikilink.Parse([]byte(n.Body))), Body: strings.TrimSpace(n.Body),
+	}
+	body := strings.ReplaceAll(n.Body, "\r\n", "\n")
+	if m := statementForm().FindStringSubmatch(body); m != nil {
+		e.Statement = vault.Plain(strings.TrimSpace(m[1]))
+	}
+	if e.Statement == "" {
+		e.Statement = title(strings.TrimPrefix(strings.TrimPrefix(strings.TrimSpace(body), "# "), "Assumption: "))
+	}
+	return e
+}
+
+// title returns the first line of a statement, cut to maxTitle.
+func title(s string) string {
+	line, _, _ := strings.Cut(strings.TrimSpace(s), "\n")
+	return printable.Short(strings.Join(strings.Fields(line), " "), maxTitle)
+}
+
+// text returns a text for a note; empty if it is blank.
+func text(s string) string {
+	if s = strings.TrimSpace(s); s != "" && strings.Contains("\n"+s, "\n## ") { // it would begin a section
+		return vault.Callout(s)
+	}
+	return vault.Block(s)
 }
 
 // conceptsOf returns the given concepts without repetitions, as they are written.
 func conceptsOf(given []string) ([]string, error) {
 	if len(given) > maxConcepts {
-		return nil, invalid("concepts", "name the most important ones", "there are %d concepts, the limit is %d", len(given), maxConcepts)
+		return nil, refuse(CodeInvalid, "concepts", "name the most important ones", "there are %d concepts, the limit is %d", len(given), maxConcepts)
 	}
 	var list []string
 	seen := make(map[string]bool)
@@ -187,8 +227,8 @@ func conceptsOf(given []string) ([]string, error) {
 			c = strings.TrimSuffix(inner, "]]")
 		}
 		links := wikilink.Parse([]byte("- [[" + c + "]]"))
-		if len(links) != 1 || links[0].Concept() == "" || links[0].Start != 2 || links[0].Stop != len(c)+6 || len([]rune(c)) > maxNameChars {
-			return nil, invalid("concepts", `name concepts without brackets, such as "error handling"`, "%q cannot be a concept", printable.Short(c, maxTitle))
+		if len(links) != 1 || links[0].Concept() == "" || links[0].Start != 2 || links[0].Stop != len(c)+6 || len([]rune(c)) > maxName {
+			return nil, refuse(CodeInvalid, "concepts", `name concepts without brackets, such as "error handling"`, "%q cannot be a concept", printable.Short(c, maxTitle))
 		}
 		if name := links[0].Concept(); !seen[name] {
 			seen[name] = true
@@ -210,7 +250,7 @@ func (l *Ledger) Update(ctx context.Context, uri vault.URI, c Change) (before, a
 	}
 	n, err := l.vault.Update(ctx, uri, func(n *vault.Note) error {
 		before = entryOf(n)
-		return l.change(n, c, concepts)
+		return c.apply(n, concepts, l.now())
 	})
 	if err != nil {
 		return Entry{}, Entry{}, missing(err, uri)
@@ -218,66 +258,55 @@ func (l *Ledger) Update(ctx context.Context, uri vault.URI, c Change) (before, a
 	return before, entryOf(n), nil
 }
 
-func (c Change) check() ([]string, error) {
-	if c.Status != "" && !slices.Contains(statuses, c.Status) {
-		return nil, &sequent.Error{
-			Code: CodeInvalidStatus, Field: "status",
-			Msg: fmt.Sprintf("an assumption cannot have the status %q", printable.Short(string(c.Status), maxTitle)),
-			Fix: "use active, validated, invalidated or refined",
-		}
+func (c *Change) check() ([]string, error) {
+	c.Confidence, c.ValidationPlan, c.Notes = strings.TrimSpace(c.Confidence), strings.TrimSpace(c.ValidationPlan), strings.TrimSpace(c.Notes)
+	if c.Status != "" && !slices.Contains([]Status{Active, Validated, Invalidated, Refined}, c.Status) {
+		return nil, refuse(CodeInvalidStatus, "status", "use active, validated, invalidated or refined",
+			"an assumption cannot have the status %q", printable.Short(string(c.Status), maxTitle))
 	}
 	concepts, err := conceptsOf(c.Concepts)
 	if err != nil {
 		return nil, err
 	}
-	empty := func(s string) bool { return strings.TrimSpace(s) == "" }
-	if c.Status == "" && empty(c.Confidence) && empty(c.ValidationPlan) && empty(c.Notes) && len(concepts) == 0 {
-		return nil, invalid("status", "give a status, notes, a confidence, a validationPlan or concepts", "the update changes nothing")
+	if c.Status == "" && c.Confidence+c.ValidationPlan+c.Notes == "" && len(concepts) == 0 {
+		return nil, refuse(CodeInvalid, "status", "give a status, notes, a confidence, a validationPlan or concepts", "the update changes nothing")
 	}
-	return concepts, lengths(map[string]string{"validationPlan": c.ValidationPlan, "notes": c.Notes}, map[string]string{"confidence": c.Confidence})
+	return concepts, short("confidence", c.Confidence)
 }
 
-func (l *Ledger) change(n *vault.Note, c Change, concepts []string) error {
-	f := &n.Front
-	if err := f.Err(); err != nil {
-		return err
+func (c *Change) apply(n *vault.Note, concepts []string, now time.Time) error {
+	var b strings.Builder
+	fmt.Fprintf(&b, "## Update: %s UTC\n", now.UTC().Format(time.DateTime))
+	if len(concepts) > 0 {
+		fmt.Fprintf(&b, "\nRelated: [[%s]]\n", strings.Join(concepts, "]], [["))
 	}
-	var marks []string
-	put := func(key, label, value string) error {
-		old := f.Get(key)
-		if value = strings.TrimSpace(value); value == "" || value == old {
-			return nil
+	for _, field := range [][3]string{
+		{"status", "Status", string(c.Status)}, {"confidence", "Confidence", c.Confidence}, {"validation_plan", "", c.ValidationPlan},
+	} {
+		key, label, value := field[0], field[1], field[2]
+		old := n.Front.Get(key)
+		if value == "" || value == old {
+			continue
 		}
 		if label != "" {
-			marks = append(marks, fmt.Sprintf("%s: %s → %s", label, plain(cmp.Or(old, "none")), plain(value)))
+			fmt.Fprintf(&b, "\n*%s: %s → %s*\n", label, plain(cmp.Or(old, "none")), plain(value))
 		}
-		return f.Set(key, value)
-	}
-	now := l.now()
-	if err := errors.Join(
-		put("status", "Status", string(c.Status)), put("confidence", "Confidence", c.Confidence),
-		put("validation_plan", "", c.ValidationPlan), f.SetTime("updated", now),
-	); err != nil {
-		return err
-	}
-	var b strings.Builder
-	fmt.Fprintf(&b, "## Update: %s\n", now.UTC().Format("2006-01-02 15:04:05 UTC"))
-	paragraph := func(format string, args ...any) { fmt.Fprintf(&b, "\n"+format+"\n", args...) }
-	if len(concepts) > 0 {
-		paragraph("Related: [[%s]]", strings.Join(concepts, "]], [["))
-	}
-	for _, m := range marks {
-		paragraph("*%s*", m)
+		if err := n.Front.Set(key, value); err != nil {
+			return err
+		}
 	}
 	if plan := text(c.ValidationPlan); plan != "" {
-		paragraph("Validation plan: %s", plan)
+		fmt.Fprintf(&b, "\nValidation plan: %s\n", plan)
 	}
 	if notes := text(c.Notes); notes != "" {
-		paragraph("%s", notes)
+		fmt.Fprintf(&b, "\n%s\n", notes)
 	}
 	n.AddSection(b.String())
-	return nil
+	return n.Front.Set("updated", now)
 }
+
+// plain returns a value for use between asterisks.
+func plain(s string) string { return strings.ReplaceAll(title(s), "*", "∗") }
 
 // Read returns an assumption.
 func (l *Ledger) Read(ctx context.Context, uri vault.URI) (Entry, error) {
@@ -290,6 +319,13 @@ func (l *Ledger) Read(ctx context.Context, uri vault.URI) (Entry, error) {
 		return Entry{}, missing(err, uri)
 	}
 	return entryOf(n), nil
+}
+
+func missing(err error, uri vault.URI) error {
+	if !errors.Is(err, vault.ErrNotFound) {
+		return err
+	}
+	return refuse(CodeNotFound, "uri", "check the uri; search_memories in the folder "+Folder+" finds it", "there is no assumption %s", uri)
 }
 
 // Latest returns the assumptions that were recorded last, newest first, at most
@@ -323,18 +359,14 @@ func (l *Ledger) Latest(ctx context.Context, limit int) ([]Entry, error) {
 // ledgerURI returns the canonical URI of an assumption. It refuses other notes.
 func ledgerURI(uri vault.URI) (vault.URI, error) {
 	if strings.TrimSpace(string(uri)) == "" {
-		return "", invalid("uri", "pass the uri from the reply that recorded the assumption", "the uri is missing")
+		return "", refuse(CodeInvalid, "uri", "pass the uri from the reply that recorded the assumption", "the uri is missing")
 	}
 	canonical, err := vault.ParseURI(string(uri))
 	if err != nil {
 		return "", err
 	}
 	if !strings.HasPrefix(canonical.Path(), Folder+"/") {
-		return "", &sequent.Error{
-			Code: CodeNotFound, Field: "uri",
-			Msg: fmt.Sprintf("%s is not in the assumption ledger", canonical),
-			Fix: "pass a uri that begins with memory://" + Folder + "/",
-		}
+		return "", refuse(CodeNotFound, "uri", "pass a uri that begins with memory://"+Folder+"/", "%s is not in the assumption ledger", canonical)
 	}
 	return canonical, nil
 }

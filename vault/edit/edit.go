@@ -6,7 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
-	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -92,38 +92,34 @@ func (e *Editor) Write(ctx context.Context, in Note) (*vault.Note, error) {
 
 // setFront sets the keys of front matter that the arguments give, and those that a new
 // note lacks.
-func (e *Editor) setFront(n *vault.Note, in Note, isNew bool) error {
+func (e *Editor) setFront(n *vault.Note, in Note, isNew bool) (err error) {
 	f := &n.Front
-	if err := f.Err(); err != nil {
-		return err
-	}
+	set := func(failed error) { err = cmp.Or(err, failed) }
 	title := strings.Join(strings.Fields(in.Title), " ")
 	if isNew && title == "" && f.Get("title") == "" {
+		sections := Sections(n.Body)
 		title = n.URI.Name()
-		for _, s := range Sections(n.Body) {
-			if s.Level == 1 {
-				title = s.Heading
-				break
-			}
+		if i := slices.IndexFunc(sections, func(s Section) bool { return s.Level == 1 }); i >= 0 {
+			title = sections[i].Heading
 		}
 	}
-	var errs []error
 	if title != "" {
-		errs = append(errs, f.Set("title", title))
+		set(f.Set("title", title))
 	}
 	if len(in.Tags) > 0 {
-		tags := make([]string, 0, len(in.Tags))
+		var tags []string
 		for _, t := range in.Tags {
 			if t = strings.TrimLeft(strings.Join(strings.Fields(t), "-"), "#"); t != "" {
 				tags = append(tags, t)
 			}
 		}
-		errs = append(errs, f.SetList("tags", tags))
+		set(f.Set("tags", tags))
 	}
 	if isNew && f.Get("created") == "" {
-		errs = append(errs, f.SetTime("created", e.now()))
+		set(f.Set("created", e.now()))
 	}
-	return errors.Join(append(errs, f.SetTime("modified", e.now()))...)
+	set(f.Set("modified", e.now()))
+	return cmp.Or(err, fewLinks(n))
 }
 
 // A Change changes a part of a note.
@@ -185,7 +181,6 @@ func (e *Editor) FindReplace(ctx context.Context, c Change) (*vault.Note, error)
 		return nil, invalid("find", "find is missing", "give the text to replace, exactly as it is in the note")
 	}
 	return e.change(ctx, c, func(n *vault.Note) error {
-		br := n.LineBreak()
 		start, end := 0, len(n.Body)
 		if c.Section != "" {
 			s, err := Find(n.Body, c.Section)
@@ -194,22 +189,17 @@ func (e *Editor) FindReplace(ctx context.Context, c Change) (*vault.Note, error)
 			}
 			start, end = s.Start, s.End
 		}
-		within, find := n.Body[start:end], withBreaks(c.Find, br)
-		switch count := strings.Count(within, find); {
-		case count == 0:
-			return &sequent.Error{
-				Code: CodeNoText, Field: "find",
-				Msg: fmt.Sprintf("%s does not have the text %q", n.URI, printable.Short(c.Find, maxQuoted)),
-				Fix: "read the note, and copy the text exactly, with its line breaks",
-			}
-		case count > 1:
-			return &sequent.Error{
-				Code: CodeAmbiguous, Field: "find",
-				Msg: fmt.Sprintf("%s has the text %q %d times", n.URI, printable.Short(c.Find, maxQuoted), count),
-				Fix: "give more of the text around it, or the section that it is in",
-			}
+		find, shown := withBreaks(c.Find, n.LineBreak()), printable.Short(c.Find, maxQuoted)
+		before, after, ok := strings.Cut(n.Body[start:end], find)
+		switch {
+		case !ok:
+			return sequent.Errorf(CodeNoText, "find", "read the note, and copy the text exactly, with its line breaks",
+				"%s does not have the text %q", n.URI, shown)
+		case strings.Contains(after, find):
+			return sequent.Errorf(CodeAmbiguous, "find", "give more of the text around it, or the section that it is in",
+				"%s has the text %q several times", n.URI, shown)
 		}
-		n.Body = n.Body[:start] + strings.Replace(within, find, withBreaks(c.Content, br), 1) + n.Body[end:]
+		n.Body = n.Body[:start] + before + withBreaks(c.Content, n.LineBreak()) + after + n.Body[end:]
 		if !linked(n) {
 			return linkRequired("content", "the note after the change")
 		}
@@ -227,17 +217,17 @@ func (e *Editor) change(ctx context.Context, c Change, do func(*vault.Note) erro
 		if err := match(n, c.Checksum); err != nil {
 			return err
 		}
-		if err := editable(n); err != nil {
-			return err
-		}
 		before := n.Body
 		if err := do(n); err != nil {
+			return err
+		}
+		if err := fewLinks(n); err != nil {
 			return err
 		}
 		if n.Body == before || !n.Front.Present() || n.Front.Err() != nil {
 			return nil // damaged front matter is its author's to correct
 		}
-		return n.Front.SetTime("modified", e.now())
+		return n.Front.Set("modified", e.now())
 	})
 }
 
@@ -247,18 +237,11 @@ func (e *Editor) Delete(ctx context.Context, uri vault.URI, checksum string) err
 	if err != nil {
 		return err
 	}
-	return e.vault.Hold(ctx, uri, func(h *vault.Held) error {
-		n, err := h.Read()
-		if err != nil {
-			return err
-		}
+	return e.vault.Delete(ctx, uri, func(n *vault.Note) error {
 		if checksum == "" {
 			return checksumRequired(uri, "to delete it")
 		}
-		if err := match(n, checksum); err != nil {
-			return err
-		}
-		return h.Delete()
+		return match(n, checksum)
 	})
 }
 
@@ -270,10 +253,7 @@ func (e *Editor) open(uri vault.URI, field string) (vault.URI, error) {
 	}
 	for folder, instead := range e.protected {
 		if p := strings.ToLower(canonical.Path()); strings.HasPrefix(p, folder+"/") {
-			return "", &sequent.Error{
-				Code: CodeProtected, Field: field,
-				Msg: fmt.Sprintf("another tool writes the notes in %s", folder), Fix: instead,
-			}
+			return "", sequent.Errorf(CodeProtected, field, instead, "another tool writes the notes in %s", folder)
 		}
 	}
 	return canonical, nil
@@ -283,20 +263,6 @@ func (e *Editor) open(uri vault.URI, field string) (vault.URI, error) {
 func match(n *vault.Note, checksum string) error {
 	if now := Checksum(n); checksum != "" && !strings.EqualFold(strings.TrimSpace(checksum), now) {
 		return changed(n.URI, now)
-	}
-	return nil
-}
-
-// editable refuses a note that is not text in UTF-8.
-func editable(n *vault.Note) error {
-	if _, err := n.Decoded(); err != nil {
-		return err
-	}
-	if n.UTF16() {
-		return &sequent.Error{
-			Code: vault.CodeNotText, Field: "uri",
-			Msg: fmt.Sprintf("%s is in UTF-16, which can be read but not edited", n.URI), Fix: "save it in UTF-8 first",
-		}
 	}
 	return nil
 }
@@ -313,16 +279,15 @@ func requireLink(field, text string) error {
 
 // linked reports whether a note links to a concept, in its body or in its front matter.
 func linked(n *vault.Note) bool {
-	if wikilink.HasConcept([]byte(n.Body)) {
-		return true
-	}
-	for _, l := range wikilink.InText(n.Front.Text()) {
-		if l.Concept() != "" {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(links(n), func(l wikilink.Link) bool { return l.Concept() != "" })
 }
+
+func links(n *vault.Note) []wikilink.Link {
+	return append(wikilink.InText(n.Front.Text()), wikilink.Parse([]byte(n.Body))...)
+}
+
+// fewLinks refuses a note with more links than a note may have.
+func fewLinks(n *vault.Note) error { return vault.CheckLinks(n.URI, len(links(n))) }
 
 // join puts a text between two parts of a note, with an empty line on each side.
 func join(before, text, after, br string) string {
@@ -340,9 +305,5 @@ func join(before, text, after, br string) string {
 
 // withBreaks returns a text with the line breaks of a note.
 func withBreaks(text, br string) string {
-	text = strings.ReplaceAll(text, "\r\n", "\n")
-	if cmp.Or(br, "\n") == "\n" {
-		return text
-	}
-	return strings.ReplaceAll(text, "\n", br)
+	return strings.ReplaceAll(strings.ReplaceAll(text, "\r\n", "\n"), "\n", cmp.Or(br, "\n"))
 }

@@ -1,6 +1,7 @@
 package edit_test
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -199,7 +200,7 @@ func TestConfined(t *testing.T) {
 		}
 	}
 	for _, uri := range []vault.URI{
-		"memory://../x", "memory://%2e%2e/x", "memory://a/../../x", "memory:///etc/passwd", "memory://.sequent/moves/x", "memory://..\\x",
+		"memory://../x", "memory://%2e%2e/x", "memory://a/../../x", "memory:///etc/passwd", "memory://.sequent/move", "memory://..\\x",
 		"memory://out/secret", "memory://out/new", "memory://secret", "memory://in/a", "memory://in/new", "file:///etc/passwd", "", "x\x00y",
 	} {
 		for what, err := range map[string]error{
@@ -291,31 +292,28 @@ func TestOneOfManyWins(t *testing.T) {
 	}
 }
 
-// A note of a megabyte is edited like any other.
-func TestLargeNote(t *testing.T) {
-	var b strings.Builder
-	b.WriteString("# Large\n\n## First\n\n[[a]]\n\n## Rest\n\n")
-	for i := 0; b.Len() < 1<<20; i++ {
-		fmt.Fprintf(&b, "line %d [[concept %d]]\n", i, i%50)
+// A note has at most 1 MiB and 10,000 links. Two million brackets took 1.2 GB.
+func TestTooLarge(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t, map[string]string{"near.md": strings.Repeat("[[a]] ", 9_990)})
+	for name, content := range map[string]string{
+		"brackets": "[[a]] " + strings.Repeat("[", 2_000_000),
+		"links":    strings.Repeat("[[a]] ", vault.MaxLinks+1),
+	} {
+		uri := vault.URI("memory://" + name)
+		_, err := d.editor.Write(t.Context(), edit.Note{URI: uri, Content: content})
+		d.want(err, vault.CodeTooLarge)
+		if e, ok := errors.AsType[*sequent.Error](err); !ok || e.Field != "content" || e.Fix == "" {
+			t.Errorf("%s: %#v, want the field and what to do", name, err)
+		}
+		if _, err := d.vault.Stat(t.Context(), uri); !errors.Is(err, vault.ErrNotFound) {
+			t.Errorf("%s: the note was written", name)
+		}
 	}
-	d := newDesk(t, map[string]string{"large.md": b.String(), "other.md": "[[large]]"})
-	if _, err := d.editor.Replace(t.Context(), edit.Change{URI: "memory://large", Section: "First", Content: "new [[b]]"}); err != nil {
-		t.Fatal(err)
+	_, err := d.editor.Append(t.Context(), edit.Change{URI: "memory://near", Content: strings.Repeat("[[b]] ", 11)})
+	d.want(err, vault.CodeTooLarge)
+	_, err = d.editor.Append(t.Context(), edit.Change{URI: "memory://near", Content: strings.Repeat("[[b]] ", 10)})
+	if err != nil {
+		t.Errorf("the last links that a note may have: %v", err)
 	}
-	if _, err := d.editor.FindReplace(t.Context(), edit.Change{URI: "memory://large", Find: "line 777 ", Content: "LINE 777 "}); err != nil {
-		t.Fatal(err)
-	}
-	want := strings.Replace(strings.Replace(b.String(), "[[a]]", "new [[b]]", 1), "line 777 ", "LINE 777 ", 1)
-	if got := d.read("large.md"); got != want {
-		t.Errorf("the note has %d bytes, want %d", len(got), len(want))
-	}
-	if m, err := d.editor.Move(t.Context(), "memory://large", "memory://deep/er/huge", ""); err != nil || m.Links != 1 || d.read("other.md") != "[[huge]]" {
-		t.Errorf("%+v, %v", m, err)
-	}
-}
-
-func TestUTF16IsNotEdited(t *testing.T) {
-	d := newDesk(t, map[string]string{"a.md": "\xFF\xFE[\x00[\x00a\x00]\x00]\x00"})
-	_, err := d.editor.Append(t.Context(), edit.Change{URI: "memory://a", Content: "[[b]]"})
-	d.want(err, vault.CodeNotText)
 }

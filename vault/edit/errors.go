@@ -1,8 +1,6 @@
 package edit
 
 import (
-	"fmt"
-
 	"github.com/sequent-dev/sequent"
 	"github.com/sequent-dev/sequent/vault"
 )
@@ -27,24 +25,16 @@ func invalid(field, msg, fix string) error {
 }
 
 func linkRequired(field, what string) error {
-	return &sequent.Error{
-		Code: CodeLinkRequired, Field: field, Msg: what + " has no [[WikiLink]]",
-		Fix: "put its concepts in double brackets, as in [[rate limiting]] (links in code do not count)",
-	}
+	return sequent.Errorf(CodeLinkRequired, field, "put its concepts in double brackets, as in [[rate limiting]] (links in code do not count)",
+		"%s has no [[WikiLink]]", what)
 }
 
 func changed(uri vault.URI, now string) error {
-	return &sequent.Error{
-		Code: CodeChanged, Field: "checksum",
-		Msg: fmt.Sprintf("%s has changed: its checksum is %s; nothing was written", uri, now),
-		Fix: "read it again, and repeat the change on what is there now",
-	}
+	return sequent.Errorf(CodeChanged, "checksum", "read it again, and repeat the change on what is there now",
+		"%s has changed: its checksum is %s; nothing was written", uri, now)
 }
 
 func checksumRequired(uri vault.URI, what string) error {
-	return &sequent.Error{
-		Code: CodeChecksumRequired, Field: "checksum",
-		Msg: fmt.Sprintf("%s exists, and %s needs its checksum", uri, what),
-		Fix: "read the note and pass the checksum of the reply",
-	}
+	return sequent.Errorf(CodeChecksumRequired, "checksum", "read the note and pass the checksum of the reply",
+		"%s exists, and %s needs its checksum", uri, what)
 }

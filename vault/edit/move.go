@@ -2,19 +2,19 @@ package edit
 
 import (
 	"context"
-	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"path"
+	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/sequent-dev/sequent"
 	"github.com/sequent-dev/sequent/internal/durable"
+	"github.com/sequent-dev/sequent/internal/lazyregexp"
 	"github.com/sequent-dev/sequent/vault"
 	"github.com/sequent-dev/sequent/vault/wikilink"
 )
@@ -36,10 +36,7 @@ type record struct {
 	Name bool `json:"name"`
 }
 
-const (
-	records  = "moves" // the folder of the records, and the name of the lock
-	tempMark = ".tmp"
-)
+const recordFile = "move" // also the name of the lock
 
 // Move gives a note another URI, and changes the links to it in all notes: WikiLinks with
 // its path or, if no other note has its name, with its name; and its memory:// URI.
@@ -48,167 +45,120 @@ const (
 // Once the note has its new name, cancelling ctx no longer stops the move. Links that
 // could not be changed are in Moved.Left; links in a note that was busy are changed by
 // the next [Editor.Resume].
-func (e *Editor) Move(ctx context.Context, from, to vault.URI, checksum string) (Moved, error) {
-	from, err := e.open(from, "uri")
-	if err != nil {
-		return Moved{}, err
+func (e *Editor) Move(ctx context.Context, from, to vault.URI, checksum string) (m Moved, err error) {
+	if from, err = e.open(from, "uri"); err != nil {
+		return m, err
 	}
 	if to == "" {
-		return Moved{}, invalid("to", "to is missing", "give the new memory:// URI")
+		return m, invalid("to", "to is missing", "give the new memory:// URI")
 	}
 	if to, err = e.open(to, "to"); err != nil {
-		return Moved{}, err
+		return m, err
 	}
 	if from == to {
-		return Moved{}, invalid("to", "to is the URI that the note has", "give another one")
+		return m, invalid("to", "to is the URI that the note has", "give another one")
 	}
 	if strings.ContainsAny(to.Path(), "#[]^`") {
-		return Moved{}, invalid("to", "a WikiLink cannot contain the characters #, [, ], ^ and `", "choose a name without them")
+		return m, invalid("to", "a WikiLink cannot contain the characters #, [, ], ^ and `", "choose a name without them")
 	}
-	unlock, err := e.vault.Lock(ctx, records)
-	if err != nil {
-		return Moved{}, err
-	}
-	defer unlock()
-	if _, err := e.resume(ctx); err != nil {
-		return Moved{}, err
-	}
-	r := record{From: from, To: to}
-	if r.Name, err = e.onlyOne(ctx, from); err != nil {
-		return Moved{}, err
-	}
-	done, err := e.write(r)
-	if err != nil {
-		return Moved{}, err
-	}
-	n, err := e.vault.Rename(ctx, from, to, func(n *vault.Note) error { return match(n, checksum) })
-	if err != nil {
-		done()
-		return Moved{}, err
-	}
-	m := e.follow(context.WithoutCancel(ctx), r)
-	m.Note = n
-	if again, err := e.vault.Read(ctx, to); err == nil {
-		m.Note = again // it may link to itself
-	}
-	if !slices.ContainsFunc(m.Left, passes) {
-		done()
-	}
-	return m, nil
+	return m, e.locked(ctx, func(state *os.Root) error {
+		_, finished, err := e.resume(ctx, state)
+		if err == nil && !finished {
+			err = &sequent.Error{Code: vault.CodeBusy, Msg: "an earlier move still has links to change; nothing was moved", Fix: "try again"}
+		}
+		if err != nil {
+			return err
+		}
+		r := record{From: from, To: to}
+		if r.Name, err = e.onlyOne(ctx, from); err != nil {
+			return err
+		}
+		if err := r.write(state); err != nil {
+			return err
+		}
+		n, err := e.vault.Rename(ctx, from, to, func(n *vault.Note) error { return match(n, checksum) })
+		if err != nil {
+			_ = state.Remove(recordFile)
+			return err
+		}
+		m, _ = e.follow(context.WithoutCancel(ctx), r, state)
+		m.Note = n
+		if again, err := e.vault.Read(ctx, to); err == nil {
+			m.Note = again // it may link to itself
+		}
+		return nil
+	})
 }
 
-// Resume completes the moves of processes that were killed, and those that could not
-// change all links. It returns what it has done for each.
-func (e *Editor) Resume(ctx context.Context) ([]Moved, error) {
-	if _, err := e.vault.ReadState(ctx, "", records); errors.Is(err, vault.ErrNotFound) {
-		return nil, nil // there was never a move
+// Resume completes the move of a process that was killed, or that could not change all
+// links. It returns what it has done.
+func (e *Editor) Resume(ctx context.Context) (moved []Moved, err error) {
+	if _, err := os.Stat(filepath.Join(e.vault.Dir(), ".sequent", recordFile)); errors.Is(err, os.ErrNotExist) {
+		return nil, nil
 	}
-	unlock, err := e.vault.Lock(ctx, records)
-	if err != nil {
-		return nil, err
-	}
-	defer unlock()
-	return e.resume(ctx)
+	return moved, e.locked(ctx, func(state *os.Root) error {
+		moved, _, err = e.resume(ctx, state)
+		return err
+	})
 }
 
-// resume is Resume for a caller with the lock.
-func (e *Editor) resume(ctx context.Context) ([]Moved, error) {
-	root, err := e.vault.State()
+// locked calls f as the only one that moves a note.
+func (e *Editor) locked(ctx context.Context, f func(state *os.Root) error) error {
+	unlock, err := e.vault.Lock(ctx, recordFile)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	defer root.Close()
-	durable.RemoveAbandoned(root, records, func(name string) bool { return strings.HasSuffix(name, tempMark) })
-	entries, err := fs.ReadDir(root.FS(), records)
+	defer unlock()
+	state, err := e.vault.State()
 	if err != nil {
-		return nil, nil //nolint:nilerr // there was never a move
+		return err
 	}
-	var all []Moved
-	for _, entry := range entries {
-		if strings.HasSuffix(entry.Name(), tempMark) {
-			continue
-		}
-		name := path.Join(records, entry.Name())
-		var r record
-		data, err := root.ReadFile(name)
-		if err == nil {
-			err = json.Unmarshal(data, &r)
-		}
-		if err != nil { // the process was killed before it changed anything
-			_ = root.Remove(name)
-			continue
-		}
-		finished := true
-		if _, err := e.vault.Stat(ctx, r.To); err == nil {
-			// If both names exist and are one file, the old one is removed.
-			if _, err := e.vault.Rename(ctx, r.From, r.To, nil); err == nil || errors.Is(err, vault.ErrNotFound) {
-				m := e.follow(ctx, r)
-				finished = !slices.ContainsFunc(m.Left, passes)
-				all = append(all, m)
-			} else if passes(err) {
-				finished = false
-			} // else a person has put another note at the new place
-		} else if !errors.Is(err, vault.ErrNotFound) {
-			finished = false
-		}
-		if err := ctx.Err(); err != nil {
-			return all, &sequent.Error{Code: sequent.CodeCanceled, Msg: "the call was cancelled", Err: err}
-		}
-		if finished {
-			_ = root.Remove(name)
+	defer func() { _ = state.Close() }() // it only names a folder
+	return f(state)
+}
+
+// resume completes the recorded move, and reports whether none is left.
+func (e *Editor) resume(ctx context.Context, state *os.Root) (moved []Moved, finished bool, err error) {
+	var r record
+	data, _ := state.ReadFile(recordFile)
+	if json.Unmarshal(data, &r) != nil {
+		return nil, true, nil
+	}
+	_, err = e.vault.Stat(ctx, r.To)
+	if err == nil { // if both names exist and are one file, the old one is removed
+		_, err = e.vault.Rename(ctx, r.From, r.To, nil)
+		if err == nil || errors.Is(err, vault.ErrNotFound) {
+			m, finished := e.follow(ctx, r, state)
+			return []Moved{m}, finished, ctx.Err()
 		}
 	}
-	return all, nil
+	if passes(err) {
+		return nil, false, err
+	}
+	// Nothing was renamed, or a person has put another note at the new place.
+	return nil, true, state.Remove(recordFile)
 }
 
 // passes reports whether an error may be gone at the next attempt.
 func passes(err error) bool {
-	code := sequent.CodeOf(err)
-	return code == vault.CodeBusy || code == vault.CodeConflict || code == vault.CodeFull || code == sequent.CodeCanceled
+	passing := []sequent.Code{vault.CodeBusy, vault.CodeConflict, vault.CodeFull, sequent.CodeCanceled}
+	return slices.Contains(passing, sequent.CodeOf(err))
 }
 
-// write writes a record to disk. done removes it.
-func (e *Editor) write(r record) (done func(), err error) {
-	data, err := json.Marshal(r)
-	if err != nil {
-		return nil, err
-	}
-	root, err := e.vault.State()
-	if err != nil {
-		return nil, err
-	}
-	if err = root.Mkdir(records, 0o700); errors.Is(err, fs.ErrExist) {
-		err = nil
-	}
-	name := path.Join(records, rand.Text())
+// write writes the record to disk.
+func (r record) write(state *os.Root) error {
+	err := durable.WriteFile(state, recordFile, 0o600, func(w io.Writer) error { return json.NewEncoder(w).Encode(r) })
 	if err == nil {
-		err = durable.WriteTemp(root, name+tempMark, 0o600, func(w io.Writer) error {
-			_, err := w.Write(data)
-			return err
-		})
+		return nil
 	}
-	if err == nil {
-		err = root.Rename(name+tempMark, name)
+	out := &sequent.Error{
+		Code: vault.CodeUnavailable, Msg: "the move could not be prepared; nothing was changed",
+		Fix: "check that the vault is writable and that its disk has space", Err: err,
 	}
-	if err == nil {
-		err = durable.SyncDir(root, records)
+	if errors.Is(err, os.ErrPermission) {
+		out.Code = vault.CodeReadOnly
 	}
-	if err != nil {
-		_ = root.Close()
-		return nil, notRecorded(err)
-	}
-	return func() {
-		_ = root.Remove(name) // else Resume finds that nothing is left to do
-		_ = root.Close()
-	}, nil
-}
-
-func notRecorded(err error) error {
-	e := &sequent.Error{Code: vault.CodeUnavailable, Msg: "the move could not be prepared; nothing was changed", Fix: "check that the vault is writable and that its disk has space", Err: err}
-	if errors.Is(err, fs.ErrPermission) || errors.Is(err, os.ErrPermission) {
-		e.Code = vault.CodeReadOnly
-	}
-	return e
+	return out
 }
 
 // onlyOne reports whether no other note has the name of a note.
@@ -225,67 +175,50 @@ func (e *Editor) onlyOne(ctx context.Context, uri vault.URI) (bool, error) {
 	return true, nil
 }
 
-// follow changes the links of a move in all notes.
-func (e *Editor) follow(ctx context.Context, r record) Moved {
-	var m Moved
+// follow changes the links of a move in all notes, and removes its record unless another
+// attempt may change more.
+func (e *Editor) follow(ctx context.Context, r record, state *os.Root) (m Moved, finished bool) {
 	for info, err := range e.vault.Walk(ctx) {
+		links := 0
 		if err == nil {
-			err = e.followIn(ctx, r, info.URI, &m)
+			links, err = e.followIn(ctx, r, info.URI)
 		}
-		if err != nil && !errors.Is(err, vault.ErrNotFound) && sequent.CodeOf(err) != vault.CodeInvalidURI {
+		switch {
+		case err != nil && !errors.Is(err, vault.ErrNotFound) && sequent.CodeOf(err) != vault.CodeInvalidURI:
 			m.Left = append(m.Left, err)
+		case err == nil && links > 0:
+			m.Links += links
+			m.Notes = append(m.Notes, info.URI)
 		}
 	}
-	return m
+	if finished = !slices.ContainsFunc(m.Left, passes); finished {
+		_ = state.Remove(recordFile) // otherwise Resume finds that nothing is left to do
+	}
+	return m, finished
 }
 
-func (e *Editor) followIn(ctx context.Context, r record, uri vault.URI, m *Moved) error {
+// followIn changes the links in a note.
+func (e *Editor) followIn(ctx context.Context, r record, uri vault.URI) (links int, err error) {
 	n, err := e.vault.Read(ctx, uri)
 	if err != nil {
-		return err
+		return 0, err
 	}
-	if n.UTF16() {
-		if d, err := n.Decoded(); err == nil && countLinks(d, r) > 0 {
-			return editable(n)
-		}
-		return nil
+	if links, err = r.apply(n); links == 0 || err != nil {
+		return 0, err
 	}
-	if countLinks(n, r) == 0 {
-		return nil
-	}
-	links := 0
-	_, err = e.vault.Update(ctx, uri, func(n *vault.Note) error {
-		var err error
+	_, err = e.vault.Update(ctx, uri, func(n *vault.Note) (err error) {
 		links, err = r.apply(n)
 		return err
 	})
-	if err == nil && links > 0 {
-		m.Links += links
-		m.Notes = append(m.Notes, uri)
-	}
-	return err
-}
-
-// countLinks returns how many links a note may have to the moved one: cheaper than apply,
-// it counts those in code too.
-func countLinks(n *vault.Note, r record) int {
-	count := 0
-	for _, l := range wikilink.InText(n.Front.Text() + "\n" + n.Body) {
-		if _, ok := r.target(l.Target); ok {
-			count++
-		}
-	}
-	return count + strings.Count(n.Front.Text()+"\n"+n.Body, strings.TrimSuffix(string(r.From), ".md"))
+	return links, err
 }
 
 // apply changes the links in a note and returns their number.
 func (r record) apply(n *vault.Note) (links int, err error) {
-	body, inBody := r.replace(n.Body, wikilink.Parse([]byte(n.Body)))
-	front, inFront := r.replace(n.Front.Text(), wikilink.InText(n.Front.Text()))
-	if inFront > 0 && n.Front.Err() == nil {
-		whole := string(n.Bytes())
-		at := strings.Index(whole, n.Front.Text())
-		next := vault.ParseNote(n.URI, []byte(whole[:at]+front+whole[at+len(n.Front.Text()):]))
+	body, links := r.replace(n.Body, wikilink.Parse([]byte(n.Body)))
+	front, more := r.replace(n.Front.Text(), wikilink.InText(n.Front.Text()))
+	if more > 0 && n.Front.Err() == nil {
+		next := vault.ParseNote(n.URI, []byte(strings.Replace(string(n.Bytes()), n.Front.Text(), front, 1)))
 		if err := next.Front.Err(); err != nil || len(next.Front.Keys()) != len(n.Front.Keys()) {
 			return 0, &sequent.Error{
 				Code: vault.CodeFrontMatter, Err: err,
@@ -293,97 +226,54 @@ func (r record) apply(n *vault.Note) (links int, err error) {
 			}
 		}
 		n.Front = next.Front
-		links += inFront
+		links += more
 	}
 	n.Body = body
-	return links + inBody, nil
+	return links, nil
 }
+
+// memoryURI matches the URIs of notes in a text.
+var memoryURI = lazyregexp.New("memory://[^\\s<>\"'()\\[\\]{}|^`#*]+")
 
 // replace changes links and memory:// URIs in a text.
 func (r record) replace(text string, links []wikilink.Link) (string, int) {
 	var b strings.Builder
 	count, at := 0, 0
 	for _, l := range links {
-		target, ok := r.target(l.Target)
-		if !ok {
-			continue
+		if target, ok := r.target(l.Target); ok {
+			i := l.Start + strings.Index(text[l.Start:l.Stop], l.Target)
+			b.WriteString(text[at:i] + target)
+			at = i + len(l.Target)
+			count++
 		}
-		i := strings.Index(text[l.Start:l.Stop], l.Target)
-		b.WriteString(text[at : l.Start+i])
-		b.WriteString(target)
-		at = l.Start + i + len(l.Target)
-		count++
 	}
 	b.WriteString(text[at:])
-	text, uris := r.replaceURIs(b.String())
-	return text, count + uris
+	from, to := strings.TrimSuffix(string(r.From), ".md"), strings.TrimSuffix(string(r.To), ".md")
+	return memoryURI().ReplaceAllStringFunc(b.String(), func(uri string) string {
+		if strings.TrimSuffix(strings.TrimRight(uri, ".,;:!?"), ".md") != from {
+			return uri
+		}
+		count++
+		return to + uri[len(from):]
+	}), count
 }
 
 // target returns the new target of a link to the moved note, or false for another link.
 func (r record) target(target string) (string, bool) {
-	name, ext := target, ""
-	if n := len(name) - 3; n > 0 && strings.EqualFold(name[n:], ".md") {
-		name, ext = name[:n], name[n:]
+	name, ext := target, path.Ext(target)
+	if strings.EqualFold(ext, ".md") {
+		name = noExt(target)
+	} else {
+		ext = ""
 	}
 	from, to := noExt(r.From.Path()), noExt(r.To.Path())
 	switch {
 	case strings.Contains(name, "/"):
-		if strings.EqualFold(strings.TrimPrefix(name, "/"), from) {
-			return to + ext, true
-		}
+		return to + ext, strings.EqualFold(strings.TrimPrefix(name, "/"), from)
+	case path.Base(from) == path.Base(to): // only the folder changes
 		return "", false
-	case path.Base(from) == path.Base(to):
-		return "", false // only the folder changes
-	case r.Name && wikilink.Normalize(name) == wikilink.Normalize(path.Base(from)):
-		return path.Base(to) + ext, true
 	}
-	return "", false
+	return path.Base(to) + ext, r.Name && wikilink.Normalize(name) == wikilink.Normalize(path.Base(from))
 }
 
 func noExt(p string) string { return p[:len(p)-len(path.Ext(p))] }
-
-// replaceURIs changes the memory:// URIs of the moved note, with or without .md.
-func (r record) replaceURIs(text string) (string, int) {
-	from, to := strings.TrimSuffix(string(r.From), ".md"), strings.TrimSuffix(string(r.To), ".md")
-	if !strings.Contains(text, from) {
-		return text, 0
-	}
-	var b strings.Builder
-	count := 0
-	for {
-		before, after, ok := strings.Cut(text, from)
-		b.WriteString(before)
-		if !ok {
-			return b.String(), count
-		}
-		rest, hasExt := strings.CutPrefix(after, ".md")
-		switch {
-		case hasExt && !continues(rest):
-			b.WriteString(to + ".md")
-		case !continues(after):
-			b.WriteString(to)
-			rest = after
-		default: // another note, whose name begins with this one
-			b.WriteString(from)
-			text = after
-			continue
-		}
-		text = rest
-		count++
-	}
-}
-
-// continues reports whether a text continues the name of a note before it.
-func continues(text string) bool {
-	if text == "" {
-		return false
-	}
-	if rest, ok := strings.CutPrefix(text, "."); ok {
-		return rest != "" && isName(rest[0])
-	}
-	return isName(text[0])
-}
-
-func isName(c byte) bool {
-	return c >= 0x80 || c == '-' || c == '_' || c == '%' || c == '/' || '0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z'
-}

@@ -54,8 +54,8 @@ func TestMove(t *testing.T) {
 			if _, err := os.Stat(filepath.Join(d.dir, test.from)); err == nil {
 				t.Error("the old note is still there")
 			}
-			if left, _ := os.ReadDir(filepath.Join(d.dir, ".sequent/moves")); len(left) > 0 {
-				t.Errorf("%v is left", left)
+			if _, err := os.Stat(filepath.Join(d.dir, ".sequent/move")); err == nil {
+				t.Error("the record of the move is left")
 			}
 		})
 	}
@@ -78,16 +78,15 @@ func TestMoveRefused(t *testing.T) {
 		_, err := d.editor.Move(t.Context(), vault.URI("memory://"+test.from), to, test.sum)
 		d.want(err, test.code)
 	}
-	if left, _ := os.ReadDir(filepath.Join(d.dir, ".sequent/moves")); len(left) > 0 {
-		t.Errorf("%v is left", left)
+	if _, err := os.Stat(filepath.Join(d.dir, ".sequent/move")); err == nil {
+		t.Error("the record of the move is left")
 	}
 }
 
 // A move that was killed after the new name was made, and before the old one was removed.
 func TestResumeWithBothNames(t *testing.T) {
 	d := newDesk(t, map[string]string{"a.md": "[[x]]", "other.md": "[[a]]"})
-	d.put(".sequent/moves/RECORD", `{"from":"memory://a.md","to":"memory://b.md","name":true}`)
-	d.put(".sequent/moves/TORN", `{"from":"memory://a.m`)
+	d.put(".sequent/move", `{"from":"memory://a.md","to":"memory://b.md","name":true}`)
 	if err := os.Link(filepath.Join(d.dir, "a.md"), filepath.Join(d.dir, "b.md")); err != nil {
 		t.Skip("SKIP: the file system has no hard links; put the folder for temporary files on one that has")
 	}
@@ -105,7 +104,7 @@ func TestResumeWithBothNames(t *testing.T) {
 // A person has put another note at the new place before the killed move went on.
 func TestResumeWithAnotherNote(t *testing.T) {
 	d := newDesk(t, map[string]string{"a.md": "[[x]]", "b.md": "another [[y]]", "other.md": "[[a]]"})
-	d.put(".sequent/moves/RECORD", `{"from":"memory://a.md","to":"memory://b.md","name":true}`)
+	d.put(".sequent/move", `{"from":"memory://a.md","to":"memory://b.md","name":true}`)
 	if m, err := d.editor.Resume(t.Context()); err != nil || len(m) != 0 {
 		t.Errorf("%+v, %v", m, err)
 	}
@@ -177,7 +176,7 @@ func TestKilledMove(t *testing.T) {
 			t.Fatal(err)
 		}
 		_ = cmd.Wait()
-		if left, _ := os.ReadDir(filepath.Join(d.dir, ".sequent/moves")); len(left) > 0 {
+		if _, err := os.Stat(filepath.Join(d.dir, ".sequent/move")); err == nil {
 			interrupted++
 		}
 		if _, err := d.editor.Resume(t.Context()); err != nil {

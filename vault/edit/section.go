@@ -6,6 +6,7 @@ import (
 
 	"github.com/sequent-dev/sequent"
 	"github.com/sequent-dev/sequent/internal/printable"
+	"github.com/sequent-dev/sequent/vault/wikilink"
 )
 
 // A Section is a heading of a note and what is below it, up to the next heading of the
@@ -18,36 +19,22 @@ type Section struct {
 	End     int
 }
 
-// Sections returns the sections of a note's body in order. Headings in code fences are
+// Sections returns the sections of a note's body in order. Headings in code are
 // none. Sections of lower levels are also part of those around them.
 func Sections(body string) []Section {
 	var list []Section
-	fence := ""
-	at := 0
-	for line := range strings.Lines(body) {
-		text := strings.TrimRight(line, " \t\r\n")
-		trimmed := strings.TrimLeft(text, " ")
-		switch {
-		case len(text)-len(trimmed) > 3: // code
-		case fence != "":
-			if strings.HasPrefix(trimmed, fence) && strings.Trim(trimmed, fence[:1]) == "" {
-				fence = ""
+	var open [7]int // by level: the index of the section that is not closed, plus 1
+	for at, line := range wikilink.Lines(body) {
+		line, end := strings.TrimSpace(line), at+len(line)
+		if n := level(line); n > 0 {
+			for l := n; l < len(open); l++ {
+				if open[l] > 0 {
+					list[open[l]-1].End = at
+				}
+				open[l] = 0
 			}
-		case strings.HasPrefix(trimmed, "```"), strings.HasPrefix(trimmed, "~~~"):
-			fence = trimmed[:len(trimmed)-len(strings.TrimLeft(trimmed, trimmed[:1]))]
-		default:
-			if level := level(trimmed); level > 0 {
-				list = append(list, Section{Heading: headingText(trimmed), Level: level, Start: at, Text: at + len(line), End: len(body)})
-			}
-		}
-		at += len(line)
-	}
-	for i := range list {
-		for _, next := range list[i+1:] {
-			if next.Level <= list[i].Level {
-				list[i].End = next.Start
-				break
-			}
+			open[n] = len(list) + 1
+			list = append(list, Section{Heading: headingText(line), Level: n, Start: at, Text: end, End: len(body)})
 		}
 	}
 	return list
@@ -56,66 +43,48 @@ func Sections(body string) []Section {
 // level returns the level of a heading; 0 for another line.
 func level(line string) int {
 	n := len(line) - len(strings.TrimLeft(line, "#"))
-	if n == 0 || n > 6 || len(line) > n && line[n] != ' ' && line[n] != '\t' {
+	if n > 6 || len(line) > n && line[n] != ' ' && line[n] != '\t' {
 		return 0
 	}
 	return n
 }
 
 // headingText returns a heading without its marks.
-func headingText(line string) string {
-	return strings.TrimSpace(strings.TrimRight(strings.Trim(line, "#"), " \t"))
-}
+func headingText(line string) string { return strings.TrimSpace(strings.Trim(line, "#")) }
 
 // Find returns the section with a heading, given with or without its marks and in any
 // case. The error for a missing one has the code CodeNoSection and lists those that
 // exist; the one for a heading that occurs several times has the code CodeAmbiguous.
-func Find(body, heading string) (Section, error) {
+func Find(body, heading string) (found Section, err error) {
 	want := strings.TrimSpace(heading)
-	wantLevel := level(want)
-	name := want
+	wantLevel, name := level(want), want
 	if wantLevel > 0 {
 		name = headingText(want)
 	}
-	var found, all []Section
+	count := 0
+	var all []string
 	for _, s := range Sections(body) {
-		all = append(all, s)
+		all = append(all, strings.Repeat("#", s.Level)+" "+printable.Short(s.Heading, maxQuoted))
 		if strings.EqualFold(s.Heading, name) && (wantLevel == 0 || s.Level == wantLevel) {
-			found = append(found, s)
+			found = s
+			count++
 		}
 	}
-	switch len(found) {
-	case 1:
-		return found[0], nil
-	case 0:
-		return Section{}, &sequent.Error{
-			Code: CodeNoSection, Field: "section",
-			Msg: fmt.Sprintf("the note has no section %q", printable.Short(want, maxQuoted)), Fix: "use one of: " + headings(all),
+	shown := printable.Short(want, maxQuoted)
+	switch {
+	case count == 0 && len(all) == 0:
+		return found, sequent.Errorf(CodeNoSection, "section", "leave section out",
+			"the note has no section %q, nor any other", shown)
+	case count == 0:
+		const most = 20
+		fix := "use one of: " + strings.Join(all[:min(len(all), most)], ", ")
+		if len(all) > most {
+			fix += fmt.Sprintf(", and %d more", len(all)-most)
 		}
+		return found, sequent.Errorf(CodeNoSection, "section", fix, "the note has no section %q", shown)
+	case count > 1:
+		return found, sequent.Errorf(CodeAmbiguous, "section", "name the section around it, give its level as in ## Name, or find and replace its text",
+			"the note has %d sections %q", count, shown)
 	}
-	return Section{}, &sequent.Error{
-		Code: CodeAmbiguous, Field: "section",
-		Msg: fmt.Sprintf("the note has %d sections %q", len(found), printable.Short(want, maxQuoted)),
-		Fix: "name the section around it, give its level as in ## Name, or find and replace its text",
-	}
-}
-
-// headings lists headings for an error.
-func headings(all []Section) string {
-	if len(all) == 0 {
-		return "none, the note has no headings"
-	}
-	const most = 20
-	var b strings.Builder
-	for i, s := range all {
-		if i > 0 {
-			b.WriteString(", ")
-		}
-		if i == most {
-			fmt.Fprintf(&b, "and %d more", len(all)-most)
-			break
-		}
-		b.WriteString(strings.Repeat("#", s.Level) + " " + printable.Short(s.Heading, maxQuoted))
-	}
-	return b.String()
+	return found, nil
 }

@@ -3,8 +3,8 @@ package index
 import (
 	"cmp"
 	"context"
+	"database/sql"
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 
@@ -47,318 +47,178 @@ type Relation struct {
 	// around the concept, if asked for; empty if they all have been shown.
 	Preview     string
 	PreviewFrom vault.URI // the note of Preview
-	Distance    int       // 1 for direct relations
 	Via         string    // the concept that an expanded relation was reached through
 }
 
+// Limits of one question.
 const (
 	defaultEntities = 20
 	maxEntities     = 1000
 	maxDepth        = 10
 	maxFiles        = 3
-	maxExpanded     = 5 // relations of one distance from which the next are reached
+	maxExpanded     = 5       // relations of one distance from which the next are reached
+	maxRead         = 50_000  // links of the notes of one concept, the notes changed last first
+	maxPreviews     = 2 << 20 // bytes of notes
 )
 
 // Context returns the concepts that are related to a concept, those that are
 // related to them, and so on, strongest first.
-func (x *Index) Context(ctx context.Context, q ContextQuery) (Context, error) {
-	if q.MaxEntities == 0 {
-		q.MaxEntities = defaultEntities
-	}
+func (x *Index) Context(ctx context.Context, q ContextQuery) (out Context, err error) {
+	q.MaxEntities = cmp.Or(q.MaxEntities, defaultEntities)
 	name := wikilink.Normalize(strings.Trim(strings.TrimSpace(q.Concept), "[]"))
 	switch {
 	case name == "":
-		return Context{}, invalid("conceptName", "the concept has no name", "write the text of a WikiLink")
+		return out, invalid("conceptName", "the concept has no name", "write the text of a WikiLink")
 	case q.Depth < 0 || q.Depth > maxDepth:
-		return Context{}, invalid("depth", fmt.Sprintf("depth is %d", q.Depth), fmt.Sprintf("use 0 to %d", maxDepth))
+		return out, invalid("depth", fmt.Sprintf("depth is %d", q.Depth), fmt.Sprintf("use 0 to %d", maxDepth))
 	case q.MaxEntities < 0 || q.MaxEntities > maxEntities:
-		return Context{}, invalid("maxEntities", fmt.Sprintf("maxEntities is %d", q.MaxEntities), fmt.Sprintf("use 1 to %d", maxEntities))
+		return out, invalid("maxEntities", fmt.Sprintf("maxEntities is %d", q.MaxEntities), fmt.Sprintf("use 1 to %d", maxEntities))
 	}
-	var out Context
-	err := x.read(ctx, func(v *view) error {
-		var err error
-		work := x.work
-		out, err = v.around(ctx, name, q, &work)
-		return err
+	err = x.read(ctx, func(tx *sql.Tx) error {
+		out = Context{Concept: name} // not that of an attempt that found damage
+		const count = "SELECT count(*) FROM links WHERE concept = ? AND NOT named"
+		if err := tx.QueryRowContext(ctx, count, name).Scan(&out.Notes); err != nil {
+			return err
+		}
+		unlinked, err := unlinked(ctx, tx, []string{name}, "", 1)
+		if len(unlinked) > 0 {
+			out.Similar = unlinked[0].Similar
+		}
+		return cmp.Or(err, around(ctx, tx, q, &out))
 	})
+	if err == nil && q.IncludeContent {
+		x.addPreviews(ctx, &out)
+	}
 	return out, err
 }
 
-// A budget is the work that is left for one question. It is counted and not timed, so
-// that the same question has the same answer on any machine.
-type budget struct {
-	links int // to visit
-	bytes int // of notes to read for previews
-	short bool
-}
-
-const (
-	linkBudget    = 1 << 21 // about 0.2 s
-	previewBudget = 2 << 20
-)
-
-// take takes n of what is left of part. It reports false, and that the budget was too
-// short, if that is less.
-func (b *budget) take(part *int, n int) bool {
-	if *part < n {
-		b.short = true
-		return false
-	}
-	*part -= n
-	return true
-}
-
-func (v *view) around(ctx context.Context, name string, q ContextQuery, b *budget) (Context, error) {
-	out := Context{Concept: name}
-	start, ok := v.concepts.find(name)
-	if !ok || len(v.mentioning(start)) == 0 {
-		out.Similar = v.similar(name, nil)
-		return out, nil
-	}
-	if out.Notes = len(v.mentioning(start)); out.Notes == 1 {
-		out.Similar = v.similar(name, nil)
-	}
-	shown := make(map[int64]bool) // notes with a preview
-	reached := map[int32]bool{start: true}
-	frontier := []int32{start}
+// around adds the relations of a concept.
+func around(ctx context.Context, tx *sql.Tx, q ContextQuery, out *Context) error {
+	reached := map[string]bool{out.Concept: true}
+	frontier := []string{out.Concept}
 	for distance := 1; distance <= q.Depth && len(frontier) > 0; distance++ {
-		if err := ctx.Err(); err != nil {
-			return out, err
-		}
-		var next []edge
+		var next []Relation
 		for _, from := range frontier {
-			next = append(next, v.neighbours(from, b)...)
+			related, complete, err := neighbours(ctx, tx, from)
+			if err != nil {
+				return err
+			}
+			next = append(next, related...)
+			out.Incomplete = out.Incomplete || !complete
 		}
-		v.sortEdges(next)
+		slices.SortFunc(next, strongest)
 		frontier = nil
 		list := &out.Direct
 		if distance > 1 {
 			list = &out.Expanded
 		}
-		for _, e := range next {
-			if reached[e.to] {
+		for _, r := range next {
+			if reached[r.Name] {
 				continue // by a shorter or stronger path
 			}
-			reached[e.to] = true
+			reached[r.Name] = true
 			if len(frontier) < maxExpanded {
-				frontier = append(frontier, e.to)
+				frontier = append(frontier, r.Name)
 			}
-			if len(*list) == q.MaxEntities {
-				continue
+			if distance == 1 {
+				r.Via = ""
 			}
-			r := v.relation(e, b)
-			if q.IncludeContent && distance == 1 {
-				if err := v.preview(ctx, &r, e, shown, b); err != nil {
-					return out, err
-				}
+			if len(*list) < q.MaxEntities {
+				*list = append(*list, r)
 			}
-			if r.Distance = distance; distance > 1 {
-				r.Via = v.concepts.name(e.from)
-			}
-			*list = append(*list, r)
 		}
-	}
-	out.Incomplete = b.short
-	return out, nil
-}
-
-// relation returns the relation for an edge.
-func (v *view) relation(e edge, b *budget) Relation {
-	r := Relation{Name: v.concepts.name(e.to), Count: e.weight}
-	from, to := v.mentioning(e.from), v.mentioning(e.to)
-	if !b.take(&b.links, len(from)+len(to)) {
-		return r
-	}
-	var notes []*noteInfo
-	for _, id := range common(from, to) {
-		notes = append(notes, v.notes[id])
-	}
-	slices.SortFunc(notes, latestFirst)
-	for _, n := range notes[:min(len(notes), maxFiles)] {
-		r.Files = append(r.Files, n.uri)
-	}
-	return r
-}
-
-// preview sets the preview of a relation: from the first of its files that is not among
-// the shown ones, to which it is added.
-func (v *view) preview(ctx context.Context, r *Relation, e edge, shown map[int64]bool, b *budget) error {
-	for _, uri := range r.Files {
-		n := v.uris[uri]
-		if shown[n.id] {
-			continue
-		}
-		if !b.take(&b.bytes, int(n.size)) {
-			return nil
-		}
-		shown[n.id] = true
-		body, err := v.body(ctx, n)
-		r.Preview, r.PreviewFrom = snippet(body, []unit{nameUnit(r.Name), nameUnit(v.concepts.name(e.from))}), uri
-		return err
 	}
 	return nil
 }
 
-// latestFirst orders notes by their last change, latest first.
-func latestFirst(a, b *noteInfo) int {
-	return cmp.Or(cmp.Compare(b.modified, a.modified), strings.Compare(a.path, b.path))
+// strongest orders relations by the number of notes, most first, then by name.
+func strongest(a, b Relation) int {
+	return cmp.Or(cmp.Compare(b.Count, a.Count), strings.Compare(a.Name, b.Name), strings.Compare(a.Via, b.Via))
 }
 
-// common returns the ids that are in both of two sorted lists.
-func common(a, b []int64) []int64 {
-	var out []int64
-	for len(a) > 0 && len(b) > 0 {
-		switch {
-		case a[0] < b[0]:
-			a = a[1:]
-		case b[0] < a[0]:
-			b = b[1:]
-		default:
-			out = append(out, a[0])
-			a, b = a[1:], b[1:]
+// neighbouring selects the other links of the notes that link to a concept, those changed
+// last first. The second argument limits the rows.
+const neighbouring = `
+	SELECT a.path, b.concept FROM (
+		SELECT id, path FROM links JOIN notes ON id = note WHERE concept = ?1 AND NOT named ORDER BY modified DESC, path LIMIT ?2
+	) a CROSS JOIN links b ON b.note = a.id AND b.named = 0 WHERE b.concept != ?1 LIMIT ?2`
+
+// neighbours returns the relations of a concept, unordered; Via is the concept. It reads
+// the notes changed last first, and reports whether it has read them all.
+func neighbours(ctx context.Context, tx *sql.Tx, concept string) (list []Relation, complete bool, err error) {
+	places := make(map[string]int) // in list
+	read := 0
+	err = each(ctx, tx, func(scan scanner) error {
+		var p, other string
+		if err := scan(&p, &other); err != nil {
+			return err
 		}
-	}
-	return out
+		read++
+		i, ok := places[other]
+		if !ok {
+			i = len(list)
+			places[other] = i
+			list = append(list, Relation{Name: other, Via: concept})
+		}
+		r := &list[i]
+		if r.Count++; r.Count <= maxFiles {
+			uri, err := vault.PathURI(p)
+			r.Files = append(r.Files, uri)
+			return err
+		}
+		return nil
+	}, neighbouring, concept, maxRead)
+	return list, read < maxRead, err
 }
 
-// An edge connects two related concepts.
-type edge struct {
-	from, to int32
-	weight   int // notes that link to both
+// addPreviews adds a piece of text to the direct relations. It shows no note twice.
+func (x *Index) addPreviews(ctx context.Context, out *Context) {
+	shown := make(map[vault.URI]bool)
+	left := maxPreviews
+	for i := range out.Direct {
+		r := &out.Direct[i]
+		at := slices.IndexFunc(r.Files, func(uri vault.URI) bool { return !shown[uri] })
+		if at < 0 {
+			continue
+		}
+		r.PreviewFrom = r.Files[at]
+		shown[r.PreviewFrom] = true
+		body := x.body(ctx, r.PreviewFrom)
+		if left -= len(body); left < 0 {
+			r.PreviewFrom, out.Incomplete = "", true
+			return
+		}
+		r.Preview, _ = excerpt(body, nil, []string{r.Name, out.Concept})
+	}
 }
 
-// neighbours returns the edges of a concept, unordered. Of the notes that mention it,
-// it reads those changed last, as far as the budget lasts.
-func (s *snapshot) neighbours(c int32, b *budget) []edge {
-	ids := s.mentioning(c)
-	links := 0
-	for _, id := range ids {
-		links += len(s.notes[id].concepts)
-	}
-	if links > b.links {
-		ids = slices.SortedFunc(slices.Values(ids), func(a, b int64) int { return latestFirst(s.notes[a], s.notes[b]) })
-	}
-	weights := make(map[int32]int)
-	for _, id := range ids {
-		concepts := s.notes[id].concepts
-		if !b.take(&b.links, len(concepts)) {
-			break
-		}
-		for _, other := range concepts {
-			if other != c {
-				weights[other]++
-			}
-		}
-	}
-	out := make([]edge, 0, len(weights))
-	for to, n := range weights {
-		out = append(out, edge{c, to, n})
-	}
-	return out
-}
-
-// sortEdges sorts edges by weight, heaviest first, then by name.
-func (s *snapshot) sortEdges(edges []edge) {
-	names := s.concepts.all()
-	slices.SortFunc(edges, func(a, b edge) int {
-		return cmp.Or(cmp.Compare(b.weight, a.weight), strings.Compare(names[a.to], names[b.to]), strings.Compare(names[a.from], names[b.from]))
-	})
-}
-
-// maxNameTokens limits how many tokens in a row are looked up as a concept's name.
-const maxNameTokens = 8
-
-// asked returns the concepts that a query names: its links, and the longest runs
-// of its words that are the name of a concept.
-func (s *snapshot) asked(r *request) []int32 {
-	var out []int32
-	add := func(c int32) {
-		if (len(s.mentioning(c)) > 0 || len(s.named(c)) > 0) && !slices.Contains(out, c) {
-			out = append(out, c)
-		}
-	}
-	for _, name := range r.links {
-		if c, ok := s.concepts.find(name); ok {
-			add(c)
-		}
-	}
-	for i := 0; i < len(r.tokens); {
-		size := 1
-		for n := min(maxNameTokens, len(r.tokens)-i); n > 0; n-- {
-			if c, ok := s.concepts.findSpelled(r.tokens[i : i+n]); ok {
-				add(c)
-				size = n
-				break
-			}
-		}
-		i += size
-	}
-	return out
-}
-
-// relatedWeight is the most that a note gets for mentioning a concept that is
-// related to the one asked for.
-const relatedWeight = 0.5
-
-// proximity returns how close notes are to concepts, from 0 to 1. A concept counts
-// by its rarity: in full for notes that mention it or have its name; for others in
-// part, by the strongest relation of a concept that they mention. Notes that
-// mention the same concepts are equally close; their words decide between them. Where
-// the notes have more links than one search may visit, the strongest relations count.
-func (s *snapshot) proximity(asked []int32) map[int64]float64 {
+// addLinked adds the notes that link to a concept of the query or have its name, and sets
+// the graph scores of all candidates. Notes that link to the same concepts are equally
+// close; their words decide between them.
+func (s *search) addLinked(ctx context.Context) error {
+	const relatedWeight, maxRelated = 0.5, 20
 	scores := make(map[int64]float64)
-	rarities := 0.0
-	b := &budget{links: linkBudget}
-	for _, c := range asked {
-		rarity := math.Log(1 + float64(len(s.notes))/float64(1+len(s.mentioning(c))))
-		rarities += rarity
-		shares := make(map[int64]float64)
-		edges := s.neighbours(c, b)
-		visits := 0
-		for _, e := range edges {
-			visits += len(s.mentioning(e.to))
-		}
-		if visits > b.links {
-			s.sortEdges(edges)
-		}
-		for _, e := range edges {
-			if !b.take(&b.links, len(s.mentioning(e.to))) {
-				break
+	for _, concept := range s.request.links {
+		if err := each(ctx, s.tx, func(scan scanner) error {
+			var id int64
+			var share float64
+			err := scan(&id, &share)
+			if share == 1 {
+				s.get(id)
 			}
-			strength := float64(e.weight) / math.Sqrt(float64(len(s.mentioning(c)))*float64(len(s.mentioning(e.to))))
-			for _, id := range s.mentioning(e.to) {
-				shares[id] = max(shares[id], relatedWeight*strength)
-			}
-		}
-		for _, id := range slices.Concat(s.mentioning(c), s.named(c)) {
-			shares[id] = 1
-		}
-		for id, share := range shares {
-			scores[id] += rarity * share
-		}
-	}
-	for id := range scores {
-		scores[id] /= rarities
-	}
-	return scores
-}
-
-// addLinked adds the notes that mention a concept of the query or have its name,
-// and sets the graph scores of all candidates.
-func (s *search) addLinked(c *candidates) {
-	asked := s.asked(s.request)
-	if len(asked) == 0 {
-		return
-	}
-	for _, concept := range asked {
-		for _, id := range slices.Concat(s.mentioning(concept), s.named(concept)) {
-			if n := s.notes[id]; s.allowed(n) {
-				c.get(n)
-			}
+			scores[id] += share / float64(len(s.request.links))
+			return err
+		}, `SELECT note, max(share) FROM (
+				SELECT note, 1.0 AS share FROM links WHERE concept = ?1
+				UNION ALL
+				SELECT note, ?3 FROM links WHERE NOT named AND concept IN (
+					SELECT concept FROM (`+neighbouring+`) GROUP BY 1 ORDER BY count(*) DESC, 1 LIMIT ?4)
+			) GROUP BY note`, concept, maxRead, relatedWeight, maxRelated); err != nil {
+			return err
 		}
 	}
-	scores := s.proximity(asked)
-	for _, f := range c.all {
-		f.graph = min(scores[f.note.id], 1)
+	for id, f := range s.found {
+		f.graph = scores[id]
 	}
+	return nil
 }

@@ -18,6 +18,7 @@ type box struct {
 	dir   string
 	vault *vault.Vault
 	*index.Index
+	synced bool
 }
 
 // newBox returns a box with files, given by their paths.
@@ -64,6 +65,7 @@ func (b *box) remove(name string) {
 
 func (b *box) sync() index.Report {
 	b.t.Helper()
+	b.synced = true
 	r, err := b.Sync(b.t.Context(), nil)
 	if err != nil {
 		b.t.Fatal(err)
@@ -73,11 +75,19 @@ func (b *box) sync() index.Report {
 
 func (b *box) search(q index.Query) index.Results {
 	b.t.Helper()
+	b.syncOnce()
 	r, err := b.Search(b.t.Context(), q)
 	if err != nil {
 		b.t.Fatalf("Search(%+v): %v", q, err)
 	}
 	return r
+}
+
+// syncOnce calls Sync before the first question.
+func (b *box) syncOnce() {
+	if !b.synced {
+		b.sync()
+	}
 }
 
 // find returns the paths of the first page, without the extension.

@@ -3,12 +3,14 @@ package index
 import (
 	"cmp"
 	"context"
+	"database/sql"
+	"maps"
 	"math"
 	"slices"
 	"strings"
 
+	"github.com/sequent-dev/sequent/textsearch"
 	"github.com/sequent-dev/sequent/vault"
-	"github.com/sequent-dev/sequent/words"
 )
 
 // A NearQuery asks for the notes around a text: those that link to its concepts, and
@@ -32,6 +34,9 @@ type Neighbour struct {
 	Title  string
 	Shared []string // concepts of the query that the note links to or has as its name
 	Quotes bool     // the note has the quoted words
+
+	weight   float64
+	modified int64
 }
 
 // An Unlinked is a concept that no note links to, or hardly any.
@@ -43,219 +48,147 @@ type Unlinked struct {
 
 // Near returns the notes around a text. It reads no note, so that it is fast enough for
 // every reply.
-func (x *Index) Near(ctx context.Context, q NearQuery) (Near, error) {
-	var out Near
-	err := x.read(ctx, func(v *view) error {
-		out = Near{} // of an attempt that found damage
-		return v.near(ctx, q, &out)
+func (x *Index) Near(ctx context.Context, q NearQuery) (out Near, err error) {
+	except := ""
+	if q.Except != "" {
+		except = q.Except.Path()
+	}
+	concepts := normalized(q.Concepts)
+	err = x.read(ctx, func(tx *sql.Tx) (err error) {
+		out = Near{} // not that of an attempt that found damage
+		if err := tx.QueryRowContext(ctx, "SELECT count(*) FROM notes WHERE path != ?", except).Scan(&out.Notes); err != nil {
+			return err
+		}
+		if out.Found, err = neighboursOf(ctx, tx, concepts, q.Quoted, except); err == nil {
+			out.Unlinked, err = unlinked(ctx, tx, concepts, except, 0)
+		}
+		return err
 	})
 	return out, err
 }
 
-func (v *view) near(ctx context.Context, q NearQuery, out *Near) error {
-	out.Notes = len(v.notes)
-	except := v.uris[q.Except]
-	if except != nil {
-		out.Notes--
+// neighboursOf returns the notes other than except that link to concepts, have their
+// names or have a phrase, nearest first: a concept counts by its rarity.
+func neighboursOf(ctx context.Context, tx *sql.Tx, concepts []string, phrase, except string) ([]Neighbour, error) {
+	quoted := `""`
+	if tokens := textsearch.Tokens(phrase); len(tokens) > 0 {
+		quoted = match(textsearch.Term{Tokens: tokens, Quoted: true})
 	}
-	type weighed struct {
-		Neighbour
-		note   *noteInfo
-		weight float64
-	}
-	found := make(map[int64]*weighed)
-	get := func(id int64) *weighed {
-		if n := v.notes[id]; n == nil || n == except {
-			return nil
-		} else if found[id] == nil {
-			found[id] = &weighed{Neighbour: Neighbour{URI: n.uri, Title: n.title}, note: n}
-		}
-		return found[id]
-	}
-	for _, name := range normalized(q.Concepts) {
-		var with []int64
-		if c, ok := v.concepts.find(name); ok {
-			with = distinctIDs(v.mentioning(c), v.named(c))
-		}
-		shared := false
-		for _, id := range with {
-			if w := get(id); w != nil {
-				shared = true
-				w.Shared = append(w.Shared, name)
-				w.weight += math.Log(1 + float64(len(v.notes))/float64(len(with)))
-			}
-		}
-		if !shared {
-			out.Unlinked = append(out.Unlinked, Unlinked{Concept: name, Similar: v.similar(name, except)})
-		}
-	}
-	if tokens := words.Tokens(q.Quoted); len(tokens) > 0 {
-		list, err := v.having(ctx, unit{tokens: tokens})
-		if err != nil {
+	found := make(map[string]*Neighbour)
+	err := each(ctx, tx, func(scan scanner) error {
+		var p, title, concept string
+		var modified int64
+		var rarity float64
+		if err := scan(&p, &title, &modified, &concept, &rarity); err != nil {
 			return err
 		}
-		for _, id := range list {
-			if w := get(id); w != nil {
-				w.Quotes = true
-				w.weight += 1
+		n := found[p]
+		if n == nil {
+			uri, err := vault.PathURI(p)
+			if err != nil {
+				return err
+			}
+			n = &Neighbour{URI: uri, Title: title, modified: modified}
+			found[p] = n
+		}
+		if concept == "" {
+			n.Quotes = true
+			n.weight++
+		} else {
+			n.Shared = append(n.Shared, concept)
+			n.weight += math.Log(1 + rarity)
+		}
+		return nil
+	}, `WITH shared AS (SELECT DISTINCT key, concept, note FROM json_each(?) JOIN links ON concept = value)
+		SELECT path, title, modified, concept, (SELECT count(*) FROM notes) * 1.0 / count(*) OVER (PARTITION BY concept)
+		FROM (SELECT * FROM shared UNION ALL SELECT -1, '', rowid FROM words WHERE words MATCH ?) JOIN notes ON id = note
+		WHERE path != ? ORDER BY key`, list(concepts), quoted, except)
+	out := make([]Neighbour, 0, len(found))
+	for _, p := range slices.Sorted(maps.Keys(found)) {
+		out = append(out, *found[p])
+	}
+	slices.SortStableFunc(out, func(a, b Neighbour) int {
+		return cmp.Or(cmp.Compare(b.weight, a.weight), cmp.Compare(b.modified, a.modified))
+	})
+	return out, err
+}
+
+const (
+	maxSimilar = 3
+	// maxLookups limits for how many names of one question similar ones are searched: each
+	// is compared with all concepts.
+	maxLookups = 10
+)
+
+// unlinked returns those of the concepts that at most so many notes other than except
+// link to or have as their name: without any, or with similar ones. That single note may
+// be the caller's own.
+func unlinked(ctx context.Context, tx *sql.Tx, concepts []string, except string, most int) ([]Unlinked, error) {
+	var out []Unlinked
+	if err := each(ctx, tx, func(scan scanner) error {
+		var u Unlinked
+		err := scan(&u.Concept, &u.Notes)
+		out = append(out, u)
+		return err
+	}, `SELECT value, (SELECT count(DISTINCT note) FROM links JOIN notes ON id = note WHERE concept = value AND path != ?) AS n
+		FROM json_each(?) WHERE n <= ? ORDER BY key`, except, list(concepts), most); err != nil || len(out) == 0 {
+		return nil, err
+	}
+	looked := out[:min(len(out), maxLookups)]
+	names := make([][]string, len(looked)) // their words
+	found := make([][]candidate, len(looked))
+	for i, u := range looked {
+		names[i] = stems(u.Concept)
+	}
+	err := each(ctx, tx, func(scan scanner) error {
+		var other string
+		var notes int
+		err := scan(&other, &notes)
+		for i, words := range names {
+			if more, ok := extends(words, other); ok && other != looked[i].Concept {
+				found[i] = append(found[i], candidate{other, more, notes})
 			}
 		}
+		return err
+	}, "SELECT concept, count(*) FROM links WHERE note IS NOT (SELECT id FROM notes WHERE path = ?) GROUP BY concept", except)
+	for i, list := range found {
+		slices.SortFunc(list, func(a, b candidate) int {
+			return cmp.Or(a.more-b.more, b.notes-a.notes, strings.Compare(a.name, b.name))
+		})
+		for _, c := range list[:min(len(list), maxSimilar)] {
+			looked[i].Similar = append(looked[i].Similar, c.name)
+		}
 	}
-	all := make([]*weighed, 0, len(found))
-	for _, w := range found {
-		all = append(all, w)
-	}
-	slices.SortFunc(all, func(a, b *weighed) int {
-		return cmp.Or(cmp.Compare(b.weight, a.weight), latestFirst(a.note, b.note))
-	})
-	for _, w := range all {
-		out.Found = append(out.Found, w.Neighbour)
-	}
-	return nil
+	return slices.DeleteFunc(out, func(u Unlinked) bool { return u.Notes > 0 && len(u.Similar) == 0 }), err
 }
 
-// distinctIDs joins two sorted lists.
-func distinctIDs(a, b []int64) []int64 {
-	all := slices.Concat(a, b)
-	slices.Sort(all)
-	return slices.Compact(all)
+// A candidate is a concept that a shortened, extended or inflected name may mean.
+type candidate struct {
+	name        string
+	more, notes int // words, and notes that link to it
 }
 
-const maxSimilar = 3
-
-// similar returns the concepts that a misspelt, shortened or extended name may mean and
-// that a note other than except links to or has as its name: all words of one name are,
-// apart from their endings, in the other, or the names differ in one or two letters.
-func (s *snapshot) similar(name string, except *noteInfo) []string {
-	type candidate struct {
-		name     string
-		distance int // words or letters that differ
-		notes    int
+// extends reports whether all words of one name are, apart from their endings, in the
+// other, and how many more the other one has.
+func extends(words []string, other string) (more int, ok bool) {
+	const maxMore = 2
+	if !slices.ContainsFunc(words, func(p string) bool { return strings.Contains(other, p[:min(len(p), 2)]) }) {
+		return 0, false // cheaper than what follows
 	}
-	var found []candidate
-	parts := stems(name)
-	for i, other := range s.concepts.all() {
-		if other == name {
-			continue
-		}
-		notes := 0
-		for _, id := range distinctIDs(s.mentioning(int32(i)), s.named(int32(i))) {
-			if except == nil || id != except.id {
-				notes++
-			}
-		}
-		if notes == 0 {
-			continue
-		}
-		if d, ok := differs(name, parts, other); ok {
-			found = append(found, candidate{other, d, notes})
-		}
-	}
-	slices.SortFunc(found, func(a, b candidate) int {
-		return cmp.Or(a.distance-b.distance, b.notes-a.notes, strings.Compare(a.name, b.name))
-	})
-	var names []string
-	for _, c := range found[:min(len(found), maxSimilar)] {
-		names = append(names, c.name)
-	}
-	return names
-}
-
-// differs returns how much two names of concepts differ. It returns false if they are
-// not similar.
-func differs(name string, parts []string, other string) (int, bool) {
-	const maxMoreWords = 2
-	others := stems(other)
-	few, many := parts, others
+	few, many := words, stems(other)
 	if len(few) > len(many) {
 		few, many = many, few
 	}
-	inside := len(few) > 0 && len(many)-len(few) <= maxMoreWords
-	for _, p := range few {
-		inside = inside && slices.Contains(many, p)
-	}
-	if inside {
-		return len(many) - len(few), true
-	}
-	letters := min(len(name), len(other)) / 5 // one for five letters, two for ten
-	if d := editDistance(name, other, min(letters, 2)); d <= min(letters, 2) {
-		return d, true
-	}
-	return 0, false
+	more = len(many) - len(few)
+	lacks := slices.ContainsFunc(few, func(p string) bool { return !slices.Contains(many, p) })
+	return more, len(few) > 0 && more <= maxMore && !lacks
 }
 
 // stems returns the words of a concept's name without their endings.
 func stems(name string) []string {
-	tokens := words.Tokens(name)
+	tokens := textsearch.Tokens(name)
 	for i, t := range tokens {
-		if s, ok := stem(t); ok {
-			tokens[i] = s
-		}
+		tokens[i] = textsearch.Stem(t)
 	}
 	return tokens
-}
-
-// editDistance returns in how many letters two names differ, or most+1 if in more than most.
-func editDistance(a, b string, most int) int {
-	if d := len(a) - len(b); d > 4*most || -d > 4*most { // a letter has up to four bytes
-		return most + 1
-	}
-	left, right := []rune(a), []rune(b)
-	twoUp, up, row := make([]int, len(right)+1), make([]int, len(right)+1), make([]int, len(right)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i, r := range left {
-		twoUp, up, row = up, row, twoUp
-		row[0] = i + 1
-		best := row[0]
-		for j, s := range right {
-			switch {
-			case r == s:
-				row[j+1] = up[j]
-			case i > 0 && j > 0 && r == right[j-1] && left[i-1] == s: // two letters are exchanged
-				row[j+1] = 1 + min(up[j], row[j], up[j+1], twoUp[j-1])
-			default:
-				row[j+1] = 1 + min(up[j], row[j], up[j+1])
-			}
-			best = min(best, row[j+1])
-		}
-		if best > most+1 { // an exchange looks back two rows
-			return most + 1
-		}
-	}
-	return row[len(right)]
-}
-
-// unlinked returns those of the concepts that no note links to or has as its name, and
-// those of a single note that have similar ones: the note may be the caller's own.
-func (s *snapshot) unlinked(names []string) []Unlinked {
-	var out []Unlinked
-	for _, name := range normalized(names) {
-		u := Unlinked{Concept: name}
-		if c, ok := s.concepts.find(name); ok {
-			u.Notes = len(distinctIDs(s.mentioning(c), s.named(c)))
-		}
-		if u.Notes > 1 {
-			continue
-		}
-		if u.Similar = s.similar(name, nil); u.Notes == 0 || len(u.Similar) > 0 {
-			out = append(out, u)
-		}
-	}
-	return out
-}
-
-// Excerpt returns the piece of a text that a search with the query would show, at most
-// 200 characters in one line, and whether it has a word of the query.
-func Excerpt(text, query string) (piece string, matches bool) {
-	r, err := parse(query)
-	if err != nil {
-		return "", false
-	}
-	show := r.units
-	for _, name := range r.links {
-		show = append(show, nameUnit(name))
-	}
-	return excerpt(text, show)
 }

@@ -3,14 +3,44 @@ package index
 import (
 	"cmp"
 	"context"
-	"errors"
+	"database/sql"
+	"fmt"
+	"maps"
 	"math"
-	"os"
+	"math/bits"
 	"slices"
 	"strings"
 
+	"github.com/sequent-dev/sequent"
+	"github.com/sequent-dev/sequent/internal/lazyregexp"
+	"github.com/sequent-dev/sequent/textsearch"
 	"github.com/sequent-dev/sequent/vault"
+	"github.com/sequent-dev/sequent/vault/wikilink"
 )
+
+// A Mode selects what makes a note match.
+type Mode string
+
+// The modes of a search.
+const (
+	Hybrid   Mode = "Hybrid"   // words and links, and meaning if there is an Embedder; the default
+	FullText Mode = "FullText" // words
+	Semantic Mode = "Semantic" // meaning; needs an Embedder
+)
+
+// A Query asks for notes.
+type Query struct {
+	// Text holds words, of which a note needs at least one; "quoted phrases",
+	// which it must have; prefix*; -excluded words and -"phrases"; and [[links]]: see
+	// [textsearch.Parse].
+	Text     string
+	Mode     Mode     // empty means Hybrid; case-insensitive
+	PageSize int      // 1 to 100; 0 means 10
+	Page     int      // from 1; 0 means 1
+	Folder   string   // only notes in or below this folder of the vault
+	Tags     []string // only notes with all of these tags; the tag a/b is also an a
+	MinScore float64  // only notes with at least this score, 0 to 1
+}
 
 // Results is a page of hits.
 type Results struct {
@@ -36,185 +66,132 @@ type Hit struct {
 	// mode Hybrid it joins the three as independent evidence: words alone can
 	// reach 1, links alone 0.5, meaning alone 0.5, and each adds to the others.
 	Score float64 `json:"score"`
-	// Text is 1 for a note that is full of all words of the query. Half of it is
-	// the share of the words that the note has, rare words counting more; half is
-	// its BM25 score as a share of the highest possible.
+	// Text is 1 for a note that is full of all words of the query. Rare words count
+	// more. Half of what a word counts is for its presence, half for its BM25 score as a
+	// share of the highest possible.
 	Text float64 `json:"text,omitempty"`
 	// Graph is 1 for a note that links to all concepts of the query, or has their
-	// name. A related concept counts up to half.
+	// name. A related concept counts half.
 	Graph float64 `json:"graph,omitempty"`
 	// Semantic is the cosine of the query and the nearest passage of the note.
 	Semantic float64 `json:"meaning,omitempty"`
 }
 
-const maxSnippet = 200 // characters
+// check sets defaults and refuses invalid values.
+func (q *Query) check() error {
+	const defaultPageSize, maxPageSize = 10, 100
+	modes := []Mode{Hybrid, FullText, Semantic}
+	q.Mode = cmp.Or(q.Mode, Hybrid)
+	mode := slices.IndexFunc(modes, func(m Mode) bool { return strings.EqualFold(string(m), string(q.Mode)) })
+	q.PageSize = cmp.Or(q.PageSize, defaultPageSize)
+	q.Page = cmp.Or(q.Page, 1)
+	switch {
+	case mode < 0:
+		return invalid("mode", fmt.Sprintf("there is no mode %.40q", q.Mode), "use Hybrid, FullText or Semantic")
+	case q.PageSize < 0 || q.PageSize > maxPageSize:
+		return invalid("pageSize", fmt.Sprintf("pageSize is %d", q.PageSize), fmt.Sprintf("use 1 to %d", maxPageSize))
+	case q.Page < 0:
+		return invalid("page", fmt.Sprintf("page is %d", q.Page), "pages are counted from 1")
+	case !(q.MinScore >= 0 && q.MinScore <= 1): // NaN neither
+		return invalid("minScore", fmt.Sprintf("minScore is %v", q.MinScore), "use 0 to 1")
+	case strings.TrimSpace(q.Text) == "":
+		return invalid("query", "the query is empty", "write at least one word")
+	}
+	q.Mode = modes[mode]
+	const scheme = "memory://"
+	if n := len(scheme); len(q.Folder) >= n && strings.EqualFold(q.Folder[:n], scheme) {
+		q.Folder = q.Folder[n:]
+	}
+	q.Folder = strings.Trim(strings.ReplaceAll(q.Folder, `\`, "/"), "/ ")
+	q.Tags = normalizeTags(q.Tags)
+	return nil
+}
 
-// Search returns the notes that match a query, best first. Notes of equal score
-// are in the order of their paths.
+// maxLinks limits how many links of a query are looked up.
+const maxLinks = 64
+
+// A request is a parsed query.
+type request struct {
+	textsearch.Query
+	links []string // at most maxLinks
+}
+
+// parse parses the text of a query.
+func parse(text string) (r request, err error) {
+	r.links = wikilink.Concepts(wikilink.InText(text))
+	r.links = r.links[:min(len(r.links), maxLinks)]
+	r.Query, err = textsearch.Parse(strings.NewReplacer("[[", " ", "]]", " ", "|", " ").Replace(text))
+	if err != nil {
+		return r, badQuery(err)
+	}
+	return r, nil
+}
+
+// Search returns the notes that match a query, best first.
 //
 // In mode Hybrid, a hit has a word of the query, a link to one of its concepts, or
 // a passage that is clearly nearer in meaning than two notes of the vault are on
 // average.
-func (x *Index) Search(ctx context.Context, q Query) (Results, error) {
+func (x *Index) Search(ctx context.Context, q Query) (out Results, err error) {
 	if err := q.check(); err != nil {
-		return Results{}, err
+		return out, err
 	}
-	if q.Mode == Semantic && x.embedder == nil {
-		return Results{}, noEmbeddings()
+	s := search{index: x, query: &q}
+	if s.request, err = parse(q.Text); err != nil && q.Mode != Semantic {
+		return out, err
 	}
-	asked, err := parse(q.Text)
-	if err != nil && q.Mode != Semantic {
-		return Results{}, err
+	if q.Mode == Semantic && x.cfg.Embedder == nil {
+		return out, sequent.Errorf(CodeNoEmbeddings, "mode", "set SEQUENT_EMBEDDINGS_URL, or search with mode Hybrid or FullText",
+			"a semantic search needs an embedding model, and none is configured")
 	}
-	results := Results{Mode: q.Mode, Page: q.Page, PageSize: q.PageSize}
-	var vector []float32
-	if x.embedder != nil && q.Mode != FullText {
-		if vector, err = x.queryVector(ctx, &q); err != nil {
+	warning := ""
+	if x.cfg.Embedder != nil && q.Mode != FullText {
+		if s.vector, err = x.queryVector(ctx, &q); err != nil {
 			if q.Mode == Semantic || ctx.Err() != nil {
-				return Results{}, wrap(err)
+				return out, wrap(err)
 			}
-			x.log.WarnContext(ctx, "a search ignores meaning, because the embedding model did not answer", "error", err)
-			results.Warning = "the embedding model did not answer; the results are by words and links alone"
+			x.cfg.Log.WarnContext(ctx, "a search ignores meaning, because the embedding model did not answer", "error", err)
+			warning = "the embedding model did not answer; the results are by words and links alone"
 		}
 	}
-	err = x.read(ctx, func(v *view) error {
-		results.Hits = nil // of an attempt that found damage
-		s := search{view: v, query: &q, request: &asked, model: x.model, vector: vector, results: &results}
-		return s.run(ctx)
+	err = x.read(ctx, func(tx *sql.Tx) error {
+		s.tx, s.found, s.rarest = tx, make(map[int64]*found), nil // of an attempt that found damage
+		out = Results{Mode: q.Mode, Page: q.Page, PageSize: q.PageSize, Warning: warning}
+		return s.run(ctx, &out)
 	})
-	return results, err
-}
-
-// read calls f with the current state of a complete index. If the index is
-// damaged, it rebuilds it and calls f again.
-func (x *Index) read(ctx context.Context, f func(*view) error) error {
-	err := x.tryRead(ctx, f)
-	if isDamage(err) && ctx.Err() == nil {
-		x.log.WarnContext(ctx, "the index of the vault is damaged; it is rebuilt", "index", x.path, "error", err)
-		damaged, _ := os.Stat(x.path)
-		if err = x.repair(ctx, damaged); err == nil {
-			err = x.tryRead(ctx, f)
-		}
-	}
-	if err != nil && ctx.Err() != nil { // SQLite's error only says that it was interrupted
-		err = ctx.Err()
-	}
-	return wrap(err)
-}
-
-func (x *Index) tryRead(ctx context.Context, f func(*view) error) error {
-	if err := x.makeDir(); err != nil {
-		return err
-	}
-	v, err := x.view(ctx)
-	if errors.Is(err, errMissing) || err == nil && !v.synced {
-		if err == nil {
-			v.close()
-		}
-		if _, err := x.Sync(ctx, nil); err != nil {
-			return err
-		}
-		v, err = x.view(ctx)
-	}
-	if err != nil {
-		return err
-	}
-	defer v.close()
-	return f(v)
-}
-
-// repair replaces a damaged index, unless another process has done so.
-func (x *Index) repair(ctx context.Context, damaged os.FileInfo) error {
-	unlock, err := x.lock(ctx)
-	if err != nil {
-		return err
-	}
-	if now, err2 := os.Stat(x.path); err2 != nil || damaged == nil || os.SameFile(now, damaged) {
-		err = x.discard()
-	}
-	unlock()
-	if err == nil {
-		_, err = x.Sync(ctx, nil)
-	}
-	return err
+	return out, err
 }
 
 // A search is one call of Search.
 type search struct {
-	*view
+	index   *Index
+	tx      *sql.Tx
 	query   *Query
-	request *request
-	model   string
-	vector  []float32 // of the query; nil if meaning does not count
-	results *Results
-	allowed func(*noteInfo) bool // by folder, tags, required and excluded units
-	rarest  []unit               // the request's units, those of the fewest notes first
+	request request
+	vector  []float32         // of the query; nil if meaning does not count
+	notes   float64           // in the index
+	allowed map[int64]bool    // by folder, tags, quoted and excluded terms; nil for all notes
+	rarest  []textsearch.Term // the request's terms, those of the fewest notes first
+	found   map[int64]*found
 }
 
 // A found note is a candidate with its scores.
 type found struct {
-	note                         *noteInfo
+	id                           int64
 	score, text, graph, semantic float64
 	near                         float64 // semantic against notes picked at random: 0 to 1
-	units                        uint64  // a bit for each of search.rarest that the note has
+	terms                        uint64  // a bit for each of search.rarest that the note has
 }
 
-func (s *search) run(ctx context.Context) error {
-	all, err := s.candidates(ctx)
-	if err != nil {
-		return err
+// get returns the candidate for a note, which it adds if necessary; nil if the note is
+// not allowed.
+func (s *search) get(id int64) *found {
+	f := s.found[id]
+	if f == nil && (s.allowed == nil || s.allowed[id]) {
+		f = &found{id: id}
+		s.found[id] = f
 	}
-	all = slices.DeleteFunc(all, func(f *found) bool { return round(f.score) < s.query.MinScore })
-	slices.SortFunc(all, func(a, b *found) int { return compareRank(a.score, b.score, a.note, b.note) })
-	s.results.Total, s.results.Words = len(all), len(s.rarest)
-	s.results.Unlinked = s.unlinked(s.request.links)
-	if s.query.Page > len(all) { // the product below could overflow
-		return nil
-	}
-	first := min((s.query.Page-1)*s.query.PageSize, len(all))
-	for _, f := range all[first:min(first+s.query.PageSize, len(all))] {
-		hit, err := s.hit(ctx, f)
-		if err != nil {
-			return err
-		}
-		s.results.Hits = append(s.results.Hits, hit)
-	}
-	return nil
-}
-
-func (s *search) candidates(ctx context.Context) ([]*found, error) {
-	if err := s.setAllowed(ctx); err != nil {
-		return nil, err
-	}
-	c := candidates{byID: make(map[int64]*found)}
-	if s.query.Mode == Semantic {
-		if err := s.addNear(ctx, &c); err != nil {
-			return nil, err
-		}
-		for _, f := range c.all {
-			f.score = f.semantic
-		}
-		return c.all, nil
-	}
-	if err := s.addMatches(ctx, &c); err != nil {
-		return nil, err
-	}
-	if s.query.Mode == FullText {
-		for _, f := range c.all {
-			f.score = f.text
-		}
-		return c.all, nil
-	}
-	s.addLinked(&c)
-	if s.vector != nil {
-		if err := s.addNear(ctx, &c); err != nil {
-			return nil, err
-		}
-	}
-	for _, f := range c.all {
-		f.score = 1 - (1-f.text)*(1-linkWeight*f.graph)*(1-meaningWeight*f.near)
-	}
-	return c.all, nil
+	return f
 }
 
 // The hybrid score that a note can reach by its links alone, and by its meaning
@@ -224,26 +201,189 @@ const (
 	meaningWeight = 0.5
 )
 
-// candidates are the notes that may be hits.
-type candidates struct {
-	all  []*found
-	byID map[int64]*found
-}
-
-// get returns the candidate for a note, which it adds if necessary.
-func (c *candidates) get(n *noteInfo) *found {
-	f := c.byID[n.id]
-	if f == nil {
-		f = &found{note: n}
-		c.byID[n.id] = f
-		c.all = append(c.all, f)
+func (s *search) run(ctx context.Context, out *Results) (err error) {
+	if err := s.tx.QueryRowContext(ctx, "SELECT count(*) FROM notes").Scan(&s.notes); err != nil {
+		return err
 	}
-	return f
+	if err := s.setAllowed(ctx); err != nil {
+		return err
+	}
+	if s.query.Mode != Semantic {
+		err = s.addMatches(ctx)
+	}
+	if s.query.Mode == Hybrid && err == nil {
+		err = s.addLinked(ctx)
+	}
+	if s.vector != nil && err == nil {
+		err = s.addNear(ctx, out)
+	}
+	if err == nil {
+		out.Unlinked, err = unlinked(ctx, s.tx, s.request.links, "", 1)
+	}
+	if err != nil {
+		return err
+	}
+	all := slices.Collect(maps.Values(s.found))
+	for _, f := range all {
+		switch f.score = 1 - (1-f.text)*(1-linkWeight*f.graph)*(1-meaningWeight*f.near); s.query.Mode {
+		case FullText:
+			f.score = f.text
+		case Semantic:
+			f.score = f.semantic
+		}
+	}
+	all = slices.DeleteFunc(all, func(f *found) bool { return round(f.score) < s.query.MinScore })
+	slices.SortFunc(all, func(a, b *found) int { return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(a.id, b.id)) })
+	out.Total, out.Words = len(all), len(s.rarest)
+	if s.query.Page > len(all) { // the product below could overflow
+		return nil
+	}
+	first := min((s.query.Page-1)*s.query.PageSize, len(all))
+	for _, f := range all[first:min(first+s.query.PageSize, len(all))] {
+		hit, err := s.hit(ctx, f)
+		if err != nil {
+			return err
+		}
+		out.Hits = append(out.Hits, hit)
+	}
+	return nil
 }
 
-// compareRank orders notes by score, then by path.
-func compareRank(a, b float64, left, right *noteInfo) int {
-	return cmp.Or(cmp.Compare(b, a), strings.Compare(left.path, right.path))
+// setAllowed looks up the notes in the folder, with the tags, with all quoted terms and
+// without the excluded ones.
+func (s *search) setAllowed(ctx context.Context) error {
+	var where []string
+	var args []any
+	and := func(condition string, values ...any) {
+		where, args = append(where, condition), append(args, values...)
+	}
+	if s.query.Folder != "" {
+		and("instr(path, ?) = 1", s.query.Folder+"/")
+	}
+	for _, tag := range s.query.Tags {
+		and("(instr(tags, ?) OR instr(tags, ?))", " "+tag+" ", " "+tag+"/")
+	}
+	for _, t := range s.request.Wanted() {
+		if t.Quoted {
+			and("id IN (SELECT rowid FROM words WHERE words MATCH ?)", match(t))
+		}
+	}
+	for _, t := range s.request.Unwanted() {
+		and("id NOT IN (SELECT rowid FROM words WHERE words MATCH ?)", match(t))
+	}
+	if s.allowed = nil; len(where) == 0 {
+		return nil
+	}
+	ids, err := column[int64](ctx, s.tx, "SELECT id FROM notes WHERE "+strings.Join(where, " AND "), args...)
+	s.allowed = make(map[int64]bool)
+	for _, id := range ids {
+		s.allowed[id] = true
+	}
+	return err
+}
+
+// addMatches adds the notes that have at least one term, with their text score. BM25
+// alone would not do. For a word that more than half of the notes have it is
+// nearly 0, and in a small vault most words are such.
+func (s *search) addMatches(ctx context.Context) error {
+	type hits struct {
+		term   textsearch.Term
+		ids    []int64
+		scores []float64
+		rarity float64
+	}
+	var matches []hits
+	all := 0.0
+	for _, t := range s.request.Wanted() {
+		m := hits{term: t}
+		if err := each(ctx, s.tx, func(scan scanner) error {
+			var id int64
+			var score float64
+			err := scan(&id, &score)
+			m.ids, m.scores = append(m.ids, id), append(m.scores, score)
+			return err
+		}, "SELECT rowid, -bm25(words, 3, 1) FROM words WHERE words MATCH ?", match(t)); err != nil {
+			return err
+		}
+		n := float64(len(m.ids))
+		m.rarity = math.Log(1 + (s.notes-n+0.5)/(n+0.5))
+		all += m.rarity
+		matches = append(matches, m)
+	}
+	slices.SortStableFunc(matches, func(a, b hits) int { return len(a.ids) - len(b.ids) })
+	for i, m := range matches {
+		s.rarest = append(s.rarest, m.term)
+		n := float64(len(m.ids))
+		full := 2.2 * max(math.Log((s.notes-n+0.5)/(n+0.5)), 1e-6) // what BM25 tends to for a text full of the term
+		for j, id := range m.ids {
+			if f := s.get(id); f != nil {
+				f.text += m.rarity / all * (1 + min(m.scores[j]/full, 1)) / 2
+				f.terms |= 1 << i
+			}
+		}
+	}
+	return nil
+}
+
+func (s *search) hit(ctx context.Context, f *found) (Hit, error) {
+	h := Hit{
+		Words: bits.OnesCount64(f.terms),
+		Score: round(f.score), Text: round(f.text), Graph: round(f.graph), Semantic: round(f.semantic),
+	}
+	var p string
+	err := s.tx.QueryRowContext(ctx, "SELECT path, title FROM notes WHERE id = ?", f.id).Scan(&p, &h.Title)
+	if err == nil {
+		h.URI, err = vault.PathURI(p)
+	}
+	var show []textsearch.Term
+	for i, t := range s.rarest {
+		if f.terms&(1<<i) != 0 {
+			show = append(show, t)
+		}
+	}
+	h.Snippet, _ = excerpt(s.index.body(ctx, h.URI), show, s.request.links)
+	return h, err
+}
+
+// body returns the body of a note; empty if it was deleted since.
+func (x *Index) body(ctx context.Context, uri vault.URI) string {
+	n, err := x.cfg.Vault.Read(ctx, uri)
+	if err != nil {
+		return ""
+	}
+	return n.Body
+}
+
+// Excerpt returns the piece of a text that a search with the query would show, at most
+// 200 characters in one line, and whether it has a word of the query.
+func Excerpt(text, query string) (piece string, matches bool) {
+	r, err := parse(query)
+	if err != nil {
+		return "", false
+	}
+	return excerpt(text, r.Wanted(), r.links)
+}
+
+// markup is what says nothing in a snippet: the marks of headings, the ids of blocks, and
+// the times below thoughts.
+var markup = lazyregexp.New(`(?m)^[ \t]*#+[ \t]|(?:^[ \t]*|[ \t])\^[A-Za-z0-9-]+[ \t\r]*$|^\*\d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC\*`)
+
+// excerpt returns text of a note's body around the first term or the first name of a
+// concept that is in it, and whether there is one.
+func excerpt(body string, terms []textsearch.Term, concepts []string) (piece string, matches bool) {
+	const maxSnippet = 200 // characters
+	body = markup().ReplaceAllString(body, "")
+	terms = slices.Clone(terms)
+	for _, c := range concepts {
+		terms = append(terms, textsearch.Term{Tokens: textsearch.Tokens(c), Quoted: true})
+	}
+	for _, t := range terms {
+		if piece, at := textsearch.Excerpt(body, t.Query(), maxSnippet); len(at) > 0 {
+			return piece, true
+		}
+	}
+	piece, _ = textsearch.Excerpt(body, textsearch.Query{}, maxSnippet)
+	return piece, false
 }
 
 // round keeps the four decimals of a score that are worth reading.

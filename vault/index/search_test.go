@@ -36,7 +36,7 @@ func TestFullText(t *testing.T) {
 		{"security", "tech/auth"},
 		{"unheard-of caches", "tech/cache"}, // one word suffices, but not "of"
 		{"of caches in the tech", "tech/cache"},
-		{"cache zebra", "tech/cache only title"},
+		{"cache zebra", "only title tech/cache"},
 		{"xyzzy", ""},
 		{"refresh tokens", "journal/monday tech/auth tech/cache tech/limits"},
 		{`"refresh of tokens"`, "journal/monday"},
@@ -80,6 +80,7 @@ func TestFilters(t *testing.T) {
 		{"all of the tags", index.Query{Tags: []string{"web", "security"}}, "tech/auth"},
 		{"no such tag", index.Query{Tags: []string{"web", "nothing"}}, ""},
 		{"folder and tag", index.Query{Folder: "journal", Tags: []string{"web"}}, ""},
+		{"score", index.Query{MinScore: 0.71}, "tech/auth journal/monday"},
 	} {
 		test.query.Text, test.query.Mode = "tokens", index.FullText
 		if got := b.find(test.query); got != test.want {
@@ -175,24 +176,6 @@ func TestPages(t *testing.T) {
 	// Function words that every note has find them all.
 	if r := b.search(index.Query{Text: "the in", Mode: index.FullText}); r.Total != notes {
 		t.Errorf("function words find %d notes, want %d", r.Total, notes)
-	}
-}
-
-func TestScores(t *testing.T) {
-	t.Parallel()
-	b := newBox(t, index.Config{}, library)
-	all := b.search(index.Query{Text: "refresh tokens", Mode: index.FullText})
-	if len(all.Hits) < 3 {
-		t.Fatal(all)
-	}
-	for i, h := range all.Hits {
-		if h.Score != h.Text || h.Graph != 0 || h.Semantic != 0 || h.Score <= 0 || h.Score > 1 {
-			t.Errorf("hit %d: %+v", i, h)
-		}
-	}
-	some := b.search(index.Query{Text: "refresh tokens", Mode: index.FullText, MinScore: all.Hits[1].Score - 1e-3})
-	if some.Total != 2 || len(some.Hits) != 2 {
-		t.Errorf("with a floor below the second: %+v", some)
 	}
 }
 

@@ -1,131 +1,28 @@
 package index
 
 import (
+	"cmp"
 	"context"
+	"database/sql"
+	"encoding/binary"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
-	"sync"
 )
-
-// A vectorCache holds the vectors of all passages in memory.
-type vectorCache struct {
-	mu       sync.Mutex
-	rev      int64
-	vectors  map[int64][][]float32 // by note
-	baseline float64
-}
-
-// vectorsAt returns the vectors of the notes, as of v or later, and the average
-// cosine of two passages.
-func (v *view) vectorsAt(ctx context.Context, model string) (map[int64][][]float32, float64, error) {
-	c := &v.file.vectors
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.vectors != nil && c.rev >= v.rev {
-		return c.vectors, c.baseline, nil
-	}
-	next := make(map[int64][][]float32, len(v.notes))
-	for id, vectors := range c.vectors {
-		if v.notes[id] != nil {
-			next[id] = vectors
-		}
-	}
-	rows, err := v.tx.QueryContext(ctx, `
-		SELECT n.id, v.vector FROM notes n
-		LEFT JOIN passages p ON p.note = n.id AND n.embedded = ? LEFT JOIN vectors v ON v.id = p.vector
-		WHERE n.rev > ? ORDER BY n.id, p.seq`, model, c.rev)
-	if err != nil {
-		return nil, 0, err
-	}
-	defer rows.Close()
-	last := int64(0)
-	for rows.Next() {
-		var id int64
-		var data []byte
-		if err := rows.Scan(&id, &data); err != nil {
-			return nil, 0, err
-		}
-		if id != last {
-			delete(next, id)
-			last = id
-		}
-		if data != nil {
-			next[id] = append(next[id], unpackVector(data))
-		}
-	}
-	if err := rows.Err(); err != nil {
-		return nil, 0, err
-	}
-	c.vectors, c.rev, c.baseline = next, v.rev, baseline(next)
-	return c.vectors, c.baseline, nil
-}
-
-// baseline returns the average cosine of two different passages, which is what a
-// model gives to unrelated texts: 0.1 with some models, 0.7 with others.
-//
-// It is computed from the sum of all vectors, whose square is the sum of the
-// cosines of all pairs.
-func baseline(notes map[int64][][]float32) float64 {
-	var sum []float64
-	n := 0.0
-	for _, vectors := range notes {
-		for _, vector := range vectors {
-			if sum == nil {
-				sum = make([]float64, len(vector))
-			}
-			if len(vector) != len(sum) {
-				continue
-			}
-			n++
-			for i, f := range vector {
-				sum[i] += float64(f)
-			}
-		}
-	}
-	if n < 2 {
-		return 0
-	}
-	square := 0.0
-	for _, f := range sum {
-		square += f * f
-	}
-	return max((square-n)/(n*(n-1)), 0)
-}
-
-// A queryCache keeps the vectors of recent queries.
-type queryCache struct {
-	mu      sync.Mutex
-	vectors map[string][]float32
-}
-
-const maxCachedQueries = 256
 
 // queryVector returns the vector of a query's text. A hybrid search waits at most
 // Config.EmbedTimeout for it.
 func (x *Index) queryVector(ctx context.Context, q *Query) ([]float32, error) {
-	text := strings.TrimSpace(q.Text)
-	x.queries.mu.Lock()
-	vector, ok := x.queries.vectors[text]
-	x.queries.mu.Unlock()
-	if ok {
-		return vector, nil
-	}
 	if q.Mode == Hybrid {
 		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, x.embedTimeout)
+		ctx, cancel = context.WithTimeout(ctx, x.cfg.EmbedTimeout)
 		defer cancel()
 	}
-	got, err := x.ask(ctx, []string{text})
+	got, err := x.ask(ctx, []string{strings.TrimSpace(q.Text)})
 	if err != nil {
 		return nil, err
 	}
-	x.queries.mu.Lock()
-	defer x.queries.mu.Unlock()
-	if x.queries.vectors == nil || len(x.queries.vectors) >= maxCachedQueries {
-		x.queries.vectors = make(map[string][]float32)
-	}
-	x.queries.vectors[text] = got[0]
 	return got[0], nil
 }
 
@@ -138,48 +35,66 @@ const (
 
 // addNear sets the semantic scores of the candidates. It adds the nearest notes;
 // in mode Semantic, all.
-func (s *search) addNear(ctx context.Context, c *candidates) error {
-	vectors, baseline, err := s.vectorsAt(ctx, s.model)
+func (s *search) addNear(ctx context.Context, out *Results) error {
+	cosines, usual, err := s.cosines(ctx)
 	if err != nil {
 		return err
 	}
-	var all []*found
-	lacking := 0
-	for id, n := range s.notes {
-		list := vectors[id]
-		if len(list) == 0 || len(list[0]) != len(s.vector) {
-			lacking++
-			continue
-		}
-		best := 0.0
-		for _, vector := range list {
-			best = max(best, dot(s.vector, vector))
-		}
-		if best = min(best, 1); best > 0 && s.allowed(n) {
-			near := 0.0
-			if baseline < 1 {
-				near = max((best-baseline)/(1-baseline), 0)
-			}
-			all = append(all, &found{note: n, semantic: best, near: near})
+	if lacking := int(s.notes) - len(cosines); lacking > 0 {
+		out.Warning = fmt.Sprintf("%d of %d notes have no embeddings yet and are not found by meaning; "+
+			"sync makes them, or sequent vault rebuild if the model has changed", lacking, int(s.notes))
+	}
+	type near struct {
+		id             int64
+		cosine, scaled float64
+	}
+	var all []near
+	for id, c := range cosines {
+		if c > 0 && (s.allowed == nil || s.allowed[id]) {
+			all = append(all, near{id, min(c, 1), max((c-usual)/max(1-usual, 1e-9), 0)})
 		}
 	}
-	if lacking > 0 {
-		s.results.Warning = fmt.Sprintf("%d of %d notes have no embeddings yet and are not found by meaning; sync makes them", lacking, len(s.notes))
-	}
-	slices.SortFunc(all, func(a, b *found) int { return compareRank(a.semantic, b.semantic, a.note, b.note) })
+	slices.SortFunc(all, func(a, b near) int { return cmp.Or(cmp.Compare(b.cosine, a.cosine), cmp.Compare(a.id, b.id)) })
 	for i, n := range all {
-		if s.query.Mode == Semantic || i < maxNear && n.near >= nearFloor || c.byID[n.note.id] != nil {
-			f := c.get(n.note)
-			f.semantic, f.near = n.semantic, n.near
+		if s.query.Mode == Semantic || i < maxNear && n.scaled >= nearFloor || s.found[n.id] != nil {
+			f := s.get(n.id)
+			f.semantic, f.near = n.cosine, min(n.scaled, 1)
 		}
 	}
 	return nil
 }
 
-func dot(a, b []float32) float64 {
-	sum := float32(0)
-	for i, f := range a {
-		sum += f * b[i]
+// cosines returns the cosine of the query and the nearest passage of each note, and the
+// average cosine of two different passages, which is what a model gives to unrelated
+// texts: 0.1 with some models, 0.7 with others. It follows from the sum of all vectors,
+// whose square is the sum of the cosines of all pairs.
+func (s *search) cosines(ctx context.Context) (best map[int64]float64, usual float64, err error) {
+	best = make(map[int64]float64)
+	sum := make([]float64, len(s.vector))
+	count := 0.0
+	err = each(ctx, s.tx, func(scan scanner) error {
+		var id int64
+		var data sql.RawBytes
+		if err := scan(&id, &data); err != nil || len(data) != 4*len(sum) {
+			return err // the model has changed under its name; vault rebuild embeds all notes again
+		}
+		cosine := 0.0
+		for i, f := range s.vector {
+			v := math.Float32frombits(binary.LittleEndian.Uint32(data[4*i:]))
+			cosine += float64(f * v)
+			sum[i] += float64(v)
+		}
+		best[id] = max(best[id], cosine)
+		count++
+		return nil
+	}, "SELECT p.note, v.vector FROM notes n JOIN passages p ON p.note = n.id JOIN vectors v ON v.key = p.key WHERE n.embedded = ?",
+		s.index.cfg.Model)
+	if count < 2 {
+		return best, 0, err
 	}
-	return float64(sum)
+	square := 0.0
+	for _, f := range sum {
+		square += f * f
+	}
+	return best, max((square-count)/(count*(count-1)), 0), err
 }

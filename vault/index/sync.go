@@ -1,12 +1,16 @@
 package index
 
 import (
+	"bytes"
 	"context"
+	"database/sql"
+	"encoding/json"
 	"errors"
 	"maps"
-	"runtime"
 	"slices"
+	"strings"
 	"sync"
+	"time"
 
 	"github.com/sequent-dev/sequent"
 	"github.com/sequent-dev/sequent/vault"
@@ -44,9 +48,17 @@ func (x *Index) Sync(ctx context.Context, progress func(Progress)) (Report, erro
 	if progress == nil {
 		progress = func(Progress) {}
 	}
-	var report Report
-	err := x.write(ctx, func(w *writer) (err error) {
-		report, err = x.sync(ctx, w, progress)
+	report, err := x.update(ctx, progress)
+	if err != nil {
+		return report, err
+	}
+	return report, x.count(ctx, &report)
+}
+
+// update is Sync without the counts of all notes.
+func (x *Index) update(ctx context.Context, progress func(Progress)) (report Report, err error) {
+	err = x.repairing(ctx, func() (err error) {
+		report, err = x.sync(ctx, progress)
 		return err
 	})
 	if err != nil {
@@ -54,255 +66,229 @@ func (x *Index) Sync(ctx context.Context, progress func(Progress)) (Report, erro
 	}
 	report.Embedded, err = x.embed(ctx, progress)
 	if sequent.CodeOf(err) == CodeEmbeddingsFailed {
-		x.log.WarnContext(ctx, "the embedding model did not answer", "error", err)
+		x.cfg.Log.WarnContext(ctx, "the embedding model did not answer", "error", err)
 		report.Warning = "the embedding model did not answer; searches by meaning miss some notes until a later sync"
 		err = nil
 	}
 	return report, err
 }
 
-// Refresh brings the index up to date with the given notes, which may be new,
-// changed or deleted. If no Sync has ever completed, it reads all notes. It leaves
-// embeddings to [Index.Sync] and [Index.Watch].
-func (x *Index) Refresh(ctx context.Context, notes ...vault.URI) error {
-	return x.write(ctx, func(w *writer) error {
-		snap, err := x.current(ctx)
-		if err != nil {
-			return err
-		}
-		if !snap.synced {
-			_, err := x.sync(ctx, w, func(Progress) {})
-			return err
-		}
-		var set changeset
-		for _, uri := range notes {
-			if canonical, err := vault.ParseURI(string(uri)); err == nil {
-				uri = canonical
-			}
-			_ = x.readNote(ctx, w.file, snap, uri, &set) // the next Sync reports what cannot be read
-		}
-		if ctx.Err() != nil {
-			return ctx.Err()
-		}
-		return w.apply(ctx, &set)
-	})
-}
-
-// write calls f under the lock. If the index is damaged, it calls f again with a
-// new one.
-func (x *Index) write(ctx context.Context, f func(*writer) error) error {
-	unlock, err := x.lock(ctx)
-	if err != nil {
-		return wrap(err)
-	}
-	defer unlock()
-	try := func() error {
-		file, err := x.acquire(ctx, forWriting)
-		if err != nil {
-			return err
-		}
-		defer file.Release()
-		w := &writer{file: file}
-		if err := f(w); err != nil {
-			return err
-		}
-		if err := w.flush(ctx); err != nil {
-			x.log.WarnContext(ctx, "deleted text is still in the log of the vault's index", "error", err)
-		}
-		return nil
-	}
-	err = try()
-	if isDamage(err) && ctx.Err() == nil {
-		x.log.WarnContext(ctx, "the index of the vault is damaged; it is rebuilt", "index", x.path, "error", err)
-		if err = x.discard(); err == nil {
-			err = try()
-		}
-	}
-	if err != nil && ctx.Err() != nil { // SQLite's error only says that it was interrupted
-		err = ctx.Err()
-	}
-	return wrap(err)
-}
-
-// current returns the current snapshot.
-func (x *Index) current(ctx context.Context) (*snapshot, error) {
-	v, err := x.view(ctx)
-	if err != nil {
-		return nil, err
-	}
-	defer v.close()
-	return v.snapshot, nil
-}
-
-func (x *Index) sync(ctx context.Context, w *writer, progress func(Progress)) (Report, error) {
-	var report Report
-	snap, err := x.current(ctx)
-	if err != nil {
-		return report, err
-	}
-	todo, set, err := x.compare(ctx, snap, &report)
-	if err != nil {
-		return report, err
-	}
-	report.Removed = len(set.removed)
-	for done := 0; ; {
-		n := batch(todo[done:])
-		if err := x.readNotes(ctx, w.file, snap, todo[done:done+n], &set, &report); err != nil {
-			return report, err
-		}
-		if err := w.apply(ctx, &set); err != nil {
-			return report, err
-		}
-		report.Changed += len(set.docs)
-		set = changeset{}
-		if done += n; n > 0 {
-			progress(Progress{"reading", done, len(todo)})
-		}
-		if done == len(todo) {
-			break
-		}
-	}
-	if !snap.synced {
-		if _, err := w.file.Writer.ExecContext(ctx, "UPDATE state SET synced = 1"); err != nil {
-			return report, err
-		}
-	}
-	if snap, err = x.current(ctx); err != nil {
-		return report, err
-	}
-	graph := snap.count()
-	report.Notes = len(snap.notes)
-	report.Concepts, report.Relations, report.Orphans, report.Partial = graph.concepts, graph.relations, graph.orphans, graph.partial
-	return report, nil
-}
-
-// compare returns the notes that must be read and those that are deleted.
-func (x *Index) compare(ctx context.Context, snap *snapshot, report *Report) (todo []vault.Info, set changeset, err error) {
-	seen := make([]vault.URI, 0, len(snap.notes)) // notes that the index has
-	partial := false                              // a folder could not be read
-	for info, err := range x.vault.Walk(ctx) {
-		if ctx.Err() != nil {
-			return nil, set, ctx.Err()
-		}
-		if err != nil {
-			partial = partial || sequent.CodeOf(err) != vault.CodeInvalidURI
-			report.Unreadable = append(report.Unreadable, err)
-			continue
-		}
-		old := snap.uris[info.URI]
-		if old != nil {
-			seen = append(seen, info.URI)
-		}
-		if old == nil || !old.settled || old.size != info.Size || old.modified != info.Modified.UnixNano() {
-			todo = append(todo, info)
-		}
-	}
-	if len(seen) == len(snap.uris) {
-		return todo, set, nil
-	}
-	missing := maps.Clone(snap.uris)
-	for _, uri := range seen {
-		delete(missing, uri)
-	}
-	for uri, n := range missing {
-		if partial {
-			if _, err := x.vault.Stat(ctx, uri); !errors.Is(err, vault.ErrNotFound) {
-				continue
-			}
-		}
-		set.removed = append(set.removed, n.id)
-	}
-	slices.Sort(set.removed)
-	return todo, set, nil
-}
-
-// batch returns how many of the notes are indexed in one transaction.
-func batch(todo []vault.Info) int {
-	const maxNotes, maxBytes = 512, 16 << 20
-	size := int64(0)
-	for i, info := range todo {
-		if size += info.Size; i == maxNotes || size > maxBytes && i > 0 {
-			return i
-		}
-	}
-	return len(todo)
-}
-
-// readNotes reads notes, several at once, into set.
-func (x *Index) readNotes(ctx context.Context, f *file, snap *snapshot, todo []vault.Info, set *changeset, report *Report) error {
-	sets := make([]changeset, len(todo))
-	errs := make([]error, len(todo))
-	var workers sync.WaitGroup
-	n := runtime.GOMAXPROCS(0)
-	for worker := range n {
-		workers.Go(func() {
-			for i := worker; i < len(todo) && ctx.Err() == nil; i += n {
-				errs[i] = x.readNote(ctx, f, snap, todo[i].URI, &sets[i])
-			}
-		})
-	}
-	workers.Wait()
-	if ctx.Err() != nil {
-		return ctx.Err()
-	}
-	for i, one := range sets {
-		if errs[i] != nil {
-			report.Unreadable = append(report.Unreadable, errs[i])
-		}
-		set.docs = append(set.docs, one.docs...)
-		set.removed = append(set.removed, one.removed...)
-		set.touched = append(set.touched, one.touched...)
-	}
-	return nil
-}
-
-// readNote reads a note and adds to set what the index must change. A note that cannot
-// be read is removed from the index.
-func (x *Index) readNote(ctx context.Context, f *file, snap *snapshot, uri vault.URI, set *changeset) error {
-	old := snap.uris[uri]
-	note, err := x.vault.Read(ctx, uri)
-	if err != nil {
-		if ctx.Err() == nil && old != nil {
-			set.removed = append(set.removed, old.id)
-		}
-		if errors.Is(err, vault.ErrNotFound) {
-			return nil
-		}
-		return err
-	}
-	doc, err := newDocument(note)
-	if err != nil {
-		if old != nil {
-			set.removed = append(set.removed, old.id)
-		}
-		return err
-	}
-	if old != nil {
-		var hash []byte
-		err := f.Readers.QueryRowContext(ctx, "SELECT hash FROM notes WHERE id = ?", old.id).Scan(&hash)
-		if err == nil && slices.Equal(hash, doc.hash[:]) {
-			if old.size != doc.info.Size || old.modified != doc.info.Modified.UnixNano() || old.settled != settled(doc.info) {
-				set.touched = append(set.touched, touch{old.id, doc.info})
-			}
-			return nil
-		}
-	}
-	set.docs = append(set.docs, doc)
-	return nil
-}
-
 // Rebuild removes the index and calls Sync: it reads every note and asks the
-// Embedder for every passage. Searches wait for it, or rebuild the index
-// themselves.
+// Embedder for every passage.
 func (x *Index) Rebuild(ctx context.Context, progress func(Progress)) (Report, error) {
-	unlock, err := x.lock(ctx)
-	if err != nil {
-		return Report{}, wrap(err)
-	}
-	err = x.discard()
-	unlock()
-	if err != nil {
+	if err := x.discard(); err != nil {
 		return Report{}, wrap(err)
 	}
 	return x.Sync(ctx, progress)
+}
+
+// Refresh brings the index up to date with the given notes, which may be new,
+// changed or deleted. It leaves embeddings to [Index.Sync] and [Index.Watch].
+func (x *Index) Refresh(ctx context.Context, notes ...vault.URI) error {
+	return x.repairing(ctx, func() error {
+		docs, _ := x.load(ctx, notes) // the next Sync reports what cannot be read
+		_, err := x.apply(ctx, docs)
+		return err
+	})
+}
+
+// A stamp is how a changed file is recognized.
+type stamp struct{ size, modified int64 }
+
+func (x *Index) sync(ctx context.Context, progress func(Progress)) (report Report, err error) {
+	known, err := x.stamps(ctx)
+	if err != nil {
+		return report, err
+	}
+	var todo []vault.Info
+	for info, err := range x.cfg.Vault.Walk(ctx) {
+		if err != nil {
+			report.Unreadable = append(report.Unreadable, err)
+			continue
+		}
+		p := info.URI.Path()
+		if old, ok := known[p]; !ok || old != (stamp{info.Size, info.Modified.UnixNano()}) {
+			todo = append(todo, info)
+		}
+		delete(known, p)
+	}
+	for p := range known {
+		if uri, err := vault.PathURI(p); err == nil {
+			report.Removed++
+			todo = append(todo, vault.Info{URI: uri})
+		}
+	}
+	const most, mostBytes = 128, 1 << 20 // read and written at once
+	for done := 0; done < len(todo); {
+		var some []vault.URI
+		for size := int64(0); done+len(some) < len(todo) && len(some) < most && (size == 0 || size+todo[done+len(some)].Size <= mostBytes); {
+			next := todo[done+len(some)]
+			some, size = append(some, next.URI), size+next.Size
+		}
+		docs, left := x.load(ctx, some)
+		changed, err := x.apply(ctx, docs)
+		if err != nil {
+			return report, err
+		}
+		report.Changed += changed
+		report.Unreadable = append(report.Unreadable, left...)
+		done += len(some)
+		progress(Progress{"reading", done, len(todo)})
+	}
+	if len(todo) > 0 {
+		x.flush(ctx)
+	}
+	return report, ctx.Err()
+}
+
+// stamps returns the stamps of all notes by their paths.
+func (x *Index) stamps(ctx context.Context) (map[string]stamp, error) {
+	known := make(map[string]stamp)
+	return known, x.view(ctx, func(tx *sql.Tx) error {
+		return each(ctx, tx, func(scan scanner) error {
+			var p string
+			var s stamp
+			err := scan(&p, &s.size, &s.modified)
+			known[p] = s
+			return err
+		}, "SELECT path, size, modified FROM notes")
+	})
+}
+
+// load reads notes at once. Those that are not in the vault or cannot be read are gone
+// from the index; left says why for the latter.
+func (x *Index) load(ctx context.Context, uris []vault.URI) (docs []document, left []error) {
+	docs = make([]document, len(uris))
+	errs := make([]error, len(uris))
+	var reading sync.WaitGroup
+	for i, uri := range uris {
+		reading.Go(func() {
+			n, err := x.cfg.Vault.Read(ctx, uri)
+			if err == nil {
+				docs[i], err = newDocument(n)
+			}
+			if err != nil {
+				docs[i] = document{info: vault.Info{URI: uri}, gone: true}
+			}
+			if !errors.Is(err, vault.ErrNotFound) {
+				errs[i] = err
+			}
+		})
+	}
+	reading.Wait()
+	return docs, slices.DeleteFunc(errs, func(err error) bool { return err == nil })
+}
+
+// apply writes documents, or none of them. It returns how many of them have a new text.
+func (x *Index) apply(ctx context.Context, docs []document) (changed int, err error) {
+	if ctx.Err() != nil { // then load has read nothing
+		return 0, ctx.Err()
+	}
+	return changed, x.write(ctx, func(ctx context.Context, tx *sql.Tx) error {
+		ids := make(map[int64]*document)
+		for i := range docs {
+			id, err := put(ctx, tx, &docs[i])
+			if err != nil {
+				return err
+			}
+			if id > 0 {
+				ids[id] = &docs[i]
+			}
+		}
+		changed = len(ids)
+		for _, id := range slices.Sorted(maps.Keys(ids)) { // FTS5 writes them at once if no other statement comes between
+			const insert = "INSERT INTO words(rowid, head, body) VALUES (?, ?, ?)"
+			if _, err := tx.ExecContext(ctx, insert, id, ids[id].head, ids[id].body); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// put writes a document without its words, and returns its id if its text is new; else 0.
+func put(ctx context.Context, tx *sql.Tx, d *document) (id int64, err error) {
+	p, size, modified := d.info.URI.Path(), d.info.Size, d.info.Modified.UnixNano()
+	// Right after a change the next one may leave size and time as they are: file systems
+	// count time in steps of up to two seconds.
+	if time.Since(d.info.Modified) < 2*time.Second {
+		size = -1
+	}
+	var hash []byte
+	err = tx.QueryRowContext(ctx, "SELECT hash FROM notes WHERE path = ?", p).Scan(&hash)
+	if err != nil && !errors.Is(err, sql.ErrNoRows) {
+		return 0, err
+	}
+	err = nil
+	exec := executor(ctx, tx, &err)
+	if !d.gone && bytes.Equal(hash, d.hash[:]) {
+		exec("UPDATE notes SET size = ?, modified = ? WHERE path = ?", size, modified, p)
+		return 0, err
+	}
+	if hash != nil {
+		exec("DELETE FROM notes WHERE path = ?", p)
+	}
+	if d.gone || err != nil {
+		return 0, err
+	}
+	var tags strings.Builder
+	for _, t := range d.tags {
+		tags.WriteString(" " + t + " ")
+	}
+	if err := tx.QueryRowContext(ctx,
+		"INSERT INTO notes(path, size, modified, hash, title, tags) VALUES (?, ?, ?, ?, ?, ?) RETURNING id",
+		p, size, modified, d.hash[:], d.title, tags.String()).Scan(&id); err != nil {
+		return 0, err
+	}
+	const link = "INSERT OR IGNORE INTO links SELECT value, ?, ? FROM json_each(?)"
+	exec(link, id, false, list(d.links))
+	exec(link, id, true, list(d.names))
+	return id, err
+}
+
+// list returns texts as the argument of json_each.
+func list(texts []string) string {
+	data, err := json.Marshal(append([]string{}, texts...))
+	if err != nil {
+		panic(err) // strings have no errors
+	}
+	return string(data)
+}
+
+// flush moves what was written from SQLite's log into the file, so that removed text is
+// in neither, also if the caller leaves. A reader may prevent it; the next flush tries again.
+func (x *Index) flush(ctx context.Context) {
+	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
+	defer stop()
+	db, err := x.open(ctx)
+	if err == nil {
+		_, err = db.ExecContext(ctx, "PRAGMA wal_checkpoint(TRUNCATE)")
+	}
+	if err != nil {
+		x.cfg.Log.WarnContext(ctx, "deleted text is still in the log of the vault's index", "error", err)
+	}
+}
+
+// maxCounted limits the pairs of links that are counted as relations, to about a second.
+const maxCounted = 1 << 19
+
+// count sets what the report says about all notes.
+func (x *Index) count(ctx context.Context, r *Report) error {
+	return x.read(ctx, func(tx *sql.Tx) error {
+		pairs := 0
+		err := tx.QueryRowContext(ctx, `SELECT
+			(SELECT count(*) FROM notes),
+			(SELECT count(DISTINCT concept) FROM links WHERE NOT named),
+			(SELECT count(*) FROM (
+				SELECT 1 FROM links a WHERE NOT named GROUP BY concept
+				HAVING NOT max(EXISTS (SELECT 1 FROM links b WHERE b.note = a.note AND b.named = 0 AND b.concept != a.concept)))),
+			(SELECT count(*) FROM (SELECT DISTINCT one, other FROM (
+				SELECT a.concept AS one, b.concept AS other
+				FROM links a JOIN links b ON b.note = a.note AND b.named = 0 AND b.concept > a.concept
+				WHERE NOT a.named LIMIT ?))),
+			(SELECT coalesce(sum(n * (n - 1) / 2), 0) FROM (SELECT count(*) AS n FROM links WHERE NOT named GROUP BY note))`,
+			maxCounted).Scan(&r.Notes, &r.Concepts, &r.Orphans, &r.Relations, &pairs)
+		r.Partial = pairs > maxCounted
+		return err
+	})
 }

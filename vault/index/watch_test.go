@@ -5,7 +5,6 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
-	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -110,24 +109,5 @@ func TestRescan(t *testing.T) {
 	b.watch()
 	b.becomes("first", "a")
 	b.write("b.md", "second")
-	b.becomes("second", "b")
-}
-
-// A program that writes all the time does not delay the index for ever.
-func TestWatchDoesNotWaitForever(t *testing.T) {
-	t.Parallel()
-	b := newBox(t, index.Config{Debounce: 100 * time.Millisecond, Rescan: time.Hour}, map[string]string{"a.md": "first", "b.md": ""})
-	b.watch()
-	b.becomes("first", "a")
-	ctx, stop := context.WithCancel(t.Context())
-	var writing sync.WaitGroup
-	writing.Go(func() {
-		for n := 0; ctx.Err() == nil; n++ {
-			b.write("b.md", strings.Repeat("x", n%1000)+" second")
-			time.Sleep(5 * time.Millisecond)
-		}
-	})
-	defer writing.Wait()
-	defer stop()
 	b.becomes("second", "b")
 }

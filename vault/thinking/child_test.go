@@ -66,7 +66,7 @@ func openPlace(ctx context.Context, dir string) (*place, error) {
 	}
 	return &place{
 		store: store, engine: sequent.New(sequent.Config{Store: store}), vault: v,
-		files: thinking.New(thinking.Config{Vault: v, Dialect: "test", Owns: func(h *sequent.Header) bool { return h.Dialect == "test" }}),
+		files: thinking.New(v),
 	}, nil
 }
 
@@ -106,8 +106,9 @@ func thinkTask(ctx context.Context) error {
 				s, err := p.engine.Ensure(ctx, id, func(c *sequent.Change) error {
 					if c.Session().Len() == 0 {
 						c.BeginIn("", "test")
+						c.SetLabel(thinking.LabelVault, p.files.ID())
 					}
-					_, err := c.Append(sequent.Draft{Number: c.Session().Len(), Total: c.Session().Len(), Text: text, More: true})
+					_, err := c.Append(sequent.Draft{Number: c.Session().Len(), Total: c.Session().Len(), Text: text})
 					return err
 				})
 				if err == nil {
@@ -257,11 +258,12 @@ func checkPlace(t *testing.T, dir string, said map[string]bool, sync bool) (gaps
 	defer p.close()
 	if sync {
 		r, err := p.files.Sync(t.Context(), p.engine, thinking.Options{})
-		if err != nil || len(r.Left) > 0 || r.Adopted > 0 {
+		if err != nil || len(r.Findings) > 0 {
 			t.Fatalf("sync: %+v, %v", r, err)
 		}
-		for f, err := range p.files.Check(t.Context(), p.engine) {
-			t.Errorf("after a sync, check finds %v, %v", f, err)
+		r, err = p.files.Sync(t.Context(), p.engine, thinking.Options{DryRun: true})
+		if err != nil || len(r.Findings) > 0 {
+			t.Errorf("after a sync, check finds %+v, %v", r, err)
 		}
 	}
 	found := map[string]int{}
@@ -280,10 +282,7 @@ func checkPlace(t *testing.T, dir string, said map[string]bool, sync bool) (gaps
 			continue
 		}
 		last := 0
-		for _, sec := range thinking.Parse(n.Body) {
-			if sec.Seq == 0 && !sync {
-				continue // torn
-			}
+		for _, sec := range thinking.Sections(n.Body) {
 			th, _ := s.At(sec.Seq)
 			if sec.Seq != last+1 || sec.Draft.Text != th.Text {
 				t.Errorf("%s: section %d after %d says %q, and the thought %q", h.ID, sec.Seq, last, sec.Draft.Text, th.Text)

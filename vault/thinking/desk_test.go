@@ -43,10 +43,7 @@ func openFiles(t *testing.T, dir string) *thinking.Files {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { v.Close() })
-	return thinking.New(thinking.Config{
-		Vault: v, Dialect: "test",
-		Owns: func(h *sequent.Header) bool { return h.Dialect == "test" },
-	})
+	return thinking.New(v)
 }
 
 // commit changes the session, or begins it, without writing its file.
@@ -55,6 +52,7 @@ func (d *desk) commit(id sequent.ID, change func(*sequent.Change) error) *sequen
 	s, err := d.engine.Ensure(d.t.Context(), id, func(c *sequent.Change) error {
 		if c.Session().Len() == 0 {
 			c.BeginIn("", "test")
+			c.SetLabel(thinking.LabelVault, d.files.ID())
 		}
 		return change(c)
 	})
@@ -83,7 +81,7 @@ func thought(d sequent.Draft) func(*sequent.Change) error {
 
 // step is a plain thought.
 func step(n int) sequent.Draft {
-	return sequent.Draft{Number: n, Total: 5, Text: fmt.Sprintf("Step %d of [[authentication]].", n), More: true}
+	return sequent.Draft{Number: n, Total: 5, Text: fmt.Sprintf("Step %d of [[authentication]].", n)}
 }
 
 func (d *desk) read() string { return d.readFile(fileName) }
@@ -124,10 +122,7 @@ func (d *desk) edit(old, new string) {
 func (d *desk) check() []string {
 	d.t.Helper()
 	var list []string
-	for f, err := range d.files.Check(d.t.Context(), d.engine) {
-		if err != nil {
-			d.t.Fatal(err)
-		}
+	for _, f := range d.sync(thinking.Options{DryRun: true}).Findings {
 		line := string(f.Problem)
 		if len(f.Thoughts) > 0 {
 			line += fmt.Sprint(f.Thoughts)
@@ -161,11 +156,4 @@ func must[T any](v T, err error) T {
 		panic(err)
 	}
 	return v
-}
-
-func (d *desk) wantNoFile() {
-	d.t.Helper()
-	if got := d.check(); !slices.Equal(got, []string{"no_file"}) {
-		d.t.Errorf("check finds %q", got)
-	}
 }

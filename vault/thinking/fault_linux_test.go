@@ -7,7 +7,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -66,10 +65,10 @@ func faultsTask(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	files := thinking.New(thinking.Config{Vault: v, Dialect: "test"})
+	files := thinking.New(v)
 	engine := sequent.New(sequent.Config{})
 	think := func() (*sequent.Session, error) {
-		s, err := engine.Ensure(ctx, sessionID, thought(sequent.Draft{Text: strings.Repeat("word ", 500), More: true}))
+		s, err := engine.Ensure(ctx, sessionID, thought(sequent.Draft{Text: strings.Repeat("word ", 500)}))
 		if err != nil {
 			return nil, err
 		}
@@ -139,15 +138,9 @@ func readOnly(ctx context.Context, dir string, v *vault.Vault, files *thinking.F
 	if _, err := files.Sync(ctx, engine, thinking.Options{}); sequent.CodeOf(err) != vault.CodeReadOnly {
 		return fmt.Errorf("sync: %w", err)
 	}
-	var found []thinking.Problem
-	for f, err := range files.Check(ctx, engine) {
-		if err != nil {
-			return fmt.Errorf("check: %w", err)
-		}
-		found = append(found, f.Problem)
-	}
-	if !slices.Equal(found, []thinking.Problem{thinking.NotWritten}) {
-		return fmt.Errorf("check finds %v", found)
+	r, err := files.Sync(ctx, engine, thinking.Options{DryRun: true})
+	if err != nil || len(r.Findings) != 1 || r.Findings[0].Problem != thinking.Behind {
+		return fmt.Errorf("check finds %+v, %w", r, err)
 	}
 	if _, err := v.Read(ctx, sessionURI); err != nil {
 		return err
@@ -158,8 +151,8 @@ func readOnly(ctx context.Context, dir string, v *vault.Vault, files *thinking.F
 	if err := unix.Mount("", dir, "", unix.MS_REMOUNT, "size=256k"); err != nil {
 		return err
 	}
-	r, err := files.Sync(ctx, engine, thinking.Options{})
-	if err != nil || r.Thoughts != 2 {
+	r, err = files.Sync(ctx, engine, thinking.Options{})
+	if err != nil || r.Notes != 1 {
 		return fmt.Errorf("sync afterwards: %+v, %w", r, err)
 	}
 	return nil
@@ -167,14 +160,14 @@ func readOnly(ctx context.Context, dir string, v *vault.Vault, files *thinking.F
 
 // whole checks that the file has the whole session.
 func whole(ctx context.Context, v *vault.Vault, files *thinking.Files, engine *sequent.Engine, s *sequent.Session) error {
-	for f, err := range files.Check(ctx, engine) {
-		return fmt.Errorf("check: %v, %w", f, err)
+	if r, err := files.Sync(ctx, engine, thinking.Options{DryRun: true}); err != nil || len(r.Findings) > 0 {
+		return fmt.Errorf("check: %+v, %w", r, err)
 	}
 	n, err := v.Read(ctx, sessionURI)
 	if err != nil {
 		return err
 	}
-	list := thinking.Parse(n.Body)
+	list := thinking.Sections(n.Body)
 	if len(list) != s.Len() {
 		return fmt.Errorf("%d sections of %d thoughts", len(list), s.Len())
 	}

@@ -1,9 +1,6 @@
 package thinking
 
 import (
-	"cmp"
-	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -41,19 +38,6 @@ const maxIDBytes = 128
 // most 128 characters.
 func ValidID(id sequent.ID) bool { return len(id) <= maxIDBytes && idForm().MatchString(string(id)) }
 
-var idInText = lazyregexp.New(`\bsession-\d{1,15}(-[A-Za-z0-9_-]+)?`)
-
-// IDs returns the ids of sessions in a text, in order and without repetitions.
-func IDs(text string) []sequent.ID {
-	var ids []sequent.ID
-	for _, m := range idInText().FindAllString(text, -1) {
-		if id := sequent.ID(m); ValidID(id) && !slices.Contains(ids, id) {
-			ids = append(ids, id)
-		}
-	}
-	return ids
-}
-
 // begun returns the time in an id.
 func begun(id sequent.ID) time.Time {
 	m := idForm().FindStringSubmatch(string(id))
@@ -71,29 +55,12 @@ func checkID(id sequent.ID) error {
 	if ValidID(id) {
 		return nil
 	}
-	return &sequent.Error{
-		Code: sequent.CodeInvalidSession, Field: "sessionId",
-		Msg: fmt.Sprintf("a session with the id %q cannot have a note in a vault", quoted(string(id))),
-		Fix: "use session-{unix milliseconds}, with or without a suffix",
-	}
+	return sequent.Errorf(sequent.CodeInvalidSession, "sessionId", "use session-{unix milliseconds}, with or without a suffix",
+		"a session with the id %q cannot have a note in a vault", quoted(string(id)))
 }
 
 // quoted cuts a text for an error.
 func quoted(s string) string { return printable.Short(s, 100) }
-
-func agentOf(t sequent.Thought) string { return cmp.Or(t.Labels[LabelAgent], DefaultAgent) }
-
-// conclusionOf returns the conclusion that comes with a thought: its label, or for the
-// last thought of a completed session the conclusion in the header.
-func conclusionOf(s *sequent.Session, t sequent.Thought) string {
-	if text := t.Labels[LabelConclusion]; text != "" {
-		return text
-	}
-	if t.Seq == s.Len() && s.State() == sequent.Completed {
-		return s.Conclusion()
-	}
-	return ""
-}
 
 // workflowLink returns the link to a parent for front matter.
 func workflowLink(id string) string {

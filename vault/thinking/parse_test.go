@@ -36,11 +36,12 @@ func TestSectionsComeBack(t *testing.T) {
 	for k, d := range drafts {
 		for j, agent := range []string{"agent", "a] (Branch: x) [b", "line\nbreak", "`", " "} {
 			for i, text := range texts {
+				text = printable.Text(text)
 				if j > 0 && i%5 != j || k > 0 && i%len(drafts) != k {
 					continue // any text will do
 				}
-				for _, conclusion := range []string{"", texts[len(texts)-1-i]} {
-					d.Text, d.Note, d.More = text, texts[(i+7)%len(texts)], conclusion == ""
+				for _, conclusion := range []string{"", printable.Text(texts[len(texts)-1-i])} {
+					d.Text, d.Note, d.Final = text, printable.Text(texts[(i+7)%len(texts)]), conclusion != ""
 					d.Labels = map[string]string{LabelAgent: agent}
 					if conclusion != "" {
 						d.Labels[LabelConclusion] = conclusion
@@ -54,38 +55,42 @@ func TestSectionsComeBack(t *testing.T) {
 
 func checkRoundTrip(t *testing.T, th sequent.Thought) {
 	t.Helper()
-	var b strings.Builder
-	b.WriteString("\n# Title\n")
-	writeThought(&b, th, th.Labels[LabelConclusion])
-	list := parse(b.String() + "\nA person's words.\n" + "\n## Thought 9/9 [other]\n\nnext\n")
+	text := "\n# Title\n" + render(th, th.Labels[LabelConclusion])
+	list := Sections(text + "\nA person's words.\n" + "\n## Thought 9/9 [other]\n\nnext\n")
 	if len(list) != 2 {
-		t.Fatalf("%d sections in %s", len(list), b.String())
+		t.Fatalf("%d sections in %s", len(list), text)
 	}
-	if got := list[0]; !sameDraft(got.Draft, th.Draft) || got.Seq != th.Seq || !got.At.Equal(th.At) {
-		t.Fatalf("got  %+v\nwant %+v\nin %s", got, th, b.String())
+	if got := list[0]; !same(got, th) || got.Seq != th.Seq || !got.At.Equal(th.At) {
+		t.Fatalf("got  %+v\nwant %+v\nin %s", got, th, text)
 	}
 	if list[1].Draft.Text != "next" || list[1].Draft.Labels[LabelAgent] != "other" {
 		t.Fatalf("the next section is %+v", list[1])
 	}
 	// Nothing in the text affects the next section.
-	links := wikilink.Parse([]byte(b.String() + "\n## Thought 9/9 [other]\n\nSee [[what comes next]].\n"))
+	links := wikilink.Parse([]byte(text + "\n## Thought 9/9 [other]\n\nSee [[what comes next]].\n"))
 	if len(links) == 0 || links[len(links)-1].Target != "what comes next" {
-		t.Fatalf("the text swallows what follows:\n%s", b.String())
+		t.Fatalf("the text swallows what follows:\n%s", text)
 	}
 	// Editors may remove spaces at line ends and change line breaks.
-	if got := parse(strings.ReplaceAll(b.String(), "\n", "\r\n")); len(got) != 1 || !sameDraft(got[0].Draft, th.Draft) {
-		t.Fatalf("with CRLF: %+v\nin %q", got, b.String())
+	if got := Sections(strings.ReplaceAll(text, "\n", "\r\n")); len(got) != 1 || !same(got[0], th) {
+		t.Fatalf("with CRLF: %+v\nin %q", got, text)
 	}
+}
+
+// same reports whether a section says what a thought says.
+func same(s Section, th sequent.Thought) bool {
+	a, b := s.Draft, th.Draft
+	return a.Number == b.Number && a.Total == b.Total && a.Text == b.Text && a.Note == b.Note && a.Branch == b.Branch &&
+		a.From == b.From && a.Revises == b.Revises && a.Revision == b.Revision && a.Final == b.Final && a.Extend == b.Extend &&
+		a.Labels[LabelAgent] == b.Labels[LabelAgent] && a.Labels[LabelConclusion] == b.Labels[LabelConclusion]
 }
 
 // Formatters of Markdown write _this_ for *this*.
 func TestFormatted(t *testing.T) {
 	at := time.Date(2025, 8, 31, 3, 22, 26, 0, time.UTC)
-	var b strings.Builder
-	th := sequent.Thought{Seq: 1, At: at, Draft: sequent.Draft{Text: "Why [[x]]?", Note: "Hm, so."}}
-	writeThought(&b, th, "It is [[y]].")
-	body := strings.NewReplacer("*2025", "_2025", "UTC*", "UTC_", "*Thoughts", "_Thoughts", "so.*", "so._").Replace(b.String())
-	list := parse(body)
+	th := sequent.Thought{Seq: 1, At: at, Draft: sequent.Draft{Text: "Why [[x]]?", Note: "Hm, so.", Final: true}}
+	body := strings.NewReplacer("*2025", "_2025", "UTC*", "UTC_", "*Thoughts", "_Thoughts", "so.*", "so._").Replace(render(th, "It is [[y]]."))
+	list := Sections(body)
 	if len(list) != 1 || list[0].Seq != 1 || !list[0].At.Equal(at) || list[0].Draft.Text != th.Text ||
 		list[0].Draft.Note != "Hm, so." || list[0].Draft.Labels[LabelConclusion] != "It is [[y]]." {
 		t.Errorf("%q\nis read as %+v", body, list)
@@ -96,7 +101,7 @@ func TestFormatted(t *testing.T) {
 func TestConclusionOfAThoughtWithoutID(t *testing.T) {
 	const body = "## Thought 0/2 [agent]\n\n[[a]]\n\n*2026-03-15 15:09:28 UTC*\n\n## Thought 1/2 [agent]\n\n[[b]]\n\n*2026-03-15 15:10:28 UTC*\n\n" +
 		"## Conclusion\n\n[[c]] it is.\n\n*2026-03-15 15:10:28 UTC* ^conclusion-2\n"
-	list := parse(body)
+	list := Sections(body)
 	if len(list) != 2 || list[0].Draft.Labels[LabelConclusion] != "" || list[1].Draft.Labels[LabelConclusion] != "[[c]] it is." {
 		t.Errorf("got %+v", list)
 	}
@@ -113,7 +118,7 @@ func FuzzSection(f *testing.F) {
 		for _, s := range []*string{&text, &note, &conclusion, &branch} {
 			*s = printable.Text(strings.ToValidUTF8(*s, "?"))
 		}
-		d := sequent.Draft{Number: number, Total: total, Text: text, Note: note, Branch: branch, Revision: revision, More: conclusion == ""}
+		d := sequent.Draft{Number: number, Total: total, Text: text, Note: note, Branch: branch, Revision: revision, Final: conclusion != ""}
 		d.Labels = map[string]string{LabelAgent: "agent"}
 		if branch != "" {
 			d.From = sequent.To(number - 1)
@@ -132,11 +137,11 @@ func FuzzParse(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, body string) {
 		end := 0
-		for _, s := range parse(body) {
-			if s.start < end || s.end < s.start || s.end > len(body) {
-				t.Fatalf("a section from %d to %d after %d in %q", s.start, s.end, end, body)
+		for _, s := range Sections(body) {
+			if s.Start < end || s.Heading < s.Start || s.End < s.Start || s.End > len(body) {
+				t.Fatalf("a section from %d to %d after %d in %q", s.Start, s.End, end, body)
 			}
-			end = s.start + 1
+			end = s.Start + 1
 			if s.Draft.Labels == nil {
 				t.Fatalf("a section without labels in %q", body)
 			}

@@ -6,51 +6,41 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/sequent-dev/sequent"
 	"github.com/sequent-dev/sequent/internal/lazyregexp"
 	"github.com/sequent-dev/sequent/internal/printable"
-	"github.com/sequent-dev/sequent/vault/internal/block"
+	"github.com/sequent-dev/sequent/vault"
 )
 
-const timeForm = "2006-01-02 15:04:05"
+// section returns the section of a thought and of its conclusion, after an empty line.
+func section(s *sequent.Session, t sequent.Thought) string { return render(t, conclusionOf(s, t)) }
 
-// sections returns the sections of the thoughts after the first n, each after an empty
-// line.
-func sections(s *sequent.Session, n int) string {
-	var b strings.Builder
-	for t := range s.Since(n) {
-		writeThought(&b, t, conclusionOf(s, t))
+// conclusionOf returns the conclusion that comes with a thought: its label, or for the last
+// thought of a completed session the one in the header.
+func conclusionOf(s *sequent.Session, t sequent.Thought) string {
+	if text := t.Labels[LabelConclusion]; text != "" || t.Seq < s.Len() || s.State() != sequent.Completed {
+		return text
 	}
-	return b.String()
+	return s.Conclusion()
 }
 
-// section returns the section of a thought and of its conclusion.
-func section(s *sequent.Session, t sequent.Thought) string {
+func render(t sequent.Thought, conclusion string) string {
 	var b strings.Builder
-	writeThought(&b, t, conclusionOf(s, t))
-	return b.String()
-}
-
-func writeThought(b *strings.Builder, t sequent.Thought, conclusion string) {
-	fmt.Fprintf(b, "\n## %s\n\n", heading(t))
+	at := t.At.UTC().Format(time.DateTime)
+	fmt.Fprintf(&b, "\n## %s\n\n", heading(t))
 	if t.Text != "" {
-		fmt.Fprintf(b, "%s\n\n", textBlock(t.Text))
+		fmt.Fprintf(&b, "%s\n\n", textBlock(t.Text))
 	}
 	if t.Note != "" {
-		fmt.Fprintf(b, "%s\n\n", block.Remarks(t.Note))
+		fmt.Fprintf(&b, "%s\n\n", vault.Remarks(t.Note))
 	}
-	fmt.Fprintf(b, "*%s UTC* ^thought-%d\n", t.At.UTC().Format(timeForm), t.Seq)
-	b.WriteString(conclusionSection(t, conclusion))
-}
-
-// conclusionSection returns the section of a thought's conclusion, if it has one.
-func conclusionSection(t sequent.Thought, conclusion string) string {
-	if conclusion == "" {
-		return ""
+	fmt.Fprintf(&b, "*%s UTC* ^thought-%d\n", at, t.Seq)
+	if conclusion != "" {
+		fmt.Fprintf(&b, "\n## Conclusion\n\n%s\n\n*%s UTC* ^conclusion-%d\n", textBlock(conclusion), at, t.Seq)
 	}
-	return fmt.Sprintf("\n## Conclusion\n\n%s\n\n*%s UTC* ^conclusion-%d\n",
-		textBlock(conclusion), t.At.UTC().Format(timeForm), t.Seq)
+	return b.String()
 }
 
 // heading returns the heading of a thought: Thought 3/5 [agent] (Branch: x, from 2)
@@ -61,7 +51,7 @@ func heading(t sequent.Thought) string {
 	if t.Extend {
 		b.WriteByte('+')
 	}
-	fmt.Fprintf(&b, " [%s]", nameIn(agentOf(t)))
+	fmt.Fprintf(&b, " [%s]", nameIn(cmp.Or(t.Labels[LabelAgent], DefaultAgent)))
 	from, named := t.From.Number()
 	switch {
 	case t.Branch != "" && named:
@@ -85,14 +75,14 @@ var plainName = lazyregexp.New(`^[\pL\pN]([\pL\pN ._:@/+-]*[\pL\pN._:@/+-])?$`)
 // nameIn returns a name for a heading: unchanged, or quoted in a code span if it has
 // special characters.
 func nameIn(name string) string {
-	if plainName().MatchString(name) {
+	if plainName().MatchString(name) && printable.Text(name) == name {
 		return name
 	}
 	quoted, err := json.Marshal(name)
 	if err != nil {
 		quoted = []byte(strconv.Quote(name))
 	}
-	return "`" + strings.ReplaceAll(string(quoted), "`", `\u0060`) + "`"
+	return "`" + strings.ReplaceAll(string(printable.JSON(quoted)), "`", `\u0060`) + "`"
 }
 
 // nameOf is the inverse of nameIn.
@@ -106,9 +96,9 @@ func nameOf(text string) string {
 	return text
 }
 
-// structural matches lines that parse would take for a part of the file's structure.
+// structural matches lines that a parser would take for a part of the note's structure.
 var structural = lazyregexp.New(`^## +(Thought|Conclusion|Session Abandoned)\b` +
-	`|\^(thought|conclusion)-\d+[ \t]*$` +
+	`|\^(thought|conclusion|omitted)-\d+[ \t]*$` +
 	`|^[*_]\d{4}-\d\d-\d\d \d\d:\d\d:\d\d( UTC)?[*_]` +
 	`|^[*_]Thoughts:` +
 	`|^> \[!(quote|note)\] (As written|Thoughts)[ \t]*$`)
@@ -118,24 +108,23 @@ var structural = lazyregexp.New(`^## +(Thought|Conclusion|Session Abandoned)\b` 
 func textBlock(text string) string {
 	text = printable.Text(text)
 	for line := range strings.SplitSeq(text, "\n") {
-		begins := line != "" && strings.IndexByte("#*_>", line[0]) >= 0
-		if (begins || strings.Contains(line, "^")) && structural().MatchString(line) {
-			return block.Callout(text)
+		if strings.ContainsAny(line, "#*_>^") && structural().MatchString(line) {
+			return vault.Callout(text)
 		}
 	}
-	return block.Text(text)
+	return vault.Block(text)
 }
 
-// links matches WikiLinks, for a title.
-var links = lazyregexp.New(`!?\[\[([^\[\]|]*)(?:\|([^\[\]|]*))?\]\]`)
+// linkForm matches WikiLinks, for a title.
+var linkForm = lazyregexp.New(`!?\[\[([^\[\]|]*)(?:\|([^\[\]|]*))?\]\]`)
 
 // title returns the title of a session's note: the session's title without the brackets of
 // links.
 func title(s *sequent.Session) string {
-	text := links().ReplaceAllStringFunc(s.Title(), func(link string) string {
-		m := links().FindStringSubmatch(link)
+	text := linkForm().ReplaceAllStringFunc(s.Title(), func(link string) string {
+		m := linkForm().FindStringSubmatch(link)
 		return cmp.Or(m[2], m[1])
 	})
-	text = strings.Join(strings.Fields(printable.Text(text)), " ")
+	text = printable.Line(text)
 	return cmp.Or(strings.Trim(text, "# "), "Sequential Thinking Session "+string(s.ID()))
 }

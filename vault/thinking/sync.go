@@ -1,161 +1,262 @@
 package thinking
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"fmt"
+	"iter"
+	"maps"
 	"slices"
+	"strings"
 
 	"github.com/sequent-dev/sequent"
 	"github.com/sequent-dev/sequent/vault"
 )
 
-// Options configure Sync. The zero Options repair the effects of a crash.
+// A Store holds the sessions. [sequent.Engine] implements it.
+type Store interface {
+	Session(ctx context.Context, id sequent.ID) (*sequent.Session, error)
+	AllSessions(ctx context.Context, q sequent.Query) iter.Seq2[sequent.Header, error]
+	Restore(ctx context.Context, h sequent.Header, entries []sequent.Entry) (sequent.Restored, error)
+}
+
+// Options configure Sync. The zero Options write what a crash has left unwritten.
 type Options struct {
-	// RestoreDeleted restores the sections that were deleted from files. It reads
-	// every file. Without it, Sync skips files that have not changed since they were
-	// written.
-	RestoreDeleted bool
+	// Rebuild also reads sessions, and last thoughts of sessions, that the store does not
+	// have, from notes, and restores thoughts that were deleted from notes. In a vault
+	// without notes of sessions, all sessions of the Dialect get one.
+	Rebuild bool
+	// DryRun reports every difference and changes nothing.
+	DryRun bool
 	// Progress is called after each session, unless it is nil.
 	Progress func(done, total int)
 }
 
 // A Report is the result of Sync.
 type Report struct {
-	Sessions int       // that were compared
-	Files    int       // that were created or changed
-	Thoughts int       // sections that were written
-	Adopted  int       // sessions that were restored or extended from files
-	Left     []Finding // problems of the files that were read and not changed
+	Notes    int       // that were created or changed
+	Read     int       // sessions that were read from notes
+	Findings []Finding // in a dry run, all differences; else what failed
 }
 
-// Sync brings store and vault into agreement, in both directions: files get missing
-// sections, and the store gets sessions, and last thoughts of sessions, that it does not
-// have. A person's edits stay. They are in the report, like sessions and files that
-// cannot be read or written. Sync is idempotent.
-//
-// Other processes may write sessions at the same time.
-func (f *Files) Sync(ctx context.Context, store Store, opts Options) (Report, error) {
-	list, findings, err := f.sessionFiles(ctx, store)
-	if err != nil {
-		return Report{}, err
+// A Problem is a kind of difference between the store and the vault.
+type Problem string
+
+// The problems.
+const (
+	Behind    Problem = "behind"     // the note lacks thoughts or the session's state; Sync writes them
+	NotStored Problem = "not_stored" // the store does not have the session, or its last thoughts; a rebuild reads them
+	Edited    Problem = "edited"     // a person has changed thoughts in the note
+	Deleted   Problem = "deleted"    // a person has deleted thoughts from the note; a rebuild restores them
+	Failed    Problem = "failed"     // the note or the session cannot be read or written
+)
+
+// A Finding is a difference between a session and its note.
+type Finding struct {
+	Session  sequent.ID
+	URI      vault.URI // of the note, which may be missing
+	Problem  Problem
+	Thoughts []int // positions in the log, if the problem concerns thoughts
+	Err      error // for Failed
+}
+
+// String describes the finding in one line.
+func (f Finding) String() string {
+	text := map[Problem]string{
+		Behind: "is behind its session", NotStored: "has thoughts that are not in the store; sequent vault rebuild reads them",
+		Edited: "has edited thoughts", Deleted: "lacks deleted thoughts", Failed: "cannot be read or written",
+	}[f.Problem]
+	if len(f.Thoughts) > 0 {
+		text += " (" + strings.Trim(strings.ReplaceAll(fmt.Sprint(f.Thoughts), " ", ", "), "[]") + ")"
 	}
-	r := Report{Left: findings}
+	if f.Err != nil {
+		text += ": " + f.Err.Error()
+	}
+	return fmt.Sprintf("%s %s", f.URI, text)
+}
+
+// Sync writes notes that are behind their sessions; see [Options] for what else it does. A
+// person's edits stay. It is idempotent, and other processes may write sessions at the same
+// time.
+func (f *Files) Sync(ctx context.Context, store Store, opts Options) (Report, error) {
+	var r Report
+	list, err := f.sessions(ctx, store, opts, &r)
 	for i, p := range list {
-		if err := ctx.Err(); err != nil {
-			return r, &sequent.Error{Code: sequent.CodeCanceled, Msg: "the call was cancelled; the sessions synced so far stay synced", Err: err}
+		if err == nil && ctx.Err() != nil {
+			err = &sequent.Error{Code: sequent.CodeCanceled, Msg: "the call was cancelled; the sessions synced so far stay synced", Err: ctx.Err()}
 		}
-		r.Sessions++
-		if opts.RestoreDeleted || !f.upToDate(ctx, p) {
-			if err := f.sync(ctx, store, p, opts, &r); err != nil {
-				if code := sequent.CodeOf(err); code == vault.CodeReadOnly || code == vault.CodeFull || code == sequent.CodeFull {
-					return r, err // all further sessions would fail too
-				}
-				r.Left = append(r.Left, Finding{Session: p.id, URI: p.uri, Problem: Failed, Err: err})
+		if err != nil {
+			break
+		}
+		switch failed := f.sync(ctx, store, p, opts, &r); sequent.CodeOf(failed) {
+		case vault.CodeReadOnly, vault.CodeFull, sequent.CodeFull:
+			err = failed // all further sessions would fail too
+		default:
+			if failed != nil {
+				r.add(p, Failed, nil, failed)
 			}
 		}
 		if opts.Progress != nil {
 			opts.Progress(i+1, len(list))
 		}
 	}
-	return r, nil
+	return r, err
 }
 
-// upToDate reports whether neither the session nor the file has changed since the file was
-// written.
-func (f *Files) upToDate(ctx context.Context, p sessionFile) bool {
-	if p.header == nil || p.info.URI == "" {
-		return false
-	}
-	m := f.readMark(ctx, p.id)
-	return m.fits(p.info, p.header.Epoch) && m.Version == p.header.Version
+func (r *Report) add(p sessionNote, problem Problem, thoughts []int, err error) {
+	r.Findings = append(r.Findings, Finding{p.id, p.uri, problem, thoughts, err})
 }
 
-// sync brings one session and its file into agreement.
-func (f *Files) sync(ctx context.Context, store Store, p sessionFile, opts Options, r *Report) error {
-	return f.vault.Hold(ctx, p.uri, func(h *vault.Held) error {
-		// The file is read first: it is locked, and what it has, the store had before.
-		n, err := h.Read()
-		if err != nil && !errors.Is(err, vault.ErrNotFound) {
-			return err
-		}
-		s, err := store.Session(ctx, p.id)
+// A sessionNote is a session and its note.
+type sessionNote struct {
+	id     sequent.ID
+	uri    vault.URI
+	noted  bool            // there is a note
+	header *sequent.Header // nil if the store does not have the session
+}
+
+// sessions returns the sessions that have a note or should have one.
+func (f *Files) sessions(ctx context.Context, store Store, opts Options, r *Report) ([]sessionNote, error) {
+	var list []sessionNote
+	at := map[sequent.ID]int{}
+	for info, err := range f.vault.WalkFolder(ctx, Folder) {
+		id := sequent.ID(info.URI.Name())
+		i, twice := at[id]
 		switch {
-		case errors.Is(err, sequent.ErrNotFound) && (n == nil || !hasSections(n)):
-			return nil
-		case errors.Is(err, sequent.ErrNotFound):
-			if s, err = f.adopt(ctx, store, p.id, n); err == nil {
-				r.Adopted++
+		case sequent.CodeOf(err) == sequent.CodeCanceled:
+			return nil, err
+		case err != nil:
+			r.add(sessionNote{uri: "memory://" + Folder}, Failed, nil, err)
+		case twice && info.URI.Path() == flat(id): // the one that Find finds
+			list[i].uri = info.URI
+		case !twice && ValidID(id):
+			at[id] = len(list)
+			list = append(list, sessionNote{id: id, uri: info.URI, noted: true})
+		}
+	}
+	lost := opts.Rebuild && len(list) == 0
+	for h, err := range store.AllSessions(ctx, sequent.Query{ByCreated: true}) {
+		if err != nil {
+			return nil, err
+		}
+		if i, ok := at[h.ID]; ok {
+			list[i].header = &h
+		} else if ValidID(h.ID) && (h.Labels[LabelVault] == f.id || lost && h.Dialect == Dialect) {
+			uri, err := vault.PathURI(flat(h.ID))
+			if err != nil {
+				return nil, err
 			}
+			list = append(list, sessionNote{id: h.ID, uri: uri, header: &h})
+		}
+	}
+	return list, nil
+}
+
+// sync brings one session and its note into agreement.
+func (f *Files) sync(ctx context.Context, store Store, p sessionNote, opts Options, r *Report) error {
+	var damaged error
+	if p.noted {
+		n, err := f.vault.Read(ctx, p.uri)
+		if errors.Is(err, vault.ErrNotFound) {
+			return nil // deleted or moved since
 		}
 		if err != nil {
 			return err
 		}
-		m := f.readMark(ctx, p.id)
-		if n != nil {
-			c, err := compare(n, s, m)
-			if err != nil {
+		sections := Sections(n.Body)
+		some := slices.ContainsFunc(sections, func(s Section) bool { return s.Seq > 0 })
+		damaged = n.Front.Err()
+		switch {
+		case p.header == nil && !some: // another note with the name of a session
+			return nil
+		case opts.DryRun && p.header == nil:
+			r.add(p, NotStored, nil, ownNote(&n.Front, p.id))
+			return nil
+		case opts.DryRun:
+			return cmp.Or(f.check(ctx, store, p, n, sections, r), damaged)
+		case opts.Rebuild && some:
+			if err := f.read(ctx, store, p, n, r); err != nil {
 				return err
 			}
-			if len(c.ahead) > 0 {
-				if s, err = f.addThoughts(ctx, store, s, n, c.ahead); err != nil {
-					return err
-				}
-				r.Adopted++
-			}
-			for _, finding := range c.findings(p) {
-				if !finding.Problem.Repairable() && !(opts.RestoreDeleted && finding.Problem == Deleted) {
-					r.Left = append(r.Left, finding)
-				}
-			}
+		case !opts.Rebuild && (p.header == nil || !behind(&n.Front, *p.header)):
+			return nil
 		}
-		w := writer{files: f, held: h, session: s, mark: m, restoreDeleted: opts.RestoreDeleted}
-		if err := w.write(); err != nil {
+	} else if opts.DryRun {
+		r.add(p, Behind, nil, nil)
+		return nil
+	}
+	s, err := store.Session(ctx, p.id)
+	if errors.Is(err, sequent.ErrNotFound) {
+		return nil // deleted since
+	}
+	if err != nil {
+		return err
+	}
+	wrote, err := f.write(ctx, s, opts.Rebuild)
+	if wrote {
+		r.Notes++
+	}
+	return cmp.Or(err, damaged)
+}
+
+// read stores what a note has of a session and the store has not.
+func (f *Files) read(ctx context.Context, store Store, p sessionNote, n *vault.Note, r *Report) error {
+	h, entries, err := FromNote(ctx, p.id, n)
+	if err != nil {
+		return err
+	}
+	if p.header != nil {
+		s, err := store.Session(ctx, p.id)
+		if err != nil || len(entries) <= s.Len() {
 			return err
 		}
-		r.Thoughts += w.appended
-		if w.changed {
-			r.Files++
+		log := slices.Collect(s.All())
+		for _, e := range entries[s.Len():] {
+			log = append(log, e.Thought)
 		}
-		return nil
-	})
+		entries = sequent.Entries(log)
+		labels := s.Labels()
+		maps.Copy(labels, h.Labels)
+		h.Created, h.Title, h.Scope, h.Dialect, h.Expires, h.Origin, h.Labels =
+			s.Created(), s.Title(), s.Scope(), s.Dialect(), s.Expires(), s.Origin(), labels
+	}
+	outcome, err := store.Restore(ctx, h, entries)
+	if outcome != sequent.RestoredNothing {
+		r.Read++
+	}
+	return err
 }
 
-// hasSections reports whether a note contains thoughts of a session.
-func hasSections(n *vault.Note) bool {
-	return slices.ContainsFunc(parse(n.Body), func(s fileSection) bool { return s.closed() })
-}
-
-// adopt restores a session into the store.
-func (f *Files) adopt(ctx context.Context, store Store, id sequent.ID, n *vault.Note) (*sequent.Session, error) {
-	h, log, err := f.FromNote(ctx, id, n)
+// check reports the differences between a session and its note.
+func (f *Files) check(ctx context.Context, store Store, p sessionNote, n *vault.Note, list []Section, r *Report) error {
+	s, err := store.Session(ctx, p.id)
+	if err == nil {
+		err = ownNote(&n.Front, p.id)
+	}
 	if err != nil {
-		return nil, err
+		return err
 	}
-	if _, err := store.Restore(ctx, h, log); err != nil {
-		return nil, err
+	missing, deleted := compare(n, list, s)
+	if len(missing) > 0 || n.Front.Present() && n.Front.Err() == nil && behind(&n.Front, s.Header()) {
+		r.add(p, Behind, missing, nil)
 	}
-	return store.Session(ctx, id)
-}
-
-// addThoughts appends the thoughts of a file to a session in the store.
-func (f *Files) addThoughts(ctx context.Context, store Store, s *sequent.Session, n *vault.Note, list []fileSection) (*sequent.Session, error) {
-	var log []sequent.Thought
-	for t := range s.All() {
-		log = append(log, t)
-	}
-	h := f.header(s.ID(), n)
-	h.Created, h.Title, h.Scope, h.Dialect, h.Expires = s.Created(), s.Title(), s.Scope(), s.Dialect(), s.Expires()
-	for label, value := range s.Labels() {
-		if _, ok := h.Labels[label]; !ok && label != LabelStatus && label != LabelMissing {
-			h.Labels[label] = value
+	var changed, ahead []int
+	for _, sec := range list {
+		if sec.Seq > s.Len() {
+			ahead = append(ahead, sec.Seq)
+		} else if sec.Seq > 0 && edited(s, sec) {
+			changed = append(changed, sec.Seq)
 		}
 	}
-	h, log, err := f.replay(ctx, h, log, list)
-	if err != nil {
-		return nil, err
+	if len(ahead) > 0 {
+		r.add(p, NotStored, ahead, nil)
 	}
-	if _, err := store.Restore(ctx, h, log); err != nil {
-		return nil, err
+	if len(changed) > 0 {
+		r.add(p, Edited, changed, nil)
 	}
-	return store.Session(ctx, s.ID())
+	if len(deleted) > 0 {
+		r.add(p, Deleted, deleted, nil)
+	}
+	return nil
 }

@@ -26,14 +26,14 @@ func TestSyncWritesWhatIsMissing(t *testing.T) {
 	d.commit("session-2-state", func(c *sequent.Change) error { c.SetState(sequent.Cancelled); return nil })
 	d.commit("plan", thought(step(0))) // has no file, and never will
 
-	d.wantCheck("not_written[2]", "front_old", "no_file")
+	d.wantCheck("behind[2]", "behind", "behind")
 	r := d.sync(thinking.Options{})
-	if r.Files != 3 || r.Thoughts != 2 || r.Sessions != 3 || len(r.Left) != 0 {
+	if r.Notes != 3 || len(r.Findings) != 0 {
 		t.Errorf("%+v", r)
 	}
 	d.wantCheck()
 	r = d.sync(thinking.Options{})
-	if r.Files != 0 || r.Thoughts != 0 || r.Sessions != 3 {
+	if r.Notes != 0 {
 		t.Errorf("again: %+v", r)
 	}
 }
@@ -50,9 +50,9 @@ func TestAdoptAbandoned(t *testing.T) {
 	d.wantCheck()
 	lost := newDesk(t)
 	d.engine, d.now = lost.engine, lost.now
-	d.sync(thinking.Options{})
+	d.sync(thinking.Options{Rebuild: true})
 	got := must(d.engine.Session(t.Context(), sessionID))
-	if last, _ := got.Last(); got.State() != sequent.Abandoned || !last.More {
+	if last, _ := got.Last(); got.State() != sequent.Abandoned || last.Final {
 		t.Errorf("the session is %s, its last thought %+v", got.State(), last)
 	}
 	d.wantCheck()
@@ -68,9 +68,9 @@ func TestAdopt(t *testing.T) {
 		return nil
 	})
 	d.think(step(0))
-	d.think(sequent.Draft{Number: 1, Total: 5, Text: "<!-- odd", Note: "*aside*", Branch: "b, c", From: sequent.To(0), More: true, Extend: true, Labels: map[string]string{"agent": "a]"}})
-	d.think(sequent.Draft{Number: 2, Total: 5, Text: "[[x]]", Revision: true, Revises: sequent.To(0), More: true})
-	d.think(sequent.Draft{Number: 3, Total: 5, Text: "[[y]]", Labels: map[string]string{"conclusion": "All of [[it]]."}})
+	d.think(sequent.Draft{Number: 1, Total: 5, Text: "<!-- odd", Note: "*aside*", Branch: "b, c", From: sequent.To(0), Extend: true, Labels: map[string]string{"agent": "a]"}})
+	d.think(sequent.Draft{Number: 2, Total: 5, Text: "[[x]]", Revision: true, Revises: sequent.To(0)})
+	d.think(sequent.Draft{Number: 3, Total: 5, Text: "[[y]]", Labels: map[string]string{"conclusion": "All of [[it]]."}, Final: true})
 	old := d.commit(sessionID, func(c *sequent.Change) error { c.Conclude("All of [[it]]."); return nil })
 	d.files.Write(t.Context(), old)
 	before := d.read()
@@ -78,7 +78,10 @@ func TestAdopt(t *testing.T) {
 	lost := newDesk(t)
 	d.engine, d.now = lost.engine, lost.now
 	d.wantCheck("not_stored")
-	if r := d.sync(thinking.Options{}); r.Adopted != 1 || r.Thoughts != 0 || len(r.Left) != 0 {
+	if r := d.sync(thinking.Options{}); r.Read != 0 {
+		t.Errorf("%+v", r)
+	}
+	if r := d.sync(thinking.Options{Rebuild: true}); r.Read != 1 || len(r.Findings) != 0 {
 		t.Errorf("%+v", r)
 	}
 	if d.read() != before {
@@ -86,7 +89,7 @@ func TestAdopt(t *testing.T) {
 	}
 	d.wantCheck()
 	got := must(d.engine.Session(t.Context(), sessionID))
-	if got.State() != sequent.Completed || got.Conclusion() != old.Conclusion() || got.Dialect() != "test" || got.Title() != old.Title() ||
+	if got.State() != sequent.Completed || got.Conclusion() != old.Conclusion() || got.Dialect() != thinking.Dialect || got.Title() != old.Title() ||
 		got.Label("analysisType") != "bug" || got.Label("parent") != "workflow-17" || got.Label("missing") != "risks, sources" ||
 		!got.Created().Equal(old.Created().Truncate(time.Millisecond)) {
 		t.Errorf("header\ngot  %+v\nwant %+v", got.Header(), old.Header())
@@ -94,7 +97,7 @@ func TestAdopt(t *testing.T) {
 	for want := range old.All() {
 		g, _ := got.At(want.Seq)
 		if g.After != want.After || g.Supersedes != want.Supersedes || g.Text != want.Text || g.Note != want.Note ||
-			g.Branch != want.Branch || g.From != want.From || g.Revises != want.Revises || g.More != want.More ||
+			g.Branch != want.Branch || g.From != want.From || g.Revises != want.Revises || g.Final != want.Final ||
 			g.Extend != want.Extend || !g.At.Equal(want.At.Truncate(time.Second)) {
 			t.Errorf("thought %d\ngot  %+v\nwant %+v", want.Seq, g, want)
 		}
@@ -123,9 +126,8 @@ func TestAdoptWhatIsLeft(t *testing.T) {
 	// and the fifth is incomplete.
 	left := text[:first] + text[fourth:fifth] + text[first:second] + text[third:fourth] + text[third:fourth] + text[fifth:len(text)-20]
 	d.write(left)
-	os.RemoveAll(filepath.Join(d.dir, ".sequent"))
 	d.engine = newDesk(t).engine
-	if r := d.sync(thinking.Options{}); r.Adopted != 1 || r.Thoughts != 0 {
+	if r := d.sync(thinking.Options{Rebuild: true}); r.Read != 1 {
 		t.Errorf("%+v", r)
 	}
 	s := must(d.engine.Session(t.Context(), sessionID))
@@ -140,21 +142,19 @@ func TestAdoptWhatIsLeft(t *testing.T) {
 	if th, _ := s.At(2); !strings.Contains(th.Text, "deleted") {
 		t.Errorf("the deleted thought is %+v", th)
 	}
-	if d.read() != left {
-		t.Errorf("the file is now\n%s", d.read())
-	}
-	d.think(sequent.Draft{Number: 4, Total: 5, Text: "Another [[thought]].", More: true})
-	d.wantCheck("deleted[2]", "doubled[3]", "foreign")
-	if got := d.read(); !strings.HasPrefix(got, left) || !strings.HasSuffix(got, "^thought-5\n") {
-		t.Errorf("the file is now\n%s", d.read())
+	d.think(sequent.Draft{Number: 4, Total: 5, Text: "Another [[thought]]."})
+	d.wantCheck()
+	got := d.read()
+	if strings.Count(got, "^thought-5") != 1 || !strings.HasSuffix(got, "^thought-5\n") || !strings.Contains(got, "Step 4 of") {
+		t.Errorf("the file is now\n%s", got)
 	}
 }
 
 func TestAdoptRefusesWhatCannotBe(t *testing.T) {
 	d := newDesk(t)
 	d.write("## Thought 1/2 [agent]\n\n[[x]]\n\n*2025-08-31 03:22:26 UTC* ^thought-999999999\n")
-	r := d.sync(thinking.Options{})
-	if len(r.Left) != 1 || r.Left[0].Problem != thinking.Failed || sequent.CodeOf(r.Left[0].Err) != sequent.CodeInvalidSession {
+	r := d.sync(thinking.Options{Rebuild: true})
+	if len(r.Findings) != 1 || r.Findings[0].Problem != thinking.Failed || sequent.CodeOf(r.Findings[0].Err) != sequent.CodeInvalidSession {
 		t.Errorf("%+v", r)
 	}
 }
@@ -165,15 +165,15 @@ func TestStoreBehindFile(t *testing.T) {
 	d.think(step(0))
 	backup := must(d.engine.Session(t.Context(), sessionID))
 	d.think(step(1))
-	d.think(sequent.Draft{Number: 2, Total: 2, Text: "[[end]]", Labels: map[string]string{"conclusion": "[[end]]"}})
+	d.think(sequent.Draft{Number: 2, Total: 2, Text: "[[end]]", Labels: map[string]string{"conclusion": "[[end]]"}, Final: true})
 	before := d.read()
 
 	d.engine = newDesk(t).engine
-	if _, err := d.engine.Restore(t.Context(), backup.Header(), slices.Collect(backup.All())); err != nil {
+	if _, err := d.engine.Restore(t.Context(), backup.Header(), sequent.Entries(slices.Collect(backup.All()))); err != nil {
 		t.Fatal(err)
 	}
-	d.wantCheck("file_ahead[2 3]", "front_old")
-	if r := d.sync(thinking.Options{}); r.Adopted != 1 || len(r.Left) > 0 {
+	d.wantCheck("not_stored[2 3]")
+	if r := d.sync(thinking.Options{Rebuild: true}); r.Read != 1 || len(r.Findings) > 0 {
 		t.Errorf("%+v", r)
 	}
 	if d.read() != before {
@@ -234,8 +234,8 @@ Third [[thought]].
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(log) != 3 || log[0].Note != "an [[aside]]\nin two lines" || log[1].Branch != "T-1" || log[1].Text != "Second [[thought]], with\n\n## a heading" ||
-		log[2].Supersedes != 1 || log[1].Labels["agent"] != "swe" || log[1].At.Format(time.TimeOnly) != "03:23:26" {
+	if len(log) != 3 || log[0].Thought.Note != "an [[aside]]\nin two lines" || log[1].Thought.Branch != "T-1" || log[1].Thought.Text != "Second [[thought]], with\n\n## a heading" ||
+		log[2].Thought.Supersedes != 1 || log[1].Thought.Labels["agent"] != "swe" || log[1].At.Format(time.TimeOnly) != "03:23:26" {
 		t.Errorf("%+v", log)
 	}
 	if h.Labels["parent"] != "workflow-1756610500000" || h.Labels["analysisType"] != "bug" || h.State != sequent.Active ||
@@ -248,7 +248,8 @@ Third [[thought]].
 	d.think(step(3))
 	d.think(step(4))
 	got := d.readFile(name)
-	if !strings.HasPrefix(got, text) || strings.Count(got, "## Thought") != 5 || !strings.HasSuffix(got, "^thought-5\n") {
+	front, body, _ := strings.Cut(text, "\n---\n")
+	if !strings.HasPrefix(got, front+"\n") || !strings.Contains(got, "\n---\n"+body) || strings.Count(got, "## Thought") != 5 || !strings.HasSuffix(got, "^thought-5\n") {
 		t.Errorf("%s", got)
 	}
 	if _, err := os.Stat(filepath.Join(d.dir, fileName)); !errors.Is(err, fs.ErrNotExist) {
@@ -257,23 +258,39 @@ Third [[thought]].
 	if got := d.check(); len(got) > 0 {
 		t.Errorf("check: %q", got)
 	}
-	os.RemoveAll(filepath.Join(d.dir, ".sequent"))
-	if got := d.check(); len(got) > 0 {
-		t.Errorf("check without marks: %q", got)
-	}
 }
 
-func TestCheckAndSyncCanBeGivenUp(t *testing.T) {
+func TestSyncCanBeGivenUp(t *testing.T) {
 	d := newDesk(t)
 	d.think(step(0))
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	for _, err := range d.files.Check(ctx, d.engine) {
-		if sequent.CodeOf(err) != sequent.CodeCanceled {
-			t.Errorf("%v", err)
-		}
-	}
 	if _, err := d.files.Sync(ctx, d.engine, thinking.Options{}); sequent.CodeOf(err) != sequent.CodeCanceled {
 		t.Errorf("%v", err)
+	}
+}
+
+// A rebuild writes the notes of all sessions of the dialect into a folder that has none,
+// and adds none of another vault to a folder that has some.
+func TestRebuildOfALostFolder(t *testing.T) {
+	d := newDesk(t)
+	begin := func(id sequent.ID) {
+		d.commit(id, func(c *sequent.Change) error {
+			c.BeginIn("", thinking.Dialect)
+			c.SetLabel(thinking.LabelVault, "another")
+			_, err := c.Append(step(0))
+			return err
+		})
+	}
+	begin("session-1")
+	begin("session-2")
+	for i, want := range []int{0, 2, 0} {
+		if r := d.sync(thinking.Options{Rebuild: i > 0}); r.Notes != want {
+			t.Errorf("%+v, want %d notes", r, want)
+		}
+	}
+	begin("session-3")
+	if r := d.sync(thinking.Options{Rebuild: true}); r.Notes != 0 {
+		t.Errorf("%+v", r)
 	}
 }

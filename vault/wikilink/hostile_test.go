@@ -2,7 +2,7 @@ package wikilink_test
 
 import (
 	"os"
-	"slices"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -40,47 +40,33 @@ func TestHostile(t *testing.T) {
 		wikilink.Normalize(text)
 	}
 	units := []string{
+		strings.Repeat("[", size/2) + strings.Repeat("]", size/2), strings.Repeat("> ", 150), strings.Repeat("- ", 150),
 		"[", "]", "[[", "]]", "[[a", "[[]", "[[a]] ", "[[a]]\n", "[[a#", "[[a|", "[a[[b]]", "![[", "!", `\`, `\[[`,
 		">", "> ", "- ", "-\t", "1. ", "  - a\n", "* a\n\n", "# ", "\t", " ", "\n", "---\n", "===\n", "a\n===\n",
 		"`", "``", "`a``b", "~~~\n", "```\n", "*", "**", "*a_ ", "**a*b", "_a_", "~~a~", "a**b__",
-		"<", "<a ", "<a href=\"", "<!--", "<!-- a\n", "<![CDATA[", "<?", "<!A", "</a", "<a@b.c>", "&", "&amp;", "&#",
 		"|", "|a", "|a\n|-\n", "|`a\\|b`|", "a|b\n", "[a](b", "[](", "[a](", "![a](b) ", "[a](<b", "[a](b \"", "[a]: b\n",
 		"[a]:\n", "[a][b] ", "[a][", "[a] `b` ", "\x00", "\xff", "é", "\u0301", "思", "[[思", "a\u2028",
 	}
 	for _, unit := range units {
 		t.Run(strings.ToValidUTF8(unit, "?"), func(t *testing.T) {
 			text := strings.Repeat(unit, size/len(unit))
-			if unit == "|`a\\|b`|" {
-				text = "|a\n|-\n" + strings.Repeat(unit+"\n", 2000)
-			}
 			if d, bad := sluggish(text, parse); bad {
 				t.Errorf("%q again and again: Parse takes %s", unit, d)
 			}
 		})
 	}
-	for _, n := range []int{size / 4, size} {
-		for _, text := range []string{
-			strings.Repeat("[", n/2) + strings.Repeat("]", n/2),
-			strings.Repeat("[", 1000) + strings.Repeat("`a` ", n/4) + strings.Repeat("]", 1000),
-		} {
-			parse(text) // must come to an end before the tests are given up
-		}
-	}
 }
 
-// Text beyond the limits is still searched for links.
-func TestBeyondTheBounds(t *testing.T) {
-	t.Parallel()
-	for name, text := range map[string]string{
-		"depth":      strings.Repeat("> ", 150) + "[[found]]",
-		"lists":      strings.Repeat("- ", 150) + "[[found]]",
-		"emphasis":   strings.Repeat("*a ", 1000) + "[[found]]",
-		"brackets":   strings.Repeat("[a] ", 1000) + "[[found]]",
-		"references": strings.Repeat("[a]: b\n", 2000) + "[[found]]",
-		"table":      "|a|\n|-|\n" + strings.Repeat("| b |\n", 2000) + "| [[found]] |",
-	} {
-		if got := wikilink.Concepts(wikilink.Parse([]byte(text))); !slices.Equal(got, []string{"found"}) {
-			t.Errorf("%s: found %q", name, got)
+// A megabyte of these took from 130 to 490 MB when all of CommonMark was parsed.
+func TestMemory(t *testing.T) {
+	for _, unit := range []string{"[", "- a\n", "> a\n\n", "# a\n", "[[a]] ", "`a` ", "``` `"} {
+		text := []byte(strings.Repeat(unit, (1<<20)/len(unit)))
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		wikilink.Parse(text)
+		runtime.ReadMemStats(&after)
+		if mib := (after.TotalAlloc - before.TotalAlloc) >> 20; mib > 120 {
+			t.Errorf("%q again and again: Parse takes %d MiB", unit, mib)
 		}
 	}
 }

@@ -1,7 +1,8 @@
 // Package wikilink parses [[WikiLinks]].
 //
-// All links are parsed by one extension of goldmark: for the check of a client's text
-// and for the graph of a vault. Links in code, HTML and escaped brackets are ignored.
+// One scanner finds all links, for the check of a client's text and for the graph of a
+// vault. Links in code and in escaped brackets are ignored. It takes linear time for every
+// text.
 //
 //	[[target]]            a link to the note or concept "target"
 //	[[target|alias]]      the same, shown as "alias"; in a table write \| for |
@@ -81,69 +82,118 @@ func Normalize(text string) string {
 	return b.String()
 }
 
+// Parse returns the links of a Markdown text without front matter, in order.
+func Parse(markdown []byte) []Link {
+	var found []Link
+	text := string(markdown)
+	begin, end := 0, 0 // of a paragraph, in which code can extend over lines
+	for l := range lines(text) {
+		if l.first || l.at != end {
+			found = appendLinks(found, text[begin:end], begin)
+			begin = l.at
+		}
+		end = l.at + len(l.text)
+	}
+	return appendLinks(found, text[begin:end], begin)
+}
+
 // InText returns the links of a text that is not Markdown, such as front matter, in
 // order.
-func InText(text string) []Link {
-	var out []Link
-	for i := 0; i < len(text); {
-		next := strings.IndexByte(text[i:], '[')
-		if next < 0 {
-			break
-		}
-		i += next
-		run := len(text[i:]) - len(strings.TrimLeft(text[i:], "["))
-		l, size, ok := Link{}, 0, false
-		if run == 2 {
-			l, size, ok = match(text[i:])
-		}
-		if !ok {
-			i += run
-			continue
-		}
-		l.Start, l.Stop = i, i+size
-		if l.Embed = i > 0 && text[i-1] == '!'; l.Embed {
-			l.Start--
-		}
-		out = append(out, l)
-		i += size
+func InText(text string) []Link { return appendLinks(nil, text, 0) }
+
+// appendLinks appends the links of a paragraph that begins at an offset.
+func appendLinks(found []Link, text string, offset int) []Link {
+	if !strings.Contains(text, "[[") {
+		return found
 	}
-	return out
+	var last map[int]int // run of backquotes → where the last one of that length is
+	for at := 0; at < len(text); {
+		switch text[at] {
+		case '\\':
+			at += 2
+		case '`':
+			if last == nil {
+				last = lastRuns(text)
+			}
+			at += codeSpan(text[at:], last[runOf(text[at:], '`')] > at)
+		case '[':
+			run := runOf(text[at:], '[')
+			l, size, ok := Link{}, 0, false
+			if run == 2 {
+				l, size, ok = match(text[at:])
+			}
+			if !ok {
+				at += run
+				continue
+			}
+			l.Start, l.Stop = offset+at, offset+at+size
+			if l.Embed = at > 0 && text[at-1] == '!' && !escaped(text, at-1); l.Embed {
+				l.Start--
+			}
+			found = append(found, l)
+			at += size
+		default:
+			at++
+		}
+	}
+	return found
 }
 
-// match parses the link at the beginning of s, which begins with two brackets, and
-// returns its size in bytes. It reads no further than the link's end.
-func match[T string | []byte](s T) (l Link, size int, ok bool) {
-	end := 2
-	for end < len(s) && !strings.ContainsRune("[]`\n\r", rune(s[end])) {
-		end++
+// lastRuns returns where the last run of each length of backquotes is. Without it, runs
+// that are never closed would take quadratic time.
+func lastRuns(text string) map[int]int {
+	last := make(map[int]int)
+	for at := 0; at < len(text); {
+		n := runOf(text[at:], '`')
+		if n > 0 {
+			last[n] = at
+		}
+		at += max(n, 1)
 	}
-	inside := string(s[2:end])
+	return last
+}
+
+// codeSpan returns the length of the code at the beginning of a text, or of the backquotes
+// there if they are not closed.
+func codeSpan(text string, closed bool) int {
+	n := runOf(text, '`')
+	for at := n; closed; {
+		m := runOf(text[at:], '`')
+		if at += max(m, 1); m == n {
+			return at
+		}
+	}
+	return n
+}
+
+// escaped reports whether there is an odd number of backslashes before a place.
+func escaped(text string, at int) bool {
+	return (at-len(strings.TrimRight(text[:at], `\`)))%2 == 1
+}
+
+// match parses the link at the beginning of a text, which begins with two brackets, and
+// returns its size in bytes. It reads no further than the link's end.
+func match(text string) (l Link, size int, ok bool) {
+	end := 2 + strings.IndexAny(text[2:], "[]`\n\r")
 	// A backslash escapes the first closing bracket.
-	if runOf(s[end:], ']') != 2 || strings.HasSuffix(inside, `\`) {
+	if end < 2 || runOf(text[end:], ']') != 2 || text[end-1] == '\\' {
 		return l, 0, false
 	}
-	l, ok = parts(inside)
-	return l, end + 2, ok
-}
-
-// parts divides the text between the brackets.
-func parts(inside string) (l Link, ok bool) {
-	place, alias, _ := strings.Cut(inside, "|")
+	place, alias, _ := strings.Cut(text[2:end], "|")
 	place = strings.TrimSuffix(place, `\`) // tables need the backslash
 	l.Alias = strings.TrimSpace(strings.ReplaceAll(alias, `\|`, "|"))
 	l.Target, l.Fragment, _ = strings.Cut(place, "#")
-	l.Target = strings.TrimSpace(l.Target)
-	l.Fragment = strings.TrimSpace(l.Fragment)
+	l.Target, l.Fragment = strings.TrimSpace(l.Target), strings.TrimSpace(l.Fragment)
 	if l.Target == "" {
-		return l, l.Fragment != ""
+		return l, end + 2, l.Fragment != ""
 	}
-	return l, l.Concept() != ""
+	return l, end + 2, l.Concept() != ""
 }
 
-// runOf returns how many bytes c the text begins with, at most 3.
-func runOf[T string | []byte](s T, c byte) int {
+// runOf returns how many bytes c a text begins with.
+func runOf(text string, c byte) int {
 	n := 0
-	for n < min(len(s), 3) && s[n] == c {
+	for n < len(text) && text[n] == c {
 		n++
 	}
 	return n

@@ -23,11 +23,9 @@ const (
 	CodeDamaged            sequent.Code = "workflow_damaged"             // the front matter of the note is invalid
 )
 
-// maxQuoted and maxTitle limit the characters of a caller's text in an error and in a
-// title.
 const (
-	maxQuoted = 80
-	maxTitle  = 80
+	maxQuoted = 80  // characters of a caller's text in an error and in a title
+	maxName   = 200 // characters of a title and of a step's name
 )
 
 func invalid(field, fix, format string, args ...any) error {
@@ -35,17 +33,11 @@ func invalid(field, fix, format string, args ...any) error {
 }
 
 func notFound(id string) error {
-	return &sequent.Error{
-		Code: CodeNotFound, Field: "sessionId",
-		Msg: fmt.Sprintf("there is no workflow %q", printable.Short(id, maxQuoted)),
-		Fix: "check the id, or start one",
-	}
+	return sequent.Errorf(CodeNotFound, "sessionId", "check the id, or start one",
+		"there is no workflow %q", printable.Short(id, maxQuoted))
 }
 
 func damaged(field, format string, args ...any) error {
-	return &sequent.Error{
-		Code: CodeDamaged, Field: field,
-		Msg: "the front matter of the workflow's note is invalid: " + fmt.Sprintf(format, args...),
-		Fix: "correct " + field + " in the note",
-	}
+	return sequent.Errorf(CodeDamaged, field, "correct "+field+" in the note",
+		"%s", "the front matter of the workflow's note is invalid: "+fmt.Sprintf(format, args...))
 }

@@ -2,7 +2,7 @@ package workflow
 
 import (
 	"context"
-	"fmt"
+	"errors"
 	"path"
 	"slices"
 	"strconv"
@@ -62,6 +62,13 @@ func (r Run) Next() (Step, bool) {
 	return Step{}, false
 }
 
+// next goes on to the next definition if every step of the current one is answered.
+func (r *Run) next() {
+	if steps := r.Plan().Steps; len(steps) > 0 && r.Step >= len(steps) && r.Workflow+1 < len(r.Plans) {
+		r.Workflow, r.Step = r.Workflow+1, 0
+	}
+}
+
 // Steps returns the number of steps of the whole queue.
 func (r Run) Steps() int {
 	n := 0
@@ -81,10 +88,7 @@ func places(id string) []vault.URI {
 	if m == nil {
 		return nil
 	}
-	ms, err := strconv.ParseInt(m[2], 10, 64)
-	if err != nil {
-		return nil
-	}
+	ms, _ := strconv.ParseInt(m[2], 10, 64) // 15 digits
 	day := time.UnixMilli(ms).UTC().Format("2006/01/02")
 	folders := []string{"thinking/workflow", "thinking/workflow/" + day}
 	if m[1] == "session" {
@@ -99,18 +103,14 @@ func places(id string) []vault.URI {
 	return uris
 }
 
-// locate returns the URI of a run's note.
-func (w *Workflows) locate(ctx context.Context, id string) (vault.URI, error) {
+// note returns the note of a run.
+func (w *Workflows) note(ctx context.Context, id string) (*vault.Note, error) {
 	for _, uri := range places(id) {
-		_, err := w.vault.Stat(ctx, uri)
-		if err == nil {
-			return uri, nil
-		}
-		if !isNotFound(err) {
-			return "", err
+		if n, err := w.vault.Read(ctx, uri); !errors.Is(err, vault.ErrNotFound) {
+			return n, err
 		}
 	}
-	return "", notFound(id)
+	return nil, notFound(id)
 }
 
 // statusOf returns the status of a note: active unless it is closed.
@@ -128,22 +128,20 @@ func (w *Workflows) read(ctx context.Context, id string, n *vault.Note) (Run, er
 		return Run{}, err
 	}
 	r := Run{
-		ID: id, URI: n.URI, Status: statusOf(n), Title: f.Get("title"), Queue: f.List("queue"),
-		Note: strings.TrimSpace(n.Body),
+		ID: id, URI: n.URI, Status: statusOf(n), Title: f.Get("title"), Queue: f.List("queue"), Note: strings.TrimSpace(n.Body),
 	}
 	for _, link := range f.List("related") {
 		if s, ok := strings.CutPrefix(strings.Trim(link, "[]"), "sequential/"); ok {
 			r.Sessions = append(r.Sessions, s)
 		}
 	}
-	var err error
 	for key, value := range map[string]*int{"currentWorkflow": &r.Workflow, "currentStep": &r.Step, "stepCount": &r.Answered} {
-		text := f.Get(key)
-		if text == "" {
-			continue // 0
+		var err error
+		if text := f.Get(key); text != "" {
+			*value, err = strconv.Atoi(text)
 		}
-		if *value, err = strconv.Atoi(text); err != nil || *value < 0 {
-			return Run{}, damaged(key, "%s is %q, and not a number from 0", key, printable.Short(text, maxQuoted))
+		if err != nil || *value < 0 {
+			return Run{}, damaged(key, "%s is %q, and not a number from 0", key, printable.Short(f.Get(key), maxQuoted))
 		}
 	}
 	if own := f.List("steps"); len(r.Queue) == 0 {
@@ -152,8 +150,8 @@ func (w *Workflows) read(ctx context.Context, id string, n *vault.Note) (Run, er
 			return Run{}, damaged("queue", "it has neither a queue nor steps")
 		}
 		r.Plans = []Definition{d}
-	} else if err := w.plans(ctx, &r); err != nil {
-		return Run{}, err
+	} else {
+		r.Plans = w.plans(ctx, r.Queue)
 	}
 	if r.Workflow >= len(r.Plans) {
 		return Run{}, damaged("currentWorkflow", "currentWorkflow is %d, and the queue has %d, counted from 0", r.Workflow, len(r.Plans))
@@ -167,42 +165,15 @@ func (w *Workflows) read(ctx context.Context, id string, n *vault.Note) (Run, er
 	return r, nil
 }
 
-// plans sets the definitions of the queue. A missing one stays empty, so that the run can
+// plans returns the definitions of a queue. A missing one is empty, so that the run can
 // still be viewed and closed.
-func (w *Workflows) plans(ctx context.Context, r *Run) error {
-	all, _, err := w.Definitions(ctx)
-	if err != nil {
-		return err
-	}
-	r.Plans = make([]Definition, len(r.Queue))
-	for i, id := range r.Queue {
+func (w *Workflows) plans(ctx context.Context, queue []string) []Definition {
+	all, _ := w.Definitions(ctx)
+	plans := make([]Definition, len(queue))
+	for i, id := range queue {
 		if at := slices.IndexFunc(all, func(d Definition) bool { return d.ID == id }); at >= 0 {
-			r.Plans[i] = all[at]
+			plans[i] = all[at]
 		}
 	}
-	return nil
+	return plans
 }
-
-// outline returns the list of steps for the note.
-func outline(plans []Definition, queue []string, br string) string {
-	var b strings.Builder
-	for i, d := range plans {
-		name := strings.TrimSpace(d.Emoji + " " + d.Name)
-		if i == 0 {
-			fmt.Fprintf(&b, "# %s%s", name, br)
-		} else {
-			fmt.Fprintf(&b, "%sThen %s:%s", br, name, br)
-		}
-		if i < len(queue) && d.Description != "" {
-			fmt.Fprintf(&b, "%s%s%s", br, oneLine(d.Description), br)
-		}
-		b.WriteString(br)
-		for n, s := range d.Steps {
-			fmt.Fprintf(&b, "%d. %s%s", n+1, oneLine(s.Name), br)
-		}
-	}
-	return b.String()
-}
-
-// oneLine returns a text as one line.
-func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }

@@ -41,7 +41,8 @@ func With(d dialect.Dialect, e *sequent.Engine) dialect.Dialect {
 	s := &sessions{e}
 	d.Tools = append(slices.Clone(d.Tools), tool.New(show, s.show, reject), tool.New(read, s.read, reject).Weighing(tool.Heavy))
 	d.Resources = append(slices.Clone(d.Resources), dialect.Resource{
-		URI: Page, Name: "session", Title: "Session", Description: "The page of show_thinking.", MIME: "text/html;profile=mcp-app", App: true,
+		URI: Page, Name: "session", Title: "Session", Description: "The page of show_thinking.",
+		MIME: "text/html;profile=mcp-app", App: true,
 		Read: func(context.Context, tool.Caller) (string, error) { return web.Chat(), nil },
 	})
 	return d
@@ -72,7 +73,8 @@ func (s *sessions) show(ctx context.Context, c tool.Call, in showing) (tool.Repl
 			return refuse(err)
 		}
 		if len(page.Headers) == 0 {
-			return tool.Refusal{Code: "SESSION_NOT_FOUND", Field: "sessionId", Message: "there is no session yet", Fix: "record a thought first"}.Reply(), nil
+			return tool.Refusal{Code: "SESSION_NOT_FOUND", Field: "sessionId", Message: "there is no session yet",
+				Fix: "record a thought first"}.Reply(), nil
 		}
 		id = page.Headers[0].ID
 	}
@@ -88,7 +90,8 @@ func (s *sessions) show(ctx context.Context, c tool.Call, in showing) (tool.Repl
 		State     string `json:"state"`
 		Thoughts  int    `json:"thoughts"`
 	}{string(h.ID), cmp.Or(in.View, "log"), h.Title, string(h.State), h.Len})
-	reply.Text = fmt.Sprintf("The person sees session %s: %s (%d thoughts, %s). The page follows the session; do not repeat what it shows.", h.ID, strings.Join(strings.Fields(h.Title), " "), h.Len, h.State)
+	reply.Text = fmt.Sprintf("The person sees session %s: %s (%d thoughts, %s). The page follows the session; do not repeat what it shows.",
+		h.ID, strings.Join(strings.Fields(h.Title), " "), h.Len, h.State)
 	return reply, nil
 }
 

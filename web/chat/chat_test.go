@@ -35,7 +35,7 @@ func TestTools(t *testing.T) {
 			engine = e.Owned(owner)
 		}
 		_, err := engine.Begin(t.Context(), sequent.ID("plan"+owner), func(c *sequent.Change) error {
-			_, err := c.Append(sequent.Draft{Number: 1, Text: "Where are\nthe duplicates?", More: true})
+			_, err := c.Append(sequent.Draft{Number: 1, Text: "Where are\nthe duplicates?"})
 			return err
 		})
 		if err != nil {
@@ -49,8 +49,8 @@ func TestTools(t *testing.T) {
 		{"show_thinking", "alice", `{"sessionId":"planalice","view":"outline"}`, `"view":"outline"`},
 		{"show_thinking", "alice", `{"sessionId":"plan"}`, "SESSION_NOT_FOUND"},
 		{"show_thinking", "bob", `{}`, "SESSION_NOT_FOUND: there is no session yet; record a thought first"},
-		{"read_thinking", "", `{"document":"thoughts","query":"id=plan&from=1&to=5"}`, `"text":"Where are\nthe duplicates?"`},
-		{"read_thinking", "", `{"document":"outline","query":"id=plan&after=x"}`, "INVALID_PARAMETER"},
+		{"read_thinking", "", `{"document":"session","query":"id=plan"}`, `"text":"Where are\nthe duplicates?"`},
+		{"read_thinking", "", `{"document":"session","query":"id=plan&after=x"}`, "INVALID_PARAMETER"},
 		{"read_thinking", "bob", `{"document":"session","query":"id=plan"}`, "SESSION_NOT_FOUND"},
 		{"read_thinking", "", `{"document":"search","query":"q=where"}`, "INVALID_ARGUMENT: the query names no session as id"},
 		{"read_thinking", "", `{"document":"sessions","query":"id=plan"}`, "INVALID_ARGUMENT"},

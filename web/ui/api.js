@@ -1,23 +1,23 @@
-// The API of the server: docs/web.md.
+// The API of the server: docs/reference/api.md.
 
 /**
  * @typedef {{id: string, title: string, state: string, dialect?: string, conclusion?: string, thoughts: number,
- *   branches: number, created: string, updated: string, expires?: string, position: string, context?: Context}} Session
- * @typedef {{client?: string, clientVersion?: string, agent?: string, model?: string, project?: string, gitBranch?: string, commit?: string}} Context
- * @typedef {{name: string, origin?: number, first: number, last: number, verdict?: string, by?: number, left?: boolean}} Line
+ *   branches: number, version: number, created: string, updated: string, expires?: string, origin?: Origin, fault?: string}} Session
+ * @typedef {{client?: string, clientVersion?: string, agent?: string, model?: string, project?: string, gitBranch?: string, commit?: string}} Origin
+ * @typedef {{name: string, origin?: number, first: number, last: number, verdict?: string, by?: number, shared?: number, chain?: Step[]}} Line
  * @typedef {{seq: number, kind: string, text?: string, from?: string, at: string}} Note
- * @typedef {{superseded: [number, number][], left: number[], disputed: number[], concluded?: number}} Standing
- * @typedef {{session: Session, lines: Line[], notes: Note[], standing: Standing}} State
- * @typedef {{seq: number, number: number, branch?: string, after?: number, supersedes?: number, revision?: boolean,
- *   last?: boolean, at: number, head: string, size: number}} Row
- * @typedef {{seq: number, text: string, note?: string, total: number, at: string, revises?: number, from?: number}} Text
+ * @typedef {{superseded: [number, number][], givenUp: number[], disputed: number[], concluded?: number}} Standing
+ * @typedef {{session: Session, lines: Line[], notes: Note[], standing: Standing, rows: Row[], position: string, more: boolean,
+ *   tree?: [number, number][]}} Document
+ * @typedef {{seq: number, number: number, total?: number, branch?: string, after?: number, supersedes?: number, revision?: boolean,
+ *   last?: boolean, at: number, text: string, note?: string}} Row
+ * @typedef {{after?: string, limit?: number, line?: string[], tree?: boolean}} Wanted what is wanted of a session, as in the query
  * @typedef {{session: string, title: string, seq: number, number: number, branch?: string, excerpt: string, at: number,
  *   state: string, standing: string, by?: number}} Hit
- * @typedef {{seq: number, place: number, replaced?: number[]}} Step
- * @typedef {{rows: Row[], position: string, more: boolean}} Outline
- * @typedef {Pick<Server, 'session' | 'outline' | 'thoughts' | 'chain' | 'tree' | 'search' | 'follow'>} Source what a session is read from
- * @typedef {{version: number, program: string, auth: string, write: boolean, share: boolean, owner?: string, signIn?: string, scope?: string}} About
- * @typedef {{id: string, session: string, by?: string, created: string, expires: string, masked?: boolean, path?: string, url?: string}} Share
+ * @typedef {{seq: number, replaced?: number[]}} Step
+ * @typedef {Pick<Server, 'session' | 'search' | 'follow'>} Source what a session is read from
+ * @typedef {{version: number, program: string, auth: string, write: boolean, links: boolean, owner?: string, signIn?: string, scope?: string}} About
+ * @typedef {{id: string, session: string, token?: string, ended?: boolean, created: string, expires: string, path?: string, url?: string}} Link
  */
 
 /** A Refused is an error that the server reports. */
@@ -38,7 +38,7 @@ const keyName = 'sequent.key';
 
 /** A Server answers from the API. */
 export class Server {
-  /** @param {string} [within] path below the API of what is read, such as shared/ID/ */
+  /** @param {string} [within] path below the API of what is read, such as linked/ID/ */
   constructor(within = '') {
     this.base = '/api/v1/' + within;
     this.key = sessionStorage.getItem(keyName) || '';
@@ -137,11 +137,10 @@ export class Server {
 
   /**
    * @param {string} path
-   * @param {Record<string, string | number | undefined>} [query]
+   * @param {Record<string, any>} [query]
    */
   get(path, query = {}) {
-    const q = new URLSearchParams();
-    for (const [k, v] of Object.entries({ ...query, owner: this.owner })) if (v !== undefined && v !== '') q.set(k, String(v));
+    const q = parameters({ ...query, owner: this.owner });
     return this.send('GET', path + (q.size ? '?' + q : ''));
   }
 
@@ -158,39 +157,29 @@ export class Server {
   }
   /** @param {string} [cursor] @returns {Promise<{sessions: Session[], next?: string}>} */
   sessions(cursor) { return this.get('sessions', { cursor }); }
-  /** @param {string} id @returns {Promise<State>} */
-  session(id) { return this.get('session', { id }); }
-  /** @param {string} id @param {string} after @param {number} limit @returns {Promise<Outline>} */
-  outline(id, after, limit) { return this.get('outline', { id, after, limit }); }
-  /** @param {string} id @param {number} from @param {number} to @returns {Promise<{thoughts: Text[]}>} */
-  thoughts(id, from, to) { return this.get('thoughts', { id, from, to }); }
-  /** @param {string} id @param {string} line @returns {Promise<{steps: Step[]}>} */
-  chain(id, line) { return this.get('chain', { id, line }); }
-  /** @param {string} id @returns {Promise<{thoughts: [number, number][]}>} */
-  tree(id) { return this.get('tree', { id }); }
-  /** @param {string} q @param {string} [id] @param {string} [project] @returns {Promise<{hits: Hit[], next?: string}>} */
+  /** @param {string} id @param {Wanted} wanted @returns {Promise<Document>} */
+  session(id, wanted) { return this.get('session', { id, ...wanted }); }
+  /** @param {string} q @param {string} [id] @param {string} [project] @returns {Promise<{hits: Hit[], next?: string, notice?: string}>} */
   search(q, id, project) { return this.get('search', { q, id, project }); }
 
   /** @param {string} id @param {number} seq @param {string} kind @param {string} text */
   note(id, seq, kind, text) { return this.send('POST', 'notes', { id, seq, kind, text }); }
 
-  /** @param {string} id @returns {Promise<{shares: Share[]}>} */
-  shares(id) { return this.get('shares', { id }); }
-  /** @param {string} id @param {number} seconds @param {{secrets: boolean, redact: string[]}} mask what is masked @returns {Promise<Share>} */
-  share(id, seconds, mask) { return this.send('POST', 'shares', { id, seconds, ...mask }); }
-  /** @param {string} share @returns {Promise<Share>} */
-  unshare(share) { return this.send('DELETE', 'shares/' + encodeURIComponent(share)); }
+  /** @param {string} id @returns {Promise<{links: Link[]}>} */
+  links(id) { return this.get('links', { id }); }
+  /** @param {string} id @param {number} seconds @returns {Promise<Link>} */
+  makeLink(id, seconds) { return this.send('POST', 'links', { id, seconds }); }
+  /** @param {string} link @returns {Promise<Link>} */
+  revokeLink(link) { return this.send('DELETE', 'links/' + encodeURIComponent(link)); }
 
   /**
    * Returns a file of a session, and how many texts were masked in it.
    * @param {string} id
    * @param {string} format
    * @param {boolean} secrets mask keys, tokens and passwords
-   * @param {string[]} redact regular expressions of texts to mask
    */
-  async file(id, format, secrets, redact) {
-    const query = this.owner ? '?' + new URLSearchParams({ owner: this.owner }) : '';
-    const r = await this.request('export' + query, { method: 'POST', body: { id, format, secrets, redact } });
+  async file(id, format, secrets) {
+    const r = await this.request('export?' + parameters({ id, format, secrets, owner: this.owner }));
     return { blob: await r.blob(), masked: Number(r.headers.get('Sequent-Redacted')) };
   }
 
@@ -221,7 +210,7 @@ export class Server {
           o.state(true);
           wait = 250;
           if (r.body) await events(r.body, (event, id, data) => {
-            if (event === 'deleted' || event === 'replaced' || event === 'masked' || event === 'revoked') over = true;
+            if (event === 'deleted' || event === 'replaced' || event === 'revoked') over = true;
             o.on(event, JSON.parse(data));
             if (id) last = id;
           });
@@ -241,6 +230,13 @@ export class Server {
     run();
     return () => abort.abort();
   }
+}
+
+/** Returns a query without what is empty. @param {Record<string, any>} query */
+export function parameters(query) {
+  const q = new URLSearchParams();
+  for (const [name, values] of Object.entries(query)) for (const v of [values].flat()) if (v !== undefined && (v !== '' || name === 'line')) q.append(name, String(v));
+  return q;
 }
 
 /**

@@ -5,7 +5,7 @@ import { Server, Refused } from './api.js';
 import { here, url } from './place.js';
 import { List } from './list.js';
 import { SessionPage } from './session.js';
-import { shareDialog } from './share.js';
+import { linkDialog } from './links.js';
 import { keys } from './keys.js';
 import { screen, say, status } from './shell.js';
 import { account, arrive, arriving, signIn } from './signin.js';
@@ -14,7 +14,7 @@ const server = new Server();
 let place = here();
 /** @type {SessionPage | null} */
 let page = null;
-let write = false, shares = false;
+let write = false, links = false;
 const middle = el('div', { class: 'middle' }), side = el('div', { class: 'side' });
 
 /**
@@ -59,7 +59,7 @@ function show() {
   }
   page = new SessionPage(server, {
     id: place.id, place: () => place, go, screen, say, server, signIn: (reason) => signIn(server, reason), files: ['html', 'md', 'json', 'mermaid', 'svg', 'print'], actions: write ? notes(place.id) : [],
-    share: shares ? (id) => shareDialog(server, id) : undefined,
+    link: links ? (id) => linkDialog(server, id) : undefined,
   });
   fill(middle, page.element);
   fill(side, page.pane.element);
@@ -93,7 +93,7 @@ async function start() {
     await server.sessions();
     if (server.signIn && !about.owner) about = await server.about(); // the sign-in was renewed
     write = about.write && !server.owner;
-    shares = about.share && !server.owner;
+    links = about.links && !server.owner;
     if (about.scope === 'sequent:admin') list.offer(about.owner || '');
     if (about.owner && about.auth === 'token') list.element.append(account(server, about.owner));
   } catch (e) {

@@ -1,7 +1,7 @@
 // The page of a chat. It reads the session by a tool of the server that the host calls for it.
 
 import { el, fill, visible } from './dom.js';
-import { Refused } from './api.js';
+import { Refused, parameters } from './api.js';
 import { Bridge } from './bridge.js';
 import { placeIn } from './place.js';
 import { single } from './single.js';
@@ -17,27 +17,18 @@ const bridge = new Bridge();
 class Chat {
   /**
    * @param {string} document
-   * @param {Record<string, string | number>} query
+   * @param {Record<string, any>} query
    * @returns {Promise<any>}
    */
   async read(document, query) {
-    const q = new URLSearchParams(Object.entries(query).map(([k, v]) => [k, String(v)]));
-    const r = await bridge.request('tools/call', { name: 'read_thinking', arguments: { document, query: String(q) } });
+    const r = await bridge.request('tools/call', { name: 'read_thinking', arguments: { document, query: String(parameters(query)) } });
     if (!r.isError) return r.structuredContent;
     const e = r.structuredContent?.error || {};
     throw new Refused(e.code === 'SESSION_NOT_FOUND' ? 404 : 400, { code: e.code, message: e.message || r.content?.[0]?.text, fix: e.fix });
   }
 
-  /** @param {string} id */
-  session(id) { return this.read('session', { id }); }
-  /** @param {string} id @param {string} after @param {number} limit */
-  outline(id, after, limit) { return this.read('outline', { id, after, limit }); }
-  /** @param {string} id @param {number} from @param {number} to */
-  thoughts(id, from, to) { return this.read('thoughts', { id, from, to }); }
-  /** @param {string} id @param {string} line */
-  chain(id, line) { return this.read('chain', { id, line }); }
-  /** @param {string} id */
-  tree(id) { return this.read('tree', { id }); }
+  /** @param {string} id @param {import('./api.js').Wanted} wanted */
+  session(id, wanted) { return this.read('session', { id, ...wanted }); }
   /** @param {string} q @param {string} [id] */
   search(q, id) { return this.read('search', { q, id: id || '' }); }
 
@@ -52,18 +43,17 @@ class Chat {
     const ask = async () => {
       if (over || document.hidden) return;
       try {
-        const page = await this.read('outline', { id, after, limit: 500 });
+        const d = await this.session(id, { after });
         if (over) return;
         o.state(true);
-        if (after && page.position.split('.')[0] !== after.split('.')[0]) return stop(() => o.on('replaced', {}));
-        const changed = page.rows.length > 0 || version !== 0 && page.version !== version;
-        version = page.version;
-        after = page.position;
-        if (page.rows.length > 0) o.on('thoughts', page.rows);
-        if (changed) o.on('session', (await this.read('session', { id })).session);
-        pause = page.more ? 0 : changed ? shortest : Math.min(pause * 1.5 + 1, longest);
+        if (after && d.position.split('.')[0] !== after.split('.')[0]) return stop(() => o.on('replaced', {}));
+        const changed = d.rows.length > 0 || version !== 0 && d.session.version !== version;
+        version = d.session.version;
+        after = d.position;
+        if (changed) o.on('session', d);
+        pause = d.more ? 0 : changed ? shortest : Math.min(pause * 1.5 + 1, longest);
       } catch (e) {
-        if (e instanceof Refused && e.status === 404) return stop(() => o.on('deleted', { at: new Date().toISOString() }));
+        if (e instanceof Refused && e.status === 404) return stop(() => o.on('deleted', {}));
         o.state(false);
         pause = Math.min(pause * 2 + 1, longest);
       }

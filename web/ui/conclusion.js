@@ -13,7 +13,7 @@ export class Conclusion {
     this.element = el('section', { class: 'conclusion', 'aria-label': 'How it ended' });
   }
 
-  async draw() {
+  draw() {
     const page = this.page, card = this.element, h = page.head, m = page.model;
     if (!h || m.length === 0) return card.replaceChildren();
     const end = m.concluded, last = m.at(end || m.length);
@@ -21,7 +21,7 @@ export class Conclusion {
     /** @type {HTMLElement} */
     let what;
     if (h.conclusion) what = prose(h.conclusion);
-    else what = prose(end ? (await page.texts.get(end).catch(() => ({ text: last.head }))).text : last.head);
+    else what = prose(end ? m.at(end)?.text || last.head : last.head);
     const title = end || h.conclusion ? 'Conclusion' : (states[h.state] || ['', h.state])[1].replace(/^./, (c) => c.toUpperCase()) + ' at';
     const open = card.querySelector('button.open-card')?.getAttribute('aria-expanded') === 'true';
     const toggle = el('button', { class: 'open-card', 'aria-expanded': open, onclick: () => {

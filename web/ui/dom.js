@@ -59,18 +59,34 @@ export function svg(tag, attributes = {}) {
   return e;
 }
 
+// The characters that are hidden, and those beside which they are needed. Package printable has the same.
+const hidden = /\r\n?|[\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}\u2028\u2029]/gu;
+const emoji = /^(?:[©®]|(?=[\p{So}\p{Sm}\p{Sk}\p{Po}])[\u2030-\ufffc\u{10000}-\u{10ffff}])$/u;
+const joining = new RegExp('^[' + ['Arabic', 'Bengali', 'Devanagari', 'Gujarati', 'Gurmukhi', 'Kannada', 'Khmer', 'Malayalam', 'Mongolian', 'Myanmar', 'Oriya',
+  'Sinhala', 'Syriac', 'Tamil', 'Telugu'].map((s) => '\\p{Script=' + s + '}').join('') + ']$', 'u');
+
+/** Reports whether writing needs a hidden character between two others. @param {string} before @param {string} c @param {string} after */
+function written(before, c, after) {
+  if (c === '\ufe0f' || c === '\ufe0e') return emoji.test(before) || /^[#*0-9]$/.test(before);
+  if (/^\p{Variation_Selector}$/u.test(c)) return /^\p{Script=Han}$/u.test(before);
+  if (c === '\u200d' && (emoji.test(before) || before === '\ufe0f')) return emoji.test(after);
+  if (c !== '\u200d' && c !== '\u200c') return false;
+  return joining.test(before) && (joining.test(after) || c === '\u200d' && after.replace(hidden, '') === after);
+}
+
 /**
- * Returns text in which control characters can be seen, so that what a terminal or an
+ * Returns text in which hidden characters can be seen, so that what a terminal, a browser or an
  * editor would act upon is only read here.
  * @param {string} text
  */
 export function visible(text) {
-  // deno-lint-ignore no-control-regex
-  return text.replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069\u200e\u200f]/g, (c) => {
-    const n = c.charCodeAt(0);
-    if (n === 0x0d) return '';
+  return text.replace(hidden, (c, /** @type {number} */ at) => {
+    const n = /** @type {number} */ (c.codePointAt(0));
+    if (c === '\n' || c === '\t') return c;
+    if (c[0] === '\r' || n === 0x85 || n === 0x2028 || n === 0x2029) return '\n';
+    if (written([...text.slice(Math.max(at - 2, 0), at)].at(-1) || '', c, [...text.slice(at + c.length, at + c.length + 2)][0] || '')) return c;
     if (n < 0x20) return String.fromCharCode(0x2400 + n);
-    return n === 0x7f ? '␡' : '⟨' + n.toString(16).toUpperCase().padStart(4, '0') + '⟩';
+    return n === 0x7f ? '␡' : '⟨U+' + n.toString(16).toUpperCase().padStart(4, '0') + '⟩';
   });
 }
 
@@ -140,3 +156,6 @@ export function prose(text) {
   }
   return e;
 }
+
+/** Says that a session is not what was recorded. @param {string} fault */
+export const faultOf = (fault) => '! This session is not what was recorded: ' + visible(fault) + '. It takes no more thoughts.';

@@ -8,7 +8,7 @@ import { print } from './paper.js';
 const formats = {
   html: ['Web page', 'one file with the whole session, for any browser', 'html'],
   md: ['Markdown', 'to read and to quote', 'md'],
-  json: ['JSON', 'all data; sequent verify checks it', 'json'],
+  json: ['JSON', 'all data; sequent store verify checks it', 'json'],
   mermaid: ['Mermaid', 'a diagram', 'mmd'],
   svg: ['SVG', 'a picture of a range of thoughts', 'svg'],
   print: ['Paper', 'print every thought', ''],
@@ -20,14 +20,6 @@ const written = ['html', 'md', 'json', 'mermaid'];
 /** maxDrawn is the maximum number of thoughts in a picture. */
 const maxDrawn = 500;
 
-/** Returns the fields of a dialog that say which texts are masked. */
-export function masks() {
-  const secrets = el('input', { type: 'checkbox' }), redact = el('textarea', { rows: 2, spellcheck: 'false', 'aria-describedby': 'redact-hint' });
-  const element = el('fieldset', {}, el('legend', {}, 'Mask'), el('label', {}, secrets, el('span', {}, 'Keys, tokens and passwords of known forms')),
-    el('label', { class: 'above' }, 'Other texts', redact), el('small', { id: 'redact-hint' }, 'Regular expressions, one a line'));
-  return { element, value: () => ({ secrets: secrets.checked, redact: redact.value.split('\n').filter(Boolean) }) };
-}
-
 /**
  * Asks for a format and saves the file.
  * @param {import('./session.js').SessionPage} page
@@ -37,14 +29,14 @@ export function exportDialog(page) {
   let format = page.o.files[0];
   const radios = page.o.files.map((f) => el('label', {}, el('input', { type: 'radio', name: 'format', value: f, checked: f === format, onchange: () => { format = f; shown(); } }),
     el('span', {}, formats[f][0], el('small', {}, formats[f][1]))));
-  const mask = masks();
+  const secrets = el('input', { type: 'checkbox' }), mask = el('label', {}, secrets, el('span', {}, 'Mask keys, tokens and passwords'));
   const at = page.grid.item(page.grid.selected)?.seq || 1;
   const number = (/** @type {number} */ value) => el('input', { type: 'number', min: 1, max: m.length, value });
   const from = number(Math.max(1, at - 10)), to = number(Math.min(m.length, at + 30));
   const range = el('fieldset', {}, el('legend', {}, 'Thoughts, by their place in the log'), el('label', {}, 'from ', from), el('label', {}, 'to ', to));
   const result = el('p', { role: 'status' }), save = el('button', { class: 'main' });
   const shown = () => {
-    mask.element.hidden = !written.includes(format);
+    mask.hidden = !written.includes(format);
     range.hidden = format !== 'svg';
     save.textContent = format === 'print' ? 'Print' : 'Save';
     result.textContent = '';
@@ -60,9 +52,9 @@ export function exportDialog(page) {
       return download(name, new Blob([picture(m, first, last)], { type: 'image/svg+xml' }));
     }
     if (!server) return;
-    const { secrets, redact } = mask.value(), file = await server.file(page.id, format, secrets, redact);
+    const file = await server.file(page.id, format, secrets.checked);
     download(name, file.blob);
-    if (secrets || redact.length) result.textContent = count(file.masked, 'text') + ' masked.';
+    if (secrets.checked) result.textContent = count(file.masked, 'text') + ' masked.';
   };
   const d = el('dialog', { class: 'dialog', 'aria-label': 'Export', onclose: () => d.remove() },
     el('form', { onsubmit: async (/** @type {Event} */ e) => {
@@ -70,7 +62,7 @@ export function exportDialog(page) {
       save.disabled = true;
       try { await run(); } catch (e) { result.textContent = /** @type {Error} */ (e).message; }
       save.disabled = false;
-    } }, el('h2', {}, 'Export'), el('div', { class: 'formats', role: 'radiogroup', 'aria-label': 'Format' }, ...radios), mask.element, range, result,
+    } }, el('h2', {}, 'Export'), el('div', { class: 'formats', role: 'radiogroup', 'aria-label': 'Format' }, ...radios), mask, range, result,
     el('footer', {}, save, el('button', { type: 'button', onclick: () => d.close() }, 'Close'))));
   shown();
   document.body.append(d);

@@ -1,11 +1,6 @@
 // Following a session: thoughts as they are recorded and written, and the end of the connection.
 
-import { el, put, visible, clock } from './dom.js';
-
-/** The delays in milliseconds after which the standing of thoughts is read again, for most sessions and for long ones. */
-const soon = 300, later = 2000;
-/** longSession is the number of thoughts from which a session is long. */
-const longSession = 2000;
+import { el, fill, put, visible, clock } from './dom.js';
 
 export class Following {
   /** @param {import('./session.js').SessionPage} page */
@@ -14,11 +9,8 @@ export class Following {
     this.atEnd = true; // the reader sees what arrives
     this.unseen = 0; // thoughts that arrived below what the reader sees
     this.ended = false; // the session is not there any more, or not for this reader
-    this.timer = 0; // of later; 0 for none
     this.stop = () => {};
     this.writing = el('ul', { class: 'writing', 'aria-label': 'Being written', hidden: true });
-    /** @type {Map<number, HTMLElement>} texts of thoughts that are being written */
-    this.drafts = new Map();
     this.more = el('button', { class: 'more', hidden: true, onclick: () => this.toEnd() });
   }
 
@@ -36,33 +28,21 @@ export class Following {
   event(event, data) {
     const page = this.page;
     switch (event) {
-      case 'session': {
-        const changed = page.head && (page.head.state !== data.state || page.head.conclusion !== data.conclusion);
-        page.head = data;
-        page.heading.draw();
-        if (changed) page.conclusion.draw();
-        this.refresh();
+      case 'session':
+        this.changed(data);
         break;
-      }
-      case 'thoughts': {
-        const wasEnd = this.atEnd && page.grid.atEnd, n = page.model.add(data);
-        if (n > 0) this.added(n, wasEnd);
-        break;
-      }
       case 'writing':
-        for (const d of data) this.write(d);
+        this.write(data);
         break;
       case 'deleted':
-        this.end('This session was deleted at ' + clock(Date.parse(data.at)) + '. What is shown is no longer stored.');
+        this.end('This session was deleted at ' + clock(Date.now()) + '. What is shown is no longer stored.');
         break;
       case 'revoked':
         this.ended = true;
-        page.o.over?.(Date.parse(data.at));
-        break;
-      case 'masked': // a new thought shows that an earlier one has a secret
-        location.reload();
+        page.o.over?.(Date.now());
         break;
       case 'replaced':
+        if (page.o.linked) location.reload(); // a new thought shows that an earlier one has a secret
         this.end('This session was begun again. ');
         put(page.banner, el('button', { onclick: () => location.reload() }, 'Read it again'));
         break;
@@ -76,24 +56,25 @@ export class Following {
   }
 
   /**
-   * Shows what a model has added to a thought that it is writing.
-   * @param {{id: number, branch?: string, number?: number, from: number, text?: string, over?: boolean}} d
+   * Shows thoughts that models are writing.
+   * @param {{branch?: string, number?: number, text: string}[]} drafts
    */
-  write(d) {
-    let text = this.drafts.get(d.id);
-    if (d.over) {
-      text?.parentElement?.remove();
-      this.drafts.delete(d.id);
-    } else {
-      if (!text) {
-        text = el('span', { class: 'text' });
-        this.drafts.set(d.id, text);
-        put(this.writing, el('li', {}, el('small', {}, el('bdi', {}, visible(d.branch ? d.branch + '#' + d.number : String(d.number))), ' being written'), text));
-      }
-      text.textContent = (d.from ? text.textContent : '') + visible(d.text || '');
-      text.scrollTop = text.scrollHeight;
-    }
-    this.writing.hidden = this.drafts.size === 0;
+  write(drafts) {
+    const lines = drafts.map((d) => el('li', {}, el('small', {}, el('bdi', {}, visible(d.branch ? d.branch + '#' + d.number : String(d.number))), ' being written'),
+      el('span', { class: 'text' }, visible(d.text))));
+    fill(this.writing, ...lines);
+    for (const line of lines) if (line.lastElementChild) line.lastElementChild.scrollTop = line.lastElementChild.scrollHeight;
+    this.writing.hidden = drafts.length === 0;
+  }
+
+  /**
+   * Shows what has changed.
+   * @param {import('./api.js').Document} d
+   */
+  changed(d) {
+    const page = this.page, wasEnd = this.atEnd && page.grid.atEnd, n = page.tell(d);
+    if (n > 0) this.added(n, wasEnd);
+    page.draw();
   }
 
   /**
@@ -111,16 +92,6 @@ export class Following {
     } else this.unseen += n;
     this.showUnseen();
     page.o.say(n === 1 ? 'New thought ' + m.name(m.length) : n + ' new thoughts');
-    this.refresh();
-  }
-
-  /** Has the page read the standing of thoughts again, soon and once for many changes. */
-  refresh() {
-    if (this.timer) return;
-    this.timer = window.setTimeout(() => {
-      this.timer = 0;
-      this.page.refresh().catch(() => {}); // the next change tries again
-    }, this.page.model.length > longSession ? later : soon);
   }
 
   /** Takes note of where the reader is. */
@@ -159,7 +130,7 @@ export class Following {
     if (e && e.status === 401 && page.o.over) return page.o.over(0);
     if (e && e.status === 401) return page.showBanner('You are signed out. Reload to sign in again.', true);
     if (e && e.status === 404) return page.showBanner('This session was deleted. What is shown is no longer stored.', true);
-    for (const id of this.drafts.keys()) this.write({ id, from: 0, over: true }); // sent again if they last
+    this.write([]); // they are sent again if they last
     if (connected) {
       performance.mark('following');
       return page.showBanner('');

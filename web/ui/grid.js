@@ -27,7 +27,7 @@ const burst = 12;
 /**
  * @typedef {object} Options
  * @property {(seq: number, how: 'move' | 'open') => void} select
- * @property {(seq: number) => {mark?: string, verdict?: string, hit?: boolean, left?: boolean}} status
+ * @property {(seq: number) => {mark?: string, verdict?: string, hit?: boolean, givenUp?: boolean}} status
  * @property {(item: Item) => void} unfold
  * @property {() => void} scrolled
  */
@@ -211,7 +211,7 @@ export class Grid {
     const replacer = m.replacedBy.get(r.seq), kind = m.kind(r), status = this.o.status(r.seq);
     const before = i > 0 ? m.at(this.item(i - 1).seq) : undefined;
     e.style.transform = 'translateY(' + this.top(i) + 'px)';
-    e.className = 'row ' + kind + (item.fold ? ' folded' : '') + (status.left ? ' left' : '') + (status.hit ? ' hit' : '') +
+    e.className = 'row ' + kind + (item.fold ? ' folded' : '') + (status.givenUp ? ' given-up' : '') + (status.hit ? ' hit' : '') +
       (item.side ? ' side' + item.side : '') + (item.beside ? ' pair' : '') + (i === this.selected ? ' selected' : '') + (this.opened.has(r.seq) ? ' opened' : '');
     e.dataset.index = String(i);
     e.dataset.seq = String(r.seq);

@@ -25,6 +25,7 @@ export class List {
     this.sessions = [];
     /** @type {Hit[] | null} */
     this.hits = null;
+    this.notice = ''; // about the hits
     this.current = '';
     this.more = false;
     this.loaded = false;
@@ -58,7 +59,7 @@ export class List {
         for (const s of data.changed) known.set(s.id, s);
         this.sessions = data.order.map((/** @type {string} */ id) => known.get(id)).filter(Boolean);
         this.more = data.more;
-        for (const s of this.sessions) if (s.context?.project) this.projects.add(s.context.project);
+        for (const s of this.sessions) if (s.origin?.project) this.projects.add(s.origin.project);
         this.drawMenu();
         this.loaded = true;
         this.draw();
@@ -129,6 +130,7 @@ export class List {
         this.current ? this.server.search(q, this.current) : { hits: [] }, this.server.search(q, '', this.project),
       ]);
       if (mine !== this.wanted) return;
+      this.notice = all.notice || '';
       this.hits = [...own.hits, ...all.hits.filter((h) => h.session !== this.current)];
       this.o.searched(q, own.hits);
     } catch (e) {
@@ -142,7 +144,7 @@ export class List {
   drawHits() {
     if (!this.hits) return fill(this.found);
     const n = this.hits.length;
-    fill(this.found, el('h2', {}, n ? count(n, 'thought') + ' found' : 'No thoughts match all these words.'), n === 0 ? this.widen() : null);
+    fill(this.found, el('h2', {}, n ? count(n, 'thought') + ' found' : 'No thoughts match.'), n === 0 ? this.widen() : this.notice ? el('p', { class: 'empty' }, this.notice) : null);
     for (const h of this.hits.slice(0, 50)) {
       put(this.found, el('a', {
         class: 'hit', href: '/ui/s/' + encodeURIComponent(h.session) + '?at=' + h.seq + this.of('&'),

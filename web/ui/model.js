@@ -24,12 +24,24 @@
  * @property {number} parent lane that it comes from, -1 for none
  */
 
+/** @typedef {import('./api.js').Row & {head: string}} Thought a row with the first sentence of its text */
+
+/** headSize is the maximum number of characters of a head. */
+const headSize = 96;
+
+/** Returns the first sentence of a text on one line, shortened. @param {string} text */
+function head(text) {
+  const line = text.slice(0, 8 * headSize).trim().replace(/\s+/g, ' ');
+  const sentence = /^.{23,}?[.!?](?= )/u.exec(line)?.[0] ?? line, letters = [...sentence];
+  return letters.length > headSize ? letters.slice(0, headSize - 1).join('') + '…' : sentence;
+}
+
 /** restAfter is how many rows a line that has just grown keeps its lane without a new one. */
 const restAfter = 40;
 
 export class Model {
   constructor() {
-    /** @type {Row[]} the row of seq n is at n - 1 */
+    /** @type {Thought[]} the row of seq n is at n - 1 */
     this.rows = [];
     /** @type {Map<string, Branch>} */
     this.branches = new Map();
@@ -50,7 +62,7 @@ export class Model {
     /** @type {Map<number, import('./api.js').Note[]>} by seq */
     this.notes = new Map();
     /** @type {Set<number>} */
-    this.left = new Set();
+    this.givenUp = new Set();
     /** @type {Set<number>} */
     this.disputed = new Set();
     this.concluded = 0;
@@ -61,7 +73,7 @@ export class Model {
   /**
    * Tells what the server says of lines, notes and standings. Where the lines end is told
    * before the first row, so that their lanes can be used again at once.
-   * @param {import('./api.js').State} state
+   * @param {import('./api.js').Document} state
    */
   tell(state) {
     this.lines = new Map(state.lines.map((l) => [l.name, l]));
@@ -75,7 +87,7 @@ export class Model {
       if (list) list.push(n);
       else this.notes.set(n.seq, [n]);
     }
-    this.left = new Set(state.standing.left);
+    this.givenUp = new Set(state.standing.givenUp);
     this.disputed = new Set(state.standing.disputed);
     this.concluded = state.standing.concluded || 0;
   }
@@ -84,15 +96,15 @@ export class Model {
   verdictOf(name) {
     const l = this.lines.get(name);
     if (!l) return '';
-    return l.verdict === 'chosen' ? '✓ chosen' : l.verdict === 'rejected' ? '╳ rejected' : l.left ? '╳ left' : '';
+    return l.verdict === 'chosen' ? '✓ chosen' : l.verdict === 'rejected' ? '╳ rejected' : l.verdict || '';
   }
 
-  /** @param {number} seq */
-  isLeft(seq) { return this.left.has(seq); }
+  /** Reports whether a thought is on a line that is rejected or undecided. @param {number} seq */
+  isGivenUp(seq) { return this.givenUp.has(seq); }
 
   get length() { return this.rows.length; }
 
-  /** @param {number} seq @returns {Row | undefined} */
+  /** @param {number} seq @returns {Thought | undefined} */
   at(seq) { return this.rows[seq - 1]; }
 
   /** @param {number} seq */
@@ -111,7 +123,7 @@ export class Model {
 
   /** @param {Row} r */
   place(r) {
-    this.rows.push(r);
+    this.rows.push({ ...r, head: head(r.text) });
     if (r.seq > this.lanes.length) {
       const larger = new Int16Array(this.lanes.length * 2);
       larger.set(this.lanes);

@@ -3,8 +3,6 @@
 import { el, fill, put, prose, said, visible, clock, duration } from './dom.js';
 import { words } from './diff.js';
 
-/** @typedef {import('./api.js').Text} Text */
-
 /**
  * @typedef {object} Action what can be said about a thought
  * @property {string} title
@@ -16,7 +14,7 @@ import { words } from './diff.js';
 
 export class Pane {
   /**
-   * @param {{texts: (seq: number) => Promise<Text>, go: (seq: number) => void, back: () => void, diff: (on: boolean) => void, actions: Action[]}} o
+   * @param {{go: (seq: number) => void, back: () => void, diff: (on: boolean) => void, actions: Action[]}} o
    */
   constructor(o) {
     this.o = o;
@@ -33,23 +31,13 @@ export class Pane {
    * @param {number} seq
    * @param {boolean} diff show what it has changed
    */
-  async show(m, seq, diff) {
+  show(m, seq, diff) {
     const r = m.at(seq);
     this.writing = false;
     this.seq = seq;
     if (!r) return fill(this.element, el('p', { class: 'empty' }, 'Select a thought.'));
     const versions = m.versions(seq), place = versions.indexOf(seq), earlier = versions[place - 1];
-    /** @type {Text} */
-    let text;
-    /** @type {Text | null} */
-    let old = null;
-    try {
-      [text, old] = await Promise.all([this.o.texts(seq), diff && earlier ? this.o.texts(earlier) : null]);
-    } catch (e) {
-      if (this.seq === seq) fill(this.element, el('p', { class: 'empty' }, 'The thought could not be read. ' + /** @type {Error} */ (e).message));
-      return;
-    }
-    if (this.seq !== seq) return;
+    const old = diff && earlier ? m.at(earlier) : undefined;
     const go = (/** @type {number} */ to) => el('button', { class: 'ref', onclick: () => this.o.go(to) }, said(m.name(to)));
     const head = el('h2', {}, said(m.name(seq)));
     if (r.supersedes) put(head, el('span', {}, ' revises ', go(r.supersedes)));
@@ -60,13 +48,13 @@ export class Pane {
       el('header', {},
         el('button', { class: 'back', onclick: () => this.o.back() }, '‹ Log'), head,
         el('p', { class: 'meta' }, r.branch ? el('span', {}, 'branch ', said(r.branch), b && b.origin ? ' from ' : '', b && b.origin ? go(b.origin) : null) : 'main line', ' · ',
-          el('time', { datetime: text.at, title: new Date(r.at).toLocaleString() }, clock(r.at)),
-          before && Math.abs(r.at - before.at) >= 1000 ? ' · ' + (r.at < before.at ? '−' : '+') + duration(r.at - before.at) : '', text.total ? ' · ' + r.number + ' of ' + text.total : '')),
+          el('time', { datetime: new Date(r.at).toISOString(), title: new Date(r.at).toLocaleString() }, clock(r.at)),
+          before && Math.abs(r.at - before.at) >= 1000 ? ' · ' + (r.at < before.at ? '−' : '+') + duration(r.at - before.at) : '', r.total ? ' · ' + r.number + ' of ' + r.total : '')),
       replacer ? el('p', { class: 'standing' }, 'Superseded by ', go(replacer)) : null,
       r.last && !replacer ? el('p', { class: 'standing end' }, 'The last thought of its line') : null);
-    if (old && old.text.length + text.text.length < 300000) put(this.element, changes(old.text, text.text, m.name(earlier)));
-    else put(this.element, prose(text.text));
-    if (text.note) put(this.element, el('div', { class: 'note' }, el('b', {}, 'Note '), said(text.note)));
+    if (old && old.text.length + r.text.length < 300000) put(this.element, changes(old.text, r.text, m.name(earlier)));
+    else put(this.element, prose(r.text));
+    if (r.note) put(this.element, el('div', { class: 'note' }, el('b', {}, 'Note '), said(r.note)));
     if (versions.length > 1) {
       put(this.element, el('div', { class: 'versions' },
         el('button', { disabled: place <= 0, onclick: () => this.o.go(versions[place - 1]), title: 'Earlier version ([)' }, '['),
@@ -82,7 +70,7 @@ export class Pane {
     put(this.element, this.writer);
     put(this.element, el('footer', {},
       ...this.o.actions.map((a) => el('button', { onclick: () => this.write(a.key), title: a.title + ' (' + a.key + ')' }, a.title)),
-      copies('Copy text', () => text.text), location.protocol === 'about:' || location.pathname.startsWith('/ui/share') ? null : copies('Copy link', () => location.href)));
+      copies('Copy text', () => r.text), location.protocol === 'about:' || location.pathname.startsWith('/ui/link') ? null : copies('Copy link', () => location.href)));
   }
 
   /**

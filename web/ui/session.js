@@ -3,7 +3,6 @@
 
 import { el, fill, prose, visible } from './dom.js';
 import { Model } from './model.js';
-import { Texts } from './texts.js';
 import { Grid } from './grid.js';
 import { Pane } from './pane.js';
 import { Refused } from './api.js';
@@ -16,13 +15,8 @@ import { paper } from './paper.js';
 
 /** @typedef {import('./place.js').Place} Place */
 
-/** firstRows is the size of the first page of the outline, which is shown at once. */
-const firstRows = 500;
-/** moreRows is the size of the following pages. */
-const moreRows = 5000;
-
-/** readAhead is the size in bytes up to which all texts of a session are read at once. */
-const readAhead = 256 << 10;
+/** firstRows is the number of rows that are read and shown first. */
+const firstRows = 200;
 
 /** slow is the delay in milliseconds after which the page says that it is loading. */
 const slow = 300;
@@ -39,8 +33,8 @@ const slow = 300;
  * @property {import('./api.js').Server} [server] that writes files
  * @property {import('./recording.js').Finding[]} [masked] what was masked in a file
  * @property {(problem: string) => void} [signIn] asks for a token
- * @property {(id: string) => void} [share] asks for a link with which others read the session
- * @property {boolean} [shared] the reader has come by such a link
+ * @property {(id: string) => void} [link] asks for a link with which others read the session
+ * @property {boolean} [linked] the reader has come by such a link
  * @property {(at: number) => void} [over] the link has ended, at a time or, with 0, before
  * @property {Element} [find] the search of a page without a list
  */
@@ -55,7 +49,7 @@ export class SessionPage {
     this.o = o;
     this.id = o.id;
     this.model = new Model();
-    this.texts = new Texts(server, o.id);
+    this.position = ''; // after the last row
     /** @type {import('./api.js').Session | null} */
     this.head = null;
     /** @type {Set<number>} what a search has found */
@@ -74,14 +68,11 @@ export class SessionPage {
       scrolled: () => this.following.scrolled(),
     });
     this.grid.expand = (seq, into) => {
-      into.append(el('div', { class: 'prose skeleton' }, '…'));
-      this.texts.get(seq).then((t) => {
-        fill(into, prose(t.text));
-        this.grid.fit(seq);
-      }, (e) => fill(into, e.message));
+      fill(into, prose(this.model.at(seq)?.text || ''));
+      this.grid.fit(seq);
     };
     this.pane = new Pane({
-      texts: (seq) => this.texts.get(seq), go: (seq) => this.jump(seq), back: () => o.screen('session'),
+      go: (seq) => this.jump(seq), back: () => o.screen('session'),
       diff: (on) => { o.go({ diff: on }); this.showPane(); },
       actions: o.actions.map((a) => ({ ...a, save: async (seq, text) => { await a.save(seq, text); await this.refresh(); } })),
     });
@@ -99,33 +90,29 @@ export class SessionPage {
   async start() {
     const loading = setTimeout(() => { this.grid.element.classList.add('loading'); }, slow);
     try {
-      const after = await this.read();
+      await this.read();
       clearTimeout(loading);
       this.grid.element.classList.remove('loading');
       if (this.stopped) return;
       this.heading.draw();
-      await this.conclusion.draw();
+      this.conclusion.draw();
       await this.tabs.show();
       if (this.grid.items) this.arrive(this.o.place().at);
-      if (this.model.rows.reduce((sum, r) => sum + r.size, 0) <= readAhead) this.texts.readAll(this.model).catch(() => {}); // they are asked for one by one
-      this.following.start(after);
+      this.following.start(this.position);
     } catch (e) {
       clearTimeout(loading);
       this.failed(/** @type {Error} */ (e));
     }
   }
 
-  /** Reads the rows, shows the first of them at once, and returns the position after the last. */
+  /** Reads the rows, and shows the first of them at once. */
   async read() {
-    this.tell(await this.server.session(this.id));
     const at = this.o.place().at;
-    let after = '';
     for (let more = true; more && !this.stopped;) {
-      const page = await this.server.outline(this.id, after, after ? moreRows : firstRows);
-      after = page.position;
-      more = page.more;
       const first = this.model.length === 0;
-      this.model.add(page.rows);
+      const d = await this.server.session(this.id, first ? { limit: firstRows } : { after: this.position });
+      more = d.more;
+      this.tell(d);
       if (first) {
         this.heading.draw();
         this.tabs.draw();
@@ -139,13 +126,14 @@ export class SessionPage {
     }
     performance.mark('complete');
     this.complete();
-    return after;
   }
 
-  /** @param {import('./api.js').State} state */
-  tell(state) {
-    this.head = state.session;
-    this.model.tell(state);
+  /** Takes a document, and returns how many of its rows are new. @param {import('./api.js').Document} d */
+  tell(d) {
+    this.head = d.session;
+    this.model.tell(d);
+    this.position = d.position;
+    return this.model.add(d.rows);
   }
 
   /** Selects the thought of the URL, or nothing. @param {number} at */
@@ -163,7 +151,6 @@ export class SessionPage {
   stop() {
     this.stopped = true;
     this.following.stop();
-    this.texts.stop();
     this.grid.stop();
     this.printed();
     removeEventListener('beforeprint', this.printing);
@@ -178,13 +165,16 @@ export class SessionPage {
     fill(this.element, el('div', { class: 'message' },
       el('h2', {}, missing ? 'There is no such session' : 'The session could not be read'),
       el('p', {}, missing ? 'It was deleted, or it belongs to someone else.' : visible(e.message)),
-      this.o.shared ? null : el('button', { onclick: () => this.o.go({ id: '' }, true) }, 'All sessions')));
+      this.o.linked ? null : el('button', { onclick: () => this.o.go({ id: '' }, true) }, 'All sessions')));
   }
 
-  /** Reads the standing of the thoughts again. */
+  /** Reads what has changed. */
   async refresh() {
-    if (this.stopped || this.following.ended) return;
-    this.tell(await this.server.session(this.id));
+    if (!this.stopped && !this.following.ended) this.following.changed(await this.server.session(this.id, { after: this.position }));
+  }
+
+  /** Shows what is known of the thoughts again. */
+  draw() {
     this.heading.draw();
     this.conclusion.draw();
     if (this.tabs.fold && this.o.place().view === 'log') this.tabs.show();
@@ -196,7 +186,7 @@ export class SessionPage {
   status(seq) {
     const m = this.model, line = m.lines.get(m.at(seq)?.branch || '');
     return {
-      hit: this.hits.has(seq), left: m.left.has(seq), mark: (m.disputed.has(seq) ? '!' : '') + (m.notes.has(seq) ? '✎' : ''),
+      hit: this.hits.has(seq), givenUp: m.isGivenUp(seq), mark: (m.disputed.has(seq) ? '!' : '') + (m.notes.has(seq) ? '✎' : ''),
       verdict: line?.name && line.last === seq ? m.verdictOf(line.name) : '',
     };
   }

@@ -12,12 +12,12 @@ import { screen, say, status } from './shell.js';
  * Shows a session.
  * @param {import('./api.js').Source} source
  * @param {Place} place
- * @param {Pick<import('./session.js').Options, 'actions' | 'files' | 'masked' | 'over' | 'shared'> & {finds?: boolean, moved: (p: Place) => void}} o
+ * @param {Pick<import('./session.js').Options, 'actions' | 'files' | 'masked' | 'over' | 'linked'> & {finds?: boolean, moved: (p: Place) => void}} o
  */
 export function single(source, place, o) {
   const finds = o.finds !== false, find = new Find(source, place.id, (_, hits) => page.mark(hits));
   const page = new SessionPage(source, {
-    id: place.id, place: () => place, screen, say, find: finds ? find.element : undefined, actions: o.actions, files: o.files, masked: o.masked, over: o.over, shared: o.shared,
+    id: place.id, place: () => place, screen, say, find: finds ? find.element : undefined, actions: o.actions, files: o.files, masked: o.masked, over: o.over, linked: o.linked,
     go: (change) => { place = { ...place, ...change }; o.moved(place); },
   });
   document.body.classList.add('single');

@@ -1,7 +1,7 @@
 // The choice of a view: the tabs, the tools beside them, the lines of a view, folding and replay.
 
 import { el, fill, put, visible } from './dom.js';
-import { folded, chain, compared } from './views.js';
+import { folded, chain, chainOf, compared } from './views.js';
 import { Replay } from './replay.js';
 
 /** The views, by name. */
@@ -30,9 +30,9 @@ export class Tabs {
       put(this.list, el('button', { role: 'tab', 'aria-selected': name === now, tabindex: name === now ? 0 : -1, onclick: () => this.open(name) }, title));
     }
     fill(this.tools,
-      now === 'log' ? el('button', { 'aria-pressed': this.fold, onclick: () => this.toggleFold(), title: 'Fold lines that were left and long runs (z)' }, 'Fold') : null,
+      now === 'log' ? el('button', { 'aria-pressed': this.fold, onclick: () => this.toggleFold(), title: 'Fold rejected and undecided lines and long runs (z)' }, 'Fold') : null,
       now === 'log' && page.model.length > 1 ? el('button', { 'aria-pressed': !!this.replay, onclick: () => this.toggleReplay(), title: 'Replay (r)' }, 'Replay') : null,
-      o.share ? el('button', { onclick: () => o.share?.(page.id), title: 'Share by a link' }, 'Share') : null,
+      o.link ? el('button', { onclick: () => o.link?.(page.id), title: 'Share by a link' }, 'Share') : null,
       el('button', { onclick: () => page.export(), title: 'Export (e)', hidden: o.files.length === 0 }, 'Export'));
   }
 
@@ -118,16 +118,16 @@ export class Tabs {
    * @returns {Promise<import('./grid.js').Item[] | null>}
    */
   async items(p) {
-    const { server, id, model } = this.page;
+    const { server, id, model, position: after } = this.page;
     switch (p.view) {
       case 'effective':
-        return chain((await server.chain(id, p.line)).steps);
+        return chain(chainOf(await server.session(id, { after, line: [p.line] }), p.line));
       case 'compare': {
-        const [a, b] = await Promise.all([server.chain(id, p.line), server.chain(id, p.other)]);
-        return compared(a.steps, b.steps);
+        const d = await server.session(id, { after, line: [p.line, p.other] });
+        return compared(chainOf(d, p.line), chainOf(d, p.other));
       }
       case 'outline':
-        return (await server.tree(id)).thoughts.map(([seq, depth]) => ({ seq, depth }));
+        return ((await server.session(id, { after, tree: true })).tree || []).map(([seq, depth]) => ({ seq, depth }));
     }
     return this.fold ? folded(model, this.unfolded) : null;
   }

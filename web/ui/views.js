@@ -8,7 +8,7 @@
 const shortRun = 12;
 
 /**
- * Returns the log with lines that were left, and long runs in which nothing happened,
+ * Returns the log with lines that are rejected or undecided, and long runs in which nothing happened,
  * folded into a row each.
  * @param {Model} m
  * @param {Set<number>} unfolded first thoughts of those that stay open
@@ -19,13 +19,13 @@ export function folded(m, unfolded) {
   const items = [];
   for (let seq = 1; seq <= m.length;) {
     const r = /** @type {import('./api.js').Row} */ (m.at(seq)), line = r.branch || '';
-    const left = m.isLeft(seq);
+    const givenUp = m.isGivenUp(seq);
     let to = seq;
-    while (to < m.length && (m.at(to + 1)?.branch || '') === line && (left ? m.isLeft(to + 1) : plainRow(m, to + 1))) to++;
+    while (to < m.length && (m.at(to + 1)?.branch || '') === line && (givenUp ? m.isGivenUp(to + 1) : plainRow(m, to + 1))) to++;
     const n = to - seq + 1;
-    if (left && n > 1 && !unfolded.has(seq)) {
-      items.push({ seq: to, fold: { count: n, from: seq, why: 'thoughts, left' } }); // its last sentence says why
-    } else if (!left && n > shortRun && plainRow(m, seq) && !unfolded.has(seq + 1)) {
+    if (givenUp && n > 1 && !unfolded.has(seq)) {
+      items.push({ seq: to, fold: { count: n, from: seq, why: 'thoughts, ' + (m.lines.get(line)?.verdict || 'undecided') } }); // its last sentence says why
+    } else if (!givenUp && n > shortRun && plainRow(m, seq) && !unfolded.has(seq + 1)) {
       items.push({ seq }, { seq: seq + 1, fold: { count: n - 2, from: seq + 1, to: to - 1, why: 'thoughts in a row' } }, { seq: to });
     } else for (let s = seq; s <= to; s++) items.push({ seq: s });
     seq = to + 1;
@@ -36,7 +36,7 @@ export function folded(m, unfolded) {
 /** Reports whether nothing happened at a thought but the next step. @param {Model} m @param {number} seq */
 function plainRow(m, seq) {
   const r = m.at(seq);
-  return !!r && m.kind(r) === 'thought' && !m.notes.has(seq) && !m.isLeft(seq) && m.branches.get(r.branch || '')?.first !== seq;
+  return !!r && m.kind(r) === 'thought' && !m.notes.has(seq) && !m.isGivenUp(seq) && m.branches.get(r.branch || '')?.first !== seq;
 }
 
 /**
@@ -45,6 +45,17 @@ function plainRow(m, seq) {
  * @returns {Item[]}
  */
 export function chain(steps) { return steps.map((s) => ({ seq: s.seq, replaced: s.replaced })); }
+
+/**
+ * Returns the chain of a line.
+ * @param {import('./api.js').Document} d with the chain of the line, and in a file of all
+ * @param {string} name
+ * @returns {Step[]}
+ */
+export function chainOf(d, name) {
+  const line = d.lines.find((l) => l.name === name), main = d.lines.find((l) => l.name === '');
+  return [...(main?.chain || []).slice(0, line?.shared || 0), ...(line?.chain || [])];
+}
 
 /**
  * Returns two chains, the rows that both have once and the others side by side below.

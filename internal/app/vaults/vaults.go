@@ -3,6 +3,7 @@
 package vaults
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -19,11 +20,8 @@ import (
 	"github.com/sequent-dev/sequent/dialect"
 	"github.com/sequent-dev/sequent/dialect/wiki"
 	"github.com/sequent-dev/sequent/vault"
-	"github.com/sequent-dev/sequent/vault/assumption"
-	"github.com/sequent-dev/sequent/vault/edit"
 	"github.com/sequent-dev/sequent/vault/index"
 	"github.com/sequent-dev/sequent/vault/thinking"
-	"github.com/sequent-dev/sequent/vault/workflow"
 )
 
 // A Config configures [Vaults].
@@ -32,12 +30,12 @@ type Config struct {
 	Engine *sequent.Engine // of the sessions that have notes; required
 	Agent  string          // the author of thoughts in notes; empty means "agent"
 
-	// Cache is a folder for the index and id of vaults that are read-only. If it is
-	// empty, such vaults cannot be opened.
+	// Cache is a folder for the index of vaults that are read-only. If it is empty, such
+	// vaults cannot be opened.
 	Cache string
 
-	// Watch indexes the changes of other programs, and repairs what a crash has
-	// left behind, in the background.
+	// Watch indexes the changes of other programs, and writes what a crash has left
+	// unwritten, in the background.
 	Watch bool
 
 	MaxNotes int // of one owner; 0 means no limit
@@ -52,166 +50,172 @@ type Config struct {
 type Vaults struct {
 	config Config
 
-	ctx    context.Context // of the background tasks
-	cancel context.CancelFunc
-	tasks  sync.WaitGroup
-
-	mu   sync.Mutex // guards the field below
-	open map[string]*opened
+	mu     sync.Mutex // guards the fields below
+	open   map[string]*opened
+	closed bool
 }
 
-// An opened vault is the vault of one owner and all that works on it.
+// An opened vault is the vault of one owner.
 type opened struct {
-	folder     fs.FileInfo        // when it was opened
-	cancel     context.CancelFunc // of its background task
-	maintained chan struct{}      // closed when the background task has returned
-
-	vault *vault.Vault
-	index *index.Index
-	files *thinking.Files
-	graph *graph
-	wiki  *wiki.Vault
+	*wiki.Vault
+	folder fs.FileInfo // when it was opened
+	close  func() error
 }
 
 // New returns the vaults below a folder. It opens none.
 func New(cfg Config) *Vaults {
-	if cfg.Logger == nil {
-		cfg.Logger = slog.New(slog.DiscardHandler)
-	}
-	v := &Vaults{config: cfg, open: make(map[string]*opened)}
-	v.ctx, v.cancel = context.WithCancel(context.Background())
-	return v
+	cfg.Logger = cmp.Or(cfg.Logger, slog.New(slog.DiscardHandler))
+	return &Vaults{config: cfg, open: make(map[string]*opened)}
 }
 
-// Dir returns the local user's folder.
-func (v *Vaults) Dir() string { return v.config.Dir }
+// Dir returns an owner's folder.
+func (v *Vaults) Dir(owner string) string { return filepath.Join(v.config.Dir, ownersDir(owner)) }
 
-// Dialect returns the dialect wiki over the vaults. It sets Engine, Open, Agent, Logger
-// and Semantic of cfg.
+// Dialect returns the dialect wiki over the vaults. It sets Engine, Open, Agent and Logger
+// of cfg.
 func (v *Vaults) Dialect(cfg wiki.Config) dialect.Dialect {
 	cfg.Engine, cfg.Open, cfg.Agent, cfg.Logger = v.config.Engine, v.Open, v.config.Agent, v.config.Logger
-	cfg.Semantic = v.config.Embedder != nil
 	return wiki.New(cfg)
 }
 
 // Open returns an owner's vault. It creates a missing folder.
 func (v *Vaults) Open(ctx context.Context, owner string) (*wiki.Vault, error) {
-	o, err := v.vault(ctx, owner)
-	if err != nil {
-		return nil, err
-	}
-	return o.wiki, nil
-}
-
-// vault returns an owner's vault, which it opens if necessary.
-func (v *Vaults) vault(ctx context.Context, owner string) (*opened, error) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	if err := v.ctx.Err(); err != nil {
-		return nil, &sequent.Error{Code: sequent.CodeCanceled, Msg: "the server is shutting down", Err: err}
+	if v.closed {
+		return nil, &sequent.Error{Code: sequent.CodeCanceled, Msg: "the server is shutting down"}
 	}
 	if o := v.open[owner]; o != nil {
-		if now, err := os.Stat(o.vault.Dir()); err == nil && os.SameFile(now, o.folder) {
-			return o, nil
+		if now, err := os.Stat(v.Dir(owner)); err == nil && os.SameFile(now, o.folder) {
+			return o.Vault, nil
 		}
 		// The folder was removed or replaced: notes in the opened one are lost.
 		delete(v.open, owner)
-		v.tasks.Go(func() {
-			if err := o.close(); err != nil {
-				v.config.Logger.Warn("a vault whose folder was removed was not closed", "error", err)
-			}
-		})
+		if err := o.close(); err != nil {
+			v.config.Logger.WarnContext(ctx, "a vault whose folder was removed was not closed", "error", err)
+		}
 	}
 	o, err := v.openVault(ctx, owner)
 	if err != nil {
 		return nil, err
 	}
 	v.open[owner] = o
-	var background context.Context
-	background, o.cancel = context.WithCancel(v.ctx)
-	v.tasks.Go(func() {
-		defer close(o.maintained)
-		if v.config.Watch {
-			v.maintain(background, owner, o)
-		}
-	})
-	return o, nil
+	return o.Vault, nil
 }
 
-// close stops the background task and releases the folder.
-func (o *opened) close() error {
-	o.cancel()
-	<-o.maintained
-	return errors.Join(o.index.Close(), o.vault.Close())
+func (v *Vaults) vaultConfig(owner string) wiki.VaultConfig {
+	cfg := wiki.VaultConfig{Engine: v.config.Engine.Owned(owner), Agent: v.config.Agent, Logger: v.config.Logger.With("owner", owner)}
+	cfg.Notes = vault.Config{Dir: v.Dir(owner), Create: true, MaxNotes: v.config.MaxNotes}
+	cfg.Index = index.Config{Embedder: v.config.Embedder, Model: v.config.Model, Log: v.config.Logger}
+	if v.config.Cache != "" {
+		sum := sha256.Sum256([]byte(filepath.Clean(cfg.Notes.Dir)))
+		cfg.Fallback = filepath.Join(v.config.Cache, hex.EncodeToString(sum[:16]))
+	}
+	return cfg
 }
 
 func (v *Vaults) openVault(ctx context.Context, owner string) (*opened, error) {
-	g := new(graph)
-	notes, err := vault.Open(vault.Config{Dir: v.ownersFolder(owner), Create: true, Wrote: g.wrote, MaxNotes: v.config.MaxNotes})
+	own, err := wiki.OpenVault(ctx, v.vaultConfig(owner))
 	if err != nil {
 		return nil, err
 	}
-	id, indexDir, err := v.identity(ctx, notes)
-	var folder fs.FileInfo
-	if err == nil {
-		folder, err = os.Stat(notes.Dir())
-	}
+	folder, err := os.Stat(v.Dir(owner))
 	if err != nil {
-		return nil, errors.Join(err, notes.Close())
+		return nil, errors.Join(err, own.Close())
 	}
-	engine := v.config.Engine.Owned(owner)
-	g.vault, g.engine = notes, engine
-	g.index = index.New(index.Config{
-		Vault: notes, Dir: indexDir, Embedder: v.config.Embedder, Model: v.config.Model, Log: v.config.Logger,
-	})
-	g.files = thinking.New(thinking.Config{
-		Vault: notes, Dialect: "wiki",
-		Owns: func(h *sequent.Header) bool { return h.Labels[thinking.LabelVault] == id },
-	})
-	g.everySession = thinking.New(thinking.Config{
-		Vault: notes, Dialect: "wiki",
-		Owns: func(h *sequent.Header) bool { return h.Dialect == "wiki" },
-	})
-	editor := edit.New(edit.Config{Vault: notes, Now: engine.Now, Protected: map[string]string{
-		thinking.Folder:     "continue the session with sequential_thinking, which can revise a thought",
-		"thinking/workflow": "use the tool workflow",
-		assumption.Folder:   "use assumption_ledger with action update",
-	}})
-	g.editor = editor
-	return &opened{
-		folder: folder, maintained: make(chan struct{}),
-		vault: notes, index: g.index, files: g.files, graph: g,
-		wiki: &wiki.Vault{
-			ID:        id,
-			Notes:     notes,
-			Sessions:  g.files,
-			Workflows: workflow.New(workflow.Config{Vault: notes, Agent: v.config.Agent, Now: engine.Now}),
-			Ledger:    assumption.New(assumption.Config{Vault: notes, Now: engine.Now}),
-			Editor:    editor,
-			Graph:     g,
-		},
-	}, nil
+	background, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	var tasks sync.WaitGroup
+	if v.config.Watch {
+		tasks.Go(func() { own.Maintain(background) })
+	}
+	return &opened{own, folder, func() error {
+		cancel()
+		tasks.Wait()
+		return own.Close()
+	}}, nil
 }
 
-// maintain brings notes and sessions into agreement, and then keeps the index up to
-// date until ctx is cancelled.
-func (v *Vaults) maintain(ctx context.Context, owner string, o *opened) {
-	log := v.config.Logger.With("owner", owner)
-	if _, err := o.graph.editor.Resume(ctx); err != nil && ctx.Err() == nil {
-		log.WarnContext(ctx, "a move of a note that was interrupted was not completed; sync tries again", "error", err)
+// Existing is Open, except that it does not create a missing folder.
+func (v *Vaults) Existing(ctx context.Context, owner string) (*wiki.Vault, error) {
+	if err := v.exists(owner); err != nil {
+		return nil, err
 	}
-	if _, err := o.files.Sync(ctx, v.config.Engine.Owned(owner), thinking.Options{}); err != nil && ctx.Err() == nil {
-		log.WarnContext(ctx, "the notes of sessions were not brought into agreement with the store; sync tries again", "error", err)
+	return v.Open(ctx, owner)
+}
+
+func (v *Vaults) exists(owner string) error {
+	dir := v.Dir(owner)
+	if info, err := os.Stat(dir); err == nil && info.IsDir() || err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil
 	}
-	o.index.Watch(ctx)
+	return sequent.Errorf(vault.CodeUnavailable, "",
+		"name the folder of your notes with --vault DIR, or run sequent serve --dialect wiki, which creates one", "there is no folder %s", dir)
+}
+
+// Check is [wiki.Vault.Check] for an owner's vault. It writes nothing.
+func (v *Vaults) Check(ctx context.Context, owner string) (notes int, findings []wiki.Finding, err error) {
+	if err := v.exists(owner); err != nil {
+		return 0, nil, err
+	}
+	cfg := v.vaultConfig(owner)
+	cfg.CheckOnly = true
+	own, err := wiki.OpenVault(ctx, cfg)
+	if err != nil {
+		return 0, nil, err
+	}
+	notes, findings, err = own.Check(ctx)
+	return notes, findings, errors.Join(err, own.Close())
+}
+
+// Note returns the URI of a session's note in an owner's vault; empty if there is no
+// note or no vault. It writes nothing.
+func (v *Vaults) Note(ctx context.Context, owner string, id sequent.ID) (vault.URI, error) {
+	notes, err := vault.Open(vault.Config{Dir: v.Dir(owner)})
+	if err != nil || !thinking.ValidID(id) {
+		return "", nil
+	}
+	uri, exists, err := thinking.New(notes).Find(ctx, id)
+	if !exists {
+		uri = ""
+	}
+	return uri, errors.Join(err, notes.Close())
+}
+
+// Rename makes the vault of an owner that of another one, and returns its new folder; empty
+// if the owner has no vault. A dry run changes nothing. It refuses a new owner who has
+// notes. Programs that have the vault open notice it.
+func (v *Vaults) Rename(from, to string, dryRun bool) (string, error) {
+	const state = ".sequent"
+	old, renamed := v.Dir(from), v.Dir(to)
+	if _, err := os.Stat(old); errors.Is(err, fs.ErrNotExist) {
+		return "", nil
+	}
+	entries, err := os.ReadDir(renamed)
+	if errors.Is(err, fs.ErrNotExist) {
+		err = nil
+	}
+	if len(entries) > 1 || len(entries) == 1 && entries[0].Name() != state {
+		err = sequent.Errorf(sequent.CodeSessionExists, "vault", "move the notes of one folder elsewhere; nothing was changed",
+			"both owners have notes: %s and %s", old, renamed)
+	}
+	if err != nil || dryRun {
+		return renamed, err
+	}
+	// What a server leaves in a vault without notes can be made again.
+	if err := os.RemoveAll(filepath.Join(renamed, state)); err != nil {
+		return "", err
+	}
+	if err := os.Remove(renamed); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return "", err
+	}
+	return renamed, os.Rename(old, renamed)
 }
 
 // Close stops the background tasks and releases the folders.
 func (v *Vaults) Close() error {
-	v.cancel()
-	v.tasks.Wait()
 	v.mu.Lock()
 	defer v.mu.Unlock()
+	v.closed = true
 	var errs []error
 	for _, o := range v.open {
 		errs = append(errs, o.close())

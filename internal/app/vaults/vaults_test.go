@@ -77,7 +77,7 @@ func TestOpenIsOnce(t *testing.T) {
 	ids := make(map[string]bool)
 	for owner, vaults := range found {
 		for one := range vaults {
-			ids[one.ID] = true
+			ids[one.Sessions.ID()] = true
 		}
 		if len(vaults) != 1 {
 			t.Errorf("%q has %d vaults", owner, len(vaults))
@@ -129,8 +129,8 @@ func TestMaintain(t *testing.T) {
 	const id = "session-1756610546730-48291"
 	if _, err := cfg.Engine.Begin(t.Context(), id, func(c *sequent.Change) error {
 		c.BeginIn("", "wiki")
-		c.SetLabel("vault", first.ID)
-		_, err := c.Append(sequent.Draft{Number: 0, Total: 3, Text: "never in a [[note]]", More: true})
+		c.SetLabel("vault", first.Sessions.ID())
+		_, err := c.Append(sequent.Draft{Number: 0, Total: 3, Text: "never in a [[note]]"})
 		return err
 	}); err != nil {
 		t.Fatal(err)
@@ -153,7 +153,7 @@ func TestMaintain(t *testing.T) {
 		t.Fatal(err)
 	}
 	until(t, "a person's note is found", func() bool {
-		found, err := own.Graph.Search(t.Context(), index.Query{Text: "zebras", Mode: index.FullText})
+		found, err := own.Search(t.Context(), index.Query{Text: "zebras", Mode: index.FullText}, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -204,7 +204,7 @@ func TestFolderReplaced(t *testing.T) {
 			t.Fatal(err)
 		}
 		s, err := engine.Ensure(t.Context(), "session-1", func(c *sequent.Change) error {
-			_, err := c.Append(sequent.Draft{Number: c.Session().Len(), Total: 3, Text: text, More: true})
+			_, err := c.Append(sequent.Draft{Number: c.Session().Len(), Total: 3, Text: text})
 			return err
 		})
 		if err != nil {
@@ -235,39 +235,4 @@ func TestFolderReplaced(t *testing.T) {
 			t.Errorf("the note lacks %q:\n%s", text, note)
 		}
 	}
-}
-
-// A rebuild restores the notes of a folder that was lost. It does not add the sessions
-// of another vault to a folder that has notes.
-func TestRebuildOfALostFolder(t *testing.T) {
-	dir := t.TempDir()
-	engine := sequent.New(sequent.Config{})
-	begin := func(id sequent.ID, label string) {
-		t.Helper()
-		if _, err := engine.Begin(t.Context(), id, func(c *sequent.Change) error {
-			c.BeginIn("", "wiki")
-			c.SetLabel("vault", label)
-			_, err := c.Append(sequent.Draft{Total: 1, Text: "[[a]]", More: true})
-			return err
-		}); err != nil {
-			t.Fatal(err)
-		}
-	}
-	begin("session-1", "lost")
-	begin("session-2", "lost")
-	v := open(t, Config{Dir: dir, Engine: engine})
-	sync := func(rebuild bool, want int) {
-		t.Helper()
-		if _, err := v.Sync(t.Context(), "", rebuild, nil); err != nil {
-			t.Fatal(err)
-		}
-		notes, err := filepath.Glob(filepath.Join(dir, "thinking", "sequential", "*.md"))
-		if err != nil || len(notes) != want {
-			t.Fatalf("there are the notes %v (%v), want %d", notes, err, want)
-		}
-	}
-	sync(false, 0)
-	sync(true, 2)
-	begin("session-3", "another")
-	sync(true, 2)
 }

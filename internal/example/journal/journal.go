@@ -9,7 +9,6 @@ import (
 	"github.com/sequent-dev/sequent"
 	"github.com/sequent-dev/sequent/dialect"
 	"github.com/sequent-dev/sequent/dialect/scope"
-	"github.com/sequent-dev/sequent/dialect/shortid"
 	"github.com/sequent-dev/sequent/dialect/wording"
 	"github.com/sequent-dev/sequent/tool"
 )
@@ -38,7 +37,7 @@ type journal struct {
 
 // New returns the dialect.
 func New(env dialect.Env) (dialect.Dialect, error) {
-	j := &journal{scopes: scope.New(env.Engine, Name), newID: shortid.New(env.Rand)}
+	j := &journal{scopes: scope.New(env.Engine, Name), newID: dialect.ShortIDs(env.Rand)}
 	return dialect.Dialect{
 		Name:    Name,
 		Summary: "a journal of findings and decisions",
@@ -93,6 +92,6 @@ func (j *journal) record(ctx context.Context, caller tool.Caller, in args) (*seq
 
 // appendTo appends the entry to the session that c changes.
 func (in args) appendTo(c *sequent.Change) error {
-	_, err := c.Append(sequent.Draft{Number: c.Session().NextNumber(""), Text: in.Entry, More: true})
+	_, err := c.Append(sequent.Draft{Number: c.Session().NextNumber(""), Text: in.Entry})
 	return err
 }

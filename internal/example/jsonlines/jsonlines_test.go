@@ -68,7 +68,7 @@ func TestIncompleteLine(t *testing.T) {
 		append("after")
 		s := open(t, path)
 		for _, id := range []sequent.ID{"before", "after"} {
-			if _, _, err := s.Load(t.Context(), sequent.Key{ID: id}, sequent.Position{}, 0); err != nil {
+			if _, _, err := s.Load(t.Context(), sequent.Key{ID: id}, sequent.Position{}); err != nil {
 				t.Errorf("after %d bytes of a line: session %s: %v", part, id, err)
 			}
 		}

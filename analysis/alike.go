@@ -1,0 +1,234 @@
+package analysis
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/sequent-dev/sequent"
+	"github.com/sequent-dev/sequent/brief"
+	"github.com/sequent-dev/sequent/textsearch"
+)
+
+// A stems numbers the stems of words, so that sets of them are small.
+type stems struct{ ids, known map[string]uint32 } // of stems, and of tokens as a cache
+
+// maxKnown limits the cache of tokens.
+const maxKnown = 200_000
+
+func newStems() *stems { return &stems{make(map[string]uint32), make(map[string]uint32)} }
+
+// id returns the number of a token's stem.
+func (s *stems) id(token string) uint32 {
+	if id, ok := s.known[token]; ok {
+		return id
+	}
+	stem := textsearch.Stem(token)
+	id, ok := s.ids[stem]
+	if !ok {
+		id = uint32(len(s.ids))
+		s.ids[stem] = id
+	}
+	if len(s.known) < maxKnown {
+		s.known[token] = id
+	}
+	return id
+}
+
+// set returns the stems of the content words of a text, sorted.
+func (s *stems) set(text string, without map[string]bool) []uint32 {
+	var ids []uint32
+	for _, t := range textsearch.Tokens(text) {
+		if !textsearch.IsFunctionWord(t) && !without[t] && (len(t) > 1 || t[0] >= '0' && t[0] <= '9') {
+			ids = append(ids, s.id(t))
+		}
+	}
+	slices.Sort(ids)
+	return slices.Compact(ids)
+}
+
+// generic are words that problems of every kind begin with.
+var generic = func() map[string]bool {
+	m := make(map[string]bool)
+	for w := range strings.FieldsSeq(`let us start begin first think thinking analyze analyse understand problem question issue task user users want wants need
+		needs look figure out step steps plan approach goal work working try please want going now here get make find help ll re ve don t s also just new use
+		using used still when while after before during again way thing things show shows see`) {
+		m[w] = true
+	}
+	return m
+}()
+
+// problem returns the stems of what a session is about: whole has those of the beginning
+// of its first thought, and head those of its first sentence. A title that is not the
+// beginning of the thought is part of both.
+func (s *stems) problem(title, text string) (head, whole []uint32) {
+	const enough, most = 40, 300 // bytes: a shorter sentence says too little
+	said := ""
+	if title = strings.TrimSuffix(title, "…"); !strings.HasPrefix(oneLine(text), title) {
+		said = title + ". "
+	}
+	for _, sentence := range brief.Sentences(text) {
+		if said += sentence + " "; len(said) >= enough {
+			break
+		}
+	}
+	return s.set(said, generic), s.set(title+" "+said+brief.Lead(text, most), generic)
+}
+
+// common returns how many elements two sorted sets have in common.
+func common(a, b []uint32) (n int) {
+	for _, w := range a {
+		if _, ok := slices.BinarySearch(b, w); ok {
+			n++
+		}
+	}
+	return n
+}
+
+// Two texts are compared if they share minShared stems. A stem of more than maxPostings texts says
+// little. For a query with MaxBytes, maxCompared limits the pairs that share a stem.
+const (
+	minShared   = 3
+	maxPostings = 2000
+	maxCompared = 5_000_000
+)
+
+// groups returns the indexes of texts that are alike, in groups of more than one: those that share
+// stems and for which alike is true, and what is like one of these.
+func (c *corpus) groups(ctx context.Context, texts [][]uint32, alike func(i, j int) bool) (found [][]int) {
+	postings := make(map[uint32][]int)
+	group := make([]int, len(texts)) // a member of the group with a lower index, or the text itself
+	root := func(i int) int {
+		for ; group[i] != i; i = group[i] {
+			group[i] = group[group[i]]
+		}
+		return i
+	}
+	shared := make(map[int]int)
+	for i, stems := range texts {
+		if ctx.Err() != nil {
+			return nil
+		}
+		group[i] = i
+		clear(shared)
+		for _, w := range stems {
+			before := postings[w]
+			if postings[w] = append(before, i); len(before) < maxPostings && c.more(len(before)) {
+				for _, j := range before {
+					shared[j]++
+				}
+			}
+		}
+		for j, n := range shared {
+			if n >= minShared && alike(i, j) {
+				a, b := root(i), root(j)
+				group[max(a, b)] = min(a, b)
+			}
+		}
+	}
+	members := make(map[int][]int)
+	for i := range texts {
+		members[root(i)] = append(members[root(i)], i)
+	}
+	for i := range texts {
+		if len(members[i]) > 1 {
+			found = append(found, members[i])
+		}
+	}
+	return found
+}
+
+// more reports whether n more pairs may be compared. When it is the first time that they may
+// not, the notice says so.
+func (c *corpus) more(n int) bool {
+	before := c.compared
+	c.compared += n
+	if c.query.MaxBytes == 0 || c.compared <= maxCompared {
+		return true
+	}
+	if before <= maxCompared {
+		c.say("The sessions have too much in common to compare all of them.")
+	}
+	return false
+}
+
+// recurring returns the assumptions of more than one session: those that share most stems and all
+// numbers.
+func (c *corpus) recurring(ctx context.Context) (found []Finding) {
+	var all []*assumption
+	var texts [][]uint32
+	for _, s := range c.sessions {
+		for i := range s.assumed {
+			all, texts = append(all, &s.assumed[i]), append(texts, s.assumed[i].stems)
+		}
+	}
+	const share = 0.6
+	for _, members := range c.groups(ctx, texts, func(i, j int) bool {
+		a, b := all[i], all[j]
+		n := common(a.stems, b.stems)
+		return a.negated == b.negated && a.numbers == b.numbers && float64(n) >= share*float64(len(a.stems)+len(b.stems)-n)
+	}) {
+		slices.SortFunc(members, func(i, j int) int { return all[i].use.At.Compare(all[j].use.At) })
+		var f Finding
+		for _, i := range members {
+			use := all[i].use
+			if !slices.ContainsFunc(f.Parts, func(p Part) bool { return p.key() == use.key() }) {
+				f.Parts, f.at = append(f.Parts, use), use.At
+			}
+		}
+		if f.Title = fmt.Sprintf("in %d sessions", len(f.Parts)); len(f.Parts) > 1 {
+			found = append(found, f)
+		}
+	}
+	return found
+}
+
+// problems returns the problems of more than one session: those of which each has most of the
+// words that the other begins with, where rare words weigh more.
+func (c *corpus) problems(ctx context.Context) (found []Finding) {
+	frequency := make(map[uint32]int)
+	var heads [][]uint32
+	for _, s := range c.sessions {
+		for _, w := range s.whole {
+			frequency[w]++
+		}
+		heads = append(heads, s.head)
+	}
+	// contained returns how much of a head is in a text.
+	contained := func(head, whole []uint32) float64 {
+		share, all := 0.0, 1e-9
+		for _, w := range head {
+			weight := math.Pow(math.Log(1+float64(len(c.sessions))/float64(frequency[w])), 2)
+			if _, ok := slices.BinarySearch(whole, w); ok {
+				share += weight
+			}
+			all += weight
+		}
+		return share / all
+	}
+	const enough = 0.55
+	for _, members := range c.groups(ctx, heads, func(i, j int) bool {
+		a, b := c.sessions[i], c.sessions[j]
+		return a.header.Owner == b.header.Owner && (contained(a.head, b.whole)+contained(b.head, a.whole))/2 >= enough
+	}) {
+		slices.SortFunc(members, func(i, j int) int {
+			return c.sessions[i].header.Created.Compare(c.sessions[j].header.Created)
+		})
+		f := Finding{Title: fmt.Sprintf("in %d sessions", len(members))}
+		for _, i := range members {
+			s := c.sessions[i]
+			says := "ended with"
+			if s.header.State != sequent.Completed {
+				says = "is " + string(s.header.State) + " at"
+			}
+			f.Parts, f.at = append(f.Parts, Part{"was", s.problem}), s.end.At
+			if s.end.Seq != s.problem.Seq {
+				f.Parts = append(f.Parts, Part{says, s.end})
+			}
+		}
+		found = append(found, f)
+	}
+	return found
+}

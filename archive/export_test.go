@@ -1,0 +1,4 @@
+package archive
+
+// ReadSessionFile is readSessionFile, for tests.
+var ReadSessionFile = readSessionFile

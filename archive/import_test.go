@@ -1,0 +1,400 @@
+package archive_test
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/sequent-dev/sequent"
+	"github.com/sequent-dev/sequent/archive"
+	"github.com/sequent-dev/sequent/vault"
+	"github.com/sequent-dev/sequent/vault/thinking"
+)
+
+// markdown reads Markdown sessions as the program does.
+func markdown(ctx context.Context, name string, data []byte) (sequent.Header, []sequent.Entry, error) {
+	n := vault.ParseNote("", data)
+	return thinking.FromNote(ctx, sequent.ID(cmp.Or(n.Front.Get("permalink"), name)), n)
+}
+
+func config(e *sequent.Engine) *archive.Importer {
+	return &archive.Importer{Engine: e, Markdown: markdown}
+}
+
+// run imports and returns a line for each result.
+func run(t testing.TB, c *archive.Importer, path string) (lines []string, sum archive.Summary, err error) {
+	t.Helper()
+	sum, err = c.Import(t.Context(), path, func(r archive.Result) {
+		file, _ := filepath.Rel(path, r.File)
+		var line strings.Builder
+		line.WriteString(fmt.Sprintf("%s: %s %s %s %d", filepath.ToSlash(file), r.Kind, r.Outcome, r.Key.ID, r.Thoughts))
+		if r.Err != nil {
+			line.WriteString(": " + r.Err.Error())
+		}
+		for _, w := range r.Warnings {
+			line.WriteString("; " + w)
+		}
+		lines = append(lines, line.String())
+	})
+	return lines, sum, err
+}
+
+func write(t testing.TB, dir, file string, data []byte) string {
+	t.Helper()
+	file = filepath.Join(dir, filepath.FromSlash(file))
+	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(file, data, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
+
+func read(t testing.TB, file string) []byte {
+	t.Helper()
+	data, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
+func compare(t testing.TB, what string, got, want []string) {
+	t.Helper()
+	if !slices.Equal(got, want) {
+		t.Errorf("%s: got\n%s\nwant\n%s", what, strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+}
+
+// log writes the thoughts of a session, a line each.
+func log(t testing.TB, e *sequent.Engine, id sequent.ID) (sequent.Header, []string) {
+	t.Helper()
+	s, err := e.Session(t.Context(), id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var lines []string
+	for th := range s.All() {
+		line := fmt.Sprintf("%d/%d after %d", th.Number, th.Total, th.After)
+		if th.Supersedes > 0 {
+			line += fmt.Sprintf(" replaces %d", th.Supersedes)
+		}
+		if th.Branch != "" {
+			line += " on " + th.Branch
+		}
+		line += ": " + th.Text
+		if th.Note != "" {
+			line += " (" + th.Note + ")"
+		}
+		if th.Final {
+			line += " END"
+		}
+		lines = append(lines, line+" @"+th.At.Format(time.DateTime))
+	}
+	return s.Header(), lines
+}
+
+func TestArben(t *testing.T) {
+	local := time.Local
+	time.Local = time.FixedZone("CEST", 2*60*60) // the times name no zone
+	defer func() { time.Local = local }()
+	e := sequent.New(sequent.Config{})
+	dir := t.TempDir()
+	data := read(t, "testdata/arben.jsonl")
+	// What a kill has left: the last line breaks off.
+	file := write(t, dir, "current_session.jsonl", append(data, `{"type": "thought", "thou`...))
+	lines, sum, err := run(t, config(e), dir)
+	id := idIn(lines)
+	compare(t, "first", lines, []string{"current_session.jsonl: arben-adm added " + id + " 5; line 7 breaks off in the middle and is left out"})
+	if err != nil || sum != (archive.Summary{Added: 1}) {
+		t.Errorf("got %+v, %v", sum, err)
+	}
+	h, got := log(t, e, sequent.ID(id))
+	compare(t, "log", got, []string{
+		"1/4 after 0: The nightly export is slow since Tuesday. (Stage: Problem Definition\nTags: export; latency) @2026-08-18 07:15:02",
+		"2/4 after 1: It waits for locks – „Sperren“ – half of the time. (Stage: Research\nAxioms used: measure first\nAssumptions challenged: the disk is slow; the network is slow) @2026-08-18 07:16:10",
+		"3/4 after 2 replaces 2: No: it waits for the one lock of the report job. (Stage: Analysis) @2026-08-18 07:20:00",
+		"3/4 after 2 on move-it: Or move the report to noon. (Stage: Synthesis) @2026-08-18 07:21:00",
+		"4/4 after 3: Take the lock for each row. (Stage: Conclusion) END @2026-08-18 07:25:00",
+	})
+	if h.State != sequent.Completed || h.Dialect != "arben-adm" || h.Created.Format(time.DateTime) != "2026-08-18 07:15:00" || h.Updated.Format(time.DateTime) != "2026-08-18 07:25:00" {
+		t.Errorf("the header is %+v", h)
+	}
+	// Again, from an export of the same, and after it has grown.
+	lines, _, _ = run(t, config(e), file)
+	compare(t, "again", lines, []string{".: arben-adm unchanged " + id + " 5; line 7 breaks off in the middle and is left out"})
+	var export strings.Builder
+	export.WriteString(`{"version": 2, "thoughts": [`)
+	for i, line := range strings.Split(strings.TrimSpace(string(data)), "\n")[1:] {
+		if i > 0 {
+			export.WriteString(",\n")
+		}
+		export.WriteString(strings.Replace(line, `"type": "thought", `, "", 1))
+	}
+	export.WriteString(`], "lastUpdated": "2026-08-18T10:00:00", "exportedAt": "x", "metadata": {"totalThoughts": 5}}`)
+	lines, _, _ = run(t, config(e), write(t, dir, "exports/a.json", []byte(export.String())))
+	compare(t, "export", lines, []string{".: arben-adm unchanged " + id + " 5"})
+	write(t, dir, "current_session.jsonl", append(data, strings.Replace(strings.Split(string(data), "\n")[5], "Take the lock", "Then", 1)...))
+	lines, _, _ = run(t, config(e), file)
+	compare(t, "grown", lines, []string{".: arben-adm extended " + id + " 6"})
+	if _, got := log(t, e, sequent.ID(id)); len(got) != 6 {
+		t.Errorf("got %q", got)
+	}
+}
+
+func idIn(lines []string) string {
+	for _, line := range lines {
+		if f := strings.Fields(line); len(f) > 4 {
+			return f[3]
+		}
+	}
+	return ""
+}
+
+func TestSessionFile(t *testing.T) {
+	e := sequent.New(sequent.Config{})
+	dir := t.TempDir()
+	data := read(t, "testdata/plus.json")
+	write(t, dir, "session-20250428-145302/session.json", data)
+	write(t, dir, "session-20250428-145302/session.json.backup", data)
+	write(t, dir, "base-session-20250912-101112/session.json", []byte(`{"id": "base-session-20250912-101112", "thoughtHistory": [{"thought": "a", "thoughtNumber": 1, "totalThoughts": 1, "nextThoughtNeeded": true, "strategy": "base"}], "qualityRating": null}`))
+	write(t, dir, "none/session.json", []byte(`{"thoughtHistory": [{"thought": "a", "thoughtNumber": 1, "totalThoughts": 1, "nextThoughtNeeded": false}]}`))
+	want := []string{
+		"base-session-20250912-101112/session.json: session-file added base-session-20250912-101112 1",
+		"none/session.json: session-file added " + noneID + " 1",
+		"session-20250428-145302/session.json: session-file added session-20250428-145302 4",
+	}
+	lines, sum, err := run(t, config(e), dir)
+	compare(t, "first", lines, want)
+	if err != nil || sum.Added != 3 {
+		t.Errorf("got %+v, %v", sum, err)
+	}
+	h, got := log(t, e, "session-20250428-145302")
+	compare(t, "log", got, []string{
+		"1/3 after 0: Which cache? @2025-04-28 14:55:41",
+		"2/3 after 1: The one in front. @2025-04-28 14:55:41",
+		"2/3 after 1 on behind: The one behind. @2025-04-28 14:55:41",
+		"3/3 after 2 replaces 2: Both. END @2025-04-28 14:55:41",
+	})
+	if h.State != sequent.Completed || h.Dialect != "classic" || h.Title != "Which cache?" {
+		t.Errorf("the header is %+v", h)
+	}
+	// It is written again as it was.
+	s, err := e.Session(t.Context(), "session-20250428-145302")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := archive.SessionFile(s); !bytes.Equal(got, data) {
+		t.Errorf("got\n%s", got)
+	}
+	if h, _ := log(t, e, "base-session-20250912-101112"); h.Created.Format(time.DateTime) != "1970-01-01 00:00:00" {
+		t.Errorf("the header is %+v", h)
+	}
+	lines, sum, _ = run(t, config(e), dir)
+	for i := range want {
+		want[i] = strings.Replace(want[i], " added ", " unchanged ", 1)
+	}
+	compare(t, "again", lines, want)
+	if sum.Unchanged != 3 {
+		t.Errorf("got %+v", sum)
+	}
+}
+
+const noneID = "session-aa6c67c1e05d"
+
+func TestMaenifold(t *testing.T) {
+	e := sequent.New(sequent.Config{})
+	dir := t.TempDir()
+	data := read(t, "testdata/maenifold.md")
+	write(t, dir, "memory/thinking/sequential/2025/08/31/session-1756610546730-48291.md", data)
+	write(t, dir, "memory/thinking/workflow/2025/08/31/workflow-1756610500000.md", []byte("---\ntype: workflow\nstatus: active\n---\n# Workflow\n"))
+	write(t, dir, "memory/tech/auth.md", []byte("# [[Auth]]\n"))
+	write(t, dir, "memory/thinking/sequential/2025/08/31/session-1756610546999.md", []byte("broken: no front matter"))
+	write(t, dir, ".git/session-1.md", []byte("not looked at"))
+	lines, sum, err := run(t, config(e), dir)
+	compare(t, "first", lines, []string{
+		"memory/thinking/sequential/2025/08/31/session-1756610546730-48291.md: maenifold added session-1756610546730-48291 4",
+		"memory/thinking/sequential/2025/08/31/session-1756610546999.md:  failed  0: not a recognised session file",
+	})
+	if err != nil || sum != (archive.Summary{Added: 1, Failed: 1, Passed: 2}) {
+		t.Errorf("got %+v, %v", sum, err)
+	}
+	h, got := log(t, e, "session-1756610546730-48291")
+	for i := range got {
+		got[i] = strings.ReplaceAll(got[i], "\n", "|")
+	}
+	compare(t, "log", got, []string{
+		"0/3 after 0: Analyzing [[authentication]] flow for [[JWT]] refresh.||## A heading of the author||With a list:||- one (it is [[late]]) @2025-08-31 03:22:26",
+		"1/3 after 1 on T-2.1.2-swe: Exploring [[caching]]. @2025-08-31 03:25:00",
+		"2/3 after 1 replaces 1: Use [[sliding-window]].||```|## A comment|``` @2025-08-31 03:30:00",
+		"3/3 after 3: [[JWT]] it is. END @2025-08-31 03:40:12",
+	})
+	if h.State != sequent.Completed || h.Dialect != "wiki" || h.Labels["parent"] != "workflow-1756610500000" || h.Labels["analysisType"] != "architecture" ||
+		h.Conclusion != "[[sliding-window]] for [[JWT]]. ✅ No shortcuts." {
+		t.Errorf("the header is %+v", h)
+	}
+	lines, _, _ = run(t, config(e), filepath.Join(dir, "memory/thinking/sequential/2025/08/31/session-1756610546730-48291.md"))
+	compare(t, "again", lines, []string{".: maenifold unchanged session-1756610546730-48291 4"})
+}
+
+const unknown = "not a recognised session file: supported formats: a session that sequent export wrote as JSON; " +
+	"a session.json of sequentialthinking-plus or of sequent serve --dialect classic; " +
+	"a Markdown session of Maenifold, with type: sequential in its front matter; " +
+	"a current_session.jsonl of arben-adm's mcp-sequential-thinking, or an export of it"
+
+func TestDamaged(t *testing.T) {
+	e := sequent.New(sequent.Config{})
+	dir := t.TempDir()
+	arben, plus := read(t, "testdata/arben.jsonl"), read(t, "testdata/plus.json")
+	lines := strings.SplitAfter(string(arben), "\n")
+	for name, data := range map[string]string{
+		"a/session.json":          string(plus[:len(plus)/2]),
+		"b/session.json":          "",
+		"c/session.json":          "\x00\x01",
+		"d/session.json":          `{"id": 7, "thoughtHistory": []}`,
+		"e/current_session.jsonl": lines[0] + lines[1] + lines[2][:40] + "\n" + lines[3],
+		"f/current_session.jsonl": strings.Replace(lines[0], "2", "3", 1) + lines[1],
+		"g/current_session.jsonl": lines[0],
+		"h/x.json":                `{"format": "sequent-session", "version": 9, "thoughts": []}`,
+		"i/x.json":                `{"some": "thing"}`,
+		"j/x.json":                `{"broken`,
+		"k/session.json":          `{"id": "k", "thoughtHistory": [{"thought": "` + strings.Repeat("x", 70000) + `"}]}`,
+		"l/session.json":          `{"id": "l\u0000", "thoughtHistory": []}`,
+		"m/x.json":                `{"format": "sequent-session", "version": 1, "id": "m", "state": "active", "expires": "2020-01-01T00:00:00Z", "thoughts": []}`,
+		"z/session.json":          string(plus),
+	} {
+		write(t, dir, name, []byte(data))
+	}
+	got, sum, err := run(t, config(e), dir)
+	compare(t, "first", got, []string{
+		"a/session.json: session-file failed  0: truncated: unexpected EOF",
+		"b/session.json:  failed  0: the file is empty",
+		"c/session.json:  failed  0: the file is not text",
+		"d/session.json: session-file failed  0: id has the wrong type number",
+		"e/current_session.jsonl: arben-adm failed  0: line 3: not a valid record: invalid character '\\n' in string literal",
+		"f/current_session.jsonl: arben-adm failed  0: line 1: unsupported version 3; the newest supported version is 2",
+		"g/current_session.jsonl: arben-adm failed  0: no thoughts",
+		"h/x.json: sequent failed  0: unsupported version 9 of the format, newer than 1; update sequent",
+		"k/session.json: session-file failed  0: text has 70000 bytes, the limit is 65536: split it into several thoughts",
+		"l/session.json: session-file failed  0: sessionId holds the non-printing character U+0000: use printable characters only",
+		"m/x.json: sequent failed m 0: the session has expired at 2020-01-01 00:00:00 UTC: remove its time of expiry to keep it",
+		"z/session.json: session-file added session-20250428-145302 4",
+	})
+	if err != nil || sum != (archive.Summary{Added: 1, Failed: 11, Passed: 2}) {
+		t.Errorf("got %+v, %v", sum, err)
+	}
+	page, err := e.Sessions(t.Context(), sequent.Query{AllOwners: true})
+	if err != nil || len(page.Headers) != 1 {
+		t.Errorf("there are %d sessions, %v", len(page.Headers), err)
+	}
+	// A file named in the call is reported, whatever it is.
+	got, sum, err = run(t, config(e), filepath.Join(dir, "i/x.json"))
+	compare(t, "named", got, []string{".:  failed  0: " + unknown})
+	if err != nil || sum.Failed != 1 {
+		t.Errorf("got %+v, %v", sum, err)
+	}
+	// Where there is nothing, that is an error; so is a path that is not there.
+	if _, _, err := run(t, config(e), t.TempDir()); sequent.CodeOf(err) != archive.CodeUnreadable || !strings.Contains(err.Error(), "contains no sessions: supported formats:") {
+		t.Errorf("got %v", err)
+	}
+	if _, _, err := run(t, config(e), filepath.Join(dir, "nowhere")); sequent.CodeOf(err) != archive.CodeUnreadable || !strings.Contains(err.Error(), "nowhere cannot be opened") {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestOwners(t *testing.T) {
+	e := sequent.New(sequent.Config{})
+	file := write(t, t.TempDir(), "x.json", []byte(`{"format": "sequent-session", "version": 1, "id": "x", "owner": "alice", "state": "active", "thoughts": []}`))
+	if _, _, err := run(t, config(e), file); err != nil {
+		t.Fatal(err)
+	}
+	c, bob := config(e), "bob"
+	c.Owner = &bob
+	if _, _, err := run(t, c, file); err != nil {
+		t.Fatal(err)
+	}
+	for owner, want := range map[string]error{"alice": nil, "bob": nil, "": sequent.ErrNotFound} {
+		if _, err := e.Owned(owner).Session(t.Context(), "x"); !errors.Is(err, want) {
+			t.Errorf("%q: %v", owner, err)
+		}
+	}
+}
+
+// A file that has grown adds thoughts, and takes nothing away that it does not
+// know of.
+func TestGrownFileKeepsTheHeader(t *testing.T) {
+	e := sequent.New(sequent.Config{})
+	dir := t.TempDir()
+	const one = `{"thought": "a", "thoughtNumber": 1, "totalThoughts": 1, "nextThoughtNeeded": true}`
+	file := write(t, dir, "session.json", []byte(`{"id": "s", "timestamp": "2025-04-28T14:53:02Z", "thoughtHistory": [`+one+`]}`))
+	if _, _, err := run(t, config(e), file); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := e.Update(t.Context(), "s", func(c *sequent.Change) error {
+		c.SetLabel("vault", "mine")
+		c.BeginIn("scope", "standard")
+		return nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	write(t, dir, "session.json", []byte(`{"id": "s", "timestamp": "2025-04-29T14:53:02Z", "thoughtHistory": [`+one+`,`+one+`]}`))
+	lines, _, err := run(t, config(e), file)
+	compare(t, "grown", lines, []string{".: session-file extended s 2"})
+	if h, _ := log(t, e, "s"); err != nil || h.Labels["vault"] != "mine" || h.Scope != "scope" || h.Dialect != "standard" || h.Created.Day() != 28 {
+		t.Errorf("the header is %+v, %v", h, err)
+	}
+}
+
+func TestCanceled(t *testing.T) {
+	e := sequent.New(sequent.Config{})
+	dir := t.TempDir()
+	for i := range 3 {
+		write(t, dir, fmt.Sprintf("%d/session.json", i), fmt.Appendf(nil, `{"id": "s%d", "thoughtHistory": []}`, i))
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	sum, err := config(e).Import(ctx, dir, func(archive.Result) { cancel() })
+	if sequent.CodeOf(err) != sequent.CodeCanceled || sum.Added != 1 {
+		t.Errorf("got %+v, %v", sum, err)
+	}
+}
+
+// Whatever a file holds, it is a session that can be stored, twice the same, or an error that
+// says something.
+func FuzzImport(f *testing.F) {
+	for _, file := range []string{"arben.jsonl", "maenifold.md", "plus.json", "export.json"} {
+		f.Add(read(f, "testdata/"+file))
+	}
+	for _, text := range []string{
+		`{"version": 1, "thoughts": [{"thought": "a", "thoughtNumber": "1", "stage": "x", "timestamp": "2026-08-18T09:15:02Z"}]}`,
+		"{\"type\":\"header\",\"version\":2}\n{\"type\":\"thought\",\"thought\":\"a\",\"revisesThoughtNumber\":-1}\n{",
+		`{"thoughtHistory":[{"thought":"a","branchId":"__proto__","branchFromThought":-1}],"branches":{"__proto__":[[[]]]}}`,
+		`{"format":"sequent-session","version":1,"thoughts":[{"seq":1,"after":-1,"supersedes":9}]}`,
+		"\uFEFF---\ntype: 'sequential'\nstatus: cancelled\ncancelled: 2025-08-31T03:40:12Z\n---\n## Thought 1/2 [a] (Branch: x)\n\ny\n\n## Session Abandoned\n",
+	} {
+		f.Add([]byte(text))
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		file := write(t, t.TempDir(), "session.json", data)
+		im := config(sequent.New(sequent.Config{}))
+		for n := range 2 {
+			_, err := im.Import(t.Context(), file, func(r archive.Result) {
+				bad := r.Outcome == archive.Failed && (r.Err.Error() == "" || sequent.CodeOf(r.Err) == sequent.CodeInternal)
+				if bad || n > 0 && r.Outcome != archive.Unchanged && r.Outcome != archive.Failed {
+					t.Fatalf("import %d: %s, %v", n+1, r.Outcome, r.Err)
+				}
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+	})
+}

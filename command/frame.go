@@ -1,0 +1,194 @@
+package command
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/sequent-dev/sequent/internal/app"
+)
+
+// A command is a row of the command line. Its help is the section of help.md with its name.
+type command struct {
+	name  string // after "sequent", such as "store backup"
+	args  string // as usage shows them: "[ID]", "FILE...", "OLD NEW"; empty takes none
+	flags string // names in the table of flags; see [options.addFlags]
+	needs need
+	run   func(p *program, ctx context.Context) (result, error) // nil for a group of commands
+
+	pages bool     // the result is shown in a pager on a terminal
+	every bool     // without --owner it is about the sessions of all owners
+	edits bool     // it changes sessions that exist, which may be those of a server
+	words []string // completions of the argument; nil completes IDs of sessions
+}
+
+// A need is what is open while a command runs, in [program.app].
+type need int
+
+const (
+	nothing       need = iota
+	storeOnly          // a store that exists
+	storeOrServer      // a store that exists, or the server of --server
+	storeToCome        // storeOrServer; a default store that does not exist is created, for a server that may use it later
+	newStore           // a store, which is created if it does not exist
+	serverOnly         // the server of --server; a store in the environment is for other commands
+)
+
+// A result is what a command prints: its fields with --json, otherwise what text writes.
+type result interface{ text(pg *page) }
+
+// cobra returns the row as a command of cobra.
+func (row *command) cobra(p *program) *cobra.Command {
+	h := helpOf(row.name)
+	name := row.name[strings.LastIndexByte(row.name, ' ')+1:]
+	c := &cobra.Command{
+		Use: strings.TrimSpace(name + " " + row.args), Short: h.short, Long: h.long, Example: h.example,
+		Args: row.check, ValidArgsFunction: p.completions(row),
+	}
+	c.RunE = func(c *cobra.Command, args []string) error { return p.execute(c, row, args) }
+	if row.run == nil {
+		c.Use += " COMMAND"
+		c.Args = onlySubcommands
+		c.RunE = func(c *cobra.Command, _ []string) error { return c.Help() }
+	}
+	p.addFlags(c, row)
+	if h.details != "" {
+		c.Annotations = map[string]string{helpAll: h.details}
+		c.Flags().Bool(helpAll, false, "help for "+name+" with all flags")
+	}
+	return c
+}
+
+// check checks the number of arguments.
+func (row *command) check(c *cobra.Command, args []string) error {
+	words := strings.Fields(row.args)
+	least, most := 0, len(words)
+	for _, word := range words {
+		if !strings.HasPrefix(word, "[") {
+			least++
+		}
+		if strings.Contains(word, "...") {
+			most = max(len(args), most)
+		}
+	}
+	switch {
+	case c.Flags().Changed(helpAll):
+	case len(args) < least:
+		return misuse(c, "%s requires %s", c.CommandPath(), strings.Join(words[len(args):], " "))
+	case len(args) > most:
+		return misuse(c, "unexpected argument %q: %s takes %s", args[most], c.CommandPath(), cmp.Or(row.args, "no arguments"))
+	}
+	return nil
+}
+
+// completions returns the function that completes the arguments of a command.
+func (p *program) completions(row *command) cobra.CompletionFunc {
+	return func(c *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
+		switch {
+		case row.words != nil && len(args) == 0:
+			return row.words, cobra.ShellCompDirectiveNoFileComp
+		case strings.Contains(row.args, "FILE"):
+			return nil, cobra.ShellCompDirectiveDefault
+		case strings.Contains(row.args, "ID") && (len(args) == 0 || strings.Contains(row.args, "...")):
+			return p.completeIDs(c, prefix)
+		}
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+}
+
+// execute opens what a command needs, runs it and prints the result.
+func (p *program) execute(c *cobra.Command, row *command, args []string) error {
+	if c.Flags().Changed(helpAll) {
+		return p.help(c)
+	}
+	p.cmd, p.args, p.pages = c, args, row.pages
+	if p.allOwners && p.owner != "" {
+		if p.given("owner") {
+			return usagef("--owner and --all-owners are mutually exclusive")
+		}
+		p.owner = "" // the command line takes precedence
+	}
+	p.allOwners = p.allOwners || row.every && p.owner == ""
+	ctx, cancel := context.WithCancelCause(c.Context())
+	defer cancel(nil)
+	p.cancel = cancel
+	run := func() error {
+		r, err := row.run(p, ctx)
+		if r != nil && (err == nil || errors.Is(err, errReported) || errors.Is(err, errUnproven)) {
+			p.printResult(r)
+		}
+		return cmp.Or(p.writing, err)
+	}
+	if row.needs == nothing {
+		return run()
+	}
+	if row.edits {
+		if err := p.meansStore(); err != nil {
+			return err
+		}
+	}
+	open, err := p.opener(row.needs)
+	if err != nil {
+		return err
+	}
+	return p.withApp(ctx, open, p.config(), func(*app.App) error { return run() })
+}
+
+// An opener opens the store or server of a configuration.
+type opener func(context.Context, app.Config) (*app.App, error)
+
+// opener returns what opens what a command needs.
+func (p *program) opener(n need) (opener, error) {
+	if n == serverOnly {
+		p.store = ""
+		if p.server == "" {
+			return nil, misuse(p.cmd, "%s requires --server URL", p.cmd.CommandPath())
+		}
+	}
+	remote, err := p.fromServer()
+	switch {
+	case err != nil:
+		return nil, err
+	case n == newStore && p.dryRun:
+		return app.OpenDryRun, nil
+	case n == newStore:
+		return app.Open, nil
+	case n == storeOnly:
+		return app.OpenExisting, nil
+	case remote:
+		return p.openServer, nil
+	case n == storeToCome && p.store == "":
+		return app.Open, nil
+	}
+	if store := p.projectStore(); store != "" && p.store == "" && !p.json {
+		p.tell("This project keeps sessions in a store of its own: add --store %s to read it.", store)
+	}
+	return app.OpenExisting, nil
+}
+
+// fromEnvironment reports whether a variable has set a flag.
+func (p *program) fromEnvironment(flag string) bool { return slices.Contains(p.inherited, flag) }
+
+// given reports whether a flag is on the command line.
+func (p *program) given(flag string) bool {
+	return p.cmd.Flags().Changed(flag) && !p.fromEnvironment(flag)
+}
+
+// add adds the commands of a section of the help, each to the one above it. Programs call those without a
+// title; help does not list them.
+func (p *program) add(root *cobra.Command, title string, rows []command) {
+	for i := range rows {
+		row := &rows[i]
+		c, above := row.cobra(p), root
+		if i := strings.LastIndexByte(row.name, ' '); i > 0 {
+			above, _, _ = root.Find(strings.Fields(row.name[:i]))
+		} else {
+			c.GroupID, c.Hidden = title, title == ""
+		}
+		above.AddCommand(c)
+	}
+}

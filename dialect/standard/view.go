@@ -1,0 +1,382 @@
+package standard
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/sequent-dev/sequent"
+	"github.com/sequent-dev/sequent/brief"
+)
+
+// The views of a session.
+const (
+	viewEffective = "effective"
+	viewLog       = "log"
+	viewOutline   = "outline"
+)
+
+// mainLine is the name of the main line, unless a branch has this name.
+const mainLine = "main"
+
+// footer is the number of bytes reserved for the line about thoughts that are left out.
+const footer = 80
+
+// session writes the thoughts of a session.
+func (p *page) session(ctx context.Context, s *sequent.Session, in recallArgs) error {
+	in.View = cmp.Or(in.View, viewEffective)
+	line, whole := "", in.Branch == ""
+	if !whole {
+		var err error
+		if line, err = lineNamed(s, "branchId", in.Branch); err != nil {
+			return err
+		}
+	}
+	known, before := s.Len(), 0 // thoughts at the first page, and the row before which this one ends
+	if in.Cursor != "" {
+		if _, err := fmt.Sscanf(in.Cursor, "%d-%d", &known, &before); err != nil || known > s.Len() || before < 1 {
+			return errCursor
+		}
+	}
+	v := newView(s.Upto(known), s, in.View, line, whole) // later thoughts do not move the cursor
+	rows := v.rows
+	if before > len(rows) {
+		return errCursor
+	}
+	head := v.heading(line)
+	switch {
+	case len(rows) == 0:
+		p.line(head + ": no thoughts yet")
+		return nil
+	case before > 0:
+		if known < s.Len() {
+			head += fmt.Sprintf(", as it was after %d", known)
+		}
+		rows = rows[:before]
+	}
+	heads := []string{head}
+	if before == 0 {
+		heads = append(heads, v.above(line)...)
+	}
+	return p.rows(ctx, v, rows, heads, in)
+}
+
+// rows writes heads in at most half of the room, and the rows that fit.
+func (p *page) rows(ctx context.Context, v *view, rows []sequent.Thought, heads []string, in recallArgs) error {
+	first := in.Cursor == ""
+	asked := "asked: " + brief.Lead(v.first().Text, min(200, p.room/6))
+	above := strings.Join(slices.Insert(slices.Clone(heads), 1, asked), "\n")
+	texts, from := v.choose(rows, p.room-min(len(above), p.room/2)-footer, in.Limit, first)
+	left := len(rows) - len(texts)
+	cursor := func(before int) string { return in.cursor(fmt.Sprintf("%d-%d", v.s.Len(), before)) }
+	if first && left > 0 && in.View == viewEffective && v.whole && in.Limit == 0 {
+		return p.brief(ctx, v.now, asked, cursor(len(rows)))
+	}
+	if _, shown := texts[0]; !first || shown && !v.replaced(rows[0]) || v.first().Text == "" {
+		above = strings.Join(heads, "\n")
+	}
+	p.line(cut(above, p.room/2))
+	for i := range rows {
+		if text, ok := texts[i]; ok {
+			p.line(shorten(text, p.room-footer-1, sequent.Tokens(text)+(len(above)+footer)/bytesPerToken+2))
+		}
+	}
+	if left > 0 {
+		p.line(fmt.Sprintf("%d earlier left out: cursor %q", left, cursor(from)))
+	}
+	return nil
+}
+
+// brief writes what the session came to, and a cursor for its thoughts.
+func (p *page) brief(ctx context.Context, s *sequent.Session, asked, cursor string) error {
+	more := fmt.Sprintf("in full, the newest first: cursor %q", cursor)
+	text, left, err := brief.Write(ctx, s, p.room-len(asked)-len(more)-3)
+	if err != nil {
+		return err
+	}
+	head, rest, _ := strings.Cut(text, "\n")
+	p.line(head)
+	p.line(asked)
+	p.line(rest)
+	if left > 0 {
+		p.line(more)
+	}
+	return nil
+}
+
+// choose selects the rows to show in room bytes: the newest row, whatever its size; on the
+// first page, those that ended the session, the newest first, in at most half of the room; and the
+// newest of the rest. It returns their texts by index. All rows from some index on are
+// shown. A limit of 0 means none.
+func (v *view) choose(rows []sequent.Thought, room, limit int, first bool) (texts map[int]string, from int) {
+	texts = make(map[int]string)
+	limit = cmp.Or(limit, len(rows))
+	take := func(i, most int) bool {
+		if _, taken := texts[i]; taken {
+			return true
+		}
+		if len(texts) >= limit {
+			return false
+		}
+		text := v.text(rows[i])
+		if len(text)+1 > most {
+			return false
+		}
+		texts[i] = text
+		room -= len(text) + 1
+		return true
+	}
+	newest := len(rows) - 1
+	texts[newest] = v.text(rows[newest])
+	room -= len(texts[newest]) + 1
+	for i, half := newest-1, room/2; first && i >= 0; i-- {
+		if rows[i].Final && !v.replaced(rows[i]) && !take(i, room-half) {
+			break
+		}
+	}
+	for from = newest; from > 0 && take(from-1, room); from-- {
+	}
+	return texts, from
+}
+
+// shorten truncates a thought that is larger than the page, and adds the token budget that
+// shows all of it.
+func shorten(text string, room, tokens int) string {
+	if len(text) <= room {
+		return text
+	}
+	mark := fmt.Sprintf("\n  (cut, %d tokens more: maxTokens %d shows all)", sequent.Tokens(text)-room/bytesPerToken, tokens)
+	return cut(text, max(room-len(mark), 0)) + mark
+}
+
+// A view is what pages show of a session.
+type view struct {
+	s, now    *sequent.Session // as it was at the first page, and as it is
+	name      string
+	whole     bool // all lines
+	rows      []sequent.Thought
+	standings []sequent.Standing   // of all thoughts, as they are now
+	by        map[int]int          // the thought that replaces one in this view, by Seq
+	rejected  map[int]sequent.Line // lines that are one row, by the Seq of their first thought
+	depths    map[int]int          // of the thoughts in an outline, by Seq
+}
+
+// newView returns a view of one line, or of all of them.
+func newView(s, now *sequent.Session, name, line string, whole bool) *view {
+	v := &view{
+		s: s, now: now, name: name, whole: whole, standings: now.Standings(),
+		by: make(map[int]int), rejected: make(map[int]sequent.Line), depths: make(map[int]int),
+	}
+	log := s.Path(line)
+	if whole {
+		log = slices.Collect(s.All())
+	}
+	shown := make(map[int]bool)
+	for _, t := range log {
+		shown[t.Seq] = true
+	}
+	// On one line its own revisions count, whatever was decided about it since.
+	for _, t := range slices.Backward(log) {
+		if st := v.standings[t.Seq-1]; whole && st.State == sequent.Superseded && shown[st.By] {
+			v.by[t.Seq] = st.By
+		}
+		if old := t.Supersedes; !whole && shown[old] && v.by[old] == 0 {
+			v.by[old] = cmp.Or(v.by[t.Seq], t.Seq)
+		}
+	}
+	switch {
+	case name == viewOutline:
+		for _, e := range s.Outline() {
+			if shown[e.Seq] {
+				v.rows = append(v.rows, e.Thought)
+				v.depths[e.Seq] = e.Depth
+			}
+		}
+	case name == viewEffective && whole:
+		v.rows = v.fold(log)
+	default:
+		v.rows = log
+	}
+	return v
+}
+
+// fold returns the log without the thoughts of rejected lines, of which the first remains.
+func (v *view) fold(log []sequent.Thought) (rows []sequent.Thought) {
+	lines := make(map[string]sequent.Line)
+	for _, l := range v.s.Lines() {
+		if l.Verdict == sequent.Rejected && l.Label != "" {
+			lines[l.Label] = l
+		}
+	}
+	for _, t := range log {
+		l, ok := lines[t.Branch]
+		if ok && v.standings[t.Seq-1].State.GivenUp() {
+			if t.Seq != l.First {
+				continue
+			}
+			v.rejected[t.Seq] = l
+		}
+		rows = append(rows, t)
+	}
+	return rows
+}
+
+// first returns the thought that put the problem.
+func (v *view) first() sequent.Thought {
+	t, _ := v.s.At(1)
+	return t
+}
+
+// replaced reports whether the view shows a thought as replaced.
+func (v *view) replaced(t sequent.Thought) bool { return v.by[t.Seq] > 0 }
+
+// text returns a row. Its lines after the first are indented, so that no text looks like
+// another thought.
+func (v *view) text(t sequent.Thought) string {
+	l, rejected := v.rejected[t.Seq]
+	switch {
+	case rejected:
+		end, _ := v.s.At(l.Last)
+		return lineText(v.now, l) + ", ends " + brief.Name(end) + ": " + brief.Lead(end.Text, 160)
+	case v.name == viewOutline:
+		line := brief.Name(t) + v.mark(t) + " " + brief.Lead(t.Text, 80)
+		return strings.Repeat(" ", min(v.depths[t.Seq], 8)) + strings.TrimRight(line, " ")
+	case v.name == viewEffective && v.replaced(t): // keeps its place
+		by, _ := v.s.At(v.by[t.Seq])
+		return brief.Name(t) + " → " + brief.Name(by)
+	}
+	text := t.Text
+	if t.Note != "" {
+		text += "\nnote: " + t.Note
+	}
+	return strings.TrimRight(brief.Name(t)+v.mark(t)+" "+indent(text), " ")
+}
+
+// mark says what a thought does to another and what was done to it.
+func (v *view) mark(t sequent.Thought) string {
+	var marks []string
+	old, replaces := v.s.At(t.Supersedes)
+	n, revises := t.Revises.Number()
+	switch {
+	case replaces:
+		marks = append(marks, "replaces "+brief.Name(old))
+	case revises:
+		marks = append(marks, fmt.Sprintf("revises #%d", n))
+	case t.Revision:
+		marks = append(marks, "revision")
+	}
+	by, replaced := v.s.At(v.by[t.Seq])
+	switch st := v.standings[t.Seq-1]; {
+	case replaced:
+		marks = append(marks, "replaced by "+brief.Name(by))
+	case st.State == sequent.Superseded: // by a thought that this view does not show
+		by, _ := v.now.At(st.By)
+		marks = append(marks, "replaced by "+brief.Name(by)+" since")
+	case st.State == sequent.Disputed, st.State.GivenUp():
+		marks = append(marks, string(st.State))
+	}
+	if t.Final {
+		marks = append(marks, "final")
+	}
+	if len(marks) == 0 {
+		return ""
+	}
+	return " (" + strings.Join(marks, ", ") + ")"
+}
+
+// heading describes the page.
+func (v *view) heading(line string) string {
+	what := v.name
+	switch {
+	case !v.whole && line == "":
+		what += " of " + mainLine
+	case !v.whole:
+		what += " of " + line + " (pass branchId to go on there)"
+	}
+	if f := v.now.Fault(); f != nil {
+		what += "; not what was recorded: " + f.String()
+	}
+	return fmt.Sprintf("%s %s, %s, %s", v.now.ID(), v.now.State(), thoughts(v.now.Len()), what)
+}
+
+// above returns what stands above the thoughts on the first page: the conclusion, the lines
+// and people's notes.
+func (v *view) above(line string) (heads []string) {
+	if text := v.now.Conclusion(); text != "" {
+		heads = append(heads, "conclusion: "+indent(text))
+	}
+	if text := v.lines(line); text != "" {
+		heads = append(heads, text)
+	}
+	for _, n := range v.now.Notes() {
+		if t, ok := v.now.At(n.Seq); ok {
+			heads = append(heads, "note on "+brief.Note(t, n))
+		}
+	}
+	return heads
+}
+
+// lines names the lines of the session with what was decided about them, or those other than
+// the one that is shown.
+func (v *view) lines(line string) string {
+	const most = 40
+	var all []string
+	for _, l := range v.now.Lines() {
+		text := lineText(v.now, l)
+		if v.whole && text == mainLine || !v.whole && l.Label == line {
+			continue
+		}
+		all = append(all, text)
+	}
+	if len(all) == 0 {
+		return ""
+	}
+	if more := len(all) - most; more > 0 {
+		all = append(all[:most], fmt.Sprintf("and %d more", more))
+	}
+	head := "other lines: "
+	if v.whole {
+		head = "lines: "
+	}
+	return head + strings.Join(all, ", ")
+}
+
+// lineText names a line, where it leaves, and what was decided about it.
+func lineText(s *sequent.Session, l sequent.Line) string {
+	text := brief.Label(s, l.Label)
+	if origin, ok := s.At(l.Origin); ok {
+		text += " from " + brief.Name(origin)
+	}
+	switch by, ok := s.At(l.By); {
+	case ok:
+		text += " (" + string(l.Verdict) + " by " + brief.Name(by) + ")"
+	case l.Verdict != "":
+		text += " (" + string(l.Verdict) + ")"
+	}
+	return text
+}
+
+// lineNamed returns the label of the line that an argument names.
+func lineNamed(s *sequent.Session, field, name string) (label string, err error) {
+	if label, err := s.LineNamed(name); name != "" && err == nil {
+		return label, nil
+	}
+	fix := "leave " + field + " out: the session has no branches"
+	if branches := s.Branches(); len(branches) > 0 {
+		const most = 200 // bytes
+		fix = "use one of " + cut(strings.Join(append([]string{mainLine}, branches...), ", "), most)
+	}
+	return "", &refusal{
+		Code: codeBranchNotFound, Field: field, Message: fmt.Sprintf("the session has no branch %q", name), Fix: fix,
+	}
+}
+
+var indents = strings.NewReplacer("\n", "\n  ", "\r", "\n  ", "\u2028", "\n  ", "\u2029", "\n  ")
+
+// indent indents the lines after the first.
+func indent(s string) string {
+	s = strings.ReplaceAll(strings.TrimSpace(s), "\r\n", "\n")
+	return indents.Replace(s)
+}

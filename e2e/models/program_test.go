@@ -1,0 +1,87 @@
+package models
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/sequent-dev/sequent/e2e/programtest"
+	"github.com/sequent-dev/sequent/internal/needtest"
+	"github.com/sequent-dev/sequent/llm"
+	"github.com/sequent-dev/sequent/llm/llmtest"
+)
+
+func TestProgram(t *testing.T) {
+	t.Parallel()
+	program := programtest.Build(t)
+	t.Run("providers", func(t *testing.T) { thinkWithProviders(t, program) })
+	t.Run("third-party MCP server", func(t *testing.T) { thirdPartyTools(t, program) })
+}
+
+// sequent think works with the protocol path of each provider.
+func thinkWithProviders(t *testing.T, program string) {
+	t.Parallel()
+	url := fake(t)
+	for name, p := range paths {
+		store := filepath.Join(t.TempDir(), "store.db")
+		cmd := exec.Command(program, "think", "--model", p.model, "--store", store, "Why do orders time out?")
+		cmd.Env = append(os.Environ(), p.variable+"_BASE_URL="+url+p.base, p.variable+"_API_KEY="+key)
+		var stderr strings.Builder
+		cmd.Stderr = &stderr
+		if out := string(programtest.Output(t, cmd)); out != "The pool is empty at noon.\n" {
+			t.Errorf("%s: %q", name, out)
+		}
+		if s := stderr.String(); !strings.Contains(s, "1 thought in 1 answer of "+p.model) || strings.Contains(s, "verysecret") {
+			t.Errorf("%s: got stderr %q", name, s)
+		}
+	}
+}
+
+// A model calls the tool of a third-party MCP server, which uses another SDK.
+func thirdPartyTools(t *testing.T, program string) {
+	t.Parallel()
+	script, err := filepath.Abs("../node_modules/@modelcontextprotocol/server-sequential-thinking/dist/index.js")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(script); err != nil {
+		needtest.Missing(t, "the npm packages of e2e are not installed", "run make npm")
+	}
+	node := programtest.Node(t, "../node_modules")
+	theirs := func(args string) llmtest.Reply {
+		return llmtest.Reply{Turn: llmtest.Turn{Calls: []llm.Call{{Name: "sequentialthinking_2", Args: args}}}}
+	}
+	model := llmtest.Serve(t,
+		theirs(`{"thought":"Over there.","thoughtNumber":1,"totalThoughts":1,"nextThoughtNeeded":false}`),
+		theirs(`{"thought":"Half of it."}`),
+		llmtest.Reply{Turn: llmtest.Say("Done.")},
+	)
+	cmd := exec.Command(program, "think", "--json", "--model", "gpt-4o", "--store", filepath.Join(t.TempDir(), "store.db"),
+		"--mcp", fmt.Sprintf("'%s' '%s'", node, script), "Think over there.")
+	cmd.Env = append(os.Environ(), "OPENAI_BASE_URL="+model.URL, "OPENAI_API_KEY="+key, "DISABLE_THOUGHT_LOGGING=true")
+	var results []string
+	for line := range strings.Lines(string(programtest.Output(t, cmd))) {
+		var e struct {
+			Event, Text string
+			Failed      bool
+		}
+		if err := json.Unmarshal([]byte(line), &e); err != nil {
+			t.Fatalf("%v in %s", err, line)
+		}
+		if e.Event == "result" {
+			results = append(results, fmt.Sprint(e.Failed, " ", e.Text))
+		}
+	}
+	if len(results) != 2 || !strings.HasPrefix(results[0], "false ") || !strings.Contains(results[0], `"thoughtHistoryLength": 1`) ||
+		!strings.HasPrefix(results[1], "true ") || !strings.Contains(results[1], "nextThoughtNeeded") {
+		t.Errorf("got results %q", results)
+	}
+	sent := model.Requests()
+	if len(sent) != 3 || !strings.Contains(string(sent[0].Body), `"sequentialthinking_2"`) || !strings.Contains(string(sent[2].Body), "nextThoughtNeeded") {
+		t.Errorf("got %d requests, the first %s", len(sent), sent[0].Body)
+	}
+}

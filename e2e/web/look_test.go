@@ -1,0 +1,89 @@
+package web
+
+import (
+	"fmt"
+	"net/url"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/sequent-dev/sequent"
+	"github.com/sequent-dev/sequent/e2e/programtest"
+	"github.com/sequent-dev/sequent/store/sqlite"
+)
+
+// TestLook shows sessions of all kinds and sizes in windows of all sizes: nothing scrolls
+// sideways and nothing is outside of the window.
+func TestLook(t *testing.T) {
+	t.Parallel()
+	b := newBrowser(t)
+	program, file := programtest.Build(t), filepath.Join(t.TempDir(), "sequent.db")
+	store, err := sqlite.Open(t.Context(), sqlite.Config{Path: file})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer store.Close()
+	e := sequent.New(sequent.Config{Store: store})
+	to := sequent.To
+	record(t, e, "one", sequent.Draft{Number: 1, Text: "Why does the nightly build fail only on Mondays?"})
+	record(t, e, "words", sequent.Draft{Number: 1, Text: strings.Repeat("Donaudampfschifffahrtsgesellschaftskapitän", 4) + ". " + strings.Repeat("A long text. ", 400)},
+		sequent.Draft{Number: 2, Text: "On a branch with a long name.", Branch: strings.Repeat("a-very-long-name-of-a-branch-", 4), From: to(1)})
+	record(t, e, "rtl", sequent.Draft{Number: 1, Text: "لماذا يفشل البناء الليلي يوم الاثنين فقط؟ السجل فارغ."},
+		sequent.Draft{Number: 2, Text: "السبب هو المهمة الأسبوعية cron التي تعمل في نفس الوقت.", Branch: "فرضية", From: to(1)},
+		sequent.Draft{Number: 3, Text: "Mixed: the job cron.weekly — הסיבה היא העומס.", Revises: to(1), Revision: true})
+	drafts := []sequent.Draft{{Number: 1, Text: "Where do the milliseconds go?"}}
+	for i := 1; i < 500; i++ {
+		d := sequent.Draft{Number: i + 1, Text: fmt.Sprintf("Step %d. Measure, then change one thing, then measure again.", i+1)}
+		if i%12 == 5 { // 41 branches
+			d.Branch, d.From = fmt.Sprintf("idea-%d", i/12), to(i-i%12+1)
+		} else if i%12 > 5 && i%12 < 8 {
+			d.Branch = fmt.Sprintf("idea-%d", i/12)
+		} else if i%12 == 11 {
+			d.Revises, d.Revision = to(i-i%12+2), true
+		}
+		drafts = append(drafts, d)
+	}
+	record(t, e, "large", drafts...)
+	home := startView(t, program, file)
+	p := b.open(t, home)
+	p.wait(`document.querySelectorAll('a.session').length === 4`)
+	base, _, _ := strings.Cut(home, "/ui/")
+	sideways := func(what string) {
+		t.Helper()
+		const script = `[...document.querySelectorAll('body *')].filter((e) => {
+			const r = e.getBoundingClientRect();
+			if (!r.width || e.closest('.spoken, svg, .prose') || getComputedStyle(e).visibility === 'hidden') return false;
+			for (let p = e.parentElement; p; p = p.parentElement) if (getComputedStyle(p).overflowX !== 'visible') { const q = p.getBoundingClientRect(); if (r.right > q.right + 1 || r.left < q.left - 1) return false; }
+			return r.right > innerWidth + 1 || r.left < -1;
+		}).map((e) => e.outerHTML.slice(0, 100)).join('\n') + (document.scrollingElement.scrollWidth > innerWidth ? '\nthe page' : '')`
+		if wide := eval[string](p, script); wide != "" {
+			t.Errorf("%s is wider than the window:\n%s", what, wide)
+		}
+	}
+	for _, id := range []string{"one", "words", "rtl", "large"} {
+		for _, window := range []struct {
+			name          string
+			width, height int64
+		}{{"wide", 1400, 900}, {"low", 1000, 600}, {"narrow", 360, 740}, {"zoomed", 320, 256}} { // 1280 by 1024 at 400 %
+			p.size(window.width, window.height)
+			p.run(navigate(base + "/ui/s/" + url.PathEscape(id)))
+			p.wait(`document.querySelector('.row') && document.querySelector('.conclusion h2')`)
+			sideways(id + " " + window.name)
+			if window.name == "zoomed" {
+				// Every row and the whole thought can be reached.
+				p.keys("G")
+				p.wait(`(() => { const r = document.querySelector('.row.selected').getBoundingClientRect(); return r.height > 0 && r.bottom <= innerHeight + 1; })()`)
+				p.keys("\r")
+				p.wait(`document.body.dataset.screen === 'thought' && document.querySelector('.pane .prose')`)
+				sideways(id + " zoomed, thought")
+			}
+		}
+	}
+	p.size(1400, 900)
+	p.run(navigate(base + "/ui/s/missing"))
+	p.wait(`document.querySelector('.message h2')`)
+	p.run(navigate(base + "/ui/s/large?view=compare&line=idea-3&other=idea-4&at=60"))
+	p.wait(`document.querySelector('.pair')`)
+	sideways("two lines")
+	p.clean("404 (Not Found)") // the session that does not exist
+}

@@ -1,0 +1,124 @@
+package web
+
+import (
+	"context"
+	"flag"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/sequent-dev/sequent"
+	"github.com/sequent-dev/sequent/auth/token"
+	"github.com/sequent-dev/sequent/e2e/programtest"
+	"github.com/sequent-dev/sequent/internal/app"
+	"github.com/sequent-dev/sequent/store/sqlite"
+)
+
+var docs = flag.String("docs", "", "folder in which to save the pictures of the documentation")
+
+// TestView reads a session, with the keys alone, while it grows.
+func TestView(t *testing.T) {
+	t.Parallel()
+	b := newBrowser(t)
+	program, store := programtest.Build(t), filepath.Join(t.TempDir(), "sequent.db")
+	demo := exec.Command(program, "demo", "--fast", "--store", store) // over MCP
+	demo.Dir = filepath.Dir(store)                                    // in no project
+	programtest.Output(t, demo)
+	p := b.open(t, startView(t, program, store))
+
+	// The list, and the key is gone from the URL.
+	p.wait(`document.querySelectorAll('a.session').length === 1`)
+	if hash := eval[string](p, `location.href`); strings.Contains(hash, "key") {
+		t.Errorf("the URL has the key: %s", hash)
+	}
+	p.run(clickOn("a.session"))
+
+	// The page of the session.
+	p.wait(`document.querySelectorAll('.row').length > 5 && document.querySelector('.conclusion h2')`)
+	n := eval[int](p, `Number(document.querySelector('.grid').getAttribute('aria-rowcount'))`)
+	if got := eval[int](p, `document.querySelectorAll('.row').length`); got != n {
+		t.Errorf("%d rows in the document, want %d", got, n)
+	}
+	p.keys("j", "j", "k")
+	p.wait(`document.activeElement.dataset.seq === '2' && location.search === '?at=2'`)
+	p.wait(`document.querySelector('.pane .prose')?.textContent.length > 10`)
+	p.keys("\r")
+	p.wait(`document.querySelector('.row.selected .open .prose')?.textContent.length > 10`)
+	p.keys("\r", "G")
+	p.theme("dark")
+	p.size(1400, 640)
+	p.keys("k", "k")
+	p.wait(`document.querySelector('.row.selected')?.dataset.seq === '9' && document.querySelector('.pane .prose')`)
+	p.forDocs("viewer-dark")
+	p.theme("light")
+	p.forDocs("viewer-light")
+	p.size(1400, 900)
+
+	// A reload shows the same.
+	p.keys("g", "j", "j", "j")
+	p.wait(`location.search === '?at=4'`)
+	p.run(reload())
+	p.wait(`document.querySelector('.row.selected')?.dataset.seq === '4' && document.querySelector('.pane .prose')`)
+
+	// A thought that another process records appears.
+	s, err := sqlite.Open(t.Context(), sqlite.Config{Path: store})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	e := sequent.New(sequent.Config{Store: s})
+	page, err := e.Sessions(t.Context(), sequent.Query{})
+	if err != nil || len(page.Headers) != 1 {
+		t.Fatal(page, err)
+	}
+	id := page.Headers[0].ID
+	record(t, e, id, sequent.Draft{Number: 99, Text: "A late thought."})
+	p.wait(`[...document.querySelectorAll('.row')].some(r => r.textContent.includes('A late thought'))`)
+
+	p.keys("?")
+	p.wait(`document.querySelector('dialog[open]')`)
+	p.keys("\x1b")
+
+	p.size(360, 740)
+	p.wait(`document.body.dataset.screen === 'session'`)
+	p.keys("G", "\r")
+	p.wait(`document.body.dataset.screen === 'thought'`)
+	p.keys("\x1b", "\x1b")
+	p.wait(`document.body.dataset.screen === 'list'`)
+	if wide := eval[string](p, `[...document.querySelectorAll('body *')].filter((e) => e.getBoundingClientRect().right > 361 && getComputedStyle(e).visibility === 'visible').map((e) => e.outerHTML.slice(0, 80)).join('\n')`); wide != "" {
+		t.Errorf("wider than the window:\n%s", wide)
+	}
+	p.clean()
+	if err := e.Delete(t.Context(), id); err != nil {
+		t.Fatal(err)
+	}
+	p.wait(`document.querySelector('.banner')?.textContent.includes('was deleted')`)
+	p.wait(`document.querySelector('.sessions').textContent.includes('Nothing yet')`)
+	p.clean("/api/v1/session?id=" + string(id)) // the page may have asked for its standing just then
+}
+
+// record appends a thought.
+func record(t *testing.T, e *sequent.Engine, id sequent.ID, drafts ...sequent.Draft) {
+	t.Helper()
+	if _, err := e.Append(context.WithoutCancel(t.Context()), id, drafts...); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// newTeam returns the engine of a new store in a folder, and the configuration of a server that
+// shows it to who has the token.
+func newTeam(t *testing.T, dir string, grant token.Grant) (e *sequent.Engine, cfg app.Config, secret string) {
+	t.Helper()
+	cfg = app.Config{Store: filepath.Join(dir, "sequent.db"), HTTP: app.HTTPConfig{Tokens: filepath.Join(dir, "tokens")}}
+	secret, err := token.Add(cfg.HTTP.Tokens, grant)
+	if err != nil {
+		t.Fatal(err)
+	}
+	store, err := sqlite.Open(t.Context(), sqlite.Config{Path: cfg.Store})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = store.Close() })
+	return sequent.New(sequent.Config{Store: store}), cfg, secret
+}

@@ -1,0 +1,122 @@
+package web
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/sequent-dev/sequent"
+	"github.com/sequent-dev/sequent/e2e/programtest"
+	"github.com/sequent-dev/sequent/internal/needtest"
+	"github.com/sequent-dev/sequent/store/sqlite"
+)
+
+// accessible lets axe-core look at the page.
+func (p *tab) accessible(what string) {
+	p.t.Helper()
+	if !eval[bool](p, `typeof axe !== 'undefined'`) {
+		axe, err := os.ReadFile(filepath.Join("node_modules", "axe-core", "axe.min.js"))
+		if err != nil {
+			needtest.Missing(p.t, "axe-core is not installed", "run make npm")
+		}
+		eval[bool](p, string(axe)+"; true")
+	}
+	const run = `(async () => (await axe.run(document)).violations.map((v) => v.id + ': ' + v.nodes.map((n) => n.html.slice(0, 120) + ' ' + n.failureSummary).join(' | ')).join('\n'))()`
+	if problems := eval[string](p, run); problems != "" {
+		p.t.Errorf("%s: %s", what, problems)
+	}
+}
+
+// TestViews goes through every view with the keys, writes a note, and lets axe-core look
+// at each.
+func TestViews(t *testing.T) {
+	t.Parallel()
+	b := newBrowser(t)
+	program, file := programtest.Build(t), filepath.Join(t.TempDir(), "sequent.db")
+	store, err := sqlite.Open(t.Context(), sqlite.Config{Path: file})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer store.Close()
+	e := sequent.New(sequent.Config{Store: store})
+	story(t, e)
+	p := b.open(t, startView(t, program, file, "story"))
+	p.wait(`document.querySelectorAll('.row').length === 9 && document.querySelector('.conclusion h2')`)
+	accessible := func(what string) { t.Helper(); p.accessible(what) }
+	accessible("log")
+	p.theme("dark")
+	accessible("log, dark")
+	p.theme("light")
+
+	// A revision, and what it has changed.
+	p.keys("g", "j", "j", "j", "j", "j", "j", "j", "d")
+	p.wait(`document.querySelector('.pane .changes ins')`)
+	p.keys("[")
+	p.wait(`document.querySelector('.pane .standing')?.textContent.startsWith('Superseded by')`)
+
+	// A note disputes a thought.
+	p.keys("g", "j", "w")
+	p.wait(`document.activeElement.matches('textarea')`)
+	p.write("The log was rotated.")
+	p.run(clickOn(".writer button"))
+	p.wait(`document.querySelector('.row.selected .mark')?.textContent === '!✎' && document.querySelector('.pane .note.wrong')`)
+	accessible("note")
+	s, err := e.Session(t.Context(), "story")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if notes := s.Notes(); len(notes) != 1 || notes[0].Kind != sequent.Wrong || notes[0].Text != "The log was rotated." || notes[0].Seq != 2 {
+		t.Errorf("the notes are %+v", notes)
+	}
+
+	p.keys("2")
+	p.wait(`document.querySelectorAll('.row').length === 4`)
+	accessible("effective")
+	p.keys("c")
+	p.wait(`document.querySelector('.comparing .pair .beside')`)
+	accessible("compare")
+	p.keys("4")
+	p.wait(`document.querySelectorAll('.row[aria-level="2"]').length === 4`)
+	accessible("outline")
+	p.run(reload())
+	p.wait(`document.querySelectorAll('.row[aria-level="2"]').length === 4`)
+
+	p.keys("1", "z")
+	p.wait(`document.querySelector('.row.folded') && document.querySelectorAll('.row').length === 8`)
+	p.keys("z", "r")
+	p.wait(`document.querySelector('.replay input')`)
+	p.run(clickOn(".replay button"))
+	p.wait(`document.querySelectorAll('.row').length === 3`)
+	p.wait(`document.querySelectorAll('.row').length === 9`)
+	p.keys("r")
+	p.wait(`!document.querySelector('.replay')`)
+	p.clean()
+}
+
+// story records a session with two branches, a decision and a revision.
+func story(t *testing.T, e *sequent.Engine) {
+	t.Helper()
+	to := sequent.To
+	record(t, e, "story",
+		sequent.Draft{Number: 1, Text: "Double charges, 1 in 40,000 orders. Two layers to separate: the guard in code and the index."},
+		sequent.Draft{Number: 2, Text: "Does INVALID mean not enforced? The log shows no conflict since March."},
+		sequent.Draft{Number: 3, Text: "Freeze the derivation of the key until the fix is out."},
+		sequent.Draft{Number: 4, Text: "Fix A: a partial index with a cut-off in the future.", Branch: "fix-a", From: to(3)},
+		sequent.Draft{Number: 5, Text: "It does not cover retries of old orders.", Branch: "fix-a"},
+		sequent.Draft{Number: 4, Text: "Fix B: clean the duplicates, then build the index concurrently.", Branch: "fix-b", From: to(3)},
+		sequent.Draft{Number: 5, Text: "A trial run took four minutes.", Branch: "fix-b"},
+		sequent.Draft{Number: 4, Text: "Freeze the derivation of the key and guard on order and attempt until the fix is out.", Revises: to(3), Revision: true},
+	)
+	_, err := e.Update(t.Context(), "story", func(c *sequent.Change) error {
+		if _, err := c.Append(sequent.Draft{Number: 5, Text: "Conclusion: the unique index was INVALID since March. Fix B, with the guard until it is built.", Final: true}); err != nil {
+			return err
+		}
+		if err := c.Decide("fix-b", sequent.Chosen); err != nil {
+			return err
+		}
+		return c.Decide("fix-a", sequent.Rejected)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}

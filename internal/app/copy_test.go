@@ -1,0 +1,317 @@
+package app
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/sequent-dev/sequent"
+	"github.com/sequent-dev/sequent/archive"
+)
+
+var long = time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC)
+
+// fill records random sessions of several owners: branches, revisions, labels,
+// request keys, texts of all kinds, times of expiry.
+func fill(t *testing.T, s sequent.Store, r *rand.Rand, sessions int, now time.Time) {
+	t.Helper()
+	root := sequent.New(sequent.Config{Store: s, Now: func() time.Time { now = now.Add(time.Duration(r.IntN(1e9))); return now }})
+	texts := []string{"plain", "é 日本語 🧠", "a\x00b", "\x01base64:AA==", "<b>\u2028&", " ", strings.Repeat("long ", 300), "''; --", "\\x00\n\t\r"}
+	pick := func(of ...string) string { return of[r.IntN(len(of))] }
+	for i := range sessions {
+		e := root.Owned(pick("", "alice", "al ice", "日本"))
+		id := sequent.ID(pick("", "..", "__proto__", "'", "日本 ") + fmt.Sprint(i))
+		steps := 1 + r.IntN(12)
+		if r.IntN(20) == 0 {
+			steps = 120
+		}
+		for n := 1; n <= steps; n++ {
+			_, err := e.Ensure(t.Context(), id, func(c *sequent.Change) error {
+				d := sequent.Draft{Number: n, Total: steps, Text: pick(texts...), Final: n == steps, Note: pick("", "", "a note")}
+				if r.IntN(4) == 0 && n > 1 {
+					d.Branch, d.From = pick("b", "ü"), sequent.To(1+r.IntN(n-1))
+				} else if r.IntN(4) == 0 && n > 1 {
+					d.Revision, d.Revises = true, sequent.To(1+r.IntN(n-1))
+				}
+				if r.IntN(3) == 0 {
+					d.Request = sequent.Request{Key: fmt.Sprint(now.UnixNano(), r.Int()), Digest: fmt.Sprint(r.Int())}
+					d.Labels = map[string]string{"stage": pick(texts...), "": ""}
+				}
+				if r.IntN(3) == 0 {
+					c.SetLabel(pick("x", "y"), pick(texts...))
+				}
+				if r.IntN(10) == 0 {
+					c.ExpireAt(time.Date(2099, 1, 1, 0, 0, 0, r.IntN(1e9), time.UTC))
+				}
+				_, err := c.Append(d)
+				return err
+			})
+			if err != nil {
+				t.Error(err) // perhaps from a goroutine
+				return
+			}
+		}
+	}
+}
+
+// same fails the test unless two stores export the same sessions byte by byte.
+func same(t *testing.T, a, b sequent.Store) (sessions, thoughts int) {
+	t.Helper()
+	x, y := exports(t, a), exports(t, b)
+	if len(x) != len(y) {
+		t.Errorf("there are %d sessions in one and %d in the other", len(x), len(y))
+	}
+	for k, doc := range x {
+		if doc != y[k] {
+			t.Errorf("%q is exported as\n%s\nand\n%s", k, doc, y[k])
+		}
+		sessions, thoughts = sessions+1, thoughts+strings.Count(doc, `"seq":`)
+	}
+	return sessions, thoughts
+}
+
+func exports(t *testing.T, s sequent.Store) map[sequent.Key]string {
+	t.Helper()
+	docs := make(map[sequent.Key]string)
+	e := sequent.New(sequent.Config{Store: s})
+	for h, err := range e.AllSessions(t.Context(), sequent.Query{AllOwners: true}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		h, log, err := s.Load(t.Context(), h.Key, sequent.Position{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if v := sequent.Verify(h, log); v.Fault != nil {
+			t.Errorf("%q: %v", h.Key, v.Fault)
+		}
+		docs[h.Key] = string(archive.Log(h, log))
+	}
+	return docs
+}
+
+// copyAll copies everything and returns the reported results with the summary.
+func copyAll(t *testing.T, from, to sequent.Store) (sum archive.Summary, told []archive.Result) {
+	t.Helper()
+	sum, err := copySessions(t.Context(), from, to, func(r archive.Result) {
+		if r.Outcome != archive.Unchanged {
+			told = append(told, r)
+		}
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return sum, told
+}
+
+func TestCopy(t *testing.T) {
+	t.Parallel()
+	from, to := sequent.NewMemoryStore(), sequent.NewMemoryStore()
+	fill(t, from, rand.New(rand.NewPCG(1, 2)), 150, long)
+	sum, _ := copyAll(t, from, to)
+	sessions, _ := same(t, from, to)
+	if want := (archive.Summary{Added: sessions}); sum != want {
+		t.Errorf("the first copy is %+v, want %+v", sum, want)
+	}
+	if sum, told := copyAll(t, from, to); sum != (archive.Summary{Unchanged: sessions}) || len(told) > 0 {
+		t.Errorf("the second copy is %+v with %v, want all unchanged", sum, told)
+	}
+}
+
+func TestCopyOnceMore(t *testing.T) {
+	t.Parallel()
+	think := func(s sequent.Store, id string, texts ...string) {
+		t.Helper()
+		for _, text := range texts {
+			if _, err := sequent.New(sequent.Config{Store: s}).Ensure(t.Context(), sequent.ID(id), func(c *sequent.Change) error {
+				_, err := c.Append(sequent.Draft{Number: c.Session().Len() + 1, Total: 9, Text: text})
+				return err
+			}); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	from, to := sequent.NewMemoryStore(), sequent.NewMemoryStore()
+	for _, id := range []string{"same", "more", "ahead", "parted", "gone", "begun anew", "labelled"} {
+		think(from, id, "one", "two")
+	}
+	think(to, "other", "one")
+	think(from, "other", "two")
+	copyAll(t, from, to)
+	local := sequent.New(sequent.Config{Store: from})
+	think(from, "more", "three", "four")
+	think(to, "ahead", "three")
+	think(from, "parted", "three", "four")
+	think(to, "parted", "else")
+	think(from, "new", "one")
+	if err := local.Delete(t.Context(), "gone"); err != nil {
+		t.Fatal(err)
+	}
+	if err := local.Delete(t.Context(), "begun anew"); err != nil {
+		t.Fatal(err)
+	}
+	think(from, "begun anew", "uno")
+	if _, err := local.Update(t.Context(), "labelled", func(c *sequent.Change) error { c.SetLabel("k", "v"); return nil }); err != nil {
+		t.Fatal(err)
+	}
+	past := time.Now().Add(-time.Hour)
+	if _, err := local.Ensure(t.Context(), "expired", func(c *sequent.Change) error {
+		c.ExpireAt(past)
+		_, err := c.Append(sequent.Draft{Number: 1, Total: 1, Text: "x", Final: true})
+		return err
+	}); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		sum, told := copyAll(t, from, to)
+		failed := map[sequent.ID]bool{}
+		for _, s := range told {
+			if s.Outcome == archive.Failed {
+				failed[s.Key.ID] = sequent.CodeOf(s.Err) == sequent.CodeSessionExists
+			}
+		}
+		if sum.Failed != 3 || !failed["parted"] || !failed["begun anew"] || !failed["other"] {
+			t.Errorf("copied: %+v, failed %v", sum, failed)
+		}
+	}
+	for id, want := range map[string]string{
+		"same": "one two", "more": "one two three four", "ahead": "one two three", "parted": "one two else", "gone": "one two",
+		"begun anew": "one two", "new": "one", "other": "one", "labelled": "one two", "expired": "",
+	} {
+		_, log, _ := to.Load(t.Context(), sequent.Key{ID: sequent.ID(id)}, sequent.Position{})
+		var texts []string
+		for _, th := range sequent.Thoughts(log) {
+			texts = append(texts, th.Text)
+		}
+		if got := strings.Join(texts, " "); got != want {
+			t.Errorf("%q is %q, want %q", id, got, want)
+		}
+	}
+	if h, _, _ := to.Load(t.Context(), sequent.Key{ID: "labelled"}, sequent.Position{}); h.Labels["k"] != "v" {
+		t.Errorf("the label is not copied: %+v", h)
+	}
+}
+
+// A copy that was stopped between any two commits continues there.
+func TestCopyIsStopped(t *testing.T) {
+	t.Parallel()
+	from, to := sequent.NewMemoryStore(), sequent.NewMemoryStore()
+	fill(t, from, rand.New(rand.NewPCG(3, 4)), 200, long)
+	stops := 0
+	for ; ; stops++ {
+		ctx, stop := context.WithCancel(t.Context())
+		once := &onlyOnce{Store: to, then: stop}
+		sum, err := copySessions(ctx, from, once, func(archive.Result) {})
+		stop()
+		if err == nil {
+			break
+		}
+		if sequent.CodeOf(err) != sequent.CodeCanceled || sum.Added == 0 {
+			t.Fatalf("stopped with %v after %+v", err, sum)
+		}
+	}
+	if stops < 3 {
+		t.Errorf("it was stopped %d times only", stops)
+	}
+	same(t, from, to)
+}
+
+// onlyOnce calls a function after a commit.
+type onlyOnce struct {
+	sequent.Store
+	then func()
+}
+
+func (o *onlyOnce) Commit(ctx context.Context, batch []*sequent.Write) error {
+	defer o.then()
+	return o.Store.Commit(ctx, batch)
+}
+
+// Copiers at the same time do not get in each other's way.
+func TestCopyTogether(t *testing.T) {
+	t.Parallel()
+	from, to := sequent.NewMemoryStore(), sequent.NewMemoryStore()
+	fill(t, from, rand.New(rand.NewPCG(9, 10)), 100, long)
+	sums := make([]archive.Summary, 3)
+	var wg sync.WaitGroup
+	for i := range sums {
+		wg.Go(func() {
+			var err error
+			if sums[i], err = copySessions(t.Context(), from, to, func(archive.Result) {}); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	sessions, _ := same(t, from, to)
+	added := 0
+	for _, sum := range sums {
+		added += sum.Added
+		if sum.Failed+sum.Extended > 0 || sum.Added+sum.Unchanged != sessions {
+			t.Errorf("one copied %+v, want %d sessions", sum, sessions)
+		}
+	}
+	if added != sessions {
+		t.Errorf("together they copied %d sessions, want %d", added, sessions)
+	}
+}
+
+// What is thought while it is copied comes with it or with the next run, and
+// nothing is torn.
+func TestCopyWhileInUse(t *testing.T) {
+	t.Parallel()
+	from, to := sequent.NewMemoryStore(), sequent.NewMemoryStore()
+	fill(t, from, rand.New(rand.NewPCG(5, 6)), 50, long)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		fill(t, from, rand.New(rand.NewPCG(5, 6)), 50, long.AddDate(0, 1, 0)) // goes on with the same sessions
+	}()
+	for busy := true; busy; {
+		select {
+		case <-done:
+			busy = false
+		default:
+		}
+		if sum, told := copyAll(t, from, to); sum.Failed > 0 {
+			t.Fatalf("%+v: %v", sum, told)
+		}
+	}
+	same(t, from, to)
+}
+
+// A session that is not what was recorded is reported and left where it is.
+func TestCopyOfAlteredSession(t *testing.T) {
+	t.Parallel()
+	from, to := sequent.NewMemoryStore(), sequent.NewMemoryStore()
+	e := sequent.New(sequent.Config{Store: from})
+	for _, id := range []sequent.ID{"whole", "altered"} {
+		if _, err := e.Append(t.Context(), id, sequent.Draft{Text: "one"}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	h, log, err := from.Load(t.Context(), sequent.Key{ID: "altered"}, sequent.Position{})
+	if err == nil {
+		err = from.Delete(t.Context(), h.Key, 0)
+	}
+	h.Title = "another one" // without a new seal
+	if err == nil {
+		err = from.Commit(t.Context(), []*sequent.Write{{Header: h, Entries: log}})
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	sum, told := copyAll(t, from, to)
+	if sum != (archive.Summary{Added: 1, Failed: 1}) {
+		t.Errorf("Copy = %+v, %+v", sum, told)
+	}
+	for _, r := range told {
+		if (r.Key.ID == "altered") != (sequent.CodeOf(r.Err) == sequent.CodeCorrupt) {
+			t.Errorf("%+v", r)
+		}
+	}
+}

@@ -1,0 +1,114 @@
+package redact_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/sequent-dev/sequent"
+	"github.com/sequent-dev/sequent/archive"
+	"github.com/sequent-dev/sequent/internal/redact"
+	"github.com/sequent-dev/sequent/web"
+)
+
+// What is found is masked in every field of every format, the origin of the session included, and
+// the report counts the masks of the output.
+func TestEveryFieldAndFormat(t *testing.T) {
+	secret := "gh" + "p_" + strings.Repeat("Ab3x", 9)
+	in := func(text string) string { return text + " " + secret }
+	ctx := sequent.WithOrigin(t.Context(), func() sequent.Origin {
+		return sequent.Origin{
+			Client: in("client"), ClientVersion: in("1.0"), Agent: in("agent"), Model: in("model"), Project: "/home/" + secret, GitBranch: "fix/" + secret, Commit: secret,
+		}
+	})
+	e := sequent.New(sequent.Config{}).Owned(in("owner"))
+	id := sequent.ID("s-" + secret)
+	if _, err := e.Begin(ctx, id, func(c *sequent.Change) error {
+		c.BeginIn(in("scope"), in("dialect"))
+		c.SetTitle(in("title"))
+		for n, d := range []sequent.Draft{
+			{Text: in("text"), Note: in("note"), Request: sequent.Request{Key: in("key"), Digest: "d"}, Labels: map[string]string{"topic": in("label")}},
+			{Text: "Or not.", Branch: in("branch"), From: sequent.To(1)},
+		} {
+			d.Number, d.Total = n+1, 3
+			if _, err := c.Append(d); err != nil {
+				return err
+			}
+		}
+		c.SetLabel("tags", in("tag"))
+		c.Conclude(in("conclusion"))
+		return nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := e.Update(ctx, id, func(c *sequent.Change) error {
+		return c.AddNote(sequent.Note{Seq: 1, Kind: sequent.Wrong, Text: in("remark"), From: in("ann")})
+	}); err != nil {
+		t.Fatal(err)
+	}
+	h, entries, err := e.Entries(t.Context(), id, sequent.Position{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, finder := range map[string]redact.Finder{"secrets": redact.Secrets(), "expression": expressions(t, secret)} {
+		h, entries, found, err := redact.Session(t.Context(), h, entries, finder)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := redact.Snapshot(t.Context(), h, entries)
+		if err != nil {
+			t.Fatal(err)
+		}
+		log := string(archive.Log(h, entries))
+		for format, text := range map[string]string{
+			"json": log, "json of a snapshot": string(archive.JSON(s)), "md": archive.Markdown(s), "mermaid": archive.Mermaid(s), "html": string(web.File(s, found)),
+			"session file": string(archive.SessionFile(s)),
+		} {
+			if strings.Contains(text, secret[:12]) || strings.Contains(text, secret[8:]) {
+				t.Errorf("%s: the export as %s has the secret: %s", name, format, text)
+			}
+		}
+		counted, fields := 0, make(map[string]int)
+		for _, f := range found {
+			counted += f.Count
+			fields[f.Field] += f.Count
+		}
+		if n := strings.Count(log, redact.Mask); n != counted {
+			t.Errorf("%s: the output has %d masks, and %d are reported: %v", name, n, counted, found)
+		}
+		for _, field := range []string{
+			"id", "owner", "title", "scope", "dialect", "conclusion", "labels.tags", "labels.topic", "text", "note", "branch", "request.key", "from",
+			"origin.client", "origin.clientVersion", "origin.agent", "origin.model", "origin.project", "origin.gitBranch", "origin.commit",
+		} {
+			if fields[field] == 0 {
+				t.Errorf("%s: nothing is reported of the field %s", name, field)
+			}
+		}
+		if v := sequent.Verify(h, entries); v.Fault != nil {
+			t.Errorf("%s: the export does not verify: %v", name, v.Fault)
+		}
+		to := sequent.New(sequent.Config{}).Owned(h.Owner)
+		if _, err := to.Restore(t.Context(), h, entries); err != nil {
+			t.Errorf("%s: the export cannot be imported: %v", name, err)
+		}
+	}
+}
+
+// The name of a label cannot be masked. A session with a secret in one is refused.
+func TestSecretInNameOfLabel(t *testing.T) {
+	t.Parallel()
+	e := sequent.New(sequent.Config{})
+	if _, err := e.Ensure(t.Context(), "s", func(c *sequent.Change) error {
+		c.SetLabel("glpat-"+"Zx8qTn3vWm5yRk2hLp9s", "x")
+		_, err := c.Append(sequent.Draft{Number: 1, Text: "Go on."})
+		return err
+	}); err != nil {
+		t.Fatal(err)
+	}
+	h, entries, err := e.Entries(t.Context(), "s", sequent.Position{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, _, _, err := redact.Session(t.Context(), h, entries, redact.Secrets()); sequent.CodeOf(err) != sequent.CodeInvalidSession {
+		t.Errorf("%v, want %s", err, sequent.CodeInvalidSession)
+	}
+}

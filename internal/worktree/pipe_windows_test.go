@@ -1,5 +1,0 @@
-package worktree
-
-import "testing"
-
-func makePipe(*testing.T, string) {}

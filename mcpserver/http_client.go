@@ -1,0 +1,85 @@
+package mcpserver
+
+import (
+	"math"
+	"strconv"
+	"time"
+
+	"github.com/sequent-dev/sequent/internal/limits"
+	"github.com/sequent-dev/sequent/mcpserver/internal/protocol"
+)
+
+// identify makes the client with a name the one whom the limits are for.
+func (v *visit) identify(name string) {
+	if v.client != nil {
+		v.client.Release()
+	}
+	v.client = v.h.limiter.Client(name)
+}
+
+// take takes a stream until the visit ends. If it reports false it has answered.
+func (v *visit) takeStream(id []byte) bool {
+	if err := v.client.Take(limits.Streams); err != nil {
+		v.refuseFor(err, id)
+		return false
+	}
+	v.streams++
+	return true
+}
+
+// giveCall gives back the call of the visit, if it holds one.
+func (v *visit) giveCall() {
+	if v.calls > 0 {
+		v.calls--
+		v.client.Give(limits.Calls)
+	}
+}
+
+// end gives back what the visit holds.
+func (v *visit) end() {
+	if v.client == nil {
+		return
+	}
+	v.giveCall()
+	for range v.streams {
+		v.client.Give(limits.Streams)
+	}
+	v.client.Release()
+}
+
+// refuseFor answers that a limit is reached.
+func (v *visit) refuseFor(err error, id []byte) {
+	fault := protocol.Refused(err)
+	if fault == nil { // the request was cancelled
+		fault = protocol.ErrCancelled
+	}
+	v.pause(fault)
+	v.fail(statusOf(true, fault), id, fault)
+}
+
+// pause delays the answer to a client that is refused again and again. Meanwhile it holds
+// nothing that others of the client wait for.
+func (v *visit) pause(fault *protocol.Error) {
+	if fault == nil || fault.Code != protocol.CodeTooMany {
+		return
+	}
+	delay := v.client.Delay()
+	if delay == 0 {
+		return
+	}
+	v.giveCall()
+	t := time.NewTimer(delay)
+	defer t.Stop()
+	select {
+	case <-t.C:
+	case <-v.r.Context().Done():
+	case <-v.h.ending.Done():
+	}
+}
+
+// retryAfter tells the client when to try again.
+func (v *visit) retryAfter(d time.Duration) {
+	if d > 0 {
+		v.w.Header().Set("Retry-After", strconv.Itoa(int(math.Ceil(d.Seconds()))))
+	}
+}

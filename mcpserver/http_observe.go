@@ -1,0 +1,74 @@
+package mcpserver
+
+import (
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/sequent-dev/sequent/mcpserver/internal/protocol"
+)
+
+// observing returns the server whose observer is told of the visit.
+func (v *visit) observing() *protocol.Server {
+	if v.server != nil {
+		return v.server
+	}
+	return v.h.first
+}
+
+// observed reports whether there is an observer.
+func (v *visit) observed() bool { return v.observing().Observed() }
+
+// observe tells the observer of a request of the protocol that begins. The caller calls
+// answered.
+func (v *visit) observe(m *protocol.Message) {
+	ctx, seen := v.server.Observe(v.r.Context(), m, v.caller, v.via("http"), time.Now())
+	v.r, v.seen, v.told = v.r.WithContext(ctx), seen, true
+}
+
+// answered tells the observer that the request is answered. Further calls do nothing.
+func (v *visit) answered() {
+	if v.seen == nil {
+		return
+	}
+	v.seen.Status = v.status
+	v.seen.End(v.fault)
+	v.seen = nil
+}
+
+// other tells the observer of a visit that is no request of the protocol, unless it knows. It
+// leaves out visits to paths without an endpoint, such as those of scanners.
+func (v *visit) other() {
+	if !v.observed() || v.told || v.r.Method == http.MethodOptions || v.server == nil && v.status == http.StatusNotFound {
+		return
+	}
+	v.told = true
+	over := "http"
+	x := &protocol.Exchange{Caller: v.caller, Received: v.begun, Status: v.status}
+	if v.server != nil {
+		x.Dialect = v.server.Name()
+		if v.isSocket() {
+			over = "websocket"
+		}
+	}
+	x.Via = v.via(over)
+	v.observing().Other(x, v.fault)
+}
+
+// via returns how the request has come, as a message of a protocol.
+func (v *visit) via(over string) protocol.Via {
+	if !v.observed() {
+		return protocol.Via{}
+	}
+	version := "1.1"
+	if !v.r.ProtoAtLeast(1, 1) {
+		version = "1.0"
+	} else if v.r.ProtoMajor > 1 {
+		version = strconv.Itoa(v.r.ProtoMajor)
+	}
+	return protocol.Via{
+		Transport: "tcp", Protocol: over, Version: version, Client: v.h.gate.Client(v.r),
+		Verb: v.r.Method, Token: v.granted.Token, Agent: v.origin.Agent,
+		Link: protocol.TraceContext{Parent: v.r.Header.Get("Traceparent"), State: v.r.Header.Get("Tracestate")},
+	}
+}

@@ -1,0 +1,169 @@
+package mcpserver
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/sequent-dev/sequent/mcpserver/internal/conn"
+	"github.com/sequent-dev/sequent/mcpserver/internal/protocol"
+)
+
+// The media types of replies.
+const (
+	document    = "application/json"
+	eventStream = "text/event-stream"
+)
+
+// heartbeat is how long a stream that waits for changes may be silent. A client that is
+// gone is noticed by writing to it.
+const heartbeat = 20 * time.Second
+
+// replySize is how many bytes a reply has room for before it is known.
+const replySize = 1 << 10
+
+// An answerer appends the reply to a request to a line.
+type answerer func(ctx context.Context, line []byte, r *protocol.Request) ([]byte, *protocol.Error)
+
+// relay answers a request. If the call reports its progress, the reply is a stream of
+// events. The call of a client that is gone goes on, if its context does.
+func (v *visit) relay(ctx context.Context, r *protocol.Request, f answerer) *protocol.Error {
+	out := &stream{visit: v}
+	r.MaxReply = v.h.config.MaxReply
+	defer r.Done()
+	if v.accepts(eventStream) {
+		r.Notify = func(line []byte) { _ = out.events(line) } // a stream that has failed stays so
+	}
+	line, fault := f(ctx, make([]byte, 0, replySize), r)
+	v.finish(out, r, line, fault)
+	return fault
+}
+
+// listen answers subscriptions/listen by a stream that lasts.
+func (v *visit) listen(r *protocol.Request) {
+	if !v.accepts(eventStream) {
+		v.refuse(http.StatusNotAcceptable, "a subscription is text/event-stream: Accept it")
+		return
+	}
+	if !v.takeStream(r.ID) {
+		return
+	}
+	ctx, cancel := context.WithCancel(v.r.Context())
+	defer cancel()
+	defer context.AfterFunc(v.h.aborting, cancel)()
+	l, fault := conn.Listen(ctx, v.server, r)
+	if fault != nil {
+		v.fail(statusOf(true, fault), r.ID, fault)
+		return
+	}
+	defer l.Close()
+	v.status = http.StatusOK
+	v.answered() // the rest is the stream
+	out := &stream{visit: v}
+	if out.events(l.Acknowledgement()) != nil {
+		return
+	}
+	if l.Empty() || v.pump(out, l.Wake(), l.Take, ctx.Done()) {
+		_ = out.events(l.Result()) // the subscription is over either way
+	}
+}
+
+// pump sends what take returns after each wake, until the stream fails or over is closed.
+// It returns true if the server ends.
+func (v *visit) pump(out *stream, wake <-chan struct{}, take func() [][]byte, over <-chan struct{}) bool {
+	v.giveCall() // from here on it is a stream
+	t := time.NewTicker(heartbeat)
+	defer t.Stop()
+	for {
+		send := out.comment
+		select {
+		case <-wake:
+			send = func() error { return out.events(take()...) }
+		case <-t.C:
+		case <-over:
+			return false
+		case <-v.h.ending.Done():
+			return true
+		}
+		if v.still(v.r.Context()) != nil || send() != nil {
+			return false
+		}
+	}
+}
+
+// A stream is a reply in the form of events. Nothing of it is written until there is an
+// event. It is safe for concurrent use.
+type stream struct {
+	*visit
+	mu    sync.Mutex
+	begun bool
+	err   error // of writing
+}
+
+// events writes lines that end in a newline, each as an event.
+func (s *stream) events(lines ...[]byte) error {
+	var text []byte
+	for _, line := range lines {
+		text = append(append(append(text, "event: message\ndata: "...), line...), '\n')
+	}
+	return s.send(text)
+}
+
+// comment writes what clients skip.
+func (s *stream) comment() error { return s.send([]byte(": still here\n\n")) }
+
+func (s *stream) send(text []byte) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.err != nil || len(text) == 0 {
+		return s.err
+	}
+	if !s.begun {
+		s.begun = true
+		s.w.Header().Set("Content-Type", eventStream)
+		s.w.Header().Set("X-Accel-Buffering", "no") // a proxy that gathers would keep it
+		s.status = http.StatusOK
+		s.w.WriteHeader(http.StatusOK)
+	}
+	if s.err = s.write(text); s.err != nil {
+		return s.err
+	}
+	s.limitWrite()
+	defer s.hurry(s.control.SetWriteDeadline)()
+	if err := s.control.Flush(); err != nil && !errors.Is(err, http.ErrNotSupported) {
+		s.err = err
+	}
+	return s.err
+}
+
+// follow opens the stream on which a client hears what is about no request.
+func (v *visit) follow() {
+	s := v.session("a stream is opened with GET in a session: send messages with POST")
+	if s == nil {
+		return
+	}
+	defer v.h.sessions.leave(s)
+	if !v.accepts(eventStream) {
+		v.refuse(http.StatusNotAcceptable, "a stream is text/event-stream: Accept it")
+		return
+	}
+	if !v.takeStream(nil) {
+		return
+	}
+	ctx, cancel := context.WithCancel(v.r.Context())
+	defer cancel()
+	mine := &follower{cancel}
+	if !v.h.sessions.follow(s, mine) {
+		v.noSession(nil)
+		return
+	}
+	out := &stream{visit: v}
+	err := out.comment() // so that the client knows that it is open
+	v.other()
+	if err != nil {
+		return
+	}
+	v.pump(out, s.Subscriptions().Wake(), func() [][]byte { return v.h.sessions.take(s, mine) }, ctx.Done())
+}

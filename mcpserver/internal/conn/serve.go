@@ -1,0 +1,372 @@
+package conn
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"runtime"
+	"sync"
+	"time"
+
+	"github.com/sequent-dev/sequent/internal/limits"
+	"github.com/sequent-dev/sequent/mcpserver/internal/protocol"
+	"github.com/sequent-dev/sequent/tool"
+)
+
+const (
+	// EndTimeout limits the calls in progress after the server was told to end.
+	EndTimeout = 5 * time.Second
+	// lastWrite limits what is written after that.
+	lastWrite = time.Second
+	// InputTimeout limits calls in lanes, which wait for a language model, after the end of
+	// the input.
+	InputTimeout = 30 * time.Second
+	// maxBeside limits the concurrent calls of other lanes.
+	maxBeside = 256
+	// maxListening limits the open subscriptions of a connection.
+	maxListening = 100
+)
+
+// ErrStalled is the error for a client that stops reading while the server is ending.
+var ErrStalled = errors.New("mcpserver: the client has stopped reading")
+
+// A Transport carries the messages of a client, in order.
+type Transport interface {
+	// Read returns the next message, in its own memory. A *[protocol.Error] refuses a message
+	// that was skipped. At the end of the input the error is io.EOF.
+	Read() ([]byte, error)
+	// Ready reports whether the next message may have been read already. If not, Read may
+	// block the thread.
+	Ready() bool
+	// Write writes messages, each with a line end. Concurrent calls of Read and Write are
+	// allowed.
+	Write(lines []byte) error
+}
+
+// A Config configures Serve.
+type Config struct {
+	Server *protocol.Server // required
+	Caller tool.Caller
+	Origin protocol.Origin
+	Via    protocol.Via // for an observer
+
+	// Client limits a client of a server with other clients, who is gone at the end of its
+	// input, so that its calls are cancelled. Nil means the only client of the process.
+	Client *limits.Client
+	// Admit returns an error for a message that is refused, and Done is called when a message
+	// was answered. Both are required with a Client.
+	Admit func(m *protocol.Message) *protocol.Error
+	Done  func()
+	// MaxReply limits a reply, in bytes; 0 or less means no limit.
+	MaxReply int
+}
+
+// Serve serves one client, as described at mcpserver.Server.ServeStdio.
+func Serve(ctx context.Context, cfg Config, t Transport) error {
+	s := &server{Config: cfg, t: t, conn: New(cfg.Server, cfg.Client), queue: newQueue(), beside: make(chan struct{}, maxBeside), ending: make(chan struct{})}
+	s.out = newOutput(t.Write)
+	defer s.conn.Close()
+	defer s.out.close()
+	s.ctx = context.WithoutCancel(ctx)
+	s.laneCtx, s.cancelLanes = context.WithCancel(s.ctx)
+	defer s.cancelLanes()
+	go s.out.run(s.abort)
+	go s.notify(s.conn.Subscriptions(), s.ctx)
+	read, answered := make(chan error, 1), make(chan error, 1)
+	go func() {
+		read <- s.read()
+		s.queue.close()
+		if s.Client != nil {
+			s.conn.Cancel(nil)
+		}
+	}()
+	go func() {
+		s.answerQueue()
+		close(s.ending)
+		s.running.Wait()
+		answered <- s.out.drain()
+	}()
+	return s.wait(ctx, read, answered)
+}
+
+// wait waits until everything that was read is answered. It cancels calls in lanes that
+// are not answered InputTimeout after the end of the input: the client has probably ended,
+// and a model is paid for every answer. Once ctx is done it waits for EndTimeout,
+// because supervisors kill a program that takes longer.
+func (s *server) wait(ctx context.Context, read, answered <-chan error) error {
+	var failure error // of reading
+	told := ctx.Done()
+	var late, last, enough <-chan time.Time
+	for {
+		select {
+		case err := <-answered:
+			select {
+			case failure = <-read:
+			default: // it is known already, or ctx is done and the input is still being read
+			}
+			switch {
+			case err != nil:
+				return fmt.Errorf("mcpserver: write: %w", err)
+			case failure != nil:
+				return fmt.Errorf("mcpserver: read: %w", failure)
+			}
+			return nil
+		case failure = <-read:
+			read, enough = nil, time.After(InputTimeout)
+		case <-enough:
+			s.cancelLanes()
+		case <-told:
+			s.queue.close()
+			told, late = nil, time.After(EndTimeout)
+		case <-late:
+			s.abort()
+			late, last = nil, time.After(lastWrite)
+		case <-last: // in a write that may block for ever
+			return fmt.Errorf("mcpserver: write: %w", ErrStalled)
+		}
+	}
+}
+
+// A server serves one connection.
+type server struct {
+	Config
+	t     Transport
+	conn  *Conn
+	queue *queue
+	out   *output
+	ctx   context.Context // of calls
+
+	running   sync.WaitGroup // goroutines that answer lanes or subscriptions
+	beside    chan struct{}  // filled with the running calls of other lanes
+	listening int            // open subscriptions; guarded by queue.mu
+	ending    chan struct{}  // closed when the connection's own lane is answered
+
+	laneCtx     context.Context // of calls in lanes
+	cancelLanes func()
+}
+
+// abort cancels all calls and accepts no more, after the client has disconnected.
+func (s *server) abort() {
+	s.queue.close()
+	s.conn.Cancel(nil)
+}
+
+// read reads messages until the input ends or the queue is closed.
+func (s *server) read() error {
+	for {
+		line, err := s.t.Read()
+		m := protocol.Message{Kind: protocol.KindRefused}
+		if fault, ok := errors.AsType[*protocol.Error](err); ok {
+			m.Fault = fault
+		} else if errors.Is(err, io.EOF) {
+			return nil
+		} else if err != nil {
+			return err
+		} else if protocol.IsBlank(line) {
+			s.done()
+			continue
+		} else {
+			m = protocol.Parse(line)
+		}
+		if !s.accept(m, len(line)) {
+			return nil
+		}
+		if !s.t.Ready() {
+			// The next read can block the thread, and the scheduler takes a while to run
+			// other goroutines then.
+			runtime.Gosched()
+		}
+	}
+}
+
+// accept handles a message, or puts it into the queue. It returns false if that is closed.
+func (s *server) accept(m protocol.Message, size int) bool {
+	var received time.Time
+	if s.Server.Observed() && m.Kind == protocol.KindRequest {
+		received = time.Now()
+	}
+	if s.Admit != nil {
+		if fault := s.Admit(&m); fault != nil && m.Kind == protocol.KindRequest {
+			m.Kind, m.Fault = protocol.KindRefused, fault
+		}
+	}
+	if m.Kind != protocol.KindRequest && m.Kind != protocol.KindRefused {
+		s.conn.Hear(&m)
+		s.done()
+		return true // no reply is expected
+	}
+	call := s.conn.Begin(s.ctx, m)
+	call.size, call.received = size, received
+	if m.Kind == protocol.KindRequest && m.Method == protocol.Ping { // it is about the server, and does not wait
+		reply, _ := s.conn.Answer(s.ctx, nil, &call.Request)
+		s.conn.End(call)
+		s.out.put(reply)
+		s.done()
+		return true
+	}
+	if !s.queue.put(call) {
+		s.conn.End(call)
+		s.done()
+		return false
+	}
+	return true
+}
+
+// done says that a message was answered.
+func (s *server) done() {
+	if s.Done != nil {
+		s.Done()
+	}
+}
+
+// answerQueue answers the connection's own lane until the queue is closed and empty.
+func (s *server) answerQueue() {
+	var buf []byte
+	for call := s.queue.next(); call != nil; call = s.queue.next() {
+		buf = s.answer(call, buf[:0])
+		if cap(buf) > maxSpare {
+			buf = nil
+		}
+	}
+}
+
+// answer answers a call, or moves it to its lane. It returns the memory of the reply.
+func (s *server) answer(call *Call, buf []byte) []byte {
+	if call.message.Kind == protocol.KindRefused {
+		s.refuse(call)
+		return buf
+	}
+	call.Modern, call.Caller, call.Origin, call.MaxReply = call.message.Modern(), s.Caller, s.Origin, s.MaxReply
+	call.Notify, call.Client = s.out.put, s.Client
+	if call.Modern && call.Method == protocol.Listen {
+		s.listen(call)
+		return buf
+	}
+	lane := s.Server.Lane(&call.Request)
+	if lane == "" {
+		return s.run(call, buf)
+	}
+	if s.queue.enter(lane, call) {
+		s.running.Go(func() { s.answerLane(lane, call) })
+	}
+	return buf
+}
+
+// answerLane answers a lane until it is empty.
+func (s *server) answerLane(lane string, call *Call) {
+	for ; call != nil; call = s.queue.leave(lane) {
+		s.beside <- struct{}{}
+		stop := context.AfterFunc(s.laneCtx, func() { call.cancel(nil) })
+		s.run(call, nil)
+		stop()
+		<-s.beside
+	}
+}
+
+// run answers one call.
+func (s *server) run(call *Call, buf []byte) []byte {
+	if call.Cancelled() {
+		s.reply(call, nil)
+		return buf
+	}
+	var ctx context.Context
+	ctx, call.Seen = s.observe(call)
+	line, fault := s.conn.Answer(ctx, buf, &call.Request)
+	call.Seen.End(fault)
+	s.reply(call, line)
+	return line
+}
+
+// observe tells the observer of a call that begins.
+func (s *server) observe(call *Call) (context.Context, *protocol.Exchange) {
+	if call.received.IsZero() {
+		return call.ctx, nil
+	}
+	return s.Server.Observe(call.ctx, call.Message, s.Caller, s.Via, call.received)
+}
+
+// refuse answers a message with its error.
+func (s *server) refuse(call *Call) {
+	if _, seen := s.observe(call); seen != nil {
+		seen.End(call.message.Fault)
+	} else if s.Server.Observed() {
+		s.Server.Other(&protocol.Exchange{Dialect: s.Server.Name(), Caller: s.Caller, Via: s.Via, Received: time.Now()}, call.message.Fault)
+	}
+	s.reply(call, protocol.AppendError(nil, call.ID, call.message.Fault))
+}
+
+// reply writes the reply to a call, which has ended. A cancelled call gets none. A client
+// with limits holds what the call has taken until the reply is written: it is in memory.
+func (s *server) reply(call *Call, line []byte) {
+	if !s.conn.End(call) && line != nil {
+		s.out.put(line)
+	}
+	if s.Client != nil {
+		_ = s.out.drain() // if writing fails, the connection ends
+	}
+	call.Request.Done()
+	s.done()
+	s.queue.done(call)
+}
+
+// listen begins a subscription. Its reply is sent when it ends. Until then it delays
+// neither later calls nor the end of the connection.
+func (s *server) listen(call *Call) {
+	if call.Cancelled() {
+		s.reply(call, nil)
+		return
+	}
+	ctx, seen := s.observe(call)
+	l, fault := Listen(ctx, s.Server, &call.Request)
+	if fault == nil && !l.Empty() && !s.addListening(1) {
+		l.Close()
+		fault = protocol.InvalidParams("a connection may have %d subscriptions at a time: cancel some of them", maxListening)
+	}
+	seen.End(fault)
+	switch {
+	case fault != nil:
+		s.reply(call, protocol.AppendError(nil, call.ID, fault))
+	case l.Empty():
+		s.reply(call, append(l.Acknowledgement(), l.Result()...))
+	default:
+		s.out.put(l.Acknowledgement())
+		s.done()
+		s.queue.done(call)
+		s.running.Go(func() {
+			s.notify(l.Subscriptions, call.ctx)
+			l.Close()
+			s.addListening(-1)
+			if !s.conn.End(call) {
+				s.out.put(l.Result())
+			}
+		})
+	}
+}
+
+// addListening counts an open subscription, and returns false if there are too many.
+func (s *server) addListening(n int) bool {
+	s.queue.mu.Lock()
+	defer s.queue.mu.Unlock()
+	if s.listening+n > maxListening {
+		return false
+	}
+	s.listening += n
+	return true
+}
+
+// notify sends notifications until ctx is done, or until the connection ends.
+func (s *server) notify(to *Subscriptions, ctx context.Context) {
+	for {
+		select {
+		case <-to.Wake():
+			for _, line := range to.Take() {
+				s.out.put(line)
+			}
+		case <-ctx.Done():
+			return
+		case <-s.ending:
+			return
+		}
+	}
+}

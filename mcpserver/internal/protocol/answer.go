@@ -1,0 +1,215 @@
+package protocol
+
+import (
+	"context"
+	"encoding/json"
+
+	"github.com/sequent-dev/sequent/internal/jsonscan"
+	"github.com/sequent-dev/sequent/internal/limits"
+	"github.com/sequent-dev/sequent/tool"
+)
+
+// A Request is a request with the data of its connection.
+type Request struct {
+	*Message
+	Modern bool // it is of 2026-07-28 or later
+	Caller tool.Caller
+	Origin Origin
+	Peer   *Peer          // of a connection of the handshake era
+	Client *limits.Client // nil for no limits
+	// Seen is what an observer is told; nil without one.
+	Seen *Exchange
+	// MaxReply limits the reply, in bytes. A longer one is replaced by an error; 0 or less
+	// means no limit.
+	MaxReply int
+	// Notify sends a notification of the call's progress, a line; nil if the client cannot
+	// be told.
+	Notify func(line []byte)
+	// Subscriptions are those of a connection of the handshake era; otherwise nil.
+	Subscriptions Subscriber
+
+	client       clientInfo // of a request of the modern era, as are the capabilities
+	capabilities capabilities
+	heavy        bool // it holds one of the client's heavy calls
+}
+
+// A Subscriber has the documents whose changes are reported to a connection.
+type Subscriber interface {
+	Subscribe(ctx context.Context, c tool.Caller, uri string) error
+	Unsubscribe(uri string)
+}
+
+// Methods that transports and connections handle themselves.
+const (
+	Initialize = "initialize"
+	Ping       = "ping"
+	Listen     = "subscriptions/listen"
+	Discover   = "server/discover"
+	Cancelled  = "notifications/cancelled"
+
+	Initialized  = "notifications/initialized"
+	RootsChanged = "notifications/roots/list_changed"
+
+	callTool     = "tools/call"
+	readResource = "resources/read"
+	getPrompt    = "prompts/get"
+)
+
+// A method answers requests in one or both eras.
+type method struct {
+	// answer returns the result, a JSON object without the members that each result of the
+	// era has.
+	answer      func(s *Server, ctx context.Context, r *Request) (any, error)
+	feature     feature // that the server must have
+	eras        eras
+	needsParams bool
+	traced      bool // it depends on where the request comes from
+}
+
+// eras say in which versions a method is served.
+type eras int
+
+const (
+	both      eras = iota
+	handshake      // only with a handshake
+	modern         // only since 2026-07-28
+)
+
+// methods has the methods of the protocol. Listen is answered by package conn, after
+// CheckListen.
+var methods = map[string]method{
+	callTool:                   {answer: (*Server).callTool, feature: tools, needsParams: true, traced: true},
+	"tools/list":               {answer: (*Server).list, feature: tools},
+	readResource:               {answer: (*Server).readResource, feature: resources, needsParams: true, traced: true},
+	"resources/list":           {answer: (*Server).list, feature: resources},
+	"resources/templates/list": {answer: (*Server).list, feature: resources},
+	"resources/subscribe":      {answer: (*Server).subscribe, feature: watches, eras: handshake, needsParams: true},
+	"resources/unsubscribe":    {answer: (*Server).unsubscribe, feature: watches, eras: handshake, needsParams: true},
+	getPrompt:                  {answer: (*Server).getPrompt, feature: prompts, needsParams: true, traced: true},
+	"prompts/list":             {answer: (*Server).list, feature: prompts},
+	"skills/list":              {answer: (*Server).list, feature: skills},
+	"skills/get":               {answer: (*Server).getSkill, feature: skills, needsParams: true},
+	"completion/complete":      {answer: (*Server).complete, feature: completions, needsParams: true, traced: true},
+	Listen:                     {eras: modern, needsParams: true},
+	Discover:                   {answer: (*Server).discover, eras: modern},
+	Initialize:                 {answer: (*Server).initialize, eras: handshake, needsParams: true},
+	Ping:                       {answer: (*Server).ping, eras: handshake},
+}
+
+// Answer appends the reply to a request, which is a whole line. The fault is the error in
+// it, nil for a result. A panic of the dialect is a fault.
+func (s *Server) Answer(ctx context.Context, line []byte, r *Request) (reply []byte, fault *Error) {
+	m, fault := s.find(r)
+	if fault == nil {
+		s := s.of(r)
+		fault = s.Guard(ctx, r, func() error {
+			if m.traced {
+				ctx = s.trace(ctx, r)
+			}
+			result, err := m.answer(s, ctx, r)
+			if err == nil {
+				reply, err = s.AppendResult(line, r, nil, result)
+			}
+			if err == nil {
+				err = r.room(len(reply) - len(line))
+			}
+			return err
+		})
+	}
+	if fault != nil {
+		reply = AppendError(line, r.ID, fault)
+	}
+	return reply, fault
+}
+
+// Guard calls f, a part of answering a request. It returns the error for the client if f
+// fails or panics.
+func (s *Server) Guard(ctx context.Context, r *Request, f func() error) (fault *Error) {
+	defer func() {
+		if p := recover(); p != nil {
+			fault = s.panicked(ctx, r, p)
+		}
+	}()
+	if err := f(); err != nil {
+		return s.fault(ctx, r, err)
+	}
+	return nil
+}
+
+// find returns the method of a request, or the error if it is not served.
+func (s *Server) find(r *Request) (method, *Error) {
+	if r.Modern {
+		if fault := r.describe(); fault != nil {
+			return method{}, fault
+		}
+		if r.Meta.Version != FirstModern {
+			return method{}, UnsupportedVersion(r.Meta.Version)
+		}
+	}
+	m, ok := methods[r.Method]
+	switch {
+	case !ok && isNotification(r):
+		return m, InvalidRequest(r.Method + " is a notification and has no id")
+	case !ok, r.Modern && m.eras == handshake, !r.Modern && m.eras == modern, !s.of(r).has(m.feature):
+		return m, MethodNotFound(r.Method)
+	case m.needsParams && (r.Params == nil || isNull(r.Params)):
+		return m, InvalidRequest(r.Method + " needs params")
+	case r.Params != nil && !isNull(r.Params) && !isObject(r.Params), r.Meta.Malformed:
+		return m, badParams(r)
+	}
+	return m, nil
+}
+
+// isNotification reports whether a request has the method of a notification.
+func isNotification(r *Request) bool {
+	switch r.Method {
+	case Cancelled, "notifications/progress":
+		return true
+	case Initialized, RootsChanged:
+		return !r.Modern
+	}
+	return false
+}
+
+// CheckListen reads the params of subscriptions/listen: the URIs of the documents whose
+// changes are reported. Package conn answers the request, because its reply ends with
+// the subscription.
+func (s *Server) CheckListen(r *Request) (uris []string, fault *Error) {
+	if _, fault := s.find(r); fault != nil {
+		return nil, fault
+	}
+	p, err := decode[struct {
+		Notifications *struct {
+			ResourceSubscriptions                                      []string
+			ToolsListChanged, PromptsListChanged, ResourcesListChanged bool
+		}
+	}](r)
+	switch {
+	case err != nil:
+		return nil, badParams(r)
+	case p.Notifications == nil:
+		return nil, missingParam("notifications")
+	}
+	return p.Notifications.ResourceSubscriptions, nil
+}
+
+// Subject returns the name of the subject of a request, which the header Mcp-Name
+// repeats, and whether requests with that method have one.
+func Subject(m *Message) (name string, ok bool) {
+	var member string
+	switch m.Method {
+	case callTool, getPrompt:
+		member = "name"
+	case readResource:
+		member = "uri"
+	default:
+		return "", false
+	}
+	var found json.RawMessage
+	for name, value := range jsonscan.Members(m.Params) {
+		if string(name) == member {
+			found = value
+		}
+	}
+	return text(found), true
+}

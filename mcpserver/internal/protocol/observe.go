@@ -1,0 +1,145 @@
+package protocol
+
+import (
+	"context"
+	"encoding/json"
+	"net/netip"
+	"slices"
+	"time"
+
+	"github.com/sequent-dev/sequent/tool"
+)
+
+// An Observer is told of requests, for traces, metrics and logs. It is safe for concurrent
+// use, and waits for nothing that can take long.
+type Observer interface {
+	// Begin is called before a request is answered. The request is answered with the
+	// returned context, and end is called when it is answered or refused.
+	Begin(ctx context.Context, x *Exchange) (_ context.Context, end func())
+	// Closed is called at the end of a connection of the handshake era, which lasted
+	// since its handshake. x is the request of the handshake.
+	Closed(x *Exchange, lasted time.Duration)
+	// Other is called for what is no request of the protocol: an HTTP request or a line that
+	// was refused before its message was read, and the beginning of a WebSocket or of a stream
+	// of events, and the end of an MCP session over HTTP.
+	Other(x *Exchange)
+}
+
+// An Exchange is a request and, at its end, the outcome. Names that the server does not
+// know are left out: they can be any text of the client.
+type Exchange struct {
+	Dialect  string          // name of the dialect
+	Method   string          // of the protocol; empty for one that is not
+	Tool     string          // that is called; known at the end; empty for none of the dialect
+	Prompt   string          // that is asked for; known at the end; empty for none of the dialect
+	ID       json.RawMessage // until the end
+	Protocol string          // version of the protocol; known at the end
+	Client   string          // name of the program, as it says itself; known at the end
+	Caller   tool.Caller
+	Via      Via
+	Received time.Time
+	// Parent is the trace context in the _meta of the request.
+	Parent TraceContext
+
+	Code   int    // of the error in the reply; 0 for a result
+	Failed bool   // the result of the tool is an error (isError)
+	Reason string // stable code of a refusal, such as SESSION_NOT_FOUND or insufficient_scope; empty for none
+	Status int    // of HTTP; 0 for a line or a frame
+
+	server *Server
+	params json.RawMessage
+	end    func()
+}
+
+// A Via is how requests reach the server.
+type Via struct {
+	Transport string     // "pipe" or "tcp"
+	Protocol  string     // "http" or "websocket"; empty on a pipe
+	Version   string     // of HTTP, such as "1.1"; empty on a pipe
+	Client    netip.Addr // not valid on a pipe
+	Session   string     // id of the MCP session of an older client over HTTP; empty for none
+	Verb      string     // method of HTTP; empty on a pipe
+	Token     string     // names the token (see auth.Identity); empty for none
+	Agent     string     // label of the agent; empty for none
+	// Link is the trace context of the HTTP request.
+	Link TraceContext
+}
+
+// A TraceContext has the headers of W3C Trace Context, as the client sent them.
+type TraceContext struct{ Parent, State string }
+
+// Observed reports whether there is an observer, so that what it is told must be collected.
+func (s *Server) Observed() bool { return s.observer != nil }
+
+// Observe tells the observer, if there is one, of a request that was received at some time.
+// The request is answered with the returned context. The caller passes the exchange on in
+// Request.Seen and calls its End.
+func (s *Server) Observe(ctx context.Context, m *Message, c tool.Caller, via Via, received time.Time) (context.Context, *Exchange) {
+	if s.observer == nil {
+		return ctx, nil
+	}
+	x := &Exchange{
+		Dialect: s.Name(), ID: m.ID, Caller: c, Via: via, Received: received,
+		Parent: TraceContext{text(m.Meta.TraceParent), text(m.Meta.TraceState)},
+		server: s, params: m.Params,
+	}
+	if _, ok := methods[m.Method]; ok {
+		x.Method = m.Method
+	}
+	if slices.Contains(Versions(), m.Meta.Version) {
+		x.Protocol = m.Meta.Version
+	}
+	client, _ := clientOf(m.Meta.Client)
+	x.Client = client.Name
+	ctx, x.end = s.observer.Begin(ctx, x)
+	return ctx, x
+}
+
+// End tells the observer that the request was answered, with a fault or, if it is nil, a
+// result. A nil Exchange ignores it.
+func (x *Exchange) End(fault *Error) {
+	if x == nil {
+		return
+	}
+	if fault != nil {
+		x.Code, x.Reason = fault.Code, fault.Reason
+		x.name()
+	}
+	x.end()
+	x.ID, x.params = nil, nil // the line is used again
+}
+
+// Other tells the observer, if there is one, of what is no request of the protocol.
+func (s *Server) Other(x *Exchange, fault *Error) {
+	if s.observer == nil {
+		return
+	}
+	if fault != nil {
+		x.Code, x.Reason = fault.Code, fault.Reason
+	}
+	s.observer.Other(x)
+}
+
+// name finds the tool or prompt of a request that was refused before it was looked up.
+func (x *Exchange) name() {
+	if x.Method == callTool && x.Tool == "" {
+		name, _, _ := callParams(x.params)
+		x.Tool = x.server.toolNamed(string(name))
+	}
+}
+
+// toolNamed returns name if a client is offered a tool with that name, else "".
+func (s *Server) toolNamed(name string) string {
+	if s.tools[name] != nil || s.apps != nil && s.apps.tools[name] != nil {
+		return name
+	}
+	return ""
+}
+
+// Closed tells the observer, if there is one, that a connection has ended whose handshake
+// was x, which is nil if there was none or no observer.
+func (s *Server) Closed(x *Exchange, lasted time.Duration) {
+	if x != nil {
+		s.observer.Closed(x, lasted)
+	}
+}

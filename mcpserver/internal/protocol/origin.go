@@ -1,0 +1,181 @@
+package protocol
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"net/url"
+	"path"
+	"runtime"
+	"strconv"
+	"strings"
+	"sync"
+	"unicode/utf8"
+
+	"github.com/sequent-dev/sequent"
+	"github.com/sequent-dev/sequent/internal/jsonscan"
+)
+
+// An Origin is what a transport knows of where a request comes from.
+type Origin struct {
+	Agent   string // label of the agent; empty means the name of the client
+	Project string // empty means that of the client's roots
+	// Local means that the client has started the server, most likely in the directory
+	// of its project.
+	Local bool
+}
+
+// A Peer is what the client of a connection of the handshake era has told about itself.
+// It is safe for concurrent use. Nil knows nothing.
+type Peer struct {
+	mu       sync.Mutex // guards the fields below
+	info     clientInfo
+	can      capabilities
+	protocol string // version that the handshake agreed on
+	asked    int    // requests for the roots
+	answered int    // number of the last one that was answered
+	root     string // directory, or ""
+	used     bool   // a call was made with root
+}
+
+// introduce takes what the client says in the handshake.
+func (p *Peer) introduce(info clientInfo, can capabilities, protocol string) {
+	if p == nil {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.info, p.can, p.protocol = info, can, protocol
+}
+
+// Introduced returns the version of the protocol that the handshake agreed on, and the name of
+// the client; both are empty before.
+func (p *Peer) Introduced() (protocol, client string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.protocol, p.info.Name
+}
+
+// Ask returns a request for the client's roots, a line, and nil for a client that has
+// none. Changed means that the client has other roots than before.
+func (p *Peer) Ask(changed bool) []byte {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.can.Roots == nil {
+		return nil
+	}
+	if changed {
+		p.used = false
+	}
+	p.asked++
+	return []byte(`{"jsonrpc":"2.0","id":"` + rootsID(p.asked) + `","method":"roots/list"}` + "\n")
+}
+
+func rootsID(n int) string { return "roots-" + strconv.Itoa(n) }
+
+// Answered takes the reply of the client to the latest Ask. Calls that were made before
+// it have fixed the project: later ones belong to the same scope.
+func (p *Peer) Answered(m *Message) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if id, _ := jsonscan.Text(m.ID); p.answered == p.asked || string(id) != rootsID(p.asked) {
+		return
+	}
+	p.answered = p.asked
+	if !p.used {
+		p.root = firstRoot(m.Result)
+	}
+}
+
+// client returns the description and the directory of the client.
+func (p *Peer) client() (info clientInfo, root string) {
+	if p == nil {
+		return clientInfo{}, ""
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.used = true
+	return p.info, p.root
+}
+
+// firstRoot returns the first directory of a reply to roots/list, or "".
+func firstRoot(result json.RawMessage) string {
+	var list struct {
+		Roots []struct {
+			URI string `json:"uri"`
+		} `json:"roots"`
+	}
+	if json.Unmarshal(result, &list) != nil {
+		return ""
+	}
+	for _, r := range list.Roots {
+		if dir := directory(r.URI, runtime.GOOS == "windows"); dir != "" {
+			return dir
+		}
+	}
+	return ""
+}
+
+// directory returns the directory of a file URI, or "".
+func directory(uri string, windows bool) string {
+	u, err := url.Parse(uri)
+	if err != nil || u.Scheme != "file" || !path.IsAbs(u.Path) || !utf8.ValidString(u.Path) || strings.ContainsRune(u.Path, 0) {
+		return ""
+	}
+	dir := path.Clean(u.Path)
+	if windows {
+		if len(dir) >= 3 && dir[2] == ':' { // /C:/Users
+			dir = dir[1:]
+		}
+		if u.Host != "" && u.Host != "localhost" {
+			dir = "//" + u.Host + dir
+		}
+		return strings.ReplaceAll(dir, "/", `\`)
+	}
+	return dir
+}
+
+// trace adds to ctx where a request comes from, and agent and project to its caller.
+func (s *Server) trace(ctx context.Context, r *Request) context.Context {
+	if s.noOrigin {
+		return ctx
+	}
+	said, head := s.origin(r)
+	o := sequent.OriginOf(sequent.WithOrigin(ctx, func() sequent.Origin { return said })) // without credentials
+	r.Caller.Agent, r.Caller.Scope.Project = o.Agent, cmp.Or(o.Project, r.Caller.Scope.Project)
+	return sequent.WithOrigin(ctx, func() sequent.Origin {
+		o := o
+		o.Model = model(r.Meta.Codex)
+		if head != nil {
+			o.GitBranch, o.Commit = head()
+		}
+		return o
+	})
+}
+
+// origin returns client, agent and project of a request, and what reads the branch and
+// commit of the project; nil if they are not known.
+func (s *Server) origin(r *Request) (o sequent.Origin, head func() (branch, commit string)) {
+	client, root := r.client, ""
+	if !r.Modern {
+		client, root = r.Peer.client()
+	}
+	o.Client, o.ClientVersion = client.Name, client.Version
+	switch {
+	case r.Origin.Project != "":
+		o.Project = r.Origin.Project
+	case s.place != nil && (root != "" || r.Origin.Local):
+		o.Project, head = s.place(root)
+	}
+	o.Project, o.Agent = cmp.Or(o.Project, root), cmp.Or(r.Origin.Agent, o.Client)
+	return o, head
+}
+
+// model returns the language model that Codex names in the _meta of a call.
+func model(meta json.RawMessage) string {
+	var m struct{ Model string }
+	if meta == nil || json.Unmarshal(meta, &m) != nil {
+		return ""
+	}
+	return m.Model
+}

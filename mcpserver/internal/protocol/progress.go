@@ -1,0 +1,113 @@
+package protocol
+
+import (
+	"encoding/json"
+	"math"
+	"sync"
+	"time"
+)
+
+// textInterval is the time between two notifications with pieces of a text.
+const textInterval = 100 * time.Millisecond
+
+// A progress reports the progress of a tool call to the client. A call waits for a client
+// that does not read.
+type progress struct {
+	token  json.RawMessage // as written by the client
+	notify func(line []byte)
+
+	mu     sync.Mutex // guards the fields below
+	said   bool
+	last   float64 // the last reported value
+	over   bool    // the call has been answered
+	unsent []byte  // text
+	next   time.Time
+	timer  *time.Timer // sends the text; nil if none waits
+}
+
+// progress returns the progress of a call; nil if the client has not asked for it with a
+// valid token.
+func (r *Request) progress() *progress {
+	if r.Notify == nil || !IsID(r.Meta.ProgressToken) { // tokens have the form of ids
+		return nil
+	}
+	return &progress{token: r.Meta.ProgressToken, notify: r.Notify}
+}
+
+// report reports progress. The protocol requires that the number grows, and allows no
+// report after the reply.
+func (p *progress) report(doing string, done, total float64) {
+	if math.IsNaN(done) || math.IsInf(done, 0) {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.over || p.said && done <= p.last {
+		return
+	}
+	p.said, p.last = true, done
+	p.send(doing, total, false)
+}
+
+// send sends a notification of the last value. The caller holds mu.
+func (p *progress) send(doing string, total float64, text bool) {
+	params := struct {
+		Meta    map[string]bool `json:"_meta,omitempty"`
+		Token   json.RawMessage `json:"progressToken"`
+		Done    float64         `json:"progress"`
+		Total   float64         `json:"total,omitempty"`
+		Message string          `json:"message,omitempty"`
+	}{Token: p.token, Done: p.last, Message: doing}
+	if text {
+		params.Meta = map[string]bool{MetaText: true}
+	}
+	if total > 0 && !math.IsInf(total, 0) {
+		params.Total = total
+	}
+	p.notify(Notification("notifications/progress", params))
+}
+
+// write reports a piece of a text, now or together with what follows within textInterval.
+func (p *progress) write(piece string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.over || piece == "" {
+		return
+	}
+	p.unsent = append(p.unsent, piece...)
+	if p.timer != nil {
+		return
+	}
+	if wait := time.Until(p.next); wait > 0 {
+		p.timer = time.AfterFunc(wait, func() {
+			p.mu.Lock()
+			defer p.mu.Unlock()
+			p.flush()
+		})
+		return
+	}
+	p.flush()
+}
+
+// flush sends the text. The caller holds mu.
+func (p *progress) flush() {
+	p.timer = nil
+	if p.over || len(p.unsent) == 0 {
+		return
+	}
+	p.said = true
+	p.last++
+	p.send(string(p.unsent), 0, true)
+	p.unsent, p.next = nil, time.Now().Add(textInterval)
+}
+
+// end sends the rest of the text and stops reports.
+func (p *progress) end() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.timer != nil {
+		p.timer.Stop()
+	}
+	p.flush()
+	p.over = true
+}

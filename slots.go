@@ -1,0 +1,199 @@
+package sequent
+
+import (
+	"container/list"
+	"context"
+	"errors"
+	"sync"
+	"sync/atomic"
+)
+
+// Slots are the sessions that this process knows: those in use, and the most recently used
+// ones within a number of bytes.
+type slots struct {
+	most int64
+
+	mu     sync.Mutex
+	byKey  map[Key]*slot
+	recent *list.List // slots, most recently used first
+	bytes  int64
+	hits   int64
+	misses int64
+}
+
+// A slot is a session that this process knows. Who changes the session holds the lock.
+type slot struct {
+	key     Key
+	locked  chan struct{}           // capacity one
+	session atomic.Pointer[Session] // as committed; nil if it must be read
+
+	// Guarded by slots.mu:
+	users   int
+	bytes   int64 // of the session when it was last used
+	element *list.Element
+}
+
+func (c *slots) init(most int64) {
+	c.most, c.byKey, c.recent = most, make(map[Key]*slot), list.New()
+}
+
+// enter returns the slot of a session. The caller calls leave.
+func (c *slots) enter(k Key) *slot {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	sl := c.byKey[k]
+	if sl == nil {
+		sl = &slot{key: k, locked: make(chan struct{}, 1)}
+		sl.element = c.recent.PushFront(sl)
+		c.byKey[k] = sl
+	} else {
+		c.recent.MoveToFront(sl.element)
+	}
+	if sl.session.Load() == nil {
+		c.misses++
+	} else {
+		c.hits++
+	}
+	sl.users++
+	return sl
+}
+
+// leave ends the use of a slot, and forgets sessions that are beyond the limit.
+func (c *slots) leave(sl *slot) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	sl.users--
+	c.bytes -= sl.bytes
+	sl.bytes = sl.session.Load().size()
+	c.bytes += sl.bytes
+	if sl.users == 0 && sl.session.Load() == nil {
+		c.drop(sl)
+	}
+	for el := c.recent.Back(); el != nil && c.bytes > max(c.most, 0); {
+		sl := el.Value.(*slot)
+		el = el.Prev()
+		// The most recent one stays even if it alone exceeds the limit: otherwise each use
+		// would read it whole again.
+		if sl.users == 0 && (el != nil || c.most < 0) {
+			c.drop(sl)
+		}
+	}
+}
+
+// drop forgets a slot that is not in use.
+func (c *slots) drop(sl *slot) {
+	c.bytes -= sl.bytes
+	c.recent.Remove(sl.element)
+	delete(c.byKey, sl.key)
+	if len(c.byKey) == 0 {
+		c.byKey = make(map[Key]*slot) // a map does not shrink
+	}
+}
+
+// forget forgets the sessions that were deleted.
+func (c *slots) forget(deleted func(*Header) bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, sl := range c.byKey {
+		if s := sl.session.Load(); s != nil && deleted(&s.header) {
+			if sl.session.Store(nil); sl.users == 0 {
+				c.drop(sl)
+			}
+		}
+	}
+}
+
+func (c *slots) stats(s *Stats) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	s.CacheSessions, s.CacheBytes, s.CacheLimit, s.CacheHits, s.CacheMisses = len(c.byKey), c.bytes, c.most, c.hits, c.misses
+}
+
+// size estimates what a session takes in memory. A log has its texts, and about 300 bytes
+// more a thought than [Header.Bytes] counts.
+func (s *Session) size() int64 {
+	if s == nil {
+		return 0
+	}
+	return 1024 + s.header.Bytes + 300*int64(s.header.Entries)
+}
+
+// lock makes the caller the only one who changes the session in this process.
+func (sl *slot) lock(ctx context.Context) error {
+	select {
+	case sl.locked <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return canceled(ctx.Err())
+	}
+}
+
+func (sl *slot) unlock() { <-sl.locked }
+
+// session returns a session as the store has it now, expired or not. It reads what this
+// process lacks, and does not wait for a change that is being committed.
+func (c *core) session(ctx context.Context, k Key) (*Session, error) {
+	sl := c.slots.enter(k)
+	defer c.slots.leave(sl)
+	return c.read(ctx, sl)
+}
+
+// read brings a slot up to the store.
+func (c *core) read(ctx context.Context, sl *slot) (*Session, error) {
+	known := sl.session.Load()
+	h, tail, err := c.store.Load(ctx, sl.key, known.positionOrNone())
+	if err != nil {
+		if errors.Is(err, ErrNotFound) {
+			sl.session.CompareAndSwap(known, nil)
+		}
+		return nil, err
+	}
+	s := known.with(h, tail)
+	sl.session.CompareAndSwap(known, s)
+	return s, nil
+}
+
+func (s *Session) positionOrNone() Position {
+	if s == nil || s.fault != nil {
+		return Position{}
+	}
+	return s.header.Position()
+}
+
+// with returns the session with a header that a store has, and the entries that s lacks, or
+// all if they do not continue s. A session whose entries or header are not what was recorded
+// has a fault, and the thoughts up to the first that cannot be there.
+func (s *Session) with(h Header, tail []Entry) *Session {
+	if s.positionOrNone() == h.Position() {
+		return s
+	}
+	next := &Session{header: h, log: newLedger()}
+	var v Verification
+	n := 0 // thoughts of next
+	if have := s.positionOrNone(); have.Entries > 0 && h.Continues(have, tail) {
+		next.log, next.notes, next.decisions, n = s.log, s.notes, s.decisions, s.Len()
+		v = Verification{Entries: have.Entries, Head: have.Head, thoughts: s.Len()}
+		if v.tail(&h, tail); v.Fault == nil {
+			v.Fault = checkSeal(&h)
+		}
+	} else {
+		v = Verify(h, tail)
+	}
+	next.fault = v.Fault
+	before := n
+	for i := range tail {
+		t := &tail[i].Thought
+		if tail[i].Kind != KindThought {
+			continue
+		}
+		if t.Seq != n+1 || t.After < 0 || t.After > n || t.Supersedes < 0 || t.Supersedes > n {
+			tail = tail[:i] // what follows may be about thoughts that are missing
+			break
+		}
+		next.log = next.log.with(*t)
+		n++
+	}
+	next.mark(tail, before)
+	next.header.Len = n
+	return next
+}

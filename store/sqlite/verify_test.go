@@ -1,0 +1,172 @@
+package sqlite
+
+import (
+	"fmt"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/sequent-dev/sequent"
+	"github.com/sequent-dev/sequent/store/sqlstore"
+	"github.com/sequent-dev/sequent/storetest"
+)
+
+// vivid is a store with the session of [storetest.Vivid].
+func vivid(t *testing.T) (*Store, *sequent.Engine) {
+	t.Helper()
+	s := openAt(t, filepath.Join(t.TempDir(), "sessions.db"))
+	t.Cleanup(func() { s.Close() })
+	e := sequent.New(sequent.Config{Store: s, CacheBytes: -1}).Owned("ann")
+	storetest.Vivid(t, s)
+	if v, err := e.Verify(t.Context(), "s"); err != nil || v.Fault != nil {
+		t.Fatalf("Verify = %+v, %v", v, err)
+	}
+	return s, e
+}
+
+// Each column that plain SQL changes is a fault of the session, cannot be changed, or has no
+// effect on what is shown.
+func TestColumns(t *testing.T) {
+	t.Parallel()
+	s, _ := vivid(t)
+	var flips []string
+	hidden := make(map[string]bool) // columns whose changes are neither faults nor refused
+	for table, rows := range map[string]string{"tool_sessions": "", "tool_log": " WHERE n = (SELECT max(n) FROM tool_log)", "tool_log ": " WHERE kind = 'header'"} {
+		columns, err := s.readers.QueryContext(t.Context(), "SELECT name, type FROM pragma_table_info(?)", strings.TrimSpace(table))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for columns.Next() {
+			var name, kind string
+			if err := columns.Scan(&name, &kind); err != nil {
+				t.Fatal(err)
+			}
+			for _, value := range map[string][]string{
+				"INTEGER": {name + " + 1", "0", "-1", "1 << 40"}, "TEXT": {name + " || 'x'", "''", "replace(" + name + ", 'e', 'i')", "'{}'"}, "BLOB": {"zeroblob(32)", "x''", "x'01'"},
+			}[kind] {
+				flips = append(flips, fmt.Sprintf("UPDATE %s SET %s = %s%s", table, name, value, rows))
+			}
+		}
+		if err := columns.Err(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, path := range []string{"$.title", "$.conclusion", "$.dialect", "$.labels.colour", "$.labels.other", "$.origin.client", "$.origin.commit", "$.origin.model"} {
+		flips = append(flips, fmt.Sprintf("UPDATE tool_sessions SET header = json_set(header, '%s', 'x')", path))
+	}
+	for _, path := range []string{"$.branch", "$.from", "$.revises", "$.revision", "$.extend", "$.request.key", "$.request.digest", "$.labels.a", "$.masked.text"} {
+		flips = append(flips, fmt.Sprintf("UPDATE tool_log SET rest = json_remove(rest, '%s') WHERE n > 2", path), fmt.Sprintf("UPDATE tool_log SET rest = json_set(rest, '%s', 7) WHERE n = 3", path))
+	}
+	slices.Sort(flips)
+	conn := s.writer.conn
+	exec := func(text string) error {
+		_, err := conn.ExecContext(t.Context(), text)
+		return err
+	}
+	load := func() (sequent.Header, []sequent.Entry) {
+		var k sequent.Key // the session may have another owner or id
+		if err := conn.QueryRowContext(t.Context(), "SELECT owner, id FROM tool_sessions").Scan(&k.Owner, &k.ID); err != nil {
+			t.Fatal(err)
+		}
+		r, err := s.db.Find(t.Context(), conn, k, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		log, err := s.db.Log(t.Context(), conn, r, sequent.Position{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r.Header, log
+	}
+	h, log := load()
+	before, rows := fmt.Sprintf("%+v %+v", h, log), dump(t, conn)
+	for _, text := range flips {
+		if err := exec("BEGIN"); err != nil {
+			t.Fatal(err)
+		}
+		if err := exec(text); err != nil {
+			if !strings.Contains(err.Error(), "CHECK") && !strings.Contains(err.Error(), "UNIQUE") {
+				t.Errorf("%s: %v", text, err)
+			}
+		} else if dump(t, conn) != rows {
+			h, log := load()
+			if v := sequent.Verify(h, log); v.Fault == nil {
+				hidden[strings.Fields(text)[3]] = true
+				if after := fmt.Sprintf("%+v %+v", h, log); after != before {
+					t.Errorf("%s is no fault, and shows\n%s\ninstead of\n%s", text, after, before)
+				}
+			}
+		}
+		if err := exec("ROLLBACK"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	// The order of ids is what a search calls newest. The others have no meaning in the row of
+	// an entry that is no thought.
+	unread := []string{"after", "final", "id", "note", "number", "seq", "supersedes", "text", "total"}
+	if got := slices.Sorted(maps.Keys(hidden)); !slices.Equal(got, unread) {
+		t.Errorf("changes of %q are no faults, want only %q", got, unread)
+	}
+}
+
+// dump returns all values of the tables.
+func dump(t *testing.T, tx sqlstore.Tx) string {
+	t.Helper()
+	var b strings.Builder
+	for _, table := range []string{"tool_sessions", "tool_log"} {
+		rows, err := tx.QueryContext(t.Context(), "SELECT * FROM "+table+" ORDER BY 1")
+		if err != nil {
+			t.Fatal(err)
+		}
+		columns, _ := rows.Columns()
+		values, targets := make([]any, len(columns)), make([]any, len(columns))
+		for i := range values {
+			targets[i] = &values[i]
+		}
+		for rows.Next() {
+			if err := rows.Scan(targets...); err != nil {
+				t.Fatal(err)
+			}
+			fmt.Fprintln(&b, values...)
+		}
+		if err := rows.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return b.String()
+}
+
+func TestDamagedLog(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]sequent.Fault{
+		"UPDATE tool_log SET text = 'other' WHERE seq = 2":                                              {Kind: sequent.FaultAltered, Place: 2, Seq: 2},
+		"DELETE FROM tool_log WHERE seq = 2":                                                            {Kind: sequent.FaultMissing, Place: 2, Seq: 2},
+		"DELETE FROM tool_log WHERE n > 3":                                                              {Kind: sequent.FaultCutOff, Place: 4},
+		"UPDATE tool_log SET n = -n WHERE n IN (2, 3); UPDATE tool_log SET n = 5 + n WHERE n < 0":       {Kind: sequent.FaultAltered, Place: 2, Seq: 3},
+		"UPDATE tool_sessions SET header = json_set(header, '$.conclusion', 'other')":                   {Kind: sequent.FaultHeader, Field: "conclusion"},
+		"UPDATE tool_sessions SET head = zeroblob(32)":                                                  {Kind: sequent.FaultHeader, Field: "head"},
+		"UPDATE tool_sessions SET entries = 3, len = 3, head = (SELECT hash FROM tool_log WHERE n = 3)": {Kind: sequent.FaultHeader, Field: "state"},
+		"UPDATE tool_log SET salt = x'', hash = x'' WHERE n = 4":                                        {Kind: sequent.FaultAltered, Place: 4, Seq: 4},
+		"UPDATE tool_log SET rest = json_set(rest, '$.body.conclusion', 'other') WHERE kind = 'header'": {Kind: sequent.FaultAltered, Place: 5},
+		"UPDATE tool_log SET session = session + 1 WHERE n = 5":                                         {Kind: sequent.FaultCutOff, Place: 5},
+		"UPDATE tool_sessions SET version = version + 1":                                                {Kind: sequent.FaultHeader},
+	} {
+		s, e := vivid(t)
+		if _, err := s.writer.conn.ExecContext(t.Context(), text); err != nil {
+			t.Fatal(err)
+		}
+		v, err := e.Verify(t.Context(), "s")
+		if err != nil || v.Fault == nil || *v.Fault != want {
+			t.Errorf("%s: Verify = fault %+v, %v; want %+v", text, v.Fault, err, want)
+		}
+		got, err := e.Session(t.Context(), "s")
+		if err != nil || got.Fault() == nil {
+			t.Errorf("%s: Session = %v, error %v; want it shown with its fault", text, got, err)
+		}
+		if _, err := e.Append(t.Context(), "s", sequent.Draft{Text: "more"}); sequent.CodeOf(err) != sequent.CodeCorrupt {
+			t.Errorf("%s: Append = %v, want code %s", text, err, sequent.CodeCorrupt)
+		}
+	}
+}

@@ -1,0 +1,104 @@
+package sqlstore
+
+import (
+	"cmp"
+	"context"
+	"encoding/base64"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/sequent-dev/sequent"
+)
+
+// A cursor is the place of the last session of a page of a listing.
+type cursor struct {
+	byCreated bool
+	at, key   int64
+}
+
+const cursorFormat = "%t %d %d"
+
+func (c cursor) String() string {
+	return base64.RawURLEncoding.EncodeToString(fmt.Appendf(nil, cursorFormat, c.byCreated, c.at, c.key))
+}
+
+func parseCursor(q *sequent.Query) (c cursor, err error) {
+	b, err := base64.RawURLEncoding.DecodeString(q.Cursor)
+	if err == nil {
+		_, err = fmt.Sscanf(string(b), cursorFormat, &c.byCreated, &c.at, &c.key)
+	}
+	if err != nil || c.byCreated != q.ByCreated || c.String() != q.Cursor {
+		return c, sequent.InvalidCursor()
+	}
+	return c, nil
+}
+
+// List implements [sequent.Store].
+func (s *Store) List(ctx context.Context, q sequent.Query) (page sequent.Page, err error) {
+	column, order := "updated", "period DESC, updated DESC, key DESC"
+	if q.ByCreated {
+		column, order = "created", "created DESC, key DESC"
+	}
+	var c condition
+	c.and(!q.AllOwners, "owner = ?", q.Owner)
+	c.and(q.Scope != "", "scope = ? AND scope <> ''", q.Scope)
+	c.and(q.Project != "", "project IN ('', ?)", q.Project)
+	c.and(q.Elsewhere != "", "project NOT IN ('', ?)", q.Elsewhere)
+	c.and(!q.Since.IsZero(), "period >= ? AND updated >= ?", Period(q.Since), ceil(q.Since))
+	c.and(!q.Begun.IsZero(), "created >= ?", ceil(q.Begun))
+	c.and(!q.Now.IsZero(), "expires = 0 OR expires > ?", q.Now.UnixMicro())
+	c.and(q.Request.Key != "", "request_key = ? AND request_key <> '' AND request_digest = ?", q.Request.Key, q.Request.Digest)
+	last := int64(math.MaxInt64)
+	if q.Cursor != "" {
+		after, err := parseCursor(&q)
+		if err != nil {
+			return page, err
+		}
+		last = after.at >> 24
+		c.and(true, "("+column+", key) < (?, ?)", after.at, after.key)
+	}
+	c.and(!q.ByCreated, "period <= ?", last)
+	from := "tool_sessions s"
+	if s.db.Hint != nil {
+		from += s.db.Hint(&q)
+	}
+	limit := q.PageSize()
+	var list []Row
+	err = s.db.Read(ctx, func(tx Tx) (err error) {
+		list, err = query(ctx, tx, s.db.ScanHeader, "SELECT "+HeaderColumns+" FROM "+from+c.where()+" ORDER BY "+order+" LIMIT ?", append(c.args, limit+1)...)
+		return err
+	})
+	if len(list) > limit {
+		list = list[:limit]
+		last := list[limit-1]
+		at := last.Header.Updated
+		if q.ByCreated {
+			at = last.Header.Created
+		}
+		page.Next = cursor{q.ByCreated, at.UnixMicro(), last.Key}.String()
+	}
+	page.Headers = make([]sequent.Header, 0, len(list))
+	for _, r := range list {
+		page.Headers = append(page.Headers, r.Header)
+	}
+	return page, err
+}
+
+// Usage implements [sequent.UsageStore].
+func (s *Store) Usage(ctx context.Context, q sequent.UsageQuery) (all []sequent.Usage, err error) {
+	var c condition
+	c.and(!q.AllOwners, "owner = ?", q.Owner)
+	err = s.db.Read(ctx, func(tx Tx) (err error) {
+		all, err = query(ctx, tx, func(scan func(...any) error) (u sequent.Usage, err error) {
+			var updated int64
+			err = scan(&u.Owner, &u.Sessions, &u.Thoughts, &u.Bytes, &updated)
+			s.db.decode(&u.Owner)
+			u.Updated = Time(updated)
+			return u, err
+		}, "SELECT owner, count(*), CAST(sum(len) AS bigint), CAST(sum(bytes) AS bigint), max(updated) FROM tool_sessions"+c.where()+" GROUP BY owner", c.args...)
+		return err
+	})
+	slices.SortFunc(all, func(a, b sequent.Usage) int { return cmp.Compare(a.Owner, b.Owner) })
+	return all, err
+}

@@ -1,0 +1,36 @@
+package textsearch
+
+import (
+	"fmt"
+	"hash/fnv"
+)
+
+// A Cursor is the beginning of a page of results: the position Offset in the [Ranking] of
+// the documents with ids up to Newest. Documents that are recorded meanwhile move no
+// others to another page.
+type Cursor struct {
+	Newest int64
+	Offset int
+}
+
+// String returns c in an opaque form that needs no quoting in a URL. It is valid for q
+// and whatever else narrows the search, such as an owner.
+func (c Cursor) String(q Query, narrowing ...string) string {
+	h := fnv.New64a()
+	fmt.Fprintf(h, "%s%q", q, narrowing) // recognises cursors of other searches; not for security
+	return fmt.Sprintf("%x.%x.%x", c.Newest, c.Offset, h.Sum64())
+}
+
+// ParseCursor parses the result of [Cursor.String]. The error is an *[Error]: s is not a
+// cursor, or is one of another search.
+func ParseCursor(s string, q Query, narrowing ...string) (Cursor, error) {
+	var c Cursor
+	_, err := fmt.Sscanf(s, "%x.%x.", &c.Newest, &c.Offset)
+	if err != nil || c.Offset < 0 || c.Offset > MaxCandidates || s != c.String(q, narrowing...) {
+		return Cursor{}, &Error{
+			Msg: "the cursor does not belong to this search",
+			Fix: "pass the cursor of the previous page with the same query, or none",
+		}
+	}
+	return c, nil
+}

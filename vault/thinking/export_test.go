@@ -1,3 +1,0 @@
-package thinking
-
-var Parse = parse

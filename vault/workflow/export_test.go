@@ -1,3 +1,0 @@
-package workflow
-
-var Shipped = shippedDefinitions
