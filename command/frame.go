@@ -66,19 +66,17 @@ func (row *command) cobra(p *program) *cobra.Command {
 // check checks the number of arguments.
 func (row *command) check(c *cobra.Command, args []string) error {
 	words := strings.Fields(row.args)
-	least, most := 0, len(words)
-	for _, word := range words {
-		if !strings.HasPrefix(word, "[") {
-			least++
-		}
-		if strings.Contains(word, "...") {
-			most = max(len(args), most)
-		}
+	most := len(words)
+	if strings.Contains(row.args, "...") {
+		most = max(len(args), most)
 	}
+	required := slices.DeleteFunc(slices.Clone(words), func(word string) bool {
+		return strings.HasPrefix(word, "[") && strings.HasSuffix(word, "]") // which [ID#]N does not
+	})
 	switch {
 	case c.Flags().Changed(helpAll):
-	case len(args) < least:
-		return misuse(c, "%s requires %s", c.CommandPath(), strings.Join(words[len(args):], " "))
+	case len(args) < len(required):
+		return misuse(c, "%s requires %s", c.CommandPath(), strings.Join(required[len(args):], " "))
 	case len(args) > most:
 		return misuse(c, "unexpected argument %q: %s takes %s", args[most], c.CommandPath(), cmp.Or(row.args, "no arguments"))
 	}

@@ -272,7 +272,7 @@ func (p *program) whereSessionsAre(ctx context.Context) string {
 	case len(hints) == 0 && p.remote():
 		hints = append(hints, "run sequent setup --team "+quoted(strings.TrimRight(p.serverShown(), "/")+"/mcp")+" to connect your editor or agent")
 	case len(hints) == 0:
-		hints = append(hints, "run sequent demo to record one, or sequent setup to add the server to your editor or agent")
+		hints = append(hints, "run sequent demo to record one, or run sequent setup to add the server to your editor or agent")
 	}
 	return runnable(strings.Join(hints, "; "))
 }

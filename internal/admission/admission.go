@@ -28,7 +28,8 @@ type Config struct {
 	Tokens bool
 }
 
-// A Gate has the rules of one server. It is safe for concurrent use.
+// A Gate has the rules of one server. It is safe for concurrent use. The zero Gate is that of a server
+// of this machine, without a public URL.
 type Gate struct {
 	origins map[string]bool
 	name    string         // of the public URL, without port; empty for none

@@ -93,6 +93,7 @@ type App struct {
 	config Config
 	logger *slog.Logger
 	store  sequent.Store
+	edge   edge
 
 	audit     *auditor             // nil for none
 	telemetry *telemetry.Telemetry // nil if nothing is collected
@@ -176,19 +177,20 @@ func open(ctx context.Context, cfg Config, place Place) (*App, error) {
 	if _, err := cfg.offer(); err != nil {
 		return nil, err
 	}
-	if err := cfg.HTTP.check(); err != nil {
-		return nil, err
-	}
 	a := &App{Place: place, config: cfg, logger: cfg.Logger}
-	if err := a.startTelemetry(ctx); err != nil {
-		return nil, err
+	err := a.startTelemetry(ctx)
+	if err == nil {
+		a.edge, err = cfg.HTTP.open(a.logger)
 	}
-	if err := a.openAudit(); err != nil {
+	if err == nil {
+		err = a.openAudit()
+	}
+	if err == nil {
+		a.store, err = openStore(ctx, a.config, place)
+		err = at(place, err)
+	}
+	if err != nil {
 		return nil, errors.Join(err, a.Close())
-	}
-	var err error
-	if a.store, err = openStore(ctx, a.config, place); err != nil {
-		return nil, errors.Join(at(place, err), a.Close())
 	}
 	engine := sequent.Config{Store: a.observedStore(), Quota: cfg.Quota}
 	if cfg.SessionTTL != nil {

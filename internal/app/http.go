@@ -2,7 +2,9 @@ package app
 
 import (
 	"context"
+	"crypto/tls"
 	"fmt"
+	"log/slog"
 	"net"
 	"net/http"
 	"net/netip"
@@ -11,7 +13,6 @@ import (
 
 	"github.com/sequent-dev/sequent"
 	"github.com/sequent-dev/sequent/auth"
-	"github.com/sequent-dev/sequent/auth/token"
 	"github.com/sequent-dev/sequent/internal/audit"
 	"github.com/sequent-dev/sequent/internal/telemetry"
 	"github.com/sequent-dev/sequent/mcpserver"
@@ -39,34 +40,32 @@ type HTTPConfig struct {
 	Ready func(url string) // called with the server's URL when it listens; nil for none
 }
 
-// address returns the listen address.
-func (c HTTPConfig) address() string {
-	if _, err := strconv.ParseUint(c.Addr, 10, 16); err == nil {
-		return net.JoinHostPort("127.0.0.1", c.Addr)
-	}
-	return c.Addr
+// An edge is what an HTTPConfig describes, ready to be served.
+type edge struct {
+	addr    string         // listen address; empty for no server
+	admits  auth.Guarantor // nil admits every client as the local user
+	signIn  web.SignIn     // nil for none
+	proxies []netip.Prefix
+	tls     *tls.Config // nil for plain HTTP
 }
 
-// check validates the configuration and the token file. The zero HTTPConfig is valid.
-func (c HTTPConfig) check() error {
+// open validates the configuration and reads its files. Nothing is listened to, and no provider is
+// asked. The zero HTTPConfig is valid.
+func (c HTTPConfig) open(logger *slog.Logger) (e edge, err error) {
 	if c.Addr == "" {
-		return nil
+		return e, nil
 	}
-	addr := c.address()
-	if _, _, err := net.SplitHostPort(addr); err != nil {
-		return &ConfigError{
-			Msg: fmt.Sprintf("invalid value %q for --http", c.Addr),
-			Fix: "use HOST:PORT, such as 127.0.0.1:8080, or a port",
-		}
+	if e.addr, err = listenAddress("http", c.Addr, "8080"); err != nil {
+		return e, err
 	}
 	switch {
 	case c.Insecure && c.authenticates():
-		return &ConfigError{
+		return e, &ConfigError{
 			Msg: "--insecure and tokens (--auth, --oidc-issuer) are mutually exclusive",
 			Fix: "omit one of them",
 		}
-	case !c.Insecure && !c.authenticates() && mcpserver.CheckAddress(addr) != nil:
-		return &ConfigError{
+	case !c.Insecure && !c.authenticates() && mcpserver.CheckAddress(e.addr) != nil:
+		return e, &ConfigError{
 			Msg: fmt.Sprintf("--http %s accepts connections from other machines without authentication", c.Addr),
 			Fix: "use 127.0.0.1, require tokens with --auth FILE (run sequent server token new to create one) or --oidc-issuer URL, or pass --insecure",
 		}
@@ -74,23 +73,55 @@ func (c HTTPConfig) check() error {
 	known := http.NewCrossOriginProtection()
 	for _, origin := range c.Origins {
 		if known.AddTrustedOrigin(origin) != nil {
-			return &ConfigError{
+			return e, &ConfigError{
 				Msg: fmt.Sprintf("invalid value %q for --allow-origin", origin),
 				Fix: "use an origin without a path, such as https://think.example.com",
 			}
 		}
 	}
-	if _, err := c.trustedProxies(); err != nil {
-		return err
+	if e.proxies, err = c.trustedProxies(); err != nil {
+		return e, err
 	}
-	if err := c.OIDC.check(c.Insecure); err != nil {
-		return err
+	if e.tls, err = c.certificates(logger); err != nil {
+		return e, err
 	}
-	if _, err := c.certificates(nil); err != nil {
-		return err
+	var admits []auth.Guarantor
+	if c.Tokens != "" {
+		file, err := openTokens(c.Tokens, logger)
+		if err != nil {
+			return e, err
+		}
+		admits = append(admits, file)
 	}
-	_, err := c.authenticator(nil)
-	return err
+	provider, signIn, err := c.OIDC.open(c.Insecure, logger)
+	if err != nil {
+		return e, err
+	}
+	if provider != nil {
+		admits = append(admits, provider)
+	}
+	if signIn != nil {
+		e.signIn = signIn
+	}
+	if len(admits) > 0 {
+		e.admits = auth.First(admits...)
+	}
+	return e, nil
+}
+
+// listenAddress returns the value of a flag as HOST:PORT. A port alone is one on 127.0.0.1.
+func listenAddress(flag, value, port string) (string, error) {
+	addr := value
+	if _, err := strconv.ParseUint(value, 10, 16); err == nil {
+		addr = net.JoinHostPort("127.0.0.1", value)
+	}
+	if _, _, err := net.SplitHostPort(addr); err != nil {
+		return "", &ConfigError{
+			Msg: fmt.Sprintf("invalid value %q for --%s", value, flag),
+			Fix: "use HOST:PORT, such as 127.0.0.1:" + port + ", or a port",
+		}
+	}
+	return addr, nil
 }
 
 // trustedProxies returns the networks of trusted proxies.
@@ -115,50 +146,10 @@ func (c HTTPConfig) trustedProxies() ([]netip.Prefix, error) {
 // authenticates reports whether clients need tokens.
 func (c HTTPConfig) authenticates() bool { return c.Tokens != "" || c.OIDC.Issuer != "" }
 
-// authenticator returns the authenticator; nil means no authentication.
-func (c HTTPConfig) authenticator(a *App) (auth.Guarantor, error) {
-	file, err := c.tokens(a)
-	if err != nil || c.OIDC.Issuer == "" {
-		return file, err
-	}
-	provider, err := c.OIDC.provider(a)
-	if err != nil {
-		return nil, err
-	}
-	if file == nil {
-		return provider, nil
-	}
-	return auth.First(file, provider), nil
-}
-
-// tokens returns the authenticator of the token file; nil without --auth.
-func (c HTTPConfig) tokens(a *App) (auth.Guarantor, error) {
-	if c.Tokens == "" {
-		return nil, nil
-	}
-	path, err := expand(c.Tokens)
-	if err != nil {
-		return nil, err
-	}
-	cfg := token.Config{Path: path}
-	if a != nil {
-		cfg.Logger = a.logger
-	}
-	file, err := token.Open(cfg)
-	if err != nil {
-		return nil, badTokens(err)
-	}
-	return file, nil
-}
-
 // ServeHTTP serves all dialects over HTTP until ctx is done: the configured one at
 // /mcp, and each at /mcp/NAME. Then it drains accepted calls.
 func (a *App) ServeHTTP(ctx context.Context) error {
-	cfg := a.config.HTTP
-	admits, err := cfg.authenticator(a)
-	if err != nil {
-		return err
-	}
+	cfg, edge := a.config.HTTP, a.edge
 	a.drafts = web.NewDrafts()
 	dialects, err := a.allDialects()
 	if err != nil {
@@ -170,7 +161,7 @@ func (a *App) ServeHTTP(ctx context.Context) error {
 	// Clients that are the local user can name directories of this machine; others
 	// must not learn anything about them.
 	var place mcpserver.Place
-	if admits == nil && !cfg.Insecure {
+	if edge.admits == nil && !cfg.Insecure {
 		place = new(projects).of
 	}
 	var servers []*mcpserver.Server
@@ -180,30 +171,19 @@ func (a *App) ServeHTTP(ctx context.Context) error {
 			Place: place, NoOrigin: a.config.NoOrigin, Observer: a.observer(),
 		}))
 	}
-	proxies, err := cfg.trustedProxies()
-	if err != nil {
-		return err
-	}
-	certificates, err := cfg.certificates(a)
-	if err != nil {
-		return err
-	}
 	handler, err := mcpserver.NewHTTP(mcpserver.HTTPConfig{
-		Servers: servers, Auth: admits, Resource: cfg.OIDC.resource(), Logger: a.logger,
+		Servers: servers, Auth: edge.admits, Resource: cfg.OIDC.resource(), Logger: a.logger,
 		PublicURL: cfg.OIDC.public(), Origins: cfg.Origins,
 		SessionTimeout: cfg.SessionTimeout, Rate: cfg.Rate, Burst: cfg.Burst,
-		Limits: cfg.Limits, TrustedProxies: proxies,
-		Ready: a.ready, Unlogged: a.unlogged, Drain: max(0, cfg.Drain), TLS: certificates,
+		Limits: cfg.Limits, TrustedProxies: edge.proxies,
+		Ready: a.ready, Unlogged: a.unlogged, Drain: max(0, cfg.Drain), TLS: edge.tls,
 	})
 	if err != nil {
 		return err
 	}
-	signIn, err := cfg.OIDC.signIn(a)
-	if err != nil {
-		return err
-	}
 	pages := web.Config{
-		Engine: a.Engine, Store: a.store, Gate: handler.Gate(), Limiter: handler.Limiter(), Auth: admits, SignIn: signIn, PublicURL: cfg.OIDC.public(),
+		Engine: a.Engine, Store: a.store, Gate: handler.Gate(), Limiter: handler.Limiter(),
+		Auth: edge.admits, SignIn: edge.signIn, PublicURL: cfg.OIDC.public(),
 		Version: a.config.Version, Logger: a.logger, Ending: ctx, Drafts: a.drafts,
 	}
 	if a.audit != nil {
@@ -212,7 +192,6 @@ func (a *App) ServeHTTP(ctx context.Context) error {
 	site := web.New(pages)
 	handler.Mount(web.PagesPrefix, site)
 	handler.Mount(web.APIPrefix, site)
-	addr := cfg.address()
 	stop, err := a.servePrometheus(ctx)
 	if err != nil {
 		return err
@@ -221,16 +200,16 @@ func (a *App) ServeHTTP(ctx context.Context) error {
 	if a.telemetry != nil {
 		a.telemetry.Watch(telemetry.Sources{Limits: handler.Limiter().Stats})
 	}
-	listener, err := listen(ctx, addr)
+	listener, err := listen(ctx, edge.addr)
 	if err != nil {
 		return err
 	}
-	if cfg.Insecure && mcpserver.CheckAddress(addr) != nil {
+	if cfg.Insecure && mcpserver.CheckAddress(edge.addr) != nil {
 		a.logger.WarnContext(ctx, "every client that can connect to this address can read and change all sessions", "address", listener.Addr().String())
 	}
 	defer a.sweeper().start(ctx)()
 	if cfg.Ready != nil {
-		cfg.Ready(urlOf(listener.Addr(), certificates != nil))
+		cfg.Ready(urlOf(listener.Addr(), edge.tls != nil))
 	}
 	err = handler.Serve(ctx, listener)
 	if err != nil && ctx.Err() != nil {

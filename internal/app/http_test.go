@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"log/slog"
 	"net"
 	"net/http"
 	"os"
@@ -56,7 +57,7 @@ func TestHTTPConfig(t *testing.T) {
 		{HTTPConfig{Addr: "8080", TrustedProxies: []string{"10.0.0.0/33"}}, "--trusted-proxy"},
 	}
 	for _, tt := range tests {
-		err := tt.cfg.check()
+		_, err := tt.cfg.open(slog.New(slog.DiscardHandler))
 		if tt.want == "" {
 			if err != nil {
 				t.Errorf("%+v: %v", tt.cfg, err)

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net/netip"
 	"net/url"
 	"strings"
@@ -12,7 +13,6 @@ import (
 	"github.com/sequent-dev/sequent/auth"
 	"github.com/sequent-dev/sequent/auth/oidc"
 	"github.com/sequent-dev/sequent/internal/diagnosis"
-	"github.com/sequent-dev/sequent/web"
 )
 
 // An OIDC is an OpenID Connect provider whose access tokens admit to the HTTP server.
@@ -86,20 +86,60 @@ func onThisMachine(host string) bool {
 	return host == "localhost" || strings.HasSuffix(host, ".localhost") || err == nil && ip.IsLoopback()
 }
 
-// signIn returns the sign-in of the viewer; nil without a client id.
-func (o OIDC) signIn(a *App) (web.SignIn, error) {
-	if o.ClientID == "" {
-		return nil, nil
+// open returns the authenticator and the client with which people sign in to the viewer; nil without
+// a provider or a client id. Nothing is asked yet, so the server can start before the provider.
+func (o OIDC) open(insecure bool, logger *slog.Logger) (provider *oidc.Provider, signIn *oidc.Client, err error) {
+	public, err := o.checkPublic(insecure)
+	if err != nil {
+		return nil, nil, err
 	}
-	return o.client(a, o.ClientID, o.ClientSecret)
+	if o.Issuer == "" {
+		return nil, nil, o.needsNoIssuer()
+	}
+	switch {
+	case o.PublicURL == "":
+		err = &ConfigError{
+			Msg: "--oidc-issuer requires --public-url",
+			Fix: "add the URL by which clients reach this server, such as --public-url https://think.example.com",
+		}
+	case !auth.ScopePrefix(o.ScopePrefix).Valid():
+		err = &ConfigError{
+			Msg: fmt.Sprintf("invalid value %q for --oidc-scope-prefix", o.ScopePrefix),
+			Fix: "use what the provider has before read, write and admin, such as https://think.example.com/mcp/sequent.",
+		}
+	case oidc.Shared(o.OwnerClaim):
+		err = &ConfigError{
+			Msg: fmt.Sprintf("invalid value %q for --oidc-owner-claim: tokens of different people can have the same one", o.OwnerClaim),
+			Fix: "use a claim that names a person for ever, such as sub or oid",
+		}
+	case o.ClientID != "" && public.Path != "":
+		err = &ConfigError{
+			Msg: "--oidc-client-id requires a --public-url without a path, because the viewer has none",
+			Fix: "serve sequent at a name of its own, such as https://think.example.com",
+		}
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	provider, err = oidc.New(oidc.Config{
+		Issuer: o.Issuer, Resource: o.public(), Audiences: o.Audiences,
+		Scopes: auth.ScopePrefix(o.ScopePrefix), OwnerClaim: o.OwnerClaim, Logger: logger,
+	})
+	if err != nil {
+		return nil, nil, &ConfigError{
+			Msg: "--oidc-issuer: " + err.Error(),
+			Fix: "use the issuer exactly as the provider's /.well-known/openid-configuration has it",
+		}
+	}
+	signIn, err = o.client(provider, o.ClientID, o.ClientSecret) // also without an id, to check the parameters
+	if err != nil || o.ClientID == "" {
+		signIn = nil
+	}
+	return provider, signIn, err
 }
 
 // client returns a client of the provider.
-func (o OIDC) client(a *App, id, secret string) (*oidc.Client, error) {
-	provider, err := o.provider(a)
-	if err != nil {
-		return nil, err
-	}
+func (o OIDC) client(provider *oidc.Provider, id, secret string) (*oidc.Client, error) {
 	// The resource is the endpoint that clients are told of, so the provider has to know one only.
 	client, err := oidc.NewClient(oidc.ClientConfig{Provider: provider, ID: id, Secret: secret, Resource: o.public() + "/mcp", Parameters: o.Parameters})
 	if err != nil {
@@ -108,73 +148,20 @@ func (o OIDC) client(a *App, id, secret string) (*oidc.Client, error) {
 	return client, nil
 }
 
-// check refuses a configuration with which the server cannot start.
-func (o OIDC) check(insecure bool) error {
-	if _, err := o.checkPublic(insecure); err != nil {
-		return err
-	}
-	if o.Issuer == "" {
-		for _, f := range []struct {
-			name string
-			set  bool
-		}{
-			{"client-id", o.ClientID != ""}, {"login-client-id", o.LoginClientID != ""}, {"param", len(o.Parameters) > 0},
-			{"scope-prefix", o.ScopePrefix != ""}, {"owner-claim", o.OwnerClaim != ""},
-		} {
-			if f.set {
-				return &ConfigError{Msg: "--oidc-" + f.name + " requires --oidc-issuer", Fix: "add the URL of the provider"}
-			}
-		}
-		return nil
-	}
-	_, err := o.client(nil, "", "")
-	return err
-}
-
-// provider returns the authenticator. Nothing is asked yet, so the server can start before
-// the provider.
-func (o OIDC) provider(a *App) (*oidc.Provider, error) {
-	if o.PublicURL == "" {
-		return nil, &ConfigError{
-			Msg: "--oidc-issuer requires --public-url",
-			Fix: "add the URL by which clients reach this server, such as --public-url https://think.example.com",
+// needsNoIssuer refuses settings that have no effect without a provider.
+func (o OIDC) needsNoIssuer() error {
+	for _, f := range []struct {
+		name string
+		set  bool
+	}{
+		{"client-id", o.ClientID != ""}, {"login-client-id", o.LoginClientID != ""}, {"param", len(o.Parameters) > 0},
+		{"scope-prefix", o.ScopePrefix != ""}, {"owner-claim", o.OwnerClaim != ""},
+	} {
+		if f.set {
+			return &ConfigError{Msg: "--oidc-" + f.name + " requires --oidc-issuer", Fix: "add the URL of the provider"}
 		}
 	}
-	public, err := o.checkPublic(false)
-	switch {
-	case err != nil:
-		return nil, err
-	case !auth.ScopePrefix(o.ScopePrefix).Valid():
-		return nil, &ConfigError{
-			Msg: fmt.Sprintf("invalid value %q for --oidc-scope-prefix", o.ScopePrefix),
-			Fix: "use what the provider has before read, write and admin, such as https://think.example.com/mcp/sequent.",
-		}
-	case oidc.Shared(o.OwnerClaim):
-		return nil, &ConfigError{
-			Msg: fmt.Sprintf("invalid value %q for --oidc-owner-claim: tokens of different people can have the same one", o.OwnerClaim),
-			Fix: "use a claim that names a person for ever, such as sub or oid",
-		}
-	}
-	if o.ClientID != "" && public.Path != "" {
-		return nil, &ConfigError{
-			Msg: "--oidc-client-id requires a --public-url without a path, because the viewer has none",
-			Fix: "serve sequent at a name of its own, such as https://think.example.com",
-		}
-	}
-	cfg := oidc.Config{
-		Issuer: o.Issuer, Resource: o.public(), Audiences: o.Audiences, Scopes: auth.ScopePrefix(o.ScopePrefix), OwnerClaim: o.OwnerClaim,
-	}
-	if a != nil {
-		cfg.Logger = a.logger
-	}
-	provider, err := oidc.New(cfg)
-	if err != nil {
-		return nil, &ConfigError{
-			Msg: "--oidc-issuer: " + err.Error(),
-			Fix: "use the issuer exactly as the provider's /.well-known/openid-configuration has it",
-		}
-	}
-	return provider, nil
+	return nil
 }
 
 // DiagnoseOIDC checks that clients can sign in through a provider; none is checked without an
@@ -186,9 +173,10 @@ func DiagnoseOIDC(ctx context.Context, o OIDC, show func(page, code string)) ([]
 	}
 	const check = "provider"
 	var r diagnosis.Report
-	tested := o
-	tested.PublicURL = cmp.Or(o.PublicURL, "https://localhost") // no token is for it
-	provider, err := tested.provider(nil)
+	if show == nil {
+		o.PublicURL = cmp.Or(o.PublicURL, "https://localhost") // no token is for it
+	}
+	provider, _, err := o.open(false, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -205,7 +193,7 @@ func DiagnoseOIDC(ctx context.Context, o OIDC, show func(page, code string)) ([]
 	if id == "" {
 		return nil, &ConfigError{Msg: "--sign-in requires a public client", Fix: "pass --oidc-client-id or --oidc-login-client-id with the id of a client with the device flow"}
 	}
-	client, err := o.client(nil, id, "")
+	client, err := o.client(provider, id, "")
 	if err != nil {
 		return nil, err
 	}

@@ -2,10 +2,8 @@ package app
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
-	"net"
 	"net/http"
 	"time"
 
@@ -24,18 +22,12 @@ type TelemetryConfig struct {
 	Getenv func(string) string
 }
 
-// address returns the listen address of the page.
-func (c TelemetryConfig) address() string { return HTTPConfig{Addr: c.Prometheus}.address() }
-
 // exporters returns which exporters of OTLP are on. It validates the configuration.
 func (c TelemetryConfig) exporters() (traces, metrics bool, err error) {
 	if c.Prometheus != "" {
-		addr := c.address()
-		if _, _, err := net.SplitHostPort(addr); err != nil {
-			return false, false, &ConfigError{
-				Msg: fmt.Sprintf("invalid value %q for --metrics", c.Prometheus),
-				Fix: "use HOST:PORT, such as 127.0.0.1:9464, or a port",
-			}
+		addr, err := listenAddress("metrics", c.Prometheus, "9464")
+		if err != nil {
+			return false, false, err
 		}
 		if mcpserver.CheckAddress(addr) != nil {
 			return false, false, &ConfigError{
@@ -102,54 +94,23 @@ func (a *App) servePrometheus(ctx context.Context) (stop func(), err error) {
 	if a.config.Telemetry.Prometheus == "" {
 		return func() {}, nil
 	}
-	gate, err := admission.New(admission.Config{})
-	if err != nil {
-		return nil, err
-	}
-	listener, err := listen(ctx, a.config.Telemetry.address())
+	addr, err := listenAddress("metrics", a.config.Telemetry.Prometheus, "9464")
 	if err != nil {
 		return nil, err
 	}
 	page := a.telemetry.Handler()
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /metrics", func(w http.ResponseWriter, r *http.Request) {
-		if !gate.OwnName(r) { // a page of another site has made its name point here
+		if !new(admission.Gate).OwnName(r) { // a page of another site has made its name point here
 			http.Error(w, "this address answers to local names only", http.StatusForbidden)
 			return
 		}
+		_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(30 * time.Second))
 		page.ServeHTTP(w, r)
 	})
-	server := &http.Server{
-		Handler: mux, ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 10 * time.Second, WriteTimeout: 30 * time.Second,
-		IdleTimeout: time.Minute, MaxHeaderBytes: 16 << 10, ErrorLog: slog.NewLogLogger(a.logger.Handler(), slog.LevelDebug),
+	base, _, stop, err := a.serveHere(ctx, addr, mux)
+	if err == nil {
+		a.logger.InfoContext(ctx, "serving metrics for Prometheus", "url", base+"/metrics")
 	}
-	a.logger.InfoContext(ctx, "serving metrics for Prometheus", "url", "http://"+listener.Addr().String()+"/metrics")
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
-			a.logger.Warn("the page for Prometheus has ended", "error", err)
-		}
-	}()
-	return func() {
-		_ = server.Close()
-		<-done
-	}, nil
-}
-
-// listen listens on an address.
-func listen(ctx context.Context, addr string) (net.Listener, error) {
-	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", addr)
-	if err != nil {
-		if op, ok := errors.AsType[*net.OpError](err); ok {
-			err = op.Err
-		}
-		return nil, &sequent.Error{
-			Code: sequent.CodeUnavailable,
-			Msg:  "cannot listen on " + addr,
-			Fix:  "stop the program that uses the address, or choose another port; 127.0.0.1:0 chooses a free one",
-			Err:  err,
-		}
-	}
-	return listener, nil
+	return stop, err
 }

@@ -25,17 +25,14 @@ type certificate struct {
 }
 
 // certificates returns the configuration of TLS; nil for plain HTTP.
-func (c HTTPConfig) certificates(a *App) (*tls.Config, error) {
+func (c HTTPConfig) certificates(logger *slog.Logger) (*tls.Config, error) {
 	if c.TLSCert == "" && c.TLSKey == "" {
 		return nil, nil
 	}
 	if c.TLSCert == "" || c.TLSKey == "" {
 		return nil, &ConfigError{Msg: "--tls-cert and --tls-key belong together", Fix: "pass both files"}
 	}
-	own := &certificate{logger: slog.New(slog.DiscardHandler)}
-	if a != nil {
-		own.logger = a.logger
-	}
+	own := &certificate{logger: logger}
 	var err error
 	if own.cert, err = expand(c.TLSCert); err == nil {
 		own.key, err = expand(c.TLSKey)

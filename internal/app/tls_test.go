@@ -109,7 +109,7 @@ func TestTLS(t *testing.T) {
 		t.Error(err)
 	}
 	for _, bad := range []HTTPConfig{{Addr: "0", TLSCert: cfg.TLSCert}, {Addr: "0", TLSCert: cfg.TLSCert, TLSKey: cfg.TLSKey}, {Addr: "0", TLSCert: dir, TLSKey: cfg.TLSKey}} {
-		if err := bad.check(); err == nil {
+		if _, err := bad.open(nil); err == nil {
 			t.Errorf("%+v: no error", bad)
 		}
 	}

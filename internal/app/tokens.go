@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -26,6 +27,16 @@ func TokenFile(path string) (string, error) {
 		return filepath.Join(dir, "tokens"), err
 	}
 	return absolute(path)
+}
+
+// openTokens returns the authenticator of a token file.
+func openTokens(path string, logger *slog.Logger) (*token.File, error) {
+	path, err := expand(path)
+	if err != nil {
+		return nil, err
+	}
+	file, err := token.Open(token.Config{Path: path, Logger: logger})
+	return file, badTokens(err)
 }
 
 // NewToken creates a token and adds its hash to a file, which it creates if necessary. It

@@ -1,12 +1,16 @@
 package app
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"log/slog"
+	"net"
 	"net/http"
 	"sync"
 	"time"
 
+	"github.com/sequent-dev/sequent"
 	"github.com/sequent-dev/sequent/internal/admission"
 	"github.com/sequent-dev/sequent/internal/limits"
 	"github.com/sequent-dev/sequent/web"
@@ -25,45 +29,71 @@ type ViewConfig struct {
 // View serves the viewer on this machine to those who have its key, until ctx is done or
 // for an hour after the last request.
 func (a *App) View(ctx context.Context, cfg ViewConfig) error {
-	if cfg.Addr == "" {
-		cfg.Addr = "127.0.0.1:0"
-	}
-	listener, err := listen(ctx, cfg.Addr)
-	if err != nil {
-		return err
-	}
-	gate, err := admission.New(admission.Config{})
-	if err != nil {
-		return err
-	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	key := web.NewKey()
 	idle := &idleTimer{after: viewIdle, end: cancel}
 	idle.start()
-	handler := web.New(web.Config{
-		Engine: a.Engine, Gate: gate, Limiter: limits.New(limits.Config{Logger: a.logger}),
+	base, ended, stop, err := a.serveHere(ctx, cmp.Or(cfg.Addr, "127.0.0.1:0"), idle.wrap(web.New(web.Config{
+		Engine: a.Engine, Gate: new(admission.Gate), Limiter: limits.New(limits.Config{Logger: a.logger}),
 		Key: key, Version: a.config.Version, Logger: a.logger, Ending: ctx,
-	})
-	server := &http.Server{
-		Handler: idle.wrap(handler), ReadHeaderTimeout: 10 * time.Second, IdleTimeout: time.Minute, MaxHeaderBytes: 64 << 10,
-		ErrorLog: slog.NewLogLogger(slog.DiscardHandler, slog.LevelError),
+	})))
+	if err != nil {
+		return err
 	}
-	served := make(chan error, 1)
-	go func() { served <- server.Serve(listener) }()
-	cfg.Ready("http://"+listener.Addr().String(), key)
+	defer stop()
+	cfg.Ready(base, key)
 	select {
-	case err := <-served:
+	case err := <-ended:
 		return err
 	case <-ctx.Done():
+		return nil
 	}
-	ending, stop := context.WithTimeout(context.WithoutCancel(ctx), 2*time.Second)
-	defer stop()
-	if server.Shutdown(ending) != nil {
-		_ = server.Close() // a client that does not read its reply
+}
+
+// serveHere serves requests on an address of this machine until stop is called, which gives those that
+// have begun two seconds. It returns the URL of the server.
+func (a *App) serveHere(ctx context.Context, addr string, handler http.Handler) (base string, ended <-chan error, stop func(), err error) {
+	listener, err := listen(ctx, addr)
+	if err != nil {
+		return "", nil, nil, err
 	}
-	<-served
-	return nil
+	server := &http.Server{
+		Handler: handler, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: time.Minute, MaxHeaderBytes: 64 << 10,
+		ErrorLog: slog.NewLogLogger(a.logger.Handler(), slog.LevelDebug),
+	}
+	served := make(chan error, 1)
+	go func() {
+		err := server.Serve(listener)
+		if !errors.Is(err, http.ErrServerClosed) {
+			a.logger.Warn("cannot serve any longer", "address", addr, "error", err)
+		}
+		served <- err
+	}()
+	return "http://" + listener.Addr().String(), served, func() {
+		ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*time.Second)
+		defer cancel()
+		if server.Shutdown(ending) != nil {
+			_ = server.Close() // a client that does not read its reply
+		}
+	}, nil
+}
+
+// listen listens on an address.
+func listen(ctx context.Context, addr string) (net.Listener, error) {
+	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", addr)
+	if err != nil {
+		if op, ok := errors.AsType[*net.OpError](err); ok {
+			err = op.Err
+		}
+		return nil, &sequent.Error{
+			Code: sequent.CodeUnavailable,
+			Msg:  "cannot listen on " + addr,
+			Fix:  "stop the program that uses the address, or choose another port; 127.0.0.1:0 chooses a free one",
+			Err:  err,
+		}
+	}
+	return listener, nil
 }
 
 // An idleTimer calls end when there has been no request for a while.
