@@ -12,13 +12,12 @@ require (
 	github.com/fsnotify/fsnotify v1.10.1
 	github.com/go-jose/go-jose/v4 v4.1.4 // the header of a token, before its issuer is asked for keys
 	github.com/gofrs/flock v0.13.1 // locks between processes
-	github.com/google/jsonschema-go v0.4.3 // answers of models by a schema
+	github.com/google/jsonschema-go v0.4.3 // for tests: replies against their schemas
 	github.com/jackc/pgx/v5 v5.12.0
 	github.com/modelcontextprotocol/go-sdk v1.8.0 // the client; the server is ours (decision 0030)
 	github.com/pelletier/go-toml/v2 v2.4.3
 	github.com/prometheus/client_golang v1.24.1 // for a test: reads the page for Prometheus
 	github.com/rogpeppe/go-internal v1.16.0 // for tests: scripts of commands, and txtar
-	github.com/sashabaranov/go-openai v1.43.0 // types of Chat Completions
 	github.com/spf13/cobra v1.10.2
 	github.com/spf13/pflag v1.0.9 // flags of cobra
 	github.com/tailscale/hujson v0.0.0-20260727124030-b80ff77dac4f // changes JSON with comments and keeps these

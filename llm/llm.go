@@ -1,5 +1,5 @@
 // Package llm defines an interface to language models: a conversation in, an
-// answer out, complete or streamed. Package llm/openai implements it over the
+// answer out, piece by piece. Package llm/openai implements it over the
 // Chat Completions protocol, package llm/llmtest with a script for tests.
 package llm
 
@@ -16,8 +16,6 @@ import (
 type Model interface {
 	// Name returns the name by which a user selects the model.
 	Name() string
-	// Chat returns the complete answer.
-	Chat(ctx context.Context, r Request) (Response, error)
 	// Stream yields the answer in pieces. Only the last event has a Response,
 	// with the complete answer. An error ends the stream without one. Breaking
 	// out of the loop cancels the request.
@@ -30,7 +28,7 @@ type Request struct {
 	Tools    []Tool    // tools that the model may call; nil for none
 	NoCalls  bool      // the model must answer without a call; it still reads of the tools
 	// Schema is the form of the answer; nil means text. Not every provider
-	// enforces a schema: use [Structured], which validates the answer.
+	// enforces a schema.
 	Schema *Schema
 	// Temperature is the sampling temperature, from 0 to 2. Nil means the
 	// provider's default, which some models insist on.
@@ -90,6 +88,12 @@ type Schema struct {
 	// JSON is a JSON Schema of an object. Providers that enforce schemas demand
 	// that every property is required and additionalProperties is false.
 	JSON json.RawMessage
+}
+
+// InWords returns an instruction to answer in the schema's form, for providers
+// that do not enforce schemas.
+func (s Schema) InWords() string {
+	return "Answer with nothing but one JSON object, without a Markdown fence, that fits this JSON Schema:\n" + string(s.JSON)
 }
 
 // A Response is a model's complete answer.

@@ -81,12 +81,7 @@ func (w *writer) Write(ctx context.Context, p status.Prompt) (status.Answer, err
 		Schema:      &llm.Schema{Name: "thought", JSON: p.Schema},
 		Temperature: &p.Temperature,
 	}
-	var res llm.Response
-	if p.Piece == nil {
-		res, err = c.Chat(ctx, r)
-	} else {
-		res, err = stream(ctx, c, r, p.Piece)
-	}
+	res, err := stream(ctx, c, r, p.Piece)
 	if err != nil {
 		return status.Answer{}, modelError(err)
 	}
@@ -96,8 +91,8 @@ func (w *writer) Write(ctx context.Context, p status.Prompt) (status.Answer, err
 	return status.Answer{Text: res.Message.Text, Model: c.Name()}, nil
 }
 
-// stream returns an answer and passes on its pieces. A request is repeated only before
-// the first piece, because pieces cannot be taken back.
+// stream returns an answer and passes on its pieces, unless piece is nil. A request is repeated only
+// before the first piece, because pieces cannot be taken back.
 func stream(ctx context.Context, c llm.Model, r llm.Request, piece func(string)) (llm.Response, error) {
 	begun := false
 	for e, err := range c.Stream(ctx, r) {
@@ -110,7 +105,7 @@ func stream(ctx context.Context, c llm.Model, r llm.Request, piece func(string))
 			return *e.Response, nil
 		case e.Retry != nil && begun:
 			return llm.Response{}, brokenOff(e.Retry.Err)
-		case e.Text != "":
+		case e.Text != "" && piece != nil:
 			begun = true
 			piece(e.Text)
 		}

@@ -27,14 +27,6 @@ type model struct {
 	provider string
 }
 
-// Chat returns the complete answer.
-func (m *model) Chat(ctx context.Context, r llm.Request) (llm.Response, error) {
-	ctx, end := m.begin(ctx)
-	res, err := m.Model.Chat(ctx, r)
-	end(&res, err)
-	return res, err
-}
-
 // Stream yields the answer in pieces.
 func (m *model) Stream(ctx context.Context, r llm.Request) iter.Seq2[llm.Event, error] {
 	return func(yield func(llm.Event, error) bool) {

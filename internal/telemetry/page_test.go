@@ -142,8 +142,10 @@ func TestPrometheus(t *testing.T) {
 	if _, err := engine.Session(t.Context(), "none"); !errors.Is(err, sequent.ErrNotFound) {
 		t.Fatal(err)
 	}
-	if _, err := tel.Model(answering{}, "openai").Chat(t.Context(), llm.Request{}); err != nil {
-		t.Fatal(err)
+	for _, err := range tel.Model(answering{}, "openai").Stream(t.Context(), llm.Request{}) {
+		if err != nil {
+			t.Fatal(err)
+		}
 	}
 	lines := shown(t, tel.Handler())
 	w := httptest.NewRecorder()

@@ -357,15 +357,11 @@ type answering struct{ err error }
 
 func (answering) Name() string { return "gpt-test" }
 
-func (a answering) Chat(context.Context, llm.Request) (llm.Response, error) {
-	return llm.Response{Message: llm.Message{Text: "CANARY"}, Stop: llm.StopEnd, Usage: llm.Usage{Input: 5, Output: 3}, Model: "gpt-test-1"}, a.err
-}
-
-func (a answering) Stream(ctx context.Context, r llm.Request) iter.Seq2[llm.Event, error] {
+func (a answering) Stream(context.Context, llm.Request) iter.Seq2[llm.Event, error] {
 	return func(yield func(llm.Event, error) bool) {
-		res, err := a.Chat(ctx, r)
-		if err != nil {
-			yield(llm.Event{}, err)
+		res := llm.Response{Message: llm.Message{Text: "CANARY"}, Stop: llm.StopEnd, Usage: llm.Usage{Input: 5, Output: 3}, Model: "gpt-test-1"}
+		if a.err != nil {
+			yield(llm.Event{}, a.err)
 		} else if yield(llm.Event{Text: "CANARY"}, nil) {
 			yield(llm.Event{Response: &res}, nil)
 		}
@@ -376,8 +372,10 @@ func TestModels(t *testing.T) {
 	r := newReceiver(t)
 	tel := start(t, r.URL, io.Discard)
 	failing := tel.Model(answering{err: &llm.Error{Code: llm.CodeUnavailable, Msg: "CANARY"}}, "openai")
-	if _, err := failing.Chat(t.Context(), llm.Request{}); err == nil {
-		t.Error("no error")
+	for _, err := range failing.Stream(t.Context(), llm.Request{}) {
+		if err == nil {
+			t.Error("no error")
+		}
 	}
 	answered := tel.Model(answering{}, "openai")
 	for e, err := range answered.Stream(t.Context(), llm.Request{Messages: []llm.Message{{Text: "CANARY"}}}) {

@@ -52,8 +52,8 @@ func (m *Model) Requests() []llm.Request {
 	return append([]llm.Request(nil), m.requests...)
 }
 
-// Chat answers with the next turn.
-func (m *Model) Chat(ctx context.Context, r llm.Request) (llm.Response, error) {
+// answer returns the next turn.
+func (m *Model) answer(ctx context.Context, r llm.Request) (llm.Response, error) {
 	m.mu.Lock()
 	m.requests = append(m.requests, r)
 	n := len(m.requests)
@@ -102,7 +102,7 @@ func (t Turn) response(n int) llm.Response {
 // Stream answers with the next turn, word by word.
 func (m *Model) Stream(ctx context.Context, r llm.Request) iter.Seq2[llm.Event, error] {
 	return func(yield func(llm.Event, error) bool) {
-		res, err := m.Chat(ctx, r)
+		res, err := m.answer(ctx, r)
 		if err != nil {
 			yield(llm.Event{}, err)
 			return

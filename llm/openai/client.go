@@ -92,17 +92,6 @@ func (c *Client) Name() string { return c.name }
 // Provider returns the prefix of the provider, without the colon, such as openai.
 func (c *Client) Provider() string { return c.provider }
 
-// Chat returns the complete answer.
-func (c *Client) Chat(ctx context.Context, r llm.Request) (llm.Response, error) {
-	var answer llm.Response
-	err := c.retry(ctx, func(ctx context.Context) *failure {
-		var f *failure
-		answer, f = c.chat(ctx, r)
-		return c.adapt(f)
-	}, func(llm.Retry) bool { return true })
-	return answer, err
-}
-
 // Stream yields the answer in pieces.
 func (c *Client) Stream(ctx context.Context, r llm.Request) iter.Seq2[llm.Event, error] {
 	return func(yield func(llm.Event, error) bool) {

@@ -61,6 +61,15 @@ func collect(ctx context.Context, c llm.Model, r llm.Request) (text, reasoning s
 	return text, reasoning, last, nil
 }
 
+// answerOf returns the complete answer.
+func answerOf(ctx context.Context, c llm.Model, r llm.Request) (llm.Response, error) {
+	_, _, res, err := collect(ctx, c, r)
+	if err != nil {
+		return llm.Response{}, err
+	}
+	return *res, nil
+}
+
 func TestAnswerForms(t *testing.T) {
 	turns := map[string]llmtest.Turn{
 		"text":      llmtest.Say("It is the pool: ten connections, ünïcödé 🧵."),
@@ -75,44 +84,37 @@ func TestAnswerForms(t *testing.T) {
 	for name, turn := range turns {
 		for _, in := range []string{"reasoning_content", "reasoning", "think"} {
 			t.Run(name+" "+in, func(t *testing.T) {
-				s := llmtest.Serve(t, llmtest.Reply{Turn: turn, ReasoningIn: in}, llmtest.Reply{Turn: turn, ReasoningIn: in})
-				c := connect(t, "gpt-4o", s.URL)
-				whole, err := c.Chat(t.Context(), ask("Why?"))
-				if err != nil {
-					t.Fatal(err)
-				}
-				text, reasoning, streamed, err := collect(t.Context(), c, ask("Why?"))
-				if err != nil || streamed == nil {
-					t.Fatal(streamed, err)
+				s := llmtest.Serve(t, llmtest.Reply{Turn: turn, ReasoningIn: in})
+				text, reasoning, res, err := collect(t.Context(), connect(t, "gpt-4o", s.URL), ask("Why?"))
+				if err != nil || res == nil {
+					t.Fatal(res, err)
 				}
 				if text != turn.Text || strings.TrimSpace(reasoning) != turn.Reasoning {
 					t.Errorf("streamed text %q and reasoning %q, want %q and %q", text, reasoning, turn.Text, turn.Reasoning)
 				}
-				for _, res := range []llm.Response{whole, *streamed} {
-					m := res.Message
-					if m.Role != llm.Assistant || m.Text != turn.Text || m.Reasoning != turn.Reasoning || len(m.Calls) != len(turn.Calls) {
-						t.Fatalf("got %+v, want %+v", m, turn)
+				m := res.Message
+				if m.Role != llm.Assistant || m.Text != turn.Text || m.Reasoning != turn.Reasoning || len(m.Calls) != len(turn.Calls) {
+					t.Fatalf("got %+v, want %+v", m, turn)
+				}
+				for i, call := range m.Calls {
+					want := turn.Calls[i]
+					if call.Name != want.Name || call.Args != want.Args || call.ID == "" || want.ID != "" && call.ID != want.ID {
+						t.Errorf("got call %+v, want %+v", call, want)
 					}
-					for i, call := range m.Calls {
-						want := turn.Calls[i]
-						if call.Name != want.Name || call.Args != want.Args || call.ID == "" || want.ID != "" && call.ID != want.ID {
-							t.Errorf("got call %+v, want %+v", call, want)
-						}
+				}
+				wantStop := turn.Stop
+				if wantStop == "" {
+					wantStop = llm.StopEnd
+					if len(turn.Calls) > 0 {
+						wantStop = llm.StopCalls
 					}
-					wantStop := turn.Stop
-					if wantStop == "" {
-						wantStop = llm.StopEnd
-						if len(turn.Calls) > 0 {
-							wantStop = llm.StopCalls
-						}
-					}
-					wantUsage := turn.Usage
-					if wantUsage == (llm.Usage{}) {
-						wantUsage = llm.Usage{Input: 10, Output: 5}
-					}
-					if res.Stop != wantStop || res.Usage != wantUsage || res.Model != "gpt-4o" {
-						t.Errorf("got stop %q, usage %+v, model %q; want %q and %+v", res.Stop, res.Usage, res.Model, wantStop, wantUsage)
-					}
+				}
+				wantUsage := turn.Usage
+				if wantUsage == (llm.Usage{}) {
+					wantUsage = llm.Usage{Input: 10, Output: 5}
+				}
+				if res.Stop != wantStop || res.Usage != wantUsage || res.Model != "gpt-4o" {
+					t.Errorf("got stop %q, usage %+v, model %q; want %q and %+v", res.Stop, res.Usage, res.Model, wantStop, wantUsage)
 				}
 			})
 		}
@@ -154,14 +156,9 @@ func TestFailures(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			s := llmtest.Serve(t, tt.script...)
-			res, err := connect(t, "gpt-4o", s.URL).Chat(t.Context(), ask("?"))
-			streaming := llmtest.Serve(t, tt.script...)
-			text, _, _, streamed := collect(t.Context(), connect(t, "gpt-4o", streaming.URL), ask("?"))
-			if got := llm.CodeOf(streamed); got != tt.want || tt.want == "" && text != "yes" || len(streaming.Requests()) != tt.asked {
-				t.Errorf("stream: got %q and %v after %d requests, want code %q after %d", text, streamed, len(streaming.Requests()), tt.want, tt.asked)
-			}
-			if got := llm.CodeOf(err); got != tt.want || tt.want == "" && res.Message.Text != "yes" {
-				t.Fatalf("got %q and %v, want code %q", res.Message.Text, err, tt.want)
+			text, _, res, err := collect(t.Context(), connect(t, "gpt-4o", s.URL), ask("?"))
+			if got := llm.CodeOf(err); got != tt.want || tt.want == "" && (text != "yes" || res.Message.Text != "yes") {
+				t.Fatalf("got %q and %v, want code %q", text, err, tt.want)
 			}
 			if err != nil && !strings.Contains(err.Error(), tt.msg) {
 				t.Errorf("got error %q, want %q in it", err, tt.msg)
@@ -309,20 +306,13 @@ func TestStreamedRefusal(t *testing.T) {
 
 func TestTimeout(t *testing.T) {
 	hold := func(r *http.Request) { <-r.Context().Done() }
-	for _, stream := range []bool{false, true} {
-		s := llmtest.Serve(t, llmtest.Reply{Hold: hold}, llmtest.Reply{Hold: hold})
-		c, err := openai.New(openai.Config{Model: "gpt-4o", Getenv: environ(s.URL), Timeout: 500 * time.Millisecond, MaxAttempts: 2})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if stream {
-			_, _, _, err = collect(t.Context(), c, ask("?"))
-		} else {
-			_, err = c.Chat(t.Context(), ask("?"))
-		}
-		if llm.CodeOf(err) != llm.CodeTimeout || len(s.Requests()) != 2 {
-			t.Errorf("got %v after %d requests, want a timeout after 2", err, len(s.Requests()))
-		}
+	s := llmtest.Serve(t, llmtest.Reply{Hold: hold}, llmtest.Reply{Hold: hold})
+	c, err := openai.New(openai.Config{Model: "gpt-4o", Getenv: environ(s.URL), Timeout: 500 * time.Millisecond, MaxAttempts: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err = answerOf(t.Context(), c, ask("?")); llm.CodeOf(err) != llm.CodeTimeout || len(s.Requests()) != 2 {
+		t.Errorf("got %v after %d requests, want a timeout after 2", err, len(s.Requests()))
 	}
 }
 
@@ -334,7 +324,7 @@ func TestCancellationCancelsTheRequest(t *testing.T) {
 		<-r.Context().Done()
 		close(closed)
 	}})
-	_, err := connect(t, "gpt-4o", s.URL).Chat(ctx, ask("?"))
+	_, err := answerOf(ctx, connect(t, "gpt-4o", s.URL), ask("?"))
 	if llm.CodeOf(err) != llm.CodeCanceled || !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)
 	}
@@ -358,19 +348,14 @@ func TestBreakFromStream(t *testing.T) {
 }
 
 func TestLargeAnswer(t *testing.T) {
-	big := llmtest.Reply{Turn: llmtest.Say(strings.Repeat("x", 1<<15))}
-	for _, stream := range []bool{false, true} {
+	text := strings.Repeat("x", 1<<15)
+	for _, big := range []llmtest.Reply{{Turn: llmtest.Say(text)}, {Body: `{"choices":[{"message":{"content":"` + text + `"}}]}`}} {
 		s := llmtest.Serve(t, big)
 		c, err := openai.New(openai.Config{Model: "gpt-4o", Getenv: environ(s.URL), MaxBody: 1 << 14})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if stream {
-			_, _, _, err = collect(t.Context(), c, ask("?"))
-		} else {
-			_, err = c.Chat(t.Context(), ask("?"))
-		}
-		if llm.CodeOf(err) != llm.CodeTooLarge || len(s.Requests()) != 1 {
+		if _, err = answerOf(t.Context(), c, ask("?")); llm.CodeOf(err) != llm.CodeTooLarge || len(s.Requests()) != 1 {
 			t.Errorf("got %v after %d requests", err, len(s.Requests()))
 		}
 	}
@@ -384,7 +369,7 @@ func TestRejectedTemperature(t *testing.T) {
 	r := ask("?")
 	r.Temperature = new(0.7)
 	for range 2 {
-		if res, err := c.Chat(t.Context(), r); err != nil || res.Message.Text != "yes" {
+		if res, err := answerOf(t.Context(), c, r); err != nil || res.Message.Text != "yes" {
 			t.Fatal(res, err)
 		}
 	}
@@ -395,7 +380,7 @@ func TestRejectedTemperature(t *testing.T) {
 	if len(sent) != 3 || !sent[0] || sent[1] || sent[2] {
 		t.Errorf("requests with a temperature: %v, want only the first", sent)
 	}
-	if _, err := c.Chat(t.Context(), r); llm.CodeOf(err) != llm.CodeRefused || len(s.Requests()) != 4 {
+	if _, err := answerOf(t.Context(), c, r); llm.CodeOf(err) != llm.CodeRefused || len(s.Requests()) != 4 {
 		t.Errorf("second rejection: got %v after %d requests", err, len(s.Requests()))
 	}
 }
@@ -410,13 +395,7 @@ func TestArgumentsAsAnObject(t *testing.T) {
 		}
 		s := llmtest.Serve(t, llmtest.Reply{Body: reply})
 		c := connect(t, "some-model", s.URL)
-		res := new(llm.Response)
-		var err error
-		if stream {
-			_, _, res, err = collect(t.Context(), c, ask("?"))
-		} else {
-			*res, err = c.Chat(t.Context(), ask("?"))
-		}
+		res, err := answerOf(t.Context(), c, ask("?"))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -442,11 +421,11 @@ func TestImages(t *testing.T) {
 		llm.Message{Role: llm.Result, CallID: "b", Text: "Nothing."},
 	)
 	for range 2 {
-		if _, err := c.Chat(t.Context(), r); err != nil {
+		if _, err := answerOf(t.Context(), c, r); err != nil {
 			t.Fatal(err)
 		}
 	}
-	const shown = `{"role":"tool","content":"Nothing.","tool_call_id":"b"},{"role":"user","content":[{"type":"text","text":"The images of the message before, in order:"},{"type":"image_url","image_url":{"url":"data:image/png;base64,cG5n"}}]}]`
+	const shown = `{"role":"tool","content":"Nothing.","tool_call_id":"b"},{"role":"user","content":[{"text":"The images of the message before, in order:","type":"text"},{"image_url":{"url":"data:image/png;base64,cG5n"},"type":"image_url"}]}]`
 	if got := string(body(t, s, 0)["messages"]); !strings.HasSuffix(got, shown) {
 		t.Errorf("sent %s", got)
 	}
@@ -465,13 +444,13 @@ func TestRejectedMaxTokens(t *testing.T) {
 	c := connect(t, "some-model", s.URL)
 	r := ask("?")
 	r.MaxTokens = 7
-	if res, err := c.Chat(t.Context(), r); err != nil || res.Message.Text != "yes" {
+	if res, err := answerOf(t.Context(), c, r); err != nil || res.Message.Text != "yes" {
 		t.Fatal(res, err)
 	}
 	if first, second := body(t, s, 0), body(t, s, 1); string(first["max_completion_tokens"]) != "7" || string(second["max_tokens"]) != "7" || second["max_completion_tokens"] != nil {
 		t.Errorf("sent %s, then %s", s.Requests()[0].Body, s.Requests()[1].Body)
 	}
-	if _, err := c.Chat(t.Context(), r); llm.CodeOf(err) != llm.CodeRefused || len(s.Requests()) != 3 {
+	if _, err := answerOf(t.Context(), c, r); llm.CodeOf(err) != llm.CodeRefused || len(s.Requests()) != 3 {
 		t.Errorf("limit too large: got %v after %d requests", err, len(s.Requests()))
 	}
 }

@@ -100,8 +100,8 @@ func quirkList() string {
 		case byWords:
 			b.WriteString("structured answers with the schema in the prompt")
 		}
-		for _, f := range p.withSchema {
-			fmt.Fprintf(&b, " and %s", code(fmt.Sprintf("%q: %s", f.name, f.value)))
+		if p.requireParameters {
+			b.WriteString(" and `\"provider\": {\"require_parameters\":true}`")
 		}
 		fmt.Fprintf(&b, "; temperatures up to %g", p.maxTemperature)
 		if p.noUsageFlag {

@@ -7,8 +7,6 @@ import (
 	"os"
 	"slices"
 
-	"github.com/sashabaranov/go-openai"
-
 	"github.com/sequent-dev/sequent/llm"
 )
 
@@ -81,7 +79,7 @@ func (e *Embedder) Embed(ctx context.Context, texts []string) ([][]float32, erro
 			return nil, err
 		}
 		if all != nil && len(vectors[0]) != len(all[0]) {
-			return nil, e.badAnswer(fmt.Errorf("vectors have %d and %d numbers", len(all[0]), len(vectors[0])))
+			return nil, e.badAnswer(fmt.Errorf("vectors have %d and %d numbers", len(all[0]), len(vectors[0]))).err
 		}
 		all, texts = append(all, vectors...), texts[n:]
 	}
@@ -89,30 +87,35 @@ func (e *Embedder) Embed(ctx context.Context, texts []string) ([][]float32, erro
 }
 
 func (e *Embedder) embed(ctx context.Context, texts []string) ([][]float32, *failure) {
-	ctx, timer, cancel := withWatchdog(ctx, e.timeout)
-	defer cancel()
 	// Some services reject an empty text.
 	texts = slices.Clone(texts)
 	for i := range texts {
 		texts[i] = cmp.Or(texts[i], " ")
 	}
-	x := &exchange{http: e.http, limit: e.maxBody, timer: timer}
-	res, err := x.client(e.at).CreateEmbeddings(ctx, openai.EmbeddingRequest{
-		Input: texts, Model: openai.EmbeddingModel(e.model), EncodingFormat: openai.EmbeddingEncodingFormatFloat,
-	})
-	if err != nil {
-		return nil, e.failed(ctx, x, err)
+	x, f := e.post(ctx, "/embeddings", map[string]any{"input": texts, "model": e.model, "encoding_format": "float"}, false)
+	if f != nil {
+		return nil, f
+	}
+	defer x.close()
+	var res struct {
+		Data []struct {
+			Index     int       `json:"index"`
+			Embedding []float32 `json:"embedding"`
+		} `json:"data"`
+	}
+	if f := x.decode(&res); f != nil {
+		return nil, f
 	}
 	vectors := make([][]float32, len(texts))
 	for _, d := range res.Data {
 		if d.Index < 0 || d.Index >= len(texts) || vectors[d.Index] != nil {
-			return nil, &failure{retryable: true, err: e.badAnswer(fmt.Errorf("index %d is out of range or repeated", d.Index))}
+			return nil, e.badAnswer(fmt.Errorf("index %d is out of range or repeated", d.Index))
 		}
 		vectors[d.Index] = d.Embedding
 	}
 	for _, v := range vectors {
 		if len(v) == 0 || len(v) != len(vectors[0]) {
-			return nil, &failure{retryable: true, err: e.badAnswer(fmt.Errorf("%d vectors for %d texts, or vectors of different lengths", len(res.Data), len(texts)))}
+			return nil, e.badAnswer(fmt.Errorf("%d vectors for %d texts, or vectors of different lengths", len(res.Data), len(texts)))
 		}
 	}
 	return vectors, nil

@@ -7,29 +7,29 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
-
-	"github.com/sashabaranov/go-openai"
 
 	"github.com/sequent-dev/sequent/internal/lazyregexp"
 	"github.com/sequent-dev/sequent/llm"
 )
 
-// failed classifies an error of an exchange.
-func (c *caller) failed(ctx context.Context, x *exchange, err error) *failure {
-	cause := withoutURL(err)
+// failed classifies an error of an exchange that the provider does not report.
+func (x *exchange) failed(err error) *failure {
+	c, cause := x.c, withoutURL(err)
 	switch {
-	case errors.Is(context.Cause(ctx), errTimeout):
+	case errors.Is(context.Cause(x.ctx), errTimeout):
 		return &failure{retryable: true, err: &llm.Error{
 			Code: llm.CodeTimeout, Err: errTimeout,
 			Msg: fmt.Sprintf("%s did not answer within %v", c.at.Title, c.timeout),
 			Fix: "try again, or raise the timeout",
 		}}
-	case ctx.Err() != nil:
-		return &failure{err: canceled(ctx)}
+	case x.ctx.Err() != nil:
+		return &failure{err: canceled(x.ctx)}
 	case errors.Is(err, errTooLarge):
 		return &failure{err: &llm.Error{
 			Code: llm.CodeTooLarge, Err: errTooLarge,
@@ -38,29 +38,12 @@ func (c *caller) failed(ctx context.Context, x *exchange, err error) *failure {
 		}}
 	case errors.Is(err, errRedirect):
 		return &failure{err: &llm.Error{
-			Code: llm.CodeUnavailable, Err: errRedirect, Status: x.status,
+			Code: llm.CodeUnavailable, Err: errRedirect,
 			Msg: c.at.Title + " redirects to another URL",
 			Fix: "set " + c.at.BaseVar + " to the target of the redirect",
 		}}
 	}
-	// First, because a RequestError can wrap an APIError that was decoded in part.
-	if e, ok := errors.AsType[*openai.RequestError](err); ok {
-		return c.rejected(x, &openai.APIError{HTTPStatusCode: e.HTTPStatusCode, Message: errorText(e.Body)})
-	}
-	if e, ok := errors.AsType[*openai.APIError](err); ok {
-		return c.rejected(x, e)
-	}
-	for _, unsupported := range []error{
-		openai.ErrReasoningToolsRequireResponses, openai.ErrReasoningEffortUnsupported,
-		openai.ErrReasoningSamplingUnsupported, openai.ErrChatCompletionInvalidModel,
-	} {
-		if errors.Is(err, unsupported) {
-			return &failure{err: &llm.Error{
-				Code: llm.CodeRefused, Err: err, Msg: unsupported.Error(), Fix: "choose another model",
-			}}
-		}
-	}
-	if _, sent := errors.AsType[*url.Error](err); sent && x.status == 0 {
+	if _, sent := errors.AsType[*url.Error](err); sent {
 		f := &failure{retryable: true, err: &llm.Error{
 			Code: llm.CodeUnavailable, Err: cause,
 			Msg: c.at.Title + " is unreachable (" + c.safe(cause.Error()) + ")",
@@ -71,60 +54,79 @@ func (c *caller) failed(ctx context.Context, x *exchange, err error) *failure {
 		}
 		return f
 	}
-	malformed := errors.Is(err, io.EOF)
-	if _, ok := errors.AsType[*json.SyntaxError](err); ok {
-		malformed = true
-	}
-	if _, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
-		malformed = true
-	}
-	if malformed {
-		return &failure{retryable: true, err: c.badAnswer(cause)}
+	_, syntax := errors.AsType[*json.SyntaxError](err)
+	_, mismatch := errors.AsType[*json.UnmarshalTypeError](err)
+	if syntax || mismatch || errors.Is(err, io.EOF) {
+		return c.badAnswer(cause)
 	}
 	return &failure{retryable: true, err: &llm.Error{
-		Code: llm.CodeInterrupted, Err: cause, Status: x.status,
+		Code: llm.CodeInterrupted, Err: cause,
 		Msg: c.at.Title + " closed the connection before the answer was complete", Fix: "try again",
 	}}
 }
 
 // badAnswer reports a reply that is not valid Chat Completions JSON.
-func (c *caller) badAnswer(err error) *llm.Error {
-	return &llm.Error{
+func (c *caller) badAnswer(err error) *failure {
+	return &failure{retryable: true, err: &llm.Error{
 		Code: llm.CodeBadAnswer, Err: err, Msg: "the reply of " + c.at.Title + " is not a valid reply of the protocol",
 		Fix: "if " + c.at.BaseVar + " is set, check that it is the URL of a service compatible with OpenAI's",
-	}
+	}}
 }
 
-// errorText returns the message of an error that is not in the protocol's form.
-func errorText(body []byte) string {
-	var e struct {
-		Error   json.RawMessage `json:"error"`
+// A report is an error as a provider reports it: an object or a text.
+type report struct {
+	message string
+	code    string // a word or a number
+	param   string // the member of the request that it is about
+}
+
+// UnmarshalJSON reads both forms, and leaves out what is not understood.
+func (r *report) UnmarshalJSON(raw []byte) error {
+	var members struct {
+		Message json.RawMessage `json:"message"`
+		Code    json.RawMessage `json:"code"`
+		Param   json.RawMessage `json:"param"`
+	}
+	if json.Unmarshal(raw, &members) != nil {
+		r.message = textOf(raw)
+		return nil
+	}
+	r.message, r.param = textOf(members.Message), textOf(members.Param)
+	if r.code = textOf(members.Code); r.code == "" && string(members.Code) != "null" {
+		r.code = string(members.Code)
+	}
+	return nil
+}
+
+// reportIn returns the error in the body of a response.
+func reportIn(body []byte) report {
+	var reply struct {
+		Error   report          `json:"error"`
 		Message json.RawMessage `json:"message"`
 		Detail  json.RawMessage `json:"detail"`
 	}
-	_ = json.Unmarshal(body, &e) // a proxy may answer with an HTML page
-	return cmp.Or(textOf(e.Error), textOf(e.Message), textOf(e.Detail))
+	_ = json.Unmarshal(body, &reply) // a proxy may answer with an HTML page
+	reply.Error.message = cmp.Or(reply.Error.message, textOf(reply.Message), textOf(reply.Detail))
+	return reply.Error
 }
 
-// rejected classifies an error that the provider reports.
-func (c *caller) rejected(x *exchange, reported *openai.APIError) *failure {
-	status := reported.HTTPStatusCode
-	code := strings.TrimSuffix(fmt.Sprint(reported.Code), "<nil>")
-	if status == 0 { // reported inside a stream
-		if n, ok := reported.Code.(int); ok && n >= 400 && n < 600 {
+// rejected classifies an error that the provider reports; status and header are zero if it is in
+// the body of an answer.
+func (c *caller) rejected(status int, header http.Header, reported report) *failure {
+	if status == 0 {
+		status = 500
+		if n, err := strconv.Atoi(reported.code); err == nil && n >= 400 && n < 600 {
 			status = n
-		} else {
-			status = 500
 		}
 	}
 	e := &llm.Error{Status: status}
 	f := &failure{err: e}
 	detail := ""
-	if reported.Message != "" {
-		detail = " (" + c.safe(reported.Message) + ")"
+	if reported.message != "" {
+		detail = " (" + c.safe(reported.message) + ")"
 	}
 	switch {
-	case status == 403 && flagged(reported.Message):
+	case status == 403 && flagged(reported.message):
 		e.Code, e.Msg, e.Fix = llm.CodeDeclined, "a content filter of "+c.at.Title+" blocked the request"+detail, "rephrase the request, or choose another model"
 	case status == 401 || status == 403:
 		// Without the detail, which may contain a part of the key.
@@ -133,21 +135,21 @@ func (c *caller) rejected(x *exchange, reported *openai.APIError) *failure {
 		if c.at.key == "" {
 			e.Msg, e.Fix = c.at.Title+" requires an API key", "set "+c.at.KeyVars[0]
 		}
-	case slices.Contains(c.at.noQuota, code) || slices.Contains(c.at.noQuota, fmt.Sprint(status)):
+	case slices.Contains(c.at.noQuota, reported.code) || slices.Contains(c.at.noQuota, fmt.Sprint(status)):
 		e.Code, e.Msg, e.Fix = llm.CodeRateLimited, "the quota of this "+c.at.Title+" key is used up"+detail, "check the plan and the billing of the account"
 	case status == 429:
 		e.Code, e.Msg, e.Fix = llm.CodeRateLimited, c.at.Title+" receives too many requests"+detail, "try again later"
-		e.RetryAfter, f.retryable = retryAfter(x.header, time.Now()), true
+		e.RetryAfter, f.retryable = retryAfter(header, time.Now()), true
 		if e.RetryAfter > c.timeout {
 			e.Fix = "try again in " + e.RetryAfter.Round(time.Second).String()
 		}
 	case status == 408 || status == 409 || status == 425 || status >= 500:
 		e.Code, e.Msg, e.Fix = llm.CodeUnavailable, fmt.Sprintf("%s failed with status %d%s", c.at.Title, status, detail), "try again later"
-		e.RetryAfter, f.retryable = retryAfter(x.header, time.Now()), true
-	case status < 500 && aboutImages(reported.Message):
+		e.RetryAfter, f.retryable = retryAfter(header, time.Now()), true
+	case status < 500 && aboutImages(reported.message):
 		e.Code, e.Msg, e.Fix = llm.CodeRefused, c.at.Title+" cannot show images to the model"+detail, "choose a model that can see"
 		f.rejected = optionImages
-	case status == 404 && !strings.Contains(reported.Message, "parameters"):
+	case status == 404 && !strings.Contains(reported.message, "parameters"):
 		e.Code, e.Msg = llm.CodeUnknown, c.at.Title+" does not know the model"+detail
 		e.Fix = "check its name"
 		if c.at.Title == "Ollama" {
@@ -178,11 +180,8 @@ func flagged(message string) bool {
 
 // rejectedOption returns the option that an error is about, empty if it is about
 // none.
-func rejectedOption(reported *openai.APIError) option {
-	text := strings.ToLower(reported.Message)
-	if reported.Param != nil {
-		text += " " + *reported.Param
-	}
+func rejectedOption(reported report) option {
+	text := strings.ToLower(reported.message) + " " + reported.param
 	switch {
 	case strings.Contains(text, "temperature"):
 		return optionTemperature

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/sashabaranov/go-openai"
+	"github.com/sequent-dev/sequent/llm"
 )
 
 var (
@@ -20,138 +20,119 @@ var (
 	errRedirect = errors.New("the service redirects")
 )
 
-// An exchange is one HTTP request and its response. It adds what the library
-// lacks: limits on the size and the time of the response, access to its header,
-// and request members that the library does not support.
+// An exchange is one HTTP request and its response, whose size and time are limited.
 type exchange struct {
-	http   *http.Client
-	extra  []field
-	limit  int64 // bytes
-	timer  *watchdog
-	stream bool // the timeout applies to each read, not to the whole response
-
-	status  int
-	header  http.Header
-	body    bytes.Buffer // the response, unless it is a stream
-	gotData bool         // a data line of a stream has arrived
+	c      *caller
+	ctx    context.Context // canceled with errTimeout
+	cancel func()
+	timer  *time.Timer
+	stream bool          // the timeout applies to each read, not to the whole response
+	body   io.ReadCloser // of the response
+	left   int64         // bytes until the limit
 }
 
-// client returns the library's client for this exchange.
-func (x *exchange) client(at endpoint) *openai.Client {
-	cfg := openai.DefaultConfig(at.key)
-	cfg.BaseURL, cfg.HTTPClient = at.url, x
-	return openai.NewClientWithConfig(cfg)
-}
-
-// Do implements [openai.HTTPDoer].
-func (x *exchange) Do(req *http.Request) (*http.Response, error) {
-	if len(x.extra) > 0 {
-		if err := extend(req, x.extra); err != nil {
-			return nil, err
-		}
+// post sends q as JSON. The caller must close the exchange. A status that is not 200 is a failure.
+func (c *caller) post(ctx context.Context, path string, q any, stream bool) (*exchange, *failure) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	x := &exchange{
+		c: c, ctx: ctx, cancel: func() { cancel(nil) }, stream: stream, left: c.maxBody,
+		timer: time.AfterFunc(c.timeout, func() { cancel(errTimeout) }),
 	}
-	res, err := x.http.Do(req)
+	f := x.send(path, q)
+	if f != nil {
+		x.close()
+	}
+	return x, f
+}
+
+func (x *exchange) send(path string, q any) *failure {
+	raw, err := json.Marshal(q)
+	if err != nil { // a schema of a tool that is not JSON
+		return &failure{err: &llm.Error{Code: llm.CodeRefused, Err: err, Msg: "the request cannot be written as JSON"}}
+	}
+	req, err := http.NewRequestWithContext(x.ctx, http.MethodPost, strings.TrimRight(x.c.at.url, "/")+path, bytes.NewReader(raw))
 	if err != nil {
-		return nil, err
+		return x.failed(err)
 	}
-	x.status, x.header = res.StatusCode, res.Header
-	if res.StatusCode >= 300 && res.StatusCode < 400 {
-		return nil, errors.Join(errRedirect, res.Body.Close())
+	req.Header.Set("Content-Type", "application/json")
+	if x.c.at.key != "" {
+		req.Header.Set("Authorization", "Bearer "+x.c.at.key)
 	}
-	b := &body{ReadCloser: res.Body, x: x, left: x.limit}
+	res, err := x.c.http.Do(req)
+	if err != nil {
+		return x.failed(err)
+	}
+	x.body = res.Body
 	// Some services ignore the request for a stream.
-	whole := strings.HasPrefix(res.Header.Get("Content-Type"), "application/json")
-	if x.stream && !whole && res.StatusCode < 400 {
-		b.lines = bufio.NewReader(readerFunc(b.read))
+	x.stream = x.stream && !strings.HasPrefix(res.Header.Get("Content-Type"), "application/json")
+	switch {
+	case res.StatusCode >= 400:
+		text, err := io.ReadAll(x)
+		if err != nil {
+			return x.failed(err)
+		}
+		return x.c.rejected(res.StatusCode, res.Header, reportIn(text))
+	case res.StatusCode >= 300:
+		return x.failed(errRedirect)
 	}
-	res.Body = b
-	return res, nil
-}
-
-// extend adds members to a request's JSON.
-func extend(req *http.Request, extra []field) error {
-	raw, err := io.ReadAll(req.Body)
-	if err != nil {
-		return err
-	}
-	members := make(map[string]json.RawMessage)
-	if err := json.Unmarshal(raw, &members); err != nil {
-		return err
-	}
-	for _, f := range extra {
-		members[f.name] = f.value
-	}
-	if raw, err = json.Marshal(members); err != nil {
-		return err
-	}
-	req.Body = io.NopCloser(bytes.NewReader(raw))
-	req.ContentLength = int64(len(raw))
-	req.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(raw)), nil }
 	return nil
 }
 
-// A body is the body of a response.
-type body struct {
-	io.ReadCloser
-	x     *exchange
-	left  int64         // bytes until the limit
-	lines *bufio.Reader // lines of a stream
-	line  []byte        // rest of the current line
+// close ends the exchange, also in the middle of a response.
+func (x *exchange) close() {
+	x.timer.Stop()
+	x.cancel()
+	if x.body != nil {
+		_ = x.body.Close() // read to its end, or canceled
+	}
 }
 
-// Read passes only the data lines of a stream to the library, which takes comments
-// for errors.
-func (b *body) Read(p []byte) (int, error) {
-	if b.lines == nil {
-		n, err := b.read(p)
-		b.x.body.Write(p[:n])
-		return n, err
-	}
-	for len(b.line) == 0 {
-		line, err := b.lines.ReadBytes('\n')
-		if bytes.HasPrefix(line, []byte("data:")) {
-			b.line, b.x.gotData = line, true
-		}
-		if err != nil && len(b.line) == 0 {
-			return 0, err
-		}
-	}
-	n := copy(p, b.line)
-	b.line = b.line[n:]
-	return n, nil
-}
-
-func (b *body) read(p []byte) (int, error) {
-	if b.left <= 0 {
+// Read reads the response within its limits.
+func (x *exchange) Read(p []byte) (int, error) {
+	if x.left <= 0 {
 		return 0, errTooLarge
 	}
-	if b.x.stream {
-		b.x.timer.start()
-		defer b.x.timer.stop()
+	if x.stream {
+		x.timer.Reset(x.c.timeout)
+		defer x.timer.Stop()
 	}
-	n, err := b.ReadCloser.Read(p[:min(int64(len(p)), b.left)])
-	b.left -= int64(n)
+	n, err := x.body.Read(p[:min(int64(len(p)), x.left)])
+	x.left -= int64(n)
 	return n, err
 }
 
-type readerFunc func([]byte) (int, error)
-
-// Read calls f.
-func (f readerFunc) Read(p []byte) (int, error) { return f(p) }
-
-// A watchdog cancels a context unless it is stopped or restarted in time.
-type watchdog struct {
-	timer   *time.Timer
-	timeout time.Duration
+// decode decodes a response that is not a stream.
+func (x *exchange) decode(v any) *failure {
+	if err := json.NewDecoder(x).Decode(v); err != nil {
+		return x.failed(err)
+	}
+	return nil
 }
 
-// withWatchdog returns a context that a running watchdog cancels with errTimeout.
-// The caller must call cancel.
-func withWatchdog(ctx context.Context, timeout time.Duration) (_ context.Context, w *watchdog, cancel func()) {
-	ctx, cancelCause := context.WithCancelCause(ctx)
-	w = &watchdog{timeout: timeout, timer: time.AfterFunc(timeout, func() { cancelCause(errTimeout) })}
-	return ctx, w, func() { w.stop(); cancelCause(nil) }
+// data calls do with the data of each event of a stream, until one is [DONE] or do returns false,
+// or with a response that is no stream. It returns [io.EOF] at the end of a stream without events.
+func (x *exchange) data(do func([]byte) bool) error {
+	if !x.stream {
+		text, err := io.ReadAll(x)
+		if err == nil {
+			do(text)
+		}
+		return err
+	}
+	lines := bufio.NewReader(x)
+	for result := io.EOF; ; {
+		line, err := lines.ReadBytes('\n')
+		if err != nil && !errors.Is(err, io.EOF) {
+			return err
+		}
+		if data, ok := bytes.CutPrefix(line, []byte("data:")); ok { // others are comments
+			data, result = bytes.TrimSpace(data), nil
+			if string(data) == "[DONE]" || !do(data) {
+				return nil
+			}
+		}
+		if err != nil {
+			return result
+		}
+	}
 }
-
-func (w *watchdog) start() { w.timer.Reset(w.timeout) }
-func (w *watchdog) stop()  { w.timer.Stop() }

@@ -2,7 +2,6 @@ package openai
 
 import (
 	"cmp"
-	"encoding/json"
 	"net/netip"
 	"net/url"
 	"strings"
@@ -22,13 +21,13 @@ type Provider struct {
 	KeyVars []string // variables with the API key; the first that is set wins
 	Keyless bool     // needs no API key
 
-	maxTokens      string        // name of the request member that limits the answer
-	structured     structured    // how it receives a schema
-	noUsageFlag    bool          // rejects stream_options; reports the usage of streams anyway
-	maxTemperature float64       // higher temperatures are lowered to it
-	withSchema     []field       // additional members of a request with a schema
-	noQuota        []string      // error codes that mean that a retry cannot help
-	quirks         []modelQuirks // the first entry that matches a model applies
+	maxTokens         string        // name of the request member that limits the answer
+	structured        structured    // how it receives a schema
+	noUsageFlag       bool          // rejects stream_options; reports the usage of streams anyway
+	maxTemperature    float64       // higher temperatures are lowered to it
+	requireParameters bool          // a request with a schema asks for a host that enforces it
+	noQuota           []string      // error codes that mean that a retry cannot help
+	quirks            []modelQuirks // the first entry that matches a model applies
 }
 
 // structured is the way in which a provider receives a schema.
@@ -39,12 +38,6 @@ const (
 	byObject                   // response_format json_object, and the schema in the prompt
 	byWords                    // the schema in the prompt
 )
-
-// A field is a member of a request that the library does not support.
-type field struct {
-	name  string
-	value json.RawMessage
-}
 
 // modelQuirks describes models that differ from others of their provider.
 type modelQuirks struct {
@@ -89,9 +82,9 @@ func Providers() []Provider {
 			BaseURL: "https://openrouter.ai/api/v1", BaseVar: "OPENROUTER_BASE_URL", KeyVars: []string{"OPENROUTER_API_KEY"},
 			maxTokens: "max_tokens", structured: bySchema, maxTemperature: 2,
 			// Without it, OpenRouter may select a host that ignores the schema.
-			withSchema: []field{{"provider", json.RawMessage(`{"require_parameters":true}`)}},
-			noQuota:    []string{"402"},
-			quirks:     []modelQuirks{{prefixes: withVendor("openai/", reasoners()), noTemperature: true}},
+			requireParameters: true,
+			noQuota:           []string{"402"},
+			quirks:            []modelQuirks{{prefixes: withVendor("openai/", reasoners()), noTemperature: true}},
 		},
 		{
 			Title: "Ollama", Prefix: "ollama:", Model: "ollama:qwen3",

@@ -4,10 +4,7 @@ import (
 	"cmp"
 	"encoding/base64"
 	"encoding/json"
-	"strconv"
 	"strings"
-
-	"github.com/sashabaranov/go-openai"
 
 	"github.com/sequent-dev/sequent/llm"
 )
@@ -32,104 +29,118 @@ func otherMaxTokens(name string) string {
 	return "max_tokens"
 }
 
-// request converts a request to the provider's form. The fields are members that
-// the library does not support.
-func (c *Client) request(r llm.Request) (openai.ChatCompletionRequest, []field) {
-	q := openai.ChatCompletionRequest{Model: c.model}
-	var extra []field
+// A wireMessage is a message of a conversation in the protocol.
+type wireMessage struct {
+	Role    llm.Role   `json:"role"`
+	Content any        `json:"content,omitempty"` // a string, or parts
+	CallID  string     `json:"tool_call_id,omitempty"`
+	Calls   []toolCall `json:"tool_calls,omitempty"`
+}
+
+// An object is a JSON object.
+type object = map[string]any
+
+// request returns the members of a request in the provider's form.
+func (c *Client) request(r llm.Request) object {
+	q := object{"model": c.model, "stream": true}
+	if !c.at.noUsageFlag {
+		q["stream_options"] = object{"include_usage": true}
+	}
+	var messages []wireMessage
 	var images []llm.Image // of the results since the last other message
 	for i, m := range r.Messages {
-		q.Messages = append(q.Messages, toWire(m))
+		messages = append(messages, toWire(m))
 		images = append(images, m.Images...)
 		// The protocol has no images in results, and nothing may come between results.
 		if last := i+1 == len(r.Messages) || r.Messages[i+1].Role != llm.Result; last && len(images) > 0 {
 			if !c.rejects(optionImages) {
-				q.Messages = append(q.Messages, pictures(images))
+				messages = append(messages, pictures(images))
 			} else {
-				q.Messages[len(q.Messages)-1].Content += "\n[You cannot see the images.]"
+				messages[len(messages)-1].Content = strings.TrimSpace(m.Text + "\n[You cannot see the images.]")
 			}
 			images = nil
 		}
 	}
+	var tools []object
 	for _, t := range r.Tools {
-		q.Tools = append(q.Tools, openai.Tool{Type: openai.ToolTypeFunction, Function: &openai.FunctionDefinition{
-			Name: t.Name, Description: t.Description, Parameters: t.Schema,
-		}})
+		tools = append(tools, object{"type": "function", "function": object{"name": t.Name, "description": t.Description, "parameters": t.Schema}})
 	}
-	if len(q.Tools) > 0 {
-		q.ReasoningEffort = c.quirks.toolEffort
+	if len(tools) > 0 {
+		q["tools"] = tools
+		if c.quirks.toolEffort != "" {
+			q["reasoning_effort"] = c.quirks.toolEffort
+		}
 		if r.NoCalls && !c.rejects(optionToolChoice) {
-			q.ToolChoice = "none"
+			q["tool_choice"] = "none"
 		}
 	}
 	if r.Schema != nil {
-		extra = append(extra, c.schema(&q, *r.Schema)...)
+		messages = c.schema(q, messages, *r.Schema)
 	}
+	q["messages"] = messages
 	if t := r.Temperature; t != nil && !c.quirks.noTemperature && !c.rejects(optionTemperature) {
-		// The library omits a temperature of 0.
-		raw, err := json.Marshal(max(0, min(*t, c.at.maxTemperature)))
-		if err == nil { // NaN has no JSON
-			extra = append(extra, field{"temperature", raw})
-		}
+		q["temperature"] = max(0, min(*t, c.at.maxTemperature))
 	}
 	if r.MaxTokens > 0 {
 		name := c.at.maxTokens
 		if c.rejects(optionMaxTokens) {
 			name = otherMaxTokens(name)
 		}
-		extra = append(extra, field{name, json.RawMessage(strconv.Itoa(r.MaxTokens))})
+		q[name] = r.MaxTokens
 	}
-	return q, extra
+	return q
 }
 
-// schema adds a schema to a request, in the strongest form that the model supports.
-func (c *Client) schema(q *openai.ChatCompletionRequest, s llm.Schema) []field {
+// schema adds a schema to a request, in the strongest form that the model supports, and returns
+// its messages.
+func (c *Client) schema(q object, messages []wireMessage, s llm.Schema) []wireMessage {
 	how := c.at.structured
 	if c.rejects(optionSchema) {
 		how = byWords
 	}
 	if how == bySchema {
-		q.ResponseFormat = &openai.ChatCompletionResponseFormat{
-			Type:       openai.ChatCompletionResponseFormatTypeJSONSchema,
-			JSONSchema: &openai.ChatCompletionResponseFormatJSONSchema{Name: s.Name, Schema: s.JSON, Strict: true},
+		q["response_format"] = object{"type": "json_schema", "json_schema": object{"name": s.Name, "schema": s.JSON, "strict": true}}
+		if c.at.requireParameters {
+			q["provider"] = object{"require_parameters": true}
 		}
-		return c.at.withSchema
+		return messages
 	}
 	if how == byObject {
-		q.ResponseFormat = &openai.ChatCompletionResponseFormat{Type: openai.ChatCompletionResponseFormatTypeJSONObject}
+		q["response_format"] = object{"type": "json_object"}
 	}
 	// Some providers accept only one system message, and only as the first.
 	words := s.InWords()
-	if len(q.Messages) > 0 && q.Messages[0].Role == openai.ChatMessageRoleSystem {
-		q.Messages[0].Content = strings.TrimSpace(q.Messages[0].Content + "\n\n" + words)
-		return nil
+	if len(messages) > 0 && messages[0].Role == llm.System {
+		text, _ := messages[0].Content.(string)
+		messages[0].Content = strings.TrimSpace(text + "\n\n" + words)
+		return messages
 	}
-	q.Messages = append([]openai.ChatCompletionMessage{{Role: openai.ChatMessageRoleSystem, Content: words}}, q.Messages...)
-	return nil
+	return append([]wireMessage{{Role: llm.System, Content: words}}, messages...)
 }
 
 // pictures returns a message with the images of the messages before it.
-func pictures(images []llm.Image) openai.ChatCompletionMessage {
-	parts := []openai.ChatMessagePart{{Type: openai.ChatMessagePartTypeText, Text: "The images of the message before, in order:"}}
+func pictures(images []llm.Image) wireMessage {
+	parts := []object{{"type": "text", "text": "The images of the message before, in order:"}}
 	for _, image := range images {
-		parts = append(parts, openai.ChatMessagePart{Type: openai.ChatMessagePartTypeImageURL, ImageURL: &openai.ChatMessageImageURL{
-			URL: "data:" + image.MediaType + ";base64," + base64.StdEncoding.EncodeToString(image.Data),
-		}})
+		url := "data:" + image.MediaType + ";base64," + base64.StdEncoding.EncodeToString(image.Data)
+		parts = append(parts, object{"type": "image_url", "image_url": object{"url": url}})
 	}
-	return openai.ChatCompletionMessage{Role: openai.ChatMessageRoleUser, MultiContent: parts}
+	return wireMessage{Role: llm.User, Content: parts}
 }
 
-// toWire converts a message to the provider's form.
-func toWire(m llm.Message) openai.ChatCompletionMessage {
-	w := openai.ChatCompletionMessage{Role: string(m.Role), Content: m.Text, ToolCallID: m.CallID}
+// toWire converts a message to the protocol's form.
+func toWire(m llm.Message) wireMessage {
+	w := wireMessage{Role: m.Role, CallID: m.CallID}
 	if m.Role == llm.Result {
-		w.Content = cmp.Or(m.Text, "(nothing)") // the library omits an empty text
+		m.Text = cmp.Or(m.Text, "(nothing)") // some services reject a result without text
+	}
+	if m.Text != "" {
+		w.Content = m.Text
 	}
 	for _, call := range m.Calls {
-		w.ToolCalls = append(w.ToolCalls, openai.ToolCall{
-			ID: call.ID, Type: openai.ToolTypeFunction,
-			Function: openai.FunctionCall{Name: call.Name, Arguments: arguments(call.Args)},
-		})
+		out := toolCall{ID: call.ID, Type: "function"}
+		out.Function.Name, out.Function.Arguments = call.Name, argumentText(arguments(call.Args))
+		w.Calls = append(w.Calls, out)
 	}
 	return w
 }

@@ -11,59 +11,31 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/sashabaranov/go-openai"
-
 	"github.com/sequent-dev/sequent/llm"
 )
 
-// chat makes one attempt to get a complete answer.
-func (c *Client) chat(ctx context.Context, r llm.Request) (llm.Response, *failure) {
-	ctx, timer, cancel := withWatchdog(ctx, c.timeout)
-	defer cancel()
-	q, extra := c.request(r)
-	x := &exchange{http: c.http, extra: extra, limit: c.maxBody, timer: timer}
-	_, err := x.client(c.at).CreateChatCompletion(ctx, q)
-	// The library is stricter about types than some services are.
-	if _, ok := errors.AsType[*json.UnmarshalTypeError](err); err != nil && (!ok || x.status >= 300) {
-		return llm.Response{}, c.failed(ctx, x, err)
-	}
-	return c.whole(ctx, x)
-}
-
-// whole returns the answer in a body that is not a stream.
-func (c *Client) whole(ctx context.Context, x *exchange) (llm.Response, *failure) {
-	var res chunk
-	err := json.NewDecoder(&x.body).Decode(&res)
-	switch {
-	case err == nil && res.Error != nil:
-		return llm.Response{}, c.failed(ctx, x, res.Error)
-	case err == nil && len(res.Choices) == 0:
-		err = errors.New("no choices")
-	}
-	if err != nil {
-		return llm.Response{}, &failure{retryable: true, err: c.badAnswer(err)}
-	}
-	in := res.Choices[0]
-	a := assembly{reason: in.FinishReason, refusal: in.Message.Refusal, model: res.Model, usage: res.Usage}
-	reasoning, answer := split(string(in.Message.Content))
-	a.reasoning.WriteString(in.Message.reasoning() + reasoning)
-	a.text.WriteString(answer)
-	for _, call := range in.Message.ToolCalls {
-		a.add(call)
-	}
-	return c.finish(&a)
-}
-
 // A chunk is an answer, or a piece of a streamed one.
 type chunk struct {
-	Model   string           `json:"model"`
-	Error   *openai.APIError `json:"error"`
-	Usage   *openai.Usage    `json:"usage"`
+	Model   string  `json:"model"`
+	Error   *report `json:"error"`
+	Usage   usage   `json:"usage"`
 	Choices []struct {
 		Delta        message `json:"delta"`   // of a stream
 		Message      message `json:"message"` // of a complete answer
 		FinishReason string  `json:"finish_reason"`
 	} `json:"choices"`
+}
+
+// A usage counts tokens.
+type usage struct {
+	Input  int `json:"prompt_tokens"`
+	Output int `json:"completion_tokens"`
+	Of     struct {
+		Reasoning int `json:"reasoning_tokens"`
+	} `json:"completion_tokens_details"`
+	From struct {
+		Cached int `json:"cached_tokens"`
+	} `json:"prompt_tokens_details"`
 }
 
 // A message is what a model says, or a piece of it.
@@ -104,8 +76,9 @@ func textOf(raw json.RawMessage) string {
 
 // A toolCall is a call, or a piece of one.
 type toolCall struct {
-	Index    *int   `json:"index"`
+	Index    *int   `json:"index,omitempty"`
 	ID       string `json:"id"`
+	Type     string `json:"type,omitempty"`
 	Function struct {
 		Name      string       `json:"name"`
 		Arguments argumentText `json:"arguments"`
@@ -130,83 +103,60 @@ func (a *argumentText) UnmarshalJSON(raw []byte) error {
 // stream makes one attempt to get an answer in pieces. It passes them to emit
 // until emit returns false.
 func (c *Client) stream(ctx context.Context, r llm.Request, emit func(llm.Event) bool) *failure {
-	ctx, timer, cancel := withWatchdog(ctx, c.timeout)
-	defer cancel()
-	q, extra := c.request(r)
-	if !c.at.noUsageFlag {
-		q.StreamOptions = &openai.StreamOptions{IncludeUsage: true}
-	}
-	x := &exchange{http: c.http, extra: extra, limit: c.maxBody, timer: timer, stream: true}
-	s, err := x.client(c.at).CreateChatCompletionStream(ctx, q)
-	if err != nil {
-		return c.failed(ctx, x, err)
-	}
-	defer s.Close() //nolint:errcheck // read to its end or canceled
-	var a assembly
-	var sp splitter
-	emitPiece := func(reasoning, text string) bool {
-		a.reasoning.WriteString(reasoning)
-		a.text.WriteString(text)
-		return (reasoning == "" || emit(llm.Event{Reasoning: reasoning})) && (text == "" || emit(llm.Event{Text: text}))
-	}
-	for {
-		raw, err := s.RecvRaw()
-		switch {
-		case errors.Is(err, io.EOF) && !x.gotData:
-			return c.unstreamed(ctx, x, emit)
-		case errors.Is(err, io.EOF) && a.reason == "":
-			return c.failed(ctx, x, io.ErrUnexpectedEOF)
-		case errors.Is(err, io.EOF):
-			if !emitPiece(sp.end()) {
-				return nil
-			}
-			answer, f := c.finish(&a)
-			if f == nil {
-				emit(llm.Event{Response: &answer})
-			}
-			return f
-		case err != nil:
-			return c.failed(ctx, x, err)
-		}
-		var piece chunk
-		if err := json.Unmarshal(raw, &piece); err != nil {
-			return c.failed(ctx, x, err)
-		}
-		if piece.Error != nil {
-			return c.failed(ctx, x, piece.Error)
-		}
-		a.model = cmp.Or(piece.Model, a.model)
-		if piece.Usage != nil {
-			a.usage = piece.Usage
-		}
-		for _, in := range piece.Choices {
-			reasoning, text := sp.add(string(in.Delta.Content))
-			if !emitPiece(in.Delta.reasoning()+reasoning, text) {
-				return nil
-			}
-			a.refusal += in.Delta.Refusal
-			for _, call := range in.Delta.ToolCalls {
-				if p := a.add(call); p.Args != "" && !emit(llm.Event{Call: &p}) {
-					return nil
-				}
-			}
-			a.reason = cmp.Or(in.FinishReason, a.reason)
-		}
-	}
-}
-
-// unstreamed emits a complete answer that the service sent instead of a stream.
-func (c *Client) unstreamed(ctx context.Context, x *exchange, emit func(llm.Event) bool) *failure {
-	answer, f := c.whole(ctx, x)
-	if f != nil || answer.Message.Text != "" && !emit(llm.Event{Text: answer.Message.Text}) {
+	x, f := c.post(ctx, "/chat/completions", c.request(r), true)
+	if f != nil {
 		return f
 	}
-	for i, call := range answer.Message.Calls {
-		if call.Args != "" && !emit(llm.Event{Call: &llm.CallPiece{Index: i, Name: call.Name, Args: call.Args}}) {
-			return nil
-		}
+	defer x.close()
+	a := assembly{emit: emit}
+	err := x.data(func(data []byte) bool {
+		f = c.piece(&a, data)
+		return f == nil && !a.stopped
+	})
+	switch {
+	case f != nil || a.stopped:
+		return f
+	case err == nil && !x.stream && !a.begun:
+		return c.badAnswer(errors.New("no choices"))
+	case err == nil && x.stream && a.reason == "":
+		err = io.ErrUnexpectedEOF
 	}
-	emit(llm.Event{Response: &answer})
+	if err != nil {
+		return x.failed(err)
+	}
+	a.say(a.split.end())
+	answer, f := c.finish(&a)
+	if f == nil {
+		a.pass(llm.Event{Response: &answer})
+	}
+	return f
+}
+
+// piece adds a piece of an answer, and passes it on.
+func (c *Client) piece(a *assembly, data []byte) *failure {
+	var piece chunk
+	if err := json.Unmarshal(data, &piece); err != nil {
+		return c.badAnswer(err)
+	}
+	if piece.Error != nil {
+		return c.rejected(0, nil, *piece.Error)
+	}
+	a.model = cmp.Or(piece.Model, a.model)
+	a.usage = cmp.Or(piece.Usage, a.usage)
+	for _, in := range piece.Choices {
+		a.begun = true
+		for _, m := range []message{in.Message, in.Delta} {
+			reasoning, text := a.split.add(string(m.Content))
+			a.say(m.reasoning()+reasoning, text)
+			a.refusal += m.Refusal
+			for _, call := range m.ToolCalls {
+				if p := a.add(call); p.Args != "" {
+					a.pass(llm.Event{Call: &p})
+				}
+			}
+		}
+		a.reason = cmp.Or(in.FinishReason, a.reason)
+	}
 	return nil
 }
 
@@ -217,7 +167,26 @@ type assembly struct {
 	calls           []*partialCall
 	reason          string // the protocol's finish_reason
 	model           string
-	usage           *openai.Usage
+	usage           usage
+	split           splitter
+	emit            func(llm.Event) bool
+	begun           bool // there is an answer
+	stopped         bool // emit has returned false
+}
+
+// pass emits an event, unless the reader has stopped.
+func (a *assembly) pass(e llm.Event) { a.stopped = a.stopped || !a.emit(e) }
+
+// say adds text, and passes it on.
+func (a *assembly) say(reasoning, text string) {
+	a.reasoning.WriteString(reasoning)
+	a.text.WriteString(text)
+	if reasoning != "" {
+		a.pass(llm.Event{Reasoning: reasoning})
+	}
+	if text != "" {
+		a.pass(llm.Event{Text: text})
+	}
 }
 
 // A partialCall is a call whose arguments arrive in pieces.
@@ -258,7 +227,7 @@ func (a *assembly) callOf(p toolCall) int {
 
 // finish returns the complete answer. It fails if the model or a filter declined.
 func (c *Client) finish(a *assembly) (llm.Response, *failure) {
-	if a.refusal != "" || a.reason == string(openai.FinishReasonContentFilter) {
+	if a.refusal != "" || a.reason == "content_filter" {
 		msg := "a content filter of " + c.at.Title + " blocked the answer"
 		if a.refusal != "" {
 			msg = "the model declined: " + c.safe(a.refusal)
@@ -268,6 +237,7 @@ func (c *Client) finish(a *assembly) (llm.Response, *failure) {
 	res := llm.Response{
 		Message: llm.Message{Role: llm.Assistant, Text: a.text.String(), Reasoning: strings.TrimSpace(a.reasoning.String())},
 		Stop:    llm.StopEnd, Model: cmp.Or(a.model, c.model),
+		Usage: llm.Usage{Input: a.usage.Input, Output: a.usage.Output, Reasoning: a.usage.Of.Reasoning, Cached: a.usage.From.Cached},
 	}
 	seen := make(map[string]bool)
 	for i, call := range a.calls {
@@ -279,19 +249,10 @@ func (c *Client) finish(a *assembly) (llm.Response, *failure) {
 		res.Message.Calls = append(res.Message.Calls, call.Call)
 	}
 	switch {
-	case a.reason == string(openai.FinishReasonLength):
+	case a.reason == "length":
 		res.Stop = llm.StopLength
 	case len(a.calls) > 0:
 		res.Stop = llm.StopCalls
-	}
-	if u := a.usage; u != nil {
-		res.Usage = llm.Usage{Input: u.PromptTokens, Output: u.CompletionTokens}
-		if d := u.CompletionTokensDetails; d != nil {
-			res.Usage.Reasoning = d.ReasoningTokens
-		}
-		if d := u.PromptTokensDetails; d != nil {
-			res.Usage.Cached = d.CachedTokens
-		}
 	}
 	return res, nil
 }

@@ -53,7 +53,7 @@ func TestWaitBetweenAttempts(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				if _, err := c.Chat(t.Context(), ask("?")); err == nil {
+				if _, err := answerOf(t.Context(), c, ask("?")); err == nil {
 					t.Fatal("no error")
 				}
 				if len(tr.at) != 3 || tr.at[0] != 0 || tr.at[1] < tt.from || tr.at[1] >= tt.to || tr.at[2]-tr.at[1] >= tt.third {
@@ -76,7 +76,7 @@ func TestCancelDuringWait(t *testing.T) {
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
 		defer cancel()
-		_, err = c.Chat(ctx, ask("?"))
+		_, err = answerOf(ctx, c, ask("?"))
 		if llm.CodeOf(err) != llm.CodeCanceled || len(tr.at) != 1 || time.Since(tr.start) != 3*time.Second {
 			t.Errorf("got %v after %v and requests at %v", err, time.Since(tr.start), tr.at)
 		}
