@@ -1,7 +1,6 @@
 package audit
 
 import (
-	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
@@ -16,8 +15,10 @@ import (
 const (
 	// maxWait limits how long a call waits until its line is written.
 	maxWait = time.Second
-	// maxPending limits the memory for lines that are not written yet, in bytes.
+	// maxPending limits the memory for lines that are not written yet, in bytes, and maxLines
+	// their number.
 	maxPending = 16 << 20
+	maxLines   = 50_000
 	// retryEvery is how often a failed write is tried again.
 	retryEvery = time.Second
 	// fileMode is that of a file that is created: the log names people.
@@ -33,33 +34,40 @@ type Config struct {
 
 // A Log is an audit log. It is safe for concurrent use.
 //
-// A goroutine writes the lines, those that wait together with one write, in the order of
-// [Log.Record]. If the file was moved away or deleted, it continues in a new one.
+// A goroutine writes the lines in the order of [Log.Record]. If the file was moved away or
+// deleted, it continues in a new one.
 type Log struct {
 	path   string
 	logger *slog.Logger
 	ended  chan struct{} // closed when the writing goroutine has ended
+	ending chan struct{} // closed by Close
 
 	// Used by the writing goroutine only:
-	file  *os.File // nil without a path, or after a failure to open
-	out   io.Writer
-	ahead int // bytes of the first pending line that are written already
+	file *os.File // nil without a path, or after a failure to open
+	out  io.Writer
+	done int // bytes of the current line that the file has
 
-	mu      sync.Mutex
-	changed *sync.Cond
-	pending []byte // whole lines that are not written yet
-	added   uint64 // lines since the start
-	written uint64 // of them
-	lost    uint64 // lines for which there was no memory
-	untold  uint64 // of them, not yet reported in the log
-	err     error  // of the last attempt; calls do not wait while there is one
+	mu      sync.Mutex // guards what follows, and sends to lines
+	lines   chan line  // closed by Close
+	pending int        // bytes of lines that are not written yet
+	lost    uint64     // lines for which there was no memory, or no time at the end
+	untold  uint64     // of them, not yet reported in the log
+	err     error      // of the last attempt; calls do not wait while there is one
 	closed  bool
+}
+
+// A line waits to be written.
+type line struct {
+	text  []byte        // with its line ending
+	tried chan struct{} // closed after the first attempt
 }
 
 // Open opens the log. It returns an error if the file cannot be written.
 func Open(cfg Config) (*Log, error) {
-	l := &Log{path: cfg.Path, out: cfg.Out, logger: cmp.Or(cfg.Logger, slog.New(slog.DiscardHandler)), ended: make(chan struct{})}
-	l.changed = sync.NewCond(&l.mu)
+	l := &Log{
+		path: cfg.Path, out: cfg.Out, logger: cmp.Or(cfg.Logger, slog.New(slog.DiscardHandler)),
+		ended: make(chan struct{}), ending: make(chan struct{}), lines: make(chan line, maxLines),
+	}
 	if err := l.reopen(); err != nil {
 		return nil, err
 	}
@@ -88,7 +96,7 @@ func (l *Log) reopen() error {
 	if err != nil {
 		return err
 	}
-	l.file, l.out, l.ahead = file, file, 0
+	l.file, l.out, l.done = file, file, 0
 	return nil
 }
 
@@ -100,12 +108,17 @@ func (l *Log) State() (lost uint64, err error) {
 	return l.lost, l.err
 }
 
-// Close writes the lines that wait, for at most a second, and closes the file.
+// Close writes the lines that wait, for at most a second, and closes the file. It
+// must be called once.
 func (l *Log) Close() error {
 	l.mu.Lock()
+	if !l.closed && l.untold > 0 {
+		l.lines <- line{l.missing(), make(chan struct{})} // add leaves room for it
+	}
 	l.closed = true
-	l.changed.Broadcast()
+	close(l.lines)
 	l.mu.Unlock()
+	close(l.ending)
 	select {
 	case <-l.ended:
 	case <-time.After(maxWait):
@@ -114,68 +127,56 @@ func (l *Log) Close() error {
 	return err
 }
 
-// add adds a line and waits until it is written, but at most maxWait, and not at all while
+// add adds a line and waits for the attempt to write it, but at most maxWait, and not at all while
 // earlier ones could not be written. A line for which there is no memory is lost.
-func (l *Log) add(line []byte) {
+func (l *Log) add(text []byte) {
 	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.closed || len(l.pending)+len(line) > maxPending {
+	if l.closed || l.pending+len(text) > maxPending || len(l.lines) >= maxLines-1 {
 		l.lost++
 		l.untold++
+		l.mu.Unlock()
 		return
 	}
-	l.pending = append(l.pending, line...)
-	l.added++
-	own := l.added
-	l.changed.Broadcast()
-	timer := time.AfterFunc(maxWait, func() {
+	if l.untold > 0 {
+		text = append(l.missing(), text...)
+	}
+	own, failing := line{text, make(chan struct{})}, l.err != nil
+	l.pending += len(text)
+	l.lines <- own
+	l.mu.Unlock()
+	if failing {
+		return
+	}
+	select {
+	case <-own.tried:
+	case <-time.After(maxWait):
 		l.mu.Lock()
 		defer l.mu.Unlock()
-		if l.written < own && l.err == nil {
+		select {
+		case <-own.tried:
+		default:
 			l.err = fmt.Errorf("a write has lasted for more than %s", maxWait)
-			l.changed.Broadcast()
 		}
-	})
-	defer timer.Stop()
-	for l.written < own && l.err == nil {
-		l.changed.Wait()
 	}
+}
+
+// missing returns the line that says how many lines are missing before it.
+func (l *Log) missing() []byte {
+	text := fmt.Appendf(nil, `{"time":%q,"lostLines":%d}`+"\n", time.Now().UTC().Format(time.RFC3339Nano), l.untold)
+	l.untold = 0
+	return text
 }
 
 // run writes lines until the log is closed.
 func (l *Log) run() {
 	defer close(l.ended)
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	failed := false
-	for {
-		for len(l.pending) == 0 && !l.closed {
-			l.changed.Wait()
-		}
-		if len(l.pending) == 0 {
+	for next := range l.lines {
+		if !l.persist(next) {
+			l.mu.Lock()
+			l.lost += uint64(1 + len(l.lines))
+			l.logger.Error("the audit log lacks lines, because it could not be written", "lines", l.lost)
+			l.mu.Unlock()
 			break
-		}
-		batch, upTo := l.pending, l.added
-		l.mu.Unlock()
-		n, err := l.write(batch)
-		l.mu.Lock()
-		if l.pending = l.pending[n:]; len(l.pending) == 0 {
-			l.pending = nil
-		}
-		l.err = err
-		if err == nil {
-			l.written = upTo
-			l.tellLost()
-		}
-		l.changed.Broadcast()
-		l.report(failed)
-		if failed = err != nil; failed {
-			if l.closed {
-				l.lost += uint64(bytes.Count(l.pending, newline))
-				l.logger.Error("the audit log lacks lines, because it could not be written", "lines", l.lost)
-				break
-			}
-			l.pause()
 		}
 	}
 	if l.file != nil {
@@ -183,48 +184,43 @@ func (l *Log) run() {
 	}
 }
 
-var newline = []byte("\n")
-
-// write writes lines. It returns the length of those that are written whole.
-func (l *Log) write(batch []byte) (int, error) {
-	if err := l.reopen(); err != nil {
-		return 0, err
-	}
-	n, err := l.out.Write(batch[l.ahead:])
-	n += l.ahead
-	whole := bytes.LastIndexByte(batch[:n], '\n') + 1
-	l.ahead = n - whole
-	return whole, err
-}
-
-// pause waits for the time of the next attempt, or until the log is closed.
-func (l *Log) pause() {
-	over := false
-	time.AfterFunc(retryEvery, func() {
+// persist tries to write a line until it is written, or the log is closed.
+func (l *Log) persist(next line) bool {
+	for first := true; ; first = false {
+		err := l.write(next.text)
 		l.mu.Lock()
-		defer l.mu.Unlock()
-		over = true
-		l.changed.Broadcast()
-	})
-	for !over && !l.closed {
-		l.changed.Wait()
+		if l.err = err; err == nil {
+			l.pending -= len(next.text)
+		}
+		if first {
+			close(next.tried)
+		}
+		l.mu.Unlock()
+		if err == nil {
+			if !first {
+				l.logger.Warn("the audit log can be written again")
+			}
+			return true
+		}
+		if first {
+			l.logger.Error("the audit log cannot be written; calls are answered all the same, and its lines are kept in memory as far as there is room", "error", err)
+		}
+		select {
+		case <-time.After(retryEvery):
+		case <-l.ending:
+			return false
+		}
 	}
 }
 
-// tellLost adds the line that says how many lines are missing before it.
-func (l *Log) tellLost() {
-	if l.untold > 0 {
-		l.pending = fmt.Appendf(l.pending, `{"time":%q,"lostLines":%d}`+"\n", time.Now().UTC().Format(time.RFC3339Nano), l.untold)
-		l.untold = 0
+// write writes what the file does not have of a line.
+func (l *Log) write(text []byte) error {
+	if err := l.reopen(); err != nil {
+		return err
 	}
-}
-
-// report logs when attempts begin to fail, and when they succeed again.
-func (l *Log) report(failed bool) {
-	switch {
-	case l.err != nil && !failed:
-		l.logger.Error("the audit log cannot be written; calls are answered all the same, and its lines are kept in memory as far as there is room", "error", l.err)
-	case l.err == nil && failed:
-		l.logger.Warn("the audit log can be written again", "lost", l.lost)
+	n, err := l.out.Write(text[l.done:])
+	if l.done += n; err == nil {
+		l.done = 0
 	}
+	return err
 }
