@@ -30,6 +30,9 @@ var scopeNames = [...]string{None: "", Read: "read", Write: "write", Admin: "adm
 // String returns the name with the default prefix, such as sequent:read; empty for None.
 func (s Scope) String() string { return ScopePrefix("").Name(s) }
 
+// MarshalText returns what String returns; see [encoding.TextMarshaler].
+func (s Scope) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
+
 // A ScopePrefix is what the names of scopes begin with at a provider. Empty means sequent: as in
 // sequent:read. Some providers require the URL of the API in front, such as
 // https://think.example.com/mcp/sequent.

@@ -53,11 +53,11 @@ func newReaders(t *testing.T) *readers {
 	}
 	file := filepath.Join(dir, "tokens")
 	for subject, scope := range map[string]auth.Scope{"lead": auth.Admin, "alice": auth.Read} {
-		if r.tokens[subject], err = token.Add(file, token.Grant{Subject: subject, Scope: scope}); err != nil {
+		if r.tokens[subject], _, err = token.Add(file, token.Info{Subject: subject, Scope: scope}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if r.tokens["late"], err = token.Add(file, token.Grant{Subject: "late", Scope: auth.Read, Expires: time.Now().Add(-time.Hour)}); err != nil {
+	if r.tokens["late"], _, err = token.Add(file, token.Info{Subject: "late", Scope: auth.Read, Expires: time.Now().Add(-time.Hour)}); err != nil {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))

@@ -28,7 +28,7 @@ type newToken struct {
 type describedToken app.Token // beside a member named Token
 
 func runTokenNew(p *program, _ context.Context) (result, error) {
-	grant := token.Grant{Subject: p.args[0], Note: p.about}
+	grant := app.Token{Subject: p.args[0], Note: p.about}
 	var err error
 	if grant.Scope, err = token.ParseScope(p.scope); err != nil {
 		return nil, err
@@ -117,7 +117,7 @@ func (l *tokenList) text(pg *page) {
 		if t.Note != "" {
 			subject += "  " + pg.one(t.Note)
 		}
-		rows = append(rows, []cell{{t.ID, draw.Number}, {strings.TrimPrefix(t.Scope, "sequent:"), draw.Text}, expires, {subject, draw.Text}})
+		rows = append(rows, []cell{{t.ID, draw.Number}, {strings.TrimPrefix(t.Scope.String(), "sequent:"), draw.Text}, expires, {subject, draw.Text}})
 	}
 	pg.table(rows)
 }

@@ -169,7 +169,7 @@ func TestOwnersApart(t *testing.T) {
 	tokens := make(map[string]string)
 	for _, subject := range []string{"alice", "bob"} {
 		var err error
-		if tokens[subject], err = token.Add(path, token.Grant{Subject: subject}); err != nil {
+		if tokens[subject], _, err = token.Add(path, token.Info{Subject: subject}); err != nil {
 			t.Fatal(err)
 		}
 	}

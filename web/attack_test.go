@@ -29,7 +29,7 @@ func TestLinkEndsWithItsToken(t *testing.T) {
 	var secrets [2]string
 	for i := range secrets {
 		var err error
-		if secrets[i], err = token.Add(path, token.Grant{Subject: "alice", Expires: time.Now().Add(time.Hour)}); err != nil {
+		if secrets[i], _, err = token.Add(path, token.Info{Subject: "alice", Expires: time.Now().Add(time.Hour)}); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -4,96 +4,57 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"slices"
 	"strings"
 	"time"
-	"unicode"
-	"unicode/utf8"
-
-	"github.com/sequent-dev/sequent/auth"
 )
 
-// idLength is the number of hash digits in an ID.
-const idLength = 12
-
-// A Grant is what a token is for.
-type Grant struct {
-	Subject string     // whose sessions; required
-	Scope   auth.Scope // None means [auth.Write]
-	Expires time.Time  // zero means never
-	Note    string     // of one line, such as the machine that has it; at most 200 characters
+// Add creates a token with what t says but its ID, and appends its line to a file. It creates a
+// missing file with mode 0600. The token itself is stored nowhere, so the caller must keep it.
+func Add(path string, t Info) (token string, added Info, err error) {
+	token, line, err := generate(t)
+	if err != nil {
+		return "", Info{}, fmt.Errorf("token: %w", err)
+	}
+	e, _, err := parseLine(line)
+	if err == nil {
+		err = appendLine(path, line)
+	}
+	if err != nil {
+		return "", Info{}, failure(path, err)
+	}
+	return token, e.Info, nil
 }
 
-// maxNote limits the length of a note in characters.
-const maxNote = 200
-
-func (g Grant) check() error {
-	if err := checkSubject(g.Subject); err != nil {
+func appendLine(path, line string) (err error) {
+	data, err := read(path)
+	if err == nil {
+		_, err = parse(data) // do not append to a file that a server would refuse to load
+	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	switch {
-	case !utf8.ValidString(g.Note) || strings.ContainsFunc(g.Note, func(r rune) bool { return !unicode.IsPrint(r) }):
-		return errors.New("the note contains unprintable characters")
-	case utf8.RuneCountInString(g.Note) > maxNote:
-		return fmt.Errorf("the note has more than %d characters", maxNote)
+	if len(data) > 0 && data[len(data)-1] != '\n' { // some editors do not end the last line
+		line = "\n" + line
 	}
-	return nil
-}
-
-// scopePrefix is what the names of scopes begin with in tokens of a provider. A file leaves
-// it out.
-const scopePrefix = "sequent:"
-
-// ParseScope returns the scope read, write or admin. The names may be whole, too, as in
-// sequent:read.
-func ParseScope(name string) (auth.Scope, error) {
-	if s := auth.ScopePrefix("").Highest([]string{scopePrefix + strings.TrimPrefix(name, scopePrefix)}); s != auth.None {
-		return s, nil
+	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
+	if err != nil {
+		return err
 	}
-	return auth.None, errors.New("the scope is not read, write or admin")
+	_, err = file.WriteString(line + "\n")
+	return errors.Join(err, file.Sync(), file.Close())
 }
-
-func parseTime(s string) (time.Time, error) {
-	for _, layout := range []string{time.DateOnly, time.RFC3339} {
-		if t, err := time.Parse(layout, s); err == nil {
-			return t, nil
-		}
-	}
-	return time.Time{}, errors.New("the token expires at no time like 2027-06-30 or 2027-06-30T18:00:00Z")
-}
-
-func formatTime(t time.Time) string {
-	t = t.UTC()
-	if t.Equal(t.Truncate(24 * time.Hour)) {
-		return t.Format(time.DateOnly)
-	}
-	return t.Format(time.RFC3339)
-}
-
-// An Info describes a token in a file. It does not contain the token.
-type Info struct {
-	ID      string    `json:"id"` // the first digits of the token's hash
-	Subject string    `json:"subject"`
-	Scope   string    `json:"scope"`
-	Expires time.Time `json:"expires,omitzero"`
-	Note    string    `json:"note,omitempty"`
-}
-
-// ID returns a name for a token that does not reveal it.
-func ID(token string) string { return hashOf(token)[:idLength] }
 
 // List returns the tokens of a file, in the order of its lines.
 func List(path string) ([]Info, error) {
-	entries, _, err := load(path)
-	if err != nil {
-		return nil, fmt.Errorf("token: %s: %w", path, withoutPath(err))
-	}
-	list := make([]Info, 0, len(entries))
+	entries, err := load(path)
+	list := []Info{}
 	for _, e := range entries {
-		list = append(list, e.info())
+		list = append(list, e.Info)
 	}
-	return list, nil
+	return list, failure(path, err)
 }
 
 // Revoke removes tokens from a file. Each token is given by its ID or by itself.
@@ -103,21 +64,18 @@ func List(path string) ([]Info, error) {
 // concurrent Add is not lost.
 func Revoke(path string, tokens ...string) ([]Info, error) {
 	revoked, err := revoke(path, tokens)
-	if err != nil {
-		return nil, fmt.Errorf("token: %s: %w", path, withoutPath(err))
-	}
-	return revoked, nil
+	return revoked, failure(path, err)
 }
 
 func revoke(path string, tokens []string) ([]Info, error) {
-	entries, _, err := load(path)
+	entries, err := load(path)
 	if err != nil {
 		return nil, err
 	}
 	var matches []entry
 	for _, t := range tokens {
 		matching := slices.DeleteFunc(slices.Clone(entries), func(e entry) bool {
-			return e.hexHash() != hashOf(t) && e.info().ID != strings.ToLower(t)
+			return e.hash != hashOf(t) && e.ID != strings.ToLower(t)
 		})
 		if len(matching) == 0 {
 			if strings.HasPrefix(t, prefix) { // a secret: do not repeat it
@@ -133,8 +91,8 @@ func revoke(path string, tokens []string) ([]Info, error) {
 	}
 	var revoked []Info
 	for _, e := range matches {
-		if !slices.Contains(revoked, e.info()) {
-			revoked = append(revoked, e.info())
+		if !slices.Contains(revoked, e.Info) {
+			revoked = append(revoked, e.Info)
 		}
 		if _, err := file.WriteAt(e.comment(), e.offset); err != nil {
 			return nil, errors.Join(err, file.Close())
@@ -143,13 +101,9 @@ func revoke(path string, tokens []string) ([]Info, error) {
 	return revoked, errors.Join(file.Sync(), file.Close())
 }
 
-func (e entry) info() Info {
-	return Info{ID: e.hexHash()[:idLength], Subject: e.subject, Scope: e.scope.String(), Expires: e.expires, Note: e.note}
-}
-
 // comment returns a comment of the same length as the line. It is never longer,
 // because the text replaces a hash of 64 digits.
 func (e entry) comment() []byte {
-	text := "# revoked " + time.Now().UTC().Format(time.DateOnly) + ": " + e.subject
+	text := "# revoked " + time.Now().UTC().Format(time.DateOnly) + ": " + e.Subject
 	return append([]byte(text), bytes.Repeat([]byte(" "), max(0, e.length-len(text)))...)
 }

@@ -22,7 +22,7 @@ func TestRevoke(t *testing.T) {
 		t.Fatal(err)
 	}
 	list, err := List(path)
-	if err != nil || len(list) != 4 || list[1] != (Info{ID: ID("b"), Subject: "bob", Scope: "sequent:write"}) {
+	if err != nil || len(list) != 4 || list[1] != (Info{ID: ID("b"), Subject: "bob", Scope: auth.Write}) {
 		t.Fatalf("List = %v, %v", list, err)
 	}
 	for _, unknown := range []string{"", "nosuch", ID("x"), hashOf("a"), "sequent_x", "bob"} {
@@ -48,7 +48,7 @@ func TestRevoke(t *testing.T) {
 		t.Error("second Revoke of a token = nil, want an error")
 	}
 	// Add still works after Revoke.
-	secret, err := Add(path, Grant{Subject: "carol"})
+	secret, _, err := Add(path, Info{Subject: "carol"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -79,14 +79,14 @@ func TestGrants(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		path := filepath.Join(t.TempDir(), "tokens")
 		day := time.Now().UTC().Truncate(24 * time.Hour)
-		grants := []Grant{
+		grants := []Info{
 			{Subject: "team: alice"},
 			{Subject: "bob", Scope: auth.Read, Expires: day.AddDate(0, 0, 2), Note: "reviews: #1"},
 			{Subject: "lead", Scope: auth.Admin, Expires: day.Add(30 * time.Hour)},
 		}
 		var secrets []string
 		for _, g := range grants {
-			secret, err := Add(path, g)
+			secret, _, err := Add(path, g)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -97,9 +97,9 @@ func TestGrants(t *testing.T) {
 			t.Fatal(err)
 		}
 		want := []Info{
-			{ID: ID(secrets[0]), Subject: "team: alice", Scope: "sequent:write"},
-			{ID: ID(secrets[1]), Subject: "bob", Scope: "sequent:read", Expires: day.AddDate(0, 0, 2), Note: "reviews: #1"},
-			{ID: ID(secrets[2]), Subject: "lead", Scope: "sequent:admin", Expires: day.Add(30 * time.Hour)},
+			{ID: ID(secrets[0]), Subject: "team: alice", Scope: auth.Write},
+			{ID: ID(secrets[1]), Subject: "bob", Scope: auth.Read, Expires: day.AddDate(0, 0, 2), Note: "reviews: #1"},
+			{ID: ID(secrets[2]), Subject: "lead", Scope: auth.Admin, Expires: day.Add(30 * time.Hour)},
 		}
 		if !reflect.DeepEqual(list, want) {
 			t.Errorf("got  %+v\nwant %+v", list, want)
@@ -123,8 +123,8 @@ func TestGrants(t *testing.T) {
 			t.Errorf("%s, %v", data, err)
 		}
 	})
-	for _, g := range []Grant{{}, {Subject: "a", Note: "two\nlines"}, {Subject: "a", Note: strings.Repeat("é", 201)}} {
-		if _, err := Add(filepath.Join(t.TempDir(), "tokens"), g); err == nil {
+	for _, g := range []Info{{}, {Subject: "a", Note: "two\nlines"}, {Subject: "a", Note: strings.Repeat("é", 201)}} {
+		if _, _, err := Add(filepath.Join(t.TempDir(), "tokens"), g); err == nil {
 			t.Errorf("Add(%+v) = nil, want an error", g)
 		}
 	}

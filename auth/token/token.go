@@ -32,7 +32,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"io"
 	"regexp"
 	"strings"
 	"sync"
@@ -48,9 +47,28 @@ const (
 	prefix = "sequent_"
 	// maxSubject limits the length of a subject in characters.
 	maxSubject = 128
+	// maxNote limits the length of a note in characters.
+	maxNote = 200
 	// maxFile limits the size of a file in bytes. It is enough for ten thousand tokens.
 	maxFile = 1 << 20
+	// idLength is the number of hash digits in an ID.
+	idLength = 12
+	// scopePrefix is what the names of scopes begin with in tokens of a provider. A file leaves
+	// it out.
+	scopePrefix = "sequent:"
 )
+
+// An Info describes a token in a file. It does not contain the token.
+type Info struct {
+	ID      string     `json:"id"`               // the first digits of the token's hash
+	Subject string     `json:"subject"`          // whose sessions
+	Scope   auth.Scope `json:"scope"`            // by default [auth.Write]
+	Expires time.Time  `json:"expires,omitzero"` // zero means never
+	Note    string     `json:"note,omitempty"`   // of one line, such as the machine that has it; at most 200 characters
+}
+
+// ID returns a name for a token that does not reveal it.
+func ID(token string) string { return hashOf(token)[:idLength] }
 
 func hashOf(token string) string {
 	sum := sha256.Sum256([]byte(token))
@@ -58,22 +76,35 @@ func hashOf(token string) string {
 }
 
 // generate returns a new token, and its line without a line ending.
-func generate(grant Grant) (token, line string, err error) {
-	if err := grant.check(); err != nil {
+func generate(t Info) (token, line string, err error) {
+	if err := t.check(); err != nil {
 		return "", "", err
 	}
 	token = prefix + rand.Text()
-	line = grant.Subject + ":" + hashOf(token)
-	if grant.Scope != auth.None && grant.Scope != auth.Write {
-		line += " scope=" + strings.TrimPrefix(grant.Scope.String(), scopePrefix)
+	line = t.Subject + ":" + hashOf(token)
+	if t.Scope != auth.None && t.Scope != auth.Write {
+		line += " scope=" + strings.TrimPrefix(t.Scope.String(), scopePrefix)
 	}
-	if !grant.Expires.IsZero() {
-		line += " expires=" + formatTime(grant.Expires)
+	if !t.Expires.IsZero() {
+		line += " expires=" + formatTime(t.Expires)
 	}
-	if grant.Note != "" {
-		line += " # " + grant.Note
+	if t.Note != "" {
+		line += " # " + t.Note
 	}
 	return token, line, nil
+}
+
+func (t *Info) check() error {
+	if err := checkSubject(t.Subject); err != nil {
+		return err
+	}
+	switch {
+	case !utf8.ValidString(t.Note) || strings.ContainsFunc(t.Note, func(r rune) bool { return !unicode.IsPrint(r) }):
+		return errors.New("the note contains unprintable characters")
+	case utf8.RuneCountInString(t.Note) > maxNote:
+		return fmt.Errorf("the note has more than %d characters", maxNote)
+	}
+	return nil
 }
 
 func checkSubject(s string) error {
@@ -92,36 +123,50 @@ func checkSubject(s string) error {
 	return nil
 }
 
-// An entry is a line of a file that holds a token.
-type entry struct {
-	hash    [sha256.Size]byte
-	subject string
-	scope   auth.Scope
-	expires time.Time // zero means never
-	note    string
-	offset  int64 // of the line in the file
-	length  int   // of the line, without its line ending
+// ParseScope returns the scope read, write or admin. The names may be whole, too, as in
+// sequent:read.
+func ParseScope(name string) (auth.Scope, error) {
+	if s := auth.ScopePrefix("").Highest([]string{scopePrefix + strings.TrimPrefix(name, scopePrefix)}); s != auth.None {
+		return s, nil
+	}
+	return auth.None, errors.New("the scope is not read, write or admin")
 }
 
-func (e entry) hexHash() string { return hex.EncodeToString(e.hash[:]) }
+func parseTime(s string) (time.Time, error) {
+	for _, layout := range []string{time.DateOnly, time.RFC3339} {
+		if t, err := time.Parse(layout, s); err == nil {
+			return t, nil
+		}
+	}
+	return time.Time{}, errors.New("the token expires at no time like 2027-06-30 or 2027-06-30T18:00:00Z")
+}
+
+func formatTime(t time.Time) string {
+	t = t.UTC()
+	if t.Equal(t.Truncate(24 * time.Hour)) {
+		return t.Format(time.DateOnly)
+	}
+	return t.Format(time.RFC3339)
+}
+
+// An entry is a line of a file that holds a token.
+type entry struct {
+	Info
+	hash   string // in hexadecimal
+	offset int64  // of the line in the file
+	length int    // of the line, without its line ending
+}
 
 // parse reads a file. Its errors give the number of a line but never quote it:
 // the line may hold a token in place of the hash.
-func parse(r io.Reader) ([]entry, error) {
-	data, err := io.ReadAll(io.LimitReader(r, maxFile+1))
-	if err != nil {
-		return nil, err
-	}
-	if len(data) > maxFile {
-		return nil, fmt.Errorf("the file is larger than %d bytes", maxFile)
-	}
+func parse(data []byte) ([]entry, error) {
 	const byteOrderMark = "\ufeff" // added by some editors
 	offset := 0
 	if bytes.HasPrefix(data, []byte(byteOrderMark)) {
 		offset = len(byteOrderMark)
 	}
 	var entries []entry
-	subjects := make(map[[sha256.Size]byte]string)
+	subjects := make(map[string]string)
 	n := 0
 	for raw := range bytes.Lines(data[offset:]) {
 		n++
@@ -130,10 +175,10 @@ func parse(r io.Reader) ([]entry, error) {
 			return nil, fmt.Errorf("line %d: %w", n, err)
 		}
 		if ok {
-			if subject, dup := subjects[e.hash]; dup && subject != e.subject {
+			if subject, dup := subjects[e.hash]; dup && subject != e.Subject {
 				return nil, fmt.Errorf("line %d assigns a token that already belongs to another subject", n)
 			}
-			subjects[e.hash] = e.subject
+			subjects[e.hash] = e.Subject
 			e.offset, e.length = int64(offset), len(bytes.TrimRight(raw, "\r\n"))
 			entries = append(entries, e)
 		}
@@ -152,21 +197,21 @@ func parseLine(line string) (e entry, ok bool, err error) {
 	if parts == nil {
 		return entry{}, false, fmt.Errorf("no SHA-256 hash of %d hexadecimal digits after a colon; want SUBJECT:HASH", 2*sha256.Size)
 	}
-	e.subject, e.scope, e.note = strings.TrimSpace(parts[1]), auth.Write, strings.TrimSpace(parts[4])
-	if err := checkSubject(e.subject); err != nil {
+	e.hash = strings.ToLower(parts[2])
+	e.Info = Info{ID: e.hash[:idLength], Subject: strings.TrimSpace(parts[1]), Scope: auth.Write, Note: strings.TrimSpace(parts[4])}
+	if err := checkSubject(e.Subject); err != nil {
 		return entry{}, false, err
 	}
-	_, _ = hex.Decode(e.hash[:], []byte(parts[2])) // of digits only
 	limits := parts[3]
 	for field := range strings.FieldsSeq(limits) {
 		name, value, _ := strings.Cut(field, "=")
 		switch name {
 		case "scope":
-			if e.scope, err = ParseScope(value); err != nil {
+			if e.Scope, err = ParseScope(value); err != nil {
 				return entry{}, false, err
 			}
 		case "expires":
-			if e.expires, err = parseTime(value); err != nil {
+			if e.Expires, err = parseTime(value); err != nil {
 				return entry{}, false, err
 			}
 		default:
@@ -185,10 +230,10 @@ var linePattern = sync.OnceValue(func() *regexp.Regexp {
 // find returns the entry of a token; nil for an unknown token. Its running time does not
 // depend on how many characters of the token are right.
 func find(entries []entry, token string) *entry {
-	sum := sha256.Sum256([]byte(token))
+	hash := []byte(hashOf(token))
 	found := -1
 	for i := range entries {
-		same := subtle.ConstantTimeCompare(sum[:], entries[i].hash[:])
+		same := subtle.ConstantTimeCompare(hash, []byte(entries[i].hash))
 		found = subtle.ConstantTimeSelect(same, i, found)
 	}
 	if found < 0 {

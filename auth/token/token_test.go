@@ -44,12 +44,11 @@ func TestParse(t *testing.T) {
 		{"not UTF-8", "al\xffice:" + a, "unprintable", ""},
 		{"long subject", strings.Repeat("é", 129) + ":" + a, "128", ""},
 		{"longest subject", strings.Repeat("é", 128) + ":" + a, "", strings.Repeat("é", 128)},
-		{"huge", strings.Repeat("#", maxFile+1), "larger", ""},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			entries, err := parse(strings.NewReader(tt.file))
+			entries, err := parse([]byte(tt.file))
 			if tt.wantErr == "" && err != nil || tt.wantErr != "" && (err == nil || !strings.Contains(err.Error(), tt.wantErr)) {
 				t.Fatalf("parse = %v, want an error with %q", err, tt.wantErr)
 			}
@@ -71,24 +70,24 @@ func TestParse(t *testing.T) {
 // found returns the subject of a token; empty for one that is not among the entries.
 func found(entries []entry, token string) string {
 	if e := find(entries, token); e != nil {
-		return e.subject
+		return e.Subject
 	}
 	return ""
 }
 
 func TestGenerate(t *testing.T) {
 	t.Parallel()
-	one, line, err := generate(Grant{Subject: "alice"})
-	two, _, _ := generate(Grant{Subject: "alice"})
+	one, line, err := generate(Info{Subject: "alice"})
+	two, _, _ := generate(Info{Subject: "alice"})
 	if err != nil || one == two || len(one) < 30 || strings.Contains(line, one) {
 		t.Errorf("generate = %q, %q, %v, then %q; want two different tokens and a line without the token", one, line, err, two)
 	}
-	entries, err := parse(strings.NewReader(line))
+	entries, err := parse([]byte(line))
 	if err != nil || found(entries, one) != "alice" || found(entries, two) != "" {
 		t.Errorf("parse(%q) = %v; want an entry that matches only its token", line, err)
 	}
 	for _, subject := range []string{"", " ", "a\nb", "#a", strings.Repeat("a", 129)} {
-		if _, _, err := generate(Grant{Subject: subject}); err == nil {
+		if _, _, err := generate(Info{Subject: subject}); err == nil {
 			t.Errorf("generate(%q) = nil, want an error", subject)
 		}
 	}
@@ -97,7 +96,7 @@ func TestGenerate(t *testing.T) {
 func TestAdd(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "tokens")
-	alice, err := Add(path, Grant{Subject: "alice"})
+	alice, _, err := Add(path, Info{Subject: "alice"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -106,7 +105,7 @@ func TestAdd(t *testing.T) {
 	}
 	data, _ := os.ReadFile(path)
 	write(t, path, string(bytes.TrimSuffix(data, []byte("\n")))) // as some editors save it
-	bob, err := Add(path, Grant{Subject: "bob"})
+	bob, _, err := Add(path, Info{Subject: "bob"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -117,7 +116,7 @@ func TestAdd(t *testing.T) {
 		}
 	}
 	write(t, path, "broken")
-	if _, err := Add(path, Grant{Subject: "carol"}); err == nil || !strings.Contains(err.Error(), "line 1") {
+	if _, _, err := Add(path, Info{Subject: "carol"}); err == nil || !strings.Contains(err.Error(), "line 1") {
 		t.Errorf("Add to a malformed file = %v, want an error with the line number", err)
 	}
 	if got, _ := os.ReadFile(path); string(got) != "broken" {
@@ -133,6 +132,11 @@ func TestOpenRefuses(t *testing.T) {
 	}
 	if _, err := Open(Config{Path: dir}); err == nil {
 		t.Error("Open of a directory = nil, want an error")
+	}
+	huge := filepath.Join(dir, "huge")
+	write(t, huge, strings.Repeat("#", maxFile+1))
+	if _, err := Open(Config{Path: huge}); err == nil || !strings.Contains(err.Error(), "larger") {
+		t.Errorf("Open of a file of more than a MiB = %v, want an error", err)
 	}
 	if runtime.GOOS == "windows" {
 		return

@@ -16,7 +16,7 @@ func TestUntil(t *testing.T) {
 	soon := time.Now().Add(time.Hour).UTC().Truncate(time.Second)
 	var ids []string
 	for _, expires := range []time.Time{{}, soon, time.Now().Add(-time.Hour)} {
-		secret, err := Add(path, Grant{Subject: "alice", Expires: expires})
+		secret, _, err := Add(path, Info{Subject: "alice", Expires: expires})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -84,7 +84,7 @@ func (row cost) run(t *testing.T, program, store string) {
 	file := filepath.Join(dir, "tokens")
 	h := &house{T: t, tokens: make(map[string]string), clients: make(map[string]*http.Client)}
 	for _, who := range []string{"alice", "mallory"} {
-		secret, err := token.Add(file, token.Grant{Subject: who})
+		secret, _, err := token.Add(file, token.Info{Subject: who})
 		if err != nil {
 			t.Fatal(err)
 		}

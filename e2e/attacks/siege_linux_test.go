@@ -102,7 +102,7 @@ func run(t *testing.T, program, attack string, goal time.Duration, memory int64)
 	s := &siege{T: t}
 	file := filepath.Join(dir, "tokens")
 	var err error
-	if s.alice, err = token.Add(file, token.Grant{Subject: "alice"}); err != nil {
+	if s.alice, _, err = token.Add(file, token.Info{Subject: "alice"}); err != nil {
 		t.Fatal(err)
 	}
 	for i := range len(attacks) {
@@ -110,7 +110,7 @@ func run(t *testing.T, program, attack string, goal time.Duration, memory int64)
 		if i > 0 {
 			subject += "-" + strconv.Itoa(i+1)
 		}
-		hostile, err := token.Add(file, token.Grant{Subject: subject})
+		hostile, _, err := token.Add(file, token.Info{Subject: subject})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -21,7 +21,7 @@ func TestKeyboard(t *testing.T) {
 	t.Parallel()
 	b := newBrowser(t)
 	dir := t.TempDir()
-	e, cfg, secret := newTeam(t, dir, token.Grant{Subject: "alice"})
+	e, cfg, secret := newTeam(t, dir, token.Info{Subject: "alice"})
 	e = e.Owned("alice")
 	story(t, e)
 	for _, project := range []string{"github.com/acme/payments", "github.com/acme/search"} {

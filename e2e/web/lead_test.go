@@ -53,7 +53,7 @@ func TestLead(t *testing.T) {
 	t.Parallel()
 	b := newBrowser(t)
 	dir := t.TempDir()
-	e, cfg, secret := newTeam(t, dir, token.Grant{Subject: "lead", Scope: auth.Admin})
+	e, cfg, secret := newTeam(t, dir, token.Info{Subject: "lead", Scope: auth.Admin})
 	story(t, e.Owned("alice"))
 	if _, err := e.Owned("bob").Begin(t.Context(), "other", func(c *sequent.Change) error {
 		_, err := c.Append(sequent.Draft{Number: 1, Text: "What Bob thinks."})

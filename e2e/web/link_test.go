@@ -14,7 +14,7 @@ import (
 func TestLink(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	e, cfg, secret := newTeam(t, dir, token.Grant{Subject: "alice.smith"})
+	e, cfg, secret := newTeam(t, dir, token.Info{Subject: "alice.smith"})
 	e = e.Owned("alice.smith")
 	record(t, e, "plan", sequent.Draft{Number: 1, Text: "Why does the nightly build fail only on Mondays?"},
 		sequent.Draft{Number: 2, Text: "The weekly job runs at the same time."},

@@ -108,10 +108,10 @@ func record(t *testing.T, e *sequent.Engine, id sequent.ID, drafts ...sequent.Dr
 
 // newTeam returns the engine of a new store in a folder, and the configuration of a server that
 // shows it to who has the token.
-func newTeam(t *testing.T, dir string, grant token.Grant) (e *sequent.Engine, cfg app.Config, secret string) {
+func newTeam(t *testing.T, dir string, grant token.Info) (e *sequent.Engine, cfg app.Config, secret string) {
 	t.Helper()
 	cfg = app.Config{Store: filepath.Join(dir, "sequent.db"), HTTP: app.HTTPConfig{Tokens: filepath.Join(dir, "tokens")}}
-	secret, err := token.Add(cfg.HTTP.Tokens, grant)
+	secret, _, err := token.Add(cfg.HTTP.Tokens, grant)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -96,7 +96,7 @@ func TestAuditOverHTTP(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "tokens")
 	var tokens []string
-	for _, grant := range []token.Grant{{Subject: "alice"}, {Subject: "bob", Scope: auth.Read}, {Subject: "eve"}} {
+	for _, grant := range []token.Info{{Subject: "alice"}, {Subject: "bob", Scope: auth.Read}, {Subject: "eve"}} {
 		secret, _, err := NewToken(file, grant)
 		if err != nil {
 			t.Fatal(err)

@@ -20,7 +20,7 @@ import (
 func TestHTTPConfig(t *testing.T) {
 	t.Parallel()
 	tokens := filepath.Join(t.TempDir(), "tokens")
-	if _, _, err := NewToken(tokens, token.Grant{Subject: "alice"}); err != nil {
+	if _, _, err := NewToken(tokens, token.Info{Subject: "alice"}); err != nil {
 		t.Fatal(err)
 	}
 	tests := []struct {
@@ -198,7 +198,7 @@ func TestDiagnoseTokens(t *testing.T) {
 	write("alice:secret\n", 0o600)
 	status(path, diagnosis.Fail, "line 1")
 	write("", 0o600)
-	if _, _, err := NewToken(path, token.Grant{Subject: "alice"}); err != nil {
+	if _, _, err := NewToken(path, token.Info{Subject: "alice"}); err != nil {
 		t.Fatal(err)
 	}
 	status(path, diagnosis.OK, "1 token of 1 subject")

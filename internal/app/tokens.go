@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
-	"slices"
 	"strings"
 
 	"github.com/sequent-dev/sequent/auth/token"
@@ -41,23 +40,12 @@ func openTokens(path string, logger *slog.Logger) (*token.File, error) {
 
 // NewToken creates a token and adds its hash to a file, which it creates if necessary. It
 // returns the token, which is stored nowhere.
-func NewToken(path string, grant token.Grant) (secret string, info Token, err error) {
+func NewToken(path string, t Token) (secret string, added Token, err error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return "", Token{}, &ConfigError{Msg: err.Error(), Fix: "pass a file in a writable folder with --file FILE"}
 	}
-	secret, err = token.Add(path, grant)
-	if err != nil {
-		return "", Token{}, badTokens(err)
-	}
-	list, err := Tokens(path)
-	if err != nil {
-		return "", Token{}, err
-	}
-	i := slices.IndexFunc(list, func(t Token) bool { return t.ID == token.ID(secret) })
-	if i < 0 {
-		return "", Token{}, &ConfigError{Msg: "another program has removed the new token from " + path, Fix: "repeat the command"}
-	}
-	return secret, list[i], nil
+	secret, added, err = token.Add(path, t)
+	return secret, added, badTokens(err)
 }
 
 // Tokens returns the tokens of a file.
