@@ -33,32 +33,17 @@ type Config struct {
 	// TokenBudget limits the total usage of the run, in tokens as the provider
 	// counts them. The answer that exceeds it is the last one. 0 means no limit.
 	TokenBudget int
-	// Stop ends the run if it returns true. Run calls it after every step but the
-	// last. Nil means never.
-	Stop func(Step) bool
+	FirstStep   int       // number of the first step of a resumed run; 0 means 1
+	Used        llm.Usage // usage before the first step
 
-	FirstStep int       // number of the first step of a resumed run; 0 means 1
-	Used      llm.Usage // usage before the first step
-
-	Temperature *float64      // see llm.Request
-	ToolTimeout time.Duration // timeout of a tool call; 0 means 5 minutes
-	// MaxResult limits how many bytes of a tool's result the model receives; 0 means
-	// 32 KiB. A note replaces the rest.
-	MaxResult int
 }
 
+// The limits of a run, unless its Config has others.
 const (
-	defaultMaxSteps    = 20
-	defaultToolTimeout = 5 * time.Minute
-	defaultMaxResult   = 32 << 10
+	defaultMaxSteps = 20
+	toolTimeout     = 5 * time.Minute
+	maxResult       = 32 << 10 // bytes of a tool's result that the model receives; a note replaces the rest
 )
-
-// A Step is an answer of the model with the results of its calls.
-type Step struct {
-	Number  int // from 1
-	Answer  llm.Response
-	Results []Called // in the order of the calls
-}
 
 // An Event is an event of a run. Besides Step, exactly one field is set.
 type Event struct {
@@ -101,7 +86,6 @@ const (
 	CutOff      Reason = "cut_off"       // the last answer reached its length limit
 	OutOfSteps  Reason = "out_of_steps"  // Config.MaxSteps was reached
 	OutOfTokens Reason = "out_of_tokens" // Config.TokenBudget was used up
-	Stopped     Reason = "stopped"       // Config.Stop returned true
 )
 
 // An Outcome is the result of a run.
@@ -171,10 +155,10 @@ func (r *run) run(ctx context.Context) error {
 	if r.spared = refused > 0; refused == 1 && latest {
 		r.step = max(r.step-1, 1)
 	}
-	last := Step{Number: r.step}
+	text := "" // of the last answer
 	for ; r.step <= r.maxSteps; r.step++ {
 		if r.TokenBudget > 0 && r.usage.Total() >= r.TokenBudget {
-			return r.done(OutOfTokens, last)
+			return r.done(OutOfTokens, text)
 		}
 		answer, err := r.ask(ctx)
 		if err != nil || r.stopped {
@@ -182,42 +166,39 @@ func (r *run) run(ctx context.Context) error {
 		}
 		r.usage = r.usage.Plus(answer.Usage)
 		r.messages = append(r.messages, answer.Message)
-		last = Step{Number: r.step, Answer: answer}
+		text = answer.Message.Text
 		if !r.emit(Event{Answer: &answer}) {
 			return nil
 		}
 		if len(answer.Message.Calls) == 0 {
 			if answer.Stop == llm.StopLength {
-				return r.done(CutOff, last)
+				return r.done(CutOff, text)
 			}
-			return r.done(Answered, last)
+			return r.done(Answered, text)
 		}
-		if last.Results, err = r.call(ctx, answer.Message.Calls); err != nil || r.stopped {
+		results, err := r.call(ctx, answer.Message.Calls)
+		if err != nil || r.stopped {
 			return err
 		}
-		if !r.spared && allRefused(last.Results) {
+		if !r.spared && allRefused(results) {
 			r.spared = true
 			r.step--
-			continue
-		}
-		if r.step < r.maxSteps && r.Stop != nil && r.Stop(last) {
-			return r.done(Stopped, last)
 		}
 	}
 	r.step = max(r.step-1, 1)
-	return r.done(OutOfSteps, last)
+	return r.done(OutOfSteps, text)
 }
 
-func (r *run) done(reason Reason, last Step) error {
+func (r *run) done(reason Reason, text string) error {
 	r.emit(Event{Done: &Outcome{
-		Reason: reason, Text: last.Answer.Message.Text, Steps: r.step, Usage: r.usage, Messages: r.messages,
+		Reason: reason, Text: text, Steps: r.step, Usage: r.usage, Messages: r.messages,
 	}})
 	return nil
 }
 
 // ask requests the next answer.
 func (r *run) ask(ctx context.Context) (llm.Response, error) {
-	q := llm.Request{Messages: r.messages, Tools: r.tools.offered, Temperature: r.Temperature}
+	q := llm.Request{Messages: r.messages, Tools: r.tools.offered}
 	if r.step == r.maxSteps && len(q.Tools) > 0 {
 		q.NoCalls = true
 		q.Messages = append(slices.Clip(q.Messages), llm.Message{ // for providers that ignore NoCalls

@@ -169,7 +169,7 @@ func (r *run) callOne(ctx context.Context, c llm.Call) Called {
 	called.Reply.Images, notes = visible(called.Reply.Images)
 	text := cmp.Or(called.Reply.Text, string(called.Reply.JSON))
 	text = strings.Join(slices.Concat([]string{text}, called.Reply.Beside, notes), "\n")
-	called.Text = shorten(strings.ToValidUTF8(text, "\uFFFD"), cmp.Or(r.MaxResult, defaultMaxResult))
+	called.Text = shorten(strings.ToValidUTF8(text, "\uFFFD"), maxResult)
 	return called
 }
 
@@ -186,7 +186,7 @@ func (r *run) reply(ctx context.Context, c llm.Call) (reply tool.Reply, refusal 
 	if err != nil {
 		return failed("%s was not called: %v.", c.Name, err), "arguments that are not a JSON object", nil
 	}
-	ctx, cancel := context.WithTimeout(context.WithValue(ctx, callKey{}, c), cmp.Or(r.ToolTimeout, defaultToolTimeout))
+	ctx, cancel := context.WithTimeout(context.WithValue(ctx, callKey{}, c), toolTimeout)
 	defer cancel()
 	reply, err = t.Call(ctx, tool.Call{Args: args})
 	if err == nil && !reply.Failed {

@@ -99,13 +99,9 @@ type ExportedThought struct {
 // JSON returns a session as an [Export], in JSON with two spaces of indentation. It has
 // no hashes; see [Log].
 func JSON(s *sequent.Session) []byte {
-	return export(newHeader(s.Header()), func(yield func(any) bool) {
-		for t := range s.All() {
-			if !yield(newExportedThought(t)) {
-				return
-			}
-		}
-	}, nil)
+	h := s.Header()
+	h.Entries = 0
+	return Log(h, sequent.Entries(slices.Collect(s.All())))
 }
 
 // Log is [JSON] for a session as [sequent.Engine.Entries] returns it: with the hashes of

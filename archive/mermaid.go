@@ -51,13 +51,6 @@ func MermaidFolded(s *sequent.Session) (chart string, folded int) {
 	return g.draw(own, foldedLabelLength).b.String(), all - own
 }
 
-// MermaidWhole returns the flowchart of [Mermaid] with a node for each thought, however
-// many there are. It is for programs that raise Mermaid's maxEdges and maxTextSize.
-func MermaidWhole(s *sequent.Session) string {
-	g := newGraph(s)
-	return g.draw(len(g.thoughts), labelLength).b.String()
-}
-
 // A graph is a session as Mermaid draws it.
 type graph struct {
 	thoughts  []sequent.Thought

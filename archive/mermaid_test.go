@@ -130,15 +130,3 @@ func TestMermaidAlwaysFits(t *testing.T) {
 		})
 	}
 }
-
-// A whole chart has a node for each thought, and is the usual one if that needs no folding.
-func TestMermaidWhole(t *testing.T) {
-	s := recorded(t, key("s"), long(100, 20, 10, "short")...)
-	if got, want := archive.MermaidWhole(s), archive.Mermaid(s); got != want {
-		t.Errorf("a short chart differs:\n%s\nwant\n%s", got, want)
-	}
-	s = recorded(t, key("s"), long(1500, 100, 40, "short")...)
-	if n := len(regexp.MustCompile(`(?m)^    t\d+\["`).FindAllString(archive.MermaidWhole(s), -1)); n != 1500 {
-		t.Errorf("%d nodes, want 1500", n)
-	}
-}

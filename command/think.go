@@ -32,7 +32,7 @@ func runPlan(p *program, ctx context.Context) (result, error) {
 	case p.mermaid && len(p.args) > 0:
 		return nil, misuse(p.cmd, "unexpected argument %q: --mermaid takes no problem", p.args[0])
 	case p.mermaid:
-		return document(plan.Planning().Mermaid("")), nil
+		return document(plan.Planning().Mermaid()), nil
 	case len(p.args) == 0:
 		return nil, misuse(p.cmd, "%s requires PROBLEM", p.cmd.CommandPath())
 	}

@@ -31,7 +31,6 @@ type Config struct {
 	// TokenBudget limits the total usage of all phases, in tokens. 0 means no limit.
 	// A plan that exceeds it fails and can be resumed with a larger budget.
 	TokenBudget int
-	Temperature *float64 // see llm.Request
 }
 
 // A Machine runs plans. It is safe for concurrent use. Only one Run of a plan can

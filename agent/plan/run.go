@@ -104,8 +104,8 @@ func (r *run) resume(ctx context.Context) error {
 	if r.st.Fault != nil {
 		failed = *r.st.Fault
 	}
-	to, ok := r.Table.next(Failed, Resume, failed.Phase)
-	if !ok {
+	to := failed.Phase
+	if _, ok := r.Table.phase(to); !ok {
 		return &Error{Code: CodeNoPlan, Msg: fmt.Sprintf("unknown phase %q", failed.Phase), Fix: "update sequent"}
 	}
 	err := r.commit(ctx, func(st *State, c *sequent.Change) error {
@@ -132,7 +132,7 @@ func (r *run) phase(ctx context.Context, p Phase) error {
 	}
 	var outcome *agent.Outcome
 	for e, err := range agent.Run(ctx, agent.Config{
-		Model: r.Model, Tools: tools, Temperature: r.Temperature, TokenBudget: r.TokenBudget,
+		Model: r.Model, Tools: tools, TokenBudget: r.TokenBudget,
 		Messages: append(r.st.prompt(p, len(r.Table.Phases) == 1), r.st.Messages...),
 		MaxSteps: p.Steps, FirstStep: r.st.Step + 1, Used: r.st.Usage,
 	}) {
@@ -261,7 +261,7 @@ func (r *run) finish(ctx context.Context, p Phase) error {
 			Fix: "resume to repeat the phase, or choose another model",
 		})
 	}
-	to, _ := r.Table.next(p.Name, Done, "") // every phase has this transition
+	to := r.Table.after(p.Name)
 	final := to == r.Table.Final
 	err = r.commit(ctx, func(st *State, c *sequent.Change) error {
 		st.Results = append(slices.Clip(st.Results), Result{p.Name, text})

@@ -2,6 +2,7 @@ package plan
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/sequent-dev/sequent/tool"
@@ -63,24 +64,19 @@ func Thinking(steps int) Table {
 // Transitions returns all transitions.
 func (t Table) Transitions() []Transition {
 	var all []Transition
-	for i, p := range t.Phases {
-		next := t.Final
-		if i+1 < len(t.Phases) {
-			next = t.Phases[i+1].Name
-		}
-		all = append(all, Transition{p.Name, Done, next}, Transition{p.Name, Fail, Failed}, Transition{Failed, Resume, p.Name})
+	for _, p := range t.Phases {
+		all = append(all, Transition{p.Name, Done, t.after(p.Name)}, Transition{p.Name, Fail, Failed}, Transition{Failed, Resume, p.Name})
 	}
 	return append(all, Transition{t.Phases[len(t.Phases)-1].Name, RanOut, Exhausted})
 }
 
-// next returns the state after an event. After Resume it is the phase that failed.
-func (t Table) next(from, on, failed string) (string, bool) {
-	for _, tr := range t.Transitions() {
-		if tr.From == from && tr.On == on && (on != Resume || tr.To == failed) {
-			return tr.To, true
-		}
+// after returns the state that follows a phase.
+func (t Table) after(phase string) string {
+	i := slices.IndexFunc(t.Phases, func(p Phase) bool { return p.Name == phase })
+	if i+1 < len(t.Phases) {
+		return t.Phases[i+1].Name
 	}
-	return "", false
+	return t.Final
 }
 
 func (t Table) phase(name string) (Phase, bool) {
@@ -92,9 +88,8 @@ func (t Table) phase(name string) (Phase, bool) {
 	return Phase{}, false
 }
 
-// Mermaid returns the table as a Mermaid state diagram. If state is not empty, the
-// diagram highlights it.
-func (t Table) Mermaid(state string) string {
+// Mermaid returns the table as a Mermaid state diagram.
+func (t Table) Mermaid() string {
 	var b strings.Builder
 	b.WriteString("stateDiagram-v2\n")
 	fmt.Fprintf(&b, "    [*] --> %s\n", t.Phases[0].Name)
@@ -109,9 +104,6 @@ func (t Table) Mermaid(state string) string {
 		fmt.Fprintf(&b, "    %s --> %s: %s\n", tr.From, tr.To, tr.On)
 	}
 	fmt.Fprintf(&b, "    %s --> [*]\n    %s --> [*]\n", t.Final, Exhausted)
-	if state != "" {
-		fmt.Fprintf(&b, "    classDef current font-weight:bold,stroke-width:3px\n    class %s current\n", state)
-	}
 	return b.String()
 }
 

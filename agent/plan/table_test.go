@@ -65,10 +65,8 @@ func TestMermaid(t *testing.T) {
     design --> exhausted: ranOut
     plan_complete --> [*]
     exhausted --> [*]
-    classDef current font-weight:bold,stroke-width:3px
-    class design current
 `
-	if got := plan.Planning().Mermaid("design"); got != want {
+	if got := plan.Planning().Mermaid(); got != want {
 		t.Errorf("got\n%s", got)
 	}
 }
