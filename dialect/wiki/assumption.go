@@ -86,6 +86,8 @@ func ledger(ctx context.Context, t *turn, in assumptionArgs) error {
 	return nil
 }
 
+const maxStatement = 120 // bytes of an assumption in a line
+
 // difference says what an update has changed, and what stayed as it was.
 func (in assumptionArgs) difference(before, after assumption.Entry) string {
 	var changed, stayed []string
@@ -113,4 +115,17 @@ func (in assumptionArgs) difference(before, after assumption.Entry) string {
 		text += "\nAs before: " + strings.Join(stayed, "; ")
 	}
 	return text
+}
+
+// short returns the beginning of a text on one line.
+func short(text string, bytes int) string {
+	text = oneLine(text)
+	if len(text) <= bytes {
+		return text
+	}
+	cut := strings.ToValidUTF8(text[:bytes], "")
+	if i := strings.LastIndexByte(cut, ' '); i > bytes/2 {
+		cut = cut[:i]
+	}
+	return cut + "…"
 }

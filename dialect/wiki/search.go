@@ -74,11 +74,6 @@ func search(ctx context.Context, t *turn, in searchArgs) error {
 			}
 		}
 	}
-	for _, u := range found.Unlinked {
-		if len(u.Similar) > 0 {
-			t.linef("💡 %s", proposal(u))
-		}
-	}
 	if found.Warning != "" {
 		t.linef("⚠️ %s", oneLine(found.Warning))
 	}
@@ -198,7 +193,7 @@ func relations(ctx context.Context, t *turn, in contextArgs) error {
 	if in.Depth != nil {
 		q.Depth = *in.Depth
 	}
-	err := t.vault.refresh(ctx, "", nil)
+	err := t.vault.refresh(ctx, nil)
 	var near index.Context
 	if err == nil {
 		near, err = t.vault.index.Context(ctx, q)
@@ -211,16 +206,12 @@ func relations(ctx context.Context, t *turn, in contextArgs) error {
 		Depth    int           `json:"depth"`
 		Direct   []relationOut `json:"directRelations"`
 		Expanded []relationOut `json:"expandedRelations"`
-		Similar  []string      `json:"similarConcepts,omitempty"`
 		Warning  string        `json:"warning,omitempty"`
-	}{near.Concept, q.Depth, []relationOut{}, []relationOut{}, near.Similar, ""}
-	similar, notes := linked(near.Similar, len(near.Similar)), wording.Count(near.Notes, "note", "notes")
+	}{near.Concept, q.Depth, []relationOut{}, []relationOut{}, ""}
+	notes := wording.Count(near.Notes, "note", "notes")
 	switch {
 	case near.Notes == 0:
 		t.printf("No note mentions [[%s]] yet. search_memories finds notes by their words.", near.Concept)
-		if len(near.Similar) > 0 {
-			t.printf(" Did you mean %s?", similar)
-		}
 	case len(near.Direct) == 0:
 		t.printf("[[%s]] is in %s, and no other concept with it.", near.Concept, notes)
 	default:
@@ -235,9 +226,6 @@ func relations(ctx context.Context, t *turn, in contextArgs) error {
 		if r.Preview != "" {
 			t.linef("  %s: %s", r.PreviewFrom, oneLine(r.Preview))
 		}
-	}
-	if near.Notes == 1 && len(near.Similar) > 0 {
-		t.linef("💡 There is also %s", similar)
 	}
 	for i, r := range near.Expanded {
 		if i == 0 {

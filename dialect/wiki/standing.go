@@ -2,6 +2,7 @@ package wiki
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/sequent-dev/sequent"
 	"github.com/sequent-dev/sequent/dialect/wording"
@@ -72,4 +73,13 @@ func branches(s *sequent.Session) string {
 		}
 	}
 	return "branches: " + list(names, most)
+}
+
+// list lists the first names, and how many more there are.
+func list(names []string, most int) string {
+	text := strings.Join(names[:min(most, len(names))], ", ")
+	if more := len(names) - most; more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	return text
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/sequent-dev/sequent"
 	"github.com/sequent-dev/sequent/brief"
@@ -73,10 +72,7 @@ func think(ctx context.Context, t *turn, in thinkArgs) error {
 	a := st.answer(s)
 	// The thought is recorded; its note is written even if the caller cancels.
 	t.project(context.WithoutCancel(ctx), s, st, a)
-	if t.vault != nil {
-		t.remind(context.WithoutCancel(ctx), s, a)
-	}
-	a.write(t)
+	a.write(t, s)
 	t.out, t.beside = a, brief.Beside(s)
 	return nil
 }
@@ -305,8 +301,12 @@ func (st *step) next(s *sequent.Session) int {
 // writes the note.
 func (t *turn) project(ctx context.Context, s *sequent.Session, st *step, a *answer) {
 	what, err := "its note", t.opening
+	var uri vault.URI
 	if err == nil {
-		err = t.vault.Sessions.Write(ctx, s)
+		uri, err = t.vault.Sessions.Write(ctx, s)
+	}
+	if err == nil && (a.begun || a.Status == completed) {
+		a.URI = uri
 	}
 	if err == nil && st.Session == "" && st.Parent != "" {
 		what = "the link in its workflow"
@@ -327,12 +327,9 @@ type answer struct {
 	Next    bool       `json:"nextThoughtNeeded"`
 	Branch  string     `json:"branchId,omitempty"`
 
-	URI  vault.URI   `json:"uri,omitempty"`             // of the note, when the session begins or ends
-	Open []vault.URI `json:"openAssumptions,omitempty"` // at the end
+	URI vault.URI `json:"uri,omitempty"` // of the note, when the session begins or ends
 
 	begun   bool
-	hints   []string // what there is to find, at a checkpoint
-	ending  []string // lines about what the session leaves, at its end
 	advices []string // further lines for the caller
 }
 
@@ -373,7 +370,7 @@ func (a *answer) advise(format string, args ...any) {
 }
 
 // write writes the text of the reply.
-func (a *answer) write(t *turn) {
+func (a *answer) write(t *turn, s *sequent.Session) {
 	if a.begun {
 		t.printf("Created session: %s\n\n", a.Session)
 	} else {
@@ -388,38 +385,23 @@ func (a *answer) write(t *turn) {
 		t.printf("❌ Thinking cancelled")
 	case completed:
 		t.printf("✅ Thinking complete")
+		if len(s.Branches()) > 0 {
+			t.linef("🌿 %s", branches(s))
+		}
 	default:
 		t.printf("💭 Continue with thought %d/%d", a.Number+1, a.Total)
 		if a.Branch != "" {
 			t.printf(" on branch %s", oneLine(a.Branch))
 		}
 		if a.Number%checkpointEvery == 0 {
-			a.checkpoint(t)
+			t.linef("💡 **CHECK YOUR MEMORY:** search_memories for what exists and build_context on [[WikiLinks]] | sync new findings to add them to the graph")
 		}
 	}
 	if a.URI != "" {
-		a.ending = append(a.ending, "📄 "+string(a.URI))
+		t.linef("📄 %s", a.URI)
 	}
-	for _, line := range append(a.ending, a.advices...) {
+	for _, line := range a.advices {
 		t.linef("%s", line)
-	}
-}
-
-// checkpoint reminds the model to search the vault: the first one says how to find what
-// exists, each says what there is.
-func (a *answer) checkpoint(t *turn) {
-	const (
-		check = "💡 **CHECK YOUR MEMORY:** "
-		how   = "search_memories for what exists and build_context on [[WikiLinks]] | sync new findings to add them to the graph"
-	)
-	found := strings.Join(a.hints, " | ")
-	switch {
-	case found == "":
-		t.linef(check + how)
-	case a.begun:
-		t.linef(check+how+"\n💡 %s", found)
-	default:
-		t.linef(check+"%s", found)
 	}
 }
 

@@ -117,9 +117,8 @@ func (v *Vault) wrote(uri vault.URI) {
 }
 
 // refresh brings the index up to date: with all notes the first time, then with those that
-// this process has written, except one. Changes of other programs are found by
-// [index.Index.Watch].
-func (v *Vault) refresh(ctx context.Context, except vault.URI, progress func(index.Progress)) error {
+// this process has written. Changes of other programs are found by [index.Index.Watch].
+func (v *Vault) refresh(ctx context.Context, progress func(index.Progress)) error {
 	select {
 	case v.updating <- struct{}{}:
 	case <-ctx.Done():
@@ -127,13 +126,8 @@ func (v *Vault) refresh(ctx context.Context, except vault.URI, progress func(ind
 	}
 	defer func() { <-v.updating }()
 	v.mu.Lock()
-	synced, own := v.synced, v.written[except]
-	delete(v.written, except)
-	written := slices.Collect(maps.Keys(v.written))
+	synced, written := v.synced, slices.Collect(maps.Keys(v.written))
 	clear(v.written)
-	if own {
-		v.written[except] = true
-	}
 	v.mu.Unlock()
 	var err error
 	switch {
@@ -156,7 +150,7 @@ func (v *Vault) refresh(ctx context.Context, except vault.URI, progress func(ind
 // Search finds notes, best first. It finds what this process has written before the call.
 // It calls progress, unless that is nil, while it indexes the notes for the first time.
 func (v *Vault) Search(ctx context.Context, q index.Query, progress func(index.Progress)) (index.Results, error) {
-	if err := v.refresh(ctx, "", progress); err != nil {
+	if err := v.refresh(ctx, progress); err != nil {
 		return index.Results{}, err
 	}
 	return v.index.Search(ctx, q)

@@ -16,7 +16,6 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"time"
 
 	"github.com/sequent-dev/sequent"
 	"github.com/sequent-dev/sequent/dialect"
@@ -39,10 +38,6 @@ type Config struct {
 	// ReplyLimit is the maximum size of a note as a document, in bytes; 0 means 1 MiB. Of a
 	// larger one the end is sent, which has the newest thoughts.
 	ReplyLimit int
-
-	// HintWait limits how long a reply waits for what the vault has around it; 0 means 2
-	// seconds. A reply that waits no longer says less.
-	HintWait time.Duration
 }
 
 // A server answers the calls of all tools.
@@ -56,7 +51,7 @@ func New(cfg Config) dialect.Dialect {
 	cfg.Agent = cmp.Or(oneLine(cfg.Agent), thinking.DefaultAgent)
 	cfg.Rand = cmp.Or(cfg.Rand, rand.Reader)
 	cfg.Logger = cmp.Or(cfg.Logger, slog.New(slog.DiscardHandler))
-	cfg.ReplyLimit, cfg.HintWait = cmp.Or(cfg.ReplyLimit, 1<<20), cmp.Or(cfg.HintWait, 2*time.Second)
+	cfg.ReplyLimit = cmp.Or(cfg.ReplyLimit, 1<<20)
 	d := &server{cfg}
 	return dialect.Dialect{
 		Name:    thinking.Dialect,

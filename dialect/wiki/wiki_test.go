@@ -5,7 +5,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/sequent-dev/sequent/dialect"
 	"github.com/sequent-dev/sequent/dialect/dialecttest"
@@ -26,7 +25,7 @@ func build(t testing.TB, env dialect.Env) dialect.Dialect {
 			t.Error(err)
 		}
 	})
-	cfg := wiki.Config{Rand: env.Rand, HintWait: time.Minute}
+	cfg := wiki.Config{Rand: env.Rand}
 	if strings.Contains(t.Name(), "note-limit.txtar") {
 		cfg.ReplyLimit = 300
 	}

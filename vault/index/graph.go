@@ -32,8 +32,6 @@ type Context struct {
 	// Incomplete means that the notes have more links or text than one question may
 	// read: relations, files or previews can be missing, and a Count too low.
 	Incomplete bool
-	// Similar are concepts with a similar name, if at most one note links to this one.
-	Similar []string
 }
 
 // A Relation is a concept that is related to another.
@@ -80,11 +78,7 @@ func (x *Index) Context(ctx context.Context, q ContextQuery) (out Context, err e
 		if err := tx.QueryRowContext(ctx, count, name).Scan(&out.Notes); err != nil {
 			return err
 		}
-		unlinked, err := unlinked(ctx, tx, []string{name}, "", 1)
-		if len(unlinked) > 0 {
-			out.Similar = unlinked[0].Similar
-		}
-		return cmp.Or(err, around(ctx, tx, q, &out))
+		return around(ctx, tx, q, &out)
 	})
 	if err == nil && q.IncludeContent {
 		x.addPreviews(ctx, &out)

@@ -50,8 +50,6 @@ type Results struct {
 	PageSize int
 	Hits     []Hit
 	Words    int // of the query that count: a hit has at least one of them, if there are any
-	// Unlinked are the links of the query that name no concept of a note.
-	Unlinked []Unlinked
 	// Warning says what the results lack because of a failure; empty if nothing.
 	Warning string
 }
@@ -216,9 +214,6 @@ func (s *search) run(ctx context.Context, out *Results) (err error) {
 	}
 	if s.vector != nil && err == nil {
 		err = s.addNear(ctx, out)
-	}
-	if err == nil {
-		out.Unlinked, err = unlinked(ctx, s.tx, s.request.links, "", 1)
 	}
 	if err != nil {
 		return err

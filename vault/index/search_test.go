@@ -198,3 +198,18 @@ func TestSnippet(t *testing.T) {
 		}
 	}
 }
+
+func TestInlineTags(t *testing.T) {
+	t.Parallel()
+	b := newBox(t, index.Config{}, map[string]string{
+		"a.md": "---\ntags: [front]\n---\n# Heading\n\n#one and #Two/three, (#none) x#none #123 #4th\n- #list-tag.\n`#code` ``a #code ` b`` [[note#heading]] ##none\n\n```\n#fenced\n```\n\n    #indented-is-no-tag-of-a-code-block\n",
+	})
+	for tag, want := range map[string]int{
+		"front": 1, "one": 1, "two": 1, "two/three": 1, "#ONE": 1, "4th": 1, "list-tag": 1,
+		"none": 0, "123": 0, "code": 0, "fenced": 0, "heading": 0, "three": 0,
+	} {
+		if got := b.search(index.Query{Text: "heading", Tags: []string{tag}}).Total; got != want {
+			t.Errorf("%s: %d notes, want %d", tag, got, want)
+		}
+	}
+}

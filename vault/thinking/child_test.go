@@ -115,7 +115,7 @@ func thinkTask(ctx context.Context) error {
 					if n+1 == strike {
 						kill(os.Getpid())
 					}
-					err = p.files.Write(ctx, s)
+					_, err = p.files.Write(ctx, s)
 				}
 				if err != nil {
 					failed.Store(id, fmt.Errorf("%s: %w", text, err))

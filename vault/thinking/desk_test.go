@@ -66,7 +66,7 @@ func (d *desk) commit(id sequent.ID, change func(*sequent.Change) error) *sequen
 func (d *desk) think(draft sequent.Draft) *sequent.Session {
 	d.t.Helper()
 	s := d.commit(sessionID, thought(draft))
-	if err := d.files.Write(d.t.Context(), s); err != nil {
+	if _, err := d.files.Write(d.t.Context(), s); err != nil {
 		d.t.Fatal(err)
 	}
 	return s

@@ -81,7 +81,7 @@ func TestDamagedFrontMatter(t *testing.T) {
 	d.edit("status: active", "status: [active")
 	s := d.commit(sessionID, thought(sequent.Draft{Number: 1, Total: 1, Text: "[[done]]", Labels: map[string]string{"conclusion": "[[so]]"}, Final: true}))
 	for range 2 {
-		if err := d.files.Write(t.Context(), s); err != nil {
+		if _, err := d.files.Write(t.Context(), s); err != nil {
 			t.Errorf("%v", err)
 		}
 	}

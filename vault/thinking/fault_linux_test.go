@@ -72,7 +72,8 @@ func faultsTask(ctx context.Context) error {
 		if err != nil {
 			return nil, err
 		}
-		return s, files.Write(ctx, s)
+		_, err = files.Write(ctx, s)
+		return s, err
 	}
 	if _, err := think(); err != nil {
 		return err

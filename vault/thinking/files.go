@@ -68,15 +68,17 @@ func flat(id sequent.ID) string { return path.Join(Folder, string(id)+".md") }
 // In front matter that is not YAML nothing is written.
 //
 // If Write fails, the next Write or Sync writes what is missing.
-func (f *Files) Write(ctx context.Context, s *sequent.Session) error {
-	_, err := f.write(ctx, s, false)
-	return err
+//
+// It returns the URI of the note.
+func (f *Files) Write(ctx context.Context, s *sequent.Session) (vault.URI, error) {
+	uri, _, err := f.write(ctx, s, false)
+	return uri, err
 }
 
 // write is Write. It reports whether it has written; with all, deleted sections come back.
-func (f *Files) write(ctx context.Context, s *sequent.Session, all bool) (bool, error) {
+func (f *Files) write(ctx context.Context, s *sequent.Session, all bool) (vault.URI, bool, error) {
 	if err := checkID(s.ID()); err != nil {
-		return false, err
+		return "", false, err
 	}
 	uri, err := vault.PathURI(flat(s.ID()))
 	exists := false
@@ -84,7 +86,7 @@ func (f *Files) write(ctx context.Context, s *sequent.Session, all bool) (bool, 
 		uri, exists, err = f.Find(ctx, s.ID())
 	}
 	if err != nil {
-		return false, err
+		return "", false, err
 	}
 	if !exists {
 		n, err := newNote(uri, s)
@@ -95,7 +97,7 @@ func (f *Files) write(ctx context.Context, s *sequent.Session, all bool) (bool, 
 			err = f.vault.Create(ctx, n)
 		}
 		if !errors.Is(err, vault.ErrExists) {
-			return err == nil, err
+			return uri, err == nil, err
 		}
 	}
 	var before vault.Info
@@ -104,9 +106,9 @@ func (f *Files) write(ctx context.Context, s *sequent.Session, all bool) (bool, 
 		return merge(n, s, all, f.vault.MaxBytes())
 	})
 	if err != nil {
-		return false, err
+		return "", false, err
 	}
-	return n.Info != before, nil
+	return uri, n.Info != before, nil
 }
 
 // Session returns the session in a note, for a store that does not have it. The error for

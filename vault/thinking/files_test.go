@@ -130,7 +130,7 @@ func TestStates(t *testing.T) {
 		c.SetState(sequent.Cancelled)
 		return err
 	})
-	if err := d.files.Write(t.Context(), s); err != nil {
+	if _, err := d.files.Write(t.Context(), s); err != nil {
 		t.Fatal(err)
 	}
 	want("status cancelled, thoughtCount 4, cancelled")
@@ -218,7 +218,7 @@ func TestCopyOfAFile(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 	s := d.commit(id, thought(step(0)))
-	if err := d.files.Write(t.Context(), s); !errors.Is(err, sequent.ErrExists) {
+	if _, err := d.files.Write(t.Context(), s); !errors.Is(err, sequent.ErrExists) {
 		t.Errorf("%v", err)
 	}
 }
@@ -235,7 +235,7 @@ func TestLinks(t *testing.T) {
 			t.Skipf("SKIP: links cannot be made here: %v", err)
 		}
 		s := d.commit(sessionID, thought(step(0)))
-		err := d.files.Write(t.Context(), s)
+		_, err := d.files.Write(t.Context(), s)
 		if sequent.CodeOf(err) != vault.CodeNotANote {
 			t.Errorf("%s: %v", link, err)
 		}
@@ -258,7 +258,7 @@ func TestOldSnapshot(t *testing.T) {
 	d.think(sequent.Draft{Number: 2, Total: 2, Text: "[[end]]", Labels: map[string]string{"conclusion": "[[end]]"}, Final: true})
 	want := d.read()
 	for _, s := range []*sequent.Session{old, middle} {
-		if err := d.files.Write(t.Context(), s); err != nil {
+		if _, err := d.files.Write(t.Context(), s); err != nil {
 			t.Fatal(err)
 		}
 	}

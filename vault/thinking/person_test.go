@@ -48,7 +48,7 @@ func TestPersonEditsMeanwhile(t *testing.T) {
 			for n := range thoughts {
 				s := d.commit(sessionID, thought(step(n+1)))
 				// An editor that saves that often may win every time.
-				if err := d.files.Write(t.Context(), s); err != nil && sequent.CodeOf(err) != vault.CodeConflict {
+				if _, err := d.files.Write(t.Context(), s); err != nil && sequent.CodeOf(err) != vault.CodeConflict {
 					t.Errorf("%v", err)
 				}
 			}

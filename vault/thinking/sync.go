@@ -193,7 +193,7 @@ func (f *Files) sync(ctx context.Context, store Store, p sessionNote, opts Optio
 	if err != nil {
 		return err
 	}
-	wrote, err := f.write(ctx, s, opts.Rebuild)
+	_, wrote, err := f.write(ctx, s, opts.Rebuild)
 	if wrote {
 		r.Notes++
 	}

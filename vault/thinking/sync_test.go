@@ -44,7 +44,7 @@ func TestAdoptAbandoned(t *testing.T) {
 	d := newDesk(t)
 	d.think(step(0))
 	s := d.commit(sessionID, func(c *sequent.Change) error { c.SetState(sequent.Abandoned); return nil })
-	if err := d.files.Write(t.Context(), s); err != nil {
+	if _, err := d.files.Write(t.Context(), s); err != nil {
 		t.Fatal(err)
 	}
 	d.wantCheck()

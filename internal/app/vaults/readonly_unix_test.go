@@ -43,7 +43,7 @@ func TestReadOnlyVault(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := w.Sessions.Write(t.Context(), s); sequent.CodeOf(err) != vault.CodeReadOnly {
+	if _, err := w.Sessions.Write(t.Context(), s); sequent.CodeOf(err) != vault.CodeReadOnly {
 		t.Errorf("writing a note gives %v", err)
 	}
 	found, err := w.Search(t.Context(), index.Query{Text: "pool"}, nil)

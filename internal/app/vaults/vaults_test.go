@@ -210,7 +210,7 @@ func TestFolderReplaced(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := own.Sessions.Write(t.Context(), s); err != nil {
+		if _, err := own.Sessions.Write(t.Context(), s); err != nil {
 			t.Fatal(err)
 		}
 	}
