@@ -172,8 +172,8 @@ func TestBodyTooLong(t *testing.T) {
 	}
 	defer c.Close()
 	_ = c.SetDeadline(time.Now().Add(time.Minute))
-	body := `{"secret":"` + strings.Repeat("x", 8<<20) + `"}`
-	if _, err := fmt.Fprintf(c, "POST /api/v1/linked HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", len(body), body); err != nil {
+	body := `{"token":"` + strings.Repeat("x", 8<<20) + `"}`
+	if _, err := fmt.Fprintf(c, "POST /api/v1/login HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", len(body), body); err != nil {
 		t.Fatalf("the server stopped reading: %v", err)
 	}
 	time.Sleep(10 * time.Millisecond) // a reset that was on its way has come

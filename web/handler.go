@@ -50,6 +50,7 @@ type Config struct {
 type Handler struct {
 	config Config
 	api    *http.ServeMux
+	values sequent.Values // of the store, for links and codes; nil for none
 	masked *masked
 }
 
@@ -68,6 +69,7 @@ func New(cfg Config) *Handler {
 		cfg.Used = func(context.Context, sequent.Key, bool) {}
 	}
 	h := &Handler{config: cfg, api: http.NewServeMux(), masked: &masked{turn: make(chan struct{}, 1)}}
+	h.values, _ = sequent.As[sequent.Values](cfg.Store)
 	h.route()
 	return h
 }
@@ -134,7 +136,7 @@ type method = func(*exchange) error
 // route registers the methods of the API.
 func (h *Handler) route() {
 	open, owned := func(*exchange) error { return nil }, (*exchange).admitOwner
-	anyone, linked := (*exchange).admitAny, (*exchange).admitLink
+	anyone, linked := (*exchange).admitAny, kept((*exchange).admitLink)
 	routes := map[string][2]method{ // what admits, and what answers
 		"/api/":                     {open, func(*exchange) error { return errNoMethod }},
 		"GET /api/v1/{$}":           {open, (*exchange).about},
@@ -144,7 +146,7 @@ func (h *Handler) route() {
 		"POST /api/v1/login/finish": {anyone, signingIn((*exchange).finishSignIn)},
 		"POST /api/v1/login/renew":  {anyone, signingIn((*exchange).renewSignIn)},
 		"DELETE /api/v1/login":      {anyone, (*exchange).logout},
-		"POST /api/v1/login/code":   {owned, (*exchange).newCode},
+		"POST /api/v1/login/code":   {owned, kept((*exchange).newCode)},
 		"GET /api/v1/export":        {owned, (*exchange).export},
 		"GET /api/v1/events":        {owned, (*exchange).events},
 		"POST /api/v1/notes":        {owned, with((*exchange).note)},
@@ -157,10 +159,10 @@ func (h *Handler) route() {
 		routes["GET /api/v1/"+name] = [2]method{owned, read(document)}
 	}
 	if h.links() {
-		routes["POST /api/v1/links"] = [2]method{owned, with((*exchange).makeLink)}
-		routes["GET /api/v1/links"] = [2]method{owned, (*exchange).listLinks}
-		routes["DELETE /api/v1/links/{link}"] = [2]method{owned, (*exchange).revokeLink}
-		routes["POST /api/v1/linked"] = [2]method{anyone, with((*exchange).openLink)}
+		routes["POST /api/v1/links"] = [2]method{owned, kept(with((*exchange).makeLink))}
+		routes["GET /api/v1/links"] = [2]method{owned, kept((*exchange).listLinks)}
+		routes["DELETE /api/v1/links/{link}"] = [2]method{owned, kept((*exchange).revokeLink)}
+		routes["POST /api/v1/linked"] = [2]method{anyone, kept(with((*exchange).openLink))}
 		routes["GET "+linkedPath+"{link}/session"] = [2]method{linked, read(readSession)}
 		routes["GET "+linkedPath+"{link}/events"] = [2]method{linked, (*exchange).events}
 	}

@@ -81,22 +81,22 @@ var errOver = &Refusal{
 // links reports whether links can be made here.
 func (h *Handler) links() bool { return h.config.Key == nil }
 
-// values returns the part of the store that keeps links and codes.
-func (h *Handler) values() (sequent.Values, error) {
-	if values, ok := sequent.As[sequent.Values](h.config.Store); ok {
-		return values, nil
+var errNoValues = sequent.Errorf(sequent.CodeReadOnly, "", "use SQLite or PostgreSQL", "the store cannot keep links and codes")
+
+// kept returns a method that needs a store that keeps links and codes.
+func kept(f method) method {
+	return func(x *exchange) error {
+		if x.h.values == nil {
+			return errNoValues
+		}
+		return f(x)
 	}
-	return nil, sequent.Errorf(sequent.CodeReadOnly, "", "use SQLite or PostgreSQL", "the store cannot keep links and codes")
 }
 
 // findLinks returns the links whose names begin with a prefix, that selects selects, and that have
 // neither expired nor been revoked, the latest first.
 func (h *Handler) findLinks(ctx context.Context, prefix string, selects func(*Link) bool) ([]Link, error) {
-	values, err := h.values()
-	if err != nil {
-		return nil, err
-	}
-	found, err := values.ValuesOf(ctx, prefix)
+	found, err := h.values.ValuesOf(ctx, prefix)
 	list := []Link{}
 	for name, value := range found {
 		var k keptLink
@@ -113,10 +113,7 @@ func (h *Handler) findLinks(ctx context.Context, prefix string, selects func(*Li
 
 // dropLink removes a link.
 func (h *Handler) dropLink(ctx context.Context, l *Link) error {
-	values, err := h.values()
-	if err == nil {
-		_, err = values.TakeValue(ctx, l.name)
-	}
+	_, err := h.values.TakeValue(ctx, l.name)
 	return err
 }
 
@@ -159,12 +156,8 @@ func (x *exchange) makeLink(in linkBody) error {
 	l := Link{ID: name[len(linkPrefix):][:idDigits], Session: in.ID, Owner: s.Owner(), Token: x.granted.Token,
 		Created: now, Expires: expires}
 	value, err := json.Marshal(keptLink{l, s.Epoch()})
-	if err != nil {
-		return err
-	}
-	values, err := x.h.values()
 	if err == nil {
-		err = values.PutValue(ctx, name, value, l.Expires)
+		err = x.h.values.PutValue(ctx, name, value, l.Expires)
 	}
 	if err != nil {
 		return err

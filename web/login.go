@@ -117,23 +117,18 @@ const codePrefix = "code/"
 // putCode keeps a token for codeLifetime, and returns the code that takes it. The store has
 // neither the code nor the token in clear.
 func (h *Handler) putCode(ctx context.Context, token string) (code string, err error) {
-	values, err := h.values()
-	if err != nil {
-		return "", err
-	}
 	code = rand.Text() // 130 bits
 	expires := h.config.Now().Add(codeLifetime)
 	value := sealOf(code).Seal(nil, nil, fmt.Appendf(nil, "%d %s", expires.Unix(), token), nil)
-	return code, values.PutValue(ctx, hashed(codePrefix, code), value, expires)
+	return code, h.values.PutValue(ctx, hashed(codePrefix, code), value, expires)
 }
 
 // takeCode uses up a code and returns its token; empty if the code is not valid, or not any more.
 func (h *Handler) takeCode(ctx context.Context, code string) (token string, err error) {
-	values, err := h.values()
-	if err != nil {
-		return "", err
+	if h.values == nil {
+		return "", errNoValues
 	}
-	value, err := values.TakeValue(ctx, hashed(codePrefix, code))
+	value, err := h.values.TakeValue(ctx, hashed(codePrefix, code))
 	if err != nil || value == nil {
 		return "", err
 	}

@@ -115,13 +115,6 @@ func inPage(entry string, data any) []byte {
 	}, nil)
 }
 
-// Chat returns the viewer as one HTML file for an MCP App. It reads what it shows through
-// the host of the chat.
-func Chat() string {
-	p := pages["chat.js"]()
-	return p.before + p.after
-}
-
 // hash returns the source of a content security policy that admits a text.
 func hash(text string) string {
 	sum := sha256.Sum256([]byte(text))

@@ -25,16 +25,6 @@ var readers = map[string]func(context.Context, reading) (any, error){
 	"search":   readSearch,
 }
 
-// Read returns a document of the API: what GET /api/v1/NAME?QUERY replies. Errors for which the
-// caller is at fault are a [*Refusal] or a [*sequent.Error].
-func Read(ctx context.Context, e *sequent.Engine, name string, query url.Values) (any, error) {
-	read, ok := readers[name]
-	if !ok {
-		return nil, invalid("name", "is not a document of the API")
-	}
-	return read(ctx, reading{e, query, e.Session, func(*Document) {}})
-}
-
 // limit returns the parameter limit, which is at most the given number, and without it that number.
 func (r reading) limit(most int) (int, error) {
 	text := r.query.Get("limit")

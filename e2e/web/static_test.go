@@ -6,7 +6,10 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/sequent-dev/sequent"
+	"github.com/sequent-dev/sequent/dialect"
 	"github.com/sequent-dev/sequent/internal/needtest"
+	"github.com/sequent-dev/sequent/tool"
 	"github.com/sequent-dev/sequent/web"
 )
 
@@ -40,7 +43,12 @@ func TestWeight(t *testing.T) {
 		}
 		weight += weigh(text)
 	}
-	page := weigh([]byte(web.Chat()))
+	chat := web.InChat(dialect.Dialect{}, sequent.New(sequent.Config{}))
+	text, err := chat.Resources[0].Read(t.Context(), tool.Caller{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	page := weigh([]byte(text))
 	t.Logf("the page of a chat has %d bytes with gzip", page)
 	if page > maxWeight {
 		t.Errorf("the page of a chat has %d bytes with gzip, the limit is %d", page, maxWeight)

@@ -16,7 +16,7 @@ import (
 	"github.com/sequent-dev/sequent/dialect/status"
 	"github.com/sequent-dev/sequent/setup"
 	"github.com/sequent-dev/sequent/tool"
-	"github.com/sequent-dev/sequent/web/chat"
+	"github.com/sequent-dev/sequent/web"
 )
 
 // An offer is a dialect of this program.
@@ -109,7 +109,7 @@ func (o offer) dialect(a *App) (dialect.Dialect, error) {
 			return dialect.Dialect{}, err
 		}
 	}
-	return chat.With(d, a.Engine), nil
+	return web.InChat(d, a.Engine), nil
 }
 
 // selectTools leaves out the tools of a dialect that the configuration does not name.

@@ -90,8 +90,7 @@ var rules = []rule{
 		".", "internal/limits", "llm", "mcpserver", "go.opentelemetry.io/...",
 	}, "it measures parts from outside, and they know nothing of it"},
 
-	{"web/chat", []string{".", "dialect", "tool", "web"}, "it puts the viewer into any dialect"},
-	{"web", []string{".", "archive", "auth", "internal/admission", "internal/limits", "internal/lazyregexp", "internal/printable", "internal/redact"}, "it shows sessions of any store, and knows no dialect"},
+	{"web", []string{".", "archive", "auth", "dialect", "tool", "internal/admission", "internal/limits", "internal/lazyregexp", "internal/printable", "internal/redact"}, "it shows sessions of any store, also in a chat of any dialect"},
 
 	{"llm", nil, "it defines what a model is and contains none"},
 	{"llm/llmtest", []string{"llm"}, "it simulates models"},

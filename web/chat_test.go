@@ -1,4 +1,4 @@
-package chat_test
+package web_test
 
 import (
 	"encoding/json"
@@ -8,10 +8,10 @@ import (
 	"github.com/sequent-dev/sequent"
 	"github.com/sequent-dev/sequent/dialect"
 	"github.com/sequent-dev/sequent/tool"
-	"github.com/sequent-dev/sequent/web/chat"
+	"github.com/sequent-dev/sequent/web"
 )
 
-func call(t *testing.T, d dialect.Dialect, name, owner, args string) tool.Reply {
+func callTool(t *testing.T, d dialect.Dialect, name, owner, args string) tool.Reply {
 	t.Helper()
 	for _, f := range d.Tools {
 		if f.Name == name {
@@ -26,7 +26,7 @@ func call(t *testing.T, d dialect.Dialect, name, owner, args string) tool.Reply 
 	return tool.Reply{}
 }
 
-func TestTools(t *testing.T) {
+func TestChat(t *testing.T) {
 	t.Parallel()
 	e := sequent.New(sequent.Config{})
 	for _, owner := range []string{"", "alice"} {
@@ -42,7 +42,7 @@ func TestTools(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	d := chat.With(dialect.Dialect{Name: "x"}, e)
+	d := web.InChat(dialect.Dialect{Name: "x"}, e)
 	for _, c := range []struct{ tool, owner, args, want string }{
 		{"show_thinking", "", `{}`, `{"sessionId":"plan","view":"log","title":"Where are","state":"active","thoughts":1}`},
 		{"show_thinking", "alice", `{"view":"tree"}`, "INVALID_ARGUMENT"},
@@ -55,12 +55,12 @@ func TestTools(t *testing.T) {
 		{"read_thinking", "", `{"document":"search","query":"q=where"}`, "INVALID_ARGUMENT: the query names no session as id"},
 		{"read_thinking", "", `{"document":"sessions","query":"id=plan"}`, "INVALID_ARGUMENT"},
 	} {
-		reply := call(t, d, c.tool, c.owner, c.args)
+		reply := callTool(t, d, c.tool, c.owner, c.args)
 		if got := string(reply.JSON) + " " + reply.Text; !strings.Contains(got, c.want) || reply.Failed != (strings.ToUpper(c.want[:5]) == c.want[:5] && c.want[0] != '{' && c.want[0] != '"') {
 			t.Errorf("%s %s as %q: %s (failed %t), want %s", c.tool, c.args, c.owner, got, reply.Failed, c.want)
 		}
 	}
-	if again := chat.With(d, e); len(again.Tools) != 2 || len(again.Resources) != 1 {
+	if again := web.InChat(d, e); len(again.Tools) != 2 || len(again.Resources) != 1 {
 		t.Error("the tools are added twice")
 	}
 	page, err := d.Resources[0].Read(t.Context(), tool.Caller{})

@@ -1,6 +1,4 @@
-// Package chat puts the viewer into a dialect, for clients that show pages in a chat (MCP
-// Apps): a tool that shows a session, the page, and a tool from which the page reads.
-package chat
+package web
 
 import (
 	"cmp"
@@ -16,11 +14,10 @@ import (
 	"github.com/sequent-dev/sequent"
 	"github.com/sequent-dev/sequent/dialect"
 	"github.com/sequent-dev/sequent/tool"
-	"github.com/sequent-dev/sequent/web"
 )
 
-// Page is the URI of the page.
-const Page = "ui://sequent/session"
+// chatPage is the URI of the page in a chat.
+const chatPage = "ui://sequent/session"
 
 var (
 	//go:embed show.json
@@ -29,29 +26,33 @@ var (
 	readSpec []byte
 )
 
-// With returns a dialect with the tools and the page, for sessions of an engine. A dialect
-// that has tools of these names already is returned unchanged.
-func With(d dialect.Dialect, e *sequent.Engine) dialect.Dialect {
+// InChat returns a dialect with the viewer of an engine's sessions, for clients that show pages in a
+// chat (MCP Apps): a tool that shows a session, the page, and a tool from which the page reads. A
+// dialect that has tools of these names already is returned unchanged.
+func InChat(d dialect.Dialect, e *sequent.Engine) dialect.Dialect {
 	show, read := tool.Parse(showSpec, nil), tool.Parse(readSpec, nil)
 	if slices.ContainsFunc(d.Tools, func(t tool.Tool) bool { return t.Name == show.Name || t.Name == read.Name }) {
 		return d
 	}
-	show.App = &tool.App{Page: Page}
+	show.App = &tool.App{Page: chatPage}
 	read.App = &tool.App{Visibility: []string{"app"}}
-	s := &sessions{e}
+	s := &chat{e}
 	d.Tools = append(slices.Clone(d.Tools), tool.New(show, s.show, reject), tool.New(read, s.read, reject).Weighing(tool.Heavy))
 	d.Resources = append(slices.Clone(d.Resources), dialect.Resource{
-		URI: Page, Name: "session", Title: "Session", Description: "The page of show_thinking.",
+		URI: chatPage, Name: "session", Title: "Session", Description: "The page of show_thinking.",
 		MIME: "text/html;profile=mcp-app", App: true,
-		Read: func(context.Context, tool.Caller) (string, error) { return web.Chat(), nil },
+		Read: func(context.Context, tool.Caller) (string, error) {
+			p := pages["chat.js"]()
+			return p.before + p.after, nil
+		},
 	})
 	return d
 }
 
-// A sessions shows the sessions of an engine.
-type sessions struct{ engine *sequent.Engine }
+// A chat shows the sessions of an engine.
+type chat struct{ engine *sequent.Engine }
 
-func (s *sessions) of(c tool.Caller) *sequent.Engine {
+func (s *chat) of(c tool.Caller) *sequent.Engine {
 	if c.Owner == "" {
 		return s.engine
 	}
@@ -65,7 +66,7 @@ type showing struct {
 }
 
 // show answers with what the model needs to know; the client shows the page.
-func (s *sessions) show(ctx context.Context, c tool.Call, in showing) (tool.Reply, error) {
+func (s *chat) show(ctx context.Context, c tool.Call, in showing) (tool.Reply, error) {
 	e, id := s.of(c.Caller), sequent.ID(in.SessionID)
 	if id == "" {
 		page, err := e.Sessions(ctx, sequent.Query{Limit: 1})
@@ -95,20 +96,25 @@ func (s *sessions) show(ctx context.Context, c tool.Call, in showing) (tool.Repl
 	return reply, nil
 }
 
-// A reading has the arguments of read_thinking.
-type reading struct {
+// readArguments are those of read_thinking.
+type readArguments struct {
 	Document string `json:"document"`
 	Query    string `json:"query"`
 }
 
 // read answers the page with a document of the viewer's API. A session is named in the
 // query; the page can read no list of sessions.
-func (s *sessions) read(ctx context.Context, c tool.Call, in reading) (tool.Reply, error) {
+func (s *chat) read(ctx context.Context, c tool.Call, in readArguments) (tool.Reply, error) {
 	query, err := url.ParseQuery(in.Query)
 	if err != nil || query.Get("id") == "" {
 		return tool.Refusal{Code: "INVALID_ARGUMENT", Field: "query", Message: "the query names no session as id"}.Reply(), nil
 	}
-	doc, err := web.Read(ctx, s.of(c.Caller), in.Document, query)
+	document, ok := readers[in.Document]
+	if !ok {
+		return refuse(invalid("document", "is not a document of the API"))
+	}
+	e := s.of(c.Caller)
+	doc, err := document(ctx, reading{e, query, e.Session, func(*Document) {}})
 	if err != nil {
 		return refuse(err)
 	}
@@ -125,7 +131,7 @@ func reject(err *tool.ArgumentError) (tool.Reply, error) {
 
 // refuse returns an error of the caller as a refusal; others are the server's.
 func refuse(err error) (tool.Reply, error) {
-	if e, ok := errors.AsType[*web.Refusal](err); ok {
+	if e, ok := errors.AsType[*Refusal](err); ok {
 		return tool.Refusal{Code: strings.ToUpper(e.Code), Field: e.Field, Message: e.Message, Fix: e.Fix}.Reply(), nil
 	}
 	if e, ok := errors.AsType[*sequent.Error](err); ok && e.Code != sequent.CodeInternal {
