@@ -54,6 +54,7 @@ cross: ## build the binary for every system, without cgo, and vet for each
 	@printf '%s\n' $(PLATFORMS) | xargs -P 2 -n 1 sh -c 'echo "build $$0"; \
 		CGO_ENABLED=0 GOOS=$${0%/*} GOARCH=$${0#*/} go build -trimpath -o /dev/null ./cmd/sequent'
 	@for os in darwin windows; do echo "vet $$os"; CGO_ENABLED=0 GOOS=$$os go vet -trimpath ./... || exit 1; done
+	GOOS=js GOARCH=wasm go vet -trimpath ./npm/ai-sdk/engine
 
 update: ## rewrite golden files and transcripts; then read the diff
 	go test $$(git grep -lE 'flag.Bool\("update"|dialect/dialecttest"$$' -- '*_test.go' ':!e2e' | xargs -n1 dirname | sort -u | sed 's|^|./|') -update
@@ -127,6 +128,9 @@ oracles: npm ## compare with the original programs, ten times as often as the te
 		go test -C e2e -count=1 -v -timeout 60m -run 'Parity|TestPackage|TestSeed' ./parity ./aisdk
 	SEQUENT_ORACLES=whole SEQUENT_MAENIFOLD="$(MAENIFOLD)" go test -count=1 -v -run Parity ./vault/workflow
 
+ai-sdk: ## build npm/ai-sdk/dist, the tool for the Vercel AI SDK (needs Node.js)
+	cd npm/ai-sdk && npm ci --no-audit --no-fund && node build.mjs
+
 npm: ## install the locked packages for tests with Node.js
 	@for f in $$(git ls-files 'e2e/*package-lock.json' 'npm/*package-lock.json'); do (cd $$(dirname $$f) && npm ci --no-audit --no-fund) || exit 1; done
 
@@ -139,4 +143,4 @@ release: ## build a release into dist/VERSION and prove that it can be used, e.g
 vulns: ## known vulnerabilities of dependencies (needs the network)
 	go tool -modfile=tools/go.mod govulncheck ./...
 
-.PHONY: help check test tests adapters lint cross update generate fuzz crash attacks figures postgres bench benchpostgres pictures microbench parity oracles npm size wine release vulns
+.PHONY: help check test tests adapters lint cross update generate fuzz crash attacks figures postgres bench benchpostgres pictures microbench parity oracles ai-sdk npm size wine release vulns

@@ -6,8 +6,8 @@ import { createSequentialThinkingTool, getSession } from '@sequent-dev/ai-sdk';
 // #endregion
 
 // #region think
-export async function think({ model, prompt, sessionId }) {
-  const sequentialthinking = createSequentialThinkingTool({ sessionId });
+export async function think({ model, prompt, ...options }) {
+  const sequentialthinking = createSequentialThinkingTool(options);
   const { text, steps } = await generateText({
     model,
     tools: { sequentialthinking },
@@ -15,13 +15,13 @@ export async function think({ model, prompt, sessionId }) {
     prompt,
   });
   const replies = steps.flatMap((step) => step.toolResults).map((result) => result.output);
-  return { text, sessionId: replies.at(-1)?.sessionId ?? sessionId };
+  return { text, sessionId: replies.at(-1)?.sessionId };
 }
 // #endregion
 
 // #region sessions
-export async function report(sessionId) {
-  const session = await getSession(sessionId);
+export function report(sessionId) {
+  const session = getSession(sessionId);
   return `${session.thoughts.length} thoughts, ${session.branches.size} branches`;
 }
 // #endregion

@@ -19,7 +19,7 @@ import (
 
 var seed = flag.Uint64("seed", 0, "seed of random calls; 0 means a random one")
 
-// options returns the options of the package for each way to the program.
+// options returns the options of the package for each place of its sessions.
 func options(t *testing.T, program string) map[string]map[string]any {
 	t.Helper()
 	dir := t.TempDir()
@@ -27,6 +27,7 @@ func options(t *testing.T, program string) map[string]map[string]any {
 	token := strings.TrimSpace(string(programtest.Output(t, exec.Command(program, "server", "token", "new", "alice", "--file", tokens))))
 	url := programtest.ServeHTTP(t, program, "--store", filepath.Join(dir, "server.db"), "--auth", tokens, "--rate", "0")
 	return map[string]map[string]any{
+		"process": {},
 		"program": {"command": program, "store": filepath.Join(dir, "local.db")},
 		"server":  {"url": strings.TrimSuffix(url, "/mcp"), "token": token},
 	}
@@ -45,7 +46,8 @@ func TestPackage(t *testing.T) {
 	f := fixture{programtest.Build(t), node, programtest.NPMPackage(t, node, "ai-sdk")}
 	for name, test := range map[string]func(*testing.T, fixture){
 		"Oracle": testOracle, "Agent": testAgent, "KilledProgram": testKilledProgram, "KilledServer": testKilledServer,
-		"Growth": testGrowth, "WithoutProgram": testWithoutProgram, "Types": testTypes, "Example": testExample,
+		"Growth": testGrowth, "WithoutProgram": testWithoutProgram, "Engines": testEngines, "Page": testPage,
+		"SeedTests": testSeedTests, "EngineSize": testEngineSize, "Types": testTypes, "Example": testExample,
 		"Tarball": testTarball,
 	} {
 		t.Run(name, func(t *testing.T) { test(t, f) })
@@ -144,8 +146,6 @@ func checkLoad(t *testing.T, out []byte, n int) int {
 }
 
 // The program is killed again and again while calls run. None is lost or recorded twice.
-//
-// covers: 000/in-process
 func testKilledProgram(t *testing.T, f fixture) {
 	if runtime.GOOS == "windows" {
 		t.Skip("needs a shell and SIGKILL")
@@ -207,10 +207,11 @@ func testGrowth(t *testing.T, f fixture) {
 func testWithoutProgram(t *testing.T, f fixture) {
 	const call = `const [file, options] = process.argv.slice(1);
 		const { getSession } = await import(file);
-		await getSession('x', JSON.parse(options)).catch((error) => process.stdout.write(error.message));`
+		try { await getSession('x', JSON.parse(options)); } catch (error) { process.stdout.write(error.message); }`
 	for _, tt := range []struct{ options, want string }{
-		{`{"command":"/no/such/program"}`, "PROGRAM_NOT_FOUND: sequent cannot be started: "},
-		{`{"command":"go"}`, "PROGRAM_ENDED: sequent has ended with code "},
+		{`{"command":"sequent"}`, "INVALID_ARGUMENT: command, sessionTtlMs and token are about sessions outside of this process; add store or url"},
+		{`{"command":"/no/such/program","store":true}`, "PROGRAM_NOT_FOUND: sequent cannot be started: "},
+		{`{"command":"go","store":true}`, "PROGRAM_ENDED: sequent has ended with code "},
 		{`{"url":"http://127.0.0.1:9"}`, "SERVER_UNREACHABLE: http://127.0.0.1:9 does not answer; check the option url"},
 	} {
 		out := programtest.Output(t, exec.Command(f.node, "--input-type=module", "-e", call, f.file, tt.options))
@@ -222,30 +223,31 @@ func testWithoutProgram(t *testing.T, f fixture) {
 
 // The tool fits the types of both versions of the SDK, and replies have types.
 //
-// covers: 000/default-tool 000/types 000/branches-size 000/at-once
+// covers: 000/default-tool 000/types 000/branches-size
 func testTypes(t *testing.T, f fixture) {
 	programtest.Output(t, exec.Command(f.node, "../../npm/ai-sdk/node_modules/typescript/bin/tsc", "-p", "tsconfig.json"))
 }
 
-// The example of docs/ai-sdk.md runs, and finds the program in each documented way. The
-// second run continues the session of the first.
+// The example of docs/ai-sdk.md runs, in its process and with a store, for which it finds the
+// program in each documented way. The second run continues the session of the first.
 //
 // covers: 000/example-external 000/no-mcp-sdk
 func testExample(t *testing.T, f fixture) {
 	const script = `import { think, report } from './example.mjs';
 		import { MockLanguageModelV4 } from 'ai/test';
 		const usage = { inputTokens: { total: 1 }, outputTokens: { total: 1 } };
+		const place = JSON.parse(process.argv[2]);
 		const run = (sessionId) => {
 			let n = 0;
 			const doGenerate = async () => n++ ? { content: [{ type: 'text', text: 'Done.' }], finishReason: { unified: 'stop' }, usage, warnings: [] } : {
 				content: [{ type: 'tool-call', toolCallId: 'c', toolName: 'sequentialthinking', input: '{"thought":"a","thoughtNumber":1,"totalThoughts":2,"nextThoughtNeeded":true,"branchId":"b"}' }],
 				finishReason: { unified: 'tool-calls' }, usage, warnings: [],
 			};
-			return think({ model: new MockLanguageModelV4({ doGenerate }), prompt: 'Why?', sessionId });
+			return think({ model: new MockLanguageModelV4({ doGenerate }), prompt: 'Why?', sessionId, ...place });
 		};
 		const first = await run();
 		const later = await run(first.sessionId);
-		process.stdout.write(later.text + ' ' + (first.sessionId === later.sessionId) + ' ' + await report(first.sessionId));`
+		process.stdout.write(later.text + ' ' + (first.sessionId === later.sessionId) + ' ' + (place.store ? '' : report(first.sessionId)));`
 	modules := filepath.Dir(filepath.Dir(filepath.Dir(filepath.Dir(strings.TrimPrefix(f.file, "file://")))))
 	dir := filepath.Dir(modules)
 	real, err := filepath.Abs("node_modules/ai")
@@ -264,12 +266,13 @@ func testExample(t *testing.T, f fixture) {
 	}
 	path := os.Getenv("PATH")
 	for _, way := range []struct {
-		name string
-		env  []string
+		name, place, want string
+		env               []string
 	}{
-		{"SEQUENT_BIN", []string{"SEQUENT_BIN=" + f.program}},
-		{"PATH", []string{"PATH=" + filepath.Dir(f.program) + string(filepath.ListSeparator) + path}},
-		{"package", nil},
+		{"process", `{}`, "Done. true 2 thoughts, 1 branches", []string{"PATH="}},
+		{"SEQUENT_BIN", `{"store":true}`, "Done. true ", []string{"SEQUENT_BIN=" + f.program}},
+		{"PATH", `{"store":true}`, "Done. true ", []string{"PATH=" + filepath.Dir(f.program) + string(filepath.ListSeparator) + path}},
+		{"package", `{"store":true}`, "Done. true ", nil},
 	} {
 		if way.name == "package" {
 			source := fmt.Sprintf("require('node:child_process').spawn(%q, process.argv.slice(2), { stdio: 'inherit' });", f.program)
@@ -283,10 +286,10 @@ func testExample(t *testing.T, f fixture) {
 				}
 			}
 		}
-		cmd := exec.Command(f.node, "run.mjs")
+		cmd := exec.Command(f.node, "run.mjs", way.place)
 		cmd.Dir = dir
 		cmd.Env = append(append(os.Environ(), "SEQUENT_BIN=", "SEQUENT_STORE="+filepath.Join(t.TempDir(), "sequent.db")), way.env...)
-		if out := string(programtest.Output(t, cmd)); out != "Done. true 2 thoughts, 1 branches" {
+		if out := string(programtest.Output(t, cmd)); out != way.want {
 			t.Errorf("%s: got %s", way.name, out)
 		}
 	}
@@ -310,7 +313,7 @@ func testTarball(t *testing.T, f fixture) {
 			t.Errorf("the package contains %s", file.Path)
 		}
 	}
-	for _, want := range []string{"package.json", "README.md", "dist/index.js", "dist/index.d.ts", "dist/contract.js"} {
+	for _, want := range []string{"package.json", "README.md", "dist/index.js", "dist/index.d.ts", "dist/contract.js", "dist/engine.wasm", "dist/LICENSE.go"} {
 		if !slices.Contains(files, want) {
 			t.Errorf("the package lacks %s: %q", want, files)
 		}
@@ -321,14 +324,16 @@ func testTarball(t *testing.T, f fixture) {
 	}
 }
 
-// testdata/seed.ts is the code of the seed document, if the document is here.
+// testdata has the code of the seed document and of its unit tests, if the document is here.
 func TestSeed(t *testing.T) {
 	dir := os.Getenv("SEQUENT_SEEDS")
 	if dir == "" {
 		t.Skip("SEQUENT_SEEDS does not name the folder of the seed documents")
 	}
 	document := read(t, filepath.Join(dir, "000-native-tool.md"))
-	if !strings.Contains(document, "```typescript\n"+read(t, "testdata/seed.ts")+"```\n") {
-		t.Error("testdata/seed.ts is not the code of the seed document")
+	for _, file := range []string{"testdata/seed.ts", "testdata/seed.test.ts"} {
+		if !strings.Contains(document, "```typescript\n"+read(t, file)+"```\n") {
+			t.Errorf("%s is not the code of the seed document", file)
+		}
 	}
 }

@@ -22,11 +22,21 @@ for (const result of steps[0].toolResults) {
 await generateText6({ model: model6, prompt: 'p', tools: { sequentialthinking: sequentialThinking } });
 
 const first = await sequentialThinking.execute({ thought: 'First', thoughtNumber: 1, totalThoughts: 3, nextThoughtNeeded: true });
-const session: Session | undefined = await getSession(first.sessionId);
-const all: Map<string, Session> = await getAllSessions();
+const session: Session | undefined = getSession(first.sessionId);
+const all: Map<string, Session> = getAllSessions();
 const branches: number | undefined = session?.branches.size;
-await clearSession(first.sessionId);
-await clearAllSessions();
+clearSession(first.sessionId);
+clearAllSessions();
 void [all, branches];
+
+// Outside of this process they return promises.
+const stored: Session | undefined = await getSession(first.sessionId, { store: true });
+const server = { url: 'http://127.0.0.1:8080', token: 'secret' };
+const served: Promise<Map<string, Session>> = getAllSessions(server);
+await clearSession(first.sessionId, server);
+createSequentialThinkingTool({ store: 'sequent.db', sessionId: 's' });
+void [stored, served];
+// @ts-expect-error: without store or url there is no token
+getSession(first.sessionId, { token: 'secret' }).then;
 // @ts-expect-error: nextThoughtNeeded is missing
 await sequentialThinking.execute({ thought: 'First', thoughtNumber: 1, totalThoughts: 3 });

@@ -206,7 +206,7 @@ func TestLibrary(t *testing.T) {
 	h.run("npm", "install", "@sequent-dev/ai-sdk", "@sequent-dev/sequent")
 	const script = `
 import { createSequentialThinkingTool, close } from '@sequent-dev/ai-sdk';
-const tool = createSequentialThinkingTool();
+const tool = createSequentialThinkingTool({ store: true });
 const reply = await tool.execute({ thought: 'Orders fail at noon.', nextThoughtNeeded: true, thoughtNumber: 1, totalThoughts: 2 }, { toolCallId: '1', messages: [] });
 console.log(JSON.stringify(reply));
 await close();

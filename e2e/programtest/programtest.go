@@ -221,7 +221,7 @@ func NPMPackage(t testing.TB, node, name string) string {
 			t.Fatal(err)
 		}
 	}
-	Output(t, exec.Command(node, compiler, "-p", folder, "--outDir", filepath.Join(dir, "dist")))
+	Output(t, exec.Command(node, filepath.Join(folder, "build.mjs"), filepath.Join(dir, "dist")))
 	file := filepath.ToSlash(filepath.Join(dir, "dist", "index.js"))
 	return (&url.URL{Scheme: "file", Path: "/" + strings.TrimPrefix(file, "/")}).String()
 }

@@ -109,7 +109,7 @@ func TestPublished(t *testing.T) {
 	}
 	for name, want := range map[string]int{
 		"README.md": 4, "docs/install.md": 9, "docs/clients.md": 2, "plugin/README.md": 2, "npm/sequent/README.md": 2,
-		"npm/ai-sdk/README.md": 1, "docs/ai-sdk.md": 1, "docs/embed.md": 1, "docs/write-a-dialect.md": 1, "plugin/skills/sequent/SKILL.md": 0,
+		"npm/ai-sdk/README.md": 2, "docs/ai-sdk.md": 2, "docs/embed.md": 1, "docs/write-a-dialect.md": 1, "plugin/skills/sequent/SKILL.md": 0,
 	} {
 		if shown[name] != want {
 			t.Errorf("%s shows %d commands and links of v0.1.0, want %d", name, shown[name], want)

@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { replyOf, SequentialThinkingError, type Reply } from './errors.js';
 import { request, type Wire } from './wire.js';
 
@@ -52,12 +51,16 @@ export class HttpWire implements Wire {
           throw new SequentialThinkingError('SERVER_UNREACHABLE', `${this.#endpoint.origin} does not answer; check the option url`, undefined, { cause: error });
         }
       }
-      await sleep(Math.min(wait, maxWaitMs), undefined, signal ? { signal } : {});
+      await sleep(Math.min(wait, maxWaitMs));
+      signal?.throwIfAborted();
     }
   }
 
   async close(): Promise<void> {} // fetch closes idle connections
 }
+
+/** Waits for a time in milliseconds. */
+const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
 /** Returns the response to the call with an id. */
 function parse(response: Response, text: string, id: number): unknown {

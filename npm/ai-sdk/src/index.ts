@@ -1,25 +1,21 @@
 /**
- * The sequential thinking tool for the Vercel AI SDK. Sessions are recorded by the program
- * sequent, on this machine or on a server, and outlive this process.
+ * The sequential thinking tool for the Vercel AI SDK. Sessions are in the memory of this process,
+ * and those that shall outlive it in a store of the program sequent or on a server.
  */
-import { randomUUID } from 'node:crypto';
 import { description, inputSchema } from './contract.js';
 import type { Reply } from './errors.js';
-import type { SequentialThinkingInput, SequentialThinkingOutput, ServerOptions, Session, ThoughtEntry } from './types.js';
-import { newId, wireTo } from './wire.js';
+import type { Outside, Place, SequentialThinkingInput, SequentialThinkingOutput, Session, ThoughtEntry } from './types.js';
+import { call, newId } from './wire.js';
 
 export { SequentialThinkingError } from './errors.js';
-export type { SequentialThinkingInput, SequentialThinkingOutput, ServerOptions, Session, ThoughtEntry } from './types.js';
+export type { Outside, Place, Program, SequentialThinkingInput, SequentialThinkingOutput, Server, Session, ThoughtEntry } from './types.js';
 export { close } from './wire.js';
 
-/** How many sessions getAllSessions reads at a time. */
-const concurrentReads = 16;
-
 /** getAllSessions and clearAllSessions are about the sessions that this process began. */
-const thisProcess = randomUUID();
+const thisProcess = newId();
 
 /** The options of {@link createSequentialThinkingTool}. */
-export interface ToolOptions extends ServerOptions {
+export interface ToolOptions extends Place {
   /**
    * The session of all calls. It begins with the first call if it does not exist, and keeps
    * its id when a call clears it. Without it each call names its session.
@@ -59,7 +55,7 @@ const schema: ArgumentsSchema = {
   '~standard': {
     version: 1,
     vendor: 'sequent',
-    // The program checks values, and its refusal tells the model what to correct.
+    // The engine checks values, and its refusal tells the model what to correct.
     validate: (value) =>
       typeof value === 'object' && value !== null && !Array.isArray(value)
         ? { value: value as SequentialThinkingInput }
@@ -68,16 +64,16 @@ const schema: ArgumentsSchema = {
   },
 };
 
-/** Returns a tool. Nothing is started before its first call. */
+/** Returns a tool. */
 export function createSequentialThinkingTool(options: ToolOptions = {}): SequentialThinkingTool {
-  const { sessionId: pinned, ...server } = options;
+  const { sessionId: pinned, ...place } = options;
   return {
     description,
     inputSchema: schema,
     async execute(args, { abortSignal } = {}) {
       const sessionId = pinned ?? args.sessionId;
       const given = (['branchId', 'needsMoreThoughts'] as const).filter((name) => args[name] === '' || args[name] === false);
-      const { value, beside } = await wireTo(server).call('think', {
+      const { value, beside } = await call(place, 'think', {
         thought: args.thought,
         nextThoughtNeeded: args.nextThoughtNeeded,
         thoughtNumber: args.thoughtNumber,
@@ -100,44 +96,60 @@ export function createSequentialThinkingTool(options: ToolOptions = {}): Sequent
   };
 }
 
-/** A tool whose calls name their session. */
+/** A tool in this process whose calls name their session. */
 export const sequentialThinking: SequentialThinkingTool = createSequentialThinkingTool();
 
-/** Deletes a session that the tool began, in this process or another. */
-export async function clearSession(sessionId: string, options: ServerOptions = {}): Promise<void> {
-  await wireTo(options).call('clear_session', { sessionId });
+/** Deletes a session that the tool began; outside, also one that another process began. */
+export function clearSession(sessionId: string): void;
+export function clearSession(sessionId: string, options: Outside): Promise<void>;
+export function clearSession(sessionId: string, options: Place): void | Promise<void>;
+export function clearSession(sessionId: string, options: Place = {}): void | Promise<void> {
+  return after(call(options, 'clear_session', { sessionId }), () => undefined);
 }
 
 /** Deletes all sessions that this process began. */
-export async function clearAllSessions(options: ServerOptions = {}): Promise<void> {
-  await wireTo(options).call('clear_sessions', { process: thisProcess });
+export function clearAllSessions(): void;
+export function clearAllSessions(options: Outside): Promise<void>;
+export function clearAllSessions(options: Place): void | Promise<void>;
+export function clearAllSessions(options: Place = {}): void | Promise<void> {
+  return after(call(options, 'clear_sessions', { process: thisProcess }), () => undefined);
 }
 
-/** Returns a session that the tool began, in this process or another. */
-export async function getSession(sessionId: string, options: ServerOptions = {}): Promise<Session | undefined> {
-  const reply = await wireTo(options).call('get_session', { sessionId });
-  return sessionOf(reply);
+/** Returns a session that the tool began; outside, also one that another process began. */
+export function getSession(sessionId: string): Session | undefined;
+export function getSession(sessionId: string, options: Outside): Promise<Session | undefined>;
+export function getSession(sessionId: string, options: Place): Session | undefined | Promise<Session | undefined>;
+export function getSession(sessionId: string, options: Place = {}): Session | undefined | Promise<Session | undefined> {
+  return after(call(options, 'get_session', { sessionId }), sessionOf);
 }
 
 /** Returns all sessions that this process began, by id, oldest first. */
-export async function getAllSessions(options: ServerOptions = {}): Promise<Map<string, Session>> {
-  const ids: string[] = [];
-  let cursor: string | undefined;
-  do {
-    const { value } = await wireTo(options).call('list_sessions', { process: thisProcess, cursor });
-    const page = value as { ids: string[]; next?: string };
-    ids.push(...page.ids);
-    cursor = page.next;
-  } while (cursor);
-  ids.reverse(); // they are listed newest first
-  const sessions = new Map<string, Session>();
-  for (let i = 0; i < ids.length; i += concurrentReads) {
-    const some = await Promise.all(ids.slice(i, i + concurrentReads).map((id) => getSession(id, options)));
-    for (const session of some) {
-      if (session) sessions.set(session.id, session);
-    }
-  }
-  return sessions;
+export function getAllSessions(): Map<string, Session>;
+export function getAllSessions(options: Outside): Promise<Map<string, Session>>;
+export function getAllSessions(options: Place): Map<string, Session> | Promise<Map<string, Session>>;
+export function getAllSessions(options: Place = {}): Map<string, Session> | Promise<Map<string, Session>> {
+  return after(newestFirst(options), (sessions) => new Map(sessions.reverse().map((session) => [session.id, session])));
+}
+
+/** Returns the sessions from a cursor on. Those of a page are read side by side. */
+function newestFirst(options: Place, cursor?: string): Session[] | Promise<Session[]> {
+  return after(call(options, 'list_sessions', { process: thisProcess, cursor }), ({ value }) => {
+    const { ids, next } = value as { ids: string[]; next?: string };
+    return after(all(ids.map((id) => getSession(id, options))), (page) => {
+      const found = page.filter((session) => session !== undefined);
+      return next ? after(newestFirst(options, next), (older) => [...found, ...older]) : found;
+    });
+  });
+}
+
+/** Returns the result of f on a value, or a promise of it. */
+function after<T, R>(value: T | Promise<T>, f: (value: T) => R | Promise<R>): R | Promise<R> {
+  return value instanceof Promise ? value.then(f) : f(value);
+}
+
+/** Returns the values, or a promise of them if one is a promise. */
+function all<T>(values: (T | Promise<T>)[]): T[] | Promise<T[]> {
+  return values.some((value) => value instanceof Promise) ? Promise.all(values) : (values as T[]);
 }
 
 function sessionOf({ value }: Reply): Session | undefined {

@@ -39,10 +39,10 @@ export class LocalWire implements Wire {
   #calls = new Map<number, Call>();
   #lastId = 0;
 
-  constructor(options: { command?: string | undefined; store?: string | undefined; sessionTtlMs?: number | undefined }) {
+  constructor(options: { command?: string | undefined; store?: string | true | undefined; sessionTtlMs?: number | undefined }) {
     this.#command = options.command;
     this.#args = ['serve', '--dialect', 'native'];
-    if (options.store !== undefined) this.#args.push('--store', options.store);
+    if (typeof options.store === 'string') this.#args.push('--store', options.store);
     if (options.sessionTtlMs !== undefined) {
       this.#args.push('--session-ttl', options.sessionTtlMs ? `${options.sessionTtlMs}ms` : '0');
     }

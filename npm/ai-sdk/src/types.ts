@@ -63,21 +63,32 @@ export interface Session {
 }
 
 /**
- * Where sessions are recorded: by a program on this machine, which the first call starts, or
- * by a server. Calls with equal options share a program.
+ * Where sessions are recorded that outlive this process: by a program on this machine, which the
+ * first call starts, or by a server. Calls with equal options share a program.
  */
-export interface ServerOptions {
+export type Outside = Program | Server;
+
+export interface Program {
+  /**
+   * The program's store: a file, a postgres:// URL, or true for the user's own store, where
+   * `sequent show` finds the sessions.
+   */
+  store: string | true;
   /**
    * Path of the program sequent. By default it is SEQUENT_BIN of the environment, the package
    * @sequent-dev/sequent if it is installed, or sequent in PATH.
    */
   command?: string;
-  /** The program's store: a file, "memory", or a postgres:// URL. Default: the user's store. */
-  store?: string;
   /** Lifetime of a session after its last use; 0 means no limit. Default: 30 minutes. */
   sessionTtlMs?: number;
-  /** URL of a server, such as http://127.0.0.1:8080. The options above are not used with it. */
-  url?: string;
-  /** Bearer token for the server. */
+}
+
+export interface Server {
+  /** URL of a server, such as http://127.0.0.1:8080. */
+  url: string;
+  /** Its bearer token, if it runs with --auth. */
   token?: string;
 }
+
+/** All options of the two, of which none means in this process. */
+export interface Place extends Partial<Program>, Partial<Server> {}
