@@ -33,7 +33,7 @@ func BenchmarkAppend(b *testing.B) {
 	for _, clients := range []int{1, 8, 64} {
 		s := openAt(b, durable.Schema(b))
 		b.Cleanup(func() { s.Close() })
-		e := sequent.New(sequent.Config{Store: s})
+		e := sequent.New(sequent.Config{Store: s, CacheBytes: 1 << 30}) // a session that is not in the cache is read first
 		store := func(client int) error {
 			_, err := e.Ensure(b.Context(), sequent.ID(fmt.Sprint(client)), adding(text))
 			return err
