@@ -51,11 +51,6 @@ type OwnerStore interface {
 	RenameOwner(ctx context.Context, from, to string) (int, error)
 }
 
-// A BatchStore is a [Store] that commits several batches at a time.
-type BatchStore interface {
-	Batches() int // maximum number of batches at a time; at least 1
-}
-
 // Values is a [Store] that keeps small values beside the sessions, of which they are no part.
 type Values interface {
 	// PutValue keeps a value under a name until a time. It may remove others whose time has
@@ -118,13 +113,13 @@ func SweepStore(ctx context.Context, s Store, q SweepQuery, limit int) (n int, e
 		if err != nil {
 			return 0, err
 		}
-		if q.Selects(&h) && len(due) < limit {
+		if q.selects(&h) && len(due) < limit {
 			due = append(due, h)
 		}
 	}
 	for _, h := range due {
 		now, _, err := s.Load(ctx, h.Key, h.Position())
-		if err == nil && q.Selects(&now) {
+		if err == nil && q.selects(&now) {
 			err = s.Delete(ctx, h.Key, now.Epoch)
 			n++
 		}

@@ -14,11 +14,10 @@ import (
 // and one fsync. The first caller of a batch commits it. See decision 0080.
 type committer struct {
 	store Store
-	most  int // batches at a time
 
 	mu      sync.Mutex
 	waiting []*waiter
-	running map[*waiter]time.Time // since when the batches are under way, by their leaders
+	running time.Time             // since when a batch is under way; zero if none is
 	alone   map[*waiter]time.Time // the same of writes that wait for a locked session
 }
 
@@ -33,11 +32,7 @@ type waiter struct {
 const maxBatch = 256
 
 func (c *committer) init(s Store) {
-	c.store, c.most = s, 1
-	if b, ok := As[BatchStore](s); ok {
-		c.most = max(b.Batches(), 1)
-	}
-	c.running, c.alone = make(map[*waiter]time.Time), make(map[*waiter]time.Time)
+	c.store, c.alone = s, make(map[*waiter]time.Time)
 }
 
 // commit commits a write. The caller is the only one who commits its session.
@@ -67,8 +62,8 @@ func (c *committer) commit(ctx context.Context, w *Write) error {
 func (c *committer) enter(w *waiter) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if len(c.running) < c.most {
-		c.running[w] = time.Now()
+	if c.running.IsZero() {
+		c.running = time.Now()
 		return true
 	}
 	w.lead = make(chan bool, 1)
@@ -109,11 +104,11 @@ func (c *committer) run(self *waiter) {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	delete(c.running, self)
+	c.running = time.Time{}
 	if len(c.waiting) > 0 {
 		next := c.waiting[0]
 		c.waiting = slices.Delete(c.waiting, 0, 1)
-		c.running[next] = time.Now()
+		c.running = time.Now()
 		next.lead <- true
 	}
 }
@@ -153,10 +148,10 @@ func (c *committer) call(ctx context.Context, writes []*Write) {
 func (c *committer) stats(s *Stats) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	s.Waiting, s.Committing, s.Batches = len(c.waiting), len(c.running)+len(c.alone), c.most
-	s.Full = len(c.running) == c.most
-	for _, since := range c.running {
-		s.Oldest = max(s.Oldest, time.Since(since))
+	s.Waiting, s.Committing = len(c.waiting), len(c.alone)
+	if !c.running.IsZero() {
+		s.Committing++
+		s.Oldest = time.Since(c.running)
 	}
 	for _, since := range c.alone {
 		s.OldestAlone = max(s.OldestAlone, time.Since(since))

@@ -241,7 +241,7 @@ func (e *Engine) Sweep(ctx context.Context, q SweepQuery) (int, error) {
 		q.Owner, q.AllOwners = e.owner, false
 	}
 	defer c.meter.freed("", true)
-	defer c.slots.forget(q.Selects)
+	defer c.slots.forget(q.selects)
 	const batch = 200
 	for total := 0; ; {
 		n, err := SweepStore(ctx, c.store, q, batch)
@@ -345,10 +345,8 @@ type Stats struct {
 
 	Waiting    int // changes that wait for a commit
 	Committing int // commits that the store has not answered yet
-	Batches    int // commits that may be under way at a time, besides those of locked sessions
-	// Full means that no other commit can begin, and Oldest is how long the oldest one has been
-	// under way. OldestAlone is the same for sessions that another process has locked.
-	Full                bool
+	// Oldest is how long a commit has been under way that others wait for. OldestAlone is the
+	// same for those of sessions that another process has locked, which no other waits for.
 	Oldest, OldestAlone time.Duration
 
 	QuotaRefused int64 // changes that were refused by the quota

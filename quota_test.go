@@ -107,17 +107,19 @@ func TestQuotaOfConcurrentCallers(t *testing.T) {
 	}
 }
 
-// A slowStore commits a session after a while.
+// A slowStore has a session that another process has locked for a while.
 type slowStore struct{ *sequent.MemoryStore }
 
 func (s slowStore) Commit(ctx context.Context, batch []*sequent.Write) error {
-	if batch[0].Header.ID == "slow" {
+	if w := batch[0]; w.Header.ID == "slow" {
+		if !w.Wait {
+			w.Err = sequent.ErrLocked
+			return nil
+		}
 		time.Sleep(time.Minute)
 	}
 	return s.MemoryStore.Commit(ctx, batch)
 }
-
-func (s slowStore) Batches() int { return 2 }
 
 // What is under way when the usage is read counts, too.
 func TestQuotaOfWhatIsUnderWay(t *testing.T) {

@@ -316,9 +316,6 @@ func (o Origin) clean() Origin {
 }
 
 func clean(s string) string {
-	if isPlain(s) {
-		return s
-	}
 	s = strings.TrimSpace(strings.Map(func(r rune) rune {
 		if r == utf8.RuneError || !unicode.IsPrint(r) {
 			return -1
@@ -344,35 +341,10 @@ func (o *Origin) fields() iter.Seq2[string, *string] {
 	}
 }
 
-// InProject reports whether a session with this origin is among those of a project.
+// inProject reports whether a session with this origin is among those of a project.
 // Those without a project are among those of every one.
-func (o *Origin) InProject(project string) bool {
+func (o *Origin) inProject(project string) bool {
 	return project == "" || o.Project == "" || o.Project == project
-}
-
-// MaxElsewhere is the number up to which [Engine.Elsewhere] counts.
-const MaxElsewhere = 100
-
-// Elsewhere returns how many sessions there are of other projects than this one, at most
-// [MaxElsewhere]. For the empty project it returns 0. Errors are those of
-// [Engine.Sessions].
-func (e *Engine) Elsewhere(ctx context.Context, project string) (int, error) {
-	if project == "" {
-		return 0, nil
-	}
-	page, err := e.Sessions(ctx, Query{Elsewhere: project, Limit: MaxElsewhere})
-	return len(page.Headers), err
-}
-
-// isPlain reports whether clean changes nothing of s, for most strings that it does not
-// change.
-func isPlain(s string) bool {
-	for i := range len(s) {
-		if c := s[i]; c <= ' ' || c >= utf8.RuneSelf-1 {
-			return false
-		}
-	}
-	return len(s) <= maxOrigin
 }
 
 // public returns the URL of a repository, or an address such as host:path, without user,

@@ -86,8 +86,8 @@ func (h *Header) Position() Position {
 // A store is safe for concurrent use, by several processes where its medium can be shared.
 // Errors carry the codes of this package; a store wraps its driver's errors exactly once.
 //
-// A store can do more: see [Searcher], [Watcher], [Sweeper], [UsageStore], [OwnerStore],
-// [BatchStore] and [Values]. What it cannot do, an engine does with the methods of Store, slowly.
+// A store can do more: see [Searcher], [Watcher], [Sweeper], [UsageStore], [OwnerStore]
+// and [Values]. What it cannot do, an engine does with the methods of Store, slowly.
 type Store interface {
 	// Load returns the session's header and the entries of its log beyond have, in order,
 	// or an error matching ErrNotFound. The entries of the whole log are returned if they
@@ -146,8 +146,8 @@ type SweepQuery struct {
 	Before    time.Time // only those that were last updated before this time; zero means all
 }
 
-// Selects reports whether q selects a session.
-func (q *SweepQuery) Selects(h *Header) bool {
+// selects reports whether q selects a session.
+func (q *SweepQuery) selects(h *Header) bool {
 	return (q.AllOwners || h.Owner == q.Owner) &&
 		(q.Expired.IsZero() || h.Expired(q.Expired)) &&
 		(q.Before.IsZero() || h.Updated.Before(q.Before))
@@ -185,11 +185,11 @@ type Page struct {
 	Next    string // cursor of the next page; empty at the end
 }
 
-// Selects reports whether q selects a session, on whatever page.
-func (q *Query) Selects(h *Header) bool {
+// selects reports whether q selects a session, on whatever page.
+func (q *Query) selects(h *Header) bool {
 	return (q.AllOwners || h.Owner == q.Owner) &&
 		(q.Scope == "" || h.Scope == q.Scope) &&
-		h.Origin.InProject(q.Project) && (q.Elsewhere == "" || !h.Origin.InProject(q.Elsewhere)) &&
+		h.Origin.inProject(q.Project) && (q.Elsewhere == "" || !h.Origin.inProject(q.Elsewhere)) &&
 		!h.Updated.Before(q.Since) && !h.Created.Before(q.Begun) &&
 		(q.Request.Key == "" || h.Request == q.Request) &&
 		(q.Now.IsZero() || !h.Expired(q.Now))
@@ -230,7 +230,7 @@ func (q *Query) Page(all iter.Seq[*Header]) (page Page, err error) {
 	newer := func(a, b *Header) int { return q.place(a).compare(q.place(b)) }
 	var found []*Header
 	for h := range all {
-		if !q.Selects(h) || after != nil && after.compare(q.place(h)) >= 0 {
+		if !q.selects(h) || after != nil && after.compare(q.place(h)) >= 0 {
 			continue
 		}
 		if found = append(found, h); len(found) > 2*limit+100 {

@@ -78,7 +78,7 @@ func TestLockedSession(t *testing.T) {
 		for n := range 5 {
 			ensure(t, e, "other", plain(n))
 		}
-		if s := e.Stats(); s.OldestAlone < time.Second || s.Committing != 1 || s.Full {
+		if s := e.Stats(); s.OldestAlone < time.Second || s.Committing != 1 || s.Oldest != 0 {
 			t.Errorf("the stats are %+v, want one locked session since a second", s)
 		}
 		if batch := <-store.waiting; len(batch) != 1 {

@@ -164,18 +164,6 @@ func (w *Watch) Add(k Key) {
 	}
 }
 
-// Remove removes a session. A notice of it that Wait has not returned is dropped.
-func (w *Watch) Remove(k Key) {
-	w.feed.mu.Lock()
-	defer w.feed.mu.Unlock()
-	t := k.Topic()
-	w.keys[t] = slices.DeleteFunc(w.keys[t], func(o Key) bool { return o == k })
-	if len(w.keys[t]) == 0 {
-		delete(w.keys, t)
-	}
-	delete(w.due, k)
-}
-
 // Wait waits until sessions of the watch may have changed and returns a notice for
 // each of them. The error wraps ctx.Err() when ctx is done; it is that of the store when the
 // store has been closed, and has the code CodeCanceled after Close.

@@ -168,26 +168,12 @@ var watchTests = []test{
 		}
 		put(t, s, batch...)
 		w := watch(t, s, keys...)
-		w.Remove(keys[n-1])
 		for i := range batch {
 			batch[i] = next(batch[i].Header, "two")
 		}
 		put(t, s, batch...)
-		if err := waitFor(t, w, keys[:n-1]...); err != nil {
+		if err := waitFor(t, w, keys...); err != nil {
 			t.Error(err)
-		}
-		ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
-		defer cancel()
-		for {
-			notices, err := w.Wait(ctx)
-			if err != nil {
-				break
-			}
-			for _, n := range notices {
-				if n.Key == keys[len(keys)-1] {
-					t.Fatal("a session that was removed is reported")
-				}
-			}
 		}
 	}},
 	{"Delete and Sweep are reported", func(t *testing.T, h Harness) {

@@ -147,15 +147,17 @@ func cut(s string, n int) string {
 
 // elsewhere writes how many sessions the project leaves out, on the first page.
 func (p *page) elsewhere(ctx context.Context, engine *sequent.Engine, project string, in recallArgs) error {
-	if in.Cursor != "" {
+	if in.Cursor != "" || project == "" {
 		return nil
 	}
-	n, err := engine.Elsewhere(ctx, project)
+	const most = 100
+	others, err := engine.Sessions(ctx, sequent.Query{Elsewhere: project, Limit: most})
+	n := len(others.Headers)
 	if err != nil || n == 0 {
 		return err
 	}
 	more := ""
-	if n == sequent.MaxElsewhere {
+	if others.Next != "" {
 		more = " or more"
 	}
 	p.line(fmt.Sprintf("%s%s in other projects: sessionId %q", wording.Count(n, "session", "sessions"), more, allProjects))

@@ -92,7 +92,7 @@ func (a *App) ready(ctx context.Context) error {
 			return err
 		}
 	}
-	if s := a.Engine.Stats(); s.Full && s.Oldest > stalledAfter {
+	if s := a.Engine.Stats(); s.Oldest > stalledAfter {
 		return sequent.Errorf(sequent.CodeBusy, "", "look for a hanging program or a lock in the database",
 			"the store has not answered a commit for %s, and others wait for it", stalledAfter.String())
 	}

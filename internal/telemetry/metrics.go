@@ -57,7 +57,6 @@ func Metrics() []Metric {
 		{"gen_ai.client.token.usage", "histogram", "{token}", "tokens of a call of a language model", tokenAttributes, tokenBuckets},
 		{"sequent.store.size", "gauge", "By", "size of the store's files (SQLite)", nil, nil},
 		{"sequent.store.commits.running", "gauge", "{commit}", "commits that the store has not answered yet", nil, nil},
-		{"sequent.store.commits.limit", "gauge", "{commit}", "commits that may be under way at a time, besides those of locked sessions", nil, nil},
 		{"sequent.store.commits.waiting", "gauge", "{change}", "changes that wait for a commit", nil, nil},
 		{"sequent.store.commits.oldest", "gauge", "s", "how long the oldest commit has been under way, in whole seconds", nil, nil},
 		{"sequent.cache.size", "gauge", "By", "memory of cached sessions", nil, nil},
@@ -142,7 +141,6 @@ type put func(name string, n int64, attributes ...string)
 
 func putEngine(s sequent.Stats, put put) {
 	put("sequent.store.commits.running", int64(s.Committing))
-	put("sequent.store.commits.limit", int64(s.Batches))
 	put("sequent.store.commits.waiting", int64(s.Waiting))
 	put("sequent.store.commits.oldest", int64(max(s.Oldest, s.OldestAlone)/time.Second))
 	put("sequent.cache.size", s.CacheBytes)

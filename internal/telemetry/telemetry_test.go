@@ -344,8 +344,8 @@ func TestStoreUnwraps(t *testing.T) {
 	if _, ok := sequent.As[sequent.Values](measured); !ok {
 		t.Error("it keeps no values")
 	}
-	if _, ok := sequent.As[sequent.BatchStore](measured); ok {
-		t.Error("it commits batches at a time, and the store does not")
+	if _, ok := sequent.As[sequent.Sweeper](measured); ok {
+		t.Error("it sweeps, and the store does not")
 	}
 	if s, _ := sequent.As[sequent.Searcher](measured); s != measured.(sequent.Searcher) {
 		t.Errorf("%T searches", s)
