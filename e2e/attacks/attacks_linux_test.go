@@ -95,10 +95,11 @@ func halfOpen(m *mallory) {
 	m.say("%d connections are open", open.Load())
 }
 
-// bodies sends 400 messages of 4 MiB without their last byte, and one that announces
-// 100 GB.
+// bodies sends messages of 4 MiB without their last byte, more than maxMemory of them, and one
+// that announces 100 GB.
 func bodies(m *mallory) {
 	const size = 4 << 20
+	count := many(150, 400)
 	h := header(m.token, "", "tools/call", "sequentialthinking")
 	c, err := m.dial()
 	if err != nil {
@@ -114,7 +115,7 @@ func bodies(m *mallory) {
 	m.say("Content-Length: 99999999999 was refused after %d ms", time.Since(begun).Milliseconds())
 	request := m.raw(`{"x":"`+strings.Repeat("x", size-10), 4, h)
 	var begunAll atomic.Int64
-	m.repeat(400, func(int) {
+	m.repeat(count, func(int) {
 		c, err := m.dial()
 		if err != nil {
 			m.refused.Add(1)
@@ -134,12 +135,13 @@ func bodies(m *mallory) {
 			time.Sleep(50 * time.Millisecond)
 		}
 	})
-	m.wait("400 bodies", func() bool { return begunAll.Load() >= 400 })
+	m.wait("all bodies", func() bool { return begunAll.Load() >= int64(count) })
 }
 
-// replies reads a session of 16 MB again and again on 200 connections, and takes nothing
-// of what it gets. A reply has at most 1 MiB of it.
+// replies reads a document of a megabyte again and again on many connections, and takes
+// nothing of what it gets.
 func replies(m *mallory) {
+	count := many(80, 200)
 	c, err := m.dial()
 	if err != nil {
 		m.fail("%v", err)
@@ -162,7 +164,7 @@ func replies(m *mallory) {
 	request := m.request("resources/read", "", uri, fmt.Sprintf(`"uri":%q`, uri))
 	m.say("a reply has %d bytes", len(m.must(c, r, request)))
 	var sent atomic.Int64
-	m.repeat(200, func(int) {
+	m.repeat(count, func(int) {
 		c, err := m.dial()
 		if err != nil {
 			m.refused.Add(1)
@@ -178,7 +180,7 @@ func replies(m *mallory) {
 		}
 		m.refused.Add(1)
 	})
-	m.wait("all requests", func() bool { return sent.Load() >= 200 })
+	m.wait("all requests", func() bool { return sent.Load() >= int64(count) })
 	time.Sleep(time.Second)
 }
 
@@ -250,7 +252,7 @@ func heavy(m *mallory) {
 	defer c.Close()
 	r := bufio.NewReader(c)
 	var session string
-	for n := range 2000 {
+	for n := range 1000 {
 		args := fmt.Sprintf(`"thought":"the plan has a step %d and %s","nextThoughtNeeded":true`, n, strings.Repeat("a word ", 100))
 		if session != "" {
 			args += fmt.Sprintf(`,"sessionId":%q`, session)

@@ -35,6 +35,14 @@ const (
 // against the goal.
 func long() bool { return os.Getenv("SEQUENT_LONG") != "" }
 
+// many returns how many connections an attack has: few are enough for the test of every day.
+func many(daily, whole int) int {
+	if long() {
+		return whole
+	}
+	return daily
+}
+
 // goal is what 99 % of a client's calls must stay below during an attack. The test of
 // every day only notices when a client is stopped.
 func goal() time.Duration {

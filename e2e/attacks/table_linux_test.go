@@ -138,19 +138,23 @@ func write(content string) request {
 var hostile = []string{"[", "[[", "- a\n", "> a\n\n", "|a|b|\n", "`a` ", "<a b='", "[a](b ", "# a\n", "*a_ ", "a\n"}
 
 func hostileNotes() map[string]string {
-	notes := make(map[string]string)
+	notes := linkedNotes()
 	for i, text := range hostile {
 		notes[fmt.Sprintf("hostile-%d.md", i)] = "[[a]] |a|b|\n|-|-|\n" + of(text, 1_000_000)
-		notes[filepath.Join("too", "large", fmt.Sprintf("%d.md", i))] = of(text, 4_000_000)
 	}
-	var b strings.Builder
-	for i := range 9_900 {
-		fmt.Fprintf(&b, "[[concept %d of the vault]] ", i)
-	}
-	for i := range 8 {
-		notes[fmt.Sprintf("links-%d.md", i)] = b.String()
+	for i := range many(1, 11) { // only their size is read
+		notes[filepath.Join("too", "large", fmt.Sprintf("%d.md", i))] = of("[", 4_000_000)
 	}
 	notes["too-many-links.md"] = of("[[a]] ", 1_000_000)
+	return notes
+}
+
+// linkedNotes are notes of nearly as many links as a note may have.
+func linkedNotes() map[string]string {
+	notes := make(map[string]string)
+	for i := range many(2, 8) {
+		notes[fmt.Sprintf("links-%d.md", i)] = linked("[[concept %d of the vault]] ", 9_900)
+	}
 	return notes
 }
 
@@ -228,7 +232,7 @@ var costs = []cost{
 		call("/mcp/wiki", "build_context", `"conceptName":"concept 1 of the vault","depth":10,"maxEntities":1000,"includeContent":true`),
 		call("/mcp/wiki", "memory", `"action":"read","uri":"memory://hostile-2","maxTokens":100000`),
 	}},
-	{name: "thought with links", cpu: time.Second, notes: hostileNotes(), calls: []request{
+	{name: "thought with links", cpu: time.Second, notes: linkedNotes(), calls: []request{
 		call("/mcp/wiki", "sequential_thinking", fmt.Sprintf(`"response":%q,"nextThoughtNeeded":true,"thoughtNumber":0,"totalThoughts":9`, linked("[[new %d]] ", 4_500))),
 		call("/mcp/wiki", "sequential_thinking", fmt.Sprintf(`"response":%q,"nextThoughtNeeded":true,"thoughtNumber":0,"totalThoughts":9`, "[[a]] "+of("[", 60_000))),
 	}},
