@@ -50,29 +50,27 @@ type run struct {
 func TestSession(t *testing.T) {
 	t.Parallel()
 	server, node := programtest.Build(t), ready(t)
-	for _, version := range []string{"v7", "v6"} {
-		for _, transport := range []string{"stdio", "http"} {
-			for _, dialect := range []string{"standard", "history"} {
-				t.Run(version+" "+transport+" "+dialect, func(t *testing.T) {
-					t.Parallel()
-					store := filepath.Join(t.TempDir(), "sequent.db")
-					args := []string{"agent.mjs", version, transport}
-					if transport == "http" {
-						args = append(args, programtest.ServeHTTP(t, server, "--store", store, "--dialect", dialect))
-					} else {
-						args = append(args, server, "serve", "--store", store, "--dialect", dialect)
-					}
-					cmd := exec.Command(node, args...)
-					cmd.Stdin = strings.NewReader(script)
-					id := checkRuns(t, version, dialect, programtest.Output(t, cmd))
-					checkStored(t, dialect, id, programtest.Output(t, exec.Command(server, "export", id, "--format", "json", "--store", store)))
-					list := programtest.Output(t, exec.Command(server, "list", "--json", "--store", store))
-					if n := strings.Count(string(list), `"id":`); n != 1 {
-						t.Errorf("got %d sessions, want 1: %s", n, list)
-					}
-				})
+	// Each pair of a version, a transport and a dialect.
+	for _, way := range [][3]string{{"v7", "stdio", "standard"}, {"v7", "http", "history"}, {"v6", "stdio", "history"}, {"v6", "http", "standard"}} {
+		version, transport, dialect := way[0], way[1], way[2]
+		t.Run(version+" "+transport+" "+dialect, func(t *testing.T) {
+			t.Parallel()
+			store := filepath.Join(t.TempDir(), "sequent.db")
+			args := []string{"agent.mjs", version, transport}
+			if transport == "http" {
+				args = append(args, programtest.ServeHTTP(t, server, "--store", store, "--dialect", dialect))
+			} else {
+				args = append(args, server, "serve", "--store", store, "--dialect", dialect)
 			}
-		}
+			cmd := exec.Command(node, args...)
+			cmd.Stdin = strings.NewReader(script)
+			id := checkRuns(t, version, dialect, programtest.Output(t, cmd))
+			checkStored(t, dialect, id, programtest.Output(t, exec.Command(server, "export", id, "--format", "json", "--store", store)))
+			list := programtest.Output(t, exec.Command(server, "list", "--json", "--store", store))
+			if n := strings.Count(string(list), `"id":`); n != 1 {
+				t.Errorf("got %d sessions, want 1: %s", n, list)
+			}
+		})
 	}
 }
 
