@@ -15,77 +15,91 @@ const (
 
 var errClosed = errors.New("mcpserver: the connection is closed")
 
-// An output writes lines, in a goroutine of its own: those that come while it writes are
-// written together.
+// An output writes lines. Those that come while it writes are written together.
 type output struct {
-	write func(lines []byte) error
+	write  func(lines []byte) error
+	failed func() // called once, after the first failure
 
-	mu     sync.Mutex
-	change *sync.Cond // what follows has changed
-	buf    []byte     // to be written; whole lines
-	idle   bool       // nothing is being written
-	err    error      // the first failure
+	mu      sync.Mutex
+	change  *sync.Cond // what follows has changed
+	buf     []byte     // to be written; whole lines
+	spare   []byte     // memory of what was written
+	writing bool       // a goroutine writes buf
+	err     error      // the first failure
 }
 
-func newOutput(write func([]byte) error) *output {
-	o := &output{write: write}
+func newOutput(write func([]byte) error, failed func()) *output {
+	o := &output{write: write, failed: failed}
 	o.change = sync.NewCond(&o.mu)
 	return o
 }
 
-// put adds a line. It waits while the buffer is full, and drops the line after a failure.
+// put adds a line, which another goroutine writes. It waits while the buffer is full, and drops
+// the line after a failure.
 func (o *output) put(line []byte) {
+	if o.add(line) {
+		go o.flush()
+	}
+}
+
+// putNow is put that writes the line itself, if nothing is being written. Waking another goroutine
+// costs more than writing.
+func (o *output) putNow(line []byte) {
+	if o.add(line) {
+		o.flush()
+	}
+}
+
+// add adds a line and reports whether the caller must flush.
+func (o *output) add(line []byte) bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	for o.err == nil && len(o.buf) > maxUnwritten {
 		o.change.Wait()
 	}
-	if o.err == nil {
-		o.buf = append(o.buf, line...)
-		o.change.Broadcast()
+	if o.err != nil {
+		return false
 	}
+	o.buf = append(o.buf, line...)
+	idle := !o.writing
+	o.writing = true
+	return idle
 }
 
-// run writes until close, or until it fails. It then calls failed.
-func (o *output) run(failed func()) {
-	var spare []byte
+// flush writes until nothing is left, or until writing fails.
+func (o *output) flush() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	for o.err == nil {
-		if len(o.buf) == 0 {
-			o.idle = true
-			o.change.Broadcast()
-			o.change.Wait()
-			continue
-		}
+	for o.err == nil && len(o.buf) > 0 {
 		text := o.buf
-		o.buf, o.idle = spare[:0], false
+		o.buf, o.spare = o.spare[:0], nil
 		o.change.Broadcast()
 		o.mu.Unlock()
 		err := o.write(text)
 		o.mu.Lock()
-		if spare = nil; cap(text) <= maxSpare {
-			spare = text
+		if cap(text) <= maxSpare {
+			o.spare = text
 		}
 		if err != nil && o.err == nil {
 			o.err = err
-			o.change.Broadcast()
-			go failed()
+			go o.failed()
 		}
 	}
+	o.writing = false
+	o.change.Broadcast()
 }
 
 // drain returns when everything is written, or after a failure.
 func (o *output) drain() error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	for o.err == nil && (len(o.buf) > 0 || !o.idle) {
+	for o.err == nil && o.writing {
 		o.change.Wait()
 	}
 	return o.err
 }
 
-// close ends run. What is not written is dropped.
+// close drops what is not written, and lines that follow.
 func (o *output) close() {
 	o.mu.Lock()
 	defer o.mu.Unlock()

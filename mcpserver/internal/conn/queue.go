@@ -61,6 +61,13 @@ func (q *queue) next() *Call {
 	return c
 }
 
+// waiting reports whether a call waits in the connection's own lane.
+func (q *queue) waiting() bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return len(q.own) > 0
+}
+
 // done ends a call that was answered.
 func (q *queue) done(c *Call) {
 	q.mu.Lock()

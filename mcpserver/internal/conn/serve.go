@@ -65,13 +65,12 @@ type Config struct {
 // Serve serves one client, as described at mcpserver.Server.ServeStdio.
 func Serve(ctx context.Context, cfg Config, t Transport) error {
 	s := &server{Config: cfg, t: t, conn: New(cfg.Server, cfg.Client), queue: newQueue(), beside: make(chan struct{}, maxBeside), ending: make(chan struct{})}
-	s.out = newOutput(t.Write)
+	s.out = newOutput(t.Write, s.abort)
 	defer s.conn.Close()
 	defer s.out.close()
 	s.ctx = context.WithoutCancel(ctx)
 	s.laneCtx, s.cancelLanes = context.WithCancel(s.ctx)
 	defer s.cancelLanes()
-	go s.out.run(s.abort)
 	go s.notify(s.conn.Subscriptions(), s.ctx)
 	read, answered := make(chan error, 1), make(chan error, 1)
 	go func() {
@@ -299,8 +298,12 @@ func (s *server) refuse(call *Call) {
 // reply writes the reply to a call, which has ended. A cancelled call gets none. A client
 // with limits holds what the call has taken until the reply is written: it is in memory.
 func (s *server) reply(call *Call, line []byte) {
+	put := s.out.putNow
+	if s.queue.waiting() { // so that replies are written together
+		put = s.out.put
+	}
 	if !s.conn.End(call) && line != nil {
-		s.out.put(line)
+		put(line)
 	}
 	if s.Client != nil {
 		_ = s.out.drain() // if writing fails, the connection ends
