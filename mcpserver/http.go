@@ -232,6 +232,7 @@ func (h *HTTP) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if v.probe() || v.metadata() {
 		return
 	}
+	v.via = v.way()
 	defer v.other()
 	if !h.enter() {
 		v.shuttingDown(nil)

@@ -39,7 +39,7 @@ type visit struct {
 	server  *protocol.Server // of the endpoint
 	caller  tool.Caller      // as the request alone says; see callerIn
 	granted auth.Identity    // what the token allows; zero without tokens
-	origin  protocol.Origin
+	via     protocol.Via
 	client  *limits.Client     // whom limits are for; nil before that is known
 	calls   int                // of the client, held by this visit: 0 or 1
 	streams int                // likewise
@@ -127,7 +127,7 @@ func (v *visit) scope() bool {
 		v.refuse(http.StatusBadRequest, "the query of the URL cannot be read: write a space as %%20 and a per cent sign as %%25")
 		return false
 	}
-	v.origin = protocol.Origin{Agent: query.Get("agent"), Project: query.Get("project")}
+	v.via.Agent, v.via.Project = query.Get("agent"), query.Get("project")
 	names, ok := query["scope"]
 	if !ok {
 		if v.caller.Owner != "" {

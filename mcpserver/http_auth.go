@@ -37,7 +37,7 @@ func (v *visit) authenticate() bool {
 		v.fail(http.StatusServiceUnavailable, nil, protocol.Because("token_unknown", "whose token this is cannot be told now; try again"))
 		return false
 	}
-	v.granted, v.caller.Owner = who, who.Subject
+	v.granted, v.caller.Owner, v.via.Token = who, who.Subject, who.Token
 	v.identify("subject " + who.Subject)
 	return true
 }

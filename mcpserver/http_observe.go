@@ -16,13 +16,10 @@ func (v *visit) observing() *protocol.Server {
 	return v.h.first
 }
 
-// observed reports whether there is an observer.
-func (v *visit) observed() bool { return v.observing().Observed() }
-
 // observe tells the observer of a request of the protocol that begins. The caller calls
 // answered.
 func (v *visit) observe(m *protocol.Message) {
-	ctx, seen := v.server.Observe(v.r.Context(), m, v.caller, v.via("http"), time.Now())
+	ctx, seen := v.server.Observe(v.r.Context(), m, v.caller, v.via, time.Now())
 	v.r, v.seen, v.told = v.r.WithContext(ctx), seen, true
 }
 
@@ -39,28 +36,23 @@ func (v *visit) answered() {
 // other tells the observer of a visit that is no request of the protocol, unless it knows. It
 // leaves out visits to paths without an endpoint, such as those of scanners.
 func (v *visit) other() {
-	if !v.observed() || v.told || v.r.Method == http.MethodOptions || v.server == nil && v.status == http.StatusNotFound {
+	if v.told || v.r.Method == http.MethodOptions || v.server == nil && v.status == http.StatusNotFound {
 		return
 	}
 	v.told = true
-	over := "http"
-	x := &protocol.Exchange{Caller: v.caller, Received: v.begun, Status: v.status}
+	x := &protocol.Exchange{Caller: v.caller, Via: v.via, Received: v.begun, Status: v.status}
 	if v.server != nil {
 		x.Dialect = v.server.Name()
-		if v.isSocket() {
-			over = "websocket"
-		}
 	}
-	x.Via = v.via(over)
 	v.observing().Other(x, v.fault)
 }
 
-// via returns how the request has come, as a message of a protocol.
-func (v *visit) via(over string) protocol.Via {
-	if !v.observed() {
-		return protocol.Via{}
+// way returns how the request has come, without what is known once it is admitted.
+func (v *visit) way() protocol.Via {
+	over, version := "http", "1.1"
+	if v.isSocket() {
+		over = "websocket"
 	}
-	version := "1.1"
 	if !v.r.ProtoAtLeast(1, 1) {
 		version = "1.0"
 	} else if v.r.ProtoMajor > 1 {
@@ -68,7 +60,7 @@ func (v *visit) via(over string) protocol.Via {
 	}
 	return protocol.Via{
 		Transport: "tcp", Protocol: over, Version: version, Client: v.h.gate.Client(v.r),
-		Verb: v.r.Method, Token: v.granted.Token, Agent: v.origin.Agent,
+		Verb: v.r.Method,
 		Link: protocol.TraceContext{Parent: v.r.Header.Get("Traceparent"), State: v.r.Header.Get("Tracestate")},
 	}
 }

@@ -29,7 +29,7 @@ func (v *visit) post() {
 		return
 	}
 	m := protocol.Parse(body)
-	if m.Kind == protocol.KindRequest && v.observed() {
+	if m.Kind == protocol.KindRequest {
 		v.observe(&m)
 		defer v.answered()
 	}
@@ -164,7 +164,7 @@ func (v *visit) modern(m *protocol.Message, version string) {
 	if !v.allowed(m) {
 		return
 	}
-	r := &protocol.Request{Message: m, Modern: true, Caller: v.caller, Origin: v.origin, Client: v.client, Seen: v.seen}
+	r := &protocol.Request{Message: m, Modern: true, Caller: v.caller, Via: v.via, Client: v.client, Seen: v.seen}
 	if m.Method == protocol.Listen {
 		v.listen(r)
 		return

@@ -91,7 +91,7 @@ func (v *visit) socket() {
 	t := &frames{visit: v, ws: ws, ctx: ctx}
 	go t.ping()
 	_ = conn.Serve(v.h.ending, conn.Config{ // its errors are those of the connection
-		Server: v.server, Caller: v.caller, Origin: v.origin, Via: v.via("websocket"), Client: v.client,
+		Server: v.server, Caller: v.caller, Via: v.via, Client: v.client,
 		Admit: v.admitMessage, Done: func() { v.client.Give(limits.Calls) }, MaxReply: v.h.config.MaxReply,
 	}, t)
 	if v.h.ending.Err() != nil {

@@ -103,6 +103,6 @@ func New(cfg Config) *Server {
 // disconnects ends the program before it can clean up.
 func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) error {
 	return conn.Serve(ctx, conn.Config{
-		Server: s.methods, Caller: s.caller, Origin: protocol.Origin{Agent: s.agent, Local: true}, Via: Via{Transport: "pipe", Agent: s.agent},
+		Server: s.methods, Caller: s.caller, Via: Via{Transport: protocol.Pipe, Agent: s.agent},
 	}, conn.Lines(in, out, s.maxLine))
 }

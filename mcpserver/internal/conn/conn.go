@@ -50,7 +50,7 @@ type Call struct {
 	protocol.Request
 	message  protocol.Message
 	size     int       // bytes in memory while it waits
-	received time.Time // zero without an observer
+	received time.Time // zero for what is no request
 
 	ctx    context.Context // nil for a message that is refused
 	cancel context.CancelCauseFunc

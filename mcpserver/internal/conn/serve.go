@@ -48,8 +48,7 @@ type Transport interface {
 type Config struct {
 	Server *protocol.Server // required
 	Caller tool.Caller
-	Origin protocol.Origin
-	Via    protocol.Via // for an observer
+	Via    protocol.Via
 
 	// Client limits a client of a server with other clients, who is gone at the end of its
 	// input, so that its calls are cancelled. Nil means the only client of the process.
@@ -182,7 +181,7 @@ func (s *server) read() error {
 // accept handles a message, or puts it into the queue. It returns false if that is closed.
 func (s *server) accept(m protocol.Message, size int) bool {
 	var received time.Time
-	if s.Server.Observed() && m.Kind == protocol.KindRequest {
+	if m.Kind == protocol.KindRequest {
 		received = time.Now()
 	}
 	if s.Admit != nil {
@@ -236,7 +235,7 @@ func (s *server) answer(call *Call, buf []byte) []byte {
 		s.refuse(call)
 		return buf
 	}
-	call.Modern, call.Caller, call.Origin, call.MaxReply = call.message.Modern(), s.Caller, s.Origin, s.MaxReply
+	call.Modern, call.Caller, call.Via, call.MaxReply = call.message.Modern(), s.Caller, s.Via, s.MaxReply
 	call.Notify, call.Client = s.out.put, s.Client
 	if call.Modern && call.Method == protocol.Listen {
 		s.listen(call)
@@ -279,17 +278,15 @@ func (s *server) run(call *Call, buf []byte) []byte {
 
 // observe tells the observer of a call that begins.
 func (s *server) observe(call *Call) (context.Context, *protocol.Exchange) {
-	if call.received.IsZero() {
-		return call.ctx, nil
-	}
 	return s.Server.Observe(call.ctx, call.Message, s.Caller, s.Via, call.received)
 }
 
 // refuse answers a message with its error.
 func (s *server) refuse(call *Call) {
-	if _, seen := s.observe(call); seen != nil {
+	if !call.received.IsZero() {
+		_, seen := s.observe(call)
 		seen.End(call.message.Fault)
-	} else if s.Server.Observed() {
+	} else {
 		s.Server.Other(&protocol.Exchange{Dialect: s.Server.Name(), Caller: s.Caller, Via: s.Via, Received: time.Now()}, call.message.Fault)
 	}
 	s.reply(call, protocol.AppendError(nil, call.ID, call.message.Fault))

@@ -14,7 +14,7 @@ type Request struct {
 	*Message
 	Modern bool // it is of 2026-07-28 or later
 	Caller tool.Caller
-	Origin Origin
+	Via    Via
 	Peer   *Peer          // of a connection of the handshake era
 	Client *limits.Client // nil for no limits
 	// Seen is what an observer is told; nil without one.

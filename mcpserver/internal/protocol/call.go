@@ -42,9 +42,6 @@ func (s *Server) callTool(ctx context.Context, r *Request) (any, error) {
 	if t == nil {
 		return nil, InvalidParams("unknown tool %q", name)
 	}
-	if r.Seen != nil {
-		r.Seen.Tool = t.Name
-	}
 	if err := r.begin(ctx, t.Weight); err != nil {
 		return nil, err
 	}

@@ -30,7 +30,7 @@ type Observer interface {
 type Exchange struct {
 	Dialect  string          // name of the dialect
 	Method   string          // of the protocol; empty for one that is not
-	Tool     string          // that is called; known at the end; empty for none of the dialect
+	Tool     string          // that is called; empty for none of the dialect
 	Prompt   string          // that is asked for; known at the end; empty for none of the dialect
 	ID       json.RawMessage // until the end
 	Protocol string          // version of the protocol; known at the end
@@ -46,30 +46,30 @@ type Exchange struct {
 	Reason string // stable code of a refusal, such as SESSION_NOT_FOUND or insufficient_scope; empty for none
 	Status int    // of HTTP; 0 for a line or a frame
 
-	server *Server
-	params json.RawMessage
-	end    func()
+	end func()
 }
+
+// Pipe is the transport of a client that has started the server, most likely in the directory of
+// its project.
+const Pipe = "pipe"
 
 // A Via is how requests reach the server.
 type Via struct {
-	Transport string     // "pipe" or "tcp"
+	Transport string     // Pipe or "tcp"
 	Protocol  string     // "http" or "websocket"; empty on a pipe
 	Version   string     // of HTTP, such as "1.1"; empty on a pipe
 	Client    netip.Addr // not valid on a pipe
 	Session   string     // id of the MCP session of an older client over HTTP; empty for none
 	Verb      string     // method of HTTP; empty on a pipe
 	Token     string     // names the token (see auth.Identity); empty for none
-	Agent     string     // label of the agent; empty for none
+	Agent     string     // label of the agent; empty means the name of the client
+	Project   string     // of the agent; empty means that of the client's roots
 	// Link is the trace context of the HTTP request.
 	Link TraceContext
 }
 
 // A TraceContext has the headers of W3C Trace Context, as the client sent them.
 type TraceContext struct{ Parent, State string }
-
-// Observed reports whether there is an observer, so that what it is told must be collected.
-func (s *Server) Observed() bool { return s.observer != nil }
 
 // Observe tells the observer, if there is one, of a request that was received at some time.
 // The request is answered with the returned context. The caller passes the exchange on in
@@ -81,10 +81,13 @@ func (s *Server) Observe(ctx context.Context, m *Message, c tool.Caller, via Via
 	x := &Exchange{
 		Dialect: s.Name(), ID: m.ID, Caller: c, Via: via, Received: received,
 		Parent: TraceContext{text(m.Meta.TraceParent), text(m.Meta.TraceState)},
-		server: s, params: m.Params,
 	}
 	if _, ok := methods[m.Method]; ok {
 		x.Method = m.Method
+	}
+	if m.Method == callTool {
+		name, _, _ := callParams(m.Params)
+		x.Tool = s.toolNamed(string(name))
 	}
 	if slices.Contains(Versions(), m.Meta.Version) {
 		x.Protocol = m.Meta.Version
@@ -103,10 +106,9 @@ func (x *Exchange) End(fault *Error) {
 	}
 	if fault != nil {
 		x.Code, x.Reason = fault.Code, fault.Reason
-		x.name()
 	}
 	x.end()
-	x.ID, x.params = nil, nil // the line is used again
+	x.ID = nil // the line is used again
 }
 
 // Other tells the observer, if there is one, of what is no request of the protocol.
@@ -118,14 +120,6 @@ func (s *Server) Other(x *Exchange, fault *Error) {
 		x.Code, x.Reason = fault.Code, fault.Reason
 	}
 	s.observer.Other(x)
-}
-
-// name finds the tool or prompt of a request that was refused before it was looked up.
-func (x *Exchange) name() {
-	if x.Method == callTool && x.Tool == "" {
-		name, _, _ := callParams(x.params)
-		x.Tool = x.server.toolNamed(string(name))
-	}
 }
 
 // toolNamed returns name if a client is offered a tool with that name, else "".

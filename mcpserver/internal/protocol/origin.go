@@ -16,15 +16,6 @@ import (
 	"github.com/sequent-dev/sequent/internal/jsonscan"
 )
 
-// An Origin is what a transport knows of where a request comes from.
-type Origin struct {
-	Agent   string // label of the agent; empty means the name of the client
-	Project string // empty means that of the client's roots
-	// Local means that the client has started the server, most likely in the directory
-	// of its project.
-	Local bool
-}
-
 // A Peer is what the client of a connection of the handshake era has told about itself.
 // It is safe for concurrent use. Nil knows nothing.
 type Peer struct {
@@ -162,12 +153,12 @@ func (s *Server) origin(r *Request) (o sequent.Origin, head func() (branch, comm
 	}
 	o.Client, o.ClientVersion = client.Name, client.Version
 	switch {
-	case r.Origin.Project != "":
-		o.Project = r.Origin.Project
-	case s.place != nil && (root != "" || r.Origin.Local):
+	case r.Via.Project != "":
+		o.Project = r.Via.Project
+	case s.place != nil && (root != "" || r.Via.Transport == Pipe):
 		o.Project, head = s.place(root)
 	}
-	o.Project, o.Agent = cmp.Or(o.Project, root), cmp.Or(r.Origin.Agent, o.Client)
+	o.Project, o.Agent = cmp.Or(o.Project, root), cmp.Or(r.Via.Agent, o.Client)
 	return o, head
 }
 
