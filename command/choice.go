@@ -90,19 +90,22 @@ func (p *program) asRecorded(o sequent.Origin) sequent.Origin {
 	return sequent.OriginOf(sequent.WithOrigin(context.Background(), func() sequent.Origin { return o }))
 }
 
-// others returns how many sessions of other projects q leaves out, at most sequent.MaxElsewhere.
+// maxOthers is the number up to which others counts.
+const maxOthers = 100
+
+// others returns how many sessions of other projects q leaves out, at most maxOthers.
 func (p *program) others(ctx context.Context, q sequent.Query) (int, error) {
 	if q.Project == "" {
 		return 0, nil
 	}
-	q.Elsewhere, q.Project, q.Limit = q.Project, "", sequent.MaxElsewhere
+	q.Elsewhere, q.Project, q.Limit = q.Project, "", maxOthers
 	page, err := p.engine.Sessions(ctx, q)
 	return len(page.Headers), err
 }
 
 // counted returns a number of sessions of other projects in words.
 func counted(n int) string {
-	if n == sequent.MaxElsewhere {
+	if n == maxOthers {
 		return draw.Count(n, "session", "sessions") + " or more"
 	}
 	return draw.Count(n, "session", "sessions")
