@@ -234,7 +234,7 @@ func (v *Vault) writeTemp(data []byte, mode fs.FileMode) (name string, err error
 	if err := v.makeFolder(tempDir); err != nil {
 		return "", err
 	}
-	durable.RemoveAbandoned(v.root, tempDir, func(string) bool { return true })
+	v.cleaning.Do(func() { durable.RemoveAbandoned(v.root, tempDir, func(string) bool { return true }) })
 	name = tempDir + "/" + rand.Text()
 	err = durable.WriteTemp(v.root, name, mode, func(w io.Writer) error {
 		_, err := w.Write(data)

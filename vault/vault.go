@@ -39,6 +39,7 @@ type Vault struct {
 	maxNotes    int
 	lockTimeout time.Duration
 	wrote       func(URI)
+	cleaning    sync.Once // removes what killed processes left in tempDir
 
 	mu      sync.Mutex // guards the fields below; held while notes are counted
 	notes   int        // in a vault with a maximum

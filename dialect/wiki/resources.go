@@ -2,7 +2,6 @@ package wiki
 
 import (
 	"context"
-	"fmt"
 	"strings"
 
 	"github.com/sequent-dev/sequent"
@@ -11,22 +10,13 @@ import (
 	"github.com/sequent-dev/sequent/vault"
 )
 
-const markdown = "text/markdown"
-
-// A vault has too many notes for a list of resources. One template serves all of
-// them, and one resource links to the latest.
-func (d *server) resources() []dialect.Resource {
-	return []dialect.Resource{{
-		URI: "sequent://vault/recent", Name: "recent", Title: "Recent notes",
-		Description: "The notes changed last, newest first, with their URIs.", MIME: markdown, Read: d.recent,
-	}}
-}
-
+// templates returns the one template that serves all notes: a vault has too many for a
+// list of resources.
 func (d *server) templates() []dialect.Template {
 	return []dialect.Template{{
 		URI: "memory://{+path}", Name: "note", Title: "Note",
 		Description: "A note of the vault, by its path: thinking/sequential/{sessionId}.md for a session.",
-		MIME:        markdown, Read: d.readNote, Complete: d.completeNote,
+		MIME:        "text/markdown", Read: d.readNote, Complete: d.completeNote,
 	}}
 }
 
@@ -46,54 +36,20 @@ func (d *server) readNote(ctx context.Context, c tool.Caller, path string) (stri
 	if err != nil {
 		return "", err
 	}
-	return d.document(note), nil
+	return strings.ToValidUTF8(string(note.Bytes()), "\uFFFD"), nil
 }
 
-// document returns a note, or the end of one that is larger than the limit, from the
-// beginning of a line.
-func (d *server) document(note *vault.Note) string {
-	text := string(note.Bytes())
-	if len(text) > d.ReplyLimit {
-		const head = "The beginning of this note is left out, because the note has %d bytes. The whole is in the vault: %s\n\n"
-		first := fmt.Sprintf(head, len(text), note.URI.Path())
-		end := text[len(text)-max(d.ReplyLimit-len(first), 0):]
-		if _, rest, ok := strings.Cut(end, "\n"); ok {
-			end = rest
-		}
-		text = first + end
-	}
-	return strings.ToValidUTF8(text, "\uFFFD")
-}
-
-// latest returns the notes whose path begins with prefix, last changed first.
-func (d *server) latest(ctx context.Context, c tool.Caller, prefix string, limit int) ([]vault.Info, error) {
+// completeNote returns the paths of notes that begin with prefix, last changed first.
+func (d *server) completeNote(ctx context.Context, c tool.Caller, prefix string) ([]string, error) {
+	const limit = 100
 	v, err := d.Open(ctx, c.Owner)
 	if err != nil {
 		return nil, err
 	}
-	return v.Notes.Recent(ctx, prefix, limit)
-}
-
-func (d *server) completeNote(ctx context.Context, c tool.Caller, prefix string) ([]string, error) {
-	const limit = 100
-	list, err := d.latest(ctx, c, prefix, limit)
+	list, err := v.Notes.Recent(ctx, prefix, limit)
 	paths := []string{}
 	for _, n := range list {
 		paths = append(paths, n.URI.Path())
 	}
 	return paths, err
-}
-
-func (d *server) recent(ctx context.Context, c tool.Caller) (string, error) {
-	const limit = 50
-	list, err := d.latest(ctx, c, "", limit)
-	var b strings.Builder
-	b.WriteString("# Recent notes\n\n")
-	if len(list) == 0 {
-		b.WriteString("None yet.\n")
-	}
-	for _, n := range list {
-		fmt.Fprintf(&b, "- <%s> (%s)\n", n.URI, n.Modified.UTC().Format("2006-01-02 15:04 UTC"))
-	}
-	return b.String(), err
 }

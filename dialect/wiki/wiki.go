@@ -34,10 +34,6 @@ type Config struct {
 	Agent  string       // the author of thoughts whose client is not known; empty means "agent"
 	Rand   io.Reader    // for session ids; nil means crypto/rand
 	Logger *slog.Logger // notes that could not be written, without thoughts; nil discards them
-
-	// ReplyLimit is the maximum size of a note as a document, in bytes; 0 means 1 MiB. Of a
-	// larger one the end is sent, which has the newest thoughts.
-	ReplyLimit int
 }
 
 // A server answers the calls of all tools.
@@ -51,7 +47,6 @@ func New(cfg Config) dialect.Dialect {
 	cfg.Agent = cmp.Or(oneLine(cfg.Agent), thinking.DefaultAgent)
 	cfg.Rand = cmp.Or(cfg.Rand, rand.Reader)
 	cfg.Logger = cmp.Or(cfg.Logger, slog.New(slog.DiscardHandler))
-	cfg.ReplyLimit = cmp.Or(cfg.ReplyLimit, 1<<20)
 	d := &server{cfg}
 	return dialect.Dialect{
 		Name:    thinking.Dialect,
@@ -65,7 +60,6 @@ func New(cfg Config) dialect.Dialect {
 			define(d, "assumption", ledger),
 			define(d, "sync", synchronize).Weighing(tool.Heavy),
 		},
-		Resources: d.resources(),
 		Templates: d.templates(),
 	}
 }

@@ -25,11 +25,7 @@ func build(t testing.TB, env dialect.Env) dialect.Dialect {
 			t.Error(err)
 		}
 	})
-	cfg := wiki.Config{Rand: env.Rand}
-	if strings.Contains(t.Name(), "note-limit.txtar") {
-		cfg.ReplyLimit = 300
-	}
-	return v.Dialect(cfg)
+	return v.Dialect(wiki.Config{Rand: env.Rand})
 }
 
 func call(s dialecttest.Step) string {

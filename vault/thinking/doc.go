@@ -37,13 +37,7 @@
 // # Edits by people
 //
 // The log in the store is the truth about thoughts; the file may be edited. A write adds
-// the sections of new thoughts at the end and changes no others: edited sections stay
-// edited, deleted ones deleted, and added text stays. Front matter is written when the
-// session begins and when its state changes, and then only the keys of the state. In an
-// active session, modified is the time of its last change of state, and there is no
-// thoughtCount.
-//
-// So the cost of a write does not depend on the length of the session. A mark in
-// .sequent/thinking of the vault records how far the file has been written; without it,
-// the file is read once.
+// the sections that the file was never given: edited sections stay edited, deleted ones
+// deleted, and added text stays. Of front matter it writes the keys of the session's
+// state. The file is read and written whole, with a temporary file and a rename.
 package thinking
