@@ -79,13 +79,13 @@ func TestProviders(t *testing.T) {
 			if out := s.login(t, "alice"); !strings.HasSuffix(out, " as "+c.owner+".\n") {
 				t.Errorf("sequent server login prints %q, want the owner %s", out, c.owner)
 			}
-			_, entry := s.signIns(t)
+			_, _, entry := s.signIns(t)
 			first := entry["access"]
 			s.expire(t)
 			if out, err := s.command("list", "--server", s.public).CombinedOutput(); err != nil {
 				t.Errorf("with an expired token list says: %v, %s", err, out)
 			}
-			if _, entry = s.signIns(t); entry["access"] == first {
+			if _, _, entry = s.signIns(t); entry["access"] == first {
 				t.Error("the token of the command line was not renewed")
 			}
 

@@ -105,11 +105,11 @@ func (s *site) command(args ...string) *exec.Cmd {
 	return cmd
 }
 
-// signIns returns the file of sign-ins and its first entry.
-func (s *site) signIns(t *testing.T) (path string, entry map[string]any) {
+// signIns returns the file of sign-ins and its entry, if it has one.
+func (s *site) signIns(t *testing.T) (path, server string, entry map[string]any) {
 	t.Helper()
 	path = filepath.Join(s.home, "sequent", "credentials.json")
-	var whole struct{ Servers []map[string]any }
+	var whole struct{ Servers map[string]map[string]any }
 	text, err := os.ReadFile(path)
 	if err == nil {
 		err = json.Unmarshal(text, &whole)
@@ -117,18 +117,17 @@ func (s *site) signIns(t *testing.T) (path string, entry map[string]any) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(whole.Servers) > 0 {
-		entry = whole.Servers[0]
+	for server, entry = range whole.Servers {
 	}
-	return path, entry
+	return path, server, entry
 }
 
 // expire makes the token of the command line look expired.
 func (s *site) expire(t *testing.T) {
 	t.Helper()
-	path, entry := s.signIns(t)
+	path, server, entry := s.signIns(t)
 	entry["expires"] = time.Now().Add(-time.Hour).Format(time.RFC3339)
-	text, err := json.Marshal(map[string]any{"version": 1, "servers": []any{entry}})
+	text, err := json.Marshal(map[string]any{"version": 1, "servers": map[string]any{server: entry}})
 	if err == nil {
 		err = os.WriteFile(path, text, 0o600)
 	}
@@ -145,7 +144,7 @@ func TestLogin(t *testing.T) {
 	if out := s.login(t, "alice"); out != "Signed in to "+strings.TrimPrefix(s.public, "http://")+" as oidc:alice.\n" {
 		t.Errorf("sequent server login prints %q", out)
 	}
-	path, entry := s.signIns(t)
+	path, _, entry := s.signIns(t)
 	if state, err := os.Stat(path); err != nil || state.Mode().Perm() != 0o600 {
 		t.Errorf("%s: %v, %v; want mode 0600", path, state.Mode(), err)
 	}
@@ -173,7 +172,7 @@ func TestLogin(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	_, entry = s.signIns(t)
+	_, _, entry = s.signIns(t)
 	if entry["access"] == token || entry["refresh"] == refresh {
 		t.Error("the token was not renewed")
 	}
@@ -182,7 +181,7 @@ func TestLogin(t *testing.T) {
 	if out, err := s.command("server", "logout", "--server", s.public).CombinedOutput(); err != nil || !strings.HasPrefix(string(out), "Signed out of ") {
 		t.Errorf("logout: %v, %s", err, out)
 	}
-	if _, entry := s.signIns(t); entry != nil {
+	if _, _, entry := s.signIns(t); entry != nil {
 		t.Errorf("after logout the file has %v", entry)
 	}
 	reply, err := http.PostForm(s.provider.Issuer()+"/token", url.Values{"grant_type": {"refresh_token"}, "client_id": {"sequent"}, "refresh_token": {refresh.(string)}})

@@ -6,13 +6,11 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/sequent-dev/sequent"
 	"github.com/sequent-dev/sequent/auth"
 	"github.com/sequent-dev/sequent/auth/oidc"
-	"github.com/sequent-dev/sequent/internal/credentials"
 )
 
 // A Login is a sign-in of the command line to a server.
@@ -24,16 +22,14 @@ type Login struct {
 
 	client     *oidc.Client
 	device     *oidc.Device
-	credential credentials.Credential
+	server     string
+	credential credential
 }
 
 // signIns returns the file with the tokens of sign-ins.
-func signIns() (*credentials.File, error) {
+func signIns() (credentials, error) {
 	dir, err := DataDir()
-	if err != nil {
-		return nil, err
-	}
-	return credentials.New(filepath.Join(dir, "credentials.json")), nil
+	return credentials{filepath.Join(dir, "credentials.json")}, err
 }
 
 // withoutProvider says how a person gets a token without a sign-in.
@@ -52,7 +48,7 @@ func BeginLogin(ctx context.Context, server, clientID string, scope auth.Scope) 
 		// A token for another server could be used there (RFC 9728, section 3.3).
 		return nil, &ConfigError{Msg: fmt.Sprintf("%s says that it is %.200s", server, meta.Resource), Fix: "pass the URL that the server was started with as --public-url"}
 	}
-	c := credentials.Credential{Server: server, Issuer: meta.Issuers[0], Resource: meta.Resource, SignIn: meta.SignIn}
+	c := credential{Issuer: meta.Issuers[0], Resource: meta.Resource, SignIn: meta.SignIn}
 	if clientID != "" {
 		c.Client = clientID
 	}
@@ -62,7 +58,7 @@ func BeginLogin(ctx context.Context, server, clientID string, scope auth.Scope) 
 			Fix: "pass --client-id ID, of a public client with the device flow at " + c.Issuer + ", or " + withoutProvider,
 		}
 	}
-	client, err := clientOf(c)
+	client, err := clientOf(server, c)
 	if err != nil {
 		return nil, err
 	}
@@ -72,7 +68,7 @@ func BeginLogin(ctx context.Context, server, clientID string, scope auth.Scope) 
 	}
 	return &Login{
 		Page: device.Page, Code: device.Code, Whole: device.Whole, Host: client.Host(), Expires: device.Expires,
-		client: client, device: device, credential: c,
+		client: client, device: device, server: server, credential: c,
 	}, nil
 }
 
@@ -91,7 +87,7 @@ func (l *Login) Wait(ctx context.Context) (token string, err error) {
 func (l *Login) Keep(ctx context.Context) (expires time.Time, renewed bool, err error) {
 	file, err := signIns()
 	if err == nil {
-		err = badSignIns(file.Put(ctx, l.credential))
+		err = badSignIns(file.put(ctx, l.server, l.credential))
 	}
 	return l.credential.Expires, l.credential.Refresh != "", err
 }
@@ -103,14 +99,14 @@ func Logout(ctx context.Context, server string) (notRevoked, err error) {
 	if err != nil {
 		return nil, err
 	}
-	c, err := file.Remove(ctx, server)
-	if errors.Is(err, credentials.ErrNone) {
+	c, err := file.remove(ctx, server)
+	if errors.Is(err, errNoSignIn) {
 		return nil, &ConfigError{Msg: "no sign-in to " + server, Fix: "run sequent server login --server " + server + " to sign in"}
 	}
 	if err != nil {
 		return nil, badSignIns(err)
 	}
-	client, err := clientOf(c)
+	client, err := clientOf(server, c)
 	if err != nil {
 		return nil, err
 	}
@@ -129,8 +125,8 @@ func ServerToken(ctx context.Context, server string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	token, err := file.Token(ctx, server, func(ctx context.Context, c credentials.Credential) (auth.Tokens, error) {
-		client, err := clientOf(c)
+	token, err := file.token(ctx, server, func(ctx context.Context, c credential) (auth.Tokens, error) {
+		client, err := clientOf(server, c)
 		if err != nil {
 			return auth.Tokens{}, err
 		}
@@ -140,21 +136,21 @@ func ServerToken(ctx context.Context, server string) (string, error) {
 		}
 		return tokens, err
 	})
-	if errors.Is(err, credentials.ErrNone) {
+	if errors.Is(err, errNoSignIn) {
 		return "", nil
 	}
 	return token, badSignIns(err)
 }
 
 // clientOf returns the client of the command line.
-func clientOf(c credentials.Credential) (*oidc.Client, error) {
+func clientOf(server string, c credential) (*oidc.Client, error) {
 	provider, err := oidc.New(oidc.Config{Issuer: c.Issuer, Resource: c.Resource, Scopes: c.Scopes})
 	var client *oidc.Client
 	if err == nil {
 		client, err = oidc.NewClient(oidc.ClientConfig{Provider: provider, ID: c.Client, Resource: c.Resource, Parameters: c.Parameters})
 	}
 	if err != nil {
-		return nil, &ConfigError{Msg: c.Server + " names a provider that cannot be used: " + err.Error(), Fix: "ask its operator to run sequent doctor --oidc " + c.Issuer}
+		return nil, &ConfigError{Msg: server + " names a provider that cannot be used: " + err.Error(), Fix: "ask its operator to run sequent doctor --oidc " + c.Issuer}
 	}
 	return client, nil
 }
@@ -179,14 +175,11 @@ func loginError(c *oidc.Client, err error) error {
 
 // badSignIns adds a fix to an error of the file of sign-ins.
 func badSignIns(err error) error {
-	if ended, ok := errors.AsType[*credentials.EndedError](err); ok {
-		return &ConfigError{Msg: ended.Error(), Fix: "run sequent server login --server " + ended.Server}
+	if _, known := errors.AsType[*ConfigError](err); known {
+		return err
 	}
 	if _, known := errors.AsType[*sequent.Error](err); err == nil || known || slices.ContainsFunc([]error{context.Canceled, context.DeadlineExceeded}, func(e error) bool { return errors.Is(err, e) }) {
 		return err
-	}
-	if what, fix, ok := strings.Cut(err.Error(), ": chmod "); ok {
-		return &ConfigError{Msg: what, Fix: "chmod " + fix}
 	}
 	return &ConfigError{Msg: "cannot use the file of sign-ins: " + err.Error(), Fix: "correct or remove it, and run sequent server login again"}
 }

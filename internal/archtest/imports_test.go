@@ -77,7 +77,6 @@ var rules = []rule{
 	{"auth", nil, "it says what an authenticator is, and knows none"},
 	{"auth/token", []string{"auth"}, "it is a file of tokens"},
 	{"auth/oidc", []string{"auth", "internal/admission", "github.com/coreos/go-oidc/v3/oidc", "github.com/go-jose/go-jose/v4", "golang.org/x/oauth2", "golang.org/x/time/rate"}, "it knows providers, and no server"},
-	{"internal/credentials", []string{"auth", "internal/durable", "internal/fairlock", "github.com/gofrs/flock"}, "it keeps tokens, and asks no provider itself"},
 	{"mcpserver/client", []string{"tool", "github.com/modelcontextprotocol/go-sdk/..."}, "other packages use it instead of the SDK"},
 	{"mcpserver/internal/mcptest", []string{".", "dialect", "tool"}, "it is for tests"},
 	{"mcpserver/internal/protocol", []string{".", "dialect", "tool", "internal/jsonscan", "internal/limits"}, "it answers requests of any connection"},

@@ -1,4 +1,4 @@
-package credentials
+package app
 
 import (
 	"context"
@@ -16,35 +16,35 @@ import (
 	"github.com/sequent-dev/sequent/auth"
 )
 
-const server = "https://think.example.com"
+const thinkServer = "https://think.example.com"
 
-func TestFile(t *testing.T) {
+func TestCredentials(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "data", "credentials.json")
-	f := New(path)
-	if _, err := f.Get(server); !errors.Is(err, ErrNone) {
-		t.Errorf("Get without a file: %v, want ErrNone", err)
+	f := credentials{path}
+	if _, err := f.get(thinkServer); !errors.Is(err, errNoSignIn) {
+		t.Errorf("Get without a file: %v, want errNoSignIn", err)
 	}
-	if _, err := f.Remove(t.Context(), server); !errors.Is(err, ErrNone) {
-		t.Errorf("Remove without a file: %v, want ErrNone", err)
+	if _, err := f.remove(t.Context(), thinkServer); !errors.Is(err, errNoSignIn) {
+		t.Errorf("Remove without a file: %v, want errNoSignIn", err)
 	}
-	c := Credential{Server: server, Issuer: "https://login.example.com", SignIn: auth.SignIn{Client: "cli"}, Resource: server + "/mcp", Access: "a", Refresh: "r"}
-	for _, one := range []Credential{{Server: "https://other.example.com", Access: "o"}, {Server: server, Access: "old"}, c} {
-		if err := f.Put(t.Context(), one); err != nil {
+	c := credential{Issuer: "https://login.example.com", SignIn: auth.SignIn{Client: "cli"}, Resource: thinkServer + "/mcp", Access: "a", Refresh: "r"}
+	for _, one := range []credential{{Access: "old"}, c} {
+		if err := errors.Join(f.put(t.Context(), thinkServer, one), f.put(t.Context(), "https://other.example.com", credential{Access: "o"})); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if got, err := f.Get(server); err != nil || !reflect.DeepEqual(got, c) {
+	if got, err := f.get(thinkServer); err != nil || !reflect.DeepEqual(got, c) {
 		t.Errorf("Get = %+v, %v; want %+v", got, err, c)
 	}
 	state, err := os.Stat(path)
 	if err != nil || runtime.GOOS != "windows" && state.Mode().Perm() != 0o600 {
 		t.Errorf("the file: %v, %v; want mode 0600", state.Mode(), err)
 	}
-	if got, err := f.Remove(t.Context(), server); err != nil || !reflect.DeepEqual(got, c) {
+	if got, err := f.remove(t.Context(), thinkServer); err != nil || !reflect.DeepEqual(got, c) {
 		t.Errorf("Remove = %+v, %v; want %+v", got, err, c)
 	}
-	if got, err := f.Get("https://other.example.com"); err != nil || got.Access != "o" {
+	if got, err := f.get("https://other.example.com"); err != nil || got.Access != "o" {
 		t.Errorf("the other server: %+v, %v", got, err)
 	}
 	if runtime.GOOS == "windows" {
@@ -53,7 +53,7 @@ func TestFile(t *testing.T) {
 	if err := os.Chmod(path, 0o640); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := f.Get("https://other.example.com"); err == nil {
+	if _, err := f.get("https://other.example.com"); err == nil {
 		t.Error("a file that the group can read was accepted")
 	}
 }
@@ -63,11 +63,12 @@ func TestRenewOnce(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "credentials.json")
 	past := time.Now().Add(-time.Minute)
-	if err := New(path).Put(t.Context(), Credential{Server: server, Access: "old", Refresh: "0", Expires: past}); err != nil {
+	f := credentials{path}
+	if err := f.put(t.Context(), thinkServer, credential{Access: "old", Refresh: "0", Expires: past}); err != nil {
 		t.Fatal(err)
 	}
 	var renewed atomic.Int32
-	renew := func(_ context.Context, c Credential) (auth.Tokens, error) {
+	renew := func(_ context.Context, c credential) (auth.Tokens, error) {
 		if n := renewed.Add(1); c.Refresh != strconv.Itoa(int(n-1)) {
 			t.Errorf("renewal %d has the refresh token %s", n, c.Refresh)
 		}
@@ -76,7 +77,7 @@ func TestRenewOnce(t *testing.T) {
 	var wg sync.WaitGroup
 	for range 20 {
 		wg.Go(func() {
-			if token, err := New(path).Token(t.Context(), server, renew); err != nil || token != "new" {
+			if token, err := f.token(t.Context(), thinkServer, renew); err != nil || token != "new" {
 				t.Errorf("Token = %q, %v", token, err)
 			}
 		})
@@ -89,7 +90,7 @@ func TestRenewOnce(t *testing.T) {
 
 func TestRenewFails(t *testing.T) {
 	t.Parallel()
-	f := New(filepath.Join(t.TempDir(), "credentials.json"))
+	f := credentials{filepath.Join(t.TempDir(), "credentials.json")}
 	past := time.Now().Add(-time.Minute)
 	away := errors.New("the provider is away")
 	for name, c := range map[string]struct {
@@ -101,15 +102,15 @@ func TestRenewFails(t *testing.T) {
 		"refused":          {"r", &auth.InvalidError{Reason: "used before"}, true},
 		"away":             {"r", away, false},
 	} {
-		kept := Credential{Server: server, Access: "old", Refresh: c.refresh, Expires: past.Round(0)}
-		if err := f.Put(t.Context(), kept); err != nil {
+		kept := credential{Access: "old", Refresh: c.refresh, Expires: past.Round(0)}
+		if err := f.put(t.Context(), thinkServer, kept); err != nil {
 			t.Fatal(err)
 		}
-		_, err := f.Token(t.Context(), server, func(context.Context, Credential) (auth.Tokens, error) { return auth.Tokens{}, c.err })
-		if _, ended := errors.AsType[*EndedError](err); err == nil || ended != c.ended || c.err == away && !errors.Is(err, away) {
+		_, err := f.token(t.Context(), thinkServer, func(context.Context, credential) (auth.Tokens, error) { return auth.Tokens{}, c.err })
+		if _, ended := errors.AsType[*ConfigError](err); err == nil || ended != c.ended || c.err == away && !errors.Is(err, away) {
 			t.Errorf("%s: %v", name, err)
 		}
-		if got, err := f.Get(server); err != nil || got.Refresh != c.refresh || got.Access != "old" {
+		if got, err := f.get(thinkServer); err != nil || got.Refresh != c.refresh || got.Access != "old" {
 			t.Errorf("%s: the file has %+v, %v", name, got, err)
 		}
 	}
