@@ -7,7 +7,7 @@
 //
 //	engine := sequent.New(sequent.Config{})
 //	session, err := engine.Ensure(ctx, "plan", func(c *sequent.Change) error {
-//		_, err := c.Append(sequent.Draft{Number: 1, Total: 3, Text: "Begin with what is known.", More: true})
+//		_, err := c.Append(sequent.Draft{Number: 1, Total: 3, Text: "Begin with what is known."})
 //		return err
 //	})
 //

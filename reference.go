@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// MainLine is the label of the main line. People may write mainName for it; see
+// MainLine is the label of the main line. People may write "main" for it; see
 // [Session.LineNamed].
 const MainLine = ""
 
@@ -220,8 +220,8 @@ func (s *Session) Reference(seq int) Reference {
 	return r
 }
 
-// LineNamed returns the label of the line that a name stands for: "" for an empty name
-// and for [MainLine], unless a branch has that name. The error of an unknown name has the
+// LineNamed returns the label of the line that a name stands for: [MainLine] for an empty
+// name, and for "main" unless a branch has that name. The error of an unknown name has the
 // code [CodeThoughtNotFound] and tells the branches that exist.
 func (s *Session) LineNamed(name string) (branch string, err error) {
 	if name == "" {
