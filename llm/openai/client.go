@@ -27,24 +27,20 @@ type Config struct {
 	// environment, otherwise that of the first provider that has a key.
 	Model  string
 	Getenv func(string) string // returns variables with keys and URLs; nil means os.Getenv
-	// Timeout limits each attempt: the wait for a complete answer or, while an
-	// answer is streamed, for its next piece. 0 means DefaultTimeout. A request is not
-	// retried if the provider's Retry-After exceeds Timeout.
+	// Timeout limits each attempt: the wait for an answer and for each of its pieces. 0
+	// means a minute. A request is not retried if the provider's Retry-After exceeds Timeout.
 	Timeout     time.Duration
-	MaxAttempts int   // maximum attempts per request; 0 means DefaultMaxAttempts
-	MaxBody     int64 // maximum bytes of an answer; 0 means 16 MiB
-	// HTTP makes the requests; nil means a client that does not follow redirects.
-	// A client that does would send the conversation to another service.
-	HTTP *http.Client
-	// Transport is that of the client where HTTP is nil; nil means the default one.
+	MaxAttempts int // maximum attempts per request; 0 means 3
+	// Transport makes the requests; nil means the default one. Redirects are not followed:
+	// the conversation would go to another service.
 	Transport http.RoundTripper
 }
 
-// The defaults of a Config.
+// The defaults of a Config, and the maximum bytes of an answer.
 const (
-	DefaultTimeout     = time.Minute
-	DefaultMaxAttempts = 3
-	defaultMaxBody     = 16 << 20
+	defaultTimeout     = time.Minute
+	defaultMaxAttempts = 3
+	maxBody            = 16 << 20
 )
 
 // A Client sends requests to one model. It implements [llm.Model].
@@ -134,21 +130,14 @@ type caller struct {
 	http        *http.Client
 	timeout     time.Duration
 	maxAttempts int
-	maxBody     int64
 }
 
 func newCaller(at endpoint, cfg Config) caller {
-	c := caller{
-		at: at, http: cfg.HTTP,
-		timeout:     cmp.Or(cfg.Timeout, DefaultTimeout),
-		maxAttempts: cmp.Or(cfg.MaxAttempts, DefaultMaxAttempts),
-		maxBody:     cmp.Or(cfg.MaxBody, defaultMaxBody),
-	}
-	if c.http == nil {
-		c.http = &http.Client{
+	return caller{
+		at: at, timeout: cmp.Or(cfg.Timeout, defaultTimeout), maxAttempts: cmp.Or(cfg.MaxAttempts, defaultMaxAttempts),
+		http: &http.Client{
 			Transport:     cfg.Transport,
 			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-		}
+		},
 	}
-	return c
 }

@@ -348,10 +348,10 @@ func TestBreakFromStream(t *testing.T) {
 }
 
 func TestLargeAnswer(t *testing.T) {
-	text := strings.Repeat("x", 1<<15)
-	for _, big := range []llmtest.Reply{{Turn: llmtest.Say(text)}, {Body: `{"choices":[{"message":{"content":"` + text + `"}}]}`}} {
+	text := strings.Repeat("x", 16<<20)
+	for _, big := range []llmtest.Reply{{Body: "data: " + text}, {Body: `{"choices":[{"message":{"content":"` + text + `"}}]}`}} {
 		s := llmtest.Serve(t, big)
-		c, err := openai.New(openai.Config{Model: "gpt-4o", Getenv: environ(s.URL), MaxBody: 1 << 14})
+		c, err := openai.New(openai.Config{Model: "gpt-4o", Getenv: environ(s.URL)})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -33,7 +33,7 @@ func (x *exchange) failed(err error) *failure {
 	case errors.Is(err, errTooLarge):
 		return &failure{err: &llm.Error{
 			Code: llm.CodeTooLarge, Err: errTooLarge,
-			Msg: fmt.Sprintf("the answer of %s exceeds %d bytes", c.at.Title, c.maxBody),
+			Msg: fmt.Sprintf("the answer of %s exceeds %d MiB", c.at.Title, maxBody>>20),
 			Fix: "ask for a shorter answer",
 		}}
 	case errors.Is(err, errRedirect):

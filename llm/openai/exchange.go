@@ -35,7 +35,7 @@ type exchange struct {
 func (c *caller) post(ctx context.Context, path string, q any, stream bool) (*exchange, *failure) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	x := &exchange{
-		c: c, ctx: ctx, cancel: func() { cancel(nil) }, stream: stream, left: c.maxBody,
+		c: c, ctx: ctx, cancel: func() { cancel(nil) }, stream: stream, left: maxBody,
 		timer: time.AfterFunc(c.timeout, func() { cancel(errTimeout) }),
 	}
 	f := x.send(path, q)

@@ -43,7 +43,7 @@ func FuzzAnswers(f *testing.F) {
 		}
 		c, err := openai.New(openai.Config{
 			Model: "gpt-4o", Getenv: environ("http://model/v1"), MaxAttempts: 1,
-			HTTP: &http.Client{Transport: canned{200 + (status%400+400)%400, header, body}},
+			Transport: canned{200 + (status%400+400)%400, header, body},
 		})
 		if err != nil {
 			t.Fatal(err)

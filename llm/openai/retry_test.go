@@ -49,7 +49,7 @@ func TestWaitBetweenAttempts(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				s := &llmtest.Server{Answer: func(int, llmtest.Request) llmtest.Reply { return tt.reply() }}
 				tr := &transport{handler: s, start: time.Now()}
-				c, err := openai.New(openai.Config{Model: "gpt-4o", Getenv: environ("http://model/v1"), HTTP: &http.Client{Transport: tr}})
+				c, err := openai.New(openai.Config{Model: "gpt-4o", Getenv: environ("http://model/v1"), Transport: tr})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -70,7 +70,7 @@ func TestCancelDuringWait(t *testing.T) {
 			return llmtest.Reply{Status: 429, Header: http.Header{"Retry-After": {"30"}}}
 		}}
 		tr := &transport{handler: s, start: time.Now()}
-		c, err := openai.New(openai.Config{Model: "gpt-4o", Getenv: environ("http://model/v1"), HTTP: &http.Client{Transport: tr}})
+		c, err := openai.New(openai.Config{Model: "gpt-4o", Getenv: environ("http://model/v1"), Transport: tr})
 		if err != nil {
 			t.Fatal(err)
 		}
