@@ -313,7 +313,7 @@ func testTarball(t *testing.T, f fixture) {
 			t.Errorf("the package contains %s", file.Path)
 		}
 	}
-	for _, want := range []string{"package.json", "README.md", "dist/index.js", "dist/index.d.ts", "dist/contract.js", "dist/engine.wasm", "dist/LICENSE.go"} {
+	for _, want := range []string{"package.json", "README.md", "dist/index.js", "dist/index.d.ts", "dist/contract.js", "dist/engine.wasm", "dist/LICENSE-go"} {
 		if !slices.Contains(files, want) {
 			t.Errorf("the package lacks %s: %q", want, files)
 		}

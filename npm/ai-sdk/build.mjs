@@ -15,6 +15,6 @@ const run = (file, args, env = {}) =>
 mkdirSync(dist, { recursive: true });
 const root = run('go', ['env', 'GOROOT']).trim();
 copyFileSync(join(root, 'lib/wasm/wasm_exec.js'), join(dist, 'wasm_exec.js'));
-copyFileSync(join(root, 'LICENSE'), join(dist, 'LICENSE.go'));
+copyFileSync(join(root, 'LICENSE'), join(dist, 'LICENSE-go'));
 run('go', ['build', '-trimpath', '-buildvcs=false', '-ldflags=-s -w', '-o', join(dist, 'engine.wasm'), './engine'], { GOOS: 'js', GOARCH: 'wasm' });
 run(process.execPath, [join(here, 'node_modules/typescript/bin/tsc'), '--outDir', dist]);
