@@ -83,9 +83,6 @@ func (c *Client) Give(r Resource) {
 	c.l.counts[r].used.Add(-1)
 }
 
-// Held returns how many units of a resource the client holds.
-func (c *Client) Held(r Resource) int { return len(c.units[r]) }
-
 // Request counts a request. It returns a [*Refusal] if the client sends requests too fast;
 // that request is not counted.
 func (c *Client) Request() error {

@@ -46,8 +46,8 @@ func TestCaps(t *testing.T) {
 		t.Errorf("%d sessions, want the default", n)
 	}
 	a.Give(Calls)
-	if err := a.Take(Calls); err != nil || a.Held(Calls) != 3 {
-		t.Errorf("a unit that was given back: %v, held %d", err, a.Held(Calls))
+	if err := a.Take(Calls); err != nil || len(a.units[Calls]) != 3 {
+		t.Errorf("a unit that was given back: %v, held %d", err, len(a.units[Calls]))
 	}
 	s := l.Stats()
 	if s.Used[Calls] != 6 || s.Refused[Calls] != 2 {
