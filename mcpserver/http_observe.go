@@ -20,7 +20,10 @@ func (v *visit) observing() *protocol.Server {
 // answered.
 func (v *visit) observe(m *protocol.Message) {
 	ctx, seen := v.server.Observe(v.r.Context(), m, v.caller, v.via, time.Now())
-	v.r, v.seen, v.told = v.r.WithContext(ctx), seen, true
+	v.seen, v.told = seen, true
+	if seen != nil { // or the context is that of the request, which need not be copied
+		v.r = v.r.WithContext(ctx)
+	}
 }
 
 // answered tells the observer that the request is answered. Further calls do nothing.
