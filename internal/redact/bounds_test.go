@@ -11,6 +11,27 @@ import (
 	"github.com/sequent-dev/sequent/internal/redact"
 )
 
+// Expressions that would compile into large programs are refused before they are compiled,
+// also 224 KB of them, and those that repeat repetitions.
+func TestExpressionBudget(t *testing.T) {
+	for _, exprs := range [][]string{
+		{strings.Repeat("x{1000}", 32_000)}, {"(?:(?:x{1000}){1000}){1000}"}, {`(((\w{1,30}){1,30}){1,30}){1,30}`}, {strings.Repeat("x", 10_001)},
+		{strings.Repeat("(?:){1000}", 20_000)}, {strings.Repeat("a|", 200_000)}, {"x{1000}", "x{1000}", "x{1000}", "x{1000}", "x{1000}", strings.Repeat("x", 5_000)},
+		{strings.Repeat("(", 100_000)}, {"("},
+	} {
+		begin := time.Now()
+		_, err := redact.Expressions(exprs)
+		if d := time.Since(begin); err == nil || d > 2*time.Second {
+			t.Errorf("%.40q: %v after %s", exprs, err, d)
+		} else {
+			t.Logf("%.40q: %.120v after %s", exprs, err, d)
+		}
+	}
+	if _, err := redact.Expressions([]string{`[\w.+-]+@[\w-]+\.[\w.]+`, `(?i)acme(?:corp)?`, `\b\d{16}\b`, `x{500}`}); err != nil {
+		t.Error(err)
+	}
+}
+
 // adversarial returns a session of n thoughts of 64 KiB that cost the most: every word of every rule,
 // nothing of which is a secret, or nothing but secrets.
 func adversarial(n int, text string) (sequent.Header, []sequent.Entry) {
