@@ -21,7 +21,7 @@ import (
 const sweepEvery = 5 * time.Minute
 
 func main() {
-	engine := sequent.New(sequent.Config{})
+	engine := sequent.New(sequent.Config{Now: increasing()})
 	tools := make(map[string]tool.Tool)
 	for _, t := range history.Native(history.Config{Engine: engine}).Tools {
 		tools[t.Name] = t
@@ -42,6 +42,20 @@ func main() {
 		return string(text)
 	}))
 	select {} // calls run on goroutines of their own
+}
+
+// increasing returns a clock whose times differ. That of JavaScript counts milliseconds, in which
+// several sessions begin, and they are listed in the order of their beginnings.
+func increasing() func() time.Time {
+	var last time.Time
+	return func() time.Time {
+		now := time.Now().Round(0) // sessions have the time of the wall clock
+		if !now.After(last) {
+			now = last.Add(time.Microsecond)
+		}
+		last = now
+		return now
+	}
 }
 
 type content struct {
