@@ -97,10 +97,11 @@ func TestCounts(t *testing.T) {
 	}
 }
 
-// allowed is what -update allows of a figure: less than one allocation more.
+// allowed is what -update allows of a figure: of allocations less than one more, or half a
+// percent, which is what a write of a large note varies by.
 func allowed(name string, got float64) float64 {
 	if name == "allocations" {
-		return got + 0.7
+		return max(got+0.7, 1.005*got)
 	}
 	return 1.08 * got
 }
