@@ -34,10 +34,7 @@ func (d Dir) WriteSession(s *sequent.Session) error {
 		if err := makeFolder(root, name); err != nil {
 			return err
 		}
-		return durable.WriteFile(root, path.Join(name, fileName), 0o600, func(w io.Writer) error {
-			_, err := w.Write(SessionFile(s))
-			return err
-		})
+		return durable.WriteFile(root, path.Join(name, fileName), 0o600, func(w io.Writer) error { return writeSessionFile(w, s) })
 	})
 }
 

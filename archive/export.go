@@ -1,9 +1,12 @@
 package archive
 
 import (
+	"bufio"
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
+	"iter"
 	"slices"
 	"time"
 
@@ -104,21 +107,55 @@ func JSON(s *sequent.Session) []byte {
 // Log is [JSON] for a session as [sequent.Engine.Entries] returns it: with the hashes of
 // its log, so that [sequent.Verify] can check what [ReadJSON] reads.
 func Log(h sequent.Header, entries []sequent.Entry) []byte {
-	x := Export{ExportedHeader: newHeader(h), Thoughts: []ExportedThought{}}
+	x := newHeader(h)
 	if h.Entries > 0 {
 		x.Chain = &ExportedChain{Length: h.Entries, Head: h.Head, Seal: seal(h)}
 	}
-	for _, e := range entries {
-		proof := ExportedProof{Place: e.Place, Salt: e.Salt, Hash: e.Hash, Masked: e.Masked}
-		if e.Kind == sequent.KindThought {
-			t := newExportedThought(e.Thought)
-			t.ExportedProof = proof
-			x.Thoughts = append(x.Thoughts, t)
-		} else {
-			x.Entries = append(x.Entries, ExportedEntry{Kind: string(e.Kind), At: e.At, Fields: e.Body, ExportedProof: proof})
+	isThought := func(e sequent.Entry) bool { return e.Kind == sequent.KindThought }
+	each := func(thoughts bool) iter.Seq[any] {
+		return func(yield func(any) bool) {
+			for i := range entries {
+				e := &entries[i]
+				if isThought(*e) != thoughts {
+					continue
+				}
+				var v any
+				proof := ExportedProof{Place: e.Place, Salt: e.Salt, Hash: e.Hash, Masked: e.Masked}
+				if thoughts {
+					t := newExportedThought(e.Thought)
+					t.ExportedProof, v = proof, &t
+				} else {
+					v = ExportedEntry{Kind: string(e.Kind), At: e.At, Fields: e.Body, ExportedProof: proof}
+				}
+				if !yield(v) {
+					return
+				}
+			}
 		}
 	}
-	return printable.JSON(encoded(x, "  "))
+	var others iter.Seq[any]
+	if slices.ContainsFunc(entries, func(e sequent.Entry) bool { return !isThought(e) }) {
+		others = each(false)
+	}
+	return export(x, each(true), others)
+}
+
+// export writes an export; others is nil if there are none.
+func export(x ExportedHeader, thoughts, others iter.Seq[any]) []byte {
+	var b bytes.Buffer
+	w := jsonWriter{bufio.NewWriter(&b), func(v any) []byte { return printable.JSON(compact(v)) }}
+	w.value("", x)
+	_ = w.Flush()           // writing to a buffer does not fail
+	b.Truncate(b.Len() - 2) // the end of the object
+	w.WriteString(",\n  \"thoughts\": ")
+	w.list("  ", thoughts)
+	if others != nil {
+		w.WriteString(",\n  \"entries\": ")
+		w.list("  ", others)
+	}
+	w.WriteString("\n}\n")
+	_ = w.Flush()
+	return b.Bytes()
 }
 
 // seal returns the seal of a header without what an export does not have of it. If the header is

@@ -1,27 +1,56 @@
 package archive
 
 import (
+	"bufio"
 	"bytes"
 	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"strconv"
 	"strings"
 )
 
-// encoded returns v as JSON without escapes for HTML, on lines with an indentation, or compact if that
-// is empty.
-func encoded(v any, indent string) []byte {
+// A jsonWriter writes JSON with two spaces of indentation, and lists one element at a time, so that
+// a long session is not in memory twice. Errors are those of Flush.
+type jsonWriter struct {
+	*bufio.Writer
+	encode func(any) []byte // compact JSON
+}
+
+// value writes a value whose line has an indentation.
+func (w jsonWriter) value(indent string, v any) {
+	var b bytes.Buffer
+	if json.Indent(&b, w.encode(v), indent, "  ") == nil { // what was just encoded is JSON
+		w.Write(b.Bytes())
+	}
+}
+
+// list writes an array whose line has an indentation.
+func (w jsonWriter) list(indent string, values iter.Seq[any]) {
+	next := "["
+	for v := range values {
+		w.WriteString(next + "\n  " + indent)
+		w.value(indent+"  ", v)
+		next = ","
+	}
+	if next == "," {
+		next = "\n" + indent
+	}
+	w.WriteString(next + "]")
+}
+
+// compact returns v as compact JSON without escapes for HTML.
+func compact(v any) []byte {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
-	e.SetIndent("", indent)
 	if err := e.Encode(v); err != nil {
 		panic("archive: cannot encode: " + err.Error()) // it consists of strings, numbers and booleans
 	}
-	return b.Bytes()
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
 }
 
 // decode reads a document and nothing after it.

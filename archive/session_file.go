@@ -1,10 +1,12 @@
 package archive
 
 import (
+	"bufio"
 	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
+	"iter"
 	"strings"
 	"time"
 
@@ -36,7 +38,7 @@ func recordOf(t sequent.Thought) record {
 		if as := t.Labels[given+name]; json.Valid([]byte(as)) {
 			*field = json.RawMessage(as)
 		} else if known {
-			*field = encoded(value, "")
+			*field = compact(value)
 		}
 	}
 	revises, named := t.Revises.Number()
@@ -49,52 +51,79 @@ func recordOf(t sequent.Thought) record {
 	return r
 }
 
+// SessionFile returns the contents of a session file.
+func SessionFile(s *sequent.Session) []byte {
+	var b bytes.Buffer
+	_ = writeSessionFile(&b, s) // writing to a buffer does not fail
+	return b.Bytes()
+}
+
 // asJavaScript replaces the escapes of U+2028 and U+2029, which encoding/json always writes and
 // JSON.stringify in JavaScript does not, by the characters. It leaves escaped backslashes alone.
 var asJavaScript = strings.NewReplacer(`\\`, `\\`, `\u2028`, "\u2028", `\u2029`, "\u2029")
 
-// SessionFile returns the contents of a session file.
-func SessionFile(s *sequent.Session) []byte {
-	history, branches := []record{}, branchRecords{of: make(map[string][]record)}
-	for t := range s.All() {
-		r := recordOf(t)
-		history = append(history, r)
-		if _, left := t.From.Number(); left && t.Branch != "" {
-			if branches.of[t.Branch] == nil {
-				branches.labels = append(branches.labels, t.Branch)
+// writeSessionFile writes a session file.
+func writeSessionFile(dst io.Writer, s *sequent.Session) error {
+	w := jsonWriter{bufio.NewWriterSize(dst, 64<<10), func(v any) []byte {
+		text := compact(v)
+		if bytes.Contains(text, []byte(`\u202`)) {
+			return []byte(asJavaScript.Replace(string(text)))
+		}
+		return text
+	}}
+	w.WriteString("{\n  \"id\": ")
+	w.value("", string(s.ID()))
+	w.WriteString(",\n  \"timestamp\": ")
+	w.value("", s.Created().UTC().Format("2006-01-02T15:04:05.000Z"))
+	w.WriteString(",\n  \"thoughtHistory\": ")
+	w.list("  ", records(s.All()))
+	w.WriteString(",\n  \"branches\": {")
+	labels, members := branches(s)
+	next := "\n    "
+	for _, label := range labels {
+		w.WriteString(next)
+		w.value("", label)
+		w.WriteString(": ")
+		w.list("    ", records(func(yield func(sequent.Thought) bool) {
+			for _, seq := range members[label] {
+				if t, ok := s.At(seq); ok && !yield(t) {
+					return
+				}
 			}
-			branches.of[t.Branch] = append(branches.of[t.Branch], r)
+		}))
+		next = ",\n    "
+	}
+	if len(labels) > 0 {
+		w.WriteString("\n  ")
+	}
+	w.WriteString("}\n}\n")
+	return w.Flush()
+}
+
+func records(thoughts iter.Seq[sequent.Thought]) iter.Seq[any] {
+	return func(yield func(any) bool) {
+		for t := range thoughts {
+			if !yield(recordOf(t)) {
+				return
+			}
 		}
 	}
-	return []byte(asJavaScript.Replace(string(encoded(struct {
-		ID        string        `json:"id"`
-		Timestamp string        `json:"timestamp"`
-		History   []record      `json:"thoughtHistory"`
-		Branches  branchRecords `json:"branches"`
-	}{string(s.ID()), s.Created().UTC().Format("2006-01-02T15:04:05.000Z"), history, branches}, "  "))))
 }
 
-// branchRecords has the thoughts that have an origin, by label.
-type branchRecords struct {
-	labels []string // in the order of their first use
-	of     map[string][]record
-}
-
-// MarshalJSON writes the labels in the order of the keys of an object in JavaScript.
-func (b branchRecords) MarshalJSON() ([]byte, error) {
-	var text bytes.Buffer
-	next := "{"
-	for _, label := range objectkeys.Sort(b.labels) {
-		text.WriteString(next)
-		text.Write(encoded(label, ""))
-		text.WriteByte(':')
-		text.Write(encoded(b.of[label], ""))
-		next = ","
+// branches returns the labels of thoughts that have an origin, in the order of the keys of
+// an object in JavaScript, and the positions of these thoughts.
+func branches(s *sequent.Session) (labels []string, members map[string][]int) {
+	members = make(map[string][]int)
+	for t := range s.All() {
+		if _, left := t.From.Number(); !left || t.Branch == "" {
+			continue
+		}
+		if members[t.Branch] == nil {
+			labels = append(labels, t.Branch)
+		}
+		members[t.Branch] = append(members[t.Branch], t.Seq)
 	}
-	if next == "{" {
-		return []byte("{}"), nil
-	}
-	return append(text.Bytes(), '}'), nil
+	return objectkeys.Sort(labels), members
 }
 
 // A sessionDocument is the contents of a session file.
@@ -176,7 +205,7 @@ func (r reading) draft() sequent.Draft {
 			d.Labels[given+"branchFromThought"] = fmt.Sprint(*r.From)
 		}
 		if r.Branch != nil {
-			d.Labels[given+"branchId"] = string(bytes.TrimSpace(encoded(*r.Branch, "")))
+			d.Labels[given+"branchId"] = string(compact(*r.Branch))
 		}
 	}
 	if len(d.Labels) == 0 {
