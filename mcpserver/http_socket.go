@@ -1,12 +1,14 @@
 package mcpserver
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"strings"
 	"time"
@@ -32,8 +34,8 @@ const (
 	// pingInterval is the time between two pings. A client that is gone is noticed by the
 	// answer that does not come.
 	pingInterval = 20 * time.Second
-	// closeTimeout limits the closing handshake.
-	closeTimeout = time.Second
+	// closeTimeout limits the closing handshake, and what a client still sends meanwhile.
+	closeTimeout = 5 * time.Second
 )
 
 // isSocket reports whether the request is for the endpoint of WebSockets.
@@ -75,7 +77,8 @@ func (v *visit) socket() {
 	if v.caller.Scope.Name == "" {
 		v.caller.Scope.Name = ownScope + "session " + rand.Text()
 	}
-	ws, err := websocket.Accept(v.w, v.r, &websocket.AcceptOptions{
+	under := &hijacked{ResponseWriter: v.w}
+	ws, err := websocket.Accept(under, v.r, &websocket.AcceptOptions{
 		Subprotocols: []string{subprotocol}, InsecureSkipVerify: true, // the origin was checked
 	})
 	if err != nil {
@@ -88,7 +91,7 @@ func (v *visit) socket() {
 	ws.SetReadLimit(int64(v.h.config.MaxBody))
 	ctx, hangUp := context.WithCancel(context.WithoutCancel(v.r.Context()))
 	defer hangUp()
-	t := &frames{visit: v, ws: ws, ctx: ctx}
+	t := &frames{visit: v, ws: ws, conn: under.conn, ctx: ctx}
 	go t.ping()
 	_ = conn.Serve(v.h.ending, conn.Config{ // its errors are those of the connection
 		Server: v.server, Caller: v.caller, Via: v.via, Client: v.client,
@@ -125,8 +128,21 @@ func (v *visit) admitMessage(m *protocol.Message) *protocol.Error {
 // frames is the transport of a WebSocket.
 type frames struct {
 	*visit
-	ws  *websocket.Conn
-	ctx context.Context // done when the connection ends
+	ws   *websocket.Conn
+	conn net.Conn        // below ws
+	ctx  context.Context // done when the connection ends
+}
+
+// hijacked keeps the connection that [websocket.Accept] takes over, for its deadline.
+type hijacked struct {
+	http.ResponseWriter
+	conn net.Conn
+}
+
+func (h *hijacked) Hijack() (net.Conn, *bufio.ReadWriter, error) {
+	c, rw, err := http.NewResponseController(h.ResponseWriter).Hijack()
+	h.conn = c
+	return c, rw, err
 }
 
 // Ready implements [conn.Transport]: reading does not block a thread.
@@ -207,9 +223,9 @@ func (f *frames) ping() {
 	}
 }
 
-// close says why the connection ends. The client may be gone.
+// close says why the connection ends. The client may be gone, or not send all of a frame that it
+// began, for which [websocket.Conn.Close] would wait.
 func (f *frames) close(code websocket.StatusCode, reason string) {
-	t := time.AfterFunc(closeTimeout, func() { _ = f.ws.CloseNow() })
-	defer t.Stop()
+	_ = f.conn.SetDeadline(time.Now().Add(closeTimeout))
 	_ = f.ws.Close(code, reason)
 }
