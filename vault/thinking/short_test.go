@@ -33,15 +33,15 @@ func TestTooLong(t *testing.T) {
 				}
 				d.wantCheck()
 			}
-			for n := range 40 {
-				d.think(sequent.Draft{Number: n + 1, Total: 40, Text: fmt.Sprint(n, " ", text)})
+			for n := range 24 {
+				d.think(sequent.Draft{Number: n + 1, Total: 24, Text: fmt.Sprint(n, " ", text)})
 				small("grown")
-				if n == 25 {
-					d.edit(" ^thought-26\n", " ^thought-26\n\nA remark.\n")
+				if n == 19 {
+					d.edit(" ^thought-20\n", " ^thought-20\n\nA remark.\n")
 				}
 			}
 			d.commit(sessionID, func(c *sequent.Change) error { c.Conclude("It is [[enough]]."); return nil })
-			d.think(sequent.Draft{Number: 41, Total: 41, Text: text, Labels: map[string]string{"conclusion": "It is [[enough]]."}, Final: true})
+			d.think(sequent.Draft{Number: 25, Total: 25, Text: text, Labels: map[string]string{"conclusion": "It is [[enough]]."}, Final: true})
 			small("concluded")
 			got := d.read()
 			for _, want := range []string{"earlier thoughts are not in this note: sequent show " + string(sessionID), "## Conclusion\n\nIt is [[enough]].", "^omitted-"} {
