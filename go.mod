@@ -21,6 +21,7 @@ require (
 	github.com/spf13/cobra v1.10.2
 	github.com/spf13/pflag v1.0.9 // flags of cobra
 	github.com/tailscale/hujson v0.0.0-20260727124030-b80ff77dac4f // changes JSON with comments and keeps these
+	github.com/yuin/goldmark v1.8.7 // Markdown of thoughts for the viewer
 	go.opentelemetry.io/contrib/instrumentation/runtime v0.71.0 // metrics of the Go runtime
 	go.opentelemetry.io/otel v1.46.0 // not 1.47 yet: with it, Google ADK 2.2 does not compile (otel/log)
 	go.opentelemetry.io/otel/exporters/prometheus v0.68.0 // for a test: the official page

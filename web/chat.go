@@ -114,7 +114,7 @@ func (s *chat) read(ctx context.Context, c tool.Call, in readArguments) (tool.Re
 		return refuse(invalid("document", "is not a document of the API"))
 	}
 	e := s.of(c.Caller)
-	doc, err := document(ctx, reading{e, query, e.Session, func(*Document) {}})
+	doc, err := document(ctx, reading{e, query, e.Session, func(*Document) {}, false})
 	if err != nil {
 		return refuse(err)
 	}

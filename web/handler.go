@@ -164,6 +164,7 @@ func (h *Handler) route() {
 		routes["DELETE /api/v1/links/{link}"] = [2]method{owned, kept((*exchange).revokeLink)}
 		routes["POST /api/v1/linked"] = [2]method{anyone, kept(with((*exchange).openLink))}
 		routes["GET "+linkedPath+"{link}/session"] = [2]method{linked, read(readSession)}
+		routes["GET "+linkedPath+"{link}/article"] = [2]method{linked, read(readArticle)}
 		routes["GET "+linkedPath+"{link}/events"] = [2]method{linked, (*exchange).events}
 	}
 	for pattern, m := range routes {

@@ -243,6 +243,11 @@ func TestLinkMasked(t *testing.T) {
 			t.Errorf("the document is %d %s", status, body)
 		}
 		clean("the document", body)
+		status, body, _ = ask(t, "GET", base+"article?at=1", "", "Cookie", cookie)
+		if status != http.StatusOK || !strings.Contains(body, "[redacted]") {
+			t.Errorf("the article is %d %s", status, body)
+		}
+		clean("the article", body)
 	}
 	documents()
 	next := events(t, base+"events", "", "Cookie", cookie)

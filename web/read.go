@@ -1,12 +1,14 @@
 package web
 
 import (
+	"cmp"
 	"context"
 	"net/url"
 	"slices"
 	"strconv"
 
 	"github.com/sequent-dev/sequent"
+	"github.com/sequent-dev/sequent/internal/article"
 )
 
 // A reading is a request for what can be read: by HTTP, and by the viewer in a chat.
@@ -16,12 +18,14 @@ type reading struct {
 	// session returns a session as the reader may see it, and public takes the rest from its document.
 	session func(context.Context, sequent.ID) (*sequent.Session, error)
 	public  func(*Document)
+	private bool // the reader sees nothing that tells whose the session is
 }
 
 // readers has the documents of the API by name.
 var readers = map[string]func(context.Context, reading) (any, error){
 	"sessions": readSessions,
 	"session":  readSession,
+	"article":  readArticle,
 	"search":   readSearch,
 }
 
@@ -94,6 +98,62 @@ func readSession(ctx context.Context, r reading) (any, error) {
 	}
 	r.public(&d)
 	return d, nil
+}
+
+// An Article is a session as people read it. Its HTML is safe: texts of thoughts become elements of Markdown and
+// nothing else.
+type Article struct {
+	HTML     string `json:"html"`
+	Position string `json:"position"` // after the last thought
+	Thoughts int    `json:"thoughts"`
+}
+
+// Limits of the texts of an article. Those beyond are asked for when they come into view.
+const (
+	wholeArticle  = 1000    // thoughts of a session whose article has all texts
+	firstTexts    = 100     // thoughts of a longer one whose texts it has
+	maxArticle    = 4 << 20 // bytes
+	articleWindow = 200     // thoughts that are asked for by from and to
+)
+
+// readArticle returns an [Article]: with from and to the elements of these thoughts, otherwise the article, which with
+// after has the texts of later thoughts only.
+func readArticle(ctx context.Context, r reading) (any, error) {
+	epoch, after, err := parsePosition(r.query.Get("after"))
+	if err != nil {
+		return nil, err
+	}
+	numbers := make(map[string]int)
+	for _, name := range []string{"from", "to", "at"} {
+		if numbers[name], err = strconv.Atoi(cmp.Or(r.query.Get(name), "0")); err != nil || numbers[name] < 0 {
+			return nil, invalid(name, "must be a number, 0 or higher")
+		}
+	}
+	s, err := r.session(ctx, sequent.ID(r.query.Get("id")))
+	if err != nil {
+		return nil, err
+	}
+	if epoch != s.Epoch() {
+		after = 0
+	}
+	from, to, size := numbers["from"], numbers["to"], 0
+	o := article.Options{At: numbers["at"], Short: r.query.Has("short"), Public: r.private}
+	o.Text = func(t *sequent.Thought) bool {
+		if near := max(o.At, after); s.Len() > wholeArticle && to == 0 && !o.Short && (t.Seq <= near-firstTexts/2 || t.Seq > near+firstTexts) {
+			return false
+		}
+		if t.Seq > after {
+			size += len(t.Text) + len(t.Note)
+		}
+		return t.Seq > after && size <= maxArticle
+	}
+	var text []byte
+	if to > 0 {
+		text, err = article.Thoughts(ctx, s, from, min(to, from+articleWindow-1), o)
+	} else {
+		text, err = article.HTML(ctx, s, o)
+	}
+	return Article{string(text), position(s.Epoch(), s.Len()), s.Len()}, err
 }
 
 // A Hit is a thought that a search found.

@@ -32,7 +32,7 @@ func (x *exchange) compute(read func(context.Context) (any, error)) error {
 func read(document func(context.Context, reading) (any, error)) method {
 	return func(x *exchange) error {
 		return x.compute(func(ctx context.Context) (any, error) {
-			return document(ctx, reading{x.engine, x.query(), x.session, x.public})
+			return document(ctx, reading{x.engine, x.query(), x.session, x.public, x.linked != nil})
 		})
 	}
 }

@@ -104,7 +104,7 @@ func TestOwners(t *testing.T) {
 	e := sequent.New(sequent.Config{})
 	url := serve(t, web.Config{Engine: e, Auth: tokens{"a": "alice", "b": "bob"}})
 	think(t, e.Owned("alice"), "plan", "Alice keeps this secret.")
-	for _, path := range []string{"session", "export", "events"} {
+	for _, path := range []string{"session", "article", "export", "events"} {
 		status, own, _ := ask(t, "GET", url+"/api/v1/"+path+"?id=plan", "", bearer("b")...)
 		_, missing, _ := ask(t, "GET", url+"/api/v1/"+path+"?id=nope", "", bearer("b")...)
 		if status != http.StatusNotFound || strings.ReplaceAll(own, "plan", "nope") != missing {

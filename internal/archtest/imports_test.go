@@ -68,6 +68,7 @@ var rules = []rule{
 	{"internal/signature", []string{"internal/durable"}, "it depends on files only"},
 	{"internal/worktree", nil, "it depends on git only"},
 	{"internal/judged", nil, "it depends on nothing"},
+	{"internal/article", []string{".", "internal/lazyregexp", "internal/printable", "github.com/yuin/goldmark/..."}, "it writes a session as HTML"},
 	{"internal/draw", []string{".", "internal/printable", "charm.land/lipgloss/v2", "github.com/clipperhouse/displaywidth"}, "it draws a session"},
 
 	{"internal/hook", []string{".", "internal/durable"}, "it remembers ids of sessions"},
@@ -89,7 +90,7 @@ var rules = []rule{
 		".", "internal/limits", "llm", "mcpserver", "go.opentelemetry.io/...",
 	}, "it measures parts from outside, and they know nothing of it"},
 
-	{"web", []string{".", "archive", "auth", "dialect", "tool", "internal/admission", "internal/limits", "internal/lazyregexp", "internal/printable", "internal/redact"}, "it shows sessions of any store, also in a chat of any dialect"},
+	{"web", []string{".", "archive", "auth", "dialect", "tool", "internal/admission", "internal/article", "internal/limits", "internal/lazyregexp", "internal/printable", "internal/redact"}, "it shows sessions of any store, also in a chat of any dialect"},
 
 	{"llm", nil, "it defines what a model is and contains none"},
 	{"llm/llmtest", []string{"llm"}, "it simulates models"},

@@ -1,0 +1,445 @@
+// Package article writes a session as HTML that a person reads like an article: the title, the conclusion, every
+// thought in full with its Markdown, branches with what became of them, and what people noted. The page of the
+// viewer, the exported file, the page behind a link and the card in a chat show the same.
+//
+// Texts are of unknown origin. They become elements of Markdown and nothing else: no HTML of theirs, no image, no
+// link but to http and https.
+package article
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"fmt"
+	"hash/fnv"
+	"html"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/sequent-dev/sequent"
+)
+
+const (
+	// MaxThoughts limits the thoughts of an article; of a longer session it has those around one of them.
+	MaxThoughts = 10_000
+	// maxDepth is how deep branches are indented. Deeper ones stay in the lane of their parent, as in sequent show.
+	maxDepth = 6
+	maxFacts = 50 // of a kind at the top
+	latest   = 3  // thoughts of a short article
+)
+
+// Options say what an article has.
+type Options struct {
+	// Text reports whether the text of a thought is in the article, otherwise it has a place for it; nil means all.
+	Text   func(t *sequent.Thought) bool
+	At     int  // Seq around which a long session is shown; 0 means its end
+	Short  bool // the title, the conclusion and the last thoughts
+	Public bool // not whose the session is and where it was recorded
+}
+
+// A writer writes one session.
+type writer struct {
+	bytes.Buffer
+	ctx       context.Context
+	o         Options
+	s         *sequent.Session
+	lines     map[string]sequent.Line
+	lengths   map[string]int // of lines
+	standings []sequent.Standing
+	notes     map[int][]sequent.Note
+	revisions [][2]int // Seqs of what was replaced, and by what
+	concluded int      // Seq; 0 for none
+	title     string
+	rest      string // of thought 1, after the title
+}
+
+func newWriter(ctx context.Context, s *sequent.Session, o Options) *writer {
+	w := &writer{ctx: ctx, o: o, s: s, lines: make(map[string]sequent.Line), lengths: make(map[string]int), notes: make(map[int][]sequent.Note), standings: s.Standings()}
+	for _, l := range s.Lines() {
+		w.lines[l.Label] = l
+	}
+	for _, n := range s.Notes() {
+		w.notes[n.Seq] = append(w.notes[n.Seq], n)
+	}
+	for t := range s.All() {
+		w.lengths[t.Branch]++
+		if t.Supersedes > 0 {
+			w.revisions = append(w.revisions, [2]int{t.Supersedes, t.Seq})
+		}
+		if st := w.standings[t.Seq-1].State; st == sequent.Concluded || st == sequent.Disputed && t.Final {
+			w.concluded = t.Seq
+		}
+	}
+	first, _ := s.At(1)
+	w.title, w.rest, _ = head(first.Text, maxTitle)
+	w.title, w.rest = cmp.Or(strings.TrimSuffix(w.title, "."), "Untitled"), cmp.Or(w.rest, first.Text)
+	return w
+}
+
+// HTML returns the article of a session. It ends with an error when ctx is done.
+func HTML(ctx context.Context, s *sequent.Session, o Options) ([]byte, error) {
+	w := newWriter(ctx, s, o)
+	w.WriteString(`<article class="page" aria-labelledby="title">` + "\n")
+	w.header()
+	w.abstract()
+	w.WriteString(`<h2 class="sr">Thoughts</h2>` + "\n")
+	err := w.log()
+	w.footer()
+	w.WriteString("</article>\n")
+	return w.Bytes(), err
+}
+
+// Thoughts returns the elements of the thoughts from one Seq to another, without the branches around them.
+func Thoughts(ctx context.Context, s *sequent.Session, from, to int, o Options) ([]byte, error) {
+	w := newWriter(ctx, s, o)
+	for t := range s.Since(from - 1) {
+		if t.Seq > to {
+			break
+		}
+		depth := 0
+		if t.Branch != "" {
+			depth = 1
+		}
+		if err := w.thought(&t, depth); err != nil {
+			return nil, err
+		}
+	}
+	return w.Bytes(), nil
+}
+
+// words has the words for the states of a session.
+var words = map[sequent.State]string{
+	sequent.Active: "Unfinished", sequent.Completed: "Completed", sequent.Cancelled: "Cancelled", sequent.Abandoned: "Abandoned",
+}
+
+// header writes the title, the state and where the session comes from.
+func (w *writer) header() {
+	h, class := w.s.Header(), "settled"
+	if h.State != sequent.Completed {
+		class = "open"
+	}
+	fmt.Fprintf(w, `<header class="head"><h1 id="title" dir="auto">%s</h1>`+"\n"+`<p class="meta"><b class="%s">%s</b>`, line(w.title), class, line(cmp.Or(words[h.State], string(h.State))))
+	from := cmp.Or(h.Origin.Agent, h.Origin.Client)
+	if w.o.Public {
+		from = h.Origin.Client
+	} else if h.Origin.GitBranch != "" {
+		from = cmp.Or(from, "recorded") + " on " + h.Origin.GitBranch
+		if c := h.Origin.Commit; c != "" {
+			from += "@" + c[:min(len(c), 7)]
+		}
+	}
+	if from != "" {
+		fmt.Fprintf(w, " · <bdi>%s</bdi>", line(from))
+	}
+	fmt.Fprintf(w, " · %s to %s</p>", clock(h.Created), clock(h.Updated))
+	if f := w.s.Fault(); f != nil {
+		fmt.Fprintf(w, `<p class="fault" role="note">! This session is not what was recorded: %s. It takes no more thoughts.</p>`, line(f.String()))
+	}
+	w.WriteString("</header>\n")
+}
+
+func clock(t time.Time) string {
+	return fmt.Sprintf(`<time datetime="%s">%s</time>`, t.UTC().Format(time.RFC3339), t.UTC().Format("2 January 2006, 15:04 UTC"))
+}
+
+// abstract writes how the session ended, and what was weighed, changed and noted.
+func (w *writer) abstract() {
+	text := w.s.Conclusion()
+	if t, ok := w.s.At(w.concluded); ok && text == "" {
+		text = t.Text
+	}
+	last, _ := w.s.Last()
+	switch {
+	case text != "":
+		w.WriteString(`<section class="abstract" aria-labelledby="answer"><div class="verdict"><h2 id="answer">Conclusion`)
+		if w.concluded > 0 {
+			w.WriteString(" " + w.link(w.concluded, ""))
+			if w.standings[w.concluded-1].State == sequent.Disputed {
+				w.WriteString(` <span class="open">! disputed</span>`)
+			}
+		}
+		w.WriteString("</h2>\n")
+		prose(&w.Buffer, firstParagraph(conclusion(text)), 3)
+	default:
+		title := words[w.s.State()] + " without a conclusion"
+		if w.s.State() == sequent.Active {
+			title = "No conclusion yet"
+		}
+		sentence, _, _ := head(last.Text, maxSentence)
+		fmt.Fprintf(w, `<section class="abstract" aria-labelledby="answer"><div class="verdict pending"><h2 id="answer">%s</h2><p dir="auto">At %s: %s</p>`, title, w.link(last.Seq, ""), line(sentence))
+	}
+	var weighed, changed, noted []string
+	for _, l := range w.s.Lines() {
+		if l.Label != "" {
+			weighed = append(weighed, fmt.Sprintf(`<a href="#t%d"><bdi>%s</bdi></a>%s`, l.First, line(l.Label), fate(l.Verdict)))
+		}
+	}
+	for _, r := range w.revisions {
+		changed = append(changed, w.link(r[1], "")+" replaces "+w.link(r[0], ""))
+	}
+	for _, n := range w.s.Notes() {
+		noted = append(noted, fmt.Sprintf("✎ %s at %s", w.from(n), w.link(n.Seq, "")))
+	}
+	if len(weighed)+len(changed)+len(noted) > 0 && !w.o.Short {
+		w.WriteString(`<dl class="facts">`)
+		w.fact("Weighed", weighed)
+		w.fact("Changed", changed)
+		w.fact("Notes", noted)
+		w.WriteString("</dl>")
+	}
+	w.WriteString("</div></section>\n")
+}
+
+func (w *writer) fact(name string, list []string) {
+	if len(list) == 0 {
+		return
+	}
+	w.WriteString("<dt>" + name + "</dt><dd>")
+	for _, item := range list[:min(len(list), maxFacts)] {
+		w.WriteString("<span>" + item + "</span> ")
+	}
+	if n := len(list) - maxFacts; n > 0 {
+		fmt.Fprintf(w, "<span>and %d more</span>", n)
+	}
+	w.WriteString("</dd>")
+}
+
+// fate returns the word for what became of a branch, after a space.
+func fate(v sequent.Verdict) string {
+	class, word := string(v), string(v)
+	switch v {
+	case "":
+		return ""
+	case sequent.Chosen:
+		class = "settled"
+	case sequent.Undecided:
+		class = "open"
+	case sequent.Rejected:
+		word = "× " + word
+	}
+	return fmt.Sprintf(` <span class="fate %s">%s</span>`, class, word)
+}
+
+// link returns a link to a thought, with its line if that is not the given one.
+func (w *writer) link(seq int, seen string) string {
+	t, ok := w.s.At(seq)
+	if !ok {
+		return ""
+	}
+	name := fmt.Sprintf("#%d", t.Number)
+	if t.Branch != seen {
+		name = cmp.Or(line(t.Branch), "main line") + " " + name
+	}
+	return fmt.Sprintf(`<a href="#t%d"><bdi>%s</bdi></a>`, seq, name)
+}
+
+func (w *writer) from(n sequent.Note) string {
+	if w.o.Public || n.From == "" {
+		return "a person"
+	}
+	return "<bdi>" + line(n.From) + "</bdi>"
+}
+
+// log writes the thoughts in reading order: each branch after the thought at which it leaves.
+func (w *writer) log() error {
+	w.WriteString(`<ol class="log">` + "\n")
+	defer w.WriteString("</ol>\n")
+	if w.o.Short {
+		for t := range w.s.Since(max(w.s.Len()-latest, 0)) {
+			if err := w.thought(&t, 0); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	entries := w.s.Outline()
+	from, to := 0, len(entries)
+	if to > MaxThoughts {
+		at := slices.IndexFunc(entries, func(e sequent.OutlineEntry) bool { return e.Seq == cmp.Or(w.o.At, w.s.Len()) })
+		from = max(0, min(at-MaxThoughts/2, to-MaxThoughts))
+		to = from + MaxThoughts
+	}
+	w.gap(from, "before")
+	var open []string // branches that are not closed
+	for _, e := range entries[from:to] {
+		for len(open) > e.Depth || len(open) > 0 && len(open) == e.Depth && open[e.Depth-1] != e.Branch {
+			w.close(len(open))
+			open = open[:len(open)-1]
+		}
+		for len(open) < e.Depth {
+			open = append(open, e.Branch)
+			w.branch(e.Branch, len(open))
+		}
+		if err := w.thought(&e.Thought, min(e.Depth, maxDepth)); err != nil {
+			return err
+		}
+	}
+	for ; len(open) > 0; open = open[:len(open)-1] {
+		w.close(len(open))
+	}
+	w.gap(len(entries)-to, "after")
+	return nil
+}
+
+// gap says how many thoughts the article of a long session does not have.
+func (w *writer) gap(n int, where string) {
+	if n > 0 {
+		fmt.Fprintf(w, `<li class="gap">%s %s these; the overview has all</li>`+"\n", count(n, "thought"), where)
+	}
+}
+
+// branch begins a branch at a depth.
+func (w *writer) branch(name string, depth int) {
+	l := w.lines[name]
+	first, _ := w.s.At(l.First)
+	from := ""
+	if number, named := first.From.Number(); named && l.Origin == 0 {
+		from = fmt.Sprintf(` <small>from %d, which is not recorded</small>`, number)
+	}
+	class := cmp.Or(string(l.Verdict), "growing")
+	level := min(depth+2, 5)
+	if depth > maxDepth {
+		fmt.Fprintf(w, `<li class="turn" id="b%d"><h%d><bdi>%s</bdi></h%d>%s <small>leaves %s</small></li>`+"\n", l.First, level, line(name), level, fate(l.Verdict), w.link(l.Origin, ""))
+		return
+	}
+	last, _ := w.s.At(l.Last)
+	sentence, attribute := "", " open"
+	if l.Verdict == sequent.Rejected {
+		sentence, attribute = `<p dir="auto">`+html.EscapeString(lastSentence(last.Text))+"</p>", ""
+	}
+	fmt.Fprintf(w, `<li class="branch %s" id="b%d"><details%s><summary><h%d><bdi>%s</bdi></h%d>%s <small class="v">%s</small>%s%s</summary>`+"\n"+`<ol class="log">`+"\n",
+		class, l.First, attribute, level, line(name), level, fate(l.Verdict), count(w.lengths[name], "thought"), from, sentence)
+}
+
+// close ends the innermost of some open branches.
+func (w *writer) close(depth int) {
+	if depth <= maxDepth {
+		w.WriteString("</ol></details></li>\n")
+	}
+}
+
+// footer writes how much there is.
+func (w *writer) footer() {
+	facts := []string{count(w.s.Len(), "thought")}
+	for _, f := range []struct {
+		n   int
+		one string
+	}{{len(w.lines) - 1, "branch"}, {len(w.revisions), "revision"}, {len(w.s.Notes()), "note"}} {
+		if f.n > 0 {
+			facts = append(facts, count(f.n, f.one))
+		}
+	}
+	fmt.Fprintf(w, `<footer class="foot"><p>%s</p></footer>`+"\n", strings.Join(facts, " · "))
+}
+
+// thought writes a thought that is depth branches deep.
+func (w *writer) thought(t *sequent.Thought, depth int) error {
+	if err := w.ctx.Err(); err != nil {
+		return &sequent.Error{Code: sequent.CodeCanceled, Msg: "the article was cancelled", Err: err}
+	}
+	st := w.standings[t.Seq-1]
+	class, rel := w.class(t, st)
+	level := min(depth+3, 6)
+	name := "Thought "
+	if t.Branch != "" {
+		name += line(t.Branch) + " "
+	}
+	before := fmt.Sprintf(`<h%d class="n"><a href="#t%d"><span class="sr">%s</span>%d</a></h%d>`, level, t.Seq, name, t.Number, level)
+	if len(rel) > 0 {
+		before += "\n" + `<p class="rel">` + strings.Join(rel, " · ") + "</p>"
+	}
+	after := ""
+	for _, n := range w.notes[t.Seq] {
+		after += w.note(n, t)
+	}
+	state := fnv.New32a() // what the page has is old when this has changed
+	_, _ = state.Write([]byte(class + before + after))
+	shown := w.o.Text == nil || w.o.Text(t)
+	if !shown {
+		class += " later"
+	}
+	fmt.Fprintf(w, `<li class="thought%s" id="t%d" data-state="%x">%s`+"\n", class, t.Seq, state.Sum32(), before)
+	if shown {
+		w.text(t, st, min(level+1, 6))
+	}
+	w.WriteString(after + "</li>\n")
+	return nil
+}
+
+// class returns the classes of a thought, each after a space, and what it is to others.
+func (w *writer) class(t *sequent.Thought, st sequent.Standing) (class string, rel []string) {
+	number, named := t.Revises.Number()
+	switch {
+	case t.Supersedes > 0:
+		class, rel = " revises", []string{"◆ replaces " + w.link(t.Supersedes, t.Branch)}
+	case named:
+		class, rel = " revises", []string{fmt.Sprintf("◆ replaces %d, which is not recorded", number)}
+	case t.Revision:
+		class, rel = " revises", []string{"◆ revision"}
+	}
+	switch st.State {
+	case sequent.Superseded:
+		return " replaced", append(rel, "○ replaced by "+w.link(st.By, t.Branch))
+	case sequent.Disputed:
+		class, rel = class+" disputed", append(rel, `<span class="open">! disputed</span>`)
+	}
+	if t.Seq == w.concluded {
+		class += " concludes"
+	}
+	return class, rel
+}
+
+// text writes the text of a thought. What was replaced is folded to its first sentence.
+func (w *writer) text(t *sequent.Thought, st sequent.Standing, level int) {
+	text, dir := t.Text, ` dir="auto"`
+	if t.Seq == 1 && !w.o.Short {
+		text = w.rest
+	}
+	switch {
+	case st.State == sequent.Superseded:
+		sentence, rest, _ := head(text, maxSentence)
+		if rest == "" && t.Note == "" {
+			fmt.Fprintf(w, `<div class="prose"%s><p>%s</p></div>`+"\n", dir, html.EscapeString(sentence))
+			return
+		}
+		fmt.Fprintf(w, `<details><summary dir="auto"><span class="v">%s</span></summary><div class="prose"%s>`, html.EscapeString(sentence), dir)
+		prose(&w.Buffer, rest, level)
+		w.aside(t, level)
+		w.WriteString("</div></details>\n")
+		return
+	case t.Seq == w.concluded:
+		fmt.Fprintf(w, `<div class="verdict prose"%s><h%d class="label">Conclusion</h%d>`, dir, level, level)
+		prose(&w.Buffer, conclusion(text), level)
+	default:
+		w.WriteString(`<div class="prose"` + dir + ">")
+		prose(&w.Buffer, text, level)
+	}
+	w.aside(t, level)
+	w.WriteString("</div>\n")
+}
+
+// aside writes what the author noted besides.
+func (w *writer) aside(t *sequent.Thought, level int) {
+	if t.Note != "" {
+		w.WriteString(`<div class="aside">`)
+		prose(&w.Buffer, t.Note, level)
+		w.WriteString("</div>")
+	}
+}
+
+// note writes what a person said about a thought.
+func (w *writer) note(n sequent.Note, t *sequent.Thought) string {
+	class, word := "", ""
+	switch n.Kind {
+	case sequent.Wrong:
+		class, word = " disputes", ` <span class="open">! wrong</span>`
+	case sequent.Approval:
+		class, word = " approves", ` <span class="settled">approved</span>`
+	}
+	var b bytes.Buffer
+	fmt.Fprintf(&b, `<aside class="note%s" aria-label="Note at thought %d"><header>✎ <b>%s</b>%s <small>%s</small></header>`, class, t.Number, w.from(n), word, clock(n.At))
+	prose(&b, n.Text, 6)
+	b.WriteString("</aside>\n")
+	return b.String()
+}

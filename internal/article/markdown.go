@@ -1,0 +1,248 @@
+package article
+
+import (
+	"bytes"
+	"html"
+	"net/url"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/yuin/goldmark"
+	"github.com/yuin/goldmark/ast"
+	"github.com/yuin/goldmark/extension"
+	extast "github.com/yuin/goldmark/extension/ast"
+	"github.com/yuin/goldmark/parser"
+	"github.com/yuin/goldmark/renderer"
+	rendered "github.com/yuin/goldmark/renderer/html"
+	mdtext "github.com/yuin/goldmark/text"
+	"github.com/yuin/goldmark/util"
+
+	"github.com/sequent-dev/sequent/internal/lazyregexp"
+	"github.com/sequent-dev/sequent/internal/printable"
+)
+
+// foldAfter is how many lines of code are shown before the rest is folded.
+const foldAfter = 20
+
+// Limits of a text that is read as Markdown. Above them some of goldmark's loops take a time that is
+// quadratic: 64 KiB of "[a](" took 16 s. A text that exceeds one is shown as it was written, as is one
+// whose tables have more cells than it has bytes, since short rows are filled.
+const (
+	maxText       = 64 << 10 // bytes
+	maxLines      = 4000     // outside of code
+	maxBrackets   = 100      // in lines without a blank one between them
+	maxDelimiters = 1000     // in such lines
+	maxNested     = 16       // quotes and lists that begin in one line
+	maxIndent     = 40       // columns before the mark of a list
+)
+
+// markdown knows no HTML and no headings that are underlined: a thought's < is a character, and a line of
+// hyphens below a paragraph separates.
+var markdown = sync.OnceValue(func() goldmark.Markdown {
+	return goldmark.New(
+		goldmark.WithParser(parser.NewParser(
+			parser.WithBlockParsers(
+				util.Prioritized(parser.NewThematicBreakParser(), 200), util.Prioritized(parser.NewListParser(), 300),
+				util.Prioritized(parser.NewListItemParser(), 400), util.Prioritized(parser.NewCodeBlockParser(), 500),
+				util.Prioritized(parser.NewATXHeadingParser(), 600), util.Prioritized(parser.NewFencedCodeBlockParser(), 700),
+				util.Prioritized(parser.NewBlockquoteParser(), 800), util.Prioritized(parser.NewParagraphParser(), 1000)),
+			parser.WithInlineParsers(
+				util.Prioritized(parser.NewCodeSpanParser(), 100), util.Prioritized(parser.NewLinkParser(), 200),
+				util.Prioritized(parser.NewAutoLinkParser(), 300), util.Prioritized(parser.NewEmphasisParser(), 500)),
+			parser.WithParagraphTransformers(util.Prioritized(parser.LinkReferenceParagraphTransformer, 100)))),
+		goldmark.WithExtensions(extension.NewTable(extension.WithTableCellAlignMethod(extension.TableCellAlignAttribute)), extension.Strikethrough, extension.Linkify, extension.TaskList),
+		goldmark.WithRendererOptions(rendered.WithHardWraps(), renderer.WithNodeRenderers(util.Prioritized(nodes{}, 1))),
+	)
+})
+
+// prose writes a text as HTML. Its headings are at least of the given level.
+func prose(b *bytes.Buffer, text string, level int) {
+	text = strings.Trim(printable.Text(text), "\n")
+	if !readable(text) {
+		b.WriteString(`<p class="plain">` + html.EscapeString(text) + "</p>\n")
+		return
+	}
+	source := []byte(text)
+	doc := markdown().Parser().Parse(mdtext.NewReader(source))
+	doc.SetAttributeString("level", level)
+	_ = markdown().Renderer().Render(b, source, doc) // to memory
+}
+
+// begins matches the marks of the quotes and lists that a line begins.
+var begins = lazyregexp.New(`^(?:[ \t]*(?:>|[-*+][ \t]|[0-9]{1,9}[.)][ \t]))+`)
+
+// readable reports whether a text is within the limits of what is read as Markdown.
+func readable(text string) bool {
+	if len(text) > maxText {
+		return false
+	}
+	lines, fence := 0, "" // of code that begins in the first column: what is within it has no marks
+	var brackets, delimiters, rows, columns, cells int
+	for line := range strings.SplitSeq(text, "\n") {
+		if bare := strings.TrimSpace(line); fence != "" {
+			if strings.HasPrefix(bare, fence) && strings.Trim(bare, fence[:1]) == "" && len(line)-len(strings.TrimLeft(line, " ")) < 4 {
+				fence = ""
+			}
+			continue
+		} else if bare == "" {
+			cells += rows * columns
+			brackets, delimiters, rows, columns = 0, 0, 0, 0
+			continue
+		}
+		for _, mark := range []string{"`", "~"} {
+			n := len(line) - len(strings.TrimLeft(line, mark))
+			if n >= 3 && !(mark == "`" && strings.Contains(line[n:], mark)) {
+				fence = line[:n]
+			}
+		}
+		lines++
+		rows++
+		brackets += strings.Count(line, "[")
+		delimiters += strings.Count(line, "*") + strings.Count(line, "_") + strings.Count(line, "~") + strings.Count(line, "`") + strings.Count(line, "<")
+		if strings.Trim(line, "|:- \t>") == "" {
+			columns = max(columns, strings.Count(line, "|")+1)
+		}
+		marks := begins().FindString(line)
+		nested := 0
+		for _, r := range marks {
+			if strings.ContainsRune(">-*+.)", r) {
+				nested++
+			}
+		}
+		indent := 0
+		if marks != "" {
+			indent = len(line) - len(strings.TrimLeft(line, " \t"))
+		}
+		if lines > maxLines || brackets > maxBrackets || delimiters > maxDelimiters || nested > maxNested || indent > maxIndent || cells+rows*columns > len(text) {
+			return false
+		}
+	}
+	return true
+}
+
+// nodes renders what differs from goldmark's HTML.
+type nodes struct{}
+
+func (n nodes) RegisterFuncs(r renderer.NodeRendererFuncRegisterer) {
+	r.Register(ast.KindHeading, n.heading)
+	r.Register(ast.KindCodeBlock, n.code)
+	r.Register(ast.KindFencedCodeBlock, n.code)
+	r.Register(ast.KindLink, n.link)
+	r.Register(ast.KindAutoLink, n.link)
+	r.Register(ast.KindImage, n.link)
+	r.Register(extast.KindTable, n.table)
+	r.Register(extast.KindTaskCheckBox, n.task)
+}
+
+func (nodes) heading(w util.BufWriter, _ []byte, node ast.Node, entering bool) (ast.WalkStatus, error) {
+	level, _ := node.OwnerDocument().AttributeString("level")
+	base, _ := level.(int)
+	tag := "h" + strconv.Itoa(min(base+node.(*ast.Heading).Level-1, 6)) + ">"
+	if entering {
+		_, _ = w.WriteString("<" + tag)
+	} else {
+		_, _ = w.WriteString("</" + tag + "\n")
+	}
+	return ast.WalkContinue, nil
+}
+
+// code writes code with its language. The lines after the first ones are folded.
+func (nodes) code(w util.BufWriter, source []byte, node ast.Node, entering bool) (ast.WalkStatus, error) {
+	if !entering {
+		return ast.WalkContinue, nil
+	}
+	language := ""
+	if f, ok := node.(*ast.FencedCodeBlock); ok {
+		language = string(f.Language(source))
+	}
+	lines := strings.Split(strings.TrimRight(string(node.Lines().Value(source)), "\n"), "\n")
+	_, _ = w.WriteString(`<figure class="code">`)
+	if language != "" {
+		_, _ = w.WriteString("<figcaption>" + html.EscapeString(printable.Short(language, 40)) + "</figcaption>")
+	}
+	first, rest := lines[:min(len(lines), foldAfter)], lines[min(len(lines), foldAfter):]
+	codeLines(w, first, language)
+	if len(rest) > 0 {
+		_, _ = w.WriteString(`<details><summary><span class="c">` + count(len(rest), "more line") + `</span><span class="o">Fold to ` +
+			strconv.Itoa(foldAfter) + ` lines</span></summary>`)
+		codeLines(w, rest, language)
+		_, _ = w.WriteString("</details>")
+	}
+	_, _ = w.WriteString("</figure>\n")
+	return ast.WalkSkipChildren, nil
+}
+
+func codeLines(w util.BufWriter, lines []string, language string) {
+	_, _ = w.WriteString(`<pre tabindex="0"><code>`)
+	for _, line := range lines {
+		tag := ""
+		if language == "diff" && strings.HasPrefix(line, "+") {
+			tag = "ins"
+		} else if language == "diff" && strings.HasPrefix(line, "-") {
+			tag = "del"
+		}
+		text := html.EscapeString(line)
+		if tag != "" {
+			_, _ = w.WriteString("<" + tag + ">" + text + "</" + tag + ">\n")
+		} else {
+			_, _ = w.WriteString(text + "\n")
+		}
+	}
+	_, _ = w.WriteString("</code></pre>")
+}
+
+// link writes a link whose address is shown after it. An image is a link to it, and what a browser should
+// not open is text.
+func (nodes) link(w util.BufWriter, source []byte, node ast.Node, entering bool) (ast.WalkStatus, error) {
+	var address, label string
+	switch n := node.(type) {
+	case *ast.Link:
+		address = string(n.Destination)
+	case *ast.Image:
+		address = string(n.Destination)
+	case *ast.AutoLink:
+		address, label = string(n.URL(source)), string(n.Label(source))
+	}
+	u, err := url.Parse(address)
+	opens := err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != "" && u.User == nil
+	if entering {
+		if opens {
+			_, _ = w.WriteString(`<a href="` + html.EscapeString(string(util.URLEscape([]byte(address), false))) + `" rel="noopener noreferrer nofollow">`)
+		}
+		if node.Kind() == ast.KindImage {
+			_, _ = w.WriteString("Image: ")
+		}
+		_, _ = w.WriteString(html.EscapeString(label))
+	}
+	if !entering {
+		shown := address
+		if opens {
+			_, _ = w.WriteString("</a>")
+			shown = u.Host
+		}
+		if label == "" {
+			_, _ = w.WriteString(` <span class="at">(` + html.EscapeString(printable.Short(printable.Line(shown), 200)) + `)</span>`)
+		}
+	}
+	return ast.WalkContinue, nil
+}
+
+func (nodes) table(w util.BufWriter, _ []byte, _ ast.Node, entering bool) (ast.WalkStatus, error) {
+	if entering {
+		_, _ = w.WriteString(`<div class="wide" tabindex="0" role="region" aria-label="Table"><table>` + "\n")
+	} else {
+		_, _ = w.WriteString("</table></div>\n")
+	}
+	return ast.WalkContinue, nil
+}
+
+func (nodes) task(w util.BufWriter, _ []byte, node ast.Node, entering bool) (ast.WalkStatus, error) {
+	if box := "☐ "; entering {
+		if node.(*extast.TaskCheckBox).IsChecked {
+			box = "☑ "
+		}
+		_, _ = w.WriteString(box)
+	}
+	return ast.WalkContinue, nil
+}
