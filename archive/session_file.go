@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/sequent-dev/sequent"
-	"github.com/sequent-dev/sequent/internal/objectkeys"
+	"github.com/sequent-dev/sequent/internal/jsonscan"
 )
 
 // given is the prefix of labels with fields that a draft cannot represent, such as
@@ -123,7 +123,7 @@ func branches(s *sequent.Session) (labels []string, members map[string][]int) {
 		}
 		members[t.Branch] = append(members[t.Branch], t.Seq)
 	}
-	return objectkeys.Sort(labels), members
+	return jsonscan.SortKeys(labels), members
 }
 
 // A sessionDocument is the contents of a session file.

@@ -5,15 +5,16 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"time"
 
 	"github.com/sequent-dev/sequent"
 	"github.com/sequent-dev/sequent/brief"
 	"github.com/sequent-dev/sequent/internal/app"
-	"github.com/sequent-dev/sequent/internal/hook"
 )
 
-// hooks are the names of hooks.
-var hooks = []string{hook.SessionStart, hook.PostToolUse}
+const postToolUse = "post-tool-use"
+
+var hooks = []string{"session-start", postToolUse}
 
 // maxHookInput is the maximum size of what a client sends in bytes; it has the reply of a
 // tool.
@@ -42,7 +43,7 @@ func (p *program) remember(ctx context.Context, name string) (text string, err e
 	if err != nil {
 		return "", err
 	}
-	event, err := hook.Parse(input)
+	event, err := parseHookEvent(input)
 	if err != nil {
 		return "", err
 	}
@@ -50,17 +51,17 @@ func (p *program) remember(ctx context.Context, name string) (text string, err e
 	if err != nil {
 		return "", err
 	}
-	known := hook.Conversations{Dir: dir}
-	if name == hook.PostToolUse {
-		if id := event.Session(); id != "" {
-			return "", known.Remember(event.Conversation, id)
+	known := conversations{dir: dir, now: time.Now}
+	if name == postToolUse {
+		if id := event.session(); id != "" {
+			return "", known.remember(event.Conversation, id)
 		}
 		return "", nil
 	}
-	if !event.LostContext() {
+	if !event.lostContext() {
 		return "", nil
 	}
-	ids, err := known.Sessions(event.Conversation)
+	ids, err := known.sessions(event.Conversation)
 	if err != nil || len(ids) == 0 {
 		return "", err
 	}

@@ -9,13 +9,13 @@ import (
 
 	"github.com/sequent-dev/sequent"
 	"github.com/sequent-dev/sequent/brief"
-	"github.com/sequent-dev/sequent/internal/worktree"
+	"github.com/sequent-dev/sequent/internal/app"
 )
 
 func runNote(p *program, ctx context.Context) (result, error) {
 	n := sequent.Note{
 		Kind: sequent.Remark, Text: strings.Join(p.args[1:], " "),
-		From: cmp.Or(p.from, worktree.Person(""), p.getenv("USER"), p.getenv("USERNAME")),
+		From: cmp.Or(p.from, app.Person(""), p.getenv("USER"), p.getenv("USERNAME")),
 	}
 	switch {
 	case p.wrong && p.approve:

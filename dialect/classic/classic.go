@@ -13,7 +13,7 @@ import (
 	"github.com/sequent-dev/sequent/brief"
 	"github.com/sequent-dev/sequent/dialect"
 	"github.com/sequent-dev/sequent/dialect/scope"
-	"github.com/sequent-dev/sequent/internal/objectkeys"
+	"github.com/sequent-dev/sequent/internal/jsonscan"
 	"github.com/sequent-dev/sequent/tool"
 )
 
@@ -109,7 +109,7 @@ func (c *classic) think(ctx context.Context, call tool.Call, in args) (tool.Repl
 	}
 	r := reply{
 		Number: in.Number, Total: in.Total, Next: in.Next,
-		Branches: objectkeys.Sort(s.Branches()), Length: s.Len(), Session: s.ID(),
+		Branches: jsonscan.SortKeys(s.Branches()), Length: s.Len(), Session: s.ID(),
 	}
 	if !in.Next {
 		r.Saved = c.save(ctx, call.Caller, s)

@@ -31,6 +31,7 @@ var (
 	plainWords    = words{tool: "sequential_thinking", subject: "sequential thinking"}
 	externalWords = words{tool: "sequential_thinking_external", subject: "sequential thinking external"}
 	batchWords    = words{tool: "sequential_thinking_batch", subject: "sequential thinking batch"}
+	analyzeWords  = words{tool: "analyze_thinking", subject: "analyze thinking"}
 )
 
 // reject returns the error for arguments that do not fit the schema.

@@ -13,7 +13,6 @@ import (
 
 	"github.com/sequent-dev/sequent"
 	"github.com/sequent-dev/sequent/dialect"
-	"github.com/sequent-dev/sequent/dialect/analyze"
 	"github.com/sequent-dev/sequent/dialect/scope"
 	"github.com/sequent-dev/sequent/tool"
 )
@@ -72,8 +71,7 @@ func New(cfg Config) dialect.Dialect {
 	}
 	plain := newTool(plainWords, tool.Parse(plainSpec, plainText), d.think)
 	external := newTool(externalWords, tool.Parse(externalSpec, externalText), d.external).Weighing(tool.Model)
-	across := words{tool: analyze.Name, subject: "analyze thinking"}
-	analysis := analyze.New(d.engine, across.reject, func(err error) (tool.Reply, error) { return tool.Reply{}, across.word(err) })
+	analyze := tool.New(tool.Parse(analyzeSpec, analyzeText), d.analyze, analyzeWords.reject).Weighing(tool.Heavy)
 	batch := newTool(batchWords, tool.Parse(batchSpec, batchText), d.batch)
 	// Calls that wait for a model do not delay those of other sessions. The calls of one
 	// session keep their order, also between the tools.
@@ -84,7 +82,7 @@ func New(cfg Config) dialect.Dialect {
 	return dialect.Dialect{
 		Name:    name,
 		Summary: "snake_case arguments and a status word in every reply, a second tool whose thoughts a language model writes, and analysis across sessions",
-		Tools:   append(tools, analysis),
+		Tools:   append(tools, analyze),
 	}
 }
 

@@ -1,19 +1,24 @@
 package app
 
 import (
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 
 	"github.com/sequent-dev/sequent"
-	"github.com/sequent-dev/sequent/internal/worktree"
 )
 
 // Workplace returns what is known of a directory: the project, branch and commit of its
 // git work tree. Outside of work trees that is nothing.
 func Workplace(dir string) sequent.Origin {
-	o := sequent.Origin{Project: worktree.Project(dir)}
+	o := sequent.Origin{Project: gitProject(dir)}
 	if o.Project != "" {
-		o.GitBranch, o.Commit = worktree.Head(dir)
+		o.GitBranch, o.Commit = gitHead(dir)
 	}
 	return o
 }
@@ -44,12 +49,72 @@ func (p *projects) of(dir string) (project string, head func() (branch, commit s
 		if p.known == nil || len(p.known) >= maxProjects {
 			p.known = make(map[string]knownProject)
 		}
-		k = knownProject{sync.OnceValue(func() string { return worktree.Project(dir) }), time.Now()}
+		k = knownProject{sync.OnceValue(func() string { return gitProject(dir) }), time.Now()}
 		p.known[dir] = k
 	}
 	p.mu.Unlock()
 	if project = k.name(); project == "" {
 		return "", nil
 	}
-	return project, func() (branch, commit string) { return worktree.Head(dir) }
+	return project, func() (branch, commit string) { return gitHead(dir) }
+}
+
+// gitTimeout limits a run of git. It takes a few milliseconds, unless a disk does not answer.
+const gitTimeout = 5 * time.Second
+
+// git returns what git prints about a directory, without white space around it; empty if it
+// fails. Variables such as GIT_DIR, which a hook of git has, do not count: they may name
+// another repository.
+func git(dir string, args ...string) string {
+	ctx, cancel := context.WithTimeout(context.Background(), gitTimeout)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, "git", args...)
+	cmd.Dir, cmd.WaitDelay = dir, gitTimeout
+	cmd.Env = slices.DeleteFunc(os.Environ(), func(v string) bool {
+		return strings.HasPrefix(v, "GIT_") && !strings.HasPrefix(v, "GIT_CONFIG")
+	})
+	out, err := cmd.Output()
+	if err != nil {
+		return ""
+	}
+	return strings.TrimSpace(string(out))
+}
+
+// gitProject returns the project of the work tree in which a directory is: the URL of its remote
+// repository origin as it is configured, with credentials if it has some, which the engine
+// removes, or else the top directory. Further work trees of a repository have that of the
+// first one. It returns "" outside of work trees.
+func gitProject(dir string) string {
+	top, common, ok := strings.Cut(git(dir, "rev-parse", "--path-format=absolute", "--show-toplevel", "--git-common-dir"), "\n")
+	if !ok {
+		return ""
+	}
+	top = filepath.FromSlash(top)
+	switch url := git(dir, "config", "--get", "remote.origin.url"); {
+	case isCommand(url):
+	case strings.HasPrefix(url, "./"), strings.HasPrefix(url, "../"):
+		return filepath.Join(top, filepath.FromSlash(url))
+	case url != "":
+		return url
+	}
+	if main, ok := strings.CutSuffix(common, "/.git"); ok {
+		return filepath.FromSlash(main)
+	}
+	return top
+}
+
+// gitHead returns the name of the branch and the commit that are checked out in a directory. The
+// branch is empty for a detached HEAD, and the commit for a branch without one.
+func gitHead(dir string) (branch, commit string) {
+	return git(dir, "symbolic-ref", "--quiet", "--short", "HEAD"), git(dir, "rev-parse", "--quiet", "--verify", "HEAD")
+}
+
+// Person returns the name with which git would sign a commit in a directory; empty if it knows
+// none.
+func Person(dir string) string { return git(dir, "config", "--get", "user.name") }
+
+// isCommand reports whether an address is an argument of a program, as in ext::COMMAND.
+func isCommand(url string) bool {
+	program, _, ok := strings.Cut(url, "::")
+	return ok && !strings.ContainsAny(program, ":/\\@[")
 }

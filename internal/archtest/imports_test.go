@@ -24,7 +24,6 @@ var rules = []rule{
 	{"textsearch", []string{"golang.org/x/text/unicode/norm"}, "the root imports it"},
 	{"internal/fairlock", []string{"github.com/gofrs/flock"}, "it depends on file locks only"},
 	{"internal/lazyregexp", nil, "any package may import it"},
-	{"internal/objectkeys", nil, "any package may import it"},
 	{"internal/printable", nil, "any package may import it"},
 	{".", []string{"textsearch"}, "the library outlives every dependency"},
 
@@ -35,12 +34,11 @@ var rules = []rule{
 	{"dialect", []string{".", "tool"}, "it has what all dialects are made of"},
 	{"dialect/scope", []string{".", "tool"}, "any dialect can use it, of this module or another"},
 	{"dialect/wording", []string{".", "dialect/scope", "tool"}, "any dialect can use it, of this module or another"},
-	{"dialect/analyze", []string{".", "analysis", "tool"}, "any dialect can use it, of this module or another"},
 	{"dialect/dialecttest", []string{".", "dialect", "dialect/wording", "tool", "github.com/rogpeppe/go-internal/txtar"}, "it tests any dialect"},
-	{"dialect/wiki", []string{".", "brief", "dialect", "tool", "dialect/analyze", "dialect/scope", "dialect/wording", "vault/..."}, "notes of a vault are its subject"},
+	{"dialect/wiki", []string{".", "brief", "dialect", "tool", "dialect/scope", "dialect/wording", "vault/..."}, "notes of a vault are its subject"},
 	{"dialect/*", []string{
-		".", "dialect", "dialect/analyze", "dialect/scope", "dialect/wording", "tool", "brief",
-		"internal/draw", "internal/jsonscan", "internal/lazyregexp", "internal/objectkeys", "internal/printable",
+		".", "analysis", "dialect", "dialect/scope", "dialect/wording", "tool", "brief",
+		"internal/draw", "internal/jsonscan", "internal/lazyregexp", "internal/printable",
 	},
 		"a dialect can be removed with rm -r: it declares interfaces for everything else it needs"},
 
@@ -55,7 +53,7 @@ var rules = []rule{
 	{"store/postgres", []string{".", "internal/diagnosis", "store/sqlstore", "textsearch", "github.com/jackc/pgx/v5/..."},
 		"a store depends on the engine's types and its database"},
 
-	{"archive", []string{".", "internal/durable", "internal/lazyregexp", "internal/objectkeys", "internal/printable"}, "files are projections of sessions"},
+	{"archive", []string{".", "internal/durable", "internal/jsonscan", "internal/lazyregexp", "internal/printable"}, "files are projections of sessions"},
 	{"vault/index", []string{".", "internal/lazyregexp", "textsearch", "vault", "vault/wikilink", "modernc.org/sqlite/...", "github.com/gofrs/flock", "github.com/fsnotify/fsnotify"},
 		"it indexes notes and declares an interface for embeddings"},
 	{"vault/wikilink", []string{"internal/lazyregexp", "golang.org/x/text/..."}, "it depends on Markdown, not on the vault"},
@@ -66,12 +64,10 @@ var rules = []rule{
 	{"vault", []string{".", "internal/durable", "internal/fairlock", "internal/lazyregexp", "internal/printable", "go.yaml.in/yaml/v3", "github.com/gofrs/flock"}, "it depends on files, not on links or kinds of notes"},
 	{"internal/redact", []string{".", "internal/lazyregexp", "github.com/pelletier/go-toml/v2"}, "it changes a copy of a session; what generates its rules reads TOML"},
 	{"internal/signature", []string{"internal/durable"}, "it depends on files only"},
-	{"internal/worktree", nil, "it depends on git only"},
 	{"internal/judged", nil, "it depends on nothing"},
 	{"internal/article", []string{".", "internal/lazyregexp", "internal/printable", "github.com/yuin/goldmark/..."}, "it writes a session as HTML"},
 	{"internal/draw", []string{".", "internal/printable", "charm.land/lipgloss/v2", "github.com/clipperhouse/displaywidth"}, "it draws a session"},
 
-	{"internal/hook", []string{".", "internal/durable"}, "it remembers ids of sessions"},
 	{"internal/limits", []string{"golang.org/x/time/rate"}, "it counts for any transport"},
 	{"internal/admission", nil, "it judges the requests of any handler"},
 	{"internal/audit", []string{".", "internal/printable"}, "it writes what it is told"},

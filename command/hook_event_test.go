@@ -1,4 +1,4 @@
-package hook
+package command
 
 import (
 	"fmt"
@@ -11,7 +11,7 @@ import (
 	"github.com/sequent-dev/sequent"
 )
 
-func TestSession(t *testing.T) {
+func TestHookSession(t *testing.T) {
 	t.Parallel()
 	for input, want := range map[string]string{
 		`{"session_id":"c","tool_name":"mcp__sequent__sequentialthinking","tool_response":[{"type":"text","text":"{\"sessionId\":\"7k3\",\"thoughtNumber\":1}"}]}`: "7k3",
@@ -24,17 +24,17 @@ func TestSession(t *testing.T) {
 		`{"session_id":"c","tool_name":"sequentialthinking"}`:                                                                                                      "",
 		`{"session_id":"c","tool_name":"sequentialthinking","tool_response":[[[[[[[[[[{"sessionId":"deep"}]]]]]]]]]]}`:                                             "",
 	} {
-		e, err := Parse([]byte(input))
+		e, err := parseHookEvent([]byte(input))
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := e.Session(); string(got) != want {
+		if got := e.session(); string(got) != want {
 			t.Errorf("%s: session %q, want %q", input, got, want)
 		}
 	}
 	for _, input := range []string{"", "[]", "{}", `{"session_id":1}`, `{"session_id":""}`} {
-		if _, err := Parse([]byte(input)); err == nil {
-			t.Errorf("Parse(%q) has no error", input)
+		if _, err := parseHookEvent([]byte(input)); err == nil {
+			t.Errorf("parseHookEvent(%q) has no error", input)
 		}
 	}
 }
@@ -42,10 +42,10 @@ func TestSession(t *testing.T) {
 func TestConversations(t *testing.T) {
 	t.Parallel()
 	now := time.Now()
-	c := Conversations{Dir: t.TempDir(), Now: func() time.Time { return now }}
+	c := conversations{dir: t.TempDir(), now: func() time.Time { return now }}
 	remember := func(conversation, id string) {
 		t.Helper()
-		if err := c.Remember(conversation, sequent.ID("s"+id)); err != nil {
+		if err := c.remember(conversation, sequent.ID("s"+id)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -54,11 +54,11 @@ func TestConversations(t *testing.T) {
 	}
 	remember("../b", "9")
 	for conversation, want := range map[string]string{"a": "[s6 s5 s4 s1 s3]", "../b": "[s9]", "c": "[]"} {
-		if got, err := c.Sessions(conversation); err != nil || fmt.Sprint(got) != want {
+		if got, err := c.sessions(conversation); err != nil || fmt.Sprint(got) != want {
 			t.Errorf("sessions of %s: %v, %v, want %s", conversation, got, err, want)
 		}
 	}
-	files, err := filepath.Glob(filepath.Join(c.Dir, folder, "*"))
+	files, err := filepath.Glob(filepath.Join(c.dir, conversationFolder, "*"))
 	if err != nil || len(files) != 2 {
 		t.Fatalf("%d files, %v", len(files), err)
 	}
@@ -67,7 +67,7 @@ func TestConversations(t *testing.T) {
 	}
 	now = now.Add(31 * 24 * time.Hour)
 	remember("d", "1")
-	if files, _ := filepath.Glob(filepath.Join(c.Dir, folder, "*")); len(files) != 1 {
+	if files, _ := filepath.Glob(filepath.Join(c.dir, conversationFolder, "*")); len(files) != 1 {
 		t.Errorf("after a month there are the files %v", files)
 	}
 }

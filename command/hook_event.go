@@ -1,9 +1,4 @@
-// Package hook reads what clients send to their hooks, and remembers which sessions a
-// conversation thinks in.
-//
-// The fields are those of Claude Code's hooks, which Codex has too: session_id,
-// hook_event_name, source, tool_name, tool_input and tool_response.
-package hook
+package command
 
 import (
 	"encoding/json"
@@ -14,14 +9,9 @@ import (
 	"github.com/sequent-dev/sequent"
 )
 
-// The names of hooks.
-const (
-	SessionStart = "session-start"
-	PostToolUse  = "post-tool-use"
-)
-
-// An Event is what a client sends to a hook.
-type Event struct {
+// A hookEvent is what a client sends to a hook. The fields are those of Claude Code's hooks,
+// which Codex has too.
+type hookEvent struct {
 	Conversation string          `json:"session_id"` // the client's session
 	Source       string          `json:"source"`     // why a session starts: startup, resume, clear or compact
 	Tool         string          `json:"tool_name"`
@@ -29,29 +19,28 @@ type Event struct {
 	Response     json.RawMessage `json:"tool_response"`
 }
 
-// Parse reads an event.
-func Parse(data []byte) (Event, error) {
-	var e Event
+func parseHookEvent(data []byte) (hookEvent, error) {
+	var e hookEvent
 	if err := json.Unmarshal(data, &e); err != nil {
-		return Event{}, fmt.Errorf("the input is not an event of a hook: %w", err)
+		return hookEvent{}, fmt.Errorf("the input is not an event of a hook: %w", err)
 	}
 	if e.Conversation == "" {
-		return Event{}, fmt.Errorf("the input has no session_id")
+		return hookEvent{}, fmt.Errorf("the input has no session_id")
 	}
 	return e, nil
 }
 
-// LostContext reports whether the model may have lost what it knew: after a compaction
+// lostContext reports whether the model may have lost what it knew: after a compaction
 // or when a conversation is resumed, but not after a clear, which asks to forget.
-func (e *Event) LostContext() bool { return e.Source == "compact" || e.Source == "resume" }
+func (e *hookEvent) lostContext() bool { return e.Source == "compact" || e.Source == "resume" }
 
-// thinking matches the names of thinking tools; clients put the server's name before
+// thinkingTool matches the names of thinking tools; clients put the server's name before
 // them.
-var thinking = regexp.MustCompile(`(^|__|[./:])sequential_?thinking(_external)?$`)
+var thinkingTool = regexp.MustCompile(`(^|__|[./:])sequential_?thinking(_external)?$`)
 
-// Session returns the session that a call of a thinking tool was recorded in, or "".
-func (e *Event) Session() sequent.ID {
-	if !thinking.MatchString(e.Tool) {
+// session returns the session that a call of a thinking tool was recorded in, or "".
+func (e *hookEvent) session() sequent.ID {
+	if !thinkingTool.MatchString(e.Tool) {
 		return ""
 	}
 	if id := sessionIn(e.Response, 0); id != "" {

@@ -1,14 +1,14 @@
-// Package objectkeys orders names as the keys of an object in JavaScript.
-package objectkeys
+package jsonscan
 
 import (
 	"slices"
 	"strconv"
 )
 
-// Sort sorts names, which are in the order of their first use, in place and returns them:
-// array indexes by value, then the other names in their order.
-func Sort(names []string) []string {
+// SortKeys puts names, which are in the order of their first use, into the order of an object's
+// keys in JavaScript, in place, and returns them: array indexes by value, then the other names
+// in their order.
+func SortKeys(names []string) []string {
 	slices.SortStableFunc(names, func(a, b string) int {
 		i, isIndex := arrayIndex(a)
 		j, other := arrayIndex(b)

@@ -1,4 +1,4 @@
-package worktree_test
+package app
 
 import (
 	"os"
@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"github.com/sequent-dev/sequent/internal/needtest"
-	"github.com/sequent-dev/sequent/internal/worktree"
 )
 
 // Projects, branches, commits and people are what git says of a directory, whatever repository
@@ -64,16 +63,16 @@ func TestWorkTrees(t *testing.T) {
 		"nosuch":    {},
 	} {
 		at := filepath.Join(dir, in)
-		branch, commit := worktree.Head(at)
-		if got := worktree.Project(at); got != want.project || branch != want.branch || (len(commit) == 40) != want.commit || worktree.Person(at) != want.person {
-			t.Errorf("%s: got %q, %q, %q, %q", in, got, branch, commit, worktree.Person(at))
+		branch, commit := gitHead(at)
+		if got := gitProject(at); got != want.project || branch != want.branch || (len(commit) == 40) != want.commit || Person(at) != want.person {
+			t.Errorf("%s: got %q, %q, %q, %q", in, got, branch, commit, Person(at))
 		}
 	}
 	for in, want := range map[string]string{
 		"url": "https://alice:secret@example.com/a.git", "relative": filepath.Join(dir, "a"), "command": filepath.Join(dir, "command"),
 		"address": "git@github.com:a/b.git", "bare": "",
 	} {
-		if got := worktree.Project(filepath.Join(dir, in)); got != want {
+		if got := gitProject(filepath.Join(dir, in)); got != want {
 			t.Errorf("%s: got %q, want %q", in, got, want)
 		}
 	}
