@@ -157,7 +157,6 @@ var hiddenRuns = map[string][]string{
 	"think resume":  {"%T --model gpt-4o", "s --model gpt-4o"},
 	"plan resume":   {"%T --model gpt-4o"},
 	"vault sync":    {"--vault %D/vault", "--vault %D/vault --json"},
-	"vault check":   {"--vault %D/vault", "--vault %D/vault --json", "--vault %D/none"},
 	"vault rebuild": {"--vault %D/vault"},
 
 	"server owners":        {"", "--json"},

@@ -89,7 +89,6 @@ func (p *program) sections() []section {
 			{name: "server health", args: "[URL]", run: runHealth, flags: "http/health=8080 tls-cert/health"},
 			{name: "vault"},
 			{name: "vault sync", needs: newStore, run: runVaultSync, flags: "vault json owner"},
-			{name: "vault check", needs: storeOnly, run: runVaultCheck, flags: "vault json owner"},
 			{name: "vault rebuild", needs: newStore, run: runVaultRebuild, flags: "vault json owner"},
 		}},
 		{"", []command{{name: "hook", args: "NAME", words: hooks, run: runHook}, {name: "version", run: runVersion, flags: "json"}}},

@@ -3,7 +3,6 @@ package command
 import (
 	"context"
 	"fmt"
-	"slices"
 
 	"github.com/sequent-dev/sequent/dialect/wiki"
 	"github.com/sequent-dev/sequent/internal/draw"
@@ -50,51 +49,5 @@ func (s *synced) text(pg *page) {
 	}
 	for _, problem := range s.Problems {
 		pg.beside("- ", pg.one(problem), draw.Tag)
-	}
-}
-
-// A vaultCheck is how sessions and notes differ.
-type vaultCheck struct {
-	OK       bool           `json:"ok"`
-	Notes    int            `json:"notes"`
-	Findings []wiki.Finding `json:"findings"`
-}
-
-func runVaultCheck(p *program, ctx context.Context) (result, error) {
-	all, err := p.app.Vaults(false)
-	if err != nil {
-		return nil, err
-	}
-	notes, found, err := all.Check(ctx, p.owner)
-	if err != nil {
-		return nil, err
-	}
-	c := &vaultCheck{true, notes, append([]wiki.Finding{}, found...)}
-	if slices.ContainsFunc(found, func(f wiki.Finding) bool { return f.Wrong }) {
-		c.OK, err = false, errReported
-	}
-	return c, err
-}
-
-func (c *vaultCheck) text(pg *page) {
-	mended := 0
-	for _, f := range c.Findings {
-		if f.Repairable {
-			mended++
-		}
-		role := draw.Meta // the user's own edits
-		if f.Wrong {
-			role = draw.Text
-		}
-		pg.beside("- ", pg.one(f.Text), role)
-	}
-	checked := draw.Count(c.Notes, "note", "notes")
-	switch {
-	case len(c.Findings) == 0:
-		pg.say("%s checked. No differences.", checked)
-	case mended > 0:
-		pg.say("%s checked. Run sequent vault sync to repair %s.", checked, draw.Count(mended, "difference", "differences"))
-	default:
-		pg.say("%s checked. There is nothing for sequent vault sync to repair.", checked)
 	}
 }

@@ -7,7 +7,6 @@ import (
 	"maps"
 	"os"
 	"slices"
-	"strings"
 	"sync"
 
 	"github.com/sequent-dev/sequent"
@@ -26,9 +25,6 @@ type VaultConfig struct {
 	Index  index.Config    // Vault and Dir are set by OpenVault
 	Agent  string          // the author of answers to steps of workflows
 	Logger *slog.Logger    // required
-
-	// CheckOnly opens the vault for Check alone, without writing anything.
-	CheckOnly bool
 
 	// Fallback is a folder for the index of a vault that is read-only. If it is empty, such
 	// a vault cannot be opened.
@@ -62,10 +58,7 @@ func OpenVault(ctx context.Context, cfg VaultConfig) (*Vault, error) {
 	if err != nil {
 		return nil, err
 	}
-	if !cfg.CheckOnly {
-		err = cfg.findIndex(ctx, notes)
-	}
-	if err != nil {
+	if err := cfg.findIndex(ctx, notes); err != nil {
 		return nil, errors.Join(err, notes.Close())
 	}
 	now := cfg.Engine.Now
@@ -200,11 +193,15 @@ func (v *Vault) Sync(ctx context.Context, rebuild bool, progress func(stage stri
 		err = failed
 	}
 	out := SyncReport{Report: r, Sessions: files.Notes + files.Read, Problems: []string{}}
-	for _, f := range files.Findings {
+	for _, f := range files.Failed {
 		out.Problems = append(out.Problems, string(f.URI)+": "+reason(f.Err))
 	}
 	for _, left := range r.Unreadable {
 		out.Problems = append(out.Problems, reason(left))
+	}
+	_, mistakes := v.Workflows.Definitions(ctx)
+	for _, mistake := range mistakes {
+		out.Problems = append(out.Problems, reason(mistake))
 	}
 	if r.Partial {
 		out.Problems = append(out.Problems, "notes with very many links: there are more relations than were counted")
@@ -218,65 +215,4 @@ func (v *Vault) Sync(ctx context.Context, rebuild bool, progress func(stage stri
 		}
 	}
 	return out, err
-}
-
-// A Finding is a problem or a difference that [Vault.Check] reports.
-type Finding struct {
-	Problem    string     `json:"problem"`            // a word for programs
-	Place      string     `json:"place,omitempty"`    // the URI of a note, or the path of a file in the vault
-	Session    sequent.ID `json:"session,omitempty"`  // for the note of a session
-	Thoughts   []int      `json:"thoughts,omitempty"` // of the session, by their position in the log
-	Text       string     `json:"text"`               // the place and the problem
-	Repairable bool       `json:"mended"`             // Sync repairs it
-	Wrong      bool       `json:"wrong"`              // it is an error, and not a person's edit
-}
-
-// Check reports the differences between the sessions of the store and their notes,
-// and the files that cannot be read. It changes nothing and returns the number of
-// notes that it has read.
-func (v *Vault) Check(ctx context.Context) (notes int, findings []Finding, err error) {
-	r, err := v.Sessions.Sync(ctx, v.engine, thinking.Options{DryRun: true})
-	if err != nil {
-		return 0, nil, err
-	}
-	for _, f := range r.Findings {
-		behind := f.Problem == thinking.Behind
-		findings = append(findings, Finding{
-			Problem: string(f.Problem), Place: string(f.URI), Session: f.Session, Thoughts: f.Thoughts, Text: f.String(),
-			Repairable: behind, Wrong: behind || f.Problem == thinking.Failed,
-		})
-	}
-	wrong := func(problem, place string, err error) {
-		text := reason(err)
-		if !strings.Contains(text, place) {
-			text = place + ": " + text
-		}
-		findings = append(findings, Finding{Problem: problem, Place: place, Text: text, Wrong: true})
-	}
-	for info, err := range v.Notes.Walk(ctx) {
-		var n *vault.Note
-		if err == nil {
-			n, err = v.Notes.Read(ctx, info.URI)
-		}
-		if err == nil {
-			err = index.Check(n)
-		}
-		switch {
-		case ctx.Err() != nil:
-			return notes, findings, err
-		case errors.Is(err, vault.ErrNotFound): // deleted since
-		case err != nil:
-			wrong("unreadable", string(info.URI), err)
-		case n.Front.Err() != nil:
-			wrong("damaged_front", string(info.URI), n.Front.Err())
-			fallthrough
-		default:
-			notes++
-		}
-	}
-	_, mistakes := v.Workflows.Definitions(ctx)
-	for _, err := range mistakes {
-		wrong("bad_definition", workflow.Folder, err)
-	}
-	return notes, findings, nil
 }

@@ -26,13 +26,6 @@ type document struct {
 	text       string   // without front matter
 }
 
-// Check returns why a note is not indexed: it has too many links. It returns nil for one
-// that is.
-func Check(n *vault.Note) error {
-	_, err := newDocument(n)
-	return err
-}
-
 // newDocument returns the document of a note. The error says why the note is not indexed.
 func newDocument(n *vault.Note) (document, error) {
 	d := document{info: n.Info, hash: sha256.Sum256(n.Bytes())}

@@ -93,7 +93,7 @@ Determined [[sliding-window]].
 	if got := d.read(); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
-	d.wantCheck()
+	d.wantSame()
 }
 
 // covers: 001/front-matter
@@ -116,7 +116,7 @@ func TestStates(t *testing.T) {
 		if got := state(); got != want {
 			t.Errorf("got %s, want %s", got, want)
 		}
-		d.wantCheck()
+		d.wantSame()
 	}
 	d.think(step(0))
 	want("status active, thoughtCount 1")
@@ -145,7 +145,7 @@ func TestNoLineBreakAtTheEnd(t *testing.T) {
 	d.write(strings.TrimRight(d.read(), "\n"))
 	d.sync(thinking.Options{})
 	d.think(step(1))
-	d.wantCheck()
+	d.wantSame()
 	if !strings.Contains(d.read(), "^thought-1\n\n## Thought 1/5") {
 		t.Errorf("%s", d.read())
 	}
@@ -171,14 +171,11 @@ func TestFileRemoved(t *testing.T) {
 	if err := os.RemoveAll(filepath.Join(d.dir, "thinking")); err != nil {
 		t.Fatal(err)
 	}
-	if got := d.check(); !slices.Equal(got, []string{"behind"}) {
-		t.Errorf("check finds %q", got)
-	}
 	d.think(step(2))
 	if got := d.read(); strings.Count(got, "## Thought") != 3 {
 		t.Errorf("%s", got)
 	}
-	d.wantCheck()
+	d.wantSame()
 }
 
 // A file that a person has moved is continued in its new folder.
@@ -198,8 +195,8 @@ func TestFileMoved(t *testing.T) {
 	if got := d.readFile(there); !strings.Contains(got, "\n---\n"+body) || strings.Count(got, "## Thought") != 4 {
 		t.Errorf("%s", got)
 	}
-	if got := d.check(); len(got) > 0 {
-		t.Errorf("check finds %q", got)
+	if r := d.sync(thinking.Options{}); r.Notes > 0 || len(r.Failed) > 0 {
+		t.Errorf("a sync gives %+v", r)
 	}
 }
 
@@ -209,7 +206,6 @@ func TestCopyOfAFile(t *testing.T) {
 	d := newDesk(t)
 	d.think(step(0))
 	d.writeFile("thinking/sequential/"+id+".md", d.read())
-	d.wantCheck("not_stored: session_exists")
 	if _, _, err := d.files.Session(t.Context(), id); !errors.Is(err, sequent.ErrExists) {
 		t.Errorf("%v", err)
 	}
@@ -242,7 +238,6 @@ func TestLinks(t *testing.T) {
 		if _, _, err := d.files.Session(t.Context(), "session-2"); err == nil {
 			t.Errorf("%s: there is a session", link)
 		}
-		d.check()
 		d.sync(thinking.Options{})
 		if entries, err := os.ReadDir(outer); err != nil || len(entries) > 0 {
 			t.Errorf("%s: outside there is %v, %v", link, entries, err)
@@ -265,5 +260,5 @@ func TestOldSnapshot(t *testing.T) {
 	if got := d.read(); got != want {
 		t.Errorf("%s", got)
 	}
-	d.wantCheck()
+	d.wantSame()
 }

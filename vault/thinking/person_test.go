@@ -55,9 +55,7 @@ func TestPersonEditsMeanwhile(t *testing.T) {
 			wg.Wait()
 			d.think(step(thoughts + 1))
 			d.sync(thinking.Options{Rebuild: true})
-			if got := d.check(); len(got) > 0 {
-				t.Errorf("check finds %q", got)
-			}
+			d.wantSame()
 			have := map[int]bool{}
 			for _, sec := range thinking.Sections(d.read()) {
 				have[sec.Seq] = true

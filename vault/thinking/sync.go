@@ -4,11 +4,9 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"iter"
 	"maps"
 	"slices"
-	"strings"
 
 	"github.com/sequent-dev/sequent"
 	"github.com/sequent-dev/sequent/vault"
@@ -27,53 +25,21 @@ type Options struct {
 	// have, from notes, and restores thoughts that were deleted from notes. In a vault
 	// without notes of sessions, all sessions of the Dialect get one.
 	Rebuild bool
-	// DryRun reports every difference and changes nothing.
-	DryRun bool
 	// Progress is called after each session, unless it is nil.
 	Progress func(done, total int)
 }
 
 // A Report is the result of Sync.
 type Report struct {
-	Notes    int       // that were created or changed
-	Read     int       // sessions that were read from notes
-	Findings []Finding // in a dry run, all differences; else what failed
+	Notes  int // that were created or changed
+	Read   int // sessions that were read from notes
+	Failed []Failure
 }
 
-// A Problem is a kind of difference between the store and the vault.
-type Problem string
-
-// The problems.
-const (
-	Behind    Problem = "behind"     // the note lacks thoughts or the session's state; Sync writes them
-	NotStored Problem = "not_stored" // the store does not have the session, or its last thoughts; a rebuild reads them
-	Edited    Problem = "edited"     // a person has changed thoughts in the note
-	Deleted   Problem = "deleted"    // a person has deleted thoughts from the note; a rebuild restores them
-	Failed    Problem = "failed"     // the note or the session cannot be read or written
-)
-
-// A Finding is a difference between a session and its note.
-type Finding struct {
-	Session  sequent.ID
-	URI      vault.URI // of the note, which may be missing
-	Problem  Problem
-	Thoughts []int // positions in the log, if the problem concerns thoughts
-	Err      error // for Failed
-}
-
-// String describes the finding in one line.
-func (f Finding) String() string {
-	text := map[Problem]string{
-		Behind: "is behind its session", NotStored: "has thoughts that are not in the store; sequent vault rebuild reads them",
-		Edited: "has edited thoughts", Deleted: "lacks deleted thoughts", Failed: "cannot be read or written",
-	}[f.Problem]
-	if len(f.Thoughts) > 0 {
-		text += " (" + strings.Trim(strings.ReplaceAll(fmt.Sprint(f.Thoughts), " ", ", "), "[]") + ")"
-	}
-	if f.Err != nil {
-		text += ": " + f.Err.Error()
-	}
-	return fmt.Sprintf("%s %s", f.URI, text)
+// A Failure is a note or a session that cannot be read or written.
+type Failure struct {
+	URI vault.URI // of the note, which may be missing
+	Err error
 }
 
 // Sync writes notes that are behind their sessions; see [Options] for what else it does. A
@@ -94,7 +60,7 @@ func (f *Files) Sync(ctx context.Context, store Store, opts Options) (Report, er
 			err = failed // all further sessions would fail too
 		default:
 			if failed != nil {
-				r.add(p, Failed, nil, failed)
+				r.Failed = append(r.Failed, Failure{p.uri, failed})
 			}
 		}
 		if opts.Progress != nil {
@@ -102,10 +68,6 @@ func (f *Files) Sync(ctx context.Context, store Store, opts Options) (Report, er
 		}
 	}
 	return r, err
-}
-
-func (r *Report) add(p sessionNote, problem Problem, thoughts []int, err error) {
-	r.Findings = append(r.Findings, Finding{p.id, p.uri, problem, thoughts, err})
 }
 
 // A sessionNote is a session and its note.
@@ -127,7 +89,7 @@ func (f *Files) sessions(ctx context.Context, store Store, opts Options, r *Repo
 		case sequent.CodeOf(err) == sequent.CodeCanceled:
 			return nil, err
 		case err != nil:
-			r.add(sessionNote{uri: "memory://" + Folder}, Failed, nil, err)
+			r.Failed = append(r.Failed, Failure{"memory://" + Folder, err})
 		case twice && info.URI.Path() == flat(id): // the one that Find finds
 			list[i].uri = info.URI
 		case !twice && ValidID(id):
@@ -164,17 +126,11 @@ func (f *Files) sync(ctx context.Context, store Store, p sessionNote, opts Optio
 		if err != nil {
 			return err
 		}
-		sections := Sections(n.Body)
-		some := slices.ContainsFunc(sections, func(s Section) bool { return s.Seq > 0 })
+		some := slices.ContainsFunc(Sections(n.Body), func(s Section) bool { return s.Seq > 0 })
 		damaged = n.Front.Err()
 		switch {
 		case p.header == nil && !some: // another note with the name of a session
 			return nil
-		case opts.DryRun && p.header == nil:
-			r.add(p, NotStored, nil, ownNote(&n.Front, p.id))
-			return nil
-		case opts.DryRun:
-			return cmp.Or(f.check(ctx, store, p, n, sections, r), damaged)
 		case opts.Rebuild && some:
 			if err := f.read(ctx, store, p, n, r); err != nil {
 				return err
@@ -182,9 +138,6 @@ func (f *Files) sync(ctx context.Context, store Store, p sessionNote, opts Optio
 		case !opts.Rebuild && (p.header == nil || !behind(&n.Front, *p.header)):
 			return nil
 		}
-	} else if opts.DryRun {
-		r.add(p, Behind, nil, nil)
-		return nil
 	}
 	s, err := store.Session(ctx, p.id)
 	if errors.Is(err, sequent.ErrNotFound) {
@@ -226,37 +179,4 @@ func (f *Files) read(ctx context.Context, store Store, p sessionNote, n *vault.N
 		r.Read++
 	}
 	return err
-}
-
-// check reports the differences between a session and its note.
-func (f *Files) check(ctx context.Context, store Store, p sessionNote, n *vault.Note, list []Section, r *Report) error {
-	s, err := store.Session(ctx, p.id)
-	if err == nil {
-		err = ownNote(&n.Front, p.id)
-	}
-	if err != nil {
-		return err
-	}
-	missing, deleted := compare(n, list, s)
-	if len(missing) > 0 || n.Front.Present() && n.Front.Err() == nil && behind(&n.Front, s.Header()) {
-		r.add(p, Behind, missing, nil)
-	}
-	var changed, ahead []int
-	for _, sec := range list {
-		if sec.Seq > s.Len() {
-			ahead = append(ahead, sec.Seq)
-		} else if sec.Seq > 0 && edited(s, sec) {
-			changed = append(changed, sec.Seq)
-		}
-	}
-	if len(ahead) > 0 {
-		r.add(p, NotStored, ahead, nil)
-	}
-	if len(changed) > 0 {
-		r.add(p, Edited, changed, nil)
-	}
-	if len(deleted) > 0 {
-		r.add(p, Deleted, deleted, nil)
-	}
-	return nil
 }

@@ -26,12 +26,11 @@ func TestSyncWritesWhatIsMissing(t *testing.T) {
 	d.commit("session-2-state", func(c *sequent.Change) error { c.SetState(sequent.Cancelled); return nil })
 	d.commit("plan", thought(step(0))) // has no file, and never will
 
-	d.wantCheck("behind[2]", "behind", "behind")
 	r := d.sync(thinking.Options{})
-	if r.Notes != 3 || len(r.Findings) != 0 {
+	if r.Notes != 3 || len(r.Failed) != 0 {
 		t.Errorf("%+v", r)
 	}
-	d.wantCheck()
+	d.wantSame()
 	r = d.sync(thinking.Options{})
 	if r.Notes != 0 {
 		t.Errorf("again: %+v", r)
@@ -47,7 +46,7 @@ func TestAdoptAbandoned(t *testing.T) {
 	if _, err := d.files.Write(t.Context(), s); err != nil {
 		t.Fatal(err)
 	}
-	d.wantCheck()
+	d.wantSame()
 	lost := newDesk(t)
 	d.engine, d.now = lost.engine, lost.now
 	d.sync(thinking.Options{Rebuild: true})
@@ -55,7 +54,7 @@ func TestAdoptAbandoned(t *testing.T) {
 	if last, _ := got.Last(); got.State() != sequent.Abandoned || last.Final {
 		t.Errorf("the session is %s, its last thought %+v", got.State(), last)
 	}
-	d.wantCheck()
+	d.wantSame()
 }
 
 // Sessions are restored from files into an empty store.
@@ -77,17 +76,16 @@ func TestAdopt(t *testing.T) {
 
 	lost := newDesk(t)
 	d.engine, d.now = lost.engine, lost.now
-	d.wantCheck("not_stored")
 	if r := d.sync(thinking.Options{}); r.Read != 0 {
 		t.Errorf("%+v", r)
 	}
-	if r := d.sync(thinking.Options{Rebuild: true}); r.Read != 1 || len(r.Findings) != 0 {
+	if r := d.sync(thinking.Options{Rebuild: true}); r.Read != 1 || len(r.Failed) != 0 {
 		t.Errorf("%+v", r)
 	}
 	if d.read() != before {
 		t.Errorf("the file is now\n%s", d.read())
 	}
-	d.wantCheck()
+	d.wantSame()
 	got := must(d.engine.Session(t.Context(), sessionID))
 	if got.State() != sequent.Completed || got.Conclusion() != old.Conclusion() || got.Dialect() != thinking.Dialect || got.Title() != old.Title() ||
 		got.Label("analysisType") != "bug" || got.Label("parent") != "workflow-17" || got.Label("missing") != "risks, sources" ||
@@ -104,7 +102,7 @@ func TestAdopt(t *testing.T) {
 	}
 	// The session continues.
 	d.think(step(4))
-	d.wantCheck()
+	d.wantSame()
 	if got := d.read(); strings.Count(got, "## ") != 6 || !strings.HasSuffix(got, "^thought-5\n") {
 		t.Errorf("%s", got)
 	}
@@ -143,7 +141,7 @@ func TestAdoptWhatIsLeft(t *testing.T) {
 		t.Errorf("the deleted thought is %+v", th)
 	}
 	d.think(sequent.Draft{Number: 4, Total: 5, Text: "Another [[thought]]."})
-	d.wantCheck()
+	d.wantSame()
 	got := d.read()
 	if strings.Count(got, "^thought-5") != 1 || !strings.HasSuffix(got, "^thought-5\n") || !strings.Contains(got, "Step 4 of") {
 		t.Errorf("the file is now\n%s", got)
@@ -154,7 +152,7 @@ func TestAdoptRefusesWhatCannotBe(t *testing.T) {
 	d := newDesk(t)
 	d.write("## Thought 1/2 [agent]\n\n[[x]]\n\n*2025-08-31 03:22:26 UTC* ^thought-999999999\n")
 	r := d.sync(thinking.Options{Rebuild: true})
-	if len(r.Findings) != 1 || r.Findings[0].Problem != thinking.Failed || sequent.CodeOf(r.Findings[0].Err) != sequent.CodeInvalidSession {
+	if len(r.Failed) != 1 || sequent.CodeOf(r.Failed[0].Err) != sequent.CodeInvalidSession {
 		t.Errorf("%+v", r)
 	}
 }
@@ -172,8 +170,7 @@ func TestStoreBehindFile(t *testing.T) {
 	if _, err := d.engine.Restore(t.Context(), backup.Header(), sequent.Entries(slices.Collect(backup.All()))); err != nil {
 		t.Fatal(err)
 	}
-	d.wantCheck("not_stored[2 3]")
-	if r := d.sync(thinking.Options{Rebuild: true}); r.Read != 1 || len(r.Findings) > 0 {
+	if r := d.sync(thinking.Options{Rebuild: true}); r.Read != 1 || len(r.Failed) > 0 {
 		t.Errorf("%+v", r)
 	}
 	if d.read() != before {
@@ -183,7 +180,7 @@ func TestStoreBehindFile(t *testing.T) {
 	if s.Len() != 3 || s.State() != sequent.Completed || s.Conclusion() != "[[end]]" {
 		t.Errorf("%+v", s.Header())
 	}
-	d.wantCheck()
+	d.wantSame()
 }
 
 // A folder of Maenifold is continued where it is.
@@ -227,9 +224,6 @@ Third [[thought]].
 	d.writeFile(name, text)
 	d.writeFile("thinking/sequential/README.md", "# About\n")
 	d.writeFile("thinking/sequential/session-17-note.md", "# Just a note\n")
-	if got := d.check(); !slices.Equal(got, []string{"not_stored"}) {
-		t.Errorf("check: %q", got)
-	}
 	h, log, err := d.files.Session(t.Context(), sessionID)
 	if err != nil {
 		t.Fatal(err)
@@ -255,8 +249,8 @@ Third [[thought]].
 	if _, err := os.Stat(filepath.Join(d.dir, fileName)); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("there is another file: %v", err)
 	}
-	if got := d.check(); len(got) > 0 {
-		t.Errorf("check: %q", got)
+	if r := d.sync(thinking.Options{}); r.Notes > 0 || len(r.Failed) > 0 {
+		t.Errorf("a sync gives %+v", r)
 	}
 }
 

@@ -103,7 +103,7 @@ func (v *Vaults) Open(ctx context.Context, owner string) (*wiki.Vault, error) {
 	return o.Vault, nil
 }
 
-func (v *Vaults) vaultConfig(owner string) wiki.VaultConfig {
+func (v *Vaults) openVault(ctx context.Context, owner string) (*opened, error) {
 	cfg := wiki.VaultConfig{Engine: v.config.Engine.Owned(owner), Agent: v.config.Agent, Logger: v.config.Logger.With("owner", owner)}
 	cfg.Notes = vault.Config{Dir: v.Dir(owner), Create: true, MaxNotes: v.config.MaxNotes}
 	cfg.Index = index.Config{Embedder: v.config.Embedder, Model: v.config.Model, Log: v.config.Logger}
@@ -111,11 +111,7 @@ func (v *Vaults) vaultConfig(owner string) wiki.VaultConfig {
 		sum := sha256.Sum256([]byte(filepath.Clean(cfg.Notes.Dir)))
 		cfg.Fallback = filepath.Join(v.config.Cache, hex.EncodeToString(sum[:16]))
 	}
-	return cfg
-}
-
-func (v *Vaults) openVault(ctx context.Context, owner string) (*opened, error) {
-	own, err := wiki.OpenVault(ctx, v.vaultConfig(owner))
+	own, err := wiki.OpenVault(ctx, cfg)
 	if err != nil {
 		return nil, err
 	}
@@ -137,34 +133,12 @@ func (v *Vaults) openVault(ctx context.Context, owner string) (*opened, error) {
 
 // Existing is Open, except that it does not create a missing folder.
 func (v *Vaults) Existing(ctx context.Context, owner string) (*wiki.Vault, error) {
-	if err := v.exists(owner); err != nil {
-		return nil, err
-	}
-	return v.Open(ctx, owner)
-}
-
-func (v *Vaults) exists(owner string) error {
 	dir := v.Dir(owner)
 	if info, err := os.Stat(dir); err == nil && info.IsDir() || err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil
+		return v.Open(ctx, owner)
 	}
-	return sequent.Errorf(vault.CodeUnavailable, "",
+	return nil, sequent.Errorf(vault.CodeUnavailable, "",
 		"name the folder of your notes with --vault DIR, or run sequent serve --dialect wiki, which creates one", "there is no folder %s", dir)
-}
-
-// Check is [wiki.Vault.Check] for an owner's vault. It writes nothing.
-func (v *Vaults) Check(ctx context.Context, owner string) (notes int, findings []wiki.Finding, err error) {
-	if err := v.exists(owner); err != nil {
-		return 0, nil, err
-	}
-	cfg := v.vaultConfig(owner)
-	cfg.CheckOnly = true
-	own, err := wiki.OpenVault(ctx, cfg)
-	if err != nil {
-		return 0, nil, err
-	}
-	notes, findings, err = own.Check(ctx)
-	return notes, findings, errors.Join(err, own.Close())
 }
 
 // Note returns the URI of a session's note in an owner's vault; empty if there is no
