@@ -116,6 +116,13 @@ func TestStates(t *testing.T) {
 		if got := state(); got != want {
 			t.Errorf("got %s, want %s", got, want)
 		}
+		s, err := d.engine.Session(t.Context(), sessionID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if modified := "\nmodified: " + s.Updated().UTC().Format("2006-01-02T15:04:05.000Z") + "\n"; !strings.Contains(d.read(), modified) {
+			t.Errorf("want%s%s", modified, d.read())
+		}
 		d.wantSame()
 	}
 	d.think(step(0))
@@ -134,7 +141,7 @@ func TestStates(t *testing.T) {
 		t.Fatal(err)
 	}
 	want("status cancelled, thoughtCount 4, cancelled")
-	if got := strings.Count(d.read(), "## "); got != 5 {
+	if got := strings.Count(d.read(), "## "); got != 4 { // none for the thought without a text
 		t.Errorf("%d sections\n%s", got, d.read())
 	}
 }

@@ -107,7 +107,7 @@ func compare(n *vault.Note, list []Section, s *sequent.Session) (missing, delete
 		t, _ := s.At(seq)
 		own, other := have[seq]
 		switch {
-		case own:
+		case own || empty(s, t):
 		case !other && (seq < last || seq <= had && !t.At.Truncate(time.Millisecond).After(at)):
 			deleted = append(deleted, seq)
 		default:
@@ -115,6 +115,12 @@ func compare(n *vault.Note, list []Section, s *sequent.Session) (missing, delete
 		}
 	}
 	return missing, deleted
+}
+
+// empty reports whether a thought has nothing to read: a call that cancels can leave all texts
+// out, and front matter has when it did.
+func empty(s *sequent.Session, t sequent.Thought) bool {
+	return t.Text == "" && t.Note == "" && conclusionOf(s, t) == ""
 }
 
 // edited reports whether a section differs from what the log says, but for spaces at the
