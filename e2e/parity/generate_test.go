@@ -118,6 +118,9 @@ func (g generator) reference() string {
 // integer formats a number in one of the forms that models use.
 func (g generator) integer(n int) string {
 	form := g.pick(`%d`, `%d`, `%d`, `"%d"`, `%d.0`, `"%d.0"`, `" %d "`, `%de0`, `"%de0"`)
+	if g.IntN(40) == 0 { // those that only JavaScript reads
+		form = g.pick(`"0%d"`, `"+%d"`, `"0x%x"`, `"0X%X"`, `"0o%o"`, `"0b%b"`, `"\n%d\t"`, `"%d."`)
+	}
 	return fmt.Sprintf(form, n)
 }
 

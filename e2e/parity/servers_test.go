@@ -12,6 +12,7 @@ import (
 
 	"github.com/sequent-dev/sequent"
 	"github.com/sequent-dev/sequent/archive"
+	"github.com/sequent-dev/sequent/dialect"
 	"github.com/sequent-dev/sequent/dialect/classic"
 	"github.com/sequent-dev/sequent/e2e/programtest"
 	"github.com/sequent-dev/sequent/internal/needtest"
@@ -112,10 +113,13 @@ func answers(t testing.TB, calls, replies []string) []answer {
 // inProcess runs the dialect classic with the stdio transport in this process.
 func inProcess(t testing.TB, calls []string) []answer {
 	t.Helper()
-	s := mcpserver.New(mcpserver.Config{
-		Dialect: classic.New(classic.Config{Engine: sequent.New(sequent.Config{}), Archive: archive.Dir(t.TempDir())}),
-		Caller:  tool.Caller{Scope: tool.Scope{Name: "stdio", Exclusive: true}},
-	})
+	return serve(t, classic.New(classic.Config{Engine: sequent.New(sequent.Config{}), Archive: archive.Dir(t.TempDir())}), calls)
+}
+
+// serve answers calls in this process.
+func serve(t testing.TB, d dialect.Dialect, calls []string) []answer {
+	t.Helper()
+	s := mcpserver.New(mcpserver.Config{Dialect: d, Caller: tool.Caller{Scope: tool.Scope{Name: "stdio", Exclusive: true}}})
 	var out bytes.Buffer
 	in := strings.NewReader(strings.Join(lines(calls), "\n") + "\n")
 	if err := s.ServeStdio(t.Context(), in, &out); err != nil {
