@@ -266,20 +266,24 @@ func TestBothTools(t *testing.T) {
 	})
 }
 
-// With one key and nothing else set, its provider's default model continues with
-// guidance, as in the contract's example.
+// Without a model, the first provider that has a key continues with guidance, as in the
+// contract's example: Z.ai, OpenAI, OpenRouter.
 //
 // covers: 000/zai-default 002/continue-with-guidance
-func TestOneKey(t *testing.T) {
+func TestKeys(t *testing.T) {
+	providers := []struct{ name, model string }{
+		{"ZAI", "glm-4.7"}, {"OPENAI", "gpt-5.4-mini"}, {"OPENROUTER", "anthropic/claude-sonnet-4.5"},
+	}
 	each(t, func(t *testing.T, open func(...string) *client, store string) {
 		clearKeys(t)
-		models := llmtest.Serve(t, thought("Use a sliding window in Redis.", "0.9"))
-		t.Setenv("ZAI_BASE_URL", models.URL)
-		t.Setenv("ZAI_API_KEY", key)
-		c := open()
-		r := c.external(`{"thought":"Focus on Redis-based solutions","thought_number":2,"total_thoughts":5,"next_thought_needed":true,"session_id":"rate-limit-design"}`)
-		if r.Content != "Use a sliding window in Redis." || r.Model != "glm-4.7" || r.Length != 1 || r.Session != "rate-limit-design" {
-			t.Errorf("guidance: got %+v", r)
+		for _, p := range slices.Backward(providers) { // so that there are one, two and three keys
+			models := llmtest.Serve(t, thought("Use a sliding window in Redis.", "0.9"))
+			t.Setenv(p.name+"_BASE_URL", models.URL)
+			t.Setenv(p.name+"_API_KEY", key)
+			r := open().external(fmt.Sprintf(`{"thought":"Focus on Redis-based solutions","thought_number":2,"total_thoughts":5,"next_thought_needed":true,"session_id":%q}`, p.name))
+			if r.Content != "Use a sliding window in Redis." || r.Model != p.model || r.Length != 1 || r.Session != p.name || len(models.Requests()) != 1 {
+				t.Errorf("%s: got %+v after %d requests", p.name, r, len(models.Requests()))
+			}
 		}
 	})
 }

@@ -1,12 +1,17 @@
 package status
 
 import (
+	"os"
+	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/sequent-dev/sequent/e2e/programtest"
+	"github.com/sequent-dev/sequent/internal/needtest"
 	"github.com/sequent-dev/sequent/llm/llmtest"
 )
 
@@ -70,4 +75,33 @@ func TestStream(t *testing.T) {
 			t.Errorf("the repeated call: got %+v", r)
 		}
 	})
+}
+
+// The client of docs/providers.md prints a thought while a model writes it.
+func TestStreamClient(t *testing.T) {
+	clearKeys(t)
+	const file = "stream.mjs"
+	code, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	page, err := os.ReadFile("../../docs/providers.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, shown, _ := strings.Cut(strings.ReplaceAll(string(code), "\r\n", "\n"), "\n")
+	if !strings.Contains(strings.ReplaceAll(string(page), "\r\n", "\n"), "```js\n"+shown+"```\n") {
+		t.Errorf("docs/providers.md does not have the code of %s", file)
+	}
+	if _, err := os.Stat("../node_modules/@modelcontextprotocol/client"); err != nil {
+		needtest.Missing(t, "the npm packages of e2e are not installed", "run make npm")
+	}
+	models := llmtest.Serve(t, thought(long, "0.5"))
+	t.Setenv("OPENAI_BASE_URL", models.URL)
+	t.Setenv("SEQUENT_MODEL", "gpt-4o")
+	t.Setenv("SEQUENT_STORE", filepath.Join(t.TempDir(), "sequent.db"))
+	t.Setenv("PATH", filepath.Dir(programtest.Build(t))+string(filepath.ListSeparator)+os.Getenv("PATH"))
+	if out := programtest.Output(t, exec.Command(programtest.Node(t, "../node_modules"), file, "Why do orders fail at noon?")); string(out) != long {
+		t.Errorf("the client printed %q, want %q", out, long)
+	}
 }
