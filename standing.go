@@ -7,14 +7,14 @@ import (
 
 // A Line is the main line of a session or one of its branches; see [Session].
 type Line struct {
-	Label  string // empty for the main line
-	Origin int    // Seq of the thought at which it leaves another line; 0 for none
-	First  int    // Seq of its first thought; 0 for a main line without thoughts
-	Last   int    // Seq of its last thought
+	Label  string `json:"name"`             // empty for the main line
+	Origin int    `json:"origin,omitempty"` // Seq of the thought at which it leaves another line; 0 for none
+	First  int    `json:"first"`            // Seq of its first thought; 0 for a main line without thoughts
+	Last   int    `json:"last"`             // Seq of its last thought
 	// Verdict is that of the latest decision about the line. Without a decision it is
 	// Undecided if the session was completed on another line, otherwise empty.
-	Verdict Verdict
-	By      int // Seq of the thought with that decision; 0 without one
+	Verdict Verdict `json:"verdict,omitempty"`
+	By      int     `json:"by,omitempty"` // Seq of the thought with that decision; 0 without one
 }
 
 // GivenUp reports whether the line ended without being chosen: it is rejected or undecided.
@@ -159,12 +159,12 @@ const (
 // A Note is what a person says about a thought. It counts in no number, length or
 // history of thoughts.
 type Note struct {
-	Seq   int      // of the thought
-	Kind  NoteKind // Remark if empty
-	Text  string   // may be empty unless it is a Remark
-	From  string   // the person's name; may be empty
-	After int      // number of thoughts in the log when the note was recorded; set by the engine
-	At    time.Time
+	Seq   int       `json:"seq"`            // of the thought
+	Kind  NoteKind  `json:"kind"`           // Remark if empty
+	Text  string    `json:"text,omitempty"` // may be empty unless it is a Remark
+	From  string    `json:"from,omitempty"` // the person's name; may be empty
+	After int       `json:"-"`              // number of thoughts in the log when the note was recorded; set by the engine
+	At    time.Time `json:"at"`
 }
 
 // A Verdict is what a decision says about a line.

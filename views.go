@@ -63,8 +63,7 @@ func (s *Session) Effective(branch string) []Step {
 // An OutlineEntry is a thought in an outline.
 type OutlineEntry struct {
 	Thought
-	Depth        int // 0 for the main line, 1 for a branch from it, …
-	SupersededBy int // Seq of the revision that replaced it last, on its own line or another; 0 for none
+	Depth int // 0 for the main line, 1 for a branch from it, …
 }
 
 // Outline returns the whole session as a tree in reading order: each branch
@@ -73,21 +72,17 @@ type OutlineEntry struct {
 func (s *Session) Outline() []OutlineEntry {
 	own := make(map[string][]Thought) // line → its thoughts
 	leaving := make(map[int][]string) // Seq → branches that leave there
-	by := make(map[int]int)           // Seq → its latest revision
 	for t := range s.All() {
 		if t.Branch != "" && len(own[t.Branch]) == 0 {
 			leaving[t.After] = append(leaving[t.After], t.Branch)
 		}
 		own[t.Branch] = append(own[t.Branch], t)
-		if t.Supersedes > 0 {
-			by[t.Supersedes] = t.Seq
-		}
 	}
 	entries := make([]OutlineEntry, 0, s.Len())
 	var walk func(line string, depth int)
 	walk = func(line string, depth int) {
 		for _, t := range own[line] {
-			entries = append(entries, OutlineEntry{Thought: t, Depth: depth, SupersededBy: by[t.Seq]})
+			entries = append(entries, OutlineEntry{Thought: t, Depth: depth})
 			for _, branch := range leaving[t.Seq] {
 				walk(branch, depth+1)
 			}

@@ -429,7 +429,7 @@ func (p *program) sendNote(ctx context.Context, k sequent.Key, n sequent.Note) (
 	if err != nil {
 		return n, err
 	}
-	var made web.Note
+	var made sequent.Note
 	body := map[string]any{"id": k.ID, "seq": n.Seq, "kind": n.Kind, "text": n.Text}
 	if err := r.call(ctx, http.MethodPost, "notes", url.Values{"owner": {k.Owner}}, body, &made); err != nil {
 		return n, r.explain(err)

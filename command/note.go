@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"strings"
-	"time"
 
 	"github.com/sequent-dev/sequent"
 	"github.com/sequent-dev/sequent/brief"
@@ -66,20 +65,14 @@ type noted struct {
 }
 
 func (n *noted) text(pg *page) {
-	pg.say("Noted at thought %s of session %s.", pg.one(brief.Name(n.thought)), pg.one(n.Session))
+	pg.say("Noted at thought %s of session %s.", pg.one(brief.Name(n.thought)), pg.one(string(n.Session)))
 }
 
 // A jsonNote is a note in JSON output.
 type jsonNote struct {
-	Session string           `json:"session"`
-	Seq     int              `json:"seq"` // of the thought
-	Kind    sequent.NoteKind `json:"kind"`
-	Text    string           `json:"text,omitempty"`
-	From    string           `json:"from,omitempty"`
-	At      time.Time        `json:"at"`
-	Owner   string           `json:"owner,omitempty"` // of the session; empty for the local user
+	Session sequent.ID `json:"session"`
+	sequent.Note
+	Owner string `json:"owner,omitempty"` // of the session; empty for the local user
 }
 
-func newJSONNote(k sequent.Key, n sequent.Note) jsonNote {
-	return jsonNote{string(k.ID), n.Seq, n.Kind, n.Text, n.From, n.At, k.Owner}
-}
+func newJSONNote(k sequent.Key, n sequent.Note) jsonNote { return jsonNote{k.ID, n, k.Owner} }

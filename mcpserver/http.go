@@ -44,19 +44,10 @@ const (
 // A client is the subject of a token, or else an address (in IPv6 a /64). One that wants
 // more is refused with 429; calls wait for up to 10 s before. A client that wants another
 // session loses its own one that was idle for the longest.
-type Limits struct {
-	Calls       int // messages that are read, answered or sent; 0 means 32
-	Heavy       int // of these, searches and reads of sessions; 0 means half the number of processors, at least 1
-	Streams     int // open event streams and WebSockets; 0 means 500
-	Sessions    int // MCP sessions of clients before 2026-07-28; 0 means 500
-	Connections int // of Serve, from one address; 0 means 1,000. All together never exceed the files of the process.
-}
+type Limits = limits.Caps
 
 // DefaultLimits returns the limits that the zero Limits mean.
-func DefaultLimits() Limits {
-	d := limits.Defaults()
-	return Limits{d[limits.Calls], d[limits.Heavy], d[limits.Streams], d[limits.Sessions], d[limits.Connections]}
-}
+func DefaultLimits() Limits { return limits.Defaults() }
 
 // An HTTPConfig configures an HTTP. Where a number is 0 there is a default, and
 // where there is a limit, a negative number means none.
@@ -187,10 +178,7 @@ func NewHTTP(cfg HTTPConfig) (*HTTP, error) {
 
 // newLimiter returns the limiter of the configured limits.
 func newLimiter(cfg HTTPConfig) *limits.Limiter {
-	l := limits.Config{Logger: cfg.Logger, Caps: limits.Caps{
-		limits.Calls: cfg.Limits.Calls, limits.Heavy: cfg.Limits.Heavy, limits.Streams: cfg.Limits.Streams,
-		limits.Sessions: cfg.Limits.Sessions, limits.Connections: cfg.Limits.Connections,
-	}}
+	l := limits.Config{Logger: cfg.Logger, Caps: cfg.Limits}
 	if cfg.Rate >= 0 {
 		l.Rate = cmp.Or(cfg.Rate, DefaultRate)
 		l.Burst = cmp.Or(cfg.Burst, max(1, int(2*l.Rate)))

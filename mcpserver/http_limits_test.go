@@ -33,9 +33,9 @@ type heavyHouse struct {
 func newHeavyHouse(t *testing.T, caps Limits) *heavyHouse {
 	t.Helper()
 	x := &heavyHouse{t: t, release: make(chan struct{})}
-	say := func(name, text string, w tool.Weight) tool.Tool {
+	say := func(name, text string, heavy bool) tool.Tool {
 		return tool.Tool{
-			Spec: tool.Spec{Name: name, InputSchema: json.RawMessage(`{"type":"object"}`)}, Weight: w,
+			Spec: tool.Spec{Name: name, InputSchema: json.RawMessage(`{"type":"object"}`)}, Heavy: heavy,
 			Call: func(ctx context.Context, _ tool.Call) (tool.Reply, error) {
 				if name == "compute" {
 					select {
@@ -51,7 +51,7 @@ func newHeavyHouse(t *testing.T, caps Limits) *heavyHouse {
 	d := dialect.Dialect{
 		Name: "heavy",
 		Tools: []tool.Tool{
-			say("compute", "computed", tool.Heavy), say("large", strings.Repeat("x", 3_000_000), tool.Heavy), say("quick", "quick", tool.Light),
+			say("compute", "computed", true), say("large", strings.Repeat("x", 3_000_000), true), say("quick", "quick", false),
 		},
 		Templates: []dialect.Template{{
 			URI: "x://{id}", Name: "x",

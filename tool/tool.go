@@ -43,9 +43,9 @@ type Annotations struct {
 // A Tool is a function that an agent can call.
 type Tool struct {
 	Spec
-	// Weight says what the tool's calls need most; servers limit how many of some
-	// weights run at a time.
-	Weight Weight
+	// Heavy says that calls may compute for long, such as searches and reads of whole sessions.
+	// Servers limit how many of them run at a time, so that other calls are not behind them.
+	Heavy bool
 	// Lane returns the lane of a call. A transport starts the calls of a connection
 	// in the order of arrival, and a call of a lane when the previous one of the
 	// lane has ended. Calls in different lanes run concurrently, for tools that wait
@@ -56,6 +56,12 @@ type Tool struct {
 	// *ProtocolError, which a transport reports as an error of its protocol, or an
 	// internal error, whose details a transport does not send to the client.
 	Call func(ctx context.Context, c Call) (Reply, error)
+}
+
+// AsHeavy returns the tool with Heavy set.
+func (t Tool) AsHeavy() Tool {
+	t.Heavy = true
+	return t
 }
 
 // A Call is one invocation of a tool.

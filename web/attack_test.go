@@ -133,7 +133,7 @@ func (b *buffer) String() string {
 func TestClientLeaves(t *testing.T) {
 	t.Parallel()
 	log := new(buffer)
-	g := limits.New(limits.Config{Caps: limits.Caps{limits.Heavy: 1}})
+	g := limits.New(limits.Config{Caps: limits.Caps{Heavy: 1}})
 	e := sequent.New(sequent.Config{})
 	url := serve(t, web.Config{Engine: e, Limiter: g, Logger: slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{Level: slog.LevelDebug}))})
 	think(t, e, "plan", "One.")

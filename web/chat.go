@@ -37,7 +37,7 @@ func InChat(d dialect.Dialect, e *sequent.Engine) dialect.Dialect {
 	show.App = &tool.App{Page: chatPage}
 	read.App = &tool.App{Visibility: []string{"app"}}
 	s := &chat{e}
-	d.Tools = append(slices.Clone(d.Tools), tool.New(show, s.show, reject), tool.New(read, s.read, reject).Weighing(tool.Heavy))
+	d.Tools = append(slices.Clone(d.Tools), tool.New(show, s.show, reject), tool.New(read, s.read, reject).AsHeavy())
 	d.Resources = append(slices.Clone(d.Resources), dialect.Resource{
 		URI: chatPage, Name: "session", Title: "Session", Description: "The page of show_thinking.",
 		MIME: "text/html;profile=mcp-app", App: true,

@@ -11,14 +11,14 @@ import (
 
 // A Document is a session as pages and programs read it: what it is, and a window of its log.
 type Document struct {
-	Session  Session  `json:"session"`
-	Lines    []Line   `json:"lines"`
-	Notes    []Note   `json:"notes"`
-	Standing Standing `json:"standing"`
-	Rows     []Row    `json:"rows"`
-	Position string   `json:"position"`       // after the last row
-	More     bool     `json:"more"`           // there are rows after it
-	Tree     [][2]int `json:"tree,omitempty"` // if asked for: Seq and depth of all thoughts in reading order
+	Session  Session        `json:"session"`
+	Lines    []Line         `json:"lines"`
+	Notes    []sequent.Note `json:"notes"`
+	Standing Standing       `json:"standing"`
+	Rows     []Row          `json:"rows"`
+	Position string         `json:"position"`       // after the last row
+	More     bool           `json:"more"`           // there are rows after it
+	Tree     [][2]int       `json:"tree,omitempty"` // if asked for: Seq and depth of all thoughts in reading order
 }
 
 // A Session is a session in a list, and the head of a document.
@@ -46,35 +46,17 @@ func newSession(h *sequent.Header) Session {
 	}
 }
 
-// A Line is a branch, or the main line, whose name is empty.
+// A Line is a branch, or the main line, whose name is empty, and what it stands for.
 type Line struct {
-	Name    string `json:"name"`
-	Origin  int    `json:"origin,omitempty"`  // Seq of the thought at which it leaves its parent; 0 for none
-	First   int    `json:"first"`             // Seq of its first thought
-	Last    int    `json:"last"`              // Seq of its last thought
-	Verdict string `json:"verdict,omitempty"` // chosen, rejected or undecided
-	By      int    `json:"by,omitempty"`      // Seq of the thought that decided
-	Shared  int    `json:"shared,omitempty"`  // in a file: steps of the main line before those of Chain
-	Chain   []Step `json:"chain,omitempty"`   // if asked for: what the line stands for now
+	sequent.Line
+	Shared int    `json:"shared,omitempty"` // in a file: steps of the main line before those of Chain
+	Chain  []Step `json:"chain,omitempty"`  // if asked for: what the line stands for now
 }
 
 // A Step is a thought of a chain.
 type Step struct {
 	Seq      int   `json:"seq"`
 	Replaced []int `json:"replaced,omitempty"` // Seqs of the thoughts it replaced
-}
-
-// A Note is what a person has said about a thought.
-type Note struct {
-	Seq  int       `json:"seq"`
-	Kind string    `json:"kind"` // remark, wrong or approve
-	Text string    `json:"text,omitempty"`
-	From string    `json:"from,omitempty"`
-	At   time.Time `json:"at"`
-}
-
-func newNote(n sequent.Note) Note {
-	return Note{Seq: n.Seq, Kind: string(n.Kind), Text: n.Text, From: n.From, At: n.At}
 }
 
 // A Standing lists the thoughts that are not simply current.
@@ -109,12 +91,9 @@ const (
 // documentOf returns a session with the rows after thought seq, at most limit of them.
 func documentOf(s *sequent.Session, seq, limit int) Document {
 	h := s.Header()
-	d := Document{Session: newSession(&h), Lines: linesOf(s), Notes: []Note{}, Standing: standingOf(s), Rows: []Row{}}
+	d := Document{Session: newSession(&h), Lines: linesOf(s), Notes: append([]sequent.Note{}, s.Notes()...), Standing: standingOf(s), Rows: []Row{}}
 	if f := s.Fault(); f != nil {
 		d.Session.Fault = f.String()
-	}
-	for _, n := range s.Notes() {
-		d.Notes = append(d.Notes, newNote(n))
 	}
 	size := 0
 	for t := range s.Since(seq) {
@@ -140,9 +119,7 @@ func newRow(t *sequent.Thought) Row {
 func linesOf(s *sequent.Session) []Line {
 	lines := []Line{}
 	for _, l := range s.Lines() {
-		lines = append(lines, Line{
-			Name: l.Label, Origin: l.Origin, First: l.First, Last: l.Last, Verdict: string(l.Verdict), By: l.By,
-		})
+		lines = append(lines, Line{Line: l})
 	}
 	return lines
 }

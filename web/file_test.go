@@ -39,9 +39,9 @@ func TestFileChains(t *testing.T) {
 			t.Fatalf("seed %d: %d rows of %d, %d lines, %v", seed, len(d.Rows), s.Len(), len(d.Lines), err)
 		}
 		for _, l := range d.Lines {
-			got, want := slices.Concat(d.Lines[0].Chain[:l.Shared], l.Chain), s.Effective(l.Name)
+			got, want := slices.Concat(d.Lines[0].Chain[:l.Shared], l.Chain), s.Effective(l.Label)
 			if !slices.EqualFunc(got, want, func(a web.Step, b sequent.Step) bool { return a.Seq == b.Seq && slices.Equal(a.Replaced, b.Replaced) }) {
-				t.Fatalf("seed %d: the chain of %q is %v, want %v", seed, l.Name, got, want)
+				t.Fatalf("seed %d: the chain of %q is %v, want %v", seed, l.Label, got, want)
 			}
 		}
 	}

@@ -89,8 +89,8 @@ func readSession(ctx context.Context, r reading) (any, error) {
 	}
 	d := documentOf(s, seq, limit)
 	for i := range d.Lines {
-		if l := &d.Lines[i]; slices.Contains(r.query["line"], l.Name) {
-			l.Chain = chainOf(s, l.Name)
+		if l := &d.Lines[i]; slices.Contains(r.query["line"], l.Label) {
+			l.Chain = chainOf(s, l.Label)
 		}
 	}
 	if r.query.Has("tree") {

@@ -55,7 +55,7 @@ func (x *exchange) note(in noteBody) error {
 		return err
 	}
 	notes := s.Notes()
-	return x.reply(newNote(notes[len(notes)-1]))
+	return x.reply(notes[len(notes)-1])
 }
 
 // export answers with a session as a file, in which secrets can be masked.
@@ -159,8 +159,8 @@ func File(s *sequent.Session, found []redact.Finding) []byte {
 	main := chainOf(s, "")
 	for i := range d.Lines {
 		l := &d.Lines[i]
-		if l.Chain = main; l.Name != "" {
-			chain := chainOf(s, l.Name)
+		if l.Chain = main; l.Label != "" {
+			chain := chainOf(s, l.Label)
 			for l.Shared < min(len(main), len(chain)) && same(main[l.Shared], chain[l.Shared]) {
 				l.Shared++
 			}

@@ -56,7 +56,7 @@ func (d *desk) End(_ context.Context, refresh string) (string, error) {
 func TestSignIn(t *testing.T) {
 	t.Parallel()
 	d := &desk{token: "alice-token"}
-	limiter := limits.New(limits.Config{Caps: limits.Caps{limits.Calls: 8}})
+	limiter := limits.New(limits.Config{Caps: limits.Caps{Calls: 8}})
 	base := serve(t, web.Config{Auth: tokens{"alice-token": "alice"}, SignIn: d, PublicURL: "https://think.example.com", Limiter: limiter})
 	const name, attempt, refresh = "__Host-sequent", "__Host-sequent-signin", "__Host-sequent-refresh"
 	away := errors.New("no route to host")

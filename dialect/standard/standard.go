@@ -87,7 +87,7 @@ func New(cfg Config) dialect.Dialect {
 		Instructions: instructions,
 		Tools: []tool.Tool{
 			tool.New(tool.Parse(thinkSpec, thinkText), d.think, reject),
-			tool.New(tool.Parse(recallSpec, recallText), d.recall, reject).Weighing(tool.Heavy),
+			tool.New(tool.Parse(recallSpec, recallText), d.recall, reject).AsHeavy(),
 		},
 		Resources: d.resources(),
 		Templates: d.templates(),

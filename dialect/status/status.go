@@ -70,8 +70,8 @@ func New(cfg Config) dialect.Dialect {
 		d.model = noModel{}
 	}
 	plain := newTool(plainWords, tool.Parse(plainSpec, plainText), d.think)
-	external := newTool(externalWords, tool.Parse(externalSpec, externalText), d.external).Weighing(tool.Model)
-	analyze := tool.New(tool.Parse(analyzeSpec, analyzeText), d.analyze, analyzeWords.reject).Weighing(tool.Heavy)
+	external := newTool(externalWords, tool.Parse(externalSpec, externalText), d.external)
+	analyze := tool.New(tool.Parse(analyzeSpec, analyzeText), d.analyze, analyzeWords.reject).AsHeavy()
 	batch := newTool(batchWords, tool.Parse(batchSpec, batchText), d.batch)
 	// Calls that wait for a model do not delay those of other sessions. The calls of one
 	// session keep their order, also between the tools.

@@ -54,11 +54,11 @@ func New(cfg Config) dialect.Dialect {
 		Tools: []tool.Tool{
 			define(d, "tool", think),
 			define(d, "workflow", runWorkflow),
-			define(d, "search", search).Weighing(tool.Heavy),
-			define(d, "memory", memory).Weighing(tool.Heavy),
-			define(d, "context", relations).Weighing(tool.Heavy),
+			define(d, "search", search).AsHeavy(),
+			define(d, "memory", memory).AsHeavy(),
+			define(d, "context", relations).AsHeavy(),
 			define(d, "assumption", ledger),
-			define(d, "sync", synchronize).Weighing(tool.Heavy),
+			define(d, "sync", synchronize).AsHeavy(),
 		},
 		Templates: d.templates(),
 	}

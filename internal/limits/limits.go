@@ -28,10 +28,19 @@ const (
 
 // Caps are the units of each resource that one client may hold. 0 means the default, a
 // negative number no limit.
-type Caps [resources]int
+type Caps struct {
+	Calls       int // messages that are read, answered or sent; 0 means 32
+	Heavy       int // of these, searches and reads of sessions; 0 means half the number of processors, at least 1
+	Streams     int // open event streams and WebSockets; 0 means 500
+	Sessions    int // MCP sessions of clients before 2026-07-28; 0 means 500
+	Connections int // from one address; 0 means 1,000. All together never exceed the files of the process.
+}
 
-// Defaults returns the default caps. Heavy is half of the processors that Go uses, but at
-// least 1.
+func (c Caps) each() [resources]int {
+	return [resources]int{Calls: c.Calls, Heavy: c.Heavy, Streams: c.Streams, Sessions: c.Sessions, Connections: c.Connections}
+}
+
+// Defaults returns the default caps.
 func Defaults() Caps {
 	return Caps{Calls: 32, Heavy: max(1, runtime.GOMAXPROCS(0)/2), Streams: 500, Sessions: 500, Connections: 1000}
 }
@@ -62,7 +71,7 @@ type Config struct {
 
 // A Limiter has the clients of a server. It is safe for concurrent use.
 type Limiter struct {
-	caps   Caps
+	caps   [resources]int
 	rate   rate.Limit
 	burst  int
 	logger *slog.Logger
@@ -86,10 +95,10 @@ type counts struct {
 // New returns a Limiter.
 func New(cfg Config) *Limiter {
 	l := &Limiter{
-		caps: Defaults(), rate: rate.Limit(cfg.Rate), burst: cfg.Burst, logger: cfg.Logger,
+		caps: Defaults().each(), rate: rate.Limit(cfg.Rate), burst: cfg.Burst, logger: cfg.Logger,
 		ending: make(chan struct{}), known: make(map[string]*Client),
 	}
-	for r, most := range cfg.Caps {
+	for r, most := range cfg.Caps.each() {
 		switch {
 		case most > 0:
 			l.caps[r] = most

@@ -42,7 +42,7 @@ func TestCaps(t *testing.T) {
 	if n, err := takeAll(t, a, Streams); err != nil || n < 100_000 {
 		t.Errorf("without a limit %d units, then %v", n, err)
 	}
-	if n, _ := takeAll(t, a, Sessions); n != Defaults()[Sessions] {
+	if n, _ := takeAll(t, a, Sessions); n != Defaults().each()[Sessions] {
 		t.Errorf("%d sessions, want the default", n)
 	}
 	a.Give(Calls)
@@ -57,8 +57,8 @@ func TestCaps(t *testing.T) {
 		t.Errorf("logged, want the first refusal of each limit:\n%s", got)
 	}
 	for r := range resources {
-		if k := kinds[r]; k.name == "" || k.noun == "" || k.fix == "" || k.retry == 0 || Defaults()[r] < 1 {
-			t.Errorf("resource %d: %+v, default %d", r, k, Defaults()[r])
+		if k := kinds[r]; k.name == "" || k.noun == "" || k.fix == "" || k.retry == 0 || Defaults().each()[r] < 1 {
+			t.Errorf("resource %d: %+v, default %d", r, k, Defaults().each()[r])
 		}
 	}
 }

@@ -42,8 +42,10 @@ func (s *Server) callTool(ctx context.Context, r *Request) (any, error) {
 	if t == nil {
 		return nil, InvalidParams("unknown tool %q", name)
 	}
-	if err := r.begin(ctx, t.Weight); err != nil {
-		return nil, err
+	if t.Heavy {
+		if err := r.begin(ctx); err != nil {
+			return nil, err
+		}
 	}
 	call := tool.Call{Args: args, Checked: !r.Lone, Caller: r.Caller}
 	if p := r.progress(); p != nil {

@@ -6,13 +6,12 @@ import (
 	"fmt"
 
 	"github.com/sequent-dev/sequent/internal/limits"
-	"github.com/sequent-dev/sequent/tool"
 )
 
-// begin waits until a call of some weight may run. It runs until Done: a heavy call can have
-// a large reply, which is in memory until it is sent.
-func (r *Request) begin(ctx context.Context, w tool.Weight) error {
-	if r.Client == nil || w != tool.Heavy {
+// begin waits until a heavy call may run. It runs until Done: it can have a large reply, which
+// is in memory until it is sent.
+func (r *Request) begin(ctx context.Context) error {
+	if r.Client == nil {
 		return nil
 	}
 	err := r.Client.Wait(ctx, limits.Heavy)
