@@ -209,6 +209,9 @@ func (s *Store) replaceBy(ctx context.Context, temp string, force bool) error {
 // SQLite does only if no other process has the file open. It returns the number of
 // sessions.
 func (s *Store) detach(ctx context.Context) (sessions int, err error) {
+	if err := s.refuse(ctx); err != nil {
+		return 0, err
+	}
 	db, err := s.connect(ctx)
 	if err != nil {
 		return 0, err

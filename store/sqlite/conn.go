@@ -123,6 +123,24 @@ func (s *Store) connect(ctx context.Context) (*sql.DB, error) {
 	return db, nil
 }
 
+// refuse returns an error if the file is a database and not a store of this program. It only
+// reads: when a connection that may write is closed, SQLite moves the write-ahead log that a
+// killed program left into the file.
+func (s *Store) refuse(ctx context.Context) error {
+	reader := newStore(Config{ReadOnly: true, BusyTimeout: s.busyTimeout})
+	reader.path = s.path
+	db, err := reader.connect(ctx)
+	if err != nil {
+		return nil // opening it says why
+	}
+	_, err = format(ctx, db)
+	refused, _ := errors.AsType[*sequent.Error](errors.Join(err, db.Close()))
+	if refused == nil {
+		return nil
+	}
+	return refused
+}
+
 // needsImmutable reports whether SQLite can read the file only with the parameter
 // immutable: in WAL mode SQLite needs a -wal and a -shm file, and it cannot create
 // them in a read-only directory. Without a -wal the file is complete.
@@ -143,10 +161,14 @@ type querier interface {
 // has another format than latest or is another program's.
 func format(ctx context.Context, db querier) (int, error) {
 	var version, application, objects int
+	var missing string
 	err := db.QueryRowContext(ctx, `
-		SELECT user_version, application_id, (SELECT count(*) FROM sqlite_schema)
+		SELECT user_version, application_id, (SELECT count(*) FROM sqlite_schema),
+			(SELECT coalesce(group_concat(column1, ', '), '')
+				FROM (VALUES ('tool_sessions'), ('tool_log'), ('tool_values'), ('tool_words'), ('tool_state'))
+				WHERE column1 NOT IN (SELECT name FROM sqlite_schema))
 		FROM pragma_user_version, pragma_application_id`,
-	).Scan(&version, &application, &objects)
+	).Scan(&version, &application, &objects, &missing)
 	switch {
 	case err != nil:
 		return 0, err
@@ -161,6 +183,8 @@ func format(ctx context.Context, db querier) (int, error) {
 		}
 	case version != latest:
 		return 0, sqlstore.OtherFormat(version, latest)
+	case missing != "":
+		return 0, sqlstore.Incomplete(errors.New("missing: " + missing))
 	}
 	return version, nil
 }

@@ -114,6 +114,8 @@ func wrap(err error) error {
 func describe(e *sequent.Error, code int) {
 	const doctor = "run `sequent doctor` to find the cause"
 	switch code & 0xff {
+	case sqlite3.SQLITE_ERROR: // a statement does not fit the tables
+		*e = *sqlstore.Incomplete(e.Err)
 	case sqlite3.SQLITE_FULL:
 		e.Code = sequent.CodeFull
 		e.Msg = "the store's disk is full; nothing was stored"

@@ -315,6 +315,7 @@ func TestErrors(t *testing.T) {
 		sqlite3.SQLITE_PERM:              sequent.CodeReadOnly,
 		sqlite3.SQLITE_CORRUPT:           sequent.CodeCorrupt,
 		sqlite3.SQLITE_NOTADB:            sequent.CodeCorrupt,
+		sqlite3.SQLITE_ERROR:             sequent.CodeCorrupt,
 		sqlite3.SQLITE_BUSY:              sequent.CodeBusy,
 		sqlite3.SQLITE_BUSY_SNAPSHOT:     sequent.CodeBusy,
 		sqlite3.SQLITE_LOCKED:            sequent.CodeBusy,

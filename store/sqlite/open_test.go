@@ -3,6 +3,7 @@ package sqlite
 import (
 	"bytes"
 	"crypto/sha256"
+	"database/sql"
 	"errors"
 	"fmt"
 	"os"
@@ -54,22 +55,54 @@ func contents(t *testing.T, dir string) string {
 	return b.String()
 }
 
+// unclosed runs a statement on a database in WAL mode and leaves the files as a program does
+// that is killed afterwards.
+func unclosed(t *testing.T, path, statement string) {
+	t.Helper()
+	work := filepath.Join(t.TempDir(), "work.db")
+	copyFile(t, path, work)
+	db, err := sql.Open("sqlite", work)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	if _, err := db.Exec(statement); err != nil {
+		t.Fatal(err)
+	}
+	for _, suffix := range []string{"", "-wal"} {
+		copyFile(t, work+suffix, path+suffix)
+	}
+}
+
+func copyFile(t *testing.T, from, to string) {
+	t.Helper()
+	data, err := os.ReadFile(from)
+	if err != nil {
+		t.Fatal(err)
+	}
+	write(t, to, data)
+}
+
+// What is not a store of this program is refused and not changed, by restore neither.
 func TestOpenRefuses(t *testing.T) {
 	t.Parallel()
+	backup := filepath.Join(t.TempDir(), "backup.db")
+	filled(t, backup, 1)
 	for _, test := range []struct {
 		name  string
 		want  sequent.Code
 		setup func(t *testing.T, path string)
+		log   string // a statement that is only in the log of a program that was killed
 	}{
 		{"a directory", sequent.CodeUnavailable, func(t *testing.T, path string) {
 			if err := os.Mkdir(path, 0o700); err != nil {
 				t.Fatal(err)
 			}
-		}},
+		}, ""},
 		{"text", sequent.CodeCorrupt, func(t *testing.T, path string) {
 			write(t, path, bytes.Repeat([]byte("this is not a database\n"), 1000))
-		}},
-		{"a few bytes", sequent.CodeCorrupt, func(t *testing.T, path string) { write(t, path, []byte("SQL")) }},
+		}, ""},
+		{"a few bytes", sequent.CodeCorrupt, func(t *testing.T, path string) { write(t, path, []byte("SQL")) }, ""},
 		{"a truncated file", sequent.CodeCorrupt, func(t *testing.T, path string) {
 			filled(t, path, 100)
 			info, err := os.Stat(path)
@@ -79,31 +112,43 @@ func TestOpenRefuses(t *testing.T) {
 			if err := os.Truncate(path, info.Size()/2); err != nil {
 				t.Fatal(err)
 			}
-		}},
+		}, ""},
 		{"a damaged header", sequent.CodeCorrupt, func(t *testing.T, path string) {
 			filled(t, path, 10)
 			overwrite(t, path, 0, make([]byte, 200))
-		}},
+		}, ""},
 		{"a damaged schema", sequent.CodeCorrupt, func(t *testing.T, path string) {
 			filled(t, path, 10)
 			overwrite(t, path, 100, bytes.Repeat([]byte{0xff}, 3000))
-		}},
+		}, ""},
 		{"another format", sequent.CodeOtherFormat, func(t *testing.T, path string) {
 			filled(t, path, 10)
 			raw(t, path, "PRAGMA user_version=11")
-		}},
+		}, ""},
 		{"another program's database", sequent.CodeUnavailable, func(t *testing.T, path string) {
 			raw(t, path, "CREATE TABLE other(x)", "INSERT INTO other VALUES (1)")
-		}},
+		}, ""},
 		{"another program's application id", sequent.CodeUnavailable, func(t *testing.T, path string) {
 			raw(t, path, "PRAGMA application_id=7", "PRAGMA user_version=1")
-		}},
+		}, ""},
+		{"another format, in the log", sequent.CodeOtherFormat, func(t *testing.T, path string) { filled(t, path, 10) }, "PRAGMA user_version=11"},
+		{"another program's database, in the log", sequent.CodeUnavailable, func(t *testing.T, path string) {
+			raw(t, path, "PRAGMA journal_mode=wal", "CREATE TABLE other(x)")
+		}, "INSERT INTO other VALUES (1)"},
+		{"a renamed table", sequent.CodeCorrupt, func(t *testing.T, path string) {
+			filled(t, path, 10)
+			raw(t, path, "ALTER TABLE tool_values RENAME TO mine")
+		}, ""},
+		{"a missing table, in the log", sequent.CodeCorrupt, func(t *testing.T, path string) { filled(t, path, 10) }, "DROP TABLE tool_log"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			dir := t.TempDir()
 			path := filepath.Join(dir, "sessions.db")
 			test.setup(t, path)
+			if test.log != "" {
+				unclosed(t, path, test.log)
+			}
 			before := ""
 			if test.name != "a directory" {
 				before = contents(t, dir)
@@ -111,6 +156,10 @@ func TestOpenRefuses(t *testing.T) {
 			refused(t, Config{Path: path}, test.want)
 			refused(t, Config{Path: path, ReadOnly: true}, test.want)
 			if before != "" {
+				_, err := Restore(t.Context(), BackupConfig{From: backup, To: path})
+				if code := sequent.CodeOf(err); code != test.want {
+					t.Errorf("Restore to the file: %v, want code %s", err, test.want)
+				}
 				if after := contents(t, dir); after != before {
 					t.Errorf("the refused file was changed:\nbefore %s\nafter  %s", before, after)
 				}

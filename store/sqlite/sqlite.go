@@ -121,6 +121,9 @@ func (s *Store) open(ctx context.Context, path string) error {
 // openFirst opens the writer, and creates the file before if necessary.
 func (s *Store) openFirst(ctx context.Context) error {
 	if info, err := os.Stat(s.path); err == nil && info.Size() > 0 {
+		if err := s.refuse(ctx); err != nil {
+			return err
+		}
 		if err := s.openWriter(ctx, false); err != errPrepare {
 			return err
 		}

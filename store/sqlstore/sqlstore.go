@@ -78,6 +78,14 @@ func OtherFormat(have, want int) error {
 		"the store was written by another version of sequent (format %d, this one has %d)", have, want)
 }
 
+// Incomplete returns the error for a database whose tables do not fit the statements, for a cause.
+func Incomplete(cause error) *sequent.Error {
+	return &sequent.Error{
+		Code: sequent.CodeCorrupt, Msg: "tables of the store are missing, renamed or changed",
+		Fix: "undo what changed them, or restore the store from a backup", Err: cause,
+	}
+}
+
 // query returns what scan makes of the rows.
 func query[T any](ctx context.Context, tx Tx, scan func(scan func(...any) error) (T, error), text string, args ...any) (list []T, err error) {
 	rows, err := tx.QueryContext(ctx, text, args...)
