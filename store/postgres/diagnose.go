@@ -114,7 +114,7 @@ func diagnoseServer(ctx context.Context, conn *pgx.Conn, r *diagnosis.Report) er
 		r.OK("tables", "readable and writable")
 	case mayCreate:
 	default:
-		r.Warn("rights", "GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA … TO this user, or GRANT CREATE ON SCHEMA … for the first start",
+		r.Fail("rights", "GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA … TO this user, or GRANT CREATE ON SCHEMA … for the first start",
 			"this user may neither create the tables nor read and write all of them")
 	}
 	return nil

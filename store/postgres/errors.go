@@ -48,6 +48,9 @@ func wrap(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return &sequent.Error{Code: sequent.CodeCanceled, Msg: "the call was cancelled", Err: errors.Join(ctx.Err(), err)}
 	}
+	if had(err, "42P01", "42703", "42P07", "3F000") {
+		return sqlstore.Incomplete(err)
+	}
 	out := &sequent.Error{Code: sequent.CodeInternal, Msg: "the store failed unexpectedly", Err: err}
 	if isLost(err) {
 		describe(out, "08")
@@ -72,9 +75,10 @@ var descriptions = []struct {
 	{"53100", sequent.CodeFull, "the store's disk is full; nothing was stored", "free some space on the disk of the server and try again"},
 	{"53", sequent.CodeBusy, "the store's server is out of connections or memory; nothing was stored", "try again, or raise the server's limits"},
 	{"28 3D", sequent.CodeUnavailable, "the store's server refused the login", "check the user, the password and the database in the address"},
-	{"42501", sequent.CodeReadOnly, "the database user may not write to the store; nothing was stored",
+	{"42501", sequent.CodeReadOnly, "the database user may not read or write the store; nothing was stored",
 		"grant the user the privileges on the schema and its tables"},
-	{"XX 58", sequent.CodeCorrupt, "the store's server reports damaged data", "read the server's log"},
+	{"58", sequent.CodeUnavailable, "the store's server cannot read or write its files; nothing was stored", "read the server's log, and check its disk"},
+	{"XX", sequent.CodeCorrupt, "the store's server reports damaged data", "read the server's log"},
 	{"54 22001", sequent.CodeLimitExceeded, "the text is too large for the store", "split it into several thoughts"},
 	{"08 57", sequent.CodeUnavailable, "the store's server is unreachable; nothing was changed",
 		"try again in a moment; if it persists, check that the server is running and the address is right"},

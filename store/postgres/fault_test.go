@@ -62,14 +62,20 @@ func TestOpenRefused(t *testing.T) {
 	openAt(t, newer).Close()
 	execute(t, newer, "COMMENT ON TABLE tool_sessions IS 'sequent format 99'")
 	execute(t, older, "CREATE TABLE tool_sessions (owner text)")
+	renamed, some := server.Schema(t), server.Schema(t)
+	openAt(t, renamed).Close()
+	execute(t, renamed, "ALTER TABLE tool_log RENAME TO mine")
+	execute(t, some, "CREATE TABLE tool_values (x text)")
 	execute(t, server.Schema(t), "CREATE DATABASE ascii ENCODING 'SQL_ASCII' TEMPLATE template0 LC_COLLATE 'C' LC_CTYPE 'C'")
 	for name, test := range map[string]struct {
 		url  string
 		code sequent.Code
 	}{
-		"a newer format": {newer, sequent.CodeOtherFormat},
-		"an older one":   {older, sequent.CodeOtherFormat},
-		"no server":      {"postgres://user:s3cret@" + nobody + "/db", sequent.CodeUnavailable},
+		"a renamed table":  {renamed, sequent.CodeCorrupt},
+		"only some tables": {some, sequent.CodeCorrupt},
+		"a newer format":   {newer, sequent.CodeOtherFormat},
+		"an older one":     {older, sequent.CodeOtherFormat},
+		"no server":        {"postgres://user:s3cret@" + nobody + "/db", sequent.CodeUnavailable},
 		"no database": {address(func(u *url.URL) {
 			u.User, u.Path = url.UserPassword("postgres", "s3cret"), "/nothing"
 		}), sequent.CodeUnavailable},
@@ -113,7 +119,8 @@ func TestErrors(t *testing.T) {
 		"25006": sequent.CodeReadOnly, "42501": sequent.CodeReadOnly, "53100": sequent.CodeFull, "53300": sequent.CodeBusy,
 		"57014": sequent.CodeBusy, "55P03": sequent.CodeBusy, "40P01": sequent.CodeBusy, "57P01": sequent.CodeUnavailable,
 		"08006": sequent.CodeUnavailable, "28P01": sequent.CodeUnavailable, "3D000": sequent.CodeUnavailable,
-		"XX001": sequent.CodeCorrupt, "58030": sequent.CodeCorrupt, "54000": sequent.CodeLimitExceeded, "42601": sequent.CodeInternal,
+		"XX001": sequent.CodeCorrupt, "58030": sequent.CodeUnavailable,
+		"42P01": sequent.CodeCorrupt, "42703": sequent.CodeCorrupt, "54000": sequent.CodeLimitExceeded, "42601": sequent.CodeInternal,
 	} {
 		e, _ := errors.AsType[*sequent.Error](wrap(t.Context(), &pgconn.PgError{Code: code}))
 		if e.Code != want || want != sequent.CodeInternal && e.Fix == "" {

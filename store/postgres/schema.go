@@ -33,12 +33,14 @@ type place struct {
 	channel, encoding string // channel is empty if there is no schema
 	has               bool   // there is a table of this name
 	comment           string // of the table
+	missing           string // other tables
 }
 
 func find(ctx context.Context, conn *pgx.Conn) (p place, err error) {
 	err = conn.QueryRow(ctx, `
-		SELECT coalesce('sequent_' || to_hex(hashtext(current_schema())), ''), current_setting('server_encoding'), t IS NOT NULL, coalesce(obj_description(t, 'pg_class'), '')
-		FROM to_regclass(quote_ident(current_schema()) || '.tool_sessions') t`).Scan(&p.channel, &p.encoding, &p.has, &p.comment)
+		SELECT coalesce('sequent_' || to_hex(hashtext(current_schema())), ''), current_setting('server_encoding'), t IS NOT NULL, coalesce(obj_description(t, 'pg_class'), ''),
+			(SELECT coalesce(string_agg(n, ', '), '') FROM unnest(ARRAY['tool_log', 'tool_values']) n WHERE to_regclass(quote_ident(current_schema()) || '.' || n) IS NULL)
+		FROM to_regclass(quote_ident(current_schema()) || '.tool_sessions') t`).Scan(&p.channel, &p.encoding, &p.has, &p.comment, &p.missing)
 	if err == nil && p.encoding != "UTF8" {
 		err = refuse("the database has the encoding "+p.encoding+", which cannot represent all texts", "create a database with the encoding UTF8")
 	}
@@ -50,6 +52,8 @@ func find(ctx context.Context, conn *pgx.Conn) (p place, err error) {
 		_, _ = fmt.Sscanf(p.comment, commentFormat, &have) // otherwise it is 0
 		if have != format {
 			err = sqlstore.OtherFormat(have, format)
+		} else if p.missing != "" {
+			err = sqlstore.Incomplete(errors.New("missing: " + p.missing))
 		}
 	}
 	return p, err

@@ -41,7 +41,7 @@ type diagnoser struct {
 }
 
 func (d *diagnoser) fail(check string, err error) {
-	e, _ := errors.AsType[*sequent.Error](wrap(err))
+	e, _ := errors.AsType[*sequent.Error](d.store.convert(err))
 	d.Error(check, e)
 }
 

@@ -127,7 +127,7 @@ func describe(e *sequent.Error, code int) {
 	case sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_FORMAT:
 		e.Code = sequent.CodeCorrupt
 		e.Msg = "the store's file is damaged"
-		e.Fix = "restore it from a backup, or rename it and try `sqlite3 RENAMED .recover | sqlite3 NEW`; `sequent doctor` shows details"
+		e.Fix = "check the disk; then restore the file from a backup, or rename it and try `sqlite3 RENAMED .recover | sqlite3 NEW`; `sequent doctor` shows details"
 	case sqlite3.SQLITE_NOTADB:
 		e.Code = sequent.CodeCorrupt
 		e.Msg = "the store's file is not a SQLite database, or its beginning is damaged"

@@ -142,12 +142,17 @@ func faultsTask() error {
 	if err != nil {
 		return err
 	}
+	reported := false
 	for _, f := range findings {
-		if f.Check == "free space" && f.Status == diagnosis.Fail {
-			return nil
+		reported = reported || f.Check == "free space" && f.Status == diagnosis.Fail
+		if f.Status == diagnosis.Fail && !strings.Contains(f.Fix, "free some space") {
+			return fmt.Errorf("on a full disk Diagnose advises: %s: %s: %s", f.Check, f.Detail, f.Fix)
 		}
 	}
-	return fmt.Errorf("Diagnose does not report the full disk: %+v", findings)
+	if !reported {
+		return fmt.Errorf("Diagnose does not report the full disk: %+v", findings)
+	}
+	return nil
 }
 
 // untilFull appends until the disk is full, and returns the total number of
@@ -323,6 +328,7 @@ func TestFileSizeLimit(t *testing.T) {
 // systemTasks are the tasks of a child that only this operating system has.
 var systemTasks = map[string]func() error{
 	"limit":    limitTask,
+	"medium":   mediumTask,
 	"faults":   faultsTask,
 	"readonly": readOnlyTask,
 	"syncs":    syncsTask,
