@@ -10,6 +10,7 @@ import (
 
 	"github.com/sequent-dev/sequent"
 	"github.com/sequent-dev/sequent/internal/durable"
+	"github.com/sequent-dev/sequent/store/sqlstore"
 )
 
 // A BackupConfig configures [Backup] and [Restore].
@@ -270,9 +271,12 @@ func sameFile(path string, info os.FileInfo) bool {
 
 // Check returns an error unless the file exists, can be read and has this program's format.
 func (s *Store) Check(ctx context.Context) error {
-	err := s.checkReplaced(true)
-	if err == nil {
-		_, err = format(ctx, s.readers)
+	_, err := s.isReplaced()
+	if err != nil {
+		return err
 	}
-	return s.wrap(err)
+	return s.read(ctx, func(tx sqlstore.Tx) error {
+		_, err := format(ctx, tx)
+		return err
+	})
 }

@@ -9,7 +9,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"runtime"
 	"testing"
 	"time"
 
@@ -133,33 +132,6 @@ func TestBusy(t *testing.T) {
 	got, err := e.Update(t.Context(), "a", adding("z"))
 	if err != nil || got.Len() != 3 {
 		t.Errorf("Update after the other program's rollback: %v; want 3 thoughts", err)
-	}
-}
-
-// TestFileRemoved checks that commits to a removed or replaced file fail.
-func TestFileRemoved(t *testing.T) {
-	t.Parallel()
-	if runtime.GOOS == "windows" {
-		t.Skip("Windows does not remove open files")
-	}
-	path := filepath.Join(t.TempDir(), "sessions.db")
-	s := openAt(t, path)
-	defer s.Close()
-	appendTo(t, s, 1)
-	for _, suffix := range []string{"", "-wal", "-shm"} {
-		if err := os.Remove(path + suffix); err != nil {
-			t.Fatal(err)
-		}
-	}
-	w := &sequent.Write{Header: sequent.Header{Key: sequent.Key{ID: "b"}, Epoch: 1, Version: 1}}
-	for range 2 {
-		if err := s.Commit(t.Context(), []*sequent.Write{w}); sequent.CodeOf(err) != sequent.CodeUnavailable {
-			t.Errorf("Commit to a removed file: %v, want code %s", err, sequent.CodeUnavailable)
-		}
-	}
-	filled(t, path, 2) // a new file, like another process would create
-	if err := s.Commit(t.Context(), []*sequent.Write{w}); sequent.CodeOf(err) != sequent.CodeUnavailable {
-		t.Errorf("Commit to a replaced file: %v, want code %s", err, sequent.CodeUnavailable)
 	}
 }
 

@@ -52,12 +52,13 @@ type Store struct {
 	immutable   bool   // read without locks, because no process can change the file
 	journal     string // wal or delete; empty if not known yet
 
+	opened  sync.RWMutex // held while readers and file are used or, by replaced, set
 	readers *sql.DB
+	file    os.FileInfo // the file at path when writer was opened; nil if the store is read-only
 
 	writing chan struct{} // capacity one; holds a token while a goroutine uses the fields below
 	lock    *fileLock
-	writer  *writer     // nil after a failure, until the next write
-	file    os.FileInfo // the file at path when writer was opened first
+	writer  *writer // nil after a failure, until the next write
 
 	feed   sequent.Feed
 	poller poller
@@ -106,6 +107,7 @@ func (s *Store) open(ctx context.Context, path string) error {
 	s.lock = newFileLock(s.path + ".lock")
 	if !s.readOnly {
 		if err := s.openFirst(ctx); err == nil {
+			s.file = s.writer.file
 			return s.openReaders(ctx)
 		} else if !s.canRead(err) {
 			return err
@@ -191,9 +193,13 @@ func (s *Store) unreadable(err error) error {
 
 // read calls do in a transaction that only reads.
 func (s *Store) read(ctx context.Context, do func(sqlstore.Tx) error) error {
-	if err := s.checkReplaced(false); err != nil {
-		return s.wrap(err)
+	if replaced, err := s.isReplaced(); replaced && err == nil {
+		if err := s.withWriter(ctx, func(*writer) error { return nil }); err != nil {
+			return s.wrap(err)
+		}
 	}
+	s.opened.RLock()
+	defer s.opened.RUnlock()
 	tx, err := s.readers.BeginTx(ctx, nil)
 	if err != nil {
 		return s.wrap(err)
@@ -202,26 +208,57 @@ func (s *Store) read(ctx context.Context, do func(sqlstore.Tx) error) error {
 	return s.wrap(do(tx))
 }
 
-// checkReplaced returns an error if there is another file at s.path than the open one, whose
-// commits other processes would not see, or, for a writer, none: its commits would be lost
-// when the process exits.
-func (s *Store) checkReplaced(writing bool) error {
+// isReplaced reports whether there is another file at s.path than the open one, whose commits
+// other processes would not see. The error says that there is none: what is committed would be
+// lost when the process exits.
+func (s *Store) isReplaced() (bool, error) {
+	s.opened.RLock()
+	defer s.opened.RUnlock()
 	if s.file == nil {
-		return nil // the store is read-only
+		return false, nil
 	}
 	info, err := os.Stat(s.path)
-	if err == nil && os.SameFile(info, s.file) || err != nil && !writing {
-		return nil
+	if err != nil {
+		return false, &sequent.Error{
+			Code: sequent.CodeUnavailable, Msg: "the store's file was removed while it was in use; nothing was stored",
+			Fix: "put the file back, or restart the program to begin with an empty store", Err: err,
+		}
 	}
-	if err == nil {
-		err = errors.New(s.path + " is not the file that was opened")
+	return !os.SameFile(info, s.file), nil
+}
+
+// follow opens the file that has replaced the open one, such as a backup. The caller holds
+// s.writing and the file lock.
+func (s *Store) follow(ctx context.Context) error {
+	if was := s.writer; was != nil {
+		_, err := was.conn.ExecContext(ctx, "PRAGMA busy_timeout=100; PRAGMA wal_checkpoint(TRUNCATE)") // the old file may be kept
+		if err := errors.Join(err, s.dropWriter()); err != nil {
+			s.log.WarnContext(ctx, "closing the file that was replaced", "store", s.path, "error", err)
+		}
+		// If only the file was replaced, the log beside it is that of the old one.
+		if log, err := os.Stat(s.path + "-wal"); err == nil && was.log != nil && os.SameFile(log, was.log) && os.SameFile(was.file, s.file) {
+			if err := errors.Join(os.Remove(s.path+"-wal"), os.Remove(s.path+"-shm")); err != nil {
+				return err
+			}
+		}
 	}
-	return &sequent.Error{
-		Code: sequent.CodeUnavailable,
-		Msg:  "the store's file was removed or replaced while it was in use, so it is not used any more",
-		Fix:  "restart the program",
-		Err:  err,
+	if err := s.refuse(ctx); err != nil {
+		return err
 	}
+	if err := s.openWriter(ctx, true); err != nil {
+		return err
+	}
+	s.opened.Lock()
+	defer s.opened.Unlock()
+	was := s.readers
+	if err := s.openReaders(ctx); err != nil {
+		s.readers = was
+		return err
+	}
+	s.file = s.writer.file
+	s.log.WarnContext(ctx, "the store's file was replaced and is opened again; what it lacks is gone", "store", s.path)
+	s.feed.Lost()
+	return was.Close()
 }
 
 // Close implements [sequent.Store]. It waits for commits in progress; watches end

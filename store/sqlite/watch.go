@@ -63,6 +63,9 @@ func (s *Store) poll(v *version) {
 			return
 		}
 		before := *v
+		if replaced, _ := s.isReplaced(); replaced {
+			_ = s.withWriter(context.Background(), func(*writer) error { return nil }) // otherwise calls return its error
+		}
 		if v.read(context.Background()) != nil {
 			v.value = -1
 		}

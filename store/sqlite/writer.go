@@ -16,7 +16,8 @@ type writer struct {
 	db         *sql.DB
 	conn       *sql.Conn
 	statements map[string]*statement
-	failed     bool // SQLite failed: replace the connection
+	failed     bool        // SQLite failed: replace the connection
+	file, log  os.FileInfo // the file and its write-ahead log
 
 	cache   map[sequent.Key]sqlstore.Row // sessions as this writer has written or read them last, at most maxCached
 	waiting int                          // thoughts that may have to be indexed
@@ -60,14 +61,11 @@ func (s *Store) openWriter(ctx context.Context, prepare bool) (err error) {
 	if err != nil {
 		return err
 	}
-	info, err := os.Stat(s.path)
-	if err != nil {
+	if w.file, err = os.Stat(s.path); err != nil {
 		return err
 	}
+	w.log, _ = os.Stat(s.path + "-wal") // nil without one
 	s.writer = w
-	if s.file == nil {
-		s.file = info
-	}
 	return nil
 }
 
@@ -196,7 +194,11 @@ func (s *Store) withWriter(ctx context.Context, do func(*writer) error) error {
 		return err
 	}
 	defer s.unlock(ctx)
-	if err := s.checkReplaced(true); err != nil {
+	replaced, err := s.isReplaced()
+	if replaced {
+		err = s.follow(ctx)
+	}
+	if err != nil {
 		return err
 	}
 	if s.writer == nil {
@@ -205,7 +207,7 @@ func (s *Store) withWriter(ctx context.Context, do func(*writer) error) error {
 		}
 	}
 	w := s.writer
-	err := do(w)
+	err = do(w)
 	if w.failed {
 		err = cmpErr(err, s.dropWriter())
 	}
