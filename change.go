@@ -252,6 +252,9 @@ func (c *Change) run(s *Session, begin *Header, change func(*Change) error, ttl 
 	if c.err != nil || !c.dirty {
 		return s, nil, c.err
 	}
+	if s.lost != nil {
+		c.noteLoss(s)
+	}
 	next := c.own()
 	return next, c.finish(&next.header, ttl), nil
 }

@@ -217,9 +217,15 @@ func (p *plan) commit(ctx context.Context, sl *slot) (stored bool) {
 	stored = p.err == nil && p.next != p.base
 	p.meter.settle(p.key.Owner, p.growth, stored)
 	p.growth = growth{}
-	if stored {
+	switch {
+	case stored:
 		sl.session.Store(p.next)
-	} else {
+		if p.base.lost != nil {
+			p.lost(ctx, p.key, Ranges(p.base.lost))
+		}
+	case p.base.lost != nil:
+		sl.session.Store(p.base) // the next change notes it
+	default:
 		sl.session.Store(nil) // the outcome may be unknown
 	}
 	return stored

@@ -26,6 +26,10 @@ type Config struct {
 	// Used is called with each session that a call names, before the call does anything; nil
 	// calls nothing. It is for a log of who has read and changed what.
 	Used func(ctx context.Context, k Key, changes bool)
+	// Lost is called after a change of a session that the store has put back to an earlier state,
+	// with the numbers of the thoughts that were acknowledged before and are gone; nil calls
+	// nothing. The session has a note about them, from [FromStore].
+	Lost func(ctx context.Context, k Key, numbers string)
 }
 
 // An Engine is the one place where sessions change. It is safe for concurrent
@@ -44,6 +48,7 @@ type core struct {
 	limits  Limits
 	ttl     time.Duration
 	used    func(ctx context.Context, k Key, changes bool)
+	lost    func(ctx context.Context, k Key, numbers string)
 	slots   slots
 	meter   meter
 	commits committer
@@ -61,7 +66,7 @@ func (e *Engine) open() (*core, error) {
 
 // New returns an engine for the local user, whose owner is empty.
 func New(cfg Config) *Engine {
-	c := &core{store: cfg.Store, now: cfg.Now, limits: cfg.Limits.orDefaults(), ttl: cfg.TTL, used: cfg.Used}
+	c := &core{store: cfg.Store, now: cfg.Now, limits: cfg.Limits.orDefaults(), ttl: cfg.TTL, used: cfg.Used, lost: cfg.Lost}
 	if c.store == nil {
 		c.store = NewMemoryStore()
 	}
@@ -70,6 +75,9 @@ func New(cfg Config) *Engine {
 	}
 	if c.used == nil {
 		c.used = func(context.Context, Key, bool) {}
+	}
+	if c.lost == nil {
+		c.lost = func(context.Context, Key, string) {}
 	}
 	c.slots.init(cmp.Or(cfg.CacheBytes, 32<<20))
 	c.commits.init(c.store)

@@ -24,6 +24,7 @@ type Session struct {
 
 	notes     []Note // as the log has them, never modified
 	decisions []Decision
+	lost      []int // numbers of thoughts that this process had and the store has lost; see lostIn
 }
 
 // Header returns a copy of the session's header.

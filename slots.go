@@ -4,6 +4,8 @@ import (
 	"container/list"
 	"context"
 	"errors"
+	"fmt"
+	"slices"
 	"sync"
 	"sync/atomic"
 )
@@ -195,5 +197,45 @@ func (s *Session) with(h Header, tail []Entry) *Session {
 	}
 	next.mark(tail, before)
 	next.header.Len = n
+	if s != nil && (before == 0 || s.lost != nil) {
+		next.lost = s.lostIn(next)
+	}
 	return next
+}
+
+// lostIn returns the numbers of the thoughts that s has and a later reading lacks, because the
+// store was put back to an earlier state, with those that s lacks already. The next change notes
+// them in the log, so there are none if another process has done that.
+func (s *Session) lostIn(next *Session) []int {
+	if s.Epoch() != next.Epoch() || slices.ContainsFunc(next.notes, func(n Note) bool {
+		return n.From == FromStore && !slices.ContainsFunc(s.notes, func(had Note) bool { return had.Seq == n.Seq && had.At.Equal(n.At) })
+	}) {
+		return nil
+	}
+	lost := slices.Clone(s.lost)
+	for t := range s.All() {
+		if now, ok := next.At(t.Seq); !ok || !now.At.Equal(t.At) || !sameThought(now, t) {
+			lost = append(lost, t.Number)
+		}
+	}
+	return lost
+}
+
+// FromStore is [Note.From] of a note of the engine, on the last thought that is left, about
+// thoughts that are gone because the store was put back to an earlier state.
+const FromStore = "the store"
+
+// noteLoss notes what the store has lost since base, before what the change adds to the log.
+func (c *Change) noteLoss(base *Session) {
+	s := c.own()
+	n := Note{Seq: base.Len(), Kind: Remark, From: FromStore, At: c.now, Text: fmt.Sprintf(
+		"the store was put back to an earlier state; these thoughts were acknowledged and are gone: %s; record them again if they still hold", Ranges(s.lost))}
+	s.lost = nil
+	if n.Seq == 0 || exceeds(len(base.notes)+len(base.decisions)+1, c.limits.Thoughts) {
+		return
+	}
+	c.added = slices.Insert(c.added, 0, n.entry())
+	s.header.Notes++
+	s.notes, s.decisions = base.notes, base.decisions
+	s.mark(c.added, base.Len())
 }

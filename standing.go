@@ -156,7 +156,7 @@ const (
 	Approval NoteKind = "approve" // the thought holds, whatever notes before it said
 )
 
-// A Note is what a person says about a thought. It counts in no number, length or
+// A Note is what a person says about a thought, or the engine ([FromStore]). It counts in no number, length or
 // history of thoughts.
 type Note struct {
 	Seq   int       `json:"seq"`            // of the thought

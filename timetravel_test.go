@@ -1,8 +1,11 @@
 package sequent_test
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -32,7 +35,12 @@ func (r *restorable) backup(t *testing.T) *sequent.MemoryStore {
 	return copied
 }
 
-// TestTimeTravel sets a store back under two engines that have what it then lacks.
+var errRefused = errors.New("refused")
+
+func refusing(*sequent.Change) error { return errRefused }
+
+// TestTimeTravel sets a store back under two engines that have what it then lacks. They go on with
+// what it has, and one of them notes which thoughts are gone.
 func TestTimeTravel(t *testing.T) {
 	t.Parallel()
 	texts := func(e *sequent.Engine) []string {
@@ -52,13 +60,19 @@ func TestTimeTravel(t *testing.T) {
 	}
 	for name, lost := range map[string]func(*sequent.Change) error{
 		"a thought":       add(plain(3)),
+		"two thoughts":    func(c *sequent.Change) error { return errors.Join(add(plain(3))(c), add(plain(4))(c)) },
 		"only the header": func(c *sequent.Change) error { c.Conclude("too early"); return nil },
 		"only the expiry": func(c *sequent.Change) error { c.ExpireAt(time.Now().Add(time.Hour)); return nil },
 	} {
+		gone := map[string]string{"a thought": "3", "two thoughts": "3-4"}[name]
 		for _, again := range []int{0, 1, 2, 5} { // thoughts that another process adds after that
 			t.Run(fmt.Sprint(name, " and ", again, " others"), func(t *testing.T) {
 				store := &restorable{sequent.NewMemoryStore()}
-				a, b := sequent.New(sequent.Config{Store: store}), sequent.New(sequent.Config{Store: store})
+				var said []string
+				cfg := sequent.Config{Store: store, Lost: func(_ context.Context, k sequent.Key, numbers string) {
+					said = append(said, fmt.Sprint(k.ID, " ", numbers))
+				}}
+				a, b := sequent.New(cfg), sequent.New(cfg)
 				want := []string{"first", "second"}
 				for _, text := range want {
 					if _, err := a.Ensure(t.Context(), "s", add(sequent.Draft{Text: text})); err != nil {
@@ -86,11 +100,26 @@ func TestTimeTravel(t *testing.T) {
 							t.Errorf("before thought %d an engine has %q, want %q", i, got, want)
 						}
 					}
+					if i > 0 { // the first engine hears of it when it appends
+						if _, err := e.Update(t.Context(), "s", refusing); !errors.Is(err, errRefused) {
+							t.Errorf("a change that is refused: %v", err)
+						}
+					}
+					if _, err := e.Update(t.Context(), "s", func(*sequent.Change) error { return nil }); err != nil {
+						t.Errorf("a change of nothing: %v", err)
+					}
 					s, err := e.Update(t.Context(), "s", add(sequent.Draft{Text: text}))
+					if notes := s.Notes(); (len(notes) == 1) != (gone != "") || len(notes) == 1 &&
+						(notes[0].From != sequent.FromStore || notes[0].After != 2+again || !strings.Contains(notes[0].Text, ": "+gone+";")) {
+						t.Errorf("append %d: the notes are %+v, want one about %q", i, notes, gone)
+					}
 					want = append(want, text)
 					if err != nil || s.Len() != len(want) {
 						t.Fatalf("Update = %d thoughts, %v; want %d", s.Len(), err, len(want))
 					}
+				}
+				if once := slices.DeleteFunc([]string{"s " + gone}, func(string) bool { return gone == "" }); !slices.Equal(said, once) {
+					t.Errorf("Lost was called with %q, want %q", said, once)
 				}
 				for _, e := range []*sequent.Engine{a, b, other} {
 					if got := texts(e); !slices.Equal(got, want) {

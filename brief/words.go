@@ -64,7 +64,7 @@ func Beside(s *sequent.Session) []string {
 	if notes == nil {
 		return nil
 	}
-	return []string{"Notes of people on your thoughts:\n" + strings.Join(notes, "\n")}
+	return []string{"Notes on your thoughts:\n" + strings.Join(notes, "\n")}
 }
 
 // list returns the names of thoughts; three or more in a row are a range.

@@ -192,7 +192,9 @@ func open(ctx context.Context, cfg Config, place Place) (*App, error) {
 	if err != nil {
 		return nil, errors.Join(err, a.Close())
 	}
-	engine := sequent.Config{Store: a.observedStore(), Quota: cfg.Quota}
+	engine := sequent.Config{Store: a.observedStore(), Quota: cfg.Quota, Lost: func(ctx context.Context, k sequent.Key, numbers string) {
+		a.logger.WarnContext(ctx, "the store was put back to an earlier state: acknowledged thoughts are gone", "owner", k.Owner, "session", k.ID, "thoughts", numbers)
+	}}
 	if cfg.SessionTTL != nil {
 		engine.TTL = *cfg.SessionTTL
 	}

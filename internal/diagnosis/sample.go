@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/sequent-dev/sequent"
 	"github.com/sequent-dev/sequent/textsearch"
@@ -20,6 +21,7 @@ const (
 	maxPages       = 10  // of results, in which the thought must be
 	pageLimit      = 100 // results on a page
 	listLimit      = 1000
+	maxNoted       = 100 // sessions whose notes are read
 )
 
 // Sample adds findings on the latest sessions of a store and some earlier ones: whether
@@ -28,6 +30,9 @@ const (
 func (r *Report) Sample(ctx context.Context, store sequent.Store, searchFix string) error {
 	page, err := store.List(ctx, sequent.Query{AllOwners: true, Limit: listLimit})
 	if err != nil {
+		return err
+	}
+	if err := r.losses(ctx, store, page.Headers); err != nil {
 		return err
 	}
 	var logs logs
@@ -47,6 +52,31 @@ func (r *Report) Sample(ctx context.Context, store sequent.Store, searchFix stri
 	}
 	logs.report(r)
 	searches.report(r, searchFix)
+	return nil
+}
+
+// losses adds a finding if the latest sessions with notes have one about thoughts that are gone.
+func (r *Report) losses(ctx context.Context, store sequent.Store, headers []sequent.Header) error {
+	e, lost, example := sequent.New(sequent.Config{Store: store}), 0, ""
+	headers = slices.DeleteFunc(slices.Clone(headers), func(h sequent.Header) bool { return h.Notes == 0 })
+	for _, h := range headers[:min(len(headers), maxNoted)] {
+		s, err := e.Owned(h.Owner).Session(ctx, h.ID)
+		switch {
+		case errors.Is(err, sequent.ErrNotFound):
+			continue // deleted meanwhile
+		case err != nil:
+			return err
+		}
+		for _, n := range s.Notes() {
+			if n.From == sequent.FromStore {
+				lost++
+				example = fmt.Sprintf("session %s (%s): %s", h.ID, n.At.Format(time.RFC3339), n.Text)
+			}
+		}
+	}
+	if lost > 0 {
+		r.Warn("lost thoughts", "look for them in a later backup; the log of the server has a line for each", "%d notes in the latest sessions, such as %s", lost, example)
+	}
 	return nil
 }
 

@@ -72,6 +72,16 @@ func TestSample(t *testing.T) {
 	history := diagnosis.Finding{Check: "history", Status: diagnosis.OK, Detail: "20 of 20 sampled sessions are as they were recorded"}
 	search := diagnosis.Finding{Check: "search", Status: diagnosis.OK, Detail: "found all of 57 sampled thoughts"}
 	check("an intact store", store, history, search)
+	if _, err := e.Update(t.Context(), "s0", func(c *sequent.Change) error {
+		return c.AddNote(sequent.Note{Seq: 4, From: sequent.FromStore, Text: "thoughts are gone: 5"})
+	}); err != nil {
+		t.Fatal(err)
+	}
+	lost := diagnosis.Finding{Check: "lost thoughts", Status: diagnosis.Warn, Detail: "1 notes in the latest sessions, such as session s0 ("}
+	check("a store that was put back", store, lost, history, diagnosis.Finding{Check: "search", Status: diagnosis.OK, Detail: "found all of 5"})
+	if err := e.Delete(t.Context(), "s0"); err != nil {
+		t.Fatal(err)
+	}
 	check("a store that does not find the latest session", blindStore{store, "s29"}, history,
 		diagnosis.Finding{Check: "search", Status: diagnosis.Fail, Detail: "3 of 57 sampled thoughts are not found by their words, such as thought 4 of session s29"})
 	check("a store with another text", forgedStore{store},
