@@ -56,7 +56,11 @@ func runExport(p *program, ctx context.Context) (result, error) {
 	case "json":
 		text = string(archive.Log(h, entries))
 	case "html":
-		text = string(web.File(s, masked))
+		file, err := web.File(ctx, s, masked)
+		if err != nil {
+			return nil, err
+		}
+		text = string(file)
 	case "mermaid":
 		text = p.diagram(s)
 	default:

@@ -42,8 +42,7 @@ func InChat(d dialect.Dialect, e *sequent.Engine) dialect.Dialect {
 		URI: chatPage, Name: "session", Title: "Session", Description: "The page of show_thinking.",
 		MIME: "text/html;profile=mcp-app", App: true,
 		Read: func(context.Context, tool.Caller) (string, error) {
-			p := pages["chat.js"]()
-			return p.before + p.after, nil
+			return pages["chat.js"]().text, nil
 		},
 	})
 	return d
@@ -90,7 +89,7 @@ func (s *chat) show(ctx context.Context, c tool.Call, in showing) (tool.Reply, e
 		Title     string `json:"title"`
 		State     string `json:"state"`
 		Thoughts  int    `json:"thoughts"`
-	}{string(h.ID), cmp.Or(in.View, "log"), h.Title, string(h.State), h.Len})
+	}{string(h.ID), cmp.Or(in.View, "read"), h.Title, string(h.State), h.Len})
 	reply.Text = fmt.Sprintf("The person sees session %s: %s (%d thoughts, %s). The page follows the session; do not repeat what it shows.",
 		h.ID, strings.Join(strings.Fields(h.Title), " "), h.Len, h.State)
 	return reply, nil

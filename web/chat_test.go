@@ -44,9 +44,9 @@ func TestChat(t *testing.T) {
 	}
 	d := web.InChat(dialect.Dialect{Name: "x"}, e)
 	for _, c := range []struct{ tool, owner, args, want string }{
-		{"show_thinking", "", `{}`, `{"sessionId":"plan","view":"log","title":"Where are","state":"active","thoughts":1}`},
+		{"show_thinking", "", `{}`, `{"sessionId":"plan","view":"read","title":"Where are","state":"active","thoughts":1}`},
 		{"show_thinking", "alice", `{"view":"tree"}`, "INVALID_ARGUMENT"},
-		{"show_thinking", "alice", `{"sessionId":"planalice","view":"outline"}`, `"view":"outline"`},
+		{"show_thinking", "alice", `{"sessionId":"planalice","view":"overview"}`, `"view":"overview"`},
 		{"show_thinking", "alice", `{"sessionId":"plan"}`, "SESSION_NOT_FOUND"},
 		{"show_thinking", "bob", `{}`, "SESSION_NOT_FOUND: there is no session yet; record a thought first"},
 		{"read_thinking", "", `{"document":"session","query":"id=plan"}`, `"text":"Where are\nthe duplicates?"`},

@@ -16,9 +16,8 @@ type Document struct {
 	Notes    []sequent.Note `json:"notes"`
 	Standing Standing       `json:"standing"`
 	Rows     []Row          `json:"rows"`
-	Position string         `json:"position"`       // after the last row
-	More     bool           `json:"more"`           // there are rows after it
-	Tree     [][2]int       `json:"tree,omitempty"` // if asked for: Seq and depth of all thoughts in reading order
+	Position string         `json:"position"` // after the last row
+	More     bool           `json:"more"`     // there are rows after it
 }
 
 // A Session is a session in a list, and the head of a document.
@@ -49,8 +48,7 @@ func newSession(h *sequent.Header) Session {
 // A Line is a branch, or the main line, whose name is empty, and what it stands for.
 type Line struct {
 	sequent.Line
-	Shared int    `json:"shared,omitempty"` // in a file: steps of the main line before those of Chain
-	Chain  []Step `json:"chain,omitempty"`  // if asked for: what the line stands for now
+	Chain []Step `json:"chain,omitempty"` // if asked for: what the line stands for now
 }
 
 // A Step is a thought of a chain.
@@ -148,15 +146,6 @@ func chainOf(s *sequent.Session, line string) []Step {
 		steps = append(steps, Step{step.Seq, step.Replaced})
 	}
 	return steps
-}
-
-// treeOf returns the thoughts in reading order.
-func treeOf(s *sequent.Session) [][2]int {
-	list := [][2]int{}
-	for _, e := range s.Outline() {
-		list = append(list, [2]int{e.Seq, e.Depth})
-	}
-	return list
 }
 
 // position returns the position of thought seq: the epoch of the session, which tells it

@@ -1,48 +1,40 @@
 package web_test
 
 import (
-	"encoding/json"
-	"fmt"
-	"math/rand/v2"
-	"slices"
 	"strings"
 	"testing"
 
 	"github.com/sequent-dev/sequent"
+	"github.com/sequent-dev/sequent/internal/redact"
 	"github.com/sequent-dev/sequent/web"
 )
 
-// A file has the chains of all lines, although it stores what they share with the main line once.
-func TestFileChains(t *testing.T) {
+// A file is the article with its styles and nothing that runs: a title of its own, every text, and what was masked.
+func TestFile(t *testing.T) {
 	t.Parallel()
-	for seed := range uint64(20) {
-		rng := rand.New(rand.NewPCG(seed, 1))
-		e := sequent.New(sequent.Config{})
-		for n := range 40 {
-			d := sequent.Draft{Number: n + 1, Text: fmt.Sprint(n)}
-			if n > 0 && rng.IntN(3) == 0 {
-				d.Branch = fmt.Sprint("b", rng.IntN(6))
-				d.From = sequent.To(1 + rng.IntN(n))
-			} else if n > 0 && rng.IntN(3) == 0 {
-				d.Revises, d.Revision = sequent.To(1+rng.IntN(n)), true
-			}
-			_, _ = e.Append(t.Context(), "s", d) // one that is refused changes nothing
+	e := sequent.New(sequent.Config{})
+	think(t, e, "s", "Why </title><script>alert(1)</script> here? Because.", "The key is [redacted].")
+	s, err := e.Session(t.Context(), "s")
+	if err != nil {
+		t.Fatal(err)
+	}
+	file, err := web.File(t.Context(), s, []redact.Finding{{Thought: 2, Field: "thought", Pattern: "aws", Count: 3}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := string(file)
+	for _, want := range []string{
+		`<title>Why &lt;/title&gt;&lt;script&gt;alert(1)&lt;/script&gt; here?</title>`, `content="default-src 'none'; style-src 'sha256-`,
+		`<p>Because.</p>`, `<p>The key is [redacted].</p>`, `<tr><td><a href="#t2">@2</a><td>thought<td>aws<td>3`,
+	} {
+		if !strings.Contains(got, want) {
+			t.Errorf("the file lacks %s", want)
 		}
-		s, err := e.Session(t.Context(), "s")
-		if err != nil {
-			t.Fatal(err)
-		}
-		_, data, _ := strings.Cut(string(web.File(s, nil)), `<script type="application/json" id="data">`)
-		data, _, _ = strings.Cut(data, "</script>")
-		var d web.Document
-		if err := json.Unmarshal([]byte(data), &d); err != nil || len(d.Rows) != s.Len() || len(d.Tree) != s.Len() || len(d.Lines) < 2 {
-			t.Fatalf("seed %d: %d rows of %d, %d lines, %v", seed, len(d.Rows), s.Len(), len(d.Lines), err)
-		}
-		for _, l := range d.Lines {
-			got, want := slices.Concat(d.Lines[0].Chain[:l.Shared], l.Chain), s.Effective(l.Label)
-			if !slices.EqualFunc(got, want, func(a web.Step, b sequent.Step) bool { return a.Seq == b.Seq && slices.Equal(a.Replaced, b.Replaced) }) {
-				t.Fatalf("seed %d: the chain of %q is %v, want %v", seed, l.Label, got, want)
-			}
-		}
+	}
+	if strings.Contains(got, "<script") || strings.Contains(got, "script-src") {
+		t.Error("the file has a script")
+	}
+	if again, _ := web.File(t.Context(), s, nil); strings.Contains(string(again), "masked") {
+		t.Error("a file without masked texts lists some")
 	}
 }

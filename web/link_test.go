@@ -58,7 +58,7 @@ func TestLinkBoundary(t *testing.T) {
 		t.Errorf("the link lasts for %s", d)
 	}
 	base := url + "/api/v1/linked/" + link.ID + "/"
-	for _, name := range []string{"session", "session?line=&tree=true"} {
+	for _, name := range []string{"session", "session?line="} {
 		for _, id := range []string{"", "id=other", "id=plan-7&owner=alice"} {
 			name, query, _ := strings.Cut(name, "?")
 			status, body, _ := ask(t, "GET", base+name+"?"+query+"&"+id, "", "Cookie", cookie)
@@ -235,7 +235,7 @@ func TestLinkMasked(t *testing.T) {
 	}
 	link, _, cookie := made(t, url, "alice", `{"id":"plan"}`)
 	base := url + "/api/v1/linked/" + link.ID + "/"
-	const whole = "session?tree=true&line=by+%5Bredacted%5D"
+	const whole = "session?line=by+%5Bredacted%5D"
 	documents := func() {
 		t.Helper()
 		status, body, _ := ask(t, "GET", base+whole, "", "Cookie", cookie)

@@ -3,16 +3,22 @@ package web
 import (
 	"bytes"
 	"compress/gzip"
+	"context"
 	"crypto/sha256"
 	"embed"
 	"encoding/base64"
 	"fmt"
+	"html"
 	"net/http"
 	"path"
 	"strings"
 	"sync"
 
+	"github.com/sequent-dev/sequent"
+	"github.com/sequent-dev/sequent/internal/article"
 	"github.com/sequent-dev/sequent/internal/lazyregexp"
+	"github.com/sequent-dev/sequent/internal/printable"
+	"github.com/sequent-dev/sequent/internal/redact"
 )
 
 //go:embed ui/*.css ui/*.js
@@ -21,8 +27,7 @@ var files embed.FS
 // A page is one HTML file, with its scripts and styles.
 type page struct {
 	policy string // content security policy, which admits these and nothing else
-	before string // up to the data of a file
-	after  string
+	text   string
 	tag    string // changes with the page
 	packed []byte // the page without data, compressed
 }
@@ -32,7 +37,6 @@ type page struct {
 var pages = map[string]func() *page{
 	"app.js":    sync.OnceValue(func() *page { return newPage("app.js", "; connect-src 'self'") }),
 	"linked.js": sync.OnceValue(func() *page { return newPage("linked.js", "; connect-src 'self'") }),
-	"file.js":   sync.OnceValue(func() *page { return newPage("file.js", "") }),
 	"chat.js":   sync.OnceValue(func() *page { return newPage("chat.js", "") }),
 }
 
@@ -40,31 +44,17 @@ var pages = map[string]func() *page{
 // page may load besides.
 func newPage(entry, sources string) *page {
 	script := "'use strict';\nconst modules = {};\n" + bundle(entry, make(map[string]bool))
-	style := withoutComments(source("style.css"))
+	style := withoutComments(source("article.css") + source("style.css"))
 	p := &page{
 		policy: "default-src 'none'; script-src " + hash(script) + "; style-src " + hash(style) + sources +
-			"; base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'; trusted-types 'none'",
-		after: "<script>" + script + "</script>\n</body>\n</html>\n",
+			"; base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'; trusted-types article",
 	}
-	p.before = `<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="` + p.policy + `">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
-<meta name="referrer" content="no-referrer">
-<meta name="robots" content="noindex">
-<title>sequent</title>
-<style>` + style + `</style>
-</head>
-<body>
-<noscript>This page needs JavaScript. Without it, read sessions with sequent show.</noscript>
-`
-	p.tag = `"` + hash(p.before + p.after)[len("'sha256-"):][:16] + `"`
+	p.text = head("sequent", p.policy, style) + `<noscript>This page needs JavaScript. Without it, read sessions with sequent show.</noscript>
+` + "<script>" + script + "</script>\n</body>\n</html>\n"
+	p.tag = `"` + hash(p.text)[len("'sha256-"):][:16] + `"`
 	var b bytes.Buffer
 	z, _ := gzip.NewWriterLevel(&b, gzip.BestCompression) // a valid level
-	_, _ = z.Write([]byte(p.before + p.after))            // to memory
+	_, _ = z.Write([]byte(p.text))                        // to memory
 	_ = z.Close()
 	p.packed = b.Bytes()
 	return p
@@ -100,19 +90,54 @@ func servePage(w http.ResponseWriter, r *http.Request) {
 		header.Set("Content-Encoding", "gzip")
 		_, _ = w.Write(p.packed) // the client may have closed the connection
 	default:
-		_, _ = w.Write([]byte(p.before + p.after))
+		_, _ = w.Write([]byte(p.text))
 	}
 }
 
-// inPage returns the page in one file with data, which the page reads as JSON. The
-// characters that could end the element of the data are escaped in it.
-func inPage(entry string, data any) []byte {
-	p := pages[entry]()
-	return bytes.Join([][]byte{
-		[]byte(p.before + `<script type="application/json" id="data">`),
-		bytes.TrimSpace(encoded(data)), // in which <, > and & are escaped
-		[]byte("</script>\n" + p.after),
-	}, nil)
+// File returns a session as one HTML file, which shows its article in any browser, without a script, and loads nothing.
+// Found is what was masked in the session; the file lists it. The same session gives the same file. It ends with an
+// error when ctx is done.
+func File(ctx context.Context, s *sequent.Session, found []redact.Finding) ([]byte, error) {
+	text, err := article.HTML(ctx, s, article.Options{All: true})
+	if err != nil {
+		return nil, err
+	}
+	style := withoutComments(source("article.css"))
+	var b bytes.Buffer
+	b.WriteString(head(article.Title(s), "default-src 'none'; style-src "+hash(style)+"; base-uri 'none'; form-action 'none'", style))
+	b.WriteString("<main>\n")
+	b.Write(text)
+	if len(found) > 0 {
+		b.WriteString(`<details class="masked"><summary>What was masked</summary><table><thead><tr><th scope="col">Thought<th scope="col">Field<th scope="col">Found by<th scope="col">Times</thead><tbody>`)
+		for _, f := range found {
+			where := "session"
+			if f.Thought > 0 {
+				where = fmt.Sprintf(`<a href="#t%d">@%d</a>`, f.Thought, f.Thought)
+			}
+			fmt.Fprintf(&b, "<tr><td>%s<td>%s<td>%s<td>%d", where, html.EscapeString(printable.Line(f.Field)), html.EscapeString(f.Pattern), f.Count)
+		}
+		b.WriteString("</tbody></table></details>\n")
+	}
+	b.WriteString("</main>\n</body>\n</html>\n")
+	return b.Bytes(), nil
+}
+
+// head returns the beginning of a page.
+func head(title, policy, style string) string {
+	return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="` + policy + `">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<meta name="referrer" content="no-referrer">
+<meta name="robots" content="noindex">
+<title>` + html.EscapeString(title) + `</title>
+<style>` + style + `</style>
+</head>
+<body>
+`
 }
 
 // hash returns the source of a content security policy that admits a text.

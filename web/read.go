@@ -93,9 +93,6 @@ func readSession(ctx context.Context, r reading) (any, error) {
 			l.Chain = chainOf(s, l.Label)
 		}
 	}
-	if r.query.Has("tree") {
-		d.Tree = treeOf(s)
-	}
 	r.public(&d)
 	return d, nil
 }

@@ -90,9 +90,8 @@ func (x *exchange) export() error {
 
 // Limits of a session that is exported: a file is in memory several times while it is made.
 const (
-	maxFile   = 10 << 20  // bytes of texts in JSON
-	rowSize   = 300       // bytes of a thought besides
-	maxChains = 5_000_000 // steps of the chains of all lines in a page
+	maxFile = 10 << 20 // bytes of texts in JSON
+	rowSize = 300      // bytes of a thought besides
 )
 
 func tooLarge(message string) error {
@@ -133,10 +132,8 @@ func export(ctx context.Context, e *sequent.Engine, id sequent.ID, format string
 	case "json":
 		return "application/json", archive.Log(h, entries), found, nil
 	case "html":
-		if len(s.Lines())*s.Len() > maxChains {
-			return "", nil, nil, tooLarge("the session has too many branches for a page in one file")
-		}
-		return "text/html; charset=utf-8", File(s, found), found, nil
+		body, err := File(ctx, s, found)
+		return "text/html; charset=utf-8", body, found, err
 	case "mermaid":
 		return "text/plain; charset=utf-8", []byte(archive.Mermaid(s)), found, nil
 	case "md", "":
@@ -144,37 +141,6 @@ func export(ctx context.Context, e *sequent.Engine, id sequent.ID, format string
 	}
 	return "", nil, nil, invalid("format", "must be html, md, json or mermaid")
 }
-
-// File returns a session as one HTML file, which shows and replays it in a browser and
-// loads nothing. Found is what was masked in the session; the page lists it. The same
-// session gives the same file.
-func File(s *sequent.Session, found []redact.Finding) []byte {
-	d := documentOf(s, 0, 0)
-	d.Session.Expires, d.More, d.Position = time.Time{}, false, "" // the file does not expire
-	for t := range s.All() {
-		d.Rows = append(d.Rows, newRow(&t))
-	}
-	d.Tree = treeOf(s)
-	// The chain of a branch begins as that of the main line does: what they share is stored once.
-	main := chainOf(s, "")
-	for i := range d.Lines {
-		l := &d.Lines[i]
-		if l.Chain = main; l.Label != "" {
-			chain := chainOf(s, l.Label)
-			for l.Shared < min(len(main), len(chain)) && same(main[l.Shared], chain[l.Shared]) {
-				l.Shared++
-			}
-			l.Chain = slices.Clone(chain[l.Shared:])
-		}
-	}
-	return inPage("file.js", struct {
-		Document
-		Masked []redact.Finding `json:"masked,omitempty"`
-	}{d, found})
-}
-
-// same reports whether two steps of the same session are equal.
-func same(a, b Step) bool { return a.Seq == b.Seq && len(a.Replaced) == len(b.Replaced) }
 
 // query returns the parameters of the request. Those of a link say which part of its session
 // is wanted, and cannot name another one.

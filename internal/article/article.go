@@ -36,6 +36,7 @@ type Options struct {
 	At     int  // Seq around which a long session is shown; 0 means its end
 	Short  bool // the title, the conclusion and the last thoughts
 	Public bool // not whose the session is and where it was recorded
+	All    bool // more than MaxThoughts
 }
 
 // A writer writes one session.
@@ -50,8 +51,7 @@ type writer struct {
 	notes     map[int][]sequent.Note
 	revisions [][2]int // Seqs of what was replaced, and by what
 	concluded int      // Seq; 0 for none
-	title     string
-	rest      string // of thought 1, after the title
+	rest      string   // of thought 1, after the title
 }
 
 func newWriter(ctx context.Context, s *sequent.Session, o Options) *writer {
@@ -72,8 +72,8 @@ func newWriter(ctx context.Context, s *sequent.Session, o Options) *writer {
 		}
 	}
 	first, _ := s.At(1)
-	w.title, w.rest, _ = head(first.Text, maxTitle)
-	w.title, w.rest = cmp.Or(strings.TrimSuffix(w.title, "."), "Untitled"), cmp.Or(w.rest, first.Text)
+	_, rest, _ := head(first.Text, maxTitle)
+	w.rest = cmp.Or(rest, first.Text)
 	return w
 }
 
@@ -119,7 +119,7 @@ func (w *writer) header() {
 	if h.State != sequent.Completed {
 		class = "open"
 	}
-	fmt.Fprintf(w, `<header class="head"><h1 id="title" dir="auto">%s</h1>`+"\n"+`<p class="meta"><b class="%s">%s</b>`, line(w.title), class, line(cmp.Or(words[h.State], string(h.State))))
+	fmt.Fprintf(w, `<header class="head"><h1 id="title" dir="auto">%s</h1>`+"\n"+`<p class="meta"><b class="%s">%s</b>`, line(Title(w.s)), class, line(cmp.Or(words[h.State], string(h.State))))
 	from := cmp.Or(h.Origin.Agent, h.Origin.Client)
 	if w.o.Public {
 		from = h.Origin.Client
@@ -132,7 +132,11 @@ func (w *writer) header() {
 	if from != "" {
 		fmt.Fprintf(w, " · <bdi>%s</bdi>", line(from))
 	}
-	fmt.Fprintf(w, " · %s to %s</p>", clock(h.Created), clock(h.Updated))
+	if h.State == sequent.Active {
+		fmt.Fprintf(w, " · since %s, last thought %s</p>", clock(h.Created), clock(h.Updated))
+	} else {
+		fmt.Fprintf(w, " · %s to %s</p>", clock(h.Created), clock(h.Updated))
+	}
 	if f := w.s.Fault(); f != nil {
 		fmt.Fprintf(w, `<p class="fault" role="note">! This session is not what was recorded: %s. It takes no more thoughts.</p>`, line(f.String()))
 	}
@@ -207,7 +211,7 @@ func (w *writer) fact(name string, list []string) {
 
 // fate returns the word for what became of a branch, after a space.
 func fate(v sequent.Verdict) string {
-	class, word := string(v), string(v)
+	class := string(v)
 	switch v {
 	case "":
 		return ""
@@ -215,10 +219,8 @@ func fate(v sequent.Verdict) string {
 		class = "settled"
 	case sequent.Undecided:
 		class = "open"
-	case sequent.Rejected:
-		word = "× " + word
 	}
-	return fmt.Sprintf(` <span class="fate %s">%s</span>`, class, word)
+	return fmt.Sprintf(` <span class="fate %s">%s</span>`, class, v)
 }
 
 // link returns a link to a thought, with its line if that is not the given one.
@@ -255,7 +257,7 @@ func (w *writer) log() error {
 	}
 	entries := w.s.Outline()
 	from, to := 0, len(entries)
-	if to > MaxThoughts {
+	if to > MaxThoughts && !w.o.All {
 		at := slices.IndexFunc(entries, func(e sequent.OutlineEntry) bool { return e.Seq == cmp.Or(w.o.At, w.s.Len()) })
 		from = max(0, min(at-MaxThoughts/2, to-MaxThoughts))
 		to = from + MaxThoughts
@@ -285,7 +287,7 @@ func (w *writer) log() error {
 // gap says how many thoughts the article of a long session does not have.
 func (w *writer) gap(n int, where string) {
 	if n > 0 {
-		fmt.Fprintf(w, `<li class="gap">%s %s these; the overview has all</li>`+"\n", count(n, "thought"), where)
+		fmt.Fprintf(w, `<li class="gap" id="%s">%s %s these; the overview has all</li>`+"\n", where, count(n, "thought"), where)
 	}
 }
 
@@ -297,7 +299,7 @@ func (w *writer) branch(name string, depth int) {
 	if number, named := first.From.Number(); named && l.Origin == 0 {
 		from = fmt.Sprintf(` <small>from %d, which is not recorded</small>`, number)
 	}
-	class := cmp.Or(string(l.Verdict), "growing")
+	class := cmp.Or(string(l.Verdict), "going")
 	level := min(depth+2, 5)
 	if depth > maxDepth {
 		fmt.Fprintf(w, `<li class="turn" id="b%d"><h%d><bdi>%s</bdi></h%d>%s <small>leaves %s</small></li>`+"\n", l.First, level, line(name), level, fate(l.Verdict), w.link(l.Origin, ""))
@@ -353,6 +355,9 @@ func (w *writer) thought(t *sequent.Thought, depth int) error {
 	for _, n := range w.notes[t.Seq] {
 		after += w.note(n, t)
 	}
+	if after != "" {
+		after = `<div class="notes">` + after + "</div>\n"
+	}
 	state := fnv.New32a() // what the page has is old when this has changed
 	_, _ = state.Write([]byte(class + before + after))
 	shown := w.o.Text == nil || w.o.Text(t)
@@ -372,15 +377,15 @@ func (w *writer) class(t *sequent.Thought, st sequent.Standing) (class string, r
 	number, named := t.Revises.Number()
 	switch {
 	case t.Supersedes > 0:
-		class, rel = " revises", []string{"◆ replaces " + w.link(t.Supersedes, t.Branch)}
+		class, rel = " revises", []string{"replaces " + w.link(t.Supersedes, t.Branch)}
 	case named:
-		class, rel = " revises", []string{fmt.Sprintf("◆ replaces %d, which is not recorded", number)}
+		class, rel = " revises", []string{fmt.Sprintf("replaces %d, which is not recorded", number)}
 	case t.Revision:
-		class, rel = " revises", []string{"◆ revision"}
+		class, rel = " revises", []string{"revision"}
 	}
 	switch st.State {
 	case sequent.Superseded:
-		return " replaced", append(rel, "○ replaced by "+w.link(st.By, t.Branch))
+		return " replaced", append(rel, "replaced by "+w.link(st.By, t.Branch))
 	case sequent.Disputed:
 		class, rel = class+" disputed", append(rel, `<span class="open">! disputed</span>`)
 	}
@@ -442,4 +447,11 @@ func (w *writer) note(n sequent.Note, t *sequent.Thought) string {
 	prose(&b, n.Text, 6)
 	b.WriteString("</aside>\n")
 	return b.String()
+}
+
+// Title returns the title of a session's article.
+func Title(s *sequent.Session) string {
+	first, _ := s.At(1)
+	title, _, _ := head(first.Text, maxTitle)
+	return cmp.Or(strings.TrimSuffix(title, "."), "Untitled")
 }

@@ -4,18 +4,17 @@
  * @typedef {{id: string, title: string, state: string, dialect?: string, conclusion?: string, thoughts: number,
  *   branches: number, version: number, created: string, updated: string, expires?: string, origin?: Origin, fault?: string}} Session
  * @typedef {{client?: string, clientVersion?: string, agent?: string, model?: string, project?: string, gitBranch?: string, commit?: string}} Origin
- * @typedef {{name: string, origin?: number, first: number, last: number, verdict?: string, by?: number, shared?: number, chain?: Step[]}} Line
+ * @typedef {{name: string, origin?: number, first: number, last: number, verdict?: string, by?: number, chain?: Step[]}} Line
  * @typedef {{seq: number, kind: string, text?: string, from?: string, at: string}} Note
  * @typedef {{superseded: [number, number][], givenUp: number[], disputed: number[], concluded?: number}} Standing
- * @typedef {{session: Session, lines: Line[], notes: Note[], standing: Standing, rows: Row[], position: string, more: boolean,
- *   tree?: [number, number][]}} Document
+ * @typedef {{session: Session, lines: Line[], notes: Note[], standing: Standing, rows: Row[], position: string, more: boolean}} Document
  * @typedef {{seq: number, number: number, total?: number, branch?: string, after?: number, supersedes?: number, revision?: boolean,
  *   last?: boolean, at: number, text: string, note?: string}} Row
- * @typedef {{after?: string, limit?: number, line?: string[], tree?: boolean}} Wanted what is wanted of a session, as in the query
+ * @typedef {{after?: string, limit?: number, line?: string[]}} Wanted what is wanted of a session, as in the query
  * @typedef {{session: string, title: string, seq: number, number: number, branch?: string, excerpt: string, at: number,
  *   state: string, standing: string, by?: number}} Hit
  * @typedef {{seq: number, replaced?: number[]}} Step
- * @typedef {Pick<Server, 'session' | 'search' | 'follow'>} Source what a session is read from
+ * @typedef {Pick<Server, 'session' | 'article' | 'search' | 'follow'>} Source what a session is read from
  * @typedef {{version: number, program: string, auth: string, write: boolean, links: boolean, owner?: string, signIn?: string, scope?: string}} About
  * @typedef {{id: string, session: string, token?: string, ended?: boolean, created: string, expires: string, path?: string, url?: string}} Link
  */
@@ -159,6 +158,8 @@ export class Server {
   sessions(cursor) { return this.get('sessions', { cursor }); }
   /** @param {string} id @param {Wanted} wanted @returns {Promise<Document>} */
   session(id, wanted) { return this.get('session', { id, ...wanted }); }
+  /** @param {string} id @param {Record<string, any>} wanted @returns {Promise<{html: string, position: string, thoughts: number}>} */
+  article(id, wanted) { return this.get('article', { id, ...wanted }); }
   /** @param {string} q @param {string} [id] @param {string} [project] @returns {Promise<{hits: Hit[], next?: string, notice?: string}>} */
   search(q, id, project) { return this.get('search', { q, id, project }); }
 

@@ -35,7 +35,7 @@ function open(id, seq = 0) {
     if (seq) page.jump(seq);
     return screen('session');
   }
-  go({ id, at: seq, view: 'log', line: '', other: '', diff: false }, true);
+  go({ id, at: seq, view: 'read', line: '', other: '', diff: false }, true);
 }
 
 const list = new List(server, {
@@ -64,7 +64,7 @@ function show() {
   fill(middle, page.element);
   fill(side, page.pane.element);
   page.start();
-  screen(place.at ? document.body.dataset.screen === 'thought' ? 'thought' : 'session' : 'session');
+  screen('session');
 }
 
 /** Returns the notes that a person can write. @param {string} id @returns {import('./pane.js').Action[]} */

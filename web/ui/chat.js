@@ -29,6 +29,8 @@ class Chat {
 
   /** @param {string} id @param {import('./api.js').Wanted} wanted */
   session(id, wanted) { return this.read('session', { id, ...wanted }); }
+  /** @param {string} id @param {Record<string, any>} wanted */
+  article(id, wanted) { return this.read('article', { id, ...wanted }); }
   /** @param {string} q @param {string} [id] */
   search(q, id) { return this.read('search', { q, id: id || '' }); }
 
@@ -109,7 +111,7 @@ let stop = () => {};
 function show(host, id, view) {
   stop();
   const shown = single(new Chat(), placeIn(id, new URLSearchParams({ view })), {
-    files: [], moved: () => {},
+    files: [], short: true, moved: () => {},
     actions: host.hostCapabilities?.message ? [{
       title: 'Revise…', key: 'n', hint: 'What should change?', done: 'Ask for it',
       save: (seq, text) => bridge.request('ui/message', {
@@ -136,7 +138,7 @@ async function start() {
     if (!host || !result) return;
     const s = result.structuredContent || {}, id = s.sessionId || input.sessionId;
     if (result.isError || !id) return message('There is no session to show.', result.content?.[0]?.text);
-    show(host, id, s.view || input.view || 'log');
+    show(host, id, s.view || input.view || 'read');
   };
   bridge.on = {
     'ui/notifications/tool-input': (p) => { input = p.arguments || {}; },

@@ -139,23 +139,3 @@ export function day(at) {
 export function count(n, one, many = one + 's') {
   return n.toLocaleString() + ' ' + (n === 1 ? one : many);
 }
-
-/** maxProse is how many characters of a text are laid out before a reader asks for more. */
-const maxProse = 20000;
-
-/**
- * Returns an element with a whole text. Of a very long one it shows the beginning, and the
- * rest when asked.
- * @param {string} text
- */
-export function prose(text) {
-  const e = el('div', { class: 'prose', dir: 'auto' }, visible(text.slice(0, maxProse)));
-  if (text.length > maxProse) {
-    const more = el('button', { onclick: () => more.replaceWith(visible(text.slice(maxProse))) }, ' … show the other ' + count(text.length - maxProse, 'character'));
-    e.append(more);
-  }
-  return e;
-}
-
-/** Says that a session is not what was recorded. @param {string} fault */
-export const faultOf = (fault) => '! This session is not what was recorded: ' + visible(fault) + '. It takes no more thoughts.';

@@ -2,7 +2,6 @@
 
 import { el, count } from './dom.js';
 import { picture } from './picture.js';
-import { print } from './paper.js';
 
 /** Formats, with what they are for. @type {Record<string, [string, string, string]>} */
 const formats = {
@@ -44,7 +43,7 @@ export function exportDialog(page) {
   const run = async () => {
     if (format === 'print') {
       d.close();
-      return print(page);
+      return page.print();
     }
     const name = (page.id.replace(/[^\w.-]+/g, '_') || 'session') + '.' + formats[format][2];
     if (format === 'svg') {
@@ -74,17 +73,4 @@ function download(name, blob) {
   const a = el('a', { href: URL.createObjectURL(blob), download: name });
   a.click();
   setTimeout(() => URL.revokeObjectURL(a.href), 10000);
-}
-
-/**
- * Lists what was masked in a file.
- * @param {import('./recording.js').Finding[]} found
- */
-export function maskedDialog(found) {
-  const d = el('dialog', { class: 'dialog', 'aria-label': 'What was masked', onclose: () => d.remove() }, el('h2', {}, 'What was masked'),
-    el('table', {}, el('thead', {}, el('tr', {}, ...['Thought', 'Field', 'Found by', 'Times'].map((h) => el('th', { scope: 'col' }, h)))),
-      el('tbody', {}, ...found.map((f) => el('tr', {}, ...[f.thought ? '#' + f.thought : 'session', f.field, f.pattern, f.count].map((text) => el('td', {}, text)))))),
-    el('footer', {}, el('button', { autofocus: true, onclick: () => d.close() }, 'Close')));
-  document.body.append(d);
-  d.showModal();
 }

@@ -1,17 +1,18 @@
 // Following a session: thoughts as they are recorded and written, and the end of the connection.
 
-import { el, fill, put, visible, clock } from './dom.js';
+import { el, put, clock, count } from './dom.js';
+import { seqOf } from './article.js';
 
 export class Following {
   /** @param {import('./session.js').SessionPage} page */
   constructor(page) {
     this.page = page;
-    this.atEnd = true; // the reader sees what arrives
     this.unseen = 0; // thoughts that arrived below what the reader sees
     this.ended = false; // the session is not there any more, or not for this reader
     this.stop = () => {};
-    this.writing = el('ul', { class: 'writing', 'aria-label': 'Being written', hidden: true });
-    this.more = el('button', { class: 'more', hidden: true, onclick: () => this.toEnd() });
+    this.first = 0; // seq of the first of them
+    this.updated = Promise.resolve();
+    this.more = el('button', { class: 'pill', hidden: true, onclick: () => this.toNew() });
   }
 
   /** @param {string} after position of what the page has */
@@ -32,7 +33,8 @@ export class Following {
         this.changed(data);
         break;
       case 'writing':
-        this.write(data);
+        if (data.length > 0) page.article.write(data);
+        else this.updated.then(() => page.article.write([]));
         break;
       case 'deleted':
         this.end('This session was deleted at ' + clock(Date.now()) + '. What is shown is no longer stored.');
@@ -55,66 +57,58 @@ export class Following {
     this.page.showBanner(why, true);
   }
 
-  /**
-   * Shows thoughts that models are writing.
-   * @param {{branch?: string, number?: number, text: string}[]} drafts
-   */
-  write(drafts) {
-    const lines = drafts.map((d) => el('li', {}, el('small', {}, el('bdi', {}, visible(d.branch ? d.branch + '#' + d.number : String(d.number))), ' being written'),
-      el('span', { class: 'text' }, visible(d.text))));
-    fill(this.writing, ...lines);
-    for (const line of lines) if (line.lastElementChild) line.lastElementChild.scrollTop = line.lastElementChild.scrollHeight;
-    this.writing.hidden = drafts.length === 0;
-  }
-
-  /**
-   * Shows what has changed.
-   * @param {import('./api.js').Document} d
-   */
-  changed(d) {
-    const page = this.page, wasEnd = this.atEnd && page.grid.atEnd, n = page.tell(d);
-    if (n > 0) this.added(n, wasEnd);
+  /** Shows what has changed. @param {import('./api.js').Document} d */
+  async changed(d) {
+    const page = this.page, wasEnd = page.grid.atEnd, n = page.tell(d);
+    if (page.o.place().view === 'overview' && !page.tabs.fold) page.grid.extended();
+    else if (!page.reading) page.tabs.show();
     page.draw();
+    this.updated = this.updated.then(() => this.update(n, wasEnd)).catch(() => {}); // the next change brings it
+    await this.updated;
   }
 
-  /**
-   * Shows rows that have arrived. Nothing moves under a reader who is not at the end.
-   * @param {number} n
-   * @param {boolean} wasEnd
-   */
-  added(n, wasEnd) {
-    const page = this.page, m = page.model;
-    if (page.o.place().view === 'log' && !page.tabs.fold) page.grid.extended();
-    else page.tabs.show();
-    if (wasEnd) {
-      page.grid.render();
-      page.grid.toEnd();
-    } else this.unseen += n;
+  /** Puts what is new into the article. Nothing that is read moves. @param {number} n @param {boolean} wasEnd */
+  async update(n, wasEnd) {
+    const page = this.page, first = await page.article.update();
+    if (n === 0) return;
+    page.o.say(n === 1 ? 'New thought ' + page.model.name(page.model.length) : n + ' new thoughts');
+    if (!page.reading && wasEnd) page.grid.toEnd();
+    else if (!page.reading || first && first.getBoundingClientRect().bottom > innerHeight) {
+      this.unseen += n;
+      this.first ||= first ? seqOf(first) : page.model.length - n + 1;
+      const at = page.article.at(this.first);
+      if (at && page.reading) at.before(el('li', { class: 'new' }, 'New'));
+    }
     this.showUnseen();
-    page.o.say(n === 1 ? 'New thought ' + m.name(m.length) : n + ' new thoughts');
   }
 
   /** Takes note of where the reader is. */
   scrolled() {
-    if (this.page.grid.atEnd) this.caughtUp();
-    else this.atEnd = false;
+    const page = this.page, at = page.article.at(this.first);
+    if (this.unseen && (page.reading ? !at || at.getBoundingClientRect().top < innerHeight - 60 : page.grid.atEnd)) this.caughtUp();
   }
 
   caughtUp() {
-    this.atEnd = true;
-    if (this.unseen) {
-      this.unseen = 0;
-      this.showUnseen();
-    }
+    this.unseen = this.first = 0;
+    this.showUnseen();
   }
 
   showUnseen() {
     this.more.hidden = this.unseen === 0;
-    this.more.textContent = this.unseen + ' new ↓';
+    this.more.textContent = count(this.unseen, 'new thought');
+    document.title = document.title.replace(/^(\(\d+\) )?/, this.unseen ? '(' + this.unseen + ') ' : '');
+  }
+
+  /** Goes to what is new. */
+  toNew() {
+    if (this.page.reading) this.page.jump(this.first);
+    else this.toEnd();
+    this.caughtUp();
   }
 
   toEnd() {
-    const grid = this.page.grid;
+    const { page } = this, { grid } = page;
+    if (page.reading) return page.jump(page.article.next(1e9, page.article.next(0, 0)));
     grid.toEnd();
     grid.select(grid.length - 1);
     this.caughtUp();
@@ -130,7 +124,7 @@ export class Following {
     if (e && e.status === 401 && page.o.over) return page.o.over(0);
     if (e && e.status === 401) return page.showBanner('You are signed out. Reload to sign in again.', true);
     if (e && e.status === 404) return page.showBanner('This session was deleted. What is shown is no longer stored.', true);
-    this.write([]); // they are sent again if they last
+    page.article.write([]); // they are sent again if they last
     if (connected) {
       performance.mark('following');
       return page.showBanner('');

@@ -58,10 +58,6 @@ export class Grid {
     this.last = -1;
     this.dirty = true;
     this.partial = false; // rows around those that can be seen are missing
-    /** @type {Map<number, number>} seq of opened rows, to the height of what they show */
-    this.opened = new Map();
-    /** @type {(seq: number, into: HTMLElement) => void} */
-    this.expand = () => {};
     this.frame = 0;
 
     this.svg = /** @type {SVGSVGElement} */ (svg('svg', { class: 'rail', 'aria-hidden': 'true' }));
@@ -125,21 +121,10 @@ export class Grid {
   }
 
   /** @param {number} i index @returns {number} */
-  top(i) {
-    let y = i * this.height;
-    for (const [seq, h] of this.opened) {
-      const at = this.indexOf(seq);
-      if (at >= 0 && at < i) y += h;
-    }
-    return y;
-  }
+  top(i) { return i * this.height; }
 
   /** @param {number} y @returns {number} index of the row at y */
-  indexAt(y) {
-    let i = Math.floor(y / this.height);
-    if (this.opened.size > 0) while (i > 0 && this.top(i) > y) i--;
-    return Math.max(0, Math.min(i, this.length - 1));
-  }
+  indexAt(y) { return Math.max(0, Math.min(Math.floor(y / this.height), this.length - 1)); }
 
   schedule() {
     if (this.frame) return;
@@ -211,22 +196,20 @@ export class Grid {
     const replacer = m.replacedBy.get(r.seq), kind = m.kind(r), status = this.o.status(r.seq);
     const before = i > 0 ? m.at(this.item(i - 1).seq) : undefined;
     e.style.transform = 'translateY(' + this.top(i) + 'px)';
-    e.className = 'row ' + kind + (item.fold ? ' folded' : '') + (status.givenUp ? ' given-up' : '') + (status.hit ? ' hit' : '') +
-      (item.side ? ' side' + item.side : '') + (item.beside ? ' pair' : '') + (i === this.selected ? ' selected' : '') + (this.opened.has(r.seq) ? ' opened' : '');
+    e.className = 'row is-' + kind + (item.fold ? ' folded' : '') + (status.givenUp ? ' given-up' : '') + (status.hit ? ' hit' : '') +
+      (item.side ? ' side' + item.side : '') + (item.beside ? ' pair' : '') + (i === this.selected ? ' selected' : '');
     e.dataset.index = String(i);
     e.dataset.seq = String(r.seq);
     e.setAttribute('aria-rowindex', String(i + 1));
     e.setAttribute('aria-level', String((item.depth || 0) + 1));
     e.setAttribute('aria-selected', String(i === this.selected));
     e.tabIndex = i === this.selected ? 0 : -1;
-    const opened = this.opened.has(r.seq);
-    e.setAttribute('aria-expanded', String(opened));
     const indent = this.rail ? railWidth(this.model) : 12 + (item.depth || 0) * 20;
     e.style.paddingInlineStart = indent + 'px';
     num.className = 'number lane' + m.colourOf(r.seq);
     num.replaceChildren();
     if (!this.rail) put(num, el('span', { class: 'shape', 'aria-hidden': 'true' }, shapes[kind] + ' '));
-    if (r.branch) put(num, el('bdi', { class: 'branch', title: visible(r.branch) }, visible(r.branch)));
+    if (r.branch) put(num, el('bdi', { class: 'of', title: visible(r.branch) }, visible(r.branch)));
     put(num, el('b', {}, '#' + r.number), status.mark ? el('i', { class: 'mark' }, status.mark) : null);
     text.replaceChildren();
     if (item.fold) {
@@ -246,18 +229,6 @@ export class Grid {
     if (status.verdict) parts.push(status.verdict);
     effect.textContent = parts.join(' · ');
     time.textContent = before && Math.abs(r.at - before.at) >= 1000 ? (r.at < before.at ? '−' : '+') + duration(r.at - before.at) : '';
-    const open = e.querySelector('.open');
-    if (opened && !open) {
-      const into = el('div', { class: 'open', role: 'gridcell' });
-      this.expand(r.seq, into);
-      e.append(into);
-    } else if (!opened && open) open.remove();
-    else if (opened && open && open.getAttribute('data-seq') !== String(r.seq)) {
-      const into = el('div', { class: 'open', role: 'gridcell' });
-      this.expand(r.seq, into);
-      open.replaceWith(into);
-    }
-    e.querySelector('.open')?.setAttribute('data-seq', String(r.seq));
   }
 
   /** @param {number} seq @returns {number} vertical middle of the row of a thought; NaN for none */
@@ -309,7 +280,7 @@ export class Grid {
   /** @param {MouseEvent} e */
   clicked(e) {
     const target = /** @type {Element} */ (e.target), row = /** @type {HTMLElement | null} */ (target.closest('.row'));
-    if (!row || target.closest('.open')) return;
+    if (!row) return;
     const i = Number(row.dataset.index), item = this.item(i);
     if (item.fold && target.closest('.fold')) return this.o.unfold(item);
     const beside = /** @type {HTMLElement | null} */ (target.closest('.beside'));
@@ -350,24 +321,6 @@ export class Grid {
       if (inside && !middle) this.element.scrollTop = y < at + this.height ? y - this.height : y - view + 2 * this.height;
       else this.element.scrollTop = middle || y < at - view || y > at + 2 * view ? y - view / 2.5 : y < at ? y - this.height : y - view + 2 * this.height;
     }
-  }
-
-  /** Opens a row in its place, or closes it. @param {number} i */
-  toggle(i) {
-    const seq = this.item(i).seq;
-    if (this.opened.delete(seq)) return this.grown();
-    this.opened.set(seq, 0);
-    this.dirty = true;
-    this.render();
-    this.fit(seq);
-  }
-
-  /** Gives an opened row the height of what it shows. @param {number} seq */
-  fit(seq) {
-    const e = this.shown.get(this.indexOf(seq))?.querySelector('.open');
-    if (!e || !this.opened.has(seq)) return;
-    this.opened.set(seq, Math.max(0, e.getBoundingClientRect().height - this.height));
-    this.grown();
   }
 
   get atEnd() {

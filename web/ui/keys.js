@@ -1,7 +1,6 @@
 // The keys. Everything that a mouse can do can be done with them.
 
 import { el } from './dom.js';
-import { print } from './paper.js';
 
 /**
  * @typedef {object} Context
@@ -15,9 +14,9 @@ import { print } from './paper.js';
 
 /** What the keys do, as the help shows it. @type {[string, string][]} */
 const help = [
-  ['j k', 'next and previous thought'], ['h l', 'to the line on the left and on the right'], ['g G', 'first and last thought'],
-  ['Enter', 'open the thought in its place'], ['/', 'filter and search'], ['. ,', 'next and previous hit'],
-  ['z', 'fold and unfold'], ['r', 'replay'], ['c', 'compare with another line'], ['1 2 3 4', 'views'],
+  ['j k', 'next and previous thought'], ['h l', 'in the overview, to the line on the left and on the right'], ['g G', 'first and last thought'],
+  ['Enter', 'what can be done about the thought; in the overview, read it'], ['/', 'filter and search'], ['. ,', 'next and previous hit'],
+  ['z', 'open and fold what is folded'], ['r', 'replay'], ['c', 'compare with another line'], ['1 2 3', 'read, overview, compare'],
   ['n w a', 'note: remark, wrong, approve'], ['[ ]', 'earlier and later version'], ['d', 'what a revision has changed'], ['e p', 'export, and print every thought'], ['s', 'to the sessions'], ['Escape', 'back'], ['?', 'this help'],
 ];
 
@@ -28,7 +27,7 @@ const help = [
 export function keys(e, c) {
   if ((e.ctrlKey || e.metaKey) && e.key === 'p' && c.page?.o.files.includes('print')) { // a page that is not whole cannot print itself
     e.preventDefault();
-    return void print(c.page);
+    return void c.page.print();
   }
   if (e.ctrlKey || e.metaKey || e.altKey || e.defaultPrevented) return;
   const target = /** @type {HTMLElement} */ (e.target);
@@ -39,25 +38,25 @@ export function keys(e, c) {
     '/': c.find,
   });
   if (page && grid) {
-    const to = (/** @type {number} */ i) => grid.select(i);
     const rows = Math.max(1, Math.floor(grid.element.clientHeight / grid.height) - 2);
     Object.assign(moves, {
-      j: () => to(grid.selected + 1), ArrowDown: () => to(grid.selected + 1),
-      k: () => to(grid.selected - 1), ArrowUp: () => to(grid.selected - 1),
-      PageDown: () => to(grid.selected + rows), PageUp: () => to(grid.selected - rows),
-      g: () => to(0), Home: () => to(0), G: () => page.following.toEnd(), End: () => page.following.toEnd(),
-      h: () => lane(page, -1), ArrowLeft: () => lane(page, -1), l: () => lane(page, 1), ArrowRight: () => lane(page, 1),
+      j: () => page.step(1), k: () => page.step(-1),
+      g: () => page.step(-1e9), G: () => page.following.toEnd(),
       '.': () => hit(page, 1), ',': () => hit(page, -1),
       '[': () => version(page, -1), ']': () => version(page, 1),
-      d: () => { c.go({ diff: !c.place().diff }); page.showPane(); },
-      z: () => page.tabs.toggleFold(), r: () => page.tabs.toggleReplay(), c: () => page.tabs.open('compare'),
-      1: () => page.tabs.open('log'), 2: () => page.tabs.open('effective'), 3: () => page.tabs.open('compare'), 4: () => page.tabs.open('outline'),
-      e: () => page.export(), p: () => { if (page.o.files.includes('print')) print(page); },
+      d: () => { c.go({ diff: !c.place().diff }); page.showPane(true); },
+      z: () => page.reading ? page.article.fold() : page.tabs.toggleFold(), r: () => page.tabs.toggleReplay(), c: () => page.tabs.open('compare'),
+      1: () => page.tabs.open('read'), 2: () => page.tabs.open('overview'), 3: () => page.tabs.open('compare'),
+      e: () => page.export(), p: () => { if (page.o.files.includes('print')) page.print(); },
       s: () => { c.screen('list'); /** @type {HTMLElement | null} */ (c.list?.querySelector('[aria-current]') || c.list?.querySelector('.found a, .sessions a'))?.focus(); },
-      ...Object.fromEntries(page.o.actions.map((a) => [a.key, () => page.pane.write(a.key)])),
-      Escape: () => c.screen(document.body.dataset.screen === 'thought' ? 'session' : 'list'),
+      ...Object.fromEntries(page.o.actions.map((a) => [a.key, () => { page.showPane(true); page.pane.write(a.key); }])),
+      Escape: () => { if (page.pane.shown) page.pane.hide(); else c.screen('list'); },
     });
-    if (!button) moves.Enter = () => page.covered ? c.screen('thought') : grid.toggle(grid.selected);
+    if (!page.reading) Object.assign(moves, {
+      ArrowDown: moves.j, ArrowUp: moves.k, PageDown: () => page.step(rows), PageUp: () => page.step(-rows), Home: moves.g, End: moves.G,
+      h: () => lane(page, -1), ArrowLeft: () => lane(page, -1), l: () => lane(page, 1), ArrowRight: () => lane(page, 1),
+    });
+    if (!button) moves.Enter = () => page.reading ? page.showPane(!page.pane.shown) : page.read(grid.item(grid.selected).seq);
   }
   if (c.list?.contains(target) && ['ArrowDown', 'ArrowUp'].includes(e.key)) {
     const links = /** @type {HTMLElement[]} */ ([...c.list.querySelectorAll('.found a, .sessions a')]);
@@ -93,7 +92,7 @@ function lane(page, by) {
  * @param {number} by
  */
 function hit(page, by) {
-  const g = page.grid, at = g.item(g.selected)?.seq || 0, seqs = [...page.hits].sort((a, b) => a - b);
+  const at = page.o.place().at, seqs = [...page.hits].sort((a, b) => a - b);
   const next = by > 0 ? seqs.find((s) => s > at) ?? seqs[0] : seqs.reverse().find((s) => s < at) ?? seqs[0];
   if (next) page.jump(next);
 }

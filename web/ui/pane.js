@@ -1,6 +1,6 @@
-// The pane shows one thought whole, with what it replaced and what replaced it.
+// The pane beside the text: when and on which line a thought was recorded, its versions, and what can be done about it.
 
-import { el, fill, put, prose, said, visible, clock, duration } from './dom.js';
+import { el, fill, put, said, visible, clock, duration } from './dom.js';
 import { words } from './diff.js';
 
 /**
@@ -14,7 +14,7 @@ import { words } from './diff.js';
 
 export class Pane {
   /**
-   * @param {{go: (seq: number) => void, back: () => void, diff: (on: boolean) => void, actions: Action[]}} o
+   * @param {{go: (seq: number) => void, diff: (on: boolean) => void, actions: Action[]}} o
    */
   constructor(o) {
     this.o = o;
@@ -23,6 +23,13 @@ export class Pane {
     this.writing = false; // a note
     /** @type {HTMLElement | null} */
     this.writer = null;
+  }
+
+  get shown() { return this.element.childElementCount > 0; }
+
+  hide() {
+    this.writing = false;
+    this.element.replaceChildren();
   }
 
   /**
@@ -35,42 +42,27 @@ export class Pane {
     const r = m.at(seq);
     this.writing = false;
     this.seq = seq;
-    if (!r) return fill(this.element, el('p', { class: 'empty' }, 'Select a thought.'));
+    if (!r) return this.hide();
     const versions = m.versions(seq), place = versions.indexOf(seq), earlier = versions[place - 1];
     const old = diff && earlier ? m.at(earlier) : undefined;
     const go = (/** @type {number} */ to) => el('button', { class: 'ref', onclick: () => this.o.go(to) }, said(m.name(to)));
-    const head = el('h2', {}, said(m.name(seq)));
-    if (r.supersedes) put(head, el('span', {}, ' revises ', go(r.supersedes)));
-    const replacer = m.replacedBy.get(seq);
     const before = seq > 1 ? m.at(seq - 1) : undefined;
     const b = m.branches.get(r.branch || '');
+    this.writer = el('div', { class: 'writer' });
     fill(this.element,
-      el('header', {},
-        el('button', { class: 'back', onclick: () => this.o.back() }, '‹ Log'), head,
+      el('header', {}, el('h2', {}, said(m.name(seq))), el('button', { onclick: () => this.hide(), 'aria-label': 'Close', title: 'Close (Escape)' }, '×'),
         el('p', { class: 'meta' }, r.branch ? el('span', {}, 'branch ', said(r.branch), b && b.origin ? ' from ' : '', b && b.origin ? go(b.origin) : null) : 'main line', ' · ',
           el('time', { datetime: new Date(r.at).toISOString(), title: new Date(r.at).toLocaleString() }, clock(r.at)),
           before && Math.abs(r.at - before.at) >= 1000 ? ' · ' + (r.at < before.at ? '−' : '+') + duration(r.at - before.at) : '', r.total ? ' · ' + r.number + ' of ' + r.total : '')),
-      replacer ? el('p', { class: 'standing' }, 'Superseded by ', go(replacer)) : null,
-      r.last && !replacer ? el('p', { class: 'standing end' }, 'The last thought of its line') : null);
-    if (old && old.text.length + r.text.length < 300000) put(this.element, changes(old.text, r.text, m.name(earlier)));
-    else put(this.element, prose(r.text));
-    if (r.note) put(this.element, el('div', { class: 'note' }, el('b', {}, 'Note '), said(r.note)));
-    if (versions.length > 1) {
-      put(this.element, el('div', { class: 'versions' },
+      el('div', { class: 'actions' }, ...this.o.actions.map((a) => el('button', { onclick: () => this.write(a.key), title: a.title + ' (' + a.key + ')' }, a.title)),
+        copies('Copy text', () => r.text), location.protocol === 'about:' || location.pathname.startsWith('/ui/link') ? null : copies('Copy link', () => location.href)),
+      this.writer,
+      versions.length > 1 ? el('div', { class: 'versions' },
         el('button', { disabled: place <= 0, onclick: () => this.o.go(versions[place - 1]), title: 'Earlier version ([)' }, '['),
         'version ' + (place + 1) + ' of ' + versions.length,
         el('button', { disabled: place >= versions.length - 1, onclick: () => this.o.go(versions[place + 1]), title: 'Later version (])' }, ']'),
-        earlier ? el('button', { 'aria-pressed': diff, onclick: () => this.o.diff(!diff), title: 'Changes since the earlier version (d)' }, 'changes') : null));
-    }
-    for (const n of m.notes.get(seq) || []) {
-      put(this.element, el('div', { class: 'note ' + n.kind }, el('small', {}, '✎ ', said(n.from || 'a person'), ', ' + clock(Date.parse(n.at)) + { remark: '', wrong: ' · wrong', approve: ' · approved' }[n.kind]),
-        n.text ? prose(n.text) : null));
-    }
-    this.writer = el('div', { class: 'writer' });
-    put(this.element, this.writer);
-    put(this.element, el('footer', {},
-      ...this.o.actions.map((a) => el('button', { onclick: () => this.write(a.key), title: a.title + ' (' + a.key + ')' }, a.title)),
-      copies('Copy text', () => r.text), location.protocol === 'about:' || location.pathname.startsWith('/ui/link') ? null : copies('Copy link', () => location.href)));
+        earlier ? el('button', { 'aria-pressed': diff, onclick: () => this.o.diff(!diff), title: 'Changes since the earlier version (d)' }, 'changes') : null) : null,
+      old && old.text.length + r.text.length < 300000 ? changes(old.text, r.text, m.name(earlier)) : null);
   }
 
   /**
@@ -127,7 +119,7 @@ function copies(title, text) {
  * @param {string} name
  */
 function changes(before, after, name) {
-  const prose = el('div', { class: 'prose changes', dir: 'auto' });
+  const prose = el('div', { class: 'changes', dir: 'auto' });
   for (const [kind, text] of words(before, after)) {
     put(prose, kind === '=' ? visible(text) : el(kind === '-' ? 'del' : 'ins', {}, visible(text)));
   }

@@ -55,7 +55,7 @@ function palette() {
     probe.style.color = 'var(--' + name + ')';
     return getComputedStyle(probe).color;
   };
-  const all = { back: colour('back'), text: colour('text'), quiet: colour('quiet'), lanes: Array.from({ length: 8 }, (_, i) => colour('lane' + i)) };
+  const all = { back: colour('page'), text: colour('ink'), quiet: colour('quiet'), lanes: Array.from({ length: 8 }, (_, i) => colour('lane' + i)) };
   probe.remove();
   return all;
 }

@@ -4,9 +4,9 @@
 /**
  * @typedef {object} Place
  * @property {string} id session; empty for the list alone
- * @property {string} view log, effective, compare, outline
+ * @property {string} view read, overview, compare
  * @property {number} at seq of the selected thought; 0 for none
- * @property {string} line of the views effective and compare
+ * @property {string} line of the view compare
  * @property {string} other second line of the view compare
  * @property {string} q search
  * @property {string} project of the list of sessions; empty for all
@@ -26,10 +26,10 @@ export function here() {
 
 /** @param {string} id @param {URLSearchParams} q @returns {Place} */
 export function placeIn(id, q) {
-  const view = q.get('view') || 'log';
+  const view = q.get('view') || 'read';
   return {
-    id, view: ['log', 'effective', 'compare', 'outline'].includes(view) ? view : 'log', project: q.get('project') || '', owner: q.get('owner') || '',
-    at: Math.max(0, Number(q.get('at')) | 0), line: q.get('line') || '', other: q.get('other') || '', q: q.get('q') || '', diff: q.has('diff'),
+    id, view: ['read', 'overview', 'compare'].includes(view) ? view : 'read', project: q.get('project') || '', owner: q.get('owner') || '',
+    at: Math.max(0, Number(q.get('at') || location.hash.match(/^#t(\d+)$/)?.[1]) | 0), line: q.get('line') || '', other: q.get('other') || '', q: q.get('q') || '', diff: q.has('diff'),
   };
 }
 
@@ -46,7 +46,7 @@ export function url(p) {
 /** @param {Place} p @returns {URLSearchParams} all but the id */
 export function query(p) {
   const q = new URLSearchParams();
-  if (p.view !== 'log') q.set('view', p.view);
+  if (p.view !== 'read') q.set('view', p.view);
   if (p.line) q.set('line', p.line);
   if (p.other) q.set('other', p.other);
   if (p.at) q.set('at', String(p.at));

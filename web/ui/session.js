@@ -1,17 +1,15 @@
-// The page of one session: what is read of it, what it consists of, and the thought that is selected.
-// Its parts are heading.js, conclusion.js, tabs.js, grid.js, pane.js and following.js.
+// The page of one session: the article, the overview, and the thought that is selected. Its parts are article.js,
+// tabs.js, grid.js, pane.js and following.js.
 
-import { el, fill, prose, visible } from './dom.js';
+import { el, fill, visible } from './dom.js';
 import { Model } from './model.js';
+import { Article, seqOf } from './article.js';
 import { Grid } from './grid.js';
 import { Pane } from './pane.js';
 import { Refused } from './api.js';
-import { Heading } from './heading.js';
-import { Conclusion } from './conclusion.js';
 import { Tabs } from './tabs.js';
 import { Following } from './following.js';
 import { exportDialog } from './export.js';
-import { paper } from './paper.js';
 
 /** @typedef {import('./place.js').Place} Place */
 
@@ -31,11 +29,11 @@ const slow = 300;
  * @property {import('./pane.js').Action[]} actions what can be said about a thought
  * @property {string[]} files formats of export
  * @property {import('./api.js').Server} [server] that writes files
- * @property {import('./recording.js').Finding[]} [masked] what was masked in a file
  * @property {(problem: string) => void} [signIn] asks for a token
  * @property {(id: string) => void} [link] asks for a link with which others read the session
  * @property {boolean} [linked] the reader has come by such a link
  * @property {(at: number) => void} [over] the link has ended, at a time or, with 0, before
+ * @property {boolean} [short] the article is its conclusion and its end, until the reader asks for all
  * @property {Element} [find] the search of a page without a list
  */
 
@@ -57,47 +55,41 @@ export class SessionPage {
     this.stopped = false;
     /** @type {Promise<void>} every row is there */
     this.ready = new Promise((resolve) => { this.complete = resolve; });
-    this.heading = new Heading(this);
-    this.conclusion = new Conclusion(this);
+    this.article = new Article(this);
     this.tabs = new Tabs(this);
     this.following = new Following(this);
     this.grid = new Grid(this.model, {
-      select: (seq, how) => this.selected(seq, how),
+      select: (seq, how) => { if (how === 'open') this.read(seq); else this.selected(seq); },
       status: (seq) => this.status(seq),
       unfold: (item) => { if (item.fold) this.tabs.unfold(item.fold.from); },
       scrolled: () => this.following.scrolled(),
     });
-    this.grid.expand = (seq, into) => {
-      fill(into, prose(this.model.at(seq)?.text || ''));
-      this.grid.fit(seq);
-    };
     this.pane = new Pane({
-      go: (seq) => this.jump(seq), back: () => o.screen('session'),
-      diff: (on) => { o.go({ diff: on }); this.showPane(); },
+      go: (seq) => this.jump(seq),
+      diff: (on) => { o.go({ diff: on }); this.showPane(true); },
       actions: o.actions.map((a) => ({ ...a, save: async (seq, text) => { await a.save(seq, text); await this.refresh(); } })),
     });
     this.banner = el('p', { class: 'banner', role: 'status', hidden: true });
-    this.element = el('main', { class: 'session-page' }, this.heading.element, this.banner, this.conclusion.element, this.tabs.element, this.tabs.bars,
-      this.grid.element, this.following.writing, this.following.more);
-    /** @type {HTMLElement | null} what is printed */
-    this.paper = null;
-    this.printing = () => { this.paper ||= document.body.appendChild(paper(this)); };
-    this.printed = () => { this.paper?.remove(); this.paper = null; };
-    addEventListener('beforeprint', this.printing);
-    addEventListener('afterprint', this.printed);
+    this.element = el('main', { class: 'session-page', 'data-view': o.place().view, onclick: (/** @type {MouseEvent} */ e) => this.clicked(e), onscroll: () => this.following.scrolled() },
+      el('div', { class: 'bar' }, el('button', { class: 'back', onclick: () => o.screen('list') }, 'Sessions'), this.tabs.element), this.banner,
+      this.article.element, this.tabs.bars, this.grid.element, this.following.more);
   }
 
+  /** Reports whether the article is shown. */
+  get reading() { return this.o.place().view === 'read'; }
+
   async start() {
-    const loading = setTimeout(() => { this.grid.element.classList.add('loading'); }, slow);
+    const loading = setTimeout(() => { this.element.classList.add('loading'); }, slow), at = this.o.place().at;
     try {
-      await this.read();
+      this.tabs.draw();
+      await Promise.all([this.article.load(at), this.reading ? null : this.rows()]);
       clearTimeout(loading);
-      this.grid.element.classList.remove('loading');
+      this.element.classList.remove('loading');
       if (this.stopped) return;
-      this.heading.draw();
-      this.conclusion.draw();
+      if (at && this.reading) await this.article.go(at, true);
+      if (this.reading) await this.rows();
       await this.tabs.show();
-      if (this.grid.items) this.arrive(this.o.place().at);
+      if (at) this.arrive(at);
       this.following.start(this.position);
     } catch (e) {
       clearTimeout(loading);
@@ -106,23 +98,17 @@ export class SessionPage {
   }
 
   /** Reads the rows, and shows the first of them at once. */
-  async read() {
-    const at = this.o.place().at;
+  async rows() {
     for (let more = true; more && !this.stopped;) {
       const first = this.model.length === 0;
       const d = await this.server.session(this.id, first ? { limit: firstRows } : { after: this.position });
       more = d.more;
       this.tell(d);
-      if (first) {
-        this.heading.draw();
-        this.tabs.draw();
-      }
       this.grid.grown();
-      if (first) {
-        this.grid.render();
-        performance.mark('rows');
-      }
-      if (first || at > 0 && this.model.at(at) && this.grid.selected !== at - 1) this.arrive(at);
+      if (!first) continue;
+      this.tabs.draw();
+      if (!this.reading) this.grid.render();
+      performance.mark('rows');
     }
     performance.mark('complete');
     this.complete();
@@ -136,25 +122,18 @@ export class SessionPage {
     return this.model.add(d.rows);
   }
 
-  /** Selects the thought of the URL, or nothing. @param {number} at */
+  /** Selects the thought of the URL. @param {number} at */
   arrive(at) {
-    if (at > 0 && this.model.at(at)) {
-      const i = this.grid.indexOf(at);
-      if (i >= 0) this.grid.select(i, { middle: true, quiet: true });
-      this.showPane();
-    } else if (at === 0) {
-      this.grid.select(0, { quiet: true });
-      this.pane.show(this.model, 1, false);
-    }
+    const i = this.grid.indexOf(at);
+    if (i >= 0) this.grid.select(i, { middle: true, quiet: true, focus: !this.reading });
+    if (this.o.place().diff) this.showPane(true);
   }
 
   stop() {
     this.stopped = true;
     this.following.stop();
     this.grid.stop();
-    this.printed();
-    removeEventListener('beforeprint', this.printing);
-    removeEventListener('afterprint', this.printed);
+    this.article.seen.disconnect();
   }
 
   /** @param {Error} e */
@@ -170,14 +149,12 @@ export class SessionPage {
 
   /** Reads what has changed. */
   async refresh() {
-    if (!this.stopped && !this.following.ended) this.following.changed(await this.server.session(this.id, { after: this.position }));
+    if (!this.stopped && !this.following.ended) await this.following.changed(await this.server.session(this.id, { after: this.position }));
   }
 
   /** Shows what is known of the thoughts again. */
   draw() {
-    this.heading.draw();
-    this.conclusion.draw();
-    if (this.tabs.fold && this.o.place().view === 'log') this.tabs.show();
+    if (this.tabs.fold && this.o.place().view === 'overview') this.tabs.show();
     else this.grid.grown();
     if (!this.pane.writing) this.showPane();
   }
@@ -202,31 +179,63 @@ export class SessionPage {
     if (this.o.files.length > 0 && this.model.length > 0) exportDialog(this);
   }
 
-  /**
-   * @param {number} seq
-   * @param {'move' | 'open'} how
-   */
-  selected(seq, how) {
+  /** Prints the article with every text. */
+  async print() {
+    await this.article.whole();
+    window.print();
+  }
+
+  /** Follows a link to a thought; a thought's own number opens the side pane. @param {MouseEvent} e */
+  clicked(e) {
+    const a = /** @type {Element} */ (e.target).closest?.('a[href^="#t"]');
+    if (!a || e.ctrlKey || e.metaKey || e.shiftKey) return;
+    e.preventDefault();
+    const seq = Number(a.getAttribute('href')?.slice(2));
+    if (a.closest('.n')) {
+      this.selected(seq);
+      this.showPane(true);
+    } else this.jump(seq, true);
+  }
+
+  /** Takes note of the thought that is selected. @param {number} seq */
+  selected(seq) {
     this.o.go({ at: seq });
+    this.article.mark(seq);
     this.showPane();
-    if (how === 'open' && this.covered) this.o.screen('thought');
   }
 
-  /** Reports whether the thought is a screen of its own. */
-  get covered() { return getComputedStyle(this.pane.element).visibility === 'hidden'; }
-
-  showPane() {
+  /** Shows what can be done about the selected thought, if that was asked for. @param {boolean} [open] */
+  showPane(open = this.pane.shown) {
     const p = this.o.place();
-    this.pane.show(this.model, p.at || this.grid.item(this.grid.selected)?.seq || 0, p.diff);
+    if (open && p.at) this.pane.show(this.model, p.at, p.diff);
+    else this.pane.hide();
   }
 
-  /** Goes to a thought. @param {number} seq */
-  jump(seq) {
+  /** Goes to a thought of the article. @param {number} seq */
+  read(seq) {
+    if (!this.reading) {
+      this.o.go({ view: 'read', at: seq }, true);
+      this.tabs.show();
+    }
+    this.jump(seq);
+  }
+
+  /** Goes to a thought. @param {number} seq @param {boolean} [push] back leads to where the reader was */
+  jump(seq, push = false) {
+    if (this.reading) {
+      this.o.go({ at: seq }, push);
+      this.showPane();
+      return void this.article.go(seq);
+    }
     const i = this.grid.indexOf(seq);
-    if (i >= 0) return this.grid.select(i, { middle: true });
-    this.tabs.showAll(); // it is not in this view
-    this.o.go({ view: 'log', at: seq }, true);
-    this.tabs.show().then(() => this.grid.select(this.grid.indexOf(seq), { middle: true }));
+    if (i >= 0) this.grid.select(i, { middle: true });
+    else this.read(seq); // it is not in this view
+  }
+
+  /** Selects the thought that is by so many after the selected one. @param {number} by */
+  step(by) {
+    if (this.reading) this.jump(this.article.next(by, this.o.place().at));
+    else this.grid.select(this.grid.selected + by);
   }
 
   /** Applies the URL after back or forward. */
@@ -235,12 +244,14 @@ export class SessionPage {
     await this.tabs.show();
     const i = this.grid.indexOf(p.at);
     if (i >= 0 && i !== this.grid.selected) this.grid.select(i, { focus: false, quiet: true });
+    if (this.reading && p.at) await this.article.go(p.at, true);
     this.showPane();
   }
 
   /** Marks what a search has found. @param {import('./api.js').Hit[]} hits */
   mark(hits) {
     this.hits = new Set(hits.map((h) => h.seq));
+    for (const e of this.article.element.querySelectorAll('.thought')) e.classList.toggle('hit', this.hits.has(seqOf(e)));
     this.grid.grown();
   }
 }

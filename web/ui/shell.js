@@ -5,11 +5,8 @@ import { el } from './dom.js';
 
 export const status = el('div', { class: 'spoken', role: 'status', 'aria-live': 'polite' });
 
-/** Shows one of the three screens of a narrow window. @param {string} name */
-export function screen(name) {
-  document.body.dataset.screen = name;
-  if (name === 'thought') /** @type {HTMLElement | null} */ (document.querySelector('.pane'))?.focus({ preventScroll: true });
-}
+/** Shows one of the two screens of a narrow window. @param {string} name list or session */
+export function screen(name) { document.body.dataset.screen = name; }
 
 let timer = 0, next = '';
 

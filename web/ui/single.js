@@ -1,4 +1,4 @@
-// A page that shows one session and no list: of a file, and of a chat.
+// A page that shows one session and no list: behind a link, and in a chat.
 
 import { el, fill } from './dom.js';
 import { SessionPage } from './session.js';
@@ -12,12 +12,12 @@ import { screen, say, status } from './shell.js';
  * Shows a session.
  * @param {import('./api.js').Source} source
  * @param {Place} place
- * @param {Pick<import('./session.js').Options, 'actions' | 'files' | 'masked' | 'over' | 'linked'> & {finds?: boolean, moved: (p: Place) => void}} o
+ * @param {Pick<import('./session.js').Options, 'actions' | 'files' | 'over' | 'linked' | 'short'> & {finds?: boolean, moved: (p: Place) => void}} o
  */
 export function single(source, place, o) {
   const finds = o.finds !== false, find = new Find(source, place.id, (_, hits) => page.mark(hits));
   const page = new SessionPage(source, {
-    id: place.id, place: () => place, screen, say, find: finds ? find.element : undefined, actions: o.actions, files: o.files, masked: o.masked, over: o.over, linked: o.linked,
+    id: place.id, place: () => place, screen, say, find: finds ? find.element : undefined, actions: o.actions, files: o.files, short: o.short, over: o.over, linked: o.linked,
     go: (change) => { place = { ...place, ...change }; o.moved(place); },
   });
   document.body.classList.add('single');
@@ -32,5 +32,5 @@ export function single(source, place, o) {
     page.stop();
     removeEventListener('keydown', pressed);
   };
-  return { page, find, stop, move: (/** @type {Partial<Place>} */ change) => { place = { ...place, ...change }; page.moved(); } };
+  return { page, find, stop };
 }

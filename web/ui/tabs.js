@@ -1,11 +1,11 @@
 // The choice of a view: the tabs, the tools beside them, the lines of a view, folding and replay.
 
 import { el, fill, put, visible } from './dom.js';
-import { folded, chain, chainOf, compared } from './views.js';
+import { folded, chainOf, compared } from './views.js';
 import { Replay } from './replay.js';
 
 /** The views, by name. */
-const titles = { log: 'Log', effective: 'Effective', compare: 'Compare', outline: 'Outline' };
+const titles = { read: 'Read', overview: 'Overview', compare: 'Compare' };
 
 export class Tabs {
   /** @param {import('./session.js').SessionPage} page */
@@ -30,8 +30,8 @@ export class Tabs {
       put(this.list, el('button', { role: 'tab', 'aria-selected': name === now, tabindex: name === now ? 0 : -1, onclick: () => this.open(name) }, title));
     }
     fill(this.tools,
-      now === 'log' ? el('button', { 'aria-pressed': this.fold, onclick: () => this.toggleFold(), title: 'Fold rejected and undecided lines and long runs (z)' }, 'Fold') : null,
-      now === 'log' && page.model.length > 1 ? el('button', { 'aria-pressed': !!this.replay, onclick: () => this.toggleReplay(), title: 'Replay (r)' }, 'Replay') : null,
+      now === 'overview' ? el('button', { 'aria-pressed': this.fold, onclick: () => this.toggleFold(), title: 'Fold rejected and undecided lines and long runs (z)' }, 'Fold') : null,
+      now === 'overview' && page.model.length > 1 ? el('button', { 'aria-pressed': !!this.replay, onclick: () => this.toggleReplay(), title: 'Replay (r)' }, 'Replay') : null,
       o.link ? el('button', { onclick: () => o.link?.(page.id), title: 'Share by a link' }, 'Share') : null,
       el('button', { onclick: () => page.export(), title: 'Export (e)', hidden: o.files.length === 0 }, 'Export'));
   }
@@ -60,6 +60,7 @@ export class Tabs {
     if (this.replay) return this.endReplay();
     const page = this.page;
     this.fold = false;
+    if (page.reading) page.o.go({ view: 'overview' }, true);
     this.show();
     this.replay = new Replay(page.model, {
       show: (upto) => {
@@ -83,17 +84,14 @@ export class Tabs {
     this.draw();
   }
 
-  /** Shows the whole log. */
-  showAll() {
-    this.endReplay();
-    this.fold = false;
-  }
-
   /** Shows the view of the URL. */
   async show() {
     const page = this.page, m = page.model, grid = page.grid, mine = ++this.drawn, p = page.o.place();
     this.draw();
     this.drawBars();
+    page.element.dataset.view = p.view;
+    if (p.view !== 'overview') this.endReplay();
+    if (page.reading) return;
     let items;
     try {
       items = await this.items(p);
@@ -102,7 +100,7 @@ export class Tabs {
     }
     if (mine !== this.drawn) return; // another view was asked for meanwhile
     const known = items && items.filter((i) => m.at(i.seq)), at = grid.item(grid.selected)?.seq || p.at;
-    grid.rail = p.view === 'log';
+    grid.rail = p.view === 'overview';
     grid.element.classList.toggle('comparing', p.view === 'compare');
     grid.show(known);
     grid.selected = Math.max(0, grid.indexOf(at));
@@ -120,14 +118,10 @@ export class Tabs {
   async items(p) {
     const { server, id, model, position: after } = this.page;
     switch (p.view) {
-      case 'effective':
-        return chain(chainOf(await server.session(id, { after, line: [p.line] }), p.line));
       case 'compare': {
         const d = await server.session(id, { after, line: [p.line, p.other] });
         return compared(chainOf(d, p.line), chainOf(d, p.other));
       }
-      case 'outline':
-        return ((await server.session(id, { after, tree: true })).tree || []).map(([seq, depth]) => ({ seq, depth }));
     }
     return this.fold ? folded(model, this.unfolded) : null;
   }
@@ -136,12 +130,12 @@ export class Tabs {
   drawBars() {
     const page = this.page, p = page.o.place();
     this.bars.replaceChildren();
-    if (p.view !== 'effective' && p.view !== 'compare') return;
+    if (p.view !== 'compare') return;
     const choice = (/** @type {'line' | 'other'} */ key, /** @type {string} */ label) => {
       const select = el('select', { 'aria-label': label, onchange: () => { page.o.go({ [key]: select.value }, true); this.show(); } },
         ...[...page.model.branches.keys()].map((b) => el('option', { value: b, selected: b === p[key] }, b === '' ? 'main line' : visible(b))));
       return select;
     };
-    put(this.bars, choice('line', 'Line'), p.view === 'compare' ? ' beside ' : null, p.view === 'compare' ? choice('other', 'Other line') : null);
+    put(this.bars, choice('line', 'Line'), ' beside ', choice('other', 'Other line'));
   }
 }

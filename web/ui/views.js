@@ -48,13 +48,12 @@ export function chain(steps) { return steps.map((s) => ({ seq: s.seq, replaced: 
 
 /**
  * Returns the chain of a line.
- * @param {import('./api.js').Document} d with the chain of the line, and in a file of all
+ * @param {import('./api.js').Document} d with the chain of the line
  * @param {string} name
  * @returns {Step[]}
  */
 export function chainOf(d, name) {
-  const line = d.lines.find((l) => l.name === name), main = d.lines.find((l) => l.name === '');
-  return [...(main?.chain || []).slice(0, line?.shared || 0), ...(line?.chain || [])];
+  return d.lines.find((l) => l.name === name)?.chain || [];
 }
 
 /**
