@@ -298,6 +298,9 @@ func (g *gate) Commit(ctx context.Context, batch []*sequent.Write) error {
 	return g.Store.Commit(ctx, batch)
 }
 
+// Calls that wait for a commit share the next one.
+//
+// covers: 002/throughput
 func TestConcurrentChangesShareACommit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := &gate{Store: sequent.NewMemoryStore(), entered: make(chan int), open: make(chan error)}

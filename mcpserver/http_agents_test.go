@@ -252,8 +252,6 @@ func TestManySessions(t *testing.T) {
 
 // TestLoad is TestManySessions for longer, on disk: no error, and memory that
 // does not grow with the sessions that were.
-//
-// covers: 002/throughput
 func TestLoad(t *testing.T) {
 	if os.Getenv("SEQUENT_LONG") == "" {
 		t.Skip("SKIP: it takes half a minute; set SEQUENT_LONG=1")
