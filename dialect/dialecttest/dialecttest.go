@@ -11,6 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/rogpeppe/go-internal/txtar"
+
 	"github.com/sequent-dev/sequent"
 	"github.com/sequent-dev/sequent/dialect"
 )
@@ -69,6 +71,18 @@ func Run(t *testing.T, cfg Config) {
 	})
 	t.Run("Tools", func(t *testing.T) { checkTools(t, cfg) })
 	Rules(t, cfg)
+}
+
+// Play runs one transcript, with a dialect that cfg.Build may serve over a transport. A step that
+// names no scope is made in the given one; an empty one means none.
+func Play(t *testing.T, cfg Config, file, scope string) {
+	t.Helper()
+	archive, err := txtar.ParseFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := &run{world: newWorld(t, cfg, sequent.NewMemoryStore()), captures: make(captures), scope: scope}
+	r.play(t, archive.Files)
 }
 
 // Rules checks the dialect's first tool against the rules for all dialects. [Run] does so

@@ -40,7 +40,7 @@ func runFile(t *testing.T, cfg Config, file string) {
 		}
 		r := &run{
 			world:    newWorld(t, cfg, sequent.NewMemoryStore()),
-			captures: make(captures), exclusive: exclusive, update: *update,
+			captures: make(captures), scope: "test", exclusive: exclusive, update: *update,
 		}
 		t.Run(name, func(t *testing.T) {
 			out := r.play(t, archive.Files)
@@ -58,6 +58,7 @@ func runFile(t *testing.T, cfg Config, file string) {
 type run struct {
 	*world
 	captures  captures
+	scope     string // of steps that name none
 	exclusive bool
 	update    bool
 	replaced  []byte // with -update: new content of the current section
@@ -201,7 +202,7 @@ func (l line) arg(i int) string {
 }
 
 func (r *run) caller(l line) tool.Caller {
-	c := tool.Caller{Owner: l.options["owner"], Agent: l.options["agent"], Scope: tool.Scope{Name: "test", Exclusive: r.exclusive}}
+	c := tool.Caller{Owner: l.options["owner"], Agent: l.options["agent"], Scope: tool.Scope{Name: r.scope, Exclusive: r.exclusive}}
 	if s, ok := l.options["scope"]; ok {
 		c.Scope.Name = s
 	}

@@ -1,12 +1,8 @@
 package status_test
 
 import (
-	"context"
 	"encoding/json"
-	"errors"
-	"fmt"
 	"io"
-	"strings"
 	"testing"
 
 	"github.com/google/jsonschema-go/jsonschema"
@@ -15,53 +11,12 @@ import (
 	"github.com/sequent-dev/sequent/dialect"
 	"github.com/sequent-dev/sequent/dialect/dialecttest"
 	"github.com/sequent-dev/sequent/dialect/status"
+	"github.com/sequent-dev/sequent/dialect/status/statustest"
 	"github.com/sequent-dev/sequent/tool"
 )
 
-// A script is a model that writes its prompts to out. The name of the model selects its
-// answer.
-type script struct{ out io.Writer }
-
-func (m script) Write(_ context.Context, p status.Prompt) (status.Answer, error) {
-	fmt.Fprintf(m.out, "model %q, temperature %v\n%s\n", p.Model, p.Temperature, p.User)
-	name := p.Model
-	if name == "" {
-		name = "configured"
-	}
-	answer := func(text string) (status.Answer, error) { return status.Answer{Text: text, Model: name}, nil }
-	thought := fmt.Sprintf("What %s thinks.", name)
-	switch p.Model {
-	case "plain":
-		return answer("  What I think, without a form.\n")
-	case "fenced":
-		return answer("Here it is:\n```json\n{\"thought\": \"In a fence.\", \"confidence\": \"0.5\"}\n```\n")
-	case "unsure":
-		return answer(`{"thought":"I cannot say how sure I am.","confidence":85}`)
-	case "silent":
-		return answer(" \n")
-	case "empty":
-		return answer(`{"thought":"","confidence":1}`)
-	case "broken":
-		return answer(`{"thought":"It ends in the mid`)
-	case "long":
-		return answer(strings.Repeat("a", 64<<10+1))
-	case "keyless":
-		return status.Answer{}, &status.ModelError{Setup: true, Msg: "OpenAI API key not configured", Err: errors.New("sk-secret")}
-	case "down":
-		return status.Answer{}, &status.ModelError{Msg: "the provider answered 503 three times", Err: errors.New("sk-secret")}
-	}
-	text, err := json.Marshal(struct {
-		Thought    string  `json:"thought"`
-		Confidence float64 `json:"confidence"`
-	}{thought, 0.8})
-	if err != nil {
-		panic(err)
-	}
-	return answer(string(text))
-}
-
 func build(_ testing.TB, env dialect.Env) dialect.Dialect {
-	return status.New(status.Config{Engine: env.Engine, Rand: env.Rand, Model: script{env.Stderr}})
+	return status.New(status.Config{Engine: env.Engine, Rand: env.Rand, Model: statustest.Script{Out: env.Stderr}})
 }
 
 // args are the arguments that both tools have.
@@ -140,7 +95,7 @@ func TestOutputSchemas(t *testing.T) {
 		{Thought: "a", Number: 1, Total: 9, Next: true, Model: "configured"},
 		{Thought: "a", Number: 1, Total: 9, Next: true, Model: "plain"},
 	} {
-		d := status.New(status.Config{Engine: sequent.New(sequent.Config{}), Model: script{io.Discard}})
+		d := status.New(status.Config{Engine: sequent.New(sequent.Config{}), Model: statustest.Script{Out: io.Discard}})
 		tl := d.Tools[min(i, 1)]
 		var s jsonschema.Schema
 		if err := json.Unmarshal(tl.OutputSchema, &s); err != nil {
