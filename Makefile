@@ -23,7 +23,7 @@ check: lint cross tests adapters ## everything, as .ci/run does: lint, cross-com
 
 # The race detector sees nothing in programs that tests run, and where nothing runs at the same time. Many tests wait, so four
 # packages run at a time. Vet is part of lint.
-ALONE = $(addprefix %/,internal/archtest internal/gendocs internal/redact dialect/guided vault/wikilink)
+ALONE = $(addprefix %/,internal/archtest internal/coverage internal/gendocs internal/redact dialect/guided vault/wikilink)
 PLAIN = $(filter $(ALONE),$(shell go list ./...))
 SCRIPTS = '^Test(Postgres)?Script$$'
 
@@ -58,7 +58,7 @@ update: ## rewrite golden files and transcripts; then read the diff
 	go test -C e2e $$(cd e2e && git grep -l 'flag.Bool("update"' -- '*_test.go' | xargs -n1 dirname | sort -u | sed 's|^|./|') -update
 
 generate: ## rewrite docs/reference
-	go test $$(git grep -lE 'func TestReference(Commands|Dialects|Errors|Providers|Clients|Metrics)\(' -- '*_test.go' | xargs -n1 dirname | sort -u | sed 's|^|./|') -run TestReference -update
+	go test $$(git grep -lE 'func TestReference(Commands|Coverage|Dialects|Errors|Providers|Clients|Metrics)\(' -- '*_test.go' | xargs -n1 dirname | sort -u | sed 's|^|./|') -run TestReference -update
 
 fuzz: ## run each fuzz target for FUZZTIME (100000x): with a time, Go can fail at its end
 	@git grep -l '^func Fuzz' -- '*_test.go' | xargs -n1 dirname | sort -u | while read -r dir; do \
@@ -124,6 +124,7 @@ oracles: npm ## compare with the original programs, ten times as often as the te
 	SEQUENT_ORACLES=whole SEQUENT_PLUS="$(PLUS)" SEQUENT_MAENIFOLD="$(MAENIFOLD)" SEQUENT_SEEDS="$(SEEDS)" \
 		go test -C e2e -count=1 -v -timeout 60m -run 'Parity|TestPackage|TestSeed' ./parity ./aisdk
 	SEQUENT_ORACLES=whole SEQUENT_MAENIFOLD="$(MAENIFOLD)" go test -count=1 -v -run Parity ./vault/workflow
+	SEQUENT_SEEDS="$(SEEDS)" go test -count=1 -v -run TestSeeds ./internal/coverage
 
 ai-sdk: ## build npm/ai-sdk/dist, the tool for the Vercel AI SDK (needs Node.js)
 	cd npm/ai-sdk && npm ci --no-audit --no-fund && node build.mjs

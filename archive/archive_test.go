@@ -295,8 +295,6 @@ func TestMermaidHoldsText(t *testing.T) {
 }
 
 // A session file escapes what JSON.stringify of JavaScript escapes.
-//
-// covers: 004/file-escapes
 func TestSessionFileEscapes(t *testing.T) {
 	e := sequent.New(sequent.Config{})
 	s, err := e.Begin(t.Context(), "s", func(c *sequent.Change) error {

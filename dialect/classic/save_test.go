@@ -59,7 +59,7 @@ func (w writer) WriteSession(s *sequent.Session) error { return w(s) }
 // Each completion writes the file once, with the session at that time. Other thoughts
 // write nothing.
 //
-// covers: 004/saved-on-final 004/session-saved-false
+// covers: 004/saved-on-final
 func TestSavedOncePerCompletion(t *testing.T) {
 	for _, exclusive := range []bool{false, true} {
 		var written []string
@@ -84,8 +84,6 @@ func TestSavedOncePerCompletion(t *testing.T) {
 
 // If the file cannot be written, the reply and a warning say so, and the thought is
 // recorded. The warning does not contain the thought.
-//
-// covers: 004/save-fails
 func TestNotSaved(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "file")
 	if err := os.WriteFile(file, nil, 0o600); err != nil {

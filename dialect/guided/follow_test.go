@@ -157,7 +157,7 @@ func (a *agent) begin(t testing.TB, scope string, calls []call) {
 	}
 }
 
-// covers: 003/until-false
+// covers: 003/until-false 003/word-for-word
 func TestFollowingEndsFromEveryState(t *testing.T) {
 	flags := []bool{false, true}
 	origins := []*int{nil, new(0), new(1), new(2)}

@@ -47,7 +47,7 @@ func TestPackage(t *testing.T) {
 	for name, test := range map[string]func(*testing.T, fixture){
 		"Oracle": testOracle, "Agent": testAgent, "KilledProgram": testKilledProgram, "KilledServer": testKilledServer,
 		"Growth": testGrowth, "WithoutProgram": testWithoutProgram, "Engines": testEngines, "Page": testPage,
-		"SeedTests": testSeedTests, "EngineSize": testEngineSize, "Types": testTypes, "Example": testExample,
+		"SeedTests": testSeedTests, "Examples": testExamples, "EngineSize": testEngineSize, "Types": testTypes, "Example": testExample,
 		"Tarball": testTarball,
 	} {
 		t.Run(name, func(t *testing.T) { test(t, f) })
@@ -331,7 +331,11 @@ func TestSeed(t *testing.T) {
 		t.Skip("SEQUENT_SEEDS does not name the folder of the seed documents")
 	}
 	document := read(t, filepath.Join(dir, "000-native-tool.md"))
-	for _, file := range []string{"testdata/seed.ts", "testdata/seed.test.ts"} {
+	examples, err := filepath.Glob("testdata/examples/*.ts")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range append(examples, "testdata/seed.ts", "testdata/seed.test.ts") {
 		if !strings.Contains(document, "```typescript\n"+read(t, file)+"```\n") {
 			t.Errorf("%s is not the code of the seed document", file)
 		}

@@ -23,8 +23,6 @@ var volatile = regexp.MustCompile(`(?m)^  "(id|timestamp)": ".*",$`)
 // SEQUENT_PLUS names a folder with its index.js and its installed packages:
 //
 //	make oracles PLUS=FOLDER
-//
-// covers: 004/saved-whole 004/file-fields 004/file-escapes 004/session-saved-false
 func TestParityOfSessionFiles(t *testing.T) {
 	t.Parallel()
 	plus := os.Getenv("SEQUENT_PLUS")

@@ -35,6 +35,7 @@ var rules = []rule{
 	{"dialect/scope", []string{".", "tool"}, "any dialect can use it, of this module or another"},
 	{"dialect/wording", []string{".", "dialect/scope", "tool"}, "any dialect can use it, of this module or another"},
 	{"dialect/dialecttest", []string{".", "dialect", "dialect/wording", "tool", "github.com/rogpeppe/go-internal/txtar"}, "it tests any dialect"},
+	{"dialect/status/statustest", []string{"dialect/status"}, "it simulates a model"},
 	{"dialect/wiki", []string{".", "brief", "dialect", "tool", "dialect/scope", "dialect/wording", "vault/..."}, "notes of a vault are its subject"},
 	{"dialect/*", []string{
 		".", "analysis", "dialect", "dialect/scope", "dialect/wording", "tool", "brief",
@@ -100,6 +101,7 @@ var rules = []rule{
 	{"internal/needtest", nil, "it is for tests"},
 	{"internal/pgtest", []string{"internal/needtest", "github.com/jackc/pgx/v5/..."}, "it is for tests"},
 	{"internal/archtest", nil, "it is tests"},
+	{"internal/coverage", nil, "it is tests"},
 	{"internal/gendocs", []string{".", "dialect", "setup", "tool", "github.com/spf13/cobra", "github.com/spf13/pflag"}, "it prints what it is given"},
 	{"internal/example/...", []string{".", "dialect", "dialect/scope", "dialect/wording", "textsearch", "tool"},
 		"it is an example for other modules, which can import public packages only"},

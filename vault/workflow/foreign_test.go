@@ -13,8 +13,6 @@ import (
 // folder with them:
 //
 //	make oracles MAENIFOLD=FOLDER
-//
-// covers: 001/tool-workflow
 func TestParityOfWorkflows(t *testing.T) {
 	folder := os.Getenv("SEQUENT_MAENIFOLD")
 	if folder == "" {

@@ -1,0 +1,364 @@
+package coverage
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/sequent-dev/sequent/auth"
+	"github.com/sequent-dev/sequent/dialect"
+	"github.com/sequent-dev/sequent/mcpserver"
+	"github.com/sequent-dev/sequent/tool"
+)
+
+// A transport is a way in which a client reaches a dialect.
+type transport struct {
+	name  string
+	scope string // of steps that name none; empty means that the transport has none
+	// serve serves a dialect until the test ends, and returns what sends requests to it.
+	serve func(testing.TB, dialect.Dialect) sender
+}
+
+// A sender sends a request of a caller and returns the message that answers it.
+type sender func(c tool.Caller, method string, params map[string]any) []byte
+
+// The transports, in the order of the page.
+const (
+	stdio    = "standard input"
+	sessions = "sessions"
+	scoped   = "scope"
+	unscoped = "no scope"
+)
+
+var transports = []transport{
+	{stdio, "test", serveStdio},
+	{sessions, "test", serveSessions},
+	{scoped, "test", serveStateless},
+	{unscoped, "", serveStateless},
+}
+
+// answerLimit is how long a test waits for an answer.
+const answerLimit = time.Minute
+
+// An answer is what a client reads of a reply.
+type answer struct {
+	Result struct {
+		Content           []struct{ Text string }
+		StructuredContent json.RawMessage
+		IsError           bool
+		Contents          []struct{ Text string }
+		Messages          []struct{ Content struct{ Text string } }
+		Tools             []listedTool
+		Resources         []struct{ URI string }
+	}
+	Error *struct {
+		Code    int
+		Message string
+		Data    json.RawMessage
+	}
+}
+
+type listedTool struct {
+	Name        string
+	InputSchema json.RawMessage
+}
+
+// remote returns the dialect as a client sees it: its tools, documents and prompts are asked
+// for over the transport. Those that the transport lists are those of the dialect.
+func remote(t testing.TB, d dialect.Dialect, send sender) dialect.Dialect {
+	ask := func(c tool.Caller, method string, params map[string]any) (answer, error) {
+		var a answer
+		message := send(c, method, params)
+		if err := json.Unmarshal(message, &a); err != nil {
+			t.Fatalf("%s is answered with %q: %v", method, message, err)
+		}
+		if e := a.Error; e != nil {
+			return a, &tool.ProtocolError{Code: e.Code, Message: e.Message, Data: e.Data}
+		}
+		return a, nil
+	}
+	listed, err := ask(tool.Caller{}, "tools/list", map[string]any{})
+	if err != nil || !slices.EqualFunc(d.Tools, listed.Result.Tools, func(a tool.Tool, b listedTool) bool {
+		return a.Name == b.Name && plain(a.InputSchema) == plain(b.InputSchema)
+	}) {
+		t.Fatalf("the transport lists the tools %+v, %v", listed.Result.Tools, err)
+	}
+	if len(d.Resources) > 0 {
+		listed, err := ask(tool.Caller{}, "resources/list", map[string]any{})
+		if err != nil || len(listed.Result.Resources) == 0 || listed.Result.Resources[0].URI != d.Resources[0].URI {
+			t.Fatalf("the transport lists the resources %+v, %v", listed.Result.Resources, err)
+		}
+	}
+	d.Tools, d.Resources, d.Prompts, d.Templates = slices.Clone(d.Tools), slices.Clone(d.Resources), slices.Clone(d.Prompts), slices.Clone(d.Templates)
+	for i, tl := range d.Tools {
+		d.Tools[i].Call = func(_ context.Context, call tool.Call) (tool.Reply, error) {
+			params := map[string]any{"name": tl.Name}
+			if len(call.Args) > 0 {
+				params["arguments"] = call.Args
+			}
+			a, err := ask(call.Caller, "tools/call", params)
+			if err != nil {
+				return tool.Reply{}, err
+			}
+			r := tool.Reply{JSON: a.Result.StructuredContent, Failed: a.Result.IsError}
+			for i, c := range a.Result.Content {
+				if i == 0 {
+					r.Text = c.Text
+				} else {
+					r.Beside = append(r.Beside, c.Text)
+				}
+			}
+			return r, nil
+		}
+	}
+	read := func(c tool.Caller, uri string) (string, error) {
+		a, err := ask(c, "resources/read", map[string]any{"uri": uri})
+		if err != nil || len(a.Result.Contents) != 1 {
+			return "", err
+		}
+		return a.Result.Contents[0].Text, nil
+	}
+	for i, r := range d.Resources {
+		d.Resources[i].Read = func(_ context.Context, c tool.Caller) (string, error) { return read(c, r.URI) }
+	}
+	for i, tmpl := range d.Templates {
+		before, after, _ := strings.Cut(tmpl.URI, "{")
+		_, after, _ = strings.Cut(after, "}")
+		d.Templates[i].Read = func(_ context.Context, c tool.Caller, value string) (string, error) {
+			return read(c, before+(&url.URL{Path: value}).EscapedPath()+after)
+		}
+	}
+	for i, p := range d.Prompts {
+		d.Prompts[i].Get = func(_ context.Context, c tool.Caller, args map[string]string) (string, error) {
+			a, err := ask(c, "prompts/get", map[string]any{"name": p.Name, "arguments": args})
+			if err != nil || len(a.Result.Messages) != 1 {
+				return "", err
+			}
+			return a.Result.Messages[0].Content.Text, nil
+		}
+	}
+	return d
+}
+
+// The handshake of an older client. Its name is what wiki signs thoughts with where no agent is named.
+const (
+	version = "2025-11-25"
+	hello   = `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"` + version + `","capabilities":{},"clientInfo":{"name":"agent","version":"1"}}}`
+	opened  = `{"jsonrpc":"2.0","method":"notifications/initialized"}`
+)
+
+// request returns a message, a line.
+func request(method string, params map[string]any) []byte {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(map[string]any{"jsonrpc": "2.0", "id": 1, "method": method, "params": params}); err != nil {
+		panic(err) // arguments of a transcript are valid JSON
+	}
+	return b.Bytes()
+}
+
+// serveStdio gives each caller a server of its own, as each client starts a process of its own.
+func serveStdio(t testing.TB, d dialect.Dialect) sender {
+	conns := make(map[tool.Caller]*conn)
+	return func(c tool.Caller, method string, params map[string]any) []byte {
+		n, ok := conns[c]
+		if !ok {
+			n = connect(t, d, c)
+			conns[c] = n
+		}
+		return n.exchange(t, request(method, params))
+	}
+}
+
+// A conn is a connection over pipes.
+type conn struct {
+	in    io.Writer
+	lines chan []byte // that the server writes; closed at the end
+}
+
+func connect(t testing.TB, d dialect.Dialect, c tool.Caller) *conn {
+	c.Scope.Exclusive = true
+	server := mcpserver.New(mcpserver.Config{Dialect: d, Caller: c, Agent: c.Agent})
+	in, toServer := io.Pipe()
+	fromServer, out := io.Pipe()
+	n := &conn{toServer, make(chan []byte)}
+	go func() {
+		defer close(n.lines)
+		for r := bufio.NewReader(fromServer); ; {
+			line, err := r.ReadBytes('\n')
+			if err != nil {
+				return
+			}
+			n.lines <- line
+		}
+	}()
+	done := make(chan error, 1)
+	go func() {
+		done <- server.ServeStdio(context.Background(), in, out)
+		_ = out.Close()
+	}()
+	t.Cleanup(func() {
+		_ = toServer.Close()
+		select {
+		case err := <-done:
+			if err != nil {
+				t.Error(err)
+			}
+		case <-time.After(answerLimit):
+			t.Error("the server does not end with its input")
+		}
+	})
+	n.exchange(t, []byte(hello+"\n"))
+	_, _ = io.WriteString(n.in, opened+"\n") // an error shows at the next exchange
+	return n
+}
+
+// exchange sends a line and returns the one that answers it.
+func (n *conn) exchange(t testing.TB, line []byte) []byte {
+	t.Helper()
+	if _, err := n.in.Write(line); err != nil {
+		t.Fatal(err)
+	}
+	select {
+	case reply := <-n.lines:
+		return reply
+	case <-time.After(answerLimit):
+		t.Fatalf("no answer to %s", line)
+		return nil
+	}
+}
+
+// names authenticates callers whose token is their name.
+type names struct{}
+
+func (names) Identify(_ context.Context, token string) (auth.Identity, error) {
+	return auth.Identity{Subject: token, Scope: auth.Write}, nil
+}
+
+// An endpoint is a dialect over HTTP, for the local user and for callers with tokens.
+type endpoint struct {
+	t             testing.TB
+	local, others *httptest.Server
+}
+
+func listen(t testing.TB, d dialect.Dialect) *endpoint {
+	serve := func(a auth.Authenticator) *httptest.Server {
+		server := mcpserver.New(mcpserver.Config{Dialect: d})
+		h, err := mcpserver.NewHTTP(mcpserver.HTTPConfig{Servers: []*mcpserver.Server{server}, Auth: a, Rate: -1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := httptest.NewServer(h)
+		s.Client().Timeout = answerLimit
+		t.Cleanup(s.Close)
+		return s
+	}
+	return &endpoint{t, serve(nil), serve(names{})}
+}
+
+// post sends a message for a caller, with parts of the URL's query and header lines.
+func (e *endpoint) post(c tool.Caller, scope string, header map[string]string, message []byte) (body []byte, answered http.Header) {
+	e.t.Helper()
+	server := e.local
+	if c.Owner != "" {
+		server = e.others
+	}
+	query := make(url.Values)
+	if scope != "" {
+		query.Set("scope", scope)
+	}
+	if c.Agent != "" {
+		query.Set("agent", c.Agent)
+	}
+	req, err := http.NewRequest(http.MethodPost, server.URL+"/mcp?"+query.Encode(), bytes.NewReader(message))
+	if err != nil {
+		e.t.Fatal(err)
+	}
+	req.Header.Set("Accept", "application/json, text/event-stream")
+	req.Header.Set("Content-Type", "application/json")
+	if c.Owner != "" {
+		req.Header.Set("Authorization", "Bearer "+c.Owner)
+	}
+	for name, value := range header {
+		req.Header.Set(name, value)
+	}
+	res, err := server.Client().Do(req)
+	if err != nil {
+		e.t.Fatal(err)
+	}
+	defer res.Body.Close()
+	body, err = io.ReadAll(res.Body)
+	if err != nil {
+		e.t.Fatal(err)
+	}
+	return body, res.Header
+}
+
+// serveStateless serves requests of 2026-07-28. The scope of a caller is in the URL.
+func serveStateless(t testing.TB, d dialect.Dialect) sender {
+	e := listen(t, d)
+	return func(c tool.Caller, method string, params map[string]any) []byte {
+		name, ok := params["name"].(string)
+		if !ok {
+			name, _ = params["uri"].(string)
+		}
+		params["_meta"] = map[string]any{
+			"io.modelcontextprotocol/protocolVersion":    "2026-07-28",
+			"io.modelcontextprotocol/clientCapabilities": map[string]any{},
+		}
+		body, _ := e.post(c, c.Scope.Name, map[string]string{
+			"Mcp-Protocol-Version": "2026-07-28", "Mcp-Method": method, "Mcp-Name": name,
+		}, request(method, params))
+		return body
+	}
+}
+
+// serveSessions serves clients of before 2026-07-28, each of which has a session of the protocol.
+// That session is the scope of its calls. The dialect is told the caller's name for it, which
+// transcripts have in their logs, after a check that no two scopes have become one.
+func serveSessions(t testing.TB, d dialect.Dialect) sender {
+	var mu sync.Mutex // guards current and known
+	var current string
+	known := make(map[string]string) // the caller's name of each scope
+	d.Tools = slices.Clone(d.Tools)
+	for i, tl := range d.Tools {
+		d.Tools[i].Call = func(ctx context.Context, c tool.Call) (tool.Reply, error) {
+			mu.Lock()
+			of, seen := known[c.Caller.Scope.Name]
+			if seen && of != current || c.Caller.Scope.Name == "" {
+				t.Errorf("a call in the scope %s has the scope %q of %s", current, c.Caller.Scope.Name, of)
+			}
+			known[c.Caller.Scope.Name] = current
+			c.Caller.Scope.Name = current
+			mu.Unlock()
+			return tl.Call(ctx, c)
+		}
+	}
+	e := listen(t, d)
+	ids := make(map[tool.Caller]string)
+	return func(c tool.Caller, method string, params map[string]any) []byte {
+		mu.Lock()
+		current = c.Scope.Name
+		mu.Unlock()
+		header := map[string]string{"Mcp-Protocol-Version": version, "Mcp-Session-Id": ids[c]}
+		if ids[c] == "" {
+			_, answered := e.post(c, "", nil, []byte(hello))
+			ids[c] = answered.Get("Mcp-Session-Id")
+			header["Mcp-Session-Id"] = ids[c]
+			e.post(c, "", header, []byte(opened))
+		}
+		body, _ := e.post(c, "", header, request(method, params))
+		return body
+	}
+}
