@@ -236,7 +236,7 @@ const (
 )
 
 func (d *digester) entry(previous Hash, e *Entry) Hash {
-	var space [640]byte // on the stack for most entries
+	var space [640]byte // enough for most entries
 	d.b = append(space[:0], "sequent entry 1\n"...)
 	d.b = append(d.b, previous[:]...)
 	d.b = appendInteger(d.b, int64(e.Place))

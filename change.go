@@ -48,7 +48,7 @@ func (c *Change) own() *Session {
 	if c.shared {
 		s := *c.session
 		if s.log == nil {
-			s.log = newLedger()
+			s.log = newLedger(0)
 		}
 		c.session, c.shared = &s, false
 	}

@@ -37,7 +37,12 @@ type line struct {
 // A numbered is a number of a line.
 type numbered struct{ line, number int }
 
-func newLedger() *ledger { return &ledger{lines: []line{{parent: -1}}} }
+// newLedger returns an empty ledger with room for n thoughts.
+func newLedger(n int) *ledger {
+	return &ledger{
+		lines: []line{{parent: -1}}, thoughts: make([]Thought, 0, n), links: make([]link, 0, n), byNumber: make(map[numbered]int, n),
+	}
+}
 
 // with returns the ledger with another thought, whose Seq, After and Supersedes are set: l,
 // or a copy of its earlier thoughts if l has a thought with that Seq already.
@@ -47,7 +52,7 @@ func (l *ledger) with(t Thought) *ledger {
 	n := t.Seq - 1
 	if len(l.thoughts) > n {
 		earlier := l.thoughts[:n]
-		l = newLedger()
+		l = newLedger(t.Seq)
 		for i := range earlier {
 			l.push(earlier[i])
 		}
@@ -80,9 +85,6 @@ func (l *ledger) push(t Thought) {
 		ln.first = t.Seq
 	}
 	ln.last = t.Seq
-	if l.byNumber == nil {
-		l.byNumber = make(map[numbered]int)
-	}
 	l.byNumber[number] = t.Seq
 	if t.Request.Key != "" {
 		if l.byKey == nil {

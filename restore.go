@@ -186,7 +186,7 @@ func (e *Engine) checkRestored(h *Header, entries []Entry) error {
 	if err := checkProofs(h, entries); err != nil {
 		return err
 	}
-	l := newLedger()
+	l := newLedger(0)
 	h.Bytes, h.Revisions, h.Notes = 0, 0, 0
 	for i := range entries {
 		entry := &entries[i]

@@ -4,6 +4,7 @@ import (
 	"context"
 	"iter"
 	"maps"
+	"slices"
 	"strings"
 	"time"
 	"unicode"
@@ -99,7 +100,7 @@ func (s *Session) Expires() time.Time { return s.header.Expires }
 func (s *Session) read() (l *ledger, n int) {
 	l = s.log
 	if l == nil {
-		l = newLedger()
+		l = newLedger(0)
 	}
 	l.mu.RLock()
 	return l, s.header.Len
@@ -107,6 +108,11 @@ func (s *Session) read() (l *ledger, n int) {
 
 // All yields the log in the order of Seq.
 func (s *Session) All() iter.Seq[Thought] { return s.Since(0) }
+
+// Thoughts returns the log in the order of Seq.
+func (s *Session) Thoughts() []Thought {
+	return slices.AppendSeq(make([]Thought, 0, s.Len()), s.All())
+}
 
 // Since yields the thoughts after seq. It costs as much as it yields.
 func (s *Session) Since(seq int) iter.Seq[Thought] {

@@ -169,7 +169,7 @@ func (s *Session) with(h Header, tail []Entry) *Session {
 	if s.positionOrNone() == h.Position() {
 		return s
 	}
-	next := &Session{header: h, log: newLedger()}
+	next := &Session{header: h, log: newLedger(len(tail))}
 	var v Verification
 	n := 0 // thoughts of next
 	if have := s.positionOrNone(); have.Entries > 0 && h.Continues(have, tail) {

@@ -70,20 +70,21 @@ type OutlineEntry struct {
 // follows the thought at which it leaves, one level deeper. Branches without an
 // origin in the log come last.
 func (s *Session) Outline() []OutlineEntry {
-	own := make(map[string][]Thought) // line → its thoughts
+	own := make(map[string][]int)     // line → Seqs of its thoughts
 	leaving := make(map[int][]string) // Seq → branches that leave there
 	for t := range s.All() {
 		if t.Branch != "" && len(own[t.Branch]) == 0 {
 			leaving[t.After] = append(leaving[t.After], t.Branch)
 		}
-		own[t.Branch] = append(own[t.Branch], t)
+		own[t.Branch] = append(own[t.Branch], t.Seq)
 	}
 	entries := make([]OutlineEntry, 0, s.Len())
 	var walk func(line string, depth int)
 	walk = func(line string, depth int) {
-		for _, t := range own[line] {
+		for _, seq := range own[line] {
+			t, _ := s.At(seq)
 			entries = append(entries, OutlineEntry{Thought: t, Depth: depth})
-			for _, branch := range leaving[t.Seq] {
+			for _, branch := range leaving[seq] {
 				walk(branch, depth+1)
 			}
 		}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"slices"
 	"strings"
 	"time"
 
@@ -178,7 +177,7 @@ func (c *corpus) read(ctx context.Context, e *sequent.Engine) error {
 // take takes from a session what is compared.
 func (c *corpus) take(ctx context.Context, s *session, full *sequent.Session) {
 	standings := full.Standings()
-	log := slices.Collect(full.All())
+	log := full.Thoughts()
 	s.header = slim(full.Header())
 	s.problem = cite(full, log[0], oneLine(full.Title()))
 	s.head, s.whole = c.stems.problem(full.Title(), log[0].Text)

@@ -101,7 +101,7 @@ type ExportedThought struct {
 func JSON(s *sequent.Session) []byte {
 	h := s.Header()
 	h.Entries = 0
-	return Log(h, sequent.Entries(slices.Collect(s.All())))
+	return Log(h, sequent.Entries(s.Thoughts()))
 }
 
 // Log is [JSON] for a session as [sequent.Engine.Entries] returns it: with the hashes of

@@ -64,7 +64,7 @@ type graph struct {
 // first.
 func newGraph(s *sequent.Session) *graph {
 	g := &graph{
-		thoughts: slices.Collect(s.All()), standings: s.Standings(),
+		thoughts: s.Thoughts(), standings: s.Standings(),
 		verdicts: make(map[int]sequent.Verdict),
 	}
 	const structure, revision, replaced, other = -3, -2, -1, 0

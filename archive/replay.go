@@ -52,7 +52,7 @@ func (im *Importer) replay(h sequent.Header, steps []step) (session, error) {
 	if err != nil {
 		return session{}, err
 	}
-	return session{header: s.Header(), log: sequent.Entries(slices.Collect(s.All()))}, nil
+	return session{header: s.Header(), log: sequent.Entries(s.Thoughts())}, nil
 }
 
 // derivedID returns an id for a session without one, derived from parts.

@@ -47,7 +47,7 @@ type writer struct {
 	lines     []sequent.Line
 	items     []*item
 	shown     map[int]bool // thoughts that an item has, by Seq
-	room      int          // bytes of a text of which some can be shown
+	room      int          // bytes of texts that are still divided into sentences
 }
 
 // The sections of a brief, in order.
@@ -100,7 +100,7 @@ const (
 
 func newWriter(ctx context.Context, s *sequent.Session, bytes int) *writer {
 	return &writer{
-		ctx: ctx, s: s, room: min(bytes, math.MaxInt32) + 2*longestSentence, log: slices.Collect(s.All()), standings: s.Standings(), lines: s.Lines(), shown: make(map[int]bool),
+		ctx: ctx, s: s, room: 2*min(bytes, math.MaxInt32) + 2*longestSentence, log: s.Thoughts(), standings: s.Standings(), lines: s.Lines(), shown: make(map[int]bool),
 	}
 }
 
@@ -111,14 +111,19 @@ func (w *writer) add(it item, text string, weight, rest, decay float64) *item {
 	if w.ctx.Err() != nil {
 		text = "" // choose returns the error of the context
 	}
-	whole := text
-	if n := w.room; len(text) > n { // there is no room for the rest
+	whole, room := text, w.room
+	if n := max(room, 2*longestSentence); len(text) > n { // there is no room for the rest
 		for !utf8.RuneStart(text[n]) {
 			n--
 		}
 		text = text[:n]
 	}
+	w.room -= len(text)
 	for i, sentence := range lead(parts(text)) {
+		if i > 0 && room <= 0 { // otherwise short sentences would take many times the memory of the texts
+			text = ""
+			break
+		}
 		if i > 0 {
 			weight = rest - float64(i-1)*decay
 		}
@@ -321,29 +326,22 @@ func (w *writer) planWithdrawn() {
 		}
 		w.put(it)
 	}
-	aims := func(t sequent.Thought) bool { return !t.Revision || t.Supersedes > 0 }
-	if aimless := slices.DeleteFunc(slices.Clone(w.log), aims); len(aimless) > 0 {
-		w.put(item{section: sectionWithdrawn, head: "revisions that name no thought:", pieces: []piece{{text: list(aimless), weight: weightWithdrawn - 1}}})
+	if aimless := list(w.log, func(t *sequent.Thought) bool { return t.Revision && t.Supersedes == 0 }); aimless != "" {
+		w.put(item{section: sectionWithdrawn, head: "revisions that name no thought:", pieces: []piece{{text: aimless, weight: weightWithdrawn - 1}}})
 	}
 	cause, revisions := w.change()
 	if cause == 0 {
 		return
 	}
 	t := w.log[cause-1]
-	head := "revised after " + Name(t) + ": " + list(revisions) + "."
+	head := "revised after " + Name(t) + ": " + list(revisions, func(*sequent.Thought) bool { return true }) + "."
 	if w.shown[cause] || !w.holds(cause) {
 		w.put(item{section: sectionChange, head: head, pieces: []piece{{weight: weightChange}}})
 	} else {
 		w.add(item{section: sectionChange, head: head + " " + Name(t) + ":", seq: cause}, t.Text, weightChange, weightCause, 1)
 	}
-	var before []sequent.Thought
-	for _, old := range w.log[:cause-1] {
-		if w.holds(old.Seq) {
-			before = append(before, old)
-		}
-	}
-	if len(before) > 0 {
-		w.put(item{section: sectionChange, head: "not looked at since:", pieces: []piece{{text: list(before), weight: weightBefore}}})
+	if before := list(w.log[:cause-1], func(t *sequent.Thought) bool { return w.holds(t.Seq) }); before != "" {
+		w.put(item{section: sectionChange, head: "not looked at since:", pieces: []piece{{text: before, weight: weightBefore}}})
 	}
 }
 

@@ -67,8 +67,14 @@ func Beside(s *sequent.Session) []string {
 	return []string{"Notes on your thoughts:\n" + strings.Join(notes, "\n")}
 }
 
-// list returns the names of thoughts; three or more in a row are a range.
-func list(thoughts []sequent.Thought) string {
+// list returns the names of the thoughts of a log for which has is true; three or more in a row are a range.
+func list(log []sequent.Thought, has func(*sequent.Thought) bool) string {
+	var thoughts []*sequent.Thought
+	for i := range log {
+		if t := &log[i]; has(t) {
+			thoughts = append(thoughts, t)
+		}
+	}
 	var names []string
 	for i := 0; i < len(thoughts); {
 		n := i + 1
@@ -76,10 +82,10 @@ func list(thoughts []sequent.Thought) string {
 			n++
 		}
 		if n-i > 2 {
-			names = append(names, Name(thoughts[i])+"–"+Name(thoughts[n-1]))
+			names = append(names, Name(*thoughts[i])+"–"+Name(*thoughts[n-1]))
 		} else {
 			for _, t := range thoughts[i:n] {
-				names = append(names, Name(t))
+				names = append(names, Name(*t))
 			}
 		}
 		i = n

@@ -175,7 +175,7 @@ func thoughtsOf(s *sequent.Session, v *view) (result, error) {
 	case v.branch != "":
 		thoughts = s.Path(line)
 	default:
-		thoughts = slices.Collect(s.All())
+		thoughts = s.Thoughts()
 	}
 	if v.kind == viewLog {
 		thoughts = slices.DeleteFunc(thoughts, func(t sequent.Thought) bool { return t.Seq < first || t.Seq > last })

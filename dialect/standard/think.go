@@ -6,7 +6,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/sequent-dev/sequent"
@@ -260,7 +259,7 @@ func (st *step) place(s *sequent.Session, d *sequent.Draft) (number int, err err
 	case st.From != nil:
 		origin, ok := s.FindBranchPoint(*st.From)
 		if !ok {
-			return 0, notFound("branchFromThought", *st.From, "in the session", slices.Collect(s.All()), "name one of these")
+			return 0, notFound("branchFromThought", *st.From, "in the session", s.Thoughts(), "name one of these")
 		}
 		return s.NumberAfter(origin.Seq), nil
 	default: // it branches off at the end of the current line

@@ -169,9 +169,11 @@ func newView(s, now *sequent.Session, name, line string, whole bool) *view {
 		s: s, now: now, name: name, whole: whole, standings: now.Standings(),
 		by: make(map[int]int), rejected: make(map[int]sequent.Line), depths: make(map[int]int),
 	}
-	log := s.Path(line)
+	var log []sequent.Thought
 	if whole {
-		log = slices.Collect(s.All())
+		log = s.Thoughts()
+	} else {
+		log = s.Path(line)
 	}
 	shown := make(map[int]bool)
 	for _, t := range log {
@@ -188,6 +190,7 @@ func newView(s, now *sequent.Session, name, line string, whole bool) *view {
 	}
 	switch {
 	case name == viewOutline:
+		v.rows = log[:0]
 		for _, e := range s.Outline() {
 			if shown[e.Seq] {
 				v.rows = append(v.rows, e.Thought)
@@ -202,25 +205,24 @@ func newView(s, now *sequent.Session, name, line string, whole bool) *view {
 	return v
 }
 
-// fold returns the log without the thoughts of rejected lines, of which the first remains.
-func (v *view) fold(log []sequent.Thought) (rows []sequent.Thought) {
+// fold removes the thoughts of rejected lines from the log, but for the first of each.
+func (v *view) fold(log []sequent.Thought) []sequent.Thought {
 	lines := make(map[string]sequent.Line)
 	for _, l := range v.s.Lines() {
 		if l.Verdict == sequent.Rejected && l.Label != "" {
 			lines[l.Label] = l
 		}
 	}
-	for _, t := range log {
+	return slices.DeleteFunc(log, func(t sequent.Thought) bool {
 		l, ok := lines[t.Branch]
-		if ok && v.standings[t.Seq-1].State.GivenUp() {
-			if t.Seq != l.First {
-				continue
-			}
+		if !ok || !v.standings[t.Seq-1].State.GivenUp() {
+			return false
+		}
+		if t.Seq == l.First {
 			v.rejected[t.Seq] = l
 		}
-		rows = append(rows, t)
-	}
-	return rows
+		return t.Seq != l.First
+	})
 }
 
 // first returns the thought that put the problem.

@@ -24,6 +24,7 @@ const (
 	file     = "file"     // 10 MiB as JSON escapes them, on 900 branches, which an export may have
 	lines    = "lines"    // thoughts of many short lines
 	sentence = "sentence" // thoughts of one long sentence
+	short    = "short"    // thoughts of the shortest sentences
 	finals   = "finals"   // thoughts that conclude, one after the other
 	others   = 2000       // sessions that resemble each other
 )
@@ -100,6 +101,7 @@ func fill(t *testing.T, path string) {
 	})
 	begin(lines, 6, func(int) sequent.Draft { return sequent.Draft{Text: strings.Repeat("a\n", 31_500)} })
 	begin(sentence, 240, func(int) sequent.Draft { return sequent.Draft{Text: strings.Repeat("ab", 32_000)} })
+	begin(short, 240, func(int) sequent.Draft { return sequent.Draft{Text: strings.Repeat("So. ", 16_000)} })
 	begin(finals, 240, func(int) sequent.Draft { return sequent.Draft{Text: strings.Repeat("so. ", 16_000), Final: true} })
 	for i := range others {
 		begin(fmt.Sprint("other-", i), 1, func(int) sequent.Draft {
@@ -187,9 +189,9 @@ var costs = []cost{
 		recall(`"sessionId":"` + chain + `","maxTokens":1000000`), recall(`"sessionId":"` + chain + `","view":"outline","maxTokens":1000000`),
 		recall(`"sessionId":"` + branched + `","maxTokens":1000000`), recall(`"sessionId":"` + sentence + `","maxTokens":1000000`),
 		recall(`"sessionId":"` + sentence + `","view":"outline"`), recall(`"sessionId":"` + late + `","maxTokens":1000000`), recall(`"sessionId":"` + controls + `","maxTokens":1000000`),
-		recall(`"sessionId":"` + finals + `","maxTokens":20000`),
+		recall(`"sessionId":"` + finals + `","maxTokens":20000`), recall(`"sessionId":"` + short + `","maxTokens":1000000`), recall(`"sessionId":"` + short + `","maxTokens":20000`),
 	}},
-	{name: "brief", cpu: 500 * time.Millisecond, calls: []request{prompt(lines), prompt(bulky), prompt(chain), prompt(branched), prompt(sentence)}},
+	{name: "brief", cpu: 500 * time.Millisecond, calls: []request{prompt(lines), prompt(bulky), prompt(chain), prompt(branched), prompt(sentence), prompt(short)}},
 	{name: "search", cpu: time.Second, calls: []request{
 		recall(`"query":"plan words numbers","limit":200,"maxTokens":1000000`),
 		recall(`"query":"step assumes it","limit":200`),

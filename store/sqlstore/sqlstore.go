@@ -125,7 +125,13 @@ func (d *Database) Log(ctx context.Context, tx Tx, r Row, have sequent.Position)
 	// Entries beyond the header's are those of a commit that the header does not show yet.
 	c.and(true, "n > ?", have.Entries)
 	c.and(true, "n <= ?", h.Entries)
-	list, err := query(ctx, tx, d.ScanEntry, "SELECT "+EntryColumns+" FROM tool_log l"+c.where()+" ORDER BY n", c.args...)
+	const most = 1 << 17 // that room is made for: a damaged header may say anything
+	list := make([]sequent.Entry, 0, max(0, min(h.Entries-have.Entries, most)))
+	_, err := query(ctx, tx, func(scan func(...any) error) (none struct{}, err error) {
+		e, err := d.ScanEntry(scan)
+		list = append(list, e)
+		return none, err
+	}, "SELECT "+EntryColumns+" FROM tool_log l"+c.where()+" ORDER BY n", c.args...)
 	if err != nil || have.Entries == 0 || h.Continues(have, list) {
 		return list, err
 	}

@@ -129,7 +129,7 @@ func resolve(ctx context.Context, h sequent.Header, list []Section) ([]sequent.T
 	if err != nil {
 		return nil, err
 	}
-	return slices.Collect(s.All()), nil
+	return s.Thoughts(), nil
 }
 
 // valid returns a draft in valid UTF-8.

@@ -164,7 +164,7 @@ func (f *Files) read(ctx context.Context, store Store, p sessionNote, n *vault.N
 		if err != nil || len(entries) <= s.Len() {
 			return err
 		}
-		log := slices.Collect(s.All())
+		log := s.Thoughts()
 		for _, e := range entries[s.Len():] {
 			log = append(log, e.Thought)
 		}
