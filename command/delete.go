@@ -166,11 +166,14 @@ func (d *deletion) text(pg *page) {
 			pg.say("Their session files (%d) are kept. Delete them in %s.", n, filepath.Dir(filepath.Dir(d.FilesLeft[0])))
 		}
 		if n := len(d.NotesLeft); n > 0 {
-			pg.say("Their notes (%d) are kept, and sequent vault rebuild would restore the sessions. Pass --everywhere to delete notes, too.",
+			pg.say("Their notes (%d) are kept, with their words in the index of the vault, and sequent vault rebuild would restore the sessions. Pass --everywhere to delete notes, too.",
 				n)
 		}
 	}
 	pg.erased(d.Residue, d.Rewritten)
+	if _, database := pg.app.Place.Database(); database {
+		pg.say("  The database keeps deleted rows until VACUUM, its write-ahead log and dumps as long as you keep them.")
+	}
 	if pg.everywhere {
 		pg.say("Exports and backups may still have the text. sequent does not know where they are: delete them yourself.")
 	}
@@ -190,7 +193,7 @@ func (d *deletion) describe(pg *page, t target) {
 		return
 	}
 	if t.copies.Note != "" {
-		pg.say("  The note %s is kept, and sequent vault rebuild would restore the session from it.", pg.one(string(t.copies.Note)))
+		pg.say("  The note %s is kept, with its words in the index of the vault, and sequent vault rebuild would restore the session from it.", pg.one(string(t.copies.Note)))
 	}
 	if t.copies.File != "" {
 		pg.say("  The session file %s is kept.", pg.one(t.copies.File))
@@ -206,11 +209,11 @@ func (pg *page) erased(r sqlite.Residue, rewritten bool) {
 		pg.say("Rewrote the store's file without the deleted text.")
 	}
 	if r.Deleted > 0 {
-		pg.say("  Unused parts of the store's file may hold copies of deleted text. Run sequent store compact to remove them.")
+		pg.say("  Unused parts of the store's file may hold copies of the text of deleted sessions (%d). Run sequent store compact to remove them.", r.Deleted)
 	}
 	if r.Log > 0 {
-		pg.say("  Deleted text may stay in the write-ahead log (%d KiB) while another process reads the store.\n"+
-			"  Run sequent store compact after that.", (r.Log+1023)>>10)
+		pg.say("  Deleted text may stay in %s (%d KiB), because another process reads the store.\n"+
+			"  It goes when the last process closes the store, or with sequent store compact when none reads.", pg.one(r.LogFile), (r.Log+1023)>>10)
 	}
 }
 

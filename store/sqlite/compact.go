@@ -13,7 +13,8 @@ import (
 type Residue struct {
 	// Log is the size in bytes of the write-ahead log, if it could not be emptied because
 	// another process reads it.
-	Log int64 `json:"log,omitempty"`
+	Log     int64  `json:"log,omitempty"`
+	LogFile string `json:"logFile,omitempty"` // its path
 	// Deleted is the number of sessions that were deleted since the file was rewritten:
 	// their text was overwritten, but SQLite may have left copies in unused parts of its
 	// pages, and words in the index. [Store.Compact] removes them.
@@ -65,8 +66,8 @@ func (s *Store) Erase(ctx context.Context) (r Residue, err error) {
 		}
 		return w.conn.QueryRowContext(ctx, "SELECT deleted FROM tool_state").Scan(&r.Deleted)
 	})
-	if info, missing := os.Stat(s.path + "-wal"); missing == nil {
-		r.Log = info.Size()
+	if info, missing := os.Stat(s.path + "-wal"); missing == nil && info.Size() > 0 {
+		r.Log, r.LogFile = info.Size(), s.path+"-wal"
 	}
 	return r, s.wrap(err)
 }
