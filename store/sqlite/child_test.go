@@ -32,6 +32,7 @@ var tasks = map[string]func() error{
 	"open":   openTask,
 	"append": appendTask,
 	"hold":   holdTask,
+	"backup": backupTask, "restore": restoreTask, "sweep": sweepTask,
 }
 
 func TestMain(m *testing.M) {
