@@ -26,7 +26,7 @@ func runView(p *program, ctx context.Context) (result, error) {
 	if p.remote() {
 		return nil, p.viewServer(ctx, page)
 	}
-	return nil, p.app.View(ctx, app.ViewConfig{Ready: func(base string, k *web.Key) {
+	return nil, p.app.View(ctx, app.ViewConfig{Commands: []string{p.next("demo"), p.next("setup")}, Ready: func(base string, k *web.Key) {
 		// The list of processes shows the command line to other users, so it has a code that works once.
 		if p.open(base+page+"#code="+k.Code(), base+page+"#key="+k.String(), "") && isTerminal(p.err) {
 			p.tell("Serving %s. Press Ctrl-C to end.", base+page)

@@ -35,13 +35,14 @@ type Session struct {
 	Updated    time.Time      `json:"updated"`
 	Expires    time.Time      `json:"expires,omitzero"`
 	Origin     sequent.Origin `json:"origin,omitzero"`
+	Demo       bool           `json:"demo,omitempty"`  // sequent demo has recorded it
 	Fault      string         `json:"fault,omitempty"` // in which way it is not what was recorded; not in a list
 }
 
 func newSession(h *sequent.Header) Session {
 	return Session{
 		ID: string(h.ID), Title: h.Title, State: string(h.State), Dialect: h.Dialect, Conclusion: h.Conclusion, Thoughts: h.Len,
-		Branches: h.Branches, Version: h.Version, Created: h.Created, Updated: h.Updated, Expires: h.Expires, Origin: h.Origin,
+		Branches: h.Branches, Version: h.Version, Created: h.Created, Updated: h.Updated, Expires: h.Expires, Origin: h.Origin, Demo: h.Labels[sequent.LabelDemo] != "",
 	}
 }
 

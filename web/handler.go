@@ -34,6 +34,9 @@ type Config struct {
 	Logger  *slog.Logger     // nil means discard
 	Ending  context.Context  // streams end when it is done; nil means never
 	Now     func() time.Time // nil means time.Now
+	// Commands are the command lines that record a demonstration and that set up a client, as a person on this
+	// machine can run them. A page without sessions shows them; empty means those of the program on the PATH.
+	Commands []string
 	// Observe is called before a request to the API is answered. The request is answered with
 	// the returned context, and end is called when it is answered or its stream has begun.
 	// Nil means none.

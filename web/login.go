@@ -32,6 +32,9 @@ func (x *exchange) about() error {
 	if cfg.SignIn != nil {
 		reply["signIn"] = cfg.SignIn.Host()
 	}
+	if len(cfg.Commands) > 0 {
+		reply["commands"] = cfg.Commands
+	}
 	reply["write"], reply["links"] = write, write && x.h.links()
 	return x.reply(reply)
 }

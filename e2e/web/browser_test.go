@@ -233,7 +233,7 @@ func leaving(err error) bool {
 	})
 }
 
-// keys presses keys, one after the other: characters, "\t" for Tab, "\r" for Enter and "\x1b" for Escape.
+// keys presses keys, one after the other: characters, "\t" for Tab, "\r" for Enter, "\x1b" for Escape and "↓".
 func (p *tab) keys(keys ...string) {
 	p.t.Helper()
 	for _, k := range keys {
@@ -241,8 +241,8 @@ func (p *tab) keys(keys ...string) {
 		switch k {
 		case "\r":
 			down.Key, down.Code, down.WindowsVirtualKeyCode = "Enter", "Enter", 13
-		case "↑":
-			down.Key, down.Code, down.WindowsVirtualKeyCode, down.Text = "ArrowUp", "ArrowUp", 38, ""
+		case "↓":
+			down.Key, down.Code, down.WindowsVirtualKeyCode, down.Text = "ArrowDown", "ArrowDown", 40, ""
 		case "\t":
 			down.Key, down.Code, down.WindowsVirtualKeyCode, down.Text = "Tab", "Tab", 9, ""
 		case "\x1b":

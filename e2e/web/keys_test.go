@@ -51,15 +51,15 @@ func TestKeyboard(t *testing.T) {
 	}
 
 	// The list: a project, all projects, and a session.
-	p.keys("\t")
-	p.wait(`document.activeElement.matches('h1 a')`)
-	p.keys("\t", "\t")
-	p.wait(`document.activeElement.matches('select')`)
-	p.keys("p")
+	p.keys("/", "↓", "↓")
+	p.wait(`document.activeElement.matches('h2 a') && document.activeElement.textContent === 'payments'`)
+	p.keys("\r")
 	p.wait(`document.querySelectorAll('a.session').length === 2 && location.search === '?project=github.com%2Facme%2Fpayments'`) // and the one without a project
-	p.keys("↑")
-	p.wait(`document.querySelectorAll('a.session').length === 3 && location.search === ''`)
-	p.keys("\t", "\t", "\t")
+	p.keys("\t")
+	p.wait(`document.activeElement.matches('.widen')`)
+	p.keys("\r")
+	p.wait(`document.querySelectorAll('a.session').length === 3 && location.search === '' && document.activeElement.matches('.find')`)
+	p.keys("↓", "↓", "↓", "↓")
 	p.wait(`document.activeElement.dataset.id === 'story'`)
 	p.keys("\r")
 	p.wait(`document.querySelectorAll('.row').length === 9 && document.querySelector('.conclusion h2')`)

@@ -48,18 +48,6 @@ func TestLook(t *testing.T) {
 	p := b.open(t, home)
 	p.wait(`document.querySelectorAll('a.session').length === 4`)
 	base, _, _ := strings.Cut(home, "/ui/")
-	sideways := func(what string) {
-		t.Helper()
-		const script = `[...document.querySelectorAll('body *')].filter((e) => {
-			const r = e.getBoundingClientRect();
-			if (!r.width || e.closest('.spoken, svg, .prose') || getComputedStyle(e).visibility === 'hidden') return false;
-			for (let p = e.parentElement; p; p = p.parentElement) if (getComputedStyle(p).overflowX !== 'visible') { const q = p.getBoundingClientRect(); if (r.right > q.right + 1 || r.left < q.left - 1) return false; }
-			return r.right > innerWidth + 1 || r.left < -1;
-		}).map((e) => e.outerHTML.slice(0, 100)).join('\n') + (document.scrollingElement.scrollWidth > innerWidth ? '\nthe page' : '')`
-		if wide := eval[string](p, script); wide != "" {
-			t.Errorf("%s is wider than the window:\n%s", what, wide)
-		}
-	}
 	for _, id := range []string{"one", "words", "rtl", "large"} {
 		for _, window := range []struct {
 			name          string
@@ -68,14 +56,14 @@ func TestLook(t *testing.T) {
 			p.size(window.width, window.height)
 			p.run(navigate(base + "/ui/s/" + url.PathEscape(id)))
 			p.wait(`document.querySelector('.row') && document.querySelector('.conclusion h2')`)
-			sideways(id + " " + window.name)
+			p.sideways(id + " " + window.name)
 			if window.name == "zoomed" {
 				// Every row and the whole thought can be reached.
 				p.keys("G")
 				p.wait(`(() => { const r = document.querySelector('.row.selected').getBoundingClientRect(); return r.height > 0 && r.bottom <= innerHeight + 1; })()`)
 				p.keys("\r")
 				p.wait(`document.body.dataset.screen === 'thought' && document.querySelector('.pane .prose')`)
-				sideways(id + " zoomed, thought")
+				p.sideways(id + " zoomed, thought")
 			}
 		}
 	}
@@ -84,6 +72,6 @@ func TestLook(t *testing.T) {
 	p.wait(`document.querySelector('.message h2')`)
 	p.run(navigate(base + "/ui/s/large?view=compare&line=idea-3&other=idea-4&at=60"))
 	p.wait(`document.querySelector('.pair')`)
-	sideways("two lines")
+	p.sideways("two lines")
 	p.clean("404 (Not Found)") // the session that does not exist
 }

@@ -90,11 +90,14 @@ func TestView(t *testing.T) {
 		t.Errorf("wider than the window:\n%s", wide)
 	}
 	p.clean()
+	p.size(1400, 900)
+	eval[bool](p, `history.back(), true`)
+	p.wait(`location.pathname === '/ui/s/` + string(id) + `' && document.querySelector('h1')`)
 	if err := e.Delete(t.Context(), id); err != nil {
 		t.Fatal(err)
 	}
 	p.wait(`document.querySelector('.banner')?.textContent.includes('was deleted')`)
-	p.wait(`document.querySelector('.sessions').textContent.includes('Nothing yet')`)
+	p.wait(`document.querySelector('.sessions').textContent.includes('Sessions appear here')`)
 	p.clean("/api/v1/session?id=" + string(id)) // the page may have asked for its standing just then
 }
 

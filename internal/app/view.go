@@ -22,8 +22,9 @@ const viewIdle = time.Hour
 
 // A ViewConfig configures the viewer.
 type ViewConfig struct {
-	Addr  string                       // HOST:PORT on a loopback address; empty means a free port
-	Ready func(url string, k *web.Key) // called with the server's URL, such as http://127.0.0.1:4711, when it listens
+	Addr     string                       // HOST:PORT on a loopback address; empty means a free port
+	Ready    func(url string, k *web.Key) // called with the server's URL, such as http://127.0.0.1:4711, when it listens
+	Commands []string                     // as in [web.Config]
 }
 
 // View serves the viewer on this machine to those who have its key, until ctx is done or
@@ -36,7 +37,7 @@ func (a *App) View(ctx context.Context, cfg ViewConfig) error {
 	idle.start()
 	base, ended, stop, err := a.serveHere(ctx, cmp.Or(cfg.Addr, "127.0.0.1:0"), idle.wrap(web.New(web.Config{
 		Engine: a.Engine, Gate: new(admission.Gate), Limiter: limits.New(limits.Config{Logger: a.logger}),
-		Key: key, Version: a.config.Version, Logger: a.logger, Ending: ctx,
+		Key: key, Version: a.config.Version, Logger: a.logger, Ending: ctx, Commands: cfg.Commands,
 	})))
 	if err != nil {
 		return err

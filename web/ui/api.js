@@ -2,7 +2,7 @@
 
 /**
  * @typedef {{id: string, title: string, state: string, dialect?: string, conclusion?: string, thoughts: number,
- *   branches: number, version: number, created: string, updated: string, expires?: string, origin?: Origin, fault?: string}} Session
+ *   branches: number, version: number, created: string, updated: string, expires?: string, origin?: Origin, fault?: string, demo?: boolean}} Session
  * @typedef {{client?: string, clientVersion?: string, agent?: string, model?: string, project?: string, gitBranch?: string, commit?: string}} Origin
  * @typedef {{name: string, origin?: number, first: number, last: number, verdict?: string, by?: number, chain?: Step[]}} Line
  * @typedef {{seq: number, kind: string, text?: string, from?: string, at: string}} Note
@@ -15,7 +15,7 @@
  *   state: string, standing: string, by?: number}} Hit
  * @typedef {{seq: number, replaced?: number[]}} Step
  * @typedef {Pick<Server, 'session' | 'article' | 'search' | 'follow'>} Source what a session is read from
- * @typedef {{version: number, program: string, auth: string, write: boolean, links: boolean, owner?: string, signIn?: string, scope?: string}} About
+ * @typedef {{version: number, program: string, auth: string, write: boolean, links: boolean, owner?: string, signIn?: string, scope?: string, commands?: string[]}} About
  * @typedef {{id: string, session: string, token?: string, ended?: boolean, created: string, expires: string, path?: string, url?: string}} Link
  */
 

@@ -1,13 +1,14 @@
 // The viewer: a list of sessions beside the page of one. The URL says what is shown.
 
 import { el, fill, visible } from './dom.js';
+import { empty } from './empty.js';
 import { Server, Refused } from './api.js';
 import { here, url } from './place.js';
 import { List } from './list.js';
 import { SessionPage } from './session.js';
 import { linkDialog } from './links.js';
 import { keys } from './keys.js';
-import { screen, say, status } from './shell.js';
+import { narrow, screen, say, status } from './shell.js';
 import { account, arrive, arriving, signIn } from './signin.js';
 
 const server = new Server();
@@ -15,6 +16,8 @@ let place = here();
 /** @type {SessionPage | null} */
 let page = null;
 let write = false, links = false;
+/** @type {import('./api.js').About} */
+let about;
 const middle = el('div', { class: 'middle' }), side = el('div', { class: 'side' });
 
 /**
@@ -39,26 +42,45 @@ function open(id, seq = 0) {
 }
 
 const list = new List(server, {
-  open,
+  open, listed: home,
   searched: (q, hits) => { go({ q }); page?.mark(hits); },
   project: (project) => go({ project }),
   signedOut: (reason) => { if (!page) signIn(server, reason); },
   owner: (owner) => { location.href = url({ ...place, owner, id: '', at: 0, q: '', project: '' }); },
 });
 
+/** Shows what there is without a session in the URL: the latest one, in a narrow window the list, or how to get one. */
+function home() {
+  if (place.id || !list.loaded) return;
+  const latest = list.sessions.find((s) => !s.demo) || list.sessions[0];
+  if (!latest) {
+    fill(middle, empty(about, list.widen()));
+    screen('session');
+  } else if (narrow.matches) screen('list');
+  else go({ id: latest.id });
+}
+
+/** Goes to the list. */
+function sessions() {
+  document.body.dataset.list = 'shown';
+  if (narrow.matches) go({ id: '', at: 0, view: 'log', line: '', other: '', diff: false }, true);
+  /** @type {HTMLElement | null} */ (list.body.querySelector('[aria-current]') || list.body.querySelector('li a'))?.focus();
+}
+
 /** Shows the session of the URL. */
 function show() {
   page?.stop();
   page = null;
   list.setCurrent(place.id);
+  document.body.dataset.list = '';
   if (!place.id) {
     document.title = 'sequent';
-    fill(middle, el('main', { class: 'message' }, el('p', {}, 'Select a session.'), el('p', { class: 'hint' }, 'Press ? for the keys.')));
+    middle.replaceChildren();
     side.replaceChildren();
-    return screen('list');
+    return home();
   }
   page = new SessionPage(server, {
-    id: place.id, place: () => place, go, screen, say, server, signIn: (reason) => signIn(server, reason), files: ['html', 'md', 'json', 'mermaid', 'svg', 'print'], actions: write ? notes(place.id) : [],
+    id: place.id, place: () => place, go, screen, sessions, say, server, signIn: (reason) => signIn(server, reason), files: ['html', 'md', 'json', 'mermaid', 'svg', 'print'], actions: write ? notes(place.id) : [],
     link: links ? (id) => linkDialog(server, id) : undefined,
   });
   fill(middle, page.element);
@@ -87,7 +109,7 @@ addEventListener('popstate', () => {
 async function start() {
   try {
     await server.enter();
-    let about = await server.about();
+    about = await server.about();
     if (arriving()) return arrive(server);
     if (place.owner !== (about.owner || '')) server.owner = place.owner;
     await server.sessions();
@@ -112,7 +134,7 @@ async function start() {
   }
   show();
   addEventListener('keydown', (e) => keys(e, {
-    page, list: list.element, screen, go, place: () => place, find: () => { screen('list'); list.input.focus(); list.input.select(); },
+    page, list: list.element, screen, go, place: () => place, find: () => { if (narrow.matches) sessions(); list.input.focus(); list.input.select(); },
   }));
 }
 

@@ -123,12 +123,15 @@ export function clock(at) {
 }
 
 /** @param {number} at */
+export function hour(at) { return new Date(at).toLocaleTimeString(undefined, { hour: '2-digit', minute: '2-digit' }); }
+
+/** @param {number} at */
 export function day(at) {
   const d = new Date(at), today = new Date();
   const days = Math.round((new Date(today).setHours(0, 0, 0, 0) - new Date(d).setHours(0, 0, 0, 0)) / 864e5);
-  if (days <= 0) return 'today';
-  if (days === 1) return 'yesterday';
-  return d.toLocaleDateString(undefined, { day: 'numeric', month: 'short', year: days > 300 ? 'numeric' : undefined });
+  if (days <= 0) return 'Today';
+  if (days === 1) return 'Yesterday';
+  return d.toLocaleDateString(undefined, { day: 'numeric', month: 'long', year: days > 300 ? 'numeric' : undefined });
 }
 
 /**

@@ -1,6 +1,7 @@
 // The keys. Everything that a mouse can do can be done with them.
 
 import { el } from './dom.js';
+import { narrow } from './shell.js';
 
 /**
  * @typedef {object} Context
@@ -48,9 +49,9 @@ export function keys(e, c) {
       z: () => page.reading ? page.article.fold() : page.tabs.toggleFold(), r: () => page.tabs.toggleReplay(), c: () => page.tabs.open('compare'),
       1: () => page.tabs.open('read'), 2: () => page.tabs.open('overview'), 3: () => page.tabs.open('compare'),
       e: () => page.export(), p: () => { if (page.o.files.includes('print')) page.print(); },
-      s: () => { c.screen('list'); /** @type {HTMLElement | null} */ (c.list?.querySelector('[aria-current]') || c.list?.querySelector('.found a, .sessions a'))?.focus(); },
+      s: () => page.o.sessions?.(),
       ...Object.fromEntries(page.o.actions.map((a) => [a.key, () => { page.showPane(true); page.pane.write(a.key); }])),
-      Escape: () => { if (page.pane.shown) page.pane.hide(); else c.screen('list'); },
+      Escape: () => { if (page.pane.shown) page.pane.hide(); else if (narrow.matches) page.o.sessions?.(); },
     });
     if (!page.reading) Object.assign(moves, {
       ArrowDown: moves.j, ArrowUp: moves.k, PageDown: () => page.step(rows), PageUp: () => page.step(-rows), Home: moves.g, End: moves.G,
@@ -59,7 +60,7 @@ export function keys(e, c) {
     if (!button) moves.Enter = () => page.reading ? page.showPane(!page.pane.shown) : page.read(grid.item(grid.selected).seq);
   }
   if (c.list?.contains(target) && ['ArrowDown', 'ArrowUp'].includes(e.key)) {
-    const links = /** @type {HTMLElement[]} */ ([...c.list.querySelectorAll('.found a, .sessions a')]);
+    const links = /** @type {HTMLElement[]} */ ([...c.list.querySelectorAll('.sessions a')]);
     const i = links.indexOf(target) + (e.key === 'ArrowDown' ? 1 : -1);
     if (links[i]) links[i].focus();
     else c.find();

@@ -1,6 +1,7 @@
-// The list of sessions, and what a search over all of them finds.
+// The list of sessions by project and day, and what a search over all of them finds.
 
-import { el, fill, put, said, visible, ago, day, count } from './dom.js';
+import { el, fill, put, said, visible, day, hour, count } from './dom.js';
+import { placeIn, url } from './place.js';
 
 /** @typedef {import('./api.js').Session} Session */
 /** @typedef {import('./api.js').Hit} Hit */
@@ -10,48 +11,51 @@ export const states = {
   completed: ['●', 'completed'], active: ['◐', 'unfinished'], cancelled: ['○', 'cancelled'], abandoned: ['○', 'abandoned'],
 };
 
-/** maxListed is the maximum number of sessions in the document. */
+/** maxListed is the maximum number of sessions, and of hits, in the document. */
 const maxListed = 200;
+
+/** recent is the time in milliseconds for which an unfinished session that has changed is live. */
+const recent = 120000;
 
 export class List {
   /**
    * @param {import('./api.js').Server} server
-   * @param {{open: (id: string, seq?: number) => void, searched: (q: string, hits: Hit[]) => void, project: (name: string) => void, owner: (name: string) => void, signedOut: (reason: string) => void}} o
+   * @param {{open: (id: string, seq?: number) => void, listed: (sessions: Session[]) => void, searched: (q: string, hits: Hit[]) => void, project: (name: string) => void, owner: (name: string) => void, signedOut: (reason: string) => void}} o
    */
   constructor(server, o) {
     this.server = server;
     this.o = o;
     /** @type {Session[]} */
     this.sessions = [];
-    /** @type {Hit[] | null} */
+    /** @type {Hit[] | null} null before a search has ended */
     this.hits = null;
     this.notice = ''; // about the hits
     this.current = '';
     this.more = false;
     this.loaded = false;
+    this.project = ''; // of the sessions that are listed, and those without one; empty for all
     this.input = el('input', {
       type: 'search', class: 'find', placeholder: 'Filter or search', 'aria-label': 'Filter sessions or search all thoughts',
       autocomplete: 'off', spellcheck: 'false', oninput: () => this.typed(),
       onkeydown: (/** @type {KeyboardEvent} */ e) => this.key(e),
     });
-    this.project = ''; // of the sessions that are listed, and those without one; empty for all
-    /** @type {Set<string>} projects of the sessions that were listed */
-    this.projects = new Set();
-    this.menu = el('select', { 'aria-label': 'Project', hidden: true, onchange: () => this.choose(this.menu.value) });
     this.people = el('select', { 'aria-label': 'Owner', hidden: true, onchange: () => this.o.owner(this.people.value) });
-    this.stop = () => {};
-    this.found = el('div', { class: 'found', role: 'status' });
+    this.filter = el('p', { class: 'filter' });
+    this.status = el('p', { role: 'status' });
     this.body = el('div', { class: 'sessions' });
     this.element = el('nav', { class: 'list', 'aria-label': 'Sessions' },
-      el('header', {}, el('h1', {}, el('a', { href: '/ui/', onclick: (/** @type {Event} */ e) => { e.preventDefault(); this.o.open(''); } }, 'sequent')), this.input, this.people, this.menu), this.found, this.body);
+      el('header', {}, el('p', { class: 'brand' }, this.link({}, {}, 'sequent')), this.input, this.people, this.filter, this.status), this.body);
+    this.stop = () => {};
     this.timer = 0;
     this.wanted = 0;
+    setInterval(() => { if (this.sessions.some(live)) this.draw(); }, recent / 2);
   }
 
   start() {
     this.stop();
     this.loaded = false;
     this.sessions = [];
+    this.hits = null;
     this.stop = this.server.follow({
       project: this.project, on: (event, data) => {
         if (event !== 'sessions') return;
@@ -59,16 +63,16 @@ export class List {
         for (const s of data.changed) known.set(s.id, s);
         this.sessions = data.order.map((/** @type {string} */ id) => known.get(id)).filter(Boolean);
         this.more = data.more;
-        for (const s of this.sessions) if (s.origin?.project) this.projects.add(s.origin.project);
-        this.drawMenu();
         this.loaded = true;
+        this.o.listed(this.sessions);
         this.draw();
       },
       state: (connected, e) => {
         if (e?.status === 401) return this.o.signedOut(e.message);
-        if (e && !this.loaded) fill(this.body, el('p', { class: 'empty' }, e.message));
+        this.status.textContent = connected ? '' : e && !this.loaded ? e.message : 'Reconnecting …';
       },
     });
+    if (this.input.value.trim()) this.search();
   }
 
   /** Lists the sessions of another project. @param {string} name */
@@ -76,7 +80,7 @@ export class List {
     this.project = name;
     this.o.project(name);
     this.start();
-    if (this.input.value.trim()) this.search();
+    this.input.focus();
   }
 
   /** Offers the owners whose sessions an admin can see. @param {string} own who is signed in */
@@ -88,17 +92,9 @@ export class List {
     this.people.value = this.server.owner;
   }
 
-  drawMenu() {
-    if (this.project) this.projects.add(this.project);
-    const names = [...this.projects].sort((a, b) => short(a).localeCompare(short(b)));
-    this.menu.hidden = names.length < 2 && !this.project;
-    if (this.menu.hidden || document.activeElement === this.menu && this.menu.options.length === names.length + 1) return;
-    fill(this.menu, el('option', { value: '' }, 'All projects'), ...names.map((p) => el('option', { value: p, title: visible(p) }, visible(short(p)))));
-    this.menu.value = this.project;
-  }
-
   typed() {
     clearTimeout(this.timer);
+    this.hits = null;
     this.draw();
     this.timer = window.setTimeout(() => this.search(), 250);
   }
@@ -111,102 +107,108 @@ export class List {
       this.input.blur();
     } else if (e.key === 'Enter') {
       clearTimeout(this.timer);
-      this.search().then(() => /** @type {HTMLElement | null} */ (this.found.querySelector('a'))?.focus());
+      this.search().then(() => /** @type {HTMLElement | null} */ (this.body.querySelector('li a'))?.focus());
     } else if (e.key === 'ArrowDown') {
       e.preventDefault();
-      /** @type {HTMLElement | null} */ (this.element.querySelector('.found a, .sessions a'))?.focus();
+      /** @type {HTMLElement | null} */ (this.body.querySelector('li a'))?.focus();
     }
   }
 
   async search() {
     const q = this.input.value.trim(), mine = ++this.wanted;
-    if (!q) {
-      this.hits = null;
-      this.o.searched('', []);
-      return this.drawHits();
-    }
+    if (!q) return this.o.searched('', []);
+    let own = /** @type {Hit[]} */ ([]), all = own;
+    this.notice = '';
     try {
-      const [own, all] = await Promise.all([
-        this.current ? this.server.search(q, this.current) : { hits: [] }, this.server.search(q, '', this.project),
-      ]);
-      if (mine !== this.wanted) return;
-      this.notice = all.notice || '';
-      this.hits = [...own.hits, ...all.hits.filter((h) => h.session !== this.current)];
-      this.o.searched(q, own.hits);
+      const found = await Promise.all([this.current ? this.server.search(q, this.current) : { hits: [] }, this.server.search(q, '', this.project)]);
+      own = found[0].hits;
+      all = found[1].hits;
+      this.notice = found[1].notice || '';
     } catch (e) {
-      if (mine !== this.wanted) return;
-      this.hits = [];
-      this.o.searched(q, []);
+      this.notice = /** @type {Error} */ (e).message;
     }
-    this.drawHits();
-  }
-
-  drawHits() {
-    if (!this.hits) return fill(this.found);
-    const n = this.hits.length;
-    fill(this.found, el('h2', {}, n ? count(n, 'thought') + ' found' : 'No thoughts match.'), n === 0 ? this.widen() : this.notice ? el('p', { class: 'empty' }, this.notice) : null);
-    for (const h of this.hits.slice(0, 50)) {
-      put(this.found, el('a', {
-        class: 'hit', href: '/ui/s/' + encodeURIComponent(h.session) + '?at=' + h.seq + this.of('&'),
-        onclick: (/** @type {MouseEvent} */ e) => { if (plain(e)) { e.preventDefault(); this.o.open(h.session, h.seq); } },
-      }, el('span', { class: 'excerpt' }, said(h.excerpt)), el('small', {}, said((h.branch || '') + '#' + h.number), h.session === this.current ? null : ' · ', h.session === this.current ? null : said(h.title),
-        h.standing === 'current' ? null : ' · ' + h.standing)));
-    }
+    if (mine !== this.wanted) return;
+    this.hits = [...own, ...all.filter((h) => h.session !== this.current)];
+    this.o.searched(q, own);
+    this.draw();
   }
 
   draw() {
-    const q = this.input.value.trim().toLowerCase();
-    const list = this.sessions.filter((s) => !q || (s.title + ' ' + s.id).toLowerCase().includes(q));
-    const focused = /** @type {HTMLElement | null} */ (document.activeElement)?.dataset?.id;
+    const q = this.input.value.trim(), focused = /** @type {HTMLElement | null} */ (document.activeElement)?.dataset?.id;
+    fill(this.filter, this.project ? el('span', {}, 'Only ', el('bdi', { title: visible(this.project) }, visible(short(this.project))), ' ') : null, this.widen());
     this.body.replaceChildren();
     if (!this.loaded) return;
-    if (this.sessions.length === 0 && this.project) {
-      put(this.body, el('p', { class: 'empty' }, 'This project has no sessions. ', this.widen()));
-      return;
+    if (q) this.drawHits(q);
+    const list = this.sessions.filter((s) => (s.title + ' ' + s.id).toLowerCase().includes(q.toLowerCase())).slice(0, maxListed);
+    if (list.length === 0 && (!q || this.hits?.length === 0)) {
+      put(this.body, el('p', { class: 'empty' }, q ? 'No thought and no title has these words.' : this.project ? 'This project has no sessions.' : 'Sessions appear here, by project and day.'));
     }
-    if (this.sessions.length === 0) {
-      put(this.body, el('p', { class: 'empty' }, 'Nothing yet. Try: ', el('code', {}, 'sequent demo')));
-      return;
-    }
-    if (list.length === 0 && !this.hits?.length) put(this.body, el('p', { class: 'empty' }, 'No session has this in its title. ', this.hits ? null : this.widen()));
-    let group = '';
-    for (const s of list.slice(0, maxListed)) {
-      const at = Date.parse(s.updated), d = day(at);
-      if (d !== group) put(this.body, el('h2', {}, group = d));
-      const [shape, word] = states[s.state] || ['○', s.state];
-      put(this.body, el('a', {
-        class: 'session ' + s.state, href: '/ui/s/' + encodeURIComponent(s.id) + this.of('?'), 'data-id': s.id, 'aria-current': s.id === this.current ? 'page' : null,
-        onclick: (/** @type {MouseEvent} */ e) => { if (plain(e)) { e.preventDefault(); this.o.open(s.id); } },
-      },
-      el('span', { class: 'state', title: word, 'aria-label': word }, shape),
-      el('bdi', { class: 'title', dir: 'auto' }, visible(s.title) || 'untitled'),
-      el('small', {}, el('span', {}, [count(s.thoughts, 'thought'), s.branches ? count(s.branches, 'branch', 'branches') : '', s.state === 'completed' ? '' : word].filter(Boolean).join(' · ')),
-        el('time', { datetime: s.updated }, ago(at)))));
+    const projects = Map.groupBy(list, (s) => s.origin?.project || ''); // that whose session has changed last comes first
+    for (const [project, sessions] of projects) {
+      if (projects.size > 1 || project) put(this.body, el('h2', {}, project ? this.link({ project }, { title: 'Only ' + visible(project) }, visible(short(project))) : 'No project'));
+      for (const [d, rows] of Map.groupBy(sessions, (s) => day(Date.parse(s.updated)))) put(this.body, el('h3', {}, d), el('ul', {}, ...rows.map((s) => el('li', {}, this.row(s)))));
     }
     if (this.more) put(this.body, el('p', { class: 'empty' }, 'Older sessions are found by search.'));
     if (focused) /** @type {HTMLElement | null} */ (this.body.querySelector('[data-id="' + CSS.escape(focused) + '"]'))?.focus();
   }
 
-  /** Returns the owner for a URL. @param {string} sign before it */
-  of(sign) { return this.server.owner ? sign + new URLSearchParams({ owner: this.server.owner }) : ''; }
+  /** Shows the sentences that were found, in the problems of their sessions. @param {string} q */
+  drawHits(q) {
+    if (!this.hits) return;
+    const n = this.hits.length;
+    this.status.textContent = n ? count(n, 'thought') + ' found' : '';
+    if (this.notice) put(this.body, el('p', { class: 'empty' }, this.notice));
+    for (const [id, hits] of Map.groupBy(this.hits.slice(0, maxListed), (h) => h.session)) {
+      put(this.body, el('h3', { class: 'problem', dir: 'auto' }, visible(hits[0].title)), el('ul', {}, ...hits.map((h) => el('li', {},
+        this.link({ id, at: h.seq }, { class: 'hit' }, el('span', { class: 'excerpt', dir: 'auto' }, ...marked(h.excerpt, q)),
+          el('small', {}, said((h.branch || '') + '#' + h.number), h.standing === 'current' ? null : ' · ' + h.standing))))));
+    }
+  }
+
+  /** @param {Session} s */
+  row(s) {
+    const [, word] = states[s.state] || ['', s.state], thoughts = count(s.thoughts, 'thought');
+    return this.link({ id: s.id }, { class: 'session ' + s.state + (live(s) ? ' live' : ''), 'data-id': s.id, 'aria-current': s.id === this.current ? 'page' : null },
+      el('span', { class: 'title', dir: 'auto' }, visible(s.title) || 'untitled'), ' ',
+      el('small', {}, s.state === 'completed' ? null : el('b', {}, live(s) ? 'live' : word), s.state === 'completed' ? '' : ' · ',
+        el('time', { datetime: s.updated }, hour(Date.parse(s.updated))), ' · ' + thoughts));
+  }
+
+  /**
+   * Returns a link to a session, a thought of it, or the list of a project.
+   * @param {{id?: string, at?: number, project?: string}} to @param {Record<string, any>} o properties @param {...import('./dom.js').Child} children
+   */
+  link(to, o, ...children) {
+    return el('a', { ...o, href: url({ ...placeIn('', new URLSearchParams()), ...to, owner: this.server.owner }), onclick: (/** @type {MouseEvent} */ e) => {
+      if (e.button !== 0 || e.ctrlKey || e.metaKey || e.shiftKey || e.altKey) return; // the browser opens it elsewhere
+      e.preventDefault();
+      if (to.project) this.choose(to.project);
+      else this.o.open(to.id || '', to.at);
+    } }, ...children);
+  }
 
   /** Returns the button that lists all projects; null if they are listed. */
-  widen() {
-    return this.project ? el('button', { class: 'widen', onclick: () => { this.menu.value = ''; this.choose(''); } }, 'Look in all projects') : null;
-  }
+  widen() { return this.project ? el('button', { class: 'widen', onclick: () => this.choose('') }, 'All projects') : null; }
 
   /** @param {string} id */
   setCurrent(id) {
     this.current = id;
-    for (const a of this.body.querySelectorAll('a.session')) {
-      if (/** @type {HTMLElement} */ (a).dataset.id === id) a.setAttribute('aria-current', 'page');
+    for (const a of /** @type {NodeListOf<HTMLElement>} */ (this.body.querySelectorAll('a.session'))) {
+      if (a.dataset.id === id) a.setAttribute('aria-current', 'page');
       else a.removeAttribute('aria-current');
     }
   }
 }
 
-/** Returns the last part of the name of a project. @param {string} project */
-function short(project) { return project.split('/').filter(Boolean).pop() || project; }
+/** Reports whether a session grows. Clocks that differ more than a little make none live. @param {Session} s */
+function live(s) { return s.state === 'active' && Math.abs(Date.now() - Date.parse(s.updated)) < recent; }
 
-/** Reports whether a click opens a link here. @param {MouseEvent} e */
-export function plain(e) { return e.button === 0 && !e.ctrlKey && !e.metaKey && !e.shiftKey && !e.altKey; }
+/** Returns the last part of the name of a project. @param {string} project */
+export function short(project) { return (project.split('/').filter(Boolean).pop() || project).replace(/\.git$/, ''); }
+
+/** Returns a text in which the words of a search are marked. @param {string} text @param {string} q */
+function marked(text, q) {
+  const words = (q.match(/[\p{L}\p{N}]+/gu) || []).sort((a, b) => b.length - a.length);
+  if (words.length === 0) return [visible(text)];
+  return text.split(new RegExp('(' + words.join('|') + ')', 'giu')).map((piece, i) => i % 2 ? el('mark', {}, visible(piece)) : visible(piece));
+}

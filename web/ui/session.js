@@ -25,6 +25,7 @@ const slow = 300;
  * @property {() => Place} place
  * @property {(change: Partial<Place>, push?: boolean) => void} go
  * @property {(name: string) => void} screen
+ * @property {() => void} [sessions] goes to the list
  * @property {(text: string) => void} say
  * @property {import('./pane.js').Action[]} actions what can be said about a thought
  * @property {string[]} files formats of export
