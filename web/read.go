@@ -145,12 +145,21 @@ func readArticle(ctx context.Context, r reading) (any, error) {
 		return t.Seq > after && size <= maxArticle
 	}
 	var text []byte
-	if to > 0 {
+	if lines := r.query["line"]; len(lines) > 0 {
+		if len(lines) != 2 || slices.ContainsFunc(lines, func(name string) bool { return !hasLine(s, name) }) {
+			return nil, invalid("line", "must be given twice, each time a line of the session; the main line is empty")
+		}
+		text, err = article.Compare(ctx, s, lines[0], lines[1], o)
+	} else if to > 0 {
 		text, err = article.Thoughts(ctx, s, from, min(to, from+articleWindow-1), o)
 	} else {
 		text, err = article.HTML(ctx, s, o)
 	}
 	return Article{string(text), position(s.Epoch(), s.Len()), s.Len()}, err
+}
+
+func hasLine(s *sequent.Session, name string) bool {
+	return slices.ContainsFunc(s.Lines(), func(l sequent.Line) bool { return l.Label == name })
 }
 
 // A Hit is a thought that a search found.

@@ -245,3 +245,43 @@ func TestHead(t *testing.T) {
 		t.Errorf("the last sentence is %q", got)
 	}
 }
+
+func TestCompare(t *testing.T) {
+	to := sequent.To
+	s := recorded(t, appended(
+		sequent.Draft{Number: 1, Text: "The problem. Where is it?"},
+		sequent.Draft{Number: 2, Text: "A guess."},
+		sequent.Draft{Number: 3, Text: "The cause. It is the *pool*."},
+		sequent.Draft{Number: 2, Text: "A better guess. With reasons.", Revises: to(2), Revision: true},
+		sequent.Draft{Number: 4, Text: "Raise it.", Branch: "raise", From: to(3)},
+		sequent.Draft{Number: 4, Text: "Release it.", Branch: "release", From: to(3)},
+		sequent.Draft{Number: 5, Text: "It works.", Branch: "release"},
+		sequent.Draft{Number: 4, Text: "Conclusion: release it.", Final: true},
+	))
+	compare := func(one, other string) string {
+		b, err := Compare(t.Context(), s, one, other, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(b)
+	}
+	text := regexp.MustCompile(`<[^>]*>|\s+`)
+	for _, c := range []struct{ one, other, want string }{
+		{"release", "raise", "Both start from Thought 1 Where is it? Thought 2 A better guess. Thought 3 The cause. It is the pool . " +
+			"release undecided 2 thoughts Thought release 4 Release it. Thought release 5 It works. " +
+			"raise undecided 1 thought Thought raise 4 Raise it. Conclusion #4 release it."},
+		{"", "raise", "Both start from Thought 1 Where is it? Thought 2 A better guess. Thought 3 The cause. It is the pool . " +
+			"main line 1 thought Thought 4 Conclusion release it. raise undecided 1 thought Thought raise 4 Raise it."},
+	} {
+		got := compare(c.one, c.other)
+		_, got, _ = strings.Cut(got, "</header>")
+		if got = strings.Join(strings.Fields(text.ReplaceAllString(got, " ")), " "); got != c.want {
+			t.Errorf("%q beside %q:\n%s\nwant\n%s", c.one, c.other, got, c.want)
+		}
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := Compare(ctx, s, "release", "raise", Options{}); err == nil {
+		t.Error("a cancelled comparison has no error")
+	}
+}

@@ -63,7 +63,7 @@ function home() {
 /** Goes to the list. */
 function sessions() {
   document.body.dataset.list = 'shown';
-  if (narrow.matches) go({ id: '', at: 0, view: 'log', line: '', other: '', diff: false }, true);
+  if (narrow.matches) go({ id: '', at: 0, view: 'read', line: '', other: '', diff: false }, true);
   /** @type {HTMLElement | null} */ (list.body.querySelector('[aria-current]') || list.body.querySelector('li a'))?.focus();
 }
 

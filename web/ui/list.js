@@ -56,6 +56,7 @@ export class List {
     this.loaded = false;
     this.sessions = [];
     this.hits = null;
+    fill(this.filter, this.project ? el('span', {}, 'Only ', el('bdi', { title: visible(this.project) }, visible(short(this.project))), ' ') : null, this.widen());
     this.stop = this.server.follow({
       project: this.project, on: (event, data) => {
         if (event !== 'sessions') return;
@@ -135,7 +136,6 @@ export class List {
 
   draw() {
     const q = this.input.value.trim(), focused = /** @type {HTMLElement | null} */ (document.activeElement)?.dataset?.id;
-    fill(this.filter, this.project ? el('span', {}, 'Only ', el('bdi', { title: visible(this.project) }, visible(short(this.project))), ' ') : null, this.widen());
     this.body.replaceChildren();
     if (!this.loaded) return;
     if (q) this.drawHits(q);
@@ -168,7 +168,7 @@ export class List {
   /** @param {Session} s */
   row(s) {
     const [, word] = states[s.state] || ['', s.state], thoughts = count(s.thoughts, 'thought');
-    return this.link({ id: s.id }, { class: 'session ' + s.state + (live(s) ? ' live' : ''), 'data-id': s.id, 'aria-current': s.id === this.current ? 'page' : null },
+    return this.link({ id: s.id }, { class: 'session ' + s.state + (live(s) ? ' live' : ''), 'aria-current': s.id === this.current ? 'page' : null },
       el('span', { class: 'title', dir: 'auto' }, visible(s.title) || 'untitled'), ' ',
       el('small', {}, s.state === 'completed' ? null : el('b', {}, live(s) ? 'live' : word), s.state === 'completed' ? '' : ' · ',
         el('time', { datetime: s.updated }, hour(Date.parse(s.updated))), ' · ' + thoughts));
@@ -179,7 +179,7 @@ export class List {
    * @param {{id?: string, at?: number, project?: string}} to @param {Record<string, any>} o properties @param {...import('./dom.js').Child} children
    */
   link(to, o, ...children) {
-    return el('a', { ...o, href: url({ ...placeIn('', new URLSearchParams()), ...to, owner: this.server.owner }), onclick: (/** @type {MouseEvent} */ e) => {
+    return el('a', { ...o, 'data-id': to.project || (to.id || '') + (to.at ? '@' + to.at : ''), href: url({ ...placeIn('', new URLSearchParams()), ...to, owner: this.server.owner }), onclick: (/** @type {MouseEvent} */ e) => {
       if (e.button !== 0 || e.ctrlKey || e.metaKey || e.shiftKey || e.altKey) return; // the browser opens it elsewhere
       e.preventDefault();
       if (to.project) this.choose(to.project);

@@ -72,7 +72,7 @@ export class SessionPage {
     });
     this.banner = el('p', { class: 'banner', role: 'status', hidden: true });
     this.element = el('main', { class: 'session-page', 'data-view': o.place().view, onclick: (/** @type {MouseEvent} */ e) => this.clicked(e), onscroll: () => this.following.scrolled() },
-      el('div', { class: 'bar' }, el('button', { class: 'back', onclick: () => o.screen('list') }, 'Sessions'), this.tabs.element), this.banner,
+      el('div', { class: 'bar' }, o.sessions ? el('button', { class: 'back', onclick: () => o.sessions?.() }, 'Sessions') : null, this.tabs.element), this.banner,
       this.article.element, this.tabs.bars, this.grid.element, this.following.more);
   }
 

@@ -1,0 +1,93 @@
+package article
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+
+	"github.com/sequent-dev/sequent"
+)
+
+// maxColumn limits the thoughts of a column, and those that both lines share.
+const maxColumn = 2000
+
+// Compare returns two lines of a session beside each other: what both share once, then the thoughts that hold on each,
+// whole. It ends with an error when ctx is done.
+func Compare(ctx context.Context, s *sequent.Session, one, other string, o Options) ([]byte, error) {
+	w := newWriter(ctx, s, o)
+	a, b := s.Effective(one), s.Effective(other)
+	same := 0
+	for same < min(len(a), len(b)) && a[same].Seq == b[same].Seq {
+		same++
+	}
+	w.WriteString(`<article class="page compare" aria-labelledby="title">` + "\n")
+	w.header()
+	if err := w.shared(a[:same]); err != nil {
+		return nil, err
+	}
+	w.WriteString(`<div class="pair">` + "\n")
+	concluded := false
+	for i, steps := range [][]sequent.Step{a[same:], b[same:]} {
+		name := [2]string{one, other}[i]
+		if err := w.column(name, []string{"left", "right"}[i], steps); err != nil {
+			return nil, err
+		}
+		concluded = concluded || len(steps) > 0 && steps[len(steps)-1].Seq == w.concluded
+	}
+	w.WriteString("</div>\n")
+	if !concluded {
+		w.o.Short = true // no more than how it ended
+		w.abstract()
+	}
+	w.WriteString("</article>\n")
+	return w.Bytes(), nil
+}
+
+// shared writes what two lines share: a line for each thought, and the last one whole.
+func (w *writer) shared(steps []sequent.Step) error {
+	if len(steps) == 0 {
+		return nil
+	}
+	w.WriteString(`<section class="shared" aria-labelledby="both"><h2 class="cap" id="both">Both start from</h2>` + "\n")
+	last := len(steps) - 1
+	if from := max(0, last-maxColumn); last > 0 {
+		w.WriteString(`<ol class="log brief">` + "\n")
+		w.gap(from, "before")
+		for _, step := range steps[from:last] {
+			w.brief(&step.Thought)
+		}
+		w.WriteString("</ol>\n")
+	}
+	w.WriteString(`<ol class="log">` + "\n")
+	err := w.thought(&steps[last].Thought, 0)
+	w.WriteString("</ol></section>\n")
+	return err
+}
+
+// brief writes the first sentence of a thought.
+func (w *writer) brief(t *sequent.Thought) {
+	class, _ := w.class(t, w.standings[t.Seq-1])
+	text := t.Text
+	if t.Seq == 1 {
+		text = w.rest
+	}
+	sentence, _, _ := head(text, maxSentence)
+	fmt.Fprintf(w, `<li class="thought%s" id="t%d"><h3 class="n"><a href="#t%d"><span class="sr">Thought </span>%d</a></h3><div class="prose" dir="auto"><p>%s</p></div></li>`+"\n",
+		class, t.Seq, t.Seq, t.Number, line(sentence))
+}
+
+// column writes what a line has of its own.
+func (w *writer) column(name, id string, steps []sequent.Step) error {
+	l := w.lines[name]
+	fmt.Fprintf(w, `<section class="%s-line" aria-labelledby="%s"><h2 class="cap" id="%s"><bdi>%s</bdi>%s <small>%s</small></h2>`+"\n"+`<ol class="log">`+"\n",
+		cmp.Or(string(l.Verdict), "going"), id, id, cmp.Or(line(name), "main line"), fate(l.Verdict), count(len(steps), "thought"))
+	from := max(0, len(steps)-maxColumn)
+	w.gap(from, "before")
+	for _, step := range steps[from:] {
+		if err := w.thought(&step.Thought, 0); err != nil {
+			return err
+		}
+	}
+	w.WriteString("</ol></section>\n")
+	return nil
+}
