@@ -12,7 +12,7 @@ import (
 // A Document is a session as pages and programs read it: what it is, and a window of its log.
 type Document struct {
 	Session  Session        `json:"session"`
-	Lines    []Line         `json:"lines"`
+	Lines    []sequent.Line `json:"lines"`
 	Notes    []sequent.Note `json:"notes"`
 	Standing Standing       `json:"standing"`
 	Rows     []Row          `json:"rows"`
@@ -44,18 +44,6 @@ func newSession(h *sequent.Header) Session {
 		ID: string(h.ID), Title: h.Title, State: string(h.State), Dialect: h.Dialect, Conclusion: h.Conclusion, Thoughts: h.Len,
 		Branches: h.Branches, Version: h.Version, Created: h.Created, Updated: h.Updated, Expires: h.Expires, Origin: h.Origin, Demo: h.Labels[sequent.LabelDemo] != "",
 	}
-}
-
-// A Line is a branch, or the main line, whose name is empty, and what it stands for.
-type Line struct {
-	sequent.Line
-	Chain []Step `json:"chain,omitempty"` // if asked for: what the line stands for now
-}
-
-// A Step is a thought of a chain.
-type Step struct {
-	Seq      int   `json:"seq"`
-	Replaced []int `json:"replaced,omitempty"` // Seqs of the thoughts it replaced
 }
 
 // A Standing lists the thoughts that are not simply current.
@@ -90,7 +78,7 @@ const (
 // documentOf returns a session with the rows after thought seq, at most limit of them.
 func documentOf(s *sequent.Session, seq, limit int) Document {
 	h := s.Header()
-	d := Document{Session: newSession(&h), Lines: linesOf(s), Notes: append([]sequent.Note{}, s.Notes()...), Standing: standingOf(s), Rows: []Row{}}
+	d := Document{Session: newSession(&h), Lines: append([]sequent.Line{}, s.Lines()...), Notes: append([]sequent.Note{}, s.Notes()...), Standing: standingOf(s), Rows: []Row{}}
 	if f := s.Fault(); f != nil {
 		d.Session.Fault = f.String()
 	}
@@ -115,14 +103,6 @@ func newRow(t *sequent.Thought) Row {
 	}
 }
 
-func linesOf(s *sequent.Session) []Line {
-	lines := []Line{}
-	for _, l := range s.Lines() {
-		lines = append(lines, Line{Line: l})
-	}
-	return lines
-}
-
 func standingOf(s *sequent.Session) Standing {
 	list := Standing{Superseded: [][2]int{}, GivenUp: []int{}, Disputed: []int{}}
 	for i, st := range s.Standings() {
@@ -138,15 +118,6 @@ func standingOf(s *sequent.Session) Standing {
 		}
 	}
 	return list
-}
-
-// chainOf returns the effective chain of a line.
-func chainOf(s *sequent.Session, line string) []Step {
-	steps := []Step{}
-	for _, step := range s.Effective(line) {
-		steps = append(steps, Step{step.Seq, step.Replaced})
-	}
-	return steps
 }
 
 // position returns the position of thought seq: the epoch of the session, which tells it

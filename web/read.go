@@ -88,11 +88,6 @@ func readSession(ctx context.Context, r reading) (any, error) {
 		seq = 0
 	}
 	d := documentOf(s, seq, limit)
-	for i := range d.Lines {
-		if l := &d.Lines[i]; slices.Contains(r.query["line"], l.Label) {
-			l.Chain = chainOf(s, l.Label)
-		}
-	}
 	r.public(&d)
 	return d, nil
 }

@@ -4,16 +4,15 @@
  * @typedef {{id: string, title: string, state: string, dialect?: string, conclusion?: string, thoughts: number,
  *   branches: number, version: number, created: string, updated: string, expires?: string, origin?: Origin, fault?: string, demo?: boolean}} Session
  * @typedef {{client?: string, clientVersion?: string, agent?: string, model?: string, project?: string, gitBranch?: string, commit?: string}} Origin
- * @typedef {{name: string, origin?: number, first: number, last: number, verdict?: string, by?: number, chain?: Step[]}} Line
+ * @typedef {{name: string, origin?: number, first: number, last: number, verdict?: string, by?: number}} Line
  * @typedef {{seq: number, kind: string, text?: string, from?: string, at: string}} Note
  * @typedef {{superseded: [number, number][], givenUp: number[], disputed: number[], concluded?: number}} Standing
  * @typedef {{session: Session, lines: Line[], notes: Note[], standing: Standing, rows: Row[], position: string, more: boolean}} Document
  * @typedef {{seq: number, number: number, total?: number, branch?: string, after?: number, supersedes?: number, revision?: boolean,
  *   last?: boolean, at: number, text: string, note?: string}} Row
- * @typedef {{after?: string, limit?: number, line?: string[]}} Wanted what is wanted of a session, as in the query
+ * @typedef {{after?: string, limit?: number}} Wanted what is wanted of a session, as in the query
  * @typedef {{session: string, title: string, seq: number, number: number, branch?: string, excerpt: string, at: number,
  *   state: string, standing: string, by?: number}} Hit
- * @typedef {{seq: number, replaced?: number[]}} Step
  * @typedef {Pick<Server, 'session' | 'article' | 'search' | 'follow'>} Source what a session is read from
  * @typedef {{version: number, program: string, auth: string, write: boolean, links: boolean, owner?: string, signIn?: string, scope?: string, commands?: string[]}} About
  * @typedef {{id: string, session: string, token?: string, ended?: boolean, created: string, expires: string, path?: string, url?: string}} Link

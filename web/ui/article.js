@@ -34,6 +34,7 @@ export class Article {
   constructor(page) {
     this.page = page;
     this.position = '';
+    this.shown = ''; // as wants
     this.thoughts = 0;
     this.short = !!page.o.short;
     this.element = el('div', { class: 'reading' });
@@ -51,19 +52,35 @@ export class Article {
 
   /** Reads the article. @param {number} at the thought around which a long one is read */
   async load(at) {
-    const a = await this.ask(this.short ? { short: true } : { at: at || undefined });
+    const p = this.page.o.place(), compares = p.view === 'compare';
+    this.shown = this.wants;
+    const a = await this.ask(this.short ? { short: true } : compares ? { line: [p.line, p.other] } : { at: at || undefined });
     this.position = a.position;
     this.thoughts = a.thoughts;
     this.element.replaceChildren(parsed(a.html));
     document.title = (this.element.querySelector('h1')?.textContent || '') + ' · sequent';
     if (this.short) this.element.append(el('button', { class: 'whole', onclick: () => this.all() }, 'Read all of it'));
+    if (compares) this.element.querySelector('.head')?.append(this.page.tabs.choice);
     this.watch();
     performance.mark('article');
   }
 
+  /** Returns what the URL says: the session, or two lines of it. */
+  get wants() {
+    const p = this.page.o.place();
+    return p.view === 'compare' ? JSON.stringify([p.line, p.other]) : '';
+  }
+
+  /** Shows what the URL says. */
+  async show() {
+    if (this.shown === this.wants) return;
+    await this.load(this.page.o.place().at);
+    this.page.element.scrollTop = 0;
+  }
+
   /** Reads what has changed, and returns the first thought that is new, if any. @returns {Promise<Element | null>} */
   async update() {
-    if (this.short) {
+    if (this.short || this.wants) {
       await this.load(0);
       return null;
     }
@@ -144,6 +161,7 @@ export class Article {
 
   /** Goes to a thought. @param {number} seq @param {boolean} [quiet] the focus stays where it is */
   async go(seq, quiet = false) {
+    if (!this.at(seq) && this.wants) return this.page.read(seq); // it is on neither line
     if (!this.at(seq)) await (this.short ? this.all() : this.load(seq));
     const place = this.at(seq);
     if (place?.matches('.later')) await this.read(Math.max(1, seq - 20), seq + 20);

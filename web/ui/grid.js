@@ -9,15 +9,8 @@ import { rail, railWidth } from './rail.js';
 /**
  * @typedef {object} Item a row of the grid
  * @property {number} seq the thought; of a fold the first one
- * @property {number} [depth] level of indentation
- * @property {number} [side] 1 or 2: only on that side of a comparison
- * @property {number} [beside] a thought in the same row, of the other line
  * @property {{count: number, from: number, to?: number, why: string}} [fold] rows that are folded into this one
- * @property {number[]} [replaced] thoughts that this one stands for
  */
-
-/** The shapes of thoughts, where no rail draws them. */
-const shapes = { thought: '●', revision: '◆', replaced: '◌', end: '■' };
 
 /** maxRows is the maximum number of rows in the document. */
 const maxRows = 78;
@@ -46,7 +39,6 @@ export class Grid {
     this.places = null;
     this.length = 0; // rows
     this.selected = 0; // index, -1 for none
-    this.rail = true;
     this.drawnLanes = 0;
     this.limit = Infinity; // thoughts of the log that are shown
     /** @type {Map<number, HTMLElement>} by index */
@@ -87,8 +79,6 @@ export class Grid {
       items.forEach((item, i) => {
         if (item.fold) for (let s = item.fold.from; s <= (item.fold.to || item.seq); s++) if (!this.places?.has(s)) this.places?.set(s, i);
         this.places?.set(item.seq, i);
-        if (item.beside) this.places?.set(item.beside, i);
-        for (const s of item.replaced || []) if (!this.places?.has(s)) this.places?.set(s, i);
       });
     }
     this.grown();
@@ -196,34 +186,25 @@ export class Grid {
     const replacer = m.replacedBy.get(r.seq), kind = m.kind(r), status = this.o.status(r.seq);
     const before = i > 0 ? m.at(this.item(i - 1).seq) : undefined;
     e.style.transform = 'translateY(' + this.top(i) + 'px)';
-    e.className = 'row is-' + kind + (item.fold ? ' folded' : '') + (status.givenUp ? ' given-up' : '') + (status.hit ? ' hit' : '') +
-      (item.side ? ' side' + item.side : '') + (item.beside ? ' pair' : '') + (i === this.selected ? ' selected' : '');
+    e.className = 'row is-' + kind + (item.fold ? ' folded' : '') + (status.givenUp ? ' given-up' : '') + (status.hit ? ' hit' : '') + (i === this.selected ? ' selected' : '');
     e.dataset.index = String(i);
     e.dataset.seq = String(r.seq);
     e.setAttribute('aria-rowindex', String(i + 1));
-    e.setAttribute('aria-level', String((item.depth || 0) + 1));
     e.setAttribute('aria-selected', String(i === this.selected));
     e.tabIndex = i === this.selected ? 0 : -1;
-    const indent = this.rail ? railWidth(this.model) : 12 + (item.depth || 0) * 20;
-    e.style.paddingInlineStart = indent + 'px';
+    e.style.paddingInlineStart = railWidth(m) + 'px';
     num.className = 'number lane' + m.colourOf(r.seq);
     num.replaceChildren();
-    if (!this.rail) put(num, el('span', { class: 'shape', 'aria-hidden': 'true' }, shapes[kind] + ' '));
     if (r.branch) put(num, el('bdi', { class: 'of', title: visible(r.branch) }, visible(r.branch)));
     put(num, el('b', {}, '#' + r.number), status.mark ? el('i', { class: 'mark' }, status.mark) : null);
     text.replaceChildren();
     if (item.fold) {
       put(text, el('button', { class: 'fold', tabindex: -1 }, '▸ ' + item.fold.count + ' ' + item.fold.why), ' ');
     }
-    const lone = item.side === 2; // it stands in the other column, with its name
-    num.classList.toggle('unseen', lone);
-    put(text, el('bdi', { dir: 'auto', class: lone ? 'beside lane' + m.colourOf(r.seq) : null }, lone ? el('b', { 'aria-hidden': 'true' }, visible(m.name(r.seq)), ' ') : null, visible(r.head) || '(empty)'));
-    const other = item.beside ? m.at(item.beside) : undefined;
-    if (other) put(text, el('bdi', { class: 'beside lane' + m.colourOf(other.seq), dir: 'auto', 'data-seq': other.seq }, el('b', {}, visible(m.name(other.seq))), ' ', visible(other.head)));
+    put(text, el('bdi', { dir: 'auto' }, visible(r.head) || '(empty)'));
     const parts = [];
     if (replacer) parts.push('→ ' + m.name(replacer));
     if (r.supersedes) parts.push('revises ' + m.name(r.supersedes));
-    if (item.replaced && item.replaced.length > 1) parts.push(item.replaced.length + ' versions before');
     const b = m.branches.get(r.branch || '');
     if (b && b.first === r.seq && b.origin) parts.push('from ' + m.name(b.origin));
     if (status.verdict) parts.push(status.verdict);
@@ -239,8 +220,7 @@ export class Grid {
 
   /** Draws the lanes beside the rows in the document. */
   drawRail() {
-    this.svg.style.display = this.rail ? '' : 'none';
-    if (!this.rail || this.length === 0) return;
+    if (this.length === 0) return;
     const m = this.model, base = this.top(this.first), height = this.top(this.last + 1) - base, seqs = [];
     for (let i = this.first; i <= this.last; i++) seqs.push(this.item(i).seq);
     this.svg.style.transform = 'translateY(' + base + 'px)';
@@ -283,11 +263,6 @@ export class Grid {
     if (!row) return;
     const i = Number(row.dataset.index), item = this.item(i);
     if (item.fold && target.closest('.fold')) return this.o.unfold(item);
-    const beside = /** @type {HTMLElement | null} */ (target.closest('.beside'));
-    if (beside) {
-      this.select(i, { quiet: true });
-      return this.o.select(Number(beside.dataset.seq), 'move');
-    }
     const chosen = getSelection();
     if (chosen && !chosen.isCollapsed && row.contains(chosen.anchorNode)) return; // text is being selected
     this.select(i, { how: 'open' });

@@ -73,11 +73,11 @@ export class SessionPage {
     this.banner = el('p', { class: 'banner', role: 'status', hidden: true });
     this.element = el('main', { class: 'session-page', 'data-view': o.place().view, onclick: (/** @type {MouseEvent} */ e) => this.clicked(e), onscroll: () => this.following.scrolled() },
       el('div', { class: 'bar' }, o.sessions ? el('button', { class: 'back', onclick: () => o.sessions?.() }, 'Sessions') : null, this.tabs.element), this.banner,
-      this.article.element, this.tabs.bars, this.grid.element, this.following.more);
+      this.article.element, this.grid.element, this.following.more);
   }
 
-  /** Reports whether the article is shown. */
-  get reading() { return this.o.place().view === 'read'; }
+  /** Reports whether the article, or a comparison, is shown. */
+  get reading() { return this.o.place().view !== 'overview'; }
 
   async start() {
     const loading = setTimeout(() => { this.element.classList.add('loading'); }, slow), at = this.o.place().at;
@@ -214,11 +214,8 @@ export class SessionPage {
 
   /** Goes to a thought of the article. @param {number} seq */
   read(seq) {
-    if (!this.reading) {
-      this.o.go({ view: 'read', at: seq }, true);
-      this.tabs.show();
-    }
-    this.jump(seq);
+    this.o.go({ view: 'read', at: seq }, true);
+    this.tabs.show().then(() => this.jump(seq));
   }
 
   /** Goes to a thought. @param {number} seq @param {boolean} [push] back leads to where the reader was */

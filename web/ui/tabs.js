@@ -1,7 +1,7 @@
-// The choice of a view: the tabs, the tools beside them, the lines of a view, folding and replay.
+// The choice of a view: the tabs, the tools beside them, the lines to compare, folding and replay.
 
 import { el, fill, put, visible } from './dom.js';
-import { folded, chainOf, compared } from './views.js';
+import { folded } from './views.js';
 import { Replay } from './replay.js';
 
 /** The views, by name. */
@@ -16,17 +16,18 @@ export class Tabs {
     this.unfolded = new Set();
     /** @type {Replay | null} */
     this.replay = null;
-    this.drawn = 0; // counts views that were asked for
     this.list = el('div', { role: 'tablist', 'aria-label': 'Views' });
     this.tools = el('div', { class: 'tools' });
     this.element = el('div', { class: 'tabs' }, this.list, this.tools, page.o.find);
-    this.bars = el('div', { class: 'bars' });
+    this.choice = el('div', { class: 'choose' });
   }
 
   draw() {
     const page = this.page, o = page.o, now = o.place().view;
+    this.drawChoice();
     this.list.replaceChildren();
     for (const [name, title] of Object.entries(titles)) {
+      if (name === 'compare' && now !== name && page.model.branches.size < 2) continue;
       put(this.list, el('button', { role: 'tab', 'aria-selected': name === now, tabindex: name === now ? 0 : -1, onclick: () => this.open(name) }, title));
     }
     fill(this.tools,
@@ -38,10 +39,18 @@ export class Tabs {
 
   /** Goes to another view. @param {string} name */
   open(name) {
+    const { o, model } = this.page, p = o.place();
+    if (name === 'compare' && model.branches.size < 2) return;
     this.endReplay();
-    const o = this.page.o, other = [...this.page.model.branches.keys()].find((b) => b !== '') || '';
-    o.go({ view: name, ...(name === 'compare' && !o.place().other ? { other } : {}) }, true);
+    o.go({ view: name, ...(name === 'compare' && p.line === p.other ? this.lines() : {}) }, true);
     this.show();
+  }
+
+  /** Returns the lines that are compared first: what was chosen with what was not. */
+  lines() {
+    const m = this.page.model, of = (/** @type {string} */ verdict) => [...m.lines.values()].find((l) => l.name && l.verdict === verdict)?.name;
+    const line = of('chosen') ?? '', others = [...m.branches.keys()].filter((name) => name && name !== line);
+    return { line, other: others.find((name) => m.lines.get(name)?.verdict === 'rejected') ?? others[0] ?? '' };
   }
 
   toggleFold() {
@@ -86,23 +95,15 @@ export class Tabs {
 
   /** Shows the view of the URL. */
   async show() {
-    const page = this.page, m = page.model, grid = page.grid, mine = ++this.drawn, p = page.o.place();
+    const page = this.page, m = page.model, grid = page.grid, p = page.o.place();
     this.draw();
-    this.drawBars();
     page.element.dataset.view = p.view;
-    if (p.view !== 'overview') this.endReplay();
-    if (page.reading) return;
-    let items;
-    try {
-      items = await this.items(p);
-    } catch (e) {
-      return page.showBanner('The view could not be read. ' + /** @type {Error} */ (e).message);
+    if (page.reading) {
+      this.endReplay();
+      return page.article.show();
     }
-    if (mine !== this.drawn) return; // another view was asked for meanwhile
-    const known = items && items.filter((i) => m.at(i.seq)), at = grid.item(grid.selected)?.seq || p.at;
-    grid.rail = p.view === 'overview';
-    grid.element.classList.toggle('comparing', p.view === 'compare');
-    grid.show(known);
+    const at = grid.item(grid.selected)?.seq || p.at;
+    grid.show(this.fold ? folded(m, this.unfolded) : null);
     grid.selected = Math.max(0, grid.indexOf(at));
     const timed = m.rows.some((r, i) => i > 0 && Math.abs(r.at - m.rows[i - 1].at) >= 1000);
     grid.element.style.setProperty('--time', timed ? '56px' : '0px');
@@ -110,32 +111,14 @@ export class Tabs {
     grid.element.style.setProperty('--number', Math.min(longest, 10) + String(m.length).length + 2 + 'ch');
   }
 
-  /**
-   * Returns the rows of a view; null means the log.
-   * @param {import('./place.js').Place} p
-   * @returns {Promise<import('./grid.js').Item[] | null>}
-   */
-  async items(p) {
-    const { server, id, model, position: after } = this.page;
-    switch (p.view) {
-      case 'compare': {
-        const d = await server.session(id, { after, line: [p.line, p.other] });
-        return compared(chainOf(d, p.line), chainOf(d, p.other));
-      }
-    }
-    return this.fold ? folded(model, this.unfolded) : null;
-  }
-
-  /** Shows the choice of lines of a view. */
-  drawBars() {
+  /** Shows the choice of the lines that are compared. */
+  drawChoice() {
     const page = this.page, p = page.o.place();
-    this.bars.replaceChildren();
-    if (p.view !== 'compare') return;
     const choice = (/** @type {'line' | 'other'} */ key, /** @type {string} */ label) => {
       const select = el('select', { 'aria-label': label, onchange: () => { page.o.go({ [key]: select.value }, true); this.show(); } },
         ...[...page.model.branches.keys()].map((b) => el('option', { value: b, selected: b === p[key] }, b === '' ? 'main line' : visible(b))));
       return select;
     };
-    put(this.bars, choice('line', 'Line'), ' beside ', choice('other', 'Other line'));
+    if (!this.choice.contains(document.activeElement)) fill(this.choice, choice('line', 'Line'), ' beside ', choice('other', 'Other line'));
   }
 }

@@ -1,8 +1,7 @@
-// The rows of each view.
+// The rows of the overview.
 
 /** @typedef {import('./grid.js').Item} Item */
 /** @typedef {import('./model.js').Model} Model */
-/** @typedef {import('./api.js').Step} Step */
 
 /** shortRun is the length from which a run of thoughts without events can be folded. */
 const shortRun = 12;
@@ -37,41 +36,4 @@ export function folded(m, unfolded) {
 function plainRow(m, seq) {
   const r = m.at(seq);
   return !!r && m.kind(r) === 'thought' && !m.notes.has(seq) && !m.isGivenUp(seq) && m.branches.get(r.branch || '')?.first !== seq;
-}
-
-/**
- * Returns the rows of a chain.
- * @param {Step[]} steps
- * @returns {Item[]}
- */
-export function chain(steps) { return steps.map((s) => ({ seq: s.seq, replaced: s.replaced })); }
-
-/**
- * Returns the chain of a line.
- * @param {import('./api.js').Document} d with the chain of the line
- * @param {string} name
- * @returns {Step[]}
- */
-export function chainOf(d, name) {
-  return d.lines.find((l) => l.name === name)?.chain || [];
-}
-
-/**
- * Returns two chains, the rows that both have once and the others side by side below.
- * @param {Step[]} one
- * @param {Step[]} other
- * @returns {Item[]}
- */
-export function compared(one, other) {
-  let same = 0;
-  while (same < one.length && same < other.length && one[same].seq === other[same].seq) same++;
-  /** @type {Item[]} */
-  const items = chain(one.slice(0, same));
-  const a = one.slice(same), b = other.slice(same);
-  for (let i = 0; i < Math.max(a.length, b.length); i++) {
-    if (a[i] && b[i]) items.push({ seq: a[i].seq, replaced: a[i].replaced, beside: b[i].seq, side: 1 });
-    else if (a[i]) items.push({ seq: a[i].seq, replaced: a[i].replaced, side: 1 });
-    else items.push({ seq: b[i].seq, replaced: b[i].replaced, side: 2 });
-  }
-  return items;
 }
