@@ -147,7 +147,7 @@ func (p *tab) sideways(what string) {
 	p.t.Helper()
 	const script = `[...document.querySelectorAll('body *')].filter((e) => {
 			const r = e.getBoundingClientRect();
-			if (!r.width || e.closest('.spoken, svg, .prose') || getComputedStyle(e).visibility === 'hidden') return false;
+			if (!r.width || e.closest('.sr, svg, .prose') || getComputedStyle(e).visibility === 'hidden') return false;
 			for (let p = e.parentElement; p; p = p.parentElement) if (getComputedStyle(p).overflowX !== 'visible') { const q = p.getBoundingClientRect(); if (r.right > q.right + 1 || r.left < q.left - 1) return false; }
 			return r.right > innerWidth + 1 || r.left < -1;
 		}).map((e) => e.outerHTML.slice(0, 100)).join('\n') + (document.scrollingElement.scrollWidth > innerWidth ? '\nthe page' : '')`

@@ -6,7 +6,7 @@ import { el } from './dom.js';
 /** In a narrow window the list and a session are two screens. */
 export const narrow = matchMedia('(max-width: 899px)');
 
-export const status = el('div', { class: 'spoken', role: 'status', 'aria-live': 'polite' });
+export const status = el('div', { class: 'sr', role: 'status', 'aria-live': 'polite' });
 
 /** Shows one of the two screens of a narrow window. @param {string} name list or session */
 export function screen(name) { document.body.dataset.screen = name; }
