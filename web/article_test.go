@@ -51,7 +51,7 @@ func TestArticle(t *testing.T) {
 	if n := strings.Count(articleAt(t, url, "&short").HTML, `<li class="thought"`); n != 3 {
 		t.Errorf("a short article has %d texts", n)
 	}
-	for _, query := range []string{"&from=x", "&to=-1", "&at=1.5", "&after=x"} {
+	for _, query := range []string{"&from=x", "&to=-1", "&at=1.5", "&after=x", "&line=", "&line=&line=elsewhere"} {
 		if status, body, _ := ask(t, "GET", url+"/api/v1/article?id=s"+query, ""); status != 400 || !strings.Contains(body, "invalid_parameter") {
 			t.Errorf("%s: %d %s", query, status, body)
 		}
