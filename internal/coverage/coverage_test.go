@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"flag"
+	"io"
 	"os"
 	"path"
 	"path/filepath"
@@ -72,6 +73,9 @@ func TestReferenceCoverage(t *testing.T) {
 // play runs a transcript over a transport.
 func play(t *testing.T, s subject, tr transport, file string) {
 	build := func(t testing.TB, env dialect.Env) dialect.Dialect {
+		if s.draws && tr.name != stdio {
+			env.Stderr = io.Discard
+		}
 		d := s.build(t, env)
 		return remote(t, d, tr.serve(t, d))
 	}
@@ -80,33 +84,34 @@ func play(t *testing.T, s subject, tr transport, file string) {
 
 // carries reports whether the steps of a transcript can be made over the transport. A client
 // without a scope needs calls that name their sessions, unless the transcript is about such a
-// client. A scope that ends with a process or a connection does not survive a restart.
+// client. A scope that ends with a process or a connection does not survive a restart, and only a
+// client on standard input has its thoughts drawn.
 func (tr transport) carries(t *testing.T, s subject, file string) bool {
 	t.Helper()
 	archive, err := txtar.ParseFile(filepath.Join(root, filepath.FromSlash(file)))
 	if err != nil {
 		t.Fatal(err)
 	}
-	restarts, lacks, named := false, false, true
+	restarts, drawn, lacks, named := false, false, false, true
 	for _, f := range archive.Files {
-		if f.Name == "restart" {
+		switch call := strings.HasPrefix(f.Name, "call"); {
+		case f.Name == "restart":
 			restarts = true
-		}
-		if !strings.HasPrefix(f.Name, "call") {
-			continue
-		}
-		switch {
-		case strings.HasSuffix(f.Name, " scope=-"):
+		case f.Name == "stderr" && s.draws:
+			drawn = true
+		case call && strings.HasSuffix(f.Name, " scope=-"):
 			lacks = true
-		case !s.named && !bytes.Contains(f.Data, []byte(`"session_id"`)):
+		case call && !s.named && !bytes.Contains(f.Data, []byte(`"session_id"`)):
 			named = false
 		}
 	}
 	switch tr.name {
 	case unscoped:
-		return named
+		return named && !drawn
 	case scoped:
-		return !lacks
+		return !lacks && !drawn
+	case sessions:
+		return !lacks && !drawn && (s.named || !restarts)
 	default:
 		return !lacks && (s.named || !restarts)
 	}

@@ -23,11 +23,14 @@ type subject struct {
 	// client without one is refused, and a scope that ends with a process or a connection does not
 	// survive a restart.
 	named bool
+	// draws means that thoughts are drawn on standard error, which the program does for a client on
+	// standard input only.
+	draws bool
 }
 
 // subjects are the dialects of the documents, by the names of their folders.
 var subjects = map[string]subject{
-	"classic": {build: func(_ testing.TB, env dialect.Env) dialect.Dialect {
+	"classic": {draws: true, build: func(_ testing.TB, env dialect.Env) dialect.Dialect {
 		return classic.New(classic.Config{
 			Engine: env.Engine, Archive: archive.Dir(env.Dir), Drawing: env.Stderr,
 			Logger: slog.New(slog.NewTextHandler(env.Stderr, nil)),
