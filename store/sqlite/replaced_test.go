@@ -3,6 +3,7 @@ package sqlite
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -12,14 +13,14 @@ import (
 	"github.com/sequent-dev/sequent"
 )
 
-// TestFileReplaced replaces the file under two Stores that use it. What they do then is in the
-// new file, and the old one keeps what was acknowledged.
+// TestFileReplaced replaces the file, or its rows, under two Stores that use it. What they do then
+// is in the new file, and the old one keeps what was acknowledged.
 func TestFileReplaced(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS == "windows" {
 		t.Skip("Windows does not replace open files")
 	}
-	for name, suffixes := range map[string][]string{"with its log": {"", "-wal", "-shm"}, "alone": {""}} {
+	for name, suffixes := range map[string][]string{"with its log": {"", "-wal", "-shm"}, "alone": {""}, "its rows": nil} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			dir := t.TempDir()
@@ -43,7 +44,11 @@ func TestFileReplaced(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			if err := os.Rename(backup, path); err != nil {
+			if suffixes == nil {
+				raw(t, path, fmt.Sprintf(`ATTACH '%s' AS b; DELETE FROM tool_sessions; INSERT INTO tool_sessions SELECT * FROM b.tool_sessions;
+					DELETE FROM tool_log; INSERT INTO tool_log SELECT * FROM b.tool_log;
+					INSERT INTO tool_words (tool_words) VALUES ('delete-all'); UPDATE tool_state SET indexed = 0`, backup))
+			} else if err := os.Rename(backup, path); err != nil {
 				t.Fatal(err)
 			}
 			for i, e := range []*sequent.Engine{first, second, first, second} {
@@ -56,6 +61,9 @@ func TestFileReplaced(t *testing.T) {
 				finds(t, s, "lost", 0)
 				finds(t, s, "next", 4)
 				intact(t, s)
+			}
+			if suffixes == nil {
+				return
 			}
 			old := openAt(t, filepath.Join(dir, "old.db"))
 			defer old.Close()
