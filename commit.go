@@ -220,7 +220,7 @@ func (p *plan) commit(ctx context.Context, sl *slot) (stored bool) {
 	switch {
 	case stored:
 		sl.session.Store(p.next)
-		if p.base.lost != nil {
+		if p.base.lost != nil && p.lost != nil {
 			p.lost(ctx, p.key, Ranges(p.base.lost))
 		}
 	case p.base.lost != nil:

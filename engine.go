@@ -76,9 +76,6 @@ func New(cfg Config) *Engine {
 	if c.used == nil {
 		c.used = func(context.Context, Key, bool) {}
 	}
-	if c.lost == nil {
-		c.lost = func(context.Context, Key, string) {}
-	}
 	c.slots.init(cmp.Or(cfg.CacheBytes, 32<<20))
 	c.commits.init(c.store)
 	c.meter = meter{quota: cfg.Quota, store: c.store, owners: make(map[string]*used)}
