@@ -83,7 +83,8 @@ func (r *recorder) record(ctx context.Context, e *sequent.Engine, in Input) (*se
 // in the scope.
 func (r *recorder) change(ctx context.Context, now time.Time, scope string, d sequent.Draft) func(*sequent.Change) error {
 	return func(c *sequent.Change) error {
-		if c.Session().Version() == 0 {
+		before := c.Session()
+		if before.Version() == 0 {
 			c.BeginIn(scope, name)
 		}
 		if _, err := c.Append(d); err != nil {
@@ -94,15 +95,17 @@ func (r *recorder) change(ctx context.Context, now time.Time, scope string, d se
 				return err
 			}
 		}
-		switch {
-		case c.Session().Version() > 0 && c.Session().Label(ours) == "":
-		case r.ttl < 0:
-			c.SetLabel(ours, "kept")
-			c.ExpireAt(time.Time{})
-		default:
-			c.SetLabel(ours, r.ttl.String())
-			c.ExpireAt(now.Add(r.ttl))
+		lifetime, expiry := "kept", time.Time{}
+		if r.ttl >= 0 {
+			lifetime, expiry = r.ttl.String(), now.Add(r.ttl)
 		}
+		switch {
+		case before.Version() > 0 && before.Label(ours) == "":
+			return nil
+		case before.Label(ours) != lifetime:
+			c.SetLabel(ours, lifetime)
+		}
+		c.ExpireAt(expiry)
 		return nil
 	}
 }

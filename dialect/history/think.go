@@ -129,17 +129,20 @@ func isRevision(t sequent.Thought) *bool {
 // shorten removes the oldest thoughts so that the reply has at most limit bytes of
 // JSON, or one thought.
 func (out *Output) shorten(limit int) {
-	const escaped, entrySize = 6, 64 // bytes of JSON: of a byte of text, and of an entry without its text, at most
-	most := 0
+	const escaped, entrySize, replySize = 6, 68, 512 // bytes of JSON: of a byte of text, an entry and a reply without texts, at most
+	most := replySize + escaped*(len(out.SessionID)+len(out.Summary))
 	for _, e := range out.ThoughtHistory {
 		most += escaped*len(e.Thought) + entrySize
+	}
+	for _, name := range out.Branches {
+		most += escaped*len(name) + len(`"",`)
+	}
+	if most <= limit {
+		return
 	}
 	rest := *out
 	rest.ThoughtHistory, rest.HistoryFrom = []Entry{}, out.ThoughtHistoryLength
 	room := limit - len(tool.JSONReply(rest).JSON)
-	if most <= room {
-		return
-	}
 	first := len(out.ThoughtHistory)
 	for first > 0 {
 		room -= len(tool.JSONReply(out.ThoughtHistory[first-1]).JSON) + len(",")

@@ -8,7 +8,8 @@ package main
 
 import (
 	"context"
-	"encoding/json"
+	"strconv"
+	"sync"
 	"syscall/js"
 	"time"
 
@@ -22,10 +23,13 @@ const sweepEvery = 5 * time.Minute
 
 func main() {
 	engine := sequent.New(sequent.Config{Now: increasing()})
-	tools := make(map[string]tool.Tool)
-	for _, t := range history.Native(history.Config{Engine: engine}).Tools {
-		tools[t.Name] = t
-	}
+	tools := sync.OnceValue(func() map[string]tool.Tool { // contracts are read with the first call
+		byName := make(map[string]tool.Tool)
+		for _, t := range history.Native(history.Config{Engine: engine}).Tools {
+			byName[t.Name] = t
+		}
+		return byName
+	})
 	var swept time.Time
 	js.Global().Call("sequentStart", js.FuncOf(func(_ js.Value, args []js.Value) any {
 		ctx := context.Background()
@@ -34,12 +38,7 @@ func main() {
 			swept = now
 			_, _ = engine.Sweep(ctx, sequent.SweepQuery{AllOwners: true, Expired: now})
 		}
-		reply, err := tools[args[0].String()].Call(ctx, tool.Call{Args: []byte(args[1].String())})
-		text, err := response(reply, err)
-		if err != nil {
-			panic(err) // a reply is JSON
-		}
-		return string(text)
+		return response(tools()[args[0].String()].Call(ctx, tool.Call{Args: []byte(args[1].String())}))
 	}))
 	select {} // calls run on goroutines of their own
 }
@@ -58,21 +57,16 @@ func increasing() func() time.Time {
 	}
 }
 
-type content struct {
-	Type string `json:"type"`
-	Text string `json:"text"`
+// response returns the response of MCP to a call. What the reply has as JSON is not encoded again.
+func response(reply tool.Reply, err error) string {
+	if err != nil {
+		return `{"error":{"message":` + quote(err.Error()) + "}}"
+	}
+	texts := `{"type":"text","text":` + quote(reply.Text) + "}"
+	for _, text := range reply.Beside {
+		texts += `,{"type":"text","text":` + quote(text) + "}"
+	}
+	return `{"result":{"isError":` + strconv.FormatBool(reply.Failed) + `,"structuredContent":` + string(reply.JSON) + `,"content":[` + texts + "]}}"
 }
 
-// response returns the response of MCP to a call.
-func response(reply tool.Reply, err error) ([]byte, error) {
-	if err != nil {
-		return json.Marshal(map[string]any{"error": map[string]string{"message": err.Error()}})
-	}
-	texts := []content{{"text", reply.Text}}
-	for _, text := range reply.Beside {
-		texts = append(texts, content{"text", text})
-	}
-	return json.Marshal(map[string]any{"result": map[string]any{
-		"isError": reply.Failed, "structuredContent": reply.JSON, "content": texts,
-	}})
-}
+func quote(text string) string { return tool.JSONReply(text).Text }

@@ -14,6 +14,9 @@ export { close } from './wire.js';
 /** getAllSessions and clearAllSessions are about the sessions that this process began. */
 const thisProcess = newId();
 
+/** The number of calls that were made, for their keys. */
+let calls = 0;
+
 /** The options of {@link createSequentialThinkingTool}. */
 export interface ToolOptions extends Place {
   /**
@@ -86,7 +89,7 @@ export function createSequentialThinkingTool(options: ToolOptions = {}): Sequent
         clearSession: args.clearSession,
         sessionId: sessionId || undefined,
         newId: pinned || newId(),
-        requestKey: newId(),
+        requestKey: `${thisProcess}/${++calls}`,
         process: thisProcess,
         given,
       }, abortSignal);
