@@ -1,17 +1,18 @@
 //go:build js && wasm
 
 // Command engine is the dialect history with a store in memory, as WebAssembly, for the npm package
-// ai-sdk. It gives the function sequentStart(call), which the package has set, a function
-// call(name, args) that answers at once: a tool's name and arguments as JSON make a result of
-// tools/call as JSON.
+// ai-sdk. It exports call, which answers at once: a tool's name and arguments as JSON make a
+// result of tools/call as JSON. Both are in the memory that JavaScript shares: calls through
+// syscall/js cost a quarter more.
 package main
 
 import (
 	"context"
+	"runtime/debug"
 	"strconv"
 	"sync"
-	"syscall/js"
 	"time"
+	"unsafe"
 
 	"github.com/sequent-dev/sequent"
 	"github.com/sequent-dev/sequent/dialect/history"
@@ -21,7 +22,36 @@ import (
 // sweepEvery is the least time between two looks for expired sessions.
 const sweepEvery = 5 * time.Minute
 
+// text has the name and the arguments of a call, which JavaScript writes, and then the result,
+// which it reads.
+var text []byte
+
+// answer answers a call. It is set before JavaScript calls.
+var answer func(name string, args []byte) string
+
+// room makes room for a text of n bytes, and returns where it is.
+//
+//go:wasmexport room
+func room(n uint32) uint32 {
+	text = make([]byte, n)
+	return at()
+}
+
+// at returns where the text is.
+//
+//go:wasmexport at
+func at() uint32 { return uint32(uintptr(unsafe.Pointer(unsafe.SliceData(text)))) }
+
+// call answers the call in text, whose name has n bytes, and returns the length of the result.
+//
+//go:wasmexport call
+func call(n uint32) uint32 {
+	text = []byte(answer(string(text[:n]), text[n:]))
+	return uint32(len(text))
+}
+
 func main() {
+	debug.SetGCPercent(50) // a page's or an agent's memory is worth more than the time of collections
 	engine := sequent.New(sequent.Config{Now: increasing()})
 	tools := sync.OnceValue(func() map[string]tool.Tool { // contracts are read with the first call
 		byName := make(map[string]tool.Tool)
@@ -31,15 +61,15 @@ func main() {
 		return byName
 	})
 	var swept time.Time
-	js.Global().Call("sequentStart", js.FuncOf(func(_ js.Value, args []js.Value) any {
+	answer = func(name string, args []byte) string {
 		ctx := context.Background()
 		// Expired sessions are gone for callers. A timer that deletes them would keep the process alive.
 		if now := engine.Now(); now.Sub(swept) > sweepEvery {
 			swept = now
 			_, _ = engine.Sweep(ctx, sequent.SweepQuery{AllOwners: true, Expired: now})
 		}
-		return response(tools()[args[0].String()].Call(ctx, tool.Call{Args: []byte(args[1].String())}))
-	}))
+		return response(tools()[name].Call(ctx, tool.Call{Args: args}))
+	}
 	select {} // calls run on goroutines of their own
 }
 
