@@ -1,9 +1,7 @@
 package command
 
 import (
-	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -322,6 +320,9 @@ func (p *program) addFlag(c *cobra.Command, to *pflag.FlagSet, word string) *pfl
 	return flag
 }
 
+// A list is a flag for words that are separated by commas, or given by several flags.
+type list []string
+
 // add adds the flag to a set, with the value that it has as its default.
 func (r *flagRow) add(to *pflag.FlagSet, name, short string) *pflag.Flag {
 	switch v := r.to.(type) {
@@ -335,6 +336,8 @@ func (r *flagRow) add(to *pflag.FlagSet, name, short string) *pflag.Flag {
 		to.Float64VarP(v, name, short, *v, r.help)
 	case *[]string:
 		to.StringArrayVarP(v, name, short, *v, r.help)
+	case *list:
+		to.StringSliceVarP((*[]string)(v), name, short, *v, r.help)
 	case *map[string]string:
 		to.StringToStringVarP(v, name, short, *v, r.help)
 	case pflag.Value:
@@ -345,73 +348,4 @@ func (r *flagRow) add(to *pflag.FlagSet, name, short string) *pflag.Flag {
 		flag.DefValue = "" // described by the help
 	}
 	return flag
-}
-
-// A namedValue is the value of a flag with the name that help shows.
-type namedValue struct {
-	pflag.Value
-	name   string
-	values []string // the only ones; none allows any
-}
-
-// Type implements pflag.Value.
-func (v namedValue) Type() string { return v.name }
-
-// Set implements pflag.Value.
-func (v namedValue) Set(text string) error {
-	if len(v.values) > 0 && !slices.Contains(v.values, text) {
-		n := len(v.values) - 1
-		return wantError(strings.Join(v.values[:n], ", ") + " or " + v.values[n])
-	}
-	return v.Value.Set(text)
-}
-
-// A wantError says which values a flag can have.
-type wantError string
-
-func (e wantError) Error() string { return "want " + string(e) }
-
-// An atLeast is a number that is not too small.
-type atLeast struct {
-	to    *int
-	least int
-}
-
-// String implements pflag.Value.
-func (v atLeast) String() string {
-	if v.to == nil {
-		return "0"
-	}
-	return strconv.Itoa(*v.to)
-}
-
-// Type implements pflag.Value.
-func (v atLeast) Type() string { return "number" }
-
-// Set implements pflag.Value.
-func (v atLeast) Set(text string) error {
-	n, err := strconv.Atoi(text)
-	if err != nil {
-		return err
-	}
-	if n < v.least {
-		return wantError(fmt.Sprintf("a number, at least %d", v.least))
-	}
-	*v.to = n
-	return nil
-}
-
-// A list is a flag for words that are separated by commas, or given by several flags.
-type list []string
-
-// String implements pflag.Value.
-func (l *list) String() string { return strings.Join(*l, ",") }
-
-// Type implements pflag.Value.
-func (l *list) Type() string { return "list" }
-
-// Set implements pflag.Value.
-func (l *list) Set(text string) error {
-	*l = append(*l, strings.Split(text, ",")...)
-	return nil
 }

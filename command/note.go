@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"net/http"
+	"net/url"
 	"strings"
 
 	"github.com/sequent-dev/sequent"
@@ -56,6 +58,21 @@ func runNote(p *program, ctx context.Context) (result, error) {
 		}
 	}
 	return &noted{newJSONNote(found.session.Key(), n), t}, err
+}
+
+// sendNote adds a note to a session of the server, and returns what was recorded.
+func (p *program) sendNote(ctx context.Context, k sequent.Key, n sequent.Note) (sequent.Note, error) {
+	r, err := p.connect()
+	if err != nil {
+		return n, err
+	}
+	var made sequent.Note
+	body := map[string]any{"id": k.ID, "seq": n.Seq, "kind": n.Kind, "text": n.Text}
+	if err := r.call(ctx, http.MethodPost, "notes", url.Values{"owner": {k.Owner}}, body, &made); err != nil {
+		return n, r.explain(err)
+	}
+	n.From, n.At = made.From, made.At
+	return n, nil
 }
 
 // A noted is a note that was added to a thought.
