@@ -5,8 +5,8 @@ import (
 	"slices"
 
 	"github.com/sequent-dev/sequent"
+	"github.com/sequent-dev/sequent/internal/app"
 	"github.com/sequent-dev/sequent/internal/draw"
-	"github.com/sequent-dev/sequent/internal/signature"
 )
 
 // signer returns the key of --sign, or nil without one. File is the file to sign.
@@ -19,7 +19,7 @@ func (p *program) signer(file string) (ed25519.PrivateKey, error) {
 	case file == "" || file == "-":
 		return nil, &usageError{msg: "--sign requires --output: the signature is a file beside it", fix: "name a file with --output"}
 	}
-	key, err := signature.ReadPrivateKey(p.sign)
+	key, err := app.ReadPrivateKey(p.sign)
 	if err != nil {
 		return nil, &usageError{msg: "--sign: " + err.Error(), fix: "use a private key that only you can read: openssl genpkey -algorithm ed25519 -out key.pem"}
 	}
@@ -31,16 +31,16 @@ func (p *program) signFile(file string, key ed25519.PrivateKey) error {
 	if key == nil {
 		return nil
 	}
-	return signature.SignFile(file, key)
+	return app.SignFile(file, key)
 }
 
 // signed checks the signature of a file.
 func (v *verifying) signed(file, keyFile string) error {
-	key, err := signature.ReadPublicKey(keyFile)
+	key, err := app.ReadPublicKey(keyFile)
 	if err != nil {
 		return &usageError{msg: "--key: " + err.Error(), fix: "use the public key: openssl pkey -in key.pem -pubout -out public.pem"}
 	}
-	if err := signature.VerifyFile(file, key); err != nil {
+	if err := app.VerifyFile(file, key); err != nil {
 		return &sequent.Error{Code: sequent.CodeInvalidSession, Field: "signature", Msg: err.Error(), Fix: "get the file and its signature again from the signer"}
 	}
 	if v.json {

@@ -7,7 +7,6 @@ import (
 
 	"github.com/sequent-dev/sequent"
 	"github.com/sequent-dev/sequent/archive"
-	"github.com/sequent-dev/sequent/internal/signature"
 )
 
 // signedFiles are session files with signatures beside them.
@@ -29,5 +28,5 @@ func (d signedFiles) WriteSession(s *sequent.Session) error {
 	if written, err := os.ReadFile(file); err != nil || !bytes.Equal(written, archive.SessionFile(s)) {
 		return err
 	}
-	return signature.SignFile(file, d.key)
+	return SignFile(file, d.key)
 }

@@ -64,7 +64,6 @@ var rules = []rule{
 	{"vault/assumption", []string{".", "internal/lazyregexp", "internal/printable", "vault", "vault/wikilink"}, "assumptions are notes of a vault"},
 	{"vault", []string{".", "internal/durable", "internal/fairlock", "internal/lazyregexp", "internal/printable", "go.yaml.in/yaml/v3", "github.com/gofrs/flock"}, "it depends on files, not on links or kinds of notes"},
 	{"internal/redact", []string{".", "internal/lazyregexp", "github.com/pelletier/go-toml/v2"}, "it changes a copy of a session; what generates its rules reads TOML"},
-	{"internal/signature", []string{"internal/durable"}, "it depends on files only"},
 	{"internal/judged", nil, "it depends on nothing"},
 	{"internal/article", []string{".", "internal/lazyregexp", "internal/printable", "github.com/yuin/goldmark/..."}, "it writes a session as HTML"},
 	{"internal/draw", []string{".", "internal/printable", "charm.land/lipgloss/v2", "github.com/clipperhouse/displaywidth"}, "it draws a session"},

@@ -1,4 +1,4 @@
-package signature_test
+package app
 
 import (
 	"crypto/ed25519"
@@ -13,10 +13,9 @@ import (
 	"testing"
 
 	"github.com/sequent-dev/sequent/internal/needtest"
-	"github.com/sequent-dev/sequent/internal/signature"
 )
 
-func write(t *testing.T, file string, data []byte, mode os.FileMode) string {
+func writeMode(t *testing.T, file string, data []byte, mode os.FileMode) string {
 	t.Helper()
 	if err := os.WriteFile(file, data, mode); err != nil {
 		t.Fatal(err)
@@ -27,8 +26,8 @@ func write(t *testing.T, file string, data []byte, mode os.FileMode) string {
 	return file
 }
 
-// keys writes the files of a new key.
-func keys(t *testing.T) (private, public string) {
+// newKeys writes the files of a new key.
+func newKeys(t *testing.T) (private, public string) {
 	t.Helper()
 	pub, key, err := ed25519.GenerateKey(nil)
 	if err != nil {
@@ -43,15 +42,15 @@ func keys(t *testing.T) (private, public string) {
 		t.Fatal(err)
 	}
 	dir := t.TempDir()
-	return write(t, filepath.Join(dir, "key.pem"), pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der}), 0o600),
-		write(t, filepath.Join(dir, "pub.pem"), pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: pubDER}), 0o644)
+	return writeMode(t, filepath.Join(dir, "key.pem"), pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der}), 0o600),
+		writeMode(t, filepath.Join(dir, "pub.pem"), pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: pubDER}), 0o644)
 }
 
-func sign(t *testing.T, private, file string) {
+func signWith(t *testing.T, private, file string) {
 	t.Helper()
-	key, err := signature.ReadPrivateKey(private)
+	key, err := ReadPrivateKey(private)
 	if err == nil {
-		err = signature.SignFile(file, key)
+		err = SignFile(file, key)
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -77,11 +76,11 @@ func TestSignature(t *testing.T) {
 		"intact":   {func(string, string) error { return nil }, ""},
 		"the file": {func(_, file string) error { return os.WriteFile(file, []byte("other"), 0o600) }, "it was changed"},
 		"another key": {func(dir, _ string) error {
-			_, public := keys(t)
+			_, public := newKeys(t)
 			return os.Rename(public, filepath.Join(dir, "public.pem"))
 		}, "another key"},
-		"no signature": {func(_, file string) error { return os.Remove(file + signature.Extension) }, "there is no signature"},
-		"other text":   {func(_, file string) error { return os.WriteFile(file+signature.Extension, []byte("x"), 0o600) }, "does not have the signature"},
+		"no signature": {func(_, file string) error { return os.Remove(file + signatureExtension) }, "there is no signature"},
+		"other text":   {func(_, file string) error { return os.WriteFile(file+signatureExtension, []byte("x"), 0o600) }, "does not have the signature"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
@@ -93,16 +92,16 @@ func TestSignature(t *testing.T) {
 			if err := run(openssl + " genpkey -algorithm ed25519 -out key.pem && chmod 600 key.pem && " + openssl + " pkey -in key.pem -pubout -out public.pem"); err != nil {
 				t.Fatal(err)
 			}
-			file := write(t, filepath.Join(dir, "session.json"), []byte("contents"), 0o600)
-			sign(t, filepath.Join(dir, "key.pem"), file)
+			file := writeMode(t, filepath.Join(dir, "session.json"), []byte("contents"), 0o600)
+			signWith(t, filepath.Join(dir, "key.pem"), file)
 			if err := tt.change(dir, file); err != nil {
 				t.Fatal(err)
 			}
-			key, err := signature.ReadPublicKey(filepath.Join(dir, "public.pem"))
+			key, err := ReadPublicKey(filepath.Join(dir, "public.pem"))
 			if err != nil {
 				t.Fatal(err)
 			}
-			if err := signature.VerifyFile(file, key); (err == nil) != (tt.want == "") || err != nil && !strings.Contains(err.Error(), tt.want) {
+			if err := VerifyFile(file, key); (err == nil) != (tt.want == "") || err != nil && !strings.Contains(err.Error(), tt.want) {
 				t.Errorf("got %v, want %q", err, tt.want)
 			}
 			if err := run(string(script[1])); (err == nil) != (tt.want == "") {
@@ -113,22 +112,22 @@ func TestSignature(t *testing.T) {
 }
 
 func TestKeys(t *testing.T) {
-	private, public := keys(t)
+	private, public := newKeys(t)
 	if runtime.GOOS != "windows" {
 		if err := os.Chmod(private, 0o640); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := signature.ReadPrivateKey(private); err == nil || !strings.Contains(err.Error(), "(mode 0640): run chmod 600") {
+		if _, err := ReadPrivateKey(private); err == nil || !strings.Contains(err.Error(), "(mode 0640): run chmod 600") {
 			t.Errorf("a key that others can read: %v", err)
 		}
 	}
-	if _, err := signature.ReadPrivateKey(write(t, filepath.Join(t.TempDir(), "x"), []byte("x"), 0o600)); err == nil {
+	if _, err := ReadPrivateKey(writeMode(t, filepath.Join(t.TempDir(), "x"), []byte("x"), 0o600)); err == nil {
 		t.Error("a text is a private key")
 	}
-	if _, err := signature.ReadPublicKey(private); err == nil {
+	if _, err := ReadPublicKey(private); err == nil {
 		t.Error("a private key is a public key")
 	}
-	if _, err := signature.ReadPublicKey(public); err != nil {
+	if _, err := ReadPublicKey(public); err != nil {
 		t.Error(err)
 	}
 }

@@ -1,6 +1,4 @@
-// Package signature signs files with Ed25519. A signature is beside its file: the 64 bytes of
-// RFC 8032 for the file's SHA-256. docs/proof.md shows how to check it with openssl.
-package signature
+package app
 
 import (
 	"crypto/ed25519"
@@ -18,8 +16,11 @@ import (
 	"github.com/sequent-dev/sequent/internal/durable"
 )
 
-// Extension is what the name of a signature has after that of the signed file.
-const Extension = ".sig"
+// A file is signed with Ed25519. The signature is beside it: the 64 bytes of RFC 8032 for the
+// file's SHA-256. docs/proof.md shows how to check it with openssl.
+
+// signatureExtension is what the name of a signature has after that of the signed file.
+const signatureExtension = ".sig"
 
 // ReadPrivateKey reads an Ed25519 key in PEM, as openssl genpkey -algorithm ed25519
 // writes it. It refuses a file that others can read.
@@ -40,7 +41,7 @@ func ReadPublicKey(file string) (ed25519.PublicKey, error) {
 }
 
 func readKey[K any](file, kind string, parse func([]byte) (any, error)) (key K, err error) {
-	data, err := read(file)
+	data, err := readSmall(file)
 	if err != nil {
 		return key, err
 	}
@@ -56,8 +57,8 @@ func readKey[K any](file, kind string, parse func([]byte) (any, error)) (key K, 
 	return key, nil
 }
 
-// read reads a small regular file.
-func read(file string) ([]byte, error) {
+// readSmall reads a small regular file.
+func readSmall(file string) ([]byte, error) {
 	const limit = 64 << 10
 	info, err := os.Stat(file)
 	switch {
@@ -75,7 +76,7 @@ func SignFile(file string, key ed25519.PrivateKey) error {
 	if err != nil {
 		return err
 	}
-	sum, err := digest(file)
+	sum, err := digestOf(file)
 	if err != nil {
 		return err
 	}
@@ -84,7 +85,7 @@ func SignFile(file string, key ed25519.PrivateKey) error {
 		return err
 	}
 	defer root.Close()
-	name := filepath.Base(file) + Extension
+	name := filepath.Base(file) + signatureExtension
 	return durable.WriteFile(root, name, info.Mode().Perm(), func(w io.Writer) error {
 		_, err := w.Write(ed25519.Sign(key, sum))
 		return err
@@ -93,22 +94,22 @@ func SignFile(file string, key ed25519.PrivateKey) error {
 
 // VerifyFile returns nil if the signature beside a file is of a key and of this file.
 func VerifyFile(file string, key ed25519.PublicKey) error {
-	signature, err := read(file + Extension)
+	signature, err := readSmall(file + signatureExtension)
 	if errors.Is(err, os.ErrNotExist) {
-		return fmt.Errorf("there is no signature %s", file+Extension)
+		return fmt.Errorf("there is no signature %s", file+signatureExtension)
 	}
 	if err != nil {
 		return err
 	}
-	sum, err := digest(file)
+	sum, err := digestOf(file)
 	if err == nil && !ed25519.Verify(key, sum, signature) {
-		err = fmt.Errorf("%s does not have the signature %s of this key: it was changed, or signed with another key", file, file+Extension)
+		err = fmt.Errorf("%s does not have the signature %s of this key: it was changed, or signed with another key", file, file+signatureExtension)
 	}
 	return err
 }
 
-// digest returns the SHA-256 of a file.
-func digest(file string) ([]byte, error) {
+// digestOf returns the SHA-256 of a file.
+func digestOf(file string) ([]byte, error) {
 	f, err := os.Open(file)
 	if err != nil {
 		return nil, err
