@@ -27,8 +27,8 @@
 // The log keeps what authors said, in the order in which they said it. Views
 // make sense of it: [Session.Path] is the lineage of a branch,
 // [Session.Effective] the same with revised thoughts replaced by their
-// revisions, [Session.Outline] the whole tree. [Engine.Follow] yields thoughts
-// as they come, from whatever process.
+// revisions, [Session.Outline] the whole tree. [Engine.Watch] tells of changes, from
+// whatever process.
 //
 // # Guarantees
 //

@@ -53,7 +53,7 @@ type core struct {
 	meter   meter
 	commits committer
 
-	quotaRefused, swept, followers atomic.Int64
+	quotaRefused, swept atomic.Int64
 }
 
 // open returns what e works with. The zero Engine has nothing to work with.
@@ -258,61 +258,6 @@ func (e *Engine) Sweep(ctx context.Context, q SweepQuery) (int, error) {
 	}
 }
 
-// Follow yields every thought of a session after position seq of its log, then
-// waits for new ones from any process until ctx is done. It yields an error and
-// ends when the session is deleted, and one with CodeConflict when the store has gone
-// back to a state in which the session's log is another one. It ends without one when
-// ctx is done. A slow follower does not delay writers and misses nothing.
-func (e *Engine) Follow(ctx context.Context, id ID, seq int) iter.Seq2[Thought, error] {
-	return func(yield func(Thought, error) bool) {
-		if e.core != nil {
-			e.followers.Add(1)
-			defer e.followers.Add(-1)
-		}
-		if err := e.follow(ctx, id, seq, yield); err != nil && ctx.Err() == nil {
-			yield(Thought{}, err)
-		}
-	}
-}
-
-// follow returns nil when yield returns false.
-func (e *Engine) follow(ctx context.Context, id ID, seq int, yield func(Thought, error) bool) error {
-	k, err := e.key(ctx, id, false)
-	if err != nil {
-		return err
-	}
-	w, err := WatchStore(ctx, e.store)
-	if err != nil {
-		return err
-	}
-	defer w.Close()
-	w.Add(k)
-	var last Thought
-	for epoch := int64(0); ; {
-		s, err := e.Session(ctx, id)
-		if err == nil && epoch != 0 && s.Epoch() != epoch {
-			err = NotFound(id) // deleted and begun again
-		}
-		if err != nil {
-			return err
-		}
-		if t, ok := s.At(last.Seq); last.Seq > 0 && !(ok && t.At.Equal(last.At) && sameThought(t, last)) {
-			return Errorf(CodeConflict, "sessionId", "read it again from the beginning",
-				"the session %q is no longer what it was: its store has gone back to an earlier state", id)
-		}
-		epoch = s.Epoch()
-		for t := range s.Since(seq) {
-			if !yield(t, nil) {
-				return nil
-			}
-			seq, last = t.Seq, t
-		}
-		if _, err := w.Wait(ctx); err != nil {
-			return err
-		}
-	}
-}
-
 // Watch returns a watch of no sessions, of which [Watch.Add] adds some. It is told of
 // changes in any process. The caller closes it.
 func (e *Engine) Watch(ctx context.Context) (*Watch, error) {
@@ -356,7 +301,6 @@ type Stats struct {
 
 	QuotaRefused int64 // changes that were refused by the quota
 	Swept        int64 // sessions that Sweep deleted
-	Followers    int   // running calls of Follow
 }
 
 // Stats returns numbers for monitoring. They cost nothing but a lock.
@@ -364,7 +308,7 @@ func (e *Engine) Stats() (s Stats) {
 	if e.core == nil {
 		return s
 	}
-	s.QuotaRefused, s.Swept, s.Followers = e.quotaRefused.Load(), e.swept.Load(), int(e.followers.Load())
+	s.QuotaRefused, s.Swept = e.quotaRefused.Load(), e.swept.Load()
 	e.slots.stats(&s)
 	e.commits.stats(&s)
 	return s

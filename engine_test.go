@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"slices"
 	"strings"
 	"sync"
@@ -352,6 +353,36 @@ func TestConcurrentChangesShareACommit(t *testing.T) {
 	})
 }
 
+// follow yields the thoughts of a session as docs/embed.md reads them, until ctx is done or the
+// session cannot be read.
+func follow(ctx context.Context, e *sequent.Engine, id sequent.ID, seq int) iter.Seq2[sequent.Thought, error] {
+	return func(yield func(sequent.Thought, error) bool) {
+		w, err := e.Watch(ctx)
+		if err != nil {
+			yield(sequent.Thought{}, err)
+			return
+		}
+		defer w.Close()
+		w.Add(sequent.Key{Owner: e.Owner(), ID: id})
+		for {
+			s, err := e.Session(ctx, id)
+			if err != nil {
+				yield(sequent.Thought{}, err)
+				return
+			}
+			for t := range s.Since(seq) {
+				if !yield(t, nil) {
+					return
+				}
+				seq = t.Seq
+			}
+			if _, err := w.Wait(ctx); err != nil {
+				return
+			}
+		}
+	}
+}
+
 func TestFollow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := sequent.NewMemoryStore()
@@ -362,9 +393,9 @@ func TestFollow(t *testing.T) {
 		seen := make(chan int)
 		var wg sync.WaitGroup
 		wg.Go(func() {
-			for th, err := range reader.Follow(ctx, "s", 1) {
+			for th, err := range follow(ctx, reader, "s", 1) {
 				if err != nil {
-					t.Errorf("Follow: %v", err)
+					t.Errorf("follow: %v", err)
 				}
 				seen <- th.Seq
 			}
@@ -398,7 +429,7 @@ func TestFollowEndsWithTheSession(t *testing.T) {
 		var got []string
 		var wg sync.WaitGroup
 		wg.Go(func() {
-			for th, err := range e.Follow(t.Context(), "s", 0) {
+			for th, err := range follow(t.Context(), e, "s", 0) {
 				got = append(got, fmt.Sprintf("%d %s", th.Seq, sequent.CodeOf(err)))
 			}
 		})

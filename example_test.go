@@ -61,9 +61,8 @@ func ExampleEngine_Update() {
 }
 
 // Follow a session while others write to it.
-func ExampleEngine_Follow() {
-	ctx, cancel := context.WithCancel(context.Background())
-	defer cancel()
+func ExampleEngine_Watch() {
+	ctx := context.Background()
 	engine := sequent.New(sequent.Config{})
 	say := func(number int, text string) {
 		if _, err := engine.Append(ctx, "s", sequent.Draft{Number: number, Text: text, Final: number == 3}); err != nil {
@@ -71,17 +70,30 @@ func ExampleEngine_Follow() {
 		}
 	}
 
+	watch, err := engine.Watch(ctx)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer watch.Close()
+	watch.Add(sequent.Key{ID: "s"}) // before the session is read, so that no change is missed
 	say(1, "Look.")
-	for thought, err := range engine.Follow(ctx, "s", 0) {
+	for seen := 0; seen < 3; {
+		if _, err := watch.Wait(ctx); err != nil {
+			fmt.Println(err)
+			return
+		}
+		session, err := engine.Session(ctx, "s")
 		if err != nil {
 			fmt.Println(err)
 			return
 		}
-		fmt.Println(thought.Number, thought.Text)
-		if thought.Final {
-			break
+		for thought := range session.Since(seen) {
+			fmt.Println(thought.Number, thought.Text)
+			if seen = thought.Seq; !thought.Final {
+				go say(thought.Number+1, []string{"Think.", "Act."}[thought.Number-1])
+			}
 		}
-		go say(thought.Number+1, []string{"Think.", "Act."}[thought.Number-1])
 	}
 	// Output:
 	// 1 Look.

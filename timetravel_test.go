@@ -130,37 +130,3 @@ func TestTimeTravel(t *testing.T) {
 		}
 	}
 }
-
-// A follower is told that what it has was not kept.
-func TestFollowTimeTravel(t *testing.T) {
-	t.Parallel()
-	store := &restorable{sequent.NewMemoryStore()}
-	e := sequent.New(sequent.Config{Store: store})
-	ensure(t, e, "s", plain(1))
-	backup := store.backup(t)
-	ensure(t, e, "s", plain(2))
-	yielded := 0
-	for th, err := range e.Follow(t.Context(), "s", 0) {
-		if err != nil {
-			if sequent.CodeOf(err) != sequent.CodeConflict || yielded != 2 {
-				t.Errorf("after %d thoughts: %v, want code %s after 2", yielded, err, sequent.CodeConflict)
-			}
-			return
-		}
-		if yielded++; th.Seq == 2 {
-			// The watch is of the store that the follower knows, so wake it there.
-			old := store.MemoryStore
-			store.MemoryStore = backup
-			h, _, err := old.Load(t.Context(), sequent.Key{ID: "s"}, sequent.Position{})
-			if err != nil {
-				t.Fatal(err)
-			}
-			base := h.Position()
-			h.Version++
-			if err := old.Commit(t.Context(), []*sequent.Write{{Base: base, Header: h}}); err != nil {
-				t.Fatal(err)
-			}
-		}
-	}
-	t.Error("the follower ended without an error")
-}

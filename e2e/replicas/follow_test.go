@@ -176,14 +176,32 @@ func follow(ctx context.Context, t *testing.T, store, id string) <-chan int {
 	at := make(chan int)
 	go func() {
 		defer close(at)
-		for thought, err := range sequent.New(sequent.Config{Store: s}).Follow(ctx, sequent.ID(id), 0) {
+		e := sequent.New(sequent.Config{Store: s})
+		w, err := e.Watch(ctx)
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		defer w.Close()
+		w.Add(sequent.Key{ID: sequent.ID(id)})
+		for seen := 0; ctx.Err() == nil; {
+			session, err := e.Session(ctx, sequent.ID(id))
 			if err != nil {
-				t.Errorf("Follow: %v", err)
+				if ctx.Err() == nil {
+					t.Errorf("the library: %v", err)
+				}
 				return
 			}
-			select {
-			case at <- thought.Seq:
-			case <-ctx.Done():
+			for thought := range session.Since(seen) {
+				seen = thought.Seq
+				select {
+				case at <- seen:
+				case <-ctx.Done():
+				}
+			}
+			if _, err := w.Wait(ctx); err != nil && ctx.Err() == nil {
+				t.Errorf("the library: %v", err)
+				return
 			}
 		}
 	}()

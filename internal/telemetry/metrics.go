@@ -65,7 +65,6 @@ func Metrics() []Metric {
 		{"sequent.cache.lookups", "counter", "{lookup}", "look-ups of sessions in the cache", resultAttributes, nil},
 		{"sequent.quota.refusals", "counter", "{change}", "changes refused by the quota of their owner", nil, nil},
 		{"sequent.retention.deleted", "counter", "{session}", "expired and old sessions that were deleted", nil, nil},
-		{"sequent.followers", "gauge", "{reader}", "readers that wait for new thoughts of a session", nil, nil},
 		{"sequent.requests", "counter", "{request}", "HTTP requests and WebSocket messages, by whether the rate limit admitted them",
 			resultAttributes, nil},
 		{"sequent.limit.used", "gauge", "{unit}", "what all clients hold of a limited resource, such as open streams", limitAttributes, nil},
@@ -150,7 +149,6 @@ func putEngine(s sequent.Stats, put put) {
 	put("sequent.cache.lookups", s.CacheMisses, "sequent.result", "miss")
 	put("sequent.quota.refusals", s.QuotaRefused)
 	put("sequent.retention.deleted", s.Swept)
-	put("sequent.followers", int64(s.Followers))
 }
 
 func putLimits(s limits.Stats, put put) {

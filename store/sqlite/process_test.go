@@ -133,20 +133,28 @@ func TestFollowAnotherProcess(t *testing.T) {
 	fmt.Fprintln(c.stdin, "go")
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 	defer cancel()
-	followed := 0
-	for th, err := range e.Follow(ctx, "hot", 1) {
+	w, err := e.Watch(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Close()
+	w.Add(sequent.Key{ID: "hot"})
+	for followed := 0; followed < 100; {
+		session, err := e.Session(ctx, "hot")
 		if err != nil {
 			t.Fatal(err)
 		}
-		if want := fmt.Sprint("other.0 ", followed); th.Text != want || th.Seq != followed+2 {
-			t.Fatalf("thought %d is %q, want %q", th.Seq, th.Text, want)
+		for th := range session.Since(followed + 1) {
+			if want := fmt.Sprint("other.0 ", followed); th.Text != want || th.Seq != followed+2 {
+				t.Fatalf("thought %d is %q, want %q", th.Seq, th.Text, want)
+			}
+			followed++
 		}
-		if followed++; followed == 100 {
-			break
+		if followed < 100 {
+			if _, err := w.Wait(ctx); err != nil {
+				t.Fatalf("after %d thoughts: %v", followed, err)
+			}
 		}
-	}
-	if followed != 100 {
-		t.Errorf("Follow returned %d thoughts, want 100", followed)
 	}
 	c.wait(t)
 }
