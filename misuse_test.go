@@ -359,3 +359,18 @@ func TestLabelsAreCopied(t *testing.T) {
 		t.Errorf("after a listing the label is %q", now.Label("a"))
 	}
 }
+
+// A store that finds a session and has nothing of it, as the server of another program may, is
+// not believed.
+func TestNothingFound(t *testing.T) {
+	e := sequent.New(sequent.Config{Store: emptyHanded{sequent.NewMemoryStore()}})
+	if s, err := e.Session(t.Context(), "s"); err != nil || s.Fault() == nil {
+		t.Errorf("got %v, %v; want a session with a fault", s, err)
+	}
+}
+
+type emptyHanded struct{ sequent.Store }
+
+func (emptyHanded) Load(context.Context, sequent.Key, sequent.Position) (sequent.Header, []sequent.Entry, error) {
+	return sequent.Header{}, nil, nil
+}

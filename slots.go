@@ -166,7 +166,7 @@ func (s *Session) positionOrNone() Position {
 // all if they do not continue s. A session whose entries or header are not what was recorded
 // has a fault, and the thoughts up to the first that cannot be there.
 func (s *Session) with(h Header, tail []Entry) *Session {
-	if s.positionOrNone() == h.Position() {
+	if s != nil && s.positionOrNone() == h.Position() {
 		return s
 	}
 	next := &Session{header: h, log: newLedger(len(tail))}

@@ -3,6 +3,7 @@ package command
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -56,8 +57,8 @@ func hiddenName() string {
 
 // A hiding runs commands on sessions full of hidden characters, and reports those in the output.
 type hiding struct {
-	dir, store string
-	env        map[string]string
+	dir, store, input string
+	env               map[string]string
 }
 
 var escapeSequences = regexp.MustCompile("\x1b\\[[0-9;]*m")
@@ -69,7 +70,7 @@ func (h *hiding) run(t *testing.T, args ...string) {
 		var out, stderr bytes.Buffer
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		p := &program{
-			in: strings.NewReader(hiddenText()), out: &out, err: &stderr, now: time.Now,
+			in: strings.NewReader(cmp.Or(h.input, hiddenText())), out: &out, err: &stderr, now: time.Now,
 			getenv: func(name string) string { return h.env[name] },
 		}
 		begun := time.Now()
@@ -148,6 +149,11 @@ var hiddenRuns = map[string][]string{
 	"think":   {"%T --model gpt-4o", "- --model gpt-4o --json", "%T --model %T"},
 	"plan":    {"%T --model gpt-4o", "%T --model gpt-4o --json"},
 	"version": {"", "--json"},
+	"setup":   {"--dry-run", "--dry-run --json", "--client cursor --dry-run", "--client %T --print", "--dry-run --project", "--client cursor --dry-run --store %F"},
+	"remove":  {"", "--json", "--client cursor --yes", "--client %T --yes"},
+	"hook":    {"%T", "post-tool-use", "session-start"},
+	"view":    {"%T"},
+	"demo":    {"--fast --store %F"},
 
 	"store verify":  {"s", "s --json", "s%N", "--all", "%F", "%D/none.json", "%T"},
 	"store backup":  {"%D/backup.db", "%D/backup.db --json", "%D/none/backup.db"},
@@ -169,8 +175,9 @@ var hiddenRuns = map[string][]string{
 // withoutForeign are the commands that print no text of others, or need a server: they print
 // through the same functions.
 var withoutForeign = []string{
-	"setup", "remove", "demo", "serve", "view", "hook", "help", "completion", "completion bash", "completion zsh", "completion fish", "completion powershell",
-	"store", "server", "vault", "server token", "server login", "server logout", "server health", "server link", "server link list", "server link revoke",
+	"serve", "help", "completion", "completion bash", "completion zsh", "completion fish", "completion powershell",
+	"store", "server", "vault", "server token",
+	"server login", "server logout", "server health", "server link", "server link list", "server link revoke", // see TestHiddenCharactersOfReplies
 }
 
 // No command prints a character that cannot be seen, or that a terminal acts upon, wherever it
@@ -199,6 +206,9 @@ func TestHiddenCharacters(t *testing.T) {
 			continue
 		}
 		for _, line := range hiddenRuns[path] {
+			if h.input = ""; path == "hook" && line != "%T" {
+				h.input = `{"session_id":"c","source":"compact","tool_name":"sequentialthinking","tool_response":{"sessionId":"s"}}`
+			}
 			h.run(t, h.args(path, line)...)
 		}
 	}
@@ -224,6 +234,9 @@ func newHiding(t *testing.T) *hiding {
 		"files/f.json":              `{"format":"sequent-session","version":1,"id":` + hiddenJSON() + `,"thoughts":[]}`,
 		"files/" + inFile + ".json": `{"format":"sequent-session","version":1,"id":"imported","title":` + hiddenJSON() + `,"state":"active","thoughts":[{"seq":1,"number":1,"total":1,"text":` + hiddenJSON() + `,"branch":` + hiddenJSON() + `}]}`,
 		"files/damaged" + inFile:    `{"format":"sequent-session",` + hiddenText(),
+		".cursor/mcp.json":          `{"mcpServers":{"sequent":{"command":` + hiddenJSON() + `,"args":[` + hiddenJSON() + `]},` + hiddenJSON() + `:{"command":"x"}}}`,
+		".gemini/settings.json":     `{"mcpServers":` + hiddenText(),
+		".mcp.json":                 `{"mcpServers":{"sequent":{"command":"sequent","args":["serve","--store",` + hiddenJSON() + `]}}}`,
 		"vault/" + "note.md":        "---\ntitle: " + hiddenText() + "\n---\n# word\n\nA word [[" + hiddenText() + "]] " + hiddenText() + "\n",
 		"vault/workflows/bad.md":    "---\nworkflow: " + hiddenText() + "\n---\n",
 	} {
@@ -254,6 +267,7 @@ func newHiding(t *testing.T) *hiding {
 		return llmtest.Reply{Status: http.StatusBadRequest, Body: `{"error":{"message":` + hiddenJSON() + `}}`}
 	}})
 	t.Cleanup(model.Close)
+	t.Chdir(h.dir)
 	t.Setenv("HOME", h.dir)
 	t.Setenv("XDG_DATA_HOME", h.dir)
 	h.env = map[string]string{"SEQUENT_STORE": h.store, "OPENAI_BASE_URL": model.URL + "/v1", "OPENAI_API_KEY": "k", "LANG": "C.UTF-8", "USER": hiddenText(), "HOME": h.dir}
@@ -267,6 +281,39 @@ func hiddenJSON() string {
 		panic(err)
 	}
 	return string(text)
+}
+
+// A server that is none of ours, or that an attacker has, answers anything.
+func TestHiddenCharactersOfReplies(t *testing.T) {
+	text := hiddenJSON()
+	bodies := []string{
+		`{"error":` + text + `,"code":` + text + `,"message":` + text + `,"fix":` + text + `}`,
+		`{"error":{"code":` + text + `,"message":` + text + `,"field":` + text + `,"fix":` + text + `}}`,
+		`{"links":[{"id":` + text + `,"session":` + text + `,"owner":` + text + `,"token":` + text + `}],"id":` + text + `,"url":` + text + `,"path":` + text +
+			`,"status":` + text + `,"version":` + text + `,"issuer":` + text + `,"clientId":` + text + `,"headers":[{"id":` + text + `,"title":` + text + `,"owner":` + text + `}],"sessions":[{"id":` + text + `}]}`,
+		hiddenText(),
+	}
+	for _, status := range []int{http.StatusOK, http.StatusUnauthorized, http.StatusNotFound, http.StatusServiceUnavailable} {
+		for _, body := range bodies {
+			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+				w.Header().Set("Content-Type", "application/json")
+				w.Header().Set("WWW-Authenticate", `Bearer error="`+hiddenName()+`"`)
+				w.WriteHeader(status)
+				_, _ = io.WriteString(w, body)
+			}))
+			dir := t.TempDir()
+			t.Setenv("XDG_DATA_HOME", dir)
+			h := &hiding{dir: dir, env: map[string]string{"SEQUENT_SERVER": server.URL, "SEQUENT_TOKEN": "t", "LANG": "C.UTF-8"}}
+			for _, line := range []string{
+				"server link s", "server link s --json", "server link list", "server link list --json", "server link list --all-owners", "server link revoke %T", "server link revoke x --json",
+				"server health " + server.URL, "server health %T", "server login", "server login --server %T", "server logout", "server logout --server %T",
+				"list", "list --json", "show s", "brief s", "search x", "export s --format md", "note s#1 x", "analyze",
+			} {
+				h.run(t, h.args("", line)...)
+			}
+			server.Close()
+		}
+	}
 }
 
 // A server can send any name: it, and the proxy before it, are no part of this program.

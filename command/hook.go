@@ -10,6 +10,7 @@ import (
 	"github.com/sequent-dev/sequent"
 	"github.com/sequent-dev/sequent/brief"
 	"github.com/sequent-dev/sequent/internal/app"
+	"github.com/sequent-dev/sequent/internal/printable"
 )
 
 const postToolUse = "post-tool-use"
@@ -33,7 +34,7 @@ func runHook(p *program, ctx context.Context) (result, error) {
 	if text == "" {
 		return nil, nil
 	}
-	return document(text + "\n"), nil
+	return document(printable.Text(text) + "\n"), nil
 }
 
 // remember notes which session a conversation thinks in, or returns what its sessions came to if the

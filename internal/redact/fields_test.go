@@ -58,9 +58,13 @@ func TestEveryFieldAndFormat(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		page, err := web.File(t.Context(), s, found)
+		if err != nil {
+			t.Fatal(err)
+		}
 		log := string(archive.Log(h, entries))
 		for format, text := range map[string]string{
-			"json": log, "json of a snapshot": string(archive.JSON(s)), "md": archive.Markdown(s), "mermaid": archive.Mermaid(s), "html": string(web.File(s, found)),
+			"json": log, "json of a snapshot": string(archive.JSON(s)), "md": archive.Markdown(s), "mermaid": archive.Mermaid(s), "html": string(page),
 			"session file": string(archive.SessionFile(s)),
 		} {
 			if strings.Contains(text, secret[:12]) || strings.Contains(text, secret[8:]) {
