@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"flag"
 	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -203,8 +205,13 @@ func testGrowth(t *testing.T, f fixture) {
 	}
 }
 
-// The program cannot be found, ends at once, or is not sequent: calls fail with the cause.
+// The program cannot be found, ends at once, or is not sequent: calls fail with the cause. Nothing
+// is sent to where a server redirects.
 func testWithoutProgram(t *testing.T, f fixture) {
+	other := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { t.Errorf("redirected: %s %v", r.Method, r.Header) }))
+	defer other.Close()
+	server := httptest.NewServer(http.RedirectHandler(other.URL, http.StatusTemporaryRedirect))
+	defer server.Close()
 	const call = `const [file, options] = process.argv.slice(1);
 		const { getSession } = await import(file);
 		try { await getSession('x', JSON.parse(options)); } catch (error) { process.stdout.write(error.message); }`
@@ -212,6 +219,7 @@ func testWithoutProgram(t *testing.T, f fixture) {
 		{`{"command":"sequent"}`, "INVALID_ARGUMENT: command, sessionTtlMs and token are about sessions outside of this process; add store or url"},
 		{`{"command":"/no/such/program","store":true}`, "PROGRAM_NOT_FOUND: sequent cannot be started: "},
 		{`{"command":"go","store":true}`, "PROGRAM_ENDED: sequent has ended with code "},
+		{`{"url":"` + server.URL + `","token":"t"}`, "PROTOCOL: the server answered 307 without a reply; check the option url"},
 		{`{"url":"http://127.0.0.1:9"}`, "SERVER_UNREACHABLE: http://127.0.0.1:9 does not answer; check the option url"},
 	} {
 		out := programtest.Output(t, exec.Command(f.node, "--input-type=module", "-e", call, f.file, tt.options))

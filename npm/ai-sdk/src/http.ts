@@ -35,6 +35,7 @@ export class HttpWire implements Wire {
     const id = ++this.#lastId;
     const init: RequestInit = {
       method: 'POST', headers: { ...this.#headers, 'Mcp-Name': name }, body: request(id, name, args), signal: signal ?? null,
+      redirect: 'manual', // thoughts and the token are for this server
     };
     for (let attempt = 1; ; attempt++) {
       const last = attempt === maxAttempts;
