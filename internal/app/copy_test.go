@@ -111,7 +111,7 @@ func copyAll(t *testing.T, from, to sequent.Store) (sum archive.Summary, told []
 func TestCopy(t *testing.T) {
 	t.Parallel()
 	from, to := sequent.NewMemoryStore(), sequent.NewMemoryStore()
-	fill(t, from, rand.New(rand.NewPCG(1, 2)), 150, long)
+	fill(t, from, rand.New(rand.NewPCG(1, 2)), 60, long)
 	sum, _ := copyAll(t, from, to)
 	sessions, _ := same(t, from, to)
 	if want := (archive.Summary{Added: sessions}); sum != want {
@@ -200,7 +200,7 @@ func TestCopyOnceMore(t *testing.T) {
 func TestCopyIsStopped(t *testing.T) {
 	t.Parallel()
 	from, to := sequent.NewMemoryStore(), sequent.NewMemoryStore()
-	fill(t, from, rand.New(rand.NewPCG(3, 4)), 200, long)
+	fill(t, from, rand.New(rand.NewPCG(3, 4)), 100, long)
 	stops := 0
 	for ; ; stops++ {
 		ctx, stop := context.WithCancel(t.Context())
@@ -235,7 +235,7 @@ func (o *onlyOnce) Commit(ctx context.Context, batch []*sequent.Write) error {
 func TestCopyTogether(t *testing.T) {
 	t.Parallel()
 	from, to := sequent.NewMemoryStore(), sequent.NewMemoryStore()
-	fill(t, from, rand.New(rand.NewPCG(9, 10)), 100, long)
+	fill(t, from, rand.New(rand.NewPCG(9, 10)), 60, long)
 	sums := make([]archive.Summary, 3)
 	var wg sync.WaitGroup
 	for i := range sums {

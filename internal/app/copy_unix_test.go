@@ -41,7 +41,7 @@ func TestCopyBetweenStores(t *testing.T) {
 	t.Logf("seed %d", seed)
 	origin := sequent.NewMemoryStore()
 	for round := range 2 {
-		fill(t, origin, rand.New(rand.NewPCG(uint64(round), seed)), 80, long.AddDate(0, round, 0))
+		fill(t, origin, rand.New(rand.NewPCG(uint64(round), seed)), 30, long.AddDate(0, round, 0))
 		copyAll(t, origin, first)
 		for _, step := range [][2]sequent.Store{{first, database}, {database, second}} {
 			if sum, _ := copyAll(t, step[0], step[1]); sum.Added == 0 && sum.Extended == 0 || sum.Failed > 0 {

@@ -130,7 +130,7 @@ func awaitChange(t *testing.T, a *App) {
 func TestRetain(t *testing.T) {
 	needtest.Long(t)
 	t.Parallel()
-	const sessions = 700
+	const sessions = 300
 	eachStore(t, func(name, store string) {
 		replicas := []*App{openAt(t, store, 90*24*time.Hour), openAt(t, store, 90*24*time.Hour)}
 		a := replicas[0]
