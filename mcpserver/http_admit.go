@@ -28,6 +28,8 @@ const (
 	maxScope = 128
 	// ownScope begins the names of scopes that no URL can name.
 	ownScope = "~"
+	// subjectScope is that of each subject that has no other: scopes are kept by owner.
+	subjectScope = ownScope + "subject"
 )
 
 // A visit is one HTTP request.
@@ -131,7 +133,7 @@ func (v *visit) scope() bool {
 	names, ok := query["scope"]
 	if !ok {
 		if v.caller.Owner != "" {
-			v.caller.Scope.Name = ownScope + "subject" // each subject has one: scopes are kept by owner
+			v.caller.Scope.Name = subjectScope
 		}
 		return true
 	}

@@ -9,11 +9,11 @@ import (
 	"github.com/sequent-dev/sequent/tool"
 )
 
-// callerIn returns who calls, in a session of an older client.
-func (v *visit) callerIn(s *clientSession) tool.Caller {
+// callerIn returns who calls in a session of an older client, which is a scope unless the URL names one.
+func (v *visit) callerIn(id string) tool.Caller {
 	c := v.caller
-	if c.Scope.Name == "" {
-		c.Scope.Name = ownScope + "session " + s.id
+	if c.Scope.Name == "" || c.Scope.Name == subjectScope {
+		c.Scope.Name = ownScope + "session " + id
 	}
 	return c
 }

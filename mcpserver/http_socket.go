@@ -74,9 +74,7 @@ func (v *visit) socket() {
 	if !v.takeStream(nil) {
 		return
 	}
-	if v.caller.Scope.Name == "" {
-		v.caller.Scope.Name = ownScope + "session " + rand.Text()
-	}
+	v.caller = v.callerIn(rand.Text())
 	under := &hijacked{ResponseWriter: v.w}
 	ws, err := websocket.Accept(under, v.r, &websocket.AcceptOptions{
 		Subprotocols: []string{subprotocol}, InsecureSkipVerify: true, // the origin was checked
