@@ -122,7 +122,7 @@ func TestClaims(t *testing.T) {
 	for file, text := range map[string]string{
 		filepath.Join(root, "docs", "choosing.md"): table.String(),
 		filepath.Join(root, "README.md"): fmt.Sprintf("Of %d random calls that the reference server accepts, `classic` accepts %d, with the same five fields in the reply.\n"+
-			"[What is refused](docs/choosing.md#compared-with-the-reference-server), and why, is counted.\n", n, ofClassic.accepted),
+			"[The refused calls](docs/choosing.md#compared-with-the-reference-server) are counted by reason.\n", n, ofClassic.accepted),
 	} {
 		var err error
 		if *update {
