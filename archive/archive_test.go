@@ -249,9 +249,12 @@ func TestMarkdownHoldsText(t *testing.T) {
 				t.Errorf("text %q: a quote holds %q", text, quote)
 			}
 		}
-		want := 5 // title, main line, its thought, the branch, its thought
+		want := 6 // title, conclusion, thoughts, a thought, the branch, its thought
 		if label == "" {
-			want = 4
+			want--
+		}
+		if strings.TrimSpace(text) == "" {
+			want-- // no conclusion
 		}
 		if headings != want {
 			t.Errorf("text %q: %d headings, want %d:\n%s", text, headings, want, archive.Markdown(s))

@@ -9,33 +9,29 @@ import (
 	"github.com/sequent-dev/sequent"
 )
 
-// Markdown returns a session as a document for people: title, state, counts, the main
-// line, each branch with its origin, and the conclusion. Headings of superseded
-// thoughts are struck out, with GitHub's extension of CommonMark.
+// Markdown returns a session as a document for people, in the order, words and marks of the viewer's article: title,
+// facts, conclusion, and every thought, each branch after the thought at which it leaves.
 func Markdown(s *sequent.Session) string {
-	d := document{s: s, notes: make(map[int][]sequent.Note), by: make(map[int]sequent.Thought), lines: make(map[string][]sequent.Thought), state: make(map[string]sequent.Line)}
+	d := document{s: s, notes: make(map[int][]sequent.Note), state: make(map[string]sequent.Line), standings: s.Standings()}
 	for _, l := range s.Lines() {
 		d.state[l.Label] = l
 	}
 	for _, n := range s.Notes() {
 		d.notes[n.Seq] = append(d.notes[n.Seq], n)
 	}
-	revisions := 0
+	revisions, conclusion := 0, s.Conclusion()
 	for t := range s.All() {
-		d.lines[t.Branch] = append(d.lines[t.Branch], t)
-		if t.Supersedes > 0 {
-			d.by[t.Supersedes] = t
-		}
 		if _, _, ok := revises(t); ok {
 			revisions++
 		}
+		if d.standings[t.Seq-1].State == sequent.Concluded {
+			conclusion = cmp.Or(conclusion, t.Text)
+		}
 	}
-	labels := s.Branches()
-
 	d.printf("# %s\n\n", cmp.Or(escaped(s.Title()), "Session "+code(string(s.ID()))))
 	d.printf("- Session: %s\n- State: %s\n", code(string(s.ID())), escaped(string(s.State())))
 	d.printf("- Thoughts: %d", s.Len())
-	if n := len(labels); n > 0 {
+	if n := len(s.Branches()); n > 0 {
 		d.printf(", on the main line and %s", count(n, "branch", "branches"))
 	}
 	if revisions > 0 {
@@ -46,62 +42,83 @@ func Markdown(s *sequent.Session) string {
 	}
 	d.printf("\n- Begun: %s\n- Last changed: %s\n", stamp(s.Created()), stamp(s.Updated()))
 	d.origin(s.Origin())
-
-	if main := d.lines[""]; len(main) > 0 {
-		d.printf("\n## Main line\n")
-		d.thoughts(main)
+	if strings.TrimSpace(conclusion) != "" {
+		d.printf("\n## Conclusion\n\n%s", quoted(conclusion))
 	}
-	for _, label := range labels {
-		d.printf("\n## Branch %s\n\n%s%s\n", code(label), d.branchPoint(label), d.verdict(label))
-		d.thoughts(d.lines[label])
+	if s.Len() > 0 {
+		d.printf("\n## Thoughts\n")
 	}
-	if s.Conclusion() != "" {
-		d.printf("\n## Conclusion\n\n%s", quoted(s.Conclusion()))
+	line := ""
+	for _, e := range s.Outline() {
+		switch {
+		case e.Branch != line && e.Seq == d.state[e.Branch].First:
+			d.printf("\n### Branch %s\n\n%s%s\n", code(e.Branch), d.branchPoint(&e.Thought), d.verdict(e.Branch))
+		case e.Branch != line:
+			d.printf("\n### %s\n", back(e.Branch))
+		}
+		line = e.Branch
+		d.thought(&e.Thought)
 	}
 	return d.b.String()
 }
 
+// back says that a line continues after a branch.
+func back(line string) string {
+	if line == "" {
+		return "Back on the main line"
+	}
+	return "Back on branch " + code(line)
+}
+
 type document struct {
-	b     strings.Builder
-	s     *sequent.Session
-	notes map[int][]sequent.Note       // Seq → what people said
-	by    map[int]sequent.Thought      // Seq → its latest revision
-	lines map[string][]sequent.Thought // label → thoughts, in order
-	state map[string]sequent.Line      // label → what came of the line
+	b         strings.Builder
+	s         *sequent.Session
+	notes     map[int][]sequent.Note  // Seq → what people said
+	state     map[string]sequent.Line // label → what came of the line
+	standings []sequent.Standing      // by Seq - 1
 }
 
 func (d *document) printf(format string, args ...any) { fmt.Fprintf(&d.b, format, args...) }
 
-func (d *document) thoughts(list []sequent.Thought) {
-	for _, t := range list {
-		title := fmt.Sprintf("Thought %d of %d", t.Number, t.Total)
-		if number, named, ok := revises(t); ok && named {
-			title = fmt.Sprintf("Revision %d of %d, of thought %d", t.Number, t.Total, number)
-		} else if ok {
-			title = fmt.Sprintf("Revision %d of %d", t.Number, t.Total)
-		}
-		newer, superseded := d.by[t.Seq]
-		if superseded {
-			title = "~~" + title + "~~"
-		}
-		if t.Seq == d.s.Len() && t.Final {
-			title += " (final)"
-		}
-		d.printf("\n### %s\n\n", title)
-		if superseded {
-			d.printf("*Superseded by %s.*\n\n", d.place(newer, t.Branch))
-		}
-		d.printf("%s", quoted(t.Text))
-		if t.Note != "" {
-			d.printf("\n*Note:*\n\n%s", quoted(t.Note))
-		}
-		for _, n := range d.notes[t.Seq] {
-			d.printf("\n*%s at %s.*\n", remark(n), stamp(n.At))
-			if n.Text != "" {
-				d.printf("\n%s", quoted(n.Text))
-			}
+func (d *document) thought(t *sequent.Thought) {
+	mark, rel, st := "●", "", d.standings[t.Seq-1]
+	number, named, revision := revises(*t)
+	old, replaces := d.s.At(t.Supersedes)
+	switch {
+	case replaces:
+		mark, rel = "◆", " · replaces "+d.place(old, t.Branch)
+	case named:
+		mark, rel = "◆", fmt.Sprintf(" · replaces %d, which is not recorded", number)
+	case revision:
+		mark, rel = "◆", " · revision"
+	}
+	switch st.State {
+	case sequent.Superseded:
+		newer, _ := d.s.At(st.By)
+		mark, rel = "○", rel+" · replaced by "+d.place(newer, t.Branch)
+	case sequent.Disputed:
+		rel += " · ! disputed"
+	case sequent.Concluded:
+		mark, rel = "■", rel+" · conclusion"
+	}
+	d.printf("\n#### %s %s%s\n\n%s", mark, numbered(*t), rel, quoted(t.Text))
+	if t.Note != "" {
+		d.printf("\n*Note:*\n\n%s", quoted(t.Note))
+	}
+	for _, n := range d.notes[t.Seq] {
+		d.printf("\n*✎ %s at %s.*\n", remark(n), stamp(n.At))
+		if n.Text != "" {
+			d.printf("\n%s", quoted(n.Text))
 		}
 	}
+}
+
+// numbered returns the author's number of a thought, and the total.
+func numbered(t sequent.Thought) string {
+	if t.Total <= 0 {
+		return fmt.Sprintf("#%d", t.Number)
+	}
+	return fmt.Sprintf("#%d of %d", t.Number, t.Total)
 }
 
 // origin describes where the session comes from.
@@ -116,18 +133,15 @@ func (d *document) origin(o sequent.Origin) {
 	}
 }
 
-// branchPoint describes where a branch begins.
-func (d *document) branchPoint(label string) string {
-	first := d.lines[label][0]
-	from, named := first.From.Number()
-	t, ok := d.s.BranchPoint(label)
+// branchPoint describes where a branch begins, of which t is the first thought.
+func (d *document) branchPoint(t *sequent.Thought) string {
+	from, named := t.From.Number()
+	origin, ok := d.s.BranchPoint(t.Branch)
 	switch {
-	case ok && t.Branch == "":
-		return fmt.Sprintf("Leaves the main line at thought %d.", t.Number)
 	case ok:
-		return fmt.Sprintf("Leaves branch %s at thought %d.", code(t.Branch), t.Number)
+		return "Leaves at " + d.place(origin, t.Branch) + "."
 	case named:
-		return fmt.Sprintf("Said to leave at thought %d, which was not recorded before it.", from)
+		return fmt.Sprintf("Said to leave at #%d, which was not recorded before it.", from)
 	default:
 		return "Begins by itself."
 	}
@@ -139,7 +153,7 @@ func (d *document) verdict(label string) string {
 	by, _ := d.s.At(l.By)
 	switch l.Verdict {
 	case sequent.Rejected:
-		return " ╳ Rejected by " + d.place(by, label) + "."
+		return " × Rejected by " + d.place(by, label) + "."
 	case sequent.Chosen:
 		return " Chosen by " + d.place(by, label) + "."
 	case sequent.Undecided:
@@ -150,7 +164,7 @@ func (d *document) verdict(label string) string {
 
 // place returns the name of a thought in a text about a line.
 func (d *document) place(t sequent.Thought, line string) string {
-	name := fmt.Sprintf("thought %d", t.Number)
+	name := fmt.Sprintf("#%d", t.Number)
 	switch {
 	case t.Branch == line:
 		return name
@@ -175,7 +189,7 @@ func remark(n sequent.Note) string {
 	from := cmp.Or(escaped(n.From), "a person")
 	switch n.Kind {
 	case sequent.Wrong:
-		return "Called wrong by " + from
+		return "! Called wrong by " + from
 	case sequent.Approval:
 		return "Approved by " + from
 	}

@@ -206,7 +206,7 @@ func nodeLabel(t sequent.Thought, verdict sequent.Verdict, final bool, length in
 		switch verdict {
 		case "":
 		case sequent.Rejected:
-			branch += ", ╳ rejected"
+			branch += ", × rejected"
 		default:
 			branch += ", " + string(verdict)
 		}

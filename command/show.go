@@ -228,7 +228,7 @@ func (l *shownThought) text(pg *page) {
 	for next := range s.Since(t.Seq) {
 		switch {
 		case next.Supersedes == t.Seq:
-			row("revised by", next)
+			row("replaced by", next)
 		case next.After == t.Seq && next.Branch != t.Branch:
 			row("branch "+pg.one(next.Branch), next)
 		case next.After == t.Seq:

@@ -223,38 +223,39 @@ func testChat(t *testing.T, b *browser, s *server, e *sequent.Engine, script []b
 	p := b.open(t, host.URL+"/host.html?sandbox="+sandbox.URL)
 	p.size(800, 900)
 	p.wait(`window.loaded`)
-	text := eval[string](p, fmt.Sprintf(`show({ sessionId: 'story', view: 'outline' }, { wrapped: %t })`, s.modern))
+	text := eval[string](p, fmt.Sprintf(`show({ sessionId: 'story', view: 'overview' }, { wrapped: %t })`, s.modern))
 	if !strings.Contains(text, "session story") || !strings.Contains(text, "9 thoughts") {
 		t.Errorf("the model is told %q", text)
 	}
-	p.waitInside(`document.querySelectorAll('.row[aria-level="2"]').length === 4 && document.querySelector('.conclusion h2')`)
-	p.waitInside(`matchMedia('(prefers-color-scheme: light)') && getComputedStyle(document.body).backgroundColor === 'rgb(255, 255, 255)'`)
+	p.waitInside(`document.querySelectorAll('.row').length === 9`)
+	p.waitInside(`matchMedia('(prefers-color-scheme: light)') && getComputedStyle(document.body).backgroundColor === 'rgb(254, 254, 253)'`)
 	p.evalInside(`document.querySelectorAll('[role=tab]')[0].click()`)
-	p.waitInside(`document.querySelectorAll('.row').length === 9 && !document.querySelector('.row[aria-level="2"]')`)
+	p.waitInside(`document.querySelectorAll('.thought').length === 3 && document.querySelector('.abstract h2')?.textContent === 'Conclusion #5'`)
 	if height := eval[string](p, `document.querySelector('iframe').style.height`); height != "512px" {
 		t.Errorf("the page asks for a height of %s", height)
 	}
 
 	// A thought and a note appear by themselves.
 	record(t, e, "story", sequent.Draft{Number: 6, Text: "A late thought."})
-	p.waitInside(`[...document.querySelectorAll('.row')].some((r) => r.textContent.includes('A late thought'))`)
+	p.waitInside(`[...document.querySelectorAll('.thought')].some((r) => r.textContent.includes('A late thought'))`)
 	_, err := e.Update(t.Context(), "story", func(c *sequent.Change) error {
 		return c.AddNote(sequent.Note{Seq: 2, Kind: sequent.Wrong, Text: "No."})
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	p.waitInside(`document.querySelector('.mark')?.textContent === '!✎'`)
+	p.evalInside(`document.querySelector('button.whole').click()`)
+	p.waitInside(`document.querySelectorAll('.thought').length === 10 && document.querySelector('#t2 .note')?.textContent.includes('No.')`)
 
 	// What a person asks goes to the model.
-	p.evalInside(`document.querySelectorAll('.row')[3].click()`)
-	p.waitInside(`document.querySelector('.pane h2')?.textContent === 'fix-a#4' && document.querySelector('.pane footer button').textContent === 'Revise…'`)
-	p.evalInside(`document.querySelector('.pane footer button').click(), document.querySelector('.pane textarea').value = 'Say how long it takes.', document.querySelector('.writer button').click()`)
+	p.evalInside(`document.querySelector('#t4 .n a').click()`)
+	p.waitInside(`document.querySelector('.pane h2')?.textContent === 'fix-a#4' && document.querySelector('.pane .actions button').textContent === 'Revise…'`)
+	p.evalInside(`document.querySelector('.pane .actions button').click(), document.querySelector('.pane textarea').value = 'Say how long it takes.', document.querySelector('.writer button').click()`)
 	p.wait(`document.getElementById('messages').textContent === 'Revise thought fix-a#4 of session story: Say how long it takes.\n'`)
 
 	// The theme follows the host.
 	eval[bool](p, `bridge.sendHostContextChange({ theme: 'dark' }), true`)
-	p.waitInside(`getComputedStyle(document.body).backgroundColor === 'rgb(21, 24, 28)'`)
+	p.waitInside(`getComputedStyle(document.body).backgroundColor === 'rgb(21, 23, 26)'`)
 	eval[bool](p, `bridge.sendHostContextChange({ theme: 'light' }), true`)
 
 	// After its end the page asks for nothing more.

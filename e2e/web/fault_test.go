@@ -35,7 +35,7 @@ func TestFault(t *testing.T) {
 		t.Fatal(err)
 	}
 	p := b.open(t, serveAll(t, app.Config{Store: file})+"/ui/s/story")
-	p.wait(`document.querySelector('.head .fault') && document.querySelectorAll('.row').length >= 2`)
+	p.wait(`document.querySelector('.head .fault') && document.querySelectorAll('.thought').length >= 2`)
 	if got := eval[string](p, `document.querySelector('.head .fault').innerText`); !strings.Contains(got, "not what was recorded: thought 2 was altered") {
 		t.Errorf("the page says %q", got)
 	}

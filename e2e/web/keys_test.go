@@ -62,14 +62,36 @@ func TestKeyboard(t *testing.T) {
 	p.keys("↓", "↓", "↓", "↓")
 	p.wait(`document.activeElement.dataset.id === 'story'`)
 	p.keys("\r")
-	p.wait(`document.querySelectorAll('.row').length === 9 && document.querySelector('.conclusion h2')`)
+	p.wait(`document.querySelectorAll('.thought').length === 9 && performance.getEntriesByName('following').length > 0`)
 
 	// The session: every key of the help.
+	here := func(seq string) {
+		t.Helper()
+		p.wait(`document.querySelector('.thought.here')?.id === 't` + seq + `' && document.activeElement.closest('.thought')?.id === 't` + seq + `'`)
+	}
 	row := func(seq string) {
 		t.Helper()
 		p.wait(`document.activeElement.dataset.seq === '` + seq + `' && document.querySelector('.row.selected').dataset.seq === '` + seq + `'`)
 	}
 	p.keys("g")
+	here("1")
+	p.keys("j", "j", "j") // over what is folded
+	here("6")
+	p.keys("k")
+	here("3")
+	p.keys("]")
+	here("8")
+	p.keys("[")
+	here("3")
+	p.keys("]", "d")
+	p.wait(`document.querySelector('.pane .changes ins')`)
+	p.keys("d", "\x1b", "z")
+	p.wait(`document.querySelector('#b4 > details').open`)
+	p.keys("z")
+	p.wait(`!document.querySelector('#b4 > details').open && document.querySelector('#b6 > details').open`)
+	p.keys("G")
+	here("9")
+	p.keys("2", "g")
 	row("1")
 	p.keys("j", "j", "j", "j", "k")
 	row("4")
@@ -77,53 +99,38 @@ func TestKeyboard(t *testing.T) {
 	row("3")
 	p.keys("l")
 	row("4")
-	p.keys("G")
-	row("9")
-	p.keys("k", "[")
-	row("3")
-	p.keys("]")
-	row("8")
-	p.keys("d")
-	p.wait(`document.querySelector('.pane .changes ins')`)
-	p.keys("d", "\r")
-	p.wait(`document.querySelector('.row.opened .open .prose')`)
 	p.keys("\r")
-	p.wait(`!document.querySelector('.row.opened')`)
+	here("4")
 	p.keys("/")
 	p.write("index")
-	p.wait(`document.querySelectorAll('.row.hit').length > 1`)
+	p.wait(`document.querySelectorAll('.thought.hit').length > 1`)
 	p.keys("\x1b")
-	p.wait(`document.querySelectorAll('.row.hit').length === 0`)
+	p.wait(`document.querySelectorAll('.thought.hit').length === 0`)
 	p.keys("/")
 	p.write("index")
-	p.wait(`document.querySelectorAll('.row.hit').length > 1`)
+	p.wait(`document.querySelectorAll('.thought.hit').length > 1`)
 	p.keys("\r")
 	p.wait(`document.activeElement.matches('a.hit')`)
 	p.keys(".")
-	p.wait(`document.querySelector('.row.selected.hit')`)
-	first := eval[string](p, `document.querySelector('.row.selected').dataset.seq`)
+	p.wait(`document.querySelector('.thought.hit.here')`)
+	first := eval[string](p, `document.querySelector('.thought.here').id`)
 	p.keys(".")
-	p.wait(`document.querySelector('.row.selected.hit').dataset.seq !== '` + first + `'`)
+	p.wait(`document.querySelector('.thought.hit.here').id !== '` + first + `'`)
 	p.keys(",")
-	row(first)
-	for _, view := range []string{"2", "4", "c", "1"} {
-		p.keys(view)
-		p.wait(map[string]string{
-			"2": `document.querySelectorAll('.row').length === 4`, "4": `document.querySelector('.row[aria-level="2"]')`,
-			"c": `document.querySelector('.comparing .pair')`, "1": `document.querySelectorAll('.row').length === 9 && !document.querySelector('.comparing')`,
-		}[view])
-	}
-	p.keys("z")
+	here(first[1:])
+	p.keys("c")
+	p.wait(`document.querySelector('[data-view="compare"]')`)
+	p.keys("2", "z")
 	p.wait(`document.querySelector('.row.folded')`)
 	p.keys("z", "r")
 	p.wait(`document.querySelector('.replay')`)
-	p.keys("r")
+	p.keys("r", "1")
 	for _, note := range [][2]string{{"n", "A remark."}, {"w", "It is wrong."}, {"a", "It is right."}} {
 		p.keys("g", "j", note[0])
 		p.wait(`document.activeElement.matches('textarea')`)
 		p.write(note[1])
 		p.keys("\t", "\r")
-		p.wait(`[...document.querySelectorAll('.pane .note')].some((n) => n.textContent.includes('` + note[1] + `'))`)
+		p.wait(`[...document.querySelectorAll('.notes .note')].some((n) => n.textContent.includes('` + note[1] + `'))`)
 		p.wait(`!document.activeElement.matches('textarea, .writer button')`)
 	}
 	p.keys("e")
@@ -139,10 +146,10 @@ func TestKeyboard(t *testing.T) {
 	p.keys("s")
 	p.wait(`document.activeElement.dataset.id === 'story'`)
 
-	// Printing lays out every thought whole.
-	eval[bool](p, `window.printed = 0, window.print = () => { dispatchEvent(new Event('beforeprint')); printed = document.querySelectorAll('.paper .thought').length; }, true`)
+	// Printing lays out the article, with everything that is folded.
+	eval[bool](p, `window.printed = 0, window.print = () => { printed++; }, true`)
 	p.keys("p")
-	p.wait(`printed === 9`)
+	p.wait(`printed === 1`)
 	p.run(chromedp.Func(func(ctx context.Context, s *target) error {
 		r, err := cdp.Call(ctx, s, page.PrintToPDF, page.PrintToPDFParams{})
 		if err != nil || len(r.Data) < 1000 {
@@ -151,10 +158,9 @@ func TestKeyboard(t *testing.T) {
 		}
 		return nil
 	}))
-	eval[bool](p, `dispatchEvent(new Event('beforeprint')), true`)
 	p.media("print")
-	p.wait(`getComputedStyle(document.querySelector('.paper')).display === 'block' && getComputedStyle(document.querySelector('.list')).display === 'none'`)
-	if got := eval[string](p, `document.querySelector('.paper').innerText`); !strings.Contains(got, "Freeze the derivation of the key and guard on order and attempt until the fix is out.") || !strings.Contains(got, "It is wrong.") {
+	p.wait(`getComputedStyle(document.querySelector('.list')).display === 'none' && document.querySelector('#t4 .prose').checkVisibility()`)
+	if got := eval[string](p, `document.querySelector('.page').innerText`); !strings.Contains(got, "Freeze the derivation of the key and guard on order and attempt until the fix is out.") || !strings.Contains(got, "It is wrong.") {
 		t.Errorf("the print has %s", got)
 	}
 	p.media("")

@@ -80,7 +80,7 @@ func TestLead(t *testing.T) {
 	}
 	_, code, _ := strings.Cut(printed, "#code=")
 	p := b.open(t, printed)
-	p.wait(`document.querySelectorAll('.row').length === 9`)
+	p.wait(`document.querySelectorAll('.thought').length === 9`)
 	if got := eval[string](p, `document.cookie + JSON.stringify(sessionStorage) + location.href`); strings.Contains(got, secret) || strings.Contains(got, "code=") {
 		t.Errorf("scripts can read the token: %s", got)
 	}
@@ -103,5 +103,5 @@ func TestLead(t *testing.T) {
 	p.keys("b", "\r")
 	p.wait(`location.search === '?owner=bob' && document.querySelectorAll('a.session').length === 1`)
 	p.run(clickOn("a.session"))
-	p.wait(`document.querySelector('.pane, .row')?.textContent && document.body.textContent.includes('What Bob thinks.')`)
+	p.wait(`document.querySelector('.thought')?.textContent && document.body.textContent.includes('What Bob thinks.')`)
 }

@@ -30,7 +30,7 @@ func TestLink(t *testing.T) {
 	p.wait(`document.querySelector('input[type=password]')`)
 	p.write(secret)
 	p.keys("\r")
-	p.wait(`document.querySelectorAll('.row').length === 3`)
+	p.wait(`document.querySelectorAll('.thought').length === 3`)
 	p.mu.Lock()
 	p.problems = nil // the request before the sign-in
 	p.mu.Unlock()
@@ -46,7 +46,7 @@ func TestLink(t *testing.T) {
 	}
 
 	q := b.open(t, at[1]+"/ui/link#"+hidden)
-	q.wait(`document.querySelectorAll('.row').length === 3 && document.querySelector('.conclusion h2')`)
+	q.wait(`document.querySelectorAll('.thought').length === 3 && document.querySelector('.abstract h2')`)
 	if got := eval[string](q, `location.pathname + location.hash`); strings.Contains(got, hidden) || !strings.HasPrefix(got, "/ui/link/") {
 		t.Errorf("the page is at %s", got)
 	}
@@ -58,9 +58,9 @@ func TestLink(t *testing.T) {
 	}
 	q.looks("link")
 	record(t, e, "plan", sequent.Draft{Number: 3, Text: "It is the weekly job."})
-	q.wait(`document.querySelectorAll('.row').length === 4`)
+	q.wait(`document.querySelectorAll('.thought').length === 4`)
 	q.run(reload())
-	q.wait(`document.querySelectorAll('.row').length === 4`)
+	q.wait(`document.querySelectorAll('.thought').length === 4`)
 	for _, url := range q.requests {
 		if strings.Contains(url, hidden) && !strings.Contains(url, "#") {
 			t.Errorf("the page has asked for %s", url)
@@ -86,10 +86,10 @@ func TestLink(t *testing.T) {
 	masked := eval[string](p, `document.querySelector('dialog .link input').value`)
 	_, hidden, _ = strings.Cut(masked, "#")
 	m := b.open(t, at[1]+"/ui/link#"+hidden)
-	m.wait(`document.querySelectorAll('.row').length === 4`)
+	m.wait(`document.querySelectorAll('.thought').length === 4`)
 	const key = "AKIAIOSFODNN7EXAMPLE"
 	record(t, e, "plan", sequent.Draft{Number: 4, Text: "It used " + key + " and https://app:hunter2@db/."})
-	m.wait(`[...document.querySelectorAll('.row')].some((r) => r.textContent.includes('It used [redacted] and https://app:[redacted]@db/.'))`)
+	m.wait(`[...document.querySelectorAll('.thought')].some((r) => r.textContent.includes('It used [redacted] and https://app:[redacted]@db/.'))`)
 	read := func() string { // what scripts of the page can get
 		return eval[string](m, `(async () => {
 			const base = '/api/v1/linked/' + location.pathname.split('/').pop() + '/';
@@ -103,7 +103,7 @@ func TestLink(t *testing.T) {
 	m.looks("link-masked")
 	// That an earlier text is a password shows only later: the page reads it again.
 	record(t, e, "plan", sequent.Draft{Number: 5, Text: "Try postgres://app:weekly@db/app."})
-	m.wait(`document.querySelectorAll('.row').length === 6 && !document.body.textContent.includes('weekly')`)
+	m.wait(`document.querySelectorAll('.thought').length === 6 && !document.body.textContent.includes('weekly')`)
 	if got := read(); strings.Contains(got, "weekly") {
 		t.Errorf("the page has an earlier text that is a password: %s", got)
 	}

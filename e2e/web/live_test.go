@@ -28,7 +28,7 @@ func TestManyTabs(t *testing.T) {
 	e := sequent.New(sequent.Config{Store: store})
 	record(t, e, "one", sequent.Draft{Number: 1, Text: "1"})
 
-	const both = `document.querySelectorAll('.row').length === 1 && document.querySelectorAll('.sessions a').length === 1`
+	const both = `document.querySelectorAll('.thought').length === 1 && document.querySelectorAll('.sessions a').length === 1`
 	tabs := []*tab{newBrowser(t).open(t, url+"/ui/s/one")}
 	for tabs[0].wait(both); len(tabs) < 8; {
 		p := tabs[0].beside(url + "/ui/s/one")
@@ -41,7 +41,7 @@ func TestManyTabs(t *testing.T) {
 	for i, p := range []*tab{tabs[7], tabs[0], tabs[4]} {
 		record(t, e, "one", sequent.Draft{Number: i + 2, Text: "while others are shown"})
 		p.show()
-		p.wait(fmt.Sprintf(`document.querySelectorAll('.row').length === %d`, i+2))
+		p.wait(fmt.Sprintf(`document.querySelectorAll('.thought').length === %d`, i+2))
 		p.wait(fmt.Sprintf(`document.querySelector('.sessions a').textContent.includes('%d thoughts')`, i+2))
 		p.wait(`document.querySelector('.banner').hidden`)
 	}
@@ -76,7 +76,7 @@ func TestReconnect(t *testing.T) {
 		return stop
 	}
 	stop := serve()
-	p := b.open(t, "http://127.0.0.1:"+port+"/ui/s/long")
+	p := b.open(t, "http://127.0.0.1:"+port+"/ui/s/long?view=overview")
 	p.wait(`document.querySelectorAll('.row').length === 1`)
 	// Every row that is ever added is counted by the position of its thought.
 	const rounds, each = 5, 200

@@ -55,15 +55,20 @@ func TestLook(t *testing.T) {
 		}{{"wide", 1400, 900}, {"low", 1000, 600}, {"narrow", 360, 740}, {"zoomed", 320, 256}} { // 1280 by 1024 at 400 %
 			p.size(window.width, window.height)
 			p.run(navigate(base + "/ui/s/" + url.PathEscape(id)))
-			p.wait(`document.querySelector('.row') && document.querySelector('.conclusion h2')`)
+			p.wait(`document.querySelector('.thought') && document.querySelector('.abstract h2') && performance.getEntriesByName('following').length > 0`)
 			p.sideways(id + " " + window.name)
+			p.keys("2")
+			p.wait(`document.querySelector('.row')`)
+			p.sideways(id + " " + window.name + ", overview")
 			if window.name == "zoomed" {
 				// Every row and the whole thought can be reached.
 				p.keys("G")
 				p.wait(`(() => { const r = document.querySelector('.row.selected').getBoundingClientRect(); return r.height > 0 && r.bottom <= innerHeight + 1; })()`)
 				p.keys("\r")
-				p.wait(`document.body.dataset.screen === 'thought' && document.querySelector('.pane .prose')`)
-				p.sideways(id + " zoomed, thought")
+				p.wait(`document.querySelector('.session-page[data-view="read"] .thought.here')`)
+				p.keys("\r")
+				p.wait(`document.querySelector('.pane h2')`)
+				p.sideways(id + " zoomed, pane")
 			}
 		}
 	}

@@ -104,6 +104,94 @@ func TestRead(t *testing.T) {
 	incident(t, e)
 	p := newBrowser(t).open(t, serveAll(t, app.Config{Store: file})+"/ui/s/incident")
 	p.wait(`document.querySelectorAll('.thought').length === 12 && performance.getEntriesByName('following').length > 0`)
+	if got := eval[int](p, `document.querySelector('main').scrollTop`); got != 0 {
+		t.Errorf("the page begins at %d", got)
+	}
 	p.picture("read")
+
+	// A link to what is folded opens it, and back leads to where the reader was.
+	p.run(clickOn(`.facts a[href="#t6"]`))
+	p.wait(`location.search === '?at=6' && document.querySelector('#b6 > details').open && document.activeElement.closest('#t6')`)
+	eval[bool](p, `history.back(), true`)
+	p.wait(`location.search === ''`)
+	p.run(clickOn(`#t4 .n a`))
+	p.wait(`document.querySelector('.pane h2')?.textContent === '#4' && location.search === '?at=4'`)
+	p.picture("pane")
+	p.keys("2")
+	p.wait(`document.querySelectorAll('.row').length === 12`)
+	p.picture("overview")
+	p.media("print")
+	p.picture("print")
+	p.media("")
+	p.clean()
+}
+
+// New thoughts arrive at the end without moving what is read; a button says how many. What became of an earlier one is
+// shown at its place.
+func TestLive(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "sequent.db")
+	store, err := sqlite.Open(t.Context(), sqlite.Config{Path: file})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer store.Close()
+	e := sequent.New(sequent.Config{Store: store})
+	text := "A restart of the cache multiplies requests to the catalogue by nine for six minutes. "
+	var drafts []sequent.Draft
+	for i := range 12 {
+		drafts = append(drafts, sequent.Draft{Number: i + 1, Text: text + strings.Repeat("Each of the nine replicas asks on its own. ", 5)})
+	}
+	record(t, e, "live", drafts...)
+	p := newBrowser(t).open(t, serveAll(t, app.Config{Store: file})+"/ui/s/live")
+	p.wait(`document.querySelectorAll('.thought').length === 12 && performance.getEntriesByName('following').length > 0`)
+	p.size(1280, 900)
+	eval[bool](p, `document.querySelector('main').scrollTop = 300, window.kept = document.querySelector('#t3'), window.top3 = kept.getBoundingClientRect().top, true`)
+	for i := range 3 {
+		record(t, e, "live", sequent.Draft{Number: 13 + i, Text: "Jitter first, since it is one line."})
+	}
+	p.wait(`document.querySelector('.pill')?.textContent === '3 new thoughts' && !document.querySelector('.pill').hidden && document.querySelectorAll('.thought').length === 15`)
+	p.wait(`document.title.startsWith('(3) ') && document.querySelectorAll('.new').length === 1`)
+	if !eval[bool](p, `kept.isConnected && kept.getBoundingClientRect().top === top3`) {
+		t.Error("what is read has moved")
+	}
+	p.picture("live")
+	p.size(1280, 900)
+	p.keys("j")
+	p.run(clickOn(".pill"))
+	p.wait(`document.querySelector('.pill').hidden && document.querySelector('#t13.here') && !document.title.startsWith('(')`)
+	// A revision folds what it replaces, a branch is put where it leaves.
+	record(t, e, "live", sequent.Draft{Number: 16, Text: "Both at once.", Revises: sequent.To(2), Revision: true}, sequent.Draft{Number: 3, Text: "An option.", Branch: "option", From: sequent.To(2)})
+	p.wait(`document.querySelector('#t2.replaced details:not([open])') && document.querySelector('#b17 #t17') && document.querySelector('#t2 + #b17')`)
+	p.clean()
+}
+
+// In a session of more than 1,000 thoughts texts come when they are seen, also those of a place that the URL names.
+func TestLong(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "sequent.db")
+	store, err := sqlite.Open(t.Context(), sqlite.Config{Path: file})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer store.Close()
+	e := sequent.New(sequent.Config{Store: store})
+	var drafts []sequent.Draft
+	for i := range 10_000 {
+		drafts = append(drafts, sequent.Draft{Number: i + 1, Text: fmt.Sprintf("Step %d of many. Measure, then change one thing, then measure again.", i+1)})
+	}
+	record(t, e, "thousand", drafts[:1000]...)
+	record(t, e, "long", drafts...)
+	url := serveAll(t, app.Config{Store: file})
+	p := newBrowser(t).open(t, url+"/ui/s/thousand")
+	p.wait(`document.querySelectorAll('.thought:not(.later)').length === 1000`)
+	p.picture("thousand")
+	p.run(navigate(url + "/ui/s/long?at=7000"))
+	p.wait(`document.querySelector('#t7000.here .prose') && document.querySelectorAll('.thought').length === 10000`)
+	p.wait(`(() => { const r = document.querySelector('#t7000').getBoundingClientRect(); return r.top >= 0 && r.bottom <= innerHeight; })()`)
+	eval[bool](p, `document.querySelector('#t3000').scrollIntoView(), true`)
+	p.wait(`document.querySelector('#t3000 .prose') && document.querySelector('#t3003 .prose')`)
+	p.wait(`performance.getEntriesByName('following').length > 0`)
+	t.Logf("the article of 10,000 thoughts is there after %d ms, every row after %d", eval[int](p, `Math.round(performance.getEntriesByName('article')[0].startTime)`), eval[int](p, `Math.round(performance.getEntriesByName('complete')[0].startTime)`))
 	p.clean()
 }

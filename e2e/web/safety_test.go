@@ -56,27 +56,29 @@ func TestHostile(t *testing.T) {
 	p.wait(`document.querySelectorAll('a.session').length === 1`)
 	eval[bool](p, `window.violations = 0, document.addEventListener('securitypolicyviolation', () => window.violations++), true`)
 	p.run(clickOn("a.session"))
-	p.wait(`document.querySelectorAll('.row').length === 11`)
-	for _, view := range []string{"1", "2", "3", "4", "1"} {
+	p.wait(`document.querySelectorAll('.thought').length === 11 && performance.getEntriesByName('following').length > 0`)
+	for _, view := range []string{"1", "2", "3", "1"} {
 		p.keys(view)
-		p.wait(fmt.Sprintf(`document.querySelectorAll('[role=tab]')[%s - 1].getAttribute('aria-selected') === 'true' && document.querySelector('.row')`, view))
+		p.wait(fmt.Sprintf(`document.querySelectorAll('[role=tab]')[%s - 1].getAttribute('aria-selected') === 'true' && document.querySelector('.row, .thought')`, view))
 	}
-	p.keys("g")
+	p.keys("g", "z")
 	for range 11 {
 		p.keys("\r", "j")
 	}
-	p.keys("d")
+	p.keys("G", "d")
 	p.wait(`document.querySelector('.pane .changes')`)
-	p.keys("g")
-	p.wait(`document.querySelector('.pane .note')?.textContent.includes('onerror')`)
+	p.wait(`document.querySelector('.notes .note')?.textContent.includes('onerror')`)
 	p.keys("/")
 	p.write("evil")
 	p.wait(`document.querySelectorAll('a.hit').length > 0`)
-	if got := eval[string](p, `document.querySelector('.pane .prose').textContent`); got != hostile[0] {
+	if got := eval[string](p, `document.querySelector('#t2 .prose').textContent.trim()`); got != hostile[0] {
 		t.Errorf("the first thought is shown as %q", got)
 	}
-	if n := eval[int](p, `document.querySelectorAll('img, iframe, object, embed, base, body script, body style, body link, a[href^="javascript:"], a[href^="http"]').length`); n != 0 {
+	if n := eval[int](p, `document.querySelectorAll('img, iframe, object, embed, base, form, body script, body style, body link, .page input, a[href^="javascript:"]').length`); n != 0 {
 		t.Errorf("%d elements come from thoughts", n)
+	}
+	if n := eval[int](p, `[...document.querySelectorAll('.page a:not([href^="#t"])')].filter((a) => a.rel !== 'noopener noreferrer nofollow' || !a.href.startsWith('https://evil.example/')).length`); n != 0 {
+		t.Errorf("%d links are not as they should be", n)
 	}
 	if text := eval[string](p, `document.body.textContent`); strings.ContainsAny(text, "\u202e\u2066\x1b\x00") {
 		t.Error("control characters are in the page")

@@ -154,7 +154,7 @@ func TestSignIn(t *testing.T) {
 	p.wait(`document.activeElement.textContent.startsWith('Sign in with 127.0.0.1:')`)
 	p.looks("signin")
 	p.signIn("alice")
-	p.wait(`document.querySelector('.row.selected')?.dataset.seq === '2' && document.querySelector('.account bdi')?.textContent === 'oidc:alice'`)
+	p.wait(`document.querySelector('.thought.here')?.id === 't2' && document.querySelector('.account bdi')?.textContent === 'oidc:alice'`)
 	if got := eval[string](p, `location.pathname + location.search + document.cookie`); got != "/ui/s/one?at=2" {
 		t.Errorf("after the sign-in the page is at %s", got)
 	}
@@ -183,7 +183,7 @@ func TestSignIn(t *testing.T) {
 	other.run(navigate(public + "/ui/s/one"))
 	p.run(reload())
 	for _, page := range []*tab{p, other} {
-		page.wait(`document.querySelectorAll('.row').length === 2 && document.querySelector('.account')`)
+		page.wait(`document.querySelectorAll('.thought').length === 2 && document.querySelector('.account')`)
 	}
 	renewed := p.cookies(public)
 	if renewed["__Host-sequent"].Value == "expired" || renewed["__Host-sequent-refresh"].Value == kept["__Host-sequent-refresh"].Value {
@@ -217,7 +217,7 @@ func TestSignIn(t *testing.T) {
 	// goes on where it was.
 	p.run(navigate(public + "/ui/s/one"))
 	p.signIn("brief")
-	p.wait(`document.querySelector('.row')?.textContent.includes('oidc:brief')`)
+	p.wait(`document.querySelector('.thought')?.textContent.includes('oidc:brief')`)
 	before := p.cookies(public)["__Host-sequent"].Value
 	for until := time.Now().Add(time.Minute); p.cookies(public)["__Host-sequent"].Value == before; time.Sleep(100 * time.Millisecond) {
 		if time.Now().After(until) {
@@ -225,7 +225,7 @@ func TestSignIn(t *testing.T) {
 		}
 	}
 	record(t, sequent.New(sequent.Config{Store: store}).Owned("oidc:brief"), "one", sequent.Draft{Number: 3, Text: "Recorded after the token had expired."})
-	p.wait(`document.querySelectorAll('.row').length === 3`)
+	p.wait(`document.querySelectorAll('.thought').length === 3`)
 
 	// Without a refresh token the visit ends with its token.
 	call(p, network.DeleteCookies, network.DeleteCookiesParams{Name: "__Host-sequent-refresh", URL: public + "/"})

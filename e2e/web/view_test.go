@@ -3,6 +3,7 @@ package web
 import (
 	"context"
 	"flag"
+	"fmt"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -34,32 +35,29 @@ func TestView(t *testing.T) {
 	}
 	p.run(clickOn("a.session"))
 
-	// The page of the session.
-	p.wait(`document.querySelectorAll('.row').length > 5 && document.querySelector('.conclusion h2')`)
-	n := eval[int](p, `Number(document.querySelector('.grid').getAttribute('aria-rowcount'))`)
-	if got := eval[int](p, `document.querySelectorAll('.row').length`); got != n {
-		t.Errorf("%d rows in the document, want %d", got, n)
-	}
-	p.keys("j", "j", "k")
-	p.wait(`document.activeElement.dataset.seq === '2' && location.search === '?at=2'`)
-	p.wait(`document.querySelector('.pane .prose')?.textContent.length > 10`)
-	p.keys("\r")
-	p.wait(`document.querySelector('.row.selected .open .prose')?.textContent.length > 10`)
-	p.keys("\r", "G")
+	// The article, every thought in full, and the keys that lead through it.
+	p.wait(`document.querySelectorAll('.thought').length > 5 && document.querySelector('.abstract h2')`)
+	p.wait(`performance.getEntriesByName('following').length > 0`)
+	n := eval[int](p, `document.querySelectorAll('.thought').length`)
+	p.forDocs("viewer-light")
 	p.theme("dark")
-	p.size(1400, 640)
-	p.keys("k", "k")
-	p.wait(`document.querySelector('.row.selected')?.dataset.seq === '9' && document.querySelector('.pane .prose')`)
 	p.forDocs("viewer-dark")
 	p.theme("light")
-	p.forDocs("viewer-light")
-	p.size(1400, 900)
+	p.keys("j", "j", "k")
+	p.wait(`location.search === '?at=1' && document.activeElement.closest('.thought.here')?.id === 't1'`)
+	p.keys("\r")
+	p.wait(`document.querySelector('.pane .actions')`)
+	p.keys("\x1b")
+	p.wait(`!document.querySelector('.pane .actions')`)
+	p.keys("2")
+	p.wait(fmt.Sprintf(`document.querySelectorAll('.row').length === %d && location.search.includes('view=overview')`, n))
+	p.keys("j", "j", "j", "\r")
+	p.wait(`location.search === '?at=4' && document.querySelector('.thought.here')?.id === 't4'`)
 
 	// A reload shows the same.
-	p.keys("g", "j", "j", "j")
-	p.wait(`location.search === '?at=4'`)
 	p.run(reload())
-	p.wait(`document.querySelector('.row.selected')?.dataset.seq === '4' && document.querySelector('.pane .prose')`)
+	p.wait(`document.querySelector('.thought.here')?.id === 't4'`)
+	p.wait(`performance.getEntriesByName('following').length > 0`)
 
 	// A thought that another process records appears.
 	s, err := sqlite.Open(t.Context(), sqlite.Config{Path: store})
@@ -74,7 +72,7 @@ func TestView(t *testing.T) {
 	}
 	id := page.Headers[0].ID
 	record(t, e, id, sequent.Draft{Number: 99, Text: "A late thought."})
-	p.wait(`[...document.querySelectorAll('.row')].some(r => r.textContent.includes('A late thought'))`)
+	p.wait(`[...document.querySelectorAll('.thought')].some(r => r.textContent.includes('A late thought'))`)
 
 	p.keys("?")
 	p.wait(`document.querySelector('dialog[open]')`)
@@ -83,7 +81,7 @@ func TestView(t *testing.T) {
 	p.size(360, 740)
 	p.wait(`document.body.dataset.screen === 'session'`)
 	p.keys("G", "\r")
-	p.wait(`document.body.dataset.screen === 'thought'`)
+	p.wait(`document.querySelector('.pane .actions')`)
 	p.keys("\x1b", "\x1b")
 	p.wait(`document.body.dataset.screen === 'list'`)
 	if wide := eval[string](p, `[...document.querySelectorAll('body *')].filter((e) => e.getBoundingClientRect().right > 361 && getComputedStyle(e).visibility === 'visible').map((e) => e.outerHTML.slice(0, 80)).join('\n')`); wide != "" {

@@ -63,15 +63,15 @@ func TestWriting(t *testing.T) {
 		t.Fatal(err)
 	}
 	p := b.open(t, url+"/ui/s/live")
-	p.wait(`document.querySelectorAll('.row').length === 1`)
+	p.wait(`document.querySelectorAll('.thought').length === 1`)
 	p.wait(`performance.getEntriesByName('following').length > 0`) // or nobody wants the pieces
 	called := make(chan error, 1)
 	go func() { called <- call("sequential_thinking_external", 2) }()
-	p.wait(`document.querySelector('.writing .text')?.textContent === 'The pool <b>is'`)
+	p.wait(`document.querySelector('.thought.growing .prose')?.textContent === 'The pool <b>is'`)
 	rest <- true
 	if err := <-called; err != nil {
 		t.Fatal(err)
 	}
-	p.wait(`document.querySelectorAll('.row').length === 2 && document.querySelector('.writing').hidden`)
+	p.wait(`document.querySelectorAll('.thought').length === 2 && !document.querySelector('.growing')`)
 	p.clean()
 }

@@ -60,7 +60,7 @@ const (
 	Lane                   // the line of a lane
 	Number                 // 3/9
 	Label                  // the name of a branch
-	Tag                    // revises 2
+	Tag                    // replaces 2
 	Final                  // the mark of a final thought
 	Newest                 // the mark of the highlighted thought
 	Fold                   // a note about folded thoughts or rows

@@ -2,10 +2,10 @@ package draw
 
 // glyphs are the characters of a drawing, each one column wide.
 type glyphs struct {
-	pass, fork, last, turn, gap  string // of lanes
-	node, old, revision, final   string // of thoughts
-	ellipsis, dot, arrow, folded string // of remarks
-	cross                        string // of lines
+	pass, fork, last, turn, gap string // of lanes
+	node, old, revision, final  string // of thoughts
+	ellipsis, dot, folded       string // of remarks
+	cross, note                 string // of lines, of what people said
 }
 
 func glyphsOf(c Charset) glyphs {
@@ -13,12 +13,12 @@ func glyphsOf(c Charset) glyphs {
 		return glyphs{
 			pass: "│", fork: "├─╮", last: "╰─╮", turn: "├╴", gap: "┊",
 			node: "●", old: "○", revision: "◆", final: "■",
-			ellipsis: "…", dot: " · ", arrow: "→", folded: "⋯", cross: "╳",
+			ellipsis: "…", dot: " · ", folded: "⋯", cross: "×", note: "✎ ",
 		}
 	}
 	return glyphs{
 		pass: "|", fork: `|-\`, last: "`-\\", turn: "|-", gap: ":",
 		node: "*", old: "o", revision: "+", final: "#",
-		ellipsis: "~", dot: " - ", arrow: "->", folded: "...", cross: "x",
+		ellipsis: "~", dot: " - ", folded: "...", cross: "x", note: "note: ",
 	}
 }

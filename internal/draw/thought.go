@@ -53,7 +53,7 @@ func (p *painter) thought(t sequent.Thought, depth int, more bool) {
 	}
 	lead = p.below(t, depth, more)
 	for _, n := range p.notes[t.Seq] {
-		add(p.rows(Noted(n), 0, width), Newest)
+		add(p.rows(p.glyphs.note+Noted(n), 0, width), Newest)
 	}
 	if t.Note != "" && !p.large {
 		add(p.rows(t.Note, 0, width), Tag)
@@ -128,13 +128,13 @@ func revises(t sequent.Thought) bool {
 func (p *painter) tag(t sequent.Thought) Line {
 	var tags Line
 	if by, old := p.revised[t.Seq]; old {
-		tags = append(tags, Span{Text: p.glyphs.arrow + " revised by " + p.name(by, t.Branch), Role: Tag})
+		tags = append(tags, Span{Text: "replaced by " + p.name(by, t.Branch), Role: Tag})
 	}
 	if s := p.revises(t); s != "" {
 		tags = append(tags, Span{Text: s, Role: Tag})
 	}
 	if p.disputed[t.Seq] {
-		tags = append(tags, Span{Text: "disputed", Role: Newest})
+		tags = append(tags, Span{Text: "! disputed", Role: Newest})
 	}
 	if t.Extend {
 		tags = append(tags, Span{Text: "wants more", Role: Tag})
@@ -148,11 +148,11 @@ func (p *painter) revises(t sequent.Thought) string {
 	switch {
 	case named && t.Supersedes > 0 && p.session != nil:
 		old, _ := p.session.At(t.Supersedes)
-		return "revises " + p.name(old, t.Branch)
+		return "replaces " + p.name(old, t.Branch)
 	case named && p.session != nil:
-		return fmt.Sprintf("revises %d, which is not recorded", n)
+		return fmt.Sprintf("replaces %d, which is not recorded", n)
 	case named:
-		return fmt.Sprintf("revises %d", n)
+		return fmt.Sprintf("replaces %d", n)
 	case t.Revision:
 		return "revision"
 	}

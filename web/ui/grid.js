@@ -123,6 +123,7 @@ export class Grid {
 
   /** Puts the rows into the document that can be seen, and some around them. */
   render() {
+    if (!this.element.offsetParent) return; // another view is shown; the watcher says when this one is
     const view = this.element.clientHeight || 600;
     const from = this.indexAt(this.element.scrollTop), to = this.indexAt(this.element.scrollTop + view);
     const inView = to - from + 1, room = Math.max(4, Math.floor((maxRows - inView) / 2));
@@ -203,8 +204,8 @@ export class Grid {
     }
     put(text, el('bdi', { dir: 'auto' }, visible(r.head) || '(empty)'));
     const parts = [];
-    if (replacer) parts.push('→ ' + m.name(replacer));
-    if (r.supersedes) parts.push('revises ' + m.name(r.supersedes));
+    if (replacer) parts.push('replaced by ' + m.name(replacer));
+    if (r.supersedes) parts.push('replaces ' + m.name(r.supersedes));
     const b = m.branches.get(r.branch || '');
     if (b && b.first === r.seq && b.origin) parts.push('from ' + m.name(b.origin));
     if (status.verdict) parts.push(status.verdict);

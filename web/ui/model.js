@@ -96,7 +96,7 @@ export class Model {
   verdictOf(name) {
     const l = this.lines.get(name);
     if (!l) return '';
-    return l.verdict === 'chosen' ? '✓ chosen' : l.verdict === 'rejected' ? '╳ rejected' : l.verdict || '';
+    return l.verdict === 'rejected' ? '× rejected' : l.verdict || '';
   }
 
   /** Reports whether a thought is on a line that is rejected or undecided. @param {number} seq */

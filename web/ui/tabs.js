@@ -43,7 +43,11 @@ export class Tabs {
     if (name === 'compare' && model.branches.size < 2) return;
     this.endReplay();
     o.go({ view: name, ...(name === 'compare' && p.line === p.other ? this.lines() : {}) }, true);
-    this.show();
+    this.show().then(() => {
+      const { grid, article } = this.page;
+      if (!this.page.reading) grid.select(grid.selected, { middle: true, quiet: true });
+      else if (o.place().at) article.go(o.place().at);
+    });
   }
 
   /** Returns the lines that are compared first: what was chosen with what was not. */
@@ -102,7 +106,7 @@ export class Tabs {
       this.endReplay();
       return page.article.show();
     }
-    const at = grid.item(grid.selected)?.seq || p.at;
+    const at = p.at || grid.item(grid.selected)?.seq || 0;
     grid.show(this.fold ? folded(m, this.unfolded) : null);
     grid.selected = Math.max(0, grid.indexOf(at));
     const timed = m.rows.some((r, i) => i > 0 && Math.abs(r.at - m.rows[i - 1].at) >= 1000);
