@@ -17,8 +17,11 @@ import (
 
 var pictures = flag.String("pictures", "", "folder in which to save a picture of every state, for a person to look at")
 
-// picture saves what can be seen in windows of all widths, light and dark.
-func (p *tab) picture(name string) {
+// picture saves the whole page in windows of all widths, light and dark.
+func (p *tab) picture(name string) { p.pictureOf(name, 6000) }
+
+// pictureOf saves a page up to a height.
+func (p *tab) pictureOf(name string, most int64) {
 	p.t.Helper()
 	if *pictures == "" {
 		return
@@ -31,7 +34,7 @@ func (p *tab) picture(name string) {
 			p.theme(theme)
 			p.size(width, 900)
 			height := eval[int64](p, `document.querySelector('[data-view="read"]')?.scrollHeight || document.scrollingElement.scrollHeight`)
-			p.size(width, min(max(height, 900), 6000))
+			p.size(width, min(max(height, 900), most))
 			data, err := chromedp.Run(p.ctx, chromedp.CaptureScreenshot())
 			if err != nil {
 				p.fatal(err)
@@ -114,7 +117,7 @@ func TestRead(t *testing.T) {
 	p.wait(`location.search === '?at=6' && document.querySelector('#b6 > details').open && document.activeElement.closest('#t6')`)
 	eval[bool](p, `history.back(), true`)
 	p.wait(`location.search === ''`)
-	p.run(clickOn(`#t4 .n a`))
+	p.wait(`(() => { const a = document.querySelector('#t4 .n a'); a.scrollIntoView({ block: 'center' }); const r = a.getBoundingClientRect(); if (document.elementFromPoint(r.x + r.width / 2, r.y + r.height / 2) !== a) throw new Error(document.elementFromPoint(r.x + r.width / 2, r.y + r.height / 2).outerHTML.slice(0, 200)); a.click(); return true; })()`)
 	p.wait(`document.querySelector('.pane h2')?.textContent === '#4' && location.search === '?at=4'`)
 	p.picture("pane")
 	p.keys("2")
@@ -155,8 +158,7 @@ func TestLive(t *testing.T) {
 	if !eval[bool](p, `kept.isConnected && kept.getBoundingClientRect().top === top3`) {
 		t.Error("what is read has moved")
 	}
-	p.picture("live")
-	p.size(1280, 900)
+	p.pictureOf("live", 900)
 	p.keys("j")
 	p.run(clickOn(".pill"))
 	p.wait(`document.querySelector('.pill').hidden && document.querySelector('#t13.here') && !document.title.startsWith('(')`)

@@ -138,11 +138,11 @@ func TestHTML(t *testing.T) {
 	got := htmlOf(t, s, Options{})
 	for _, want := range []string{
 		`<h1 id="title" dir="auto">Checkout times out at busy hours</h1>`, `<p>What did Tuesday change?</p>`, `<b class="settled">Completed</b>`,
-		`<h2 id="answer">Conclusion <a href="#t8"><bdi>#4</bdi></a></h2>` + "\n<p>move the check.</p>\n<dl",
+		`<h2 id="answer">Conclusion <a href="#t8"><bdi>#4</bdi></a></h2>` + "\n<p>Move the check.</p>\n<dl",
 		`<span><a href="#t4"><bdi>bigger-pool</bdi></a> <span class="fate rejected">rejected</span></span>`, `<a href="#t3"><bdi>#3</bdi></a> replaces <a href="#t2"><bdi>#2</bdi></a>`,
 		`<summary dir="auto"><span class="v">The query is the slowest span.</span></summary><div class="prose" dir="auto"><p>Suspect the database.</p>`,
 		`replaced by <a href="#t3">`, `replaces <a href="#t2">`, `<li class="branch rejected" id="b4"><details><summary>`, `<p dir="auto">This moves the wall.</p></summary>`,
-		`<li class="branch chosen" id="b6"><details open><summary>`, `<div class="verdict prose" dir="auto"><h4 class="label">Conclusion</h4><p>move the check.</p>`,
+		`<li class="branch chosen" id="b6"><details open><summary>`, `<div class="verdict prose" dir="auto"><h4 class="label">Conclusion</h4><p>Move the check.</p>`,
 		`<span class="open">! disputed</span>`, `✎ <b><bdi>eve &lt;e&gt;</bdi></b> <span class="open">! wrong</span>`, `<p>Not <strong>so</strong>.</p>`,
 		`8 thoughts · 3 branches · 1 revision · 1 note`, `<a href="#t7"><span class="sr">Thought deeper </span>5</a>`,
 	} {

@@ -74,7 +74,9 @@ func conclusion(text string) string {
 	text = strings.TrimSpace(text)
 	for _, word := range []string{"Conclusion:", "**Conclusion:**", "**Conclusion**:"} {
 		if len(text) > len(word) && strings.EqualFold(text[:len(word)], word) {
-			return strings.TrimSpace(text[len(word):])
+			text = strings.TrimSpace(text[len(word):])
+			r, n := utf8.DecodeRuneInString(text)
+			return string(unicode.ToUpper(r)) + text[n:]
 		}
 	}
 	return text
