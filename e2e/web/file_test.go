@@ -78,7 +78,7 @@ func TestFile(t *testing.T) {
 	path = export("story")
 	p = b.open(t, "file://"+path)
 	p.wait(`document.querySelectorAll('.thought').length === 9 && !document.querySelector('#b4 > details').open`)
-	p.picture("file")
+	p.whole("file", 6000)
 	p.run(navigate("file://" + path + "#t4"))
 	p.wait(`document.querySelector('#b4 > details').open && document.querySelector('#t4:target')`)
 	p.media("print")

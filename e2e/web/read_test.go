@@ -1,47 +1,29 @@
 package web
 
 import (
-	"flag"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
-
-	"github.com/chromedp/chromedp"
 
 	"github.com/sequent-dev/sequent"
 	"github.com/sequent-dev/sequent/internal/app"
 	"github.com/sequent-dev/sequent/store/sqlite"
 )
 
-var pictures = flag.String("pictures", "", "folder in which to save a picture of every state, for a person to look at")
-
-// picture saves the whole page in windows of all widths, light and dark.
-func (p *tab) picture(name string) { p.pictureOf(name, 6000) }
-
-// pictureOf saves a page up to a height.
-func (p *tab) pictureOf(name string, most int64) {
+// whole saves pictures of a page with all that scrolling would show, up to a height.
+func (p *tab) whole(name string, most int64) {
 	p.t.Helper()
 	if *pictures == "" {
 		return
 	}
 	for _, width := range []int64{1280, 1600, 390} {
 		for _, theme := range []string{"light", "dark"} {
-			if theme == "dark" && width == 1600 {
-				continue
-			}
 			p.theme(theme)
 			p.size(width, 900)
 			height := eval[int64](p, `document.querySelector('[data-view="read"]')?.scrollHeight || document.scrollingElement.scrollHeight`)
 			p.size(width, min(max(height, 900), most))
-			data, err := chromedp.Run(p.ctx, chromedp.CaptureScreenshot())
-			if err != nil {
-				p.fatal(err)
-			}
-			if err := os.WriteFile(filepath.Join(*pictures, fmt.Sprintf("%s-%d-%s.png", name, width, theme)), data, 0o644); err != nil {
-				p.t.Fatal(err)
-			}
+			p.picture(name, width, theme)
 		}
 	}
 	p.theme("light")
@@ -110,7 +92,7 @@ func TestRead(t *testing.T) {
 	if got := eval[int](p, `document.querySelector('main').scrollTop`); got != 0 {
 		t.Errorf("the page begins at %d", got)
 	}
-	p.picture("read")
+	p.whole("read", 6000)
 
 	// A link to what is folded opens it, and back leads to where the reader was.
 	p.run(clickOn(`.facts a[href="#t6"]`))
@@ -119,12 +101,12 @@ func TestRead(t *testing.T) {
 	p.wait(`location.search === ''`)
 	p.wait(`(() => { const a = document.querySelector('#t4 .n a'); a.scrollIntoView({ block: 'center' }); const r = a.getBoundingClientRect(); if (document.elementFromPoint(r.x + r.width / 2, r.y + r.height / 2) !== a) throw new Error(document.elementFromPoint(r.x + r.width / 2, r.y + r.height / 2).outerHTML.slice(0, 200)); a.click(); return true; })()`)
 	p.wait(`document.querySelector('.pane h2')?.textContent === '#4' && location.search === '?at=4'`)
-	p.picture("pane")
+	p.whole("pane", 6000)
 	p.keys("2")
 	p.wait(`document.querySelectorAll('.row').length === 12`)
-	p.picture("overview")
+	p.whole("overview", 6000)
 	p.media("print")
-	p.picture("print")
+	p.whole("print", 6000)
 	p.media("")
 	p.clean()
 }
@@ -158,7 +140,7 @@ func TestLive(t *testing.T) {
 	if !eval[bool](p, `kept.isConnected && kept.getBoundingClientRect().top === top3`) {
 		t.Error("what is read has moved")
 	}
-	p.pictureOf("live", 900)
+	p.whole("live", 900)
 	p.keys("j")
 	p.run(clickOn(".pill"))
 	p.wait(`document.querySelector('.pill').hidden && document.querySelector('#t13.here') && !document.title.startsWith('(')`)
@@ -187,7 +169,7 @@ func TestLong(t *testing.T) {
 	url := serveAll(t, app.Config{Store: file})
 	p := newBrowser(t).open(t, url+"/ui/s/thousand")
 	p.wait(`document.querySelectorAll('.thought:not(.later)').length === 1000`)
-	p.picture("thousand")
+	p.whole("thousand", 6000)
 	p.run(navigate(url + "/ui/s/long?at=7000"))
 	p.wait(`document.querySelector('#t7000.here .prose') && document.querySelectorAll('.thought').length === 10000`)
 	p.wait(`(() => { const r = document.querySelector('#t7000').getBoundingClientRect(); return r.top >= 0 && r.bottom <= innerHeight; })()`)

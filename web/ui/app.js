@@ -80,7 +80,7 @@ function show() {
     return home();
   }
   page = new SessionPage(server, {
-    id: place.id, place: () => place, go, screen, sessions, say, server, signIn: (reason) => signIn(server, reason), files: ['html', 'md', 'json', 'mermaid', 'svg', 'print'], actions: write ? notes(place.id) : [],
+    id: place.id, place: () => place, go, screen, sessions, say, server, signIn: (reason) => signIn(server, reason), files: ['html', 'md', 'json', 'mermaid', 'print'], actions: write ? notes(place.id) : [],
     link: links ? (id) => linkDialog(server, id) : undefined,
   });
   fill(middle, page.element);

@@ -1,7 +1,6 @@
-// Files of a session: what the server writes, a picture of some rows, and paper.
+// Files of a session, which the server writes, and paper.
 
 import { el, count } from './dom.js';
-import { picture } from './picture.js';
 
 /** Formats, with what they are for. @type {Record<string, [string, string, string]>} */
 const formats = {
@@ -9,34 +8,25 @@ const formats = {
   md: ['Markdown', 'to read and to quote', 'md'],
   json: ['JSON', 'all data; sequent store verify checks it', 'json'],
   mermaid: ['Mermaid', 'a diagram', 'mmd'],
-  svg: ['SVG', 'a picture of a range of thoughts', 'svg'],
   print: ['Paper', 'print every thought', ''],
 };
 
 /** Which of these the server writes, so that it can mask texts in them. */
 const written = ['html', 'md', 'json', 'mermaid'];
 
-/** maxDrawn is the maximum number of thoughts in a picture. */
-const maxDrawn = 500;
-
 /**
  * Asks for a format and saves the file.
  * @param {import('./session.js').SessionPage} page
  */
 export function exportDialog(page) {
-  const m = page.model, server = page.o.server;
+  const server = page.o.server;
   let format = page.o.files[0];
   const radios = page.o.files.map((f) => el('label', {}, el('input', { type: 'radio', name: 'format', value: f, checked: f === format, onchange: () => { format = f; shown(); } }),
     el('span', {}, formats[f][0], el('small', {}, formats[f][1]))));
   const secrets = el('input', { type: 'checkbox' }), mask = el('label', {}, secrets, el('span', {}, 'Mask keys, tokens and passwords'));
-  const at = page.grid.item(page.grid.selected)?.seq || 1;
-  const number = (/** @type {number} */ value) => el('input', { type: 'number', min: 1, max: m.length, value });
-  const from = number(Math.max(1, at - 10)), to = number(Math.min(m.length, at + 30));
-  const range = el('fieldset', {}, el('legend', {}, 'Thoughts, by their place in the log'), el('label', {}, 'from ', from), el('label', {}, 'to ', to));
   const result = el('p', { role: 'status' }), save = el('button', { class: 'main' });
   const shown = () => {
     mask.hidden = !written.includes(format);
-    range.hidden = format !== 'svg';
     save.textContent = format === 'print' ? 'Print' : 'Save';
     result.textContent = '';
   };
@@ -46,10 +36,6 @@ export function exportDialog(page) {
       return page.print();
     }
     const name = (page.id.replace(/[^\w.-]+/g, '_') || 'session') + '.' + formats[format][2];
-    if (format === 'svg') {
-      const first = Math.min(+from.value, +to.value) || 1, last = Math.min(Math.max(+from.value, +to.value), m.length, first + maxDrawn - 1);
-      return download(name, new Blob([picture(m, first, last)], { type: 'image/svg+xml' }));
-    }
     if (!server) return;
     const file = await server.file(page.id, format, secrets.checked);
     download(name, file.blob);
@@ -61,7 +47,7 @@ export function exportDialog(page) {
       save.disabled = true;
       try { await run(); } catch (e) { result.textContent = /** @type {Error} */ (e).message; }
       save.disabled = false;
-    } }, el('h2', {}, 'Export'), el('div', { class: 'formats', role: 'radiogroup', 'aria-label': 'Format' }, ...radios), mask, range, result,
+    } }, el('h2', {}, 'Export'), el('div', { class: 'formats', role: 'radiogroup', 'aria-label': 'Format' }, ...radios), mask, result,
     el('footer', {}, save, el('button', { type: 'button', onclick: () => d.close() }, 'Close'))));
   shown();
   document.body.append(d);

@@ -39,7 +39,7 @@ async function start() {
   const server = new Server('linked/' + id + '/');
   await server.session(id, { limit: 1 }); // before there is a page around it
   const shown = single(server, placeIn(id, new URLSearchParams(location.search)), {
-    actions: [], files: ['svg', 'print'], finds: false, linked: true,
+    actions: [], files: ['print'], finds: false, linked: true,
     moved: (p) => { const q = query(p); history.replaceState(null, '', base + '/' + id + (q.size ? '?' + q : '')); },
     over: (at) => {
       shown.stop();
