@@ -56,12 +56,12 @@ func TestArticle(t *testing.T) {
 			t.Errorf("%s: %d %s", query, status, body)
 		}
 	}
-	// Four MiB of text are in an article, and the others can be asked for.
-	for i := range 80 {
+	// One MiB of text is in an article, and the others can be asked for.
+	for i := range 30 {
 		think(t, e, "large", fmt.Sprintf("large %d. ", i)+strings.Repeat("word ", 13_000))
 	}
 	status, body, _ := ask(t, "GET", url+"/api/v1/article?id=large", "")
-	if n := strings.Count(body, ` later\"`); status != 200 || n < 10 || n > 20 || len(body) > 5<<20 {
+	if n := strings.Count(body, ` later\"`); status != 200 || n < 10 || n > 20 || len(body) > 2<<20 {
 		t.Errorf("%d: an article of %d bytes, without %d texts", status, len(body), n)
 	}
 }

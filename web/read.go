@@ -104,7 +104,7 @@ type Article struct {
 const (
 	wholeArticle  = 1000    // thoughts of a session whose article has all texts
 	firstTexts    = 100     // thoughts of a longer one whose texts it has
-	maxArticle    = 4 << 20 // bytes
+	maxArticle    = 1 << 20 // bytes
 	articleWindow = 200     // thoughts that are asked for by from and to
 )
 

@@ -3,6 +3,7 @@ package web
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"net/http"
 	"net/url"
 	"slices"
@@ -91,6 +92,7 @@ func (x *exchange) export() error {
 // Limits of a session that is exported: a file is in memory several times while it is made.
 const (
 	maxFile = 10 << 20 // bytes of texts in JSON
+	maxHTML = 2 << 20  // of texts in a page, whose Markdown takes time
 	rowSize = 300      // bytes of a thought besides
 )
 
@@ -107,10 +109,13 @@ func export(ctx context.Context, e *sequent.Engine, id sequent.ID, format string
 	if err != nil {
 		return "", nil, nil, err
 	}
-	size := 0
+	size, most := 0, maxFile
+	if format == "html" {
+		most = maxHTML
+	}
 	for t := range s.All() {
-		if size += rowSize + len(encoded(t.Text)) + len(encoded(t.Note)); size > maxFile {
-			return "", nil, nil, tooLarge("the session has more than 10 MiB of text, the limit of a file from a server")
+		if size += rowSize + len(encoded(t.Text)) + len(encoded(t.Note)); size > most {
+			return "", nil, nil, tooLarge(fmt.Sprintf("the session has more than %d MiB of text, the limit of such a file from a server", most>>20))
 		}
 	}
 	var h sequent.Header

@@ -214,8 +214,8 @@ var costs = []cost{
 	{name: "export json", cpu: time.Second, calls: exports("json")},
 	{name: "export mermaid", cpu: time.Second, calls: exports("mermaid")},
 	{name: "viewer", cpu: 500 * time.Millisecond, calls: []request{
-		api("session?id=" + chain), api("session?id=" + chain + "&line=&tree=true"), api("session?id=" + bulky), api("session?id=" + controls),
-		api("session?id=" + branched + "&tree=true"), api("session?id=" + branched + "&line=branch-7"), api("session?id=" + late + "&line=branch-7"),
+		api("session?id=" + chain), api("session?id=" + chain + "&line="), api("article?id=" + chain), api("article?id=" + branched), api("article?id=" + controls), api("session?id=" + bulky), api("session?id=" + controls),
+		api("session?id=" + branched), api("session?id=" + branched + "&line=branch-7"), api("session?id=" + late + "&line=branch-7"),
 	}},
 	{name: "log", cpu: 500 * time.Millisecond, calls: []request{
 		{endpoint: "/api/v1/store/load", body: `{"Key":{"Owner":"mallory","ID":"` + bulky + `"}}`},

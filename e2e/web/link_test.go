@@ -93,7 +93,7 @@ func TestLink(t *testing.T) {
 	read := func() string { // what scripts of the page can get
 		return eval[string](m, `(async () => {
 			const base = '/api/v1/linked/' + location.pathname.split('/').pop() + '/';
-			const replies = await Promise.all(['session', 'session?line=&tree=true', 'session?id=plan'].map(async (n) => (await fetch(base + n)).text()));
+			const replies = await Promise.all(['session', 'session?id=plan'].map(async (n) => (await fetch(base + n)).text()));
 			return document.documentElement.outerHTML + replies.join();
 		})()`)
 	}

@@ -161,7 +161,7 @@ func TestLong(t *testing.T) {
 	defer store.Close()
 	e := sequent.New(sequent.Config{Store: store})
 	var drafts []sequent.Draft
-	for i := range 10_000 {
+	for i := range 2500 {
 		drafts = append(drafts, sequent.Draft{Number: i + 1, Text: fmt.Sprintf("Step %d of many. Measure, then change one thing, then measure again.", i+1)})
 	}
 	record(t, e, "thousand", drafts[:1000]...)
@@ -170,12 +170,12 @@ func TestLong(t *testing.T) {
 	p := newBrowser(t).open(t, url+"/ui/s/thousand")
 	p.wait(`document.querySelectorAll('.thought:not(.later)').length === 1000`)
 	p.whole("thousand", 6000)
-	p.run(navigate(url + "/ui/s/long?at=7000"))
-	p.wait(`document.querySelector('#t7000.here .prose') && document.querySelectorAll('.thought').length === 10000`)
-	p.wait(`(() => { const r = document.querySelector('#t7000').getBoundingClientRect(); return r.top >= 0 && r.bottom <= innerHeight; })()`)
-	eval[bool](p, `document.querySelector('#t3000').scrollIntoView(), true`)
-	p.wait(`document.querySelector('#t3000 .prose') && document.querySelector('#t3003 .prose')`)
+	p.run(navigate(url + "/ui/s/long?at=2000"))
+	p.wait(`document.querySelector('#t2000.here .prose') && document.querySelectorAll('.thought').length === 2500`)
+	p.wait(`(() => { const r = document.querySelector('#t2000').getBoundingClientRect(); return r.top >= 0 && r.bottom <= innerHeight; })()`)
+	eval[bool](p, `document.querySelector('#t1200').scrollIntoView(), true`)
+	p.wait(`document.querySelector('#t1200 .prose') && document.querySelector('#t1203 .prose')`)
 	p.wait(`performance.getEntriesByName('following').length > 0`)
-	t.Logf("the article of 10,000 thoughts is there after %d ms, every row after %d", eval[int](p, `Math.round(performance.getEntriesByName('article')[0].startTime)`), eval[int](p, `Math.round(performance.getEntriesByName('complete')[0].startTime)`))
+	t.Logf("the article of 2,500 thoughts is there after %d ms, every row after %d", eval[int](p, `Math.round(performance.getEntriesByName('article')[0].startTime)`), eval[int](p, `Math.round(performance.getEntriesByName('complete')[0].startTime)`))
 	p.clean()
 }

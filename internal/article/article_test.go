@@ -97,10 +97,10 @@ func TestBounds(t *testing.T) {
 		}
 	}
 	for name, text := range map[string]string{
-		"prose": rep("The **pool** has `x` at [a](https://b.example). *So it is.*\n\n"), "code": "```\n" + rep("[[*_`\n")[:maxText-8] + "\n```",
-		"quoted": rep(strings.Repeat("> ", maxNested) + "a\n\n"),
-		"runs":   rep(strings.Repeat("[a](", maxBrackets) + "\n\n"), "stars": rep(strings.Repeat("*a_ ", maxDelimiters/2) + "\n\n"),
-		"references": rep("[a]: bbbbbbbbbbbbbbbbb\n\n"), "list": rep("- aaaaaaaaaaaaaaaa\n"),
+		"prose": rep("The **pool** has `x` at [a](https://b.example). *So it is*, as it was on the Monday before the release.\n\n"), "code": "```\n" + rep("[[*_`\n")[:maxText-8] + "\n```",
+		"quoted": strings.Repeat(strings.Repeat("> ", maxNested)+"a\n\n", maxMarks/maxNested),
+		"runs":   strings.Repeat(strings.Repeat("[a](", maxBrackets)+"\n\n", maxMarks/8/maxBrackets), "stars": strings.Repeat(strings.Repeat("*a_ ", maxDelimiters/2)+"\n\n", maxMarks/maxDelimiters),
+		"references": strings.Repeat("[a]: bbbbbbbbbbbbbbbbb\n\n", maxMarks/8), "list": rep("- aaaaaaaaaaaaaaaa\n"),
 	} {
 		got := proseOf(text)
 		if strings.Contains(got, `class="plain"`) {
@@ -269,9 +269,9 @@ func TestCompare(t *testing.T) {
 	for _, c := range []struct{ one, other, want string }{
 		{"release", "raise", "Both start from Thought 1 Where is it? Thought 2 A better guess. Thought 3 The cause. It is the pool . " +
 			"release undecided 2 thoughts Thought release 4 Release it. Thought release 5 It works. " +
-			"raise undecided 1 thought Thought raise 4 Raise it. Conclusion #4 release it."},
+			"raise undecided 1 thought Thought raise 4 Raise it. Conclusion #4 Release it."},
 		{"", "raise", "Both start from Thought 1 Where is it? Thought 2 A better guess. Thought 3 The cause. It is the pool . " +
-			"main line 1 thought Thought 4 Conclusion release it. raise undecided 1 thought Thought raise 4 Raise it."},
+			"main line 1 thought Thought 4 Conclusion Release it. raise undecided 1 thought Thought raise 4 Raise it."},
 	} {
 		got := compare(c.one, c.other)
 		_, got, _ = strings.Cut(got, "</header>")

@@ -35,6 +35,7 @@ const (
 	maxDelimiters = 1000     // in such lines
 	maxNested     = 16       // quotes and lists that begin in one line
 	maxIndent     = 40       // columns before the mark of a list
+	maxMarks      = 8000     // delimiters, and quotes and lists that begin; brackets count eight times
 )
 
 // markdown knows no HTML and no headings that are underlined: a thought's < is a character, and a line of
@@ -78,7 +79,7 @@ func readable(text string) bool {
 		return false
 	}
 	lines, fence := 0, "" // of code that begins in the first column: what is within it has no marks
-	var brackets, delimiters, rows, columns, cells int
+	var brackets, delimiters, rows, columns, cells, all int
 	for line := range strings.SplitSeq(text, "\n") {
 		if bare := strings.TrimSpace(line); fence != "" {
 			if strings.HasPrefix(bare, fence) && strings.Trim(bare, fence[:1]) == "" && len(line)-len(strings.TrimLeft(line, " ")) < 4 {
@@ -99,7 +100,8 @@ func readable(text string) bool {
 		lines++
 		rows++
 		brackets += strings.Count(line, "[")
-		delimiters += strings.Count(line, "*") + strings.Count(line, "_") + strings.Count(line, "~") + strings.Count(line, "`") + strings.Count(line, "<")
+		delimited := strings.Count(line, "*") + strings.Count(line, "_") + strings.Count(line, "~") + strings.Count(line, "`") + strings.Count(line, "<")
+		delimiters += delimited
 		if strings.Trim(line, "|:- \t>") == "" {
 			columns = max(columns, strings.Count(line, "|")+1)
 		}
@@ -114,7 +116,8 @@ func readable(text string) bool {
 		if marks != "" {
 			indent = len(line) - len(strings.TrimLeft(line, " \t"))
 		}
-		if lines > maxLines || brackets > maxBrackets || delimiters > maxDelimiters || nested > maxNested || indent > maxIndent || cells+rows*columns > len(text) {
+		all += delimited + nested + 8*strings.Count(line, "[")
+		if lines > maxLines || all > maxMarks || brackets > maxBrackets || delimiters > maxDelimiters || nested > maxNested || indent > maxIndent || cells+rows*columns > len(text) {
 			return false
 		}
 	}

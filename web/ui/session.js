@@ -16,6 +16,9 @@ import { exportDialog } from './export.js';
 /** firstRows is the number of rows that are read and shown first. */
 const firstRows = 200;
 
+/** wholeUpTo is how many thoughts have all their texts in the page, for find in page and print. */
+const wholeUpTo = 1000;
+
 /** slow is the delay in milliseconds after which the page says that it is loading. */
 const slow = 300;
 
@@ -92,6 +95,7 @@ export class SessionPage {
       await this.tabs.show();
       if (at) this.arrive(at);
       this.following.start(this.position);
+      if (this.article.thoughts <= wholeUpTo && !this.o.short) await this.article.whole();
     } catch (e) {
       clearTimeout(loading);
       this.failed(/** @type {Error} */ (e));
