@@ -135,7 +135,11 @@ func (w *writer) header() {
 	if h.State == sequent.Active {
 		fmt.Fprintf(w, " · since %s, last thought %s</p>", clock(h.Created), clock(h.Updated))
 	} else {
-		fmt.Fprintf(w, " · %s to %s</p>", clock(h.Created), clock(h.Updated))
+		until := clock(h.Updated)
+		if h.Created.UTC().Format(time.DateOnly) == h.Updated.UTC().Format(time.DateOnly) {
+			until = fmt.Sprintf(`<time datetime="%s">%s</time>`, h.Updated.UTC().Format(time.RFC3339), h.Updated.UTC().Format("15:04 UTC"))
+		}
+		fmt.Fprintf(w, " · %s to %s</p>", clock(h.Created), until)
 	}
 	if f := w.s.Fault(); f != nil {
 		fmt.Fprintf(w, `<p class="fault" role="note">! This session is not what was recorded: %s. It takes no more thoughts.</p>`, line(f.String()))

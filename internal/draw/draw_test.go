@@ -217,7 +217,7 @@ func TestThought(t *testing.T) {
 		Number: 4, Total: 9, Branch: "pool", Revises: sequent.To(2), Text: "a\nb\tc \x1b]0;x\a", Final: true,
 	}}
 	got := draw.Plain([]draw.Line{draw.Thought(d, draw.Options{Width: 60})})
-	if want := "4/9 pool revises 2 a b c ␛]0;x␇ ■\n"; got != want {
+	if want := "4/9 pool replaces 2 a b c ␛]0;x␇ ■\n"; got != want {
 		t.Errorf("got  %q\nwant %q", got, want)
 	}
 }

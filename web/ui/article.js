@@ -16,9 +16,10 @@ function parsed(html) {
   return t.content;
 }
 
-/** Writes a time as it is where the reader is; the day only if it is not today. @param {HTMLTimeElement} e */
+/** Writes a time as it is where the reader is; the day only if it is not today, or said before it. @param {HTMLTimeElement} e */
 function localize(e) {
-  const at = new Date(e.dateTime), today = at.toDateString() === new Date().toDateString();
+  const at = new Date(e.dateTime), said = e.previousElementSibling instanceof HTMLTimeElement && e.previousElementSibling.dateTime;
+  const today = at.toDateString() === (said ? new Date(said) : new Date()).toDateString();
   e.title = at.toLocaleString();
   e.textContent = (today ? '' : at.toLocaleDateString(undefined, { day: 'numeric', month: 'long', year: 'numeric' }) + ', ') + at.toLocaleTimeString(undefined, { hour: '2-digit', minute: '2-digit' });
 }
