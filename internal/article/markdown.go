@@ -35,7 +35,7 @@ const (
 	maxDelimiters = 1000     // in such lines
 	maxNested     = 16       // quotes and lists that begin in one line
 	maxIndent     = 40       // columns before the mark of a list
-	maxMarks      = 8000     // delimiters, and quotes and lists that begin; brackets count eight times
+	maxMarks      = 16_000   // delimiters, and quotes and lists that begin; brackets count eight times
 )
 
 // markdown knows no HTML and no headings that are underlined: a thought's < is a character, and a line of

@@ -69,16 +69,15 @@ export class Following {
 
   /** Puts what is new into the article. Nothing that is read moves. @param {number} n @param {boolean} wasEnd */
   async update(n, wasEnd) {
-    const page = this.page, first = await page.article.update();
-    if (n === 0) return;
-    page.o.say(n === 1 ? 'New thought ' + page.model.name(page.model.length) : n + ' new thoughts');
-    if (!page.reading && wasEnd) page.grid.toEnd();
-    else if (!page.reading || first && first.getBoundingClientRect().bottom > innerHeight) {
-      this.unseen += n;
+    const page = this.page, before = page.article.thoughts, first = await page.article.update();
+    const fresh = page.reading ? page.article.thoughts - before : n; // the article may be ahead of the rows
+    if (fresh > 0) page.o.say(fresh === 1 ? 'New thought ' + page.model.name(page.model.length) : fresh + ' new thoughts');
+    if (fresh > 0 && !page.reading && wasEnd) page.grid.toEnd();
+    else if (fresh > 0 && (!page.reading || first && first.getBoundingClientRect().bottom > innerHeight)) {
+      this.unseen += fresh;
       this.first ||= first ? seqOf(first) : page.model.length - n + 1;
-      const at = page.article.at(this.first);
-      if (at && page.reading) at.before(el('li', { class: 'new' }, 'New'));
     }
+    if (this.first && page.reading) page.article.at(this.first)?.before(el('li', { class: 'new' }, 'New'));
     this.showUnseen();
   }
 
