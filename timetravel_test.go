@@ -93,6 +93,15 @@ func TestTimeTravel(t *testing.T) {
 					}
 					want = append(want, text)
 				}
+				// It fits what the engine knows, and is refused on what the store has.
+				if _, err := a.Update(t.Context(), "s", func(c *sequent.Change) error {
+					if n := c.Session().Len(); n == 2+again {
+						return errRefused
+					}
+					return add(plain(9))(c)
+				}); !errors.Is(err, errRefused) {
+					t.Errorf("a change that is refused: %v", err)
+				}
 				for i, e := range []*sequent.Engine{a, b, a, b, other} {
 					text := fmt.Sprint("next ", i)
 					if i > 0 {
