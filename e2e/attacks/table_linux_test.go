@@ -25,6 +25,7 @@ const (
 	lines    = "lines"    // thoughts of many short lines
 	sentence = "sentence" // thoughts of one long sentence
 	short    = "short"    // thoughts of the shortest sentences
+	markdown = "markdown" // nearly 2 MiB of marks of Markdown
 	finals   = "finals"   // thoughts that conclude, one after the other
 	others   = 2000       // sessions that resemble each other
 )
@@ -102,6 +103,9 @@ func fill(t *testing.T, path string) {
 	begin(lines, 6, func(int) sequent.Draft { return sequent.Draft{Text: strings.Repeat("a\n", 31_500)} })
 	begin(sentence, 240, func(int) sequent.Draft { return sequent.Draft{Text: strings.Repeat("ab", 32_000)} })
 	begin(short, 240, func(int) sequent.Draft { return sequent.Draft{Text: strings.Repeat("So. ", 16_000)} })
+	begin(markdown, 29, func(int) sequent.Draft {
+		return sequent.Draft{Text: of(of("[", 99)+"\n\n", 64_000)}
+	})
 	begin(finals, 240, func(int) sequent.Draft { return sequent.Draft{Text: strings.Repeat("so. ", 16_000), Final: true} })
 	for i := range others {
 		begin(fmt.Sprint("other-", i), 1, func(int) sequent.Draft {
@@ -183,7 +187,7 @@ var costs = []cost{
 		call("/mcp/history", "sequentialthinking", fmt.Sprintf(`"thought":"x","nextThoughtNeeded":true,"thoughtNumber":501,"totalThoughts":501,"sessionId":%q`, lines)),
 		call("/mcp/history", "sequentialthinking", fmt.Sprintf(`"thought":"x","nextThoughtNeeded":true,"thoughtNumber":501,"totalThoughts":501,"sessionId":%q`, bulky)),
 	}},
-	{name: "recall", cpu: 500 * time.Millisecond, calls: []request{
+	{name: "recall", cpu: 2 * time.Second, calls: []request{
 		recall(`"sessionId":"` + lines + `"`), recall(`"sessionId":"` + lines + `","maxTokens":100000`),
 		recall(`"sessionId":"` + bulky + `","maxTokens":1000000`), recall(`"sessionId":"` + bulky + `","view":"outline","maxTokens":1000000`),
 		recall(`"sessionId":"` + chain + `","maxTokens":1000000`), recall(`"sessionId":"` + chain + `","view":"outline","maxTokens":1000000`),
@@ -191,8 +195,8 @@ var costs = []cost{
 		recall(`"sessionId":"` + sentence + `","view":"outline"`), recall(`"sessionId":"` + late + `","maxTokens":1000000`), recall(`"sessionId":"` + controls + `","maxTokens":1000000`),
 		recall(`"sessionId":"` + finals + `","maxTokens":20000`), recall(`"sessionId":"` + short + `","maxTokens":1000000`), recall(`"sessionId":"` + short + `","maxTokens":20000`),
 	}},
-	{name: "brief", cpu: 500 * time.Millisecond, calls: []request{prompt(lines), prompt(bulky), prompt(chain), prompt(branched), prompt(sentence), prompt(short)}},
-	{name: "search", cpu: time.Second, calls: []request{
+	{name: "brief", cpu: 2 * time.Second, calls: []request{prompt(lines), prompt(bulky), prompt(chain), prompt(branched), prompt(sentence), prompt(short)}},
+	{name: "search", cpu: 2 * time.Second, calls: []request{
 		recall(`"query":"plan words numbers","limit":200,"maxTokens":1000000`),
 		recall(`"query":"step assumes it","limit":200`),
 		recall(fmt.Sprintf(`"query":%q,"limit":200`, linked("w%d ", 60))),
@@ -204,31 +208,31 @@ var costs = []cost{
 	{name: "analyze", cpu: 3 * time.Second, calls: []request{
 		call("/mcp/status", "analyze_thinking", `"limit":50`), call("/mcp/status", "analyze_thinking", `"query":"cache slow","limit":50`),
 	}},
-	{name: "document", cpu: 500 * time.Millisecond, calls: []request{
+	{name: "document", cpu: 2 * time.Second, calls: []request{
 		read(lines, ""), refused("larger", read(bulky, "")), refused("larger", read(chain, "")), read(lines, "/json"),
 		refused("larger", read(branched, "/mermaid")), refused("larger", read(chain, "/mermaid")),
 		refused("larger", read(bulky, "/json")),
 	}},
-	{name: "export html", cpu: time.Second, calls: exports("html")},
-	{name: "export md", cpu: time.Second, calls: exports("md")},
-	{name: "export json", cpu: time.Second, calls: exports("json")},
-	{name: "export mermaid", cpu: time.Second, calls: exports("mermaid")},
-	{name: "viewer", cpu: 500 * time.Millisecond, calls: []request{
-		api("session?id=" + chain), api("session?id=" + chain + "&line="), api("article?id=" + chain), api("article?id=" + branched), api("article?id=" + controls), api("session?id=" + bulky), api("session?id=" + controls),
+	{name: "export html", cpu: 2 * time.Second, calls: exports("html")},
+	{name: "export md", cpu: 2 * time.Second, calls: exports("md")},
+	{name: "export json", cpu: 2 * time.Second, calls: exports("json")},
+	{name: "export mermaid", cpu: 2 * time.Second, calls: exports("mermaid")},
+	{name: "viewer", cpu: 2 * time.Second, calls: []request{
+		api("session?id=" + chain), api("session?id=" + chain + "&line="), api("article?id=" + markdown), api("article?id=" + chain), api("article?id=" + branched), api("article?id=" + controls), api("session?id=" + bulky), api("session?id=" + controls),
 		api("session?id=" + branched), api("session?id=" + branched + "&line=branch-7"), api("session?id=" + late + "&line=branch-7"),
 	}},
-	{name: "log", cpu: 500 * time.Millisecond, calls: []request{
+	{name: "log", cpu: 2 * time.Second, calls: []request{
 		{endpoint: "/api/v1/store/load", body: `{"Key":{"Owner":"mallory","ID":"` + bulky + `"}}`},
 		{endpoint: "/api/v1/store/load", body: `{"Key":{"Owner":"mallory","ID":"` + chain + `"}}`},
 		{endpoint: "/api/v1/store/list", body: `{"Owner":"mallory","Limit":1000}`},
 		{endpoint: "/api/v1/store/search", body: `{"Owner":"mallory","Text":"plan words","Limit":1000}`},
 	}},
-	{name: "note", cpu: 500 * time.Millisecond, calls: []request{
+	{name: "note", cpu: time.Second, calls: []request{
 		refused("NOTE_TOO_LARGE", write("[[a]] "+of("[", 2_000_000))), refused("NOTE_TOO_LARGE", write("[[a]] "+of("[", 3_900_000))),
 		refused("NOTE_TOO_LARGE", write(of("[[a]] ", 1_900_000))), refused("NOTE_TOO_LARGE", write(of("[[a]] ", 900_000))),
 		write("[[a]]\n\n|a|b|\n|-|-|\n" + of("|a|b|\n", 900_000)), write("[[a]] " + of("[", 900_000)), write(of("[[a]] ", 59_000)),
 	}},
-	{name: "vault", cpu: 3 * time.Second, notes: hostileNotes(), calls: []request{
+	{name: "vault", cpu: 15 * time.Second, notes: hostileNotes(), calls: []request{
 		call("/mcp/wiki", "sync", ``),
 		call("/mcp/wiki", "search_memories", fmt.Sprintf(`"query":%q,"pageSize":100`, linked("[[concept %d of the vault]] ", 12))),
 		call("/mcp/wiki", "build_context", `"conceptName":"concept 1 of the vault","depth":10,"maxEntities":1000,"includeContent":true`),
