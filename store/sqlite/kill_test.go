@@ -60,14 +60,29 @@ func sweepTask() error {
 	})
 }
 
-// killed starts a child, kills it after some lines and a bit, and returns when it has ended.
-func killed(t *testing.T, task, path string) {
+// killed starts a child and kills it: in every other round when it begins to change a file,
+// otherwise after some lines and a bit. It returns when the child has ended.
+func killed(t *testing.T, round int, task, path, file string) {
 	t.Helper()
 	c := start(t, task, childStore+"="+path)
-	for range rand.IntN(3) {
-		c.line(t)
+	before, err := os.Stat(file)
+	if err != nil {
+		t.Fatal(err)
 	}
-	<-time.After(rand.N(20 * time.Millisecond))
+	for deadline := time.Now().Add(time.Minute); round%2 == 0; {
+		if now, err := os.Stat(file); err != nil || now.Size() != before.Size() || !now.ModTime().Equal(before.ModTime()) {
+			break
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("%s was not changed within a minute", file)
+		}
+	}
+	if round%2 != 0 {
+		for range rand.IntN(3) {
+			c.line(t)
+		}
+		<-time.After(rand.N(20 * time.Millisecond))
+	}
 	if err := c.cmd.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
@@ -132,8 +147,8 @@ func TestKillOperations(t *testing.T) {
 		if _, err := Backup(t.Context(), BackupConfig{From: path, To: path + ".bak"}); err != nil {
 			t.Fatal(err)
 		}
-		for range rounds {
-			killed(t, "backup", path)
+		for i := range rounds {
+			killed(t, i, "backup", path, path+".bak")
 			if a, b := whole(t, path), whole(t, path+".bak"); a != 200 || b != 200 {
 				t.Fatalf("%d sessions and %d in the backup, want 200", a, b)
 			}
@@ -150,8 +165,8 @@ func TestKillOperations(t *testing.T) {
 			}
 		}
 		fillSessions(t, path, 60)
-		for range rounds {
-			killed(t, "restore", path)
+		for i := range rounds {
+			killed(t, i, "restore", path, path)
 			if n := whole(t, path); n != 100 && n != 60 {
 				t.Fatalf("%d sessions, want those of one backup", n)
 			}
@@ -162,8 +177,8 @@ func TestKillOperations(t *testing.T) {
 		path := filepath.Join(t.TempDir(), "s.db")
 		fillSessions(t, path, 200)
 		left := 200
-		for range rounds {
-			killed(t, "sweep", path)
+		for i := range rounds {
+			killed(t, 2*i+1, "sweep", path, path)
 			n := whole(t, path)
 			if n > left {
 				t.Fatalf("%d sessions after a sweep, %d before", n, left)
