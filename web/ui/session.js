@@ -4,6 +4,7 @@
 import { el, fill, visible } from './dom.js';
 import { Model } from './model.js';
 import { Article, seqOf } from './article.js';
+import { copied } from './copy.js';
 import { Grid } from './grid.js';
 import { Pane } from './pane.js';
 import { Refused } from './api.js';
@@ -74,7 +75,7 @@ export class SessionPage {
       actions: o.actions.map((a) => ({ ...a, save: async (seq, text) => { await a.save(seq, text); await this.refresh(); } })),
     });
     this.banner = el('p', { class: 'banner', role: 'status', hidden: true });
-    this.element = el('main', { class: 'session-page', 'data-view': o.place().view, onclick: (/** @type {MouseEvent} */ e) => this.clicked(e), onscroll: () => this.following.scrolled() },
+    this.element = el('main', { class: 'session-page', 'data-view': o.place().view, onclick: (/** @type {MouseEvent} */ e) => this.clicked(e), onscroll: () => this.following.scrolled(), oncopy: (/** @type {ClipboardEvent} */ e) => copied(e, this) },
       el('div', { class: 'bar' }, o.sessions ? el('button', { class: 'back', onclick: () => o.sessions?.() }, 'Sessions') : null, this.tabs.element), this.banner,
       this.article.element, this.grid.element, this.following.more);
   }
