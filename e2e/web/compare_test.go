@@ -33,7 +33,7 @@ func TestCompare(t *testing.T) {
 	p.size(1280, 800)
 	p.wait(`document.querySelectorAll('[role=tab]').length === 3`)
 	p.tree("story", `navigation Sessions
-heading 3 Today
+heading 2 Today
 list
 main
 article Double charges, 1 in 40,000 orders
@@ -45,12 +45,12 @@ list
 heading 3 Thought 1
 heading 3 Thought 2
 heading 3 Thought 3
-heading 3 Thought 4
 heading 3 fix-a
 heading 3 fix-b
 list
 heading 4 Thought fix-b 4
 heading 4 Thought fix-b 5
+heading 3 Thought 4
 heading 3 Thought 5
 heading 4 Conclusion
 status`)
@@ -91,7 +91,7 @@ list
 heading 3 Thought 1
 heading 3 Thought 2
 list
-heading 3 Thought 4
+heading 3 Thought 3
 region fix-b chosen 2 thoughts
 heading 2 fix-b chosen 2 thoughts
 list
@@ -119,11 +119,16 @@ status`)
 	p.wait(`document.querySelector('.pair section strong')?.textContent === 'four'`)
 
 	// Other lines, with the keys; a link to what is on neither line leads to the article.
-	p.run(clickOn("select[aria-label=Line]"))
-	p.keys("m", "\r")
+	eval[bool](p, `document.querySelector('select[aria-label=Line]').focus(), true`)
+	p.keys("m")
 	p.wait(`location.search === '?view=compare&other=fix-a' && document.querySelector('#left').textContent.startsWith('main line')`)
-	p.run(clickOn(".shared .rel a, .pair .rel a"))
-	p.wait(`!location.search.includes('compare') && document.querySelector('#t3.here')`)
+	eval[bool](p, `document.querySelector('#t8 .rel a').click(), true`)
+	p.wait(`location.search === '?view=compare&other=fix-a&at=3' && document.querySelector('#right + .log #t3.here')`)
+	eval[bool](p, `document.querySelector('select[aria-label=Line]').focus(), true`)
+	p.keys("↓", "↓")
+	p.wait(`document.querySelector('#left').textContent.startsWith('fix-b') && document.querySelector('.shared #t3')`)
+	eval[bool](p, `document.querySelector('#t3 .rel a').click(), true`)
+	p.wait(`location.search === '?line=fix-b&other=fix-a&at=8' && document.querySelector('#t8.here')`)
 	eval[bool](p, `history.back(), true`)
 	p.wait(`document.querySelector('.pair')`)
 

@@ -67,9 +67,13 @@ func TestList(t *testing.T) {
 	recordAt("shop", begun.AddDate(0, 0, -1), "prices", sequent.Draft{Number: 1, Text: "The nightly import takes 3 h. Since the index was dropped."}, final)
 	recordAt("payments", begun.Add(-time.Hour), "flag", sequent.Draft{Number: 1, Text: "Name the flag for dry runs. Other tools agree."})
 	recordAt("payments", begun.Add(time.Hour), "ahead", sequent.Draft{Number: 1, Text: "Double charges, one in 40,000 orders."}, final)
+	other := "" // day of the session of an hour ago
+	if begun.Add(-time.Hour).Day() != begun.Day() {
+		other = "Yesterday | "
+	}
 	p.wait(`document.querySelectorAll('a.session').length === 4`)
-	if got, want := eval[string](p, `[...document.querySelectorAll('.list h2, .list h3, .session b')].map((e) => e.textContent).join(' | ')`),
-		"payments | Today | unfinished | No project | Today | shop | Yesterday"; got != want {
+	if got, want := eval[string](p, `[...document.querySelectorAll('.list h2, .day, .session b')].map((e) => e.textContent).join(' | ')`),
+		"payments | Today | "+other+"unfinished | No project | Today | shop | Yesterday"; got != want {
 		t.Errorf("the list is %s, want %s", got, want)
 	}
 	p.run(navigate(home))
@@ -95,6 +99,8 @@ func TestList(t *testing.T) {
 	p.size(390, 844)
 	p.run(navigate(home))
 	p.wait(`location.pathname === '/ui/' && document.body.dataset.screen === 'list' && document.querySelectorAll('a.session').length === 4`)
+	p.accessible("the list in a narrow window")
+	p.sideways("the list in a narrow window")
 	p.run(clickOn("a.session[data-id=prices]"))
 	p.wait(`location.pathname === '/ui/s/prices' && document.body.dataset.screen === 'session'`)
 	p.run(reload())

@@ -145,8 +145,9 @@ export class List {
     }
     const projects = Map.groupBy(list, (s) => s.origin?.project || ''); // that whose session has changed last comes first
     for (const [project, sessions] of projects) {
-      if (projects.size > 1 || project) put(this.body, el('h2', {}, project ? this.link({ project }, { title: 'Only ' + visible(project) }, visible(short(project))) : 'No project'));
-      for (const [d, rows] of Map.groupBy(sessions, (s) => day(Date.parse(s.updated)))) put(this.body, el('h3', {}, d), el('ul', {}, ...rows.map((s) => el('li', {}, this.row(s)))));
+      const named = projects.size > 1 || !!project;
+      if (named) put(this.body, el('h2', {}, project ? this.link({ project }, { title: 'Only ' + visible(project) }, visible(short(project))) : 'No project'));
+      for (const [d, rows] of Map.groupBy(sessions, (s) => day(Date.parse(s.updated)))) put(this.body, el(named ? 'h3' : 'h2', { class: 'day' }, d), el('ul', {}, ...rows.map((s) => el('li', {}, this.row(s)))));
     }
     if (this.more) put(this.body, el('p', { class: 'empty' }, 'Older sessions are found by search.'));
     if (focused) /** @type {HTMLElement | null} */ (this.body.querySelector('[data-id="' + CSS.escape(focused) + '"]'))?.focus();
@@ -159,7 +160,7 @@ export class List {
     this.status.textContent = n ? count(n, 'thought') + ' found' : '';
     if (this.notice) put(this.body, el('p', { class: 'empty' }, this.notice));
     for (const [id, hits] of Map.groupBy(this.hits.slice(0, maxListed), (h) => h.session)) {
-      put(this.body, el('h3', { class: 'problem', dir: 'auto' }, visible(hits[0].title)), el('ul', {}, ...hits.map((h) => el('li', {},
+      put(this.body, el('h2', { class: 'problem', dir: 'auto' }, visible(hits[0].title)), el('ul', {}, ...hits.map((h) => el('li', {},
         this.link({ id, at: h.seq }, { class: 'hit' }, el('span', { class: 'excerpt', dir: 'auto' }, ...marked(h.excerpt, q)),
           el('small', {}, said((h.branch || '') + '#' + h.number), h.standing === 'current' ? null : ' · ' + h.standing))))));
     }
