@@ -168,7 +168,7 @@ func (p *tab) tree(what, want string) {
 				}
 			}
 			switch role {
-			case "heading", "navigation", "main", "article", "region", "list", "status", "combobox", "treegrid":
+			case "heading", "navigation", "main", "article", "region", "list", "status", "combobox", "grid":
 				if !n.Ignored {
 					lines = append(lines, strings.TrimSpace(role+level+" "+name))
 				}

@@ -120,9 +120,7 @@ func TestKeyboard(t *testing.T) {
 	here(first[1:])
 	p.keys("c")
 	p.wait(`document.querySelector('[data-view="compare"]')`)
-	p.keys("2", "z")
-	p.wait(`document.querySelector('.row.folded')`)
-	p.keys("z", "r")
+	p.keys("2", "r")
 	p.wait(`document.querySelector('.replay')`)
 	p.keys("r", "1")
 	for _, note := range [][2]string{{"n", "A remark."}, {"w", "It is wrong."}, {"a", "It is right."}} {

@@ -1,6 +1,8 @@
 package web
 
 import (
+	"flag"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -8,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/chromedp/chromedp"
 
 	"github.com/sequent-dev/sequent"
 	"github.com/sequent-dev/sequent/e2e/programtest"
@@ -121,10 +125,27 @@ func (p *tab) everywhere(name string) {
 		for _, theme := range []string{"dark", "light"} {
 			p.theme(theme)
 			p.accessible(name + ", " + theme)
+			p.picture(name, width, theme)
 		}
 		p.sideways(name)
 	}
-	p.picture(name)
+}
+
+// pictures is a folder for what a person looks at before a change of the pages is accepted.
+var pictures = flag.String("pictures", "", "folder in which to save pictures of every state")
+
+func (p *tab) picture(name string, width int64, theme string) {
+	p.t.Helper()
+	if *pictures == "" {
+		return
+	}
+	data, err := chromedp.Run(p.ctx, chromedp.CaptureScreenshot())
+	if err != nil {
+		p.fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(*pictures, fmt.Sprintf("%s-%d-%s.png", name, width, theme)), data, 0o644); err != nil {
+		p.t.Fatal(err)
+	}
 }
 
 // sideways looks for what is wider than the window, or outside of it.

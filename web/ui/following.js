@@ -60,8 +60,6 @@ export class Following {
   /** Shows what has changed. @param {import('./api.js').Document} d */
   async changed(d) {
     const page = this.page, wasEnd = page.grid.atEnd, n = page.tell(d);
-    if (page.o.place().view === 'overview' && !page.tabs.fold) page.grid.extended();
-    else if (!page.reading) page.tabs.show();
     page.draw();
     this.updated = this.updated.then(() => this.update(n, wasEnd)).catch(() => {}); // the next change brings it
     await this.updated;

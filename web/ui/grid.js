@@ -6,12 +6,6 @@ import { rail, railWidth } from './rail.js';
 
 /** @typedef {import('./model.js').Model} Model */
 
-/**
- * @typedef {object} Item a row of the grid
- * @property {number} seq the thought; of a fold the first one
- * @property {{count: number, from: number, to?: number, why: string}} [fold] rows that are folded into this one
- */
-
 /** maxRows is the maximum number of rows in the document. */
 const maxRows = 78;
 /** burst is how many rows a frame fills; more only if they can be seen. */
@@ -21,7 +15,6 @@ const burst = 12;
  * @typedef {object} Options
  * @property {(seq: number, how: 'move' | 'open') => void} select
  * @property {(seq: number) => {mark?: string, verdict?: string, hit?: boolean, givenUp?: boolean}} status
- * @property {(item: Item) => void} unfold
  * @property {() => void} scrolled
  */
 
@@ -33,13 +26,8 @@ export class Grid {
   constructor(model, o) {
     this.model = model;
     this.o = o;
-    /** @type {Item[] | null} null shows the log, one row a thought */
-    this.items = null;
-    /** @type {Map<number, number> | null} seq to the index of its row */
-    this.places = null;
     this.length = 0; // rows
     this.selected = 0; // index, -1 for none
-    this.drawnLanes = 0;
     this.limit = Infinity; // thoughts of the log that are shown
     /** @type {Map<number, HTMLElement>} by index */
     this.shown = new Map();
@@ -57,7 +45,7 @@ export class Grid {
     this.paths = new Map();
     this.canvas = el('div', { class: 'canvas', role: 'rowgroup' }, this.svg);
     this.element = el('div', {
-      class: 'grid', role: 'treegrid', 'aria-label': 'Thoughts', 'aria-colcount': 4, 'aria-readonly': 'true',
+      class: 'grid', role: 'grid', 'aria-label': 'Thoughts', 'aria-colcount': 4, 'aria-readonly': 'true',
       onscroll: () => { this.o.scrolled(); this.schedule(); },
       onclick: (/** @type {MouseEvent} */ e) => this.clicked(e),
     }, this.canvas);
@@ -70,43 +58,16 @@ export class Grid {
     if (h > 0) this.height = h;
   }
 
-  /** Shows rows; null shows the log. @param {Item[] | null} items */
-  show(items) {
-    this.items = items;
-    this.places = null;
-    if (items) {
-      this.places = new Map();
-      items.forEach((item, i) => {
-        if (item.fold) for (let s = item.fold.from; s <= (item.fold.to || item.seq); s++) if (!this.places?.has(s)) this.places?.set(s, i);
-        this.places?.set(item.seq, i);
-      });
-    }
-    this.grown();
-  }
-
   /** Says that there are more rows, or that rows look different. */
   grown() {
-    this.length = this.items ? this.items.length : Math.min(this.model.length, this.limit);
+    this.length = Math.min(this.model.length, this.limit);
     this.element.setAttribute('aria-rowcount', String(this.length));
     this.dirty = true;
     this.schedule();
   }
 
-  /** Says that there are more rows of the log, and that the others look as before. */
-  extended() {
-    if (this.items || this.drawnLanes !== this.model.width) return this.grown();
-    this.length = Math.min(this.model.length, this.limit);
-    this.element.setAttribute('aria-rowcount', String(this.length));
-    this.canvas.style.height = this.top(this.length) + 'px';
-    this.schedule();
-  }
-
-  /** @param {number} i @returns {Item} */
-  item(i) { return this.items ? this.items[i] : { seq: i + 1 }; }
-
   /** @param {number} seq @returns {number} index, -1 for none */
   indexOf(seq) {
-    if (this.places) return this.places.get(seq) ?? -1;
     return seq >= 1 && seq <= this.length ? seq - 1 : -1;
   }
 
@@ -164,7 +125,6 @@ export class Grid {
     this.partial = left < 0;
     if (this.partial) this.schedule();
     if (!moved) return;
-    this.drawnLanes = this.model.width;
     this.drawRail();
   }
 
@@ -181,13 +141,13 @@ export class Grid {
    * @param {number} i
    */
   fillRow(e, i) {
-    const item = this.item(i), m = this.model, r = m.at(item.seq);
+    const m = this.model, r = m.at(i + 1);
     if (!r) return;
     const [num, text, effect, time] = /** @type {HTMLElement[]} */ ([...e.children]);
     const replacer = m.replacedBy.get(r.seq), kind = m.kind(r), status = this.o.status(r.seq);
-    const before = i > 0 ? m.at(this.item(i - 1).seq) : undefined;
+    const before = m.at(i);
     e.style.transform = 'translateY(' + this.top(i) + 'px)';
-    e.className = 'row is-' + kind + (item.fold ? ' folded' : '') + (status.givenUp ? ' given-up' : '') + (status.hit ? ' hit' : '') + (i === this.selected ? ' selected' : '');
+    e.className = 'row is-' + kind + (status.givenUp ? ' given-up' : '') + (status.hit ? ' hit' : '') + (i === this.selected ? ' selected' : '');
     e.dataset.index = String(i);
     e.dataset.seq = String(r.seq);
     e.setAttribute('aria-rowindex', String(i + 1));
@@ -199,9 +159,6 @@ export class Grid {
     if (r.branch) put(num, el('bdi', { class: 'of', title: visible(r.branch) }, visible(r.branch)));
     put(num, el('b', {}, '#' + r.number), status.mark ? el('i', { class: 'mark' }, status.mark) : null);
     text.replaceChildren();
-    if (item.fold) {
-      put(text, el('button', { class: 'fold', tabindex: -1 }, '▸ ' + item.fold.count + ' ' + item.fold.why), ' ');
-    }
     put(text, el('bdi', { dir: 'auto' }, visible(r.head) || '(empty)'));
     const parts = [];
     if (replacer) parts.push('replaced by ' + m.name(replacer));
@@ -223,13 +180,13 @@ export class Grid {
   drawRail() {
     if (this.length === 0) return;
     const m = this.model, base = this.top(this.first), height = this.top(this.last + 1) - base, seqs = [];
-    for (let i = this.first; i <= this.last; i++) seqs.push(this.item(i).seq);
+    for (let i = this.first; i <= this.last; i++) seqs.push(i + 1);
     this.svg.style.transform = 'translateY(' + base + 'px)';
     this.svg.setAttribute('height', String(height));
     this.svg.setAttribute('width', String(railWidth(m)));
     const d = rail(m, {
-      seqs, low: this.lowSeq(), high: this.lastSeq(), half: this.height / 2, height, y: (seq) => this.y(seq) - base,
-      last: (s) => this.items ? s.to : Math.min(s.to, this.length),
+      seqs, low: this.first + 1, high: this.last + 1, half: this.height / 2, height, y: (seq) => this.y(seq) - base,
+      last: (s) => Math.min(s.to, this.length),
     });
     for (const [key, path] of this.paths) if (!d.has(key)) path.setAttribute('d', '');
     for (const layer of ['line', 'arc', 'ring', 'dot']) {
@@ -248,22 +205,11 @@ export class Grid {
     }
   }
 
-  lowSeq() {
-    const item = this.item(this.first);
-    return item.fold ? item.fold.from : item.seq;
-  }
-
-  lastSeq() {
-    const item = this.item(this.last);
-    return item ? Math.max(item.seq, item.fold?.to || 0) : 0;
-  }
-
   /** @param {MouseEvent} e */
   clicked(e) {
     const target = /** @type {Element} */ (e.target), row = /** @type {HTMLElement | null} */ (target.closest('.row'));
     if (!row) return;
-    const i = Number(row.dataset.index), item = this.item(i);
-    if (item.fold && target.closest('.fold')) return this.o.unfold(item);
+    const i = Number(row.dataset.index);
     const chosen = getSelection();
     if (chosen && !chosen.isCollapsed && row.contains(chosen.anchorNode)) return; // text is being selected
     this.select(i, { how: 'open' });
@@ -286,7 +232,7 @@ export class Grid {
       this.shown.get(i)?.focus({ preventScroll: true });
       this.element.scrollIntoView({ block: 'nearest' }); // in a low window the grid may be below
     }
-    if (before !== i || o.how === 'open') if (!o.quiet) this.o.select(this.item(i).seq, o.how || 'move');
+    if (before !== i || o.how === 'open') if (!o.quiet) this.o.select(i + 1, o.how || 'move');
   }
 
   /** Scrolls to a row. @param {number} i @param {boolean} [middle] */

@@ -17,7 +17,7 @@ import { narrow } from './shell.js';
 const help = [
   ['j k', 'next and previous thought'], ['h l', 'in the overview, to the line on the left and on the right'], ['g G', 'first and last thought'],
   ['Enter', 'what can be done about the thought; in the overview, read it'], ['/', 'filter and search'], ['. ,', 'next and previous hit'],
-  ['z', 'open and fold what is folded'], ['r', 'replay'], ['c', 'compare with another line'], ['1 2 3', 'read, overview, compare'],
+  ['z', 'in the article, open and fold what is folded'], ['r', 'replay'], ['c', 'compare with another line'], ['1 2 3', 'read, overview, compare'],
   ['n w a', 'note: remark, wrong, approve'], ['[ ]', 'earlier and later version'], ['d', 'what a revision has changed'], ['e p', 'export, and print every thought'], ['s', 'to the sessions'], ['Escape', 'back'], ['?', 'this help'],
 ];
 
@@ -46,7 +46,7 @@ export function keys(e, c) {
       '.': () => hit(page, 1), ',': () => hit(page, -1),
       '[': () => version(page, -1), ']': () => version(page, 1),
       d: () => { c.go({ diff: !c.place().diff }); page.showPane(true); },
-      z: () => page.reading ? page.article.fold() : page.tabs.toggleFold(), r: () => page.tabs.toggleReplay(), c: () => page.tabs.open('compare'),
+      z: () => { if (page.reading) page.article.fold(); }, r: () => page.tabs.toggleReplay(), c: () => page.tabs.open('compare'),
       1: () => page.tabs.open('read'), 2: () => page.tabs.open('overview'), 3: () => page.tabs.open('compare'),
       e: () => page.export(), p: () => { if (page.o.files.includes('print')) page.print(); },
       s: () => page.o.sessions?.(),
@@ -57,7 +57,7 @@ export function keys(e, c) {
       ArrowDown: moves.j, ArrowUp: moves.k, PageDown: () => page.step(rows), PageUp: () => page.step(-rows), Home: moves.g, End: moves.G,
       h: () => lane(page, -1), ArrowLeft: () => lane(page, -1), l: () => lane(page, 1), ArrowRight: () => lane(page, 1),
     });
-    if (!button) moves.Enter = () => page.reading ? page.showPane(!page.pane.shown) : page.read(grid.item(grid.selected).seq);
+    if (!button) moves.Enter = () => page.reading ? page.showPane(!page.pane.shown) : page.read(grid.selected + 1);
   }
   if (c.list?.contains(target) && ['ArrowDown', 'ArrowUp'].includes(e.key)) {
     const links = /** @type {HTMLElement[]} */ ([...c.list.querySelectorAll('.sessions a')]);
@@ -78,11 +78,11 @@ export function keys(e, c) {
  * @param {number} by
  */
 function lane(page, by) {
-  const m = page.model, g = page.grid, now = m.laneOf(g.item(g.selected).seq);
+  const m = page.model, g = page.grid, now = m.laneOf(g.selected + 1);
   for (let d = 1; d < g.length; d++) {
     for (const i of [g.selected + d, g.selected - d]) {
       if (i < 0 || i >= g.length) continue;
-      const other = m.laneOf(g.item(i).seq);
+      const other = m.laneOf(i + 1);
       if (by < 0 ? other < now : other > now) return g.select(i);
     }
   }

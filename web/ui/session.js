@@ -66,7 +66,6 @@ export class SessionPage {
     this.grid = new Grid(this.model, {
       select: (seq, how) => { if (how === 'open') this.read(seq); else this.selected(seq); },
       status: (seq) => this.status(seq),
-      unfold: (item) => { if (item.fold) this.tabs.unfold(item.fold.from); },
       scrolled: () => this.following.scrolled(),
     });
     this.pane = new Pane({
@@ -160,8 +159,8 @@ export class SessionPage {
 
   /** Shows what is known of the thoughts again. */
   draw() {
-    if (this.tabs.fold && this.o.place().view === 'overview') this.tabs.show();
-    else this.grid.grown();
+    if (this.tabs.known !== this.model.branches.size) this.tabs.draw();
+    this.grid.grown();
     if (!this.pane.writing) this.showPane();
   }
 

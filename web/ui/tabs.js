@@ -1,7 +1,6 @@
-// The choice of a view: the tabs, the tools beside them, the lines to compare, folding and replay.
+// The choice of a view: the tabs, the tools beside them, the lines to compare, and replay.
 
 import { el, fill, put, visible } from './dom.js';
-import { folded } from './views.js';
 import { Replay } from './replay.js';
 
 /** The views, by name. */
@@ -11,11 +10,9 @@ export class Tabs {
   /** @param {import('./session.js').SessionPage} page */
   constructor(page) {
     this.page = page;
-    this.fold = false;
-    /** @type {Set<number>} first thoughts of folded runs that stay open */
-    this.unfolded = new Set();
     /** @type {Replay | null} */
     this.replay = null;
+    this.known = 0; // lines that the tabs and the choice have
     this.list = el('div', { role: 'tablist', 'aria-label': 'Views' });
     this.tools = el('div', { class: 'tools' });
     this.element = el('div', { class: 'tabs' }, this.list, this.tools, page.o.find);
@@ -24,6 +21,7 @@ export class Tabs {
 
   draw() {
     const page = this.page, o = page.o, now = o.place().view;
+    this.known = page.model.branches.size;
     this.drawChoice();
     this.list.replaceChildren();
     for (const [name, title] of Object.entries(titles)) {
@@ -31,7 +29,6 @@ export class Tabs {
       put(this.list, el('button', { role: 'tab', 'aria-selected': name === now, tabindex: name === now ? 0 : -1, onclick: () => this.open(name) }, title));
     }
     fill(this.tools,
-      now === 'overview' ? el('button', { 'aria-pressed': this.fold, onclick: () => this.toggleFold(), title: 'Fold rejected and undecided lines and long runs (z)' }, 'Fold') : null,
       now === 'overview' && page.model.length > 1 ? el('button', { 'aria-pressed': !!this.replay, onclick: () => this.toggleReplay(), title: 'Replay (r)' }, 'Replay') : null,
       o.link ? el('button', { onclick: () => o.link?.(page.id), title: 'Share by a link' }, 'Share') : null,
       el('button', { onclick: () => page.export(), title: 'Export (e)', hidden: o.files.length === 0 }, 'Export'));
@@ -57,22 +54,9 @@ export class Tabs {
     return { line, other: others.find((name) => m.lines.get(name)?.verdict === 'rejected') ?? others[0] ?? '' };
   }
 
-  toggleFold() {
-    this.fold = !this.fold;
-    this.unfolded.clear();
-    this.show();
-  }
-
-  /** Shows the thoughts of a row that is folded. @param {number} first its first thought */
-  unfold(first) {
-    this.unfolded.add(first);
-    this.show();
-  }
-
   toggleReplay() {
     if (this.replay) return this.endReplay();
     const page = this.page;
-    this.fold = false;
     if (page.reading) page.o.go({ view: 'overview' }, true);
     this.show();
     this.replay = new Replay(page.model, {
@@ -106,9 +90,8 @@ export class Tabs {
       this.endReplay();
       return page.article.show();
     }
-    const at = p.at || grid.item(grid.selected)?.seq || 0;
-    grid.show(this.fold ? folded(m, this.unfolded) : null);
-    grid.selected = Math.max(0, grid.indexOf(at));
+    grid.grown();
+    grid.selected = Math.max(0, p.at ? grid.indexOf(p.at) : grid.selected);
     const timed = m.rows.some((r, i) => i > 0 && Math.abs(r.at - m.rows[i - 1].at) >= 1000);
     grid.element.style.setProperty('--time', timed ? '56px' : '0px');
     const longest = Math.max(0, ...[...m.branches.keys()].map((name) => name.length));
