@@ -56,7 +56,10 @@ function home() {
   if (!latest) {
     fill(middle, empty(about, list.widen()));
     screen('session');
-  } else if (narrow.matches) screen('list');
+  } else if (narrow.matches) {
+    list.setAlone(true);
+    screen('list');
+  }
   else go({ id: latest.id });
 }
 
@@ -72,6 +75,7 @@ function show() {
   page?.stop();
   page = null;
   list.setCurrent(place.id);
+  list.setAlone(false);
   document.body.dataset.list = '';
   if (!place.id) {
     document.title = 'sequent';

@@ -162,7 +162,7 @@ export class Article {
 
   /** Goes to a thought. @param {number} seq @param {boolean} [quiet] the focus stays where it is */
   async go(seq, quiet = false) {
-    if (!this.at(seq) && this.wants) return this.page.read(seq); // it is on neither line
+    if (!this.at(seq) && this.wants) return; // it is on neither line
     if (!this.at(seq)) await (this.short ? this.all() : this.load(seq));
     const place = this.at(seq);
     if (place?.matches('.later')) await this.read(Math.max(1, seq - 20), seq + 20);

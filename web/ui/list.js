@@ -42,9 +42,10 @@ export class List {
     this.people = el('select', { 'aria-label': 'Owner', hidden: true, onchange: () => this.o.owner(this.people.value) });
     this.filter = el('p', { class: 'filter' });
     this.status = el('p', { role: 'status' });
+    this.brand = el('p', { class: 'brand' }, this.link({}, {}, 'sequent'));
     this.body = el('div', { class: 'sessions' });
     this.element = el('nav', { class: 'list', 'aria-label': 'Sessions' },
-      el('header', {}, el('p', { class: 'brand' }, this.link({}, {}, 'sequent')), this.input, this.people, this.filter, this.status), this.body);
+      el('header', {}, this.brand, this.input, this.people, this.filter, this.status), this.body);
     this.stop = () => {};
     this.timer = 0;
     this.wanted = 0;
@@ -190,6 +191,13 @@ export class List {
 
   /** Returns the button that lists all projects; null if they are listed. */
   widen() { return this.project ? el('button', { class: 'widen', onclick: () => this.choose('') }, 'All projects') : null; }
+
+  /** Says whether the list is all that is shown. @param {boolean} alone */
+  setAlone(alone) {
+    this.element.role = alone ? 'main' : null;
+    this.brand.role = alone ? 'heading' : null;
+    this.brand.ariaLevel = alone ? '1' : null;
+  }
 
   /** @param {string} id */
   setCurrent(id) {

@@ -225,6 +225,7 @@ export class SessionPage {
   /** Goes to a thought. @param {number} seq @param {boolean} [push] back leads to where the reader was */
   jump(seq, push = false) {
     if (this.reading) {
+      if (this.article.wants && !this.article.at(seq)) return this.read(seq); // it is on neither of the lines that are compared
       this.o.go({ at: seq }, push);
       this.showPane();
       return void this.article.go(seq);
