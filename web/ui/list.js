@@ -44,7 +44,7 @@ export class List {
     this.status = el('p', { role: 'status' });
     this.brand = el('p', { class: 'brand' }, this.link({}, {}, 'sequent'));
     this.body = el('div', { class: 'sessions' });
-    this.element = el('nav', { class: 'list', 'aria-label': 'Sessions' },
+    this.element = el('div', { class: 'list', role: 'navigation', 'aria-label': 'Sessions' },
       el('header', {}, this.brand, this.input, this.people, this.filter, this.status), this.body);
     this.stop = () => {};
     this.timer = 0;
@@ -194,7 +194,7 @@ export class List {
 
   /** Says whether the list is all that is shown. @param {boolean} alone */
   setAlone(alone) {
-    this.element.role = alone ? 'main' : null;
+    this.element.role = alone ? 'main' : 'navigation';
     this.brand.role = alone ? 'heading' : null;
     this.brand.ariaLevel = alone ? '1' : null;
   }
