@@ -45,7 +45,7 @@ export class List {
     this.brand = el('p', { class: 'brand' }, this.link({}, {}, 'sequent'));
     this.body = el('div', { class: 'sessions' });
     this.element = el('div', { class: 'list', role: 'navigation', 'aria-label': 'Sessions' },
-      el('header', {}, this.brand, this.input, this.people, this.filter, this.status), this.body);
+      el('div', { class: 'top' }, this.brand, this.input, this.people, this.filter, this.status), this.body);
     this.stop = () => {};
     this.timer = 0;
     this.wanted = 0;
