@@ -21,7 +21,7 @@ const (
 	branched = "branched" // 1,000 branches
 	late     = "late"     // 1,000 branches from the end of 60,000 thoughts
 	controls = "controls" // 15 MiB of characters that JSON escapes
-	file     = "file"     // 10 MiB as JSON escapes them, on 900 branches, which an export may have
+	file     = "file"     // nearly 2 MiB as JSON escapes them, on 900 branches, which an export may have
 	lines    = "lines"    // thoughts of many short lines
 	sentence = "sentence" // thoughts of one long sentence
 	short    = "short"    // thoughts of the shortest sentences
@@ -94,7 +94,7 @@ func fill(t *testing.T, path string) {
 	})
 	begin(controls, 240, func(int) sequent.Draft { return sequent.Draft{Text: strings.Repeat("\x01<", 32_000)} })
 	begin(file, 1150, func(i int) sequent.Draft {
-		d := sequent.Draft{Text: fmt.Sprintf("branch-%d or branch-%d? ", i%900, i%899) + strings.Repeat("\x01<", 700), Number: i + 2}
+		d := sequent.Draft{Text: fmt.Sprintf("branch-%d or branch-%d? ", i%900, i%899) + strings.Repeat("\x01<", 100), Number: i + 2}
 		if i > 0 {
 			d.Branch, d.From = fmt.Sprintf("branch-%d", i%900), sequent.To(2)
 		}
