@@ -189,7 +189,7 @@ func remark(n sequent.Note) string {
 	from := cmp.Or(escaped(n.From), "a person")
 	switch n.Kind {
 	case sequent.Wrong:
-		return "! Called wrong by " + from
+		return "Called wrong by " + from
 	case sequent.Approval:
 		return "Approved by " + from
 	}
