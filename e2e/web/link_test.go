@@ -60,7 +60,7 @@ func TestLink(t *testing.T) {
 	record(t, e, "plan", sequent.Draft{Number: 3, Text: "It is the weekly job."})
 	q.wait(`document.querySelectorAll('.thought').length === 4`)
 	q.run(reload())
-	q.wait(`document.querySelectorAll('.thought').length === 4`)
+	q.wait(`document.querySelectorAll('.thought').length === 4 && performance.getEntriesByName('following').length > 0`)
 	for _, url := range q.requests {
 		if strings.Contains(url, hidden) && !strings.Contains(url, "#") {
 			t.Errorf("the page has asked for %s", url)
@@ -86,7 +86,7 @@ func TestLink(t *testing.T) {
 	masked := eval[string](p, `document.querySelector('dialog .link input').value`)
 	_, hidden, _ = strings.Cut(masked, "#")
 	m := b.open(t, at[1]+"/ui/link#"+hidden)
-	m.wait(`document.querySelectorAll('.thought').length === 4`)
+	m.wait(`document.querySelectorAll('.thought').length === 4 && performance.getEntriesByName('following').length > 0`)
 	const key = "AKIAIOSFODNN7EXAMPLE"
 	record(t, e, "plan", sequent.Draft{Number: 4, Text: "It used " + key + " and https://app:hunter2@db/."})
 	m.wait(`[...document.querySelectorAll('.thought')].some((r) => r.textContent.includes('It used [redacted] and https://app:[redacted]@db/.'))`)
