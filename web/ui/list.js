@@ -172,8 +172,7 @@ export class List {
     const [, word] = states[s.state] || ['', s.state], thoughts = count(s.thoughts, 'thought');
     return this.link({ id: s.id }, { class: 'session ' + s.state + (live(s) ? ' live' : ''), 'aria-current': s.id === this.current ? 'page' : null },
       el('span', { class: 'title', dir: 'auto' }, visible(s.title) || 'untitled'), ' ',
-      el('small', {}, s.state === 'completed' ? null : el('b', {}, live(s) ? 'live' : word), s.state === 'completed' ? '' : ' · ',
-        el('time', { datetime: s.updated }, hour(Date.parse(s.updated))), ' · ' + thoughts));
+      el('small', {}, s.state === 'completed' ? el('time', { datetime: s.updated }, hour(Date.parse(s.updated))) : el('b', {}, live(s) ? 'live' : word), ' · ' + thoughts));
   }
 
   /**
