@@ -38,6 +38,7 @@ func page(t *testing.T, name string) string {
 func TestDialects(t *testing.T) {
 	t.Parallel()
 	text, reference := page(t, "choosing.md"), page(t, "reference/dialects.md")
+	text, _, _ = strings.Cut(text, "\n### ") // what follows compares some with another server
 	var rows []string
 	for _, m := range regexp.MustCompile("(?m)^\\| [^|]+ \\| `(\\w+)` \\| ([^|]+) \\|").FindAllStringSubmatch(text, -1) {
 		rows = append(rows, m[1])
