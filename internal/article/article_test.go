@@ -4,9 +4,11 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"html"
 	"regexp"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/sequent-dev/sequent"
 )
@@ -283,5 +285,31 @@ func TestCompare(t *testing.T) {
 	cancel()
 	if _, err := Compare(ctx, s, "release", "raise", Options{}); err == nil {
 		t.Error("a cancelled comparison has no error")
+	}
+}
+
+// A browser takes a time that is quadratic for a word that no line can end in.
+func TestLongWords(t *testing.T) {
+	for _, text := range []string{
+		strings.Repeat("A", 64<<10), strings.Repeat("日", 20_000), strings.Repeat("&", 10_000), strings.Repeat("A", 1<<20),
+		strings.Repeat("*a*b", 240), "`" + strings.Repeat("x", 5000) + "`", "[" + strings.Repeat("x", 5000) + "](https://example.com)",
+	} {
+		s, err := sequent.New(sequent.Config{Limits: sequent.Limits{Text: 2 << 20}}).Append(t.Context(), "s", sequent.Draft{Text: "First."}, sequent.Draft{Text: text})
+		if err != nil {
+			t.Fatal(err)
+		}
+		page, err := HTML(t.Context(), s, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		tags := regexp.MustCompile(`</?(?:em|code|a|strong)\b[^>]*>`).ReplaceAll(page, nil)
+		for _, word := range regexp.MustCompile(`[^<>\s]+`).FindAllString(string(tags), -1) {
+			if n := utf8.RuneCountInString(html.UnescapeString(word)); n > 256 {
+				t.Errorf("%.20q: a word has %d characters", text, n)
+			}
+		}
+		if plain := regexp.MustCompile(`<[^>]*>`).ReplaceAllString(string(page), ""); len(text) > 60<<10 && !strings.Contains(html.UnescapeString(plain), text) {
+			t.Errorf("%.20q: the text is another", text)
+		}
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"unicode/utf8"
 
 	"github.com/yuin/goldmark"
 	"github.com/yuin/goldmark/ast"
@@ -61,13 +62,50 @@ var markdown = sync.OnceValue(func() goldmark.Markdown {
 func prose(b *bytes.Buffer, text string, level int) {
 	text = strings.Trim(printable.Text(text), "\n")
 	if !readable(text) {
-		b.WriteString(`<p class="plain">` + html.EscapeString(text) + "</p>\n")
+		writeBroken(b, []byte(`<p class="plain">`+html.EscapeString(text)+"</p>\n"))
 		return
 	}
 	source := []byte(text)
 	doc := markdown().Parser().Parse(mdtext.NewReader(source))
 	doc.SetAttributeString("level", level)
-	_ = markdown().Renderer().Render(b, source, doc) // to memory
+	var out bytes.Buffer
+	_ = markdown().Renderer().Render(&out, source, doc) // to memory
+	writeBroken(b, out.Bytes())
+}
+
+// maxWord is after how many characters without a space a line may end. A browser takes seconds for a
+// word of 64 KiB, and a time that is quadratic.
+const maxWord = 256
+
+// writeBroken writes HTML in which long words may be broken.
+func writeBroken(b *bytes.Buffer, text []byte) {
+	written, length, end := 0, 0, byte(0) // end is what ends the tag or the entity at hand
+	for i, c := range text {
+		switch {
+		case end != 0:
+			if c == end {
+				end = 0
+			}
+			continue
+		case c == '<':
+			end = '>'
+			continue
+		case c == ' ' || c == '\n' || c == '\t':
+			length = 0
+			continue
+		case !utf8.RuneStart(c):
+			continue
+		}
+		if length++; length > maxWord {
+			b.Write(text[written:i])
+			b.WriteString("<wbr>")
+			written, length = i, 1
+		}
+		if c == '&' {
+			end = ';'
+		}
+	}
+	b.Write(text[written:])
 }
 
 // begins matches the marks of the quotes and lists that a line begins.
