@@ -71,7 +71,7 @@ func TestHostile(t *testing.T) {
 	p.keys("/")
 	p.write("evil")
 	p.wait(`document.querySelectorAll('a.hit').length > 0`)
-	if got := eval[string](p, `document.querySelector('#t2 .prose').textContent.trim()`); got != hostile[0] {
+	if got := eval[string](p, `document.querySelector('#t2 .prose > p').textContent.trim()`); got != hostile[0] {
 		t.Errorf("the first thought is shown as %q", got)
 	}
 	if n := eval[int](p, `document.querySelectorAll('img, iframe, object, embed, base, form, body script, body style, body link, .page input, a[href^="javascript:"]').length`); n != 0 {
