@@ -96,6 +96,8 @@ type tab struct {
 	t   *testing.T
 	ctx context.Context
 
+	emulated emulation.SetEmulatedMediaParams
+
 	mu       sync.Mutex
 	requests []string                   // URLs that the page has asked for
 	frame    runtime.ExecutionContextID // of the newest frame in a frame
@@ -311,13 +313,15 @@ func (p *tab) forDocs(name string) {
 // theme sets whether the person prefers light or dark.
 func (p *tab) theme(name string) {
 	p.t.Helper()
-	call(p, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: name}}})
+	p.emulated.Features = []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: name}}
+	call(p, emulation.SetEmulatedMedia, p.emulated)
 }
 
 // media sets the medium for which the page is laid out; empty means the screen.
 func (p *tab) media(name string) {
 	p.t.Helper()
-	call(p, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Media: name})
+	p.emulated.Media = name
+	call(p, emulation.SetEmulatedMedia, p.emulated)
 }
 
 // startView runs sequent view and returns the URL that it prints. It is stopped at the end
