@@ -38,7 +38,7 @@ func lines(t *testing.T, texts ...[]byte) map[string]int {
 	return found
 }
 
-// A file that is moved away while many calls write loses no line.
+// A file that is moved away while many calls write loses no line, and the log goes on in a new one.
 func TestRotation(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -72,6 +72,17 @@ func TestRotation(t *testing.T) {
 		}
 		break
 	}
+	want := writers * each
+	if runtime.GOOS != "windows" {
+		if err := os.Rename(path, path+".last"); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			t.Fatal(err)
+		}
+		l.Record(&Entry{Request: "next"})
+		want++
+		if text, err := os.ReadFile(path); err != nil || lines(t, text)["next"] != 1 {
+			t.Errorf("the file after it was moved away: %q, %v", text, err)
+		}
+	}
 	if err := l.Close(); err != nil {
 		t.Fatal(err)
 	}
@@ -88,8 +99,8 @@ func TestRotation(t *testing.T) {
 		texts = append(texts, text)
 	}
 	found := lines(t, texts...)
-	if len(found) != writers*each {
-		t.Errorf("%d lines in %d files, want %d", len(found), len(files), writers*each)
+	if len(found) != want {
+		t.Errorf("%d lines in %d files, want %d", len(found), len(files), want)
 	}
 	for request, n := range found {
 		if n != 1 {
