@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/sequent-dev/sequent"
 	"github.com/sequent-dev/sequent/web"
@@ -76,7 +77,7 @@ func TestListEvents(t *testing.T) {
 // events opens a stream and returns a function that reads the next event. Headers are pairs.
 func events(t *testing.T, url, last string, headers ...string) func() (event, id, data string) {
 	t.Helper()
-	ctx, cancel := context.WithCancel(t.Context())
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute) // an event may never come
 	t.Cleanup(cancel)
 	r, err := http.NewRequestWithContext(ctx, "GET", url, nil)
 	if err != nil {

@@ -177,14 +177,14 @@ func TestLinkRevoked(t *testing.T) {
 	}
 }
 
-// A link that expires ends its open streams.
+// A link that expires ends its open streams, and opens nothing any more.
 func TestLinkExpires(t *testing.T) {
 	t.Parallel()
 	store := sequent.NewMemoryStore()
 	e := sequent.New(sequent.Config{Store: store})
 	url := serve(t, web.Config{Engine: e, Store: store})
 	think(t, e, "plan", "One.")
-	link, _, cookie := made(t, url, "", `{"id":"plan","seconds":1}`)
+	link, secret, cookie := made(t, url, "", `{"id":"plan","seconds":1}`)
 	next := events(t, url+"/api/v1/linked/"+link.ID+"/events", "", "Cookie", cookie)
 	event, _, data := next()
 	for event == "session" {
@@ -192,6 +192,14 @@ func TestLinkExpires(t *testing.T) {
 	}
 	if event != "revoked" || time.Now().Before(link.Expires) {
 		t.Errorf("%s %s", event, data)
+	}
+	for _, path := range []string{"session", "article?at=1", "events"} {
+		if status, body, _ := ask(t, "GET", url+"/api/v1/linked/"+link.ID+"/"+path, "", "Cookie", cookie); status != http.StatusUnauthorized {
+			t.Errorf("%s after that: %d %s", path, status, body)
+		}
+	}
+	if status, body, _ := ask(t, "POST", url+"/api/v1/linked", `{"secret":"`+secret+`"}`, "Content-Type", "application/json"); status != http.StatusUnauthorized {
+		t.Errorf("the secret after that: %d %s", status, body)
 	}
 	// A viewer that ends with its window makes no links.
 	key := web.NewKey()
