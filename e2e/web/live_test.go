@@ -96,6 +96,7 @@ func TestReconnect(t *testing.T) {
 	defer stop()
 	p.wait(fmt.Sprintf(`document.querySelector('.grid').getAttribute('aria-rowcount') === '%d'`, rounds*each+1))
 	p.wait(`document.querySelector('.banner').hidden`)
+	p.wait(`(() => { const g = document.querySelector('.grid'); return g.scrollHeight > 20000 && g.scrollTop + g.clientHeight >= g.scrollHeight - 1; })()`) // it has followed to the end
 	if n := eval[int](p, `document.querySelectorAll('.row').length`); n > 80 {
 		t.Errorf("%d rows in the document, want at most 80", n)
 	}

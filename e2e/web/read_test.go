@@ -2,6 +2,7 @@ package web
 
 import (
 	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -182,4 +183,37 @@ func TestLong(t *testing.T) {
 	p.wait(`performance.getEntriesByName('following').length > 0`)
 	t.Logf("the article of 2,500 thoughts is there after %d ms, every row after %d", eval[int](p, `Math.round(performance.getEntriesByName('article')[0].startTime)`), eval[int](p, `Math.round(performance.getEntriesByName('complete')[0].startTime)`))
 	p.clean()
+}
+
+// TestTenThousand measures, on a quiet machine, how soon 10,000 thoughts are painted and how smoothly they scroll.
+func TestTenThousand(t *testing.T) {
+	if os.Getenv("SEQUENT_LONG") == "" {
+		t.Skip("SEQUENT_LONG is not set")
+	}
+	file := filepath.Join(t.TempDir(), "sequent.db")
+	store, err := sqlite.Open(t.Context(), sqlite.Config{Path: file})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer store.Close()
+	var drafts []sequent.Draft
+	for i := range 10_000 {
+		drafts = append(drafts, sequent.Draft{Number: i + 1, Text: fmt.Sprintf("Step %d of many. Measure, then change one thing, then measure again.", i+1)})
+	}
+	record(t, sequent.New(sequent.Config{Store: store}), "ten", drafts...)
+	p := newBrowser(t).open(t, serveAll(t, app.Config{Store: file})+"/ui/s/ten")
+	p.wait(`document.querySelectorAll('.thought').length === 10000`)
+	p.wait(`performance.getEntriesByName('following').length > 0`)
+	t.Logf("first paint after %d ms, the article after %d", eval[int](p, `Math.round(performance.getEntriesByName('first-contentful-paint')[0].startTime)`),
+		eval[int](p, `Math.round(performance.getEntriesByName('article')[0].startTime)`))
+	for view, of := range map[string]string{"1": "main", "2": ".grid"} {
+		p.keys(view)
+		p.wait(fmt.Sprintf(`document.querySelectorAll('[role=tab]')[%s - 1].getAttribute('aria-selected') === 'true'`, view))
+		eval[bool](p, fmt.Sprintf(`(window.frames10 = null, (() => {
+			const box = document.querySelector('%s'), took = []; let last = performance.now(), n = 0; box.scrollTop = 0;
+			const step = (now) => { took.push(now - last); last = now; box.scrollTop += 300; ++n < 600 ? requestAnimationFrame(step) : window.frames10 = took.slice(5).sort((a, b) => a - b); };
+			requestAnimationFrame(step); })(), true)`, of))
+		p.wait(`window.frames10`)
+		t.Logf("view %s: a frame takes %.1f ms at p50, %.1f at p95, %.1f at most", view, eval[float64](p, `frames10[frames10.length >> 1]`), eval[float64](p, `frames10[Math.floor(frames10.length * 0.95)]`), eval[float64](p, `frames10.at(-1)`))
+	}
 }

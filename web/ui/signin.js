@@ -112,5 +112,5 @@ export async function signOut(server) {
  * @param {string} owner
  */
 export function account(server, owner) {
-  return el('footer', { class: 'account' }, el('bdi', { title: visible(owner) }, visible(owner)), el('button', { onclick: () => signOut(server) }, 'Sign out'));
+  return el('div', { class: 'account' }, el('bdi', { title: visible(owner) }, visible(owner)), el('button', { onclick: () => signOut(server) }, 'Sign out'));
 }
