@@ -283,7 +283,7 @@ func hiddenJSON() string {
 	return string(text)
 }
 
-// A server that is none of ours, or that an attacker has, answers anything.
+// A server of an attacker, or of another program, answers anything.
 func TestHiddenCharactersOfReplies(t *testing.T) {
 	text := hiddenJSON()
 	bodies := []string{

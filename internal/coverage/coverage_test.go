@@ -245,7 +245,7 @@ func TestSeeds(t *testing.T) {
 	}
 }
 
-// plain returns JSON in one form; empty if it is none.
+// plain returns JSON in one form, and "" for a text that is not JSON.
 func plain[T string | ~[]byte](text T) string {
 	var v any
 	if json.Unmarshal([]byte(text), &v) != nil {

@@ -209,7 +209,7 @@ func (s *Store) read(ctx context.Context, do func(sqlstore.Tx) error) error {
 }
 
 // isReplaced reports whether there is another file at s.path than the open one, whose commits
-// other processes would not see. The error says that there is none: what is committed would be
+// other processes would not see. The error says that no file is at s.path: what is committed would be
 // lost when the process exits.
 func (s *Store) isReplaced() (bool, error) {
 	s.opened.RLock()
