@@ -25,7 +25,6 @@ import (
 	"github.com/sequent-dev/sequent/e2e/programtest"
 	"github.com/sequent-dev/sequent/internal/app"
 	"github.com/sequent-dev/sequent/internal/needtest"
-	"github.com/sequent-dev/sequent/store/sqlite"
 )
 
 // appPolicy is the content security policy of pages that ask for nothing (MCP Apps).
@@ -170,12 +169,7 @@ func TestChat(t *testing.T) {
 	b := newBrowser(t)
 	for modern, start := range map[bool]func(*testing.T, string) *server{false: overStdio, true: overHTTP} {
 		t.Run(fmt.Sprintf("modern=%t", modern), func(t *testing.T) {
-			file := filepath.Join(t.TempDir(), "sequent.db")
-			store, err := sqlite.Open(t.Context(), sqlite.Config{Path: file})
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer store.Close()
+			store, file := newStore(t, t.TempDir())
 			e := sequent.New(sequent.Config{Store: store})
 			story(t, e)
 			s := start(t, file)

@@ -3,7 +3,6 @@ package web
 import (
 	"context"
 	"encoding/json"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -13,7 +12,6 @@ import (
 
 	"github.com/sequent-dev/sequent"
 	"github.com/sequent-dev/sequent/e2e/programtest"
-	"github.com/sequent-dev/sequent/store/sqlite"
 )
 
 // TestCompare reads two lines beside each other, and below each other where there is no room: whole, without holes, and
@@ -21,12 +19,8 @@ import (
 func TestCompare(t *testing.T) {
 	t.Parallel()
 	b := newBrowser(t)
-	program, file := programtest.Build(t), filepath.Join(t.TempDir(), "sequent.db")
-	store, err := sqlite.Open(t.Context(), sqlite.Config{Path: file})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer store.Close()
+	program := programtest.Build(t)
+	store, file := newStore(t, t.TempDir())
 	e := sequent.New(sequent.Config{Store: store})
 	story(t, e)
 	p := b.open(t, startView(t, program, file, "story"))

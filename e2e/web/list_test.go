@@ -15,7 +15,6 @@ import (
 
 	"github.com/sequent-dev/sequent"
 	"github.com/sequent-dev/sequent/e2e/programtest"
-	"github.com/sequent-dev/sequent/store/sqlite"
 )
 
 // TestList begins with no session and goes on to those of two projects. The commands of the empty page run as they are
@@ -23,12 +22,8 @@ import (
 func TestList(t *testing.T) {
 	t.Parallel()
 	b := newBrowser(t)
-	program, file := programtest.Build(t), filepath.Join(t.TempDir(), "sequent.db")
-	store, err := sqlite.Open(t.Context(), sqlite.Config{Path: file})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer store.Close()
+	program := programtest.Build(t)
+	store, file := newStore(t, t.TempDir())
 	home := startView(t, program, file)
 	p := b.open(t, home)
 	p.size(1280, 800)

@@ -3,14 +3,12 @@ package web
 import (
 	"fmt"
 	"net"
-	"path/filepath"
 	"strconv"
 	"testing"
 
 	"github.com/sequent-dev/sequent"
 	"github.com/sequent-dev/sequent/internal/app"
 	"github.com/sequent-dev/sequent/internal/needtest"
-	"github.com/sequent-dev/sequent/store/sqlite"
 )
 
 // A browser has six connections to a server, and many tabs open with sessions of it: those in the
@@ -18,13 +16,8 @@ import (
 func TestManyTabs(t *testing.T) {
 	needtest.Long(t)
 	t.Parallel()
-	file := filepath.Join(t.TempDir(), "sequent.db")
+	store, file := newStore(t, t.TempDir())
 	url := serveAll(t, app.Config{Store: file})
-	store, err := sqlite.Open(t.Context(), sqlite.Config{Path: file})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer store.Close()
 	e := sequent.New(sequent.Config{Store: store})
 	record(t, e, "one", sequent.Draft{Number: 1, Text: "1"})
 
@@ -56,18 +49,13 @@ func TestReconnect(t *testing.T) {
 	needtest.Long(t)
 	t.Parallel()
 	b := newBrowser(t)
-	file := filepath.Join(t.TempDir(), "sequent.db")
+	store, file := newStore(t, t.TempDir())
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
 	port := strconv.Itoa(l.Addr().(*net.TCPAddr).Port)
 	_ = l.Close() // the server takes the port
-	store, err := sqlite.Open(t.Context(), sqlite.Config{Path: file})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer store.Close()
 	e := sequent.New(sequent.Config{Store: store})
 	record(t, e, "long", sequent.Draft{Number: 1, Text: "1"})
 

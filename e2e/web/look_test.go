@@ -3,13 +3,11 @@ package web
 import (
 	"fmt"
 	"net/url"
-	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/sequent-dev/sequent"
 	"github.com/sequent-dev/sequent/e2e/programtest"
-	"github.com/sequent-dev/sequent/store/sqlite"
 )
 
 // TestLook shows sessions of all kinds and sizes in windows of all sizes: nothing scrolls
@@ -17,12 +15,8 @@ import (
 func TestLook(t *testing.T) {
 	t.Parallel()
 	b := newBrowser(t)
-	program, file := programtest.Build(t), filepath.Join(t.TempDir(), "sequent.db")
-	store, err := sqlite.Open(t.Context(), sqlite.Config{Path: file})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer store.Close()
+	program := programtest.Build(t)
+	store, file := newStore(t, t.TempDir())
 	e := sequent.New(sequent.Config{Store: store})
 	to := sequent.To
 	record(t, e, "one", sequent.Draft{Number: 1, Text: "Why does the nightly build fail only on Mondays?"})

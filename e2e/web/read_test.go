@@ -3,13 +3,11 @@ package web
 import (
 	"fmt"
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/sequent-dev/sequent"
 	"github.com/sequent-dev/sequent/internal/app"
-	"github.com/sequent-dev/sequent/store/sqlite"
 )
 
 // whole saves pictures of a page with all that scrolling would show, up to a height.
@@ -80,12 +78,7 @@ func incident(t *testing.T, e *sequent.Engine) {
 // TestRead reads a session as an article.
 func TestRead(t *testing.T) {
 	t.Parallel()
-	file := filepath.Join(t.TempDir(), "sequent.db")
-	store, err := sqlite.Open(t.Context(), sqlite.Config{Path: file})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer store.Close()
+	store, file := newStore(t, t.TempDir())
 	e := sequent.New(sequent.Config{Store: store})
 	incident(t, e)
 	p := newBrowser(t).open(t, serveAll(t, app.Config{Store: file})+"/ui/s/incident")
@@ -120,12 +113,7 @@ func TestRead(t *testing.T) {
 // shown at its place.
 func TestLive(t *testing.T) {
 	t.Parallel()
-	file := filepath.Join(t.TempDir(), "sequent.db")
-	store, err := sqlite.Open(t.Context(), sqlite.Config{Path: file})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer store.Close()
+	store, file := newStore(t, t.TempDir())
 	e := sequent.New(sequent.Config{Store: store})
 	text := "A restart of the cache multiplies requests to the catalogue by nine for six minutes. "
 	var drafts []sequent.Draft
@@ -158,12 +146,7 @@ func TestLive(t *testing.T) {
 // In a session of more than 1,000 thoughts texts come when they are seen, also those of a place that the URL names.
 func TestLong(t *testing.T) {
 	t.Parallel()
-	file := filepath.Join(t.TempDir(), "sequent.db")
-	store, err := sqlite.Open(t.Context(), sqlite.Config{Path: file})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer store.Close()
+	store, file := newStore(t, t.TempDir())
 	e := sequent.New(sequent.Config{Store: store})
 	var drafts []sequent.Draft
 	for i := range 2500 {
@@ -190,12 +173,7 @@ func TestTenThousand(t *testing.T) {
 	if os.Getenv("SEQUENT_LONG") == "" {
 		t.Skip("SEQUENT_LONG is not set")
 	}
-	file := filepath.Join(t.TempDir(), "sequent.db")
-	store, err := sqlite.Open(t.Context(), sqlite.Config{Path: file})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer store.Close()
+	store, file := newStore(t, t.TempDir())
 	var drafts []sequent.Draft
 	for i := range 10_000 {
 		drafts = append(drafts, sequent.Draft{Number: i + 1, Text: fmt.Sprintf("Step %d of many. Measure, then change one thing, then measure again.", i+1)})

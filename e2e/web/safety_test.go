@@ -3,13 +3,11 @@ package web
 import (
 	"fmt"
 	"net/url"
-	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/sequent-dev/sequent"
 	"github.com/sequent-dev/sequent/e2e/programtest"
-	"github.com/sequent-dev/sequent/store/sqlite"
 )
 
 // hostile are texts that do something where they are taken for more than text.
@@ -29,12 +27,8 @@ var hostile = []string{
 func TestHostile(t *testing.T) {
 	t.Parallel()
 	b := newBrowser(t)
-	program, file := programtest.Build(t), filepath.Join(t.TempDir(), "sequent.db")
-	store, err := sqlite.Open(t.Context(), sqlite.Config{Path: file})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer store.Close()
+	program := programtest.Build(t)
+	store, file := newStore(t, t.TempDir())
 	// One thought has a line of 1 MB, which the engine accepts from a program that sets its limits so.
 	e := sequent.New(sequent.Config{Store: store, Limits: sequent.Limits{Text: 2 << 20}})
 	const id = `../<b onclick=alert(9)>"'?#&%2e`
@@ -45,7 +39,7 @@ func TestHostile(t *testing.T) {
 	drafts = append(drafts, sequent.Draft{Number: 20, Text: strings.Repeat("A", 1<<20)})
 	drafts = append(drafts, sequent.Draft{Number: 21, Text: hostile[1], Revises: sequent.To(1), Revision: true, Final: true})
 	record(t, e, id, drafts...)
-	_, err = e.Update(t.Context(), id, func(c *sequent.Change) error {
+	_, err := e.Update(t.Context(), id, func(c *sequent.Change) error {
 		return c.AddNote(sequent.Note{Seq: 1, Text: hostile[1], From: `<img src=x onerror=alert(10)>`})
 	})
 	if err != nil {

@@ -107,19 +107,31 @@ func record(t *testing.T, e *sequent.Engine, id sequent.ID, drafts ...sequent.Dr
 	}
 }
 
+// newStore returns a new store in a folder, which is closed at the end of the test, and its file.
+func newStore(t *testing.T, dir string) (store *sqlite.Store, file string) {
+	t.Helper()
+	file = filepath.Join(dir, "sequent.db")
+	store, err := sqlite.Open(t.Context(), sqlite.Config{Path: file})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := store.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return store, file
+}
+
 // newTeam returns the engine of a new store in a folder, and the configuration of a server that
 // shows it to who has the token.
 func newTeam(t *testing.T, dir string, grant token.Info) (e *sequent.Engine, cfg app.Config, secret string) {
 	t.Helper()
-	cfg = app.Config{Store: filepath.Join(dir, "sequent.db"), HTTP: app.HTTPConfig{Tokens: filepath.Join(dir, "tokens")}}
+	store, file := newStore(t, dir)
+	cfg = app.Config{Store: file, HTTP: app.HTTPConfig{Tokens: filepath.Join(dir, "tokens")}}
 	secret, _, err := token.Add(cfg.HTTP.Tokens, grant)
 	if err != nil {
 		t.Fatal(err)
 	}
-	store, err := sqlite.Open(t.Context(), sqlite.Config{Path: cfg.Store})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = store.Close() })
 	return sequent.New(sequent.Config{Store: store}), cfg, secret
 }

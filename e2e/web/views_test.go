@@ -8,7 +8,6 @@ import (
 	"github.com/sequent-dev/sequent"
 	"github.com/sequent-dev/sequent/e2e/programtest"
 	"github.com/sequent-dev/sequent/internal/needtest"
-	"github.com/sequent-dev/sequent/store/sqlite"
 )
 
 // accessible lets axe-core look at the page.
@@ -32,12 +31,8 @@ func (p *tab) accessible(what string) {
 func TestViews(t *testing.T) {
 	t.Parallel()
 	b := newBrowser(t)
-	program, file := programtest.Build(t), filepath.Join(t.TempDir(), "sequent.db")
-	store, err := sqlite.Open(t.Context(), sqlite.Config{Path: file})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer store.Close()
+	program := programtest.Build(t)
+	store, file := newStore(t, t.TempDir())
 	e := sequent.New(sequent.Config{Store: store})
 	story(t, e)
 	p := b.open(t, startView(t, program, file, "story"))
