@@ -35,13 +35,13 @@ func TestArticle(t *testing.T) {
 		t.Errorf("the article of 1,000 thoughts has %d texts", n)
 	}
 	think(t, e, "s", "One more, of a long session.", "And another, of a long session.")
-	later := articleAt(t, url, "&after="+whole.Position)
-	if n := strings.Count(later.HTML, " later\""); n != 1000 || !strings.Contains(later.HTML, "And another") || later.Thoughts != 1002 {
+	later := articleAt(t, url, "&at=1001&after="+whole.Position)
+	if n := strings.Count(later.HTML, " later\""); n != 998 || !strings.Contains(later.HTML, "And another") || later.Thoughts != 1002 {
 		t.Errorf("after a position there are %d places, %d thoughts", n, later.Thoughts)
 	}
 	for at, want := range map[int]int{0: 100, 500: 150, 1002: 50} {
 		a := articleAt(t, url, fmt.Sprintf("&at=%d", at))
-		if n := strings.Count(a.HTML, `<li class="thought"`); n != want || strings.Count(a.HTML, `<li class="thought`) != 1002 {
+		if n := strings.Count(a.HTML, `<li class="thought"`); n != want || strings.Count(a.HTML, `<li class="thought`) != 1000 {
 			t.Errorf("at %d there are %d texts", at, n)
 		}
 	}

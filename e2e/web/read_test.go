@@ -143,28 +143,63 @@ func TestLive(t *testing.T) {
 	p.clean()
 }
 
-// In a session of more than 1,000 thoughts texts come when they are seen, also those of a place that the URL names.
+// Of a session of more than 1,000 thoughts the page has those around the reader, wherever the reader goes. None is
+// skipped on the way, branches stay open or folded as they are, and thoughts that come are counted.
 func TestLong(t *testing.T) {
 	t.Parallel()
 	store, file := newStore(t, t.TempDir())
 	e := sequent.New(sequent.Config{Store: store})
 	var drafts []sequent.Draft
-	for i := range 2500 {
+	for i := range 1100 {
 		drafts = append(drafts, sequent.Draft{Number: i + 1, Text: fmt.Sprintf("Step %d of many. Measure, then change one thing, then measure again.", i+1)})
 	}
 	record(t, e, "thousand", drafts[:1000]...)
 	record(t, e, "long", drafts...)
+	aside := []sequent.Draft{{Number: 601, Branch: "aside", From: sequent.To(600), Text: "Another way."}}
+	for i := range 199 {
+		aside = append(aside, sequent.Draft{Number: i + 602, Branch: "aside", Text: "Further."})
+	}
+	record(t, e, "long", aside...) // 1101 to 1300 in the log, between 600 and 601 in the article
 	url := serveAll(t, app.Config{Store: file})
 	p := newBrowser(t).open(t, url+"/ui/s/thousand")
 	p.wait(`document.querySelectorAll('.thought:not(.later)').length === 1000`)
 	p.whole("thousand", 6000)
-	p.run(navigate(url + "/ui/s/long?at=2000"))
-	p.wait(`document.querySelector('#t2000.here .prose') && document.querySelectorAll('.thought').length === 2500`)
-	p.wait(`(() => { const r = document.querySelector('#t2000').getBoundingClientRect(); return r.top >= 0 && r.bottom <= innerHeight; })()`)
-	eval[bool](p, `document.querySelector('#t1200').scrollIntoView(), true`)
-	p.wait(`document.querySelector('#t1200 .prose') && document.querySelector('#t1203 .prose')`)
+	p.run(navigate(url + "/ui/s/long?at=1000"))
+	p.wait(`document.querySelector('#t1000.here .prose') && document.querySelectorAll('.thought').length === 1000`)
+	p.wait(`(() => { const r = document.querySelector('#t1000').getBoundingClientRect(); return r.top >= 0 && r.bottom <= innerHeight; })()`)
 	p.wait(`performance.getEntriesByName('following').length > 0`)
-	t.Logf("the article of 2,500 thoughts is there after %d ms, every row after %d", eval[int](p, `Math.round(performance.getEntriesByName('article')[0].startTime)`), eval[int](p, `Math.round(performance.getEntriesByName('complete')[0].startTime)`))
+	t.Logf("the article of 1,300 thoughts is there after %d ms, every row after %d", eval[int](p, `Math.round(performance.getEntriesByName('article')[0].startTime)`), eval[int](p, `Math.round(performance.getEntriesByName('complete')[0].startTime)`))
+
+	// Whoever goes from one end to the other sees every thought.
+	const walk = `(window.missed = null, window.seen = new Set(), (() => {
+		const main = document.querySelector('main'); let before = -1, still = 0;
+		const step = () => {
+			const inView = [...document.querySelectorAll('.thought')].filter((e) => { const r = e.getBoundingClientRect(); return r.bottom > 0 && r.top < innerHeight; });
+			for (const e of inView) seen.add(Number(e.id.slice(1)));
+			still = main.scrollTop === before ? still + 1 : 0; before = main.scrollTop;
+			if (still > 60) return window.missed = [...Array(1300).keys()].map((i) => i + 1).filter((seq) => !seen.has(seq)).slice(0, 9).join();
+			if (inView.length && !inView.some((e) => e.matches('.later'))) main.scrollTop += %d;
+			requestAnimationFrame(step);
+		};
+		step();
+	})(), true)`
+	eval[bool](p, `(document.querySelector('main').scrollTop = 1e9, true)`)
+	p.wait(`document.querySelector('#t1100') && !document.querySelector('.gap.after')`)
+	for _, by := range []int{-700, 700} {
+		eval[bool](p, fmt.Sprintf(walk, by))
+		p.wait(`window.missed !== null`)
+		if missed := eval[string](p, `missed`); missed != "" {
+			t.Errorf("%+d pixels a frame: %s were not shown", by, missed)
+		}
+	}
+
+	// What comes while the reader is elsewhere is counted, and a click leads there.
+	p.keys("g")
+	p.wait(`document.querySelector('#t1.here') && document.querySelector('.gap.after')`)
+	record(t, e, "long", sequent.Draft{Number: 1101, Text: "Done."})
+	p.wait(`document.querySelector('.pill:not([hidden])')?.textContent === '1 new thought'`)
+	p.run(clickOn(".pill"))
+	p.wait(`document.querySelector('#t1301.here .prose') && document.querySelector('.pill').hidden && !document.querySelector('.gap.after')`)
 	p.clean()
 }
 
@@ -180,7 +215,7 @@ func TestTenThousand(t *testing.T) {
 	}
 	record(t, sequent.New(sequent.Config{Store: store}), "ten", drafts...)
 	p := newBrowser(t).open(t, serveAll(t, app.Config{Store: file})+"/ui/s/ten")
-	p.wait(`document.querySelectorAll('.thought').length === 10000`)
+	p.wait(`document.querySelectorAll('.thought').length === 1000`)
 	p.wait(`performance.getEntriesByName('following').length > 0`)
 	t.Logf("first paint after %d ms, the article after %d", eval[int](p, `Math.round(performance.getEntriesByName('first-contentful-paint')[0].startTime)`),
 		eval[int](p, `Math.round(performance.getEntriesByName('article')[0].startTime)`))

@@ -21,7 +21,7 @@ import (
 
 const (
 	// MaxThoughts limits the thoughts of an article; of a longer session it has those around one of them.
-	MaxThoughts = 10_000
+	MaxThoughts = 1000
 	// maxDepth is how deep branches are indented. Deeper ones stay in the lane of their parent, as in sequent show.
 	maxDepth = 6
 	maxFacts = 50 // of a kind at the top
@@ -32,7 +32,7 @@ const (
 type Options struct {
 	// Text reports whether the text of a thought is in the article, otherwise it has a place for it; nil means all.
 	Text   func(t *sequent.Thought) bool
-	At     int  // Seq around which a long session is shown; 0 means its end
+	At     int  // Seq around which a long session is shown; 0 means its beginning
 	Short  bool // the title, the conclusion and the last thoughts
 	Public bool // not whose the session is and where it was recorded
 	All    bool // more than MaxThoughts
@@ -261,8 +261,8 @@ func (w *writer) log() error {
 	entries := w.s.Outline()
 	from, to := 0, len(entries)
 	if to > MaxThoughts && !w.o.All {
-		at := slices.IndexFunc(entries, func(e sequent.OutlineEntry) bool { return e.Seq == cmp.Or(w.o.At, w.s.Len()) })
-		from = max(0, min(at-MaxThoughts/2, to-MaxThoughts))
+		at := slices.IndexFunc(entries, func(e sequent.OutlineEntry) bool { return e.Seq == w.o.At })
+		from = min(max(0, at-MaxThoughts/2), to-MaxThoughts)
 		to = from + MaxThoughts
 	}
 	w.gap(from, "before")
@@ -287,10 +287,10 @@ func (w *writer) log() error {
 	return nil
 }
 
-// gap says how many thoughts the article of a long session does not have.
+// gap says how many thoughts the article of a long session does not have. The page reads them when it comes there.
 func (w *writer) gap(n int, where string) {
 	if n > 0 {
-		fmt.Fprintf(w, `<li class="gap" id="%s">%s %s these; the overview has all</li>`+"\n", where, count(n, "thought"), where)
+		fmt.Fprintf(w, `<li class="gap %s" data-state="%d">%s %s these; the overview and an exported file have all</li>`+"\n", where, n, count(n, "thought"), where)
 	}
 }
 

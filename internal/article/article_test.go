@@ -195,7 +195,7 @@ func TestLarge(t *testing.T) {
 		drafts = append(drafts, sequent.Draft{Number: i, Text: "More."})
 	}
 	s := recorded(t, appended(drafts...))
-	for at, want := range map[int]string{0: "thoughts before these", 1: "thoughts after these"} {
+	for at, want := range map[int]string{0: "199 thoughts after these", MaxThoughts + 199: "199 thoughts before these", 600: "thoughts before these"} {
 		got := htmlOf(t, s, Options{At: at, Text: func(*sequent.Thought) bool { return false }})
 		if n := strings.Count(got, `<li class="thought`); n != MaxThoughts || !strings.Contains(got, want) {
 			t.Errorf("at %d: %d thoughts", at, n)

@@ -30,11 +30,17 @@ const quiet = 600000;
 /** step is the maximum number of texts that are asked for at once. */
 const step = 200;
 
+/** near is how many pixels before the end of what is in the page the rest is asked for; usual is the height of a thought. */
+const near = 2000, usual = 108;
+
 export class Article {
   /** @param {import('./session.js').SessionPage} page */
   constructor(page) {
     this.page = page;
     this.position = '';
+    this.from = 0; // the thought around which a long session is in the page
+    this.top = 0; // where the page was scrolled to
+    this.turning = false;
     this.shown = ''; // as wants
     this.thoughts = 0;
     this.short = !!page.o.short;
@@ -51,18 +57,31 @@ export class Article {
   /** @param {Record<string, any>} wanted */
   ask(wanted) { return this.page.server.article(this.page.id, wanted); }
 
-  /** Reads the article. @param {number} at the thought around which a long one is read */
-  async load(at) {
+  /**
+   * Reads the article.
+   * @param {number} at the thought around which a long one is read
+   * @param {Element} [still] what stays where the reader sees it
+   */
+  async load(at, still) {
     const p = this.page.o.place(), compares = p.view === 'compare';
-    this.shown = this.wants;
+    const shown = this.shown = this.wants, focused = /** @type {HTMLElement | null} */ (document.activeElement);
     const a = await this.ask(this.short ? { short: true } : compares ? { line: [p.line, p.other] } : { at: at || undefined });
+    if (shown !== this.shown) return; // the reader has gone on
     this.position = a.position;
     this.thoughts = a.thoughts;
+    this.from = at;
+    const y = still?.getBoundingClientRect().top ?? 0;
     this.element.replaceChildren(parsed(a.html));
+    for (const seq of this.page.hits) this.at(seq)?.classList.add('hit');
+    this.mark(this.page.o.place().at);
     document.title = (this.element.querySelector('h1')?.textContent || '') + ' · sequent';
     if (this.short) this.element.append(el('button', { class: 'whole', onclick: () => this.all() }, 'Read all of it'));
     if (compares) this.element.querySelector('.head')?.append(this.page.tabs.choice);
+    if (compares && this.page.tabs.choice.contains(focused)) focused?.focus({ preventScroll: true }); // its select was out of the page for a moment
     this.watch();
+    const now = still && this.element.querySelector('#' + still.id);
+    if (now) unfold(now);
+    if (now) this.page.element.scrollTop += now.getBoundingClientRect().top - y;
     performance.mark('article');
   }
 
@@ -85,7 +104,7 @@ export class Article {
       await this.load(0);
       return null;
     }
-    const before = this.thoughts, a = await this.ask({ after: this.position });
+    const before = this.thoughts, a = await this.ask({ after: this.position, at: this.from || undefined });
     const now = parsed(a.html), log = this.element.querySelector('.log');
     const stale = [...now.querySelectorAll('.thought.later')].filter((li) => this.at(seqOf(li))?.matches(':not(.later)') && this.at(seqOf(li))?.dataset.state !== /** @type {HTMLElement} */ (li).dataset.state);
     await Promise.all(stale.slice(0, step).map(async (li) => {
@@ -101,13 +120,40 @@ export class Article {
     this.position = a.position;
     this.thoughts = a.thoughts;
     this.watch();
-    return a.thoughts > before ? this.at(before + 1) : null;
+    return a.thoughts > before ? this.at(before + 1) || this.gap('after') : null;
   }
+
+  /** @param {'before' | 'after'} where @returns {HTMLElement | null} what stands for the thoughts that are not in the page */
+  gap(where) { return this.element.querySelector('.page > .log > .gap.' + where); }
 
   /** Watches the places whose texts are missing. */
   watch() {
+    for (const where of /** @type {const} */ (['before', 'after'])) {
+      const gap = this.gap(where);
+      if (gap) gap.style.height = Number(gap.dataset.state) * usual + 'px';
+    }
     this.seen.disconnect();
     for (const e of this.element.querySelectorAll('.later')) this.seen.observe(e);
+  }
+
+  /** Goes on in a long session when the reader comes near the edge of what is in the page. */
+  async scrolled() {
+    const main = this.page.element, down = main.scrollTop > this.top, gap = this.gap(down ? 'after' : 'before');
+    this.top = main.scrollTop;
+    if (!gap || this.turning) return;
+    const { top, bottom, height } = gap.getBoundingClientRect(), n = Number(gap.dataset.state);
+    if (down ? top > innerHeight + near : bottom < -near) return;
+    const edge = [...this.element.querySelectorAll('.log .thought')].at(down ? -1 : 0), middle = innerHeight / 2;
+    const far = down ? top < 0 : bottom > innerHeight; // the reader has jumped over what is in the page
+    const at = !far && edge ? seqOf(edge) : Math.min(Math.max(1, (down ? this.thoughts - n : 0) + Math.ceil(n * (middle - top) / height)), this.thoughts);
+    const open = [...this.element.querySelectorAll('.log :is(.thought, .branch)')].filter((e) => e.checkVisibility());
+    const still = open.find((e) => e.matches('.thought') && e.getBoundingClientRect().bottom > 0) || open.at(-1);
+    this.turning = true;
+    try {
+      await this.load(at, far ? undefined : still);
+      if (far) this.at(at)?.scrollIntoView({ block: 'center' });
+      this.top = main.scrollTop;
+    } catch { /* asked for again with the next movement */ } finally { this.turning = false; }
   }
 
   /** Reads the texts of the places in view. */
@@ -168,7 +214,7 @@ export class Article {
     if (place?.matches('.later')) await this.read(Math.max(1, seq - 20), seq + 20);
     const li = this.at(seq);
     if (!li) return;
-    for (let d = li.parentElement?.closest('details'); d; d = d.parentElement?.closest('details')) d.open = true;
+    unfold(li);
     this.mark(seq);
     li.scrollIntoView({ block: quiet ? 'start' : 'nearest' });
     if (!quiet) /** @type {HTMLElement | null} */ (li.querySelector('.n a'))?.focus({ preventScroll: true });
@@ -194,9 +240,14 @@ export class Article {
   write(drafts) {
     const log = this.element.querySelector('.log');
     for (const e of this.element.querySelectorAll('.growing')) e.remove();
-    if (log) put(log, ...drafts.map((d) => el('li', { class: 'thought growing', 'aria-busy': 'true' }, el('h3', { class: 'n' }, el('span', { class: 'sr' }, 'Being written: thought ' + visible(d.branch || '') + ' '), d.number || ''),
+    if (log && !this.gap('after')) put(log, ...drafts.map((d) => el('li', { class: 'thought growing', 'aria-busy': 'true' }, el('h3', { class: 'n' }, el('span', { class: 'sr' }, 'Being written: thought ' + visible(d.branch || '') + ' '), d.number || ''),
       el('div', { class: 'prose', dir: 'auto' }, el('p', { class: 'plain' }, visible(d.text))))));
   }
+}
+
+/** Opens the branches around a thought. @param {Element} li */
+function unfold(li) {
+  for (let d = li.parentElement?.closest('details'); d; d = d.parentElement?.closest('details')) d.open = true;
 }
 
 /** @param {Element} e */
@@ -204,10 +255,10 @@ export const seqOf = (e) => Number(e.id.slice(1));
 
 /** Makes a list of thoughts and branches that of another one. What is the same stays. @param {Element} old @param {Element} now */
 function merge(old, now) {
-  const have = new Map([...old.children].map((e) => [e.id, /** @type {HTMLElement} */ (e)]));
+  const have = new Map([...old.children].map((e) => [e.id || e.className, /** @type {HTMLElement} */ (e)]));
   let at = old.firstElementChild;
   for (const n of /** @type {HTMLElement[]} */ ([...now.children])) {
-    const o = have.get(n.id), [from, to] = [o?.querySelector('.log'), n.querySelector('.log')];
+    const key = n.id || n.className, o = have.get(key), [from, to] = [o?.querySelector('.log'), n.querySelector('.log')];
     let e = n;
     if (o && from && to) {
       const [was, is] = [o.querySelector('summary'), n.querySelector('summary')];
@@ -221,7 +272,7 @@ function merge(old, now) {
       if (o === at) at = n;
       o.replaceWith(n);
     }
-    have.delete(n.id);
+    have.delete(key);
     if (e === at) at = at.nextElementSibling;
     else old.insertBefore(e, at);
   }

@@ -1,7 +1,6 @@
 // Following a session: thoughts as they are recorded and written, and the end of the connection.
 
 import { el, put, clock, count } from './dom.js';
-import { seqOf } from './article.js';
 
 export class Following {
   /** @param {import('./session.js').SessionPage} page */
@@ -73,7 +72,7 @@ export class Following {
     if (fresh > 0 && !page.reading && wasEnd) page.grid.toEnd();
     else if (fresh > 0 && (!page.reading || first && first.getBoundingClientRect().bottom > innerHeight)) {
       this.unseen += fresh;
-      this.first ||= first ? seqOf(first) : page.model.length - n + 1;
+      this.first ||= page.reading ? before + 1 : page.model.length - n + 1;
     }
     if (this.first && page.reading) page.article.at(this.first)?.before(el('li', { class: 'new' }, 'New'));
     this.showUnseen();
@@ -81,7 +80,7 @@ export class Following {
 
   /** Takes note of where the reader is. */
   scrolled() {
-    const page = this.page, at = page.article.at(this.first);
+    const page = this.page, at = page.article.at(this.first) || page.article.gap('after');
     if (this.unseen && (page.reading ? !at || at.getBoundingClientRect().top < innerHeight - 60 : page.grid.atEnd)) this.caughtUp();
   }
 
@@ -105,6 +104,7 @@ export class Following {
 
   toEnd() {
     const { page } = this, { grid } = page;
+    if (page.reading && page.article.gap('after')) return page.jump(page.article.thoughts);
     if (page.reading) return page.jump(page.article.next(1e9, page.article.next(0, 0)));
     grid.toEnd();
     grid.select(grid.length - 1);

@@ -42,7 +42,7 @@ export function keys(e, c) {
     const rows = Math.max(1, Math.floor(grid.element.clientHeight / grid.height) - 2);
     Object.assign(moves, {
       j: () => page.step(1), k: () => page.step(-1),
-      g: () => page.step(-1e9), G: () => page.following.toEnd(),
+      g: () => page.reading && page.article.gap('before') ? page.jump(1) : page.step(-1e9), G: () => page.following.toEnd(),
       '.': () => hit(page, 1), ',': () => hit(page, -1),
       '[': () => version(page, -1), ']': () => version(page, 1),
       d: () => { c.go({ diff: !c.place().diff }); page.showPane(true); },

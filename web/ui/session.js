@@ -74,7 +74,7 @@ export class SessionPage {
       actions: o.actions.map((a) => ({ ...a, save: async (seq, text) => { await a.save(seq, text); await this.refresh(); } })),
     });
     this.banner = el('p', { class: 'banner', role: 'status', hidden: true });
-    this.element = el('main', { class: 'session-page', 'data-view': o.place().view, onclick: (/** @type {MouseEvent} */ e) => this.clicked(e), onscroll: () => this.following.scrolled(), oncopy: (/** @type {ClipboardEvent} */ e) => copied(e, this) },
+    this.element = el('main', { class: 'session-page', 'data-view': o.place().view, onclick: (/** @type {MouseEvent} */ e) => this.clicked(e), onscroll: () => { this.following.scrolled(); if (this.reading) this.article.scrolled(); }, oncopy: (/** @type {ClipboardEvent} */ e) => copied(e, this) },
       el('div', { class: 'bar' }, o.sessions ? el('button', { class: 'back', onclick: () => o.sessions?.() }, 'Sessions') : null, this.tabs.element), this.banner,
       this.article.element, this.grid.element, this.following.more);
   }
