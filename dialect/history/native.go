@@ -40,7 +40,7 @@ func Native(cfg Config) dialect.Dialect {
 		Name:    "native",
 		Summary: "the tools of history for libraries in other languages",
 		Tools: []tool.Tool{
-			tool.New(nativeSpec("think"), n.think, reject),
+			tool.New(nativeSpec("think"), n.think, reject).AsHeavy(),
 			tool.New(nativeSpec("get_session"), n.get, reject).AsHeavy(),
 			tool.New(nativeSpec("list_sessions"), n.list, reject),
 			tool.New(nativeSpec("clear_session"), n.clear, reject),

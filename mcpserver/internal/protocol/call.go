@@ -11,6 +11,9 @@ import (
 	"github.com/sequent-dev/sequent/tool"
 )
 
+// largeCall is the length in bytes from which on arguments make a call a heavy one.
+const largeCall = 16 << 10
+
 // A callResult is the result of tools/call.
 type callResult struct {
 	Content []any           `json:"content"`
@@ -42,7 +45,7 @@ func (s *Server) callTool(ctx context.Context, r *Request) (any, error) {
 	if t == nil {
 		return nil, InvalidParams("unknown tool %q", name)
 	}
-	if t.Heavy {
+	if t.Heavy || len(args) > largeCall {
 		if err := r.begin(ctx); err != nil {
 			return nil, err
 		}
