@@ -1,0 +1,179 @@
+package findings
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/sequent-dev/sequent"
+)
+
+// check returns what a thought shows, the most important first.
+func (l *log) check(t *sequent.Thought) (all []Finding) {
+	say := func(kind Kind, of []int, text, fix string) {
+		all = append(all, Finding{Kind: kind, At: t.Seq, Of: of, Text: text, Fix: fix})
+	}
+	l.number(t, say)
+	l.revision(t, say)
+	l.branch(t, say)
+	if t.Final && strings.TrimSpace(t.Text) != "" {
+		l.conclusion(t, say)
+	}
+	for _, c := range l.citations(t, false) {
+		if by := l.replacement(c, t); by > 0 && !l.replaces(t, by) {
+			say(Stale, []int{c, by}, fmt.Sprintf("%s, which this cites, was replaced by %s.", l.name(c, t.Branch), l.name(by, t.Branch)),
+				"Does this hold all the same? If not, revise it.")
+		}
+	}
+	return all
+}
+
+type sayer func(kind Kind, of []int, text, fix string)
+
+// replaces reports whether a thought replaces another one, or something that this one has replaced.
+func (l *log) replaces(t *sequent.Thought, seq int) bool {
+	for ; seq > 0; seq = l.at(seq).Supersedes {
+		if t.Supersedes == seq {
+			return true
+		}
+	}
+	return false
+}
+
+// number finds a number that was used already.
+func (l *log) number(t *sequent.Thought, say sayer) {
+	if t.Revision || t.Supersedes > 0 || t.Final && t.Text == "" {
+		return
+	}
+	for _, seq := range slices.Backward(l.numbered[t.Number]) {
+		if seq < t.Seq && l.at(seq).Branch == t.Branch && l.leads(seq, t) {
+			say(Reused, []int{seq}, fmt.Sprintf("A %d exists (%q).", t.Number, l.quote(seq)),
+				fmt.Sprintf("Correction? revisesThought %d. Other problem? Pass its sessionId.", t.Number))
+			return
+		}
+	}
+}
+
+// revision finds what a revision leaves unclear.
+func (l *log) revision(t *sequent.Thought, say sayer) {
+	old := t.Supersedes
+	if old == 0 {
+		if _, named := t.Revises.Number(); t.Revision && !named {
+			say(EmptyRevision, nil, "A revision that does not say of what replaces nothing.", "Pass revisesThought: which number was wrong?")
+		}
+		return
+	}
+	for _, by := range l.revisions[old] {
+		if by < t.Seq && l.leads(by, t) && l.replacement(by, t) == 0 {
+			say(ReplacedTwice, []int{old, by}, fmt.Sprintf("%s was already replaced by %s, which still holds.", l.name(old, t.Branch), l.name(by, t.Branch)),
+				fmt.Sprintf("Meant that? Repeat this with revisesThought %d.", l.at(by).Number))
+			break
+		}
+	}
+	text := plain(t.Text)
+	for seq := old; seq > 0 && text != ""; seq = l.at(seq).Supersedes {
+		if plain(l.at(seq).Text) != text {
+			continue
+		}
+		if seq == old {
+			say(Circular, []int{seq}, fmt.Sprintf("This repeats %s, which it replaces, word for word.", l.name(seq, t.Branch)), "What is different?")
+		} else {
+			by := l.name(l.revisions[seq][0], t.Branch)
+			say(Circular, []int{seq, old}, fmt.Sprintf("This restores %s, which %s replaced, word for word.", l.name(seq, t.Branch), by),
+				"Say what was wrong with "+by+".")
+		}
+		break
+	}
+}
+
+// plain returns the words of a text, to compare it with another one.
+func plain(text string) string {
+	return strings.Join(strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }), " ")
+}
+
+// branch finds a branch that leaves from what does not hold, at its first thought and when it is chosen.
+func (l *log) branch(t *sequent.Thought, say sayer) {
+	if line := l.lines[t.Branch]; t.Branch != "" && line.First == t.Seq && line.Origin > 0 {
+		origin := l.at(line.Origin)
+		if by := l.left(line, t); by > 0 {
+			say(BranchFromReplaced, []int{origin.Seq, by}, fmt.Sprintf("%s leaves from %s, which %s replaced.", t.Branch, l.name(origin.Seq, ""), l.name(by, "")),
+				fmt.Sprintf("Meant that? Begin another branch, with branchFromThought %d.", l.at(by).Number))
+		} else if number, named := t.From.Number(); named {
+			for _, seq := range l.numbered[number] {
+				if seq < origin.Seq && l.at(seq).Branch == origin.Branch && !l.replaces(origin, seq) {
+					say(BranchFromReplaced, []int{origin.Seq, seq}, fmt.Sprintf("There are two thoughts %d; %s leaves from the later one (%q).",
+						number, t.Branch, l.quote(origin.Seq)), "")
+					break
+				}
+			}
+		}
+	}
+	for _, d := range l.decisions {
+		line, ok := l.lines[d.Line]
+		if d.Seq != t.Seq || d.Verdict != sequent.Chosen || !ok || line.Origin == 0 || line.First == t.Seq {
+			continue
+		}
+		if by := l.left(line, t); by > 0 {
+			say(ChosenReplaced, []int{line.Origin, by}, fmt.Sprintf("%s, which this chooses, leaves from %s, which %s replaced.",
+				d.Line, l.name(line.Origin, ""), l.name(by, "")), "Does it hold all the same?")
+		}
+	}
+}
+
+// left returns what had replaced the thought from which a line leaves before another thought was recorded, or 0.
+func (l *log) left(line sequent.Line, before *sequent.Thought) int {
+	origin := *l.at(line.Origin)
+	seq := origin.Seq
+	origin.Seq = before.Seq // its line, as long as it was then
+	return l.replacement(seq, &origin)
+}
+
+// conclusion finds what a conclusion leaves open.
+func (l *log) conclusion(t *sequent.Thought, say sayer) {
+	cited := l.citations(t, true)
+	for i := t.Seq - 2; i >= 0; i-- {
+		c := &l.thoughts[i]
+		if !c.Final || c.Text == "" || !l.leads(c.Seq, t) || l.replacement(c.Seq, t) > 0 {
+			continue
+		}
+		if t.Supersedes == 0 && !slices.Contains(cited, c.Seq) { // who cites it knows about it
+			say(SecondConclusion, []int{c.Seq}, fmt.Sprintf("%s concludes already, and still holds.", l.name(c.Seq, t.Branch)),
+				fmt.Sprintf("Does this replace it? Repeat it with revisesThought %d.", c.Number))
+		}
+		break
+	}
+	var open []string
+	var firsts []int
+	for _, line := range l.s.Lines() {
+		if line.Label == "" || line.First == 0 || line.First > t.Seq || line.Label == t.Branch || l.leads(line.First, t) {
+			continue
+		}
+		if !slices.ContainsFunc(l.decisions, func(d sequent.Decision) bool { return d.Line == line.Label && d.Seq <= t.Seq }) {
+			open, firsts = append(open, line.Label), append(firsts, line.First)
+		}
+	}
+	if len(open) > 0 {
+		const most = 3
+		names := strings.Join(open[:min(len(open), most)], ", ")
+		if n := len(open) - most; n > 0 {
+			names += fmt.Sprintf(" and %d more", n)
+		}
+		say(NoVerdict, firsts, "There is no verdict on "+names+".", "Add chooses or rejects.")
+	}
+	for _, c := range l.citations(t, false) {
+		if l.disputed(c) {
+			say(Contested, []int{c}, fmt.Sprintf("A person disputes %s, on which this rests.", l.name(c, t.Branch)), "Revise it, or say why it holds.")
+		}
+	}
+}
+
+// disputed reports whether a person says that a thought is wrong, and nothing has answered that.
+func (l *log) disputed(seq int) (wrong bool) {
+	for _, n := range l.s.Notes() {
+		if n.Seq == seq && n.Kind != sequent.Remark {
+			wrong = n.Kind == sequent.Wrong
+		}
+	}
+	return wrong && len(l.revisions[seq]) == 0
+}

@@ -1,0 +1,162 @@
+// Package findings says what the log of a session shows that its author may have missed: facts of its bookkeeping,
+// each with its evidence by number and with what to do about it. It judges no content, and it prefers to miss
+// something to a false alarm.
+package findings
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/sequent-dev/sequent"
+)
+
+// A Kind says what a finding is about.
+type Kind string
+
+// The kinds.
+const (
+	Reused             Kind = "reused"               // a plain thought has the number of another one of its line
+	EmptyRevision      Kind = "empty-revision"       // a revision does not say of what
+	ReplacedTwice      Kind = "replaced-twice"       // a revision of a thought that was replaced by one that holds
+	Circular           Kind = "circular"             // a revision restores what was replaced, word for word
+	BranchFromReplaced Kind = "branch-from-replaced" // a branch leaves from a replaced thought, or from one of two
+	ChosenReplaced     Kind = "chosen-replaced"      // a line is chosen that leaves from a replaced thought
+	Stale              Kind = "stale"                // a thought cites one that was replaced as if it held
+	SecondConclusion   Kind = "second-conclusion"    // a conclusion beside one that still holds
+	NoVerdict          Kind = "no-verdict"           // a conclusion without a verdict on some lines
+	Contested          Kind = "contested"            // a conclusion cites a thought that a person disputes
+)
+
+// A Finding is a fact of the log.
+type Finding struct {
+	Kind Kind   `json:"kind"`
+	At   int    `json:"at"` // Seq of the thought that shows it
+	Of   []int  `json:"of"` // Seqs of the thoughts that it is about
+	Text string `json:"text"`          // the fact
+	Fix  string `json:"fix,omitempty"` // what its author can do about it, in the words of the dialect standard
+}
+
+// Of returns the findings of a session, in the order of the log, each fact once.
+func Of(s *sequent.Session) (all []Finding) {
+	l := newLog(s)
+	said := make(map[string]bool)
+	for i := range l.thoughts {
+		if t := &l.thoughts[i]; telling(l.s, t) {
+			for _, f := range l.check(t) {
+				key := fmt.Sprint(f.Kind, f.Of)
+				if f.Kind == ChosenReplaced {
+					key = fmt.Sprint(BranchFromReplaced, f.Of)
+				}
+				if !said[key] || f.Of == nil {
+					said[key] = true
+					all = append(all, f)
+				}
+			}
+		}
+	}
+	return all
+}
+
+// Last returns those that the last thought shows. Its cost is that of a look at the thought, unless this is a
+// conclusion, a revision, the first of a branch, a decision, or cites another one.
+func Last(s *sequent.Session) []Finding {
+	t, ok := s.Last()
+	if !ok || !telling(s, &t) || len(newLog(s).check(&t)) == 0 {
+		return nil
+	}
+	return slices.DeleteFunc(Of(s), func(f Finding) bool { return f.At != t.Seq })
+}
+
+// telling reports whether a thought can show anything.
+func telling(s *sequent.Session, t *sequent.Thought) bool {
+	before, _ := s.At(t.After)
+	return t.Final || t.Revision || t.Supersedes > 0 || before.Branch != t.Branch || t.Number <= before.Number ||
+		cites(t.Text) || slices.ContainsFunc(s.Decisions(), func(d sequent.Decision) bool { return d.Seq == t.Seq })
+}
+
+// A log is a session with what checks look up.
+type log struct {
+	s         *sequent.Session
+	thoughts  []sequent.Thought
+	lines     map[string]sequent.Line
+	numbered  map[int][]int // Seqs by number
+	revisions map[int][]int // Seqs of what replaces a thought
+	decisions []sequent.Decision
+	others    map[string]bool // numbers that some text gives to an issue or the like; nil until they are needed
+}
+
+func newLog(s *sequent.Session) *log {
+	l := &log{
+		s: s, thoughts: s.Thoughts(), lines: make(map[string]sequent.Line), numbered: make(map[int][]int),
+		revisions: make(map[int][]int), decisions: s.Decisions(),
+	}
+	for _, line := range s.Lines() {
+		l.lines[line.Label] = line
+	}
+	for i := range l.thoughts {
+		t := &l.thoughts[i]
+		l.numbered[t.Number] = append(l.numbered[t.Number], t.Seq)
+		if t.Supersedes > 0 {
+			l.revisions[t.Supersedes] = append(l.revisions[t.Supersedes], t.Seq)
+		}
+	}
+	return l
+}
+
+func (l *log) at(seq int) *sequent.Thought { return &l.thoughts[seq-1] }
+
+// leads reports whether a thought is on the path that leads to another one: on its line, or on a line that this one
+// comes from, before the branch left. What replaces a thought of the path between the origin and the first thought
+// of a branch is on the path, too.
+func (l *log) leads(seq int, to *sequent.Thought) bool {
+	label, limit, opened := to.Branch, to.Seq-1, to.Seq
+	t := l.at(seq)
+	for {
+		if t.Branch == label {
+			return seq <= limit || seq < opened && t.Supersedes > 0 && l.leads(t.Supersedes, to)
+		}
+		line := l.lines[label]
+		if line.Origin == 0 {
+			return false
+		}
+		label, limit, opened = l.at(line.Origin).Branch, min(limit, line.Origin), min(opened, line.First)
+	}
+}
+
+// replacement returns what has replaced a thought, as it is seen from another one, or 0.
+func (l *log) replacement(seq int, from *sequent.Thought) (by int) {
+	for again := true; again; {
+		again = false
+		for _, r := range l.revisions[seq] {
+			if r < from.Seq && l.leads(r, from) {
+				by, seq, again = r, r, true
+			}
+		}
+	}
+	return by
+}
+
+// name names a thought for a reader on a line.
+func (l *log) name(seq int, label string) string {
+	t := l.at(seq)
+	if t.Branch == label || t.Branch == "" {
+		return fmt.Sprintf("#%d", t.Number)
+	}
+	return fmt.Sprintf("%s#%d", t.Branch, t.Number)
+}
+
+// quote returns the beginning of a thought.
+func (l *log) quote(seq int) string {
+	const most = 36
+	text, _, _ := strings.Cut(l.at(seq).Text, "\n")
+	runes := []rune(text)
+	if len(runes) <= most {
+		return strings.TrimRight(text, ". ")
+	}
+	begun := string(runes[:most])
+	if at := strings.LastIndexByte(begun, ' '); at > most/2 {
+		begun = begun[:at]
+	}
+	return strings.TrimRight(begun, ",;:. ") + "…"
+}
