@@ -7,10 +7,13 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/sequent-dev/sequent"
 	"github.com/sequent-dev/sequent/brief"
 	"github.com/sequent-dev/sequent/dialect/scope"
+	"github.com/sequent-dev/sequent/internal/draw"
+	"github.com/sequent-dev/sequent/internal/findings"
 	"github.com/sequent-dev/sequent/tool"
 )
 
@@ -31,6 +34,9 @@ type thinkArgs struct {
 	Key      string   `json:"requestKey,omitzero" alias:"request_key"`
 }
 
+// maxNotice limits a notice in bytes: some 60 tokens.
+const maxNotice = 240
+
 // A thinkReply is the reply of sequentialthinking: what the caller does not know.
 type thinkReply struct {
 	Session sequent.ID `json:"sessionId,omitempty"`
@@ -45,13 +51,15 @@ type thinkReply struct {
 type step struct {
 	thinkArgs
 	request sequent.Request
-	seq     int    // position of the recorded thought
+	seq     int  // position of the recorded thought
+	verdict bool // the call has verdicts and no thought
+	now     time.Time
 	open    string // the unfinished session that the first thought of a session names
 }
 
 // think answers sequentialthinking.
 func (d *server) think(ctx context.Context, c tool.Call, in thinkArgs) (tool.Reply, error) {
-	st := &step{thinkArgs: in}
+	st := &step{thinkArgs: in, now: d.engine.Now()}
 	if st.Key != "" {
 		st.request = sequent.Request{Key: st.Key, Digest: st.digest()}
 	}
@@ -104,8 +112,7 @@ var errSessionRequired = &refusal{
 		"authenticate, or add ?scope=NAME to the endpoint's URL",
 }
 
-// unfinished returns a reference to the end of the session in the caller's project that was
-// left open last, or "".
+// unfinished names the session in the caller's project that was left open last, or returns "".
 func (d *server) unfinished(ctx context.Context, c tool.Caller) string {
 	page, err := d.engine.Owned(c.Owner).Sessions(ctx, sequent.Query{Project: c.Scope.Project})
 	if err != nil {
@@ -113,10 +120,15 @@ func (d *server) unfinished(ctx context.Context, c tool.Caller) string {
 	}
 	for _, h := range page.Headers {
 		if h.State == sequent.Active || h.State == sequent.Abandoned {
-			return sequent.Reference{Session: h.ID, Seq: h.Len}.String()
+			return named(h, d.engine.Now())
 		}
 	}
 	return ""
+}
+
+// named returns the id of a session with what an author knows it by.
+func named(h sequent.Header, now time.Time) string {
+	return fmt.Sprintf("%s (%s, %s)", h.ID, thoughts(h.Len), draw.Ago(now.Sub(h.Updated)))
 }
 
 // refers reports whether the step refers to other thoughts.
@@ -138,7 +150,7 @@ func (st *step) resume(c *sequent.Change) error {
 		if t, ok := s.Recorded(st.Key); !ok || t.Request != st.request {
 			st.open = ""
 			if s.State() == sequent.Active {
-				st.open = sequent.Reference{Session: s.ID(), Seq: s.Len()}.String()
+				st.open = named(s.Header(), st.now)
 			}
 			return scope.ErrNext
 		}
@@ -191,6 +203,10 @@ func (st *step) append(c *sequent.Change, s *sequent.Session) error {
 	if err != nil {
 		return err
 	}
+	if strings.TrimSpace(st.Thought) == "" && len(decisions) > 0 && (st.Next || s.State() == sequent.Completed) {
+		st.seq, st.verdict = s.Len(), true // it belongs to the last thought
+		return decide(c, decisions)
+	}
 	if d.Number, err = st.place(s, &d); err != nil {
 		return err
 	}
@@ -204,6 +220,10 @@ func (st *step) append(c *sequent.Change, s *sequent.Session) error {
 		return notOnPath("revisesThought", *st.Revises, d.Branch, path[:len(path)-1], "name one of these")
 	}
 	st.seq = t.Seq
+	return decide(c, decisions)
+}
+
+func decide(c *sequent.Change, decisions []sequent.Decision) error {
 	for _, v := range decisions {
 		if err := c.Decide(v.Line, v.Verdict); err != nil {
 			return err
@@ -304,6 +324,9 @@ func (st *step) reply(s *sequent.Session) thinkReply {
 		r.Session = s.ID()
 		r.Notice = st.notice(t)
 	}
+	if found := findings.Last(s); len(found) > 0 && r.Notice == "" && !st.verdict { // the first is the most important, and more would not be read
+		r.Notice = cut(strings.TrimSpace(found[0].Text+" "+found[0].Fix), maxNotice)
+	}
 	if st.Branch == "" && st.From != nil {
 		r.Branch = t.Branch
 	}
@@ -318,17 +341,14 @@ func (st *step) notice(t sequent.Thought) string {
 	if t.Seq > 1 {
 		return ""
 	}
-	var said []string
+	said := ""
 	if !st.begins() {
-		said = append(said, "New session: nothing precedes this thought.")
+		said = fmt.Sprintf("New session: nothing precedes %d. ", t.Number)
 	}
-	for r := range sequent.References(t.Labels[labelOpen]) {
-		if r.Seq > 0 {
-			said = append(said, fmt.Sprintf("Unfinished here: %s (%s). Same problem? Pass its id.", r.Session, thoughts(r.Seq)))
-			break
-		}
+	if open := t.Labels[labelOpen]; open != "" {
+		said += "Unfinished here: " + open + ". Same problem? Pass its id."
 	}
-	return strings.Join(said, " ")
+	return strings.TrimSpace(said)
 }
 
 // notOnPath returns the refusal of a reference to a number that no thought on the path

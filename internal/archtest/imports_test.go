@@ -29,7 +29,7 @@ var rules = []rule{
 
 	{"internal/jsonscan", nil, "it depends on nothing"},
 	{"brief", []string{"."}, "it reads sessions, for dialects, the command line and the viewer"},
-	{"analysis", []string{".", "brief", "internal/lazyregexp", "textsearch"}, "it compares sessions of any store, and knows no dialect"},
+	{"analysis", []string{".", "brief", "internal/findings", "internal/lazyregexp", "textsearch"}, "it compares sessions of any store, and knows no dialect"},
 	{"tool", []string{"internal/jsonscan", "internal/printable"}, "it depends on JSON, not on sessions"},
 	{"dialect", []string{".", "tool"}, "it has what all dialects are made of"},
 	{"dialect/scope", []string{".", "tool"}, "any dialect can use it, of this module or another"},
@@ -39,7 +39,7 @@ var rules = []rule{
 	{"dialect/wiki", []string{".", "brief", "dialect", "tool", "dialect/scope", "dialect/wording", "vault/..."}, "notes of a vault are its subject"},
 	{"dialect/*", []string{
 		".", "analysis", "dialect", "dialect/scope", "dialect/wording", "tool", "brief",
-		"internal/draw", "internal/jsonscan", "internal/lazyregexp", "internal/printable",
+		"internal/draw", "internal/findings", "internal/jsonscan", "internal/lazyregexp", "internal/printable",
 	},
 		"a dialect can be removed with rm -r: it declares interfaces for everything else it needs"},
 
@@ -64,9 +64,10 @@ var rules = []rule{
 	{"vault/assumption", []string{".", "internal/lazyregexp", "internal/printable", "vault", "vault/wikilink"}, "assumptions are notes of a vault"},
 	{"vault", []string{".", "internal/durable", "internal/fairlock", "internal/lazyregexp", "internal/printable", "go.yaml.in/yaml/v3", "github.com/gofrs/flock"}, "it depends on files, not on links or kinds of notes"},
 	{"internal/redact", []string{".", "internal/lazyregexp", "github.com/pelletier/go-toml/v2"}, "it changes a copy of a session; what generates its rules reads TOML"},
+	{"internal/findings", []string{".", "internal/lazyregexp"}, "it reads a session"},
 	{"internal/judged", nil, "it depends on nothing"},
-	{"internal/article", []string{".", "internal/lazyregexp", "internal/printable", "github.com/yuin/goldmark/..."}, "it writes a session as HTML"},
-	{"internal/draw", []string{".", "internal/printable", "charm.land/lipgloss/v2", "github.com/clipperhouse/displaywidth"}, "it draws a session"},
+	{"internal/article", []string{".", "internal/findings", "internal/lazyregexp", "internal/printable", "github.com/yuin/goldmark/..."}, "it writes a session as HTML"},
+	{"internal/draw", []string{".", "internal/findings", "internal/printable", "charm.land/lipgloss/v2", "github.com/clipperhouse/displaywidth"}, "it draws a session"},
 
 	{"internal/limits", []string{"golang.org/x/time/rate"}, "it counts for any transport"},
 	{"internal/admission", nil, "it judges the requests of any handler"},

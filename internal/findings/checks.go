@@ -60,14 +60,14 @@ func (l *log) revision(t *sequent.Thought, say sayer) {
 	old := t.Supersedes
 	if old == 0 {
 		if _, named := t.Revises.Number(); t.Revision && !named {
-			say(EmptyRevision, nil, "A revision that does not say of what replaces nothing.", "Pass revisesThought: which number was wrong?")
+			say(EmptyRevision, nil, "This revision names no thought, so it replaces none.", "Was one wrong? revisesThought: its number.")
 		}
 		return
 	}
 	for _, by := range l.revisions[old] {
 		if by < t.Seq && l.leads(by, t) && l.replacement(by, t) == 0 {
 			say(ReplacedTwice, []int{old, by}, fmt.Sprintf("%s was already replaced by %s, which still holds.", l.name(old, t.Branch), l.name(by, t.Branch)),
-				fmt.Sprintf("Meant that? Repeat this with revisesThought %d.", l.at(by).Number))
+				fmt.Sprintf("Meant that? Then say so with revisesThought %d.", l.at(by).Number))
 			break
 		}
 	}
@@ -79,9 +79,8 @@ func (l *log) revision(t *sequent.Thought, say sayer) {
 		if seq == old {
 			say(Circular, []int{seq}, fmt.Sprintf("This repeats %s, which it replaces, word for word.", l.name(seq, t.Branch)), "What is different?")
 		} else {
-			by := l.name(l.revisions[seq][0], t.Branch)
-			say(Circular, []int{seq, old}, fmt.Sprintf("This restores %s, which %s replaced, word for word.", l.name(seq, t.Branch), by),
-				"Say what was wrong with "+by+".")
+			say(Circular, []int{seq, old}, fmt.Sprintf("This restores %s, which was replaced, word for word.", l.name(seq, t.Branch)),
+				"Say what is wrong with "+l.name(old, t.Branch)+".")
 		}
 		break
 	}
@@ -139,7 +138,7 @@ func (l *log) conclusion(t *sequent.Thought, say sayer) {
 		}
 		if t.Supersedes == 0 && !slices.Contains(cited, c.Seq) { // who cites it knows about it
 			say(SecondConclusion, []int{c.Seq}, fmt.Sprintf("%s concludes already, and still holds.", l.name(c.Seq, t.Branch)),
-				fmt.Sprintf("Does this replace it? Repeat it with revisesThought %d.", c.Number))
+				fmt.Sprintf("Does this replace it? Then say so with revisesThought %d.", c.Number))
 		}
 		break
 	}

@@ -109,4 +109,3 @@ func (l *log) isOther(digits string) bool {
 }
 
 var numberSign = lazyregexp.New(`#\d{1,5}\b`)
-

@@ -31,8 +31,8 @@ const (
 // A Finding is a fact of the log.
 type Finding struct {
 	Kind Kind   `json:"kind"`
-	At   int    `json:"at"` // Seq of the thought that shows it
-	Of   []int  `json:"of"` // Seqs of the thoughts that it is about
+	At   int    `json:"at"`            // Seq of the thought that shows it
+	Of   []int  `json:"of"`            // Seqs of the thoughts that it is about
 	Text string `json:"text"`          // the fact
 	Fix  string `json:"fix,omitempty"` // what its author can do about it, in the words of the dialect standard
 }
