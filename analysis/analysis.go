@@ -56,6 +56,8 @@ type Report struct {
 	Left []Finding `json:"left"`
 	// Revised has conclusions that something later revises or rejects.
 	Revised []Finding `json:"revised"`
+	// Unclear has what sessions show and their authors may have missed.
+	Unclear []Finding `json:"unclear"`
 	// Assumptions has assumptions that several sessions make.
 	Assumptions []Finding `json:"assumptions"`
 	// Problems has problems that several sessions are about.
@@ -98,12 +100,13 @@ func Run(ctx context.Context, e *sequent.Engine, q Query) (*Report, error) {
 		return nil, err
 	}
 	r := &Report{More: make(map[string]int), Counts: Counts{States: make(map[sequent.State]int)}}
-	var left, revised []Finding
+	var left, revised, unclear []Finding
 	for _, s := range c.sessions {
 		if !s.skipped && s.header.Len > 0 && c.about(s.header.Updated, s.header.Key) {
 			r.Counts.add(&s.header)
 		}
-		left, revised = append(left, s.left...), append(append(revised, s.changed...), c.judged(s)...)
+		left, unclear = append(left, s.left...), append(unclear, s.unclear...)
+		revised = append(append(revised, s.changed...), c.judged(s)...)
 	}
 	assumptions, problems := c.recurring(ctx), c.problems(ctx)
 	if err := ctx.Err(); err != nil {
@@ -111,6 +114,7 @@ func Run(ctx context.Context, e *sequent.Engine, q Query) (*Report, error) {
 	}
 	r.Left = c.latest(left, r.More, "left")
 	r.Revised = c.latest(revised, r.More, "revised")
+	r.Unclear = c.latest(unclear, r.More, "unclear")
 	r.Assumptions = c.latest(assumptions, r.More, "assumptions")
 	r.Problems = c.latest(problems, r.More, "problems")
 	r.Notice = c.notice

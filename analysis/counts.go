@@ -74,6 +74,7 @@ func (r *Report) Sections() (all []Section) {
 	for _, s := range []Section{
 		{"Left open", r.Left, r.More["left"]},
 		{"Conclusions that were revised or rejected", r.Revised, r.More["revised"]},
+		{"Worth a look", r.Unclear, r.More["unclear"]},
 		{"Assumptions that recur", r.Assumptions, r.More["assumptions"]},
 		{"Problems that came up before", r.Problems, r.More["problems"]},
 	} {

@@ -41,6 +41,7 @@ type session struct {
 	concluded   time.Time // zero if there is no conclusion
 	left        []Finding
 	changed     []Finding // conclusions that the session itself revises or rejects
+	unclear     []Finding
 	mentions    []mention
 	assumed     []assumption
 	problem     Cite
@@ -187,6 +188,7 @@ func (c *corpus) take(ctx context.Context, s *session, full *sequent.Session) {
 	}
 	s.left = c.leftOf(full, log, standings)
 	s.changed = changedIn(full, log, standings)
+	s.unclear = unclearIn(full, log)
 	c.scan(ctx, s, full, log, standings)
 }
 

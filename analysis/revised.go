@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/sequent-dev/sequent"
+	"github.com/sequent-dev/sequent/internal/findings"
 )
 
 // A mention is a sentence that judges another session.
@@ -38,6 +39,16 @@ func changedIn(s *sequent.Session, log []sequent.Thought, standings []sequent.St
 			continue
 		}
 		all = append(all, changed(s.Title(), cite(s, t, text), by))
+	}
+	return all
+}
+
+// unclearIn returns what a session shows and its author may have missed.
+func unclearIn(s *sequent.Session, log []sequent.Thought) (all []Finding) {
+	for _, f := range findings.Of(s) {
+		if t := log[f.At-1]; f.Kind != findings.NoVerdict { // its lines are left open
+			all = append(all, Finding{Title: f.Text, Parts: []Part{{"said", cite(s, t, t.Text)}}, at: t.At})
+		}
 	}
 	return all
 }

@@ -18,6 +18,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/sequent-dev/sequent"
+	"github.com/sequent-dev/sequent/internal/findings"
 )
 
 // Write returns the brief of a session in at most the given number of bytes, if that is
@@ -156,6 +157,7 @@ func (w *writer) plan(bytes int) {
 	w.planDecision()
 	w.planLines()
 	w.planNotes()
+	w.planFindings()
 	w.planWithdrawn()
 	most := bytes/40 + 1 // more items than fit
 	w.planThoughts(most)
@@ -306,6 +308,15 @@ func (w *writer) line(l sequent.Line) string {
 }
 
 // planNotes adds what people said.
+func (w *writer) planFindings() {
+	for _, f := range findings.Of(w.s) {
+		if f.Kind != findings.NoVerdict { // its lines say that they are undecided
+			text := "look at " + Name(w.log[f.At-1]) + ": " + f.Text
+			w.put(item{section: sectionNotes, pieces: []piece{{text: text, weight: weightNote}}})
+		}
+	}
+}
+
 func (w *writer) planNotes() {
 	for _, n := range w.s.Notes() {
 		text := Note(w.log[n.Seq-1], n)

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/sequent-dev/sequent"
+	"github.com/sequent-dev/sequent/internal/findings"
 )
 
 const (
@@ -48,15 +49,21 @@ type writer struct {
 	lengths   map[string]int // of lines
 	standings []sequent.Standing
 	notes     map[int][]sequent.Note
-	revisions [][2]int // Seqs of what was replaced, and by what
-	concluded int      // Seq; 0 for none
-	rest      string   // of thought 1, after the title
+	found     map[int][]string // what authors may have missed, by Seq
+	revisions [][2]int         // Seqs of what was replaced, and by what
+	concluded int              // Seq; 0 for none
+	rest      string           // of thought 1, after the title
 }
 
 func newWriter(ctx context.Context, s *sequent.Session, o Options) *writer {
-	w := &writer{ctx: ctx, o: o, s: s, lines: make(map[string]sequent.Line), lengths: make(map[string]int), notes: make(map[int][]sequent.Note), standings: s.Standings()}
+	w := &writer{ctx: ctx, o: o, s: s, lines: make(map[string]sequent.Line), lengths: make(map[string]int), notes: make(map[int][]sequent.Note), found: make(map[int][]string), standings: s.Standings()}
 	for _, l := range s.Lines() {
 		w.lines[l.Label] = l
+	}
+	for _, f := range findings.Of(s) {
+		if f.Kind != findings.NoVerdict { // its lines say that they are undecided
+			w.found[f.At] = append(w.found[f.At], f.Text)
+		}
 	}
 	for _, n := range s.Notes() {
 		w.notes[n.Seq] = append(w.notes[n.Seq], n)

@@ -17,6 +17,9 @@ func (w *writer) thought(t *sequent.Thought, depth int) error {
 	}
 	st := w.standings[t.Seq-1]
 	class, rel := w.class(t, st)
+	for _, text := range w.found[t.Seq] {
+		rel = append(rel, `<span class="open">! `+line(text)+"</span>")
+	}
 	level := min(depth+3, 6)
 	name := "Thought "
 	if t.Branch != "" {

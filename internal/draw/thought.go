@@ -52,6 +52,9 @@ func (p *painter) thought(t sequent.Thought, depth int, more bool) {
 		add(rows, p.role(t))
 	}
 	lead = p.below(t, depth, more)
+	for _, text := range p.found[t.Seq] {
+		add(p.rows("! "+text, 0, width), Tag)
+	}
 	for _, n := range p.notes[t.Seq] {
 		add(p.rows(p.glyphs.note+Noted(n), 0, width), Newest)
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/sequent-dev/sequent"
+	"github.com/sequent-dev/sequent/internal/findings"
 )
 
 // Limits for folding, unless Options.Full is set.
@@ -29,6 +30,7 @@ type painter struct {
 	leaving  map[int][]string             // Seq → branches that begin there
 	revised  map[int]sequent.Thought      // Seq → its latest revision
 	notes    map[int][]sequent.Note       // Seq → what people said
+	found    map[int][]string             // Seq → what its author may have missed
 	disputed map[int]bool                 // Seqs of thoughts that a person calls wrong, until they are revised
 	numbers  map[int]int                  // author's number → number of thoughts with it
 	numberW  int                          // columns of "12/20"
@@ -47,7 +49,7 @@ func newPainter(s *sequent.Session, o Options) *painter {
 		own:     make(map[string][]sequent.Thought),
 		leaving: make(map[int][]string),
 		revised: make(map[int]sequent.Thought),
-		notes:   make(map[int][]sequent.Note), disputed: make(map[int]bool),
+		notes:   make(map[int][]sequent.Note), found: make(map[int][]string), disputed: make(map[int]bool),
 		numbers: make(map[int]int), verdicts: make(map[string]sequent.Verdict),
 	}
 	for _, l := range s.Lines()[1:] {
@@ -55,6 +57,11 @@ func newPainter(s *sequent.Session, o Options) *painter {
 	}
 	for i, st := range s.Standings() {
 		p.disputed[i+1] = st.State == sequent.Disputed
+	}
+	for _, f := range findings.Of(s) {
+		if f.Kind != findings.NoVerdict { // its lines say that they are undecided
+			p.found[f.At] = append(p.found[f.At], f.Text)
+		}
 	}
 	for _, n := range s.Notes() {
 		p.notes[n.Seq] = append(p.notes[n.Seq], n)
