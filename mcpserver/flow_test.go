@@ -19,7 +19,7 @@ import (
 
 // What is kept of a client that does not read, and read ahead of one that writes: see package
 // conn.
-const maxUnwritten, maxAhead = 256 << 10, 10_000
+const maxUnwritten, maxAhead, maxAheadBytes = 256 << 10, 10_000, 64 << 20
 
 // A writeCounter counts writes. In a bubble of synctest, each lasts until all else waits.
 type writeCounter struct {
@@ -257,45 +257,57 @@ func TestSlowConsumer(t *testing.T) {
 	})
 }
 
-// TestReadingAheadIsBounded writes to a server that is busy.
+// TestReadingAheadIsBounded writes to a server that is busy, until a number of messages or of bytes waits.
 func TestReadingAheadIsBounded(t *testing.T) {
 	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		s, n, _ := testServer(t)
-		p := dial(t, s)
-		p.open()
-		p.send(mcptest.Call(1, "wait", "a"))
-		mcptest.Await(t, "a call begins", n.Begun)
-		sent := 0
-		done := make(chan struct{})
-		go func() {
-			defer close(done)
-			for range maxAhead + 5000 {
-				// What is refused waits its turn like anything else.
-				if _, err := io.WriteString(p.in, "nonsense\n"); err != nil {
-					return
-				}
-				sent++
+	for name, c := range map[string]struct{ size, most int }{
+		"messages": {len("nonsense"), maxAhead},
+		"bytes":    {1 << 20, maxAheadBytes>>20 - 1}, // beside the call
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) { readAhead(t, strings.Repeat("x", c.size), c.most) })
+		})
+	}
+}
+
+// readAhead checks that a server that is busy takes about most messages ahead, and answers them all.
+func readAhead(t *testing.T, message string, most int) {
+	s, n, _ := testServer(t)
+	p := dial(t, s)
+	p.open()
+	p.send(mcptest.Call(1, "wait", "a"))
+	mcptest.Await(t, "a call begins", n.Begun)
+	sent := 0
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for range 2 * most {
+			// What is refused waits its turn like anything else.
+			if _, err := io.WriteString(p.in, message+"\n"); err != nil {
+				return
 			}
-		}()
-		synctest.Wait()
-		if sent < maxAhead || sent >= maxAhead+5000 {
-			t.Errorf("the server took %d messages ahead, want about %d", sent, maxAhead)
+			sent++
 		}
-		p.cancel()
-		synctest.Wait() // until nothing more is taken
-		n.Release <- struct{}{}
-		for i := range 1 + maxAhead {
-			if got := p.line(); i == 0 && got != mcptest.Said(1, "done a") {
-				t.Errorf("server wrote %s, want the first reply first", got)
-			}
+	}()
+	synctest.Wait()
+	if sent < most || sent > most+most/2 {
+		t.Errorf("the server took %d messages ahead, want about %d", sent, most)
+	}
+	p.cancel()
+	synctest.Wait() // until nothing more is taken
+	n.Release <- struct{}{}
+	for i := range 1 + most {
+		if got := p.line(); i == 0 && got != mcptest.Said(1, "done a") {
+			t.Errorf("server wrote %s, want the first reply first", got)
 		}
-		if err := mcptest.Await(t, "serving ends", p.done); err != nil {
-			t.Errorf("ServeStdio = %v, want nil", err)
-		}
-		_ = p.in.Close()
-		_ = p.out.Close()
-		// The reader is in the middle of a line, which the pipe has now cut.
-		<-done
-	})
+	}
+	if err := mcptest.Await(t, "serving ends", p.done); err != nil {
+		t.Errorf("ServeStdio = %v, want nil", err)
+	}
+	_ = p.in.Close()
+	_ = p.out.Close()
+	// The reader is in the middle of a line, which the pipe has now cut.
+	<-done
+	for range p.lines { // left by a server that took too many
+	}
 }
