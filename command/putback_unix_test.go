@@ -19,8 +19,8 @@ import (
 	"github.com/sequent-dev/sequent/store/sqlite"
 )
 
-// A server whose store is put back to an earlier state goes on with what the store has. The reply
-// to the next thought, the log and doctor say which acknowledged thoughts are gone.
+// Servers whose store is put back to an earlier state go on with what the store has. The reply
+// to the next thought, the log of its server and doctor say which acknowledged thoughts are gone, once.
 func TestStorePutBack(t *testing.T) {
 	needtest.Long(t)
 	t.Parallel()
@@ -64,21 +64,26 @@ func executeSQL(t *testing.T, address, text string) {
 	}
 }
 
-// putBack puts the store of a server back after the fourth thought of a session, whose latest two
-// are gone then.
+// putBack puts the store of two servers back after the fourth thought of a session, whose latest two
+// are gone then. A session of classic belongs to one server.
 func putBack(t *testing.T, store, dialect string, keep, put func(*testing.T)) {
 	t.Helper()
-	var log strings.Builder
-	cmd := exec.Command("sequent", "serve", "--store", store, "--dialect", dialect)
-	cmd.Env = append(os.Environ(), "SEQUENT_STORAGE_PATH="+t.TempDir())
-	cmd.Stderr = &log
-	c, err := client.Connect(t.Context(), cmd)
-	if err != nil {
-		t.Fatal(err)
+	servers, logs := make([]*client.Client, 2), make([]strings.Builder, 2)
+	for i := range servers {
+		cmd := exec.Command("sequent", "serve", "--store", store, "--dialect", dialect)
+		cmd.Env = append(os.Environ(), "SEQUENT_STORAGE_PATH="+t.TempDir())
+		cmd.Stderr = &logs[i]
+		var err error
+		if servers[i], err = client.Connect(t.Context(), cmd); err != nil {
+			t.Fatal(err)
+		}
 	}
 	session := ""
-	record := func(n int) string {
+	record := func(server, n int) string {
 		t.Helper()
+		if dialect == "classic" {
+			server = 0
+		}
 		args := map[string]any{"thought": fmt.Sprint("heron ", n), "thoughtNumber": n, "totalThoughts": 9, "nextThoughtNeeded": true}
 		if session != "" {
 			args["sessionId"] = session
@@ -87,7 +92,7 @@ func putBack(t *testing.T, store, dialect string, keep, put func(*testing.T)) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		res, err := c.CallTool(t.Context(), "sequentialthinking", body)
+		res, err := servers[server].CallTool(t.Context(), "sequentialthinking", body)
 		if err != nil || res.Failed {
 			t.Fatalf("%s, thought %d: %v %s", dialect, n, err, res.Text)
 		}
@@ -96,25 +101,30 @@ func putBack(t *testing.T, store, dialect string, keep, put func(*testing.T)) {
 		}
 		return strings.Join(append([]string{res.Text}, res.Beside...), "\n")
 	}
-	record(1)
-	record(2)
+	record(0, 1)
+	record(1, 2)
 	keep(t)
-	record(3)
-	record(4)
+	record(0, 3)
+	record(1, 4)
 	put(t)
 	const gone = "3-4"
 	said := "these thoughts were acknowledged and are gone: " + gone
-	if text := record(5); strings.Count(text, said) != 1 {
+	if text := record(1, 5); strings.Count(text, said) != 1 {
 		t.Errorf("%s: the reply after the store was put back is %s", dialect, text)
 	}
-	if text := record(6); strings.Contains(text, "put back") {
-		t.Errorf("%s: a later reply is %s", dialect, text)
+	for n := range 2 {
+		if text := record(n, 6+n); strings.Contains(text, "put back") {
+			t.Errorf("%s: a later reply of server %d is %s", dialect, n, text)
+		}
 	}
-	if err := c.Close(); err != nil {
-		t.Error(err)
+	for _, c := range servers {
+		if err := c.Close(); err != nil {
+			t.Error(err)
+		}
 	}
-	if !strings.Contains(log.String(), "acknowledged thoughts are gone") || !strings.Contains(log.String(), "thoughts="+gone) {
-		t.Errorf("%s: the log is %s", dialect, log.String())
+	log := logs[0].String() + logs[1].String()
+	if strings.Count(log, "acknowledged thoughts are gone") != 1 || !strings.Contains(log, "thoughts="+gone) {
+		t.Errorf("%s: the log is %s", dialect, log)
 	}
 	out, err := exec.Command("sequent", "doctor", "--store", store).CombinedOutput()
 	if err != nil || !strings.Contains(strings.Join(strings.Fields(string(out)), " "), said) {
