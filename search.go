@@ -20,6 +20,7 @@ type SearchQuery struct {
 	Session   ID        // only this session; empty means all
 	Project   string    // only sessions of this project and those without one; empty means all
 	Text      string    // the query; at least one word that is not excluded
+	Distinct  bool      // only the best hit of each session
 	Limit     int       // maximum number of hits on the page; see PageSize
 	Cursor    string    // from Hits.Next
 	Now       time.Time // sessions expired by then are left out; set by the engine
@@ -104,15 +105,18 @@ func (q *SearchQuery) narrowing() []string {
 	if q.AllOwners {
 		scope = "all"
 	}
+	if q.Distinct {
+		scope += " distinct"
+	}
 	return []string{scope, string(q.Session), q.Project}
 }
 
 // Page returns the page at a cursor of what was found. Hit returns the hit of a match, or
 // false if it is not there any more.
 func (q *SearchQuery) Page(asked textsearch.Query, at textsearch.Cursor, found *textsearch.Ranking, hit func(id int64) (Hit, bool, error)) (Hits, error) {
-	limit := q.PageSize()
 	out := Hits{Partial: found.Partial()}
-	for _, m := range found.Best(at.Offset, limit) {
+	best, more := found.Best(at.Offset, q.PageSize())
+	for _, m := range best {
 		h, ok, err := hit(m.ID)
 		if err != nil {
 			return Hits{}, err
@@ -122,7 +126,7 @@ func (q *SearchQuery) Page(asked textsearch.Query, at textsearch.Cursor, found *
 			out.Hits = append(out.Hits, h)
 		}
 	}
-	if at.Offset += limit; at.Offset < found.Len() {
+	if at.Offset += len(best); more {
 		out.Next = at.String(asked, q.narrowing()...)
 	}
 	return out, nil
@@ -140,7 +144,7 @@ func SearchStore(ctx context.Context, s Store, q SearchQuery) (Hits, error) {
 	}
 	ranking := asked.Rank()
 	var found []Hit // by id
-	newest := int64(1)
+	newest, group := int64(1), int64(0)
 	list := Query{Owner: q.Owner, AllOwners: q.AllOwners, Project: q.Project, Now: q.Now}
 	for h, err := range headers(ctx, s, list) {
 		if err != nil {
@@ -153,6 +157,9 @@ func SearchStore(ctx context.Context, s Store, q SearchQuery) (Hits, error) {
 		if err != nil && !errors.Is(err, ErrNotFound) {
 			return Hits{}, err
 		}
+		if q.Distinct {
+			group++
+		}
 		for _, e := range slices.Backward(log) {
 			t := &e.Thought
 			recorded := t.At.UnixMicro()
@@ -160,7 +167,7 @@ func SearchStore(ctx context.Context, s Store, q SearchQuery) (Hits, error) {
 				continue
 			}
 			newest = max(newest, recorded)
-			if ranking.Add(int64(len(found)), t.Text, t.Note) {
+			if ranking.AddTo(group, int64(len(found)), t.Text, t.Note) {
 				found = append(found, Hit{Key: h.Key, Title: h.Title, Thought: *t})
 			}
 		}

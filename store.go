@@ -3,8 +3,8 @@ package sequent
 import (
 	"cmp"
 	"context"
-	"encoding/base64"
 	"fmt"
+	"hash/fnv"
 	"iter"
 	"maps"
 	"slices"
@@ -195,27 +195,50 @@ func (q *Query) selects(h *Header) bool {
 		(q.Now.IsZero() || !h.Expired(q.Now))
 }
 
-// A place orders the sessions of a listing.
+// A place is that of a session in a listing, newest first.
 type place struct {
-	at, epoch int64
-	owner, id string
+	at  int64
+	tie uint64 // orders sessions of one microsecond
 }
 
-func (q *Query) place(h *Header) place {
-	at := h.Updated
+// at returns the time that orders a session, in microseconds.
+func (q *Query) at(h *Header) int64 {
 	if q.ByCreated {
-		at = h.Created
+		return h.Created.UnixMicro()
 	}
-	return place{at.UnixMicro(), h.Epoch, h.Owner, string(h.ID)}
+	return h.Updated.UnixMicro()
 }
 
-// compare puts the newest first.
-func (p place) compare(o place) int {
-	return cmp.Or(cmp.Compare(o.at, p.at), cmp.Compare(o.epoch, p.epoch), cmp.Compare(p.owner, o.owner), cmp.Compare(p.id, o.id))
+func tie(h *Header) uint64 {
+	const bits = 53 // few enough for a short cursor, and enough for a million sessions of one microsecond
+	sum := fnv.New64a()
+	fmt.Fprintf(sum, "%d %q %q", h.Epoch, h.Owner, h.ID)
+	return sum.Sum64() >> (64 - bits)
 }
 
-// cursorFormat has the order of a listing and the place of a session in it.
-const cursorFormat = "%t %d %d %q %q"
+// newer compares sessions for a listing. It takes the tie only of those that need it.
+func (q *Query) newer(a, b *Header) int {
+	if n := cmp.Compare(q.at(b), q.at(a)); n != 0 {
+		return n
+	}
+	return cmp.Compare(tie(b), tie(a))
+}
+
+// follows reports whether a session comes after a place.
+func (q *Query) follows(h *Header, p place) bool {
+	at := q.at(h)
+	return at < p.at || at == p.at && tie(h) < p.tie
+}
+
+// cursor returns the cursor of the page that follows a place. A model repeats it: digits are the
+// fewest tokens.
+func (q *Query) cursor(p place) string {
+	order := "u"
+	if q.ByCreated {
+		order = "c"
+	}
+	return fmt.Sprintf("%s%d.%d", order, p.at, p.tie)
+}
 
 // Page returns the page that q asks for of the sessions with these headers. It is for
 // stores that have them in memory.
@@ -227,22 +250,21 @@ func (q *Query) Page(all iter.Seq[*Header]) (page Page, err error) {
 		}
 	}
 	limit := q.PageSize()
-	newer := func(a, b *Header) int { return q.place(a).compare(q.place(b)) }
 	var found []*Header
 	for h := range all {
-		if !q.selects(h) || after != nil && after.compare(q.place(h)) >= 0 {
+		if !q.selects(h) || after != nil && !q.follows(h, *after) {
 			continue
 		}
 		if found = append(found, h); len(found) > 2*limit+100 {
-			slices.SortFunc(found, newer)
+			slices.SortFunc(found, q.newer)
 			found = found[:limit+1] // the others are on later pages
 		}
 	}
-	slices.SortFunc(found, newer)
+	slices.SortFunc(found, q.newer)
 	if len(found) > limit {
 		found = found[:limit]
-		p := q.place(found[limit-1])
-		page.Next = base64.RawURLEncoding.EncodeToString(fmt.Appendf(nil, cursorFormat, q.ByCreated, p.at, p.epoch, p.owner, p.id))
+		last := found[limit-1]
+		page.Next = q.cursor(place{q.at(last), tie(last)})
 	}
 	for _, h := range found {
 		one := *h
@@ -255,12 +277,9 @@ func (q *Query) Page(all iter.Seq[*Header]) (page Page, err error) {
 // parseCursor returns the place of the last session of the previous page.
 func (q *Query) parseCursor() (*place, error) {
 	var p place
-	var byCreated bool
-	b, err := base64.RawURLEncoding.DecodeString(q.Cursor)
-	if err == nil {
-		_, err = fmt.Sscanf(string(b), cursorFormat, &byCreated, &p.at, &p.epoch, &p.owner, &p.id)
-	}
-	if err != nil || byCreated != q.ByCreated {
+	var order rune
+	_, err := fmt.Sscanf(q.Cursor, "%c%d.%d", &order, &p.at, &p.tie)
+	if err != nil || q.Cursor != q.cursor(p) {
 		return nil, InvalidCursor()
 	}
 	return &p, nil

@@ -25,6 +25,7 @@ var searchTests = []test{
 	{"omits deleted sessions", searchDeleted},
 	{"pages without duplicates or gaps during writes", searchPages},
 	{"refuses cursors of other queries", searchCursors},
+	{"names a session once when asked to", searchDistinct},
 	{"ranks like the memory store", searchRanks},
 	{"finds inflections", searchInflections},
 	{"finds thoughts with some of the words", searchPartly},

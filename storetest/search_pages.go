@@ -86,6 +86,7 @@ func searchCursors(t *testing.T, h Harness) {
 		{Text: "other", Cursor: page.Next},
 		{Text: "crane", Owner: "ann", Cursor: page.Next},
 		{Text: "crane", Session: "a", Cursor: page.Next},
+		{Text: "crane", Distinct: true, Cursor: page.Next},
 	} {
 		if _, err := sequent.SearchStore(t.Context(), s, q); sequent.CodeOf(err) != sequent.CodeInvalidQuery {
 			t.Errorf("Search(%+v): %v, want the code %s", q, err, sequent.CodeInvalidQuery)
@@ -97,6 +98,23 @@ func searchCursors(t *testing.T, h Harness) {
 	}
 	if page, err = sequent.SearchStore(t.Context(), s, sequent.SearchQuery{Text: "crane", Limit: 3}); err != nil || page.Next != "" {
 		t.Errorf("a page with all hits has the cursor %q, error %v", page.Next, err)
+	}
+}
+
+// searchDistinct checks that each session is named once, by its best thought, over all pages.
+func searchDistinct(t *testing.T, h Harness) {
+	s := h.open(t)
+	want := []string{"crane 1", "crane 2", "crane 4", "crane heron 3", "crane heron 5"}
+	for i := range len(want) {
+		texts := []string{"nothing", fmt.Sprint("crane ", i+1), "a crane that is far away"}
+		if i == 2 || i == 4 {
+			texts = append(texts, fmt.Sprint("crane heron ", i+1))
+		}
+		put(t, s, begin(sequent.Key{ID: sequent.ID(fmt.Sprint("s", i))}, texts...))
+	}
+	got := texts(hits(t, s, sequent.SearchQuery{Text: "crane heron", Limit: 2, Distinct: true}))
+	if !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
 	}
 }
 

@@ -16,16 +16,17 @@ type Cursor struct {
 // String returns c in an opaque form that needs no quoting in a URL. It is valid for q
 // and whatever else narrows the search, such as an owner.
 func (c Cursor) String(q Query, narrowing ...string) string {
-	h := fnv.New64a()
+	h := fnv.New32a()
 	fmt.Fprintf(h, "%s%q", q, narrowing) // recognises cursors of other searches; not for security
-	return fmt.Sprintf("%x.%x.%x", c.Newest, c.Offset, h.Sum64())
+	// A model repeats it: digits are the fewest tokens.
+	return fmt.Sprintf("%d.%d.%d", c.Newest, c.Offset, h.Sum32())
 }
 
 // ParseCursor parses the result of [Cursor.String]. The error is an *[Error]: s is not a
 // cursor, or is one of another search.
 func ParseCursor(s string, q Query, narrowing ...string) (Cursor, error) {
 	var c Cursor
-	_, err := fmt.Sscanf(s, "%x.%x.", &c.Newest, &c.Offset)
+	_, err := fmt.Sscanf(s, "%d.%d.", &c.Newest, &c.Offset)
 	if err != nil || c.Offset < 0 || c.Offset > MaxCandidates || s != c.String(q, narrowing...) {
 		return Cursor{}, &Error{
 			Msg: "the cursor does not belong to this search",

@@ -59,7 +59,8 @@ func TestFTS5(t *testing.T) {
 			r.Add(int64(id), doc)
 		}
 		some, all := find(q.FTS5(false)), find(q.FTS5(true))
-		for _, m := range r.Best(0, 99) {
+		best, _ := r.Best(0, 99)
+		for _, m := range best {
 			if !slices.Contains(some, m.ID) || m.All && !slices.Contains(all, m.ID) {
 				t.Errorf("%s: the index lacks %q: %v of %s, %v of %s", text, docs[m.ID], some, q.FTS5(false), all, q.FTS5(true))
 			}

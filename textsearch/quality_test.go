@@ -84,7 +84,8 @@ func TestSearchQuality(t *testing.T) {
 			ranking.Add(int64(id), text)
 		}
 		var got []string
-		for _, m := range ranking.Best(0, 10) {
+		best, _ := ranking.Best(0, 10)
+		for _, m := range best {
 			got = append(got, names[m.ID])
 		}
 		score := judgment.NDCG(got)

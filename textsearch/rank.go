@@ -30,6 +30,7 @@ type Ranking struct {
 
 type candidate struct {
 	Match
+	group  int64
 	length int
 	counts []int // of each wanted term
 }
@@ -52,7 +53,11 @@ func (q Query) Rank() *Ranking {
 // one of texts: no phrase extends over two of them. It reports whether the document
 // matches. Documents are added newest first, in one pass, or in two for those with all
 // words and for all; a document that is there already is ignored.
-func (r *Ranking) Add(id int64, texts ...string) bool {
+func (r *Ranking) Add(id int64, texts ...string) bool { return r.AddTo(0, id, texts...) }
+
+// AddTo is [Ranking.Add] for a document of a group, of which only the best match counts. Documents of
+// group 0 are in no group.
+func (r *Ranking) AddTo(group, id int64, texts ...string) bool {
 	if r.known[id] {
 		return true
 	}
@@ -80,7 +85,7 @@ func (r *Ranking) Add(id int64, texts ...string) bool {
 	}
 	if len(*list) < MaxCandidates {
 		r.known[id] = true
-		*list = append(*list, candidate{Match{id, 0, n, n == wanted}, length, slices.Clone(m.counts[:wanted])})
+		*list = append(*list, candidate{Match{id, 0, n, n == wanted}, group, length, slices.Clone(m.counts[:wanted])})
 	}
 	return true
 }
@@ -91,8 +96,9 @@ func (r *Ranking) Len() int { return min(len(r.all)+len(r.some), MaxCandidates) 
 // Partial reports whether there are matches, but none that has all words.
 func (r *Ranking) Partial() bool { return len(r.all) == 0 && len(r.some) > 0 }
 
-// Best returns at most limit matches from the position offset on, best first.
-func (r *Ranking) Best(offset, limit int) []Match {
+// Best returns at most limit matches from the position offset on, best first, and whether there are
+// more.
+func (r *Ranking) Best(offset, limit int) (page []Match, more bool) {
 	found := slices.Concat(r.all, r.some)[:r.Len()]
 	docs, tokens := float64(len(found)), 0.0
 	with := make([]float64, len(r.query.wanted)) // documents with each term
@@ -115,10 +121,16 @@ func (r *Ranking) Best(offset, limit int) []Match {
 		c.Score = float64(c.Words) + bm25/(1+bm25)
 	}
 	slices.SortStableFunc(found, func(a, b candidate) int { return cmp.Compare(b.Score, a.Score) })
-	var out []Match
-	offset = min(max(offset, 0), len(found))
-	for _, c := range found[offset : offset+min(max(limit, 0), len(found)-offset)] {
-		out = append(out, c.Match)
+	seen := make(map[int64]bool)
+	found = slices.DeleteFunc(found, func(c candidate) bool {
+		again := seen[c.group]
+		seen[c.group] = c.group != 0
+		return again
+	})
+	found = found[min(max(offset, 0), len(found)):]
+	limit = min(max(limit, 0), len(found))
+	for _, c := range found[:limit] {
+		page = append(page, c.Match)
 	}
-	return out
+	return page, limit < len(found)
 }

@@ -218,7 +218,7 @@ func TestAdd(t *testing.T) {
 		if want < 0 {
 			want = len(q.Wanted())
 		}
-		best := r.Best(0, 9)
+		best, _ := r.Best(0, 9)
 		if ok != (want > 0) || r.Len() != len(best) || r.Partial() != (ok && test.words > 0) ||
 			ok && (best[0].Words != want || best[0].All == r.Partial() || best[0].ID != 7) {
 			t.Errorf("%s in %q, %q: %t, %+v, want %d words", test.query, test.text, test.note, ok, best, want)
@@ -240,7 +240,11 @@ func TestBest(t *testing.T) {
 	}
 	var ids []int64
 	for offset := 0; offset < 9; offset += 2 {
-		for _, m := range r.Best(offset, 2) {
+		page, more := r.Best(offset, 2)
+		if more != (offset < 4) {
+			t.Errorf("more after %d: %t", offset, more)
+		}
+		for _, m := range page {
 			ids = append(ids, m.ID)
 			if m.Score < float64(m.Words) || m.Score >= float64(m.Words+1) {
 				t.Errorf("%+v", m)
@@ -250,11 +254,36 @@ func TestBest(t *testing.T) {
 	if want := []int64{5, 2, 1, 7, 0, 3}; !slices.Equal(ids, want) { // storks are rarer
 		t.Errorf("the order is %v, want %v", ids, want)
 	}
-	if r.Best(-1, -1) != nil || r.Best(math.MaxInt, math.MaxInt) != nil || (len(r.Best(0, math.MaxInt)) != 6) {
-		t.Error("a page outside")
+	for _, at := range [][3]int{{-1, -1, 0}, {math.MaxInt, math.MaxInt, 0}, {0, math.MaxInt, 6}} {
+		if page, _ := r.Best(at[0], at[1]); len(page) != at[2] {
+			t.Errorf("Best(%d, %d) has %d matches, want %d", at[0], at[1], len(page), at[2])
+		}
 	}
 	if r := (textsearch.Query{}).Rank(); r.Add(1, "text") || r.Len() != 0 || r.Partial() {
 		t.Error("the zero Query matches")
+	}
+}
+
+// The best match of each group counts, on whatever page the others would be.
+func TestGroups(t *testing.T) {
+	t.Parallel()
+	r := parse(t, "heron stork").Rank()
+	for id, d := range []struct {
+		group int64
+		text  string
+	}{{1, "heron"}, {2, "stork"}, {1, "heron and stork"}, {0, "heron"}, {2, "heron stork"}, {0, "heron"}} {
+		r.AddTo(d.group, int64(id), d.text)
+	}
+	var ids []int64
+	for offset, more := 0, true; more; offset += 3 {
+		var page []textsearch.Match
+		page, more = r.Best(offset, 3)
+		for _, m := range page {
+			ids = append(ids, m.ID)
+		}
+	}
+	if want := []int64{4, 2, 3, 5}; !slices.Equal(ids, want) {
+		t.Errorf("the best of each group are %v, want %v", ids, want)
 	}
 }
 
@@ -269,7 +298,7 @@ func TestMaxCandidates(t *testing.T) {
 			r.Add(id, "heron")
 		}
 	}
-	best := r.Best(0, math.MaxInt)
+	best, _ := r.Best(0, math.MaxInt)
 	if r.Len() != textsearch.MaxCandidates || len(best) != r.Len() || r.Partial() {
 		t.Fatalf("%d candidates, %d matches", r.Len(), len(best))
 	}
@@ -369,7 +398,7 @@ func TestCursor(t *testing.T) {
 	if got, err := textsearch.ParseCursor(s, parse(t, " foo the BAR"), "owner", ""); err != nil || got != c {
 		t.Errorf("got %+v, %v, want %+v", got, err, c)
 	}
-	for _, s := range []string{"x", "", "..", s + " ", strings.ToUpper(s), textsearch.Cursor{Offset: 2001}.String(q, "owner", "")} {
+	for _, s := range []string{"x", "", "..", s + " ", "0" + s, textsearch.Cursor{Offset: 2001}.String(q, "owner", "")} {
 		if got, err := textsearch.ParseCursor(s, q, "owner", ""); err == nil {
 			t.Errorf("ParseCursor(%q) = %+v, want an error", s, got)
 		}

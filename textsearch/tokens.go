@@ -11,7 +11,7 @@
 //		// Read the newest candidates of query.FTS5(all) and r.Add each, until
 //		// r.Len() is MaxCandidates.
 //	}
-//	page := r.Best(cursor.Offset, limit)
+//	page, more := r.Best(cursor.Offset, limit)
 //
 // A word is a run of letters and digits, in lower case and without diacritics.
 // Scripts without spaces between words (Han, Hiragana, Katakana, Hangul, Thai, Lao,

@@ -3,7 +3,6 @@ package sqlstore
 import (
 	"cmp"
 	"context"
-	"encoding/base64"
 	"fmt"
 	"math"
 	"slices"
@@ -17,18 +16,21 @@ type cursor struct {
 	at, key   int64
 }
 
-const cursorFormat = "%t %d %d"
-
-func (c cursor) String() string {
-	return base64.RawURLEncoding.EncodeToString(fmt.Appendf(nil, cursorFormat, c.byCreated, c.at, c.key))
+// cursorFormat returns the form of the cursors of one order. A model repeats them: digits are the
+// fewest tokens.
+func cursorFormat(byCreated bool) string {
+	if byCreated {
+		return "c%d.%d"
+	}
+	return "u%d.%d"
 }
 
+func (c cursor) String() string { return fmt.Sprintf(cursorFormat(c.byCreated), c.at, c.key) }
+
 func parseCursor(q *sequent.Query) (c cursor, err error) {
-	b, err := base64.RawURLEncoding.DecodeString(q.Cursor)
-	if err == nil {
-		_, err = fmt.Sscanf(string(b), cursorFormat, &c.byCreated, &c.at, &c.key)
-	}
-	if err != nil || c.byCreated != q.ByCreated || c.String() != q.Cursor {
+	c.byCreated = q.ByCreated
+	_, err = fmt.Sscanf(q.Cursor, cursorFormat(q.ByCreated), &c.at, &c.key)
+	if err != nil || c.String() != q.Cursor {
 		return c, sequent.InvalidCursor()
 	}
 	return c, nil

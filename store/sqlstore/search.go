@@ -51,7 +51,8 @@ func (s *Store) Search(ctx context.Context, q sequent.SearchQuery) (out sequent.
 				}
 			}
 		}
-		hits, err := s.hits(ctx, tx, found.Best(at.Offset, q.PageSize()))
+		best, _ := found.Best(at.Offset, q.PageSize())
+		hits, err := s.hits(ctx, tx, best)
 		if err != nil {
 			return err
 		}
@@ -82,19 +83,22 @@ func (s *Store) collect(ctx context.Context, tx Tx, q *sequent.SearchQuery, newe
 	c.and(q.Session != "", "s.id = ?", string(q.Session))
 	c.and(q.Project != "", "s.project IN ('', ?)", q.Project)
 	c.and(!q.Now.IsZero(), "s.expires = 0 OR s.expires > ?", q.Now.UnixMicro())
-	rows, err := tx.QueryContext(ctx, "SELECT l.id, l.text, l.note FROM "+from.From+" "+cmp.Or(from.Join, "JOIN")+s.db.session()+c.where()+" ORDER BY "+from.ID+" DESC", c.args...)
+	rows, err := tx.QueryContext(ctx, "SELECT l.id, s.key, l.text, l.note FROM "+from.From+" "+cmp.Or(from.Join, "JOIN")+s.db.session()+c.where()+" ORDER BY "+from.ID+" DESC", c.args...)
 	if err != nil {
 		return err
 	}
 	defer rows.Close()
 	for found.Len() < textsearch.MaxCandidates && rows.Next() {
-		var id int64
+		var id, group int64
 		var text, note string
-		if err := rows.Scan(&id, &text, &note); err != nil {
+		if err := rows.Scan(&id, &group, &text, &note); err != nil {
 			return err
 		}
 		s.db.decode(&text, &note)
-		found.Add(id, text, note)
+		if !q.Distinct {
+			group = 0
+		}
+		found.AddTo(group, id, text, note)
 	}
 	return rows.Err()
 }
