@@ -96,6 +96,20 @@ func (s *Session) Outline() []OutlineEntry {
 	return entries
 }
 
+// Asked returns the problem as it was first put, which is the first thought or the title that
+// [Change.SetTitle] has set, and the thought that was put in place of the first one since; the zero
+// Thought if there is none.
+//
+// Its cost is that of [Session.Standings].
+func (s *Session) Asked() (problem string, now Thought) {
+	first, ok := s.At(1)
+	if !ok || s.header.Title != title(first.Text) {
+		return s.header.Title, Thought{}
+	}
+	now, _ = s.At(s.Standings()[0].By)
+	return first.Text, now
+}
+
 // Tokens estimates the number of tokens of a text as a quarter of its bytes. It is
 // precise enough for budgets, not for billing.
 func Tokens(text string) int { return (len(text) + 3) / 4 }

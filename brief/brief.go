@@ -3,10 +3,10 @@
 //
 // A brief is made from the log alone: its sentences are the author's, chosen by where
 // they stand and what refers to what. No language model is involved. In this order it
-// has how the session ended, the decision among its lines, where each line ends, what
+// has the problem as it was first put, how the session ended, the decision among its lines, where each line ends, what
 // people said, which claims were withdrawn, what changed the author's mind, and then
 // thoughts that hold, those first that weigh most. What was replaced is never shown as
-// if it held.
+// if it held: the problem is followed by what it was revised to.
 package brief
 
 import (
@@ -54,6 +54,7 @@ type writer struct {
 // The sections of a brief, in order.
 const (
 	sectionHead = iota
+	sectionAsked
 	sectionEnd
 	sectionDecision
 	sectionLines
@@ -83,6 +84,7 @@ type piece struct {
 // Those of the sentences behind the first one fall by what add is told.
 const (
 	weightEnd       = 100.0
+	weightAsked     = 99.0
 	weightDecision  = 97.0
 	weightNote      = 95.0
 	weightVerdict   = 94.0 // of a sentence of the decision that names a line
@@ -154,6 +156,7 @@ func (w *writer) plan(bytes int) {
 		return
 	}
 	w.planEnd()
+	w.planAsked(bytes / 6)
 	w.planDecision()
 	w.planLines()
 	w.planNotes()

@@ -78,6 +78,12 @@ func unsound(t *testing.T, s *sequent.Session, text string) {
 	t.Helper()
 	for i, st := range s.Standings() {
 		old, _ := s.At(i + 1)
+		if head, rest, ok := strings.Cut(text, "\nasked: "); ok && i == 0 { // what was asked is never hidden
+			_, rest, ok = strings.Cut(rest, "\nnow: ")
+			if text = head + rest; !ok && st.State == sequent.Superseded {
+				t.Errorf("the problem was replaced, and the brief does not say by what:\n%s", text)
+			}
+		}
 		if start := old.Text[:min(len(old.Text), 140)]; st.State == sequent.Superseded && strings.Contains(text, start) {
 			t.Errorf("%s was replaced, but the brief shows it: %q", brief.Name(old), start)
 		}
@@ -107,6 +113,34 @@ func TestBrief(t *testing.T) {
 	}{
 		"empty": {func(c *sequent.Change) error { return nil }, "s active, 0 thoughts"},
 		"one":   {says("First."), "s active, 1 thought\nstands at #1: First."},
+		"asked otherwise": {
+			func(c *sequent.Change) error {
+				for _, d := range []sequent.Draft{
+					{Number: 1, Text: "Why is it slow?"},
+					{Number: 2, Text: "It is slow at noon."},
+					{Number: 3, Text: "Why is it slow at noon?", Revises: sequent.To(1)},
+					{Number: 4, Text: "The batch job runs then.", Final: true},
+				} {
+					if _, err := c.Append(d); err != nil {
+						return err
+					}
+				}
+				return nil
+			},
+			`s completed, 4 thoughts
+asked: Why is it slow?
+now: #3 Why is it slow at noon?
+conclusion #4: The batch job runs then.
+withdrawn: #1 → #3
+#2 It is slow at noon.`,
+		},
+		"titled": {
+			func(c *sequent.Change) error {
+				c.SetTitle("Why is it slow?")
+				return says("It is noon.")(c)
+			},
+			"s active, 1 thought\nasked: Why is it slow?\nstands at #1: It is noon.",
+		},
 		"verdicts and notes": {
 			func(c *sequent.Change) error {
 				for _, d := range []sequent.Draft{
@@ -131,12 +165,12 @@ func TestBrief(t *testing.T) {
 				return c.AddNote(sequent.Note{Seq: 2, Kind: sequent.Approval})
 			},
 			`s active, 4 thoughts, 2 branches
+asked (disputed): The cache is cold.
 stands at #2: Warm it: it is cheap.
 drop-it from #1 (rejected by #2), ends drop-it#2: Drop the cache.
 warm-it from #1 (chosen by #2), ends warm-it#2: Warm it at the start.
 #1 wrong (Kim): it was warm
-warm-it#2 approved (a person)
-#1 (disputed) The cache is cold.`,
+warm-it#2 approved (a person)`,
 		},
 	} {
 		e := sequent.New(sequent.Config{})

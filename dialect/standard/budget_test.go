@@ -177,6 +177,47 @@ func TestListsKeepWithinBudget(t *testing.T) {
 	}
 }
 
+// What is unfinished in a project comes first, within the budget, and the cursors lead to the rest.
+func TestUnfinishedKeepsWithinBudget(t *testing.T) {
+	r := rand.New(rand.NewPCG(5, 6))
+	e := sequent.New(sequent.Config{})
+	d := build(t, dialect.Env{Engine: e})
+	const n = 12
+	for i := range n {
+		for k := range 1 + r.IntN(5) {
+			id := sequent.ID(fmt.Sprintf("<%d>", i))
+			if _, err := e.Append(t.Context(), id, sequent.Draft{Number: k + 1, Text: words(r, 1+r.IntN(200)), Final: i%2 == 0}); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	for _, budget := range []int{200, 333, 500, 2000, 1 << 20} {
+		seen := make(map[string]bool)
+		for page, cursor := 0, ""; page == 0 || cursor != ""; page++ {
+			args, _ := json.Marshal(map[string]any{"maxTokens": budget, "cursor": cursor})
+			reply, err := d.Tools[1].Call(t.Context(), tool.Call{Args: args, Caller: tool.Caller{Scope: tool.Scope{Project: "p"}}})
+			if err != nil || reply.Failed || sequent.Tokens(reply.Text) > budget || page > n {
+				t.Fatalf("page %d within %d tokens: %d tokens, %v:\n%s", page, budget, sequent.Tokens(reply.Text), err, reply.Text)
+			}
+			if first := strings.HasPrefix(reply.Text, "unfinished here:\n<11> active, "); first != (page == 0) {
+				t.Errorf("page %d within %d tokens begins with what is unfinished: %t:\n%s", page, budget, first, reply.Text)
+			}
+			for line := range strings.Lines(reply.Text) {
+				if id, _, ok := strings.Cut(line, " "); ok && strings.HasPrefix(id, "<") {
+					seen[id] = true
+				}
+			}
+			cursor = ""
+			if next := cursorOf.FindStringSubmatch(reply.Text); next != nil {
+				cursor = next[1]
+			}
+		}
+		if len(seen) != n {
+			t.Errorf("within %d tokens: %d sessions of %d", budget, len(seen), n)
+		}
+	}
+}
+
 func words(r *rand.Rand, n int) string {
 	list := []string{"cache", "slow", "über", "データ", "\n", "👩‍👩‍👧", "a", "measure", "then", "\r\n#3 x"}
 	var b strings.Builder

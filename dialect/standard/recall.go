@@ -77,7 +77,7 @@ func (d *server) read(ctx context.Context, c tool.Caller, p *page, in recallArgs
 		if in.Query == "" {
 			return p.list(ctx, engine, project, in)
 		}
-		return p.search(ctx, engine, sequent.SearchQuery{Project: project, Text: in.Query}, in)
+		return p.search(ctx, engine, sequent.SearchQuery{Project: project, Text: in.Query, Distinct: true}, in)
 	}
 	s, err := engine.Session(ctx, sequent.ID(in.Session)) // unknown is an error, not an empty result
 	if err != nil {
@@ -98,16 +98,16 @@ var errCursor = &refusal{
 	Fix:     "repeat the call that returned it, with the cursor and the same other arguments, or leave it out",
 }
 
-// cursor returns the cursor of the page that begins at next. It is short, because a model
+// cursor returns the cursor of the page that begins at next. It has at most 20 tokens, because a model
 // repeats it, and ends in a checksum of the arguments that it belongs to.
 func (in *recallArgs) cursor(next string) string {
 	return fmt.Sprintf("%s-%s", next, in.checksum())
 }
 
 func (in *recallArgs) checksum() string {
-	const digits = 1 << 16 // 16 bits: this tells calls apart, and protects nothing
+	const sums = 1 << 16 // 16 bits: this tells calls apart, and protects nothing
 	args := strings.Join([]string{in.Session, in.Branch, in.Query, cmp.Or(in.View, viewEffective)}, "\x00")
-	return fmt.Sprintf("%x", crc32.ChecksumIEEE([]byte(args))%digits)
+	return fmt.Sprint(crc32.ChecksumIEEE([]byte(args)) % sums)
 }
 
 // resume replaces the cursor by what was given to cursor. It returns false if the cursor
@@ -164,36 +164,57 @@ func (p *page) elsewhere(ctx context.Context, engine *sequent.Engine, project st
 	return nil
 }
 
-// minute is the layout of times for a model.
-const minute = "2006-01-02T15:04Z"
-
-// list writes the latest sessions.
+// list writes the latest sessions. In a project, without a limit, those come first that are unfinished, with
+// their last thoughts.
 func (p *page) list(ctx context.Context, engine *sequent.Engine, project string, in recallArgs) error {
-	return p.fill(in, "No sessions yet: sequentialthinking begins one.", func(limit int) (lines []string, next string, err error) {
+	none := "No sessions yet: sequentialthinking begins one."
+	var open []sequent.ID
+	if project != "" && in.Cursor == "" && in.Limit == 0 {
+		lines, ids, err := brief.Unfinished(ctx, engine, project, p.room/2)
+		if err != nil {
+			return err
+		}
+		if open = ids; len(open) > 0 {
+			p.line("unfinished here:\n" + strings.Join(lines, "\n"))
+			none = ""
+		}
+	}
+	return p.fill(in, none, func(limit int) (lines []string, next string, err error) {
 		found, err := engine.Sessions(ctx, sequent.Query{Project: project, Limit: limit, Cursor: in.Cursor})
 		for _, h := range found.Headers {
-			lines = append(lines, fmt.Sprintf("%s %s, %s, %s: %s", h.ID, h.State, thoughts(h.Len), h.Updated.Format(minute), h.Title))
+			if !slices.Contains(open, h.ID) {
+				lines = append(lines, brief.Row(h))
+			}
+		}
+		if len(open) > 0 && len(lines) > 0 {
+			lines[0] = "latest:\n" + lines[0]
 		}
 		return lines, found.Next, err
 	})
 }
 
-// search writes the thoughts that match a query.
+// aboutBytes is the size of each text about the session of a hit.
+const aboutBytes = 120
+
+// search writes the thoughts that match a query; of all sessions, the best of each with what its session is
+// about.
 func (p *page) search(ctx context.Context, engine *sequent.Engine, q sequent.SearchQuery, in recallArgs) error {
 	const most = 240 // characters
 	return p.fill(in, "Nothing matches.", func(limit int) (lines []string, next string, err error) {
 		q.Cursor, q.Limit = in.Cursor, limit
 		found, err := engine.Search(ctx, q)
-		seen := make(map[sequent.ID]bool)
 		for _, h := range found.Hits {
 			t, id := shownOf(h), h.Key.ID
 			line := hitName(h) + " " + q.Excerpt(t.Text, most)
 			if q.Session == "" {
 				line = string(id) + " " + line
-				if !seen[id] {
-					line += about(ctx, engine, id, t)
+				s, err := engine.Session(ctx, id)
+				if err != nil {
+					continue // deleted meanwhile
 				}
-				seen[id] = true
+				for _, about := range brief.About(s, t.Seq, aboutBytes).Lines() {
+					line += "\n  " + about
+				}
 			}
 			lines = append(lines, line)
 		}
@@ -224,26 +245,6 @@ func hitName(h sequent.Hit) string {
 	return name
 }
 
-// about returns a line with the problem and the conclusion of the session of a hit, without
-// those that the hit itself is.
-func about(ctx context.Context, engine *sequent.Engine, id sequent.ID, hit *sequent.Thought) (line string) {
-	s, err := engine.Session(ctx, id)
-	if err != nil {
-		return "" // deleted meanwhile
-	}
-	const most = 120 // bytes of each
-	if hit.Seq != 1 {
-		line = "\n  problem: " + s.Title()
-	}
-	last, _ := s.Last()
-	if came := s.Conclusion(); came != "" {
-		line += "\n  conclusion: " + brief.Lead(came, most)
-	} else if s.State() == sequent.Completed && last.Seq != hit.Seq {
-		line += "\n  conclusion: " + brief.Name(last) + " " + brief.Lead(last.Text, most)
-	}
-	return line
-}
-
 // fill writes the lines that fit and the cursor of the rest. A cursor continues after the
 // last line that was fetched, so if not all lines fit, fill fetches fewer.
 func (p *page) fill(in recallArgs, none string, fetch func(limit int) (lines []string, next string, err error)) error {
@@ -253,8 +254,10 @@ func (p *page) fill(in recallArgs, none string, fetch func(limit int) (lines []s
 		if err != nil {
 			return err
 		}
-		if len(lines) == 0 {
-			p.line(none)
+		if len(lines) == 0 && next == "" {
+			if none != "" {
+				p.line(none)
+			}
 			return nil
 		}
 		more := ""

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/sequent-dev/sequent"
+	"github.com/sequent-dev/sequent/brief"
 	"github.com/sequent-dev/sequent/dialect"
 	"github.com/sequent-dev/sequent/tool"
 )
@@ -93,7 +94,7 @@ func (d *server) readSessions(ctx context.Context, c tool.Caller) (string, error
 			name = fmt.Sprintf("[%s](%s/%s)", name, sessions, url.PathEscape(string(h.ID)))
 		}
 		fmt.Fprintf(&b, "- %s: %s (%s, %s, %s)\n",
-			name, plain(h.Title), h.State, thoughts(h.Len), h.Updated.Format(minute))
+			name, plain(h.Title), h.State, thoughts(h.Len), h.Updated.Format(brief.Minute))
 	}
 	if found.Next != "" {
 		b.WriteString("\nOlder ones are found with recall_thinking.\n")

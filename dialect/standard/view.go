@@ -66,16 +66,23 @@ func (p *page) session(ctx context.Context, s *sequent.Session, in recallArgs) e
 // rows writes heads in at most half of the room, and the rows that fit.
 func (p *page) rows(ctx context.Context, v *view, rows []sequent.Thought, heads []string, in recallArgs) error {
 	first := in.Cursor == ""
-	asked := "asked: " + brief.Lead(v.first().Text, min(200, p.room/6))
-	above := strings.Join(slices.Insert(slices.Clone(heads), 1, asked), "\n")
+	most := min(200, p.room/6)
+	headed := func(beside int) string { // with the problem, unless the thought beside it says that
+		about := brief.About(v.now, beside, most)
+		about.Conclusion = "" // it is among the heads or the rows
+		return strings.Join(slices.Insert(slices.Clone(heads), 1, about.Lines()...), "\n")
+	}
+	above := headed(0)
 	texts, from := v.choose(rows, p.room-min(len(above), p.room/2)-footer, in.Limit, first)
 	left := len(rows) - len(texts)
 	cursor := func(before int) string { return in.cursor(fmt.Sprintf("%d-%d", v.s.Len(), before)) }
 	if first && left > 0 && in.View == viewEffective && v.whole && in.Limit == 0 {
-		return p.brief(ctx, v.now, asked, cursor(len(rows)))
+		return p.brief(ctx, v.now, cursor(len(rows)))
 	}
-	if _, shown := texts[0]; !first || shown && !v.replaced(rows[0]) || v.first().Text == "" {
+	if _, shown := texts[0]; !first {
 		above = strings.Join(heads, "\n")
+	} else if shown && !v.replaced(rows[0]) {
+		above = headed(rows[0].Seq)
 	}
 	p.line(cut(above, p.room/2))
 	for i := range rows {
@@ -90,16 +97,13 @@ func (p *page) rows(ctx context.Context, v *view, rows []sequent.Thought, heads 
 }
 
 // brief writes what the session came to, and a cursor for its thoughts.
-func (p *page) brief(ctx context.Context, s *sequent.Session, asked, cursor string) error {
+func (p *page) brief(ctx context.Context, s *sequent.Session, cursor string) error {
 	more := fmt.Sprintf("in full, the newest first: cursor %q", cursor)
-	text, left, err := brief.Write(ctx, s, p.room-len(asked)-len(more)-3)
+	text, left, err := brief.Write(ctx, s, p.room-len(more)-2)
 	if err != nil {
 		return err
 	}
-	head, rest, _ := strings.Cut(text, "\n")
-	p.line(head)
-	p.line(asked)
-	p.line(rest)
+	p.line(text)
 	if left > 0 {
 		p.line(more)
 	}
@@ -223,12 +227,6 @@ func (v *view) fold(log []sequent.Thought) []sequent.Thought {
 		}
 		return t.Seq != l.First
 	})
-}
-
-// first returns the thought that put the problem.
-func (v *view) first() sequent.Thought {
-	t, _ := v.s.At(1)
-	return t
 }
 
 // replaced reports whether the view shows a thought as replaced.
