@@ -38,7 +38,7 @@ var (
 // how to come back. They have at most 80 tokens.
 const instructions = "Think here when a problem takes several steps, compares ways, or may outlive this conversation; " +
 	"answer simple questions without it. Keep the sessionId. After a break, or when earlier context is gone, " +
-	"call recall_thinking with it before you go on; without it, recall_thinking lists the latest sessions."
+	"call recall_thinking with it before you go on; without it, recall_thinking lists what is unfinished."
 
 // A Config configures the dialect.
 type Config struct {

@@ -89,10 +89,42 @@ var cursor = regexp.MustCompile(`cursor "([^"]*)"`)
 // exampleCursor returns an example in place of a cursor, because the tokens of a
 // cursor vary: it ends in a checksum of the call, and that of a search contains the time.
 func exampleCursor(s string) string {
-	if i := strings.LastIndexByte(s, '-'); i > 0 && len(s) < 40 {
-		return s[:i] + `-61a5"`
+	if i := strings.LastIndexByte(s, '-'); !strings.Contains(s, ".") {
+		return s[:i] + `-24997"`
 	}
-	return `cursor "eyJxIjo2NTYzOTk2MTg0ODYzMjIxOTQzLCJjIjp7ImQiOjYwLCJ0IjozODQwLCJoIjpbNjBdfSwicyI6MC4wMDAwMDEsImkiOjU5LCJiIjoxNzk1MjIzNTQ5MDczNjE2LCJuIjoieWdrMjltOTVkMjdwIn0"`
+	return `cursor "1795223549073616.5.2157130885-24997"`
+}
+
+// TestCursors counts the tokens of the cursors that a model repeats, with the store whose cursors are the
+// longest.
+func TestCursors(t *testing.T) {
+	t.Parallel()
+	const most = 20
+	c := converse(t, programtest.Build(t), "serve", "--store", "memory")
+	var id string
+	for range 3 {
+		reply := c.call("sequentialthinking", `{"thought":"Why is the pool empty?","nextThoughtNeeded":false}`)
+		if err := json.Unmarshal([]byte(reply), &struct{ SessionID *string }{&id}); err != nil {
+			t.Fatal(err)
+		}
+		c.call("sequentialthinking", fmt.Sprintf(`{"thought":"The pool is small.","nextThoughtNeeded":false,"sessionId":%q}`, id))
+	}
+	var cursors []string
+	for _, args := range []string{`{"limit":1}`, `{"query":"pool","limit":1}`, `{"query":"pool","limit":1,"sessionId":%q}`, `{"limit":1,"sessionId":%q}`} {
+		if strings.Contains(args, "%q") {
+			args = fmt.Sprintf(args, id)
+		}
+		next := cursor.FindStringSubmatch(c.call("recall_thinking", args))
+		if next == nil {
+			t.Fatalf("%s: no cursor", args)
+		}
+		cursors = append(cursors, next[1])
+	}
+	for i, n := range count(t, node(t), cursors) {
+		if t.Logf("%s: %d tokens", cursors[i], n); n > most {
+			t.Errorf("the cursor %s has %d tokens, want at most %d", cursors[i], n, most)
+		}
+	}
 }
 
 // recalls counts the tokens of recall_thinking for a session of 200 thoughts.
