@@ -84,15 +84,19 @@ func valueLen(text []byte) int {
 
 // stringLen returns the length of the string that text begins with.
 func stringLen(text []byte) int {
-	for i := 1; ; i++ {
-		n := bytes.IndexAny(text[i:], `"\`)
-		if n < 0 || i+n+1 >= len(text) {
+	for end := 1; ; end++ {
+		n := bytes.IndexByte(text[end:], '"')
+		if n < 0 {
 			return len(text)
 		}
-		if i += n; text[i] == '"' {
-			return i + 1
+		end += n
+		begin := end // of the backslashes before the quotation mark
+		for text[begin-1] == '\\' {
+			begin--
 		}
-		i++ // what is escaped
+		if (end-begin)%2 == 0 { // otherwise it is escaped
+			return end + 1
+		}
 	}
 }
 
