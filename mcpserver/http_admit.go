@@ -44,6 +44,7 @@ type visit struct {
 	via     protocol.Via
 	client  *limits.Client     // whom limits are for; nil before that is known
 	calls   int                // of the client, held by this visit: 0 or 1
+	turn    *limits.Turn       // of the client, that the message or its call may hold
 	streams int                // likewise
 	seen    *protocol.Exchange // the request, for an observer; nil without one
 	fault   *protocol.Error    // in its reply; nil for a result
@@ -119,6 +120,7 @@ func (v *visit) limit() bool {
 		return false
 	}
 	v.calls++
+	v.turn = v.client.Turn()
 	return true
 }
 

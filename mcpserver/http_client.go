@@ -1,6 +1,7 @@
 package mcpserver
 
 import (
+	"cmp"
 	"math"
 	"strconv"
 	"time"
@@ -27,8 +28,9 @@ func (v *visit) takeStream(id []byte) bool {
 	return true
 }
 
-// giveCall gives back the call of the visit, if it holds one.
+// giveCall gives back the call of the visit and its turn, if it holds them.
 func (v *visit) giveCall() {
+	v.turn.Give()
 	if v.calls > 0 {
 		v.calls--
 		v.client.Give(limits.Calls)
@@ -49,10 +51,11 @@ func (v *visit) end() {
 
 // refuseFor answers that a limit is reached.
 func (v *visit) refuseFor(err error, id []byte) {
-	fault := protocol.Refused(err)
-	if fault == nil { // the request was cancelled
-		fault = protocol.ErrCancelled
-	}
+	v.refuseMessage(id, cmp.Or(protocol.Refused(err), protocol.ErrCancelled))
+}
+
+// refuseMessage answers that a message is not accepted.
+func (v *visit) refuseMessage(id []byte, fault *protocol.Error) {
 	v.pause(fault)
 	v.fail(statusOf(true, fault), id, fault)
 }

@@ -69,7 +69,7 @@ func (v *visit) call(s *clientSession, m *protocol.Message) *protocol.Error {
 	if v.seen != nil {
 		v.seen.Via.Session = s.id
 	}
-	c.Caller, c.Via, c.Client, c.Seen = v.callerIn(s.id), v.via, v.client, v.seen
+	c.Caller, c.Via, c.Turn, c.Seen = v.callerIn(s.id), v.via, v.turn, v.seen
 	return v.relay(c.Context(), &c.Request, func(ctx context.Context, line []byte, r *protocol.Request) ([]byte, *protocol.Error) {
 		line, fault := s.Answer(ctx, line, r)
 		if fault == nil && r.Method == protocol.Initialize {

@@ -166,7 +166,7 @@ func TestHeavyCalls(t *testing.T) {
 			if n := x.h.limiter.Stats().Used[limits.Heavy]; n != 3 {
 				t.Errorf("%d calls run, want 2 of alice and 1 of bob", n)
 			}
-			status, text := http.StatusTooManyRequests, `"code":-32010,"message":"this client has 2 searches or reads of sessions in progress`
+			status, text := http.StatusTooManyRequests, `"code":-32010,"message":"this client has 2 searches, reads of sessions or long messages in progress`
 			if ending {
 				x.h.endStreams()
 				status, text = http.StatusServiceUnavailable, "the server is shutting down; try again"
@@ -189,6 +189,52 @@ func TestHeavyCalls(t *testing.T) {
 			x.want(bob, "bob's call", 200, "computed")
 		})
 	}
+}
+
+// TestLongMessages has alice send messages that take long to read while she computes. They wait
+// before they are read, and hold back no others. Each gives back what it took: newHeavyHouse checks it.
+func TestLongMessages(t *testing.T) {
+	t.Parallel()
+	long := `"x":"` + strings.Repeat("x", protocol.LongMessage) + `"`
+	synctest.Test(t, func(t *testing.T) {
+		x := newHeavyHouse(t, Limits{Heavy: 1})
+		call := func(token, name string) *http.Request {
+			return x.modern(token, "tools/call", name, fmt.Sprintf(`"name":%q,"arguments":{%s}`, name, long))
+		}
+		bad := func(token string) *http.Request {
+			r := call(token, "quick")
+			r.Body = io.NopCloser(strings.NewReader("[" + strings.Repeat("1,", protocol.LongMessage)))
+			return r
+		}
+		computing := x.start(x.call("token-a", "compute"), nil)
+		refused := x.start(call("token-a", "quick"), nil)
+		x.want(x.start(x.call("token-a", "quick"), nil), "alice's short call", 200, "quick")
+		x.want(x.start(call("token-b", "quick"), nil), "bob's long call", 200, "quick")
+		time.Sleep(9 * time.Second)
+		ctx, leave := context.WithCancel(t.Context())
+		left := x.start(call("token-a", "quick").WithContext(ctx), nil)
+		unread, twice := x.start(bad("token-a"), nil), x.start(call("token-a", "compute"), nil)
+		subscribed, unsubscribe := context.WithCancel(t.Context())
+		stream := x.start(x.modern("token-a", protocol.Listen, "", `"notifications":{"resourceSubscriptions":["x://1"]},`+long).WithContext(subscribed), nil)
+		time.Sleep(time.Second)
+		synctest.Wait()
+		x.want(refused, "a message that waited", http.StatusTooManyRequests, `"id":1,"error":{"code":-32010,"message":"this client has 1 searches, reads of sessions or long messages`)
+		leave()
+		synctest.Wait()
+		if !left.over() || unread.over() || twice.over() || stream.w.Body.Len() > 0 {
+			t.Error("long messages were read while alice computed, or one waits whose client left")
+		}
+		close(x.release)
+		synctest.Wait()
+		x.want(computing, "what alice computes", 200, "computed")
+		x.want(twice, "a long call of a heavy tool", 200, "computed")
+		if unread.w.Code != http.StatusBadRequest || stream.over() || !strings.Contains(stream.w.Body.String(), "acknowledged") {
+			t.Errorf("a long message that is no JSON got %d; a subscription got %q", unread.w.Code, stream.w.Body)
+		}
+		x.want(x.start(x.call("token-a", "compute"), nil), "a heavy call beside the subscription", 200, "computed")
+		unsubscribe()
+		synctest.Wait()
+	})
 }
 
 // TestUnreadReplies has alice ask for large replies and read none.

@@ -28,7 +28,7 @@ func (v *visit) post() {
 		v.unread(err)
 		return
 	}
-	m := protocol.Parse(body)
+	m := protocol.ParseIn(v.r.Context(), body, v.turn)
 	if m.Kind == protocol.KindRequest {
 		v.observe(&m)
 		defer v.answered()
@@ -36,7 +36,7 @@ func (v *visit) post() {
 	version := v.r.Header.Get(headerVersion)
 	switch {
 	case m.Kind == protocol.KindRefused:
-		v.fail(http.StatusBadRequest, m.ID, m.Fault)
+		v.refuseMessage(m.ID, m.Fault)
 	case m.Kind == protocol.KindIgnored:
 		v.refuse(http.StatusBadRequest, "this is no message of JSON-RPC 2.0")
 	case m.Modern() || version >= protocol.FirstModern:
@@ -164,7 +164,7 @@ func (v *visit) modern(m *protocol.Message, version string) {
 	if !v.allowed(m) {
 		return
 	}
-	r := &protocol.Request{Message: m, Modern: true, Caller: v.caller, Via: v.via, Client: v.client, Seen: v.seen}
+	r := &protocol.Request{Message: m, Modern: true, Caller: v.caller, Via: v.via, Turn: v.turn, Seen: v.seen}
 	if m.Method == protocol.Listen {
 		v.listen(r)
 		return

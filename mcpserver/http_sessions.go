@@ -69,7 +69,7 @@ func (t *sessionTable) begin(server *protocol.Server, owner string, client *limi
 		}
 	}
 	s := &clientSession{
-		Conn: conn.New(server, client), id: rand.Text(), server: server, owner: owner, busy: 1,
+		Conn: conn.New(server), id: rand.Text(), server: server, owner: owner, busy: 1,
 		client: client.Retain(),
 	}
 	t.sessions[s.id] = s

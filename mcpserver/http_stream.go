@@ -32,7 +32,6 @@ type answerer func(ctx context.Context, line []byte, r *protocol.Request) ([]byt
 func (v *visit) relay(ctx context.Context, r *protocol.Request, f answerer) *protocol.Error {
 	out := &stream{visit: v}
 	r.MaxReply = v.h.config.MaxReply
-	defer r.Done()
 	if v.accepts(eventStream) {
 		r.Notify = func(line []byte) { _ = out.events(line) } // a stream that has failed stays so
 	}

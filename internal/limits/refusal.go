@@ -43,7 +43,7 @@ type kind struct {
 
 var kinds = [resources]kind{
 	Calls:       {"calls", "requests in progress", "wait for replies, and read them", time.Second},
-	Heavy:       {"heavy-calls", "searches or reads of sessions in progress", "wait for replies, and read them", time.Second},
+	Heavy:       {"heavy-calls", "searches, reads of sessions or long messages in progress", "wait for replies, and read them", time.Second},
 	Streams:     {"streams", "open streams", "close some, or subscribe to several documents with one request", time.Minute},
 	Sessions:    {"mcp-sessions", "MCP sessions in use", "end some with DELETE, or use protocol version 2026-07-28, which needs none", time.Minute},
 	Connections: {"connections", "connections", "reuse connections", time.Second},

@@ -9,14 +9,12 @@ import (
 	"sync"
 	"time"
 
-	"github.com/sequent-dev/sequent/internal/limits"
 	"github.com/sequent-dev/sequent/mcpserver/internal/protocol"
 )
 
 // A Conn is the connection of a client. It is safe for concurrent use.
 type Conn struct {
 	server        *protocol.Server
-	client        *limits.Client // nil for no limits
 	subscriptions *Subscriptions // of the handshake era
 	peer          protocol.Peer
 
@@ -28,8 +26,8 @@ type Conn struct {
 }
 
 // New returns a connection of a client with a server.
-func New(server *protocol.Server, client *limits.Client) *Conn {
-	return &Conn{server: server, client: client, subscriptions: newSubscriptions(server, nil), calls: make(map[*Call]struct{})}
+func New(server *protocol.Server) *Conn {
+	return &Conn{server: server, subscriptions: newSubscriptions(server, nil), calls: make(map[*Call]struct{})}
 }
 
 // Subscriptions returns the subscriptions of resources/subscribe.
@@ -119,7 +117,7 @@ func (c *Conn) Hear(m *protocol.Message) {
 // handshake era before the handshake is refused, and so is a second handshake.
 func (c *Conn) Answer(ctx context.Context, line []byte, r *protocol.Request) ([]byte, *protocol.Error) {
 	r.Modern = r.Message.Modern()
-	r.Client, r.Subscriptions, r.Peer = c.client, c.subscriptions, &c.peer
+	r.Subscriptions, r.Peer = c.subscriptions, &c.peer
 	if !r.Modern {
 		if fault := c.admit(r.Method); fault != nil {
 			return protocol.AppendError(line, r.ID, fault), fault

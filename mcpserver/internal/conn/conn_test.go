@@ -12,7 +12,7 @@ import (
 // cannot.
 func TestCancel(t *testing.T) {
 	t.Parallel()
-	c := New(protocol.New(protocol.Config{Dialect: mcptest.New().Dialect()}), nil)
+	c := New(protocol.New(protocol.Config{Dialect: mcptest.New().Dialect()}))
 	begin := func(id, name string) *Call {
 		return c.Begin(t.Context(), protocol.Message{Kind: protocol.KindRequest, ID: json.RawMessage(id), Method: name})
 	}

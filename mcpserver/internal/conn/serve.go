@@ -63,7 +63,7 @@ type Config struct {
 
 // Serve serves one client, as described at mcpserver.Server.ServeStdio.
 func Serve(ctx context.Context, cfg Config, t Transport) error {
-	s := &server{Config: cfg, t: t, conn: New(cfg.Server, cfg.Client), queue: newQueue(), beside: make(chan struct{}, maxBeside), ending: make(chan struct{})}
+	s := &server{Config: cfg, t: t, conn: New(cfg.Server), queue: newQueue(), beside: make(chan struct{}, maxBeside), ending: make(chan struct{})}
 	s.out = newOutput(t.Write, s.abort)
 	defer s.conn.Close()
 	defer s.out.close()
@@ -165,7 +165,7 @@ func (s *server) read() error {
 			s.done()
 			continue
 		} else {
-			m = protocol.Parse(line)
+			m = s.parse(line)
 		}
 		if !s.accept(m, len(line)) {
 			return nil
@@ -176,6 +176,14 @@ func (s *server) read() error {
 			runtime.Gosched()
 		}
 	}
+}
+
+// parse reads a message. The turn of a long one ends with that, and its call takes one again: a heavy
+// call before it in the queue would wait for it otherwise.
+func (s *server) parse(line []byte) protocol.Message {
+	turn := s.Client.Turn()
+	defer turn.Give()
+	return protocol.ParseIn(s.ctx, line, turn)
 }
 
 // accept handles a message, or puts it into the queue. It returns false if that is closed.
@@ -236,7 +244,7 @@ func (s *server) answer(call *Call, buf []byte) []byte {
 		return buf
 	}
 	call.Modern, call.Caller, call.Via, call.MaxReply = call.message.Modern(), s.Caller, s.Via, s.MaxReply
-	call.Notify, call.Client = s.out.put, s.Client
+	call.Notify, call.Turn = s.out.put, s.Client.Turn()
 	if call.Modern && call.Method == protocol.Listen {
 		s.listen(call)
 		return buf
@@ -305,7 +313,7 @@ func (s *server) reply(call *Call, line []byte) {
 	if s.Client != nil {
 		_ = s.out.drain() // if writing fails, the connection ends
 	}
-	call.Request.Done()
+	call.Turn.Give()
 	s.done()
 	s.queue.done(call)
 }

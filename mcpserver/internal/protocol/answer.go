@@ -15,8 +15,10 @@ type Request struct {
 	Modern bool // it is of 2026-07-28 or later
 	Caller tool.Caller
 	Via    Via
-	Peer   *Peer          // of a connection of the handshake era
-	Client *limits.Client // nil for no limits
+	Peer   *Peer // of a connection of the handshake era
+	// Turn is what a heavy call takes. The caller gives it back when the reply was sent, which can be
+	// large and is in memory until then. Nil means no limits.
+	Turn *limits.Turn
 	// Seen is what an observer is told; nil without one.
 	Seen *Exchange
 	// MaxReply limits the reply, in bytes. A longer one is replaced by an error; 0 or less
@@ -30,7 +32,6 @@ type Request struct {
 
 	client       clientInfo // of a request of the modern era, as are the capabilities
 	capabilities capabilities
-	heavy        bool // it holds one of the client's heavy calls
 }
 
 // A Subscriber has the documents whose changes are reported to a connection.

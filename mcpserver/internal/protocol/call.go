@@ -11,9 +11,6 @@ import (
 	"github.com/sequent-dev/sequent/tool"
 )
 
-// largeCall is the length in bytes from which on arguments make a call a heavy one.
-const largeCall = 16 << 10
-
 // A callResult is the result of tools/call.
 type callResult struct {
 	Content []any           `json:"content"`
@@ -45,8 +42,8 @@ func (s *Server) callTool(ctx context.Context, r *Request) (any, error) {
 	if t == nil {
 		return nil, InvalidParams("unknown tool %q", name)
 	}
-	if t.Heavy || len(args) > largeCall {
-		if err := r.begin(ctx); err != nil {
+	if t.Heavy || len(args) >= LongMessage {
+		if err := r.Turn.Take(ctx); err != nil {
 			return nil, err
 		}
 	}

@@ -1,30 +1,35 @@
 package protocol
 
 import (
+	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"unicode/utf8"
 
+	"github.com/sequent-dev/sequent/internal/jsonscan"
 	"github.com/sequent-dev/sequent/internal/limits"
 )
 
-// begin waits until a heavy call may run. It runs until Done: it can have a large reply, which
-// is in memory until it is sent.
-func (r *Request) begin(ctx context.Context) error {
-	if r.Client == nil {
-		return nil
-	}
-	err := r.Client.Wait(ctx, limits.Heavy)
-	r.heavy = err == nil
-	return err
-}
+// LongMessage is the length in bytes from which on a message takes long to read.
+const LongMessage = 16 << 10
 
-// Done is called when the reply was sent.
-func (r *Request) Done() {
-	if r.heavy {
-		r.Client.Give(limits.Heavy)
-		r.heavy = false
+// ParseIn is [Parse] for a client with limits: a long message takes the turn before it is read.
+// If it gets none, it is refused.
+func ParseIn(ctx context.Context, line []byte, turn *limits.Turn) Message {
+	if len(line) < LongMessage {
+		return Parse(line)
 	}
+	err := turn.Take(ctx)
+	if err == nil {
+		return Parse(line)
+	}
+	p := partsOf(bytes.Trim(line, jsonscan.Space)) // as far as it can be told without reading all of it
+	if p.method == nil || !IsID(p.id) || !utf8.Valid(p.id) {
+		return Message{} // no reply is expected
+	}
+	return Message{Kind: KindRefused, ID: p.id, Fault: cmp.Or(Refused(err), ErrCancelled)}
 }
 
 // room returns an error if a reply of some bytes or more is too long.

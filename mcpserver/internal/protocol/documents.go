@@ -60,7 +60,7 @@ func (s *Server) readResource(ctx context.Context, r *Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := r.begin(ctx); err != nil { // a document can be a whole session
+	if err := r.Turn.Take(ctx); err != nil { // a document can be a whole session
 		return nil, err
 	}
 	d := document{URI: escaped(p.URI)}

@@ -48,7 +48,7 @@ func (s *Server) getPrompt(ctx context.Context, r *Request) (any, error) {
 			return nil, InvalidParams("prompt %q needs the argument %q", p.Name, a.Name)
 		}
 	}
-	if err := r.begin(ctx); err != nil { // it can read a whole session
+	if err := r.Turn.Take(ctx); err != nil { // it can read a whole session
 		return nil, err
 	}
 	text, err := prompt.Get(ctx, r.Caller, args)
@@ -92,7 +92,7 @@ func (s *Server) complete(ctx context.Context, r *Request) (any, error) {
 	}
 	values := []string{} // not null
 	if find != nil {
-		if err := r.begin(ctx); err != nil { // it can search
+		if err := r.Turn.Take(ctx); err != nil { // it can search
 			return nil, err
 		}
 		found, err := find(ctx, r.Caller, p.Argument.Value)

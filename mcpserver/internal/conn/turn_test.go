@@ -1,0 +1,99 @@
+package conn
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/sequent-dev/sequent/internal/limits"
+	"github.com/sequent-dev/sequent/mcpserver/internal/mcptest"
+	"github.com/sequent-dev/sequent/mcpserver/internal/protocol"
+)
+
+// A pipe is a transport whose client sends lines on a channel.
+type pipe struct {
+	in      chan string
+	replies mcptest.SyncBuffer
+}
+
+func (p *pipe) Read() ([]byte, error) {
+	line, ok := <-p.in
+	if !ok {
+		return nil, io.EOF
+	}
+	return []byte(line), nil
+}
+
+func (p *pipe) Ready() bool { return true }
+
+func (p *pipe) Write(lines []byte) error {
+	_, err := p.replies.Write(lines)
+	return err
+}
+
+// A long message waits before it is read. A heavy call that came before it does not wait for
+// it, and all that was taken is given back.
+func TestLongMessages(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		book := mcptest.New()
+		d := book.Dialect()
+		for i := range d.Tools {
+			d.Tools[i].Heavy = d.Tools[i].Name == "wait"
+		}
+		limiter := limits.New(limits.Config{Caps: limits.Caps{Heavy: 1}})
+		client := limiter.Client("alice")
+		p := &pipe{in: make(chan string)}
+		answered := 0
+		cfg := Config{
+			Server: protocol.New(protocol.Config{Dialect: d}), Client: client,
+			Admit: func(*protocol.Message) *protocol.Error { return nil }, Done: func() { answered++ },
+		}
+		ended := make(chan error)
+		go func() { ended <- Serve(context.Background(), cfg, p) }()
+		send := func(id int, name, text string) {
+			p.in <- fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":%q,"arguments":{"text":%q},%s}}`,
+				id, name, text, mcptest.ModernMeta)
+		}
+		long := strings.Repeat("x", protocol.LongMessage)
+
+		if err := client.Take(limits.Heavy); err != nil { // by another connection
+			t.Fatal(err)
+		}
+		send(1, "note", long)
+		time.Sleep(11 * time.Second)
+		synctest.Wait()
+		if got := p.replies.String(); !strings.Contains(got, `"id":1,"error":{"code":-32010`) {
+			t.Errorf("a long message that waited too long got %.300s, want a refusal", got)
+		}
+		client.Give(limits.Heavy)
+
+		send(2, "wait", "short")
+		mcptest.Await(t, "the heavy call begins", book.Begun)
+		send(3, "wait", "next")
+		send(4, "note", long)
+		synctest.Wait()
+		book.Release <- struct{}{}
+		synctest.Wait()
+		book.Release <- struct{}{}
+		synctest.Wait()
+		got := p.replies.String()
+		for id := 2; id <= 4; id++ {
+			if !strings.Contains(got, fmt.Sprintf(`"id":%d,"result"`, id)) {
+				t.Errorf("call %d was not answered: %.300s", id, got)
+			}
+		}
+		p.in <- "[" + strings.Repeat("1,", protocol.LongMessage)
+		close(p.in)
+		if err := <-ended; err != nil || answered != 5 {
+			t.Errorf("Serve = %v, %d messages answered, want 5", err, answered)
+		}
+		if used := limiter.Stats().Used; used != [5]int64{} {
+			t.Errorf("in the end %v are held", used)
+		}
+	})
+}
