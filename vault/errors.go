@@ -77,6 +77,14 @@ func conflict(uri URI) error {
 	return sequent.Errorf(CodeConflict, "", "try again", "%s kept changing during the call; nothing was written", uri)
 }
 
+// CheckSize refuses a note of more than MaxBytes.
+func (v *Vault) CheckSize(uri URI, bytes int) error {
+	if int64(bytes) <= v.maxBytes {
+		return nil
+	}
+	return v.tooLarge(uri)
+}
+
 func (v *Vault) tooLarge(uri URI) error {
 	return sequent.Errorf(CodeTooLarge, "content", "split it into several notes",
 		"%s is larger than %d bytes, the limit for a note", uri, v.maxBytes)
@@ -91,5 +99,5 @@ func CheckLinks(uri URI, links int) error {
 		return nil
 	}
 	return sequent.Errorf(CodeTooLarge, "content", "split it into several notes",
-		"%s has %d links, and the limit for a note is %d", uri, links, MaxLinks)
+		"%s has more than %d links, the limit for a note", uri, MaxLinks)
 }

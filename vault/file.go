@@ -174,8 +174,8 @@ func (v *Vault) noLinksOnTheWay(p string) error {
 
 // create writes a new file and returns its state. The caller holds the lock.
 func (v *Vault) create(p string, data []byte) (fs.FileInfo, error) {
-	if int64(len(data)) > v.maxBytes {
-		return nil, v.tooLarge(uriOf(p))
+	if err := v.CheckSize(uriOf(p), len(data)); err != nil {
+		return nil, err
 	}
 	if err := v.noLinksOnTheWay(p); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
@@ -201,8 +201,8 @@ func (v *Vault) create(p string, data []byte) (fs.FileInfo, error) {
 // replace replaces a file and returns its new state; nil if its state was no longer
 // old. The caller holds the lock.
 func (v *Vault) replace(p string, data []byte, old fs.FileInfo) (fs.FileInfo, error) {
-	if int64(len(data)) > v.maxBytes {
-		return nil, v.tooLarge(uriOf(p))
+	if err := v.CheckSize(uriOf(p), len(data)); err != nil {
+		return nil, err
 	}
 	if old.Mode().Perm()&0o200 == 0 {
 		return nil, &fs.PathError{Op: "replace", Path: p, Err: fs.ErrPermission} // a rename would ignore that it is read-only

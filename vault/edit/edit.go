@@ -63,7 +63,7 @@ func (e *Editor) Write(ctx context.Context, in Note) (*vault.Note, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := requireLink("content", in.Content); err != nil {
+	if err := e.requireLink(uri, in.Content); err != nil {
 		return nil, err
 	}
 	if in.Checksum == "" {
@@ -133,7 +133,7 @@ type Change struct {
 
 // Append adds text with a WikiLink at the end of a note, or of a section.
 func (e *Editor) Append(ctx context.Context, c Change) (*vault.Note, error) {
-	if err := requireLink("content", c.Content); err != nil {
+	if err := e.requireLink(c.URI, c.Content); err != nil {
 		return nil, err
 	}
 	return e.change(ctx, c, func(n *vault.Note) error {
@@ -156,7 +156,7 @@ func (e *Editor) Replace(ctx context.Context, c Change) (*vault.Note, error) {
 	if strings.TrimSpace(c.Section) == "" {
 		return nil, invalid("section", "section is missing", "name the heading of the section to replace")
 	}
-	if err := requireLink("content", c.Content); err != nil {
+	if err := e.requireLink(c.URI, c.Content); err != nil {
 		return nil, err
 	}
 	return e.change(ctx, c, func(n *vault.Note) error {
@@ -267,7 +267,12 @@ func match(n *vault.Note, checksum string) error {
 	return nil
 }
 
-func requireLink(field, text string) error {
+// requireLink refuses a text for a note that is empty, too long or without a link.
+func (e *Editor) requireLink(uri vault.URI, text string) error {
+	const field = "content"
+	if err := e.vault.CheckSize(uri, len(text)); err != nil {
+		return err
+	}
 	switch {
 	case strings.TrimSpace(text) == "":
 		return invalid(field, field+" is missing", "write the text, with at least one [[WikiLink]]")
@@ -279,15 +284,20 @@ func requireLink(field, text string) error {
 
 // linked reports whether a note links to a concept, in its body or in its front matter.
 func linked(n *vault.Note) bool {
-	return slices.ContainsFunc(links(n), func(l wikilink.Link) bool { return l.Concept() != "" })
-}
-
-func links(n *vault.Note) []wikilink.Link {
-	return append(wikilink.InText(n.Front.Text()), wikilink.Parse([]byte(n.Body))...)
+	inFront := wikilink.InText(n.Front.Text())
+	return slices.ContainsFunc(inFront, func(l wikilink.Link) bool { return l.Concept() != "" }) || wikilink.HasConcept([]byte(n.Body))
 }
 
 // fewLinks refuses a note with more links than a note may have.
-func fewLinks(n *vault.Note) error { return vault.CheckLinks(n.URI, len(links(n))) }
+func fewLinks(n *vault.Note) error {
+	count := len(wikilink.InText(n.Front.Text()))
+	for range wikilink.All(n.Body) {
+		if count++; count > vault.MaxLinks { // the rest makes no difference
+			break
+		}
+	}
+	return vault.CheckLinks(n.URI, count)
+}
 
 // join puts a text between two parts of a note, with an empty line on each side.
 func join(before, text, after, br string) string {

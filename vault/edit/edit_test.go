@@ -299,6 +299,7 @@ func TestTooLarge(t *testing.T) {
 	for name, content := range map[string]string{
 		"brackets": "[[a]] " + strings.Repeat("[", 2_000_000),
 		"links":    strings.Repeat("[[a]] ", vault.MaxLinks+1),
+		"unread":   strings.Repeat("x", 1<<20+1), // its lack of a link is not looked for
 	} {
 		uri := vault.URI("memory://" + name)
 		_, err := d.editor.Write(t.Context(), edit.Note{URI: uri, Content: content})

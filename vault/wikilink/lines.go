@@ -89,11 +89,11 @@ func (b *block) next(text string) (code, first bool) {
 	switch {
 	case c.column >= b.item+tab && !b.open:
 		return true, false
-	case fence().MatchString(c.text):
+	case c.begins("`~") && fence().MatchString(c.text):
 		b.fence = c.text[:len(c.text)-len(strings.TrimLeft(c.text, c.text[:1]))]
 		b.open = false
 		return true, false
-	case heading().MatchString(c.text):
+	case c.begins("#") && heading().MatchString(c.text):
 		b.open = false
 		return false, true
 	}
@@ -107,6 +107,11 @@ type cursor struct {
 	text   string
 	column int // from the text of the innermost quote
 	item   int // the column of the text of the item that enter has entered
+}
+
+// begins reports whether the rest begins with one of some bytes. An expression takes longer to tell.
+func (c *cursor) begins(with string) bool {
+	return c.text != "" && strings.IndexByte(with, c.text[0]) >= 0
 }
 
 // space skips white space.
@@ -132,6 +137,9 @@ func (c *cursor) quotes() (n int) {
 
 // enter skips the marker of an item, and reports whether there is one.
 func (c *cursor) enter() bool {
+	if !c.begins("-+*0123456789") {
+		return false
+	}
 	m := strings.TrimRight(marker().FindString(c.text), " \t")
 	if m == "" {
 		return false

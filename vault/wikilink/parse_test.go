@@ -1,6 +1,7 @@
 package wikilink_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -151,5 +152,23 @@ func TestLines(t *testing.T) {
 	}
 	if got, want := strings.Join(got, " "), "a b c d e f g"; got != want {
 		t.Errorf("lines %q, want %q", got, want)
+	}
+}
+
+// Who asks for one link does not have all of them parsed.
+func TestAll(t *testing.T) {
+	t.Parallel()
+	const text = "`[[no]]` [[a]] [[b]]\n\n[[c]]"
+	for want := range 4 {
+		var got []wikilink.Link
+		for l := range wikilink.All(text) {
+			if len(got) == want {
+				break
+			}
+			got = append(got, l)
+		}
+		if all := wikilink.Parse([]byte(text)); !slices.Equal(got, all[:want]) {
+			t.Errorf("the first %d links are %v, want %v", want, got, all[:want])
+		}
 	}
 }

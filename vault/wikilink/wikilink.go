@@ -15,6 +15,7 @@
 package wikilink
 
 import (
+	"iter"
 	"slices"
 	"strings"
 	"unicode"
@@ -54,7 +55,12 @@ func Concepts(links []Link) []string {
 
 // HasConcept reports whether a Markdown text has a link that names a concept.
 func HasConcept(markdown []byte) bool {
-	return slices.ContainsFunc(Parse(markdown), func(l Link) bool { return l.Concept() != "" })
+	for l := range All(string(markdown)) {
+		if l.Concept() != "" {
+			return true
+		}
+	}
+	return false
 }
 
 // Normalize returns the common name for all spellings of a concept: in lower case and in
@@ -83,28 +89,36 @@ func Normalize(text string) string {
 }
 
 // Parse returns the links of a Markdown text without front matter, in order.
-func Parse(markdown []byte) []Link {
-	var found []Link
-	text := string(markdown)
-	begin, end := 0, 0 // of a paragraph, in which code can extend over lines
-	for l := range lines(text) {
-		if l.first || l.at != end {
-			found = appendLinks(found, text[begin:end], begin)
-			begin = l.at
+func Parse(markdown []byte) []Link { return slices.Collect(All(string(markdown))) }
+
+// All yields what [Parse] returns. The text behind the last link that is asked for is not read.
+func All(markdown string) iter.Seq[Link] {
+	return func(yield func(Link) bool) {
+		begin, end := 0, 0 // of a paragraph, in which code can extend over lines
+		for l := range lines(markdown) {
+			if l.first || l.at != end {
+				if !each(markdown[begin:end], begin, yield) {
+					return
+				}
+				begin = l.at
+			}
+			end = l.at + len(l.text)
 		}
-		end = l.at + len(l.text)
+		each(markdown[begin:end], begin, yield)
 	}
-	return appendLinks(found, text[begin:end], begin)
 }
 
 // InText returns the links of a text that is not Markdown, such as front matter, in
 // order.
-func InText(text string) []Link { return appendLinks(nil, text, 0) }
+func InText(text string) (found []Link) {
+	each(text, 0, func(l Link) bool { found = append(found, l); return true })
+	return found
+}
 
-// appendLinks appends the links of a paragraph that begins at an offset.
-func appendLinks(found []Link, text string, offset int) []Link {
+// each yields the links of a paragraph that begins at an offset. It returns false once yield does.
+func each(text string, offset int, yield func(Link) bool) bool {
 	if !strings.Contains(text, "[[") {
-		return found
+		return true
 	}
 	var last map[int]int // run of backquotes → where the last one of that length is
 	for at := 0; at < len(text); {
@@ -130,13 +144,15 @@ func appendLinks(found []Link, text string, offset int) []Link {
 			if l.Embed = at > 0 && text[at-1] == '!' && !escaped(text, at-1); l.Embed {
 				l.Start--
 			}
-			found = append(found, l)
+			if !yield(l) {
+				return false
+			}
 			at += size
 		default:
 			at++
 		}
 	}
-	return found
+	return true
 }
 
 // lastRuns returns where the last run of each length of backquotes is. Without it, runs
