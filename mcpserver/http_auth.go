@@ -10,6 +10,7 @@ import (
 
 	"github.com/sequent-dev/sequent/auth"
 	"github.com/sequent-dev/sequent/internal/admission"
+	"github.com/sequent-dev/sequent/internal/limits"
 	"github.com/sequent-dev/sequent/mcpserver/internal/protocol"
 )
 
@@ -38,7 +39,7 @@ func (v *visit) authenticate() bool {
 		return false
 	}
 	v.granted, v.caller.Owner, v.via.Token = who, who.Subject, who.Token
-	v.identify("subject " + who.Subject)
+	v.identify(limits.Subject(who.Subject))
 	return true
 }
 

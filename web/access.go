@@ -67,7 +67,7 @@ func (x *exchange) admitOwner() error {
 	err := x.identify()
 	name := x.h.config.Gate.Address(x.r)
 	if x.granted.Subject != "" {
-		name = "subject " + x.granted.Subject
+		name = limits.Subject(x.granted.Subject)
 	}
 	if limited := x.count(name); limited != nil {
 		return limited

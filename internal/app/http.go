@@ -181,8 +181,9 @@ func (a *App) ServeHTTP(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	a.limiter = handler.Limiter()
 	pages := web.Config{
-		Engine: a.Engine, Store: a.store, Gate: handler.Gate(), Limiter: handler.Limiter(),
+		Engine: a.Engine, Store: a.store, Gate: handler.Gate(), Limiter: a.limiter,
 		Auth: edge.admits, SignIn: edge.signIn, PublicURL: cfg.OIDC.public(),
 		Version: a.config.Version, Logger: a.logger, Ending: ctx, Drafts: a.drafts,
 	}
@@ -198,7 +199,7 @@ func (a *App) ServeHTTP(ctx context.Context) error {
 	}
 	defer stop()
 	if a.telemetry != nil {
-		a.telemetry.Watch(telemetry.Sources{Limits: handler.Limiter().Stats})
+		a.telemetry.Watch(telemetry.Sources{Limits: a.limiter.Stats})
 	}
 	listener, err := listen(ctx, edge.addr)
 	if err != nil {

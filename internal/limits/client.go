@@ -21,6 +21,9 @@ type Client struct {
 	place *list.Element // in Limiter.idle while refs is 0
 }
 
+// Subject returns the name of the client that a subject of tokens is.
+func Subject(subject string) string { return "subject " + subject }
+
 // Retain returns the client for one more use, which ends with Release.
 func (c *Client) Retain() *Client { return c.l.Client(c.name) }
 

@@ -43,6 +43,9 @@ type Config struct {
 	// Rescan is the interval at which Watch looks at all notes, because the
 	// operating system does not report every change; 0 means a minute.
 	Rescan time.Duration
+	// Turn is called before Watch reads notes, of 1 MiB at most or a single one, and done when they
+	// are indexed: both take the processor for long. Nil means that Watch never waits.
+	Turn func(ctx context.Context) (done func(), err error)
 	// Log receives failures that are not returned; nil discards them.
 	Log *slog.Logger
 }
@@ -67,6 +70,9 @@ func New(cfg Config) *Index {
 	cfg.EmbedTimeout = cmp.Or(cfg.EmbedTimeout, 10*time.Second)
 	cfg.Debounce = cmp.Or(cfg.Debounce, 200*time.Millisecond)
 	cfg.Rescan = cmp.Or(cfg.Rescan, time.Minute)
+	if cfg.Turn == nil {
+		cfg.Turn = atOnce
+	}
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)
 	}
@@ -301,7 +307,7 @@ func (x *Index) repairing(ctx context.Context, f func() error) error {
 	if isDamage(err) && ctx.Err() == nil {
 		x.cfg.Log.WarnContext(ctx, "the index of the vault is damaged; it is rebuilt", "index", x.path, "error", err)
 		if err = x.discard(); err == nil {
-			_, err = x.sync(ctx, func(Progress) {})
+			_, err = x.sync(ctx, func(Progress) {}, atOnce)
 		}
 		if err == nil {
 			err = f()

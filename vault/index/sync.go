@@ -48,17 +48,23 @@ func (x *Index) Sync(ctx context.Context, progress func(Progress)) (Report, erro
 	if progress == nil {
 		progress = func(Progress) {}
 	}
-	report, err := x.update(ctx, progress)
+	report, err := x.update(ctx, progress, atOnce)
 	if err != nil {
 		return report, err
 	}
 	return report, x.count(ctx, &report)
 }
 
+// A turn is Config.Turn.
+type turn = func(ctx context.Context) (done func(), err error)
+
+// atOnce is a turn that comes at once.
+func atOnce(context.Context) (done func(), err error) { return func() {}, nil }
+
 // update is Sync without the counts of all notes.
-func (x *Index) update(ctx context.Context, progress func(Progress)) (report Report, err error) {
+func (x *Index) update(ctx context.Context, progress func(Progress), turn turn) (report Report, err error) {
 	err = x.repairing(ctx, func() (err error) {
-		report, err = x.sync(ctx, progress)
+		report, err = x.sync(ctx, progress, turn)
 		return err
 	})
 	if err != nil {
@@ -95,7 +101,7 @@ func (x *Index) Refresh(ctx context.Context, notes ...vault.URI) error {
 // A stamp is how a changed file is recognized.
 type stamp struct{ size, modified int64 }
 
-func (x *Index) sync(ctx context.Context, progress func(Progress)) (report Report, err error) {
+func (x *Index) sync(ctx context.Context, progress func(Progress), turn turn) (report Report, err error) {
 	known, err := x.stamps(ctx)
 	if err != nil {
 		return report, err
@@ -125,8 +131,13 @@ func (x *Index) sync(ctx context.Context, progress func(Progress)) (report Repor
 			next := todo[done+len(some)]
 			some, size = append(some, next.URI), size+next.Size
 		}
+		end, err := turn(ctx)
+		if err != nil {
+			return report, err
+		}
 		docs, left := x.load(ctx, some)
 		changed, err := x.apply(ctx, docs)
+		end()
 		if err != nil {
 			return report, err
 		}

@@ -51,7 +51,7 @@ func (x *Index) Watch(ctx context.Context) {
 					"vault", x.cfg.Vault.Dir(), "error", err)
 			}
 		}
-		if _, err := x.update(ctx, func(Progress) {}); err != nil && ctx.Err() == nil {
+		if _, err := x.update(ctx, func(Progress) {}, x.cfg.Turn); err != nil && ctx.Err() == nil {
 			x.cfg.Log.WarnContext(ctx, "the index of the vault was not brought up to date; the next check tries again",
 				"vault", x.cfg.Vault.Dir(), "error", err)
 		}

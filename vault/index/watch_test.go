@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -110,4 +111,56 @@ func TestRescan(t *testing.T) {
 	b.becomes("first", "a")
 	b.write("b.md", "second")
 	b.becomes("second", "b")
+}
+
+// Watch reads nothing before its turn, and others do not wait for it.
+func TestTurn(t *testing.T) {
+	t.Parallel()
+	var held atomic.Int64
+	come, asked := make(chan error), make(chan bool)
+	b := newBox(t, index.Config{Debounce: time.Hour, Rescan: 30 * time.Millisecond, Turn: func(ctx context.Context) (func(), error) {
+		var err error
+		select {
+		case asked <- true:
+			err = <-come
+		case <-ctx.Done():
+			err = ctx.Err()
+		}
+		if err != nil {
+			return nil, err
+		}
+		held.Add(1)
+		return func() { held.Add(-1) }, nil
+	}}, map[string]string{"a.md": "first"})
+	b.watch()
+	<-asked
+	b.synced = true // only by Watch
+	if got := b.text("first"); got != "" {
+		t.Errorf("found %s before the turn", got)
+	}
+	b.sync()
+	if got := b.text("first"); got != "a" {
+		t.Errorf("after a Sync beside Watch, found %q", got)
+	}
+	b.write("b.md", "second")
+	come <- errors.New("not now")
+	<-asked
+	if got := b.text("second"); got != "" {
+		t.Errorf("found %s without a turn", got)
+	}
+	come <- nil
+	for deadline := time.After(20 * time.Second); b.text("second") == ""; {
+		select {
+		case <-asked:
+			come <- nil
+		case <-deadline:
+			t.Fatal("Watch does not find the note")
+		case <-time.After(10 * time.Millisecond):
+		}
+	}
+	for deadline := time.Now().Add(20 * time.Second); held.Load() != 0; time.Sleep(time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("%d turns last", held.Load())
+		}
+	}
 }

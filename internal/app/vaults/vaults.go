@@ -38,6 +38,9 @@ type Config struct {
 	// unwritten, in the background.
 	Watch bool
 
+	// Turn is [index.Config.Turn] for an owner; nil means none.
+	Turn func(ctx context.Context, owner string) (done func(), err error)
+
 	MaxNotes int // of one owner; 0 means no limit
 
 	Embedder index.Embedder // for searches by meaning; nil disables them
@@ -107,6 +110,9 @@ func (v *Vaults) openVault(ctx context.Context, owner string) (*opened, error) {
 	cfg := wiki.VaultConfig{Engine: v.config.Engine.Owned(owner), Agent: v.config.Agent, Logger: v.config.Logger.With("owner", owner)}
 	cfg.Notes = vault.Config{Dir: v.Dir(owner), Create: true, MaxNotes: v.config.MaxNotes}
 	cfg.Index = index.Config{Embedder: v.config.Embedder, Model: v.config.Model, Log: v.config.Logger}
+	if v.config.Turn != nil {
+		cfg.Index.Turn = func(ctx context.Context) (func(), error) { return v.config.Turn(ctx, owner) }
+	}
 	if v.config.Cache != "" {
 		sum := sha256.Sum256([]byte(filepath.Clean(cfg.Notes.Dir)))
 		cfg.Fallback = filepath.Join(v.config.Cache, hex.EncodeToString(sum[:16]))
