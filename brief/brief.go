@@ -92,6 +92,7 @@ const (
 	weightChange    = 92.0
 	weightEndMore   = 91.0 // of the second sentence of the end
 	weightLine      = 90.0
+	weightRejected  = 89.0 // of what a rejected line was, after the reason against it
 	weightFinal     = 80.0
 	weightBefore    = 78.0 // of the list of what was not looked at since
 	weightRevision  = 72.0

@@ -2,6 +2,7 @@ package brief
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/sequent-dev/sequent"
 )
@@ -37,7 +38,10 @@ func (w *writer) planLines() {
 		if !l.GivenUp() {
 			rest = weightRevision
 		}
-		w.add(item{section: sectionLines, head: head + ":", seq: end.Seq}, end.Text, weightLine, rest, 2)
+		it := w.add(item{section: sectionLines, head: head + ":", seq: end.Seq}, end.Text, weightLine, rest, 2)
+		if l.Verdict == sequent.Rejected {
+			it.preferReason()
+		}
 	}
 }
 
@@ -54,4 +58,35 @@ func (w *writer) line(l sequent.Line) string {
 		text += " (" + string(l.Verdict) + ")"
 	}
 	return text
+}
+
+// preferReason gives the reason against a rejected line more weight than what the line was. Authors
+// write it behind a "But", or last.
+func (it *item) preferReason() {
+	at := slices.IndexFunc(it.pieces, func(p piece) bool { return turns(p.text) })
+	if at < 1 {
+		it.joinLast()
+		at = len(it.pieces) - 1
+	}
+	if reason := &it.pieces[at]; at > 0 && reason.weight > weightUnshown {
+		it.pieces[0].weight, reason.weight = weightRejected, weightLine
+	}
+}
+
+// joinLast joins the last sentence, if it says too little alone, with the one before it.
+func (it *item) joinLast() {
+	n := len(it.pieces)
+	if n < 3 || len(it.pieces[n-1].text) >= leastSaid || isCode(it.pieces[n-2].text) {
+		return
+	}
+	if last := it.pieces[n-1]; last.weight > weightUnshown && !isCode(last.text) {
+		it.pieces[n-2].text += " " + last.text
+		it.pieces = it.pieces[:n-1]
+	}
+}
+
+// turns reports whether a sentence speaks against those before it.
+func turns(sentence string) bool {
+	word, _, _ := strings.Cut(sentence, " ")
+	return slices.Contains([]string{"against", "but", "however", "yet"}, strings.ToLower(strings.TrimRight(word, ",:")))
 }

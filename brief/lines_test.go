@@ -51,3 +51,32 @@ func TestDecisionOnChosenLine(t *testing.T) {
 		t.Errorf("the brief lacks %q:\n%s", want, text)
 	}
 }
+
+// A rejected line has the reason against it, then what it was, and only then what speaks for it.
+func TestReasonAgainst(t *testing.T) {
+	t.Parallel()
+	const (
+		way    = "Drop the cache and read each row of it from the disk."
+		praise = "It is simple, and the code gets shorter by half of its lines."
+	)
+	for end, reason := range map[string]string{
+		"But each page would then read 300 rows. So the site is slow.": "But each page would then read 300 rows.",
+		"Against: each page would then read 300 rows.":                 "Against: each page would then read 300 rows.",
+		"Each page would then read 300 rows at once.":                  "Each page would then read 300 rows at once.",
+		"Each page would then read 300 rows. Too slow.":                "Each page would then read 300 rows. Too slow.",
+	} {
+		s := decided(t, way+" "+praise+" "+end)
+		alone := false
+		for budget := range 600 {
+			text, _, err := brief.Write(t.Context(), s, budget)
+			first, second, third := strings.Contains(text, reason), strings.Contains(text, way), strings.Contains(text, praise)
+			if err != nil || second && !first || third && !second {
+				t.Errorf("%d bytes (%v):\n%s", budget, err, text)
+			}
+			alone = alone || first && !second
+		}
+		if !alone {
+			t.Errorf("%q is never shown without what the line was", reason)
+		}
+	}
+}

@@ -258,22 +258,17 @@ func parts(text string) (all []string) {
 // isCode reports whether a part of a text is a block of code.
 func isCode(part string) bool { return strings.HasPrefix(part, "\n") }
 
+// leastSaid is the number of bytes of a text that says something.
+const leastSaid = 40
+
 // lead joins the first sentences until they say something: "Fix A." alone does not.
 func lead(all []string) []string {
-	const least = 40 // bytes
-	n := 1
-	length := 0
-	for i, s := range all {
-		if isCode(s) {
-			break
-		}
-		length += len(s) + 1
-		n = i + 1
-		if length >= least {
-			break
-		}
+	n, length := 0, 0
+	for n < len(all) && !isCode(all[n]) && length < leastSaid {
+		length += len(all[n]) + 1
+		n++
 	}
-	if n < 2 || len(all) == 0 {
+	if n < 2 {
 		return all
 	}
 	return append([]string{strings.Join(all[:n], " ")}, all[n:]...)
