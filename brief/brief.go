@@ -123,7 +123,7 @@ func (w *writer) add(it item, text string, weight, rest, decay float64) *item {
 		text = text[:n]
 	}
 	w.room -= len(text)
-	for i, sentence := range lead(parts(text)) {
+	for i, sentence := range lead(answered(parts(text))) {
 		if i > 0 && room <= 0 { // otherwise short sentences would take many times the memory of the texts
 			text = ""
 			break

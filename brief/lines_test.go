@@ -80,3 +80,21 @@ func TestReasonAgainst(t *testing.T) {
 		}
 	}
 }
+
+// A question is not shown without what follows it.
+func TestQuestionWithAnswer(t *testing.T) {
+	t.Parallel()
+	const question = "Can a second reader of the same file share the lock of the first one?"
+	s, err := sequent.New(sequent.Config{}).Append(t.Context(), "s",
+		sequent.Draft{Number: 1, Text: question + " No: the lock belongs to the process. The test shows it."},
+		sequent.Draft{Number: 2, Text: "Done.", Final: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for budget := range 300 {
+		text, _, err := brief.Write(t.Context(), s, budget)
+		if err != nil || strings.Contains(text, question) && !strings.Contains(text, question+" No: the lock belongs to the process.") {
+			t.Fatalf("%d bytes (%v):\n%s", budget, err, text)
+		}
+	}
+}

@@ -273,3 +273,23 @@ func lead(all []string) []string {
 	}
 	return append([]string{strings.Join(all[:n], " ")}, all[n:]...)
 }
+
+// Asks reports whether a sentence is a question.
+func Asks(sentence string) bool {
+	end := strings.TrimRight(sentence, `)"'*_ `)
+	return strings.HasSuffix(end, "?") || strings.HasSuffix(end, "？")
+}
+
+// answered joins each question with the sentence that follows it. Many questions in a row are
+// divided like a long sentence.
+func answered(all []string) (joined []string) {
+	for _, s := range all {
+		last := len(joined) - 1
+		if last >= 0 && Asks(joined[last]) && len(joined[last]) <= longestSentence && !isCode(s) {
+			joined[last] += " " + s
+		} else {
+			joined = append(joined, s)
+		}
+	}
+	return joined
+}
