@@ -86,9 +86,11 @@ func (l *log) revision(t *sequent.Thought, say sayer) {
 	}
 }
 
-// plain returns the words of a text, to compare it with another one.
+// plain returns the words and signs of a text, to compare it with another one.
 func plain(text string) string {
-	return strings.Join(strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }), " ")
+	return strings.Join(strings.FieldsFunc(strings.ToLower(text), func(r rune) bool {
+		return unicode.IsSpace(r) || strings.ContainsRune(".,;:!?…\"'`()", r)
+	}), " ")
 }
 
 // branch finds a branch that leaves from what does not hold, at its first thought and when it is chosen.

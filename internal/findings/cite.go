@@ -12,20 +12,35 @@ import (
 // citation matches what may name a thought: #4, lazy#6, thought 4.
 var citation = lazyregexp.New(`(?i)([\p{L}\p{N}_./-]*)#(\d{1,5})\b|\bthoughts?\s+(\d{1,5})\b`)
 
-// other matches the end of a text after which a number is that of something else, also in a list: issues #4, #5.
-var other = lazyregexp.New(`(?i)\b(steps?|issues?|tickets?|prs?|pull requests?|requests?|mrs?|items?|tasks?|bugs?|cases?|rfcs?|sections?|notes?|comments?|` +
-	`discussions?|gh|tests?|lines?|rows?|figures?|tables?|questions?|problems?|commits?|cves?|builds?|runs?|jobs?|pages?|chapters?|versions?|` +
-	`options?|points?|rules?|reasons?|cards?|stor(y|ies)|epics?|milestones?|releases?|patch(es)?|proposals?|incidents?|alerts?|channels?|` +
-	`slots?|rooms?|players?|workers?|shards?|nodes?|replicas?|attempts?|candidates?|approach|hypothes[ie]s|findings?)[\s:(\[]*` +
-	`([#\w./-]*#?\d+\s*([,/&+]|and|or|und|et|y)*\s*)*$`)
+// introducing matches the end of a text after which a number sign names a thought: nothing, punctuation, or a word that
+// introduces what is cited. After any other word it names something else: issue #4, core #1, the #1 reason.
+var introducing = lazyregexp.New(`(?i)(^|[^\p{L}\p{N}\s]\s*|\b(as|in|of|see|from|per|by|and|or|with|since|because|that|than|on|to|at|under|via|given|both|` +
+	`through|after|before|until|for|is|was|between|into|over|using|against|unlike|like|contrary|not|also|only|thoughts?|` +
+	`confirms?|supports?|uses?|us(ed|ing)|appl(y|ies)|follows?|extends?|implies|contradicts?|repeats?|needs?|keeps?|makes?|takes?|shows?|proves?|` +
+	`revis(e|es|ing)|replac(e|es|ing)|refutes?|corrects?|drops?|rejects?|withdraws?|retracts?|recalls?|cites?|says?|` +
+	`wie|aus|nach|laut|siehe|zu|mit|und|oder|als|von|gegen|ersetzt|widerlegt|comme|selon|de|du|à|au|en|et|ou|voir|par|contre|según|como|por|y|o|ver|` +
+	`come|da|secondo|e|vedi|conforme|segundo|do|em|zeigt|sagt|montre|dit|dice|muestra|mostra)\s+)$`)
 
-// excused matches a sentence that says itself that what it cites does not hold.
-var excused = lazyregexp.New(`(?i)\b(wrong|false|incorrect|mistake|mistaken|error in|replac|supersed|revis|correct|refut|disprov|disproof|unlike|contrary|contradict|` +
-	`no longer|not hold|n't hold|withdr[ae]w|retract|drop(s|ped|ping)?\b|abandon|gave up|giv(e|es|en|ing) up|reject|overturn|outdated|obsolete|invalid|instead|` +
-	`missed|overlook|earlier|original|initial|first (thought|guess|idea)|old |was |were |turned out|amend|rather than|differ|disagree|reconsider|rethink|` +
-	`re-?check|re-?open|undo|stale|former|used to|had |claimed|assumed|despite|in spite|flaw|hole in|overstat|understat|careless|misread|misunder|discard|` +
-	`fix(es|ed)?\b|repair|mend|narrow|sharpen|update|falsch|ersetz|statt|anders als|widerleg|verworfen|korrig|faux|fausse|remplac|erron|corrig|incorrect[oa]|` +
-	`equivoc|reemplaz|sbagliat|sostitu)|错|誤|間違|替|代わ|改`)
+// other matches the end of a text that gives a number to something else, also in a list: issues #4, #5 and #6.
+var other = lazyregexp.New(`(?i)\b(issues?|tickets?|prs?|pull requests?|mrs?|items?|tasks?|bugs?|steps?|comments?|discussions?|gh|commits?)\s*` +
+	`(#\d+\s*([,/&+]|and|or|und|et|y|e)*\s*)*$`)
+
+// verb matches the end of a text after which "thought 4" is not a name, rank the beginning of one after which #1 is none.
+var (
+	verb = lazyregexp.New(`(?i)\b(i|we|you|they|he|she|one|who|first|also|always|never|had|have|has)\s+$`)
+	rank = lazyregexp.New(`(?i)^\s+(priority|choice|reason|cause|problem|rule|concern|suspect|goal|candidate|request|complaint|question)\b`)
+)
+
+// doubted and doubting match what stands before and behind the number of a thought that does not hold, as the text says.
+var (
+	doubted = lazyregexp.New(`(?i)(\b(unlike|contrary|not|instead|rather than|correct|replac|supersed|revis|refut|disprov|contradict|withdr[ae]w|retract|drop|abandon|` +
+		`reject|overturn|against|wrong|error|mistake|mistaken|leaving|aside|apart from|except|despite|giv(e|es|en|ing) up|gave up|old|former|original|earlier|outdated|` +
+		`obsolete|stale|disput|without|no longer|undo|discard|flaw|anders als|entgegen|statt|ersetz|widerleg|anstelle|contrairement|lieu|diff[ée]r|contrario|diferencia|lugar|` +
+		`contr[áa]rio|diversamente|invece|instea)\w*|不|错|誤|代わ|違)\W*(\S+\s+){0,3}\S*$`)
+	doubting = lazyregexp.New(`(?i)^\W*(was|were)\b|^\S*\s*(\S+\s+){0,6}\S*(\b(wrong|false|incorrect|mistake|mistaken|outdated|obsolete|stale|replac|supersed|revis|correct|refut|disprov|` +
+		`withdrawn|retract|dropped|abandon|reject|overturn|invalid|gone|moot|disput|no longer|not|never|cannot|guess|assum|claim|said|thought|believ|had|overlook|miss|` +
+		`flaw|contradict|too|optimistic|pessimistic|naive|rough|falsch|nicht|widerleg|ersetz|überholt|fau(x|sse)|pas|plus|erron|ya no|incorrect|sbagliat|superat|errad)|n't\b|\bnon (è|vale)|não|不|错|誤|違)`)
+)
 
 // sentenceEnd matches the end of a sentence.
 var sentenceEnd = lazyregexp.New(`[.!?;](\s|$)|[。！？；\n]`)
@@ -41,14 +56,11 @@ func (l *log) citations(t *sequent.Thought, all bool) (seqs []int) {
 	for _, end := range ends {
 		sentence := t.Text[begin:end[1]]
 		begin = end[1]
-		var here []int
 		for _, m := range citation().FindAllStringSubmatchIndex(sentence, -1) {
-			if seq := l.cited(sentence, m, t); seq > 0 && !slices.Contains(here, seq) {
-				here = append(here, seq)
+			if seq := l.cited(sentence, m, t); seq > 0 && !slices.Contains(seqs, seq) &&
+				(all || !doubted().MatchString(sentence[:m[0]]) && !doubting().MatchString(sentence[m[1]:])) {
+				seqs = append(seqs, seq)
 			}
-		}
-		if all || len(here) > 0 && !excused().MatchString(sentence) {
-			seqs = append(seqs, here...)
 		}
 	}
 	if all {
@@ -66,6 +78,9 @@ func (l *log) cited(sentence string, m []int, t *sequent.Thought) int {
 	label, digits := t.Branch, ""
 	if m[6] >= 0 {
 		digits = sentence[m[6]:m[7]]
+		if verb().MatchString(sentence[:m[0]]) {
+			return 0
+		}
 	} else {
 		digits = sentence[m[4]:m[5]]
 		if prefix := sentence[m[2]:m[3]]; prefix != "" {
@@ -74,7 +89,7 @@ func (l *log) cited(sentence string, m []int, t *sequent.Thought) int {
 			}
 			label = prefix
 		}
-		if other().MatchString(sentence[:m[2]]) || l.isOther(digits) {
+		if !introducing().MatchString(sentence[:m[2]]) || rank().MatchString(sentence[m[1]:]) || other().MatchString(sentence[:m[2]]) || l.isOther(digits) {
 			return 0
 		}
 	}

@@ -1,17 +1,24 @@
 package findings_test
 
 import (
+	"flag"
+	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/sequent-dev/sequent"
 	"github.com/sequent-dev/sequent/archive"
 	"github.com/sequent-dev/sequent/internal/findings"
+	"github.com/sequent-dev/sequent/internal/judged"
 )
 
-// restored returns a session of a file.
-func restored(t *testing.T, e *sequent.Engine, file string) *sequent.Session {
+var update = flag.Bool("update", false, "write the figures of docs/evaluation.md anew")
+
+// restored returns the session of a file.
+func restored(t *testing.T, file string) *sequent.Session {
 	t.Helper()
 	f, err := os.Open(file)
 	if err != nil {
@@ -22,6 +29,7 @@ func restored(t *testing.T, e *sequent.Engine, file string) *sequent.Session {
 	if err != nil {
 		t.Fatal(err)
 	}
+	e := sequent.New(sequent.Config{})
 	if _, err := e.Restore(t.Context(), h, entries); err != nil {
 		t.Fatal(err)
 	}
@@ -32,19 +40,45 @@ func restored(t *testing.T, e *sequent.Engine, file string) *sequent.Session {
 	return s
 }
 
+// Sessions that agents recorded at work have few findings. Each was judged by hand: its line in recorded.txt begins with
+// a + if the fact holds and its author had a reason to look, and with a - if it was a false alarm.
 func TestRecorded(t *testing.T) {
 	files, err := filepath.Glob("testdata/recorded/*.json")
+	if err != nil || len(files) < 40 {
+		t.Fatal(len(files), err)
+	}
+	var lines []string
+	thoughts := 0
+	for _, file := range files {
+		s := restored(t, file)
+		thoughts += s.Len()
+		for _, f := range findings.Of(s) {
+			lines = append(lines, fmt.Sprintf("%s@%d %s: %s", s.ID(), f.At, f.Kind, f.Text))
+		}
+	}
+	const golden = "testdata/recorded.txt"
+	data, err := os.ReadFile(golden)
 	if err != nil {
 		t.Fatal(err)
 	}
-	e := sequent.New(sequent.Config{})
-	n := 0
-	for _, file := range files {
-		s := restored(t, e, file)
-		n += s.Len()
-		for _, f := range findings.Of(s) {
-			t.Logf("%s @%d %s %v: %s", s.ID(), f.At, f.Kind, f.Of, f.Text)
+	var known []string
+	alarms := 0
+	for line := range strings.Lines(string(data)) {
+		verdict, what, _ := strings.Cut(strings.TrimSpace(line), " ")
+		known = append(known, what)
+		if verdict != "+" {
+			alarms++
 		}
 	}
-	t.Log(n, "thoughts")
+	if !slices.Equal(lines, known) {
+		t.Errorf("findings that are not judged, or are gone:\n%s\nwant\n%s", strings.Join(lines, "\n"), strings.Join(known, "\n"))
+	}
+	if alarms*100 > thoughts {
+		t.Errorf("%d false alarms in %d thoughts", alarms, thoughts)
+	}
+	page := fmt.Sprintf("\n%d sessions, %d thoughts: %d findings, of which %d are false alarms.\n\n", len(files), thoughts, len(lines), alarms)
+	equal, err := judged.Section("../../docs/evaluation.md", "recorded", page, *update)
+	if err != nil || !equal {
+		t.Errorf("docs/evaluation.md is stale: run go test ./internal/findings -update (%v)", err)
+	}
 }
