@@ -3,7 +3,6 @@ package analysis
 import (
 	"cmp"
 	"slices"
-	"strings"
 
 	"github.com/sequent-dev/sequent"
 	"github.com/sequent-dev/sequent/brief"
@@ -62,8 +61,7 @@ var open = lazyregexp.New(`(?i)^[-*• ]*(open (question|point|item|issue)s?|sti
 // lastQuestion returns the last question of a text.
 func lastQuestion(text string) (string, bool) {
 	for _, sentence := range slices.Backward(brief.Sentences(text)) {
-		end := strings.TrimRight(sentence, `)"'*_ `)
-		if strings.HasSuffix(end, "?") || strings.HasSuffix(end, "？") || open().MatchString(sentence) {
+		if brief.Asks(sentence) || open().MatchString(sentence) {
 			return sentence, true
 		}
 	}

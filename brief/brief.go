@@ -92,6 +92,7 @@ const (
 	weightChange    = 92.0
 	weightEndMore   = 91.0 // of the second sentence of the end
 	weightLine      = 90.0
+	weightRejected  = 89.0 // of what a rejected line was, after the reason against it
 	weightFinal     = 80.0
 	weightBefore    = 78.0 // of the list of what was not looked at since
 	weightRevision  = 72.0
@@ -122,7 +123,7 @@ func (w *writer) add(it item, text string, weight, rest, decay float64) *item {
 		text = text[:n]
 	}
 	w.room -= len(text)
-	for i, sentence := range lead(parts(text)) {
+	for i, sentence := range lead(answered(parts(text))) {
 		if i > 0 && room <= 0 { // otherwise short sentences would take many times the memory of the texts
 			text = ""
 			break
@@ -256,59 +257,6 @@ func (w *writer) decision() (sequent.Thought, bool) {
 
 // holds reports whether a thought was not replaced.
 func (w *writer) holds(seq int) bool { return w.standings[seq-1].State != sequent.Superseded }
-
-// planLines says where each line ends, newest first, without the one on which the
-// session ended.
-func (w *writer) planLines() {
-	if len(w.lines) == 1 {
-		return
-	}
-	final := w.log[len(w.log)-1].Branch
-	const most = 40
-	for i, l := range slices.Backward(w.lines) {
-		if l.Label == final || l.First == 0 {
-			continue
-		}
-		if i < len(w.lines)-most {
-			break
-		}
-		end := w.log[l.Last-1]
-		head := w.line(l) + ", ends " + Name(end)
-		if !w.holds(end.Seq) {
-			by := w.log[w.standings[end.Seq-1].By-1]
-			w.put(item{section: sectionLines, head: head + ", replaced by " + Name(by), pieces: []piece{{weight: weightLine}}})
-			continue
-		}
-		seq := 0
-		if !w.shown[end.Seq] {
-			seq = end.Seq
-		}
-		replaces := ""
-		if end.Supersedes > 0 {
-			replaces = " (replaces " + Name(w.log[end.Supersedes-1]) + ")"
-		}
-		rest := weightThought - 10
-		if !l.GivenUp() {
-			rest = weightRevision
-		}
-		w.add(item{section: sectionLines, head: head + replaces + ":", seq: seq}, end.Text, weightLine, rest, 2)
-	}
-}
-
-// line describes a line without its end.
-func (w *writer) line(l sequent.Line) string {
-	text := Label(w.s, l.Label)
-	if l.Origin > 0 {
-		text += " from " + Name(w.log[l.Origin-1])
-	}
-	switch {
-	case l.By > 0:
-		text += " (" + string(l.Verdict) + " by " + Name(w.log[l.By-1]) + ")"
-	case l.Verdict != "":
-		text += " (" + string(l.Verdict) + ")"
-	}
-	return text
-}
 
 // planNotes adds what people said.
 func (w *writer) planFindings() {

@@ -258,23 +258,38 @@ func parts(text string) (all []string) {
 // isCode reports whether a part of a text is a block of code.
 func isCode(part string) bool { return strings.HasPrefix(part, "\n") }
 
+// leastSaid is the number of bytes of a text that says something.
+const leastSaid = 40
+
 // lead joins the first sentences until they say something: "Fix A." alone does not.
 func lead(all []string) []string {
-	const least = 40 // bytes
-	n := 1
-	length := 0
-	for i, s := range all {
-		if isCode(s) {
-			break
-		}
-		length += len(s) + 1
-		n = i + 1
-		if length >= least {
-			break
-		}
+	n, length := 0, 0
+	for n < len(all) && !isCode(all[n]) && length < leastSaid {
+		length += len(all[n]) + 1
+		n++
 	}
-	if n < 2 || len(all) == 0 {
+	if n < 2 {
 		return all
 	}
 	return append([]string{strings.Join(all[:n], " ")}, all[n:]...)
+}
+
+// Asks reports whether a sentence is a question.
+func Asks(sentence string) bool {
+	end := strings.TrimRight(sentence, `)"'*_ `)
+	return strings.HasSuffix(end, "?") || strings.HasSuffix(end, "？")
+}
+
+// answered joins each question with the sentence that follows it. Many questions in a row are
+// divided like a long sentence.
+func answered(all []string) (joined []string) {
+	for _, s := range all {
+		last := len(joined) - 1
+		if last >= 0 && Asks(joined[last]) && len(joined[last]) <= longestSentence && !isCode(s) {
+			joined[last] += " " + s
+		} else {
+			joined = append(joined, s)
+		}
+	}
+	return joined
 }
