@@ -58,20 +58,18 @@ func named(t sequent.Thought, bytes int) string {
 const (
 	maxUnfinished = 3
 	maxTail       = 3   // thoughts of each
-	tailBytes     = 160 // of a text
+	tailBytes     = 160 // of each text
 )
 
 // Unfinished returns what is unfinished in a project, or in all if it is empty: at most three sessions,
-// newest first, in at most the given number of bytes. A session has a line that says what was asked, and its
-// last three thoughts that hold, a line each.
+// newest first, each as [Tail] shows it, in at most the given number of bytes.
 func Unfinished(ctx context.Context, e *sequent.Engine, project string, bytes int) (lines []string, ids []sequent.ID, err error) {
 	found, err := e.Sessions(ctx, sequent.Query{Project: project})
 	if err != nil {
 		return nil, nil, err
 	}
 	for _, h := range found.Headers {
-		open := h.State == sequent.Active || h.State == sequent.Abandoned
-		if !open || h.Len == 0 || h.Labels[sequent.LabelDemo] != "" {
+		if !unfinished(h.State) || h.Len == 0 || h.Labels[sequent.LabelDemo] != "" {
 			continue
 		}
 		s, err := e.Session(ctx, h.ID)
@@ -81,7 +79,7 @@ func Unfinished(ctx context.Context, e *sequent.Engine, project string, bytes in
 		case err != nil:
 			return nil, nil, err
 		}
-		text := tail(s, min(tailBytes, bytes/(maxTail+2)))
+		text := Tail(s, min(tailBytes, bytes/(maxTail+2)))
 		if bytes -= len(strings.Join(text, "\n")) + 1; bytes < 0 {
 			break
 		}
@@ -93,18 +91,25 @@ func Unfinished(ctx context.Context, e *sequent.Engine, project string, bytes in
 	return lines, ids, nil
 }
 
-// tail returns the line of a session in a list, and what it came to.
-func tail(s *sequent.Session, bytes int) []string {
+func unfinished(s sequent.State) bool { return s == sequent.Active || s == sequent.Abandoned }
+
+// Tail returns the line of a session in a list. If it is unfinished, lines follow with what its first thought was
+// revised to and its last three thoughts that hold, at most the given number of bytes of each.
+func Tail(s *sequent.Session, bytes int) []string {
 	lines := []string{Row(s.Header())}
-	if now := About(s, 0, bytes).Now; now != "" {
-		lines = append(lines, "  now: "+now)
+	if !unfinished(s.State()) {
+		return lines
+	}
+	_, now := s.Asked()
+	if now.Seq > 0 {
+		lines = append(lines, "  now: "+named(now, bytes))
 	}
 	standings := s.Standings()
 	at := len(lines)
 	for seq := s.Len(); seq > 0 && len(lines) < at+maxTail; seq-- {
 		st := standings[seq-1].State
 		t, _ := s.At(seq)
-		if st == sequent.Superseded || t.Text == s.Title() { // the row has the title
+		if st == sequent.Superseded || seq == now.Seq || t.Text == s.Title() { // the lines above have it
 			continue
 		}
 		line := "  " + Name(t)

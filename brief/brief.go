@@ -11,7 +11,6 @@ package brief
 
 import (
 	"context"
-	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -104,7 +103,8 @@ const (
 
 func newWriter(ctx context.Context, s *sequent.Session, bytes int) *writer {
 	return &writer{
-		ctx: ctx, s: s, room: 2*min(bytes, math.MaxInt32) + 2*longestSentence, log: s.Thoughts(), standings: s.Standings(), lines: s.Lines(), shown: make(map[int]bool),
+		ctx: ctx, s: s, room: 2*min(bytes, math.MaxInt32) + 2*longestSentence,
+		log: s.Thoughts(), standings: s.Standings(), lines: s.Lines(), shown: make(map[int]bool),
 	}
 }
 
@@ -187,16 +187,6 @@ func (w *writer) head() string {
 		parts = append(parts, "not what was recorded: "+f.String())
 	}
 	return strings.Join(parts, ", ")
-}
-
-func count(n int, noun string) string {
-	switch {
-	case n == 1:
-		return "1 " + noun
-	case strings.HasSuffix(noun, "ch"):
-		return fmt.Sprint(n, " ", noun, "es")
-	}
-	return fmt.Sprint(n, " ", noun, "s")
 }
 
 // planEnd says how the session ended, or where it stands.
@@ -334,27 +324,4 @@ func (w *writer) planThoughts(most int) {
 		}
 		w.add(item{section: sectionThoughts, head: Name(t) + w.mark(t), seq: t.Seq}, t.Text, weight, weight-decay, decay)
 	}
-}
-
-// mark says what a thought does to another, and whether it holds: " (replaces #4)".
-func (w *writer) mark(t sequent.Thought) string {
-	var marks []string
-	if t.Supersedes > 0 {
-		marks = append(marks, "replaces "+Name(w.log[t.Supersedes-1]))
-	} else if t.Revision {
-		marks = append(marks, "revision")
-	}
-	switch st := w.standings[t.Seq-1]; st.State {
-	case sequent.Superseded:
-		marks = append(marks, "replaced by "+Name(w.log[st.By-1]))
-	case sequent.Disputed, sequent.OnRejected, sequent.OnUndecided:
-		marks = append(marks, string(st.State))
-	}
-	if t.Final && t.Seq < len(w.log) {
-		marks = append(marks, "final")
-	}
-	if len(marks) == 0 {
-		return ""
-	}
-	return " (" + strings.Join(marks, ", ") + ")"
 }

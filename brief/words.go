@@ -67,6 +67,39 @@ func Beside(s *sequent.Session) []string {
 	return []string{"Notes on your thoughts:\n" + strings.Join(notes, "\n")}
 }
 
+func count(n int, noun string) string {
+	switch {
+	case n == 1:
+		return "1 " + noun
+	case strings.HasSuffix(noun, "ch"):
+		return fmt.Sprint(n, " ", noun, "es")
+	}
+	return fmt.Sprint(n, " ", noun, "s")
+}
+
+// mark says what a thought does to another, and whether it holds: " (replaces #4)".
+func (w *writer) mark(t sequent.Thought) string {
+	var marks []string
+	if t.Supersedes > 0 {
+		marks = append(marks, "replaces "+Name(w.log[t.Supersedes-1]))
+	} else if t.Revision {
+		marks = append(marks, "revision")
+	}
+	switch st := w.standings[t.Seq-1]; st.State {
+	case sequent.Superseded:
+		marks = append(marks, "replaced by "+Name(w.log[st.By-1]))
+	case sequent.Disputed, sequent.OnRejected, sequent.OnUndecided:
+		marks = append(marks, string(st.State))
+	}
+	if t.Final && t.Seq < len(w.log) {
+		marks = append(marks, "final")
+	}
+	if len(marks) == 0 {
+		return ""
+	}
+	return " (" + strings.Join(marks, ", ") + ")"
+}
+
 // list returns the names of the thoughts of a log for which has is true; three or more in a row are a range.
 func list(log []sequent.Thought, has func(*sequent.Thought) bool) string {
 	var thoughts []*sequent.Thought

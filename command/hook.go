@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/sequent-dev/sequent"
@@ -73,7 +74,8 @@ func (p *program) remember(ctx context.Context, name string) (text string, err e
 	return text, err
 }
 
-// reminder returns the brief of the first session that exists, and the names of the others.
+// reminder returns the brief of the first session that exists, and of the others a line, with the last
+// thoughts of those that are unfinished.
 func reminder(ctx context.Context, e *sequent.Engine, ids []sequent.ID) (text string, err error) {
 	const room = 1500 * bytesPerToken
 	for _, id := range ids {
@@ -91,8 +93,9 @@ func reminder(ctx context.Context, e *sequent.Engine, ids []sequent.ID) (text st
 			}
 			text += came
 		default:
-			if line := fmt.Sprintf("\nalso %s, %s: %s", id, s.State(), s.Title()); len(text)+len(line) < room {
-				text += line
+			const most = 160 // bytes of a thought
+			if lines := "\nalso " + strings.Join(brief.Tail(s, most), "\n"); len(text)+len(lines) < room {
+				text += lines
 			}
 		}
 	}

@@ -3,6 +3,7 @@ package command
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -32,7 +33,7 @@ func runSearch(p *program, ctx context.Context) (result, error) {
 		return nil, err
 	}
 	engine, text := p.engine, strings.Join(p.args, " ")
-	q := sequent.SearchQuery{Text: text, Limit: p.limit, AllOwners: p.allOwners, Project: project}
+	q := sequent.SearchQuery{Text: text, Limit: p.limit, AllOwners: p.allOwners, Project: project, Distinct: true}
 	if p.inSession != "" {
 		found, err := p.refer(ctx, engine, []string{p.inSession})
 		if err == nil {
@@ -58,9 +59,36 @@ func runSearch(p *program, ctx context.Context) (result, error) {
 		return nil, err
 	}
 	for _, h := range hits.Hits {
-		f.Hits = append(f.Hits, newJSONHit(h))
+		j := newJSONHit(h)
+		if q.Distinct {
+			if j.Gist, err = about(ctx, engine, h); err != nil {
+				return nil, err
+			}
+		}
+		f.Hits = append(f.Hits, j)
 	}
 	return f, nil
+}
+
+// about returns what the session of a hit is about, beside the hit; nothing if it was deleted meanwhile.
+func about(ctx context.Context, e *sequent.Engine, h sequent.Hit) (brief.Gist, error) {
+	const most = 200 // bytes of each text
+	s, err := e.Owned(h.Key.Owner).Session(ctx, h.Key.ID)
+	if errors.Is(err, sequent.ErrNotFound) {
+		return brief.Gist{}, nil
+	}
+	if err != nil {
+		return brief.Gist{}, err
+	}
+	return brief.About(s, holding(h).Seq, most), nil
+}
+
+// holding returns the thought of a hit, or what holds instead of it.
+func holding(h sequent.Hit) sequent.Thought {
+	if h.Instead != nil {
+		return *h.Instead
+	}
+	return h.Thought
 }
 
 // A foundThoughts is what sequent search found.
@@ -77,9 +105,10 @@ type foundThoughts struct {
 // A jsonHit is a found thought in JSON output.
 type jsonHit struct {
 	jsonThought
-	Title string  `json:"title"` // title of the session
-	Score float64 `json:"score"`
-	Owner string  `json:"owner,omitempty"` // of the session; empty for the local user
+	brief.Gist         // of the session, in a search of all
+	Title      string  `json:"title"` // title of the session
+	Score      float64 `json:"score"`
+	Owner      string  `json:"owner,omitempty"` // of the session; empty for the local user
 
 	State    sequent.State         `json:"state"` // of the session
 	Standing sequent.StandingState `json:"standing"`
@@ -88,7 +117,7 @@ type jsonHit struct {
 }
 
 func newJSONHit(h sequent.Hit) jsonHit {
-	j := jsonHit{newJSONThought(h.Key.ID, h.Thought), h.Title, h.Score, h.Key.Owner, h.State, h.Standing.State, nil, ""}
+	j := jsonHit{newJSONThought(h.Key.ID, h.Thought), brief.Gist{}, h.Title, h.Score, h.Key.Owner, h.State, h.Standing.State, nil, ""}
 	if h.Fault != nil {
 		j.Fault = h.Fault.String()
 	}
@@ -110,7 +139,7 @@ func (f *foundThoughts) text(pg *page) {
 		if i > 0 {
 			pg.add(nil)
 		}
-		f.hit(pg, h)
+		f.hit(pg, h, f.Hits[i].Gist)
 		if h.Fault != nil {
 			altered = append(altered, string(h.Key.ID))
 		}
@@ -130,14 +159,15 @@ func (f *foundThoughts) text(pg *page) {
 }
 
 // hit draws a found thought: its session and number, whether it holds, and an excerpt
-// with the words marked. Of a thought that is superseded it shows what holds instead.
-func (f *foundThoughts) hit(pg *page, h sequent.Hit) {
-	t, standing := h.Thought, string(h.Standing.State)
+// with the words marked, and what the session is about. Of a thought that is superseded it shows what holds
+// instead.
+func (f *foundThoughts) hit(pg *page, h sequent.Hit, about brief.Gist) {
+	t, standing := holding(h), string(h.Standing.State)
 	switch h.Standing.State {
 	case sequent.Current:
 		standing = ""
 	case sequent.Superseded:
-		t, standing = *h.Instead, "replaces "+brief.Name(h.Thought)+", which matches"
+		standing = "replaces " + brief.Name(h.Thought) + ", which matches"
 	}
 	where := draw.Line{{Text: pg.one(string(h.Key.ID)) + "  ", Role: draw.Number}, {Text: draw.NumberOf(t), Role: draw.Meta}}
 	if t.Branch != "" {
@@ -154,6 +184,10 @@ func (f *foundThoughts) hit(pg *page, h sequent.Hit) {
 	}
 	pg.add(draw.Cut(append(where, draw.Span{Text: "  " + pg.one(h.Title), Role: draw.Title}), pg.Options))
 	pg.excerpt(t.Text, f.query)
+	about.Asked = "" // the title
+	for _, line := range about.Lines() {
+		pg.add(draw.Cut(draw.Line{{Text: "  " + pg.one(line), Role: draw.Meta}}, pg.Options))
+	}
 }
 
 // excerpt adds the part of a text that matches a query, with the words marked.
