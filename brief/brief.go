@@ -248,7 +248,7 @@ func (w *writer) decision() (sequent.Thought, bool) {
 // holds reports whether a thought was not replaced.
 func (w *writer) holds(seq int) bool { return w.standings[seq-1].State != sequent.Superseded }
 
-// planNotes adds what people said.
+// planFindings adds what the log shows and its author may have missed.
 func (w *writer) planFindings() {
 	for _, f := range findings.Of(w.s) {
 		if f.Kind != findings.NoVerdict { // its lines say that they are undecided
@@ -258,6 +258,7 @@ func (w *writer) planFindings() {
 	}
 }
 
+// planNotes adds what people said.
 func (w *writer) planNotes() {
 	for _, n := range w.s.Notes() {
 		text := Note(w.log[n.Seq-1], n)
