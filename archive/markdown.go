@@ -29,6 +29,10 @@ func Markdown(s *sequent.Session) string {
 		}
 	}
 	d.printf("# %s\n\n", cmp.Or(escaped(s.Title()), "Session "+code(string(s.ID()))))
+	if _, now := s.Asked(); now.Seq > 0 {
+		first, _ := s.At(1)
+		d.printf("Asked at %s. Now %s: %s\n\n", d.place(first, ""), d.place(now, ""), escaped(now.Text))
+	}
 	d.printf("- Session: %s\n- State: %s\n", code(string(s.ID())), escaped(string(s.State())))
 	d.printf("- Thoughts: %d", s.Len())
 	if n := len(s.Branches()); n > 0 {

@@ -78,8 +78,11 @@ func newWriter(ctx context.Context, s *sequent.Session, o Options) *writer {
 		}
 	}
 	first, _ := s.At(1)
-	_, rest, _ := head(first.Text, maxTitle)
-	w.rest = cmp.Or(rest, first.Text)
+	w.rest = first.Text
+	if asked, _ := s.Asked(); asked == first.Text {
+		_, rest, _ := head(first.Text, maxTitle)
+		w.rest = cmp.Or(rest, first.Text)
+	}
 	return w
 }
 
@@ -146,6 +149,10 @@ func (w *writer) header() {
 			until = fmt.Sprintf(`<time datetime="%s">%s</time>`, h.Updated.UTC().Format(time.RFC3339), h.Updated.UTC().Format("15:04 UTC"))
 		}
 		fmt.Fprintf(w, " · %s to %s</p>", clock(h.Created), until)
+	}
+	if _, now := w.s.Asked(); now.Seq > 0 {
+		sentence, _, _ := head(now.Text, maxSentence)
+		fmt.Fprintf(w, `<p class="meta">Asked at %s. Now %s: <bdi>%s</bdi></p>`, w.link(1, ""), w.link(now.Seq, ""), line(sentence))
 	}
 	if f := w.s.Fault(); f != nil {
 		fmt.Fprintf(w, `<p class="fault" role="note">! This session is not what was recorded: %s. It takes no more thoughts.</p>`, line(f.String()))
@@ -345,9 +352,9 @@ func (w *writer) footer() {
 	fmt.Fprintf(w, `<footer class="foot"><p>%s</p></footer>`+"\n", strings.Join(facts, " · "))
 }
 
-// Title returns the title of a session's article.
+// Title returns the title of a session's article: the problem as it was first put.
 func Title(s *sequent.Session) string {
-	first, _ := s.At(1)
-	title, _, _ := head(first.Text, maxTitle)
+	asked, _ := s.Asked()
+	title, _, _ := head(asked, maxTitle)
 	return cmp.Or(strings.TrimSuffix(title, "."), "Untitled")
 }

@@ -313,3 +313,28 @@ func TestLongWords(t *testing.T) {
 		}
 	}
 }
+
+// The title is what was asked; a revision of the first thought is beside it and does not replace it.
+func TestAsked(t *testing.T) {
+	revised := htmlOf(t, recorded(t, appended(
+		sequent.Draft{Number: 1, Text: "Why is it slow? Since Tuesday."},
+		sequent.Draft{Number: 2, Text: "Why is it slow <at noon>? The batch job runs then.", Revises: sequent.To(1)},
+	)), Options{})
+	titled := htmlOf(t, recorded(t, func(c *sequent.Change) error {
+		c.SetTitle("Why is it slow?")
+		return appended(sequent.Draft{Number: 1, Text: "First look at the pool. Then at the disk."})(c)
+	}), Options{})
+	for _, c := range []struct{ page, want string }{
+		{revised, `<h1 id="title" dir="auto">Why is it slow?</h1>`},
+		{revised, `<p class="meta">Asked at <a href="#t1"><bdi>#1</bdi></a>. Now <a href="#t2"><bdi>#2</bdi></a>: <bdi>Why is it slow &lt;at noon&gt;?</bdi></p>`},
+		{titled, `<h1 id="title" dir="auto">Why is it slow?</h1>`},
+		{titled, "<p>First look at the pool. Then at the disk.</p>"},
+	} {
+		if !strings.Contains(c.page, c.want) {
+			t.Errorf("no %s in\n%s", c.want, c.page)
+		}
+	}
+	if strings.Contains(titled, "Asked at") {
+		t.Errorf("nothing was revised:\n%s", titled)
+	}
+}

@@ -14,6 +14,10 @@ func (p *painter) header() {
 		title = "(no thoughts yet)"
 	}
 	p.row(cut(Line{{Text: title, Role: Title}}, p.o.width(), p.glyphs.ellipsis))
+	if _, now := s.Asked(); now.Seq > 0 {
+		name := fmt.Sprintf("now: %s#%d ", One(now.Branch, p.o.Charset), now.Number)
+		p.row(cut(Line{{Text: name + One(now.Text, p.o.Charset), Role: Tag}}, p.o.width(), p.glyphs.ellipsis))
+	}
 	facts := []string{One(string(s.ID()), p.o.Charset), cmp.Or(p.o.State, string(s.State()))}
 	if s.Dialect() != "" {
 		facts = append(facts, One(s.Dialect(), p.o.Charset))
