@@ -3,11 +3,13 @@ package web
 import (
 	"cmp"
 	"context"
+	"errors"
 	"net/url"
 	"slices"
 	"strconv"
 
 	"github.com/sequent-dev/sequent"
+	"github.com/sequent-dev/sequent/brief"
 	"github.com/sequent-dev/sequent/internal/article"
 )
 
@@ -159,18 +161,24 @@ func hasLine(s *sequent.Session, name string) bool {
 
 // A Hit is a thought that a search found.
 type Hit struct {
-	Session string  `json:"session"`
-	Title   string  `json:"title"`
-	Seq     int     `json:"seq"`
-	Number  int     `json:"number"`
-	Branch  string  `json:"branch,omitempty"`
-	Excerpt string  `json:"excerpt"`
-	Score   float64 `json:"score"`
-	At      int64   `json:"at"`
-	State   string  `json:"state"`        // of the session
-	Holds   string  `json:"standing"`     // current, superseded, rejected, undecided, disputed or concluded
-	By      int     `json:"by,omitempty"` // Seq of the thought that holds instead
+	Session    string  `json:"session"`
+	Title      string  `json:"title"`
+	Seq        int     `json:"seq"`
+	Number     int     `json:"number"`
+	Branch     string  `json:"branch,omitempty"`
+	Excerpt    string  `json:"excerpt"`
+	Score      float64 `json:"score"`
+	At         int64   `json:"at"`
+	State      string  `json:"state"`        // of the session
+	Holds      string  `json:"standing"`     // current, superseded, rejected, undecided, disputed or concluded
+	By         int     `json:"by,omitempty"` // Seq of the thought that holds instead
+	brief.Gist         // of the session; in its first hit, of the best maxTold sessions
 }
+
+const (
+	maxTold   = 10  // sessions whose gist is read for a page of hits
+	gistBytes = 240 // of each text
+)
 
 // readSearch finds thoughts by their words.
 func readSearch(ctx context.Context, r reading) (any, error) {
@@ -187,6 +195,7 @@ func readSearch(ctx context.Context, r reading) (any, error) {
 		return nil, err
 	}
 	hits := []Hit{}
+	told := make(map[sequent.ID]bool)
 	for i := range found.Hits {
 		h, t := &found.Hits[i], &found.Hits[i].Thought
 		hits = append(hits, Hit{
@@ -194,6 +203,17 @@ func readSearch(ctx context.Context, r reading) (any, error) {
 			Excerpt: q.Excerpt(t.Text, 160),
 			Score:   h.Score, At: t.At.UnixMilli(), State: string(h.State), Holds: string(h.Standing.State), By: h.Standing.By,
 		})
+		if q.Session != "" || told[h.Key.ID] || len(told) == maxTold {
+			continue
+		}
+		told[h.Key.ID] = true
+		s, err := r.engine.Session(ctx, h.Key.ID)
+		switch {
+		case err == nil:
+			hits[len(hits)-1].Gist = brief.About(s, 0, gistBytes)
+		case !errors.Is(err, sequent.ErrNotFound): // deleted meanwhile
+			return nil, err
+		}
 	}
 	return struct {
 		Hits   []Hit  `json:"hits"`

@@ -86,6 +86,10 @@ func TestList(t *testing.T) {
 	if got := eval[string](p, `document.querySelector('a.hit[href*="prices"]').closest('ul').previousSibling.textContent`); !strings.HasPrefix(got, "The nightly import takes 3 h.") {
 		t.Errorf("the problem of the hit is %q", got)
 	}
+	const came = "Conclusion: #2 Conclusion: build the index again."
+	if got := eval[string](p, `document.querySelector('a.hit[href*="prices"]').closest('ul').nextSibling?.textContent`); got != came {
+		t.Errorf("below the hits of the session stands %q, want %q", got, came)
+	}
 	p.everywhere("search")
 	p.run(navigate(strings.Replace(home, "/ui/", "/ui/?project=github.com/acme/payments&q=nightly", 1)))
 	p.wait(`document.querySelector('.sessions .empty')?.textContent === 'No thought and no title has these words.'`)

@@ -12,7 +12,7 @@
  *   last?: boolean, at: number, text: string, note?: string}} Row
  * @typedef {{after?: string, limit?: number}} Wanted what is wanted of a session, as in the query
  * @typedef {{session: string, title: string, seq: number, number: number, branch?: string, excerpt: string, at: number,
- *   state: string, standing: string, by?: number}} Hit
+ *   state: string, standing: string, by?: number, asked?: string, now?: string, conclusion?: string}} Hit
  * @typedef {Pick<Server, 'session' | 'article' | 'search' | 'follow'>} Source what a session is read from
  * @typedef {{version: number, program: string, auth: string, write: boolean, links: boolean, owner?: string, signIn?: string, scope?: string, commands?: string[]}} About
  * @typedef {{id: string, session: string, token?: string, ended?: boolean, created: string, expires: string, path?: string, url?: string}} Link

@@ -163,7 +163,8 @@ export class List {
     for (const [id, hits] of Map.groupBy(this.hits.slice(0, maxListed), (h) => h.session)) {
       put(this.body, el('h2', { class: 'problem', dir: 'auto' }, visible(hits[0].title)), el('ul', {}, ...hits.map((h) => el('li', {},
         this.link({ id, at: h.seq }, { class: 'hit' }, el('span', { class: 'excerpt', dir: 'auto' }, ...marked(h.excerpt, q)),
-          el('small', {}, said((h.branch || '') + '#' + h.number), h.standing === 'current' ? null : ' · ' + h.standing))))));
+          el('small', {}, said((h.branch || '') + '#' + h.number), h.standing === 'current' ? null : ' · ' + h.standing))))),
+        ...[['Now', hits[0].now], ['Conclusion', hits[0].conclusion]].map(([word, text]) => text ? el('p', { class: 'came small', dir: 'auto' }, word + ': ' + visible(text)) : null));
     }
   }
 
