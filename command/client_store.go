@@ -88,10 +88,20 @@ func (s *remoteStore) List(ctx context.Context, q sequent.Query) (page sequent.P
 	return page, err
 }
 
-// Search implements [sequent.Searcher].
+// Search implements [sequent.Searcher]. A long page comes in parts.
 func (s *remoteStore) Search(ctx context.Context, q sequent.SearchQuery) (hits sequent.Hits, err error) {
-	err = s.ask(ctx, "search", q, &hits)
-	return hits, err
+	for left := q.PageSize(); ; {
+		q.Limit = min(left, web.MaxFound)
+		var part sequent.Hits
+		if err := s.ask(ctx, "search", q, &part); err != nil {
+			return sequent.Hits{}, err
+		}
+		part.Hits = append(hits.Hits, part.Hits...)
+		hits = part
+		if left, q.Cursor = left-q.Limit, hits.Next; left == 0 || q.Cursor == "" {
+			return hits, nil
+		}
+	}
 }
 
 // Usage implements [sequent.UsageStore].

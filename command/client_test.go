@@ -159,6 +159,7 @@ func TestReadServer(t *testing.T) {
 		{"list", "--owner", "bbo"},
 		{"search", "--all-owners", "pool", "--limit", "5"},
 		{"search", "--owner", "bob", "--session", "long", "step 17"},
+		{"search", "--owner", "bob", "step", "--limit", "90"}, // more than a reply has
 		{"search", "--owner", "aliec", "pool"},
 		{"search", "--all-owners", "--", "-only"},
 		{"show", "--owner", "bob", "long", "--full"},

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"net/http"
@@ -120,11 +121,11 @@ func (x *exchange) reply(document any) error {
 
 // encoded returns a line of JSON in which characters that cannot be seen are escaped.
 func encoded(document any) []byte {
-	body, err := json.Marshal(document)
-	if err != nil {
+	var body bytes.Buffer
+	if err := json.NewEncoder(&body).Encode(document); err != nil { // with less memory than Marshal and the end of a line
 		panic("web: " + err.Error()) // documents have no types that fail
 	}
-	return append(printable.JSON(body), '\n')
+	return printable.JSON(body.Bytes())
 }
 
 // send writes a reply.

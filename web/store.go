@@ -24,11 +24,14 @@ type Loaded struct {
 	Entries []sequent.Entry
 }
 
+// MaxFound is how many hits a reply has at most. Each can be two thoughts of 64 KiB.
+const MaxFound = 20
+
 // Limits of a reply of the store.
 const (
 	maxListed       = 1000
 	maxLoaded       = 2048    // entries
-	maxLoadedBytes  = 4 << 20 // of texts; a reply has at least one entry
+	maxLoadedBytes  = 4 << 20 // of JSON; a reply has at least one entry
 	loadedEntrySize = 400     // bytes of an entry in JSON besides its texts
 )
 
@@ -40,7 +43,10 @@ func (x *exchange) storeList(q sequent.Query) error {
 }
 
 func (x *exchange) storeSearch(q sequent.SearchQuery) error {
-	return x.fromStore(q.Owner, q.AllOwners, func(ctx context.Context, e *sequent.Engine) (any, error) { return e.Search(ctx, q) })
+	return x.fromStore(q.Owner, q.AllOwners, func(ctx context.Context, e *sequent.Engine) (any, error) {
+		q.Limit = min(q.PageSize(), MaxFound)
+		return e.Search(ctx, q)
+	})
 }
 
 func (x *exchange) storeUsage(q sequent.UsageQuery) error {
@@ -59,7 +65,7 @@ func (x *exchange) storeLoad(q LoadQuery) error {
 		size := 0
 		for i := range entries {
 			t := &entries[i].Thought
-			if size += loadedEntrySize + len(t.Text) + len(t.Note); i == maxLoaded || size > maxLoadedBytes && i > 0 {
+			if size += loadedEntrySize + len(encoded(t.Text)) + len(encoded(t.Note)); i == maxLoaded || size > maxLoadedBytes && i > 0 {
 				entries = slices.Clone(entries[:i]) // the rest is not kept while the reply is made
 				break
 			}

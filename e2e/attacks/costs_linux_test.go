@@ -124,6 +124,7 @@ func (row cost) run(t *testing.T, program, store string) {
 	busy := h.together(attackTime()/2, stop)
 	peak := h.memory("VmHWM:")
 
+	h.settle() // notes that were written meanwhile are indexed
 	// Callers that leave: what was computed for them ends.
 	for range 4 {
 		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)

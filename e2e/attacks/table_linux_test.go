@@ -224,6 +224,7 @@ var costs = []cost{
 	{name: "log", cpu: 2 * time.Second, calls: []request{
 		{endpoint: "/api/v1/store/load", body: `{"Key":{"Owner":"mallory","ID":"` + bulky + `"}}`},
 		{endpoint: "/api/v1/store/load", body: `{"Key":{"Owner":"mallory","ID":"` + chain + `"}}`},
+		{endpoint: "/api/v1/store/load", body: `{"Key":{"Owner":"mallory","ID":"` + controls + `"}}`},
 		{endpoint: "/api/v1/store/list", body: `{"Owner":"mallory","Limit":1000}`},
 		{endpoint: "/api/v1/store/search", body: `{"Owner":"mallory","Text":"plan words","Limit":1000}`},
 	}},
