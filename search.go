@@ -177,46 +177,46 @@ func SearchStore(ctx context.Context, s Store, q SearchQuery) (Hits, error) {
 }
 
 // appraise sets the standings of hits. A page has a thought that holds once: in the
-// place of the first hit that is the thought or was superseded by it.
+// place of the first hit that is the thought or was superseded by it. Sessions are read one
+// after the other, as each can be large.
 func (c *core) appraise(ctx context.Context, hits []Hit) ([]Hit, error) {
-	sessions := make(map[Key]*Session)
-	standings := make(map[Key][]Standing)
+	asked := make(map[Key]bool)
+	for i := range hits {
+		k := hits[i].Key
+		if hits[i].State != "" || asked[k] { // appraised where the session is
+			continue
+		}
+		asked[k] = true
+		s, err := c.session(ctx, k)
+		if errors.Is(err, ErrNotFound) { // deleted since it was found
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		standings := s.Standings()
+		for j := range hits[i:] {
+			if h := &hits[i+j]; h.Key == k && h.Thought.Seq <= s.Len() {
+				h.State, h.Standing, h.Fault = s.State(), standings[h.Thought.Seq-1], s.Fault()
+				if h.Standing.State == Superseded {
+					t, _ := s.At(h.Standing.By)
+					h.Instead = &t
+				}
+			}
+		}
+	}
 	type holds struct {
 		key Key
 		seq int
 	}
 	seen := make(map[holds]bool)
-	kept := hits[:0]
-	for _, h := range hits {
-		if h.State != "" { // appraised where the session is
-			kept = append(kept, h)
-			continue
-		}
-		s, ok := sessions[h.Key]
-		if !ok {
-			var err error
-			if s, err = c.session(ctx, h.Key); err != nil && !errors.Is(err, ErrNotFound) {
-				return nil, err
-			}
-			sessions[h.Key] = s
-			if s != nil {
-				standings[h.Key] = s.Standings()
-			}
-		}
-		if s == nil || h.Thought.Seq > s.Len() { // deleted since it was found
-			continue
-		}
-		h.State, h.Standing, h.Fault = s.State(), standings[h.Key][h.Thought.Seq-1], s.Fault()
+	return slices.DeleteFunc(hits, func(h Hit) bool {
 		at := holds{h.Key, h.Thought.Seq}
-		if h.Standing.State == Superseded {
-			at.seq = h.Standing.By
-			t, _ := s.At(at.seq)
-			h.Instead = &t
+		if h.Instead != nil {
+			at.seq = h.Instead.Seq
 		}
-		if !seen[at] {
-			seen[at] = true
-			kept = append(kept, h)
-		}
-	}
-	return kept, nil
+		again := seen[at]
+		seen[at] = true
+		return h.State == "" || again
+	}), nil
 }
