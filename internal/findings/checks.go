@@ -33,7 +33,7 @@ type sayer func(kind Kind, of []int, text, fix string)
 
 // replaces reports whether a thought replaces another one, or something that this one has replaced.
 func (l *log) replaces(t *sequent.Thought, seq int) bool {
-	for ; seq > 0; seq = l.at(seq).Supersedes {
+	for left := maxSteps; seq > 0 && left > 0; seq, left = l.at(seq).Supersedes, left-1 {
 		if t.Supersedes == seq {
 			return true
 		}
@@ -46,7 +46,7 @@ func (l *log) number(t *sequent.Thought, say sayer) {
 	if t.Revision || t.Supersedes > 0 || t.Final && t.Text == "" {
 		return
 	}
-	for _, seq := range slices.Backward(l.numbered[t.Number]) {
+	for _, seq := range latest(l.numbered[t.Number]) {
 		if seq < t.Seq && l.at(seq).Branch == t.Branch && l.leads(seq, t) {
 			say(Reused, []int{seq}, fmt.Sprintf("A %d exists (%q).", t.Number, l.quote(seq)),
 				fmt.Sprintf("Correction? revisesThought %d. Other problem? Pass its sessionId.", t.Number))
@@ -64,7 +64,7 @@ func (l *log) revision(t *sequent.Thought, say sayer) {
 		}
 		return
 	}
-	for _, by := range l.revisions[old] {
+	for _, by := range latest(l.revisions[old]) {
 		if by < t.Seq && l.leads(by, t) && l.replacement(by, t) == 0 {
 			say(ReplacedTwice, []int{old, by}, fmt.Sprintf("%s was already replaced by %s, which still holds.", l.name(old, t.Branch), l.name(by, t.Branch)),
 				fmt.Sprintf("Meant that? Then say so with revisesThought %d.", l.at(by).Number))
@@ -72,8 +72,8 @@ func (l *log) revision(t *sequent.Thought, say sayer) {
 		}
 	}
 	text := plain(t.Text)
-	for seq := old; seq > 0 && text != ""; seq = l.at(seq).Supersedes {
-		if plain(l.at(seq).Text) != text {
+	for seq, left := old, maxSteps; seq > 0 && left > 0 && text != ""; seq, left = l.at(seq).Supersedes, left-1 {
+		if len(l.at(seq).Text) > 2*len(t.Text)+100 || plain(l.at(seq).Text) != text {
 			continue
 		}
 		if seq == old {
@@ -101,7 +101,7 @@ func (l *log) branch(t *sequent.Thought, say sayer) {
 			say(BranchFromReplaced, []int{origin.Seq, by}, fmt.Sprintf("%s leaves from %s, which %s replaced.", t.Branch, l.name(origin.Seq, ""), l.name(by, "")),
 				fmt.Sprintf("Meant that? Begin another branch, with branchFromThought %d.", l.at(by).Number))
 		} else if number, named := t.From.Number(); named {
-			for _, seq := range l.numbered[number] {
+			for _, seq := range latest(l.numbered[number]) {
 				if seq < origin.Seq && l.at(seq).Branch == origin.Branch && !l.replaces(origin, seq) {
 					say(BranchFromReplaced, []int{origin.Seq, seq}, fmt.Sprintf("There are two thoughts %d; %s leaves from the later one (%q).",
 						number, t.Branch, l.quote(origin.Seq)), "")
@@ -110,9 +110,9 @@ func (l *log) branch(t *sequent.Thought, say sayer) {
 			}
 		}
 	}
-	for _, d := range l.decisions {
+	for _, d := range l.decisions[t.Seq] {
 		line, ok := l.lines[d.Line]
-		if d.Seq != t.Seq || d.Verdict != sequent.Chosen || !ok || line.Origin == 0 || line.First == t.Seq {
+		if d.Verdict != sequent.Chosen || !ok || line.Origin == 0 || line.First == t.Seq {
 			continue
 		}
 		if by := l.left(line, t); by > 0 {
@@ -133,9 +133,12 @@ func (l *log) left(line sequent.Line, before *sequent.Thought) int {
 // conclusion finds what a conclusion leaves open.
 func (l *log) conclusion(t *sequent.Thought, say sayer) {
 	cited := l.citations(t, true)
-	for i := t.Seq - 2; i >= 0; i-- {
+	for i, left := t.Seq-2, maxSteps; i >= 0 && left > 0; i-- {
 		c := &l.thoughts[i]
-		if !c.Final || c.Text == "" || !l.leads(c.Seq, t) || l.replacement(c.Seq, t) > 0 {
+		if !c.Final || c.Text == "" {
+			continue
+		}
+		if left--; !l.leads(c.Seq, t) || l.replacement(c.Seq, t) > 0 {
 			continue
 		}
 		if t.Supersedes == 0 && !slices.Contains(cited, c.Seq) { // who cites it knows about it
@@ -146,11 +149,11 @@ func (l *log) conclusion(t *sequent.Thought, say sayer) {
 	}
 	var open []string
 	var firsts []int
-	for _, line := range l.s.Lines() {
-		if line.Label == "" || line.First == 0 || line.First > t.Seq || line.Label == t.Branch || l.leads(line.First, t) {
+	for _, line := range l.branches[:min(len(l.branches), maxLines)] {
+		if line.First == 0 || line.First > t.Seq || line.Label == t.Branch || l.leads(line.First, t) {
 			continue
 		}
-		if !slices.ContainsFunc(l.decisions, func(d sequent.Decision) bool { return d.Line == line.Label && d.Seq <= t.Seq }) {
+		if by := l.decided[line.Label]; by == 0 || by > t.Seq {
 			open, firsts = append(open, line.Label), append(firsts, line.First)
 		}
 	}
@@ -163,18 +166,8 @@ func (l *log) conclusion(t *sequent.Thought, say sayer) {
 		say(NoVerdict, firsts, "There is no verdict on "+names+".", "Add chooses or rejects.")
 	}
 	for _, c := range l.citations(t, false) {
-		if l.disputed(c) {
+		if l.disputed[c] {
 			say(Contested, []int{c}, fmt.Sprintf("A person disputes %s, on which this rests.", l.name(c, t.Branch)), "Revise it, or say why it holds.")
 		}
 	}
-}
-
-// disputed reports whether a person says that a thought is wrong, and nothing has answered that.
-func (l *log) disputed(seq int) (wrong bool) {
-	for _, n := range l.s.Notes() {
-		if n.Seq == seq && n.Kind != sequent.Remark {
-			wrong = n.Kind == sequent.Wrong
-		}
-	}
-	return wrong && len(l.revisions[seq]) == 0
 }

@@ -4,13 +4,15 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/sequent-dev/sequent"
 	"github.com/sequent-dev/sequent/internal/lazyregexp"
 )
 
 // citation matches what may name a thought: #4, lazy#6, thought 4.
-var citation = lazyregexp.New(`(?i)([\p{L}\p{N}_./-]*)#(\d{1,5})\b|\bthoughts?\s+(\d{1,5})\b`)
+var citation = lazyregexp.New(`(?i)^([\p{L}\p{N}_./-]*)#(\d{1,5})\b|^thoughts?\s+(\d{1,5})\b`)
 
 // introducing matches the end of a text after which a number sign names a thought: nothing, punctuation, or a word that
 // introduces what is cited. After any other word it names something else: issue #4, core #1, the #1 reason.
@@ -45,22 +47,26 @@ var (
 // sentenceEnd matches the end of a sentence.
 var sentenceEnd = lazyregexp.New(`[.!?;](\s|$)|[。！？；\n]`)
 
-func cites(text string) bool {
-	return (strings.ContainsRune(text, '#') || strings.Contains(text, "hought")) && citation().MatchString(text)
-}
+// around is how many bytes on each side of a number its sentence is looked at.
+const around = 120
 
 // citations returns the Seqs of the thoughts that a thought cites; without all those that it cites as if they held.
 func (l *log) citations(t *sequent.Thought, all bool) (seqs []int) {
-	begin := 0
-	ends := append(sentenceEnd().FindAllStringIndex(t.Text, -1), []int{len(t.Text), len(t.Text)})
-	for _, end := range ends {
-		sentence := t.Text[begin:end[1]]
-		begin = end[1]
-		for _, m := range citation().FindAllStringSubmatchIndex(sentence, -1) {
-			if seq := l.cited(sentence, m, t); seq > 0 && !slices.Contains(seqs, seq) &&
-				(all || !doubted().MatchString(sentence[:m[0]]) && !doubting().MatchString(sentence[m[1]:])) {
-				seqs = append(seqs, seq)
+	for at := nextCitation(t.Text, 0); at >= 0 && l.room > 0; at = nextCitation(t.Text, at+1) {
+		l.room--
+		sentence, from := sentenceAround(t.Text, at)
+		m := citation().FindStringSubmatchIndex(sentence[from:])
+		for k := range m {
+			if m[k] >= 0 {
+				m[k] += from
 			}
+		}
+		if m == nil {
+			continue
+		}
+		if seq := l.cited(sentence, m, t); seq > 0 && !slices.Contains(seqs, seq) &&
+			(all || !doubted().MatchString(sentence[:m[0]]) && !doubting().MatchString(sentence[m[1]:])) {
+			seqs = append(seqs, seq)
 		}
 	}
 	if all {
@@ -71,6 +77,46 @@ func (l *log) citations(t *sequent.Thought, all bool) (seqs []int) {
 		by := l.replacement(seq, t)
 		return by > 0 && slices.Contains(seqs, by)
 	})
+}
+
+// nextCitation returns the index of the next number sign or word that may begin a citation, or -1.
+func nextCitation(text string, from int) int {
+	const word = "hought"
+	sign, name := strings.IndexByte(text[from:], '#'), strings.Index(text[min(from+1, len(text)):], word)
+	switch {
+	case sign < 0 && name < 0:
+		return -1
+	case sign < 0 || name >= 0 && name < sign:
+		return from + name // the letter before
+	}
+	return from + sign
+}
+
+// sentenceAround returns the sentence around a byte of a text, as far as it is near, and where a citation at that byte
+// begins in it: before a number sign stands the name of its line.
+func sentenceAround(text string, at int) (sentence string, from int) {
+	begin, end := max(0, at-around), min(len(text), at+around)
+	for begin < at && !utf8.RuneStart(text[begin]) {
+		begin++
+	}
+	for end < len(text) && !utf8.RuneStart(text[end]) {
+		end--
+	}
+	if ends := sentenceEnd().FindAllStringIndex(text[begin:at], -1); len(ends) > 0 {
+		begin += ends[len(ends)-1][1]
+	}
+	if m := sentenceEnd().FindStringIndex(text[at:end]); m != nil {
+		end = at + m[1]
+	}
+	sentence, from = text[begin:end], at-begin
+	for from > 0 && text[at] == '#' {
+		r, n := utf8.DecodeLastRuneInString(sentence[:from])
+		if !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("_./-", r) {
+			break
+		}
+		from -= n
+	}
+	return sentence, from
 }
 
 // cited returns the Seq of the thought that a match of citation in a sentence of t names, or 0.
@@ -99,7 +145,7 @@ func (l *log) cited(sentence string, m []int, t *sequent.Thought) int {
 	}
 	end := *t
 	end.Branch = label
-	for _, seq := range slices.Backward(l.numbered[number]) {
+	for _, seq := range latest(l.numbered[number]) {
 		if seq < t.Seq && l.leads(seq, &end) {
 			return seq
 		}
@@ -107,20 +153,31 @@ func (l *log) cited(sentence string, m []int, t *sequent.Thought) int {
 	return 0
 }
 
-// isOther reports whether a text of the session gives a number to an issue or the like.
+// isOther reports whether a text of the session gives a number to an issue or the like, or there is too much to look at.
 func (l *log) isOther(digits string) bool {
 	if l.others == nil {
 		l.others = make(map[string]bool)
 		for i := range l.thoughts {
 			text := l.thoughts[i].Text
-			for _, m := range numberSign().FindAllStringIndex(text, -1) {
-				if other().MatchString(text[max(0, m[0]-60):m[0]]) {
-					l.others[text[m[0]+1:m[1]]] = true
+			for at := strings.IndexByte(text, '#'); at >= 0 && l.room > 0; l.room-- {
+				if other().MatchString(text[max(0, at-around):at]) {
+					l.others[leadingDigits(text[at+1:])] = true
 				}
+				next := strings.IndexByte(text[at+1:], '#')
+				if next < 0 {
+					break
+				}
+				at += 1 + next
 			}
 		}
 	}
-	return l.others[digits]
+	return l.others[digits] || l.room <= 0
 }
 
-var numberSign = lazyregexp.New(`#\d{1,5}\b`)
+func leadingDigits(text string) string {
+	i := strings.IndexFunc(text, func(r rune) bool { return r < '0' || r > '9' })
+	if i < 0 {
+		i = len(text)
+	}
+	return text[:i]
+}

@@ -42,7 +42,7 @@ func Of(s *sequent.Session) (all []Finding) {
 	l := newLog(s)
 	said := make(map[string]bool)
 	for i := range l.thoughts {
-		if t := &l.thoughts[i]; telling(l.s, t) {
+		if t := &l.thoughts[i]; l.telling(t) {
 			for _, f := range l.check(t) {
 				key := fmt.Sprint(f.Kind, f.Of)
 				if f.Kind == ChosenReplaced {
@@ -62,43 +62,77 @@ func Of(s *sequent.Session) (all []Finding) {
 // conclusion, a revision, the first of a branch, a decision, or cites another one.
 func Last(s *sequent.Session) []Finding {
 	t, ok := s.Last()
-	if !ok || !telling(s, &t) || len(newLog(s).check(&t)) == 0 {
+	if !ok {
+		return nil
+	}
+	before, _ := s.At(t.After)
+	decides := slices.ContainsFunc(s.Decisions(), func(d sequent.Decision) bool { return d.Seq == t.Seq })
+	if !decides && !telling(&t, &before) || len(newLog(s).check(&t)) == 0 {
 		return nil
 	}
 	return slices.DeleteFunc(Of(s), func(f Finding) bool { return f.At != t.Seq })
 }
 
-// telling reports whether a thought can show anything.
-func telling(s *sequent.Session, t *sequent.Thought) bool {
-	before, _ := s.At(t.After)
+// telling reports whether a thought that follows another one, and decides nothing, can show anything.
+func telling(t, before *sequent.Thought) bool {
 	return t.Final || t.Revision || t.Supersedes > 0 || before.Branch != t.Branch || t.Number <= before.Number ||
-		cites(t.Text) || slices.ContainsFunc(s.Decisions(), func(d sequent.Decision) bool { return d.Seq == t.Seq })
+		strings.Contains(t.Text, "#") || strings.Contains(t.Text, "hought")
+}
+
+func (l *log) telling(t *sequent.Thought) bool {
+	var before sequent.Thought
+	if t.After > 0 {
+		before = *l.at(t.After)
+	}
+	return len(l.decisions[t.Seq]) > 0 || telling(t, &before)
 }
 
 // A log is a session with what checks look up.
 type log struct {
-	s         *sequent.Session
 	thoughts  []sequent.Thought
 	lines     map[string]sequent.Line
+	branches  []sequent.Line
 	numbered  map[int][]int // Seqs by number
 	revisions map[int][]int // Seqs of what replaces a thought
-	decisions []sequent.Decision
+	decisions map[int][]sequent.Decision
+	decided   map[string]int  // Seq of the first decision about a line
+	disputed  map[int]bool    // Seqs of what a person says is wrong, and nothing has answered
 	others    map[string]bool // numbers that some text gives to an issue or the like; nil until they are needed
+	room      int             // citations that are still looked at
 }
+
+// Bounds, so that no log takes long. Beyond them something is missed.
+const (
+	maxSteps     = 100 // steps of one search: lines up, revisions of a thought, thoughts of a number
+	maxCitations = 2000
+	maxLines     = 100
+)
 
 func newLog(s *sequent.Session) *log {
 	l := &log{
-		s: s, thoughts: s.Thoughts(), lines: make(map[string]sequent.Line), numbered: make(map[int][]int),
-		revisions: make(map[int][]int), decisions: s.Decisions(),
+		thoughts: s.Thoughts(), lines: make(map[string]sequent.Line), branches: s.Lines()[1:], numbered: make(map[int][]int),
+		revisions: make(map[int][]int), decisions: make(map[int][]sequent.Decision), decided: make(map[string]int),
+		disputed: make(map[int]bool), room: maxCitations,
 	}
 	for _, line := range s.Lines() {
 		l.lines[line.Label] = line
+	}
+	for _, d := range s.Decisions() {
+		l.decisions[d.Seq] = append(l.decisions[d.Seq], d)
+		if l.decided[d.Line] == 0 {
+			l.decided[d.Line] = d.Seq
+		}
 	}
 	for i := range l.thoughts {
 		t := &l.thoughts[i]
 		l.numbered[t.Number] = append(l.numbered[t.Number], t.Seq)
 		if t.Supersedes > 0 {
 			l.revisions[t.Supersedes] = append(l.revisions[t.Supersedes], t.Seq)
+		}
+	}
+	for _, n := range s.Notes() {
+		if n.Kind != sequent.Remark {
+			l.disputed[n.Seq] = n.Kind == sequent.Wrong && len(l.revisions[n.Seq]) == 0
 		}
 	}
 	return l
@@ -112,7 +146,7 @@ func (l *log) at(seq int) *sequent.Thought { return &l.thoughts[seq-1] }
 func (l *log) leads(seq int, to *sequent.Thought) bool {
 	label, limit, opened := to.Branch, to.Seq-1, to.Seq
 	t := l.at(seq)
-	for {
+	for range maxSteps {
 		if t.Branch == label {
 			return seq <= limit || seq < opened && t.Supersedes > 0 && l.leads(t.Supersedes, to)
 		}
@@ -122,19 +156,27 @@ func (l *log) leads(seq int, to *sequent.Thought) bool {
 		}
 		label, limit, opened = l.at(line.Origin).Branch, min(limit, line.Origin), min(opened, line.First)
 	}
+	return false
 }
 
 // replacement returns what has replaced a thought, as it is seen from another one, or 0.
 func (l *log) replacement(seq int, from *sequent.Thought) (by int) {
-	for again := true; again; {
-		again = false
-		for _, r := range l.revisions[seq] {
-			if r < from.Seq && l.leads(r, from) {
-				by, seq, again = r, r, true
-			}
+	for range maxSteps {
+		i := slices.IndexFunc(latest(l.revisions[seq]), func(r int) bool { return r < from.Seq && l.leads(r, from) })
+		if i < 0 {
+			return by
 		}
+		by = latest(l.revisions[seq])[i]
+		seq = by
 	}
 	return by
+}
+
+// latest returns the latest of some Seqs, the last one first.
+func latest(seqs []int) []int {
+	seqs = slices.Clone(seqs[max(0, len(seqs)-maxSteps):])
+	slices.Reverse(seqs)
+	return seqs
 }
 
 // name names a thought for a reader on a line.

@@ -82,3 +82,38 @@ func TestRecorded(t *testing.T) {
 		t.Errorf("docs/evaluation.md is stale: run go test ./internal/findings -update (%v)", err)
 	}
 }
+
+// BenchmarkHostile looks at logs that were made to take long: 10,000 thoughts take less than half a second.
+func BenchmarkHostile(b *testing.B) {
+	const n = 10_000
+	big := strings.Repeat("as #1, #2 and thought 3 say ", 600)
+	for name, draft := range map[string]func(i int) sequent.Draft{
+		"citations": func(i int) sequent.Draft { return sequent.Draft{Number: i, Text: big[:min(len(big), 40+i%1200)]} },
+		"revisions of one": func(i int) sequent.Draft {
+			return sequent.Draft{Number: i, Text: "Again #1.", Revises: sequent.To(1), Revision: true}
+		},
+		"a chain": func(i int) sequent.Draft {
+			return sequent.Draft{Number: i, Text: "Same.", Revises: sequent.To(max(1, i-1)), Revision: true}
+		},
+		"one number":  func(int) sequent.Draft { return sequent.Draft{Number: 1, Text: "#1"} },
+		"conclusions": func(i int) sequent.Draft { return sequent.Draft{Number: i, Text: "Done, see thought 1.", Final: true} },
+		"branches": func(i int) sequent.Draft {
+			return sequent.Draft{Number: i, Text: "A way, #1.", Branch: fmt.Sprint("b", i%900), From: sequent.To(max(1, i-1)), Final: i%2 == 0}
+		},
+	} {
+		b.Run(name, func(b *testing.B) {
+			e := sequent.New(sequent.Config{})
+			var drafts []sequent.Draft
+			for i := range n {
+				drafts = append(drafts, draft(i+1))
+			}
+			s, err := e.Append(b.Context(), "s", drafts...)
+			if err != nil {
+				b.Fatal(err)
+			}
+			for b.Loop() {
+				findings.Of(s)
+			}
+		})
+	}
+}
