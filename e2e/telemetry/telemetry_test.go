@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"slices"
 	"strings"
@@ -67,7 +68,9 @@ func TestCollector(t *testing.T) {
 	t.Setenv("OTEL_METRIC_EXPORT_INTERVAL", "500")
 	t.Setenv("OTEL_RESOURCE_ATTRIBUTES", "deployment.environment.name=test")
 	program := programtest.Build(t)
-	logs := overHTTP(t, program) + overPipe(t, program)
+	var replies bytes.Buffer
+	logs, tokenID := overHTTP(t, program, &replies)
+	logs += overPipe(t, program, &replies)
 	stop()
 
 	want := map[string]int{
@@ -99,16 +102,27 @@ func TestCollector(t *testing.T) {
 			t.Errorf("what is exported does not name %q", text)
 		}
 	}
-	for _, secret := range []string{"CANARY", "secret thought", "owner-of-canaries", "sequent_"} { // the last begins a token
+	secrets := []string{"CANARY", "secret thought", "owner-of-canaries", "sequent_", tokenID} // sequent_ begins a token
+	ids := recorded.FindAllStringSubmatch(replies.String(), -1)
+	if len(ids) < len(want) {
+		t.Errorf("the replies name %d sessions, want at least %d", len(ids), len(want))
+	}
+	for _, id := range ids {
+		secrets = append(secrets, id[1])
+	}
+	for _, secret := range secrets {
 		if bytes.Contains(to.raw.Bytes(), []byte(secret)) || strings.Contains(logs, secret) && secret == "CANARY" {
 			t.Errorf("%q was exported or logged", secret)
 		}
 	}
 }
 
+// recorded is the id of a session of thoughts in a reply.
+var recorded = regexp.MustCompile(`"sessionId":"(\w+)"`)
+
 // overHTTP sends all requests over HTTP and WebSockets, with a token, and returns what the
-// server has logged.
-func overHTTP(t *testing.T, program string) string {
+// server has logged and the id of the token.
+func overHTTP(t *testing.T, program string, replies *bytes.Buffer) (logs, tokenID string) {
 	dir := t.TempDir()
 	tokens := filepath.Join(dir, "tokens")
 	out := string(programtest.Output(t, exec.Command(program, "server", "token", "new", "owner-of-canaries", "--file", tokens)))
@@ -120,6 +134,11 @@ func overHTTP(t *testing.T, program string) string {
 	}
 	if token == "" {
 		t.Fatalf("no token in %q", out)
+	}
+	list := string(programtest.Output(t, exec.Command(program, "server", "token", "list", "--json", "--file", tokens)))
+	m := regexp.MustCompile(`"id":"(\w+)"`).FindStringSubmatch(list)
+	if m == nil {
+		t.Fatalf("no id of a token in %s", list)
 	}
 	metrics := "127.0.0.1:" + programtest.FreePort(t)
 	s := programtest.StartHTTP(t, program, "--store", filepath.Join(dir, "s.db"), "--auth", tokens, "--metrics", metrics, "--log-level", "debug")
@@ -138,7 +157,7 @@ func overHTTP(t *testing.T, program string) string {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, _ = io.Copy(io.Discard, res.Body)
+		_, _ = io.Copy(replies, res.Body)
 		res.Body.Close()
 		return res
 	}
@@ -169,14 +188,16 @@ func overHTTP(t *testing.T, program string) string {
 		if err := ws.Write(t.Context(), websocket.MessageText, []byte(line)); err != nil {
 			t.Fatal(err)
 		}
-		if _, _, err := ws.Read(t.Context()); err != nil {
+		_, reply, err := ws.Read(t.Context())
+		if err != nil {
 			t.Fatal(err)
 		}
+		replies.Write(reply)
 	}
 	_ = ws.Close(websocket.StatusNormalClosure, "")
 	checkPage(t, "http://"+metrics+"/metrics")
 	s.Stop(t)
-	return s.Log()
+	return s.Log(), m[1]
 }
 
 // checkPage checks the page for Prometheus.
@@ -214,7 +235,7 @@ func checkPage(t *testing.T, url string) {
 }
 
 // overPipe sends all requests on standard input, and returns what the server has logged.
-func overPipe(t *testing.T, program string) string {
+func overPipe(t *testing.T, program string, text *bytes.Buffer) string {
 	var in, log bytes.Buffer
 	fmt.Fprintln(&in, hello)
 	for _, modern := range []bool{false, true} {
@@ -229,6 +250,7 @@ func overPipe(t *testing.T, program string) string {
 	if err != nil {
 		t.Fatalf("%v: %s", err, log.String())
 	}
+	text.Write(out)
 	replies := json.NewDecoder(bytes.NewReader(out))
 	for n := 0; ; n++ {
 		var reply any
