@@ -132,10 +132,10 @@ func (l *log) left(line sequent.Line, before *sequent.Thought) int {
 
 // conclusion finds what a conclusion leaves open.
 func (l *log) conclusion(t *sequent.Thought, say sayer) {
-	cited := l.citations(t, true)
+	cited, lineage := l.citations(t, true), l.lineage(t)
 	for i, left := t.Seq-2, maxSteps; i >= 0 && left > 0; i-- {
 		c := &l.thoughts[i]
-		if !c.Final || c.Text == "" {
+		if !c.Final || c.Text == "" || !lineage[c.Branch] {
 			continue
 		}
 		if left--; !l.leads(c.Seq, t) || l.replacement(c.Seq, t) > 0 {
@@ -150,7 +150,7 @@ func (l *log) conclusion(t *sequent.Thought, say sayer) {
 	var open []string
 	var firsts []int
 	for _, line := range l.branches[:min(len(l.branches), maxLines)] {
-		if line.First == 0 || line.First > t.Seq || line.Label == t.Branch || l.leads(line.First, t) {
+		if line.First == 0 || line.First > t.Seq || lineage[line.Label] {
 			continue
 		}
 		if by := l.decided[line.Label]; by == 0 || by > t.Seq {

@@ -103,7 +103,7 @@ type log struct {
 
 // Bounds, so that no log takes long. Beyond them something is missed.
 const (
-	maxSteps     = 100 // steps of one search: lines up, revisions of a thought, thoughts of a number
+	maxSteps     = 50 // steps of one search: lines up, revisions of a thought, thoughts of a number
 	maxCitations = 2000
 	maxLines     = 100
 )
@@ -157,6 +157,19 @@ func (l *log) leads(seq int, to *sequent.Thought) bool {
 		label, limit, opened = l.at(line.Origin).Branch, min(limit, line.Origin), min(opened, line.First)
 	}
 	return false
+}
+
+// lineage returns the lines that a thought's own one comes from, and this.
+func (l *log) lineage(t *sequent.Thought) map[string]bool {
+	labels := map[string]bool{t.Branch: true}
+	for label := t.Branch; len(labels) < maxSteps; labels[label] = true {
+		origin := l.lines[label].Origin
+		if origin == 0 {
+			break
+		}
+		label = l.at(origin).Branch
+	}
+	return labels
 }
 
 // replacement returns what has replaced a thought, as it is seen from another one, or 0.
