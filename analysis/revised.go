@@ -45,9 +45,10 @@ func changedIn(s *sequent.Session, log []sequent.Thought, standings []sequent.St
 
 // unclearIn returns what a session shows and its author may have missed.
 func unclearIn(s *sequent.Session, log []sequent.Thought) (all []Finding) {
-	for _, f := range findings.Of(s) {
-		if t := log[f.At-1]; f.Kind != findings.NoVerdict { // its lines are left open
-			all = append(all, Finding{Title: f.Text, Parts: []Part{{"said", cite(s, t, t.Text)}}, at: t.At})
+	texts := findings.Texts(s)
+	for _, t := range log {
+		for _, text := range texts[t.Seq] {
+			all = append(all, Finding{Title: text, Parts: []Part{{"said", cite(s, t, t.Text)}}, at: t.At})
 		}
 	}
 	return all

@@ -250,10 +250,10 @@ func (w *writer) holds(seq int) bool { return w.standings[seq-1].State != sequen
 
 // planFindings adds what the log shows and its author may have missed.
 func (w *writer) planFindings() {
-	for _, f := range findings.Of(w.s) {
-		if f.Kind != findings.NoVerdict { // its lines say that they are undecided
-			text := "look at " + Name(w.log[f.At-1]) + ": " + f.Text
-			w.put(item{section: sectionNotes, pieces: []piece{{text: text, weight: weightNote}}})
+	texts := findings.Texts(w.s)
+	for _, t := range w.log {
+		for _, text := range texts[t.Seq] {
+			w.put(item{section: sectionNotes, pieces: []piece{{text: "look at " + Name(t) + ": " + text, weight: weightNote}}})
 		}
 	}
 }

@@ -56,14 +56,9 @@ type writer struct {
 }
 
 func newWriter(ctx context.Context, s *sequent.Session, o Options) *writer {
-	w := &writer{ctx: ctx, o: o, s: s, lines: make(map[string]sequent.Line), lengths: make(map[string]int), notes: make(map[int][]sequent.Note), found: make(map[int][]string), standings: s.Standings()}
+	w := &writer{ctx: ctx, o: o, s: s, lines: make(map[string]sequent.Line), lengths: make(map[string]int), notes: make(map[int][]sequent.Note), found: findings.Texts(s), standings: s.Standings()}
 	for _, l := range s.Lines() {
 		w.lines[l.Label] = l
-	}
-	for _, f := range findings.Of(s) {
-		if f.Kind != findings.NoVerdict { // its lines say that they are undecided
-			w.found[f.At] = append(w.found[f.At], f.Text)
-		}
 	}
 	for _, n := range s.Notes() {
 		w.notes[n.Seq] = append(w.notes[n.Seq], n)

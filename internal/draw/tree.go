@@ -49,7 +49,7 @@ func newPainter(s *sequent.Session, o Options) *painter {
 		own:     make(map[string][]sequent.Thought),
 		leaving: make(map[int][]string),
 		revised: make(map[int]sequent.Thought),
-		notes:   make(map[int][]sequent.Note), found: make(map[int][]string), disputed: make(map[int]bool),
+		notes:   make(map[int][]sequent.Note), found: findings.Texts(s), disputed: make(map[int]bool),
 		numbers: make(map[int]int), verdicts: make(map[string]sequent.Verdict),
 	}
 	for _, l := range s.Lines()[1:] {
@@ -57,11 +57,6 @@ func newPainter(s *sequent.Session, o Options) *painter {
 	}
 	for i, st := range s.Standings() {
 		p.disputed[i+1] = st.State == sequent.Disputed
-	}
-	for _, f := range findings.Of(s) {
-		if f.Kind != findings.NoVerdict { // its lines say that they are undecided
-			p.found[f.At] = append(p.found[f.At], f.Text)
-		}
 	}
 	for _, n := range s.Notes() {
 		p.notes[n.Seq] = append(p.notes[n.Seq], n)

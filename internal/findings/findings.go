@@ -58,6 +58,18 @@ func Of(s *sequent.Session) (all []Finding) {
 	return all
 }
 
+// Texts returns the facts by the Seq of the thought that shows them, for readers. They see that a line has no verdict
+// without being told.
+func Texts(s *sequent.Session) map[int][]string {
+	texts := make(map[int][]string)
+	for _, f := range Of(s) {
+		if f.Kind != NoVerdict {
+			texts[f.At] = append(texts[f.At], f.Text)
+		}
+	}
+	return texts
+}
+
 // Last returns those that the last thought shows. Its cost is that of a look at the thought, unless this is a
 // conclusion, a revision, the first of a branch, a decision, or cites another one.
 func Last(s *sequent.Session) []Finding {
