@@ -249,11 +249,17 @@ func TestFailoverLosesCommits(t *testing.T) {
 			if !slices.Equal(got, want) {
 				t.Errorf("%s: replica %d has %q, want %q", when, replica, got, want)
 			}
-			found := do(func() (string, error) {
-				return clients[replica].callOf(ctx, replica, "recall_thinking", `{"query":"heron","limit":50,"maxTokens":10000}`)
-			})
+			search := func(in string) string {
+				return do(func() (string, error) {
+					return clients[replica].callOf(ctx, replica, "recall_thinking", `{"query":"heron","limit":50,"maxTokens":10000`+in+`}`)
+				})
+			}
+			if found := search(""); strings.Count(found, id+" ") != 1 { // by the index
+				t.Errorf("%s: replica %d finds %s, want the session %s once", when, replica, found, id)
+			}
+			found := search(`,"sessionId":"` + id + `"`)
 			for _, text := range want {
-				if strings.Count(strings.ReplaceAll(found, "problem: "+text, ""), text) != 1 {
+				if strings.Count(found, text) != 1 {
 					t.Errorf("%s: replica %d finds %s, want %q once", when, replica, found, text)
 				}
 			}
