@@ -80,6 +80,9 @@ func Unfinished(ctx context.Context, e *sequent.Engine, project string, bytes in
 			return nil, nil, err
 		}
 		text := Tail(s, min(tailBytes, bytes/(maxTail+2)))
+		if len(strings.Join(text, "\n")) >= bytes {
+			text = text[:1] // long names; the line of the session says enough to ask for it
+		}
 		if bytes -= len(strings.Join(text, "\n")) + 1; bytes < 0 {
 			break
 		}
