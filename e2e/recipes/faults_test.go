@@ -12,6 +12,7 @@ import (
 	"net/http"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -174,7 +175,14 @@ func (u *unit) testFullAudit(t *testing.T) {
 	await(t, "the audit log works again", func() bool { return !strings.Contains(u.ready(t), "auditFailing") })
 	w.end(t, u.show(t))
 	w.only(t)
-	u.Run(t, fmt.Sprintf("until [ $(grep -c sequentialthinking /var/log/sequent/audit.log) -ge %d ]; do sleep 0.2; done; ! grep lostLines /var/log/sequent/audit.log", w.acknowledged.Load()))
+	acknowledged := int(w.acknowledged.Load())
+	lines := u.Run(t, fmt.Sprintf(`for i in $(seq 50); do
+		n=$(grep -c sequentialthinking /var/log/sequent/audit.log); [ $n -ge %d ] && break; sleep 0.2
+	done; echo $n`, acknowledged))
+	if n, err := strconv.Atoi(strings.TrimSpace(lines)); err != nil || n < acknowledged {
+		t.Errorf("the audit log has %d lines, error %v; %d calls were acknowledged", n, err, acknowledged)
+	}
+	u.Run(t, "! grep lostLines /var/log/sequent/audit.log")
 }
 
 // On a full disk for the store calls are refused with the reason, and go on when there is room.
