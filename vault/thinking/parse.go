@@ -161,6 +161,8 @@ func cutRemarks(text string) (thought, remarks string) {
 		if inner, ok := vault.Inside(vault.NoteInside, text[i:]); ok {
 			return vault.Plain(trimEmpty(text[:i])), inner
 		}
+	} else if !strings.Contains(text, "Thoughts: ") { // the expression takes long for a long text
+		return vault.Plain(text), ""
 	} else if m := remarksForm().FindStringSubmatchIndex(text); m != nil {
 		return vault.Plain(trimEmpty(text[:m[0]])), text[m[2]:m[3]]
 	}
