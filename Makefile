@@ -6,6 +6,8 @@ FUZZTIME ?= 100000x
 # is C translated to Go, and of which one goroutine at a time uses a connection: tests of stores take half the time.
 CC_FOUND := $(shell command -v $$(go env CC) 2>/dev/null)
 RACE := $(if $(and $(filter 1,$(shell go env CGO_ENABLED)),$(CC_FOUND)),-race -gcflags=modernc.org/sqlite/lib=-race=false)
+# Otherwise each program with the race detector sleeps for a second at its end, as tests start many of.
+export GORACE ?= atexit_sleep_ms=10
 MODULES = . $(patsubst %/go.mod,%,$(wildcard */go.mod */*/go.mod))
 ADAPTERS = $(filter adapters/%,$(MODULES))
 
