@@ -28,7 +28,7 @@ var rules = []rule{
 	{".", []string{"textsearch"}, "the library outlives every dependency"},
 
 	{"internal/jsonscan", nil, "it depends on nothing"},
-	{"brief", []string{".", "internal/findings"}, "it reads sessions, for dialects, the command line and the viewer"},
+	{"brief", []string{".", "internal/findings", "internal/lazyregexp"}, "it reads sessions, for dialects, the command line and the viewer"},
 	{"analysis", []string{".", "brief", "internal/findings", "internal/lazyregexp", "textsearch"}, "it compares sessions of any store, and knows no dialect"},
 	{"tool", []string{"internal/jsonscan", "internal/printable"}, "it depends on JSON, not on sessions"},
 	{"dialect", []string{".", "tool"}, "it has what all dialects are made of"},
