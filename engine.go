@@ -167,12 +167,25 @@ func (e *Engine) Session(ctx context.Context, id ID) (*Session, error) {
 	if err != nil {
 		return nil, err
 	}
+	return e.current(ctx, k)
+}
+
+// Peek is [Engine.Session] for a caller that compares sessions and shows nothing of this one: it does not count
+// as use; see [Config].
+func (e *Engine) Peek(ctx context.Context, id ID) (*Session, error) {
+	if _, err := e.open(); err != nil {
+		return nil, err
+	}
+	return e.current(ctx, Key{Owner: e.owner, ID: id})
+}
+
+func (e *Engine) current(ctx context.Context, k Key) (*Session, error) {
 	s, err := e.session(ctx, k)
 	if err != nil {
 		return nil, err
 	}
 	if s.header.Expired(e.now()) {
-		return nil, NotFound(id)
+		return nil, NotFound(k.ID)
 	}
 	return s, nil
 }
