@@ -39,8 +39,13 @@ func (s *stems) id(token string) uint32 {
 
 // set returns the stems of the content words of a text, sorted.
 func (s *stems) set(text string, without map[string]bool) []uint32 {
+	return s.of(textsearch.Tokens(text), without)
+}
+
+// of is set for tokens.
+func (s *stems) of(tokens []string, without map[string]bool) []uint32 {
 	var ids []uint32
-	for _, t := range textsearch.Tokens(text) {
+	for _, t := range tokens {
 		if !textsearch.IsFunctionWord(t) && !without[t] && (len(t) > 1 || t[0] >= '0' && t[0] <= '9') {
 			ids = append(ids, s.id(t))
 		}
@@ -50,20 +55,25 @@ func (s *stems) set(text string, without map[string]bool) []uint32 {
 }
 
 // generic are words that problems of every kind begin with.
-var generic = func() map[string]bool {
+var generic = words(`let us start begin first think thinking analyze analyse understand problem question issue task user users want wants need
+	needs look figure out step steps plan approach goal work working try please want going now here get make find help ll re ve don t s also just new use
+	using used still when while after before during again way thing things show shows see`)
+
+func words(list string) map[string]bool {
 	m := make(map[string]bool)
-	for w := range strings.FieldsSeq(`let us start begin first think thinking analyze analyse understand problem question issue task user users want wants need
-		needs look figure out step steps plan approach goal work working try please want going now here get make find help ll re ve don t s also just new use
-		using used still when while after before during again way thing things show shows see`) {
+	for w := range strings.FieldsSeq(list) {
 		m[w] = true
 	}
 	return m
-}()
+}
 
-// problem returns the stems of what a session is about: whole has those of the beginning
-// of its first thought, and head those of its first sentence. A title that is not the
-// beginning of the thought is part of both.
-func (s *stems) problem(title, text string) (head, whole []uint32) {
+// A subject has the stems of what a session is about: whole has those of the beginning of its
+// first thought, and head, a part of whole, those of its first sentence.
+type subject struct{ head, whole []uint32 }
+
+// subject returns the subject of a session by its title and its first thought. A title that is
+// not the beginning of the thought is part of head and whole.
+func (s *stems) subject(title, text string) subject {
 	const enough, most = 40, 300 // bytes: a shorter sentence says too little
 	said := ""
 	if title = strings.TrimSuffix(title, "…"); !strings.HasPrefix(oneLine(text), title) {
@@ -74,7 +84,7 @@ func (s *stems) problem(title, text string) (head, whole []uint32) {
 			break
 		}
 	}
-	return s.set(said, generic), s.set(title+" "+said+brief.Lead(text, most), generic)
+	return subject{s.set(said, generic), s.set(title+" "+said+brief.Lead(text, most), generic)}
 }
 
 // common returns how many elements two sorted sets have in common.
@@ -185,33 +195,60 @@ func (c *corpus) recurring(ctx context.Context) (found []Finding) {
 	return found
 }
 
+// A rarity weighs stems: those that few of some texts have weigh more.
+type rarity struct {
+	texts     int
+	frequency map[uint32]int
+}
+
+func newRarity() *rarity { return &rarity{frequency: make(map[uint32]int)} }
+
+// add counts the stems of a text.
+func (r *rarity) add(stems []uint32) {
+	r.texts++
+	for _, w := range stems {
+		r.frequency[w]++
+	}
+}
+
+// of returns how rare a stem is: 1 if one text has it, less if several have it.
+func (r *rarity) of(stem uint32) float64 {
+	n := float64(r.texts)
+	return math.Log(1+n/float64(r.frequency[stem])) / math.Log(1+n)
+}
+
+// contained returns how much of a head is in a text, from 0 to 1.
+func (r *rarity) contained(head, whole []uint32) float64 {
+	share, all := 0.0, 1e-9
+	for _, w := range head {
+		weight := math.Pow(r.of(w), 2)
+		if _, ok := slices.BinarySearch(whole, w); ok {
+			share += weight
+		}
+		all += weight
+	}
+	return share / all
+}
+
+// alike returns how alike two subjects are, from 0 to 1: how much of what each begins with the
+// other has.
+func (r *rarity) alike(a, b subject) float64 {
+	return (r.contained(a.head, b.whole) + r.contained(b.head, a.whole)) / 2
+}
+
 // problems returns the problems of more than one session: those of which each has most of the
 // words that the other begins with, where rare words weigh more.
 func (c *corpus) problems(ctx context.Context) (found []Finding) {
-	frequency := make(map[uint32]int)
+	rare := newRarity()
 	var heads [][]uint32
 	for _, s := range c.sessions {
-		for _, w := range s.whole {
-			frequency[w]++
-		}
+		rare.add(s.whole)
 		heads = append(heads, s.head)
-	}
-	// contained returns how much of a head is in a text.
-	contained := func(head, whole []uint32) float64 {
-		share, all := 0.0, 1e-9
-		for _, w := range head {
-			weight := math.Pow(math.Log(1+float64(len(c.sessions))/float64(frequency[w])), 2)
-			if _, ok := slices.BinarySearch(whole, w); ok {
-				share += weight
-			}
-			all += weight
-		}
-		return share / all
 	}
 	const enough = 0.55
 	for _, members := range c.groups(ctx, heads, func(i, j int) bool {
 		a, b := c.sessions[i], c.sessions[j]
-		return a.header.Owner == b.header.Owner && (contained(a.head, b.whole)+contained(b.head, a.whole))/2 >= enough
+		return a.header.Owner == b.header.Owner && rare.alike(a.subject, b.subject) >= enough
 	}) {
 		slices.SortFunc(members, func(i, j int) int {
 			return c.sessions[i].header.Created.Compare(c.sessions[j].header.Created)

@@ -37,15 +37,15 @@ type session struct {
 	header  sequent.Header // without labels and conclusion
 	skipped bool           // it was deleted meanwhile, or is damaged
 
-	end         Cite      // the conclusion, or the last thought that holds
-	concluded   time.Time // zero if there is no conclusion
-	left        []Finding
-	changed     []Finding // conclusions that the session itself revises or rejects
-	unclear     []Finding
-	mentions    []mention
-	assumed     []assumption
-	problem     Cite
-	head, whole []uint32 // stems of the problem; head is a part of whole
+	end       Cite      // the conclusion, or the last thought that holds
+	concluded time.Time // zero if there is no conclusion
+	left      []Finding
+	changed   []Finding // conclusions that the session itself revises or rejects
+	unclear   []Finding
+	mentions  []mention
+	assumed   []assumption
+	problem   Cite
+	subject
 }
 
 func newCorpus(e *sequent.Engine, q Query) *corpus {
@@ -181,8 +181,9 @@ func (c *corpus) take(ctx context.Context, s *session, full *sequent.Session) {
 	log := full.Thoughts()
 	s.header = slim(full.Header())
 	s.problem = cite(full, log[0], oneLine(full.Title()))
-	s.head, s.whole = c.stems.problem(full.Title(), log[0].Text)
-	s.end = c.ending(full, log, standings)
+	s.subject = c.stems.subject(full.Title(), log[0].Text)
+	last, came := ending(full, log, standings)
+	s.end = cite(full, last, came)
 	if full.State() == sequent.Completed {
 		s.concluded = log[len(log)-1].At
 	}
@@ -192,16 +193,21 @@ func (c *corpus) take(ctx context.Context, s *session, full *sequent.Session) {
 	c.scan(ctx, s, full, log, standings)
 }
 
-// ending returns how a session ended, or the last thought that holds.
-func (c *corpus) ending(full *sequent.Session, log []sequent.Thought, standings []sequent.Standing) Cite {
-	last := log[len(log)-1]
-	if text := full.Conclusion(); text != "" {
-		return cite(full, last, text)
+// Ending returns the thought with which a session ended, or the last one that holds, and what it
+// came to: the conclusion, or the text of that thought. The session must have thoughts.
+func Ending(s *sequent.Session) (t sequent.Thought, text string) {
+	return ending(s, s.Thoughts(), s.Standings())
+}
+
+func ending(s *sequent.Session, log []sequent.Thought, standings []sequent.Standing) (t sequent.Thought, text string) {
+	t = log[len(log)-1]
+	if text = s.Conclusion(); text != "" {
+		return t, text
 	}
-	if full.State() != sequent.Completed {
-		last = lastHolding(log, standings)
+	if s.State() != sequent.Completed {
+		t = lastHolding(log, standings)
 	}
-	return cite(full, last, last.Text)
+	return t, t.Text
 }
 
 // lastHolding returns the last thought that was not replaced.
