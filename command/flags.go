@@ -178,6 +178,7 @@ func (p *program) flagTable() []flagRow {
 		{"model-tries", "N", "maximum attempts to get a model's answer", atLeast{&o.tries, 1}},
 		{"model-tries/serve", "N", "maximum attempts to get a model's answer (dialect status)", atLeast{&o.tries, 1}},
 		{"model/serve", "NAME", "language model, such as gpt-4o, glm-4.7, vendor/model or ollama:qwen3 (dialect status)", &o.model},
+		{"no-earlier", "", "name no earlier session on the problem that a session begins with (dialect standard)", &c.NoEarlier},
 		{"no-origin", "", "do not record client, agent, project, git branch and commit of sessions", &c.NoOrigin},
 		{"note", "TEXT", "what the token is for, such as the machine that has it", &o.about},
 		{"oidc", "URL", "URL of an OpenID Connect provider; checks that clients can sign in through it", &h.OIDC.Issuer},

@@ -102,7 +102,7 @@ const modelFlags = "model model-timeout=1m model-tries=3 mcp max-tokens json"
 const providerFlags = "oidc-audience oidc-scope-prefix oidc-owner-claim oidc-param oidc-client-id oidc-login-client-id"
 
 // serveFlags are the flags of sequent serve that only its whole help describes.
-const serveFlags = `tools sync=full retain history-window quota-bytes quota-sessions quota-notes no-origin storage-path/serve
+const serveFlags = `tools sync=full retain history-window quota-bytes quota-sessions quota-notes no-earlier no-origin storage-path/serve
 	sign/serve model/serve model-timeout/serve=1m model-tries/serve=3 metrics
 	` + providerFlags + ` oidc-client-secret-file insecure allow-origin mcp-session-timeout rate burst drain
 	max-connections max-calls max-heavy-calls max-streams mcp-sessions trusted-proxy`

@@ -48,6 +48,12 @@ type Config struct {
 	// ReplyLimit is the maximum size of a reply and of a document in bytes; 0 means
 	// 1 MiB. A session that is larger is read in parts with recall_thinking.
 	ReplyLimit int
+
+	// NoEarlier means that the first reply of a session names no earlier session on the same problem.
+	NoEarlier bool
+	// Commits counts the commits of a project that are not in the history of a commit, if it knows a work tree
+	// of the project. Nil means that they are not known.
+	Commits func(project, since string) (n int, ok bool)
 }
 
 // A Render has functions that write sessions as documents. A form whose function is
@@ -65,6 +71,9 @@ type server struct {
 	render Render
 	newID  func() (sequent.ID, error)
 	limit  int // bytes of a reply or document
+
+	noEarlier bool
+	commits   func(project, since string) (n int, ok bool)
 }
 
 const defaultReplyLimit = 1 << 20 // bytes
@@ -80,6 +89,9 @@ func New(cfg Config) dialect.Dialect {
 		render: cfg.Render,
 		newID:  dialect.ShortIDs(cfg.Rand),
 		limit:  cmp.Or(cfg.ReplyLimit, defaultReplyLimit),
+
+		noEarlier: cfg.NoEarlier,
+		commits:   cfg.Commits,
 	}
 	return dialect.Dialect{
 		Name:         name,

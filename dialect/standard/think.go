@@ -44,6 +44,7 @@ type thinkReply struct {
 	Branch  string     `json:"branchId,omitempty"`
 	Total   int        `json:"totalThoughts,omitempty"`
 	Notice  string     `json:"notice,omitempty"`
+	Earlier string     `json:"earlier,omitempty"`
 	Notes   []string   `json:"notes,omitempty"` // of people, since the previous thought
 }
 
@@ -55,6 +56,8 @@ type step struct {
 	verdict bool // the call has verdicts and no thought
 	now     time.Time
 	open    string // the unfinished session that the first thought of a session names
+	earlier string // the session on the same problem that it names
+	commits string // how many commits there are since then; empty if it is not known
 }
 
 // think answers sequentialthinking.
@@ -67,7 +70,11 @@ func (d *server) think(ctx context.Context, c tool.Call, in thinkArgs) (tool.Rep
 	if err != nil {
 		return d.refuse(ctx, c.Caller, st.Session, err)
 	}
-	return tool.JSONReply(st.reply(s.Upto(st.seq))), nil
+	reply := st.reply(s.Upto(st.seq))
+	if st.Session == "" && st.seq == 1 {
+		reply.Earlier = d.earlier(ctx, c.Caller.Owner, s)
+	}
+	return tool.JSONReply(reply), nil
 }
 
 // digest returns a hash of the arguments without the session, because the first call of a
@@ -100,6 +107,7 @@ func (d *server) record(ctx context.Context, caller tool.Caller, st *step) (*seq
 		if !st.begins() {
 			st.open = d.unfinished(ctx, caller)
 		}
+		d.lookBack(ctx, caller, st)
 		return d.newID()
 	}
 	return turn.Record(ctx, newID, st.resume)
@@ -179,10 +187,6 @@ func (st *step) apply(c *sequent.Change) error {
 	return nil
 }
 
-// labelOpen is the label of a first thought for the session that its reply names. It is
-// recorded so that the reply to a repeated call is the same.
-const labelOpen = name + ".open"
-
 // append records the step in a change of s.
 func (st *step) append(c *sequent.Change, s *sequent.Session) error {
 	d := sequent.Draft{
@@ -196,8 +200,8 @@ func (st *step) append(c *sequent.Change, s *sequent.Session) error {
 	if st.From != nil {
 		d.From = sequent.To(*st.From)
 	}
-	if st.open != "" && s.Len() == 0 {
-		d.Labels = map[string]string{labelOpen: st.open}
+	if s.Len() == 0 {
+		d.Labels = st.labels()
 	}
 	decisions, err := st.decisions(s)
 	if err != nil {

@@ -56,6 +56,7 @@ type Config struct {
 	Vault         string             // folder of wiki's notes; empty means Documents/sequent-vault in the home directory
 	Agent         string             // label of the agent on standard input; empty means the client's name
 	NoOrigin      bool               // sessions do not record where they come from
+	NoEarlier     bool               // standard names no earlier session on the same problem
 	Drawing       Drawing            // where classic draws thoughts
 	Model         ModelConfig        // language models
 	HTTP          HTTPConfig         // for ServeHTTP
@@ -101,6 +102,8 @@ type App struct {
 
 	drafts  *web.Drafts     // thoughts that models are writing; nil unless the viewer is served
 	limiter *limits.Limiter // of the server's clients; nil without a server, and before it serves
+
+	projects projects // that calls have come from
 
 	mu     sync.Mutex     // guards vaults
 	vaults *vaults.Vaults // nil before the first call of Vaults

@@ -166,6 +166,8 @@ func buildStandard(a *App) (dialect.Dialect, error) {
 			JSON:     func(s *sequent.Session) string { return string(archive.JSON(s)) },
 			Mermaid:  archive.Mermaid,
 		},
+		NoEarlier: a.config.NoEarlier,
+		Commits:   a.projects.commits,
 	})
 	d.Skills = []dialect.Skill{{Name: setup.EntryName, Description: setup.SkillDescription(), Text: setup.Skill}}
 	return d, nil

@@ -162,7 +162,7 @@ func (a *App) ServeHTTP(ctx context.Context) error {
 	// must not learn anything about them.
 	var place mcpserver.Place
 	if edge.admits == nil && !cfg.Insecure {
-		place = new(projects).of
+		place = a.projects.of
 	}
 	var servers []*mcpserver.Server
 	for _, d := range dialects {

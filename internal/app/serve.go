@@ -24,16 +24,15 @@ func (a *App) Serve(ctx context.Context, in io.Reader, out io.Writer) error {
 	if err := a.writable(ctx); err != nil {
 		return err
 	}
-	known := new(projects)
 	if !a.config.NoOrigin {
-		go known.of("") // the first call need not wait for git
+		go a.projects.of("") // the first call need not wait for git
 	}
 	server := mcpserver.New(mcpserver.Config{
 		Dialect: d,
 		Version: a.config.Version,
 		Logger:  a.logger,
 		Caller:  tool.Caller{Scope: stdioScope()},
-		Agent:   a.config.Agent, Place: known.of, NoOrigin: a.config.NoOrigin,
+		Agent:   a.config.Agent, Place: a.projects.of, NoOrigin: a.config.NoOrigin,
 		Observer: a.observer(),
 	})
 	stop, err := a.servePrometheus(ctx)

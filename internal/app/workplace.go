@@ -2,15 +2,18 @@ package app
 
 import (
 	"context"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
 
 	"github.com/sequent-dev/sequent"
+	"github.com/sequent-dev/sequent/internal/lazyregexp"
 )
 
 // Workplace returns what is known of a directory: the project, branch and commit of its
@@ -57,6 +60,45 @@ func (p *projects) of(dir string) (project string, head func() (branch, commit s
 		return "", nil
 	}
 	return project, func() (branch, commit string) { return gitHead(dir) }
+}
+
+// commits counts the commits that are in the work tree of a project and not in the history of a
+// commit; see [standard.Config]. They are not known if calls have come from none or several of its work
+// trees, or if git does not know the commit.
+func (p *projects) commits(project, since string) (n int, ok bool) {
+	dir, ok := p.directory(project)
+	if !ok || !commitName().MatchString(since) {
+		return 0, false
+	}
+	n, err := strconv.Atoi(git(dir, "rev-list", "--count", "--max-count="+strconv.Itoa(maxCommits), since+"..HEAD"))
+	return n, err == nil
+}
+
+// maxCommits limits how many commits are counted, because git reads each of them.
+const maxCommits = 1000
+
+// commitName matches what is a commit and no option of git.
+var commitName = lazyregexp.New(`^[0-9a-f]{40,64}$`)
+
+// directory returns the only known directory of a project.
+func (p *projects) directory(project string) (dir string, ok bool) {
+	p.mu.Lock()
+	known := maps.Clone(p.known)
+	p.mu.Unlock()
+	n := 0
+	for d, k := range known {
+		if named := k.name(); named != "" && recorded(named) == project {
+			dir = d
+			n++
+		}
+	}
+	return dir, n == 1
+}
+
+// recorded returns a project as sessions have it, which is without credentials.
+func recorded(project string) string {
+	o := sequent.Origin{Project: project}
+	return sequent.OriginOf(sequent.WithOrigin(context.Background(), func() sequent.Origin { return o })).Project
 }
 
 // gitTimeout limits a run of git. It takes a few milliseconds, unless a disk does not answer.
