@@ -221,25 +221,25 @@ var costs = []cost{
 		api("session?id=" + chain), api("session?id=" + chain + "&line="), api("article?id=" + markdown), api("article?id=" + chain), api("article?id=" + branched), api("article?id=" + controls), api("session?id=" + bulky), api("session?id=" + controls),
 		api("session?id=" + branched), api("session?id=" + branched + "&line=branch-7"), api("session?id=" + late + "&line=branch-7"),
 	}},
-	{name: "log", cpu: 2 * time.Second, calls: []request{
+	{name: "log", cpu: time.Second, calls: []request{
 		{endpoint: "/api/v1/store/load", body: `{"Key":{"Owner":"mallory","ID":"` + bulky + `"}}`},
 		{endpoint: "/api/v1/store/load", body: `{"Key":{"Owner":"mallory","ID":"` + chain + `"}}`},
 		{endpoint: "/api/v1/store/load", body: `{"Key":{"Owner":"mallory","ID":"` + controls + `"}}`},
 		{endpoint: "/api/v1/store/list", body: `{"Owner":"mallory","Limit":1000}`},
 		{endpoint: "/api/v1/store/search", body: `{"Owner":"mallory","Text":"plan words","Limit":1000}`},
 	}},
-	{name: "note", cpu: time.Second, calls: []request{
+	{name: "note", cpu: 250 * time.Millisecond, calls: []request{
 		refused("NOTE_TOO_LARGE", write("[[a]] "+of("[", 2_000_000))), refused("NOTE_TOO_LARGE", write("[[a]] "+of("[", 3_900_000))),
 		refused("NOTE_TOO_LARGE", write(of("[[a]] ", 1_900_000))), refused("NOTE_TOO_LARGE", write(of("[[a]] ", 900_000))),
 		write("[[a]]\n\n|a|b|\n|-|-|\n" + of("|a|b|\n", 900_000)), write("[[a]] " + of("[", 900_000)), write(of("[[a]] ", 59_000)),
 	}},
-	{name: "vault", cpu: 15 * time.Second, notes: hostileNotes(), calls: []request{
+	{name: "vault", cpu: 8 * time.Second, notes: hostileNotes(), calls: []request{
 		call("/mcp/wiki", "sync", ``),
 		call("/mcp/wiki", "search_memories", fmt.Sprintf(`"query":%q,"pageSize":100`, linked("[[concept %d of the vault]] ", 12))),
 		call("/mcp/wiki", "build_context", `"conceptName":"concept 1 of the vault","depth":10,"maxEntities":1000,"includeContent":true`),
 		call("/mcp/wiki", "memory", `"action":"read","uri":"memory://hostile-2","maxTokens":100000`),
 	}},
-	{name: "thought with links", cpu: time.Second, notes: linkedNotes(), calls: []request{
+	{name: "thought with links", cpu: 250 * time.Millisecond, notes: linkedNotes(), calls: []request{
 		call("/mcp/wiki", "sequential_thinking", fmt.Sprintf(`"response":%q,"nextThoughtNeeded":true,"thoughtNumber":0,"totalThoughts":9`, linked("[[new %d]] ", 4_500))),
 		call("/mcp/wiki", "sequential_thinking", fmt.Sprintf(`"response":%q,"nextThoughtNeeded":true,"thoughtNumber":0,"totalThoughts":9`, "[[a]] "+of("[", 60_000))),
 	}},
