@@ -54,6 +54,10 @@ func streams(m *mallory) {
 		m.hold(c)
 	})
 	m.wait("500 streams", func() bool { return open.Load() >= 500 && m.refused.Load() > 0 })
+	time.Sleep(time.Second) // what was refused could be beyond the rate only
+	if n := open.Load(); n > 500 {
+		m.fail("%d streams are open, want at most 500", n)
+	}
 	m.say("%d streams are open", open.Load())
 }
 
@@ -92,6 +96,9 @@ func halfOpen(m *mallory) {
 		})
 	})
 	m.wait("9,000 connections", func() bool { return open.Load()+m.refused.Load() >= most })
+	if n := open.Load(); n > most/2 { // 1,000, and those that the server is about to close
+		m.fail("%d connections are open, want about 1,000", n)
+	}
 	m.say("%d connections are open", open.Load())
 }
 
