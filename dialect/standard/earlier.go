@@ -92,7 +92,7 @@ func (d *server) earlier(ctx context.Context, owner string, s *sequent.Session) 
 
 // maxEarlier limits the member earlier of a reply, its name and quotes included, in tokens as they are estimated
 // here. In o200k these are at most 45.
-const maxEarlier = 43
+const maxEarlier = 42
 
 // withClause returns what is said of a session, with as much of the first clause of its conclusion as there is room
 // for. It is empty if there is no room for a few words, because the id is long.

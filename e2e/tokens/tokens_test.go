@@ -80,7 +80,8 @@ func TestTokens(t *testing.T) {
 			t.Errorf("wiki: definitions have %d tokens, want at most %d", got.definitions, maxWikiDefinitions)
 		}
 	}
-	fresh(t, fmt.Sprintf(template, table.String(), recalls(t, start("standard"), node)))
+	named := earlier(t, converse(t, program, "serve", "--store", "memory", "--no-origin"), node)
+	fresh(t, fmt.Sprintf(template, table.String(), slices.Max(named), recalls(t, start("standard"), node)))
 }
 
 // cursor matches the cursor of the next page.
@@ -252,6 +253,8 @@ are replaced by examples, because their tokens vary.
 | | definitions | a reply | 20 thoughts: wrote | read | in context at the end |
 |---|---|---|---|---|---|
 %s
+The first reply of ` + "`standard`" + ` has up to %d tokens more if it names an earlier session on the same problem. The test fails above 45.
+
 The session of ` + "`history`" + ` repeats all thoughts in every reply, as its contract requires; ` + "`--history-window N`" + ` limits them.
 
 ## Reading back
