@@ -2,6 +2,7 @@ package findings
 
 import (
 	"fmt"
+	"hash/fnv"
 	"slices"
 	"strings"
 	"unicode"
@@ -71,9 +72,11 @@ func (l *log) revision(t *sequent.Thought, say sayer) {
 			break
 		}
 	}
-	text := plain(t.Text)
-	for seq, left := old, maxSteps; seq > 0 && left > 0 && text != ""; seq, left = l.at(seq).Supersedes, left-1 {
-		if len(l.at(seq).Text) > 2*len(t.Text)+100 || plain(l.at(seq).Text) != text {
+	if strings.TrimSpace(t.Text) == "" {
+		return
+	}
+	for seq, left := old, maxSteps; seq > 0 && left > 0; seq, left = l.at(seq).Supersedes, left-1 {
+		if l.words(seq) != l.words(t.Seq) {
 			continue
 		}
 		if seq == old {
@@ -86,11 +89,19 @@ func (l *log) revision(t *sequent.Thought, say sayer) {
 	}
 }
 
-// plain returns the words and signs of a text, to compare it with another one.
-func plain(text string) string {
-	return strings.Join(strings.FieldsFunc(strings.ToLower(text), func(r rune) bool {
+// words returns a hash of a thought's words and signs, to compare its text with another one.
+func (l *log) words(seq int) uint64 {
+	if sum, ok := l.hashes[seq]; ok {
+		return sum
+	}
+	h := fnv.New64a()
+	for word := range strings.FieldsFuncSeq(strings.ToLower(l.at(seq).Text), func(r rune) bool {
 		return unicode.IsSpace(r) || strings.ContainsRune(".,;:!?…\"'`()", r)
-	}), " ")
+	}) {
+		_, _ = h.Write([]byte(word + " "))
+	}
+	l.hashes[seq] = h.Sum64()
+	return l.hashes[seq]
 }
 
 // branch finds a branch that leaves from what does not hold, at its first thought and when it is chosen.

@@ -110,13 +110,16 @@ type log struct {
 	decided   map[string]int  // Seq of the first decision about a line
 	disputed  map[int]bool    // Seqs of what a person says is wrong, and nothing has answered
 	others    map[string]bool // numbers that some text gives to an issue or the like; nil until they are needed
+	hashes    map[int]uint64  // as words returns them
 	room      int             // citations that are still looked at
+	work      int             // lines that are still climbed
 }
 
 // Bounds, so that no log takes long. Beyond them something is missed.
 const (
 	maxSteps     = 50 // steps of one search: lines up, revisions of a thought, thoughts of a number
 	maxCitations = 2000
+	maxWork      = 1 << 20
 	maxLines     = 100
 )
 
@@ -124,7 +127,7 @@ func newLog(s *sequent.Session) *log {
 	l := &log{
 		thoughts: s.Thoughts(), lines: make(map[string]sequent.Line), branches: s.Lines()[1:], numbered: make(map[int][]int),
 		revisions: make(map[int][]int), decisions: make(map[int][]sequent.Decision), decided: make(map[string]int),
-		disputed: make(map[int]bool), room: maxCitations,
+		disputed: make(map[int]bool), hashes: make(map[int]uint64), room: maxCitations, work: maxWork,
 	}
 	for _, line := range s.Lines() {
 		l.lines[line.Label] = line
@@ -159,6 +162,9 @@ func (l *log) leads(seq int, to *sequent.Thought) bool {
 	label, limit, opened := to.Branch, to.Seq-1, to.Seq
 	t := l.at(seq)
 	for range maxSteps {
+		if l.work--; l.work < 0 {
+			return false
+		}
 		if t.Branch == label {
 			return seq <= limit || seq < opened && t.Supersedes > 0 && l.leads(t.Supersedes, to)
 		}
