@@ -24,6 +24,19 @@ type SearchQuery struct {
 	Limit     int       // maximum number of hits on the page; see PageSize
 	Cursor    string    // from Hits.Next
 	Now       time.Time // sessions expired by then are left out; set by the engine
+
+	// Candidates limits how many thoughts a store with an index reads and ranks; see MaxCandidates. A search for
+	// many words reads the newest ones that have any of them.
+	Candidates int
+}
+
+// MaxCandidates returns how many thoughts are ranked: Candidates, or [textsearch.MaxCandidates] if that is not
+// positive or larger.
+func (q SearchQuery) MaxCandidates() int {
+	if q.Candidates <= 0 {
+		return textsearch.MaxCandidates
+	}
+	return min(q.Candidates, textsearch.MaxCandidates)
 }
 
 // PageSize returns the maximum number of hits on a page: Limit, or 20 if that is

@@ -45,7 +45,7 @@ func (s *Store) Search(ctx context.Context, q sequent.SearchQuery) (out sequent.
 			} else if all {
 				continue
 			}
-			for i := 0; i < len(sources) && found.Len() < textsearch.MaxCandidates; i++ {
+			for i := 0; i < len(sources) && found.Len() < q.MaxCandidates(); i++ {
 				if err := s.collect(ctx, tx, &q, at.Newest, sources[i], found); err != nil {
 					return err
 				}
@@ -88,7 +88,7 @@ func (s *Store) collect(ctx context.Context, tx Tx, q *sequent.SearchQuery, newe
 		return err
 	}
 	defer rows.Close()
-	for found.Len() < textsearch.MaxCandidates && rows.Next() {
+	for found.Len() < q.MaxCandidates() && rows.Next() {
 		var id, group int64
 		var text, note string
 		if err := rows.Scan(&id, &group, &text, &note); err != nil {
