@@ -25,6 +25,7 @@ const (
 	maxSaid       = 150 // words of a session
 	maxCandidates = 16  // sessions
 	maxTerms      = 16  // words that are searched: each one makes it slower
+	maxRanked     = 600 // thoughts that have one of them, the newest
 )
 
 // alikeEnough is the least likeness of two sessions on the same problem. It is fixed on two thirds of the
@@ -52,7 +53,9 @@ func Earlier(ctx context.Context, e *sequent.Engine, project, text string) (*seq
 		return nil, nil
 	}
 	query := strings.Join(longest(asked, maxTerms), " ")
-	found, err := e.Search(ctx, sequent.SearchQuery{Project: project, Text: query, Distinct: true, Limit: maxCandidates})
+	found, err := e.Search(ctx, sequent.SearchQuery{
+		Project: project, Text: query, Distinct: true, Limit: maxCandidates, Candidates: maxRanked,
+	})
 	if err != nil {
 		return nil, err
 	}
