@@ -22,6 +22,7 @@ const (
 	late     = "late"     // 1,000 branches from the end of 60,000 thoughts
 	controls = "controls" // 15 MiB of characters that JSON escapes
 	file     = "file"     // nearly 2 MiB as JSON escapes them, on 900 branches, which an export may have
+	large    = "large"    // nearly 10 MiB, which an export may have but as HTML
 	lines    = "lines"    // thoughts of many short lines
 	sentence = "sentence" // thoughts of one long sentence
 	short    = "short"    // thoughts of the shortest sentences
@@ -100,6 +101,7 @@ func fill(t *testing.T, path string) {
 		}
 		return d
 	})
+	begin(large, 155, func(int) sequent.Draft { return sequent.Draft{Text: words} })
 	begin(lines, 6, func(int) sequent.Draft { return sequent.Draft{Text: strings.Repeat("a\n", 31_500)} })
 	begin(sentence, 240, func(int) sequent.Draft { return sequent.Draft{Text: strings.Repeat("ab", 32_000)} })
 	begin(short, 240, func(int) sequent.Draft { return sequent.Draft{Text: strings.Repeat("So. ", 16_000)} })
@@ -250,9 +252,9 @@ func prompt(id string) request {
 }
 
 func exports(format string) (all []request) {
-	for _, id := range []string{bulky, chain, branched, lines, controls, late, file} {
+	for _, id := range []string{bulky, chain, branched, lines, controls, late, file, large} {
 		r := api("export?id=" + id + "&format=" + format)
-		if id != lines && id != file {
+		if id != lines && id != file && (id != large || format == "html") {
 			r = refused("limit_exceeded", r)
 		}
 		all = append(all, r)
