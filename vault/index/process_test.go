@@ -34,7 +34,7 @@ func TestConcurrent(t *testing.T) {
 			}
 		})
 	}
-	for i := range 50 {
+	for i := range 20 {
 		b.write("moving.md", fmt.Sprintf("xyzzy %d [[moving]] [[part %d]]", i, i%5))
 		if i%7 == 6 {
 			b.remove("moving.md")
