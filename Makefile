@@ -25,7 +25,8 @@ check: lint cross tests adapters ## everything, as .ci/run does: lint, cross-com
 
 # The race detector sees nothing in programs that tests run, and where nothing runs at the same time. Many tests wait, so four
 # packages run at a time. Vet is part of lint.
-ALONE = $(addprefix %/,internal/archtest internal/coverage internal/gendocs internal/redact dialect/guided vault/wikilink)
+ALONE = $(addprefix %/,brief textsearch internal/archtest internal/article internal/coverage internal/findings internal/gendocs \
+	internal/redact dialect/guided vault/wikilink)
 PLAIN = $(filter $(ALONE),$(shell go list ./...))
 SCRIPTS = '^Test(Postgres)?Script$$'
 
