@@ -94,8 +94,14 @@ func testPage(t *testing.T, f fixture) {
 	defer server.Close()
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
+	// Helper processes of the browser may still write to it at the end, which makes t.TempDir fail.
+	profile, err := os.MkdirTemp("", "sequent-chromium")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer os.RemoveAll(profile)
 	cmd := exec.CommandContext(ctx, browser, "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
-		"--no-first-run", "--user-data-dir="+t.TempDir(), "--remote-debugging-port=0", server.URL)
+		"--no-first-run", "--user-data-dir="+profile, "--remote-debugging-port=0", server.URL)
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
