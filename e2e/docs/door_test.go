@@ -43,7 +43,8 @@ func newClone(t *testing.T) *clone {
 		t.Fatal(err)
 	}
 	caches := strings.Fields(string(programtest.Output(t, exec.Command("go", "env", "GOMODCACHE", "GOCACHE"))))
-	c.cache = []string{"GOMODCACHE=" + caches[0], "GOCACHE=" + caches[1], "GOPATH=", "GOBIN=", "GOFLAGS=", "GOPROXY=off"}
+	// Without -trimpath every package would be compiled again for each new directory.
+	c.cache = []string{"GOMODCACHE=" + caches[0], "GOCACHE=" + caches[1], "GOPATH=", "GOBIN=", "GOFLAGS=-trimpath", "GOPROXY=off"}
 
 	source := filepath.Join(dir, "source")
 	files := programtest.Output(t, exec.Command(git, "-C", root, "ls-files", "-z", "--cached", "--others", "--exclude-standard"))
@@ -165,7 +166,7 @@ func TestFreshClone(t *testing.T) {
 		}
 	}
 
-	c.must(runDemo, drawn, "GOFLAGS=-mod=mod")
+	c.must(runDemo, drawn, "GOFLAGS=-trimpath -mod=mod")
 	if out, err := c.start("git status --porcelain"); err != nil || out != "" {
 		t.Errorf("the commands change the checkout: %v\n%s", err, out)
 	}
