@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/sequent-dev/sequent"
+	"github.com/sequent-dev/sequent/internal/printable"
 )
 
 // Markdown returns a session as a document for people, in the order, words and marks of the viewer's article: title,
@@ -36,10 +37,10 @@ func Markdown(s *sequent.Session) string {
 	d.printf("- Session: %s\n- State: %s\n", code(string(s.ID())), escaped(string(s.State())))
 	d.printf("- Thoughts: %d", s.Len())
 	if n := len(s.Branches()); n > 0 {
-		d.printf(", on the main line and %s", count(n, "branch", "branches"))
+		d.printf(", on the main line and %s", printable.Count(n, "branch", "branches"))
 	}
 	if revisions > 0 {
-		d.printf(", with %s", count(revisions, "revision", "revisions"))
+		d.printf(", with %s", printable.Count(revisions, "revision", "revisions"))
 	}
 	if f := s.Fault(); f != nil {
 		d.printf("\n- Not what was recorded: %s", f)
@@ -177,13 +178,6 @@ func (d *document) place(t sequent.Thought, line string) string {
 	default:
 		return name + " of branch " + code(t.Branch)
 	}
-}
-
-func count(n int, one, many string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return fmt.Sprintf("%d %s", n, many)
 }
 
 func stamp(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05 UTC") }

@@ -7,6 +7,7 @@ import (
 	"github.com/sequent-dev/sequent"
 	"github.com/sequent-dev/sequent/brief"
 	"github.com/sequent-dev/sequent/internal/draw"
+	"github.com/sequent-dev/sequent/internal/printable"
 )
 
 // bytesPerToken is the ratio that [sequent.Tokens] uses.
@@ -35,7 +36,7 @@ func (t *told) text(pg *page) {
 	pg.prose(t.Brief)
 	if t.Left > 0 {
 		pg.say("%s not shown whole: %s",
-			draw.Count(t.Left, "thought", "thoughts"), pg.nextFor(t.owner, "show", string(t.Session), "--view", "effective"))
+			printable.Count(t.Left, "thought", "thoughts"), pg.nextFor(t.owner, "show", string(t.Session), "--view", "effective"))
 	}
 }
 

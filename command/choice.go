@@ -11,7 +11,7 @@ import (
 
 	"github.com/sequent-dev/sequent"
 	"github.com/sequent-dev/sequent/internal/app"
-	"github.com/sequent-dev/sequent/internal/draw"
+	"github.com/sequent-dev/sequent/internal/printable"
 )
 
 // fromServer reports whether the sessions are those of a server. It refuses --server
@@ -106,9 +106,9 @@ func (p *program) others(ctx context.Context, q sequent.Query) (int, error) {
 // counted returns a number of sessions of other projects in words.
 func counted(n int) string {
 	if n == maxOthers {
-		return draw.Count(n, "session", "sessions") + " or more"
+		return printable.Count(n, "session", "sessions") + " or more"
 	}
-	return draw.Count(n, "session", "sessions")
+	return printable.Count(n, "session", "sessions")
 }
 
 // sentence returns text as a sentence.

@@ -125,7 +125,7 @@ func (p *program) deleteAll(ctx context.Context) (result, error) {
 		if err != nil {
 			return nil, err
 		}
-		n := draw.Count(len(page.Headers), "session", "sessions")
+		n := printable.Count(len(page.Headers), "session", "sessions")
 		if page.Next != "" {
 			n = "more than " + n
 		}
@@ -182,7 +182,7 @@ func (d *deletion) text(pg *page) {
 // describe says what was deleted of a session, and which copies are kept.
 func (d *deletion) describe(pg *page, t target) {
 	if t.session != nil {
-		pg.say("Deleted %s (%s).", pg.one(string(t.id)), draw.Count(t.session.Len(), "thought", "thoughts"))
+		pg.say("Deleted %s (%s).", pg.one(string(t.id)), printable.Count(t.session.Len(), "thought", "thoughts"))
 	} else {
 		pg.say("The session %s is not in the store.", pg.one(string(t.id)))
 	}
@@ -224,7 +224,7 @@ func (p *program) confirmTargets(ctx context.Context, targets []target) error {
 		line := draw.Line{{Text: pg.one(string(t.id)) + "  ", Role: draw.Number}}
 		if s := t.session; s != nil {
 			line = append(line,
-				draw.Span{Text: draw.Count(s.Len(), "thought", "thoughts") + "  ", Role: draw.Meta},
+				draw.Span{Text: printable.Count(s.Len(), "thought", "thoughts") + "  ", Role: draw.Meta},
 				draw.Span{Text: pg.one(s.Title())})
 		}
 		pg.add(draw.Cut(line, pg.Options))

@@ -15,6 +15,7 @@ import (
 	"github.com/sequent-dev/sequent/internal/app"
 	"github.com/sequent-dev/sequent/internal/diagnosis"
 	"github.com/sequent-dev/sequent/internal/draw"
+	"github.com/sequent-dev/sequent/internal/printable"
 )
 
 // An examination is what sequent doctor has found.
@@ -152,9 +153,9 @@ func (e *examination) text(pg *page) {
 	verdict := "All checks passed."
 	switch {
 	case counts[diagnosis.Fail] > 0:
-		verdict = draw.Count(counts[diagnosis.Fail], "check", "checks") + " failed."
+		verdict = printable.Count(counts[diagnosis.Fail], "check", "checks") + " failed."
 	case counts[diagnosis.Warn] > 0:
-		verdict = "No check failed; " + draw.Count(counts[diagnosis.Warn], "warning", "warnings") + "."
+		verdict = "No check failed; " + printable.Count(counts[diagnosis.Warn], "warning", "warnings") + "."
 	}
 	pg.heading(verdict)
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/sequent-dev/sequent/internal/app"
 	"github.com/sequent-dev/sequent/internal/diagnosis"
 	"github.com/sequent-dev/sequent/internal/draw"
+	"github.com/sequent-dev/sequent/internal/printable"
 	"github.com/sequent-dev/sequent/setup"
 )
 
@@ -122,7 +123,7 @@ func (p *program) examineEntry(ctx context.Context, report *diagnosis.Report, e 
 	case got.version != version && e.URL == "":
 		report.Warn("client", fix+" with the newer version", "%s, which is %s %s; want %s", says, got.name, got.version, version)
 	default:
-		report.OK("client", "%s: %s %s, %s", says, got.name, got.version, draw.Count(len(got.tools), "tool", "tools"))
+		report.OK("client", "%s: %s %s, %s", says, got.name, got.version, printable.Count(len(got.tools), "tool", "tools"))
 	}
 	return nil
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/sequent-dev/sequent"
 	"github.com/sequent-dev/sequent/archive"
 	"github.com/sequent-dev/sequent/internal/draw"
+	"github.com/sequent-dev/sequent/internal/printable"
 	"github.com/sequent-dev/sequent/internal/redact"
 	"github.com/sequent-dev/sequent/web"
 )
@@ -120,7 +121,7 @@ func (p *program) reportRedacted(id sequent.ID, found []redact.Finding) {
 		p.tell("redacted  %s, %s: %s, %d×", where, draw.One(f.Field, p.charset()), f.Pattern, f.Count)
 		total += f.Count
 	}
-	p.tell("%s redacted.", draw.Count(total, "text", "texts"))
+	p.tell("%s redacted.", printable.Count(total, "text", "texts"))
 }
 
 func formatOf(file string) string {

@@ -13,6 +13,7 @@ import (
 	"github.com/sequent-dev/sequent/archive"
 	"github.com/sequent-dev/sequent/internal/app"
 	"github.com/sequent-dev/sequent/internal/draw"
+	"github.com/sequent-dev/sequent/internal/printable"
 )
 
 // An importRun is one run of sequent import.
@@ -96,7 +97,7 @@ func (im *importRun) spool(ctx context.Context) (name string, err error) {
 // progress shows which file is read.
 func (im *importRun) progress(file string) {
 	n := im.sum.Added + im.sum.Extended + im.sum.Unchanged + im.sum.Failed + im.sum.Passed
-	im.meter.show(draw.Count(n, "file", "files") + "  " + cmp.Or(im.name, file))
+	im.meter.show(printable.Count(n, "file", "files") + "  " + cmp.Or(im.name, file))
 }
 
 // An importedFile is an [archive.Result] in JSON output, of an import or a copy.
@@ -144,7 +145,7 @@ func (f *importedFile) text(pg *page) {
 	line := draw.Line{
 		{Text: fmt.Sprintf("%-9s  ", f.Outcome), Role: draw.Meta},
 		{Text: pg.one(f.Session) + "  ", Role: draw.Number},
-		{Text: draw.Count(f.Thoughts, "thought", "thoughts") + "  ", Role: draw.Meta},
+		{Text: printable.Count(f.Thoughts, "thought", "thoughts") + "  ", Role: draw.Meta},
 	}
 	if f.Owner != "" {
 		line = append(line, draw.Span{Text: "of " + pg.one(f.Owner) + "  ", Role: draw.Label})
@@ -180,7 +181,7 @@ type imported struct {
 
 func (i *imported) text(pg *page) {
 	s := i.Summary
-	text := draw.Count(s.Added, "session", "sessions") + " added"
+	text := printable.Count(s.Added, "session", "sessions") + " added"
 	if s.Extended > 0 {
 		text += fmt.Sprintf(", %d extended", s.Extended)
 	}
@@ -188,10 +189,10 @@ func (i *imported) text(pg *page) {
 		text += fmt.Sprintf(", %d unchanged", s.Unchanged)
 	}
 	if s.Failed > 0 {
-		text += "; " + draw.Count(s.Failed, i.what, i.what+"s") + " failed"
+		text += "; " + printable.Count(s.Failed, i.what, i.what+"s") + " failed"
 	}
 	if s.Passed > 0 {
-		text += "; " + draw.Count(s.Passed, "file", "files") + " without a session skipped"
+		text += "; " + printable.Count(s.Passed, "file", "files") + " without a session skipped"
 	}
 	if i.DryRun {
 		text = "Dry run: " + text

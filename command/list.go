@@ -10,6 +10,7 @@ import (
 	"github.com/sequent-dev/sequent"
 	"github.com/sequent-dev/sequent/agent/plan"
 	"github.com/sequent-dev/sequent/internal/draw"
+	"github.com/sequent-dev/sequent/internal/printable"
 )
 
 // A sessionList is what sequent list found.
@@ -110,7 +111,7 @@ func (l *sessionList) rows(pg *page) [][]cell {
 		}
 		rows = append(rows, []cell{
 			{pg.one(s.ID), draw.Number}, {pg.one(cmp.Or(s.Owner, pg.nobody())), draw.Meta},
-			{draw.Age(pg.now().Sub(s.Updated)), draw.Meta}, state, {fmt.Sprint(s.Thoughts), draw.Meta}, {pg.one(s.Title), draw.Text},
+			{printable.Age(pg.now().Sub(s.Updated)), draw.Meta}, state, {fmt.Sprint(s.Thoughts), draw.Meta}, {pg.one(s.Title), draw.Text},
 		})
 	}
 	if pg.allOwners {

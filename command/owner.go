@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/sequent-dev/sequent/internal/draw"
+	"github.com/sequent-dev/sequent/internal/printable"
 )
 
 // An ownerList is what each owner has.
@@ -49,7 +49,7 @@ func (l *ownerList) text(pg *page) {
 		switch {
 		case u.Updated.IsZero():
 		case pg.tabular():
-			seen = draw.Age(pg.now().Sub(u.Updated))
+			seen = printable.Age(pg.now().Sub(u.Updated))
 		default:
 			seen = u.Updated.Format(time.RFC3339)
 		}

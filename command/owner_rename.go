@@ -8,7 +8,7 @@ import (
 
 	"github.com/sequent-dev/sequent"
 	"github.com/sequent-dev/sequent/internal/app"
-	"github.com/sequent-dev/sequent/internal/draw"
+	"github.com/sequent-dev/sequent/internal/printable"
 )
 
 // A renaming is what sequent server owners rename has moved.
@@ -53,7 +53,7 @@ func (r *renaming) text(pg *page) {
 	case r.Sessions == 1:
 		belong = "belongs"
 	}
-	pg.say("%s of %s %s to %s.", draw.Count(r.Sessions, "session", "sessions"), pg.one(r.From), belong, pg.one(r.To))
+	pg.say("%s of %s %s to %s.", printable.Count(r.Sessions, "session", "sessions"), pg.one(r.From), belong, pg.one(r.To))
 	if r.Vault != "" {
 		pg.say("Notes: %s", pg.one(r.Vault))
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/sequent-dev/sequent"
 	"github.com/sequent-dev/sequent/archive"
 	"github.com/sequent-dev/sequent/internal/draw"
+	"github.com/sequent-dev/sequent/internal/printable"
 )
 
 // The views of sequent show, and the orders of lists.
@@ -197,7 +198,7 @@ func (l *thoughtList) text(pg *page) {
 		note = "No thoughts are selected."
 	case pg.view.order == "" && len(l.thoughts) > longList && isTerminal(pg.out):
 		slices.Reverse(l.thoughts)
-		note = fmt.Sprintf("%s, newest first; --order oldest reverses it.", draw.Count(len(l.thoughts), "thought", "thoughts"))
+		note = fmt.Sprintf("%s, newest first; --order oldest reverses it.", printable.Count(len(l.thoughts), "thought", "thoughts"))
 	}
 	if note != "" {
 		pg.beside("", note, draw.Meta)

@@ -6,7 +6,7 @@ import (
 
 	"github.com/sequent-dev/sequent/archive"
 	"github.com/sequent-dev/sequent/internal/app"
-	"github.com/sequent-dev/sequent/internal/draw"
+	"github.com/sequent-dev/sequent/internal/printable"
 	"github.com/sequent-dev/sequent/store/sqlite"
 )
 
@@ -48,8 +48,8 @@ func (p *program) backedUp(done sqlite.Copied, format string, err error) (result
 }
 
 func (b *backup) text(pg *page) {
-	pg.say(b.format, b.Store, pg.one(b.Path), fmt.Sprintf("%s, %s, %s", draw.Count(b.Sessions, "session", "sessions"),
-		draw.Count(b.Thoughts, "thought", "thoughts"), mebibytes(b.Bytes)))
+	pg.say(b.format, b.Store, pg.one(b.Path), fmt.Sprintf("%s, %s, %s", printable.Count(b.Sessions, "session", "sessions"),
+		printable.Count(b.Thoughts, "thought", "thoughts"), mebibytes(b.Bytes)))
 }
 
 // share returns a function that shows what share of a number of bytes is done.
@@ -95,7 +95,7 @@ func runCopy(p *program, ctx context.Context) (result, error) {
 		if r.Outcome != archive.Failed && r.Outcome != archive.Unchanged {
 			thoughts += r.Thoughts
 		}
-		m.show(fmt.Sprintf("%s  %s copied", draw.Count(sessions, "session", "sessions"), draw.Count(thoughts, "thought", "thoughts")))
+		m.show(fmt.Sprintf("%s  %s copied", printable.Count(sessions, "session", "sessions"), printable.Count(thoughts, "thought", "thoughts")))
 		if r.Outcome == archive.Failed || p.json && r.Outcome != archive.Unchanged {
 			m.clear()
 			p.printResult(newImportedFile(r))

@@ -16,7 +16,7 @@ import (
 	"github.com/sequent-dev/sequent/agent/plan"
 	"github.com/sequent-dev/sequent/dialect"
 	"github.com/sequent-dev/sequent/internal/app"
-	"github.com/sequent-dev/sequent/internal/draw"
+	"github.com/sequent-dev/sequent/internal/printable"
 	"github.com/sequent-dev/sequent/llm"
 )
 
@@ -276,7 +276,7 @@ func (w *work) summary(s *sequent.Session, st plan.State, took time.Duration) st
 		unit = time.Second
 	}
 	line := fmt.Sprintf("%s in %s of %s",
-		draw.Count(s.Len(), "thought", "thoughts"), draw.Count(st.Steps, "answer", "answers"), cmp.Or(st.Model, "the model"))
+		printable.Count(s.Len(), "thought", "thoughts"), printable.Count(st.Steps, "answer", "answers"), cmp.Or(st.Model, "the model"))
 	if st.Usage.Total() > 0 {
 		line += fmt.Sprintf(", %d tokens sent, %d received", st.Usage.Input, st.Usage.Output)
 	}

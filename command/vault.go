@@ -6,6 +6,7 @@ import (
 
 	"github.com/sequent-dev/sequent/dialect/wiki"
 	"github.com/sequent-dev/sequent/internal/draw"
+	"github.com/sequent-dev/sequent/internal/printable"
 )
 
 // stage shows the progress of a stage.
@@ -41,11 +42,11 @@ func (p *program) openVault(ctx context.Context) (*wiki.Vault, error) {
 type synced struct{ wiki.SyncReport }
 
 func (s *synced) text(pg *page) {
-	pg.say("%s (%d changed, %d removed)", draw.Count(s.Notes, "note", "notes"), s.Changed, s.Removed)
+	pg.say("%s (%d changed, %d removed)", printable.Count(s.Notes, "note", "notes"), s.Changed, s.Removed)
 	pg.say("%s, %s, %d orphaned",
-		draw.Count(s.Concepts, "concept", "concepts"), draw.Count(s.Relations, "relation", "relations"), s.Orphans)
+		printable.Count(s.Concepts, "concept", "concepts"), printable.Count(s.Relations, "relation", "relations"), s.Orphans)
 	if s.Sessions > 0 {
-		pg.say("%s repaired", draw.Count(s.Sessions, "session", "sessions"))
+		pg.say("%s repaired", printable.Count(s.Sessions, "session", "sessions"))
 	}
 	for _, problem := range s.Problems {
 		pg.beside("- ", pg.one(problem), draw.Tag)

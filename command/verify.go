@@ -9,6 +9,7 @@ import (
 	"github.com/sequent-dev/sequent"
 	"github.com/sequent-dev/sequent/internal/app"
 	"github.com/sequent-dev/sequent/internal/draw"
+	"github.com/sequent-dev/sequent/internal/printable"
 )
 
 func runVerify(p *program, ctx context.Context) (result, error) {
@@ -99,7 +100,7 @@ func (v *verifying) all(ctx context.Context, e *sequent.Engine) (result, error) 
 			return nil, err
 		}
 		sum.Sessions++
-		v.meter.show(draw.Count(sum.Sessions, "session", "sessions") + " verified")
+		v.meter.show(printable.Count(sum.Sessions, "session", "sessions") + " verified")
 		found := v.examine(h, entries)
 		if found.Intact {
 			sum.Intact++
@@ -118,7 +119,7 @@ func (v *verifying) all(ctx context.Context, e *sequent.Engine) (result, error) 
 }
 
 func (v *verified) text(pg *page) {
-	sum, n := v.Summary, draw.Count(v.Summary.Sessions, "session", "sessions")
+	sum, n := v.Summary, printable.Count(v.Summary.Sessions, "session", "sessions")
 	if sum.Faulty > 0 {
 		pg.say("%s verified, %d intact, %d not.", n, sum.Intact, sum.Faulty)
 		return
@@ -218,13 +219,13 @@ func (found *verification) text(pg *page) {
 	case !found.Proven:
 		verdict.Text = unprovenText
 	case found.Intact:
-		verdict = draw.Span{Text: "intact · " + draw.Count(found.Thoughts, "thought", "thoughts"), Role: draw.Meta}
+		verdict = draw.Span{Text: "intact · " + printable.Count(found.Thoughts, "thought", "thoughts"), Role: draw.Meta}
 	default:
 		verdict.Text = "not intact: " + found.Fault.Message
 	}
 	pg.add(draw.Line{{Text: name + "  ", Role: draw.Number}, verdict})
 	if found.Masked > 0 {
-		pg.beside("  ", "Texts are masked in "+draw.Count(found.Masked, "entry", "entries")+"; what these show in their place is not proven.", draw.Text)
+		pg.beside("  ", "Texts are masked in "+printable.Count(found.Masked, "entry", "entries")+"; what these show in their place is not proven.", draw.Text)
 	}
 	proven := found.Intact && found.Head != ""
 	if proven {
@@ -239,6 +240,6 @@ func (found *verification) text(pg *page) {
 	case n.Head == found.Head && found.Intact:
 		pg.beside("  ", "The log is the state with that head.", draw.Text)
 	case found.Intact:
-		pg.beside("  ", "The log continues the state with that head, which had "+draw.Count(n.Thoughts, "thought", "thoughts")+".", draw.Text)
+		pg.beside("  ", "The log continues the state with that head, which had "+printable.Count(n.Thoughts, "thought", "thoughts")+".", draw.Text)
 	}
 }

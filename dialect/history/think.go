@@ -5,7 +5,7 @@ import (
 	"math"
 
 	"github.com/sequent-dev/sequent"
-	"github.com/sequent-dev/sequent/dialect/wording"
+	"github.com/sequent-dev/sequent/internal/printable"
 	"github.com/sequent-dev/sequent/tool"
 )
 
@@ -110,7 +110,7 @@ func (in Input) output(s *sequent.Session, window, limit int) Output {
 	}
 	if !in.NextThoughtNeeded {
 		out.Summary = fmt.Sprintf("Thinking complete: %s, %s.",
-			wording.Count(s.Len(), "thought", "thoughts"), wording.Count(len(out.Branches), "branch", "branches"))
+			printable.Count(s.Len(), "thought", "thoughts"), printable.Count(len(out.Branches), "branch", "branches"))
 	}
 	if limit > 0 {
 		out.shorten(limit)

@@ -10,8 +10,7 @@ import (
 	"github.com/sequent-dev/sequent"
 	"github.com/sequent-dev/sequent/analysis"
 	"github.com/sequent-dev/sequent/brief"
-	"github.com/sequent-dev/sequent/dialect/wording"
-	"github.com/sequent-dev/sequent/internal/draw"
+	"github.com/sequent-dev/sequent/internal/printable"
 	"github.com/sequent-dev/sequent/tool"
 )
 
@@ -59,7 +58,7 @@ func (d *server) lookBack(ctx context.Context, c tool.Caller, st *step) {
 	st.earlier = sequent.Reference{Session: s.ID(), Seq: s.Len()}.String()
 	if o := s.Origin(); d.commits != nil && o.Commit != "" {
 		if n, ok := d.commits(o.Project, o.Commit); ok {
-			st.commits = wording.Count(n, "commit", "commits")
+			st.commits = printable.Count(n, "commit", "commits")
 		}
 	}
 }
@@ -79,7 +78,7 @@ func (d *server) earlier(ctx context.Context, owner string, s *sequent.Session) 
 	}
 	old = old.Upto(r.Seq)
 	last, _ := old.Last()
-	said := ", " + draw.Ago(t.At.Sub(last.At))
+	said := ", " + printable.Ago(t.At.Sub(last.At))
 	if n := t.Labels[labelCommits]; n != "" {
 		said += ", " + n + " since"
 	}

@@ -125,7 +125,8 @@ func TestPlanted(t *testing.T) {
 			}
 		}
 	}
-	page := "\n| Kind | Right | Look-alikes | Precision | Recall |\n|---|---|---|---|---|\n"
+	var page strings.Builder
+	page.WriteString("\n| Kind | Right | Look-alikes | Precision | Recall |\n|---|---|---|---|---|\n")
 	for _, file := range files {
 		kind := findings.Kind(strings.TrimSuffix(filepath.Base(file), ".jsonl"))
 		n := cases[kind]
@@ -136,11 +137,11 @@ func TestPlanted(t *testing.T) {
 		if precision < 0.95 {
 			t.Errorf("%s: precision %.2f", kind, precision)
 		}
-		page += fmt.Sprintf("| `%s` | %d | %d | %.2f | %.2f |\n", kind, n[0], n[1], precision, recall)
+		fmt.Fprintf(&page, "| `%s` | %d | %d | %.2f | %.2f |\n", kind, n[0], n[1], precision, recall)
 	}
-	page += fmt.Sprintf("\nThe two hands disagree on %d other cases, which are left out.\n\n", dropped)
-	t.Log(page)
-	equal, err := judged.Section("../../docs/evaluation.md", "planted", page, flag.Lookup("update").Value.String() == "true")
+	fmt.Fprintf(&page, "\nThe two hands disagree on %d other cases, which are left out.\n\n", dropped)
+	t.Log(page.String())
+	equal, err := judged.Section("../../docs/evaluation.md", "planted", page.String(), flag.Lookup("update").Value.String() == "true")
 	if err != nil || !equal {
 		t.Errorf("docs/evaluation.md is stale: run go test ./dialect/standard -run TestPlanted -update (%v)", err)
 	}

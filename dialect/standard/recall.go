@@ -10,7 +10,7 @@ import (
 
 	"github.com/sequent-dev/sequent"
 	"github.com/sequent-dev/sequent/brief"
-	"github.com/sequent-dev/sequent/dialect/wording"
+	"github.com/sequent-dev/sequent/internal/printable"
 	"github.com/sequent-dev/sequent/tool"
 )
 
@@ -160,7 +160,7 @@ func (p *page) elsewhere(ctx context.Context, engine *sequent.Engine, project st
 	if others.Next != "" {
 		more = " or more"
 	}
-	p.line(fmt.Sprintf("%s%s in other projects: sessionId %q", wording.Count(n, "session", "sessions"), more, allProjects))
+	p.line(fmt.Sprintf("%s%s in other projects: sessionId %q", printable.Count(n, "session", "sessions"), more, allProjects))
 	return nil
 }
 
@@ -284,4 +284,4 @@ func (p *page) fill(in recallArgs, none string, fetch func(limit int) (lines []s
 	}
 }
 
-func thoughts(n int) string { return wording.Count(n, "thought", "thoughts") }
+func thoughts(n int) string { return printable.Count(n, "thought", "thoughts") }

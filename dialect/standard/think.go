@@ -12,8 +12,8 @@ import (
 	"github.com/sequent-dev/sequent"
 	"github.com/sequent-dev/sequent/brief"
 	"github.com/sequent-dev/sequent/dialect/scope"
-	"github.com/sequent-dev/sequent/internal/draw"
 	"github.com/sequent-dev/sequent/internal/findings"
+	"github.com/sequent-dev/sequent/internal/printable"
 	"github.com/sequent-dev/sequent/tool"
 )
 
@@ -136,7 +136,7 @@ func (d *server) unfinished(ctx context.Context, c tool.Caller) string {
 
 // named returns the id of a session with what an author knows it by.
 func named(h sequent.Header, now time.Time) string {
-	return fmt.Sprintf("%s (%s, %s)", h.ID, thoughts(h.Len), draw.Ago(now.Sub(h.Updated)))
+	return fmt.Sprintf("%s (%s, %s)", h.ID, thoughts(h.Len), printable.Ago(now.Sub(h.Updated)))
 }
 
 // refers reports whether the step refers to other thoughts.

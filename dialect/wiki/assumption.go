@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/sequent-dev/sequent/dialect/wording"
+	"github.com/sequent-dev/sequent/internal/printable"
 	"github.com/sequent-dev/sequent/vault"
 	"github.com/sequent-dev/sequent/vault/assumption"
 )
@@ -108,7 +108,7 @@ func (in assumptionArgs) difference(before, after assumption.Entry) string {
 		changed = append(changed, "notes added")
 	}
 	if added := len(after.Concepts) - len(before.Concepts); added > 0 {
-		changed = append(changed, wording.Count(added, "concept added", "concepts added"))
+		changed = append(changed, printable.Count(added, "concept added", "concepts added"))
 	}
 	text := "Changed: " + cmp.Or(strings.Join(changed, "; "), "nothing but the time of the update")
 	if len(stayed) > 0 {

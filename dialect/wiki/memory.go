@@ -10,7 +10,7 @@ import (
 
 	"github.com/sequent-dev/sequent"
 	"github.com/sequent-dev/sequent/brief"
-	"github.com/sequent-dev/sequent/dialect/wording"
+	"github.com/sequent-dev/sequent/internal/printable"
 	"github.com/sequent-dev/sequent/vault"
 	"github.com/sequent-dev/sequent/vault/edit"
 	"github.com/sequent-dev/sequent/vault/thinking"
@@ -91,7 +91,7 @@ func (t *turn) edit(ctx context.Context, in memoryArgs) error {
 		t.printf(" (checksum %s)", out.Checksum)
 	}
 	if out.Links, out.Notes = m.Links, m.Notes; out.Links > 0 {
-		t.linef("%s changed in %s", wording.Count(out.Links, "link", "links"), wording.Count(len(out.Notes), "note", "notes"))
+		t.linef("%s changed in %s", printable.Count(out.Links, "link", "links"), printable.Count(len(out.Notes), "note", "notes"))
 	}
 	for _, err := range m.Left {
 		t.linef("⚠️ links in a note stay as they were: %s", reason(err))
@@ -281,7 +281,7 @@ func (t *turn) folder(ctx context.Context, in memoryArgs) error {
 		Notes  int      `json:"totalNotes"`
 		Recent []listed `json:"recent"`
 	}{vault.FolderURI(folder), len(notes), []listed{}}
-	t.printf("%s has %s, changed last:\n", out.URI, wording.Count(len(notes), "note", "notes"))
+	t.printf("%s has %s, changed last:\n", out.URI, printable.Count(len(notes), "note", "notes"))
 	for i, n := range notes {
 		at := n.Modified.UTC().Format("2006-01-02 15:04 UTC")
 		if t.Len() > in.budget() || in.Tokens == 0 && i == 20 {

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/sequent-dev/sequent"
-	"github.com/sequent-dev/sequent/dialect/wording"
+	"github.com/sequent-dev/sequent/internal/printable"
 	"github.com/sequent-dev/sequent/vault"
 	"github.com/sequent-dev/sequent/vault/index"
 	"github.com/sequent-dev/sequent/vault/thinking"
@@ -54,7 +54,7 @@ func search(ctx context.Context, t *turn, in searchArgs) error {
 	case len(found.Hits) == 0:
 		t.printf("%d notes match, and none of them is on page %d.", found.Total, found.Page)
 	case len(found.Hits) == found.Total:
-		t.printf("%s%s:\n", wording.Count(found.Total, "note matches", "notes match"), combined)
+		t.printf("%s%s:\n", printable.Count(found.Total, "note matches", "notes match"), combined)
 	default:
 		t.printf("%d notes match%s; page %d of %d:\n", found.Total, combined, found.Page, (found.Total+found.PageSize-1)/found.PageSize)
 	}
@@ -92,7 +92,7 @@ func search(ctx context.Context, t *turn, in searchArgs) error {
 func matches(found index.Results, h index.Hit) string {
 	var parts []string
 	if found.Words > 0 && (h.Words > 0 || h.Graph == 0 && h.Semantic == 0) {
-		parts = append(parts, fmt.Sprintf("%d of %s", h.Words, wording.Count(found.Words, "word", "words")))
+		parts = append(parts, fmt.Sprintf("%d of %s", h.Words, printable.Count(found.Words, "word", "words")))
 	}
 	switch {
 	case h.Graph == 1:
@@ -208,7 +208,7 @@ func relations(ctx context.Context, t *turn, in contextArgs) error {
 		Expanded []relationOut `json:"expandedRelations"`
 		Warning  string        `json:"warning,omitempty"`
 	}{near.Concept, q.Depth, []relationOut{}, []relationOut{}, ""}
-	notes := wording.Count(near.Notes, "note", "notes")
+	notes := printable.Count(near.Notes, "note", "notes")
 	switch {
 	case near.Notes == 0:
 		t.printf("No note mentions [[%s]] yet. search_memories finds notes by their words.", near.Concept)
@@ -219,7 +219,7 @@ func relations(ctx context.Context, t *turn, in contextArgs) error {
 	}
 	for _, r := range near.Direct {
 		out.Direct = append(out.Direct, outOf(r))
-		t.linef("- [[%s]] in %s,", r.Name, wording.Count(r.Count, "note", "notes"))
+		t.linef("- [[%s]] in %s,", r.Name, printable.Count(r.Count, "note", "notes"))
 		for _, uri := range r.Files {
 			t.printf(" %s", uri)
 		}
@@ -263,10 +263,10 @@ func synchronize(ctx context.Context, t *turn, _ struct{}) error {
 		Sessions  int      `json:"sessionsMended"`
 		Problems  []string `json:"problems"`
 	}{s.Notes, s.Changed, s.Removed, s.Concepts, s.Relations, s.Orphans, s.Sessions, s.Problems}
-	t.printf("Synced %s: %d read anew, %d removed\n", wording.Count(s.Notes, "note", "notes"), s.Changed, s.Removed)
-	t.printf("%s, %s between them, %d without any", wording.Count(s.Concepts, "concept", "concepts"), wording.Count(s.Relations, "relation", "relations"), s.Orphans)
+	t.printf("Synced %s: %d read anew, %d removed\n", printable.Count(s.Notes, "note", "notes"), s.Changed, s.Removed)
+	t.printf("%s, %s between them, %d without any", printable.Count(s.Concepts, "concept", "concepts"), printable.Count(s.Relations, "relation", "relations"), s.Orphans)
 	if s.Sessions > 0 {
-		t.linef("%s written into notes", wording.Count(s.Sessions, "session", "sessions"))
+		t.linef("%s written into notes", printable.Count(s.Sessions, "session", "sessions"))
 	}
 	const most = 10
 	for _, p := range s.Problems[:min(most, len(s.Problems))] {

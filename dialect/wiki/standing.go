@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/sequent-dev/sequent"
-	"github.com/sequent-dev/sequent/dialect/wording"
+	"github.com/sequent-dev/sequent/internal/printable"
 )
 
 // standings says of each thought why it no longer holds; nothing of one that does.
@@ -44,7 +44,7 @@ func stateOf(s *sequent.Session) string {
 
 // summary says how far a session is.
 func summary(s *sequent.Session) string {
-	text := fmt.Sprintf("%s, %s", stateOf(s), wording.Count(s.Len(), "thought", "thoughts"))
+	text := fmt.Sprintf("%s, %s", stateOf(s), printable.Count(s.Len(), "thought", "thoughts"))
 	if f := s.Fault(); f != nil {
 		text += "; not what was recorded: " + f.String()
 	}

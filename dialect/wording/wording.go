@@ -6,7 +6,6 @@ package wording
 import (
 	"cmp"
 	"errors"
-	"fmt"
 	"strings"
 
 	"github.com/sequent-dev/sequent"
@@ -156,12 +155,4 @@ func ArgumentFix(err *tool.ArgumentError) string {
 	default:
 		return "correct it and repeat the call"
 	}
-}
-
-// Count returns a number with the right form of its noun.
-func Count(n int, one, many string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return fmt.Sprintf("%d %s", n, many)
 }

@@ -12,7 +12,7 @@ import (
 
 	"github.com/sequent-dev/sequent/auth/token"
 	"github.com/sequent-dev/sequent/internal/diagnosis"
-	"github.com/sequent-dev/sequent/internal/draw"
+	"github.com/sequent-dev/sequent/internal/printable"
 )
 
 // A Token describes a token.
@@ -105,7 +105,7 @@ func DiagnoseTokens(path string) ([]diagnosis.Finding, error) {
 		subjects[t.Subject] = true
 	}
 	f.Detail = fmt.Sprintf("%s, %s of %s", path,
-		draw.Count(len(list), "token", "tokens"), draw.Count(len(subjects), "subject", "subjects"))
+		printable.Count(len(list), "token", "tokens"), printable.Count(len(subjects), "subject", "subjects"))
 	if state != nil && runtime.GOOS != "windows" {
 		f.Detail += fmt.Sprintf(", mode %04o", state.Mode().Perm())
 	}

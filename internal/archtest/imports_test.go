@@ -36,7 +36,7 @@ var rules = []rule{
 	{"dialect/wording", []string{".", "dialect/scope", "tool"}, "any dialect can use it, of this module or another"},
 	{"dialect/dialecttest", []string{".", "dialect", "dialect/wording", "tool", "github.com/rogpeppe/go-internal/txtar"}, "it tests any dialect"},
 	{"dialect/status/statustest", []string{"dialect/status"}, "it simulates a model"},
-	{"dialect/wiki", []string{".", "brief", "dialect", "tool", "dialect/scope", "dialect/wording", "vault/..."}, "notes of a vault are its subject"},
+	{"dialect/wiki", []string{".", "brief", "dialect", "tool", "dialect/scope", "dialect/wording", "internal/printable", "vault/..."}, "notes of a vault are its subject"},
 	{"dialect/*", []string{
 		".", "analysis", "dialect", "dialect/scope", "dialect/wording", "tool", "brief",
 		"internal/draw", "internal/findings", "internal/jsonscan", "internal/lazyregexp", "internal/printable",

@@ -3,7 +3,8 @@ package draw
 import (
 	"cmp"
 	"fmt"
-	"time"
+
+	"github.com/sequent-dev/sequent/internal/printable"
 )
 
 // header draws the title and the facts about the session.
@@ -22,12 +23,12 @@ func (p *painter) header() {
 	if s.Dialect() != "" {
 		facts = append(facts, One(s.Dialect(), p.o.Charset))
 	}
-	facts = append(facts, Count(s.Len(), "thought", "thoughts"))
+	facts = append(facts, printable.Count(s.Len(), "thought", "thoughts"))
 	if p.branches > 0 {
-		facts = append(facts, Count(p.branches, "branch", "branches"))
+		facts = append(facts, printable.Count(p.branches, "branch", "branches"))
 	}
 	if !p.o.Now.IsZero() {
-		facts = append(facts, Ago(p.o.Now.Sub(s.Updated())))
+		facts = append(facts, printable.Ago(p.o.Now.Sub(s.Updated())))
 	}
 	p.facts(facts)
 	p.facts(Origin(s.Origin(), p.o.Charset))
@@ -65,37 +66,4 @@ func (p *painter) conclusion() {
 	for _, r := range p.rows(p.session.Conclusion(), 0, p.o.width()) {
 		p.row(Line{{Text: r}})
 	}
-}
-
-// Count returns n with the right form of a noun.
-func Count(n int, one, many string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return fmt.Sprintf("%d %s", n, many)
-}
-
-// Ago returns how long ago something was, in words.
-func Ago(d time.Duration) string {
-	if age := Age(d); age != "now" {
-		return age + " ago"
-	}
-	return "just now"
-}
-
-// Age returns a duration in its largest unit: 5m, 3h, 12d.
-func Age(d time.Duration) string {
-	switch {
-	case d < 10*time.Second:
-		return "now"
-	case d < time.Minute:
-		return fmt.Sprintf("%ds", d/time.Second)
-	case d < time.Hour:
-		return fmt.Sprintf("%dm", d/time.Minute)
-	case d < 48*time.Hour:
-		return fmt.Sprintf("%dh", d/time.Hour)
-	case d < 365*24*time.Hour:
-		return fmt.Sprintf("%dd", d/(24*time.Hour))
-	}
-	return fmt.Sprintf("%dy", d/(365*24*time.Hour))
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/sequent-dev/sequent"
+	"github.com/sequent-dev/sequent/internal/printable"
 )
 
 // indentation is that of texts below the names of their thoughts.
@@ -47,7 +48,7 @@ func (p *painter) entry(t sequent.Thought) {
 		facts = append(facts, fmt.Sprintf("@%d", t.Seq))
 	}
 	if !p.o.Now.IsZero() {
-		facts = append(facts, Ago(p.o.Now.Sub(t.At)))
+		facts = append(facts, printable.Ago(p.o.Now.Sub(t.At)))
 	}
 	name = append(name, Span{Text: "  " + strings.Join(facts, p.glyphs.dot), Role: Meta})
 	for _, tag := range p.tag(t) {
