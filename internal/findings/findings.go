@@ -79,16 +79,15 @@ func Last(s *sequent.Session) []Finding {
 	}
 	before, _ := s.At(t.After)
 	decides := slices.ContainsFunc(s.Decisions(), func(d sequent.Decision) bool { return d.Seq == t.Seq })
-	if !decides && !telling(&t, &before) || len(newLog(s).check(&t)) == 0 {
+	if !decides && !telling(&t, &before) && !citesOld(s, &t) || len(newLog(s).check(&t)) == 0 {
 		return nil
 	}
 	return slices.DeleteFunc(Of(s), func(f Finding) bool { return f.At != t.Seq })
 }
 
-// telling reports whether a thought that follows another one, and decides nothing, can show anything.
+// telling reports whether a thought that follows another one, decides nothing and cites nothing can show anything.
 func telling(t, before *sequent.Thought) bool {
-	return t.Final || t.Revision || t.Supersedes > 0 || before.Branch != t.Branch || t.Number <= before.Number ||
-		strings.Contains(t.Text, "#") || strings.Contains(t.Text, "hought")
+	return t.Final || t.Revision || t.Supersedes > 0 || before.Branch != t.Branch || t.Number <= before.Number
 }
 
 func (l *log) telling(t *sequent.Thought) bool {
@@ -96,7 +95,7 @@ func (l *log) telling(t *sequent.Thought) bool {
 	if t.After > 0 {
 		before = *l.at(t.After)
 	}
-	return len(l.decisions[t.Seq]) > 0 || telling(t, &before)
+	return len(l.decisions[t.Seq]) > 0 || telling(t, &before) || nextCitation(t.Text, 0) >= 0
 }
 
 // A log is a session with what checks look up.
