@@ -176,7 +176,7 @@ func compare(ctx context.Context, c *client, replica int, n *notebook) error {
 		return err
 	}
 	lines := slices.DeleteFunc(strings.Split(recalled, "\n"), func(line string) bool { // of the head
-		return strings.HasPrefix(line, "asked: ") || strings.HasPrefix(line, "lines: ")
+		return strings.HasPrefix(line, "asked: ") || strings.HasPrefix(line, "now: ") || strings.HasPrefix(line, "lines: ")
 	})
 	if len(lines) != thoughts+1 {
 		return fmt.Errorf("recall_thinking returned %s", recalled)
