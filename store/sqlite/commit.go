@@ -42,7 +42,9 @@ func (s *Store) Commit(ctx context.Context, batch []*sequent.Write) error {
 			}
 			if stored {
 				changed = append(changed, wr.Header.Key)
-				w.waiting += len(wr.Entries)
+				for i := range wr.Entries {
+					w.waiting += 1 + (len(wr.Entries[i].Thought.Text)+len(wr.Entries[i].Thought.Note))/indexUnit
+				}
 			}
 		}
 		more, err = w.index(ctx)
@@ -145,10 +147,11 @@ func (s *Store) store(w *writer, was sqlstore.Row, wr *sequent.Write) (bool, err
 	return true, nil
 }
 
-// Thoughts are indexed in batches: indexAt thoughts wait until the next commit indexes them,
+// Thoughts are indexed in batches: indexAt thoughts, or fewer long ones, wait until the next commit indexes them,
 // at most indexMost of them. A search reads those that wait. Other processes index their own.
 const (
 	indexAt   = 64
+	indexUnit = 8 << 10 // bytes of a text that count like a thought
 	indexMost = 4000
 )
 
