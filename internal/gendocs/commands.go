@@ -3,6 +3,7 @@ package gendocs
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -14,7 +15,8 @@ import (
 const minShared = 3
 
 // Commands returns the reference page of a program and its commands, in the order of its help.
-// A flag that several commands have in common is described at the top of the page.
+// A flag that several commands have in common is described at the top of the page, one that two
+// have at the first of them.
 func Commands(root *cobra.Command) string {
 	var all []*cobra.Command
 	collect(root, &all)
@@ -29,8 +31,9 @@ func Commands(root *cobra.Command) string {
 	if flags := shared.FlagUsages(); flags != "" {
 		fmt.Fprintf(&b, "Flags of several commands, which their usage names:\n\n```\n%s```\n\n", flags)
 	}
+	first := make(map[description]string)
 	for _, c := range all {
-		section(&b, c, shared)
+		section(&b, c, shared, first)
 	}
 	return strings.TrimRight(b.String(), "\n") + "\n"
 }
@@ -55,15 +58,18 @@ func ownFlags(root, c *cobra.Command, do func(*pflag.Flag)) {
 	})
 }
 
+// A description is what a page says of a flag.
+type description struct{ name, usage, value string }
+
+func describe(f *pflag.Flag) description { return description{f.Name, f.Usage, f.DefValue} }
+
 // sharedFlags returns the flags that several commands describe in the same words.
 func sharedFlags(root *cobra.Command, all []*cobra.Command) *pflag.FlagSet {
-	type description struct{ name, usage, value string }
 	known := make(map[description]int)
 	shared := pflag.NewFlagSet("", pflag.ContinueOnError)
 	for _, c := range all {
 		ownFlags(root, c, func(f *pflag.Flag) {
-			d := description{f.Name, f.Usage, f.DefValue}
-			if known[d]++; known[d] == minShared {
+			if known[describe(f)]++; known[describe(f)] == minShared {
 				shared.AddFlag(f)
 			}
 		})
@@ -71,28 +77,38 @@ func sharedFlags(root *cobra.Command, all []*cobra.Command) *pflag.FlagSet {
 	return shared
 }
 
-func section(b *strings.Builder, c *cobra.Command, shared *pflag.FlagSet) {
+// section writes the section of a command. The map has the command that described a flag first.
+// The examples of a group are those of its commands.
+func section(b *strings.Builder, c *cobra.Command, shared *pflag.FlagSet, first map[description]string) {
 	fmt.Fprintf(b, "## `%s`\n\n%s\n\n", c.CommandPath(), sentence(c.Short))
 	own := pflag.NewFlagSet("", pflag.ContinueOnError)
 	usage := strings.TrimSuffix(c.UseLine(), " [flags]")
+	group := strings.Contains(c.Use, "COMMAND")
 	var common []string
+	like := make(map[string][]string)
 	ownFlags(c.Root(), c, func(f *pflag.Flag) {
-		if s := shared.Lookup(f.Name); s != nil && s.Usage == f.Usage && s.DefValue == f.DefValue {
+		if s := shared.Lookup(f.Name); s != nil && describe(s) == describe(f) {
 			common = append(common, "[--"+f.Name+"]")
-			return
+		} else if path := first[describe(f)]; path != "" {
+			like[path] = append(like[path], "`--"+f.Name+"`")
+		} else {
+			first[describe(f)] = c.CommandPath()
+			own.AddFlag(f)
 		}
-		own.AddFlag(f)
 	})
-	if own.HasFlags() {
+	if own.HasFlags() || len(like) > 0 {
 		usage += " [flags]"
 	}
-	if c.Runnable() && !strings.Contains(c.Use, "COMMAND") {
+	if c.Runnable() && !group {
 		fmt.Fprintf(b, "```\n%s\n```\n\n", strings.Join(slices.Insert(common, 0, usage), " "))
 	}
 	if own.HasFlags() {
 		fmt.Fprintf(b, "```\n%s```\n\n", own.FlagUsages())
 	}
-	if c.Example != "" {
+	for _, path := range slices.Sorted(maps.Keys(like)) {
+		fmt.Fprintf(b, "As in `%s`: %s.\n\n", path, strings.Join(like[path], ", "))
+	}
+	if c.Example != "" && !group {
 		fmt.Fprintf(b, "```\n%s\n```\n\n", strings.Trim(c.Example, "\n"))
 	}
 }

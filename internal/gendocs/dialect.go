@@ -117,7 +117,7 @@ func members(b *strings.Builder, name, title, word string, o object, shown map[s
 		if before == "" {
 			shown[title+item] = name
 		}
-		if p.Description != "" && before != "" && (from == "" || from == before) {
+		if before != "" && (from == "" || from == before) {
 			from, same = before, append(same, "`"+p.name+"`")
 		} else {
 			items = append(items, item)

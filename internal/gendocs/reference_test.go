@@ -124,8 +124,9 @@ func TestDialects(t *testing.T) {
 	}
 }
 
-// A flag that three commands describe in the same words is described once. A command with other
-// words for it, or another default, describes its own.
+// A flag that three commands describe in the same words is described once, one that two describe
+// at the first of them. A command with other words for it, or another default, describes its own.
+// A group repeats no example of its commands.
 func TestCommands(t *testing.T) {
 	root := &cobra.Command{Use: "x", Short: "Does things"}
 	root.PersistentFlags().String("color", "auto", "use of colour")
@@ -134,9 +135,10 @@ func TestCommands(t *testing.T) {
 	show.Flags().IntP("depth", "d", 80, "`levels` to show | at most")
 	show.Flags().Bool("help-all", false, "all help")
 	list := &cobra.Command{Use: "list", Short: "List them", Run: run}
-	tree := &cobra.Command{Use: "tree COMMAND", Short: "Do more", Run: run}
+	tree := &cobra.Command{Use: "tree COMMAND", Short: "Do more", Example: "x tree cut", Run: run}
 	cut := &cobra.Command{Use: "cut", Short: "Cut one", Run: run}
 	tree.AddCommand(cut)
+	cut.Flags().IntP("depth", "d", 80, "`levels` to show | at most")
 	for _, c := range []*cobra.Command{show, list, cut} {
 		c.Flags().Bool("json", false, "as JSON")
 	}
@@ -150,7 +152,7 @@ func TestCommands(t *testing.T) {
 		"## `x show`\n\nShow one.\n\n```\nx show ID [flags] [--json]\n```\n\n" +
 		"```\n  -d, --depth levels   levels to show | at most (default 80)\n```\n\n```\nx show 1\n```\n\n" +
 		"## `x tree`\n\nDo more.\n\n```\n      --json   as other JSON\n```\n\n" +
-		"## `x tree cut`\n\nCut one.\n\n```\nx tree cut [--json]\n```\n"
+		"## `x tree cut`\n\nCut one.\n\n```\nx tree cut [flags] [--json]\n```\n\nAs in `x show`: `--depth`.\n"
 	if got := gendocs.Commands(root); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
