@@ -2,6 +2,7 @@ package setup_test
 
 import (
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"text/template"
@@ -33,10 +34,28 @@ func fresh(t *testing.T, name string, funcs template.FuncMap, file ...string) {
 	}
 }
 
+// An entry is what several clients have in their files, and what a page shows once.
+type entry struct{ Names, Lang, Text string }
+
+// entries groups the clients whose entries for a server are equal.
+func entries(clients []setup.Client, s setup.Server) (list []entry, err error) {
+	for _, c := range clients {
+		text, err := setup.Setup{}.Snippet(c, false, s)
+		if err != nil {
+			return nil, err
+		}
+		if i := slices.IndexFunc(list, func(e entry) bool { return e.Text == text }); i >= 0 {
+			list[i].Names += ", " + c.Name
+			continue
+		}
+		list = append(list, entry{c.Name, strings.ToLower(string(c.Format)), text})
+	}
+	return list, nil
+}
+
 // TestReferenceClients checks that docs/clients.md says what the table of clients says.
 func TestReferenceClients(t *testing.T) {
 	onPath := setup.Server{Command: "sequent", Args: []string{"serve"}}
-	snippet := func(c setup.Client, s setup.Server) (string, error) { return setup.Setup{}.Snippet(c, false, s) }
 	fresh(t, "clients.md.tmpl", template.FuncMap{
 		"path": func(c setup.Client, goos string) string {
 			config := map[string]string{"linux": "~/.config", "darwin": "~/Library/Application Support", "windows": "%APPDATA%"}[goos]
@@ -46,11 +65,10 @@ func TestReferenceClients(t *testing.T) {
 			}
 			return "`" + path + "`"
 		},
-		"lang":   func(c setup.Client) string { return strings.ToLower(string(c.Format)) },
-		"client": func(id string) setup.Client { c, _ := setup.Lookup(id); return c },
-		"local":  func(c setup.Client) (string, error) { return snippet(c, onPath) },
-		"team": func(c setup.Client) (string, error) {
-			return snippet(c, setup.Server{URL: "https://think.example.com/mcp", TokenEnv: "SEQUENT_TOKEN"})
+		"local": func(clients []setup.Client) ([]entry, error) { return entries(clients, onPath) },
+		"team": func(clients []setup.Client) ([]entry, error) {
+			clients = slices.DeleteFunc(slices.Clone(clients), func(c setup.Client) bool { return !c.Tokens() })
+			return entries(clients, setup.Server{URL: "https://think.example.com/mcp", TokenEnv: "SEQUENT_TOKEN"})
 		},
 	}, "docs", "clients.md")
 }
