@@ -1,5 +1,4 @@
-// The article of a session as the server writes it: docs/reference/api.md. What has changed of it is put where it
-// belongs, and texts that are not there yet when they come into view.
+// The article of a session as the server writes it: docs/reference/api.md.
 
 import { el, put, visible } from './dom.js';
 
@@ -30,7 +29,7 @@ const quiet = 600000;
 /** step is the maximum number of texts that are asked for at once. */
 const step = 200;
 
-/** near is how many pixels before the end of what is in the page the rest is asked for; usual is the height of a thought. */
+/** near is how many pixels before its edge more is asked for; usual is the height of a thought. */
 const near = 2000, usual = 108;
 
 export class Article {
@@ -72,16 +71,18 @@ export class Article {
     this.from = at;
     const y = still?.getBoundingClientRect().top ?? 0;
     this.element.replaceChildren(parsed(a.html));
-    for (const seq of this.page.hits) this.at(seq)?.classList.add('hit');
+    this.hits();
     this.mark(this.page.o.place().at);
     document.title = (this.element.querySelector('h1')?.textContent || '') + ' · sequent';
     if (this.short) this.element.append(el('button', { class: 'whole', onclick: () => this.all() }, 'Read all of it'));
     if (compares) this.element.querySelector('.head')?.append(this.page.tabs.choice);
-    if (compares && this.page.tabs.choice.contains(focused)) focused?.focus({ preventScroll: true }); // its select was out of the page for a moment
+    if (this.page.tabs.choice.contains(focused)) focused?.focus({ preventScroll: true }); // it was out of the page for a moment
     this.watch();
     const now = still && this.element.querySelector('#' + still.id);
-    if (now) unfold(now);
-    if (now) this.page.element.scrollTop += now.getBoundingClientRect().top - y;
+    if (now) {
+      unfold(now);
+      this.page.element.scrollTop += now.getBoundingClientRect().top - y;
+    }
     performance.mark('article');
   }
 
@@ -98,7 +99,7 @@ export class Article {
     this.page.element.scrollTop = 0;
   }
 
-  /** Reads what has changed, and returns the first thought that is new, if any. @returns {Promise<Element | null>} */
+  /** Reads what has changed, and returns the first new thought. @returns {Promise<Element | null>} */
   async update() {
     if (this.short || this.wants) {
       await this.load(0);
@@ -156,7 +157,6 @@ export class Article {
     } catch { /* asked for again with the next movement */ } finally { this.turning = false; }
   }
 
-  /** Reads the texts of the places in view. */
   async texts() {
     while (this.wanted.size > 0) {
       const all = [...this.wanted].sort((a, b) => a - b), from = all[0];
@@ -199,6 +199,11 @@ export class Article {
 
   /** Returns the thoughts that can be seen without opening anything. @returns {HTMLElement[]} */
   get open() { return /** @type {HTMLElement[]} */ ([...this.element.querySelectorAll('.thought')].filter((e) => e.checkVisibility())); }
+
+  /** Marks what a search has found. */
+  hits() {
+    for (const e of this.element.querySelectorAll('.thought')) e.classList.toggle('hit', this.page.hits.has(seqOf(e)));
+  }
 
   /** Marks a thought as the selected one. @param {number} seq */
   mark(seq) {

@@ -104,8 +104,7 @@ export class Following {
 
   toEnd() {
     const { page } = this, { grid } = page;
-    if (page.reading && page.article.gap('after')) return page.jump(page.article.thoughts);
-    if (page.reading) return page.jump(page.article.next(1e9, page.article.next(0, 0)));
+    if (page.reading) return page.jump(page.article.gap('after') ? page.article.thoughts : page.article.next(1e9, page.article.next(0, 0)));
     grid.toEnd();
     grid.select(grid.length - 1);
     this.caughtUp();

@@ -1,9 +1,8 @@
-// The page of one session: the article, the overview, and the thought that is selected. Its parts are article.js,
-// tabs.js, grid.js, pane.js and following.js.
+// The page of one session: the article, the overview, and the thought that is selected.
 
 import { el, fill, visible } from './dom.js';
 import { Model } from './model.js';
-import { Article, seqOf } from './article.js';
+import { Article } from './article.js';
 import { copied } from './copy.js';
 import { Grid } from './grid.js';
 import { Pane } from './pane.js';
@@ -113,7 +112,6 @@ export class SessionPage {
       if (!first) continue;
       this.tabs.draw();
       if (!this.reading) this.grid.render();
-      performance.mark('rows');
     }
     performance.mark('complete');
     this.complete();
@@ -254,7 +252,7 @@ export class SessionPage {
   /** Marks what a search has found. @param {import('./api.js').Hit[]} hits */
   mark(hits) {
     this.hits = new Set(hits.map((h) => h.seq));
-    for (const e of this.article.element.querySelectorAll('.thought')) e.classList.toggle('hit', this.hits.has(seqOf(e)));
+    this.article.hits();
     this.grid.grown();
   }
 }
