@@ -66,6 +66,7 @@ export class Following {
 
   /** Puts what is new into the article. Nothing that is read moves. @param {number} n @param {boolean} wasEnd */
   async update(n, wasEnd) {
+    if (this.page.stopped) return;
     const page = this.page, before = page.article.thoughts, first = await page.article.update();
     const fresh = page.reading ? page.article.thoughts - before : n; // the article may be ahead of the rows
     if (fresh > 0) page.o.say(fresh === 1 ? 'New thought ' + page.model.name(page.model.length) : fresh + ' new thoughts');
