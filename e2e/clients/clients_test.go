@@ -61,7 +61,7 @@ func TestContinueAfterKill(t *testing.T) {
 			}
 			id := `"sessionId": "` + replies[0].SessionID + `"`
 			got := inspect("sequentialthinking", `{"thought": "So: the reports starve the pool.", "nextThoughtNeeded": false, `+id+`}`)
-			if got != `{"thoughtNumber":5}` {
+			if got != `{"thoughtNumber":5,"notice":"There is no verdict on larger, later. Add chooses or rejects."}` {
 				t.Errorf("thought of the other client: got %s", got)
 			}
 			chain := inspect("recall_thinking", `{`+id+`}`)
