@@ -43,7 +43,7 @@ export class Tabs {
     this.show().then(() => {
       const { grid, article } = this.page;
       if (!this.page.reading) grid.select(grid.selected, { middle: true, quiet: true });
-      else if (name === 'read' && o.place().at) article.go(o.place().at);
+      else if (name === 'read' && o.place().at) article.go(o.place().at, this.page.pane.writing);
     });
   }
 
