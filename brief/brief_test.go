@@ -4,33 +4,19 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/sequent-dev/sequent"
-	"github.com/sequent-dev/sequent/archive"
 	"github.com/sequent-dev/sequent/brief"
+	"github.com/sequent-dev/sequent/internal/judged"
 )
 
 // read returns a session of testdata; see testdata/README.md.
 func read(t *testing.T, name string) *sequent.Session {
 	t.Helper()
-	f, err := os.Open("testdata/" + name + ".json")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	h, entries, err := archive.ReadJSON(f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	e := sequent.New(sequent.Config{})
-	if _, err := e.Restore(t.Context(), h, entries); err != nil {
-		t.Fatal(err)
-	}
-	s, err := e.Session(t.Context(), h.ID)
+	_, s, err := judged.Session(t.Context(), "testdata/"+name+".json")
 	if err != nil {
 		t.Fatal(err)
 	}

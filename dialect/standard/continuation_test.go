@@ -12,7 +12,6 @@ import (
 	"testing"
 
 	"github.com/sequent-dev/sequent"
-	"github.com/sequent-dev/sequent/archive"
 	"github.com/sequent-dev/sequent/brief"
 	"github.com/sequent-dev/sequent/dialect"
 	"github.com/sequent-dev/sequent/internal/judged"
@@ -169,20 +168,8 @@ func continued(t *testing.T, file string) (l list, s *sequent.Session, d dialect
 	if err := json.Unmarshal(data, &l); err != nil {
 		t.Fatalf("%s: %v", file, err)
 	}
-	f, err := os.Open(filepath.Join("../../internal/findings/testdata/recorded", filepath.Base(file)))
+	e, s, err := judged.Session(t.Context(), filepath.Join("../../internal/findings/testdata/recorded", filepath.Base(file)))
 	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	h, log, err := archive.ReadJSON(f)
-	if err != nil {
-		t.Fatalf("%s: %v", file, err)
-	}
-	e := sequent.New(sequent.Config{})
-	if _, err := e.Restore(t.Context(), h, log); err != nil {
-		t.Fatalf("%s: %v", file, err)
-	}
-	if s, err = e.Session(t.Context(), l.Session); err != nil {
 		t.Fatal(err)
 	}
 	return l, s, build(t, dialect.Env{Engine: e})

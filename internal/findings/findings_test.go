@@ -10,35 +10,11 @@ import (
 	"testing"
 
 	"github.com/sequent-dev/sequent"
-	"github.com/sequent-dev/sequent/archive"
 	"github.com/sequent-dev/sequent/internal/findings"
 	"github.com/sequent-dev/sequent/internal/judged"
 )
 
 var update = flag.Bool("update", false, "write the figures of docs/evaluation.md anew")
-
-// restored returns the session of a file.
-func restored(t *testing.T, file string) *sequent.Session {
-	t.Helper()
-	f, err := os.Open(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	h, entries, err := archive.ReadJSON(f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	e := sequent.New(sequent.Config{})
-	if _, err := e.Restore(t.Context(), h, entries); err != nil {
-		t.Fatal(err)
-	}
-	s, err := e.Session(t.Context(), h.ID)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return s
-}
 
 // Sessions that agents recorded at work have few findings. Each was judged by hand: its line in recorded.txt begins with
 // a + if the fact holds and its author had a reason to look, and with a - if it was a false alarm.
@@ -50,7 +26,10 @@ func TestRecorded(t *testing.T) {
 	var lines []string
 	thoughts := 0
 	for _, file := range files {
-		s := restored(t, file)
+		_, s, err := judged.Session(t.Context(), file)
+		if err != nil {
+			t.Fatal(err)
+		}
 		thoughts += s.Len()
 		for _, f := range findings.Of(s) {
 			lines = append(lines, fmt.Sprintf("%s@%d %s: %s", s.ID(), f.At, f.Kind, f.Text))
