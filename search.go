@@ -94,6 +94,14 @@ type Hit struct {
 	Fault    *Fault   // of the session, which is not what was recorded; nil if it is intact
 }
 
+// Holding returns the thought that holds: that of the hit, or the one that holds instead.
+func (h *Hit) Holding() *Thought {
+	if h.Instead != nil {
+		return h.Instead
+	}
+	return &h.Thought
+}
+
 // Parse parses the query, and the cursor for the page that follows another one.
 func (q *SearchQuery) Parse() (asked textsearch.Query, at textsearch.Cursor, err error) {
 	field := "query"
@@ -224,10 +232,7 @@ func (c *core) appraise(ctx context.Context, hits []Hit) ([]Hit, error) {
 	}
 	seen := make(map[holds]bool)
 	return slices.DeleteFunc(hits, func(h Hit) bool {
-		at := holds{h.Key, h.Thought.Seq}
-		if h.Instead != nil {
-			at.seq = h.Instead.Seq
-		}
+		at := holds{h.Key, h.Holding().Seq}
 		again := seen[at]
 		seen[at] = true
 		return h.State == "" || again

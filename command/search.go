@@ -80,15 +80,7 @@ func about(ctx context.Context, e *sequent.Engine, h sequent.Hit) (brief.Gist, e
 	if err != nil {
 		return brief.Gist{}, err
 	}
-	return brief.About(s, holding(h).Seq, most), nil
-}
-
-// holding returns the thought of a hit, or what holds instead of it.
-func holding(h sequent.Hit) sequent.Thought {
-	if h.Instead != nil {
-		return *h.Instead
-	}
-	return h.Thought
+	return brief.About(s, h.Holding().Seq, most), nil
 }
 
 // A foundThoughts is what sequent search found.
@@ -162,7 +154,7 @@ func (f *foundThoughts) text(pg *page) {
 // with the words marked, and what the session is about. Of a thought that is superseded it shows what holds
 // instead.
 func (f *foundThoughts) hit(pg *page, h sequent.Hit, about brief.Gist) {
-	t, standing := holding(h), string(h.Standing.State)
+	t, standing := *h.Holding(), string(h.Standing.State)
 	switch h.Standing.State {
 	case sequent.Current:
 		standing = ""

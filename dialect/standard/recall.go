@@ -204,7 +204,7 @@ func (p *page) search(ctx context.Context, engine *sequent.Engine, q sequent.Sea
 		q.Cursor, q.Limit = in.Cursor, limit
 		found, err := engine.Search(ctx, q)
 		for _, h := range found.Hits {
-			t, id := shownOf(h), h.Key.ID
+			t, id := h.Holding(), h.Key.ID
 			line := hitName(h) + " " + q.Excerpt(t.Text, most)
 			if q.Session == "" {
 				line = string(id) + " " + line
@@ -225,17 +225,9 @@ func (p *page) search(ctx context.Context, engine *sequent.Engine, q sequent.Sea
 	})
 }
 
-// shownOf returns the thought that holds: the hit, or what has replaced it.
-func shownOf(h sequent.Hit) *sequent.Thought {
-	if h.Instead != nil {
-		return h.Instead
-	}
-	return &h.Thought
-}
-
 // hitName names the thought of a hit that holds, and says whether it does.
 func hitName(h sequent.Hit) string {
-	name := brief.Name(*shownOf(h))
+	name := brief.Name(*h.Holding())
 	switch h.Standing.State {
 	case sequent.Superseded:
 		name += " (replaces " + brief.Name(h.Thought) + ", which matches)"
