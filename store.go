@@ -33,6 +33,9 @@ const (
 	Abandoned State = "abandoned" // left open when its scope's next session began
 )
 
+// Unfinished reports whether the session was neither completed nor cancelled.
+func (s State) Unfinished() bool { return s == Active || s == Abandoned }
+
 // LabelDemo is the label of sessions that a demonstration recorded. What compares the sessions of
 // a person leaves them out.
 const LabelDemo = "demo"

@@ -39,7 +39,7 @@ var usual = words(`add adds added all back because both call calls called change
 	take takes test tests tested time times today two without`)
 
 // Earlier returns the session of e's owner on the same problem as text, the first thought of a
-// session that is about to begin; nil if there is none. It looks among the sessions of a project
+// session that is about to begin, or nil if no session is alike enough. It looks among the sessions of a project
 // and those without one, or only among the latter if project is empty. It leaves out sessions that
 // are cancelled, damaged, of the demo, or have a thought that a person disputes, and those that are
 // not concluded and have changed within the last ten minutes.
@@ -81,7 +81,8 @@ func Earlier(ctx context.Context, e *sequent.Engine, project, text string) (*seq
 		if err != nil {
 			return nil, err
 		}
-		candidates = append(candidates, candidate{s.ID(), stems.of(said(s), nil), offerable(s, project, e.Now())})
+		standings := s.Standings()
+		candidates = append(candidates, candidate{s.ID(), stems.of(said(s, standings), nil), offerable(s, standings, project, e.Now())})
 	}
 	id := mostAlike(stems.of(asked, nil), candidates, known)
 	if id == "" {
@@ -112,9 +113,9 @@ func problemOf(text string) []string {
 }
 
 // said returns the words that a session is compared by: those of its problem, of its end and of what is between.
-func said(s *sequent.Session) []string {
+func said(s *sequent.Session, standings []sequent.Standing) []string {
 	log := s.Thoughts()
-	_, end := ending(s, log, s.Standings())
+	_, end := ending(s, log, standings)
 	tokens := textsearch.Tokens(log[0].Text)
 	tokens = append(tokens[:min(len(tokens), maxAsked)], textsearch.Tokens(end)...)
 	for i := 1; i < len(log)-1 && len(tokens) < maxSaid; i++ {
@@ -178,9 +179,9 @@ func mostAlike(problem []uint32, all []candidate, known int) (best sequent.ID) {
 }
 
 // offerable reports whether Earlier may return a session.
-func offerable(s *sequent.Session, project string, now time.Time) bool {
+func offerable(s *sequent.Session, standings []sequent.Standing, project string, now time.Time) bool {
 	from := s.Origin().Project
 	return (from == "" || from == project) && s.Fault() == nil && s.Label(sequent.LabelDemo) == "" && s.State() != sequent.Cancelled &&
 		(s.State() == sequent.Completed || now.Sub(s.Updated()) >= quiet) &&
-		!slices.ContainsFunc(s.Standings(), func(st sequent.Standing) bool { return st.State == sequent.Disputed })
+		!slices.ContainsFunc(standings, func(st sequent.Standing) bool { return st.State == sequent.Disputed })
 }

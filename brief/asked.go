@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/sequent-dev/sequent"
+	"github.com/sequent-dev/sequent/internal/printable"
 )
 
 // A Gist is what a session is about, each text on one line.
@@ -69,7 +70,7 @@ func Unfinished(ctx context.Context, e *sequent.Engine, project string, bytes in
 		return nil, nil, err
 	}
 	for _, h := range found.Headers {
-		if !unfinished(h.State) || h.Len == 0 || h.Labels[sequent.LabelDemo] != "" {
+		if !h.State.Unfinished() || h.Len == 0 || h.Labels[sequent.LabelDemo] != "" {
 			continue
 		}
 		s, err := e.Session(ctx, h.ID)
@@ -94,13 +95,11 @@ func Unfinished(ctx context.Context, e *sequent.Engine, project string, bytes in
 	return lines, ids, nil
 }
 
-func unfinished(s sequent.State) bool { return s == sequent.Active || s == sequent.Abandoned }
-
 // Tail returns the line of a session in a list. If it is unfinished, lines follow with what its first thought was
 // revised to and its last three thoughts that hold, at most the given number of bytes of each.
 func Tail(s *sequent.Session, bytes int) []string {
 	lines := []string{Row(s.Header())}
-	if !unfinished(s.State()) {
+	if !s.State().Unfinished() {
 		return lines
 	}
 	_, now := s.Asked()
@@ -129,7 +128,7 @@ const Minute = "2006-01-02T15:04Z"
 
 // Row returns the line of a session in a list for a model.
 func Row(h sequent.Header) string {
-	return fmt.Sprintf("%s %s, %s, %s: %s", h.ID, h.State, count(h.Len, "thought"), h.Updated.Format(Minute), h.Title)
+	return fmt.Sprintf("%s %s, %s, %s: %s", h.ID, h.State, printable.Count(h.Len, "thought", "thoughts"), h.Updated.Format(Minute), h.Title)
 }
 
 // planAsked adds the problem as it was first put, and what was put in its place, unless the session

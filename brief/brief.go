@@ -18,6 +18,7 @@ import (
 
 	"github.com/sequent-dev/sequent"
 	"github.com/sequent-dev/sequent/internal/findings"
+	"github.com/sequent-dev/sequent/internal/printable"
 )
 
 // Write returns the brief of a session in at most the given number of bytes, if that is
@@ -170,9 +171,9 @@ func (w *writer) plan(bytes int) {
 // head describes the session in one line.
 func (w *writer) head() string {
 	h := w.s.Header()
-	parts := []string{string(h.ID) + " " + string(h.State), count(h.Len, "thought")}
+	parts := []string{string(h.ID) + " " + string(h.State), printable.Count(h.Len, "thought", "thoughts")}
 	if h.Branches > 0 {
-		parts = append(parts, count(h.Branches, "branch"))
+		parts = append(parts, printable.Count(h.Branches, "branch", "branches"))
 	}
 	revisions := 0
 	for i := range w.log {
@@ -181,7 +182,7 @@ func (w *writer) head() string {
 		}
 	}
 	if revisions > 0 {
-		parts = append(parts, count(revisions, "revision"))
+		parts = append(parts, printable.Count(revisions, "revision", "revisions"))
 	}
 	if f := w.s.Fault(); f != nil {
 		parts = append(parts, "not what was recorded: "+f.String())

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/sequent-dev/sequent"
+	"github.com/sequent-dev/sequent/internal/printable"
 )
 
 // Compare tells in at most the given number of bytes, if that is enough for its first
@@ -55,7 +56,7 @@ func (w *writer) planSide(section int, label string, path []sequent.Thought) (ow
 			holding = append(holding, t)
 		}
 	}
-	head := w.line(line) + ": " + count(len(holding), "thought") + " of its own"
+	head := w.line(line) + ": " + printable.Count(len(holding), "thought", "thoughts") + " of its own"
 	if len(replaced) > 0 {
 		head += "; withdrawn: " + strings.Join(replaced, ", ")
 	}

@@ -67,16 +67,6 @@ func Beside(s *sequent.Session) []string {
 	return []string{"Notes on your thoughts:\n" + strings.Join(notes, "\n")}
 }
 
-func count(n int, noun string) string {
-	switch {
-	case n == 1:
-		return "1 " + noun
-	case strings.HasSuffix(noun, "ch"):
-		return fmt.Sprint(n, " ", noun, "es")
-	}
-	return fmt.Sprint(n, " ", noun, "s")
-}
-
 // mark says what a thought does to another, and whether it holds: " (replaces #4)".
 func (w *writer) mark(t sequent.Thought) string {
 	var marks []string

@@ -3,7 +3,6 @@ package standard
 import (
 	"context"
 	"maps"
-	"strings"
 	"unicode"
 	"unicode/utf8"
 
@@ -25,7 +24,10 @@ const (
 
 // labels returns the labels of the step as the first thought of a session.
 func (st *step) labels() map[string]string {
-	labels := map[string]string{labelOpen: st.open, labelEarlier: st.earlier, labelCommits: st.commits}
+	labels := map[string]string{labelEarlier: st.earlier, labelCommits: st.commits}
+	if st.open != nil {
+		labels[labelOpen] = named(st.open, st.now)
+	}
 	maps.DeleteFunc(labels, func(_, value string) bool { return value == "" })
 	if len(labels) == 0 {
 		return nil
@@ -52,7 +54,7 @@ func (d *server) lookBack(ctx context.Context, c tool.Caller, st *step) {
 	if err != nil || s == nil { // the thought is worth more than the offer
 		return
 	}
-	if strings.HasPrefix(st.open, string(s.ID())+" (") { // the notice names it
+	if st.open != nil && st.open.ID == s.ID() { // the notice names it
 		return
 	}
 	st.earlier = sequent.Reference{Session: s.ID(), Seq: s.Len()}.String()
@@ -65,7 +67,7 @@ func (d *server) lookBack(ctx context.Context, c tool.Caller, st *step) {
 
 // earlier returns what the reply to the first thought of a session says about an earlier one on the
 // same problem: its id, its age, how many commits are younger, and what it came to when it was found.
-// It is empty if there is none, or if it was deleted since.
+// It is empty if no such session was found, or if it was deleted since.
 func (d *server) earlier(ctx context.Context, owner string, s *sequent.Session) string {
 	t, _ := s.At(1)
 	r, ok := thoughtOf(t.Labels[labelEarlier])

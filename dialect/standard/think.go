@@ -55,9 +55,9 @@ type step struct {
 	seq     int  // position of the recorded thought
 	verdict bool // the call has verdicts and no thought
 	now     time.Time
-	open    string // the unfinished session that the first thought of a session names
-	earlier string // the session on the same problem that it names
-	commits string // how many commits there are since then; empty if it is not known
+	open    *sequent.Header // the unfinished session that the first thought of a session names; nil for none
+	earlier string          // the session on the same problem that it names
+	commits string          // how many commits there are since then; empty if it is not known
 }
 
 // think answers sequentialthinking.
@@ -120,22 +120,22 @@ var errSessionRequired = &refusal{
 		"authenticate, or add ?scope=NAME to the endpoint's URL",
 }
 
-// unfinished names the session in the caller's project that was left open last, or returns "".
-func (d *server) unfinished(ctx context.Context, c tool.Caller) string {
+// unfinished returns the session in the caller's project that was left open last, or nil.
+func (d *server) unfinished(ctx context.Context, c tool.Caller) *sequent.Header {
 	page, err := d.engine.Owned(c.Owner).Sessions(ctx, sequent.Query{Project: c.Scope.Project})
 	if err != nil {
-		return "" // the thought is worth more than the notice
+		return nil // the thought is worth more than the notice
 	}
-	for _, h := range page.Headers {
-		if h.State == sequent.Active || h.State == sequent.Abandoned {
-			return named(h, d.engine.Now())
+	for i := range page.Headers {
+		if page.Headers[i].State.Unfinished() {
+			return &page.Headers[i]
 		}
 	}
-	return ""
+	return nil
 }
 
 // named returns the id of a session with what an author knows it by.
-func named(h sequent.Header, now time.Time) string {
+func named(h *sequent.Header, now time.Time) string {
 	return fmt.Sprintf("%s (%s, %s)", h.ID, thoughts(h.Len), printable.Ago(now.Sub(h.Updated)))
 }
 
@@ -156,9 +156,9 @@ func (st *step) resume(c *sequent.Change) error {
 	if st.begins() && s.Len() > 0 {
 		// Unless this is a repeated call whose reply was lost.
 		if t, ok := s.Recorded(st.Key); !ok || t.Request != st.request {
-			st.open = ""
-			if s.State() == sequent.Active {
-				st.open = named(s.Header(), st.now)
+			st.open = nil
+			if h := s.Header(); h.State == sequent.Active {
+				st.open = &h
 			}
 			return scope.ErrNext
 		}
@@ -328,8 +328,10 @@ func (st *step) reply(s *sequent.Session) thinkReply {
 		r.Session = s.ID()
 		r.Notice = st.notice(t)
 	}
-	if found := findings.Last(s); len(found) > 0 && r.Notice == "" && !st.verdict { // the first is the most important, and more would not be read
-		r.Notice = cut(strings.TrimSpace(found[0].Text+" "+found[0].Fix), maxNotice)
+	if r.Notice == "" && !st.verdict {
+		if found := findings.Last(s); len(found) > 0 { // the first is the most important, and more would not be read
+			r.Notice = cut(strings.TrimSpace(found[0].Text+" "+found[0].Fix), maxNotice)
+		}
 	}
 	if st.Branch == "" && st.From != nil {
 		r.Branch = t.Branch

@@ -28,7 +28,7 @@ var rules = []rule{
 	{".", []string{"textsearch"}, "the library outlives every dependency"},
 
 	{"internal/jsonscan", nil, "it depends on nothing"},
-	{"brief", []string{".", "internal/findings", "internal/lazyregexp"}, "it reads sessions, for dialects, the command line and the viewer"},
+	{"brief", []string{".", "internal/findings", "internal/lazyregexp", "internal/printable"}, "it reads sessions, for dialects, the command line and the viewer"},
 	{"analysis", []string{".", "brief", "internal/findings", "internal/lazyregexp", "textsearch"}, "it compares sessions of any store, and knows no dialect"},
 	{"tool", []string{"internal/jsonscan", "internal/printable"}, "it depends on JSON, not on sessions"},
 	{"dialect", []string{".", "tool"}, "it has what all dialects are made of"},
@@ -65,7 +65,7 @@ var rules = []rule{
 	{"vault", []string{".", "internal/durable", "internal/fairlock", "internal/lazyregexp", "internal/printable", "go.yaml.in/yaml/v3", "github.com/gofrs/flock"}, "it depends on files, not on links or kinds of notes"},
 	{"internal/redact", []string{".", "internal/lazyregexp", "github.com/pelletier/go-toml/v2"}, "it changes a copy of a session; what generates its rules reads TOML"},
 	{"internal/findings", []string{".", "internal/lazyregexp"}, "it reads a session"},
-	{"internal/judged", nil, "it depends on nothing"},
+	{"internal/judged", []string{".", "archive"}, "tests compare with what was judged, also of exported sessions"},
 	{"internal/article", []string{".", "internal/findings", "internal/lazyregexp", "internal/printable", "github.com/yuin/goldmark/..."}, "it writes a session as HTML"},
 	{"internal/draw", []string{".", "internal/findings", "internal/printable", "charm.land/lipgloss/v2", "github.com/clipperhouse/displaywidth"}, "it draws a session"},
 

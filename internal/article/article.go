@@ -18,6 +18,7 @@ import (
 
 	"github.com/sequent-dev/sequent"
 	"github.com/sequent-dev/sequent/internal/findings"
+	"github.com/sequent-dev/sequent/internal/printable"
 )
 
 const (
@@ -299,7 +300,7 @@ func (w *writer) log() error {
 // gap says how many thoughts the article of a long session does not have. The page reads them when it comes there.
 func (w *writer) gap(n int, where string) {
 	if n > 0 {
-		fmt.Fprintf(w, `<li class="gap %s" data-state="%d">%s %s these; the overview and an exported file have all</li>`+"\n", where, n, count(n, "thought"), where)
+		fmt.Fprintf(w, `<li class="gap %s" data-state="%d">%s %s these; the overview and an exported file have all</li>`+"\n", where, n, printable.Count(n, "thought", "thoughts"), where)
 	}
 }
 
@@ -323,7 +324,7 @@ func (w *writer) branch(name string, depth int) {
 		sentence, attribute = `<p dir="auto">`+html.EscapeString(lastSentence(last.Text))+"</p>", ""
 	}
 	fmt.Fprintf(w, `<li class="branch %s" id="b%d"><details%s><summary><h%d><bdi>%s</bdi></h%d>%s <small class="v">%s</small>%s%s</summary>`+"\n"+`<ol class="log">`+"\n",
-		class, l.First, attribute, level, line(name), level, fate(l.Verdict), count(w.lengths[name], "thought"), from, sentence)
+		class, l.First, attribute, level, line(name), level, fate(l.Verdict), printable.Count(w.lengths[name], "thought", "thoughts"), from, sentence)
 }
 
 // close ends the innermost of some open branches.
@@ -335,13 +336,13 @@ func (w *writer) close(depth int) {
 
 // footer writes how much there is.
 func (w *writer) footer() {
-	facts := []string{count(w.s.Len(), "thought")}
+	facts := []string{printable.Count(w.s.Len(), "thought", "thoughts")}
 	for _, f := range []struct {
-		n   int
-		one string
-	}{{len(w.lines) - 1, "branch"}, {len(w.revisions), "revision"}, {len(w.s.Notes()), "note"}} {
+		n         int
+		one, many string
+	}{{len(w.lines) - 1, "branch", "branches"}, {len(w.revisions), "revision", "revisions"}, {len(w.s.Notes()), "note", "notes"}} {
 		if f.n > 0 {
-			facts = append(facts, count(f.n, f.one))
+			facts = append(facts, printable.Count(f.n, f.one, f.many))
 		}
 	}
 	fmt.Fprintf(w, `<footer class="foot"><p>%s</p></footer>`+"\n", strings.Join(facts, " · "))

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/sequent-dev/sequent"
+	"github.com/sequent-dev/sequent/internal/printable"
 )
 
 // maxColumn limits the thoughts of a column, and those that both lines share.
@@ -80,7 +81,7 @@ func (w *writer) brief(t *sequent.Thought) {
 func (w *writer) column(name, id string, steps []sequent.Step) error {
 	l := w.lines[name]
 	fmt.Fprintf(w, `<section class="%s-line" aria-labelledby="%s"><h2 class="cap" id="%s"><bdi>%s</bdi>%s <small>%s</small></h2>`+"\n"+`<ol class="log">`+"\n",
-		cmp.Or(string(l.Verdict), "going"), id, id, cmp.Or(line(name), "main line"), fate(l.Verdict), count(len(steps), "thought"))
+		cmp.Or(string(l.Verdict), "going"), id, id, cmp.Or(line(name), "main line"), fate(l.Verdict), printable.Count(len(steps), "thought", "thoughts"))
 	from := max(0, len(steps)-maxColumn)
 	w.gap(from, "before")
 	for _, step := range steps[from:] {

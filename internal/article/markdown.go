@@ -205,7 +205,7 @@ func (nodes) code(w util.BufWriter, source []byte, node ast.Node, entering bool)
 	first, rest := lines[:min(len(lines), foldAfter)], lines[min(len(lines), foldAfter):]
 	codeLines(w, first, language)
 	if len(rest) > 0 {
-		_, _ = w.WriteString(`<details><summary><span class="c">` + count(len(rest), "more line") + `</span><span class="o">Fold to ` +
+		_, _ = w.WriteString(`<details><summary><span class="c">` + printable.Count(len(rest), "more line", "more lines") + `</span><span class="o">Fold to ` +
 			strconv.Itoa(foldAfter) + ` lines</span></summary>`)
 		codeLines(w, rest, language)
 		_, _ = w.WriteString("</details>")

@@ -2,7 +2,6 @@ package article
 
 import (
 	"html"
-	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -90,13 +89,3 @@ func firstParagraph(text string) string {
 
 // line returns text on one line as HTML.
 func line(text string) string { return html.EscapeString(printable.Line(text)) }
-
-func count(n int, one string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	if strings.HasSuffix(one, "ch") {
-		one += "e"
-	}
-	return strconv.Itoa(n) + " " + one + "s"
-}

@@ -27,7 +27,7 @@ var introducing = lazyregexp.New(`(?i)(^|[^\p{L}\p{N}\s]\s*|\b(as|in|of|see|from
 var other = lazyregexp.New(`(?i)\b(issues?|tickets?|prs?|pull requests?|mrs?|items?|tasks?|bugs?|steps?|comments?|discussions?|gh|commits?)\s*` +
 	`(#\d+\s*([,/&+]|and|or|und|et|y|e)*\s*)*$`)
 
-// verb matches the end of a text after which "thought 4" is not a name, rank the beginning of one after which #1 is none.
+// verb matches a text before "thought 4" that makes it a verb and a number. rank matches a text after #1 that makes it a rank.
 var (
 	verb = lazyregexp.New(`(?i)\b(i|we|you|they|he|she|one|who|first|also|always|never|had|have|has)\s+$`)
 	rank = lazyregexp.New(`(?i)^\s+(priority|choice|reason|cause|problem|rule|concern|suspect|goal|candidate|request|complaint|question)\b`)
@@ -72,7 +72,7 @@ func (l *log) citations(t *sequent.Thought, all bool) (seqs []int) {
 	if all {
 		return seqs
 	}
-	// Whoever cites what has replaced a thought knows about it.
+	// An author who also cites the replacement knows about it.
 	return slices.DeleteFunc(seqs, func(seq int) bool {
 		by := l.replacement(seq, t)
 		return by > 0 && slices.Contains(seqs, by)

@@ -123,12 +123,13 @@ const (
 )
 
 func newLog(s *sequent.Session) *log {
+	lines := s.Lines()
 	l := &log{
-		thoughts: s.Thoughts(), lines: make(map[string]sequent.Line), branches: s.Lines()[1:], numbered: make(map[int][]int),
+		thoughts: s.Thoughts(), lines: make(map[string]sequent.Line), branches: lines[1:], numbered: make(map[int][]int),
 		revisions: make(map[int][]int), decisions: make(map[int][]sequent.Decision), decided: make(map[string]int),
 		disputed: make(map[int]bool), hashes: make(map[int]uint64), room: maxCitations, work: maxWork,
 	}
-	for _, line := range s.Lines() {
+	for _, line := range lines {
 		l.lines[line.Label] = line
 	}
 	for _, d := range s.Decisions() {
